@@ -1,0 +1,72 @@
+/* cpu_tiled.c - attention as fast as a CPU's vector units allow.
+ *
+ * @name      cpu_tiled
+ * @title     Queries across the vector lanes, one register block for both products, exp in registers
+ * @idea      Let a vector lane be a query. Then S^T = K Q^T and O^T = V^T P^T are the same small
+ *            product, fed one scalar at a time from K and V as they lie in memory and in whole
+ *            vectors from a buffer in L1; maximum, sum and rescale need no reduction across lanes;
+ *            and the powers of 2 are taken while the scores are still in registers.
+ * @after     fa2
+ * @dtypes    f16 bf16 f32
+ * @param     BR 128 [1..1024]  query rows per tile; best a multiple of 64
+ * @param     BC 96 [1..4096]   key rows per tile; best a multiple of 6
+ * @grid      ceil(Sq/BR) H B
+ * @traffic   read B*H*(Sq*D*T+tiles(BR,BC)*2*BC*D*T) write B*H*Sq*D*T
+ *
+ * Cost: per vector of scores 2 D fused multiply-adds, and for the softmax 8 to 12 instructions that
+ *   compete for the same ports: 94 % of the peak is the ceiling at D = 64 with AVX-512.
+ * How: simd_tiled.h has the arithmetic; simd_avx512.c, simd_avx2.c, simd_neon.c and simd_generic.c
+ *   compile it, and ATTNSCOPE_CPU forces one of them. This file only walks the grid.
+ * Limits: fewer than 16 queries leave lanes empty, and one query tile keeps one core busy: decoding
+ *   wants splitkv. Large D (above some 500) no longer keeps Q^T and O^T in the cache.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "attn_cpu.h"
+
+static void tile_block(const struct block *blk)
+{
+    const struct AttnArgs *a = blk->a;
+    const enum dtype t = blk->l->dtype;
+    const int64_t BR = cpu_param(blk->l, "BR");
+    const int64_t i0 = blk->x * BR;
+    const int64_t o_at = blk->b * a->o_stride[0] + blk->h * a->o_stride[1] + i0 * a->o_stride[2];
+    struct tiled_job j = {
+        .q = q_row(blk, i0),
+        .k = k_row(blk, 0),
+        .v = v_row(blk, 0),
+        .o = (void *)element(t, a->o, o_at),
+        .lse = a->lse ? a->lse + row_number(blk, i0) : NULL,
+        .q_stride = a->q_stride[2],
+        .k_stride = a->k_stride[2],
+        .v_stride = a->v_stride[2],
+        .o_stride = a->o_stride[2],
+        .rows = BR < a->Sq - i0 ? BR : a->Sq - i0,
+        .D = a->D,
+        .BC = cpu_param(blk->l, "BC"),
+        .first_end = a->causal ? i0 + a->Sk - a->Sq + 1 : a->Sk,
+        .end_step = a->causal,
+        .Sk = a->Sk,
+        .scale = a->scale,
+        .dtype = t,
+    };
+    j.scratch = pool_scratch(blk->l->pool, blk->thread, blk->simd->tiled_scratch(&j));
+    blk->simd->tiled(&j);
+}
+
+/* Under the mask later query tiles have more keys. Longest first, over all heads, so that no core is
+ * left with a long tile at the end; without a mask head by head, while its K and V are in the cache. */
+static void run_tile(void *ctx, int64_t index, int thread)
+{
+    const struct grid_ctx *g = ctx;
+    const int64_t heads = (int64_t)g->a->H * g->a->B;
+    if (g->a->causal)
+        index = index % heads * g->nx + (g->nx - 1 - index / heads);
+    run_block(ctx, index, thread);
+}
+
+void attn_cpu_tiled(const struct AttnArgs *a, const struct cpu_launch *l)
+{
+    const int64_t nx = ceil_div(a->Sq, cpu_param(l, "BR"));
+    struct grid_ctx g = {a, l, tile_block, nx};
+    pool_run(l->pool, nx * a->H * a->B, run_tile, &g);
+}

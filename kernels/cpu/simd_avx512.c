@@ -1,0 +1,29 @@
+/* simd_avx512.c - the CPU kernels' vector code for AVX-512.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#if defined __x86_64__
+#define SIMD_AVX512
+#include "simd_vec.h"
+
+#include "simd_math.h"
+#include "simd_tiled.h"
+
+const struct cpu_simd cpu_simd_avx512 = {
+    .name = "avx512",
+    .title = "AVX-512",
+    .lanes = LANES,
+    .scores = math_scores,
+    .add_rows = math_add_rows,
+    .scale = math_scale,
+    .max = math_max,
+    .exp2_sum = math_exp2_sum,
+    .to_float = math_to_float,
+    .from_float = math_from_float,
+    .tiled_scratch = tiled_scratch,
+    .tiled = tiled,
+    .fma_burst = peak_fma,
+    .read_burst = peak_read,
+};
+#else
+typedef int simd_avx512_is_for_x86_64; /* ISO C wants a declaration */
+#endif

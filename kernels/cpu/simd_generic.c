@@ -1,0 +1,25 @@
+/* simd_generic.c - the CPU kernels' vector code for plain C.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#define SIMD_GENERIC
+#include "simd_vec.h"
+
+#include "simd_math.h"
+#include "simd_tiled.h"
+
+const struct cpu_simd cpu_simd_generic = {
+    .name = "generic",
+    .title = "plain C",
+    .lanes = LANES,
+    .scores = math_scores,
+    .add_rows = math_add_rows,
+    .scale = math_scale,
+    .max = math_max,
+    .exp2_sum = math_exp2_sum,
+    .to_float = math_to_float,
+    .from_float = math_from_float,
+    .tiled_scratch = tiled_scratch,
+    .tiled = tiled,
+    .fma_burst = peak_fma,
+    .read_burst = peak_read,
+};

@@ -1,0 +1,448 @@
+/* simd_tiled.h - one query tile of cpu_tiled: a template, compiled once per instruction set.
+ *
+ * Queries lie across the lanes. For NR = PANEL * LANES queries ("a lane block") and a tile of BC
+ * keys the two products are the same shape:
+ *
+ *   S^T[key][query]  = K[key][d]    * Q^T[d][query]      contraction over d
+ *   O^T[d][query]   += V^T[d][key]  * P^T[key][query]    contraction over keys
+ *
+ * so one register block of MICRO_ROWS x PANEL vectors serves both: its left operand is read a
+ * scalar at a time straight from K or V as they lie in memory (nothing is packed), its right one in
+ * whole vectors from a small buffer in L1. A lane is a query, so that maximum, sum and rescale of
+ * the softmax are plain vector operations, never reductions across lanes.
+ *
+ * Softmax at 9 instructions a vector of scores (AVX-512; 12 elsewhere) beside 2 D multiply-adds:
+ *   - Q^T is packed once, multiplied by scale * log2(e): scores come out as exponents of 2;
+ *   - accumulators start at -ref instead of 0, so the subtraction costs nothing, and 2^x is taken
+ *     while the scores are still in registers;
+ *   - ref need not be the maximum. Any value near it does, as float exponents are wide: it is the
+ *     maximum over the first keys, and stays. Should later scores exceed it so far that a tile's sum
+ *     passes SUM_LIMIT (checked once per tile and lane), ref is raised to the true maximum, O and l
+ *     are rescaled, and the tile is done again. So the usual tile has no maximum and no rescale.
+ *
+ * Include simd_vec.h first.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+ISA_BEGIN
+
+enum { NR = PANEL * LANES, MR = MICRO_ROWS, GUESS_KEYS = MICRO_ROWS };
+
+/* A tile's sum of 2^(s - ref) above this asks for a better ref. Small enough to leave O^T, which grows
+ * by as much, 110 binary orders of magnitude for V. */
+#define SUM_LIMIT 65536.0f
+#define LOG2E     1.4426950408889634
+#define LN2       0.6931471805599453
+
+INLINE int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* acc[r][j] += sum over i of a[r * rs + i * is] * b[i * NR + j]: the one inner loop. */
+INLINE void micro_product(vf acc[MR][PANEL], int mr, int nv, const float *a, int64_t rs, int64_t is,
+                          const float *b, int64_t n)
+{
+    UNROLL_BY(4)
+    for (int64_t i = 0; i < n; i++, a += is, b += NR) {
+        vf right[PANEL];
+        UNROLL
+        for (int j = 0; j < nv; j++)
+            right[j] = vload(b + j * LANES);
+        UNROLL
+        for (int r = 0; r < mr; r++) {
+            UNROLL
+            for (int j = 0; j < nv; j++)
+                acc[r][j] += right[j] * a[r * rs];
+        }
+    }
+}
+
+/* s = scores, as they are. */
+INLINE void micro_raw(int mr, int nv, const float *k, int64_t ks, const float *qt, int64_t D,
+                      float *s)
+{
+    vf acc[MR][PANEL];
+    UNROLL
+    for (int r = 0; r < mr; r++) {
+        UNROLL
+        for (int j = 0; j < nv; j++)
+            acc[r][j] = (vf){0};
+    }
+    micro_product(acc, mr, nv, k, ks, 1, qt, D);
+    UNROLL
+    for (int r = 0; r < mr; r++) {
+        UNROLL
+        for (int j = 0; j < nv; j++)
+            vstore(s + r * NR + j * LANES, acc[r][j]);
+    }
+}
+
+/* p = 2^(scores - ref), added to sum. */
+INLINE void micro_exp(int mr, int nv, const float *k, int64_t ks, const float *qt, const float *ref,
+                      int64_t D, float *p, float *sum)
+{
+    vf acc[MR][PANEL];
+    UNROLL
+    for (int r = 0; r < mr; r++) {
+        UNROLL
+        for (int j = 0; j < nv; j++)
+            acc[r][j] = -vload(ref + j * LANES);
+    }
+    micro_product(acc, mr, nv, k, ks, 1, qt, D);
+    UNROLL
+    for (int j = 0; j < nv; j++) {
+        vf total = vload(sum + j * LANES);
+        UNROLL
+        for (int r = 0; r < mr; r++) {
+            vf e = vexp2(acc[r][j]);
+            vstore(p + r * NR + j * LANES, e);
+            total += e;
+        }
+        vstore(sum + j * LANES, total);
+    }
+}
+
+/* o += p * v for `mr` columns of V and n keys. */
+INLINE void micro_output(int mr, int nv, const float *v, int64_t vs, const float *p, int64_t n,
+                         float *o)
+{
+    vf acc[MR][PANEL];
+    UNROLL
+    for (int r = 0; r < mr; r++) {
+        UNROLL
+        for (int j = 0; j < nv; j++)
+            acc[r][j] = vload(o + r * NR + j * LANES);
+    }
+    micro_product(acc, mr, nv, v, 1, vs, p, n);
+    UNROLL
+    for (int r = 0; r < mr; r++) {
+        UNROLL
+        for (int j = 0; j < nv; j++)
+            vstore(o + r * NR + j * LANES, acc[r][j]);
+    }
+}
+
+/* The block sizes are compile-time constants of each copy: MR rows or a remainder, PANEL vectors
+ * or fewer when the last queries do not fill a lane block. */
+typedef void raw_fn(const float *k, int64_t ks, const float *qt, int64_t D, float *s);
+typedef void exp_fn(const float *k, int64_t ks, const float *qt, const float *ref, int64_t D,
+                    float *p, float *sum);
+typedef void output_fn(const float *v, int64_t vs, const float *p, int64_t n, float *o);
+
+#define MICRO(mr, nv)                                                                             \
+    static void raw_##mr##_##nv(const float *k, int64_t ks, const float *qt, int64_t D, float *s) \
+    {                                                                                             \
+        micro_raw(mr, nv, k, ks, qt, D, s);                                                       \
+    }                                                                                             \
+    static void exp_##mr##_##nv(const float *k, int64_t ks, const float *qt, const float *ref,    \
+                                int64_t D, float *p, float *sum)                                  \
+    {                                                                                             \
+        micro_exp(mr, nv, k, ks, qt, ref, D, p, sum);                                             \
+    }                                                                                             \
+    static void output_##mr##_##nv(const float *v, int64_t vs, const float *p, int64_t n,         \
+                                   float *o)                                                      \
+    {                                                                                             \
+        micro_output(mr, nv, v, vs, p, n, o);                                                     \
+    }
+#define MICRO_ALL(nv) MICRO(1, nv) MICRO(2, nv) MICRO(3, nv) MICRO(4, nv) MICRO(5, nv) MICRO(6, nv)
+#define ROW(f, nv)                                                             \
+    {                                                                          \
+        f##_1_##nv, f##_2_##nv, f##_3_##nv, f##_4_##nv, f##_5_##nv, f##_6_##nv \
+    }
+
+MICRO_ALL(1)
+MICRO_ALL(2)
+#if PANEL == 4
+MICRO_ALL(3)
+MICRO_ALL(4)
+#define PANELS(f)                                  \
+    {                                              \
+        ROW(f, 1), ROW(f, 2), ROW(f, 3), ROW(f, 4) \
+    }
+#else
+#define PANELS(f)            \
+    {                        \
+        ROW(f, 1), ROW(f, 2) \
+    }
+#endif
+static raw_fn *const raw_table[PANEL][MR] = PANELS(raw);
+static exp_fn *const exp_table[PANEL][MR] = PANELS(exp);
+static output_fn *const output_table[PANEL][MR] = PANELS(output);
+
+/* A lane block: NR queries and what the online softmax keeps of them. */
+struct lanes {
+    float *qt;    /* [D][NR] Q^T times scale * log2(e); lanes without a query hold 0 */
+    float *ot;    /* [D][NR] O^T, not yet divided by l */
+    float *ref;   /* [NR] what is subtracted from the scores */
+    float *l;     /* [NR] sum of 2^(s - ref) */
+    int32_t *end; /* [NR] keys that the lane's query sees */
+    int64_t rows; /* lanes in use */
+    int nv;       /* vectors in use */
+};
+
+static void tile_scores(const struct lanes *x, const float *k, int64_t ks, int64_t n, int64_t D,
+                        float *s)
+{
+    for (int64_t i = 0; i < n; i += MR)
+        raw_table[x->nv - 1][least(MR, n - i) - 1](k + i * ks, ks, x->qt, D, s + i * NR);
+}
+
+/* P^T of a tile and its sums. */
+static void tile_exp(const struct lanes *x, const float *k, int64_t ks, int64_t n, int64_t D,
+                     float *p, float *sum)
+{
+    for (int64_t i = 0; i < n; i += MR)
+        exp_table[x->nv - 1][least(MR, n - i) - 1](k + i * ks, ks, x->qt, x->ref, D, p + i * NR,
+                                                   sum);
+}
+
+/* O^T += V^T P^T. */
+static void tile_output(const struct lanes *x, const float *v, int64_t vs, int64_t n, int64_t D,
+                        const float *p)
+{
+    for (int64_t d = 0; d < D; d += MR)
+        output_table[x->nv - 1][least(MR, D - d) - 1](v + d, vs, p, n, x->ot + d * NR);
+}
+
+/* Edge tiles of a causal mask: zeroes what the mask hides and sums again. `first` is the key of
+ * p's first row. */
+static void tile_mask(const struct lanes *x, int64_t first, int64_t n, float *p, float *sum)
+{
+    for (int c = 0; c < x->nv * LANES; c += LANES) {
+        vi end = *(const vi *)(x->end + c);
+        vf total = {0};
+        for (int64_t i = 0; i < n; i++) {
+            vf e = vselect(end > (int32_t)(first + i), vload(p + i * NR + c), (vf){0});
+            vstore(p + i * NR + c, e);
+            total += e;
+        }
+        vstore(sum + c, total);
+    }
+}
+
+/* Raises ref to the maximum over n keys, of those that each lane sees, and rescales what was summed
+ * under the old one. Leaves ref finite: a lane without a key gets 0. */
+static void raise_ref(struct lanes *x, const float *k, int64_t ks, int64_t first, int64_t n,
+                      int64_t D, float *p)
+{
+    tile_scores(x, k, ks, n, D, p);
+    for (int c = 0; c < x->nv * LANES; c += LANES) {
+        vf old = vload(x->ref + c), best = old;
+        vi end = *(const vi *)(x->end + c);
+        for (int64_t i = 0; i < n; i++)
+            best = vmax(best, vselect(end > (int32_t)(first + i), vload(p + i * NR + c), old));
+        best = vselect(best == -INFINITY, (vf){0}, best);
+        vf alpha = vexp2(old - best);
+        vstore(x->ref + c, best);
+        vstore(x->l + c, vload(x->l + c) * alpha);
+        for (int64_t d = 0; d < D; d++)
+            vstore(x->ot + d * NR + c, vload(x->ot + d * NR + c) * alpha);
+    }
+}
+
+static bool sums_too_large(const struct lanes *x, const float *sum)
+{
+    bool large = false;
+    for (int64_t c = 0; c < x->nv * LANES; c++)
+        large |= !(sum[c] <= SUM_LIMIT);
+    return large;
+}
+
+/* A K/V tile as floats. */
+struct kv_tile {
+    const float *k, *v;
+    int64_t k_stride, v_stride;
+    int64_t first, n; /* its keys */
+};
+
+/* One K/V tile, of which the lanes see at most n keys. p is the P^T buffer [BC][NR]. */
+static void tile_step(struct lanes *x, const struct kv_tile *t, int64_t n, int64_t D, float *p)
+{
+    float sum[NR] __attribute__((aligned(64)));
+    const bool edge = t->first + n > x->end[0];
+    for (int again = 0;; again++) {
+        memset(sum, 0, sizeof sum);
+        tile_exp(x, t->k, t->k_stride, n, D, p, sum);
+        if (edge)
+            tile_mask(x, t->first, n, p, sum);
+        if (again || !sums_too_large(x, sum))
+            break;
+        raise_ref(x, t->k, t->k_stride, t->first, n, D, p);
+    }
+    for (int c = 0; c < NR; c++)
+        x->l[c] += sum[c];
+    tile_output(x, t->v, t->v_stride, n, D, p);
+}
+
+/* Keys that query `row` of the tile sees. */
+INLINE int64_t row_end(const struct tiled_job *j, int64_t row)
+{
+    int64_t end = j->first_end + row * j->end_step;
+    return end < 0 ? 0 : least(end, j->Sk);
+}
+
+/* Splits the job's scratch memory. With base NULL it only counts: the result is the size. */
+struct scratch {
+    float *at;
+    size_t used; /* floats */
+};
+
+static float *take(struct scratch *s, int64_t floats)
+{
+    float *p = s->at ? s->at + s->used : NULL;
+    s->used += ((size_t)floats + 15) / 16 * 16;
+    return p;
+}
+
+struct tile_buffers {
+    struct lanes *lanes;
+    float *p, *k, *v, *rows;
+};
+
+static void take_lanes(struct scratch *s, int64_t D, struct lanes *x)
+{
+    x->qt = take(s, D * NR);
+    x->ot = take(s, D * NR);
+    x->ref = take(s, NR);
+    x->l = take(s, NR);
+    x->end = (int32_t *)(void *)take(s, NR);
+}
+
+static size_t split_scratch(const struct tiled_job *j, float *base, struct tile_buffers *out)
+{
+    struct scratch s = {.at = base};
+    struct lanes counted;
+    const int64_t blocks = (j->rows + NR - 1) / NR;
+    out->lanes = (struct lanes *)(void *)take(&s, blocks * (int64_t)(sizeof counted / 4));
+    for (int64_t b = 0; b < blocks; b++)
+        take_lanes(&s, j->D, base ? &out->lanes[b] : &counted);
+    out->p = take(&s, j->BC * NR);
+    out->k = take(&s, j->BC * j->D);
+    out->v = take(&s, j->BC * j->D);
+    out->rows = take(&s, NR * j->D);
+    return s.used * sizeof(float);
+}
+
+static size_t tiled_scratch(const struct tiled_job *j)
+{
+    struct tile_buffers none;
+    return split_scratch(j, NULL, &none);
+}
+
+/* `n` rows of a tensor from row `first` on, as floats: in place when it is f32, else converted into
+ * `buf`. *out_stride is from row to row of the result. */
+static const float *rows_floats(const struct tiled_job *j, const void *base, int64_t stride,
+                                int64_t first, int64_t n, float *buf, int64_t *out_stride)
+{
+    *out_stride = stride;
+    if (j->dtype == DTYPE_F32)
+        return (const float *)base + first * stride;
+    const uint16_t *rows = (const uint16_t *)base + first * stride;
+    if (stride == j->D) /* no gaps between rows */
+        math_to_float(j->dtype, rows, buf, n * j->D);
+    else
+        for (int64_t i = 0; i < n; i++)
+            math_to_float(j->dtype, rows + i * stride, buf + i * j->D, j->D);
+    *out_stride = j->D;
+    return buf;
+}
+
+/* dst[c][r] = src[r][c], in blocks of LANES x LANES and an edge. */
+static void transpose(const float *src, int64_t src_stride, float *dst, int64_t dst_stride,
+                      int64_t rows, int64_t cols)
+{
+    const int64_t whole_rows = rows / LANES * LANES, whole_cols = cols / LANES * LANES;
+    for (int64_t r = 0; r < whole_rows; r += LANES)
+        for (int64_t c = 0; c < whole_cols; c += LANES) {
+            vf m[LANES];
+            for (int i = 0; i < LANES; i++)
+                m[i] = vload(src + (r + i) * src_stride + c);
+            vtranspose(m);
+            for (int i = 0; i < LANES; i++)
+                vstore(dst + (c + i) * dst_stride + r, m[i]);
+        }
+    for (int64_t r = 0; r < rows; r++)
+        for (int64_t c = r < whole_rows ? whole_cols : 0; c < cols; c++)
+            dst[c * dst_stride + r] = src[r * src_stride + c];
+}
+
+/* Packs the queries from `row` on into a lane block. */
+static void lanes_load(struct lanes *x, const struct tiled_job *j, int64_t row, float *buf)
+{
+    const float scale = (float)(j->scale * LOG2E);
+    x->rows = least(NR, j->rows - row);
+    x->nv = (int)((x->rows + LANES - 1) / LANES);
+    memset(x->ot, 0, (size_t)(j->D * NR) * sizeof(float));
+    for (int c = 0; c < NR; c++) {
+        x->ref[c] = -INFINITY;
+        x->l[c] = 0;
+        x->end[c] = (int32_t)row_end(j, row + least(c, x->rows - 1));
+    }
+    if (x->rows < NR)
+        memset(x->qt, 0, (size_t)(j->D * NR) * sizeof(float));
+    int64_t stride;
+    const float *q = rows_floats(j, j->q, j->q_stride, row, x->rows, buf, &stride);
+    transpose(q, stride, x->qt, NR, x->rows, j->D);
+    for (int64_t i = 0; i < j->D * NR; i += LANES)
+        vstore(x->qt + i, vload(x->qt + i) * scale);
+}
+
+/* O = O^T / l, transposed back. A row without a key has l = 0 and gives 0. */
+static void lanes_store(struct lanes *x, const struct tiled_job *j, int64_t row, float *buf)
+{
+    for (int c = 0; c < NR; c++)
+        x->ref[c] = x->end[c] > 0 ? x->ref[c] : -INFINITY;
+    if (j->lse)
+        for (int64_t c = 0; c < x->rows; c++)
+            j->lse[row + c] = (float)((x->ref[c] + log2((double)x->l[c])) * LN2);
+    for (int c = 0; c < x->nv * LANES; c += LANES) {
+        vi keys = *(const vi *)(x->end + c) > 0;
+        vf inv = vselect(keys, 1 / vload(x->l + c), (vf){0});
+        for (int64_t d = 0; d < j->D; d++)
+            vstore(x->ot + d * NR + c, vload(x->ot + d * NR + c) * inv);
+    }
+    if (j->dtype == DTYPE_F32) {
+        transpose(x->ot, NR, (float *)j->o + row * j->o_stride, j->o_stride, j->D, x->rows);
+        return;
+    }
+    transpose(x->ot, NR, buf, j->D, j->D, x->rows);
+    for (int64_t c = 0; c < x->rows; c++)
+        math_from_float(j->dtype, buf + c * j->D, (uint16_t *)j->o + (row + c) * j->o_stride, j->D);
+}
+
+/* Keys [first, first + n), n at most BC. */
+static struct kv_tile tile_load(const struct tiled_job *j, const struct tile_buffers *b,
+                                int64_t first, int64_t end)
+{
+    struct kv_tile t = {.first = first, .n = least(j->BC, end - first)};
+    t.k = rows_floats(j, j->k, j->k_stride, first, t.n, b->k, &t.k_stride);
+    t.v = rows_floats(j, j->v, j->v_stride, first, t.n, b->v, &t.v_stride);
+    return t;
+}
+
+/* K/V tiles outside, lane blocks inside: a tile that was converted or has just come into L2 serves
+ * all of them. */
+static void tiled(const struct tiled_job *j)
+{
+    struct tile_buffers b;
+    split_scratch(j, j->scratch, &b);
+    for (int64_t row = 0; row < j->rows; row += NR)
+        lanes_load(&b.lanes[row / NR], j, row, b.rows);
+    const int64_t end = row_end(j, j->rows - 1);
+    for (int64_t first = 0; first < end; first += j->BC) {
+        const struct kv_tile t = tile_load(j, &b, first, end);
+        for (int64_t row = 0; row < j->rows; row += NR) {
+            struct lanes *x = &b.lanes[row / NR];
+            const int64_t seen = least(t.n, x->end[NR - 1] - first);
+            if (seen <= 0)
+                continue;
+            if (first == 0)
+                raise_ref(x, t.k, t.k_stride, 0, least(GUESS_KEYS, seen), j->D, b.p);
+            tile_step(x, &t, seen, j->D, b.p);
+        }
+    }
+    for (int64_t row = 0; row < j->rows; row += NR)
+        lanes_store(&b.lanes[row / NR], j, row, b.rows);
+}
+
+ISA_END

@@ -1,0 +1,225 @@
+/* simd_vec.h - one vector vocabulary over four instruction sets.
+ *
+ * A simd_<isa>.c file defines SIMD_AVX512, SIMD_AVX2, SIMD_NEON or SIMD_GENERIC, includes this
+ * header, then the templates. The compiler's vector extension supplies + - * and contracts a
+ * product and a sum into a fused multiply-add; only what it cannot say is an intrinsic.
+ *
+ *   vf          a vector of LANES floats          vi   the same with 32-bit integers
+ *   PANEL       vectors in a register block's row: MICRO_ROWS x PANEL accumulators
+ *   vexp2(x)    2^x, relative error about 1.2e-7, any x <= 127; above, a huge number or infinity
+ *
+ * The functions are compiled for their instruction set by a pragma, not by flags, so that one set
+ * of build flags serves every file and no other function in the program uses the instructions.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#if defined SIMD_AVX512 || defined SIMD_AVX2
+#include <immintrin.h>
+#elif defined SIMD_NEON
+#include <arm_neon.h>
+#endif
+
+#include "backend/cpu_simd.h"
+
+#if defined SIMD_AVX512
+#define ISA_TARGET "avx512f,avx512dq,avx512bw,avx512vl,fma,f16c,avx2"
+#define LANES      16
+#define PANEL      4 /* 6 x 4 accumulators of 32 registers */
+#elif defined SIMD_AVX2
+#define ISA_TARGET "avx2,fma,f16c"
+#define LANES      8
+#define PANEL      2 /* 6 x 2 accumulators of 16 registers */
+#elif defined SIMD_NEON
+#define LANES 4
+#define PANEL 4
+#else
+#define LANES 4
+#define PANEL 2
+#endif
+#define MICRO_ROWS 6
+
+#define PRAGMA(text) _Pragma(#text)
+#if defined __clang__
+#ifdef ISA_TARGET
+#define ISA_BEGIN_(t) PRAGMA(clang attribute push(__attribute__((target(t))), apply_to = function))
+#define ISA_BEGIN     ISA_BEGIN_(ISA_TARGET)
+#define ISA_END       PRAGMA(clang attribute pop)
+#endif
+#else
+#ifdef __OPTIMIZE__ /* at -O0 gcc 12 loses the target to this pragma */
+#define ISA_OPTIMIZE PRAGMA(GCC optimize("O3"))
+#else
+#define ISA_OPTIMIZE
+#endif
+#ifdef ISA_TARGET
+#define ISA_TARGET_(t) PRAGMA(GCC target(t))
+#define ISA_BEGIN      PRAGMA(GCC push_options) ISA_OPTIMIZE ISA_TARGET_(ISA_TARGET)
+#else
+#define ISA_BEGIN PRAGMA(GCC push_options) ISA_OPTIMIZE
+#endif
+#define ISA_END PRAGMA(GCC pop_options)
+#endif
+#ifndef ISA_BEGIN
+#define ISA_BEGIN
+#define ISA_END
+#endif
+
+/* Before a loop of at most 6 rounds whose arrays must stay in registers. */
+#if defined __clang__
+#define UNROLL       PRAGMA(clang loop unroll(full))
+#define UNROLL_BY(n) PRAGMA(clang loop unroll_count(n))
+#else
+#define UNROLL       PRAGMA(GCC unroll 6)
+#define UNROLL_BY(n) PRAGMA(GCC unroll n)
+#endif
+
+#define INLINE static inline __attribute__((always_inline))
+
+ISA_BEGIN
+
+typedef float vf __attribute__((vector_size(4 * LANES), may_alias));
+typedef float vf_any __attribute__((vector_size(4 * LANES), may_alias, aligned(4)));
+typedef int32_t vi __attribute__((vector_size(4 * LANES), may_alias));
+
+INLINE vf vload(const float *p)
+{
+    return *(const vf_any *)p;
+}
+
+INLINE void vstore(float *p, vf x)
+{
+    *(vf_any *)p = x;
+}
+
+/* The first n < LANES floats at p and zeros; the first n floats of x to p. Touches nothing else. */
+INLINE vf vload_part(const float *p, int64_t n)
+{
+#if defined SIMD_AVX512
+    return (vf)_mm512_maskz_loadu_ps((__mmask16)((1u << n) - 1), p);
+#else
+    vf x = {0};
+    memcpy(&x, p, (size_t)n * sizeof *p);
+    return x;
+#endif
+}
+
+INLINE void vstore_part(float *p, vf x, int64_t n)
+{
+#if defined SIMD_AVX512
+    _mm512_mask_storeu_ps(p, (__mmask16)((1u << n) - 1), (__m512)x);
+#else
+    memcpy(p, &x, (size_t)n * sizeof *p);
+#endif
+}
+
+INLINE vf vsplat(float x)
+{
+    return x - (vf){0};
+}
+
+/* mask ? a : b, for the result of a comparison */
+INLINE vf vselect(vi mask, vf a, vf b)
+{
+    return (vf)((mask & (vi)a) | (~mask & (vi)b));
+}
+
+INLINE vf vmax(vf a, vf b)
+{
+#if defined SIMD_AVX512
+    return (vf)_mm512_max_ps((__m512)a, (__m512)b);
+#elif defined SIMD_AVX2
+    return (vf)_mm256_max_ps((__m256)a, (__m256)b);
+#elif defined SIMD_NEON
+    return (vf)vmaxq_f32((float32x4_t)a, (float32x4_t)b);
+#else
+    return vselect((vi)(a > b), a, b);
+#endif
+}
+
+/* As vmax: of a NaN and a number, the second operand wins. */
+INLINE vf vmin(vf a, vf b)
+{
+#if defined SIMD_AVX512
+    return (vf)_mm512_min_ps((__m512)a, (__m512)b);
+#elif defined SIMD_AVX2
+    return (vf)_mm256_min_ps((__m256)a, (__m256)b);
+#elif defined SIMD_NEON
+    return (vf)vminq_f32((float32x4_t)a, (float32x4_t)b);
+#else
+    return vselect((vi)(a < b), a, b);
+#endif
+}
+
+/* 2^f for a fraction: minimax polynomial of degree 5, relative error 7.5e-8 before rounding. */
+INLINE vf poly5(vf f, float c0, float c1, float c2, float c3, float c4, float c5)
+{
+    vf p = vsplat(c5) * f + c4;
+    p = p * f + c3;
+    p = p * f + c2;
+    p = p * f + c1;
+    return p * f + c0;
+}
+
+#if defined SIMD_AVX512
+/* f = x - floor(x) in one instruction, times 2^floor(x) in another; both know about infinities and
+ * underflow, so nothing needs clamping: 7 instructions for 16 values. */
+INLINE vf vexp2(vf x)
+{
+    vf f = (vf)_mm512_reduce_ps((__m512)x, 0x09);
+    vf p = poly5(f, 9.999999404e-01f, 6.931530833e-01f, 2.401536107e-01f, 5.582631752e-02f,
+                 8.989339694e-03f, 1.877576695e-03f);
+    return (vf)_mm512_scalef_ps((__m512)p, (__m512)x);
+}
+#else
+/* Adding 1.5 * 2^23 leaves round(x) in the low mantissa bits; shifted up, it is the exponent. */
+INLINE vf vexp2(vf x)
+{
+    const float magic = 12582912.0f;
+    x = vmin(vsplat(127), vmax(vsplat(-126), x)); /* in this order a NaN stays a NaN */
+    vf t = x + magic;
+    vf f = x - (t - magic);
+    vf p = poly5(f, 1.000000119e+00f, 6.931469440e-01f, 2.402212024e-01f, 5.550713092e-02f,
+                 9.675540961e-03f, 1.327647245e-03f);
+    return (vf)((vi)p + ((vi)t << 23));
+}
+#endif
+
+/* The lanes of a and b in turn: a0 b0 a1 b1 ... */
+INLINE void vzip(vf a, vf b, vf *lo, vf *hi)
+{
+#if defined SIMD_AVX512
+    const __m512i low = _mm512_setr_epi32(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+    const __m512i high = _mm512_add_epi32(low, _mm512_set1_epi32(8));
+    *lo = (vf)_mm512_permutex2var_ps((__m512)a, low, (__m512)b);
+    *hi = (vf)_mm512_permutex2var_ps((__m512)a, high, (__m512)b);
+#elif defined SIMD_AVX2
+    __m256 l = _mm256_unpacklo_ps((__m256)a, (__m256)b),
+           h = _mm256_unpackhi_ps((__m256)a, (__m256)b);
+    *lo = (vf)_mm256_permute2f128_ps(l, h, 0x20);
+    *hi = (vf)_mm256_permute2f128_ps(l, h, 0x31);
+#elif defined SIMD_NEON
+    *lo = (vf)vzip1q_f32((float32x4_t)a, (float32x4_t)b);
+    *hi = (vf)vzip2q_f32((float32x4_t)a, (float32x4_t)b);
+#else
+    *lo = (vf){a[0], b[0], a[1], b[1]};
+    *hi = (vf){a[2], b[2], a[3], b[3]};
+#endif
+}
+
+/* Rows become columns. Each round of zips moves one bit of the row number into the column number
+ * and one the other way; log2(LANES) rounds swap them. */
+INLINE void vtranspose(vf m[LANES])
+{
+    for (int s = 1; s < LANES; s *= 2) {
+        vf t[LANES];
+        for (int i = 0; i < LANES / 2; i++)
+            vzip(m[i], m[i + LANES / 2], &t[2 * i], &t[2 * i + 1]);
+        for (int i = 0; i < LANES; i++)
+            m[i] = t[i];
+    }
+}
+
+ISA_END

@@ -1,0 +1,67 @@
+/* fused_warp_softmax.cu - fused, WMMA, a warp for each row of the softmax.
+ *
+ * @name      fused_warp_softmax
+ * @title     Fused, WMMA, a warp for each row of the softmax
+ * @idea      The 32 lanes of a warp share a row: maximum and sum by shuffles, 5 steps instead of a
+ *            walk along 32 keys, and neighbouring lanes read neighbouring scores. With D=64 this is
+ *            the 35 072 byte block of the reports.
+ * @after     fused_wmma_pv
+ * @unit      tensor
+ * @dtypes    f16 bf16
+ * @requires  sm >= 80 && D <= 128 && BR % 16 == 0 && BC % 16 == 0
+ *            && (ACC == 0 || T == 2)
+ * @param     BR 32 [16..128]       query rows per tile
+ * @param     BC 32 [16..128]       key rows per tile
+ * @param     STAGES 2 [1..4]       buffers for K and V tiles
+ * @param     ACC f32|f16           sums, scores and outputs in 32 or 16 bits
+ * @param     MINBLOCKS 2 [1..8]    blocks a multiprocessor that the compiler shall make room for
+ * @threads   256
+ * @grid      ceil(Sq/BR) H B
+ * @smem      static Qs BR*D*T align=32         Q tile
+ * @smem      static Ks STAGES*BC*D*T align=32  K tiles
+ * @smem      static Vs STAGES*BC*D*T align=32  V tiles
+ * @smem      static Ss BR*BC*(4-2*ACC) align=32  scores
+ * @smem      static Ps BR*BC*T align=32        their exponentials
+ * @smem      static Os BR*D*(4-2*ACC) align=32 output, not yet divided
+ * @smem      static ms BR*4                    maxima
+ * @smem      static ls BR*4                    sums
+ * @traffic   read B*H*(Sq*D*T+tiles(BR,BC)*2*BC*D*T) write B*H*Sq*D*T
+ *
+ * Cost: 10 shuffles a row, two elements of output a lane; 8 rows at a time instead of 32 on one
+ *   warp.
+ * Limits: shared memory is static: BR=64 BC=64 needs 82 432 bytes and the compiler refuses
+ *   (0x14200 bytes, 0xc000 max). Try it.
+ * Next: fused_dyn_smem asks for more than 48 KiB.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "fused.cuh"
+
+extern "C" __global__ void __launch_bounds__(THREADS, P_MINBLOCKS)
+    fused_warp_softmax(const __grid_constant__ AttnArgs a)
+{
+    __shared__ __align__(32) elem Qs[BR * ATTN_D], Ks[STAGES * BC * ATTN_D], Vs[STAGES * BC * ATTN_D];
+    __shared__ __align__(32) accum Ss[BR * BC];
+    __shared__ __align__(32) elem Ps[BR * BC];
+    __shared__ __align__(32) accum Os[BR * ATTN_D];
+    __shared__ float ms[BR], ls[BR];
+    const int q0 = blockIdx.x * BR, n_keys = visible_keys_of_tile(a, q0, BR);
+
+    copy_tile<BR, ATTN_D, 1>(Qs, q_row(a, q0), a.q_stride[2], a.Sq - q0, a.D);
+    clear_outputs(Os, ms, ls);
+
+    for (int k0 = 0, stage = 0; k0 < n_keys; k0 += BC, stage = (stage + 1) % STAGES) {
+        elem *K = Ks + stage * BC * ATTN_D, *V = Vs + stage * BC * ATTN_D;
+        __syncthreads(); // nobody reads these tiles, scores or outputs any more
+        copy_tile<BC, ATTN_D, 1>(K, k_row(a, k0), a.k_stride[2], a.Sk - k0, a.D);
+        copy_tile<BC, ATTN_D, 1>(V, v_row(a, k0), a.v_stride[2], a.Sk - k0, a.D);
+        __syncthreads();
+        scores_wmma(Ss, Qs, K);
+        __syncthreads();
+        softmax_rows<32>(a, Ss, Ps, ms, ls, Os, q0, k0, threadIdx.x / 32, WARPS); // a warp for each row
+        __syncthreads();
+        outputs_wmma(Os, Ps, V);
+    }
+    __syncthreads();
+    store_columns<1>(a, Os, ls, q0);
+    store_sums(a, ms, ls, q0);
+}

@@ -1,0 +1,264 @@
+/* splitkv.cu - flash-decoding: the keys are divided among blocks, a second launch combines.
+ *
+ * @name      splitkv
+ * @title     Split-KV: blocks share a query tile's keys, a second pass combines
+ * @idea      When there are fewer query tiles than multiprocessors, give each of SPLITS blocks its
+ *            own range of keys. Each leaves a finished partial output and its LSE (logarithm of its
+ *            sum of exponentials); a second launch weights the partial outputs by 2^(LSE - max LSE).
+ *            No atomics: the result is the same bits every time. This is split-KV (2023), often
+ *            mistaken for FlashAttention-2, which does not divide the keys of a query tile.
+ * @after     fa2
+ * @dtypes    f16 bf16 f32
+ * @requires  D <= 256 && BR % 16 == 0 && BC % 8 == 0 && PAD % 4 == 0
+ * @param     BR 64 [16..128]     query rows per tile; a warp for every 16
+ * @param     BC 64 [16..128]     key rows per tile
+ * @param     PAD 4 [0..16]       extra elements per row of Q and K, against bank conflicts
+ * @param     SPLITS 8 [1..128]   blocks that share the keys of a query tile
+ * @threads   2*BR
+ * @grid      ceil(Sq/BR)*SPLITS H B
+ * @smem      dynamic Qs BR*(D+PAD)*T  Q tile
+ * @smem      dynamic Ks BC*(D+PAD)*T  K tile
+ * @smem      dynamic Vs BC*D*T        V tile
+ * @smem      dynamic Ps BR*(BC+8)*4   exponentials of the scores of the tile
+ * @pass      combine
+ * @threads   128
+ * @grid      ceil(Sq/4) H B
+ * @workspace partial_o   B*H*Sq*SPLITS*D*4  partial outputs, f32
+ * @workspace partial_lse B*H*Sq*SPLITS*4    their LSE, base 2
+ * @traffic   read B*H*(SPLITS*Sq*D*T+tiles(BR,BC)*2*BC*D*T+Sq*SPLITS*(D+1)*4)
+ *            write B*H*(Sq*SPLITS*(D+1)*4+Sq*D*T)
+ *
+ * Cost: SPLITS times the blocks and 1/SPLITS of the loop, for SPLITS reads of Q, 8 D SPLITS bytes a
+ *   row through the workspace, and a second launch (about 1 us).
+ * Limits: at most one split per K/V tile is useful; the others find no keys. It loses when
+ *   ceil(Sq/BR) H B blocks fill the GPU already. With Sq < BR rows of the tile are wasted: use a
+ *   small BR to decode. Another SPLITS is another order of additions, hence other last bits.
+ * Next: do both in one launch, with atomics or in a cluster.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef P_BR
+#define P_BR 64
+#endif
+#ifndef P_BC
+#define P_BC 64
+#endif
+#ifndef P_PAD
+#define P_PAD 4
+#endif
+#ifndef P_SPLITS
+#define P_SPLITS 8
+#endif
+#ifndef ATTN_THREADS
+#define ATTN_THREADS (2 * P_BR)
+#endif
+#ifndef ATTN_THREADS_combine
+#define ATTN_THREADS_combine 128
+#endif
+#ifndef WS_partial_o
+#define WS_partial_o   0
+#define WS_partial_lse 1
+#endif
+#include "attn.cuh"
+#ifndef SMEM_Qs
+#define SMEM_Qs 0
+#define SMEM_Ks (SMEM_Qs + ALIGN16(P_BR * (ATTN_D + P_PAD) * sizeof(elem)))
+#define SMEM_Vs (SMEM_Ks + ALIGN16(P_BC * (ATTN_D + P_PAD) * sizeof(elem)))
+#define SMEM_Ps (SMEM_Vs + P_BC * ATTN_D * sizeof(elem))
+#endif
+
+constexpr int BR = P_BR, BC = P_BC, PITCH = ATTN_D + P_PAD, P_PITCH = BC + 8;
+constexpr int SPLITS = P_SPLITS;
+
+// A warp owns 16 rows; its lanes form a grid of LR x LK over 16 rows x BC keys. Lanes that differ
+// in lk alone work on the same rows.
+constexpr int LK = 8, LR = 32 / LK;
+constexpr int ROWS = 16 / LR; // rows of a lane: row0, row0 + LR, ...
+constexpr int KEYS = BC / LK; // keys of a lane: col0, col0 + LK, ...
+// Output columns go by fours: a lane owns vectors col0, col0 + LK, ... of the ATTN_D / 4.
+constexpr int VECS = (ATTN_D / 4 + LK - 1) / LK;
+
+struct alignas(16) Four {
+    float x[4];
+};
+// Four neighbours, by one load.
+__device__ inline Four load4(const elem *p)
+{
+    const Vec<4> v = *(const Vec<4> *)p;
+    return {to_float(v.x[0]), to_float(v.x[1]), to_float(v.x[2]), to_float(v.x[3])};
+}
+
+// What the splits of row i leave for the second pass.
+__device__ inline float *partial_o(const AttnArgs &a, int i, int split)
+{
+    return (float *)a.ws[WS_partial_o] + (row_number(a, i) * SPLITS + split) * ATTN_D;
+}
+__device__ inline float *partial_lse(const AttnArgs &a, int i)
+{
+    return (float *)a.ws[WS_partial_lse] + row_number(a, i) * SPLITS;
+}
+
+// Pass 1: as fa2 with warps that own rows, over the keys of one split.
+// Launch bounds of 1 block: the compiler shall use registers rather than spill for more blocks.
+extern "C" __global__ void __launch_bounds__(ATTN_THREADS, 1)
+    splitkv(const __grid_constant__ AttnArgs a)
+{
+    elem *Qs = (elem *)(smem + SMEM_Qs), *Ks = (elem *)(smem + SMEM_Ks);
+    elem *Vs = (elem *)(smem + SMEM_Vs);
+    float *Ps = (float *)(smem + SMEM_Ps);
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    const int row0 = warp * 16 + lane / LK, col0 = lane % LK;
+    const int q0 = blockIdx.x / SPLITS * BR, split = blockIdx.x % SPLITS;
+    const float scale_log2e = a.scale * 1.4426950408889634f; // exp(x) = 2^(x log2 e)
+
+    // Splits are whole tiles, as equal as possible and the same for every row of the tile; the last
+    // ones may be empty, or beyond the mask.
+    const int tiles = (a.Sk + BC - 1) / BC;
+    const int tiles_per_split = (tiles + SPLITS - 1) / SPLITS;
+    const int first_key = min(tiles, split * tiles_per_split) * BC;
+    const int end_key = min(visible_keys_of_tile(a, q0, BR),
+                            min(tiles, (split + 1) * tiles_per_split) * BC);
+
+    load_tile<BR, PITCH>(Qs, q_row(a, q0), a.q_stride[2], a.Sq - q0, a.D);
+    Four acc[ROWS][VECS] = {}; // O, not yet divided by l
+    float m[ROWS], l[ROWS];    // l: this lane's keys only, until the end
+#pragma unroll
+    for (int i = 0; i < ROWS; i++) {
+        m[i] = NEG_INF;
+        l[i] = 0.f;
+    }
+
+    for (int k0 = first_key; k0 < end_key; k0 += BC) {
+        __syncthreads(); // nobody reads the tile before any more
+        load_tile<BC, PITCH>(Ks, k_row(a, k0), a.k_stride[2], a.Sk - k0, a.D);
+        load_tile<BC, ATTN_D>(Vs, v_row(a, k0), a.v_stride[2], a.Sk - k0, a.D);
+        __syncthreads();
+
+        // S = Q K^T, four columns at a time.
+        float s[ROWS][KEYS] = {};
+#pragma unroll 2
+        for (int d = 0; d < ATTN_D; d += 4) {
+            Four q[ROWS];
+#pragma unroll
+            for (int i = 0; i < ROWS; i++)
+                q[i] = load4(Qs + (row0 + i * LR) * PITCH + d);
+#pragma unroll
+            for (int c = 0; c < KEYS; c++) {
+                const Four k = load4(Ks + (col0 + c * LK) * PITCH + d);
+#pragma unroll
+                for (int i = 0; i < ROWS; i++)
+                    for (int e = 0; e < 4; e++)
+                        s[i][c] += q[i].x[e] * k.x[e];
+            }
+        }
+
+        // Scale and mask; maximum over the lanes that share the row; P = 2^(S - m).
+#pragma unroll
+        for (int i = 0; i < ROWS; i++) {
+            const int n = visible_keys(a, q0 + row0 + i * LR) - k0;
+            float m_new = m[i];
+#pragma unroll
+            for (int c = 0; c < KEYS; c++) {
+                s[i][c] = col0 + c * LK < n ? s[i][c] * scale_log2e : NEG_INF;
+                m_new = fmaxf(m_new, s[i][c]);
+            }
+            m_new = warp_max<LK>(m_new);
+            // A row that has seen no key yet has m = -inf, and -inf - -inf is no number.
+            const float base = m_new == NEG_INF ? 0.f : m_new;
+            const float correction = exp2f(m[i] - base);
+            m[i] = m_new;
+            l[i] *= correction;
+#pragma unroll
+            for (int c = 0; c < KEYS; c++) {
+                const float p = exp2f(s[i][c] - base);
+                l[i] += p;
+                Ps[(row0 + i * LR) * P_PITCH + col0 + c * LK] = p;
+            }
+#pragma unroll
+            for (int c = 0; c < VECS; c++)
+                for (int e = 0; e < 4; e++)
+                    acc[i][c].x[e] *= correction;
+        }
+        __syncwarp(); // P of these rows is read by this warp alone
+
+        // O += P V, four keys at a time.
+#pragma unroll 1
+        for (int j = 0; j < BC; j += 4) {
+            Four p[ROWS];
+#pragma unroll
+            for (int i = 0; i < ROWS; i++)
+                p[i] = *(const Four *)(Ps + (row0 + i * LR) * P_PITCH + j);
+#pragma unroll
+            for (int x = 0; x < 4; x++)
+#pragma unroll
+                for (int c = 0; c < VECS; c++) {
+                    if (col0 + c * LK >= ATTN_D / 4)
+                        continue;
+                    const Four v = load4(Vs + (j + x) * ATTN_D + (col0 + c * LK) * 4);
+#pragma unroll
+                    for (int i = 0; i < ROWS; i++)
+                        for (int e = 0; e < 4; e++)
+                            acc[i][c].x[e] += p[i].x[x] * v.x[e];
+                }
+        }
+    }
+
+    // A finished answer for these keys. Rows without any leave LSE = -inf and no output: a weight
+    // of 0 that the second pass must not multiply with whatever is in the workspace.
+#pragma unroll
+    for (int i = 0; i < ROWS; i++) {
+        const float sum = warp_sum<LK>(l[i]);
+        const int row = q0 + row0 + i * LR;
+        if (row >= a.Sq)
+            continue;
+        if (col0 == 0)
+            partial_lse(a, row)[split] = sum == 0.f ? NEG_INF : m[i] + log2f(sum);
+        if (sum == 0.f)
+            continue;
+        const float inverse = 1.f / sum;
+#pragma unroll
+        for (int c = 0; c < VECS; c++) {
+            if (col0 + c * LK >= ATTN_D / 4)
+                continue;
+            for (int e = 0; e < 4; e++)
+                acc[i][c].x[e] *= inverse;
+            *(Four *)(partial_o(a, row, split) + (col0 + c * LK) * 4) = acc[i][c];
+        }
+    }
+}
+
+// Pass 2, one warp per row: O = sum of w_s O_s with w_s = 2^(LSE_s - max) / sum, in the order of
+// the splits.
+extern "C" __global__ void __launch_bounds__(ATTN_THREADS_combine)
+    splitkv_combine(const __grid_constant__ AttnArgs a)
+{
+    const int i = blockIdx.x * (ATTN_THREADS_combine / 32) + threadIdx.x / 32;
+    const int lane = threadIdx.x % 32;
+    if (i >= a.Sq)
+        return; // the whole warp leaves, so the shuffles below are complete
+    const float *lse = partial_lse(a, i);
+
+    float max = NEG_INF;
+    for (int s = lane; s < SPLITS; s += 32)
+        max = fmaxf(max, lse[s]);
+    max = warp_max(max);
+
+    constexpr int COLS = (ATTN_D + 31) / 32; // columns lane, lane + 32, ...
+    float acc[COLS] = {}, sum = 0.f;
+    for (int s = 0; s < SPLITS; s++) {
+        if (lse[s] == NEG_INF)
+            continue;
+        const float weight = exp2f(lse[s] - max);
+        sum += weight;
+#pragma unroll
+        for (int c = 0; c < COLS; c++)
+            if (lane + c * 32 < ATTN_D)
+                acc[c] += weight * partial_o(a, i, s)[lane + c * 32];
+    }
+    const float inverse = safe_inverse(sum);
+#pragma unroll
+    for (int c = 0; c < COLS; c++)
+        if (lane + c * 32 < a.D)
+            o_row(a, i)[lane + c * 32] = to_elem(acc[c] * inverse);
+    if (lane == 0)
+        store_lse(a, i, max * 0.6931471805599453f, sum); // ln 2: back to natural logarithms
+}

@@ -1,0 +1,35 @@
+# Kernel sources: embedded in the programs, and, where nvcc is present, compiled beforehand.
+include %D%/cuda/local.mk
+include %D%/cpu/local.mk
+include %D%/peers/local.mk
+
+EXTRA_DIST += %D%/README.md tools/build-fatbins.sh
+
+# Tells the build what to compile, with the planner's own definitions.
+noinst_PROGRAMS += kerneldefs
+kerneldefs_SOURCES = tools/kerneldefs.c
+kerneldefs_LDADD = $(core_libs)
+
+cuda_out = %D%/cuda/built
+cuda_jobs = $$(nproc 2>/dev/null || echo 1)
+if HAVE_NVCC
+all-local: $(cuda_out)/stamp
+endif
+$(cuda_out)/stamp: kerneldefs$(EXEEXT) $(cuda_sources) tools/build-fatbins.sh
+	$(AM_V_GEN)./kerneldefs$(EXEEXT) > kerneldefs.txt && \
+	$(SHELL) $(srcdir)/tools/build-fatbins.sh '$(NVCC) $(NVCCFLAGS)' '$(CUDA_ARCHS)' \
+	  '$(abs_srcdir)' '$(abs_builddir)/$(cuda_out)' "$(cuda_jobs)" < kerneldefs.txt && \
+	touch $@
+CLEANFILES += kerneldefs.txt
+clean-local:
+	rm -rf $(cuda_out)
+install-data-local:
+	if test -d $(cuda_out); then \
+	  $(MKDIR_P) '$(DESTDIR)$(pkgdatadir)/cuda' && \
+	  $(INSTALL_DATA) $(cuda_out)/*.fatbin $(cuda_out)/*.def $(cuda_out)/*.ptx '$(DESTDIR)$(pkgdatadir)/cuda'; fi
+uninstall-local:
+	rm -rf '$(DESTDIR)$(pkgdatadir)/cuda'
+
+# The tracked table of registers, spills and static SMEM: exact occupancy without NVIDIA software.
+update-ptxas: kerneldefs$(EXEEXT)
+	NVCC='$(NVCC)' $(srcdir)/tools/update-ptxas

@@ -1,0 +1,2 @@
+# Shipped recordings, one a line: blob_files += %D%/NAME.rec
+blob_files += %D%/h200-short.rec

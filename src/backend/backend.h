@@ -1,0 +1,95 @@
+/* backend.h - who runs a kernel: one small vtable for the CPU, CUDA and the PTX simulator.
+ *
+ * A backend lives in the worker process. It owns device copies of the inputs and the outputs of
+ * the kernels that are loaded ("slots"), so that several kernels can be timed in turn.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef ATTNSCOPE_BACKEND_BACKEND_H
+#define ATTNSCOPE_BACKEND_BACKEND_H
+
+#include <jansson.h>
+#include <stdbool.h>
+
+#include "backend/trace.h"
+#include "kernel/registry.h"
+#include "spec/input.h"
+
+struct backend; /* an opened one */
+
+/* How a GPU is given its work when timed. AUTO: single runs through the stream, many as a graph. */
+enum launch_kind { LAUNCH_AUTO, LAUNCH_STREAM, LAUNCH_GRAPH };
+
+struct backend_options {
+    int device;  /* index among the backend's devices */
+    int threads; /* CPU backend: 0 for all */
+    int streams; /* concurrent launches, 1 by default */
+    int launch;  /* enum launch_kind */
+};
+
+/* A loaded kernel: its plan, workspace and output. */
+struct slot;
+
+struct backend_ops {
+    const char *name; /* "cpu" */
+    const char *doc;
+    double load_s;   /* seconds that open or load may take, for deadlines; 0: no time at all */
+    double sample_s; /* a hot sample should last this long, for the clock's resolution; 0: 20 us */
+    enum status (*open)(const struct backend_options *o, struct backend **out, struct err *err);
+    void (*close)(struct backend *b);
+    /* What it runs on, for rows: "Intel Xeon ..., 2 threads, AVX-512". Borrowed. */
+    const char *(*device_name)(const struct backend *b);
+    /* Further fields of a row as an object that the caller owns: driver, cuda, launch, and in
+     * `reason` what should be known but stops nothing. `s` may be NULL. Optional. */
+    json_t *(*describe)(const struct backend *b, const struct slot *s);
+    /* Compute capability times ten. Optional: only GPUs have one. */
+    int (*sm)(const struct backend *b);
+    /* True once a fault has made this process useless: it should end, and another start. Every call
+     * but close and unload fails then. Optional. */
+    bool (*spent)(const struct backend *b);
+    /* What others must not use while it measures: "0000:01:00.0", a device's address. Borrowed; NULL:
+     * nothing. Optional. */
+    const char *(*lock_name)(const struct backend *b);
+    /* Makes the inputs available; replaces earlier ones and drops all slots. */
+    enum status (*set_inputs)(struct backend *b, const struct problem *p,
+                              const struct tensors *host, struct err *err);
+    /* Compiles or finds the kernel, allocates workspace and a guarded output. */
+    enum status (*load)(struct backend *b, const struct kernel *k, const struct param_values *v,
+                        struct slot **out, struct err *err);
+    void (*unload)(struct backend *b, struct slot *s);
+    /* One untimed run into a poisoned output with guard bands intact afterwards or not. */
+    enum status (*run)(struct backend *b, struct slot *s, struct err *err);
+    /* Copies the output (shape's dtype and layout) with `guard` bytes before and after it, as the
+     * run left them, to `dst`. */
+    enum status (*read_output)(struct backend *b, struct slot *s, void *dst, struct err *err);
+    size_t (*output_bytes)(const struct backend *b); /* guards included */
+    /* Evicts inputs from the caches, as the L2 flush on a GPU. */
+    void (*flush)(struct backend *b);
+    /* One timed sample: `repeat` back-to-back runs, seconds per run in *seconds. clock_mhz may be NaN. */
+    enum status (*sample)(struct backend *b, struct slot *s, int repeat, double *seconds,
+                          double *clock_mhz, struct err *err);
+    /* One run with stamps at the begin and end of every block. `out` is cleared by the caller
+     * whatever the status. The run's output is not looked at. Optional. */
+    enum status (*trace)(struct backend *b, struct slot *s, struct block_trace *out,
+                         struct err *err);
+};
+
+/* Poison and guards: a quiet NaN pattern no kernel writes by accident. See measure/verify.h. */
+enum { OUTPUT_GUARD_BYTES = 4096 };
+extern const unsigned char output_poison_f32[4], output_poison_f16[2], output_guard_byte;
+
+/* Only for the worker: these link every backend and its kernels. */
+const struct backend_ops *const *backend_table(void); /* NULL-terminated */
+const struct backend_ops *backend_find(const char *name);
+
+/* For front ends, which run nothing: the names, and whether this machine looks as if it could. A
+ * driver is not loaded to find out; the worker may still answer ST_NO_GPU. */
+extern const char *const backend_names[]; /* NULL-terminated */
+bool backend_known(const char *name);
+bool backend_present(const char *name);
+/* What the driver calls GPU `index` ("NVIDIA H200"), read from /proc/driver/nvidia/gpus (or from
+ * the folder that $ATTNSCOPE_PROC_GPUS names, for tests) without loading a driver. False where
+ * there is no such folder, as in WSL and on Jetson, and on a machine with GPUs of several models:
+ * CUDA numbers those by speed. */
+bool backend_gpu_name(int index, char *name, size_t size);
+
+#endif

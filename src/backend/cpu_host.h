@@ -1,0 +1,37 @@
+/* cpu_host.h - what the CPU backend asks of the machine: its name, its clock, its caches, memory.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef ATTNSCOPE_BACKEND_CPU_HOST_H
+#define ATTNSCOPE_BACKEND_CPU_HOST_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "backend/pool.h"
+
+/* "Intel(R) Xeon(R) Processor"; the architecture where the system gives no name. Caller frees. */
+char *host_cpu_name(void);
+
+/* "Linux 6.1.0 x86_64"; never the machine's own name. Caller frees. */
+char *host_system(void);
+/* The present date and time, UTC, as strftime() writes it; returns `buf`. */
+char *host_date(char *buf, size_t size, const char *format) __attribute__((format(strftime, 3, 0)));
+
+/* Monotonic seconds. */
+double host_seconds(void);
+
+/* The calling core's clock in MHz right now, from a chain of dependent additions, one a cycle.
+ * About 3 us. NaN on an architecture without the code for it. */
+double host_clock_mhz(void);
+
+/* Bytes of a data cache, level 1 to 3; 0 when unknown. */
+size_t host_cache_bytes(int level);
+
+/* Memory for tensors: 64-byte aligned, in huge pages where they exist. NULL when there is none. */
+void *host_alloc(size_t bytes);
+
+/* Puts [p, p + bytes) out of all caches of all cores, line by line; true. Where the architecture
+ * has no instruction for it that programs may use: nothing, and false. */
+int host_evict(const void *p, size_t bytes);
+
+#endif

@@ -1,0 +1,72 @@
+/* cpu_simd.h - the vector code of the CPU kernels, once per instruction set, picked at run time.
+ *
+ * kernels/cpu/simd_<isa>.c compile the same templates for AVX-512, AVX2, NEON and plain C; each
+ * fills one table. The CPU backend picks the best table the machine can run, or the one that
+ * ATTNSCOPE_CPU names, and hands it to the kernels in struct cpu_launch.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef ATTNSCOPE_BACKEND_CPU_SIMD_H
+#define ATTNSCOPE_BACKEND_CPU_SIMD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kernel/attn_args.h"
+#include "spec/dtype.h"
+
+/* One query tile of one head for cpu_tiled, and the memory it may use. Sizes in elements. */
+struct tiled_job {
+    const void *q, *k, *v; /* first element of this head (and, for q, of the tile's first row) */
+    void *o;
+    float *lse;                                     /* of the tile's first row, or NULL */
+    int64_t q_stride, k_stride, v_stride, o_stride; /* from row to row */
+    int64_t rows;                                   /* queries in this tile */
+    int64_t D, BC;                                  /* head dimension; keys per K/V tile */
+    int64_t first_end; /* keys that the first query sees (may be <= 0) */
+    int64_t end_step;  /* 1 when causal: each later query sees one key more; else 0 */
+    int64_t Sk;
+    float scale;
+    enum dtype dtype;
+    float *scratch; /* tiled_scratch() bytes, 64-byte aligned */
+};
+
+struct cpu_simd {
+    const char *name;  /* "avx512", as ATTNSCOPE_CPU spells it */
+    const char *title; /* "AVX-512" */
+    int lanes;         /* floats in a vector */
+
+    /* out[j] = scale * dot(q, k + j * stride) for n keys of D elements. */
+    void (*scores)(const float *q, const float *k, int64_t stride, int64_t n, int64_t D,
+                   float scale, float *out);
+    /* o += sum over n keys of p[j] * (v + j * stride), D elements. */
+    void (*add_rows)(float *o, const float *p, const float *v, int64_t stride, int64_t n,
+                     int64_t D);
+    void (*scale)(float *y, float a, int64_t n); /* y *= a */
+    float (*max)(const float *x, int64_t n);     /* -inf when n is 0 */
+    /* x[i] = 2^(x[i] - shift); returns their sum. Relative error about 2e-7. */
+    float (*exp2_sum)(float *x, float shift, int64_t n);
+    void (*to_float)(enum dtype t, const void *src, float *dst, int64_t n);
+    void (*from_float)(enum dtype t, const float *src, void *dst, int64_t n);
+
+    size_t (*tiled_scratch)(const struct tiled_job *j); /* for any tile of `rows` rows or fewer */
+    void (*tiled)(const struct tiled_job *j);
+
+    /* Runs `rounds` rounds of independent multiply-adds that keep every accumulator in a register.
+     * Returns the FLOPs done. */
+    double (*fma_burst)(int64_t rounds);
+    /* Sum over `n` floats, as fast as loads go; n a multiple of 256. */
+    float (*read_burst)(const float *x, int64_t n);
+};
+
+extern const struct cpu_simd cpu_simd_avx512, cpu_simd_avx2, cpu_simd_neon, cpu_simd_generic;
+
+/* Every table this build has, best first, NULL at the end. */
+const struct cpu_simd *const *cpu_simd_table(void);
+/* Can this machine run it? */
+bool cpu_simd_usable(const struct cpu_simd *s);
+/* `name` NULL or "": the best usable one. ST_USAGE when unknown, ST_FAIL when this machine cannot
+ * run it; the sentence lists what it can. */
+enum status cpu_simd_pick(const char *name, const struct cpu_simd **out, struct err *err);
+
+#endif

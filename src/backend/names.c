@@ -1,0 +1,101 @@
+/* names.c - what front ends may know of backends without linking them: their names, whether this
+ * machine looks as if it could run them, and what outputs are filled with before a run.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "backend/backend.h"
+#include "base/str.h"
+
+/* Quiet NaNs with a payload that no arithmetic produces. The 16-bit one is a NaN both as f16 and as
+ * bf16. Little endian, as everything here. */
+const unsigned char output_poison_f32[4] = {0xda, 0x5a, 0xda, 0x7f};
+const unsigned char output_poison_f16[2] = {0xda, 0x7f};
+const unsigned char output_guard_byte = 0xc5;
+
+const char *const backend_names[] = {"cpu", "cuda", NULL};
+
+bool backend_known(const char *name)
+{
+    for (const char *const *n = backend_names; *n; n++)
+        if (strcmp(*n, name) == 0)
+            return true;
+    return false;
+}
+
+/* The device file of a driver that is loaded and lets this process at a GPU: desktop and server,
+ * Jetson, Windows' Linux. In a container without a GPU there is none, whatever /proc says. */
+static bool has_nvidia(void)
+{
+    static const char *const files[] = {"/dev/nvidiactl", "/dev/nvgpu", "/dev/nvhost-gpu",
+                                        "/usr/lib/wsl/lib/libcuda.so.1", NULL};
+    const char *test = secure_getenv("ATTNSCOPE_LIBCUDA");
+    if (test && *test)
+        return true;
+    for (const char *const *f = files; *f; f++)
+        if (access(*f, F_OK) == 0)
+            return true;
+    return false;
+}
+
+bool backend_present(const char *name)
+{
+    return backend_known(name) && (strcmp(name, "cuda") != 0 || has_nvidia());
+}
+
+/* ---- the name of the GPU ---- */
+
+static int is_entry(const struct dirent *e)
+{
+    return e->d_name[0] != '.';
+}
+
+/* "Model: <tab> NVIDIA H200" of one GPU's file. */
+static bool read_model(const char *dir, const char *entry, char *name, size_t size)
+{
+    char path[512], line[256];
+    snprintf(path, sizeof path, "%s/%s/information", dir, entry);
+    FILE *f = fopen(path, "re");
+    bool found = false;
+    while (f && !found && fgets(line, sizeof line, f)) {
+        if (!str_starts(line, "Model:"))
+            continue;
+        const char *text = line + 6 + strspn(line + 6, " \t");
+        snprintf(name, size, "%.*s", (int)strcspn(text, "\r\n"), text);
+        found = *name != '\0';
+    }
+    if (f)
+        fclose(f);
+    return found;
+}
+
+/* The driver's own word in its /proc folder, which costs no driver call. */
+bool backend_gpu_name(int index, char *name, size_t size)
+{
+    const char *test = secure_getenv("ATTNSCOPE_PROC_GPUS"), *fake;
+    const bool given = test && *test;
+    if (!given && (!has_nvidia() || ((fake = secure_getenv("ATTNSCOPE_LIBCUDA")) && *fake)))
+        return false;
+    const char *dir = given ? test : "/proc/driver/nvidia/gpus";
+    struct dirent **entries;
+    const int n = scandir(dir, &entries, is_entry, alphasort); /* names are PCI addresses */
+    char first[256] = "", model[256];
+    bool same = n > 0;
+    *name = '\0';
+    for (int i = 0; i < n; i++) {
+        same = same && read_model(dir, entries[i]->d_name, model, sizeof model);
+        if (same && i == 0)
+            snprintf(first, sizeof first, "%s", model);
+        same = same && strcmp(first, model) == 0;
+        free(entries[i]);
+    }
+    if (n >= 0)
+        free(entries);
+    if (same && index < n)
+        snprintf(name, size, "%s", first);
+    return *name != '\0';
+}

@@ -1,0 +1,24 @@
+/* nvml.h - NVIDIA's management library, opened at run time: clocks, power, temperature.
+ *
+ * A figure that cannot be had is NaN; nothing here is an error. A clock query takes about 40 us,
+ * so it belongs between timed regions, not inside.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef ATTNSCOPE_BACKEND_NVML_H
+#define ATTNSCOPE_BACKEND_NVML_H
+
+struct nvml; /* one device */
+
+/* The device with this PCI bus id ("0000:1b:00.0"), or device `index` where `bus_id` is NULL. NULL
+ * when there is no NVML or it does not know the device. */
+struct nvml *nvml_new(const char *bus_id, int index);
+void nvml_free(struct nvml *n);
+
+/* All take NULL. */
+double nvml_sm_clock_mhz(const struct nvml *n);
+double nvml_power_w(const struct nvml *n);
+double nvml_temperature_c(const struct nvml *n);
+/* "580.159.04", NULL when unknown. Borrowed. */
+const char *nvml_driver(const struct nvml *n);
+
+#endif

@@ -1,0 +1,297 @@
+/* pool.c - a grid of blocks on a few threads: dynamic order, quick start, quiet when idle.
+ *
+ * One 64-bit word, the ticket, holds the number of the launch and the next block to hand out. A
+ * thread takes a block by adding 1 to the ticket with compare-and-swap, which succeeds only while
+ * that very launch is the current one; so a thread that wakes late finds a newer number, not a
+ * stale job, and a launch never waits for threads that took no block of it.
+ *
+ * Idle threads watch the ticket for SPIN_NS, so that a series of launches costs no system call,
+ * and then sleep.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "backend/pool.h"
+#include "backend/trace.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "base/mem.h"
+#include "base/status.h"
+
+enum { BLOCK_BITS = 40, SPIN_NS = 30000, THREADS_MAX = 1024 };
+#define BLOCK_MASK ((UINT64_C(1) << BLOCK_BITS) - 1)
+#define CLOSED     BLOCK_MASK /* as a block number: nothing to take yet */
+
+struct scratch_buffer {
+    void *data;
+    size_t bytes;
+    char apart[64 - sizeof(void *) - sizeof(size_t)]; /* one cache line a thread */
+};
+
+struct pool {
+    int threads; /* the caller's included */
+    pthread_t *ids;
+    struct scratch_buffer *scratch;
+    struct pool_stamps *stamps; /* NULL: nobody looks */
+
+    _Atomic uint64_t ticket; /* launch number << BLOCK_BITS | next block */
+    _Atomic(pool_body *) body;
+    _Atomic(void *) ctx;
+    _Atomic int64_t blocks;
+    _Atomic int64_t left; /* blocks of this launch that are not done */
+
+    pthread_mutex_t lock;
+    pthread_cond_t work, done;
+    _Atomic int sleepers;       /* threads in or about to enter the wait for work */
+    _Atomic bool caller_sleeps; /* waits for done */
+    _Atomic bool stop;
+};
+
+struct worker {
+    struct pool *pool;
+    int thread;
+};
+
+static int64_t now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+static void cpu_relax(void)
+{
+#if defined __x86_64__ || defined __i386__
+    __builtin_ia32_pause();
+#elif defined __aarch64__
+    __asm__ volatile("yield");
+#endif
+}
+
+/* Takes blocks of the current launch until none is left. */
+static void take_blocks(struct pool *p, int thread)
+{
+    uint64_t t = atomic_load(&p->ticket);
+    for (;;) {
+        /* What is read here may belong to a launch that begins just now; then the ticket has
+         * changed, the exchange fails, and the values are not used. */
+        pool_body *body = atomic_load(&p->body);
+        void *ctx = atomic_load(&p->ctx);
+        int64_t block = (int64_t)(t & BLOCK_MASK);
+        if ((uint64_t)block == CLOSED) { /* the caller is writing the job down */
+            cpu_relax();
+            t = atomic_load(&p->ticket);
+            continue;
+        }
+        if (block >= atomic_load(&p->blocks))
+            return;
+        if (!atomic_compare_exchange_weak(&p->ticket, &t, t + 1))
+            continue;
+        body(ctx, block, thread);
+        if (atomic_fetch_sub(&p->left, 1) == 1 && atomic_load(&p->caller_sleeps)) {
+            pthread_mutex_lock(&p->lock);
+            pthread_cond_signal(&p->done);
+            pthread_mutex_unlock(&p->lock);
+        }
+        t = atomic_load(&p->ticket);
+    }
+}
+
+static bool nothing_new(struct pool *p, uint64_t launch)
+{
+    return atomic_load(&p->ticket) >> BLOCK_BITS == launch && !atomic_load(&p->stop);
+}
+
+/* Returns when a launch other than `launch` is current or the pool ends. */
+static void wait_for_work(struct pool *p, uint64_t launch)
+{
+    for (int64_t until = now_ns() + SPIN_NS; now_ns() < until;)
+        for (int i = 0; i < 64; i++) {
+            if (!nothing_new(p, launch))
+                return;
+            cpu_relax();
+        }
+    pthread_mutex_lock(&p->lock);
+    atomic_fetch_add(&p->sleepers, 1);
+    while (nothing_new(p, launch))
+        pthread_cond_wait(&p->work, &p->lock);
+    atomic_fetch_sub(&p->sleepers, 1);
+    pthread_mutex_unlock(&p->lock);
+}
+
+static void *worker_main(void *arg)
+{
+    struct worker w = *(struct worker *)arg;
+    free(arg);
+    uint64_t launch = 0;
+    for (;;) {
+        wait_for_work(w.pool, launch);
+        if (atomic_load(&w.pool->stop))
+            return NULL;
+        launch = atomic_load(&w.pool->ticket) >> BLOCK_BITS;
+        take_blocks(w.pool, w.thread);
+    }
+}
+
+int pool_usable_cpus(void)
+{
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) > 0)
+        return CPU_COUNT(&set);
+    return 1;
+}
+
+struct pool *pool_new(int threads)
+{
+    struct pool *p = xcalloc(1, sizeof *p);
+    p->threads = threads > 0 ? threads : pool_usable_cpus();
+    if (p->threads > THREADS_MAX)
+        p->threads = THREADS_MAX;
+    p->ids = xcalloc((size_t)p->threads, sizeof *p->ids);
+    p->scratch = xcalloc((size_t)p->threads, sizeof *p->scratch);
+    pthread_mutex_init(&p->lock, NULL);
+    pthread_cond_init(&p->work, NULL);
+    pthread_cond_init(&p->done, NULL);
+    for (int i = 1; i < p->threads; i++) {
+        struct worker *w = xmalloc(sizeof *w);
+        *w = (struct worker){p, i};
+        if (pthread_create(&p->ids[i], NULL, worker_main, w) != 0) {
+            free(w);
+            p->threads = i; /* go on with what the system grants */
+        }
+    }
+    return p;
+}
+
+void pool_free(struct pool *p)
+{
+    if (!p)
+        return;
+    pthread_mutex_lock(&p->lock);
+    atomic_store(&p->stop, true);
+    pthread_cond_broadcast(&p->work);
+    pthread_mutex_unlock(&p->lock);
+    for (int i = 1; i < p->threads; i++)
+        pthread_join(p->ids[i], NULL);
+    for (int i = 0; i < p->threads; i++)
+        free(p->scratch[i].data);
+    pthread_cond_destroy(&p->work);
+    pthread_cond_destroy(&p->done);
+    pthread_mutex_destroy(&p->lock);
+    free(p->scratch);
+    free(p->ids);
+    free(p);
+}
+
+int pool_threads(const struct pool *p)
+{
+    return p->threads;
+}
+
+static void wait_until_done(struct pool *p)
+{
+    for (int64_t until = now_ns() + SPIN_NS; now_ns() < until;)
+        for (int i = 0; i < 64; i++) {
+            if (atomic_load(&p->left) == 0)
+                return;
+            cpu_relax();
+        }
+    pthread_mutex_lock(&p->lock);
+    atomic_store(&p->caller_sleeps, true);
+    while (atomic_load(&p->left) != 0)
+        pthread_cond_wait(&p->done, &p->lock);
+    atomic_store(&p->caller_sleeps, false);
+    pthread_mutex_unlock(&p->lock);
+}
+
+static void wake_sleepers(struct pool *p)
+{
+    if (atomic_load(&p->sleepers) == 0)
+        return;
+    pthread_mutex_lock(&p->lock);
+    pthread_cond_broadcast(&p->work);
+    pthread_mutex_unlock(&p->lock);
+}
+
+/* ---- stamps ---- */
+
+void pool_stamp(struct pool *p, struct pool_stamps *s)
+{
+    p->stamps = s;
+}
+
+/* A launch whose blocks are stamped: the real body, and where its stamps begin. */
+struct stamped {
+    pool_body *body;
+    void *ctx;
+    struct stamp *at;
+    int64_t room;
+};
+
+static void stamped_body(void *ctx, int64_t block, int thread)
+{
+    const struct stamped *s = ctx;
+    const int64_t begin = now_ns();
+    s->body(s->ctx, block, thread);
+    if (block < s->room)
+        s->at[block] = (struct stamp){.begin_ns = begin, .end_ns = now_ns(), .row = thread};
+}
+
+/* Where this launch's stamps go; counts it. */
+static struct stamped begin_stamps(struct pool_stamps *s, int64_t blocks, pool_body *body,
+                                   void *ctx)
+{
+    const int64_t used = s->count < s->room ? s->count : s->room;
+    const struct stamped out = {body, ctx, s->at + used, s->room - used};
+    if (s->nlaunches < (int)(sizeof s->launches / sizeof *s->launches))
+        s->launches[s->nlaunches++] = blocks;
+    s->count += blocks;
+    return out;
+}
+
+void pool_run(struct pool *p, int64_t blocks, pool_body *body, void *ctx)
+{
+    struct stamped stamped;
+    if (blocks <= 0)
+        return;
+    if (p->stamps) {
+        stamped = begin_stamps(p->stamps, blocks, body, ctx);
+        body = stamped_body;
+        ctx = &stamped;
+    }
+    if (p->threads == 1 || blocks == 1) {
+        for (int64_t b = 0; b < blocks; b++)
+            body(ctx, b, 0);
+        return;
+    }
+    if ((uint64_t)blocks >= CLOSED)
+        fatal("pool_run: %lld blocks", (long long)blocks);
+    /* A new launch number with no block to take, then the job, then the blocks. */
+    uint64_t launch = (atomic_load(&p->ticket) >> BLOCK_BITS) + 1;
+    atomic_store(&p->ticket, launch << BLOCK_BITS | CLOSED);
+    atomic_store(&p->body, body);
+    atomic_store(&p->ctx, ctx);
+    atomic_store(&p->blocks, blocks);
+    atomic_store(&p->left, blocks);
+    atomic_store(&p->ticket, launch << BLOCK_BITS);
+    wake_sleepers(p);
+    take_blocks(p, 0);
+    wait_until_done(p);
+}
+
+void *pool_scratch(struct pool *p, int thread, size_t bytes)
+{
+    struct scratch_buffer *s = &p->scratch[thread];
+    if (bytes > s->bytes) {
+        free(s->data);
+        s->bytes = (bytes + 4095) / 4096 * 4096;
+        s->data = aligned_alloc(64, s->bytes);
+        if (!s->data)
+            fatal("out of memory: %zu bytes of scratch memory for a CPU thread", s->bytes);
+    }
+    return s->data;
+}

@@ -1,0 +1,40 @@
+/* pool.h - worker threads that run the blocks of a grid, as SMs do.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef ATTNSCOPE_BACKEND_POOL_H
+#define ATTNSCOPE_BACKEND_POOL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct stamp; /* trace.h */
+
+/* CPUs that this process may use (its affinity mask), at least 1. */
+int pool_usable_cpus(void);
+
+struct pool;
+/* `threads` 0: one per CPU this process may use. The caller's thread is one of them. */
+struct pool *pool_new(int threads);
+void pool_free(struct pool *p);
+int pool_threads(const struct pool *p);
+
+/* Runs body(ctx, block, thread) for every block 0..blocks-1, in dynamic order, and returns when
+ * all are done: what a kernel launch is to a GPU. `thread` is 0..threads-1. */
+typedef void pool_body(void *ctx, int64_t block, int thread);
+void pool_run(struct pool *p, int64_t blocks, pool_body *body, void *ctx);
+
+/* Until the next call, or NULL: every block of every launch leaves a stamp, in the order of launches
+ * and block numbers, while there is room; `count` goes on counting. */
+struct pool_stamps {
+    struct stamp *at; /* borrowed */
+    int64_t room, count;
+    int64_t launches[16]; /* blocks of the first launches */
+    int nlaunches;
+};
+void pool_stamp(struct pool *p, struct pool_stamps *s);
+
+/* Scratch memory of one thread, at least `bytes`, 64-byte aligned; the "shared memory" of the
+ * block it runs. Contents are undefined. Valid until the thread asks again. */
+void *pool_scratch(struct pool *p, int thread, size_t bytes);
+
+#endif

@@ -1,0 +1,35 @@
+/* trace.h - when and where each block of a kernel ran, as stamped by the device itself.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef ATTNSCOPE_BACKEND_TRACE_H
+#define ATTNSCOPE_BACKEND_TRACE_H
+
+#include <jansson.h>
+
+#include "kernel/descriptor.h"
+
+/* One frame of the wire takes the stamps of so many blocks. */
+enum { TRACE_BLOCKS_MAX = 1 << 15 };
+
+struct stamp {
+    int64_t begin_ns, end_ns;
+    int32_t row; /* SM, or thread */
+};
+
+struct block_trace {
+    const char *unit;                /* "SM" "thread" */
+    int rows, lanes;                 /* of the device; lanes 0: not known */
+    int64_t step_ns;                 /* the clock's resolution; 0: not known */
+    int npasses;                     /* launches */
+    int64_t blocks[DESC_PASSES_MAX]; /* of each */
+    struct stamp *stamps;            /* by pass and block number; owned */
+    char *note; /* where the traced code differs from the usual, or NULL; owned */
+};
+void block_trace_clear(struct block_trace *t);
+int64_t block_trace_count(const struct block_trace *t);
+/* ST_NO with a sentence when there are more blocks than a trace holds. */
+enum status block_trace_check(const char *kernel, int64_t blocks, struct err *err);
+/* unit, rows, lanes, step_ns, blocks (by pass), row, begin_ns (from the first), ran_ns, note. */
+json_t *block_trace_to_json(const struct block_trace *t);
+
+#endif

@@ -1,0 +1,380 @@
+/* expr.c - parses the arithmetic used in kernel descriptors, lesson gates and `explain`.
+ *
+ * A recursive-descent parser writes the tree into one array, operands before their operator, so
+ * that evaluation is a single loop over the array and needs no recursion.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "base/expr_tree.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/number.h"
+
+enum { TEXT_MAX = 4096, DEPTH_MAX = 64 };
+
+/* Binary operators, longer spellings first; a larger level binds tighter. */
+static const struct binary {
+    const char *text;
+    enum op op;
+    int level;
+} binaries[] = {
+    {"||", OP_OR, 1}, {"&&", OP_AND, 2}, {"==", OP_EQ, 3}, {"!=", OP_NE, 3}, {"<=", OP_LE, 4},
+    {">=", OP_GE, 4}, {"<", OP_LT, 4},   {">", OP_GT, 4},  {"+", OP_ADD, 5}, {"-", OP_SUB, 5},
+    {"*", OP_MUL, 6}, {"/", OP_DIV, 6},  {"%", OP_MOD, 6},
+};
+enum { LEVEL_EQUAL = 3, LEVEL_ORDER = 4, LEVEL_TIGHTEST = 6 };
+
+struct parser {
+    struct expr *e;
+    const char *p; /* what is left */
+    int depth;
+    struct err *err;
+};
+
+static int position(const struct parser *ps)
+{
+    return (int)(ps->p - ps->e->text);
+}
+
+static void skip_blanks(struct parser *ps)
+{
+    while (isspace((unsigned char)*ps->p))
+        ps->p++;
+}
+
+static bool is_name_start(char c)
+{
+    return isalpha((unsigned char)c) || c == '_' || c == '$';
+}
+
+static bool is_name_char(char c)
+{
+    return isalnum((unsigned char)c) || c == '_' || c == '.';
+}
+
+static int name_length(const char *text)
+{
+    int n = 1;
+    while (is_name_char(text[n]))
+        n++;
+    return n;
+}
+
+/* Appends a node and returns its index. */
+static short add_node(struct expr *e, struct node n)
+{
+    void *nodes = e->nodes;
+    xgrow(&nodes, &e->cap, e->count + 1, sizeof n);
+    e->nodes = nodes;
+    e->nodes[e->count] = n;
+    return (short)e->count++;
+}
+
+/* How many bytes to underline: a word, or the one character there. */
+static int culprit_length(const char *p)
+{
+    unsigned code;
+    if (*p == 0)
+        return 0;
+    if (is_name_start(*p) || is_name_char(*p))
+        return name_length(p);
+    return str_utf8_next(p, &code);
+}
+
+static enum status unexpected(struct parser *ps, const char *wanted)
+{
+    const int len = culprit_length(ps->p);
+    if (len == 0)
+        return err_mark(ps->err, ST_USAGE, position(ps), 0, "the expression ends early; %s",
+                        wanted);
+    return err_mark(ps->err, ST_USAGE, position(ps), len, "unexpected \"%.*s\"; %s",
+                    len > 40 ? 40 : len, ps->p, wanted);
+}
+
+/* Parentheses, branches, arguments and prefix operators are what the parser recurses for. */
+static enum status too_deep(struct parser *ps)
+{
+    return err_mark(ps->err, ST_USAGE, position(ps), 1, "nested more than %d deep", DEPTH_MAX);
+}
+
+static enum status parse_choice(struct parser *ps, short *out);
+
+/* Is a % right after a number the percent sign? Not if an operand follows: `S%64` and `1024%64`
+ * are remainders, `50%`, `50% * x` and `(5%)` are not. A sign after it counts as an operator. */
+static bool percent_follows(const char *p)
+{
+    if (*p++ != '%')
+        return false;
+    while (isspace((unsigned char)*p))
+        p++;
+    if (*p == '!')
+        return p[1] == '=';
+    return !isdigit((unsigned char)*p) && !is_name_start(*p) && *p != '.' && *p != '(';
+}
+
+static enum status parse_number(struct parser *ps, short *out)
+{
+    double value;
+    const size_t digits = number_scan(ps->p, false, &value);
+    size_t len = digits;
+    if (percent_follows(ps->p + digits))
+        len = number_scan(ps->p, true, &value);
+    if (len == 0 || is_name_char(ps->p[len]) || is_name_start(ps->p[len])) {
+        const int word = name_length(ps->p);
+        return err_mark(ps->err, ST_USAGE, position(ps), word,
+                        "\"%.*s\" is not a number; suffixes are k M G Ki Mi Gi %% us ms s",
+                        word > 40 ? 40 : word, ps->p);
+    }
+    if (!isfinite(value))
+        return err_mark(ps->err, ST_USAGE, position(ps), (int)len, "the number is too large");
+    *out = add_node(
+        ps->e,
+        (struct node){.op = OP_NUMBER, .at = position(ps), .len = (int)len, .number = value});
+    ps->p += len;
+    return ST_OK;
+}
+
+/* The arguments of a call, from behind its opening parenthesis to behind the closing one. */
+static enum status parse_arguments(struct parser *ps, struct node *call)
+{
+    skip_blanks(ps);
+    if (*ps->p == ')') {
+        ps->p++;
+        return ST_OK;
+    }
+    for (;;) {
+        if (call->nargs == EXPR_ARGS_MAX)
+            return err_mark(ps->err, ST_USAGE, call->at, call->len, "%s has more than %d arguments",
+                            call->name, EXPR_ARGS_MAX);
+        const enum status st = parse_choice(ps, &call->arg[call->nargs]);
+        if (st)
+            return st;
+        call->nargs++;
+        skip_blanks(ps);
+        if (*ps->p != ',' && *ps->p != ')')
+            return unexpected(ps, "a , or ) belongs here");
+        if (*ps->p++ == ')')
+            return ST_OK;
+    }
+}
+
+/* Built-in calls are checked when parsed; the caller's own when they are made. */
+static enum status check_arity(const struct parser *ps, const struct node *call)
+{
+    const struct builtin *b = expr_builtin(call->name);
+    if (!b || (call->nargs >= b->min_args && call->nargs <= b->max_args))
+        return ST_OK;
+    return err_mark(ps->err, ST_USAGE, call->at, call->len, "%s takes %s, not %d", b->name,
+                    b->max_args == 1 ? "one argument" : "1 to 8 arguments", call->nargs);
+}
+
+static enum status parse_name(struct parser *ps, short *out)
+{
+    struct node n = {.op = OP_NAME, .at = position(ps), .len = name_length(ps->p)};
+    n.name = arena_strndup(ps->e->arena, ps->p, (size_t)n.len);
+    ps->p += n.len;
+    skip_blanks(ps);
+    if (*ps->p == '(') {
+        ps->p++;
+        n.op = OP_CALL;
+        enum status st = parse_arguments(ps, &n);
+        if (!st)
+            st = check_arity(ps, &n);
+        if (st)
+            return st;
+    }
+    *out = add_node(ps->e, n);
+    return ST_OK;
+}
+
+static enum status parse_group(struct parser *ps, short *out)
+{
+    const int open = position(ps);
+    ps->p++;
+    const enum status st = parse_choice(ps, out);
+    if (st)
+        return st;
+    skip_blanks(ps);
+    if (*ps->p == 0)
+        return err_mark(ps->err, ST_USAGE, open, 1, "this ( is never closed");
+    if (*ps->p != ')')
+        return unexpected(ps, "an operator or ) belongs here");
+    ps->p++;
+    return ST_OK;
+}
+
+static enum status parse_operand(struct parser *ps, short *out);
+
+static enum status parse_prefixed(struct parser *ps, enum op op, short *out)
+{
+    struct node n = {.op = op, .truth = op == OP_NOT, .at = position(ps), .len = 1, .nargs = 1};
+    if (ps->depth > DEPTH_MAX)
+        return too_deep(ps);
+    ps->p++;
+    ps->depth++;
+    const enum status st = parse_operand(ps, &n.arg[0]);
+    ps->depth--;
+    if (!st)
+        *out = add_node(ps->e, n);
+    return st;
+}
+
+static enum status parse_operand(struct parser *ps, short *out)
+{
+    skip_blanks(ps);
+    const char c = *ps->p;
+    if (c == '-')
+        return parse_prefixed(ps, OP_NEGATE, out);
+    if (c == '!')
+        return parse_prefixed(ps, OP_NOT, out);
+    if (c == '(')
+        return parse_group(ps, out);
+    if (isdigit((unsigned char)c) || c == '.')
+        return parse_number(ps, out);
+    if (is_name_start(c))
+        return parse_name(ps, out);
+    return unexpected(ps, "a number, a name or ( belongs here");
+}
+
+/* The binary operator at `p` that binds as tight as `level`, or NULL. */
+static const struct binary *match_binary(const char *p, int level)
+{
+    for (size_t i = 0; i < sizeof binaries / sizeof *binaries; i++) {
+        const char *text = binaries[i].text; /* of one or two characters; asked once a level */
+        if (p[0] == text[0] && (!text[1] || p[1] == text[1]))
+            return binaries[i].level == level ? &binaries[i] : NULL;
+    }
+    return NULL;
+}
+
+/* One level of left-associative operators; the operands are of the next tighter level. */
+static enum status parse_level(struct parser *ps, int level, short *out)
+{
+    if (level > LEVEL_TIGHTEST)
+        return parse_operand(ps, out);
+    enum status st = parse_level(ps, level + 1, out);
+    for (int links = 0; !st; links++) {
+        skip_blanks(ps);
+        const struct binary *b = match_binary(ps->p, level);
+        if (!b)
+            break;
+        struct node n = {.op = b->op,
+                         .truth = level <= LEVEL_ORDER,
+                         .at = position(ps),
+                         .len = (int)strlen(b->text),
+                         .nargs = 2,
+                         .arg = {*out}};
+        if (links > 0 && (level == LEVEL_EQUAL || level == LEVEL_ORDER))
+            return err_mark(ps->err, ST_USAGE, n.at, n.len,
+                            "comparisons cannot be chained; write a %s b && b %s c", b->text,
+                            b->text);
+        ps->p += n.len;
+        st = parse_level(ps, level + 1, &n.arg[1]);
+        if (!st)
+            *out = add_node(ps->e, n);
+    }
+    return st;
+}
+
+/* a ? b : c, right-associative. */
+static enum status parse_choice_inner(struct parser *ps, short *out)
+{
+    struct node n = {.op = OP_IF, .nargs = 3};
+    enum status st = parse_level(ps, 1, out);
+    if (st)
+        return st;
+    skip_blanks(ps);
+    if (*ps->p != '?')
+        return ST_OK;
+    n.arg[0] = *out;
+    n.at = position(ps);
+    n.len = 1;
+    ps->p++;
+    if ((st = parse_choice(ps, &n.arg[1])))
+        return st;
+    skip_blanks(ps);
+    if (*ps->p != ':')
+        return unexpected(ps, "the : of this ?: belongs here");
+    ps->p++;
+    if ((st = parse_choice(ps, &n.arg[2])))
+        return st;
+    n.truth = ps->e->nodes[n.arg[1]].truth && ps->e->nodes[n.arg[2]].truth;
+    *out = add_node(ps->e, n);
+    return ST_OK;
+}
+
+static enum status parse_choice(struct parser *ps, short *out)
+{
+    if (ps->depth > DEPTH_MAX)
+        return too_deep(ps);
+    ps->depth++;
+    const enum status st = parse_choice_inner(ps, out);
+    ps->depth--;
+    return st;
+}
+
+/* What stands where an operator or the end should: often a C or shell habit. */
+static enum status trailing(struct parser *ps)
+{
+    static const char *const advice[][2] = {
+        {"=", "write == to compare"},
+        {"&", "write && for and"},
+        {"|", "write || for or"},
+        {")", "there is no ( for it"},
+        {",", "commas separate arguments"},
+        {":", "there is no ? for it"},
+        {"^", "there is no power operator"},
+    };
+    for (size_t i = 0; i < sizeof advice / sizeof *advice; i++)
+        if (*ps->p == *advice[i][0])
+            return unexpected(ps, advice[i][1]);
+    return unexpected(ps, "an operator belongs here");
+}
+
+static enum status parse_all(struct parser *ps)
+{
+    const enum status st = parse_choice(ps, &ps->e->root);
+    if (st)
+        return st;
+    skip_blanks(ps);
+    return *ps->p ? trailing(ps) : ST_OK;
+}
+
+enum status expr_parse(const char *text, struct expr **out, struct err *err)
+{
+    *out = NULL;
+    if (strnlen(text, TEXT_MAX + 1) > TEXT_MAX)
+        return err_mark(err, ST_USAGE, TEXT_MAX, 1, "an expression has at most %d bytes", TEXT_MAX);
+    if (str_blank(text))
+        return err_mark(err, ST_USAGE, 0, 0, "the expression is empty");
+    struct expr *e = xcalloc(1, sizeof *e);
+    e->arena = arena_new();
+    e->text = arena_strndup(e->arena, text, TEXT_MAX);
+    struct parser ps = {.e = e, .p = e->text, .err = err};
+    const enum status st = parse_all(&ps);
+    if (st) {
+        expr_free(e);
+        return st;
+    }
+    e->nodes = xrealloc(e->nodes, e->count * sizeof *e->nodes); /* it lives long, and is small */
+    e->cap = e->count;
+    *out = e;
+    return ST_OK;
+}
+
+void expr_free(struct expr *e)
+{
+    if (!e)
+        return;
+    arena_free(e->arena);
+    free(e->nodes);
+    free(e);
+}
+
+const char *expr_text(const struct expr *e)
+{
+    return e->text;
+}

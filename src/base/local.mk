@@ -1,0 +1,26 @@
+libattnscope_a_SOURCES += \
+	%D%/confine.c \
+	%D%/confine.h \
+	%D%/diff.c \
+	%D%/diff.h \
+	%D%/expr.c \
+	%D%/expr.h \
+	%D%/expr_eval.c \
+	%D%/expr_tree.h \
+	%D%/json_text.c \
+	%D%/json_text.h \
+	%D%/mem.c \
+	%D%/mem.h \
+	%D%/number.c \
+	%D%/number.h \
+	%D%/path.c \
+	%D%/path.h \
+	%D%/record.c \
+	%D%/record.h \
+	%D%/sanitize.c \
+	%D%/sanitize.h \
+	%D%/status.c \
+	%D%/status.h \
+	%D%/str.c \
+	%D%/str.h \
+	%D%/utf8.c

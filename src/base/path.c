@@ -1,0 +1,83 @@
+/* path.c - XDG folders and the files the program ships.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "base/path.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+
+static const struct {
+    const char *variable, *below_home;
+} kinds[] = {
+    [PATH_CONFIG] = {"XDG_CONFIG_HOME", ".config"},
+    [PATH_DATA] = {"XDG_DATA_HOME", ".local/share"},
+    [PATH_STATE] = {"XDG_STATE_HOME", ".local/state"},
+    [PATH_CACHE] = {"XDG_CACHE_HOME", ".cache"},
+};
+
+/* The variable's value if it is an absolute path, else NULL. */
+static const char *absolute(const char *variable)
+{
+    const char *value = getenv(variable);
+    return value && *value == '/' ? value : NULL;
+}
+
+char *path_in(enum path_kind kind, const char *name)
+{
+    const char *folder = absolute(kinds[kind].variable);
+    if (folder)
+        return xasprintf("%s/attnscope/%s", folder, name);
+    const char *home = absolute("HOME");
+    if (!home)
+        return NULL;
+    return xasprintf("%s/%s/attnscope/%s", home, kinds[kind].below_home, name);
+}
+
+/* One folder; that it is there already is fine. */
+static enum status make_folder(const char *path, struct err *err)
+{
+    struct stat st;
+    if (mkdir(path, 0700) == 0)
+        return ST_OK;
+    const int why = errno;
+    if (stat(path, &st) == 0) {
+        if (S_ISDIR(st.st_mode))
+            return ST_OK;
+        return err_set(err, ST_FAIL, "cannot create the folder %s: a file is in its place", path);
+    }
+    return err_set(err, ST_FAIL, "cannot create the folder %s: %s", path, strerror(why));
+}
+
+enum status path_make_parent(const char *path, struct err *err)
+{
+    char *folder = xstrdup(path);
+    enum status st = ST_OK;
+    for (char *slash = strchr(folder + (*folder == '/'), '/'); slash && !st;
+         slash = strchr(slash + 1, '/')) {
+        *slash = 0;
+        st = make_folder(folder, err);
+        *slash = '/';
+    }
+    free(folder);
+    return st;
+}
+
+char *path_program(const char *name)
+{
+    if (strchr(name, '/'))
+        return access(name, X_OK) == 0 ? xstrdup(name) : NULL;
+    for (const char *path = getenv("PATH"); path && *path; path += *path == ':') {
+        const size_t len = strcspn(path, ":");
+        char *file = xasprintf("%.*s/%s", (int)len, path, name);
+        if (len && access(file, X_OK) == 0)
+            return file;
+        free(file);
+        path += len;
+    }
+    return NULL;
+}

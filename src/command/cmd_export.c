@@ -1,0 +1,221 @@
+/* cmd_export.c - export: the last rows, or their picture, as a file.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "command/internal.h"
+#include "draw/svg.h"
+#include "export/figure.h"
+#include "export/report.h"
+
+/* ---- the forms ---- */
+
+/* What a form is made from. */
+struct exported {
+    struct session *s;
+    const struct figure *figure; /* asked for, or NULL */
+    json_t *table;
+};
+
+static enum status no_figure(const struct exported *x, struct err *err)
+{
+    if (x->figure)
+        return err_set(err, ST_USAGE, "these rows have no figure \"%s\"", x->figure->name);
+    return err_set(err, ST_USAGE, "these rows have no plot; sweep, run and compare have one");
+}
+
+static enum status as_rows(const struct exported *x, enum format f, struct str *out)
+{
+    rows_show(x->s, out, x->s->last.rows, x->s->last.cols, x->s->last.fields, f, 0);
+    return ST_OK;
+}
+
+static enum status as_json(const struct exported *x, struct str *out, struct err *err)
+{
+    (void)err;
+    return as_rows(x, FORMAT_JSON, out);
+}
+
+static enum status as_csv(const struct exported *x, struct str *out, struct err *err)
+{
+    (void)err;
+    return as_rows(x, FORMAT_CSV, out);
+}
+
+static enum status as_text(const struct exported *x, struct str *out, struct err *err)
+{
+    (void)err;
+    return as_rows(x, FORMAT_TEXT, out);
+}
+
+static enum status as_md(const struct exported *x, struct str *out, struct err *err)
+{
+    (void)err;
+    as_rows(x, FORMAT_MD, out);
+    rows_md_footer(out, x->s->last.command);
+    return ST_OK;
+}
+
+/* Rows that are no picture: the table itself, as text that can be selected. */
+static void table_svg(const struct exported *x, struct str *out)
+{
+    enum { COLUMNS_MAX = 200, LINES_MAX = 500 };
+    struct str text = {0};
+    int lines = 0, width = 1;
+    rows_show(x->s, &text, x->s->last.rows, x->s->last.cols, x->s->last.fields, FORMAT_TEXT,
+              COLUMNS_MAX);
+    struct canvas *c = canvas_new(COLUMNS_MAX, LINES_MAX, GLYPHS_BLOCK);
+    char *copy = str_take(&text), *rest = copy;
+    for (char *line; (line = strsep(&rest, "\n")) && lines < LINES_MAX; lines += *line != 0) {
+        const int used =
+            canvas_text(c, 0, lines, COLUMNS_MAX, lines ? ROLE_NORMAL : ROLE_TITLE, line);
+        width = used > width ? used : width;
+    }
+    struct canvas *cut = canvas_new(width, lines, GLYPHS_BLOCK);
+    for (int y = 0; y < lines; y++)
+        memcpy(&cut->cells[y * width], &c->cells[y * COLUMNS_MAX],
+               (size_t)width * sizeof *c->cells);
+    canvas_to_svg(cut, "a table", true, out);
+    canvas_free(cut);
+    canvas_free(c);
+    free(copy);
+}
+
+static enum status as_svg(const struct exported *x, struct str *out, struct err *err)
+{
+    if (figure_draw(x->table, x->figure, x->s->devices, true, out))
+        return ST_OK;
+    if (x->figure)
+        return no_figure(x, err);
+    table_svg(x, out);
+    return ST_OK;
+}
+
+static enum status as_gnuplot(const struct exported *x, struct str *out, struct err *err)
+{
+    return figure_gnuplot(x->table, out) ? ST_OK : no_figure(x, err);
+}
+
+static enum status as_html(const struct exported *x, struct str *out, struct err *err)
+{
+    (void)err;
+    const struct report r = {
+        .about = "one command", .tables = json_pack("[O]", x->table), .devices = x->s->devices};
+    report_html(&r, out);
+    json_decref(r.tables);
+    return ST_OK;
+}
+
+static const struct kind {
+    const char *name; /* and the ending of its files */
+    enum status (*make)(const struct exported *x, struct str *out, struct err *err);
+} kinds[] = {
+    {"json", as_json}, {"csv", as_csv},    {"md", as_md},     {"txt", as_text},
+    {"svg", as_svg},   {"gp", as_gnuplot}, {"html", as_html}, {0},
+};
+
+static const struct kind *find_kind(const char *name)
+{
+    for (const struct kind *k = kinds; k->name; k++)
+        if (!strcasecmp(k->name, name))
+            return k;
+    return NULL;
+}
+
+/* ---- the verb ---- */
+
+/* "svg FILE", or a FILE whose ending says it. */
+static enum status read_kind(struct cmd_call *c, const struct kind **kind, const char **path,
+                             struct err *err)
+{
+    if (c->nwords < 1 || c->nwords > 2)
+        return err_set(err, ST_USAGE, "export needs one file, for example: export rows.csv");
+    *path = c->words[c->nwords - 1].text;
+    const char *dot = strrchr(*path, '.');
+    if (c->nwords == 2)
+        *kind = find_kind(c->words[0].text);
+    else
+        *kind = dot ? find_kind(dot + 1) : NULL;
+    if (*kind)
+        return ST_OK;
+    err_set(
+        err, ST_USAGE,
+        "\"%s\" is no form of export: json, csv, md, txt, svg, gp and html are, as the ending of "
+        "the file or a word before it",
+        c->words[0].text);
+    return call_mark(c, ST_USAGE, c->words[0].at, (int)strlen(c->words[0].text), err);
+}
+
+static enum status read_figure(struct cmd_call *c, const struct figure **figure, struct err *err)
+{
+    const char *name = call_key(c, "figure");
+    *figure = name ? figure_find(name) : NULL;
+    if (!name || *figure)
+        return ST_OK;
+    const char *near = str_nearest(name, figure_name, NULL);
+    err_set(err, ST_USAGE, "there is no figure \"%s\"; did you mean \"%s\"?", name,
+            near ? near : figures[0].name);
+    return call_mark_key(c, "figure", ST_USAGE, err);
+}
+
+static enum status write_export(struct session *s, const struct kind *kind, const char *path,
+                                const struct figure *figure, struct err *err)
+{
+    struct str text = {0};
+    const struct exported x = {
+        .s = s,
+        .figure = figure,
+        .table = table_object(s->last.rows, s->last.cols, s->last.command),
+    };
+    enum status st = kind->make(&x, &text, err);
+    if (!st)
+        st = session_write(s, path, str_text(&text), text.len, false, err);
+    if (!st)
+        session_note(s, "%zu rows written to %s", json_array_size(s->last.rows), path);
+    json_decref(x.table);
+    str_free(&text);
+    return st;
+}
+
+static enum status exec_export(struct session *s, struct cmd_call *c, struct err *err)
+{
+    const struct kind *kind = NULL;
+    const struct figure *figure = NULL;
+    const char *path = NULL;
+    enum status st = read_kind(c, &kind, &path, err);
+    if (!st)
+        st = read_figure(c, &figure, err);
+    if (!st)
+        st = call_finish(s, c, err);
+    if (!st && !json_array_size(s->last.rows))
+        st = err_set(err, ST_USAGE, "there are no rows yet; run something first");
+    return st ? st : write_export(s, kind, path, figure, err);
+}
+
+static const char *const figure_words[] = {"heat",     "lines", "ratios",   "times",
+                                           "timeline", "smem",  "roofline", NULL};
+static const struct cmd_key export_keys[] = {
+    {"figure", "which picture, for svg; what suits the rows best by default", figure_words},
+    {0},
+};
+
+const struct cmd_entry cmd_export = {
+    .name = "export",
+    .group = "Session",
+    .usage = "[json|csv|md|txt|svg|gp|html] FILE [figure=NAME]",
+    .summary = "write the last command's rows, or their picture, to a file",
+    .help =
+        "The ending of the file chooses the form unless a word before it does. svg is a picture\n"
+        "with real text, for light and dark pages: a line plot or heat map of a sweep, times or\n"
+        "ratios with their intervals, shared memory, roofline. gp is a gnuplot script with its\n"
+        "data inside. html is a page with all of it.\n"
+        "\n"
+        "  run naive,cpu_tiled; export rows.md\n"
+        "  sweep qtile_seq BR=16..128:x2 BC=16..128:x2 metric=waves; export heat.svg\n"
+        "  plan fa2 gpu=H200; export smem.svg figure=smem\n",
+    .arg = ARG_FILE,
+    .keys = export_keys,
+    .exec = exec_export,
+};

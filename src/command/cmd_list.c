@@ -1,0 +1,208 @@
+/* cmd_list.c - devices and kernels: what there is.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
+#include <string.h>
+
+#include "command/internal.h"
+
+/* ---- devices ---- */
+
+// clang-format off
+static const struct column device_columns[] = {
+    {.field = "name",       .title = "name",        .left = true},
+    {.field = "vendor",     .title = "vendor",      .left = true, .drop = 2},
+    {.field = "arch",       .title = "arch",        .left = true},
+    {.field = "sms",        .title = "SMs"},
+    {.field = "clock_mhz",  .title = "MHz",         .digits = 4},
+    {.field = "f16_tflops", .title = "f16 TFLOP/s", .digits = 4},
+    {.field = "f32_tflops", .title = "f32 TFLOP/s", .digits = 4},
+    {.field = "dram_gbs",   .title = "DRAM GB/s",   .digits = 4},
+    {.field = "l2_mib",     .title = "L2 MiB",      .digits = 4},
+    {.field = "memory_gib", .title = "GiB",         .digits = 4},
+    {.field = "note",       .title = "note",        .left = true, .optional = true, .drop = 1},
+    {0},
+};
+// clang-format on
+
+static json_t *text_or_null(const char *text)
+{
+    return text && *text ? json_string(text) : json_null();
+}
+
+static json_t *real_or_null(double v)
+{
+    return isfinite(v) ? json_real(v) : json_null();
+}
+
+static json_t *device_row(const struct device *d)
+{
+    json_t *row = json_object();
+    json_object_set_new(row, "name", json_string(d->name));
+    json_object_set_new(row, "vendor", text_or_null(d->vendor));
+    json_object_set_new(row, "arch", text_or_null(d->arch));
+    json_object_set_new(row, "cc", d->cc ? json_real(d->cc / 10.0) : json_null());
+    json_object_set_new(row, "sms", json_integer(d->sms));
+    json_object_set_new(row, "clock_mhz", real_or_null(d->clock_mhz));
+    json_object_set_new(row, "f16_tflops", real_or_null(d->tflops[DTYPE_F16]));
+    json_object_set_new(row, "bf16_tflops", real_or_null(d->tflops[DTYPE_BF16]));
+    json_object_set_new(row, "tf32_tflops", real_or_null(d->tf32_tflops));
+    json_object_set_new(row, "f32_tflops", real_or_null(d->tflops[DTYPE_F32]));
+    json_object_set_new(row, "dram_gbs", real_or_null(d->dram_gbs));
+    json_object_set_new(row, "l2_mib", real_or_null(d->l2_bytes / 1048576));
+    json_object_set_new(row, "memory_gib", real_or_null(d->memory_bytes / 1073741824));
+    json_object_set_new(row, "note", text_or_null(d->note));
+    json_object_set_new(row, "user", json_boolean(d->user));
+    json_object_set_new(row, "origin", json_string("model"));
+    return row;
+}
+
+/* Does any word select this name? No words select all. */
+static bool selected(const struct cmd_call *c, const char *name, const char *group)
+{
+    for (int i = 0; i < c->nwords; i++)
+        if (text_contains(name, c->words[i].text) || text_contains(group, c->words[i].text))
+            return true;
+    return !c->nwords;
+}
+
+static enum status exec_devices(struct session *s, struct cmd_call *c, struct err *err)
+{
+    (void)call_format(c);
+    enum status st = call_finish(s, c, err);
+    if (st)
+        return st;
+    json_t *rows = json_array();
+    for (int i = 0; i < devices_count(s->devices); i++) {
+        const struct device *d = devices_at(s->devices, i);
+        if (selected(c, d->name, d->arch))
+            json_array_append_new(rows, device_row(d));
+    }
+    if (!json_array_size(rows)) /* only words can have left nothing: give the nearest name */
+        st = devices_get(s->devices, c->words[0].text, &(const struct device *){0}, err);
+    else
+        st = call_rows(s, c, rows, device_columns, NULL);
+    for (int i = 0; devices_problem(s->devices, i); i++)
+        session_note(s, "%s", devices_problem(s->devices, i));
+    json_decref(rows);
+    return st;
+}
+
+const struct cmd_entry cmd_devices = {
+    .name = "devices",
+    .group = "Look up",
+    .usage = "[WORD...]",
+    .summary = "the device models that plans know",
+    .help = "Rates are dense peaks at the boost clock, f16 with f32 accumulation. Words select\n"
+            "names or architectures. Devices of your own go into <config>/attnscope/devices.\n"
+            "\n"
+            "  devices sm_90\n",
+    .arg = ARG_DEVICE,
+    .flags = CMD_ROWS,
+    .exec = exec_devices,
+};
+
+/* ---- kernels ---- */
+
+// clang-format off
+static const struct column kernel_columns[] = {
+    {.field = "name",   .title = "name",   .left = true},
+    {.field = "group",  .title = "group",  .left = true, .drop = 1},
+    {.field = "runs",   .title = "source", .left = true},
+    {.field = "dtypes", .title = "dtypes", .left = true},
+    {.field = "params", .title = "parameters", .left = true, .optional = true, .drop = 2},
+    {.field = "title",  .title = "title",  .left = true},
+    {.field = "reason", .title = "reason", .left = true, .optional = true},
+    {0},
+};
+// clang-format on
+
+static json_t *dtype_list(const struct kernel_desc *d)
+{
+    json_t *list = json_array();
+    for (int t = 0; t < DTYPE_COUNT; t++)
+        if (d->dtypes & (1u << t))
+            json_array_append_new(list, json_string(dtype_name((enum dtype)t)));
+    return list;
+}
+
+static json_t *param_list(const struct kernel_desc *d)
+{
+    char text[512];
+    const struct param_values v = desc_defaults(d);
+    desc_params_format(d, &v, false, text, sizeof text);
+    return json_string(text);
+}
+
+static json_t *kernel_row(const struct kernel *k, const struct request *r, const char *backend)
+{
+    const struct kernel_desc *d = k->cuda ? k->cuda : k->cpu;
+    const struct kernel_desc *here = !strcmp(backend, "cpu") ? k->cpu : k->cuda;
+    struct err why = ERR_INIT;
+    json_t *row = json_object(), *runs = json_array();
+    if (k->cpu)
+        json_array_append_new(runs, json_string("cpu"));
+    if (k->cuda)
+        json_array_append_new(runs, json_string("cuda"));
+    if (!here)
+        err_set(&why, ST_NO, "%s has no source for backend=%s", k->name, backend);
+    else {
+        const struct param_values v = desc_defaults(here);
+        (void)desc_supports(here, &r->problem.shape, &v, 0, &why);
+    }
+    json_object_set_new(row, "name", json_string(k->name));
+    json_object_set_new(row, "group", text_or_null(k->group));
+    json_object_set_new(row, "title", text_or_null(d->title));
+    json_object_set_new(row, "idea", text_or_null(d->idea));
+    json_object_set_new(row, "after", text_or_null(d->after));
+    json_object_set_new(row, "runs", runs);
+    json_object_set_new(row, "dtypes", dtype_list(d));
+    json_object_set_new(row, "params", param_list(d));
+    json_object_set_new(row, "user", json_boolean(k->user));
+    json_object_set_new(row, "supported", json_boolean(!*why.text));
+    json_object_set_new(row, "reason", text_or_null(why.text));
+    return row;
+}
+
+/* Words select, they need not be kernels. */
+static enum status exec_kernels(struct session *s, struct cmd_call *c, struct err *err)
+{
+    struct request r;
+    const char *backend;
+    (void)call_format(c);
+    enum status st = request_make_from(s, c, (struct request_from){0}, &r, err);
+    if (st)
+        return st;
+    if (request_backend(&r, &backend, NULL))
+        backend = r.options.backend;
+    st = call_finish(s, c, err);
+    json_t *rows = json_array();
+    for (int i = 0; i < registry_count(s->registry) && !st; i++) {
+        const struct kernel *k = registry_at(s->registry, i);
+        if (selected(c, k->name, k->group))
+            json_array_append_new(rows, kernel_row(k, &r, backend));
+    }
+    if (!st && !json_array_size(rows) && c->nwords)
+        st = registry_get(s->registry, c->words[0].text, &(const struct kernel *){0}, err);
+    else if (!st)
+        st = call_rows(s, c, rows, kernel_columns, NULL);
+    for (int i = 0; registry_problem(s->registry, i); i++)
+        session_note(s, "%s", registry_problem(s->registry, i));
+    json_decref(rows);
+    request_clear(&r);
+    return st;
+}
+
+const struct cmd_entry cmd_kernels = {
+    .name = "kernels",
+    .group = "Look up",
+    .usage = "[WORD...] [shape] [backend=B]",
+    .summary = "the kernels, where they run, and why one cannot take the shape",
+    .help = "In the order of the ladder. Words select names or groups. Below the table stands why\n"
+            "a kernel cannot run for the shape on the backend.\n"
+            "\n"
+            "  kernels fa2 D=4096\n",
+    .arg = ARG_KERNEL,
+    .flags = CMD_SHAPE | CMD_OPTIONS | CMD_ROWS,
+    .exec = exec_kernels,
+};

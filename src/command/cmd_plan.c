@@ -1,0 +1,371 @@
+/* cmd_plan.c - what would happen on a GPU: grid, shared memory, occupancy, traffic, roofline.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/number.h"
+#include "base/sanitize.h"
+#include "command/internal.h"
+#include "draw/figures.h"
+
+// clang-format off
+static const struct column plan_columns[] = {
+    {.field = "kernel",        .title = "kernel",     .left = true},
+    {.field = "gpu",           .title = "gpu",        .left = true},
+    {.field = "params",        .title = "params",     .left = true, .optional = true, .drop = 3},
+    {.field = "grid",          .title = "grid",       .left = true},
+    {.field = "threads",       .title = "threads"},
+    {.field = "smem_bytes",    .title = "SMEM B"},
+    {.field = "regs",          .title = "regs"},
+    {.field = "blocks_per_sm", .title = "blocks/SM"},
+    {.field = "occupancy_pct", .title = "occ %",      .digits = 3},
+    {.field = "limiter",       .title = "limiter",    .left = true},
+    {.field = "waves",         .title = "waves",      .digits = 3},
+    {.field = "bound",         .title = "bound",      .left = true},
+    {.field = "roof_us",       .title = "roof us",    .digits = 3},
+    {.field = "reason",        .title = "reason",     .left = true, .optional = true},
+    {0},
+};
+// clang-format on
+
+/* ---- as a row ---- */
+
+static void add_text(json_t *row, const char *key, const char *text)
+{
+    if (text)
+        json_object_set_new(row, key, json_string(text));
+}
+
+/* kernel and gpu first, so that CSV and people find them there. */
+static json_t *named_row(const struct request *r, int i, const struct device *dev, json_t *plan)
+{
+    char text[512];
+    json_t *row = json_object();
+    add_text(row, "kernel", r->kernels[i]->name);
+    add_text(row, "gpu", dev->name);
+    shape_format(&r->problem.shape, text, sizeof text);
+    add_text(row, "shape", text);
+    desc_params_format(request_desc(r, i), &r->params[i], false, text, sizeof text);
+    add_text(row, "params", text);
+    json_object_set_new(row, "reason", json_null());
+    json_object_set_new(row, "origin", json_string("model"));
+    if (plan)
+        json_object_update(row, plan);
+    json_decref(plan);
+    return row;
+}
+
+enum status plan_row(const struct request *r, int i, const struct device *dev, struct plan *plan,
+                     json_t **row, struct err *err)
+{
+    return plan_row_with(r, i, dev, NULL, plan, row, err);
+}
+
+enum status plan_row_with(const struct request *r, int i, const struct device *dev,
+                          const struct plan_regs *regs, struct plan *plan, json_t **row,
+                          struct err *err)
+{
+    struct plan local = {0}, *p = plan ? plan : &local;
+    struct err why = ERR_INIT;
+    memset(p, 0, sizeof *p);
+    if (!r->kernels[i]->cuda) {
+        *row = named_row(r, i, dev, NULL);
+        err_set(&why, ST_NO, "%s has no CUDA source to plan", r->kernels[i]->name);
+        add_text(*row, "reason", why.text);
+        return ST_OK;
+    }
+    enum status st =
+        plan_build(r->kernels[i]->cuda, &r->problem.shape, &r->params[i], dev, regs, p, &why);
+    if (st != ST_OK && st != ST_NO) {
+        plan_clear(p);
+        return err_set(err, st, "%s", why.text);
+    }
+    *row = named_row(r, i, dev, plan_to_json(p));
+    if (st)
+        add_text(*row, "reason", why.text);
+    if (!plan)
+        plan_clear(p);
+    return ST_OK;
+}
+
+/* ---- as text ---- */
+
+static void line(struct str *out, const char *title)
+{
+    str_addf(out, "  %-10s ", title);
+}
+
+static void add_grid(struct str *out, const struct plan_pass *p)
+{
+    line(out, "grid");
+    str_addf(out, "%lld x %lld x %lld blocks", (long long)p->grid[0], (long long)p->grid[1],
+             (long long)p->grid[2]);
+    for (int i = 0; i < 3; i++)
+        if (p->grid_formula[i] && strpbrk(p->grid_formula[i], "/*+(="))
+            str_addf(out, "%s%s", i && out->data[out->len - 1] != 's' ? ", " : "   ",
+                     p->grid_formula[i]);
+    str_addc(out, '\n');
+    line(out, "threads");
+    str_addf(out, "%lld, %lld warps", (long long)p->threads, (long long)(p->threads + 31) / 32);
+    if (p->threads_formula && strpbrk(p->threads_formula, "/*+(="))
+        str_addf(out, "   %s", p->threads_formula);
+    str_addc(out, '\n');
+}
+
+static void add_regs(struct str *out, const struct plan_pass *p, const struct arch_limits *arch)
+{
+    line(out, "registers");
+    if (p->regs == INT_UNKNOWN && !arch) {
+        str_add(out, "- a thread\n");
+        return;
+    }
+    if (p->regs == INT_UNKNOWN) {
+        str_add(out, "- a thread: not compiled here and not in the table, so blocks/SM is an upper "
+                     "bound\n");
+        return;
+    }
+    str_addf(out, "%lld a thread (%s%s)", (long long)p->regs, p->regs_source ? p->regs_source : "-",
+             p->regs_stale ? ", of an older source" : "");
+    if (p->spill_bytes != INT_UNKNOWN)
+        str_addf(out, ", %lld B spilled", (long long)p->spill_bytes);
+    str_addc(out, '\n');
+}
+
+static void add_buffers(struct str *out, const struct plan_pass *p)
+{
+    for (int i = 0; i < p->nsmem; i++) {
+        const struct plan_smem *m = &p->smem[i];
+        str_addf(out, "  %10lld  %8lld  %-8s %s%s%s%s\n", (long long)m->offset, (long long)m->bytes,
+                 m->name, m->formula ? m->formula : "", m->overlay ? " (overlay)" : "",
+                 m->doc && *m->doc ? "   " : "", m->doc ? m->doc : "");
+    }
+}
+
+/* What a block with more than the default needs. */
+static const char *beyond_default(const struct plan_pass *p, const struct arch_limits *arch)
+{
+    if (p->occ.needs_optin != 1)
+        return "";
+    return p->static_smem > arch->smem_default
+               ? ", more than static buffers may take: no opt-in helps, they must be dynamic"
+               : ", more than the 48 KiB default: needs the opt-in";
+}
+
+static void add_smem(struct str *out, const struct session *s, const struct plan_pass *p,
+                     const struct arch_limits *arch)
+{
+    char used[NUMBER_BUF], limit[NUMBER_BUF];
+    line(out, "shared");
+    number_fmt_bytes(used, (double)p->smem_bytes);
+    str_addf(out, "%s a block", used);
+    if (arch)
+        str_addf(out, " of %s%s", number_fmt_bytes(limit, arch->smem_optin),
+                 beyond_default(p, arch));
+    str_addc(out, '\n');
+    if (!p->nsmem)
+        return;
+    str_addf(out, "  %10s  %8s  buffer\n", "offset", "bytes");
+    add_buffers(out, p);
+    if (!arch)
+        return;
+    const int width = s->front.width > 20 && s->front.width < 76 ? s->front.width - 4 : 72;
+    struct canvas *c = canvas_new(width + 2, 2 + p->nsmem / 3, s->front.glyphs);
+    fig_smem(c, (struct rect){2, 0, width, c->h}, p, arch->smem_optin);
+    canvas_to_text(c, out);
+    canvas_free(c);
+    while (out->len > 1 && out->data[out->len - 1] == '\n' && out->data[out->len - 2] == '\n')
+        out->data[--out->len] = 0;
+}
+
+static void add_limit(struct str *out, const struct occupancy *o, enum occ_limiter bit, int64_t v)
+{
+    char buf[NUMBER_BUF];
+    str_addf(out, "%s%s %s%s", bit == OCC_BLOCKS ? "" : " | ", occ_limiter_name(bit),
+             number_fmt_int(buf, v), o->limiter & bit ? " <==" : "");
+}
+
+static void add_occupancy(struct str *out, const struct plan_pass *p,
+                          const struct arch_limits *arch)
+{
+    const struct occupancy *o = &p->occ;
+    char buf[NUMBER_BUF];
+    line(out, "occupancy");
+    if (!arch) {
+        str_add(out, "- : it is modelled for NVIDIA only\n");
+        return;
+    }
+    if (!o->blocks_per_sm || o->blocks_per_sm == INT_UNKNOWN) {
+        str_addf(out, "cannot launch: %s\n", o->reason ? o->reason : "no block fits");
+        return;
+    }
+    str_addf(out, "%s%lld blocks/SM, %lld of %d warps, %s %%",
+             o->upper_bound == 1 ? "at most " : "", (long long)o->blocks_per_sm,
+             (long long)o->active_warps, arch->max_warps, number_fmt(buf, o->occupancy_pct, 3));
+    str_addc(out, '\n');
+    line(out, "limits");
+    add_limit(out, o, OCC_BLOCKS, o->limit_blocks);
+    add_limit(out, o, OCC_REGS, o->limit_regs);
+    add_limit(out, o, OCC_SMEM, o->limit_smem);
+    add_limit(out, o, OCC_WARPS, o->limit_warps);
+    str_addc(out, '\n');
+    line(out, "waves");
+    str_addf(out, "%s%s\n", o->upper_bound == 1 ? "at least " : "", number_fmt(buf, o->waves, 3));
+}
+
+static void add_traffic(struct str *out, const struct plan *p)
+{
+    char a[NUMBER_BUF], b[NUMBER_BUF];
+    line(out, "work");
+    str_addf(out, "%sFLOP\n", number_fmt_count(a, p->flops));
+    line(out, "traffic");
+    str_addf(out, "requested %s, %s FLOP/B; compulsory ", number_fmt_bytes(a, p->requested_bytes),
+             number_fmt(b, p->requested_intensity, 3));
+    str_addf(out, "%s, %s FLOP/B\n", number_fmt_bytes(a, p->compulsory_bytes),
+             number_fmt(b, p->compulsory_intensity, 3));
+    line(out, "roofline");
+    str_addf(out, "ridge %s FLOP/B ==> %s-bound; ", number_fmt(a, p->ridge, 3),
+             p->bound ? p->bound : "?");
+    str_addf(out, "no kernel is faster than %s here\n", number_fmt_us(b, p->roof_us));
+}
+
+static void add_pass(struct str *out, const struct session *s, const struct plan *p, int i)
+{
+    const struct plan_pass *pass = &p->passes[i];
+    const struct arch_limits *arch = arch_find(p->device->cc);
+    if (p->npasses > 1)
+        str_addf(out, "  -- pass %s%s\n", pass->name, i == p->main_pass ? " (main)" : "");
+    add_grid(out, pass);
+    add_regs(out, pass, arch);
+    add_smem(out, s, pass, arch);
+    add_occupancy(out, pass, arch);
+}
+
+static void add_plan(struct session *s, struct cmd_call *c, const struct plan *p, const json_t *row,
+                     const char *chosen)
+{
+    struct str why = {0};
+    const char *reason = row_text(row, "reason"), *params = row_text(row, "params");
+    str_addf(c->out, "%s on %s", row_text(row, "kernel"), row_text(row, "gpu"));
+    if (p->device)
+        str_addf(c->out, " (%s, %d SMs)", p->device->arch, p->device->sms);
+    str_addf(c->out, ", %s%s%s\n", row_text(row, "shape"), params && *params ? ", " : "",
+             params ? params : "");
+    if (chosen) {
+        line(c->out, "gpu");
+        str_addf(c->out, "%s, %s\n", row_text(row, "gpu"), chosen);
+    }
+    if (reason) {
+        char *clean = sanitize_line(reason);
+        line(c->out, "no");
+        str_addf(c->out, "%s\n", clean);
+        free(clean);
+    }
+    for (int i = 0; i < p->npasses; i++)
+        add_pass(c->out, s, p, i);
+    if (p->desc && !p->npasses && !reason) {
+        line(c->out, "launch");
+        str_add(c->out, "its own affair: the descriptor has neither @threads nor @grid\n");
+    }
+    if (!p->device || !p->npasses)
+        return;
+    add_traffic(c->out, p);
+    plan_why(p, &why);
+    if (why.len) {
+        line(c->out, "why");
+        str_addf(c->out, "%s\n", str_text(&why));
+    }
+    str_free(&why);
+}
+
+/* ---- the verb ---- */
+
+static enum status plan_one(struct session *s, struct cmd_call *c, const struct request *r, int i,
+                            const char *gpu, json_t *rows, struct err *err)
+{
+    const struct device *dev = session_gpu(s, gpu, err);
+    struct plan p;
+    json_t *row;
+    if (!dev)
+        return call_mark_key(c, "gpu", ST_USAGE, err);
+    enum status st = request_check_params(r, i, r->kernels[i]->cuda, dev->cc, err);
+    if (!st)
+        st = plan_row(r, i, dev, &p, &row, err);
+    if (st)
+        return st;
+    if (call_format(c) == FORMAT_TEXT) {
+        const size_t from = c->out->len;
+        char chosen[256];
+        if (json_array_size(rows))
+            str_addc(c->out, '\n');
+        add_plan(s, c, &p, row, session_gpu_why(s, gpu, chosen, sizeof chosen));
+        lines_wrap(c->out, from, call_width(s, c));
+    }
+    plan_clear(&p);
+    json_array_append_new(rows, row);
+    return ST_OK;
+}
+
+/* gpu= may name several models. */
+static enum status plan_all(struct session *s, struct cmd_call *c, const struct request *r,
+                            json_t *rows, struct err *err)
+{
+    char *gpus = xstrdup(r->options.gpu ? r->options.gpu : "auto"), *rest = gpus;
+    char *names = xstrdup(gpus), *left = names;
+    enum status st = ST_OK;
+    for (char *gpu; !st && (gpu = strsep(&left, ","));) /* all of them before any is planned */
+        if (!session_gpu(s, gpu, err))
+            st = call_mark_key(c, "gpu", ST_USAGE, err);
+    free(names);
+    for (char *gpu; !st && (gpu = strsep(&rest, ","));)
+        for (int i = 0; i < r->nkernels && !st; i++)
+            st = plan_one(s, c, r, i, gpu, rows, err);
+    free(gpus);
+    return st;
+}
+
+static enum status exec_plan(struct session *s, struct cmd_call *c, struct err *err)
+{
+    struct request r;
+    struct str command = {0};
+    const bool text = call_format(c) == FORMAT_TEXT;
+    enum status st = request_make(s, c, true, &r, err);
+    if (st)
+        return st;
+    json_t *rows = json_array();
+    if (!r.nkernels)
+        st = err_set(err, ST_USAGE, "plan needs a kernel, for example: plan qtile_seq gpu=L4");
+    if (!st)
+        st = call_finish(s, c, err);
+    if (!st)
+        st = plan_all(s, c, &r, rows, err);
+    request_command(&r, "plan", &command);
+    request_command_gpu(&r, session_gpu(s, NULL, NULL), &command);
+    c->command = str_take(&command);
+    if (!st && text)
+        call_remember(s, c, rows, plan_columns, NULL);
+    else if (!st)
+        call_rows(s, c, rows, plan_columns, NULL);
+    json_decref(rows);
+    request_clear(&r);
+    return st;
+}
+
+const struct cmd_entry cmd_plan = {
+    .name = "plan",
+    .group = "Model",
+    .usage = "K[,K...] [shape] [params] [gpu=NAME[,NAME]]",
+    .summary = "grid, shared memory map, occupancy, traffic and roofline on a GPU model",
+    .help = "Everything is computed from the kernel's own descriptor, with the formulas that the\n"
+            "kernel is compiled and launched by; no GPU is needed. explain METRIC K shows how a\n"
+            "figure comes about.\n"
+            "\n"
+            "  plan qtile_seq gpu=L4\n"
+            "  plan row_online,splitkv gpu=L4,H200 S=4k D=128 --json\n"
+            "  plan qtile_seq BR=128 BC=128 D=128\n",
+    .arg = ARG_KERNELS,
+    .flags = CMD_SHAPE | CMD_OPTIONS | CMD_PARAMS | CMD_ROWS,
+    .exec = exec_plan,
+};

@@ -1,0 +1,276 @@
+/* cmd_record.c - record: keep what is measured in a file that can be mailed; open: have it back.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/number.h"
+#include "base/sanitize.h"
+#include "command/internal.h"
+
+/* ---- record ---- */
+
+static enum status record_status(struct session *s, struct cmd_call *c)
+{
+    if (!s->recorder) {
+        str_add(c->out, "nothing is being recorded; record FILE begins\n");
+        return ST_OK;
+    }
+    char *name = sanitize_line(recorder_path(s->recorder));
+    const size_t n = recorder_rows(s->recorder);
+    str_addf(c->out, "recording into %s: %zu row%s so far; record off ends it\n", name, n,
+             n == 1 ? "" : "s");
+    free(name);
+    return ST_OK;
+}
+
+/* What is to be recorded: the words behind the file, or the one that holds a whole line. NULL: what
+ * follows. */
+static char *inner_line(const struct cmd_call *c)
+{
+    if (c->nwords < 2)
+        return NULL;
+    if (c->nwords == 2)
+        return xstrdup(c->words[1].text);
+    struct str line = {0};
+    for (int i = 1; i < c->nwords; i++) {
+        if (i > 1)
+            str_addc(&line, ' ');
+        word_quote(&line, c->words[i].text);
+    }
+    return str_take(&line);
+}
+
+static enum status read_samples(struct cmd_call *c, int *samples, struct err *err)
+{
+    int64_t n = ROW_SAMPLES_MAX;
+    const char *text = call_key(c, "samples");
+    enum status st = text ? number_parse_int("samples", text, 0, ROW_SAMPLES_MAX, &n, err) : ST_OK;
+    *samples = (int)n;
+    return st ? call_mark_key(c, "samples", st, err) : ST_OK;
+}
+
+static enum status record_begin(struct session *s, struct cmd_call *c, struct err *err)
+{
+    int samples;
+    const bool force = call_option(c, "force"), append = call_option(c, "append");
+    enum status st = read_samples(c, &samples, err);
+    if (!st)
+        st = call_finish(s, c, err);
+    if (!st && force && append)
+        st = err_set(err, ST_USAGE, "--force and --append exclude each other");
+    if (st)
+        return st;
+    if (s->recorder) {
+        char *name = sanitize_line(recorder_path(s->recorder));
+        err_set(err, ST_USAGE, "%s is being recorded into; record off ends it", name);
+        free(name);
+        return ST_USAGE;
+    }
+    st = recorder_open(c->words[0].text,
+                       force    ? RECORDER_REPLACE
+                       : append ? RECORDER_APPEND
+                                : RECORDER_NEW,
+                       samples, &s->recorder, err);
+    return st ? call_mark(c, st, c->words[0].at, (int)strlen(c->words[0].text), err) : ST_OK;
+}
+
+/* Records one line and ends, whatever became of it. */
+static enum status record_line(struct session *s, struct cmd_call *c, const char *line,
+                               struct err *err)
+{
+    struct err close_err = ERR_INIT;
+    enum status st = command_line(s, line, c->out, err);
+    enum status closed = session_record_off(s, &close_err);
+    if (!st && closed)
+        st = err_set(err, closed, "%s", close_err.text);
+    return st;
+}
+
+static enum status exec_record(struct session *s, struct cmd_call *c, struct err *err)
+{
+    if (!c->nwords) {
+        enum status st = call_finish(s, c, err);
+        return st ? st : record_status(s, c);
+    }
+    if (s->restricted)
+        return err_set(err, ST_USAGE, "recording is off in this restricted session");
+    if (c->nwords == 1 && !strcmp(c->words[0].text, "off")) {
+        enum status st = call_finish(s, c, err);
+        if (!st && !s->recorder)
+            st = err_set(err, ST_USAGE, "nothing is being recorded");
+        return st ? st : session_record_off(s, err);
+    }
+    enum status st = record_begin(s, c, err);
+    char *line = st ? NULL : inner_line(c);
+    if (line)
+        st = record_line(s, c, line, err);
+    else if (!st)
+        session_note(s, "recording what follows into %s; record off ends it", c->words[0].text);
+    free(line);
+    return st;
+}
+
+static const struct cmd_key record_keys[] = {
+    {"samples", "keep at most this many samples of each row; 1000 by default, 0 for none", NULL},
+    {"--append", "go on behind what the file holds", NULL},
+    {"--force", "write over an existing file", NULL},
+    {0},
+};
+
+const struct cmd_entry cmd_record = {
+    .name = "record",
+    .group = "Session",
+    .usage = "FILE [-- command|\"commands\"] | off",
+    .summary = "keep measurements, with their samples, in a file to open elsewhere",
+    .help =
+        "Every row measured from now on goes into the file, with its samples, its plan and the\n"
+        "command that repeats it, until record off or the end of the session. With a command\n"
+        "behind -- or a line of them in quotes only that is recorded. open shows a recording\n"
+        "on any machine, compare sets two against each other, report makes a page of one.\n"
+        "\n"
+        "A recording is text, one JSON object a line: a header (device, driver, clocks, date,\n"
+        "seed), a line for each row, a line for each table. What a crash can damage is the\n"
+        "last line; open leaves it out and says so. An existing file is never overwritten\n"
+        "unless told to.\n"
+        "\n"
+        "  record l4.rec -- sweep qtile_seq,fa2 S=256..4k:x2\n"
+        "  record l4.rec \"run naive; compare fa2,splitkv\" --append\n"
+        "  record l4.rec; run fa2; check all; record off\n",
+    .arg = ARG_FILE,
+    .keys = record_keys,
+    .exec = exec_record,
+};
+
+/* ---- open ---- */
+
+// clang-format off
+const struct column recorded_columns[] = {
+    {.field = "kernel",       .title = "kernel",    .left = true},
+    {.field = "shape",        .title = "shape",     .left = true, .varies = true},
+    {.field = "params",       .title = "params",    .left = true, .optional = true, .drop = 6},
+    {.field = "backend",      .title = "backend",   .left = true, .varies = true},
+    {.field = "device",       .title = "device",    .left = true, .varies = true, .drop = 3},
+    {.field = "l2",           .title = "L2",        .left = true, .varies = true},
+    {.field = "median_us",    .title = "median us"},
+    {.field = "cv_pct",       .title = "CV %",      .digits = 2},
+    {.field = "n",            .title = "n",         .drop = 8},
+    {.field = "tflops",       .title = "TFLOP/s",   .digits = 3},
+    {.field = "gbytes_per_s", .title = "GB/s",      .digits = 3, .drop = 2},
+    {.field = "error_ratio",  .title = "x plain",   .digits = 2, .drop = 1},
+    {.field = "check",        .title = "check",     .left = true},
+    {.field = "time",         .title = "time",      .left = true, .varies = true, .drop = 7},
+    {.field = "origin",       .title = "origin",    .left = true, .drop = 4},
+    {.field = "reason",       .title = "reason",    .left = true, .optional = true},
+    {0},
+};
+static const struct column list_columns[] = {
+    {.field = "name",   .title = "recording", .left = true},
+    {.field = "device", .title = "device",    .left = true},
+    {.field = "time",   .title = "date",      .left = true},
+    {.field = "rows",   .title = "rows"},
+    {.field = "reason", .title = "reason",    .left = true, .optional = true},
+    {0},
+};
+// clang-format on
+
+static json_t *listed(struct session *s, const char *name)
+{
+    const struct recording *rec;
+    struct err err = ERR_INIT;
+    json_t *row = json_object(), *text = json_string(name);
+    json_object_set_new(row, "name", text ? text : json_string("?"));
+    const bool ok = !library_peek(session_library(s), name, &rec, &err);
+    json_object_set(row, "device", ok ? json_object_get(rec->header, "device") : json_null());
+    json_object_set(row, "time", ok ? json_object_get(rec->header, "time") : json_null());
+    json_object_set_new(row, "rows", ok ? json_integer((json_int_t)rec->nrows) : json_null());
+    json_object_set_new(row, "reason", ok ? json_null() : json_string(err.text));
+    return row;
+}
+
+static enum status open_list(struct session *s, struct cmd_call *c)
+{
+    json_t *rows = json_array();
+    const char *name;
+    for (size_t i = 0; (name = library_name(session_library(s), i)); i++)
+        json_array_append_new(rows, listed(s, name));
+    if (call_format(c) == FORMAT_TEXT && !json_array_size(rows))
+        str_add(c->out, "no recordings yet; record FILE makes one, open FILE reads any\n");
+    else
+        call_show(s, c, rows, list_columns, NULL);
+    json_decref(rows);
+    return ST_OK;
+}
+
+static void add_header_text(struct str *out, const json_t *header, const char *field,
+                            const char *before)
+{
+    const json_t *v = json_object_get(header, field);
+    char buf[NUMBER_BUF];
+    if (json_is_number(v))
+        str_addf(out, " | %s%s MHz", before, number_fmt(buf, json_number_value(v), 4));
+    if (!json_is_string(v))
+        return;
+    char *clean = sanitize_line(json_string_value(v));
+    str_addf(out, " | %s%s", before, clean);
+    free(clean);
+}
+
+/* "h200 | recorded 2026-11-20T... | NVIDIA H200 | driver 580 | CUDA 13.0 | SM 1980 MHz | 96 rows" */
+static void add_heading(struct session *s, struct cmd_call *c, const struct recording *rec)
+{
+    const size_t from = c->out->len;
+    str_addf(c->out, "%s", rec->name);
+    add_header_text(c->out, rec->header, "time", "recorded ");
+    add_header_text(c->out, rec->header, "device", "");
+    add_header_text(c->out, rec->header, "driver", "driver ");
+    add_header_text(c->out, rec->header, "cuda", "CUDA ");
+    add_header_text(c->out, rec->header, "sm_clock_mhz", "clock ");
+    str_addf(c->out, " | %zu row%s\n", rec->nrows, rec->nrows == 1 ? "" : "s");
+    lines_wrap(c->out, from, call_width(s, c));
+}
+
+static enum status exec_open(struct session *s, struct cmd_call *c, struct err *err)
+{
+    const struct recording *rec;
+    const bool text = call_format(c) == FORMAT_TEXT;
+    enum status st = call_finish(s, c, err);
+    if (st)
+        return st;
+    if (!c->nwords)
+        return open_list(s, c);
+    if (c->nwords > 1)
+        return err_set(err, ST_USAGE, "open takes one recording; compare takes two");
+    st = library_open(session_library(s), c->words[0].text, &rec, err);
+    if (st)
+        return call_mark(c, st, c->words[0].at, (int)strlen(c->words[0].text), err);
+    if (rec->note)
+        session_note(s, "%s: %s", rec->name, rec->note);
+    if (text)
+        add_heading(s, c, rec);
+    json_t *rows = recording_rows(rec);
+    if (json_array_size(rows) || !text)
+        call_rows(s, c, rows, recorded_columns, run_fields);
+    if (json_array_size(rows))
+        journal_add(s, rows, recorded_columns, c->text);
+    json_decref(rows);
+    return ST_OK;
+}
+
+const struct cmd_entry cmd_open = {
+    .name = "open",
+    .group = "Look up",
+    .usage = "[FILE|NAME]",
+    .summary = "show a recording: what was measured on another machine, or earlier",
+    .help =
+        "Its rows come back with the origin \"recorded\", the device and the date, for export,\n"
+        "report and results. Without a name it lists the recordings that come with the\n"
+        "program and those in <data>/attnscope/recordings.\n"
+        "\n"
+        "  open h200.rec\n"
+        "  open h200.rec; results fa2 S=4k; export h200.md\n",
+    .arg = ARG_FILE,
+    .flags = CMD_ROWS,
+    .exec = exec_open,
+};

@@ -1,0 +1,274 @@
+/* cmd_report.c - report: one HTML file of this session, of its last rows, or of a recording.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "command/internal.h"
+#include "export/report.h"
+
+/* ---- the tables of a recording ---- */
+
+// clang-format off
+static const struct column roof_columns[] = {
+    {.field = "kernel",              .title = "kernel",        .left = true},
+    {.field = "params",              .title = "params",        .left = true},
+    {.field = "tflops",              .title = "TFLOP/s",       .digits = 3},
+    {.field = "requested_intensity", .title = "requested F/B", .digits = 3},
+    {.field = "peak_tflops",         .title = "peak TFLOP/s",  .digits = 3},
+    {.field = "peak_unit",           .title = "pipe",          .left = true},
+    {.field = "dram_gbs",            .title = "GB/s",          .digits = 4},
+    {.field = "check",               .title = "check",         .left = true},
+    {0},
+};
+// clang-format on
+
+static bool has_roof(const struct recorded_row *r)
+{
+    const char *check = row_text(r->row, "check");
+    return r->plan && check && !strcmp(check, "pass") && row_real(r->row, "tflops") > 0 &&
+           row_real(r->plan, "requested_intensity") > 0 && row_text(r->row, "shape");
+}
+
+/* Kernels are set side by side on one problem: the one that most rows are about. */
+static const char *common_shape(const struct recording *rec)
+{
+    const char *best = NULL;
+    size_t most = 0;
+    for (size_t i = 0; i < rec->nrows && i < 2000; i++) {
+        size_t n = 0;
+        if (!has_roof(&rec->rows[i]))
+            continue;
+        const char *shape = row_text(rec->rows[i].row, "shape");
+        for (size_t k = i; k < rec->nrows && k < 2000; k++)
+            n += has_roof(&rec->rows[k]) && !strcmp(row_text(rec->rows[k].row, "shape"), shape);
+        if (n > most) {
+            most = n;
+            best = shape;
+        }
+    }
+    return best;
+}
+
+static json_t *roof_row(const struct recorded_row *r)
+{
+    static const char *const measured[] = {"kernel", "shape", "params", "device",
+                                           "tflops", "check", "origin"};
+    static const char *const planned[] = {"requested_intensity", "peak_tflops", "peak_unit",
+                                          "dram_gbs"};
+    json_t *row = json_object();
+    for (size_t i = 0; i < sizeof measured / sizeof *measured; i++)
+        json_object_set(row, measured[i], json_object_get(r->row, measured[i]));
+    for (size_t i = 0; i < sizeof planned / sizeof *planned; i++)
+        json_object_set(row, planned[i], json_object_get(r->plan, planned[i]));
+    return row;
+}
+
+static void add_roof(const struct recording *rec, json_t *tables)
+{
+    const char *shape = common_shape(rec);
+    json_t *rows = json_array();
+    struct str command = {0};
+    for (size_t i = 0; shape && i < rec->nrows; i++) {
+        const struct recorded_row *r = &rec->rows[i];
+        if (!has_roof(r) || strcmp(row_text(r->row, "shape"), shape) != 0)
+            continue;
+        str_addf(&command, "%s%s", command.len ? "," : "roofline ", row_text(r->row, "kernel"));
+        json_array_append_new(rows, roof_row(r));
+    }
+    str_addf(&command, " %s", shape ? shape : "");
+    if (json_array_size(rows)) {
+        json_t *table = table_object(rows, roof_columns, str_text(&command));
+        json_object_set_new(table, "title", json_sprintf("Roofline: %s", shape));
+        json_array_append_new(tables, table);
+    }
+    json_decref(rows);
+    str_free(&command);
+}
+
+/* ---- times over S ---- */
+
+/* "B=1 H=8 D=64 f32, L2 cold": what stays when S varies; NULL where the row has no S or no time. The
+ * caller frees it. */
+static char *without_s(const json_t *row)
+{
+    const char *shape = row_text(row, "shape"), *l2 = row_text(row, "l2"),
+               *check = row_text(row, "check");
+    struct str s = {0};
+    bool any = false;
+    for (const char *p = shape; p && *p; p += strspn(p, " ")) {
+        const size_t n = strcspn(p, " ");
+        if (n > 2 && !strncmp(p, "S=", 2))
+            any = true;
+        else
+            str_addf(&s, "%s%.*s", s.len ? " " : "", (int)n, p);
+        p += n;
+    }
+    if (l2)
+        str_addf(&s, ", L2 %s", l2);
+    if (any && check && !strcmp(check, "pass") && row_real(row, "median_us") > 0)
+        return str_take(&s);
+    str_free(&s);
+    return NULL;
+}
+
+static json_t *rows_like(const struct recording *rec, const char *rest)
+{
+    json_t *rows = json_array();
+    for (size_t i = 0; i < rec->nrows && i < 2000; i++) {
+        char *mine = without_s(rec->rows[i].row);
+        if (mine && !strcmp(mine, rest))
+            json_array_append(rows, rec->rows[i].row);
+        free(mine);
+    }
+    return rows;
+}
+
+static size_t shapes_in(const json_t *rows)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < json_array_size(rows); i++) {
+        const char *shape = row_text(json_array_get(rows, i), "shape");
+        bool seen = false;
+        for (size_t k = 0; k < i && !seen; k++)
+            seen = !strcmp(row_text(json_array_get(rows, k), "shape"), shape);
+        n += !seen;
+    }
+    return n;
+}
+
+static bool is_titled(const json_t *tables, const char *title)
+{
+    for (size_t i = 0; i < json_array_size(tables); i++) {
+        const char *text = row_text(json_array_get(tables, i), "title");
+        if (text && !strcmp(text, title))
+            return true;
+    }
+    return false;
+}
+
+/* Rows of different commands that differ in S alone say more together than apart. */
+static void add_over_s(const struct recording *rec, json_t *tables)
+{
+    enum { PLOTS_MAX = 8, SHAPES_MIN = 3 };
+    for (size_t i = 0; i < rec->nrows && i < 2000 && json_array_size(tables) < PLOTS_MAX; i++) {
+        char *rest = without_s(rec->rows[i].row);
+        char *title = rest ? xasprintf("Time over S: %s", rest) : NULL;
+        if (title && !is_titled(tables, title)) {
+            json_t *rows = rows_like(rec, rest);
+            json_t *table = table_object(rows, recorded_columns, NULL);
+            json_object_set_new(table, "title", json_string(title));
+            if (shapes_in(rows) >= SHAPES_MIN)
+                json_array_append(tables, table);
+            json_decref(table);
+            json_decref(rows);
+        }
+        free(title);
+        free(rest);
+    }
+}
+
+json_t *recording_tables(const struct recording *rec)
+{
+    json_t *tables = json_array(), *rows = recording_rows(rec);
+    struct str command = {0};
+    if (json_array_size(rec->tables) > 1)
+        add_over_s(rec, tables);
+    json_array_extend(tables, rec->tables);
+    str_addf(&command, "open %s", rec->name);
+    if (!json_array_size(tables) && json_array_size(rows))
+        json_array_append_new(tables, table_object(rows, recorded_columns, str_text(&command)));
+    add_roof(rec, tables);
+    json_decref(rows);
+    str_free(&command);
+    return tables;
+}
+
+/* ---- the verb ---- */
+
+/* What the page is about: "last", a recording, or all that this session has printed. */
+static enum status find_tables(struct session *s, struct cmd_call *c, struct report *r,
+                               struct str *about, struct err *err)
+{
+    const struct recording *rec;
+    if (c->nwords == 1) {
+        str_add(about, "a session");
+        r->tables = json_incref(s->journal);
+    } else if (!strcmp(c->words[1].text, "last")) {
+        str_add(about, "one command");
+        r->tables =
+            json_array_size(s->last.rows)
+                ? json_pack("[o]", table_object(s->last.rows, s->last.cols, s->last.command))
+                : json_array();
+    } else {
+        enum status st = library_open(session_library(s), c->words[1].text, &rec, err);
+        if (st)
+            return call_mark(c, st, c->words[1].at, (int)strlen(c->words[1].text), err);
+        str_addf(about, "the recording %s", rec->name);
+        r->tables = recording_tables(rec);
+        r->header = rec->header;
+        r->note = rec->note;
+    }
+    r->about = str_text(about);
+    return json_array_size(r->tables)
+               ? ST_OK
+               : err_set(err, ST_USAGE,
+                         "there is nothing to report yet; run something first, or "
+                         "name a recording");
+}
+
+static enum status read_call(struct session *s, struct cmd_call *c, struct report *r,
+                             struct err *err)
+{
+    r->title = call_key(c, "title");
+    enum status st = call_finish(s, c, err);
+    if (!st && (c->nwords < 1 || c->nwords > 2))
+        st = err_set(err, ST_USAGE, "report needs a file, for example: report lesson.html");
+    if (!st && s->restricted)
+        st = err_set(err, ST_USAGE, "writing to files is off in this restricted session");
+    return st;
+}
+
+static enum status exec_report(struct session *s, struct cmd_call *c, struct err *err)
+{
+    struct report r = {.devices = s->devices};
+    struct str page = {0}, about = {0};
+    enum status st = read_call(s, c, &r, err);
+    if (!st)
+        st = find_tables(s, c, &r, &about, err);
+    if (!st) {
+        report_html(&r, &page);
+        st = session_write(s, c->words[0].text, str_text(&page), page.len, false, err);
+    }
+    if (!st)
+        session_note(s, "%zu table%s reported in %s", json_array_size(r.tables),
+                     json_array_size(r.tables) == 1 ? "" : "s", c->words[0].text);
+    json_decref(r.tables);
+    str_free(&page);
+    str_free(&about);
+    return st;
+}
+
+static const struct cmd_key report_keys[] = {
+    {"title", "the heading of the page", NULL},
+    {0},
+};
+
+const struct cmd_entry cmd_report = {
+    .name = "report",
+    .group = "Session",
+    .usage = "FILE.html [RECORDING|last] [title=TEXT]",
+    .summary = "one HTML page of this session, of its last rows, or of a recording, to mail",
+    .help = "The page holds what was asked, where it was measured, each command with its pictures\n"
+            "and rows, the checks, where every figure comes from, and how to repeat it. It is one\n"
+            "file that fetches nothing, runs no script, and follows the reader's light or dark\n"
+            "setting; the rows are inside as JSON.\n"
+            "\n"
+            "  run all S=1k; sweep fa2 S=256..4k:x2; report today.html\n"
+            "  report h200.html h200.rec title=\"Attention on an H200\"\n",
+    .arg = ARG_FILE,
+    .keys = report_keys,
+    .exec = exec_report,
+};

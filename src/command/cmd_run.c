@@ -1,0 +1,380 @@
+/* cmd_run.c - run and check: time and judge kernels, one after another.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "base/number.h"
+#include "base/sanitize.h"
+#include "command/internal.h"
+
+// clang-format off
+const struct column run_columns[] = {
+    {.field = "kernel",       .title = "kernel",   .left = true},
+    {.field = "shape",        .title = "shape",    .left = true, .varies = true},
+    {.field = "params",       .title = "params",   .left = true, .optional = true, .drop = 6},
+    {.field = "l2",           .title = "L2",       .left = true, .varies = true},
+    {.field = "median_us",    .title = "median us"},
+    {.field = "min_us",       .title = "min us",   .drop = 4},
+    {.field = "cv_pct",       .title = "CV %",     .digits = 2},
+    {.field = "n",            .title = "n",        .drop = 8},
+    {.field = "tflops",       .title = "TFLOP/s",  .digits = 3},
+    {.field = "gbytes_per_s", .title = "GB/s",     .digits = 3, .drop = 3},
+    {.field = "max_diff",     .title = "max diff", .digits = 2, .drop = 1},
+    {.field = "error_ratio",  .title = "x plain",  .digits = 2, .drop = 2},
+    {.field = "check",        .title = "check",    .left = true},
+    {.field = "speedup",      .title = "speedup",  .digits = 3},
+    {.field = "peer_version", .title = "peer",     .left = true, .optional = true, .drop = 7},
+    {.field = "origin",       .title = "origin",   .left = true, .drop = 5},
+    {.field = "reason",       .title = "reason",   .left = true, .optional = true},
+    {0},
+};
+
+static const struct column check_columns[] = {
+    {.field = "kernel",            .title = "kernel",    .left = true},
+    {.field = "params",            .title = "params",    .left = true, .optional = true, .drop = 6},
+    {.field = "max_diff",          .title = "max diff",  .digits = 3},
+    {.field = "baseline_max_diff", .title = "plain max", .digits = 3},
+    {.field = "error_ratio",       .title = "x plain",   .digits = 3},
+    {.field = "rms_diff",          .title = "rms diff",  .digits = 3, .drop = 2},
+    {.field = "rounding_ratio",    .title = "x rounding", .digits = 3},
+    {.field = "checked_rows",      .title = "rows",      .drop = 3},
+    {.field = "check",             .title = "check",     .left = true},
+    {.field = "peer_version",      .title = "peer",      .left = true, .optional = true, .drop = 7},
+    {.field = "origin",            .title = "origin",    .left = true},
+    {.field = "reason",            .title = "reason",    .left = true, .optional = true},
+    {0},
+};
+// clang-format on
+
+/* ---- shapes=FILE ---- */
+
+struct shapes_run {
+    struct session *s;
+    const struct request *base;
+    const struct measure_how *how;
+    struct measured *total;
+};
+
+static void absorb(struct measured *total, struct measured *part)
+{
+    json_array_extend(total->rows, part->rows);
+    total->ran += part->ran;
+    total->failed += part->failed;
+    total->need_gpu += part->need_gpu;
+    if (part->status && !total->status) {
+        total->status = part->status;
+        total->err = part->err;
+    }
+    measured_clear(part);
+}
+
+static enum status each_shape(const struct shapes_run *x, const char *line, bool dry,
+                              struct err *err)
+{
+    struct problem p = PROBLEM_DEFAULT;
+    problem_copy(&p, &x->base->problem);
+    enum status st = shape_parse(line, &p.shape, err);
+    if (!st)
+        st = shape_check(&p.shape, err);
+    if (!st && !dry) {
+        struct request r = *x->base;
+        struct measured part;
+        r.problem = p;
+        measure(x->s, &r, x->how, &part);
+        absorb(x->total, &part);
+    }
+    problem_clear(&p);
+    return st;
+}
+
+/* `dry`: only see whether every line is right, so that a typing error on the last line does not
+ * cost the measurements before it. */
+static enum status walk_shapes(const struct shapes_run *x, const char *path, char *text, bool dry,
+                               struct err *err)
+{
+    enum status st = ST_OK;
+    char *copy = xstrdup(text), *save = copy;
+    int number = 1;
+    for (char *line; !st && !x->total->status && (line = strsep(&save, "\n")); number++) {
+        line[strcspn(line, "#\r")] = 0;
+        if (str_blank(line) || !(st = each_shape(x, line, dry, err)))
+            continue;
+        char *name = sanitize_line(path);
+        err_prefix(err, "%s:%d", name, number);
+        free(name);
+    }
+    free(copy);
+    return st;
+}
+
+static enum status measure_file(const struct shapes_run *x, const char *path, struct err *err)
+{
+    char *text;
+    size_t len;
+    *x->total = (struct measured){.rows = json_array(), .err = ERR_INIT};
+    enum status st = str_read_file(path, 1 << 20, &text, &len, err);
+    if (st)
+        return st;
+    st = walk_shapes(x, path, text, true, err);
+    if (!st)
+        st = walk_shapes(x, path, text, false, err);
+    free(text);
+    if (!st && !x->total->status && !json_array_size(x->total->rows)) {
+        char *name = sanitize_line(path);
+        st =
+            err_set(err, ST_USAGE, "%s names no shape; write one a line, such as S=4k D=128", name);
+        free(name);
+    }
+    return st;
+}
+
+/* "geometric mean of the speedup over naive: fa2 3.1x (12 shapes)" */
+static void add_geomeans(struct str *out, const struct request *r, const json_t *rows,
+                         const char *field, const char *title)
+{
+    for (int k = 1; k < r->nkernels; k++) {
+        double sum = 0;
+        int n = 0;
+        size_t i;
+        json_t *row;
+        json_array_foreach(rows, i, row)
+        {
+            const double v = row_real(row, field);
+            if (v > 0 && !strcmp(row_text(row, "kernel"), r->kernels[k]->name))
+                sum += log(v), n++;
+        }
+        char buf[NUMBER_BUF];
+        if (n)
+            str_addf(out, "%s %s, geometric mean of %d shapes: %s\n", r->kernels[k]->name, title, n,
+                     number_fmt(buf, exp(sum / n), 3));
+    }
+}
+
+/* ---- the verbs ---- */
+
+enum status run_request(struct session *s, struct cmd_call *c, const struct request *r,
+                        const struct measure_how *how, const char *shapes, struct measured *out,
+                        struct err *err)
+{
+    struct str command = {0};
+    request_command(r, how->verb, &command);
+    if (shapes) {
+        str_add(&command, " shapes=");
+        word_quote(&command, shapes);
+    }
+    free(c->command);
+    c->command = str_take(&command);
+    if (shapes) {
+        const struct shapes_run x = {s, r, how, out};
+        enum status st = measure_file(&x, shapes, err);
+        if (st)
+            measured_clear(out);
+        return st;
+    }
+    measure(s, r, how, out);
+    return ST_OK;
+}
+
+void run_environment(struct str *out, const json_t *rows)
+{
+    static const char *const fields[][2] = {{"device", ""},      {"driver", "driver "},
+                                            {"cuda", "CUDA "},   {"l2", "L2 "},
+                                            {"input", "input "}, {"peer_version", ""}};
+    size_t i;
+    json_t *row;
+    json_array_foreach(rows, i, row)
+    {
+        const size_t from = out->len;
+        if (!row_text(row, "device"))
+            continue;
+        for (size_t f = 0; f < sizeof fields / sizeof *fields; f++)
+            if (row_text(row, fields[f][0]))
+                str_addf(out, "%s%s%s", out->len > from ? ", " : "", fields[f][1],
+                         row_text(row, fields[f][0]));
+        str_addf(out, ", seed %lld\n\n",
+                 (long long)json_integer_value(json_object_get(row, "seed")));
+        return;
+    }
+}
+
+void run_print(struct session *s, struct cmd_call *c, const struct request *r, const char *shapes,
+               const struct measured *m, const struct column *cols, const char *ratio_field,
+               const char *ratio_title)
+{
+    const bool text = call_format(c) == FORMAT_TEXT, md = call_format(c) == FORMAT_MD;
+    if (text && !shapes)
+        measured_heading(m->rows, c->out, call_width(s, c));
+    if (md)
+        run_environment(c->out, m->rows);
+    call_rows(s, c, m->rows, cols, run_fields);
+    if (md && shapes)
+        str_addc(c->out, '\n');
+    if ((text || md) && shapes && ratio_field)
+        add_geomeans(c->out, r, m->rows, ratio_field, ratio_title);
+}
+
+static enum status need_kernel(const struct cmd_call *c, const struct request *r, struct err *err)
+{
+    return r->nkernels ? ST_OK
+                       : err_set(err, ST_USAGE,
+                                 "%s needs a kernel, for example: %s cpu_tiled; "
+                                 "\"kernels\" lists them",
+                                 c->entry->name, c->entry->name);
+}
+
+/* Can the file be made or overwritten? Asked before the measurement, which would be lost. */
+static enum status check_output(struct cmd_call *c, const char *path, struct err *err)
+{
+    struct stat st;
+    const char *slash = strrchr(path, '/'), *why = NULL;
+    char *folder = !slash          ? xstrdup(".")
+                   : slash == path ? xstrdup("/")
+                                   : xstrndup(path, (size_t)(slash - path));
+    if (!*path)
+        why = "it has no name";
+    else if (!stat(path, &st))
+        why = !S_ISREG(st.st_mode) ? "it is no plain file"
+              : access(path, W_OK) ? strerror(errno)
+                                   : NULL;
+    else if (access(folder, W_OK | X_OK))
+        why = strerror(errno);
+    free(folder);
+    if (!why)
+        return ST_OK;
+    char *name = sanitize_line(path);
+    err_set(err, ST_USAGE, "cannot write output=%s: %s", name, why);
+    free(name);
+    return call_mark_key(c, "output", ST_USAGE, err);
+}
+
+/* The CPU is one device; how many GPUs there are only the worker knows. */
+static enum status check_device(struct cmd_call *c, const struct request *r, struct err *err)
+{
+    const char *backend;
+    if (!r->options.device || request_backend(r, &backend, NULL) || strcmp(backend, "cpu"))
+        return ST_OK;
+    err_set(err, ST_USAGE, "backend=cpu has one device, device=0; there is no device=%d",
+            r->options.device);
+    return call_mark_key(c, "device", ST_USAGE, err);
+}
+
+/* Beside kernels that run, one with a refused parameter is a row with its reason; alone it is a
+ * mistyped command. */
+static enum status check_params(const struct request *r, struct err *err)
+{
+    enum status st = ST_USAGE;
+    for (int i = r->nkernels - 1; i >= 0 && st; i--) /* the sentence is the first kernel's */
+        st = request_check_params(r, i, r->descs[i], 0, err);
+    return st;
+}
+
+enum status run_prepare(struct session *s, struct cmd_call *c, const char *output,
+                        struct request *r, struct err *err)
+{
+    if (output && s->restricted)
+        return err_set(err, ST_USAGE, "output= is off in this restricted session");
+    enum status st = request_make(s, c, false, r, err);
+    if (st)
+        return st;
+    st = need_kernel(c, r, err);
+    if (!st)
+        st = call_finish(s, c, err);
+    if (!st)
+        st = check_params(r, err);
+    if (!st)
+        st = check_device(c, r, err);
+    if (!st && output)
+        st = check_output(c, output, err);
+    if (st)
+        request_clear(r);
+    return st;
+}
+
+static enum status exec_measured(struct session *s, struct cmd_call *c, enum job_kind kind,
+                                 const struct column *cols, struct err *err)
+{
+    struct request r;
+    struct measured m;
+    const char *shapes = call_key(c, "shapes");
+    const struct measure_how how = {.kind = kind,
+                                    .no_store = call_option(c, "no-store") != NULL,
+                                    .verb = c->entry->name,
+                                    .output = call_key(c, "output")};
+    (void)call_format(c);
+    enum status st = run_prepare(s, c, how.output, &r, err);
+    if (st)
+        return st;
+    st = run_request(s, c, &r, &how, shapes, &m, err);
+    if (!st) {
+        run_print(s, c, &r, shapes, &m, cols, kind == JOB_RUN ? "speedup" : NULL, "speedup");
+        st = measured_status(&m, true, err);
+        measured_clear(&m);
+    }
+    request_clear(&r);
+    return st;
+}
+
+static enum status exec_run(struct session *s, struct cmd_call *c, struct err *err)
+{
+    return exec_measured(s, c, JOB_RUN, run_columns, err);
+}
+
+static enum status exec_check(struct session *s, struct cmd_call *c, struct err *err)
+{
+    return exec_measured(s, c, JOB_CHECK, check_columns, err);
+}
+
+static const struct cmd_key run_keys[] = {
+    {"output", "write the first kernel's output to this .npy file", NULL},
+    {"shapes", "a file with one shape a line; every kernel runs on each", NULL},
+    {"--no-store", "do not keep the results", NULL},
+    {0},
+};
+
+const struct cmd_entry cmd_run = {
+    .name = "run",
+    .group = "Measure",
+    .usage = "K[,K...] [shape] [params]",
+    .summary = "time and check one or several kernels",
+    .help =
+        "Each kernel runs once into a poisoned output that is compared with a float64\n"
+        "reference, then it is timed: warm-up, then samples until the spread is below cv,\n"
+        "the figures are steady, or time is over. With several kernels the speedup is over\n"
+        "the first one. A kernel that fails its check is marked fail and not ranked; one that\n"
+        "cannot run keeps its row, with the reason. The kernel \"all\" stands for every one\n"
+        "that takes the shape, \"peers\" for the other libraries: cublas, cudnn, torch:flash,\n"
+        "torch:cudnn, torch:efficient, torch:math. py:module.function is a Python callable of\n"
+        "your own (attnscope-kernel(5) says what it is given). Exit status 1 when a check failed,\n"
+        "3 when nothing could run, 77 when that is because there is no GPU.\n"
+        "\n"
+        "  run cpu_tiled,naive S=2048 D=64 H=8\n"
+        "  run qtile_seq BR=32 f32 causal n=50\n"
+        "  run fa2 input=q.npy,k.npy,v.npy output=o.npy\n"
+        "  run fa2,torch:flash,cudnn,py:mykernel.attention S=4k D=128\n",
+    .arg = ARG_KERNELS,
+    .keys = run_keys,
+    .flags = CMD_SHAPE | CMD_OPTIONS | CMD_PARAMS | CMD_ROWS | CMD_AGAIN,
+    .exec = exec_run,
+};
+
+const struct cmd_entry cmd_check = {
+    .name = "check",
+    .group = "Measure",
+    .usage = "K[,K...] [shape] [params]",
+    .summary = "judge kernels against the float64 reference, without timing",
+    .help = "Rows as for run, without times. The error stands beside that of a plain evaluation\n"
+            "in the same precision (x plain) and, for f16 and bf16, beside the error of merely\n"
+            "rounding the right answer (x rounding).\n"
+            "\n"
+            "  check all Sq=113 Sk=203 D=40\n",
+    .arg = ARG_KERNELS,
+    .keys = run_keys,
+    .flags = CMD_SHAPE | CMD_OPTIONS | CMD_PARAMS | CMD_ROWS,
+    .exec = exec_check,
+};

@@ -1,0 +1,216 @@
+/* cmd_script.c - files of commands: source-file reads one, save writes the session as one.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/sanitize.h"
+#include "command/internal.h"
+
+#ifndef PACKAGE_VERSION
+#define PACKAGE_VERSION "dev"
+#endif
+
+enum { SCRIPTS_DEEP = 16, SCRIPT_BYTES = 1 << 20 };
+
+/* ---- source-file ---- */
+
+/* `after` (may be NULL) hands out what each line printed. */
+static enum status run_lines(struct session *s, const char *path, char *text, struct str *out,
+                             struct cmd_call *after, struct err *err)
+{
+    int number = 1;
+    enum status st = ST_OK;
+    for (char *line = text, *next; !st && line && !s->quit; line = next, number++) {
+        next = strchr(line, '\n');
+        if (next)
+            *next++ = 0;
+        st = command_line(s, line, out, err);
+        if (after)
+            call_flush(s, after);
+        if (st) {
+            char *name = sanitize_line(path);
+            err_prefix(err, "%s:%d", name, number);
+            free(name);
+            if (err)
+                err->at = -1; /* the front end does not have the line */
+        }
+    }
+    return st;
+}
+
+static enum status run_file(struct session *s, const char *path, struct str *out,
+                            struct cmd_call *after, struct err *err)
+{
+    char *data;
+    size_t len;
+    if (s->scripts == SCRIPTS_DEEP)
+        return err_set(err, ST_USAGE, "files run files run files, %d deep: that leads nowhere",
+                       SCRIPTS_DEEP);
+    enum status st = str_read_file(path, SCRIPT_BYTES, &data, &len, err);
+    if (st)
+        return st;
+    s->scripts++;
+    st = run_lines(s, path, data, out, after, err);
+    s->scripts--;
+    free(data);
+    return st;
+}
+
+enum status command_file(struct session *s, const char *path, struct str *out, struct err *err)
+{
+    return run_file(s, path, out, NULL, err);
+}
+
+enum status command_text(struct session *s, const char *name, const char *text, struct str *out,
+                         struct err *err)
+{
+    char *copy = xstrdup(text);
+    const enum status st = run_lines(s, name, copy, out, NULL, err);
+    free(copy);
+    return st;
+}
+
+static enum status exec_source_file(struct session *s, struct cmd_call *c, struct err *err)
+{
+    enum status st = call_finish(s, c, err);
+    if (!st && c->nwords != 1)
+        st = err_set(err, ST_USAGE, "source-file needs one file, for example: @setup.atn");
+    if (st)
+        return st;
+    struct err why = ERR_INIT;
+    st = run_file(s, c->words[0].text, c->out, c, &why);
+    if (st && err)
+        *err = why;
+    return st;
+}
+
+const struct cmd_entry cmd_source_file = {
+    .name = "source-file",
+    .group = "Session",
+    .usage = "FILE",
+    .summary = "run the commands in a file, line by line; @FILE for short",
+    .help = "The first failure ends it; the message names file and line.\n"
+            "\n"
+            "  source-file setup.atn\n"
+            "  @setup.atn\n",
+    .arg = ARG_FILE,
+    .exec = exec_source_file,
+};
+
+/* ---- save ---- */
+
+/* Is the key said by others? S by Sq and Sk and they by it; Hkv follows H until it is given. */
+static bool is_implied(const struct shape *shape, const char *key)
+{
+    const bool split = !strcmp(key, "Sq") || !strcmp(key, "Sk");
+    return (split && shape->Sq == shape->Sk) || (!strcmp(key, "S") && shape->Sq != shape->Sk) ||
+           (!strcmp(key, "Hkv") && !shape->hkv_given);
+}
+
+/* " key=value" unless it is the usual one. */
+static void add_changed(struct str *out, const char *key, const char *now, const char *usual)
+{
+    if (!strcmp(now, usual))
+        return;
+    str_addf(out, " %s=", key);
+    word_quote(out, now);
+}
+
+static void add_problem(const struct session *s, struct str *out)
+{
+    const struct problem usual = PROBLEM_DEFAULT;
+    const struct shape *shape = &s->problem.shape;
+    char *now = xmalloc(8192), before[256];
+    for (const struct shape_key *k = shape_keys; k->name; k++) {
+        if (is_implied(shape, k->name))
+            continue;
+        shape_get(shape, k->name, now, 8192);
+        shape_get(&usual.shape, k->name, before, sizeof before);
+        add_changed(out, k->name, now, strcmp(k->name, "Hkv") ? before : "");
+    }
+    for (const struct input_key *k = input_keys; k->name; k++) {
+        problem_get(&s->problem, k->name, now, 8192);
+        problem_get(&usual, k->name, before, sizeof before);
+        add_changed(out, k->name, now, before);
+    }
+    free(now);
+}
+
+static void add_options(const struct session *s, struct str *out)
+{
+    struct options usual;
+    char now[256], before[256];
+    options_init(&usual);
+    for (const struct option_key *k = option_keys; k->name; k++) {
+        k->get(&s->options, now, sizeof now);
+        k->get(&usual, before, sizeof before);
+        add_changed(out, k->name, now, before);
+    }
+    options_clear(&usual);
+}
+
+static void add_set(struct str *out, const struct str *pairs)
+{
+    if (pairs->len)
+        str_addf(out, "set%s\n", str_text(pairs));
+}
+
+void session_script(const struct session *s, struct str *out)
+{
+    struct str shape = {0}, options = {0};
+    str_add(out,
+            "# attnscope " PACKAGE_VERSION " session; run it with: attnscope -f FILE\nreset\n");
+    add_problem(s, &shape);
+    add_set(out, &shape);
+    add_options(s, &options);
+    add_set(out, &options);
+    for (size_t i = 0; i < s->nparams; i++) {
+        const char *kernel = s->params[i].kernel;
+        str_addf(out, "set%s%s %s=", kernel ? " " : "", kernel ? kernel : "", s->params[i].name);
+        word_quote(out, s->params[i].value);
+        str_addc(out, '\n');
+    }
+    for (size_t i = 0; i < s->aliases.count; i++) {
+        str_addf(out, "alias %s = ", s->aliases.items[i].name);
+        word_quote(out, s->aliases.items[i].text);
+        str_addc(out, '\n');
+    }
+    str_free(&shape);
+    str_free(&options);
+}
+
+static enum status exec_save(struct session *s, struct cmd_call *c, struct err *err)
+{
+    enum status st = call_finish(s, c, err);
+    if (!st && c->nwords > 1)
+        st = err_set(err, ST_USAGE, "save writes one file");
+    if (st)
+        return st;
+    struct str text = {0};
+    session_script(s, &text);
+    if (!c->nwords)
+        sanitize(c->out, str_text(&text), text.len, true);
+    else
+        st = session_write(s, c->words[0].text, str_text(&text), text.len, false, err);
+    if (!st && c->nwords)
+        session_note(s, "the session is in %s; source-file brings it back", c->words[0].text);
+    str_free(&text);
+    return st;
+}
+
+const struct cmd_entry cmd_save = {
+    .name = "save",
+    .group = "Session",
+    .usage = "[FILE]",
+    .summary = "the session as a script: shape, inputs, options, parameters, aliases",
+    .help =
+        "Without a file it is printed. Run the script with @FILE, source-file or -f: the state\n"
+        "is the same again, whatever it was before.\n"
+        "\n"
+        "  save today.atn\n",
+    .arg = ARG_FILE,
+    .exec = exec_save,
+};

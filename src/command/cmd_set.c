@@ -1,0 +1,445 @@
+/* cmd_set.c - set, show, reset: the session's shape, inputs, options and kernel parameters.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/sanitize.h"
+#include "command/internal.h"
+
+static const struct cmd_entry settable = {.flags = CMD_SHAPE | CMD_OPTIONS};
+
+/* A setting as text. */
+static void get_key(const struct problem *p, const struct options *o, const char *key, char *buf,
+                    size_t size)
+{
+    const struct option_key *k = option_find(key);
+    if (k)
+        k->get(o, buf, size);
+    else
+        problem_get(p, key, buf, size);
+}
+
+/* ---- set ---- */
+
+static enum status set_one(struct session *s, struct cmd_call *c, struct cmd_pair *p,
+                           const char *kernel, struct err *err)
+{
+    bool known = false;
+    enum status st;
+    p->used = true;
+    if (!kernel)
+        st = session_set(s, p->key, p->value, err);
+    else {
+        st = session_set_param(s, kernel, p->key, p->value, &known, err);
+        if (!known) {
+            const struct kernel *k = registry_find(s->registry, kernel);
+            const struct key_list keys = {&(const struct cmd_entry){.flags = CMD_PARAMS}, &k, 1};
+            st = err_set(err, ST_USAGE, "%s has no parameter \"%s\"", kernel, p->key);
+            err_suggest(err, str_nearest(p->key, key_name, &keys));
+            return call_mark(c, st, p->at, (int)strlen(p->key), err);
+        }
+    }
+    if (!st)
+        return ST_OK;
+    const bool key = !is_shape_key(p->key) && !is_input_key(p->key) && !option_find(p->key);
+    return call_mark(c, st, key ? p->at : p->value_at, (int)strlen(key ? p->key : p->value), err);
+}
+
+/* Shape words and keys and input keys change together, so that `set H=6 Hkv=3` needs no legal step
+ * between; all of them or none. */
+static enum status set_problem_keys(struct session *s, struct cmd_call *c, struct err *err)
+{
+    struct problem p = PROBLEM_DEFAULT;
+    bool known;
+    int last = -1;
+    enum status st = ST_OK;
+    problem_copy(&p, &s->problem);
+    for (int i = 0; i < c->nwords && !st; i++)
+        if (is_shape_word(c->words[i].text))
+            st = shape_set_word(&p.shape, c->words[i].text, &known, err);
+    for (int i = 0; i < c->npairs && !st; i++) {
+        struct cmd_pair *pair = &c->pairs[i];
+        if (!is_shape_key(pair->key) && !is_input_key(pair->key))
+            continue;
+        st = problem_set(&p, pair->key, pair->value, &known, err);
+        pair->used = true;
+        last = i;
+    }
+    if (!st)
+        st = shape_check(&p.shape, err);
+    if (!st)
+        problem_copy(&s->problem, &p);
+    else if (last >= 0)
+        call_mark(c, st, c->pairs[last].value_at, (int)strlen(c->pairs[last].value), err);
+    problem_clear(&p);
+    return st;
+}
+
+/* The kernel that parameters are for. Any other word is in the wrong place. */
+static enum status find_kernel(struct session *s, struct cmd_call *c, const char **kernel,
+                               struct err *err)
+{
+    *kernel = NULL;
+    for (int i = 0; i < c->nwords; i++) {
+        const char *word = c->words[i].text;
+        struct err unknown = ERR_INIT;
+        if (registry_find(s->registry, word))
+            *kernel = word;
+        if (*kernel == word || is_shape_word(word))
+            continue;
+        unknown_key(s, word, &unknown);
+        char *clean = sanitize_line(word);
+        if (strstr(unknown.text, "did you mean"))
+            err_set(err, ST_USAGE, "%s", unknown.text);
+        else
+            err_set(err, ST_USAGE, "set needs key=value; \"%s\" has no value", clean);
+        free(clean);
+        return call_mark(c, ST_USAGE, c->words[i].at, (int)strlen(word), err);
+    }
+    return ST_OK;
+}
+
+/* A bare key: `set S`. */
+static enum status need_value(struct session *s, struct cmd_call *c, struct err *err)
+{
+    char now[256];
+    for (int i = 0; i < c->nwords; i++) {
+        const char *word = c->words[i].text;
+        if (!is_shape_key(word) && !is_input_key(word) && !option_find(word))
+            continue;
+        get_key(&s->problem, &s->options, word, now, sizeof now);
+        err_set(err, ST_USAGE, "set %s needs a value, for example: set %s=%s", word, word, now);
+        return call_mark(c, ST_USAGE, c->words[i].at, (int)strlen(word), err);
+    }
+    return ST_OK;
+}
+
+static enum status exec_set(struct session *s, struct cmd_call *c, struct err *err)
+{
+    const char *kernel;
+    if (!c->nwords && !c->npairs)
+        return err_set(err, ST_USAGE,
+                       "set needs key=value, for example: set S=4096; \"show\" lists "
+                       "the keys");
+    enum status st = need_value(s, c, err);
+    if (!st)
+        st = find_kernel(s, c, &kernel, err);
+    if (!st && kernel && !c->npairs) {
+        err_set(err, ST_USAGE, "set %s needs a parameter, NAME=VALUE; \"plan %s\" shows them",
+                kernel, kernel);
+        st = call_mark(c, ST_USAGE, c->words[0].at, (int)strlen(c->words[0].text), err);
+    }
+    if (!st)
+        st = set_problem_keys(s, c, err);
+    for (int i = 0; i < c->npairs && !st; i++)
+        if (!c->pairs[i].used)
+            st = set_one(s, c, &c->pairs[i], kernel, err);
+    return st ? st : call_finish(s, c, err);
+}
+
+const struct cmd_entry cmd_set = {
+    .name = "set",
+    .group = "Session",
+    .usage = "[K] KEY=VALUE...",
+    .summary = "change the shape, inputs, options or kernel parameters for what follows",
+    .help = "With a kernel's name before it, a parameter changes for that kernel alone. The file\n"
+            "<config>/attnscope/config is read at start: one set command a line.\n"
+            "\n"
+            "  set B=2 H=16 S=4k D=128 dtype=f16 causal=yes\n"
+            "  set qtile_seq BR=32\n"
+            "  set gpu=H200 cv=1% time=2\n",
+    .arg = ARG_KEY,
+    .flags = CMD_SHAPE | CMD_OPTIONS | CMD_PARAMS,
+    .exec = exec_set,
+};
+
+/* ---- show ---- */
+
+// clang-format off
+static const struct column show_columns[] = {
+    {.field = "key",     .title = "key",     .left = true},
+    {.field = "value",   .title = "value",   .left = true},
+    {.field = "default", .title = "default", .left = true},
+    {.field = "doc",     .title = "meaning", .left = true, .wrap = true},
+    {0},
+};
+static const struct column row_columns[] = {
+    {.field = "field", .title = "field", .left = true},
+    {.field = "value", .title = "value", .left = true, .digits = 6},
+    {.field = "unit",  .title = "unit",  .left = true},
+    {0},
+};
+// clang-format on
+
+static json_t *key_row(const struct session *s, const struct options *usual,
+                       const struct key_info *k)
+{
+    const struct problem problem = PROBLEM_DEFAULT;
+    char now[1024], before[256];
+    get_key(&s->problem, &s->options, k->name, now, sizeof now);
+    get_key(&problem, usual, k->name, before, sizeof before);
+    return json_pack("{s:s, s:s, s:s, s:s}", "key", k->name, "value", now, "default", before, "doc",
+                     k->doc);
+}
+
+static json_t *param_row(const struct session *s, size_t i)
+{
+    const char *kernel = s->params[i].kernel;
+    char *key = kernel ? xasprintf("%s %s", kernel, s->params[i].name) : xstrdup(s->params[i].name);
+    json_t *row =
+        json_pack("{s:s, s:s, s:n, s:s}", "key", key, "value", s->params[i].value, "default", "doc",
+                  kernel ? "parameter of this kernel" : "parameter of every kernel that has it");
+    free(key);
+    return row;
+}
+
+static bool wanted(const struct cmd_call *c, const char *name)
+{
+    for (int i = 0; i < c->nwords; i++)
+        if (!strcmp(c->words[i].text, name))
+            return true;
+    return !c->nwords;
+}
+
+/* `show $1`: a row whole, a field a line. */
+static void add_row(struct str *out, const json_t *row, enum format f)
+{
+    json_t *rows = json_array(), *v;
+    const char *key;
+    if (f == FORMAT_JSON)
+        json_array_append(rows, (json_t *)row);
+    else
+        json_object_foreach((json_t *)row, key, v)
+        {
+            const struct field *field = field_find(run_fields, key);
+            json_array_append_new(rows, json_pack("{s:s, s:O, s:s}", "field", key, "value", v,
+                                                  "unit", field ? field->unit : ""));
+        }
+    rows_format(out, rows, row_columns, NULL, f, 0);
+    json_decref(rows);
+}
+
+/* The i-th field of a row; a str_list_fn. */
+static const char *row_field(const void *row, size_t i)
+{
+    void *it = json_object_iter((json_t *)row);
+    while (it && i--)
+        it = json_object_iter_next((json_t *)row, it);
+    return it ? json_object_iter_key(it) : NULL;
+}
+
+static enum status no_row(const struct session *s, const char *name, struct err *err)
+{
+    char *clean = sanitize_line(name);
+    const size_t count = json_array_size(s->results);
+    if (!count)
+        err_set(err, ST_USAGE, "there is no row %s: nothing has been run yet", clean);
+    else
+        err_set(err, ST_USAGE, "there is no row %s; $%zu to $%zu are remembered", clean,
+                s->rows_ever - count + 1, s->rows_ever);
+    free(clean);
+    return ST_USAGE;
+}
+
+/* `show $1.median_us`: also what is text. */
+static enum status show_field(const struct session *s, const char *text, size_t dot,
+                              struct str *out, enum format f, struct err *err)
+{
+    char *name = xstrndup(text, dot);
+    const char *field = text + dot + 1;
+    json_t *row = session_row(s, name), *v = json_object_get(row, field);
+    const struct field *known = field_find(run_fields, field);
+    enum status st = ST_OK;
+    if (!row)
+        st = no_row(s, name, err);
+    else if (!v) {
+        char *clean = sanitize_line(field);
+        st = err_set(err, ST_USAGE, "%s has no field \"%s\"", name, clean);
+        free(clean);
+        err_suggest(err, str_nearest(field, row_field, row));
+    } else {
+        json_t *rows = json_pack("[{s:s, s:O, s:s}]", "field", text, "value", v, "unit",
+                                 known ? known->unit : "");
+        rows_format(out, rows, row_columns, NULL, f, 0);
+        json_decref(rows);
+    }
+    free(name);
+    return st;
+}
+
+static enum status show_number(const struct session *s, const char *text, struct str *out,
+                               enum format f, struct err *err)
+{
+    double v;
+    enum status st = session_eval(s, text, &v, err);
+    if (st)
+        return st;
+    json_t *rows =
+        json_pack("[{s:s, s:o}]", "field", text, "value", isfinite(v) ? json_real(v) : json_null());
+    rows_format(out, rows, row_columns, NULL, f, 0);
+    json_decref(rows);
+    return ST_OK;
+}
+
+/* The words as one text, without the options around them. */
+static char *expression(const struct cmd_call *c, int *end)
+{
+    *end = c->args_len;
+    for (int i = 0; i < c->noptions; i++)
+        if (c->options[i].at > c->words[0].at && c->options[i].at < *end)
+            *end = c->options[i].at;
+    while (*end > 0 && c->text[*end - 1] == ' ')
+        --*end;
+    if (c->nwords == 1 && !c->npairs)
+        return xstrdup(c->words[0].text);
+    return xstrndup(c->text + c->words[0].at, (size_t)(*end - c->words[0].at));
+}
+
+/* Rows, their fields, and what can be computed from them. */
+static enum status show_value(struct session *s, struct cmd_call *c, enum format f, struct err *err)
+{
+    int end;
+    char *text = expression(c, &end);
+    const size_t name = 1 + strspn(text + 1, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                             "0123456789_");
+    const size_t field = name + strspn(text + name, ".abcdefghijklmnopqrstuvwxyz_0123456789");
+    const json_t *row = session_row(s, text);
+    enum status st = ST_OK;
+    if (row)
+        add_row(c->out, row, f);
+    else if (*text == '$' && !text[name])
+        st = no_row(s, text, err);
+    else if (*text == '$' && text[name] == '.' && !text[field])
+        st = show_field(s, text, name, c->out, f, err);
+    else
+        st = show_number(s, text, c->out, f, err);
+    free(text);
+    return st ? call_mark(c, st, c->words[0].at, end - c->words[0].at, err) : ST_OK;
+}
+
+/* Is it the name of parameter i, or the kernel it was set for? */
+static bool is_for(const struct session *s, size_t i, const char *word)
+{
+    return !strcmp(s->params[i].name, word) ||
+           (s->params[i].kernel && !strcmp(s->params[i].kernel, word));
+}
+
+static enum status unknown_word(struct session *s, struct cmd_call *c, struct err *err)
+{
+    for (int i = 0; i < c->nwords; i++) {
+        const char *word = c->words[i].text;
+        bool known = is_shape_key(word) || is_input_key(word) || option_find(word);
+        for (size_t p = 0; p < s->nparams && !known; p++)
+            known = is_for(s, p, word);
+        known = known || registry_find(s->registry, word);
+        if (!known)
+            return call_mark(c, unknown_key(s, word, err), c->words[i].at, (int)strlen(word), err);
+    }
+    return ST_OK;
+}
+
+static enum status exec_show(struct session *s, struct cmd_call *c, struct err *err)
+{
+    const enum format f = call_format(c);
+    enum status st = call_finish(s, c, err);
+    if (!st && c->nwords && strchr(c->words[0].text, '$'))
+        return show_value(s, c, f, err);
+    if (!st)
+        st = unknown_word(s, c, err);
+    if (st)
+        return st;
+    json_t *rows = json_array();
+    struct options usual;
+    struct key_info k;
+    options_init(&usual);
+    for (size_t i = 0; key_at(&(struct key_list){.entry = &settable}, i, &k); i++)
+        if (wanted(c, k.name))
+            json_array_append_new(rows, key_row(s, &usual, &k));
+    for (size_t i = 0; i < s->nparams; i++)
+        if (wanted(c, s->params[i].name) || (s->params[i].kernel && wanted(c, s->params[i].kernel)))
+            json_array_append_new(rows, param_row(s, i));
+    options_clear(&usual);
+    rows_format(c->out, rows, show_columns, NULL, f, s->front.width); /* settings are no results */
+    json_decref(rows);
+    return ST_OK;
+}
+
+const struct cmd_entry cmd_show = {
+    .name = "show",
+    .group = "Session",
+    .usage = "[KEY...|K...] | $N[.FIELD] | $last | $K | EXPRESSION",
+    .summary = "the settings in force, a remembered row, or what can be computed from rows",
+    .help =
+        "Rows that commands printed are $1, $2 and so on, the newest is $last, the newest of a\n"
+        "kernel $fa2. Fields follow a dot. Quotes keep > and | from being a file and a pipe.\n"
+        "\n"
+        "  show S dtype gpu\n"
+        "  show $last\n"
+        "  show $1.median_us / $2.median_us\n"
+        "  show \"$naive.median_us > 2 * $cpu_tiled.median_us\"\n",
+    .arg = ARG_KEY,
+    .flags = CMD_ROWS,
+    .exec = exec_show,
+};
+
+/* ---- reset ---- */
+
+static void reset_all(struct session *s)
+{
+    const struct problem usual = PROBLEM_DEFAULT;
+    problem_copy(&s->problem, &usual);
+    options_clear(&s->options);
+    options_init(&s->options);
+    session_drop_param(s, NULL, NULL);
+}
+
+static enum status reset_word(struct session *s, const char *word, struct err *err)
+{
+    const struct problem problem = PROBLEM_DEFAULT;
+    struct options usual;
+    char value[256];
+    if (registry_find(s->registry, word)) {
+        session_drop_param(s, word, NULL);
+        return ST_OK;
+    }
+    if (!strcmp(word, "Hkv")) { /* follows H again */
+        s->problem.shape.hkv_given = false;
+        s->problem.shape.Hkv = s->problem.shape.H;
+        return ST_OK;
+    }
+    if (is_shape_key(word) || is_input_key(word) || option_find(word)) {
+        options_init(&usual);
+        get_key(&problem, &usual, word, value, sizeof value);
+        options_clear(&usual);
+        return session_set(s, word, value, err);
+    }
+    return session_drop_param(s, NULL, word) ? ST_OK : unknown_key(s, word, err);
+}
+
+static enum status exec_reset(struct session *s, struct cmd_call *c, struct err *err)
+{
+    enum status st = call_finish(s, c, err);
+    if (!st && !c->nwords)
+        reset_all(s);
+    for (int i = 0; i < c->nwords && !st; i++) {
+        st = reset_word(s, c->words[i].text, err);
+        if (st)
+            call_mark(c, st, c->words[i].at, (int)strlen(c->words[i].text), err);
+    }
+    return st;
+}
+
+const struct cmd_entry cmd_reset = {
+    .name = "reset",
+    .group = "Session",
+    .usage = "[KEY...|K...]",
+    .summary = "back to the defaults, for everything or for some keys or kernels",
+    .help = "  reset\n"
+            "  reset S BR qtile_seq\n",
+    .arg = ARG_KEY,
+    .exec = exec_reset,
+};

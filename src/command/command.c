@@ -1,0 +1,436 @@
+/* command.c - the table of verbs, and running lines, argument vectors and files through it.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/mem.h"
+#include "base/sanitize.h"
+#include "command/internal.h"
+
+/* ---- the table ---- */
+
+/* Filled once at start, before any command runs; constant from then on. */
+enum { ENTRIES_MAX = 96 };
+static const struct cmd_entry *entries[ENTRIES_MAX];
+static int entry_count;
+
+void command_register(const struct cmd_entry *const *list)
+{
+    for (; *list; list++) {
+        if (entry_count == ENTRIES_MAX)
+            fatal("more than %d commands", ENTRIES_MAX);
+        entries[entry_count++] = *list;
+    }
+}
+
+void command_register_core(void)
+{
+    // clang-format off
+    static const struct cmd_entry *const core[] = {
+        &cmd_run,
+        &cmd_check,
+        &cmd_compare,
+        &cmd_sweep,
+        &cmd_plan,
+        &cmd_explain,
+        &cmd_edit, &cmd_kernel, &cmd_source,
+        &cmd_occupancy,
+        &cmd_roofline,
+        &cmd_timeline,
+        &cmd_kernels,
+        &cmd_device,
+        &cmd_devices,
+        &cmd_doctor,
+        &cmd_set,
+        &cmd_show,
+        &cmd_reset,
+        &cmd_results,
+        &cmd_export,
+        &cmd_record,
+        &cmd_open,
+        &cmd_report,
+        &cmd_help,
+        &cmd_apropos,
+        &cmd_alias,
+        &cmd_unalias,
+        &cmd_watch,
+        &cmd_save,
+        &cmd_source_file,
+        &cmd_history,
+        &cmd_log,
+        &cmd_shell,
+        &cmd_completions,
+        &cmd_complete_line,
+        &cmd_quit,
+        NULL,
+    };
+    // clang-format on
+    if (!entry_count)
+        command_register(core);
+}
+
+const struct cmd_entry *command_at(int i)
+{
+    return i >= 0 && i < entry_count ? entries[i] : NULL;
+}
+
+static const char *entry_name(const void *ctx, size_t i)
+{
+    (void)ctx;
+    return i < (size_t)entry_count ? entries[i]->name : NULL;
+}
+
+static const struct cmd_entry *find_exact(const char *word)
+{
+    for (int i = 0; i < entry_count; i++)
+        if (!strcmp(entries[i]->name, word) ||
+            (entries[i]->alias && !strcmp(entries[i]->alias, word)))
+            return entries[i];
+    return NULL;
+}
+
+static enum status no_such_verb(const char *word, struct err *err)
+{
+    char *clean = sanitize_line(word);
+    if (pair_key_length(word))
+        err_set(err, ST_USAGE, "\"%s\" is no command; did you mean \"set %s\"?", clean, clean);
+    else {
+        err_set(err, ST_USAGE, "there is no command \"%s\"", clean);
+        const char *near = str_nearest(word, entry_name, NULL);
+        if (near)
+            err_suggest(err, near);
+        else
+            err_suggest_text(err, "; \"help\" lists them");
+    }
+    free(clean);
+    return ST_USAGE;
+}
+
+/* Do all verbs that `word` begins go on from `name`, as source-file from source? Then it is meant. */
+static bool begins_all(const char *word, const char *name)
+{
+    for (int i = 0; i < entry_count; i++)
+        if (str_starts(entries[i]->name, word) && !str_starts(entries[i]->name, name))
+            return false;
+    return true;
+}
+
+enum status command_find(const char *word, const struct cmd_entry **out, struct err *err)
+{
+    if ((*out = find_exact(word)))
+        return ST_OK;
+    struct str names = {0};
+    int found = 0;
+    for (int i = 0; i < entry_count; i++) {
+        if (!*word || !str_starts(entries[i]->name, word) || entries[i]->flags & CMD_HIDDEN)
+            continue;
+        if (!*out || strlen(entries[i]->name) < strlen((*out)->name))
+            *out = entries[i];
+        str_addf(&names, "%s%s", found++ ? ", " : "", entries[i]->name);
+    }
+    enum status st = ST_OK;
+    if (found > 1 && !begins_all(word, (*out)->name))
+        st = err_set(err, ST_USAGE, "\"%s\" may be any of %s", word, str_text(&names));
+    else if (!found)
+        st = no_such_verb(word, err);
+    str_free(&names);
+    if (st)
+        *out = NULL;
+    return st;
+}
+
+/* ---- what commands ask their call ---- */
+
+enum status call_mark(struct cmd_call *c, enum status st, int at, int len, struct err *err)
+{
+    c->marked = true;
+    if (err)
+        err->at = at, err->len = len;
+    return st;
+}
+
+enum status call_mark_key(struct cmd_call *c, const char *key, enum status st, struct err *err)
+{
+    for (int i = 0; i < c->npairs; i++) {
+        const struct cmd_pair *p = &c->pairs[i];
+        if (!strcmp(p->key, key) && *p->value)
+            return call_mark(c, st, p->value_at, (int)strlen(p->value), err);
+        if (!strcmp(p->key, key))
+            return call_mark(c, st, p->at, (int)strlen(p->key), err);
+    }
+    return st;
+}
+
+static struct cmd_pair *find_pair(struct cmd_pair *list, int count, const char *name)
+{
+    for (int i = count - 1; i >= 0; i--) /* the last one given counts */
+        if (!strcmp(list[i].key, name))
+            return &list[i];
+    return NULL;
+}
+
+static void use_all(struct cmd_pair *list, int count, const char *name)
+{
+    for (int i = 0; i < count; i++)
+        if (!strcmp(list[i].key, name))
+            list[i].used = true;
+}
+
+const char *call_option(struct cmd_call *c, const char *name)
+{
+    if (str_starts(name, "--"))
+        name += 2;
+    char full[64];
+    snprintf(full, sizeof full, "--%s", name);
+    const struct cmd_pair *p = find_pair(c->options, c->noptions, full);
+    use_all(c->options, c->noptions, full);
+    return !p ? NULL : p->value ? p->value : "";
+}
+
+const char *call_key(struct cmd_call *c, const char *name)
+{
+    const struct cmd_pair *p = find_pair(c->pairs, c->npairs, name);
+    use_all(c->pairs, c->npairs, name);
+    return p ? p->value : NULL;
+}
+
+static const char *option_name(const void *ctx, size_t i)
+{
+    static const char *const common[] = {"--help"};
+    static const char *const rows[] = {"--json", "--csv", "--md"};
+    const struct cmd_entry *e = ctx;
+    if (i < 1)
+        return common[i];
+    i -= 1;
+    if (e->flags & CMD_ROWS) {
+        if (i < 3)
+            return rows[i];
+        i -= 3;
+    }
+    for (const struct cmd_key *k = e->keys; k && k->name; k++)
+        if (str_starts(k->name, "--") && i-- == 0)
+            return k->name;
+    return NULL;
+}
+
+/* Options of this verb that say all by being there. */
+static bool takes_value(const struct cmd_entry *e, const char *option)
+{
+    for (const struct cmd_key *k = e->keys; k && k->name; k++)
+        if (!strcmp(k->name, option))
+            return k->values != NULL;
+    return false;
+}
+
+static enum status check_superfluous(struct cmd_call *c, struct err *err)
+{
+    for (int i = 0; i < c->noptions; i++) {
+        const struct cmd_pair *o = &c->options[i];
+        if (!o->used || !o->value || takes_value(c->entry, o->key))
+            continue;
+        err_set(err, ST_USAGE, "%s takes no value", o->key);
+        return call_mark(c, ST_USAGE, o->value_at, (int)strlen(o->value), err);
+    }
+    if (c->entry->arg != ARG_NONE || !c->nwords)
+        return ST_OK;
+    char *clean = sanitize_line(c->words[0].text);
+    err_set(err, ST_USAGE, "%s takes no words; \"%s\" is one too many", c->entry->name, clean);
+    free(clean);
+    return call_mark(c, ST_USAGE, c->words[0].at, (int)strlen(c->words[0].text), err);
+}
+
+/* --json --csv: a script that means one of them must not get the other. */
+static enum status check_formats(struct cmd_call *c, struct err *err)
+{
+    static const char *const formats[] = {"json", "csv", "md", NULL};
+    const char *first = NULL;
+    for (int i = 0; i < c->noptions; i++) {
+        const char *key = c->options[i].key + strspn(c->options[i].key, "-");
+        const char *const *f = formats;
+        while (*f && strcmp(*f, key))
+            f++;
+        if (*f && first && strcmp(first, key)) {
+            err_set(err, ST_USAGE, "--%s and --%s: rows have one form", first, key);
+            return call_mark(c, ST_USAGE, c->options[i].at, (int)strlen(c->options[i].key), err);
+        }
+        first = *f ? key : first;
+    }
+    return ST_OK;
+}
+
+enum status call_finish(struct session *s, struct cmd_call *c, struct err *err)
+{
+    (void)s;
+    const enum status st = check_formats(c, err);
+    if (st)
+        return st;
+    for (int i = 0; i < c->noptions; i++) {
+        if (c->options[i].used)
+            continue;
+        err_set(err, ST_USAGE, "%s has no option \"%s\"", c->entry->name, c->options[i].key);
+        err_suggest(err, str_nearest(c->options[i].key, option_name, c->entry));
+        return call_mark(c, ST_USAGE, c->options[i].at, (int)strlen(c->options[i].key), err);
+    }
+    struct key_list keys = {.entry = c->entry};
+    for (int i = 0; i < c->npairs; i++) {
+        if (c->pairs[i].used)
+            continue;
+        err_set(err, ST_USAGE, "%s has no key \"%s\"", c->entry->name, c->pairs[i].key);
+        err_suggest(err, str_nearest(c->pairs[i].key, key_name, &keys));
+        return call_mark(c, ST_USAGE, c->pairs[i].at, (int)strlen(c->pairs[i].key), err);
+    }
+    return check_superfluous(c, err);
+}
+
+/* ---- running ---- */
+
+static enum status run_help_option(const struct session *s, struct cmd_call *c)
+{
+    command_help(c->out, c->entry);
+    help_fit(c->out, call_width(s, c));
+    return ST_OK;
+}
+
+static enum status execute(struct session *s, struct cmd_call *c, struct err *err)
+{
+    const bool others = c->entry->flags & CMD_REST && c->nwords; /* `watch 2 run --help` */
+    if (c->redirect && s->restricted)
+        return err_set(err, ST_USAGE, "writing to files is off in this restricted session");
+    if (c->pipe && s->restricted)
+        return err_set(err, ST_USAGE, "pipes are off in this restricted session");
+    if (!others && call_option(c, "help"))
+        return run_help_option(s, c);
+    enum status st = call_expand_keys(s, c, err);
+    if (st)
+        return st;
+    const bool captured = c->redirect || c->pipe;
+    if (!s->depth)
+        registry_refresh(s->registry); /* the user may have saved a kernel meanwhile */
+    s->depth++;
+    s->captured += captured;
+    st = c->entry->exec(s, c, err);
+    s->captured -= captured;
+    s->depth--;
+    return st;
+}
+
+/* What the command printed, also when it failed: rows that were measured before an error are worth
+ * keeping. */
+static enum status deliver(struct session *s, const struct cmd_call *c, const struct str *text,
+                           enum status st, struct str *out, struct err *err)
+{
+    enum status wrote = ST_OK;
+    if (!c->redirect && !c->pipe) {
+        str_addn(out, str_text(text), text->len);
+        return st;
+    }
+    if (!text->len && st)
+        return st;
+    if (c->redirect)
+        wrote =
+            session_write(s, c->redirect, str_text(text), text->len, c->append, st ? NULL : err);
+    else
+        wrote = shell_run(s, c->pipe, text, out, st ? NULL : err);
+    return st ? st : wrote;
+}
+
+/* Marks are offsets into the line from here on; what an alias stands for is not in the line. */
+static void place_mark(const struct cmd_call *c, struct err *err)
+{
+    if (!err || err->at < 0)
+        return;
+    if (c->alias_len)
+        err->at = c->alias_at, err->len = c->alias_len;
+    else
+        err->at = c->marked ? err->at + c->start : -1;
+}
+
+static void keep_log(struct session *s, const struct cmd_call *c, enum status st, double seconds)
+{
+    struct command_log *l = &s->log;
+    if (s->depth)
+        return;
+    xgrow((void **)&l->items, &l->cap, l->count + 1, sizeof *l->items);
+    l->items[l->count++] =
+        (struct log_entry){.text = xstrdup(c->text), .status = st, .seconds = seconds};
+}
+
+static double now_s(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* The last gate: whatever a verb wrote of what others named, nothing in it moves a cursor. */
+static void disarm(struct str *text)
+{
+    size_t i = 0;
+    while (i < text->len && ((text->data[i] >= ' ' && text->data[i] < 0x7F) ||
+                             text->data[i] == '\n' || text->data[i] == '\t'))
+        i++;
+    if (i == text->len)
+        return; /* as almost always */
+    struct str clean = {0};
+    sanitize(&clean, text->data, text->len, true);
+    str_free(text);
+    *text = clean;
+}
+
+static enum status run_call(struct session *s, struct cmd_call *c, struct str *out, struct err *err)
+{
+    struct str text = {0};
+    const double start = now_s();
+    c->out = &text; // cppcheck-suppress autoVariables ; until the end of this function only
+    c->marked = false;
+    enum status st = execute(s, c, err);
+    place_mark(c, err);
+    disarm(&text);
+    st = deliver(s, c, &text, st, out, err);
+    keep_log(s, c, st, now_s() - start);
+    str_free(&text);
+    c->out = NULL;
+    if (s->front.output && !s->depth && out->len)
+        s->front.output(s->front.ctx, out);
+    return st;
+}
+
+enum status command_line(struct session *s, const char *line, struct str *out, struct err *err)
+{
+    struct call_list list;
+    enum status st = parse_line(s, line, &list, err);
+    for (size_t i = 0; !st && i < list.count && !s->quit; i++)
+        st = run_call(s, list.calls[i], out, err);
+    call_list_clear(&list);
+    return st;
+}
+
+/* An alias given to the shell, `attnscope big S=4k`, is a line; its words keep their quotes. */
+static enum status argv_line(struct session *s, int argc, char *const *argv, struct str *out,
+                             struct err *err)
+{
+    struct str line = {0};
+    for (int i = 0; i < argc; i++) {
+        str_add(&line, i ? " " : "");
+        word_quote(&line, argv[i]);
+    }
+    enum status st = command_line(s, str_text(&line), out, err);
+    str_free(&line);
+    return st;
+}
+
+enum status command_argv(struct session *s, int argc, char *const *argv, struct str *out,
+                         struct err *err)
+{
+    struct cmd_call *c;
+    if (*argv[0] == '@' || alias_find(&s->aliases, argv[0]))
+        return argv_line(s, argc, argv, out, err);
+    enum status st = parse_argv(argc, argv, &c, err);
+    if (st)
+        return st;
+    st = run_call(s, c, out, err);
+    call_free(c);
+    return st;
+}

@@ -1,0 +1,395 @@
+/* measure.c - requests as jobs: what can run goes to the workers, what cannot becomes a row with its
+ * reason, and everything comes back in the order that was asked.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "command/internal.h"
+
+/* A kernel that a GPU would run: it exists for CUDA alone, and nobody insists on another backend. */
+static bool needs_gpu(const struct request *r, int i)
+{
+    return !r->descs[i] && r->kernels[i]->cuda && !r->options.backend && !backend_present("cuda");
+}
+
+/* Why kernel i cannot run on `backend`; false if it can. */
+static bool refused(const struct request *r, int i, const char *backend, struct err *why)
+{
+    const bool peer = kernel_is_peer(r->kernels[i]);
+    if (!backend_present(backend)) {
+        err_set(why, ST_NO, "backend=%s is not available here", backend);
+        return true;
+    }
+    if (needs_gpu(r, i)) {
+        err_set(why, ST_NO_GPU, "%s %s, and no NVIDIA driver is loaded here", r->kernels[i]->name,
+                peer ? "runs on a GPU alone" : "has only a CUDA source");
+        return true;
+    }
+    if (!r->descs[i]) {
+        err_set(why, ST_NO,
+                peer ? "%s does not run on backend=%s" : "%s has no source for backend=%s",
+                r->kernels[i]->name, backend);
+        return true;
+    }
+    return desc_supports(r->descs[i], &r->problem.shape, &r->params[i], 0, why) != ST_OK;
+}
+
+/* A row without figures. */
+static json_t *reason_row(const struct request *r, int i, const char *backend, const char *l2,
+                          const char *reason)
+{
+    struct run_row row;
+    char text[512];
+    record_init(run_fields, &row);
+    row.kernel = xstrdup(r->kernels[i]->name);
+    row.backend = xstrdup(backend);
+    shape_format(&r->problem.shape, text, sizeof text);
+    row.shape = xstrdup(text);
+    desc_params_format(request_desc(r, i), &r->params[i], false, text, sizeof text);
+    row.params = xstrdup(text);
+    row.l2 = l2 ? xstrdup(l2) : NULL;
+    row.seed = (int64_t)r->problem.seed;
+    row.reason = xstrdup(reason);
+    json_t *o = run_row_result(&row);
+    record_clear(run_fields, &row);
+    return o;
+}
+
+struct backend_options options_backend(const struct options *o)
+{
+    const char *word = o->launch;
+    return (struct backend_options){
+        .device = o->device,
+        .threads = o->threads,
+        .streams = o->streams,
+        .launch = !strcmp(word, "stream")  ? LAUNCH_STREAM
+                  : !strcmp(word, "graph") ? LAUNCH_GRAPH
+                                           : LAUNCH_AUTO,
+    };
+}
+
+static void fill_request(const struct request *r, const struct measure_how *how,
+                         const char *backend, const char *l2, struct job_request *q)
+{
+    *q = (struct job_request){
+        .kind = how->kind,
+        .backend = xstrdup(backend),
+        .options = options_backend(&r->options),
+        .interleave = how->interleave,
+        .rule = r->options.rule,
+        .l2 = xstrdup(l2),
+        .output = how->output ? xstrdup(how->output) : NULL,
+        .timeout_s = r->options.timeout_s,
+    };
+    q->problem = PROBLEM_DEFAULT;
+    problem_copy(&q->problem, &r->problem);
+    q->entries = xcalloc((size_t)r->nkernels + 1, sizeof *q->entries);
+}
+
+static void add_entry(struct job_request *q, const struct request *r, int i)
+{
+    char text[512];
+    desc_params_format(r->descs[i], &r->params[i], false, text, sizeof text);
+    q->entries[q->nentries++] =
+        (struct job_entry){.kernel = xstrdup(r->kernels[i]->name), .params = xstrdup(text)};
+}
+
+static void wait_for(struct session *s, struct job *j)
+{
+    if (s->front.wait)
+        s->front.wait(s->front.ctx, session_super(s), j);
+    else
+        super_wait(session_super(s), j, s->front.cancelled, s->front.progress, s->front.ctx);
+}
+
+static void keep_row(struct session *s, const struct request *r, const struct measure_how *how,
+                     const struct run_row *row)
+{
+    struct str command = {0};
+    request_command(r, how->verb, &command);
+    session_keep_row(s, row, str_text(&command), how->no_store);
+    str_free(&command);
+}
+
+static bool has_figures(const struct run_row *row)
+{
+    return row->check || !isnan(row->median_us);
+}
+
+static const char *no_figures(const struct job *j)
+{
+    if (job_state(j) == JOB_CANCELLED || !job_ended(j))
+        return "cancelled before it ran";
+    return job_error(j) && *job_error(j) ? job_error(j) : "the worker gave no figures";
+}
+
+/* Row `entry` of the ended job, as JSON; counts it. */
+static json_t *job_row_json(struct session *s, const struct request *r,
+                            const struct measure_how *how, const struct job *j, int entry, int i,
+                            const char *backend, const char *l2, struct measured *out)
+{
+    const struct run_row *row = entry < job_count(j) ? job_row(j, entry) : NULL;
+    if (!row || (!has_figures(row) && !row->reason))
+        return reason_row(r, i, backend, l2, no_figures(j));
+    if (has_figures(row))
+        out->ran++;
+    if (row->check && !strcmp(row->check, "fail"))
+        out->failed++;
+    keep_row(s, r, how, row);
+    return run_row_result(row);
+}
+
+static void job_outcome(const struct job *j, struct measured *out)
+{
+    if (job_state(j) == JOB_CANCELLED || !job_ended(j))
+        out->status = err_set(&out->err, ST_CANCELLED, "cancelled; the rows so far are kept");
+    else if (job_state(j) == JOB_FAILED)
+        out->status = err_set(&out->err, job_no_gpu(j) ? ST_NO_GPU : ST_FAIL, "%s", no_figures(j));
+}
+
+struct measuring {
+    struct session *session;
+    const struct request *request;
+    struct measure_how how;
+    const char *backend;
+    char *l2;
+    struct job *job; /* NULL: nothing can run */
+    int *entry;      /* of the job, by kernel of the request; -1: cannot run */
+};
+
+static struct measuring *start_pass(struct session *s, const struct request *r,
+                                    const struct measure_how *how, const char *backend,
+                                    const char *l2)
+{
+    struct measuring *m = xcalloc(1, sizeof *m);
+    struct job_request q;
+    *m = (struct measuring){.session = s,
+                            .request = r,
+                            .how = *how,
+                            .backend = backend,
+                            .l2 = xstrdup(l2),
+                            .entry = xcalloc((size_t)r->nkernels + 1, sizeof *m->entry)};
+    fill_request(r, how, backend, l2, &q);
+    for (int i = 0; i < r->nkernels; i++) {
+        m->entry[i] = refused(r, i, backend, NULL) ? -1 : q.nentries;
+        if (m->entry[i] >= 0)
+            add_entry(&q, r, i);
+    }
+    if (q.nentries)
+        m->job = super_submit(session_super(s), &q);
+    job_request_clear(&q);
+    return m;
+}
+
+/* Appends the pass's rows to out->rows and frees it. */
+static void finish_pass(struct measuring *m, struct measured *out)
+{
+    const struct request *r = m->request;
+    for (int i = 0; i < r->nkernels; i++) {
+        struct err why = ERR_INIT;
+        if (m->entry[i] < 0 && refused(r, i, m->backend, &why)) {
+            json_array_append_new(out->rows, reason_row(r, i, m->backend, m->l2, why.text));
+            out->need_gpu += needs_gpu(r, i);
+        } else
+            json_array_append_new(out->rows, job_row_json(m->session, r, &m->how, m->job,
+                                                          m->entry[i], i, m->backend, m->l2, out));
+    }
+    if (m->job)
+        job_outcome(m->job, out);
+    job_free(m->job);
+    free(m->entry);
+    free(m->l2);
+    free(m);
+}
+
+/* One pass with cold or hot caches over all kernels; rows go to out->rows. */
+static void measure_pass(struct session *s, const struct request *r, const struct measure_how *how,
+                         const char *backend, const char *l2, struct measured *out)
+{
+    struct measuring *m = start_pass(s, r, how, backend, l2);
+    if (m->job)
+        wait_for(s, m->job);
+    finish_pass(m, out);
+}
+
+/* Rows of two passes, kernel by kernel. */
+static void merge_passes(json_t *rows, size_t count)
+{
+    json_t *merged = json_array();
+    for (size_t i = 0; i < count; i++)
+        for (size_t pass = 0; pass * count + i < json_array_size(rows); pass++)
+            json_array_append(merged, json_array_get(rows, pass * count + i));
+    json_array_clear(rows);
+    json_array_extend(rows, merged);
+    json_decref(merged);
+}
+
+/* speedup over the first kernel with the same l2; nothing for rows that failed their check. */
+static void fill_speedup(json_t *rows)
+{
+    size_t i, b;
+    json_t *row, *base;
+    json_array_foreach(rows, i, row)
+    {
+        const char *check = row_text(row, "check"), *l2 = row_text(row, "l2");
+        double mine = row_real(row, "median_us"), first = NAN;
+        json_array_foreach(rows, b, base)
+        {
+            const char *base_l2 = row_text(base, "l2");
+            if (!l2 || !base_l2 || strcmp(l2, base_l2))
+                continue;
+            const char *base_check = row_text(base, "check");
+            if (base_check && !strcmp(base_check, "pass"))
+                first = row_real(base, "median_us");
+            break;
+        }
+        const bool ranked = check && !strcmp(check, "pass") && first > 0 && mine > 0;
+        json_object_set_new(row, "speedup", ranked ? json_real(first / mine) : json_null());
+    }
+}
+
+void measure(struct session *s, const struct request *r, const struct measure_how *how,
+             struct measured *out)
+{
+    const char *backend;
+    const bool both = !strcmp(r->options.l2, "both");
+    *out = (struct measured){.rows = json_array(), .err = ERR_INIT};
+    out->status = request_backend(r, &backend, &out->err);
+    if (out->status) { /* every row says why */
+        for (int i = 0; i < r->nkernels; i++)
+            json_array_append_new(out->rows, reason_row(r, i, backend, NULL, out->err.text));
+        return;
+    }
+    measure_pass(s, r, how, backend, both ? "cold" : r->options.l2, out);
+    if (both && how->kind == JOB_RUN && !out->status)
+        measure_pass(s, r, how, backend, "hot", out);
+    merge_passes(out->rows, (size_t)r->nkernels);
+    fill_speedup(out->rows);
+}
+
+bool measure_refuses(const struct request *r, int i, struct err *why)
+{
+    const char *backend;
+    return request_backend(r, &backend, why) || refused(r, i, backend, why);
+}
+
+struct measuring *measure_start(struct session *s, const struct request *r,
+                                const struct measure_how *how)
+{
+    const char *backend;
+    const bool both = !strcmp(r->options.l2, "both");
+    (void)request_backend(r, &backend, NULL); /* an absent one refuses every kernel */
+    return start_pass(s, r, how, backend, both ? "cold" : r->options.l2);
+}
+
+struct job *measure_job(const struct measuring *m)
+{
+    return m->job;
+}
+
+bool measure_ended(const struct measuring *m)
+{
+    return !m->job || job_ended(m->job);
+}
+
+const struct run_row *measure_row(const struct measuring *m, int i)
+{
+    return m->job && m->entry[i] >= 0 ? job_row(m->job, m->entry[i]) : NULL;
+}
+
+void measure_finish(struct measuring *m, struct measured *out)
+{
+    *out = (struct measured){.rows = json_array(), .err = ERR_INIT};
+    if (m->job && !job_ended(m->job))
+        job_cancel(m->job);
+    finish_pass(m, out);
+    fill_speedup(out->rows);
+}
+
+void measured_clear(struct measured *m)
+{
+    json_decref(m->rows);
+    *m = (struct measured){0};
+}
+
+static void list_failed(const json_t *rows, struct str *names)
+{
+    size_t i;
+    json_t *row;
+    json_array_foreach(rows, i, row)
+    {
+        const char *check = row_text(row, "check");
+        if (check && !strcmp(check, "fail"))
+            str_addf(names, "%s%s", names->len ? ", " : "", row_text(row, "kernel"));
+    }
+}
+
+static bool is_reason(const json_t *rows, const char *text)
+{
+    size_t i;
+    json_t *row;
+    json_array_foreach(rows, i, row)
+    {
+        const char *reason = row_text(row, "reason");
+        if (reason && !strcmp(reason, text))
+            return true;
+    }
+    return false;
+}
+
+/* Nothing ran: 77 if all that is missing is a GPU. */
+static enum status nothing_ran(const struct measured *m, bool shown, struct err *err)
+{
+    const char *reason = row_text(json_array_get(m->rows, 0), "reason");
+    const bool gpu = m->need_gpu && m->need_gpu == (int)json_array_size(m->rows);
+    return err_set(err, gpu ? ST_NO_GPU : ST_FAIL, "no kernel could run%s%s",
+                   shown    ? "; each row has its reason"
+                   : reason ? ": "
+                            : "",
+                   !shown && reason ? reason : "");
+}
+
+enum status measured_status(const struct measured *m, bool shown, struct err *err)
+{
+    if (m->status && shown && is_reason(m->rows, m->err.text))
+        return err_set(err, m->status, "%s could run; each row has its reason",
+                       m->ran ? "not every kernel" : "no kernel");
+    if (m->status)
+        return err_set(err, m->status, "%s", m->err.text);
+    if (!m->ran)
+        return nothing_ran(m, shown, err);
+    if (!m->failed)
+        return ST_OK;
+    struct str names = {0};
+    list_failed(m->rows, &names);
+    err_set(err, ST_NO, "the check failed for %s", str_text(&names));
+    str_free(&names);
+    return ST_NO;
+}
+
+void measured_heading(const json_t *rows, struct str *out, int width)
+{
+    const size_t from = out->len;
+    size_t i;
+    json_t *row;
+    json_array_foreach(rows, i, row)
+    {
+        const char *device = row_text(row, "device");
+        if (!device && i + 1 < json_array_size(rows))
+            continue;
+        str_addf(out, "%s | %s", row_text(row, "shape"), row_text(row, "backend"));
+        if (device)
+            str_addf(out, ": %s", device);
+        if (row_text(row, "l2"))
+            str_addf(out, " | L2 %s", row_text(row, "l2"));
+        if (row_text(row, "input"))
+            str_addf(out, " | %s", row_text(row, "input"));
+        str_addf(out, " | seed %lld\n",
+                 (long long)json_integer_value(json_object_get(row, "seed")));
+        lines_wrap(out, from, width);
+        return;
+    }
+}

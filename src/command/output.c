@@ -1,0 +1,271 @@
+/* output.c - how a command hands out its rows, and small helpers around rows and messages.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+
+#include "base/mem.h"
+#include "base/number.h"
+#include "command/internal.h"
+
+enum { RESULTS_MAX = 100 };
+
+void err_suggest_text(struct err *err, const char *text)
+{
+    if (!err)
+        return;
+    const size_t used = strlen(err->text);
+    snprintf(err->text + used, sizeof err->text - used, "%s", text);
+}
+
+void err_suggest(struct err *err, const char *near)
+{
+    if (!near)
+        return;
+    err_suggest_text(err, "; did you mean \"");
+    err_suggest_text(err, near);
+    err_suggest_text(err, "\"?");
+}
+
+const char *row_text(const json_t *row, const char *field)
+{
+    return json_string_value(json_object_get(row, field));
+}
+
+double row_real(const json_t *row, const char *field)
+{
+    const json_t *v = json_object_get(row, field);
+    return json_is_number(v) ? json_number_value(v) : NAN;
+}
+
+bool text_contains(const char *text, const char *word)
+{
+    return text && strcasestr(text, word) != NULL;
+}
+
+static enum format format_of_file(const char *path)
+{
+    const char *dot = path ? strrchr(path, '.') : NULL;
+    if (dot && !strcasecmp(dot, ".json"))
+        return FORMAT_JSON;
+    if (dot && !strcasecmp(dot, ".csv"))
+        return FORMAT_CSV;
+    return dot && !strcasecmp(dot, ".md") ? FORMAT_MD : FORMAT_TEXT;
+}
+
+enum format call_format(struct cmd_call *c)
+{
+    const bool json = call_option(c, "json"), csv = call_option(c, "csv"),
+               md = call_option(c, "md");
+    if (json)
+        return FORMAT_JSON;
+    if (csv)
+        return FORMAT_CSV;
+    return md ? FORMAT_MD : format_of_file(c->redirect);
+}
+
+json_t *json_value(const char *text)
+{
+    double v;
+    if (number_parse(text, &v, NULL))
+        return json_string(text);
+    return v == floor(v) && fabs(v) < 9e15 ? json_integer((json_int_t)v) : json_real(v);
+}
+
+static void keep_columns(struct session *s, const struct column *cols)
+{
+    size_t n = 0;
+    while (cols[n].field)
+        n++;
+    if (!s->last.arena)
+        s->last.arena = arena_new();
+    arena_reset(s->last.arena);
+    s->last.cols = arena_alloc(s->last.arena, (n + 1) * sizeof *cols);
+    for (size_t i = 0; i < n; i++) {
+        s->last.cols[i] = cols[i];
+        s->last.cols[i].field = arena_printf(s->last.arena, "%s", cols[i].field);
+        s->last.cols[i].title = arena_printf(s->last.arena, "%s", cols[i].title);
+    }
+}
+
+static void keep_for_export(struct session *s, json_t *rows, const struct column *cols,
+                            const struct field *fields, const char *command)
+{
+    json_decref(s->last.rows);
+    s->last.rows = json_copy(rows);
+    keep_columns(s, cols);
+    s->last.fields = fields;
+    free(s->last.command);
+    s->last.command = xstrdup(command);
+}
+
+static void remember(struct session *s, json_t *rows, const struct column *cols,
+                     const struct field *fields, const char *command)
+{
+    json_array_extend(s->results, rows);
+    s->rows_ever += json_array_size(rows);
+    while (json_array_size(s->results) > RESULTS_MAX)
+        json_array_remove(s->results, 0);
+    keep_for_export(s, rows, cols, fields, command);
+}
+
+static const char *call_command(const struct cmd_call *c)
+{
+    return c->command ? c->command : c->text;
+}
+
+/* Lists of what there is belong neither into a report nor into a recording. */
+static bool is_reported(const struct cmd_call *c)
+{
+    const char *group = c->entry->group ? c->entry->group : "";
+    return strcmp(group, "Look up") != 0 && strcmp(group, "Learn") != 0;
+}
+
+void call_remember(struct session *s, struct cmd_call *c, json_t *rows, const struct column *cols,
+                   const struct field *fields)
+{
+    remember(s, rows, cols, fields, call_command(c));
+    if (is_reported(c))
+        journal_add(s, rows, cols, call_command(c));
+}
+
+void session_remember_runs(struct session *s, json_t *rows, bool compared, const char *command)
+{
+    const struct column *cols = compared ? compare_columns : run_columns;
+    remember(s, rows, cols, run_fields, command);
+    journal_add(s, rows, cols, command);
+}
+
+/* ---- rows as people read them ---- */
+
+const char *bound_mark(const json_t *row, const char *field)
+{
+    static const char *const at_most[] = {"blocks_per_sm", "active_warps", "occupancy_pct"};
+    if (!json_is_true(json_object_get(row, "upper_bound")) || row_real(row, "blocks_per_sm") == 0)
+        return ""; /* none is none, whatever the registers are */
+    for (size_t i = 0; i < sizeof at_most / sizeof *at_most; i++)
+        if (!strcmp(field, at_most[i]))
+            return "<=";
+    return strcmp(field, "waves") ? "" : ">="; /* fewer blocks at a time, more waves */
+}
+
+static void mark_bounds(json_t *row, const struct column *cols)
+{
+    char number[NUMBER_BUF], text[NUMBER_BUF + 4];
+    for (; cols->field; cols++) {
+        const double v = row_real(row, cols->field);
+        if (!*bound_mark(row, cols->field) || isnan(v))
+            continue;
+        number_fmt(number, v, cols->digits ? cols->digits : 4);
+        snprintf(text, sizeof text, "%s%s", bound_mark(row, cols->field), number);
+        json_object_set_new(row, cols->field, json_string(text));
+    }
+}
+
+/* "BR=32 MAP=idle" over the defaults; false if a word is none of the kernel's. */
+bool params_read(const struct kernel_desc *d, const char *text, struct param_values *v)
+{
+    char *copy = xstrdup(text), *save = NULL;
+    bool ok = true;
+    *v = desc_defaults(d);
+    for (char *p = strtok_r(copy, " ", &save); p && ok; p = strtok_r(NULL, " ", &save)) {
+        char *value = strchr(p, '=');
+        if (value)
+            *value++ = 0;
+        ok = value && desc_param_index(d, p) >= 0 && !desc_param_set(d, v, p, value, NULL);
+    }
+    free(copy);
+    return ok;
+}
+
+/* The parameters that differ from their defaults; what the descriptor does not know stays. */
+static void shorten_params(const struct session *s, json_t *row)
+{
+    const char *name = row_text(row, "kernel"), *params = row_text(row, "params");
+    const char *backend = row_text(row, "backend");
+    const struct kernel *k = name ? registry_find(s->registry, name) : NULL;
+    const bool cpu = k && k->cpu && ((backend && !strcmp(backend, "cpu")) || !k->cuda);
+    const struct kernel_desc *d = cpu ? k->cpu : k ? k->cuda : NULL;
+    char text[512];
+    struct param_values v;
+    if (!d || !params || !params_read(d, params, &v))
+        return;
+    desc_params_format(d, &v, true, text, sizeof text);
+    json_object_set_new(row, "params", json_string(text));
+}
+
+void rows_show(const struct session *s, struct str *out, const json_t *rows,
+               const struct column *cols, const struct field *fields, enum format f, int width)
+{
+    size_t i;
+    json_t *row, *shown = json_array();
+    if (f == FORMAT_TEXT || f == FORMAT_MD)
+        json_array_foreach(rows, i, row)
+        {
+            json_t *copy = json_copy(row);
+            mark_bounds(copy, cols);
+            if (f == FORMAT_TEXT)
+                shorten_params(s, copy);
+            json_array_append_new(shown, copy);
+        }
+    rows_format(out, f == FORMAT_TEXT || f == FORMAT_MD ? shown : rows, cols, fields, f, width);
+    json_decref(shown);
+}
+
+void call_flush(struct session *s, struct cmd_call *c)
+{
+    if (s->front.output && s->depth == 1 && !s->captured && c->out->len)
+        s->front.output(s->front.ctx, c->out);
+}
+
+int call_width(const struct session *s, const struct cmd_call *c)
+{
+    return c->redirect || c->pipe ? 0 : s->front.width;
+}
+
+static bool has_text(const char *path)
+{
+    struct stat st;
+    return path && !stat(path, &st) && st.st_size > 0;
+}
+
+/* Takes out the line that begins at byte `from`. */
+static void drop_line(struct str *s, size_t from)
+{
+    const char *end = strchr(str_text(s) + from, '\n');
+    char *rest = xstrdup(end ? end + 1 : "");
+    s->len = from;
+    str_add(s, rest);
+    free(rest);
+}
+
+static void print_rows(struct session *s, struct cmd_call *c, const json_t *rows,
+                       const struct column *cols, const struct field *fields)
+{
+    const enum format f = call_format(c);
+    const size_t from = c->out->len;
+    rows_show(s, c->out, rows, cols, fields, f, call_width(s, c));
+    if (f == FORMAT_CSV && c->append && has_text(c->redirect))
+        drop_line(c->out, from); /* the file has the names already */
+    if (f == FORMAT_MD)
+        rows_md_footer(c->out, call_command(c));
+}
+
+void call_show(struct session *s, struct cmd_call *c, json_t *rows, const struct column *cols,
+               const struct field *fields)
+{
+    print_rows(s, c, rows, cols, fields);
+    keep_for_export(s, rows, cols, fields, call_command(c));
+}
+
+enum status call_rows(struct session *s, struct cmd_call *c, json_t *rows,
+                      const struct column *cols, const struct field *fields)
+{
+    print_rows(s, c, rows, cols, fields);
+    call_remember(s, c, rows, cols, fields);
+    return ST_OK;
+}

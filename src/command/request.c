@@ -1,0 +1,513 @@
+/* request.c - what one command asks for: the session's settings, overridden by its own words.
+ *
+ * A pair is looked up in a fixed order: shape, input, options, the verb's own keys, parameters of
+ * the kernels named. What nobody knows stays unused, and call_finish() complains about it.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/sanitize.h"
+#include "command/internal.h"
+
+void request_clear(struct request *r)
+{
+    problem_clear(&r->problem);
+    options_clear(&r->options);
+    free(r->kernels);
+    free(r->params);
+    free(r->descs);
+    for (int i = 0; i < r->nkernels; i++)
+        free(r->own[i]);
+    free(r->own);
+    *r = (struct request){0};
+}
+
+enum status request_backend(const struct request *r, const char **name, struct err *err)
+{
+    const char *asked = r->options.backend;
+    *name = asked ? asked : backend_present("cuda") ? "cuda" : "cpu";
+    if (backend_present(*name))
+        return ST_OK;
+    if (!strcmp(*name, "cuda"))
+        return err_set(err, ST_NO_GPU,
+                       "backend=cuda needs a GPU, and no NVIDIA driver is loaded here; "
+                       "backend=cpu runs everywhere");
+    return err_set(err, ST_USAGE, "this build has no backend \"%s\"; did you mean \"cpu\"?", *name);
+}
+
+/* The side whose descriptors count. */
+static bool wants_cuda(const struct options *o, bool for_plan)
+{
+    if (for_plan || !o->backend)
+        return for_plan || backend_present("cuda");
+    return strcmp(o->backend, "cpu") != 0;
+}
+
+const struct kernel_desc *request_desc(const struct request *r, int i)
+{
+    const struct kernel *k = r->kernels[i];
+    return r->descs[i] ? r->descs[i] : k->cuda ? k->cuda : k->cpu;
+}
+
+/* ---- pairs ---- */
+
+static bool is_verb_key(const struct cmd_entry *e, const char *name)
+{
+    for (const struct cmd_key *k = e ? e->keys : NULL; k && k->name; k++)
+        if (!strcmp(k->name, name))
+            return true;
+    return false;
+}
+
+static enum status mark_value(struct cmd_call *c, const struct cmd_pair *p, enum status st,
+                              struct err *err)
+{
+    return call_mark(c, st, p->value_at, (int)strlen(p->value), err);
+}
+
+/* Takes pair p if it is a shape, input or option key. */
+static enum status take_pair(struct cmd_call *c, struct cmd_pair *p, struct request *r,
+                             struct err *err)
+{
+    const unsigned flags = c->entry ? c->entry->flags : CMD_SHAPE;
+    const struct option_key *o = flags & CMD_OPTIONS ? option_find(p->key) : NULL;
+    enum status st = ST_OK;
+    if (flags & CMD_SHAPE)
+        st = problem_set(&r->problem, p->key, p->value, &p->used, err);
+    if (!p->used && o) {
+        st = o->set(&r->options, p->value, err);
+        p->used = true;
+    }
+    return st ? mark_value(c, p, st, err) : ST_OK;
+}
+
+/* Input files come last: their headers supply shape and dtype, and bf16 must be known by then. */
+static enum status take_pairs(struct cmd_call *c, bool axes, struct request *r, struct err *err)
+{
+    for (int inputs = 0; inputs < 2; inputs++) {
+        for (int i = 0; i < c->npairs; i++) {
+            struct cmd_pair *p = &c->pairs[i];
+            const bool is_input = !strcmp(p->key, "input");
+            if (p->used || is_input != (inputs == 1))
+                continue;
+            if (axes && axis_is(p->value) && !option_find(p->key) && !is_input_key(p->key))
+                continue;
+            enum status st = take_pair(c, p, r, err);
+            if (st)
+                return st;
+        }
+    }
+    return ST_OK;
+}
+
+/* A shape key given beside input files must say what they say. */
+static enum status check_files(struct cmd_call *c, const struct request *r, struct err *err)
+{
+    for (int i = 0; i < c->npairs; i++) {
+        const struct cmd_pair *p = &c->pairs[i];
+        if (!p->used || !is_shape_key(p->key))
+            continue;
+        enum status st = problem_check_key(&r->problem, p->key, p->value, err);
+        if (st)
+            return mark_value(c, p, st, err);
+    }
+    return ST_OK;
+}
+
+/* Points at the pair without which the shape would do: that is the one to change. */
+static enum status check_shape(struct session *s, struct cmd_call *c, struct request *r,
+                               struct err *err)
+{
+    enum status st = shape_check(&r->problem.shape, err);
+    if (!st)
+        return ST_OK;
+    for (int i = c->npairs - 1; i >= 0; i--) {
+        struct problem p = PROBLEM_DEFAULT;
+        bool known;
+        if (!is_shape_key(c->pairs[i].key))
+            continue;
+        problem_copy(&p, &s->problem);
+        enum status set = problem_set(&p, c->pairs[i].key, c->pairs[i].value, &known, NULL);
+        if (!set)
+            set = shape_check(&p.shape, NULL);
+        problem_clear(&p);
+        if (set)
+            return mark_value(c, &c->pairs[i], st, err);
+    }
+    return st;
+}
+
+/* ---- kernels ---- */
+
+/* `own`: parameters of this entry alone, "BR=32@BC=64", or NULL. */
+static void add_kernel(struct request *r, const struct kernel *k, bool cuda, const char *own)
+{
+    const size_t n = (size_t)r->nkernels + 1;
+    r->own = xrealloc(r->own, n * sizeof *r->own);
+    r->own[r->nkernels] = own ? xstrdup(own) : NULL;
+    r->kernels = xrealloc(r->kernels, n * sizeof *r->kernels);
+    r->descs = xrealloc(r->descs, n * sizeof *r->descs);
+    r->kernels[r->nkernels] = k;
+    r->descs[r->nkernels++] = cuda ? k->cuda : k->cpu;
+}
+
+/* "all": the program's and the user's kernels; "peers": the other libraries'. */
+static void add_all(struct session *s, struct request *r, bool cuda, bool peers)
+{
+    for (int i = 0; i < registry_count(s->registry); i++) {
+        const struct kernel *k = registry_at(s->registry, i);
+        const struct kernel_desc *d = cuda ? k->cuda : k->cpu;
+        if (!d || kernel_is_peer(k) != peers)
+            continue;
+        const struct param_values v = desc_defaults(d);
+        if (!desc_supports(d, &r->problem.shape, &v, 0, NULL))
+            add_kernel(r, k, cuda, NULL);
+    }
+}
+
+/* "qtile_seq", or "qtile_seq@BR=32@BC=64": one kernel with parameters of its own. */
+static enum status add_name(struct session *s, char *name, struct request *r, bool cuda,
+                            struct err *err)
+{
+    const struct kernel *k;
+    char *own = strchr(name, '@');
+    if (own)
+        *own++ = 0;
+    const bool peers = !strcmp(name, "peers");
+    if (peers || !strcmp(name, "all")) {
+        add_all(s, r, cuda, peers);
+        return ST_OK;
+    }
+    if (!*name)
+        return err_set(err, ST_USAGE, "a kernel's name is missing between commas");
+    enum status st = registry_get(s->registry, name, &k, err);
+    if (!st)
+        add_kernel(r, k, cuda, own);
+    return st;
+}
+
+/* One word: kernels between commas, or a word of the shape such as "f16". */
+static enum status take_word(struct session *s, struct cmd_call *c, const struct cmd_word *w,
+                             struct request *r, bool cuda, struct err *err)
+{
+    bool known;
+    if (is_shape_word(w->text) && !registry_find(s->registry, w->text)) {
+        enum status st = problem_check_key(&r->problem, w->text, NULL, err);
+        if (!st)
+            st = shape_set_word(&r->problem.shape, w->text, &known, err);
+        return st ? call_mark(c, st, w->at, (int)strlen(w->text), err) : ST_OK;
+    }
+    for (const char *p = w->text;; p++) {
+        const size_t len = strcspn(p, ",");
+        char *name = xstrndup(p, len);
+        enum status st = add_name(s, name, r, cuda, err);
+        free(name);
+        if (st)
+            return call_mark(c, st, w->at + (int)(p - w->text), len ? (int)len : 1, err);
+        p += len;
+        if (!*p)
+            return ST_OK;
+    }
+}
+
+static enum status take_words(struct session *s, struct cmd_call *c, struct request_from from,
+                              struct request *r, struct err *err)
+{
+    const bool cuda = wants_cuda(&r->options, from.for_plan);
+    enum status st = ST_OK;
+    for (int i = from.first; i < from.first + from.count && !st; i++)
+        st = take_word(s, c, &c->words[i], r, cuda, err);
+    return st;
+}
+
+/* ---- parameters ---- */
+
+static void session_params(const struct session *s, struct request *r)
+{
+    for (int k = 0; k < r->nkernels; k++) {
+        const struct kernel_desc *d = request_desc(r, k);
+        r->params[k] = desc_defaults(d);
+        for (int named = 0; named < 2; named++) /* a setting for one kernel wins */
+            for (size_t i = 0; i < s->nparams; i++)
+                if (!s->params[i].kernel == !named &&
+                    (!named || !strcmp(s->params[i].kernel, r->kernels[k]->name)))
+                    (void)desc_param_set(d, &r->params[k], s->params[i].name, s->params[i].value,
+                                         NULL);
+    }
+}
+
+enum status request_param(struct request *r, const char *name, const char *value, bool *known,
+                          struct err *err)
+{
+    enum status st = ST_OK;
+    *known = false;
+    for (int k = 0; k < r->nkernels && !st; k++) {
+        const struct kernel_desc *d = request_desc(r, k);
+        if (desc_param_index(d, name) < 0)
+            continue;
+        *known = true;
+        st = desc_param_set(d, &r->params[k], name, value, err);
+    }
+    return st;
+}
+
+/* One "BR=32" of kernel i's own. */
+static enum status set_own(struct request *r, int i, const char *pair, struct err *err)
+{
+    const struct kernel_desc *d = request_desc(r, i);
+    const char *sign = strchr(pair, '=');
+    char *name = xstrndup(pair, sign ? (size_t)(sign - pair) : strlen(pair));
+    enum status st;
+    if (!sign)
+        st = err_set(err, ST_USAGE, "after @ comes a parameter, as in %s@BR=32", d->name);
+    else if (desc_param_index(d, name) < 0)
+        st = err_set(err, ST_USAGE, "%s has no parameter \"%s\"", d->name, name);
+    else
+        st = desc_param_set(d, &r->params[i], name, sign + 1, err);
+    free(name);
+    return st;
+}
+
+/* What stands after @ goes above everything else. */
+static enum status own_params(struct cmd_call *c, struct request *r, struct err *err)
+{
+    for (int i = 0; i < r->nkernels; i++) {
+        char *copy = r->own[i] ? xstrdup(r->own[i]) : NULL, *rest = copy, *pair;
+        enum status st = ST_OK;
+        while (!st && (pair = strsep(&rest, "@")))
+            st = set_own(r, i, pair, err);
+        free(copy);
+        for (int w = 0; st && w < c->nwords; w++) {
+            const char *at = strstr(c->words[w].text, r->own[i]);
+            if (at)
+                return call_mark(c, st, c->words[w].at + (int)(at - c->words[w].text),
+                                 (int)strlen(r->own[i]), err);
+        }
+        if (st)
+            return st;
+    }
+    return ST_OK;
+}
+
+enum status request_check_params(const struct request *r, int i, const struct kernel_desc *d,
+                                 int sm, struct err *err)
+{
+    struct err why = ERR_INIT;
+    if (!d || !desc_supports(d, &r->problem.shape, &r->params[i], sm, &why))
+        return ST_OK;
+    const struct param_values usual = desc_defaults(d);
+    if (desc_supports(d, &r->problem.shape, &usual, sm, NULL))
+        return ST_OK;
+    return err_set(err, ST_USAGE, "%s", why.text);
+}
+
+bool request_other_side(const struct request *r, const char *name, struct err *err)
+{
+    for (int k = 0; k < r->nkernels; k++) {
+        const struct kernel *kernel = r->kernels[k];
+        const struct kernel_desc *d = request_desc(r, k);
+        const bool on_cpu = d == kernel->cpu;
+        const struct kernel_desc *other = on_cpu ? kernel->cuda : kernel->cpu;
+        if (!d || !other || desc_param_index(other, name) < 0 || desc_param_index(d, name) >= 0)
+            continue;
+        struct str own = {0};
+        for (int i = 0; i < d->nparams; i++)
+            str_addf(&own, " %s", d->params[i].name);
+        err_set(err, ST_USAGE, "%s is a parameter of the %s kernel; on backend=%s %s has%s", name,
+                on_cpu ? "CUDA" : "CPU", on_cpu ? "cpu" : "cuda", kernel->name,
+                own.len ? str_text(&own) : " none");
+        str_free(&own);
+        return true;
+    }
+    return false;
+}
+
+static const char *request_key(const void *ctx, size_t i)
+{
+    return key_name(ctx, i);
+}
+
+/* What is left must be parameters of the kernels. */
+static enum status take_params(struct cmd_call *c, bool axes, struct request *r, struct err *err)
+{
+    for (int i = 0; i < c->npairs; i++) {
+        struct cmd_pair *p = &c->pairs[i];
+        if (p->used || is_verb_key(c->entry, p->key) || (axes && axis_is(p->value)))
+            continue;
+        enum status st = request_param(r, p->key, p->value, &p->used, err);
+        if (st)
+            return mark_value(c, p, st, err);
+        if (p->used)
+            continue;
+        if (request_other_side(r, p->key, err))
+            return call_mark(c, ST_USAGE, p->at, (int)strlen(p->key), err);
+        const struct key_list keys = {c->entry, r->kernels, r->nkernels};
+        char *clean = sanitize_line(p->key);
+        err_set(err, ST_USAGE, "%s has no key \"%s\"%s", c->entry ? c->entry->name : "a shape",
+                clean, r->nkernels ? ", and no kernel in it such a parameter" : "");
+        free(clean);
+        err_suggest(err, str_nearest(p->key, request_key, &keys));
+        return call_mark(c, ST_USAGE, p->at, (int)strlen(p->key), err);
+    }
+    return ST_OK;
+}
+
+/* ---- the whole ---- */
+
+static enum status check_gpu(struct session *s, struct cmd_call *c, const struct request *r,
+                             struct err *err)
+{
+    const char *gpu = r->options.gpu;
+    if (!gpu || strchr(gpu, ',') || session_gpu(s, gpu, err))
+        return ST_OK;
+    return call_mark_key(c, "gpu", ST_USAGE, err);
+}
+
+enum status request_make_from(struct session *s, struct cmd_call *c, struct request_from from,
+                              struct request *out, struct err *err)
+{
+    *out = (struct request){.problem = PROBLEM_DEFAULT};
+    problem_copy(&out->problem, &s->problem);
+    options_copy(&out->options, &s->options);
+    enum status st = take_pairs(c, from.axes, out, err);
+    if (!st)
+        st = check_files(c, out, err);
+    if (!st)
+        st = take_words(s, c, from, out, err);
+    if (!st)
+        st = check_shape(s, c, out, err);
+    if (!st)
+        st = check_gpu(s, c, out, err);
+    if (!st) {
+        out->params = xcalloc((size_t)out->nkernels + 1, sizeof *out->params);
+        session_params(s, out);
+        st = take_params(c, from.axes, out, err);
+        if (!st)
+            st = own_params(c, out, err);
+    }
+    if (st)
+        request_clear(out);
+    return st;
+}
+
+enum status request_make(struct session *s, struct cmd_call *c, bool for_plan, struct request *out,
+                         struct err *err)
+{
+    const struct request_from all = {.count = c->nwords, .for_plan = for_plan};
+    return request_make_from(s, c, all, out, err);
+}
+
+/* ---- back to text ---- */
+
+static void add_pair_text(struct str *out, const char *key, const char *value)
+{
+    str_addf(out, " %s=", key);
+    word_quote(out, value);
+}
+
+static void command_shape(const struct request *r, struct str *out)
+{
+    const struct problem usual = PROBLEM_DEFAULT;
+    const struct shape *s = &r->problem.shape;
+    char now[256], before[256];
+    for (const struct shape_key *k = shape_keys; k->name; k++) {
+        const bool split = !strcmp(k->name, "Sq") || !strcmp(k->name, "Sk");
+        if ((split && s->Sq == s->Sk) || (!strcmp(k->name, "S") && s->Sq != s->Sk) ||
+            (!strcmp(k->name, "Hkv") && s->Hkv == s->H))
+            continue;
+        shape_get(s, k->name, now, sizeof now);
+        shape_get(&usual.shape, k->name, before, sizeof before);
+        if (strcmp(now, before))
+            add_pair_text(out, k->name, now);
+    }
+    char *big = xmalloc(8192);
+    for (const struct input_key *k = input_keys; k->name; k++) {
+        problem_get(&r->problem, k->name, big, 8192);
+        problem_get(&usual, k->name, before, sizeof before);
+        if (strcmp(big, before))
+            add_pair_text(out, k->name, big);
+    }
+    free(big);
+}
+
+/* Do all kernels that have parameter `name` have the same value of it? */
+static bool is_common(const struct request *r, const char *name, int64_t value)
+{
+    for (int k = 0; k < r->nkernels; k++) {
+        const int i = desc_param_index(request_desc(r, k), name);
+        if (i >= 0 && r->params[k].v[i] != value)
+            return false;
+    }
+    return true;
+}
+
+/* Appends the changed parameters of kernel k, those that all share or those of its own, each after
+ * `sign`; what is in `seen` already is left out. */
+static void add_params(const struct request *r, int k, bool common, const char *sign,
+                       struct str *seen, struct str *out)
+{
+    char text[512], *save = NULL;
+    const struct kernel_desc *d = request_desc(r, k);
+    desc_params_format(d, &r->params[k], true, text, sizeof text);
+    for (char *p = strtok_r(text, " ", &save); p; p = strtok_r(NULL, " ", &save)) {
+        char *name = xstrndup(p, strcspn(p, "=")), *mark = xasprintf(" %s ", p);
+        const bool same = is_common(r, name, r->params[k].v[desc_param_index(d, name)]);
+        if (same == common && !(seen && strstr(str_text(seen), mark))) {
+            str_addf(out, "%s%s", sign, p);
+            if (seen)
+                str_add(seen, mark);
+        }
+        free(name);
+        free(mark);
+    }
+}
+
+void request_label(const struct request *r, int k, struct str *out)
+{
+    str_add(out, r->kernels[k]->name);
+    add_params(r, k, false, "@", NULL, out);
+}
+
+static void command_params(const struct request *r, struct str *out)
+{
+    struct str seen = {0};
+    for (int k = 0; k < r->nkernels; k++)
+        add_params(r, k, true, " ", &seen, out);
+    str_free(&seen);
+}
+
+static void command_options(const struct request *r, struct str *out)
+{
+    struct options usual;
+    char now[256], before[256];
+    options_init(&usual);
+    for (const struct option_key *k = option_keys; k->name; k++) {
+        k->get(&r->options, now, sizeof now);
+        k->get(&usual, before, sizeof before);
+        if (strcmp(now, before))
+            add_pair_text(out, k->name, now);
+    }
+    options_clear(&usual);
+}
+
+void request_command_gpu(const struct request *r, const struct device *gpu, struct str *out)
+{
+    if (r->options.gpu || !gpu)
+        return; /* named already */
+    str_add(out, " gpu=");
+    word_quote(out, gpu->name);
+}
+
+void request_command(const struct request *r, const char *verb, struct str *out)
+{
+    str_add(out, verb);
+    for (int k = 0; k < r->nkernels; k++) {
+        str_add(out, k ? "," : " ");
+        request_label(r, k, out);
+    }
+    command_shape(r, out);
+    command_params(r, out);
+    command_options(r, out);
+}

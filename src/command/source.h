@@ -1,0 +1,53 @@
+/* source.h - a kernel's text, what it is compared with, and what the change did: shared by the verb
+ * and the screen.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef ATTNSCOPE_COMMAND_SOURCE_H
+#define ATTNSCOPE_COMMAND_SOURCE_H
+
+#include "command/session.h"
+#include "kernel/lex.h"
+
+/* The descriptor of the wanted side, or of the only one. */
+const struct kernel_desc *source_side(const struct kernel *k, bool cpu);
+/* The kernel that a diff of k is made against: for K_edit the original, else the step that k
+ * follows on the ladder; NULL when there is none. */
+const struct kernel *source_base(const struct registry *r, const struct kernel *k, bool cpu);
+
+/* Figures of one kernel on the session's shape; NaN unknown. */
+struct source_facts {
+    double time_us, error_ratio, max_diff; /* of the last measurement in this session */
+    double smem_bytes, regs, occupancy_pct, waves, requested_bytes; /* of the plan */
+    bool bound;                                                     /* registers are not known */
+    char live_on[16]; /* the backend that was measured, "" when none was */
+};
+void source_facts(struct session *s, const struct kernel *k, struct source_facts *out);
+/* Why the last measurement of the kernel gave no time, or NULL. Borrowed until the next one. */
+const char *source_no_time(const struct session *s, const struct kernel *k);
+
+/* What stands beside a diff: one row per figure. */
+struct source_fact {
+    const char *field, *title, *origin; /* "time_us" "time" "live" */
+    size_t offset;                      /* of the double in source_facts */
+    enum { FACT_US, FACT_BYTES, FACT_NUMBER, FACT_PCT } unit;
+};
+extern const struct source_fact source_fact_rows[]; /* field NULL ends */
+double source_fact_value(const struct source_facts *f, const struct source_fact *row);
+/* "41.2 us", or "-". */
+const char *source_fact_text(const struct source_fact *row, double v, char *buf, size_t size);
+/* "-20 %" of two values, "" where that says nothing. */
+const char *source_fact_change(double before, double after, char *buf, size_t size);
+
+/* What the words of a line mean, a paragraph each; false when none is known. `before`: the text from
+ * its begin to the line, for comments that go on. */
+bool source_explain_line(enum lex_lang lang, const char *text, const char *line, const char *end,
+                         struct str *out);
+
+/* The job that compiles kernel k for PTX and SASS as the session is; the caller frees it. */
+enum status source_listing_submit(struct session *s, const struct kernel *k, struct job **job,
+                                  struct err *err);
+/* "ptx" or "sass" of the ended job; NULL with a sentence in `reason`, which the caller frees as he
+ * does the text. */
+char *source_listing_take(const struct job *job, const char *view, char **reason);
+
+#endif

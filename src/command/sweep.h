@@ -1,0 +1,90 @@
+/* sweep.h - one figure over one or two axes: the grid of points, what each needs, and its rows.
+ *
+ * A point is one value of each axis; it has a row for every kernel. Nothing here waits: points of
+ * planned metrics are computed, requests of measured ones are handed out and their rows taken
+ * back, by the verb `sweep` one after another and by the Sweep screen as its jobs end.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef ATTNSCOPE_COMMAND_SWEEP_H
+#define ATTNSCOPE_COMMAND_SWEEP_H
+
+#include "command/session.h"
+#include "draw/figures.h"
+
+enum { SWEEP_AXES = 2, SWEEP_CELLS = 4096 };
+
+struct sweep_axis {
+    char *key;
+    char **values; /* as texts */
+    int count;
+    char *given; /* "256..4k:x2" */
+};
+
+struct sweep {
+    struct session *session; /* borrowed */
+    struct request base;     /* what the points have in common */
+    struct sweep_axis axes[SWEEP_AXES];
+    int naxes, npoints;
+    char *metric;
+    bool measured;               /* only a run gives it */
+    const struct device *device; /* for planned metrics */
+    json_t **rows;               /* npoints x base.nkernels; NULL: not known yet */
+};
+
+/* From a parsed call of the verb; finishes the call. *out must be cleared whatever the status. */
+enum status sweep_make(struct session *s, struct cmd_call *c, struct sweep *out, struct err *err);
+/* From text: "sweep fa2 BR=16,32 BC=32..128:x2 metric=waves". */
+enum status sweep_parse(struct session *s, const char *line, struct sweep *out, struct err *err);
+void sweep_clear(struct sweep *w);
+
+/* Indexes on the axes of a point, and back; the second axis runs fastest. */
+void sweep_at(const struct sweep *w, int point, int at[SWEEP_AXES]);
+int sweep_point(const struct sweep *w, int i, int j);
+/* "fa2", or "fa2@BR=32" where the sweep has an entry of its own. The caller frees it. */
+char *sweep_label(const struct sweep *w, int kernel);
+/* The row of a point, NULL: not known yet. Borrowed. */
+json_t *sweep_row(const struct sweep *w, int point, int kernel);
+/* The metric in a row; NaN when unknown, not possible, or of a run that failed its check. */
+double sweep_value(const struct sweep *w, const json_t *row);
+
+/* "<=" or ">=" before a planned figure that only bounds it, the registers being unknown; "". */
+const char *sweep_bound(const struct sweep *w, const json_t *row);
+
+/* The request of a point; cleared with sweep_request_clear(). ST_NO with the reason when no kernel
+ * can have such a point; then there is nothing to clear. */
+enum status sweep_request(const struct sweep *w, int point, struct request *out, struct err *err);
+void sweep_request_clear(struct request *r);
+/* Fills the rows that need no run: all of a planned metric, and those of impossible points. True if
+ * the point has all its rows. */
+bool sweep_compute(struct sweep *w, int point);
+/* Fills the rows of a measured point whose kernels cannot run, before anything has run. */
+void sweep_foresee(struct sweep *w, int point);
+/* Takes the rows of a measurement, one per kernel. */
+void sweep_take(struct sweep *w, int point, const json_t *rows);
+
+/* ---- as figures ---- */
+
+/* The letter of what stands in a row's way: S shared memory, R registers, T threads, K the kernel's
+ * own rule ... F for a failed check; 0 for a row that is not known yet or has its value. */
+char sweep_mark(const struct sweep *w, const json_t *row);
+extern const struct heat_key sweep_marks[];
+
+/* A sweep over one axis as a line plot; what it borrows lives as long as the sweep. */
+struct sweep_lines {
+    struct fig_lines fig;
+    struct fig_series *series;
+    double *y;
+    char *marks, **names, *title;
+};
+void sweep_lines_make(const struct sweep *w, struct sweep_lines *out);
+void sweep_lines_clear(struct sweep_lines *l);
+
+/* One kernel's sweep over two axes as a heat map: the first axis downward. */
+struct sweep_heat {
+    struct fig_heat fig;
+    struct heat_cell *cells;
+};
+void sweep_heat_make(const struct sweep *w, int kernel, struct sweep_heat *out);
+void sweep_heat_clear(struct sweep_heat *h);
+
+#endif

@@ -1,0 +1,34 @@
+/* timeline.h - one kernel's blocks over time for a request: from the model, or from a worker's
+ * stamps. The verb and the screen share it.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef ATTNSCOPE_COMMAND_TIMELINE_H
+#define ATTNSCOPE_COMMAND_TIMELINE_H
+
+#include "command/session.h"
+#include "plan/schedule.h"
+
+struct timeline {
+    struct schedule schedule;
+    char *kernel, *device, *params; /* owned */
+    char *note;                     /* what should be known beside the picture, or NULL */
+    char *reason;                   /* why there is no picture, or NULL */
+};
+void timeline_clear(struct timeline *t);
+
+/* What these options (NULL or "auto": not set) ask for: stamps where a backend is named, or a GPU is
+ * present and no model of another one is asked for; else the model. */
+bool timeline_wants_live(const char *backend, const char *gpu);
+/* Kernel i by the model on this device. */
+void timeline_model(const struct request *r, int i, const struct device *dev, struct timeline *out);
+/* The job that takes the stamps of all kernels; ST_NO_GPU or ST_USAGE when none can run. Entries are
+ * the request's kernels in order; the caller frees the job. */
+enum status timeline_submit(struct session *s, const struct request *r, struct job **job,
+                            struct err *err);
+/* Kernel i out of the ended job. */
+void timeline_take(const struct request *r, int i, const struct job *job, struct timeline *out);
+
+/* "fa2  LIVE  NVIDIA H200" with "<=": a heading of the picture. */
+void timeline_heading(const struct timeline *t, struct str *out);
+
+#endif

@@ -1,0 +1,102 @@
+/* write.c - text into files: a new file appears whole or not at all.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "base/sanitize.h"
+#include "command/internal.h"
+
+/* All of it, or false with errno. */
+static bool write_all(int fd, const char *text, size_t len)
+{
+    while (len) {
+        const ssize_t n = write(fd, text, len);
+        if (n < 0 && errno != EINTR)
+            return false;
+        if (n > 0)
+            text += n, len -= (size_t)n;
+    }
+    return true;
+}
+
+static bool close_after(int fd, bool ok)
+{
+    const int why = errno;
+    if (close(fd) && ok)
+        return false;
+    errno = why;
+    return ok;
+}
+
+/* Into the file itself. What a full disk cut off behind an older text is taken back. */
+static bool write_there(const char *path, const char *text, size_t len, bool append, bool *opened)
+{
+    const int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | (append ? O_APPEND : O_TRUNC), 0666);
+    struct stat was;
+    if (!(*opened = fd >= 0))
+        return false;
+    const bool plain = !fstat(fd, &was) && S_ISREG(was.st_mode);
+    const bool ok = write_all(fd, text, len);
+    const int why = errno;
+    if (!ok && plain && ftruncate(fd, was.st_size))
+        errno = why; /* that it stays is all that is left to do */
+    errno = why;
+    return close_after(fd, ok);
+}
+
+/* Beside the file, then in its place: whoever reads it sees the old or the new text whole, and a full
+ * disk leaves the old one. `real` is free of links. False with *opened false: cannot be made here. */
+static bool write_beside(const char *real, mode_t mode, const char *text, size_t len, bool *opened)
+{
+    char *temp = xasprintf("%s.%ld.tmp", real, (long)getpid());
+    const int fd = open(temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    bool ok = *opened = fd >= 0;
+    if (ok) {
+        ok = close_after(fd, (!mode || !fchmod(fd, mode)) && write_all(fd, text, len)) &&
+             !rename(temp, real);
+        const int why = errno;
+        if (!ok)
+            unlink(temp);
+        errno = why;
+    }
+    free(temp);
+    return ok;
+}
+
+/* A new file and a plain one are replaced; a device, a pipe or the end of a file is written to. */
+static bool write_file(const char *path, const char *text, size_t len, bool append, bool *opened)
+{
+    struct stat old;
+    const bool there = !stat(path, &old), dangling = !there && !lstat(path, &old);
+    if (append || dangling || (there && (!S_ISREG(old.st_mode) || old.st_nlink > 1)))
+        return write_there(path, text, len, append, opened);
+    if (there && access(path, W_OK))
+        return *opened = false;
+    char *real = there ? realpath(path, NULL) : xstrdup(path);
+    bool ok = real && write_beside(real, there ? old.st_mode & 07777 : 0, text, len, opened);
+    if (!real || !*opened)
+        ok = write_there(path, text, len, false, opened);
+    free(real);
+    return ok;
+}
+
+enum status session_write(const struct session *s, const char *path, const char *text, size_t len,
+                          bool append, struct err *err)
+{
+    char *name = sanitize_line(path);
+    enum status st = ST_OK;
+    bool opened = false;
+    if (s->restricted)
+        st = err_set(err, ST_USAGE, "cannot write \"%s\": this session is restricted", name);
+    else if (!write_file(path, text, len, append, &opened))
+        st = err_set(err, opened ? ST_FAIL : ST_USAGE, "cannot write \"%s\": %s", name,
+                     strerror(errno));
+    free(name);
+    return st;
+}

@@ -1,0 +1,25 @@
+/* html.h - the parts of a report's page.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef ATTNSCOPE_EXPORT_HTML_H
+#define ATTNSCOPE_EXPORT_HTML_H
+
+#include "export/report.h"
+#include "export/rows.h"
+
+extern const char html_style[];
+
+/* The columns of a table's JSON; ends like every list of columns. Texts are borrowed from it; the
+ * caller frees the array. */
+struct column *columns_from_json(const json_t *list);
+/* Appends rows as an HTML table, folded away when there are more than `open`. */
+void html_table(struct str *out, const json_t *rows, const struct column *cols, size_t open);
+/* Appends what the rows say in sentences: who is fastest, and whether that is sure. */
+void html_findings(struct str *out, const json_t *table);
+/* A badge: "live", "12 pass". `kind` is a class. */
+void html_chip(struct str *out, const char *kind, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+/* "live", "recorded", "sim", "model", or "-". */
+const char *row_origin(const json_t *row);
+
+#endif

@@ -1,0 +1,504 @@
+/* report.c - the page: what, where, each command with its pictures and rows, how to repeat it.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "export/report.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backend/cpu_host.h"
+#include "base/json_text.h"
+#include "base/mem.h"
+#include "base/number.h"
+#include "draw/svg.h"
+#include "export/figure.h"
+#include "export/html.h"
+#include "export/model.h"
+#include "measure/row.h"
+
+#ifndef PACKAGE_VERSION
+#define PACKAGE_VERSION "dev"
+#endif
+
+enum { FIGURES_MAX = 80, NAMES_MAX = 8 };
+
+/* ---- counting ---- */
+
+/* A few different texts, in the order met. */
+struct names {
+    const char *v[NAMES_MAX];
+    size_t n, more;
+};
+
+static void names_add(struct names *s, const char *text)
+{
+    if (!text || !*text)
+        return;
+    for (size_t i = 0; i < s->n; i++)
+        if (!strcmp(s->v[i], text))
+            return;
+    if (s->n < NAMES_MAX)
+        s->v[s->n++] = text;
+    else
+        s->more++;
+}
+
+struct tally {
+    size_t rows, measured, pass, fail, origins[5]; /* live recorded sim model - */
+    struct names kernels, devices, models, drivers, cudas, dates;
+    double clock_lo, clock_hi, seed;
+    bool seeds;
+    const json_t *fastest;
+};
+static const char *const origin_names[] = {"live", "recorded", "sim", "model", "-"};
+
+static void count_row(struct tally *t, const json_t *row)
+{
+    const char *check = row_string(row, "check"), *device = row_string(row, "device");
+    const double clock = row_number(row, "sm_clock_mhz"), seed = row_number(row, "seed");
+    for (int i = 0; i < 5; i++)
+        t->origins[i] += !strcmp(origin_names[i], row_origin(row));
+    t->rows++;
+    t->measured += row_number(row, "median_us") > 0;
+    t->pass += check && !strcmp(check, "pass");
+    t->fail += check && !strcmp(check, "fail");
+    names_add(&t->kernels, row_string(row, "kernel"));
+    if (strcmp(row_origin(row), "model") != 0)
+        names_add(&t->devices, device);
+    else
+        names_add(&t->models, row_string(row, "gpu"));
+    names_add(&t->drivers, row_string(row, "driver"));
+    names_add(&t->cudas, row_string(row, "cuda"));
+    t->clock_lo = fmin(t->clock_lo, clock);
+    t->clock_hi = fmax(t->clock_hi, clock);
+    t->seeds = t->seeds || (!isnan(seed) && !isnan(t->seed) && seed != t->seed);
+    t->seed = isnan(t->seed) ? seed : t->seed;
+}
+
+static void count_table(struct tally *t, const json_t *table)
+{
+    const json_t *rows = json_object_get(table, "rows");
+    for (size_t i = 0; i < json_array_size(rows); i++)
+        count_row(t, json_array_get(rows, i));
+}
+
+static struct tally tally_new(void)
+{
+    return (struct tally){.clock_lo = NAN, .clock_hi = NAN, .seed = NAN};
+}
+
+/* ---- the head ---- */
+
+static void add_names(struct str *out, const struct names *s)
+{
+    for (size_t i = 0; i < s->n; i++) {
+        str_add(out, i ? ", " : "");
+        xml_text(out, s->v[i]);
+    }
+    if (s->more)
+        str_addf(out, " and %zu more", s->more);
+}
+
+static void add_title(struct str *out, const struct report *r, const struct tally *t)
+{
+    if (r->title) {
+        xml_text(out, r->title);
+        return;
+    }
+    const struct names *on = t->devices.n ? &t->devices : &t->models;
+    str_add(out, "Attention kernels");
+    for (size_t i = 0; i < on->n && i < 2; i++) {
+        str_add(out, i ? " and " : " on ");
+        xml_text(out, on->v[i]);
+    }
+    if (on->n + on->more > 2)
+        str_add(out, " and others");
+}
+
+static void add_head(struct str *out, const struct report *r, const struct tally *t)
+{
+    str_add(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+                 "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+                 "style-src 'unsafe-inline'\">\n"
+                 "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+                 "<meta name=\"generator\" content=\"attnscope " PACKAGE_VERSION "\">\n<title>");
+    add_title(out, r, t);
+    str_addf(out, "</title>\n<style>\n%s\n", html_style);
+    svg_style(out, "svg ");
+    str_add(out, "\n</style>\n</head>\n<body>\n<header>\n<h1>");
+    add_title(out, r, t);
+    str_add(out, "</h1>\n<p class=\"lead\">Report of ");
+    xml_text(out, r->about);
+    char date[32];
+    str_addf(out, ", made by attnscope %s on %s</p>\n</header>\n<main>\n", PACKAGE_VERSION,
+             host_date(date, sizeof date, "%Y-%m-%d %H:%M UTC"));
+}
+
+static void add_tile(struct str *out, const char *kind, const char *big, const char *small)
+{
+    str_addf(out, "<div class=\"tile\"><b class=\"%s\">", kind);
+    xml_text(out, big);
+    str_add(out, "</b><span>");
+    xml_text(out, small);
+    str_add(out, "</span></div>\n");
+}
+
+static void add_count_tile(struct str *out, size_t n, const char *kind, const char *one,
+                           const char *many)
+{
+    char big[32];
+    snprintf(big, sizeof big, "%zu", n);
+    add_tile(out, kind, big, n == 1 ? one : many);
+}
+
+static void add_tiles(struct str *out, const struct report *r, const struct tally *t)
+{
+    str_add(out, "<div class=\"tiles\">\n");
+    add_count_tile(out, json_array_size(r->tables), "", "table", "tables");
+    add_count_tile(out, t->kernels.n + t->kernels.more, "", "kernel", "kernels");
+    if (t->measured)
+        add_count_tile(out, t->measured, "", "measured row", "measured rows");
+    if (t->pass + t->fail)
+        add_count_tile(out, t->fail ? t->fail : t->pass, t->fail ? "bad" : "good",
+                       t->fail ? "check failed" : "check, passed",
+                       t->fail ? "checks failed" : "checks, all passed");
+    str_add(out, "</div>\n");
+}
+
+/* ---- where it was measured ---- */
+
+static void add_fact(struct str *out, const char *name, const char *text)
+{
+    if (!text || !*text)
+        return;
+    str_addf(out, "<dt>%s</dt><dd>", name);
+    xml_text(out, text);
+    str_add(out, "</dd>\n");
+}
+
+static void add_names_fact(struct str *out, const char *name, const struct names *s)
+{
+    if (!s->n)
+        return;
+    str_addf(out, "<dt>%s</dt><dd>", name);
+    add_names(out, s);
+    str_add(out, "</dd>\n");
+}
+
+static void add_clock(struct str *out, const struct tally *t)
+{
+    char lo[NUMBER_BUF], hi[NUMBER_BUF];
+    if (isnan(t->clock_lo))
+        return;
+    number_fmt(lo, rint(t->clock_lo), 5);
+    number_fmt(hi, rint(t->clock_hi), 5);
+    str_addf(out, "<dt>Clock while measuring</dt><dd>%s", lo);
+    if (strcmp(lo, hi) != 0)
+        str_addf(out, " to %s", hi);
+    str_add(out, " MHz (medians)</dd>\n");
+}
+
+static void add_machine(struct str *out, const struct report *r)
+{
+    if (r->header) {
+        add_fact(out, "Recorded", row_string(r->header, "time"));
+        add_fact(out, "Recorded by", row_string(r->header, "program_version"));
+        add_fact(out, "System", row_string(r->header, "system"));
+        add_fact(out, "CPU", row_string(r->header, "cpu"));
+        return;
+    }
+    char *system = host_system(), *cpu = host_cpu_name();
+    add_fact(out, "System", system);
+    add_fact(out, "CPU", cpu);
+    free(system);
+    free(cpu);
+}
+
+static void add_environment(struct str *out, const struct report *r, const struct tally *t)
+{
+    char seed[NUMBER_BUF];
+    str_add(out, "<section>\n<h2>Environment</h2>\n<dl>\n");
+    add_names_fact(out, t->devices.n > 1 ? "Devices" : "Device", &t->devices);
+    add_names_fact(out, "Modelled", &t->models);
+    add_names_fact(out, "Driver", &t->drivers);
+    add_names_fact(out, "CUDA", &t->cudas);
+    add_clock(out, t);
+    add_machine(out, r);
+    if (!isnan(t->seed))
+        add_fact(out, "Seed of the inputs", t->seeds ? "several" : number_fmt(seed, t->seed, 15));
+    str_add(out, "<dt>Origin of the figures</dt><dd>");
+    for (int i = 0; i < 4; i++)
+        if (t->origins[i])
+            html_chip(out, origin_names[i], "%s: %zu row%s", origin_names[i], t->origins[i],
+                      t->origins[i] == 1 ? "" : "s");
+    str_add(out, "</dd>\n</dl>\n");
+    if (r->note) {
+        str_add(out, "<p class=\"warn small\">");
+        xml_text(out, r->note);
+        str_add(out, "</p>\n");
+    }
+    str_add(out, "</section>\n");
+}
+
+/* ---- one table ---- */
+
+static const char *common_text(const json_t *rows, const char *field)
+{
+    const char *first = row_string(json_array_get(rows, 0), field);
+    for (size_t i = 1; first && i < json_array_size(rows); i++) {
+        const char *text = row_string(json_array_get(rows, i), field);
+        if (!text || strcmp(text, first) != 0)
+            return NULL;
+    }
+    return first;
+}
+
+static const struct {
+    const char *field, *title;
+} shared_facts[] = {
+    {"shape", ""}, {"backend", "backend "}, {"device", ""},       {"gpu", "model of "},
+    {"l2", "L2 "}, {"launch", "launch "},   {"input", "inputs "}, {"recording", "recording "},
+};
+enum { SHARED = sizeof shared_facts / sizeof *shared_facts };
+
+/* What all rows share: shape, device, caches. */
+static void add_common(struct str *out, const json_t *rows)
+{
+    bool any = false;
+    const char *device = common_text(rows, "device");
+    for (int i = 0; i < SHARED; i++) {
+        const char *text = common_text(rows, shared_facts[i].field);
+        if (!text || (!strcmp(shared_facts[i].field, "gpu") && device))
+            continue;
+        str_add(out, any ? " &middot; " : "<p class=\"facts\">");
+        str_add(out, shared_facts[i].title);
+        xml_text(out, text);
+        any = true;
+    }
+    if (any)
+        str_add(out, "</p>\n");
+}
+
+/* Takes out the columns that add_common() and the badges have said for all rows. */
+static void drop_common(struct column *cols, const json_t *rows)
+{
+    struct column *to = cols;
+    for (const struct column *c = cols; c->field; c++) {
+        bool said = !strcmp(c->field, "origin");
+        for (int i = 0; i < SHARED; i++)
+            said = said || !strcmp(c->field, shared_facts[i].field);
+        if (!said || !common_text(rows, c->field))
+            *to++ = *c;
+    }
+    *to = (struct column){0};
+}
+
+static void add_chips(struct str *out, const json_t *table)
+{
+    struct tally t = tally_new();
+    count_table(&t, table);
+    str_add(out, "<p>");
+    for (int i = 0; i < 4; i++)
+        if (t.origins[i])
+            html_chip(out, origin_names[i], "%s", origin_names[i]);
+    if (t.fail)
+        html_chip(out, "bad", "%zu failed the check", t.fail);
+    if (t.pass)
+        html_chip(out, "good", "%zu passed the check", t.pass);
+    str_add(out, "</p>\n");
+}
+
+/* "run a,b,c,d,e" becomes "run a,b,c ...". */
+static void shorten_list(char *text)
+{
+    char *p = text;
+    for (int i = 0; i < 3 && (p = strchr(p, ',')); i++)
+        p++;
+    if (p && strlen(p) > 3)
+        strcpy(p - 1, " ...");
+}
+
+/* Its own title, else "run fa2,naive": the verb and what it is about. */
+static void add_name(struct str *out, const json_t *table)
+{
+    const char *title = row_string(table, "title"), *command = row_string(table, "command");
+    size_t len = command ? strcspn(command, " ") : 0;
+    if (command && command[len] == ' ')
+        len += 1 + strcspn(command + len + 1, " ");
+    char *text = title ? xstrdup(title) : len ? xstrndup(command, len) : xstrdup("Table");
+    if (!title)
+        shorten_list(text);
+    xml_text(out, text);
+    free(text);
+}
+
+static void add_heading(struct str *out, const json_t *table, size_t number)
+{
+    const char *command = row_string(table, "command");
+    str_addf(out, "<section>\n<h2 id=\"t%zu\">%zu. ", number, number);
+    add_name(out, table);
+    str_add(out, "</h2>\n");
+    if (!command)
+        return;
+    str_add(out, "<pre><span class=\"p\">$ </span>attnscope ");
+    xml_text(out, command);
+    str_add(out, "</pre>\n");
+}
+
+/* A page of many tables begins with their names; the shape tells those of one name apart. */
+static void add_contents(struct str *out, const struct report *r)
+{
+    enum { FEW = 4 };
+    if (json_array_size(r->tables) <= FEW)
+        return;
+    str_add(out, "<section>\n<h2>Contents</h2>\n<ol class=\"toc\">\n");
+    for (size_t i = 0; i < json_array_size(r->tables); i++) {
+        const json_t *table = json_array_get(r->tables, i);
+        const char *shape = common_text(json_object_get(table, "rows"), "shape");
+        str_addf(out, "<li><a href=\"#t%zu\">", i + 1);
+        add_name(out, table);
+        str_add(out, "</a>");
+        if (shape) {
+            str_add(out, " <span class=\"small\">");
+            xml_text(out, shape);
+            str_add(out, "</span>");
+        }
+        str_add(out, "</li>\n");
+    }
+    str_add(out, "</ol>\n</section>\n");
+}
+
+/* Every picture that the table has; a sweep's rows are not shown once more as a list of times. */
+static int add_figures(struct str *out, const json_t *table, const struct report *r)
+{
+    int shown = 0;
+    for (const struct figure *f = figures; f->name; f++) {
+        struct str svg = {0};
+        if (shown && (!strcmp(f->name, "lines") || !strcmp(f->name, "times")))
+            continue;
+        if (f->draw(table, r->devices, false, &svg)) {
+            str_addf(out, "<figure>\n%s</figure>\n", str_text(&svg));
+            shown++;
+        }
+        str_free(&svg);
+    }
+    return shown;
+}
+
+static void add_section(struct str *out, const struct report *r, const json_t *table, size_t number,
+                        int *figures_left)
+{
+    const json_t *rows = json_object_get(table, "rows");
+    struct column *cols = columns_from_json(json_object_get(table, "columns"));
+    add_heading(out, table, number);
+    add_common(out, rows);
+    add_chips(out, table);
+    html_findings(out, table);
+    const int shown = *figures_left > 0 ? add_figures(out, table, r) : 0;
+    *figures_left -= shown;
+    drop_common(cols, rows);
+    html_table(out, rows, cols, shown ? 12 : 30);
+    str_add(out, "</section>\n");
+    free(cols);
+}
+
+/* ---- the end ---- */
+
+static void add_reproduce(struct str *out, const struct report *r)
+{
+    struct str seen = {0};
+    str_add(out, "<section>\n<h2>How to repeat it</h2>\n<p>Each command alone, or all as a script "
+                 "for <code>attnscope -f FILE</code>. Times will differ with the machine; checks "
+                 "and planned figures will not.</p>\n<pre>");
+    for (size_t i = 0; i < json_array_size(r->tables); i++) {
+        const char *command = row_string(json_array_get(r->tables, i), "command");
+        char *line = command ? xasprintf("\n%s\n", command) : NULL;
+        if (line && !strstr(str_text(&seen), line)) {
+            str_add(&seen, line);
+            xml_text(out, command);
+            str_addc(out, '\n');
+        }
+        free(line);
+    }
+    str_free(&seen);
+    str_add(out, "</pre>\n</section>\n");
+}
+
+static bool has_column(const json_t *tables, const char *field)
+{
+    for (size_t i = 0; i < json_array_size(tables); i++) {
+        const json_t *cols = json_object_get(json_array_get(tables, i), "columns");
+        for (size_t c = 0; c < json_array_size(cols); c++) {
+            const char *name = row_string(json_array_get(cols, c), "field");
+            if (name && !strcmp(name, field))
+                return true;
+        }
+    }
+    return false;
+}
+
+static void add_glossary(struct str *out, const struct report *r)
+{
+    str_add(out,
+            "<section>\n<h2>How to read it</h2>\n<dl>\n"
+            "<dt>Origin</dt><dd><b>live</b>: measured in this session. <b>recorded</b>: measured "
+            "earlier or elsewhere, on the device and date shown. <b>sim</b>: counted by the "
+            "simulator. <b>model</b>: computed, nothing ran.</dd>\n"
+            "<dt>Check</dt><dd>Every output is compared with a float64 reference; a kernel that "
+            "fails is not ranked. <em>x plain</em> is its error over that of a plain evaluation in "
+            "the same type.</dd>\n"
+            "<dt>-</dt><dd>Not known; never zero.</dd>\n</dl>\n"
+            "<details><summary>The columns</summary>\n<dl>\n");
+    for (const struct field *f = run_fields; f->name; f++) {
+        if (!has_column(r->tables, f->name))
+            continue;
+        str_addf(out, "<dt><code>%s</code></dt><dd>", f->name);
+        xml_text(out, f->doc);
+        str_add(out, "</dd>\n");
+    }
+    str_add(out, "</dl>\n</details>\n</section>\n");
+}
+
+/* The rows as data; "<" cannot end the element early. */
+static void add_data(struct str *out, const struct report *r)
+{
+    struct str json = {0};
+    json_t *data = json_pack("{s:s, s:i, s:O}", "format", "attnscope-report", "format_version", 1,
+                             "tables", r->tables);
+    if (r->header)
+        json_object_set(data, "header", r->header);
+    json_text(&json, data);
+    str_add(out, "<script type=\"application/json\" id=\"attnscope-data\">\n");
+    for (const char *p = str_text(&json); *p; p++)
+        if (*p == '<')
+            str_add(out, "\\u003c");
+        else
+            str_addc(out, *p);
+    str_add(out, "\n</script>\n");
+    json_decref(data);
+    str_free(&json);
+}
+
+void report_html(const struct report *r, struct str *out)
+{
+    struct tally t = tally_new();
+    int figures_left = FIGURES_MAX;
+    const size_t n = json_array_size(r->tables);
+    for (size_t i = 0; i < n; i++) /* those with a title show rows of others again */
+        if (!row_string(json_array_get(r->tables, i), "title"))
+            count_table(&t, json_array_get(r->tables, i));
+    add_head(out, r, &t);
+    add_tiles(out, r, &t);
+    add_environment(out, r, &t);
+    add_contents(out, r);
+    for (size_t i = 0; i < n; i++)
+        add_section(out, r, json_array_get(r->tables, i), i + 1, &figures_left);
+    add_reproduce(out, r);
+    add_glossary(out, r);
+    str_add(out, "</main>\n<footer>Everything in this page is in this one file: it fetches nothing "
+                 "and runs no script. The rows are in it as JSON, in the element "
+                 "<code>attnscope-data</code>.</footer>\n");
+    add_data(out, r);
+    str_add(out, "</body>\n</html>\n");
+}

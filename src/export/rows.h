@@ -1,0 +1,37 @@
+/* rows.h - rows (JSON objects) as a text table, JSON, CSV or Markdown.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef ATTNSCOPE_EXPORT_ROWS_H
+#define ATTNSCOPE_EXPORT_ROWS_H
+
+#include <jansson.h>
+
+#include "base/record.h"
+#include "base/str.h"
+
+enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_CSV, FORMAT_MD };
+
+/* A column of the text and Markdown tables; JSON and CSV always carry every field. */
+struct column {
+    const char *field; /* NULL ends the list */
+    const char *title;
+    bool left;     /* text is left-aligned, numbers right */
+    int digits;    /* significant digits; 0: 4 */
+    bool optional; /* leave the column out when no row has a value */
+    bool varies;   /* leave it out of a text table when all rows agree */
+    bool wrap;     /* the last column: what is too long for it goes on below, nothing is cut */
+    int drop; /* columns of the highest number go first when a text table is too wide; 0: never */
+};
+
+/* A column "reason" is special in text tables: its sentences go below the table.
+ * Appends the rows. `fields` gives CSV its columns and order (NULL: those of the first object).
+ * `width` limits text tables; 0: none. Foreign text is sanitised. */
+void rows_format(struct str *out, const json_t *rows, const struct column *cols,
+                 const struct field *fields, enum format f, int width);
+/* Breaks the lines of *out from byte `from` on at blanks, to at most `width` columns; 0: not at all.
+ * Further lines stand below the text that the first one's title or indentation leads to. */
+void lines_wrap(struct str *out, size_t from, int width);
+/* Markdown's closing lines: the environment and the command that reproduces the table. */
+void rows_md_footer(struct str *out, const char *command);
+
+#endif

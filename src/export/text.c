@@ -1,0 +1,244 @@
+/* text.c - rows as an aligned text table that fits its width; lines that break at blanks.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/sanitize.h"
+#include "export/table.h"
+
+/* ---- the table ---- */
+
+static int table_width(const struct table *t)
+{
+    int sum = 0;
+    for (size_t c = 0; c < t->ncols; c++)
+        sum += t->width[c] + (c ? 2 : 0);
+    return sum;
+}
+
+static void measure_columns(struct table *t)
+{
+    for (size_t c = 0; c < t->ncols; c++) {
+        t->width[c] = str_width(t->cols[c]->title);
+        for (size_t r = 0; r < t->nrows; r++) {
+            int w = str_width(t->cells[r * t->ncols + c]);
+            if (w > t->width[c])
+                t->width[c] = w;
+        }
+    }
+}
+
+static void drop_column(struct table *t, size_t c)
+{
+    const size_t old = t->ncols--;
+    for (size_t r = 0; r < t->nrows; r++)
+        free(t->cells[r * old + c]);
+    size_t to = 0;
+    for (size_t i = 0; i < t->nrows * old; i++)
+        if (i % old != c)
+            t->cells[to++] = t->cells[i];
+    memmove(t->cols + c, t->cols + c + 1, (t->ncols - c) * sizeof *t->cols);
+    memmove(t->width + c, t->width + c + 1, (t->ncols - c) * sizeof *t->width);
+}
+
+/* Makes the table fit: first the columns that say so go, then the widest text is cut. */
+static void fit(struct table *t, int width)
+{
+    enum { TEXT_MIN = 12 };
+    while (width > 0 && table_width(t) > width) {
+        size_t drop = 0, widest = 0;
+        for (size_t c = 1; c < t->ncols; c++) {
+            if (t->cols[c]->drop > t->cols[drop]->drop)
+                drop = c;
+            if (t->cols[c]->left && t->width[c] > t->width[widest])
+                widest = c;
+        }
+        if (t->cols[drop]->drop)
+            drop_column(t, drop);
+        else if (t->width[widest] > TEXT_MIN && t->cols[widest]->left)
+            t->width[widest]--;
+        else
+            return;
+    }
+}
+
+/* Cuts at `width` columns, with ".." at the end of what was cut. */
+static int add_cut(struct str *out, const char *text, int width)
+{
+    if (str_width(text) <= width) {
+        str_add(out, text);
+        return str_width(text);
+    }
+    struct str part = {0};
+    unsigned code;
+    while (*text) {
+        const int n = str_utf8_next(text, &code);
+        const size_t before = part.len;
+        str_addn(&part, text, (size_t)n);
+        if (str_width(str_text(&part)) > width - 2) {
+            part.len = before;
+            part.data[before] = 0;
+            break;
+        }
+        text += n;
+    }
+    str_add(out, str_text(&part));
+    str_add(out, "..");
+    const int used = str_width(str_text(&part)) + 2;
+    str_free(&part);
+    return used;
+}
+
+static void pad(struct str *out, int n)
+{
+    for (; n > 0; n--)
+        str_addc(out, ' ');
+}
+
+/* Broken at blanks into lines of the column's width, which begin where the first one does. */
+static void add_wrapped(struct str *out, const struct table *t, size_t c, const char *text)
+{
+    const int width = t->width[c], indent = table_width(t) - width;
+    for (int used = 0; *text;) {
+        const size_t blanks = strspn(text, " "), len = strcspn(text + blanks, " ");
+        char *word = xstrndup(text + blanks, len);
+        const int w = str_width(word);
+        if (used && used + (int)blanks + w > width) {
+            str_addc(out, '\n');
+            pad(out, indent);
+            used = 0;
+        }
+        if (used)
+            pad(out, (int)blanks);
+        used += w + (used ? (int)blanks : 0);
+        str_add(out, word);
+        free(word);
+        text += blanks + len;
+    }
+}
+
+static void add_cell(struct str *out, const struct table *t, size_t c, const char *text)
+{
+    const bool left = t->cols[c]->left;
+    if (c)
+        pad(out, 2);
+    if (!left)
+        pad(out, t->width[c] - str_width(text));
+    if (t->cols[c]->wrap && c + 1 == t->ncols) {
+        add_wrapped(out, t, c, text);
+        return;
+    }
+    const int used = add_cut(out, text, t->width[c]);
+    if (left && c + 1 < t->ncols)
+        pad(out, t->width[c] - used);
+}
+
+static void add_notes(struct str *out, const json_t *rows)
+{
+    size_t i;
+    json_t *row;
+    json_array_foreach(rows, i, row)
+    {
+        const char *reason = json_string_value(json_object_get(row, "reason"));
+        const char *name = json_string_value(json_object_get(row, "kernel"));
+        if (!name)
+            name = json_string_value(json_object_get(row, "name"));
+        if (!reason)
+            continue;
+        if (name && !str_starts(reason, name)) {
+            sanitize(out, name, strlen(name), false);
+            str_add(out, ": ");
+        }
+        sanitize(out, reason, strlen(reason), false);
+        str_addc(out, '\n');
+    }
+}
+
+static bool has_reason_column(const struct column *cols)
+{
+    for (; cols->field; cols++)
+        if (column_is_reason(cols))
+            return true;
+    return false;
+}
+
+void table_text(struct str *out, const json_t *rows, const struct column *cols, int width)
+{
+    struct table t;
+    table_make(&t, rows, cols, true);
+    measure_columns(&t);
+    fit(&t, width);
+    for (size_t c = 0; c < t.ncols; c++)
+        add_cell(out, &t, c, t.cols[c]->title);
+    str_addc(out, '\n');
+    for (size_t r = 0; r < t.nrows; r++) {
+        for (size_t c = 0; c < t.ncols; c++)
+            add_cell(out, &t, c, t.cells[r * t.ncols + c]);
+        str_addc(out, '\n');
+    }
+    const size_t notes = out->len;
+    if (has_reason_column(cols))
+        add_notes(out, rows);
+    lines_wrap(out, notes, width);
+    table_clear(&t);
+}
+
+/* ---- lines that are too long ---- */
+
+/* Where the lines below begin: behind "  title   " if that is not too far, else a little in; prose
+ * at the margin stays there. */
+static int hanging(const char *line, int width)
+{
+    const size_t lead = strspn(line, " ");
+    const char *title = line + lead, *gap = strstr(title, "  ");
+    if (gap) {
+        const size_t at = (size_t)(gap - line) + strspn(gap, " ");
+        if (at <= 24 && (int)at * 2 < width && line[at])
+            return (int)at;
+    }
+    return lead ? (int)lead + 2 : 0;
+}
+
+static void wrap_line(struct str *out, const char *text, int width)
+{
+    const int hang = hanging(text, width);
+    int used = 0;
+    while (*text) {
+        const size_t blanks = strspn(text, " "), len = strcspn(text + blanks, " ");
+        char *word = xstrndup(text + blanks, len);
+        const int w = str_width(word);
+        if (used > hang && used + (int)blanks + w > width) {
+            str_addc(out, '\n');
+            pad(out, used = hang);
+        } else {
+            pad(out, (int)blanks);
+            used += (int)blanks;
+        }
+        str_add(out, word);
+        used += w;
+        text += blanks + len;
+        free(word);
+    }
+}
+
+void lines_wrap(struct str *out, size_t from, int width)
+{
+    if (width < 20 || out->len <= from)
+        return;
+    char *text = xstrdup(out->data + from), *line = text, *next;
+    out->len = from;
+    for (; line; line = next) {
+        next = strchr(line, '\n');
+        if (next)
+            *next++ = 0;
+        if (str_width(line) <= width)
+            str_add(out, line);
+        else
+            wrap_line(out, line, width);
+        if (next)
+            str_addc(out, '\n');
+    }
+    free(text);
+}

@@ -1,0 +1,239 @@
+/* gpu_lock.c - see gpu_lock.h.
+ *
+ * A thread waits in flock(), where the kernel keeps the queue in order; /proc/locks shows how long
+ * it is.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "job/gpu_lock.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+
+static const char prefix[] = "attnscope-gpu-", suffix[] = ".lock";
+
+struct gpu_lock {
+    int fd;
+    bool held;
+    pthread_t thread;
+    pthread_mutex_t mutex;
+    pthread_cond_t news;
+    bool ended, got, give_up; /* of the thread; under the mutex */
+};
+
+/* ---- the file ---- */
+
+/* Where lock files are; NULL: nowhere. */
+static const char *lock_folder(void)
+{
+    const char *named = secure_getenv("ATTNSCOPE_GPU_LOCK");
+    if (named && strcmp(named, "off") == 0)
+        return NULL;
+    return named && *named == '/' ? named : "/tmp";
+}
+
+/* Reading is all that flock() needs. In a folder like /tmp the kernel refuses to open another user's
+ * file with O_CREAT, so that comes last. */
+static int open_file(const char *path)
+{
+    const int flags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
+    int fd = open(path, flags);
+    if (fd < 0 && errno == ENOENT)
+        fd = open(path, flags | O_CREAT | O_EXCL, 0444);
+    if (fd < 0 && errno == EEXIST)
+        fd = open(path, flags);
+    struct stat st;
+    if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode)) {
+        if (st.st_uid == geteuid() && (st.st_mode & 0777) != 0444)
+            (void)fchmod(fd, 0444); /* whatever the umask says, others must be able to open it */
+        return fd;
+    }
+    if (fd >= 0)
+        close(fd);
+    errno = fd >= 0 ? EINVAL : errno;
+    return -1;
+}
+
+enum status gpu_lock_open(const char *name, struct gpu_lock **out, struct err *err)
+{
+    const char *folder = lock_folder();
+    *out = NULL;
+    if (!folder)
+        return ST_OK;
+    char *path = xasprintf("%s/%s%s%s", folder, prefix, name, suffix);
+    const int fd = open_file(path);
+    enum status st = ST_OK;
+    if (fd < 0)
+        st = err_set(err, ST_FAIL, "the lock of the GPU, %s, cannot be opened: %s", path,
+                     strerror(errno));
+    free(path);
+    if (fd < 0)
+        return st;
+    *out = xcalloc(1, sizeof **out);
+    **out = (struct gpu_lock){
+        .fd = fd, .mutex = PTHREAD_MUTEX_INITIALIZER, .news = PTHREAD_COND_INITIALIZER};
+    return ST_OK;
+}
+
+void gpu_lock_free(struct gpu_lock *l)
+{
+    if (!l)
+        return;
+    close(l->fd);
+    free(l);
+}
+
+/* ---- how many wait ---- */
+
+/* Lines of /proc/locks: "3: -> FLOCK  ADVISORY  WRITE 4711 08:01:131 0 EOF" waits for what line 3
+ * without the arrow holds. */
+static int count_waiting(int fd)
+{
+    FILE *f = fopen("/proc/locks", "re");
+    char line[256], file[64];
+    struct stat st;
+    int n = 0;
+    if (!f || fstat(fd, &st) != 0)
+        n = -1;
+    else
+        snprintf(file, sizeof file, " %02x:%02x:%llu ", major(st.st_dev), minor(st.st_dev),
+                 (unsigned long long)st.st_ino);
+    while (n >= 0 && fgets(line, sizeof line, f))
+        n += strstr(line, "-> FLOCK") && strstr(line, file);
+    if (f)
+        fclose(f);
+    return n;
+}
+
+/* ---- waiting ---- */
+
+static void wake_up(int sig)
+{
+    (void)sig;
+}
+
+static void *wait_in_queue(void *arg)
+{
+    struct gpu_lock *l = arg;
+    int rc;
+    bool stop = false;
+    do {
+        rc = flock(l->fd, LOCK_EX);
+        const int why = errno;
+        pthread_mutex_lock(&l->mutex);
+        stop = l->give_up || (rc != 0 && why != EINTR);
+        pthread_mutex_unlock(&l->mutex);
+    } while (rc != 0 && !stop);
+    pthread_mutex_lock(&l->mutex);
+    l->got = rc == 0;
+    l->ended = true;
+    pthread_cond_signal(&l->news);
+    pthread_mutex_unlock(&l->mutex);
+    return NULL;
+}
+
+/* At most half a second, or until the thread has ended. */
+static bool has_ended(struct gpu_lock *l)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += 500000000;
+    until.tv_sec += until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    pthread_mutex_lock(&l->mutex);
+    while (!l->ended && pthread_cond_timedwait(&l->news, &l->mutex, &until) == 0)
+        ;
+    const bool ended = l->ended;
+    pthread_mutex_unlock(&l->mutex);
+    return ended;
+}
+
+/* A signal may come just before the thread begins to wait, so it is repeated. */
+static void call_back(struct gpu_lock *l)
+{
+    pthread_mutex_lock(&l->mutex);
+    l->give_up = true;
+    while (!l->ended) {
+        pthread_kill(l->thread, SIGUSR1);
+        pthread_mutex_unlock(&l->mutex);
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+        pthread_mutex_lock(&l->mutex);
+    }
+    pthread_mutex_unlock(&l->mutex);
+}
+
+bool gpu_lock_take(struct gpu_lock *l, bool (*waiting)(void *ctx, int others), void *ctx)
+{
+    if (!l || l->held)
+        return true;
+    l->held = flock(l->fd, LOCK_EX | LOCK_NB) == 0;
+    if (l->held)
+        return true;
+    sigaction(SIGUSR1, &(struct sigaction){.sa_handler = wake_up}, NULL); /* no SA_RESTART */
+    l->ended = l->got = l->give_up = false;
+    if (pthread_create(&l->thread, NULL, wait_in_queue, l) != 0)
+        return true; /* no queue then */
+    do {
+        const int n = count_waiting(l->fd); /* ourselves among them, once we are there */
+        if (!waiting(ctx, n > 0 ? n - 1 : n))
+            call_back(l);
+    } while (!has_ended(l));
+    pthread_join(l->thread, NULL);
+    l->held = l->got && !l->give_up;
+    if (l->got && l->give_up)
+        flock(l->fd, LOCK_UN);
+    return l->held;
+}
+
+void gpu_lock_release(struct gpu_lock *l)
+{
+    if (l && l->held)
+        flock(l->fd, LOCK_UN);
+    if (l)
+        l->held = false;
+}
+
+/* ---- looking ---- */
+
+static bool look_at(const char *folder, const char *file, struct gpu_lock_state *out)
+{
+    const size_t len = strlen(file), ends = strlen(prefix) + strlen(suffix);
+    if (!str_starts(file, prefix) || len <= ends ||
+        strcmp(file + len - strlen(suffix), suffix) != 0)
+        return false;
+    char *path = xasprintf("%s/%s", folder, file);
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    free(path);
+    if (fd < 0)
+        return false;
+    snprintf(out->name, sizeof out->name, "%.*s", (int)(len - ends), file + strlen(prefix));
+    out->held = flock(fd, LOCK_SH | LOCK_NB) != 0;
+    out->waiting = count_waiting(fd);
+    close(fd); /* and what it may have taken for a moment */
+    return true;
+}
+
+bool gpu_lock_look(int i, struct gpu_lock_state *out)
+{
+    const char *folder = lock_folder();
+    DIR *d = folder ? opendir(folder) : NULL;
+    bool found = false;
+    for (const struct dirent *e; d && !found && (e = readdir(d));)
+        found = look_at(folder, e->d_name, out) && i-- == 0;
+    if (d)
+        closedir(d);
+    return found;
+}

@@ -1,0 +1,38 @@
+/* gpu_lock.h - one measurement at a time on a GPU, among all users of the machine.
+ *
+ * Beside a busy neighbour a kernel takes twice as long, so measurements queue: each holds an flock
+ * on a file that is named after the GPU. The file is empty and nobody needs to write to it, so it
+ * gives nothing away and takes nothing in; the system lets go of the lock when its holder ends,
+ * however it does. Who else waits cannot be known, only how many. (In /tmp, because a folder of one
+ * user's is closed to the others. $ATTNSCOPE_GPU_LOCK names another folder, or "off".)
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef ATTNSCOPE_JOB_GPU_LOCK_H
+#define ATTNSCOPE_JOB_GPU_LOCK_H
+
+#include <stdbool.h>
+
+#include "base/status.h"
+
+struct gpu_lock;
+
+/* Opens the lock of the GPU called `name`, "0000:01:00.0", without taking it. ST_OK with *out NULL
+ * when locks are off; ST_FAIL when the file cannot be had: then there is no queue. */
+enum status gpu_lock_open(const char *name, struct gpu_lock **out, struct err *err);
+void gpu_lock_free(struct gpu_lock *l); /* lets go of it */
+
+/* Takes it, first come first served. Every half second of waiting calls `waiting` with the number of
+ * others that wait, -1: unknown; false from there gives up. True when it is held. For NULL at once. */
+bool gpu_lock_take(struct gpu_lock *l, bool (*waiting)(void *ctx, int others), void *ctx);
+void gpu_lock_release(struct gpu_lock *l);
+
+/* For doctor: the i-th lock file that exists; false behind the last. `name` of the GPU; is it held,
+ * and how many wait (-1: unknown)? Takes nothing. */
+struct gpu_lock_state {
+    char name[64];
+    bool held;
+    int waiting;
+};
+bool gpu_lock_look(int i, struct gpu_lock_state *out);
+
+#endif

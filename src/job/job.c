@@ -1,0 +1,374 @@
+/* job.c - a job's state and rows.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "job/job.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "base/number.h"
+#include "base/str.h"
+
+static const double silence_s = 5; /* allowed without an estimate */
+static const double estimate_factor = 10;
+
+/* ---- accessors ---- */
+
+enum job_state job_state(const struct job *j)
+{
+    return j->state;
+}
+
+bool job_ended(const struct job *j)
+{
+    return j->state >= JOB_DONE;
+}
+
+int job_count(const struct job *j)
+{
+    return j->request.nentries;
+}
+
+const struct run_row *job_row(const struct job *j, int i)
+{
+    int n = j->request.nentries;
+    return &j->rows[i >= 0 && i < n ? i : n];
+}
+
+json_t *job_extra(const struct job *j)
+{
+    return j->extra;
+}
+
+const char *job_error(const struct job *j)
+{
+    return j->error;
+}
+
+bool job_no_gpu(const struct job *j)
+{
+    return j->no_gpu;
+}
+
+/* The role that the job waits for; ROLES when it is none in particular. */
+static enum role awaited(const struct job *j)
+{
+    if (job_ended(j))
+        return ROLES;
+    return !j->done && !(j->ready && j->unjudged) ? LAUNCH : JUDGE;
+}
+
+const char *job_phase(const struct job *j)
+{
+    enum role role = awaited(j);
+    return role != ROLES && j->phase[role] ? j->phase[role] : "";
+}
+
+double job_estimate_s(const struct job *j)
+{
+    enum role role = awaited(j);
+    return role != ROLES && j->phase[role] ? j->estimate_s[role] : NAN;
+}
+
+/* ---- life ---- */
+
+static char *input_text(const struct problem *p)
+{
+    return p->input == INPUT_FILES ? xasprintf("%s,%s,%s", p->files[0], p->files[1], p->files[2])
+                                   : xstrdup(input_names[p->input]);
+}
+
+/* What the request alone says, so that a row is labelled whatever happens. */
+static void label_row(struct run_row *row, const struct job_request *r, const struct job_entry *e)
+{
+    char shape[SHAPE_TEXT];
+    shape_format(&r->problem.shape, shape, sizeof shape);
+    row->kernel = xstrdup(e->kernel);
+    row->params = xstrdup(e->params ? e->params : "");
+    row->backend = xstrdup(r->backend);
+    row->origin = xstrdup("live");
+    row->shape = xstrdup(shape);
+    row->input = input_text(&r->problem);
+    row->seed = (int64_t)r->problem.seed;
+    if (r->kind == JOB_RUN)
+        row->l2 = xstrdup(r->l2);
+}
+
+struct job *job_new(struct super *s, int id, const struct job_request *r)
+{
+    struct job *j = xcalloc(1, sizeof *j);
+    j->super = s;
+    j->id = id;
+    job_request_copy(&j->request, r);
+    j->entry = -1;
+    j->done = true;
+    j->cancel_by = INFINITY;
+    j->entries = xcalloc((size_t)r->nentries + 1, sizeof *j->entries);
+    j->rows = xcalloc((size_t)r->nentries + 1, sizeof *j->rows);
+    for (int i = 0; i <= r->nentries; i++)
+        record_init(run_fields, &j->rows[i]), j->entries[i].output = -1;
+    for (int i = 0; i < r->nentries; i++)
+        label_row(&j->rows[i], &j->request, &j->request.entries[i]);
+    return j;
+}
+
+void job_drop_output(struct job *j, int i)
+{
+    if (j->entries[i].output >= 0)
+        close(j->entries[i].output);
+    j->entries[i].output = -1;
+}
+
+void job_destroy(struct job *j)
+{
+    for (int i = 0; i <= j->request.nentries; i++) {
+        record_clear(run_fields, &j->rows[i]);
+        job_drop_output(j, i);
+    }
+    free(j->rows);
+    free(j->entries);
+    free(j->phase[LAUNCH]);
+    free(j->phase[JUDGE]);
+    free(j->error);
+    json_decref(j->extra);
+    job_request_clear(&j->request);
+    free(j);
+}
+
+/* ---- patience and blame ---- */
+
+double job_silence(const struct job *j, double seconds, bool run)
+{
+    double limit = j->request.timeout_s;
+    if (limit > 0 && run)
+        return limit;
+    return fmax(limit > 0 ? limit : silence_s, estimate_factor * seconds);
+}
+
+char *job_fault_sentence(const struct job *j, enum role role, const char *what)
+{
+    static const char *const doing[] = {
+        [JOB_STARTING] = "starting", [JOB_CHECKING] = "checking", [JOB_TIMING] = "timing"};
+    const char *who = role == LAUNCH ? "worker" : "judge";
+    int entry = role == LAUNCH ? j->entry : job_judged_entry(j);
+    if (entry >= 0)
+        return xasprintf("%s: the %s %s while %s", j->request.entries[entry].kernel, who, what,
+                         doing[j->state]);
+    bool known = j->phase[role] && j->state == JOB_CHECKING && !j->ready;
+    return xasprintf("the %s %s while %s", who, what, known ? j->phase[role] : doing[j->state]);
+}
+
+void job_announce(struct job *j, enum role role, enum wire_phase phase, int entry, double seconds)
+{
+    if (role == LAUNCH)
+        j->entry = entry;
+    const char *kernel = entry >= 0 && role == LAUNCH ? j->request.entries[entry].kernel : NULL;
+    free(j->phase[role]);
+    j->phase[role] = xasprintf("%s%s%s", wire_phase_name(phase),
+                               !kernel                  ? ""
+                               : wire_phase_runs(phase) ? " of "
+                                                        : " ",
+                               kernel ? kernel : "");
+    j->estimate_s[role] = seconds > 0 ? seconds : NAN;
+}
+
+void job_announce_queue(struct job *j, int others)
+{
+    const char *wait = wire_phase_name(PHASE_QUEUE);
+    free(j->phase[LAUNCH]);
+    if (others < 0)
+        j->phase[LAUNCH] = xasprintf("%s, which another measurement uses", wait);
+    else
+        j->phase[LAUNCH] = xasprintf("%s, which another measurement uses; %d more wait%s", wait,
+                                     others, others == 1 ? "s" : "");
+    j->estimate_s[LAUNCH] = NAN;
+}
+
+/* ---- after a worker's end ---- */
+
+static bool failed_check(const struct run_row *row)
+{
+    return row->check && strcmp(row->check, "fail") == 0;
+}
+
+/* A remark gives way to the sentence; why the check failed does not. */
+static void set_reason(struct run_row *row, const char *sentence)
+{
+    if (row->reason && failed_check(row))
+        return;
+    free(row->reason);
+    row->reason = xstrdup(sentence);
+}
+
+static void set_error(struct job *j, const char *sentence)
+{
+    if (!j->error)
+        j->error = xstrdup(sentence);
+}
+
+/* Nothing more is to come for entry i: it cannot run, or was only to be checked, or is timed. Pairs
+ * are different: they are samples of one round, so all entries go on together. */
+static bool is_over(const struct job *j, int i)
+{
+    const struct entry_state *e = &j->entries[i];
+    const struct run_row *row = &j->rows[i];
+    if (e->over || (row->reason && !e->seen))
+        return true;
+    if (j->request.kind != JOB_RUN)
+        return e->seen;
+    return j->state == JOB_TIMING && !j->request.interleave && row->stopped;
+}
+
+/* True when any entry is left. */
+static bool forget_worker(struct job *j)
+{
+    bool left = false;
+    for (int i = 0; i < j->request.nentries; i++) {
+        struct entry_state *e = &j->entries[i];
+        e->over = is_over(j, i);
+        e->seen = false;
+        left |= !e->over;
+    }
+    j->state = JOB_STARTING;
+    j->ready = false;
+    j->entry = -1;
+    free(j->phase[LAUNCH]);
+    j->phase[LAUNCH] = NULL;
+    return left;
+}
+
+bool job_go_on(struct job *j, const char *sentence)
+{
+    bool guilty = j->entry >= 0 && !is_over(j, j->entry);
+    bool puzzling = j->entry < 0 && j->ready && !j->careful;
+    if (guilty) {
+        set_reason(&j->rows[j->entry], sentence);
+        j->entries[j->entry].over = true;
+        set_error(j, sentence);
+    }
+    j->careful = puzzling; /* the next one will say which kernel comes */
+    return (guilty || puzzling || j->entry >= 0) && forget_worker(j);
+}
+
+bool job_go_on_without(struct job *j, int entry, bool fault)
+{
+    const char *reason = j->rows[entry].reason;
+    j->entries[entry].over = true;
+    if (fault)
+        set_error(j, reason ? reason : "the GPU process was lost");
+    return forget_worker(j);
+}
+
+void job_give_up(struct job *j, const char *sentence)
+{
+    for (int i = 0; i < j->request.nentries; i++)
+        if (!is_over(j, i))
+            set_reason(&j->rows[i], sentence);
+    set_error(j, sentence);
+    j->done = true;
+}
+
+/* ---- outputs at the judge ---- */
+
+int job_judged_entry(const struct job *j)
+{
+    int oldest = -1;
+    for (int i = 0; i < j->request.nentries; i++)
+        if (j->entries[i].unjudged && (oldest < 0 || j->entries[i].turn < j->entries[oldest].turn))
+            oldest = i;
+    return oldest;
+}
+
+void job_leave_unjudged(struct job *j, int i, const char *sentence)
+{
+    j->unjudged -= j->entries[i].unjudged;
+    j->entries[i].unjudged = 0;
+    job_drop_output(j, i);
+    if (j->rows[i].check) /* it was judged before */
+        return;
+    set_reason(&j->rows[i], sentence);
+    set_error(j, sentence);
+}
+
+/* ---- rows ---- */
+
+static const char *const check_fields[] = {
+    "max_diff",    "mean_diff",      "rms_diff",      "baseline_max_diff",
+    "error_ratio", "rounding_ratio", "worst",         "checked_rows",
+    "total_rows",  "check",          "pair_max_diff", NULL,
+};
+
+static bool is_check_field(const char *name)
+{
+    for (int i = 0; check_fields[i]; i++)
+        if (strcmp(name, check_fields[i]) == 0)
+            return true;
+    return false;
+}
+
+/* Leaves in `row` what this role may say. A reason may come from both: why there is no figure, or
+ * why the check failed; then the judge's word stands. */
+static void keep_own_fields(json_t *row, enum role role, bool check_failed)
+{
+    const char *name;
+    json_t *value;
+    void *next;
+    json_object_foreach_safe(row, next, name, value)
+    {
+        (void)value;
+        bool reason = strcmp(name, "reason") == 0;
+        bool own = is_check_field(name) == (role == JUDGE);
+        if (reason ? role == LAUNCH && check_failed : !own)
+            json_object_del(row, name);
+    }
+}
+
+static bool is_right(const struct run_row *row)
+{
+    return row->check && strcmp(row->check, "pass") == 0;
+}
+
+/* A row that is not right is not ranked, nor is anything against a base that is not right. */
+static void rank_rows(struct job *j)
+{
+    const struct run_row *base = &j->rows[0];
+    for (int i = 0; i < j->request.nentries; i++) {
+        struct run_row *row = &j->rows[i];
+        bool ranked = is_right(row) && is_right(base);
+        row->speedup = ranked ? base->median_us / row->median_us : REAL_UNKNOWN;
+        if (ranked)
+            continue;
+        row->ratio = row->ratio_lo = row->ratio_hi = REAL_UNKNOWN;
+        free(row->verdict);
+        row->verdict = NULL;
+    }
+}
+
+static enum status take_row(struct job *j, int i, json_t *row, enum role role, struct err *err)
+{
+    if (!json_is_object(row))
+        return err_set(err, ST_FAIL, "a row is no object");
+    keep_own_fields(row, role, failed_check(&j->rows[i]));
+    return record_from_json(run_fields, &j->rows[i], row, err) == ST_OK ? ST_OK : ST_FAIL;
+}
+
+enum status job_take_rows(struct job *j, json_t *rows, struct err *err)
+{
+    if (!json_is_array(rows) || json_array_size(rows) != (size_t)j->request.nentries)
+        return err_set(err, ST_FAIL, "the rows are not those of the job");
+    enum status st = ST_OK;
+    for (int i = 0; st == ST_OK && i < j->request.nentries; i++)
+        st = take_row(j, i, json_array_get(rows, (size_t)i), LAUNCH, err);
+    rank_rows(j);
+    return st;
+}
+
+enum status job_take_verdict(struct job *j, int entry, json_t *row, struct err *err)
+{
+    enum status st = take_row(j, entry, row, JUDGE, err);
+    rank_rows(j);
+    return st;
+}

@@ -1,0 +1,88 @@
+/* job.h - one job as the supervisor keeps it: how far it is, and its rows.
+ *
+ * Rows grow from two sides: time fields come from the launch worker, check fields from the judge
+ * and from nobody else, for the launch worker runs code that the user edits.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef ATTNSCOPE_JOB_JOB_H
+#define ATTNSCOPE_JOB_JOB_H
+
+#include "job/super.h"
+#include "job/wire.h"
+
+enum role { LAUNCH, JUDGE, ROLES };
+
+/* How far one entry is. */
+struct entry_state {
+    bool seen;    /* the present launch worker has sent its output */
+    bool over;    /* finished with an earlier worker, or lost with it: not run again */
+    int unjudged; /* of its outputs, those that the judge has not answered */
+    int turn;     /* when the oldest of these was sent */
+    int output;   /* the last one, for another judge if this one dies; -1: judged, or none */
+    bool retried; /* a judge has died over it */
+    bool again;   /* it goes to the next judge */
+};
+
+struct job {
+    struct super *super; /* NULL once the job has ended */
+    struct job *next;    /* in the queue */
+    int id;
+    struct job_request request;
+    enum job_state state;
+    struct run_row *rows; /* nentries, and one that stays blank */
+    json_t *extra;
+    char *error;
+    bool no_gpu; /* what is missing is a GPU */
+    int entry;   /* the launch worker is busy with it; -1: with several, or none */
+    struct entry_state *entries;
+    int unjudged;             /* outputs that the judge has not answered */
+    int last_turn;            /* of the outputs that were sent to it */
+    char *phase[ROLES];       /* "first run of fa2", as last announced; NULL: nothing yet */
+    double estimate_s[ROLES]; /* and how long until the next sign of life */
+    bool ready;               /* every entry has run once */
+    bool done;                /* the launch worker has said DONE, or was never asked */
+    double cancel_by;         /* the launch worker must have stopped; INFINITY: nobody cancelled */
+    bool careful; /* a worker died and nobody knows which kernel did it; now we want to */
+    bool veteran; /* its launch worker served an earlier job */
+    bool orphan;  /* the caller has let go of it */
+};
+
+struct job *job_new(struct super *s, int id, const struct job_request *r);
+void job_destroy(struct job *j);
+
+/* Seconds of silence to allow a worker that says it needs `seconds`; `run`: while a kernel runs,
+ * for which the user's own limit counts. */
+double job_silence(const struct job *j, double seconds, bool run);
+
+/* "qtile_seq: the worker died (signal 11, ...) while checking". The caller frees it. */
+char *job_fault_sentence(const struct job *j, enum role role, const char *what);
+
+/* Takes note of an estimate. */
+void job_announce(struct job *j, enum role role, enum wire_phase phase, int entry, double seconds);
+/* The launch worker waits for the GPU, and so do `others`; -1: nobody knows how many. */
+void job_announce_queue(struct job *j, int others);
+
+/* The launch worker has failed, as `sentence` says. The kernel it was busy with is lost and gets the
+ * sentence as its reason. True when the others can go on in a new worker: the job is then as if it
+ * had not started, but for the entries that are over. */
+bool job_go_on(struct job *j, const char *sentence);
+/* The launch worker itself says that another must go on after this entry. `fault`: the kernel's, which
+ * makes the job a failed one; else a failure like many. As job_go_on(). */
+bool job_go_on_without(struct job *j, int entry, bool fault);
+/* No new worker: what is not over gets `sentence` as its reason. The job ends when the judge has
+ * answered. */
+void job_give_up(struct job *j, const char *sentence);
+
+/* The judge is busy with it: the oldest output that it has not answered; -1: none. */
+int job_judged_entry(const struct job *j);
+/* Entry i will not be judged, as `sentence` says. */
+void job_leave_unjudged(struct job *j, int i, const char *sentence);
+/* Lets go of an output that no judge will need. */
+void job_drop_output(struct job *j, int i);
+
+/* Merges the launch worker's array of rows, or the judge's row for one entry. The objects may be
+ * changed. ST_FAIL when they are none of ours. */
+enum status job_take_rows(struct job *j, json_t *rows, struct err *err);
+enum status job_take_verdict(struct job *j, int entry, json_t *row, struct err *err);
+
+#endif

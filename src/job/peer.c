@@ -1,0 +1,109 @@
+/* peer.c - the worker's end of the connection.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "job/peer.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+double peer_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+struct peer peer_open(int fd, const char *role)
+{
+    struct peer p = {.wire = wire_new(fd)};
+    struct err err = ERR_INIT;
+    json_t *hello = json_pack("{s:s, s:i}", "role", role, "version", WIRE_VERSION);
+    p.gone = wire_send(p.wire, WIRE_HELLO, hello, -1, -1, &err) != ST_OK;
+    json_decref(hello);
+    return p;
+}
+
+void peer_close(struct peer *p)
+{
+    wire_free(p->wire);
+    p->wire = NULL;
+}
+
+/* One look at the wire. ST_NO: nothing there. A broken wire goes to the log: it is a bug. */
+static enum status receive(struct peer *p, enum wire_type *type, json_t **payload, int *fd)
+{
+    struct err err = ERR_INIT;
+    if (p->gone)
+        return ST_FAIL;
+    enum status st = wire_recv(p->wire, type, payload, fd, &err);
+    if (st == ST_FAIL) {
+        p->gone = true;
+        if (!wire_closed(p->wire))
+            fprintf(stderr, "attnscope-worker: %s\n", err.text);
+    }
+    return st;
+}
+
+bool peer_next(struct peer *p, enum wire_type *type, json_t **payload, int *fd)
+{
+    enum status st;
+    while ((st = receive(p, type, payload, fd)) == ST_NO) {
+        struct pollfd look = {.fd = wire_fd(p->wire), .events = POLLIN};
+        if (poll(&look, 1, -1) < 0 && errno != EINTR)
+            return false;
+    }
+    return st == ST_OK;
+}
+
+bool peer_stop(struct peer *p)
+{
+    enum wire_type type;
+    json_t *payload;
+    int fd;
+    if (p->cancelled || receive(p, &type, &payload, &fd) != ST_OK)
+        return p->cancelled || p->gone;
+    json_decref(payload);
+    if (fd >= 0)
+        close(fd);
+    if (type == WIRE_CANCEL)
+        p->cancelled = true;
+    else
+        p->gone = true; /* nothing else may come now */
+    return true;
+}
+
+void peer_send(struct peer *p, enum wire_type type, json_t *payload, int fd)
+{
+    struct err err = ERR_INIT;
+    json_object_set_new(payload, "job", json_integer(p->job));
+    if (!p->gone && wire_send(p->wire, type, payload, fd, -1, &err) != ST_OK) {
+        p->gone = true;
+        fprintf(stderr, "attnscope-worker: %s\n", err.text);
+    }
+    json_decref(payload);
+}
+
+void peer_estimate(struct peer *p, enum wire_phase phase, int entry, double seconds)
+{
+    peer_send(p, WIRE_ESTIMATE,
+              json_pack("{s:i, s:f, s:s}", "entry", entry, "seconds", seconds, "phase",
+                        wire_phase_name(phase)),
+              -1);
+}
+
+json_t *peer_row(const struct run_row *row)
+{
+    json_t *o = record_to_json(run_fields, row);
+    const char *name;
+    json_t *value;
+    void *next;
+    json_object_foreach_safe(o, next, name, value)
+    {
+        if (json_is_null(value))
+            json_object_del(o, name);
+    }
+    return o;
+}

@@ -1,0 +1,42 @@
+/* peer.h - the worker's end of the connection.
+ *
+ * Once the supervisor is gone, sending does nothing and every question is answered "stop", so that
+ * the worker's loops end by themselves.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef ATTNSCOPE_JOB_PEER_H
+#define ATTNSCOPE_JOB_PEER_H
+
+#include <stdbool.h>
+
+#include "job/wire.h"
+#include "measure/row.h"
+
+struct peer {
+    struct wire *wire;
+    int job;        /* number of the job under way, in every frame */
+    bool gone;      /* the supervisor, or its good sense */
+    bool cancelled; /* it asked to stop the job under way */
+};
+
+/* Seconds on the monotonic clock. */
+double peer_now(void);
+
+/* Takes the descriptor and says hello. */
+struct peer peer_open(int fd, const char *role);
+void peer_close(struct peer *p);
+
+/* Waits for the next frame. False when there will be none. */
+bool peer_next(struct peer *p, enum wire_type *type, json_t **payload, int *fd);
+/* Looks for CANCEL without waiting; true when the job under way must stop. */
+bool peer_stop(struct peer *p);
+
+/* Sends `payload`, an object, with the job's number put in; takes the reference, not the fd. */
+void peer_send(struct peer *p, enum wire_type type, json_t *payload, int fd);
+/* "It may take `seconds` until you hear of me again; I work on `entry`" (-1: on several, or none). */
+void peer_estimate(struct peer *p, enum wire_phase phase, int entry, double seconds);
+
+/* The known fields of a row as an object: what it does not say, it leaves alone. */
+json_t *peer_row(const struct run_row *row);
+
+#endif

@@ -1,0 +1,337 @@
+/* proc.c - starting, hearing and ending one worker process.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifdef HAVE_CONFIG_H
+#include <config.h>
+#endif
+
+#include "job/proc.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+
+enum { WORKER_FD = 3 }; /* where the worker finds its socket */
+
+static const char program_name[] = "attnscope-worker";
+
+double proc_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* ---- finding ---- */
+
+/* "<folder of this program>/attnscope-worker", or NULL. */
+static char *beside_program(void)
+{
+    char self[4096];
+    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+    if (n <= 0)
+        return NULL;
+    self[n] = '\0';
+    char *slash = strrchr(self, '/');
+    return slash ? xasprintf("%.*s/%s", (int)(slash - self), self, program_name) : NULL;
+}
+
+static char *in_libexec(void)
+{
+#ifdef LIBEXECDIR
+    return xasprintf("%s/%s", LIBEXECDIR, program_name);
+#else
+    return NULL;
+#endif
+}
+
+/* What exec would say about a file that is no program, said before anything is started; `origin`
+ * says who named it. */
+static enum status check_program(const char *path, const char *origin, struct err *err)
+{
+    struct stat st;
+    const char *why = stat(path, &st) != 0      ? strerror(errno)
+                      : !S_ISREG(st.st_mode)    ? "not a file"
+                      : access(path, X_OK) != 0 ? "not a program"
+                                                : NULL;
+    return why ? err_set(err, ST_FAIL, "cannot start the worker %s%s: %s", path, origin, why)
+               : ST_OK;
+}
+
+enum status proc_find(const char *given, char **path, struct err *err)
+{
+    const char *named = given ? given : getenv("ATTNSCOPE_WORKER");
+    if (named && *named) { /* an explicit wish is never second-guessed */
+        enum status st = check_program(named, given ? "" : " (named by ATTNSCOPE_WORKER)", err);
+        *path = st == ST_OK ? xstrdup(named) : NULL;
+        return st;
+    }
+    char *places[] = {beside_program(), in_libexec()};
+    *path = NULL;
+    for (int i = 0; i < 2 && !*path; i++)
+        if (places[i] && access(places[i], X_OK) == 0)
+            *path = xstrdup(places[i]);
+    if (!*path)
+        err_set(err, ST_FAIL, "%s was not found: tried %s%s%s; set ATTNSCOPE_WORKER to its path",
+                program_name, places[0] ? places[0] : "", places[0] && places[1] ? " and " : "",
+                places[1] ? places[1] : "");
+    free(places[0]);
+    free(places[1]);
+    return *path ? ST_OK : ST_FAIL;
+}
+
+/* ---- starting ---- */
+
+struct proc proc_none(const char *role)
+{
+    return (struct proc){
+        .role = role, .end_fd = -1, .log_fd = -1, .deadline = INFINITY, .closed_since = NAN};
+}
+
+/* Both ends of the worker's connections. Index 0 is ours, 1 the worker's; the log's are pipe
+ * order. */
+struct ends {
+    int sock[2], log[2];
+};
+
+static void ends_close(struct ends *e)
+{
+    int all[] = {e->sock[0], e->sock[1], e->log[0], e->log[1]};
+    for (int i = 0; i < 4; i++)
+        if (all[i] >= 0)
+            close(all[i]);
+}
+
+/* Moves *fd above the numbers that the worker's own descriptors get. */
+static bool lift(int *fd)
+{
+    if (*fd > WORKER_FD)
+        return true;
+    int high = fcntl(*fd, F_DUPFD_CLOEXEC, WORKER_FD + 1);
+    if (high < 0)
+        return false;
+    close(*fd);
+    *fd = high;
+    return true;
+}
+
+/* The log's both ends do not block: a kernel that floods it loses text, not time. */
+static bool ends_open(struct ends *e)
+{
+    *e = (struct ends){.sock = {-1, -1}, .log = {-1, -1}};
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, e->sock) == 0 &&
+        pipe2(e->log, O_CLOEXEC | O_NONBLOCK) == 0 && lift(&e->sock[0]) && lift(&e->sock[1]) &&
+        lift(&e->log[0]) && lift(&e->log[1]))
+        return true;
+    int why = errno;
+    ends_close(e);
+    errno = why;
+    return false;
+}
+
+/* Every signal back to what a fresh program expects, whatever the interface does with its own. */
+static void reset_signals(void)
+{
+    sigset_t none;
+    for (int sig = 1; sig < NSIG; sig++)
+        signal(sig, SIG_DFL);
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+/* The child between fork and exec. It gets a session of its own, so that keys typed at the terminal
+ * do not reach it; its output goes to the log. */
+static void become_worker(const struct ends *e, char *const argv[])
+{
+    setsid();
+    int null = open("/dev/null", O_RDONLY);
+    if (null > 0)
+        dup2(null, 0);
+    dup2(e->log[1], 1);
+    dup2(e->log[1], 2);
+    dup2(e->sock[1], WORKER_FD);
+    reset_signals();
+    execv(argv[0], argv);
+    dprintf(2, "cannot start %s: %s\n", argv[0], strerror(errno));
+    _exit(127);
+}
+
+/* fork, not posix_spawn: that would keep the interface waiting until a busy machine gets round to
+ * the child's exec. Signals stay blocked until the child has none of our handlers any more. */
+static pid_t start_worker(const struct ends *e, char *const argv[])
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, &before);
+    pid_t pid = fork();
+    if (pid == 0)
+        become_worker(e, argv);
+    int why = errno;
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    errno = why;
+    return pid;
+}
+
+/* Before Linux 5.3 there is no such thing, and the end is noticed by the closed connection. */
+static int watch_end(pid_t pid)
+{
+#ifdef SYS_pidfd_open
+    return (int)syscall(SYS_pidfd_open, pid, 0);
+#else
+    (void)pid;
+    return -1;
+#endif
+}
+
+enum status proc_spawn(struct proc *p, const char *path, struct err *err)
+{
+    struct ends e;
+    if (!ends_open(&e))
+        return err_set(err, ST_FAIL, "cannot connect a worker: %s", strerror(errno));
+    char fd[12], parent[24];
+    snprintf(fd, sizeof fd, "%d", WORKER_FD);
+    snprintf(parent, sizeof parent, "%ld", (long)getpid());
+    char *argv[] = {(char *)(uintptr_t)path, (char *)(uintptr_t)p->role, fd, parent, NULL};
+    pid_t pid = start_worker(&e, argv);
+    if (pid < 0) {
+        err_set(err, ST_FAIL, "cannot start a worker: %s", strerror(errno));
+        ends_close(&e);
+        return ST_FAIL;
+    }
+    close(e.sock[1]);
+    close(e.log[1]);
+    *p = (struct proc){.role = p->role,
+                       .pid = pid,
+                       .wire = wire_new(e.sock[0]),
+                       .end_fd = watch_end(pid),
+                       .log_fd = e.log[0],
+                       .deadline = INFINITY,
+                       .closed_since = NAN};
+    return ST_OK;
+}
+
+/* ---- hearing ---- */
+
+void proc_read_log(struct proc *p, struct str *log)
+{
+    enum { CHUNK = 16 << 10 };
+    static const double pause_s = 0.02; /* 16 KiB per 20 ms: a flood stays below 1 MB/s */
+    if (p->log_fd < 0 || proc_now() < p->log_after)
+        return;
+    char buf[CHUNK];
+    ssize_t n = read(p->log_fd, buf, sizeof buf);
+    if (n == 0) { /* it closed its output; that alone is no fault */
+        close(p->log_fd);
+        p->log_fd = -1;
+    }
+    if (n <= 0)
+        return;
+    p->log_after = proc_now() + pause_s;
+    str_addn(log, buf, (size_t)n);
+    if (log->len > LOG_MAX) {
+        size_t extra = log->len - LOG_MAX / 2;
+        memmove(log->data, log->data + extra, log->len - extra + 1);
+        log->len -= extra;
+    }
+}
+
+static void describe(int status, struct str *how)
+{
+    if (WIFSIGNALED(status)) {
+        const char *name = strsignal(WTERMSIG(status));
+        str_addf(how, "died (signal %d, %c%s)", WTERMSIG(status), tolower((unsigned char)name[0]),
+                 name + 1);
+    } else {
+        str_addf(how, "ended with status %d", WEXITSTATUS(status));
+    }
+}
+
+bool proc_has_ended(const struct proc *p)
+{
+    struct pollfd look = {.fd = p->end_fd, .events = POLLIN};
+    return p->end_fd >= 0 && poll(&look, 1, 0) > 0;
+}
+
+bool proc_ended(struct proc *p, struct str *how)
+{
+    siginfo_t info = {.si_pid = 0};
+    int status = 0;
+    if (!p->pid ||
+        (waitid(P_PID, (id_t)p->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == 0))
+        return false;
+    kill(-p->pid, SIGKILL); /* whatever it started; its number is safe until it is reaped */
+    if (waitpid(p->pid, &status, WNOHANG) == p->pid)
+        describe(status, how);
+    else
+        str_add(how, "vanished");
+    p->pid = 0;
+    return true;
+}
+
+/* ---- ending ---- */
+
+static void grave_add(struct graveyard *g, pid_t pid)
+{
+    void *items = g->items;
+    xgrow(&items, &g->cap, g->count + 1, sizeof *g->items);
+    g->items = items;
+    g->items[g->count++] = (struct grave){.pid = pid, .since = proc_now()};
+}
+
+void proc_drop(struct proc *p, struct graveyard *g)
+{
+    if (p->pid) {
+        kill(-p->pid, SIGKILL); /* its session: whatever it started goes too */
+        kill(p->pid, SIGKILL);
+        grave_add(g, p->pid);
+    }
+    wire_free(p->wire);
+    if (p->log_fd >= 0)
+        close(p->log_fd);
+    if (p->end_fd >= 0)
+        close(p->end_fd);
+    *p = proc_none(p->role);
+}
+
+void graveyard_visit(struct graveyard *g)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < g->count; i++)
+        if (waitpid(g->items[i].pid, NULL, WNOHANG) == 0)
+            g->items[kept++] = g->items[i];
+    g->count = kept;
+}
+
+double graveyard_wait(const struct graveyard *g)
+{
+    double wait = INFINITY, now = proc_now();
+    for (size_t i = 0; i < g->count; i++) /* the longer it takes, the rarer the look */
+        wait = fmin(wait, fmin(fmax((now - g->items[i].since) / 2, 0.001), 0.25));
+    return wait;
+}
+
+void graveyard_clear(struct graveyard *g, double seconds)
+{
+    double until = proc_now() + seconds;
+    graveyard_visit(g);
+    while (g->count && proc_now() < until) {
+        nanosleep(&(struct timespec){.tv_nsec = 200000}, NULL);
+        graveyard_visit(g);
+    }
+    free(g->items);
+    *g = (struct graveyard){.count = 0};
+}

@@ -1,0 +1,69 @@
+/* proc.h - one worker process as the supervisor sees it: found, started, listened to, ended.
+ *
+ * Nothing here blocks. A process that was told to die is handed to a graveyard, which reaps it
+ * when it can be reaped; one that hangs in the kernel for good costs a poll now and then.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef ATTNSCOPE_JOB_PROC_H
+#define ATTNSCOPE_JOB_PROC_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "base/str.h"
+#include "job/wire.h"
+
+/* Seconds on the monotonic clock. */
+double proc_now(void);
+
+struct proc {
+    const char *role; /* "launch" "judge" */
+    pid_t pid;        /* 0: not running */
+    struct wire *wire;
+    int end_fd;       /* readable once it has ended, whoever still holds its connection; -1: none */
+    int log_fd;       /* its stdout and stderr; -1: none */
+    double log_after; /* not read before this time, so that a flood costs little */
+    bool greeted;     /* HELLO has come */
+    double silence;   /* seconds that it may be silent, for the sentence */
+    double deadline;  /* when it owes a sign of life at the latest; INFINITY: it owes none */
+    double closed_since; /* it closed its connection; NaN: it did not */
+};
+
+/* The path of attnscope-worker: `given`, $ATTNSCOPE_WORKER, beside this program, libexec. ST_FAIL
+ * with the places that were tried, or with why the one that was named is no program. The caller frees *path. */
+enum status proc_find(const char *given, char **path, struct err *err);
+
+/* A role without a process. (All zero would name our own standard input as its log.) */
+struct proc proc_none(const char *role);
+/* Starts `path` in role p->role. ST_FAIL with the path in the sentence. */
+enum status proc_spawn(struct proc *p, const char *path, struct err *err);
+
+/* Appends what the process has printed to `log`, of which the last LOG_MAX bytes are kept. */
+enum { LOG_MAX = 64 << 10 };
+void proc_read_log(struct proc *p, struct str *log);
+
+/* Has it ended, as far as that is known at once? */
+bool proc_has_ended(const struct proc *p);
+/* If it has ended by itself: true, and how: "died (signal 11, segmentation fault)", "ended with
+ * status 3". It is reaped then, and pid 0. */
+bool proc_ended(struct proc *p, struct str *how);
+
+/* Processes that were killed and must still be reaped. */
+struct graveyard {
+    struct grave {
+        pid_t pid;
+        double since;
+    } * items;
+    size_t count, cap;
+};
+
+/* Closes the connections and kills the process, if any. */
+void proc_drop(struct proc *p, struct graveyard *g);
+/* Reaps what can be reaped. */
+void graveyard_visit(struct graveyard *g);
+/* Seconds until the next visit is worth it; INFINITY when empty. */
+double graveyard_wait(const struct graveyard *g);
+/* Visits for at most `seconds`, then forgets the rest. */
+void graveyard_clear(struct graveyard *g, double seconds);
+
+#endif

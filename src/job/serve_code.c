@@ -1,0 +1,151 @@
+/* serve_code.c - the launch worker compiles and says what came out: no backend, no GPU.
+ *
+ * The result, in job_extra():
+ *   compiler   "nvrtc 13.0", null when there is none
+ *   sm, device compute capability times ten; the name of this machine's GPU when it was not given
+ *   kernels    one object an entry:
+ *     outcome    "ok", "error" (the source does not compile), "stopped" (the compiler was, or died),
+ *                "absent" (there is no compiler), "refused" (the kernel does not take the shape)
+ *     reason     a sentence, null for ok
+ *     log        what the compiler said, sanitised, its first 64 KiB
+ *     passes     an array of regs, spill_bytes, static_smem of each launch; null: unknown
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backend/build.h"
+#include "backend/compile_log.h"
+#include "base/mem.h"
+#include "base/sanitize.h"
+#include "base/str.h"
+#include "job/serve_launch.h"
+
+enum { LOG_SHOWN = 64 << 10 };
+
+static json_t *figure(int v)
+{
+    return v >= 0 ? json_integer(v) : json_null();
+}
+
+static json_t *usage_of(const struct kernel_desc *d, const char *log)
+{
+    json_t *passes = json_array();
+    for (int i = 0; i < d->npasses; i++) {
+        struct code_usage u;
+        char entry[600];
+        desc_entry(d, i, entry, sizeof entry);
+        usage_read(log ? log : "", entry, &u);
+        json_array_append_new(passes, json_pack("{s:o, s:o, s:o}", "regs", figure(u.regs),
+                                                "spill_bytes", figure(u.spill_bytes), "static_smem",
+                                                figure(u.static_smem)));
+    }
+    return passes;
+}
+
+static const char *outcome(enum status st, const struct compile_result *r)
+{
+    if (st == ST_OK)
+        return "ok";
+    if (st == ST_NO)
+        return r->version ? "error" : "absent"; /* what is absent has no version */
+    return "stopped";
+}
+
+static json_t *result(const struct kernel_desc *d, const char *how, const char *reason,
+                      const struct compile_result *r)
+{
+    struct str log = {0};
+    const size_t len = r->log ? strnlen(r->log, LOG_SHOWN) : 0;
+    if (len)
+        sanitize(&log, r->log, len, true);
+    json_t *o = json_pack("{s:s, s:o, s:s, s:o}", "outcome", how, "reason",
+                          reason ? json_string(reason) : json_null(), "log", str_text(&log),
+                          "passes", usage_of(d, r->log));
+    str_free(&log);
+    return o;
+}
+
+/* A run on this device finds the code in the cache. */
+static void keep(const struct build *b, const struct compile_result *r)
+{
+    struct cubin_key key;
+    if (r->version && build_key(b, r->version, &key))
+        cubin_put(key, r->image, r->image_len);
+}
+
+static json_t *compile_planned(const struct plan *p, int sm, json_t **compiler)
+{
+    char arch[BUILD_ARCH_MAX];
+    char **words = plan_definitions(p);
+    const struct build b = {.desc = p->desc,
+                            .definitions = (const char *const *)words,
+                            .arch = build_arch(p->desc, sm, arch)};
+    struct compile_result r;
+    struct err why = ERR_INIT;
+    const enum status st = build_code(&b, &r, &why);
+    if (st == ST_OK)
+        keep(&b, &r);
+    if (r.version && !*compiler)
+        *compiler = json_string(r.version);
+    json_t *o = result(p->desc, outcome(st, &r), st == ST_OK ? NULL : why.text, &r);
+    compile_clear(&r);
+    code_words_free(words);
+    return o;
+}
+
+static json_t *compile_entry(struct launch *l, int i, json_t **compiler)
+{
+    const struct job_request *q = &l->request;
+    const struct compile_result none = {0};
+    static const struct kernel_desc nothing;
+    const struct kernel *k;
+    struct param_values v;
+    struct plan plan = {0};
+    struct err why = ERR_INIT;
+    enum status st = registry_get(l->registry, q->entries[i].kernel, &k, &why);
+    if (st == ST_OK && !(k->cuda && code_kinds[k->cuda->code].compiled))
+        st = err_set(&why, ST_NO, "%s has no CUDA source to compile", k->name);
+    if (st == ST_OK)
+        st = launch_params(k->cuda, q->entries[i].params, &v, &why);
+    if (st == ST_OK)
+        st = plan_build(k->cuda, &q->problem.shape, &v, NULL, NULL, &plan, &why);
+    if (st != ST_OK) {
+        plan_clear(&plan);
+        return result(&nothing, "refused", why.text, &none);
+    }
+    peer_estimate(&l->peer, PHASE_COMPILE, i,
+                  compile_limits(COMPILER_NVRTC).wall_s / 8.0 + code_kinds[k->code].load_s);
+    json_t *o = compile_planned(&plan, q->sm, compiler);
+    plan_clear(&plan);
+    return o;
+}
+
+/* The device for which to compile: the request's, or the one that is here. */
+static enum status find_device(struct launch *l, struct err *err)
+{
+    if (l->request.sm)
+        return ST_OK;
+    enum status st = launch_need_backend(l, err);
+    if (st == ST_OK && l->ops->sm)
+        l->request.sm = l->ops->sm(l->backend);
+    if (st == ST_OK && !l->request.sm)
+        st = err_set(err, ST_USAGE, "backend=%s has no compute capability", l->ops->name);
+    return st;
+}
+
+enum status launch_compile(struct launch *l, json_t **extra, struct err *err)
+{
+    const bool here = l->request.sm == 0;
+    enum status st = find_device(l, err);
+    if (st != ST_OK)
+        return st;
+    json_t *kernels = json_array(), *compiler = NULL;
+    for (int i = 0; i < l->request.nentries && !peer_stop(&l->peer); i++)
+        json_array_append_new(kernels, compile_entry(l, i, &compiler));
+    *extra = json_pack("{s:o, s:o, s:o, s:i}", "compiler", compiler ? compiler : json_null(),
+                       "device", here ? json_string(l->ops->device_name(l->backend)) : json_null(),
+                       "kernels", kernels, "sm", l->request.sm);
+    return ST_OK;
+}

@@ -1,0 +1,183 @@
+/* serve_judge.c - the worker that compares outputs with the float64 reference.
+ *
+ * It makes the inputs itself, from the problem, and trusts nothing that it is handed: an output
+ * counts only if its memfd has the right size and is sealed against change.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "backend/backend.h"
+#include "base/number.h"
+#include "job/peer.h"
+#include "job/serve.h"
+#include "measure/verify.h"
+
+/* See serve_launch.c. */
+static const double inputs_per_s = 2e7;
+
+struct mapped {
+    void *data; /* NULL: none */
+    size_t size;
+};
+
+struct judge {
+    struct peer peer;
+    struct pool *pool;
+    struct problem problem;      /* that of the reference */
+    struct reference *reference; /* kept for the last problem */
+    int reference_job;
+    struct mapped base; /* entry 0's output */
+    int base_job;
+};
+
+static void unmap(struct mapped *m)
+{
+    if (m->data)
+        munmap(m->data, m->size);
+    *m = (struct mapped){.data = NULL};
+}
+
+static size_t guarded_bytes(const struct shape *s)
+{
+    return shape_q_elems(s) * dtype_size(s->dtype) + 2 * OUTPUT_GUARD_BYTES;
+}
+
+/* Maps an output. Without the seals its sender could cut it short while it is read. */
+static enum status map_output(int fd, const struct shape *s, struct mapped *out, struct err *err)
+{
+    enum { NEEDED = F_SEAL_SHRINK | F_SEAL_WRITE };
+    struct stat st;
+    int seals = fcntl(fd, F_GET_SEALS);
+    if (seals < 0 || (seals & NEEDED) != NEEDED)
+        return err_set(err, ST_FAIL, "the output is not sealed");
+    if (fstat(fd, &st) != 0 || (size_t)st.st_size != guarded_bytes(s))
+        return err_set(err, ST_FAIL, "the output has the wrong size");
+    void *data = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (data == MAP_FAILED)
+        return err_set(err, ST_FAIL, "cannot map the output: %s", strerror(errno));
+    *out = (struct mapped){.data = data, .size = (size_t)st.st_size};
+    return ST_OK;
+}
+
+static void drop_reference(struct judge *j)
+{
+    reference_free(j->reference);
+    j->reference = NULL;
+}
+
+static enum status make_reference(struct judge *j, const struct problem *p, int entry,
+                                  struct err *err)
+{
+    const struct shape *s = &p->shape;
+    struct tensors t;
+    double elements = (double)shape_q_elems(s) + 2 * (double)shape_kv_elems(s);
+    peer_estimate(&j->peer, PHASE_REFERENCE, entry,
+                  elements / inputs_per_s + reference_estimate(p, pool_threads(j->pool), 0));
+    enum status st = tensors_make(p, &t, err);
+    if (st != ST_OK)
+        return st;
+    st = reference_new(p, &t, j->pool, 0, &j->reference, err);
+    tensors_free(&t);
+    if (st == ST_OK)
+        problem_copy(&j->problem, p);
+    j->reference_job = j->peer.job;
+    return st;
+}
+
+/* Files may have changed between two jobs, so they are read anew for each. */
+static enum status need_reference(struct judge *j, const struct problem *p, int entry,
+                                  struct err *err)
+{
+    bool fresh = p->input != INPUT_FILES || j->reference_job == j->peer.job;
+    if (j->reference && fresh && problem_equal(p, &j->problem))
+        return ST_OK;
+    drop_reference(j);
+    return make_reference(j, p, entry, err);
+}
+
+/* Entry 0's output stays for the others to be compared with; the rest goes. */
+static void keep_base(struct judge *j, int entry, struct mapped *output)
+{
+    if (entry == 0) {
+        unmap(&j->base);
+        j->base = *output;
+        j->base_job = j->peer.job;
+    } else {
+        unmap(output);
+    }
+}
+
+static enum status judge_output(struct judge *j, const struct problem *p, int entry, int fd,
+                                struct run_row *row, struct err *err)
+{
+    struct mapped output;
+    enum status st = map_output(fd, &p->shape, &output, err);
+    if (st != ST_OK)
+        return st;
+    st = need_reference(j, p, entry, err);
+    if (st == ST_OK) {
+        verify_output(j->reference, output.data, j->pool, row);
+        if (entry > 0 && j->base.data && j->base_job == j->peer.job)
+            row->pair_max_diff = verify_pair(p, j->base.data, output.data);
+    }
+    keep_base(j, entry, &output);
+    return st;
+}
+
+/* An output that cannot be judged has failed, with the reason. */
+static void serve_output(struct judge *j, const json_t *payload, int fd)
+{
+    struct problem p = PROBLEM_DEFAULT;
+    struct run_row row;
+    struct err err = ERR_INIT;
+    int entry = (int)json_integer_value(json_object_get(payload, "entry"));
+    j->peer.job = (int)json_integer_value(json_object_get(payload, "job"));
+    record_init(run_fields, &row);
+    if (j->base_job != j->peer.job)
+        unmap(&j->base);
+    enum status st = problem_from_json(&p, json_object_get(payload, "problem"), &err);
+    if (st == ST_OK)
+        st = judge_output(j, &p, entry, fd, &row, &err);
+    if (st != ST_OK) {
+        free(row.check);
+        free(row.reason);
+        row.check = strdup("fail");
+        row.reason = strdup(err.text);
+    }
+    peer_send(&j->peer, WIRE_VERDICT,
+              json_pack("{s:i, s:o}", "entry", entry, "row", peer_row(&row)), -1);
+    record_clear(run_fields, &row);
+    problem_clear(&p);
+}
+
+int serve_judge(int fd)
+{
+    struct judge j = {.peer = peer_open(fd, "judge")};
+    enum wire_type type;
+    json_t *payload;
+    int given;
+    while (peer_next(&j.peer, &type, &payload, &given)) {
+        if (!j.pool)
+            j.pool = pool_new(0);
+        if (type == WIRE_JUDGE)
+            serve_output(&j, payload, given);
+        else
+            j.peer.gone = true;
+        json_decref(payload);
+        if (given >= 0)
+            close(given);
+    }
+    unmap(&j.base);
+    drop_reference(&j);
+    problem_clear(&j.problem);
+    if (j.pool)
+        pool_free(j.pool);
+    peer_close(&j.peer);
+    return 0;
+}

@@ -1,0 +1,529 @@
+/* serve_launch.c - the worker that runs kernels: inputs, backend, one checked run of each kernel.
+ *
+ * The backend and the inputs stay from job to job while they are the same, so that an edit of a
+ * parameter costs no new inputs. Outputs leave in sealed memfds: the judge may map them without
+ * fearing that they shrink or change under it.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "job/serve_launch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "backend/peak.h"
+#include "backend/pool.h"
+#include "base/mem.h"
+#include "base/number.h"
+#include "base/str.h"
+#include "job/serve.h"
+#include "spec/npy.h"
+
+/* Rates below any machine that is still usable, for estimates; the supervisor allows ten times. */
+static const double inputs_per_s = 2e7, flops_per_s = 5e8;
+
+/* ---- rows ---- */
+
+json_t *launch_rows(const struct launch *l)
+{
+    json_t *rows = json_array();
+    for (int i = 0; i < l->request.nentries; i++)
+        json_array_append_new(rows, peer_row(&l->entries[i].row));
+    return rows;
+}
+
+void launch_send_rows(struct launch *l, bool ready)
+{
+    peer_send(&l->peer, WIRE_ROWS, json_pack("{s:o, s:b}", "rows", launch_rows(l), "ready", ready),
+              -1);
+}
+
+static void set_text(char **member, const char *value)
+{
+    free(*member);
+    *member = value ? xstrdup(value) : NULL;
+}
+
+static void set_time(struct run_row *row)
+{
+    char buf[32];
+    time_t t = time(NULL);
+    struct tm tm;
+    strftime(buf, sizeof buf, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&t, &tm));
+    set_text(&row->time, buf);
+}
+
+static int64_t threads_used(const struct backend_options *o)
+{
+    return o->threads > 0 ? o->threads : pool_usable_cpus();
+}
+
+void launch_describe(struct launch *l, struct entry *e)
+{
+    struct err why = ERR_INIT;
+    if (!l->ops->describe)
+        return;
+    json_t *more = l->ops->describe(l->backend, e->slot);
+    if (record_from_json(run_fields, &e->row, more, &why) != ST_OK)
+        set_text(&e->row.reason, why.text);
+    json_decref(more);
+}
+
+/* What the worker knows about a row before it runs. */
+static void describe_row(const struct launch *l, const struct kernel_desc *d,
+                         const struct param_values *v, struct run_row *row)
+{
+    char params[512], hash[24];
+    desc_params_format(d, v, false, params, sizeof params);
+    snprintf(hash, sizeof hash, "%016llx", (unsigned long long)d->source_hash);
+    set_text(&row->params, params);
+    set_text(&row->source_hash, hash);
+    set_text(&row->device, l->ops->device_name(l->backend));
+    set_time(row);
+    if (strcmp(l->ops->name, "cpu") == 0) {
+        row->threads = threads_used(&l->options);
+        set_text(&row->launch, "direct");
+    }
+}
+
+/* ---- backend and inputs ---- */
+
+static void close_backend(struct launch *l)
+{
+    gpu_lock_free(l->lock);
+    l->lock = NULL;
+    if (l->backend)
+        l->ops->close(l->backend);
+    l->backend = NULL;
+    l->has_inputs = false;
+}
+
+/* Without it measurements do not queue; that is said in the log and stops nothing. */
+static void open_lock(struct launch *l)
+{
+    struct err why = ERR_INIT;
+    if (gpu_lock_open(l->ops->lock_name(l->backend), &l->lock, &why) != ST_OK)
+        fprintf(stderr, "%s\n", why.text);
+}
+
+enum status launch_need_backend(struct launch *l, struct err *err)
+{
+    const struct backend_ops *ops = backend_find(l->request.backend);
+    const struct backend_options *o = &l->request.options;
+    if (!ops)
+        return err_set(err, ST_USAGE, "unknown backend %s", l->request.backend);
+    bool same = l->backend && ops == l->ops && o->device == l->options.device &&
+                o->threads == l->options.threads && o->streams == l->options.streams &&
+                o->launch == l->options.launch;
+    if (same)
+        return ST_OK;
+    close_backend(l);
+    l->ops = ops;
+    l->options = *o;
+    if (ops->load_s > 0)
+        peer_estimate(&l->peer, PHASE_OPEN, -1, ops->load_s);
+    enum status st = ops->open(o, &l->backend, err);
+    if (st == ST_OK && ops->lock_name)
+        open_lock(l);
+    return st;
+}
+
+/* Files may have changed since they were read, so they are read for every job. */
+static enum status need_inputs(struct launch *l, struct err *err)
+{
+    const struct problem *p = &l->request.problem;
+    const struct shape *s = &p->shape;
+    if (l->has_inputs && p->input != INPUT_FILES && problem_equal(p, &l->problem))
+        return ST_OK;
+    l->has_inputs = false;
+    enum status st = shape_check_memory(s, mem_available_bytes(), err);
+    if (st != ST_OK)
+        return st;
+    struct tensors t;
+    double elements = (double)shape_q_elems(s) + 2 * (double)shape_kv_elems(s);
+    peer_estimate(&l->peer, PHASE_INPUTS, -1, elements / inputs_per_s);
+    st = tensors_make(p, &t, err);
+    if (st != ST_OK)
+        return st;
+    st = l->ops->set_inputs(l->backend, p, &t, err);
+    tensors_free(&t);
+    problem_copy(&l->problem, p);
+    l->has_inputs = st == ST_OK;
+    return st;
+}
+
+/* ---- one checked run ---- */
+
+enum status launch_params(const struct kernel_desc *d, const char *text, struct param_values *v,
+                          struct err *err)
+{
+    char *copy = xstrdup(text ? text : ""), *rest = copy;
+    enum status st = ST_OK;
+    *v = desc_defaults(d);
+    for (char *word; st == ST_OK && (word = strtok_r(rest, " ", &rest));) {
+        char *equals = strchr(word, '=');
+        if (!equals) {
+            st = err_set(err, ST_USAGE, "parameter %s has no value", word);
+            break;
+        }
+        *equals = '\0';
+        st = desc_param_set(d, v, word, equals + 1, err);
+    }
+    free(copy);
+    return st;
+}
+
+static enum status find_desc(struct launch *l, const char *name, const struct kernel **k,
+                             const struct kernel_desc **d, struct err *err)
+{
+    enum status st = registry_get(l->registry, name, k, err);
+    if (st != ST_OK)
+        return st;
+    *d = strcmp(l->ops->name, "cpu") == 0 ? (*k)->cpu : (*k)->cuda;
+    if (!*d)
+        return err_set(err, ST_USAGE, "%s does not exist for the %s backend", name, l->ops->name);
+    return ST_OK;
+}
+
+static enum status load_entry(struct launch *l, int i, struct err *err)
+{
+    const struct job_entry *asked = &l->request.entries[i];
+    const struct kernel *k;
+    const struct kernel_desc *d;
+    struct param_values v;
+    enum status st = find_desc(l, asked->kernel, &k, &d, err);
+    if (st == ST_OK)
+        st = launch_params(d, asked->params, &v, err);
+    if (st != ST_OK)
+        return st;
+    describe_row(l, d, &v, &l->entries[i].row);
+    st = desc_supports(d, &l->request.problem.shape, &v, 0, err);
+    return st == ST_OK ? l->ops->load(l->backend, k, &v, &l->entries[i].slot, err) : st;
+}
+
+static enum status seal(int fd, struct err *err)
+{
+    if (fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL) == 0)
+        return ST_OK;
+    return err_set(err, ST_FAIL, "cannot seal an output: %s", strerror(errno));
+}
+
+static enum status write_npy(const struct job_request *r, const void *output, struct err *err)
+{
+    static const enum npy_type types[DTYPE_COUNT] = {
+        [DTYPE_F16] = NPY_F2, [DTYPE_BF16] = NPY_U2, [DTYPE_F32] = NPY_F4};
+    const struct shape *s = &r->problem.shape;
+    bool heads_first = s->layout == LAYOUT_BHSD;
+    struct npy_header h = {
+        .type = types[s->dtype],
+        .ndim = 4,
+        .dim = {s->B, heads_first ? s->H : s->Sq, heads_first ? s->Sq : s->H, s->D},
+        .data_bytes = shape_q_elems(s) * dtype_size(s->dtype)};
+    return npy_write(r->output, &h, output, err);
+}
+
+static enum status make_output_file(const char *kernel, size_t size, int *fd, char **map,
+                                    struct err *err)
+{
+    *fd = memfd_create("attnscope-output", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (*fd >= 0 && ftruncate(*fd, (off_t)size) == 0) {
+        *map = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, *fd, 0);
+        if (*map != MAP_FAILED)
+            return ST_OK;
+    }
+    return err_set(err, ST_FAIL, "%s: no memory for its output: %s", kernel, strerror(errno));
+}
+
+/* The guarded output of entry i in a fresh memfd; also to the user's file, for entry 0. */
+static enum status export_output(struct launch *l, int i, int *fd, struct err *err)
+{
+    size_t size = l->ops->output_bytes(l->backend);
+    char *map;
+    enum status st = make_output_file(l->request.entries[i].kernel, size, fd, &map, err);
+    if (st != ST_OK)
+        return st;
+    st = l->ops->read_output(l->backend, l->entries[i].slot, map, err);
+    if (st == ST_OK && i == 0 && l->request.output) /* a full disk is no fault of the kernel */
+        l->written = write_npy(&l->request, map + OUTPUT_GUARD_BYTES, &l->write_err);
+    munmap(map, size);
+    return st == ST_OK ? seal(*fd, err) : st;
+}
+
+/* Seconds that entry i may take to load: a user's kernel may need a slow compiler. */
+static double load_seconds(const struct launch *l, int i)
+{
+    const struct kernel *k;
+    if (registry_get(l->registry, l->request.entries[i].kernel, &k, NULL) != ST_OK)
+        return l->ops->load_s;
+    const struct kernel_desc *d = strcmp(l->ops->name, "cpu") == 0 ? k->cpu : k->cuda;
+    return l->ops->load_s + (d ? code_kinds[d->code].load_s : 0);
+}
+
+/* Loads entry i, runs it once and sends its output. */
+static enum status check_entry(struct launch *l, int i, struct err *err)
+{
+    struct entry *e = &l->entries[i];
+    int fd = -1;
+    peer_estimate(&l->peer, PHASE_LOAD, i, load_seconds(l, i));
+    enum status st = load_entry(l, i, err);
+    if (st != ST_OK)
+        return st;
+    launch_describe(l, e);
+    peer_estimate(&l->peer, PHASE_FIRST_RUN, i,
+                  shape_flops(&l->request.problem.shape) / flops_per_s);
+    double begin = peer_now();
+    st = l->ops->run(l->backend, e->slot, err);
+    e->once_s = peer_now() - begin;
+    if (st == ST_OK)
+        st = export_output(l, i, &fd, err);
+    if (st == ST_OK)
+        peer_send(&l->peer, WIRE_OUTPUT, json_pack("{s:i}", "entry", i), fd);
+    if (fd >= 0)
+        close(fd);
+    return st;
+}
+
+static bool is_spent(const struct launch *l)
+{
+    return l->backend && l->ops->spent && l->ops->spent(l->backend);
+}
+
+void launch_blame(struct launch *l, const struct entry *e, enum status st)
+{
+    if (l->lost < 0 && (st == ST_FAIL || is_spent(l)))
+        l->lost = (int)(e - l->entries);
+}
+
+static void unload(struct launch *l, struct entry *e)
+{
+    if (e->slot)
+        l->ops->unload(l->backend, e->slot);
+    e->slot = NULL;
+}
+
+/* Runs entry i once more, with stamps. */
+static enum status trace_entry(struct launch *l, int i, struct err *err)
+{
+    struct entry *e = &l->entries[i];
+    struct block_trace t = {0};
+    if (!l->ops->trace)
+        return err_set(err, ST_NO, "backend=%s takes no stamps of blocks", l->ops->name);
+    peer_estimate(&l->peer, PHASE_LOAD, i, l->ops->load_s);
+    enum status st = l->ops->trace(l->backend, e->slot, &t, err);
+    if (st == ST_OK)
+        json_array_set_new(l->traces, (size_t)i, block_trace_to_json(&t));
+    block_trace_clear(&t);
+    return st;
+}
+
+/* Runs every entry once. What cannot run says so in its row and does not hold up the others. */
+static void check_entries(struct launch *l)
+{
+    for (int i = 0; i < l->request.nentries && l->lost < 0 && !peer_stop(&l->peer); i++) {
+        struct err why = ERR_INIT;
+        if (l->entries[i].skip)
+            continue;
+        enum status st = check_entry(l, i, &why);
+        if (st == ST_OK && l->request.kind == JOB_TRACE)
+            st = trace_entry(l, i, &why);
+        if (st != ST_OK) {
+            unload(l, &l->entries[i]);
+            set_text(&l->entries[i].row.reason, why.text);
+            launch_blame(l, &l->entries[i], st);
+        }
+        launch_send_rows(l, false); /* known even if the next one takes us down */
+    }
+}
+
+/* ---- jobs ---- */
+
+/* Until the outputs are judged. True: go on; false: stop. */
+static bool wait_for_go(struct launch *l)
+{
+    enum wire_type type;
+    json_t *payload;
+    int fd;
+    if (!peer_next(&l->peer, &type, &payload, &fd))
+        return false;
+    json_decref(payload);
+    if (fd >= 0)
+        close(fd);
+    l->peer.cancelled |= type == WIRE_CANCEL;
+    l->peer.gone |= type != WIRE_CANCEL && type != WIRE_GO;
+    return type == WIRE_GO;
+}
+
+static void entries_new(struct launch *l)
+{
+    l->entries = xcalloc((size_t)l->request.nentries + 1, sizeof *l->entries);
+    for (int i = 0; i < l->request.nentries; i++)
+        record_init(run_fields, &l->entries[i].row);
+    l->traces = json_array();
+    for (int i = 0; i < l->request.nentries; i++)
+        json_array_append_new(l->traces, json_null());
+}
+
+static void entries_free(struct launch *l)
+{
+    for (int i = 0; i < l->request.nentries; i++) {
+        struct entry *e = &l->entries[i];
+        unload(l, e);
+        record_clear(run_fields, &e->row);
+        timing_free(e->timing);
+        free(e->samples);
+    }
+    free(l->entries);
+    l->entries = NULL;
+    json_decref(l->traces);
+    l->traces = NULL;
+}
+
+/* Every half second of waiting for the device. False: give up. */
+static bool say_waiting(void *ctx, int others)
+{
+    struct launch *l = ctx;
+    peer_send(&l->peer, WIRE_ESTIMATE,
+              json_pack("{s:i, s:f, s:s, s:i}", "entry", -1, "seconds", 1.0, "phase",
+                        wire_phase_name(PHASE_QUEUE), "others", others),
+              -1);
+    return !peer_stop(&l->peer);
+}
+
+/* Waits until nobody else measures on the device. False: the job was cancelled meanwhile. */
+static bool take_device(struct launch *l)
+{
+    return gpu_lock_take(l->lock, say_waiting, l);
+}
+
+static enum status run_job(struct launch *l, struct err *err)
+{
+    const char *output = l->request.output;
+    enum status st = output ? npy_check_target(output, err) : ST_OK;
+    if (st == ST_OK)
+        st = launch_need_backend(l, err);
+    if (st == ST_OK)
+        st = need_inputs(l, err);
+    if (st != ST_OK)
+        return st;
+    l->written = ST_OK;
+    if (take_device(l))
+        check_entries(l);
+    gpu_lock_release(l->lock);
+    if (l->request.kind == JOB_RUN && l->lost < 0 && !peer_stop(&l->peer)) {
+        launch_send_rows(l, true);
+        if (wait_for_go(l) && take_device(l))
+            launch_time(l);
+        gpu_lock_release(l->lock);
+    }
+    if (l->written != ST_OK && err)
+        *err = l->write_err;
+    return l->written;
+}
+
+/* How fast this machine is, for the CPU's roofline. */
+static enum status peak_job(struct launch *l, json_t **extra, struct err *err)
+{
+    static const double peak_s = 10; /* it takes about one */
+    const struct cpu_simd *simd;
+    struct peak peak;
+    enum status st = cpu_simd_pick(getenv("ATTNSCOPE_CPU"), &simd, err);
+    if (st != ST_OK)
+        return st;
+    peer_estimate(&l->peer, PHASE_PEAK, -1, peak_s);
+    struct pool *pool = pool_new(l->request.options.threads);
+    st = peak_measure(simd, pool, &peak, err);
+    pool_free(pool);
+    if (st != ST_OK)
+        return st;
+    *extra = record_to_json(peak_fields, &peak);
+    record_clear(peak_fields, &peak);
+    return ST_OK;
+}
+
+static void send_done(struct launch *l, enum status st, const struct err *err, json_t *extra)
+{
+    json_t *done =
+        json_pack("{s:o, s:o}", "rows", launch_rows(l), "extra", extra ? extra : json_null());
+    json_object_set_new(done, "error", st == ST_OK ? json_null() : json_string(err->text));
+    if (l->lost >= 0)
+        json_object_update_new(done,
+                               json_pack("{s:i, s:b}", "lost", l->lost, "fault", is_spent(l)));
+    json_object_set_new(done, "no_gpu", json_boolean(st == ST_NO_GPU));
+    peer_send(&l->peer, WIRE_DONE, done, -1);
+}
+
+/* Entries that an earlier worker has finished, or did not survive. */
+static void skip_entries(struct launch *l, const json_t *skip)
+{
+    size_t at;
+    json_t *v;
+    json_array_foreach(skip, at, v)
+    {
+        json_int_t i = json_is_integer(v) ? json_integer_value(v) : -1;
+        if (i >= 0 && i < l->request.nentries)
+            l->entries[i].skip = true;
+    }
+}
+
+static void serve_job(struct launch *l, const json_t *payload)
+{
+    struct err err = ERR_INIT;
+    json_t *extra = NULL;
+    registry_refresh(l->registry); /* the user's kernels as they are now */
+    l->peer.job = (int)json_integer_value(json_object_get(payload, "job"));
+    l->peer.cancelled = false;
+    l->lost = -1;
+    enum status st = job_request_from_json(&l->request, json_object_get(payload, "request"), &err);
+    entries_new(l);
+    skip_entries(l, json_object_get(payload, "skip"));
+    l->careful = json_is_true(json_object_get(payload, "careful"));
+    if (st == ST_OK)
+        switch (l->request.kind) {
+        case JOB_PEAK:
+            st = peak_job(l, &extra, &err);
+            break;
+        case JOB_COMPILE:
+            st = launch_compile(l, &extra, &err);
+            break;
+        case JOB_LISTING:
+            extra = launch_listing(l);
+            break;
+        default:
+            st = run_job(l, &err);
+        }
+    if (st == ST_OK && l->request.kind == JOB_TRACE)
+        extra = json_pack("{s:O}", "traces", l->traces);
+    l->spent = l->lost >= 0 || st == ST_FAIL || st == ST_NO_GPU; /* drivers fail once and for all */
+    send_done(l, st, &err, extra);
+    entries_free(l);
+    job_request_clear(&l->request);
+    l->peer.gone |= is_spent(l) || l->spent; /* another process starts afresh */
+}
+
+int serve_launch(int fd)
+{
+    struct launch l = {.peer = peer_open(fd, "launch"), .registry = registry_new()};
+    enum wire_type type;
+    json_t *payload;
+    int given;
+    while (peer_next(&l.peer, &type, &payload, &given)) {
+        if (type == WIRE_JOB)
+            serve_job(&l, payload);
+        else if (type != WIRE_CANCEL) /* of a job that has just ended */
+            l.peer.gone = true;
+        json_decref(payload);
+        if (given >= 0)
+            close(given);
+    }
+    close_backend(&l);
+    problem_clear(&l.problem);
+    registry_free(l.registry);
+    peer_close(&l.peer);
+    return 0;
+}

@@ -1,0 +1,264 @@
+/* serve_time.c - the timing loop: warm-up, samples in turn, rows ten times a second.
+ *
+ * Nothing else of ours runs meanwhile: outputs were judged before. With interleaving the kernels
+ * take turns, A B A B, so that a change of clock or load hits all alike and samples of one round
+ * can be compared as pairs.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/number.h"
+#include "job/serve_launch.h"
+#include "measure/stats.h"
+
+static const double sample_s = 20e-6; /* a hot sample lasts at least this long, for the clock's
+                                         resolution and the cost of reading it */
+static const int repeat_max = 1000;
+static const double publish_s = 0.1; /* between rows */
+static const double ratio_s = 1;     /* between bootstraps, which cost milliseconds */
+static const double look_s = 0.002;  /* between looks for CANCEL */
+static const double news_s = 0.5;    /* silence that is worth an announcement */
+
+/* The entries that are timed together. */
+struct group {
+    struct launch *l;
+    struct entry **items;
+    int count;
+    double began, published, looked, compared;
+    bool stopped;
+};
+
+static bool cold(const struct launch *l)
+{
+    return strcmp(l->request.l2, "cold") == 0;
+}
+
+static void set_text(char **member, const char *value)
+{
+    free(*member);
+    *member = xstrdup(value);
+}
+
+/* ---- one kernel ---- */
+
+static void lose(struct launch *l, struct entry *e, enum status st, const struct err *why)
+{
+    set_text(&e->row.reason, why->text);
+    launch_blame(l, e, st);
+    l->ops->unload(l->backend, e->slot);
+    e->slot = NULL;
+}
+
+/* Runs until warm_s are over and learns how long a run takes; the checked run was the first. */
+static void warm_up(struct launch *l, struct entry *e)
+{
+    double limit = l->request.rule.warm_s, best = e->once_s, clock = REAL_UNKNOWN, seconds;
+    double begin = peer_now();
+    struct err why = ERR_INIT;
+    int index = (int)(e - l->entries);
+    peer_estimate(&l->peer, PHASE_WARM_UP, index, fmax(limit, 2 * e->once_s));
+    for (double spent = e->once_s; spent < limit; spent = e->once_s + peer_now() - begin) {
+        enum status st = l->ops->sample(l->backend, e->slot, 1, &seconds, &clock, &why);
+        if (st != ST_OK) {
+            lose(l, e, st, &why);
+            return;
+        }
+        best = fmin(best, seconds);
+        e->usual_mhz = fmax(e->usual_mhz, clock); /* ignores NaN */
+        if (peer_stop(&l->peer))
+            return;
+    }
+    double wanted = l->ops->sample_s > 0 ? l->ops->sample_s : sample_s;
+    double runs = best > 0 ? ceil(wanted / best) : repeat_max;
+    e->repeat = cold(l) ? 1 : (int)fmin(fmax(runs, 1), repeat_max);
+    e->once_s = best;
+}
+
+static void keep_sample(struct entry *e, double seconds)
+{
+    void *items = e->samples;
+    xgrow(&items, &e->capsamples, e->nsamples + 1, sizeof *e->samples);
+    e->samples = items;
+    e->samples[e->nsamples++] = seconds;
+}
+
+static void take_sample(struct launch *l, struct entry *e)
+{
+    double seconds, clock = NAN;
+    struct err why = ERR_INIT;
+    double expected = e->once_s * e->repeat;
+    if (expected > news_s || l->careful)
+        peer_estimate(&l->peer, PHASE_TIMING, (int)(e - l->entries), expected);
+    if (cold(l))
+        l->ops->flush(l->backend);
+    enum status st = l->ops->sample(l->backend, e->slot, e->repeat, &seconds, &clock, &why);
+    if (st != ST_OK) {
+        lose(l, e, st, &why);
+        return;
+    }
+    size_t before = timing_count(e->timing);
+    timing_add(e->timing, seconds, clock, e->usual_mhz);
+    keep_sample(e, timing_count(e->timing) > before ? seconds : REAL_UNKNOWN);
+}
+
+/* ---- rows ---- */
+
+static double compulsory_bytes(const struct shape *s)
+{
+    return 2.0 * (double)dtype_size(s->dtype) *
+           ((double)shape_q_elems(s) + (double)shape_kv_elems(s)); /* Q, O and K, V */
+}
+
+static void fill_row(struct launch *l, struct entry *e)
+{
+    const struct shape *s = &l->request.problem.shape;
+    launch_describe(l, e);
+    timing_fill(e->timing, &e->row);
+    double seconds = e->row.median_us * 1e-6;
+    e->row.tflops = shape_flops(s) / seconds * 1e-12;
+    e->row.gbytes_per_s = compulsory_bytes(s) / seconds * 1e-9;
+}
+
+/* Time over the base's, from the pairs of the same round. */
+static void fill_ratio(const struct launch *l, struct entry *e)
+{
+    const struct entry *base = &l->entries[0];
+    size_t n = e->nsamples < base->nsamples ? e->nsamples : base->nsamples;
+    struct ratio r = {1, 1, 1};
+    if (e != base)
+        r = stats_ratio(e->samples, base->samples, n, l->request.problem.seed);
+    e->row.ratio = r.mid;
+    e->row.ratio_lo = r.lo;
+    e->row.ratio_hi = r.hi;
+    if (!isnan(r.lo))
+        set_text(&e->row.verdict, e == base ? "base" : stats_verdict(r));
+}
+
+static void fill_ratios(struct group *g)
+{
+    g->compared = peer_now();
+    if (!g->l->request.interleave || !g->l->entries[0].nsamples)
+        return;
+    for (int i = 0; i < g->count; i++)
+        if (g->items[i]->nsamples)
+            fill_ratio(g->l, g->items[i]);
+}
+
+static void fill_rows(struct group *g)
+{
+    for (int i = 0; i < g->count; i++)
+        if (g->items[i]->nsamples)
+            fill_row(g->l, g->items[i]);
+}
+
+/* ---- a group ---- */
+
+/* Between samples: rows from time to time, and an ear for CANCEL. */
+static void attend(struct group *g)
+{
+    double now = peer_now();
+    if (now - g->looked > look_s) {
+        g->looked = now;
+        g->stopped = peer_stop(&g->l->peer);
+    }
+    if (now - g->published > publish_s) {
+        fill_rows(g);
+        if (now - g->compared > ratio_s)
+            fill_ratios(g);
+        launch_send_rows(g->l, false);
+        g->published = peer_now();
+    }
+}
+
+/* Why the group as a whole may stop, or NULL; every kernel's own reason goes into its row. The
+ * wall limit holds per kernel. */
+static bool group_done(struct group *g)
+{
+    double wall = (peer_now() - g->began) / g->count;
+    bool done = true;
+    for (int i = 0; i < g->count; i++) {
+        struct entry *e = g->items[i];
+        if (!e->slot) /* lost on the way; its reason is in the row */
+            continue;
+        const char *why = timing_done(e->timing, wall);
+        if (why && !e->row.stopped)
+            e->row.stopped = xstrdup(why);
+        done = done && why;
+    }
+    return done;
+}
+
+static void mark_cancelled(struct group *g)
+{
+    for (int i = 0; i < g->count; i++)
+        if (g->items[i]->nsamples)
+            set_text(&g->items[i]->row.stopped, "cancel");
+}
+
+static void time_group(struct group *g)
+{
+    g->began = g->looked = g->compared = peer_now();
+    g->published = g->began - publish_s; /* the first figure is shown at once */
+    do {
+        for (int i = 0; i < g->count && !g->stopped && g->l->lost < 0; i++) {
+            if (g->items[i]->slot)
+                take_sample(g->l, g->items[i]);
+            attend(g);
+        }
+    } while (!g->stopped && g->l->lost < 0 && !group_done(g));
+    if (g->stopped)
+        mark_cancelled(g);
+    fill_rows(g);
+    fill_ratios(g);
+}
+
+/* Sends all samples, once: later frames leave the field out. Together they stay within a frame. */
+static void send_samples(struct group *g)
+{
+    enum { FRAME_SAMPLES = 24000 };
+    size_t each = FRAME_SAMPLES / (size_t)g->count;
+    for (int i = 0; i < g->count; i++)
+        if (g->items[i]->nsamples)
+            g->items[i]->row.samples_us = timing_samples_us(
+                g->items[i]->timing, each < ROW_SAMPLES_MAX ? each : ROW_SAMPLES_MAX);
+    launch_send_rows(g->l, false); /* known even if the next group takes us down */
+    for (int i = 0; i < g->count; i++) {
+        json_decref(g->items[i]->row.samples_us);
+        g->items[i]->row.samples_us = NULL;
+    }
+}
+
+/* Warms up and times the entries from..to-1 that can run. */
+static void time_entries(struct launch *l, int from, int to)
+{
+    struct group g = {.l = l, .items = xcalloc((size_t)(to - from), sizeof *g.items)};
+    for (int i = from; i < to && l->lost < 0 && !peer_stop(&l->peer); i++) {
+        struct entry *e = &l->entries[i];
+        if (!e->slot)
+            continue;
+        e->timing = timing_new(&l->request.rule);
+        e->usual_mhz = REAL_UNKNOWN;
+        warm_up(l, e);
+        if (e->slot)
+            g.items[g.count++] = e;
+    }
+    if (g.count && l->lost < 0 && !peer_stop(&l->peer)) {
+        peer_estimate(&l->peer, PHASE_TIMING, g.count > 1 ? -1 : from, 0);
+        time_group(&g);
+        send_samples(&g);
+    }
+    free(g.items);
+}
+
+void launch_time(struct launch *l)
+{
+    int n = l->request.nentries;
+    if (l->request.interleave)
+        time_entries(l, 0, n);
+    else
+        for (int i = 0; i < n && l->lost < 0; i++)
+            time_entries(l, i, i + 1);
+}

@@ -1,0 +1,35 @@
+/* attn_args.h - the one argument every kernel takes, on every backend.
+ *
+ * The C mirror of struct AttnArgs in kernels/cuda/attn.cuh; both sides assert the same size and
+ * offsets. Strides are in elements; D is contiguous. O has Q's shape. Workspace buffers are in the
+ * order of the descriptor's @workspace lines.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef ATTNSCOPE_KERNEL_ATTN_ARGS_H
+#define ATTNSCOPE_KERNEL_ATTN_ARGS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { ATTN_WS_MAX = 8 };
+
+struct AttnArgs {
+    const void *q, *k, *v;
+    void *o;
+    float *lse;            /* B*H*Sq natural-log sums, or NULL when nobody asked */
+    void *ws[ATTN_WS_MAX]; /* workspace buffers, uninitialised unless the descriptor says zero */
+    int64_t q_stride[3];   /* b, h, s */
+    int64_t k_stride[3];
+    int64_t v_stride[3];
+    int64_t o_stride[3];
+    uint64_t seed;
+    int32_t B, H, Hkv, Sq, Sk, D;
+    int32_t causal; /* query i sees keys 0 .. i + Sk - Sq */
+    float scale;    /* usually 1/sqrt(D) */
+};
+
+_Static_assert(sizeof(struct AttnArgs) == 240, "AttnArgs must match kernels/cuda/attn.cuh");
+_Static_assert(offsetof(struct AttnArgs, q_stride) == 104, "AttnArgs layout");
+_Static_assert(offsetof(struct AttnArgs, scale) == 236, "AttnArgs layout");
+
+#endif

@@ -1,0 +1,547 @@
+/* descriptor.c - what a parsed descriptor is asked: parameter values, the environment of its
+ * expressions, and whether it takes a shape.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "kernel/descriptor.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/mem.h"
+#include "base/number.h"
+#include "base/str.h"
+#include "kernel/blob.h"
+#include "kernel/desc_parse.h"
+
+/* Source hash */
+
+#define FNV_OFFSET 0xcbf29ce484222325u
+#define FNV_PRIME  0x100000001b3u
+
+static uint64_t hash_bytes(uint64_t h, const char *bytes, size_t len)
+{
+    for (size_t i = 0; i < len; i++)
+        h = (h ^ (unsigned char)bytes[i]) * FNV_PRIME;
+    return h;
+}
+
+/* One hash waits for its own multiplication at every byte; four at a time take no longer. */
+static void hash_four(const char *const texts[4], const size_t lens[4], uint64_t h[4])
+{
+    size_t common = lens[0];
+    for (int j = 1; j < 4; j++)
+        common = lens[j] < common ? lens[j] : common;
+    for (size_t i = 0; i < common; i++)
+        for (int j = 0; j < 4; j++)
+            h[j] = (h[j] ^ (unsigned char)texts[j][i]) * FNV_PRIME;
+    for (int j = 0; j < 4; j++)
+        h[j] = hash_bytes(h[j], texts[j] + common, lens[j] - common);
+}
+
+void desc_hash_texts(int n, const char *const *texts, const size_t *lens, uint64_t *hashes)
+{
+    int i = 0;
+    for (; i + 4 <= n; i += 4)
+        hash_four(texts + i, lens + i, hashes + i);
+    for (; i < n; i++)
+        hashes[i] = hash_bytes(hashes[i], texts[i], lens[i]);
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+    size_t n = strlen(text), m = strlen(end);
+    return n >= m && !strcmp(text + n - m, end);
+}
+
+/* Does the text include this header by name? */
+static bool names_header(const char *text, size_t len, const char *header)
+{
+    char line[80];
+    int n = snprintf(line, sizeof line, "#include \"%s\"", header);
+    return n < (int)sizeof line && memmem(text, len, line, (size_t)n);
+}
+
+/* A header of the shared folder of this kind of file, by bit; NULL after the last. */
+static const struct blob *shared_header(const struct blob *b, bool cpu)
+{
+    const char *folder = cpu ? "kernels/cpu/" : "kernels/cuda/";
+    for (; b->path; b++)
+        if (str_starts(b->path, folder) && ends_with(b->path, cpu ? ".h" : ".cuh"))
+            return b;
+    return NULL;
+}
+
+/* Bits of the shared headers that a text includes, itself or through one of them. */
+static uint64_t headers_of(const char *text, size_t len)
+{
+    uint64_t set = 0, bit = 1;
+    for (const struct blob *b = shared_header(blob_table, false); b;
+         b = shared_header(b + 1, false), bit <<= 1)
+        if (names_header(text, len, strrchr(b->path, '/') + 1))
+            set |= bit | headers_of(b->data, blob_size(b));
+    return set;
+}
+
+uint64_t desc_header_set(const char *file, const char *text, size_t len)
+{
+    /* CPU kernels are compiled together with all their headers. */
+    return ends_with(file, ".c") ? UINT64_MAX : headers_of(text, len);
+}
+
+uint64_t desc_header_hash(uint64_t set)
+{
+    bool cpu = set == UINT64_MAX;
+    uint64_t h = FNV_OFFSET, bit = 1;
+    for (const struct blob *b = shared_header(blob_table, cpu); b; b = shared_header(b + 1, cpu)) {
+        if (cpu || set & bit)
+            h = hash_bytes(h, b->data, blob_size(b));
+        bit <<= 1;
+    }
+    return h;
+}
+
+uint64_t desc_source_hash(const char *file, const char *source, size_t len)
+{
+    return hash_bytes(desc_header_hash(desc_header_set(file, source, len)), source, len);
+}
+
+enum status desc_parse(const char *file, const char *source, size_t len, struct kernel_desc **out,
+                       struct err *err)
+{
+    const struct desc_source src = {
+        .file = file, .text = source, .len = len, .hash = desc_source_hash(file, source, len)};
+    return desc_parse_source(&src, out, err);
+}
+
+/* Freeing */
+
+static void free_param(struct desc_param *p)
+{
+    for (char **w = p->words; w && *w; w++)
+        free(*w);
+    free(p->words);
+    free(p->name);
+    free(p->doc);
+}
+
+static void free_pass(struct desc_pass *pass)
+{
+    free(pass->name);
+    free(pass->entry);
+    expr_free(pass->threads);
+    expr_free(pass->cluster);
+    for (int i = 0; i < 3; i++)
+        expr_free(pass->grid[i]);
+    for (int i = 0; i < pass->nsmem; i++) {
+        free(pass->smem[i].name);
+        expr_free(pass->smem[i].bytes);
+        free(pass->smem[i].over);
+        free(pass->smem[i].doc);
+    }
+}
+
+static void free_texts(struct kernel_desc *d)
+{
+    char *texts[] = {d->name,     d->title, d->idea, d->after,  d->include, d->flags,
+                     d->compiler, d->path,  d->file, d->symbol, d->peer};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        free(texts[i]);
+    for (int i = 0; i < d->ntma; i++)
+        free(d->tma[i]);
+}
+
+void desc_free(struct kernel_desc *d)
+{
+    if (!d)
+        return;
+    for (int i = 0; i < d->nparams; i++)
+        free_param(&d->params[i]);
+    for (int i = 0; i < d->npasses; i++)
+        free_pass(&d->passes[i]);
+    for (int i = 0; i < d->nws; i++) {
+        free(d->ws[i].name);
+        expr_free(d->ws[i].bytes);
+        free(d->ws[i].doc);
+    }
+    for (int i = 0; i < d->nneeds; i++)
+        expr_free(d->needs[i]);
+    expr_free(d->requires_);
+    expr_free(d->read);
+    expr_free(d->write);
+    free_texts(d);
+    free(d);
+}
+
+/* Names of the outside */
+
+void desc_entry(const struct kernel_desc *d, int pass, char *buf, size_t size)
+{
+    const struct desc_pass *p = &d->passes[pass];
+    if (p->entry)
+        snprintf(buf, size, "%s", p->entry);
+    else
+        snprintf(buf, size, "%s%s%s", d->name, pass ? "_" : "", pass ? p->name : "");
+}
+
+char *desc_python_name(const struct kernel_desc *d)
+{
+    return d->symbol ? xasprintf("py:%s", d->symbol) : xstrdup(d->name);
+}
+
+char *desc_path(const struct kernel_desc *d, const char *file)
+{
+    char *real = *file == '/' ? NULL : realpath(d->path, NULL);
+    char *slash = real ? strrchr(real, '/') : NULL;
+    char *path = slash ? xasprintf("%.*s/%s", (int)(slash - real), real, file) : xstrdup(file);
+    free(real);
+    return path;
+}
+
+/* Parameters */
+
+struct param_values desc_defaults(const struct kernel_desc *d)
+{
+    struct param_values v = {{0}};
+    for (int i = 0; i < d->nparams; i++)
+        v.v[i] = d->params[i].def;
+    return v;
+}
+
+int desc_param_index(const struct kernel_desc *d, const char *name)
+{
+    for (int i = 0; i < d->nparams; i++)
+        if (!strcmp(d->params[i].name, name))
+            return i;
+    return -1;
+}
+
+static const char *param_name(const void *desc, size_t i)
+{
+    const struct kernel_desc *d = desc;
+    return i < (size_t)d->nparams ? d->params[i].name : NULL;
+}
+
+static enum status no_such_param(const struct kernel_desc *d, const char *name, struct err *err)
+{
+    const char *near = str_nearest(name, param_name, d);
+    if (!d->nparams)
+        return err_set(err, ST_USAGE, "%s has no parameters, so no \"%s\"", d->name, name);
+    if (near)
+        return err_set(err, ST_USAGE, "%s has no parameter \"%s\"; did you mean %s?", d->name, name,
+                       near);
+    struct str all = {0};
+    for (int i = 0; i < d->nparams; i++)
+        str_addf(&all, " %s", d->params[i].name);
+    enum status st = err_set(err, ST_USAGE, "%s has no parameter \"%s\"; it has%s", d->name, name,
+                             str_text(&all));
+    str_free(&all);
+    return st;
+}
+
+static enum status set_word(const struct desc_param *p, const char *text, int64_t *value,
+                            struct err *err)
+{
+    struct str all = {0};
+    for (int i = 0; p->words[i]; i++) {
+        if (!strcasecmp(p->words[i], text)) {
+            *value = i;
+            str_free(&all);
+            return ST_OK;
+        }
+        str_addf(&all, "%s%s", i ? " or " : "", p->words[i]);
+    }
+    const char *near = str_nearest_in(text, (const char *const *)p->words);
+    enum status st =
+        err_set(err, ST_USAGE, "%s is %s, not \"%s\"%s%s%s", p->name, str_text(&all), text,
+                near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+    str_free(&all);
+    return st;
+}
+
+enum status desc_param_set(const struct kernel_desc *d, struct param_values *v, const char *name,
+                           const char *text, struct err *err)
+{
+    int i = desc_param_index(d, name);
+    if (i < 0)
+        return no_such_param(d, name, err);
+    const struct desc_param *p = &d->params[i];
+    if (p->words)
+        return set_word(p, text, &v->v[i], err);
+    return number_parse_int(p->name, text, p->lo, p->hi, &v->v[i], err);
+}
+
+enum status desc_param_try(const struct kernel_desc *d, struct param_values *v, const char *name,
+                           const char *text, struct err *err)
+{
+    const int i = desc_param_index(d, name);
+    enum status st = desc_param_set(d, v, name, text, err);
+    if (st && i >= 0 && !d->params[i].words)
+        st = number_parse_int(name, text, INT64_MIN, INT64_MAX, &v->v[i], NULL);
+    return st;
+}
+
+void desc_params_format(const struct kernel_desc *d, const struct param_values *v,
+                        bool only_changed, char *buf, size_t size)
+{
+    struct str s = {0};
+    for (int i = 0; i < d->nparams; i++) {
+        const struct desc_param *p = &d->params[i];
+        if (only_changed && v->v[i] == p->def)
+            continue;
+        str_addf(&s, "%s%s=", s.len ? " " : "", p->name);
+        if (p->words && v->v[i] >= p->lo && v->v[i] <= p->hi)
+            str_add(&s, p->words[v->v[i]]);
+        else
+            str_addf(&s, "%lld", (long long)v->v[i]);
+    }
+    if (size)
+        snprintf(buf, size, "%s", str_text(&s));
+    str_free(&s);
+}
+
+/* Expressions */
+
+int64_t desc_compiled_d(int64_t D)
+{
+    return (D + 15) / 16 * 16;
+}
+
+/* Sum of floor((a*i + b) / m) for i in 0..n-1, all non-negative, in O(log): as Euclid's algorithm,
+ * the lattice points under the line are counted by exchanging the axes. */
+static double floor_sum(int64_t n, int64_t m, int64_t a, int64_t b)
+{
+    double sum = 0;
+    while (n > 0) {
+        sum += (double)(a / m) * ((double)n * (double)(n - 1) / 2) + (double)(b / m) * (double)n;
+        a %= m;
+        b %= m;
+        int64_t top = a * n + b;
+        if (top < m)
+            break;
+        n = top / m;
+        b = top % m;
+        int64_t swap = m;
+        m = a;
+        a = swap;
+    }
+    return sum;
+}
+
+static double ceil_div(int64_t a, int64_t b)
+{
+    return (double)((a + b - 1) / b);
+}
+
+/* Under the causal mask the last row of query tile i sees (i+1)*br + Sk - Sq keys, except in the
+ * last, possibly ragged tile, where it sees all Sk. */
+double desc_tiles(const struct shape *s, int64_t br, int64_t bc)
+{
+    double query_tiles = ceil_div(s->Sq, br), key_tiles = ceil_div(s->Sk, bc);
+    if (!s->causal)
+        return query_tiles * key_tiles;
+    int64_t ahead = s->Sk - s->Sq, full = (int64_t)query_tiles - 1;
+    int64_t first = ahead < 0 ? -ahead / br : 0; /* earlier tiles see no key at all */
+    double sum = key_tiles;
+    if (first < full)
+        sum += floor_sum(full - first, bc, br, (first + 1) * br + ahead + bc - 1);
+    return sum;
+}
+
+struct fixed_name {
+    const char *name;
+    double (*value)(const struct desc_env *e);
+};
+
+static double value_B(const struct desc_env *e)
+{
+    return (double)e->shape->B;
+}
+
+static double value_H(const struct desc_env *e)
+{
+    return (double)e->shape->H;
+}
+
+static double value_Hkv(const struct desc_env *e)
+{
+    return (double)e->shape->Hkv;
+}
+
+static double value_Sq(const struct desc_env *e)
+{
+    return (double)e->shape->Sq;
+}
+
+static double value_Sk(const struct desc_env *e)
+{
+    return (double)e->shape->Sk;
+}
+
+static double value_D(const struct desc_env *e)
+{
+    return (double)(e->compiled_d ? desc_compiled_d(e->shape->D) : e->shape->D);
+}
+
+static double value_T(const struct desc_env *e)
+{
+    return (double)dtype_size(e->shape->dtype);
+}
+
+static double value_causal(const struct desc_env *e)
+{
+    return e->shape->causal;
+}
+
+static double value_pairs(const struct desc_env *e)
+{
+    return shape_pairs(e->shape);
+}
+
+static double value_sm(const struct desc_env *e)
+{
+    return e->sm;
+}
+
+static const struct fixed_name fixed_names[] = {
+    {"B", value_B},   {"H", value_H},         {"Hkv", value_Hkv}, {"Sq", value_Sq},
+    {"Sk", value_Sk}, {"D", value_D},         {"T", value_T},     {"causal", value_causal},
+    {"sm", value_sm}, {"pairs", value_pairs},
+};
+enum { FIXED_NAMES = sizeof fixed_names / sizeof *fixed_names };
+
+const char *desc_fixed_name(size_t i)
+{
+    return i < FIXED_NAMES ? fixed_names[i].name : NULL;
+}
+
+const char *desc_known_name(const void *desc, size_t i)
+{
+    return i < FIXED_NAMES ? fixed_names[i].name : param_name(desc, i - FIXED_NAMES);
+}
+
+static const char *env_names(const void *ctx, size_t i)
+{
+    const struct desc_env *e = ctx;
+    return desc_known_name(e->desc, i);
+}
+
+static bool env_value(const void *ctx, const char *name, double *out)
+{
+    const struct desc_env *e = ctx;
+    for (size_t i = 0; i < FIXED_NAMES; i++)
+        if (!strcmp(name, fixed_names[i].name)) {
+            *out = fixed_names[i].value(e);
+            return true;
+        }
+    int param = desc_param_index(e->desc, name);
+    if (param >= 0)
+        *out = (double)e->params->v[param];
+    return param >= 0;
+}
+
+static bool env_call(const void *ctx, const char *name, int argc, const double *argv, double *out)
+{
+    const struct desc_env *e = ctx;
+    if (strcmp(name, "tiles") || argc != 2)
+        return false;
+    bool whole = argv[0] >= 1 && argv[1] >= 1 && argv[0] < 0x1p31 && argv[1] < 0x1p31;
+    *out = whole ? desc_tiles(e->shape, (int64_t)argv[0], (int64_t)argv[1]) : REAL_UNKNOWN;
+    return true;
+}
+
+struct expr_env desc_expr_env(const struct desc_env *e)
+{
+    return (struct expr_env){.value = env_value, .call = env_call, .names = env_names, .ctx = e};
+}
+
+/* Support */
+
+static enum status check_dtype(const struct kernel_desc *d, enum dtype dtype, struct err *why)
+{
+    if (d->dtypes & 1u << dtype)
+        return ST_OK;
+    struct str can = {0};
+    for (int t = 0; t < DTYPE_COUNT; t++)
+        if (d->dtypes & 1u << t)
+            str_addf(&can, "%s%s", can.len ? " or " : "", dtype_name((enum dtype)t));
+    enum status st =
+        err_set(why, ST_NO, "%s needs %s; dtype is %s", d->name, str_text(&can), dtype_name(dtype));
+    str_free(&can);
+    return st;
+}
+
+static enum status check_range(const struct kernel_desc *d, const struct desc_param *p,
+                               int64_t value, struct err *why)
+{
+    if (value < p->lo)
+        return err_set(why, ST_NO, "%s needs %s >= %lld; %s is %lld", d->name, p->name,
+                       (long long)p->lo, p->name, (long long)value);
+    if (value > p->hi)
+        return err_set(why, ST_NO, "%s needs %s <= %lld; %s is %lld", d->name, p->name,
+                       (long long)p->hi, p->name, (long long)value);
+    return ST_OK;
+}
+
+static void notice_sm(void *ctx, const char *name)
+{
+    bool *found = ctx;
+    *found |= !strcmp(name, "sm");
+}
+
+/* Gathers "; D is 2048, BR is 64" over the names of a term. */
+struct value_list {
+    const struct desc_env *env;
+    struct str text;
+};
+
+static void add_value(void *ctx, const char *name)
+{
+    struct value_list *list = ctx;
+    double value;
+    char key[64];
+    snprintf(key, sizeof key, " %s is ", name);
+    bool there = list->text.len && strstr(str_text(&list->text), key);
+    if (there || !env_value(list->env, name, &value))
+        return;
+    str_addf(&list->text, "%s%s", list->text.len ? "," : ";", key);
+    int param = desc_param_index(list->env->desc, name);
+    char **words = param >= 0 ? list->env->desc->params[param].words : NULL;
+    if (words)
+        str_add(&list->text, words[(int)value]);
+    else
+        str_addf(&list->text, "%.15g", value);
+}
+
+static enum status check_need(const struct desc_env *env, const struct expr *need, struct err *why)
+{
+    bool names_sm = false;
+    expr_names(need, notice_sm, &names_sm);
+    if (names_sm && !env->sm)
+        return ST_OK;
+    struct expr_env ee = desc_expr_env(env);
+    double value;
+    enum status st = expr_eval(need, &ee, &value, why);
+    if (st != ST_OK || (!isnan(value) && value != 0))
+        return st;
+    struct value_list list = {.env = env};
+    expr_names(need, add_value, &list);
+    st = err_set(why, ST_NO, "%s needs %s%s", env->desc->name, expr_text(need),
+                 str_text(&list.text));
+    str_free(&list.text);
+    return st;
+}
+
+enum status desc_supports(const struct kernel_desc *d, const struct shape *s,
+                          const struct param_values *v, int sm, struct err *why)
+{
+    struct desc_env env = {.desc = d, .shape = s, .params = v, .sm = sm};
+    enum status st = check_dtype(d, s->dtype, why);
+    for (int i = 0; st == ST_OK && i < d->nparams; i++)
+        st = check_range(d, &d->params[i], v->v[i], why);
+    for (int i = 0; st == ST_OK && i < d->nneeds; i++)
+        st = check_need(&env, d->needs[i], why);
+    return st;
+}

@@ -1,0 +1,157 @@
+/* descriptor.h - what a kernel's header comment says about it, parsed.
+ *
+ * The tags and their grammar are in attnscope-kernel(5) and kernels/README.md. Expressions are kept
+ * parsed, with their text, so that plans can show the formula and its values.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef ATTNSCOPE_KERNEL_DESCRIPTOR_H
+#define ATTNSCOPE_KERNEL_DESCRIPTOR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/expr.h"
+#include "kernel/code.h"
+#include "spec/shape.h"
+
+enum {
+    DESC_PARAMS_MAX = 16,
+    DESC_PASSES_MAX = 4,
+    DESC_SMEM_MAX = 16,
+    DESC_WS_MAX = 8,
+    DESC_NEEDS_MAX = 16,
+    DESC_TMA_MAX = 4,
+};
+
+/* Which pipes do the two products: @unit. A scalar kernel cannot reach the tensor roof. */
+enum desc_unit { UNIT_SCALAR, UNIT_TENSOR };
+
+/* Where a kernel's code can run: @backend. */
+enum { ON_CUDA = 1, ON_CPU = 2 };
+
+/* @param NAME default [lo..hi] doc   or   @param NAME word|word|... doc (default: the first).
+ * A word parameter's value is the index of the word. */
+struct desc_param {
+    char *name;
+    int64_t def, lo, hi;
+    char **words; /* NULL-terminated, or NULL for a number */
+    char *doc;
+};
+
+/* @smem dynamic|static NAME expr [align=N] [over=NAME] doc */
+struct desc_smem {
+    char *name;
+    struct expr *bytes;
+    bool is_static;
+    int align;  /* bytes, a power of two; default 16 */
+    char *over; /* starts at the offset of this earlier buffer, or NULL */
+    char *doc;
+};
+
+/* One launch. The first pass is the kernel itself; @pass NAME opens further ones, whose entry
+ * point is <kernel>_<pass>. */
+struct desc_pass {
+    char *name;           /* the kernel's name, or the pass's */
+    char *entry;          /* @entry: of the code, where it is not <kernel>[_<pass>]; or NULL */
+    struct expr *threads; /* NULL for a CPU kernel: nothing is launched */
+    struct expr *grid[3]; /* x y z; NULL is 1 */
+    struct expr *cluster; /* blocks per cluster, NULL: no cluster */
+    struct desc_smem smem[DESC_SMEM_MAX];
+    int nsmem;
+};
+
+/* @workspace NAME expr [zero] doc */
+struct desc_workspace {
+    char *name;
+    struct expr *bytes;
+    bool zero; /* cleared before every call; otherwise uninitialised */
+    char *doc;
+};
+
+struct kernel_desc {
+    char *name, *title, *idea, *after;  /* after: the ladder step it follows, or NULL */
+    unsigned dtypes;                    /* bit (1u << enum dtype) */
+    struct expr *requires_;             /* over shape letters, params, T, sm; NULL: always */
+    struct expr *needs[DESC_NEEDS_MAX]; /* its terms, which are joined by && */
+    int nneeds;
+    struct desc_param params[DESC_PARAMS_MAX];
+    int nparams;
+    struct desc_pass passes[DESC_PASSES_MAX];
+    int npasses;
+    struct desc_workspace ws[DESC_WS_MAX];
+    int nws;
+    struct expr *read, *write; /* requested bytes, @traffic; NULL unknown */
+    enum desc_unit unit;
+    char *tma[DESC_TMA_MAX]; /* @tma lines as text: "Q box=BR,D swizzle=128" */
+    int ntma;
+    char *include, *flags, *compiler; /* of a user's kernel, as text; NULL when absent */
+    enum code_kind code;              /* what its code is */
+    char *file, *symbol;              /* @cubin, @library: as written; NULL when absent */
+    unsigned backends;                /* ON_CUDA, ON_CPU */
+    char *peer; /* the library that does the work: "cublas" "cudnn" "torch" "python", or NULL */
+    const char *source; /* the file's text, borrowed from the registry */
+    size_t source_len;
+    uint64_t source_hash; /* FNV-1a of the shared headers that it includes, and of the source */
+    char *path;           /* file it came from, or "built in" */
+};
+
+/* FNV-1a of the shared headers that a kernel sees (those of kernels/cuda that it includes, itself or
+ * through another; all .h files of kernels/cpu for .c), in the order of the build's list, continued
+ * over `source`. */
+uint64_t desc_source_hash(const char *file, const char *source, size_t len);
+
+/* Parses the first comment of `source`. `file` names it in messages, which carry line and column;
+ * err marks the word in `source`. @threads and @grid may be absent where `file` ends in ".c": a
+ * CPU kernel, whose blocks a thread pool runs. The source must outlive the descriptor. */
+enum status desc_parse(const char *file, const char *source, size_t len, struct kernel_desc **out,
+                       struct err *err);
+void desc_free(struct kernel_desc *d);
+
+/* What a Python child is asked for: "torch:flash", "py:module.function". The caller frees it. */
+char *desc_python_name(const struct kernel_desc *d);
+/* The entry point of launch `pass` in the compiled code: "splitkv_combine". */
+void desc_entry(const struct kernel_desc *d, int pass, char *buf, size_t size);
+/* `file`, a name that the descriptor gives, as a path: relative ones count from the folder in
+ * which the descriptor really lies, links followed. The caller frees it. */
+char *desc_path(const struct kernel_desc *d, const char *file);
+
+/* Values of a kernel's parameters, in the order of desc->params. */
+struct param_values {
+    int64_t v[DESC_PARAMS_MAX];
+};
+struct param_values desc_defaults(const struct kernel_desc *d);
+int desc_param_index(const struct kernel_desc *d, const char *name); /* -1 if absent */
+/* Sets one parameter from text ("64", "duplicate"). ST_USAGE with range or words. */
+enum status desc_param_set(const struct kernel_desc *d, struct param_values *v, const char *name,
+                           const char *text, struct err *err);
+/* The same, but takes a whole number out of the parameter's range as well: desc_supports() then says
+ * that this kernel cannot have it, where others can. ST_USAGE for what is no number or word. */
+enum status desc_param_try(const struct kernel_desc *d, struct param_values *v, const char *name,
+                           const char *text, struct err *err);
+/* "BR=32 MAP=duplicate"; only_changed leaves out defaults. */
+void desc_params_format(const struct kernel_desc *d, const struct param_values *v,
+                        bool only_changed, char *buf, size_t size);
+
+/* The environment in which descriptor expressions live: B H Hkv Sq Sk D T causal pairs sm, every
+ * parameter, and the call tiles(BR,BC): (query tile, key tile) pairs of one head that the mask
+ * leaves at least one pair in. sm is 0 when no device is meant. D is the shape's in @requires and
+ * @traffic, and ATTN_D, rounded up to 16, in everything that the compiled kernel depends on. */
+struct desc_env {
+    const struct kernel_desc *desc;
+    const struct shape *shape;
+    const struct param_values *params;
+    int sm;          /* 10 * major + minor */
+    bool compiled_d; /* D is ATTN_D */
+};
+struct expr_env desc_expr_env(const struct desc_env *e);
+/* ATTN_D: D rounded up to a multiple of 16. */
+int64_t desc_compiled_d(int64_t D);
+/* (query tile of `br` rows, key tile of `bc` rows) pairs of one head with an unmasked pair. */
+double desc_tiles(const struct shape *s, int64_t br, int64_t bc);
+
+/* Can this kernel take this shape and these parameters on a device of this sm (0: any)? ST_OK, or ST_NO with the reason
+ * in one sentence that names the limit: "row_full needs D <= 1024; D is 2048". */
+enum status desc_supports(const struct kernel_desc *d, const struct shape *s,
+                          const struct param_values *v, int sm, struct err *why);
+
+#endif

@@ -1,0 +1,368 @@
+/* parse.c - a Markdown file as steps of prose and directives, through md4c.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <md4c.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/sanitize.h"
+#include "lesson/internal.h"
+
+enum { TEXT_MAX = 1 << 20, NESTING_MAX = 8 };
+
+struct parser {
+    struct lesson *lesson;
+    const char *file, *source;
+    size_t len;
+    struct str text;               /* of the block that is open */
+    size_t block_at;               /* where the block's text began in the source */
+    bool directives;               /* inside a directive block */
+    int heading;                   /* level of the open heading, or 0 */
+    int lists;                     /* nesting */
+    unsigned ordered[NESTING_MAX]; /* next number, 0 for bullets */
+    bool item_open;                /* the next paragraph is a list item's first */
+    struct err *err;
+    enum status status;
+};
+
+static int line_of(const struct parser *p, size_t at)
+{
+    int line = 1;
+    for (size_t i = 0; i < at && i < p->len; i++)
+        line += p->source[i] == '\n';
+    return line;
+}
+
+/* Prefixes the sentence with file and line, and stops the parser. */
+static int fail(struct parser *p, size_t at, enum status st)
+{
+    p->status = st;
+    err_prefix(p->err, "%s:%d", p->file, line_of(p, at));
+    return 1;
+}
+
+static struct lesson_stage *current_step(struct parser *p)
+{
+    return p->lesson->nsteps ? &p->lesson->steps[p->lesson->nsteps - 1] : NULL;
+}
+
+static void add_prose(struct parser *p, enum item_kind kind, char *text)
+{
+    struct lesson_stage *step = current_step(p);
+    if (!step) { /* before the first step: not shown in the runner */
+        free(text);
+        return;
+    }
+    xgrow((void **)&step->items, &step->capitems, step->nitems + 1, sizeof *step->items);
+    step->items[step->nitems++] = (struct item){.kind = kind, .text = text};
+}
+
+static char *clean(const struct str *text, bool lines)
+{
+    struct str out = {0};
+    sanitize(&out, str_text(text), text->len, lines);
+    return str_take(&out);
+}
+
+/* ---- blocks ---- */
+
+static bool is_directives(const MD_BLOCK_CODE_DETAIL *d)
+{
+    static const char word[] = "attnscope";
+    return d->info.size == sizeof word - 1 && memcmp(d->info.text, word, sizeof word - 1) == 0;
+}
+
+static int enter_block(MD_BLOCKTYPE type, void *detail, void *ctx)
+{
+    struct parser *p = ctx;
+    str_clear(&p->text);
+    p->block_at = p->len;
+    switch (type) {
+    case MD_BLOCK_H:
+        p->heading = (int)((MD_BLOCK_H_DETAIL *)detail)->level;
+        break;
+    case MD_BLOCK_CODE:
+        p->directives = is_directives(detail);
+        break;
+    case MD_BLOCK_UL:
+    case MD_BLOCK_OL:
+        if (p->lists < NESTING_MAX)
+            p->ordered[p->lists] = type == MD_BLOCK_OL ? ((MD_BLOCK_OL_DETAIL *)detail)->start : 0;
+        p->lists++;
+        break;
+    case MD_BLOCK_LI:
+        p->item_open = true;
+        break;
+    default:
+        break;
+    }
+    return 0;
+}
+
+static int end_heading(struct parser *p)
+{
+    char *text = clean(&p->text, false);
+    struct lesson *l = p->lesson;
+    if (p->heading == 1 && !l->title) {
+        l->title = text;
+    } else if (p->heading == 2) {
+        xgrow((void **)&l->steps, &l->capsteps, l->nsteps + 1, sizeof *l->steps);
+        l->steps[l->nsteps++] = (struct lesson_stage){.title = text};
+    } else {
+        add_prose(p, ITEM_PARAGRAPH, text);
+    }
+    p->heading = 0;
+    return 0;
+}
+
+static void end_paragraph(struct parser *p)
+{
+    if (p->text.len == 0)
+        return;
+    char *text = clean(&p->text, false);
+    if (p->item_open && p->lists > 0 && p->lists <= NESTING_MAX) {
+        unsigned *number = &p->ordered[p->lists - 1];
+        char *marked = *number ? xasprintf("%u. %s", (*number)++, text) : xasprintf("- %s", text);
+        free(text);
+        add_prose(p, ITEM_BULLET, marked);
+    } else {
+        add_prose(p, ITEM_PARAGRAPH, text);
+    }
+    p->item_open = false;
+    str_clear(&p->text);
+}
+
+/* The lines of a directive block; one that begins with a blank goes on with the line before. */
+static int run_directives(struct parser *p)
+{
+    struct lesson_stage *step = current_step(p);
+    if (!step) {
+        err_set(p->err, ST_USAGE, "directives must stand below a \"##\" heading");
+        return fail(p, p->block_at, ST_USAGE);
+    }
+    const char *text = str_text(&p->text);
+    for (size_t at = 0; text[at];) {
+        size_t start = at;
+        struct str line = {0};
+        do {
+            size_t n = strcspn(text + at, "\n");
+            if (line.len)
+                str_addc(&line, ' ');
+            size_t blanks = line.len ? strspn(text + at, " \t") : 0;
+            str_addn(&line, text + at + blanks, n - blanks);
+            at += n + (text[at + n] == '\n');
+        } while (text[at] == ' ' || text[at] == '\t');
+        enum status st = ST_OK;
+        if (!str_blank(str_text(&line)) && *str_text(&line) != '#')
+            st = directive_parse(step, str_text(&line), p->err);
+        str_free(&line);
+        if (st != ST_OK)
+            return fail(p, p->block_at + start, st);
+    }
+    return 0;
+}
+
+static int end_code(struct parser *p)
+{
+    if (p->directives) {
+        p->directives = false;
+        return run_directives(p);
+    }
+    add_prose(p, ITEM_CODE, clean(&p->text, true));
+    return 0;
+}
+
+static int leave_block(MD_BLOCKTYPE type, void *detail, void *ctx)
+{
+    (void)detail;
+    struct parser *p = ctx;
+    switch (type) {
+    case MD_BLOCK_H:
+        return end_heading(p);
+    case MD_BLOCK_CODE:
+        return end_code(p);
+    case MD_BLOCK_P:
+        end_paragraph(p);
+        break;
+    case MD_BLOCK_LI: /* of a tight list: the text stands in it without a paragraph */
+        end_paragraph(p);
+        p->item_open = false;
+        break;
+    case MD_BLOCK_UL:
+    case MD_BLOCK_OL:
+        p->lists--;
+        break;
+    default:
+        break;
+    }
+    str_clear(&p->text);
+    return 0;
+}
+
+/* ---- text ---- */
+
+static int enter_span(MD_SPANTYPE type, void *detail, void *ctx)
+{
+    (void)detail;
+    struct parser *p = ctx;
+    if (type == MD_SPAN_CODE)
+        str_addc(&p->text, '`');
+    return 0;
+}
+
+static int add_text(MD_TEXTTYPE type, const MD_CHAR *text, MD_SIZE size, void *ctx)
+{
+    struct parser *p = ctx;
+    if (text >= p->source && text < p->source + p->len && p->block_at == p->len)
+        p->block_at = (size_t)(text - p->source);
+    switch (type) {
+    case MD_TEXT_NULLCHAR:
+    case MD_TEXT_HTML: /* comments to other authors */
+        break;
+    case MD_TEXT_BR:
+    case MD_TEXT_SOFTBR:
+        str_addc(&p->text, ' ');
+        break;
+    default:
+        str_addn(&p->text, text, size);
+    }
+    return 0;
+}
+
+/* ---- the whole ---- */
+
+static enum status check_whole(struct parser *p)
+{
+    struct lesson *l = p->lesson;
+    if (!l->title)
+        return err_set(p->err, ST_USAGE, "%s: a lesson begins with a \"#\" heading, its title",
+                       p->file);
+    if (l->nsteps == 0)
+        return err_set(p->err, ST_USAGE, "%s: a lesson needs at least one \"##\" heading, a step",
+                       p->file);
+    for (size_t i = 0; i < l->nsteps; i++)
+        for (size_t j = 0; j < l->steps[i].nitems; j++) {
+            const struct item *it = &l->steps[i].items[j];
+            if (it->kind == ITEM_CHOICE && it->noptions < 2)
+                return err_set(p->err, ST_USAGE, "%s: choice \"%s\" needs two options or more",
+                               p->file, it->name);
+        }
+    return ST_OK;
+}
+
+/* "lessons/02-online-softmax.md" -> "online-softmax" */
+static char *name_of(const char *file)
+{
+    const char *base = strrchr(file, '/');
+    base = base ? base + 1 : file;
+    size_t digits = strspn(base, "0123456789");
+    if (digits && base[digits] == '-')
+        base += digits + 1;
+    size_t len = strlen(base);
+    if (len > 3 && strcmp(base + len - 3, ".md") == 0)
+        len -= 3;
+    char *raw = xstrndup(base, len), *name = sanitize_line(raw);
+    free(raw);
+    return name;
+}
+
+/* Sentences quote the lesson, which is foreign text. */
+static void clean_sentence(struct err *err)
+{
+    char *clean = sanitize_line(err->text);
+    snprintf(err->text, sizeof err->text, "%s", clean);
+    free(clean);
+}
+
+enum status lesson_parse(const char *file, const char *text, size_t len, struct lesson **out,
+                         struct err *err)
+{
+    static const MD_PARSER callbacks = {
+        .flags = MD_FLAG_NOINDENTEDCODEBLOCKS,
+        .enter_block = enter_block,
+        .leave_block = leave_block,
+        .enter_span = enter_span,
+        .leave_span = enter_span,
+        .text = add_text,
+    };
+    struct err own = ERR_INIT;
+    *out = NULL;
+    if (len > TEXT_MAX)
+        return err_set(err, ST_USAGE, "%s: a lesson may have 1 MiB at most", file);
+    struct str source = {0}; /* md4c 0.4 reads past a link that the end of the text cuts off */
+    str_addn(&source, text, len);
+    str_add(&source, "\n\n");
+    struct parser p = {
+        .file = file, .source = source.data, .len = source.len, .err = err ? err : &own};
+    p.lesson = xcalloc(1, sizeof *p.lesson);
+    p.lesson->name = name_of(file);
+    if (md_parse(source.data, (MD_SIZE)source.len, &callbacks, &p) != 0 && p.status == ST_OK)
+        p.status = err_set(p.err, ST_USAGE, "%s: cannot be read as Markdown", file);
+    if (p.status == ST_OK)
+        p.status = check_whole(&p);
+    str_free(&p.text);
+    str_free(&source);
+    if (p.status == ST_OK) {
+        *out = p.lesson;
+        return ST_OK;
+    }
+    lesson_free(p.lesson);
+    clean_sentence(p.err);
+    return p.status;
+}
+
+static void item_clear(struct item *it)
+{
+    for (size_t i = 0; i < it->noptions; i++) {
+        free(it->options[i].word);
+        free(it->options[i].text);
+        expr_free(it->options[i].when);
+    }
+    free(it->options);
+    free(it->name);
+    free(it->text);
+    free(it->right);
+    expr_free(it->expr);
+}
+
+void lesson_free(struct lesson *l)
+{
+    if (!l)
+        return;
+    for (size_t i = 0; i < l->nsteps; i++) {
+        struct lesson_stage *step = &l->steps[i];
+        for (size_t j = 0; j < step->nitems; j++)
+            item_clear(&step->items[j]);
+        for (size_t j = 0; j < step->nhints; j++)
+            free(step->hints[j]);
+        free(step->items);
+        free(step->hints);
+        free(step->title);
+    }
+    free(l->steps);
+    free(l->name);
+    free(l->title);
+    free(l);
+}
+
+const char *lesson_name(const struct lesson *l)
+{
+    return l->name;
+}
+
+const char *lesson_title(const struct lesson *l)
+{
+    return l->title;
+}
+
+int lesson_steps(const struct lesson *l)
+{
+    return (int)l->nsteps;
+}
+
+const char *lesson_step_title(const struct lesson *l, int step)
+{
+    return l->steps[step].title;
+}

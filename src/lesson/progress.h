@@ -1,0 +1,36 @@
+/* progress.h - what a learner has done and predicted, in two tables of the results file.
+ *
+ * Lessons are known by their name, steps by their title, so that a lesson may grow without losing
+ * what was done. All functions do nothing when `db` is NULL.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef ATTNSCOPE_LESSON_PROGRESS_H
+#define ATTNSCOPE_LESSON_PROGRESS_H
+
+#include <stdbool.h>
+
+#include "store/store.h"
+
+enum progress { PROGRESS_NONE, PROGRESS_SKIPPED, PROGRESS_DONE };
+
+/* One prediction and what came of it. `device` is where the outcome was measured. */
+struct prediction {
+    const char *lesson, *step, *name;
+    double guess, outcome; /* of a choice: the numbers of the options, from 1 */
+    bool right;
+    const char *device; /* NULL unknown */
+};
+
+/* Creates the tables; ST_FAIL with a sentence when the file cannot be written. */
+enum status progress_open(struct sqlite3 *db, struct err *err);
+enum progress progress_get(struct sqlite3 *db, const char *lesson, const char *step);
+/* A step that is done never falls back to skipped. */
+enum status progress_set(struct sqlite3 *db, const char *lesson, const char *step,
+                         enum progress state, struct err *err);
+enum status progress_predict(struct sqlite3 *db, const struct prediction *p, struct err *err);
+/* Predictions of a lesson so far: how many, and how many were right. */
+void progress_score(struct sqlite3 *db, const char *lesson, int *made, int *right);
+/* Forgets everything about a lesson. */
+enum status progress_clear(struct sqlite3 *db, const char *lesson, struct err *err);
+
+#endif

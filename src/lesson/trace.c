@@ -1,0 +1,277 @@
+/* trace.c - `trace softmax`: the online softmax of one query, tile by tile, with real numbers.
+ *
+ * The arithmetic is that of the kernels (float, running maximum m, running sum l, output o that is
+ * rescaled when m moves), small enough to follow by eye. `break=` leaves out what keeps it right.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/number.h"
+#include "lesson/internal.h"
+
+enum { KEYS_MAX = 4096, DIMS_MAX = 256, SHOWN = 8 };
+
+enum breakage { BREAK_NOTHING, BREAK_RESCALE, BREAK_MAX };
+
+struct trace {
+    struct shape shape; /* one query: B = H = Sq = 1 */
+    enum input_kind input;
+    uint64_t seed;
+    int64_t bc;
+    enum breakage broken;
+    double score_scale; /* scores are multiplied by it besides 1/sqrt(D) */
+    float *q, *k, *v;
+    float *score; /* Sk scores */
+};
+
+static void make_inputs(struct trace *t)
+{
+    const struct shape *s = &t->shape;
+    size_t kv = (size_t)(s->Sk * s->D);
+    t->q = xmalloc((size_t)s->D * sizeof *t->q);
+    t->k = xmalloc(kv * sizeof *t->k);
+    t->v = xmalloc(kv * sizeof *t->v);
+    input_values(t->input, t->seed, TENSOR_Q, s, 0, (size_t)s->D, t->q);
+    input_values(t->input, t->seed, TENSOR_K, s, 0, kv, t->k);
+    input_values(t->input, t->seed, TENSOR_V, s, 0, kv, t->v);
+}
+
+static void make_scores(struct trace *t)
+{
+    const struct shape *s = &t->shape;
+    float scale = (float)(t->score_scale / sqrt((double)s->D));
+    t->score = xmalloc((size_t)s->Sk * sizeof *t->score);
+    for (int64_t j = 0; j < s->Sk; j++) {
+        float dot = 0;
+        for (int64_t d = 0; d < s->D; d++)
+            dot += t->q[d] * t->k[j * s->D + d];
+        t->score[j] = dot * scale;
+    }
+}
+
+/* The textbook softmax: all scores first. */
+static double right_output(const struct trace *t)
+{
+    double top = -INFINITY, sum = 0, o = 0;
+    for (int64_t j = 0; j < t->shape.Sk; j++)
+        top = fmax(top, (double)t->score[j]);
+    for (int64_t j = 0; j < t->shape.Sk; j++) {
+        double p = exp((double)t->score[j] - top);
+        sum += p;
+        o += p * (double)t->v[j * t->shape.D];
+    }
+    return o / sum;
+}
+
+static void free_trace(struct trace *t)
+{
+    free(t->q);
+    free(t->k);
+    free(t->v);
+    free(t->score);
+}
+
+/* What a kernel keeps for a query row; of o, the first column is enough to see. */
+struct state {
+    float m, l, o;
+};
+
+struct step {
+    int64_t from, to;
+    float tile_max, rescale;
+    struct state after;
+};
+
+static struct step one_tile(const struct trace *t, struct state s, int64_t from, int64_t to)
+{
+    struct step st = {.from = from, .to = to, .tile_max = -INFINITY};
+    for (int64_t j = from; j < to; j++)
+        st.tile_max = fmaxf(st.tile_max, t->score[j]);
+    float m = t->broken == BREAK_MAX ? 0 : fmaxf(s.m, st.tile_max);
+    st.rescale = from == 0 ? 0 : expf(s.m - m);
+    if (t->broken == BREAK_RESCALE && from > 0)
+        st.rescale = 1;
+    st.after = (struct state){m, s.l * st.rescale, s.o * st.rescale};
+    for (int64_t j = from; j < to; j++) {
+        float p = expf(t->score[j] - m);
+        st.after.l += p;
+        st.after.o += p * t->v[j * t->shape.D];
+    }
+    return st;
+}
+
+/* JSON has no infinity and no NaN; here they are what is to be seen, so they become words. */
+static json_t *real(double v)
+{
+    if (isfinite(v))
+        return json_real(v);
+    return json_string(isnan(v) ? "nan" : v > 0 ? "inf" : "-inf");
+}
+
+/* "0.52 -1.30 2.11 ..." */
+static json_t *scores_text(const struct trace *t, const struct step *st)
+{
+    struct str s = {0};
+    for (int64_t j = st->from; j < st->to && j < st->from + SHOWN; j++)
+        str_addf(&s, "%s%.2f", j > st->from ? " " : "", (double)t->score[j]);
+    if (st->to - st->from > SHOWN)
+        str_add(&s, " ...");
+    json_t *text = json_string(str_text(&s));
+    str_free(&s);
+    return text;
+}
+
+static json_t *step_row(const struct trace *t, const struct step *st, int64_t tile, double right)
+{
+    json_t *row = json_object();
+    double now = (double)st->after.o / (double)st->after.l;
+    json_object_set_new(row, "tile", json_integer(tile));
+    json_object_set_new(row, "keys", json_integer(st->to - st->from));
+    json_object_set_new(row, "scores", scores_text(t, st));
+    json_object_set_new(row, "tile_max", real((double)st->tile_max));
+    json_object_set_new(row, "m", real((double)st->after.m));
+    json_object_set_new(row, "rescale", real((double)st->rescale));
+    json_object_set_new(row, "l", real((double)st->after.l));
+    json_object_set_new(row, "o", real((double)st->after.o));
+    json_object_set_new(row, "o_over_l", real(now));
+    json_object_set_new(row, "finite", json_integer(isfinite(now)));
+    json_object_set_new(row, "want", real(right));
+    json_object_set_new(row, "max_diff", real(fabs(now - right)));
+    return row;
+}
+
+static json_t *trace_rows(const struct trace *t)
+{
+    json_t *rows = json_array();
+    struct state s = {-INFINITY, 0, 0};
+    double right = right_output(t);
+    for (int64_t from = 0, tile = 0; from < t->shape.Sk; from += t->bc, tile++) {
+        int64_t to = from + t->bc < t->shape.Sk ? from + t->bc : t->shape.Sk;
+        struct step st = one_tile(t, s, from, to);
+        json_array_append_new(rows, step_row(t, &st, tile, right));
+        s = st.after;
+    }
+    return rows;
+}
+
+// clang-format off
+static const struct column columns[] = {
+    {.field = "tile",     .title = "tile"},
+    {.field = "scores",   .title = "scores of its keys", .left = true, .drop = 4},
+    {.field = "tile_max", .title = "max",     .digits = 3, .drop = 3},
+    {.field = "m",        .title = "m",       .digits = 3},
+    {.field = "rescale",  .title = "rescale", .digits = 3, .drop = 1},
+    {.field = "l",        .title = "l",       .digits = 4},
+    {.field = "o",        .title = "o",       .digits = 4, .drop = 2},
+    {.field = "o_over_l", .title = "o/l",     .digits = 4},
+    {.field = "want",     .title = "right",   .digits = 4},
+    {0},
+};
+// clang-format on
+
+static enum status key_int(struct cmd_call *c, const char *key, int64_t lo, int64_t hi,
+                           int64_t *out, struct err *err)
+{
+    const char *text = call_key(c, key);
+    return text ? number_parse_int(key, text, lo, hi, out, err) : ST_OK;
+}
+
+/* Index of the key's value among `words`; keeps *out when the key is absent. */
+static enum status key_word(struct cmd_call *c, const char *key, const char *const *words, int *out,
+                            struct err *err)
+{
+    const char *text = call_key(c, key);
+    if (!text)
+        return ST_OK;
+    for (int i = 0; words[i]; i++)
+        if (strcmp(words[i], text) == 0) {
+            *out = i;
+            return ST_OK;
+        }
+    const char *near = str_nearest_in(text, words);
+    return err_set(err, ST_USAGE, "%s=%s is unknown; did you mean %s?", key, text,
+                   near ? near : words[0]);
+}
+
+static const char *const break_words[] = {"nothing", "rescale", "max", NULL};
+
+static enum status parse_keys(struct cmd_call *c, struct trace *t, struct err *err)
+{
+    int64_t seed = (int64_t)t->seed;
+    int input = t->input, broken = t->broken;
+    const char *scale = call_key(c, "scale");
+    enum status st = key_int(c, "Sk", 1, KEYS_MAX, &t->shape.Sk, err);
+    if (st == ST_OK)
+        st = key_int(c, "D", 1, DIMS_MAX, &t->shape.D, err);
+    if (st == ST_OK)
+        st = key_int(c, "BC", 1, KEYS_MAX, &t->bc, err);
+    if (st == ST_OK)
+        st = key_int(c, "seed", 0, INT64_MAX, &seed, err);
+    if (st == ST_OK)
+        st = key_word(c, "input", input_names, &input, err);
+    if (st == ST_OK)
+        st = key_word(c, "break", break_words, &broken, err);
+    if (st == ST_OK && scale)
+        st = number_parse(scale, &t->score_scale, err);
+    t->seed = (uint64_t)seed;
+    t->input = (enum input_kind)input;
+    t->broken = (enum breakage)broken;
+    return st;
+}
+
+static enum status exec_trace(struct session *s, struct cmd_call *c, struct err *err)
+{
+    struct trace t = {.shape = SHAPE_DEFAULT, .seed = s->problem.seed, .bc = 4, .score_scale = 1};
+    t.shape.B = t.shape.H = t.shape.Hkv = t.shape.Sq = 1;
+    t.shape.hkv_given = true;
+    t.shape.Sk = 16;
+    t.shape.D = 8;
+    if (c->nwords != 1 || strcmp(c->words[0].text, "softmax") != 0)
+        return err_set(err, ST_USAGE, "trace takes one word: softmax");
+    enum status st = parse_keys(c, &t, err);
+    (void)call_option(c, "json"), (void)call_option(c, "csv"), (void)call_option(c, "md");
+    if (st == ST_OK)
+        st = call_finish(s, c, err);
+    if (st != ST_OK)
+        return st;
+    make_inputs(&t);
+    make_scores(&t);
+    json_t *rows = trace_rows(&t);
+    st = call_rows(s, c, rows, columns, NULL);
+    json_decref(rows);
+    free_trace(&t);
+    return st;
+}
+
+static const struct cmd_key trace_keys[] = {
+    {"Sk", "keys, 16 by default", NULL},
+    {"BC", "keys per tile, 4 by default", NULL},
+    {"D", "head dimension, 8 by default", NULL},
+    {"seed", "of the inputs", NULL},
+    {"input", "kind of inputs", NULL},
+    {"scale", "multiplies the scores", NULL},
+    {"break", "leave something out, to see what it was for", break_words},
+    {NULL, NULL, NULL},
+};
+
+const struct cmd_entry cmd_trace = {
+    .name = "trace",
+    .group = "Learn",
+    .usage = "softmax [Sk=] [BC=] [D=] [scale=] [break=rescale|max]",
+    .summary = "follow the online softmax of one query, tile by tile",
+    .help = "One row per K/V tile: the scores of its keys, the running maximum m, the factor that\n"
+            "the earlier sums are multiplied with (rescale), the running sum l, the unnormalised\n"
+            "output o (first column), what o/l would be if the row ended here, and the right\n"
+            "answer. break= leaves out the rescaling or the maximum.\n"
+            "  trace softmax\n"
+            "  trace softmax Sk=64 BC=16\n"
+            "  trace softmax break=rescale\n"
+            "  trace softmax scale=300 break=max\n",
+    .arg = ARG_WORD,
+    .keys = trace_keys,
+    .flags = CMD_ROWS,
+    .exec = exec_trace,
+};

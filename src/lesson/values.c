@@ -1,0 +1,194 @@
+/* values.c - what names mean in a lesson's expressions: rows of the step, kept values, guesses.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/number.h"
+#include "lesson/internal.h"
+
+void values_init(struct values *v)
+{
+    memset(v, 0, sizeof *v);
+    v->rows = json_array();
+}
+
+void values_clear(struct values *v)
+{
+    for (size_t i = 0; i < v->n; i++)
+        free(v->items[i].name);
+    free(v->items);
+    json_decref(v->rows);
+    memset(v, 0, sizeof *v);
+}
+
+static struct value *find(const struct values *v, const char *name)
+{
+    for (size_t i = 0; i < v->n; i++)
+        if (strcmp(v->items[i].name, name) == 0)
+            return &v->items[i];
+    return NULL;
+}
+
+void values_set(struct values *v, const char *name, double x)
+{
+    struct value *old = find(v, name);
+    if (old) {
+        old->v = x;
+        return;
+    }
+    xgrow((void **)&v->items, &v->cap, v->n + 1, sizeof *v->items);
+    v->items[v->n++] = (struct value){xstrdup(name), x};
+}
+
+double values_get(const struct values *v, const char *name)
+{
+    const struct value *found = find(v, name);
+    return found ? found->v : REAL_UNKNOWN;
+}
+
+/* The newest row of this kernel, or NULL. */
+static const json_t *row_of_kernel(const struct values *v, const char *name, size_t len)
+{
+    for (size_t i = json_array_size(v->rows); i > 0; i--) {
+        const json_t *row = json_array_get(v->rows, i - 1);
+        const char *kernel = json_string_value(json_object_get(row, "kernel"));
+        if (kernel && strlen(kernel) == len && memcmp(kernel, name, len) == 0)
+            return row;
+    }
+    return NULL;
+}
+
+/* The row of "$2.x", "$last.x" or "$fa2.x", and what follows the dot; NULL if there is none. */
+static const json_t *row_of(const struct values *v, const char *name, const char **field)
+{
+    size_t n = json_array_size(v->rows), len = strcspn(name + 1, ".");
+    *field = name[1 + len] ? name + 2 + len : "";
+    if (!isdigit((unsigned char)name[1]) && !str_starts(name, "$last."))
+        return row_of_kernel(v, name + 1, len);
+    unsigned long i = name[1] == 'l' ? n : strtoul(name + 1, NULL, 10);
+    return i >= 1 && i <= n ? json_array_get(v->rows, i - 1) : NULL;
+}
+
+/* Numbers as they are, true and "pass" as 1, false and "fail" as 0, all else unknown. */
+static double number_of(const json_t *value)
+{
+    if (json_is_number(value))
+        return json_number_value(value);
+    if (json_is_boolean(value))
+        return json_is_true(value);
+    const char *text = json_string_value(value);
+    if (text && (strcmp(text, "pass") == 0 || strcmp(text, "fail") == 0))
+        return strcmp(text, "pass") == 0;
+    return REAL_UNKNOWN;
+}
+
+static bool lookup(const void *ctx, const char *name, double *out)
+{
+    const struct values *v = ctx;
+    *out = REAL_UNKNOWN;
+    if (*name == '$') {
+        const char *field;
+        const json_t *row = row_of(v, name, &field);
+        if (row)
+            *out = number_of(json_object_get(row, field));
+        return true;
+    }
+    const struct value *found = find(v, name);
+    if (found)
+        *out = found->v;
+    return found != NULL;
+}
+
+static const char *name_at(const void *ctx, size_t i)
+{
+    const struct values *v = ctx;
+    return i < v->n ? v->items[i].name : NULL;
+}
+
+struct expr_env values_env(const struct values *v)
+{
+    return (struct expr_env){.value = lookup, .names = name_at, .ctx = v};
+}
+
+const char *values_device(const struct values *v)
+{
+    size_t n = json_array_size(v->rows);
+    return n ? json_string_value(json_object_get(json_array_get(v->rows, n - 1), "device")) : NULL;
+}
+
+/* ---- {EXPR:FORMAT} ---- */
+
+/* The format at the end of `inside`, cut off; "" if there is none. */
+static const char *cut_format(char *inside)
+{
+    static const char *const formats[] = {":us", ":int", ":pct", ":bytes"};
+    size_t len = strlen(inside);
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+        size_t n = strlen(formats[i]);
+        if (len > n && strcmp(inside + len - n, formats[i]) == 0) {
+            inside[len - n] = 0;
+            return formats[i] + 1;
+        }
+    }
+    return "";
+}
+
+static void add_number(struct str *out, double x, const char *format)
+{
+    char buf[NUMBER_BUF];
+    if (strcmp(format, "us") == 0)
+        str_add(out, number_fmt_us(buf, x));
+    else if (strcmp(format, "bytes") == 0)
+        str_add(out, number_fmt_bytes(buf, x));
+    else if (isnan(x))
+        str_add(out, "-");
+    else if (strcmp(format, "int") == 0)
+        str_addf(out, "%.0f", x);
+    else if (strcmp(format, "pct") == 0)
+        str_addf(out, "%.0f %%", x * 100);
+    else
+        str_add(out, number_fmt(buf, x, 3));
+}
+
+void values_fill(const struct values *v, const char *text, struct str *out)
+{
+    struct expr_env env = values_env(v);
+    while (*text) {
+        const char *end = *text == '{' ? strchr(text, '}') : NULL;
+        if (!end) {
+            str_addc(out, *text++);
+            continue;
+        }
+        char *inside = xstrndup(text + 1, (size_t)(end - text - 1));
+        const char *format = cut_format(inside);
+        double x = REAL_UNKNOWN;
+        struct err err = ERR_INIT;
+        if (expr_eval_text(inside, &env, &x, &err) != ST_OK)
+            x = REAL_UNKNOWN;
+        add_number(out, x, format);
+        free(inside);
+        text = end + 1;
+    }
+}
+
+enum status values_check_text(const char *text, struct err *err)
+{
+    for (const char *p = strchr(text, '{'); p; p = strchr(p + 1, '{')) {
+        const char *end = strchr(p, '}');
+        if (!end)
+            return err_set(err, ST_USAGE, "a { without its }");
+        char *inside = xstrndup(p + 1, (size_t)(end - p - 1));
+        struct expr *e = NULL;
+        cut_format(inside);
+        enum status st = expr_parse(inside, &e, err);
+        free(inside);
+        expr_free(e);
+        if (st != ST_OK)
+            return st;
+    }
+    return ST_OK;
+}

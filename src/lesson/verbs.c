@@ -1,0 +1,231 @@
+/* verbs.c - `lessons` and `lesson`, and the walk through a lesson on standard input.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "base/number.h"
+#include "base/sanitize.h"
+#include "lesson/internal.h"
+#include "lesson/progress.h"
+
+static struct sqlite3 *progress_db(struct session *s)
+{
+    struct store *store = session_store(s);
+    struct sqlite3 *db = store ? store_handle(store) : NULL;
+    return progress_open(db, NULL) == ST_OK ? db : NULL;
+}
+
+/* ---- lessons ---- */
+
+// clang-format off
+static const struct column columns[] = {
+    {.field = "number", .title = "#"},
+    {.field = "name",   .title = "lesson", .left = true},
+    {.field = "title",  .title = "title",  .left = true},
+    {.field = "steps",  .title = "steps"},
+    {.field = "done",   .title = "done"},
+    {.field = "right",  .title = "predictions", .left = true, .optional = true},
+    {0},
+};
+// clang-format on
+
+static json_t *lesson_row(struct sqlite3 *db, const struct lesson *l, int number)
+{
+    int done = 0, made, right;
+    for (int i = 0; i < lesson_steps(l); i++)
+        done += progress_get(db, l->name, lesson_step_title(l, i)) == PROGRESS_DONE;
+    progress_score(db, l->name, &made, &right);
+    json_t *row = json_pack("{s:i, s:s, s:s, s:i, s:i, s:i, s:i}", "number", number, "name",
+                            l->name, "title", l->title, "steps", lesson_steps(l), "done", done,
+                            "predictions", made, "predictions_right", right);
+    char *text = made ? xasprintf("%d of %d right", right, made) : NULL;
+    json_object_set_new(row, "right", text ? json_string(text) : json_null());
+    free(text);
+    return row;
+}
+
+static enum status exec_lessons(struct session *s, struct cmd_call *c, struct err *err)
+{
+    (void)call_option(c, "json"), (void)call_option(c, "csv"), (void)call_option(c, "md");
+    enum status st = call_finish(s, c, err);
+    if (st != ST_OK)
+        return st;
+    struct sqlite3 *db = progress_db(s);
+    json_t *rows = json_array();
+    for (int i = 0; lesson_at(i); i++)
+        json_array_append_new(rows, lesson_row(db, lesson_at(i), i + 1));
+    st = call_rows(s, c, rows, columns, NULL);
+    json_decref(rows);
+    for (int i = 0; lesson_problem(i); i++)
+        session_note(s, "%s", lesson_problem(i));
+    return st;
+}
+
+/* ---- lesson: on standard input ---- */
+
+/* Shows at once what there is so far: the learner must see it before answering. */
+static void flush(struct session *s, struct str *out)
+{
+    if (s->front.output && out->len)
+        s->front.output(s->front.ctx, out);
+    else
+        fwrite(str_text(out), 1, out->len, stdout);
+    str_clear(out);
+    fflush(stdout);
+}
+
+static void print_heading(struct str *out, const struct lesson_screen *at)
+{
+    str_addf(out, "\n== %s == %d/%d %s\n\n", at->title, at->step + 1, at->steps, at->heading);
+}
+
+static void print_prompt(struct str *out, const struct lesson_screen *at)
+{
+    for (int i = 0; i < at->noptions; i++)
+        str_addf(out, "  %-8s %s\n", at->options[i].key, at->options[i].text);
+    if (at->command)
+        str_addf(out, "\n  $ %s\n", at->command);
+    if (at->want != LESSON_DONE)
+        str_addf(out, "%s> ", at->prompt);
+}
+
+/* What was printed last, so that nothing is said twice. */
+struct shown {
+    int step;
+    unsigned serial;
+};
+
+static void print_screen(struct str *out, const struct lesson_screen *at, struct shown *was,
+                         int width)
+{
+    if (at->step != was->step)
+        print_heading(out, at);
+    if (at->step != was->step || at->serial != was->serial) {
+        str_add(out, at->text);
+        if (at->question) {
+            str_add(out, *at->text ? "\n" : "");
+            text_wrap(out, at->question, 0, width);
+        }
+    }
+    *was = (struct shown){at->step, at->serial};
+    print_prompt(out, at);
+}
+
+static void print_error(struct str *out, const struct err *err)
+{
+    if (*err->text)
+        str_addf(out, "! %s\n", err->text);
+}
+
+static void echo(struct str *out, const char *line)
+{
+    char *clean = sanitize_line(line);
+    str_addf(out, "%s\n", clean);
+    free(clean);
+}
+
+/* Asks until the lesson ends, the input ends or the learner quits. False if it was the input: who
+ * feeds answers through a pipe wants to know that they were too few, or not understood. */
+static bool walk(struct session *s, struct lesson_run *r, int width, struct str *out)
+{
+    struct shown was = {.step = -1};
+    char *line = NULL;
+    size_t cap = 0;
+    bool whole = true;
+    for (;;) {
+        const struct lesson_screen *at = lesson_step(r);
+        print_screen(out, at, &was, width);
+        flush(s, out);
+        if (at->want == LESSON_DONE || !(whole = getline(&line, &cap, stdin) >= 0))
+            break;
+        line[strcspn(line, "\r\n")] = 0;
+        if (!isatty(STDIN_FILENO)) /* nobody typed it, so nobody saw it */
+            echo(out, line);
+        if (strcmp(line, "quit") == 0 || strcmp(line, "q") == 0)
+            break;
+        struct err err = ERR_INIT;
+        if (lesson_answer(r, line, out, &err) != ST_OK)
+            print_error(out, &err);
+    }
+    str_addc(out, '\n');
+    free(line);
+    return whole;
+}
+
+static enum status run_lesson(struct session *s, struct cmd_call *c, const struct lesson *l,
+                              int step, struct err *err)
+{
+    if (s->front.wait) /* this front end has its own loop, and the terminal */
+        return err_set(err, ST_USAGE, "take lessons on the Lessons screen here");
+    int width = s->front.width > 20 && s->front.width < 80 ? s->front.width : 80;
+    struct lesson_run *r = lesson_run_new(s, l, step, width);
+    const bool whole = walk(s, r, width, c->out);
+    lesson_run_free(r);
+    if (whole || isatty(STDIN_FILENO))
+        return ST_OK;
+    return err_set(err, ST_NO, "the input ended before the lesson did");
+}
+
+static enum status exec_lesson(struct session *s, struct cmd_call *c, struct err *err)
+{
+    const struct lesson *l;
+    const char *step_text = call_key(c, "step");
+    bool restart = call_option(c, "restart") != NULL;
+    int64_t step = 0;
+    if (c->nwords != 1)
+        return err_set(err, ST_USAGE, "lesson takes a name or number; \"lessons\" lists them");
+    enum status st = lesson_find(c->words[0].text, &l, err);
+    if (st == ST_OK && step_text)
+        st = number_parse_int("step", step_text, 1, lesson_steps(l), &step, err);
+    if (st == ST_OK)
+        st = call_finish(s, c, err);
+    if (st == ST_OK && restart)
+        st = progress_clear(progress_db(s), l->name, err);
+    return st == ST_OK ? run_lesson(s, c, l, (int)step - 1, err) : st;
+}
+
+/* ---- the table ---- */
+
+static const struct cmd_entry cmd_lessons = {
+    .name = "lessons",
+    .group = "Learn",
+    .usage = "",
+    .summary = "list the lessons, and how far you are",
+    .help = "Lessons come with the program; your own go to $XDG_DATA_HOME/attnscope/lessons.\n"
+            "  lessons\n",
+    .arg = ARG_NONE,
+    .flags = CMD_ROWS,
+    .exec = exec_lessons,
+};
+
+static const struct cmd_key lesson_keys[] = {
+    {"step", "start at this step, from 1; by default the first that is not done", NULL},
+    {"--restart", "forget what was done and predicted", NULL},
+    {NULL, NULL, NULL},
+};
+
+static const struct cmd_entry cmd_lesson = {
+    .name = "lesson",
+    .group = "Learn",
+    .usage = "NAME [step=N] [--restart]",
+    .summary = "take a lesson: predict, measure, explain the gap",
+    .help =
+        "Each step explains one idea, asks for a prediction, runs commands and holds the\n"
+        "prediction against what was measured. At every prompt: hint, again, back, skip, quit.\n"
+        "Answers may come through a pipe; the exit status is 1 if it ends before the lesson.\n"
+        "  lesson measure\n"
+        "  lesson 2 step=3\n",
+    .arg = ARG_LESSON,
+    .keys = lesson_keys,
+    .exec = exec_lesson,
+};
+
+void lesson_register(void)
+{
+    static const struct cmd_entry *const entries[] = {&cmd_lessons, &cmd_lesson, &cmd_trace, NULL};
+    command_register(entries);
+}

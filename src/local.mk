@@ -1,0 +1,40 @@
+# The programs and the library under them. Everything but the two main files and the two front
+# ends is in libattnscope.a, which programs and tests link; the linker takes what each needs, so
+# the interface program has no kernels in it and the worker no curses.
+noinst_LIBRARIES += libattnscope.a libattnscope_ui.a
+libattnscope_a_SOURCES =
+libattnscope_ui_a_SOURCES =
+nodist_libattnscope_a_SOURCES = blob_table.c
+
+include %D%/base/local.mk
+include %D%/spec/local.mk
+include %D%/kernel/local.mk
+include %D%/plan/local.mk
+include %D%/backend/local.mk
+include %D%/measure/local.mk
+include %D%/job/local.mk
+include %D%/store/local.mk
+include %D%/draw/local.mk
+include %D%/export/local.mk
+include %D%/command/local.mk
+include %D%/lesson/local.mk
+include %D%/repl/local.mk
+include %D%/tui/local.mk
+
+core_libs = libattnscope.a $(cpu_libs) $(JANSSON_LIBS) $(SQLITE_LIBS) $(MD4C_LIBS) $(LIBS)
+
+bin_PROGRAMS += attnscope
+attnscope_SOURCES = %D%/main.c
+attnscope_LDADD = libattnscope_ui.a $(core_libs) $(READLINE_LIBS) $(NCURSES_LIBS)
+
+pkglibexec_PROGRAMS += attnscope-worker
+attnscope_worker_SOURCES = %D%/worker.c
+attnscope_worker_LDADD = $(core_libs)
+
+# Kernel sources, headers, tables and lessons travel inside the programs.
+blob_table.c: tools/embed.sh $(blob_files)
+	$(AM_V_GEN)$(SHELL) $(srcdir)/tools/embed.sh $(abs_srcdir) $(abs_builddir) $(blob_files) > $@.tmp && mv $@.tmp $@
+blob_table.$(OBJEXT): blob_table.c $(blob_files)
+BUILT_SOURCES += blob_table.c
+CLEANFILES += blob_table.c
+EXTRA_DIST += tools/embed.sh $(blob_files)

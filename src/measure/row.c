@@ -1,0 +1,75 @@
+/* row.c - the field table of a measurement; the one place that knows a field's name and meaning.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "measure/row.h"
+
+#define TEXT(m, doc)          FIELD(FIELD_TEXT, run_row, m, 0, "", doc)
+#define INT(m, unit, doc)     FIELD(FIELD_INT, run_row, m, 0, unit, doc)
+#define REAL(m, d, unit, doc) FIELD(FIELD_REAL, run_row, m, d, unit, doc)
+#define JSON(m, unit, doc)    FIELD(FIELD_JSON, run_row, m, 0, unit, doc)
+
+// clang-format off
+const struct field run_fields[] = {
+    TEXT(kernel,  "Name of the kernel."),
+    TEXT(backend, "Who ran it: cpu, cuda or sim."),
+    TEXT(device,  "What it ran on."),
+    TEXT(origin,  "Where the figures come from: live, recorded, sim or model."),
+    TEXT(shape,   "The attention problem."),
+    TEXT(params,  "Kernel parameters, defaults included."),
+    REAL(median_us, 0, "us", "Median time of a run."),
+    REAL(min_us,    0, "us", "Shortest time of a run."),
+    REAL(q1_us,     0, "us", "First quartile of the times."),
+    REAL(q3_us,     0, "us", "Third quartile of the times."),
+    REAL(mean_us,   0, "us", "Mean time of a run."),
+    REAL(p95_us,    0, "us", "95 of 100 runs were at most this long."),
+    REAL(cv_pct,    3, "%",  "Standard deviation of the times over their mean."),
+    INT(n,       "samples", "Samples that the times are taken over."),
+    INT(dropped, "samples", "Samples left out because the clock was throttled."),
+    TEXT(l2,      "State of the caches before each sample: cold (flushed) or hot."),
+    TEXT(launch,  "How it was launched: direct (CPU), stream or graph."),
+    TEXT(stopped, "Why sampling ended: cv, steady, n, time or cancel."),
+    INT(threads, "", "Threads used (CPU backend)."),
+    REAL(sm_clock_mhz, 4, "MHz", "SM clock during the samples, median."),
+    REAL(tflops,       0, "TFLOP/s", "Rate by the median: 4 B H pairs D FLOPs a run."),
+    REAL(gbytes_per_s, 0, "GB/s", "Bytes that must move, Q, K, V and O once, over the median."),
+    REAL(max_diff,     3, "", "Largest absolute error against the float64 reference."),
+    REAL(mean_diff,    3, "", "Mean absolute error against the float64 reference."),
+    REAL(rms_diff,     3, "", "Root mean square of the error."),
+    REAL(baseline_max_diff, 3, "",
+         "max_diff of a plain three-step evaluation in the same type, on the same elements."),
+    REAL(error_ratio,    3, "", "max_diff over baseline_max_diff."),
+    REAL(rounding_ratio, 3, "",
+         "rms_diff over the rms error of merely rounding the right answer to the type."),
+    JSON(worst, "", "Where max_diff is: batch b, head h, row, col."),
+    INT(checked_rows, "rows", "Query rows judged against float64."),
+    INT(total_rows,   "rows", "Query rows of the output, B*H*Sq."),
+    TEXT(check, "pass or fail."),
+    REAL(speedup,  4, "", "Median time of the run's first kernel over this one's."),
+    REAL(ratio,    4, "", "Time over the base kernel's time, median of interleaved pairs."),
+    REAL(ratio_lo, 4, "", "Lower end of the ratio's 95 % interval."),
+    REAL(ratio_hi, 4, "", "Upper end of the ratio's 95 % interval."),
+    TEXT(verdict, "base, FASTER, SLOWER, SAME (within 1 %) or AMBIGUOUS."),
+    REAL(pair_max_diff, 3, "", "Largest difference between this output and the base's."),
+    INT(seed, "", "Seed of the inputs."),
+    INT(regs, "registers", "Registers of a thread in the code that ran (CUDA)."),
+    TEXT(regs_source,  "Who made that code: ptxas (with the program) or nvrtc (on this machine)."),
+    TEXT(input,        "Kind of the inputs, or the .npy files."),
+    TEXT(driver,       "GPU driver version."),
+    TEXT(cuda,         "CUDA version."),
+    TEXT(source_hash,  "Hash of the kernel's source and headers."),
+    TEXT(peer_version, "Version of a peer library, where one ran."),
+    TEXT(time,         "When it was measured, UTC."),
+    TEXT(reason,       "Why there is no figure, or why the check failed."),
+    JSON(recent_us, "us", "The last samples; not stored."),
+    JSON(samples_us, "us", "The samples, evenly thinned to at most 1000; kept in recordings alone."),
+    {.name = NULL},
+};
+// clang-format on
+
+json_t *run_row_result(const struct run_row *row)
+{
+    json_t *o = record_to_json(run_fields, row);
+    json_object_del(o, "recent_us");
+    json_object_del(o, "samples_us");
+    return o;
+}

@@ -1,0 +1,44 @@
+/* row.h - one measurement of one kernel: the fields of `run`, `check`, `compare`.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef ATTNSCOPE_MEASURE_ROW_H
+#define ATTNSCOPE_MEASURE_ROW_H
+
+#include "base/record.h"
+
+struct run_row {
+    char *kernel, *backend, *device;
+    char *origin; /* "live" "recorded" "sim" "model" */
+    char *shape, *params;
+    double median_us, min_us, q1_us, q3_us, mean_us, p95_us, cv_pct;
+    int64_t n, dropped;
+    char *l2, *launch; /* "cold" "hot"; "direct" on the CPU, "stream" "graph" on a GPU */
+    char *stopped;     /* why sampling ended: "cv" "steady" "n" "time" "cancel" */
+    int64_t threads;   /* CPU backend */
+    double sm_clock_mhz;
+    double tflops, gbytes_per_s; /* gbytes_per_s: compulsory bytes over median */
+    double max_diff, mean_diff, rms_diff, baseline_max_diff, error_ratio, rounding_ratio;
+    json_t *worst;                    /* {b,h,row,col} */
+    int64_t checked_rows, total_rows; /* query rows judged against float64, of all */
+    char *check;                      /* "pass" "fail" */
+    double speedup;                   /* over the first kernel of the run */
+    double ratio, ratio_lo, ratio_hi; /* compare: time over base's time, 95 % interval */
+    char *verdict;                    /* "base" "FASTER" "SLOWER" "SAME" "AMBIGUOUS" */
+    double pair_max_diff;
+    int64_t seed;
+    int64_t regs;      /* a thread's registers in the code that ran */
+    char *regs_source; /* "ptxas" (built with the program) "nvrtc" (compiled here) */
+    char *input, *driver, *cuda, *source_hash, *peer_version;
+    char *time;         /* ISO 8601, UTC */
+    char *reason;       /* why there is no figure, or why the check failed */
+    json_t *recent_us;  /* the last samples, for the sparkline; never stored */
+    json_t *samples_us; /* all, evenly thinned to ROW_SAMPLES_MAX; only recordings keep them */
+};
+enum { ROW_SAMPLES_MAX = 1000 };
+
+extern const struct field run_fields[];
+
+/* The row as its reader gets it: an object of all fields but the samples. The caller owns it. */
+json_t *run_row_result(const struct run_row *row);
+
+#endif

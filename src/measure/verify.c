@@ -1,0 +1,452 @@
+/* verify.c - judges an output against a reference; the rules are in verify.h.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "measure/verify.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backend/backend.h"
+#include "base/mem.h"
+#include "base/number.h"
+#include "measure/reference.h"
+
+enum { BLOCK_ROWS = 128 };
+static const double few_elements = 4096;
+
+/* ---- limits ---- */
+
+struct limits {
+    double rms, max;
+    double probe;     /* part of max: see verify.h */
+    double allowance; /* part of max: for few elements */
+};
+
+/* Half the distance between neighbouring values of the type at x. */
+static double half_ulp(enum dtype t, double x)
+{
+    static const int lowest[] = {[DTYPE_F16] = -14, [DTYPE_BF16] = -126, [DTYPE_F32] = -126};
+    int exponent = x > 0 && isfinite(x) ? ilogb(x) : lowest[t];
+    return ldexp(dtype_epsilon(t), (exponent < lowest[t] ? lowest[t] : exponent) - 1);
+}
+
+/* With few elements, rms errors and their limits are averages of few terms: 1 for so few that
+ * nothing averages out, falling as the root of their number (the elements of a row share one P), 0
+ * when there are many. The noise may come out at 2 sigma for a single term (3 for f32, whose errors are less even). */
+static double fewness(const struct reference *r)
+{
+    if (r->effective >= few_elements)
+        return 0;
+    return fmin(1, sqrt(32 / fmax(r->effective, 1)));
+}
+
+static struct limits limits_f32(const struct reference *r)
+{
+    double few = fewness(r);
+    struct limits l = {
+        .rms = 2.5 * r->plain_rms + 0x1p-22 * r->rms + 3 * few * r->noise_rms,
+        .probe = 0x1p-21 * r->max,
+        .allowance = few > 0 ? 4 * r->noise_max : 0,
+    };
+    l.max = 3 * r->plain_max + l.probe + l.allowance;
+    return l;
+}
+
+/* A right kernel's rms error is that of rounding the output and that of rounding P, added as
+ * squares; 1.15 covers how P's mantissas happen to lie. Usually the two are about equal, and 1.6 x
+ * rounding is the larger limit. One roundoff of rms(ref) is the most that rounding the output may
+ * do to few elements. */
+static struct limits limits_half(const struct reference *r)
+{
+    double few = fewness(r), roundoff = dtype_epsilon(r->shape.dtype) / 2 * r->rms;
+    double both = 1.15 * sqrt(r->rounding_rms * r->rounding_rms + r->noise_rms * r->noise_rms);
+    struct limits l = {
+        .rms = fmax(1.6 * r->rounding_rms, both) + few * (roundoff + 2 * r->noise_rms),
+        .probe = half_ulp(r->shape.dtype, r->max),
+        .allowance = few > 0 ? 4 * r->noise_max : 0,
+    };
+    l.max = 2 * r->plain_max + l.probe + l.allowance;
+    return l;
+}
+
+static struct limits limits_of(const struct reference *r)
+{
+    return r->shape.dtype == DTYPE_F32 ? limits_f32(r) : limits_half(r);
+}
+
+/* ---- one pass over the output ---- */
+
+/* A place in the output: row number and column; row -1 is nowhere. */
+struct place {
+    int64_t row, col;
+};
+static const struct place nowhere = {-1, 0};
+
+struct fault {
+    int64_t count;
+    struct place first;
+    double got, want, limit; /* at `first` */
+};
+
+/* What a block of rows found. Merged in block order: the result does not depend on threads. */
+struct findings {
+    double n, sum, square, max; /* judged elements: count, sum |e|, sum e^2, largest |e| */
+    struct place worst;
+    struct fault unwritten, nonfinite;
+    struct fault screened; /* outside the screen's or the hull's limits */
+};
+
+struct inspection {
+    const struct reference *r;
+    const char *output; /* without the guard */
+    double screen_limit;
+    struct findings *blocks;
+};
+
+static void note_fault(struct fault *f, struct place at, double got, double want, double limit)
+{
+    if (f->count++ == 0)
+        *f = (struct fault){1, at, got, want, limit};
+}
+
+static bool is_poison(enum dtype t, const char *element)
+{
+    return t == DTYPE_F32 ? memcmp(element, output_poison_f32, sizeof output_poison_f32) == 0
+                          : memcmp(element, output_poison_f16, sizeof output_poison_f16) == 0;
+}
+
+static void judge_element(struct findings *f, struct place at, double got, double want)
+{
+    if (!isfinite(want))
+        return; /* the inputs overflow here: nothing to hold it against */
+    if (!isfinite(got)) {
+        note_fault(&f->nonfinite, at, got, want, 0);
+        return;
+    }
+    double e = fabs(got - want);
+    f->n++;
+    f->sum += e;
+    f->square += e * e;
+    if (e > f->max || f->worst.row < 0) {
+        f->max = e;
+        f->worst = at;
+    }
+}
+
+/* A row without a float64 answer, against its float32 one. */
+static void screen_row(const struct inspection *in, struct findings *f, int64_t row,
+                       const float *got)
+{
+    int64_t D = in->r->shape.D;
+    const float *want = in->r->screen + row * D;
+    double largest = 0;
+    for (int64_t d = 0; d < D; d++)
+        if (isfinite(want[d]))
+            largest = fmax(largest, fabs((double)want[d]));
+    double limit = in->screen_limit + 2 * half_ulp(in->r->shape.dtype, largest);
+    for (int64_t d = 0; d < D; d++) {
+        if (!isfinite(want[d]))
+            continue;
+        if (!isfinite(got[d]))
+            note_fault(&f->nonfinite, (struct place){row, d}, got[d], want[d], 0);
+        else if (fabs((double)got[d] - want[d]) > limit)
+            note_fault(&f->screened, (struct place){row, d}, got[d], want[d], limit);
+    }
+}
+
+/* A row that has not even that: a weighted mean lies between the extremes. */
+static void hull_row(const struct inspection *in, struct findings *f, int64_t row, const float *got)
+{
+    const struct shape *s = &in->r->shape;
+    struct row_place at = row_place_of(s, row);
+    const float *lo = in->r->hull + (at.b * s->Hkv + at.h / (s->H / s->Hkv)) * 2 * s->D;
+    const float *hi = lo + s->D;
+    bool empty = shape_row_keys(s, at.i) == 0;
+    for (int64_t d = 0; d < s->D; d++) {
+        double low = empty ? 0 : lo[d], high = empty ? 0 : hi[d];
+        double slack = 4 * half_ulp(s->dtype, fmax(fabs(low), fabs(high)));
+        if (!isfinite(low) || !isfinite(high))
+            continue;
+        if (!isfinite(got[d]))
+            note_fault(&f->nonfinite, (struct place){row, d}, got[d], (low + high) / 2, 0);
+        else if (got[d] < low - slack || got[d] > high + slack)
+            note_fault(&f->screened, (struct place){row, d}, got[d], got[d] < low ? low : high,
+                       slack);
+    }
+}
+
+/* Index of `row` among the judged rows, or of the next one. */
+static int64_t judged_index(const struct reference *r, int64_t row)
+{
+    if (!r->rows)
+        return row;
+    int64_t lo = 0, hi = r->judged;
+    while (lo < hi) {
+        int64_t mid = lo + (hi - lo) / 2;
+        if (r->rows[mid] < row)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
+/* Looks for poison; true if the row has any. */
+static bool find_unwritten(const struct reference *r, struct findings *f, int64_t row,
+                           const char *bytes)
+{
+    size_t size = dtype_size(r->shape.dtype);
+    int64_t before = f->unwritten.count;
+    for (int64_t d = 0; d < r->shape.D; d++)
+        if (is_poison(r->shape.dtype, bytes + (size_t)d * size))
+            note_fault(&f->unwritten, (struct place){row, d}, NAN, NAN, 0);
+    return f->unwritten.count > before;
+}
+
+static void inspect_row(const struct inspection *in, struct findings *f, int64_t row,
+                        int64_t *judged, float *got)
+{
+    const struct reference *r = in->r;
+    const struct shape *s = &r->shape;
+    struct strides st = shape_strides(s, s->H, s->Sq);
+    struct row_place at = row_place_of(s, row);
+    int64_t element = at.b * st.b + at.h * st.h + at.i * st.s;
+    const char *bytes = in->output + (size_t)element * dtype_size(s->dtype);
+    bool is_judged = *judged < r->judged && (r->rows ? r->rows[*judged] : *judged) == row;
+    const double *want = r->value + *judged * s->D;
+    *judged += is_judged;
+    if (find_unwritten(r, f, row, bytes))
+        return;
+    dtype_to_float(s->dtype, bytes, got, (size_t)s->D);
+    if (is_judged)
+        for (int64_t d = 0; d < s->D; d++)
+            judge_element(f, (struct place){row, d}, (double)got[d], want[d]);
+    else if (r->screen)
+        screen_row(in, f, row, got);
+    else if (r->hull)
+        hull_row(in, f, row, got);
+}
+
+static void inspect_block(void *ctx, int64_t block, int thread)
+{
+    (void)thread;
+    const struct inspection *in = ctx;
+    struct findings *f = &in->blocks[block];
+    int64_t first = block * BLOCK_ROWS, last = first + BLOCK_ROWS;
+    int64_t judged = judged_index(in->r, first);
+    float *got = xmalloc((size_t)in->r->shape.D * sizeof *got);
+    f->worst = nowhere;
+    for (int64_t row = first; row < last && row < in->r->total; row++)
+        inspect_row(in, f, row, &judged, got);
+    free(got);
+}
+
+static void merge_fault(struct fault *to, const struct fault *from)
+{
+    int64_t count = to->count + from->count;
+    if (to->count == 0)
+        *to = *from;
+    to->count = count;
+}
+
+static void merge_findings(struct findings *to, const struct findings *from)
+{
+    to->n += from->n;
+    to->sum += from->sum;
+    to->square += from->square;
+    if (from->worst.row >= 0 && (to->worst.row < 0 || from->max > to->max)) {
+        to->max = from->max;
+        to->worst = from->worst;
+    }
+    merge_fault(&to->unwritten, &from->unwritten);
+    merge_fault(&to->nonfinite, &from->nonfinite);
+    merge_fault(&to->screened, &from->screened);
+}
+
+static struct findings inspect(const struct reference *r, const char *output, struct pool *pool)
+{
+    int64_t blocks = (r->total + BLOCK_ROWS - 1) / BLOCK_ROWS;
+    double plain = r->shape.dtype == DTYPE_F32 ? 6 * r->plain_max : 4 * r->plain_max;
+    struct inspection in = {.r = r, .output = output, .screen_limit = plain + 8 * r->screen_error};
+    struct findings all = {.worst = nowhere};
+    in.blocks = xcalloc((size_t)blocks, sizeof *in.blocks);
+    run_blocks(pool, blocks, inspect_block, &in);
+    for (int64_t i = 0; i < blocks; i++)
+        merge_findings(&all, &in.blocks[i]);
+    free(in.blocks);
+    return all;
+}
+
+/* ---- guard bands ---- */
+
+struct guard {
+    int64_t before, after; /* bytes that are not as they were */
+};
+
+static struct guard inspect_guards(const char *guarded, size_t bytes)
+{
+    struct guard g = {0};
+    const unsigned char *before = (const unsigned char *)guarded;
+    const unsigned char *after = before + OUTPUT_GUARD_BYTES + bytes;
+    for (int i = 0; i < OUTPUT_GUARD_BYTES; i++) {
+        g.before += before[i] != output_guard_byte;
+        g.after += after[i] != output_guard_byte;
+    }
+    return g;
+}
+
+/* ---- the verdict in words ---- */
+
+static char *place_text(const struct shape *s, struct place p, char buf[96])
+{
+    struct row_place at = row_place_of(s, p.row);
+    snprintf(buf, 96, "b%lld h%lld row %lld col %lld", (long long)at.b, (long long)at.h,
+             (long long)at.i, (long long)p.col);
+    return buf;
+}
+
+static char *guard_reason(struct guard g)
+{
+    if (g.before && g.after)
+        return xasprintf("%lld bytes before and %lld bytes after the output were overwritten",
+                         (long long)g.before, (long long)g.after);
+    return xasprintf("%lld byte%s %s the output %s overwritten", (long long)(g.before + g.after),
+                     g.before + g.after == 1 ? "" : "s", g.before ? "before" : "after",
+                     g.before + g.after == 1 ? "was" : "were");
+}
+
+static char *unwritten_reason(const struct reference *r, const struct fault *f, const char *at)
+{
+    return xasprintf("%lld of %lld elements %s never written, the first at %s", (long long)f->count,
+                     (long long)(r->total * r->shape.D), f->count == 1 ? "was" : "were", at);
+}
+
+static char *nonfinite_reason(const struct fault *f, const char *at)
+{
+    const char *what = isnan(f->got) ? "a NaN" : "an infinity";
+    if (f->count == 1)
+        return xasprintf("%s where the reference has %.3g, at %s", what, f->want, at);
+    return xasprintf("%s where the reference has %.3g, at %s; %lld such elements", what, f->want,
+                     at, (long long)f->count);
+}
+
+static char *max_reason(const struct reference *r, const struct findings *f, const struct limits *l,
+                        const char *at)
+{
+    bool single = r->shape.dtype == DTYPE_F32;
+    char few[64] = "";
+    if (l->allowance > 0)
+        snprintf(few, sizeof few, " + %.2g (few elements)", l->allowance);
+    return xasprintf("max_diff %.2g at %s is over %d x %.2g (plain) + %.2g (%s)%s", f->max, at,
+                     single ? 3 : 2, r->plain_max, l->probe,
+                     single ? "2^-21 of the largest value" : "rounding probe", few);
+}
+
+static char *rms_reason(const struct reference *r, const struct findings *f, double rms,
+                        const struct limits *l, const char *at)
+{
+    if (r->shape.dtype == DTYPE_F32)
+        return xasprintf("rms_diff %.2g is over %.2g, 2.5 times that of a plain evaluation; the "
+                         "largest error, %.2g, is at %s",
+                         rms, l->rms, f->max, at);
+    return xasprintf("rms_diff %.2g is over %.2g; merely rounding the right answer gives %.2g; the "
+                     "largest error, %.2g, is at %s",
+                     rms, l->rms, r->rounding_rms, f->max, at);
+}
+
+static char *screened_reason(const struct reference *r, const struct fault *f, const char *at)
+{
+    if (r->screen)
+        return xasprintf("%.3g at %s is %.2g away from a float32 evaluation's %.3g, over %.2g",
+                         f->got, at, fabs(f->got - f->want), f->want, f->limit);
+    return xasprintf("%.3g at %s lies outside the values it is a mean of; the nearest is %.3g",
+                     f->got, at, f->want);
+}
+
+/* The first rule that is broken, most telling first; NULL if none. */
+static char *find_reason(const struct reference *r, struct guard g, const struct findings *f)
+{
+    struct limits l = limits_of(r);
+    const struct shape *s = &r->shape;
+    double rms = f->n > 0 ? sqrt(f->square / f->n) : 0;
+    char at[96];
+    if (g.before || g.after)
+        return guard_reason(g);
+    if (f->unwritten.count)
+        return unwritten_reason(r, &f->unwritten, place_text(s, f->unwritten.first, at));
+    if (f->nonfinite.count)
+        return nonfinite_reason(&f->nonfinite, place_text(s, f->nonfinite.first, at));
+    if (f->n > 0 && !(f->max <= l.max))
+        return max_reason(r, f, &l, place_text(s, f->worst, at));
+    if (f->n > 0 && !(rms <= l.rms))
+        return rms_reason(r, f, rms, &l, place_text(s, f->worst, at));
+    if (f->screened.count)
+        return screened_reason(r, &f->screened, place_text(s, f->screened.first, at));
+    return NULL;
+}
+
+static json_t *place_json(const struct shape *s, struct place p)
+{
+    if (p.row < 0)
+        return NULL;
+    struct row_place at = row_place_of(s, p.row);
+    return json_pack("{s:I, s:I, s:I, s:I}", "b", (json_int_t)at.b, "h", (json_int_t)at.h, "row",
+                     (json_int_t)at.i, "col", (json_int_t)p.col);
+}
+
+/* a / b; unknown when b is 0, unless both are: then the error is what was expected. */
+static double ratio_or_unknown(double a, double b)
+{
+    return b > 0 ? a / b : a == 0 ? 1 : REAL_UNKNOWN;
+}
+
+static void set_text(char **to, char *owned)
+{
+    free(*to);
+    *to = owned;
+}
+
+void verify_output(const struct reference *r, const void *guarded_output, struct pool *pool,
+                   struct run_row *row)
+{
+    const char *output = (const char *)guarded_output + OUTPUT_GUARD_BYTES;
+    struct guard g =
+        inspect_guards(guarded_output, shape_q_elems(&r->shape) * dtype_size(r->shape.dtype));
+    struct findings f = inspect(r, output, pool);
+    row->max_diff = f.n > 0 ? f.max : REAL_UNKNOWN;
+    row->mean_diff = f.n > 0 ? f.sum / f.n : REAL_UNKNOWN;
+    row->rms_diff = f.n > 0 ? sqrt(f.square / f.n) : REAL_UNKNOWN;
+    row->baseline_max_diff = r->plain_max;
+    row->error_ratio = ratio_or_unknown(row->max_diff, r->plain_max);
+    row->rounding_ratio = ratio_or_unknown(row->rms_diff, r->rounding_rms);
+    json_decref(row->worst);
+    row->worst = place_json(&r->shape, f.worst);
+    row->checked_rows = r->judged;
+    row->total_rows = r->total;
+    set_text(&row->reason, find_reason(r, g, &f));
+    set_text(&row->check, xstrdup(row->reason ? "fail" : "pass"));
+}
+
+double verify_pair(const struct problem *p, const void *guarded_a, const void *guarded_b)
+{
+    const char *a = (const char *)guarded_a + OUTPUT_GUARD_BYTES;
+    const char *b = (const char *)guarded_b + OUTPUT_GUARD_BYTES;
+    enum { CHUNK = 1024 };
+    float x[CHUNK], y[CHUNK];
+    size_t n = shape_q_elems(&p->shape), size = dtype_size(p->shape.dtype);
+    double max = 0;
+    for (size_t i = 0; i < n; i += CHUNK) {
+        size_t m = n - i < CHUNK ? n - i : CHUNK;
+        dtype_to_float(p->shape.dtype, a + i * size, x, m);
+        dtype_to_float(p->shape.dtype, b + i * size, y, m);
+        for (size_t j = 0; j < m; j++) {
+            if (isnan(x[j]) != isnan(y[j]))
+                return REAL_UNKNOWN;
+            if (x[j] != y[j] && !isnan(x[j]))
+                max = fmax(max, fabs((double)x[j] - (double)y[j]));
+        }
+    }
+    return max;
+}

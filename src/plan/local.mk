@@ -1,0 +1,20 @@
+libattnscope_a_SOURCES += \
+	%D%/arch.c \
+	%D%/device.c \
+	%D%/device.h \
+	%D%/device_rows.c \
+	%D%/device_rows.h \
+	%D%/explain.c \
+	%D%/explain.h \
+	%D%/explain_fit.c \
+	%D%/explain_work.c \
+	%D%/occupancy.c \
+	%D%/occupancy.h \
+	%D%/plan.c \
+	%D%/plan.h \
+	%D%/plan_json.c \
+	%D%/schedule.c \
+	%D%/schedule.h \
+	%D%/schedule_json.c \
+	%D%/schedule_sim.c \
+	%D%/why.c

@@ -1,0 +1,11 @@
+libattnscope_a_SOURCES += \
+	%D%/dtype.c \
+	%D%/dtype.h \
+	%D%/input.c \
+	%D%/input.h \
+	%D%/npy.c \
+	%D%/npy.h \
+	%D%/problem.c \
+	%D%/shape.c \
+	%D%/shape.h \
+	%D%/tensors.c

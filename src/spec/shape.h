@@ -1,0 +1,85 @@
+/* shape.h - the attention problem that is asked about.
+ *
+ * O = softmax(scale * Q K^T + mask) V for B batches, H query heads, Hkv key/value heads (H is a
+ * multiple of Hkv), Sq queries, Sk keys, head dimension D. Causal is bottom-right aligned: query i
+ * sees keys 0 .. i + Sk - Sq. Rows without a key give 0 and LSE -inf.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef ATTNSCOPE_SPEC_SHAPE_H
+#define ATTNSCOPE_SPEC_SHAPE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/status.h"
+#include "spec/dtype.h"
+
+enum layout { LAYOUT_BHSD, LAYOUT_BSHD, LAYOUT_COUNT };
+
+struct shape {
+    int64_t B, H, Hkv, Sq, Sk, D;
+    enum dtype dtype;
+    bool causal;
+    enum layout layout;
+    bool hkv_given; /* false: Hkv follows H */
+};
+
+#define SHAPE_DEFAULT \
+    ((struct shape){.B = 1, .H = 8, .Hkv = 8, .Sq = 1024, .Sk = 1024, .D = 64, .dtype = DTYPE_F16})
+
+/* One row per key a user may set; feeds parsing, help, completion and the TUI's shape pane. */
+struct shape_key {
+    const char *name; /* "B" .. "S" (sets Sq and Sk), "dtype", "causal", "layout" */
+    const char *doc;
+    const char *const *values; /* the legal words, NULL-terminated, or NULL for a number */
+    bool doubles;              /* arrow keys halve and double it; else they step through values */
+};
+extern const struct shape_key shape_keys[]; /* ends with name NULL */
+
+/* Sets one key from text. Does not check the shape as a whole. `known` tells whether the key is
+ * one of ours; when false nothing else happened. */
+enum status shape_set(struct shape *s, const char *key, const char *value, bool *known,
+                      struct err *err);
+/* One word as shape_format writes it: "S=4k", "f16", "causal", "bshd". */
+enum status shape_set_word(struct shape *s, const char *word, bool *known, struct err *err);
+/* Words separated by blanks, over the values that *out has already; *out changes only on ST_OK.
+ * Does not check the shape as a whole. err marks the word. */
+enum status shape_parse(const char *text, struct shape *out, struct err *err);
+/* The key's value as text; "-" for S where Sq and Sk differ. */
+void shape_get(const struct shape *s, const char *key, char *buf, size_t size);
+/* One arrow key's worth: dir -1 or +1. Numbers are doubled or halved, Hkv goes through the divisors
+ * of H, words go round. Never leaves the legal range; true if anything changed. */
+bool shape_step(struct shape *s, const char *key, int dir);
+
+/* Is the whole legal: positive sizes, Hkv divides H, tensors and addresses within 2^40 bytes and
+ * 2^31 rows? One sentence that names the key and a legal neighbour. */
+enum status shape_check(const struct shape *s, struct err *err);
+
+/* Bytes that a run on the CPU needs: Q, K, V, O in the dtype and once more as float32. */
+double shape_run_bytes(const struct shape *s);
+/* Do they fit into three quarters of `available_bytes`? NaN: not known, so yes. */
+enum status shape_check_memory(const struct shape *s, double available_bytes, struct err *err);
+
+/* "B=1 H=8 S=1024 D=64 f16 causal"; Hkv, layout and mask only where they differ from the default;
+ * the result parses back. SHAPE_TEXT bytes are always enough. */
+enum { SHAPE_TEXT = 128 };
+void shape_format(const struct shape *s, char *buf, size_t size);
+/* Whether Hkv was given or followed H makes no difference. */
+bool shape_equal(const struct shape *a, const struct shape *b);
+
+/* Counts, for shapes that shape_check accepts. Pairs are unmasked (query, key) pairs of one head,
+ * exact under the causal mask. */
+double shape_pairs(const struct shape *s);
+double shape_flops(const struct shape *s);    /* 4 * B * H * pairs * D */
+size_t shape_q_elems(const struct shape *s);  /* B*H*Sq*D; also of O */
+size_t shape_kv_elems(const struct shape *s); /* B*Hkv*Sk*D; of K and of V */
+/* Keys that query row i sees, 0..Sk. */
+int64_t shape_row_keys(const struct shape *s, int64_t row);
+
+/* Element strides of a (B, heads, rows, D) tensor in the shape's layout; D is contiguous. */
+struct strides {
+    int64_t b, h, s;
+};
+struct strides shape_strides(const struct shape *s, int64_t heads, int64_t rows);
+
+#endif

@@ -1,0 +1,258 @@
+/* library.c - recordings by name: inside the program, in the user's folder, and opened files.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/mem.h"
+#include "base/path.h"
+#include "base/sanitize.h"
+#include "base/str.h"
+#include "kernel/blob.h"
+#include "store/recording.h"
+
+enum { SHELF_MAX = 200 };
+
+/* A recording that has a name; read when it is wanted. */
+struct shelf {
+    char *name, *path;       /* path NULL: inside the program */
+    const struct blob *blob; /* or NULL */
+    struct recording *rec;   /* once read */
+    bool broken;             /* could not be read */
+};
+
+struct library {
+    struct shelf *shelves; /* the user's first: they hide shipped ones of the same name */
+    size_t n, cap;
+    struct recording **files; /* opened by path */
+    size_t nfiles, capfiles;
+    const struct recording **opened; /* in the order of opening; borrowed from the above */
+    size_t nopened, capopened;
+};
+
+/* ---- what there is ---- */
+
+static char *rec_name(const char *file)
+{
+    const size_t len = strlen(file);
+    return len > 4 && strcmp(file + len - 4, ".rec") == 0 ? xstrndup(file, len - 4) : NULL;
+}
+
+static bool has_name(const struct library *l, const char *name)
+{
+    for (size_t i = 0; i < l->n; i++)
+        if (strcmp(l->shelves[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+/* `name` and `path` are consumed. */
+static void add_shelf(struct library *l, char *name, char *path, const struct blob *blob)
+{
+    if (!name || l->n >= SHELF_MAX || has_name(l, name)) {
+        free(name);
+        free(path);
+        return;
+    }
+    xgrow((void **)&l->shelves, &l->cap, l->n + 1, sizeof *l->shelves);
+    l->shelves[l->n++] = (struct shelf){.name = name, .path = path, .blob = blob};
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(((const struct shelf *)a)->name, ((const struct shelf *)b)->name);
+}
+
+static void find_user(struct library *l)
+{
+    char *folder = path_in(PATH_DATA, "recordings");
+    DIR *d = folder ? opendir(folder) : NULL;
+    for (const struct dirent *e; d && (e = readdir(d));)
+        add_shelf(l, rec_name(e->d_name), xasprintf("%s/%s", folder, e->d_name), NULL);
+    if (d)
+        closedir(d);
+    free(folder);
+}
+
+static void find_shipped(struct library *l)
+{
+    static const char dir[] = "lessons/recordings/";
+    for (const struct blob *b = blob_table; b->path; b++)
+        if (str_starts(b->path, dir))
+            add_shelf(l, rec_name(b->path + sizeof dir - 1), NULL, b);
+}
+
+struct library *library_new(void)
+{
+    struct library *l = xcalloc(1, sizeof *l);
+    find_user(l);
+    find_shipped(l);
+    if (l->n)
+        qsort(l->shelves, l->n, sizeof *l->shelves, by_name);
+    return l;
+}
+
+void library_free(struct library *l)
+{
+    if (!l)
+        return;
+    for (size_t i = 0; i < l->n; i++) {
+        free(l->shelves[i].name);
+        free(l->shelves[i].path);
+        recording_free(l->shelves[i].rec);
+    }
+    for (size_t i = 0; i < l->nfiles; i++)
+        recording_free(l->files[i]);
+    free(l->shelves);
+    free(l->files);
+    free(l->opened);
+    free(l);
+}
+
+const char *library_name(const void *library, size_t i)
+{
+    const struct library *l = library;
+    return i < l->n ? l->shelves[i].name : NULL;
+}
+
+const struct recording *library_opened(const struct library *l, size_t i)
+{
+    return i < l->nopened ? l->opened[i] : NULL;
+}
+
+/* ---- opening ---- */
+
+static void note_opened(struct library *l, const struct recording *rec)
+{
+    for (size_t i = 0; i < l->nopened; i++)
+        if (l->opened[i] == rec)
+            return;
+    xgrow((void **)&l->opened, &l->capopened, l->nopened + 1, sizeof *l->opened);
+    l->opened[l->nopened++] = rec;
+}
+
+static enum status read_shelf(struct shelf *s, struct err *err)
+{
+    if (s->rec)
+        return ST_OK;
+    enum status st =
+        s->path ? recording_read(s->path, &s->rec, err)
+                : recording_parse(s->name, s->blob->data, blob_size(s->blob), &s->rec, err);
+    s->broken = st != ST_OK;
+    return st;
+}
+
+static struct shelf *find_shelf(struct library *l, const char *name)
+{
+    for (size_t i = 0; i < l->n; i++)
+        if (strcmp(l->shelves[i].name, name) == 0)
+            return &l->shelves[i];
+    return NULL;
+}
+
+static bool is_file(const char *path)
+{
+    struct stat st;
+    return !stat(path, &st) && S_ISREG(st.st_mode);
+}
+
+/* A file is read anew each time: it may have grown. The old reading stays for who borrowed it. */
+static enum status open_file(struct library *l, const char *path, const struct recording **out,
+                             struct err *err)
+{
+    struct recording *rec;
+    enum status st = recording_read(path, &rec, err);
+    if (st)
+        return st;
+    xgrow((void **)&l->files, &l->capfiles, l->nfiles + 1, sizeof *l->files);
+    l->files[l->nfiles++] = rec;
+    *out = rec;
+    return ST_OK;
+}
+
+static enum status no_recording(const struct library *l, const char *name, struct err *err)
+{
+    char *clean = sanitize_line(name);
+    const char *near = str_nearest(name, library_name, l);
+    if (near)
+        err_set(err, ST_USAGE, "there is no recording \"%s\"; did you mean \"%s\"?", clean, near);
+    else
+        err_set(err, ST_USAGE, "there is no recording \"%s\"; open without a name lists them",
+                clean);
+    free(clean);
+    return ST_USAGE;
+}
+
+enum status library_peek(struct library *l, const char *name, const struct recording **out,
+                         struct err *err)
+{
+    *out = NULL;
+    struct shelf *s = find_shelf(l, name);
+    enum status st = s ? read_shelf(s, err) : no_recording(l, name, err);
+    if (!st)
+        *out = s->rec;
+    return st;
+}
+
+enum status library_open(struct library *l, const char *name, const struct recording **out,
+                         struct err *err)
+{
+    *out = NULL;
+    enum status st = ST_USAGE;
+    struct shelf *s = find_shelf(l, name);
+    if (is_file(name))
+        st = open_file(l, name, out, err);
+    else if (!s)
+        return no_recording(l, name, err);
+    else if (!(st = read_shelf(s, err)))
+        *out = s->rec;
+    if (!st)
+        note_opened(l, *out);
+    return st;
+}
+
+/* ---- looking up ---- */
+
+static bool same(const json_t *row, const char *field, const char *want)
+{
+    const char *have = json_string_value(json_object_get(row, field));
+    return !want || (have && strcmp(have, want) == 0);
+}
+
+static bool fits(const struct recorded_row *r, const struct recording_query *q)
+{
+    const char *device = json_string_value(json_object_get(r->row, "device"));
+    return same(r->row, "check", "pass") && same(r->row, "kernel", q->kernel) &&
+           same(r->row, "shape", q->shape) && same(r->row, "params", q->params) &&
+           same(r->row, "backend", q->backend) && same(r->row, "l2", q->l2) &&
+           (!q->device || (device && strcasestr(device, q->device)));
+}
+
+/* Dates are ISO 8601, so that text order is time order. */
+static bool newer(const struct recorded_row *a, const struct recorded_row *b)
+{
+    const char *x = json_string_value(json_object_get(a->row, "time"));
+    const char *y = b ? json_string_value(json_object_get(b->row, "time")) : NULL;
+    return !b || (x && (!y || strcmp(x, y) >= 0));
+}
+
+static void better(const struct recording *rec, const struct recording_query *q,
+                   const struct recorded_row **best)
+{
+    for (size_t i = 0; i < rec->nrows; i++)
+        if (fits(&rec->rows[i], q) && newer(&rec->rows[i], *best))
+            *best = &rec->rows[i];
+}
+
+const struct recorded_row *library_best(struct library *l, const struct recording_query *q)
+{
+    const struct recorded_row *best = NULL;
+    for (size_t i = 0; i < l->n; i++)
+        if (!l->shelves[i].broken && !read_shelf(&l->shelves[i], NULL))
+            better(l->shelves[i].rec, q, &best);
+    for (size_t i = 0; i < l->nfiles; i++)
+        better(l->files[i], q, &best);
+    return best;
+}

@@ -1,0 +1,354 @@
+/* recording.c - reading a recording, from anybody: line by line, through the field table.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "store/recording.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/sanitize.h"
+#include "base/str.h"
+
+enum { SAMPLES_MAX = 100000, COLUMNS_MAX = 64, TABLE_ROWS_MAX = 5000, DEPTH_MAX = 12 };
+
+/* What went wrong on the way, for the note. */
+struct reader {
+    struct recording *rec;
+    size_t line;                /* number of the present one, from 1 */
+    size_t bad, bad_line;       /* lines that are broken; the first of them */
+    struct err why;             /* of that one */
+    bool headed, full, cut_off; /* the last line has no end */
+};
+
+/* ---- values ---- */
+
+/* Deep trees cost stack where they are walked; ours have four levels. */
+static bool too_deep(const json_t *v, int depth)
+{
+    const char *key;
+    json_t *child;
+    size_t i;
+    if (depth > DEPTH_MAX)
+        return true;
+    json_object_foreach((json_t *)v, key, child)
+    {
+        (void)key;
+        if (too_deep(child, depth + 1))
+            return true;
+    }
+    json_array_foreach(v, i, child) if (too_deep(child, depth + 1)) return true;
+    return false;
+}
+
+static void keep_text(json_t *to, const json_t *from, const char *name)
+{
+    json_t *v = json_object_get(from, name);
+    json_object_set(to, name, json_is_string(v) ? v : json_null());
+}
+
+static void keep_number(json_t *to, const json_t *from, const char *name)
+{
+    json_t *v = json_object_get(from, name);
+    const bool ok = json_is_number(v) && isfinite(json_number_value(v));
+    json_object_set(to, name, ok ? v : json_null());
+}
+
+/* ---- the lines ---- */
+
+static enum status take_header(struct reader *x, const json_t *line, struct err *err)
+{
+    static const char *const texts[] = {"program_version", "time",   "system", "cpu",
+                                        "backend",         "device", "driver", "cuda"};
+    static const char *const numbers[] = {"format_version", "sm_clock_mhz", "seed"};
+    const char *format = json_string_value(json_object_get(line, "format"));
+    const json_t *version = json_object_get(line, "format_version");
+    if (!format || strcmp(format, "attnscope-recording") != 0)
+        return err_set(err, ST_USAGE, "its header is that of another format");
+    if (!json_is_integer(version) || json_integer_value(version) < 1)
+        return err_set(err, ST_USAGE, "its header has no format_version");
+    if (json_integer_value(version) > RECORDING_VERSION)
+        return err_set(err, ST_USAGE,
+                       "it was written by a newer attnscope (format %lld, this one reads %d)",
+                       (long long)json_integer_value(version), RECORDING_VERSION);
+    if (x->headed) /* two recordings in one file: each row carries its own device */
+        return ST_OK;
+    x->headed = true;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        keep_text(x->rec->header, line, texts[i]);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        keep_number(x->rec->header, line, numbers[i]);
+    return ST_OK;
+}
+
+static void take_samples(struct recorded_row *r, const json_t *list)
+{
+    size_t n = json_array_size(list), kept = 0;
+    if (!n)
+        return;
+    n = n < SAMPLES_MAX ? n : SAMPLES_MAX;
+    r->samples = xcalloc(n, sizeof *r->samples);
+    for (size_t i = 0; i < n; i++) {
+        const double v = json_number_value(json_array_get(list, i));
+        if (v > 0 && isfinite(v))
+            r->samples[kept++] = v;
+    }
+    r->nsamples = kept;
+}
+
+/* A time below zero or a rate that is none is no figure. */
+static bool is_sound(const struct run_row *row)
+{
+    const double times[] = {row->median_us, row->min_us, row->q1_us, row->q3_us, row->p95_us};
+    for (size_t i = 0; i < sizeof times / sizeof *times; i++)
+        if (times[i] < 0 || isinf(times[i]))
+            return false;
+    return true;
+}
+
+static json_t *row_object(const struct reader *x, struct run_row *row, const json_t *line)
+{
+    if (!row->origin || (strcmp(row->origin, "sim") != 0 && strcmp(row->origin, "model") != 0)) {
+        free(row->origin);
+        row->origin = xstrdup("recorded");
+    }
+    json_t *o = run_row_result(row);
+    if (!json_is_string(json_object_get(o, "time")))
+        keep_text(o, line, "time");
+    keep_text(o, line, "command");
+    json_object_set_new(o, "recording", json_string(x->rec->name));
+    return o;
+}
+
+static enum status take_row(struct reader *x, const json_t *line, struct err *err)
+{
+    struct run_row row;
+    struct recording *rec = x->rec;
+    if (rec->nrows >= RECORDING_ROWS_MAX) {
+        x->full = true;
+        return ST_OK;
+    }
+    record_init(run_fields, &row);
+    enum status st = record_from_json(run_fields, &row, json_object_get(line, "row"), err);
+    if (!st && !row.kernel)
+        st = err_set(err, ST_USAGE, "a row names no kernel");
+    if (!st && !is_sound(&row))
+        st = err_set(err, ST_USAGE, "a row has a time that is none");
+    if (!st) {
+        xgrow((void **)&rec->rows, &rec->caprows, rec->nrows + 1, sizeof *rec->rows);
+        struct recorded_row *r = &rec->rows[rec->nrows++];
+        json_t *plan = json_object_get(line, "plan");
+        *r = (struct recorded_row){.row = row_object(x, &row, line),
+                                   .plan = json_is_object(plan) ? json_incref(plan) : NULL};
+        take_samples(r, json_object_get(line, "samples_us"));
+    }
+    record_clear(run_fields, &row);
+    return st;
+}
+
+static json_t *column(const json_t *from)
+{
+    json_t *col = json_object(), *digits = json_object_get(from, "digits");
+    const char *field = json_string_value(json_object_get(from, "field"));
+    if (!field || !json_is_string(json_object_get(from, "title"))) {
+        json_decref(col);
+        return NULL;
+    }
+    const json_int_t n = json_integer_value(digits);
+    keep_text(col, from, "field");
+    keep_text(col, from, "title");
+    json_object_set_new(col, "left", json_boolean(json_is_true(json_object_get(from, "left"))));
+    json_object_set_new(col, "optional",
+                        json_boolean(json_is_true(json_object_get(from, "optional"))));
+    json_object_set_new(col, "digits", json_integer(n > 0 && n <= 17 ? n : 0));
+    return col;
+}
+
+static json_t *columns(const json_t *list)
+{
+    json_t *out = json_array();
+    for (size_t i = 0; i < json_array_size(list) && i < COLUMNS_MAX; i++) {
+        json_t *col = column(json_array_get(list, i));
+        if (col)
+            json_array_append_new(out, col);
+    }
+    return out;
+}
+
+/* What was live there is recorded here. */
+static json_t *table_row(const json_t *from)
+{
+    json_t *row = json_copy((json_t *)from);
+    const char *origin = json_string_value(json_object_get(row, "origin"));
+    if (origin && strcmp(origin, "live") == 0)
+        json_object_set_new(row, "origin", json_string("recorded"));
+    return row;
+}
+
+static enum status take_table(struct reader *x, const json_t *line, struct err *err)
+{
+    const json_t *rows = json_object_get(line, "rows");
+    json_t *cols = columns(json_object_get(line, "columns"));
+    if (!json_array_size(cols) || !json_is_array(rows)) {
+        json_decref(cols);
+        return err_set(err, ST_USAGE, "a table has no columns or no rows");
+    }
+    if (json_array_size(x->rec->tables) >= RECORDING_ROWS_MAX / 10) {
+        x->full = true;
+        json_decref(cols);
+        return ST_OK;
+    }
+    json_t *table = json_object(), *kept = json_array();
+    keep_text(table, line, "time");
+    keep_text(table, line, "command");
+    json_object_set_new(table, "columns", cols);
+    for (size_t i = 0; i < json_array_size(rows) && i < TABLE_ROWS_MAX; i++)
+        if (json_is_object(json_array_get(rows, i)))
+            json_array_append_new(kept, table_row(json_array_get(rows, i)));
+    json_object_set_new(table, "rows", kept);
+    json_array_append_new(x->rec->tables, table);
+    return ST_OK;
+}
+
+static enum status take_object(struct reader *x, const json_t *line, struct err *err)
+{
+    const char *type = json_string_value(json_object_get(line, "type"));
+    if (!type)
+        return err_set(err, ST_USAGE, "it is no object with a type");
+    if (too_deep(line, 0))
+        return err_set(err, ST_USAGE, "it is nested too deeply");
+    if (strcmp(type, "header") == 0)
+        return take_header(x, line, err);
+    if (!x->headed)
+        return err_set(err, ST_USAGE, "it does not begin with a header");
+    if (strcmp(type, "row") == 0)
+        return take_row(x, line, err);
+    return strcmp(type, "table") == 0 ? take_table(x, line, err) : ST_OK;
+}
+
+static enum status take_line(struct reader *x, const char *text, size_t len, struct err *err)
+{
+    json_error_t why;
+    if (len > RECORDING_LINE_MAX)
+        return err_set(err, ST_USAGE, "it is longer than %d MiB", RECORDING_LINE_MAX >> 20);
+    json_t *line = json_loadb(text, len, 0, &why);
+    if (!line)
+        return err_set(err, ST_USAGE, "it is no JSON");
+    enum status st = take_object(x, line, err);
+    json_decref(line);
+    return st;
+}
+
+/* ---- the whole ---- */
+
+static void make_note(struct reader *x)
+{
+    struct str s = {0};
+    if (x->cut_off && x->bad == 1)
+        str_addf(&s, "the last line is cut off and was left out");
+    else if (x->bad)
+        str_addf(&s, "%zu line%s could not be read; line %zu: %s", x->bad, x->bad > 1 ? "s" : "",
+                 x->bad_line, x->why.text);
+    if (x->full)
+        str_addf(&s, "%sonly the first %d rows were read", s.len ? "; " : "", RECORDING_ROWS_MAX);
+    x->rec->note = s.len ? str_take(&s) : NULL;
+    str_free(&s);
+}
+
+/* Until the header is found, a bad line means that this is no recording. */
+static enum status read_lines(struct reader *x, const char *text, size_t len, struct err *err)
+{
+    for (const char *end = text + len; text < end; x->line++) {
+        const char *stop = memchr(text, '\n', (size_t)(end - text));
+        const size_t n = (size_t)((stop ? stop : end) - text);
+        struct err why = ERR_INIT;
+        enum status st = n ? take_line(x, text, n, &why) : ST_OK;
+        if (st && !x->headed)
+            return err_set(err, ST_USAGE, "%s", why.text);
+        if (st && !x->bad++) {
+            x->bad_line = x->line;
+            x->why = why;
+            x->cut_off = !stop;
+        }
+        text = stop ? stop + 1 : end;
+    }
+    return ST_OK;
+}
+
+enum status recording_parse(const char *name, const char *text, size_t len, struct recording **out,
+                            struct err *err)
+{
+    struct recording *rec = xcalloc(1, sizeof *rec);
+    struct reader x = {.rec = rec, .line = 1};
+    struct err why = ERR_INIT;
+    rec->name = sanitize_line(name);
+    rec->header = json_object();
+    rec->tables = json_array();
+    enum status st = len > RECORDING_FILE_MAX ? err_set(&why, ST_USAGE, "it is larger than %d MiB",
+                                                        RECORDING_FILE_MAX >> 20)
+                                              : read_lines(&x, text, len, &why);
+    *out = rec;
+    if (!st) {
+        make_note(&x);
+        return ST_OK;
+    }
+    err_set(err, st, "%s is no recording that can be read: %s", rec->name, why.text);
+    recording_free(rec);
+    *out = NULL;
+    return st;
+}
+
+/* "a/b/h200.rec" is h200. */
+static char *name_of(const char *path)
+{
+    const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+    const size_t len = strlen(base);
+    const bool ends = len > 4 && strcmp(base + len - 4, ".rec") == 0;
+    return xstrndup(base, ends ? len - 4 : len);
+}
+
+enum status recording_read(const char *path, struct recording **out, struct err *err)
+{
+    char *text;
+    size_t len;
+    *out = NULL;
+    enum status st = str_read_file(path, RECORDING_FILE_MAX, &text, &len, err);
+    if (st)
+        return st;
+    char *name = name_of(path);
+    st = recording_parse(name, text, len, out, err);
+    free(name);
+    free(text);
+    return st;
+}
+
+void recording_free(struct recording *r)
+{
+    if (!r)
+        return;
+    for (size_t i = 0; i < r->nrows; i++) {
+        json_decref(r->rows[i].row);
+        json_decref(r->rows[i].plan);
+        free(r->rows[i].samples);
+    }
+    free(r->rows);
+    json_decref(r->header);
+    json_decref(r->tables);
+    free(r->name);
+    free(r->note);
+    free(r);
+}
+
+json_t *recording_rows(const struct recording *r)
+{
+    json_t *rows = json_array();
+    for (size_t i = 0; i < r->nrows; i++)
+        json_array_append(rows, r->rows[i].row);
+    return rows;
+}
+
+struct ratio recorded_ratio(const struct recorded_row *now, const struct recorded_row *before)
+{
+    return stats_ratio_apart(now->samples, now->nsamples, before->samples, before->nsamples, 42);
+}

@@ -1,0 +1,124 @@
+/* recording.h - measurements in a file that can be mailed: taken on one machine, opened on another.
+ *
+ * A recording is text, JSON Lines: one object a line, in the order things happened. `type` says
+ * what a line is:
+ *
+ *   {"type":"header", "format":"attnscope-recording", "format_version":1, "program_version",
+ *    "time", "system", "cpu", "backend", "device", "driver", "cuda", "sm_clock_mhz", "seed"}
+ *       The first line, written with the first row: device, driver, CUDA version, SM clock and seed
+ *       are that row's. Every row carries its own besides.
+ *   {"type":"row", "time", "command", "row":{...}, "samples_us":[...], "samples_of":n,
+ *    "plan":{...}|null}
+ *       One measured row: the fields of `run` (source_hash among them), what reproduces it, its
+ *       samples in order (evenly thinned from n), and the plan of the kernel on that device.
+ *   {"type":"table", "time", "command", "columns":[{"field","title","left","digits"}],
+ *    "rows":[...]}
+ *       What a command printed, so that a report can show it again.
+ *
+ * Lines of other types and members that are not known are skipped, so that newer files can be read.
+ * A line is written whole with one call in append mode: what a crash can damage is the last line,
+ * and a reader says so and goes on without it.
+ *
+ * Files come from strangers. Whatever is in one, reading ends in rows that have passed the field
+ * table or in a sentence; sizes are bounded; text is sanitised where it is shown, as all text is.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef ATTNSCOPE_STORE_RECORDING_H
+#define ATTNSCOPE_STORE_RECORDING_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "measure/row.h"
+#include "measure/stats.h"
+
+enum {
+    RECORDING_VERSION = 1,
+    RECORDING_FILE_MAX = 64 << 20, /* bytes read at most */
+    RECORDING_LINE_MAX = 4 << 20,
+    RECORDING_ROWS_MAX = 100000, /* rows kept, and tables */
+};
+
+/* ---- writing ---- */
+
+struct recorder;
+enum recorder_mode {
+    RECORDER_NEW,     /* the file must not exist */
+    RECORDER_APPEND,  /* goes on behind what is there, which must be a recording */
+    RECORDER_REPLACE, /* an old file's content is lost */
+};
+/* Opens `path` for writing, and holds it: a second recorder is refused. `samples`: at most so many
+ * are kept of each row; 0: none. */
+enum status recorder_open(const char *path, enum recorder_mode mode, int samples,
+                          struct recorder **out, struct err *err);
+/* Appends a row with figures. `plan` may be NULL. */
+enum status recorder_row(struct recorder *r, const struct run_row *row, const char *command,
+                         const json_t *plan, struct err *err);
+/* Appends a table: an object with command, columns and rows as above. */
+enum status recorder_table(struct recorder *r, const json_t *table, struct err *err);
+size_t recorder_rows(const struct recorder *r);
+const char *recorder_path(const struct recorder *r);
+/* Puts all on the disk and closes; ST_FAIL when it could not be written. `r` may be NULL. */
+enum status recorder_close(struct recorder *r, struct err *err);
+
+/* ---- reading ---- */
+
+struct recorded_row {
+    json_t *row;     /* run's fields, then command and recording; origin is "recorded" where the
+                        figures were live */
+    json_t *plan;    /* an object, or NULL */
+    double *samples; /* us, positive and finite; NULL: none kept */
+    size_t nsamples;
+};
+
+struct recording {
+    char *name;     /* as it is opened: "h200" */
+    json_t *header; /* an object, with null for what is unknown */
+    struct recorded_row *rows;
+    size_t nrows, caprows;
+    json_t *tables; /* array of table objects that can be shown */
+    char *note;     /* what could not be read, one sentence; NULL: all could */
+};
+
+/* ST_USAGE with a sentence where `text` is no recording. */
+enum status recording_parse(const char *name, const char *text, size_t len, struct recording **out,
+                            struct err *err);
+enum status recording_read(const char *path, struct recording **out, struct err *err);
+void recording_free(struct recording *r);
+/* All rows as an array of objects. The caller owns it. */
+json_t *recording_rows(const struct recording *r);
+/* Time of a row in `now` over that of one in `before`, from both rows' samples; all NaN where one
+ * has none. */
+struct ratio recorded_ratio(const struct recorded_row *now, const struct recorded_row *before);
+
+/* ---- the library: what the program ships, what the user keeps, what was opened ---- */
+
+/* Shipped: lessons/recordings/NAME.rec, inside the program. The user's: NAME.rec in
+ * <data>/attnscope/recordings. Both are read when something is first looked up. */
+struct library;
+struct library *library_new(void);
+void library_free(struct library *l);
+/* `name` is a file, or the name of a recording; it stays open for look-ups. Borrowed. ST_USAGE with
+ * the nearest name. */
+enum status library_open(struct library *l, const char *name, const struct recording **out,
+                         struct err *err);
+/* The same for a name alone, without opening it for `results`. */
+enum status library_peek(struct library *l, const char *name, const struct recording **out,
+                         struct err *err);
+/* Names that `open` takes without a path; NULL after the last. A str_list_fn over a library. */
+const char *library_name(const void *library, size_t i);
+/* The i-th recording that library_open() has opened so far; NULL after the last. */
+const struct recording *library_opened(const struct library *l, size_t i);
+
+struct recording_query {
+    const char *kernel, *shape;   /* exact; NULL: any */
+    const char *params, *backend; /* exact; NULL: any */
+    const char *l2;               /* "cold" or "hot"; NULL: any */
+    const char *device;           /* part of the name, without case; NULL: any */
+};
+/* The newest row that passed its check and fits, of all recordings, or NULL: what a lesson shows
+ * where nothing can be measured. Borrowed until library_free(). */
+const struct recorded_row *library_best(struct library *l, const struct recording_query *q);
+
+#endif

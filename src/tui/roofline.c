@@ -1,0 +1,531 @@
+/* roofline.c - the Roofline screen: is it compute or memory, and how far is the roof?
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "tui/roofline.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "tui/screen_util.h"
+
+/* ---- devices ---- */
+
+int roofline_device_count(const struct roofline *x)
+{
+    return devices_count(x->app->session->devices);
+}
+
+const struct device *roofline_device_at(const struct roofline *x, int i)
+{
+    const struct device_table *t = x->app->session->devices;
+    for (int cuda = 1; cuda >= 0; cuda--)
+        for (int d = 0; d < devices_count(t); d++)
+            if ((devices_at(t, d)->cc > 0) == (cuda == 1) && i-- == 0)
+                return devices_at(t, d);
+    return devices_at(t, 0);
+}
+
+bool roofline_has_device(const struct roofline *x, const struct device *d)
+{
+    for (int i = 0; i < x->roofs.ndevices; i++)
+        if (x->roofs.devices[i] == d)
+            return true;
+    return false;
+}
+
+static void toggle_device(struct roofline *x, const struct device *d)
+{
+    for (int i = 0; i < x->nmore; i++)
+        if (x->more[i] == d) {
+            memmove(x->more + i, x->more + i + 1, (size_t)(x->nmore - i - 1) * sizeof *x->more);
+            x->nmore--;
+            return;
+        }
+    if (x->roofs.ndevices > 0 && x->roofs.devices[0] == d)
+        app_message(x->app, ROLE_DIM, "%s is the one that all plans are for; gpu= changes it",
+                    d->name);
+    else if (x->nmore == ROOF_DEVICES - 1)
+        app_message(x->app, ROLE_WARN, "there is room for %d roofs", ROOF_DEVICES);
+    else
+        x->more[x->nmore++] = d;
+}
+
+/* ---- renewal ---- */
+
+static void list_names(const struct roofline *x, struct str *out)
+{
+    const struct registry *reg = x->app->session->registry;
+    const struct marks *m = &x->app->marks;
+    for (int i = 0; i < m->n; i++)
+        str_addf(out, "%s%s", out->len ? "," : "", m->v[i]);
+    for (int i = 0; i < registry_count(reg); i++)
+        if (registry_at(reg, i)->cuda && marks_find(m, registry_at(reg, i)->name) < 0)
+            str_addf(out, "%s%s", out->len ? "," : "", registry_at(reg, i)->name);
+}
+
+static void show_command(struct roofline *x)
+{
+    struct str names = {0};
+    struct request r;
+    str_clear(&x->command);
+    for (int i = 0; i < x->request.nkernels; i++) {
+        char *entry = x->show[i] ? request_entry(&x->request, i) : NULL;
+        if (entry)
+            str_addf(&names, "%s%s", names.len ? "," : "", entry);
+        free(entry);
+    }
+    if (screen_request(x->app->session, str_text(&names), true, &r, NULL) == ST_OK) {
+        free(r.options.gpu); /* stands at the end, with the others */
+        r.options.gpu = NULL;
+        request_command(&r, "roofline", &x->command);
+        request_clear(&r);
+    }
+    for (int i = 0; i < x->roofs.ndevices; i++)
+        str_addf(&x->command, "%s%s", i ? "," : " gpu=", x->roofs.devices[i]->name);
+    str_add(&x->command, " phase=both");
+    str_free(&names);
+}
+
+static void make_roofs(struct roofline *x)
+{
+    struct err err = ERR_INIT;
+    const struct device *devices[ROOF_DEVICES];
+    int n = 0;
+    devices[n] = session_gpu(x->app->session, NULL, &err);
+    if (!devices[n]) {
+        x->problem = xstrdup(err.text);
+        return;
+    }
+    n++;
+    for (int i = 0; i < x->nmore && n < ROOF_DEVICES; i++)
+        if (x->more[i] != devices[0])
+            devices[n++] = x->more[i];
+    if (roofs_make(x->app->session, &x->request, devices, n, ROOF_PHASES, &x->roofs, &err))
+        x->problem = xstrdup(err.text);
+}
+
+static void renew_knobs(struct roofline *x)
+{
+    x->knobs.n = 0;
+    knobs_add_shape(&x->knobs, x->app->session);
+    knobs_add_gpu(&x->knobs, x->app->session);
+    if (x->kernels.cur < x->request.nkernels)
+        knobs_add_params(&x->knobs, &x->request, x->kernels.cur, NULL);
+    knobs_rare_last(&x->knobs);
+}
+
+static void clear(struct roofline *x)
+{
+    roofs_clear(&x->roofs);
+    request_clear(&x->request);
+    free(x->show);
+    free(x->problem);
+    x->show = NULL;
+    x->problem = NULL;
+}
+
+static void refresh(struct roofline *x)
+{
+    struct err err = ERR_INIT;
+    struct str names = {0};
+    clear(x);
+    list_names(x, &names);
+    if (screen_request(x->app->session, str_text(&names), true, &x->request, &err) != ST_OK)
+        x->problem = xstrdup(err.text);
+    x->show = xcalloc((size_t)x->request.nkernels + 1, sizeof *x->show);
+    for (int i = 0; i < x->request.nkernels; i++)
+        x->show[i] = x->app->marks.n == 0 || i < x->app->marks.n;
+    if (x->kernels.cur >= x->request.nkernels)
+        x->kernels.cur = 0;
+    if (!x->problem)
+        make_roofs(x);
+    renew_knobs(x);
+    show_command(x);
+    str_free(&names);
+}
+
+/* ---- measuring ---- */
+
+static bool stop(struct roofline *x)
+{
+    struct measured m;
+    bool ran = x->job && !measure_ended(x->job);
+    if (x->job) {
+        measure_finish(x->job, &m);
+        measured_clear(&m);
+        request_clear(&x->job_request);
+    }
+    x->job = NULL;
+    x->activity[0] = 0;
+    return ran;
+}
+
+/* The kernel at the cursor, on the shape as it is. */
+static void start(struct roofline *x)
+{
+    const struct measure_how how = {.kind = JOB_RUN, .verb = "run"};
+    struct err err = ERR_INIT;
+    stop(x);
+    if (x->kernels.cur >= x->request.nkernels)
+        return;
+    char *entry = request_entry(&x->request, x->kernels.cur);
+    enum status st = screen_request(x->app->session, entry, false, &x->job_request, &err);
+    if (st == ST_OK && measure_refuses(&x->job_request, 0, &err)) {
+        request_clear(&x->job_request);
+        st = ST_NO;
+    }
+    if (st == ST_OK)
+        x->job = measure_start(x->app->session, &x->job_request, &how);
+    else
+        app_message(x->app, ROLE_WARN, "%s", err.text);
+    free(entry);
+}
+
+static void job_over(struct roofline *x)
+{
+    struct measured m;
+    struct str command = {0};
+    request_command(&x->job_request, "run", &command);
+    measure_finish(x->job, &m);
+    x->job = NULL;
+    x->activity[0] = 0;
+    if (m.ran)
+        session_remember_runs(x->app->session, m.rows, false, str_text(&command));
+    const char *backend = json_string_value(json_object_get(json_array_get(m.rows, 0), "backend"));
+    if (m.ran && backend && strcmp(backend, "cuda") != 0)
+        app_message(x->app, ROLE_NORMAL,
+                    "measured on the CPU: a GPU's roof says nothing about that; 1 shows it");
+    else if (m.status && m.status != ST_CANCELLED)
+        app_message(x->app, ROLE_BAD, "%s", m.err.text);
+    measured_clear(&m);
+    request_clear(&x->job_request);
+    str_free(&command);
+}
+
+/* ---- keys ---- */
+
+int roofline_knob(const struct roofline *x)
+{
+    int i = knobs_find(&x->knobs, x->knob);
+    return i >= 0 ? i : 0;
+}
+
+static void turn_knob(struct roofline *x, int dir)
+{
+    const struct knob *k = &x->knobs.v[roofline_knob(x)];
+    char *why, *value = knob_step(x->app->session, k, dir, &why);
+    if (value) {
+        char *line = knob_command(k, value);
+        app_set(x->app, line); /* comes back through roofline_update() */
+        free(line);
+    } else if (why) {
+        app_message(x->app, ROLE_DIM, "%s", why);
+    }
+    free(value);
+    free(why);
+}
+
+static void toggle_kernel(struct roofline *x)
+{
+    struct marks *m = &x->app->marks;
+    if (x->kernels.cur >= x->request.nkernels)
+        return;
+    char *entry = request_entry(&x->request, x->kernels.cur);
+    int at = marks_find(m, entry);
+    if (at >= 0)
+        marks_remove(m, at);
+    else
+        marks_add(m, entry);
+    refresh(x);
+    for (int i = 0; i < x->request.nkernels; i++) { /* the order follows the marks */
+        char *here = request_entry(&x->request, i);
+        if (strcmp(here, entry) == 0)
+            x->kernels.cur = i;
+        free(here);
+    }
+    renew_knobs(x);
+    free(entry);
+}
+
+static void mark(struct roofline *x)
+{
+    if (x->focus == ROOF_DEVICES_PANE) {
+        toggle_device(x, roofline_device_at(x, x->devices.cur));
+        refresh(x);
+    } else {
+        toggle_kernel(x);
+    }
+}
+
+static void open_row(struct roofline *x)
+{
+    if (x->focus != ROOF_DEVICES_PANE) {
+        app_explain(x->app);
+        return;
+    }
+    char *line = xasprintf("set gpu=%s", roofline_device_at(x, x->devices.cur)->name);
+    app_set(x->app, line);
+    free(line);
+}
+
+static bool move(struct roofline *x, enum action action)
+{
+    if (x->focus == ROOF_STRIP && (action == ACT_UP || action == ACT_DOWN)) {
+        int n = x->knobs.n;
+        snprintf(x->knob, sizeof x->knob, "%.30s",
+                 x->knobs.v[(roofline_knob(x) + (action == ACT_UP ? n - 1 : 1)) % n].name);
+        return true;
+    }
+    if (x->focus == ROOF_DEVICES_PANE)
+        return list_act(&x->devices, action);
+    if (!list_act(&x->kernels, action))
+        return false;
+    renew_knobs(x);
+    return true;
+}
+
+static void zoom(struct roofline *x, int by)
+{
+    x->zoom = by == 0 ? 0 : x->zoom + by > 8 ? 8 : x->zoom + by < -2 ? -2 : x->zoom + by;
+}
+
+static bool roofline_act(void *ctx, enum action action)
+{
+    static const enum roof_pane order[] = {ROOF_KERNELS, ROOF_DEVICES_PANE, ROOF_FIGURE, ROOF_POINT,
+                                           ROOF_STRIP};
+    struct roofline *x = ctx;
+    int at = 0;
+    while (order[at] != x->focus)
+        at++;
+    switch (action) {
+    case ACT_FOCUS_NEXT:
+        x->focus = order[(at + 1) % ROOF_PANES];
+        break;
+    case ACT_FOCUS_PREV:
+        x->focus = order[(at + ROOF_PANES - 1) % ROOF_PANES];
+        break;
+    case ACT_LEFT:
+    case ACT_RIGHT:
+        turn_knob(x, action == ACT_LEFT ? -1 : 1);
+        break;
+    case ACT_ZOOM_IN:
+    case ACT_ZOOM_OUT:
+    case ACT_ZOOM_RESET:
+        zoom(x, action == ACT_ZOOM_IN ? 1 : action == ACT_ZOOM_OUT ? -1 : 0);
+        break;
+    case ACT_MARK:
+        mark(x);
+        break;
+    case ACT_OPEN:
+        open_row(x);
+        break;
+    case ACT_RUN:
+        start(x);
+        break;
+    case ACT_BACK:
+        x->focus = ROOF_KERNELS;
+        break;
+    default:
+        return move(x, action);
+    }
+    return true;
+}
+
+/* ---- the screen ---- */
+
+static void *roofline_open(struct app *a)
+{
+    struct roofline *x = xcalloc(1, sizeof *x);
+    x->app = a;
+    x->settings_serial = a->settings_serial;
+    x->generation = registry_generation(a->session->registry);
+    snprintf(x->knob, sizeof x->knob, "S");
+    refresh(x);
+    for (int i = 0; i < x->request.nkernels; i++)
+        if (x->request.kernels[i] == a->kernel)
+            x->kernels.cur = i;
+    for (int i = 0; i < roofline_device_count(x) && x->roofs.ndevices > 0; i++)
+        if (roofline_device_at(x, i) == x->roofs.devices[0])
+            x->devices.cur = i;
+    renew_knobs(x);
+    return x;
+}
+
+static void roofline_close(void *ctx)
+{
+    struct roofline *x = ctx;
+    stop(x);
+    clear(x);
+    str_free(&x->command);
+    free(x);
+}
+
+static void roofline_draw_screen(void *ctx, struct canvas *c)
+{
+    struct roofline *x = ctx;
+    roofline_draw(x, c, app_frame(x->app, c));
+}
+
+static void roofline_update(void *ctx)
+{
+    struct roofline *x = ctx;
+    x->settings_serial = x->app->settings_serial;
+    if (x->job) {
+        screen_activity(measure_job(x->job), x->activity, sizeof x->activity);
+        if (measure_ended(x->job))
+            job_over(x);
+    }
+    refresh(x); /* settings, kernels, or results may have changed */
+}
+
+static void roofline_shown(void *ctx)
+{
+    refresh(ctx);
+}
+
+static bool roofline_cancel(void *ctx)
+{
+    return stop(ctx);
+}
+
+static const char *roofline_command(void *ctx)
+{
+    const struct roofline *x = ctx;
+    return x->command.len ? str_text(&x->command) : NULL;
+}
+
+static bool roofline_explain(void *ctx, struct str *out)
+{
+    struct roofline *x = ctx;
+    struct plan p;
+    if (x->problem || x->kernels.cur >= x->request.nkernels || x->roofs.ndevices == 0)
+        return false;
+    const struct kernel_desc *d = x->request.descs[x->kernels.cur];
+    if (!d) { /* on the CPU only */
+        str_addf(out, "%s has no source for a GPU: there is no plan to explain",
+                 x->request.kernels[x->kernels.cur]->name);
+        return false;
+    }
+    str_add(out,
+            "The roofline:\n"
+            "  A kernel stands at the intensity of the bytes that it requests, FLOPs over "
+            "bytes, as high as the roof is there. The star is the same kernel if every input were "
+            "read once and the output written once. @ is what was measured on that device. Capital "
+            "letters: the shape as it is; small ones: the other of prefill and decode.\n\n");
+    (void)plan_build(d, &x->request.problem.shape, &x->request.params[x->kernels.cur],
+                     x->roofs.devices[0], NULL, &p, NULL);
+    screen_explain_plan(&p, p.desc->name, out);
+    plan_clear(&p);
+    return true;
+}
+
+static bool kernel_has(const void *ctx, int i, const char *text)
+{
+    const struct roofline *x = ctx;
+    return str_finds(x->request.kernels[i]->name, text);
+}
+
+static bool device_has(const void *ctx, int i, const char *text)
+{
+    return str_finds(roofline_device_at(ctx, i)->name, text);
+}
+
+static bool roofline_find(void *ctx, const char *text, int dir)
+{
+    struct roofline *x = ctx;
+    int at = x->focus == ROOF_DEVICES_PANE
+                 ? -1
+                 : list_find(x->request.nkernels, x->kernels.cur, dir, kernel_has, x, text);
+    if (at >= 0) {
+        x->kernels.cur = at;
+        renew_knobs(x);
+        return true;
+    }
+    at = list_find(roofline_device_count(x), x->devices.cur, dir, device_has, x, text);
+    if (at < 0)
+        return false;
+    x->devices.cur = at;
+    x->focus = ROOF_DEVICES_PANE;
+    return true;
+}
+
+static void roofline_click(void *ctx, int px, int py)
+{
+    struct roofline *x = ctx;
+    int k = list_at(&x->kernels, px, py), d = list_at(&x->devices, px, py);
+    if (k >= 0) {
+        x->kernels.cur = k;
+        x->focus = ROOF_KERNELS;
+        renew_knobs(x);
+    } else if (d >= 0) {
+        x->devices.cur = d;
+        x->focus = ROOF_DEVICES_PANE;
+    }
+}
+
+static void roofline_wheel(void *ctx, int px, int py, int by)
+{
+    struct roofline *x = ctx;
+    if (list_at(&x->devices, px, py) >= 0)
+        list_act(&x->devices, by < 0 ? ACT_UP : ACT_DOWN);
+    else if (list_at(&x->kernels, px, py) >= 0)
+        list_act(&x->kernels, by < 0 ? ACT_UP : ACT_DOWN);
+    else
+        zoom(x, by < 0 ? 1 : -1);
+}
+
+static void roofline_save(void *ctx, json_t *o)
+{
+    const struct roofline *x = ctx;
+    json_t *more = json_array();
+    for (int i = 0; i < x->nmore; i++)
+        json_array_append_new(more, json_string(x->more[i]->name));
+    json_object_set_new(o, "devices", more);
+    json_object_set_new(o, "zoom", json_integer(x->zoom));
+    json_object_set_new(o, "row", json_integer(x->kernels.cur));
+}
+
+static void roofline_restore(void *ctx, const json_t *o)
+{
+    struct roofline *x = ctx;
+    const json_int_t row = json_integer_value(json_object_get(o, "row")),
+                     steps = json_integer_value(json_object_get(o, "zoom"));
+    size_t i;
+    json_t *one;
+    json_array_foreach(json_object_get(o, "devices"), i, one)
+    {
+        const struct device *d;
+        if (json_is_string(one) && x->nmore < ROOF_DEVICES - 1 &&
+            devices_get(x->app->session->devices, json_string_value(one), &d, NULL) == ST_OK &&
+            !roofline_has_device(x, d))
+            x->more[x->nmore++] = d;
+    }
+    zoom(x, 0);
+    zoom(x, steps > 8 || steps < -2 ? 0 : (int)steps);
+    refresh(x);
+    if (row >= 0 && row < x->request.nkernels)
+        x->kernels.cur = (int)row;
+    renew_knobs(x);
+}
+
+const struct screen_ops roofline_screen = {
+    .name = "roofline",
+    .title = "4 Roofline",
+    .context = CTX_ROOFLINE,
+    .open = roofline_open,
+    .close = roofline_close,
+    .draw = roofline_draw_screen,
+    .act = roofline_act,
+    .update = roofline_update,
+    .shown = roofline_shown,
+    .cancel = roofline_cancel,
+    .command = roofline_command,
+    .explain = roofline_explain,
+    .find = roofline_find,
+    .click = roofline_click,
+    .wheel = roofline_wheel,
+    .save = roofline_save,
+    .restore = roofline_restore,
+};

@@ -1,0 +1,31 @@
+/* settings.h - what the user changed in the session, as values that can be put back: undo, redo.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef ATTNSCOPE_TUI_SETTINGS_H
+#define ATTNSCOPE_TUI_SETTINGS_H
+
+#include "command/session.h"
+
+enum { UNDO_MAX = 64 };
+
+struct settings {
+    struct problem problem;
+    char *options; /* "name value\n" a line, all of option_keys */
+    char *params;  /* "kernel name value\n" a line; "-" for every kernel */
+};
+
+struct history {
+    struct settings now;
+    struct settings undo[UNDO_MAX], redo[UNDO_MAX];
+    int nundo, nredo;
+};
+
+void history_start(struct history *h, const struct session *s);
+void history_clear(struct history *h);
+/* Remembers the change if the session differs from the last look; true if it does. */
+bool history_look(struct history *h, const struct session *s);
+/* One step back or forth; false when there is none. */
+bool history_undo(struct history *h, struct session *s);
+bool history_redo(struct history *h, struct session *s);
+
+#endif

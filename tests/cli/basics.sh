@@ -1,0 +1,291 @@
+#!/bin/sh
+# Options, help, output forms, exit statuses, redirection, configuration: nothing that needs a worker.
+# SPDX-License-Identifier: GPL-3.0-or-later
+# shellcheck disable=SC1091,SC2154,SC3046,SC2086
+. "$(dirname "$0")/lib.sh"
+
+run --version
+is "--version goes to standard output" says "$out" '^attnscope [0-9]+\.[0-9]+'
+is "--version ends with 0" [ "$rc" -eq 0 ]
+run --help
+is "--help lists options and commands" says "$out" '--restricted'
+is "--help names a verb" says "$out" '^  compare +'
+run --hlep
+is "an unknown option is a usage error" [ "$rc" -eq 2 ]
+is "an unknown option gets the nearest" says "$err" 'did you mean "help"'
+run --color=sometimes
+is "--color checks its value" [ "$rc" -eq 2 ]
+run --help-mdoc
+is "the manual's sections come from the table" says "$out" '^\.Sh COMMANDS'
+run help run
+is "help of a verb shows an example" says "$out" 'run cpu_tiled,naive S=2048'
+run run --help
+is "--help after a verb is the same" says "$out" 'run cpu_tiled,naive S=2048'
+run help lse-no-such-word
+is "help for nothing is a usage error" [ "$rc" -eq 2 ]
+
+# bad input: one sentence, status 2, nothing on standard output
+bad() {
+    want=$1
+    shift
+    run "$@"
+    is "refused: $*" [ "$rc" -eq 2 ]
+    is "  and says why: $want" says "$err" "$want"
+    is "  in one line, and prints nothing" [ "$(printf '%s\n' "$err" | wc -l)$out" = 1 ]
+}
+bad 'did you mean "run"' rnu naive
+bad 'did you mean naive' run naiv
+bad 'S=0' run naive S=0
+bad 'Hkv=3 .*H=8' plan naive H=8 Hkv=3
+bad 'H=[0-9]+ would fit' run naive B=1M H=1M
+bad 'H200' plan naive gpu=H20
+bad 'nope\.npy' run naive input=nope.npy,k.npy,v.npy
+bad 'did you mean "Sq"|did you mean "S"' plan naive Sx=4
+bad 'no-such-file' run naive shapes=no-such-file
+bad 'no-such-file' -f no-such-file
+bad 'cpu' run naive backend=gpu
+bad '--json' plan naive --jsno
+bad 'not closed' -c 'show "S'
+bad 'BR is 63' plan fa2 BR=63
+bad 'WARPS is a parameter of the CUDA kernel; on backend=cpu fa2 has BR BC' run fa2 WARPS=keys backend=cpu
+bad 'PAD is a parameter of the CUDA kernel' sweep fa2 PAD=0,4 backend=cpu
+bad 'there is no device=3' run naive device=3 backend=cpu
+bad 'nowhere/x\.npy' run naive output=nowhere/x.npy
+bad 'no plain file' run naive output=/dev/null
+bad 'takes no value' kernels --json=3
+bad '"3" is one too many' quit 3
+bad '--json and --csv: rows have one form' plan naive --json --csv
+bad 'help is text' help --json
+bad 'set fa2 needs a parameter' set fa2
+bad 'no GPU "H20"' plan naive gpu=L4,H20
+bad 'no GPU ""' plan naive gpu=L4,
+printf '# none yet\n\n' >none.shapes
+bad 'none\.shapes names no shape' run naive shapes=none.shapes
+
+run help occupancy --json
+is "help WORD --json is rows, for a verb too" says "$out" '"name":'
+run occupancy threads=1025
+is "none is not 'at most none'" [ "$(printf '%s' "$out" | grep -c '<=0')" -eq 0 ]
+
+run -c 'set fa2 BR=32; set qtile_seq BR=16; show fa2'
+is "show K: what is set for a kernel" says "$out" '^fa2 BR +32'
+is "and for no other" [ "$(printf '%s' "$out" | grep -c qtile)" -eq 0 ]
+run plan cublas,fa2 S=128M B=1 H=16 --json
+is "a workspace beyond every machine is a plan's reason" says "$out" 'beyond every machine: .* = 1\.15e\+18'
+is "and no number" [ "$(printf '%s' "$out" | grep -c -- '-922')" -eq 0 ]
+is "and the next kernel has its plan" says "$out" '"kernel":"fa2"'
+run show naive --json
+is "a kernel with nothing set" [ "$(printf '%s' "$out" | tr -d ' \n')" = '[]' ]
+
+# -c takes several lines, as a CI file writes them
+run -c 'set S=64   # a comment
+show S
+
+set D=128; show D'
+is "-c runs every line" says "$out" '^D +128'
+is "-c: and the first" says "$out" '^S +64'
+run -c 'show S
+nosuch
+show D'
+is "-c stops at the first line that fails" [ "$rc" -eq 2 ]
+is "-c names the line" says "$err" '^attnscope: -c:2: there is no command "nosuch"'
+is "-c: what came before is there" says "$out" '^S +1024'
+is "-c: what comes after is not" [ "$(printf '%s' "$out" | grep -c '^D')" -eq 0 ]
+
+# standard output: a reader that left is no news, a full disk is
+many=$(printf 'source fa2\n%.0s' 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20)
+{
+    rc=0
+    "$ATTNSCOPE" -c "$many" 2>"$tmp/.err" </dev/null || rc=$?
+    echo $rc >"$tmp/.rc"
+} | true
+rc=$(cat "$tmp/.rc") out='' err=$(cat "$tmp/.err")
+is "a reader that left ends the program" [ "$rc" -eq 3 ]
+is "without a word" silent "$err"
+if [ -c /dev/full ]; then
+    rc=0
+    "$ATTNSCOPE" show S >/dev/full 2>"$tmp/.err" </dev/null || rc=$?
+    err=$(cat "$tmp/.err")
+    is "a full disk is a failure" [ "$rc" -eq 3 ]
+    is "and says so" says "$err" 'cannot write to standard output: No space left'
+fi
+
+run plan qtile_seq gpu=L4 --json
+is "plan --json ends with 0" [ "$rc" -eq 0 ]
+is "plan --json is an array" says "$out" '^\['
+is "plan --json has the design's fields" says "$out" '"smem_per_block_bytes":[0-9]+'
+is "unknown is null" says "$out" '"reason":null'
+run plan qtile_seq gpu=L4
+is "plan explains the grid" says "$out" 'ceil\(Sq/BR\)'
+is "plan names its limiter" says "$out" '<=='
+run plan fused_warp_softmax BR=64 BC=64 gpu=L4
+is "no opt-in helps a static block" says "$out" '80\.5 KiB a block .*no opt-in helps'
+run plan fused_dyn_smem gpu=L4
+is "a dynamic one needs it" says "$out" '80\.5 KiB a block .*needs the opt-in'
+run plan naive gpu=MI300X
+is "plan on a GPU that is not modelled says so" says "$out" 'occupancy +- : it is modelled for NVIDIA only'
+is "and shows no number there" [ "$(printf '%s' "$out" | grep -c 9223)" -eq 0 ]
+run plan row_full S=1M D=64
+is "a plan that hits a wall is an answer" [ "$rc" -eq 0 ]
+run plan row_full S=1M --json
+is "counts are exact" says "$out" '"flops":2251799813685248\.0,'
+run plan qtile_seq BC=32 gpu=L4 --md
+is "plan --md marks an upper bound" says "$out" '\| &lt;=5 \| &lt;=83\.3 \|.*>=0\.441'
+run plan qtile_seq BC=32 gpu=L4 --json
+is "plan --json keeps the number" says "$out" '"blocks_per_sm":5,.*"upper_bound":true'
+run explain occupancy qtile_seq BC=32 gpu=L4
+is "explain takes a unique prefix" [ "$rc" -eq 0 ]
+is "explain writes a bound as one" says "$out" 'warps of an SM <= 100 \* '
+run explain colour fa2
+is "explain suggests nothing that is far off" says "$err" 'no metric "colour"; there are '
+run explain waves qtile_seq BC=64 gpu=L4
+is "and an exact figure as one" says "$out" 'slots = '
+run -c 'plan row_online S=2k gpu=T4; explain flops'
+is "explain speaks of what was planned last" says "$out" 'row_online on T4, .*S=2048'
+run roofline --json gpu=T4
+is "roofline without a kernel gives the device" says "$out" '"gpu":"T4".*"peak_tflops":65\.0'
+run roofline fa2,naive gpu=L4,H200 phase=both S=2k --json
+is "roofline: a row for each device, phase and kernel" [ "$(printf '%s' "$out" | grep -c '"kernel"')" -eq 8 ]
+is "roofline: decode has one query" says "$out" '"phase":"decode","shape":"[^"]*Sq=1 '
+is "roofline: what the requested bytes allow" says "$out" '"reach_tflops":[0-9.]+'
+is "roofline: nothing was measured there" says "$out" '"measured_tflops":null'
+run roofline fa2 gpu=L4,H200
+is "roofline: each roof has its name" says "$out" 'H200 989'
+bad 'phase is given or both' roofline fa2 phase=decode
+run roofline gpu=T4
+is "and names it" says "$out" '^T4, f16: 65 TFLOP/s'
+
+# every field of the JSON is in the manual
+run --help-mdoc
+manual=$out
+documented() {
+    run "$@" --json
+    for key in $(printf '%s' "$out" | grep -o '"[a-z0-9_]*":' | tr -d '":' | sort -u); do
+        says "$manual" "^\.It Va (.*, )?$key(,|\$)|(^|[( ])${key}[,. ]" || missing="$missing $key"
+    done
+}
+missing=
+documented plan splitkv,row_full gpu=L4,MI300X
+documented occupancy threads=64
+documented roofline fa2
+documented devices
+documented kernels
+documented lessons
+documented trace softmax
+documented doctor
+documented show
+documented show S
+is "every field is in the manual:$missing" silent "$missing"
+
+run occupancy threads=256 regs=168 smem=96k gpu=H200 --csv
+is "occupancy --csv begins with names" says "$out" '^gpu,threads,regs'
+is "occupancy: one block, limited by registers" says "$out" '^H200,256,168,98304,.*,32,1,2,8,1,8,12\.5,'
+run occupancy threads=2048 gpu=H200 --json
+is "what cannot launch has no blocks" says "$out" '"blocks_per_sm":0'
+is "what cannot launch has a reason" says "$out" '"reason":"[^"]+'
+run devices --md
+is "--md is a table" says "$out" '^\| name '
+is "--md ends with the command" says "$out" '^attnscope devices --md'
+run kernels --json
+is "kernels have names" says "$out" '"name":"naive"'
+run kernels backend=cuda D=100000 --json
+is "kernels say why not" says "$out" '"reason":"[^"]*D'
+run explain occupancy_pct qtile_seq gpu=L4
+is "explain puts the values in" says "$out" '= [0-9]'
+run source fa2 diff
+is "source diff shows what is new" says "$out" '^\+'
+run sweep qtile_seq BR=32,64 BC=32,64,7 metric=occupancy_pct gpu=L4 --json
+is "sweep has a row per cell" [ "$(printf '%s' "$out" | grep -c '"BR"')" -eq 6 ]
+is "an impossible cell has its reason" says "$out" '"BC":7.*"reason":"[^"]+'
+is "and no value" says "$out" '"BC":7.*"occupancy_pct":null'
+run sweep qtile_seq BC=32,64 metric=occupancy_pct gpu=L4
+is "sweep marks an upper bound" says "$out" '^32 +<=83\.33$'
+is "and leaves exact values alone" says "$out" '^64 +33\.33$'
+run sweep qtile_seq BC=32,64 metric=occupancy_pct gpu=L4 --csv
+is "its rows say it too" says "$out" '^qtile_seq,32,.*,true,,83\.33'
+run sweep qtile_seq BR=32,128 BC=32,64,128 D=128 f32 metric=occupancy_pct gpu=L4 --json
+is "an impossible cell names what it is short of" says "$out" '"BR":128,"BC":128.*"blocked_by":"smem"'
+run sweep qtile_seq BR=32,128 BC=32,64,128 D=128 f32 metric=occupancy_pct gpu=L4
+is "two axes give a heat map with its letters" says "$out" '^128 .* S +S *$'
+is "and their legend" says "$out" 'S shared memory'
+bad 'qtile_seq has no parameter "BX"' plan qtile_seq@BX=3
+bad 'comes a parameter' compare fa2,fa2@BR
+bad 'base=fa2@BR=8 is not among' compare fa2,fa2@BR=32 base=fa2@BR=8 backend=cpu
+run plan qtile_seq,qtile_seq@BR=32@BC=32 BC=16 gpu=L4 --json
+is "an entry's own parameters win" says "$out" '"params":"BR=32 BC=32 '
+is "and are its own" says "$out" '"params":"BR=64 BC=16 '
+run run naive backend=cuda --json
+is "no GPU: 77" [ "$rc" -eq 77 ]
+is "no GPU: rows with a reason" says "$out" '"reason":"backend=cuda needs a GPU'
+
+run -c 'set S=4k; show S > s.txt; show D >> s.txt'
+is "redirection writes files" [ "$(grep -Ec '^(S +4096|D +64)' s.txt)" -eq 2 ]
+run -c 'devices L4 > d.json'
+is "the file's ending chooses the form" says "$(cat d.json)" '^\['
+run --restricted -c 'show S > r.txt'
+is "--restricted writes nothing" [ "$rc" -eq 2 ]
+is "--restricted leaves no file" [ ! -e r.txt ]
+printf 'precious\n' >keep.txt
+run -c 'plan naive S=0 > keep.txt'
+is "a failed command leaves the file alone" [ "$(cat keep.txt)" = precious ]
+
+ln -s keep.txt link.txt
+run -c 'devices L4 > link.txt'
+is "a link stays a link" [ -h link.txt ]
+is "and its file is written" says "$(cat keep.txt)" '^L4 '
+before=$(cat keep.txt)
+rc=0
+(trap '' XFSZ; ulimit -f 1; exec "$ATTNSCOPE" -c 'devices --json > keep.txt') 2>"$tmp/.err" || rc=$?
+err=$(cat "$tmp/.err")
+is "a file that cannot grow is reported" [ "$rc" -eq 3 ]
+is "and the old text stays" [ "$(cat keep.txt)" = "$before" ]
+is "with nothing beside it" [ "$(find . -name 'keep.txt.*' | wc -l)" -eq 0 ]
+
+run_input 'set S=256
+show S
+nonsense
+show D'
+is "a pipe reads commands" says "$out" '^S +256'
+is "an error does not end it" says "$out" '^D +64'
+is "the error names its line" says "$err" 'line 3: .*nonsense'
+is "the status is the first failure's" [ "$rc" -eq 2 ]
+run_input 'show S
+show D'
+is "without a failure it is 0" [ "$rc" -eq 0 ]
+run_input 'show S
+nonsense'
+is "a failing last command is the status" [ "$rc" -eq 2 ]
+run_input 'show S; quit; show D
+show B'
+is "quit ends it" [ "$(printf '%s' "$out" | grep -Ec '^(D|B) ')" -eq 0 ]
+printf 'set S=512\nshow S\nbroken\nshow D\n' >script
+run -f script
+is "a script stops at its first error" [ "$rc" -eq 2 ]
+is "with file and line" says "$err" 'script:3: '
+is "what ran before was printed" says "$out" '^S +512'
+
+mkdir -p "$HOME/.config/attnscope"
+printf '# mine\nset S=2k gpu=H200\nset foo=1\nrun naive\nset D=128\n' >"$HOME/.config/attnscope/config"
+run show S gpu D
+is "the configuration is read" says "$out" '^S +2048'
+is "past its errors" says "$out" '^D +128'
+is "which name file and line" says "$err" 'config:3: .*foo'
+is "and it runs nothing" says "$err" 'config:4: only set'
+rm "$HOME/.config/attnscope/config"
+
+run show S >/dev/full
+rc=0
+"$ATTNSCOPE" devices >/dev/full 2>"$tmp/.err" || rc=$?
+err=$(cat "$tmp/.err")
+is "a full disk is reported" [ "$rc" -eq 3 ]
+run doctor
+is "doctor ends with 0" [ "$rc" -eq 0 ]
+is "doctor speaks of the driver" says "$out" 'NVIDIA driver'
+before=$(find "$HOME" -type f | grep -cv results.db)
+is "nothing is written at start" [ "$before" -eq 0 ]
+mkdir -p "$HOME/.local/share/attnscope"
+printf 'no database at all, only words that take the place of one\n' >"$HOME/.local/share/attnscope/results.db"
+run results
+is "a broken database is a failure" [ "$rc" -eq 3 ]
+is "said once, with its path and cause" [ "$(printf '%s\n' "$err" | grep -c 'results\.db.*not a database')" -eq 1 ]
+finish

@@ -1,0 +1,72 @@
+#!/bin/sh
+# backend=cuda on the fake driver: the whole way from a command to a verdict, and its faults.
+# SPDX-License-Identifier: GPL-3.0-or-later
+# shellcheck disable=SC1091,SC2154
+. "$(dirname "$0")/lib.sh"
+
+if [ ! -e /dev/nvidiactl ]; then
+    run run naive backend=cuda
+    is "without a driver: status 77" [ "$rc" -eq 77 ]
+    is "without a driver: a sentence" says "$out$err" 'needs a GPU.*backend=cpu runs everywhere'
+    run check naive S=16 H=1 --json
+    is "without a driver the CPU is the default" says "$out" '"backend":"cpu".*"check":"pass"'
+fi
+
+: "${ATTNSCOPE_FAKECUDA:?}"
+export ATTNSCOPE_LIBCUDA="$ATTNSCOPE_FAKECUDA/fakecuda.so"
+export ATTNSCOPE_LIBNVRTC="$ATTNSCOPE_LIBCUDA"
+fake() {
+    export FAKECUDA="$1"
+}
+
+fake ""
+run check all S=33 H=2 Hkv=1 D=24 bf16 causal=yes layout=bshd --json
+is "check all" [ "$rc" -eq 0 ]
+is "cuda is the default where a driver is" says "$out" '"backend":"cuda","device":"NVIDIA H200"'
+is "every kernel passes" [ "$(printf '%s' "$out" | grep -c '"check":"pass"')" -ge 8 ]
+is "no kernel fails" [ "$(printf '%s' "$out" | grep -c '"check":"fail"')" -eq 0 ]
+is "rows name driver and CUDA" says "$out" '"driver":"580.00.fake","cuda":"13.0"'
+
+fake "us=70,regs=128"
+run run fa2 S=32 H=1 l2=both n=5 --json
+is "run: cold is launched through the stream" says "$out" '"l2":"cold","launch":"stream"'
+is "run: hot replays a graph" says "$out" '"l2":"hot","launch":"graph"'
+is "run: the driver's time" says "$out" '"median_us":(70\.0|69\.99)'
+is "run: the clock of NVML" says "$out" '"sm_clock_mhz":1980'
+
+fake "wrong=1"
+run check naive S=32 H=1
+is "a wrong element fails the check" [ "$rc" -eq 1 ]
+fake "wrong=2"
+run check naive S=32 H=1
+is "an output that nobody wrote fails" says "$out" 'never written'
+fake "wrong=3"
+run check naive S=32 H=1
+is "a write behind the output fails" says "$out" 'after the output'
+
+fake "cuStreamSynchronize:2=700"
+run check naive,fa2,splitkv S=32 H=1 --json
+is "a fault: the kernel before it keeps its verdict" says "$out" '"kernel":"naive".*"check":"pass"'
+is "a fault: kernel and cause are named" says "$out" '"kernel":"fa2".*fa2: illegal address'
+is "a fault: the kernel after it runs in a new worker" says "$out" '"kernel":"splitkv".*"check":"pass"'
+fake "cuLaunchKernel:1=hang"
+run check naive S=32 H=1 timeout=0.5
+is "a hang ends" says "$out" 'no sign of life'
+fake "cuLaunchKernel:1=abort"
+run check naive S=32 H=1
+is "a crash ends" says "$out" 'signal 6'
+fake "cuInit:1=304"
+run check naive S=32 H=1
+is "a sandbox is named" says "$out" 'sandbox'
+is "without access to a GPU: status 77" [ "$rc" -eq 77 ]
+fake "cuInit:1=100"
+run run naive S=32 H=1 --json
+is "a driver without a GPU: status 77" [ "$rc" -eq 77 ]
+is "a driver without a GPU: a sentence" says "$out$err" 'shows no GPU'
+fake "cuInit:1=999"
+run check naive S=32 H=1
+is "a driver that fails: status 3" [ "$rc" -eq 3 ]
+fake "cuLaunchKernel:1=719"
+run_input "$(printf 'check naive S=32 H=1\ncheck nonesuch')"
+is "after a fault the program goes on" says "$err" 'nonesuch'
+finish

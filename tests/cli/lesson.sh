@@ -1,0 +1,69 @@
+#!/bin/sh
+# The shipped lessons through a pipe, from end to end: every command block runs and every gate
+# passes, with a second and third try where a busy machine disturbed a measurement.
+# SPDX-License-Identifier: GPL-3.0-or-later
+# shellcheck disable=SC1091,SC2016,SC2154
+. "$(dirname "$0")/lib.sh"
+
+# Answers to everything: "1" is a number and the first option, an empty line runs, goes on and
+# tries again; what does not fit is refused and the question stands.
+answers=$(i=0; while [ $i -lt 120 ]; do printf '1\n\n'; i=$((i + 1)); done)
+
+run lessons --json
+is "lessons ends with 0" [ "$rc" -eq 0 ]
+is "nine lessons or more" [ "$(printf '%s' "$out" | grep -c '"name"')" -ge 9 ]
+is "nothing is done yet" says "$out" '"name":"measure".*"done":0'
+is "no lesson is broken" silent "$err"
+
+run_input hint lesson measure
+is "the end of the input ends the lesson, with 1" [ "$rc" -eq 1 ]
+is "a hint" says "$out" 'Count the scores'
+
+for lesson in measure correct naive-bytes online-softmax threads grid-starves qtile-fa2-splitkv \
+    smem-wall banks; do
+    run_input "$answers" lesson "$lesson"
+    is "$lesson ends with 0" [ "$rc" -eq 0 ]
+    is "$lesson is walked to its end" says "$out" 'Predictions in this lesson so far'
+    run lessons --json
+    steps=$(printf '%s' "$out" | sed -n "s/.*\"name\":\"$lesson\".*\"steps\":\([0-9]*\).*/\1/p")
+    [ "$(nproc)" -ge 2 ] || steps='[0-9]+' # steps that need two cores were skipped
+    is "$lesson: every step is on record" says "$out" "\"name\":\"$lesson\".*\"done\":$steps,"
+done
+is "predictions are on record" says "$out" '"name":"online-softmax".*"predictions":4'
+
+run_input q lesson online-softmax step=3
+is "a lesson starts at a step" says "$out" '3/5 Break it'
+run_input q lesson online-softmax --restart
+run lessons --json
+is "--restart forgets" says "$out" '"name":"online-softmax".*"done":0'
+
+# One CPU in the affinity mask is one core, however many the machine has.
+if command -v taskset >/dev/null; then
+    cpu=$(taskset -pc $$ | sed 's/.*: *\([0-9]*\).*/\1/')
+    out=$(printf 'q\n' | taskset -c "$cpu" "$ATTNSCOPE" lesson qtile step=1 2>&1)
+    is "a lesson counts the CPUs that it may use" says "$out" 'needs 2 cores; 1 may be used'
+fi
+out=$("$ATTNSCOPE" trace softmax Sk=4 BC=4 scale=400 seed=42 break=max)
+is "trace shows infinity and NaN as what they are" says "$out" 'inf +nan +nan'
+
+run lesson measur
+is "a unique prefix is enough" says "$out" 'Measure before you believe'
+run lesson meazure
+is "an unknown lesson is a usage error" [ "$rc" -eq 2 ]
+is "and names the nearest" says "$err" 'did you mean "measure"'
+run lesson measure step=99
+is "a step too far is a usage error" [ "$rc" -eq 2 ]
+
+# A lesson from a stranger.
+mkdir -p "$HOME/.local/share/attnscope/lessons"
+printf '# Evil\n\n## S\n\n```attnscope\nrun naive > x\n```\n' \
+    >"$HOME/.local/share/attnscope/lessons/evil.md"
+printf '# Mine \033[31m\n\n## S\n\nText \033]0;x\007.\n' \
+    >"$HOME/.local/share/attnscope/lessons/mine.md"
+run lessons
+is "a lesson that redirects is refused, with file and line" says "$err" 'evil.md:6'
+is "the user's own lesson is listed" says "$out" 'mine'
+run_input '' lesson mine
+is "no control character gets out" [ "$(printf '%s' "$out" | tr -d '\n\t' | tr -cd '\001-\037' | wc -c)" -eq 0 ]
+
+finish

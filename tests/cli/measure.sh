@@ -1,0 +1,106 @@
+#!/bin/sh
+# run, check, compare, sweep and results against real workers, with short measurements.
+# SPDX-License-Identifier: GPL-3.0-or-later
+# shellcheck disable=SC1091,SC2154,SC3046,SC2086
+. "$(dirname "$0")/lib.sh"
+
+quick='n=5 time=0.3'
+
+run run naive,cpu_tiled S=64 H=1 f32 $quick --json
+is "run ends with 0" [ "$rc" -eq 0 ]
+is "run --json: a row per kernel" [ "$(printf '%s' "$out" | grep -c '"check":"pass"')" -eq 2 ]
+is "run: figures are live" says "$out" '"origin":"live"'
+is "run: a median" says "$out" '"median_us":[0-9.]+'
+is "run: the first kernel's speedup is 1" says "$out" '"kernel":"naive".*"speedup":1\.0'
+is "run: nothing but rows on standard output" says "$out" '^\]$'
+is "run: no progress into a file" silent "$err"
+run results limit=10 --json
+is "results keeps both" [ "$(printf '%s' "$out" | grep -c '"kernel"')" -eq 2 ]
+is "results knows the command" says "$out" '"command":"run naive,cpu_tiled .*S=64'
+run results cpu_tiled S=64 f32 --json
+is "results selects" [ "$(printf '%s' "$out" | grep -c '"kernel":"cpu_tiled"')" -eq 1 ]
+run results cpu_tiled S=128 --json
+is "results selects nothing" [ "$out" = '[]' ]
+run run naive S=32 H=1 $quick --no-store
+run results S=32 --json
+is "--no-store keeps nothing" [ "$out" = '[]' ]
+
+run check all Sq=13 Sk=29 D=40 H=4 Hkv=2 causal=yes bf16 --json
+is "check all on a ragged shape" [ "$rc" -eq 0 ]
+is "check has no times" says "$out" '"median_us":null'
+is "check has errors" says "$out" '"max_diff":[0-9.e-]+'
+
+run compare naive,cpu_tiled S=64 H=1 f32 $quick base=cpu_tiled
+is "compare prints a verdict" says "$out" 'naive (is|against)'
+run compare naive,cpu_tiled S=64 H=1 f32 $quick base=cpu_tiled --json
+is "compare: the base is named" says "$out" '"kernel":"cpu_tiled".*"verdict":"base"'
+is "compare: an interval" says "$out" '"ratio_lo":[0-9.]+'
+run compare fa2,fa2@BR=32 S=64 H=1 f32 $quick base=fa2@BR=32 --json
+is "compare: a kernel beside itself" says "$out" '"params":"BR=32 BC=64".*"verdict":"base"'
+is "compare: and its other parameters" says "$out" '"params":"BR=64 BC=64".*"ratio":[0-9.]+'
+run results fa2 S=64 f32 --json
+is "compare: the record repeats both" says "$out" '"command":"compare fa2@BR=32,fa2 .*S=64'
+# many times slower, and long enough that a busy machine cannot hide it
+run compare cpu_tiled,naive S=512 H=1 f16 threads=1 n=40 time=20 --fail-on=slower --json
+is "compare --fail-on=slower: naive is slower" [ "$rc" -eq 1 ]
+
+run run naive,row_full S=64 H=1 f32 $quick
+is "one kernel that cannot run does not stop the other" [ "$rc" -eq 0 ]
+is "and its reason stands below" says "$out" '^row_full.*CUDA'
+run run row_full S=64 backend=cpu --json
+is "no kernel could run: 3" [ "$rc" -eq 3 ]
+reason=$(printf '%s' "$out" | sed -n 's/.*"reason":"\([^"]*\)".*/\1/p')
+is "no kernel could run: a row with the reason" [ -n "$reason" ]
+is "which is not said twice" [ "$(printf '%s' "$err" | grep -Fc "$reason")" -eq 0 ]
+if [ ! -e /dev/nvidiactl ]; then
+    run run row_full S=64
+    is "a kernel for CUDA alone, no GPU: 77" [ "$rc" -eq 77 ]
+fi
+run -c "run fa2,naive S=48 H=1 BR=32 $quick; explain tflops; explain error_ratio; results; show \$last"
+is "explain puts the last row's values in" says "$out" '= 4 \* 1 \* 1 \* 2304 \* 64 / \([0-9.]+ \* 10\^6\) = [0-9.]+ TFLOP/s'
+is "error_ratio too" says "$out" 'error_ratio = max_diff / baseline_max_diff = [0-9.e-]+ / '
+is "results leaves \$last alone" says "$out" '^kernel +naive'
+is "the table shows the parameters that were changed" says "$out" '^fa2 +BR=32  '
+run results fa2 S=48 --json
+is "the record has all" says "$out" '"params":"BR=32 BC=[0-9]+'
+run results fooo
+is "results: an unknown kernel is a usage error" [ "$rc" -eq 2 ]
+is "and named" says "$err" 'fooo'
+
+run run naive S=64 H=1 f32 l2=both $quick --json
+is "l2=both: two rows" [ "$(printf '%s' "$out" | grep -Ec '"l2":"(cold|hot)"')" -eq 2 ]
+
+printf 'S=32 H=1\nS=48 H=1 f32 causal # ragged\n\n' >shapes
+run run naive,cpu_tiled shapes=shapes $quick
+is "shapes=FILE: every kernel on every shape" [ "$(printf '%s\n' "$out" | grep -c 'pass')" -eq 4 ]
+is "shapes=FILE: the geometric mean" says "$out" 'geometric mean of 2 shapes'
+printf 'S=32\nS=zero\n' >shapes
+run run naive shapes=shapes
+is "a wrong line is found before anything runs" [ "$rc$out" = 2 ]
+is "and named" says "$err" 'shapes:2: '
+
+run sweep naive S=16..64:x2 H=1 f32 $quick metric=median_us --csv
+is "sweep measures each cell" [ "$(printf '%s\n' "$out" | grep -c '^naive,')" -eq 3 ]
+run -c "run naive S=16 H=1 f32 $quick; export rows.md; show \$last"
+is "export writes the last rows" says "$(cat rows.md)" '^\| naive'
+is "show \$last shows them whole" says "$out" '^max_diff '
+
+run run naive S=16 H=1 f32 output=o.npy $quick
+is "output=o.npy" [ "$(head -c 6 o.npy | tail -c 5)" = NUMPY ]
+
+# the worker must leave the pipe that commands come through alone
+out=$({ echo "run naive S=16 H=1 f32 $quick"; sleep 2; echo 'show S'; } | "$ATTNSCOPE" 2>&1)
+is "a pipe is read on after a run" says "$out" '^S +1024'
+
+# Ctrl-C: the rows so far, status 130, no worker left
+"$ATTNSCOPE" run naive S=64 H=1 f32 n=1000000 time=600 >"$tmp/.out" 2>"$tmp/.err" &
+pid=$!
+sleep 1
+kill -INT $pid
+rc=0
+wait $pid || rc=$?
+out=$(cat "$tmp/.out")
+err=$(cat "$tmp/.err")
+is "an interrupted run ends with 130" [ "$rc" -eq 130 ]
+is "and keeps its row" says "$out" '^naive .*pass'
+finish

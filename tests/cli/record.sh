@@ -1,0 +1,166 @@
+#!/bin/sh
+# record, open, results of recordings, compare of two.
+# SPDX-License-Identifier: GPL-3.0-or-later
+# shellcheck disable=SC1091,SC2154,SC3046,SC2086
+. "$(dirname "$0")/lib.sh"
+
+quick='S=32 H=1 f32 n=20 time=0.5'
+
+run record a.rec -- run naive,cpu_tiled $quick --json
+is "record FILE -- command runs it" [ "$rc" -eq 0 ]
+is "and prints what it prints" [ "$(printf '%s' "$out" | grep -c '"origin":"live"')" -eq 2 ]
+is "no samples there" [ "$(printf '%s' "$out" | grep -c 'samples_us')" -eq 0 ]
+is "the file says what it is" says "$(head -1 a.rec)" '"format":"attnscope-recording","format_version":1'
+is "and where it was made" says "$(head -1 a.rec)" '"device":"[^"]+"'
+is "a line for each row" [ "$(grep -c '^{"type":"row"' a.rec)" -eq 2 ]
+is "with its samples" says "$(grep '^{"type":"row"' a.rec)" '"samples_us":\[[0-9.]+(,[0-9.]+){19}\]'
+is "its command" says "$(grep '^{"type":"row"' a.rec)" '"command":"run naive,cpu_tiled '
+is "and its source" says "$(grep '^{"type":"row"' a.rec)" '"source_hash":"[0-9a-f]+'
+sum=$(cksum a.rec)
+run record a.rec -- run naive $quick
+is "an existing file is not overwritten" [ "$rc" -eq 2 ]
+is "and said to exist" says "$err" 'a\.rec exists; .*--append.*--force'
+is "it is as it was" [ "$(cksum a.rec)" = "$sum" ]
+run record a.rec --append samples=5 -- run naive S=16 H=1 n=10 time=0.2
+is "--append goes on" [ "$(grep -c '^{"type":"row"' a.rec)" -eq 3 ]
+is "samples= thins" says "$(grep '^{"type":"row"' a.rec | tail -1)" '"samples_us":\[[0-9.]+(,[0-9.]+){4}\],"samples_of":10'
+printf 'record b.rec\nrun naive %s\ncheck naive S=8 H=1\nrecord\nrecord off\nrun naive S=8 H=1 n=5 time=0.1\n' "$quick" >script
+run -f script
+is "record ... record off" [ "$(grep -c '^{"type":"row"' b.rec)" -eq 2 ]
+is "record says where it stands" says "$out" 'recording into b\.rec: 2 rows so far'
+run record b2.rec "run naive $quick; check naive S=8 H=1"
+is "a line in quotes" [ "$(grep -c '^{"type":"row"' b2.rec)" -eq 2 ]
+run record none.rec -- run no_such_kernel
+is "a command that fails leaves no empty file" [ "$rc$([ -e none.rec ] && echo file)" = 2 ]
+run record off
+is "off without a recording is a usage error" [ "$rc" -eq 2 ]
+run record no/such/folder.rec
+is "a file that cannot be made" [ "$rc" -eq 2 ]
+run --restricted record r.rec
+is "not in a restricted session" [ "$rc" -eq 2 ]
+is "which leaves no file" [ ! -e r.rec ]
+
+# on a GPU a row has its plan, with the registers of the code that ran
+if [ -n "${ATTNSCOPE_FAKECUDA:-}" ]; then
+    ATTNSCOPE_LIBCUDA=$ATTNSCOPE_FAKECUDA/fakecuda.so
+    ATTNSCOPE_LIBNVRTC=$ATTNSCOPE_LIBCUDA
+    export ATTNSCOPE_LIBCUDA ATTNSCOPE_LIBNVRTC
+    run record gpu.rec -- run naive,qtile_seq S=64 H=2 f16 backend=cuda n=10 time=0.2
+    unset ATTNSCOPE_LIBCUDA ATTNSCOPE_LIBNVRTC
+    is "a GPU's header names driver and CUDA" says "$(head -1 gpu.rec)" '"device":"NVIDIA H200","driver":"580.00.fake","cuda":"13.0"'
+    is "its rows have a plan" [ "$(grep '^{"type":"row"' gpu.rec | grep -c '"plan":{"kernel":')" -eq 2 ]
+    is "on that device" says "$(grep '^{"type":"row"' gpu.rec | tail -1)" '"plan":.*"device":"H200".*"smem":\['
+    run report gpu.html gpu.rec
+    is "its report has a roofline of what was measured" says "$(cat gpu.html)" 'Roofline: B=1 H=2 S=64 D=64 f16'
+fi
+
+rm -rf "$HOME/.local"
+run open a.rec --json
+is "open brings the rows back" [ "$(printf '%s' "$out" | grep -c '"origin":"recorded"')" -eq 3 ]
+is "with the command" says "$out" '"command":"run naive,cpu_tiled'
+run open a.rec
+is "open says where and when" says "$out" '^a \| recorded 20[0-9T:-]+Z \| .* \| 3 rows'
+run -c "open a.rec; results naive S=16; show \$last"
+is "results knows opened recordings" says "$out" 'recorded +20|20.* naive '
+is "rows are remembered" says "$out" '^median_us +[0-9]'
+run -c 'open a.rec; results origin=recorded limit=2 --json'
+is "results: limit" [ "$(printf '%s' "$out" | grep -c '"kernel"')" -eq 2 ]
+run -c 'open a.rec; results since=2000 --csv'
+is "results: since a date" [ "$(printf '%s\n' "$out" | grep -c 'recorded')" -ge 3 ]
+run -c 'open a.rec > x.txt; results since=2999-01-01 --json'
+is "results: nothing since then" [ "$out" = '[]' ]
+run results since=yesterday
+is "results: a bad date is a usage error" [ "$rc" -eq 2 ]
+run open nowhere
+is "no such recording" [ "$rc" -eq 2 ]
+is "and says how to list them" says "$err" 'open without a name'
+printf 'hello\n' >text.rec
+run open text.rec
+is "another file is no recording" [ "$rc" -eq 2 ]
+head -c "$(($(wc -c <a.rec) - 30))" a.rec >cut.rec
+run open cut.rec --json
+is "a file that was cut off opens" [ "$rc" -eq 0 ]
+is "without its last line, and says so" says "$err" 'cut: the last line is cut off'
+mkdir -p "$HOME/.local/share/attnscope/recordings"
+cp a.rec "$HOME/.local/share/attnscope/recordings/mine.rec"
+run open --json
+is "open lists recordings" says "$out" '"name":"mine","device":"[^"]+".*"rows":3'
+run open mine --csv
+is "and opens them by name" [ "$(printf '%s\n' "$out" | grep -c recorded)" -eq 3 ]
+
+# the same samples, and the same ten times slower
+sed 's/"samples_us":\[\([0-9.]*\),/"samples_us":[\1,/' a.rec >same.rec
+run compare a.rec same.rec --json --fail-on=slower
+is "compare with itself: no row is slower" [ "$rc" -eq 0 ]
+is "its ratios are 1" [ "$(printf '%s' "$out" | grep -c '"ratio":1\.0')" -eq 3 ]
+samples=$(seq -s , 900 919)
+sed "s/\"samples_us\":\[[0-9.,]*\]/\"samples_us\":[$samples]/" a.rec >fast.rec
+samples=$(seq -s , 1800 2 1838)
+sed "s/\"samples_us\":\[[0-9.,]*\]/\"samples_us\":[$samples]/" a.rec >slow.rec
+run compare fast.rec slow.rec
+is "compare: slower alone is no failure" [ "$rc" -eq 0 ]
+is "and counted" says "$out" '^3 rows: 3 SLOWER; .*: 2$'
+run compare fast.rec slow.rec --fail-on=slower
+is "--fail-on=slower" [ "$rc" -eq 1 ]
+run compare slow.rec fast.rec --fail-on=slower --json
+is "faster is no failure" [ "$rc" -eq 0 ]
+is "and called so" [ "$(printf '%s' "$out" | grep -c '"verdict":"FASTER"')" -eq 3 ]
+sed 's/"check":"pass"/"check":"fail"/' a.rec >wrong.rec
+run compare a.rec wrong.rec
+is "a check that fails now: 1" [ "$rc" -eq 1 ]
+run compare a.rec b.rec --json
+is "rows of one side alone are shown" says "$out" '"reason":"in the (old|new) recording alone"'
+: >empty.rec
+run compare a.rec empty.rec --fail-on=slower
+is "nothing compared is no pass" [ "$rc" -eq 3 ]
+is "and said" says "$err" 'no row is in both recordings'
+run compare a.rec
+is "compare takes two" [ "$rc" -eq 2 ]
+
+# pictures and pages; well-formedness is the unit test's business, these are the outside tools' eyes
+well_formed() {
+    if command -v xmllint >/dev/null; then xmllint --noout "$1"; else [ -s "$1" ]; fi
+}
+plotted() {
+    if command -v gnuplot >/dev/null; then
+        gnuplot -e "set terminal dumb" "$1" >/dev/null 2>.gnuplot && [ ! -s .gnuplot ]
+    else
+        grep -q '^plot' "$1"
+    fi
+}
+sweep='sweep qtile_seq BR=16..64:x2 BC=16..64:x2 metric=occupancy_pct gpu=L4'
+run -c "open a.rec; export times.svg; export times.gp; $sweep; export heat.svg; export svg heat2; export heat.gp"
+is "export: svg and gp" [ "$rc" -eq 0 ]
+is "the pictures are XML" well_formed times.svg
+is "a heat map too" well_formed heat.svg
+is "a form before the file" cmp -s heat.svg heat2
+is "gnuplot takes the script" plotted times.gp
+is "and a heat map" plotted heat.gp
+is "text in a picture is text" says "$(cat times.svg)" '>cpu_tiled</text>'
+is "light and dark" says "$(cat times.svg)" 'prefers-color-scheme:dark'
+run -c 'plan fa2 gpu=L4; export p.svg figure=smem; export r.svg figure=roofline'
+is "export: a figure by name" says "$(cat p.svg r.svg)" 'aria-label="roofline"'
+run -c 'occupancy threads=128 regs=80 smem=43780 gpu=L4; export o.svg'
+is "rows without a picture are a table of text" says "$(cat o.svg)" '<text [^>]*>[^<]*limiter[^<]*</text>'
+is "which is XML as well" well_formed o.svg
+run -c 'plan fa2 gpu=L4; export p.svg figure=heat'
+is "a figure that the rows do not have" [ "$rc" -eq 2 ]
+run -c 'plan fa2 gpu=L4; export p.svg figure=heta'
+is "an unknown figure is named" says "$err" 'did you mean "heat"'
+run -c 'plan fa2 gpu=L4; export p.doc'
+is "an unknown form is a usage error" [ "$rc" -eq 2 ]
+run -c "$sweep; plan fa2 gpu=H200; report all.html title=\"A <test> & more\""
+is "report of a session" [ "$rc" -eq 0 ]
+is "has its commands" says "$(cat all.html)" 'attnscope sweep qtile_seq BR=16'
+is "its title, escaped" says "$(cat all.html)" '<h1>A &lt;test&gt; &amp; more</h1>'
+is "its pictures" [ "$(grep -c '^<svg' all.html)" -ge 3 ]
+is "nothing from outside" [ "$(grep -Ec 'src=|href="[^#]|url\(|https?:' all.html)" -eq 0 ]
+is "no script that runs" [ "$(grep -c '<script' all.html)" -eq "$(grep -c '<script type="application/json"' all.html)" ]
+run report rec.html a.rec
+is "report of a recording" says "$(cat rec.html)" 'Report of the recording a'
+is "whose figures are recorded" says "$(cat rec.html)" 'recorded: [0-9]+ rows'
+run -c 'open mine; report last.html last'
+is "report of the last rows" [ -s last.html ]
+run report empty.html
+is "nothing to report: a usage error" [ "$rc$([ -e empty.html ] && echo file)" = 2 ]
+finish

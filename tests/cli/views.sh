@@ -1,0 +1,73 @@
+#!/bin/sh
+# timeline and source: model, stamps of the CPU and of the fake GPU, words, marks, changes, listings.
+# SPDX-License-Identifier: GPL-3.0-or-later
+# shellcheck disable=SC1091,SC2154,SC3046
+. "$(dirname "$0")/lib.sh"
+
+# the model
+run timeline fa1_2022,splitkv gpu=H200
+is "timeline draws" [ "$rc" -eq 0 ]
+is "it says that it is a model, and of what" says "$out" '^fa1_2022  MODEL  H200$'
+is "few blocks leave SMs idle" says "$out" '8 blocks, .* SMs busy 6\.06%'
+is "a second pass has a sign" says "$out" '\+ combine$'
+is "both stand on one scale" [ "$(printf '%s\n' "$out" | grep -c '^time ')" -eq 1 ]
+run timeline fa2 S=128 H=1 causal=yes gpu=H200 --json
+is "every block is a row of the list" says "$out" '"block":1,"tile":1,"head":0,"split":null,"kv_tiles":2'
+is "with its place and time" says "$out" '"row":1,"lane":0,"wave":0,"begin_us":0\.0'
+run timeline fa2 causal=yes gpu=H200 --csv
+is "csv has a row for a kernel" [ "$(printf '%s\n' "$out" | wc -l)" -eq 2 ]
+run timeline row_online S=64k gpu=H200
+is "too many blocks: status 1" [ "$rc" -eq 1 ]
+is "too many blocks: a sentence" says "$err" '524288 blocks.*smaller B, H or S'
+run timeline fa2 origin=modle
+is "a wrong origin is a usage error" [ "$rc" -eq 2 ]
+run timeline
+is "timeline needs a kernel" says "$err" 'for example: timeline fa2'
+
+# stamps of the CPU's threads
+run timeline fa2 backend=cpu S=128 H=2 --json
+is "stamps: live" says "$out" '"origin":"live"'
+is "stamps: the unit is a thread" says "$out" '"unit":"thread"'
+is "stamps: all blocks" [ "$(printf '%s' "$out" | grep -o '"block":' | wc -l)" -eq 4 ]
+
+# the fake GPU
+: "${ATTNSCOPE_FAKECUDA:?}"
+export ATTNSCOPE_LIBCUDA="$ATTNSCOPE_FAKECUDA/fakecuda.so"
+export ATTNSCOPE_LIBNVRTC="$ATTNSCOPE_LIBCUDA"
+export FAKECUDA=""
+run timeline splitkv S=64 H=2 D=64 backend=cuda --json
+is "a GPU's stamps" says "$out" '"origin":"live","device":"NVIDIA H200"'
+is "its SMs are the rows" says "$out" '"rows":132,"blocks":16,'
+is "block and SM" says "$out" '"pass":"splitkv","block":3,"tile":0,"head":0,"split":3,"kv_tiles":0,"row":3,.*"begin_us":0\.3'
+is "the second pass comes after" says "$out" '"pass":"combine","block":0,.*"begin_us":1000\.0'
+FAKECUDA="stamps=0"
+run timeline splitkv S=64 H=2 D=64 backend=cuda
+is "no stamps: a sentence" says "$err" 'block 0 left no stamp'
+unset ATTNSCOPE_LIBCUDA
+FAKECUDA=""
+
+# source
+run source fa2 marks=yes
+is "lines have numbers and marks" says "$out" '^ *[0-9]+    B   +__syncthreads'
+run source fa2 diff
+is "a diff says what it did" says "$out" '^registers +48 +128 +\+167 %  MODEL'
+is "and what is not measured" says "$out" 'run qtile_tpq,fa2 first'
+run source fa2 diff splitkv
+is "a diff of any two" says "$out" '^\+\+\+ splitkv'
+run source fa2 diff --json
+is "its figures as rows" says "$out" '"figure":"regs","origin":"model","before":48\.0,"after":128\.0'
+run -c 'check qtile_tpq,fa2 S=32 H=1 backend=cpu; set S=32 H=1; source fa2 diff'
+is "the last check's error stands in it" says "$out" '^error / plain .*LIVE'
+run source fa2 --json
+is "lines as rows" says "$out" '"line":1,"marks":"     ","text":"/\* fa2'
+run source fa2 marks=yes
+line=$(printf '%s\n' "$out" | awk '/__syncthreads/ { print $1; exit }')
+run source fa2 line="$line"
+is "a line's words" says "$out" 'Barrier of the block'
+run source fa2 view=ptxx
+is "a wrong view is a usage error" [ "$rc" -eq 2 ]
+run source fa2 view=ptx
+is "PTX, of the fake compiler" says "$out" 'gpu-architecture=compute_89'
+run source cudnn view=ptx
+is "what is not ours has none" says "$err" 'no CUDA source to compile'
+finish

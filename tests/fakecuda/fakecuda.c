@@ -1,0 +1,988 @@
+/* fakecuda.c - a CUDA driver, NVML and NVRTC over host memory, for tests without a GPU.
+ *
+ * Memory is malloc, streams run at once, time is virtual. A launch computes attention in plain C
+ * for the kernel itself and does nothing for its further passes, so that the whole path from
+ * command to verdict can run. "Cubins" are the compiler's options as text.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "elements.h"
+#include "fakecuda.h"
+#include "faults.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "backend/cuda_abi.h"
+#include "kernel/attn_args.h"
+
+#define EXPORT      __attribute__((visibility("default")))
+#define CAPTURE_MAX 4096
+
+enum {
+    LAUNCHES_MAX = 4096,
+    LIVE_MAX = 512,
+    FILL_MAX = 4 << 20 /* of larger memory, which flushes caches, nobody reads more */
+};
+
+static struct {
+    cu_result sticky;
+    struct fake_launch launches[LAUNCHES_MAX];
+    int nlaunches;
+    void *live[LIVE_MAX];
+    int nlive, optin, gates;
+    double clock_us;
+    const volatile uint32_t *gate;
+    uint32_t gate_value;
+    int capturing, captured;
+} fake;
+
+static int is_final(cu_result r)
+{
+    static const cu_result final[] = {226, 700, 702, 710, 714, 715, 716,
+                                      717, 718, 719, 721, 810, 911};
+    for (size_t i = 0; i < sizeof final / sizeof *final; i++)
+        if (final[i] == r)
+            return 1;
+    return 0;
+}
+
+/* What every entry point does first: 1 to go on, 0 to return *r at once. */
+static int enter(const char *name, cu_result *r)
+{
+    const char *what = fake_scripted(name);
+    *r = CU_SUCCESS;
+    if (what && strcmp(what, "skip") == 0)
+        return 0;
+    if (what)
+        *r = fake_break(what);
+    if (is_final(*r))
+        fake.sticky = *r;
+    if (fake.sticky)
+        *r = fake.sticky;
+    return *r == CU_SUCCESS;
+}
+
+#define ENTER(name)            \
+    do {                       \
+        cu_result r_;          \
+        if (!enter(name, &r_)) \
+            return r_;         \
+    } while (0)
+
+/* ---- for tests ---- */
+
+EXPORT const struct fake_launch *fake_launch_at(int i);
+EXPORT int fake_live(void);
+EXPORT int fake_optin(void);
+EXPORT int fake_gates(void);
+EXPORT int fake_reset(void);
+
+const struct fake_launch *fake_launch_at(int i)
+{
+    return i >= 0 && i < fake.nlaunches ? &fake.launches[i] : NULL;
+}
+
+int fake_live(void)
+{
+    return fake.nlive;
+}
+
+int fake_optin(void)
+{
+    return fake.optin;
+}
+
+int fake_gates(void)
+{
+    return fake.gates;
+}
+
+int fake_reset(void)
+{
+    for (int i = 0; i < fake.nlive; i++)
+        free(fake.live[i]);
+    memset(&fake, 0, sizeof fake);
+    fake_forget();
+    return 0;
+}
+
+/* ---- driver: start and devices ---- */
+
+// clang-format off
+#define CU(name, ...) EXPORT cu_result name(__VA_ARGS__); cu_result name(__VA_ARGS__)
+// clang-format on
+
+CU(cuInit, unsigned flags)
+{
+    (void)flags;
+    ENTER("cuInit");
+    return CU_SUCCESS;
+}
+
+CU(cuDriverGetVersion, int *version)
+{
+    ENTER("cuDriverGetVersion");
+    *version = (int)fake_value(fake_number("driver", 13000));
+    return CU_SUCCESS;
+}
+
+CU(cuGetErrorName, cu_result r, const char **name)
+{
+    static char text[48];
+    snprintf(text, sizeof text, "FAKE_ERROR_%d", r);
+    *name = text;
+    return CU_SUCCESS;
+}
+
+CU(cuGetErrorString, cu_result r, const char **text)
+{
+    (void)r;
+    *text = "as scripted";
+    return CU_SUCCESS;
+}
+
+CU(cuDeviceGetCount, int *count)
+{
+    ENTER("cuDeviceGetCount");
+    *count = (int)fake_value(fake_number("devices", 1));
+    return CU_SUCCESS;
+}
+
+CU(cuDeviceGet, cu_device *d, int ordinal)
+{
+    ENTER("cuDeviceGet");
+    *d = ordinal;
+    return ordinal < fake_number("devices", 1) ? CU_SUCCESS : CU_INVALID_DEVICE;
+}
+
+CU(cuDeviceGetName, char *name, int size, cu_device d)
+{
+    ENTER("cuDeviceGetName");
+    snprintf(name, (size_t)size, "%s%s", fake_text("name", "NVIDIA H200"), d ? " (second)" : "");
+    if (fake_value(0) != 0)
+        memset(name, 0x9b, (size_t)size); /* C1 controls, and no end */
+    return CU_SUCCESS;
+}
+
+CU(cuDeviceTotalMem_v2, size_t *bytes, cu_device d)
+{
+    (void)d;
+    ENTER("cuDeviceTotalMem_v2");
+    *bytes = (size_t)fake_value((double)((size_t)141 << 30));
+    return CU_SUCCESS;
+}
+
+CU(cuDeviceGetAttribute, int *v, int attribute, cu_device d)
+{
+    static const struct {
+        int attribute, value;
+        const char *key;
+    } values[] = {
+        {CU_DEV_MAX_THREADS_PER_BLOCK, 1024, "threads"},
+        {CU_DEV_SMEM_PER_BLOCK, 49152, "smem"},
+        {CU_DEV_REGS_PER_BLOCK, 65536, "block_regs"},
+        {CU_DEV_CLOCK_KHZ, 1980000, "khz"},
+        {CU_DEV_SM_COUNT, 132, "sms"},
+        {CU_DEV_L2_BYTES, 62914560, "l2"},
+        {CU_DEV_THREADS_PER_SM, 2048, "sm_threads"},
+        {CU_DEV_CC_MAJOR, 9, "major"},
+        {CU_DEV_CC_MINOR, 0, "minor"},
+        {CU_DEV_SMEM_PER_SM, 233472, "sm_smem"},
+        {CU_DEV_REGS_PER_SM, 65536, "sm_regs"},
+        {CU_DEV_SMEM_OPTIN, 232448, "optin"},
+        {CU_DEV_BLOCKS_PER_SM, 32, "blocks"},
+        {CU_DEV_SMEM_RESERVED, 1024, "reserved"},
+        {CU_DEV_CLUSTER_LAUNCH, 1, "clusters"},
+    };
+    (void)d;
+    ENTER("cuDeviceGetAttribute");
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++)
+        if (values[i].attribute == attribute) {
+            *v = (int)fake_value(fake_number(values[i].key, values[i].value));
+            return CU_SUCCESS;
+        }
+    return 1; /* invalid value */
+}
+
+CU(cuDevicePrimaryCtxRetain, cu_context *c, cu_device d)
+{
+    (void)d;
+    ENTER("cuDevicePrimaryCtxRetain");
+    *c = (cu_context)&fake;
+    return CU_SUCCESS;
+}
+
+#ifdef FAKE_OLD
+CU(cuDevicePrimaryCtxRelease, cu_device d)
+#else
+CU(cuDevicePrimaryCtxRelease_v2, cu_device d)
+#endif
+{
+    (void)d;
+    ENTER("cuDevicePrimaryCtxRelease");
+    return CU_SUCCESS;
+}
+
+CU(cuCtxSetCurrent, cu_context c)
+{
+    (void)c;
+    ENTER("cuCtxSetCurrent");
+    return CU_SUCCESS;
+}
+
+/* ---- driver: memory ---- */
+
+CU(cuMemGetInfo_v2, size_t *free_bytes, size_t *total)
+{
+    ENTER("cuMemGetInfo_v2");
+    *free_bytes = (size_t)fake_value(1 << 30);
+    *total = (size_t)141 << 30;
+    return CU_SUCCESS;
+}
+
+/* Filled with garbage, as device memory is. */
+static cu_result allocate(void **p, size_t bytes)
+{
+    if (fake.nlive == LIVE_MAX || posix_memalign(p, 256, bytes) != 0)
+        return CU_OUT_OF_MEMORY;
+    memset(*p, 0xa5, bytes < FILL_MAX ? bytes : FILL_MAX);
+    fake.live[fake.nlive++] = *p;
+    return CU_SUCCESS;
+}
+
+static cu_result release(void *p)
+{
+    for (int i = 0; i < fake.nlive; i++)
+        if (fake.live[i] == p) {
+            fake.live[i] = fake.live[--fake.nlive];
+            free(p);
+            return CU_SUCCESS;
+        }
+    return 1;
+}
+
+static void *host(cu_pointer p)
+{
+    return (void *)(uintptr_t)p;
+}
+
+CU(cuMemAlloc_v2, cu_pointer *p, size_t bytes)
+{
+    void *memory;
+    ENTER("cuMemAlloc_v2");
+    const cu_result r = allocate(&memory, bytes);
+    if (r == CU_SUCCESS)
+        *p = (cu_pointer)fake_value((double)(uintptr_t)memory);
+    return r;
+}
+
+CU(cuMemFree_v2, cu_pointer p)
+{
+    ENTER("cuMemFree_v2");
+    return release(host(p));
+}
+
+CU(cuMemcpyHtoD_v2, cu_pointer dst, const void *src, size_t bytes)
+{
+    ENTER("cuMemcpyHtoD_v2");
+    memcpy(host(dst), src, bytes);
+    return CU_SUCCESS;
+}
+
+CU(cuMemcpyDtoH_v2, void *dst, cu_pointer src, size_t bytes)
+{
+    ENTER("cuMemcpyDtoH_v2");
+    memcpy(dst, host(src), bytes);
+    return CU_SUCCESS;
+}
+
+CU(cuMemsetD8Async, cu_pointer p, unsigned char v, size_t n, cu_stream s)
+{
+    (void)s;
+    ENTER("cuMemsetD8Async");
+    memset(host(p), v, n);
+    return CU_SUCCESS;
+}
+
+CU(cuMemsetD16Async, cu_pointer p, unsigned short v, size_t n, cu_stream s)
+{
+    (void)s;
+    ENTER("cuMemsetD16Async");
+    for (size_t i = 0; i < n; i++)
+        ((unsigned short *)host(p))[i] = v;
+    return CU_SUCCESS;
+}
+
+CU(cuMemsetD32Async, cu_pointer p, unsigned v, size_t n, cu_stream s)
+{
+    (void)s;
+    ENTER("cuMemsetD32Async");
+    for (size_t i = 0; i < n && i < FILL_MAX / 4; i++)
+        ((unsigned *)host(p))[i] = v;
+    return CU_SUCCESS;
+}
+
+/* ---- driver: modules ---- */
+
+static const char image_mark[] = "FAKECUBIN\n";
+
+struct cu_function {
+    char name[96];
+    const char *kernel; /* the module's */
+    int dtype, first;   /* first: the kernel itself and not a further pass */
+};
+
+struct cu_module {
+    int dtype, nfunctions;
+    char kernel[96];
+    struct cu_function functions[8];
+};
+
+CU(cuModuleLoadData, cu_module *m, const void *image)
+{
+    const char *name = strstr(image, "NAME ");
+    char kernel[96] = "";
+    if (name)
+        snprintf(kernel, sizeof kernel, "%.*s", (int)strcspn(name + 5, ".\n"), name + 5);
+    fake_at_kernel(kernel);
+    ENTER("cuModuleLoadData");
+    if (memcmp(image, image_mark, strlen(image_mark)) != 0)
+        return CU_INVALID_IMAGE;
+    const char *dtype = strstr(image, "-DATTN_DTYPE=");
+    *m = calloc(1, sizeof **m);
+    snprintf((*m)->kernel, sizeof(*m)->kernel, "%s", kernel);
+    (*m)->dtype = dtype ? atoi(strchr(dtype, '=') + 1) : 0;
+    fake.live[fake.nlive++] = *m;
+    return CU_SUCCESS;
+}
+
+CU(cuModuleUnload, cu_module m)
+{
+    ENTER("cuModuleUnload");
+    return release(m);
+}
+
+CU(cuModuleGetFunction, cu_function *f, cu_module m, const char *name)
+{
+    ENTER("cuModuleGetFunction");
+    *f = &m->functions[m->nfunctions];
+    snprintf((*f)->name, sizeof(*f)->name, "%s", name);
+    (*f)->kernel = m->kernel;
+    (*f)->dtype = m->dtype;
+    (*f)->first = m->nfunctions++ == 0;
+    return CU_SUCCESS;
+}
+
+CU(cuFuncGetAttribute, int *v, int attribute, cu_function f)
+{
+    (void)f;
+    ENTER("cuFuncGetAttribute");
+    const int usual = attribute == CU_FUNC_REGS          ? fake_number("regs", 32)
+                      : attribute == CU_FUNC_STATIC_SMEM ? fake_number("static_smem", 0)
+                      : attribute == CU_FUNC_LOCAL_BYTES ? fake_number("local", 0)
+                                                         : fake_number("max_threads", 1024);
+    *v = (int)fake_value(usual);
+    return CU_SUCCESS;
+}
+
+CU(cuFuncSetAttribute, cu_function f, int attribute, int v)
+{
+    (void)f;
+    ENTER("cuFuncSetAttribute");
+    if (attribute == CU_FUNC_MAX_DYNAMIC_SMEM)
+        fake.optin = v;
+    return CU_SUCCESS;
+}
+
+static int least(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+/* Compute capability 9.0, from the programming guide's table: an independent second opinion. */
+CU(cuOccupancyMaxActiveBlocksPerMultiprocessor, int *blocks, cu_function f, int threads,
+   size_t smem)
+{
+    (void)f;
+    ENTER("cuOccupancyMaxActiveBlocksPerMultiprocessor");
+    const int warps = (threads + 31) / 32, regs = (fake_number("regs", 32) * 32 + 255) / 256 * 256;
+    const int bytes = ((int)smem + fake_number("static_smem", 0) + 1024 + 127) / 128 * 128;
+    const int by_regs = 65536 / regs / 4 * 4 / warps;
+    const int fit = least(least(32, 64 / warps), least(by_regs, 233472 / bytes));
+    *blocks = (int)fake_value(fake_number("occupancy", fit));
+    return CU_SUCCESS;
+}
+
+/* ---- driver: launches ---- */
+
+static void attend_row(const struct AttnArgs *a, int dtype, const int64_t at[3], float *p)
+{
+    const int64_t b = at[0], h = at[1], i = at[2], hk = h / (a->H / a->Hkv);
+    const int64_t seen = a->causal ? i - a->Sq + a->Sk + 1 : a->Sk;
+    const int64_t n = seen < 0 ? 0 : seen > a->Sk ? a->Sk : seen;
+    const int64_t q = b * a->q_stride[0] + h * a->q_stride[1] + i * a->q_stride[2];
+    const int64_t o = b * a->o_stride[0] + h * a->o_stride[1] + i * a->o_stride[2];
+    float max = -INFINITY, sum = 0;
+    for (int64_t j = 0; j < n; j++) {
+        const int64_t k = b * a->k_stride[0] + hk * a->k_stride[1] + j * a->k_stride[2];
+        p[j] = 0;
+        for (int d = 0; d < a->D; d++)
+            p[j] += get_element(a->q, q + d, dtype) * get_element(a->k, k + d, dtype);
+        p[j] *= a->scale;
+        max = fmaxf(max, p[j]);
+    }
+    for (int64_t j = 0; j < n; j++)
+        sum += p[j] = expf(p[j] - max);
+    for (int d = 0; d < a->D; d++) {
+        float x = 0;
+        for (int64_t j = 0; j < n; j++)
+            x += p[j] * get_element(
+                            a->v, b * a->v_stride[0] + hk * a->v_stride[1] + j * a->v_stride[2] + d,
+                            dtype);
+        put_element(a->o, o + d, dtype, n ? x / sum : 0);
+    }
+}
+
+static void attend(const struct AttnArgs *a, int dtype)
+{
+    float *p = malloc(sizeof *p * (size_t)(a->Sk + 1));
+    for (int64_t b = 0; b < a->B; b++)
+        for (int64_t h = 0; h < a->H; h++)
+            for (int64_t i = 0; i < a->Sq; i++)
+                attend_row(a, dtype, (const int64_t[3]){b, h, i}, p);
+    free(p);
+}
+
+/* Our part of the peer cublas: scores to probabilities, the products are fakecublas.c's. */
+static void soften(const struct AttnArgs *a, int dtype)
+{
+    const int64_t rows = (int64_t)a->B * a->H * a->Sq;
+    for (int64_t r = 0; r < rows; r++) {
+        const float *s = (const float *)a->ws[0] + r * a->Sk;
+        const int64_t seen = a->causal ? r % a->Sq - a->Sq + a->Sk + 1 : a->Sk;
+        float max = -INFINITY, sum = 0;
+        for (int64_t j = 0; j < seen && j < a->Sk; j++)
+            max = fmaxf(max, s[j]);
+        for (int64_t j = 0; j < seen && j < a->Sk; j++)
+            sum += expf(s[j] - max);
+        for (int64_t j = 0; j < a->Sk; j++)
+            put_element(dtype == 2 ? a->ws[0] : a->ws[1], r * a->Sk + j, dtype,
+                        j < seen ? expf(s[j] - max) / sum : 0);
+    }
+}
+
+/* The output as some broken kernel leaves it. */
+static void spoil(const struct AttnArgs *a, int dtype, const char *how)
+{
+    const int64_t elements = (int64_t)a->B * a->H * a->Sq * a->D;
+    const size_t bytes = (size_t)elements * (dtype == 2 ? 4 : 2);
+    char *o = a->o;
+    if (strcmp(how, "one") == 0)
+        put_element(o, elements / 2, dtype, get_element(o, elements / 2, dtype) + 1);
+    else if (strcmp(how, "nan") == 0)
+        memset(o, 0xff, dtype == 2 ? 4 : 2);
+    else if (strcmp(how, "zero") == 0)
+        memset(o, 0, bytes);
+    else if (strcmp(how, "shift") == 0)
+        memmove(o, o + (dtype == 2 ? 4 : 2), bytes - (dtype == 2 ? 4 : 2));
+    else if (strcmp(how, "scale") == 0)
+        for (int64_t i = 0; i < elements; i++)
+            put_element(o, i, dtype, 1.25f * get_element(o, i, dtype));
+    else if (strcmp(how, "behind") == 0)
+        o[bytes] ^= 1;
+    else if (strcmp(how, "farbehind") == 0)
+        o[bytes + 4095] ^= 1;
+    else if (strcmp(how, "inputs") == 0)
+        ((char *)(uintptr_t)a->v)[1] ^= 1;
+    else if (strcmp(how, "before") == 0)
+        o[-1] ^= 1;
+}
+
+/* Which of the two ways to script it: for every launch, or for one. */
+static const char *fault_of_launch(void)
+{
+    static const char *const always[] = {NULL, "one", "none", "behind"};
+    const int wrong = fake_number("wrong", 0);
+    const char *once = fake_scripted("compute");
+    return once ? once : wrong > 0 && wrong < 4 ? always[wrong] : NULL;
+}
+
+static void compute(const struct AttnArgs *a, int dtype)
+{
+    const char *how = fault_of_launch();
+    if (how && strcmp(how, "none") == 0)
+        return;
+    struct AttnArgs some = *a;
+    if (how && strcmp(how, "half") == 0)
+        some.Sq = a->Sq / 2;
+    attend(&some, dtype);
+    if (how)
+        spoil(a, dtype, how);
+}
+
+/* What a traced build writes, see backend/cuda_trace.c: its buffer is in the last workspace. Block i
+ * runs on SM i mod 132 for 2 us from 0.1 i us on, each pass after the one before. */
+static void stamp(const struct AttnArgs *a, const struct fake_launch *l, int first)
+{
+    static int pass;
+    uint64_t *w = (uint64_t *)a->ws[7];
+    const uint64_t n = (uint64_t)l->grid[0] * l->grid[1] * l->grid[2];
+    if (!w || !fake_number("stamps", 1))
+        return;
+    pass = first ? 0 : pass + 1;
+    for (uint64_t i = 0; i < n; i++) {
+        uint64_t *record = w + 8 + 3 * (w[pass] + i);
+        record[0] = i % 132;
+        record[1] = 1000000 * (uint64_t)(pass + 1) + 100 * i;
+        record[2] = record[1] + 2000;
+    }
+}
+
+static cu_result launch(const struct fake_launch *l, cu_function f, void **params)
+{
+    if (fake.nlaunches == LAUNCHES_MAX)
+        return CU_LAUNCH_OUT_OF_RESOURCES;
+    struct fake_launch *kept = &fake.launches[fake.nlaunches++];
+    *kept = *l;
+    snprintf(kept->function, sizeof kept->function, "%s", f->name);
+    memcpy(kept->args, params[0], sizeof kept->args);
+    if (fake.capturing) {
+        fake.captured++;
+        return CU_SUCCESS;
+    }
+    fake.clock_us += fake_number("us", 50);
+    if (f->first && strcmp(f->name, "cublas") == 0)
+        soften((const struct AttnArgs *)params[0], f->dtype);
+    else if (f->first)
+        compute((const struct AttnArgs *)params[0], f->dtype);
+    stamp((const struct AttnArgs *)params[0], l, f->first);
+    return CU_SUCCESS;
+}
+
+#ifndef FAKE_BROKEN
+CU(cuLaunchKernel, cu_function f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
+   unsigned bz, unsigned smem, cu_stream s, void **params, void **extra)
+{
+    const struct fake_launch l = {
+        .grid = {gx, gy, gz}, .block = {bx, by, bz}, .dynamic_smem = smem, .cluster = 1};
+    (void)s;
+    (void)extra;
+    fake_at_kernel(f->kernel);
+    ENTER("cuLaunchKernel");
+    return launch(&l, f, params);
+}
+#endif
+
+#ifndef FAKE_OLD
+CU(cuLaunchKernelEx, const struct cu_launch_config *c, cu_function f, void **params, void **extra)
+{
+    struct fake_launch l = {.dynamic_smem = c->dynamic_smem, .cluster = 1};
+    (void)extra;
+    fake_at_kernel(f->kernel);
+    ENTER("cuLaunchKernelEx");
+    memcpy(l.grid, c->grid, sizeof l.grid);
+    memcpy(l.block, c->block, sizeof l.block);
+    for (unsigned i = 0; i < c->nattrs; i++)
+        if (c->attrs[i].id == CU_ATTR_CLUSTER_DIM)
+            l.cluster = c->attrs[i].value.cluster[0];
+    return launch(&l, f, params);
+}
+#endif
+
+/* ---- driver: streams, events, graphs ---- */
+
+struct cu_event {
+    double us;
+};
+
+CU(cuStreamCreate, cu_stream *s, unsigned flags)
+{
+    (void)flags;
+    ENTER("cuStreamCreate");
+    return allocate((void **)s, 16);
+}
+
+CU(cuStreamDestroy_v2, cu_stream s)
+{
+    ENTER("cuStreamDestroy_v2");
+    return release(s);
+}
+
+CU(cuStreamSynchronize, cu_stream s)
+{
+    (void)s;
+    ENTER("cuStreamSynchronize");
+    if (!fake.gate)
+        return CU_SUCCESS;
+    if ((int32_t)(*fake.gate - fake.gate_value) < 0) {
+        fprintf(stderr, "fakecuda: a stream waits for the host, and the host for the stream\n");
+        abort();
+    }
+    fake.gates++;
+    fake.gate = NULL;
+    return CU_SUCCESS;
+}
+
+CU(cuStreamWaitEvent, cu_stream s, cu_event e, unsigned flags)
+{
+    (void)s;
+    (void)e;
+    (void)flags;
+    ENTER("cuStreamWaitEvent");
+    return CU_SUCCESS;
+}
+
+CU(cuEventCreate, cu_event *e, unsigned flags)
+{
+    (void)flags;
+    ENTER("cuEventCreate");
+    return allocate((void **)e, sizeof **e);
+}
+
+CU(cuEventDestroy_v2, cu_event e)
+{
+    ENTER("cuEventDestroy_v2");
+    return release(e);
+}
+
+CU(cuEventRecord, cu_event e, cu_stream s)
+{
+    (void)s;
+    ENTER("cuEventRecord");
+    e->us = fake.clock_us;
+    return CU_SUCCESS;
+}
+
+#ifdef FAKE_OLD
+CU(cuEventElapsedTime_v2, float *ms, cu_event from, cu_event to)
+#else
+CU(cuEventElapsedTime, float *ms, cu_event from, cu_event to)
+#endif
+{
+    ENTER("cuEventElapsedTime");
+    *ms = (float)fake_value((to->us - from->us) / 1e3);
+    return CU_SUCCESS;
+}
+
+#ifndef FAKE_OLD
+struct cu_graph {
+    int launches;
+};
+
+struct cu_graph_exec {
+    int launches;
+};
+
+CU(cuStreamBeginCapture_v2, cu_stream s, int mode)
+{
+    (void)s;
+    (void)mode;
+    ENTER("cuStreamBeginCapture_v2");
+    fake.capturing = 1;
+    fake.captured = 0;
+    return CU_SUCCESS;
+}
+
+CU(cuStreamEndCapture, cu_stream s, cu_graph *g)
+{
+    (void)s;
+    fake.capturing = 0;
+    ENTER("cuStreamEndCapture");
+    const cu_result r = allocate((void **)g, sizeof **g);
+    if (r == CU_SUCCESS)
+        (*g)->launches = fake.captured;
+    return r;
+}
+
+CU(cuGraphInstantiateWithFlags, cu_graph_exec *x, cu_graph g, unsigned long long flags)
+{
+    (void)flags;
+    ENTER("cuGraphInstantiateWithFlags");
+    const cu_result r = allocate((void **)x, sizeof **x);
+    if (r == CU_SUCCESS)
+        (*x)->launches = g->launches;
+    return r;
+}
+
+CU(cuGraphLaunch, cu_graph_exec x, cu_stream s)
+{
+    (void)s;
+    ENTER("cuGraphLaunch");
+    fake.clock_us += (double)x->launches * fake_number("us", 50);
+    return CU_SUCCESS;
+}
+
+CU(cuGraphExecDestroy, cu_graph_exec x)
+{
+    ENTER("cuGraphExecDestroy");
+    return release(x);
+}
+
+CU(cuGraphDestroy, cu_graph g)
+{
+    ENTER("cuGraphDestroy");
+    return release(g);
+}
+
+CU(cuMemHostAlloc, void **p, size_t bytes, unsigned flags)
+{
+    (void)flags;
+    ENTER("cuMemHostAlloc");
+    return allocate(p, bytes);
+}
+
+CU(cuMemFreeHost, void *p)
+{
+    ENTER("cuMemFreeHost");
+    return release(p);
+}
+
+CU(cuStreamWaitValue32_v2, cu_stream s, cu_pointer p, uint32_t v, unsigned flags)
+{
+    (void)s;
+    (void)flags;
+    ENTER("cuStreamWaitValue32_v2");
+    fake.gate = host(p);
+    fake.gate_value = v;
+    return CU_SUCCESS;
+}
+
+CU(cuDeviceGetPCIBusId, char *id, int size, cu_device d)
+{
+    ENTER("cuDeviceGetPCIBusId");
+    snprintf(id, (size_t)size, "0000:%02x:00.0", d + 1);
+    return CU_SUCCESS;
+}
+
+/* ---- NVML ---- */
+
+CU(nvmlInit_v2, void)
+{
+    ENTER("nvmlInit_v2");
+    return 0;
+}
+
+CU(nvmlSystemGetDriverVersion, char *text, unsigned size)
+{
+    ENTER("nvmlSystemGetDriverVersion");
+    snprintf(text, size, "580.00.fake");
+    if (fake_value(0) != 0)
+        memset(text, 0x1b, size);
+    return 0;
+}
+
+CU(nvmlDeviceGetHandleByPciBusId_v2, const char *id, void **d)
+{
+    ENTER("nvmlDeviceGetHandleByPciBusId_v2");
+    *d = &fake;
+    return strcmp(id, "0000:01:00.0") == 0 ? 0 : 6;
+}
+
+CU(nvmlDeviceGetClockInfo, void *d, int which, unsigned *mhz)
+{
+    static unsigned looks;
+    const int every = fake_number("throttle", 0); /* each n-th look finds the clock low */
+    (void)d;
+    ENTER("nvmlDeviceGetClockInfo");
+    *mhz = which == 1 ? (unsigned)fake_value(fake_number("mhz", 1980)) : 0;
+    if (every && ++looks % (unsigned)every == 0)
+        *mhz /= 2;
+    return 0;
+}
+
+CU(nvmlDeviceGetPowerUsage, void *d, unsigned *mw)
+{
+    (void)d;
+    *mw = 123456;
+    return 0;
+}
+
+CU(nvmlDeviceGetTemperature, void *d, int which, unsigned *celsius)
+{
+    (void)d;
+    (void)which;
+    *celsius = 45;
+    return 0;
+}
+#endif
+
+/* ---- NVRTC ---- */
+
+struct nvrtc_program {
+    char *name, *source, *log, *image;
+};
+
+CU(nvrtcVersion, int *major, int *minor)
+{
+    ENTER("nvrtcVersion");
+    *major = 13;
+    *minor = 0;
+    return 0;
+}
+
+CU(nvrtcCreateProgram, struct nvrtc_program **p, const char *source, const char *name, int n,
+   const char *const *headers, const char *const *names)
+{
+    fake_at_kernel(name);
+    ENTER("nvrtcCreateProgram");
+    *p = calloc(1, sizeof **p);
+    (*p)->name = strdup(name);
+    (*p)->source = strdup(source);
+    (*p)->log = strdup(n > 0 && headers[0][0] && strcmp(names[0], "attn.cuh") == 0
+                           ? ""
+                           : "warning: no attn.cuh was given\n");
+    return 0;
+}
+
+CU(nvrtcDestroyProgram, struct nvrtc_program **p)
+{
+    ENTER("nvrtcDestroyProgram");
+    free((*p)->name);
+    free((*p)->source);
+    free((*p)->log);
+    free((*p)->image);
+    free(*p);
+    *p = NULL;
+    return 0;
+}
+
+static int refuse_source(struct nvrtc_program *p, const char *log)
+{
+    free(p->log);
+    p->log = strdup(log);
+    return 6; /* NVRTC_ERROR_COMPILATION */
+}
+
+/* As NVRTC: file and line, the line itself, a caret. */
+static int refuse_line(struct nvrtc_program *p, const char *at)
+{
+    char log[1024];
+    int line = 1;
+    const char *start = p->source;
+    for (const char *c = p->source; c < at; c++)
+        if (*c == '\n') {
+            line++;
+            start = c + 1;
+        }
+    snprintf(log, sizeof log, "warning: something else\n%s(%d): error: #error here\n  %.*s\n  ^\n",
+             p->name, line, (int)strcspn(start, "\n"), start);
+    return refuse_source(p, log);
+}
+
+/* What ptxas -v says of every kernel: FAKECUDA's registers, nothing spilled. */
+static void report_usage(struct nvrtc_program *p)
+{
+    static const char mark[] = "(const __grid_constant__";
+    char log[4096] = "";
+    for (const char *at = p->source; (at = strstr(at, mark)); at += sizeof mark) {
+        const char *name = at;
+        while (name > p->source && (name[-1] == '_' || isalnum((unsigned char)name[-1])))
+            name--;
+        const size_t used = strlen(log);
+        snprintf(log + used, sizeof log - used,
+                 "ptxas info    : Compiling entry function '%.*s' for 'sm_90'\n"
+                 "    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads\n"
+                 "ptxas info    : Used %d registers, used 1 barriers, 592 bytes cmem[0]\n",
+                 (int)(at - name), name, fake_number("regs", 32));
+    }
+    free(p->log);
+    p->log = strdup(log);
+}
+
+/* As NVRTC does: the lines of what is included come back as errors. */
+static int include_file(struct nvrtc_program *p)
+{
+    char path[512], line[256] = "", log[800];
+    snprintf(path, sizeof path, "%.*s", (int)strcspn(strstr(p->source, "\"/") + 1, "\""),
+             strstr(p->source, "\"/") + 1);
+    FILE *f = fopen(path, "r");
+    if (!f || !fgets(line, sizeof line, f))
+        snprintf(log, sizeof log, "error: cannot open \"%s\"\n", path);
+    else
+        snprintf(log, sizeof log, "error: what is %s\n", line);
+    if (f)
+        fclose(f);
+    return refuse_source(p, log);
+}
+
+static int write_file(struct nvrtc_program *p)
+{
+    char path[512];
+    const char *at = strstr(p->source, "FAKE_WRITE ") + strlen("FAKE_WRITE ");
+    snprintf(path, sizeof path, "%.*s", (int)strcspn(at, "\n"), at);
+    FILE *f = fopen(path, "w");
+    if (f)
+        fclose(f);
+    return refuse_source(p, f ? "error: written\n" : "error: cannot write\n");
+}
+
+CU(nvrtcCompileProgram, struct nvrtc_program *p, int n, const char *const *options)
+{
+    size_t len = sizeof image_mark + strlen(p->name) + sizeof "NAME \n";
+    ENTER("nvrtcCompileProgram");
+    if (strstr(p->source, "FAKE_BOMB"))
+        for (volatile unsigned x = 0;; x++)
+            ;
+    if (strstr(p->source, "FAKE_CRASH"))
+        abort();
+    if (strstr(p->source, "#include \"/"))
+        return include_file(p);
+    if (strstr(p->source, "FAKE_WRITE "))
+        return write_file(p);
+    if (fake_number("nvrtc", 0))
+        return refuse_source(p, "scripted\n");
+    if (strstr(p->source, "#error"))
+        return refuse_line(p, strstr(p->source, "#error"));
+    for (int i = 0; i < n; i++)
+        if (strcmp(options[i], "--ptxas-options=-v") == 0)
+            report_usage(p);
+    for (int i = 0; i < n; i++)
+        len += strlen(options[i]) + 1;
+    p->image = calloc(len + 1, 1);
+    strcat(strcat(strcat(strcpy(p->image, image_mark), "NAME "), p->name), "\n");
+    for (int i = 0; i < n; i++)
+        strcat(strcat(p->image, options[i]), "\n");
+    return 0;
+}
+
+CU(nvrtcGetProgramLogSize, struct nvrtc_program *p, size_t *size)
+{
+    ENTER("nvrtcGetProgramLogSize");
+    *size = (size_t)fake_value((double)strlen(p->log) + 1);
+    return 0;
+}
+
+CU(nvrtcGetProgramLog, struct nvrtc_program *p, char *text)
+{
+    ENTER("nvrtcGetProgramLog");
+    strcpy(text, p->log);
+    return 0;
+}
+
+CU(nvrtcGetCUBINSize, struct nvrtc_program *p, size_t *size)
+{
+    ENTER("nvrtcGetCUBINSize");
+    *size = (size_t)fake_value((double)strlen(p->image) + 1);
+    return 0;
+}
+
+CU(nvrtcGetCUBIN, struct nvrtc_program *p, char *image)
+{
+    ENTER("nvrtcGetCUBIN");
+    strcpy(image, p->image);
+    return 0;
+}
+
+CU(nvrtcGetPTXSize, struct nvrtc_program *p, size_t *size)
+{
+    return nvrtcGetCUBINSize(p, size);
+}
+
+CU(nvrtcGetPTX, struct nvrtc_program *p, char *text)
+{
+    return nvrtcGetCUBIN(p, text);
+}

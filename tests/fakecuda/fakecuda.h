@@ -1,0 +1,46 @@
+/* fakecuda.h - what tests may ask of the fake driver beyond CUDA's interface.
+ *
+ * The fake is one shared object that plays libcuda, NVML and NVRTC over host memory. Point
+ * ATTNSCOPE_LIBCUDA and ATTNSCOPE_LIBNVRTC at it. $FAKECUDA scripts it, words between commas:
+ *
+ *   cuMemAlloc_v2:2=2        the second call returns 2; a code that is final for a process is
+ *                            returned by every later call, as the driver does
+ *   cuMemcpyHtoD_v2:1=skip   it says that all is well and does nothing
+ *   cuStreamSynchronize:1=hang, abort, segv, ...   a word of faults.c: what a library can do to the
+ *                            process it is loaded into
+ *   cuEventElapsedTime:3=is-5   it gives -5 instead of the right value
+ *   compute:2=one            the second launch that computes spoils one element; nan, zero, shift,
+ *                            scale, half, none, behind, farbehind, before, inputs: see spoil()
+ *   once=FILE                a fault only if FILE is empty; it gets the kernel that was hit, so that
+ *                            there is one fault in one process
+ *   tally=FILE               calls are counted there: records of 60 bytes of name and an int
+ *   devices=2 regs=168 static_smem=4096 local=16 optin=101376 l2=50000000 sms=114
+ *   name=ABC                 of the device
+ *   nvrtc=6                  the compiler refuses everything
+ *   stamps=0                 a traced build leaves no stamps
+ *   us=50                    virtual microseconds that every launch takes
+ *   mhz=1980 throttle=3      the SM clock; each third look finds half of it
+ *   wrong=1                  launches write garbage; wrong=2: nothing; wrong=3: behind the output
+ *
+ * Built with FAKE_OLD it lacks every optional entry point and has the older names of two; with
+ * FAKE_BROKEN it lacks a required one.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef ATTNSCOPE_TESTS_FAKECUDA_H
+#define ATTNSCOPE_TESTS_FAKECUDA_H
+
+struct fake_launch {
+    char function[96];
+    unsigned grid[3], block[3], dynamic_smem, cluster;
+    unsigned char args[240]; /* struct AttnArgs as it was passed */
+};
+
+/* All are looked up with dlsym; `const char *` are borrowed. */
+typedef int fake_calls_fn(const char *entry);            /* calls of an entry point so far */
+typedef const struct fake_launch *fake_launch_fn(int i); /* i-th launch; NULL behind the last */
+typedef int fake_number_fn(void);                        /* see the names below */
+/* fake_calls, fake_launch_at, fake_live (allocations not freed), fake_optin (bytes last asked
+ * for), fake_gates (waits for the host that were opened), fake_reset (forgets all, reads $FAKECUDA
+ * again) */
+
+#endif

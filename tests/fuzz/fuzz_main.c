@@ -1,0 +1,283 @@
+/* fuzz_main.c - a small deterministic fuzzing driver: every machine runs the same inputs.
+ *
+ * A target is one file that defines fuzz_one(), fuzz_seeds and fuzz_tokens (see fuzz.h) and is
+ * linked with this one. Input number N is a pure function of N, the seeds and the tokens, so that
+ * one that breaks something is repeated alone by its number.
+ *
+ *   fuzz_TARGET [inputs [first]]     1,000,000 inputs from number 0 by default; FUZZ_INPUTS in the
+ *                                    environment gives another default
+ *
+ * Reports TAP. Built with -DFUZZ_LIBFUZZER, a target is a libFuzzer target instead.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "fuzz.h"
+
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+int fuzz_broken(const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    fputs("# broken: ", stdout);
+    vfprintf(stdout, fmt, ap);
+    fputc('\n', stdout);
+    va_end(ap);
+    return 1;
+}
+
+#ifdef FUZZ_LIBFUZZER
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    if (fuzz_one(data, size))
+        abort();
+    return 0;
+}
+
+#else
+
+enum { INPUT_MAX = 1024, TEXTS_MAX = 128, EDITS_MAX = 8, HANG_SECONDS = 60 };
+
+struct text {
+    size_t len;
+    uint8_t bytes[INPUT_MAX];
+};
+
+struct texts {
+    size_t count;
+    struct text text[TEXTS_MAX];
+};
+
+/* ---- making inputs ------------------------------------------------------------------------ */
+
+static uint64_t next(uint64_t *state)
+{
+    *state ^= *state << 13;
+    *state ^= *state >> 7;
+    *state ^= *state << 17;
+    return *state;
+}
+
+static size_t below(uint64_t *state, size_t n)
+{
+    return (size_t)((next(state) >> 11) % n);
+}
+
+/* A good start for the generator above; neighbouring numbers give unrelated states. */
+static uint64_t scramble(uint64_t number)
+{
+    uint64_t z = (number + 1) * UINT64_C(0x9E3779B97F4A7C15);
+    z = (z ^ z >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
+    z = (z ^ z >> 27) * UINT64_C(0x94D049BB133111EB);
+    return (z ^ z >> 31) | 1;
+}
+
+static void load_text(struct text *t, const char *source)
+{
+    t->len = 0;
+    while (*source && t->len < INPUT_MAX) {
+        unsigned byte;
+        if (source[0] == '\\' && source[1] == 'x' && sscanf(source + 2, "%2x", &byte) == 1) {
+            t->bytes[t->len++] = (uint8_t)byte;
+            source += 4;
+        } else {
+            t->bytes[t->len++] = (uint8_t)*source++;
+        }
+    }
+}
+
+static void load_texts(struct texts *all, const char *const *sources)
+{
+    for (all->count = 0; sources[all->count] && all->count < TEXTS_MAX; all->count++)
+        load_text(&all->text[all->count], sources[all->count]);
+}
+
+/* Puts `len` bytes in the place of `cut` bytes at `at`; what grows too long is cut off. */
+static void splice(struct text *t, size_t at, size_t cut, const uint8_t *bytes, size_t len)
+{
+    struct text out;
+    memcpy(out.bytes, t->bytes, at);
+    out.len = at;
+    if (len > INPUT_MAX - out.len)
+        len = INPUT_MAX - out.len;
+    memcpy(out.bytes + out.len, bytes, len);
+    out.len += len;
+    size_t rest = t->len - at - cut;
+    if (rest > INPUT_MAX - out.len)
+        rest = INPUT_MAX - out.len;
+    memcpy(out.bytes + out.len, t->bytes + at + cut, rest);
+    t->len = out.len + rest;
+    memcpy(t->bytes, out.bytes, t->len);
+}
+
+enum edit { FLIP_BIT, SET_BYTE, SET_ASCII, DELETE, REPEAT, TOKEN, REPLACE_BY_TOKEN, CROSS, NEDITS };
+
+static void edit(struct text *t, uint64_t *state, const struct texts *seeds,
+                 const struct texts *tokens)
+{
+    const size_t at = below(state, t->len + 1);
+    const size_t span = t->len - at ? 1 + below(state, t->len - at) : 0;
+    const size_t some = span > 8 ? 1 + below(state, 8) : span;
+    const struct text *token = &tokens->text[below(state, tokens->count)];
+    const struct text *other = &seeds->text[below(state, seeds->count)];
+    const uint8_t byte = (uint8_t)next(state), ascii = (uint8_t)(' ' + below(state, 95));
+    const size_t from = below(state, other->len + 1);
+    struct text copy;
+    switch ((enum edit)below(state, NEDITS)) {
+    case FLIP_BIT:
+        if (at < t->len)
+            t->bytes[at] ^= (uint8_t)(1 << byte % 8);
+        break;
+    case SET_BYTE:
+        splice(t, at, some ? 1 : 0, &byte, 1);
+        break;
+    case SET_ASCII:
+        splice(t, at, byte % 2 && some, &ascii, 1);
+        break;
+    case DELETE:
+        splice(t, at, byte % 4 ? some : span, &byte, 0);
+        break;
+    case REPEAT:
+        copy = *t;
+        splice(t, at, 0, copy.bytes + at, byte % 4 ? some : span);
+        break;
+    case TOKEN:
+        splice(t, at, 0, token->bytes, token->len);
+        break;
+    case REPLACE_BY_TOKEN:
+        splice(t, at, some, token->bytes, token->len);
+        break;
+    case CROSS:
+        splice(t, at, t->len - at, other->bytes + from, other->len - from);
+        break;
+    case NEDITS:
+        break;
+    }
+}
+
+static void make_input(uint64_t number, const struct texts *seeds, const struct texts *tokens,
+                       struct text *out)
+{
+    uint64_t state = scramble(number);
+    *out = seeds->text[below(&state, seeds->count)];
+    const size_t edits = below(&state, EDITS_MAX + 1);
+    for (size_t i = 0; i < edits; i++)
+        edit(out, &state, seeds, tokens);
+}
+
+/* ---- running them ------------------------------------------------------------------------- */
+
+/* What a death in the target is reported with. A signal handler can reach nothing else. */
+static struct {
+    uint64_t number;
+    struct text input;
+} current;
+
+static void print_input(const struct text *t)
+{
+    fputs("# input: \"", stdout);
+    for (size_t i = 0; i < t->len; i++)
+        if (t->bytes[i] >= ' ' && t->bytes[i] < 0x7F && t->bytes[i] != '"' && t->bytes[i] != '\\')
+            putchar(t->bytes[i]);
+        else
+            printf("\\x%02x", t->bytes[i]);
+    fputs("\"\n", stdout);
+}
+
+static void report_failure(const char *how)
+{
+    printf("not ok 1 - input %llu %s; repeat it with the arguments: 1 %llu\n",
+           (unsigned long long)current.number, how, (unsigned long long)current.number);
+    print_input(&current.input);
+    fflush(stdout);
+}
+
+static void on_death(void)
+{
+    report_failure("stopped the program");
+}
+
+/* Not async-signal-safe, but the program is lost anyway and the number is worth the risk. */
+static void on_signal(int sig)
+{
+    report_failure(sig == SIGALRM ? "does not end" : "crashed");
+    _exit(1);
+}
+
+/* Provided by the sanitizers' runtime, if they are linked. */
+extern void __sanitizer_set_death_callback(void (*callback)(void)) __attribute__((weak));
+
+static void watch_for_death(void)
+{
+    signal(SIGALRM, on_signal);
+    if (__sanitizer_set_death_callback) {
+        __sanitizer_set_death_callback(on_death);
+        return;
+    }
+    signal(SIGSEGV, on_signal);
+    signal(SIGABRT, on_signal);
+    signal(SIGFPE, on_signal);
+    signal(SIGBUS, on_signal);
+}
+
+/* In a block of exactly its size, so that a sanitizer sees a read beyond the end. */
+static int run_exact(const struct text *t)
+{
+    uint8_t *exact = malloc(t->len ? t->len : 1);
+    if (!exact)
+        return fuzz_broken("no memory");
+    memcpy(exact, t->bytes, t->len);
+    const int broken = fuzz_one(exact, t->len);
+    free(exact);
+    return broken;
+}
+
+static double seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* A number from the command line, else `otherwise`. */
+static uint64_t number_or(const char *text, uint64_t otherwise)
+{
+    return text && *text ? strtoull(text, NULL, 10) : otherwise;
+}
+
+int main(int argc, char **argv)
+{
+    static struct texts seeds, tokens;
+    load_texts(&seeds, fuzz_seeds);
+    load_texts(&tokens, fuzz_tokens);
+    const uint64_t inputs =
+        number_or(argc > 1 ? argv[1] : NULL, number_or(getenv("FUZZ_INPUTS"), 1000000));
+    const uint64_t first = number_or(argc > 2 ? argv[2] : NULL, 0);
+    printf("1..1\n");
+    watch_for_death();
+    const double begin = seconds();
+    for (uint64_t i = 0; i < inputs; i++) {
+        if (i % 1024 == 0)
+            alarm(HANG_SECONDS);
+        current.number = first + i;
+        make_input(current.number, &seeds, &tokens, &current.input);
+        if (run_exact(&current.input)) {
+            report_failure("breaks an invariant");
+            return 0;
+        }
+    }
+    const double took = seconds() - begin;
+    printf("ok 1 - %llu inputs, %.0f a second\n", (unsigned long long)inputs,
+           (double)inputs / (took > 0 ? took : 1e-9));
+    return 0;
+}
+
+#endif

@@ -1,0 +1,34 @@
+# One program per fuzz target. A target NAME (fuzz_NAME.c, see fuzz.h) adds three lines:
+#   fuzz_tests += %D%/fuzz_NAME.t
+#   %C%_fuzz_NAME_t_SOURCES = %D%/fuzz_NAME.c %D%/fuzz.h
+#   %C%_fuzz_NAME_t_LDADD = libfuzzmain.a $(core_libs)
+# tests/local.mk makes libfuzzmain.a from fuzz_main.c and turns the list into check_PROGRAMS and
+# TESTS.
+
+fuzz_tests += %D%/fuzz_line.t
+%C%_fuzz_line_t_SOURCES = %D%/fuzz_line.c %D%/fuzz.h
+%C%_fuzz_line_t_LDADD = libfuzzmain.a $(core_libs)
+fuzz_tests += %D%/fuzz_expr.t
+%C%_fuzz_expr_t_SOURCES = %D%/fuzz_expr.c %D%/fuzz.h
+%C%_fuzz_expr_t_LDADD = libfuzzmain.a $(core_libs)
+fuzz_tests += %D%/fuzz_shape.t
+%C%_fuzz_shape_t_SOURCES = %D%/fuzz_shape.c %D%/fuzz.h
+%C%_fuzz_shape_t_LDADD = libfuzzmain.a $(core_libs)
+fuzz_tests += %D%/fuzz_npy.t
+%C%_fuzz_npy_t_SOURCES = %D%/fuzz_npy.c %D%/fuzz.h
+%C%_fuzz_npy_t_LDADD = libfuzzmain.a $(core_libs)
+fuzz_tests += %D%/fuzz_wire.t
+%C%_fuzz_wire_t_SOURCES = %D%/fuzz_wire.c %D%/fuzz.h
+%C%_fuzz_wire_t_LDADD = libfuzzmain.a $(core_libs)
+fuzz_tests += %D%/fuzz_descriptor.t
+%C%_fuzz_descriptor_t_SOURCES = %D%/fuzz_descriptor.c %D%/fuzz.h
+%C%_fuzz_descriptor_t_LDADD = libfuzzmain.a $(core_libs)
+fuzz_tests += %D%/fuzz_lesson.t
+%C%_fuzz_lesson_t_SOURCES = %D%/fuzz_lesson.c %D%/fuzz.h
+%C%_fuzz_lesson_t_LDADD = libfuzzmain.a $(core_libs)
+fuzz_tests += %D%/fuzz_recording.t
+%C%_fuzz_recording_t_SOURCES = %D%/fuzz_recording.c %D%/fuzz.h
+%C%_fuzz_recording_t_LDADD = libfuzzmain.a $(core_libs)
+fuzz_tests += %D%/fuzz_log.t
+%C%_fuzz_log_t_SOURCES = %D%/fuzz_log.c %D%/fuzz.h
+%C%_fuzz_log_t_LDADD = libfuzzmain.a $(core_libs)

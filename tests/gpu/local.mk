@@ -1,0 +1,5 @@
+# What the checks on a real GPU need; `make check` itself runs nothing here.
+noinst_PROGRAMS += onekernel
+onekernel_SOURCES = %D%/onekernel.c
+onekernel_LDADD = $(core_libs)
+EXTRA_DIST += %D%/run %D%/stages.py %D%/try_kernels.py

@@ -1,0 +1,41 @@
+# Tests report TAP. Unit tests and fuzz targets are programs, the rest are shell scripts; all find
+# the programs and the sources through the environment below.
+include %D%/unit/local.mk
+include %D%/fuzz/local.mk
+include %D%/tui/local.mk
+include %D%/cli/local.mk
+include %D%/fakecuda/local.mk
+include %D%/faults/local.mk
+include %D%/gpu/local.mk
+
+TEST_EXTENSIONS = .t .sh
+T_LOG_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) $(top_srcdir)/build-aux/tap-driver.sh
+SH_LOG_DRIVER = $(T_LOG_DRIVER)
+AM_TESTS_ENVIRONMENT = \
+	ATTNSCOPE='$(abs_top_builddir)/attnscope' \
+	ATTNSCOPE_WORKER='$(abs_top_builddir)/attnscope-worker' \
+	ATTNSCOPE_SRCDIR='$(abs_top_srcdir)' ATTNSCOPE_BUILDDIR='$(abs_top_builddir)' \
+	ATTNSCOPE_FAKECUDA='$(abs_top_builddir)/%D%/fakecuda' \
+	ATTNSCOPE_GPU_LOCK=off LC_ALL=C.UTF-8 TERM=xterm-256color TZ=UTC; \
+	unset NO_COLOR CLICOLOR_FORCE SSH_TTY ATTNSCOPE_CPU ATTNSCOPE_LIBCUDA ATTNSCOPE_LIBNVRTC \
+	  ATTNSCOPE_LIBCUBLAS ATTNSCOPE_LIBCUDNN ATTNSCOPE_PYTHON; \
+	export ATTNSCOPE ATTNSCOPE_WORKER ATTNSCOPE_SRCDIR ATTNSCOPE_BUILDDIR ATTNSCOPE_FAKECUDA ATTNSCOPE_GPU_LOCK LC_ALL TERM TZ;
+
+check_LIBRARIES += libfuzzmain.a
+libfuzzmain_a_SOURCES = %D%/fuzz/fuzz_main.c
+check_PROGRAMS += $(fuzz_tests)
+
+if HAVE_CUNIT
+check_LIBRARIES += libtap.a
+libtap_a_SOURCES = %D%/unit/tap.c %D%/unit/tap.h
+libtap_a_CPPFLAGS = $(AM_CPPFLAGS) $(CUNIT_CFLAGS)
+check_PROGRAMS += $(unit_tests)
+TESTS += $(unit_tests)
+endif
+
+# Everything a test program may need; the linker takes what is used.
+LDADD = libtap.a $(core_libs) $(CUNIT_LIBS)
+
+TESTS += $(fuzz_tests) $(shell_tests)
+shell_tests += %D%/man.sh %D%/layering.sh %D%/ptxas_fresh.sh
+EXTRA_DIST += $(shell_tests) %D%/cppcheck.txt

@@ -1,0 +1,352 @@
+/* test_app.c - what all screens share, in this process on a terminal in memory: menus, search, undo,
+ * mouse, other keys, freezing, the projector.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <locale.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "lesson/lesson.h"
+#include "memtty.h"
+#include "tap.h"
+#include "tui/app.h"
+#include "tui/keyfile.h"
+#include "tui/tui.h"
+
+static struct app app;
+static struct tty *tty;
+static struct session *session;
+
+static void open_app(int w, int h)
+{
+    tty = memtty_new(w, h);
+    session = session_new("attnscope");
+    app_begin(&app, session, tty);
+    app_draw(&app);
+}
+
+static void close_app(void)
+{
+    app_end(&app);
+    session_free(session);
+    memtty_free(tty);
+}
+
+static void press(int key)
+{
+    app_key(&app, key);
+    app_draw(&app);
+}
+
+static void type(const char *text)
+{
+    for (; *text; text++)
+        press(*text == '\r' ? TK_ENTER : *text);
+}
+
+static bool shows(const char *text)
+{
+    struct str s = {0};
+    canvas_to_text(memtty_shown(tty), &s);
+    bool found = strstr(str_text(&s), text) != NULL;
+    if (!found)
+        printf("# \"%s\" is not in\n%s", text, str_text(&s));
+    str_free(&s);
+    return found;
+}
+
+static bool hides(const char *text)
+{
+    struct str s = {0};
+    canvas_to_text(memtty_shown(tty), &s);
+    bool found = strstr(str_text(&s), text) != NULL;
+    str_free(&s);
+    return !found;
+}
+
+/* Column and row where the text stands. */
+static bool place_of(const char *text, int *x, int *y)
+{
+    struct str s = {0};
+    bool found = false;
+    canvas_to_text(memtty_shown(tty), &s);
+    *y = 0;
+    for (const char *line = str_text(&s); *line && !found; line += strcspn(line, "\n") + 1, ++*y) {
+        char *row = xstrndup(line, strcspn(line, "\n"));
+        const char *at = strstr(row, text);
+        if (at) {
+            char *before = xstrndup(row, (size_t)(at - row));
+            *x = str_width(before);
+            free(before);
+            found = true;
+            --*y;
+        }
+        free(row);
+    }
+    str_free(&s);
+    return found;
+}
+
+static void mouse(int x, int y, int wheel)
+{
+    memtty_set_mouse_at(tty, (struct tty_mouse){x, y, wheel});
+    press(TK_MOUSE);
+}
+
+static bool click(const char *text)
+{
+    int x, y;
+    bool found = place_of(text, &x, &y);
+    if (found)
+        mouse(x, y, 0);
+    return found;
+}
+
+/* ---- tests ---- */
+
+static void test_options(void)
+{
+    open_app(80, 24);
+    type("o");
+    CU_ASSERT(shows("Options"));
+    press(TK_RIGHT); /* backend: auto -> cpu */
+    CU_ASSERT_PTR_NOT_NULL(session->options.backend);
+    CU_ASSERT(shows("backend=cpu")); /* the command line below says the same */
+    type("/seed\r");
+    press(TK_RIGHT);
+    CU_ASSERT_EQUAL(session->problem.seed, 84);
+    press(TK_ENTER); /* typed */
+    type("7\r");
+    CU_ASSERT_EQUAL(session->problem.seed, 7);
+    press(TK_ENTER);
+    type("x\r"); /* no number: a message, the value stays */
+    CU_ASSERT_EQUAL(session->problem.seed, 7);
+    CU_ASSERT(shows("seed"));
+    press(TK_ESC);
+    CU_ASSERT(hides("Options"));
+    type("uuu"); /* each change is a step */
+    CU_ASSERT_PTR_NULL(session->options.backend);
+    CU_ASSERT_EQUAL(session->problem.seed, 42);
+    press(KEY_CTRL('r'));
+    CU_ASSERT_PTR_NOT_NULL(session->options.backend);
+    close_app();
+}
+
+/* Undo works on every screen, and says when there is nothing left. */
+static void test_undo_everywhere(void)
+{
+    open_app(100, 30);
+    for (char key = '1'; key <= '7'; key++) {
+        type((char[]){key, 0});
+        type(":set D=128\r");
+        CU_ASSERT_EQUAL(session->problem.shape.D, 128);
+        type("u");
+        CU_ASSERT_EQUAL(session->problem.shape.D, 64);
+    }
+    type("u");
+    CU_ASSERT(shows("nothing to undo"));
+    close_app();
+}
+
+static void test_find(void)
+{
+    open_app(80, 24);
+    type("/splitkv\r");
+    CU_ASSERT(shows("run splitkv"));
+    type("n");
+    CU_ASSERT(shows("run splitkv_atomic"));
+    type("N");
+    CU_ASSERT(hides("run splitkv_atomic"));
+    type("/no such\r");
+    CU_ASSERT(shows("\"no such\" is not here"));
+    type("?/braille\r");
+    CU_ASSERT(shows("braille"));
+    press(TK_ESC);
+    close_app();
+}
+
+static void test_mouse(void)
+{
+    open_app(100, 30);
+    CU_ASSERT_FALSE(tty_has_mouse(tty)); /* off by default */
+    type("%");
+    CU_ASSERT(tty_has_mouse(tty));
+    CU_ASSERT(click("5 Timeline"));
+    CU_ASSERT_STRING_EQUAL(app.screen->name, "timeline");
+    CU_ASSERT(click("1 Explore"));
+    int x, y;
+    CU_ASSERT(place_of("row_online", &x, &y)); /* in the list of kernels */
+    mouse(x, y, 0);
+    CU_ASSERT(shows("run row_online"));
+    mouse(x, y, 1);
+    CU_ASSERT(shows("run fa1_2022"));
+    type("o");
+    CU_ASSERT(click("l2")); /* chooses the row */
+    CU_ASSERT_STRING_EQUAL(session->options.l2, "cold");
+    CU_ASSERT(click("l2")); /* steps its value */
+    CU_ASSERT_STRING_EQUAL(session->options.l2, "hot");
+    mouse(0, 5, 0); /* beside it */
+    CU_ASSERT(hides("Options"));
+    for (int i = 0; i < 100 * 30; i++) /* nowhere does a press hurt */
+        mouse(i % 100, i / 100, i % 3 - 1);
+    close_app();
+}
+
+static void test_keyfile(void)
+{
+    char text[] = "# other keys\n"
+                  "Ctrl-P  up\n"
+                  "F5      explain  explore\n"
+                  "banana  up\n"
+                  "x       fly\n"
+                  "w       none\n"
+                  "t       theme  roofline\n"
+                  "t       mouse  roofline\n"
+                  "Ctrl-C  up\n";
+    struct keyfile *k = keyfile_parse("keys", text);
+    const char *problems = str_text(&k->problems);
+    CU_ASSERT_EQUAL(keymap_action(k->table, CTX_EXPLORE, KEY_CTRL('p')), ACT_UP);
+    CU_ASSERT_EQUAL(keymap_action(k->table, CTX_EXPLORE, TK_UP), ACT_UP);
+    CU_ASSERT_EQUAL(keymap_action(k->table, CTX_EXPLORE, TK_F5), ACT_EXPLAIN);
+    CU_ASSERT_EQUAL(keymap_action(k->table, CTX_COMPARE, TK_F5),
+                    keymap_action(bindings, CTX_COMPARE, TK_F5));
+    CU_ASSERT_EQUAL(keymap_action(k->table, CTX_EXPLORE, 'x'), ACT_EXPLAIN);
+    CU_ASSERT_EQUAL(keymap_action(k->table, CTX_EXPLORE, 'w'), ACT_NONE);
+    CU_ASSERT_EQUAL(keymap_action(k->table, CTX_ROOFLINE, 't'), ACT_MOUSE);
+    CU_ASSERT_EQUAL(keymap_action(k->table, CTX_EXPLORE, KEY_CTRL('c')), ACT_CANCEL);
+    CU_ASSERT_PTR_NOT_NULL(strstr(problems, "keys:4: \"banana\" is no key"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(problems, "keys:5: \"fly\" is no action"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(problems, "keys:8: t is bound in line 7 already"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(problems, "keys:9: Ctrl-C stays"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(problems, "no key is left for watch in explore"));
+    struct str help = {0};
+    keymap_help(k->table, &help, CTX_EXPLORE); /* help and footer tell the keys that hold */
+    CU_ASSERT_PTR_NOT_NULL(strstr(str_text(&help), "Ctrl-P Up k"));
+    str_free(&help);
+    keyfile_free(k);
+}
+
+/* Every action has a name for the key file, and no two have the same. */
+static void test_action_names(void)
+{
+    for (const struct binding *b = bindings; b->contexts; b++) {
+        const char *name = keymap_action_name(b->action);
+        CU_ASSERT_PTR_NOT_NULL(name);
+        for (int a = 1; name && keymap_action_name((enum action)a); a++)
+            CU_ASSERT((enum action)a == b->action ||
+                      strcmp(keymap_action_name((enum action)a), name) != 0);
+    }
+}
+
+static void test_projector(void)
+{
+    open_app(80, 24);
+    app_set_projector(&app, true);
+    press(TK_DOWN);
+    CU_ASSERT(shows(" Down"));      /* the key is shown */
+    CU_ASSERT(hides("Occupancy ")); /* one pane at a time */
+    CU_ASSERT_STRING_EQUAL(tty_theme(tty)->name, "projector");
+    type("z"); /* all panes: what the larger spacing would push out stays */
+    CU_ASSERT(shows("-bound >="));
+    app_set_projector(&app, false);
+    app_draw(&app);
+    CU_ASSERT(shows("Occupancy "));
+    CU_ASSERT_STRING_EQUAL(tty_theme(tty)->name, "default");
+    close_app();
+}
+
+static void test_states(void)
+{
+    open_app(80, 24);
+    type("z");
+    CU_ASSERT(shows("ZOOM"));
+    type("z.");
+    CU_ASSERT(shows("BLANK"));
+    type(".f");
+    CU_ASSERT(shows("FROZEN"));
+    type("f");
+    CU_ASSERT(shows("? help"));
+    close_app();
+}
+
+static void test_export(void)
+{
+    open_app(80, 24);
+    type("e");
+    CU_ASSERT(shows("Markdown"));
+    press(TK_ENTER);
+    CU_ASSERT(shows(":export attnscope-explore-1.json"));
+    press(TK_ESC);
+    close_app();
+}
+
+static void test_device(void)
+{
+    open_app(100, 40);
+    type(":set gpu=H200\rd");
+    CU_ASSERT(shows("H200, NVIDIA sm_90"));
+    CU_ASSERT(shows("data sheet"));
+    CU_ASSERT(shows("architecture"));
+    press(TK_ESC);
+    close_app();
+}
+
+/* A roof's name does not lie over another roof. */
+static void test_roof_names(void)
+{
+    open_app(80, 24);
+    type("4+");
+    CU_ASSERT(shows("121 TFLOP/s"));
+    CU_ASSERT(shows("*********** |") || shows("########### |"));
+    CU_ASSERT(hides("100 |                   30.3"));
+    close_app();
+}
+
+/* What x explains is what the picture says. */
+static void test_timeline_explained(void)
+{
+    open_app(120, 40);
+    type("5");
+    CU_ASSERT(shows("longest/mean block 1.00"));
+    type("x");
+    CU_ASSERT(shows("longest block = 1.00 x the mean"));
+    press(TK_ESC);
+    close_app();
+}
+
+static const struct tap_test tests[] = {
+    {"options change with the arrows and are undone", test_options},
+    {"undo on every screen", test_undo_everywhere},
+    {"find in lists and pages", test_find},
+    {"the mouse: tabs, rows, wheel, menus", test_mouse},
+    {"the key file", test_keyfile},
+    {"actions have names", test_action_names},
+    {"the projector", test_projector},
+    {"frozen, blank, zoomed: said in the corner", test_states},
+    {"the export menu", test_export},
+    {"the sheet of the GPU", test_device},
+    {"the timeline explained", test_timeline_explained},
+    {"names of roofs", test_roof_names},
+};
+
+int main(void)
+{
+    char home[] = "/tmp/attnscope-app-XXXXXX", command[96];
+    static const char *const names[] = {"XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME",
+                                        "XDG_CACHE_HOME", "HOME"};
+    setlocale(LC_CTYPE, "C.UTF-8");
+    if (!mkdtemp(home) || chdir(home) != 0)
+        return 1;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        setenv(names[i], home, 1);
+    setenv("ATTNSCOPE_WORKER", "/nonexistent/worker", 1);
+    command_register_core();
+    lesson_register();
+    tui_register();
+    int rc = tap_run("app", tests, sizeof tests / sizeof *tests);
+    snprintf(command, sizeof command, "rm -rf %s", home);
+    return system(command) == 0 ? rc : 1;
+}

@@ -1,0 +1,167 @@
+/* The line reader on a pseudo-terminal: completion, history, paste, editing, Ctrl-C.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "tap.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ptyrun.h"
+
+enum { LONG_MS = 8000, TAB_MS = 150 };
+
+static char home[] = "/tmp/attnscope-test-XXXXXX";
+static struct pty *pty;
+
+static void start_with(const char *inputrc)
+{
+    static char home_at[64], rc[96], state[96];
+    snprintf(home_at, sizeof home_at, "HOME=%s", home);
+    snprintf(state, sizeof state, "XDG_STATE_HOME=%s/state", home);
+    snprintf(rc, sizeof rc, "INPUTRC=%s", inputrc);
+    char *const argv[] = {getenv("ATTNSCOPE"), "--plain", NULL};
+    const char *const env[] = {home_at, state, rc, "XDG_DATA_HOME=", "XDG_CONFIG_HOME=", NULL};
+    pty = pty_start(100, 40, argv, env);
+    CU_ASSERT_TRUE(pty_wait(pty, "f16>", LONG_MS));
+}
+
+static void start(void)
+{
+    start_with("/dev/null");
+}
+
+static void quit(void)
+{
+    pty_send(pty, "quit\r");
+    CU_ASSERT_TRUE(pty_ended(pty, LONG_MS));
+    CU_ASSERT_TRUE(pty_modes_restored(pty));
+    pty_free(pty);
+}
+
+static void type_and_see(const char *keys, const char *text)
+{
+    pty_send(pty, keys);
+    const bool seen = pty_wait(pty, text, LONG_MS);
+    CU_ASSERT_TRUE(seen);
+    if (!seen)
+        printf("# no \"%s\" in:\n# %s\n", text, pty_text(pty));
+}
+
+static void tab_twice(void)
+{
+    pty_send(pty, "\t");
+    pty_settle(pty, TAB_MS, LONG_MS);
+    pty_send(pty, "\t");
+}
+
+static void test_completion(void)
+{
+    start();
+    type_and_see("run nai\t", "> run naive");
+    type_and_see("dty\t", "> run naive dtype=");
+    tab_twice();
+    CU_ASSERT_TRUE(pty_wait(pty, "bf16  bfloat16: 8 bits", LONG_MS)); /* a line each, explained */
+    type_and_see("\x15plan naive gpu=H2\t", "gpu=H200");
+    type_and_see("\x15lesson meas\t", "> lesson measure");
+    type_and_see("\x15help swi\t", "> help swizzle");
+    pty_send(pty, "\x15");
+    tab_twice();
+    CU_ASSERT_TRUE(pty_wait(pty, "watch", LONG_MS));
+    CU_ASSERT_TRUE(pty_shows(pty, "run a command again and again"));
+    quit();
+}
+
+static void test_history(void)
+{
+    start();
+    type_and_see("set S=64\r", "S=64 D=64");
+    type_and_see("set S=128\r", "S=128 D=64");
+    type_and_see("set S=64\r", "S=64 D=64 f16>");
+    type_and_see("\033[A\033[A", "> set S=128"); /* twice up: the repetition stands there once */
+    pty_send(pty, "\x15");
+    quit();
+    start(); /* another session */
+    type_and_see("history\r", "  2  set S=64");
+    CU_ASSERT_TRUE(pty_shows(pty, "  1  set S=128"));
+    type_and_see("\x12S=12", "set S=128"); /* reverse search */
+    pty_send(pty, "\x07\x15");
+    quit();
+}
+
+static void test_editing(void)
+{
+    start();
+    type_and_see("shwo D\r", "did you mean \"show\"");
+    CU_ASSERT_TRUE(pty_shows(pty, "^~~~")); /* it points at the word */
+    type_and_see("half a li", "half a li");
+    pty_send(pty, "\003");
+    type_and_see("show D\r", "head dimension"); /* Ctrl-C dropped what stood there */
+    type_and_see("\033[200~set S=32\nset S=16\n\033[201~", "set S=16");
+    type_and_see("\r", "S=16 D=64"); /* a paste waits for Enter, then its lines run */
+    type_and_see("show S D\r", "sequence length");
+    pty_forget(pty);
+    type_and_see("\r\r", ">");
+    pty_settle(pty, TAB_MS, LONG_MS);
+    CU_ASSERT_FALSE(pty_sent(pty, "sequence length")); /* an empty Enter repeats no show */
+    pty_send(pty, "\004");
+    CU_ASSERT_TRUE(pty_ended(pty, LONG_MS));
+    pty_free(pty);
+}
+
+static void test_inputrc(void)
+{
+    char path[96];
+    snprintf(path, sizeof path, "%s/inputrc", home);
+    FILE *f = fopen(path, "w");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(f);
+    fputs("set editing-mode vi\n$if attnscope\n\"\\C-g\": \"set S=48\"\n$endif\n", f);
+    fclose(f);
+    start_with(path);
+    type_and_see("\x07", "> set S=48"); /* bindings under $if attnscope */
+    pty_send(pty, "\033");
+    pty_settle(pty, 700, LONG_MS); /* readline waits for more after Esc */
+    type_and_see("0cwreset\033", "reset S=48");
+    pty_settle(pty, 700, LONG_MS);
+    pty_send(pty, "dd");
+    type_and_see("iquit\r", "quit");
+    CU_ASSERT_TRUE(pty_ended(pty, LONG_MS));
+    pty_free(pty);
+    unlink(path);
+}
+
+static void test_shell(void)
+{
+    start();
+    type_and_see("!echo made by sh\r", "\nmade by sh");
+    type_and_see("devices | grep -c L40\r", "\n1");
+    type_and_see("!sleep 60\r", "sleep 60");
+    pty_settle(pty, 300, LONG_MS);
+    pty_send(pty, "\003"); /* ends the child, not us */
+    CU_ASSERT_TRUE(pty_wait(pty, "ended by signal 2", LONG_MS));
+    type_and_see("watch 0.2 show B\r", "batch");
+    pty_send(pty, "\003");
+    CU_ASSERT_TRUE(pty_wait(pty, "cancelled", LONG_MS));
+    quit();
+}
+
+static const struct tap_test tests[] = {
+    {"Tab completes, twice lists with descriptions", test_completion},
+    {"history, also of another session", test_history},
+    {"errors point, Ctrl-C, paste, Enter", test_editing},
+    {"vi mode and bindings from inputrc", test_inputrc},
+    {"the shell and watch end by Ctrl-C", test_shell},
+};
+
+int main(void)
+{
+    if (!getenv("ATTNSCOPE") || !mkdtemp(home))
+        return 99;
+    const int rc = tap_run("repl", tests, sizeof tests / sizeof *tests);
+    char line[96];
+    snprintf(line, sizeof line, "rm -rf '%s'", home);
+    if (system(line))
+        fprintf(stderr, "%s stays\n", home);
+    return rc;
+}

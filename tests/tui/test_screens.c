@@ -1,0 +1,218 @@
+/* test_screens.c - Compare, Sweep and Roofline on a pseudo-terminal, and the what-if behaviour that
+ * they share with Explore: values are turned with the arrows, walls are shown with their reason.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdio.h>
+#include <string.h>
+
+#include "tuirun.h"
+
+/* ---- Compare ---- */
+
+/* Marks made in Explore take part; the run ranks them and says how sure that is. */
+static void test_compare(void)
+{
+    struct pty *p = tui_start(80, 24);
+    pty_send(p, ":set S=128 H=2 time=0.3 gpu=L4\r");
+    tui_expect(p, "S=128", 2000);
+    pty_send(p, "\t /naive\r ");
+    tui_expect(p, "2 kernels are marked", 2000);
+    pty_send(p, "2");
+    tui_expect(p, "[2 Compare]", 2000);
+    tui_expect(p, "not measured yet", 2000);
+    pty_send(p, "/naive\rb"); /* the baseline; then all in turn */
+    tui_expect(p, "naive is the baseline", 2000);
+    pty_send(p, "r");
+    tui_expect(p, "compare naive,fa2", 2000);
+    tui_expect(p, "1.00x", RUN_MS);
+    tui_expect(p, "base", RUN_MS);
+    CU_ASSERT(pty_wait(p, "Ctrl-C stops", RUN_MS));
+    CU_ASSERT(pty_wait_gone(p, "Ctrl-C stops", RUN_MS));
+    pty_send(p, "ssss"); /* by name: fa2 is the first, however fast */
+    tui_expect(p, "Ranking by name", 2000);
+    pty_send(p, "g");
+    tui_expect(p, "Pair  naive -> fa2  MODEL L4", 2000);
+    CU_ASSERT(pty_wait(p, "95 % interval", RUN_MS) || pty_shows(p, "times its time"));
+    CU_ASSERT(pty_wait(p, "they differ by", RUN_MS));
+    pty_send(p, "\033[C"); /* S doubles: the figures stay, and say that they are old */
+    tui_expect(p, "S=256", 2000);
+    tui_expect(p, "old", 2000);
+    tui_quit(p);
+}
+
+/* One kernel with two sets of parameters; the arrows turn the one at the cursor. */
+static void test_variant(void)
+{
+    struct pty *p = tui_start(80, 24);
+    pty_send(p, ":set S=128 H=2 time=0.3\r");
+    tui_expect(p, "S=128", 2000);
+    pty_send(p, "2v");
+    tui_expect(p, "take in: fa2@", 2000);
+    pty_send(p, "BR=32\r");
+    tui_expect(p, "fa2@BR=32", 2000);
+    for (int i = 0; i < 3; i++) /* to the strip, where up and down choose the knob */
+        pty_send(p, "\t");
+    for (int i = 0; i < 20 && !pty_shows(p, "[BR 32]"); i++) {
+        pty_send(p, "j");
+        pty_settle(p, 30, 300);
+    }
+    tui_expect(p, "[BR 32]", 1000);
+    pty_send(p, "\033[D");
+    tui_expect(p, "fa2@BR=16", 2000);
+    CU_ASSERT(pty_wait_gone(p, "fa2@BR=32", 1000));
+    pty_send(p, ":compare fa2,fa2@BQ=3\r"); /* the same grammar in the command, with its errors */
+    tui_expect(p, "fa2 has no parameter \"BQ\"", 2000);
+    pty_send(p, "\033");
+    tui_quit(p);
+}
+
+/* ---- Sweep ---- */
+
+/* Tile sizes against occupancy: computed at once, and what cannot be has its letter and reason. */
+static void test_sweep_planned(void)
+{
+    struct pty *p = tui_start(80, 24);
+    pty_send(p, ":set dtype=f32 D=128 gpu=L4\r/qtile_seq\r3");
+    tui_expect(p, "[3 Sweep]", 2000);
+    tui_expect(p, "occupancy_pct  qtile_seq  MODEL L4", 2000);
+    tui_expect(p, "S shared memory", 2000);
+    pty_send(p, "\tjj\033[C\033[C\033[C\033[C"); /* to a cell that is over the wall */
+    tui_expect(p, "L4 allows 101376 B", 2000);
+    tui_expect(p, "cmd> plan qtile_seq", 2000);
+    pty_send(p, "\r"); /* the session takes over the cell: illegal, and so it is shown */
+    tui_expect(p, "1 shows it in Explore", 2000);
+    pty_send(p, "1");
+    tui_expect(p, "cannot launch", 2000);
+    tui_expect(p, "49152 B without", 2000);
+    pty_send(p, "u");
+    CU_ASSERT(pty_wait_gone(p, "cannot launch", 2000) || pty_shows(p, "nothing to undo"));
+    tui_quit(p);
+}
+
+/* A measured sweep says how long it takes, stops, and goes on where it stopped. */
+static void test_sweep_measured(void)
+{
+    struct pty *p = tui_start(80, 24);
+    pty_send(p, ":set H=1 D=32 S=64 n=100000 time=1.2\r/naive\r3");
+    tui_expect(p, "[3 Sweep]", 2000);
+    pty_send(p, "\rS\r"); /* axis, values, no second axis, metric: all typed */
+    tui_expect(p, "8..512:x2", 2000);
+    pty_send(p, "j\r32..128:x2\r");
+    tui_expect(p, "32..128:x2", 2000);
+    pty_send(p, "jjj\rmedian_us\r");
+    tui_expect(p, "3 of 3 points to measure, about", 2000);
+    pty_send(p, "r");
+    tui_expect(p, "0 of 3 points, about", 2000);
+    CU_ASSERT(pty_wait(p, "1 of 3 points, about", RUN_MS) ||
+              pty_wait(p, "2 of 3 points, about", 10));
+    pty_send(p, "\003");
+    tui_expect(p, "cancelled", 2000);
+    CU_ASSERT(pty_wait(p, "of 3 points to measure", 2000) && !pty_shows(p, "3 of 3 points to"));
+    pty_send(p, "r");
+    tui_expect(p, "all 3 points", RUN_MS);
+    pty_send(p, "\rtflops\r"); /* another figure of the same runs: nothing to measure */
+    tui_expect(p, "tflops  LIVE  all 3 points", 2000);
+    pty_send(p, "."); /* hidden, to be guessed */
+    tui_expect(p, "BLANK", 2000);
+    tui_quit(p);
+}
+
+/* ---- Roofline ---- */
+
+static void test_roofline(void)
+{
+    struct pty *p = tui_start(80, 24);
+    pty_send(p, ":set gpu=L4\r4");
+    tui_expect(p, "[4 Roofline]", 2000);
+    tui_expect(p, "Roofline  MODEL L4", 2000);
+    tui_expect(p, "H prefill", 2000); /* the letter of fa2, in both phases */
+    tui_expect(p, "h decode", 2000);
+    pty_send(p, "\t/H200\r ");
+    tui_expect(p, "MODEL L4, H200", 2000);
+    tui_expect(p, "H200 989", 2000);
+    pty_send(p, "+");
+    tui_expect(p, "zoom +1", 2000);
+    pty_send(p, "0");
+    CU_ASSERT(pty_wait_gone(p, "zoom +1", 2000));
+    pty_send(p, "\r"); /* the other device becomes the one that is planned for */
+    tui_expect(p, "fa2 under H200", 2000);
+    pty_send(p, "\033/splitkv\r ");
+    tui_expect(p, "roofline splitkv gpu=H200", 2000);
+    tui_quit(p);
+}
+
+/* ---- walls in Explore ---- */
+
+/* Into the SMEM wall and out again, step by step: nothing is skipped, hidden or clamped. */
+static void test_walls(void)
+{
+    struct pty *p = tui_start(80, 24);
+    pty_send(p, ":set dtype=f32 D=128 gpu=L4\r/qtile_seq\r");
+    tui_expect(p, "96.5 KiB of 99.0 KiB, 97%, opt-in", 2000);
+    pty_send(p, "\033/BC\r"); /* the focus is on the shape pane again */
+    for (int i = 0; i < 2; i++)
+        pty_settle(p, 30, 300);
+    tui_expect(p, "> BC", 2000);
+    pty_send(p, "\033[C"); /* 128 keys: over the wall of any block on an L4 */
+    tui_expect(p, "cannot launch", 2000);
+    tui_expect(p, "164352 B of shared memory", 2000);
+    tui_expect(p, "L4 allows 101376 B", 2000);
+    pty_send(p, "\033[D\033[D"); /* 32 keys: inside, but over the 48 KiB default */
+    tui_expect(p, "64.5 KiB of 99.0 KiB, 65%, opt-in", 2000);
+    pty_send(p, "/BR\r\033[D\033[C\033[D"); /* 32 queries: no opt-in any more */
+    tui_expect(p, "48.2 KiB", 2000);
+    pty_send(p, "/BC\r\033[D");
+    tui_expect(p, "32.2 KiB of 99.0 KiB, 33%  MODEL", 2000);
+    pty_send(p, "/PAD\r\033[C"); /* the rest follows in the same frame: PAD=3 is 128 B more */
+    tui_expect(p, "32.4 KiB", 2000);
+    pty_send(p, "/BR\r\033[D"); /* the end of the range says so */
+    tui_expect(p, "BR of qtile_seq goes from 32 to 256", 2000);
+    tui_quit(p);
+}
+
+/* ---- sizes and tiers ---- */
+
+static void test_sizes(void)
+{
+    static const char *const args[] = {"--charset=ascii", NULL};
+    static const int sizes[][2] = {{80, 24}, {200, 50}, {40, 12}, {100, 30}};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        struct pty *p = tui_start_with(sizes[i][0], sizes[i][1], args, NULL);
+        CU_ASSERT(pty_wait(p, "q quit", START_MS));
+        pty_send(p, "\003");
+        for (int screen = 2; screen <= 4; screen++) {
+            char key[2] = {(char)('0' + screen), 0};
+            static const char *const names[] = {"[2 Compare]", "[3 Sweep]", "[4 Roofline]"};
+            pty_send(p, key);
+            tui_expect(p, names[screen - 2], 2000);
+            for (int pane = 0; pane < 5; pane++) {
+                pty_send(p, "\tjlkh");
+                pty_settle(p, 20, 500);
+            }
+        }
+        bool ascii = true;
+        for (size_t b = 0; b < p->len; b++)
+            ascii &= (unsigned char)p->raw[b] < 128;
+        CU_ASSERT(ascii);
+        CU_ASSERT_EQUAL(p->unknown, 0);
+        pty_resize(p, 10, 3); /* and back */
+        pty_resize(p, sizes[i][0], sizes[i][1]);
+        tui_expect(p, "[4 Roofline]", 2000);
+        tui_quit(p);
+    }
+}
+
+static const struct tap_test tests[] = {
+    {"marked kernels are compared and judged", test_compare},
+    {"a kernel stands beside itself", test_variant},
+    {"a planned sweep is there at once, walls included", test_sweep_planned},
+    {"a measured sweep stops and goes on", test_sweep_measured},
+    {"rooflines of two devices, prefill and decode", test_roofline},
+    {"walls are walked into and out of", test_walls},
+    {"every size, ASCII", test_sizes},
+};
+
+int main(int argc, char **argv)
+{
+    return tui_tests_main("screens", tests, sizeof tests / sizeof *tests, argc, argv);
+}

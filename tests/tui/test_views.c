@@ -1,0 +1,126 @@
+/* test_views.c - the Timeline and Source screens on a pseudo-terminal.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tuirun.h"
+
+enum { WAIT = 3000 * SLOW };
+
+static void press(struct pty *p, const char *key, const char *then)
+{
+    pty_send(p, key);
+    tui_expect(p, then, WAIT);
+}
+
+/* Does the screen hold a byte above 127? */
+static bool is_ascii(struct pty *p)
+{
+    for (const char *s = pty_text(p); *s; s++)
+        if ((unsigned char)*s > 127)
+            return false;
+    return true;
+}
+
+/* Context switches that the program asked for itself, -1 if unknown. */
+static long switches(struct pty *p)
+{
+    char buf[8192];
+    const char *at =
+        tui_read_proc(p->pid, "status", buf, sizeof buf) ? strstr(buf, "\nvoluntary_ctxt") : NULL;
+    return at ? strtol(strchr(at, ':') + 1, NULL, 10) : -1;
+}
+
+static void test_timeline(void)
+{
+    struct pty *p = tui_start(80, 24);
+    press(p, ":set gpu=H200\r", "H200");
+    press(p, "5", "MODEL  H200");
+    tui_expect(p, "128 blocks", WAIT);
+    tui_expect(p, "A..P: the 16 query tiles in order", WAIT);
+    tui_expect(p, "timeline fa2", WAIT);
+    press(p, " ", "splitkv  MODEL"); /* below, on the same scale */
+    tui_expect(p, "+ combine", WAIT);
+    press(p, "v", "letters: head");                          /* of the upper one */
+    press(p, "u", "MODEL  L4");                              /* undo reaches this screen too */
+    press(p, "\022", "MODEL  H200");                         /* redo */
+    press(p, ":set causal=yes\r", "longest/mean block 1.8"); /* half of the tiles, unevenly */
+    press(p, "\t", "splitkv");
+    press(p, " ", "timeline splitkv"); /* alone again, the focused one */
+    CU_ASSERT(pty_wait_gone(p, "fa2  MODEL", WAIT));
+    press(p, "x", "slots = SMs");
+    press(p, "\033", "r takes real stamps");
+    long before = switches(p);
+    usleep(600000);
+    CU_ASSERT(switches(p) - before <= 3); /* nothing ticks */
+    tui_quit(p);
+}
+
+/* Stamps of the CPU's threads; a setting goes back to the model. */
+static void test_stamps(void)
+{
+    struct pty *p = tui_start(100, 30);
+    press(p, ":set S=128 H=2\r", "S=128");
+    press(p, "5", "MODEL");
+    pty_send(p, "r");
+    tui_expect(p, "LIVE", RUN_MS);
+    tui_expect(p, "threads busy", WAIT);
+    tui_expect(p, "origin=live", WAIT);
+    press(p, ".", "measured, and hidden");
+    pty_send(p, ".");
+    CU_ASSERT(pty_wait_gone(p, "hidden", WAIT));
+    press(p, ":set S=256\r", "MODEL");
+    tui_quit(p);
+}
+
+static void test_sizes(void)
+{
+    static const char *const ascii[] = {"--charset=ascii", NULL};
+    static const int sizes[3][2] = {{40, 12}, {80, 24}, {200, 50}};
+    for (int i = 0; i < 3; i++) {
+        struct pty *p = tui_start_with(sizes[i][0], sizes[i][1], ascii, NULL);
+        tui_expect(p, "q quit", START_MS);
+        press(p, "5", "SM 0-");
+        CU_ASSERT(is_ascii(p));
+        press(p, "6", "fa2.cu");
+        CU_ASSERT(is_ascii(p));
+        press(p, "b", "- ");
+        CU_ASSERT(is_ascii(p));
+        CU_ASSERT_EQUAL(p->unknown, 0);
+        tui_quit(p);
+    }
+}
+
+static void test_source(void)
+{
+    struct pty *p = tui_start(120, 30);
+    press(p, "6", "@name      fa2");
+    tui_expect(p, "source fa2 marks=yes", WAIT);
+    press(p, "a", "source fa2 ");
+    CU_ASSERT(pty_wait_gone(p, "marks=yes", WAIT));
+    press(p, "/__syncthreads\r", "__syncthreads(); // Xs");
+    press(p, "K", "Barrier of the block");
+    press(p, "\033", "cmd>");
+    press(p, "b", "qtile_tpq -> fa2");
+    tui_expect(p, "registers 48 -> 128", WAIT);
+    press(p, "}", " + ");
+    press(p, "\t", "fa2 -> splitkv"); /* the next step of the ladder */
+    press(p, "\033[Z", "qtile_tpq -> fa2");
+    press(p, "b", "fa2  CUDA");
+    tui_quit(p);
+}
+
+static const struct tap_test tests[] = {
+    {"Timeline: the model follows", test_timeline},
+    {"Timeline: stamps", test_stamps},
+    {"Source: text, marks, words, changes", test_source},
+    {"both at every size, in ASCII", test_sizes},
+};
+
+int main(int argc, char **argv)
+{
+    return tui_tests_main("views", tests, sizeof tests / sizeof *tests, argc, argv);
+}

@@ -1,0 +1,414 @@
+/* test_descriptor.c - the grammar of kernel descriptors, their messages, and what they are asked.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "kernel/descriptor.h"
+#include "tap.h"
+
+/* Every tag once, in several shapes of writing. */
+static const char full[] = "/* tile.cu - a tile.\n"
+                           " *\n"
+                           " * @name      tile\n"
+                           " * @title     A tile\n"
+                           " * @idea      First line\n"
+                           " *            second line.\n"
+                           " * @after     naive\n"
+                           " * @dtypes    f16 f32\n"
+                           " * @requires  sm >= 75 && D <= 128 && (BR <= 64 || BC < 32)\n"
+                           " * @param     BR 64 [16..128]   rows\n"
+                           " * @param     BC 32             columns\n"
+                           " * @param     PAD 0             padding\n"
+                           " * @param     MAP idle|duplicate what the others do\n"
+                           " * @threads   BR * 4\n"
+                           " * @grid      ceil(Sq/BR) H B\n"
+                           " * @smem      static  Flags 64 align=4  flags\n"
+                           " * @smem      dynamic Ks BC*(D+PAD)*T align=128  keys\n"
+                           " * @smem      dynamic Vs BC*D*T over=Ks values\n"
+                           " * @smem      dynamic Row (Sk + 1)*4 a row of any length\n"
+                           " * @cluster   2\n"
+                           " * @pass      combine\n"
+                           " * @threads   32\n"
+                           " * @grid      B*H\n"
+                           " * @workspace part B*H*4 zero partial sums\n"
+                           " * @traffic   read B*H*Sq*D*T\n"
+                           " *            write tiles(BR,BC)*4\n"
+                           " * @unit      tensor\n"
+                           " * @tma       Q box=BR,D swizzle=128\n"
+                           " * @include   /opt/mine\n"
+                           " * @flags     -O1 -g\n"
+                           " * @compiler  nvcc\n"
+                           " *\n"
+                           " * @-signs inside prose, and mail@host, are nothing.\n"
+                           " */\n"
+                           "code();\n";
+
+static struct kernel_desc *parse_as(const char *file, const char *source, struct err *err)
+{
+    struct kernel_desc *d = NULL;
+    *err = ERR_INIT;
+    desc_parse(file, source, strlen(source), &d, err);
+    return d;
+}
+
+static struct kernel_desc *parse_full(void)
+{
+    struct err err;
+    struct kernel_desc *d = parse_as("tile.cu", full, &err);
+    if (!d)
+        printf("# %s\n", err.text);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(d);
+    return d;
+}
+
+static void test_all_tags(void)
+{
+    struct kernel_desc *d = parse_full();
+    CU_ASSERT_STRING_EQUAL(d->name, "tile");
+    CU_ASSERT_STRING_EQUAL(d->idea, "First line second line.");
+    CU_ASSERT_STRING_EQUAL(d->after, "naive");
+    CU_ASSERT_EQUAL(d->dtypes, 1u << DTYPE_F16 | 1u << DTYPE_F32);
+    CU_ASSERT_EQUAL(d->nneeds, 3);
+    CU_ASSERT_STRING_EQUAL(expr_text(d->needs[2]), "(BR <= 64 || BC < 32)");
+    CU_ASSERT_EQUAL(d->unit, UNIT_TENSOR);
+    CU_ASSERT_EQUAL(d->ntma, 1);
+    CU_ASSERT_STRING_EQUAL(d->tma[0], "Q box=BR,D swizzle=128");
+    CU_ASSERT_STRING_EQUAL(d->include, "/opt/mine");
+    CU_ASSERT_STRING_EQUAL(d->flags, "-O1 -g");
+    CU_ASSERT_STRING_EQUAL(d->compiler, "nvcc");
+    CU_ASSERT_STRING_EQUAL(expr_text(d->write), "tiles(BR,BC)*4");
+    CU_ASSERT_EQUAL(d->nws, 1);
+    CU_ASSERT_TRUE(d->ws[0].zero);
+    CU_ASSERT_STRING_EQUAL(d->ws[0].doc, "partial sums");
+    desc_free(d);
+}
+
+static void test_launches(void)
+{
+    struct kernel_desc *d = parse_full();
+    CU_ASSERT_EQUAL(d->npasses, 2);
+    CU_ASSERT_STRING_EQUAL(d->passes[0].name, "tile");
+    CU_ASSERT_STRING_EQUAL(d->passes[1].name, "combine");
+    CU_ASSERT_STRING_EQUAL(expr_text(d->passes[0].threads), "BR * 4");
+    CU_ASSERT_PTR_NOT_NULL(d->passes[0].cluster);
+    CU_ASSERT_PTR_NULL(d->passes[1].cluster);
+    CU_ASSERT_PTR_NULL(d->passes[1].grid[1]);
+    CU_ASSERT_EQUAL(d->passes[0].nsmem, 4);
+    const struct desc_smem *smem = d->passes[0].smem;
+    CU_ASSERT_TRUE(smem[0].is_static);
+    CU_ASSERT_EQUAL(smem[0].align, 4);
+    CU_ASSERT_EQUAL(smem[1].align, 128);
+    CU_ASSERT_STRING_EQUAL(smem[2].over, "Ks");
+    CU_ASSERT_EQUAL(smem[2].align, 128); /* that of its base */
+    CU_ASSERT_STRING_EQUAL(expr_text(smem[3].bytes), "(Sk + 1)*4");
+    CU_ASSERT_STRING_EQUAL(smem[3].doc, "a row of any length");
+    desc_free(d);
+}
+
+static void test_params(void)
+{
+    struct kernel_desc *d = parse_full();
+    CU_ASSERT_EQUAL(d->nparams, 4);
+    CU_ASSERT_EQUAL(d->params[0].lo, 16);
+    CU_ASSERT_EQUAL(d->params[0].hi, 128);
+    CU_ASSERT_EQUAL(d->params[1].lo, 1);
+    CU_ASSERT_EQUAL(d->params[2].lo, 0); /* because its default is */
+    struct param_values v = desc_defaults(d);
+    struct err err = ERR_INIT;
+    char buf[100];
+    desc_params_format(d, &v, false, buf, sizeof buf);
+    CU_ASSERT_STRING_EQUAL(buf, "BR=64 BC=32 PAD=0 MAP=idle");
+    CU_ASSERT_EQUAL(desc_param_set(d, &v, "MAP", "duplicate", &err), ST_OK);
+    CU_ASSERT_EQUAL(desc_param_set(d, &v, "BR", "0.125k", &err), ST_OK);
+    desc_params_format(d, &v, true, buf, sizeof buf);
+    CU_ASSERT_STRING_EQUAL(buf, "BR=128 MAP=duplicate");
+    desc_params_format(d, &v, true, buf, 7);
+    CU_ASSERT_STRING_EQUAL(buf, "BR=128");
+    desc_free(d);
+}
+
+static void test_param_errors(void)
+{
+    static const struct {
+        const char *name, *value, *words;
+    } cases[] = {
+        {"BRR", "64", "did you mean BR?"},
+        {"BR", "8", "BR"},
+        {"BR", "129", "128"},
+        {"BR", "many", "BR"},
+        {"MAP", "idel", "did you mean idle?"},
+        {"MAP", "1", "idle or duplicate"},
+        {"nothing", "1", "it has BR BC PAD MAP"},
+    };
+    struct kernel_desc *d = parse_full();
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct param_values v = desc_defaults(d), before = v;
+        struct err err = ERR_INIT;
+        CU_ASSERT_EQUAL(desc_param_set(d, &v, cases[i].name, cases[i].value, &err), ST_USAGE);
+        CU_ASSERT_PTR_NOT_NULL(strstr(err.text, cases[i].words));
+        if (!strstr(err.text, cases[i].words))
+            printf("# wanted %s in: %s\n", cases[i].words, err.text);
+        CU_ASSERT_EQUAL(memcmp(&v, &before, sizeof v), 0);
+    }
+    desc_free(d);
+}
+
+/* Line comments, a byte order mark, and no stars. */
+static void test_ways_of_writing(void)
+{
+    static const char *const sources[] = {
+        "// @name a\n// @title t\n// @dtypes f16\n// @threads 32\n// @grid 1\nint x; // @bad\n",
+        "\xEF\xBB\xBF\n\n/*\n@name a\n@title t\n@dtypes f16\n@threads 32\n@grid 1\n*/",
+        "/** @name a\r\n * @title t\r\n * @dtypes f16\r\n * @threads 32\r\n * @grid 1\r\n */",
+        "/* @name a\n * @title t\n * @dtypes f16\n * @threads 32\n * @grid (1 +\n * 0)\n */",
+    };
+    for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) {
+        struct err err;
+        struct kernel_desc *d = parse_as("a.cu", sources[i], &err);
+        if (!d)
+            printf("# %zu: %s\n", i, err.text);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(d);
+        CU_ASSERT_STRING_EQUAL(d->name, "a");
+        CU_ASSERT_STRING_EQUAL(d->title, "t");
+        desc_free(d);
+    }
+}
+
+static void test_cpu_kernels_need_no_launch(void)
+{
+    static const char source[] = "/* @name a\n * @title t\n * @dtypes f32 */";
+    struct err err;
+    struct kernel_desc *d = parse_as("a.c", source, &err);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(d);
+    CU_ASSERT_PTR_NULL(d->passes[0].threads);
+    desc_free(d);
+    d = parse_as("a.c", "/* @name a\n@title t\n@dtypes f32\n@grid B*H */", &err);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(d); /* blocks are run by a pool of threads */
+    CU_ASSERT_STRING_EQUAL(expr_text(d->passes[0].grid[0]), "B*H");
+    desc_free(d);
+    CU_ASSERT_PTR_NULL(parse_as("a.cu", source, &err));
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "no @threads"));
+}
+
+/* Wraps a tag into an otherwise correct descriptor; the tag is on line 6. */
+static char *with_line(const char *tag)
+{
+    return xasprintf("/* @name a\n * @title t\n * @dtypes f16\n * @param BR 64 doc\n"
+                     " * @smem dynamic Ks 16 doc\n * %s\n * @threads 32\n * @grid 1\n */\n",
+                     tag);
+}
+
+/* A mistake is reported with its line, column and the nearest right word. */
+static void test_messages(void)
+{
+    static const struct {
+        const char *tag, *word, *message;
+    } cases[] = {
+        {"@nmae b", "@nmae", "a.cu:6:4: unknown tag @nmae; did you mean @name?"},
+        {"@name b", "@name", "a second @name"},
+        {"@after B", "B", "lower case"},
+        {"@after b c", "c", "one word"},
+        {"@after 9b", "9b", "cannot be the name"},
+        {"@unit gpu", "gpu", "scalar or tensor"},
+        {"@param br 3 doc", "br", "upper case"},
+        {"@param B 3 doc", "B", "letter of the shape"},
+        {"@param S 3 doc", "S", "letter of the shape"},
+        {"@param BR 3 doc", "BR", "twice"},
+        {"@param BC", "BC", "needs a default"},
+        {"@param BC 3 [4..5] doc", "3", "outside 4..5"},
+        {"@param BC 3 [5..4] doc", "[5..4]", "@param BC"},
+        {"@param BC 3 [4-5] doc", "[4-5]", "[16..128]"},
+        {"@param BC word doc", "word", "at least two words"},
+        {"@param BC a||b doc", "a||b", "neither a number"},
+        {"@requires D <= && 3", "&", "a.cu:6:19:"},
+        {"@requires D <= 128 && BRR > 3", "BRR", "unknown name \"BRR\"; did you mean BR?"},
+        {"@requires ceiling(D) > 3", "ceiling(D) > 3", "ceiling"},
+        {"@requires tiles(1) > 3", "tiles(1) > 3", "tiles"},
+        {"@smem Ks 16 doc", "Ks", "dynamic or static"},
+        {"@smem dynamic Ks 16 doc", "Ks", "twice"},
+        {"@smem dynamic Vs 16 align=3 doc", "align=3", "power of two"},
+        {"@smem dynamic Vs 16 over=Kz doc", "over=Kz", "did you mean Ks?"},
+        {"@smem dynamic Vs 16 align=32 over=Ks doc", "Vs", "aligned to 16 bytes only"},
+        {"@smem static Vs 16 over=Ks doc", "over=Ks", "only a dynamic buffer"},
+        {"@smem static Vs Sk*4 doc", "Sk", "cannot depend on Sk"},
+        {"@smem dynamic Vs Sq+ 4 doc", "", "@smem"},
+        {"@workspace w B*Sx*4 doc", "Sx", "did you mean Sq?"},
+        {"@workspace w", "", "needs an expression"},
+        {"@traffic write 3", "write", "read EXPR write EXPR"},
+        {"@traffic read 3", "", "\"write EXPR\" is missing"},
+        {"@traffic read 3 write 4 5", "5", "parentheses"},
+        {"@compiler gcc", "gcc", "nvrtc or nvcc"},
+        {"@idea", "", "needs a text"},
+        {"@pass Combine", "Combine", "lower case"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *source = with_line(cases[i].tag);
+        struct err err;
+        struct kernel_desc *d = parse_as("a.cu", source, &err);
+        CU_ASSERT_PTR_NULL(d);
+        bool said = strstr(err.text, cases[i].message) && strstr(err.text, "a.cu:6:");
+        CU_ASSERT_TRUE(said);
+        CU_ASSERT_TRUE_FATAL(err.at >= 0 && (size_t)(err.at + err.len) <= strlen(source));
+        bool marked = !*cases[i].word || ((size_t)err.len == strlen(cases[i].word) &&
+                                          !memcmp(source + err.at, cases[i].word, (size_t)err.len));
+        CU_ASSERT_TRUE(marked);
+        if (!said || !marked)
+            printf("# %s: marked \"%.*s\": %s\n", cases[i].tag, err.len, source + err.at, err.text);
+        desc_free(d);
+        free(source);
+    }
+}
+
+static void test_missing_parts(void)
+{
+    static const char *const cases[][2] = {
+        {"", "does not begin with a comment"},
+        {"int x; /* @name a */", "does not begin with a comment"},
+        {"/* @name a", "does not begin with a comment"},
+        {"/* nothing */", "no @name"},
+        {"/* @name a */", "no @title"},
+        {"/* @name a\n@title t */", "no @dtypes"},
+        {"/* @name a\n@title t\n@dtypes f8 */", "f8"},
+        {"/* @name a\n@title t\n@dtypes f16\n@grid 1 */", "launch a has no @threads"},
+        {"/* @name a\n@title t\n@dtypes f16\n@threads 1 */", "launch a has no @grid"},
+        {"/* @name a\n@title t\n@dtypes f16\n@threads 1\n@grid 1\n@pass b */", "launch b has no"},
+        {"/* @name a\n@title t\n@dtypes f16\n@threads Sq\n@grid 1 */", "cannot depend on Sq"},
+        {"/* @name a\n@title t\n@dtypes f16\n@threads 1\n@grid 1 2 3 4 */", "three sides"},
+        {"/* @name a\n@title t\n@dtypes f16\n@threads 1\n@threads 2 */", "second @threads"},
+        {"/* @name a\n@title t\n@dtypes f16\n@threads 1\n@grid 1\n@smem dynamic R Sk*4 d\n"
+         "@smem dynamic Ks 64 d */",
+         "put R last"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct err err;
+        struct kernel_desc *d = parse_as("a.cu", cases[i][0], &err);
+        CU_ASSERT_PTR_NULL(d);
+        CU_ASSERT_PTR_NOT_NULL(strstr(err.text, cases[i][1]));
+        if (!strstr(err.text, cases[i][1]))
+            printf("# wanted %s in: %s\n", cases[i][1], err.text);
+        desc_free(d);
+    }
+}
+
+static void test_supports(void)
+{
+    struct kernel_desc *d = parse_full();
+    struct shape s = SHAPE_DEFAULT;
+    struct param_values v = desc_defaults(d);
+    struct err err = ERR_INIT;
+    CU_ASSERT_EQUAL(desc_supports(d, &s, &v, 89, &err), ST_OK);
+    CU_ASSERT_EQUAL(desc_supports(d, &s, &v, 0, &err), ST_OK); /* no device: sm is not asked */
+    CU_ASSERT_EQUAL(desc_supports(d, &s, &v, 70, &err), ST_NO);
+    CU_ASSERT_STRING_EQUAL(err.text, "tile needs sm >= 75; sm is 70");
+    s.D = 2048;
+    CU_ASSERT_EQUAL(desc_supports(d, &s, &v, 0, &err), ST_NO);
+    CU_ASSERT_STRING_EQUAL(err.text, "tile needs D <= 128; D is 2048");
+    s.D = 64;
+    v.v[0] = 128;
+    CU_ASSERT_EQUAL(desc_supports(d, &s, &v, 0, &err), ST_NO);
+    CU_ASSERT_STRING_EQUAL(err.text, "tile needs (BR <= 64 || BC < 32); BR is 128, BC is 32");
+    s.dtype = DTYPE_BF16;
+    CU_ASSERT_EQUAL(desc_supports(d, &s, &v, 0, &err), ST_NO);
+    CU_ASSERT_STRING_EQUAL(err.text, "tile needs f16 or f32; dtype is bf16");
+    desc_free(d);
+}
+
+/* The closed form against counting tile by tile. */
+static double count_tiles(const struct shape *s, int64_t br, int64_t bc)
+{
+    double n = 0;
+    for (int64_t q = 0; q < s->Sq; q += br) {
+        int64_t last = q + br < s->Sq ? q + br - 1 : s->Sq - 1;
+        n += (double)((shape_row_keys(s, last) + bc - 1) / bc);
+    }
+    return n;
+}
+
+static void test_tiles(void)
+{
+    static const int64_t lengths[] = {1, 2, 15, 16, 17, 63, 113, 203, 1023, 1024};
+    static const int64_t sides[] = {1, 3, 16, 64, 100, 2000};
+    int different = 0;
+    for (size_t i = 0; i < 10 * 10 * 6 * 6 * 2; i++) {
+        struct shape s = SHAPE_DEFAULT;
+        s.Sq = lengths[i % 10];
+        s.Sk = lengths[i / 10 % 10];
+        s.causal = i / 3600 % 2;
+        int64_t br = sides[i / 100 % 6], bc = sides[i / 600 % 6];
+        different += desc_tiles(&s, br, bc) != count_tiles(&s, br, bc);
+    }
+    CU_ASSERT_EQUAL(different, 0);
+    struct shape huge = SHAPE_DEFAULT;
+    huge.Sq = huge.Sk = (int64_t)1 << 30;
+    huge.causal = true;
+    CU_ASSERT_EQUAL(desc_tiles(&huge, 1, 1), 0x1p29 * (0x1p30 + 1));
+}
+
+static void test_environment(void)
+{
+    static const struct {
+        const char *text;
+        double compiled, exact;
+    } cases[] = {
+        {"D", 48, 40},         {"T", 2, 2},
+        {"B+H+Hkv", 14, 14},   {"Sq-Sk", -100, -100},
+        {"causal", 1, 1},      {"sm", 89, 89},
+        {"MAP", 0, 0},         {"pairs/100", 150.5, 150.5},
+        {"ceil(Sq/BR)", 2, 2}, {"tiles(BR,BC)", 13, 13},
+    };
+    struct kernel_desc *d = parse_full();
+    struct shape s = SHAPE_DEFAULT;
+    s = (struct shape){.B = 2,
+                       .H = 8,
+                       .Hkv = 4,
+                       .Sq = 100,
+                       .Sk = 200,
+                       .D = 40,
+                       .dtype = DTYPE_F16,
+                       .causal = true};
+    struct param_values v = desc_defaults(d);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct desc_env env = {.desc = d, .shape = &s, .params = &v, .sm = 89};
+        struct expr_env exact = desc_expr_env(&env);
+        double value;
+        struct err err = ERR_INIT;
+        CU_ASSERT_EQUAL(expr_eval_text(cases[i].text, &exact, &value, &err), ST_OK);
+        CU_ASSERT_EQUAL(value, cases[i].exact);
+        env.compiled_d = true;
+        CU_ASSERT_EQUAL(expr_eval_text(cases[i].text, &exact, &value, &err), ST_OK);
+        CU_ASSERT_EQUAL(value, cases[i].compiled);
+        if (value != cases[i].compiled)
+            printf("# %s is %g\n", cases[i].text, value);
+    }
+    desc_free(d);
+}
+
+static void test_source_hash(void)
+{
+    uint64_t a = desc_source_hash("a.cu", "one", 3), b = desc_source_hash("a.cu", "two", 3);
+    CU_ASSERT_NOT_EQUAL(a, b);
+    CU_ASSERT_EQUAL(a, desc_source_hash("b.cu", "one", 3));
+    struct kernel_desc *d = parse_full();
+    CU_ASSERT_EQUAL(d->source_hash, desc_source_hash("tile.cu", full, strlen(full)));
+    desc_free(d);
+}
+
+static const struct tap_test tests[] = {
+    {"every tag", test_all_tags},
+    {"launches and their buffers", test_launches},
+    {"parameters", test_params},
+    {"bad parameter values change nothing", test_param_errors},
+    {"line comments, byte order mark, CRLF, wrapped tags", test_ways_of_writing},
+    {"CPU kernels need no launch", test_cpu_kernels_need_no_launch},
+    {"messages point at the word", test_messages},
+    {"missing and misplaced parts", test_missing_parts},
+    {"refusals quote the term", test_supports},
+    {"tiles() in closed form equals counting", test_tiles},
+    {"names in expressions", test_environment},
+    {"source hash", test_source_hash},
+};
+
+TAP_MAIN("descriptor", tests)

@@ -1,0 +1,621 @@
+/* Figures, gnuplot scripts and reports: what tables are drawn as, and that nothing which strangers
+ * put into a table gets out of its place in any form.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json_text.h"
+#include "base/mem.h"
+#include "draw/svg.h"
+#include "export/figure.h"
+#include "export/report.h"
+#include "export/rows.h"
+#include "tap.h"
+
+/* ---- is it well formed? ---- */
+
+enum { STACK_MAX = 64 };
+struct checker {
+    const char *at;
+    bool html;
+    char stack[STACK_MAX][24];
+    int depth;
+    const char *why; /* NULL: fine so far */
+};
+
+static bool complain(struct checker *x, const char *why)
+{
+    if (!x->why)
+        x->why = why;
+    return false;
+}
+
+static bool is_void(const char *name)
+{
+    return !strcmp(name, "meta") || !strcmp(name, "br");
+}
+
+/* &lt; &#39; and the like. */
+static bool entity(struct checker *x)
+{
+    static const char *const known[] = {"&lt;",  "&gt;",   "&amp;",   "&quot;",
+                                        "&#39;", "&nbsp;", "&middot;"};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (!strncmp(x->at, known[i], strlen(known[i])) && (x->html || i < 5)) {
+            x->at += strlen(known[i]);
+            return true;
+        }
+    return complain(x, "a bare &");
+}
+
+static bool attribute(struct checker *x)
+{
+    while (isalnum((unsigned char)*x->at) || strchr("-:", *x->at))
+        x->at++;
+    if (x->at[0] != '=' || x->at[1] != '"')
+        return complain(x, "an attribute without a quoted value");
+    for (x->at += 2; *x->at && *x->at != '"';) {
+        if (*x->at == '<' || *x->at == '>')
+            return complain(x, "markup in an attribute");
+        if (*x->at == '&' && !entity(x))
+            return false;
+        if (*x->at != '"')
+            x->at++;
+    }
+    return *x->at++ == '"' ? true : complain(x, "an attribute that does not end");
+}
+
+static void name_of(struct checker *x, char name[24])
+{
+    size_t n = 0;
+    while (isalnum((unsigned char)*x->at) && n < 23)
+        name[n++] = *x->at++;
+    name[n] = 0;
+}
+
+static bool close_tag(struct checker *x)
+{
+    char name[24];
+    x->at += 2;
+    name_of(x, name);
+    if (*x->at++ != '>' || !x->depth || strcmp(x->stack[--x->depth], name) != 0)
+        return complain(x, "an end tag that closes nothing");
+    return true;
+}
+
+static bool open_tag(struct checker *x)
+{
+    char name[24];
+    x->at++;
+    name_of(x, name);
+    if (!*name)
+        return complain(x, "a bare <");
+    while (*x->at == ' ') {
+        x->at++;
+        if (*x->at != '/' && !attribute(x))
+            return false;
+    }
+    const bool closed = *x->at == '/';
+    x->at += closed;
+    if (*x->at++ != '>')
+        return complain(x, "a tag that does not end");
+    if (closed || (x->html && is_void(name)))
+        return true;
+    if (x->depth == STACK_MAX)
+        return complain(x, "too deep");
+    strcpy(x->stack[x->depth++], name);
+    if (x->html && (!strcmp(name, "script") || !strcmp(name, "style")))
+        x->at = strstr(x->at, "</") ? strstr(x->at, "</") : x->at;
+    return true;
+}
+
+/* NULL when the text is well formed, else what is wrong. */
+static const char *malformed(const char *text, bool html)
+{
+    struct checker x = {.at = text, .html = html};
+    if (html)
+        x.at += strlen("<!DOCTYPE html>");
+    else if (!strncmp(x.at, "<?xml", 5))
+        x.at = strstr(x.at, "?>") + 2;
+    while (*x.at && !x.why) {
+        const unsigned char c = (unsigned char)*x.at;
+        if (c < ' ' && c != '\n')
+            complain(&x, "a control byte");
+        else if (c == 0x7f)
+            complain(&x, "DEL");
+        else if (x.at[0] == '<' && x.at[1] == '/')
+            close_tag(&x);
+        else if (c == '<')
+            open_tag(&x);
+        else if (c == '&')
+            entity(&x);
+        else
+            x.at++;
+    }
+    if (!x.why && x.depth)
+        complain(&x, "an element that is not closed");
+    if (!x.why && !str_is_utf8(text))
+        complain(&x, "no UTF-8");
+    return x.why;
+}
+
+static void expect_form(const char *text, bool html)
+{
+    const char *why = malformed(text, html);
+    CU_ASSERT_PTR_NULL(why);
+    if (why)
+        printf("# %s in:\n# %.300s\n", why, text);
+}
+
+static bool has_control(const char *text, size_t len)
+{
+    for (size_t i = 0; i < len; i++) {
+        const unsigned char c = (unsigned char)text[i];
+        if ((c < ' ' && c != '\n') || c == 0x7f)
+            return true;
+        if (c == 0xc2 && (unsigned char)text[i + 1] < 0xa0 && (unsigned char)text[i + 1] >= 0x80)
+            return true; /* C1 */
+    }
+    return false;
+}
+
+/* ---- tables ---- */
+
+static json_t *column(const char *field)
+{
+    return json_pack("{s:s, s:s, s:b, s:i}", "field", field, "title", field, "left", 0, "digits",
+                     0);
+}
+
+static json_t *sweep_table(const char *name)
+{
+    json_t *rows = json_array();
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 2; j++)
+            json_array_append_new(rows, json_pack("{s:s, s:i, s:i, s:f, s:s}", "kernel", name, "BR",
+                                                  16 << i, "BC", 32 << j, "occupancy_pct",
+                                                  12.5 * (i + j), "gpu", "L4"));
+    json_object_set_new(json_array_get(rows, 0), "occupancy_pct", json_null());
+    json_object_set_new(json_array_get(rows, 0), "blocked_by", json_string("smem"));
+    return json_pack("{s:s, s:[o,o,o,o], s:o}", "command", "sweep k BR=16..64 BC=32,64", "columns",
+                     column("kernel"), column("BR"), column("BC"), column("occupancy_pct"), "rows",
+                     rows);
+}
+
+static json_t *run_row(const char *kernel, const char *shape, double median)
+{
+    return json_pack("{s:s, s:s, s:s, s:f, s:f, s:f, s:s, s:s, s:s}", "kernel", kernel, "shape",
+                     shape, "device", "Test GPU", "median_us", median, "q1_us", median * 0.9,
+                     "q3_us", median * 1.1, "check", "pass", "origin", "live", "l2", "cold");
+}
+
+static json_t *run_table(json_t *rows)
+{
+    return json_pack("{s:s, s:[o,o,o], s:o}", "command", "run naive,fa2", "columns",
+                     column("kernel"), column("median_us"), column("check"), "rows", rows);
+}
+
+static char *draw(const json_t *table, const char *name)
+{
+    struct str out = {0};
+    struct device_table *d = devices_new();
+    figure_draw(table, name ? figure_find(name) : NULL, d, true, &out);
+    devices_free(d);
+    return str_take(&out);
+}
+
+static void expect_figure(const json_t *table, const char *name, const char *text)
+{
+    struct str out = {0};
+    struct device_table *d = devices_new();
+    const struct figure *f = figure_draw(table, NULL, d, true, &out);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(f);
+    CU_ASSERT_STRING_EQUAL(f->name, name);
+    CU_ASSERT_PTR_NOT_NULL(strstr(str_text(&out), text));
+    expect_form(str_text(&out), false);
+    str_free(&out);
+    devices_free(d);
+}
+
+/* ---- tests ---- */
+
+static void test_choice(void)
+{
+    json_t *t = sweep_table("qtile_seq");
+    expect_figure(t, "heat", ">37.5</text>"); /* the value of a cell */
+    char *svg = draw(t, "heat");
+    CU_ASSERT_PTR_NOT_NULL(strstr(svg, ">smem</text>")); /* and what forbids one */
+    free(svg);
+    json_decref(t);
+    t = run_table(json_pack("[o,o]", run_row("naive", "S=64", 100), run_row("fa2", "S=64", 50)));
+    expect_figure(t, "times", ">100 \u00b5s</text>");
+    json_t *bad = json_array_get(json_object_get(t, "rows"), 1);
+    json_object_set_new(bad, "check", json_string("fail"));
+    expect_figure(t, "times", ">FAIL</text>");
+    svg = draw(t, "times");
+    CU_ASSERT_PTR_NULL(strstr(svg, ">50 \u00b5s")); /* a failed row has no bar and no time */
+    free(svg);
+    json_decref(t);
+    t = run_table(json_pack("[o,o,o]", run_row("fa2", "B=1 S=64 f16", 1),
+                            run_row("fa2", "B=1 S=128 f16", 2),
+                            run_row("fa2", "B=1 S=256 f16", 9)));
+    expect_figure(t, "lines", ">256</text>"); /* shapes that differ in one number are an axis */
+    json_decref(t);
+    t = run_table(json_pack("[{s:s, s:f, s:f, s:f, s:s, s:s}]", "kernel", "fa2", "ratio", 0.8,
+                            "ratio_lo", 0.7, "ratio_hi", 0.9, "verdict", "FASTER", "check",
+                            "pass"));
+    expect_figure(t, "ratios", ">0.800</text>");
+    json_decref(t);
+    t = run_table(json_pack("[{s:s, s:s, s:i, s:[{s:s, s:i, s:i}]}]", "kernel", "fa2", "gpu", "L4",
+                            "smem_bytes", 40960, "smem", "name", "Kbuf", "offset", 0, "bytes",
+                            40960));
+    expect_figure(t, "smem", ">Kbuf</text>");
+    expect_figure(t, "smem", "of 99.0 KiB");
+    json_decref(t);
+    t = run_table(json_pack("[{s:s, s:s, s:f, s:f, s:f, s:f}]", "kernel", "fa2", "gpu", "X",
+                            "requested_intensity", 60.0, "peak_tflops", 100.0, "dram_gbs", 1000.0,
+                            "tflops", 30.0));
+    expect_figure(t, "roofline", ">fa2 50 %</text>"); /* 30 of min(100, 60 x 1000 / 1000) */
+    json_decref(t);
+    t = run_table(json_pack("[{s:s, s:i, s:[[i,i,i,i,f,f],[i,i,i,i,f,f]]}]", "kernel", "fa2",
+                            "rows", 2, "block_spans", 0, 0, 0, 0, 0.0, 5.0, 1, 0, 1, 0, 5.0, 10.0));
+    expect_figure(t, "timeline", "class=\"s1\"");       /* a colour for each wave */
+    expect_figure(t, "timeline", ">10 \u00b5s</text>"); /* the end of the last block */
+    json_decref(t);
+    t = run_table(json_pack("[{s:s, s:s}]", "kernel", "fa2", "reason", "no"));
+    svg = draw(t, NULL);
+    CU_ASSERT_STRING_EQUAL(svg, ""); /* nothing known, nothing drawn */
+    free(svg);
+    json_decref(t);
+}
+
+static void test_gnuplot(void)
+{
+    struct str out = {0};
+    json_t *t = run_table(json_pack("[o,o,o]", run_row("fa2", "B=1 S=64 f16", 1),
+                                    run_row("fa2", "B=1 S=128 f16", 2),
+                                    run_row("fa2", "B=1 S=256 f16", 9)));
+    CU_ASSERT(figure_gnuplot(t, &out));
+    CU_ASSERT_PTR_NOT_NULL(strstr(str_text(&out), "$data << EOD\n0 1 0.9 1.1\n1 2 1.8 2.2\n2 9"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(str_text(&out), "\"64\" 0, \"128\" 1"));
+    str_clear(&out);
+    json_decref(t);
+    t = sweep_table("k");
+    CU_ASSERT(figure_gnuplot(t, &out));
+    CU_ASSERT_PTR_NOT_NULL(strstr(str_text(&out), "$data0 << EOD\n0 0 NaN\n1 0 12.5\n"));
+    json_decref(t);
+    str_free(&out);
+}
+
+static char *page(json_t *tables)
+{
+    struct str out = {0};
+    struct device_table *d = devices_new();
+    const struct report r = {.about = "a test", .tables = tables, .devices = d};
+    report_html(&r, &out);
+    devices_free(d);
+    return str_take(&out);
+}
+
+static void test_report(void)
+{
+    json_t *rows = json_pack("[o,o]", run_row("naive", "S=64", 100), run_row("fa2", "S=64", 50));
+    json_t *tables = json_pack("[o,o]", run_table(rows), sweep_table("k"));
+    char *html = page(tables);
+    expect_form(html, true);
+    CU_ASSERT_PTR_NOT_NULL(strstr(html, "<b>fa2</b> has the shortest median, 50 us, 2 times"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(html, "attnscope run naive,fa2</pre>"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(html, "prefers-color-scheme:dark"));
+    CU_ASSERT_PTR_NULL(strstr(html, "http://"));
+    CU_ASSERT_PTR_NULL(strstr(html, "https://"));
+    CU_ASSERT_PTR_NULL(strstr(html, "url("));
+    free(html);
+    /* overlapping quartiles: no winner */
+    json_object_set_new(json_array_get(rows, 0), "median_us", json_real(51));
+    json_object_set_new(json_array_get(rows, 0), "q1_us", json_real(49));
+    html = page(tables);
+    CU_ASSERT_PTR_NULL(strstr(html, "has the shortest median"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(html, "too near each other to call"));
+    free(html);
+    json_decref(tables);
+}
+
+/* The rows inside the page are the rows. */
+static void test_report_data(void)
+{
+    json_t *tables =
+        json_pack("[o]", run_table(json_pack("[o]", run_row("</script><b>", "S=1", 3))));
+    char *html = page(tables), *data = strstr(html, "id=\"attnscope-data\">");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(data);
+    data = strchr(data, '\n') + 1;
+    char *end = strstr(data, "</script>");
+    json_t *back = json_loadb(data, (size_t)(end - data), 0, NULL);
+    CU_ASSERT(json_equal(json_object_get(back, "tables"), tables));
+    json_decref(back);
+    free(html);
+    json_decref(tables);
+}
+
+/* ---- strangers ---- */
+
+static unsigned rnd_state = 1;
+static unsigned rnd(unsigned n)
+{
+    rnd_state = rnd_state * 1664525u + 1013904223u;
+    return (rnd_state >> 8) % n;
+}
+
+/* Something that means something to a terminal, a browser, gnuplot, a spreadsheet or a parser. */
+static json_t *hostile(void)
+{
+    static const char *const parts[] = {
+        "\033[2J",
+        "\033]0;x\a",
+        "\x9b"
+        "31m",
+        "\xc2\x9b"
+        "1m",
+        "\r",
+        "\n",
+        "\t",
+        "\b",
+        "\x7f",
+        "\xe2\x80\xae",
+        "\xe2\x80\x8b",
+        "\xff\xfe",
+        "\xc0\x80",
+        "\xed\xa0\x80",
+        "\xef\xbf\xbe",
+        "</script>",
+        "<script>alert(1)</script>",
+        "<!--",
+        "-->",
+        "]]>",
+        "<![CDATA[",
+        "&",
+        "&amp;",
+        "&#0;",
+        "\"",
+        "'",
+        "'><svg onload=x>",
+        "=cmd|' /C calc'!A0",
+        "`touch /tmp/x`",
+        "$(id)",
+        "EOD",
+        "\nEOD\n!id\n",
+        "\\",
+        "|",
+        "```",
+        "[x](javascript:y)",
+        "<b>",
+        "%s%n",
+        "{",
+        "}",
+        ",",
+        ";",
+        "x",
+        "fa2",
+        "S=64",
+        "\xf0\x9f\x98\x80",
+        "\xcc\x81\xcc\x81\xcc\x81",
+        "1e999",
+        "nan",
+    };
+    struct str s = {0};
+    for (unsigned n = 1 + rnd(4); n--;)
+        str_add(&s, parts[rnd(sizeof parts / sizeof *parts)]);
+    json_t *v = json_stringn_nocheck(str_text(&s), s.len);
+    str_free(&s);
+    return v;
+}
+
+static json_t *hostile_value(unsigned i)
+{
+    static const double reals[] = {1e308, 1e-308, -1, 0, 5, 1e9, 123.456};
+    switch (rnd(i % 3 ? 3 : 5)) {
+    case 0:
+    case 1:
+        return hostile();
+    case 2:
+        return json_real(reals[rnd(7)]);
+    case 3:
+        return json_pack("[o,{s:o}]", hostile(), "x", hostile());
+    default:
+        return json_integer(rnd(2) ? 9007199254740993 : -1);
+    }
+}
+
+/* Fields that figures and pages look at, with anything in them. */
+static json_t *hostile_table(size_t *strings)
+{
+    static const char *const fields[] = {
+        "kernel",     "shape",       "params",     "device",       "gpu",
+        "origin",     "check",       "reason",     "l2",           "verdict",
+        "ratio",      "ratio_lo",    "ratio_hi",   "q1_us",        "q3_us",
+        "median_us",  "BR",          "BC",         "tflops",       "peak_unit",
+        "dram_gbs",   "peak_tflops", "smem_bytes", "limiter",      "requested_intensity",
+        "blocked_by", "driver",      "seed",       "sm_clock_mhz", "command"};
+    enum { N = sizeof fields / sizeof *fields };
+    json_t *rows = json_array(), *t = sweep_table("k");
+    const unsigned good = rnd(3); /* in some most rows keep what they need to be drawn at all */
+    for (unsigned r = 0; r < 6; r++) {
+        json_t *row =
+            good ? json_copy(json_array_get(json_object_get(t, "rows"), r)) : json_object();
+        if (good == 2) {
+            char shape[32];
+            snprintf(shape, sizeof shape, "B=1 S=%d f16", 16 << r);
+            json_object_update_new(row, run_row("k", shape, 10 + r));
+            json_object_update_new(row, json_pack("{s:f, s:f, s:f, s:f}", "peak_tflops", 10.0 + r,
+                                                  "dram_gbs", 300.0, "requested_intensity", 3.0,
+                                                  "tflops", 1.0));
+        }
+        for (unsigned i = 0; i < N; i++)
+            if (rnd(good ? 12 : 3) == 0) {
+                json_t *v = hostile_value(i);
+                *strings += json_is_string(v);
+                json_object_set_new(row, fields[i], v);
+            }
+        json_object_set_new(row, "smem",
+                            json_pack("[{s:o, s:o, s:o, s:o, s:o}]", "name", hostile(), "offset",
+                                      hostile_value(1), "bytes", json_real(1e4), "formula",
+                                      hostile(), "doc", hostile()));
+        json_t *spans = json_array();
+        for (int i = 0; i < 4; i++) {
+            json_t *span = json_pack("[i,i,i,i,f,f]", i, 0, i, 0, 1.0 * i, 2.0 + i);
+            if (rnd(3) == 0)
+                json_array_set_new(span, rnd(6), hostile_value(1));
+            json_array_append_new(spans, span);
+        }
+        json_object_set_new(row, "block_spans", spans);
+        *strings += 3;
+        json_array_append_new(rows, row);
+    }
+    json_object_set_new(t, "rows", rows);
+    if (rnd(2)) {
+        json_object_set_new(t, "command", hostile());
+        json_object_set_new(json_array_get(json_object_get(t, "columns"), 1), "title", hostile());
+        *strings += 2;
+    }
+    return t;
+}
+
+static void check_csv(const char *text)
+{
+    bool quoted = false;
+    for (const char *p = text; *p; p++) {
+        if (*p == '"' && quoted && p[1] == '"')
+            p++;
+        else if (*p == '"')
+            quoted = !quoted;
+    }
+    CU_ASSERT_FALSE(quoted);
+}
+
+static void check_gnuplot(const char *text)
+{
+    CU_ASSERT_PTR_NULL(strchr(text, '`'));
+    CU_ASSERT_PTR_NULL(strstr(text, "\n!"));
+    for (const char *p = text; *p; p += strcspn(p, "\n"), p += *p == '\n') {
+        int quotes = 0;
+        const size_t len = strcspn(p, "\n");
+        for (size_t i = 0; i < len; i++) {
+            quotes += p[i] == '"';
+            CU_ASSERT(p[i] != '\\' || i + 1 == len); /* only to go on with a line */
+        }
+        CU_ASSERT(quotes % 2 == 0);
+    }
+}
+
+static void check_rows(const json_t *table)
+{
+    static const struct column cols[] = {{.field = "kernel", .title = "kernel", .left = true},
+                                         {.field = "params", .title = "params"},
+                                         {.field = "reason", .title = "reason", .left = true},
+                                         {0}};
+    const json_t *rows = json_object_get(table, "rows");
+    for (enum format f = FORMAT_TEXT; f <= FORMAT_MD; f++) {
+        struct str out = {0};
+        rows_format(&out, rows, cols, NULL, f, f == FORMAT_TEXT ? 60 : 0);
+        CU_ASSERT_FALSE(has_control(str_text(&out), out.len));
+        if (f == FORMAT_CSV)
+            check_csv(str_text(&out));
+        str_free(&out);
+    }
+}
+
+static void check_json(const json_t *table)
+{
+    struct str out = {0};
+    json_text(&out, table);
+    json_error_t why;
+    json_t *back = json_loads(str_text(&out), 0, &why);
+    CU_ASSERT_PTR_NOT_NULL(back);
+    if (!back)
+        printf("# %s\n# %.200s\n", why.text, str_text(&out));
+    CU_ASSERT_FALSE(has_control(str_text(&out), out.len));
+    json_decref(back);
+    str_free(&out);
+}
+
+static void check_drawn(const json_t *table, const struct device_table *d, size_t drawn[8])
+{
+    for (size_t i = 0; figures[i].name; i++) {
+        struct str svg = {0};
+        if (figures[i].draw(table, d, true, &svg)) {
+            drawn[i]++;
+            expect_form(str_text(&svg), false);
+            CU_ASSERT_FALSE(has_control(str_text(&svg), svg.len));
+        }
+        str_free(&svg);
+    }
+    struct str gp = {0};
+    if (figure_gnuplot(table, &gp)) {
+        check_gnuplot(str_text(&gp));
+        CU_ASSERT_FALSE(has_control(str_text(&gp), gp.len));
+    }
+    str_free(&gp);
+}
+
+static void test_strangers(void)
+{
+    size_t strings = 0, drawn[8] = {0};
+    struct device_table *d = devices_new();
+    for (int i = 0; strings < 20000; i++) {
+        json_t *table = hostile_table(&strings), *tables = json_pack("[O]", table);
+        char *html;
+        check_rows(table);
+        check_json(table);
+        check_drawn(table, d, drawn);
+        html = page(tables);
+        expect_form(html, true);
+        CU_ASSERT_FALSE(has_control(html, strlen(html)));
+        free(html);
+        json_decref(tables);
+        json_decref(table);
+    }
+    for (size_t i = 0; figures[i].name; i++) { /* else nothing would have been tested */
+        CU_ASSERT(drawn[i] > 0);
+        printf("# %s: drawn %zu times\n", figures[i].name, drawn[i]);
+    }
+    devices_free(d);
+}
+
+static void test_canvas(void)
+{
+    struct canvas *c = canvas_new(20, 3, GLYPHS_BLOCK);
+    struct str out = {0};
+    canvas_box(c, (struct rect){0, 0, 20, 3}, "a<b");
+    canvas_text(c, 1, 1, 10, ROLE_BAD, "FAIL & more");
+    canvas_to_svg(c, "a \"canvas\"", true, &out);
+    expect_form(str_text(&out), false);
+    CU_ASSERT_PTR_NOT_NULL(strstr(str_text(&out), "class=\"m r-bad\">FAIL &amp;"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(str_text(&out), ">a&lt;b</text>"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(str_text(&out), "prefers-color-scheme"));
+    str_free(&out);
+    canvas_free(c);
+}
+
+static void test_checker(void)
+{
+    CU_ASSERT_PTR_NULL(malformed("<a b=\"c &lt;\">x<d/></a>", false));
+    CU_ASSERT_PTR_NOT_NULL(malformed("<a b=c></a>", false));
+    CU_ASSERT_PTR_NOT_NULL(malformed("<a>x & y</a>", false));
+    CU_ASSERT_PTR_NOT_NULL(malformed("<a></b>", false));
+    CU_ASSERT_PTR_NOT_NULL(malformed("<a>", false));
+    CU_ASSERT_PTR_NOT_NULL(malformed("<a>\033</a>", false));
+    CU_ASSERT_PTR_NOT_NULL(malformed("<a>1 < 2</a>", false));
+}
+
+static const struct tap_test tests[] = {
+    {"the checker of this test finds what is wrong", test_checker},
+    {"a table is drawn as what suits it", test_choice},
+    {"gnuplot: data and ticks", test_gnuplot},
+    {"report: findings, commands, nothing from outside", test_report},
+    {"report: the data inside is the data", test_report_data},
+    {"a canvas as SVG", test_canvas},
+    {"20000 hostile strings through every form", test_strangers},
+};
+TAP_MAIN("export", tests)

@@ -1,0 +1,201 @@
+/* test_gpu_lock.c - the queue before a GPU: three supervisors with workers of their own on the fake
+ * driver's one GPU, and what doctor would see.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "job/gpu_lock.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "job/super.h"
+#include "tap.h"
+
+static char folder[] = "/tmp/attnscope-lock-XXXXXX";
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static struct job *submit(struct super *s, const char *fake)
+{
+    struct job_request r = {.kind = JOB_CHECK,
+                            .problem = PROBLEM_DEFAULT,
+                            .backend = xstrdup("cuda"),
+                            .options = {.streams = 1},
+                            .rule = TIMING_DEFAULT,
+                            .l2 = xstrdup("hot"),
+                            .timeout_s = 30,
+                            .nentries = 1};
+    struct err err;
+    CU_ASSERT_EQUAL(shape_parse("H=1 S=8 D=16", &r.problem.shape, &err), ST_OK);
+    r.entries = xcalloc(1, sizeof *r.entries);
+    r.entries[0] = (struct job_entry){xstrdup("fa2"), xstrdup("")};
+    setenv("FAKECUDA", fake, 1); /* the worker starts in this dispatch */
+    struct job *j = super_submit(s, &r);
+    super_dispatch(s);
+    job_request_clear(&r);
+    return j;
+}
+
+/* Until the job says that it does this, or has ended. */
+static bool says(struct super *s, const struct job *j, const char *phase)
+{
+    for (const double begin = now(); now() - begin < 20 && !job_ended(j); usleep(2000)) {
+        super_dispatch(s);
+        if (strstr(job_phase(j), phase))
+            return true;
+    }
+    printf("# \"%s\" instead of \"%s\"; %s\n", job_phase(j), phase,
+           job_error(j) ? job_error(j) : "no error");
+    return false;
+}
+
+static void passes(struct super *s, struct job *j)
+{
+    super_wait(s, j, NULL, NULL, NULL);
+    CU_ASSERT_EQUAL(job_state(j), JOB_DONE);
+    CU_ASSERT(job_row(j, 0)->check && strcmp(job_row(j, 0)->check, "pass") == 0);
+    job_free(j);
+}
+
+/* The first one's kernel hangs; the others wait behind it, in order, and say so. */
+static void test_queue(void)
+{
+    struct gpu_lock_state look;
+    CU_ASSERT_FALSE(gpu_lock_look(0, &look));
+    struct super *a = super_new(NULL), *b = super_new(NULL), *c = super_new(NULL);
+    struct job *first = submit(a, "cuLaunchKernel:1=hang");
+    CU_ASSERT(says(a, first, "first run"));
+    struct job *second = submit(b, "");
+    CU_ASSERT(says(b, second, "waiting for the GPU, which another measurement uses"));
+    struct job *third = submit(c, "");
+    CU_ASSERT(says(c, third, "1 more waits"));
+    CU_ASSERT(gpu_lock_look(0, &look) && look.held && look.waiting == 2);
+    CU_ASSERT_STRING_EQUAL(look.name, "0000:01:00.0");
+    job_cancel(third); /* by itself, while it waits */
+    super_wait(c, third, NULL, NULL, NULL);
+    CU_ASSERT_EQUAL(job_state(third), JOB_CANCELLED);
+    job_free(third);
+    kill(super_pid(a, "launch"), SIGKILL); /* a dead holder holds nothing */
+    passes(b, second);
+    super_wait(a, first, NULL, NULL, NULL);
+    CU_ASSERT_EQUAL(job_state(first), JOB_FAILED);
+    job_free(first);
+    passes(c, submit(c, ""));
+    super_free(a);
+    super_free(c);
+    super_free(b);
+    CU_ASSERT(gpu_lock_look(0, &look) && !look.held && look.waiting == 0);
+    CU_ASSERT_FALSE(gpu_lock_look(1, &look));
+}
+
+static char *lock_path(const char *name)
+{
+    return xasprintf("%s/attnscope-gpu-%s.lock", folder, name);
+}
+
+/* Others can open it, nobody can write to it, and what is no plain file is not opened. */
+static void test_file(void)
+{
+    struct gpu_lock *l;
+    struct err err;
+    struct stat st;
+    const mode_t before = umask(0077);
+    char *path = lock_path("1");
+    CU_ASSERT_EQUAL_FATAL(gpu_lock_open("1", &l, &err), ST_OK);
+    CU_ASSERT(stat(path, &st) == 0 && (st.st_mode & 07777) == 0444 && st.st_size == 0);
+    gpu_lock_free(l);
+    free(path);
+    umask(before);
+    path = lock_path("2");
+    CU_ASSERT_EQUAL(symlink("/etc/passwd", path), 0);
+    CU_ASSERT_EQUAL(gpu_lock_open("2", &l, &err), ST_FAIL);
+    CU_ASSERT_PTR_NULL(l);
+    free(path);
+    path = lock_path("3");
+    CU_ASSERT_EQUAL(mkfifo(path, 0600), 0);
+    CU_ASSERT_EQUAL(gpu_lock_open("3", &l, &err), ST_FAIL);
+    free(path);
+}
+
+static bool never(void *ctx, int others)
+{
+    (void)others;
+    ++*(int *)ctx;
+    return false;
+}
+
+/* A lock left by a process that ended is free; one that is held is given up when asked to. */
+static void test_stale(void)
+{
+    struct gpu_lock *mine, *other;
+    struct err err;
+    int asked = 0;
+    const pid_t pid = fork();
+    if (pid == 0) {
+        if (gpu_lock_open("4", &mine, &err) == ST_OK)
+            gpu_lock_take(mine, never, &asked);
+        _exit(0);
+    }
+    waitpid(pid, NULL, 0);
+    CU_ASSERT_EQUAL_FATAL(gpu_lock_open("4", &mine, &err), ST_OK);
+    CU_ASSERT_EQUAL_FATAL(gpu_lock_open("4", &other, &err), ST_OK);
+    CU_ASSERT(gpu_lock_take(mine, never, &asked) && asked == 0);
+    CU_ASSERT(gpu_lock_take(mine, never, &asked) && asked == 0);
+    CU_ASSERT_FALSE(gpu_lock_take(other, never, &asked));
+    CU_ASSERT_EQUAL(asked, 1);
+    gpu_lock_release(mine);
+    CU_ASSERT(gpu_lock_take(other, never, &asked) && asked == 1);
+    gpu_lock_free(other);
+    gpu_lock_free(mine);
+}
+
+static void test_off(void)
+{
+    struct gpu_lock *l;
+    struct err err;
+    int asked = 0;
+    setenv("ATTNSCOPE_GPU_LOCK", "off", 1);
+    CU_ASSERT(gpu_lock_open("5", &l, &err) == ST_OK && !l);
+    CU_ASSERT(gpu_lock_take(l, never, &asked) && asked == 0);
+    gpu_lock_release(l);
+    gpu_lock_free(l);
+    setenv("ATTNSCOPE_GPU_LOCK", folder, 1);
+}
+
+static const struct tap_test tests[] = {
+    {"measurements queue, say so, and go on when the holder dies", test_queue},
+    {"the file lets others in and takes nothing", test_file},
+    {"a stale lock cannot block, a wait can be given up", test_stale},
+    {"locks can be switched off", test_off},
+};
+
+int main(void)
+{
+    if (!getenv("ATTNSCOPE_FAKECUDA") || !getenv("ATTNSCOPE_WORKER"))
+        return tap_skip_all(
+            "needs ATTNSCOPE_FAKECUDA and ATTNSCOPE_WORKER, as make check sets them");
+    if (access("/proc/locks", R_OK) != 0 || !mkdtemp(folder))
+        return tap_skip_all("no /proc/locks, or no temporary folder");
+    char *fake = xasprintf("%s/fakecuda.so", getenv("ATTNSCOPE_FAKECUDA"));
+    setenv("ATTNSCOPE_LIBCUDA", fake, 1);
+    setenv("ATTNSCOPE_LIBNVRTC", fake, 1);
+    setenv("XDG_CACHE_HOME", folder, 1);
+    setenv("ATTNSCOPE_GPU_LOCK", folder, 1);
+    free(fake);
+    const int status = tap_run("gpu_lock", tests, sizeof tests / sizeof *tests);
+    char *command = xasprintf("rm -rf %s", folder);
+    const int removed = system(command);
+    free(command);
+    return status ? status : removed;
+}

@@ -1,0 +1,135 @@
+/* test_layout.c - panes at every size: inside the screen, without overlap, large enough.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "tui/layout.h"
+
+#include "tap.h"
+
+static const struct layout_wish wish = {
+    .nshape = 15, .nkernels = 9, .nsmem = 4, .focus = PANE_SHAPE};
+
+static void expect_rect(struct rect r, int x, int y, int w, int h)
+{
+    CU_ASSERT_EQUAL(r.x, x);
+    CU_ASSERT_EQUAL(r.y, y);
+    CU_ASSERT_EQUAL(r.w, w);
+    CU_ASSERT_EQUAL(r.h, h);
+}
+
+/* The design size, row by row. */
+static void test_80x24(void)
+{
+    struct screen_layout l;
+    layout_explore(80, 24, &wish, &l);
+    CU_ASSERT_EQUAL(l.mode, LAYOUT_FULL);
+    expect_rect(l.pane[PANE_SHAPE], 1, 3, 20, 9);
+    expect_rect(l.pane[PANE_KERNELS], 1, 13, 20, 6);
+    expect_rect(l.pane[PANE_TIME], 22, 3, 57, 4);
+    expect_rect(l.pane[PANE_CHECK], 22, 8, 57, 3);
+    expect_rect(l.pane[PANE_SMEM], 22, 12, 57, 2);
+    expect_rect(l.pane[PANE_OCC], 22, 15, 57, 4);
+    expect_rect(l.pane[PANE_WHY], 1, 20, 78, 2);
+    expect_rect(l.command, 0, 22, 80, 1);
+    expect_rect(l.footer, 0, 23, 80, 1);
+    CU_ASSERT_EQUAL(l.frame[PANE_ROOF].w, 0);
+}
+
+static void test_wide(void)
+{
+    struct screen_layout l;
+    layout_explore(200, 50, &wish, &l);
+    CU_ASSERT(l.pane[PANE_SHAPE].h >= wish.nshape);
+    CU_ASSERT(l.pane[PANE_KERNELS].h >= wish.nkernels);
+    CU_ASSERT(l.pane[PANE_SMEM].h >= wish.nsmem + 1);
+    CU_ASSERT(l.pane[PANE_ROOF].w >= 60);
+    CU_ASSERT(l.pane[PANE_ROOF].h >= 12);
+    CU_ASSERT(l.pane[PANE_SAMPLES].h >= 6);
+    layout_explore(80, 50, &wish, &l); /* high but narrow: stacked */
+    CU_ASSERT(l.pane[PANE_ROOF].h >= 8);
+    CU_ASSERT_EQUAL(l.pane[PANE_ROOF].x, l.pane[PANE_TIME].x);
+}
+
+static void test_modes(void)
+{
+    struct screen_layout l;
+    static const struct {
+        int w, h;
+        enum layout_mode mode;
+    } sizes[] = {
+        {80, 24, LAYOUT_FULL},     {79, 24, LAYOUT_COMPACT},   {80, 23, LAYOUT_COMPACT},
+        {40, 12, LAYOUT_COMPACT},  {39, 12, LAYOUT_TOO_SMALL}, {40, 11, LAYOUT_TOO_SMALL},
+        {10, 3, LAYOUT_TOO_SMALL}, {1, 1, LAYOUT_TOO_SMALL},   {0, 0, LAYOUT_TOO_SMALL},
+        {500, 200, LAYOUT_FULL},
+    };
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        layout_explore(sizes[i].w, sizes[i].h, &wish, &l);
+        CU_ASSERT_EQUAL(l.mode, sizes[i].mode);
+    }
+}
+
+static bool overlap(struct rect a, struct rect b)
+{
+    return a.x < b.x + b.w && b.x < a.x + a.w && a.y < b.y + b.h && b.y < a.y + a.h;
+}
+
+static void check_panes(const struct screen_layout *l)
+{
+    for (int p = 0; p < PANE_COUNT; p++) {
+        struct rect r = l->pane[p];
+        if (r.w == 0)
+            continue;
+        CU_ASSERT(r.x >= 0 && r.y >= 0 && r.w >= 18 && r.h >= 2);
+        CU_ASSERT(r.x + r.w <= l->w && r.y + r.h <= l->command.y);
+        for (int q = p + 1; q < PANE_COUNT; q++)
+            CU_ASSERT_FALSE(l->pane[q].w > 0 && overlap(r, l->pane[q]));
+    }
+}
+
+static void test_all_sizes(void)
+{
+    struct screen_layout l;
+    for (int w = 40; w <= 220; w += 4) {
+        for (int h = 12; h <= 90; h += 3) {
+            for (int n = 0; n <= 40; n += 8) {
+                struct layout_wish any = {n, n / 2, n / 3, (enum pane)(n % PANE_COUNT), false};
+                layout_explore(w, h, &any, &l);
+                check_panes(&l);
+            }
+        }
+    }
+}
+
+static void test_compact_focus(void)
+{
+    struct layout_wish one = wish;
+    struct screen_layout l;
+    enum pane p = PANE_SHAPE;
+    for (int i = 0; i < PANE_COUNT; i++) { /* Tab reaches every pane and comes round */
+        one.focus = p;
+        layout_explore(40, 12, &one, &l);
+        for (int q = 0; q < PANE_COUNT; q++)
+            CU_ASSERT_EQUAL(l.pane[q].w > 0, q == (int)p);
+        p = layout_next(&l, p, 1);
+    }
+    CU_ASSERT_EQUAL(p, PANE_SHAPE);
+}
+
+static void test_next_skips_hidden(void)
+{
+    struct screen_layout l;
+    layout_explore(80, 24, &wish, &l);
+    CU_ASSERT_EQUAL(layout_next(&l, PANE_OCC, 1), PANE_WHY);
+    CU_ASSERT_EQUAL(layout_next(&l, PANE_SHAPE, -1), PANE_WHY);
+    CU_ASSERT_EQUAL(layout_next(&l, PANE_WHY, 1), PANE_SHAPE);
+}
+
+static const struct tap_test tests[] = {
+    {"80x24 is the design", test_80x24},
+    {"large terminals get more columns", test_wide},
+    {"modes by size", test_modes},
+    {"panes neither overlap nor leave the screen", test_all_sizes},
+    {"compact shows the focused pane", test_compact_focus},
+    {"the focus skips hidden panes", test_next_skips_hidden},
+};
+
+TAP_MAIN("layout", tests)

@@ -1,0 +1,500 @@
+/* test_lesson.c - the lesson parser, its limits, the runner, progress, and the shipped lessons.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "kernel/blob.h"
+#include "lesson/internal.h"
+#include "lesson/progress.h"
+#include "tap.h"
+
+/* ---- parsing ---- */
+
+#define HEAD       "# Title\n\n## Step one\n\nSome *prose* here.\n\n"
+#define BLOCK(...) "```attnscope\n" __VA_ARGS__ "\n```\n"
+
+static struct lesson *parse(const char *text, struct err *err)
+{
+    struct lesson *l;
+    *err = ERR_INIT;
+    return lesson_parse("x/07-demo.md", text, strlen(text), &l, err) == ST_OK ? l : NULL;
+}
+
+static void expect_refused(const char *text, const char *part)
+{
+    struct err err;
+    struct lesson *l = parse(text, &err);
+    CU_ASSERT_PTR_NULL(l);
+    if (!strstr(err.text, part)) {
+        printf("# wanted \"%s\", got \"%s\"\n", part, err.text);
+        CU_FAIL("wrong sentence");
+    }
+    lesson_free(l);
+}
+
+static void test_parse(void)
+{
+    struct err err;
+    struct lesson *l = parse(HEAD BLOCK("predict x = $1.n\n  within 10% : How\n  many?\n"
+                                        "trace softmax\n# a comment\nreveal x : {x}\n"
+                                        "hint one\nhint two") "\n- a\n- b\n\n1. c\n2. d\n"
+                                                              "\n## Two\n\n    kept\n",
+                             &err);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(l);
+    CU_ASSERT_STRING_EQUAL(lesson_name(l), "demo");
+    CU_ASSERT_STRING_EQUAL(lesson_title(l), "Title");
+    CU_ASSERT_EQUAL(lesson_steps(l), 2);
+    CU_ASSERT_STRING_EQUAL(lesson_step_title(l, 1), "Two");
+    const struct lesson_stage *s = &l->steps[0];
+    CU_ASSERT_EQUAL_FATAL(s->nitems, 8);
+    CU_ASSERT_STRING_EQUAL(s->items[0].text, "Some prose here.");
+    CU_ASSERT_EQUAL(s->items[1].kind, ITEM_PREDICT);
+    CU_ASSERT_STRING_EQUAL(s->items[1].text, "How many?");
+    CU_ASSERT_DOUBLE_EQUAL(s->items[1].within, 0.1, 1e-12);
+    CU_ASSERT_STRING_EQUAL(expr_text(s->items[1].expr), "$1.n");
+    CU_ASSERT_STRING_EQUAL(s->items[2].text, "trace softmax");
+    CU_ASSERT_STRING_EQUAL(s->items[4].text, "- a");
+    CU_ASSERT_STRING_EQUAL(s->items[7].text, "2. d");
+    CU_ASSERT_EQUAL(s->nhints, 2);
+    lesson_free(l);
+}
+
+static void test_parse_errors(void)
+{
+    expect_refused("no heading", "begins with a \"#\" heading");
+    expect_refused("# Only a title\n", "at least one \"##\"");
+    expect_refused("# T\n\n" BLOCK("hint x"), "x/07-demo.md:4: directives must stand below");
+    expect_refused(HEAD BLOCK("hint x\npredict y = 1 : how?"), "x/07-demo.md:9: predict needs");
+    expect_refused(HEAD BLOCK("predict y = 1 + within 3% : how?"), "x/07-demo.md:8");
+    expect_refused(HEAD BLOCK("predict 2y = 1 within 3% : how?"), "\"2y\" is no name");
+    expect_refused(HEAD BLOCK("predict y = 1 within 0 : how?"), "tolerance");
+    expect_refused(HEAD BLOCK("option a when 1 : b"), "option must follow choice");
+    expect_refused(HEAD BLOCK("choice c : which?\noption a when 1 : b"), "two options");
+    expect_refused(HEAD BLOCK("reveal z : hm"), "asked for \"z\"");
+    expect_refused(HEAD BLOCK("expect 1"), "expect needs");
+    expect_refused(HEAD BLOCK("say {1 +}"), "x/07-demo.md:8");
+    expect_refused(HEAD BLOCK("needs magic"), "needs takes");
+}
+
+/* Lessons come from strangers: nothing that writes, leaves, or names a file. */
+static void test_foreign_commands(void)
+{
+    static const char *const bad[] = {
+        "rm -rf /",
+        "!ls",
+        "edit naive",
+        "kernel add /tmp/x.cu",
+        "export x.json",
+        "set S=4",
+        "quit",
+        "lesson measure",
+        "run naive > /etc/passwd",
+        "run naive >> x",
+        "run naive; quit",
+        "run naive | sh",
+        "run naive output=x.npy",
+        "run naive input=a.npy,b.npy,c.npy",
+        "run naive shapes=/etc/passwd",
+        "run \"naive\"",
+        "RUN naive",
+        NULL,
+    };
+    for (int i = 0; bad[i]; i++) {
+        struct str text = {0};
+        struct err err;
+        str_addf(&text, HEAD BLOCK("%s"), bad[i]);
+        struct lesson *l = parse(str_text(&text), &err);
+        if (l)
+            printf("# let through: %s\n", bad[i]);
+        CU_ASSERT_PTR_NULL(l);
+        lesson_free(l);
+        str_free(&text);
+    }
+}
+
+static void test_foreign_text(void)
+{
+    struct err err;
+    struct lesson *l = parse("# T\x1b[31m\n\n## S\x9b\n\nred \x1b]0;x\x07 \xe2\x80\xae text\n\n"
+                             "```\n\x1b[2J\n```\n" BLOCK("hint \x1b[1m"),
+                             &err);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(l);
+    CU_ASSERT_PTR_NULL(strpbrk(l->title, "\x1b\x9b"));
+    CU_ASSERT_PTR_NULL(strpbrk(l->steps[0].title, "\x1b\x9b"));
+    for (size_t i = 0; i < l->steps[0].nitems; i++) {
+        CU_ASSERT_PTR_NULL(strpbrk(l->steps[0].items[i].text, "\x1b\x07"));
+        CU_ASSERT_PTR_NULL(strstr(l->steps[0].items[i].text, "\xe2\x80\xae"));
+    }
+    CU_ASSERT_PTR_NULL(strchr(l->steps[0].hints[0], 0x1b));
+    lesson_free(l);
+    char *huge = xmalloc((1 << 20) + 2);
+    memset(huge, '#', (1 << 20) + 1);
+    huge[(1 << 20) + 1] = 0;
+    CU_ASSERT_EQUAL(lesson_parse("x", huge, (1 << 20) + 1, &l, &err), ST_USAGE);
+    free(huge);
+}
+
+/* ---- values and texts ---- */
+
+static void test_values(void)
+{
+    struct values v;
+    struct str s = {0};
+    values_init(&v);
+    json_array_append_new(v.rows, json_pack("{s:s, s:f, s:s}", "kernel", "fa2", "median_us", 1500.0,
+                                            "check", "pass"));
+    json_array_append_new(
+        v.rows, json_pack("{s:s, s:f, s:n}", "kernel", "naive", "median_us", 3000.0, "tflops"));
+    values_set(&v, "x", 2);
+    values_fill(&v,
+                "{$1.median_us:us} {$2.median_us / $1.median_us} {$last.tflops} {$9.n} {nope} "
+                "{x:int} {x / 100:pct} {$fa2.median_us:us} {$fa3.median_us} {",
+                &s);
+    CU_ASSERT_STRING_EQUAL(str_text(&s), "1.50 ms 2 - - - 2 2 % 1.50 ms - {");
+    struct expr_env env = values_env(&v);
+    struct err err = ERR_INIT;
+    double out;
+    CU_ASSERT_EQUAL(expr_eval_text("$1.check == 1", &env, &out, &err), ST_OK);
+    CU_ASSERT_EQUAL(out, 1);
+    /* A gate on missing data must not pass, whichever way it is written. */
+    static const char *const unknown[] = {"$last.tflops > 0", "$last.tflops <= 0", "$7.n == 0",
+                                          "$last.tflops != 3", "!($last.nothing > 2)"};
+    for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++) {
+        CU_ASSERT_EQUAL(expr_eval_text(unknown[i], &env, &out, &err), ST_OK);
+        CU_ASSERT(isnan(out) || out == 0);
+    }
+    str_free(&s);
+    values_clear(&v);
+}
+
+static void test_wrap(void)
+{
+    struct str s = {0};
+    text_wrap(&s, "- one two three four", 2, 12);
+    CU_ASSERT_STRING_EQUAL(str_text(&s), "- one two\n  three four\n");
+    str_clear(&s);
+    text_wrap(&s, "averyveryverylongword b", 0, 8);
+    CU_ASSERT_STRING_EQUAL(str_text(&s), "averyveryverylongword\nb\n");
+    str_free(&s);
+}
+
+/* ---- the runner ---- */
+
+static const char demo[] = "# Demo\n\n## First\n\nProse.\n\n" BLOCK(
+    "predict o = $4.l within 10% : What will l be?\n"
+    "choice m : Does m grow?\n"
+    "option yes when $4.m > $1.m : it does\n"
+    "option no when $4.m <= $1.m : it does not\n"
+    "trace softmax Sk=16 BC=4 seed=42\n"
+    "reveal o : because\n"
+    "reveal m\n"
+    "keep l = $4.l\n"
+    "expect $4.max_diff < 0.001 : must be right | the end is right\n"
+    "hint look\nhint closer") "\n## Second\n\n" BLOCK("trace softmax Sk=16 BC=16 seed=42\n"
+                                                      "expect abs($1.l - l) < 0.01 : same l\n"
+                                                      "expect $1.nothing > 0 : never passes\n"
+                                                      "say not reached") "\n## Third\n\nThe end.\n";
+
+struct walk {
+    struct session *s;
+    struct lesson *l;
+    struct lesson_run *r;
+    struct str out;
+    struct err err;
+};
+
+static struct walk walk_new(const char *text)
+{
+    struct walk w = {.s = session_new("test"), .err = ERR_INIT};
+    w.l = parse(text, &w.err);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(w.l);
+    w.r = lesson_run_new(w.s, w.l, 0, 80);
+    return w;
+}
+
+static void walk_free(struct walk *w)
+{
+    lesson_run_free(w->r);
+    lesson_free(w->l);
+    session_free(w->s);
+    str_free(&w->out);
+}
+
+/* Answers, and returns what is wanted next. */
+static enum lesson_want answer(struct walk *w, const char *input, enum status expected)
+{
+    w->err = ERR_INIT;
+    str_clear(&w->out);
+    enum status st = lesson_answer(w->r, input, &w->out, &w->err);
+    if (st != expected)
+        printf("# \"%s\" gave %d: %s\n", input, st, w->err.text);
+    CU_ASSERT_EQUAL(st, expected);
+    return lesson_step(w->r)->want;
+}
+
+static void test_runner(void)
+{
+    struct walk w = walk_new(demo);
+    const struct lesson_screen *at = lesson_step(w.r);
+    CU_ASSERT_EQUAL(at->want, LESSON_NUMBER);
+    CU_ASSERT_STRING_EQUAL(at->text, "Prose.\n");
+    CU_ASSERT_STRING_EQUAL(at->question, "What will l be?"); /* in sight while it waits */
+    CU_ASSERT_STRING_EQUAL(at->try_out, "trace softmax Sk=16 BC=4 seed=42");
+    CU_ASSERT_PTR_NULL(at->command);
+    CU_ASSERT_EQUAL(answer(&w, "", ST_USAGE), LESSON_NUMBER);
+    CU_ASSERT(strstr(w.err.text, "type a number") != NULL);
+    at = lesson_step(w.r);
+    CU_ASSERT_EQUAL(at->hints_left, 2);
+    unsigned serial = at->serial;
+    CU_ASSERT_EQUAL(answer(&w, "hint", ST_OK), LESSON_NUMBER);
+    CU_ASSERT_STRING_EQUAL(str_text(&w.out), "look\n");
+    CU_ASSERT_EQUAL(answer(&w, "what?", ST_USAGE), LESSON_NUMBER);
+    CU_ASSERT_EQUAL(lesson_step(w.r)->serial, serial);
+    CU_ASSERT_EQUAL(answer(&w, " 9.5 \n", ST_OK), LESSON_CHOICE);
+    CU_ASSERT_EQUAL(lesson_step(w.r)->noptions, 2);
+    CU_ASSERT_EQUAL(answer(&w, "maybe", ST_USAGE), LESSON_CHOICE);
+    CU_ASSERT(strstr(w.err.text, "yes, no") != NULL);
+    CU_ASSERT_EQUAL(answer(&w, "2", ST_OK), LESSON_RUN);
+    CU_ASSERT_STRING_EQUAL(lesson_step(w.r)->command, "trace softmax Sk=16 BC=4 seed=42");
+    CU_ASSERT_EQUAL(answer(&w, "run it", ST_USAGE), LESSON_RUN);
+    CU_ASSERT_EQUAL(answer(&w, "", ST_OK), LESSON_READ);
+    CU_ASSERT(strstr(str_text(&w.out), "rescale") != NULL);
+    at = lesson_step(w.r);
+    CU_ASSERT(strstr(at->text, "You said 9.5") && strstr(at->text, "because"));
+    CU_ASSERT(strstr(at->text, "Right: it does not") || strstr(at->text, "It is: it does"));
+    CU_ASSERT(strstr(at->text, "[ok] the end is right") != NULL); /* in words */
+    CU_ASSERT_EQUAL(answer(&w, "", ST_OK), LESSON_RUN);
+    CU_ASSERT_EQUAL(lesson_step(w.r)->step, 1);
+    lesson_run_free(w.r);
+    w.r = lesson_run_new(w.s, w.l, -1, 80); /* where it was left, the first step being done */
+    CU_ASSERT_EQUAL(lesson_step(w.r)->step, 1);
+    walk_free(&w);
+}
+
+/* A gate that fails, here on missing data, holds the step until it is skipped. */
+static void test_gate_holds(void)
+{
+    struct walk w = walk_new(demo);
+    answer(&w, "9", ST_OK);
+    answer(&w, "yes", ST_OK);
+    answer(&w, "", ST_OK);
+    CU_ASSERT_EQUAL(answer(&w, "", ST_OK), LESSON_RUN);
+    CU_ASSERT_EQUAL(answer(&w, "", ST_OK), LESSON_RETRY);
+    const char *text = lesson_step(w.r)->text;
+    CU_ASSERT(strstr(text, "[ok] as it should be") != NULL); /* a value kept by the step before */
+    CU_ASSERT(strstr(text, "[not yet]") && strstr(text, "never passes"));
+    CU_ASSERT_PTR_NULL(strstr(text, "not reached"));
+    CU_ASSERT_EQUAL(answer(&w, "", ST_OK), LESSON_RUN); /* again */
+    CU_ASSERT_EQUAL(answer(&w, "", ST_OK), LESSON_RETRY);
+    CU_ASSERT_EQUAL(answer(&w, "back", ST_OK), LESSON_NUMBER);
+    CU_ASSERT_EQUAL(answer(&w, "skip", ST_OK), LESSON_RUN);
+    CU_ASSERT_EQUAL(answer(&w, "skip", ST_OK), LESSON_DONE); /* the third step is only prose */
+    CU_ASSERT_STRING_EQUAL(lesson_step(w.r)->heading, "Third");
+    CU_ASSERT_EQUAL(answer(&w, "", ST_OK), LESSON_DONE);
+    walk_free(&w);
+}
+
+static void test_failing_command(void)
+{
+    struct walk w = walk_new("# T\n\n## S\n\n" BLOCK("trace softmax Sk=0\nsay after"));
+    CU_ASSERT_EQUAL(lesson_step(w.r)->want, LESSON_RUN);
+    CU_ASSERT_EQUAL(answer(&w, "", ST_USAGE), LESSON_RETRY);
+    CU_ASSERT(strstr(w.err.text, "Sk") != NULL);
+    CU_ASSERT_EQUAL(answer(&w, "", ST_OK), LESSON_RUN);
+    walk_free(&w);
+}
+
+/* Neither the session's settings nor its results are lost to a lesson. */
+static void test_session_is_left_alone(void)
+{
+    struct walk w = walk_new("# T\n\n## S\n\n" BLOCK("trace softmax Sk=8 BC=8 seed=5"));
+    struct str out = {0};
+    CU_ASSERT_EQUAL(command_line(w.s, "trace softmax Sk=4", &out, &w.err), ST_OK);
+    size_t before = json_array_size(w.s->results);
+    int64_t S = w.s->problem.shape.Sk;
+    answer(&w, "", ST_OK);
+    CU_ASSERT_EQUAL(json_array_size(w.s->results), before + 1);
+    CU_ASSERT_FALSE(w.s->restricted);
+    CU_ASSERT_EQUAL(w.s->problem.shape.Sk, S);
+    str_free(&out);
+    walk_free(&w);
+}
+
+static void test_needs(void)
+{
+    struct walk w = walk_new(
+        "# T\n\n## S\n\nText.\n\n" BLOCK("needs cores 4000\ntrace softmax") "\n## Next\n\nMore.\n");
+    CU_ASSERT_EQUAL(lesson_step(w.r)->want, LESSON_READ);
+    CU_ASSERT(strstr(lesson_step(w.r)->text, "needs 4000 cores") != NULL);
+    CU_ASSERT_EQUAL(answer(&w, "", ST_OK), LESSON_DONE);
+    walk_free(&w);
+}
+
+/* ---- progress ---- */
+
+static void test_progress(void)
+{
+    struct store *store;
+    struct err err = ERR_INIT;
+    char *path = xasprintf("%s/progress.db", getenv("XDG_DATA_HOME"));
+    CU_ASSERT_EQUAL_FATAL(store_open(path, &store, &err), ST_OK);
+    struct sqlite3 *db = store_handle(store);
+    CU_ASSERT_EQUAL(progress_open(db, &err), ST_OK);
+    CU_ASSERT_EQUAL(progress_get(db, "a", "s"), PROGRESS_NONE);
+    CU_ASSERT_EQUAL(progress_set(db, "a", "s", PROGRESS_SKIPPED, &err), ST_OK);
+    CU_ASSERT_EQUAL(progress_get(db, "a", "s"), PROGRESS_SKIPPED);
+    progress_set(db, "a", "s", PROGRESS_DONE, &err);
+    progress_set(db, "a", "s", PROGRESS_SKIPPED, &err);
+    CU_ASSERT_EQUAL(progress_get(db, "a", "s"), PROGRESS_DONE);
+    CU_ASSERT_EQUAL(progress_get(db, "b", "s"), PROGRESS_NONE);
+    const struct prediction p = {"a", "s", "x", 2, NAN, true, NULL};
+    const struct prediction q = {"a", "s", "y", 2, 3, false, "cpu"};
+    CU_ASSERT_EQUAL(progress_predict(db, &p, &err), ST_OK);
+    CU_ASSERT_EQUAL(progress_predict(db, &q, &err), ST_OK);
+    int made, right;
+    progress_score(db, "a", &made, &right);
+    CU_ASSERT(made == 2 && right == 1);
+    store_close(store); /* and all is still there */
+    CU_ASSERT_EQUAL_FATAL(store_open(path, &store, &err), ST_OK);
+    db = store_handle(store);
+    CU_ASSERT_EQUAL(progress_open(db, &err), ST_OK);
+    CU_ASSERT_EQUAL(progress_get(db, "a", "s"), PROGRESS_DONE);
+    CU_ASSERT_EQUAL(progress_clear(db, "a", &err), ST_OK);
+    progress_score(db, "a", &made, &right);
+    CU_ASSERT(made == 0 && progress_get(db, "a", "s") == PROGRESS_NONE);
+    store_close(store);
+    free(path);
+    CU_ASSERT_EQUAL(progress_get(NULL, "a", "s"), PROGRESS_NONE);
+    CU_ASSERT_EQUAL(progress_set(NULL, "a", "s", PROGRESS_DONE, &err), ST_OK);
+}
+
+/* ---- what is shipped ---- */
+
+static void test_shipped(void)
+{
+    CU_ASSERT(lesson_count() >= 3);
+    for (int i = 0; lesson_problem(i); i++) {
+        printf("# %s\n", lesson_problem(i));
+        CU_FAIL("a lesson cannot be parsed");
+    }
+    static const char *const names[] = {"measure",           "correct",   "naive-bytes",
+                                        "online-softmax",    "threads",   "grid-starves",
+                                        "qtile-fa2-splitkv", "smem-wall", "banks"};
+    const struct lesson *l;
+    for (int i = 0; i < (int)(sizeof names / sizeof *names); i++) {
+        CU_ASSERT_EQUAL(lesson_find(names[i], &l, NULL), ST_OK);
+        CU_ASSERT_PTR_EQUAL(l, lesson_at(i));
+    }
+    struct err err = ERR_INIT;
+    CU_ASSERT_EQUAL(lesson_find("qtile", &l, &err), ST_OK);
+    CU_ASSERT_EQUAL(lesson_find("4", &l, &err), ST_OK);
+    CU_ASSERT_STRING_EQUAL(lesson_name(l), "online-softmax");
+    CU_ASSERT_EQUAL(lesson_find("measur3", &l, &err), ST_USAGE);
+    CU_ASSERT(strstr(err.text, "\"measure\"") != NULL);
+}
+
+static int lines_of(const char *text)
+{
+    int n = 0;
+    for (; *text; text++)
+        n += *text == '\n';
+    return n;
+}
+
+/* Every opening screen fits into 24 lines with heading, options and prompt; every step asks for a
+ * prediction or runs something, and what is predicted is revealed. */
+static void test_shipped_form(void)
+{
+    struct session *s = session_new("test");
+    for (int i = 0; i < lesson_count(); i++) {
+        const struct lesson *l = lesson_at(i);
+        for (int step = 0; step < lesson_steps(l); step++) {
+            struct lesson_run *r = lesson_run_new(s, l, step, 80);
+            const struct lesson_screen *at = lesson_step(r);
+            int lines = lines_of(at->text) + at->noptions + 4;
+            if (lines > 24)
+                printf("# %s, \"%s\": %d lines\n", at->lesson, at->heading, lines);
+            CU_ASSERT(lines <= 24);
+            CU_ASSERT(at->want != LESSON_READ && at->want != LESSON_RETRY);
+            lesson_run_free(r);
+            const struct lesson_stage *stage = &l->steps[step];
+            int questions = 0, reveals = 0, gates = 0, runs = 0;
+            for (size_t k = 0; k < stage->nitems; k++) {
+                enum item_kind kind = stage->items[k].kind;
+                questions += kind == ITEM_PREDICT || kind == ITEM_CHOICE;
+                reveals += kind == ITEM_REVEAL;
+                gates += kind == ITEM_EXPECT;
+                runs += kind == ITEM_RUN;
+            }
+            CU_ASSERT_EQUAL(questions, reveals);
+            CU_ASSERT(gates > 0 && runs > 0);
+        }
+    }
+    session_free(s);
+}
+
+/* The lesson that measures nothing runs here from end to end, and its gates pass. */
+static void test_online_softmax_lesson(void)
+{
+    const struct lesson *l;
+    struct session *s = session_new("test");
+    struct str out = {0};
+    struct err err = ERR_INIT;
+    CU_ASSERT_EQUAL_FATAL(lesson_find("online-softmax", &l, &err), ST_OK);
+    struct lesson_run *r = lesson_run_new(s, l, 0, 80);
+    for (int i = 0; i < 60 && lesson_step(r)->step < 4; i++) {
+        const struct lesson_screen *at = lesson_step(r);
+        CU_ASSERT(at->want != LESSON_RETRY);
+        const char *input = at->want == LESSON_NUMBER   ? "2"
+                            : at->want == LESSON_CHOICE ? at->options[0].key
+                                                        : "";
+        CU_ASSERT_EQUAL(lesson_answer(r, input, &out, &err), ST_OK);
+        CU_ASSERT_PTR_NULL(strstr(lesson_step(r)->text, "[not yet]"));
+        CU_ASSERT_PTR_NULL(strstr(lesson_step(r)->text, "None of the answers"));
+    }
+    CU_ASSERT_EQUAL(lesson_step(r)->step, 4);
+    lesson_run_free(r);
+    str_free(&out);
+    session_free(s);
+}
+
+static const struct tap_test tests[] = {
+    {"Markdown and directives", test_parse},
+    {"errors name file, line and word", test_parse_errors},
+    {"commands that are not for lessons", test_foreign_commands},
+    {"control characters do not get through", test_foreign_text},
+    {"values and texts", test_values},
+    {"wrapping", test_wrap},
+    {"the runner, question by question", test_runner},
+    {"a gate holds the step", test_gate_holds},
+    {"a command that fails can be tried again", test_failing_command},
+    {"the session is left as it was", test_session_is_left_alone},
+    {"needs", test_needs},
+    {"progress and predictions", test_progress},
+    {"the shipped lessons parse", test_shipped},
+    {"the shipped lessons fit the screen", test_shipped_form},
+    {"the lesson on online softmax passes its own gates", test_online_softmax_lesson},
+};
+
+int main(void)
+{
+    char folder[] = "/tmp/attnscope-test-lesson-XXXXXX";
+    if (!mkdtemp(folder))
+        return 1;
+    setenv("XDG_DATA_HOME", folder, 1);
+    setenv("XDG_CONFIG_HOME", folder, 1);
+    setenv("XDG_STATE_HOME", folder, 1);
+    command_register_core();
+    lesson_register();
+    int rc = tap_run("lesson", tests, sizeof tests / sizeof *tests);
+    char *clean = xasprintf("rm -rf '%s'", folder);
+    if (system(clean) != 0)
+        printf("# %s was left behind\n", folder);
+    free(clean);
+    return rc;
+}

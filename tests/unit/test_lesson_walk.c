@@ -1,0 +1,193 @@
+/* test_lesson_walk.c - shipped lessons whose outcome no clock decides, walked to their end with right
+ * answers, with wrong ones, and with none.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "lesson/run.h"
+#include "tap.h"
+
+static const char *const timeless[] = {"correct",      "naive-bytes", "threads",
+                                       "grid-starves", "smem-wall",   "banks"};
+
+/* What is typed at a question: the outcome of an earlier walk, or something it is not. */
+static char *reply(const struct lesson_run *r, const struct values *outcomes, bool right)
+{
+    const struct item *it = run_item(r);
+    char *name = xasprintf("%d.%s", r->step, it->name);
+    double known = values_get(outcomes, name);
+    free(name);
+    if (r->screen.want == LESSON_NUMBER)
+        return xasprintf("%.17g", isnan(known) ? -1e9 : right ? known : known * 3 + 7);
+    size_t option = isnan(known) ? 0 : (size_t)known - 1;
+    return xstrdup(it->options[right ? option : (option + 1) % it->noptions].word);
+}
+
+/* The revealed predictions of a step, before the next step's overwrite them. */
+static void note_outcomes(const struct lesson_run *r, struct values *outcomes)
+{
+    const struct lesson_stage *at = run_stage(r);
+    for (size_t i = 0; i < at->nitems; i++)
+        if (at->items[i].kind == ITEM_REVEAL) {
+            char *name = xasprintf("%d.%s", r->step, at->items[i].name);
+            values_set(outcomes, name, values_get(&r->values, at->items[i].name));
+            free(name);
+        }
+}
+
+/* Every {EXPR} in what this step has said so far was known. */
+static void expect_known_values(const struct lesson_run *r)
+{
+    const struct lesson_stage *at = run_stage(r);
+    for (size_t i = 0; i < at->nitems; i++) {
+        const struct item *it = &at->items[i];
+        const char *p = it->kind == ITEM_SAY || it->kind == ITEM_REVEAL ? it->text : "";
+        for (; (p = strchr(p, '{')); p++) {
+            char *field = xstrndup(p, strcspn(p, "}") + 1);
+            struct str filled = {0};
+            values_fill(&r->values, field, &filled);
+            if (strcmp(str_text(&filled), "-") == 0)
+                printf("# %s, step %d: %s is unknown\n", r->lesson->name, r->step + 1, field);
+            CU_ASSERT_STRING_NOT_EQUAL(str_text(&filled), "-");
+            str_free(&filled);
+            free(field);
+        }
+    }
+}
+
+/* No gate may be shut, and every question has an outcome. */
+static void expect_good_screen(const struct lesson_screen *at)
+{
+    static const char *const bad[] = {"[not yet]", "None of the answers", "no outcome"};
+    CU_ASSERT(at->want != LESSON_RETRY);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        if (strstr(at->text, bad[i])) {
+            printf("# %s, \"%s\": %s\n", at->lesson, at->heading, at->text);
+            CU_FAIL("a gate is shut, or an outcome unknown");
+        }
+}
+
+/* Walks the whole lesson; returns how many predictions were right, and notes their outcomes. */
+static int walk_through(const struct lesson *l, struct values *outcomes, bool right)
+{
+    struct session *s = session_new("test");
+    struct lesson_run *r = lesson_run_new(s, l, 0, 80);
+    struct str out = {0};
+    struct err err = ERR_INIT;
+    int hits = 0;
+    for (int turn = 0; turn < 200 && lesson_step(r)->want != LESSON_DONE; turn++) {
+        enum lesson_want want = lesson_step(r)->want;
+        bool asks = want == LESSON_NUMBER || want == LESSON_CHOICE;
+        char *input = asks ? reply(r, outcomes, right) : xstrdup("");
+        CU_ASSERT_EQUAL(lesson_answer(r, input, &out, &err), ST_OK);
+        free(input);
+        expect_good_screen(lesson_step(r));
+        const char *text = lesson_step(r)->text;
+        for (const char *p = text; (p = strstr(p, "That is within")); p++)
+            hits++;
+        for (const char *p = text; (p = strstr(p, "Right: ")); p++)
+            hits++;
+        if (lesson_step(r)->want == LESSON_READ || lesson_step(r)->want == LESSON_DONE) {
+            note_outcomes(r, outcomes);
+            expect_known_values(r);
+        }
+    }
+    CU_ASSERT_EQUAL(lesson_step(r)->want, LESSON_DONE);
+    lesson_run_free(r);
+    str_free(&out);
+    session_free(s);
+    return hits;
+}
+
+static int questions_of(const struct lesson *l)
+{
+    int n = 0;
+    for (size_t i = 0; i < l->nsteps; i++)
+        for (size_t k = 0; k < l->steps[i].nitems; k++)
+            n += l->steps[i].items[k].kind == ITEM_REVEAL;
+    return n;
+}
+
+/* A question whose outcome this machine's clock decides cannot be answered right beforehand. */
+static int clock_questions(const struct lesson *l)
+{
+    int n = 0;
+    for (size_t i = 0; i < l->nsteps; i++)
+        for (size_t k = 0; k < l->steps[i].nitems; k++)
+            n += l->steps[i].items[k].kind == ITEM_RUN &&
+                 strncmp(l->steps[i].items[k].text, "compare ", 8) == 0;
+    return n;
+}
+
+static void test_right_and_wrong(void)
+{
+    for (size_t i = 0; i < sizeof timeless / sizeof *timeless; i++) {
+        const struct lesson *l;
+        struct values outcomes;
+        CU_ASSERT_EQUAL_FATAL(lesson_find(timeless[i], &l, NULL), ST_OK);
+        values_init(&outcomes);
+        walk_through(l, &outcomes, true); /* learns the outcomes */
+        int right = walk_through(l, &outcomes, true), wrong = walk_through(l, &outcomes, false);
+        if (right < questions_of(l) - clock_questions(l) || wrong > clock_questions(l))
+            printf("# %s: %d of %d right, then %d\n", timeless[i], right, questions_of(l), wrong);
+        CU_ASSERT(right >= questions_of(l) - clock_questions(l));
+        CU_ASSERT(wrong <= clock_questions(l));
+        values_clear(&outcomes);
+    }
+}
+
+/* Every hint, then skip: the end is reached without an answer. And every step stands alone, since
+ * a lesson may be left and taken up again, or begun at a step. */
+static void test_surrender(void)
+{
+    struct str out = {0};
+    struct err err = ERR_INIT;
+    for (size_t i = 0; i < sizeof timeless / sizeof *timeless; i++) {
+        const struct lesson *l;
+        CU_ASSERT_EQUAL_FATAL(lesson_find(timeless[i], &l, NULL), ST_OK);
+        struct session *s = session_new("test");
+        struct lesson_run *r = lesson_run_new(s, l, 0, 80);
+        for (int step = 0; step < lesson_steps(l); step++) {
+            CU_ASSERT_EQUAL(lesson_step(r)->step, step);
+            CU_ASSERT(lesson_step(r)->hints_left > 0);
+            while (lesson_step(r)->hints_left > 0)
+                CU_ASSERT_EQUAL(lesson_answer(r, "hint", &out, &err), ST_OK);
+            CU_ASSERT_EQUAL(lesson_answer(r, "skip", &out, &err), ST_OK);
+        }
+        CU_ASSERT_EQUAL(lesson_step(r)->want, LESSON_DONE);
+        lesson_run_free(r);
+        session_free(s);
+        for (size_t step = 0; step < l->nsteps; step++)
+            for (size_t k = 0; k < l->steps[step].nitems; k++)
+                CU_ASSERT(l->steps[step].items[k].kind != ITEM_KEEP);
+    }
+    str_free(&out);
+}
+
+static const struct tap_test tests[] = {
+    {"with right answers, and with wrong ones", test_right_and_wrong},
+    {"with every hint and then surrender, each step on its own", test_surrender},
+};
+
+int main(void)
+{
+    char folder[] = "/tmp/attnscope-test-walk-XXXXXX";
+    if (!mkdtemp(folder))
+        return 1;
+    setenv("XDG_DATA_HOME", folder, 1);
+    setenv("XDG_CONFIG_HOME", folder, 1);
+    setenv("XDG_STATE_HOME", folder, 1);
+    command_register_core();
+    lesson_register();
+    int rc = tap_run("lesson_walk", tests, sizeof tests / sizeof *tests);
+    char *clean = xasprintf("rm -rf '%s'", folder);
+    if (system(clean) != 0)
+        printf("# %s was left behind\n", folder);
+    free(clean);
+    return rc;
+}

@@ -1,0 +1,152 @@
+/* test_pool.c - the thread pool: every block once, many launches, sleepers woken, scratch memory.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <string.h>
+#include <time.h>
+
+#include "backend/pool.h"
+#include "tap.h"
+
+enum { BLOCKS_MAX = 5000 };
+
+struct seen {
+    _Atomic int count[BLOCKS_MAX];
+    _Atomic int bad_thread;
+    int threads;
+    int plain[BLOCKS_MAX]; /* not atomic: the launch's end must order it */
+};
+
+static void mark(void *ctx, int64_t block, int thread)
+{
+    struct seen *s = ctx;
+    atomic_fetch_add(&s->count[block], 1);
+    if (thread < 0 || thread >= s->threads)
+        atomic_fetch_add(&s->bad_thread, 1);
+    s->plain[block]++;
+}
+
+static void run_and_check(struct pool *p, struct seen *s, int64_t blocks, int launches)
+{
+    int wrong = 0;
+    memset(s, 0, sizeof *s);
+    s->threads = pool_threads(p);
+    for (int i = 0; i < launches; i++)
+        pool_run(p, blocks, mark, s);
+    for (int64_t b = 0; b < BLOCKS_MAX; b++)
+        wrong += s->count[b] != (b < blocks ? launches : 0) || s->plain[b] != s->count[b];
+    CU_ASSERT_EQUAL(wrong, 0);
+    CU_ASSERT_EQUAL(s->bad_thread, 0);
+}
+
+static void test_every_block_once(void)
+{
+    static struct seen s;
+    static const int threads[] = {1, 2, 3, 8};
+    static const int64_t blocks[] = {0, 1, 2, 3, 7, 64, BLOCKS_MAX};
+    for (size_t t = 0; t < sizeof threads / sizeof *threads; t++) {
+        struct pool *p = pool_new(threads[t]);
+        CU_ASSERT_EQUAL(pool_threads(p), threads[t]);
+        for (size_t b = 0; b < sizeof blocks / sizeof *blocks; b++)
+            run_and_check(p, &s, blocks[b], 3);
+        pool_free(p);
+    }
+}
+
+static void test_many_small_launches(void)
+{
+    static struct seen s;
+    struct pool *p = pool_new(4);
+    run_and_check(p, &s, 5, 3000);
+    pool_free(p);
+}
+
+static void nap(long us)
+{
+    nanosleep(&(struct timespec){0, us * 1000}, NULL);
+}
+
+/* Pauses around the time the threads spin: they are asleep, or just about to be. */
+static void test_wakes_sleepers(void)
+{
+    static struct seen s;
+    struct pool *p = pool_new(4);
+    for (int i = 0; i < 60; i++) {
+        nap(i % 2 ? 25 + i : 300);
+        run_and_check(p, &s, 40, 1);
+    }
+    pool_free(p);
+}
+
+static void slow(void *ctx, int64_t block, int thread)
+{
+    (void)block;
+    nap(2000);
+    atomic_fetch_or((_Atomic unsigned *)ctx, 1u << thread);
+}
+
+/* Sleeping blocks take no CPU: even on one core every thread gets some. */
+static void test_all_threads_work(void)
+{
+    _Atomic unsigned used = 0;
+    struct pool *p = pool_new(3);
+    pool_run(p, 24, slow, &used);
+    CU_ASSERT_EQUAL(used, 7);
+    pool_free(p);
+}
+
+static void test_affinity(void)
+{
+    cpu_set_t set;
+    CU_ASSERT_EQUAL_FATAL(sched_getaffinity(0, sizeof set, &set), 0);
+    struct pool *p = pool_new(0);
+    CU_ASSERT_EQUAL(pool_threads(p), CPU_COUNT(&set));
+    pool_free(p);
+}
+
+static void test_idle_is_idle(void)
+{
+    struct pool *p = pool_new(4);
+    struct timespec before, after;
+    static struct seen s;
+    run_and_check(p, &s, 100, 1);
+    nap(20000);
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &before);
+    nap(100000);
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &after);
+    CU_ASSERT((double)(after.tv_sec - before.tv_sec) +
+                  1e-9 * (double)(after.tv_nsec - before.tv_nsec) <
+              0.01);
+    pool_free(p);
+}
+
+static void test_scratch(void)
+{
+    struct pool *p = pool_new(2);
+    unsigned char *a = pool_scratch(p, 0, 100), *b = pool_scratch(p, 1, 100);
+    CU_ASSERT_PTR_NOT_EQUAL(a, b);
+    CU_ASSERT_EQUAL((uintptr_t)a % 64, 0);
+    memset(a, 1, 100);
+    memset(b, 2, 100);
+    CU_ASSERT_EQUAL(a[99], 1);
+    a = pool_scratch(p, 0, 1 << 20);
+    CU_ASSERT_EQUAL((uintptr_t)a % 64, 0);
+    memset(a, 3, 1 << 20);
+    CU_ASSERT_PTR_EQUAL(pool_scratch(p, 0, 50), a);
+    CU_ASSERT_EQUAL(b[99], 2);
+    pool_free(p);
+}
+
+static const struct tap_test tests[] = {
+    {"every block runs once", test_every_block_once},
+    {"many small launches", test_many_small_launches},
+    {"sleepers wake", test_wakes_sleepers},
+    {"all threads take part", test_all_threads_work},
+    {"as many threads as the affinity mask has CPUs", test_affinity},
+    {"idle threads take no time", test_idle_is_idle},
+    {"scratch memory", test_scratch},
+};
+
+TAP_MAIN("pool", tests)

@@ -1,0 +1,200 @@
+/* Rows as text, JSON, CSV and Markdown: alignment, unknown values, foreign text.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "tap.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "export/rows.h"
+
+// clang-format off
+static const struct column columns[] = {
+    {.field = "kernel",    .title = "kernel",    .left = true},
+    {.field = "shape",     .title = "shape",     .left = true, .varies = true},
+    {.field = "median_us", .title = "median us", .digits = 4},
+    {.field = "extra",     .title = "extra",     .drop = 2},
+    {.field = "gone",      .title = "gone",      .optional = true},
+    {.field = "reason",    .title = "reason",    .left = true, .optional = true},
+    {0},
+};
+// clang-format on
+
+static json_t *two_rows(void)
+{
+    return json_pack("[{s:s, s:s, s:f, s:i, s:n, s:n}, {s:s, s:s, s:n, s:i, s:n, s:s}]", "kernel",
+                     "naive", "shape", "S=64", "median_us", 412.3, "extra", 7, "gone", "reason",
+                     "kernel", "fa2", "shape", "S=64", "median_us", "extra", 123456, "gone",
+                     "reason", "fa2 needs D <= 128");
+}
+
+static char *format(const json_t *rows, enum format f, int width)
+{
+    struct str out = {0};
+    rows_format(&out, rows, columns, NULL, f, width);
+    return str_take(&out);
+}
+
+static void expect(const json_t *rows, enum format f, int width, const char *text)
+{
+    char *got = format(rows, f, width);
+    CU_ASSERT_STRING_EQUAL(got, text);
+    if (strcmp(got, text))
+        printf("# got:\n%s# want:\n%s", got, text);
+    free(got);
+}
+
+static void test_text(void)
+{
+    json_t *rows = two_rows();
+    expect(rows, FORMAT_TEXT, 0,
+           "kernel  median us   extra\n"
+           "naive       412.3       7\n"
+           "fa2             -  123456\n"
+           "fa2 needs D <= 128\n");
+    json_object_set_new(json_array_get(rows, 1), "shape", json_string("S=128"));
+    expect(rows, FORMAT_TEXT, 0,
+           "kernel  shape  median us   extra\n"
+           "naive   S=64       412.3       7\n"
+           "fa2     S=128          -  123456\n"
+           "fa2 needs D <= 128\n");
+    json_decref(rows);
+}
+
+static void test_narrow(void)
+{
+    json_t *rows = two_rows();
+    expect(rows, FORMAT_TEXT, 24, /* one column less is enough */
+           "kernel  median us\n"
+           "naive       412.3\n"
+           "fa2             -\n"
+           "fa2 needs D <= 128\n");
+    json_object_set_new(json_array_get(rows, 0), "kernel",
+                        json_string("a_kernel_with_a_very_long_name"));
+    char *got = format(rows, FORMAT_TEXT, 30);
+    CU_ASSERT_PTR_NOT_NULL(strstr(got, "..  "));
+    for (char *p = got; *p && strncmp(p, "fa2 needs", 9); p += strcspn(p, "\n") + 1)
+        CU_ASSERT(strcspn(p, "\n") <= 30);
+    free(got);
+    json_decref(rows);
+}
+
+/* What explains must not be cut: its column goes on below itself. */
+static void test_wrapped_column(void)
+{
+    static const struct column cols[] = {
+        {.field = "key", .title = "key", .left = true},
+        {.field = "doc", .title = "doc", .left = true, .wrap = true},
+        {0}};
+    json_t *rows = json_pack("[{s:s, s:s}, {s:s, s:s}]", "key", "timeout", "doc",
+                             "seconds of silence; 0: 5 beyond time", "key", "n", "doc", "samples");
+    struct str s = {0};
+    rows_format(&s, rows, cols, NULL, FORMAT_TEXT, 30);
+    CU_ASSERT_STRING_EQUAL(str_text(&s), "key      doc\n"
+                                         "timeout  seconds of silence;\n"
+                                         "         0: 5 beyond time\n"
+                                         "n        samples\n");
+    str_free(&s);
+    json_decref(rows);
+}
+
+static void test_foreign_text(void)
+{
+    json_t *rows = json_pack("[{s:s}]", "kernel", "a\033[2Jb\xe2\x80\xae");
+    for (enum format f = FORMAT_TEXT; f <= FORMAT_MD; f++) {
+        char *got = format(rows, f, 0);
+        CU_ASSERT_PTR_NULL(strchr(got, '\033'));
+        CU_ASSERT_PTR_NULL(strstr(got, "\xe2\x80\xae"));
+        CU_ASSERT_PTR_NOT_NULL(strchr(got, 'b'));
+        free(got);
+    }
+    json_decref(rows);
+}
+
+static void test_json(void)
+{
+    json_t *rows = two_rows();
+    char *got = format(rows, FORMAT_JSON, 0);
+    json_t *back = json_loads(got, 0, NULL);
+    CU_ASSERT(json_equal(rows, back));
+    CU_ASSERT_PTR_NOT_NULL(strstr(got, ":412.3,")); /* not 412.30000000000001 */
+    free(got);
+    json_decref(back);
+    json_array_clear(rows);
+    expect(rows, FORMAT_JSON, 0, "[]\n");
+    json_decref(rows);
+    rows = json_pack("[{s:f, s:f}]", "flops", 2251799813685248.0, "pi", 3.1415926535897931);
+    got = format(rows, FORMAT_JSON, 0); /* counts stay exact, and every real reads back */
+    CU_ASSERT_PTR_NOT_NULL(strstr(got, ":2251799813685248.0,"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(got, ":3.141592653589793}"));
+    free(got);
+    json_decref(rows);
+}
+
+static void test_csv(void)
+{
+    json_t *rows = json_pack("[{s:s, s:f, s:n, s:b, s:[s,s]}]", "kernel", "a,\"b\"", "median_us",
+                             1.5, "reason", "ok", 1, "limiter", "regs", "smem");
+    expect(rows, FORMAT_CSV, 0,
+           "kernel,median_us,reason,ok,limiter\n"
+           "\"a,\"\"b\"\"\",1.5,,true,\"[\"\"regs\"\",\"\"smem\"\"]\"\n");
+    static const struct field fields[] = {{.name = "median_us"}, {.name = "absent"}, {0}};
+    struct str out = {0};
+    rows_format(&out, rows, columns, fields, FORMAT_CSV, 0);
+    CU_ASSERT_EQUAL(strncmp(str_text(&out), "median_us,kernel,", 17), 0);
+    str_free(&out);
+    json_decref(rows);
+}
+
+static void test_markdown(void)
+{
+    json_t *rows =
+        json_pack("[{s:s, s:f, s:s}]", "kernel", "a|b<c", "median_us", 2.0, "reason", "why_not");
+    expect(rows, FORMAT_MD, 0,
+           "| kernel | shape | median us | extra | reason |\n"
+           "|---|---|---:|---:|---|\n"
+           "| a\\|b&lt;c | - | 2 | - | why\\_not |\n");
+    struct str out = {0};
+    rows_md_footer(&out, "run fa2\nS=64");
+    CU_ASSERT_PTR_NOT_NULL(strstr(str_text(&out), "\nattnscope run fa2"));
+    CU_ASSERT_PTR_NULL(strstr(str_text(&out), "\nS=64"));
+    str_free(&out);
+    json_decref(rows);
+}
+
+static void expect_wrapped(const char *text, int width, const char *want)
+{
+    struct str out = {0};
+    str_add(&out, text);
+    lines_wrap(&out, 0, width);
+    CU_ASSERT_STRING_EQUAL(str_text(&out), want);
+    if (strcmp(str_text(&out), want))
+        printf("# got:\n%s# want:\n%s", str_text(&out), want);
+    str_free(&out);
+}
+
+static void test_wrap(void)
+{
+    expect_wrapped("short\n\n  also\n", 20, "short\n\n  also\n");
+    expect_wrapped("one two three four five\n", 20, "one two three four\nfive\n");
+    expect_wrapped("  key   one two three four\n", 20, "  key   one two\n        three four\n");
+    expect_wrapped("  one two three four\n", 20, "  one two three four\n");
+    expect_wrapped("  one two three fours\n", 20, "  one two three\n    fours\n");
+    expect_wrapped("averyveryverylongwordindeed x\n", 20, "averyveryverylongwordindeed\nx\n");
+    expect_wrapped("one two three four five\n", 0, "one two three four five\n");
+    expect_wrapped(
+        "\u00e4\u00e4\u00e4\u00e4 \u00e4\u00e4\u00e4\u00e4 \u00e4\u00e4\u00e4\u00e4 xxxxx\n", 20,
+        "\u00e4\u00e4\u00e4\u00e4 \u00e4\u00e4\u00e4\u00e4 \u00e4\u00e4\u00e4\u00e4 xxxxx\n");
+}
+
+static const struct tap_test tests[] = {
+    {"text: aligned, reasons below, equal columns left out", test_text},
+    {"text: a narrow terminal loses columns, then cuts names", test_narrow},
+    {"a column that wraps", test_wrapped_column},
+    {"foreign text is harmless in every form", test_foreign_text},
+    {"json: round trip, short numbers, exact counts", test_json},
+    {"csv: quoting, unknown is empty, order of fields", test_csv},
+    {"markdown: escapes, alignment, footer", test_markdown},
+    {"long lines break at blanks, below their text", test_wrap},
+};
+TAP_MAIN("rows", tests)

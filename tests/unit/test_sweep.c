@@ -1,0 +1,234 @@
+/* test_sweep.c - the grid of a sweep: points, rows, what stands in the way, figures; and rows of
+ * rooflines.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "command/sweep.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "command/roof.h"
+#include "tap.h"
+
+static struct session *session;
+
+static struct sweep make(const char *line)
+{
+    struct sweep w;
+    struct err err = ERR_INIT;
+    enum status st = sweep_parse(session, line, &w, &err);
+    if (st)
+        printf("# %s: %s\n", line, err.text);
+    CU_ASSERT_EQUAL(st, ST_OK);
+    return w;
+}
+
+static void refuse(const char *line, const char *want)
+{
+    struct sweep w;
+    struct err err = ERR_INIT;
+    CU_ASSERT_EQUAL(sweep_parse(session, line, &w, &err), ST_USAGE);
+    if (!strstr(err.text, want))
+        printf("# %s: %s\n", line, err.text);
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.text, want));
+    sweep_clear(&w);
+}
+
+static void test_parse(void)
+{
+    refuse("run fa2", "no sweep");
+    refuse("sweep fa2", "axis");
+    refuse("sweep fa2 S=1,2 D=32,64 B=1,2", "at most two");
+    refuse("sweep fa2 BQ=1,2", "neither a shape key nor a parameter");
+    refuse("sweep fa2 BR=foo,32", "whole number");
+    refuse("sweep fa2 WARPS=rows,colums metric=waves", "rows or keys");
+    refuse("sweep fa2 S=1..1M:+1", "");
+    struct sweep w = make("sweep fa2,fa2@BR=32 S=256,512 D=32..128:x2 metric=waves gpu=L4");
+    int at[SWEEP_AXES];
+    CU_ASSERT_EQUAL(w.npoints, 6);
+    CU_ASSERT(!w.measured);
+    sweep_at(&w, 4, at);
+    CU_ASSERT_EQUAL(at[0], 1);
+    CU_ASSERT_EQUAL(at[1], 1);
+    CU_ASSERT_EQUAL(sweep_point(&w, 1, 1), 4);
+    char *label = sweep_label(&w, 1);
+    CU_ASSERT_STRING_EQUAL(label, "fa2@BR=32");
+    free(label);
+    sweep_clear(&w);
+}
+
+/* D=128, f32 on an L4: some tiles fit, some are over the wall, some break the kernel's rule. */
+static void test_planned(void)
+{
+    struct sweep w = make("sweep qtile_seq BR=32,128 BC=32,128,12 D=128 f32 gpu=L4 "
+                          "metric=occupancy_pct");
+    CU_ASSERT_PTR_NULL(sweep_row(&w, 0, 0));
+    for (int i = 0; i < w.npoints; i++)
+        CU_ASSERT(sweep_compute(&w, i));
+    CU_ASSERT(sweep_value(&w, sweep_row(&w, 0, 0)) > 0);
+    CU_ASSERT_EQUAL(sweep_mark(&w, sweep_row(&w, 0, 0)), 0);
+    CU_ASSERT(isnan(sweep_value(&w, sweep_row(&w, 4, 0))));
+    CU_ASSERT_EQUAL(sweep_mark(&w, sweep_row(&w, 4, 0)), 'S');
+    CU_ASSERT_EQUAL(sweep_mark(&w, sweep_row(&w, 2, 0)), 'K'); /* BC % 8 */
+    CU_ASSERT_PTR_NOT_NULL(json_object_get(sweep_row(&w, 4, 0), "reason"));
+    struct sweep_heat h;
+    sweep_heat_make(&w, 0, &h);
+    CU_ASSERT_EQUAL(h.fig.ny, 2);
+    CU_ASSERT_EQUAL(h.fig.nx, 3);
+    CU_ASSERT_EQUAL(h.cells[4].mark, 'S');
+    CU_ASSERT_STRING_EQUAL(h.fig.ytexts[1], "128");
+    sweep_heat_clear(&h);
+    sweep_clear(&w);
+}
+
+/* Kernels have ranges of their own: what one cannot have does not take the cell from another. */
+static void test_ranges(void)
+{
+    struct sweep w = make("sweep fa2,qtile_seq,naive BR=16,32,0 gpu=L4 metric=occupancy_pct");
+    for (int i = 0; i < w.npoints; i++)
+        CU_ASSERT(sweep_compute(&w, i));
+    CU_ASSERT(sweep_value(&w, sweep_row(&w, 0, 0)) > 0);
+    CU_ASSERT(isnan(sweep_value(&w, sweep_row(&w, 0, 1))));
+    CU_ASSERT_EQUAL(sweep_mark(&w, sweep_row(&w, 0, 1)), 'K');
+    CU_ASSERT_STRING_EQUAL(json_string_value(json_object_get(sweep_row(&w, 0, 1), "reason")),
+                           "qtile_seq needs BR >= 32; BR is 16");
+    CU_ASSERT(sweep_value(&w, sweep_row(&w, 1, 0)) > 0);
+    CU_ASSERT(sweep_value(&w, sweep_row(&w, 1, 1)) > 0);
+    CU_ASSERT(isnan(sweep_value(&w, sweep_row(&w, 2, 0))));
+    CU_ASSERT(sweep_value(&w, sweep_row(&w, 2, 2)) > 0);
+    sweep_clear(&w);
+    w = make("sweep fa2,splitkv SPLITS=200,300 backend=cpu metric=median_us");
+    sweep_foresee(&w, 0);
+    CU_ASSERT_PTR_NULL(sweep_row(&w, 0, 0));
+    CU_ASSERT_EQUAL(sweep_mark(&w, sweep_row(&w, 0, 1)), 'K');
+    sweep_clear(&w);
+}
+
+/* A metric of a run: impossible points are known before, the others have a request each. */
+static void test_measured(void)
+{
+    struct sweep w = make("sweep naive,row_full S=64,128 backend=cpu metric=median_us");
+    struct request r;
+    CU_ASSERT(w.measured);
+    CU_ASSERT(!sweep_compute(&w, 0));
+    sweep_foresee(&w, 0); /* row_full has no CPU source */
+    CU_ASSERT_PTR_NULL(sweep_row(&w, 0, 0));
+    CU_ASSERT_EQUAL(sweep_mark(&w, sweep_row(&w, 0, 1)), 'K');
+    CU_ASSERT_EQUAL_FATAL(sweep_request(&w, 1, &r, NULL), ST_OK);
+    CU_ASSERT_EQUAL(r.problem.shape.Sq, 128);
+    sweep_request_clear(&r);
+    CU_ASSERT_EQUAL(w.base.problem.shape.Sq, 1024);
+    json_t *rows = json_pack("[{s:f, s:s}, {s:f, s:s}]", "median_us", 12.5, "check", "pass",
+                             "median_us", 1.0, "check", "fail");
+    sweep_take(&w, 1, rows);
+    json_decref(rows);
+    CU_ASSERT_DOUBLE_EQUAL(sweep_value(&w, sweep_row(&w, 1, 0)), 12.5, 0);
+    CU_ASSERT(isnan(sweep_value(&w, sweep_row(&w, 1, 1)))); /* a wrong result has no time */
+    CU_ASSERT_EQUAL(sweep_mark(&w, sweep_row(&w, 1, 1)), 'F');
+    struct sweep_lines l;
+    sweep_lines_make(&w, &l);
+    CU_ASSERT_EQUAL(l.fig.nseries, 2);
+    CU_ASSERT_EQUAL(l.fig.n, 2);
+    CU_ASSERT(isnan(l.series[0].y[0]));
+    CU_ASSERT_DOUBLE_EQUAL(l.series[0].y[1], 12.5, 0);
+    sweep_lines_clear(&l);
+    sweep_clear(&w);
+}
+
+/* ---- rooflines ---- */
+
+static double number(const json_t *row, const char *key)
+{
+    const json_t *v = json_object_get(row, key);
+    return json_is_number(v) ? json_number_value(v) : NAN;
+}
+
+static struct roofs make_roofs(const char *names)
+{
+    struct roofs x;
+    struct request r;
+    struct cmd_word word = {.text = (char *)(uintptr_t)names};
+    struct cmd_call call = {.words = &word, .nwords = 1};
+    const struct device *devices[2] = {session_gpu(session, "L4", NULL),
+                                       session_gpu(session, "H200", NULL)};
+    CU_ASSERT_EQUAL(command_find("roofline", &call.entry, NULL), ST_OK);
+    CU_ASSERT_EQUAL_FATAL(request_make(session, &call, true, &r, NULL), ST_OK);
+    CU_ASSERT_EQUAL(roofs_make(session, &r, devices, 2, 2, &x, NULL), ST_OK);
+    request_clear(&r);
+    return x;
+}
+
+static void test_roofs(void)
+{
+    struct roofs x = make_roofs("fa2,naive");
+    CU_ASSERT_EQUAL(json_array_size(x.rows), 8);
+    const json_t *prefill = roof_row(&x, 0, 0, 0), *decode = roof_row(&x, 0, 1, 0),
+                 *other = roof_row(&x, 1, 0, 1);
+    CU_ASSERT_STRING_EQUAL(json_string_value(json_object_get(prefill, "phase")), "prefill");
+    CU_ASSERT_STRING_EQUAL(json_string_value(json_object_get(decode, "phase")), "decode");
+    CU_ASSERT_STRING_EQUAL(json_string_value(json_object_get(other, "kernel")), "naive");
+    CU_ASSERT_STRING_EQUAL(json_string_value(json_object_get(other, "gpu")), "H200");
+    /* f16: 4 H S^2 D FLOPs over 4 H S D values of 2 bytes: S/2; one query: about 1 */
+    CU_ASSERT_DOUBLE_EQUAL(number(prefill, "compulsory_intensity"), 512, 1e-6);
+    CU_ASSERT(number(decode, "compulsory_intensity") < 1.01);
+    CU_ASSERT(number(prefill, "reach_tflops") <= number(prefill, "roof_tflops") + 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(number(decode, "reach_tflops"),
+                           number(decode, "requested_intensity") * 300 / 1e3, 1e-9);
+    CU_ASSERT(isnan(number(prefill, "measured_tflops")));
+    int n;
+    struct roof_point *pts = roofs_points(&x, NULL, 1, &n);
+    CU_ASSERT_EQUAL_FATAL(n, 4);
+    CU_ASSERT_EQUAL(pts[0].letter, 'A');
+    CU_ASSERT_EQUAL(pts[3].letter, 'b');
+    CU_ASSERT(pts[1].cur && pts[1].ideal > 0 && !(pts[0].ideal > 0));
+    free(pts);
+    pts = roofs_points(&x, (const bool[]){true, false}, 0, &n);
+    CU_ASSERT_EQUAL(n, 2);
+    free(pts);
+    roofs_clear(&x);
+}
+
+/* A right run on the device counts; one that failed, or on another device, does not. */
+static void test_roofs_measured(void)
+{
+    static const char *const rows[] = {
+        "{\"kernel\":\"fa2\",\"shape\":\"B=1 H=8 S=1024 D=64 f16\",\"backend\":\"cuda\","
+        "\"device\":\"NVIDIA L4\",\"check\":\"pass\",\"tflops\":12.5}",
+        "{\"kernel\":\"fa2\",\"shape\":\"B=1 H=8 S=1024 D=64 f16\",\"backend\":\"cuda\","
+        "\"device\":\"NVIDIA H200\",\"check\":\"pass\",\"tflops\":50.0}",
+        "{\"kernel\":\"fa2\",\"shape\":\"B=1 H=8 S=1024 D=64 f16\",\"backend\":\"cuda\","
+        "\"device\":\"NVIDIA L4\",\"check\":\"fail\",\"tflops\":99.0}",
+    };
+    struct roofs x = make_roofs("fa2");
+    const char *params = json_string_value(json_object_get(roof_row(&x, 0, 0, 0), "params"));
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        json_t *row = json_loads(rows[i], 0, NULL);
+        json_object_set_new(row, "params", json_string(params));
+        json_array_append_new(session->results, row);
+    }
+    roofs_clear(&x);
+    x = make_roofs("fa2");
+    CU_ASSERT_DOUBLE_EQUAL(number(roof_row(&x, 0, 0, 0), "measured_tflops"), 12.5, 0);
+    CU_ASSERT_DOUBLE_EQUAL(number(roof_row(&x, 1, 0, 0), "measured_tflops"), 50, 0);
+    CU_ASSERT(isnan(number(roof_row(&x, 0, 1, 0), "measured_tflops")));
+    double share = 12.5 / number(roof_row(&x, 0, 0, 0), "reach_tflops");
+    CU_ASSERT_DOUBLE_EQUAL(number(roof_row(&x, 0, 0, 0), "of_reach_pct"), 100 * share, 1e-9);
+    roofs_clear(&x);
+}
+
+static const struct tap_test tests[] = {
+    {"axes and labels", test_parse},        {"a planned sweep", test_planned},
+    {"ranges of each kernel", test_ranges}, {"a measured sweep", test_measured},
+    {"roofline rows", test_roofs},          {"measured points", test_roofs_measured},
+};
+
+int main(void)
+{
+    command_register_core();
+    session = session_new("test");
+    int rc = tap_run("sweep", tests, sizeof tests / sizeof *tests);
+    session_free(session);
+    return rc;
+}

@@ -1,0 +1,208 @@
+/* test_timing.c - when sampling stops, and which samples count.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/number.h"
+#include "measure/timing.h"
+#include "tap.h"
+
+static uint64_t rng_state = 11;
+
+static double uniform(void)
+{
+    uint64_t z = (rng_state += 0x9e3779b97f4a7c15u);
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return ((double)((z ^ (z >> 31)) >> 11) + 0.5) * 0x1p-53;
+}
+
+static double normal(void)
+{
+    return sqrt(-2 * log(uniform())) * cos(6.283185307179586 * uniform());
+}
+
+/* Feeds samples of 10 ms with this relative noise until it stops; returns why, and how many. */
+static const char *run(const struct timing_rule *rule, double noise, size_t *n, double *wall)
+{
+    struct timing *t = timing_new(rule);
+    const char *why;
+    *wall = 0;
+    while (!(why = timing_done(t, *wall))) {
+        double s = 0.01 * (1 + noise * normal());
+        timing_add(t, s, NAN, NAN);
+        *wall += s;
+    }
+    *n = timing_count(t);
+    timing_free(t);
+    return why;
+}
+
+static void test_quiet_stops_by_cv(void)
+{
+    struct timing_rule rule = TIMING_DEFAULT;
+    size_t n;
+    double wall;
+    CU_ASSERT_STRING_EQUAL(run(&rule, 0.001, &n, &wall), "cv");
+    CU_ASSERT(wall >= rule.min_s && wall < rule.min_s + 0.03);
+    rule.min_s = 0;
+    CU_ASSERT_STRING_EQUAL(run(&rule, 0.001, &n, &wall), "cv");
+    CU_ASSERT_EQUAL(n, 10); /* min_n */
+}
+
+static void test_even_noise_stops_by_steadiness(void)
+{
+    struct timing_rule rule = TIMING_DEFAULT;
+    size_t n;
+    double wall;
+    rule.max_s = 60;
+    CU_ASSERT_STRING_EQUAL(run(&rule, 0.05, &n, &wall), "steady");
+    printf("# 5 %% of noise: steady after %zu samples\n", n);
+    CU_ASSERT(n >= 65 && n % 16 == 0);
+    CU_ASSERT(wall < 30);
+}
+
+static void test_wall_limit(void)
+{
+    struct timing_rule rule = TIMING_DEFAULT;
+    struct timing *t = timing_new(&rule);
+    CU_ASSERT_PTR_NULL(timing_done(t, 4.99));
+    CU_ASSERT_STRING_EQUAL(timing_done(t, 5), "time"); /* even without a sample */
+    timing_free(t);
+    rule.n = 1000;
+    size_t n;
+    double wall;
+    CU_ASSERT_STRING_EQUAL(run(&rule, 0, &n, &wall), "time");
+    CU_ASSERT(wall >= 5 && wall < 5.1);
+}
+
+static void test_fixed_count(void)
+{
+    struct timing_rule rule = TIMING_DEFAULT;
+    size_t n;
+    double wall;
+    rule.n = 3;
+    CU_ASSERT_STRING_EQUAL(run(&rule, 0.5, &n, &wall), "n");
+    CU_ASSERT_EQUAL(n, 3);
+    rule.n = 200; /* and no other rule ends it */
+    CU_ASSERT_STRING_EQUAL(run(&rule, 0, &n, &wall), "n");
+    CU_ASSERT_EQUAL(n, 200);
+}
+
+static void test_one_sample_is_no_cv(void)
+{
+    struct timing_rule rule = TIMING_DEFAULT;
+    rule.min_n = 1;
+    rule.min_s = 0;
+    struct timing *t = timing_new(&rule);
+    timing_add(t, 1, NAN, NAN);
+    CU_ASSERT_PTR_NULL(timing_done(t, 1));
+    timing_free(t);
+}
+
+/* Samples at a throttled clock take twice as long; they must not show in the figures. */
+static void test_low_clock_is_dropped(void)
+{
+    struct timing_rule rule = TIMING_DEFAULT;
+    struct timing *t = timing_new(&rule);
+    struct run_row row;
+    record_init(run_fields, &row);
+    for (int i = 0; i < 100; i++) {
+        bool low = i % 5 == 1;
+        timing_add(t, low ? 2e-3 : 1e-3, low ? 900 : 1950, 1980);
+    }
+    timing_fill(t, &row);
+    CU_ASSERT_EQUAL(row.n, 80);
+    CU_ASSERT_EQUAL(row.dropped, 20);
+    CU_ASSERT_DOUBLE_EQUAL(row.p95_us, 1000, 1e-9);
+    CU_ASSERT_EQUAL(row.sm_clock_mhz, 1950);
+    CU_ASSERT_PTR_NULL(row.reason);
+    CU_ASSERT_FALSE(timing_unstable(t));
+    for (size_t i = 0; i < timing_count(t); i++)
+        CU_ASSERT_EQUAL(timing_samples(t)[i], 1e-3);
+    timing_free(t);
+    record_clear(run_fields, &row);
+}
+
+/* A clock that never reaches its usual rate must not lead to an empty result. */
+static void test_always_low_is_kept(void)
+{
+    struct timing_rule rule = TIMING_DEFAULT;
+    struct timing *t = timing_new(&rule);
+    struct run_row row;
+    record_init(run_fields, &row);
+    for (int i = 0; i < 50; i++)
+        timing_add(t, 1e-3 * (i + 1), 900, 1980);
+    timing_fill(t, &row);
+    CU_ASSERT(timing_unstable(t));
+    CU_ASSERT_EQUAL(row.n, 50);
+    CU_ASSERT_EQUAL(row.dropped, 0);
+    CU_ASSERT(row.reason && strstr(row.reason, "unstable"));
+    for (size_t i = 0; i < timing_count(t); i++)
+        CU_ASSERT_DOUBLE_EQUAL(timing_samples(t)[i], 1e-3 * (double)(i + 1), 1e-12);
+    timing_free(t);
+    record_clear(run_fields, &row);
+}
+
+static void test_clock_floor_off_or_unknown(void)
+{
+    struct timing_rule rule = TIMING_DEFAULT;
+    struct timing *t = timing_new(&rule);
+    timing_add(t, 1, NAN, 1980);
+    timing_add(t, 1, 900, NAN);
+    CU_ASSERT_EQUAL(timing_count(t), 2);
+    timing_free(t);
+    rule.clock_floor = 0;
+    t = timing_new(&rule);
+    timing_add(t, 1, 1, 1980);
+    CU_ASSERT_EQUAL(timing_count(t), 1);
+    timing_free(t);
+}
+
+static void test_fill_figures(void)
+{
+    struct timing_rule rule = TIMING_DEFAULT;
+    struct timing *t = timing_new(&rule);
+    struct run_row row;
+    record_init(run_fields, &row);
+    timing_fill(t, &row);
+    CU_ASSERT(isnan(row.median_us) && isnan(row.sm_clock_mhz) && row.n == 0);
+    for (int i = 1; i <= 100; i++)
+        timing_add(t, i * 1e-6, NAN, NAN);
+    timing_fill(t, &row);
+    CU_ASSERT_DOUBLE_EQUAL(row.min_us, 1, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(row.median_us, 50.5, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(row.q1_us, 25.75, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(row.mean_us, 50.5, 1e-9);
+    CU_ASSERT_EQUAL(json_array_size(row.recent_us), TIMING_RECENT);
+    CU_ASSERT_DOUBLE_EQUAL(json_real_value(json_array_get(row.recent_us, 0)), 37, 1e-9);
+    timing_free(t);
+    record_clear(run_fields, &row);
+}
+
+static void test_cap(void)
+{
+    struct timing_rule rule = TIMING_DEFAULT;
+    struct timing *t = timing_new(&rule);
+    for (int i = 0; i < TIMING_MAX + 10; i++)
+        timing_add(t, 1e-6, NAN, NAN);
+    CU_ASSERT_EQUAL(timing_count(t), TIMING_MAX);
+    CU_ASSERT_STRING_EQUAL(timing_done(t, 0), "n");
+    timing_free(t);
+}
+
+static const struct tap_test tests[] = {
+    {"a quiet kernel stops by its spread", test_quiet_stops_by_cv},
+    {"even noise stops by steadiness", test_even_noise_stops_by_steadiness},
+    {"the wall limit ends everything", test_wall_limit},
+    {"a fixed count is kept", test_fixed_count},
+    {"one sample has no spread", test_one_sample_is_no_cv},
+    {"samples at a low clock are dropped", test_low_clock_is_dropped},
+    {"a clock that is always low is kept", test_always_low_is_kept},
+    {"clock floor off, clock unknown", test_clock_floor_off_or_unknown},
+    {"figures of the row", test_fill_figures},
+    {"the cap", test_cap},
+};
+TAP_MAIN("timing", tests)

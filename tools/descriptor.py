@@ -1,0 +1,214 @@
+"""descriptor.py - reads a kernel's descriptor (kernels/README.md) for the scripts of this project.
+
+Independent of the C parser on purpose: tests/gpu/try_kernels.py launches kernels by what this file
+makes of the header comment, so a disagreement with the planner shows.
+
+SPDX-License-Identifier: GPL-3.0-or-later
+"""
+import math
+import re
+from dataclasses import dataclass, field
+
+DTYPES = {"f16": 0, "bf16": 1, "f32": 2}
+ELEM_BYTES = {"f16": 2, "bf16": 2, "f32": 4}
+
+
+@dataclass
+class Param:
+    name: str
+    default: int
+    words: list  # empty for a number
+    lo: int
+    hi: int
+
+
+@dataclass
+class Smem:
+    name: str
+    expr: str
+    static: bool
+    align: int
+    over: str
+
+
+@dataclass
+class Pass:
+    entry: str  # name of the __global__ function
+    name: str  # the kernel's name for the first launch, then the pass's
+    threads: str = ""
+    grid: list = field(default_factory=list)
+    smem: list = field(default_factory=list)
+
+
+@dataclass
+class Kernel:
+    path: str
+    name: str = ""
+    dtypes: list = field(default_factory=list)
+    requires: str = "1"
+    params: list = field(default_factory=list)
+    passes: list = field(default_factory=list)
+    workspaces: list = field(default_factory=list)  # (name, expr, cleared before every call)
+
+    def defaults(self):
+        return {p.name: p.default for p in self.params}
+
+    def params_text(self, values):
+        """As the params column of ptxas.tsv and the file names of the tests have it."""
+        shown = [f"{p.name}={p.words[values[p.name]] if p.words else values[p.name]}"
+                 for p in self.params]
+        return " ".join(shown) or "-"
+
+
+def _words(text):
+    """Splits at blanks outside parentheses."""
+    out, depth, word = [], 0, ""
+    for ch in text:
+        depth += (ch == "(") - (ch == ")")
+        if ch.isspace() and depth == 0:
+            if word:
+                out.append(word)
+            word = ""
+        else:
+            word += ch
+    return out + [word] if word else out
+
+
+def _tags(source):
+    comment = source[source.index("/*") + 2:source.index("*/")]
+    tags, open_tag = [], False
+    for line in comment.splitlines():
+        line = re.sub(r"^[\s*/]*", "", line).rstrip()
+        if line.startswith("@"):
+            tag, _, rest = line.partition(" ")
+            tags.append([tag[1:], rest.strip()])
+            open_tag = True
+        elif not line:
+            open_tag = False
+        elif open_tag:
+            tags[-1][1] += " " + line
+    return tags
+
+
+def _number(text):
+    return int(text[:-1]) << {"k": 10, "M": 20}[text[-1]] if text[-1] in "kM" else int(text)
+
+
+def _param(text):
+    name, value = text.split()[:2]
+    if not re.fullmatch(r"\d+[kM]?", value):
+        words = value.split("|")
+        return Param(name, 0, words, 0, len(words) - 1)
+    default = _number(value)
+    found = re.search(r"\[(\d+[kM]?)\.\.(\d+[kM]?)\]", text)
+    lo, hi = map(_number, found.groups()) if found else (min(default, 1), 1 << 20)
+    return Param(name, default, [], lo, hi)
+
+
+def _smem(text):
+    words = _words(text)
+    options = dict(w.split("=", 1) for w in words[3:] if w.startswith(("align=", "over=")))
+    return Smem(words[1], words[2], words[0] == "static", int(options.get("align", 16)),
+                options.get("over", ""))
+
+
+def parse(path):
+    with open(path, encoding="utf-8") as f:
+        source = f.read()
+    k = Kernel(str(path))
+    for tag, text in _tags(source):
+        if tag == "name":
+            k.name = text.split()[0]
+            k.passes = [Pass(k.name, k.name)]
+        elif tag == "dtypes":
+            k.dtypes = text.split()
+        elif tag == "requires":
+            k.requires = text
+        elif tag == "param":
+            k.params.append(_param(text))
+        elif tag == "pass":
+            k.passes.append(Pass(f"{k.name}_{text.split()[0]}", text.split()[0]))
+        elif tag == "threads":
+            k.passes[-1].threads = text
+        elif tag == "grid":
+            k.passes[-1].grid = (_words(text) + ["1", "1"])[:3]
+        elif tag == "smem":
+            k.passes[-1].smem.append(_smem(text))
+        elif tag == "workspace":
+            words = _words(text)
+            k.workspaces.append((words[0], words[1], words[2:3] == ["zero"]))
+    return k
+
+
+def _round_half_up(x):
+    return math.floor(x + 0.5)
+
+
+_CALLS = {"ceil": math.ceil, "floor": math.floor, "round": _round_half_up, "min": min, "max": max,
+          "abs": abs, "log2": math.log2, "sqrt": math.sqrt,
+          "pow2ceil": lambda x: 1 << max(0, math.ceil(x) - 1).bit_length()}
+
+
+def evaluate(expr, env):
+    """C's operators by Python's; `?:` is not needed by the kernels that are here."""
+    py = expr.replace("&&", " and ").replace("||", " or ")
+    py = re.sub(r"!(?!=)", " not ", py)
+    return eval(py, {"__builtins__": {}}, {**_CALLS, **env})  # our own files, not foreign input
+
+
+def whole(expr, env):
+    value = evaluate(expr, env)
+    if value != int(value):
+        raise ValueError(f"{expr} is {value}")
+    return int(value)
+
+
+def compiled_d(D):
+    return (D + 15) // 16 * 16
+
+
+def environment(kernel, values, dtype, shape):
+    """Names for everything but @requires and @traffic: there, D is the head size of the shape."""
+    return {**shape, **values, "D": compiled_d(shape["D"]), "T": ELEM_BYTES[dtype],
+            "causal": int(shape.get("causal", 0)), "sm": shape.get("sm", 90)}
+
+
+def layout(one_pass, env):
+    """Offsets in the dynamic block by name, and its size."""
+    offsets, ends, at = {}, {}, 0
+    for s in one_pass.smem:
+        if s.static:
+            continue
+        start = offsets[s.over] if s.over else -(-at // s.align) * s.align
+        offsets[s.name] = start
+        ends[s.name] = start + whole(s.expr, env)
+        at = max(at, ends[s.name])
+    return offsets, at
+
+
+STATIC_MAX = 48 * 1024  # the compiler refuses more; beyond, shared memory must be dynamic
+
+
+def static_bytes(one_pass, env):
+    return sum(whole(s.expr, env) for s in one_pass.smem if s.static)
+
+
+def definitions(kernel, values, dtype, D):
+    """What the compiler is given. Sk only sizes the last buffers, so any value serves here."""
+    env = environment(kernel, values, dtype,
+                      {"D": D, "Sq": 1, "Sk": 1, "B": 1, "H": 1, "Hkv": 1})
+    out = [f"ATTN_D={compiled_d(D)}", f"ATTN_DTYPE={DTYPES[dtype]}"]
+    out += [f"P_{name}={value}" for name, value in values.items()]
+    for n, p in enumerate(kernel.passes):
+        threads = whole(p.threads, env)
+        out.append(f"ATTN_THREADS={threads}" if n == 0 else f"ATTN_THREADS_{p.name}={threads}")
+        out += [f"SMEM_{name}={offset}" for name, offset in layout(p, env)[0].items()]
+    out += [f"WS_{name}={n}" for n, (name, *_) in enumerate(kernel.workspaces)]
+    return ["-D" + d for d in out]
+
+
+def takes(kernel, values, dtype, shape):
+    compiled = environment(kernel, values, dtype, shape)
+    if not evaluate(kernel.requires, {**compiled, "D": shape["D"]}):
+        return False
+    return all(static_bytes(p, compiled) <= STATIC_MAX for p in kernel.passes)
