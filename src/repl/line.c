@@ -5,6 +5,9 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "repl/line.h"
 
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -104,14 +107,33 @@ static int on_signal(void)
     return 0;
 }
 
-/* A key that comes right behind the Ctrl-C ends the read without the hook above. */
+/* Waits until there is a key, and takes signals meanwhile: a plain read would miss one that comes
+ * just before it begins, or that readline took while it drew, and the new line would wait for the
+ * next key. */
+static void await_key(int fd)
+{
+    struct pollfd p = {.fd = fd, .events = POLLIN};
+    sigset_t all, before;
+    int ready = 0;
+    sigfillset(&all);
+    while (ready <= 0) {
+        sigprocmask(SIG_BLOCK, &all, &before);
+        on_signal();
+        ready = rl_pending_signal() ? 0 : ppoll(&p, 1, NULL, &before);
+        const bool broken = ready < 0 && errno != EINTR;
+        sigprocmask(SIG_SETMASK, &before, NULL);
+        if (rl_pending_signal())
+            rl_check_signals();
+        if (broken)
+            break; /* the read says why */
+    }
+    on_signal(); /* a key right behind the Ctrl-C: first the new line */
+}
+
 static int get_key(FILE *in)
 {
-    const int key = rl_getc(in);
-    if (rl_pending_signal())
-        rl_check_signals(); /* our handler first, then the key */
-    on_signal();
-    return key;
+    await_key(fileno(in));
+    return rl_getc(in);
 }
 
 /* ---- history ---- */

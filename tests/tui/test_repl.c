@@ -10,7 +10,7 @@
 
 #include "ptyrun.h"
 
-enum { LONG_MS = 8000, TAB_MS = 150 };
+enum { LONG_MS = 30000, TAB_MS = 150 };
 
 static char home[] = "/tmp/attnscope-test-XXXXXX";
 static struct pty *pty;
@@ -38,6 +38,47 @@ static void quit(void)
     CU_ASSERT_TRUE(pty_ended(pty, LONG_MS));
     CU_ASSERT_TRUE(pty_modes_restored(pty));
     pty_free(pty);
+}
+
+/* How many prompts the screen shows, and what stands behind the last one. */
+static int prompts(const char **behind)
+{
+    int n = 0;
+    *behind = "";
+    for (const char *at = pty_text(pty); (at = strstr(at, "f16>")); n++)
+        *behind = at += strlen("f16>");
+    return n;
+}
+
+static bool at_last_prompt(const char *text)
+{
+    const char *behind;
+    const double end = pty_now() + LONG_MS / 1e3;
+    while (prompts(&behind), strncmp(behind, text, strlen(text)) && pty_now() < end)
+        pty_read(pty, TAB_MS);
+    const bool seen = !strncmp(behind, text, strlen(text));
+    if (!seen)
+        printf("# no prompt with \"%s\" in:\n# %s\n", text, pty_text(pty));
+    return seen;
+}
+
+/* Sends lines and waits for the prompt behind their output. What is typed while a command runs
+ * meets the terminal's own line editing, where Ctrl-U is the kernel's and not readline's. */
+static void enter(const char *lines, const char *text)
+{
+    const char *behind;
+    int want = prompts(&behind);
+    for (const char *c = lines; *c; c++)
+        want += *c == '\r';
+    pty_send(pty, lines);
+    const double end = pty_now() + LONG_MS / 1e3;
+    while (prompts(&behind) < want && pty_now() < end)
+        pty_read(pty, TAB_MS);
+    CU_ASSERT_TRUE(prompts(&behind) >= want);
+    const bool seen = pty_shows(pty, text);
+    CU_ASSERT_TRUE(seen);
+    if (!seen)
+        printf("# no \"%s\" in:\n# %s\n", text, pty_text(pty));
 }
 
 static void type_and_see(const char *keys, const char *text)
@@ -76,16 +117,17 @@ static void test_completion(void)
 static void test_history(void)
 {
     start();
-    type_and_see("set S=64\r", "S=64 D=64");
-    type_and_see("set S=128\r", "S=128 D=64");
-    type_and_see("set S=64\r", "S=64 D=64 f16>");
-    type_and_see("\033[A\033[A", "> set S=128"); /* twice up: the repetition stands there once */
+    enter("set S=64\r", "S=64 D=64");
+    enter("set S=128\r", "S=128 D=64");
+    enter("set S=64\r", "S=64 D=64");
+    pty_send(pty, "\033[A\033[A");
+    CU_ASSERT_TRUE(at_last_prompt(" set S=128")); /* twice up: the repetition stands there once */
     pty_send(pty, "\x15");
     quit();
     start(); /* another session */
-    type_and_see("history\r", "  2  set S=64");
+    enter("history\r", "  2  set S=64");
     CU_ASSERT_TRUE(pty_shows(pty, "  1  set S=128"));
-    type_and_see("\x12S=12", "set S=128"); /* reverse search */
+    type_and_see("\x12S=12", "(reverse-i-search)`S=12': set S=128");
     pty_send(pty, "\x07\x15");
     quit();
 }
@@ -93,17 +135,18 @@ static void test_history(void)
 static void test_editing(void)
 {
     start();
-    type_and_see("shwo D\r", "did you mean \"show\"");
+    enter("shwo D\r", "did you mean \"show\"");
     CU_ASSERT_TRUE(pty_shows(pty, "^~~~")); /* it points at the word */
     type_and_see("half a li", "half a li");
     pty_send(pty, "\003");
-    type_and_see("show D\r", "head dimension"); /* Ctrl-C dropped what stood there */
+    CU_ASSERT_TRUE(pty_wait(pty, "half a li^C", LONG_MS));
+    CU_ASSERT_TRUE(at_last_prompt("\n"));
+    enter("show D\r", "head dimension"); /* Ctrl-C dropped what stood there */
     type_and_see("\033[200~set S=32\nset S=16\n\033[201~", "set S=16");
-    type_and_see("\r", "S=16 D=64"); /* a paste waits for Enter, then its lines run */
-    type_and_see("show S D\r", "sequence length");
+    enter("\r", "S=16 D=64"); /* a paste waits for Enter, then its lines run */
+    enter("show S D\r", "sequence length");
     pty_forget(pty);
-    type_and_see("\r\r", ">");
-    pty_settle(pty, TAB_MS, LONG_MS);
+    enter("\r\r", ">");
     CU_ASSERT_FALSE(pty_sent(pty, "sequence length")); /* an empty Enter repeats no show */
     pty_send(pty, "\004");
     CU_ASSERT_TRUE(pty_ended(pty, LONG_MS));
@@ -116,7 +159,7 @@ static void test_inputrc(void)
     snprintf(path, sizeof path, "%s/inputrc", home);
     FILE *f = fopen(path, "w");
     CU_ASSERT_PTR_NOT_NULL_FATAL(f);
-    fputs("set editing-mode vi\n$if attnscope\n\"\\C-g\": \"set S=48\"\n$endif\n", f);
+    fputs("set editing-mode vi\nset keyseq-timeout 100\n$if attnscope\n\"\\C-g\": \"set S=48\"\n$endif\n", f);
     fclose(f);
     start_with(path);
     type_and_see("\x07", "> set S=48"); /* bindings under $if attnscope */
@@ -134,10 +177,13 @@ static void test_inputrc(void)
 static void test_shell(void)
 {
     start();
-    type_and_see("!echo made by sh\r", "\nmade by sh");
-    type_and_see("devices | grep -c L40\r", "\n1");
-    type_and_see("!sleep 60\r", "sleep 60");
-    pty_settle(pty, 300, LONG_MS);
+    enter("!echo made by sh\r", "\nmade by sh");
+    enter("devices | grep -c L40\r", "\n1");
+    char command[96]; /* prints, then waits; echo and sleep would leave the shell a gap between */
+    snprintf(command, sizeof command, "!echo begun >%s/f\r", home);
+    enter(command, "begun");
+    snprintf(command, sizeof command, "!tail -f %s/f\r", home);
+    type_and_see(command, "\nbegun");
     pty_send(pty, "\003"); /* ends the child, not us */
     CU_ASSERT_TRUE(pty_wait(pty, "ended by signal 2", LONG_MS));
     type_and_see("watch 0.2 show B\r", "batch");
