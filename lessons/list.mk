@@ -1,11 +1,17 @@
 # Read by the build and, being that simple, by scripts: one lesson a line.
 blob_files += \
+	%D%/01-blocks.md \
 	%D%/04-measure.md \
 	%D%/05-correct.md \
 	%D%/06-naive-bytes.md \
 	%D%/07-online-softmax.md \
+	%D%/08-fa1-2022.md \
+	%D%/09-query-tiles.md \
 	%D%/10-threads.md \
 	%D%/11-grid-starves.md \
 	%D%/12-qtile-fa2-splitkv.md \
+	%D%/13-nonmatmul.md \
+	%D%/14-warps.md \
+	%D%/15-causal.md \
 	%D%/19-smem-wall.md \
 	%D%/21-banks.md
