@@ -159,7 +159,9 @@ static void test_inputrc(void)
     snprintf(path, sizeof path, "%s/inputrc", home);
     FILE *f = fopen(path, "w");
     CU_ASSERT_PTR_NOT_NULL_FATAL(f);
-    fputs("set editing-mode vi\nset keyseq-timeout 100\n$if attnscope\n\"\\C-g\": \"set S=48\"\n$endif\n", f);
+    fputs("set editing-mode vi\nset keyseq-timeout 100\n$if attnscope\n\"\\C-g\": \"set "
+          "S=48\"\n$endif\n",
+          f);
     fclose(f);
     start_with(path);
     type_and_see("\x07", "> set S=48"); /* bindings under $if attnscope */
