@@ -347,7 +347,10 @@ static const struct field_doc trace_docs[] = {
     {"l, o",          "Running sum of exponentials, and running output, one column of it."},
     {"o_over_l",      "The output if this were the last tile."},
     {"finite",        "1: o_over_l is a number."},
-    {"want, max_diff", "The right answer for the keys so far, and the distance to it."},
+    {"want, max_diff", "The right answer, and the distance to it."},
+    {"split, lse, weight", "The split (all: the combination), m + log(l), its share of the output."},
+    {"order, sum, bits",   "In which order numbers were added, and what came of it."},
+    {"steps, distinct",    "Additions that must wait for each other; different sums so far."},
     {0},
 };
 static const struct field_doc doctor_docs[] = {

@@ -1,4 +1,5 @@
-/* trace.c - `trace softmax`: the online softmax of one query, tile by tile, with real numbers.
+/* trace.c - `trace softmax`: the online softmax of one query, tile by tile, with real numbers; and the
+ * verb, which also knows `trace splitkv` and `trace sum`.
  *
  * The arithmetic is that of the kernels (float, running maximum m, running sum l, output o that is
  * rescaled when m moves), small enough to follow by eye. `break=` leaves out what keeps it right.
@@ -10,22 +11,9 @@
 
 #include "base/mem.h"
 #include "base/number.h"
-#include "lesson/internal.h"
+#include "lesson/trace.h"
 
-enum { KEYS_MAX = 4096, DIMS_MAX = 256, SHOWN = 8 };
-
-enum breakage { BREAK_NOTHING, BREAK_RESCALE, BREAK_MAX };
-
-struct trace {
-    struct shape shape; /* one query: B = H = Sq = 1 */
-    enum input_kind input;
-    uint64_t seed;
-    int64_t bc;
-    enum breakage broken;
-    double score_scale; /* scores are multiplied by it besides 1/sqrt(D) */
-    float *q, *k, *v;
-    float *score; /* Sk scores */
-};
+enum { KEYS_MAX = 4096, DIMS_MAX = 256, SPLITS_MAX = 128, TRIES_MAX = 64, SHOWN = 8 };
 
 static void make_inputs(struct trace *t)
 {
@@ -52,8 +40,7 @@ static void make_scores(struct trace *t)
     }
 }
 
-/* The textbook softmax: all scores first. */
-static double right_output(const struct trace *t)
+double trace_right_output(const struct trace *t)
 {
     double top = -INFINITY, sum = 0, o = 0;
     for (int64_t j = 0; j < t->shape.Sk; j++)
@@ -103,8 +90,7 @@ static struct step one_tile(const struct trace *t, struct state s, int64_t from,
     return st;
 }
 
-/* JSON has no infinity and no NaN; here they are what is to be seen, so they become words. */
-static json_t *real(double v)
+json_t *trace_real(double v)
 {
     if (isfinite(v))
         return json_real(v);
@@ -131,15 +117,15 @@ static json_t *step_row(const struct trace *t, const struct step *st, int64_t ti
     json_object_set_new(row, "tile", json_integer(tile));
     json_object_set_new(row, "keys", json_integer(st->to - st->from));
     json_object_set_new(row, "scores", scores_text(t, st));
-    json_object_set_new(row, "tile_max", real((double)st->tile_max));
-    json_object_set_new(row, "m", real((double)st->after.m));
-    json_object_set_new(row, "rescale", real((double)st->rescale));
-    json_object_set_new(row, "l", real((double)st->after.l));
-    json_object_set_new(row, "o", real((double)st->after.o));
-    json_object_set_new(row, "o_over_l", real(now));
+    json_object_set_new(row, "tile_max", trace_real((double)st->tile_max));
+    json_object_set_new(row, "m", trace_real((double)st->after.m));
+    json_object_set_new(row, "rescale", trace_real((double)st->rescale));
+    json_object_set_new(row, "l", trace_real((double)st->after.l));
+    json_object_set_new(row, "o", trace_real((double)st->after.o));
+    json_object_set_new(row, "o_over_l", trace_real(now));
     json_object_set_new(row, "finite", json_integer(isfinite(now)));
-    json_object_set_new(row, "want", real(right));
-    json_object_set_new(row, "max_diff", real(fabs(now - right)));
+    json_object_set_new(row, "want", trace_real(right));
+    json_object_set_new(row, "max_diff", trace_real(fabs(now - right)));
     return row;
 }
 
@@ -147,7 +133,7 @@ static json_t *trace_rows(const struct trace *t)
 {
     json_t *rows = json_array();
     struct state s = {-INFINITY, 0, 0};
-    double right = right_output(t);
+    double right = trace_right_output(t);
     for (int64_t from = 0, tile = 0; from < t->shape.Sk; from += t->bc, tile++) {
         int64_t to = from + t->bc < t->shape.Sk ? from + t->bc : t->shape.Sk;
         struct step st = one_tile(t, s, from, to);
@@ -196,7 +182,27 @@ static enum status key_word(struct cmd_call *c, const char *key, const char *con
                    near ? near : words[0]);
 }
 
-static const char *const break_words[] = {"nothing", "rescale", "max", NULL};
+static const char *const break_words[] = {"nothing", "rescale", "max", "weights", NULL};
+
+/* What can be followed. */
+static const struct kind {
+    const char *word;
+    json_t *(*rows)(const struct trace *t);
+    const struct column *columns;
+    unsigned breaks; /* bits by enum breakage: what can be left out */
+} kinds[] = {
+    {"softmax", trace_rows, columns, 1u << BREAK_RESCALE | 1u << BREAK_MAX},
+    {"splitkv", trace_split_rows, trace_split_columns, 1u << BREAK_MAX | 1u << BREAK_WEIGHTS},
+    {"sum", trace_sum_rows, trace_sum_columns, 0},
+};
+
+static const struct kind *find_kind(const struct cmd_call *c)
+{
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (c->nwords == 1 && strcmp(c->words[0].text, kinds[i].word) == 0)
+            return &kinds[i];
+    return NULL;
+}
 
 static enum status parse_keys(struct cmd_call *c, struct trace *t, struct err *err)
 {
@@ -208,6 +214,10 @@ static enum status parse_keys(struct cmd_call *c, struct trace *t, struct err *e
         st = key_int(c, "D", 1, DIMS_MAX, &t->shape.D, err);
     if (st == ST_OK)
         st = key_int(c, "BC", 1, KEYS_MAX, &t->bc, err);
+    if (st == ST_OK)
+        st = key_int(c, "SPLITS", 1, SPLITS_MAX, &t->splits, err);
+    if (st == ST_OK)
+        st = key_int(c, "tries", 0, TRIES_MAX, &t->tries, err);
     if (st == ST_OK)
         st = key_int(c, "seed", 0, INT64_MAX, &seed, err);
     if (st == ST_OK)
@@ -225,13 +235,17 @@ static enum status parse_keys(struct cmd_call *c, struct trace *t, struct err *e
 static enum status exec_trace(struct session *s, struct cmd_call *c, struct err *err)
 {
     struct trace t = {.shape = SHAPE_DEFAULT, .seed = s->problem.seed, .bc = 4, .score_scale = 1};
+    const struct kind *kind = find_kind(c);
+    t.splits = t.tries = 4;
     t.shape.B = t.shape.H = t.shape.Hkv = t.shape.Sq = 1;
     t.shape.hkv_given = true;
     t.shape.Sk = 16;
     t.shape.D = 8;
-    if (c->nwords != 1 || strcmp(c->words[0].text, "softmax") != 0)
-        return err_set(err, ST_USAGE, "trace takes one word: softmax");
+    if (!kind)
+        return err_set(err, ST_USAGE, "trace takes one word: softmax, splitkv or sum");
     enum status st = parse_keys(c, &t, err);
+    if (st == ST_OK && t.broken && !(kind->breaks & 1u << t.broken))
+        st = err_set(err, ST_USAGE, "trace %s has no break=%s", kind->word, break_words[t.broken]);
     (void)call_option(c, "json"), (void)call_option(c, "csv"), (void)call_option(c, "md");
     if (st == ST_OK)
         st = call_finish(s, c, err);
@@ -239,8 +253,8 @@ static enum status exec_trace(struct session *s, struct cmd_call *c, struct err 
         return st;
     make_inputs(&t);
     make_scores(&t);
-    json_t *rows = trace_rows(&t);
-    st = call_rows(s, c, rows, columns, NULL);
+    json_t *rows = kind->rows(&t);
+    st = call_rows(s, c, rows, kind->columns, NULL);
     json_decref(rows);
     free_trace(&t);
     return st;
@@ -250,6 +264,8 @@ static const struct cmd_key trace_keys[] = {
     {"Sk", "keys, 16 by default", NULL},
     {"BC", "keys per tile, 4 by default", NULL},
     {"D", "head dimension, 8 by default", NULL},
+    {"SPLITS", "splitkv: blocks that share the keys, 4 by default", NULL},
+    {"tries", "sum: random orders of arrival, 4 by default", NULL},
     {"seed", "of the inputs", NULL},
     {"input", "kind of inputs", NULL},
     {"scale", "multiplies the scores", NULL},
@@ -260,16 +276,25 @@ static const struct cmd_key trace_keys[] = {
 const struct cmd_entry cmd_trace = {
     .name = "trace",
     .group = "Learn",
-    .usage = "softmax [Sk=] [BC=] [D=] [scale=] [break=rescale|max]",
-    .summary = "follow the online softmax of one query, tile by tile",
-    .help = "One row per K/V tile: the scores of its keys, the running maximum m, the factor that\n"
-            "the earlier sums are multiplied with (rescale), the running sum l, the unnormalised\n"
-            "output o (first column), what o/l would be if the row ended here, and the right\n"
-            "answer. break= leaves out the rescaling or the maximum.\n"
-            "  trace softmax\n"
+    .usage = "softmax|splitkv|sum [Sk=] [BC=] [D=] [SPLITS=] [scale=] [break=]",
+    .summary = "follow one query's arithmetic with real numbers: online softmax, split-KV, a sum",
+    .help = "softmax: one row per K/V tile: the scores of its keys, the running maximum m, the\n"
+            "factor that the earlier sums are multiplied with (rescale), the running sum l, the\n"
+            "unnormalised output o (first column), what o/l would be if the row ended here, and\n"
+            "the right answer. break= leaves out the rescaling or the maximum.\n"
             "  trace softmax Sk=64 BC=16\n"
             "  trace softmax break=rescale\n"
-            "  trace softmax scale=300 break=max\n",
+            "  trace softmax scale=300 break=max\n"
+            "\n"
+            "splitkv: one row per split, with m, l and o of its keys alone, its LSE = m + log(l),\n"
+            "its finished output o/l and its weight in the combination, which is the last row.\n"
+            "break=weights averages the parts, break=max takes exp(LSE) without a maximum.\n"
+            "  trace splitkv Sk=32 SPLITS=4\n"
+            "  trace splitkv Sk=32 SPLITS=4 scale=3 break=weights\n"
+            "\n"
+            "sum: the first column of V added up in float32: forward, backward, as a tree, and in\n"
+            "random orders as atomic additions might arrive. distinct counts different results.\n"
+            "  trace sum Sk=32 tries=8\n",
     .arg = ARG_WORD,
     .keys = trace_keys,
     .flags = CMD_ROWS,

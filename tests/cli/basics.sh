@@ -172,6 +172,8 @@ documented devices
 documented kernels
 documented lessons
 documented trace softmax
+documented trace splitkv
+documented trace sum
 documented doctor
 documented show
 documented show S

@@ -41,11 +41,23 @@ is "--restart forgets" says "$out" '"name":"online-softmax".*"done":0'
 # One CPU in the affinity mask is one core, however many the machine has.
 if command -v taskset >/dev/null; then
     cpu=$(taskset -pc $$ | sed 's/.*: *\([0-9]*\).*/\1/')
-    out=$(printf 'q\n' | taskset -c "$cpu" "$ATTNSCOPE" lesson qtile step=1 2>&1)
+    out=$(printf 'q\n' | taskset -c "$cpu" "$ATTNSCOPE" lesson splitkv step=1 2>&1)
     is "a lesson counts the CPUs that it may use" says "$out" 'needs 2 cores; 1 may be used'
 fi
 out=$("$ATTNSCOPE" trace softmax Sk=4 BC=4 scale=400 seed=42 break=max)
 is "trace shows infinity and NaN as what they are" says "$out" 'inf +nan +nan'
+run trace splitkv Sk=34 SPLITS=5 scale=3 seed=42 --json
+is "splits are combined into the right answer" says "$out" '"split":"all".*"max_diff":([0-9.]+e-|0\.0+[,}])'
+run trace splitkv Sk=34 SPLITS=5 scale=3 seed=42 break=weights --json
+is "and their plain average is another one" says "$out" '"split":"all".*"max_diff":0\.[0-9]+[,}]'
+run trace splitkv Sk=8 BC=4 SPLITS=4 --csv
+is "a split without keys weighs nothing" says "$out" '^3,0,-inf,0,0,,-inf,0,|^3,0,-inf,0\.0,0\.0,'
+run trace sum Sk=64 tries=8 --json
+is "rounded sums depend on the order" silent "$(printf '%s' "$out" | tail -1 | grep '"distinct":1,')"
+run trace sum Sk=64 tries=8 input=ramp --json
+is "exact ones do not" says "$out" '"order":"arrival 8".*"distinct":1,'
+run trace sum break=max
+is "what cannot be left out is refused" says "$err" 'sum has no break=max'
 
 run lesson measur
 is "a unique prefix is enough" says "$out" 'Measure before you believe'

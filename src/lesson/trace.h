@@ -1,0 +1,35 @@
+/* trace.h - the inputs that `trace` works on, and what it can follow through them.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef ATTNSCOPE_LESSON_TRACE_H
+#define ATTNSCOPE_LESSON_TRACE_H
+
+#include "lesson/internal.h"
+
+enum breakage { BREAK_NOTHING, BREAK_RESCALE, BREAK_MAX, BREAK_WEIGHTS };
+
+/* One query (B = H = Sq = 1) and its keys. */
+struct trace {
+    struct shape shape;
+    enum input_kind input;
+    uint64_t seed;
+    int64_t bc, splits, tries;
+    enum breakage broken;
+    double score_scale; /* scores are multiplied by it besides 1/sqrt(D) */
+    float *q, *k, *v;
+    float *score; /* Sk scores */
+};
+
+/* Output of the textbook softmax in float64, first column. */
+double trace_right_output(const struct trace *t);
+/* JSON has no infinity and no NaN; here they are what is to be seen, so they become words. */
+json_t *trace_real(double v);
+
+/* trace_split.c: the passes of split-KV, a row for each split and one for the combination. */
+json_t *trace_split_rows(const struct trace *t);
+extern const struct column trace_split_columns[];
+/* trace_sum.c: the first column of V added up in several orders, a row for each. */
+json_t *trace_sum_rows(const struct trace *t);
+extern const struct column trace_sum_columns[];
+
+#endif
