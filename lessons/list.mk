@@ -9,9 +9,12 @@ blob_files += \
 	%D%/09-query-tiles.md \
 	%D%/10-threads.md \
 	%D%/11-grid-starves.md \
-	%D%/12-qtile-fa2-splitkv.md \
+	%D%/12-loop-order.md \
 	%D%/13-nonmatmul.md \
 	%D%/14-warps.md \
 	%D%/15-causal.md \
+	%D%/16-splitkv.md \
+	%D%/17-atomics.md \
+	%D%/18-determinism.md \
 	%D%/19-smem-wall.md \
 	%D%/21-banks.md

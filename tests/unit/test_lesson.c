@@ -392,8 +392,8 @@ static void test_shipped(void)
         CU_ASSERT_EQUAL(lesson_find(place, &l, &err), ST_OK);
         CU_ASSERT_PTR_EQUAL(l, lesson_at(i));
     }
-    CU_ASSERT_EQUAL(lesson_find("qtile", &l, &err), ST_OK);
-    CU_ASSERT_STRING_EQUAL(lesson_name(l), "qtile-fa2-splitkv");
+    CU_ASSERT_EQUAL(lesson_find("loop", &l, &err), ST_OK);
+    CU_ASSERT_STRING_EQUAL(lesson_name(l), "loop-order");
     CU_ASSERT_EQUAL(lesson_find("measur3", &l, &err), ST_USAGE);
     CU_ASSERT(strstr(err.text, "\"measure\"") != NULL);
 }
