@@ -16,5 +16,11 @@ blob_files += \
 	%D%/16-splitkv.md \
 	%D%/17-atomics.md \
 	%D%/18-determinism.md \
-	%D%/19-smem-wall.md \
-	%D%/21-banks.md
+	%D%/19-smem-budget.md \
+	%D%/20-smem-wall.md \
+	%D%/21-banks.md \
+	%D%/22-wmma.md \
+	%D%/23-mma.md \
+	%D%/24-cp-async.md \
+	%D%/25-warp-spec.md \
+	%D%/30-audit.md

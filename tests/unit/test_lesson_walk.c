@@ -14,8 +14,9 @@
 
 /* In the order of the course. */
 static const char *const timeless[] = {
-    "blocks",    "correct", "naive-bytes", "threads", "fa1-2022",    "query-tiles", "grid-starves",
-    "nonmatmul", "warps",   "causal",      "atomics", "determinism", "smem-wall",   "banks",
+    "blocks",    "correct", "naive-bytes", "fa1-2022", "query-tiles", "threads",     "grid-starves",
+    "nonmatmul", "warps",   "causal",      "atomics",  "determinism", "smem-budget", "smem-wall",
+    "banks",     "wmma",    "mma",         "cp-async", "warp-spec",   "audit",
 };
 
 /* What is typed at a question: the outcome of an earlier walk, or something it is not. */
