@@ -55,12 +55,28 @@ static bool is_name_char(char c)
     return isalnum((unsigned char)c) || c == '_' || c == '.';
 }
 
-static int name_length(const char *text)
+/* "[3]"; 0: something else. */
+static int index_length(const char *text)
 {
     int n = 1;
-    while (is_name_char(text[n]))
+    if (*text != '[')
+        return 0;
+    while (isdigit((unsigned char)text[n]))
         n++;
-    return n;
+    return n > 1 && text[n] == ']' ? n + 1 : 0;
+}
+
+/* Rows have lists: "$1.grid[0]". */
+static int name_length(const char *text)
+{
+    int n = 1, index;
+    for (;;) {
+        while (is_name_char(text[n]))
+            n++;
+        if (*text != '$' || !(index = index_length(text + n)))
+            return n;
+        n += index;
+    }
 }
 
 /* Appends a node and returns its index. */

@@ -2,7 +2,7 @@
  *
  * Grammar (C precedence): ?: || && == != < <= > >= + - * / % unary - ! numbers names calls ( ).
  * Numbers may carry the suffixes of number.h (4k, 50%). Names are letters, digits, `_`, and may
- * begin with `$` and contain dots (`$last.median_us`). Built-in calls: ceil floor round min max abs
+ * begin with `$` and contain dots (`$last.median_us`), then also indices (`$1.grid[0]`). Built-in calls: ceil floor round min max abs
  * log2 sqrt pow2ceil; others are offered to the caller's `call`. All values are doubles, exact for
  * integers up to 2^53; true is 1, false is 0; `/` is real division.
  * A % right after a number is percent unless an operand follows it: `50% * x`, but `S % 64`.

@@ -217,8 +217,10 @@ static void add_header_text(struct str *out, const json_t *header, const char *f
     free(clean);
 }
 
-/* "h200 | recorded 2026-11-20T... | NVIDIA H200 | driver 580 | CUDA 13.0 | SM 1980 MHz | 96 rows" */
-static void add_heading(struct session *s, struct cmd_call *c, const struct recording *rec)
+/* "h200 | recorded 2026-11-20T... | NVIDIA H200 | driver 580 | CUDA 13.0 | SM 1980 MHz | 3 of 96
+ * rows" */
+static void add_heading(struct session *s, struct cmd_call *c, const struct recording *rec,
+                        size_t shown)
 {
     const size_t from = c->out->len;
     str_addf(c->out, "%s", rec->name);
@@ -227,7 +229,10 @@ static void add_heading(struct session *s, struct cmd_call *c, const struct reco
     add_header_text(c->out, rec->header, "driver", "driver ");
     add_header_text(c->out, rec->header, "cuda", "CUDA ");
     add_header_text(c->out, rec->header, "sm_clock_mhz", "clock ");
-    str_addf(c->out, " | %zu row%s\n", rec->nrows, rec->nrows == 1 ? "" : "s");
+    if (shown < rec->nrows)
+        str_addf(c->out, " | %zu of %zu rows\n", shown, rec->nrows);
+    else
+        str_addf(c->out, " | %zu row%s\n", rec->nrows, rec->nrows == 1 ? "" : "s");
     lines_wrap(c->out, from, call_width(s, c));
 }
 
@@ -235,21 +240,21 @@ static enum status exec_open(struct session *s, struct cmd_call *c, struct err *
 {
     const struct recording *rec;
     const bool text = call_format(c) == FORMAT_TEXT;
-    enum status st = call_finish(s, c, err);
-    if (st)
-        return st;
-    if (!c->nwords)
-        return open_list(s, c);
-    if (c->nwords > 1)
-        return err_set(err, ST_USAGE, "open takes one recording; compare takes two");
-    st = library_open(session_library(s), c->words[0].text, &rec, err);
+    json_t *rows;
+    if (!c->nwords) {
+        enum status st = call_finish(s, c, err);
+        return st ? st : open_list(s, c);
+    }
+    enum status st = library_open(session_library(s), c->words[0].text, &rec, err);
     if (st)
         return call_mark(c, st, c->words[0].at, (int)strlen(c->words[0].text), err);
+    st = recorded_rows(c, rec, &rows, err);
+    if (st)
+        return st;
     if (rec->note)
         session_note(s, "%s: %s", rec->name, rec->note);
     if (text)
-        add_heading(s, c, rec);
-    json_t *rows = recording_rows(rec);
+        add_heading(s, c, rec, json_array_size(rows));
     if (json_array_size(rows) || !text)
         call_rows(s, c, rows, recorded_columns, run_fields);
     if (json_array_size(rows))
@@ -258,19 +263,29 @@ static enum status exec_open(struct session *s, struct cmd_call *c, struct err *
     return ST_OK;
 }
 
+static const char *const l2_words[] = {"cold", "hot", NULL};
+static const struct cmd_key open_keys[] = {
+    {"l2", "rows measured with this state of the caches", l2_words},
+    {"backend", "rows of this backend", backend_names},
+    {0},
+};
+
 const struct cmd_entry cmd_open = {
     .name = "open",
     .group = "Look up",
-    .usage = "[FILE|NAME]",
+    .usage = "[FILE|NAME [K[,K...]] [shape] [params]]",
     .summary = "show a recording: what was measured on another machine, or earlier",
     .help =
         "Its rows come back with the origin \"recorded\", the device and the date, for export,\n"
         "report and results. Without a name it lists the recordings that come with the\n"
-        "program and those in <data>/attnscope/recordings.\n"
+        "program and those in <data>/attnscope/recordings. Kernels, parts of a shape, l2= and\n"
+        "parameters behind the name choose among its rows; a shape key takes lists and ranges.\n"
         "\n"
+        "  open h200-short fa2,splitkv S=64..512:x2\n"
         "  open h200.rec\n"
         "  open h200.rec; results fa2 S=4k; export h200.md\n",
     .arg = ARG_FILE,
-    .flags = CMD_ROWS,
+    .keys = open_keys,
+    .flags = CMD_SHAPE | CMD_ROWS,
     .exec = exec_open,
 };

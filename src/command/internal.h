@@ -186,6 +186,14 @@ json_t *recording_tables(const struct recording *rec);
 bool names_recordings(struct session *s, const struct cmd_call *c);
 enum status compare_recordings(struct session *s, struct cmd_call *c, struct err *err);
 
+/* ---- recorded.c ---- */
+
+/* The rows that fit the call's words behind the first (kernels, parts of a shape) and its pairs
+ * (shape keys with lists and ranges, l2, backend, parameters): all where there are none. The caller
+ * owns the array. ST_NO when no row fits. */
+enum status recorded_rows(struct cmd_call *c, const struct recording *rec, json_t **rows,
+                          struct err *err);
+
 /* ---- cmd_record.c ---- */
 
 extern const struct column recorded_columns[];

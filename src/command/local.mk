@@ -49,6 +49,7 @@ libattnscope_a_SOURCES += \
 	%D%/options.c \
 	%D%/output.c \
 	%D%/parse.c \
+	%D%/recorded.c \
 	%D%/request.c \
 	%D%/roof.c \
 	%D%/roof.h \

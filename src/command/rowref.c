@@ -2,7 +2,6 @@
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <ctype.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,19 +35,6 @@ json_t *session_row(const struct session *s, const char *name)
     return !*end && i > forgotten ? json_array_get(s->results, i - forgotten - 1) : NULL;
 }
 
-/* Numbers as they are; true and "pass" are 1, false and "fail" 0; all else is unknown. */
-static double number_of(const json_t *value)
-{
-    const char *text = json_string_value(value);
-    if (json_is_number(value))
-        return json_number_value(value);
-    if (json_is_boolean(value))
-        return json_is_true(value);
-    if (text && (!strcmp(text, "pass") || !strcmp(text, "fail")))
-        return !strcmp(text, "pass");
-    return NAN;
-}
-
 /* "$1.median_us"; a row or a field that is not there is no name. */
 static bool row_value(const void *ctx, const char *name, double *out)
 {
@@ -56,10 +42,13 @@ static bool row_value(const void *ctx, const char *name, double *out)
     if (*name != '$' || !dot)
         return false;
     char *row_name = xstrndup(name, (size_t)(dot - name));
-    const json_t *v = json_object_get(session_row(ctx, row_name), dot + 1);
+    char *field = xstrndup(dot + 1, strcspn(dot + 1, ".["));
+    const json_t *row = session_row(ctx, row_name);
+    const bool have = json_object_get(row, field) != NULL;
     free(row_name);
-    *out = v ? number_of(v) : NAN;
-    return v != NULL;
+    free(field);
+    *out = row_path_number(row, dot + 1);
+    return have;
 }
 
 enum status session_eval(const struct session *s, const char *text, double *out, struct err *err)

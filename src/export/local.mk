@@ -16,7 +16,7 @@ libattnscope_a_SOURCES += \
 	%D%/md.c \
 	%D%/model.c %D%/model.h \
 	%D%/report.c %D%/report.h \
-	%D%/rows.c %D%/rows.h \
+	%D%/rowpath.c %D%/rows.c %D%/rows.h \
 	%D%/scale.c %D%/scale.h \
 	%D%/table.c %D%/table.h \
 	%D%/text.c

@@ -31,6 +31,13 @@ void rows_format(struct str *out, const json_t *rows, const struct column *cols,
 /* Breaks the lines of *out from byte `from` on at blanks, to at most `width` columns; 0: not at all.
  * Further lines stand below the text that the first one's title or indentation leads to. */
 void lines_wrap(struct str *out, size_t from, int width);
+/* The value that a path leads to: "median_us", "worst.row", "grid[0]", "passes[1].threads"; NULL
+ * when there is none. Borrowed. */
+const json_t *row_path(const json_t *row, const char *path);
+/* The same as a number: true and "pass" are 1, false and "fail" 0, all else is unknown (NaN). A
+ * text or a list of texts can be asked for a word, 1 if it is that or has it, else 0:
+ * "origin.recorded", "limiter.smem"; and a list for its length: "samples_us.count". */
+double row_path_number(const json_t *row, const char *path);
 /* Markdown's closing lines: the environment and the command that reproduces the table. */
 void rows_md_footer(struct str *out, const char *command);
 

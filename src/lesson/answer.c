@@ -20,7 +20,9 @@ static enum status run_command(struct lesson_run *r, const char *line, struct st
     bool restricted = s->restricted;
     s->results = json_array();
     s->restricted = true;
+    library_shipped_only(session_library(s), true);
     enum status st = command_line(s, line, out, err);
+    library_shipped_only(session_library(s), false);
     s->restricted = restricted;
     json_array_extend(r->values.rows, s->results);
     json_array_extend(before, s->results);
@@ -31,12 +33,30 @@ static enum status run_command(struct lesson_run *r, const char *line, struct st
 
 static enum status answer_run(struct lesson_run *r, struct str *out, struct err *err)
 {
-    enum status st = run_command(r, run_item(r)->text, out, err);
+    const struct item *it = run_item(r);
+    char *line = xstrdup(r->command);
+    enum status st = run_command(r, line, out, err);
+    free(line);
     run_new_text(r);
+    if (st == ST_NO_GPU && it->recording && !r->no_gpu) { /* a driver without a GPU */
+        str_addf(out, "%s\n", err->text);
+        r->no_gpu = true;
+        run_advance(r);
+        return ST_OK;
+    }
     if (st != ST_OK && st != ST_NO) {
         run_offer_retry(r);
         return st;
     }
+    r->item++;
+    run_advance(r);
+    return ST_OK;
+}
+
+static enum status take_guess(struct lesson_run *r, double v)
+{
+    run_set_guess(r, run_item(r)->name, v);
+    run_new_text(r);
     r->item++;
     run_advance(r);
     return ST_OK;
@@ -51,11 +71,24 @@ static enum status answer_number(struct lesson_run *r, const char *input, struct
         return err_set(err, ST_USAGE, "type a number, or hint, again, back, skip, quit");
     if (number_parse(input, &v, err) != ST_OK)
         return ST_USAGE;
-    run_set_guess(r, run_item(r)->name, v);
-    run_new_text(r);
-    r->item++;
-    run_advance(r);
-    return ST_OK;
+    return take_guess(r, v);
+}
+
+static enum status answer_order(struct lesson_run *r, const char *input, struct err *err)
+{
+    double code;
+    enum status st = order_parse(run_item(r), input, &code, err);
+    return st == ST_OK ? take_guess(r, code) : st;
+}
+
+static enum status answer_line(struct lesson_run *r, const char *input, struct err *err)
+{
+    const struct source_lines *l = &r->source;
+    int64_t line;
+    enum status st = number_parse_int("line", input, l->first, l->first + l->count - 1, &line, err);
+    return st == ST_OK ? take_guess(r, (double)line)
+                       : err_set(err, ST_USAGE, "type the number of a line, %d to %d", l->first,
+                                 l->first + l->count - 1);
 }
 
 /* By its word, its beginning if that is unique, or its number. */
@@ -89,11 +122,7 @@ static enum status answer_choice(struct lesson_run *r, const char *input, struct
         str_free(&words);
         return ST_USAGE;
     }
-    run_set_guess(r, run_item(r)->name, i + 1);
-    run_new_text(r);
-    r->item++;
-    run_advance(r);
-    return ST_OK;
+    return take_guess(r, i + 1);
 }
 
 /* Back to the step's first command; what was predicted stands. */
@@ -160,6 +189,10 @@ static enum status answer_here(struct lesson_run *r, const char *input, struct s
         return answer_number(r, input, err);
     case LESSON_CHOICE:
         return answer_choice(r, input, err);
+    case LESSON_ORDER:
+        return answer_order(r, input, err);
+    case LESSON_LINE:
+        return answer_line(r, input, err);
     case LESSON_DONE:
         return ST_OK;
     default:
@@ -172,7 +205,7 @@ static enum status answer_here(struct lesson_run *r, const char *input, struct s
     if (r->screen.want == LESSON_RETRY)
         retry(r);
     else
-        leave_step(r, 1);
+        leave_step(r, r->next - r->step);
     return ST_OK;
 }
 

@@ -71,13 +71,16 @@ enum lesson_want {
     LESSON_READ,   /* nothing to type: Enter goes on */
     LESSON_NUMBER, /* a number, suffixes of base/number.h allowed */
     LESSON_CHOICE, /* one of `options` */
+    LESSON_ORDER,  /* all of `options` in an order */
+    LESSON_LINE,   /* the number of one of `lines` */
     LESSON_RUN,    /* Enter runs `command` */
     LESSON_RETRY,  /* a gate failed: Enter runs the step's commands again */
     LESSON_DONE,   /* the lesson is over */
 };
 
 struct lesson_option {
-    const char *key; /* what is typed: the option's word, or its number from 1 */
+    const char *key; /* what is typed: the option's word, or its number from 1; in an order also its
+                        letter, a for the first */
     const char *text;
 };
 
@@ -86,13 +89,15 @@ struct lesson_screen {
     const char *lesson, *title, *heading; /* name, title, the step's title */
     int step, steps;                      /* step counts from 0 */
     const char *text; /* new prose, wrapped at the width given; lines end with '\n'; may be "" */
-    const char *question; /* LESSON_NUMBER, LESSON_CHOICE: one paragraph, not wrapped; else NULL */
+    const char *question; /* of what waits for an answer: one paragraph, not wrapped; else NULL */
     const char *prompt;   /* one line, without a line end: "Your guess, in us" */
     const char *command;  /* LESSON_RUN: the command; else NULL */
     const char *try_out;  /* a command of this step to play with: the one that waits, else the
                              first; NULL when the step has none */
-    const struct lesson_option *options; /* LESSON_CHOICE */
+    const struct lesson_option *options; /* LESSON_CHOICE, LESSON_ORDER */
     int noptions;
+    const char *const *lines; /* LESSON_LINE: source, numbered from first_line */
+    int nlines, first_line;
     int hints_left;  /* of this step */
     unsigned serial; /* grows when `text` is new: after a hint or a wrong answer it is the same */
     enum lesson_want want;

@@ -233,6 +233,29 @@ static int add_text(MD_TEXTTYPE type, const MD_CHAR *text, MD_SIZE size, void *c
 
 /* ---- the whole ---- */
 
+/* Questions are whole, and names are known here or from an earlier step. */
+static enum status check_step(struct parser *p, int i)
+{
+    const struct lesson_stage *step = &p->lesson->steps[i];
+    for (size_t j = 0; j < step->nitems; j++) {
+        const struct item *it = &step->items[j];
+        if ((it->kind == ITEM_CHOICE || it->kind == ITEM_ORDER) && it->noptions < 2)
+            return err_set(p->err, ST_USAGE, "%s: %s \"%s\" needs two %s or more", p->file,
+                           it->kind == ITEM_CHOICE ? "choice" : "order", it->name,
+                           it->kind == ITEM_CHOICE ? "options" : "items");
+        if (it->kind == ITEM_WHERE && !it->nanchors)
+            return err_set(p->err, ST_USAGE, "%s: where \"%s\" needs an \"at TEXT\"", p->file,
+                           it->name);
+    }
+    char *unknown = carry_unknown(p->lesson, i);
+    if (!unknown)
+        return ST_OK;
+    err_set(p->err, ST_USAGE, "%s: step \"%s\": no step kept or asked for \"%s\" before", p->file,
+            step->title, unknown);
+    free(unknown);
+    return ST_USAGE;
+}
+
 static enum status check_whole(struct parser *p)
 {
     struct lesson *l = p->lesson;
@@ -242,13 +265,11 @@ static enum status check_whole(struct parser *p)
     if (l->nsteps == 0)
         return err_set(p->err, ST_USAGE, "%s: a lesson needs at least one \"##\" heading, a step",
                        p->file);
-    for (size_t i = 0; i < l->nsteps; i++)
-        for (size_t j = 0; j < l->steps[i].nitems; j++) {
-            const struct item *it = &l->steps[i].items[j];
-            if (it->kind == ITEM_CHOICE && it->noptions < 2)
-                return err_set(p->err, ST_USAGE, "%s: choice \"%s\" needs two options or more",
-                               p->file, it->name);
-        }
+    for (size_t i = 0; i < l->nsteps; i++) {
+        enum status st = check_step(p, (int)i);
+        if (st != ST_OK)
+            return st;
+    }
     return ST_OK;
 }
 
@@ -321,9 +342,16 @@ static void item_clear(struct item *it)
         expr_free(it->options[i].when);
     }
     free(it->options);
+    for (size_t i = 0; i < it->nanchors; i++)
+        free(it->anchors[i]);
+    free(it->anchors);
+    free(it->kernel);
+    free(it->from);
+    free(it->to);
     free(it->name);
     free(it->text);
     free(it->right);
+    free(it->recording);
     expr_free(it->expr);
 }
 

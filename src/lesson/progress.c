@@ -13,7 +13,10 @@ static const char schema[] =
     "  PRIMARY KEY (lesson, step));"
     "CREATE TABLE IF NOT EXISTS lesson_prediction ("
     "  lesson TEXT NOT NULL, step TEXT NOT NULL, name TEXT NOT NULL, guess REAL, outcome REAL,"
-    "  is_right INTEGER NOT NULL, device TEXT, version TEXT NOT NULL, time TEXT NOT NULL);";
+    "  is_right INTEGER NOT NULL, device TEXT, version TEXT NOT NULL, time TEXT NOT NULL);"
+    "CREATE TABLE IF NOT EXISTS lesson_value ("
+    "  lesson TEXT NOT NULL, name TEXT NOT NULL, value REAL, time TEXT NOT NULL,"
+    "  PRIMARY KEY (lesson, name));";
 
 #ifndef PACKAGE_VERSION
 #define PACKAGE_VERSION "unknown"
@@ -111,6 +114,39 @@ enum status progress_predict(struct sqlite3 *db, const struct prediction *p, str
     return rc == SQLITE_DONE ? ST_OK : failed(db, err);
 }
 
+enum status progress_keep(struct sqlite3 *db, const char *lesson, const char *name, double value,
+                          struct err *err)
+{
+    static const char sql[] = "INSERT OR REPLACE INTO lesson_value VALUES (?1, ?2, ?3,"
+                              " strftime('%Y-%m-%dT%H:%M:%SZ', 'now'))";
+    sqlite3_stmt *s = NULL;
+    if (!db)
+        return ST_OK;
+    if (sqlite3_prepare_v2(db, sql, -1, &s, NULL) != SQLITE_OK)
+        return failed(db, err);
+    sqlite3_bind_text(s, 1, lesson, -1, SQLITE_STATIC);
+    sqlite3_bind_text(s, 2, name, -1, SQLITE_STATIC);
+    bind_real(s, 3, value);
+    int rc = sqlite3_step(s);
+    sqlite3_finalize(s);
+    return rc == SQLITE_DONE ? ST_OK : failed(db, err);
+}
+
+void progress_kept(struct sqlite3 *db, const char *lesson,
+                   void (*take)(void *ctx, const char *name, double value), void *ctx)
+{
+    bool row;
+    sqlite3_stmt *s =
+        ask(db, "SELECT name, value FROM lesson_value WHERE lesson = ?1 AND value IS NOT NULL",
+            lesson, NULL, &row);
+    for (; row; row = sqlite3_step(s) == SQLITE_ROW) {
+        const char *name = (const char *)sqlite3_column_text(s, 0);
+        if (name)
+            take(ctx, name, sqlite3_column_double(s, 1));
+    }
+    sqlite3_finalize(s);
+}
+
 void progress_score(struct sqlite3 *db, const char *lesson, int *made, int *right)
 {
     bool row;
@@ -125,8 +161,9 @@ void progress_score(struct sqlite3 *db, const char *lesson, int *made, int *righ
 enum status progress_clear(struct sqlite3 *db, const char *lesson, struct err *err)
 {
     static const char *const sql[] = {"DELETE FROM lesson_progress WHERE lesson = ?1",
-                                      "DELETE FROM lesson_prediction WHERE lesson = ?1"};
-    for (int i = 0; db && i < 2; i++) {
+                                      "DELETE FROM lesson_prediction WHERE lesson = ?1",
+                                      "DELETE FROM lesson_value WHERE lesson = ?1"};
+    for (int i = 0; db && i < 3; i++) {
         bool row;
         sqlite3_stmt *s = ask(db, sql[i], lesson, NULL, &row);
         if (sqlite3_finalize(s) != SQLITE_OK || !s)

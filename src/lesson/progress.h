@@ -1,4 +1,4 @@
-/* progress.h - what a learner has done and predicted, in two tables of the results file.
+/* progress.h - what a learner has done, predicted and found out, in tables of the results file.
  *
  * Lessons are known by their name, steps by their title, so that a lesson may grow without losing
  * what was done. All functions do nothing when `db` is NULL.
@@ -16,7 +16,8 @@ enum progress { PROGRESS_NONE, PROGRESS_SKIPPED, PROGRESS_DONE };
 /* One prediction and what came of it. `device` is where the outcome was measured. */
 struct prediction {
     const char *lesson, *step, *name;
-    double guess, outcome; /* of a choice: the numbers of the options, from 1 */
+    double guess, outcome; /* of a choice: the numbers of the options, from 1; of an order: see
+                              order_parse(); of a line: its number */
     bool right;
     const char *device; /* NULL unknown */
 };
@@ -30,6 +31,12 @@ enum status progress_set(struct sqlite3 *db, const char *lesson, const char *ste
 enum status progress_predict(struct sqlite3 *db, const struct prediction *p, struct err *err);
 /* Predictions of a lesson so far: how many, and how many were right. */
 void progress_score(struct sqlite3 *db, const char *lesson, int *made, int *right);
+/* Values for later steps: kept ones, predictions ("guess.x") and outcomes. An unknown one takes its
+ * predecessor's place, and is not there. */
+enum status progress_keep(struct sqlite3 *db, const char *lesson, const char *name, double value,
+                          struct err *err);
+void progress_kept(struct sqlite3 *db, const char *lesson,
+                   void (*take)(void *ctx, const char *name, double value), void *ctx);
 /* Forgets everything about a lesson. */
 enum status progress_clear(struct sqlite3 *db, const char *lesson, struct err *err);
 

@@ -50,7 +50,7 @@ static void blank_line(struct lesson_run *r)
         str_addc(&r->text, '\n');
 }
 
-static void add_paragraph(struct lesson_run *r, const char *text)
+void run_add(struct lesson_run *r, const char *text)
 {
     blank_line(r);
     text_wrap(&r->text, text, 0, r->width);
@@ -73,11 +73,11 @@ static void add_code(struct lesson_run *r, const char *text)
     }
 }
 
-static void add_filled(struct lesson_run *r, const char *text)
+void run_add_filled(struct lesson_run *r, const char *text)
 {
     struct str s = {0};
     values_fill(&r->values, text, &s);
-    add_paragraph(r, str_text(&s));
+    run_add(r, str_text(&s));
     str_free(&s);
 }
 
@@ -93,7 +93,9 @@ static const char *first_command(const struct lesson_stage *at)
 void run_refresh(struct lesson_run *r)
 {
     struct lesson_screen *s = &r->screen;
-    const struct item *it = s->want == LESSON_CHOICE || s->want == LESSON_RUN ? run_item(r) : NULL;
+    const bool asks = s->want == LESSON_NUMBER || s->want == LESSON_CHOICE ||
+                      s->want == LESSON_ORDER || s->want == LESSON_LINE;
+    const bool options = s->want == LESSON_CHOICE || s->want == LESSON_ORDER;
     s->lesson = r->lesson->name;
     s->title = r->lesson->title;
     s->heading = run_stage(r)->title;
@@ -101,128 +103,18 @@ void run_refresh(struct lesson_run *r)
     s->steps = (int)r->lesson->nsteps;
     s->text = str_text(&r->text);
     s->prompt = r->prompt;
-    s->question = s->want == LESSON_NUMBER || s->want == LESSON_CHOICE ? run_item(r)->text : NULL;
-    s->command = s->want == LESSON_RUN ? it->text : NULL;
+    s->question = asks ? run_item(r)->text : NULL;
+    s->command = s->want == LESSON_RUN ? r->command : NULL;
     s->try_out = s->command ? s->command : first_command(run_stage(r));
-    s->options = s->want == LESSON_CHOICE ? r->options : NULL;
-    s->noptions = s->want == LESSON_CHOICE ? (int)it->noptions : 0;
+    s->options = options ? r->options : NULL;
+    s->noptions = options ? (int)run_item(r)->noptions : 0;
+    s->lines = s->want == LESSON_LINE ? (const char *const *)r->source.text : NULL;
+    s->nlines = s->lines ? r->source.count : 0;
+    s->first_line = r->source.first;
     s->hints_left = (int)(run_stage(r)->nhints - r->hints);
 }
 
-/* ---- evaluation ---- */
-
-/* Unknown names are unknown values here: the lesson was checked when it was written. */
-static double evaluate(const struct lesson_run *r, const struct expr *e)
-{
-    struct expr_env env = values_env(&r->values);
-    struct err err = ERR_INIT;
-    double v;
-    return expr_eval(e, &env, &v, &err) == ST_OK ? v : REAL_UNKNOWN;
-}
-
-static bool holds(double v)
-{
-    return !isnan(v) && v != 0;
-}
-
-static void record_prediction(struct lesson_run *r, const char *name, double guess, double outcome,
-                              bool right)
-{
-    const struct prediction p = {
-        .lesson = r->lesson->name,
-        .step = run_stage(r)->title,
-        .name = name,
-        .guess = guess,
-        .outcome = outcome,
-        .right = right,
-        .device = values_device(&r->values),
-    };
-    struct err err = ERR_INIT;
-    if (!r->retried && progress_predict(r->db, &p, &err) != ST_OK)
-        session_note(r->session, "%s", err.text);
-}
-
-static double guess_of(const struct lesson_run *r, const char *name)
-{
-    char *full = xasprintf("guess.%s", name);
-    double v = values_get(&r->values, full);
-    free(full);
-    return v;
-}
-
-void run_set_guess(struct lesson_run *r, const char *name, double v)
-{
-    char *full = xasprintf("guess.%s", name);
-    values_set(&r->values, full, v);
-    free(full);
-}
-
-/* The guess beside the outcome, in the learner's own numbers. */
-static void reveal_number(struct lesson_run *r, const struct item *question)
-{
-    char guessed[NUMBER_BUF], measured[NUMBER_BUF], off[NUMBER_BUF];
-    double guess = guess_of(r, question->name), outcome = evaluate(r, question->expr);
-    bool right = fabs(guess - outcome) <= question->within * fabs(outcome);
-    number_fmt(guessed, guess, 3);
-    number_fmt(measured, outcome, 3);
-    char *line;
-    if (isnan(outcome))
-        line = xasprintf("You said %s; there is no outcome to hold it against.", guessed);
-    else if (right)
-        line = xasprintf("You said %s; it is %s. That is within %.0f %%.", guessed, measured,
-                         question->within * 100);
-    else if (guess > 0 && outcome > 0)
-        line = guess > outcome
-                   ? xasprintf("You said %s; it is %s: your guess was %s times too large.", guessed,
-                               measured, number_fmt(off, guess / outcome, 2))
-                   : xasprintf("You said %s; it is %s: %s times what you said.", guessed, measured,
-                               number_fmt(off, outcome / guess, 2));
-    else
-        line = xasprintf("You said %s; it is %s.", guessed, measured);
-    add_paragraph(r, line);
-    free(line);
-    values_set(&r->values, question->name, outcome);
-    record_prediction(r, question->name, guess, outcome, right);
-}
-
-/* Which option turned out to hold: its number from 1, or NaN. */
-static double right_option(const struct lesson_run *r, const struct item *question)
-{
-    for (size_t i = 0; i < question->noptions; i++)
-        if (holds(evaluate(r, question->options[i].when)))
-            return (double)(i + 1);
-    return REAL_UNKNOWN;
-}
-
-static void reveal_choice(struct lesson_run *r, const struct item *question)
-{
-    double guess = guess_of(r, question->name), outcome = right_option(r, question);
-    bool right = guess == outcome;
-    char *line;
-    if (isnan(outcome))
-        line = xstrdup("None of the answers fits what was measured here.");
-    else if (right)
-        line = xasprintf("Right: %s.", question->options[(size_t)outcome - 1].text);
-    else
-        line = xasprintf("You said: %s. It is: %s.",
-                         isnan(guess) ? "-" : question->options[(size_t)guess - 1].text,
-                         question->options[(size_t)outcome - 1].text);
-    add_paragraph(r, line);
-    free(line);
-    values_set(&r->values, question->name, outcome);
-    record_prediction(r, question->name, guess, outcome, right);
-}
-
-static void reveal(struct lesson_run *r, const struct item *it)
-{
-    const struct item *question = stage_question(run_stage(r), it->name);
-    if (question->kind == ITEM_PREDICT)
-        reveal_number(r, question);
-    else
-        reveal_choice(r, question);
-    if (*it->text)
-        add_filled(r, it->text);
-}
+/* ---- gates ---- */
 
 /* A gate speaks in words: "[ok] both results are right". When it does not hold, its condition and
  * the values in it are added, for those who want to know what was asked. */
@@ -230,7 +122,7 @@ static bool pass_gate(struct lesson_run *r, const struct item *it)
 {
     struct expr_env env = values_env(&r->values);
     struct str s = {0};
-    bool passed = holds(evaluate(r, it->expr));
+    bool passed = expr_is_true(values_eval(&r->values, it->expr));
     if (passed) {
         str_addf(&s, "[ok] %s", it->right ? it->right : "as it should be");
     } else {
@@ -238,7 +130,7 @@ static bool pass_gate(struct lesson_run *r, const struct item *it)
         expr_substitute(it->expr, &env, &s);
         str_addc(&s, ')');
     }
-    add_paragraph(r, str_text(&s));
+    run_add(r, str_text(&s));
     str_free(&s);
     return passed;
 }
@@ -258,25 +150,42 @@ static void finish_step(struct lesson_run *r)
         if (made) {
             char *line =
                 xasprintf("Predictions in this lesson so far: %d, right: %d.", made, right);
-            add_paragraph(r, line);
+            run_add(r, line);
             free(line);
         }
     }
     run_want(r, last ? LESSON_DONE : LESSON_READ, last ? "The end" : "Enter: next step");
 }
 
-static void offer_choice(struct lesson_run *r, const struct item *it)
+static void offer_options(struct lesson_run *r, const struct item *it)
 {
     r->options = xrealloc(r->options, it->noptions * sizeof *r->options);
     for (size_t i = 0; i < it->noptions; i++)
         r->options[i] = (struct lesson_option){it->options[i].word, it->options[i].text};
-    run_want(r, LESSON_CHOICE, "Your answer");
 }
 
-/* For a question, the item's text is lesson_screen.question: it stays in sight while it waits. */
-static void ask_number(struct lesson_run *r)
+static void offer_command(struct lesson_run *r, const struct item *it)
 {
-    run_want(r, LESSON_NUMBER, "Your guess");
+    if (recorded_is_meant(r, it)) {
+        char *note = recorded_note(r->session, it);
+        run_add(r, note);
+        free(note);
+    }
+    free(r->command);
+    r->command = recorded_command(r, it);
+    run_want(r, LESSON_RUN, "Enter: run it");
+}
+
+/* The source is part of what is asked. */
+static void ask_where(struct lesson_run *r, const struct item *it)
+{
+    struct err err = ERR_INIT;
+    source_lines_clear(&r->source);
+    if (source_lines_find(r->session, it, &r->source, &err) != ST_OK) {
+        session_note(r->session, "%s", err.text);
+        source_lines_clear(&r->source);
+    }
+    run_want(r, LESSON_LINE, "Number of the line");
 }
 
 void run_offer_retry(struct lesson_run *r)
@@ -291,7 +200,7 @@ static bool do_item(struct lesson_run *r, const struct item *it)
 {
     switch (it->kind) {
     case ITEM_PARAGRAPH:
-        add_paragraph(r, it->text);
+        run_add(r, it->text);
         return true;
     case ITEM_BULLET:
         add_bullet(r, it->text, r->item == 0 || it[-1].kind != ITEM_BULLET);
@@ -300,27 +209,35 @@ static bool do_item(struct lesson_run *r, const struct item *it)
         add_code(r, it->text);
         return true;
     case ITEM_SAY:
-        add_filled(r, it->text);
+        run_add_filled(r, it->text);
         return true;
     case ITEM_REVEAL:
-        reveal(r, it);
+        run_reveal(r, it);
         return true;
     case ITEM_KEEP:
-        values_set(&r->values, it->name, evaluate(r, it->expr));
+        run_keep(r, it->name, values_eval(&r->values, it->expr));
         return true;
     case ITEM_EXPECT:
         if (pass_gate(r, it))
             return true;
         run_offer_retry(r);
         return false;
-    case ITEM_PREDICT:
-        ask_number(r);
+    case ITEM_PREDICT: /* what is asked is lesson_screen.question: it stays in sight */
+        run_want(r, LESSON_NUMBER, "Your guess");
         return false;
     case ITEM_CHOICE:
-        offer_choice(r, it);
+        offer_options(r, it);
+        run_want(r, LESSON_CHOICE, "Your answer");
+        return false;
+    case ITEM_ORDER:
+        offer_options(r, it);
+        run_want(r, LESSON_ORDER, "Your order, smallest first");
+        return false;
+    case ITEM_WHERE:
+        ask_where(r, it);
         return false;
     case ITEM_RUN:
-        run_want(r, LESSON_RUN, "Enter: run it");
+        offer_command(r, it);
         return false;
     }
     return true;
@@ -351,18 +268,54 @@ void run_forget_rows(struct lesson_run *r)
     json_array_clear(r->values.rows);
 }
 
+/* Can step `step` not be done on this machine? */
+static bool missing_here(const struct lesson_run *r, int step)
+{
+    char *why = missing(&r->lesson->steps[step]);
+    free(why);
+    return why != NULL;
+}
+
+/* The step goes on with what an earlier one kept. */
+static void offer_source(struct lesson_run *r, int from)
+{
+    const char *title = r->lesson->steps[from].title;
+    char *text =
+        xasprintf("This step goes on with what step %d, \"%s\", found out here. That is not "
+                  "on record; take it first, this one follows.",
+                  from + 1, title);
+    char *prompt = xasprintf("Enter: go to step %d, or skip", from + 1);
+    run_add(r, text);
+    run_want(r, LESSON_READ, prompt);
+    r->next = from;
+    free(text);
+    free(prompt);
+}
+
+static char *no_source(struct lesson_run *r, int from)
+{
+    r->skipping = true;
+    return xasprintf("This step goes on with what step %d, \"%s\", finds out, which cannot be done "
+                     "here.",
+                     from + 1, r->lesson->steps[from].title);
+}
+
 void run_open_step(struct lesson_run *r, int step)
 {
     r->step = step;
     r->item = r->hints = 0;
+    r->next = step + 1;
     r->retried = false;
     run_forget_rows(r);
     char *why = missing(run_stage(r));
+    int from = why ? -1 : carry_source(r, step);
     r->skipping = why != NULL;
-    if (why) {
-        add_paragraph(r, why);
-        add_paragraph(r,
-                      "It is left out here and recorded as skipped; the text stays in the file.");
+    if (from >= 0 && !missing_here(r, from)) {
+        offer_source(r, from);
+    } else if (why || from >= 0) {
+        why = why ? why : no_source(r, from);
+        run_add(r, why);
+        run_add(r, "It is left out here and recorded as skipped; the text stays in the file.");
         finish_step(r);
         free(why);
     } else {
@@ -396,6 +349,7 @@ struct lesson_run *lesson_run_new(struct session *s, const struct lesson *l, int
                                    : width;
     values_init(&r->values);
     values_set(&r->values, "cores", pool_usable_cpus());
+    carry_load(r);
     bool given = step >= 0 && (size_t)step < l->nsteps;
     run_open_step(r, given ? step : first_open_step(r));
     run_refresh(r);
@@ -409,7 +363,9 @@ void lesson_run_free(struct lesson_run *r)
     values_clear(&r->values);
     str_free(&r->text);
     free(r->prompt);
+    free(r->command);
     free(r->options);
+    source_lines_clear(&r->source);
     free(r);
 }
 

@@ -8,6 +8,8 @@
 
 #include "base/mem.h"
 #include "base/number.h"
+#include "base/sanitize.h"
+#include "export/rows.h"
 #include "lesson/internal.h"
 
 void values_init(struct values *v)
@@ -73,19 +75,6 @@ static const json_t *row_of(const struct values *v, const char *name, const char
     return i >= 1 && i <= n ? json_array_get(v->rows, i - 1) : NULL;
 }
 
-/* Numbers as they are, true and "pass" as 1, false and "fail" as 0, all else unknown. */
-static double number_of(const json_t *value)
-{
-    if (json_is_number(value))
-        return json_number_value(value);
-    if (json_is_boolean(value))
-        return json_is_true(value);
-    const char *text = json_string_value(value);
-    if (text && (strcmp(text, "pass") == 0 || strcmp(text, "fail") == 0))
-        return strcmp(text, "pass") == 0;
-    return REAL_UNKNOWN;
-}
-
 static bool lookup(const void *ctx, const char *name, double *out)
 {
     const struct values *v = ctx;
@@ -94,13 +83,23 @@ static bool lookup(const void *ctx, const char *name, double *out)
         const char *field;
         const json_t *row = row_of(v, name, &field);
         if (row)
-            *out = number_of(json_object_get(row, field));
+            *out = row_path_number(row, field);
         return true;
     }
     const struct value *found = find(v, name);
     if (found)
         *out = found->v;
     return found != NULL;
+}
+
+/* known(x): a question that may be asked about what is missing. */
+static bool call(const void *ctx, const char *name, int argc, const double *argv, double *out)
+{
+    (void)ctx;
+    if (strcmp(name, "known") != 0 || argc != 1)
+        return false;
+    *out = !isnan(argv[0]);
+    return true;
 }
 
 static const char *name_at(const void *ctx, size_t i)
@@ -111,7 +110,15 @@ static const char *name_at(const void *ctx, size_t i)
 
 struct expr_env values_env(const struct values *v)
 {
-    return (struct expr_env){.value = lookup, .names = name_at, .ctx = v};
+    return (struct expr_env){.value = lookup, .call = call, .names = name_at, .ctx = v};
+}
+
+double values_eval(const struct values *v, const struct expr *e)
+{
+    struct expr_env env = values_env(v);
+    struct err err = ERR_INIT;
+    double x;
+    return expr_eval(e, &env, &x, &err) == ST_OK ? x : REAL_UNKNOWN;
 }
 
 const char *values_device(const struct values *v)
@@ -125,7 +132,7 @@ const char *values_device(const struct values *v)
 /* The format at the end of `inside`, cut off; "" if there is none. */
 static const char *cut_format(char *inside)
 {
-    static const char *const formats[] = {":us", ":int", ":pct", ":bytes"};
+    static const char *const formats[] = {":us", ":int", ":pct", ":bytes", ":text"};
     size_t len = strlen(inside);
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
         size_t n = strlen(formats[i]);
@@ -154,9 +161,34 @@ static void add_number(struct str *out, double x, const char *format)
         str_add(out, number_fmt(buf, x, 3));
 }
 
-void values_fill(const struct values *v, const char *text, struct str *out)
+/* {$1.device:text}: a word or sentence of a row, as it is. */
+static void add_row_text(const struct values *v, const char *name, struct str *out)
+{
+    const char *field;
+    const json_t *row = *name == '$' ? row_of(v, name, &field) : NULL;
+    const char *text = row ? json_string_value(row_path(row, field)) : NULL;
+    char *clean = sanitize_line(text ? text : "-");
+    str_add(out, clean);
+    free(clean);
+}
+
+static void add_value(const struct values *v, char *inside, struct str *out)
 {
     struct expr_env env = values_env(v);
+    struct err err = ERR_INIT;
+    const char *format = cut_format(inside);
+    double x = REAL_UNKNOWN;
+    if (strcmp(format, "text") == 0) {
+        add_row_text(v, inside, out);
+        return;
+    }
+    if (expr_eval_text(inside, &env, &x, &err) != ST_OK)
+        x = REAL_UNKNOWN;
+    add_number(out, x, format);
+}
+
+void values_fill(const struct values *v, const char *text, struct str *out)
+{
     while (*text) {
         const char *end = *text == '{' ? strchr(text, '}') : NULL;
         if (!end) {
@@ -164,14 +196,23 @@ void values_fill(const struct values *v, const char *text, struct str *out)
             continue;
         }
         char *inside = xstrndup(text + 1, (size_t)(end - text - 1));
-        const char *format = cut_format(inside);
-        double x = REAL_UNKNOWN;
-        struct err err = ERR_INIT;
-        if (expr_eval_text(inside, &env, &x, &err) != ST_OK)
-            x = REAL_UNKNOWN;
-        add_number(out, x, format);
+        add_value(v, inside, out);
         free(inside);
         text = end + 1;
+    }
+}
+
+void values_text_names(const char *text, void (*visit)(void *ctx, const char *name), void *ctx)
+{
+    const char *end;
+    for (const char *p = strchr(text, '{'); p && (end = strchr(p, '}')); p = strchr(end, '{')) {
+        char *inside = xstrndup(p + 1, (size_t)(end - p - 1));
+        struct expr *e = NULL;
+        cut_format(inside);
+        if (expr_parse(inside, &e, NULL) == ST_OK)
+            expr_names(e, visit, ctx);
+        expr_free(e);
+        free(inside);
     }
 }
 

@@ -86,7 +86,10 @@ static void print_heading(struct str *out, const struct lesson_screen *at)
 static void print_prompt(struct str *out, const struct lesson_screen *at)
 {
     for (int i = 0; i < at->noptions; i++)
-        str_addf(out, "  %-8s %s\n", at->options[i].key, at->options[i].text);
+        if (at->want == LESSON_ORDER)
+            str_addf(out, "  %c) %-8s %s\n", 'a' + i, at->options[i].key, at->options[i].text);
+        else
+            str_addf(out, "  %-8s %s\n", at->options[i].key, at->options[i].text);
     if (at->command)
         str_addf(out, "\n  $ %s\n", at->command);
     if (at->want != LESSON_DONE)
@@ -106,8 +109,10 @@ static void print_screen(struct str *out, const struct lesson_screen *at, struct
         print_heading(out, at);
     if (at->step != was->step || at->serial != was->serial) {
         str_add(out, at->text);
+        for (int i = 0; i < at->nlines; i++)
+            str_addf(out, "%5d  %s\n", at->first_line + i, at->lines[i]);
         if (at->question) {
-            str_add(out, *at->text ? "\n" : "");
+            str_add(out, *at->text || at->nlines ? "\n" : "");
             text_wrap(out, at->question, 0, width);
         }
     }

@@ -24,8 +24,9 @@ struct shelf {
 };
 
 struct library {
-    struct shelf *shelves; /* the user's first: they hide shipped ones of the same name */
+    struct shelf *shelves; /* by name; the user's before a shipped one, which it hides */
     size_t n, cap;
+    bool shipped_only;
     struct recording **files; /* opened by path */
     size_t nfiles, capfiles;
     const struct recording **opened; /* in the order of opening; borrowed from the above */
@@ -40,18 +41,10 @@ static char *rec_name(const char *file)
     return len > 4 && strcmp(file + len - 4, ".rec") == 0 ? xstrndup(file, len - 4) : NULL;
 }
 
-static bool has_name(const struct library *l, const char *name)
-{
-    for (size_t i = 0; i < l->n; i++)
-        if (strcmp(l->shelves[i].name, name) == 0)
-            return true;
-    return false;
-}
-
 /* `name` and `path` are consumed. */
 static void add_shelf(struct library *l, char *name, char *path, const struct blob *blob)
 {
-    if (!name || l->n >= SHELF_MAX || has_name(l, name)) {
+    if (!name || (path && l->n >= SHELF_MAX)) {
         free(name);
         free(path);
         return;
@@ -62,7 +55,22 @@ static void add_shelf(struct library *l, char *name, char *path, const struct bl
 
 static int by_name(const void *a, const void *b)
 {
-    return strcmp(((const struct shelf *)a)->name, ((const struct shelf *)b)->name);
+    const struct shelf *x = a, *y = b;
+    const int order = strcmp(x->name, y->name);
+    return order ? order : !x->path - !y->path;
+}
+
+static bool in_sight(const struct library *l, size_t i)
+{
+    const struct shelf *s = &l->shelves[i];
+    if (s->path)
+        return !l->shipped_only;
+    return l->shipped_only || !i || strcmp(s[-1].name, s->name) != 0;
+}
+
+void library_shipped_only(struct library *l, bool on)
+{
+    l->shipped_only = on;
 }
 
 static void find_user(struct library *l)
@@ -114,7 +122,10 @@ void library_free(struct library *l)
 const char *library_name(const void *library, size_t i)
 {
     const struct library *l = library;
-    return i < l->n ? l->shelves[i].name : NULL;
+    for (size_t k = 0; k < l->n; k++)
+        if (in_sight(l, k) && i-- == 0)
+            return l->shelves[k].name;
+    return NULL;
 }
 
 const struct recording *library_opened(const struct library *l, size_t i)
@@ -147,7 +158,7 @@ static enum status read_shelf(struct shelf *s, struct err *err)
 static struct shelf *find_shelf(struct library *l, const char *name)
 {
     for (size_t i = 0; i < l->n; i++)
-        if (strcmp(l->shelves[i].name, name) == 0)
+        if (in_sight(l, i) && strcmp(l->shelves[i].name, name) == 0)
             return &l->shelves[i];
     return NULL;
 }
@@ -202,7 +213,7 @@ enum status library_open(struct library *l, const char *name, const struct recor
     *out = NULL;
     enum status st = ST_USAGE;
     struct shelf *s = find_shelf(l, name);
-    if (is_file(name))
+    if (!l->shipped_only && is_file(name))
         st = open_file(l, name, out, err);
     else if (!s)
         return no_recording(l, name, err);
@@ -250,7 +261,7 @@ const struct recorded_row *library_best(struct library *l, const struct recordin
 {
     const struct recorded_row *best = NULL;
     for (size_t i = 0; i < l->n; i++)
-        if (!l->shelves[i].broken && !read_shelf(&l->shelves[i], NULL))
+        if (in_sight(l, i) && !l->shelves[i].broken && !read_shelf(&l->shelves[i], NULL))
             better(l->shelves[i].rec, q, &best);
     for (size_t i = 0; i < l->nfiles; i++)
         better(l->files[i], q, &best);

@@ -99,6 +99,9 @@ struct ratio recorded_ratio(const struct recorded_row *now, const struct recorde
 struct library;
 struct library *library_new(void);
 void library_free(struct library *l);
+/* From now on, until it is switched off, only shipped recordings are found, by name: lessons come from
+ * strangers. */
+void library_shipped_only(struct library *l, bool on);
 /* `name` is a file, or the name of a recording; it stays open for look-ups. Borrowed. ST_USAGE with
  * the nearest name. */
 enum status library_open(struct library *l, const char *name, const struct recording **out,

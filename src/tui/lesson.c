@@ -218,6 +218,12 @@ static void next(struct lessons *l)
     case LESSON_CHOICE:
         app_message(l->app, ROLE_NORMAL, "choose with a to %c", 'a' + l->noptions - 1);
         break;
+    case LESSON_ORDER:
+        prompt_open(l->app->session, "order: ", "", false, answer_done, l);
+        break;
+    case LESSON_LINE:
+        prompt_open(l->app->session, "line: ", "", false, answer_done, l);
+        break;
     case LESSON_DONE:
         close_run(l);
         break;

@@ -69,11 +69,71 @@ is "a step too far is a usage error" [ "$rc" -eq 2 ]
 
 # A lesson from a stranger.
 mkdir -p "$HOME/.local/share/attnscope/lessons"
+
+# What a step asks for beside numbers and choices, recorded figures, and what steps take over.
+cat >"$HOME/.local/share/attnscope/lessons/asks.md" <<'END'
+# Asks
+
+## Order
+
+```attnscope
+order rank within 5% : Which is faster?
+item slow = $naive.median_us : three passes
+item fast = $fa2.median_us : tiles
+run naive,fa2 S=512 B=1 H=1 D=64 f16 n=3 | recorded h200-short
+reveal rank : {$1.device:text}
+keep both = $1.median_us + $2.median_us
+expect known(both) : no | there are times
+```
+
+## Where
+
+```attnscope
+where line in fa2 : Which line?
+from // P = 2^
+to __syncwarp
+at exp2f(m[i]
+reveal line
+expect both > 0 && known(line) : no | taken over
+```
+END
+if [ ! -e /dev/nvidiactl ]; then
+    run_input 'fast slow
+
+' lesson asks
+    is "recorded figures say where and when" says "$out" 'recorded ones \(NVIDIA H200'
+    is "the command opens the recording" says "$out" '\$ open h200-short naive,fa2 S=512'
+    is "an order is judged" says "$out" 'Right, you said: fast < slow. It is: fast 107 < slow 177'
+    run_input '999
+170
+' lesson asks # taken up again: the value is there
+    is "a lesson goes on where it was left" says "$out" '2/2 Where'
+    is "a kept value outlives the program" says "$out" '\[ok\] taken over'
+    is "a line that is not shown is refused" says "$out" '! type the number of a line'
+    is "the source is shown once" [ "$(printf '%s' "$out" | grep -c 'const float correction')" -eq 2 ]
+    run_input q lesson asks step=2 --restart
+    is "a step says what it needs" says "$out" 'goes on with what step 1, "Order"'
+fi
+(
+    : "${ATTNSCOPE_FAKECUDA:?}"
+    export ATTNSCOPE_LIBCUDA="$ATTNSCOPE_FAKECUDA/fakecuda.so"
+    export ATTNSCOPE_LIBNVRTC="$ATTNSCOPE_LIBCUDA"
+    printf 'fast slow\n\nq\n' | FAKECUDA="" "$ATTNSCOPE" lesson asks --restart >live 2>&1
+    printf 'fast slow\n\n\nq\n' | FAKECUDA="cuInit:1=100" "$ATTNSCOPE" lesson asks --restart >none 2>&1
+)
+is "with a GPU the lesson measures" says "$(cat live)" '\$ run naive,fa2 .*backend=cuda'
+is "and says so" says "$(cat live)" 'pass +live$'
+is "with a driver and no GPU it opens the recording" says "$(cat none)" 'It is: fast 107 < slow 177'
+rm live none "$HOME/.local/share/attnscope/lessons/asks.md"
+
 printf '# Evil\n\n## S\n\n```attnscope\nrun naive > x\n```\n' \
     >"$HOME/.local/share/attnscope/lessons/evil.md"
 printf '# Mine \033[31m\n\n## S\n\nText \033]0;x\007.\n' \
     >"$HOME/.local/share/attnscope/lessons/mine.md"
+printf '# Thief\n\n## S\n\n```attnscope\nopen /etc/passwd\n```\n' \
+    >"$HOME/.local/share/attnscope/lessons/thief.md"
 run lessons
+is "a lesson that opens a file is refused" says "$err" 'thief.md:6: open takes the name'
 is "a lesson that redirects is refused, with file and line" says "$err" 'evil.md:6'
 is "the user's own lesson is listed" says "$out" 'mine'
 run_input '' lesson mine

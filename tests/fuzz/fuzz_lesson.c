@@ -17,6 +17,10 @@ const char *const fuzz_seeds[] = {
     "# T\n## S\n```attnscope\nchoice c : Which?\noption a when $last.m > 1 : this\n"
     "option b when !($last.m > 1) :\n  that\ntrace softmax\nreveal c\nkeep k = max(1, $fa2.n)\n"
     "needs cores 2\nsay {k:pct}\n```\n## Z\n\n> quote\n\n    code\n\n| a | b |\n|---|---|\n",
+    "# T\n## S\n```attnscope\norder o within 5% : Which first?\nitem a = $1.n : this\n"
+    "item b = $2.n : that\nwhere w in fa2 : Where?\nat exp2f\nfrom // P\nto }\n"
+    "run naive S=4 | recorded h200-short\nopen h200-short fa2 S=4\nreveal o : {$1.device:text}\n"
+    "reveal w\nexpect known(o) && $1.grid[0] > guess.w && $1.limiter.smem : no\n```\n",
     "T\n=\n\nS\n-\n\n~~~attnscope\ncompare fa2,naive base=naive\n~~~\n<!-- x -->\n&amp; \\x00 "
     "[l](u)\n",
     NULL,
@@ -38,6 +42,11 @@ const char *const fuzz_tokens[] = {
     ";",        "\x1b[31m", "\xe2\x80\xae",
     "\x9b",     "\\x00",    "\t",
     "\r",       "quit",     "999999999999",
+    "order ",   "item ",    "where ",
+    "at ",      "from ",    "to ",
+    "open ",    " in fa2 ", " | recorded ",
+    "[0]",      "known(",   ":text}",
+    "py:",      "../",      "guess.",
     NULL,
 };
 
@@ -53,12 +62,13 @@ static int check_command(const char *line)
 {
     static const char *const verbs[] = {
         "run",      "check",   "compare", "sweep",   "plan",   "occupancy", "roofline",
-        "timeline", "kernels", "devices", "explain", "source", "trace",
+        "timeline", "kernels", "devices", "explain", "source", "trace",     "open",
     };
     size_t len = strcspn(line, " \t");
     for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
         if (strlen(verbs[i]) == len && memcmp(verbs[i], line, len) == 0)
-            return strpbrk(line, ";><|") || strstr(line, " output=") || strstr(line, "\toutput=")
+            return strpbrk(line, ";><|") || strstr(line, " output=") || strstr(line, "\toutput=") ||
+                           strstr(line, " py:") || (str_starts(line, "open ") && strchr(line, '/'))
                        ? fuzz_broken("let through: %s", line)
                        : 0;
     return fuzz_broken("a verb that is not for lessons: %s", line);
@@ -69,6 +79,14 @@ static int check_item(const struct values *v, const struct item *it)
     struct str s = {0};
     if (!is_clean(it->text, it->kind == ITEM_CODE))
         return fuzz_broken("a control character in a text");
+    for (size_t i = 0; i < it->nanchors; i++)
+        if (!is_clean(it->anchors[i], false) || !is_clean(it->from, false) ||
+            !is_clean(it->to, false) || !is_clean(it->kernel, false))
+            return fuzz_broken("a control character in a text of the source");
+    if (it->recording &&
+        strspn(it->recording, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                              "0123456789_-") != strlen(it->recording))
+        return fuzz_broken("a recording that is no name: %s", it->recording);
     for (size_t i = 0; i < it->noptions; i++)
         if (!is_clean(it->options[i].word, false) || !is_clean(it->options[i].text, false))
             return fuzz_broken("a control character in an option");

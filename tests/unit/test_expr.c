@@ -15,8 +15,9 @@ static const struct {
     const char *name;
     double value;
 } variables[] = {
-    {"Sq", 1024}, {"Sk", 2048}, {"D", 64},         {"BR", 48},
-    {"neg", -3},  {"u", NAN},   {"inf", INFINITY}, {"$1.median_us", 4.25},
+    {"Sq", 1024},       {"Sk", 2048}, {"D", 64},         {"BR", 48},
+    {"neg", -3},        {"u", NAN},   {"inf", INFINITY}, {"$1.median_us", 4.25},
+    {"$1.grid[0]", 16},
 };
 enum { NVARIABLES = sizeof variables / sizeof *variables };
 
@@ -322,6 +323,11 @@ static void test_names(void)
     expr_calls(e, join, &calls);
     CU_ASSERT_STRING_EQUAL(str_text(&names), "a b $last.x a ");
     CU_ASSERT_STRING_EQUAL(str_text(&calls), "tiles other ");
+    CU_ASSERT_EQUAL(eval("$1.grid[0]*2"), 32);
+    expr_free(e);
+    CU_ASSERT_EQUAL(expr_parse("D[0]", &e, NULL), ST_USAGE); /* rows alone have lists */
+    CU_ASSERT_EQUAL(expr_parse("$1.x[1", &e, NULL), ST_USAGE);
+    CU_ASSERT_EQUAL(expr_parse("$1.x[]", &e, NULL), ST_USAGE);
     str_free(&names);
     str_free(&calls);
     expr_free(e);

@@ -19,6 +19,22 @@ static const char *const timeless[] = {
     "banks",     "wmma",    "mma",         "cp-async", "warp-spec",   "audit",
 };
 
+/* An order as the engine keeps it, forwards or backwards. */
+static char *order_reply(const struct item *it, double known, bool right)
+{
+    struct str s = {0};
+    char digits[24] = "";
+    if (!isnan(known))
+        snprintf(digits, sizeof digits, "%.0f", known);
+    for (size_t i = 0; isnan(known) && i < it->noptions; i++)
+        str_addf(&s, "%zu ", i + 1);
+    for (size_t i = 0, n = strlen(digits); i < n; i++) {
+        const char d = digits[right ? i : n - 1 - i];
+        str_addf(&s, "%c ", d == '0' ? '=' : d);
+    }
+    return str_take(&s);
+}
+
 /* What is typed at a question: the outcome of an earlier walk, or something it is not. */
 static char *reply(const struct lesson_run *r, const struct values *outcomes, bool right)
 {
@@ -26,6 +42,13 @@ static char *reply(const struct lesson_run *r, const struct values *outcomes, bo
     char *name = xasprintf("%d.%s", r->step, it->name);
     double known = values_get(outcomes, name);
     free(name);
+    if (r->screen.want == LESSON_LINE) {
+        const int first = r->screen.first_line, last = first + r->screen.nlines - 1;
+        const int line = isnan(known) ? first : (int)known;
+        return xasprintf("%d", right ? line : line < last ? line + 1 : first);
+    }
+    if (r->screen.want == LESSON_ORDER)
+        return order_reply(it, known, right);
     if (r->screen.want == LESSON_NUMBER)
         return xasprintf("%.17g", isnan(known) ? -1e9 : right ? known : known * 3 + 7);
     size_t option = isnan(known) ? 0 : (size_t)known - 1;
@@ -86,7 +109,8 @@ static int walk_through(const struct lesson *l, struct values *outcomes, bool ri
     int hits = 0;
     for (int turn = 0; turn < 200 && lesson_step(r)->want != LESSON_DONE; turn++) {
         enum lesson_want want = lesson_step(r)->want;
-        bool asks = want == LESSON_NUMBER || want == LESSON_CHOICE;
+        bool asks = want == LESSON_NUMBER || want == LESSON_CHOICE || want == LESSON_ORDER ||
+                    want == LESSON_LINE;
         char *input = asks ? reply(r, outcomes, right) : xstrdup("");
         CU_ASSERT_EQUAL(lesson_answer(r, input, &out, &err), ST_OK);
         free(input);
@@ -95,6 +119,8 @@ static int walk_through(const struct lesson *l, struct values *outcomes, bool ri
         for (const char *p = text; (p = strstr(p, "That is within")); p++)
             hits++;
         for (const char *p = text; (p = strstr(p, "Right: ")); p++)
+            hits++;
+        for (const char *p = text; (p = strstr(p, "Right, you said: ")); p++)
             hits++;
         if (lesson_step(r)->want == LESSON_READ || lesson_step(r)->want == LESSON_DONE) {
             note_outcomes(r, outcomes);

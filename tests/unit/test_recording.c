@@ -332,6 +332,12 @@ static void test_library(void)
     CU_ASSERT_PTR_NULL(library_best(l, &q));
     q = (struct recording_query){.kernel = "fa2", .params = "BR=64"};
     CU_ASSERT_PTR_NULL(library_best(l, &q));
+    library_shipped_only(l, true);
+    CU_ASSERT_EQUAL(library_open(l, "mine", &rec, &err), ST_USAGE);
+    CU_ASSERT_EQUAL(library_open(l, newer, &rec, &err), ST_USAGE);
+    CU_ASSERT_EQUAL(library_open(l, "h200-short", &rec, &err), ST_OK);
+    library_shipped_only(l, false);
+    CU_ASSERT_EQUAL(library_open(l, "mine", &rec, &err), ST_OK);
     library_free(l);
     free(newer);
     free(from);

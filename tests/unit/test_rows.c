@@ -3,6 +3,8 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "tap.h"
 
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -187,7 +189,37 @@ static void test_wrap(void)
         "\u00e4\u00e4\u00e4\u00e4 \u00e4\u00e4\u00e4\u00e4 \u00e4\u00e4\u00e4\u00e4 xxxxx\n");
 }
 
+static void test_path(void)
+{
+    static const struct {
+        const char *path;
+        double want; /* NaN: unknown */
+    } cases[] = {
+        {"n", 3},           {"nothing", NAN},   {"check", 1},       {"check.pass", 1},
+        {"check.fail", 0},  {"worst.row", 7},   {"worst.col", NAN}, {"grid[1]", 8},
+        {"grid[9]", NAN},   {"grid.count", 3},  {"grid", NAN},      {"limits.smem", 1},
+        {"limits.sm", 0},   {"buf[1].size", 5}, {"buf[1].x[0]", 9}, {"buf[0]x", NAN},
+        {"grid[", NAN},     {"grid[]", NAN},    {"grid[-1]", NAN},  {"buf[1].size.x", NAN},
+        {"none.word", NAN}, {"yes", 1},         {"n.x", NAN},       {"", NAN},
+    };
+    json_t *row = json_pack("{s:i,s:s,s:{s:i},s:[i,i,i],s:[s,s],s:[n,{s:i,s:[i]}],s:n,s:b}", "n", 3,
+                            "check", "pass", "worst", "row", 7, "grid", 4, 8, 1, "limits", "regs",
+                            "smem", "buf", "size", 5, "x", 9, "none", "yes", 1);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(row);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const double got = row_path_number(row, cases[i].path);
+        if (isnan(cases[i].want) ? !isnan(got) : got != cases[i].want)
+            printf("# %s: %g\n", cases[i].path, got);
+        CU_ASSERT(isnan(cases[i].want) ? isnan(got) : got == cases[i].want);
+    }
+    CU_ASSERT(isnan(row_path_number(NULL, "n")));
+    CU_ASSERT_STRING_EQUAL(json_string_value(row_path(row, "limits[1]")), "smem");
+    CU_ASSERT_PTR_NULL(row_path(row, "limits.smem"));
+    json_decref(row);
+}
+
 static const struct tap_test tests[] = {
+    {"a value within a row, by its path", test_path},
     {"text: aligned, reasons below, equal columns left out", test_text},
     {"text: a narrow terminal loses columns, then cuts names", test_narrow},
     {"a column that wraps", test_wrapped_column},

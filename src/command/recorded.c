@@ -1,0 +1,146 @@
+/* recorded.c - which rows of a recording are asked for: by kernel, shape, parameters, caches.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/sanitize.h"
+#include "command/internal.h"
+
+/* Is `word` one of the words of `text`, which `separators` part? */
+static bool has_word(const char *text, const char *word, const char *separators)
+{
+    const size_t len = strlen(word);
+    for (const char *p = text; *p; p += strcspn(p, separators), p += strspn(p, separators))
+        if (!strncmp(p, word, len) && (!p[len] || strchr(separators, p[len])))
+            return true;
+    return false;
+}
+
+/* A shape is as asked if asking changes nothing. */
+static bool shape_is(const json_t *row, const char *key, const char *value)
+{
+    struct shape have = SHAPE_DEFAULT, want;
+    bool known = false;
+    const char *text = row_text(row, "shape");
+    if (!text || shape_parse(text, &have, NULL))
+        return false;
+    want = have;
+    const enum status st = key ? shape_set(&want, key, value, &known, NULL)
+                               : shape_set_word(&want, value, &known, NULL);
+    return !st && known && shape_equal(&have, &want);
+}
+
+static bool shape_is_any(const json_t *row, const struct cmd_pair *p)
+{
+    char **values;
+    int n;
+    bool found = false;
+    if (axis_expand(p->value, &values, &n, NULL))
+        return false;
+    for (int i = 0; i < n && !found; i++)
+        found = shape_is(row, p->key, values[i]);
+    axis_free(values, n);
+    return found;
+}
+
+static bool param_is(const json_t *row, const struct cmd_pair *p)
+{
+    const char *params = row_text(row, "params");
+    char *word = xasprintf("%s=%s", p->key, p->value);
+    const bool found = params && has_word(params, word, " ");
+    free(word);
+    return found;
+}
+
+/* A field of texts, of which a row has one. */
+static bool is_text_key(const char *key)
+{
+    return !strcmp(key, "l2") || !strcmp(key, "backend");
+}
+
+static bool pair_fits(const json_t *row, const struct cmd_pair *p)
+{
+    if (is_shape_key(p->key))
+        return shape_is_any(row, p);
+    if (!is_text_key(p->key))
+        return param_is(row, p);
+    const char *have = row_text(row, p->key);
+    return have && has_word(p->value, have, ",");
+}
+
+static bool fits(const json_t *row, const struct cmd_call *c)
+{
+    const char *kernel = row_text(row, "kernel");
+    for (int i = 1; i < c->nwords; i++) {
+        const char *word = c->words[i].text;
+        if (is_shape_word(word) ? !shape_is(row, NULL, word)
+                                : !kernel || !has_word(word, kernel, ","))
+            return false;
+    }
+    for (int i = 0; i < c->npairs; i++)
+        if (!pair_fits(row, &c->pairs[i]))
+            return false;
+    return true;
+}
+
+/* Has any row this parameter? */
+static bool is_param(const struct recording *rec, const char *key)
+{
+    const size_t len = strlen(key);
+    for (size_t i = 0; i < rec->nrows; i++) {
+        const char *at = row_text(rec->rows[i].row, "params");
+        for (; at && (at = strstr(at, key)); at += len)
+            if (at[len] == '=')
+                return true;
+    }
+    return false;
+}
+
+/* A value that is none would fit nothing, and nobody would know why. Keys that nobody has are left
+ * for call_finish(). */
+static enum status check_pairs(struct cmd_call *c, const struct recording *rec, struct err *err)
+{
+    for (int i = 0; i < c->npairs; i++) {
+        struct cmd_pair *p = &c->pairs[i];
+        struct shape scratch = SHAPE_DEFAULT;
+        char **values = NULL;
+        int n = 0;
+        bool known;
+        enum status st = ST_OK;
+        p->used = is_shape_key(p->key) || is_text_key(p->key) || is_param(rec, p->key);
+        if (!is_shape_key(p->key))
+            continue;
+        st = axis_expand(p->value, &values, &n, err);
+        for (int k = 0; k < n && !st; k++)
+            st = shape_set(&scratch, p->key, values[k], &known, err);
+        axis_free(values, n);
+        if (st)
+            return call_mark(c, st, p->value_at, (int)strlen(p->value), err);
+    }
+    return ST_OK;
+}
+
+enum status recorded_rows(struct cmd_call *c, const struct recording *rec, json_t **rows,
+                          struct err *err)
+{
+    *rows = NULL;
+    enum status st = check_pairs(c, rec, err);
+    if (!st)
+        st = call_finish(NULL, c, err);
+    if (st)
+        return st;
+    *rows = json_array();
+    for (size_t i = 0; i < rec->nrows; i++)
+        if (fits(rec->rows[i].row, c))
+            json_array_append(*rows, rec->rows[i].row);
+    if (json_array_size(*rows) || (c->nwords < 2 && !c->npairs))
+        return ST_OK;
+    json_decref(*rows);
+    *rows = NULL;
+    char *name = sanitize_line(rec->name);
+    err_set(err, ST_NO, "no row of %s fits; open %s shows what it has", name, name);
+    free(name);
+    return ST_NO;
+}

@@ -1,0 +1,85 @@
+/* recorded.c - `run K ... | recorded NAME`: measured where there is a GPU, else opened.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backend/backend.h"
+#include "base/mem.h"
+#include "base/sanitize.h"
+#include "lesson/run.h"
+
+static bool is_shape_key(const char *word, size_t len)
+{
+    for (const struct shape_key *k = shape_keys; k->name; k++)
+        if (strlen(k->name) == len && memcmp(k->name, word, len) == 0)
+            return true;
+    return false;
+}
+
+/* What says which rows are meant, not how they are to be measured: kernels, the shape, parameters
+ * (which are written in capitals), the state of the caches. */
+static bool chooses_rows(const char *word)
+{
+    const size_t len = strcspn(word, "=");
+    if (*word == '-')
+        return false;
+    return !word[len] || isupper((unsigned char)*word) || is_shape_key(word, len) ||
+           strncmp(word, "l2=", 3) == 0;
+}
+
+static char *open_command(const struct item *it)
+{
+    struct str line = {0};
+    char *words = xstrdup(it->text), *rest = NULL;
+    bool l2 = false;
+    str_addf(&line, "open %s", it->recording);
+    (void)strtok_r(words, " \t", &rest);
+    for (char *word; (word = strtok_r(NULL, " \t", &rest));) {
+        l2 |= strncmp(word, "l2=", 3) == 0;
+        if (chooses_rows(word) && strcmp(word, "l2=both") != 0)
+            str_addf(&line, " %s", word);
+    }
+    if (!l2)
+        str_add(&line, " l2=cold"); /* as run measures when nothing is said */
+    free(words);
+    return str_take(&line);
+}
+
+bool recorded_is_meant(const struct lesson_run *r, const struct item *it)
+{
+    return it->recording && (r->no_gpu || !backend_present("cuda"));
+}
+
+char *recorded_command(const struct lesson_run *r, const struct item *it)
+{
+    if (recorded_is_meant(r, it))
+        return open_command(it);
+    if (it->recording && !strstr(it->text, " backend="))
+        return xasprintf("%s backend=cuda", it->text);
+    return xstrdup(it->text);
+}
+
+/* A text of the header; "-" where it is unknown. The caller frees. */
+static char *header_text(const struct recording *rec, const char *field)
+{
+    const char *text = rec ? json_string_value(json_object_get(rec->header, field)) : NULL;
+    return sanitize_line(text ? text : "-");
+}
+
+char *recorded_note(struct session *s, const struct item *it)
+{
+    const struct recording *rec = NULL;
+    struct library *library = session_library(s);
+    library_shipped_only(library, true);
+    (void)library_peek(library, it->recording, &rec, NULL);
+    library_shipped_only(library, false);
+    char *device = header_text(rec, "device"), *time = header_text(rec, "time");
+    char *note = xasprintf("There is no GPU to measure here: the figures are recorded ones (%s, "
+                           "%.10s). With a GPU this step runs: %s",
+                           device, time, it->text);
+    free(device);
+    free(time);
+    return note;
+}

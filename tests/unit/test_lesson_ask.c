@@ -1,0 +1,432 @@
+/* test_lesson_ask.c - orderings, lines of a source, recorded figures, what steps take over from each
+ * other.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "lesson/progress.h"
+#include "lesson/run.h"
+#include "tap.h"
+
+#define STEP(title, ...) "\n## " title "\n\n```attnscope\n" __VA_ARGS__ "\n```\n"
+
+static struct lesson *parse(const char *text, struct err *err)
+{
+    struct lesson *l;
+    *err = ERR_INIT;
+    return lesson_parse("x/07-ask.md", text, strlen(text), &l, err) == ST_OK ? l : NULL;
+}
+
+static void expect_refused(const char *text, const char *part)
+{
+    struct err err;
+    struct lesson *l = parse(text, &err);
+    CU_ASSERT_PTR_NULL(l);
+    if (!strstr(err.text, part)) {
+        printf("# wanted \"%s\", got \"%s\"\n", part, err.text);
+        CU_FAIL("wrong sentence");
+    }
+    lesson_free(l);
+}
+
+static void expect_text(const char *text, const char *part)
+{
+    if (!strstr(text, part)) {
+        printf("# wanted \"%s\" in \"%s\"\n", part, text);
+        CU_FAIL("the text is another one");
+    }
+}
+
+struct walk {
+    struct session *s;
+    struct lesson *l;
+    struct lesson_run *r;
+    struct str out;
+    struct err err;
+};
+
+static struct walk walk_new(const char *text, int step)
+{
+    struct walk w = {.s = session_new("test"), .err = ERR_INIT};
+    w.l = parse(text, &w.err);
+    if (!w.l)
+        printf("# %s\n", w.err.text);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(w.l);
+    w.r = lesson_run_new(w.s, w.l, step, 80);
+    return w;
+}
+
+static void walk_free(struct walk *w)
+{
+    lesson_run_free(w->r);
+    lesson_free(w->l);
+    session_free(w->s);
+    str_free(&w->out);
+}
+
+static enum lesson_want answer(struct walk *w, const char *input, enum status expected)
+{
+    w->err = ERR_INIT;
+    str_clear(&w->out);
+    enum status st = lesson_answer(w->r, input, &w->out, &w->err);
+    if (st != expected)
+        printf("# \"%s\" gave %d: %s\n", input, st, w->err.text);
+    CU_ASSERT_EQUAL(st, expected);
+    return lesson_step(w->r)->want;
+}
+
+static const char *text_of(const struct walk *w)
+{
+    return lesson_step(w->r)->text;
+}
+
+/* ---- order ---- */
+
+static const char order_lesson[] = "# T\n" STEP(
+    "S", "order rank within 5% : Smallest first?\n"
+         "item one = $1.l : a\nitem two = 2 * $1.l : b\nitem like = 2.05 * $1.l : c\n"
+         "trace softmax Sk=4 BC=4 seed=42\nreveal rank : so\nexpect rank == 1203 : no\nhint h");
+
+static void test_order(void)
+{
+    struct walk w = walk_new(order_lesson, 0);
+    CU_ASSERT_EQUAL(lesson_step(w.r)->want, LESSON_ORDER);
+    CU_ASSERT_EQUAL(lesson_step(w.r)->noptions, 3);
+    CU_ASSERT_STRING_EQUAL(lesson_step(w.r)->question, "Smallest first?");
+    CU_ASSERT_EQUAL(answer(&w, "one two", ST_USAGE), LESSON_ORDER); /* one is missing */
+    expect_text(w.err.text, "all 3");
+    CU_ASSERT_EQUAL(answer(&w, "one two two", ST_USAGE), LESSON_ORDER);
+    expect_text(w.err.text, "\"two\"");
+    CU_ASSERT_EQUAL(answer(&w, "one three like", ST_USAGE), LESSON_ORDER);
+    CU_ASSERT_EQUAL(answer(&w, "", ST_USAGE), LESSON_ORDER);
+    CU_ASSERT_EQUAL(answer(&w, "one like two", ST_OK), LESSON_RUN);
+    CU_ASSERT_EQUAL(answer(&w, "", ST_OK), LESSON_DONE);
+    expect_text(text_of(&w), "Right, you said: one < like < two."); /* not distinguishable */
+    expect_text(text_of(&w), "two 5.83 = like 5.98");
+    expect_text(text_of(&w), "not distinguishable, within 5 %");
+    expect_text(text_of(&w), "Predictions in this lesson so far: 1, right: 1.");
+    walk_free(&w);
+}
+
+/* What is typed, and whether it is right where two of four are alike: 1 < 2 = 3 < 4. */
+static void test_order_answers(void)
+{
+    struct choice_option options[] = {
+        {"aa", "", NULL}, {"ab", "", NULL}, {"bb", "", NULL}, {"cc", "", NULL}};
+    const struct item q = {.kind = ITEM_ORDER, .within = 0.05, .options = options, .noptions = 4};
+    const double value[] = {1, 2, 2.04, 4};
+    static const struct {
+        const char *typed;
+        double code; /* NaN: refused */
+        bool right;
+    } cases[] = {
+        {"aa ab bb cc", 1234, true},
+        {"aa, ab, bb, cc", 1234, true},
+        {"aa<bb<ab<cc", 1324, true},
+        {"aa ab = bb cc", 12034, true},
+        {"aa=ab bb cc", 10234, false},
+        {"cc bb ab aa", 4321, false},
+        {"abcd", 1234, true},
+        {"4321", 4321, false},
+        {"1 2 3 4", 1234, true},
+        {"aa ab bb c", NAN, false},
+        {"aa = ab = bb = cc", 1020304, false},
+        {"aa ab bb", NAN, false},
+        {"aa ab bb dd", NAN, false},
+        {"abcc", NAN, false},
+        {"= aa ab bb cc", 1234, true},
+        {"a = b c d", 10234, false},
+    };
+    CU_ASSERT_EQUAL(order_outcome(&q, value), 12034);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct err err = ERR_INIT;
+        double code = NAN;
+        enum status st = order_parse(&q, cases[i].typed, &code, &err);
+        if ((st == ST_OK) == (isnan(cases[i].code) != 0) || (st == ST_OK && code != cases[i].code))
+            printf("# \"%s\": %d, %.0f, %s\n", cases[i].typed, st, code, err.text);
+        CU_ASSERT_EQUAL(st, isnan(cases[i].code) ? ST_USAGE : ST_OK);
+        if (st == ST_OK) {
+            CU_ASSERT_EQUAL(code, cases[i].code);
+            CU_ASSERT_EQUAL(order_right(&q, value, code), cases[i].right);
+        }
+    }
+    const double missing[] = {1, NAN, 2, 3};
+    CU_ASSERT(isnan(order_outcome(&q, missing)));
+    CU_ASSERT_FALSE(order_right(&q, missing, 1234));
+    CU_ASSERT_FALSE(order_right(&q, value, NAN));
+    struct str s = {0};
+    order_text(&q, value, 12034, &s);
+    CU_ASSERT_STRING_EQUAL(str_text(&s), "aa 1 < ab 2 = bb 2.04 < cc 4");
+    str_clear(&s);
+    order_text(&q, NULL, NAN, &s);
+    CU_ASSERT_STRING_EQUAL(str_text(&s), "-");
+    str_free(&s);
+}
+
+/* ---- where ---- */
+
+#define WHERE "where w in fa2 : Which line?\nat exp2f(m[i]\nfrom // P = 2^\nto __syncwarp\n"
+static const char where_lesson[] =
+    "# T\n" STEP("S", WHERE "reveal w : so\nexpect guess.w == w : look again\nhint h");
+
+static void test_where(void)
+{
+    struct walk w = walk_new(where_lesson, 0);
+    const struct lesson_screen *at = lesson_step(w.r);
+    CU_ASSERT_EQUAL_FATAL(at->want, LESSON_LINE);
+    CU_ASSERT_FATAL(at->nlines > 5 && at->nlines < 60);
+    CU_ASSERT_PTR_NOT_NULL(strstr(at->lines[0], "// P = 2^"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(at->lines[at->nlines - 1], "__syncwarp"));
+    int right = -1, first = at->first_line, last = first + at->nlines - 1;
+    for (int i = 0; i < at->nlines; i++)
+        if (strstr(at->lines[i], "exp2f(m[i]"))
+            right = first + i;
+    CU_ASSERT_FATAL(right > first && right < last);
+    char number[24];
+    snprintf(number, sizeof number, "%d", last + 1);
+    CU_ASSERT_EQUAL(answer(&w, number, ST_USAGE), LESSON_LINE);
+    CU_ASSERT_EQUAL(answer(&w, "here", ST_USAGE), LESSON_LINE);
+    snprintf(number, sizeof number, "%d", right + 1);
+    CU_ASSERT_EQUAL(answer(&w, number, ST_OK), LESSON_RETRY);
+    expect_text(text_of(&w), "You said line");
+    expect_text(text_of(&w), "It is line");
+    answer(&w, "again", ST_OK);
+    snprintf(number, sizeof number, "%d", right);
+    CU_ASSERT_EQUAL(answer(&w, number, ST_OK), LESSON_DONE);
+    expect_text(text_of(&w), "Right: line");
+    walk_free(&w);
+}
+
+/* A text that the source has lost is told, and no answer is right. */
+static void test_where_lost(void)
+{
+    struct walk w = walk_new("# T\n" STEP("S", "where w in fa2 : Which?\nat no such text\n"
+                                               "reveal w\nexpect known(w) : lost"),
+                             0);
+    CU_ASSERT_EQUAL(lesson_step(w.r)->want, LESSON_LINE);
+    CU_ASSERT_EQUAL(lesson_step(w.r)->nlines, 0);
+    answer(&w, "skip", ST_OK);
+    walk_free(&w);
+}
+
+static void test_question_errors(void)
+{
+#define Q(...) "# T\n" STEP("S", __VA_ARGS__)
+    expect_refused(Q("item a = 1 : b"), "item must follow order");
+    expect_refused(Q("order o : which?\nitem a = 1 : b"), "needs two items");
+    expect_refused(Q("order o within 0 : which?"), "tolerance");
+    expect_refused(Q("order o : which?\nitem a = : b"), "empty");
+    expect_refused(Q("order o"), "order needs");
+    expect_refused(Q("order o : ?\nitem a = 1 : 1\nitem b = 1 : 1\nitem c = 1 : 1\n"
+                     "item d = 1 : 1\nitem e = 1 : 1\nitem f = 1 : 1\nitem g = 1 : 1\n"
+                     "item h = 1 : 1\nitem i = 1 : 1"),
+                   "8 items at most");
+    expect_refused(Q("where w fa2 : which?"), "where needs");
+    expect_refused(Q("where w in py:os.system : which?\nat x"), "where needs");
+    expect_refused(Q("where w in fa2 : which?"), "needs an \"at TEXT\"");
+    expect_refused(Q("at x"), "must follow where");
+    expect_refused(Q("where w in fa2 : ?\nat x\nfrom a\nfrom b"), "once");
+    expect_refused(Q("expect nothing > 1 : no"), "no step kept or asked for \"nothing\"");
+    expect_refused(Q("say {nothing}"), "\"nothing\"");
+    expect_refused(Q("expect guess.x > 1 : no"), "\"guess.x\"");
+    expect_refused("# T\n" STEP("S", "expect k : no") STEP("Z", "keep k = 1"), "\"k\"");
+#undef Q
+}
+
+/* ---- recordings ---- */
+
+#define RUN "run naive,fa2 S=512 B=1 H=1 D=64 f16 time=1 n=9 cv=1% seed=7"
+
+static void test_recorded(void)
+{
+    setenv("ATTNSCOPE_LIBCUDA", "", 1);
+    if (access("/dev/nvidiactl", F_OK) == 0) {
+        printf("# there is a GPU here\n");
+        return;
+    }
+    struct walk w = walk_new(
+        "# T\n" STEP("S",
+                     RUN " | recorded h200-short\n"
+                         "expect $fa2.median_us < $naive.median_us && $1.origin.recorded : no\n"
+                         "say {$1.device:text} {$1.nothing:text}"),
+        0);
+    CU_ASSERT_EQUAL(lesson_step(w.r)->want, LESSON_RUN);
+    CU_ASSERT_STRING_EQUAL(lesson_step(w.r)->command,
+                           "open h200-short naive,fa2 S=512 B=1 H=1 D=64 f16 l2=cold");
+    expect_text(text_of(&w), "recorded ones (NVIDIA H200,\n2026-11-20)");
+    expect_text(text_of(&w), "With a GPU this step runs: run naive,fa2");
+    CU_ASSERT_EQUAL(answer(&w, "", ST_OK), LESSON_DONE);
+    expect_text(str_text(&w.out), "recorded 2026-11-20");
+    expect_text(str_text(&w.out), "2 of 112 rows");
+    expect_text(text_of(&w), "NVIDIA H200 -");
+    walk_free(&w);
+}
+
+/* Where a GPU is, the lesson measures it; where it turns out that none can be used, it does not. */
+static void test_measured(void)
+{
+    struct session *s = session_new("test");
+    struct err err;
+    struct lesson *l = parse("# T\n" STEP("S", RUN " | recorded h200-short\n"
+                                                   "run cublas backend=cuda | recorded h200-short"),
+                             &err);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(l);
+    setenv("ATTNSCOPE_LIBCUDA", "/some/libcuda.so", 1); /* a driver, says backend_present() */
+    struct lesson_run *r = lesson_run_new(s, l, 0, 80);
+    CU_ASSERT_STRING_EQUAL(lesson_step(r)->command, RUN " backend=cuda");
+    CU_ASSERT_PTR_NULL(strstr(lesson_step(r)->text, "recorded"));
+    char *as_written = recorded_command(r, &l->steps[0].items[1]);
+    CU_ASSERT_STRING_EQUAL(as_written, "run cublas backend=cuda");
+    free(as_written);
+    r->no_gpu = true;
+    char *opened = recorded_command(r, &l->steps[0].items[1]);
+    CU_ASSERT_STRING_EQUAL(opened, "open h200-short cublas l2=cold");
+    free(opened);
+    setenv("ATTNSCOPE_LIBCUDA", "", 1);
+    lesson_run_free(r);
+    lesson_free(l);
+    session_free(s);
+}
+
+/* Shipped recordings by name; never a file, never the user's. */
+static void test_foreign_recordings(void)
+{
+    static const char *const bad[] = {
+        "open /etc/passwd",
+        "open ../x.rec",
+        "open x.rec",
+        "open",
+        "run naive | recorded a/b",
+        "run naive | recorded",
+        "check naive | recorded h200-short",
+        "run naive | recorded h200-short | sh",
+        "run naive > x | recorded h200-short",
+        "run py:os.system",
+        "run naive,py:a.b",
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct err err;
+        char *text = xasprintf("# T\n" STEP("S", "%s"), bad[i]);
+        struct lesson *l = parse(text, &err);
+        if (l)
+            printf("# let through: %s\n", bad[i]);
+        CU_ASSERT_PTR_NULL(l);
+        lesson_free(l);
+        free(text);
+    }
+    FILE *f = fopen("decoy", "w"); /* in the folder where we are */
+    CU_ASSERT_PTR_NOT_NULL_FATAL(f);
+    fputs("{\"type\":\"header\",\"format\":\"attnscope-recording\",\"format_version\":1}\n", f);
+    fclose(f);
+    struct walk w = walk_new("# T\n" STEP("S", "open decoy"), 0);
+    CU_ASSERT_EQUAL(answer(&w, "", ST_USAGE), LESSON_RETRY);
+    expect_text(w.err.text, "there is no recording \"decoy\"");
+    struct str out = {0};
+    CU_ASSERT_EQUAL(command_line(w.s, "open decoy", &out, &w.err), ST_OK); /* the user may */
+    str_free(&out);
+    walk_free(&w);
+    w = walk_new("# T\n" STEP("S", "compare decoy.rec decoy.rec"), 0);
+    CU_ASSERT_EQUAL(answer(&w, "", ST_USAGE), LESSON_RETRY);
+    walk_free(&w);
+    unlink("decoy");
+}
+
+/* ---- between steps ---- */
+
+static const char two_steps[] =
+    "# Two\n" STEP("First", "predict p = $1.l within 10% : l?\ntrace softmax Sk=4 BC=4 seed=42\n"
+                            "reveal p\nkeep l = $1.l\nexpect l > 0 : no")
+        STEP("Second", "trace softmax Sk=4 BC=2 seed=42\n"
+                       "expect abs($last.l - l) < 0.01 && known(guess.p) && p == l : no | same")
+            STEP("Third", "trace softmax\nexpect $1.l > 0 : no");
+
+static void test_carry(void)
+{
+    struct walk w = walk_new(two_steps, 1); /* begun in the middle, nothing on record */
+    CU_ASSERT_EQUAL(lesson_step(w.r)->want, LESSON_READ);
+    expect_text(text_of(&w), "goes on with what step 1, \"First\"");
+    expect_text(lesson_step(w.r)->prompt, "go to step 1");
+    CU_ASSERT_EQUAL(answer(&w, "", ST_OK), LESSON_NUMBER);
+    CU_ASSERT_EQUAL(lesson_step(w.r)->step, 0);
+    answer(&w, "3", ST_OK);
+    CU_ASSERT_EQUAL(answer(&w, "", ST_OK), LESSON_READ);
+    lesson_run_free(w.r); /* left, and taken up again */
+    w.r = lesson_run_new(w.s, w.l, -1, 80);
+    CU_ASSERT_EQUAL(lesson_step(w.r)->step, 1);
+    CU_ASSERT_EQUAL(lesson_step(w.r)->want, LESSON_RUN);
+    CU_ASSERT_EQUAL(answer(&w, "", ST_OK), LESSON_READ);
+    expect_text(text_of(&w), "[ok] same");
+    CU_ASSERT_EQUAL(answer(&w, "", ST_OK), LESSON_RUN); /* the third needs nothing */
+    struct err err = ERR_INIT;
+    CU_ASSERT_EQUAL(progress_clear(w.r->db, "ask", &err), ST_OK);
+    lesson_run_free(w.r);
+    w.r = lesson_run_new(w.s, w.l, 1, 80);
+    CU_ASSERT_EQUAL(lesson_step(w.r)->want, LESSON_READ); /* forgotten with all else */
+    CU_ASSERT_EQUAL(answer(&w, "skip", ST_OK), LESSON_RUN);
+    CU_ASSERT_EQUAL(lesson_step(w.r)->step, 2);
+    walk_free(&w);
+}
+
+/* What cannot be found out here is no errand to send a learner on. */
+static void test_carry_missing(void)
+{
+    struct walk w = walk_new("# T\n" STEP("First", "needs cores 4000\ntrace softmax\nkeep k = 1")
+                                 STEP("Second", "trace softmax\nexpect k : no"),
+                             1);
+    CU_ASSERT_EQUAL(lesson_step(w.r)->want, LESSON_DONE);
+    expect_text(text_of(&w), "which cannot be done\nhere");
+    CU_ASSERT_EQUAL(progress_get(w.r->db, "ask", "Second"), PROGRESS_SKIPPED);
+    walk_free(&w);
+}
+
+static void test_known(void)
+{
+    struct walk w = walk_new(
+        "# T\n" STEP("S",
+                     "plan fa2 S=512 gpu=L4\n"
+                     "expect known($1.waves) && !known($1.nothing) && !known($9.waves) : no\n"
+                     "expect $1.grid[0] == 8 && $1.grid.count == 3 && !known($1.grid[3]) : no\n"
+                     "expect $1.smem[0].bytes > 0 && $1.limiter.smem && !$1.limiter.regs : no\n"
+                     "expect $1.bound.compute + $1.bound.memory == 1 : no | all"),
+        0);
+    CU_ASSERT_EQUAL(answer(&w, "", ST_OK), LESSON_DONE);
+    expect_text(text_of(&w), "[ok] all");
+    walk_free(&w);
+}
+
+static const struct tap_test tests[] = {
+    {"an ordering is asked for and judged", test_order},
+    {"orderings as they are typed", test_order_answers},
+    {"a line of a source", test_where},
+    {"a text that the source has lost", test_where_lost},
+    {"errors in questions", test_question_errors},
+    {"recorded figures where there is no GPU", test_recorded},
+    {"measured ones where there is", test_measured},
+    {"no file and no user's recording is opened", test_foreign_recordings},
+    {"values outlive the lesson", test_carry},
+    {"values that cannot be had here", test_carry_missing},
+    {"known(), lists and words", test_known},
+};
+
+int main(void)
+{
+    char folder[] = "/tmp/attnscope-test-ask-XXXXXX";
+    if (!mkdtemp(folder) || chdir(folder))
+        return 1;
+    setenv("XDG_DATA_HOME", folder, 1);
+    setenv("XDG_CONFIG_HOME", folder, 1);
+    setenv("XDG_STATE_HOME", folder, 1);
+    command_register_core();
+    lesson_register();
+    int rc = tap_run("lesson_ask", tests, sizeof tests / sizeof *tests);
+    char *clean = xasprintf("rm -rf '%s'", folder);
+    if (system(clean) != 0)
+        printf("# %s was left behind\n", folder);
+    free(clean);
+    return rc;
+}
