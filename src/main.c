@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "base/sanitize.h"
 #include "command/session.h"
+#include "lesson/action.h"
 #include "lesson/lesson.h"
 #include "repl/front.h"
 #include "repl/repl.h"
@@ -318,7 +319,7 @@ int main(int argc, char **argv)
     command_register_core();
     lesson_register();
     tui_register();
-    command_words(ARG_LESSON, lesson_topic);
+    command_words(ARG_LESSON, lesson_word);
     command_words(ARG_OPTION, option_topic);
     command_topics(lesson_topic);
     command_topics(option_topic);

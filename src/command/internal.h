@@ -264,9 +264,6 @@ json_t *session_row(const struct session *s, const char *name);
 /* Evaluates "$1.median_us / $last.median_us". */
 enum status session_eval(const struct session *s, const char *text, double *out, struct err *err);
 enum format call_format(struct cmd_call *c);
-/* Writes to a file for export and redirection; refuses in restricted sessions. */
-enum status session_write(const struct session *s, const char *path, const char *text, size_t len,
-                          bool append, struct err *err);
 
 extern const struct column run_columns[], compare_columns[];
 extern const char *const dtype_words[];

@@ -175,6 +175,10 @@ void request_command_gpu(const struct request *r, const struct device *gpu, stru
  * it differs from another entry. */
 void request_label(const struct request *r, int k, struct str *out);
 
+/* Writes to a file for export and redirection; refuses in restricted sessions. */
+enum status session_write(const struct session *s, const char *path, const char *text, size_t len,
+                          bool append, struct err *err);
+
 /* Sets one key of shape, input, seed, option or parameter; ST_USAGE with the nearest key. */
 enum status session_set(struct session *s, const char *key, const char *value, struct err *err);
 

@@ -7,3 +7,9 @@ libattnscope_a_SOURCES += %D%/run.h %D%/run.c %D%/reveal.c %D%/carry.c %D%/answe
 libattnscope_a_SOURCES += %D%/catalog.c %D%/verbs.c
 libattnscope_a_SOURCES += %D%/trace.h %D%/trace.c %D%/trace_split.c %D%/trace_sum.c
 libattnscope_a_SOURCES += %D%/progress.h %D%/progress.c
+# what `lesson ACTION` does, for classes and authors
+libattnscope_a_SOURCES += %D%/action.h %D%/action.c %D%/scores.h %D%/scores.c
+libattnscope_a_SOURCES += %D%/tsv.h %D%/tsv.c %D%/route.h %D%/route.c %D%/prepare.c
+libattnscope_a_SOURCES += %D%/pack.h %D%/pack.c %D%/pack_write.c %D%/grade.c
+libattnscope_a_SOURCES += %D%/walk.h %D%/walk.c %D%/author_new.c %D%/author_check.c
+libattnscope_a_SOURCES += %D%/check.h %D%/check.c %D%/check_gate.c %D%/check_text.c

@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "base/number.h"
 #include "base/sanitize.h"
+#include "lesson/action.h"
 #include "lesson/internal.h"
 #include "lesson/progress.h"
 
@@ -175,7 +176,7 @@ static enum status run_lesson(struct session *s, struct cmd_call *c, const struc
     return err_set(err, ST_NO, "the input ended before the lesson did");
 }
 
-static enum status exec_lesson(struct session *s, struct cmd_call *c, struct err *err)
+static enum status take_lesson(struct session *s, struct cmd_call *c, struct err *err)
 {
     const struct lesson *l;
     const char *step_text = call_key(c, "step");
@@ -191,6 +192,12 @@ static enum status exec_lesson(struct session *s, struct cmd_call *c, struct err
     if (st == ST_OK && restart)
         st = progress_clear(progress_db(s), l->name, err);
     return st == ST_OK ? run_lesson(s, c, l, (int)step - 1, err) : st;
+}
+
+static enum status exec_lesson(struct session *s, struct cmd_call *c, struct err *err)
+{
+    const struct lesson_action *action = c->nwords ? lesson_action_find(c->words[0].text) : NULL;
+    return action ? action->exec(s, c, err) : take_lesson(s, c, err);
 }
 
 /* ---- the table ---- */
@@ -210,21 +217,36 @@ static const struct cmd_entry cmd_lessons = {
 static const struct cmd_key lesson_keys[] = {
     {"step", "start at this step, from 1; by default the first that is not done", NULL},
     {"--restart", "forget what was done and predicted", NULL},
+    {"name", "pack: whose work it is; by default the name of the account", NULL},
+    {"start", "route: when it begins, such as 10:15", NULL},
+    {"--force", "pack: write over an existing file", NULL},
+    {"--run", "grade: measure again what can be measured here", NULL},
+    {"--list", "prepare: only list what would be run", NULL},
     {NULL, NULL, NULL},
 };
 
 static const struct cmd_entry cmd_lesson = {
     .name = "lesson",
     .group = "Learn",
-    .usage = "NAME [step=N] [--restart]",
+    .usage = "NAME [step=N] [--restart] | ACTION",
     .summary = "take a lesson: predict, measure, explain the gap",
     .help =
         "Each step explains one idea, asks for a prediction, runs commands and holds the\n"
         "prediction against what was measured. At every prompt: hint, again, back, skip, quit.\n"
         "Answers may come through a pipe; the exit status is 1 if it ends before the lesson.\n"
         "  lesson measure\n"
-        "  lesson 2 step=3\n",
+        "  lesson 2 step=3\n"
+        "\n"
+        "Actions, for classes and authors (see also attnscope-lesson(5)):\n"
+        "  lesson export [LESSON]                 predictions made so far, as CSV\n"
+        "  lesson pack FILE [name=WHO]            predictions, progress and edits in one file\n"
+        "  lesson grade PACK|FOLDER... [--run]    check packs again; a row for each and lesson\n"
+        "  lesson prepare [LESSON...|all]         compile and record what a demo will run\n"
+        "  lesson route [start=HH:MM]             90 minutes through the course\n"
+        "  lesson new NAME                        a lesson to begin with, among your own\n"
+        "  lesson check FILE|NAME...              is a lesson fit to be taught?\n",
     .arg = ARG_LESSON,
+    .flags = CMD_ROWS,
     .keys = lesson_keys,
     .exec = exec_lesson,
 };

@@ -1,0 +1,106 @@
+/* author_new.c - lesson new: a lesson to begin with. It parses, and its gates do not hold until its
+ * author has written what they ask.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "base/path.h"
+#include "lesson/action.h"
+#include "lesson/lesson.h"
+
+/* The gates name `todo`, which nobody defines: an unknown value holds no gate. */
+static const char skeleton[] =
+    "# TODO: what one learns here, in a line\n"
+    "\n"
+    "What the lesson is about, for whoever reads this file. Learners do not see this paragraph.\n"
+    "\n"
+    "## TODO: one idea\n"
+    "\n"
+    "Explain one idea, on less than a screen. Set a word of the trade in italics where it first\n"
+    "comes, such as *tile*; it must be in the glossary. For stress there is **bold**.\n"
+    "\n"
+    "```attnscope\n"
+    "# A number to guess, the rows that it follows from, and how near is right.\n"
+    "predict ratio = $2.compulsory_bytes / $1.compulsory_bytes within 20% :\n"
+    "  TODO: ask for a number, in which unit?\n"
+    "plan naive S=1k gpu=L4\n"
+    "plan naive S=2k gpu=L4\n"
+    "reveal ratio : TODO: explain the gap with {$1.compulsory_bytes:bytes} and\n"
+    "  {$2.compulsory_bytes:bytes}.\n"
+    "# A relation between results, never a bare number. Put what you mean in the place of todo.\n"
+    "expect $2.compulsory_bytes > todo * $1.compulsory_bytes :\n"
+    "  TODO: what is wrong if it does not hold | TODO: what is right if it does\n"
+    "hint TODO: the concept\n"
+    "hint TODO: the place to look\n"
+    "hint TODO: nearly the answer\n"
+    "```\n"
+    "\n"
+    "## TODO: break it\n"
+    "\n"
+    "Say what is wrong with a kernel, or a shape, and let them find what shows it.\n"
+    "\n"
+    "```attnscope\n"
+    "choice limit : TODO: which one?\n"
+    "option smem when $1.limit_smem <= $1.limit_regs : shared memory\n"
+    "option regs when $1.limit_smem > $1.limit_regs : registers\n"
+    "plan fused_dyn_smem D=64 gpu=L4\n"
+    "reveal limit\n"
+    "expect $1.blocks_per_sm >= todo : TODO | TODO\n"
+    "hint TODO\n"
+    "```\n";
+
+static bool is_lesson_name(const char *name)
+{
+    const size_t len = strlen(name);
+    return len > 0 && len <= 40 && islower((unsigned char)*name) &&
+           strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-") == len;
+}
+
+static enum status check_name(const char *name, struct err *err)
+{
+    const struct lesson *l;
+    if (!is_lesson_name(name))
+        return err_set(err, ST_USAGE,
+                       "a lesson is named with small letters, digits and -, such as my-kernel");
+    if (lesson_action_find(name))
+        return err_set(err, ST_USAGE, "\"%s\" is what lesson does already; take another name",
+                       name);
+    if (lesson_find(name, &l, NULL) == ST_OK && strcmp(lesson_name(l), name) == 0)
+        return err_set(err, ST_USAGE, "there is a lesson \"%s\" already", name);
+    return ST_OK;
+}
+
+enum status lesson_new(struct session *s, struct cmd_call *c, struct err *err)
+{
+    enum status st = ST_OK;
+    if (c->nwords != 2)
+        st = err_set(err, ST_USAGE, "lesson new needs a name, for example: lesson new my-kernel");
+    if (!st)
+        st = check_name(c->words[1].text, err);
+    if (!st)
+        st = call_finish(s, c, err);
+    if (st)
+        return st;
+    char *file = xasprintf("lessons/90-%s.md", c->words[1].text);
+    char *path = path_in(PATH_DATA, file);
+    if (!path)
+        st = err_set(err, ST_FAIL, "no home folder is known for it");
+    else if (access(path, F_OK) == 0)
+        st = err_set(err, ST_USAGE, "\"%s\" exists already", path);
+    if (!st && !s->restricted)
+        st = path_make_parent(path, err);
+    if (!st)
+        st = session_write(s, path, skeleton, sizeof skeleton - 1, false, err);
+    if (!st)
+        str_addf(c->out,
+                 "%s\nEdit it, then: attnscope lesson check %s\nForm and directives: man 5 "
+                 "attnscope-lesson, lessons/README.md\n",
+                 path, c->words[1].text);
+    free(path);
+    free(file);
+    return st;
+}

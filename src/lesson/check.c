@@ -1,0 +1,255 @@
+/* check.c - holds a lesson against what makes one fit to be taught: every step runs here, its gates
+ * open on what comes out, do not open on nothing, and have room for noise; questions have one answer;
+ * screens fit; terms can be looked up.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "lesson/check.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/number.h"
+
+struct checker {
+    const struct lesson *lesson;
+    json_t *rows;
+    int step, problems;
+    int lines, columns; /* of the largest screen of the step */
+};
+
+static const double enough_margin = 0.05;
+
+/* Takes the text over. */
+static void find(struct checker *c, const char *check, const char *result, char *detail)
+{
+    c->problems += strcmp(result, "problem") == 0;
+    json_array_append_new(
+        c->rows, json_pack("{s:s, s:o, s:s, s:s, s:o}", "lesson", c->lesson->name, "step",
+                           c->step < 0 ? json_null() : json_integer(c->step + 1), "check", check,
+                           "result", result, "detail", detail ? json_string(detail) : json_null()));
+    free(detail);
+}
+
+/* ---- questions and gates, from the values at the end of a step ---- */
+
+static double evaluate(const struct values *v, const struct expr *e)
+{
+    struct expr_env env = values_env(v);
+    struct err err = ERR_INIT;
+    double x;
+    return expr_eval(e, &env, &x, &err) == ST_OK ? x : REAL_UNKNOWN;
+}
+
+static void check_number(struct checker *c, const struct values *v, const struct item *q)
+{
+    char text[NUMBER_BUF];
+    const double outcome = evaluate(v, q->expr);
+    if (isnan(outcome))
+        find(c, "question", "problem",
+             xasprintf("%s has no outcome: %s", q->name, expr_text(q->expr)));
+    else if (q->within >= 1)
+        find(c, "question", "problem",
+             xasprintf("%s: within %.0f %% even nothing is right", q->name, q->within * 100));
+    else
+        find(c, "question", "ok",
+             xasprintf("%s is %s here", q->name, number_fmt(text, outcome, 4)));
+}
+
+static void check_choice(struct checker *c, const struct values *v, const struct item *q)
+{
+    const char *first = NULL;
+    int right = 0;
+    for (size_t i = 0; i < q->noptions; i++)
+        if (expr_is_true(evaluate(v, q->options[i].when))) {
+            first = first ? first : q->options[i].word;
+            right++;
+        }
+    if (!right)
+        find(c, "question", "problem", xasprintf("%s: no option holds here", q->name));
+    else if (right > 1)
+        find(c, "question", "note",
+             xasprintf("%s: %d options hold; \"%s\" counts", q->name, right, first));
+    else
+        find(c, "question", "ok", xasprintf("%s is \"%s\" here", q->name, first));
+}
+
+static void check_gate(struct checker *c, const struct values *v, const struct item *it)
+{
+    const double margin = gate_margin(v, it->expr);
+    struct str seen = {0};
+    struct expr_env env = values_env(v);
+    expr_substitute(it->expr, &env, &seen);
+    const char *gate = expr_text(it->expr);
+    if (gate_holds_anyway(it->expr))
+        find(c, "gate", "problem", xasprintf("%s holds without any command", gate));
+    else if (margin == 0 && !expr_is_true(evaluate(v, it->expr)))
+        find(c, "gate", "problem", xasprintf("%s does not hold: %s", gate, str_text(&seen)));
+    else if (margin < enough_margin)
+        find(c, "gate", "problem",
+             xasprintf("%s has no room for noise of 5 %%: %s", gate, str_text(&seen)));
+    else if (isinf(margin))
+        find(c, "gate", "ok", xasprintf("%s; nothing in it was measured", gate));
+    else
+        find(c, "gate", "ok", xasprintf("%s; holds with noise of %.0f %%", gate, margin * 100));
+    str_free(&seen);
+}
+
+/* {EXPR} in what is said. */
+static void check_filled(struct checker *c, const struct values *v, const struct item *it)
+{
+    for (const char *p = it->text; p && (p = strchr(p, '{')); p++) {
+        char *field = xstrndup(p, strcspn(p, "}") + 1);
+        struct str s = {0};
+        values_fill(v, field, &s);
+        if (strcmp(str_text(&s), "-") == 0)
+            find(c, "text", "problem", xasprintf("%s is unknown here", field));
+        str_free(&s);
+        free(field);
+    }
+}
+
+static void check_item(struct checker *c, const struct values *v, const struct item *it)
+{
+    switch (it->kind) {
+    case ITEM_PREDICT:
+        check_number(c, v, it);
+        break;
+    case ITEM_CHOICE:
+        check_choice(c, v, it);
+        break;
+    case ITEM_EXPECT:
+        check_gate(c, v, it);
+        break;
+    case ITEM_SAY:
+    case ITEM_REVEAL:
+        check_filled(c, v, it);
+        break;
+    default:
+        break;
+    }
+}
+
+/* ---- screens ---- */
+
+static void measure_screen(struct checker *c, const struct lesson_run *r)
+{
+    const struct lesson_screen *at = &r->screen;
+    struct str whole = {0};
+    int lines = at->noptions + 4; /* heading, blank, prompt, and a line for what is typed */
+    str_add(&whole, at->text);
+    if (at->question)
+        text_wrap(&whole, at->question, 0, SCREEN_COLUMNS);
+    char *rest = str_take(&whole), *text = rest;
+    for (char *line; (line = strsep(&rest, "\n"));) {
+        const int wide = str_width(line);
+        lines += rest != NULL;
+        c->columns = wide > c->columns ? wide : c->columns;
+    }
+    free(text);
+    c->lines = lines > c->lines ? lines : c->lines;
+}
+
+static void check_screens(struct checker *c)
+{
+    if (c->lines > SCREEN_LINES || c->columns > SCREEN_COLUMNS)
+        find(c, "screen", "problem",
+             xasprintf("%d lines of %d columns do not fit %d x %d", c->lines, c->columns,
+                       SCREEN_COLUMNS, SCREEN_LINES));
+    else
+        find(c, "screen", "ok", xasprintf("%d lines of %d columns at most", c->lines, c->columns));
+}
+
+static void look(void *ctx, const struct lesson_run *r, bool over)
+{
+    struct checker *c = ctx;
+    const struct lesson_stage *at = run_stage(r);
+    if (!over) {
+        measure_screen(c, r);
+        return;
+    }
+    for (size_t i = 0; i < at->nitems; i++)
+        check_item(c, &r->values, &at->items[i]);
+}
+
+/* ---- steps ---- */
+
+static void check_form(struct checker *c, const struct lesson_stage *at)
+{
+    int asked = 0, gates = 0, runs = 0;
+    for (size_t i = 0; i < at->nitems; i++) {
+        const enum item_kind kind = at->items[i].kind;
+        asked += kind == ITEM_PREDICT || kind == ITEM_CHOICE;
+        gates += kind == ITEM_EXPECT;
+        runs += kind == ITEM_RUN;
+    }
+    if (runs && !gates)
+        find(c, "form", "problem", xstrdup("a step that runs something needs a gate: expect"));
+    if (runs && !asked)
+        find(c, "form", "note", xstrdup("nothing is predicted before the commands run"));
+    if ((asked || gates) && !at->nhints)
+        find(c, "form", "problem", xstrdup("there is no hint"));
+}
+
+static void check_step(struct checker *c, struct session *own)
+{
+    const struct lesson *l = c->lesson;
+    struct values outcomes;
+    struct walk_end end;
+    json_t *kept = json_array();
+    values_init(&outcomes);
+    c->lines = c->columns = 0;
+    const int before = c->problems;
+    json_t *rows = c->rows;
+    for (int tries = 0; tries < 2; tries++) { /* the second knows the answers */
+        c->problems = before;
+        json_array_clear(kept);
+        c->rows = kept;
+        walk_step(own, l, c->step, &outcomes, look, c, &end);
+        c->rows = rows;
+        if (end.finished || end.left_out || end.command)
+            break;
+    }
+    json_array_extend(rows, kept);
+    if (end.left_out)
+        find(c, "runs", "left out", xstrdup("this machine lacks what the step needs"));
+    else if (end.command)
+        find(c, "runs", "problem", xasprintf("a command fails: %s", end.why.text));
+    if (!end.left_out)
+        check_screens(c);
+    json_decref(kept);
+    values_clear(&outcomes);
+}
+
+int lesson_check_steps(struct session *own, const struct lesson *l, json_t *rows)
+{
+    struct checker c = {.lesson = l, .rows = rows};
+    for (c.step = 0; c.step < lesson_steps(l); c.step++) {
+        check_form(&c, &l->steps[c.step]);
+        check_step(&c, own);
+    }
+    return c.problems;
+}
+
+int lesson_check_text(const struct lesson *l, const char *text, size_t len, json_t *rows)
+{
+    struct checker c = {.lesson = l, .rows = rows, .step = -1};
+    json_t *terms = text_terms(text, len), *capitals = text_capitals(text, len);
+    for (size_t i = 0; i < json_array_size(terms); i++) {
+        const char *term = json_string_value(json_array_get(terms, i));
+        if (!glossary_knows(term))
+            find(&c, "terms", "problem",
+                 xasprintf("*%s* is not in the glossary; \"**\" marks stress", term));
+    }
+    for (size_t i = 0; i < json_array_size(capitals); i++) {
+        const char *word = json_string_value(json_array_get(capitals, i));
+        if (!glossary_mentions(word))
+            find(&c, "terms", "note", xasprintf("the glossary does not mention %s", word));
+    }
+    if (strstr(text, "TODO"))
+        find(&c, "text", "problem", xstrdup("TODO is left in it"));
+    json_decref(terms);
+    json_decref(capitals);
+    return c.problems;
+}
