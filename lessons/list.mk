@@ -23,4 +23,8 @@ blob_files += \
 	%D%/23-mma.md \
 	%D%/24-cp-async.md \
 	%D%/25-warp-spec.md \
+	%D%/26-occupancy.md \
+	%D%/27-large-heads.md \
+	%D%/28-decode-gqa.md \
+	%D%/29-roofline.md \
 	%D%/30-audit.md
