@@ -47,7 +47,8 @@ bool pty_read(struct pty *p, int ms);
 void pty_take(struct pty *p, const char *bytes, size_t n);
 /* Reads until `quiet` ms of silence, at most `ms`. Returns when the last byte came (pty_now). */
 double pty_settle(struct pty *p, int quiet, int ms);
-/* Until the screen shows the text, or `ms` are over. */
+/* Until the screen shows the text, or `ms` are over; half a second and more means "soon" and is
+ * lengthened to 20 s, here and below, since these wait for a state. What must be fast is timed. */
 bool pty_wait(struct pty *p, const char *text, int ms);
 /* Until it does not. */
 bool pty_wait_gone(struct pty *p, const char *text, int ms);

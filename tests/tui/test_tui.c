@@ -212,12 +212,23 @@ static void test_typed_run(void)
     tui_quit(p);
 }
 
+/* Until the screen is another than `before`, and stays so for a moment. */
+static void await_change(struct pty *p, const char *before)
+{
+    const double end = pty_now() + 10 * SLOW;
+    while (!strcmp(pty_text(p), before) && pty_now() < end)
+        pty_read(p, QUIET);
+    pty_settle(p, QUIET, 2000);
+}
+
 /* Enter turns pages before it goes on: presses it until `text` shows. */
 static void enter_until(struct pty *p, const char *text)
 {
     for (int i = 0; i < 8 && !pty_shows(p, text); i++) {
+        char *before = strdup(pty_text(p));
         pty_send(p, "\r");
-        pty_wait(p, text, i < 7 ? 300 * SLOW : 2000);
+        await_change(p, before);
+        free(before);
     }
     tui_expect(p, text, 1000);
 }
@@ -227,7 +238,7 @@ static void test_lesson(void)
     struct pty *p = tui_start(80, 24);
     pty_send(p, "7");
     tui_expect(p, "Measure before you believe", 2000);
-    pty_send(p, "\r");
+    pty_send(p, ":lesson measure\r");
     tui_expect(p, "Steps", 2000);
     tui_expect(p, "How many times longer", 2000); /* the question is in sight from the start */
     pty_send(p, "t");                             /* the step's own command, to play with */
