@@ -1,6 +1,8 @@
 # Read by the build and, being that simple, by scripts: one lesson a line.
 blob_files += \
 	%D%/01-blocks.md \
+	%D%/02-coalescing.md \
+	%D%/03-reductions.md \
 	%D%/04-measure.md \
 	%D%/05-correct.md \
 	%D%/06-naive-bytes.md \

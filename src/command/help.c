@@ -351,6 +351,10 @@ static const struct field_doc trace_docs[] = {
     {"split, lse, weight", "The split (all: the combination), m + log(l), its share of the output."},
     {"order, sum, bits",   "In which order numbers were added, and what came of it."},
     {"steps, distinct",    "Additions that must wait for each other; different sums so far."},
+    {"load, lanes",   "A load of the warp, and how many of its lanes read."},
+    {"used_bytes, sectors, used_pct", "What they read, the 32-byte sectors it is in, and its share of them."},
+    {"sectors_so_far, map", "Sectors of all loads; for each sector of the row, how many lanes touch it (a is 10)."},
+    {"step, adds, value", "A step of a reduction, how many lanes add in it, and what lane 0 or the one word then holds."},
     {0},
 };
 static const struct field_doc doctor_docs[] = {

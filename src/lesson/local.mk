@@ -5,7 +5,7 @@ libattnscope_a_SOURCES += %D%/directive.h %D%/directive.c %D%/line.c %D%/line_co
 libattnscope_a_SOURCES += %D%/values.c %D%/order.c %D%/where.c %D%/recorded.c
 libattnscope_a_SOURCES += %D%/run.h %D%/run.c %D%/reveal.c %D%/carry.c %D%/answer.c
 libattnscope_a_SOURCES += %D%/catalog.c %D%/verbs.c
-libattnscope_a_SOURCES += %D%/trace.h %D%/trace.c %D%/trace_split.c %D%/trace_sum.c
+libattnscope_a_SOURCES += %D%/trace.h %D%/trace.c %D%/trace_split.c %D%/trace_sum.c %D%/trace_warp.c
 libattnscope_a_SOURCES += %D%/progress.h %D%/progress.c
 # what `lesson ACTION` does, for classes and authors
 libattnscope_a_SOURCES += %D%/action.h %D%/action.c %D%/scores.h %D%/scores.c

@@ -158,16 +158,15 @@ static const struct column columns[] = {
 };
 // clang-format on
 
-static enum status key_int(struct cmd_call *c, const char *key, int64_t lo, int64_t hi,
-                           int64_t *out, struct err *err)
+enum status trace_key_int(struct cmd_call *c, const char *key, int64_t lo, int64_t hi, int64_t *out,
+                          struct err *err)
 {
     const char *text = call_key(c, key);
     return text ? number_parse_int(key, text, lo, hi, out, err) : ST_OK;
 }
 
-/* Index of the key's value among `words`; keeps *out when the key is absent. */
-static enum status key_word(struct cmd_call *c, const char *key, const char *const *words, int *out,
-                            struct err *err)
+enum status trace_key_word(struct cmd_call *c, const char *key, const char *const *words, int *out,
+                           struct err *err)
 {
     const char *text = call_key(c, key);
     if (!text)
@@ -209,21 +208,21 @@ static enum status parse_keys(struct cmd_call *c, struct trace *t, struct err *e
     int64_t seed = (int64_t)t->seed;
     int input = t->input, broken = t->broken;
     const char *scale = call_key(c, "scale");
-    enum status st = key_int(c, "Sk", 1, KEYS_MAX, &t->shape.Sk, err);
+    enum status st = trace_key_int(c, "Sk", 1, KEYS_MAX, &t->shape.Sk, err);
     if (st == ST_OK)
-        st = key_int(c, "D", 1, DIMS_MAX, &t->shape.D, err);
+        st = trace_key_int(c, "D", 1, DIMS_MAX, &t->shape.D, err);
     if (st == ST_OK)
-        st = key_int(c, "BC", 1, KEYS_MAX, &t->bc, err);
+        st = trace_key_int(c, "BC", 1, KEYS_MAX, &t->bc, err);
     if (st == ST_OK)
-        st = key_int(c, "SPLITS", 1, SPLITS_MAX, &t->splits, err);
+        st = trace_key_int(c, "SPLITS", 1, SPLITS_MAX, &t->splits, err);
     if (st == ST_OK)
-        st = key_int(c, "tries", 0, TRIES_MAX, &t->tries, err);
+        st = trace_key_int(c, "tries", 0, TRIES_MAX, &t->tries, err);
     if (st == ST_OK)
-        st = key_int(c, "seed", 0, INT64_MAX, &seed, err);
+        st = trace_key_int(c, "seed", 0, INT64_MAX, &seed, err);
     if (st == ST_OK)
-        st = key_word(c, "input", input_names, &input, err);
+        st = trace_key_word(c, "input", input_names, &input, err);
     if (st == ST_OK)
-        st = key_word(c, "break", break_words, &broken, err);
+        st = trace_key_word(c, "break", break_words, &broken, err);
     if (st == ST_OK && scale)
         st = number_parse(scale, &t->score_scale, err);
     t->seed = (uint64_t)seed;
@@ -232,7 +231,7 @@ static enum status parse_keys(struct cmd_call *c, struct trace *t, struct err *e
     return st;
 }
 
-static enum status exec_trace(struct session *s, struct cmd_call *c, struct err *err)
+static enum status trace_query(struct session *s, struct cmd_call *c, struct err *err)
 {
     struct trace t = {.shape = SHAPE_DEFAULT, .seed = s->problem.seed, .bc = 4, .score_scale = 1};
     const struct kind *kind = find_kind(c);
@@ -242,11 +241,11 @@ static enum status exec_trace(struct session *s, struct cmd_call *c, struct err 
     t.shape.Sk = 16;
     t.shape.D = 8;
     if (!kind)
-        return err_set(err, ST_USAGE, "trace takes one word: softmax, splitkv or sum");
+        return err_set(err, ST_USAGE,
+                       "trace takes one word: softmax, splitkv, sum, access or reduce");
     enum status st = parse_keys(c, &t, err);
     if (st == ST_OK && t.broken && !(kind->breaks & 1u << t.broken))
         st = err_set(err, ST_USAGE, "trace %s has no break=%s", kind->word, break_words[t.broken]);
-    (void)call_option(c, "json"), (void)call_option(c, "csv"), (void)call_option(c, "md");
     if (st == ST_OK)
         st = call_finish(s, c, err);
     if (st != ST_OK)
@@ -260,41 +259,74 @@ static enum status exec_trace(struct session *s, struct cmd_call *c, struct err 
     return st;
 }
 
+static enum status exec_trace(struct session *s, struct cmd_call *c, struct err *err)
+{
+    const char *word = c->nwords == 1 ? c->words[0].text : "";
+    (void)call_option(c, "json"), (void)call_option(c, "csv"), (void)call_option(c, "md");
+    if (strcmp(word, "access") == 0)
+        return trace_access(s, c, err);
+    if (strcmp(word, "reduce") == 0)
+        return trace_reduce(s, c, err);
+    return trace_query(s, c, err);
+}
+
+static const char *const all_breaks[] = {"nothing", "rescale", "max", "weights",
+                                         "step",    "start",   NULL};
+
 static const struct cmd_key trace_keys[] = {
     {"Sk", "keys, 16 by default", NULL},
     {"BC", "keys per tile, 4 by default", NULL},
-    {"D", "head dimension, 8 by default", NULL},
+    {"D", "head dimension, 8 by default; access: 64", NULL},
     {"SPLITS", "splitkv: blocks that share the keys, 4 by default", NULL},
     {"tries", "sum: random orders of arrival, 4 by default", NULL},
+    {"VEC", "access: elements per load, 1 by default", NULL},
+    {"ACCESS", "access: coalesced or strided, as row_online has them", NULL},
+    {"dtype", "access: f32, f16 or bf16", NULL},
+    {"lanes", "reduce: 32 by default", NULL},
+    {"how", "reduce: shuffle, one (after another) or atomic", NULL},
+    {"op", "reduce: sum or max", NULL},
+    {"order", "reduce: who comes first with how=atomic; 0: lane 0", NULL},
+    {"shift", "reduce: is added to every number", NULL},
     {"seed", "of the inputs", NULL},
     {"input", "kind of inputs", NULL},
     {"scale", "multiplies the scores", NULL},
-    {"break", "leave something out, to see what it was for", break_words},
+    {"break", "leave something out, to see what it was for", all_breaks},
     {NULL, NULL, NULL},
 };
 
 const struct cmd_entry cmd_trace = {
     .name = "trace",
     .group = "Learn",
-    .usage = "softmax|splitkv|sum [Sk=] [BC=] [D=] [SPLITS=] [scale=] [break=]",
-    .summary = "follow one query's arithmetic with real numbers: online softmax, split-KV, a sum",
-    .help = "softmax: one row per K/V tile: the scores of its keys, the running maximum m, the\n"
-            "factor that the earlier sums are multiplied with (rescale), the running sum l, the\n"
-            "unnormalised output o (first column), what o/l would be if the row ended here, and\n"
-            "the right answer. break= leaves out the rescaling or the maximum.\n"
-            "  trace softmax Sk=64 BC=16\n"
-            "  trace softmax break=rescale\n"
-            "  trace softmax scale=300 break=max\n"
-            "\n"
-            "splitkv: one row per split, with m, l and o of its keys alone, its LSE = m + log(l),\n"
-            "its finished output o/l and its weight in the combination, which is the last row.\n"
-            "break=weights averages the parts, break=max takes exp(LSE) without a maximum.\n"
-            "  trace splitkv Sk=32 SPLITS=4\n"
-            "  trace splitkv Sk=32 SPLITS=4 scale=3 break=weights\n"
-            "\n"
-            "sum: the first column of V added up in float32: forward, backward, as a tree, and in\n"
-            "random orders as atomic additions might arrive. distinct counts different results.\n"
-            "  trace sum Sk=32 tries=8\n",
+    .usage = "softmax|splitkv|sum|access|reduce [Sk=] [BC=] [D=] [SPLITS=] [scale=] [break=]",
+    .summary =
+        "follow a kernel's arithmetic with real numbers: online softmax, split-KV, sums, a warp",
+    .help =
+        "softmax: one row per K/V tile: the scores of its keys, the running maximum m, the\n"
+        "factor that the earlier sums are multiplied with (rescale), the running sum l, the\n"
+        "unnormalised output o (first column), what o/l would be if the row ended here, and\n"
+        "the right answer. break= leaves out the rescaling or the maximum.\n"
+        "  trace softmax Sk=64 BC=16\n"
+        "  trace softmax break=rescale\n"
+        "  trace softmax scale=300 break=max\n"
+        "\n"
+        "splitkv: one row per split, with m, l and o of its keys alone, its LSE = m + log(l),\n"
+        "its finished output o/l and its weight in the combination, which is the last row.\n"
+        "break=weights averages the parts, break=max takes exp(LSE) without a maximum.\n"
+        "  trace splitkv Sk=32 SPLITS=4\n"
+        "  trace splitkv Sk=32 SPLITS=4 scale=3 break=weights\n"
+        "\n"
+        "sum: the first column of V added up in float32: forward, backward, as a tree, and in\n"
+        "random orders as atomic additions might arrive. distinct counts different results.\n"
+        "  trace sum Sk=32 tries=8\n"
+        "\n"
+        "access: how the 32 lanes of a warp read a row of K in row_online. One row per load:\n"
+        "how many lanes have something to read, and how many 32-byte sectors they touch.\n"
+        "  trace access D=256 ACCESS=strided\n"
+        "\n"
+        "reduce: how they add up 32 numbers, one row per step. how=shuffle: all lanes exchange;\n"
+        "one, atomic: one after another. break=step forgets the last exchange, break=start\n"
+        "lets a maximum begin with 0.\n"
+        "  trace reduce how=atomic order=7\n",
     .arg = ARG_WORD,
     .keys = trace_keys,
     .flags = CMD_ROWS,

@@ -32,4 +32,15 @@ extern const struct column trace_split_columns[];
 json_t *trace_sum_rows(const struct trace *t);
 extern const struct column trace_sum_columns[];
 
+/* trace_warp.c: the loads and the reductions of a warp, which have keys of their own. */
+enum status trace_access(struct session *s, struct cmd_call *c, struct err *err);
+enum status trace_reduce(struct session *s, struct cmd_call *c, struct err *err);
+
+/* A key's value; *out stays when the key is absent. */
+enum status trace_key_int(struct cmd_call *c, const char *key, int64_t lo, int64_t hi, int64_t *out,
+                          struct err *err);
+/* Its index among `words`. */
+enum status trace_key_word(struct cmd_call *c, const char *key, const char *const *words, int *out,
+                           struct err *err);
+
 #endif

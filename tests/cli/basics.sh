@@ -172,6 +172,8 @@ documented devices
 documented kernels
 documented lessons
 documented trace softmax
+documented trace access
+documented trace reduce
 documented trace splitkv
 documented trace sum
 documented doctor
