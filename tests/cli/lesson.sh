@@ -5,10 +5,6 @@
 # shellcheck disable=SC1091,SC2016,SC2154
 . "$(dirname "$0")/lib.sh"
 
-# Answers to everything: "1" is a number and the first option, an empty line runs, goes on and
-# tries again; what does not fit is refused and the question stands.
-answers=$(i=0; while [ $i -lt 120 ]; do printf '1\n\n'; i=$((i + 1)); done)
-
 run lessons --json
 is "lessons ends with 0" [ "$rc" -eq 0 ]
 names=$(printf '%s' "$out" | sed -n 's/.*"name":"\([^"]*\)".*/\1/p')
@@ -21,7 +17,22 @@ run_input hint lesson measure
 is "the end of the input ends the lesson, with 1" [ "$rc" -eq 1 ]
 is "a hint" says "$out" 'Count the scores'
 
+# Orders of two to five items, and the lines that are asked for, looked up in the sources.
+more_answers() {
+    printf '1 2\n1 2 3\n1 2 3 4\n1 2 3 4 5\n'
+    awk '/^```/ { inside = !inside; kernel = "" }
+         inside && /^where / { kernel = $4; dir = $5 == "cpu" ? "cpu" : "cuda" }
+         kernel && /^at / { sub(/^at /, ""); print dir "/" kernel "\t" $0 }' "$1" |
+        while IFS="$(printf '\t')" read -r file text; do
+            grep -nF -- "$text" "$ATTNSCOPE_SRCDIR/kernels/$file".c* | head -1 | cut -d: -f1
+        done
+}
+
+# Answers to everything: "1" is a number and the first option, an empty line runs, goes on and
+# tries again; what does not fit is refused and the question stands.
 for lesson in $names; do
+    more=$(more_answers "$ATTNSCOPE_SRCDIR"/lessons/[0-9][0-9]-"$lesson".md)
+    answers=$(i=0; while [ $i -lt 120 ]; do printf '1\n\n%s\n' "$more"; i=$((i + 1)); done)
     run_input "$answers" lesson "$lesson"
     is "$lesson ends with 0" [ "$rc" -eq 0 ]
     is "$lesson is walked to its end" says "$out" 'Predictions in this lesson so far'
@@ -41,7 +52,7 @@ is "--restart forgets" says "$out" '"name":"online-softmax".*"done":0'
 # One CPU in the affinity mask is one core, however many the machine has.
 if command -v taskset >/dev/null; then
     cpu=$(taskset -pc $$ | sed 's/.*: *\([0-9]*\).*/\1/')
-    out=$(printf 'q\n' | taskset -c "$cpu" "$ATTNSCOPE" lesson splitkv step=1 2>&1)
+    out=$(printf 'q\n' | taskset -c "$cpu" "$ATTNSCOPE" lesson splitkv step=6 2>&1)
     is "a lesson counts the CPUs that it may use" says "$out" 'needs 2 cores; 1 may be used'
 fi
 out=$("$ATTNSCOPE" trace softmax Sk=4 BC=4 scale=400 seed=42 break=max)
