@@ -33,7 +33,7 @@
  *   D=64, PAD=0 puts all rows on the same banks, PAD=8 moves each by 4 banks, PAD=16 by 8.
  * Limits: 4 warps and much shared memory a block: few warps a multiprocessor. K and V take turns in
  *   one buffer, so every warp waits at 4 barriers a tile. f16 products of 8x8x32 or 16x16x8 do not
- *   exist: these shapes are for 1-bit and tf32 operands.
+ *   exist: these shapes are for 4-bit integers and tf32.
  * Next: fused_warp_softmax shares the softmax among more lanes; fa2_mma_plain leaves shared memory out.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
