@@ -1,2 +1,3 @@
 # Shipped recordings, one a line: blob_files += %D%/NAME.rec
 blob_files += %D%/h200-short.rec
+blob_files += %D%/h200-ladder.rec
