@@ -24,7 +24,7 @@
 #include "tui/layout.h"
 #include "tui/prompt.h"
 
-enum { OPTIONS_MAX = 4, LIVE_ROWS = 4, MEASURE = 80, TEXT_ROWS_MIN = 4 };
+enum { OPTIONS_MAX = 8, LIVE_ROWS = 4, MEASURE = 80, TEXT_ROWS_MIN = 4 };
 
 struct lessons {
     struct app *app;
@@ -55,7 +55,7 @@ static void copy_text(char **to, const char *from)
 
 static void copy_options(struct lessons *l, const struct lesson_screen *at)
 {
-    l->noptions = at->want == LESSON_CHOICE ? at->noptions : 0;
+    l->noptions = at->want == LESSON_CHOICE || at->want == LESSON_ORDER ? at->noptions : 0;
     if (l->noptions > OPTIONS_MAX)
         l->noptions = OPTIONS_MAX;
     for (int i = 0; i < l->noptions; i++) {
@@ -77,6 +77,18 @@ static void look_at_question(struct lessons *l)
     }
 }
 
+/* The source that a line is asked of. */
+static void add_source(struct textview *text, const struct lesson_screen *at)
+{
+    if (text->nlines > 0)
+        textview_add(text, ROLE_NORMAL, "\n");
+    for (int i = 0; i < at->nlines; i++) {
+        char *line = xasprintf("%4d %s\n", at->first_line + i, at->lines[i]);
+        textview_add(text, ROLE_NORMAL, line);
+        free(line);
+    }
+}
+
 /* A new step begins on an empty page; what happens within a step is added below. */
 static void look(struct lessons *l)
 {
@@ -91,6 +103,8 @@ static void look(struct lessons *l)
             textview_add(&l->text, ROLE_NORMAL, "\n");
         textview_add(&l->text, ROLE_NORMAL, at->text);
     }
+    if (at->want == LESSON_LINE && (new_step || at->serial != l->serial))
+        add_source(&l->text, at);
     l->step = at->step;
     l->steps = at->steps;
     l->serial = at->serial;

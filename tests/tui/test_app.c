@@ -317,6 +317,37 @@ static void test_timeline_explained(void)
     close_app();
 }
 
+/* What is to be put in order, and the source of which a line is asked, are on the screen. */
+static void test_lesson_asks(void)
+{
+    open_app(100, 30);
+    type(":lesson asks\r");
+    CU_ASSERT(shows("a) the larger") && shows("b) the smaller"));
+    type("\r"); /* opens the prompt */
+    type("b a\r");
+    CU_ASSERT(shows("Which line begins the walk?") && shows("for (int64_t j = 0; j < end"));
+    type("\r");
+    type("7\r"); /* none of those shown */
+    CU_ASSERT(shows("type the number of a line"));
+    close_app();
+}
+
+static void write_lesson(void)
+{
+    FILE *f = NULL;
+    if (system("mkdir -p attnscope/lessons") == 0)
+        f = fopen("attnscope/lessons/asks.md", "w");
+    if (!f)
+        return;
+    fputs("# Asks\n\n## One\n\nText.\n\n```attnscope\norder o : Which is less?\n"
+          "item two = 2 : the larger\nitem one = 1 : the smaller\n"
+          "where line in fa2 cpu : Which line begins the walk?\nfrom const int64_t end\n"
+          "to const int64_t n\nat int64_t j = 0\n"
+          "trace softmax\nreveal o\nreveal line\nexpect $1.l > 0 : no\n```\n",
+          f);
+    fclose(f);
+}
+
 static const struct tap_test tests[] = {
     {"options change with the arrows and are undone", test_options},
     {"undo on every screen", test_undo_everywhere},
@@ -330,6 +361,7 @@ static const struct tap_test tests[] = {
     {"the sheet of the GPU", test_device},
     {"the timeline explained", test_timeline_explained},
     {"names of roofs", test_roof_names},
+    {"an ordering and a line, asked for", test_lesson_asks},
 };
 
 int main(void)
@@ -343,6 +375,7 @@ int main(void)
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         setenv(names[i], home, 1);
     setenv("ATTNSCOPE_WORKER", "/nonexistent/worker", 1);
+    write_lesson();
     command_register_core();
     lesson_register();
     tui_register();
