@@ -136,19 +136,21 @@ static void add_verdicts(const struct session *s, struct str *out, const json_t 
     free(base);
 }
 
-static bool any_slower(const json_t *rows, struct err *err)
+/* For --fail-on=slower: a gate must not pass for want of figures. */
+static enum status judge_speed(const json_t *rows, struct err *err)
 {
     size_t i;
     json_t *row;
     json_array_foreach(rows, i, row)
     {
-        const char *verdict = row_text(row, "verdict");
-        if (verdict && !strcmp(verdict, "SLOWER")) {
-            err_set(err, ST_NO, "%s is slower than the base", row_text(row, "kernel"));
-            return true;
-        }
+        const char *verdict = row_text(row, "verdict"), *kernel = row_text(row, "kernel");
+        if (!isfinite(row_real(row, "median_us")))
+            return err_set(err, ST_FAIL, "%s gave no time, so it is not known to be no slower",
+                           kernel);
+        if (verdict && !strcmp(verdict, "SLOWER"))
+            return err_set(err, ST_NO, "%s is slower than the base", kernel);
     }
-    return false;
+    return ST_OK;
 }
 
 /* Is entry i what base= names? "qtile_seq" is the first of its kind, "qtile_seq@BR=32" that one. */
@@ -215,8 +217,8 @@ static enum status compare_prepared(struct session *s, struct cmd_call *c, struc
         add_verdicts(s, c->out, m.rows);
     lines_wrap(c->out, from, call_width(s, c));
     st = measured_status(&m, true, err);
-    if (!st && fail_slower && any_slower(m.rows, err))
-        st = ST_NO;
+    if (!st && fail_slower)
+        st = judge_speed(m.rows, err);
     measured_clear(&m);
     return st;
 }

@@ -31,7 +31,6 @@ static const struct {
     {"backend", "auto", "cuda if usable, else cpu"},
     {"backend", "cpu", "C kernels on threads"},
     {"backend", "cuda", "CUDA kernels on the GPU"},
-    {"backend", "sim", "CUDA kernels, interpreted on the CPU and counted"},
     {"l2", "cold", "caches emptied before each sample"},
     {"l2", "hot", "inputs left in the caches"},
     {"l2", "both", "one row of each"},

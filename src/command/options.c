@@ -13,7 +13,7 @@
 #include "base/sanitize.h"
 #include "command/internal.h"
 
-static const char *const backend_words[] = {"auto", "cpu", "cuda", "sim", NULL};
+static const char *const backend_words[] = {"auto", "cpu", "cuda", NULL};
 static const char *const l2_words[] = {"cold", "hot", "both", NULL};
 static const char *const launch_words[] = {"auto", "stream", "graph", NULL};
 
@@ -117,9 +117,15 @@ static enum status set_device(struct options *o, const char *value, struct err *
     return set_int("device", &o->device, value, 0, 63, err);
 }
 
+/* "auto" is how 0 is shown where it means that the program chooses. */
+static const char *or_zero(const char *value)
+{
+    return strcmp(value, "auto") ? value : "0";
+}
+
 static enum status set_threads(struct options *o, const char *value, struct err *err)
 {
-    return set_int("threads", &o->threads, value, 0, 1024, err);
+    return set_int("threads", &o->threads, or_zero(value), 0, 1024, err);
 }
 
 static enum status set_streams(struct options *o, const char *value, struct err *err)
@@ -129,7 +135,7 @@ static enum status set_streams(struct options *o, const char *value, struct err 
 
 static enum status set_n(struct options *o, const char *value, struct err *err)
 {
-    return number_parse_int("n", value, 0, 1000000, &o->rule.n, err);
+    return number_parse_int("n", or_zero(value), 0, 1000000, &o->rule.n, err);
 }
 
 static enum status set_real(const char *key, double *member, const char *value, double lo,
@@ -161,7 +167,7 @@ static enum status set_time(struct options *o, const char *value, struct err *er
 
 static enum status set_timeout(struct options *o, const char *value, struct err *err)
 {
-    return set_real("timeout", &o->timeout_s, value, 0, 86400, "30", err);
+    return set_real("timeout", &o->timeout_s, or_zero(value), 0, 86400, "30", err);
 }
 
 /* ---- getters ---- */
@@ -191,9 +197,17 @@ static void get_device(const struct options *o, char *buf, size_t size)
     snprintf(buf, size, "%d", o->device);
 }
 
+static void show_or_auto(double value, char *buf, size_t size)
+{
+    if (value == 0)
+        snprintf(buf, size, "auto");
+    else
+        snprintf(buf, size, "%.15g", value);
+}
+
 static void get_threads(const struct options *o, char *buf, size_t size)
 {
-    snprintf(buf, size, "%d", o->threads);
+    show_or_auto(o->threads, buf, size);
 }
 
 static void get_streams(const struct options *o, char *buf, size_t size)
@@ -203,7 +217,7 @@ static void get_streams(const struct options *o, char *buf, size_t size)
 
 static void get_n(const struct options *o, char *buf, size_t size)
 {
-    snprintf(buf, size, "%lld", (long long)o->rule.n);
+    show_or_auto((double)o->rule.n, buf, size);
 }
 
 static void get_cv(const struct options *o, char *buf, size_t size)
@@ -218,7 +232,7 @@ static void get_time(const struct options *o, char *buf, size_t size)
 
 static void get_timeout(const struct options *o, char *buf, size_t size)
 {
-    snprintf(buf, size, "%.15g", o->timeout_s);
+    show_or_auto(o->timeout_s, buf, size);
 }
 
 const struct option_key option_keys[] = {
@@ -227,16 +241,16 @@ const struct option_key option_keys[] = {
     {"gpu", "device model for plans, as \"devices\" lists them; auto: the GPU present, else L4",
      NULL, set_gpu, get_gpu},
     {"device", "which of the backend's devices, from 0", NULL, set_device, get_device},
-    {"n", "number of samples; 0: until cv, steadiness or time ends the measurement", NULL, set_n,
+    {"n", "number of samples; auto: until cv, steadiness or time ends the measurement", NULL, set_n,
      get_n},
     {"cv", "stop below this coefficient of variation", NULL, set_cv, get_cv},
     {"time", "stop after this many seconds", NULL, set_time, get_time},
     {"l2", "inputs evicted from the caches before each sample, left there, or one row of each",
      l2_words, set_l2, get_l2},
     {"launch", "GPU launches through streams or graphs", launch_words, set_launch, get_launch},
-    {"threads", "threads of the CPU backend; 0: all", NULL, set_threads, get_threads},
+    {"threads", "threads of the CPU backend; auto: all", NULL, set_threads, get_threads},
     {"streams", "concurrent launches", NULL, set_streams, get_streams},
-    {"timeout", "seconds of silence before a run is given up; 0: 5 beyond its estimate", NULL,
+    {"timeout", "seconds of silence before a run is given up; auto: 5 beyond its estimate", NULL,
      set_timeout, get_timeout},
     {0},
 };

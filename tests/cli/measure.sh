@@ -43,6 +43,9 @@ is "compare: the record repeats both" says "$out" '"command":"compare fa2@BR=32,
 # many times slower, and long enough that a busy machine cannot hide it
 run compare cpu_tiled,naive S=512 H=1 f16 threads=1 n=40 time=20 --fail-on=slower --json
 is "compare --fail-on=slower: naive is slower" [ "$rc" -eq 1 ]
+run compare cpu_tiled,row_full S=64 H=1 f32 backend=cpu $quick --fail-on=slower
+is "compare --fail-on=slower: no time is no pass" [ "$rc" -eq 3 ]
+is "and says so" says "$err" 'row_full gave no time'
 
 run run naive,row_full S=64 H=1 f32 $quick
 is "one kernel that cannot run does not stop the other" [ "$rc" -eq 0 ]
