@@ -12,6 +12,7 @@
 #include "base/sanitize.h"
 #include "command/session.h"
 #include "lesson/action.h"
+#include "lesson/claims.h"
 #include "lesson/lesson.h"
 #include "repl/front.h"
 #include "repl/repl.h"
@@ -320,6 +321,7 @@ int main(int argc, char **argv)
     lesson_register();
     tui_register();
     command_words(ARG_LESSON, lesson_word);
+    command_words(ARG_REPORT, ledger_topic);
     command_words(ARG_OPTION, option_topic);
     command_topics(lesson_topic);
     command_topics(option_topic);

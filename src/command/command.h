@@ -55,6 +55,7 @@ enum cmd_arg_kind {
     ARG_DEVICE,
     ARG_METRIC,
     ARG_LESSON,
+    ARG_REPORT,
     ARG_COMMAND,
     ARG_TOPIC, /* a verb, or a term of the glossary */
     ARG_ALIAS,
@@ -135,7 +136,8 @@ struct topic {
 };
 /* The i-th topic; false after the last. The strings live until the next call. */
 typedef bool topic_fn(size_t i, struct topic *out);
-/* Where the words of an argument kind come from when a later folder knows them (ARG_LESSON). */
+/* Where the words of an argument kind come from when a later folder knows them (ARG_LESSON,
+ * ARG_REPORT). */
 void command_words(enum cmd_arg_kind kind, topic_fn *at);
 topic_fn *command_words_at(enum cmd_arg_kind kind); /* NULL: nobody knows any */
 /* Adds topics to what `help WORD` and `apropos` search. */

@@ -225,6 +225,7 @@ static void offer_argument(struct completer *c, enum cmd_arg_kind kind)
         offer_files(c, NULL);
         break;
     case ARG_LESSON:
+    case ARG_REPORT:
     case ARG_OPTION:
     case ARG_WORD:
         offer_topics(c, word_lists[kind]);
@@ -409,6 +410,7 @@ static bool wants_argument(const struct context *x)
     case ARG_KERNEL:
     case ARG_FILE:
     case ARG_LESSON:
+    case ARG_REPORT:
         return x->nwords == 0;
     default:
         return true;

@@ -12,7 +12,7 @@
 #include "lesson/action.h"
 #include "lesson/lesson.h"
 
-/* The gates name `todo`, which nobody defines: an unknown value holds no gate. */
+/* The gates name `$1.todo`, a field that no row has: an unknown value holds no gate. */
 static const char skeleton[] =
     "# TODO: what one learns here, in a line\n"
     "\n"
@@ -31,8 +31,9 @@ static const char skeleton[] =
     "plan naive S=2k gpu=L4\n"
     "reveal ratio : TODO: explain the gap with {$1.compulsory_bytes:bytes} and\n"
     "  {$2.compulsory_bytes:bytes}.\n"
-    "# A relation between results, never a bare number. Put what you mean in the place of todo.\n"
-    "expect $2.compulsory_bytes > todo * $1.compulsory_bytes :\n"
+    "# A relation between results, never a bare number. Put what you mean in the place of "
+    "$1.todo.\n"
+    "expect $2.compulsory_bytes > $1.todo * $1.compulsory_bytes :\n"
     "  TODO: what is wrong if it does not hold | TODO: what is right if it does\n"
     "hint TODO: the concept\n"
     "hint TODO: the place to look\n"
@@ -49,7 +50,7 @@ static const char skeleton[] =
     "option regs when $1.limit_smem > $1.limit_regs : registers\n"
     "plan fused_dyn_smem D=64 gpu=L4\n"
     "reveal limit\n"
-    "expect $1.blocks_per_sm >= todo : TODO | TODO\n"
+    "expect $1.blocks_per_sm >= $1.todo : TODO | TODO\n"
     "hint TODO\n"
     "```\n";
 

@@ -17,6 +17,7 @@ struct checker {
     json_t *rows;
     int step, problems;
     int lines, columns; /* of the largest screen of the step */
+    int shut;           /* steps whose gates stayed so */
 };
 
 static const double enough_margin = 0.05;
@@ -34,18 +35,10 @@ static void find(struct checker *c, const char *check, const char *result, char 
 
 /* ---- questions and gates, from the values at the end of a step ---- */
 
-static double evaluate(const struct values *v, const struct expr *e)
-{
-    struct expr_env env = values_env(v);
-    struct err err = ERR_INIT;
-    double x;
-    return expr_eval(e, &env, &x, &err) == ST_OK ? x : REAL_UNKNOWN;
-}
-
 static void check_number(struct checker *c, const struct values *v, const struct item *q)
 {
     char text[NUMBER_BUF];
-    const double outcome = evaluate(v, q->expr);
+    const double outcome = values_eval(v, q->expr);
     if (isnan(outcome))
         find(c, "question", "problem",
              xasprintf("%s has no outcome: %s", q->name, expr_text(q->expr)));
@@ -62,7 +55,7 @@ static void check_choice(struct checker *c, const struct values *v, const struct
     const char *first = NULL;
     int right = 0;
     for (size_t i = 0; i < q->noptions; i++)
-        if (expr_is_true(evaluate(v, q->options[i].when))) {
+        if (expr_is_true(values_eval(v, q->options[i].when))) {
             first = first ? first : q->options[i].word;
             right++;
         }
@@ -75,6 +68,22 @@ static void check_choice(struct checker *c, const struct values *v, const struct
         find(c, "question", "ok", xasprintf("%s is \"%s\" here", q->name, first));
 }
 
+static void check_order(struct checker *c, const struct values *v, const struct item *q)
+{
+    double value[ORDER_MAX];
+    struct str text = {0};
+    for (size_t i = 0; i < q->noptions; i++)
+        value[i] = values_eval(v, q->options[i].when);
+    const double outcome = order_outcome(q, value);
+    if (isnan(outcome)) {
+        find(c, "question", "problem", xasprintf("%s: not all of its values are known", q->name));
+    } else {
+        order_text(q, value, outcome, &text);
+        find(c, "question", "ok", xasprintf("%s is %s here", q->name, str_text(&text)));
+    }
+    str_free(&text);
+}
+
 static void check_gate(struct checker *c, const struct values *v, const struct item *it)
 {
     const double margin = gate_margin(v, it->expr);
@@ -84,7 +93,7 @@ static void check_gate(struct checker *c, const struct values *v, const struct i
     const char *gate = expr_text(it->expr);
     if (gate_holds_anyway(it->expr))
         find(c, "gate", "problem", xasprintf("%s holds without any command", gate));
-    else if (margin == 0 && !expr_is_true(evaluate(v, it->expr)))
+    else if (margin == 0 && !expr_is_true(values_eval(v, it->expr)))
         find(c, "gate", "problem", xasprintf("%s does not hold: %s", gate, str_text(&seen)));
     else if (margin < enough_margin)
         find(c, "gate", "problem",
@@ -119,6 +128,9 @@ static void check_item(struct checker *c, const struct values *v, const struct i
     case ITEM_CHOICE:
         check_choice(c, v, it);
         break;
+    case ITEM_ORDER:
+        check_order(c, v, it);
+        break;
     case ITEM_EXPECT:
         check_gate(c, v, it);
         break;
@@ -137,7 +149,8 @@ static void measure_screen(struct checker *c, const struct lesson_run *r)
 {
     const struct lesson_screen *at = &r->screen;
     struct str whole = {0};
-    int lines = at->noptions + 4; /* heading, blank, prompt, and a line for what is typed */
+    int lines =
+        at->noptions + at->nlines + 4; /* heading, blank, prompt, and a line for what is typed */
     str_add(&whole, at->text);
     if (at->question)
         text_wrap(&whole, at->question, 0, SCREEN_COLUMNS);
@@ -161,18 +174,6 @@ static void check_screens(struct checker *c)
         find(c, "screen", "ok", xasprintf("%d lines of %d columns at most", c->lines, c->columns));
 }
 
-static void look(void *ctx, const struct lesson_run *r, bool over)
-{
-    struct checker *c = ctx;
-    const struct lesson_stage *at = run_stage(r);
-    if (!over) {
-        measure_screen(c, r);
-        return;
-    }
-    for (size_t i = 0; i < at->nitems; i++)
-        check_item(c, &r->values, &at->items[i]);
-}
-
 /* ---- steps ---- */
 
 static void check_form(struct checker *c, const struct lesson_stage *at)
@@ -180,7 +181,7 @@ static void check_form(struct checker *c, const struct lesson_stage *at)
     int asked = 0, gates = 0, runs = 0;
     for (size_t i = 0; i < at->nitems; i++) {
         const enum item_kind kind = at->items[i].kind;
-        asked += kind == ITEM_PREDICT || kind == ITEM_CHOICE;
+        asked += item_asks(&at->items[i]);
         gates += kind == ITEM_EXPECT;
         runs += kind == ITEM_RUN;
     }
@@ -192,43 +193,59 @@ static void check_form(struct checker *c, const struct lesson_stage *at)
         find(c, "form", "problem", xstrdup("there is no hint"));
 }
 
-static void check_step(struct checker *c, struct session *own)
+static void begin_step(struct checker *c, int step)
 {
-    const struct lesson *l = c->lesson;
-    struct values outcomes;
-    struct walk_end end;
-    json_t *kept = json_array();
-    values_init(&outcomes);
+    if (step == c->step)
+        return;
+    c->step = step;
     c->lines = c->columns = 0;
-    const int before = c->problems;
-    json_t *rows = c->rows;
-    for (int tries = 0; tries < 2; tries++) { /* the second knows the answers */
-        c->problems = before;
-        json_array_clear(kept);
-        c->rows = kept;
-        walk_step(own, l, c->step, &outcomes, look, c, &end);
-        c->rows = rows;
-        if (end.finished || end.left_out || end.command)
-            break;
-    }
-    json_array_extend(rows, kept);
-    if (end.left_out)
-        find(c, "runs", "left out", xstrdup("this machine lacks what the step needs"));
-    else if (end.command)
-        find(c, "runs", "problem", xasprintf("a command fails: %s", end.why.text));
-    if (!end.left_out)
-        check_screens(c);
-    json_decref(kept);
-    values_clear(&outcomes);
+    check_form(c, &c->lesson->steps[step]);
 }
 
+static void look(void *ctx, const struct lesson_run *r, bool over)
+{
+    struct checker *c = ctx;
+    const struct lesson_stage *at = run_stage(r);
+    begin_step(c, r->step);
+    if (!over) {
+        measure_screen(c, r);
+        return;
+    }
+    for (size_t i = 0; i < at->nitems; i++)
+        check_item(c, &r->values, &at->items[i]);
+}
+
+static void ended(void *ctx, int step, const struct walk_end *end)
+{
+    struct checker *c = ctx;
+    begin_step(c, step);
+    c->shut += !end->finished && !end->left_out;
+    if (end->left_out)
+        find(c, "runs", "left out", xstrdup("it needs what this machine or an earlier step lacks"));
+    else if (end->command)
+        find(c, "runs", "problem", xasprintf("a command fails: %s", end->why.text));
+    if (!end->left_out)
+        check_screens(c);
+}
+
+/* A gate may ask for a right guess: the second walk knows what is right. */
 int lesson_check_steps(struct session *own, const struct lesson *l, json_t *rows)
 {
-    struct checker c = {.lesson = l, .rows = rows};
-    for (c.step = 0; c.step < lesson_steps(l); c.step++) {
-        check_form(&c, &l->steps[c.step]);
-        check_step(&c, own);
+    struct values outcomes;
+    struct checker c;
+    json_t *found = json_array();
+    values_init(&outcomes);
+    for (int tries = 0; tries < 2; tries++) {
+        json_array_clear(found);
+        c = (struct checker){.lesson = l, .rows = found, .step = -1};
+        const struct walk walk = {.outcomes = &outcomes, .look = look, .ended = ended, .ctx = &c};
+        walk_lesson(own, l, &walk);
+        if (!c.shut)
+            break;
     }
+    json_array_extend(rows, found);
+    json_decref(found);
+    values_clear(&outcomes);
     return c.problems;
 }
 

@@ -8,6 +8,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <dirent.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -25,7 +26,7 @@ enum { FOLDER_MAX = 1000 };
 struct grader {
     struct session *session, *own;
     bool run;      /* measure too */
-    json_t *known; /* "gpu|lesson|step" -> object of name -> outcome, or null */
+    json_t *known; /* "gpu|lesson" -> object of "step.name" -> outcome */
     json_t *rows;
     int unreadable;
 };
@@ -39,21 +40,29 @@ struct tally {
 
 /* ---- outcomes, computed again ---- */
 
-static json_t *outcomes_of(struct grader *g, const struct lesson *l, int step)
+struct take {
+    const struct lesson *lesson;
+    bool run;
+};
+
+static bool takes_step(void *ctx, int step)
+{
+    const struct take *t = ctx;
+    return t->run || walk_is_timeless(&t->lesson->steps[step]);
+}
+
+/* Of all questions of a lesson: an object of "STEP.NAME" -> number. */
+static json_t *outcomes_of(struct grader *g, const struct lesson *l)
 {
     struct values outcomes;
-    struct walk_end end;
     values_init(&outcomes);
-    walk_step(g->own, l, step, &outcomes, NULL, NULL, &end);
+    struct take take = {l, g->run};
+    const struct walk walk = {.outcomes = &outcomes, .take = takes_step, .ctx = &take};
+    walk_lesson(g->own, l, &walk);
     json_t *found = json_object();
-    const struct lesson_stage *stage = &l->steps[step];
-    for (size_t i = 0; end.finished && i < stage->nitems; i++) {
-        const struct item *it = &stage->items[i];
-        const double v =
-            it->kind == ITEM_REVEAL ? walk_outcome(&outcomes, step, it->name) : REAL_UNKNOWN;
-        if (isfinite(v))
-            json_object_set_new(found, it->name, json_real(v));
-    }
+    for (size_t i = 0; i < outcomes.n; i++)
+        if (isfinite(outcomes.items[i].v))
+            json_object_set_new(found, outcomes.items[i].name, json_real(outcomes.items[i].v));
     values_clear(&outcomes);
     return found;
 }
@@ -63,27 +72,27 @@ static double outcome_here(struct grader *g, const struct pack *p, const struct 
                            const char *name)
 {
     const char *gpu = pack_text(p, "gpu");
-    if (!walk_is_timeless(&l->steps[step]) && !g->run)
-        return REAL_UNKNOWN;
     const struct device *device = gpu ? session_gpu(g->own, gpu, NULL) : NULL;
     if (gpu && !device)
         return REAL_UNKNOWN;
-    char *key = xasprintf("%s|%s|%d", device ? device->name : "", l->name, step);
+    char *key = xasprintf("%s|%s", device ? device->name : "", l->name);
     json_t *found = json_object_get(g->known, key);
     if (!found) {
         free(g->own->options.gpu);
         g->own->options.gpu = device ? xstrdup(device->name) : NULL;
-        found = outcomes_of(g, l, step);
+        found = outcomes_of(g, l);
         json_object_set_new(g->known, key, found);
     }
     free(key);
-    const json_t *v = json_object_get(found, name);
+    key = xasprintf("%d.%s", step, name);
+    const json_t *v = json_object_get(found, key);
+    free(key);
     return v ? json_number_value(v) : REAL_UNKNOWN;
 }
 
 static bool same_outcome(const struct item *question, bool timeless, double theirs, double ours)
 {
-    if (question->kind == ITEM_CHOICE)
+    if (question->kind != ITEM_PREDICT)
         return theirs == ours;
     const double slack = timeless ? 1e-6 : 2 * question->within;
     return fabs(theirs - ours) <= slack * fabs(ours) + 1e-12;
@@ -104,11 +113,75 @@ static int step_called(const struct lesson *l, const char *title)
     return -1;
 }
 
+/* Places in an order written as order_parse() has it; false: it is none of n items. */
+static bool places(double code, int n, int *place)
+{
+    char digits[ORDER_ITEMS_MAX + 8];
+    int at = 0, seen = 0;
+    bool alike = true;
+    if (!(code > 0 && code < 1e15 && code == floor(code)))
+        return false;
+    snprintf(digits, sizeof digits, "%.0f", code);
+    for (int i = 0; i < n; i++)
+        place[i] = -1;
+    for (const char *p = digits; *p; p++) {
+        const int item = *p - '1';
+        if (*p == '0') {
+            alike = true;
+            continue;
+        }
+        if (item >= n || place[item] >= 0)
+            return false;
+        at += !alike;
+        place[item] = at;
+        alike = false;
+        seen++;
+    }
+    return seen == n;
+}
+
+/* Nothing that came out apart may have been said the other way round, or alike. */
+static bool order_fits(const struct item *question, double guess, double outcome)
+{
+    int said[ORDER_MAX], is[ORDER_MAX];
+    const int n = (int)question->noptions;
+    if (n > ORDER_MAX || !places(guess, n, said) || !places(outcome, n, is))
+        return false;
+    for (int i = 0; i < n; i++)
+        for (int k = 0; k < n; k++)
+            if (is[i] < is[k] && said[i] >= said[k])
+                return false;
+    return true;
+}
+
 static bool is_right(const struct item *question, double guess, double outcome)
 {
-    if (question->kind == ITEM_CHOICE)
+    switch (question->kind) {
+    case ITEM_PREDICT:
+        return fabs(guess - outcome) <= question->within * fabs(outcome);
+    case ITEM_ORDER:
+        return order_fits(question, guess, outcome);
+    default:
         return guess == outcome;
-    return fabs(guess - outcome) <= question->within * fabs(outcome);
+    }
+}
+
+/* The outcome of `where` depends on the guess: the right line that is nearest. So it is the source that
+ * is asked, not another walk. */
+static double line_here(struct grader *g, const struct item *question, double outcome)
+{
+    struct source_lines l;
+    double found = REAL_UNKNOWN;
+    if (source_lines_find(g->own, question, &l, NULL) == ST_OK) {
+        const double i = outcome - l.first;
+        for (int k = 0; k < l.count && isnan(found); k++)
+            if (l.right[k])
+                found = l.first + k;
+        if (i >= 0 && i < l.count && i == floor(i) && l.right[(int)i])
+            found = outcome;
+    }
+    source_lines_clear(&l);
+    return found;
 }
 
 static void judge(struct grader *g, const struct pack *p, const struct lesson *l, const json_t *row,
@@ -131,7 +204,8 @@ static void judge(struct grader *g, const struct pack *p, const struct lesson *l
     }
     const double guess = number(json_object_get(row, "guess")),
                  outcome = number(json_object_get(row, "outcome")),
-                 ours = outcome_here(g, p, l, step, name);
+                 ours = q->kind == ITEM_WHERE ? line_here(g, q, outcome)
+                                              : outcome_here(g, p, l, step, name);
     const bool same =
         isnan(ours) || same_outcome(q, walk_is_timeless(&l->steps[step]), outcome, ours);
     t->answered++;
@@ -172,8 +246,7 @@ static int questions_of(const struct lesson *l)
     int n = 0;
     for (size_t i = 0; i < l->nsteps; i++)
         for (size_t k = 0; k < l->steps[i].nitems; k++)
-            n += l->steps[i].items[k].kind == ITEM_PREDICT ||
-                 l->steps[i].items[k].kind == ITEM_CHOICE;
+            n += item_asks(&l->steps[i].items[k]);
     return n;
 }
 
@@ -252,8 +325,10 @@ static json_t *edit_row(const struct pack *p, const char *file, const json_t *ed
     json_object_set_new(row, "lesson", json_sprintf("edit %s", name));
     if (desc_parse(name, json_string_value(text), json_string_length(text), &d, &err) == ST_OK)
         json_object_set_new(row, "reason", json_string("a kernel; read it before you run it"));
-    else
+    else {
+        err_prefix(&err, "it is no kernel");
         json_object_set_new(row, "reason", sentence(&err));
+    }
     desc_free(d);
     return row;
 }

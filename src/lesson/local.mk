@@ -13,3 +13,5 @@ libattnscope_a_SOURCES += %D%/tsv.h %D%/tsv.c %D%/route.h %D%/route.c %D%/prepar
 libattnscope_a_SOURCES += %D%/pack.h %D%/pack.c %D%/pack_write.c %D%/grade.c
 libattnscope_a_SOURCES += %D%/walk.h %D%/walk.c %D%/author_new.c %D%/author_check.c
 libattnscope_a_SOURCES += %D%/check.h %D%/check.c %D%/check_gate.c %D%/check_text.c
+# the ledger of what the reports claim
+libattnscope_a_SOURCES += %D%/claims.h %D%/claims.c %D%/judge.c %D%/audit.c

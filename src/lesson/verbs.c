@@ -10,6 +10,7 @@
 #include "base/number.h"
 #include "base/sanitize.h"
 #include "lesson/action.h"
+#include "lesson/claims.h"
 #include "lesson/internal.h"
 #include "lesson/progress.h"
 
@@ -253,6 +254,7 @@ static const struct cmd_entry cmd_lesson = {
 
 void lesson_register(void)
 {
-    static const struct cmd_entry *const entries[] = {&cmd_lessons, &cmd_lesson, &cmd_trace, NULL};
+    static const struct cmd_entry *const entries[] = {&cmd_lessons, &cmd_lesson, &cmd_audit,
+                                                      &cmd_trace, NULL};
     command_register(entries);
 }

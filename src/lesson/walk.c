@@ -1,9 +1,10 @@
-/* walk.c - takes a step of a lesson as a learner would.
+/* walk.c - takes a lesson as a learner would.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "lesson/walk.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,15 +38,34 @@ double walk_outcome(const struct values *outcomes, int step, const char *name)
     return v;
 }
 
-/* What is typed at a question. The caller frees. */
+/* "3 = 1 2" for 3012; the order of the list where nothing is known. The caller frees. */
+static char *order_reply(const struct item *it, double known)
+{
+    struct str s = {0};
+    char digits[ORDER_ITEMS_MAX + 8];
+    snprintf(digits, sizeof digits, "%.0f", known);
+    for (const char *p = digits; !isnan(known) && *p; p++)
+        str_addf(&s, "%s%c", s.len ? " " : "", *p == '0' ? '=' : *p);
+    for (size_t i = 0; isnan(known) && i < it->noptions; i++)
+        str_addf(&s, "%s%zu", s.len ? " " : "", i + 1);
+    return str_take(&s);
+}
+
+/* What is typed at what waits. The caller frees. */
 static char *reply(const struct lesson_run *r, const struct values *outcomes)
 {
+    const enum lesson_want want = r->screen.want;
+    const bool asks = want == LESSON_NUMBER || want == LESSON_CHOICE || want == LESSON_ORDER ||
+                      want == LESSON_LINE;
+    if (!asks)
+        return xstrdup("");
     const struct item *it = run_item(r);
     const double known = outcomes ? walk_outcome(outcomes, r->step, it->name) : REAL_UNKNOWN;
-    if (r->screen.want == LESSON_NUMBER)
-        return isnan(known) ? xstrdup("1") : xasprintf("%.17g", known);
-    const bool right = known >= 1 && known <= (double)it->noptions;
-    return xasprintf("%d", right ? (int)known : 1);
+    if (want == LESSON_ORDER)
+        return order_reply(it, known);
+    if (isnan(known))
+        return xasprintf("%d", want == LESSON_LINE ? r->screen.first_line : 1);
+    return xasprintf("%.17g", known);
 }
 
 static void note_outcomes(const struct lesson_run *r, struct values *outcomes)
@@ -70,8 +90,7 @@ static bool turn(struct lesson_run *r, const struct values *outcomes, struct str
     }
     if (want == LESSON_RETRY && ++*tries > TRIES)
         return false;
-    const bool asks = want == LESSON_NUMBER || want == LESSON_CHOICE;
-    char *input = asks ? reply(r, outcomes) : xstrdup("");
+    char *input = reply(r, outcomes);
     end->why = ERR_INIT;
     const enum status st = lesson_answer(r, input, out, &end->why);
     free(input);
@@ -80,30 +99,52 @@ static bool turn(struct lesson_run *r, const struct values *outcomes, struct str
     return st == ST_OK || (st != ST_CANCELLED && *tries < TRIES && want == LESSON_RUN);
 }
 
-void walk_step(struct session *own, const struct lesson *l, int step, struct values *outcomes,
-               walk_look *look, void *ctx, struct walk_end *end)
+/* Is the step at hand one that cannot be begun here? */
+static bool is_shut(const struct lesson_run *r)
 {
-    struct lesson_run *r = lesson_run_new(own, l, step, 80);
+    return r->skipping || r->next <= r->step;
+}
+
+static void walk_step(struct lesson_run *r, const struct walk *w, struct walk_end *end)
+{
     struct str out = {0};
     int tries = 0;
-    *end = (struct walk_end){.left_out = r->skipping, .why = ERR_INIT};
+    *end = (struct walk_end){.left_out = is_shut(r) || (w->take && !w->take(w->ctx, r->step)),
+                             .why = ERR_INIT};
     for (int i = 0; i < TURNS_MAX && !end->left_out; i++) {
-        if (look)
-            look(ctx, r, false);
-        if (!turn(r, outcomes, &out, &tries, end))
+        if (w->look)
+            w->look(w->ctx, r, false);
+        if (!turn(r, w->outcomes, &out, &tries, end))
             break;
     }
-    if (look && !end->left_out)
-        look(ctx, r, true);
-    if (outcomes)
-        note_outcomes(r, outcomes);
+    if (w->look && !end->left_out)
+        w->look(w->ctx, r, true);
+    if (w->outcomes && !end->left_out)
+        note_outcomes(r, w->outcomes);
+    str_free(&out);
+}
+
+void walk_lesson(struct session *own, const struct lesson *l, const struct walk *w)
+{
+    struct lesson_run *r = lesson_run_new(own, l, 0, 80);
+    struct str out = {0};
+    struct err err = ERR_INIT;
+    for (int step = 0; step < lesson_steps(l); step++) {
+        struct walk_end end;
+        walk_step(r, w, &end);
+        if (w->ended)
+            w->ended(w->ctx, step, &end);
+        (void)lesson_answer(r, end.finished ? "" : "skip", &out, &err);
+        str_clear(&out);
+    }
     lesson_run_free(r);
     str_free(&out);
 }
 
 bool walk_is_timeless(const struct lesson_stage *stage)
 {
-    static const char *const timeless[] = {"plan", "occupancy", "trace", "kernels", "source", NULL};
+    static const char *const timeless[] = {"plan",    "occupancy", "trace", "open",
+                                           "kernels", "source",    NULL};
     for (size_t i = 0; i < stage->nitems; i++) {
         const char *text = stage->items[i].kind == ITEM_RUN ? stage->items[i].text : NULL;
         const size_t len = text ? strcspn(text, " ") : 0;

@@ -11,21 +11,27 @@
 /* A session like `s` whose lessons and measurements leave no trace. Its front end is that of `s`. */
 struct session *walk_session(const struct session *s);
 
-/* Sees every screen, and with `over` the end, when all of the step's values are there. */
-typedef void walk_look(void *ctx, const struct lesson_run *r, bool over);
-
 struct walk_end {
     bool finished; /* every command ran and every gate opened */
-    bool left_out; /* the step needs what this machine lacks */
+    bool left_out; /* not taken, or the step needs what this machine or an earlier step lacks */
     bool command;  /* a command failed: `why` says how */
     struct err why;
 };
-/* Takes step `step` of `l`: answers every question, the right way where `outcomes` (may be NULL) knows
- * it as "STEP.NAME", runs every command. `look` may be NULL. The outcomes of the step's questions are
- * added to `outcomes`. */
-void walk_step(struct session *own, const struct lesson *l, int step, struct values *outcomes,
-               walk_look *look, void *ctx, struct walk_end *end);
-/* The outcome of a question as walk_step() left it, or NaN. */
+
+/* All hooks may be NULL. */
+struct walk {
+    struct values
+        *outcomes; /* of questions, as "STEP.NAME": known ones are answered right, and those
+                                that come out are added */
+    bool (*take)(void *ctx, int step); /* false: the step is skipped */
+    /* Every screen; with `over` the end of a step that was taken, when all of its values are there. */
+    void (*look)(void *ctx, const struct lesson_run *r, bool over);
+    void (*ended)(void *ctx, int step, const struct walk_end *end);
+    void *ctx;
+};
+/* Takes the lesson from its first step to its last: answers every question, runs every command. */
+void walk_lesson(struct session *own, const struct lesson *l, const struct walk *w);
+/* The outcome of a question as walk_lesson() left it, or NaN. */
 double walk_outcome(const struct values *outcomes, int step, const char *name);
 
 /* Do the step's commands compute and look up, without measuring? Then their outcome is the same

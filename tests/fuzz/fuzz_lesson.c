@@ -61,8 +61,8 @@ static bool is_clean(const char *text, bool lines)
 static int check_command(const char *line)
 {
     static const char *const verbs[] = {
-        "run",      "check",   "compare", "sweep",   "plan",   "occupancy", "roofline",
-        "timeline", "kernels", "devices", "explain", "source", "trace",     "open",
+        "run",     "check",   "compare", "sweep",  "plan",  "occupancy", "roofline", "timeline",
+        "kernels", "devices", "explain", "source", "trace", "open",      "audit",
     };
     size_t len = strcspn(line, " \t");
     for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)

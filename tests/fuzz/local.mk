@@ -32,3 +32,6 @@ fuzz_tests += %D%/fuzz_recording.t
 fuzz_tests += %D%/fuzz_log.t
 %C%_fuzz_log_t_SOURCES = %D%/fuzz_log.c %D%/fuzz.h
 %C%_fuzz_log_t_LDADD = libfuzzmain.a $(core_libs)
+fuzz_tests += %D%/fuzz_pack.t
+%C%_fuzz_pack_t_SOURCES = %D%/fuzz_pack.c %D%/fuzz.h
+%C%_fuzz_pack_t_LDADD = libfuzzmain.a $(core_libs)

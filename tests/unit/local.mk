@@ -132,3 +132,7 @@ unit_tests += %D%/test_codeview.t
 %C%_test_codeview_t_LDADD = libattnscope_ui.a $(LDADD)
 unit_tests += %D%/test_python.t
 %C%_test_python_t_SOURCES = %D%/test_python.c
+unit_tests += %D%/test_claims.t
+%C%_test_claims_t_SOURCES = %D%/test_claims.c
+unit_tests += %D%/test_class.t
+%C%_test_class_t_SOURCES = %D%/test_class.c

@@ -1,0 +1,78 @@
+#!/bin/sh
+# Lessons for a class and for authors: predictions out, packs in, a demo prepared, a lesson written.
+# SPDX-License-Identifier: GPL-3.0-or-later
+# shellcheck disable=SC1091,SC2016,SC2154
+. "$(dirname "$0")/lib.sh"
+
+# A learner takes a lesson that only computes.
+answers=$(i=0; while [ $i -lt 80 ]; do printf '1\n\n'; i=$((i + 1)); done)
+run_input "$answers" lesson banks
+is "a lesson is taken" [ "$rc" -eq 0 ]
+run lesson export
+is "predictions as CSV" says "$out" '^time,lesson,step,name,guess,outcome,right'
+is "of that lesson" says "$out" ',banks,'
+run lesson export measure
+is "and of no other" [ "$(printf '%s\n' "$out" | wc -l)" -eq 1 ]
+run lesson export banks --json
+is "or as JSON" says "$out" '"lesson":"banks"'
+
+mkdir packs
+run lesson pack packs/ada.pack name="Ada L."
+is "a pack" [ "$rc" -eq 0 ]
+run lesson pack packs/ada.pack name=Ada
+is "an existing file is not written over" [ "$rc" -eq 2 ]
+run lesson pack packs/eve.pack 'name==cmd|x'
+is "a name that is a formula is refused" [ "$rc" -eq 2 ]
+sed 's/"right": false/"right": true/' packs/ada.pack >packs/bob.pack
+printf 'no pack' >packs/broken.pack
+ln -s /etc/passwd packs/link.pack
+run lesson grade packs
+is "a broken pack among them gives 1" [ "$rc" -eq 1 ]
+is "the good one is graded" says "$out" '^ada.pack,Ada L.,'
+is "its outcomes come out again" says "$out" '^ada.pack,.*,banks,([0-9]+),\1,'
+is "the changed one is told" says "$out" '^bob.pack,.*was changed'
+is "the broken one has its reason" says "$out" '^broken.pack,.*not JSON'
+is "and nothing of /etc/passwd is shown" [ "$(printf '%s' "$out$err" | grep -c root:)" -eq 0 ]
+run lesson grade packs/ada.pack --json
+is "a good one alone gives 0" [ "$rc" -eq 0 ]
+is "nothing differs" says "$out" '"differ":0'
+run --restricted lesson pack x.pack name=Ada
+is "--restricted writes no pack" [ ! -e x.pack ]
+
+run lesson route start=10:15
+is "the route has a clock" says "$out" '^10:15 '
+run lesson route start=25:00
+is "a bad time is a usage error" [ "$rc" -eq 2 ]
+run lesson prepare banks --list
+is "what a demo runs is listed" says "$out" 'plan fa2'
+run lesson prepare banks
+is "and is made ready" [ "$rc" -eq 0 ]
+is "with a recording" [ -f "$HOME/.local/share/attnscope/recordings/prepared.rec" ]
+
+run lesson new my-kernel
+file=$HOME/.local/share/attnscope/lessons/90-my-kernel.md
+is "a new lesson" [ -f "$file" ]
+run lesson new my-kernel
+is "only once" [ "$rc" -eq 2 ]
+run lesson new ../evil
+is "and only under a plain name" [ "$rc" -eq 2 ]
+run lessons
+is "it is listed, so it parses" says "$out" 'my-kernel'
+run lesson check my-kernel
+is "its gates do not hold" [ "$rc" -eq 1 ]
+is "and the check says so" says "$out" 'gate +problem'
+sed -e 's/ > \$1.todo \* / > /; s/>= \$1.todo/>= 1/; s/TODO/Done/' "$file" >done.md
+sed -i 's/TODO/Done/g' done.md
+run lesson check done.md
+is "a finished one passes" [ "$rc" -eq 0 ]
+run lesson check banks smem-wall
+is "so do shipped ones" [ "$rc" -eq 0 ]
+printf '# T\n\n## S\n\n```attnscope\nrun naive > x\n```\n' >evil.md
+run lesson check evil.md
+is "a lesson that redirects is refused with file and line" says "$err" 'evil.md:6'
+run lesson grade
+is "an action without its words is a usage error" [ "$rc" -eq 2 ]
+run complete-line -- 'lesson pre'
+is "actions complete" says "$out" 'prepare'
+
+finish
