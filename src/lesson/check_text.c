@@ -110,9 +110,8 @@ static json_t *collect(const char *text, size_t len, bool capitals)
     str_add(&source, "\n\n");
     (void)md_parse(source.data, (MD_SIZE)source.len, &callbacks, &w);
     json_t *list = json_array();
-    const char *word;
-    json_t *unused;
-    json_object_foreach(w.found, word, unused) json_array_append_new(list, json_string(word));
+    for (void *it = json_object_iter(w.found); it; it = json_object_iter_next(w.found, it))
+        json_array_append_new(list, json_string(json_object_iter_key(it)));
     json_decref(w.found);
     str_free(&w.term);
     str_free(&source);
