@@ -151,7 +151,7 @@ static void add_bounds(const struct swept *v, struct str *out)
 static struct canvas *figure(const struct swept *v, int height)
 {
     const int width = v->s->front.width > 20 ? v->s->front.width : 80;
-    return canvas_new(width > 100 ? 100 : width < 72 ? 72 : width, height, v->s->front.glyphs);
+    return canvas_new(width > 100 ? 100 : width < 40 ? 40 : width, height, v->s->front.glyphs);
 }
 
 static bool any_value(const struct sweep *w, int kernel)
