@@ -243,16 +243,32 @@ static void add_pass(struct str *out, const struct session *s, const struct plan
     add_occupancy(out, pass, arch);
 }
 
+static void add_plan_heading(struct str *out, const struct plan *p, const json_t *row)
+{
+    const char *params = row_text(row, "params");
+    str_addf(out, "%s on %s", row_text(row, "kernel"), row_text(row, "gpu"));
+    if (p->device)
+        str_addf(out, " (%s, %d SMs)", p->device->arch, p->device->sms);
+    str_addf(out, ", %s%s%s\n", row_text(row, "shape"), params && *params ? ", " : "",
+             params ? params : "");
+}
+
+/* only=smem: the map of the main pass alone. */
+static void add_map(struct session *s, struct cmd_call *c, const struct plan *p, const json_t *row)
+{
+    add_plan_heading(c->out, p, row);
+    if (p->device && p->npasses)
+        add_smem(c->out, s, &p->passes[p->main_pass], arch_find(p->device->cc));
+    else if (row_text(row, "reason"))
+        str_addf(c->out, "  no         %s\n", row_text(row, "reason"));
+}
+
 static void add_plan(struct session *s, struct cmd_call *c, const struct plan *p, const json_t *row,
                      const char *chosen)
 {
     struct str why = {0};
-    const char *reason = row_text(row, "reason"), *params = row_text(row, "params");
-    str_addf(c->out, "%s on %s", row_text(row, "kernel"), row_text(row, "gpu"));
-    if (p->device)
-        str_addf(c->out, " (%s, %d SMs)", p->device->arch, p->device->sms);
-    str_addf(c->out, ", %s%s%s\n", row_text(row, "shape"), params && *params ? ", " : "",
-             params ? params : "");
+    const char *reason = row_text(row, "reason");
+    add_plan_heading(c->out, p, row);
     if (chosen) {
         line(c->out, "gpu");
         str_addf(c->out, "%s, %s\n", row_text(row, "gpu"), chosen);
@@ -300,7 +316,10 @@ static enum status plan_one(struct session *s, struct cmd_call *c, const struct 
         char chosen[256];
         if (json_array_size(rows))
             str_addc(c->out, '\n');
-        add_plan(s, c, &p, row, session_gpu_why(s, gpu, chosen, sizeof chosen));
+        if (call_key(c, "only"))
+            add_map(s, c, &p, row);
+        else
+            add_plan(s, c, &p, row, session_gpu_why(s, gpu, chosen, sizeof chosen));
         lines_wrap(c->out, from, call_width(s, c));
     }
     plan_clear(&p);
@@ -337,6 +356,11 @@ static enum status exec_plan(struct session *s, struct cmd_call *c, struct err *
     json_t *rows = json_array();
     if (!r.nkernels)
         st = err_set(err, ST_USAGE, "plan needs a kernel, for example: plan qtile_seq gpu=L4");
+    const char *only = call_key(c, "only");
+    if (!st && only && strcmp(only, "smem") != 0) {
+        err_set(err, ST_USAGE, "only=smem is all that there is, not \"%.40s\"", only);
+        st = call_mark_key(c, "only", ST_USAGE, err);
+    }
     if (!st)
         st = call_finish(s, c, err);
     if (!st)
@@ -353,6 +377,12 @@ static enum status exec_plan(struct session *s, struct cmd_call *c, struct err *
     return st;
 }
 
+static const char *const parts[] = {"smem", NULL};
+static const struct cmd_key plan_keys[] = {
+    {"only", "in text, this part alone: the map of shared memory", parts},
+    {0},
+};
+
 const struct cmd_entry cmd_plan = {
     .name = "plan",
     .group = "Model",
@@ -366,6 +396,7 @@ const struct cmd_entry cmd_plan = {
             "  plan row_online,splitkv gpu=L4,H200 S=4k D=128 --json\n"
             "  plan qtile_seq BR=128 BC=128 D=128\n",
     .arg = ARG_KERNELS,
+    .keys = plan_keys,
     .flags = CMD_SHAPE | CMD_OPTIONS | CMD_PARAMS | CMD_ROWS,
     .exec = exec_plan,
 };

@@ -95,7 +95,7 @@ static enum status exec_roofline(struct session *s, struct cmd_call *c, struct e
     struct roofs x = {0};
     const struct device *devices[ROOF_DEVICES];
     int ndevices, nphases;
-    const bool text = call_format(c) == FORMAT_TEXT;
+    const bool text = call_format(c) == FORMAT_TEXT, table = !call_option(c, "no-table");
     enum status st = request_make(s, c, true, &r, err);
     if (st)
         return st;
@@ -108,7 +108,9 @@ static enum status exec_roofline(struct session *s, struct cmd_call *c, struct e
         st = roofs_make(s, &r, devices, ndevices, nphases, &x, err);
     if (!st && text)
         add_figure(s, c, &x, r.problem.shape.dtype);
-    if (!st && (r.nkernels || !text))
+    if (!st && r.nkernels && text && !table)
+        call_remember(s, c, x.rows, columns, NULL);
+    else if (!st && (r.nkernels || !text))
         st = call_rows(s, c, x.rows, columns, NULL);
     roofs_clear(&x);
     request_clear(&r);
@@ -118,6 +120,7 @@ static enum status exec_roofline(struct session *s, struct cmd_call *c, struct e
 static const char *const phase_words[] = {"given", "both", NULL};
 static const struct cmd_key roofline_keys[] = {
     {"phase", "given: the shape as it is; both: prefill and decode (one query)", phase_words},
+    {"--no-table", "the figure alone", NULL},
     {0},
 };
 

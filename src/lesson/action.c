@@ -12,6 +12,7 @@ const struct lesson_action lesson_actions[] = {
     {"export",  "[LESSON]",                  "predictions made so far, as CSV",                       lesson_export},
     {"pack",    "FILE [name=WHO] [--force]", "predictions, progress and edits in one file",           lesson_pack},
     {"grade",   "PACK|FOLDER... [--run]",    "check packs again; a row for each pack and lesson",     lesson_grade},
+    {"notes",   "[LESSON] [--follow]",       "what a presenter wants to know of a step",              lesson_present},
     {"prepare", "[LESSON...|all] [--list]",  "compile and record beforehand what a demo will run",    lesson_prepare},
     {"route",   "[start=HH:MM]",             "90 minutes through the course, with the clock",         lesson_route},
     {"new",     "NAME",                      "a lesson to begin with, among your own",                lesson_new},

@@ -34,6 +34,7 @@ enum status lesson_export(struct session *s, struct cmd_call *c, struct err *err
 enum status lesson_pack(struct session *s, struct cmd_call *c, struct err *err);
 enum status lesson_grade(struct session *s, struct cmd_call *c, struct err *err);
 enum status lesson_prepare(struct session *s, struct cmd_call *c, struct err *err);
+enum status lesson_present(struct session *s, struct cmd_call *c, struct err *err); /* notes.c */
 enum status lesson_route(struct session *s, struct cmd_call *c, struct err *err);
 enum status lesson_new(struct session *s, struct cmd_call *c, struct err *err);
 enum status lesson_check(struct session *s, struct cmd_call *c, struct err *err);

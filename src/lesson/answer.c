@@ -11,9 +11,8 @@
 #include "lesson/progress.h"
 #include "lesson/run.h"
 
-/* Runs the command with the session's files out of reach, and takes its rows as $1, $2 ... */
-static enum status run_command(struct lesson_run *r, const char *line, struct str *out,
-                               struct err *err)
+enum status run_restricted(struct lesson_run *r, const char *line, json_t *rows, struct str *out,
+                           struct err *err)
 {
     struct session *s = r->session;
     json_t *before = s->results;
@@ -24,7 +23,8 @@ static enum status run_command(struct lesson_run *r, const char *line, struct st
     enum status st = command_line(s, line, out, err);
     library_shipped_only(session_library(s), false);
     s->restricted = restricted;
-    json_array_extend(r->values.rows, s->results);
+    if (rows)
+        json_array_extend(rows, s->results);
     json_array_extend(before, s->results);
     json_decref(s->results);
     s->results = before;
@@ -35,7 +35,7 @@ static enum status answer_run(struct lesson_run *r, struct str *out, struct err 
 {
     const struct item *it = run_item(r);
     char *line = xstrdup(r->command);
-    enum status st = run_command(r, line, out, err);
+    enum status st = run_restricted(r, line, r->values.rows, out, err);
     free(line);
     run_new_text(r);
     if (st == ST_NO_GPU && it->recording && !r->no_gpu) { /* a driver without a GPU */
@@ -165,10 +165,28 @@ static void skip_step(struct lesson_run *r)
     leave_step(r, 1);
 }
 
-/* The words that work at every prompt. False if it is none of them. */
-static bool answer_word(struct lesson_run *r, const char *input, struct str *out)
+static void give_words(struct lesson_run *r, struct str *out)
 {
-    if (strcmp(input, "hint") == 0)
+    struct str words = {0};
+    lesson_words(r, &words);
+    for (const char *p = str_text(&words); *p;) { /* a paragraph each */
+        char *line = xstrndup(p, strcspn(p, "\n"));
+        text_wrap(out, line, 2, r->width);
+        p += strlen(line) + 1;
+        free(line);
+    }
+    str_free(&words);
+}
+
+/* The words that work at every prompt. False if it is none of them. */
+static bool answer_word(struct lesson_run *r, const char *input, struct str *out, enum status *st,
+                        struct err *err)
+{
+    if (str_starts(input, "explain "))
+        *st = explain_word(r, input + strlen("explain "), out, err);
+    else if (strcmp(input, "words") == 0)
+        give_words(r, out);
+    else if (strcmp(input, "hint") == 0)
         give_hint(r, out);
     else if (strcmp(input, "again") == 0)
         leave_step(r, 0);
@@ -199,7 +217,9 @@ static enum status answer_here(struct lesson_run *r, const char *input, struct s
         break;
     }
     if (*input)
-        return err_set(err, ST_USAGE, "Enter goes on; hint, again, back and skip work everywhere");
+        return err_set(err, ST_USAGE,
+                       "Enter goes on; hint, words, explain WORD, again, back and skip work "
+                       "everywhere");
     if (r->screen.want == LESSON_RUN)
         return answer_run(r, out, err);
     if (r->screen.want == LESSON_RETRY)
@@ -218,7 +238,7 @@ enum status lesson_answer(struct lesson_run *r, const char *input, struct str *o
     char *typed = xstrndup(input, len), *line = sanitize_line(typed);
     free(typed);
     enum status st = ST_OK;
-    if (!answer_word(r, line, out))
+    if (!answer_word(r, line, out, &st, err))
         st = answer_here(r, line, out, err);
     run_refresh(r);
     free(line);

@@ -78,13 +78,24 @@ static enum status parse_expect(struct lesson_stage *step, const char *line, str
     return line_expr(line, NULL, &it->expr, err);
 }
 
-static enum status parse_hint(struct lesson_stage *step, const char *line, struct err *err)
+static enum status add_line(char ***list, size_t *n, size_t *cap, const char *word,
+                            const char *line, struct err *err)
 {
     if (str_blank(line))
-        return err_set(err, ST_USAGE, "hint needs a text");
-    xgrow((void **)&step->hints, &step->caphints, step->nhints + 1, sizeof *step->hints);
-    step->hints[step->nhints++] = sanitize_line(line);
+        return err_set(err, ST_USAGE, "%s needs a text", word);
+    xgrow((void **)list, cap, *n + 1, sizeof **list);
+    (*list)[(*n)++] = sanitize_line(line);
     return ST_OK;
+}
+
+static enum status parse_hint(struct lesson_stage *step, const char *line, struct err *err)
+{
+    return add_line(&step->hints, &step->nhints, &step->caphints, "hint", line, err);
+}
+
+static enum status parse_note(struct lesson_stage *step, const char *line, struct err *err)
+{
+    return add_line(&step->notes, &step->nnotes, &step->capnotes, "note", line, err);
 }
 
 /* needs cores N | gpu | cpu */
@@ -111,6 +122,7 @@ static const struct directive {
     {"at", parse_at},           {"from", parse_from},     {"to", parse_to},
     {"reveal", parse_reveal},   {"say", parse_say},       {"keep", parse_keep},
     {"expect", parse_expect},   {"hint", parse_hint},     {"needs", parse_needs},
+    {"figure", parse_figure},   {"note", parse_note},
 };
 
 enum status directive_parse(struct lesson_stage *step, const char *line, struct err *err)

@@ -32,6 +32,6 @@ typedef enum status directive_fn(struct lesson_stage *step, const char *line, st
 directive_fn parse_predict, parse_choice, parse_option, parse_order, parse_item, parse_where,
     parse_at, parse_from, parse_to;
 /* line_command.c: a line that is no directive */
-directive_fn parse_command;
+directive_fn parse_command, parse_figure;
 
 #endif

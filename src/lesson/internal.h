@@ -14,6 +14,7 @@ enum item_kind {
     ITEM_BULLET, /* text begins with its mark: "- " or "2. " */
     ITEM_CODE,   /* lines to be kept as they are */
     ITEM_RUN,
+    ITEM_FIGURE, /* text: what was asked for */
     ITEM_PREDICT,
     ITEM_CHOICE,
     ITEM_ORDER, /* options: what is put in order, by their values */
@@ -38,6 +39,7 @@ struct item {
     double within;     /* predict, order: relative tolerance */
     char *text;        /* prose, command, question, sentence */
     char *right;       /* expect: what holds when it passes, NULL: not said */
+    char *command;     /* figure: what draws it, NULL: lines of a source */
     char *recording;   /* run: what to open where no GPU can be measured, or NULL */
     struct choice_option *options;
     size_t noptions, capoptions;
@@ -45,15 +47,15 @@ struct item {
     bool cpu;       /* where: its C version */
     char **anchors; /* where: lines with one of these texts are right */
     size_t nanchors, capanchors;
-    char *from, *to; /* where: texts of the first and last line to look at, or NULL */
+    char *from, *to; /* where, figure: texts of the first and last line to look at, or NULL */
 };
 
 struct lesson_stage { /* a step; the name is taken by lesson_step() */
     char *title;
     struct item *items;
     size_t nitems, capitems;
-    char **hints;
-    size_t nhints, caphints;
+    char **hints, **notes; /* for the learner; for who presents the lesson */
+    size_t nhints, caphints, nnotes, capnotes;
     int64_t cores; /* needed; 0 any */
     bool gpu;      /* needed */
 };
@@ -148,9 +150,5 @@ struct source_lines {
 enum status source_lines_find(struct session *s, const struct item *question,
                               struct source_lines *out, struct err *err);
 void source_lines_clear(struct source_lines *l);
-
-/* ---- trace.c ---- */
-
-extern const struct cmd_entry cmd_trace;
 
 #endif

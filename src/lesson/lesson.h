@@ -113,7 +113,8 @@ void lesson_run_free(struct lesson_run *r);
 const struct lesson_screen *lesson_step(const struct lesson_run *r);
 
 /* Takes one line of input. Besides answers, at every prompt: "hint", "again" (the step from its
- * start), "back" (to the step before), "skip" (to the next; recorded as skipped). Appends to `out`
+ * start), "back" (to the step before), "skip" (to the next; recorded as skipped), "words" and "explain WORD"
+ * (the glossary). Appends to `out`
  * what there is to show: command output, the gap between guess and outcome, gates that passed or
  * failed, hints. Commands run within the call, through command_line(), and wait as the session's
  * front end wants.
@@ -123,9 +124,24 @@ const struct lesson_screen *lesson_step(const struct lesson_run *r);
 enum status lesson_answer(struct lesson_run *r, const char *input, struct str *out,
                           struct err *err);
 
+/* ---- around a step ---- */
+
+/* From the next text on, figures are left out of it: the front end has a place for them. */
+void lesson_own_figures(struct lesson_run *r);
+/* The figures that this step has shown so far, as the lesson has them ("smem fa2 BR=64"); NULL after
+ * the last. */
+const char *lesson_figure_name(const struct lesson_run *r, int i);
+/* Draws one as lines of at most `width` columns. It is computed within the call, in milliseconds. */
+enum status lesson_figure(struct lesson_run *r, int i, int width, struct str *out, struct err *err);
+/* The words of this step that are in the glossary, and what they mean; a line each. */
+void lesson_words(const struct lesson_run *r, struct str *out);
+/* What who presents a lesson should know in this step: notes, what is asked, what runs, hints; lines
+ * of `width` columns at most (0: any). */
+void lesson_notes(const struct lesson *l, int step, int width, struct str *out);
+
 /* ---- verbs ---- */
 
-/* Registers `lessons`, `lesson` and `trace`. `lesson` without a front end of its own (shell, pipe)
+/* Registers `lessons`, `lesson`, `notes` and `trace`. `lesson` without a front end of its own (shell, pipe)
  * reads answers from standard input. */
 void lesson_register(void);
 

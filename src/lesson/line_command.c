@@ -94,6 +94,69 @@ static enum status check_open(const char *line, struct err *err)
     return st;
 }
 
+/* ---- figures ---- */
+
+/* A figure is drawn when the step gets there, without being asked: it must not run anything. */
+static const struct figure {
+    const char *name, *command, *ending;
+} figures[] = {
+    {"smem", "plan", "only=smem"},
+    {"timeline", "timeline", "origin=model"},
+    {"roofline", "roofline", "--no-table"},
+    {"source", "source", ""},
+};
+
+static enum status check_figure(const char *command, struct err *err)
+{
+    static const char *const bad[] = {" origin", " backend=", " view", " --", " or=", " ba=", NULL};
+    for (int i = 0; bad[i]; i++)
+        if (strstr(command, bad[i]))
+            return err_set(err, ST_USAGE, "a figure takes a kernel, a shape, parameters and gpu=");
+    return check_command(command, err);
+}
+
+/* source K from TEXT to TEXT: its lines; source K diff [K2]: what changed. */
+static enum status parse_source(struct item *it, const char *line, struct err *err)
+{
+    const char *from = strstr(line, " from "), *to = from ? strstr(from, " to ") : NULL;
+    if (!to)
+        return err_set(err, ST_USAGE,
+                       "figure source takes: K diff, K diff K2, or K from TEXT to TEXT");
+    char *kernel = xstrndup(line, (size_t)(from - line)), *command = xasprintf("source %s", kernel);
+    enum status st = check_figure(command, err);
+    it->kernel = kernel;
+    it->from = xstrndup(from + 6, (size_t)(to - from - 6));
+    it->to = xstrdup(to + 4);
+    free(command);
+    return st;
+}
+
+/* figure smem|timeline|roofline K ..., figure source K ... */
+enum status parse_figure(struct lesson_stage *step, const char *line, struct err *err)
+{
+    struct item *it = stage_add(step, ITEM_FIGURE);
+    it->text = sanitize_line(line);
+    const char *rest = it->text;
+    char *name = line_word(&rest);
+    const struct figure *f = NULL;
+    for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
+        if (strcmp(figures[i].name, name) == 0)
+            f = &figures[i];
+    free(name);
+    if (!f || !*rest)
+        return err_set(err, ST_USAGE,
+                       "figure takes smem, timeline, roofline or source, and a kernel");
+    if (strcmp(f->name, "source") == 0 && !strstr(rest, " diff"))
+        return parse_source(it, rest, err);
+    it->command = xasprintf("%s %s", f->command, rest);
+    enum status st = check_figure(it->command, err);
+    free(it->command);
+    it->command = xasprintf("%s %s%s%s", f->command, rest, *f->ending ? " " : "", f->ending);
+    return st;
+}
+
+/* ---- commands ---- */
+
 /* What is checked is what will run: the sanitised line, in which an invalid byte has become <XX>. */
 enum status parse_command(struct lesson_stage *step, const char *line, struct err *err)
 {

@@ -352,6 +352,7 @@ static void item_clear(struct item *it)
     free(it->text);
     free(it->right);
     free(it->recording);
+    free(it->command);
     expr_free(it->expr);
 }
 
@@ -365,8 +366,11 @@ void lesson_free(struct lesson *l)
             item_clear(&step->items[j]);
         for (size_t j = 0; j < step->nhints; j++)
             free(step->hints[j]);
+        for (size_t j = 0; j < step->nnotes; j++)
+            free(step->notes[j]);
         free(step->items);
         free(step->hints);
+        free(step->notes);
         free(step->title);
     }
     free(l->steps);

@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <sqlite3.h>
+#include <stdio.h>
 #include <string.h>
 
 static const char schema[] =
@@ -16,7 +17,10 @@ static const char schema[] =
     "  is_right INTEGER NOT NULL, device TEXT, version TEXT NOT NULL, time TEXT NOT NULL);"
     "CREATE TABLE IF NOT EXISTS lesson_value ("
     "  lesson TEXT NOT NULL, name TEXT NOT NULL, value REAL, time TEXT NOT NULL,"
-    "  PRIMARY KEY (lesson, name));";
+    "  PRIMARY KEY (lesson, name));"
+    "CREATE TABLE IF NOT EXISTS lesson_now ("
+    "  one INTEGER PRIMARY KEY CHECK (one = 1), lesson TEXT NOT NULL, step INTEGER NOT NULL,"
+    "  serial INTEGER NOT NULL, time TEXT NOT NULL);";
 
 #ifndef PACKAGE_VERSION
 #define PACKAGE_VERSION "unknown"
@@ -42,7 +46,8 @@ static sqlite3_stmt *ask(struct sqlite3 *db, const char *sql, const char *a, con
     *row = false;
     if (!db || sqlite3_prepare_v2(db, sql, -1, &s, NULL) != SQLITE_OK)
         return NULL;
-    sqlite3_bind_text(s, 1, a, -1, SQLITE_STATIC);
+    if (a)
+        sqlite3_bind_text(s, 1, a, -1, SQLITE_STATIC);
     if (b)
         sqlite3_bind_text(s, 2, b, -1, SQLITE_STATIC);
     *row = sqlite3_step(s) == SQLITE_ROW;
@@ -145,6 +150,36 @@ void progress_kept(struct sqlite3 *db, const char *lesson,
             take(ctx, name, sqlite3_column_double(s, 1));
     }
     sqlite3_finalize(s);
+}
+
+void progress_now(struct sqlite3 *db, const char *lesson, int step)
+{
+    static const char sql[] =
+        "INSERT INTO lesson_now VALUES (1, ?1, ?2, 1, strftime('%Y-%m-%dT%H:%M:%SZ', 'now'))"
+        " ON CONFLICT (one) DO UPDATE SET lesson = excluded.lesson, step = excluded.step,"
+        " serial = serial + 1, time = excluded.time";
+    sqlite3_stmt *s = NULL;
+    if (!db || sqlite3_prepare_v2(db, sql, -1, &s, NULL) != SQLITE_OK)
+        return; /* what was done is told when it cannot be kept; this is for the moment */
+    sqlite3_bind_text(s, 1, lesson, -1, SQLITE_STATIC);
+    sqlite3_bind_int(s, 2, step);
+    (void)sqlite3_step(s);
+    sqlite3_finalize(s);
+}
+
+bool progress_where(struct sqlite3 *db, struct progress_place *out)
+{
+    bool row;
+    sqlite3_stmt *s = ask(db, "SELECT lesson, step, serial FROM lesson_now", NULL, NULL, &row);
+    const char *lesson = row ? (const char *)sqlite3_column_text(s, 0) : NULL;
+    *out = (struct progress_place){0};
+    if (lesson) {
+        snprintf(out->lesson, sizeof out->lesson, "%s", lesson);
+        out->step = sqlite3_column_int(s, 1);
+        out->serial = sqlite3_column_int64(s, 2);
+    }
+    sqlite3_finalize(s);
+    return lesson != NULL;
 }
 
 void progress_score(struct sqlite3 *db, const char *lesson, int *made, int *right)

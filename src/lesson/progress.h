@@ -8,6 +8,7 @@
 #define ATTNSCOPE_LESSON_PROGRESS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "store/store.h"
 
@@ -37,6 +38,16 @@ enum status progress_keep(struct sqlite3 *db, const char *lesson, const char *na
                           struct err *err);
 void progress_kept(struct sqlite3 *db, const char *lesson,
                    void (*take)(void *ctx, const char *name, double value), void *ctx);
+/* Where the learner is: the step that was opened last, in any lesson, from 0. What another process
+ * follows. */
+void progress_now(struct sqlite3 *db, const char *lesson, int step);
+struct progress_place {
+    char lesson[64];
+    int step;
+    int64_t serial; /* grows with every step that is opened */
+};
+/* False: no lesson was ever taken. */
+bool progress_where(struct sqlite3 *db, struct progress_place *out);
 /* Forgets everything about a lesson. */
 enum status progress_clear(struct sqlite3 *db, const char *lesson, struct err *err);
 

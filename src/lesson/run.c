@@ -176,6 +176,21 @@ static void offer_command(struct lesson_run *r, const struct item *it)
     run_want(r, LESSON_RUN, "Enter: run it");
 }
 
+/* A front end with a place for figures draws them itself. */
+static void show_figure(struct lesson_run *r, const struct item *it)
+{
+    struct str figure = {0};
+    struct err err = ERR_INIT;
+    if (r->own_figures)
+        return;
+    blank_line(r);
+    if (run_draw_figure(r, it, r->width < WIDTH_MAX ? r->width : WIDTH_MAX, &figure, &err) == ST_OK)
+        str_add(&r->text, str_text(&figure));
+    else
+        str_addf(&r->text, "- : %s\n", err.text);
+    str_free(&figure);
+}
+
 /* The source is part of what is asked. */
 static void ask_where(struct lesson_run *r, const struct item *it)
 {
@@ -210,6 +225,9 @@ static bool do_item(struct lesson_run *r, const struct item *it)
         return true;
     case ITEM_SAY:
         run_add_filled(r, it->text);
+        return true;
+    case ITEM_FIGURE:
+        show_figure(r, it);
         return true;
     case ITEM_REVEAL:
         run_reveal(r, it);
@@ -305,6 +323,7 @@ void run_open_step(struct lesson_run *r, int step)
     r->step = step;
     r->item = r->hints = 0;
     r->next = step + 1;
+    progress_now(r->db, r->lesson->name, step);
     r->retried = false;
     run_forget_rows(r);
     char *why = missing(run_stage(r));

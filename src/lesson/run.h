@@ -13,12 +13,13 @@ struct lesson_run {
     struct sqlite3 *db; /* progress, or NULL */
     int width;
     int step;
-    int next;      /* where Enter leads from here */
-    size_t item;   /* the one that waits, of the step's items */
-    size_t hints;  /* given in this step */
-    bool skipping; /* the step cannot be done here */
-    bool no_gpu;   /* there seemed to be one, but none could be measured */
-    bool retried;  /* its commands ran before: predictions are on record */
+    int next;         /* where Enter leads from here */
+    size_t item;      /* the one that waits, of the step's items */
+    size_t hints;     /* given in this step */
+    bool skipping;    /* the step cannot be done here */
+    bool own_figures; /* the front end draws them */
+    bool no_gpu;      /* there seemed to be one, but none could be measured */
+    bool retried;     /* its commands ran before: predictions are on record */
     struct values values;
     struct str text; /* new prose */
     char *prompt;
@@ -58,6 +59,23 @@ void run_set_guess(struct lesson_run *r, const char *name, double v);
 void carry_load(struct lesson_run *r);
 /* The earlier step whose values step `step` needs and which are unknown; -1: none. */
 int carry_source(const struct lesson_run *r, int step);
+
+/* ---- answer.c ---- */
+
+/* Runs a command with files and other programs out of reach. Its rows are appended to `rows` (may be
+ * NULL), and are the session's, too. */
+enum status run_restricted(struct lesson_run *r, const char *line, json_t *rows, struct str *out,
+                           struct err *err);
+
+/* ---- step_figure.c ---- */
+
+enum status run_draw_figure(struct lesson_run *r, const struct item *it, int width, struct str *out,
+                            struct err *err);
+
+/* ---- words.c ---- */
+
+/* A term of the glossary or a figure's name. ST_USAGE with the nearest. */
+enum status explain_word(struct lesson_run *r, const char *word, struct str *out, struct err *err);
 
 /* ---- recorded.c ---- */
 

@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "base/number.h"
 #include "lesson/trace.h"
+#include "lesson/verbs.h"
 
 enum { KEYS_MAX = 4096, DIMS_MAX = 256, SPLITS_MAX = 128, TRIES_MAX = 64, SHOWN = 8 };
 

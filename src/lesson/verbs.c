@@ -13,8 +13,9 @@
 #include "lesson/claims.h"
 #include "lesson/internal.h"
 #include "lesson/progress.h"
+#include "lesson/verbs.h"
 
-static struct sqlite3 *progress_db(struct session *s)
+struct sqlite3 *lesson_db(struct session *s)
 {
     struct store *store = session_store(s);
     struct sqlite3 *db = store ? store_handle(store) : NULL;
@@ -56,7 +57,7 @@ static enum status exec_lessons(struct session *s, struct cmd_call *c, struct er
     enum status st = call_finish(s, c, err);
     if (st != ST_OK)
         return st;
-    struct sqlite3 *db = progress_db(s);
+    struct sqlite3 *db = lesson_db(s);
     json_t *rows = json_array();
     for (int i = 0; lesson_at(i); i++)
         json_array_append_new(rows, lesson_row(db, lesson_at(i), i + 1));
@@ -191,7 +192,7 @@ static enum status take_lesson(struct session *s, struct cmd_call *c, struct err
     if (st == ST_OK)
         st = call_finish(s, c, err);
     if (st == ST_OK && restart)
-        st = progress_clear(progress_db(s), l->name, err);
+        st = progress_clear(lesson_db(s), l->name, err);
     return st == ST_OK ? run_lesson(s, c, l, (int)step - 1, err) : st;
 }
 
@@ -217,6 +218,7 @@ static const struct cmd_entry cmd_lessons = {
 
 static const struct cmd_key lesson_keys[] = {
     {"step", "start at this step, from 1; by default the first that is not done", NULL},
+    {"--follow", "notes: go along with the lesson that is taken on another terminal", NULL},
     {"--restart", "forget what was done and predicted", NULL},
     {"name", "pack: whose work it is; by default the name of the account", NULL},
     {"start", "route: when it begins, such as 10:15", NULL},
@@ -233,7 +235,8 @@ static const struct cmd_entry cmd_lesson = {
     .summary = "take a lesson: predict, measure, explain the gap",
     .help =
         "Each step explains one idea, asks for a prediction, runs commands and holds the\n"
-        "prediction against what was measured. At every prompt: hint, again, back, skip, quit.\n"
+        "prediction against what was measured. At every prompt: hint, words (of the step, from\n"
+        "the glossary), explain WORD, again, back, skip, quit.\n"
         "Answers may come through a pipe; the exit status is 1 if it ends before the lesson.\n"
         "  lesson measure\n"
         "  lesson 2 step=3\n"
@@ -242,6 +245,7 @@ static const struct cmd_entry cmd_lesson = {
         "  lesson export [LESSON]                 predictions made so far, as CSV\n"
         "  lesson pack FILE [name=WHO]            predictions, progress and edits in one file\n"
         "  lesson grade PACK|FOLDER... [--run]    check packs again; a row for each and lesson\n"
+        "  lesson notes [LESSON] [--follow]       what a presenter wants to know\n"
         "  lesson prepare [LESSON...|all]         compile and record what a demo will run\n"
         "  lesson route [start=HH:MM]             90 minutes through the course\n"
         "  lesson new NAME                        a lesson to begin with, among your own\n"
@@ -255,6 +259,6 @@ static const struct cmd_entry cmd_lesson = {
 void lesson_register(void)
 {
     static const struct cmd_entry *const entries[] = {&cmd_lessons, &cmd_lesson, &cmd_audit,
-                                                      &cmd_trace, NULL};
+                                                      &cmd_notes,   &cmd_trace,  NULL};
     command_register(entries);
 }

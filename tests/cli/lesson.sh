@@ -135,7 +135,21 @@ fi
 is "with a GPU the lesson measures" says "$(cat live)" '\$ run naive,fa2 .*backend=cuda'
 is "and says so" says "$(cat live)" 'pass .*live$'
 is "with a driver and no GPU it opens the recording" says "$(cat none)" 'It is: fast 107 < slow 177'
-rm live none "$HOME/.local/share/attnscope/lessons/asks.md"
+printf '# Shown\n\n## One\n\nEach tile.\n\n```attnscope\nnote Wait for an answer.\nfigure smem fa2 gpu=L4\nplan fa2 gpu=L4\nexpect $1.waves > 0 : no\n```\n\n## Two\n\nEnd.\n' \
+    >"$HOME/.local/share/attnscope/lessons/shown.md"
+run_input 'words
+explain wrap
+q' lesson shown
+is "a figure stands in the step" says "$out" 'Q Qs 8.50 KiB'
+is "words of the step" says "$out" '^tile: '
+is "an unknown word names the nearest" says "$out" 'did you mean "warp"'
+is "a note is not for the learner" [ "$(printf '%s' "$out" | grep -c 'Wait for')" -eq 0 ]
+run notes --follow count=1
+is "notes follow the lesson" says "$out" '\* Wait for an answer'
+run lesson notes shown
+is "notes of a whole lesson" says "$out" 'step 2 of 2: Two'
+rm live none "$HOME/.local/share/attnscope/lessons/asks.md" \
+    "$HOME/.local/share/attnscope/lessons/shown.md"
 
 printf '# Evil\n\n## S\n\n```attnscope\nrun naive > x\n```\n' \
     >"$HOME/.local/share/attnscope/lessons/evil.md"

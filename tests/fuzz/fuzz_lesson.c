@@ -20,6 +20,7 @@ const char *const fuzz_seeds[] = {
     "# T\n## S\n```attnscope\norder o within 5% : Which first?\nitem a = $1.n : this\n"
     "item b = $2.n : that\nwhere w in fa2 : Where?\nat exp2f\nfrom // P\nto }\n"
     "run naive S=4 | recorded h200-short\nopen h200-short fa2 S=4\nreveal o : {$1.device:text}\n"
+    "figure smem fa2 S=4\nfigure source fa2 from a to b\nfigure timeline fa2\nnote hm\n"
     "reveal w\nexpect known(o) && $1.grid[0] > guess.w && $1.limiter.smem : no\n```\n",
     "T\n=\n\nS\n-\n\n~~~attnscope\ncompare fa2,naive base=naive\n~~~\n<!-- x -->\n&amp; \\x00 "
     "[l](u)\n",
@@ -47,6 +48,9 @@ const char *const fuzz_tokens[] = {
     "open ",    " in fa2 ", " | recorded ",
     "[0]",      "known(",   ":text}",
     "py:",      "../",      "guess.",
+    "figure ",  "smem ",    "timeline ",
+    "source ",  " diff",    "note ",
+    " origin=", "view=",    "backend=",
     NULL,
 };
 
@@ -95,6 +99,9 @@ static int check_item(const struct values *v, const struct item *it)
         text_wrap(&s, it->text, 2, 40);
     }
     str_free(&s);
+    if (it->kind == ITEM_FIGURE && it->command)
+        return is_clean(it->command, false) ? check_command(it->command)
+                                            : fuzz_broken("a control character in a figure");
     return it->kind == ITEM_RUN ? check_command(it->text) : 0;
 }
 
@@ -110,6 +117,8 @@ static int check_lesson(const struct lesson *l)
             broken = fuzz_broken("a control character in a heading");
         for (size_t j = 0; !broken && j < l->steps[i].nhints; j++)
             broken = is_clean(l->steps[i].hints[j], false) ? 0 : fuzz_broken("in a hint");
+        for (size_t j = 0; !broken && j < l->steps[i].nnotes; j++)
+            broken = is_clean(l->steps[i].notes[j], false) ? 0 : fuzz_broken("in a note");
         for (size_t j = 0; !broken && j < l->steps[i].nitems; j++)
             broken = check_item(&v, &l->steps[i].items[j]);
     }

@@ -507,6 +507,8 @@ static void in_lesson(const struct str *texts)
     add_flat(&s, str_text(&texts[BATCH - 3]));
     str_add(&s, "\noption b when 0 : no\nhint ");
     add_flat(&s, str_text(&texts[BATCH - 2]));
+    str_add(&s, "\nnote ");
+    add_flat(&s, str_text(&texts[BATCH - 3]));
     str_add(&s, "\n```\n");
     struct lesson *l = NULL;
     struct err err = ERR_INIT;
@@ -527,15 +529,75 @@ static void in_lesson(const struct str *texts)
                 clean("a question", at->question, strlen(at->question));
             for (int k = 0; k < at->noptions; k++)
                 clean("an option", at->options[k].text, strlen(at->options[k].text));
-            (void)lesson_answer(r, i ? "hint" : "", &out, &err);
+            (void)lesson_answer(r, i == 1 ? "words" : i ? "hint" : "", &out, &err);
             clean("an answer", str_text(&out), out.len);
             str_clear(&out);
         }
-        str_free(&out);
         lesson_run_free(r);
+        str_clear(&out);
+        lesson_notes(l, 0, 80, &out);
+        clean("a note", str_text(&out), out.len);
+        str_free(&out);
     }
     lesson_free(l);
     str_free(&s);
+}
+
+/* The questions, recordings and figures of a lesson, one hostile text each. */
+static void in_directives(const char *evil)
+{
+    static const char *const lines[] = {
+        "order o : @\nitem a = 1 : @\nitem b = 2 : x",
+        "where w in fa2 : @\nat exp2f\nfrom // P = 2^\nto __syncwarp",
+        "where w in @ : x\nat @",
+        "where w in fa2 : x\nat @\nfrom @\nto @",
+        "open @",
+        "run naive | recorded @",
+        "run @ | recorded h200-short",
+        "figure smem @",
+        "figure source fa2 from @ to @",
+        "figure source @ diff",
+        "say {$1.@:text} {@}",
+    };
+    static unsigned turn, text;
+    struct str s = {0}, out = {0};
+    struct lesson *l = NULL;
+    if (text++ % 8) /* each takes a lesson from its beginning to its record */
+        return;
+    struct err err = ERR_INIT;
+    str_add(&s, "# T\n\n## S\n\n```attnscope\n");
+    for (const char *p = lines[turn++ % (sizeof lines / sizeof *lines)]; *p; p++)
+        if (*p == '@')
+            add_flat(&s, evil);
+        else
+            str_addc(&s, *p);
+    str_add(&s, "\nhint h\n```\n");
+    if (lesson_parse("x.md", str_text(&s), s.len, &l, &err) == ST_OK) {
+        struct lesson_run *r = lesson_run_new(session, l, 0, 80);
+        const struct lesson_screen *at = lesson_step(r);
+        clean("a step's text", at->text, strlen(at->text));
+        clean("a question", at->question ? at->question : "",
+              at->question ? strlen(at->question) : 0);
+        clean("a command", at->command ? at->command : "", at->command ? strlen(at->command) : 0);
+        for (int i = 0; i < at->nlines; i++)
+            clean("a line", at->lines[i], strlen(at->lines[i]));
+        if (at->want == LESSON_RUN && str_starts(at->command, "open "))
+            (void)lesson_answer(r, "", &out, &err);
+        (void)lesson_answer(r, evil, &out, &err);
+        clean("an answer", str_text(&out), out.len);
+        lesson_run_free(r);
+    }
+    clean("a sentence", err.text, strlen(err.text));
+    lesson_free(l);
+    str_free(&out);
+    str_free(&s);
+}
+
+static void test_directives(void)
+{
+    session->restricted = true;
+    all(in_directives);
+    session->restricted = false;
 }
 
 static void test_lessons(void)
@@ -680,6 +742,7 @@ static const struct tap_test tests[] = {
     {"in kernels and their descriptors", test_kernels},
     {"in broken descriptors", test_broken_kernels},
     {"in lessons", test_lessons},
+    {"in a lesson's questions, recordings and figures", test_directives},
     {"in the results database", test_results},
     {"in recordings", test_recordings},
     {"in the configuration, device models, history", test_settings},

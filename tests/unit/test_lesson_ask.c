@@ -399,6 +399,129 @@ static void test_known(void)
     walk_free(&w);
 }
 
+/* ---- figures, words, notes ---- */
+
+static const char figures[] = "# T\n" STEP(
+    "S", "note say it twice\nfigure smem fa2 S=512 gpu=L4\n"
+         "figure timeline fa1_2022 B=1 H=8 S=512 gpu=L4\nfigure roofline fa2 gpu=L4\n"
+         "figure source fa2 from // P = 2^ to __syncwarp\nfigure source fa2 diff\n"
+         "say A tile has warps; a warpage has none; SMs are many\n"
+         "plan fa2 S=512 gpu=L4\nexpect $1.threads == 128 : no | the first row is the command's\n"
+         "hint look");
+
+static void test_figures(void)
+{
+    struct walk w = walk_new(figures, 0);
+    const char *text = text_of(&w);
+    expect_text(text, "Q Qs 8.50 KiB"); /* the map of shared memory */
+    expect_text(text, "8 blocks, ");    /* the timeline's summary */
+    expect_text(text, "ridge");
+    expect_text(text, "const float correction = exp2f(m[i] - base);");
+    expect_text(text, "+++ fa2");
+    CU_ASSERT_STRING_EQUAL(lesson_figure_name(w.r, 1), "timeline fa1_2022 B=1 H=8 S=512 gpu=L4");
+    CU_ASSERT_PTR_NULL(lesson_figure_name(w.r, 5));
+    struct str out = {0};
+    CU_ASSERT_EQUAL(lesson_figure(w.r, 0, 60, &out, &w.err), ST_OK);
+    for (const char *p = str_text(&out); *p; p += strcspn(p, "\n") + 1) {
+        char *line = xstrndup(p, strcspn(p, "\n"));
+        CU_ASSERT(str_width(line) <= 60);
+        free(line);
+    }
+    CU_ASSERT_EQUAL(lesson_figure(w.r, 9, 60, &out, &w.err), ST_USAGE);
+    str_free(&out);
+    CU_ASSERT_EQUAL(answer(&w, "", ST_OK), LESSON_DONE);
+    expect_text(text_of(&w), "[ok] the first row is the command's");
+    lesson_own_figures(w.r); /* as the full screen does: they are not in the text */
+    CU_ASSERT_EQUAL(answer(&w, "again", ST_OK), LESSON_RUN);
+    CU_ASSERT_PTR_NULL(strstr(text_of(&w), "KiB"));
+    CU_ASSERT_PTR_NOT_NULL(lesson_figure_name(w.r, 4));
+    walk_free(&w);
+}
+
+static void test_foreign_figures(void)
+{
+    static const char *const bad[] = {
+        "figure",
+        "figure smem",
+        "figure heat fa2",
+        "figure source fa2",
+        "figure smem fa2 > x",
+        "figure smem fa2 | sh",
+        "figure timeline fa2 origin=live",
+        "figure timeline fa2 backend=cpu",
+        "figure timeline fa2 ba=cpu",
+        "figure source fa2 diff view=ptx",
+        "figure smem py:os.system",
+        "figure source fa2 from a",
+        "figure smem fa2 output=x",
+        "figure smem fa2; quit",
+        "figure source py:a.b from a to b",
+        "figure roofline fa2 --json",
+        "note",
+        "hint",
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct err err;
+        char *text = xasprintf("# T\n" STEP("S", "%s"), bad[i]);
+        struct lesson *l = parse(text, &err);
+        if (l)
+            printf("# let through: %s\n", bad[i]);
+        CU_ASSERT_PTR_NULL(l);
+        lesson_free(l);
+        free(text);
+    }
+}
+
+static void test_words(void)
+{
+    struct walk w = walk_new(figures, 0);
+    answer(&w, "words", ST_OK);
+    expect_text(str_text(&w.out), "tile: ");
+    expect_text(str_text(&w.out), "warp: ");
+    expect_text(str_text(&w.out), "SM: ");
+    CU_ASSERT_PTR_NULL(strstr(str_text(&w.out), "decode:"));
+    answer(&w, "explain Warps", ST_OK);
+    expect_text(str_text(&w.out), "warp: 32 threads");
+    answer(&w, "explain bank conflict", ST_OK);
+    answer(&w, "explain waves", ST_OK);
+    answer(&w, "explain occupancy_pct", ST_OK); /* a figure, by its name */
+    CU_ASSERT(w.out.len > 0);
+    CU_ASSERT_EQUAL(answer(&w, "explain wrap", ST_USAGE), LESSON_RUN);
+    expect_text(w.err.text, "did you mean \"warp\"?");
+    answer(&w, "explain ; quit", ST_USAGE);
+    answer(&w, "explain x > file", ST_USAGE);
+    CU_ASSERT_FALSE(w.s->quit);
+    CU_ASSERT_NOT_EQUAL(access("file", F_OK), 0);
+    walk_free(&w);
+}
+
+static void test_notes(void)
+{
+    struct walk w = walk_new(figures, 0);
+    struct progress_place at;
+    struct str out = {0};
+    CU_ASSERT_TRUE(progress_where(w.r->db, &at));
+    CU_ASSERT_STRING_EQUAL(at.lesson, "ask");
+    CU_ASSERT_EQUAL(at.step, 0);
+    int64_t serial = at.serial;
+    answer(&w, "again", ST_OK); /* opened once more: another screen to follow */
+    CU_ASSERT_TRUE(progress_where(w.r->db, &at));
+    CU_ASSERT(at.serial > serial);
+    lesson_notes(w.l, 0, 30, &out);
+    expect_text(str_text(&out), "* say it twice\n");
+    expect_text(str_text(&out), "$ plan fa2 S=512 gpu=L4\n");
+    expect_text(str_text(&out), "H look\n");
+    CU_ASSERT_PTR_NULL(strstr(text_of(&w), "say it twice")); /* not for the learner */
+    str_clear(&out);
+    CU_ASSERT_EQUAL(command_line(w.s, "notes measure step=1", &out, &w.err), ST_OK);
+    expect_text(str_text(&out), "step 1 of");
+    CU_ASSERT_EQUAL(command_line(w.s, "lesson notes measure", &out, &w.err), ST_OK);
+    CU_ASSERT_EQUAL(command_line(w.s, "notes measure step=99", &out, &w.err), ST_USAGE);
+    CU_ASSERT_EQUAL(command_line(w.s, "notes measure --follow", &out, &w.err), ST_USAGE);
+    str_free(&out);
+    walk_free(&w);
+}
+
 static const struct tap_test tests[] = {
     {"an ordering is asked for and judged", test_order},
     {"orderings as they are typed", test_order_answers},
@@ -411,6 +534,10 @@ static const struct tap_test tests[] = {
     {"values outlive the lesson", test_carry},
     {"values that cannot be had here", test_carry_missing},
     {"known(), lists and words", test_known},
+    {"figures of the explorer in a step", test_figures},
+    {"figures that run or name something", test_foreign_figures},
+    {"words of the glossary", test_words},
+    {"notes for who presents", test_notes},
 };
 
 int main(void)
