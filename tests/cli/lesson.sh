@@ -52,8 +52,12 @@ is "--restart forgets" says "$out" '"name":"online-softmax".*"done":0'
 # One CPU in the affinity mask is one core, however many the machine has.
 if command -v taskset >/dev/null; then
     cpu=$(taskset -pc $$ | sed 's/.*: *\([0-9]*\).*/\1/')
-    out=$(printf 'q\n' | taskset -c "$cpu" "$ATTNSCOPE" lesson splitkv step=6 2>&1)
+    mkdir -p "$HOME/.local/share/attnscope/lessons"
+    printf '# Two\n\n## S\n\n```attnscope\nneeds cores 2\ntrace softmax\nexpect $1.l > 0 : l\n```\n' \
+        >"$HOME/.local/share/attnscope/lessons/two.md"
+    out=$(printf 'q\n' | taskset -c "$cpu" "$ATTNSCOPE" lesson two 2>&1)
     is "a lesson counts the CPUs that it may use" says "$out" 'needs 2 cores; 1 may be used'
+    rm "$HOME/.local/share/attnscope/lessons/two.md"
 fi
 out=$("$ATTNSCOPE" trace softmax Sk=4 BC=4 scale=400 seed=42 break=max)
 is "trace shows infinity and NaN as what they are" says "$out" 'inf +nan +nan'

@@ -14,11 +14,11 @@
 
 /* In the order of the course. */
 static const char *const timeless[] = {
-    "blocks",      "coalescing",  "reductions",   "correct",   "naive-bytes", "fa1-2022",
-    "query-tiles", "threads",     "grid-starves", "nonmatmul", "warps",       "causal",
-    "atomics",     "determinism", "smem-budget",  "smem-wall", "banks",       "wmma",
-    "mma",         "cp-async",    "warp-spec",    "occupancy", "large-heads", "decode-gqa",
-    "roofline",    "audit",
+    "blocks",      "coalescing", "reductions",   "correct",     "naive-bytes", "fa1-2022",
+    "query-tiles", "threads",    "grid-starves", "nonmatmul",   "warps",       "causal",
+    "loop-order",  "splitkv",    "atomics",      "determinism", "smem-budget", "smem-wall",
+    "banks",       "wmma",       "mma",          "cp-async",    "warp-spec",   "occupancy",
+    "large-heads", "decode-gqa", "roofline",     "audit",
 };
 
 /* An order as the engine keeps it, forwards or backwards. */
