@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "backend/backend.h"
 #include "backend/peak.h"
@@ -175,6 +176,16 @@ static void test_backend_refuses(void)
     CU_ASSERT_PTR_NULL(backend_find("tpu"));
 }
 
+/* Two threads that wait for each other get nothing done beside many other programs. */
+static bool crowded(void)
+{
+    double load = 0;
+    const bool known = getloadavg(&load, 1) == 1;
+    if (known && load > 2.0 * (double)sysconf(_SC_NPROCESSORS_ONLN))
+        printf("# the machine is too busy to judge two threads: load %.1f\n", load);
+    return known && load > 2.0 * (double)sysconf(_SC_NPROCESSORS_ONLN);
+}
+
 static void test_peak(void)
 {
     struct pool *pool = pool_new(2);
@@ -196,7 +207,7 @@ static void test_peak(void)
     /* No core does more than 4 vectors of multiply-adds a cycle, nor less than one in 8 cycles. */
     CU_ASSERT(p.fma_gflops > 0.05 * best->lanes);
     CU_ASSERT(p.fma_gflops < 4 * 2 * 6.5 * best->lanes);
-    CU_ASSERT(p.fma_gflops_all > 0.5 * p.fma_gflops);
+    CU_ASSERT(p.fma_gflops_all > 0.5 * p.fma_gflops || crowded());
     CU_ASSERT(p.dram_gbytes_per_s > 0.01 && p.copy_gbytes_per_s > 0.01);
     CU_ASSERT(isnan(p.l1_gbytes_per_s) || p.l1_gbytes_per_s > p.dram_gbytes_per_s / 100);
     record_clear(peak_fields, &p);
