@@ -71,6 +71,12 @@ struct backend_ops {
      * whatever the status. The run's output is not looked at. Optional. */
     enum status (*trace)(struct backend *b, struct slot *s, struct block_trace *out,
                          struct err *err);
+    /* Hardware counters of one run, replayed as often as they need. Puts into the object `out`: plan
+     * (as plan_to_json(), of the code that runs, also when counting fails), counters (fields of
+     * backend/counters.h), launches (the same of each launch, with name), replays, replay, l2. ST_NO:
+     * they cannot be had, and the sentence has the remedy. Optional. */
+    enum status (*profile)(struct backend *b, struct slot *s, bool cold, json_t *out,
+                           struct err *err);
 };
 
 /* Poison and guards: a quiet NaN pattern no kernel writes by accident. See measure/verify.h. */

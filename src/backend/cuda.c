@@ -282,4 +282,5 @@ const struct backend_ops backend_cuda = {
     .flush = cuda_flush,
     .sample = cuda_sample,
     .trace = cuda_trace,
+    .profile = cuda_profile,
 };

@@ -8,6 +8,7 @@
  *   cuda_time.c    samples
  *   cuda_peer.c    other libraries, with cublas.c and cudnn.c (see cuda_peer.h)
  *   cuda_trace.c   a traced build: stamps of blocks
+ *   cuda_profile.c hardware counters, with cupti.c and counters.c
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef ATTNSCOPE_BACKEND_CUDA_STATE_H
@@ -115,6 +116,10 @@ void cuda_free_slot(struct backend *b, struct slot *s);
 char *cuda_trace_source(const struct kernel_desc *d, struct err *err);
 enum status cuda_trace(struct backend *b, struct slot *s, struct block_trace *out, struct err *err);
 
+/* cuda_profile.c */
+enum status cuda_profile(struct backend *b, struct slot *s, bool cold, json_t *out,
+                         struct err *err);
+
 /* cuda_module.c: plan, module, functions of a slot whose desc is set. */
 enum status cuda_prepare(struct backend *b, struct slot *s, const struct param_values *v,
                          struct err *err);
@@ -144,6 +149,7 @@ enum status cuda_make_timers(struct backend *b, struct err *err);
 void cuda_free_timers(struct backend *b);
 size_t cuda_sweep_bytes(const struct backend *b); /* that a flush writes */
 void cuda_flush(struct backend *b);
+void cuda_flush_now(struct backend *b); /* queues it */
 enum status cuda_sample(struct backend *b, struct slot *s, int repeat, double *seconds,
                         double *clock_mhz, struct err *err);
 

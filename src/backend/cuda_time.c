@@ -94,10 +94,8 @@ void cuda_flush(struct backend *b)
 }
 
 /* Without memory for it the caches stay as they are. */
-static void flush_now(struct backend *b)
+void cuda_flush_now(struct backend *b)
 {
-    if (!b->flush_asked)
-        return;
     if (!b->sweep) {
         b->sweep_bytes = cuda_sweep_bytes(b);
         if (cuda_alloc(b, "the flush", b->sweep_bytes, &b->sweep, NULL) != ST_OK)
@@ -222,7 +220,8 @@ enum status cuda_sample(struct backend *b, struct slot *s, int repeat, double *s
     const enum status graph = wanted ? need_graph(b, s, repeat, err) : ST_NO;
     if (graph != ST_OK && graph != ST_NO)
         return graph;
-    flush_now(b);
+    if (b->flush_asked)
+        cuda_flush_now(b);
     b->flush_asked = false;
     st = time_work(b, s, repeat, graph == ST_OK, err);
     if (st == ST_OK)

@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "base/sanitize.h"
 #include "command/internal.h"
+#include "command/profile.h"
 
 enum { TOPICS_MAX = 8, SHOWN = 30 };
 static topic_fn *more_topics[TOPICS_MAX + 1]; /* filled at start */
@@ -130,6 +131,10 @@ static void consider_keys(struct hits *h, const struct cmd_call *c)
         consider_key(h, c, "", k.name, k.doc, k.values);
     for (const struct field *f = run_fields; f->name; f++)
         consider(h, c, &(struct topic){"field", f->name, f->doc, f->unit});
+    struct field counted;
+    for (size_t i = 0; profile_field_at(i, &counted); i++)
+        if (!field_find(run_fields, counted.name))
+            consider(h, c, &(struct topic){"counter", counted.name, counted.doc, counted.unit});
     for (size_t i = 0; plan_metric_name(NULL, i); i++)
         consider(h, c,
                  &(struct topic){"figure", plan_metric_name(NULL, i),

@@ -71,6 +71,9 @@ static const struct library libraries[] = {
     {"NVML", {"libnvidia-ml.so.1"}, "GPU clocks and power are not shown"},
     {"cuDNN", {"libcudnn.so.9", "libcudnn.so.8"}, "cuDNN is no peer"},
     {"cuBLAS", {"libcublas.so.13", "libcublas.so.12"}, "cuBLAS is no peer"},
+    {"CUPTI",
+     {"libcupti.so.13", "libcupti.so.12"},
+     "profile looks for it in the toolkit's folders, too; without it there are no counters"},
 };
 enum { LIBRARIES = sizeof libraries / sizeof *libraries };
 

@@ -8,6 +8,7 @@
 #include "base/number.h"
 #include "base/sanitize.h"
 #include "command/internal.h"
+#include "command/profile.h"
 
 static bool is_plan_metric(const char *name)
 {
@@ -17,18 +18,31 @@ static bool is_plan_metric(const char *name)
     return false;
 }
 
-/* Metrics of the plan, then fields of a run. */
+/* Metrics of the plan, then fields of a run, then those of a profile. */
 static const char *metric_name(const void *ctx, size_t i)
 {
     size_t n = 0;
+    struct field counted;
     while (plan_metric_name(ctx, n))
         if (n++ == i)
             return plan_metric_name(ctx, i);
     i -= n;
-    for (size_t f = 0; run_fields[f].name; f++)
-        if (f == i)
-            return run_fields[f].name;
-    return NULL;
+    for (n = 0; run_fields[n].name; n++)
+        if (n == i)
+            return run_fields[n].name;
+    return profile_field_at(i - n, &counted) ? counted.name : NULL;
+}
+
+/* The field of a run or of a profile; false for a metric of the plan. */
+static bool find_field(const char *name, struct field *out)
+{
+    const struct field *f = field_find(run_fields, name);
+    for (size_t i = 0; !f && profile_field_at(i, out); i++)
+        if (!strcmp(out->name, name))
+            return true;
+    if (f)
+        *out = *f;
+    return f != NULL;
 }
 
 /* The metric of this name, or the only one that begins with it; NULL: none. */
@@ -134,6 +148,10 @@ static void explain_field(struct session *s, struct cmd_call *c, const struct fi
 {
     str_addf(c->out, "%s%s%s%s: %s\n", f->name, *f->unit ? " [" : "", f->unit, *f->unit ? "]" : "",
              f->doc);
+    const size_t from = c->out->len;
+    profile_source(f->name, c->out);
+    if (c->out->len > from)
+        str_addc(c->out, '\n');
     const json_t *last = session_row(s, "$last");
     const json_t *v = json_object_get(last, f->name);
     if (!v || json_is_null(v))
@@ -252,7 +270,7 @@ static enum status exec_explain(struct session *s, struct cmd_call *c, struct er
     if (!c->nwords)
         return err_set(err, ST_USAGE, "explain needs a metric, for example: explain occupancy_pct");
     const char *metric = find_metric(c->words[0].text);
-    const struct field *f = metric ? field_find(run_fields, metric) : NULL;
+    struct field f;
     const struct request_from from = {.first = 1, .count = c->nwords - 1, .for_plan = true};
     if (!metric)
         return unknown_metric(c, c->words[0].text, err);
@@ -262,8 +280,8 @@ static enum status exec_explain(struct session *s, struct cmd_call *c, struct er
     st = call_finish(s, c, err);
     if (!st && is_plan_metric(metric))
         st = explain_plan(s, c, &r, metric, err);
-    else if (!st)
-        explain_field(s, c, f);
+    else if (!st && find_field(metric, &f))
+        explain_field(s, c, &f);
     lines_wrap(c->out, 0, call_width(s, c));
     request_clear(&r);
     return st;
@@ -276,8 +294,10 @@ const struct cmd_entry cmd_explain = {
     .summary = "how a figure comes about: its formula with the values put in",
     .help =
         "Figures of plan are shown with formula and values for the kernel, shape and parameters\n"
-        "named; for those of the last row where none are. Figures of run are shown with their\n"
-        "meaning and, after a run, with the last row's values. A metric may be shortened while\n"
+        "named; for those of the last row where none are. Figures of run and profile are shown "
+        "with\n"
+        "their meaning and, after a run, with the last row's values. A metric may be shortened "
+        "while\n"
         "unique.\n"
         "\n"
         "  explain occupancy qtile_seq BR=128 gpu=L4\n"

@@ -33,6 +33,7 @@ void command_register_core(void)
         &cmd_check,
         &cmd_compare,
         &cmd_sweep,
+        &cmd_profile,
         &cmd_plan,
         &cmd_explain,
         &cmd_edit, &cmd_kernel, &cmd_source,

@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "base/sanitize.h"
 #include "command/internal.h"
+#include "command/profile.h"
 
 /* Word lists that later folders know. Filled at start. */
 static topic_fn *word_lists[ARG_WORD + 1];
@@ -129,6 +130,15 @@ static void offer_metrics(struct completer *c)
         offer(c, plan_metric_name(NULL, i), "figure of the plan", "");
 }
 
+/* Fields of a profile that a run does not have. */
+static void offer_counters(struct completer *c)
+{
+    struct field f;
+    for (size_t i = 0; profile_field_at(i, &f); i++)
+        if (!field_find(run_fields, f.name))
+            offer(c, f.name, f.doc, "");
+}
+
 static void offer_topics(struct completer *c, topic_fn *at)
 {
     struct topic t;
@@ -210,6 +220,7 @@ static void offer_argument(struct completer *c, enum cmd_arg_kind kind)
         break;
     case ARG_METRIC:
         offer_metrics(c);
+        offer_counters(c);
         break;
     case ARG_COMMAND:
         offer_verbs(c);

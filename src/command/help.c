@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "command/internal.h"
+#include "command/profile.h"
 
 /* ---- for people at a terminal ---- */
 
@@ -357,6 +358,16 @@ static const struct field_doc trace_docs[] = {
     {"step, adds, value", "A step of a reduction, how many lanes add in it, and what lane 0 or the one word then holds."},
     {0},
 };
+static const struct field_doc profile_docs[] = {
+    {"l2", "cold: every replay began with an empty L2; hot: with what the one before left; mixed: only the first was cold."},
+    {"replay, replays", "run or launch, what was repeated to count everything, and how often."},
+    {"launches, launch_list", "Launches of a run, and the counters of each with its name."},
+    {"grid, threads, blocks, total_threads", "As launched, of the main pass."},
+    {"dynamic_smem_bytes, static_smem_bytes", "Of a block."},
+    {"kernel, backend, device, origin, shape, params, seed, input, driver, cuda, source_hash, peer_version, time, check, max_diff, error_ratio, regs, regs_source, reason",
+     "As in rows of run; limits, occupancy, waves, bytes and flops as in those of plan, for the code that ran."},
+    {0},
+};
 static const struct field_doc doctor_docs[] = {
     {"name, state, detail", "What was looked at, how it is, and what that means."},
     {"value, gflops, percent_of_peak, percent_of_burst_peak", "Measured by --peak."},
@@ -373,7 +384,7 @@ static const struct {
     {"plan", plan_docs},       {"roofline", roof_docs},   {"occupancy", occupancy_docs},
     {"results", results_docs}, {"devices", device_docs},  {"kernels", kernel_docs},
     {"lessons", lesson_docs},  {"trace", trace_docs},     {"doctor", doctor_docs},
-    {"show", show_docs},
+    {"show", show_docs},       {"profile", profile_docs},
 };
 // clang-format on
 
@@ -383,6 +394,17 @@ static void md_field(struct str *out, const char *names, const char *doc)
     md_text(out, names, strlen(names));
     str_addc(out, '\n');
     md_prose(out, doc, strlen(doc));
+}
+
+/* What the hardware counts; explain has the names of CUPTI. */
+static void md_counters(struct str *out)
+{
+    struct field f;
+    str_add(out, ".Pp\nCounters of\n.Cm profile\nand what follows from them:\n"
+                 ".Bl -tag -width Ds -compact\n");
+    for (size_t i = 0; profile_field_at(i, &f); i++)
+        md_field(out, f.name, f.doc);
+    str_add(out, ".El\n");
 }
 
 static void md_fields(struct str *out)
@@ -398,6 +420,7 @@ static void md_fields(struct str *out)
             md_field(out, f->name, f->doc);
         str_add(out, ".El\n");
     }
+    md_counters(out);
     str_add(out, ".Pp\nFigures of\n.Cm plan\nthat\n.Cm explain\nshows with their formulas:\n");
     for (size_t i = 0; plan_metric_name(NULL, i); i++)
         str_addf(out, ".Va %s%s\n", plan_metric_name(NULL, i),

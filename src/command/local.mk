@@ -19,6 +19,7 @@ libattnscope_a_SOURCES += \
 	%D%/cmd_list.c \
 	%D%/cmd_occupancy.c \
 	%D%/cmd_plan.c \
+	%D%/cmd_profile.c \
 	%D%/cmd_record.c \
 	%D%/cmd_report.c \
 	%D%/cmd_results.c \
@@ -50,6 +51,8 @@ libattnscope_a_SOURCES += \
 	%D%/output.c \
 	%D%/parse.c \
 	%D%/recorded.c \
+	%D%/profile.c \
+	%D%/profile.h \
 	%D%/request.c \
 	%D%/roof.c \
 	%D%/roof.h \

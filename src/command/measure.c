@@ -290,6 +290,11 @@ struct job *measure_job(const struct measuring *m)
     return m->job;
 }
 
+int measure_entry(const struct measuring *m, int i)
+{
+    return m->entry[i];
+}
+
 bool measure_ended(const struct measuring *m)
 {
     return !m->job || job_ended(m->job);

@@ -40,6 +40,8 @@ struct measuring *measure_start(struct session *s, const struct request *r,
                                 const struct measure_how *how);
 /* NULL: nothing can run. */
 struct job *measure_job(const struct measuring *m);
+/* Where kernel i is among the job's entries; -1: it cannot run. */
+int measure_entry(const struct measuring *m, int i);
 /* Has the job ended, if there is one? */
 bool measure_ended(const struct measuring *m);
 /* The row of kernel i as far as it is known; NULL when it cannot run. */

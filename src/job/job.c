@@ -154,9 +154,11 @@ char *job_fault_sentence(const struct job *j, enum role role, const char *what)
         [JOB_STARTING] = "starting", [JOB_CHECKING] = "checking", [JOB_TIMING] = "timing"};
     const char *who = role == LAUNCH ? "worker" : "judge";
     int entry = role == LAUNCH ? j->entry : job_judged_entry(j);
+    const char *profiling = wire_phase_name(PHASE_PROFILE);
+    bool counting = role == LAUNCH && j->phase[role] && str_starts(j->phase[role], profiling);
     if (entry >= 0)
         return xasprintf("%s: the %s %s while %s", j->request.entries[entry].kernel, who, what,
-                         doing[j->state]);
+                         counting ? profiling : doing[j->state]);
     bool known = j->phase[role] && j->state == JOB_CHECKING && !j->ready;
     return xasprintf("the %s %s while %s", who, what, known ? j->phase[role] : doing[j->state]);
 }
@@ -209,6 +211,12 @@ static void set_error(struct job *j, const char *sentence)
         j->error = xstrdup(sentence);
 }
 
+/* The worker has sent what it counted of entry i, or why it could not. */
+static bool is_profiled(const struct job *j, int i)
+{
+    return json_is_object(json_array_get(json_object_get(j->extra, "profiles"), (size_t)i));
+}
+
 /* Nothing more is to come for entry i: it cannot run, or was only to be checked, or is timed. Pairs
  * are different: they are samples of one round, so all entries go on together. */
 static bool is_over(const struct job *j, int i)
@@ -217,6 +225,8 @@ static bool is_over(const struct job *j, int i)
     const struct run_row *row = &j->rows[i];
     if (e->over || (row->reason && !e->seen))
         return true;
+    if (j->request.kind == JOB_PROFILE)
+        return is_profiled(j, i);
     if (j->request.kind != JOB_RUN)
         return e->seen;
     return j->state == JOB_TIMING && !j->request.interleave && row->stopped;

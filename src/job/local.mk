@@ -6,6 +6,7 @@ libattnscope_a_SOURCES += \
 	%D%/request.c %D%/request.h \
 	%D%/serve.h \
 	%D%/serve_code.c \
+	%D%/serve_extra.c \
 	%D%/serve_judge.c \
 	%D%/serve_listing.c \
 	%D%/serve_launch.c %D%/serve_launch.h \

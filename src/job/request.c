@@ -16,13 +16,10 @@
 
 enum { ENTRIES_MAX = 64, TEXT_MAX = 4096 };
 
-static const char *const kind_names[] = {[JOB_RUN] = "run",
-                                         [JOB_CHECK] = "check",
-                                         [JOB_TRACE] = "trace",
-                                         [JOB_COMPILE] = "compile",
-                                         [JOB_LISTING] = "listing",
-                                         [JOB_PEAK] = "peak",
-                                         NULL};
+static const char *const kind_names[] = {[JOB_RUN] = "run",         [JOB_CHECK] = "check",
+                                         [JOB_TRACE] = "trace",     [JOB_PROFILE] = "profile",
+                                         [JOB_COMPILE] = "compile", [JOB_LISTING] = "listing",
+                                         [JOB_PEAK] = "peak",       NULL};
 
 enum member_type { MEMBER_INT, MEMBER_INT64, MEMBER_REAL, MEMBER_BOOL, MEMBER_TEXT };
 

@@ -14,6 +14,8 @@ enum job_kind {
     JOB_CHECK,   /* check only */
     JOB_TRACE,   /* check, then run once more with a stamp at the begin and end of every block; in
                     job_extra() {"traces": one object or null per entry}, see backend/trace.h */
+    JOB_PROFILE, /* check, then count what the hardware does; in job_extra() {"profiles": one object
+                    or null per entry}, see backend_ops.profile */
     JOB_COMPILE, /* compile every entry's CUDA source for `sm`, without a GPU; result in
                     job_extra(), see serve_code.c */
     JOB_LISTING, /* compile entry 0 likewise and list its PTX and SASS, see serve_listing.c */

@@ -40,8 +40,10 @@ json_t *launch_rows(const struct launch *l)
 
 void launch_send_rows(struct launch *l, bool ready)
 {
-    peer_send(&l->peer, WIRE_ROWS, json_pack("{s:o, s:b}", "rows", launch_rows(l), "ready", ready),
-              -1);
+    json_t *o = json_pack("{s:o, s:b}", "rows", launch_rows(l), "ready", ready);
+    if (l->request.kind == JOB_PROFILE) /* safe from what the next kernel does to us */
+        json_object_set_new(o, "extra", json_pack("{s:O}", "profiles", l->traces));
+    peer_send(&l->peer, WIRE_ROWS, o, -1);
 }
 
 static void set_text(char **member, const char *value)
@@ -307,21 +309,6 @@ static void unload(struct launch *l, struct entry *e)
     e->slot = NULL;
 }
 
-/* Runs entry i once more, with stamps. */
-static enum status trace_entry(struct launch *l, int i, struct err *err)
-{
-    struct entry *e = &l->entries[i];
-    struct block_trace t = {0};
-    if (!l->ops->trace)
-        return err_set(err, ST_NO, "backend=%s takes no stamps of blocks", l->ops->name);
-    peer_estimate(&l->peer, PHASE_LOAD, i, l->ops->load_s);
-    enum status st = l->ops->trace(l->backend, e->slot, &t, err);
-    if (st == ST_OK)
-        json_array_set_new(l->traces, (size_t)i, block_trace_to_json(&t));
-    block_trace_clear(&t);
-    return st;
-}
-
 /* Runs every entry once. What cannot run says so in its row and does not hold up the others. */
 static void check_entries(struct launch *l)
 {
@@ -331,7 +318,9 @@ static void check_entries(struct launch *l)
             continue;
         enum status st = check_entry(l, i, &why);
         if (st == ST_OK && l->request.kind == JOB_TRACE)
-            st = trace_entry(l, i, &why);
+            st = launch_trace(l, i, &why);
+        if (st == ST_OK && l->request.kind == JOB_PROFILE)
+            st = launch_profile(l, i, &why);
         if (st != ST_OK) {
             unload(l, &l->entries[i]);
             set_text(&l->entries[i].row.reason, why.text);
@@ -499,6 +488,8 @@ static void serve_job(struct launch *l, const json_t *payload)
         }
     if (st == ST_OK && l->request.kind == JOB_TRACE)
         extra = json_pack("{s:O}", "traces", l->traces);
+    if (st == ST_OK && l->request.kind == JOB_PROFILE)
+        extra = json_pack("{s:O}", "profiles", l->traces);
     l->spent = l->lost >= 0 || st == ST_FAIL || st == ST_NO_GPU; /* drivers fail once and for all */
     send_done(l, st, &err, extra);
     entries_free(l);

@@ -34,7 +34,7 @@ struct launch {
     struct entry *entries;
     int lost;            /* the entry after which another process goes on; -1: none */
     bool spent;          /* something failed that should not: another process may do better */
-    json_t *traces;      /* of JOB_TRACE: one object or null per entry */
+    json_t *traces;      /* of JOB_TRACE and JOB_PROFILE: one object or null per entry */
     bool careful;        /* say which kernel comes before every sample: one of them kills workers */
     enum status written; /* of the output file that was asked for */
     struct err write_err;
@@ -63,6 +63,11 @@ enum status launch_need_backend(struct launch *l, struct err *err);
 enum status launch_compile(struct launch *l, json_t **extra, struct err *err);
 /* JOB_LISTING, likewise. */
 json_t *launch_listing(struct launch *l);
+
+/* JOB_TRACE, JOB_PROFILE: entry i, which has been checked, into l->traces. What there is of a profile
+ * when counting fails is kept, too: the plan. */
+enum status launch_trace(struct launch *l, int i, struct err *err);
+enum status launch_profile(struct launch *l, int i, struct err *err);
 
 /* Warms up and samples every entry that can run, and fills the rows. */
 void launch_time(struct launch *l);

@@ -44,11 +44,12 @@ static void unlink_job(struct super *s, struct job *j)
     j->next = NULL;
 }
 
-/* The job is over. A process that is still busy with it is of no more use. */
+/* The job is over. A process that is still busy with it is of no more use, nor is one that has had
+ * counters on: what it timed next might not be what others time. */
 void super_finish(struct super *s, struct job *j, enum job_state state)
 {
     if (s->active == j) {
-        if (!j->done)
+        if (!j->done || j->request.kind == JOB_PROFILE)
             proc_drop(&s->procs[LAUNCH], &s->graves);
         if (j->unjudged)
             proc_drop(&s->procs[JUDGE], &s->graves);

@@ -104,11 +104,29 @@ void super_advance(struct super *s)
     }
 }
 
+/* What an earlier worker of the job has traced or counted stays. */
+static void take_extra(struct job *j, json_t *extra)
+{
+    const char *list = j->request.kind == JOB_PROFILE ? "profiles" : "traces";
+    json_t *old = json_object_get(j->extra, list), *items = json_object_get(extra, list);
+    size_t i;
+    json_t *item;
+    json_array_foreach(old, i, item)
+    {
+        if (json_is_null(json_array_get(items, i)))
+            json_array_set(items, i, item);
+    }
+    json_decref(j->extra);
+    j->extra = json_is_object(extra) ? json_incref(extra) : NULL;
+}
+
 static enum status hear_rows(struct super *s, json_t *o, struct err *err)
 {
     struct job *j = s->active;
     enum status st = job_take_rows(j, json_object_get(o, "rows"), err);
     s->changed = true;
+    if (st == ST_OK && json_object_get(o, "extra"))
+        take_extra(j, json_object_get(o, "extra"));
     if (st == ST_OK && json_is_true(json_object_get(o, "ready"))) {
         j->ready = true;
         j->entry = -1;
@@ -131,21 +149,6 @@ static void hear_lost(struct super *s, const json_t *o)
         return;
     if (super_send_job(s, j, &why) != ST_OK)
         job_give_up(j, why.text);
-}
-
-/* What an earlier worker of the job has traced stays. */
-static void take_extra(struct job *j, json_t *extra)
-{
-    json_t *old = json_object_get(j->extra, "traces"), *traces = json_object_get(extra, "traces");
-    size_t i;
-    json_t *trace;
-    json_array_foreach(old, i, trace)
-    {
-        if (json_is_null(json_array_get(traces, i)))
-            json_array_set(traces, i, trace);
-    }
-    json_decref(j->extra);
-    j->extra = json_is_object(extra) ? json_incref(extra) : NULL;
 }
 
 static enum status hear_done(struct super *s, json_t *o, struct err *err)

@@ -66,6 +66,7 @@ static const struct {
     [PHASE_FIRST_RUN] = {.name = "first run", .runs = true},
     [PHASE_WARM_UP] = {.name = "warm-up", .runs = true},
     [PHASE_TIMING] = {.name = "timing", .runs = true},
+    [PHASE_PROFILE] = {.name = "profiling", .runs = true},
     [PHASE_PEAK] = {.name = "measuring the peak"},
     [PHASE_COMPILE] = {.name = "compiling"},
     [PHASE_REFERENCE] = {.name = "float64 reference"},

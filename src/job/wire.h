@@ -25,7 +25,8 @@ enum wire_type {
                        PHASE_QUEUE */
     WIRE_OUTPUT,    /* launch -> super: job, entry; carries the memfd */
     WIRE_GO,        /* super -> launch: outputs judged, start timing */
-    WIRE_ROWS,      /* launch -> super: job, rows as they stand, ready: every entry ran once */
+    WIRE_ROWS,      /* launch -> super: job, rows as they stand, ready: every entry ran once,
+                       extra: of JOB_PROFILE, as far as it is */
     WIRE_DONE,      /* launch -> super: job, final rows, error (a sentence or null),
                        no_gpu: it is for want of one, lost: the
                        entry after which another worker must go on, if so; fault: it is that
@@ -47,6 +48,7 @@ enum wire_phase {
     PHASE_FIRST_RUN,
     PHASE_WARM_UP,
     PHASE_TIMING,
+    PHASE_PROFILE,
     PHASE_PEAK,
     PHASE_COMPILE,
     PHASE_REFERENCE,

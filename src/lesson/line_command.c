@@ -14,8 +14,9 @@
 
 /* Verbs that look and measure, and change nothing. */
 static const char *const verbs[] = {
-    "run",     "check",   "compare", "sweep",  "plan",  "occupancy", "roofline", "timeline",
-    "kernels", "devices", "explain", "source", "trace", "open",      "audit",    NULL,
+    "run",     "check",    "compare",  "sweep",   "plan",    "occupancy",
+    "profile", "roofline", "timeline", "kernels", "devices", "explain",
+    "source",  "trace",    "open",     "audit",   NULL,
 };
 
 /* Keys whose values name files, however short they are written. */

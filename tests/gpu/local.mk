@@ -2,4 +2,4 @@
 noinst_PROGRAMS += onekernel
 onekernel_SOURCES = %D%/onekernel.c
 onekernel_LDADD = $(core_libs)
-EXTRA_DIST += %D%/run %D%/stages.py %D%/try_kernels.py
+EXTRA_DIST += %D%/run %D%/stages.py %D%/try_kernels.py %D%/profile

@@ -19,6 +19,16 @@ unit_tests += %D%/test_sanitize.t
 %C%_test_sanitize_t_SOURCES = %D%/test_sanitize.c
 unit_tests += %D%/test_path.t
 %C%_test_path_t_SOURCES = %D%/test_path.c
+unit_tests += %D%/test_counters.t
+%C%_test_counters_t_SOURCES = %D%/test_counters.c
+unit_tests += %D%/test_profile.t
+%C%_test_profile_t_SOURCES = %D%/test_profile.c
+unit_tests += %D%/test_cupti_abi.t
+%C%_test_cupti_abi_t_SOURCES = %D%/test_cupti_abi.c
+EXTRA_DIST += %D%/cupti_headers/string
+if HAVE_CUDA_OCCUPANCY
+%C%_test_cupti_abi_t_CPPFLAGS = $(AM_CPPFLAGS) -DHAVE_CUDA_OCCUPANCY -isystem $(srcdir)/%D%/cupti_headers -isystem $(CUDA_INCLUDE)
+endif
 unit_tests += %D%/test_record.t
 %C%_test_record_t_SOURCES = %D%/test_record.c
 unit_tests += %D%/test_verify.t

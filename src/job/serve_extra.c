@@ -1,0 +1,38 @@
+/* serve_extra.c - what the launch worker does with a checked kernel besides timing it: stamps of its
+ * blocks, and hardware counters.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <string.h>
+
+#include "job/serve_launch.h"
+
+/* Runs entry i once more, with stamps. */
+enum status launch_trace(struct launch *l, int i, struct err *err)
+{
+    struct entry *e = &l->entries[i];
+    struct block_trace t = {0};
+    if (!l->ops->trace)
+        return err_set(err, ST_NO, "backend=%s takes no stamps of blocks", l->ops->name);
+    peer_estimate(&l->peer, PHASE_LOAD, i, l->ops->load_s);
+    enum status st = l->ops->trace(l->backend, e->slot, &t, err);
+    if (st == ST_OK)
+        json_array_set_new(l->traces, (size_t)i, block_trace_to_json(&t));
+    block_trace_clear(&t);
+    return st;
+}
+
+/* Runs entry i again and again, with counters on. What came before a failure is kept: the plan. */
+enum status launch_profile(struct launch *l, int i, struct err *err)
+{
+    static const double replays = 100; /* a guess from above: 55 on H200 */
+    const bool cold = !l->request.l2 || strcmp(l->request.l2, "hot") != 0;
+    struct entry *e = &l->entries[i];
+    if (!l->ops->profile)
+        return err_set(err, ST_NO, "backend=%s has no hardware counters; they need a GPU",
+                       l->ops->name);
+    peer_estimate(&l->peer, PHASE_PROFILE, i, l->ops->load_s + replays * e->once_s);
+    json_t *out = json_object();
+    enum status st = l->ops->profile(l->backend, e->slot, cold, out, err);
+    json_array_set_new(l->traces, (size_t)i, out);
+    return st;
+}
