@@ -82,7 +82,7 @@ static enum status check_one(struct session *s, struct session *own, const char 
     if (!st)
         st = lesson_parse(src.file, src.text, src.len, &l, err);
     if (!st) {
-        *problems += lesson_check_text(l, src.text, src.len, rows);
+        *problems += lesson_check_text(s, l, src.text, src.len, rows);
         *problems += lesson_check_steps(own, l, rows);
     }
     lesson_free(l);

@@ -35,6 +35,7 @@ enum { SCREEN_LINES = 24, SCREEN_COLUMNS = 80 };
  * "problem", "note", "left out") and detail. Steps are walked in `own`, a walk_session(). The number of
  * problems. */
 int lesson_check_steps(struct session *own, const struct lesson *l, json_t *rows);
-int lesson_check_text(const struct lesson *l, const char *text, size_t len, json_t *rows);
+int lesson_check_text(const struct session *s, const struct lesson *l, const char *text, size_t len,
+                      json_t *rows);
 
 #endif

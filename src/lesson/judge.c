@@ -64,25 +64,49 @@ static const char *text_of(const json_t *row, const char *field)
     return json_string_value(json_object_get(row, field));
 }
 
-/* Figures of the same kernel, parameters and shape that were recorded elsewhere take the place of a
- * row that could not be measured here. */
-static json_t *recorded_instead(struct session *s, json_t *row)
+static bool lacks_figures(const json_t *row)
+{
+    return text_of(row, "backend") && !text_of(row, "check");
+}
+
+/* Figures of the same kernel, parameters and shape that were recorded elsewhere; NULL: there are
+ * none. Borrowed. */
+static json_t *recorded_instead(struct session *s, const json_t *row, const char *l2)
 {
     const char *params = text_of(row, "params"), *backend = text_of(row, "backend");
-    if (!backend || strcmp(backend, "cuda") != 0 || text_of(row, "check"))
-        return row;
+    if (strcmp(backend, "cuda") != 0)
+        return NULL;
     const struct recording_query q = {
         .kernel = text_of(row, "kernel"),
         .shape = text_of(row, "shape"),
         .params = params && *params ? params : NULL,
         .backend = "cuda",
-        .l2 = "cold",
+        .l2 = l2,
     };
     struct library *library = session_library(s);
     library_shipped_only(library, true);
     const struct recorded_row *best = q.kernel && q.shape ? library_best(library, &q) : NULL;
     library_shipped_only(library, false);
-    return best ? best->row : row;
+    return best ? best->row : NULL;
+}
+
+/* All rows that could not be measured here, with the caches in the same state, or none. */
+static bool fill_recorded(struct session *s, struct values *v, const char *l2)
+{
+    json_t *filled = json_array();
+    bool whole = true;
+    for (size_t i = 0; i < json_array_size(v->rows); i++) {
+        json_t *row = json_array_get(v->rows, i);
+        json_t *other = lacks_figures(row) ? recorded_instead(s, row, l2) : row;
+        whole = whole && other;
+        json_array_append(filled, other ? other : row);
+    }
+    if (whole) {
+        json_decref(v->rows);
+        v->rows = json_incref(filled);
+    }
+    json_decref(filled);
+    return whole;
 }
 
 static enum status run_commands(struct session *s, const struct claim *c, const char *gpu,
@@ -92,13 +116,11 @@ static enum status run_commands(struct session *s, const struct claim *c, const 
     enum status st = ST_OK;
     while (rest && (st == ST_OK || st == ST_NO || st == ST_NO_GPU)) {
         char *command = next_command(&rest, gpu);
-        json_t *rows = json_array();
-        st = run_apart(s, command, rows, err);
-        for (size_t i = 0; i < json_array_size(rows); i++)
-            json_array_append(v->rows, recorded_instead(s, json_array_get(rows, i)));
-        json_decref(rows);
+        st = run_apart(s, command, v->rows, err);
         free(command);
     }
+    if (!fill_recorded(s, v, "cold")) /* as run measures when nothing is said */
+        (void)fill_recorded(s, v, "hot");
     return st;
 }
 
@@ -119,11 +141,6 @@ static void say_where(const struct values *v, struct finding *out)
         out->on = xasprintf("%s, %.10s", where, time);
     else if (where)
         out->on = xstrdup(where);
-}
-
-static bool lacks_figures(const json_t *row)
-{
-    return text_of(row, "backend") && !text_of(row, "check");
 }
 
 /* Why nothing came of it: the first row without figures says so, or the command's own sentence. */

@@ -327,7 +327,7 @@ static int problems_in(const char *text, const char *check)
     json_t *rows = json_array();
     int found = 0;
     CU_ASSERT_EQUAL_FATAL(lesson_parse("x/90-x.md", text, strlen(text), &l, &err), ST_OK);
-    lesson_check_text(l, text, strlen(text), rows);
+    lesson_check_text(s, l, text, strlen(text), rows);
     lesson_check_steps(own, l, rows);
     for (size_t i = 0; i < json_array_size(rows); i++) {
         const json_t *row = json_array_get(rows, i);
