@@ -252,3 +252,18 @@ def check_streams(p, table):
     good = all(r["check"] == "pass" and r["median_us"] for r in rows) and times[2] < 0.7 * times[0]
     table.add("streams=1,2,4", 3, int(not good), " ".join(f"{t:.2f} us" if t else str(rows[i]["reason"])[:60]
                                                           for i, t in enumerate(times)))
+
+
+def audit(p, table):
+    """Claims of the field reports: with a GPU each one that can be tested must come to a verdict, or be too near to
+    tell. Which hold on this device is for people to read."""
+    rows = p.rows(["audit all"])[0][0]
+    bare = [r for r in rows if r["verdict"] == "open" and "too little" not in r["reason"]
+            and "torch" not in r["command"] and "cublas" not in r["command"]]
+    for r in bare:
+        print(f"  {r['id']}: {r['reason']}")
+    for r in rows:
+        if r["agrees"] is False:
+            print(f"  {r['id']} is {r['verdict']} here, expected {r['expected']}: {r['claim'][:70]} ({r['values']})")
+    count = {v: sum(r["verdict"] == v for r in rows) for v in ("confirmed", "refuted", "open")}
+    table.add("audit: claims of the reports", len(rows), len(bare), str(count))
