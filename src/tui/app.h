@@ -24,6 +24,8 @@ struct screen_ops {
     void (*draw)(void *ctx, struct canvas *c);
     /* True if the action was the screen's. */
     bool (*act)(void *ctx, enum action action);
+    /* A key before the keymap has it: true if it begins what the screen waits for. */
+    bool (*type)(void *ctx, int key);
     /* A job moved, or a command or undo may have changed the session (see app.settings_serial). Not
      * called while the display is frozen. */
     void (*update)(void *ctx);

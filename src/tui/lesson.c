@@ -249,6 +249,19 @@ static void next(struct lessons *l)
     }
 }
 
+/* Whoever is asked for a number types it: a digit opens the prompt, and no other screen. */
+static bool lesson_type(void *ctx, int key)
+{
+    struct lessons *l = ctx;
+    const bool number = l->run && !l->busy && (l->want == LESSON_NUMBER || l->want == LESSON_LINE);
+    const char digit[] = {(char)key, 0};
+    if (!number || key < '0' || key > '9')
+        return false;
+    prompt_open(l->app->session, l->want == LESSON_LINE ? "line: " : "guess: ", digit, false,
+                answer_done, l);
+    return true;
+}
+
 static void open_selected(struct lessons *l)
 {
     if (lesson_at(l->cur))
@@ -580,6 +593,7 @@ const struct screen_ops lesson_screen_ops = {
     .close = lesson_close,
     .draw = lesson_draw,
     .act = lesson_act,
+    .type = lesson_type,
     .command = lesson_command,
 };
 

@@ -210,6 +210,8 @@ static void screen_key(struct app *a, int key)
     enum action action = keymap_action(app_bindings(a), a->screen->context, key);
     char buf[16];
     app_clear_message(a);
+    if (a->screen->type && a->screen->type(app_screen(a), key))
+        return;
     if (action == ACT_NONE)
         app_message(a, ROLE_DIM, "%s does nothing here; ? lists the keys",
                     key >= TK_OTHER ? "that key" : keymap_key_name(key, buf));

@@ -245,6 +245,10 @@ static void test_lesson(void)
     tui_expect(p, ":run naive B=1 H=2 S=256", 2000);
     pty_send(p, "\033");
     CU_ASSERT(pty_wait_gone(p, ":run naive", 2000));
+    pty_send(p, "3"); /* the beginning of an answer, not the third screen */
+    tui_expect(p, "guess: 3", 2000);
+    pty_send(p, "\033");
+    CU_ASSERT(pty_wait_gone(p, "guess:", 2000));
     enter_until(p, "guess:");
     pty_send(p, "\r\r");
     enter_until(p, "guess:");
