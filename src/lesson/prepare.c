@@ -10,6 +10,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "backend/backend.h"
 #include "base/mem.h"
 #include "base/path.h"
 #include "lesson/action.h"
@@ -41,8 +42,8 @@ static const char *complaint(const json_t *rows)
         const char *reason = json_string_value(json_object_get(row, "reason"));
         if (check && strcmp(check, "fail") == 0)
             return "a check failed";
-        if (reason)
-            return reason;
+        if (reason && json_is_string(json_object_get(row, "backend")) && !check)
+            return reason; /* a plan that is refused may be what a step is about */
     }
     return NULL;
 }
@@ -64,17 +65,16 @@ static enum status run_line(struct session *s, const char *line, json_t *rows, s
     return st;
 }
 
-static void prepare_command(struct prepare *p, const struct lesson *l, int step, const char *line)
+static void prepare_command(struct prepare *p, const struct lesson *l, int step, const char *line,
+                            bool shown)
 {
-    if (json_object_get(p->seen, line) || p->status == ST_CANCELLED)
-        return;
-    json_object_set_new(p->seen, line, json_true());
     struct err err = ERR_INIT;
     json_t *got = json_array();
     const double start = seconds_now();
-    const enum status st = p->list ? ST_OK : run_line(p->session, line, got, &err);
+    const enum status st = p->list || shown ? ST_OK : run_line(p->session, line, got, &err);
     const char *why = st && *err.text ? err.text : complaint(got);
     const bool ok = !st && !why;
+    why = shown ? "no GPU here: a recording that travels with the program is shown" : why;
     json_array_append_new(
         p->rows, json_pack("{s:s, s:i, s:s, s:o, s:o, s:o}", "lesson", l->name, "step", step + 1,
                            "command", line, "ready", p->list ? json_null() : json_boolean(ok),
@@ -85,12 +85,35 @@ static void prepare_command(struct prepare *p, const struct lesson *l, int step,
     json_decref(got);
 }
 
+/* What learners here will run: of figures that a recording has, the measurement if there is a GPU. */
+static char *line_of(const struct item *it)
+{
+    const bool gpu = it->recording && !strstr(it->text, " backend=") && backend_present("cuda");
+    return xasprintf("%s%s", it->text, gpu ? " backend=cuda" : "");
+}
+
+static bool is_shown(const struct item *it)
+{
+    return it->recording && !backend_present("cuda");
+}
+
+static void prepare_item(struct prepare *p, const struct lesson *l, int step, const struct item *it)
+{
+    char *line = line_of(it);
+    const bool again = json_object_get(p->seen, line) != NULL;
+    if (!again && p->status != ST_CANCELLED) {
+        json_object_set_new(p->seen, line, json_true());
+        prepare_command(p, l, step, line, is_shown(it));
+    }
+    free(line);
+}
+
 static void prepare_steps(struct prepare *p, const struct lesson *l, int first, int last)
 {
     for (int step = first; step <= last; step++)
         for (size_t i = 0; i < l->steps[step].nitems; i++)
             if (l->steps[step].items[i].kind == ITEM_RUN)
-                prepare_command(p, l, step, l->steps[step].items[i].text);
+                prepare_item(p, l, step, &l->steps[step].items[i]);
 }
 
 static enum status prepare_route(struct prepare *p, struct err *err)
