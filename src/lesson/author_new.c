@@ -17,6 +17,7 @@ static const char skeleton[] =
     "# TODO: what one learns here, in a line\n"
     "\n"
     "What the lesson is about, for whoever reads this file. Learners do not see this paragraph.\n"
+    "How long it takes is read here: 15 minutes.\n"
     "\n"
     "## TODO: one idea\n"
     "\n"

@@ -62,6 +62,7 @@ struct lesson_stage { /* a step; the name is taken by lesson_step() */
 
 struct lesson {
     char *name, *title;
+    int minutes; /* as its first words say; 0: they do not */
     struct lesson_stage *steps;
     size_t nsteps, capsteps;
 };

@@ -58,6 +58,9 @@ const char *lesson_problem(int i);
 const char *lesson_name(const struct lesson *l);  /* "measure" */
 const char *lesson_title(const struct lesson *l); /* sanitised */
 int lesson_steps(const struct lesson *l);
+int lesson_minutes(const struct lesson *l); /* as the lesson says itself; 0: it does not */
+/* What some of its steps need, "2 cores, GPU"; the caller frees; NULL: any machine will do. */
+char *lesson_needs(const struct lesson *l);
 const char *lesson_step_title(const struct lesson *l, int step); /* 0..steps-1 */
 
 /* Parses one text (at most 1 MiB); `file` names it in messages, which carry file and line. */

@@ -297,6 +297,19 @@ static void clean_sentence(struct err *err)
     free(clean);
 }
 
+/* "15 minutes" in what stands before the first step. */
+static int minutes_of(const char *text)
+{
+    static const char unit[] = " minutes";
+    const char *steps = strstr(text, "\n## "), *at = strstr(text, unit);
+    if (!at || (steps && at > steps))
+        return 0;
+    while (at > text && at[-1] >= '0' && at[-1] <= '9')
+        at--;
+    const long n = strtol(at, NULL, 10);
+    return n > 0 && n <= 600 ? (int)n : 0;
+}
+
 enum status lesson_parse(const char *file, const char *text, size_t len, struct lesson **out,
                          struct err *err)
 {
@@ -319,6 +332,7 @@ enum status lesson_parse(const char *file, const char *text, size_t len, struct 
         .file = file, .source = source.data, .len = source.len, .err = err ? err : &own};
     p.lesson = xcalloc(1, sizeof *p.lesson);
     p.lesson->name = name_of(file);
+    p.lesson->minutes = minutes_of(source.data);
     if (md_parse(source.data, (MD_SIZE)source.len, &callbacks, &p) != 0 && p.status == ST_OK)
         p.status = err_set(p.err, ST_USAGE, "%s: cannot be read as Markdown", file);
     if (p.status == ST_OK)
@@ -392,6 +406,24 @@ const char *lesson_title(const struct lesson *l)
 int lesson_steps(const struct lesson *l)
 {
     return (int)l->nsteps;
+}
+
+int lesson_minutes(const struct lesson *l)
+{
+    return l->minutes;
+}
+
+char *lesson_needs(const struct lesson *l)
+{
+    int64_t cores = 0;
+    bool gpu = false;
+    for (size_t i = 0; i < l->nsteps; i++) {
+        cores = l->steps[i].cores > cores ? l->steps[i].cores : cores;
+        gpu |= l->steps[i].gpu;
+    }
+    if (!cores)
+        return gpu ? xstrdup("GPU") : NULL;
+    return xasprintf("%lld cores%s", (long long)cores, gpu ? ", GPU" : "");
 }
 
 const char *lesson_step_title(const struct lesson *l, int step)

@@ -29,12 +29,20 @@ static const struct column columns[] = {
     {.field = "number", .title = "#"},
     {.field = "name",   .title = "lesson", .left = true},
     {.field = "title",  .title = "title",  .left = true},
-    {.field = "steps",  .title = "steps"},
-    {.field = "done",   .title = "done"},
+    {.field = "minutes", .title = "min"},
+    {.field = "of",     .title = "done"},
+    {.field = "needs",  .title = "needs", .left = true, .optional = true},
     {.field = "right",  .title = "predictions", .left = true, .optional = true},
     {0},
 };
 // clang-format on
+
+/* Takes the text; NULL is null. */
+static void set_text(json_t *row, const char *key, char *text)
+{
+    json_object_set_new(row, key, text ? json_string(text) : json_null());
+    free(text);
+}
 
 static json_t *lesson_row(struct sqlite3 *db, const struct lesson *l, int number)
 {
@@ -45,15 +53,34 @@ static json_t *lesson_row(struct sqlite3 *db, const struct lesson *l, int number
     json_t *row = json_pack("{s:i, s:s, s:s, s:i, s:i, s:i, s:i}", "number", number, "name",
                             l->name, "title", l->title, "steps", lesson_steps(l), "done", done,
                             "predictions", made, "predictions_right", right);
-    char *text = made ? xasprintf("%d of %d right", right, made) : NULL;
-    json_object_set_new(row, "right", text ? json_string(text) : json_null());
-    free(text);
+    const int minutes = lesson_minutes(l);
+    json_object_set_new(row, "minutes", minutes ? json_integer(minutes) : json_null());
+    set_text(row, "of", xasprintf("%d/%d", done, lesson_steps(l)));
+    set_text(row, "needs", lesson_needs(l));
+    set_text(row, "right", made ? xasprintf("%d of %d right", right, made) : NULL);
     return row;
+}
+
+/* "30 lessons, 490 minutes; 12 of 173 steps done" */
+static void add_total(struct str *out, const json_t *rows)
+{
+    int minutes = 0, steps = 0, done = 0;
+    size_t i;
+    json_t *row;
+    json_array_foreach(rows, i, row)
+    {
+        minutes += (int)json_integer_value(json_object_get(row, "minutes"));
+        steps += (int)json_integer_value(json_object_get(row, "steps"));
+        done += (int)json_integer_value(json_object_get(row, "done"));
+    }
+    str_addf(out, "%zu lessons, %d minutes; %d of %d steps done\n", json_array_size(rows), minutes,
+             done, steps);
 }
 
 static enum status exec_lessons(struct session *s, struct cmd_call *c, struct err *err)
 {
-    (void)call_option(c, "json"), (void)call_option(c, "csv"), (void)call_option(c, "md");
+    const bool json = call_option(c, "json"), csv = call_option(c, "csv"),
+               md = call_option(c, "md");
     enum status st = call_finish(s, c, err);
     if (st != ST_OK)
         return st;
@@ -62,6 +89,8 @@ static enum status exec_lessons(struct session *s, struct cmd_call *c, struct er
     for (int i = 0; lesson_at(i); i++)
         json_array_append_new(rows, lesson_row(db, lesson_at(i), i + 1));
     st = call_rows(s, c, rows, columns, NULL);
+    if (st == ST_OK && !json && !csv && !md)
+        add_total(c->out, rows);
     json_decref(rows);
     for (int i = 0; lesson_problem(i); i++)
         session_note(s, "%s", lesson_problem(i));
