@@ -29,4 +29,5 @@ blob_files += \
 	%D%/27-large-heads.md \
 	%D%/28-decode-gqa.md \
 	%D%/29-roofline.md \
-	%D%/30-audit.md
+	%D%/30-audit.md \
+	%D%/31-own.md

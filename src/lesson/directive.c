@@ -98,7 +98,7 @@ static enum status parse_note(struct lesson_stage *step, const char *line, struc
     return add_line(&step->notes, &step->nnotes, &step->capnotes, "note", line, err);
 }
 
-/* needs cores N | gpu | cpu */
+/* needs cores N | gpu | cpu | kernel NAME */
 static enum status parse_needs(struct lesson_stage *step, const char *line, struct err *err)
 {
     char *what = line_word(&line);
@@ -107,8 +107,10 @@ static enum status parse_needs(struct lesson_stage *step, const char *line, stru
         step->gpu = true;
     else if (strcmp(what, "cores") == 0)
         st = number_parse_int("cores", line, 1, 4096, &step->cores, err);
+    else if (strcmp(what, "kernel") == 0 && *line && !step->kernel)
+        step->kernel = line_word(&line);
     else if (strcmp(what, "cpu") != 0)
-        st = err_set(err, ST_USAGE, "needs takes \"cores N\", \"gpu\" or \"cpu\"");
+        st = err_set(err, ST_USAGE, "needs takes \"cores N\", \"gpu\", \"cpu\" or \"kernel NAME\"");
     free(what);
     return st;
 }

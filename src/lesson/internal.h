@@ -58,6 +58,7 @@ struct lesson_stage { /* a step; the name is taken by lesson_step() */
     size_t nhints, caphints, nnotes, capnotes;
     int64_t cores; /* needed; 0 any */
     bool gpu;      /* needed */
+    char *kernel;  /* of the learner's own, needed; NULL: none */
 };
 
 struct lesson {

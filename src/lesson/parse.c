@@ -386,6 +386,7 @@ void lesson_free(struct lesson *l)
         free(step->hints);
         free(step->notes);
         free(step->title);
+        free(step->kernel);
     }
     free(l->steps);
     free(l->name);

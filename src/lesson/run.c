@@ -271,13 +271,19 @@ void run_advance(struct lesson_run *r)
 }
 
 /* Why the step cannot be done on this machine; NULL if it can. The caller frees. */
-static char *missing(const struct lesson_stage *s)
+static char *missing(const struct lesson_run *r, const struct lesson_stage *s)
 {
     if (s->gpu && access("/dev/nvidiactl", R_OK) != 0)
         return xstrdup("This step needs an NVIDIA GPU, which this machine does not have.");
     if (s->cores > pool_usable_cpus())
         return xasprintf("This step needs %lld cores; %d may be used here.", (long long)s->cores,
                          pool_usable_cpus());
+    if (s->kernel)
+        (void)registry_refresh(r->session->registry);
+    if (s->kernel && !registry_find(r->session->registry, s->kernel))
+        return xasprintf("This step needs a kernel of yours that is called %s. When it is there, "
+                         "type: again.",
+                         s->kernel);
     return NULL;
 }
 
@@ -289,7 +295,7 @@ void run_forget_rows(struct lesson_run *r)
 /* Can step `step` not be done on this machine? */
 static bool missing_here(const struct lesson_run *r, int step)
 {
-    char *why = missing(&r->lesson->steps[step]);
+    char *why = missing(r, &r->lesson->steps[step]);
     free(why);
     return why != NULL;
 }
@@ -326,7 +332,7 @@ void run_open_step(struct lesson_run *r, int step)
     progress_now(r->db, r->lesson->name, step);
     r->retried = false;
     run_forget_rows(r);
-    char *why = missing(run_stage(r));
+    char *why = missing(r, run_stage(r));
     int from = why ? -1 : carry_source(r, step);
     r->skipping = why != NULL;
     if (from >= 0 && !missing_here(r, from)) {

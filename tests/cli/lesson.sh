@@ -31,6 +31,16 @@ more_answers() {
 
 # Answers to everything: "1" is a number and the first option, an empty line runs, goes on and
 # tries again; what does not fit is refused and the question stands.
+
+# The lesson on kernels of one's own: its C code, taken in as it says.
+own=$(echo "$ATTNSCOPE_SRCDIR"/lessons/[0-9][0-9]-own.md)
+run_input 'q' lesson own step=5
+is "a step that needs a kernel of one's own says so" says "$out" 'needs a kernel of yours that is called mine'
+sed -n '/^```c$/,/^```$/{/```/!p}' "$own" >mine.c
+sed -n 's/^attnscope kernel add/"$ATTNSCOPE" kernel add/p; /^cc /p' "$own" >add.sh
+is "both commands are there" [ "$(grep -c . add.sh)" -eq 2 ]
+is "the C code of the lesson compiles, and is taken in" sh -e add.sh
+
 for lesson in $names; do
     more=$(more_answers "$ATTNSCOPE_SRCDIR"/lessons/[0-9][0-9]-"$lesson".md)
     answers=$(i=0; while [ $i -lt 120 ]; do printf '1\n\n%s\n' "$more"; i=$((i + 1)); done)
