@@ -108,7 +108,8 @@ struct lesson_screen {
 
 struct lesson_run;
 /* Starts at `step`, or (-1) at the first step that is not done yet. The session and lesson are
- * borrowed. `width`: columns for wrapping, 0: a paragraph is a line. Progress is kept in the session's store; when that
+ * borrowed. `width`: columns for wrapping, 0: a paragraph is a line, and figures are not in the text:
+ * the front end has a place for them. Progress is kept in the session's store; when that
  * cannot be opened the lesson runs without. */
 struct lesson_run *lesson_run_new(struct session *s, const struct lesson *l, int step, int width);
 void lesson_run_free(struct lesson_run *r);
@@ -129,8 +130,6 @@ enum status lesson_answer(struct lesson_run *r, const char *input, struct str *o
 
 /* ---- around a step ---- */
 
-/* From the next text on, figures are left out of it: the front end has a place for them. */
-void lesson_own_figures(struct lesson_run *r);
 /* The figures that this step has shown so far, as the lesson has them ("smem fa2 BR=64"); NULL after
  * the last. */
 const char *lesson_figure_name(const struct lesson_run *r, int i);

@@ -368,6 +368,7 @@ struct lesson_run *lesson_run_new(struct session *s, const struct lesson *l, int
         session_note(s, "%s", err.text);
         r->db = NULL;
     }
+    r->own_figures = width <= 0;
     r->width = width <= 0          ? INT_MAX
                : width < WIDTH_MIN ? WIDTH_MIN
                : width > WIDTH_MAX ? WIDTH_MAX

@@ -49,8 +49,3 @@ enum status lesson_figure(struct lesson_run *r, int i, int width, struct str *ou
     const struct item *it = figure_at(r, i);
     return it ? run_draw_figure(r, it, width, out, err) : err_set(err, ST_USAGE, "no such figure");
 }
-
-void lesson_own_figures(struct lesson_run *r)
-{
-    r->own_figures = true;
-}

@@ -13,6 +13,11 @@
 
 enum { LOG_MAX = 65536 };
 
+enum context app_context(const struct app *a)
+{
+    return a->screen->context_now ? a->screen->context_now(app_screen(a)) : a->screen->context;
+}
+
 const struct binding *app_bindings(const struct app *a)
 {
     return a->keyfile ? a->keyfile->table : bindings;

@@ -19,6 +19,8 @@ struct app;
 struct screen_ops {
     const char *name, *title; /* "explore", "1 Explore": its key and one word */
     enum context context;
+    /* Where its keys depend on what it shows: the context now. */
+    enum context (*context_now)(void *ctx);
     void *(*open)(struct app *a);
     void (*close)(void *ctx);
     void (*draw)(void *ctx, struct canvas *c);
@@ -109,6 +111,8 @@ int64_t app_now_ms(void);
 
 /* ---- for screens: app.c ---- */
 
+/* Which keys are valid on the screen that is shown. */
+enum context app_context(const struct app *a);
 const struct binding *app_bindings(const struct app *a);
 /* Projector theme, large spacing, one pane at a time, key echo; or back to how it was. */
 void app_set_projector(struct app *a, bool on);

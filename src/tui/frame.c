@@ -105,7 +105,7 @@ void app_draw_footer(struct app *a, struct canvas *c, struct rect command, struc
     str_clear(&s);
     int echo = a->projector && a->pressed[0] ? str_width(a->pressed) + 3 : 0;
     keymap_footer(app_bindings(a), &s,
-                  popup_is_open(&a->popup) ? popup_context(&a->popup) : a->screen->context, 6,
+                  popup_is_open(&a->popup) ? popup_context(&a->popup) : app_context(a), 6,
                   footer.w - 2 - echo);
     canvas_text(c, 1, footer.y, footer.w - 2, ROLE_DIM, str_text(&s));
     if (echo)

@@ -15,11 +15,17 @@ enum { FILE_BYTES = 65536 };
 
 static const struct {
     const char *name;
-    enum context ctx;
+    unsigned ctx;
 } screens[] = {
-    {"explore", CTX_EXPLORE},   {"compare", CTX_COMPARE},   {"sweep", CTX_SWEEP},
-    {"roofline", CTX_ROOFLINE}, {"timeline", CTX_TIMELINE}, {"source", CTX_SOURCE},
-    {"lessons", CTX_LESSON},    {"popup", CTX_POPUP},       {"menu", CTX_MENU},
+    {"explore", CTX_EXPLORE},
+    {"compare", CTX_COMPARE},
+    {"sweep", CTX_SWEEP},
+    {"roofline", CTX_ROOFLINE},
+    {"timeline", CTX_TIMELINE},
+    {"source", CTX_SOURCE},
+    {"lessons", CTX_LESSON | CTX_LESSONS},
+    {"popup", CTX_POPUP},
+    {"menu", CTX_MENU},
 };
 enum { SCREENS = sizeof screens / sizeof *screens };
 

@@ -17,10 +17,11 @@ enum context {
     CTX_TIMELINE = 16,
     CTX_SOURCE = 32,
     CTX_LESSON = 64,
-    CTX_POPUP = 128, /* a text over the screen */
-    CTX_MENU = 256,  /* a menu */
+    CTX_LESSONS = 512, /* the list of lessons; CTX_LESSON: one of them */
+    CTX_POPUP = 128,   /* a text over the screen */
+    CTX_MENU = 256,    /* a menu */
     CTX_SCREENS = CTX_EXPLORE | CTX_COMPARE | CTX_SWEEP | CTX_ROOFLINE | CTX_TIMELINE | CTX_SOURCE |
-                  CTX_LESSON,
+                  CTX_LESSON | CTX_LESSONS,
     CTX_OVER = CTX_POPUP | CTX_MENU,
     CTX_ALL = CTX_SCREENS | CTX_OVER,
 };
@@ -100,6 +101,7 @@ enum action {
     ACT_TRY,
     ACT_LESSONS,
     ACT_NOTES,
+    ACT_SKIP,
 };
 
 enum { BINDING_KEYS = 4 };

@@ -207,7 +207,7 @@ static bool app_act(struct app *a, enum action action)
 
 static void screen_key(struct app *a, int key)
 {
-    enum action action = keymap_action(app_bindings(a), a->screen->context, key);
+    enum action action = keymap_action(app_bindings(a), app_context(a), key);
     char buf[16];
     app_clear_message(a);
     if (a->screen->type && a->screen->type(app_screen(a), key))

@@ -14,6 +14,7 @@
 #include "tap.h"
 #include "tui/app.h"
 #include "tui/keyfile.h"
+#include "tui/state.h"
 #include "tui/tui.h"
 
 static struct app app;
@@ -317,7 +318,7 @@ static void test_timeline_explained(void)
     close_app();
 }
 
-/* What is to be put in order, and the source of which a line is asked, are on the screen. */
+/* What is to be put in order; the lines of a source, with a cursor. */
 static void test_lesson_asks(void)
 {
     open_app(100, 30);
@@ -325,10 +326,64 @@ static void test_lesson_asks(void)
     CU_ASSERT(shows("a) the larger") && shows("b) the smaller"));
     type("\r"); /* opens the prompt */
     type("b a\r");
-    CU_ASSERT(shows("Which line begins the walk?") && shows("for (int64_t j = 0; j < end"));
+    CU_ASSERT(shows("Which line begins the walk?") && shows("Enter: to the lines of the source"));
     type("\r");
-    type("7\r"); /* none of those shown */
-    CU_ASSERT(shows("type the number of a line"));
+    CU_ASSERT(shows("for (int64_t j = 0; j < end") && shows("Enter: this line"));
+    press(TK_ESC); /* back to the text, not out of the lesson */
+    CU_ASSERT(shows("Text with a tile") && hides("int64_t j = 0"));
+    type("\r");
+    type("/int64_t j\r");
+    type("\r");
+    CU_ASSERT(shows("$ trace softmax"));
+    type("\r");
+    CU_ASSERT(shows("Right: line"));
+    close_app();
+}
+
+/* Around a step: its words, its notes, its figures; s leaves it. */
+static void test_lesson_help(void)
+{
+    open_app(100, 30);
+    type(":lesson asks step=1\r");
+    type("x");
+    CU_ASSERT(shows("tile: a block of BR query rows"));
+    press(TK_ESC);
+    type("p");
+    CU_ASSERT(shows("* Wait for an answer"));
+    press(TK_ESC);
+    CU_ASSERT(shows("Q Qs 8.50 KiB")); /* in the text: there is no room beside it */
+    type("v");
+    CU_ASSERT(shows("Figures") && shows("Q Qs 8.50 KiB"));
+    press(TK_ESC);
+    CU_ASSERT(shows("x words"));
+    type("s");
+    CU_ASSERT(shows("step 2/2"));
+    close_app();
+    open_app(160, 40);
+    type(":lesson asks step=1\r");
+    CU_ASSERT(shows("Figure") && shows("Q Qs 8.50 KiB"));
+    close_app();
+}
+
+/* The list: its own keys, search, and the place that is kept with the session. */
+static void test_lesson_list(void)
+{
+    open_app(80, 24);
+    type("7");
+    CU_ASSERT(shows("Enter take it") && hides("hint"));
+    press('G');
+    CU_ASSERT(shows("Asks")); /* the last one scrolls into view */
+    type("g/asks\r");
+    type("\r");
+    CU_ASSERT(shows("Steps"));
+    press(TK_BACKSPACE);
+    json_t *state = state_take(&app);
+    close_app();
+    open_app(80, 24);
+    state_put(&app, state);
+    app_draw(&app);
+    json_decref(state);
+    CU_ASSERT(shows("[7 Lessons]") && shows("step 1/2"));
     close_app();
 }
 
@@ -339,11 +394,13 @@ static void write_lesson(void)
         f = fopen("attnscope/lessons/asks.md", "w");
     if (!f)
         return;
-    fputs("# Asks\n\n## One\n\nText.\n\n```attnscope\norder o : Which is less?\n"
+    fputs("# Asks\n\n## One\n\nText with a tile.\n\n```attnscope\nnote Wait for an answer.\n"
+          "figure smem fa2 gpu=L4\norder o : Which is less?\n"
           "item two = 2 : the larger\nitem one = 1 : the smaller\n"
           "where line in fa2 cpu : Which line begins the walk?\nfrom const int64_t end\n"
           "to const int64_t n\nat int64_t j = 0\n"
-          "trace softmax\nreveal o\nreveal line\nexpect $1.l > 0 : no\n```\n",
+          "trace softmax\nreveal o\nreveal line\nexpect $1.l > 0 : no\n```\n"
+          "\n## Two\n\nThe end.\n",
           f);
     fclose(f);
 }
@@ -362,6 +419,8 @@ static const struct tap_test tests[] = {
     {"the timeline explained", test_timeline_explained},
     {"names of roofs", test_roof_names},
     {"an ordering and a line, asked for", test_lesson_asks},
+    {"around a lesson's step: words, notes, figures", test_lesson_help},
+    {"the list of lessons", test_lesson_list},
 };
 
 int main(void)
