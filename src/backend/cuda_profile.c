@@ -50,7 +50,7 @@ static enum status call(struct profiler *p, const char *name, cupti_result r, st
     return cupti_check(&p->api, name, r, err);
 }
 
-#define CALL(p, name, params, err) call(p, #name, (p)->api.name(params), err)
+#define CALL(p, name, params, err) call(p, cupti_symbol(#name), (p)->api.name(params), err)
 
 static void image_free(struct image *i)
 {
@@ -220,7 +220,7 @@ static enum status replay_once(struct profiler *p, bool *done, struct err *err)
     const cupti_result r = p->api.stop(&stop);
     *done = stop.all_submitted;
     p->replays++;
-    return st == ST_OK ? call(p, "stop", r, err) : st;
+    return st == ST_OK ? call(p, cupti_symbol("stop"), r, err) : st;
 }
 
 static enum status replay_all(struct profiler *p, int replay, struct err *err)

@@ -12,18 +12,27 @@
 
 static const char *const sonames[] = {"libcupti.so.13", "libcupti.so.12", "libcupti.so", NULL};
 
+static const struct {
+    const char *member, *symbol;
+    size_t offset;
+    bool required;
+} entries[] = {
+#define CUPTI_ENTRY(member, symbol, required, params) \
+    {#member, symbol, offsetof(struct cupti, member), required},
+    CUPTI_ENTRIES(CUPTI_ENTRY)
+#undef CUPTI_ENTRY
+};
+
+const char *cupti_symbol(const char *member)
+{
+    for (size_t i = 0; i < sizeof entries / sizeof *entries; i++)
+        if (strcmp(entries[i].member, member) == 0)
+            return entries[i].symbol;
+    return member;
+}
+
 static enum status find_symbols(struct cupti *c, struct err *err)
 {
-    static const struct {
-        const char *symbol;
-        size_t offset;
-        bool required;
-    } entries[] = {
-#define CUPTI_ENTRY(member, symbol, required, params) \
-    {symbol, offsetof(struct cupti, member), required},
-        CUPTI_ENTRIES(CUPTI_ENTRY)
-#undef CUPTI_ENTRY
-    };
     for (size_t i = 0; i < sizeof entries / sizeof *entries; i++) {
         void *f = dlsym(c->library, entries[i].symbol);
         if (!f && entries[i].required)

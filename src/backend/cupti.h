@@ -47,6 +47,8 @@ struct cupti {
  * the remedy when there is none, or one from before CUDA 12.6. It is never closed. */
 enum status cupti_open(struct cupti *out, struct err *err);
 
+/* CUPTI's name of a member of struct cupti, for messages: "stop" is cuptiRangeProfilerStop. */
+const char *cupti_symbol(const char *member);
 /* ST_OK for CUPTI_OK; else ST_NO with one sentence: what the machine does not permit and the remedy,
  * or for any other result "call: what the library says". */
 enum status cupti_check(const struct cupti *c, const char *call, cupti_result r, struct err *err);

@@ -232,9 +232,10 @@ static void permissions(void)
 
 static void other_failures(void)
 {
-    refuses("cuptiProfilerInitialize:1=999", "as scripted (999)");
+    refuses("cuptiProfilerInitialize:1=999", "cuptiProfilerInitialize: as scripted (999)");
     refuses("cuptiDeviceGetChipName:1=2", "as scripted (2)");
-    refuses("cuptiRangeProfilerStart:1=9,cuptiRangeProfilerStart:2=9", "as scripted (9)");
+    refuses("cuptiRangeProfilerStart:1=9,cuptiRangeProfilerStart:2=9",
+            "cuptiRangeProfilerStart: as scripted (9)");
     refuses("cuptiRangeProfilerStop:2=9,user=no,cuptiRangeProfilerStop:1=9", "INVALID_OPERATION");
     refuses("dropped=1", "more than 64 launches");
     refuses("sees=5", "saw 5 launches where the run has 1");
