@@ -90,6 +90,9 @@ static enum status check_open(const char *line, struct err *err)
     enum status st = ST_OK;
     if (strcmp(verb, "open") == 0 && !is_recording(name))
         st = err_set(err, ST_USAGE, "open takes the name of a shipped recording here");
+    else if (strcmp(verb, "open") == 0 && strchr(line, '/'))
+        st =
+            err_set(err, ST_USAGE, "behind its recording open takes a kernel and a shape, no file");
     free(verb);
     free(name);
     return st;

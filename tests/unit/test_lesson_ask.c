@@ -300,6 +300,7 @@ static void test_foreign_recordings(void)
         "open /etc/passwd",
         "open ../x.rec",
         "open x.rec",
+        "open h200-short f../a2 S=4",
         "open",
         "run naive | recorded a/b",
         "run naive | recorded",
