@@ -309,7 +309,7 @@ static void test_latency_while_running(void)
         pty_settle(p, 3, 50);
     }
     report("key, idle", idle, N);
-    pty_send(p, ":set S=2k\r");
+    pty_send(p, LONG_RUN);
     pty_settle(p, 50, 500);
     pty_send(p, "r");
     tui_expect(p, "timing", RUN_MS);
@@ -395,7 +395,7 @@ static void leave_by(int sig, bool running)
     struct pty *p = tui_start(80, 24);
     CU_ASSERT_FALSE(pty_modes_restored(p)); /* else the check below proves nothing */
     if (running) {
-        pty_send(p, ":set S=2k\r");
+        pty_send(p, LONG_RUN);
         pty_settle(p, 50, 500);
         pty_send(p, "r");
         tui_expect(p, "timing", RUN_MS);

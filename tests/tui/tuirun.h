@@ -9,9 +9,11 @@
 #include "tap.h"
 
 #if defined(__SANITIZE_ADDRESS__)
-#define SLOW 5 /* sanitized programs take longer and more memory */
+#define SLOW     5             /* sanitized programs take longer and more memory */
+#define LONG_RUN ":set S=512\r" /* a shape that takes seconds to time */
 #else
-#define SLOW 1
+#define SLOW     1
+#define LONG_RUN ":set S=2k\r"
 #endif
 
 enum { QUIET = 60, START_MS = 5000 * SLOW, RUN_MS = 40000 * SLOW };
