@@ -114,7 +114,7 @@ static void test_patience(void)
         longest = fmax(longest, now() - begin);
         super_free(s);
     }
-    patience = fmin(fmax(10 * longest, 0.3), 5);
+    patience = fmin(fmax(10 * longest, 0.6), 5);
     printf("# a good job takes %.0f ms, a silent worker is given %.0f ms\n", longest * 1e3,
            patience * 1e3);
     CU_ASSERT(longest < 5);
