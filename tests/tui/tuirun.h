@@ -9,7 +9,7 @@
 #include "tap.h"
 
 #if defined(__SANITIZE_ADDRESS__)
-#define SLOW     5             /* sanitized programs take longer and more memory */
+#define SLOW     5              /* sanitized programs take longer and more memory */
 #define LONG_RUN ":set S=512\r" /* a shape that takes seconds to time */
 #else
 #define SLOW     1
