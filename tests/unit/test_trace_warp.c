@@ -100,8 +100,8 @@ static void test_reductions(void)
             json_t *one = trace("reduce lanes=%d op=%s how=one", lanes, op);
             json_t *atomic = trace("reduce lanes=%d op=%s how=atomic order=3", lanes, op);
             CU_ASSERT_EQUAL(json_array_size(tree), log2(lanes));
-            CU_ASSERT_EQUAL(json_array_size(one), lanes);
-            CU_ASSERT_EQUAL(json_array_size(atomic), lanes);
+            CU_ASSERT_EQUAL(json_array_size(one), (size_t)lanes);
+            CU_ASSERT_EQUAL(json_array_size(atomic), (size_t)lanes);
             CU_ASSERT(lanes == 1 || last(tree, "max_diff") < 1e-5);
             CU_ASSERT(last(one, "max_diff") < 1e-5);
             CU_ASSERT_DOUBLE_EQUAL(last(atomic, "value"), last(one, "value"), max ? 0 : 1e-5);
