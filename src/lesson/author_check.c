@@ -73,8 +73,8 @@ static enum status read_source(const struct session *s, const char *word, struct
     return str_read_file(word, LESSON_MAX, &out->text, &out->len, err);
 }
 
-static enum status check_one(struct session *s, struct session *own, const char *word, json_t *rows,
-                             int *problems, struct err *err)
+static enum status check_one(struct session *s, struct session *own, const char *word, bool right,
+                             json_t *rows, int *problems, struct err *err)
 {
     struct source src;
     struct lesson *l = NULL;
@@ -83,7 +83,7 @@ static enum status check_one(struct session *s, struct session *own, const char 
         st = lesson_parse(src.file, src.text, src.len, &l, err);
     if (!st) {
         *problems += lesson_check_text(s, l, src.text, src.len, rows);
-        *problems += lesson_check_steps(own, l, rows);
+        *problems += lesson_check_steps(own, l, right, rows);
     }
     lesson_free(l);
     free(src.file);
@@ -106,6 +106,7 @@ enum status lesson_check(struct session *s, struct cmd_call *c, struct err *err)
 {
     enum status st = ST_OK;
     int problems = 0;
+    const bool right = call_option(c, "right") != NULL;
     action_formats(c);
     if (c->nwords < 2)
         st = err_set(err, ST_USAGE, "lesson check needs a file or the name of a lesson");
@@ -116,7 +117,7 @@ enum status lesson_check(struct session *s, struct cmd_call *c, struct err *err)
     json_t *rows = json_array();
     struct session *own = walk_session(s);
     for (int i = 1; i < c->nwords && !st; i++)
-        st = check_one(s, own, c->words[i].text, rows, &problems, err);
+        st = check_one(s, own, c->words[i].text, right, rows, &problems, err);
     session_free(own);
     if (!st)
         st = call_rows(s, c, rows, columns, NULL);

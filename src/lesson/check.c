@@ -18,19 +18,21 @@ struct checker {
     int step, problems;
     int lines, columns; /* of the largest screen of the step */
     int shut;           /* steps whose gates stayed so */
+    char *device;       /* where its last row comes from; NULL: nowhere; owned */
 };
 
 static const double enough_margin = 0.05;
 
-/* Takes the text over. */
-static void find(struct checker *c, const char *check, const char *result, char *detail)
+/* Takes the text over. The row is the checker's. */
+static json_t *find(struct checker *c, const char *check, const char *result, char *detail)
 {
+    json_t *row = json_pack("{s:s, s:o, s:s, s:s, s:o}", "lesson", c->lesson->name, "step",
+                            c->step < 0 ? json_null() : json_integer(c->step + 1), "check", check,
+                            "result", result, "detail", detail ? json_string(detail) : json_null());
     c->problems += strcmp(result, "problem") == 0;
-    json_array_append_new(
-        c->rows, json_pack("{s:s, s:o, s:s, s:s, s:o}", "lesson", c->lesson->name, "step",
-                           c->step < 0 ? json_null() : json_integer(c->step + 1), "check", check,
-                           "result", result, "detail", detail ? json_string(detail) : json_null()));
+    json_array_append_new(c->rows, row);
     free(detail);
+    return row;
 }
 
 /* ---- questions and gates, from the values at the end of a step ---- */
@@ -91,17 +93,24 @@ static void check_gate(struct checker *c, const struct values *v, const struct i
     struct expr_env env = values_env(v);
     expr_substitute(it->expr, &env, &seen);
     const char *gate = expr_text(it->expr);
+    const bool holds = expr_is_true(values_eval(v, it->expr));
+    json_t *row;
     if (gate_holds_anyway(it->expr))
-        find(c, "gate", "problem", xasprintf("%s holds without any command", gate));
-    else if (margin == 0 && !expr_is_true(values_eval(v, it->expr)))
-        find(c, "gate", "problem", xasprintf("%s does not hold: %s", gate, str_text(&seen)));
+        row = find(c, "gate", "problem", xasprintf("%s holds without any command", gate));
+    else if (margin == 0 && !holds)
+        row = find(c, "gate", "problem", xasprintf("%s does not hold: %s", gate, str_text(&seen)));
     else if (margin < enough_margin)
-        find(c, "gate", "problem",
-             xasprintf("%s has no room for noise of 5 %%: %s", gate, str_text(&seen)));
+        row = find(c, "gate", "problem",
+                   xasprintf("%s has no room for noise of 5 %%: %s", gate, str_text(&seen)));
     else if (isinf(margin))
-        find(c, "gate", "ok", xasprintf("%s; nothing in it was measured", gate));
+        row = find(c, "gate", "ok", xasprintf("%s; nothing in it was measured", gate));
     else
-        find(c, "gate", "ok", xasprintf("%s; holds with noise of %.0f %%", gate, margin * 100));
+        row =
+            find(c, "gate", "ok", xasprintf("%s; holds with noise of %.0f %%", gate, margin * 100));
+    json_object_set_new(row, "gate", json_string(gate));
+    json_object_set_new(row, "values", json_string(str_text(&seen)));
+    json_object_set_new(row, "holds", json_boolean(holds));
+    json_object_set_new(row, "margin", isinf(margin) ? json_null() : json_real(margin));
     str_free(&seen);
 }
 
@@ -199,6 +208,8 @@ static void begin_step(struct checker *c, int step)
         return;
     c->step = step;
     c->lines = c->columns = 0;
+    free(c->device);
+    c->device = NULL;
     check_form(c, &c->lesson->steps[step]);
 }
 
@@ -211,8 +222,28 @@ static void look(void *ctx, const struct lesson_run *r, bool over)
         measure_screen(c, r);
         return;
     }
+    const char *device = values_device(&r->values);
+    c->device = device ? xstrdup(device) : NULL;
     for (size_t i = 0; i < at->nitems; i++)
         check_item(c, &r->values, &at->items[i]);
+}
+
+/* How the step went, as a row that has its figures apart, too. */
+static void find_run(struct checker *c, const struct walk_end *end)
+{
+    json_t *row;
+    if (end->left_out)
+        row = find(c, "runs", "left out", xstrdup(end->why.text));
+    else if (end->command)
+        row = find(c, "runs", "problem", xasprintf("a command fails: %s", end->why.text));
+    else
+        row = find(c, "runs", end->finished ? "ok" : "note",
+                   xasprintf("%s after %.1f s%s%s", end->finished ? "through" : "stopped",
+                             end->seconds, c->device ? ", on " : "", c->device ? c->device : ""));
+    json_object_set_new(row, "title", json_string(c->lesson->steps[c->step].title));
+    json_object_set_new(row, "finished", json_boolean(end->finished));
+    json_object_set_new(row, "seconds", json_real(end->seconds));
+    json_object_set_new(row, "device", c->device ? json_string(c->device) : json_null());
 }
 
 static void ended(void *ctx, int step, const struct walk_end *end)
@@ -220,16 +251,13 @@ static void ended(void *ctx, int step, const struct walk_end *end)
     struct checker *c = ctx;
     begin_step(c, step);
     c->shut += !end->finished && !end->left_out;
-    if (end->left_out)
-        find(c, "runs", "left out", xstrdup("it needs what this machine or an earlier step lacks"));
-    else if (end->command)
-        find(c, "runs", "problem", xasprintf("a command fails: %s", end->why.text));
+    find_run(c, end);
     if (!end->left_out)
         check_screens(c);
 }
 
 /* A gate may ask for a right guess: the second walk knows what is right. */
-int lesson_check_steps(struct session *own, const struct lesson *l, json_t *rows)
+int lesson_check_steps(struct session *own, const struct lesson *l, bool right, json_t *rows)
 {
     struct values outcomes;
     struct checker c;
@@ -240,7 +268,8 @@ int lesson_check_steps(struct session *own, const struct lesson *l, json_t *rows
         c = (struct checker){.lesson = l, .rows = found, .step = -1};
         const struct walk walk = {.outcomes = &outcomes, .look = look, .ended = ended, .ctx = &c};
         walk_lesson(own, l, &walk);
-        if (!c.shut)
+        free(c.device);
+        if (!c.shut && !right)
             break;
     }
     json_array_extend(rows, found);

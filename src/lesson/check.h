@@ -32,9 +32,11 @@ bool glossary_mentions(const char *word);
 enum { SCREEN_LINES = 24, SCREEN_COLUMNS = 80 };
 
 /* Appends findings to `rows`: objects with lesson, step (null: the whole), check, result ("ok",
- * "problem", "note", "left out") and detail. Steps are walked in `own`, a walk_session(). The number of
- * problems. */
-int lesson_check_steps(struct session *own, const struct lesson *l, json_t *rows);
+ * "problem", "note", "left out") and detail. Those of check "gate" have also gate, values (the same
+ * with its values), holds and margin (null: nothing was measured), those of "runs" title, finished,
+ * seconds and device. Steps are walked in `own`, a walk_session(), and once more if a gate stays shut,
+ * or with `right`: then all questions are answered right. The number of problems. */
+int lesson_check_steps(struct session *own, const struct lesson *l, bool right, json_t *rows);
 int lesson_check_text(const struct session *s, const struct lesson *l, const char *text, size_t len,
                       json_t *rows);
 

@@ -8,7 +8,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "backend/backend.h"
 #include "base/mem.h"
@@ -16,6 +15,7 @@
 #include "lesson/action.h"
 #include "lesson/internal.h"
 #include "lesson/route.h"
+#include "lesson/walk.h"
 
 struct prepare {
     struct session *session;
@@ -25,13 +25,6 @@ struct prepare {
     int failed;
     enum status status; /* ST_CANCELLED ends it */
 };
-
-static double seconds_now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 /* What the newest rows have to say against being shown; NULL: nothing. Borrowed. */
 static const char *complaint(const json_t *rows)

@@ -253,6 +253,7 @@ static const struct cmd_key lesson_keys[] = {
     {"start", "route: when it begins, such as 10:15", NULL},
     {"--force", "pack: write over an existing file", NULL},
     {"--run", "grade: measure again what can be measured here", NULL},
+    {"--right", "check: walk twice, the second time with right answers", NULL},
     {"--list", "prepare: only list what would be run", NULL},
     {NULL, NULL, NULL},
 };
@@ -278,7 +279,7 @@ static const struct cmd_entry cmd_lesson = {
         "  lesson prepare [LESSON...|all]         compile and record what a demo will run\n"
         "  lesson route [start=HH:MM]             90 minutes through the course\n"
         "  lesson new NAME                        a lesson to begin with, among your own\n"
-        "  lesson check FILE|NAME...              is a lesson fit to be taught?\n",
+        "  lesson check FILE|NAME... [--right]    is a lesson fit to be taught?\n",
     .arg = ARG_LESSON,
     .flags = CMD_ROWS,
     .keys = lesson_keys,

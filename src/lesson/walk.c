@@ -7,11 +7,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/mem.h"
 #include "base/number.h"
 
 enum { TURNS_MAX = 100, TRIES = 3 };
+
+double seconds_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
 
 struct session *walk_session(const struct session *s)
 {
@@ -105,18 +113,33 @@ static bool is_shut(const struct lesson_run *r)
     return r->skipping || r->next <= r->step;
 }
 
+/* The first paragraph of its screen says why; without its line ends. */
+static void say_shut(const struct lesson_run *r, struct err *why)
+{
+    const char *text = str_text(&r->text), *end = strstr(text, "\n\n");
+    char *line = xstrndup(text, end ? (size_t)(end - text) : strlen(text));
+    for (char *p = line; (p = strchr(p, '\n'));)
+        *p = p[1] ? ' ' : 0;
+    err_set(why, ST_NO, "%s", line);
+    free(line);
+}
+
 static void walk_step(struct lesson_run *r, const struct walk *w, struct walk_end *end)
 {
     struct str out = {0};
     int tries = 0;
+    const double start = seconds_now();
     *end = (struct walk_end){.left_out = is_shut(r) || (w->take && !w->take(w->ctx, r->step)),
                              .why = ERR_INIT};
+    if (is_shut(r))
+        say_shut(r, &end->why);
     for (int i = 0; i < TURNS_MAX && !end->left_out; i++) {
         if (w->look)
             w->look(w->ctx, r, false);
         if (!turn(r, w->outcomes, &out, &tries, end))
             break;
     }
+    end->seconds = seconds_now() - start;
     if (w->look && !end->left_out)
         w->look(w->ctx, r, true);
     if (w->outcomes && !end->left_out)

@@ -8,14 +8,18 @@
 
 #include "lesson/run.h"
 
+/* Of a clock that only goes forward. */
+double seconds_now(void);
+
 /* A session like `s` whose lessons and measurements leave no trace. Its front end is that of `s`. */
 struct session *walk_session(const struct session *s);
 
 struct walk_end {
-    bool finished; /* every command ran and every gate opened */
-    bool left_out; /* not taken, or the step needs what this machine or an earlier step lacks */
-    bool command;  /* a command failed: `why` says how */
-    struct err why;
+    bool finished;  /* every command ran and every gate opened */
+    bool left_out;  /* not taken, or the step needs what this machine or an earlier step lacks */
+    bool command;   /* a command failed: `why` says how */
+    struct err why; /* left out: what is lacking */
+    double seconds;
 };
 
 /* All hooks may be NULL. */

@@ -14,13 +14,12 @@ import statistics
 import subprocess
 import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
 TOOLS = ("memcheck", "racecheck", "initcheck", "synccheck")
 HEAD_DIMS = (16, 32, 40, 59, 64, 80, 96, 128, 192, 256, 512, 576, 1024, 2048)
 COMBINATIONS = 6  # head sizes and types per kernel: each is compiled here
-AT_ONCE = 8
 WORK_MAX = 8e6
 
 
@@ -70,12 +69,15 @@ def supported_shapes(p, kernel, count, rng, small=False):
     return found[:count]
 
 
-def each(kernels, work):
-    with ThreadPoolExecutor(AT_ONCE) as pool:
-        return list(zip(kernels, pool.map(work, kernels)))
+def each(items, work, jobs):
+    """Pairs of an item and its result, as they are done, `jobs` at once; what is raised is the result."""
+    with ThreadPoolExecutor(jobs) as pool:
+        futures = {pool.submit(work, item): item for item in items}
+        for done in as_completed(futures):
+            yield futures[done], done.exception() or done.result()
 
 
-def check_random(p, table, kernels, count, seed, bad_words):
+def check_random(p, table, kernels, count, seed, bad_words, jobs):
     """Random shapes of every kernel, several kernels at once: verdicts do not depend on the time."""
     begin = time.time()
 
@@ -92,8 +94,11 @@ def check_random(p, table, kernels, count, seed, bad_words):
         return len(commands), len(bad) + lost, why, rows
 
     rows = []
-    for kernel, (cases, failed, why, own) in each(kernels, work):
-        table.add(f"random shapes {kernel}", cases, failed or int(cases == 0), why or ("" if cases else "no shape"))
+    for kernel, result in each(kernels, work, jobs):
+        if isinstance(result, Exception):
+            result = (count, count, f"{type(result).__name__}: {result}"[:110], [])
+        cases, failed, why, own = result
+        table.put(f"random shapes {kernel}", cases, failed or int(cases == 0), why or ("" if cases else "no shape"))
         rows += own
     print(f"random shapes: {len(rows)} checks in {time.time() - begin:.0f} s", flush=True)
     return rows
@@ -101,18 +106,18 @@ def check_random(p, table, kernels, count, seed, bad_words):
 
 # ---- compute-sanitizer
 
-def sanitize(p, table, kernels, count, seed):
+def sanitize(p, table, kernels, count, seed, jobs):
     tool_path = shutil.which("compute-sanitizer") or "/usr/local/cuda/bin/compute-sanitizer"
     if not os.path.exists(tool_path):
-        table.add("compute-sanitizer", 0, 0, "not here: skipped")
+        table.put("compute-sanitizer", 0, 0, "not here: skipped")
         return
     begin, shapes = time.time(), {}
-    for kernel, own in each(kernels, lambda k: supported_shapes(p, k, count, random.Random(f"s{seed} {k}"), True)):
-        shapes[kernel] = own
-    jobs = [(kernel, tool) for kernel in kernels for tool in TOOLS]
+    for kernel, own in each(kernels, lambda k: supported_shapes(p, k, count, random.Random(f"s{seed} {k}"), True), jobs):
+        shapes[kernel] = [] if isinstance(own, Exception) else own
+    pairs = [(kernel, tool) for kernel in kernels for tool in TOOLS]
 
-    def work(job):
-        kernel, tool = job
+    def work(pair):
+        kernel, tool = pair
         command = [tool_path, "--tool", tool, "--error-exitcode", "9", str(p.onekernel), kernel, "0"]
         done = subprocess.run(command + shapes[kernel], capture_output=True, text=True, env=p.env, timeout=400)
         found = re.search(r"ERROR SUMMARY: (\d+)", done.stdout) or re.search(r"(\d+) hazards? displayed", done.stdout)
@@ -122,12 +127,15 @@ def sanitize(p, table, kernels, count, seed):
         return 0 if clean else int(found.group(1)) if found and found.group(1) != "0" else 1, first
 
     tally = {}
-    for (kernel, tool), (errors, first) in each(jobs, work):
+    for (kernel, tool), result in each(pairs, work, jobs):
+        errors, first = (1, f"{type(result).__name__}: {result}") if isinstance(result, Exception) else result
+        if not shapes[kernel]:
+            errors, first = 1, "no shape"
+        print(f"  {tool:10} {kernel:16} {len(shapes[kernel]):4} shapes  {errors} errors  {first[:120] if errors else ''}", flush=True)
         cases, failed, why = tally.get(tool, (0, 0, ""))
         tally[tool] = (cases + len(shapes[kernel]), failed + (errors > 0), why or (f"{kernel}: {first}" if errors else ""))
-    for tool, (cases, failed, why) in tally.items():
-        table.add(f"compute-sanitizer {tool}", cases, failed, why[:120])
-    print(f"compute-sanitizer: {len(jobs)} processes in {time.time() - begin:.0f} s", flush=True)
+        table.put(f"compute-sanitizer {tool}", *tally[tool][:2], tally[tool][2][:120], quiet=True)
+    print(f"compute-sanitizer: {len(pairs)} processes in {time.time() - begin:.0f} s", flush=True)
 
 
 # ---- an independent clock
@@ -167,7 +175,7 @@ def compare_clocks(p, table, kernels, shape="B=4 H=16 S=1024 D=64 f16"):
         cases, bad, worst = cases + 1, bad + (abs(off) > 3), max(worst, abs(off))
         if abs(off) > 3:
             notes.append(f"{row['kernel']} {off:+.1f} %")
-    table.add("against Nsight Compute, 3 %", cases, bad, f"worst {worst:.2f} %  " + "; ".join(notes)[:100])
+    table.put("against Nsight Compute, 3 %", cases, bad, f"worst {worst:.2f} %  " + "; ".join(notes)[:100])
 
 
 # ---- the screen beside the kernel
@@ -234,10 +242,10 @@ def disturb(p, table, rounds=4, command="run fa2 B=4 H=16 S=2048 l2=hot n=400 ti
         seen += s.bytes
         s.close()
     if len(screen) < rounds:
-        table.add("screen open, 0.5 %", rounds, rounds - len(screen), "no result came from the screen")
+        table.put("screen open, 0.5 %", rounds, rounds - len(screen), "no result came from the screen")
         return
     off = 100 * (statistics.median(screen) / statistics.median(headless) - 1)
-    table.add("screen open, 0.5 %", rounds, int(abs(off) > 0.5),
+    table.put("screen open, 0.5 %", rounds, int(abs(off) > 0.5),
               f"headless {statistics.median(headless):.2f} us, screen {statistics.median(screen):.2f} us, {off:+.2f} %, "
               f"{seen} bytes shown")
 
@@ -250,20 +258,5 @@ def check_streams(p, table):
     rows = [p.rows([f"{command} streams={n}"])[0][0][0] for n in (1, 2, 4)]
     times = [r["median_us"] for r in rows]
     good = all(r["check"] == "pass" and r["median_us"] for r in rows) and times[2] < 0.7 * times[0]
-    table.add("streams=1,2,4", 3, int(not good), " ".join(f"{t:.2f} us" if t else str(rows[i]["reason"])[:60]
+    table.put("streams=1,2,4", 3, int(not good), " ".join(f"{t:.2f} us" if t else str(rows[i]["reason"])[:60]
                                                           for i, t in enumerate(times)))
-
-
-def audit(p, table):
-    """Claims of the field reports: with a GPU each one that can be tested must come to a verdict, or be too near to
-    tell. Which hold on this device is for people to read."""
-    rows = p.rows(["audit all"])[0][0]
-    bare = [r for r in rows if r["verdict"] == "open" and "too little" not in r["reason"]
-            and "torch" not in r["command"] and "cublas" not in r["command"]]
-    for r in bare:
-        print(f"  {r['id']}: {r['reason']}")
-    for r in rows:
-        if r["agrees"] is False:
-            print(f"  {r['id']} is {r['verdict']} here, expected {r['expected']}: {r['claim'][:70]} ({r['values']})")
-    count = {v: sum(r["verdict"] == v for r in rows) for v in ("confirmed", "refuted", "open")}
-    table.add("audit: claims of the reports", len(rows), len(bare), str(count))

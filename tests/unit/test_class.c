@@ -328,7 +328,7 @@ static int problems_in(const char *text, const char *check)
     int found = 0;
     CU_ASSERT_EQUAL_FATAL(lesson_parse("x/90-x.md", text, strlen(text), &l, &err), ST_OK);
     lesson_check_text(s, l, text, strlen(text), rows);
-    lesson_check_steps(own, l, rows);
+    lesson_check_steps(own, l, false, rows);
     for (size_t i = 0; i < json_array_size(rows); i++) {
         const json_t *row = json_array_get(rows, i);
         found += !strcmp(json_string_value(json_object_get(row, "result")), "problem") &&
@@ -383,6 +383,53 @@ static void test_check_guess(void)
                     0);
 }
 
+/* The members of the row of this check, `at`-th of its kind. */
+static const json_t *finding_of(const json_t *rows, const char *check, int at)
+{
+    for (size_t i = 0; i < json_array_size(rows); i++) {
+        const json_t *row = json_array_get(rows, i);
+        if (strcmp(json_string_value(json_object_get(row, "check")), check) == 0 && at-- == 0)
+            return row;
+    }
+    return NULL;
+}
+
+/* With right answers, and what was measured apart from the sentence. */
+static void test_check_right(void)
+{
+    static const char text[] =
+        STEP("predict p = $1.threads within 5% : ?\n" PLAN "reveal p\n"
+             "expect guess.p == $1.threads || guess.p == 1 : x\nexpect $1.threads == 9 : x\nhint h")
+            STEP("needs kernel nobody\n" PLAN "expect $1.threads > 1 : x\nhint h");
+    struct session *s = session_new("test"), *own = walk_session(s);
+    struct lesson *l;
+    json_t *rows = json_array();
+    const char *gate, *values;
+    double margin, seconds;
+    int holds, finished;
+    CU_ASSERT_EQUAL_FATAL(lesson_parse("x/90-x.md", text, strlen(text), &l, NULL), ST_OK);
+    lesson_check_steps(own, l, true, rows);
+    json_unpack((json_t *)finding_of(rows, "gate", 0), "{s:s, s:s}", "gate", &gate, "values",
+                &values);
+    CU_ASSERT_STRING_EQUAL(gate, "guess.p == $1.threads || guess.p == 1");
+    CU_ASSERT_STRING_EQUAL(values, "256 == 256 || 256 == 1"); /* the second walk knew it */
+    json_unpack((json_t *)finding_of(rows, "gate", 1), "{s:s, s:b, s:f}", "values", &values,
+                "holds", &holds, "margin", &margin);
+    CU_ASSERT_STRING_EQUAL(values, "256 == 9");
+    CU_ASSERT(!holds && margin == 0);
+    json_unpack((json_t *)finding_of(rows, "runs", 0), "{s:b, s:f}", "finished", &finished,
+                "seconds", &seconds);
+    CU_ASSERT(!finished && seconds >= 0);
+    const json_t *left = finding_of(rows, "runs", 1);
+    CU_ASSERT_STRING_EQUAL(json_string_value(json_object_get(left, "result")), "left out");
+    CU_ASSERT_PTR_NOT_NULL(
+        strstr(json_string_value(json_object_get(left, "detail")), "called nobody"));
+    json_decref(rows);
+    lesson_free(l);
+    session_free(own);
+    session_free(s);
+}
+
 /* What the program ships has its terms in the glossary. */
 static void test_shipped_terms(void)
 {
@@ -420,6 +467,7 @@ static const struct tap_test tests[] = {
     {"gates: held by nothing, and by how much", test_gates},
     {"what an author's check finds", test_check},
     {"a gate on a right guess", test_check_guess},
+    {"with right answers, and with what was measured", test_check_right},
     {"terms of the shipped lessons are in the glossary", test_shipped_terms},
     {"no lesson is hidden by an action", test_names},
 };
