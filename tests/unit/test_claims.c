@@ -5,12 +5,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/mem.h"
+#include "home.h"
 #include "lesson/claims.h"
 #include "lesson/lesson.h"
-#include "tap.h"
 
 /* ---- is it whole? ---- */
 
@@ -240,20 +239,4 @@ static const struct tap_test tests[] = {
     {"recorded figures stand in for a GPU", test_recorded},
 };
 
-int main(void)
-{
-    char folder[] = "/tmp/attnscope-test-claims-XXXXXX";
-    if (!mkdtemp(folder))
-        return 1;
-    setenv("XDG_DATA_HOME", folder, 1);
-    setenv("XDG_CONFIG_HOME", folder, 1);
-    setenv("XDG_STATE_HOME", folder, 1);
-    command_register_core();
-    lesson_register();
-    int rc = tap_run("claims", tests, sizeof tests / sizeof *tests);
-    char *clean = xasprintf("rm -rf '%s'", folder);
-    if (system(clean) != 0)
-        printf("# %s was left behind\n", folder);
-    free(clean);
-    return rc;
-}
+HOME_MAIN("claims", tests)

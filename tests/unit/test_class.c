@@ -7,16 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/mem.h"
+#include "home.h"
 #include "kernel/blob.h"
 #include "lesson/action.h"
 #include "lesson/check.h"
 #include "lesson/pack.h"
 #include "lesson/progress.h"
 #include "lesson/route.h"
-#include "tap.h"
 
 /* ---- packs ---- */
 
@@ -472,27 +471,20 @@ static const struct tap_test tests[] = {
     {"no lesson is hidden by an action", test_names},
 };
 
-int main(void)
+/* A lesson of the user's own. */
+static bool put_demo(const char *folder)
 {
-    char folder[] = "/tmp/attnscope-test-class-XXXXXX";
-    if (!mkdtemp(folder))
-        return 1;
-    setenv("XDG_DATA_HOME", folder, 1);
-    setenv("XDG_CONFIG_HOME", folder, 1);
-    setenv("XDG_STATE_HOME", folder, 1);
     char *lessons = xasprintf("mkdir -p '%s/attnscope/lessons'", folder);
     char *file = home_file("attnscope/lessons/90-demo.md");
-    if (system(lessons) != 0)
-        return 1;
-    put_file(file, demo);
+    const bool made = system(lessons) == 0;
+    if (made)
+        put_file(file, demo);
     free(lessons);
     free(file);
-    command_register_core();
-    lesson_register();
-    int rc = tap_run("class", tests, sizeof tests / sizeof *tests);
-    char *clean = xasprintf("rm -rf '%s'", folder);
-    if (system(clean) != 0)
-        printf("# %s was left behind\n", folder);
-    free(clean);
-    return rc;
+    return made;
+}
+
+int main(void)
+{
+    return home_run("class", put_demo, tests, sizeof tests / sizeof *tests);
 }

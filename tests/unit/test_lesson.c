@@ -5,13 +5,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/mem.h"
+#include "home.h"
 #include "kernel/blob.h"
 #include "lesson/internal.h"
 #include "lesson/progress.h"
-#include "tap.h"
 
 /* ---- parsing ---- */
 
@@ -498,20 +497,4 @@ static const struct tap_test tests[] = {
     {"the lesson on online softmax passes its own gates", test_online_softmax_lesson},
 };
 
-int main(void)
-{
-    char folder[] = "/tmp/attnscope-test-lesson-XXXXXX";
-    if (!mkdtemp(folder))
-        return 1;
-    setenv("XDG_DATA_HOME", folder, 1);
-    setenv("XDG_CONFIG_HOME", folder, 1);
-    setenv("XDG_STATE_HOME", folder, 1);
-    command_register_core();
-    lesson_register();
-    int rc = tap_run("lesson", tests, sizeof tests / sizeof *tests);
-    char *clean = xasprintf("rm -rf '%s'", folder);
-    if (system(clean) != 0)
-        printf("# %s was left behind\n", folder);
-    free(clean);
-    return rc;
-}
+HOME_MAIN("lesson", tests)

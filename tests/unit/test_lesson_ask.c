@@ -9,9 +9,9 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "home.h"
 #include "lesson/progress.h"
 #include "lesson/run.h"
-#include "tap.h"
 
 #define STEP(title, ...) "\n## " title "\n\n```attnscope\n" __VA_ARGS__ "\n```\n"
 
@@ -541,20 +541,13 @@ static const struct tap_test tests[] = {
     {"notes for who presents", test_notes},
 };
 
+/* A lesson that could write would write here. */
+static bool enter(const char *folder)
+{
+    return chdir(folder) == 0;
+}
+
 int main(void)
 {
-    char folder[] = "/tmp/attnscope-test-ask-XXXXXX";
-    if (!mkdtemp(folder) || chdir(folder))
-        return 1;
-    setenv("XDG_DATA_HOME", folder, 1);
-    setenv("XDG_CONFIG_HOME", folder, 1);
-    setenv("XDG_STATE_HOME", folder, 1);
-    command_register_core();
-    lesson_register();
-    int rc = tap_run("lesson_ask", tests, sizeof tests / sizeof *tests);
-    char *clean = xasprintf("rm -rf '%s'", folder);
-    if (system(clean) != 0)
-        printf("# %s was left behind\n", folder);
-    free(clean);
-    return rc;
+    return home_run("lesson_ask", enter, tests, sizeof tests / sizeof *tests);
 }

@@ -6,11 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/mem.h"
+#include "home.h"
 #include "lesson/run.h"
-#include "tap.h"
 
 /* In the order of the course. */
 static const char *const timeless[] = {
@@ -206,20 +205,4 @@ static const struct tap_test tests[] = {
     {"with every hint and then surrender, each step on its own", test_surrender},
 };
 
-int main(void)
-{
-    char folder[] = "/tmp/attnscope-test-walk-XXXXXX";
-    if (!mkdtemp(folder))
-        return 1;
-    setenv("XDG_DATA_HOME", folder, 1);
-    setenv("XDG_CONFIG_HOME", folder, 1);
-    setenv("XDG_STATE_HOME", folder, 1);
-    command_register_core();
-    lesson_register();
-    int rc = tap_run("lesson_walk", tests, sizeof tests / sizeof *tests);
-    char *clean = xasprintf("rm -rf '%s'", folder);
-    if (system(clean) != 0)
-        printf("# %s was left behind\n", folder);
-    free(clean);
-    return rc;
-}
+HOME_MAIN("lesson_walk", tests)

@@ -4,14 +4,13 @@
 #include <jansson.h>
 #include <math.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
 #include "command/command.h"
 #include "command/session.h"
+#include "home.h"
 #include "lesson/lesson.h"
-#include "tap.h"
 
 /* The rows of `trace ...`; NULL when it is refused. */
 static json_t *trace(const char *format, ...)
@@ -146,20 +145,4 @@ static const struct tap_test tests[] = {
     {"what is refused", test_refused},
 };
 
-int main(void)
-{
-    char folder[] = "/tmp/attnscope-test-warp-XXXXXX";
-    if (!mkdtemp(folder))
-        return 1;
-    setenv("XDG_DATA_HOME", folder, 1);
-    setenv("XDG_CONFIG_HOME", folder, 1);
-    setenv("XDG_STATE_HOME", folder, 1);
-    command_register_core();
-    lesson_register();
-    int rc = tap_run("trace_warp", tests, sizeof tests / sizeof *tests);
-    char *clean = xasprintf("rm -rf '%s'", folder);
-    if (system(clean) != 0)
-        printf("# %s was left behind\n", folder);
-    free(clean);
-    return rc;
-}
+HOME_MAIN("trace_warp", tests)
