@@ -5,4 +5,4 @@ EXTRA_DIST += %D%/README.md
 blob_files += %D%/claims.tsv %D%/headings.tsv %D%/route.tsv
 EXTRA_DIST += tools/report-headings
 include %D%/recordings/list.mk
-EXTRA_DIST += %D%/recordings/README.md tools/make-recording tools/recording-from-csv
+EXTRA_DIST += %D%/recordings/README.md tools/make-recording tools/recording-from-csv tools/thin-recording
