@@ -1,8 +1,10 @@
 /* main.c - options, a session, and then the full screen, the line reader or one command.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <fcntl.h>
 #include <getopt.h>
 #include <locale.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -313,9 +315,23 @@ static int run(struct session *s, const struct arguments *a, int argc, char **ar
     return wants_screen(a) ? tui_main_with(s, &a->look) : (int)repl_main(s);
 }
 
+/* A standard stream that the caller closed would give its number to the next file, a recording or
+ * the worker's socket, and what is printed would land in there. Reading it ends, writing fails. */
+static void fill_closed_streams(void)
+{
+    int fd;
+    do
+        fd = open("/dev/null", O_RDONLY);
+    while (fd >= 0 && fd <= STDERR_FILENO);
+    if (fd >= 0)
+        close(fd);
+}
+
 int main(int argc, char **argv)
 {
     struct arguments a = {0};
+    fill_closed_streams();
+    signal(SIGXFSZ, SIG_IGN); /* a file at its limit is an error to report, not a death */
     setlocale(LC_CTYPE, "");
     command_register_core();
     lesson_register();

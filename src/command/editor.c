@@ -98,6 +98,7 @@ static pid_t start(char *const *argv, int *failed)
     sigaddset(&usual, SIGINT);
     sigaddset(&usual, SIGQUIT);
     sigaddset(&usual, SIGPIPE);
+    sigaddset(&usual, SIGXFSZ);
     sigaddset(&usual, SIGTSTP);
     posix_spawnattr_init(&attr);
     posix_spawnattr_setsigdefault(&attr, &usual);

@@ -34,7 +34,7 @@ __attribute__((noreturn)) static void become(const char *command, int in, int ou
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
-    static const int usual[] = {SIGINT, SIGQUIT, SIGTSTP, SIGPIPE, SIGTTIN, SIGTTOU};
+    static const int usual[] = {SIGINT, SIGQUIT, SIGTSTP, SIGPIPE, SIGXFSZ, SIGTTIN, SIGTTOU};
     for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
         signal(usual[i], SIG_DFL);
     if (in >= 0)

@@ -6,6 +6,13 @@
 
 quick='n=5 time=0.3'
 
+run results
+is "results of nothing says how to get some" says "$out" '^no results yet; .*run'
+rc=0
+(ulimit -f 1 && exec "$ATTNSCOPE" run naive S=64 H=1 $quick) >"$tmp/.out" 2>"$tmp/.err" || rc=$?
+out=$(cat "$tmp/.out") err=$(cat "$tmp/.err")
+is "a limit on file sizes is a runtime error" [ "$rc" -eq 3 ]
+is "with its reason, no death by a signal" says "$out" '^naive: .*File too large'
 run run naive,cpu_tiled S=64 H=1 f32 $quick --json
 is "run ends with 0" [ "$rc" -eq 0 ]
 is "run --json: a row per kernel" [ "$(printf '%s' "$out" | grep -c '"check":"pass"')" -eq 2 ]

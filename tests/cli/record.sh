@@ -32,6 +32,9 @@ run record b2.rec "run naive $quick; check naive S=8 H=1"
 is "a line in quotes" [ "$(grep -c '^{"type":"row"' b2.rec)" -eq 2 ]
 run record none.rec -- run no_such_kernel
 is "a command that fails leaves no empty file" [ "$rc$([ -e none.rec ] && echo file)" = 2 ]
+rc=0
+env -u HOME "$ATTNSCOPE" record shut.rec -- run naive $quick >"$tmp/.out" 2>&- </dev/null || rc=$?
+is "with standard error closed, notes do not land in the recording" [ "$rc$(grep -cv '^{"' shut.rec)" = 00 ]
 run record off
 is "off without a recording is a usage error" [ "$rc" -eq 2 ]
 run record no/such/folder.rec
