@@ -224,7 +224,8 @@ void front_report(struct session *s, enum status st, const struct err *err, cons
 
 int front_finish(int status)
 {
-    if (!plain.write_failed && fflush(stdout))
+    errno = 0;
+    if (!plain.write_failed && (fflush(stdout) || ferror(stdout)))
         plain.write_failed = errno ? errno : EIO;
     if (!plain.write_failed)
         return status;

@@ -15,6 +15,9 @@ is "an unknown option is a usage error" [ "$rc" -eq 2 ]
 is "an unknown option gets the nearest" says "$err" 'did you mean "help"'
 run --color=sometimes
 is "--color checks its value" [ "$rc" -eq 2 ]
+rc=0
+"$ATTNSCOPE" --help >/dev/full 2>"$tmp/.err" || rc=$?
+is "--help that cannot be written is an error" [ "$rc" -eq 3 ]
 run --help-mdoc
 is "the manual's sections come from the table" says "$out" '^\.Sh COMMANDS'
 run help run
