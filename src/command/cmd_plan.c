@@ -110,7 +110,7 @@ static void add_grid(struct str *out, const struct plan_pass *p)
     str_addc(out, '\n');
     line(out, "threads");
     str_addf(out, "%lld, %lld warps", (long long)p->threads, (long long)(p->threads + 31) / 32);
-    if (p->threads_formula && strpbrk(p->threads_formula, "/*+(="))
+    if (p->threads_formula && p->threads_formula[strspn(p->threads_formula, "0123456789 =")])
         str_addf(out, "   %s", p->threads_formula);
     str_addc(out, '\n');
 }

@@ -250,6 +250,17 @@ static enum status read_base(struct ask *q, struct err *err)
     return ST_OK;
 }
 
+static const char *const views[] = {"cuda", "ptx", "sass", NULL};
+
+/* "source fa2 sass" is view=sass. */
+static bool is_view(const char *word)
+{
+    for (int i = 0; views[i]; i++)
+        if (!strcmp(word, views[i]))
+            return true;
+    return false;
+}
+
 static enum status read_words(struct ask *q, struct err *err)
 {
     struct cmd_call *c = q->c;
@@ -257,17 +268,19 @@ static enum status read_words(struct ask *q, struct err *err)
         return err_set(err, ST_USAGE, "source needs a kernel, for example: source fa2");
     if (registry_get(q->s->registry, c->words[0].text, &q->kernel, err) != ST_OK)
         return mark_word(c, 0, err);
+    if (c->nwords == 2 && is_view(c->words[1].text)) {
+        q->view = c->words[1].text;
+        return ST_OK;
+    }
     if (c->nwords > 3 || (c->nwords > 1 && strcmp(c->words[1].text, "diff"))) {
         const int wrong = c->nwords > 3 ? 3 : 1;
-        err_set(err, ST_USAGE, "source does not know \"%s\"; did you mean \"diff\"?",
+        err_set(err, ST_USAGE, "source does not know \"%s\"; behind the kernel: diff, ptx or sass",
                 c->words[wrong].text);
         return mark_word(c, wrong, err);
     }
     q->diff = c->nwords > 1;
     return q->diff ? read_base(q, err) : ST_OK;
 }
-
-static const char *const views[] = {"cuda", "ptx", "sass", NULL};
 
 static enum status read_keys(struct ask *q, struct err *err)
 {
@@ -276,10 +289,7 @@ static enum status read_keys(struct ask *q, struct err *err)
     int64_t n = 0;
     q->cpu = backend && !strcmp(backend, "cpu");
     q->view = view ? view : "cuda";
-    bool known = false;
-    for (int i = 0; views[i]; i++)
-        known |= !strcmp(q->view, views[i]);
-    if (!known) {
+    if (!is_view(q->view)) {
         err_set(err, ST_USAGE, "view is cuda, ptx or sass, not \"%.40s\"", view);
         return call_mark_key(q->c, "view", ST_USAGE, err);
     }
@@ -323,7 +333,7 @@ static const struct cmd_key keys[] = {
 const struct cmd_entry cmd_source = {
     .name = "source",
     .group = "Look up",
-    .usage = "K [diff [K2]] [view=cuda|ptx|sass] [marks=yes] [line=N] [backend=cpu]",
+    .usage = "K [diff [K2] | ptx | sass] [view=cuda|ptx|sass] [marks=yes] [line=N] [backend=cpu]",
     .summary = "a kernel's source, PTX or SASS; with diff, a change and what it did",
     .help =
         "diff goes from the kernel that K follows on the ladder to K, for K_edit from the\n"

@@ -135,23 +135,66 @@ static void add_cell(struct str *out, const struct table *t, size_t c, const cha
         pad(out, t->width[c] - used);
 }
 
+/* Why a row has no figures: "NAME has no source ..." or a sentence that does not begin with it. */
+struct note {
+    const char *name, *reason;
+    const char *rest; /* the reason behind the name */
+};
+
+/* The next row with a reason, from *i on. */
+static bool next_note(const json_t *rows, size_t *i, struct note *n)
+{
+    for (; *i < json_array_size(rows); ++*i) {
+        const json_t *row = json_array_get(rows, *i);
+        n->reason = json_string_value(json_object_get(row, "reason"));
+        n->name = json_string_value(json_object_get(row, "kernel"));
+        if (!n->name)
+            n->name = json_string_value(json_object_get(row, "name"));
+        if (!n->reason)
+            continue;
+        const bool named = n->name && str_starts(n->reason, n->name);
+        n->rest = n->reason + (named ? strlen(n->name) : 0);
+        ++*i;
+        return true;
+    }
+    return false;
+}
+
+static void add_note(struct str *out, const struct note *n)
+{
+    if (n->name && n->rest == n->reason) {
+        sanitize(out, n->name, strlen(n->name), false);
+        str_add(out, ": ");
+    }
+    sanitize(out, n->reason, strlen(n->reason), false);
+    str_addc(out, '\n');
+}
+
+/* How many rows with a reason follow, from `i` on, for the same reason under other names. */
+static size_t same_notes(const json_t *rows, size_t i, const struct note *first)
+{
+    struct note n;
+    size_t same = 0;
+    while (first->name && next_note(rows, &i, &n) && n.name && !strcmp(n.rest, first->rest))
+        same++;
+    return same;
+}
+
+/* A sentence that holds for many is said once. */
 static void add_notes(struct str *out, const json_t *rows)
 {
-    size_t i;
-    json_t *row;
-    json_array_foreach(rows, i, row)
-    {
-        const char *reason = json_string_value(json_object_get(row, "reason"));
-        const char *name = json_string_value(json_object_get(row, "kernel"));
-        if (!name)
-            name = json_string_value(json_object_get(row, "name"));
-        if (!reason)
+    enum { MANY = 2 };
+    struct note n;
+    for (size_t i = 0; next_note(rows, &i, &n);) {
+        add_note(out, &n);
+        size_t same = same_notes(rows, i, &n);
+        if (same < MANY)
             continue;
-        if (name && !str_starts(reason, name)) {
-            sanitize(out, name, strlen(name), false);
-            str_add(out, ": ");
+        str_add(out, "the same holds for");
+        for (; same && next_note(rows, &i, &n); same--) {
+            str_addc(out, ' ');
+            sanitize(out, n.name, strlen(n.name), false);
         }
-        sanitize(out, reason, strlen(reason), false);
         str_addc(out, '\n');
     }
 }

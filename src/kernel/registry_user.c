@@ -2,9 +2,11 @@
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <dirent.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "base/path.h"
@@ -86,14 +88,27 @@ static uint64_t hash_code(const struct kernel_desc *d)
     return hash;
 }
 
+/* `kernel add` made a link: the file that was moved or deleted is what the user knows. */
+static enum status name_target(const char *path, enum status st, struct err *err)
+{
+    char target[PATH_MAX];
+    const ssize_t n = readlink(path, target, sizeof target);
+    const char *base = strrchr(path, '/') + 1;
+    if (n <= 0 || (size_t)n >= sizeof target || access(path, F_OK) == 0)
+        return st;
+    return err_set(err, st, "%.*s is gone, and %.*s with it; \"kernel remove %.*s\" forgets it",
+                   (int)n, target, (int)strcspn(base, "."), base, (int)strcspn(base, "."), base);
+}
+
 static enum status parse_file(const char *path, char **text, struct kernel_desc **d,
                               struct err *err)
 {
     size_t len;
     *d = NULL;
     enum status st = str_read_file(path, USER_FILE_MAX, text, &len, err);
-    if (st == ST_OK)
-        st = desc_parse(path, *text, len, d, err);
+    if (st != ST_OK)
+        return name_target(path, st, err);
+    st = desc_parse(path, *text, len, d, err);
     if (st == ST_OK && (*d)->file)
         (*d)->source_hash = hash_code(*d);
     return st;
@@ -126,8 +141,10 @@ static enum status place(struct registry *r, struct user_file *f, struct kernel_
         both[1] = d;
     if (both[0] && both[1]) {
         enum status st = desc_parse(d->path, d->source, d->source_len, &both[1], err);
-        if (st != ST_OK)
+        if (st != ST_OK) {
+            desc_free(d);
             return st;
+        }
         both[1]->source_hash = d->source_hash;
     }
     f->stamp.code = code_stamp(d);

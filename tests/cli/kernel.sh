@@ -19,6 +19,7 @@ run kernels mine
 is "a dropped file is listed" says "$out" '^mine +your own'
 run plan mine S=128
 is "a dropped file is planned" says "$out" '2 x 8 x 1 blocks'
+is "a number is no formula of itself" says "$out" 'threads +64, 2 warps$'
 run source mine
 is "a dropped file has a source" says "$out" '@name mine'
 run complete-line 'plan mi' 7
@@ -36,6 +37,23 @@ is "naming a broken one tells file and line" says "$err" 'broken.cu:6:'
 run kernel remove broken
 is "a broken one can be removed" [ ! -e "$own/broken.cu" ]
 is "its text is kept" [ -e "$own/broken.cu.1" ]
+printf '__global__ void plain(float *q) {}\n' >plain.cu
+run kernel add plain.cu
+is "a source without a descriptor: where to read on" says "$err" 'plain.cu:1:1: .*attnscope-kernel\(5\)'
+descriptor moved "" >moves.cu
+run kernel add moves.cu
+mv moves.cu away.cu
+run plan moved
+is "a link whose file has moved names that file" says "$err" "$tmp/moves.cu is gone.*kernel remove moved"
+run kernel remove moved
+is "and is removed" [ "$rc" -eq 0 ]
+run kernels backend=cpu
+is "a reason that many share is said once" [ "$(printf '%s\n' "$out" | grep -c 'has no source for backend=cpu')" -eq 1 ]
+is "with the names of the others" says "$out" '^the same holds for row_atomic qtile_tpq .* mine$'
+run source fa2 ptz
+is "source says which words it knows" says "$err" 'diff, ptx or sass'
+run source naive cuda
+is "source K view, without view=" says "$out" '@name +naive'
 
 # ---- a library on the CPU ----
 run kernel list --json
