@@ -173,8 +173,8 @@ static enum status none_found(struct session *s, struct cmd_call *c, const struc
         return c->nwords
                    ? call_mark(c, ST_USAGE, c->words[0].at, (int)strlen(c->words[0].text), err)
                    : call_mark_key(c, "kernel", ST_USAGE, err);
-    const bool any = !q->kernel && !q->backend && !q->device && !q->shape && !q->since &&
-                     !call_key(c, "origin");
+    const bool any =
+        !q->kernel && !q->backend && !q->device && !q->shape && !q->since && !call_key(c, "origin");
     if (call_format(c) == FORMAT_TEXT)
         str_add(c->out, any ? "no results yet; what run, compare and sweep measure is kept here\n"
                             : "no results match\n");

@@ -159,9 +159,10 @@ enum status desc_copy_comment(struct parser *p, size_t len)
         return ST_OK;
     }
     if (!p->len)
-        return desc_fail(p, (struct slice){start, 0},
-                         "the file does not begin with a comment, and that would describe the "
-                         "kernel: attnscope-kernel(5) says how, \"edit naive\" makes a copy to go by");
+        return desc_fail(
+            p, (struct slice){start, 0},
+            "the file does not begin with a comment, and that would describe the "
+            "kernel: attnscope-kernel(5) says how, \"edit naive\" makes a copy to go by");
     p->text = xmalloc(p->len + 1);
     memset(p->text, ' ', start);
     memcpy(p->text + start, p->source + start, p->len - start);
