@@ -252,6 +252,25 @@ static json_t *sort_rows(json_t *rows, const char *origin, int limit)
 
 /* ---- the verb ---- */
 
+/* What a stored row has, for a heading above no rows: its id, time and command, then run's fields. */
+static const struct field *result_fields(void)
+{
+    static struct field all[80] = {{.name = "id"}, {.name = "time"}, {.name = "command"}};
+    struct run_row none;
+    const char *name;
+    json_t *v;
+    size_t n = 3;
+    if (all[n].name)
+        return all;
+    record_init(run_fields, &none);
+    json_t *row = run_row_result(&none);
+    json_object_foreach(row, name,
+                        v) if (strcmp(name, "time") != 0 && n + 1 < sizeof all / sizeof *all)
+        all[n++] = *field_find(run_fields, name);
+    json_decref(row);
+    return all;
+}
+
 static enum status find_rows(struct session *s, const struct query *x, json_t **rows,
                              struct err *err)
 {
@@ -287,7 +306,7 @@ static enum status exec_results(struct session *s, struct cmd_call *c, struct er
     if (!st && !json_array_size(rows))
         st = none_found(s, c, &x.store, err);
     if (!st && (json_array_size(rows) || call_format(c) != FORMAT_TEXT))
-        call_show(s, c, rows, columns, NULL);
+        call_show(s, c, rows, columns, json_array_size(rows) ? NULL : result_fields());
     json_decref(rows);
     str_free(&x.shape);
     return st;

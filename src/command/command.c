@@ -304,6 +304,8 @@ static enum status execute(struct session *s, struct cmd_call *c, struct err *er
     if (!others && call_option(c, "help"))
         return run_help_option(s, c);
     enum status st = call_expand_keys(s, c, err);
+    if (!st && c->entry->flags & CMD_SHAPE)
+        st = call_agrees(c, err);
     if (st)
         return st;
     const bool captured = c->redirect || c->pipe;

@@ -80,6 +80,8 @@ enum status problem_set(struct problem *p, const char *key, const char *value, b
 void problem_get(const struct problem *p, const char *key, char *buf, size_t size);
 /* Is `word` part of a shape as shape_format() writes it, without a sign ("f16", "causal")? */
 bool is_shape_word(const char *word);
+/* ST_USAGE where a word and a key=value of one line say different things: `f16 dtype=f32`. */
+enum status call_agrees(struct cmd_call *c, struct err *err);
 /* The i-th key that verb `e` takes, for kernels `k` (may be NULL); a str_list_fn with *doc. */
 struct key_list {
     const struct cmd_entry *entry;

@@ -105,6 +105,33 @@ bool is_shape_word(const char *word)
     return !strchr(word, '=') && !shape_set_word(&scratch, word, &known, NULL) && known;
 }
 
+/* Does the pair set what the word sets, to something else? Then it matters which comes last. */
+static bool contradict(const char *word, const struct cmd_pair *pair)
+{
+    struct shape a = SHAPE_DEFAULT, b = SHAPE_DEFAULT;
+    bool known;
+    if (shape_set_word(&a, word, &known, NULL) || !known ||
+        shape_set(&a, pair->key, pair->value, &known, NULL) || !known)
+        return false; /* a list for a sweep, or what is refused in words of its own */
+    (void)shape_set(&b, pair->key, pair->value, &known, NULL);
+    (void)shape_set_word(&b, word, &known, NULL);
+    return a.dtype != b.dtype || a.causal != b.causal || a.layout != b.layout;
+}
+
+enum status call_agrees(struct cmd_call *c, struct err *err)
+{
+    for (int w = 0; w < c->nwords; w++)
+        for (int i = 0; i < c->npairs; i++) {
+            const struct cmd_pair *pair = &c->pairs[i];
+            if (!contradict(c->words[w].text, pair))
+                continue;
+            err_set(err, ST_USAGE, "%s and %s=%s contradict each other; give one of them",
+                    c->words[w].text, pair->key, pair->value);
+            return call_mark(c, ST_USAGE, pair->at, (int)strlen(pair->key), err);
+        }
+    return ST_OK;
+}
+
 /* The n-th descriptor behind the list: both sides of each kernel. */
 static const struct kernel_desc *desc_at(const struct key_list *l, int n)
 {

@@ -107,9 +107,13 @@ static void explain_limit_smem(const struct view *v)
     if (!has_arch(v, "limit_smem"))
         return;
     explain_smem_per_block(v);
-    explain_line(v, "limit_smem = floor(carve-out of the SM / that) = floor(%s / %s) = %s",
-                 NUM(v->occ->carveout_bytes), NUM(v->occ->smem_per_block_bytes),
-                 NUM(v->occ->limit_smem));
+    if (!v->occ->limit_smem && v->occ->reason &&
+        v->occ->smem_per_block_bytes <= v->occ->carveout_bytes)
+        explain_line(v, "limit_smem = 0, though an SM would have room: %s.", v->occ->reason);
+    else
+        explain_line(v, "limit_smem = floor(carve-out of the SM / that) = floor(%s / %s) = %s",
+                     NUM(v->occ->carveout_bytes), NUM(v->occ->smem_per_block_bytes),
+                     NUM(v->occ->limit_smem));
 }
 
 static void explain_limit_barriers(const struct view *v)
@@ -244,7 +248,9 @@ static void explain_needs_optin(const struct view *v)
     bool over = v->pass->smem_bytes > v->arch->smem_default;
     explain_line(v, "needs_optin = %s B > %d B = %s", NUM(v->pass->smem_bytes),
                  v->arch->smem_default, over ? "yes" : "no");
-    if (over)
+    if (over && v->pass->static_smem > v->arch->smem_default)
+        explain_line(v, "No opt-in helps: %s.", v->occ->reason ? v->occ->reason : "it is static");
+    else if (over)
         explain_line(v, "%s B is over the %d KiB default (%d B); with opt-in %s allows %d B.",
                      NUM(v->pass->smem_bytes), v->arch->smem_default / 1024, v->arch->smem_default,
                      explain_device(v), v->arch->smem_optin);

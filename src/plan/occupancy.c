@@ -104,6 +104,10 @@ static int64_t limit_by_smem(const struct arch_limits *arch, const struct occ_re
                arch->smem_per_sm);
         return 0;
     }
+    if (req->smem_refused) {
+        refuse(o, "%s", req->smem_refused);
+        return 0;
+    }
     if (o->smem_per_block_bytes > allowed + arch->smem_reserved) {
         refuse_smem(arch, req, o);
         return 0;

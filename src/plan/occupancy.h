@@ -16,13 +16,14 @@ enum occ_limiter { OCC_BLOCKS = 1, OCC_REGS = 2, OCC_SMEM = 4, OCC_WARPS = 8, OC
 
 struct occ_request {
     int64_t threads;
-    int64_t regs;       /* per thread; INT_UNKNOWN: blocks_per_sm is an upper bound */
-    int64_t smem;       /* static plus dynamic bytes, without the reserved ones */
-    int64_t carveout;   /* bytes wanted for SMEM on the SM; INT_UNKNOWN: the maximum */
-    int64_t barriers;   /* named barriers; 0 or 1 for ordinary kernels */
-    int64_t grid;       /* blocks; INT_UNKNOWN: no waves */
-    int no_optin;       /* 1: launched without asking for more than the 48 KiB default */
-    const char *device; /* for sentences: "L4"; NULL: the compute capability is named */
+    int64_t regs;             /* per thread; INT_UNKNOWN: blocks_per_sm is an upper bound */
+    int64_t smem;             /* static plus dynamic bytes, without the reserved ones */
+    int64_t carveout;         /* bytes wanted for SMEM on the SM; INT_UNKNOWN: the maximum */
+    int64_t barriers;         /* named barriers; 0 or 1 for ordinary kernels */
+    int64_t grid;             /* blocks; INT_UNKNOWN: no waves */
+    int no_optin;             /* 1: launched without asking for more than the 48 KiB default */
+    const char *smem_refused; /* why its shared memory cannot be had at all; NULL: by the limits */
+    const char *device;       /* for sentences: "L4"; NULL: the compute capability is named */
 };
 
 struct occupancy {

@@ -232,7 +232,8 @@ static bool without_optin(const struct plan *p)
     return i >= 0 && p->params.v[i] == 0;
 }
 
-static void set_occupancy(struct build *b, struct plan_pass *pass)
+/* `refused`: why the shared memory cannot be had, or NULL. */
+static void set_occupancy(struct build *b, struct plan_pass *pass, const char *refused)
 {
     const struct device *dev = b->p->device;
     occupancy_unknown(&pass->occ);
@@ -246,6 +247,7 @@ static void set_occupancy(struct build *b, struct plan_pass *pass)
         .barriers = 1,
         .grid = grid_blocks(pass),
         .no_optin = without_optin(b->p),
+        .smem_refused = refused,
         .device = dev->name,
     };
     occupancy_compute(b->arch, dev->sms, &req, &pass->occ);
@@ -253,17 +255,18 @@ static void set_occupancy(struct build *b, struct plan_pass *pass)
         refuse_pass(b, pass, pass->occ.reason, blocked_limit(&pass->occ));
 }
 
-/* Static arrays are part of the compiled kernel, and the compiler stops at the default limit. */
-static void check_static(struct build *b, const struct plan_pass *pass)
+/* Static arrays are part of the compiled kernel, and the compiler stops at the default limit. False,
+ * with the sentence, if that is passed. */
+static bool static_fits(struct build *b, const struct plan_pass *pass, char *why, size_t size)
 {
     int64_t most = 48 * 1024;
     if (pass->static_smem <= most)
-        return;
-    char text[160];
-    snprintf(text, sizeof text,
+        return true;
+    snprintf(why, size,
              "static buffers take %lld B; the compiler allows %lld B, more must be dynamic",
              (long long)pass->static_smem, (long long)most);
-    refuse_pass(b, pass, text, "smem");
+    refuse_pass(b, pass, why, "smem");
+    return false;
 }
 
 static void build_pass(struct build *b, int index)
@@ -278,8 +281,8 @@ static void build_pass(struct build *b, int index)
     lay_out(b, dp, pass);
     find_regs(b, index, pass);
     pass->smem_bytes = pass->static_smem + pass->dynamic_smem;
-    check_static(b, pass);
-    set_occupancy(b, pass);
+    char why[160];
+    set_occupancy(b, pass, static_fits(b, pass, why, sizeof why) ? NULL : why);
 }
 
 static void build_passes(struct build *b)

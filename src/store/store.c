@@ -162,8 +162,7 @@ static json_t *row_object(sqlite3_stmt *q)
     json_object_set_new(o, "id", json_integer(sqlite3_column_int64(q, 0)));
     json_object_set_new(o, "time", json_text(column(q, 1)));
     json_object_set_new(o, "command", json_text(column(q, 2)));
-    json_t *fields = record_to_json(run_fields, &row);
-    json_object_del(fields, "samples_us"); /* recordings have them */
+    json_t *fields = run_row_result(&row);
     json_object_update_missing(o, fields);
     json_decref(fields);
     record_clear(run_fields, &row);

@@ -41,6 +41,8 @@ bad 'did you mean naive' run naiv
 bad 'S=0' run naive S=0
 bad 'Hkv=3 .*H=8' plan naive H=8 Hkv=3
 bad 'H=[0-9]+ would fit' run naive B=1M H=1M
+bad 'f16 and dtype=f32 contradict' plan fa2 f16 dtype=f32
+bad 'causal and causal=no contradict' run naive causal causal=no
 bad 'H200' plan naive gpu=H20
 bad 'nope\.npy' run naive input=nope.npy,k.npy,v.npy
 bad 'did you mean "Sq"|did you mean "S"' plan naive Sx=4
@@ -123,6 +125,11 @@ is "plan explains the grid" says "$out" 'ceil\(Sq/BR\)'
 is "plan names its limiter" says "$out" '<=='
 run plan fused_warp_softmax BR=64 BC=64 gpu=L4
 is "no opt-in helps a static block" says "$out" '80\.5 KiB a block .*no opt-in helps'
+is "and none of it fits an SM" says "$out" 'occupancy +cannot launch: static buffers take 82432 B'
+run plan fused_warp_softmax BR=64 BC=64 gpu=L4 --json
+is "  in figures, too" says "$out" '"limit_smem":0,.*"blocks_per_sm":0,"active_warps":0,"occupancy_pct":0\.0,"waves":null'
+run explain limit_smem fused_warp_softmax BR=64 BC=64 gpu=L4
+is "  and in words" says "$out" 'limit_smem = 0, though an SM would have room: static buffers take 82432 B'
 run plan fused_dyn_smem gpu=L4
 is "a dynamic one needs it" says "$out" '80\.5 KiB a block .*needs the opt-in'
 run plan naive gpu=MI300X

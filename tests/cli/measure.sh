@@ -28,6 +28,10 @@ run results cpu_tiled S=64 f32 --json
 is "results selects" [ "$(printf '%s' "$out" | grep -c '"kernel":"cpu_tiled"')" -eq 1 ]
 run results cpu_tiled S=128 --json
 is "results selects nothing" [ "$out" = '[]' ]
+run results cpu_tiled limit=1 --csv
+heading=$(printf '%s\n' "$out" | head -n 1)
+run results cpu_tiled S=128 --csv
+is "results: the heading stands above no rows, too" [ "$out" = "$heading" ]
 run run naive S=32 H=1 $quick --no-store
 run results S=32 --json
 is "--no-store keeps nothing" [ "$out" = '[]' ]
