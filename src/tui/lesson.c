@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "lesson/progress.h"
 #include "tui/lesson_state.h"
 #include "tui/prompt.h"
 
@@ -104,7 +105,7 @@ static void look(struct lessons *l)
     look_at_question(l);
 }
 
-static int text_width(const struct lessons *l)
+int lesson_text_width(const struct lessons *l)
 {
     int w = l->app->canvas->w;
     return w >= FULL_W && l->app->canvas->h >= FULL_H ? w - STEPS_W - 3 : w - 4;
@@ -119,7 +120,7 @@ static void close_run(struct lessons *l)
     textview_clear(&l->panel);
     drop_lines(l);
     l->asked_at = -1;
-    l->nfigures = l->panel_w = 0;
+    l->nfigures = l->panel_w = l->figure_w = 0;
 }
 
 void lesson_open_run(struct lessons *l, const struct lesson *lesson, int step)
@@ -167,7 +168,7 @@ static void answer(struct lessons *l, const char *input)
     lesson_take_question_out(l);
     int before = l->text.nlines;
     l->busy = true;
-    l->app->session->front.width = text_width(l); /* tables fit the page */
+    l->app->session->front.width = lesson_text_width(l); /* tables fit the page */
     enum status st = lesson_answer(l->run, input, &out, &err);
     l->busy = false;
     lesson_take_question_out(l);
@@ -347,6 +348,7 @@ static void lesson_close(void *ctx)
         free(l->keys[i]);
         free(l->options[i]);
     }
+    free(l->placed);
     free(l->heading);
     free(l->prompt);
     free(l->command);
@@ -437,22 +439,37 @@ const struct screen_ops lesson_screen_ops = {
     .restore = lesson_restore,
 };
 
+/* `step=N` and `--restart`, in any order; false: there is something else. */
+static bool read_words(const char *text, int *step, bool *restart)
+{
+    char word[32];
+    for (int used; sscanf(text, "%31s%n", word, &used) == 1; text += used) {
+        int len = 0;
+        if (strcmp(word, "--restart") == 0)
+            *restart = true;
+        else if (sscanf(word, "step=%d%n", step, &len) != 1 || word[len] || *step < 1)
+            return false;
+    }
+    return true;
+}
+
 bool lesson_take_line(struct app *a, const char *line)
 {
     char verb[16], name[64];
     int step = 0, used = 0;
+    bool restart = false;
+    struct err err = ERR_INIT;
     const struct cmd_entry *entry;
     const struct lesson *lesson;
     if (sscanf(line, "%15s %63s%n", verb, name, &used) != 2 ||
         command_find(verb, &entry, NULL) != ST_OK || strcmp(entry->name, "lesson") != 0 ||
         lesson_find(name, &lesson, NULL) != ST_OK)
         return false;
-    const char *rest = line + used + strspn(line + used, " ");
-    if (*rest && sscanf(rest, "step=%d", &step) != 1)
-        return false;
-    if (step < 0 || step > lesson_steps(lesson))
-        return false;
+    if (!read_words(line + used, &step, &restart) || step > lesson_steps(lesson))
+        return false; /* the command says what is wrong */
     struct lessons *l = app_show(a, "lessons");
+    if (restart && progress_clear(lesson_progress(l), lesson_name(lesson), &err) != ST_OK)
+        app_message(a, ROLE_BAD, "%s", err.text);
     lesson_open_run(l, lesson, step - 1);
     return true;
 }

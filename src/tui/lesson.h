@@ -8,7 +8,7 @@
 
 extern const struct screen_ops lesson_screen_ops;
 
-/* If the line is `lesson NAME [step=N]`, shows the screen, opens the lesson and returns true. A
+/* If the line is `lesson NAME [step=N] [--restart]`, shows the screen, opens the lesson and returns true. A
  * line with anything else in it is left to the command. */
 bool lesson_take_line(struct app *a, const char *line);
 

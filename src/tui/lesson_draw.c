@@ -200,6 +200,7 @@ static void draw_run(struct lessons *l, struct canvas *c)
 {
     const json_t *rows[LIVE_ROWS];
     int n = live_rows(l, rows), bottom = c->h - 2;
+    lesson_fit_figures(l);
     bool full = c->w >= FULL_W && c->h >= FULL_H;
     int live = full && n > 0 ? n + 2 : 0, left = full ? STEPS_W : 1;
     draw_header(l, c, (struct rect){0, 1, c->w, 1});

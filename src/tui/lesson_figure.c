@@ -21,33 +21,69 @@ int lesson_panel_width(const struct lessons *l)
     return !lesson_has_panel(l) ? 0 : most < FIGURE_W ? most : FIGURE_W;
 }
 
-static void add_figure(struct lessons *l, struct textview *v, int i, int width)
+/* Appends its lines, or why there are none; the role they have. */
+static enum role draw_figure(const struct lessons *l, int i, int width, struct str *out)
+{
+    struct err err = ERR_INIT;
+    if (lesson_figure(l->run, i, width, out, &err) == ST_OK)
+        return ROLE_ACCENT;
+    str_addf(out, "%s\n", err.text);
+    return ROLE_WARN;
+}
+
+static void add_to_panel(struct lessons *l, int i, int width)
 {
     struct str out = {0};
-    struct err err = ERR_INIT;
-    if (v->nlines > 0)
-        textview_add(v, ROLE_NORMAL, "\n");
-    if (lesson_figure(l->run, i, width, &out, &err) == ST_OK)
-        textview_add(v, ROLE_ACCENT, str_text(&out));
-    else
-        textview_add(v, ROLE_WARN, err.text);
+    if (l->panel.nlines > 0)
+        textview_add(&l->panel, ROLE_NORMAL, "\n");
+    const enum role role = draw_figure(l, i, width, &out);
+    textview_add(&l->panel, role, str_text(&out));
     str_free(&out);
+}
+
+/* Draws figure i where it stands in the text; with `width` 0 it leaves there. What follows moves. */
+static void fit_figure(struct lessons *l, int i, int width)
+{
+    struct figure_at *at = &l->placed[i];
+    struct str out = {0};
+    enum role role = ROLE_ACCENT;
+    if (width > 0) {
+        str_add(&out, at->line > 0 ? "\n" : "");
+        role = draw_figure(l, i, width, &out);
+    }
+    const int lines = textview_replace(&l->text, at->line, at->lines, role, str_text(&out));
+    for (int k = i + 1; k < l->nfigures; k++)
+        l->placed[k].line += lines - at->lines;
+    at->lines = lines;
+    str_free(&out);
+}
+
+void lesson_fit_figures(struct lessons *l)
+{
+    const int width = lesson_has_panel(l) || !l->nfigures ? 0 : lesson_text_width(l);
+    if (l->busy || width == l->figure_w)
+        return;
+    lesson_take_question_out(l); /* it is the end of the text */
+    for (int i = 0; i < l->nfigures; i++)
+        fit_figure(l, i, width);
+    l->figure_w = width;
 }
 
 void lesson_look_at_figures(struct lessons *l, bool new_step)
 {
-    const int width = l->app->canvas->w >= FULL_W && l->app->canvas->h >= FULL_H
-                          ? l->app->canvas->w - STEPS_W - 3
-                          : l->app->canvas->w - 4;
-    int i = new_step ? 0 : l->nfigures, n = 0;
+    const int old = new_step ? 0 : l->nfigures;
+    int n = 0;
     while (lesson_figure_name(l->run, n))
         n++;
-    i = i < n ? i : n;
     l->nfigures = n;
-    if (i < n)
-        l->panel_w = 0; /* draw anew */
-    for (; i < n && !lesson_has_panel(l); i++)
-        add_figure(l, &l->text, i, width);
+    if (n <= old)
+        return;
+    xgrow((void **)&l->placed, &l->placed_cap, (size_t)n, sizeof *l->placed);
+    for (int i = old; i < n; i++)
+        l->placed[i] = (struct figure_at){.line = l->text.nlines};
+    l->panel_w = 0;   /* draw anew */
+    l->figure_w = -1; /* here, too */
+    lesson_fit_figures(l);
 }
 
 void lesson_panel_draw(struct lessons *l, struct canvas *c, struct rect r)
@@ -56,7 +92,7 @@ void lesson_panel_draw(struct lessons *l, struct canvas *c, struct rect r)
     if (l->panel_w != width && !l->busy) {
         textview_clear(&l->panel);
         for (int i = 0; i < l->nfigures; i++)
-            add_figure(l, &l->panel, i, width);
+            add_to_panel(l, i, width);
         l->panel_w = width;
         textview_show(&l->panel, 0);
     }

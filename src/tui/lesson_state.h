@@ -12,6 +12,11 @@
 
 enum { OPTIONS_MAX = 8, MEASURE = 80, STEPS_W = 22, WIDE_W = 136, FIGURE_W = 82 };
 
+/* Where a figure of the step stands in the text; no lines while it has a panel. */
+struct figure_at {
+    int line, lines;
+};
+
 struct lessons {
     struct app *app;
     struct list list; /* of the lessons */
@@ -29,10 +34,13 @@ struct lessons {
         *options[OPTIONS_MAX];
     char **lines; /* of a source, one of which is asked for */
     int nlines, first_line;
-    bool picking;          /* the lines are shown in the text's place */
-    struct list pick;      /* cursor among them */
-    size_t first_row;      /* of session->results that belongs to this step */
-    int nfigures;          /* of this step so far */
+    bool picking;             /* the lines are shown in the text's place */
+    struct list pick;         /* cursor among them */
+    size_t first_row;         /* of session->results that belongs to this step */
+    int nfigures;             /* of this step so far */
+    struct figure_at *placed; /* each of them */
+    size_t placed_cap;
+    int figure_w;          /* columns that those in the text were drawn for, 0: none is there */
     struct textview panel; /* its figures, where there is room for a panel */
     int panel_w;           /* columns that they were drawn for, 0: not yet */
 };
@@ -42,6 +50,8 @@ struct lessons {
 void lesson_open_run(struct lessons *l, const struct lesson *lesson, int step);
 /* The question moves out of the text again, if it had to stand there. */
 void lesson_take_question_out(struct lessons *l);
+/* Columns of the text. */
+int lesson_text_width(const struct lessons *l);
 
 /* ---- lesson_list.c ---- */
 
@@ -59,6 +69,8 @@ bool lesson_has_panel(const struct lessons *l);
 int lesson_panel_width(const struct lessons *l);
 /* Takes in the figures that the step has shown since the last look. */
 void lesson_look_at_figures(struct lessons *l, bool new_step);
+/* Draws those in the text for the width there is now. */
+void lesson_fit_figures(struct lessons *l);
 void lesson_panel_draw(struct lessons *l, struct canvas *c, struct rect r);
 /* All figures of the step, as large as the screen. */
 void lesson_show_figures(struct lessons *l);

@@ -70,6 +70,45 @@ void textview_add(struct textview *v, enum role role, const char *text)
     drop_rows(v);
 }
 
+/* Other rows: what is at the top stays there. */
+static void keep_place(struct textview *v)
+{
+    if (v->nrows == 0 || v->show > 0 || v->top == 0)
+        return;
+    for (int i = 0; i < v->nlines && v->lines[i].row <= v->top; i++)
+        v->show = i + 1;
+}
+
+/* What is shown first, after `drop` lines at `at` became `n`. */
+static void move_place(struct textview *v, int at, int drop, int n)
+{
+    if (v->show > at + drop)
+        v->show += n - drop;
+    else if (v->show > at + n)
+        v->show = at + (n > 0 ? n : 1);
+}
+
+int textview_replace(struct textview *v, int at, int drop, enum role role, const char *text)
+{
+    struct textview put = {0};
+    textview_add(&put, role, text);
+    keep_place(v);
+    move_place(v, at, drop, put.nlines);
+    for (int i = 0; i < drop; i++)
+        free(v->lines[at + i].text);
+    xgrow((void **)&v->lines, &v->cap, (size_t)(v->nlines + put.nlines), sizeof *v->lines);
+    memmove(v->lines + at + put.nlines, v->lines + at + drop,
+            (size_t)(v->nlines - at - drop) * sizeof *v->lines);
+    if (put.nlines)
+        memcpy(v->lines + at, put.lines, (size_t)put.nlines * sizeof *put.lines);
+    v->nlines += put.nlines - drop;
+    const int n = put.nlines;
+    put.nlines = 0; /* their texts moved over */
+    textview_clear(&put);
+    drop_rows(v);
+    return n;
+}
+
 int textview_widest(const struct textview *v)
 {
     int w = 0;
@@ -148,15 +187,6 @@ static void wrap_line(struct textview *v, const struct text_line *line)
         text += strspn(text, " ");
         indent = lead;
     } while (*text);
-}
-
-/* Another width: what is at the top stays there. */
-static void keep_place(struct textview *v)
-{
-    if (v->nrows == 0 || v->show > 0 || v->top == 0)
-        return;
-    for (int i = 0; i < v->nlines && v->lines[i].row <= v->top; i++)
-        v->show = i + 1;
 }
 
 int textview_rows(struct textview *v, int width)

@@ -31,6 +31,9 @@ void textview_truncate(struct textview *v, int nlines);
 bool textview_more(const struct textview *v);
 /* Appends text, which is sanitised here; tabs are expanded. */
 void textview_add(struct textview *v, enum role role, const char *text);
+/* Puts the lines of `text` in the place of `drop` lines from `at` on; what is at the top stays there.
+ * Returns how many they are. */
+int textview_replace(struct textview *v, int at, int drop, enum role role, const char *text);
 /* Columns of the widest line. */
 int textview_widest(const struct textview *v);
 /* Rows at this width. */

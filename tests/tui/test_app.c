@@ -365,6 +365,65 @@ static void test_lesson_help(void)
     close_app();
 }
 
+static char *screen_text(void)
+{
+    struct str s = {0};
+    canvas_to_text(memtty_shown(tty), &s);
+    return str_take(&s);
+}
+
+static void resize(int w, int h)
+{
+    memtty_resize(tty, w, h);
+    app_draw(&app);
+}
+
+/* The figure in the text is drawn for the width there is: as if the lesson had been opened so. */
+static void test_lesson_figure_width(void)
+{
+    static const struct {
+        int w, h;
+    } sizes[] = {{60, 24}, {100, 30}, {160, 40}, {80, 24}, {44, 20}, {120, 30}};
+    open_app(100, 30);
+    type(":lesson asks step=1\r");
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        resize(sizes[i].w, sizes[i].h);
+        char *resized = screen_text();
+        type(":lesson asks step=1\r");
+        char *fresh = screen_text();
+        if (strcmp(resized, fresh) != 0)
+            printf("# resized\n%s# fresh\n%s", resized, fresh);
+        CU_ASSERT_STRING_EQUAL(resized, fresh);
+        free(resized);
+        free(fresh);
+    }
+    resize(100, 30);
+    type("\rb a\r"); /* text below the figure */
+    CU_ASSERT(shows("> b a"));
+    resize(160, 40);
+    CU_ASSERT(shows("Figure") && shows("> b a"));
+    resize(100, 30);
+    type("g");
+    CU_ASSERT(shows("Q Qs 8.50 KiB") && shows("> b a"));
+    close_app();
+}
+
+static void test_lesson_restart(void)
+{
+    open_app(100, 30);
+    type(":lesson asks step=1 --restart\r");
+    CU_ASSERT(shows("step 1/2"));
+    type("s");
+    CU_ASSERT(shows("- 1 One")); /* skipped */
+    type(":lesson asks --restart\r");
+    CU_ASSERT(shows("step 1/2") && hides("- 1 One"));
+    type(":lesson asks --restart step=2\r");
+    CU_ASSERT(shows("step 2/2"));
+    type(":lesson asks --restart step=3\r"); /* refused, and nothing is lost */
+    CU_ASSERT(shows("the largest is 2") && shows("step 2/2"));
+    close_app();
+}
+
 /* The list: its own keys, search, and the place that is kept with the session. */
 static void test_lesson_list(void)
 {
@@ -420,6 +479,8 @@ static const struct tap_test tests[] = {
     {"names of roofs", test_roof_names},
     {"an ordering and a line, asked for", test_lesson_asks},
     {"around a lesson's step: words, notes, figures", test_lesson_help},
+    {"a figure in the text follows the width", test_lesson_figure_width},
+    {"a lesson from its beginning", test_lesson_restart},
     {"the list of lessons", test_lesson_list},
 };
 

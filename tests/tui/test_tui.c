@@ -266,7 +266,9 @@ static void test_lesson(void)
     CU_ASSERT(pty_wait(p, "hint", 2000));
     pty_send(p, "L"); /* the list again, then Explore, by its digit */
     tui_expect(p, "of 4", 2000);
-    pty_send(p, ":lesson online\r");
+    pty_send(p, ":lesson online step=3\r");
+    tui_expect(p, "step 3/", 2000);
+    pty_send(p, ":lesson online --restart\r");
     tui_expect(p, "step 1/", 2000);
     pty_send(p, "1");
     tui_expect(p, "[1 Explore]", 2000);
@@ -294,6 +296,48 @@ static void test_lesson_resized(void)
     tui_expect(p, "bring a new maximum?", 1000);
     pty_resize(p, 80, 24);
     tui_expect(p, "how many of the other 7", 2000);
+    tui_quit(p);
+}
+
+/* A lesson of the user's own, with a figure. */
+static void write_figure_lesson(void)
+{
+    char path[300];
+    FILE *f = NULL;
+    snprintf(path, sizeof path, "mkdir -p %s/data/attnscope/lessons", tui_home);
+    if (system(path) == 0) {
+        snprintf(path, sizeof path, "%s/data/attnscope/lessons/90-drawn.md", tui_home);
+        f = fopen(path, "w");
+    }
+    if (!f)
+        return;
+    fputs("# Drawn\n\n## One\n\nText.\n\n```attnscope\nfigure smem fa2 gpu=L4\n```\n", f);
+    fclose(f);
+}
+
+/* A figure in the text is drawn for the width: after a resize the screen is the one of a lesson that
+ * was opened at that size. */
+static void test_lesson_figure_resized(void)
+{
+    write_figure_lesson();
+    struct pty *p = tui_start(80, 30);
+    pty_send(p, ":lesson drawn step=1\r");
+    tui_expect(p, "Drawn  step 1/1", 2000);
+    pty_resize(p, 56, 30);
+    tui_expect(p, " BR=64 BC=64 PAD=4 WARPS=rows ", 2000); /* a line of its own */
+    pty_settle(p, QUIET, 3000);
+    char *resized = strdup(pty_text(p));
+    pty_send(p, "L");
+    CU_ASSERT(pty_wait_gone(p, "step 1/1", 2000));
+    pty_send(p, ":lesson drawn step=1\r");
+    tui_expect(p, "Drawn  step 1/1", 2000);
+    pty_settle(p, QUIET, 3000);
+    if (strcmp(resized, pty_text(p)) != 0) {
+        tui_show(p, "opened at this size; resized it was");
+        printf("%s", resized);
+    }
+    CU_ASSERT_STRING_EQUAL(resized, pty_text(p));
+    free(resized);
     tui_quit(p);
 }
 
@@ -584,6 +628,7 @@ static const struct tap_test tests[] = {
     {"a typed run waits without freezing", test_typed_run},
     {"a lesson: guess, run, look", test_lesson},
     {"a lesson at other sizes", test_lesson_resized},
+    {"a lesson's figure at another size", test_lesson_figure_resized},
     {"keys answer while a kernel runs", test_latency_while_running},
     {"80x24 to 40x12 to nothing and back", test_resize},
     {"ASCII is ASCII, NO_COLOR has no colour", test_glyphs_and_colours},
