@@ -144,10 +144,19 @@ static int smem_rows(const struct explore *e)
     return e->have_plan && e->plan.npasses > 0 ? e->plan.passes[e->plan.main_pass].nsmem : 0;
 }
 
+/* On a projector one pane stands alone, and what an audience came for is no list. */
+static void leave_lists(struct explore *e)
+{
+    if (e->app->projector && !e->projected && e->focus <= PANE_KERNELS)
+        e->focus = PANE_TIME;
+    e->projected = e->app->projector;
+}
+
 static void explore_draw_screen(void *ctx, struct canvas *c)
 {
     struct explore *e = ctx;
     struct explore_view v;
+    leave_lists(e);
     struct layout_wish wish = {e->knobs.n, e->nkernels, smem_rows(e), e->focus, e->app->zoom};
     layout_explore(c->w, c->h, &wish, &e->layout);
     if (e->layout.mode == LAYOUT_FULL && !e->app->zoom && e->layout.pane[e->focus].w <= 0)

@@ -23,6 +23,7 @@ struct figures {
 struct explore {
     struct app *app;
     enum pane focus;
+    bool projected; /* the projector was on when the screen was last drawn */
     struct screen_layout layout;
     unsigned settings_serial; /* of the app, when it was looked at */
 

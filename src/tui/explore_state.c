@@ -80,6 +80,7 @@ void explore_restore(void *ctx, const json_t *o)
     e->kernel = k ? k : e->kernel;
     e->second = kernel_named(e, o, "marked");
     e->focus = pane >= 0 && pane < PANE_COUNT ? (enum pane)pane : PANE_SHAPE;
+    e->projected = e->app->projector; /* the pane is the one that was left */
     if (machine)
         snprintf(e->machine, sizeof e->machine, "%s", machine);
     explore_refresh(e);

@@ -246,6 +246,9 @@ static void test_projector(void)
 {
     open_app(80, 24);
     app_set_projector(&app, true);
+    app_draw(&app);
+    CU_ASSERT(shows("Time")); /* figures, not the list that has the focus */
+    CU_ASSERT(hides("Shape"));
     press(TK_DOWN);
     CU_ASSERT(shows(" Down"));      /* the key is shown */
     CU_ASSERT(hides("Occupancy ")); /* one pane at a time */
