@@ -201,26 +201,46 @@ static double clamp(double v, double lo, double hi)
     return fmin(fmax(v, lo), hi);
 }
 
+/* Is the letter of a point there, or the '&' of several? */
+static bool has_point(const struct canvas *c, int x, int y)
+{
+    uint32_t there = canvas_glyph(c, x, y);
+    enum role under = (enum role)c->cells[y * c->w + x].role;
+    return there < 128 && (isalnum((int)there) || there == '&') &&
+           (under >= ROLE_SERIES || under == ROLE_SELECT) && under < ROLE_COUNT;
+}
+
+static bool any_met(const struct canvas *c, const struct axes *a)
+{
+    for (int y = a->r.y; y < a->r.y + a->r.h; y++)
+        for (int x = a->r.x; x < a->r.x + a->r.w; x++)
+            if (has_point(c, x, y) && canvas_glyph(c, x, y) == '&')
+                return true;
+    return false;
+}
+
+/* How many columns aside a letter may stand: as far as it is still right to about a tenth of its
+ * intensity each. In a narrow figure a column is a third, and letters that meet become '&'. */
+static int columns_aside(const struct axes *a)
+{
+    return a->r.w >= 20 * (a->x1 - a->x0) ? 4 : 1;
+}
+
 /* Letters that meet stand side by side; where there is no room, '&' says so. The cursor's is always
  * where it belongs. Points out of view stand at the edge. */
 static void draw_mark(struct canvas *c, const struct axes *a, double x, double y, enum role role,
                       char mark)
 {
-    enum { ASIDE = 4 };
     if (!(x > 0) || !(y > 0))
         return;
     int cx = axes_x(a, clamp(log10(x), a->x0, a->x1)),
         cy = axes_y(a, clamp(log10(y), a->y0, a->y1));
-    for (int i = 0; i < ASIDE && cx + i < a->r.x + a->r.w; i++) {
-        uint32_t there = canvas_glyph(c, cx + i, cy);
-        enum role under = (enum role)c->cells[cy * c->w + cx + i].role;
-        bool taken = there < 128 && isalnum((int)there) &&
-                     (under >= ROLE_SERIES || under == ROLE_SELECT) && under < ROLE_COUNT;
-        if (!taken || there == (uint32_t)mark || role == ROLE_SELECT) {
+    for (int i = 0; i < columns_aside(a) && cx + i < a->r.x + a->r.w; i++)
+        if (!has_point(c, cx + i, cy) || canvas_glyph(c, cx + i, cy) == (uint32_t)mark ||
+            role == ROLE_SELECT) {
             canvas_put(c, cx + i, cy, role, (uint32_t)mark);
             return;
         }
-    }
     canvas_put(c, cx, cy, role, '&');
 }
 
@@ -271,7 +291,6 @@ void fig_roofs(struct canvas *c, struct rect r, const struct fig_roofs *f)
     }
     axes_draw(c, &a);
     draw_labels(c, &a);
-    canvas_text(c, r.x, r.y, r.w, ROLE_DIM, "TFLOP/s over FLOP/byte");
     for (int i = f->ndevices - 1; i >= 0; i--) { /* the first one on top */
         if (!find_roof(f->devices[i], f->dtype, &roof))
             continue;
@@ -284,6 +303,8 @@ void fig_roofs(struct canvas *c, struct rect r, const struct fig_roofs *f)
         for (int i = 0; i < f->npoints; i++)
             if (f->points[i].cur == (pass == 1))
                 draw_point(c, &a, &f->points[i], i);
+    canvas_text(c, r.x, r.y, r.w, ROLE_DIM,
+                any_met(c, &a) ? "TFLOP/s over FLOP/byte, &: several" : "TFLOP/s over FLOP/byte");
     for (int i = 0; i < f->ndevices; i++) { /* labels go where no point is */
         if (!find_roof(f->devices[i], f->dtype, &roof))
             continue;
