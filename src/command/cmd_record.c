@@ -68,6 +68,7 @@ static enum status record_begin(struct session *s, struct cmd_call *c, struct er
         free(name);
         return ST_USAGE;
     }
+    s->recording_lost = false;
     st = recorder_open(c->words[0].text,
                        force    ? RECORDER_REPLACE
                        : append ? RECORDER_APPEND
@@ -85,6 +86,8 @@ static enum status record_line(struct session *s, struct cmd_call *c, const char
     enum status closed = session_record_off(s, &close_err);
     if (!st && closed)
         st = err_set(err, closed, "%s", close_err.text);
+    if (!st && s->recording_lost)
+        st = err_set(err, ST_FAIL, "what was measured is not all in the recording");
     return st;
 }
 

@@ -238,6 +238,8 @@ static enum status check_output(struct cmd_call *c, const char *path, struct err
                                    : xstrndup(path, (size_t)(slash - path));
     if (!*path)
         why = "it has no name";
+    else if (!str_is_utf8(path))
+        why = "a file name must be UTF-8";
     else if (!stat(path, &st))
         why = !S_ISREG(st.st_mode) ? "it is no plain file"
               : access(path, W_OK) ? strerror(errno)

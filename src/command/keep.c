@@ -44,6 +44,7 @@ enum status session_record_off(struct session *s, struct err *err)
 static void recording_failed(struct session *s, const struct err *why)
 {
     session_note(s, "%s; the recording has ended", why->text);
+    s->recording_lost = true;
     struct err none = ERR_INIT;
     session_record_off(s, &none);
 }

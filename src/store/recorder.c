@@ -211,8 +211,9 @@ static enum status write_header(struct recorder *r, const struct run_row *row, s
 {
     if (r->headed || r->failed)
         return r->failed;
-    r->headed = true;
-    return write_line(r, header(row), err);
+    const enum status st = write_line(r, header(row), err);
+    r->headed = !st;
+    return st;
 }
 
 /* Only what is a time; at most `max`, evenly picked. */

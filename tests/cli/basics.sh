@@ -57,6 +57,7 @@ bad 'PAD is a parameter of the CUDA kernel' sweep fa2 PAD=0,4 backend=cpu
 bad 'there is no device=3' run naive device=3 backend=cpu
 bad 'nowhere/x\.npy' run naive output=nowhere/x.npy
 bad 'no plain file' run naive output=/dev/null
+bad 'o<FF>\.npy: a file name must be UTF-8' run naive "output=$(printf 'o\377').npy"
 bad 'takes no value' kernels --json=3
 bad '"3" is one too many' quit 3
 bad '--json and --csv: rows have one form' plan naive --json --csv

@@ -35,6 +35,17 @@ is "a command that fails leaves no empty file" [ "$rc$([ -e none.rec ] && echo f
 rc=0
 env -u HOME "$ATTNSCOPE" record shut.rec -- run naive $quick >"$tmp/.out" 2>&- </dev/null || rc=$?
 is "with standard error closed, notes do not land in the recording" [ "$rc$(grep -cv '^{"' shut.rec)" = 00 ]
+# no byte more goes into a file of this size, while the kernel's output still has room
+head -1 a.rec >full.rec
+while [ "$(wc -c <full.rec)" -lt 300000 ]; do grep '^{"type":"row"' a.rec >>full.rec; done
+was=$(grep -c '^{"type":"row"' full.rec)
+rc=0
+(ulimit -f 200 && exec "$ATTNSCOPE" record full.rec --append -- run naive S=8 H=1 n=5) >"$tmp/.out" 2>"$tmp/.err" || rc=$?
+err=$(cat "$tmp/.err")
+is "a recording that could not be written is a failure" [ "$rc" -eq 3 ]
+is "and said to have ended" says "$err" 'cannot write the recording full\.rec: File too large; the recording has ended'
+run open full.rec --json
+is "what was in it is as it was" [ "$rc$(printf '%s\n' "$out" | grep -c '"kernel"')" = "0$was" ]
 run record off
 is "off without a recording is a usage error" [ "$rc" -eq 2 ]
 run record no/such/folder.rec
