@@ -51,7 +51,7 @@ static void draw_row(struct canvas *c, struct rect r, struct sqlite3 *db, int i,
             progress_get(db, lesson_name(lesson), lesson_step_title(lesson, k)) == PROGRESS_DONE;
     progress_score(db, lesson_name(lesson), &made, &right);
     canvas_text(c, r.x + 1, r.y, 1, ROLE_ACCENT, cur ? ">" : " ");
-    canvas_textf(c, r.x + 3, r.y, r.w - 22, ROLE_NORMAL, "%d  %s", i + 1, lesson_title(lesson));
+    canvas_textf(c, r.x + 3, r.y, r.w - 22, ROLE_NORMAL, "%2d  %s", i + 1, lesson_title(lesson));
     canvas_textf(c, r.x + r.w - 18, r.y, 8, done == steps ? ROLE_GOOD : ROLE_DIM, "%d of %d", done,
                  steps);
     if (made > 0)
