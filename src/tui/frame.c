@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "tui/app.h"
+#include "tui/prompt.h"
 
 enum { HELP_W = 7 };
 
@@ -104,9 +105,12 @@ void app_draw_footer(struct app *a, struct canvas *c, struct rect command, struc
     }
     str_clear(&s);
     int echo = a->projector && a->pressed[0] ? str_width(a->pressed) + 3 : 0;
-    keymap_footer(app_bindings(a), &s,
-                  popup_is_open(&a->popup) ? popup_context(&a->popup) : app_context(a), 6,
-                  footer.w - 2 - echo);
+    if (prompt_is_open()) /* it takes every key */
+        str_add(&s, prompt_keys());
+    else
+        keymap_footer(app_bindings(a), &s,
+                      popup_is_open(&a->popup) ? popup_context(&a->popup) : app_context(a), 6,
+                      footer.w - 2 - echo);
     canvas_text(c, 1, footer.y, footer.w - 2, ROLE_DIM, str_text(&s));
     if (echo)
         canvas_textf(c, footer.w - echo, footer.y, echo, ROLE_SELECT, " %s ", a->pressed);

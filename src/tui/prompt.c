@@ -203,6 +203,12 @@ bool prompt_is_open(void)
     return prompt.open;
 }
 
+const char *prompt_keys(void)
+{
+    return prompt.complete ? "Enter run  Tab complete  Esc leave"
+                           : "Enter take it  Esc leave";
+}
+
 void prompt_set_cursor(int at)
 {
     if (prompt.open && at >= 0 && at <= rl_end)
