@@ -222,7 +222,7 @@ enum status store_open(const char *path, struct store **out, struct err *err)
     char *name = path ? xstrdup(path) : path_in(PATH_DATA, "results.db");
     if (!name)
         return err_set(err, ST_FAIL,
-                       "no folder for results: neither HOME nor XDG_DATA_HOME is set");
+                       "no folder for results: neither HOME nor XDG_DATA_HOME is a full path");
     enum status st = path_make_parent(name, err);
     if (st != ST_OK) {
         free(name);

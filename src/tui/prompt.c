@@ -205,8 +205,7 @@ bool prompt_is_open(void)
 
 const char *prompt_keys(void)
 {
-    return prompt.complete ? "Enter run  Tab complete  Esc leave"
-                           : "Enter take it  Esc leave";
+    return prompt.complete ? "Enter run  Tab complete  Esc leave" : "Enter take it  Esc leave";
 }
 
 void prompt_set_cursor(int at)

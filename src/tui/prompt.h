@@ -21,7 +21,7 @@ void prompt_open(struct session *s, const char *label, const char *initial, bool
 void prompt_select(void);
 void prompt_close(void);
 bool prompt_is_open(void);
-const char *prompt_keys(void); /* for the footer: what Enter, Tab and Esc do while it is open */
+const char *prompt_keys(void);  /* for the footer: what Enter, Tab and Esc do while it is open */
 void prompt_set_cursor(int at); /* byte offset */
 void prompt_key(int key);
 /* Draws into the row r.y and candidates above it; returns the cursor's column. */
