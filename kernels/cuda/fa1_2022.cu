@@ -24,8 +24,8 @@
  *            write B*H*(Sq*D*T+max(0,tiles(BR,BC)*BR-Sq)*(D+2)*4)
  *
  * Cost: with Tc = Sk/BC outer tiles, Q is read Tc times and O makes Tc - 1 round trips in f32: 8 D
- *   bytes a row and tile. At D = 128, BC = 64 that is 16 bytes per (query, key) pair, over half of
- *   what naive moves for its scores; with one tile (Sk <= BC) it is nothing.
+ *   bytes a row and tile. At D = 128, BC = 64 that is 16 bytes per (query, key) pair, 40 % of what
+ *   naive asks for because of its scores (24 + D/8); with one tile (Sk <= BC) it is nothing.
  * Limits: B*H blocks whatever Sq is: 8 heads keep 8 multiprocessors busy. The published code took
  *   128 or 256 keys a tile, tensor cores, and four warps along the keys.
  * Next: qtile_seq swaps the loops: a block per query tile, and nothing has to wait outside.

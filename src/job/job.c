@@ -148,17 +148,22 @@ double job_silence(const struct job *j, double seconds, bool run)
     return fmax(limit > 0 ? limit : silence_s, estimate_factor * seconds);
 }
 
+static bool in_phase(const struct job *j, enum role role, enum wire_phase phase)
+{
+    return role == LAUNCH && j->phase[role] && str_starts(j->phase[role], wire_phase_name(phase));
+}
+
 char *job_fault_sentence(const struct job *j, enum role role, const char *what)
 {
     static const char *const doing[] = {
         [JOB_STARTING] = "starting", [JOB_CHECKING] = "checking", [JOB_TIMING] = "timing"};
     const char *who = role == LAUNCH ? "worker" : "judge";
     int entry = role == LAUNCH ? j->entry : job_judged_entry(j);
-    const char *profiling = wire_phase_name(PHASE_PROFILE);
-    bool counting = role == LAUNCH && j->phase[role] && str_starts(j->phase[role], profiling);
     if (entry >= 0)
         return xasprintf("%s: the %s %s while %s", j->request.entries[entry].kernel, who, what,
-                         counting ? profiling : doing[j->state]);
+                         in_phase(j, role, PHASE_PROFILE) ? wire_phase_name(PHASE_PROFILE)
+                         : in_phase(j, role, PHASE_TRACE) ? wire_phase_name(PHASE_TRACE)
+                                                          : doing[j->state]);
     bool known = j->phase[role] && j->state == JOB_CHECKING && !j->ready;
     return xasprintf("the %s %s while %s", who, what, known ? j->phase[role] : doing[j->state]);
 }
@@ -211,10 +216,12 @@ static void set_error(struct job *j, const char *sentence)
         j->error = xstrdup(sentence);
 }
 
-/* The worker has sent what it counted of entry i, or why it could not. */
-static bool is_profiled(const struct job *j, int i)
+/* The worker has sent what it traced or counted of entry i, or that it could not. */
+static bool has_extra(const struct job *j, int i)
 {
-    return json_is_object(json_array_get(json_object_get(j->extra, "profiles"), (size_t)i));
+    const json_t *list = json_object_get(j->extra, job_extra_list(j->request.kind)),
+                 *item = json_array_get(list, (size_t)i);
+    return item && !json_is_null(item);
 }
 
 /* Nothing more is to come for entry i: it cannot run, or was only to be checked, or is timed. Pairs
@@ -225,8 +232,8 @@ static bool is_over(const struct job *j, int i)
     const struct run_row *row = &j->rows[i];
     if (e->over || (row->reason && !e->seen))
         return true;
-    if (j->request.kind == JOB_PROFILE)
-        return is_profiled(j, i);
+    if (job_extra_list(j->request.kind))
+        return has_extra(j, i);
     if (j->request.kind != JOB_RUN)
         return e->seen;
     return j->state == JOB_TIMING && !j->request.interleave && row->stopped;

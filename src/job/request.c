@@ -21,6 +21,11 @@ static const char *const kind_names[] = {[JOB_RUN] = "run",         [JOB_CHECK] 
                                          [JOB_COMPILE] = "compile", [JOB_LISTING] = "listing",
                                          [JOB_PEAK] = "peak",       NULL};
 
+const char *job_extra_list(enum job_kind kind)
+{
+    return kind == JOB_TRACE ? "traces" : kind == JOB_PROFILE ? "profiles" : NULL;
+}
+
 enum member_type { MEMBER_INT, MEMBER_INT64, MEMBER_REAL, MEMBER_BOOL, MEMBER_TEXT };
 
 static const struct member {

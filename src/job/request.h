@@ -13,7 +13,7 @@ enum job_kind {
     JOB_RUN,     /* check every entry, then time them; interleaved if asked */
     JOB_CHECK,   /* check only */
     JOB_TRACE,   /* check, then run once more with a stamp at the begin and end of every block; in
-                    job_extra() {"traces": one object or null per entry}, see backend/trace.h */
+                    job_extra() {"traces": one object, false or null per entry}, see backend/trace.h */
     JOB_PROFILE, /* check, then count what the hardware does; in job_extra() {"profiles": one object
                     or null per entry}, see backend_ops.profile */
     JOB_COMPILE, /* compile every entry's CUDA source for `sm`, without a GPU; result in
@@ -21,6 +21,10 @@ enum job_kind {
     JOB_LISTING, /* compile entry 0 likewise and list its PTX and SASS, see serve_listing.c */
     JOB_PEAK,    /* doctor --peak: FMA peak, cache and memory bandwidth; result in job_extra() */
 };
+
+/* The list in job_extra() with an item for each entry, null while nothing is known of it; NULL: this
+ * kind of job has none. What an earlier worker of the job sent stays in it. */
+const char *job_extra_list(enum job_kind kind);
 
 struct job_entry {
     char *kernel;

@@ -6,17 +6,17 @@
 
 #include "job/serve_launch.h"
 
-/* Runs entry i once more, with stamps. */
+/* Runs entry i once more, with stamps; false in their place: there are none, the reason is in the
+ * row. */
 enum status launch_trace(struct launch *l, int i, struct err *err)
 {
     struct entry *e = &l->entries[i];
     struct block_trace t = {0};
     if (!l->ops->trace)
         return err_set(err, ST_NO, "backend=%s takes no stamps of blocks", l->ops->name);
-    peer_estimate(&l->peer, PHASE_LOAD, i, l->ops->load_s);
+    peer_estimate(&l->peer, PHASE_TRACE, i, l->ops->load_s + 2 * e->once_s);
     enum status st = l->ops->trace(l->backend, e->slot, &t, err);
-    if (st == ST_OK)
-        json_array_set_new(l->traces, (size_t)i, block_trace_to_json(&t));
+    json_array_set_new(l->traces, (size_t)i, st == ST_OK ? block_trace_to_json(&t) : json_false());
     block_trace_clear(&t);
     return st;
 }

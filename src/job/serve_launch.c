@@ -41,8 +41,9 @@ json_t *launch_rows(const struct launch *l)
 void launch_send_rows(struct launch *l, bool ready)
 {
     json_t *o = json_pack("{s:o, s:b}", "rows", launch_rows(l), "ready", ready);
-    if (l->request.kind == JOB_PROFILE) /* safe from what the next kernel does to us */
-        json_object_set_new(o, "extra", json_pack("{s:O}", "profiles", l->traces));
+    if (job_extra_list(l->request.kind)) /* safe from what the next kernel does to us */
+        json_object_set_new(o, "extra",
+                            json_pack("{s:O}", job_extra_list(l->request.kind), l->traces));
     peer_send(&l->peer, WIRE_ROWS, o, -1);
 }
 
@@ -486,10 +487,8 @@ static void serve_job(struct launch *l, const json_t *payload)
         default:
             st = run_job(l, &err);
         }
-    if (st == ST_OK && l->request.kind == JOB_TRACE)
-        extra = json_pack("{s:O}", "traces", l->traces);
-    if (st == ST_OK && l->request.kind == JOB_PROFILE)
-        extra = json_pack("{s:O}", "profiles", l->traces);
+    if (st == ST_OK && job_extra_list(l->request.kind))
+        extra = json_pack("{s:O}", job_extra_list(l->request.kind), l->traces);
     l->spent = l->lost >= 0 || st == ST_FAIL || st == ST_NO_GPU; /* drivers fail once and for all */
     send_done(l, st, &err, extra);
     entries_free(l);

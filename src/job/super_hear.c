@@ -107,8 +107,9 @@ void super_advance(struct super *s)
 /* What an earlier worker of the job has traced or counted stays. */
 static void take_extra(struct job *j, json_t *extra)
 {
-    const char *list = j->request.kind == JOB_PROFILE ? "profiles" : "traces";
-    json_t *old = json_object_get(j->extra, list), *items = json_object_get(extra, list);
+    const char *list = job_extra_list(j->request.kind);
+    json_t *old = list ? json_object_get(j->extra, list) : NULL,
+           *items = list ? json_object_get(extra, list) : NULL;
     size_t i;
     json_t *item;
     json_array_foreach(old, i, item)

@@ -67,6 +67,7 @@ static const struct {
     [PHASE_WARM_UP] = {.name = "warm-up", .runs = true},
     [PHASE_TIMING] = {.name = "timing", .runs = true},
     [PHASE_PROFILE] = {.name = "profiling", .runs = true},
+    [PHASE_TRACE] = {.name = "tracing"},
     [PHASE_PEAK] = {.name = "measuring the peak"},
     [PHASE_COMPILE] = {.name = "compiling"},
     [PHASE_REFERENCE] = {.name = "float64 reference"},

@@ -49,6 +49,7 @@ enum wire_phase {
     PHASE_WARM_UP,
     PHASE_TIMING,
     PHASE_PROFILE,
+    PHASE_TRACE, /* compiles and runs a build that stamps its blocks */
     PHASE_PEAK,
     PHASE_COMPILE,
     PHASE_REFERENCE,

@@ -236,15 +236,6 @@ static enum status read_unit(struct parser *p, struct slice rest)
     return desc_fail(p, rest, "@unit is scalar or tensor");
 }
 
-static enum status read_tma(struct parser *p, struct slice rest)
-{
-    if (p->d->ntma == DESC_TMA_MAX)
-        return desc_fail(p, rest, "more than %d tensor maps", DESC_TMA_MAX);
-    enum status st = read_text(p, rest, &p->d->tma[p->d->ntma]);
-    p->d->ntma += st == ST_OK;
-    return st;
-}
-
 enum { TAG_ONCE = 0, TAG_MANY = 1, TAG_REQUIRED = 2 };
 
 static const struct tag {
@@ -268,7 +259,6 @@ static const struct tag {
     {"workspace", read_workspace, TAG_MANY},
     {"traffic",   read_traffic,   TAG_ONCE},
     {"unit",      read_unit,      TAG_ONCE},
-    {"tma",       read_tma,       TAG_MANY},
     {"include",   desc_read_include,  TAG_ONCE},
     {"flags",     desc_read_flags,    TAG_ONCE},
     {"compiler",  desc_read_compiler, TAG_ONCE},

@@ -149,8 +149,6 @@ static void free_texts(struct kernel_desc *d)
                      d->compiler, d->path,  d->file, d->symbol, d->peer};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         free(texts[i]);
-    for (int i = 0; i < d->ntma; i++)
-        free(d->tma[i]);
 }
 
 void desc_free(struct kernel_desc *d)

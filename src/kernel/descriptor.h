@@ -20,7 +20,6 @@ enum {
     DESC_SMEM_MAX = 16,
     DESC_WS_MAX = 8,
     DESC_NEEDS_MAX = 16,
-    DESC_TMA_MAX = 4,
 };
 
 /* Which pipes do the two products: @unit. A scalar kernel cannot reach the tensor roof. */
@@ -82,8 +81,6 @@ struct kernel_desc {
     int nws;
     struct expr *read, *write; /* requested bytes, @traffic; NULL unknown */
     enum desc_unit unit;
-    char *tma[DESC_TMA_MAX]; /* @tma lines as text: "Q box=BR,D swizzle=128" */
-    int ntma;
     char *include, *flags, *compiler; /* of a user's kernel, as text; NULL when absent */
     enum code_kind code;              /* what its code is */
     char *file, *symbol;              /* @cubin, @library: as written; NULL when absent */

@@ -43,6 +43,13 @@ is "the second pass comes after" says "$out" '"pass":"combine","block":0,.*"begi
 FAKECUDA="stamps=0"
 run timeline splitkv S=64 H=2 D=64 backend=cuda
 is "no stamps: a sentence" says "$err" 'block 0 left no stamp'
+FAKECUDA="cuLaunchKernel:2=abort" # the first launch of a process is the check, the next two have stamps
+run timeline fa2 S=16 H=1 backend=cuda
+is "a crash with stamps: kernel and cause" says "$err" 'fa2: the worker died .signal 6, .* while tracing'
+FAKECUDA="cuLaunchKernel:5=abort"
+run timeline fa2,naive S=16 H=1 backend=cuda --json
+is "the next kernel's crash costs no stamps" says "$out" '"kernel":"fa2".*"blocks":1,.*"reason":null'
+is "  and has its reason" says "$out" '"kernel":"naive".*"reason":"naive: the worker died'
 unset ATTNSCOPE_LIBCUDA
 FAKECUDA=""
 

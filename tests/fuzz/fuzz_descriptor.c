@@ -22,7 +22,7 @@ const char *const fuzz_seeds[] = {
     " * @traffic read B*H*tiles(BR,64)*D*T write B*H*Sq*D*T\n */",
     "/* @name a\n@title t\n@dtypes f16\n@threads 32\n@grid 1\n@pass b\n@threads 64\n@grid Sq H B\n"
     "@smem dynamic R (Sk + 1)*4 row\n@workspace w B*H*4 zero doc\n@unit tensor\n@cluster 2\n"
-    "@tma Q box=BR,D\n@include x\n@flags -O1\n@compiler nvcc\n*/",
+    "@include x\n@flags -O1\n@compiler nvcc\n*/",
     "// @name a\n// @title t\n// @dtypes f16\n// @threads 32\n// @grid causal?1:2\ncode",
     "\\xEF\\xBB\\xBF/** @name a */",
     "/* @name a\n@title t\n@dtypes f32\n@param N 1k x\n@threads N\n@grid Sq/N\n*/",
