@@ -5,6 +5,7 @@ libattnscope_ui_a_SOURCES += \
   %D%/codeview.h %D%/codeview.c \
   %D%/compare.h %D%/compare.c %D%/compare_rows.c %D%/compare_run.c \
   %D%/compare_view.h %D%/compare_view.c %D%/compare_pair.c \
+  %D%/entry.h %D%/entry.c \
   %D%/explore.h %D%/explore.c %D%/explore_plan.c %D%/explore_run.c %D%/explore_state.c \
   %D%/explore_view.h %D%/explore_view.c %D%/explore_planned.h %D%/explore_planned.c \
   %D%/flow.h %D%/flow.c \

@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "tui/entry.h"
 #include "tui/keys.h"
 #include "tui/outlet.h"
 #include "tui/signals.h"
@@ -209,16 +210,6 @@ static void configure(struct tty *t)
         t->color = false;
 }
 
-/* Is there an entry for $TERM? Asked before newterm(), which leaks when it fails. */
-static bool terminal_known(void)
-{
-    int known = 0;
-    if (setupterm(NULL, STDOUT_FILENO, &known) != OK)
-        return false;
-    del_curterm(cur_term); /* newterm() makes its own */
-    return true;
-}
-
 enum status tty_open(const struct theme *theme, bool color, struct tty **out, struct err *err)
 {
     *out = NULL;
@@ -228,11 +219,12 @@ enum status tty_open(const struct theme *theme, bool color, struct tty **out, st
     restore_save_modes(STDOUT_FILENO);
     int fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
     FILE *file = fd >= 0 ? fdopen(fd, "w") : NULL;
-    SCREEN *screen = file && terminal_known() ? newterm(NULL, file, stdin) : NULL;
+    const char *entry = file ? entry_for(name) : NULL;
+    SCREEN *screen = entry ? newterm((char *)(uintptr_t)entry, file, stdin) : NULL;
     if (!screen) {
         if (file)
             fclose(file);
-        return err_set(err, ST_FAIL, "the terminal type TERM=%s is unknown here; try TERM=xterm",
+        return err_set(err, ST_FAIL, "the terminal type TERM=%s is unknown here; try TERM=xterm, or --plain",
                        name ? name : "");
     }
     struct tty *t = xcalloc(1, sizeof *t);

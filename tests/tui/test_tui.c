@@ -522,6 +522,19 @@ static void test_bad_terminal(void)
     pty_free(p);
 }
 
+/* A terminal of a known family that is younger than this machine's terminfo, as over ssh. */
+static void test_young_terminal(void)
+{
+    struct pty *p = tui_start_with(80, 24, NULL, (const char *[]){"TERM=xterm-of-tomorrow", NULL});
+    CU_ASSERT_TRUE_FATAL(pty_wait(p, "q quit", 10000 * SLOW));
+    pty_send(p, "q");
+    CU_ASSERT(pty_ended(p, 3000 * SLOW));
+    CU_ASSERT(WIFEXITED(p->status) && WEXITSTATUS(p->status) == 0);
+    CU_ASSERT(pty_modes_restored(p));
+    pty_free(p);
+    tui_expect_no_orphans();
+}
+
 /* ---- a stopped program; needs a shell's job control between ---- */
 
 static void test_suspend(void)
@@ -638,6 +651,7 @@ static const struct tap_test tests[] = {
     {"also while a kernel runs", test_signals_while_running},
     {"it ends when the terminal is gone", test_terminal_gone},
     {"an unknown terminal gets a sentence", test_bad_terminal},
+    {"a terminal type of tomorrow", test_young_terminal},
     {"Ctrl-Z, resize, fg", test_suspend},
     {"idle means idle", test_idle},
     {"it is small", test_memory},
