@@ -343,10 +343,12 @@ static enum status add_share(struct session *s, json_t *rows, const json_t *peak
     r.problem.shape = SHAPE_DEFAULT;
     enum status st = shape_parse(line, &r.problem.shape, err);
     options_init(&r.options);
+    free(r.options.backend);
+    r.options.backend = xstrdup("cpu");
     r.options.threads = 1;
     free(r.options.l2);
     r.options.l2 = xstrdup("hot");
-    r.options.rule.max_s = 2;
+    r.options.rule.max_s = fmin(2, s->options.rule.max_s);
     struct param_values v = desc_defaults(k->cpu);
     const struct kernel_desc *d = k->cpu;
     r.kernels = &k, r.params = &v, r.descs = &d, r.nkernels = 1;

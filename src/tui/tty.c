@@ -224,7 +224,8 @@ enum status tty_open(const struct theme *theme, bool color, struct tty **out, st
     if (!screen) {
         if (file)
             fclose(file);
-        return err_set(err, ST_FAIL, "the terminal type TERM=%s is unknown here; try TERM=xterm, or --plain",
+        return err_set(err, ST_FAIL,
+                       "the terminal type TERM=%s is unknown here; try TERM=xterm, or --plain",
                        name ? name : "");
     }
     struct tty *t = xcalloc(1, sizeof *t);
