@@ -35,6 +35,31 @@ static double guess_of(const struct lesson_run *r, const char *name)
     return v;
 }
 
+/* Its first words, enough to know it again. The caller frees. */
+static char *short_question(const char *text)
+{
+    enum { ENOUGH = 28 };
+    const size_t len = strlen(text);
+    size_t cut = 0;
+    for (size_t i = 0; i < len && i <= ENOUGH; i++)
+        cut = text[i] == ' ' ? i : cut;
+    return len <= ENOUGH || !cut ? xstrdup(text) : xasprintf("%.*s ...", (int)cut, text);
+}
+
+/* Where several questions were asked, the line says which one it answers. */
+static void add_verdict(struct lesson_run *r, const struct item *question, const char *line)
+{
+    const struct lesson_stage *at = run_stage(r);
+    int asked = 0;
+    for (size_t i = 0; i < at->nitems; i++)
+        asked += item_asks(&at->items[i]);
+    char *begin = short_question(question->text);
+    char *whole = xasprintf("%s - %s", begin, line);
+    run_add(r, asked > 1 ? whole : line);
+    free(begin);
+    free(whole);
+}
+
 /* The guess beside the outcome, in the learner's own numbers. */
 static void reveal_number(struct lesson_run *r, const struct item *question)
 {
@@ -57,7 +82,7 @@ static void reveal_number(struct lesson_run *r, const struct item *question)
                                number_fmt(off, outcome / guess, 2));
     else
         line = xasprintf("You said %s; it is %s.", guessed, measured);
-    run_add(r, line);
+    add_verdict(r, question, line);
     free(line);
     run_keep(r, question->name, outcome);
     record_prediction(r, question->name, guess, outcome, right);
@@ -85,7 +110,7 @@ static void reveal_choice(struct lesson_run *r, const struct item *question)
         line = xasprintf("You said: %s. It is: %s.",
                          isnan(guess) ? "-" : question->options[(size_t)guess - 1].text,
                          question->options[(size_t)outcome - 1].text);
-    run_add(r, line);
+    add_verdict(r, question, line);
     free(line);
     run_keep(r, question->name, outcome);
     record_prediction(r, question->name, guess, outcome, right);
@@ -106,8 +131,9 @@ static void reveal_order(struct lesson_run *r, const struct item *question)
     str_addc(&line, '.');
     if (strstr(str_text(&line), " = "))
         str_addf(&line, " (= : not distinguishable, within %.0f %%)", question->within * 100);
-    run_add(r, isnan(outcome) ? "Not all of these were measured here, so there is no order."
-                              : str_text(&line));
+    add_verdict(r, question,
+                isnan(outcome) ? "Not all of these were measured here, so there is no order."
+                               : str_text(&line));
     str_free(&line);
     run_keep(r, question->name, outcome);
     record_prediction(r, question->name, guess, outcome, right);
@@ -150,7 +176,7 @@ static void reveal_where(struct lesson_run *r, const struct item *question)
         }
         str_addc(&line, '.');
     }
-    run_add(r, str_text(&line));
+    add_verdict(r, question, str_text(&line));
     source_lines_clear(&l);
     str_free(&line);
     run_keep(r, question->name, outcome);

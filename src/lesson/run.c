@@ -130,7 +130,9 @@ static bool pass_gate(struct lesson_run *r, const struct item *it)
         expr_substitute(it->expr, &env, &s);
         str_addc(&s, ')');
     }
-    run_add(r, str_text(&s));
+    if (r->item == 0 || it[-1].kind != ITEM_EXPECT) /* gates stand together */
+        blank_line(r);
+    text_wrap(&r->text, str_text(&s), 0, r->width);
     str_free(&s);
     return passed;
 }

@@ -15,7 +15,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "lesson/progress.h"
 #include "tui/lesson_state.h"
 #include "tui/prompt.h"
 
@@ -105,10 +104,16 @@ static void look(struct lessons *l)
     look_at_question(l);
 }
 
+int lesson_steps_width(const struct lessons *l)
+{
+    const struct canvas *c = l->app->canvas;
+    return c->w >= STEPS_FROM && c->h >= FULL_H ? STEPS_W : 0;
+}
+
 int lesson_text_width(const struct lessons *l)
 {
-    int w = l->app->canvas->w;
-    return w >= FULL_W && l->app->canvas->h >= FULL_H ? w - STEPS_W - 3 : w - 4;
+    const int steps = lesson_steps_width(l), w = l->app->canvas->w;
+    return steps ? w - steps - 3 : w - 4;
 }
 
 static void close_run(struct lessons *l)
@@ -140,6 +145,19 @@ void lesson_take_question_out(struct lessons *l)
     if (l->asked_at >= 0)
         textview_truncate(&l->text, l->asked_at);
     l->asked_at = -1;
+}
+
+/* What was typed, as it was offered: "b) as many as before" for an option's word, a line with
+ * its number. The caller frees. */
+static char *as_offered(const struct lessons *l, const char *input)
+{
+    for (int i = 0; l->want == LESSON_CHOICE && i < l->noptions; i++)
+        if (strcmp(input, l->keys[i]) == 0)
+            return xasprintf("%c) %s", 'a' + i, l->options[i]);
+    const int line = l->want == LESSON_LINE ? atoi(input) - l->first_line : -1;
+    if (line >= 0 && line < l->nlines)
+        return xasprintf("%s  %s", input, l->lines[line] + strspn(l->lines[line], " "));
+    return xstrdup(input);
 }
 
 /* The page keeps what was asked and answered. */
@@ -178,8 +196,10 @@ static void answer(struct lessons *l, const char *input)
             app_popup(l->app, "Before the next step", str_text(&out));
     } else if (st != ST_USAGE) {
         bool answered = at->serial != l->serial;
-        echo_input(l, input, answered ? l->question : NULL,
+        char *said = as_offered(l, input);
+        echo_input(l, said, answered ? l->question : NULL,
                    l->want == LESSON_RUN ? l->command : NULL);
+        free(said);
         textview_add(&l->text, ROLE_ACCENT, str_text(&out));
     }
     look(l);
@@ -205,6 +225,11 @@ static void choose(struct lessons *l, int i)
     } else {
         app_message(l->app, ROLE_DIM, "there is no question with that answer here");
     }
+}
+
+static void say_letters(struct lessons *l)
+{
+    app_message(l->app, ROLE_NORMAL, "choose with a to %c", 'a' + l->noptions - 1);
 }
 
 /* First to the lines, then the one at the cursor. */
@@ -233,7 +258,7 @@ static void next(struct lessons *l)
         prompt_open(l->app->session, "guess: ", "", false, answer_done, l);
         break;
     case LESSON_CHOICE:
-        app_message(l->app, ROLE_NORMAL, "choose with a to %c", 'a' + l->noptions - 1);
+        say_letters(l);
         break;
     case LESSON_ORDER:
         prompt_open(l->app->session, "order: ", "", false, answer_done, l);
@@ -252,12 +277,17 @@ static void next(struct lessons *l)
     }
 }
 
-/* Whoever is asked for a number types it: a digit opens the prompt, and no other screen. */
+/* Whoever is asked for a number types it: a digit opens the prompt, and no other screen. Nor does the
+ * number of an option, which a pipe takes. */
 static bool lesson_type(void *ctx, int key)
 {
     struct lessons *l = ctx;
     const bool number = l->run && !l->busy && (l->want == LESSON_NUMBER || l->want == LESSON_LINE);
     const char digit[] = {(char)key, 0};
+    if (l->run && !l->busy && l->want == LESSON_CHOICE && key >= '1' && key < '1' + l->noptions) {
+        say_letters(l);
+        return true;
+    }
     if (!number || key < '0' || key > '9')
         return false;
     prompt_open(l->app->session, l->want == LESSON_LINE ? "line: " : "guess: ", digit, false,
@@ -438,38 +468,3 @@ const struct screen_ops lesson_screen_ops = {
     .save = lesson_save,
     .restore = lesson_restore,
 };
-
-/* `step=N` and `--restart`, in any order; false: there is something else. */
-static bool read_words(const char *text, int *step, bool *restart)
-{
-    char word[32];
-    for (int used; sscanf(text, "%31s%n", word, &used) == 1; text += used) {
-        int len = 0;
-        if (strcmp(word, "--restart") == 0)
-            *restart = true;
-        else if (sscanf(word, "step=%d%n", step, &len) != 1 || word[len] || *step < 1)
-            return false;
-    }
-    return true;
-}
-
-bool lesson_take_line(struct app *a, const char *line)
-{
-    char verb[16], name[64];
-    int step = 0, used = 0;
-    bool restart = false;
-    struct err err = ERR_INIT;
-    const struct cmd_entry *entry;
-    const struct lesson *lesson;
-    if (sscanf(line, "%15s %63s%n", verb, name, &used) != 2 ||
-        command_find(verb, &entry, NULL) != ST_OK || strcmp(entry->name, "lesson") != 0 ||
-        lesson_find(name, &lesson, NULL) != ST_OK)
-        return false;
-    if (!read_words(line + used, &step, &restart) || step > lesson_steps(lesson))
-        return false; /* the command says what is wrong */
-    struct lessons *l = app_show(a, "lessons");
-    if (restart && progress_clear(lesson_progress(l), lesson_name(lesson), &err) != ST_OK)
-        app_message(a, ROLE_BAD, "%s", err.text);
-    lesson_open_run(l, lesson, step - 1);
-    return true;
-}

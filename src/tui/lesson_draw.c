@@ -116,7 +116,8 @@ static void draw_prompt_line(const struct lessons *l, struct canvas *c, struct r
                        : l->want == LESSON_LINE ? "Enter: to the lines of the source"
                                                 : l->prompt;
     int used = canvas_text(c, r.x, r.y, r.w, ROLE_ACCENT, what);
-    if (l->hints_left > 0 && !l->busy && r.w - used > 14)
+    const bool over = l->want == LESSON_READ || l->want == LESSON_DONE;
+    if (l->hints_left > 0 && !l->busy && !over && r.w - used > 14)
         canvas_textf(c, r.x + used, r.y, r.w - used, ROLE_DIM, "  (H: %d hint%s)", l->hints_left,
                      l->hints_left > 1 ? "s" : "");
 }
@@ -202,13 +203,14 @@ static void draw_run(struct lessons *l, struct canvas *c)
     int n = live_rows(l, rows), bottom = c->h - 2;
     lesson_fit_figures(l);
     bool full = c->w >= FULL_W && c->h >= FULL_H;
-    int live = full && n > 0 ? n + 2 : 0, left = full ? STEPS_W : 1;
+    const int steps = lesson_steps_width(l), left = steps ? steps : 1;
+    int live = full && n > 0 ? n + 2 : 0;
     draw_header(l, c, (struct rect){0, 1, c->w, 1});
     const int height = bottom - 2 - (live ? live - 1 : 0), panel = lesson_panel_width(l);
     draw_page(l, c, (struct rect){left - 1, 2, c->w - left + 1 - (panel ? panel - 1 : 0), height});
     if (panel)
         lesson_panel_draw(l, c, (struct rect){c->w - panel, 2, panel, height});
-    if (full)
+    if (steps)
         draw_steps(l, c, (struct rect){0, 2, left, bottom - 2 - (live ? live - 1 : 0)});
     if (live)
         draw_live(c, (struct rect){0, bottom - live, c->w, live}, rows, n);

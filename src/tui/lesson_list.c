@@ -1,6 +1,9 @@
-/* lesson_list.c - the list of lessons.
+/* lesson_list.c - the list of lessons, and the verb that opens one.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdio.h>
+#include <string.h>
+
 #include "lesson/progress.h"
 #include "tui/lesson_state.h"
 
@@ -51,7 +54,9 @@ static void draw_row(struct canvas *c, struct rect r, struct sqlite3 *db, int i,
             progress_get(db, lesson_name(lesson), lesson_step_title(lesson, k)) == PROGRESS_DONE;
     progress_score(db, lesson_name(lesson), &made, &right);
     canvas_text(c, r.x + 1, r.y, 1, ROLE_ACCENT, cur ? ">" : " ");
-    canvas_textf(c, r.x + 3, r.y, r.w - 22, ROLE_NORMAL, "%2d  %s", i + 1, lesson_title(lesson));
+    canvas_textf(c, r.x + 3, r.y, r.w - 30, ROLE_NORMAL, "%2d  %s", i + 1, lesson_title(lesson));
+    if (lesson_minutes(lesson))
+        canvas_textf(c, r.x + r.w - 26, r.y, 7, ROLE_DIM, "%3d min", lesson_minutes(lesson));
     canvas_textf(c, r.x + r.w - 18, r.y, 8, done == steps ? ROLE_GOOD : ROLE_DIM, "%d of %d", done,
                  steps);
     if (made > 0)
@@ -82,4 +87,41 @@ void lesson_list_draw(struct lessons *l, struct canvas *c, struct rect r)
     list_draw_range(&l->list, c);
     for (int i = 0; i < bad; i++)
         canvas_text(c, r.x + 2, r.y + r.h - 2 - i, r.w - 4, ROLE_WARN, lesson_problem(i));
+}
+
+/* ---- lesson NAME ---- */
+
+/* `step=N` and `--restart`, in any order; false: there is something else. */
+static bool read_words(const char *text, int *step, bool *restart)
+{
+    char word[32];
+    for (int used; sscanf(text, "%31s%n", word, &used) == 1; text += used) {
+        int len = 0;
+        if (strcmp(word, "--restart") == 0)
+            *restart = true;
+        else if (sscanf(word, "step=%d%n", step, &len) != 1 || word[len] || *step < 1)
+            return false;
+    }
+    return true;
+}
+
+bool lesson_take_line(struct app *a, const char *line)
+{
+    char verb[16], name[64];
+    int step = 0, used = 0;
+    bool restart = false;
+    struct err err = ERR_INIT;
+    const struct cmd_entry *entry;
+    const struct lesson *lesson;
+    if (sscanf(line, "%15s %63s%n", verb, name, &used) != 2 ||
+        command_find(verb, &entry, NULL) != ST_OK || strcmp(entry->name, "lesson") != 0 ||
+        lesson_find(name, &lesson, NULL) != ST_OK)
+        return false;
+    if (!read_words(line + used, &step, &restart) || step > lesson_steps(lesson))
+        return false; /* the command says what is wrong */
+    struct lessons *l = app_show(a, "lessons");
+    if (restart && progress_clear(lesson_progress(l), lesson_name(lesson), &err) != ST_OK)
+        app_message(a, ROLE_BAD, "%s", err.text);
+    lesson_open_run(l, lesson, step - 1);
+    return true;
 }

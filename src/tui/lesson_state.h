@@ -10,7 +10,7 @@
 #include "tui/pane.h"
 #include "tui/textview.h"
 
-enum { OPTIONS_MAX = 8, MEASURE = 80, STEPS_W = 22, WIDE_W = 136, FIGURE_W = 82 };
+enum { OPTIONS_MAX = 8, MEASURE = 80, STEPS_W = 22, STEPS_FROM = 100, WIDE_W = 136, FIGURE_W = 82 };
 
 /* Where a figure of the step stands in the text; no lines while it has a panel. */
 struct figure_at {
@@ -50,6 +50,8 @@ struct lessons {
 void lesson_open_run(struct lessons *l, const struct lesson *lesson, int step);
 /* The question moves out of the text again, if it had to stand there. */
 void lesson_take_question_out(struct lessons *l);
+/* Columns of the list of steps with its frame; 0: the text needs them. Tables are made for 76. */
+int lesson_steps_width(const struct lessons *l);
 /* Columns of the text. */
 int lesson_text_width(const struct lessons *l);
 

@@ -437,7 +437,10 @@ static void test_lesson_list(void)
     CU_ASSERT(shows("Asks")); /* the last one scrolls into view */
     type("g/asks\r");
     type("\r");
+    CU_ASSERT(shows("step 1/2") && hides("Steps")); /* the text needs their columns */
+    resize(100, 24);
     CU_ASSERT(shows("Steps"));
+    resize(80, 24);
     press(TK_BACKSPACE);
     json_t *state = state_take(&app);
     close_app();

@@ -239,7 +239,7 @@ static void test_lesson(void)
     pty_send(p, "7");
     tui_expect(p, "Measure before you believe", 2000);
     pty_send(p, ":lesson measure\r");
-    tui_expect(p, "Steps", 2000);
+    tui_expect(p, "step 1/4", 2000);
     tui_expect(p, "How many times longer", 2000); /* the question is in sight from the start */
     pty_send(p, "t");                             /* the step's own command, to play with */
     tui_expect(p, ":run naive B=1 H=2 S=256", 2000);
@@ -270,6 +270,10 @@ static void test_lesson(void)
     tui_expect(p, "step 3/", 2000);
     pty_send(p, ":lesson online --restart\r");
     tui_expect(p, "step 1/", 2000);
+    pty_send(p, "1"); /* of an option: no other screen */
+    tui_expect(p, "choose with a to", 2000);
+    pty_send(p, "L");
+    CU_ASSERT(pty_wait_gone(p, "step 1/", 2000));
     pty_send(p, "1");
     tui_expect(p, "[1 Explore]", 2000);
     tui_quit(p);
@@ -282,7 +286,7 @@ static void test_lesson_resized(void)
     struct pty *p = tui_start(80, 24);
     pty_send(p, ":lesson online step=2\r");
     tui_expect(p, "step 2/5", 2000);
-    tui_expect(p, "how many of the other 7", 2000);
+    tui_expect(p, "32 random scores in 8 tiles of 4", 2000);
     pty_resize(p, 200, 50);
     tui_expect(p, "A kernel that takes K and V tile by tile does not know the largest", 2000);
     pty_resize(p, 40, 12);
@@ -295,7 +299,7 @@ static void test_lesson_resized(void)
     }
     tui_expect(p, "bring a new maximum?", 1000);
     pty_resize(p, 80, 24);
-    tui_expect(p, "how many of the other 7", 2000);
+    tui_expect(p, "32 random scores in 8 tiles of 4", 2000);
     tui_quit(p);
 }
 
