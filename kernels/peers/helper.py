@@ -202,9 +202,10 @@ class Device:
         return kernel.graph
 
     def flush(self):
+        """A read of twice the L2. Not a write: its dirty lines would be written back at the next kernel's expense."""
         if self.sweep is None:
-            self.sweep = self.torch.empty(self.problem["sweep_bytes"] // 4, dtype=self.torch.int32, device=self.place)
-        self.sweep.zero_()
+            self.sweep = self.torch.zeros(self.problem["sweep_bytes"] // 4, dtype=self.torch.int32, device=self.place)
+        self.sweep.sum()
 
     def sample(self, kernel, repeat, cold, graph):
         with kernel.scope():

@@ -44,6 +44,8 @@ struct backend {
     uint32_t turn;
     cu_pointer sweep; /* at least twice the L2 */
     size_t sweep_bytes;
+    cu_module sweep_code;     /* NULL: none yet, or the driver has no compiler for it */
+    cu_function sweep_kernel; /* reads `sweep`; NULL: it is overwritten instead */
     bool has_inputs;
     struct shape shape;
     uint64_t seed;
@@ -147,10 +149,15 @@ enum status cuda_read_output(struct backend *b, struct slot *s, void *dst, struc
 /* cuda_time.c */
 enum status cuda_make_timers(struct backend *b, struct err *err);
 void cuda_free_timers(struct backend *b);
-size_t cuda_sweep_bytes(const struct backend *b); /* that a flush writes */
-void cuda_flush(struct backend *b);
-void cuda_flush_now(struct backend *b); /* queues it */
 enum status cuda_sample(struct backend *b, struct slot *s, int repeat, double *seconds,
                         double *clock_mhz, struct err *err);
+
+/* cuda_flush.c */
+size_t cuda_sweep_bytes(const struct backend *b); /* that a flush reads */
+/* Takes note: whoever takes the next sample flushes, in the process and stream of its work. */
+void cuda_flush(struct backend *b);
+/* Queues it into stream 0. Without memory for it the caches stay as they are. */
+void cuda_flush_now(struct backend *b);
+void cuda_free_sweep(struct backend *b);
 
 #endif

@@ -7,7 +7,7 @@
  *          kernel does the same but takes an SM.)
  *   graph  many short runs are recorded once and replayed with one call, so that the GPU finds the
  *          next run ready. Used for hot samples of several runs.
- *   flush  a cold sample is one run behind a write of twice the L2, in the same stream.
+ *   flush  a cold sample is one run behind a read of twice the L2, in the same stream (cuda_flush.c).
  * The clock is read after the work, outside the events.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
@@ -62,7 +62,7 @@ enum status cuda_make_timers(struct backend *b, struct err *err)
 
 void cuda_free_timers(struct backend *b)
 {
-    cuda_release(b, &b->sweep);
+    cuda_free_sweep(b);
     if (b->spent)
         return;
     const cu_event events[] = {b->begin, b->end, b->fork};
@@ -77,31 +77,6 @@ void cuda_free_timers(struct backend *b)
     }
     if (b->gate)
         (void)b->api.host_free(b->gate);
-}
-
-/* ---- flush ---- */
-
-size_t cuda_sweep_bytes(const struct backend *b)
-{
-    const size_t least = 64 << 20, twice = 2 * (size_t)b->model.l2_bytes;
-    return twice > least ? twice : least;
-}
-
-/* Takes note: whoever takes the next sample flushes, in the process and stream of its work. */
-void cuda_flush(struct backend *b)
-{
-    b->flush_asked = true;
-}
-
-/* Without memory for it the caches stay as they are. */
-void cuda_flush_now(struct backend *b)
-{
-    if (!b->sweep) {
-        b->sweep_bytes = cuda_sweep_bytes(b);
-        if (cuda_alloc(b, "the flush", b->sweep_bytes, &b->sweep, NULL) != ST_OK)
-            return;
-    }
-    (void)b->api.fill32(b->sweep, 0, b->sweep_bytes / 4, b->streams[0]);
 }
 
 /* ---- work ---- */

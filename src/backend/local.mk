@@ -1,7 +1,7 @@
 # backend: who runs a kernel
 libattnscope_a_SOURCES += %D%/backend.h %D%/backend.c %D%/names.c
 libattnscope_a_SOURCES += %D%/cuda.h %D%/cuda.c %D%/cuda_state.h %D%/cuda_device.c
-libattnscope_a_SOURCES += %D%/cuda_inputs.c %D%/cuda_module.c %D%/cuda_launch.c %D%/cuda_time.c
+libattnscope_a_SOURCES += %D%/cuda_inputs.c %D%/cuda_module.c %D%/cuda_launch.c %D%/cuda_time.c %D%/cuda_flush.c
 libattnscope_a_SOURCES += %D%/cuda_abi.h %D%/cuda_api.h %D%/cuda_api.c %D%/nvml.h %D%/nvml.c
 libattnscope_a_SOURCES += %D%/compile.h %D%/compile_wire.h %D%/compile.c %D%/compile_confine.c %D%/nvrtc.c
 libattnscope_a_SOURCES += %D%/cubin_cache.h %D%/cubin_cache.c

@@ -24,7 +24,7 @@ struct python_problem {
     struct shape shape;
     int device;         /* of CUDA; -1: the CPU */
     int threads;        /* CPU */
-    size_t sweep_bytes; /* that a cold sample on a GPU rewrites */
+    size_t sweep_bytes; /* that a cold sample on a GPU reads first */
     /* Copies Q, K, V to where the children see them. */
     enum status (*copy)(void *ctx, void *q, void *k, void *v, struct err *err);
     void *ctx;

@@ -33,7 +33,7 @@ static struct {
     struct fake_launch launches[LAUNCHES_MAX];
     int nlaunches;
     void *live[LIVE_MAX];
-    int nlive, optin, gates;
+    int nlive, optin, gates, sweeps;
     double clock_us;
     const volatile uint32_t *gate;
     uint32_t gate_value;
@@ -79,6 +79,7 @@ EXPORT const struct fake_launch *fake_launch_at(int i);
 EXPORT int fake_live(void);
 EXPORT int fake_optin(void);
 EXPORT int fake_gates(void);
+EXPORT int fake_sweeps(void);
 EXPORT int fake_reset(void);
 
 const struct fake_launch *fake_launch_at(int i)
@@ -99,6 +100,11 @@ int fake_optin(void)
 int fake_gates(void)
 {
     return fake.gates;
+}
+
+int fake_sweeps(void)
+{
+    return fake.sweeps;
 }
 
 int fake_reset(void)
@@ -350,8 +356,11 @@ CU(cuModuleLoadData, cu_module *m, const void *image)
         snprintf(kernel, sizeof kernel, "%.*s", (int)strcspn(name + 5, ".\n"), name + 5);
     fake_at_kernel(kernel);
     ENTER("cuModuleLoadData");
-    if (memcmp(image, image_mark, strlen(image_mark)) != 0)
+    const bool ptx = strncmp(image, ".version", 8) == 0; /* the flush's, which has one function */
+    if (!ptx && memcmp(image, image_mark, strlen(image_mark)) != 0)
         return CU_INVALID_IMAGE;
+    if (ptx && fake_number("ptx", 1) == 0)
+        return CU_INVALID_IMAGE; /* a driver without its compiler */
     const char *dtype = strstr(image, "-DATTN_DTYPE=");
     *m = calloc(1, sizeof **m);
     snprintf((*m)->kernel, sizeof(*m)->kernel, "%s", kernel);
@@ -542,8 +551,22 @@ static void stamp(const struct AttnArgs *a, const struct fake_launch *l, int fir
     }
 }
 
+/* The flush: a kernel of the backend and not of the run. */
+static cu_result launch_sweep(void **params)
+{
+    const uint64_t bytes = *(uint64_t *)params[1] * 16;
+    const char *p = host(*(cu_pointer *)params[0]);
+    fake.sweeps++;
+    for (uint64_t i = 0; i < bytes && i < FILL_MAX; i += 4096)
+        if (p[i])
+            return CU_LAUNCH_OUT_OF_RESOURCES; /* the real one would store */
+    return CU_SUCCESS;
+}
+
 static cu_result launch(const struct fake_launch *l, cu_function f, void **params)
 {
+    if (strcmp(f->name, "attnscope_sweep") == 0)
+        return launch_sweep(params);
     if (fake.nlaunches == LAUNCHES_MAX)
         return CU_LAUNCH_OUT_OF_RESOURCES;
     struct fake_launch *kept = &fake.launches[fake.nlaunches++];

@@ -18,6 +18,7 @@
  *   name=ABC                 of the device
  *   nvrtc=6                  the compiler refuses everything
  *   stamps=0                 a traced build leaves no stamps
+ *   ptx=0                    the driver cannot compile PTX
  *   us=50                    virtual microseconds that every launch takes
  *   mhz=1980 throttle=3      the SM clock; each third look finds half of it
  *   wrong=1                  launches write garbage; wrong=2: nothing; wrong=3: behind the output
@@ -40,7 +41,7 @@ typedef int fake_calls_fn(const char *entry);            /* calls of an entry po
 typedef const struct fake_launch *fake_launch_fn(int i); /* i-th launch; NULL behind the last */
 typedef int fake_number_fn(void);                        /* see the names below */
 /* fake_calls, fake_launch_at, fake_live (allocations not freed), fake_optin (bytes last asked
- * for), fake_gates (waits for the host that were opened), fake_reset (forgets all, reads $FAKECUDA
+ * for), fake_gates (waits for the host that were opened), fake_sweeps (flushes that read), fake_reset (forgets all, reads $FAKECUDA
  * again) */
 
 #endif

@@ -473,9 +473,31 @@ static void sample_like(const char *fake, int streams, int repeat, enum launch_k
     const bool old = strcmp(fake, "fakecuda.so") != 0;
     CU_ASSERT(old ? isnan(mhz) : mhz == 1980);
     CU_ASSERT_EQUAL(fake_number("fake_gates"), old ? 0 : 1);
+    CU_ASSERT_EQUAL(fake_number("fake_sweeps"), 1);
     rig_close(&r);
     CU_ASSERT_EQUAL(fake_number("fake_live"), 0);
     setenv("ATTNSCOPE_STRICT", "1", 1);
+}
+
+/* Without a compiler in the driver the caches are overwritten, which needs none. */
+static void flushes_without_ptx(void)
+{
+    struct rig r;
+    struct err err;
+    struct slot *s;
+    double seconds, mhz;
+    CU_ASSERT_EQUAL_FATAL(rig_open(&r, "fakecuda.so", "ptx=0", "S=16", 1, &err), ST_OK);
+    CU_ASSERT_EQUAL_FATAL(rig_load(&r, "fa2", NULL, NULL, &s, &err), ST_OK);
+    CU_ASSERT_EQUAL(backend_cuda.run(r.b, s, &err), ST_OK);
+    const int before = calls("cuMemsetD32Async");
+    for (int i = 0; i < 2; i++) {
+        backend_cuda.flush(r.b);
+        CU_ASSERT_EQUAL(backend_cuda.sample(r.b, s, 1, &seconds, &mhz, &err), ST_OK);
+    }
+    CU_ASSERT_EQUAL(calls("cuMemsetD32Async") - before, 3); /* one makes it zero */
+    CU_ASSERT_EQUAL(fake_number("fake_sweeps"), 0);
+    rig_close(&r);
+    CU_ASSERT_EQUAL(fake_number("fake_live"), 0);
 }
 
 static void samples_one_run(void)
@@ -805,6 +827,7 @@ static const struct tap_test tests[] = {
     {"a disagreement is an error when strict", disagreement_is_an_error_when_strict},
     {"registers are those of the code that runs", registers_are_those_of_the_code},
     {"one run, launched plainly behind the gate", samples_one_run},
+    {"a flush without a compiler in the driver", flushes_without_ptx},
     {"stream or graph, as asked", samples_as_asked},
     {"many runs, replayed as a graph", samples_many_runs_as_a_graph},
     {"concurrent runs", samples_side_by_side},
