@@ -138,7 +138,8 @@ __device__ inline void softmax_rows(const AttnArgs &a, const accum *Ss, elem *Ps
             sum += p;
             Ps[r * BC + j] = to_elem(p);
         }
-        sum = warp_sum<lanes>(sum); // also: all lanes have read ms[r]
+        sum = warp_sum<lanes>(sum);
+        __syncwarp(); // all lanes have read ms[r]: a shuffle orders no memory
         if (part == 0) {
             ms[r] = m_new;
             ls[r] = ls[r] * correction + sum;

@@ -162,7 +162,8 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS) row_tile(const __grid
                 sum += p;
                 Ss[i * BC + j] = p;
             }
-            sum = warp_sum(sum); // also: all lanes have read ms
+            sum = warp_sum(sum);
+            __syncwarp(); // all lanes have read ms
             if (lane == 0) {
                 ms[i] = m_new;
                 ls[i] = ls[i] * correction + sum;

@@ -31,8 +31,9 @@ struct profiler {
     bool cold;
     struct cupti api;
     bool refused;        /* the machine does not permit it: nothing else is worth trying */
-    struct image config; /* what to count in which replay */
-    struct image data;   /* what was counted */
+    struct image available; /* counters that the machine leaves us; the host object keeps a pointer */
+    struct image config;    /* what to count in which replay */
+    struct image data;      /* what was counted */
     cupti_host host;
     cupti_range range;
     const char *names[COUNTERS_MAX]; /* by index into the table; NULL: this chip has none */
@@ -67,8 +68,9 @@ static void image_make(struct image *i, size_t size)
 /* ---- the host's side: what this chip can count ---- */
 
 /* What the machine leaves us of the chip's counters; without it the library takes all. */
-static enum status read_availability(struct profiler *p, struct image *out, struct err *err)
+static enum status read_availability(struct profiler *p, struct err *err)
 {
+    struct image *out = &p->available;
     struct cupti_availability a = {.size = CUPTI_SIZE(struct cupti_availability, image),
                                    .context = p->b->context};
     if (!p->api.availability)
@@ -89,21 +91,19 @@ static enum status open_host(struct profiler *p, struct err *err)
     struct cupti_initialize init = {.size = CUPTI_SIZE(struct cupti_initialize, priv)};
     struct cupti_chip chip = {.size = CUPTI_SIZE(struct cupti_chip, name),
                               .device = (size_t)p->b->device};
-    struct image available = {0};
     enum status st = CALL(p, initialize, &init, err);
     if (st == ST_OK)
         st = CALL(p, chip, &chip, err);
     if (st == ST_OK)
-        st = read_availability(p, &available, err);
+        st = read_availability(p, err);
     if (st == ST_OK) {
         struct cupti_host_initialize h = {.size = CUPTI_SIZE(struct cupti_host_initialize, host),
                                           .type = CUPTI_TYPE_RANGE,
                                           .chip = chip.name,
-                                          .availability = available.bytes};
+                                          .availability = p->available.bytes};
         st = CALL(p, host_open, &h, err);
         p->host = st == ST_OK ? h.host : NULL;
     }
-    image_free(&available);
     return st;
 }
 
@@ -384,6 +384,7 @@ enum status cuda_profile(struct backend *b, struct slot *s, bool cold, json_t *o
                                     .host = p->host};
         (void)p->api.host_close(&h);
     }
+    image_free(&p->available);
     image_free(&p->config);
     image_free(&p->data);
     free(p);

@@ -356,7 +356,7 @@ CU(cuModuleLoadData, cu_module *m, const void *image)
         snprintf(kernel, sizeof kernel, "%.*s", (int)strcspn(name + 5, ".\n"), name + 5);
     fake_at_kernel(kernel);
     ENTER("cuModuleLoadData");
-    const bool ptx = strncmp(image, ".version", 8) == 0; /* the flush's, which has one function */
+    const int ptx = strncmp(image, ".version", 8) == 0; /* the flush's, which has one function */
     if (!ptx && memcmp(image, image_mark, strlen(image_mark)) != 0)
         return CU_INVALID_IMAGE;
     if (ptx && fake_number("ptx", 1) == 0)

@@ -13,7 +13,7 @@
  *   dropped=1         it lost one
  *
  * It is strict: what real CUPTI would not survive (a size of 0, a wrong handle, figures before they
- * were counted) gives code 1.
+ * were counted, an image of availability that was freed while the host object lives) gives code 1.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <dlfcn.h>
@@ -35,6 +35,7 @@ enum { IMAGE = 64, ADDED_MAX = 100 };
 
 static struct {
     int host, range; /* handles, and how many are open */
+    const uint8_t *availability; /* the caller's, which the real one goes on reading */
     int added;
     char names[ADDED_MAX][80];
     int replay, configured, started, passes, decoded;
@@ -117,6 +118,7 @@ CUPTI(cuptiProfilerHostInitialize, struct cupti_host_initialize *p)
     if (p->type != 0 || strcmp(p->chip, "GH100") || (p->availability && p->availability[0] != 7))
         return 1;
     fake.host++;
+    fake.availability = p->availability;
     fake.added = 0;
     p->host = (cupti_host)&fake.host;
     return 0;
@@ -129,6 +131,14 @@ CUPTI(cuptiProfilerHostDeinitialize, struct cupti_host_only *p)
     return 0;
 }
 
+static int availability_lives(void)
+{
+    for (int i = 0; fake.availability && i < IMAGE; i++)
+        if (fake.availability[i] != 7)
+            return 0;
+    return 1;
+}
+
 static int lacks(const char *name)
 {
     const char *what = fake_text("lacks", "");
@@ -138,6 +148,8 @@ static int lacks(const char *name)
 CUPTI(cuptiProfilerHostGetMetricProperties, struct cupti_metric *p)
 {
     ENTER("cuptiProfilerHostGetMetricProperties", p);
+    if (!availability_lives())
+        return 1;
     return p->host != (cupti_host)&fake.host ? 1 : lacks(p->metric) ? 17 : 0;
 }
 
