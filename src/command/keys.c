@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/mem.h"
 #include "base/number.h"
@@ -202,6 +203,16 @@ static bool listed_before(const struct key_list *l, size_t i, const char *name)
     return false;
 }
 
+/* "s" is meant as S before it is meant as a beginning of seed. */
+static const char *in_other_case(const struct key_list *l, const char *word)
+{
+    struct key_info k;
+    for (size_t i = 0; key_at(l, i, &k); i++)
+        if (!strcasecmp(k.name, word))
+            return k.name;
+    return NULL;
+}
+
 enum status key_resolve(const struct key_list *l, const char *word, const char **full,
                         struct err *err)
 {
@@ -221,7 +232,11 @@ enum status key_resolve(const struct key_list *l, const char *word, const char *
         str_addf(&names, "%s%s", found++ ? ", " : "", k.name);
     }
     enum status st = ST_OK;
-    if (found > 1) {
+    const char *other = *full && !strcmp(*full, word) ? NULL : in_other_case(l, word);
+    if (other) {
+        *full = NULL;
+        st = err_set(err, ST_USAGE, "there is no key \"%s\"; did you mean \"%s\"?", word, other);
+    } else if (found > 1) {
         *full = NULL;
         st = err_set(err, ST_USAGE, "\"%s\" may be any of %s", word, str_text(&names));
     }

@@ -46,6 +46,9 @@ bad 'causal and causal=no contradict' run naive causal causal=no
 bad 'H200' plan naive gpu=H20
 bad 'nope\.npy' run naive input=nope.npy,k.npy,v.npy
 bad 'did you mean "Sq"|did you mean "S"' plan naive Sx=4
+bad 'did you mean "S"' run naive s=64
+bad 'did you mean "D"' plan naive d=64
+bad 'did you mean "B"' run naive b=2
 bad 'no-such-file' run naive shapes=no-such-file
 bad 'no-such-file' -f no-such-file
 bad 'cpu' run naive backend=gpu

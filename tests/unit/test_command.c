@@ -127,7 +127,8 @@ static void test_errors_point(void)
     refused("zprobe > ", "needs a file name", ">");
     refused("zprobe | ; show", "needs a shell command", "|");
     refused("zprobe > f | cat", "not to both", "|");
-    refused("plan naive d=3", "dtype, device", "d");
+    refused("run naive la=3", "layout, launch", "la");
+    refused("plan naive d=3", "did you mean \"D\"", "d");
     refused("@", "needs one file", NULL);
     refused("!", "needs a shell command", NULL);
     refused("show $1.median_us +", "", "$1.median_us +");
