@@ -70,8 +70,8 @@ is "info is doctor" says "$out" 'NVIDIA driver'
 is "with versions" says "$out" '^attnscope +ok +[0-9]+\.'
 run set dt=f16 ba=cpu
 is "keys may be shortened" [ "$rc" -eq 0 ]
-run set d=3
-is "while they are unique" says "$err" 'may be any of dtype, device'
+run set la=3
+is "while they are unique" says "$err" 'may be any of layout, launch'
 run_input 'show S; log --csv'
 is "the log has what was run" says "$out" '^1,0,.*,show S$'
 
