@@ -68,7 +68,13 @@ HALF = ("f16", "bf16")
 VARIANTS["fa_scalar"] = [({"THREADS": 64}, F16_F32, (64,)), ({"BR": 16, "BC": 24}, F16_F32, (64, 59))]
 VARIANTS["wmma_serial"] = [
     ({"PAD": 8}, HALF, (64, 59)), ({"PAD": 0}, HALF, (64,)), ({"SHAPE": 2}, HALF, (64, 59)),
-    ({"SHAPE": 1, "WARPS": 2}, HALF, (64, 59)), ({"BR": 128, "BC": 64, "WARPS": 8}, HALF, (64,))]
+    ({"SHAPE": 1, "WARPS": 2}, HALF, (64, 59)), ({"BR": 128, "BC": 64, "WARPS": 8}, HALF, (64,)),
+    ({"STAGES": 2}, HALF, (64, 59, 128)), ({"STAGES": 2, "PAD": 8}, HALF, (64, 128)),
+    ({"DSPLIT": 2}, HALF, (64, 48, 128)), ({"DSPLIT": 4}, HALF, (64, 40)), ({"DSPLIT": 4, "BC": 64}, HALF, (64, 128)),
+    ({"DSPLIT": 2, "QK": 1}, HALF, (64, 48, 128)), ({"DSPLIT": 4, "QK": 1}, HALF, (64, 8)),
+    ({"STAGES": 2, "DSPLIT": 2, "PAD": 8}, HALF, (64, 59, 128)), ({"STAGES": 2, "DSPLIT": 4, "QK": 1}, HALF, (64, 48)),
+    ({"SHAPE": 2, "WARPS": 8, "STAGES": 2, "DSPLIT": 2}, HALF, (64, 96)),
+    ({"SHAPE": 1, "WARPS": 2, "STAGES": 2, "DSPLIT": 4}, HALF, (64, 48))]
 # Not ACC=f16: sums in 16 bits are outside the rule, which is what that parameter is there to show.
 FUSED = [({"STAGES": 1}, HALF, (64, 128)), ({"MINBLOCKS": 1}, ("f16",), (64,)),
          ({"BR": 16, "BC": 48}, HALF, (64, 72))]
