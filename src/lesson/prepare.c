@@ -67,12 +67,16 @@ static void prepare_command(struct prepare *p, const struct lesson *l, int step,
     const enum status st = p->list || shown ? ST_OK : run_line(p->session, line, got, &err);
     const char *why = st && *err.text ? err.text : complaint(got);
     const bool ok = !st && !why;
-    why = shown ? "no GPU here: a recording that travels with the program is shown" : why;
+    char *instead = xasprintf("no GPU here: %s, step %d, shows a recording of the program's",
+                              l->name, step + 1);
+    why = shown ? instead : why;
     json_array_append_new(
-        p->rows, json_pack("{s:s, s:i, s:s, s:o, s:o, s:o}", "lesson", l->name, "step", step + 1,
-                           "command", line, "ready", p->list ? json_null() : json_boolean(ok),
-                           "seconds", p->list ? json_null() : json_real(seconds_now() - start),
-                           "reason", why ? json_string(why) : json_null()));
+        p->rows,
+        json_pack("{s:s, s:i, s:s, s:o, s:o, s:o}", "lesson", l->name, "step", step + 1, "command",
+                  line, "ready", p->list ? json_null() : json_boolean(ok), "seconds",
+                  p->list ? json_null() : json_real(round((seconds_now() - start) * 1e3) / 1e3),
+                  "reason", why ? json_string(why) : json_null()));
+    free(instead);
     p->failed += !ok && !p->list;
     p->status = st;
     json_decref(got);

@@ -113,6 +113,11 @@ static const struct column columns[] = {
 };
 // clang-format on
 
+static const char how[] =
+    "\nBefore:  lesson prepare, where it will be shown\n"
+    "A part:  lesson NAME step=N; Enter goes on, q leaves (full screen: the same behind a colon)\n"
+    "Beside:  notes --follow, on a second terminal\n";
+
 enum status lesson_route(struct session *s, struct cmd_call *c, struct err *err)
 {
     const char *start = call_key(c, "start");
@@ -120,6 +125,7 @@ enum status lesson_route(struct session *s, struct cmd_call *c, struct err *err)
     struct route r;
     enum status st = ST_OK;
     action_formats(c);
+    const bool plain = !call_option(c, "json") && !call_option(c, "csv") && !call_option(c, "md");
     if (at < 0)
         st = err_set(err, ST_USAGE, "start=%s is no time of day such as 10:15", start);
     if (!st && c->nwords != 1)
@@ -134,6 +140,8 @@ enum status lesson_route(struct session *s, struct cmd_call *c, struct err *err)
     for (size_t i = 0; i < r.nparts; at += r.parts[i++].minutes)
         json_array_append_new(rows, part_row(&r.parts[i], at));
     st = call_rows(s, c, rows, columns, NULL);
+    if (!st && plain)
+        str_add(c->out, how);
     json_decref(rows);
     route_clear(&r);
     return st;
