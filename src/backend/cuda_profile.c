@@ -30,10 +30,11 @@ struct profiler {
     struct slot *slot;
     bool cold;
     struct cupti api;
-    bool refused;        /* the machine does not permit it: nothing else is worth trying */
-    struct image available; /* counters that the machine leaves us; the host object keeps a pointer */
-    struct image config;    /* what to count in which replay */
-    struct image data;      /* what was counted */
+    bool refused; /* the machine does not permit it: nothing else is worth trying */
+    struct image
+        available;       /* counters that the machine leaves us; the host object keeps a pointer */
+    struct image config; /* what to count in which replay */
+    struct image data;   /* what was counted */
     cupti_host host;
     cupti_range range;
     const char *names[COUNTERS_MAX]; /* by index into the table; NULL: this chip has none */

@@ -34,7 +34,7 @@
 enum { IMAGE = 64, ADDED_MAX = 100 };
 
 static struct {
-    int host, range; /* handles, and how many are open */
+    int host, range;             /* handles, and how many are open */
     const uint8_t *availability; /* the caller's, which the real one goes on reading */
     int added;
     char names[ADDED_MAX][80];
