@@ -1,8 +1,8 @@
 /* prepare.c - lesson prepare: runs beforehand what a demonstration will run, so that kernels are
  * compiled and figures recorded when the room is full.
  *
- * What is measured goes into the recording "prepared" among the user's own, which lessons show where
- * nothing can be measured: a GPU that is taken away, a network that fails.
+ * What is measured goes into the recording "prepared" among the user's own, which `open prepared`
+ * shows where nothing can be measured: a GPU that is taken away, a network that fails.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <math.h>
