@@ -282,6 +282,15 @@ static enum status run_lines(struct session *s, const struct arguments *a)
     return st;
 }
 
+/* "attnscope set S=4k" is over before anything could follow it. */
+static bool needs_more_to_come(const char *word)
+{
+    static const char *const verbs[] = {"set", "reset", "alias", "unalias", NULL};
+    const struct cmd_entry *e = NULL;
+    struct err none = ERR_INIT;
+    return command_find(word, &e, &none) == ST_OK && one_of(e->name, verbs);
+}
+
 static enum status run_words(struct session *s, int argc, char *const *argv)
 {
     struct str out = {0};
@@ -294,6 +303,9 @@ static enum status run_words(struct session *s, int argc, char *const *argv)
         str_addf(&line, "%s%s", i ? " " : "", argv[i]);
     const bool as_typed = !strpbrk(str_text(&line), "\"'\\;|>#");
     front_report(s, st, &err, as_typed ? str_text(&line) : NULL, NULL);
+    if (!st && argc > 1 && needs_more_to_come(argv[0]))
+        s->front.note(s->front.ctx, "this lasts as long as the session, which ends here; a line in "
+                                    "<config>/attnscope/config (usually ~/.config) stays");
     str_free(&line);
     str_free(&out);
     return st;

@@ -70,6 +70,9 @@ is "info is doctor" says "$out" 'NVIDIA driver'
 is "with versions" says "$out" '^attnscope +ok +[0-9]+\.'
 run set dt=f16 ba=cpu
 is "keys may be shortened" [ "$rc" -eq 0 ]
+is "a session of one set is told that it ends" says "$err" 'lasts as long as the session'
+run -c 'set dt=f16; show dtype'
+is "one with more to come is not" silent "$err"
 run set la=3
 is "while they are unique" says "$err" 'may be any of layout, launch'
 run_input 'show S; log --csv'
