@@ -53,7 +53,7 @@ libattnscope_a_SOURCES += \
 	%D%/recorded.c \
 	%D%/profile.c \
 	%D%/profile.h \
-	%D%/request.c \
+	%D%/request.c %D%/request_text.c \
 	%D%/roof.c \
 	%D%/roof.h \
 	%D%/rowref.c \

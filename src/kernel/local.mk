@@ -14,7 +14,7 @@ libattnscope_a_SOURCES += \
 	%D%/desc_parser.h \
 	%D%/desc_smem.c \
 	%D%/desc_text.c \
-	%D%/descriptor.c \
+	%D%/descriptor.c %D%/desc_hash.c \
 	%D%/descriptor.h \
 	%D%/lex.c \
 	%D%/lex.h \
