@@ -113,7 +113,20 @@ enum status session_set_param(struct session *s, const char *kernel, const char 
 /* Forgets settings; NULL matches all. True if there was one. */
 bool session_drop_param(struct session *s, const char *kernel, const char *name);
 
-/* ---- request.c ---- */
+/* ---- cmd_kernel.c ---- */
+
+/* The user's kernels as rows; `only`: this one alone, or NULL. */
+enum status kernel_print_own(struct session *s, struct cmd_call *c, const struct kernel *only);
+
+/* ---- kernel_add.c ---- */
+
+enum status kernel_add(struct session *s, struct cmd_call *c, struct err *err);
+/* The path of NAME.ending in the user's folder of kernels; NULL: there is none. The caller frees it. */
+char *kernel_file(const char *name, const char *ending);
+/* ST_FAIL: "cannot link PATH: " and errno's reason. */
+enum status kernel_cannot(const char *what, const char *path, struct err *err);
+
+/* ---- request.c, request_text.c ---- */
 
 /* Kernels are words first .. first+count-1, each split at commas; "all" means every one that runs
  * on the backend. Pairs in the call that are lists or ranges are left alone when `axes`. */

@@ -10,7 +10,7 @@ libattnscope_a_SOURCES += \
 	%D%/edit.h \
 	%D%/edit_copy.c \
 	%D%/edit_show.c \
-	%D%/cmd_kernel.c \
+	%D%/cmd_kernel.c %D%/kernel_add.c \
 	%D%/editor.c \
 	%D%/cmd_explain.c \
 	%D%/cmd_export.c \
@@ -34,7 +34,7 @@ libattnscope_a_SOURCES += \
 	%D%/command.c \
 	%D%/compare_rec.c \
 	%D%/command.h \
-	%D%/complete.c \
+	%D%/complete.c %D%/complete_words.c %D%/complete.h \
 	%D%/config.c \
 	%D%/glossary.c \
 	%D%/gpu.c \

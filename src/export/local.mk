@@ -15,8 +15,9 @@ libattnscope_a_SOURCES += \
 	%D%/items.c \
 	%D%/md.c \
 	%D%/model.c %D%/model.h \
-	%D%/report.c %D%/report.h \
+	%D%/report.c %D%/report_section.c %D%/report.h \
 	%D%/rowpath.c %D%/rows.c %D%/rows.h \
 	%D%/scale.c %D%/scale.h \
 	%D%/table.c %D%/table.h \
+	%D%/tally.c %D%/tally.h \
 	%D%/text.c

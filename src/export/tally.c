@@ -1,0 +1,60 @@
+/* tally.c - counting the rows of a page: by origin and check, and the names that stand in them.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "export/tally.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "export/html.h"
+#include "export/model.h"
+
+static void names_add(struct names *s, const char *text)
+{
+    if (!text || !*text)
+        return;
+    for (size_t i = 0; i < s->n; i++)
+        if (!strcmp(s->v[i], text))
+            return;
+    if (s->n < NAMES_MAX)
+        s->v[s->n++] = text;
+    else
+        s->more++;
+}
+
+const char *const origin_names[5] = {"live", "recorded", "sim", "model", "-"};
+
+static void count_row(struct tally *t, const json_t *row)
+{
+    const char *check = row_string(row, "check"), *device = row_string(row, "device");
+    const double clock = row_number(row, "sm_clock_mhz"), seed = row_number(row, "seed");
+    for (int i = 0; i < 5; i++)
+        t->origins[i] += !strcmp(origin_names[i], row_origin(row));
+    t->rows++;
+    t->measured += row_number(row, "median_us") > 0;
+    t->pass += check && !strcmp(check, "pass");
+    t->fail += check && !strcmp(check, "fail");
+    names_add(&t->kernels, row_string(row, "kernel"));
+    if (strcmp(row_origin(row), "model") != 0)
+        names_add(&t->devices, device);
+    else
+        names_add(&t->models, row_string(row, "gpu"));
+    names_add(&t->drivers, row_string(row, "driver"));
+    names_add(&t->cudas, row_string(row, "cuda"));
+    t->clock_lo = fmin(t->clock_lo, clock);
+    t->clock_hi = fmax(t->clock_hi, clock);
+    t->seeds = t->seeds || (!isnan(seed) && !isnan(t->seed) && seed != t->seed);
+    t->seed = isnan(t->seed) ? seed : t->seed;
+}
+
+void tally_table(struct tally *t, const json_t *table)
+{
+    const json_t *rows = json_object_get(table, "rows");
+    for (size_t i = 0; i < json_array_size(rows); i++)
+        count_row(t, json_array_get(rows, i));
+}
+
+struct tally tally_new(void)
+{
+    return (struct tally){.clock_lo = NAN, .clock_hi = NAN, .seed = NAN};
+}

@@ -1,0 +1,33 @@
+/* tally.h - how many rows a page has of each kind, and which names stand in them.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef ATTNSCOPE_EXPORT_TALLY_H
+#define ATTNSCOPE_EXPORT_TALLY_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { NAMES_MAX = 8 };
+
+/* A few different texts, in the order met. */
+struct names {
+    const char *v[NAMES_MAX];
+    size_t n, more;
+};
+
+/* All texts are borrowed from the rows. */
+struct tally {
+    size_t rows, measured, pass, fail, origins[5]; /* live recorded sim model - */
+    struct names kernels, devices, models, drivers, cudas, dates;
+    double clock_lo, clock_hi, seed;
+    bool seeds;
+    const json_t *fastest;
+};
+extern const char *const origin_names[5];
+
+struct tally tally_new(void);
+/* Counts the rows of one table in. */
+void tally_table(struct tally *t, const json_t *table);
+
+#endif
