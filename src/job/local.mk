@@ -5,6 +5,7 @@ libattnscope_a_SOURCES += \
 	%D%/proc.c %D%/proc.h \
 	%D%/request.c %D%/request.h \
 	%D%/serve.h \
+	%D%/serve_check.c \
 	%D%/serve_code.c \
 	%D%/serve_extra.c \
 	%D%/serve_judge.c \

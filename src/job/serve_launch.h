@@ -45,6 +45,9 @@ void launch_send_rows(struct launch *l, bool ready);
 /* Array of the rows as they stand. */
 json_t *launch_rows(const struct launch *l);
 
+/* Kernel and parameters of a row, before anything has run. */
+void launch_describe_params(const struct launch *l, const struct kernel_desc *d,
+                            const struct param_values *v, struct run_row *row);
 /* Takes over what the backend says about a row: driver, kind of launch, warnings. */
 void launch_describe(struct launch *l, struct entry *e);
 
@@ -55,6 +58,9 @@ void launch_blame(struct launch *l, const struct entry *e, enum status st);
 /* "BR=32 MAP=duplicate" over the defaults. */
 enum status launch_params(const struct kernel_desc *d, const char *text, struct param_values *v,
                           struct err *err);
+
+/* Loads entry i, runs it once and sends its output. */
+enum status launch_check(struct launch *l, int i, struct err *err);
 
 /* Opens the request's backend, unless it is open. */
 enum status launch_need_backend(struct launch *l, struct err *err);
