@@ -34,5 +34,5 @@ libattnscope_ui_a_SOURCES += \
   %D%/textview.h %D%/textview.c \
   %D%/theme.h %D%/theme.c \
   %D%/timeline.h %D%/timeline_state.h %D%/timeline.c %D%/timeline_draw.c \
-  %D%/tty.h %D%/tty.c \
+  %D%/tty.h %D%/tty.c %D%/tty_paint.c %D%/tty_state.h \
   %D%/tui.h %D%/tui.c %D%/tui_keys.c

@@ -1,13 +1,12 @@
-/* tty.c - see tty.h; the only file that talks to curses.
+/* tty.c - see tty.h; with tty_paint.c the only one that talks to curses.
  *
  * curses writes each frame into memory: while it paints, the descriptor it knows leads to a memory
  * file. What it wrote goes to the outlet, which never waits for the terminal. (curses itself would:
  * it tries again for ever when the terminal takes nothing.)
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#include "tui/tty.h"
+#include "tui/tty_state.h"
 
-#include <curses.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -23,30 +22,12 @@
 #include "base/mem.h"
 #include "tui/entry.h"
 #include "tui/keys.h"
-#include "tui/outlet.h"
 #include "tui/signals.h"
 
 enum {
     CODE_ANSWER = KEY_MAX + 1, /* the terminal's answer, as a key of curses */
     LEAVE_MS = 250,            /* how long leaving waits for a slow terminal */
     LEAVE_REMOTE_MS = 1500,
-};
-
-struct tty {
-    SCREEN *screen;
-    FILE *file; /* what curses writes to; its descriptor is a copy of the terminal's */
-    int memory; /* where it leads while curses paints; -1: there is none */
-    struct outlet out;
-    bool mouse, remote;
-    struct tty_mouse at;
-    const struct theme *theme;
-    bool color;
-    int w, h;
-    struct canvas *shown; /* what the terminal has; NULL: unknown */
-    cchar_t *line;        /* scratch for one row */
-    cchar_t blank[ROLE_COUNT];
-    attr_t attrs[ROLE_COUNT];
-    short pairs[ROLE_COUNT];
 };
 
 /* ---- leaving ---- */
@@ -87,13 +68,13 @@ static void arm_restore(const struct tty *t)
 
 /* ---- what curses writes ---- */
 
-static void begin_capture(struct tty *t)
+void tty_begin_capture(struct tty *t)
 {
     if (t->memory >= 0)
         dup3(t->memory, fileno(t->file), O_CLOEXEC);
 }
 
-static void end_capture(struct tty *t)
+void tty_end_capture(struct tty *t)
 {
     char buf[4096];
     if (t->memory < 0)
@@ -112,52 +93,11 @@ static void end_capture(struct tty *t)
     dup3(STDOUT_FILENO, fileno(t->file), O_CLOEXEC);
 }
 
-static int64_t now_ms(void)
+int64_t tty_now_ms(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
-/* ---- colours ---- */
-
-static void make_style(struct tty *t, int role)
-{
-    struct style s = t->theme->roles[role];
-    attr_t a = 0;
-    if (s.attrs & STYLE_BOLD)
-        a |= A_BOLD;
-    if (s.attrs & STYLE_DIM)
-        a |= A_DIM;
-    if (s.attrs & STYLE_REVERSE)
-        a |= A_REVERSE;
-    if (s.attrs & STYLE_UNDERLINE)
-        a |= A_UNDERLINE;
-    t->pairs[role] = 0;
-    if (t->color && s.fg >= 0) {
-        short fg = s.fg;
-        if (fg >= COLORS) {
-            fg &= 7;
-            a |= A_BOLD;
-        }
-        t->pairs[role] = (short)(role + 1);
-        init_pair(t->pairs[role], fg, -1);
-    }
-    t->attrs[role] = a;
-    setcchar(&t->blank[role], L" ", a, t->pairs[role], NULL);
-}
-
-void tty_set_theme(struct tty *t, const struct theme *theme)
-{
-    t->theme = theme;
-    for (int r = 0; r < ROLE_COUNT; r++)
-        make_style(t, r);
-    tty_redraw(t);
-}
-
-const struct theme *tty_theme(const struct tty *t)
-{
-    return t->theme;
 }
 
 void *tty_terminfo(void)
@@ -263,9 +203,9 @@ void tty_close(struct tty *t)
     drain(t);
     if (t->mouse)
         tty_set_mouse(t, false);
-    begin_capture(t);
+    tty_begin_capture(t);
     endwin(); /* cannot set the modes of a file, and so does not wait for the terminal */
-    end_capture(t);
+    tty_end_capture(t);
     drain(t);
     restore_modes();
     restore_disarm();
@@ -292,7 +232,7 @@ void tty_flush(struct tty *t)
 
 int tty_behind_ms(struct tty *t)
 {
-    return outlet_behind_ms(&t->out, now_ms());
+    return outlet_behind_ms(&t->out, tty_now_ms());
 }
 
 void tty_size(const struct tty *t, int *w, int *h)
@@ -310,9 +250,9 @@ bool tty_resized(struct tty *t)
         return false;
     t->w = ws.ws_col;
     t->h = ws.ws_row;
-    begin_capture(t);
+    tty_begin_capture(t);
     resizeterm(t->h, t->w);
-    end_capture(t);
+    tty_end_capture(t);
     arm_restore(t);
     tty_redraw(t);
     return true;
@@ -390,10 +330,10 @@ int tty_key(struct tty *t)
 
 void tty_set_mouse(struct tty *t, bool on)
 {
-    begin_capture(t);
+    tty_begin_capture(t);
     mouseinterval(0); /* a press is a press: no waiting for a double one */
     mousemask(on ? BUTTON1_PRESSED | BUTTON4_PRESSED | BUTTON5_PRESSED : 0, NULL);
-    end_capture(t);
+    tty_end_capture(t);
     t->mouse = on;
     arm_restore(t);
 }
@@ -406,68 +346,6 @@ bool tty_has_mouse(const struct tty *t)
 struct tty_mouse tty_mouse(const struct tty *t)
 {
     return t->at;
-}
-
-/* ---- painting ---- */
-
-static cchar_t make_cell(const struct tty *t, const struct canvas *c, int x, int y, int role)
-{
-    wchar_t text[2] = {(wchar_t)canvas_glyph(c, x, y), 0};
-    cchar_t cc;
-    if (text[0] < L' ' || (text[0] >= 127 && text[0] < 160))
-        text[0] = text[0] == 0 ? L' ' : L'?'; /* never a control byte, whoever forgot to clean it */
-    if (text[0] == L' ' || setcchar(&cc, text, t->attrs[role], t->pairs[role], NULL) == ERR)
-        return t->blank[role];
-    return cc;
-}
-
-static void paint_row(struct tty *t, const struct canvas *c, int y)
-{
-    int n = 0;
-    for (int x = 0; x < c->w; x++) {
-        const struct cell *cell = &c->cells[(size_t)y * (size_t)c->w + (size_t)x];
-        if (cell->ch != CELL_TAIL) /* curses puts the second half itself */
-            t->line[n++] = make_cell(t, c, x, y, cell->role);
-    }
-    mvadd_wchnstr(y, 0, t->line, n);
-}
-
-static void fit_shown(struct tty *t, const struct canvas *c)
-{
-    if (t->shown && t->shown->w == c->w && t->shown->h == c->h)
-        return;
-    canvas_free(t->shown);
-    t->shown = canvas_new(c->w, c->h, c->glyphs);
-    memset(t->shown->cells, 0xff, (size_t)c->w * (size_t)c->h * sizeof *c->cells);
-    t->line = xrealloc(t->line, ((size_t)c->w + 1) * sizeof *t->line);
-}
-
-void tty_paint(struct tty *t, const struct canvas *c, int x, int y)
-{
-    fit_shown(t, c);
-    size_t row = (size_t)c->w * sizeof *c->cells;
-    for (int i = 0; i < c->h && i < t->h; i++) {
-        size_t at = (size_t)i * (size_t)c->w;
-        if (memcmp(c->cells + at, t->shown->cells + at, row) == 0)
-            continue;
-        paint_row(t, c, i);
-        memcpy(t->shown->cells + at, c->cells + at, row);
-    }
-    begin_capture(t);
-    curs_set(x >= 0 ? 1 : 0);
-    if (x >= 0)
-        move(y, x);
-    wnoutrefresh(stdscr);
-    doupdate();
-    end_capture(t);
-    outlet_end_frame(&t->out, now_ms());
-}
-
-void tty_redraw(struct tty *t)
-{
-    canvas_free(t->shown);
-    t->shown = NULL;
-    clearok(curscr, TRUE);
 }
 
 void tty_send(struct tty *t, const char *bytes, size_t len)
