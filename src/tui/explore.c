@@ -192,7 +192,7 @@ static void edit_value(struct explore *e)
     prompt_select();
 }
 
-static void select_kernel(struct explore *e, int i)
+void explore_select_kernel(struct explore *e, int i)
 {
     i = i < 0 ? 0 : i >= e->nkernels ? e->nkernels - 1 : i;
     const struct kernel *k = e->nkernels ? e->known[i] : NULL;
@@ -211,7 +211,7 @@ void explore_select_setting(struct explore *e, int i)
 static void move(struct explore *e, int by)
 {
     if (e->focus == PANE_KERNELS)
-        select_kernel(e, explore_kernel_index(e, e->kernel) + by);
+        explore_select_kernel(e, explore_kernel_index(e, e->kernel) + by);
     else
         explore_select_setting(e, e->shape_cur + by);
 }
@@ -265,83 +265,6 @@ static void run(struct explore *e, enum job_kind kind)
         explore_run(e, kind);
 }
 
-/* ---- explain ---- */
-
-/* The metrics that a pane shows come first. */
-static const char *const pane_metrics[PANE_COUNT][8] = {
-    [PANE_SMEM] = {"smem_bytes", "smem_per_block_bytes", "reserved_bytes", "needs_optin"},
-    [PANE_OCC] = {"blocks_per_sm", "occupancy_pct", "waves", "active_warps"},
-    [PANE_ROOF] = {"roof_us", "bound", "ridge", "compulsory_intensity", "requested_intensity"},
-};
-
-static bool kernel_has(const void *ctx, int i, const char *text)
-{
-    const struct explore *e = ctx;
-    const struct kernel *k = registry_at(e->app->session->registry, i);
-    return str_finds(k->name, text) || str_finds(e->kernel_rows[i].name, text);
-}
-
-static bool setting_has(const void *ctx, int i, const char *text)
-{
-    const struct explore *e = ctx;
-    return str_finds(e->knobs.v[i].name, text);
-}
-
-/* A kernel's name, or a row of the shape pane when that has the focus. */
-static bool explore_find(void *ctx, const char *text, int dir)
-{
-    struct explore *e = ctx;
-    int at = e->focus == PANE_SHAPE ? list_find(e->knobs.n, e->shape_cur, dir, setting_has, e, text)
-                                    : -1;
-    if (at >= 0) {
-        explore_select_setting(e, at);
-        return true;
-    }
-    int cur = explore_kernel_index(e, e->kernel);
-    at = list_find(e->nkernels, cur, dir, kernel_has, e, text);
-    if (at < 0)
-        return false;
-    e->focus = PANE_KERNELS;
-    select_kernel(e, at);
-    return true;
-}
-
-static bool in_pane(enum pane p, const char *metric)
-{
-    for (int i = 0; i < 8 && pane_metrics[p][i]; i++)
-        if (strcmp(pane_metrics[p][i], metric) == 0)
-            return true;
-    return false;
-}
-
-static void explain_metric(const struct explore *e, const char *metric, struct str *out)
-{
-    struct err err = ERR_INIT;
-    struct str text = {0};
-    if (plan_explain(&e->plan, metric, &text, &err) == ST_OK)
-        screen_explain_add(out, str_text(&text));
-    str_free(&text);
-}
-
-static bool explore_explain(void *ctx, struct str *out)
-{
-    struct explore *e = ctx;
-    if (!e->have_plan) {
-        str_add(out, e->no_plan ? e->no_plan : "there is no plan");
-        return false;
-    }
-    str_addf(out, "%s on %s, computed, not measured (MODEL):\n\n", e->kernel->name,
-             e->plan.device->name);
-    if (e->why.len)
-        str_addf(out, "%s\n\n", str_text(&e->why));
-    for (int i = 0; i < 8 && pane_metrics[e->focus][i]; i++)
-        explain_metric(e, pane_metrics[e->focus][i], out);
-    for (size_t i = 0; plan_metric_name(NULL, i); i++)
-        if (!in_pane(e->focus, plan_metric_name(NULL, i)))
-            explain_metric(e, plan_metric_name(NULL, i), out);
-    return true;
-}
-
 static void step(struct explore *e, const struct knob *k, int dir)
 {
     char *why, *value = knob_step(e->app->session, k, dir, &why);
@@ -387,7 +310,7 @@ static void explore_click(void *ctx, int x, int y)
     if (p == PANE_SHAPE && (row = list_at(&e->shape_list, x, y)) >= 0)
         explore_select_setting(e, row);
     if (p == PANE_KERNELS && (row = list_at(&e->kernel_list, x, y)) >= 0)
-        select_kernel(e, row);
+        explore_select_kernel(e, row);
 }
 
 /* The wheel changes the value of the row under it in the shape pane, and moves in the others. */
@@ -396,7 +319,7 @@ static void explore_wheel(void *ctx, int x, int y, int by)
     struct explore *e = ctx;
     int p = pane_at(e, x, y), row = list_at(&e->shape_list, x, y);
     if (p == PANE_KERNELS) {
-        select_kernel(e, explore_kernel_index(e, e->kernel) + by);
+        explore_select_kernel(e, explore_kernel_index(e, e->kernel) + by);
     } else if (p == PANE_SHAPE && row >= 0 && row == e->shape_cur && e->focus == PANE_SHAPE) {
         change(e, -by);
     } else if (p == PANE_SHAPE) {

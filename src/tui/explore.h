@@ -66,6 +66,12 @@ int explore_kernel_index(const struct explore *e, const struct kernel *k);
 const char *explore_backend(const struct explore *e);
 
 void explore_select_setting(struct explore *e, int i);
+/* The i-th of the list, or the nearest; its plan follows, and it is measured when the keys rest. */
+void explore_select_kernel(struct explore *e, int i);
+
+/* explore_find.c; as in screen_ops */
+bool explore_find(void *ctx, const char *text, int dir);
+bool explore_explain(void *ctx, struct str *out);
 
 /* explore_state.c; as in screen_ops */
 void explore_save(void *ctx, json_t *o);

@@ -6,7 +6,7 @@ libattnscope_ui_a_SOURCES += \
   %D%/compare.h %D%/compare.c %D%/compare_rows.c %D%/compare_run.c \
   %D%/compare_view.h %D%/compare_view.c %D%/compare_pair.c \
   %D%/entry.h %D%/entry.c \
-  %D%/explore.h %D%/explore.c %D%/explore_plan.c %D%/explore_run.c %D%/explore_state.c \
+  %D%/explore.h %D%/explore.c %D%/explore_find.c %D%/explore_plan.c %D%/explore_run.c %D%/explore_state.c \
   %D%/explore_view.h %D%/explore_view.c %D%/explore_planned.h %D%/explore_planned.c \
   %D%/flow.h %D%/flow.c \
   %D%/frame.c \
@@ -23,7 +23,7 @@ libattnscope_ui_a_SOURCES += \
   %D%/pane.h %D%/pane.c \
   %D%/popup.h %D%/popup.c \
   %D%/prompt.h %D%/prompt.c \
-  %D%/roofline.h %D%/roofline.c %D%/roofline_view.c \
+  %D%/roofline.h %D%/roofline.c %D%/roofline_make.c %D%/roofline_view.c \
   %D%/screen_util.h %D%/screen_util.c \
   %D%/settings.h %D%/settings.c \
   %D%/signals.h %D%/signals.c \

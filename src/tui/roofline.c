@@ -10,142 +10,6 @@
 #include "base/mem.h"
 #include "tui/screen_util.h"
 
-/* ---- devices ---- */
-
-int roofline_device_count(const struct roofline *x)
-{
-    return devices_count(x->app->session->devices);
-}
-
-const struct device *roofline_device_at(const struct roofline *x, int i)
-{
-    const struct device_table *t = x->app->session->devices;
-    for (int cuda = 1; cuda >= 0; cuda--)
-        for (int d = 0; d < devices_count(t); d++)
-            if ((devices_at(t, d)->cc > 0) == (cuda == 1) && i-- == 0)
-                return devices_at(t, d);
-    return devices_at(t, 0);
-}
-
-bool roofline_has_device(const struct roofline *x, const struct device *d)
-{
-    for (int i = 0; i < x->roofs.ndevices; i++)
-        if (x->roofs.devices[i] == d)
-            return true;
-    return false;
-}
-
-static void toggle_device(struct roofline *x, const struct device *d)
-{
-    for (int i = 0; i < x->nmore; i++)
-        if (x->more[i] == d) {
-            memmove(x->more + i, x->more + i + 1, (size_t)(x->nmore - i - 1) * sizeof *x->more);
-            x->nmore--;
-            return;
-        }
-    if (x->roofs.ndevices > 0 && x->roofs.devices[0] == d)
-        app_message(x->app, ROLE_DIM, "%s is the one that all plans are for; gpu= changes it",
-                    d->name);
-    else if (x->nmore == ROOF_DEVICES - 1)
-        app_message(x->app, ROLE_WARN, "there is room for %d roofs", ROOF_DEVICES);
-    else
-        x->more[x->nmore++] = d;
-}
-
-/* ---- renewal ---- */
-
-static void list_names(const struct roofline *x, struct str *out)
-{
-    const struct registry *reg = x->app->session->registry;
-    const struct marks *m = &x->app->marks;
-    for (int i = 0; i < m->n; i++)
-        str_addf(out, "%s%s", out->len ? "," : "", m->v[i]);
-    for (int i = 0; i < registry_count(reg); i++)
-        if (registry_at(reg, i)->cuda && marks_find(m, registry_at(reg, i)->name) < 0)
-            str_addf(out, "%s%s", out->len ? "," : "", registry_at(reg, i)->name);
-}
-
-static void show_command(struct roofline *x)
-{
-    struct str names = {0};
-    struct request r;
-    str_clear(&x->command);
-    for (int i = 0; i < x->request.nkernels; i++) {
-        char *entry = x->show[i] ? request_entry(&x->request, i) : NULL;
-        if (entry)
-            str_addf(&names, "%s%s", names.len ? "," : "", entry);
-        free(entry);
-    }
-    if (screen_request(x->app->session, str_text(&names), true, &r, NULL) == ST_OK) {
-        free(r.options.gpu); /* stands at the end, with the others */
-        r.options.gpu = NULL;
-        request_command(&r, "roofline", &x->command);
-        request_clear(&r);
-    }
-    for (int i = 0; i < x->roofs.ndevices; i++)
-        str_addf(&x->command, "%s%s", i ? "," : " gpu=", x->roofs.devices[i]->name);
-    str_add(&x->command, " phase=both");
-    str_free(&names);
-}
-
-static void make_roofs(struct roofline *x)
-{
-    struct err err = ERR_INIT;
-    const struct device *devices[ROOF_DEVICES];
-    int n = 0;
-    devices[n] = session_gpu(x->app->session, NULL, &err);
-    if (!devices[n]) {
-        x->problem = xstrdup(err.text);
-        return;
-    }
-    n++;
-    for (int i = 0; i < x->nmore && n < ROOF_DEVICES; i++)
-        if (x->more[i] != devices[0])
-            devices[n++] = x->more[i];
-    if (roofs_make(x->app->session, &x->request, devices, n, ROOF_PHASES, &x->roofs, &err))
-        x->problem = xstrdup(err.text);
-}
-
-static void renew_knobs(struct roofline *x)
-{
-    x->knobs.n = 0;
-    knobs_add_shape(&x->knobs, x->app->session);
-    knobs_add_gpu(&x->knobs, x->app->session);
-    if (x->kernels.cur < x->request.nkernels)
-        knobs_add_params(&x->knobs, &x->request, x->kernels.cur, NULL);
-    knobs_rare_last(&x->knobs);
-}
-
-static void clear(struct roofline *x)
-{
-    roofs_clear(&x->roofs);
-    request_clear(&x->request);
-    free(x->show);
-    free(x->problem);
-    x->show = NULL;
-    x->problem = NULL;
-}
-
-static void refresh(struct roofline *x)
-{
-    struct err err = ERR_INIT;
-    struct str names = {0};
-    clear(x);
-    list_names(x, &names);
-    if (screen_request(x->app->session, str_text(&names), true, &x->request, &err) != ST_OK)
-        x->problem = xstrdup(err.text);
-    x->show = xcalloc((size_t)x->request.nkernels + 1, sizeof *x->show);
-    for (int i = 0; i < x->request.nkernels; i++)
-        x->show[i] = x->app->marks.n == 0 || i < x->app->marks.n;
-    if (x->kernels.cur >= x->request.nkernels)
-        x->kernels.cur = 0;
-    if (!x->problem)
-        make_roofs(x);
-    renew_knobs(x);
-    show_command(x);
-    str_free(&names);
-}
-
 /* ---- measuring ---- */
 
 static bool stop(struct roofline *x)
@@ -238,22 +102,22 @@ static void toggle_kernel(struct roofline *x)
         marks_remove(m, at);
     else
         marks_add(m, entry);
-    refresh(x);
+    roofline_refresh(x);
     for (int i = 0; i < x->request.nkernels; i++) { /* the order follows the marks */
         char *here = request_entry(&x->request, i);
         if (strcmp(here, entry) == 0)
             x->kernels.cur = i;
         free(here);
     }
-    renew_knobs(x);
+    roofline_renew_knobs(x);
     free(entry);
 }
 
 static void mark(struct roofline *x)
 {
     if (x->focus == ROOF_DEVICES_PANE) {
-        toggle_device(x, roofline_device_at(x, x->devices.cur));
-        refresh(x);
+        roofline_toggle_device(x, roofline_device_at(x, x->devices.cur));
+        roofline_refresh(x);
     } else {
         toggle_kernel(x);
     }
@@ -282,7 +146,7 @@ static bool move(struct roofline *x, enum action action)
         return list_act(&x->devices, action);
     if (!list_act(&x->kernels, action))
         return false;
-    renew_knobs(x);
+    roofline_renew_knobs(x);
     return true;
 }
 
@@ -342,14 +206,14 @@ static void *roofline_open(struct app *a)
     x->settings_serial = a->settings_serial;
     x->generation = registry_generation(a->session->registry);
     snprintf(x->knob, sizeof x->knob, "S");
-    refresh(x);
+    roofline_refresh(x);
     for (int i = 0; i < x->request.nkernels; i++)
         if (x->request.kernels[i] == a->kernel)
             x->kernels.cur = i;
     for (int i = 0; i < roofline_device_count(x) && x->roofs.ndevices > 0; i++)
         if (roofline_device_at(x, i) == x->roofs.devices[0])
             x->devices.cur = i;
-    renew_knobs(x);
+    roofline_renew_knobs(x);
     return x;
 }
 
@@ -357,7 +221,7 @@ static void roofline_close(void *ctx)
 {
     struct roofline *x = ctx;
     stop(x);
-    clear(x);
+    roofline_clear(x);
     str_free(&x->command);
     free(x);
 }
@@ -377,12 +241,12 @@ static void roofline_update(void *ctx)
         if (measure_ended(x->job))
             job_over(x);
     }
-    refresh(x); /* settings, kernels, or results may have changed */
+    roofline_refresh(x); /* settings, kernels, or results may have changed */
 }
 
 static void roofline_shown(void *ctx)
 {
-    refresh(ctx);
+    roofline_refresh(ctx);
 }
 
 static bool roofline_cancel(void *ctx)
@@ -440,7 +304,7 @@ static bool roofline_find(void *ctx, const char *text, int dir)
                  : list_find(x->request.nkernels, x->kernels.cur, dir, kernel_has, x, text);
     if (at >= 0) {
         x->kernels.cur = at;
-        renew_knobs(x);
+        roofline_renew_knobs(x);
         return true;
     }
     at = list_find(roofline_device_count(x), x->devices.cur, dir, device_has, x, text);
@@ -458,7 +322,7 @@ static void roofline_click(void *ctx, int px, int py)
     if (k >= 0) {
         x->kernels.cur = k;
         x->focus = ROOF_KERNELS;
-        renew_knobs(x);
+        roofline_renew_knobs(x);
     } else if (d >= 0) {
         x->devices.cur = d;
         x->focus = ROOF_DEVICES_PANE;
@@ -504,10 +368,10 @@ static void roofline_restore(void *ctx, const json_t *o)
     }
     zoom(x, 0);
     zoom(x, steps > 8 || steps < -2 ? 0 : (int)steps);
-    refresh(x);
+    roofline_refresh(x);
     if (row >= 0 && row < x->request.nkernels)
         x->kernels.cur = (int)row;
-    renew_knobs(x);
+    roofline_renew_knobs(x);
 }
 
 const struct screen_ops roofline_screen = {

@@ -1,5 +1,5 @@
-/* roofline.h - the Roofline screen's state, shared by roofline.c (keys, running) and roofline_view.c
- * (drawing).
+/* roofline.h - the Roofline screen's state, shared by roofline.c (keys, running), roofline_make.c
+ * (devices, plans) and roofline_view.c (drawing).
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef ATTNSCOPE_TUI_ROOFLINE_H
@@ -39,7 +39,14 @@ struct roofline {
 int roofline_device_count(const struct roofline *x);
 const struct device *roofline_device_at(const struct roofline *x, int i);
 bool roofline_has_device(const struct roofline *x, const struct device *d);
+/* Beside the session's; at most ROOF_DEVICES in all. */
+void roofline_toggle_device(struct roofline *x, const struct device *d);
 int roofline_knob(const struct roofline *x);
+/* Plans, roofs, knobs and the command line, from the settings as they are. */
+void roofline_refresh(struct roofline *x);
+/* The strip alone: the kernel at the cursor has other parameters. */
+void roofline_renew_knobs(struct roofline *x);
+void roofline_clear(struct roofline *x);
 
 void roofline_draw(struct roofline *x, struct canvas *c, struct rect r);
 
