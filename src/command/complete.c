@@ -13,6 +13,19 @@
 #include "base/mem.h"
 #include "base/sanitize.h"
 
+/* Word lists that later folders know. Filled at start. */
+static topic_fn *word_lists[ARG_WORD + 1];
+
+void command_words(enum cmd_arg_kind kind, topic_fn *at)
+{
+    word_lists[kind] = at;
+}
+
+topic_fn *command_words_at(enum cmd_arg_kind kind)
+{
+    return word_lists[kind];
+}
+
 /* ---- what the line says so far ---- */
 
 struct context {

@@ -13,19 +13,6 @@
 #include "base/sanitize.h"
 #include "command/profile.h"
 
-/* Word lists that later folders know. Filled at start. */
-static topic_fn *word_lists[ARG_WORD + 1];
-
-void command_words(enum cmd_arg_kind kind, topic_fn *at)
-{
-    word_lists[kind] = at;
-}
-
-topic_fn *command_words_at(enum cmd_arg_kind kind)
-{
-    return word_lists[kind];
-}
-
 static bool offered(const struct completer *c, const char *text, const char *suffix)
 {
     for (size_t i = 0; i < c->count; i++) /* a key and a parameter may share a name */
@@ -230,7 +217,7 @@ void complete_offer_argument(struct completer *c, enum cmd_arg_kind kind)
     case ARG_REPORT:
     case ARG_OPTION:
     case ARG_WORD:
-        offer_topics(c, word_lists[kind]);
+        offer_topics(c, command_words_at(kind));
         break;
     case ARG_KEY:
     case ARG_NONE:
