@@ -59,7 +59,7 @@ class Tensor:
                     for d in range(self.shape[3]):
                         self.data[self.at(b, h, s, d)] = other.data[other.at(b, h, s, d)]
 
-    def zero_(self):
+    def sum(self):
         gpu.busy(30e-6)
 
 
@@ -70,6 +70,11 @@ def frombuffer(memory, dtype, count, offset):
 def empty(n, dtype, device):
     size = min(n, 1 << 20) * SIZES[dtype]  # the sweep's bytes are nobody's
     return Tensor(memoryview(bytearray(size)), dtype, [n], None, device != "cpu")
+
+
+def zeros(n, dtype, device):
+    gpu.busy(30e-6)
+    return empty(n, dtype, device)
 
 
 def new_tensor(shape, like):
