@@ -59,6 +59,9 @@ class Tensor:
                     for d in range(self.shape[3]):
                         self.data[self.at(b, h, s, d)] = other.data[other.at(b, h, s, d)]
 
+    def zero_(self):
+        gpu.busy(30e-6)
+
     def sum(self):
         gpu.busy(30e-6)
 
