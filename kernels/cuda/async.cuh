@@ -35,14 +35,38 @@ template <int pending> __device__ inline void wait_copies()
 
 // ---- Barriers by number (1 to 15; 0 is __syncthreads) -------------------------------------------
 
-// Waits until `threads` threads, a multiple of 32, have come to barrier `id` here or at arrive().
+// Waits until `threads` threads, a multiple of 32, have come to barrier `id`.
 __device__ inline void meet(int id, int threads)
 {
     asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(threads) : "memory");
 }
-// Comes to the barrier without waiting: for the side that hands something over.
-__device__ inline void arrive(int id, int threads)
+
+// ---- Barriers in memory (mbarrier, sm_80): who hands over does not wait -------------------------
+
+// Each round, or phase, ends when `arrivals` have come. Phases are told apart by their parity: 0 is the
+// first. A barrier of the block must follow before others use it.
+using MemoryBarrier = unsigned long long;
+__device__ inline void barrier_make(MemoryBarrier *b, int arrivals)
 {
-    __threadfence_block();
-    asm volatile("bar.arrive %0, %1;" ::"r"(id), "r"(threads) : "memory");
+    asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(shared_address(b)), "r"(arrivals) : "memory");
+}
+// What this thread has read and written so far is done for whoever waits.
+__device__ inline void arrive(MemoryBarrier *b)
+{
+    asm volatile("{ .reg .b64 state; mbarrier.arrive.shared.b64 state, [%0]; }" ::"r"(shared_address(b)) : "memory");
+}
+// Arrives when this thread's copies so far have come, whatever the thread does meanwhile.
+__device__ inline void arrive_with_copies(MemoryBarrier *b)
+{
+    asm volatile("cp.async.mbarrier.arrive.noinc.shared.b64 [%0];" ::"r"(shared_address(b)) : "memory");
+}
+// Waits for the end of the phase of this parity.
+__device__ inline void barrier_wait(MemoryBarrier *b, int parity)
+{
+    unsigned done = 0;
+    while (!done)
+        asm volatile("{ .reg .pred p; mbarrier.test_wait.parity.shared.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
+                     : "=r"(done)
+                     : "r"(shared_address(b)), "r"(parity)
+                     : "memory");
 }

@@ -193,11 +193,12 @@ __device__ inline void clear_outputs(accum *Os, float *ms, float *ls)
     }
 }
 
-// O / l, V elements at a time.
+// O / l, V elements at a time, by the first `count` threads.
 template <int V>
-__device__ inline void store_columns(const AttnArgs &a, const accum *Os, const float *ls, int q0)
+__device__ inline void store_columns(const AttnArgs &a, const accum *Os, const float *ls, int q0,
+                                     int count = THREADS)
 {
-    for (int e = threadIdx.x; e < BR * (ATTN_D / V); e += THREADS) {
+    for (int e = threadIdx.x; e < BR * (ATTN_D / V); e += count) {
         const int r = e / (ATTN_D / V), d = e % (ATTN_D / V) * V;
         if (q0 + r >= a.Sq || d >= a.D)
             continue;
@@ -209,9 +210,10 @@ __device__ inline void store_columns(const AttnArgs &a, const accum *Os, const f
         *(Vec<V> *)(o_row(a, q0 + r) + d) = x;
     }
 }
-__device__ inline void store_sums(const AttnArgs &a, const float *ms, const float *ls, int q0)
+__device__ inline void store_sums(const AttnArgs &a, const float *ms, const float *ls, int q0,
+                                  int count = THREADS)
 {
-    for (int r = threadIdx.x; r < BR && q0 + r < a.Sq; r += THREADS)
+    for (int r = threadIdx.x; r < BR && q0 + r < a.Sq; r += count)
         store_lse(a, q0 + r, ms[r] * 0.6931471805599453f, ls[r]); // ln 2: natural logarithms
 }
 // May rows of this tensor be read 16 bytes at a time?

@@ -3,8 +3,8 @@
  * @name      fused_warp_spec
  * @title     Fused, WMMA, a warp that loads and warps that multiply
  * @idea      A ninth warp does nothing but start copies; the other 8 do nothing but multiply. They
- *            hand tiles over through two barriers a buffer, full and empty, where only one side
- *            waits, so that the loader runs ahead as far as the buffers reach.
+ *            hand tiles over through two memory barriers a buffer, full and empty: copies arrive at
+ *            full by themselves, so the loader runs ahead as far as the buffers reach.
  * @after     fused_cp_async
  * @unit      tensor
  * @dtypes    f16 bf16
@@ -25,10 +25,13 @@
  * @smem      dynamic Os BR*D*(4-2*ACC) align=32 output, not yet divided
  * @smem      dynamic ms BR*4                    maxima
  * @smem      dynamic ls BR*4                    sums
+ * @smem      dynamic full STAGES*8 align=8      barriers: a buffer's tiles have come
+ * @smem      dynamic empty STAGES*8 align=8     barriers: nobody reads them any more
  * @traffic   read B*H*(Sq*D*T+tiles(BR,BC)*2*BC*D*T) write B*H*Sq*D*T
  *
  * Cost: one warp more, no copy instruction in the others; 256 threads meet twice a tile instead of
- *   three times.
+ *   three times. A barrier in memory is a counter: whoever hands over adds one and goes on, whoever
+ *   needs the tile looks until the phase is over. Two phases in turn are told apart by parity.
  * Limits: on sm_80 the loading warp holds as many registers as the others and must start every 16
  *   bytes itself: one lane and one instruction do it on sm_90. One warp may be too slow to keep up
  *   with small tiles.
@@ -54,11 +57,28 @@
 #define SMEM_Os (SMEM_Ps + BR * BC * 2)
 #define SMEM_ms (SMEM_Os + BR * ATTN_D * sizeof(accum))
 #define SMEM_ls (SMEM_ms + BR * 4)
+#define SMEM_full (SMEM_ls + BR * 4)
+#define SMEM_empty (SMEM_full + STAGES * 8)
 #endif
 
 constexpr int MULTIPLIERS = 8, MULTIPLYING = MULTIPLIERS * 32; // warps, threads
-// Numbers of barriers: tile `stage` is full, is empty; the multiplying warps among themselves.
-constexpr int FULL = 1, EMPTY = FULL + STAGES, AMONG = EMPTY + STAGES;
+constexpr int AMONG = 1;                                       // the barrier of the multiplying warps
+
+// Starts the copies of all tiles, a buffer ahead of its readers as often as one is empty.
+__device__ inline void load_tiles(const AttnArgs &a, elem *Ks, elem *Vs, MemoryBarrier *full, MemoryBarrier *empty,
+                                  int n_tiles)
+{
+    for (int t = 0; t < n_tiles; t++) {
+        const int stage = t % STAGES, k0 = t * BC;
+        if (t >= STAGES)
+            barrier_wait(empty + stage, (t / STAGES - 1) % 2);
+        start_rows(a, Ks + stage * BC * ATTN_D, BC, k_row(a, k0), a.k_stride[2], a.Sk - k0, MULTIPLYING, 32);
+        start_rows(a, Vs + stage * BC * ATTN_D, BC, v_row(a, k0), a.v_stride[2], a.Sk - k0, MULTIPLYING, 32);
+        arrive_with_copies(full + stage);
+        arrive(full + stage); // rows that had to be stored one by one
+    }
+    wait_copies<0>();
+}
 
 extern "C" __global__ void __launch_bounds__(THREADS, P_MINBLOCKS)
     fused_warp_spec(const __grid_constant__ AttnArgs a)
@@ -67,49 +87,38 @@ extern "C" __global__ void __launch_bounds__(THREADS, P_MINBLOCKS)
     accum *Ss = (accum *)(smem + SMEM_Ss), *Os = (accum *)(smem + SMEM_Os);
     elem *Ps = (elem *)(smem + SMEM_Ps);
     float *ms = (float *)(smem + SMEM_ms), *ls = (float *)(smem + SMEM_ls);
+    MemoryBarrier *full = (MemoryBarrier *)(smem + SMEM_full), *empty = (MemoryBarrier *)(smem + SMEM_empty);
     const int q0 = blockIdx.x * BR, n_keys = visible_keys_of_tile(a, q0, BR);
     const int n_tiles = (n_keys + BC - 1) / BC, warp = threadIdx.x / 32;
 
+    if (threadIdx.x < STAGES) {
+        barrier_make(full + threadIdx.x, 2 * 32); // each lane of the loader: its copies, and itself
+        barrier_make(empty + threadIdx.x, MULTIPLYING);
+    }
     start_rows(a, Qs, BR, q_row(a, q0), a.q_stride[2], a.Sq - q0, 0, THREADS);
     commit_copies();
     clear_outputs(Os, ms, ls);
     wait_copies<0>();
     __syncthreads();
 
-    if (warp == MULTIPLIERS) { // loads
-        for (int t = 0; t < n_tiles; t++) {
-            const int stage = t % STAGES, k0 = t * BC;
-            if (t >= STAGES)
-                meet(EMPTY + stage, MULTIPLYING + 32);
-            start_rows(a, Ks + stage * BC * ATTN_D, BC, k_row(a, k0), a.k_stride[2], a.Sk - k0, MULTIPLYING, 32);
-            start_rows(a, Vs + stage * BC * ATTN_D, BC, v_row(a, k0), a.v_stride[2], a.Sk - k0, MULTIPLYING, 32);
-            commit_copies();
-            if (t > 0) { // the tile before has come
-                wait_copies<1>();
-                arrive(FULL + (t - 1) % STAGES, MULTIPLYING + 32);
-            }
-        }
-        wait_copies<0>();
-        if (n_tiles > 0)
-            arrive(FULL + (n_tiles - 1) % STAGES, MULTIPLYING + 32);
-    } else {
-        for (int t = 0; t < n_tiles; t++) {
-            const int stage = t % STAGES, k0 = t * BC;
-            const elem *K = Ks + stage * BC * ATTN_D, *V = Vs + stage * BC * ATTN_D;
-            meet(FULL + stage, MULTIPLYING + 32);
-            scores_wmma(Ss, Qs, K, 0, MULTIPLIERS);
-            meet(AMONG, MULTIPLYING);
-            softmax_rows<32>(a, Ss, Ps, ms, ls, Os, q0, k0, warp, MULTIPLIERS);
-            meet(AMONG, MULTIPLYING);
-            outputs_wmma(Os, Ps, V, 0, MULTIPLIERS);
-            if (t + STAGES < n_tiles)
-                arrive(EMPTY + stage, MULTIPLYING + 32);
-        }
+    if (warp == MULTIPLIERS) {
+        load_tiles(a, Ks, Vs, full, empty, n_tiles);
+        return;
     }
-    __syncthreads();
+    for (int t = 0; t < n_tiles; t++) {
+        const int stage = t % STAGES, k0 = t * BC;
+        barrier_wait(full + stage, t / STAGES % 2);
+        scores_wmma(Ss, Qs, Ks + stage * BC * ATTN_D, 0, MULTIPLIERS);
+        meet(AMONG, MULTIPLYING);
+        softmax_rows<32>(a, Ss, Ps, ms, ls, Os, q0, k0, warp, MULTIPLIERS);
+        meet(AMONG, MULTIPLYING);
+        outputs_wmma(Os, Ps, Vs + stage * BC * ATTN_D, 0, MULTIPLIERS);
+        arrive(empty + stage);
+    }
+    meet(AMONG, MULTIPLYING); // sums are there, also in a block without keys
     if (rows_by_16_bytes(a, a.o_stride[2]))
-        store_columns<8>(a, Os, ls, q0);
+        store_columns<8>(a, Os, ls, q0, MULTIPLYING);
     else
-        store_columns<1>(a, Os, ls, q0);
-    store_sums(a, ms, ls, q0);
+        store_columns<1>(a, Os, ls, q0, MULTIPLYING);
+    store_sums(a, ms, ls, q0, MULTIPLYING);
 }
