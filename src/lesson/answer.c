@@ -35,11 +35,14 @@ static enum status answer_run(struct lesson_run *r, struct str *out, struct err 
 {
     const struct item *it = run_item(r);
     char *line = xstrdup(r->command);
+    const size_t before = json_array_size(r->values.rows);
     enum status st = run_restricted(r, line, r->values.rows, out, err);
     free(line);
     run_new_text(r);
     if (st == ST_NO_GPU && it->recording && !r->no_gpu) { /* a driver without a GPU */
         str_addf(out, "%s\n", err->text);
+        while (json_array_size(r->values.rows) > before) /* the recorded rows are $1, $2, ... */
+            json_array_remove(r->values.rows, before);
         r->no_gpu = true;
         run_advance(r);
         return ST_OK;

@@ -91,7 +91,7 @@ static json_t *recorded_instead(struct session *s, const json_t *row, const char
 }
 
 /* All rows that could not be measured here, with the caches in the same state, or none. */
-static bool fill_recorded(struct session *s, struct values *v, const char *l2)
+static void fill_recorded(struct session *s, struct values *v, const char *l2)
 {
     json_t *filled = json_array();
     bool whole = true;
@@ -106,7 +106,6 @@ static bool fill_recorded(struct session *s, struct values *v, const char *l2)
         v->rows = json_incref(filled);
     }
     json_decref(filled);
-    return whole;
 }
 
 static enum status run_commands(struct session *s, const struct claim *c, const char *gpu,
@@ -119,8 +118,10 @@ static enum status run_commands(struct session *s, const struct claim *c, const 
         st = run_apart(s, command, v->rows, err);
         free(command);
     }
-    if (!fill_recorded(s, v, "cold")) /* as run measures when nothing is said */
-        (void)fill_recorded(s, v, "hot");
+    fill_recorded(s, v,
+                  "cold"); /* as run measures when nothing is said; hot may decide otherwise */
+    if (str_starts(c->command, "check"))
+        fill_recorded(s, v, "hot"); /* but is as right */
     return st;
 }
 
@@ -143,8 +144,9 @@ static void say_where(const struct values *v, struct finding *out)
         out->on = xstrdup(where);
 }
 
-/* Why nothing came of it: the first row without figures says so, or the command's own sentence. */
-static char *say_why(const struct values *v, const struct err *err)
+/* Why nothing came of it: the first row without figures says so, or the command's own sentence. Where
+ * recorded rows stand in for all that could not run here, the command's sentence is none. */
+static char *say_why(const struct values *v, bool broken, const struct err *err)
 {
     const char *why = NULL;
     for (size_t i = 0; i < json_array_size(v->rows) && !why; i++)
@@ -152,9 +154,8 @@ static char *say_why(const struct values *v, const struct err *err)
             why = text_of(json_array_get(v->rows, i), "reason");
     if (why && strstr(why, "needs a GPU"))
         why = "needs a GPU, or a recording of it";
-    return sanitize_line(why          ? why
-                         : *err->text ? err->text
-                                      : "the figures differ too little to tell");
+    const bool told = *err->text && (broken || !json_array_size(v->rows));
+    return sanitize_line(why ? why : told ? err->text : "the figures differ too little to tell");
 }
 
 /* ---- the verdict ---- */
@@ -216,7 +217,7 @@ void claim_judge(struct session *s, const struct claim *c, const char *gpu, stru
     out->values = str_take(&seen);
     say_where(&v, out);
     if (out->found == VERDICT_OPEN)
-        out->reason = say_why(&v, &err);
+        out->reason = say_why(&v, broken, &err);
     values_clear(&v);
 }
 
