@@ -133,6 +133,8 @@ struct super *session_super(struct session *s);
 struct store *session_store(struct session *s);
 /* Recordings by name; its look-ups serve lessons and screens. */
 struct library *session_library(struct session *s);
+/* How many rows `open ...`, a whole command, would show; nothing is shown. 0: none, or it is refused. */
+size_t open_count(struct session *s, const char *line);
 /* Keeps a measured row in the store (unless `no_store`) and in the recording under way, if any. A
  * row without a check is kept in neither. What fails is noted. */
 void session_keep_row(struct session *s, const struct run_row *row, const char *command,

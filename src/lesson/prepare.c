@@ -1,8 +1,8 @@
 /* prepare.c - lesson prepare: runs beforehand what a demonstration will run, so that kernels are
  * compiled and figures recorded when the room is full.
  *
- * What is measured goes into the recording "prepared" among the user's own, which `open prepared`
- * shows where nothing can be measured: a GPU that is taken away, a network that fails.
+ * What is measured goes into the recording "prepared" among the user's own. Lessons show its rows
+ * where nothing can be measured any more: a GPU that is taken away, a network that fails.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <math.h>
@@ -159,7 +159,7 @@ static enum status open_recording(struct session *s, char **path, struct err *er
 {
     if (s->recorder)
         return err_set(err, ST_USAGE, "something is being recorded; record off ends it");
-    *path = path_in(PATH_DATA, "recordings/prepared.rec");
+    *path = path_in(PATH_DATA, "recordings/" LIBRARY_PREPARED ".rec");
     if (!*path)
         return err_set(err, ST_FAIL, "no home folder is known for the recording");
     enum status st = path_make_parent(*path, err);

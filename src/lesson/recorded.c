@@ -1,4 +1,5 @@
-/* recorded.c - `run K ... | recorded NAME`: measured where there is a GPU, else opened.
+/* recorded.c - `run K ... | recorded NAME`: measured where there is a GPU, else opened: what `lesson
+ * prepare` recorded on a machine of the user's, if it has as many rows of these, else what is shipped.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <ctype.h>
@@ -29,12 +30,12 @@ static bool chooses_rows(const char *word)
            strncmp(word, "l2=", 3) == 0;
 }
 
-static char *open_command(const struct item *it)
+static char *open_command(const struct item *it, const char *recording)
 {
     struct str line = {0};
     char *words = xstrdup(it->text), *rest = NULL;
     bool l2 = false;
-    str_addf(&line, "open %s", it->recording);
+    str_addf(&line, "open %s", recording);
     (void)strtok_r(words, " \t", &rest);
     for (char *word; (word = strtok_r(NULL, " \t", &rest));) {
         l2 |= strncmp(word, "l2=", 3) == 0;
@@ -43,8 +44,23 @@ static char *open_command(const struct item *it)
     }
     if (!l2)
         str_add(&line, " l2=cold"); /* as run measures when nothing is said */
+    if (strcmp(recording, LIBRARY_PREPARED) == 0)
+        str_add(&line, " backend=cuda"); /* shipped ones have no others */
     free(words);
     return str_take(&line);
+}
+
+static const char *recording_of(struct session *s, const struct item *it)
+{
+    char *shipped = open_command(it, it->recording), *own = open_command(it, LIBRARY_PREPARED);
+    struct library *library = session_library(s);
+    library_shipped_only(library, true);
+    const size_t n = open_count(s, own);
+    const bool prepared = n && n == open_count(s, shipped);
+    library_shipped_only(library, false);
+    free(shipped);
+    free(own);
+    return prepared ? LIBRARY_PREPARED : it->recording;
 }
 
 bool recorded_is_meant(const struct lesson_run *r, const struct item *it)
@@ -55,7 +71,7 @@ bool recorded_is_meant(const struct lesson_run *r, const struct item *it)
 char *recorded_command(const struct lesson_run *r, const struct item *it)
 {
     if (recorded_is_meant(r, it))
-        return open_command(it);
+        return open_command(it, recording_of(r->session, it));
     if (it->recording && !strstr(it->text, " backend="))
         return xasprintf("%s backend=cuda", it->text);
     return xstrdup(it->text);
@@ -72,8 +88,9 @@ char *recorded_note(struct session *s, const struct item *it)
 {
     const struct recording *rec = NULL;
     struct library *library = session_library(s);
+    const char *name = recording_of(s, it);
     library_shipped_only(library, true);
-    (void)library_peek(library, it->recording, &rec, NULL);
+    (void)library_peek(library, name, &rec, NULL);
     library_shipped_only(library, false);
     char *device = header_text(rec, "device"), *time = header_text(rec, "time");
     char *note = xasprintf("There is no GPU to measure here: the figures are recorded ones (%s, "

@@ -114,7 +114,7 @@ static const struct column columns[] = {
 // clang-format on
 
 static const char how[] =
-    "\nBefore:  lesson prepare, where it will be shown; should the GPU fail then: open prepared\n"
+    "\nBefore:  lesson prepare, where it will be shown; should the GPU fail then, steps show that\n"
     "A part:  lesson NAME step=N; Enter goes on, q leaves (full screen: the same behind a colon)\n"
     "Beside:  notes --follow, on a second terminal\n";
 

@@ -64,7 +64,7 @@ static bool in_sight(const struct library *l, size_t i)
 {
     const struct shelf *s = &l->shelves[i];
     if (s->path)
-        return !l->shipped_only;
+        return !l->shipped_only || strcmp(s->name, LIBRARY_PREPARED) == 0;
     return l->shipped_only || !i || strcmp(s[-1].name, s->name) != 0;
 }
 

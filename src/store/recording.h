@@ -99,8 +99,11 @@ struct ratio recorded_ratio(const struct recorded_row *now, const struct recorde
 struct library;
 struct library *library_new(void);
 void library_free(struct library *l);
-/* From now on, until it is switched off, only shipped recordings are found, by name: lessons come from
- * strangers. */
+/* The user's own recording that `lesson prepare` writes; lessons show it instead of a shipped one where
+ * nothing can be measured. */
+#define LIBRARY_PREPARED "prepared"
+/* From now on, until it is switched off, only shipped recordings and the prepared one are found, by
+ * name: lessons come from strangers. */
 void library_shipped_only(struct library *l, bool on);
 /* `name` is a file, or the name of a recording; it stays open for look-ups. Borrowed. ST_USAGE with
  * the nearest name. */

@@ -147,6 +147,26 @@ fi
     printf 'fast slow\n\nq\n' | FAKECUDA="" "$ATTNSCOPE" lesson asks --restart >live 2>&1
     printf 'fast slow\n\n\nq\n' | FAKECUDA="cuInit:1=100" "$ATTNSCOPE" lesson asks --restart >none 2>&1
 )
+prepared=$HOME/.local/share/attnscope/recordings/prepared.rec
+mkdir -p "${prepared%/*}"
+prepared_row() { # kernel, microseconds
+    printf '%s' '{"type":"row","time":"2026-01-02T03:04:05Z","row":{"backend":"cuda","device":"Our GPU","origin":"live",'
+    printf '"kernel":"%s","shape":"B=1 H=1 S=512 D=64 f16","median_us":%s,"l2":"cold","check":"pass"}}\n' "$1" "$2"
+}
+with_prepared() { # kernels
+    printf '%s\n' '{"type":"header","format":"attnscope-recording","format_version":1,"time":"2026-01-02","device":"Our GPU"}' >"$prepared"
+    for kernel; do prepared_row "$kernel" ${#kernel}0; done >>"$prepared"
+    (
+        export ATTNSCOPE_LIBCUDA="$ATTNSCOPE_FAKECUDA/fakecuda.so"
+        printf 'fast slow\n\n\nq\n' | FAKECUDA="cuInit:1=100" "$ATTNSCOPE" lesson asks --restart 2>&1
+    )
+}
+out=$(with_prepared naive fa2)
+is "what was prepared is shown before what is shipped" says "$out" 'It is: fast 30 < slow 50'
+is "and says whence" says "$out" 'recorded ones \(Our GPU'
+out=$(with_prepared naive)
+is "half of the rows are not enough" says "$out" 'recorded ones \(NVIDIA H200'
+rm "$prepared"
 is "with a GPU the lesson measures" says "$(cat live)" '\$ run naive,fa2 .*backend=cuda'
 is "and says so" says "$(cat live)" 'pass .*live$'
 is "with a driver and no GPU the recorded rows are the step's" says "$(cat none)" '^\[ok\] there are times'
