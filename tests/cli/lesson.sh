@@ -156,10 +156,8 @@ prepared_row() { # kernel, microseconds
 with_prepared() { # kernels
     printf '%s\n' '{"type":"header","format":"attnscope-recording","format_version":1,"time":"2026-01-02","device":"Our GPU"}' >"$prepared"
     for kernel; do prepared_row "$kernel" ${#kernel}0; done >>"$prepared"
-    (
-        export ATTNSCOPE_LIBCUDA="$ATTNSCOPE_FAKECUDA/fakecuda.so"
-        printf 'fast slow\n\n\nq\n' | FAKECUDA="cuInit:1=100" "$ATTNSCOPE" lesson asks --restart 2>&1
-    )
+    printf 'fast slow\n\n\nq\n' | ATTNSCOPE_LIBCUDA="$ATTNSCOPE_FAKECUDA/fakecuda.so" FAKECUDA="cuInit:1=100" \
+        "$ATTNSCOPE" lesson asks --restart 2>&1
 }
 out=$(with_prepared naive fa2)
 is "what was prepared is shown before what is shipped" says "$out" 'It is: fast 30 < slow 50'
