@@ -253,7 +253,8 @@ static void test_lesson(void)
     pty_send(p, "\r\r");
     enter_until(p, "guess:");
     pty_send(p, "4\r");
-    CU_ASSERT(pty_wait_gone(p, "guess:", 2000)); /* taken: an Enter too early would run the command */
+    CU_ASSERT(
+        pty_wait_gone(p, "guess:", 2000)); /* taken: an Enter too early would run the command */
     enter_until(p, "$ run");
     pty_send(p, "\r"); /* runs it; the figure also stands in the live panel */
     tui_expect(p, "Live", RUN_MS);
