@@ -41,18 +41,25 @@ is "check all on a ragged shape" [ "$rc" -eq 0 ]
 is "check has no times" says "$out" '"median_us":null'
 is "check has errors" says "$out" '"max_diff":[0-9.e-]+'
 
-run compare naive,cpu_tiled S=64 H=1 f32 $quick base=cpu_tiled
+# Where others take the processor away, samples are unstable and there is no verdict: then once more.
+until_steady() {
+    for _ in 1 2 3 4 5 6 7 8; do
+        run "$@"
+        case $out in *unstable*) ;; *) return ;; esac
+    done
+}
+until_steady compare naive,cpu_tiled S=64 H=1 f32 $quick base=cpu_tiled
 is "compare prints a verdict" says "$out" 'naive (is|against)'
-run compare naive,cpu_tiled S=64 H=1 f32 $quick base=cpu_tiled --json
+until_steady compare naive,cpu_tiled S=64 H=1 f32 $quick base=cpu_tiled --json
 is "compare: the base is named" says "$out" '"kernel":"cpu_tiled".*"verdict":"base"'
 is "compare: an interval" says "$out" '"ratio_lo":[0-9.]+'
-run compare fa2,fa2@BR=32 S=64 H=1 f32 $quick base=fa2@BR=32 --json
+until_steady compare fa2,fa2@BR=32 S=64 H=1 f32 $quick base=fa2@BR=32 --json
 is "compare: a kernel beside itself" says "$out" '"params":"BR=32 BC=64".*"verdict":"base"'
 is "compare: and its other parameters" says "$out" '"params":"BR=64 BC=64".*"ratio":[0-9.]+'
 run results fa2 S=64 f32 --json
 is "compare: the record repeats both" says "$out" '"command":"compare fa2@BR=32,fa2 .*S=64'
 # many times slower, and long enough that a busy machine cannot hide it
-run compare cpu_tiled,naive S=512 H=1 f16 threads=1 n=40 time=20 --fail-on=slower --json
+until_steady compare cpu_tiled,naive S=512 H=1 f16 threads=1 n=40 time=20 --fail-on=slower --json
 is "compare --fail-on=slower: naive is slower" [ "$rc" -eq 1 ]
 run compare cpu_tiled,row_full S=64 H=1 f32 backend=cpu $quick --fail-on=slower
 is "compare --fail-on=slower: no time is no pass" [ "$rc" -eq 3 ]

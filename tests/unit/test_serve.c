@@ -36,6 +36,7 @@ static struct job_request request(enum job_kind kind, const char *shape, const c
     free(list);
     r.rule.warm_s = 0.01;
     r.rule.n = 12;
+    r.rule.clock_floor = 0; /* a machine shared with others gives slow samples, which are no fault here */
     return r;
 }
 
@@ -136,9 +137,7 @@ static void test_compare(void)
     CU_ASSERT(strstr(job_row(j, 1)->reason, "nonesuch") && isnan(job_row(j, 1)->median_us));
     for (int i = 2; i < 4; i++) {
         const struct run_row *row = job_row(j, i);
-        /* Of interleaved kernels each goes on until all have 12: one whose sample was dropped for a low
-         * clock costs the others one more. */
-        CU_ASSERT(passed(row) && row->verdict && row->n >= 12 && strcmp(row->stopped, "n") == 0);
+        CU_ASSERT(passed(row) && row->verdict && row->n == 12 && strcmp(row->stopped, "n") == 0);
         CU_ASSERT(row->ratio > 0 && row->ratio_lo <= row->ratio && row->ratio <= row->ratio_hi);
     }
     CU_ASSERT_EQUAL(job_row(j, 2)->pair_max_diff, 0); /* the same kernel gives the same bits */
