@@ -36,7 +36,7 @@ static struct job_request request(enum job_kind kind, const char *shape, const c
     free(list);
     r.rule.warm_s = 0.01;
     r.rule.n = 12;
-    r.rule.clock_floor = 0; /* a machine shared with others gives slow samples, which are no fault here */
+    r.rule.clock_floor = 0; /* on a shared machine slow samples are no fault */
     return r;
 }
 
