@@ -285,10 +285,8 @@ static enum status run_lines(struct session *s, const struct arguments *a)
 /* "attnscope set S=4k" is over before anything could follow it. */
 static bool needs_more_to_come(const char *word)
 {
-    static const char *const verbs[] = {"set", "reset", "alias", "unalias", NULL};
     const struct cmd_entry *e = NULL;
-    struct err none = ERR_INIT;
-    return command_find(word, &e, &none) == ST_OK && one_of(e->name, verbs);
+    return command_find(word, &e, NULL) == ST_OK && (e->flags & CMD_SETS);
 }
 
 static enum status run_words(struct session *s, int argc, char *const *argv)

@@ -1,8 +1,8 @@
 /* cuda_flush.c - a cold sample begins with caches full of somebody else's clean lines.
  *
  * The flush reads twice the L2, in the stream of the sample. It does not write: lines left dirty would have
- * to go to DRAM while the kernel under test runs, and that time would be charged to it (about 5 us for
- * 25 MB of inputs on an H200, 7 % of a fast kernel there). Where the driver cannot compile the few lines of
+ * to go to DRAM while the kernel under test runs, and that time would be charged to it (2 to 4 us for
+ * 25 MB of inputs on an H200, 3 to 5 % of a fast kernel there). Where the driver cannot compile the few lines of
  * PTX, a memset has to do.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */

@@ -7,6 +7,7 @@ libattnscope_a_SOURCES += \
 	%D%/expr.h \
 	%D%/expr_eval.c \
 	%D%/expr_tree.h \
+	%D%/clock.h %D%/clock.c \
 	%D%/hash.h \
 	%D%/json_text.c \
 	%D%/json_text.h \

@@ -169,7 +169,7 @@ const struct cmd_entry cmd_alias = {
         "  alias big = compare fa2,qtile_seq S=8k\n"
         "  alias look = \"plan fa2; explain occupancy_pct\"\n",
     .arg = ARG_COMMAND,
-    .flags = CMD_REST,
+    .flags = CMD_REST | CMD_SETS,
     .exec = exec_alias,
 };
 
@@ -193,5 +193,6 @@ const struct cmd_entry cmd_unalias = {
     .summary = "forget aliases",
     .help = "",
     .arg = ARG_ALIAS,
+    .flags = CMD_SETS,
     .exec = exec_unalias,
 };

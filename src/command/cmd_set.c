@@ -153,7 +153,7 @@ const struct cmd_entry cmd_set = {
             "  set qtile_seq BR=32\n"
             "  set gpu=H200 cv=1% time=2\n",
     .arg = ARG_KEY,
-    .flags = CMD_SHAPE | CMD_OPTIONS | CMD_PARAMS,
+    .flags = CMD_SHAPE | CMD_OPTIONS | CMD_PARAMS | CMD_SETS,
     .exec = exec_set,
 };
 
@@ -441,5 +441,6 @@ const struct cmd_entry cmd_reset = {
     .help = "  reset\n"
             "  reset S BR qtile_seq\n",
     .arg = ARG_KEY,
+    .flags = CMD_SETS,
     .exec = exec_reset,
 };

@@ -5,16 +5,10 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "base/number.h"
 #include "command/internal.h"
-
-static double now_s(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static bool cancelled(const struct session *s)
 {
@@ -24,7 +18,7 @@ static bool cancelled(const struct session *s)
 /* Sleeps until `end`; a Ctrl-C between look and sleep costs a tenth of a second. */
 static bool sleep_until(const struct session *s, double end)
 {
-    for (double left; !cancelled(s) && (left = end - now_s()) > 0;) {
+    for (double left; !cancelled(s) && (left = end - seconds_now()) > 0;) {
         const double slice = left < 0.1 ? left : 0.1;
         const struct timespec t = {.tv_nsec = (long)(slice * 1e9)};
         nanosleep(&t, NULL);
@@ -57,7 +51,7 @@ static enum status repeat(struct session *s, struct cmd_call *c, double seconds,
     if (c->pipe || c->redirect)
         s->captured--; /* the output of each time is handed on by itself */
     for (int64_t i = 0; !st && !s->quit && (!count || i < count); i++) {
-        const double start = now_s();
+        const double start = seconds_now();
         struct err why = ERR_INIT;
         st = command_line(s, i ? again : first, c->out, &why);
         if (st && err) {

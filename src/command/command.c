@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "base/sanitize.h"
 #include "command/internal.h"
@@ -360,13 +360,6 @@ static void keep_log(struct session *s, const struct cmd_call *c, enum status st
         (struct log_entry){.text = xstrdup(c->text), .status = st, .seconds = seconds};
 }
 
-static double now_s(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* The last gate: whatever a verb wrote of what others named, nothing in it moves a cursor. */
 static void disarm(struct str *text)
 {
@@ -385,14 +378,14 @@ static void disarm(struct str *text)
 static enum status run_call(struct session *s, struct cmd_call *c, struct str *out, struct err *err)
 {
     struct str text = {0};
-    const double start = now_s();
+    const double start = seconds_now();
     c->out = &text; // cppcheck-suppress autoVariables ; until the end of this function only
     c->marked = false;
     enum status st = execute(s, c, err);
     place_mark(c, err);
     disarm(&text);
     st = deliver(s, c, &text, st, out, err);
-    keep_log(s, c, st, now_s() - start);
+    keep_log(s, c, st, seconds_now() - start);
     str_free(&text);
     c->out = NULL;
     if (s->front.output && !s->depth && out->len)

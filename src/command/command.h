@@ -80,6 +80,7 @@ enum {
     CMD_AGAIN = 16,  /* an empty Enter repeats it */
     CMD_REST = 32,   /* its words are another command's: keys are left as typed */
     CMD_HIDDEN = 64, /* for scripts of ours; not in lists, completion and manual */
+    CMD_SETS = 128,  /* what it sets lasts as long as the session */
 };
 
 struct cmd_entry {

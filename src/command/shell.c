@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "base/sanitize.h"
 #include "command/internal.h"
@@ -109,18 +109,11 @@ static void move(struct child *c, const struct str *input, size_t *fed, struct s
     }
 }
 
-static double now_s(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* Feeds, takes and waits; returns the wait status. */
 static int attend(const struct session *s, struct child *c, const struct str *input,
                   struct str *taken)
 {
-    const double end = now_s() + SCREEN_LIMIT_S;
+    const double end = seconds_now() + SCREEN_LIMIT_S;
     size_t fed = 0;
     int status = 0;
     if (c->in >= 0)
@@ -131,7 +124,7 @@ static int attend(const struct session *s, struct child *c, const struct str *in
     while (c->in >= 0 || c->out >= 0) {
         move(c, input, &fed, taken);
         if (!stop && ((s->front.cancelled && s->front.cancelled(s->front.ctx)) ||
-                      (!s->front.direct && now_s() > end))) {
+                      (!s->front.direct && seconds_now() > end))) {
             kill(c->pid, SIGKILL);
             stop = true;
             shut(&c->in);

@@ -19,9 +19,6 @@ struct peer {
     bool cancelled; /* it asked to stop the job under way */
 };
 
-/* Seconds on the monotonic clock. */
-double peer_now(void);
-
 /* Takes the descriptor and says hello. */
 struct peer peer_open(int fd, const char *role);
 void peer_close(struct peer *p);

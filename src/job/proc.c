@@ -23,18 +23,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 
 enum { WORKER_FD = 3 }; /* where the worker finds its socket */
 
 static const char program_name[] = "attnscope-worker";
-
-double proc_now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* ---- finding ---- */
 
@@ -230,7 +224,7 @@ void proc_read_log(struct proc *p, struct str *log)
 {
     enum { CHUNK = 16 << 10 };
     static const double pause_s = 0.02; /* 16 KiB per 20 ms: a flood stays below 1 MB/s */
-    if (p->log_fd < 0 || proc_now() < p->log_after)
+    if (p->log_fd < 0 || seconds_now() < p->log_after)
         return;
     char buf[CHUNK];
     ssize_t n = read(p->log_fd, buf, sizeof buf);
@@ -240,7 +234,7 @@ void proc_read_log(struct proc *p, struct str *log)
     }
     if (n <= 0)
         return;
-    p->log_after = proc_now() + pause_s;
+    p->log_after = seconds_now() + pause_s;
     str_addn(log, buf, (size_t)n);
     if (log->len > LOG_MAX) {
         size_t extra = log->len - LOG_MAX / 2;
@@ -289,7 +283,7 @@ static void grave_add(struct graveyard *g, pid_t pid)
     void *items = g->items;
     xgrow(&items, &g->cap, g->count + 1, sizeof *g->items);
     g->items = items;
-    g->items[g->count++] = (struct grave){.pid = pid, .since = proc_now()};
+    g->items[g->count++] = (struct grave){.pid = pid, .since = seconds_now()};
 }
 
 void proc_drop(struct proc *p, struct graveyard *g)
@@ -318,7 +312,7 @@ void graveyard_visit(struct graveyard *g)
 
 double graveyard_wait(const struct graveyard *g)
 {
-    double wait = INFINITY, now = proc_now();
+    double wait = INFINITY, now = seconds_now();
     for (size_t i = 0; i < g->count; i++) /* the longer it takes, the rarer the look */
         wait = fmin(wait, fmin(fmax((now - g->items[i].since) / 2, 0.001), 0.25));
     return wait;
@@ -326,9 +320,9 @@ double graveyard_wait(const struct graveyard *g)
 
 void graveyard_clear(struct graveyard *g, double seconds)
 {
-    double until = proc_now() + seconds;
+    double until = seconds_now() + seconds;
     graveyard_visit(g);
-    while (g->count && proc_now() < until) {
+    while (g->count && seconds_now() < until) {
         nanosleep(&(struct timespec){.tv_nsec = 200000}, NULL);
         graveyard_visit(g);
     }

@@ -13,9 +13,6 @@
 #include "base/str.h"
 #include "job/wire.h"
 
-/* Seconds on the monotonic clock. */
-double proc_now(void);
-
 struct proc {
     const char *role; /* "launch" "judge" */
     pid_t pid;        /* 0: not running */

@@ -13,6 +13,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "spec/npy.h"
@@ -137,9 +138,9 @@ enum status launch_check(struct launch *l, int i, struct err *err)
     launch_describe(l, e);
     peer_estimate(&l->peer, PHASE_FIRST_RUN, i,
                   shape_flops(&l->request.problem.shape) / flops_per_s);
-    double begin = peer_now();
+    double begin = seconds_now();
     st = l->ops->run(l->backend, e->slot, err);
-    e->once_s = peer_now() - begin;
+    e->once_s = seconds_now() - begin;
     if (st == ST_OK)
         st = export_output(l, i, &fd, err);
     if (st == ST_OK)

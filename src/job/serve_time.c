@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "base/number.h"
 #include "job/serve_launch.h"
@@ -56,11 +57,11 @@ static void lose(struct launch *l, struct entry *e, enum status st, const struct
 static void warm_up(struct launch *l, struct entry *e)
 {
     double limit = l->request.rule.warm_s, best = e->once_s, clock = REAL_UNKNOWN, seconds;
-    double begin = peer_now();
+    double begin = seconds_now();
     struct err why = ERR_INIT;
     int index = (int)(e - l->entries);
     peer_estimate(&l->peer, PHASE_WARM_UP, index, fmax(limit, 2 * e->once_s));
-    for (double spent = e->once_s; spent < limit; spent = e->once_s + peer_now() - begin) {
+    for (double spent = e->once_s; spent < limit; spent = e->once_s + seconds_now() - begin) {
         enum status st = l->ops->sample(l->backend, e->slot, 1, &seconds, &clock, &why);
         if (st != ST_OK) {
             lose(l, e, st, &why);
@@ -139,7 +140,7 @@ static void fill_ratio(const struct launch *l, struct entry *e)
 
 static void fill_ratios(struct group *g)
 {
-    g->compared = peer_now();
+    g->compared = seconds_now();
     if (!g->l->request.interleave || !g->l->entries[0].nsamples)
         return;
     for (int i = 0; i < g->count; i++)
@@ -159,7 +160,7 @@ static void fill_rows(struct group *g)
 /* Between samples: rows from time to time, and an ear for CANCEL. */
 static void attend(struct group *g)
 {
-    double now = peer_now();
+    double now = seconds_now();
     if (now - g->looked > look_s) {
         g->looked = now;
         g->stopped = peer_stop(&g->l->peer);
@@ -169,7 +170,7 @@ static void attend(struct group *g)
         if (now - g->compared > ratio_s)
             fill_ratios(g);
         launch_send_rows(g->l, false);
-        g->published = peer_now();
+        g->published = seconds_now();
     }
 }
 
@@ -177,7 +178,7 @@ static void attend(struct group *g)
  * wall limit holds per kernel. */
 static bool group_done(struct group *g)
 {
-    double wall = (peer_now() - g->began) / g->count;
+    double wall = (seconds_now() - g->began) / g->count;
     bool done = true;
     for (int i = 0; i < g->count; i++) {
         struct entry *e = g->items[i];
@@ -200,7 +201,7 @@ static void mark_cancelled(struct group *g)
 
 static void time_group(struct group *g)
 {
-    g->began = g->looked = g->compared = peer_now();
+    g->began = g->looked = g->compared = seconds_now();
     g->published = g->began - publish_s; /* the first figure is shown at once */
     do {
         for (int i = 0; i < g->count && !g->stopped && g->l->lost < 0; i++) {

@@ -16,6 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "base/sanitize.h"
 #include "base/str.h"
@@ -86,7 +87,7 @@ static double budget_wait(const struct super *s)
     if (s->nfaults < FAULTS_MAX)
         return 0;
     double oldest = s->faults[s->nfaults % FAULTS_MAX];
-    return fmax(0, oldest + fault_window_s - proc_now());
+    return fmax(0, oldest + fault_window_s - seconds_now());
 }
 
 /* ---- deadlines ---- */
@@ -94,7 +95,7 @@ static double budget_wait(const struct super *s)
 static void enforce_deadline(struct super *s, enum role role)
 {
     struct proc *p = &s->procs[role];
-    if (!p->pid || proc_now() < p->deadline)
+    if (!p->pid || seconds_now() < p->deadline)
         return;
     struct str what = {0};
     bool died = proc_ended(p, &what); /* unseen, if a child of its holds the socket */
@@ -132,7 +133,7 @@ static void settle_closed(struct super *s, enum role role)
         if (str_starts(how.data, "ended"))
             add_last_words(s, &how);
         super_fault(s, role, true, how.data);
-    } else if (proc_now() > p->closed_since + closing_s) {
+    } else if (seconds_now() > p->closed_since + closing_s) {
         super_fault(s, role, true, "closed its connection and was stopped");
     }
     str_free(&how);
@@ -189,7 +190,7 @@ enum status super_send_job(struct super *s, struct job *j, struct err *err)
         json_pack("{s:i, s:o, s:o, s:b}", "job", j->id, "request", job_request_to_json(&j->request),
                   "skip", over_entries(j), "careful", j->careful);
     if (wire_send(launch->wire, WIRE_JOB, msg, -1, 0, err) != ST_OK)
-        launch->closed_since = proc_now();
+        launch->closed_since = seconds_now();
     json_decref(msg);
     j->done = false;
     double limit = j->request.timeout_s > 0 ? j->request.timeout_s : hello_s;
@@ -218,7 +219,7 @@ void super_fault(struct super *s, enum role role, bool died, const char *what)
 {
     struct job *j = s->active;
     bool hit = super_busy(s, role);
-    s->faults[s->nfaults++ % FAULTS_MAX] = proc_now();
+    s->faults[s->nfaults++ % FAULTS_MAX] = seconds_now();
     proc_drop(&s->procs[role], &s->graves);
     if (!hit) {
         str_addf(&s->log, "the idle %s %s\n", role_names[role], what);
@@ -258,7 +259,7 @@ static void hear_to_the_end(struct super *s, enum role role)
     const pid_t pid = p->pid;
     super_hear(s, role);
     if (ended && !s->more && p->pid == pid && isnan(p->closed_since))
-        p->closed_since = proc_now();
+        p->closed_since = seconds_now();
 }
 
 bool super_dispatch(struct super *s)
@@ -271,7 +272,7 @@ bool super_dispatch(struct super *s)
         settle_closed(s, (enum role)role);
         enforce_deadline(s, (enum role)role);
     }
-    if (s->active && proc_now() > s->active->cancel_by)
+    if (s->active && seconds_now() > s->active->cancel_by)
         super_finish(s, s->active, JOB_CANCELLED);
     super_advance(s);
     start_next(s);
@@ -283,7 +284,7 @@ bool super_dispatch(struct super *s)
 int super_fds(const struct super *s, struct pollfd *fds, int max)
 {
     int n = 0;
-    double now = proc_now();
+    double now = seconds_now();
     for (int role = 0; role < ROLES; role++) {
         const struct proc *p = &s->procs[role];
         if (p->wire && isnan(p->closed_since) && n < max)
@@ -309,7 +310,7 @@ static double proc_wait(const struct proc *p, double now)
 
 int super_timeout_ms(const struct super *s)
 {
-    double now = proc_now(), wait = graveyard_wait(&s->graves);
+    double now = seconds_now(), wait = graveyard_wait(&s->graves);
     for (int role = 0; role < ROLES; role++)
         wait = fmin(wait, proc_wait(&s->procs[role], now));
     if (s->active)
@@ -398,7 +399,7 @@ void job_cancel(struct job *j)
         proc_drop(&s->procs[JUDGE], &s->graves);
         j->unjudged = 0;
     }
-    j->cancel_by = proc_now() + cancel_s;
+    j->cancel_by = seconds_now() + cancel_s;
     struct err why = ERR_INIT;
     if (!j->done && wire_send(s->procs[LAUNCH].wire, WIRE_CANCEL, NULL, -1, 0, &why) != ST_OK)
         super_finish(s, j, JOB_CANCELLED);

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "base/sanitize.h"
 #include "job/super_state.h"
@@ -100,7 +101,7 @@ void super_advance(struct super *s)
         s->changed = true;
         expect_sign(s, launch, job_silence(j, 0, false));
         if (wire_send(launch->wire, WIRE_GO, NULL, -1, 0, &why) != ST_OK)
-            launch->closed_since = proc_now();
+            launch->closed_since = seconds_now();
     }
 }
 
@@ -224,14 +225,14 @@ static void hear_nonsense(struct super *s, enum role role, const struct err *why
 void super_hear(struct super *s, enum role role)
 {
     struct proc *p = &s->procs[role];
-    double until = proc_now() + hearing_s;
+    double until = seconds_now() + hearing_s;
     proc_read_log(p, &s->log);
     while (p->wire && isnan(p->closed_since)) {
         enum wire_type type;
         json_t *payload;
         int fd;
         struct err why = ERR_INIT;
-        if (proc_now() > until) {
+        if (seconds_now() > until) {
             s->more = true;
             return;
         }
@@ -241,7 +242,7 @@ void super_hear(struct super *s, enum role role)
         if (st == ST_OK)
             st = hear_frame(s, role, type, payload, fd, &why);
         else if (wire_closed(p->wire)) {
-            p->closed_since = proc_now();
+            p->closed_since = seconds_now();
             return;
         }
         json_decref(payload);

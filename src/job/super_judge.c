@@ -9,6 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "base/str.h"
 #include "job/super_state.h"
 
@@ -24,7 +25,7 @@ static void hand_over(struct super *s, struct job *j, int i, int fd)
     if (j->unjudged++ == 0)
         expect_sign(s, judge, job_silence(j, 0, false));
     if (wire_send(judge->wire, WIRE_JUDGE, msg, fd, 0, &why) != ST_OK)
-        judge->closed_since = proc_now(); /* its end will be told by settle_closed() */
+        judge->closed_since = seconds_now(); /* its end will be told by settle_closed() */
     json_decref(msg);
 }
 

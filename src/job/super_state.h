@@ -6,6 +6,7 @@
 #define ATTNSCOPE_JOB_SUPER_STATE_H
 
 #include "job/job.h"
+#include "base/clock.h"
 #include "job/proc.h"
 
 enum { FAULTS_MAX = 5 }; /* in a minute; then no more restarts for a while */
@@ -37,7 +38,7 @@ static inline bool super_busy(const struct super *s, enum role role)
 static inline void expect_sign(const struct super *s, struct proc *p, double seconds)
 {
     p->silence = seconds * s->patience;
-    p->deadline = proc_now() + p->silence;
+    p->deadline = seconds_now() + p->silence;
 }
 
 /* The job is over. A process that is still busy with it is dropped. */

@@ -19,9 +19,9 @@ enum status run_restricted(struct lesson_run *r, const char *line, json_t *rows,
     bool restricted = s->restricted;
     s->results = json_array();
     s->restricted = true;
-    library_shipped_only(session_library(s), true);
+    library_look(session_library(s), LIBRARY_LESSONS);
     enum status st = command_line(s, line, out, err);
-    library_shipped_only(session_library(s), false);
+    library_look(session_library(s), LIBRARY_ALL);
     s->restricted = restricted;
     if (rows)
         json_array_extend(rows, s->results);

@@ -84,9 +84,9 @@ static json_t *recorded_instead(struct session *s, const json_t *row, const char
         .l2 = l2,
     };
     struct library *library = session_library(s);
-    library_shipped_only(library, true);
+    library_look(library, LIBRARY_SHIPPED);
     const struct recorded_row *best = q.kernel && q.shape ? library_best(library, &q) : NULL;
-    library_shipped_only(library, false);
+    library_look(library, LIBRARY_ALL);
     return best ? best->row : NULL;
 }
 
@@ -118,10 +118,10 @@ static enum status run_commands(struct session *s, const struct claim *c, const 
         st = run_apart(s, command, v->rows, err);
         free(command);
     }
-    fill_recorded(s, v,
-                  "cold"); /* as run measures when nothing is said; hot may decide otherwise */
+    /* Cold, as run measures when nothing is said: hot may decide otherwise, but is as right. */
+    fill_recorded(s, v, "cold");
     if (str_starts(c->command, "check"))
-        fill_recorded(s, v, "hot"); /* but is as right */
+        fill_recorded(s, v, "hot");
     return st;
 }
 

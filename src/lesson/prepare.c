@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "backend/backend.h"
+#include "base/clock.h"
 #include "base/mem.h"
 #include "base/path.h"
 #include "lesson/action.h"

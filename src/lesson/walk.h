@@ -8,9 +8,6 @@
 
 #include "lesson/run.h"
 
-/* Of a clock that only goes forward. */
-double seconds_now(void);
-
 /* A session like `s` whose lessons and measurements leave no trace. Its front end is that of `s`. */
 struct session *walk_session(const struct session *s);
 

@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/number.h"
 #include "base/sanitize.h"
 
@@ -52,13 +52,6 @@ struct plain {
     int write_failed; /* errno of the first write to standard output that failed */
 };
 static struct plain plain;
-
-static double now_s(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static void clear_progress(void)
 {
@@ -110,10 +103,10 @@ static void progress_text(const struct job *j, struct str *out)
 static void progress(void *ctx, const struct job *j)
 {
     (void)ctx;
-    if (!plain.tty || (now_s() - plain.last_s < 0.1 &&
+    if (!plain.tty || (seconds_now() - plain.last_s < 0.1 &&
                        !strncmp(plain.phase, job_phase(j), sizeof plain.phase - 1)))
         return; /* figures can wait; what is begun may last, and is told at once */
-    plain.last_s = now_s();
+    plain.last_s = seconds_now();
     snprintf(plain.phase, sizeof plain.phase, "%s", job_phase(j));
     struct str text = {0};
     progress_text(j, &text);

@@ -26,7 +26,7 @@ struct shelf {
 struct library {
     struct shelf *shelves; /* by name; the user's before a shipped one, which it hides */
     size_t n, cap;
-    bool shipped_only;
+    enum library_scope scope;
     struct recording **files; /* opened by path */
     size_t nfiles, capfiles;
     const struct recording **opened; /* in the order of opening; borrowed from the above */
@@ -64,13 +64,14 @@ static bool in_sight(const struct library *l, size_t i)
 {
     const struct shelf *s = &l->shelves[i];
     if (s->path)
-        return !l->shipped_only || strcmp(s->name, LIBRARY_PREPARED) == 0;
-    return l->shipped_only || !i || strcmp(s[-1].name, s->name) != 0;
+        return l->scope == LIBRARY_ALL ||
+               (l->scope == LIBRARY_LESSONS && strcmp(s->name, LIBRARY_PREPARED) == 0);
+    return l->scope != LIBRARY_ALL || !i || strcmp(s[-1].name, s->name) != 0;
 }
 
-void library_shipped_only(struct library *l, bool on)
+void library_look(struct library *l, enum library_scope scope)
 {
-    l->shipped_only = on;
+    l->scope = scope;
 }
 
 static void find_user(struct library *l)
@@ -213,7 +214,7 @@ enum status library_open(struct library *l, const char *name, const struct recor
     *out = NULL;
     enum status st = ST_USAGE;
     struct shelf *s = find_shelf(l, name);
-    if (!l->shipped_only && is_file(name))
+    if (l->scope == LIBRARY_ALL && is_file(name))
         st = open_file(l, name, out, err);
     else if (!s)
         return no_recording(l, name, err);
@@ -263,7 +264,7 @@ const struct recorded_row *library_best(struct library *l, const struct recordin
     for (size_t i = 0; i < l->n; i++)
         if (in_sight(l, i) && !l->shelves[i].broken && !read_shelf(&l->shelves[i], NULL))
             better(l->shelves[i].rec, q, &best);
-    for (size_t i = 0; i < l->nfiles; i++)
+    for (size_t i = 0; l->scope == LIBRARY_ALL && i < l->nfiles; i++)
         better(l->files[i], q, &best);
     return best;
 }

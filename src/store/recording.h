@@ -102,9 +102,13 @@ void library_free(struct library *l);
 /* The user's own recording that `lesson prepare` writes; lessons show it instead of a shipped one where
  * nothing can be measured. */
 #define LIBRARY_PREPARED "prepared"
-/* From now on, until it is switched off, only shipped recordings and the prepared one are found, by
- * name: lessons come from strangers. */
-void library_shipped_only(struct library *l, bool on);
+/* Which recordings are found, from now on. Files are opened by path only where all are. */
+enum library_scope {
+    LIBRARY_ALL,     /* as at the start: what is shipped, the user's, files */
+    LIBRARY_LESSONS, /* what is shipped and the prepared one, by name: lessons come from strangers */
+    LIBRARY_SHIPPED, /* what is shipped: verdicts are the same on every machine */
+};
+void library_look(struct library *l, enum library_scope scope);
 /* `name` is a file, or the name of a recording; it stays open for look-ups. Borrowed. ST_USAGE with
  * the nearest name. */
 enum status library_open(struct library *l, const char *name, const struct recording **out,
@@ -123,7 +127,7 @@ struct recording_query {
     const char *l2;               /* "cold" or "hot"; NULL: any */
     const char *device;           /* part of the name, without case; NULL: any */
 };
-/* The newest row that passed its check and fits, of all recordings, or NULL: what a lesson shows
+/* The newest row that passed its check and fits, of the recordings that are found, or NULL: what a lesson shows
  * where nothing can be measured. Borrowed until library_free(). */
 const struct recorded_row *library_best(struct library *l, const struct recording_query *q);
 

@@ -310,6 +310,8 @@ static void test_library(void)
     mkdir(data, 0700);
     to = xasprintf("%s/mine.rec", data);
     CU_ASSERT_EQUAL(rename(from, to), 0);
+    char *prepared = xasprintf("%s/" LIBRARY_PREPARED ".rec", data);
+    CU_ASSERT_EQUAL(link(to, prepared), 0);
     struct library *l = library_new();
     const struct recording *rec;
     CU_ASSERT_EQUAL(library_open(l, "mine", &rec, &err), ST_OK);
@@ -332,13 +334,23 @@ static void test_library(void)
     CU_ASSERT_PTR_NULL(library_best(l, &q));
     q = (struct recording_query){.kernel = "fa2", .params = "BR=64"};
     CU_ASSERT_PTR_NULL(library_best(l, &q));
-    library_shipped_only(l, true);
+    q = (struct recording_query){.kernel = "fa2", .device = "test gpu"};
+    library_look(l, LIBRARY_LESSONS);
     CU_ASSERT_EQUAL(library_open(l, "mine", &rec, &err), ST_USAGE);
     CU_ASSERT_EQUAL(library_open(l, newer, &rec, &err), ST_USAGE);
+    CU_ASSERT_EQUAL(library_open(l, LIBRARY_PREPARED, &rec, &err), ST_OK);
+    CU_ASSERT_PTR_NOT_NULL(library_best(l, &q));
+    library_look(l, LIBRARY_SHIPPED);
+    CU_ASSERT_EQUAL(library_open(l, "mine", &rec, &err), ST_USAGE);
+    CU_ASSERT_EQUAL(library_open(l, newer, &rec, &err), ST_USAGE);
+    CU_ASSERT_EQUAL(library_open(l, LIBRARY_PREPARED, &rec, &err), ST_USAGE);
+    CU_ASSERT_PTR_NULL(library_best(l, &q)); /* neither the prepared one nor what was opened */
     CU_ASSERT_EQUAL(library_open(l, "h200-short", &rec, &err), ST_OK);
-    library_shipped_only(l, false);
+    library_look(l, LIBRARY_ALL);
     CU_ASSERT_EQUAL(library_open(l, "mine", &rec, &err), ST_OK);
     library_free(l);
+    unlink(prepared);
+    free(prepared);
     free(newer);
     free(from);
     free(to);
