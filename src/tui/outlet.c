@@ -78,9 +78,9 @@ void outlet_send(struct outlet *o, const char *bytes, size_t len)
     outlet_flush(o);
 }
 
-void outlet_end_frame(struct outlet *o, int64_t now)
+static void ask(struct outlet *o, int64_t now)
 {
-    if (!o->ask || o->frame == 0 || o->nasked == OUTLET_FRAMES)
+    if (!o->ask || o->silent || o->nasked == OUTLET_FRAMES)
         return;
     o->asked[o->nasked].bytes = o->frame;
     o->asked[o->nasked++].at_ms = now;
@@ -88,9 +88,21 @@ void outlet_end_frame(struct outlet *o, int64_t now)
     o->frame = 0;
 }
 
+void outlet_begin(struct outlet *o, int64_t now)
+{
+    ask(o, now);
+}
+
+void outlet_end_frame(struct outlet *o, int64_t now)
+{
+    if (o->frame > 0)
+        ask(o, now);
+}
+
 void outlet_answered(struct outlet *o)
 {
     o->answers = true;
+    o->silent = false;
     if (o->nasked > 0)
         memmove(o->asked, o->asked + 1, (size_t)--o->nasked * sizeof *o->asked);
 }
@@ -113,7 +125,7 @@ int outlet_behind_ms(struct outlet *o, int64_t now)
     if (now < until)
         return (int)(until - now);
     o->nasked = 0;
-    o->ask = o->answers; /* who never answered is not asked again */
+    o->silent = !o->answers; /* who never answered is not asked again, unless an answer comes yet */
     return 0;
 }
 

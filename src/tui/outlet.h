@@ -22,7 +22,8 @@ enum { OUTLET_FRAMES = 8 };
 struct outlet {
     int fd;
     bool own;          /* fd is ours, and does not block */
-    bool ask, answers; /* questions are sent; one was answered */
+    bool ask, answers; /* questions are wanted; one was answered */
+    bool silent;       /* no answer came in time: questions rest until one does */
     struct str buf;
     size_t sent; /* of buf */
     struct {
@@ -37,6 +38,9 @@ struct outlet {
 /* `fd` is a terminal; it is opened anew if possible, so that not waiting for it is our own affair
  * and not that of the shell. */
 void outlet_open(struct outlet *o, int fd, bool ask);
+/* Asks a first question, before any frame: its answer tells after one way there and back, however
+ * long the first frame takes, that this terminal answers. */
+void outlet_begin(struct outlet *o, int64_t now_ms);
 /* Closes what outlet_open() opened; what is left in the buffer is dropped. */
 void outlet_close(struct outlet *o);
 /* Puts bytes into the queue and sends what the terminal takes. */

@@ -179,6 +179,7 @@ enum status tty_open(const struct theme *theme, bool color, struct tty **out, st
     configure(t);
     know_plain_cursor_keys();
     arm_restore(t);
+    outlet_begin(&t->out, tty_now_ms()); /* now that nothing echoes the answer */
     tty_set_theme(t, theme);
     *out = t;
     return ST_OK;

@@ -1,66 +1,72 @@
-# The line reader on a pseudo-terminal.
-unit_tests += %D%/test_repl.t
-%C%_test_repl_t_SOURCES = %D%/test_repl.c %D%/ptyrun.h %D%/ptyrun.c
-%C%_test_repl_t_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/%D% -I$(srcdir)/tests/unit
-%C%_test_repl_t_LDADD = libtap.a $(CUNIT_LIBS)
-# The full screen on a pseudo-terminal.
-tui_run = %D%/tuirun.h %D%/tuirun.c %D%/ptyrun.h %D%/ptyrun.c
+# On a pseudo-terminal: the line reader and the full screen. One library drives both.
 tui_cppflags = $(AM_CPPFLAGS) -I$(srcdir)/%D% -I$(srcdir)/tests/unit
+if HAVE_CUNIT
+check_LIBRARIES += libtuirun.a
+endif
+libtuirun_a_SOURCES = %D%/tuirun.h %D%/tuirun.c %D%/ptyrun.h %D%/ptyrun.c
+libtuirun_a_CPPFLAGS = $(tui_cppflags) $(CUNIT_CFLAGS)
+tui_libs = libtuirun.a libtap.a $(CUNIT_LIBS)
+unit_tests += %D%/test_repl.t
+%C%_test_repl_t_SOURCES = %D%/test_repl.c
+%C%_test_repl_t_CPPFLAGS = $(tui_cppflags)
+%C%_test_repl_t_LDADD = $(tui_libs)
 unit_tests += %D%/test_tui.t
-%C%_test_tui_t_SOURCES = %D%/test_tui.c $(tui_run)
+%C%_test_tui_t_SOURCES = %D%/test_tui.c
 %C%_test_tui_t_CPPFLAGS = $(tui_cppflags)
-%C%_test_tui_t_LDADD = libtap.a $(CUNIT_LIBS)
+%C%_test_tui_t_LDADD = $(tui_libs)
 unit_tests += %D%/test_slow.t
-%C%_test_slow_t_SOURCES = %D%/test_slow.c $(tui_run)
+%C%_test_slow_t_SOURCES = %D%/test_slow.c
 %C%_test_slow_t_CPPFLAGS = $(tui_cppflags)
-%C%_test_slow_t_LDADD = libtap.a $(CUNIT_LIBS)
+%C%_test_slow_t_LDADD = $(tui_libs)
 unit_tests += %D%/test_views.t
-%C%_test_views_t_SOURCES = %D%/test_views.c $(tui_run)
+%C%_test_views_t_SOURCES = %D%/test_views.c
 %C%_test_views_t_CPPFLAGS = $(tui_cppflags)
-%C%_test_views_t_LDADD = libtap.a $(CUNIT_LIBS)
+%C%_test_views_t_LDADD = $(tui_libs)
 unit_tests += %D%/test_edit.t
-%C%_test_edit_t_SOURCES = %D%/test_edit.c $(tui_run)
+%C%_test_edit_t_SOURCES = %D%/test_edit.c
 %C%_test_edit_t_CPPFLAGS = $(tui_cppflags)
-%C%_test_edit_t_LDADD = libtap.a $(CUNIT_LIBS)
-
-# The app in the test's own process, on a terminal in memory.
-mem_run = %D%/memtty.h %D%/memtty.c
-mem_libs = libattnscope_ui.a $(core_libs) $(READLINE_LIBS)
-fuzz_tests += %D%/fuzz_keys.t
-%C%_fuzz_keys_t_SOURCES = %D%/fuzz_keys.c $(mem_run)
-%C%_fuzz_keys_t_CPPFLAGS = $(tui_cppflags)
-%C%_fuzz_keys_t_LDADD = $(mem_libs)
-unit_tests += %D%/test_golden.t
-%C%_test_golden_t_SOURCES = %D%/test_golden.c $(mem_run)
-%C%_test_golden_t_CPPFLAGS = $(tui_cppflags)
-%C%_test_golden_t_LDADD = libtap.a $(mem_libs) $(CUNIT_LIBS)
-EXTRA_DIST += %D%/golden.txt %D%/session.json
-# What the screens show is as it should be: keep it.
-.PHONY: update-golden
-update-golden: %D%/test_golden.t
-	UPDATE_GOLDEN=1 ATTNSCOPE_SRCDIR='$(abs_top_srcdir)' %D%/test_golden.t
+%C%_test_edit_t_LDADD = $(tui_libs)
 unit_tests += %D%/test_signals.t
-%C%_test_signals_t_SOURCES = %D%/test_signals.c $(tui_run)
+%C%_test_signals_t_SOURCES = %D%/test_signals.c
 %C%_test_signals_t_CPPFLAGS = $(tui_cppflags)
-%C%_test_signals_t_LDADD = libtap.a $(CUNIT_LIBS)
+%C%_test_signals_t_LDADD = $(tui_libs)
 unit_tests += %D%/test_screens.t
-%C%_test_screens_t_SOURCES = %D%/test_screens.c $(tui_run)
+%C%_test_screens_t_SOURCES = %D%/test_screens.c
 %C%_test_screens_t_CPPFLAGS = $(tui_cppflags)
-%C%_test_screens_t_LDADD = libtap.a $(CUNIT_LIBS)
+%C%_test_screens_t_LDADD = $(tui_libs)
+unit_tests += %D%/test_hang.t
+%C%_test_hang_t_SOURCES = %D%/test_hang.c
+%C%_test_hang_t_CPPFLAGS = $(tui_cppflags)
+%C%_test_hang_t_LDADD = $(tui_libs)
 unit_tests += %D%/budget.t
-%C%_budget_t_SOURCES = %D%/budget.c $(tui_run)
+%C%_budget_t_SOURCES = %D%/budget.c
 %C%_budget_t_CPPFLAGS = $(tui_cppflags)
-%C%_budget_t_LDADD = libtap.a $(CUNIT_LIBS)
+%C%_budget_t_LDADD = $(tui_libs)
 # What the program costs its user, as a table with the limits of the design.
 .PHONY: budget
 budget: %D%/budget.t attnscope attnscope-worker
 	BUDGET=1 ATTNSCOPE='$(abs_builddir)/attnscope' \
 	ATTNSCOPE_WORKER='$(abs_builddir)/attnscope-worker' %D%/budget.t
+
+# The app in the test's own process, on a terminal in memory.
+check_LIBRARIES += libmemtty.a
+libmemtty_a_SOURCES = %D%/memtty.h %D%/memtty.c
+libmemtty_a_CPPFLAGS = $(tui_cppflags)
+mem_libs = libmemtty.a libattnscope_ui.a $(core_libs) $(READLINE_LIBS)
+fuzz_tests += %D%/fuzz_keys.t
+%C%_fuzz_keys_t_SOURCES = %D%/fuzz_keys.c
+%C%_fuzz_keys_t_CPPFLAGS = $(tui_cppflags)
+%C%_fuzz_keys_t_LDADD = $(mem_libs)
+unit_tests += %D%/test_golden.t
+%C%_test_golden_t_SOURCES = %D%/test_golden.c
+%C%_test_golden_t_CPPFLAGS = $(tui_cppflags)
+%C%_test_golden_t_LDADD = libtap.a $(mem_libs) $(CUNIT_LIBS)
 unit_tests += %D%/test_app.t
-%C%_test_app_t_SOURCES = %D%/test_app.c $(mem_run)
+%C%_test_app_t_SOURCES = %D%/test_app.c
 %C%_test_app_t_CPPFLAGS = $(tui_cppflags)
 %C%_test_app_t_LDADD = libtap.a $(mem_libs) $(CUNIT_LIBS)
-unit_tests += %D%/test_hang.t
-%C%_test_hang_t_SOURCES = %D%/test_hang.c $(tui_run)
-%C%_test_hang_t_CPPFLAGS = $(tui_cppflags)
-%C%_test_hang_t_LDADD = libtap.a $(CUNIT_LIBS)
+EXTRA_DIST += %D%/golden.txt %D%/session.json
+# What the screens show is as it should be: keep it.
+.PHONY: update-golden
+update-golden: %D%/test_golden.t
+	UPDATE_GOLDEN=1 ATTNSCOPE_SRCDIR='$(abs_top_srcdir)' %D%/test_golden.t

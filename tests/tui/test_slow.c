@@ -121,12 +121,22 @@ static size_t largest_frame(const struct pty *p)
     return largest;
 }
 
-/* Presses two keys in turn for two seconds, 30 presses a second, then others; returns how long
- * after those the screen shows where they lead, in seconds. */
-static double hold(const char *first, const char *const keys[2], const char *last,
-                   const char *shows, size_t *largest)
+/* What came of a held key. */
+struct held {
+    bool came;  /* where the last key leads was shown */
+    double lag; /* seconds after that key */
+    int frames;
+    size_t largest; /* frame, in bytes */
+};
+
+enum { PRESSES = 60 };
+
+/* Presses two keys in turn for two seconds, 30 presses a second, then `last`, which leads to what
+ * shows `shows`. */
+static struct held hold(const char *first, const char *const keys[2], const char *last,
+                        const char *shows)
 {
-    enum { PRESSES = 60 };
+    struct held h;
     struct link *k = start();
     press(k, first);
     run(k, 3);
@@ -135,20 +145,18 @@ static double hold(const char *first, const char *const keys[2], const char *las
         press(k, keys[i % 2]);
         run(k, 1 / 30.0);
     }
-    double t = pty_now();
+    const double t = pty_now();
     press(k, last);
-    bool came = wait_for(k, shows, 15);
-    double lag = pty_now() - t;
-    CU_ASSERT(came);
-    int drawn = frames(k->p);
-    *largest = largest_frame(k->p);
-    CU_ASSERT(drawn > 0 && drawn < PRESSES / 3);
-    printf("# %d keys in 2 s: %d frames, at most %zu bytes; the last key's answer after %.2f s\n",
-           PRESSES, drawn, *largest, lag);
-    if (!came)
+    h.came = wait_for(k, shows, 15);
+    h.lag = pty_now() - t;
+    for (const double end = pty_now() + 5; frames(k->p) == 0 && pty_now() < end;)
+        run(k, 0.02); /* the end of what was just shown */
+    h.frames = frames(k->p);
+    h.largest = largest_frame(k->p);
+    if (!h.came)
         tui_show(k->p, "the last key's answer did not come");
     end(k);
-    return lag;
+    return h;
 }
 
 /* Is the best of six within what the line allows? Other work on the machine only makes it slower.
@@ -157,9 +165,11 @@ static bool in_time(const char *first, const char *const keys[2], const char *la
                     const char *shows, double base, int screens)
 {
     for (int round = 0; round < 6; round++) {
-        size_t largest;
-        double lag = hold(first, keys, last, shows, &largest);
-        if (lag <= base + screens * (double)largest / BYTES_PER_S)
+        const struct held h = hold(first, keys, last, shows);
+        printf("# %d keys in 2 s: %d frames, at most %zu bytes; the last key's answer %s %.2f s\n",
+               PRESSES, h.frames, h.largest, h.came ? "after" : "not within", h.lag);
+        if (h.came && h.frames > 0 && h.frames < PRESSES / 3 &&
+            h.lag <= base + screens * (double)h.largest / BYTES_PER_S)
             return true;
     }
     return false;
