@@ -28,7 +28,7 @@ AS_IF([test "x$enable_hardening" != xno], [
   hardening=yes
   m4_foreach_w([flag], [-fPIE -fstack-protector-strong -fstack-clash-protection -fcf-protection],
     [ATTN_TRY_CFLAG(flag)])
-  m4_foreach_w([flag], [-pie -Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack], [ATTN_TRY_LDFLAG(flag)])
+  m4_foreach_w([flag], [-pie -Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack], [ATTN_TRY_LDFLAG(m4_defn([flag]))])
   AS_CASE([" $CFLAGS "], [*" -O0 "*|*fsanitize*], [],
     [AS_VAR_APPEND([AM_CFLAGS], [" -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2"])])])
 AC_SUBST([AM_CFLAGS])
