@@ -20,9 +20,8 @@ static inline float get_element(const void *p, int64_t i, int dtype)
         x.u = h << 16;
         return x.f;
     }
-    const int e = (int)(h >> 10 & 31), m = (int)(h & 1023);
-    const float v = e ? ldexpf((float)(1024 + m), e - 25) : ldexpf((float)m, -24);
-    return h & 0x8000 ? -v : v;
+    x.u = (h & 0x7fff) << 13; /* its exponent is 112 too small, also where it is 0 */
+    return h & 0x8000 ? x.f * -0x1p112f : x.f * 0x1p112f;
 }
 
 /* Values of ordinary size: nothing here overflows or vanishes. */

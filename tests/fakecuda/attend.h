@@ -1,0 +1,12 @@
+/* attend.h - what the fake driver's kernels compute.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef ATTNSCOPE_TESTS_ATTEND_H
+#define ATTNSCOPE_TESTS_ATTEND_H
+
+#include "kernel/attn_args.h"
+
+/* O from Q, K and V; dtype is ATTN_DTYPE. A query without a key gives 0. */
+void fake_attend(const struct AttnArgs *a, int dtype);
+
+#endif
