@@ -325,6 +325,15 @@ static int run(struct session *s, const struct arguments *a, int argc, char **ar
     return wants_screen(a) ? tui_main_with(s, &a->look) : (int)repl_main(s);
 }
 
+/* A recording that nobody has ended: whether it is whole shows now. */
+static int end_recording(struct session *s, int status)
+{
+    struct err err = ERR_INIT;
+    const enum status closed = session_record_off(s, &err);
+    front_report(s, closed, &err, NULL, NULL);
+    return status ? status : (int)closed;
+}
+
 /* A standard stream that the caller closed would give its number to the next file, a recording or
  * the worker's socket, and what is printed would land in there. Reading it ends, writing fails. */
 static void fill_closed_streams(void)
@@ -360,7 +369,7 @@ int main(int argc, char **argv)
         (void)tui_glyphs(a.look.charset, &s->front.glyphs, NULL);
         front_plain(s);
         session_load_config(s);
-        status = run(s, &a, argc - optind, argv + optind);
+        status = end_recording(s, run(s, &a, argc - optind, argv + optind));
         session_free(s);
     }
     free(a.lines);

@@ -19,8 +19,11 @@ static enum status record_status(struct session *s, struct cmd_call *c)
     }
     char *name = sanitize_line(recorder_path(s->recorder));
     const size_t n = recorder_rows(s->recorder);
-    str_addf(c->out, "recording into %s: %zu row%s so far; record off ends it\n", name, n,
-             n == 1 ? "" : "s");
+    str_addf(c->out,
+             recorder_failed(s->recorder)
+                 ? "the recording %s has ended after %zu row%s: it could not be written\n"
+                 : "recording into %s: %zu row%s so far; record off ends it\n",
+             name, n, n == 1 ? "" : "s");
     free(name);
     return ST_OK;
 }
@@ -68,7 +71,6 @@ static enum status record_begin(struct session *s, struct cmd_call *c, struct er
         free(name);
         return ST_USAGE;
     }
-    s->recording_lost = false;
     st = recorder_open(c->words[0].text,
                        force    ? RECORDER_REPLACE
                        : append ? RECORDER_APPEND
@@ -86,8 +88,6 @@ static enum status record_line(struct session *s, struct cmd_call *c, const char
     enum status closed = session_record_off(s, &close_err);
     if (!st && closed)
         st = err_set(err, closed, "%s", close_err.text);
-    if (!st && s->recording_lost)
-        st = err_set(err, ST_FAIL, "what was measured is not all in the recording");
     return st;
 }
 

@@ -40,13 +40,15 @@ enum status session_record_off(struct session *s, struct err *err)
     return st;
 }
 
-/* A recording that cannot be written ends: a file with holes would say something else. */
+/* Is there a recording that takes more? One that failed stays until it is closed, to say so then. */
+static bool records(const struct session *s)
+{
+    return s->recorder && !recorder_failed(s->recorder);
+}
+
 static void recording_failed(struct session *s, const struct err *why)
 {
     session_note(s, "%s; the recording has ended", why->text);
-    s->recording_lost = true;
-    struct err none = ERR_INIT;
-    session_record_off(s, &none);
 }
 
 /* The registers of the code that ran, where it is clear which pass they belong to; else NULL, and the
@@ -103,7 +105,7 @@ void session_keep_row(struct session *s, const struct run_row *row, const char *
     struct store *store = no_store ? NULL : session_store(s);
     if (store && store_add(store, row, command, &err))
         session_note(s, "the result of %s was not kept: %s", row->kernel, err.text);
-    if (s->recorder)
+    if (records(s))
         record_row(s, row, command);
 }
 
@@ -152,7 +154,7 @@ void journal_add(struct session *s, const json_t *rows, const struct column *col
     if (!json_array_size(rows))
         return;
     json_t *table = table_object(rows, cols, command);
-    if (s->recorder && recorder_table(s->recorder, table, &err))
+    if (records(s) && recorder_table(s->recorder, table, &err))
         recording_failed(s, &err);
     json_array_append_new(s->journal, table);
     journal_trim(s);

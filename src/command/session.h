@@ -108,7 +108,6 @@ struct session {
         int index;
     } gpu;
     struct recorder *recorder; /* `record` is on, or NULL */
-    bool recording_lost;       /* it could not be written and has ended */
     struct library *library;   /* session_library() */
     size_t rows_ever; /* rows remembered since the start, also those that results has lost again */
     int depth;        /* commands that are running: a lesson runs commands within its own */

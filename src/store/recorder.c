@@ -26,7 +26,7 @@ struct recorder {
     bool headed;  /* the header is in the file */
     bool foreign; /* the file was refused, and is none of ours */
     size_t rows;
-    enum status failed; /* a line could not be written; nothing is, after it */
+    int failed; /* errno of the line that could not be written, after which nothing is; 0: none */
 };
 
 static enum status write_error(const char *path, struct err *err)
@@ -34,6 +34,15 @@ static enum status write_error(const char *path, struct err *err)
     char *name = sanitize_line(path);
     const enum status st =
         err_set(err, ST_FAIL, "cannot write the recording %s: %s", name, strerror(errno));
+    free(name);
+    return st;
+}
+
+static enum status not_whole(const struct recorder *r, struct err *err)
+{
+    char *name = sanitize_line(r->path);
+    const enum status st =
+        err_set(err, ST_FAIL, "the recording %s is not whole: %s", name, strerror(r->failed));
     free(name);
     return st;
 }
@@ -120,8 +129,8 @@ enum status recorder_close(struct recorder *r, struct err *err)
 {
     if (!r)
         return ST_OK;
-    enum status st = r->failed;
-    if (fsync(r->fd) && errno != EINVAL && errno != EROFS)
+    enum status st = r->failed ? not_whole(r, err) : ST_OK;
+    if (!st && fsync(r->fd) && errno != EINVAL && errno != EROFS)
         st = write_error(r->path, err);
     struct stat file;
     if (!r->headed && !r->foreign && !fstat(r->fd, &file) && file.st_size == 0)
@@ -137,6 +146,11 @@ size_t recorder_rows(const struct recorder *r)
     return r->rows;
 }
 
+bool recorder_failed(const struct recorder *r)
+{
+    return r->failed;
+}
+
 const char *recorder_path(const struct recorder *r)
 {
     return r->path;
@@ -147,6 +161,7 @@ const char *recorder_path(const struct recorder *r)
 /* One call for the whole line. What a full disk cut off is taken back, so that the file stays whole. */
 static enum status write_line(struct recorder *r, json_t *line, struct err *err)
 {
+    enum status st = ST_OK;
     struct str text = {0};
     struct stat before;
     json_text(&text, line);
@@ -163,11 +178,11 @@ static enum status write_line(struct recorder *r, json_t *line, struct err *err)
         const int why = errno;
         if (known && ftruncate(r->fd, before.st_size))
             errno = why; /* then the reader leaves the last line out */
-        errno = why;
-        r->failed = write_error(r->path, err);
+        errno = r->failed = why;
+        st = write_error(r->path, err);
     }
     str_free(&text);
-    return r->failed;
+    return st;
 }
 
 static void put_text(json_t *o, const char *name, const char *text)
@@ -209,8 +224,10 @@ static json_t *header(const struct run_row *row)
 
 static enum status write_header(struct recorder *r, const struct run_row *row, struct err *err)
 {
-    if (r->headed || r->failed)
-        return r->failed;
+    if (r->failed)
+        return not_whole(r, err);
+    if (r->headed)
+        return ST_OK;
     const enum status st = write_line(r, header(row), err);
     r->headed = !st;
     return st;

@@ -59,7 +59,9 @@ enum status recorder_row(struct recorder *r, const struct run_row *row, const ch
 enum status recorder_table(struct recorder *r, const json_t *table, struct err *err);
 size_t recorder_rows(const struct recorder *r);
 const char *recorder_path(const struct recorder *r);
-/* Puts all on the disk and closes; ST_FAIL when it could not be written. `r` may be NULL. */
+/* Could a line not be written? Then none after it is, for a recording with holes would say something else. */
+bool recorder_failed(const struct recorder *r);
+/* Puts all on the disk and closes; ST_FAIL when any of it could not be written. `r` may be NULL. */
 enum status recorder_close(struct recorder *r, struct err *err);
 
 /* ---- reading ---- */
