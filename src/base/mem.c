@@ -51,15 +51,21 @@ char *xstrndup(const char *text, size_t len)
     return p;
 }
 
+/* Not vsnprintf twice: gcc -fsanitize=undefined takes its test of `fmt` for a format that may be null. */
+__attribute__((format(printf, 1, 0))) char *xvasprintf(const char *fmt, va_list ap)
+{
+    char *p = NULL;
+    if (vasprintf(&p, fmt, ap) < 0)
+        fatal("a message could not be formatted");
+    return p;
+}
+
 char *xasprintf(const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);
-    char *p = NULL;
-    const int n = vasprintf(&p, fmt, ap);
+    char *p = xvasprintf(fmt, ap);
     va_end(ap);
-    if (n < 0)
-        fatal("out of memory while formatting text");
     return p;
 }
 
@@ -188,15 +194,10 @@ char *arena_strndup(struct arena *a, const char *text, size_t len)
 
 char *arena_printf(struct arena *a, const char *fmt, ...)
 {
-    va_list ap, again;
+    va_list ap;
     va_start(ap, fmt);
-    va_copy(again, ap);
-    const int n = vsnprintf(NULL, 0, fmt, ap);
+    char *text = xvasprintf(fmt, ap), *p = arena_strndup(a, text, strlen(text));
     va_end(ap);
-    if (n < 0)
-        fatal("a message could not be formatted");
-    char *p = arena_alloc(a, (size_t)n + 1);
-    vsnprintf(p, (size_t)n + 1, fmt, again);
-    va_end(again);
+    free(text);
     return p;
 }

@@ -7,6 +7,7 @@
 #ifndef ATTNSCOPE_BASE_MEM_H
 #define ATTNSCOPE_BASE_MEM_H
 
+#include <stdarg.h>
 #include <stddef.h>
 
 /* As their namesakes; they end the program through fatal() when memory runs out. */
@@ -16,6 +17,7 @@ void *xrealloc(void *old, size_t size);
 char *xstrdup(const char *text);
 char *xstrndup(const char *text, size_t len);
 char *xasprintf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+char *xvasprintf(const char *fmt, va_list ap);
 
 /* Grows `*items` so that it holds at least `need` elements of `size` bytes; `*cap` is updated. */
 void xgrow(void **items, size_t *cap, size_t need, size_t size);

@@ -67,15 +67,9 @@ void str_addf(struct str *s, const char *fmt, ...)
 
 __attribute__((format(printf, 2, 0))) void str_vaddf(struct str *s, const char *fmt, va_list ap)
 {
-    va_list again;
-    va_copy(again, ap);
-    const int n = vsnprintf(NULL, 0, fmt, ap);
-    if (n < 0)
-        fatal("a message could not be formatted");
-    str_reserve(s, (size_t)n);
-    vsnprintf(s->data + s->len, (size_t)n + 1, fmt, again);
-    va_end(again);
-    s->len += (size_t)n;
+    char *text = xvasprintf(fmt, ap);
+    str_add(s, text);
+    free(text);
 }
 
 char *str_take(struct str *s)

@@ -37,13 +37,21 @@ env -u HOME "$ATTNSCOPE" record shut.rec -- run naive $quick >"$tmp/.out" 2>&- <
 is "with standard error closed, notes do not land in the recording" [ "$rc$(grep -cv '^{"' shut.rec)" = 00 ]
 # no byte more goes into a file of this size, while the kernel's output still has room
 head -1 a.rec >full.rec
-while [ "$(wc -c <full.rec)" -lt 300000 ]; do grep '^{"type":"row"' a.rec >>full.rec; done
+while [ "$(wc -c <full.rec)" -lt 300000 ] && grep '^{"type":"row"' a.rec >>full.rec; do :; done
 was=$(grep -c '^{"type":"row"' full.rec)
 rc=0
 (ulimit -f 200 && exec "$ATTNSCOPE" record full.rec --append -- run naive S=8 H=1 n=5) >"$tmp/.out" 2>"$tmp/.err" || rc=$?
 err=$(cat "$tmp/.err")
 is "a recording that could not be written is a failure" [ "$rc" -eq 3 ]
 is "and said to have ended" says "$err" 'cannot write the recording full\.rec: File too large; the recording has ended'
+is "in one sentence" says "$err" '^attnscope: the recording full\.rec is not whole: File too large$'
+rc=0
+printf 'record full.rec --append\nrun naive S=8 H=1 n=5\nrun naive S=8 H=1 n=5\nrecord\n' >script
+(ulimit -f 200 && exec "$ATTNSCOPE" -f script) >"$tmp/.out" 2>"$tmp/.err" || rc=$?
+out=$(cat "$tmp/.out")
+err=$(cat "$tmp/.err")
+is "without record off, too, at the end" [ "$rc$(printf '%s\n' "$err" | grep -c '^attnscope: the recording full\.rec is not whole: File')" = 31 ]
+is "meanwhile record says that it has ended" says "$out" '^the recording full\.rec has ended after 0 rows: it could not be written$'
 run open full.rec --json
 is "what was in it is as it was" [ "$rc$(printf '%s\n' "$out" | grep -c '"kernel"')" = "0$was" ]
 run record off
@@ -177,4 +185,24 @@ run -c 'open mine; report last.html last'
 is "report of the last rows" [ -s last.html ]
 run report empty.html
 is "nothing to report: a usage error" [ "$rc$([ -e empty.html ] && echo file)" = 2 ]
+
+# rows that were printed where nobody recorded, with columns of tests/gpu/tables behind them
+if command -v python3 >/dev/null 2>&1; then
+    tool=${ATTNSCOPE_SRCDIR:?}/tools/recording-from-csv
+    from_csv() {
+        rc=0
+        err=$(python3 "$tool" "$@" 2>&1) || rc=$?
+    }
+    run sweep naive S=8,16 H=1 n=5 --csv
+    printf '%s\n' "$out" | sed '1s/$/,plan_why,dram_pct/; 2,$s/$/,"no unit, busy",3.5/' >table.csv
+    from_csv table.csv table.rec "sweep naive S=8,16 H=1"
+    is "a table becomes a recording" [ "$rc" -eq 0 ]
+    is "what is left out is named" says "$err" '^left out: S, plan_why, dram_pct$'
+    run open table.rec --json
+    is "with the rows it had" [ "$(printf '%s\n' "$out" | grep -c '"kernel":"naive".*"median_us":[0-9]')" -eq 2 ]
+    sed '1s/plan_why/median_ms/' table.csv >odd.csv
+    from_csv odd.csv odd.rec "sweep naive"
+    is "a column that is not known is refused by name" says "$rc $err" '^1 .*no known column beside them: median_ms$'
+    is "and nothing is written" [ ! -e odd.rec ]
+fi
 finish
