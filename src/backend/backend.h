@@ -67,10 +67,10 @@ struct backend_ops {
     /* One timed sample: `repeat` back-to-back runs, seconds per run in *seconds. clock_mhz may be NaN. */
     enum status (*sample)(struct backend *b, struct slot *s, int repeat, double *seconds,
                           double *clock_mhz, struct err *err);
-    /* One run with stamps at the begin and end of every block. `out` is cleared by the caller
-     * whatever the status. The run's output is not looked at. Optional. */
-    enum status (*trace)(struct backend *b, struct slot *s, struct block_trace *out,
-                         struct err *err);
+    /* A warm run, and one with stamps at the begin and end of every block; `watch` is told of each. `out` is
+     * cleared by the caller whatever the status. The run's output is not looked at. Optional. */
+    enum status (*trace)(struct backend *b, struct slot *s, const struct trace_watch *watch,
+                         struct block_trace *out, struct err *err);
     /* Hardware counters of one run, replayed as often as they need. Puts into the object `out`: plan
      * (as plan_to_json(), of the code that runs, also when counting fails), counters (fields of
      * backend/counters.h), launches (the same of each launch, with name), replays, replay, l2. ST_NO:

@@ -419,14 +419,16 @@ static enum status cpu_sample(struct backend *b, struct slot *s, int repeat, dou
 }
 
 /* A warm run first: what is drawn is the blocks, not the page faults. */
-static enum status cpu_trace(struct backend *b, struct slot *s, struct block_trace *out,
-                             struct err *err)
+static enum status cpu_trace(struct backend *b, struct slot *s, const struct trace_watch *watch,
+                             struct block_trace *out, struct err *err)
 {
     struct pool_stamps stamps = {.room = TRACE_BLOCKS_MAX};
     *out = (struct block_trace){.unit = "thread", .rows = pool_threads(b->pool), .lanes = 1};
     out->stamps = xcalloc(TRACE_BLOCKS_MAX, sizeof *out->stamps);
     stamps.at = out->stamps;
+    watch->runs(watch->ctx);
     enum status st = launch(b, s, err);
+    watch->runs(watch->ctx);
     pool_stamp(b->pool, &stamps);
     if (st == ST_OK)
         st = launch(b, s, err);

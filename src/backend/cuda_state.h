@@ -116,7 +116,8 @@ void cuda_free_slot(struct backend *b, struct slot *s);
 /* cuda_trace.c: the kernel's source with stamps at the begin and end of every block, which the
  * caller frees; NULL with a sentence when an entry point is not found. */
 char *cuda_trace_source(const struct kernel_desc *d, struct err *err);
-enum status cuda_trace(struct backend *b, struct slot *s, struct block_trace *out, struct err *err);
+enum status cuda_trace(struct backend *b, struct slot *s, const struct trace_watch *watch,
+                       struct block_trace *out, struct err *err);
 
 /* cuda_profile.c */
 enum status cuda_profile(struct backend *b, struct slot *s, bool cold, json_t *out,

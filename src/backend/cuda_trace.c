@@ -237,7 +237,8 @@ static enum status count_blocks(const struct slot *s, struct block_trace *out, s
 
 /* Two runs: the first warms caches and clocks, the second one's stamps stay. */
 static enum status stamp_blocks(struct backend *b, const struct slot *s, struct slot *traced,
-                                struct buffer *m, struct block_trace *out, struct err *err)
+                                const struct trace_watch *watch, struct buffer *m,
+                                struct block_trace *out, struct err *err)
 {
     uint64_t first = 0;
     m->words = (size_t)(HEAD_WORDS + WORDS * block_trace_count(out));
@@ -248,8 +249,10 @@ static enum status stamp_blocks(struct backend *b, const struct slot *s, struct 
     if (st != ST_OK)
         return st;
     traced->lanes[0].args.ws[WS_TRACE] = (void *)(uintptr_t)m->device;
-    for (int i = 0; i < 2 && st == ST_OK; i++)
+    for (int i = 0; i < 2 && st == ST_OK; i++) {
+        watch->runs(watch->ctx);
         st = run_traced(b, traced, m, err);
+    }
     if (st == ST_OK)
         st = cuda_check(b, s->desc->name, "cuMemcpyDtoH",
                         b->api.copy_out(m->host, m->device, m->words * 8), err);
@@ -263,7 +266,8 @@ static enum status stamp_blocks(struct backend *b, const struct slot *s, struct 
     return ST_OK;
 }
 
-enum status cuda_trace(struct backend *b, struct slot *s, struct block_trace *out, struct err *err)
+enum status cuda_trace(struct backend *b, struct slot *s, const struct trace_watch *watch,
+                       struct block_trace *out, struct err *err)
 {
     struct kernel_desc desc = *s->desc;
     struct slot *traced = NULL;
@@ -284,7 +288,7 @@ enum status cuda_trace(struct backend *b, struct slot *s, struct block_trace *ou
     desc.source_len = strlen(source);
     st = load_traced(b, s, &desc, &traced, err);
     if (st == ST_OK)
-        st = stamp_blocks(b, s, traced, &m, out, err);
+        st = stamp_blocks(b, s, traced, watch, &m, out, err);
     cuda_release(b, &m.device);
     free(m.host);
     cuda_free_slot(b, traced);

@@ -25,6 +25,12 @@ struct block_trace {
     struct stamp *stamps;            /* by pass and block number; owned */
     char *note; /* where the traced code differs from the usual, or NULL; owned */
 };
+/* Told before every run of the kernel: from there on silence is the kernel's, before it is the compiler's. */
+struct trace_watch {
+    void (*runs)(void *ctx);
+    void *ctx;
+};
+
 void block_trace_clear(struct block_trace *t);
 int64_t block_trace_count(const struct block_trace *t);
 /* ST_NO with a sentence when there are more blocks than a trace holds. */

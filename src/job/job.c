@@ -153,17 +153,25 @@ static bool in_phase(const struct job *j, enum role role, enum wire_phase phase)
     return role == LAUNCH && j->phase[role] && str_starts(j->phase[role], wire_phase_name(phase));
 }
 
+/* "tracing": what is neither the check nor its timing; NULL: one of these. */
+static const char *doing_more(const struct job *j, enum role role)
+{
+    static const enum wire_phase more[] = {PHASE_PROFILE, PHASE_STAMPS, PHASE_TRACE};
+    for (size_t i = 0; i < sizeof more / sizeof *more; i++)
+        if (in_phase(j, role, more[i]))
+            return wire_phase_name(more[i]);
+    return NULL;
+}
+
 char *job_fault_sentence(const struct job *j, enum role role, const char *what)
 {
     static const char *const doing[] = {
         [JOB_STARTING] = "starting", [JOB_CHECKING] = "checking", [JOB_TIMING] = "timing"};
-    const char *who = role == LAUNCH ? "worker" : "judge";
+    const char *who = role == LAUNCH ? "worker" : "judge", *own = doing_more(j, role);
     int entry = role == LAUNCH ? j->entry : job_judged_entry(j);
     if (entry >= 0)
         return xasprintf("%s: the %s %s while %s", j->request.entries[entry].kernel, who, what,
-                         in_phase(j, role, PHASE_PROFILE) ? wire_phase_name(PHASE_PROFILE)
-                         : in_phase(j, role, PHASE_TRACE) ? wire_phase_name(PHASE_TRACE)
-                                                          : doing[j->state]);
+                         own ? own : doing[j->state]);
     bool known = j->phase[role] && j->state == JOB_CHECKING && !j->ready;
     return xasprintf("the %s %s while %s", who, what, known ? j->phase[role] : doing[j->state]);
 }

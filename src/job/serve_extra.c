@@ -6,16 +6,29 @@
 
 #include "job/serve_launch.h"
 
+struct traced {
+    struct launch *launch;
+    int entry;
+};
+
+static void say_run(void *ctx)
+{
+    const struct traced *t = ctx;
+    peer_estimate(&t->launch->peer, PHASE_TRACE, t->entry, t->launch->entries[t->entry].once_s);
+}
+
 /* Runs entry i once more, with stamps; false in their place: there are none, the reason is in the
  * row. */
 enum status launch_trace(struct launch *l, int i, struct err *err)
 {
+    struct traced traced = {l, i};
+    const struct trace_watch watch = {say_run, &traced};
     struct entry *e = &l->entries[i];
     struct block_trace t = {0};
     if (!l->ops->trace)
         return err_set(err, ST_NO, "backend=%s takes no stamps of blocks", l->ops->name);
-    peer_estimate(&l->peer, PHASE_TRACE, i, l->ops->load_s + 2 * e->once_s);
-    enum status st = l->ops->trace(l->backend, e->slot, &t, err);
+    peer_estimate(&l->peer, PHASE_STAMPS, i, l->ops->load_s);
+    enum status st = l->ops->trace(l->backend, e->slot, &watch, &t, err);
     json_array_set_new(l->traces, (size_t)i, st == ST_OK ? block_trace_to_json(&t) : json_false());
     block_trace_clear(&t);
     return st;

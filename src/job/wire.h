@@ -49,7 +49,8 @@ enum wire_phase {
     PHASE_WARM_UP,
     PHASE_TIMING,
     PHASE_PROFILE,
-    PHASE_TRACE, /* compiles and runs a build that stamps its blocks */
+    PHASE_STAMPS, /* compiles a build that stamps its blocks */
+    PHASE_TRACE,  /* and runs it */
     PHASE_PEAK,
     PHASE_COMPILE,
     PHASE_REFERENCE,

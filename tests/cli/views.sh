@@ -46,6 +46,10 @@ is "no stamps: a sentence" says "$err" 'block 0 left no stamp'
 FAKECUDA="cuLaunchKernel:2=abort" # the first launch of a process is the check, the next two have stamps
 run timeline fa2 S=16 H=1 backend=cuda
 is "a crash with stamps: kernel and cause" says "$err" 'fa2: the worker died .signal 6, .* while tracing'
+FAKECUDA="cuLaunchKernel:3=hang"
+run timeline fa2 S=16 H=1 backend=cuda timeout=0.5
+is "a hang with stamps ends with the time-out, not with the compiler's 30 s" \
+    says "$err" 'fa2: the worker gave no sign of life for 0\.5.* while tracing'
 FAKECUDA="cuLaunchKernel:5=abort"
 run timeline fa2,naive S=16 H=1 backend=cuda --json
 is "the next kernel's crash costs no stamps" says "$out" '"kernel":"fa2".*"blocks":1,.*"reason":null'
