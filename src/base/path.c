@@ -4,6 +4,7 @@
 #include "base/path.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -36,6 +37,34 @@ char *path_in(enum path_kind kind, const char *name)
     if (!home)
         return NULL;
     return xasprintf("%s/%s/attnscope/%s", home, kinds[kind].below_home, name);
+}
+
+enum status path_for(enum path_kind kind, const char *name, const char *what, char **path,
+                     struct err *err)
+{
+    *path = path_in(kind, name);
+    if (*path)
+        return ST_OK;
+    return err_set(err, ST_FAIL, "no folder for %s: neither HOME nor %s is a full path", what,
+                   kinds[kind].variable);
+}
+
+/* Asks the nearest part of it that is there. */
+enum status path_may_write(const char *path, struct err *err)
+{
+    char *part = xstrdup(path), *slash;
+    struct stat st;
+    int missing;
+    while ((missing = stat(part, &st) ? errno : 0) == ENOENT && (slash = strrchr(part, '/')))
+        slash[slash == part] = 0; /* the first one is the root */
+    const bool folder = !missing && S_ISDIR(st.st_mode);
+    enum status ok = ST_OK;
+    if (missing == ENOTDIR || (!missing && !folder && strcmp(part, path) != 0))
+        ok = err_set(err, ST_FAIL, "cannot write %s: a file is in the place of a folder", path);
+    else if ((missing && missing != ENOENT) || access(part, folder ? W_OK | X_OK : W_OK))
+        ok = err_set(err, ST_FAIL, "cannot write %s: %s", path, strerror(errno));
+    free(part);
+    return ok;
 }
 
 /* One folder; that it is there already is fine. */

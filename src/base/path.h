@@ -17,6 +17,12 @@ enum path_kind {
 
 /* "<folder>/attnscope/<name>"; the caller frees it; NULL when no home is known. */
 char *path_in(enum path_kind kind, const char *name);
+/* The same for `what` ("results"); without a home ST_FAIL with a sentence that says so. */
+enum status path_for(enum path_kind kind, const char *name, const char *what, char **path,
+                     struct err *err);
+/* Could a file be written at `path`, whose folders may be missing? ST_FAIL with what is in the way; nothing
+ * is created. */
+enum status path_may_write(const char *path, struct err *err);
 /* Creates the folder that holds `path`, mode 0700, parents included. */
 enum status path_make_parent(const char *path, struct err *err);
 /* The program `name` as PATH finds it, or itself if it has a slash and can be run; NULL otherwise.

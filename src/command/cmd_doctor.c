@@ -175,11 +175,15 @@ static void add_terminal(json_t *rows, const struct session *s)
                                  : "as --color says");
 }
 
-static void add_path(json_t *rows, const char *name, enum path_kind kind, const char *file)
+static void add_path(json_t *rows, const char *name, enum path_kind kind, const char *file,
+                     bool written)
 {
-    char *path = path_in(kind, file);
-    if (!path)
-        add(rows, name, "missing", "no home folder is known");
+    struct err err = ERR_INIT;
+    char *path;
+    if (path_for(kind, file, name, &path, &err))
+        add(rows, name, "missing", "%s", err.text);
+    else if (written && path_may_write(path, &err))
+        add(rows, name, access(path, R_OK) ? "broken" : "read-only", "%s", err.text);
     else
         add(rows, name, access(path, F_OK) ? "absent" : "ok", "%s", path);
     free(path);
@@ -227,7 +231,10 @@ static void add_store(json_t *rows, struct session *s)
 {
     char *path = path_in(PATH_DATA, "results.db");
     struct err err = ERR_INIT;
-    if (s->store || !store_open(NULL, &s->store, &err))
+    const bool open = s->store || !store_open(NULL, &s->store, &err);
+    if (open && path && path_may_write(path, &err))
+        add(rows, "results", "read-only", "%s", err.text);
+    else if (open)
         add(rows, "results", "ok", "%s", path ? path : "-");
     else
         add(rows, "results", "broken", "%s", err.text);
@@ -418,11 +425,11 @@ static enum status exec_doctor(struct session *s, struct cmd_call *c, struct err
     add_tables(rows, s);
     add_plans(rows, s);
     add_store(rows, s);
-    add_path(rows, "config", PATH_CONFIG, "config");
-    add_path(rows, "user devices", PATH_CONFIG, "devices");
-    add_path(rows, "user kernels", PATH_DATA, "kernels");
-    add_path(rows, "state", PATH_STATE, "");
-    add_path(rows, "cache", PATH_CACHE, "");
+    add_path(rows, "config", PATH_CONFIG, "config", false);
+    add_path(rows, "user devices", PATH_CONFIG, "devices", false);
+    add_path(rows, "user kernels", PATH_DATA, "kernels", true);
+    add_path(rows, "state", PATH_STATE, "", true);
+    add_path(rows, "cache", PATH_CACHE, "", true);
     if (peak)
         st = add_peak(s, rows, err);
     rows_format(c->out, rows, columns, NULL, call_format(c), call_width(s, c));

@@ -98,7 +98,7 @@ static char *file_of(const struct session *s, const char *name)
     if (d && *d->path == '/')
         return xstrdup(d->path);
     for (size_t i = 0; !strchr(name, '/') && i < 2; i++) {
-        char *path = kernel_file(name, endings[i]);
+        char *path = kernel_file(name, endings[i], NULL);
         if (path && lstat(path, &st) == 0)
             return path;
         free(path);

@@ -1,6 +1,7 @@
 /* config.c - the configuration file: `set` and `alias` commands, one a line.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -39,7 +40,8 @@ void session_load_config(struct session *s)
     char *path = path_in(PATH_CONFIG, "config"), *text;
     size_t len;
     struct err err = ERR_INIT;
-    if (path && !access(path, F_OK)) {
+    const bool none = !path || (access(path, F_OK) && (errno == ENOENT || errno == ENOTDIR));
+    if (!none) {
         if (str_read_file(path, 1 << 20, &text, &len, &err))
             session_note(s, "%s", err.text);
         else {

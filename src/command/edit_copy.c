@@ -134,10 +134,7 @@ enum status edit_name_copy(struct edit *e, struct err *err)
     }
     e->name = xasprintf("%s%s", d->name, suffix);
     char *file = xasprintf("kernels/%s.cu", e->name);
-    e->path = path_in(PATH_DATA, file);
+    const enum status st = path_for(PATH_DATA, file, "your kernels", &e->path, err);
     free(file);
-    return e->path ? ST_OK
-                   : err_set(err, ST_FAIL,
-                             "no folder for your kernels: HOME and XDG_DATA_HOME are "
-                             "not set");
+    return st;
 }

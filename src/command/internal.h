@@ -122,7 +122,7 @@ enum status kernel_print_own(struct session *s, struct cmd_call *c, const struct
 
 enum status kernel_add(struct session *s, struct cmd_call *c, struct err *err);
 /* The path of NAME.ending in the user's folder of kernels; NULL: there is none. The caller frees it. */
-char *kernel_file(const char *name, const char *ending);
+char *kernel_file(const char *name, const char *ending, struct err *err);
 /* ST_FAIL: "cannot link PATH: " and errno's reason. */
 enum status kernel_cannot(const char *what, const char *path, struct err *err);
 

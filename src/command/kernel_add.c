@@ -34,9 +34,10 @@ static bool ends_with(const char *text, const char *end)
     return n > m && !strcmp(text + n - m, end);
 }
 
-char *kernel_file(const char *name, const char *ending)
+char *kernel_file(const char *name, const char *ending, struct err *err)
 {
-    char *file = xasprintf("kernels/%s%s", name, ending), *path = path_in(PATH_DATA, file);
+    char *file = xasprintf("kernels/%s%s", name, ending), *path;
+    (void)path_for(PATH_DATA, file, "your kernels", &path, err);
     free(file);
     return path;
 }
@@ -83,9 +84,8 @@ static enum status accept(struct session *s, struct cmd_call *c, const char *nam
 static enum status add_link(struct session *s, struct cmd_call *c, const char *from,
                             const char *name, const char *ending, struct err *err)
 {
-    char *path = kernel_file(name, ending), there[4096];
-    enum status st = path ? path_make_parent(path, err)
-                          : err_set(err, ST_FAIL, "no folder for your kernels: HOME is not set");
+    char *path = kernel_file(name, ending, err), there[4096];
+    enum status st = path ? path_make_parent(path, err) : ST_FAIL;
     if (st == ST_OK && symlink(from, path) != 0) {
         const bool taken = errno == EEXIST;
         const ssize_t n = taken ? readlink(path, there, sizeof there - 1) : -1;
@@ -211,13 +211,13 @@ static char *spaced(const char *list)
 static enum status add_library(struct session *s, struct cmd_call *c, struct addition *a,
                                struct err *err)
 {
-    char *name = a->name ? xstrdup(a->name) : function_name(a), *path = kernel_file(name, ".attn");
+    char *name = a->name ? xstrdup(a->name) : function_name(a),
+         *path = kernel_file(name, ".attn", err);
     char *dtypes = spaced(a->dtypes ? a->dtypes : "f16"),
          *backends = spaced(a->backend ? a->backend : "cuda");
     a->dtypes = dtypes;
     a->backend = backends;
-    enum status st = path ? path_make_parent(path, err)
-                          : err_set(err, ST_FAIL, "no folder for your kernels: HOME is not set");
+    enum status st = path ? path_make_parent(path, err) : ST_FAIL;
     if (st == ST_OK && (strchr(name, '/') || strpbrk(a->path, " \t\n:")))
         st = err_set(err, ST_USAGE, "a path with blanks or colons cannot stand in a descriptor");
     if (st == ST_OK)
@@ -253,14 +253,13 @@ static enum status add_python(struct session *s, struct cmd_call *c, const char 
     char *name = xstrdup(a->name ? a->name : last ? last + 1 : path);
     for (char *p = a->name ? NULL : name; p && *p; p++)
         *p = (char)tolower((unsigned char)*p);
-    char *file = kernel_file(name, ".attn"), *text = NULL;
+    char *file = kernel_file(name, ".attn", err), *text = NULL;
     char *dtypes = spaced(a->dtypes ? a->dtypes : "f16,bf16,f32");
     char *backends = spaced(a->backend ? a->backend : "cuda,cpu");
     text = xasprintf("@name     %s\n@title    Python callable %s\n@dtypes   %s\n@python   %s\n"
                      "@backend  %s\n",
                      name, path, dtypes, path, backends);
-    enum status st = file ? path_make_parent(file, err)
-                          : err_set(err, ST_FAIL, "no folder for your kernels: HOME is not set");
+    enum status st = file ? path_make_parent(file, err) : ST_FAIL;
     if (st == ST_OK && strchr(name, '/'))
         st = err_set(err, ST_USAGE, "a kernel's name has no slash");
     if (st == ST_OK)

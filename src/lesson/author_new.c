@@ -88,10 +88,9 @@ enum status lesson_new(struct session *s, struct cmd_call *c, struct err *err)
     if (st)
         return st;
     char *file = xasprintf("lessons/90-%s.md", c->words[1].text);
-    char *path = path_in(PATH_DATA, file);
-    if (!path)
-        st = err_set(err, ST_FAIL, "no home folder is known for it");
-    else if (access(path, F_OK) == 0)
+    char *path;
+    st = path_for(PATH_DATA, file, "your lessons", &path, err);
+    if (!st && access(path, F_OK) == 0)
         st = err_set(err, ST_USAGE, "\"%s\" exists already", path);
     if (!st && !s->restricted)
         st = path_make_parent(path, err);

@@ -160,10 +160,10 @@ static enum status open_recording(struct session *s, char **path, struct err *er
 {
     if (s->recorder)
         return err_set(err, ST_USAGE, "something is being recorded; record off ends it");
-    *path = path_in(PATH_DATA, "recordings/" LIBRARY_PREPARED ".rec");
-    if (!*path)
-        return err_set(err, ST_FAIL, "no home folder is known for the recording");
-    enum status st = path_make_parent(*path, err);
+    enum status st =
+        path_for(PATH_DATA, "recordings/" LIBRARY_PREPARED ".rec", "the recording", path, err);
+    if (!st)
+        st = path_make_parent(*path, err);
     return st ? st : recorder_open(*path, RECORDER_REPLACE, 200, &s->recorder, err);
 }
 

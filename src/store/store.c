@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/path.h"
 #include "base/str.h"
 #include "store/store_state.h"
 
@@ -57,6 +58,8 @@ enum status store_add(struct store *s, const struct run_row *row, const char *co
         " VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10)";
     if (s->foreign)
         return err_set(err, ST_USAGE, "%s is open for reading only", s->path);
+    if (s->read_only && path_may_write(s->path, err) != ST_OK)
+        return ST_FAIL;
     if (s->read_only)
         return err_set(err, ST_FAIL, "%s could be opened for reading only: is its disk full?",
                        s->path);

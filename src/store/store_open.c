@@ -219,11 +219,10 @@ static enum status hand_over(struct store *s, enum status st, struct store **out
 enum status store_open(const char *path, struct store **out, struct err *err)
 {
     *out = NULL;
-    char *name = path ? xstrdup(path) : path_in(PATH_DATA, "results.db");
-    if (!name)
-        return err_set(err, ST_FAIL,
-                       "no folder for results: neither HOME nor XDG_DATA_HOME is a full path");
-    enum status st = path_make_parent(name, err);
+    char *name = path ? xstrdup(path) : NULL;
+    enum status st = path ? ST_OK : path_for(PATH_DATA, "results.db", "results", &name, err);
+    if (st == ST_OK)
+        st = path_make_parent(name, err);
     if (st != ST_OK) {
         free(name);
         return st;

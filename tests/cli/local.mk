@@ -2,5 +2,5 @@
 shell_tests += %D%/repl.sh
 shell_tests += %D%/basics.sh %D%/lesson.sh %D%/measure.sh %D%/cuda.sh %D%/completions.sh %D%/record.sh
 shell_tests += %D%/audit.sh %D%/class.sh %D%/profile.sh
-shell_tests += %D%/peers.sh %D%/edit.sh %D%/kernel.sh %D%/views.sh %D%/gpu.sh
+shell_tests += %D%/peers.sh %D%/edit.sh %D%/kernel.sh %D%/views.sh %D%/gpu.sh %D%/home.sh
 EXTRA_DIST += %D%/lib.sh tests/peers/mine.py tests/peers/torch.py

@@ -37,6 +37,46 @@ static void test_folders(void)
     path_is(PATH_CACHE, NULL);
 }
 
+static enum status may_write(const char *path, const char *says)
+{
+    struct err err = ERR_INIT;
+    const enum status st = path_may_write(path, &err);
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.text, says));
+    return st;
+}
+
+/* Of rights, which root has all of, tests/cli/home.sh speaks. */
+static void test_may_write(void)
+{
+    char base[] = "/tmp/test_path.XXXXXX";
+    CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(base));
+    char *file = xasprintf("%s/file", base), *below = xasprintf("%s/file/x/y", base),
+         *deep = xasprintf("%s/a/b/c", base);
+    CU_ASSERT_EQUAL(may_write(deep, ""), ST_OK);
+    CU_ASSERT_NOT_EQUAL(access(deep, F_OK), 0);
+    CU_ASSERT_EQUAL(may_write(file, ""), ST_OK);
+    fclose(fopen(file, "w"));
+    CU_ASSERT_EQUAL(may_write(file, ""), ST_OK);
+    CU_ASSERT_EQUAL(may_write(below, "a file is in the place"), ST_FAIL);
+    unlink(file);
+    rmdir(base);
+    free(file);
+    free(below);
+    free(deep);
+}
+
+static void test_no_home(void)
+{
+    struct err err = ERR_INIT;
+    char *path = NULL;
+    unsetenv("HOME");
+    unsetenv("XDG_DATA_HOME");
+    CU_ASSERT_EQUAL(path_for(PATH_DATA, "x", "results", &path, &err), ST_FAIL);
+    CU_ASSERT_PTR_NULL(path);
+    CU_ASSERT_STRING_EQUAL(err.text,
+                           "no folder for results: neither HOME nor XDG_DATA_HOME is a full path");
+}
+
 static void test_make_parent(void)
 {
     char base[] = "/tmp/test_path.XXXXXX";
@@ -89,6 +129,8 @@ static const struct tap_test tests[] = {
     {"programs are found in PATH", test_programs},
     {"folders follow the XDG variables", test_folders},
     {"parents are made private", test_make_parent},
+    {"what is in the way of a file", test_may_write},
+    {"no home is said with the variables", test_no_home},
 };
 
 TAP_MAIN("path", tests)
