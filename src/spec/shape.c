@@ -13,8 +13,9 @@
 #include "base/number.h"
 #include "base/str.h"
 
-/* Kernels get lengths as int32_t and count rows in int32_t; addresses stay below 2^40. */
-static const int64_t size_max = INT32_MAX;
+/* Kernels get lengths as int32_t and walk them tile by tile in int32_t, where the step beyond the last
+ * row must fit too: hence half of its range. Addresses stay below 2^40. */
+static const int64_t size_max = 1 << 30;
 static const double rows_max = 0x1p31, bytes_max = 0x1p40;
 
 static const char *const dtype_words[] = {"f16", "bf16", "f32", NULL};

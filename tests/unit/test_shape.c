@@ -72,11 +72,12 @@ static void test_refused(void)
     refuse("S=0", "S=0 is too small; the smallest is 1");
     refuse("B=-1", "B=-1 is too small; the smallest is 1");
     refuse("D=64.5", "D=64.5 is a fraction");
-    refuse("S=1000000000000", "S=1000000000000 is too large; the largest is 2147483647");
+    refuse("S=1000000000000", "S=1000000000000 is too large; the largest is 1G");
     refuse("Hkv=3", "Hkv=3 does not divide H=8; the nearest that does is 2");
     refuse("H=12 Hkv=5", "the nearest that does is 4");
     refuse("H=8 Hkv=16", "the nearest that does is 8");
-    refuse("H=2147483647 Hkv=1G", "the nearest that does is 1"); /* a prime; must be quick */
+    refuse("Sk=1073741825", "is too large"); /* the tile after it would not fit in an int */
+    refuse("H=1073741789 Hkv=512M", "the nearest that does is 1"); /* a prime; must be quick */
     refuse("dtype=f61", "did you mean f16?");
     refuse("dtype=int8", "write f16, bf16 or f32");
     refuse("layout=sbhd", "bhsd or bshd");
