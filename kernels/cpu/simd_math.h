@@ -60,9 +60,10 @@ INLINE void add_columns(int nv, float *o, const float *p, const float *v, int64_
     for (int c = 0; c < nv; c++)
         acc[c] = vload(o + c * LANES);
     for (int64_t j = 0; j < n; j++) {
+        const float weight = p[j];
         UNROLL
         for (int c = 0; c < nv; c++)
-            acc[c] += vload(v + j * stride + c * LANES) * p[j];
+            acc[c] += vload(v + j * stride + c * LANES) * weight;
     }
     UNROLL
     for (int c = 0; c < nv; c++)

@@ -50,9 +50,10 @@ INLINE void micro_product(vf acc[MR][PANEL], int mr, int nv, const float *a, int
             right[j] = vload(b + j * LANES);
         UNROLL
         for (int r = 0; r < mr; r++) {
+            const float left = a[r * rs];
             UNROLL
             for (int j = 0; j < nv; j++)
-                acc[r][j] += right[j] * a[r * rs];
+                acc[r][j] += right[j] * left;
         }
     }
 }

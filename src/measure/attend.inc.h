@@ -28,8 +28,11 @@ static inline __attribute__((always_inline)) TARGET void FN(micro)(const int nv,
     for (long k = 0; k < K; k++) {
         FN(vec) bv[TILE_V];
         UNROLL for (int j = 0; j < nv; j++) bv[j] = *(const FN(vec) *)(b + k * ldb + j * LANES);
-        UNROLL for (int i = 0; i < TILE_M; i++) UNROLL for (int j = 0; j < nv; j++) acc[i][j] +=
-            a[i * lda + k] * bv[j];
+        UNROLL for (int i = 0; i < TILE_M; i++)
+        {
+            const REAL x = a[i * lda + k];
+            UNROLL for (int j = 0; j < nv; j++) acc[i][j] += x * bv[j];
+        }
     }
     UNROLL for (int i = 0; i < TILE_M; i++) UNROLL for (int j = 0; j < nv; j++)
     {
