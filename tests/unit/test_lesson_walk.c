@@ -11,6 +11,8 @@
 #include "home.h"
 #include "lesson/run.h"
 
+enum { STEPS_MAX = 32 };
+
 /* In the order of the course. */
 static const char *const timeless[] = {
     "blocks",      "coalescing", "reductions",   "correct",     "naive-bytes", "fa1-2022",
@@ -100,15 +102,30 @@ static void expect_good_screen(const struct lesson_screen *at)
         }
 }
 
-/* Walks the whole lesson; returns how many predictions were right, and notes their outcomes. */
-static int walk_through(const struct lesson *l, struct values *outcomes, bool right)
+static int count_in(const char *text, const char *words)
+{
+    int n = 0;
+    for (const char *p = text; (p = strstr(p, words)); p++)
+        n++;
+    return n;
+}
+
+static int count_hits(const char *text)
+{
+    return count_in(text, "That is within") + count_in(text, "Right: ") +
+           count_in(text, "Right, you said: ");
+}
+
+/* Walks steps [from, to); notes their outcomes and adds to hits[step] how many predictions were
+ * right. */
+static void walk(const struct lesson *l, int from, int to, struct values *outcomes, bool right,
+                 int *hits)
 {
     struct session *s = session_new("test");
-    struct lesson_run *r = lesson_run_new(s, l, 0, 80);
+    struct lesson_run *r = lesson_run_new(s, l, from, 80);
     struct str out = {0};
     struct err err = ERR_INIT;
-    int hits = 0;
-    for (int turn = 0; turn < 200 && lesson_step(r)->want != LESSON_DONE; turn++) {
+    for (int turn = 0; turn < 200 && lesson_step(r)->want != LESSON_DONE && r->step < to; turn++) {
         enum lesson_want want = lesson_step(r)->want;
         bool asks = want == LESSON_NUMBER || want == LESSON_CHOICE || want == LESSON_ORDER ||
                     want == LESSON_LINE;
@@ -116,23 +133,16 @@ static int walk_through(const struct lesson *l, struct values *outcomes, bool ri
         CU_ASSERT_EQUAL(lesson_answer(r, input, &out, &err), ST_OK);
         free(input);
         expect_good_screen(lesson_step(r));
-        const char *text = lesson_step(r)->text;
-        for (const char *p = text; (p = strstr(p, "That is within")); p++)
-            hits++;
-        for (const char *p = text; (p = strstr(p, "Right: ")); p++)
-            hits++;
-        for (const char *p = text; (p = strstr(p, "Right, you said: ")); p++)
-            hits++;
+        hits[r->step] += count_hits(lesson_step(r)->text);
         if (lesson_step(r)->want == LESSON_READ || lesson_step(r)->want == LESSON_DONE) {
             note_outcomes(r, outcomes);
             expect_known_values(r);
         }
     }
-    CU_ASSERT_EQUAL(lesson_step(r)->want, LESSON_DONE);
+    CU_ASSERT(to < lesson_steps(l) ? r->step == to : lesson_step(r)->want == LESSON_DONE);
     lesson_run_free(r);
     str_free(&out);
     session_free(s);
-    return hits;
 }
 
 static int questions_of(const struct lesson *l)
@@ -155,20 +165,38 @@ static int clock_questions(const struct lesson *l)
     return n;
 }
 
+/* The first walk guesses, and learns the outcomes. Steps where a guess was right by chance are walked
+ * again with answers that are known to be wrong: so every question has had a wrong answer. */
+static void expect_right_and_wrong(const struct lesson *l)
+{
+    int guessed[STEPS_MAX] = {0}, right[STEPS_MAX] = {0}, wrong[STEPS_MAX] = {0};
+    int nright = 0, nwrong = 0;
+    struct values outcomes;
+    values_init(&outcomes);
+    const int steps = lesson_steps(l);
+    CU_ASSERT_FATAL(steps < STEPS_MAX);
+    walk(l, 0, steps, &outcomes, true, guessed);
+    walk(l, 0, steps, &outcomes, true, right);
+    for (int i = 0; i < steps; i++) {
+        if (guessed[i])
+            walk(l, i, i + 1, &outcomes, false, wrong);
+        nright += right[i];
+        nwrong += wrong[i];
+    }
+    const int unsure = clock_questions(l);
+    if (nright < questions_of(l) - unsure || nwrong > unsure)
+        printf("# %s: %d of %d right, then %d\n", l->name, nright, questions_of(l), nwrong);
+    CU_ASSERT(nright >= questions_of(l) - unsure);
+    CU_ASSERT(nwrong <= unsure);
+    values_clear(&outcomes);
+}
+
 static void test_right_and_wrong(void)
 {
     for (size_t i = 0; i < sizeof timeless / sizeof *timeless; i++) {
         const struct lesson *l;
-        struct values outcomes;
         CU_ASSERT_EQUAL_FATAL(lesson_find(timeless[i], &l, NULL), ST_OK);
-        values_init(&outcomes);
-        walk_through(l, &outcomes, true); /* learns the outcomes */
-        int right = walk_through(l, &outcomes, true), wrong = walk_through(l, &outcomes, false);
-        if (right < questions_of(l) - clock_questions(l) || wrong > clock_questions(l))
-            printf("# %s: %d of %d right, then %d\n", timeless[i], right, questions_of(l), wrong);
-        CU_ASSERT(right >= questions_of(l) - clock_questions(l));
-        CU_ASSERT(wrong <= clock_questions(l));
-        values_clear(&outcomes);
+        expect_right_and_wrong(l);
     }
 }
 
