@@ -51,12 +51,14 @@ static void add_figure(struct session *s, struct cmd_call *c, const struct roofs
     fig_roofs(canvas, (struct rect){0, 0, width, 18}, &fig);
     canvas_to_text(canvas, c->out);
     canvas_free(canvas);
+    const size_t legend = c->out->len;
     if (n)
         str_addf(c->out,
                  "letters: with the bytes that the kernel requests; %c: with each byte moved "
                  "once; @: measured%s\n",
                  s->front.glyphs == GLYPHS_ASCII ? '#' : '*',
                  x->nphases > 1 ? "; small letters: the other phase" : "");
+    lines_wrap(c->out, legend, call_width(s, c));
     free(pts);
 }
 

@@ -11,7 +11,7 @@
 #include "command/timeline.h"
 #include "draw/timeline.h"
 
-enum { KERNELS_MAX = 8, LINES_MAX = 16, SPANS_MAX = 4000 };
+enum { KERNELS_MAX = 8, LINES = 16, LINES_MAX = 256, SPANS_MAX = 4000 };
 
 // clang-format off
 static const struct column columns[] = {
@@ -91,11 +91,23 @@ static void add_picture(struct canvas *c, int height, const struct timeline *t, 
         str_addf(out, "  %s\n", t->note);
 }
 
+/* Lines of SMs in each of n pictures: lines=, else what suits a screen. */
+static enum status read_lines(struct cmd_call *c, int n, int64_t *out, struct err *err)
+{
+    const char *word = call_key(c, "lines");
+    *out = n > 1 ? LINES / 2 : LINES;
+    if (!word || number_parse_int("lines", word, 1, LINES_MAX, out, err) == ST_OK)
+        return ST_OK;
+    return call_mark_key(c, "lines", ST_USAGE, err);
+}
+
 static void add_text(struct session *s, struct cmd_call *c, const struct request *r,
                      const struct timeline *t, int n)
 {
     const int width = s->front.width > 40 && s->front.width < 78 ? s->front.width : 78;
     const double span = longest_span(t, n);
+    int64_t lines = LINES;
+    (void)read_lines(c, n, &lines, NULL); /* exec_timeline() has looked at it */
     char shape[SHAPE_TEXT];
     shape_format(&r->problem.shape, shape, sizeof shape);
     str_addf(c->out, "%s\n", shape);
@@ -108,8 +120,8 @@ static void add_text(struct session *s, struct cmd_call *c, const struct request
             lines_wrap(c->out, from, call_width(s, c));
             continue;
         }
-        struct canvas *canvas = canvas_new(width, LINES_MAX + 1, s->front.glyphs);
-        add_picture(canvas, n > 1 ? LINES_MAX / 2 + 1 : LINES_MAX + 1, &t[i], span, c->out);
+        struct canvas *canvas = canvas_new(width, (int)lines + 1, s->front.glyphs);
+        add_picture(canvas, (int)lines + 1, &t[i], span, c->out);
         canvas_free(canvas);
         lines_wrap(c->out, from, call_width(s, c));
     }
@@ -226,6 +238,7 @@ static enum status exec_timeline(struct session *s, struct cmd_call *c, struct e
     struct request r;
     struct str command = {0};
     struct timeline t[KERNELS_MAX] = {0};
+    int64_t lines;
     bool live;
     (void)call_format(c); /* the options are known from here on */
     enum status st = read_origin(s, c, &live, err);
@@ -234,6 +247,8 @@ static enum status exec_timeline(struct session *s, struct cmd_call *c, struct e
     if (st)
         return st;
     st = check_kernels(&r, err);
+    if (!st)
+        st = read_lines(c, r.nkernels, &lines, err);
     if (!st)
         st = call_finish(s, c, err);
     if (!st)
@@ -254,6 +269,7 @@ static enum status exec_timeline(struct session *s, struct cmd_call *c, struct e
 static const char *const origins[] = {"model", "live", NULL};
 static const struct cmd_key keys[] = {
     {"origin", "model: the planner's schedule; live: stamps taken on the device", origins},
+    {"lines", "of SMs in each picture, several SMs to a line; 16 by default", NULL},
     {0},
 };
 

@@ -13,6 +13,7 @@
 #include "base/number.h"
 
 struct checker {
+    struct session *own;
     const struct lesson *lesson;
     json_t *rows;
     int step, problems;
@@ -183,6 +184,51 @@ static void check_screens(struct checker *c)
         find(c, "screen", "ok", xasprintf("%d lines of %d columns at most", c->lines, c->columns));
 }
 
+/* Lines and columns of a text. */
+static void measure_text(const char *text, int *lines, int *columns)
+{
+    *lines = *columns = 0;
+    for (const char *p = text; *p; p += strcspn(p, "\n") + (p[strcspn(p, "\n")] != 0)) {
+        char *line = xstrndup(p, strcspn(p, "\n"));
+        const int wide = str_width(line);
+        free(line);
+        ++*lines;
+        *columns = wide > *columns ? wide : *columns;
+    }
+}
+
+static void check_figure(struct checker *c, struct lesson_run *r, const struct item *it)
+{
+    struct str out = {0};
+    struct err err = ERR_INIT;
+    int lines, columns;
+    const enum status st = run_draw_figure(r, it, SCREEN_COLUMNS, &out, &err);
+    measure_text(str_text(&out), &lines, &columns);
+    if (st != ST_OK)
+        find(c, "figure", "problem", xasprintf("%s: %s", it->text, err.text));
+    else if (lines > SCREEN_LINES || columns > SCREEN_COLUMNS)
+        find(c, "figure", "problem",
+             xasprintf("%s: %d lines of %d columns do not fit %d x %d", it->text, lines, columns,
+                       SCREEN_COLUMNS, SCREEN_LINES));
+    else
+        find(c, "figure", "ok", xasprintf("%s: %d lines of %d columns", it->text, lines, columns));
+    str_free(&out);
+}
+
+/* Each by itself: together with the text they scroll, and v shows them alone. */
+static void check_figures(struct checker *c)
+{
+    const struct lesson_stage *at = &c->lesson->steps[c->step];
+    struct lesson_run *r = NULL;
+    for (size_t i = 0; i < at->nitems; i++) {
+        if (at->items[i].kind != ITEM_FIGURE)
+            continue;
+        r = r ? r : lesson_run_new(c->own, c->lesson, c->step, 0);
+        check_figure(c, r, &at->items[i]);
+    }
+    lesson_run_free(r);
+}
+
 /* ---- steps ---- */
 
 static void check_form(struct checker *c, const struct lesson_stage *at)
@@ -254,6 +300,7 @@ static void ended(void *ctx, int step, const struct walk_end *end)
     find_run(c, end);
     if (!end->left_out)
         check_screens(c);
+    check_figures(c);
 }
 
 /* A gate may ask for a right guess: the second walk knows what is right. */
@@ -265,7 +312,7 @@ int lesson_check_steps(struct session *own, const struct lesson *l, bool right, 
     values_init(&outcomes);
     for (int tries = 0; tries < 2; tries++) {
         json_array_clear(found);
-        c = (struct checker){.lesson = l, .rows = found, .step = -1};
+        c = (struct checker){.own = own, .lesson = l, .rows = found, .step = -1};
         const struct walk walk = {.outcomes = &outcomes, .look = look, .ended = ended, .ctx = &c};
         walk_lesson(own, l, &walk);
         free(c.device);

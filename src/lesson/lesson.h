@@ -137,6 +137,7 @@ const char *lesson_figure_name(const struct lesson_run *r, int i);
 enum status lesson_figure(struct lesson_run *r, int i, int width, struct str *out, struct err *err);
 /* The words of this step that are in the glossary, and what they mean; a line each. */
 void lesson_words(const struct lesson_run *r, struct str *out);
+bool lesson_has_words(const struct lesson_run *r);
 /* What who presents a lesson should know in this step: notes, what is asked, what runs, hints; lines
  * of `width` columns at most (0: any). */
 void lesson_notes(const struct lesson *l, int step, int width, struct str *out);

@@ -107,7 +107,8 @@ static const struct figure {
     {"smem", "plan", "only=smem"},
     {"timeline", "timeline", "origin=model"},
     {"roofline", "roofline", "--no-table"},
-    {"source", "source", ""},
+    {"source", "", ""}, /* parse_source() */
+    {"banks", "trace banks", ""},
 };
 
 static enum status check_figure(const char *command, struct err *err)
@@ -119,23 +120,27 @@ static enum status check_figure(const char *command, struct err *err)
     return check_command(command, err);
 }
 
-/* source K from TEXT to TEXT: its lines; source K diff [K2]: what changed. */
+/* source K from TEXT to TEXT: its lines; source K diff [K2] [from TEXT to TEXT]: what changed. */
 static enum status parse_source(struct item *it, const char *line, struct err *err)
 {
     const char *from = strstr(line, " from "), *to = from ? strstr(from, " to ") : NULL;
-    if (!to)
-        return err_set(err, ST_USAGE,
-                       "figure source takes: K diff, K diff K2, or K from TEXT to TEXT");
-    char *kernel = xstrndup(line, (size_t)(from - line)), *command = xasprintf("source %s", kernel);
+    char *what = xstrndup(line, from ? (size_t)(from - line) : strlen(line));
+    const bool diff = strstr(what, " diff") != NULL;
+    char *command = xasprintf("source %s", what);
     enum status st = check_figure(command, err);
-    it->kernel = kernel;
-    it->from = xstrndup(from + 6, (size_t)(to - from - 6));
-    it->to = xstrdup(to + 4);
+    if (from ? !to : !diff)
+        st = err_set(err, ST_USAGE,
+                     "figure source takes: K from TEXT to TEXT, or K diff [K2] [from TEXT to TEXT]");
+    it->from = to ? xstrndup(from + 6, (size_t)(to - from - 6)) : NULL;
+    it->to = to ? xstrdup(to + 4) : NULL;
+    it->kernel = diff ? NULL : xstrdup(what);
+    it->command = diff ? xstrdup(command) : NULL;
     free(command);
+    free(what);
     return st;
 }
 
-/* figure smem|timeline|roofline K ..., figure source K ... */
+/* figure smem|timeline|roofline K ..., figure source K ..., figure banks KEYS */
 enum status parse_figure(struct lesson_stage *step, const char *line, struct err *err)
 {
     struct item *it = stage_add(step, ITEM_FIGURE);
@@ -149,8 +154,8 @@ enum status parse_figure(struct lesson_stage *step, const char *line, struct err
     free(name);
     if (!f || !*rest)
         return err_set(err, ST_USAGE,
-                       "figure takes smem, timeline, roofline or source, and a kernel");
-    if (strcmp(f->name, "source") == 0 && !strstr(rest, " diff"))
+                       "figure takes smem, timeline, roofline or source, and a kernel, or banks");
+    if (strcmp(f->name, "source") == 0)
         return parse_source(it, rest, err);
     it->command = xasprintf("%s %s", f->command, rest);
     enum status st = check_figure(it->command, err);

@@ -6,7 +6,8 @@ libattnscope_a_SOURCES += %D%/values.c %D%/order.c %D%/where.c %D%/recorded.c
 libattnscope_a_SOURCES += %D%/run.h %D%/run.c %D%/reveal.c %D%/carry.c %D%/answer.c
 libattnscope_a_SOURCES += %D%/catalog.c %D%/verbs.h %D%/verbs.c %D%/notes.c
 libattnscope_a_SOURCES += %D%/step_figure.c %D%/words.c
-libattnscope_a_SOURCES += %D%/trace.h %D%/trace.c %D%/trace_split.c %D%/trace_sum.c %D%/trace_warp.c
+libattnscope_a_SOURCES += %D%/trace.h %D%/trace.c %D%/trace_split.c %D%/trace_sum.c %D%/trace_warp.c %D%/trace_banks.c
+libattnscope_a_SOURCES += %D%/trace_pipe.c %D%/trace_calls.c
 libattnscope_a_SOURCES += %D%/progress.h %D%/progress.c
 # what `lesson ACTION` does, for classes and authors
 libattnscope_a_SOURCES += %D%/action.h %D%/action.c %D%/scores.h %D%/scores.c

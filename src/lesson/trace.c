@@ -14,7 +14,7 @@
 #include "lesson/trace.h"
 #include "lesson/verbs.h"
 
-enum { KEYS_MAX = 4096, DIMS_MAX = 256, SPLITS_MAX = 128, TRIES_MAX = 64, SHOWN = 8 };
+enum { KEYS_MAX = 4096, DIMS_MAX = 256, SPLITS_MAX = 128, TRIES_MAX = 64, SHOWN = 8, STAGES_MAX = 8, CYCLES_MAX = 1000000 };
 
 static void make_inputs(struct trace *t)
 {
@@ -41,6 +41,12 @@ static void make_scores(struct trace *t)
     }
 }
 
+void trace_make(struct trace *t)
+{
+    make_inputs(t);
+    make_scores(t);
+}
+
 double trace_right_output(const struct trace *t)
 {
     double top = -INFINITY, sum = 0, o = 0;
@@ -54,7 +60,7 @@ double trace_right_output(const struct trace *t)
     return o / sum;
 }
 
-static void free_trace(struct trace *t)
+void trace_clear(struct trace *t)
 {
     free(t->q);
     free(t->k);
@@ -182,7 +188,8 @@ enum status trace_key_word(struct cmd_call *c, const char *key, const char *cons
                    near ? near : words[0]);
 }
 
-static const char *const break_words[] = {"nothing", "rescale", "max", "weights", NULL};
+static const char *const break_words[] = {"nothing", "rescale", "max", "weights",
+                                          "wait",    "empty",   NULL};
 
 /* What can be followed. */
 static const struct kind {
@@ -194,6 +201,7 @@ static const struct kind {
     {"softmax", trace_rows, columns, 1u << BREAK_RESCALE | 1u << BREAK_MAX},
     {"splitkv", trace_split_rows, trace_split_columns, 1u << BREAK_MAX | 1u << BREAK_WEIGHTS},
     {"sum", trace_sum_rows, trace_sum_columns, 0},
+    {"pipe", trace_pipe_rows, trace_pipe_columns, 1u << BREAK_WAIT | 1u << BREAK_EMPTY},
 };
 
 static const struct kind *find_kind(const struct cmd_call *c)
@@ -219,6 +227,14 @@ static enum status parse_keys(struct cmd_call *c, struct trace *t, struct err *e
     if (st == ST_OK)
         st = trace_key_int(c, "tries", 0, TRIES_MAX, &t->tries, err);
     if (st == ST_OK)
+        st = trace_key_int(c, "STAGES", 1, STAGES_MAX, &t->stages, err);
+    if (st == ST_OK)
+        st = trace_key_int(c, "load", 0, CYCLES_MAX, &t->load, err);
+    if (st == ST_OK)
+        st = trace_key_int(c, "work", 1, CYCLES_MAX, &t->work, err);
+    if (st == ST_OK)
+        st = trace_key_int(c, "issue", 0, CYCLES_MAX, &t->issue, err);
+    if (st == ST_OK)
         st = trace_key_int(c, "seed", 0, INT64_MAX, &seed, err);
     if (st == ST_OK)
         st = trace_key_word(c, "input", input_names, &input, err);
@@ -235,6 +251,9 @@ static enum status parse_keys(struct cmd_call *c, struct trace *t, struct err *e
 static enum status trace_query(struct session *s, struct cmd_call *c, struct err *err)
 {
     struct trace t = {.shape = SHAPE_DEFAULT, .seed = s->problem.seed, .bc = 4, .score_scale = 1};
+    t.stages = 2;
+    t.load = 700;
+    t.work = 276;
     const struct kind *kind = find_kind(c);
     t.splits = t.tries = 4;
     t.shape.B = t.shape.H = t.shape.Hkv = t.shape.Sq = 1;
@@ -243,20 +262,21 @@ static enum status trace_query(struct session *s, struct cmd_call *c, struct err
     t.shape.D = 8;
     if (!kind)
         return err_set(err, ST_USAGE,
-                       "trace takes one word: softmax, splitkv, sum, access or reduce");
+                       "trace takes one word: softmax, splitkv, sum, pipe, access, reduce, banks or calls");
     enum status st = parse_keys(c, &t, err);
+    if (st == ST_OK && kind->rows == trace_pipe_rows && t.shape.Sk % t.bc)
+        st = err_set(err, ST_USAGE, "trace pipe takes whole tiles: Sk= a multiple of BC=");
     if (st == ST_OK && t.broken && !(kind->breaks & 1u << t.broken))
         st = err_set(err, ST_USAGE, "trace %s has no break=%s", kind->word, break_words[t.broken]);
     if (st == ST_OK)
         st = call_finish(s, c, err);
     if (st != ST_OK)
         return st;
-    make_inputs(&t);
-    make_scores(&t);
+    trace_make(&t);
     json_t *rows = kind->rows(&t);
     st = call_rows(s, c, rows, kind->columns, NULL);
     json_decref(rows);
-    free_trace(&t);
+    trace_clear(&t);
     return st;
 }
 
@@ -268,22 +288,35 @@ static enum status exec_trace(struct session *s, struct cmd_call *c, struct err 
         return trace_access(s, c, err);
     if (strcmp(word, "reduce") == 0)
         return trace_reduce(s, c, err);
+    if (strcmp(word, "banks") == 0)
+        return trace_banks(s, c, err);
+    if (strcmp(word, "calls") == 0)
+        return trace_calls(s, c, err);
     return trace_query(s, c, err);
 }
 
 static const char *const all_breaks[] = {"nothing", "rescale", "max", "weights",
-                                         "step",    "start",   NULL};
+                                         "step",    "start",   "wait", "empty",
+                                         "first",   "alloc",   NULL};
 
 static const struct cmd_key trace_keys[] = {
-    {"Sk", "keys, 16 by default", NULL},
+    {"Sk", "keys, 16 by default; calls: queries and keys, 1024", NULL},
     {"BC", "keys per tile, 4 by default", NULL},
-    {"D", "head dimension, 8 by default; access: 64", NULL},
+    {"D", "head dimension, 8 by default; access, banks: 64", NULL},
     {"SPLITS", "splitkv: blocks that share the keys, 4 by default", NULL},
     {"tries", "sum: random orders of arrival, 4 by default", NULL},
-    {"VEC", "access: elements per load, 1 by default", NULL},
+    {"STAGES", "pipe: buffers for tiles, 2 by default", NULL},
+    {"load", "pipe: cycles that a copy takes, 700 by default", NULL},
+    {"work", "pipe: cycles of work for a tile, 276 by default", NULL},
+    {"issue", "pipe: cycles between the beginnings of two copies, 0 by default", NULL},
+    {"calls", "calls: how many are timed, 8 by default", NULL},
+    {"VEC", "access: elements per load, 1 by default; banks: as many as are 16 bytes", NULL},
     {"ACCESS", "access: coalesced or strided, as row_online has them", NULL},
-    {"dtype", "access: f32, f16 or bf16", NULL},
-    {"lanes", "reduce: 32 by default", NULL},
+    {"dtype", "access: f32, f16 or bf16; banks: f16, bf16 or f32", NULL},
+    {"PAD", "banks: elements between rows, 0 by default", NULL},
+    {"swizzle", "banks: yes: 16-byte chunk c of row r lies in place c xor (r mod 8)", NULL},
+    {"column", "banks: which load of the row, 0 by default", NULL},
+    {"lanes", "reduce: 32 by default; banks: as many as 128 bytes are for", NULL},
     {"how", "reduce: shuffle, one (after another) or atomic", NULL},
     {"op", "reduce: sum or max", NULL},
     {"order", "reduce: who comes first with how=atomic; 0: lane 0", NULL},
@@ -298,7 +331,7 @@ static const struct cmd_key trace_keys[] = {
 const struct cmd_entry cmd_trace = {
     .name = "trace",
     .group = "Learn",
-    .usage = "softmax|splitkv|sum|access|reduce [Sk=] [BC=] [D=] [SPLITS=] [scale=] [break=]",
+    .usage = "softmax|splitkv|sum|pipe|access|reduce|banks|calls [Sk=] [BC=] [D=] [SPLITS=] [scale=] [break=]",
     .summary =
         "follow a kernel's arithmetic with real numbers: online softmax, split-KV, sums, a warp",
     .help =
@@ -320,6 +353,12 @@ const struct cmd_entry cmd_trace = {
         "random orders as atomic additions might arrive. distinct counts different results.\n"
         "  trace sum Sk=32 tries=8\n"
         "\n"
+        "pipe: tiles copied in the background into STAGES= buffers, one row per tile: the cycles\n"
+        "of its copy and of its work in a simple model, and which tiles K and V really came from.\n"
+        "break=wait does not wait for copies, break=empty copies into buffers still in use.\n"
+        "  trace pipe Sk=32 STAGES=3 load=700 work=276\n"
+        "  trace pipe break=wait\n"
+        "\n"
         "access: how the 32 lanes of a warp read a row of K in row_online. One row per load:\n"
         "how many lanes have something to read, and how many 32-byte sectors they touch.\n"
         "  trace access D=256 ACCESS=strided\n"
@@ -327,7 +366,16 @@ const struct cmd_entry cmd_trace = {
         "reduce: how they add up 32 numbers, one row per step. how=shuffle: all lanes exchange;\n"
         "one, atomic: one after another. break=step forgets the last exchange, break=start\n"
         "lets a maximum begin with 0.\n"
-        "  trace reduce how=atomic order=7\n",
+        "  trace reduce how=atomic order=7\n"
+        "\n"
+        "banks: lanes that read one column of a tile in shared memory, each of its own row.\n"
+        "One row per lane: the banks that it wants, and its place in their queue; goes counts\n"
+        "how often the banks must deliver. PAD= and swizzle=yes move the rows.\n"
+        "  trace banks D=64 PAD=8\n"
+        "\n"
+        "calls: this machine writes Sk x Sk scores, call after call: how long each took.\n"
+        "break=first counts the call that warms up, break=alloc gets new memory in each.\n"
+        "  trace calls Sk=1k break=alloc\n",
     .arg = ARG_WORD,
     .keys = trace_keys,
     .flags = CMD_ROWS,

@@ -30,7 +30,8 @@ struct walk {
     void (*ended)(void *ctx, int step, const struct walk_end *end);
     void *ctx;
 };
-/* Takes the lesson from its first step to its last: answers every question, runs every command. */
+/* Takes the lesson from its first step to its last: answers every question, runs every command. Figures
+ * are left out. */
 void walk_lesson(struct session *own, const struct lesson *l, const struct walk *w);
 /* The outcome of a question as walk_lesson() left it, or NaN. */
 double walk_outcome(const struct values *outcomes, int step, const char *name);

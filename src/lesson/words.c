@@ -50,6 +50,15 @@ static void add_term(struct str *out, const struct topic *t)
     str_addf(out, "%s: %s.%s%s\n", t->name, t->summary, t->text ? " " : "", t->text ? t->text : "");
 }
 
+bool lesson_has_words(const struct lesson_run *r)
+{
+    struct topic t;
+    for (size_t i = 0; glossary_at(i, &t); i++)
+        if (stage_mentions(run_stage(r), t.name))
+            return true;
+    return false;
+}
+
 void lesson_words(const struct lesson_run *r, struct str *out)
 {
     struct topic t;

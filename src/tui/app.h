@@ -38,6 +38,8 @@ struct screen_ops {
     void (*tick)(void *ctx);
     /* True if there was a run to cancel. */
     bool (*cancel)(void *ctx);
+    /* Does this action do anything now? What the key line offers; NULL: whatever is valid. */
+    bool (*offers)(const void *ctx, enum action action);
     /* The command that does what the screen shows. */
     const char *(*command)(void *ctx);
     /* Text for `x`: the figures at the cursor, each with its formula and the values put in. False:

@@ -18,11 +18,11 @@ const struct binding bindings[] = {
     {CTX_LESSON,  {'d'},                 ACT_ANSWER_D,  "answer d", NULL,    "answer d"},
     {CTX_LESSON,  {'H'},                 ACT_HINT,      "hint",    "hint",   "a hint; it costs nothing"},
     {CTX_LESSON,  {'x'},                 ACT_EXPLAIN,   "words",   "words",  "what the words of this step mean"},
+    {CTX_LESSON,  {'v'},                 ACT_VIEW,      "figure",  "figure", "the step's figures, as large as the screen"},
     {CTX_LESSON,  {'t'},                 ACT_TRY,       "try",     "try it", "open the step's command for editing"},
     {CTX_LESSON,  {TK_BACKSPACE},        ACT_STEP_BACK, "back",    NULL,     "one step back"},
     {CTX_LESSON,  {'p'},                 ACT_NOTES,     "notes",   NULL,     "notes for who presents: what is asked, run and hinted"},
     {CTX_LESSON,  {'s'},                 ACT_SKIP,      "skip",    NULL,     "on to the next step; this one counts as skipped"},
-    {CTX_LESSON,  {'v'},                 ACT_VIEW,      "figure",  NULL,     "the step's figures, as large as the screen"},
     {CTX_LESSONS, {TK_ENTER},            ACT_NEXT,      "lesson",  "take it", "take this lesson, where you left it"},
     {CTX_LESSONS, {'/'},                 ACT_FIND,      "find",    "find",   "find a lesson"},
     {CTX_LESSON,  {'L'},                 ACT_LESSONS,   "lessons", "list",   "list of lessons"},
@@ -85,7 +85,7 @@ const struct binding bindings[] = {
     {CTX_EXPLORE, {'c'},                 ACT_CHECK,     "check",   NULL,     "check against float64, without timing"},
     {CTX_EXPLORE | CTX_SOURCE, {'E'},                 ACT_EDIT,      "edit",    NULL,     "change a copy in your editor, then compare it"},
     {CTX_EXPLORE, {'w'},                 ACT_WATCH,     "watch",   NULL,     "keep measuring until pressed again"},
-    {CTX_SCREENS, {KEY_CTRL('c')},       ACT_CANCEL,    "cancel",  NULL,     "cancel the run; without one, twice quits"},
+    {CTX_SCREENS, {KEY_CTRL('c')},       ACT_CANCEL,    "cancel",  "cancel",   "cancel the run; without one, twice quits"},
     {CTX_SCREENS, {'u'},                 ACT_UNDO,      "undo",    NULL,     "undo the last change of a setting"},
     {CTX_SCREENS, {KEY_CTRL('r')},       ACT_REDO,      "redo",    NULL,     "redo it"},
     {CTX_SCREENS, {'y'},                 ACT_COPY,      "copy",    NULL,     "copy the command shown above the footer"},
@@ -213,12 +213,12 @@ int keymap_key_of(const char *name)
     return TK_NONE;
 }
 
-void keymap_footer(const struct binding *table, struct str *out, enum context ctx, int max,
-                   int width)
+void keymap_footer(const struct binding *table, struct str *out, enum context ctx, offers_fn *offers,
+                   const void *arg, int max, int width)
 {
     for (const struct binding *b = table; b->contexts; b++) {
         if (!(b->contexts & ctx) || !b->footer || !b->keys[0] ||
-            (max <= 0 && b->action != ACT_QUIT))
+            (max <= 0 && b->action != ACT_QUIT) || (offers && !offers(arg, b->action)))
             continue;
         char buf[16], item[64];
         int reserve = b->action == ACT_QUIT ? 0 : 8; /* how to get out always fits */

@@ -126,9 +126,12 @@ enum action keymap_action(const struct binding *table, enum context ctx, int key
 const char *keymap_key_name(int key, char buf[16]);
 /* The key of that name, TK_NONE if there is none. */
 int keymap_key_of(const char *name);
-/* "r run  Tab pane  ..." : the first `max` bindings with a footer label, as far as `width` goes. */
-void keymap_footer(const struct binding *table, struct str *out, enum context ctx, int max,
-                   int width);
+/* Does this action do anything now? NULL: whatever is valid in the context does. */
+typedef bool offers_fn(const void *arg, enum action a);
+/* "r run  Tab pane  ..." : the first `max` bindings with a footer label that are offered, as far as
+ * `width` goes. */
+void keymap_footer(const struct binding *table, struct str *out, enum context ctx, offers_fn *offers,
+                   const void *arg, int max, int width);
 /* A key of the screen as a topic of `help`; a topic_fn. */
 bool keymap_topic(size_t i, struct topic *out);
 /* All keys of a context with their action's name and help, a line each. */

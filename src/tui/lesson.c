@@ -81,6 +81,7 @@ static void look(struct lessons *l)
     bool new_step = at->step != l->step;
     if (new_step) {
         textview_clear(&l->text);
+        l->has_words = lesson_has_words(l->run);
         l->first_row = json_array_size(l->app->session->results);
     }
     if ((new_step || at->serial != l->serial) && *at->text) {
@@ -462,6 +463,7 @@ const struct screen_ops lesson_screen_ops = {
     .draw = lesson_draw,
     .act = lesson_act,
     .type = lesson_type,
+    .offers = lesson_offers,
     .command = lesson_command,
     .explain = lesson_explain,
     .find = lesson_find_text,

@@ -28,6 +28,7 @@ struct lessons {
     int asked_at;           /* line of `text` where a copy of `ask` begins, -1: there is none */
     /* a copy of lesson_step() */
     int step, steps, noptions, hints_left;
+    bool has_words; /* of the glossary, in this step */
     unsigned serial;
     enum lesson_want want;
     char *heading, *prompt, *question, *command, *try_out, *keys[OPTIONS_MAX],
@@ -76,6 +77,11 @@ void lesson_fit_figures(struct lessons *l);
 void lesson_panel_draw(struct lessons *l, struct canvas *c, struct rect r);
 /* All figures of the step, as large as the screen. */
 void lesson_show_figures(struct lessons *l);
+
+/* ---- lesson_keys.c ---- */
+
+/* Does this key do anything now? screen_ops.offers; `ctx` is a struct lessons. */
+bool lesson_offers(const void *ctx, enum action action);
 
 /* ---- lesson_draw.c ---- */
 

@@ -16,7 +16,7 @@ libattnscope_ui_a_SOURCES += \
   %D%/knobs.h %D%/knobs.c \
   %D%/layout.h %D%/layout.c \
   %D%/lesson.h %D%/lesson.c %D%/lesson_state.h %D%/lesson_draw.c \
-  %D%/lesson_list.c %D%/lesson_figure.c \
+  %D%/lesson_list.c %D%/lesson_figure.c %D%/lesson_keys.c \
   %D%/marks.h %D%/marks.c \
   %D%/menus.h %D%/menu_export.c %D%/menu_options.c %D%/popup_help.c \
   %D%/outlet.h %D%/outlet.c \

@@ -452,22 +452,67 @@ static void test_lesson_list(void)
     close_app();
 }
 
-static void write_lesson(void)
+/* Keys stand in the last line, an answer only where a choice waits for one. */
+static bool offers(const char *keys)
 {
-    FILE *f = NULL;
-    if (system("mkdir -p attnscope/lessons") == 0)
-        f = fopen("attnscope/lessons/asks.md", "w");
+    struct str s = {0};
+    canvas_to_text(memtty_shown(tty), &s);
+    const char *last = str_text(&s);
+    for (const char *p = last; *p; p += strcspn(p, "\n") + 1)
+        last = p;
+    const bool same = strncmp(last + strspn(last, " "), keys, strlen(keys)) == 0;
+    if (!same)
+        printf("# not \"%s\": %s\n", keys, last);
+    str_free(&s);
+    return same;
+}
+
+static void test_lesson_keys(void)
+{
+    open_app(80, 24);
+    type(":lesson keys step=1 --restart\r");
+    CU_ASSERT(offers("Enter go on  H hint  x words  L list  : command  ? help  q quit")); /* a number */
+    type("H");
+    CU_ASSERT(offers("Enter go on  x words  L list  : command  ? help  q quit")); /* it was the last */
+    type("3\r");
+    CU_ASSERT(offers("a answer  x words  L list  : command  ? help  q quit"));
+    type("a");
+    CU_ASSERT(offers("Enter go on  x words  v figure  L list  : command  ? help  q quit"));
+    type("v");
+    CU_ASSERT(offers("Esc close"));
+    press(TK_ESC);
+    type("\r");
+    CU_ASSERT(offers("Enter go on  t try it  L list  : command  ? help  q quit")); /* a command */
+    type("L");
+    CU_ASSERT(offers("Enter take it"));
+    close_app();
+}
+
+static void write_file(const char *path, const char *text)
+{
+    FILE *f = fopen(path, "w");
     if (!f)
         return;
-    fputs("# Asks\n\n## One\n\nText with a tile.\n\n```attnscope\nnote Wait for an answer.\n"
+    fputs(text, f);
+    fclose(f);
+}
+
+static void write_lesson(void)
+{
+    if (system("mkdir -p attnscope/lessons") != 0)
+        return;
+    write_file("attnscope/lessons/keys.md",
+               "# Keys\n\n## One\n\nA tile.\n\n```attnscope\npredict n = 3 within 1% : Three?\n"
+               "choice c : Which?\noption one when 1 : one\noption two when 0 : two\n"
+               "figure smem fa2 gpu=L4\nhint 3\n```\n"
+               "\n## Two\n\nNothing here.\n\n```attnscope\ntrace softmax\n```\n");
+    write_file("attnscope/lessons/asks.md", "# Asks\n\n## One\n\nText with a tile.\n\n```attnscope\nnote Wait for an answer.\n"
           "figure smem fa2 gpu=L4\norder o : Which is less?\n"
           "item two = 2 : the larger\nitem one = 1 : the smaller\n"
           "where line in fa2 cpu : Which line begins the walk?\nfrom const int64_t end\n"
           "to const int64_t n\nat int64_t j = 0\n"
           "trace softmax\nreveal o\nreveal line\nexpect $1.l > 0 : no\n```\n"
-          "\n## Two\n\nThe end.\n",
-          f);
-    fclose(f);
+          "\n## Two\n\nThe end.\n");
 }
 
 static const struct tap_test tests[] = {
@@ -476,6 +521,7 @@ static const struct tap_test tests[] = {
     {"find in lists and pages", test_find},
     {"the mouse: tabs, rows, wheel, menus", test_mouse},
     {"the key file", test_keyfile},
+    {"the key line of a lesson", test_lesson_keys},
     {"actions have names", test_action_names},
     {"the projector", test_projector},
     {"frozen, blank, zoomed: said in the corner", test_states},

@@ -59,16 +59,41 @@ static void test_every_screen(void)
     }
 }
 
+/* As the program does while nothing runs. */
+static bool not_cancel(const void *unused, enum action a)
+{
+    (void)unused;
+    return a != ACT_CANCEL;
+}
+
+static bool only(const void *arg, enum action a)
+{
+    return a == *(const enum action *)arg;
+}
+
+/* A key that is not offered takes no room, and not even quit is shown where it does nothing. */
+static void test_offered(void)
+{
+    static const enum action cancel = ACT_CANCEL, answer = ACT_ANSWER_A;
+    struct str s = {0};
+    keymap_footer(bindings, &s, CTX_LESSON, only, &answer, 1, 78);
+    CU_ASSERT_STRING_EQUAL(str_text(&s), "a answer");
+    str_clear(&s);
+    keymap_footer(bindings, &s, CTX_EXPLORE, only, &cancel, 6, 78);
+    CU_ASSERT_STRING_EQUAL(str_text(&s), "Ctrl-C cancel");
+    str_free(&s);
+}
+
 static void test_footer(void)
 {
     struct str s = {0};
-    keymap_footer(bindings, &s, CTX_EXPLORE, 6, 78);
+    keymap_footer(bindings, &s, CTX_EXPLORE, not_cancel, NULL, 6, 78);
     CU_ASSERT_STRING_EQUAL(str_text(&s),
                            "r run  Space mark  x explain  Tab pane  : command  ? help  q quit");
     str_clear(&s);
     for (int w = 8; w < 80; w++) { /* always fits, always tells how to leave */
         str_clear(&s);
-        keymap_footer(bindings, &s, CTX_EXPLORE, 6, w);
+        keymap_footer(bindings, &s, CTX_EXPLORE, not_cancel, NULL, 6, w);
         CU_ASSERT(str_width(str_text(&s)) <= w);
         CU_ASSERT_PTR_NOT_NULL(strstr(str_text(&s), "q quit"));
     }
@@ -91,6 +116,7 @@ static const struct tap_test tests[] = {
     {"no key has two meanings", test_no_conflicts},
     {"keys find their actions", test_actions},
     {"every screen can be left and helped", test_every_screen},
+    {"the footer has what is offered", test_offered},
     {"the footer fits and says how to leave", test_footer},
     {"help lists what is valid here", test_help},
 };
