@@ -106,10 +106,13 @@ struct lesson_screen {
     enum lesson_want want;
 };
 
+/* In a text: here stands the next figure. Nothing else has this character. */
+enum { LESSON_FIGURE = '\f' };
+
 struct lesson_run;
 /* Starts at `step`, or (-1) at the first step that is not done yet. The session and lesson are
- * borrowed. `width`: columns for wrapping, 0: a paragraph is a line, and figures are not in the text:
- * the front end has a place for them. Progress is kept in the session's store; when that
+ * borrowed. `width`: columns for wrapping, 0: a paragraph is a line, and of a figure the
+ * text has LESSON_FIGURE alone: the front end draws it. Progress is kept in the session's store; when that
  * cannot be opened the lesson runs without. */
 struct lesson_run *lesson_run_new(struct session *s, const struct lesson *l, int step, int width);
 void lesson_run_free(struct lesson_run *r);

@@ -104,10 +104,8 @@ static enum status check_open(const char *line, struct err *err)
 static const struct figure {
     const char *name, *command, *ending;
 } figures[] = {
-    {"smem", "plan", "only=smem"},
-    {"timeline", "timeline", "origin=model"},
-    {"roofline", "roofline", "--no-table"},
-    {"source", "", ""}, /* parse_source() */
+    {"smem", "plan", "only=smem"},          {"timeline", "timeline", "origin=model"},
+    {"roofline", "roofline", "--no-table"}, {"source", "", ""}, /* parse_source() */
     {"banks", "trace banks", ""},
 };
 
@@ -129,8 +127,9 @@ static enum status parse_source(struct item *it, const char *line, struct err *e
     char *command = xasprintf("source %s", what);
     enum status st = check_figure(command, err);
     if (from ? !to : !diff)
-        st = err_set(err, ST_USAGE,
-                     "figure source takes: K from TEXT to TEXT, or K diff [K2] [from TEXT to TEXT]");
+        st =
+            err_set(err, ST_USAGE,
+                    "figure source takes: K from TEXT to TEXT, or K diff [K2] [from TEXT to TEXT]");
     it->from = to ? xstrndup(from + 6, (size_t)(to - from - 6)) : NULL;
     it->to = to ? xstrdup(to + 4) : NULL;
     it->kernel = diff ? NULL : xstrdup(what);

@@ -178,13 +178,15 @@ static void offer_command(struct lesson_run *r, const struct item *it)
     run_want(r, LESSON_RUN, "Enter: run it");
 }
 
-/* A front end with a place for figures draws them itself. */
+/* A front end with a place for figures draws them itself, and learns where they stand. */
 static void show_figure(struct lesson_run *r, const struct item *it)
 {
     struct str figure = {0};
     struct err err = ERR_INIT;
-    if (r->own_figures)
+    if (r->own_figures) {
+        str_addc(&r->text, LESSON_FIGURE);
         return;
+    }
     blank_line(r);
     if (run_draw_figure(r, it, r->width < WIDTH_MAX ? r->width : WIDTH_MAX, &figure, &err) == ST_OK)
         str_add(&r->text, str_text(&figure));

@@ -108,8 +108,7 @@ static enum status draw_command(struct lesson_run *r, const struct item *it, int
 enum status run_draw_figure(struct lesson_run *r, const struct item *it, int width, struct str *out,
                             struct err *err)
 {
-    return it->command ? draw_command(r, it, width, out, err)
-                       : draw_source(r, it, width, out, err);
+    return it->command ? draw_command(r, it, width, out, err) : draw_source(r, it, width, out, err);
 }
 
 static const struct item *figure_at(const struct lesson_run *r, int i)

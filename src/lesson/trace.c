@@ -14,7 +14,15 @@
 #include "lesson/trace.h"
 #include "lesson/verbs.h"
 
-enum { KEYS_MAX = 4096, DIMS_MAX = 256, SPLITS_MAX = 128, TRIES_MAX = 64, SHOWN = 8, STAGES_MAX = 8, CYCLES_MAX = 1000000 };
+enum {
+    KEYS_MAX = 4096,
+    DIMS_MAX = 256,
+    SPLITS_MAX = 128,
+    TRIES_MAX = 64,
+    SHOWN = 8,
+    STAGES_MAX = 8,
+    CYCLES_MAX = 1000000
+};
 
 static void make_inputs(struct trace *t)
 {
@@ -261,8 +269,9 @@ static enum status trace_query(struct session *s, struct cmd_call *c, struct err
     t.shape.Sk = 16;
     t.shape.D = 8;
     if (!kind)
-        return err_set(err, ST_USAGE,
-                       "trace takes one word: softmax, splitkv, sum, pipe, access, reduce, banks or calls");
+        return err_set(
+            err, ST_USAGE,
+            "trace takes one word: softmax, splitkv, sum, pipe, access, reduce, banks or calls");
     enum status st = parse_keys(c, &t, err);
     if (st == ST_OK && kind->rows == trace_pipe_rows && t.shape.Sk % t.bc)
         st = err_set(err, ST_USAGE, "trace pipe takes whole tiles: Sk= a multiple of BC=");
@@ -295,9 +304,8 @@ static enum status exec_trace(struct session *s, struct cmd_call *c, struct err 
     return trace_query(s, c, err);
 }
 
-static const char *const all_breaks[] = {"nothing", "rescale", "max", "weights",
-                                         "step",    "start",   "wait", "empty",
-                                         "first",   "alloc",   NULL};
+static const char *const all_breaks[] = {"nothing", "rescale", "max",   "weights", "step", "start",
+                                         "wait",    "empty",   "first", "alloc",   NULL};
 
 static const struct cmd_key trace_keys[] = {
     {"Sk", "keys, 16 by default; calls: queries and keys, 1024", NULL},
@@ -331,7 +339,8 @@ static const struct cmd_key trace_keys[] = {
 const struct cmd_entry cmd_trace = {
     .name = "trace",
     .group = "Learn",
-    .usage = "softmax|splitkv|sum|pipe|access|reduce|banks|calls [Sk=] [BC=] [D=] [SPLITS=] [scale=] [break=]",
+    .usage = "softmax|splitkv|sum|pipe|access|reduce|banks|calls [Sk=] [BC=] [D=] [SPLITS=] "
+             "[scale=] [break=]",
     .summary =
         "follow a kernel's arithmetic with real numbers: online softmax, split-KV, sums, a warp",
     .help =

@@ -6,14 +6,7 @@
 
 #include "lesson/internal.h"
 
-enum breakage {
-    BREAK_NOTHING,
-    BREAK_RESCALE,
-    BREAK_MAX,
-    BREAK_WEIGHTS,
-    BREAK_WAIT,
-    BREAK_EMPTY
-};
+enum breakage { BREAK_NOTHING, BREAK_RESCALE, BREAK_MAX, BREAK_WEIGHTS, BREAK_WAIT, BREAK_EMPTY };
 
 /* One query (B = H = Sq = 1) and its keys. */
 struct trace {

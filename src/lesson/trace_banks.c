@@ -56,8 +56,8 @@ static json_t *lane_row(const struct banks *b, struct asked *a, int64_t lane, in
         *goes = place > *goes ? place : *goes;
     }
     return json_pack("{s:I, s:I, s:I, s:s, s:i}", "lane", (json_int_t)lane, "offset",
-                     (json_int_t)from, "bank", (json_int_t)(from / WORD % BANKS), "map", map, "goes",
-                     *goes);
+                     (json_int_t)from, "bank", (json_int_t)(from / WORD % BANKS), "map", map,
+                     "goes", *goes);
 }
 
 static json_t *banks_rows(const struct banks *b)

@@ -32,8 +32,7 @@ static size_t bytes_of(const struct calls *c)
 /* From the system, not from malloc(), which may keep what was given back. */
 static enum status get_memory(struct calls *c, struct err *err)
 {
-    c->scores =
-        mmap(NULL, bytes_of(c), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    c->scores = mmap(NULL, bytes_of(c), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     return c->scores != MAP_FAILED
                ? ST_OK
                : err_set(err, ST_FAIL, "no memory for the scores: %s", strerror(errno));

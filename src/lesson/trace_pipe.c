@@ -18,7 +18,7 @@ struct tile {
     int64_t copy, there; /* cycles: its copy begins and ends, */
     int64_t begin, end;  /* its work begins and ends */
     int64_t waits;       /* cycles without work before */
-    int64_t k, v;        /* the tiles that were found in its buffer, -1: what an earlier block left */
+    int64_t k, v; /* the tiles that were found in its buffer, -1: what an earlier block left */
 };
 
 struct pipe {
@@ -113,7 +113,7 @@ static json_t *tile_row(const struct pipe *p, int64_t i, double right)
 // clang-format off
 const struct column trace_pipe_columns[] = {
     {.field = "tile",     .title = "tile"},
-    {.field = "buffer",   .title = "buffer", .drop = 1},
+    {.field = "buffer",   .title = "buf"},
     {.field = "copy",     .title = "copy"},
     {.field = "there",    .title = "there"},
     {.field = "begin",    .title = "begins"},
@@ -121,7 +121,7 @@ const struct column trace_pipe_columns[] = {
     {.field = "waits",    .title = "waits"},
     {.field = "k_of",     .title = "K of"},
     {.field = "v_of",     .title = "V of"},
-    {.field = "o_over_l", .title = "o/l",   .digits = 4},
+    {.field = "o_over_l", .title = "o/l",   .digits = 3},
     {.field = "want",     .title = "right", .digits = 4},
     {0},
 };

@@ -119,8 +119,8 @@ void app_draw_footer(struct app *a, struct canvas *c, struct rect command, struc
         str_add(&s, prompt_keys());
     else
         keymap_footer(app_bindings(a), &s,
-                      popup_is_open(&a->popup) ? popup_context(&a->popup) : app_context(a),
-                      offered, a, 6, footer.w - 2 - echo);
+                      popup_is_open(&a->popup) ? popup_context(&a->popup) : app_context(a), offered,
+                      a, 6, footer.w - 2 - echo);
     canvas_text(c, 1, footer.y, footer.w - 2, ROLE_DIM, str_text(&s));
     if (echo)
         canvas_textf(c, footer.w - echo, footer.y, echo, ROLE_SELECT, " %s ", a->pressed);

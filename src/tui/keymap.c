@@ -213,8 +213,8 @@ int keymap_key_of(const char *name)
     return TK_NONE;
 }
 
-void keymap_footer(const struct binding *table, struct str *out, enum context ctx, offers_fn *offers,
-                   const void *arg, int max, int width)
+void keymap_footer(const struct binding *table, struct str *out, enum context ctx,
+                   offers_fn *offers, const void *arg, int max, int width)
 {
     for (const struct binding *b = table; b->contexts; b++) {
         if (!(b->contexts & ctx) || !b->footer || !b->keys[0] ||

@@ -130,8 +130,8 @@ int keymap_key_of(const char *name);
 typedef bool offers_fn(const void *arg, enum action a);
 /* "r run  Tab pane  ..." : the first `max` bindings with a footer label that are offered, as far as
  * `width` goes. */
-void keymap_footer(const struct binding *table, struct str *out, enum context ctx, offers_fn *offers,
-                   const void *arg, int max, int width);
+void keymap_footer(const struct binding *table, struct str *out, enum context ctx,
+                   offers_fn *offers, const void *arg, int max, int width);
 /* A key of the screen as a topic of `help`; a topic_fn. */
 bool keymap_topic(size_t i, struct topic *out);
 /* All keys of a context with their action's name and help, a line each. */

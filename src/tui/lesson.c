@@ -84,12 +84,7 @@ static void look(struct lessons *l)
         l->has_words = lesson_has_words(l->run);
         l->first_row = json_array_size(l->app->session->results);
     }
-    if ((new_step || at->serial != l->serial) && *at->text) {
-        if (l->text.nlines > 0)
-            textview_add(&l->text, ROLE_NORMAL, "\n");
-        textview_add(&l->text, ROLE_NORMAL, at->text);
-    }
-    lesson_look_at_figures(l, new_step);
+    lesson_add_text(l, new_step || at->serial != l->serial ? at->text : "", new_step);
     copy_lines(l, at);
     l->step = at->step;
     l->steps = at->steps;

@@ -6,6 +6,7 @@
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "tui/lesson_state.h"
@@ -69,20 +70,38 @@ void lesson_fit_figures(struct lessons *l)
     l->figure_w = width;
 }
 
-void lesson_look_at_figures(struct lessons *l, bool new_step)
+/* Text up to a figure, or to the end. */
+static void add_piece(struct lessons *l, const char *text, size_t len)
 {
-    const int old = new_step ? 0 : l->nfigures;
-    int n = 0;
+    char *piece = xstrndup(text, len);
+    if (len)
+        textview_add(&l->text, ROLE_NORMAL, piece);
+    free(piece);
+}
+
+void lesson_add_text(struct lessons *l, const char *text, bool new_step)
+{
+    int at = new_step ? 0 : l->nfigures, n = 0;
     while (lesson_figure_name(l->run, n))
         n++;
     l->nfigures = n;
-    if (n <= old)
-        return;
-    xgrow((void **)&l->placed, &l->placed_cap, (size_t)n, sizeof *l->placed);
-    for (int i = old; i < n; i++)
-        l->placed[i] = (struct figure_at){.line = l->text.nlines};
-    l->panel_w = 0;   /* draw anew */
-    l->figure_w = -1; /* here, too */
+    if (n > at) {
+        xgrow((void **)&l->placed, &l->placed_cap, (size_t)n, sizeof *l->placed);
+        l->panel_w = 0;   /* draw anew */
+        l->figure_w = -1; /* here, too */
+    }
+    if (*text && *text != LESSON_FIGURE && l->text.nlines > 0)
+        textview_add(&l->text, ROLE_NORMAL, "\n");
+    for (const char *p = text; *p;) {
+        const size_t len = strcspn(p, (const char[]){LESSON_FIGURE, 0});
+        add_piece(l, p, len);
+        p += len;
+        if (*p && at < n)
+            l->placed[at++] = (struct figure_at){.line = l->text.nlines};
+        p += *p != 0;
+    }
+    for (; at < n; at++)
+        l->placed[at] = (struct figure_at){.line = l->text.nlines};
     lesson_fit_figures(l);
 }
 

@@ -70,8 +70,8 @@ struct sqlite3 *lesson_progress(const struct lessons *l);
 bool lesson_has_panel(const struct lessons *l);
 /* Columns of the panel with its frame, 0: there is none. */
 int lesson_panel_width(const struct lessons *l);
-/* Takes in the figures that the step has shown since the last look. */
-void lesson_look_at_figures(struct lessons *l, bool new_step);
+/* Adds what the step says now, with its figures where they stand. */
+void lesson_add_text(struct lessons *l, const char *text, bool new_step);
 /* Draws those in the text for the width there is now. */
 void lesson_fit_figures(struct lessons *l);
 void lesson_panel_draw(struct lessons *l, struct canvas *c, struct rect r);

@@ -471,16 +471,26 @@ static void test_lesson_keys(void)
 {
     open_app(80, 24);
     type(":lesson keys step=1 --restart\r");
-    CU_ASSERT(offers("Enter go on  H hint  x words  L list  : command  ? help  q quit")); /* a number */
+    CU_ASSERT(
+        offers("Enter go on  H hint  x words  L list  : command  ? help  q quit")); /* a number */
     type("H");
-    CU_ASSERT(offers("Enter go on  x words  L list  : command  ? help  q quit")); /* it was the last */
+    CU_ASSERT(
+        offers("Enter go on  x words  L list  : command  ? help  q quit")); /* it was the last */
     type("3\r");
     CU_ASSERT(offers("a answer  x words  L list  : command  ? help  q quit"));
     type("a");
     CU_ASSERT(offers("Enter go on  x words  v figure  L list  : command  ? help  q quit"));
+    int x, before, figure, behind;
+    press('G');
+    CU_ASSERT(place_of("Q Qs 8.50 KiB", &x, &figure) && place_of("Behind it.", &x, &behind));
+    CU_ASSERT(figure < behind); /* it stands where the lesson has it */
+    press('g');
+    CU_ASSERT(place_of("Before it.", &x, &before) && place_of("fa2 on L4", &x, &figure));
+    CU_ASSERT(before < figure);
     type("v");
     CU_ASSERT(offers("Esc close"));
     press(TK_ESC);
+    press('G');
     type("\r");
     CU_ASSERT(offers("Enter go on  t try it  L list  : command  ? help  q quit")); /* a command */
     type("L");
@@ -504,15 +514,16 @@ static void write_lesson(void)
     write_file("attnscope/lessons/keys.md",
                "# Keys\n\n## One\n\nA tile.\n\n```attnscope\npredict n = 3 within 1% : Three?\n"
                "choice c : Which?\noption one when 1 : one\noption two when 0 : two\n"
-               "figure smem fa2 gpu=L4\nhint 3\n```\n"
+               "say Before it.\nfigure smem fa2 gpu=L4\nsay Behind it.\nhint 3\n```\n"
                "\n## Two\n\nNothing here.\n\n```attnscope\ntrace softmax\n```\n");
-    write_file("attnscope/lessons/asks.md", "# Asks\n\n## One\n\nText with a tile.\n\n```attnscope\nnote Wait for an answer.\n"
-          "figure smem fa2 gpu=L4\norder o : Which is less?\n"
-          "item two = 2 : the larger\nitem one = 1 : the smaller\n"
-          "where line in fa2 cpu : Which line begins the walk?\nfrom const int64_t end\n"
-          "to const int64_t n\nat int64_t j = 0\n"
-          "trace softmax\nreveal o\nreveal line\nexpect $1.l > 0 : no\n```\n"
-          "\n## Two\n\nThe end.\n");
+    write_file("attnscope/lessons/asks.md",
+               "# Asks\n\n## One\n\nText with a tile.\n\n```attnscope\nnote Wait for an answer.\n"
+               "figure smem fa2 gpu=L4\norder o : Which is less?\n"
+               "item two = 2 : the larger\nitem one = 1 : the smaller\n"
+               "where line in fa2 cpu : Which line begins the walk?\nfrom const int64_t end\n"
+               "to const int64_t n\nat int64_t j = 0\n"
+               "trace softmax\nreveal o\nreveal line\nexpect $1.l > 0 : no\n```\n"
+               "\n## Two\n\nThe end.\n");
 }
 
 static const struct tap_test tests[] = {

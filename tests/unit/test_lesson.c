@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "home.h"
 #include "kernel/blob.h"
-#include "lesson/internal.h"
+#include "lesson/run.h"
 #include "lesson/progress.h"
 
 /* ---- parsing ---- */

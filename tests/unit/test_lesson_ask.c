@@ -406,6 +406,8 @@ static const char figures[] = "# T\n" STEP(
     "S", "note say it twice\nfigure smem fa2 S=512 gpu=L4\n"
          "figure timeline fa1_2022 B=1 H=8 S=512 gpu=L4\nfigure roofline fa2 gpu=L4\n"
          "figure source fa2 from // P = 2^ to __syncwarp\nfigure source fa2 diff\n"
+         "figure source fa2_mma_async diff from for (int k0 to // S = Q\n"
+         "figure banks D=64 PAD=16\n"
          "say A tile has warps; a warpage has none; SMs are many\n"
          "plan fa2 S=512 gpu=L4\nexpect $1.threads == 128 : no | the first row is the command's\n"
          "hint look");
@@ -419,8 +421,12 @@ static void test_figures(void)
     expect_text(text, "ridge");
     expect_text(text, "const float correction = exp2f(m[i] - base);");
     expect_text(text, "+++ fa2");
+    expect_text(text, "+++ fa2_mma_async\n     for (int k0 = 0;"); /* from there on */
+    expect_text(text, "+        wait_copies<0>();");
+    CU_ASSERT_PTR_NULL(strstr(text, "Mask, only where the first row")); /* and up to there */
+    expect_text(text, "  7     1120  ........................2222");
     CU_ASSERT_STRING_EQUAL(lesson_figure_name(w.r, 1), "timeline fa1_2022 B=1 H=8 S=512 gpu=L4");
-    CU_ASSERT_PTR_NULL(lesson_figure_name(w.r, 5));
+    CU_ASSERT_PTR_NULL(lesson_figure_name(w.r, 7));
     struct str out = {0};
     CU_ASSERT_EQUAL(lesson_figure(w.r, 0, 60, &out, &w.err), ST_OK);
     for (const char *p = str_text(&out); *p; p += strcspn(p, "\n") + 1) {
@@ -435,6 +441,7 @@ static void test_figures(void)
     lesson_run_free(w.r);
     w.r = lesson_run_new(w.s, w.l, 0, 0); /* as the full screen does: they are not in the text */
     CU_ASSERT_PTR_NULL(strstr(text_of(&w), "KiB"));
+    CU_ASSERT_EQUAL(text_of(&w)[0], LESSON_FIGURE);
     CU_ASSERT_PTR_NOT_NULL(lesson_figure_name(w.r, 4));
     walk_free(&w);
 }
@@ -454,6 +461,9 @@ static void test_foreign_figures(void)
         "figure source fa2 diff view=ptx",
         "figure smem py:os.system",
         "figure source fa2 from a",
+        "figure source fa2 diff from a",
+        "figure banks",
+        "figure banks; quit",
         "figure smem fa2 output=x",
         "figure smem fa2; quit",
         "figure source py:a.b from a to b",

@@ -1,4 +1,5 @@
-/* test_trace_warp.c - `trace access` and `trace reduce`: what a warp reads, and how it adds up.
+/* test_trace_warp.c - `trace access`, `trace reduce` and `trace banks`: what a warp reads, and how it adds
+ * up; `trace pipe` and `trace calls`: tiles on their way, and a clock.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <jansson.h>
@@ -128,11 +129,122 @@ static void test_faults(void)
     json_decref(seen);
 }
 
+/* Conflicts of 8 rows read by 16 bytes, and of 32 lanes with a row each. */
+static void test_banks(void)
+{
+    static const struct {
+        const char *args;
+        double lanes, goes;
+    } cases[] = {
+        {"D=16", 8, 2},
+        {"D=32", 8, 4},
+        {"D=64", 8, 8},
+        {"D=128", 8, 8},
+        {"D=64 PAD=8", 8, 1},
+        {"D=64 PAD=16", 8, 2},
+        {"D=64 PAD=32", 8, 4},
+        {"D=64 dtype=f32", 8, 8},
+        {"D=64 dtype=f32 PAD=4", 8, 1},
+        {"D=64 dtype=f32 VEC=1", 32, 32},
+        {"D=64 dtype=f32 VEC=1 PAD=1", 32, 1},
+        {"D=64 dtype=f32 VEC=1 PAD=4", 32, 4},
+        {"D=64 dtype=f32 VEC=2", 16, 16},
+        {"D=1 VEC=1", 32, 1}, /* two lanes a word, which is brought once */
+        {"D=64 VEC=1 PAD=2", 32, 1},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        json_t *rows = trace("banks %s", cases[i].args);
+        if (last(rows, "goes") != cases[i].goes)
+            printf("# banks %s: %g goes\n", cases[i].args, last(rows, "goes"));
+        CU_ASSERT_EQUAL(last(rows, "goes"), cases[i].goes);
+        CU_ASSERT_EQUAL((double)json_array_size(rows), cases[i].lanes);
+        json_decref(rows);
+    }
+    for (int column = 0; column < 8; column++) {
+        json_t *rows = trace("banks swizzle=yes column=%d", column);
+        CU_ASSERT_EQUAL(last(rows, "goes"), 1);
+        json_decref(rows);
+    }
+}
+
+/* However it is buffered, the output is that of the softmax, bit for bit; only the cycles differ. */
+static void test_pipe(void)
+{
+    json_t *softmax = trace("softmax Sk=32");
+    double before = INFINITY;
+    for (int stages = 1; stages <= 8; stages++)
+        for (int issue = 0; issue < 600; issue += 250) {
+            json_t *rows = trace("pipe Sk=32 STAGES=%d issue=%d", stages, issue);
+            CU_ASSERT_EQUAL(json_array_size(rows), 8);
+            CU_ASSERT_EQUAL(last(rows, "o_over_l"), last(softmax, "o_over_l"));
+            CU_ASSERT_EQUAL(total(rows, "k_of"), 28);
+            CU_ASSERT_EQUAL(total(rows, "v_of"), 28);
+            CU_ASSERT_EQUAL(last(rows, "end"), 8 * 276 + total(rows, "waits"));
+            CU_ASSERT(issue > 0 || last(rows, "end") <= before);
+            before = issue ? before : last(rows, "end");
+            json_decref(rows);
+        }
+    json_t *alone = trace("pipe Sk=32 STAGES=1 load=700 work=276");
+    CU_ASSERT_EQUAL(last(alone, "end"), 8 * (700 + 276));
+    json_decref(alone);
+    json_decref(softmax);
+}
+
+/* A missing wait shows where it matters alone: slow copies, or a fast loader. */
+static void test_pipe_faults(void)
+{
+    static const struct {
+        const char *args;
+        bool right;
+    } cases[] = {
+        {"load=276 break=wait", true},
+        {"load=277 break=wait", false},
+        {"STAGES=3 load=552 break=wait", true},
+        {"STAGES=3 load=553 break=wait", false},
+        {"issue=276 break=empty", true},
+        {"issue=100 break=empty", false},
+        {"STAGES=8 issue=100 break=empty", true}, /* a buffer for every tile */
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        json_t *rows = trace("pipe Sk=32 work=276 %s", cases[i].args);
+        if ((last(rows, "max_diff") < 1e-6) != cases[i].right)
+            printf("# pipe %s: off by %g\n", cases[i].args, last(rows, "max_diff"));
+        CU_ASSERT_EQUAL(last(rows, "max_diff") < 1e-6, cases[i].right);
+        CU_ASSERT(cases[i].right || total(rows, "k_of") + total(rows, "v_of") != 56);
+        json_decref(rows);
+    }
+    json_t *rows = trace("pipe issue=2000 break=wait"); /* nothing has come yet */
+    CU_ASSERT_STRING_EQUAL(json_string_value(json_object_get(json_array_get(rows, 1), "k_of")),
+                           "old");
+    json_decref(rows);
+}
+
+static void test_calls(void)
+{
+    static const char *const breaks[] = {"nothing", "first", "alloc"};
+    for (size_t i = 0; i < 3; i++) {
+        json_t *rows = trace("calls Sk=64 calls=5 break=%s", breaks[i]);
+        CU_ASSERT_EQUAL(json_array_size(rows), 5);
+        CU_ASSERT_DOUBLE_EQUAL(total(rows, "us"), 5 * last(rows, "mean_us"),
+                               1e-6 * total(rows, "us"));
+        for (size_t k = 0; k < 5; k++) {
+            CU_ASSERT(field(rows, k, "us") > 0);
+            CU_ASSERT(last(rows, "min_us") <= field(rows, k, "us"));
+        }
+        json_decref(rows);
+    }
+}
+
 static void test_refused(void)
 {
-    static const char *const bad[] = {"access VEC=3",    "access D=66 VEC=4", "access D=0",
-                                      "reduce lanes=12", "reduce lanes=64",   "reduce how=else",
-                                      "access Sk=4",     "reduce shift=x",    "access softmax"};
+    static const char *const bad[] = {
+        "access VEC=3",       "access D=66 VEC=4",       "access D=0",
+        "reduce lanes=12",    "reduce lanes=64",         "reduce how=else",
+        "access Sk=4",        "reduce shift=x",          "access softmax",
+        "banks VEC=3",        "banks lanes=9",           "banks column=8",
+        "banks PAD=1",        "banks swizzle=yes PAD=8", "banks swizzle=yes D=32",
+        "pipe Sk=30",         "pipe STAGES=0",           "pipe break=max",
+        "softmax break=wait", "calls Sk=9999",           "calls break=wait"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         CU_ASSERT_PTR_NULL(trace("%s", bad[i]));
 }
@@ -142,6 +254,10 @@ static const struct tap_test tests[] = {
     {"sectors", test_sectors},
     {"sums and maxima", test_reductions},
     {"planted faults", test_faults},
+    {"banks", test_banks},
+    {"tiles on their way", test_pipe},
+    {"a wait left out", test_pipe_faults},
+    {"calls, one after another", test_calls},
     {"what is refused", test_refused},
 };
 
