@@ -10,7 +10,7 @@ is "lessons ends with 0" [ "$rc" -eq 0 ]
 names=$(printf '%s' "$out" | sed -n 's/.*"name":"\([^"]*\)".*/\1/p')
 is "every file of the list is a lesson" \
     [ "$(printf '%s\n' "$names" | grep -c .)" -eq "$(grep -c '\.md' "$ATTNSCOPE_SRCDIR/lessons/list.mk")" ]
-is "how long it takes" says "$out" '"name":"measure".*"minutes":10'
+is "how long it takes" says "$out" '"name":"measure".*"minutes":15'
 is "nothing is done yet" says "$out" '"name":"measure".*"done":0'
 is "no lesson is broken" silent "$err"
 
