@@ -1,6 +1,7 @@
 /* cmd_plan.c - what would happen on a GPU: grid, shared memory, occupancy, traffic, roofline.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -296,6 +297,71 @@ static void add_plan(struct session *s, struct cmd_call *c, const struct plan *p
     str_free(&why);
 }
 
+/* ---- only= ---- */
+
+/* The lines of a plan by the word that they begin with; smem is the map of the main pass. */
+static const char *const parts[] = {"smem",      "grid",   "threads", "registers", "shared",
+                                    "occupancy", "limits", "waves",   "work",      "traffic",
+                                    "roofline",  "why",    NULL};
+
+static bool has_word(const char *list, const char *word, size_t len)
+{
+    for (const char *p = list; *p; p += strcspn(p, ",") + (p[strcspn(p, ",")] != 0))
+        if (strcspn(p, ",") == len && strncmp(p, word, len) == 0)
+            return true;
+    return false;
+}
+
+/* Why nothing is planned is not left out. */
+static bool is_wanted(const char *only, const char *line)
+{
+    const size_t len = strcspn(line, " ");
+    return has_word(only, line, len) || (len == 2 && strncmp(line, "no", len) == 0);
+}
+
+/* Of the plan that begins at `from`: its heading and the lines of these words, each with those that go
+ * on with it, under the name of their pass. */
+static void keep_parts(struct str *text, size_t from, const char *only)
+{
+    char *all = xstrdup(text->data + from), *rest = all;
+    const char *pass = NULL, *line = strsep(&rest, "\n");
+    bool keep = false;
+    text->len = from;
+    str_addf(text, "%s\n", line);
+    while ((line = strsep(&rest, "\n")) && (*line || rest)) {
+        if (str_starts(line, "  -- "))
+            pass = line, keep = false;
+        else if (str_starts(line, "  ") && islower((unsigned char)line[2]))
+            keep = is_wanted(only, line + 2);
+        if (keep && pass)
+            str_addf(text, "%s\n", pass);
+        if (keep) {
+            str_addf(text, "%s\n", line);
+            pass = NULL;
+        }
+    }
+    free(all);
+}
+
+static enum status check_only(struct cmd_call *c, struct err *err)
+{
+    const char *only = call_key(c, "only");
+    for (const char *p = only ? only : ""; *p; p += strcspn(p, ",") + (p[strcspn(p, ",")] != 0)) {
+        char *word = xstrndup(p, strcspn(p, ","));
+        bool known = strcmp(word, "smem") == 0 && strcmp(only, "smem") == 0;
+        for (int i = 1; parts[i]; i++)
+            known = known || strcmp(word, parts[i]) == 0;
+        if (!known)
+            err_set(err, ST_USAGE,
+                    "only= takes smem, or words that lines of a plan begin with, not \"%.40s\"",
+                    word);
+        free(word);
+        if (!known)
+            return call_mark_key(c, "only", ST_USAGE, err);
+    }
+    return ST_OK;
+}
+
 /* ---- the verb ---- */
 
 static enum status plan_one(struct session *s, struct cmd_call *c, const struct request *r, int i,
@@ -316,10 +382,14 @@ static enum status plan_one(struct session *s, struct cmd_call *c, const struct 
         char chosen[256];
         if (json_array_size(rows))
             str_addc(c->out, '\n');
-        if (call_key(c, "only"))
+        const char *only = call_key(c, "only");
+        const size_t plan = c->out->len;
+        if (only && strcmp(only, "smem") == 0)
             add_map(s, c, &p, row);
         else
             add_plan(s, c, &p, row, session_gpu_why(s, gpu, chosen, sizeof chosen));
+        if (only && strcmp(only, "smem") != 0)
+            keep_parts(c->out, plan, only);
         lines_wrap(c->out, from, call_width(s, c));
     }
     plan_clear(&p);
@@ -356,11 +426,8 @@ static enum status exec_plan(struct session *s, struct cmd_call *c, struct err *
     json_t *rows = json_array();
     if (!r.nkernels)
         st = err_set(err, ST_USAGE, "plan needs a kernel, for example: plan qtile_seq gpu=L4");
-    const char *only = call_key(c, "only");
-    if (!st && only && strcmp(only, "smem") != 0) {
-        err_set(err, ST_USAGE, "only=smem is all that there is, not \"%.40s\"", only);
-        st = call_mark_key(c, "only", ST_USAGE, err);
-    }
+    if (!st)
+        st = check_only(c, err);
     if (!st)
         st = call_finish(s, c, err);
     if (!st)
@@ -377,9 +444,8 @@ static enum status exec_plan(struct session *s, struct cmd_call *c, struct err *
     return st;
 }
 
-static const char *const parts[] = {"smem", NULL};
 static const struct cmd_key plan_keys[] = {
-    {"only", "in text, this part alone: the map of shared memory", parts},
+    {"only", "in text, these lines alone: grid,traffic; or the map of shared memory", parts},
     {0},
 };
 

@@ -79,6 +79,11 @@ is "none is not 'at most none'" [ "$(printf '%s' "$out" | grep -c '<=0')" -eq 0 
 run -c 'set fa2 BR=32; set qtile_seq BR=16; show fa2'
 is "show K: what is set for a kernel" says "$out" '^fa2 BR +32'
 is "and for no other" [ "$(printf '%s' "$out" | grep -c qtile)" -eq 0 ]
+run plan splitkv gpu=L4 only=grid,waves
+is "plan: only the lines that are asked for" says "$(echo "$out" | tr '\n' '|')" '^splitkv on L4 [^|]*[|]  -- pass splitkv .main.[|]  grid [^|]*[|]  waves [^|]*[|]  -- pass combine[|]  grid [^|]*[|]  waves [^|]*[|]*$'
+run plan fused_warp_softmax BR=64 BC=64 gpu=L4 only=traffic
+is "  and why there is no plan" says "$out" '^  no  .*static buffers take'
+bad 'grid,trafic.*\^|only= takes .*"trafic"' plan fa2 only=grid,trafic
 run plan cublas,fa2 S=128M B=1 H=16 --json
 is "a workspace beyond every machine is a plan's reason" says "$out" 'beyond every machine: .* = 1\.15e\+18'
 is "and no number" [ "$(printf '%s' "$out" | grep -c -- '-922')" -eq 0 ]
