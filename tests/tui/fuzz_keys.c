@@ -51,7 +51,7 @@ static const char *const lines[] = {
     "!",
     "z",
 };
-enum { LINES = sizeof lines / sizeof *lines };
+enum { LINES = sizeof lines / sizeof *lines, TELL_KEYS = 50000 };
 
 struct dice {
     uint64_t state;
@@ -166,7 +166,12 @@ static void run(struct fuzz *f, long keys)
 {
     app_draw(&f->app);
     f->app.ran_frame = true;
-    while (f->done < keys) {
+    for (long told = 0; f->done < keys;) {
+        if (f->done - told >= TELL_KEYS) {
+            told = f->done;
+            printf("# %ld keys so far\n", told);
+            fflush(stdout);
+        }
         unsigned what = roll(&f->dice, 400);
         if (what < 3)
             resize(f);
