@@ -64,14 +64,21 @@ static bool joins(unsigned before, const char *text, size_t left)
     return is_pictograph(before) && is_pictograph(after);
 }
 
-static void add_ascii(struct str *out, unsigned char c, bool lines)
+static void add_control(struct str *out, unsigned char c, bool lines)
 {
-    if (c >= 0x20 && c != 0x7F)
-        str_addc(out, (char)c);
-    else if (lines && (c == '\n' || c == '\t'))
+    if (lines && (c == '\n' || c == '\t'))
         str_addc(out, (char)c);
     else
         str_addf(out, "^%c", c ^ 0x40);
+}
+
+/* How many bytes from `text` on are letters, digits, signs and spaces of ASCII: most text is. */
+static size_t plain_bytes(const char *text, size_t left)
+{
+    size_t n = 0;
+    while (n < left && text[n] >= 0x20 && text[n] < 0x7F)
+        n++;
+    return n;
 }
 
 void sanitize(struct str *out, const char *text, size_t len, bool lines)
@@ -80,6 +87,14 @@ void sanitize(struct str *out, const char *text, size_t len, bool lines)
     unsigned before = 0;   /* the last character, emoji style aside; 0: one that was refused */
     str_addn(out, "", 0);
     for (size_t i = 0; i < len;) {
+        const size_t plain = plain_bytes(text + i, len - i);
+        if (plain > 0) {
+            str_addn(out, text + i, plain);
+            i += plain;
+            marks = 0;
+            before = (unsigned char)text[i - 1];
+            continue;
+        }
         const unsigned char c = (unsigned char)text[i];
         unsigned code;
         const int used = decode(text + i, len - i, &code);
@@ -88,7 +103,7 @@ void sanitize(struct str *out, const char *text, size_t len, bool lines)
         if (code == ZERO_WIDTH_JOINER)
             keep = joins(before, text + i, len - i);
         if (c < 0x80)
-            add_ascii(out, c, lines);
+            add_control(out, c, lines);
         else if (keep)
             str_addn(out, text + i, (size_t)used);
         else
