@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lesson/lesson.h"
+
 static const char schema[] =
     "CREATE TABLE IF NOT EXISTS lesson_progress ("
     "  lesson TEXT NOT NULL, step TEXT NOT NULL, state TEXT NOT NULL, time TEXT NOT NULL,"
@@ -180,6 +182,29 @@ bool progress_where(struct sqlite3 *db, struct progress_place *out)
     }
     sqlite3_finalize(s);
     return lesson != NULL;
+}
+
+static int steps_called(const struct lesson *l, const char *title)
+{
+    int n = 0;
+    for (int i = 0; i < lesson_steps(l); i++)
+        n += strcmp(lesson_step_title(l, i), title) == 0;
+    return n;
+}
+
+int progress_steps_done(struct sqlite3 *db, const struct lesson *l)
+{
+    bool row;
+    int done = 0;
+    sqlite3_stmt *s =
+        ask(db, "SELECT step FROM lesson_progress WHERE lesson = ?1 AND state = 'done'",
+            lesson_name(l), NULL, &row);
+    for (; row; row = sqlite3_step(s) == SQLITE_ROW) {
+        const char *title = (const char *)sqlite3_column_text(s, 0);
+        done += title ? steps_called(l, title) : 0;
+    }
+    sqlite3_finalize(s);
+    return done;
 }
 
 void progress_score(struct sqlite3 *db, const char *lesson, int *made, int *right)

@@ -12,6 +12,8 @@
 
 #include "store/store.h"
 
+struct lesson;
+
 enum progress { PROGRESS_NONE, PROGRESS_SKIPPED, PROGRESS_DONE };
 
 /* One prediction and what came of it. `device` is where the outcome was measured. */
@@ -26,6 +28,8 @@ struct prediction {
 /* Creates the tables; ST_FAIL with a sentence when the file cannot be written. */
 enum status progress_open(struct sqlite3 *db, struct err *err);
 enum progress progress_get(struct sqlite3 *db, const char *lesson, const char *step);
+/* How many of the lesson's steps are done. */
+int progress_steps_done(struct sqlite3 *db, const struct lesson *l);
 /* A step that is done never falls back to skipped. */
 enum status progress_set(struct sqlite3 *db, const char *lesson, const char *step,
                          enum progress state, struct err *err);

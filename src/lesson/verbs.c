@@ -46,9 +46,8 @@ static void set_text(json_t *row, const char *key, char *text)
 
 static json_t *lesson_row(struct sqlite3 *db, const struct lesson *l, int number)
 {
-    int done = 0, made, right;
-    for (int i = 0; i < lesson_steps(l); i++)
-        done += progress_get(db, l->name, lesson_step_title(l, i)) == PROGRESS_DONE;
+    const int done = progress_steps_done(db, l);
+    int made, right;
     progress_score(db, l->name, &made, &right);
     json_t *row = json_pack("{s:i, s:s, s:s, s:i, s:i, s:i, s:i}", "number", number, "name",
                             l->name, "title", l->title, "steps", lesson_steps(l), "done", done,

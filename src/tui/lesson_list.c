@@ -48,10 +48,8 @@ bool lesson_list_find(struct lessons *l, const char *text, int dir)
 static void draw_row(struct canvas *c, struct rect r, struct sqlite3 *db, int i, bool cur)
 {
     const struct lesson *lesson = lesson_at(i);
-    int done = 0, steps = lesson_steps(lesson), made = 0, right = 0;
-    for (int k = 0; k < steps; k++)
-        done +=
-            progress_get(db, lesson_name(lesson), lesson_step_title(lesson, k)) == PROGRESS_DONE;
+    const int done = progress_steps_done(db, lesson), steps = lesson_steps(lesson);
+    int made = 0, right = 0;
     progress_score(db, lesson_name(lesson), &made, &right);
     canvas_text(c, r.x + 1, r.y, 1, ROLE_ACCENT, cur ? ">" : " ");
     canvas_textf(c, r.x + 3, r.y, r.w - 30, ROLE_NORMAL, "%2d  %s", i + 1, lesson_title(lesson));
