@@ -172,7 +172,7 @@ static void test_pipe(void)
 {
     json_t *softmax = trace("softmax Sk=32");
     double before = INFINITY;
-    for (int stages = 1; stages <= 8; stages++)
+    for (int stages = 1; stages <= 8; stages *= 2)
         for (int issue = 0; issue < 600; issue += 250) {
             json_t *rows = trace("pipe Sk=32 STAGES=%d issue=%d", stages, issue);
             CU_ASSERT_EQUAL(json_array_size(rows), 8);
