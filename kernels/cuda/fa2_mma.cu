@@ -5,12 +5,13 @@
  * @idea      Every fragment of K and V that a warp reads from shared memory serves two products: the
  *            warp owns 32 query rows, two fragments of 16. Shared memory then feeds the tensor cores
  *            at half the bytes an instruction, and what stands beside the products shrinks too:
- *            scale and subtraction are one multiply-add, the outputs are rescaled only when a
- *            maximum grew by more than 2^8 (RESCALE), and the last, longest causal tiles start first.
+ *            the outputs are rescaled only when a maximum grew by more than 2^8 (RESCALE) and leave
+ *            16 bytes at a time, and the last, longest causal tiles start first.
  * @after     fa2_mma_async
  * @unit      tensor
  * @dtypes    f16 bf16
  * @requires  sm >= 80 && D <= 256 && D % 8 == 0 && BR % 32 == 0 && BC % 16 == 0
+ *            && max(BR, BC)*H*D <= 1073741824
  *            && (OWN == 0 || OWN == 16 || OWN == 32 && D <= 128)
  * @param     BR 128 [32..256]       query rows per tile
  * @param     BC 64 [16..128]        key rows per tile
@@ -23,16 +24,18 @@
  * @smem      dynamic Vs BC*D*T  V tile, swizzled
  * @traffic   read B*H*(Sq*D*T+tiles(BR,BC)*2*BC*D*T) write B*H*Sq*D*T
  *
- * Cost: 128 bytes of shared memory an mma.sync for K and V and 1/8 of that for Q. At D=128 a lane
+ * Cost: 128 bytes of shared memory an mma.sync for K and V and 16/BC of that for Q. At D=128 a lane
  *   holds 128 floats of O and 64 scores: nearly all of its 255 registers, so 8 warps fill a
  *   multiprocessor, from two blocks, of which one multiplies while the other is at its softmax.
  *   RESCALE=lazy: P up to 2^8 instead of 1 is as exact in floating point, and O = acc / l holds for
  *   any base; only the range bounds it. BC=32 at D=128 and BR=64 at D=64 were a few per cent better
  *   on an H200: fewer scores leave registers for more loads ahead.
- * Limits: on sm_90 mma.sync reaches about 65 % of what wgmma does. The exponentials (16 a cycle) take
- *   as long as the products at D=64. D must be a multiple of 8. One query tile is one block.
+ * Limits: on sm_90 mma.sync reaches about two thirds of what wgmma does. At D=64 the exponentials (16
+ *   a cycle) take as long as the products would at the tensor cores' peak. D must be a multiple of 8.
+ *   One query tile is one block.
  *   P V multiplies masked keys by 0: inf or NaN in V at a masked key of a visited tile shows.
- * Next: on Hopper, warpgroup products (wgmma) that read K and V from shared memory by themselves.
+ * Next: not written yet: on Hopper, warpgroup products (wgmma) that read K and V from shared memory by
+ *   themselves.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef P_BR

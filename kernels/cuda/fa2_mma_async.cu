@@ -9,6 +9,7 @@
  * @unit      tensor
  * @dtypes    f16 bf16
  * @requires  sm >= 80 && D <= 256 && D % 8 == 0 && BR % 16 == 0 && BC % 16 == 0
+ *            && max(BR, BC)*H*D <= 1073741824
  * @param     BR 64 [16..256]   query rows per tile; a warp for every 16
  * @param     BC 64 [16..128]   key rows per tile
  * @threads   2*BR
@@ -18,10 +19,10 @@
  * @smem      dynamic Vs BC*D*T  V tile, swizzled
  * @traffic   read B*H*(Sq*D*T+tiles(BR,BC)*2*BC*D*T) write B*H*Sq*D*T
  *
- * Cost: bytes and products as before; what is saved is the waiting, about one trip to L2 or DRAM
- *   (600 to 900 cycles) twice a tile, where no other block of the multiprocessor filled it.
+ * Cost: bytes and products as before; what is saved is the waiting, about one trip to L2 (200 to 300
+ *   cycles) or DRAM (500 to 800) twice a tile, where no other block of the multiprocessor filled it.
  * Limits: every warp reads all of K and V for 16 rows only: 256 bytes of shared memory for each
- *   mma.sync, 2 cycles where the tensor cores of sm_90 need 1.6. D must be a multiple of 8.
+ *   mma.sync, 2 cycles where the tensor cores of sm_90 need 1.5. D must be a multiple of 8.
  *   P V multiplies masked keys by 0: inf or NaN in V at a masked key of a visited tile shows.
  * Next: fa2_mma lets a warp own 32 rows.
  *

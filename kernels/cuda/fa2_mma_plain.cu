@@ -9,6 +9,7 @@
  * @unit      tensor
  * @dtypes    f16 bf16
  * @requires  sm >= 80 && D <= 256 && D % 8 == 0 && BR % 16 == 0 && BC % 16 == 0 && PAD % 8 == 0
+ *            && max(BR, BC)*H*D <= 1073741824
  * @param     BR 64 [16..256]   query rows per tile; a warp for every 16
  * @param     BC 64 [16..128]   key rows per tile
  * @param     PAD 0 [0..64]     extra elements per row of Q, K and V; 8 ends the bank conflicts

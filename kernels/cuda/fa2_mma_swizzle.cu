@@ -9,6 +9,7 @@
  * @unit      tensor
  * @dtypes    f16 bf16
  * @requires  sm >= 80 && D <= 256 && D % 8 == 0 && BR % 16 == 0 && BC % 16 == 0
+ *            && max(BR, BC)*H*D <= 1073741824
  * @param     BR 64 [16..256]   query rows per tile; a warp for every 16
  * @param     BC 64 [16..128]   key rows per tile
  * @threads   2*BR
@@ -20,6 +21,8 @@
  *
  * Cost: as fa2_mma_plain, with one wavefront for 8 rows: 2 cycles of shared memory an instruction.
  *   One xor more per address; it is known when the kernel is compiled but for the lane's own part.
+ *   Addresses take registers: 130 where fa2_mma_plain has 124 (sm_90, D=64), so three blocks of a
+ *   multiprocessor instead of four. On an H200 PAD=8 was faster than this, by 7 to 33 %.
  * Limits: between the barriers around a load nothing is multiplied: global latency is paid in full
  *   per tile, and the data pass through registers on their way. D must be a multiple of 8.
  *   P V multiplies masked keys by 0: inf or NaN in V at a masked key of a visited tile shows.

@@ -5,7 +5,7 @@
  * @title     Scalar, 512 threads, scores and outputs in shared memory
  * @idea      All 512 threads share both products of a tile, an element of the result each at a time;
  *            scores and outputs lie in shared memory, where every thread finds them. It is the
- *            scalar twin of wmma_serial: the same buffers, the same softmax, only the products differ.
+ *            scalar twin of wmma_serial: the same tiles, the same steps, other products.
  * @after     qtile_tpq
  * @dtypes    f16 bf16 f32
  * @requires  D <= 128 && THREADS % BR == 0 && THREADS / BR <= 32 && BR % 16 == 0
@@ -23,9 +23,10 @@
  * @traffic   read B*H*(Sq*D*T+tiles(BR,BC)*2*BC*D*T) write B*H*Sq*D*T
  *
  * Cost: two loads from shared memory for every multiply-add, in both products: a multiprocessor
- *   loads 32 words a cycle and could do 128 multiply-adds, so shared memory (L1) is the limit.
- * Limits: 512 threads need many registers at once: with more than 42 a thread two blocks fit, not
- *   three. K and V take turns in one buffer, with 5 barriers a tile.
+ *   loads 32 words a cycle and could do 64 (sm_80) or 128 multiply-adds, so shared memory (L1) is
+ *   the limit.
+ * Limits: 512 threads need many registers at once: with more than 40 a thread (they are handed out by
+ *   eights) two blocks fit, not three. K and V take turns in one buffer, with 4 barriers a tile.
  * Next: wmma_serial gives the products to the tensor cores.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */

@@ -1,8 +1,8 @@
-// fused.cuh - what the fused WMMA kernels share: a block of 8 warps, a tile of BR queries by BC keys,
+// fused.cuh - what the fused WMMA kernels share: 8 warps that multiply, a tile of BR queries by BC keys,
 // scores, exponentials and outputs in shared memory. Each kernel adds its one idea to these steps.
 //
-// ACC=f16 keeps scores and outputs, and the sums of the products, in 16 bits: half the shared memory,
-// and the error shows.
+// ACC=f16 keeps scores and outputs, and the sums of the products, in 16 bits: half the shared memory
+// for these two, and the error shows.
 //
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
@@ -139,7 +139,8 @@ __device__ inline void softmax_rows(const AttnArgs &a, const accum *Ss, elem *Ps
             Ps[r * BC + j] = to_elem(p);
         }
         sum = warp_sum<lanes>(sum);
-        __syncwarp(); // all lanes have read ms[r]: a shuffle orders no memory
+        if constexpr (lanes > 1) // a thread for a row meets nobody: with BR=16 half of a warp has no row
+            __syncwarp();        // all lanes have read ms[r]: a shuffle orders no memory
         if (part == 0) {
             ms[r] = m_new;
             ls[r] = ls[r] * correction + sum;

@@ -31,7 +31,7 @@
  * Limits: all warps start copies, then all multiply: copy instructions and products still take
  *   turns in each warp. Where D or a stride is no multiple of 8, copies are made at once, as in
  *   fused_dyn_smem.
- * Next: fused_warp_spec.
+ * Next: fused_warp_spec leaves the copies to a warp of their own.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef P_BR

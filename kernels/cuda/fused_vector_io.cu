@@ -2,8 +2,8 @@
  *
  * @name      fused_vector_io
  * @title     Fused, WMMA, 64 x 64 tiles, 16 bytes a load
- * @idea      A thread loads and stores 16 bytes, 8 elements, instead of 2: an eighth of the
- *            instructions and of the address arithmetic for the same bytes.
+ * @idea      A thread loads and stores 8 elements, 16 bytes, at a time instead of one: an eighth of
+ *            the instructions and of the address arithmetic for the same bytes.
  * @after     fused_dyn_smem
  * @unit      tensor
  * @dtypes    f16 bf16
@@ -29,7 +29,7 @@
  * Cost: a 64 x 64 tile takes 2 loads a thread instead of 16.
  * Limits: D must be a multiple of 8, and so must strides; otherwise elements go one by one as
  *   before. The block still waits for each tile.
- * Next: fused_cp_async.
+ * Next: fused_cp_async loads the next tile while this one is multiplied.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef P_BR

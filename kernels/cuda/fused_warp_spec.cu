@@ -35,7 +35,8 @@
  * Limits: on sm_80 the loading warp holds as many registers as the others and must start every 16
  *   bytes itself: one lane and one instruction do it on sm_90. One warp may be too slow to keep up
  *   with small tiles.
- * Next: on Hopper, fa3_warpspec.
+ * Next: fa2_mma_plain multiplies with mma.sync, whose fragments are documented: scores and outputs
+ *   stay in registers.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef ATTN_THREADS

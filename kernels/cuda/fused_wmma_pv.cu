@@ -27,11 +27,11 @@
  * @smem      static ls BR*4                    sums
  * @traffic   read B*H*(Sq*D*T+tiles(BR,BC)*2*BC*D*T) write B*H*Sq*D*T
  *
- * Cost: a 16 x 16 tile of outputs moves 2 KiB of accumulator for 16 384 multiply-adds; before,
- *   each of these took two loads.
+ * Cost: a 16 x 16 tile of outputs moves 2 KiB of accumulator, and 1 KiB of P and V for each of its
+ *   BC/16 products of 4096 multiply-adds; before, each of these took two loads.
  * Limits: now the softmax is the longest step: one thread a row, 32 of 256 threads. Half the warps
  *   idle during Q K^T.
- * Next: fused_warp_softmax.
+ * Next: fused_warp_softmax gives each row of the softmax a warp.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "fused.cuh"

@@ -9,6 +9,8 @@
 // So two C tiles that are neighbours, rounded to 16 bits, are an A tile: scores turn into the left
 // side of P V without leaving the lane.
 //
+// These kernels take a row's maximum before they scale its scores, so the scale must be above 0.
+//
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 #include "async.cuh"
@@ -79,7 +81,7 @@ __device__ inline float exp2_fast(float x)
 // Copies `valid` rows of D elements, 16 bytes at a time, into a tile of ROWS rows; what is beyond
 // becomes 0. place(row, chunk) says where a chunk goes, in bytes from the tile's start. A thread
 // starts up to 8 loads before its first store, so that it waits once for all. All threads of the
-// block take part. A tile spans less than 2^31 bytes of the tensor.
+// block take part. A tile spans at most 2^31 bytes of the tensor: the kernels' @requires see to it.
 template <int ROWS, int THREADS, class Place>
 __device__ inline void copy_tile_16(unsigned char *tile, const elem *src, int stride, int valid, int D,
                                     Place place)
@@ -142,7 +144,7 @@ struct LaneAddress {
 };
 
 // Starts the copy of `valid` rows of D elements into a swizzled tile of ROWS rows; what is beyond
-// becomes 0. All threads of the block take part. A tile spans less than 2^31 bytes of the tensor, so
+// becomes 0. All threads of the block take part. A tile spans at most 2^31 bytes of the tensor, so
 // offsets within it take one register.
 template <int ROWS, int THREADS>
 __device__ inline void copy_tile_async(unsigned tile, const elem *src, int stride, int valid, int D)

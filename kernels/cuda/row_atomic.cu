@@ -26,8 +26,8 @@
  *   wins first. The last bits of a score depend on it, and two runs may differ. The maximum has no
  *   such trouble: it is the same in every order. On integers it is an instruction, too, and from
  *   sm_80 on the compiler lets a warp agree on its maximum first and send one lane.
- * Cost: as row_full, plus 32 atomic additions a key and 2 a thread. Four barriers a row,
- *   one fewer than row_full.
+ * Cost: as row_full, plus 32 atomic additions a key, and a maximum and an addition a thread. Four
+ *   barriers a row, one fewer than row_full.
  * Try: a larger D. The additions stay 32 a key while the products grow: from which D on do they no
  *   longer matter?
  * Next: row_online keeps row_full's shuffles and drops the score row.

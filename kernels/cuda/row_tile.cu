@@ -24,15 +24,18 @@
  * @smem      dynamic ms QUERIES*4                maxima
  * @smem      dynamic ls QUERIES*4                sums
  * @smem      dynamic cs QUERIES*4                what outputs are multiplied by after a new maximum
- * @traffic   read B*H*(Sq*D*T+tiles(QUERIES,BC)*2*BC*D*T) write B*H*Sq*D*T
+ * @traffic   read B*H*(Sq*(QCACHE==0)+tiles(QUERIES,BC)*BC*(2+QUERIES*(QCACHE==1)))*D*T
+ *            write B*H*Sq*D*T
  *
  * Cost: K and V are requested once per QUERIES queries, 16 times less than row_online. Each score costs
- *   5 shuffles beside D/32 multiply-adds a lane; at D=64 the shuffles are most of it.
+ *   5 shuffles beside D/32 multiply-adds a lane; at D=64 the shuffles are most of it. With QCACHE=none
+ *   Q is requested once per pair, half of what row_online asks for.
  * Limits: QUERIES*D/THREADS outputs a thread: 128 registers at D=2048, 512 at D=8192, which spill to
  *   local memory. CONVERT=f16 adds two conversions an element and wins nothing: it is not the format
- *   that is fast but the matrix instruction. With Sq below QUERIES most of the block's work is wasted,
- *   and fewer blocks start.
- * Next: a cluster of blocks that share the columns of one head.
+ *   that is fast but the matrix instruction. With Sq below QUERIES most of the block's work is wasted.
+ *   And 16 queries a block are a 16th of the blocks: B=1 H=4 S=64 D=2048 f32 starts 16, and on the 132
+ *   multiprocessors of an H200 that was 4 times slower than row_online's 256.
+ * Next: not written yet: a cluster of blocks that share the columns of one head.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef P_QUERIES

@@ -33,7 +33,7 @@
  * Limits: at most one split per K/V tile is useful; the others find no keys. It loses when
  *   ceil(Sq/BR) H B blocks fill the GPU already. With Sq < BR rows of the tile are wasted: use a
  *   small BR to decode. Another SPLITS is another order of additions, hence other last bits.
- * Next: do both in one launch, with atomics or in a cluster.
+ * Next: splitkv_atomic does both in one launch.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef P_BR

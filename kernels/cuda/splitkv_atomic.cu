@@ -37,7 +37,8 @@
  * Limits: the combination of a query tile is the work of one block of 2 BR threads while the others
  *   have gone; splitkv gives it to BR/4 blocks. With many splits that is the longest part.
  * Try: atomicInc(arrived, SPLITS - 1) wraps to 0 at the last block, so that clearing once will do.
- * Next: splitkv_cluster hands the parts over in shared memory, without the workspace.
+ * Next: not written yet: a cluster of blocks hands the parts over in shared memory, without the
+ *   workspace.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef P_BR

@@ -33,18 +33,19 @@
  * @smem      dynamic Os BR*(D+4)*4   align=32   output, not yet divided
  * @traffic   read B*H*(Sq*D*T+tiles(BR,BC)*2*BC*D*T) write B*H*Sq*D*T
  *
- * Cost: a product needs 8192 operations of the tensor cores, and beside it 512 B of each operand and,
- *   for P V, the accumulator there and back, 2 KiB. Shared memory, not the tensor cores, sets the pace.
+ * Cost: a product needs 8192 operations of the tensor cores, and beside it 512 B of each operand; for
+ *   every BC/16 products of P V come 2 KiB of accumulator, there and back. Shared memory, not the
+ *   tensor cores, sets the pace.
  * Padding: two manuals, two rules. Both let a fragment begin at multiples of 32 bytes. The CUDA C++ guide
  *   wants rows a multiple of 16 bytes apart (8 elements), so PAD=8 is legal. The PTX ISA wants every row at
- *   a multiple of the fragment's size, 32 bytes, so 16 elements: a report says the same, and that PAD=8
+ *   a multiple of the fragment's size (f16: 32 bytes), so 16 elements: a report says the same, and that PAD=8
  *   failed. On an H200 it is right, and the fastest. Whether padding helps is a matter of banks: with
  *   D=64, PAD=0 puts all rows on the same banks, PAD=8 moves each by 4 banks, PAD=16 by 8. (m32n8k16
  *   takes V 8 columns at a time, at multiples of 16 bytes. With f16 neither manual allows it; an H200
  *   does it right.)
  * STAGES=2: V comes during Q K^T and the softmax, the next K during P V, and a tile has 2 barriers
- *   instead of 4 (3 where warps share rows). It costs BC*(D+PAD)*T bytes a block. On an L4 (D=64) that
- *   is one of the two blocks of a multiprocessor, and with PAD=8 neither: look before you buy.
+ *   instead of 4 (3 where warps share rows). It costs BC*(D+PAD)*T bytes a block. On an L4 (D=64) one
+ *   of the two blocks of a multiprocessor must go; with PAD=8 both still fit: look before you buy.
  * DSPLIT: 2 or 4 times the warps for the same shared memory. Each has a part of the columns of O and
  *   BR/WARPS/DSPLIT rows of the softmax, with more lanes a row. The price: P is read by DSPLIT warps
  *   instead of one, Q too, and they meet before the softmax. QK=depth splits D in Q K^T as well: every
@@ -54,7 +55,8 @@
  * Limits: much shared memory a block, so few warps a multiprocessor, and scores and outputs go back
  *   and forth whatever the parameters. f16 products of 8x8x32 or 16x16x8 do not exist: these shapes
  *   are for 4-bit integers and tf32.
- * Next: fused_warp_softmax shares the softmax among more lanes; fa2_mma_plain leaves shared memory out.
+ * Next: fused_scalar starts plain again, for one idea a step; fa2_mma_plain keeps scores and outputs
+ *   in registers.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef P_BR

@@ -13,7 +13,7 @@
 
 enum { BUILTINS_MAX = 64 };
 
-/* The ladder: every name that may be built in, in the order in which it is taught. */
+/* The ladder: every name that is built in, in the order in which it is taught. */
 static const struct rung {
     const char *name, *group;
 } ladder[] = {
@@ -28,7 +28,6 @@ static const struct rung {
     {"fa2",                "FA-2"},
     {"splitkv",            "parallel K/V"},
     {"splitkv_atomic",     "parallel K/V"},
-    {"splitkv_cluster",    "parallel K/V"},
     {"fa_scalar",          "WMMA"},
     {"wmma_serial",        "WMMA"},
     {"fused_scalar",       "WMMA"},
@@ -43,15 +42,7 @@ static const struct rung {
     {"fa2_mma_async",      "FA-2 on tensor cores"},
     {"fa2_mma",            "FA-2 on tensor cores"},
     {"half2_tile",         "half2 tiles"},
-    {"decode_splitkv",     "decode"},
     {"row_tile",           "large D"},
-    {"bigd_cluster",       "large D"},
-    {"bigd_split",         "large D"},
-    {"fa3_wgmma",          "Hopper"},
-    {"fa3_warpspec",       "Hopper"},
-    {"fa3_pingpong",       "Hopper"},
-    {"fa3_overlap",        "Hopper"},
-    {"fa3_persistent",     "Hopper"},
     {"cpu_tiled",          "CPU"},
     {"cublas",             "peers"},
     {"cudnn",              "peers"},

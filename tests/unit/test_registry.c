@@ -25,11 +25,45 @@ static void test_builtin_descriptors(void)
         const struct kernel *k = registry_at(r, i);
         CU_ASSERT_TRUE(k->cuda || k->cpu);
         CU_ASSERT_FALSE(k->user);
+        CU_ASSERT_STRING_NOT_EQUAL(k->group, "more"); /* it is on the ladder */
         CU_ASSERT_PTR_EQUAL(registry_find(r, k->name), k);
         CU_ASSERT_STRING_EQUAL(registry_name(r, (size_t)i), k->name);
     }
     CU_ASSERT_PTR_NULL(registry_name(r, (size_t)registry_count(r)));
     CU_ASSERT_PTR_NULL(registry_at(r, -1));
+    registry_free(r);
+}
+
+/* True when the step that a source calls next, by a name with an underscore, is a kernel. */
+static bool next_exists(const struct registry *r, const char *source)
+{
+    static const char begin[] = "* Next: ";
+    const char *next = strstr(source, begin);
+    if (!next)
+        return true; /* the last step */
+    next += strlen(begin);
+    char name[64] = "";
+    snprintf(name, sizeof name, "%.*s", (int)strspn(next, "abcdefghijklmnopqrstuvwxyz0123456789_"),
+             next);
+    return !strchr(name, '_') || registry_find(r, name);
+}
+
+static void test_next_steps_exist(void)
+{
+    struct registry *r = registry_new();
+    CU_ASSERT_TRUE(next_exists(r, " * Next: on Hopper, wgmma.") &&
+                   next_exists(r, "* Next: fa2_mma.\n"));
+    CU_ASSERT_FALSE(next_exists(r, " * Next: fa9_none hands over."));
+    for (int i = 0; i < registry_count(r); i++) {
+        const struct kernel *k = registry_at(r, i);
+        const struct kernel_desc *d = k->cuda ? k->cuda : k->cpu;
+        char *source = xstrndup(d->source, d->source_len);
+        const bool exists = next_exists(r, source);
+        free(source);
+        if (!exists)
+            printf("# %s: its next step is no kernel\n", k->name);
+        CU_ASSERT_TRUE(exists);
+    }
     registry_free(r);
 }
 
@@ -297,6 +331,7 @@ static const struct tap_test tests[] = {
     {"built-in kernels load", test_builtin_descriptors},
     {"built-in descriptors pass every check", test_builtins_pass_all_checks},
     {"the ladder is in order", test_ladder_order},
+    {"a next step that is named exists", test_next_steps_exist},
     {"an unknown name gets the nearest one", test_unknown_name},
     {"shared headers", test_headers},
     {"the user's kernels, good and bad", test_user_kernels},
