@@ -261,6 +261,20 @@ static enum status check_formats(struct cmd_call *c, struct err *err)
     return ST_OK;
 }
 
+/* A key that nobody asked for: unknown, or one that only other words of the verb have. */
+static enum status unused_key(struct cmd_call *c, const struct cmd_pair *p, struct err *err)
+{
+    struct key_list keys = {.entry = c->entry};
+    const char *nearest = str_nearest(p->key, key_name, &keys);
+    if (nearest && strcmp(nearest, p->key) == 0) {
+        err_set(err, ST_USAGE, "%s has no use for \"%s\" here", c->entry->name, nearest);
+    } else {
+        err_set(err, ST_USAGE, "%s has no key \"%s\"", c->entry->name, p->key);
+        err_suggest(err, nearest);
+    }
+    return call_mark(c, ST_USAGE, p->at, (int)strlen(p->key), err);
+}
+
 enum status call_finish(struct session *s, struct cmd_call *c, struct err *err)
 {
     (void)s;
@@ -274,14 +288,9 @@ enum status call_finish(struct session *s, struct cmd_call *c, struct err *err)
         err_suggest(err, str_nearest(c->options[i].key, option_name, c->entry));
         return call_mark(c, ST_USAGE, c->options[i].at, (int)strlen(c->options[i].key), err);
     }
-    struct key_list keys = {.entry = c->entry};
-    for (int i = 0; i < c->npairs; i++) {
-        if (c->pairs[i].used)
-            continue;
-        err_set(err, ST_USAGE, "%s has no key \"%s\"", c->entry->name, c->pairs[i].key);
-        err_suggest(err, str_nearest(c->pairs[i].key, key_name, &keys));
-        return call_mark(c, ST_USAGE, c->pairs[i].at, (int)strlen(c->pairs[i].key), err);
-    }
+    for (int i = 0; i < c->npairs; i++)
+        if (!c->pairs[i].used)
+            return unused_key(c, &c->pairs[i], err);
     return check_superfluous(c, err);
 }
 

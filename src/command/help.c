@@ -355,6 +355,11 @@ static const struct field_doc trace_docs[] = {
     {"load, lanes",   "A load of the warp, and how many of its lanes read."},
     {"used_bytes, sectors, used_pct", "What they read, the 32-byte sectors it is in, and its share of them."},
     {"sectors_so_far, map", "Sectors of all loads; for each sector of the row, how many lanes touch it (a is 10)."},
+    {"buffer, k_of, v_of", "Where a tile is copied to, and which tiles' K and V were there when it was worked on."},
+    {"copy_cycle, there_cycle, begin_cycle, end_cycle", "When its copy begins and has arrived, when its work begins and ends."},
+    {"wait_cycles",   "How long the work before it had ended when it began."},
+    {"lane, offset, goes", "A lane, the byte where its row begins, and how often the banks had to deliver up to it."},
+    {"call, call_us, min_us, mean_us", "A call, its time, and the shortest and the mean of all so far."},
     {"step, adds, value", "A step of a reduction, how many lanes add in it, and what lane 0 or the one word then holds."},
     {0},
 };

@@ -76,18 +76,19 @@ static enum status all_calls(struct calls *c, json_t *rows, struct err *err)
         st = one_call(c, &us, err);
         sum += us;
         least = fmin(least, us);
-        json_array_append_new(rows, json_pack("{s:I, s:f, s:f, s:f}", "call", (json_int_t)i, "us",
-                                              us, "min_us", least, "mean_us", sum / (double)i));
+        json_array_append_new(rows,
+                              json_pack("{s:I, s:f, s:f, s:f}", "call", (json_int_t)i, "call_us",
+                                        us, "min_us", least, "mean_us", sum / (double)i));
     }
     return st;
 }
 
 // clang-format off
 static const struct column calls_columns[] = {
-    {.field = "call",    .title = "call"},
-    {.field = "us",      .title = "us",         .digits = 4},
-    {.field = "min_us",  .title = "min so far",  .digits = 4},
-    {.field = "mean_us", .title = "mean so far", .digits = 4},
+    {.field = "call",        .title = "call"},
+    {.field = "call_us",     .title = "call_us",         .digits = 4},
+    {.field = "min_us",      .title = "min so far",  .digits = 4},
+    {.field = "mean_us",     .title = "mean so far", .digits = 4},
     {0},
 };
 // clang-format on

@@ -98,10 +98,11 @@ static json_t *tile_row(const struct pipe *p, int64_t i, double right)
 {
     const struct tile *it = &p->tiles[i];
     const double now = (double)p->o / (double)p->l;
-    json_t *row = json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "tile", (json_int_t)i, "buffer",
-                            (json_int_t)(i % p->t->stages), "copy", (json_int_t)it->copy, "there",
-                            (json_int_t)it->there, "begin", (json_int_t)it->begin, "end",
-                            (json_int_t)it->end, "waits", (json_int_t)it->waits);
+    json_t *row =
+        json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "tile", (json_int_t)i, "buffer",
+                  (json_int_t)(i % p->t->stages), "copy_cycle", (json_int_t)it->copy, "there_cycle",
+                  (json_int_t)it->there, "begin_cycle", (json_int_t)it->begin, "end_cycle",
+                  (json_int_t)it->end, "wait_cycles", (json_int_t)it->waits);
     json_object_set_new(row, "k_of", tile_word(it->k));
     json_object_set_new(row, "v_of", tile_word(it->v));
     json_object_set_new(row, "o_over_l", trace_real(now));
@@ -112,17 +113,17 @@ static json_t *tile_row(const struct pipe *p, int64_t i, double right)
 
 // clang-format off
 const struct column trace_pipe_columns[] = {
-    {.field = "tile",     .title = "tile"},
-    {.field = "buffer",   .title = "buf"},
-    {.field = "copy",     .title = "copy"},
-    {.field = "there",    .title = "there"},
-    {.field = "begin",    .title = "begins"},
-    {.field = "end",      .title = "ends"},
-    {.field = "waits",    .title = "waits"},
-    {.field = "k_of",     .title = "K of"},
-    {.field = "v_of",     .title = "V of"},
-    {.field = "o_over_l", .title = "o/l",   .digits = 3},
-    {.field = "want",     .title = "right", .digits = 4},
+    {.field = "tile",        .title = "tile"},
+    {.field = "buffer",      .title = "buf"},
+    {.field = "copy_cycle",  .title = "copy"},
+    {.field = "there_cycle", .title = "there"},
+    {.field = "begin_cycle", .title = "begins"},
+    {.field = "end_cycle",   .title = "ends"},
+    {.field = "wait_cycles", .title = "waits"},
+    {.field = "k_of",        .title = "K of"},
+    {.field = "v_of",        .title = "V of"},
+    {.field = "o_over_l",    .title = "o/l",   .digits = 3},
+    {.field = "want",        .title = "right", .digits = 4},
     {0},
 };
 // clang-format on

@@ -195,6 +195,9 @@ documented trace access
 documented trace reduce
 documented trace splitkv
 documented trace sum
+documented trace pipe
+documented trace banks
+documented trace calls
 documented doctor
 documented show
 documented show S

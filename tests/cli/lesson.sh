@@ -84,6 +84,8 @@ run trace sum Sk=64 tries=8 input=ramp --json
 is "exact ones do not" says "$out" '"order":"arrival 8".*"distinct":1,'
 run trace sum break=max
 is "what cannot be left out is refused" says "$err" 'sum has no break=max'
+run trace pipe lanes=4
+is "a key of another word is no misspelling" says "$err" 'trace has no use for "lanes" here$'
 
 run lesson measur
 is "a unique prefix is enough" says "$out" 'Measure before you believe'

@@ -179,13 +179,13 @@ static void test_pipe(void)
             CU_ASSERT_EQUAL(last(rows, "o_over_l"), last(softmax, "o_over_l"));
             CU_ASSERT_EQUAL(total(rows, "k_of"), 28);
             CU_ASSERT_EQUAL(total(rows, "v_of"), 28);
-            CU_ASSERT_EQUAL(last(rows, "end"), 8 * 276 + total(rows, "waits"));
-            CU_ASSERT(issue > 0 || last(rows, "end") <= before);
-            before = issue ? before : last(rows, "end");
+            CU_ASSERT_EQUAL(last(rows, "end_cycle"), 8 * 276 + total(rows, "wait_cycles"));
+            CU_ASSERT(issue > 0 || last(rows, "end_cycle") <= before);
+            before = issue ? before : last(rows, "end_cycle");
             json_decref(rows);
         }
     json_t *alone = trace("pipe Sk=32 STAGES=1 load=700 work=276");
-    CU_ASSERT_EQUAL(last(alone, "end"), 8 * (700 + 276));
+    CU_ASSERT_EQUAL(last(alone, "end_cycle"), 8 * (700 + 276));
     json_decref(alone);
     json_decref(softmax);
 }
@@ -225,11 +225,11 @@ static void test_calls(void)
     for (size_t i = 0; i < 3; i++) {
         json_t *rows = trace("calls Sk=64 calls=5 break=%s", breaks[i]);
         CU_ASSERT_EQUAL(json_array_size(rows), 5);
-        CU_ASSERT_DOUBLE_EQUAL(total(rows, "us"), 5 * last(rows, "mean_us"),
-                               1e-6 * total(rows, "us"));
+        CU_ASSERT_DOUBLE_EQUAL(total(rows, "call_us"), 5 * last(rows, "mean_us"),
+                               1e-6 * total(rows, "call_us"));
         for (size_t k = 0; k < 5; k++) {
-            CU_ASSERT(field(rows, k, "us") > 0);
-            CU_ASSERT(last(rows, "min_us") <= field(rows, k, "us"));
+            CU_ASSERT(field(rows, k, "call_us") > 0);
+            CU_ASSERT(last(rows, "min_us") <= field(rows, k, "call_us"));
         }
         json_decref(rows);
     }
