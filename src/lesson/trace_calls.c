@@ -86,7 +86,7 @@ static enum status all_calls(struct calls *c, json_t *rows, struct err *err)
 // clang-format off
 static const struct column calls_columns[] = {
     {.field = "call",        .title = "call"},
-    {.field = "call_us",     .title = "call_us",         .digits = 4},
+    {.field = "call_us",     .title = "us",          .digits = 4},
     {.field = "min_us",      .title = "min so far",  .digits = 4},
     {.field = "mean_us",     .title = "mean so far", .digits = 4},
     {0},
