@@ -480,7 +480,7 @@ static void test_lesson_keys(void)
     CU_ASSERT(offers("a answer  x words  L list  : command  ? help  q quit"));
     type("a");
     CU_ASSERT(offers("Enter go on  x words  v figure  L list  : command  ? help  q quit"));
-    int x, before, figure, behind;
+    int x, before, figure, behind = 0;
     press('G');
     CU_ASSERT(place_of("Q Qs 8.50 KiB", &x, &figure) && place_of("Behind it.", &x, &behind));
     CU_ASSERT(figure < behind); /* it stands where the lesson has it */

@@ -239,7 +239,7 @@ static void test_lesson(void)
     pty_send(p, "7");
     tui_expect(p, "Measure before you believe", 2000);
     pty_send(p, ":lesson measure\r");
-    tui_expect(p, "step 1/4", 2000);
+    tui_expect(p, "step 1/5", 2000);
     tui_expect(p, "How many times longer", 2000); /* the question is in sight from the start */
     pty_send(p, "t");                             /* the step's own command, to play with */
     tui_expect(p, ":run naive B=1 H=2 S=256", 2000);
@@ -267,7 +267,7 @@ static void test_lesson(void)
     pty_send(p, "H");
     CU_ASSERT(pty_wait(p, "hint", 2000));
     pty_send(p, "L"); /* the list again, then Explore, by its digit */
-    tui_expect(p, "of 4", 2000);
+    tui_expect(p, "of 5", 2000);
     pty_send(p, ":lesson online step=3\r");
     tui_expect(p, "step 3/", 2000);
     pty_send(p, ":lesson online --restart\r");
