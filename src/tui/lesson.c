@@ -103,7 +103,10 @@ static void look(struct lessons *l)
 int lesson_steps_width(const struct lessons *l)
 {
     const struct canvas *c = l->app->canvas;
-    return c->w >= STEPS_FROM && c->h >= FULL_H ? STEPS_W : 0;
+    if (c->w < STEPS_FROM || c->h < FULL_H)
+        return 0;
+    const int spare = c->w - STEPS_W - (MEASURE + 2) - FIGURE_W; /* beside a text and a figure */
+    return STEPS_W + (spare < 0 ? 0 : spare < STEPS_MORE ? spare : STEPS_MORE);
 }
 
 int lesson_text_width(const struct lessons *l)

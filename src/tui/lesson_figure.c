@@ -18,7 +18,7 @@ bool lesson_has_panel(const struct lessons *l)
 
 int lesson_panel_width(const struct lessons *l)
 {
-    const int most = l->app->canvas->w - STEPS_W - 60;
+    const int most = l->app->canvas->w - lesson_steps_width(l) - 60;
     return !lesson_has_panel(l) ? 0 : most < FIGURE_W ? most : FIGURE_W;
 }
 

@@ -10,7 +10,9 @@
 #include "tui/pane.h"
 #include "tui/textview.h"
 
-enum { OPTIONS_MAX = 8, MEASURE = 80, STEPS_W = 22, STEPS_FROM = 100, WIDE_W = 136, FIGURE_W = 82 };
+enum { OPTIONS_MAX = 8, MEASURE = 80, WIDE_W = 136, FIGURE_W = 82 };
+/* The list of steps: from which width of the screen, its least width, and how much it may grow. */
+enum { STEPS_FROM = 100, STEPS_W = 22, STEPS_MORE = 18 };
 
 /* Where a figure of the step stands in the text; no lines while it has a panel. */
 struct figure_at {
