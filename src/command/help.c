@@ -359,6 +359,7 @@ static const struct field_doc trace_docs[] = {
     {"copy_cycle, there_cycle, begin_cycle, end_cycle", "When its copy begins and has arrived, when its work begins and ends."},
     {"wait_cycles",   "How long the work before it had ended when it began."},
     {"lane, offset, goes", "A lane, the byte where its row begins, and how often the banks had to deliver up to it."},
+    {"origin",        "pipe: model, its cycles are computed. calls: live, measured now on this processor."},
     {"call, call_us, min_us, mean_us", "A call, its time, and the shortest and the mean of all so far."},
     {"step, adds, value", "A step of a reduction, how many lanes add in it, and what lane 0 or the one word then holds."},
     {0},

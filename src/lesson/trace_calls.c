@@ -76,9 +76,9 @@ static enum status all_calls(struct calls *c, json_t *rows, struct err *err)
         st = one_call(c, &us, err);
         sum += us;
         least = fmin(least, us);
-        json_array_append_new(rows,
-                              json_pack("{s:I, s:f, s:f, s:f}", "call", (json_int_t)i, "call_us",
-                                        us, "min_us", least, "mean_us", sum / (double)i));
+        json_array_append_new(rows, json_pack("{s:I, s:f, s:f, s:f, s:s}", "call", (json_int_t)i,
+                                              "call_us", us, "min_us", least, "mean_us",
+                                              sum / (double)i, "origin", "live"));
     }
     return st;
 }
@@ -89,6 +89,7 @@ static const struct column calls_columns[] = {
     {.field = "call_us",     .title = "us",          .digits = 4},
     {.field = "min_us",      .title = "min so far",  .digits = 4},
     {.field = "mean_us",     .title = "mean so far", .digits = 4},
+    {.field = "origin",      .title = "origin",      .left = true},
     {0},
 };
 // clang-format on

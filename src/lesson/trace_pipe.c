@@ -108,6 +108,7 @@ static json_t *tile_row(const struct pipe *p, int64_t i, double right)
     json_object_set_new(row, "o_over_l", trace_real(now));
     json_object_set_new(row, "want", trace_real(right));
     json_object_set_new(row, "max_diff", trace_real(fabs(now - right)));
+    json_object_set_new(row, "origin", json_string("model")); /* of its cycles */
     return row;
 }
 
@@ -124,6 +125,7 @@ const struct column trace_pipe_columns[] = {
     {.field = "v_of",        .title = "V of"},
     {.field = "o_over_l",    .title = "o/l",   .digits = 3},
     {.field = "want",        .title = "right", .digits = 4},
+    {.field = "origin",      .title = "origin", .left = true, .drop = 1},
     {0},
 };
 // clang-format on

@@ -7,11 +7,13 @@
 #include "lesson/progress.h"
 #include "tui/lesson_state.h"
 
-struct sqlite3 *lesson_progress(const struct lessons *l)
+struct sqlite3 *lesson_progress(struct lessons *l)
 {
     struct store *store = session_store(l->app->session);
     struct sqlite3 *db = store ? store_handle(store) : NULL;
-    return progress_open(db, NULL) == ST_OK ? db : NULL;
+    if (db != l->opened)
+        l->opened = progress_open(db, NULL) == ST_OK ? db : NULL;
+    return l->opened;
 }
 
 bool lesson_list_act(struct lessons *l, enum action action)

@@ -21,7 +21,8 @@ struct figure_at {
 
 struct lessons {
     struct app *app;
-    struct list list; /* of the lessons */
+    struct list list;       /* of the lessons */
+    struct sqlite3 *opened; /* where progress_open() has been: not again in each frame */
     const struct lesson *lesson;
     struct lesson_run *run; /* NULL: the list is shown */
     bool busy;              /* inside lesson_answer() */
@@ -64,7 +65,7 @@ bool lesson_list_act(struct lessons *l, enum action action);
 bool lesson_list_find(struct lessons *l, const char *text, int dir);
 void lesson_list_draw(struct lessons *l, struct canvas *c, struct rect r);
 /* The tables of progress.h; NULL when there are none. */
-struct sqlite3 *lesson_progress(const struct lessons *l);
+struct sqlite3 *lesson_progress(struct lessons *l);
 
 /* ---- lesson_figure.c ---- */
 
