@@ -14,11 +14,11 @@
 #include "base/sanitize.h"
 #include "command/session.h"
 #include "lesson/action.h"
-#include "lesson/claims.h"
+#include "lesson/audit/claims.h"
 #include "lesson/lesson.h"
 #include "repl/front.h"
 #include "repl/repl.h"
-#include "tui/keymap.h"
+#include "tui/app/keymap.h"
 #include "tui/tui.h"
 
 #ifndef PACKAGE_VERSION

@@ -17,7 +17,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "backend/compile.h"
+#include "backend/compile/compile.h"
 #include "job/serve.h"
 
 static const struct {

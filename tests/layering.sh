@@ -1,13 +1,20 @@
 #!/bin/sh
-# Data flows one way: a folder of src/ may include only folders to its left in this line.
+# Data flows one way: a folder of src/ may include only folders to its left in `order`. Within a
+# folder that has rooms the same holds for its rooms in `rooms_NAME`. A folder's own headers are its
+# face: every room may include them and they include no room. Its own .c files join the rooms, so
+# they may include all of them. No folder holds more than 30 .c files.
 # Only tui/ may include curses, only repl/ and tui/ readline.
 # SPDX-License-Identifier: GPL-3.0-or-later
 order="base spec kernel plan backend measure job store draw export command lesson repl tui"
+rooms_backend="compile cuda peer cpu"
+rooms_command="line ask show help verbs"
+rooms_lesson="text take author classroom audit trace"
+rooms_tui="kit app screens"
 cd "${ATTNSCOPE_SRCDIR:-.}" || exit 99
 
-rank() {
+rank() { # name, list
     i=0
-    for f in $order; do
+    for f in $2; do
         i=$((i + 1))
         [ "$f" = "$1" ] && { echo $i; return; }
     done
@@ -15,21 +22,47 @@ rank() {
 }
 
 # Prints the upward includes of one folder.
-upward() {
-    grep -Hn '^ *# *include *"[a-z]*/' "src/$1"/*.[ch] 2>/dev/null |
+upward() { # folder, its rank
+    grep -HnrE --include='*.[ch]' '^ *# *include *"[a-z]+/' "src/$1" 2>/dev/null |
         while IFS= read -r line; do
             to=${line#*\"}
             to=${to%%/*}
-            r=$(rank "$to")
+            r=$(rank "$to" "$order")
             # repl and tui are side by side: neither may see the other, but tui may use repl's
             # completion glue through command/, which is to the left of both.
             if [ "$r" -eq 0 ] || [ "$r" -gt "$2" ]; then echo "$line"; fi
         done
 }
 
+# Prints the includes within one folder that go to a room further right, or from its face to a room.
+upward_rooms() { # folder, its rooms
+    grep -HnrE --include='*.[ch]' "^ *# *include *\"$1/[a-z_]+/" "src/$1" 2>/dev/null |
+        while IFS= read -r line; do
+            from=${line#src/"$1"/}
+            from=${from%%:*}
+            to=${line#*\"}
+            to=${to#*/}
+            to=$(rank "${to%%/*}" "$2")
+            case $from in
+            */*) from=$(rank "${from%%/*}" "$2") ;;
+            *.h) from=0 ;;
+            *) from=99 ;;
+            esac
+            if [ "$to" -eq 0 ] || [ "$to" -gt "$from" ]; then echo "$line"; fi
+        done
+}
+
+# Prints folders with more .c files than one can take in at a look.
+crowded() {
+    find src -type d | while IFS= read -r d; do
+        n=$(find "$d" -maxdepth 1 -name '*.c' | wc -l)
+        [ "$n" -le 30 ] || echo "$d: $n .c files"
+    done
+}
+
 # Prints files outside the allowed folders that include a system header.
 forbidden() {
-    grep -lE "^ *# *include *<($1)" src/*/*.[ch] src/*.c kernels/cpu/*.[ch] 2>/dev/null | grep -vE "$2"
+    grep -rlE --include='*.[ch]' "^ *# *include *<($1)" src kernels/cpu 2>/dev/null | grep -vE "$2"
 }
 
 n=0
@@ -45,10 +78,15 @@ report() { # text, findings
 
 # shellcheck disable=SC2086  # a list of words
 set -- $order
-echo "1..$(($# + 3))"
+echo "1..$(($# + 8))"
 for folder; do
-    report "src/$folder includes nothing to its right" "$(upward "$folder" "$(rank "$folder")")"
+    report "src/$folder includes nothing to its right" "$(upward "$folder" "$(rank "$folder" "$order")")"
 done
+report "rooms of backend look one way" "$(upward_rooms backend "$rooms_backend")"
+report "rooms of command look one way" "$(upward_rooms command "$rooms_command")"
+report "rooms of lesson look one way" "$(upward_rooms lesson "$rooms_lesson")"
+report "rooms of tui look one way" "$(upward_rooms tui "$rooms_tui")"
+report "at most 30 .c files in a folder" "$(crowded)"
 report "only tui includes curses" "$(forbidden 'n?curses|term\.h' '^src/tui/')"
 report "only repl and tui include readline" "$(forbidden readline '^src/(repl|tui)/')"
 report "nothing includes NVIDIA's headers" "$(forbidden 'cuda|nvrtc|nvml|cupti' '^$')"

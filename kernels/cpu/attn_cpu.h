@@ -13,7 +13,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "backend/cpu_kernel.h"
+#include "backend/cpu/cpu_kernel.h"
 
 #define LOG2E 1.4426950408889634f
 #define LN2   0.6931471805599453

@@ -22,7 +22,7 @@
 #include <arm_neon.h>
 #endif
 
-#include "backend/cpu_simd.h"
+#include "backend/cpu/cpu_simd.h"
 
 #if defined SIMD_AVX512
 #define ISA_TARGET "avx512f,avx512dq,avx512bw,avx512vl,fma,f16c,avx2"

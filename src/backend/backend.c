@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-#include "backend/cpu.h"
-#include "backend/cuda.h"
+#include "backend/cpu/cpu.h"
+#include "backend/cuda/cuda.h"
 
 const struct backend_ops *const *backend_table(void)
 {

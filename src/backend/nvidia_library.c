@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backend/python.h"
+#include "backend/peer/python.h"
 #include "base/mem.h"
 #include "base/path.h"
 

@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-#include "backend/cpu_simd.h"
+#include "backend/cpu/cpu_simd.h"
 #include "backend/pool.h"
 #include "base/record.h"
 

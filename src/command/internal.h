@@ -4,7 +4,7 @@
 #ifndef ATTNSCOPE_COMMAND_INTERNAL_H
 #define ATTNSCOPE_COMMAND_INTERNAL_H
 
-#include "command/measure.h"
+#include "command/ask/measure.h"
 #include "command/session.h"
 
 /* ---- lex.c: a line as tokens; used by the parser and by completion ---- */

@@ -1,70 +1,70 @@
 libattnscope_a_SOURCES += \
-	%D%/alias.c \
-	%D%/apropos.c \
-	%D%/axis.c \
-	%D%/cmd_compare.c \
-	%D%/cmd_completions.c \
-	%D%/cmd_device.c \
-	%D%/cmd_doctor.c \
-	%D%/cmd_edit.c \
-	%D%/edit.h \
-	%D%/edit_copy.c \
-	%D%/edit_show.c \
-	%D%/cmd_kernel.c %D%/kernel_add.c \
-	%D%/editor.c \
-	%D%/cmd_explain.c \
-	%D%/cmd_export.c \
-	%D%/cmd_help.c \
-	%D%/cmd_history.c \
-	%D%/cmd_list.c \
-	%D%/cmd_occupancy.c \
-	%D%/cmd_plan.c \
-	%D%/cmd_profile.c \
-	%D%/cmd_record.c \
-	%D%/cmd_report.c \
-	%D%/cmd_results.c \
-	%D%/cmd_roofline.c \
-	%D%/cmd_run.c \
-	%D%/cmd_script.c \
-	%D%/cmd_set.c \
-	%D%/cmd_source.c \
-	%D%/cmd_sweep.c \
-	%D%/cmd_timeline.c \
-	%D%/cmd_watch.c \
+	%D%/verbs/alias.c \
+	%D%/help/apropos.c \
+	%D%/ask/axis.c \
+	%D%/verbs/cmd_compare.c \
+	%D%/verbs/cmd_completions.c \
+	%D%/verbs/cmd_device.c \
+	%D%/verbs/cmd_doctor.c \
+	%D%/verbs/cmd_edit.c \
+	%D%/show/edit.h \
+	%D%/show/edit_copy.c \
+	%D%/show/edit_show.c \
+	%D%/verbs/cmd_kernel.c %D%/show/kernel_add.c \
+	%D%/line/editor.c \
+	%D%/verbs/cmd_explain.c \
+	%D%/verbs/cmd_export.c \
+	%D%/verbs/cmd_help.c \
+	%D%/verbs/cmd_history.c \
+	%D%/verbs/cmd_list.c \
+	%D%/verbs/cmd_occupancy.c \
+	%D%/verbs/cmd_plan.c \
+	%D%/verbs/cmd_profile.c \
+	%D%/verbs/cmd_record.c \
+	%D%/verbs/cmd_report.c \
+	%D%/verbs/cmd_results.c \
+	%D%/verbs/cmd_roofline.c \
+	%D%/verbs/cmd_run.c \
+	%D%/verbs/cmd_script.c \
+	%D%/verbs/cmd_set.c \
+	%D%/verbs/cmd_source.c \
+	%D%/verbs/cmd_sweep.c \
+	%D%/verbs/cmd_timeline.c \
+	%D%/verbs/cmd_watch.c \
 	%D%/command.c \
-	%D%/compare_rec.c \
+	%D%/ask/compare_rec.c \
 	%D%/command.h \
-	%D%/complete.c %D%/complete_words.c %D%/complete.h \
+	%D%/line/complete.c %D%/line/complete_words.c %D%/line/complete.h \
 	%D%/config.c \
-	%D%/glossary.c \
+	%D%/help/glossary.c \
 	%D%/gpu.c \
-	%D%/help.c \
-	%D%/history.c \
-	%D%/history.h \
+	%D%/help/help.c \
+	%D%/line/history.c \
+	%D%/line/history.h \
 	%D%/internal.h \
 	%D%/keep.c \
-	%D%/keys.c \
-	%D%/lex.c \
-	%D%/measure.c \
-	%D%/measure.h \
-	%D%/options.c \
+	%D%/ask/keys.c \
+	%D%/line/lex.c \
+	%D%/ask/measure.c \
+	%D%/ask/measure.h \
+	%D%/ask/options.c \
 	%D%/output.c \
-	%D%/parse.c \
-	%D%/recorded.c \
-	%D%/profile.c \
-	%D%/profile.h \
-	%D%/request.c %D%/request_text.c \
-	%D%/roof.c \
-	%D%/roof.h \
+	%D%/line/parse.c \
+	%D%/ask/recorded.c \
+	%D%/show/profile.c \
+	%D%/show/profile.h \
+	%D%/ask/request.c %D%/ask/request_text.c \
+	%D%/show/roof.c \
+	%D%/show/roof.h \
 	%D%/rowref.c \
 	%D%/session.c \
 	%D%/session.h \
-	%D%/shell.c \
-	%D%/source.c \
-	%D%/source.h \
-	%D%/sweep.c \
-	%D%/sweep.h \
-	%D%/sweep_draw.c \
-	%D%/timeline.c \
-	%D%/timeline.h \
-	%D%/write.c
+	%D%/line/shell.c \
+	%D%/show/source.c \
+	%D%/show/source.h \
+	%D%/ask/sweep.c \
+	%D%/ask/sweep.h \
+	%D%/ask/sweep_draw.c \
+	%D%/show/timeline.c \
+	%D%/show/timeline.h \
+	%D%/line/write.c

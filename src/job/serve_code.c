@@ -15,8 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backend/build.h"
-#include "backend/compile_log.h"
+#include "backend/compile/build.h"
+#include "backend/compile/compile_log.h"
 #include "base/mem.h"
 #include "base/sanitize.h"
 #include "base/str.h"

@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "backend/build.h"
+#include "backend/compile/build.h"
 #include "base/mem.h"
 #include "base/sanitize.h"
 #include "base/str.h"

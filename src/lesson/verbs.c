@@ -10,9 +10,9 @@
 #include "base/number.h"
 #include "base/sanitize.h"
 #include "lesson/action.h"
-#include "lesson/claims.h"
+#include "lesson/audit/claims.h"
 #include "lesson/internal.h"
-#include "lesson/progress.h"
+#include "lesson/take/progress.h"
 #include "lesson/verbs.h"
 
 struct sqlite3 *lesson_db(struct session *s)

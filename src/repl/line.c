@@ -17,7 +17,7 @@
 
 #include "base/mem.h"
 #include "base/sanitize.h"
-#include "command/history.h"
+#include "command/line/history.h"
 #include "repl/front.h"
 
 static struct {

@@ -35,7 +35,7 @@ enum status store_find(struct store *s, const struct store_query *q, json_t **ro
 json_t *store_latest(struct store *s, const char *kernel, const char *params, const char *shape,
                      const char *backend);
 
-/* Lesson progress and predictions share the file; see lesson/progress.h. */
+/* Lesson progress and predictions share the file; see lesson/take/progress.h. */
 struct sqlite3;
 struct sqlite3 *store_handle(struct store *s);
 

@@ -1,38 +1,38 @@
 # The full-screen interface; the only folder that includes curses.
 libattnscope_ui_a_SOURCES += \
-  %D%/app.h %D%/app.c \
-  %D%/clip.h %D%/clip.c \
-  %D%/codeview.h %D%/codeview.c \
-  %D%/compare.h %D%/compare.c %D%/compare_rows.c %D%/compare_run.c \
-  %D%/compare_view.h %D%/compare_view.c %D%/compare_pair.c \
-  %D%/entry.h %D%/entry.c \
-  %D%/explore.h %D%/explore.c %D%/explore_find.c %D%/explore_plan.c %D%/explore_run.c %D%/explore_state.c \
-  %D%/explore_view.h %D%/explore_view.c %D%/explore_planned.h %D%/explore_planned.c \
-  %D%/flow.h %D%/flow.c \
-  %D%/frame.c \
-  %D%/keymap.h %D%/keymap.c \
-  %D%/keyfile.h %D%/keyfile.c \
-  %D%/keys.h \
-  %D%/knobs.h %D%/knobs.c \
-  %D%/layout.h %D%/layout.c \
-  %D%/lesson.h %D%/lesson.c %D%/lesson_state.h %D%/lesson_draw.c \
-  %D%/lesson_list.c %D%/lesson_figure.c %D%/lesson_keys.c \
-  %D%/marks.h %D%/marks.c \
-  %D%/menus.h %D%/menu_export.c %D%/menu_options.c %D%/popup_help.c \
-  %D%/outlet.h %D%/outlet.c \
-  %D%/pane.h %D%/pane.c \
-  %D%/popup.h %D%/popup.c \
-  %D%/prompt.h %D%/prompt.c \
-  %D%/roofline.h %D%/roofline.c %D%/roofline_make.c %D%/roofline_view.c \
-  %D%/screen_util.h %D%/screen_util.c \
-  %D%/settings.h %D%/settings.c \
-  %D%/signals.h %D%/signals.c \
-  %D%/state.h %D%/state.c \
-  %D%/strip.h %D%/strip.c \
-  %D%/sweep.h %D%/sweep.c %D%/sweep_run.c %D%/sweep_setup.c %D%/sweep_view.c \
-  %D%/source.h %D%/source_state.h %D%/source.c %D%/source_draw.c \
-  %D%/textview.h %D%/textview.c \
-  %D%/theme.h %D%/theme.c \
-  %D%/timeline.h %D%/timeline_state.h %D%/timeline.c %D%/timeline_draw.c \
-  %D%/tty.h %D%/tty.c %D%/tty_paint.c %D%/tty_state.h \
-  %D%/tui.h %D%/tui.c %D%/tui_keys.c
+  %D%/app/app.h %D%/app/app.c \
+  %D%/kit/clip.h %D%/kit/clip.c \
+  %D%/kit/codeview.h %D%/kit/codeview.c \
+  %D%/screens/compare.h %D%/screens/compare.c %D%/screens/compare_rows.c %D%/screens/compare_run.c \
+  %D%/screens/compare_view.h %D%/screens/compare_view.c %D%/screens/compare_pair.c \
+  %D%/kit/entry.h %D%/kit/entry.c \
+  %D%/screens/explore.h %D%/screens/explore.c %D%/screens/explore_find.c %D%/screens/explore_plan.c %D%/screens/explore_run.c %D%/screens/explore_state.c \
+  %D%/screens/explore_view.h %D%/screens/explore_view.c %D%/screens/explore_planned.h %D%/screens/explore_planned.c \
+  %D%/kit/flow.h %D%/kit/flow.c \
+  %D%/app/frame.c \
+  %D%/app/keymap.h %D%/app/keymap.c \
+  %D%/app/keyfile.h %D%/app/keyfile.c \
+  %D%/kit/keys.h \
+  %D%/screens/knobs.h %D%/screens/knobs.c \
+  %D%/kit/layout.h %D%/kit/layout.c \
+  %D%/screens/lesson.h %D%/screens/lesson.c %D%/screens/lesson_state.h %D%/screens/lesson_draw.c \
+  %D%/screens/lesson_list.c %D%/screens/lesson_figure.c %D%/screens/lesson_keys.c \
+  %D%/kit/marks.h %D%/kit/marks.c \
+  %D%/app/menus.h %D%/app/menu_export.c %D%/app/menu_options.c %D%/app/popup_help.c \
+  %D%/kit/outlet.h %D%/kit/outlet.c \
+  %D%/kit/pane.h %D%/kit/pane.c \
+  %D%/kit/popup.h %D%/kit/popup.c \
+  %D%/app/prompt.h %D%/app/prompt.c \
+  %D%/screens/roofline.h %D%/screens/roofline.c %D%/screens/roofline_make.c %D%/screens/roofline_view.c \
+  %D%/screens/screen_util.h %D%/screens/screen_util.c \
+  %D%/app/settings.h %D%/app/settings.c \
+  %D%/kit/signals.h %D%/kit/signals.c \
+  %D%/app/state.h %D%/app/state.c \
+  %D%/kit/strip.h %D%/kit/strip.c \
+  %D%/screens/sweep.h %D%/screens/sweep.c %D%/screens/sweep_run.c %D%/screens/sweep_setup.c %D%/screens/sweep_view.c \
+  %D%/screens/source.h %D%/screens/source_state.h %D%/screens/source.c %D%/screens/source_draw.c \
+  %D%/kit/textview.h %D%/kit/textview.c \
+  %D%/kit/theme.h %D%/kit/theme.c \
+  %D%/screens/timeline.h %D%/screens/timeline_state.h %D%/screens/timeline.c %D%/screens/timeline_draw.c \
+  %D%/kit/tty.h %D%/kit/tty.c %D%/kit/tty_paint.c %D%/kit/tty_state.h \
+  %D%/tui.h %D%/tui.c %D%/app/tui_keys.c

@@ -16,13 +16,13 @@
 
 #include "base/mem.h"
 #include "base/sanitize.h"
-#include "tui/app.h"
-#include "tui/lesson.h"
-#include "tui/prompt.h"
-#include "tui/signals.h"
-#include "tui/source.h"
-#include "tui/state.h"
-#include "tui/timeline.h"
+#include "tui/app/app.h"
+#include "tui/screens/lesson.h"
+#include "tui/app/prompt.h"
+#include "tui/kit/signals.h"
+#include "tui/screens/source.h"
+#include "tui/app/state.h"
+#include "tui/screens/timeline.h"
 
 /* In the order of their tabs. */
 // clang-format off

@@ -1,6 +1,11 @@
 # The program from the outside, as a shell sees it. lib.sh has the few words these scripts use.
-shell_tests += %D%/repl.sh
+shell_tests += %D%/repl.sh %D%/frozen.sh
 shell_tests += %D%/basics.sh %D%/lesson.sh %D%/measure.sh %D%/cuda.sh %D%/completions.sh %D%/record.sh
 shell_tests += %D%/audit.sh %D%/class.sh %D%/profile.sh
 shell_tests += %D%/peers.sh %D%/edit.sh %D%/kernel.sh %D%/views.sh %D%/gpu.sh %D%/home.sh
-EXTRA_DIST += %D%/lib.sh tests/peers/mine.py tests/peers/torch.py
+EXTRA_DIST += %D%/lib.sh %D%/frozen.txt tests/peers/mine.py tests/peers/torch.py
+
+# What tests/cli/frozen.sh holds still, taken anew from the program; read the diff.
+.PHONY: update-frozen
+update-frozen: all
+	$(AM_TESTS_ENVIRONMENT) $(SHELL) $(srcdir)/tests/cli/frozen.sh --update

@@ -21,7 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backend/cupti_abi.h"
+#include "backend/cuda/cupti_abi.h"
 #include "fakecuda.h"
 #include "faults.h"
 

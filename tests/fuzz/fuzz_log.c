@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backend/compile_log.h"
+#include "backend/compile/compile_log.h"
 #include "base/mem.h"
 
 const char *const fuzz_seeds[] = {

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "lesson/pack.h"
+#include "lesson/classroom/pack.h"
 
 #define HEAD                                                                                      \
     "{\"format\":\"attnscope-pack\",\"format_version\":1,\"learner\":\"Ada\",\"program_version\"" \

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "backend/cuda.h"
+#include "backend/cuda/cuda.h"
 #include "base/mem.h"
 
 static enum status run_shape(struct backend *b, const struct kernel *k, int samples,

@@ -15,9 +15,9 @@
 
 #include "lesson/lesson.h"
 #include "memtty.h"
-#include "tui/app.h"
-#include "tui/prompt.h"
-#include "tui/state.h"
+#include "tui/app/app.h"
+#include "tui/app/prompt.h"
+#include "tui/app/state.h"
 #include "tui/tui.h"
 
 /* What is typed now and then, so that deep places are reached. */

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "tui/keys.h"
+#include "tui/kit/keys.h"
 
 struct tty {
     int w, h;

@@ -7,7 +7,7 @@
 #ifndef ATTNSCOPE_TESTS_MEMTTY_H
 #define ATTNSCOPE_TESTS_MEMTTY_H
 
-#include "tui/tty.h"
+#include "tui/kit/tty.h"
 
 struct tty *memtty_new(int w, int h);
 void memtty_free(struct tty *t);

@@ -12,9 +12,9 @@
 #include "lesson/lesson.h"
 #include "memtty.h"
 #include "tap.h"
-#include "tui/app.h"
-#include "tui/keyfile.h"
-#include "tui/state.h"
+#include "tui/app/app.h"
+#include "tui/app/keyfile.h"
+#include "tui/app/state.h"
 #include "tui/tui.h"
 
 static struct app app;

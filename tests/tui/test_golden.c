@@ -16,8 +16,8 @@
 #include "lesson/lesson.h"
 #include "memtty.h"
 #include "tap.h"
-#include "tui/app.h"
-#include "tui/state.h"
+#include "tui/app/app.h"
+#include "tui/app/state.h"
 #include "tui/tui.h"
 
 /* What is shown: a screen, and the keys pressed there. */

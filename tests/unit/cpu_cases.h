@@ -4,7 +4,7 @@
 #ifndef ATTNSCOPE_TESTS_CPU_CASES_H
 #define ATTNSCOPE_TESTS_CPU_CASES_H
 
-#include "backend/cpu_kernel.h"
+#include "backend/cpu/cpu_kernel.h"
 
 enum { CPU_KERNELS_MAX = 16 };
 /* Of one kernel, in the order of cpu_kernels. */

@@ -8,7 +8,7 @@
 
 #include "base/mem.h"
 #include "home.h"
-#include "lesson/claims.h"
+#include "lesson/audit/claims.h"
 #include "lesson/lesson.h"
 
 /* ---- is it whole? ---- */

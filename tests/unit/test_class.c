@@ -12,10 +12,10 @@
 #include "home.h"
 #include "kernel/blob.h"
 #include "lesson/action.h"
-#include "lesson/check.h"
-#include "lesson/pack.h"
-#include "lesson/progress.h"
-#include "lesson/route.h"
+#include "lesson/author/check.h"
+#include "lesson/classroom/pack.h"
+#include "lesson/take/progress.h"
+#include "lesson/classroom/route.h"
 
 /* ---- packs ---- */
 

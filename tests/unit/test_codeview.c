@@ -1,7 +1,7 @@
 /* test_codeview.c - text of a program on a canvas: numbers, marks, colours by role, diffs, moving.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#include "tui/codeview.h"
+#include "tui/kit/codeview.h"
 
 #include <stdio.h>
 #include <string.h>

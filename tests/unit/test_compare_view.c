@@ -1,7 +1,7 @@
 /* test_compare_view.c - the Compare screen's order, speedups, verdicts and panes from fixed rows.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#include "tui/compare_view.h"
+#include "tui/screens/compare_view.h"
 
 #include <math.h>
 #include <string.h>

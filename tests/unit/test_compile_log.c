@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <string.h>
 
-#include "backend/compile_log.h"
+#include "backend/compile/compile_log.h"
 #include "tap.h"
 
 static void test_nvrtc(void)

@@ -15,11 +15,11 @@ int main(void)
 
 #include <cuda.h>
 
-#include "backend/cuda_abi.h"
+#include "backend/cuda/cuda_abi.h"
 #if __has_include(<cudnn_graph.h>)
 #include <cudnn_graph.h>
 
-#include "backend/cudnn_abi.h"
+#include "backend/peer/cudnn_abi.h"
 #endif
 
 #define SAME(ours, theirs) _Static_assert((int)(ours) == (int)(theirs), #ours)

@@ -31,7 +31,7 @@ int main(void)
 enum { THEIR_NO_PRIVILEGE = CUPTI_ERROR_INSUFFICIENT_PRIVILEGES };
 
 #include "backend/counters.h"
-#include "backend/cupti.h"
+#include "backend/cuda/cupti.h"
 
 #define SAME(ours, theirs) _Static_assert((int)(ours) == (int)(theirs), #ours)
 

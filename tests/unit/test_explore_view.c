@@ -1,7 +1,7 @@
 /* test_explore_view.c - the Explore screen drawn from a fixed view, against golden text.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#include "tui/explore_view.h"
+#include "tui/screens/explore_view.h"
 
 #include <math.h>
 #include <string.h>

@@ -12,7 +12,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "command/history.h"
+#include "command/line/history.h"
 
 static char dir[] = "/tmp/attnscope-test-XXXXXX";
 static char *file;

@@ -18,13 +18,13 @@
 
 #include "base/mem.h"
 #include "base/sanitize.h"
-#include "command/history.h"
+#include "command/line/history.h"
 #include "command/internal.h"
 #include "kernel/desc_parse.h"
 #include "lesson/internal.h"
 #include "repl/front.h"
-#include "tui/popup.h"
-#include "tui/prompt.h"
+#include "tui/kit/popup.h"
+#include "tui/app/prompt.h"
 
 enum { TEXTS = 5000 };
 

@@ -1,7 +1,7 @@
 /* test_keymap.c - the key table: no key means two things at one place, and what is generated.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#include "tui/keymap.h"
+#include "tui/app/keymap.h"
 
 #include <string.h>
 

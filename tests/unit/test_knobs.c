@@ -1,16 +1,16 @@
 /* test_knobs.c - what the arrow keys turn, marks, and the strip of knobs.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#include "tui/knobs.h"
+#include "tui/screens/knobs.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "tap.h"
-#include "tui/marks.h"
-#include "tui/screen_util.h"
-#include "tui/strip.h"
+#include "tui/kit/marks.h"
+#include "tui/screens/screen_util.h"
+#include "tui/kit/strip.h"
 
 static struct session *session;
 

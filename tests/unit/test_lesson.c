@@ -9,8 +9,8 @@
 #include "base/mem.h"
 #include "home.h"
 #include "kernel/blob.h"
-#include "lesson/run.h"
-#include "lesson/progress.h"
+#include "lesson/take/run.h"
+#include "lesson/take/progress.h"
 
 /* ---- parsing ---- */
 

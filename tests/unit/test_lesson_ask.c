@@ -10,8 +10,8 @@
 
 #include "base/mem.h"
 #include "home.h"
-#include "lesson/progress.h"
-#include "lesson/run.h"
+#include "lesson/take/progress.h"
+#include "lesson/take/run.h"
 
 #define STEP(title, ...) "\n## " title "\n\n```attnscope\n" __VA_ARGS__ "\n```\n"
 

@@ -9,7 +9,7 @@
 
 #include "base/mem.h"
 #include "home.h"
-#include "lesson/run.h"
+#include "lesson/take/run.h"
 
 enum { STEPS_MAX = 32 };
 

@@ -1,7 +1,7 @@
 /* test_outlet.c - what goes to a slow terminal: how far ahead of its answers frames may run.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#include "tui/outlet.h"
+#include "tui/kit/outlet.h"
 
 #include <fcntl.h>
 #include <string.h>

@@ -11,11 +11,11 @@
 #include <string.h>
 
 #include "../fakecuda/fakecuda.h"
-#include "backend/cuda.h"
+#include "backend/cuda/cuda.h"
 #include "backend/nvidia_library.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "command/profile.h"
+#include "command/show/profile.h"
 
 static struct registry *registry;
 

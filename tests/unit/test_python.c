@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "backend/backend.h"
-#include "backend/python.h"
+#include "backend/peer/python.h"
 #include "base/mem.h"
 #include "base/path.h"
 

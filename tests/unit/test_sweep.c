@@ -2,14 +2,14 @@
  * rooflines.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#include "command/sweep.h"
+#include "command/ask/sweep.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "command/roof.h"
+#include "command/show/roof.h"
 #include "tap.h"
 
 static struct session *session;

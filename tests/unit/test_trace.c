@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backend/compile.h"
-#include "backend/cuda_state.h"
+#include "backend/compile/compile.h"
+#include "backend/cuda/cuda_state.h"
 #include "backend/pool.h"
 #include "plan/schedule.h"
 #include "tap.h"

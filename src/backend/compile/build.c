@@ -1,0 +1,208 @@
+/* build.c - see build.h.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "backend/compile/build.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+
+enum { FILES_MAX = 20000, DEPTH_MAX = 16 };
+
+const char *build_arch(const struct kernel_desc *d, int sm, char buf[BUILD_ARCH_MAX])
+{
+    (void)d;
+    snprintf(buf, BUILD_ARCH_MAX, "sm_%d", sm);
+    return buf;
+}
+
+enum compiler build_compiler(const struct kernel_desc *d)
+{
+    return d->code == CODE_NVCC ? COMPILER_NVCC : COMPILER_NVRTC;
+}
+
+/* ---- options ---- */
+
+/* Words to compile with; all owned. */
+struct words {
+    char **list;
+    size_t count, cap;
+};
+
+static void add(struct words *w, char *word)
+{
+    xgrow((void **)&w->list, &w->cap, w->count + 2, sizeof *w->list);
+    w->list[w->count++] = word;
+    w->list[w->count] = NULL;
+}
+
+static bool of_user(const struct kernel_desc *d)
+{
+    return *d->path == '/';
+}
+
+/* A flag of the descriptor; folders in it count from the descriptor's own. */
+static void add_flag(struct words *w, const struct kernel_desc *d, const char *flag)
+{
+    static const char *const folders[] = {"-I", "--include-path=", "-include-path="};
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
+        if (str_starts(flag, folders[i])) {
+            char *path = desc_path(d, flag + strlen(folders[i]));
+            add(w, xasprintf("-I%s", path));
+            free(path);
+            return;
+        }
+    add(w, xstrdup(flag));
+}
+
+static bool sets_standard(char *const *flags)
+{
+    for (; *flags; flags++)
+        if (str_starts(*flags, "-std=") || str_starts(*flags, "--std="))
+            return true;
+    return false;
+}
+
+/* The folders that @include names and the one the file is in, as paths. */
+static struct words include_folders(const struct kernel_desc *d)
+{
+    struct words w = {0};
+    char **names = code_words(d->include);
+    for (char **n = names; *n; n++)
+        add(&w, desc_path(d, *n));
+    if (of_user(d))
+        add(&w, desc_path(d, "."));
+    code_words_free(names);
+    return w;
+}
+
+static struct words options(const struct build *b)
+{
+    struct words w = {0}, folders = include_folders(b->desc);
+    char **flags = code_words(b->desc->flags);
+    if (!sets_standard(flags))
+        add(&w, xstrdup("-std=c++17"));
+    add(&w, xasprintf("--gpu-architecture=%s", b->arch));
+    add(&w, xstrdup("--ptxas-options=-v"));
+    for (char **f = flags; *f; f++)
+        add_flag(&w, b->desc, *f);
+    for (size_t i = 0; i < folders.count; i++)
+        add(&w, xasprintf("-I%s", folders.list[i]));
+    for (const char *const *d = b->definitions; *d; d++)
+        add(&w, xstrdup(*d));
+    code_words_free(flags);
+    code_words_free(folders.list);
+    return w;
+}
+
+/* ---- the key ---- */
+
+/* A walk over the files that a source may include. */
+struct walk {
+    struct str text; /* name, size and time of each */
+    int files;
+};
+
+static bool is_header(const char *name)
+{
+    static const char *const ends[] = {".h", ".hh", ".hpp", ".cuh", ".inl", ".inc"};
+    const char *dot = strrchr(name, '.');
+    for (size_t i = 0; dot && i < sizeof ends / sizeof *ends; i++)
+        if (!strcmp(dot, ends[i]))
+            return true;
+    return false;
+}
+
+static void note_file(struct walk *w, const char *name, const struct stat *st)
+{
+    w->files++;
+    str_addf(&w->text, "%s %lld %lld.%ld\n", name, (long long)st->st_size,
+             (long long)st->st_mtim.tv_sec, st->st_mtim.tv_nsec);
+}
+
+/* Headers of one folder, and of those below it while `depth` lasts. In their order on the disk,
+ * which changes only with them. */
+static void walk_folder(struct walk *w, int parent, const char *name, int depth)
+{
+    const int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *d = fd >= 0 ? fdopendir(fd) : NULL;
+    if (!d && fd >= 0)
+        close(fd);
+    for (struct dirent *e; d && w->files < FILES_MAX && (e = readdir(d));) {
+        struct stat st;
+        if (*e->d_name == '.' || fstatat(dirfd(d), e->d_name, &st, 0) != 0)
+            continue;
+        if (S_ISREG(st.st_mode) && (depth > 0 || is_header(e->d_name)))
+            note_file(w, e->d_name, &st);
+        else if (S_ISDIR(st.st_mode) && depth > 0)
+            walk_folder(w, dirfd(d), e->d_name, depth - 1);
+    }
+    if (d)
+        closedir(d);
+}
+
+/* Of the file's own folder only the headers, for that is full of other things. */
+static bool stamp_headers(const struct kernel_desc *d, struct walk *w)
+{
+    struct words folders = include_folders(d);
+    char **flags = code_words(d->flags);
+    for (size_t i = 0; i < folders.count; i++) {
+        const bool own = of_user(d) && i + 1 == folders.count;
+        str_addf(&w->text, "%s\n", folders.list[i]);
+        walk_folder(w, AT_FDCWD, folders.list[i], own ? 0 : DEPTH_MAX);
+    }
+    for (char **f = flags; *f; f++)
+        if (str_starts(*f, "-I")) {
+            char *path = desc_path(d, *f + 2);
+            walk_folder(w, AT_FDCWD, path, DEPTH_MAX);
+            free(path);
+        }
+    code_words_free(flags);
+    code_words_free(folders.list);
+    return w->files < FILES_MAX;
+}
+
+bool build_key(const struct build *b, const char *version, struct cubin_key *key)
+{
+    struct walk headers = {0};
+    const bool known = stamp_headers(b->desc, &headers);
+    struct words w = options(b);
+    struct str all = {0};
+    for (size_t i = 0; i < w.count; i++)
+        str_addf(&all, "%s\n", w.list[i]);
+    char hash[24];
+    snprintf(hash, sizeof hash, "%016llx", (unsigned long long)b->desc->source_hash);
+    char *source = xstrndup(b->desc->source, b->desc->source_len);
+    const char *texts[] = {source, hash, str_text(&all), str_text(&headers.text), version, NULL};
+    *key = cubin_key(texts);
+    free(source);
+    str_free(&all);
+    str_free(&headers.text);
+    code_words_free(w.list);
+    return known;
+}
+
+/* ---- compiling ---- */
+
+enum status build_code(const struct build *b, struct compile_result *out, struct err *err)
+{
+    const struct kernel_desc *d = b->desc;
+    struct words w = options(b);
+    char *name = of_user(d) ? xstrdup(d->path) : xasprintf("%s.cu", d->name);
+    char *source = xstrndup(d->source, d->source_len);
+    enum status st = compile_with(build_compiler(d), name, source, d->source_len,
+                                  (const char *const *)w.list, out, err);
+    if (st == ST_OK && !out->image)
+        st = err_set(err, ST_FAIL, "the compiler gave no code");
+    free(source);
+    free(name);
+    code_words_free(w.list);
+    return st;
+}

@@ -1,0 +1,30 @@
+/* build.h - from a descriptor and its plan to code: options, compiler, cache. No GPU is needed.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef ATTNSCOPE_BACKEND_BUILD_H
+#define ATTNSCOPE_BACKEND_BUILD_H
+
+#include "backend/compile/compile.h"
+#include "backend/compile/cubin_cache.h"
+#include "plan/plan.h"
+
+/* A kernel to be compiled for a device; everything is borrowed. */
+struct build {
+    const struct kernel_desc *desc; /* of a kind that is compiled */
+    const char *const *definitions; /* plan_definitions() */
+    const char *arch;               /* "sm_90" */
+};
+
+enum { BUILD_ARCH_MAX = 16 };
+/* "sm_90" into `buf`, which it returns: what kernel d is compiled for on a device of this compute
+ * capability, times ten. */
+const char *build_arch(const struct kernel_desc *d, int sm, char buf[BUILD_ARCH_MAX]);
+
+enum compiler build_compiler(const struct kernel_desc *d);
+/* The key of the result in the cache: everything that it depends on, the user's headers included.
+ * False: there are too many headers to look at, so nothing is cached. `version`: of the compiler. */
+bool build_key(const struct build *b, const char *version, struct cubin_key *key);
+/* Compiles. As compile_with(); the log has ptxas' report on registers. */
+enum status build_code(const struct build *b, struct compile_result *out, struct err *err);
+
+#endif

@@ -1,0 +1,462 @@
+/* cpu.c - the CPU backend: kernels/cpu/ on a thread pool, behind the backend's vtable.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "backend/cpu/cpu.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backend/cpu_host.h"
+#include "backend/cpu/cpu_kernel.h"
+#include "backend/cpu/foreign.h"
+#include "backend/peer/python.h"
+#include "base/mem.h"
+#include "base/number.h"
+
+struct slot {
+    struct slot *next;
+    const struct cpu_kernel *kernel;
+    foreign_fn *library; /* the user's own, instead of `kernel` */
+    const struct kernel_desc *desc;
+    struct param_values params;
+    struct AttnArgs args;
+    size_t ws_bytes[DESC_WS_MAX];
+    unsigned char *output;      /* guard, tensor, guard */
+    struct python_slot *python; /* it runs in Python, and the rest is empty; else NULL */
+};
+
+struct backend {
+    struct pool *pool;
+    const struct cpu_simd *simd;
+    char *name;
+    bool has_inputs;
+    struct shape shape;
+    uint64_t seed;
+    struct tensors in; /* our copies */
+    struct slot *slots;
+    struct pythons *pythons; /* NULL: none was needed yet */
+    int threads;
+    unsigned char *sweep; /* flush() on architectures without a flush instruction */
+    size_t sweep_bytes;
+};
+
+/* ---- opening and closing ---- */
+
+static enum status cpu_open(const struct backend_options *o, struct backend **out, struct err *err)
+{
+    const struct cpu_simd *simd;
+    if (o->device != 0)
+        return err_set(err, ST_USAGE, "device=%d: the CPU backend has one device, number 0",
+                       o->device);
+    enum status st = cpu_simd_pick(getenv("ATTNSCOPE_CPU"), &simd, err);
+    if (st != ST_OK)
+        return st;
+    struct backend *b = xcalloc(1, sizeof *b);
+    b->pool = pool_new(o->threads);
+    b->simd = simd;
+    char *model = host_cpu_name();
+    const int threads = b->threads = pool_threads(b->pool);
+    b->name =
+        xasprintf("%s, %d thread%s, %s", model, threads, threads == 1 ? "" : "s", simd->title);
+    free(model);
+    *out = b;
+    return ST_OK;
+}
+
+static void free_slot(struct slot *s)
+{
+    if (s->python)
+        python_unload(s->python);
+    for (int i = 0; i < DESC_WS_MAX; i++)
+        free(s->args.ws[i]);
+    free(s->output);
+    free(s);
+}
+
+static void drop_inputs(struct backend *b)
+{
+    while (b->slots) {
+        struct slot *s = b->slots;
+        b->slots = s->next;
+        free_slot(s);
+    }
+    if (b->pythons)
+        pythons_drop(b->pythons);
+    free(b->in.q);
+    free(b->in.k);
+    free(b->in.v);
+    b->in = (struct tensors){0};
+    b->has_inputs = false;
+}
+
+static void cpu_close(struct backend *b)
+{
+    if (!b)
+        return;
+    drop_inputs(b);
+    pythons_free(b->pythons);
+    pool_free(b->pool);
+    free(b->sweep);
+    free(b->name);
+    free(b);
+}
+
+static const char *cpu_device_name(const struct backend *b)
+{
+    return b->name;
+}
+
+/* ---- memory ---- */
+
+/* Refuses in one sentence what would push the machine into swapping. `what` begins it. */
+static enum status check_memory(const char *what, double bytes, struct err *err)
+{
+    const double available = mem_available_bytes();
+    char need[NUMBER_BUF], have[NUMBER_BUF];
+    if (!(bytes > available)) /* unknown: try */
+        return ST_OK;
+    return err_set(err, ST_FAIL, "%s needs %s of memory, of which %s can be had", what,
+                   number_fmt_bytes(need, bytes), number_fmt_bytes(have, available));
+}
+
+static enum status allocate(const char *what, double bytes, void **out, struct err *err)
+{
+    enum status st = check_memory(what, bytes, err);
+    if (st != ST_OK)
+        return st;
+    *out = host_alloc((size_t)bytes);
+    return *out ? ST_OK : err_set(err, ST_FAIL, "%s: out of memory", what);
+}
+
+static enum status copy_tensor(const void *host, size_t bytes, void **out, struct err *err)
+{
+    enum status st = allocate("a copy of the inputs", (double)bytes, out, err);
+    if (st == ST_OK)
+        memcpy(*out, host, bytes);
+    return st;
+}
+
+static enum status cpu_set_inputs(struct backend *b, const struct problem *p,
+                                  const struct tensors *host, struct err *err)
+{
+    drop_inputs(b);
+    b->shape = p->shape;
+    b->seed = p->seed;
+    b->in.q_bytes = host->q_bytes;
+    b->in.kv_bytes = host->kv_bytes;
+    enum status st = copy_tensor(host->q, host->q_bytes, &b->in.q, err);
+    if (st == ST_OK)
+        st = copy_tensor(host->k, host->kv_bytes, &b->in.k, err);
+    if (st == ST_OK)
+        st = copy_tensor(host->v, host->kv_bytes, &b->in.v, err);
+    if (st != ST_OK)
+        drop_inputs(b);
+    b->has_inputs = st == ST_OK;
+    return st;
+}
+
+static size_t tensor_bytes(const struct backend *b)
+{
+    return shape_q_elems(&b->shape) * dtype_size(b->shape.dtype);
+}
+
+static size_t cpu_output_bytes(const struct backend *b)
+{
+    return tensor_bytes(b) + 2 * OUTPUT_GUARD_BYTES;
+}
+
+/* ---- loading ---- */
+
+static enum status make_workspace(struct slot *s, const struct shape *shape, struct err *err)
+{
+    const struct desc_env env = {
+        .desc = s->desc, .shape = shape, .params = &s->params, .compiled_d = true};
+    const struct expr_env values = desc_expr_env(&env);
+    for (int i = 0; i < s->desc->nws; i++) {
+        double bytes;
+        char what[160];
+        enum status st = expr_eval(s->desc->ws[i].bytes, &values, &bytes, err);
+        snprintf(what, sizeof what, "%s: its workspace %s (%s bytes)", s->desc->name,
+                 s->desc->ws[i].name, expr_text(s->desc->ws[i].bytes));
+        if (st == ST_OK && !(bytes >= 0 && bytes < 0x1p62))
+            st = err_set(err, ST_FAIL, "%s has no size", what);
+        if (st == ST_OK)
+            st = allocate(what, bytes, &s->args.ws[i], err);
+        if (st != ST_OK)
+            return st;
+        s->ws_bytes[i] = (size_t)bytes;
+    }
+    return ST_OK;
+}
+
+static void set_strides(int64_t dst[3], const struct shape *s, int64_t heads, int64_t rows)
+{
+    const struct strides st = shape_strides(s, heads, rows);
+    dst[0] = st.b;
+    dst[1] = st.h;
+    dst[2] = st.s;
+}
+
+static void make_args(const struct backend *b, struct slot *s)
+{
+    const struct shape *p = &b->shape;
+    struct AttnArgs *a = &s->args;
+    a->q = b->in.q;
+    a->k = b->in.k;
+    a->v = b->in.v;
+    a->o = s->output + OUTPUT_GUARD_BYTES;
+    a->seed = b->seed;
+    a->B = (int32_t)p->B;
+    a->H = (int32_t)p->H;
+    a->Hkv = (int32_t)p->Hkv;
+    a->Sq = (int32_t)p->Sq;
+    a->Sk = (int32_t)p->Sk;
+    a->D = (int32_t)p->D;
+    a->causal = p->causal;
+    a->scale = (float)(1 / sqrt((double)p->D));
+    set_strides(a->q_stride, p, p->H, p->Sq);
+    set_strides(a->k_stride, p, p->Hkv, p->Sk);
+    set_strides(a->v_stride, p, p->Hkv, p->Sk);
+    set_strides(a->o_stride, p, p->H, p->Sq);
+}
+
+/* ---- peers and callables in Python ---- */
+
+static enum status copy_inputs(void *ctx, void *q, void *k, void *v, struct err *err)
+{
+    const struct backend *b = ctx;
+    (void)err;
+    memcpy(q, b->in.q, b->in.q_bytes);
+    memcpy(k, b->in.k, b->in.kv_bytes);
+    memcpy(v, b->in.v, b->in.kv_bytes);
+    return ST_OK;
+}
+
+static enum status load_python(struct backend *b, struct slot *s, struct err *err)
+{
+    const struct python_problem p = {
+        .shape = b->shape, .device = -1, .threads = b->threads, .copy = copy_inputs, .ctx = b};
+    if (!b->pythons)
+        b->pythons = pythons_new();
+    char *name = desc_python_name(s->desc);
+    enum status st = python_load(b->pythons, &p, name, &s->python, err);
+    free(name);
+    return st;
+}
+
+static json_t *cpu_describe(const struct backend *b, const struct slot *s)
+{
+    (void)b;
+    return s && s->python ? python_describe(s->python) : json_object();
+}
+
+/* ---- kernels ---- */
+
+static enum status load_kernel(struct backend *b, struct slot *s, struct err *err)
+{
+    void *output = NULL;
+    enum status st = make_workspace(s, &b->shape, err);
+    if (st == ST_OK)
+        st = allocate("the output", (double)cpu_output_bytes(b), &output, err);
+    s->output = output;
+    if (st == ST_OK)
+        make_args(b, s);
+    return st;
+}
+
+static enum status cpu_load(struct backend *b, const struct kernel *k, const struct param_values *v,
+                            struct slot **out, struct err *err)
+{
+    const bool foreign = k->cpu && k->cpu->code == CODE_LIBRARY;
+    const struct cpu_kernel *kernel = foreign ? NULL : cpu_kernel_find(k->name);
+    foreign_fn *library = NULL;
+    if (!b->has_inputs)
+        return err_set(err, ST_FAIL, "%s: no inputs were set", k->name);
+    if (!k->cpu || (!kernel && !foreign && !k->cpu->peer))
+        return err_set(err, ST_NO, "%s does not exist for the CPU", k->name);
+    enum status st = desc_supports(k->cpu, &b->shape, v, 0, err);
+    if (st == ST_OK && foreign)
+        st = foreign_open(k->cpu, b->shape.dtype, &library, err);
+    if (st != ST_OK)
+        return st;
+    struct slot *s = xcalloc(1, sizeof *s);
+    s->kernel = kernel;
+    s->library = library;
+    s->desc = k->cpu;
+    s->params = *v;
+    st = k->cpu->peer ? load_python(b, s, err) : load_kernel(b, s, err);
+    if (st != ST_OK) {
+        free_slot(s);
+        return st;
+    }
+    s->next = b->slots;
+    b->slots = s;
+    *out = s;
+    return ST_OK;
+}
+
+static void cpu_unload(struct backend *b, struct slot *s)
+{
+    struct slot **at = &b->slots;
+    while (*at && *at != s)
+        at = &(*at)->next;
+    if (!*at)
+        return;
+    *at = s->next;
+    free_slot(s);
+}
+
+/* ---- running ---- */
+
+/* Everything the kernel must write before it reads: the output, guarded, and the workspace, which
+ * holds NaNs for a start. Workspace beyond POISON_MAX bytes a buffer is left as it is: time. */
+static void poison(const struct backend *b, struct slot *s)
+{
+    enum { POISON_MAX = 64 << 20 };
+    const bool f32 = b->shape.dtype == DTYPE_F32;
+    const unsigned char *pattern = f32 ? output_poison_f32 : output_poison_f16;
+    const size_t size = f32 ? sizeof output_poison_f32 : sizeof output_poison_f16;
+    const size_t bytes = tensor_bytes(b);
+    unsigned char *o = s->output + OUTPUT_GUARD_BYTES;
+    memset(s->output, output_guard_byte, OUTPUT_GUARD_BYTES);
+    memset(o + bytes, output_guard_byte, OUTPUT_GUARD_BYTES);
+    for (size_t i = 0; i < bytes; i += size)
+        memcpy(o + i, pattern, size);
+    for (int i = 0; i < s->desc->nws; i++)
+        memset(s->args.ws[i], 0xff, s->ws_bytes[i] < POISON_MAX ? s->ws_bytes[i] : POISON_MAX);
+}
+
+static enum status launch(const struct backend *b, const struct slot *s, struct err *err)
+{
+    const struct cpu_launch l = {.desc = s->desc,
+                                 .params = &s->params,
+                                 .dtype = b->shape.dtype,
+                                 .pool = b->pool,
+                                 .simd = b->simd};
+    for (int i = 0; i < s->desc->nws; i++)
+        if (s->desc->ws[i].zero)
+            memset(s->args.ws[i], 0, s->ws_bytes[i]);
+    if (s->library)
+        return foreign_call(s->desc, s->library, &s->args, NULL, err);
+    s->kernel->run(&s->args, &l);
+    return ST_OK;
+}
+
+static enum status cpu_run(struct backend *b, struct slot *s, struct err *err)
+{
+    if (s->python)
+        return python_run(s->python, err);
+    poison(b, s);
+    return launch(b, s, err);
+}
+
+static enum status cpu_read_output(struct backend *b, struct slot *s, void *dst, struct err *err)
+{
+    (void)err;
+    memcpy(dst, s->python ? python_output(s->python) : s->output, cpu_output_bytes(b));
+    return ST_OK;
+}
+
+/* What a kernel may find in the caches: inputs, outputs, workspaces. */
+static bool evict_all(const struct backend *b)
+{
+    bool done = host_evict(b->in.q, b->in.q_bytes) && host_evict(b->in.k, b->in.kv_bytes) &&
+                host_evict(b->in.v, b->in.kv_bytes);
+    for (const struct slot *s = b->slots; done && s; s = s->next) {
+        done = !s->output || host_evict(s->output, cpu_output_bytes(b));
+        for (int i = 0; done && i < s->desc->nws; i++)
+            done = host_evict(s->args.ws[i], s->ws_bytes[i]);
+    }
+    size_t bytes = 0;
+    const void *shared = b->pythons ? pythons_memory(b->pythons, &bytes) : NULL;
+    return done && (!shared || host_evict(shared, bytes));
+}
+
+static void sweep_block(void *ctx, int64_t block, int thread)
+{
+    enum { LINE_BYTES = 64, BLOCK_BYTES = 1 << 20 };
+    volatile unsigned char *p = (unsigned char *)ctx + block * BLOCK_BYTES;
+    (void)thread;
+    for (int i = 0; i < BLOCK_BYTES; i += LINE_BYTES)
+        p[i] = (unsigned char)(p[i] + 1);
+}
+
+/* Where lines can be flushed by name, that is exact and costs by the size of the problem. Else a
+ * buffer twice as large as the last-level cache and all L2 caches, 64 MiB at most, is rewritten: with
+ * a larger cache some of the inputs may survive. */
+static void cpu_flush(struct backend *b)
+{
+    enum { MIB = 1 << 20, SWEEP_MAX = 64 * MIB };
+    if (!b->has_inputs || evict_all(b))
+        return;
+    if (!b->sweep) {
+        size_t bytes =
+            2 * (host_cache_bytes(3) + host_cache_bytes(2) * (size_t)pool_threads(b->pool));
+        bytes = bytes == 0 || bytes > SWEEP_MAX ? SWEEP_MAX : (bytes + MIB - 1) / MIB * MIB;
+        b->sweep = xcalloc(bytes, 1);
+        b->sweep_bytes = bytes;
+    }
+    pool_run(b->pool, (int64_t)(b->sweep_bytes / MIB), sweep_block, b->sweep);
+}
+
+static enum status cpu_sample(struct backend *b, struct slot *s, int repeat, double *seconds,
+                              double *clock_mhz, struct err *err)
+{
+    if (repeat < 1)
+        return err_set(err, ST_USAGE, "a sample of %d runs", repeat);
+    if (s->python) {
+        *clock_mhz = NAN;
+        return python_sample(s->python, repeat, false, false, seconds, err);
+    }
+    const double start = host_seconds();
+    enum status st = ST_OK;
+    for (int i = 0; i < repeat && st == ST_OK; i++)
+        st = launch(b, s, err);
+    *seconds = (host_seconds() - start) / repeat;
+    *clock_mhz = host_clock_mhz(); /* of this thread's core, just after */
+    return st;
+}
+
+/* A warm run first: what is drawn is the blocks, not the page faults. */
+static enum status cpu_trace(struct backend *b, struct slot *s, const struct trace_watch *watch,
+                             struct block_trace *out, struct err *err)
+{
+    struct pool_stamps stamps = {.room = TRACE_BLOCKS_MAX};
+    *out = (struct block_trace){.unit = "thread", .rows = pool_threads(b->pool), .lanes = 1};
+    out->stamps = xcalloc(TRACE_BLOCKS_MAX, sizeof *out->stamps);
+    stamps.at = out->stamps;
+    watch->runs(watch->ctx);
+    enum status st = launch(b, s, err);
+    watch->runs(watch->ctx);
+    pool_stamp(b->pool, &stamps);
+    if (st == ST_OK)
+        st = launch(b, s, err);
+    pool_stamp(b->pool, NULL);
+    if (st != ST_OK)
+        return st;
+    if (!stamps.nlaunches)
+        return err_set(err, ST_NO, "%s runs no blocks of ours, so there is nothing to stamp",
+                       s->desc->name);
+    for (; out->npasses < stamps.nlaunches && out->npasses < DESC_PASSES_MAX; out->npasses++)
+        out->blocks[out->npasses] = stamps.launches[out->npasses];
+    return block_trace_check(s->desc->name, stamps.count, err);
+}
+
+const struct backend_ops backend_cpu = {
+    .name = "cpu",
+    .doc = "kernels in C on a thread pool",
+    .open = cpu_open,
+    .close = cpu_close,
+    .device_name = cpu_device_name,
+    .describe = cpu_describe,
+    .set_inputs = cpu_set_inputs,
+    .load = cpu_load,
+    .unload = cpu_unload,
+    .run = cpu_run,
+    .read_output = cpu_read_output,
+    .output_bytes = cpu_output_bytes,
+    .flush = cpu_flush,
+    .sample = cpu_sample,
+    .trace = cpu_trace,
+};

@@ -1,0 +1,93 @@
+/* nvml.c - the few NVML calls we make.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "backend/cuda/nvml.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "base/number.h"
+
+enum { NVML_CLOCK_SM = 1, NVML_TEMPERATURE_GPU = 0 };
+
+typedef struct nvml_handle *nvml_device;
+
+struct nvml {
+    int (*clock)(nvml_device d, int which, unsigned *mhz);
+    int (*power)(nvml_device d, unsigned *milliwatt);
+    int (*temperature)(nvml_device d, int which, unsigned *celsius);
+    nvml_device device;
+    char driver[96];
+};
+
+/* The library stays open: closing it saves nothing, and a second opening is cheap. In tests it is
+ * the fake driver, which has these entry points too. */
+static void *open_library(void)
+{
+    const char *test = secure_getenv("ATTNSCOPE_LIBCUDA");
+    return dlopen(test && *test ? test : "libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
+}
+
+static int find_device(void *library, const char *bus_id, int index, nvml_device *out)
+{
+    int (*by_bus)(const char *, nvml_device *) =
+        (int (*)(const char *, nvml_device *))dlsym(library, "nvmlDeviceGetHandleByPciBusId_v2");
+    int (*by_index)(unsigned, nvml_device *) =
+        (int (*)(unsigned, nvml_device *))dlsym(library, "nvmlDeviceGetHandleByIndex_v2");
+    if (bus_id && by_bus)
+        return by_bus(bus_id, out);
+    return by_index ? by_index((unsigned)index, out) : -1;
+}
+
+struct nvml *nvml_new(const char *bus_id, int index)
+{
+    void *library = open_library();
+    if (!library)
+        return NULL;
+    int (*init)(void) = (int (*)(void))dlsym(library, "nvmlInit_v2");
+    int (*version)(char *, unsigned) =
+        (int (*)(char *, unsigned))dlsym(library, "nvmlSystemGetDriverVersion");
+    struct nvml *n = xcalloc(1, sizeof *n);
+    if (!init || init() != 0 || find_device(library, bus_id, index, &n->device) != 0) {
+        free(n);
+        return NULL;
+    }
+    n->clock = (int (*)(nvml_device, int, unsigned *))dlsym(library, "nvmlDeviceGetClockInfo");
+    n->power = (int (*)(nvml_device, unsigned *))dlsym(library, "nvmlDeviceGetPowerUsage");
+    n->temperature =
+        (int (*)(nvml_device, int, unsigned *))dlsym(library, "nvmlDeviceGetTemperature");
+    if (!version || version(n->driver, sizeof n->driver) != 0)
+        n->driver[0] = '\0';
+    return n;
+}
+
+void nvml_free(struct nvml *n)
+{
+    free(n);
+}
+
+double nvml_sm_clock_mhz(const struct nvml *n)
+{
+    unsigned mhz = 0;
+    return n && n->clock && n->clock(n->device, NVML_CLOCK_SM, &mhz) == 0 && mhz > 0 ? mhz
+                                                                                     : REAL_UNKNOWN;
+}
+
+double nvml_power_w(const struct nvml *n)
+{
+    unsigned mw = 0;
+    return n && n->power && n->power(n->device, &mw) == 0 ? mw / 1e3 : REAL_UNKNOWN;
+}
+
+double nvml_temperature_c(const struct nvml *n)
+{
+    unsigned c = 0;
+    const int which = NVML_TEMPERATURE_GPU;
+    return n && n->temperature && n->temperature(n->device, which, &c) == 0 ? c : REAL_UNKNOWN;
+}
+
+const char *nvml_driver(const struct nvml *n)
+{
+    return n && n->driver[0] ? n->driver : NULL;
+}

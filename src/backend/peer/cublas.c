@@ -1,0 +1,266 @@
+/* cublas.c - the peer "cublas": two matrix products of cuBLAS around our softmax.
+ *
+ * cuBLAS counts columns first, so row-major Q K^T is its K^T Q: the same bytes, read the other way.
+ * Where heads lie one behind the other, all products of a pass are one batched call, grouped heads
+ * taken as more rows of their key head; in layout bshd there is a call per batch and group.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backend/peer/cuda_peer.h"
+#include "backend/nvidia_library.h"
+#include "base/mem.h"
+
+typedef struct cublas_handle *cublas_handle;
+
+/* Of cuBLAS 11 and newer. tests/unit/test_cuda_abi.c compares with cublas_v2.h where there is one. */
+enum {
+    OP_N = 0,
+    OP_T = 1,
+    COMPUTE_F32 = 68,
+    ALGO_DEFAULT = -1,
+    TYPE_F32 = 0,
+    TYPE_F16 = 2,
+    TYPE_BF16 = 14,
+};
+
+/* X(member, symbol, parameters); every call returns 0 or a code. */
+// clang-format off
+#define CUBLAS_ENTRIES(X)                                                                          \
+    X(create,        "cublasCreate_v2",       (cublas_handle *h))                                  \
+    X(destroy,       "cublasDestroy_v2",      (cublas_handle h))                                   \
+    X(property,      "cublasGetProperty",     (int which, int *value))                             \
+    X(set_stream,    "cublasSetStream_v2",    (cublas_handle h, cu_stream s))                      \
+    X(set_workspace, "cublasSetWorkspace_v2", (cublas_handle h, void *p, size_t bytes))            \
+    X(gemm,          "cublasGemmStridedBatchedEx",                                                 \
+      (cublas_handle h, int op_a, int op_b, int m, int n, int k, const void *alpha,                \
+       const void *a, int type_a, int lda, long long stride_a,                                     \
+       const void *b, int type_b, int ldb, long long stride_b, const void *beta,                   \
+       void *c, int type_c, int ldc, long long stride_c, int batch, int compute, int algo))
+// clang-format on
+
+struct cublas {
+    void *library;
+    cublas_handle handle;
+    char version[48];
+#define CUBLAS_MEMBER(member, symbol, params) int(*member) params;
+    CUBLAS_ENTRIES(CUBLAS_MEMBER)
+#undef CUBLAS_MEMBER
+};
+
+/* A slot's: workspace for the products of each lane. 32 MiB is what cuBLAS asks for on Hopper. */
+enum { WORKSPACE_BYTES = 32 << 20 };
+struct lanes_space {
+    cu_pointer *items;
+    int count;
+};
+
+/* ---- opening ---- */
+
+static enum status check(const char *call, int r, struct err *err)
+{
+    return r == 0 ? ST_OK : err_set(err, ST_FAIL, "cublas: %s returned %d", call, r);
+}
+
+static enum status find_symbols(struct cublas *c, struct err *err)
+{
+    static const struct {
+        const char *symbol;
+        size_t offset;
+    } entries[] = {
+#define CUBLAS_ENTRY(member, symbol, params) {symbol, offsetof(struct cublas, member)},
+        CUBLAS_ENTRIES(CUBLAS_ENTRY)
+#undef CUBLAS_ENTRY
+    };
+    for (size_t i = 0; i < sizeof entries / sizeof *entries; i++) {
+        void *f = dlsym(c->library, entries[i].symbol);
+        if (!f)
+            return err_set(err, ST_NO,
+                           "cublas: this libcublas has no %s; CUDA 11 or newer is "
+                           "needed",
+                           entries[i].symbol);
+        memcpy((char *)c + entries[i].offset, &f, sizeof f);
+    }
+    return ST_OK;
+}
+
+static enum status open_cublas(struct cublas *c, struct err *err)
+{
+    static const char *const sonames[] = {"libcublas.so.13", "libcublas.so.12", "libcublas.so.11",
+                                          NULL};
+    int v[3] = {0, 0, 0};
+    c->library = nvidia_library("ATTNSCOPE_LIBCUBLAS", sonames, "libcublas.so.1[0-9]");
+    if (!c->library)
+        return err_set(err, ST_NO,
+                       "cublas: libcublas.so.13, .12 or .11 was not found, neither by the system's "
+                       "loader nor in CUDA_HOME, /usr/local/cuda or Python's nvidia packages: "
+                       "install the CUDA toolkit's libraries, or pip install nvidia-cublas");
+    enum status st = find_symbols(c, err);
+    if (st == ST_OK)
+        st = check("cublasCreate", c->create(&c->handle), err);
+    for (int i = 0; i < 3 && st == ST_OK; i++)
+        (void)c->property(i, &v[i]);
+    snprintf(c->version, sizeof c->version, "cuBLAS %d.%d.%d", v[0], v[1], v[2]);
+    return st;
+}
+
+static void close_cublas(void *library, bool usable)
+{
+    struct cublas *c = library;
+    if (c->handle && usable)
+        (void)c->destroy(c->handle);
+    free(c);
+}
+
+static enum status need_cublas(struct backend *b, struct err *err)
+{
+    if (b->cublas)
+        return ST_OK;
+    struct cublas *c = xcalloc(1, sizeof *c);
+    enum status st = open_cublas(c, err);
+    if (st != ST_OK)
+        close_cublas(c, true);
+    else
+        b->cublas = c;
+    return st;
+}
+
+/* ---- slots ---- */
+
+/* Products of a pass: calls per batch and per query head of a group. */
+static void count_calls(const struct shape *s, int64_t *batches, int64_t *groups)
+{
+    const bool packed = s->layout == LAYOUT_BHSD;
+    *batches = packed ? 1 : s->B;
+    *groups = packed ? 1 : s->H / s->Hkv;
+}
+
+static enum status load(struct backend *b, struct slot *s, const struct param_values *v,
+                        struct err *err)
+{
+    enum status st = need_cublas(b, err);
+    int64_t batches, groups;
+    if (st == ST_OK)
+        st = cuda_prepare(b, s, v, err);
+    if (st != ST_OK)
+        return st;
+    struct lanes_space *w = xcalloc(1, sizeof *w);
+    w->items = xcalloc((size_t)b->nstreams, sizeof *w->items);
+    s->peer_data = w;
+    while (w->count < b->nstreams && st == ST_OK)
+        st = cuda_alloc(b, "cublas: its workspace", WORKSPACE_BYTES, &w->items[w->count++], err);
+    count_calls(&b->shape, &batches, &groups);
+    s->commands = (int)(2 * batches * groups + s->plan.npasses);
+    s->version = xstrdup(((struct cublas *)b->cublas)->version);
+    return st;
+}
+
+static void unload(struct backend *b, struct slot *s)
+{
+    struct lanes_space *w = s->peer_data;
+    for (int i = 0; w && i < w->count; i++)
+        cuda_release(b, &w->items[i]);
+    if (w)
+        free(w->items);
+    free(w);
+}
+
+/* ---- products ---- */
+
+static int cuda_type(enum dtype t)
+{
+    return t == DTYPE_F32 ? TYPE_F32 : t == DTYPE_F16 ? TYPE_F16 : TYPE_BF16;
+}
+
+static void *offset(const void *base, int64_t elements, size_t size)
+{
+    return (char *)(uintptr_t)base + elements * (int64_t)size;
+}
+
+/* One call's share of a pass. */
+struct part {
+    int64_t batch, group; /* first batch; which of the query heads that share a key head */
+    int rows, count;      /* query rows of one product; products */
+};
+
+/* S = scale * Q K^T, f32, row-major rows of Sk. */
+static int queue_scores(const struct cublas *c, const struct shape *p, const struct AttnArgs *a,
+                        const struct part *x)
+{
+    static const float zero = 0;
+    const int type = cuda_type(p->dtype);
+    const size_t size = dtype_size(p->dtype);
+    const int64_t group = p->H / p->Hkv, matrix = p->Sq * p->Sk;
+    return c->gemm(c->handle, OP_T, OP_N, a->Sk, x->rows, a->D, &a->scale,
+                   offset(a->k, x->batch * a->k_stride[0], size), type, (int)a->k_stride[2],
+                   a->k_stride[1],
+                   offset(a->q, x->batch * a->q_stride[0] + x->group * a->q_stride[1], size), type,
+                   (int)a->q_stride[2], group * a->q_stride[1], &zero,
+                   offset(a->ws[0], (x->batch * p->H + x->group) * matrix, 4), TYPE_F32, a->Sk,
+                   group * matrix, x->count, COMPUTE_F32, ALGO_DEFAULT);
+}
+
+/* O = P V. */
+static int queue_outputs(const struct cublas *c, const struct shape *p, const struct AttnArgs *a,
+                         const struct part *x)
+{
+    static const float one = 1, zero = 0;
+    const int type = cuda_type(p->dtype);
+    const size_t size = dtype_size(p->dtype);
+    const int64_t group = p->H / p->Hkv, matrix = p->Sq * p->Sk;
+    const void *probs = p->dtype == DTYPE_F32 ? a->ws[0] : a->ws[1];
+    return c->gemm(
+        c->handle, OP_N, OP_N, a->D, x->rows, a->Sk, &one,
+        offset(a->v, x->batch * a->v_stride[0], size), type, (int)a->v_stride[2], a->v_stride[1],
+        offset(probs, (x->batch * p->H + x->group) * matrix, size), type, a->Sk, group * matrix,
+        &zero, offset(a->o, x->batch * a->o_stride[0] + x->group * a->o_stride[1], size), type,
+        (int)a->o_stride[2], group * a->o_stride[1], x->count, COMPUTE_F32, ALGO_DEFAULT);
+}
+
+static enum status queue_pass(struct backend *b, const struct slot *s, int lane,
+                              int (*product)(const struct cublas *, const struct shape *,
+                                             const struct AttnArgs *, const struct part *),
+                              struct err *err)
+{
+    const struct shape *p = &b->shape;
+    const bool packed = p->layout == LAYOUT_BHSD;
+    int64_t batches, groups;
+    int r = 0;
+    count_calls(p, &batches, &groups);
+    for (int64_t i = 0; i < batches && r == 0; i++)
+        for (int64_t g = 0; g < groups && r == 0; g++) {
+            const struct part x = {.batch = i,
+                                   .group = g,
+                                   .rows = (int)(packed ? p->Sq * (p->H / p->Hkv) : p->Sq),
+                                   .count = (int)(packed ? p->B * p->Hkv : p->Hkv)};
+            r = product(b->cublas, p, &s->lanes[lane].args, &x);
+        }
+    return check("cublasGemmStridedBatchedEx", r, err);
+}
+
+static enum status queue(struct backend *b, struct slot *s, int lane, struct err *err)
+{
+    const struct cublas *c = b->cublas;
+    const struct lanes_space *w = s->peer_data;
+    enum status st = check("cublasSetStream", c->set_stream(c->handle, b->streams[lane]), err);
+    if (st == ST_OK) /* setting the stream gives the workspace back */
+        st = check("cublasSetWorkspace",
+                   c->set_workspace(c->handle, (void *)(uintptr_t)w->items[lane], WORKSPACE_BYTES),
+                   err);
+    if (st == ST_OK)
+        st = queue_pass(b, s, lane, queue_scores, err);
+    if (st == ST_OK)
+        st = cuda_queue_passes(b, s, lane, err);
+    return st == ST_OK ? queue_pass(b, s, lane, queue_outputs, err) : st;
+}
+
+const struct cuda_peer cuda_peer_cublas = {
+    .name = "cublas",
+    .load = load,
+    .queue = queue,
+    .unload = unload,
+    .close = close_cublas,
+};

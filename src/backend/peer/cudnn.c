@@ -1,0 +1,201 @@
+/* cudnn.c - the peer "cudnn": fused attention through cuDNN's backend interface.
+ *
+ * All of it is one dlopen and about a dozen kinds of descriptors, far less than a child process, and
+ * it runs in our streams under our gate and graphs.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <dlfcn.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backend/peer/cudnn_graph.h"
+#include "backend/nvidia_library.h"
+#include "base/mem.h"
+
+/* ---- opening ---- */
+
+static enum status find_symbols(struct cudnn *c, struct err *err)
+{
+    static const struct {
+        const char *symbol;
+        size_t offset;
+    } entries[] = {
+#define CUDNN_ENTRY(member, symbol, result, params) {symbol, offsetof(struct cudnn, member)},
+        CUDNN_ENTRIES(CUDNN_ENTRY)
+#undef CUDNN_ENTRY
+    };
+    for (size_t i = 0; i < sizeof entries / sizeof *entries; i++) {
+        void *f = dlsym(c->library, entries[i].symbol);
+        if (!f)
+            return err_set(err, ST_NO, "cudnn: this libcudnn has no %s; cuDNN 9 is needed",
+                           entries[i].symbol);
+        memcpy((char *)c + entries[i].offset, &f, sizeof f);
+    }
+    void *f = dlsym(c->library, "cudnnGetLastErrorString");
+    memcpy(&c->last_error, &f, sizeof f);
+    return ST_OK;
+}
+
+/* cuDNN opens these by name and relies on the loader; what is loaded already is found. */
+static void open_helpers(void)
+{
+    static const char *const nvrtc[] = {"libnvrtc.so.13", "libnvrtc.so.12", NULL};
+    static const char *const cublaslt[] = {"libcublasLt.so.13", "libcublasLt.so.12", NULL};
+    (void)nvidia_library("ATTNSCOPE_LIBNVRTC", nvrtc, "libnvrtc.so.1[0-9]*");
+    (void)nvidia_library("ATTNSCOPE_LIBCUBLASLT", cublaslt, "libcublasLt.so.1[0-9]");
+}
+
+static enum status open_cudnn(struct cudnn *c, struct err *err)
+{
+    static const char *const sonames[] = {"libcudnn.so.9", NULL};
+    c->library = nvidia_library("ATTNSCOPE_LIBCUDNN", sonames, "libcudnn.so.9");
+    if (!c->library)
+        return err_set(err, ST_NO,
+                       "cudnn: libcudnn.so.9 was not found, neither by the system's loader nor in "
+                       "CUDA_HOME, /usr/local/cuda or Python's nvidia packages: install cuDNN 9, "
+                       "or pip install nvidia-cudnn-cu13");
+    open_helpers();
+    enum status st = find_symbols(c, err);
+    if (st != ST_OK)
+        return st;
+    const int r = c->create(&c->handle);
+    return r == 0 ? ST_OK
+                  : err_set(err, ST_FAIL, "cudnn: cudnnCreate: %s (%d)", c->error_text(r), r);
+}
+
+static void close_cudnn(void *library, bool usable)
+{
+    struct cudnn *c = library;
+    if (c->handle && usable)
+        (void)c->destroy(c->handle);
+    free(c);
+}
+
+static enum status need_cudnn(struct backend *b, struct err *err)
+{
+    if (b->cudnn)
+        return ST_OK;
+    struct cudnn *c = xcalloc(1, sizeof *c);
+    enum status st = open_cudnn(c, err);
+    if (st != ST_OK)
+        close_cudnn(c, true);
+    else
+        b->cudnn = c;
+    return st;
+}
+
+/* ---- slots ---- */
+
+static void pack_lane(struct attention *a, const struct backend *b, const struct shape *s, int lane,
+                      cu_pointer output)
+{
+    int64_t uids[VIRTUAL] = {Q, K, V, O, SCALE};
+    void *data[VIRTUAL] = {(void *)(uintptr_t)b->q, (void *)(uintptr_t)b->k,
+                           (void *)(uintptr_t)b->v, (void *)(uintptr_t)output, &a->scale};
+    void *workspace = (void *)(uintptr_t)a->workspaces[lane];
+    int n = 5;
+    if (s->causal) {
+        uids[n] = NEGATIVE;
+        data[n++] = &a->negative;
+    }
+    if (s->causal && s->Sq != s->Sk) {
+        uids[n] = SHIFT;
+        data[n++] = &a->shift;
+    }
+    descriptor pack = a->packs[lane] = cudnn_make(a, KIND_PACK);
+    cudnn_set(a, pack, PACK_UIDS, TYPE_INT64, n, uids);
+    cudnn_set(a, pack, PACK_POINTERS, TYPE_POINTER, n, data);
+    cudnn_set(a, pack, PACK_WORKSPACE, TYPE_POINTER, 1, &workspace);
+    cudnn_finalize(a, pack, "the arguments");
+}
+
+static enum status refuse(const struct attention *a, struct err *err)
+{
+    if (a->r)
+        return err_set(err, ST_NO, "cudnn: cuDNN refuses %s: %s (%d)", a->what,
+                       a->c->error_text(a->r), a->r);
+    char said[1024] = "";
+    if (a->c->last_error)
+        a->c->last_error(said, sizeof said);
+    const char *why = strstr(said, "Reason: ");
+    return err_set(err, ST_NO,
+                   "cudnn: cuDNN has no fused engine for this shape on this device%s%.*s",
+                   why ? ": " : "", why ? (int)strcspn(why + 8, "\n") : 0, why ? why + 8 : "");
+}
+
+static enum status alloc_workspaces(struct backend *b, struct attention *a, struct err *err)
+{
+    int64_t bytes = 0, n = 0;
+    if (!cudnn_step(a, "the workspace's size",
+                    a->c->get(a->plan, PLAN_WORKSPACE, TYPE_INT64, 1, &n, &bytes)))
+        return refuse(a, err);
+    enum status st = ST_OK;
+    while (a->nlanes < b->nstreams && st == ST_OK)
+        st = cuda_alloc(b, "cudnn: its workspace", (size_t)bytes, &a->workspaces[a->nlanes++], err);
+    return st;
+}
+
+static enum status load(struct backend *b, struct slot *s, const struct param_values *v,
+                        struct err *err)
+{
+    enum status st = need_cudnn(b, err);
+    (void)v;
+    if (st != ST_OK)
+        return st;
+    struct attention *a = s->peer_data = xcalloc(1, sizeof *a);
+    a->c = b->cudnn;
+    a->next_uid = 100;
+    a->scale = (float)(1 / sqrt((double)b->shape.D));
+    a->negative = -INFINITY;
+    a->shift = (int32_t)(b->shape.Sk - b->shape.Sq);
+    a->packs = xcalloc((size_t)b->nstreams, sizeof *a->packs);
+    a->workspaces = xcalloc((size_t)b->nstreams, sizeof *a->workspaces);
+    cudnn_build_graph(a, &b->shape);
+    cudnn_choose(a);
+    if (!a->plan)
+        return refuse(a, err);
+    const unsigned n = (unsigned)a->c->version();
+    s->version = xasprintf("cuDNN %u.%u.%u", n / 10000, n / 100 % 100, n % 100);
+    s->commands = 4;
+    return alloc_workspaces(b, a, err);
+}
+
+static void unload(struct backend *b, struct slot *s)
+{
+    struct attention *a = s->peer_data;
+    if (!a)
+        return;
+    for (int i = a->count; i-- > 0 && !b->spent;)
+        (void)a->c->free(a->all[i]);
+    for (int i = 0; i < a->nlanes; i++)
+        cuda_release(b, &a->workspaces[i]);
+    free(a->packs);
+    free(a->workspaces);
+    free(a);
+}
+
+/* Lanes are made after loading, so arguments are packed when they are first needed. */
+static enum status queue(struct backend *b, struct slot *s, int lane, struct err *err)
+{
+    struct attention *a = s->peer_data;
+    if (!a->packs[lane])
+        pack_lane(a, b, &b->shape, lane, s->lanes[lane].output + OUTPUT_GUARD_BYTES);
+    if (a->r)
+        return refuse(a, err);
+    int r = a->c->set_stream(a->c->handle, b->streams[lane]);
+    if (r == 0)
+        r = a->c->execute(a->c->handle, a->plan, a->packs[lane]);
+    return r == 0 ? ST_OK
+                  : err_set(err, ST_FAIL, "cudnn: cudnnBackendExecute: %s (%d)",
+                            a->c->error_text(r), r);
+}
+
+const struct cuda_peer cuda_peer_cudnn = {
+    .name = "cudnn",
+    .load = load,
+    .queue = queue,
+    .unload = unload,
+    .close = close_cudnn,
+};

@@ -1,0 +1,350 @@
+/* sweep.c - see sweep.h.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "command/ask/sweep.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/sanitize.h"
+#include "command/internal.h"
+
+void sweep_clear(struct sweep *w)
+{
+    for (int i = 0; i < w->naxes; i++) {
+        free(w->axes[i].key);
+        free(w->axes[i].given);
+        axis_free(w->axes[i].values, w->axes[i].count);
+    }
+    for (int i = 0; w->rows && i < w->npoints * w->base.nkernels; i++)
+        json_decref(w->rows[i]);
+    free(w->rows);
+    request_clear(&w->base);
+    free(w->metric);
+    *w = (struct sweep){0};
+}
+
+/* ---- axes ---- */
+
+static bool is_axis_pair(const struct cmd_pair *p)
+{
+    return !p->used && axis_is(p->value) && !option_find(p->key) && !is_input_key(p->key);
+}
+
+/* Takes the pairs that are lists or ranges. */
+static enum status take_axes(struct sweep *w, struct cmd_call *c, struct err *err)
+{
+    for (int i = 0; i < c->npairs; i++) {
+        struct cmd_pair *p = &c->pairs[i];
+        if (!is_axis_pair(p))
+            continue;
+        if (w->naxes == SWEEP_AXES) {
+            err_set(err, ST_USAGE, "a sweep has at most two axes; %s is one too many", p->key);
+            return call_mark(c, ST_USAGE, p->at, (int)strlen(p->key), err);
+        }
+        struct sweep_axis *a = &w->axes[w->naxes];
+        enum status st = axis_expand(p->value, &a->values, &a->count, err);
+        if (st)
+            return call_mark_key(c, p->key, st, err);
+        a->key = xstrdup(p->key);
+        a->given = xstrdup(p->value);
+        w->naxes++;
+    }
+    if (w->naxes)
+        return ST_OK;
+    return err_set(err, ST_USAGE, "sweep needs an axis, for example: sweep cpu_tiled S=256..4k:x2");
+}
+
+/* A parameter goes to every kernel that has it; one whose range ends before the value cannot have the
+ * cell, and desc_supports() says so of that kernel alone. */
+static enum status set_param(struct request *r, const char *key, const char *value, bool *known,
+                             struct err *err)
+{
+    enum status st = ST_OK;
+    *known = false;
+    for (int k = 0; k < r->nkernels && !st; k++) {
+        const struct kernel_desc *d = request_desc(r, k);
+        if (desc_param_index(d, key) < 0)
+            continue;
+        *known = true;
+        st = desc_param_try(d, &r->params[k], key, value, err);
+    }
+    return st;
+}
+
+/* One cell's value on one axis. ST_USAGE: no kernel can read it. ST_NO: the cell is impossible. */
+static enum status set_axis(struct request *r, const char *key, const char *value, bool *known,
+                            struct err *err)
+{
+    enum status st = shape_set(&r->problem.shape, key, value, known, err);
+    if (*known)
+        return st;
+    return set_param(r, key, value, known, err);
+}
+
+static void unknown_axis(const struct cmd_call *c, const char *key, const struct request *r,
+                         struct err *err)
+{
+    const struct key_list keys = {c->entry, r->kernels, r->nkernels};
+    char *clean = sanitize_line(key);
+    err_set(err, ST_USAGE, "\"%s\" is neither a shape key nor a parameter of these kernels", clean);
+    free(clean);
+    err_suggest(err, str_nearest(key, key_name, &keys));
+}
+
+/* Words that are wrong anywhere must be found before anything is measured. */
+static enum status check_axis(struct cmd_call *c, const struct sweep_axis *a,
+                              struct request *scratch, struct err *err)
+{
+    for (int i = 0; i < a->count; i++) {
+        bool known;
+        enum status st = set_axis(scratch, a->key, a->values[i], &known, err);
+        if (known && st == ST_USAGE)
+            return call_mark_key(c, a->key, st, err);
+        if (known)
+            continue;
+        if (!request_other_side(scratch, a->key, err))
+            unknown_axis(c, a->key, scratch, err);
+        for (int p = 0; p < c->npairs; p++)
+            if (!strcmp(c->pairs[p].key, a->key))
+                call_mark(c, ST_USAGE, c->pairs[p].at, (int)strlen(a->key), err);
+        return ST_USAGE;
+    }
+    return ST_OK;
+}
+
+/* A request of its own for a point: problem and parameters are copies, the rest is shared. */
+static struct request point_request(const struct sweep *w)
+{
+    struct request r = w->base;
+    r.problem = PROBLEM_DEFAULT;
+    problem_copy(&r.problem, &w->base.problem);
+    r.params = xmalloc(((size_t)r.nkernels + 1) * sizeof *r.params);
+    memcpy(r.params, w->base.params, (size_t)r.nkernels * sizeof *r.params);
+    return r;
+}
+
+void sweep_request_clear(struct request *r)
+{
+    problem_clear(&r->problem);
+    free(r->params);
+}
+
+static enum status check_axes(struct sweep *w, struct cmd_call *c, struct err *err)
+{
+    enum status st = ST_OK;
+    int cells = w->base.nkernels;
+    w->npoints = 1;
+    for (int i = 0; i < w->naxes && !st; i++) {
+        struct request scratch = point_request(w);
+        st = check_axis(c, &w->axes[i], &scratch, err);
+        sweep_request_clear(&scratch);
+        cells *= w->axes[i].count;
+        w->npoints *= w->axes[i].count;
+    }
+    if (!st && cells > SWEEP_CELLS)
+        st =
+            err_set(err, ST_USAGE, "that are %d cells; a sweep has at most %d", cells, SWEEP_CELLS);
+    if (!st)
+        w->rows = xcalloc((size_t)cells + 1, sizeof(json_t *));
+    return st;
+}
+
+/* ---- points ---- */
+
+void sweep_at(const struct sweep *w, int point, int at[SWEEP_AXES])
+{
+    const int inner = w->naxes > 1 ? w->axes[1].count : 1;
+    at[0] = point / inner;
+    at[1] = point % inner;
+}
+
+int sweep_point(const struct sweep *w, int i, int j)
+{
+    return w->naxes > 1 ? i * w->axes[1].count + j : i;
+}
+
+char *sweep_label(const struct sweep *w, int k)
+{
+    const char *name = w->base.kernels[k]->name, *own = w->base.own[k];
+    return own ? xasprintf("%s@%s", name, own) : xstrdup(name);
+}
+
+json_t *sweep_row(const struct sweep *w, int point, int kernel)
+{
+    return w->rows[point * w->base.nkernels + kernel];
+}
+
+double sweep_value(const struct sweep *w, const json_t *row)
+{
+    const char *check = row_text(row, "check");
+    return check && !strcmp(check, "fail") ? NAN : row_real(row, w->metric);
+}
+
+const char *sweep_bound(const struct sweep *w, const json_t *row)
+{
+    return bound_mark(row, w->metric);
+}
+
+/* The row of a point begins with kernel and axis values; `rest` is consumed. */
+static void put_row(struct sweep *w, int point, int kernel, json_t *rest)
+{
+    int at[SWEEP_AXES];
+    json_t *row = json_object(), **slot = &w->rows[point * w->base.nkernels + kernel];
+    sweep_at(w, point, at);
+    json_object_set_new(row, "kernel", json_string(w->base.kernels[kernel]->name));
+    for (int i = 0; i < w->naxes; i++)
+        json_object_set_new(row, w->axes[i].key, json_value(w->axes[i].values[at[i]]));
+    json_object_update(row, rest);
+    json_decref(rest);
+    json_decref(*slot);
+    *slot = row;
+}
+
+static json_t *impossible(const char *metric, const char *reason, const char *by)
+{
+    return json_pack("{s:n, s:s, s:s?}", metric, "reason", reason, "blocked_by", by);
+}
+
+enum status sweep_request(const struct sweep *w, int point, struct request *out, struct err *err)
+{
+    int at[SWEEP_AXES];
+    enum status st = ST_OK;
+    bool known;
+    sweep_at(w, point, at);
+    *out = point_request(w);
+    for (int i = 0; i < w->naxes && !st; i++)
+        st = set_axis(out, w->axes[i].key, w->axes[i].values[at[i]], &known, err);
+    if (!st)
+        st = shape_check(&out->problem.shape, err);
+    if (!st)
+        return ST_OK;
+    sweep_request_clear(out);
+    return ST_NO;
+}
+
+static void plan_point(struct sweep *w, const struct request *r, int point)
+{
+    for (int k = 0; k < r->nkernels; k++) {
+        struct err err = ERR_INIT;
+        json_t *all = NULL, *row = json_object();
+        if (plan_row(r, k, w->device, NULL, &all, &err))
+            json_object_set_new(row, "reason", json_string(err.text));
+        static const char *const kept[] = {"gpu",     "shape",      "params",      "reason",
+                                           "limiter", "blocked_by", "upper_bound", "regs_source"};
+        for (size_t i = 0; all && i < sizeof kept / sizeof *kept; i++)
+            json_object_set(row, kept[i], json_object_get(all, kept[i]));
+        json_t *value = row_text(row, "reason") ? NULL : json_object_get(all, w->metric);
+        json_object_set_new(row, w->metric, value ? json_incref(value) : json_null());
+        json_decref(all);
+        put_row(w, point, k, row);
+    }
+}
+
+bool sweep_compute(struct sweep *w, int point)
+{
+    struct request r;
+    struct err err = ERR_INIT;
+    if (sweep_request(w, point, &r, &err)) {
+        for (int k = 0; k < w->base.nkernels; k++)
+            put_row(w, point, k, impossible(w->metric, err.text, "shape"));
+        return true;
+    }
+    if (!w->measured)
+        plan_point(w, &r, point);
+    sweep_request_clear(&r);
+    return !w->measured;
+}
+
+void sweep_foresee(struct sweep *w, int point)
+{
+    struct request r;
+    if (sweep_compute(w, point) || sweep_request(w, point, &r, NULL))
+        return;
+    for (int k = 0; k < r.nkernels; k++) {
+        struct err err = ERR_INIT;
+        if (measure_refuses(&r, k, &err))
+            put_row(w, point, k, impossible(w->metric, err.text, "kernel"));
+    }
+    sweep_request_clear(&r);
+}
+
+void sweep_take(struct sweep *w, int point, const json_t *rows)
+{
+    for (int k = 0; k < w->base.nkernels; k++) {
+        json_t *row = json_copy(json_array_get(rows, (size_t)k));
+        put_row(w, point, k, row ? row : json_object());
+    }
+}
+
+/* ---- the whole ---- */
+
+static const char *metric_name(const void *ctx, size_t i)
+{
+    size_t n = 0;
+    for (const struct field *f = run_fields; f->name; f++)
+        if ((f->type == FIELD_REAL || f->type == FIELD_INT) && n++ == i)
+            return f->name;
+    return plan_metric_name(ctx, i - n);
+}
+
+/* A name that both have, such as threads, is the plan's: that needs no run. */
+static enum status find_metric(struct sweep *w, struct cmd_call *c, struct err *err)
+{
+    const struct field *f = field_find(run_fields, w->metric);
+    for (size_t i = 0; plan_metric_name(NULL, i); i++)
+        if (!strcmp(plan_metric_name(NULL, i), w->metric))
+            return ST_OK;
+    w->measured = f && (f->type == FIELD_REAL || f->type == FIELD_INT);
+    if (w->measured)
+        return ST_OK;
+    char *clean = sanitize_line(w->metric);
+    err_set(err, ST_USAGE, "there is no metric \"%s\"", clean);
+    free(clean);
+    const char *near = str_nearest(w->metric, metric_name, NULL);
+    err_suggest(err, near ? near : "median_us");
+    return call_mark_key(c, "metric", ST_USAGE, err);
+}
+
+static enum status prepare(struct sweep *w, struct cmd_call *c, struct err *err)
+{
+    const struct request_from from = {.count = c->nwords, .for_plan = !w->measured, .axes = true};
+    enum status st = request_make_from(w->session, c, from, &w->base, err);
+    if (!st && !w->base.nkernels)
+        st = err_set(err, ST_USAGE,
+                     "sweep needs a kernel, for example: sweep cpu_tiled S=256..4k:x2");
+    if (!st)
+        st = take_axes(w, c, err);
+    if (!st)
+        st = check_axes(w, c, err);
+    for (int i = 0; i < w->naxes; i++)
+        (void)call_key(c, w->axes[i].key);
+    if (!st)
+        st = call_finish(w->session, c, err);
+    if (!st && !w->measured && !(w->device = session_gpu(w->session, w->base.options.gpu, err)))
+        st = ST_USAGE;
+    return st;
+}
+
+enum status sweep_make(struct session *s, struct cmd_call *c, struct sweep *out, struct err *err)
+{
+    const char *metric = call_key(c, "metric");
+    *out = (struct sweep){.session = s, .metric = xstrdup(metric ? metric : "median_us")};
+    enum status st = find_metric(out, c, err);
+    return st ? st : prepare(out, c, err);
+}
+
+enum status sweep_parse(struct session *s, const char *line, struct sweep *out, struct err *err)
+{
+    struct call_list list = {0};
+    *out = (struct sweep){0};
+    enum status st = parse_line(s, line, &list, err);
+    if (!st && (list.count != 1 || list.calls[0]->entry != &cmd_sweep))
+        st = err_set(err, ST_USAGE, "that is no sweep");
+    if (!st)
+        st = sweep_make(s, list.calls[0], out, err);
+    call_list_clear(&list);
+    return st;
+}

@@ -1,0 +1,452 @@
+/* help.c - help texts and the manual page's sections, read off the command table.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <ctype.h>
+#include <string.h>
+
+#include "command/internal.h"
+#include "command/show/profile.h"
+
+/* ---- for people at a terminal ---- */
+
+static const char *const groups[] = {"Measure", "Model", "Look up", "Learn", "Session", NULL};
+
+static bool in_group(const struct cmd_entry *e, const char *group)
+{
+    if (group)
+        return e->group && !strcmp(e->group, group);
+    for (int i = 0; groups[i]; i++)
+        if (e->group && !strcmp(e->group, groups[i]))
+            return false;
+    return true;
+}
+
+static void list_group(struct str *out, const char *group)
+{
+    bool first = true;
+    for (int i = 0; command_at(i); i++) {
+        const struct cmd_entry *e = command_at(i);
+        if (!in_group(e, group) || e->flags & CMD_HIDDEN)
+            continue;
+        if (first)
+            str_addf(out, "%s%s\n", out->len ? "\n" : "", group ? group : "More");
+        first = false;
+        str_addf(out, "  %-11s %s\n", e->name, e->summary);
+    }
+}
+
+void command_help_list(struct str *out)
+{
+    for (int i = 0; groups[i]; i++)
+        list_group(out, groups[i]);
+    list_group(out, NULL);
+    str_add(out, "\nVerbs may be shortened while unique. \"help VERB\" says more, \"help WORD\" "
+                 "searches.\n"
+                 "Several commands on a line are separated by ; output goes to a file with > "
+                 "FILE,\nto a shell command with | COMMAND. @FILE runs a script, Tab completes.\n");
+}
+
+static void add_values(struct str *out, const char *const *values)
+{
+    for (int i = 0; values && values[i]; i++)
+        str_addf(out, "%s%s", i ? ", " : " (", values[i]);
+    if (values && values[0])
+        str_addc(out, ')');
+}
+
+static void help_keys(struct str *out, const struct cmd_entry *e)
+{
+    if (!e->keys || !e->keys[0].name)
+        return;
+    str_addc(out, '\n');
+    for (const struct cmd_key *k = e->keys; k->name; k++) {
+        char name[64];
+        snprintf(name, sizeof name, "%s%s", k->name, *k->name == '-' ? "" : "=");
+        str_addf(out, "  %-12s %s", name, k->doc);
+        add_values(out, k->values);
+        str_addc(out, '\n');
+    }
+}
+
+static void help_flags(struct str *out, unsigned flags)
+{
+    if (flags & (CMD_SHAPE | CMD_OPTIONS))
+        str_add(out, "\nAlso takes ");
+    if (flags & CMD_SHAPE) {
+        str_add(out, "the shape (");
+        for (const struct shape_key *k = shape_keys; k->name; k++)
+            str_addf(out, "%s%s", k == shape_keys ? "" : " ", k->name);
+        str_add(out, ", input, seed)");
+    }
+    if (flags & CMD_OPTIONS) {
+        str_add(out, flags & CMD_SHAPE ? "\nand options (" : "options (");
+        for (const struct option_key *k = option_keys; k->name; k++)
+            str_addf(out, "%s%s", k == option_keys ? "" : " ", k->name);
+        str_addc(out, ')');
+    }
+    if (flags & (CMD_SHAPE | CMD_OPTIONS))
+        str_add(out, "; \"show\" explains them.\n");
+    if (flags & CMD_ROWS)
+        str_add(out, "\nOutput: --json, --csv, --md, else text.\n");
+}
+
+void command_help(struct str *out, const struct cmd_entry *e)
+{
+    str_addf(out, "%s %s\n    %s\n", e->name, e->usage ? e->usage : "", e->summary);
+    if (e->alias)
+        str_addf(out, "    also: %s\n", e->alias);
+    if (e->help && *e->help)
+        str_addf(out, "\n%s", e->help);
+    help_keys(out, e);
+    help_flags(out, e->flags);
+}
+
+/* Does the line that ends at byte `end` begin with a blank? */
+static bool indented(const struct str *s, size_t end)
+{
+    while (end && s->data[end - 1] != '\n')
+        end--;
+    return s->data[end] == ' ';
+}
+
+/* Prose is broken for the source of this program; at a terminal it is filled to its width. */
+void help_fit(struct str *out, int width)
+{
+    if (width < 20 || !out->len)
+        return;
+    for (size_t i = 1; i + 1 < out->len; i++)
+        if (out->data[i] == '\n' && out->data[i - 1] != '\n' && !strchr(" \n", out->data[i + 1]) &&
+            !indented(out, i))
+            out->data[i] = ' ';
+    lines_wrap(out, 0, width < 100 ? width : 100);
+}
+
+/* ---- mdoc ---- */
+
+/* A line of running text: roff must not take it for a request or an escape. */
+static void md_text(struct str *out, const char *text, size_t len)
+{
+    if (len && (*text == '.' || *text == '\''))
+        str_add(out, "\\&");
+    for (size_t i = 0; i < len; i++) {
+        if (text[i] == '\\')
+            str_add(out, "\\e");
+        else if (text[i] == '-')
+            str_add(out, "\\-");
+        else
+            str_addc(out, text[i]);
+    }
+}
+
+static void md_line(struct str *out, const char *text)
+{
+    md_text(out, text, strlen(text));
+    str_addc(out, '\n');
+}
+
+/* Is this blank between two sentences? */
+static bool ends_sentence(const char *text, size_t at)
+{
+    return at > 1 && strchr(".?!", text[at - 1]) && text[at - 2] != '.' && text[at + 1] &&
+           (isupper((unsigned char)text[at + 1]) || text[at + 1] == '"');
+}
+
+/* Prose as roff wants it: a new line for each sentence, and none longer than a screen. */
+static void md_prose(struct str *out, const char *text, size_t len)
+{
+    enum { LINE = 76 };
+    for (size_t from = 0; from < len;) {
+        size_t end = from, cut = len;
+        for (; end < len; end++) {
+            if (text[end] != ' ' && text[end] != '\n')
+                continue;
+            if (end - from > LINE && cut < len)
+                break;
+            cut = end;
+            if (ends_sentence(text, end))
+                break;
+        }
+        if (end == len && len - from <= LINE)
+            cut = len;
+        md_text(out, text + from, cut - from);
+        str_addc(out, '\n');
+        from = cut + 1;
+    }
+}
+
+/* The bytes of a paragraph: up to an empty line or an example. */
+static size_t paragraph(const char *help)
+{
+    size_t len = strcspn(help, "\n");
+    while (len && help[len] && help[len + 1] && help[len + 1] != '\n' &&
+           !str_starts(help + len + 1, "  "))
+        len += 1 + strcspn(help + len + 1, "\n");
+    return len;
+}
+
+/* Help paragraphs; lines that begin with two spaces are examples. */
+static void md_help(struct str *out, const char *help)
+{
+    bool example = false;
+    while (help && *help) {
+        const bool indented = str_starts(help, "  ");
+        const size_t len = indented ? strcspn(help, "\n") : paragraph(help);
+        if (indented != example)
+            str_add(out, indented ? ".Bd -literal -offset indent -compact\n" : ".Ed\n");
+        example = indented;
+        if (!len)
+            str_add(out, example ? "\n" : ".Pp\n");
+        else if (!indented)
+            md_prose(out, help, len);
+        else {
+            md_text(out, help + 2, len - 2);
+            str_addc(out, '\n');
+        }
+        help += len + (help[len] == '\n');
+    }
+    if (example)
+        str_add(out, ".Ed\n");
+}
+
+static void md_item(struct str *out, const char *name, const char *doc, const char *const *values)
+{
+    str_add(out, ".It Cm \\&"); /* Sq is a macro too */
+    md_line(out, name);
+    struct str text = {0};
+    str_add(&text, doc ? doc : "");
+    add_values(&text, values);
+    md_prose(out, str_text(&text), text.len);
+    str_free(&text);
+}
+
+static void md_command(struct str *out, const struct cmd_entry *e)
+{
+    str_add(out, ".It Xo\n.Cm ");
+    md_line(out, e->name);
+    if (e->usage && *e->usage)
+        md_line(out, e->usage);
+    str_add(out, ".Xc\n");
+    md_prose(out, e->summary, strlen(e->summary));
+    if (e->help && *e->help)
+        str_add(out, ".Pp\n");
+    md_help(out, e->help);
+    if (!e->keys || !e->keys[0].name)
+        return;
+    str_add(out, ".Pp\n.Bl -tag -width Ds -compact\n");
+    for (const struct cmd_key *k = e->keys; k->name; k++)
+        md_item(out, k->name, k->doc, k->values);
+    str_add(out, ".El\n");
+}
+
+/* Fields of rows that are made elsewhere than from a field table. A test holds the manual against
+ * what the verbs print. */
+struct field_doc {
+    const char *name, *doc;
+};
+
+// clang-format off
+static const struct field_doc plan_docs[] = {
+    {"kernel, gpu, device, shape, params", "What is planned; gpu and device are the same model."},
+    {"origin",        "model: computed, not measured."},
+    {"reason",        "Why it cannot run or be launched there."},
+    {"grid",          "Blocks of the main pass: x, y, z."},
+    {"threads",       "Threads of a block."},
+    {"smem",          "Buffers in shared memory: name, offset, bytes, formula, kind (static or dynamic), "
+                      "overlay (lies over another buffer), doc."},
+    {"smem_bytes",    "Shared memory of a block, static and dynamic."},
+    {"regs",          "Registers of a thread."},
+    {"regs_source",   "Where regs comes from: table, nvrtc or ptxas."},
+    {"spill_bytes",   "Bytes of a thread that did not fit into registers."},
+    {"limit_blocks",  "Blocks that an SM can hold at all."},
+    {"limit_regs",    "Blocks that its registers allow."},
+    {"limit_smem",    "Blocks that its shared memory allows."},
+    {"limit_warps",   "Blocks that its warp slots allow."},
+    {"limit_barriers", "Blocks that its named barriers allow, from compute capability 9.0 on."},
+    {"limiter",       "The limits that are reached: blocks, regs, smem, warps, barriers."},
+    {"blocks_per_sm", "The smallest of the limits; 0: no block can be launched."},
+    {"upper_bound",   "The registers are unknown: blocks_per_sm, active_warps and occupancy_pct are at "
+                      "most, waves at least what is given."},
+    {"active_warps",  "Warps of these blocks."},
+    {"occupancy_pct", "Active warps of the possible ones."},
+    {"waves",         "Blocks of the grid over those that run at a time."},
+    {"smem_per_block_bytes", "Shared memory that a block takes: rounded up, with the reserved bytes."},
+    {"reserved_bytes", "What the system takes of it."},
+    {"carveout_bytes", "Shared memory of the SM."},
+    {"needs_optin",   "More than the 48 KiB that a launch gets without asking."},
+    {"passes",        "All launches: name, grid, threads, smem_bytes, static_smem_bytes, "
+                      "dynamic_smem_bytes, cluster (blocks that share memory), regs, spill_bytes, "
+                      "regs_source, regs_stale (the source has changed since), blocks_per_sm, waves."},
+    {"workspace",     "Global memory between launches: name, bytes, doc."},
+    {"flops",         "Floating-point operations of the problem."},
+    {"requested_bytes",  "What loads and stores ask for, before any cache."},
+    {"compulsory_bytes", "Q, K, V and O once."},
+    {"requested_intensity, compulsory_intensity", "flops over these bytes."},
+    {"peak_tflops",   "Dense peak of the units that the kernel uses."},
+    {"peak_unit",     "These units: tensor, tf32 or fp32."},
+    {"dram_gbs",      "Bandwidth of the device's memory, 10^9 bytes a second."},
+    {"ridge",         "Intensity from which on arithmetic is the roof."},
+    {"bound",         "memory or compute, by the compulsory intensity."},
+    {"roof_us",       "No kernel of this kind is faster there."},
+    {"roof_note",     "What the numbers do not say about the roof."},
+    {"blocked_by",    "What a plan that cannot run is short of: smem, regs, threads, barriers, grid, or kernel: its own rule."},
+    {0},
+};
+static const struct field_doc roof_docs[] = {
+    {"roof_tflops", "flops over roof_us; the other fields are those of plan. Without a kernel one row "
+                    "describes the device."},
+    {"phase", "prefill, decode (one query), or given: any other number of queries."},
+    {"reach_tflops", "The roof at requested_intensity: no cache helps."},
+    {"measured_tflops", "Of the last right run of this session on that device."},
+    {"of_reach_pct", "measured_tflops over reach_tflops; over 100 where caches help."},
+    {0},
+};
+static const struct field_doc occupancy_docs[] = {
+    {"smem", "Bytes of a block as given; the other fields are those of plan."},
+    {0},
+};
+static const struct field_doc results_docs[] = {
+    {"id",      "Number of the row, growing."},
+    {"command", "What would measure it again; the other fields are those of run."},
+    {0},
+};
+static const struct field_doc device_docs[] = {
+    {"name, vendor, arch", "Who it is: L4, NVIDIA, sm_89."},
+    {"cc",          "Compute capability."},
+    {"sms",         "Multiprocessors, or compute units."},
+    {"clock_mhz",   "Boost clock."},
+    {"f16_tflops, bf16_tflops, tf32_tflops, f32_tflops", "Dense peaks."},
+    {"dram_gbs",    "Memory bandwidth, 10^9 bytes a second."},
+    {"l2_mib",      "Level 2 cache."},
+    {"memory_gib",  "Memory."},
+    {"note",        "What the numbers do not say."},
+    {"user",        "From your own file."},
+    {"origin",      "model."},
+    {0},
+};
+static const struct field_doc kernel_docs[] = {
+    {"name, group, title, idea", "Who it is, its place on the ladder, what it shows."},
+    {"after",     "The kernel it is a change of."},
+    {"runs",      "Backends that have a source: cpu, cuda."},
+    {"dtypes",    "Types it takes."},
+    {"params",    "Parameters with their defaults."},
+    {"user",      "From your own folder."},
+    {"supported", "It takes the shape on the backend in use."},
+    {"reason",    "Why not."},
+    {0},
+};
+static const struct field_doc lesson_docs[] = {
+    {"number, name, title",   "Who it is."},
+    {"steps, done",           "Steps, and those that are done."},
+    {"predictions, predictions_right", "Predictions made, and those that held."},
+    {"right",                 "The same in words."},
+    {0},
+};
+static const struct field_doc trace_docs[] = {
+    {"tile, keys, scores", "The tile's number, how many keys it has, their scores."},
+    {"tile_max, m",   "Largest score of the tile, and of all so far."},
+    {"rescale",       "exp(old m - new m), by which l and o are multiplied."},
+    {"l, o",          "Running sum of exponentials, and running output, one column of it."},
+    {"o_over_l",      "The output if this were the last tile."},
+    {"finite",        "1: o_over_l is a number."},
+    {"want, max_diff", "The right answer, and the distance to it."},
+    {"split, lse, weight", "The split (all: the combination), m + log(l), its share of the output."},
+    {"order, sum, bits",   "In which order numbers were added, and what came of it."},
+    {"steps, distinct",    "Additions that must wait for each other; different sums so far."},
+    {"load, lanes",   "A load of the warp, and how many of its lanes read."},
+    {"used_bytes, sectors, used_pct", "What they read, the 32-byte sectors it is in, and its share of them."},
+    {"sectors_so_far, map", "Sectors of all loads; for each sector of the row, how many lanes touch it (a is 10)."},
+    {"buffer, k_of, v_of", "Where a tile is copied to, and which tiles' K and V were there when it was worked on."},
+    {"copy_cycle, there_cycle, begin_cycle, end_cycle", "When its copy begins and has arrived, when its work begins and ends."},
+    {"wait_cycles",   "How long the work before it had ended when it began."},
+    {"lane, offset, goes", "A lane, the byte where its row begins, and how often the banks had to deliver up to it."},
+    {"origin",        "pipe: model, its cycles are computed. calls: live, measured now on this processor."},
+    {"call, call_us, min_us, mean_us", "A call, its time, and the shortest and the mean of all so far."},
+    {"step, adds, value", "A step of a reduction, how many lanes add in it, and what lane 0 or the one word then holds."},
+    {0},
+};
+static const struct field_doc profile_docs[] = {
+    {"l2", "cold: every replay began with an empty L2; hot: with what the one before left; mixed: only the first was cold."},
+    {"replay, replays", "run or launch, what was repeated to count everything, and how often."},
+    {"launches, launch_list", "Launches of a run, and the counters of each with its name."},
+    {"grid, threads, blocks, total_threads", "As launched, of the main pass."},
+    {"dynamic_smem_bytes, static_smem_bytes", "Of a block."},
+    {"kernel, backend, device, origin, shape, params, seed, input, driver, cuda, source_hash, peer_version, time, check, max_diff, error_ratio, regs, regs_source, reason",
+     "As in rows of run; limits, occupancy, waves, bytes and flops as in those of plan, for the code that ran."},
+    {0},
+};
+static const struct field_doc doctor_docs[] = {
+    {"name, state, detail", "What was looked at, how it is, and what that means."},
+    {"value, gflops, percent_of_peak, percent_of_burst_peak", "Measured by --peak."},
+    {0},
+};
+static const struct field_doc show_docs[] = {
+    {"key, value, default, doc", "A setting; of a row, field, value and unit."},
+    {0},
+};
+static const struct {
+    const char *verb;
+    const struct field_doc *docs;
+} verb_docs[] = {
+    {"plan", plan_docs},       {"roofline", roof_docs},   {"occupancy", occupancy_docs},
+    {"results", results_docs}, {"devices", device_docs},  {"kernels", kernel_docs},
+    {"lessons", lesson_docs},  {"trace", trace_docs},     {"doctor", doctor_docs},
+    {"show", show_docs},       {"profile", profile_docs},
+};
+// clang-format on
+
+static void md_field(struct str *out, const char *names, const char *doc)
+{
+    str_add(out, ".It Va ");
+    md_text(out, names, strlen(names));
+    str_addc(out, '\n');
+    md_prose(out, doc, strlen(doc));
+}
+
+/* What the hardware counts; explain has the names of CUPTI. */
+static void md_counters(struct str *out)
+{
+    struct field f;
+    str_add(out, ".Pp\nCounters of\n.Cm profile\nand what follows from them:\n"
+                 ".Bl -tag -width Ds -compact\n");
+    for (size_t i = 0; profile_field_at(i, &f); i++)
+        md_field(out, f.name, f.doc);
+    str_add(out, ".El\n");
+}
+
+static void md_fields(struct str *out)
+{
+    str_add(out, ".Sh FIELDS\nWhat is unknown is\n.Dv null .\nRows of\n.Cm run ,\n.Cm check\nand\n"
+                 ".Cm compare :\n.Bl -tag -width Ds -compact\n");
+    for (const struct field *f = run_fields; f->name; f++)
+        md_field(out, f->name, f->doc);
+    str_add(out, ".El\n");
+    for (size_t i = 0; i < sizeof verb_docs / sizeof *verb_docs; i++) {
+        str_addf(out, ".Pp\nRows of\n.Cm %s :\n.Bl -tag -width Ds -compact\n", verb_docs[i].verb);
+        for (const struct field_doc *f = verb_docs[i].docs; f->name; f++)
+            md_field(out, f->name, f->doc);
+        str_add(out, ".El\n");
+    }
+    md_counters(out);
+    str_add(out, ".Pp\nFigures of\n.Cm plan\nthat\n.Cm explain\nshows with their formulas:\n");
+    for (size_t i = 0; plan_metric_name(NULL, i); i++)
+        str_addf(out, ".Va %s%s\n", plan_metric_name(NULL, i),
+                 plan_metric_name(NULL, i + 1) ? " ," : " .");
+}
+
+void command_manual(struct str *out)
+{
+    str_add(out, ".Sh COMMANDS\n.Bl -tag -width Ds\n");
+    for (int i = 0; command_at(i); i++)
+        if (!(command_at(i)->flags & CMD_HIDDEN))
+            md_command(out, command_at(i));
+    str_add(out, ".El\n.Sh KEYS\nThe shape and the inputs:\n.Bl -tag -width Ds -compact\n");
+    for (const struct shape_key *k = shape_keys; k->name; k++)
+        md_item(out, k->name, k->doc, k->values);
+    for (const struct input_key *k = input_keys; k->name; k++)
+        md_item(out, k->name, k->doc, k->values);
+    str_add(out, ".El\n.Pp\nOptions:\n.Bl -tag -width Ds -compact\n");
+    for (const struct option_key *k = option_keys; k->name; k++)
+        md_item(out, k->name, k->doc, k->values);
+    str_add(out, ".El\n");
+    md_fields(out);
+}

@@ -1,0 +1,222 @@
+/* roof.c - see roof.h.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "command/show/roof.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "command/internal.h"
+
+void roof_phases(const struct shape *s, struct roof_phase out[ROOF_PHASES])
+{
+    const bool decode = s->Sq == 1, prefill = s->Sq == s->Sk;
+    out[0] = (struct roof_phase){decode ? "decode" : prefill ? "prefill" : "given", *s};
+    out[1] = (struct roof_phase){decode ? "prefill" : "decode", *s};
+    out[1].shape.Sq = decode ? s->Sk : 1;
+}
+
+char roof_letter(int phase, int kernel)
+{
+    if (kernel >= 26) /* digits have no small ones */
+        return kernel < 36 ? (char)('0' + kernel - 26) : '+';
+    return (char)((phase ? 'a' : 'A') + kernel);
+}
+
+json_t *roof_row(const struct roofs *x, int device, int phase, int kernel)
+{
+    return json_array_get(x->rows, (size_t)((device * x->nphases + phase) * x->nkernels + kernel));
+}
+
+/* ---- rows ---- */
+
+static void put_real(json_t *row, const char *key, double value)
+{
+    json_object_set_new(row, key, isfinite(value) ? json_real(value) : json_null());
+}
+
+static bool is_same(const json_t *row, const char *field, const char *text)
+{
+    const char *mine = row_text(row, field);
+    return mine && text && !strcmp(mine, text);
+}
+
+/* The last right run of this kernel, shape and parameters on that device; NULL: none. */
+static const json_t *find_run(const struct session *s, const json_t *row, const struct device *dev)
+{
+    for (size_t i = json_array_size(s->results); i-- > 0;) {
+        const json_t *run = json_array_get(s->results, i);
+        const struct device *on;
+        if (!is_same(run, "kernel", row_text(row, "kernel")) ||
+            !is_same(run, "shape", row_text(row, "shape")) ||
+            !is_same(run, "params", row_text(row, "params")) || !is_same(run, "check", "pass") ||
+            !is_same(run, "backend", "cuda") || !row_text(run, "device"))
+            continue;
+        if (!devices_get(s->devices, row_text(run, "device"), &on, NULL) && on == dev)
+            return run;
+    }
+    return NULL;
+}
+
+/* What the bytes allow: compulsory ones for the roof, requested ones for what this kernel can reach
+ * where no cache helps. */
+static void put_roofs(json_t *row, const struct session *s, const struct device *dev)
+{
+    const double us = row_real(row, "roof_us"), flops = row_real(row, "flops"),
+                 peak = row_real(row, "peak_tflops"), x = row_real(row, "requested_intensity");
+    const double reach = fmin(peak, x * dev->dram_gbs / 1e3);
+    const json_t *run = find_run(s, row, dev);
+    const double measured = run ? row_real(run, "tflops") : NAN;
+    put_real(row, "roof_tflops", us > 0 && flops > 0 ? flops / us / 1e6 : NAN);
+    put_real(row, "reach_tflops", isfinite(peak) && isfinite(x) ? reach : NAN);
+    put_real(row, "measured_tflops", measured);
+    put_real(row, "of_reach_pct", 100 * measured / reach);
+}
+
+static json_t *make_row(const struct session *s, json_t *plan, const struct device *dev,
+                        const char *phase)
+{
+    static const char *const kept[] = {"kernel",
+                                       "gpu",
+                                       "shape",
+                                       "params",
+                                       "origin",
+                                       "flops",
+                                       "requested_bytes",
+                                       "compulsory_bytes",
+                                       "requested_intensity",
+                                       "compulsory_intensity",
+                                       "ridge",
+                                       "bound",
+                                       "roof_us",
+                                       "peak_tflops",
+                                       "peak_unit",
+                                       "dram_gbs",
+                                       "reason"};
+    json_t *row = json_object();
+    for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) {
+        json_t *v = json_object_get(plan, kept[i]);
+        json_object_set_new(row, kept[i], v ? json_incref(v) : json_null());
+        if (i == 1)
+            json_object_set_new(row, "phase", json_string(phase));
+    }
+    put_roofs(row, s, dev);
+    json_decref(plan);
+    return row;
+}
+
+/* The roof itself, where no kernel is named. */
+static json_t *device_row(const struct session *s, const struct device *dev,
+                          const struct roof_phase *phase)
+{
+    char shape[SHAPE_TEXT];
+    shape_format(&phase->shape, shape, sizeof shape);
+    json_t *plan =
+        json_pack("{s:s, s:s, s:s}", "gpu", dev->name, "shape", shape, "origin", "model");
+    const double peak = dev->tflops[phase->shape.dtype];
+    put_real(plan, "peak_tflops", peak);
+    put_real(plan, "ridge", peak * 1e3 / dev->dram_gbs);
+    put_real(plan, "dram_gbs", dev->dram_gbs);
+    return make_row(s, plan, dev, phase->name);
+}
+
+/* What make_row() keeps of a plan; plan_row() would write down all of it, sixty times a key. */
+static enum status brief_plan(const struct request *r, int k, const struct device *dev,
+                              json_t **out, struct err *err)
+{
+    const struct kernel_desc *d = r->kernels[k]->cuda;
+    struct plan p;
+    struct err why = ERR_INIT;
+    if (!d)
+        return plan_row(r, k, dev, NULL, out, err);
+    enum status st = plan_build(d, &r->problem.shape, &r->params[k], dev, NULL, &p, &why);
+    if (st != ST_OK && st != ST_NO) {
+        plan_clear(&p);
+        return err_set(err, st, "%s", why.text);
+    }
+    char shape[SHAPE_TEXT], params[512];
+    shape_format(&r->problem.shape, shape, sizeof shape);
+    desc_params_format(d, &r->params[k], false, params, sizeof params);
+    *out = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s?, s:s?, s:s?}", "kernel", r->kernels[k]->name,
+                     "gpu", dev->name, "shape", shape, "params", params, "origin", "model", "bound",
+                     p.bound, "peak_unit", p.peak_unit, "reason", p.reason);
+    put_real(*out, "flops", p.flops);
+    put_real(*out, "requested_bytes", p.requested_bytes);
+    put_real(*out, "compulsory_bytes", p.compulsory_bytes);
+    put_real(*out, "requested_intensity", p.requested_intensity);
+    put_real(*out, "compulsory_intensity", p.compulsory_intensity);
+    put_real(*out, "ridge", p.ridge);
+    put_real(*out, "roof_us", p.roof_us);
+    put_real(*out, "peak_tflops", p.peak_tflops);
+    put_real(*out, "dram_gbs", p.dram_gbs);
+    plan_clear(&p);
+    return ST_OK;
+}
+
+static enum status add_kernels(struct session *s, const struct request *r, struct roofs *x,
+                               const struct device *dev, const struct roof_phase *phase,
+                               struct err *err)
+{
+    struct request q = *r; /* all but the shape is shared */
+    q.problem.shape = phase->shape;
+    if (!r->nkernels)
+        json_array_append_new(x->rows, device_row(s, dev, phase));
+    for (int k = 0; k < r->nkernels; k++) {
+        json_t *plan;
+        enum status st = brief_plan(&q, k, dev, &plan, err);
+        if (st)
+            return st;
+        json_array_append_new(x->rows, make_row(s, plan, dev, phase->name));
+    }
+    return ST_OK;
+}
+
+enum status roofs_make(struct session *s, const struct request *r,
+                       const struct device *const *devices, int ndevices, int nphases,
+                       struct roofs *out, struct err *err)
+{
+    enum status st = ST_OK;
+    *out = (struct roofs){
+        .ndevices = ndevices, .nphases = nphases, .nkernels = r->nkernels, .rows = json_array()};
+    memcpy(out->devices, devices, (size_t)ndevices * sizeof *devices);
+    roof_phases(&r->problem.shape, out->phases);
+    for (int d = 0; d < ndevices; d++)
+        for (int p = 0; p < nphases && !st; p++)
+            st = add_kernels(s, r, out, devices[d], &out->phases[p], err);
+    return st;
+}
+
+void roofs_clear(struct roofs *x)
+{
+    json_decref(x->rows);
+    *x = (struct roofs){0};
+}
+
+/* ---- the figure ---- */
+
+struct roof_point *roofs_points(const struct roofs *x, const bool *show, int cur, int *n)
+{
+    struct roof_point *pts = xcalloc((size_t)(x->nkernels * x->nphases) + 1, sizeof *pts);
+    *n = 0;
+    for (int p = 0; p < x->nphases; p++)
+        for (int k = 0; k < x->nkernels; k++) {
+            const json_t *row = roof_row(x, 0, p, k);
+            const double measured = row_real(row, "measured_tflops");
+            if ((show && !show[k]) || !isfinite(row_real(row, "reach_tflops")))
+                continue;
+            struct roof_point *pt = &pts[(*n)++];
+            *pt = (struct roof_point){.name = row_text(row, "kernel"),
+                                      .intensity = row_real(row, "requested_intensity"),
+                                      .tflops = row_real(row, "reach_tflops"),
+                                      .measured = measured > 0 ? measured : 0,
+                                      .letter = roof_letter(p, k),
+                                      .cur = k == cur};
+            if (cur >= 0 && k != cur)
+                continue;
+            pt->ideal = row_real(row, "compulsory_intensity");
+            pt->ideal_tflops = row_real(row, "roof_tflops");
+        }
+    return pts;
+}

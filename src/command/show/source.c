@@ -1,0 +1,272 @@
+/* source.c - see source.h.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "command/show/source.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/number.h"
+#include "command/internal.h"
+
+/* ---- which ---- */
+
+const struct kernel_desc *source_side(const struct kernel *k, bool cpu)
+{
+    if (!k)
+        return NULL;
+    return cpu ? (k->cpu ? k->cpu : k->cuda) : (k->cuda ? k->cuda : k->cpu);
+}
+
+static const struct kernel *original(const struct registry *r, const char *name)
+{
+    static const char ending[] = "_edit";
+    const size_t len = strlen(name), cut = sizeof ending - 1;
+    if (len <= cut || strcmp(name + len - cut, ending) != 0)
+        return NULL;
+    char *stem = xstrndup(name, len - cut);
+    const struct kernel *k = registry_find(r, stem);
+    free(stem);
+    return k;
+}
+
+const struct kernel *source_base(const struct registry *r, const struct kernel *k, bool cpu)
+{
+    const struct kernel *base = original(r, k->name);
+    const struct kernel_desc *d = source_side(k, cpu);
+    if (!base && d && d->after)
+        base = registry_find(r, d->after);
+    return base == k ? NULL : base;
+}
+
+/* ---- figures ---- */
+
+#define FACT(member, title_, origin_, unit_)                           \
+    {                                                                  \
+        .field = #member, .title = title_, .origin = origin_,          \
+        .offset = offsetof(struct source_facts, member), .unit = unit_ \
+    }
+const struct source_fact source_fact_rows[] = {
+    FACT(time_us, "time", "live", FACT_US),
+    FACT(error_ratio, "error / plain", "live", FACT_NUMBER),
+    FACT(smem_bytes, "SMEM / block", "model", FACT_BYTES),
+    FACT(regs, "registers", "model", FACT_NUMBER),
+    FACT(occupancy_pct, "occupancy", "model", FACT_PCT),
+    FACT(waves, "waves", "model", FACT_NUMBER),
+    FACT(requested_bytes, "requested", "model", FACT_BYTES),
+    {.field = NULL},
+};
+#undef FACT
+
+double source_fact_value(const struct source_facts *f, const struct source_fact *row)
+{
+    double v;
+    memcpy(&v, (const char *)f + row->offset, sizeof v);
+    return v;
+}
+
+const char *source_fact_text(const struct source_fact *row, double v, char *buf, size_t size)
+{
+    char number[NUMBER_BUF];
+    switch (row->unit) {
+    case FACT_US:
+        number_fmt_us(number, v);
+        break;
+    case FACT_BYTES:
+        number_fmt_bytes(number, v);
+        break;
+    case FACT_NUMBER:
+    case FACT_PCT:
+        number_fmt(number, v, 3);
+        break;
+    }
+    snprintf(buf, size, "%s%s", number, row->unit == FACT_PCT && isfinite(v) ? " %" : "");
+    return buf;
+}
+
+const char *source_fact_change(double before, double after, char *buf, size_t size)
+{
+    buf[0] = '\0';
+    if (!(before > 0) || !isfinite(after))
+        return buf;
+    const double pct = 100 * (after / before - 1);
+    if (fabs(pct) < 0.5)
+        snprintf(buf, size, "same");
+    else if (after > 3 * before)
+        snprintf(buf, size, "x %.3g", after / before);
+    else
+        snprintf(buf, size, "%+.0f %%", pct);
+    return buf;
+}
+
+/* The last row of this session that measured the kernel on this shape. */
+static const json_t *last_row(const struct session *s, const char *kernel)
+{
+    char shape[SHAPE_TEXT];
+    shape_format(&s->problem.shape, shape, sizeof shape);
+    for (size_t i = json_array_size(s->results); i-- > 0;) {
+        const json_t *row = json_array_get(s->results, i);
+        const char *name = row_text(row, "kernel"), *of = row_text(row, "shape");
+        const char *origin = row_text(row, "origin"), *check = row_text(row, "check");
+        if (name && of && origin && check && !strcmp(name, kernel) && !strcmp(of, shape) &&
+            !strcmp(origin, "live"))
+            return row;
+    }
+    return NULL;
+}
+
+const char *source_no_time(const struct session *s, const struct kernel *k)
+{
+    for (size_t i = json_array_size(s->results); i-- > 0;) {
+        const json_t *row = json_array_get(s->results, i);
+        const char *name = row_text(row, "kernel");
+        if (name && !strcmp(name, k->name))
+            return row_text(row, "reason");
+    }
+    return NULL;
+}
+
+static double known(int64_t v)
+{
+    return v == INT_UNKNOWN ? REAL_UNKNOWN : (double)v;
+}
+
+static void plan_facts(struct session *s, const struct kernel *k, struct source_facts *out)
+{
+    struct cmd_word word = {.text = (char *)(uintptr_t)k->name};
+    struct cmd_call call = {.entry = &cmd_plan, .words = &word, .nwords = 1};
+    const struct device *dev = session_gpu(s, NULL, NULL);
+    struct request r;
+    struct plan p;
+    if (!k->cuda || !dev || request_make(s, &call, true, &r, NULL) != ST_OK)
+        return;
+    (void)plan_build(k->cuda, &r.problem.shape, &r.params[0], dev, NULL, &p, NULL);
+    if (p.npasses > 0) {
+        const struct plan_pass *pass = &p.passes[p.main_pass];
+        out->smem_bytes = known(pass->smem_bytes);
+        out->regs = known(pass->regs);
+        out->occupancy_pct = pass->occ.occupancy_pct;
+        out->waves = pass->occ.waves;
+        out->bound = pass->occ.upper_bound;
+    }
+    out->requested_bytes = p.requested_bytes;
+    plan_clear(&p);
+    request_clear(&r);
+}
+
+void source_facts(struct session *s, const struct kernel *k, struct source_facts *out)
+{
+    const json_t *row = last_row(s, k->name);
+    *out = (struct source_facts){.smem_bytes = REAL_UNKNOWN,
+                                 .regs = REAL_UNKNOWN,
+                                 .occupancy_pct = REAL_UNKNOWN,
+                                 .waves = REAL_UNKNOWN,
+                                 .requested_bytes = REAL_UNKNOWN};
+    const bool pass = row && !strcmp(row_text(row, "check"), "pass"); /* a wrong one has no time */
+    out->time_us = pass ? row_real(row, "median_us") : REAL_UNKNOWN;
+    out->error_ratio = row ? row_real(row, "error_ratio") : REAL_UNKNOWN;
+    out->max_diff = row ? row_real(row, "max_diff") : REAL_UNKNOWN;
+    if (row && row_text(row, "backend"))
+        snprintf(out->live_on, sizeof out->live_on, "%s", row_text(row, "backend"));
+    plan_facts(s, k, out);
+}
+
+/* ---- words ---- */
+
+static void add_term(const struct lex_term *term, const struct lex_token *t, struct str *out)
+{
+    char marks[6];
+    static const char *const names[] = {"load", "store", "compute", "barrier", "shuffle"};
+    lex_marks_text(term->marks, marks);
+    str_addn(out, t->at, t->len);
+    bool first = true;
+    for (int i = 0; i < 5; i++)
+        if (marks[i] != ' ') {
+            str_addf(out, "%s%s", first ? " (" : ", ", names[i]);
+            first = false;
+        }
+    str_addf(out, "%s\n  %s\n\n", first ? "" : ")", term->meaning);
+}
+
+bool source_explain_line(enum lex_lang lang, const char *text, const char *line, const char *end,
+                         struct str *out)
+{
+    const struct lex_term *seen[8];
+    int n = 0;
+    struct lex_lexer l = {.at = text, .end = end, .lang = lang};
+    for (struct lex_token t; lex_next(&l, &t);) {
+        const struct lex_term *term =
+            t.at >= line && t.kind == LEX_TERM ? lex_term_find(lang, t.at, t.len) : NULL;
+        bool fresh = term && n < 8;
+        for (int i = 0; i < n && fresh; i++)
+            fresh = seen[i] != term;
+        if (fresh) {
+            seen[n++] = term;
+            add_term(term, &t, out);
+        }
+    }
+    struct lex_lexer again = {.at = line, .end = end, .lang = lang};
+    if (n == 0 && lex_line_marks(&again) & LEX_COMPUTE) {
+        str_add(out,
+                "a += b * c (compute)\n  A fused multiply-add: one instruction, two FLOPs, one "
+                "rounding. An SM starts 128 of them a clock in f32.\n\n");
+        return true;
+    }
+    return n > 0;
+}
+
+/* ---- listings ---- */
+
+enum status source_listing_submit(struct session *s, const struct kernel *k, struct job **job,
+                                  struct err *err)
+{
+    const struct device *dev = session_gpu(s, NULL, err);
+    struct cmd_word word = {.text = (char *)(uintptr_t)k->name};
+    struct cmd_call call = {.entry = &cmd_plan, .words = &word, .nwords = 1};
+    struct request r;
+    char params[512];
+    if (!dev)
+        return ST_USAGE;
+    if (!k->cuda || !code_kinds[k->cuda->code].compiled)
+        return err_set(err, ST_NO, "%s has no CUDA source to compile", k->name);
+    if (!dev->cc)
+        return err_set(err, ST_NO, "%s is no CUDA device; set gpu= to one", dev->name);
+    enum status st = request_make(s, &call, true, &r, err);
+    if (st != ST_OK)
+        return st;
+    desc_params_format(k->cuda, &r.params[0], false, params, sizeof params);
+    struct job_request q = {
+        .kind = JOB_LISTING,
+        .problem = PROBLEM_DEFAULT,
+        .backend = xstrdup("cpu"), /* no GPU is needed */
+        .options = options_backend(&r.options),
+        .rule = r.options.rule,
+        .l2 = xstrdup("cold"),
+        .sm = dev->cc,
+        .entries = xcalloc(2, sizeof *q.entries),
+        .nentries = 1,
+    };
+    problem_copy(&q.problem, &r.problem);
+    q.entries[0] = (struct job_entry){.kernel = xstrdup(k->name), .params = xstrdup(params)};
+    *job = super_submit(session_super(s), &q);
+    job_request_clear(&q);
+    request_clear(&r);
+    return ST_OK;
+}
+
+char *source_listing_take(const struct job *job, const char *view, char **reason)
+{
+    const json_t *o = json_object_get(job_extra(job), view);
+    const char *text = json_string_value(json_object_get(o, "text"));
+    const char *why = json_string_value(json_object_get(o, "reason"));
+    *reason = NULL;
+    if (text)
+        return xstrdup(text);
+    if (!why)
+        why = job_error(job) ? job_error(job) : "the worker gave no listing";
+    *reason = xstrdup(why);
+    return NULL;
+}

@@ -1,0 +1,129 @@
+/* timeline.c - see timeline.h.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "command/show/timeline.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "command/internal.h"
+
+void timeline_clear(struct timeline *t)
+{
+    sched_clear(&t->schedule);
+    free(t->kernel);
+    free(t->device);
+    free(t->params);
+    free(t->note);
+    free(t->reason);
+    *t = (struct timeline){0};
+}
+
+static bool given(const char *option)
+{
+    return option && strcmp(option, "auto") != 0;
+}
+
+bool timeline_wants_live(const char *backend, const char *gpu)
+{
+    return given(backend) || (!given(gpu) && backend_present("cuda"));
+}
+
+static void begin(const struct request *r, int i, const struct kernel_desc *d, struct timeline *out)
+{
+    char params[512] = "";
+    if (d)
+        desc_params_format(d, &r->params[i], true, params, sizeof params);
+    *out = (struct timeline){.kernel = xstrdup(r->kernels[i]->name), .params = xstrdup(params)};
+}
+
+void timeline_model(const struct request *r, int i, const struct device *dev, struct timeline *out)
+{
+    const struct kernel_desc *d = r->kernels[i]->cuda;
+    struct err why = ERR_INIT;
+    struct plan p;
+    begin(r, i, d, out);
+    out->device = xstrdup(dev->name);
+    if (!d) {
+        out->reason = xasprintf("%s has no CUDA source to plan; backend=cpu takes stamps of it",
+                                r->kernels[i]->name);
+        return;
+    }
+    (void)plan_build(d, &r->problem.shape, &r->params[i], dev, NULL, &p, &why);
+    if (sched_model(&p, &out->schedule, &why) != ST_OK)
+        out->reason = xstrdup(why.text);
+    plan_clear(&p);
+}
+
+enum status timeline_submit(struct session *s, const struct request *r, struct job **job,
+                            struct err *err)
+{
+    const char *backend;
+    enum status st = request_backend(r, &backend, err);
+    if (st != ST_OK)
+        return st;
+    struct job_request q = {
+        .kind = JOB_TRACE,
+        .problem = PROBLEM_DEFAULT,
+        .backend = xstrdup(backend),
+        .options = options_backend(&r->options),
+        .rule = r->options.rule,
+        .l2 = xstrdup("cold"),
+        .timeout_s = r->options.timeout_s,
+        .entries = xcalloc((size_t)r->nkernels + 1, sizeof *q.entries),
+        .nentries = r->nkernels,
+    };
+    problem_copy(&q.problem, &r->problem);
+    for (int i = 0; i < r->nkernels; i++) {
+        char params[512] = "";
+        if (r->descs[i])
+            desc_params_format(r->descs[i], &r->params[i], false, params, sizeof params);
+        q.entries[i] =
+            (struct job_entry){.kernel = xstrdup(r->kernels[i]->name), .params = xstrdup(params)};
+    }
+    *job = super_submit(session_super(s), &q);
+    job_request_clear(&q);
+    return ST_OK;
+}
+
+/* Why entry i has no stamps. */
+static char *no_stamps(const struct job *job, int i)
+{
+    const struct run_row *row = job_row(job, i);
+    if (row->reason)
+        return xstrdup(row->reason);
+    if (job_state(job) == JOB_CANCELLED)
+        return xstrdup("cancelled before it ran");
+    return xstrdup(job_error(job) ? job_error(job) : "the worker gave no stamps");
+}
+
+void timeline_take(const struct request *r, int i, const struct job *job, struct timeline *out)
+{
+    const json_t *stamps = json_array_get(json_object_get(job_extra(job), "traces"), (size_t)i);
+    const struct run_row *row = job_row(job, i);
+    struct err why = ERR_INIT;
+    begin(r, i, r->descs[i], out);
+    out->device = row->device ? xstrdup(row->device) : NULL;
+    if (!r->descs[i] || !json_is_object(stamps)) {
+        out->reason = no_stamps(job, i);
+        return;
+    }
+    if (sched_from_stamps(stamps, r->descs[i], &r->params[i], &r->problem.shape, &out->schedule,
+                          &out->note, &why) != ST_OK)
+        out->reason = xstrdup(why.text);
+    else if (row->check && strcmp(row->check, "fail") == 0)
+        out->reason = xasprintf("%s fails its check here, so its times are not shown", out->kernel);
+}
+
+void timeline_heading(const struct timeline *t, struct str *out)
+{
+    const char *origin = t->schedule.origin;
+    str_add(out, t->kernel);
+    if (t->params && *t->params)
+        str_addf(out, " %s", t->params);
+    if (origin)
+        str_addf(out, "  %s", strcmp(origin, "live") ? "MODEL" : "LIVE");
+    if (t->device)
+        str_addf(out, "  %s", t->device);
+}

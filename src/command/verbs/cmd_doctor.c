@@ -1,0 +1,460 @@
+/* cmd_doctor.c - what is there, what is missing, and what that means; with --peak, how fast this
+ * machine is.
+ *
+ * Nothing of NVIDIA's is ever loaded into this process: a child tries the libraries.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <dlfcn.h>
+#include <errno.h>
+#include <langinfo.h>
+#include <math.h>
+#include <poll.h>
+#include <signal.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "backend/pool.h"
+#include "backend/peer/python.h"
+#include "base/confine.h"
+#include "base/mem.h"
+#include "base/number.h"
+#include "base/path.h"
+#include "base/sanitize.h"
+#include "command/internal.h"
+#include "job/gpu_lock.h"
+#include "job/proc.h"
+
+#ifndef PACKAGE_VERSION
+#define PACKAGE_VERSION "dev"
+#endif
+
+// clang-format off
+static const struct column columns[] = {
+    {.field = "name",   .title = "what",   .left = true},
+    {.field = "state",  .title = "state",  .left = true},
+    {.field = "detail", .title = "detail", .left = true, .wrap = true},
+    {0},
+};
+// clang-format on
+
+static void add(json_t *rows, const char *name, const char *state, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
+
+static void add(json_t *rows, const char *name, const char *state, const char *fmt, ...)
+{
+    struct str text = {0};
+    va_list ap;
+    va_start(ap, fmt);
+    str_vaddf(&text, fmt, ap);
+    va_end(ap);
+    char *clean = sanitize_line(str_text(&text));
+    json_array_append_new(
+        rows, json_pack("{s:s, s:s, s:s}", "name", name, "state", state, "detail", clean));
+    free(clean);
+    str_free(&text);
+}
+
+/* ---- libraries ---- */
+
+struct library {
+    const char *name, *sonames[6], *without;
+};
+static const struct library libraries[] = {
+    {"NVIDIA driver", {"libcuda.so.1"}, "no GPU runs; the CPU backend and all plans work"},
+    {"NVRTC",
+     {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2", "libnvrtc.so"},
+     "kernels cannot be compiled here; registers come from the shipped table"},
+    {"NVML", {"libnvidia-ml.so.1"}, "GPU clocks and power are not shown"},
+    {"cuDNN", {"libcudnn.so.9", "libcudnn.so.8"}, "cuDNN is no peer"},
+    {"cuBLAS", {"libcublas.so.13", "libcublas.so.12"}, "cuBLAS is no peer"},
+    {"CUPTI",
+     {"libcupti.so.13", "libcupti.so.12"},
+     "profile looks for it in the toolkit's folders, too; without it there are no counters"},
+};
+enum { LIBRARIES = sizeof libraries / sizeof *libraries };
+
+/* The child's whole life: one answer byte per library, the index of the name that opened, or 255. */
+static void try_libraries(int fd)
+{
+    unsigned char found[LIBRARIES];
+    alarm(5); /* a driver that hangs must not outlive us */
+    for (int i = 0; i < LIBRARIES; i++) {
+        found[i] = 255;
+        for (unsigned char k = 0; k < 6 && libraries[i].sonames[k] && found[i] == 255; k++)
+            if (dlopen(libraries[i].sonames[k], RTLD_LAZY | RTLD_LOCAL))
+                found[i] = k;
+        if (write(fd, &found[i], 1) != 1)
+            break;
+    }
+    _exit(0);
+}
+
+static int read_answers(int fd, unsigned char *found)
+{
+    int n = 0;
+    while (n < LIBRARIES) {
+        struct pollfd p = {.fd = fd, .events = POLLIN};
+        if (poll(&p, 1, 5000) <= 0)
+            break;
+        const ssize_t got = read(fd, found + n, (size_t)(LIBRARIES - n));
+        if (got <= 0)
+            break;
+        n += (int)got;
+    }
+    return n;
+}
+
+static void add_libraries(json_t *rows)
+{
+    unsigned char found[LIBRARIES];
+    int pipes[2], n = 0;
+    if (pipe(pipes))
+        return;
+    const pid_t pid = fork();
+    if (!pid)
+        try_libraries(pipes[1]);
+    close(pipes[1]);
+    if (pid > 0) {
+        n = read_answers(pipes[0], found);
+        kill(pid, SIGKILL);
+        while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+            ;
+    }
+    close(pipes[0]);
+    for (int i = 0; i < LIBRARIES; i++) {
+        const struct library *l = &libraries[i];
+        if (i >= n)
+            add(rows, l->name, "unknown", "trying %s did not end", l->sonames[0]);
+        else if (found[i] == 255)
+            add(rows, l->name, "missing", "%s not found: %s", l->sonames[0], l->without);
+        else
+            add(rows, l->name, "ok", "%s", l->sonames[found[i]]);
+    }
+}
+
+/* Whether that Python has PyTorch is seen when a peer is asked for: importing it takes seconds. */
+static void add_python(json_t *rows)
+{
+    char *path = path_program(python_program());
+    if (path)
+        add(rows, "Python", "ok", "%s runs py:*, and torch:* where it has PyTorch", path);
+    else
+        add(rows, "Python", "missing", "%s not found: torch:* and py:* do not run",
+            python_program());
+    free(path);
+}
+
+/* ---- this program ---- */
+
+static void add_versions(json_t *rows, const struct session *s)
+{
+    add(rows, "attnscope", "ok", "%s, with SQLite %s and jansson %s", PACKAGE_VERSION,
+        sqlite3_libversion(), jansson_version_str());
+    add(rows, "session", s->restricted ? "restricted" : "free", "%s",
+        s->restricted ? "no files are written, no other programs run"
+                      : "files, pipes and ! are on");
+}
+
+static void add_terminal(json_t *rows, const struct session *s)
+{
+    static const char *const tiers[] = {"ascii", "blocks", "braille"};
+    const char *term = getenv("TERM");
+    add(rows, "terminal", term && strcmp(term, "dumb") ? "ok" : "plain",
+        "TERM=%s, output %s a terminal", term ? term : "(unset)",
+        isatty(STDOUT_FILENO) ? "is" : "is not");
+    add(rows, "charset", "ok", "%s, figures in %s", nl_langinfo(CODESET), tiers[s->front.glyphs]);
+    const bool none = getenv("NO_COLOR") && *getenv("NO_COLOR");
+    add(rows, "colour", s->front.color ? "on" : "off", "%s",
+        s->front.color ? none ? "asked for, though NO_COLOR is set" : "the output takes it"
+        : none         ? "NO_COLOR is set"
+        : !isatty(STDOUT_FILENO) ? "the output is not a terminal"
+                                 : "as --color says");
+}
+
+static void add_path(json_t *rows, const char *name, enum path_kind kind, const char *file,
+                     bool written)
+{
+    struct err err = ERR_INIT;
+    char *path;
+    if (path_for(kind, file, name, &path, &err))
+        add(rows, name, "missing", "%s", err.text);
+    else if (written && path_may_write(path, &err))
+        add(rows, name, access(path, R_OK) ? "broken" : "read-only", "%s", err.text);
+    else
+        add(rows, name, access(path, F_OK) ? "absent" : "ok", "%s", path);
+    free(path);
+}
+
+static void add_sandbox(json_t *rows)
+{
+    const int abi = confine_abi();
+    if (abi)
+        add(rows, "sandbox", "on",
+            "Landlock %d: compilers read headers and libraries, and write to no file of yours",
+            abi);
+    else
+        add(rows, "sandbox", "off",
+            "this kernel has no Landlock: compilers have limits of time and memory alone, and a "
+            "source can include any file that you can read");
+}
+
+/* Who holds or waits cannot be told: the lock's file says nothing. */
+static void add_gpu_locks(json_t *rows)
+{
+    struct gpu_lock_state l;
+    for (int i = 0; gpu_lock_look(i, &l); i++)
+        if (!l.held)
+            add(rows, "GPU lock", "free", "%s: nobody measures", l.name);
+        else if (l.waiting < 0)
+            add(rows, "GPU lock", "held", "%s: somebody measures", l.name);
+        else
+            add(rows, "GPU lock", "held", "%s: somebody measures, %d wait%s", l.name, l.waiting,
+                l.waiting == 1 ? "s" : "");
+}
+
+static void add_worker(json_t *rows)
+{
+    char *path = NULL;
+    struct err err = ERR_INIT;
+    if (proc_find(NULL, &path, &err))
+        add(rows, "worker", "missing", "%s; nothing can be measured", err.text);
+    else
+        add(rows, "worker", "ok", "%s", path);
+    free(path);
+}
+
+static void add_store(json_t *rows, struct session *s)
+{
+    char *path = path_in(PATH_DATA, "results.db");
+    struct err err = ERR_INIT;
+    const bool open = s->store || !store_open(NULL, &s->store, &err);
+    if (open && path && path_may_write(path, &err))
+        add(rows, "results", "read-only", "%s", err.text);
+    else if (open)
+        add(rows, "results", "ok", "%s", path ? path : "-");
+    else
+        add(rows, "results", "broken", "%s", err.text);
+    free(path);
+}
+
+static void add_cpu(json_t *rows)
+{
+    char line[512], name[256] = "unknown";
+    FILE *f = fopen("/proc/cpuinfo", "re");
+    const char *isa = "baseline";
+    while (f && fgets(line, sizeof line, f)) {
+        const char *colon = strchr(line, ':');
+        if (colon && str_starts(line, "model name"))
+            snprintf(name, sizeof name, "%.*s", (int)strcspn(colon + 2, "\n"), colon + 2);
+    }
+    if (f)
+        fclose(f);
+#if defined __x86_64__
+    if (__builtin_cpu_supports("avx512f"))
+        isa = "AVX-512";
+    else if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+        isa = "AVX2";
+#elif defined __aarch64__
+    isa = "NEON";
+#endif
+    add(rows, "CPU", "ok", "%s, %d of %ld CPUs may be used, %s", name, pool_usable_cpus(),
+        sysconf(_SC_NPROCESSORS_ONLN), isa);
+}
+
+/* The model behind every figure that nobody measured. */
+static void add_plans(json_t *rows, struct session *s)
+{
+    char buf[256];
+    struct err err = ERR_INIT;
+    const struct device *d = session_gpu(s, NULL, &err);
+    const char *why = session_gpu_why(s, NULL, buf, sizeof buf);
+    if (d)
+        add(rows, "plans", "ok", "are for %s%s%s", d->name, why ? ", " : "", why ? why : "");
+    else
+        add(rows, "plans", "broken", "%s", err.text);
+}
+
+static void add_tables(json_t *rows, const struct session *s)
+{
+    int broken = 0;
+    while (registry_problem(s->registry, broken))
+        add(rows, "user kernel", "broken", "%s", registry_problem(s->registry, broken++));
+    for (int i = 0; devices_problem(s->devices, i); i++)
+        add(rows, "user device", "broken", "%s", devices_problem(s->devices, i));
+    add(rows, "kernels", "ok", "%d known", registry_count(s->registry));
+    add(rows, "devices", "ok", "%d models known", devices_count(s->devices));
+}
+
+/* ---- --peak ---- */
+
+static json_t *run_peak(struct session *s, struct err *err, enum status *st)
+{
+    struct job_request q = {.kind = JOB_PEAK, .problem = PROBLEM_DEFAULT};
+    q.backend = xstrdup("cpu");
+    q.l2 = xstrdup("hot");
+    q.rule = s->options.rule;
+    q.options = (struct backend_options){.threads = s->options.threads, .streams = 1};
+    struct job *j = super_submit(session_super(s), &q);
+    if (s->front.wait)
+        s->front.wait(s->front.ctx, session_super(s), j);
+    else
+        super_wait(session_super(s), j, s->front.cancelled, s->front.progress, s->front.ctx);
+    json_t *extra = json_incref(job_extra(j));
+    if (job_state(j) == JOB_CANCELLED)
+        *st = err_set(err, ST_CANCELLED, "cancelled");
+    else if (job_state(j) != JOB_DONE || !extra)
+        *st = err_set(err, ST_FAIL, "the peak was not measured: %s",
+                      job_error(j) ? job_error(j) : "no answer");
+    job_free(j);
+    job_request_clear(&q);
+    return extra;
+}
+
+/* The row that add() appended last. */
+static json_t *last_row(json_t *rows)
+{
+    return json_array_get(rows, json_array_size(rows) - 1);
+}
+
+/* One line of cpu_tiled's rate as a share of both peaks: at the clock of real work, and of a burst of
+ * multiply-adds alone (which no kernel that also loads can keep up, see backend/peak.h). */
+static void add_share_row(json_t *rows, int S, double gflops, const json_t *peak)
+{
+    const double work = gflops * 100 / row_real(peak, "fma_gflops");
+    const double burst = gflops * 100 / row_real(peak, "fma_burst_gflops");
+    char name[64], rate[NUMBER_BUF], of_work[NUMBER_BUF], of_burst[NUMBER_BUF];
+    snprintf(name, sizeof name, "cpu_tiled S=%d", S);
+    add(rows, name, "live", "%s GFLOP/s: %s %% of the FMA peak, %s %% of the burst peak",
+        number_fmt(rate, gflops, 4), number_fmt(of_work, work, 3), number_fmt(of_burst, burst, 3));
+    json_object_set_new(last_row(rows), "gflops", json_real(gflops));
+    json_object_set_new(last_row(rows), "percent_of_peak", json_real(work));
+    json_object_set_new(last_row(rows), "percent_of_burst_peak", json_real(burst));
+}
+
+/* cpu_tiled beside the peak of one thread: f32, D=64. */
+static enum status add_share(struct session *s, json_t *rows, const json_t *peak, int S,
+                             struct err *err)
+{
+    char line[128];
+    struct request r = {.problem = PROBLEM_DEFAULT};
+    struct measured m;
+    const struct kernel *k = registry_find(s->registry, "cpu_tiled");
+    if (!k || !k->cpu)
+        return ST_OK;
+    problem_copy(&r.problem, &s->problem);
+    snprintf(line, sizeof line, "B=1 H=1 S=%d D=64 f32", S);
+    r.problem.shape = SHAPE_DEFAULT;
+    enum status st = shape_parse(line, &r.problem.shape, err);
+    options_init(&r.options);
+    free(r.options.backend);
+    r.options.backend = xstrdup("cpu");
+    r.options.threads = 1;
+    free(r.options.l2);
+    r.options.l2 = xstrdup("hot");
+    r.options.rule.max_s = fmin(2, s->options.rule.max_s);
+    struct param_values v = desc_defaults(k->cpu);
+    const struct kernel_desc *d = k->cpu;
+    r.kernels = &k, r.params = &v, r.descs = &d, r.nkernels = 1;
+    const struct measure_how how = {.kind = JOB_RUN, .no_store = true, .verb = "run"};
+    if (!st) {
+        measure(s, &r, &how, &m);
+        const double tflops = row_real(json_array_get(m.rows, 0), "tflops");
+        st = measured_status(&m, false, err);
+        if (!st)
+            add_share_row(rows, S, tflops * 1e3, peak);
+        measured_clear(&m);
+    }
+    problem_clear(&r.problem);
+    options_clear(&r.options);
+    return st;
+}
+
+/* Every number that the worker measured, as a row. */
+static void add_extra(json_t *rows, const json_t *extra)
+{
+    const char *key;
+    json_t *v;
+    char buf[NUMBER_BUF];
+    json_object_foreach((json_t *)extra, key, v)
+    {
+        if (json_is_number(v))
+            add(rows, key, "live", "%s", number_fmt(buf, json_number_value(v), 4));
+        else if (json_is_string(v))
+            add(rows, key, "live", "%s", json_string_value(v));
+        else
+            continue;
+        json_object_set(last_row(rows), "value", v);
+    }
+}
+
+static enum status add_peak(struct session *s, json_t *rows, struct err *err)
+{
+    enum status st = ST_OK;
+    json_t *extra = run_peak(s, err, &st);
+    if (!st) {
+        add_extra(rows, extra);
+        for (int S = 512; S <= 4096 && !st; S *= 2)
+            st = add_share(s, rows, extra, S, err);
+    }
+    json_decref(extra);
+    return st;
+}
+
+/* ---- the verb ---- */
+
+static enum status exec_doctor(struct session *s, struct cmd_call *c, struct err *err)
+{
+    const bool peak = call_option(c, "peak") != NULL;
+    (void)call_format(c);
+    enum status st = call_finish(s, c, err);
+    if (st)
+        return st;
+    json_t *rows = json_array();
+    add_versions(rows, s);
+    add_cpu(rows);
+    add_terminal(rows, s);
+    add_worker(rows);
+    add_sandbox(rows);
+    add_gpu_locks(rows);
+    add_libraries(rows);
+    add_python(rows);
+    add_tables(rows, s);
+    add_plans(rows, s);
+    add_store(rows, s);
+    add_path(rows, "config", PATH_CONFIG, "config", false);
+    add_path(rows, "user devices", PATH_CONFIG, "devices", false);
+    add_path(rows, "user kernels", PATH_DATA, "kernels", true);
+    add_path(rows, "state", PATH_STATE, "", true);
+    add_path(rows, "cache", PATH_CACHE, "", true);
+    if (peak)
+        st = add_peak(s, rows, err);
+    rows_format(c->out, rows, columns, NULL, call_format(c), call_width(s, c));
+    json_decref(rows);
+    return st;
+}
+
+static const struct cmd_key keys[] = {
+    {"--peak", "also measure the FMA peak, cache and memory bandwidth, and cpu_tiled against them",
+     NULL},
+    {0},
+};
+
+const struct cmd_entry cmd_doctor = {
+    .name = "doctor",
+    .alias = "info",
+    .group = "Look up",
+    .usage = "[--peak]",
+    .summary = "what is there, what is missing, and what that means",
+    .help = "Nothing that is missing stops the program; the sentence says what does not work\n"
+            "without it.\n"
+            "\n"
+            "  doctor --peak\n",
+    .arg = ARG_NONE,
+    .keys = keys,
+    .flags = CMD_ROWS,
+    .exec = exec_doctor,
+};

@@ -1,0 +1,108 @@
+/* cmd_history.c - history: lines typed in any session; log: commands of this one.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/number.h"
+#include "base/sanitize.h"
+#include "command/line/history.h"
+#include "command/internal.h"
+
+/* ---- history ---- */
+
+enum { HISTORY_SHOWN = 20 };
+
+/* The last `count` lines, or all that contain `word`. */
+static void print_history(struct str *out, int64_t count, const char *word)
+{
+    struct history h;
+    history_load(&h);
+    const size_t first = word || (uint64_t)count >= h.count ? 0 : h.count - (size_t)count;
+    for (size_t i = first; i < h.count; i++)
+        if (!word || text_contains(h.lines[i], word))
+            str_addf(out, "%5zu  %s\n", i + 1, h.lines[i]);
+    history_forget(&h);
+}
+
+static enum status exec_history(struct session *s, struct cmd_call *c, struct err *err)
+{
+    int64_t count = HISTORY_SHOWN;
+    enum status st = call_finish(s, c, err);
+    const char *word = c->nwords ? c->words[0].text : NULL;
+    double ignored;
+    if (!st && c->nwords > 1)
+        st = err_set(err, ST_USAGE, "history takes one word or number");
+    if (!st && word && !number_parse(word, &ignored, NULL)) {
+        st = number_parse_int("the number of lines", word, 1, 1000000, &count, err);
+        if (st)
+            call_mark(c, st, c->words[0].at, (int)strlen(word), err);
+        word = NULL;
+    }
+    if (!st)
+        print_history(c->out, count, word);
+    return st;
+}
+
+const struct cmd_entry cmd_history = {
+    .name = "history",
+    .group = "Session",
+    .usage = "[N|WORD]",
+    .summary = "lines typed, the last N or those that contain a word",
+    .help =
+        "All sessions append to one file in the state folder, each line is kept once; lines that\n"
+        "begin with a blank are not kept.\n"
+        "\n"
+        "  history 50\n"
+        "  history sweep\n",
+    .arg = ARG_WORD,
+    .exec = exec_history,
+};
+
+/* ---- log ---- */
+
+// clang-format off
+static const struct column columns[] = {
+    {.field = "number",  .title = "#"},
+    {.field = "status",  .title = "status"},
+    {.field = "seconds", .title = "seconds", .digits = 3},
+    {.field = "command", .title = "command", .left = true},
+    {0},
+};
+// clang-format on
+
+static enum status exec_log(struct session *s, struct cmd_call *c, struct err *err)
+{
+    const enum format f = call_format(c);
+    enum status st = call_finish(s, c, err);
+    if (st)
+        return st;
+    json_t *rows = json_array();
+    for (size_t i = 0; i < s->log.count; i++) {
+        const struct log_entry *e = &s->log.items[i];
+        char *clean = sanitize_line(e->text);
+        json_array_append_new(rows, json_pack("{s:I, s:i, s:f, s:s}", "number", (json_int_t)i + 1,
+                                              "status", (int)e->status, "seconds",
+                                              round(e->seconds * 1e3) / 1e3, "command", clean));
+        free(clean);
+    }
+    rows_format(c->out, rows, columns, NULL, f, call_width(s, c));
+    json_decref(rows);
+    return ST_OK;
+}
+
+const struct cmd_entry cmd_log = {
+    .name = "log",
+    .group = "Session",
+    .usage = "",
+    .summary = "the commands of this session, their exit status and how long they took",
+    .help = "Also what keys of the full screen did: each is a command.\n"
+            "\n"
+            "  log --md > protocol.md\n",
+    .arg = ARG_NONE,
+    .flags = CMD_ROWS,
+    .exec = exec_log,
+};

@@ -1,0 +1,148 @@
+/* cmd_roofline.c - kernels under the roof of a GPU model.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/number.h"
+#include "command/internal.h"
+#include "command/show/roof.h"
+
+// clang-format off
+static const struct column columns[] = {
+    {.field = "kernel",               .title = "kernel",         .left = true},
+    {.field = "gpu",                  .title = "gpu",            .left = true, .varies = true},
+    {.field = "phase",                .title = "phase",          .left = true, .varies = true},
+    {.field = "requested_intensity",  .title = "requested F/B",  .digits = 3},
+    {.field = "compulsory_intensity", .title = "compulsory F/B", .digits = 3},
+    {.field = "ridge",                .title = "ridge",          .digits = 3},
+    {.field = "bound",                .title = "bound",          .left = true},
+    {.field = "roof_tflops",          .title = "roof TFLOP/s",   .digits = 3},
+    {.field = "reach_tflops",         .title = "reach TFLOP/s",  .digits = 3, .drop = 2},
+    {.field = "measured_tflops",      .title = "measured",       .digits = 3, .optional = true},
+    {.field = "of_reach_pct",         .title = "of reach %",     .digits = 3, .optional = true},
+    {.field = "roof_us",              .title = "roof us",        .digits = 3, .drop = 1},
+    {.field = "reason",               .title = "reason",         .left = true, .optional = true},
+    {0},
+};
+// clang-format on
+
+static void add_heading(struct str *out, const struct device *dev, enum dtype t)
+{
+    char b[3][NUMBER_BUF];
+    str_addf(out, "%s, %s: %s TFLOP/s, %s GB/s, ridge %s FLOP/B\n", dev->name, dtype_name(t),
+             number_fmt(b[0], dev->tflops[t], 4), number_fmt(b[1], dev->dram_gbs, 4),
+             number_fmt(b[2], dev->tflops[t] * 1e3 / dev->dram_gbs, 3));
+}
+
+/* A kernel stands at the intensity it asks for, below the roof there; '*' is the ideal. */
+static void add_figure(struct session *s, struct cmd_call *c, const struct roofs *x, enum dtype t)
+{
+    const int width = s->front.width > 40 && s->front.width < 78 ? s->front.width : 78;
+    int n;
+    struct roof_point *pts = roofs_points(x, NULL, -1, &n);
+    const struct fig_roofs fig = {
+        .devices = x->devices, .ndevices = x->ndevices, .dtype = t, .points = pts, .npoints = n};
+    for (int d = 0; d < x->ndevices; d++)
+        add_heading(c->out, x->devices[d], t);
+    struct canvas *canvas = canvas_new(width, 18, s->front.glyphs);
+    fig_roofs(canvas, (struct rect){0, 0, width, 18}, &fig);
+    canvas_to_text(canvas, c->out);
+    canvas_free(canvas);
+    const size_t legend = c->out->len;
+    if (n)
+        str_addf(c->out,
+                 "letters: with the bytes that the kernel requests; %c: with each byte moved "
+                 "once; @: measured%s\n",
+                 s->front.glyphs == GLYPHS_ASCII ? '#' : '*',
+                 x->nphases > 1 ? "; small letters: the other phase" : "");
+    lines_wrap(c->out, legend, call_width(s, c));
+    free(pts);
+}
+
+/* gpu= may name several models. */
+static enum status find_devices(struct session *s, struct cmd_call *c, const struct request *r,
+                                const struct device *out[ROOF_DEVICES], int *n, struct err *err)
+{
+    char *names = xstrdup(r->options.gpu ? r->options.gpu : "auto"), *rest = names;
+    enum status st = ST_OK;
+    *n = 0;
+    for (char *name; !st && (name = strsep(&rest, ","));) {
+        if (*n == ROOF_DEVICES)
+            st = err_set(err, ST_USAGE, "a figure has room for %d devices", ROOF_DEVICES);
+        else if (!(out[*n] = session_gpu(s, name, err)))
+            st = ST_USAGE;
+        else
+            ++*n;
+    }
+    free(names);
+    return st ? call_mark_key(c, "gpu", st, err) : ST_OK;
+}
+
+static enum status find_phases(struct cmd_call *c, int *n, struct err *err)
+{
+    const char *value = call_key(c, "phase");
+    *n = value && !strcmp(value, "both") ? 2 : 1;
+    if (!value || *n == 2 || !strcmp(value, "given"))
+        return ST_OK;
+    err_set(err, ST_USAGE, "phase is given or both, not \"%.40s\"", value);
+    return call_mark_key(c, "phase", ST_USAGE, err);
+}
+
+static enum status exec_roofline(struct session *s, struct cmd_call *c, struct err *err)
+{
+    struct request r;
+    struct roofs x = {0};
+    const struct device *devices[ROOF_DEVICES];
+    int ndevices, nphases;
+    const bool text = call_format(c) == FORMAT_TEXT, table = !call_option(c, "no-table");
+    enum status st = request_make(s, c, true, &r, err);
+    if (st)
+        return st;
+    st = find_devices(s, c, &r, devices, &ndevices, err);
+    if (!st)
+        st = find_phases(c, &nphases, err);
+    if (!st)
+        st = call_finish(s, c, err);
+    if (!st)
+        st = roofs_make(s, &r, devices, ndevices, nphases, &x, err);
+    if (!st && text)
+        add_figure(s, c, &x, r.problem.shape.dtype);
+    if (!st && r.nkernels && text && !table)
+        call_remember(s, c, x.rows, columns, NULL);
+    else if (!st && (r.nkernels || !text))
+        st = call_rows(s, c, x.rows, columns, NULL);
+    roofs_clear(&x);
+    request_clear(&r);
+    return st;
+}
+
+static const char *const phase_words[] = {"given", "both", NULL};
+static const struct cmd_key roofline_keys[] = {
+    {"phase", "given: the shape as it is; both: prefill and decode (one query)", phase_words},
+    {"--no-table", "the figure alone", NULL},
+    {0},
+};
+
+const struct cmd_entry cmd_roofline = {
+    .name = "roofline",
+    .group = "Model",
+    .usage = "[K[,K...]] [shape] [params] [gpu=NAME[,NAME]] [phase=both]",
+    .summary = "the roof of a GPU model, and where kernels stand under it",
+    .help =
+        "Each kernel is drawn at the intensity of the bytes it requests: FLOPs over the bytes\n"
+        "its loads and stores ask for. compulsory is the intensity if every input were read\n"
+        "once and the output written once, drawn as *. What was measured in this session on the\n"
+        "device itself is drawn as @. Several devices show several roofs; kernels stand under\n"
+        "the first. phase=both adds decode (one query) or prefill in small letters. The axes\n"
+        "depend on the devices alone.\n"
+        "\n"
+        "  roofline naive,qtile_seq,fa2 S=4k gpu=L4\n"
+        "  roofline fa2,splitkv S=4k gpu=L4,H200 phase=both\n",
+    .arg = ARG_KERNELS,
+    .keys = roofline_keys,
+    .flags = CMD_SHAPE | CMD_OPTIONS | CMD_PARAMS | CMD_ROWS,
+    .exec = exec_roofline,
+};

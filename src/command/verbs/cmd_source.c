@@ -1,0 +1,355 @@
+/* cmd_source.c - a kernel's source, what changed against another one and what the change did, its PTX
+ * and SASS.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/diff.h"
+#include "base/mem.h"
+#include "base/number.h"
+#include "base/sanitize.h"
+#include "command/internal.h"
+#include "command/show/source.h"
+
+enum { CONTEXT = 3 };
+
+// clang-format off
+static const struct column line_columns[] = {
+    {.field = "line",  .title = "line"},
+    {.field = "marks", .title = "does", .left = true},
+    {.field = "text",  .title = "text", .left = true},
+    {0},
+};
+static const struct column fact_columns[] = {
+    {.field = "figure", .title = "figure", .left = true},
+    {.field = "before", .title = "before"},
+    {.field = "after",  .title = "after"},
+    {.field = "change_pct", .title = "change %", .digits = 3},
+    {.field = "origin", .title = "origin", .left = true},
+    {0},
+};
+// clang-format on
+
+/* What one call is about. */
+struct ask {
+    struct session *s;
+    struct cmd_call *c;
+    const struct kernel *kernel, *base; /* base: of a diff, else NULL */
+    bool cpu, diff, marks;
+    const char *view; /* "cuda" "ptx" "sass" */
+    int line;         /* to explain; 0: none */
+};
+
+/* ---- the diff ---- */
+
+static void add_diff(struct str *out, const struct diff_line *d, int count)
+{
+    bool gap = false;
+    for (int i = 0; i < count; i++) {
+        if (!diff_near(d, count, i, CONTEXT)) {
+            gap = true;
+            continue;
+        }
+        if (gap)
+            str_add(out, "...\n");
+        gap = false;
+        str_addc(out, d[i].mark);
+        sanitize(out, d[i].at, (size_t)d[i].len, true);
+        str_addc(out, '\n');
+    }
+}
+
+static json_t *real_or_null(double v)
+{
+    return isfinite(v) ? json_real(v) : json_null();
+}
+
+static json_t *fact_rows(const struct ask *q, const struct source_facts *before,
+                         const struct source_facts *after)
+{
+    json_t *rows = json_array();
+    const struct device *gpu = session_gpu(q->s, NULL, NULL);
+    for (const struct source_fact *f = source_fact_rows; f->field; f++) {
+        const double x = source_fact_value(before, f), y = source_fact_value(after, f);
+        json_t *row = json_pack("{s:s, s:s, s:s, s:s}", "kernel", q->kernel->name, "base",
+                                q->base->name, "figure", f->field, "origin", f->origin);
+        json_object_set_new(row, "before", real_or_null(x));
+        json_object_set_new(row, "after", real_or_null(y));
+        json_object_set_new(row, "change_pct",
+                            x > 0 ? real_or_null(100 * (y / x - 1)) : json_null());
+        const bool model = gpu && strcmp(f->origin, "live") != 0;
+        json_object_set_new(row, "gpu", model ? json_string(gpu->name) : json_null());
+        json_array_append_new(rows, row);
+    }
+    return rows;
+}
+
+/* Time, resources and error before and after, as a table. */
+static void add_facts(struct str *out, const struct ask *q, const struct source_facts *before,
+                      const struct source_facts *after)
+{
+    const char *backend = *after->live_on ? after->live_on : before->live_on;
+    const struct device *gpu = session_gpu(q->s, NULL, NULL);
+    char on[32], of[64];
+    snprintf(on, sizeof on, "LIVE%s%s", *backend ? " " : "", backend);
+    snprintf(of, sizeof of, "MODEL %s", gpu ? gpu->name : "");
+    str_addf(out, "%-14s %14s %14s %9s\n", "", q->base->name, q->kernel->name, "change");
+    bool measured = false;
+    for (const struct source_fact *f = source_fact_rows; f->field; f++) {
+        char a[NUMBER_BUF + 4], b[NUMBER_BUF + 4], c[32];
+        const double x = source_fact_value(before, f), y = source_fact_value(after, f);
+        str_addf(out, "%-14s %14s %14s %9s  %s\n", f->title, source_fact_text(f, x, a, sizeof a),
+                 source_fact_text(f, y, b, sizeof b), source_fact_change(x, y, c, sizeof c),
+                 strcmp(f->origin, "live") ? of : on);
+        measured |= !strcmp(f->origin, "live") && isfinite(x) && isfinite(y);
+    }
+    if (!measured)
+        str_addf(out, "(times and errors: run %s,%s first)\n", q->base->name, q->kernel->name);
+}
+
+static enum status diff(const struct ask *q, struct err *err)
+{
+    const struct kernel_desc *a = source_side(q->base, q->cpu), *b = source_side(q->kernel, q->cpu);
+    struct source_facts before, after;
+    int count;
+    source_facts(q->s, q->base, &before);
+    source_facts(q->s, q->kernel, &after);
+    if (call_format(q->c) != FORMAT_TEXT) {
+        json_t *rows = fact_rows(q, &before, &after);
+        call_show(q->s, q->c, rows, fact_columns, NULL);
+        json_decref(rows);
+        return ST_OK;
+    }
+    struct diff_line *d = diff_texts(a->source, a->source_len, b->source, b->source_len, &count);
+    if (!d)
+        return err_set(err, ST_USAGE, "the sources are too long for a diff");
+    add_facts(q->c->out, q, &before, &after);
+    str_addf(q->c->out, "\n--- %s\n+++ %s\n", a->name, b->name);
+    add_diff(q->c->out, d, count);
+    free(d);
+    return ST_OK;
+}
+
+/* ---- text ---- */
+
+static enum lex_lang lang_of(const char *view)
+{
+    return !strcmp(view, "ptx") ? LEX_PTX : !strcmp(view, "sass") ? LEX_SASS : LEX_CUDA;
+}
+
+/* Every line with its number and what it does. */
+static void show_lines(const struct ask *q, const char *text, size_t len)
+{
+    struct lex_lexer l = {.at = text, .end = text + len, .lang = lang_of(q->view)};
+    const bool rows_wanted = call_format(q->c) != FORMAT_TEXT;
+    json_t *rows = json_array();
+    for (int n = 1; l.at < l.end; n++) {
+        const char *line = l.at;
+        char marks[6];
+        lex_marks_text(lex_line_marks(&l), marks);
+        const size_t size = (size_t)(l.at - line) - (l.at > line && l.at[-1] == '\n');
+        struct str clean = {0};
+        sanitize(&clean, line, size, true);
+        if (rows_wanted)
+            json_array_append_new(rows, json_pack("{s:i, s:s, s:s}", "line", n, "marks", marks,
+                                                  "text", str_text(&clean)));
+        else
+            str_addf(q->c->out, "%4d %s %s\n", n, marks, str_text(&clean));
+        str_free(&clean);
+    }
+    if (rows_wanted)
+        call_show(q->s, q->c, rows, line_columns, NULL);
+    else
+        str_add(q->c->out, "L load  S store  C compute  B barrier  X shuffle\n");
+    json_decref(rows);
+}
+
+static enum status explain_line(const struct ask *q, const char *text, size_t len, struct err *err)
+{
+    const char *line = text, *end = text + len, *stop;
+    for (int n = 1; n < q->line && line; n++) {
+        line = memchr(line, '\n', (size_t)(end - line));
+        line = line && line + 1 < end ? line + 1 : NULL;
+    }
+    if (!line)
+        return err_set(err, ST_USAGE, "%s has no line %d", q->kernel->name, q->line);
+    stop = memchr(line, '\n', (size_t)(end - line));
+    stop = stop ? stop : end;
+    sanitize(q->c->out, line, (size_t)(stop - line), true);
+    str_add(q->c->out, "\n\n");
+    if (!source_explain_line(lang_of(q->view), text, line, stop, q->c->out))
+        str_add(q->c->out, "nothing in this line is in the table of terms\n");
+    return ST_OK;
+}
+
+static enum status show(const struct ask *q, const char *text, size_t len, struct err *err)
+{
+    if (q->line > 0)
+        return explain_line(q, text, len, err);
+    if (q->marks || call_format(q->c) != FORMAT_TEXT)
+        show_lines(q, text, len);
+    else
+        sanitize(q->c->out, text, len, true);
+    return ST_OK;
+}
+
+static void wait_for(struct session *s, struct job *j)
+{
+    if (s->front.wait)
+        s->front.wait(s->front.ctx, session_super(s), j);
+    else
+        super_wait(session_super(s), j, s->front.cancelled, s->front.progress, s->front.ctx);
+}
+
+/* PTX or SASS, which a worker makes. */
+static enum status show_listing(const struct ask *q, struct err *err)
+{
+    struct job *job;
+    enum status st = source_listing_submit(q->s, q->kernel, &job, err);
+    if (st != ST_OK)
+        return st;
+    wait_for(q->s, job);
+    char *reason, *text = source_listing_take(job, q->view, &reason);
+    if (job_state(job) == JOB_CANCELLED)
+        st = err_set(err, ST_CANCELLED, "cancelled");
+    else if (!text)
+        st = err_set(err, ST_NO, "%s: %s", q->kernel->name, reason);
+    else
+        st = show(q, text, strlen(text), err);
+    job_free(job);
+    free(text);
+    free(reason);
+    return st;
+}
+
+/* ---- the verb ---- */
+
+static enum status mark_word(struct cmd_call *c, int i, struct err *err)
+{
+    return call_mark(c, ST_USAGE, c->words[i].at, (int)strlen(c->words[i].text), err);
+}
+
+static enum status read_base(struct ask *q, struct err *err)
+{
+    struct cmd_call *c = q->c;
+    if (c->nwords == 3 && registry_get(q->s->registry, c->words[2].text, &q->base, err) != ST_OK)
+        return mark_word(c, 2, err);
+    if (c->nwords == 3 && source_side(q->base, q->cpu)) {
+        const struct kernel *first = q->kernel; /* source K diff K2: from K to K2 */
+        q->kernel = q->base;
+        q->base = first;
+        return ST_OK;
+    }
+    q->base = source_base(q->s->registry, q->kernel, q->cpu);
+    if (!q->base || !source_side(q->base, q->cpu))
+        return err_set(err, ST_USAGE, "%s follows no other kernel; use: source %s", q->kernel->name,
+                       q->kernel->name);
+    return ST_OK;
+}
+
+static const char *const views[] = {"cuda", "ptx", "sass", NULL};
+
+/* "source fa2 sass" is view=sass. */
+static bool is_view(const char *word)
+{
+    for (int i = 0; views[i]; i++)
+        if (!strcmp(word, views[i]))
+            return true;
+    return false;
+}
+
+static enum status read_words(struct ask *q, struct err *err)
+{
+    struct cmd_call *c = q->c;
+    if (!c->nwords)
+        return err_set(err, ST_USAGE, "source needs a kernel, for example: source fa2");
+    if (registry_get(q->s->registry, c->words[0].text, &q->kernel, err) != ST_OK)
+        return mark_word(c, 0, err);
+    if (c->nwords == 2 && is_view(c->words[1].text)) {
+        q->view = c->words[1].text;
+        return ST_OK;
+    }
+    if (c->nwords > 3 || (c->nwords > 1 && strcmp(c->words[1].text, "diff"))) {
+        const int wrong = c->nwords > 3 ? 3 : 1;
+        err_set(err, ST_USAGE, "source does not know \"%s\"; behind the kernel: diff, ptx or sass",
+                c->words[wrong].text);
+        return mark_word(c, wrong, err);
+    }
+    q->diff = c->nwords > 1;
+    return q->diff ? read_base(q, err) : ST_OK;
+}
+
+static enum status read_keys(struct ask *q, struct err *err)
+{
+    const char *view = call_key(q->c, "view"), *marks = call_key(q->c, "marks");
+    const char *line = call_key(q->c, "line"), *backend = call_key(q->c, "backend");
+    int64_t n = 0;
+    q->cpu = backend && !strcmp(backend, "cpu");
+    q->view = view ? view : "cuda";
+    if (!is_view(q->view)) {
+        err_set(err, ST_USAGE, "view is cuda, ptx or sass, not \"%.40s\"", view);
+        return call_mark_key(q->c, "view", ST_USAGE, err);
+    }
+    if (marks && number_parse_bool("marks", marks, &q->marks, err) != ST_OK)
+        return call_mark_key(q->c, "marks", ST_USAGE, err);
+    if (line && number_parse_int("line", line, 1, 1000000, &n, err) != ST_OK)
+        return call_mark_key(q->c, "line", ST_USAGE, err);
+    q->line = (int)n;
+    return ST_OK;
+}
+
+static enum status exec_source(struct session *s, struct cmd_call *c, struct err *err)
+{
+    struct ask q = {.s = s, .c = c};
+    (void)call_format(c); /* the options are known from here on */
+    enum status st = read_keys(&q, err);
+    if (!st)
+        st = read_words(&q, err);
+    if (!st)
+        st = call_finish(s, c, err);
+    if (st)
+        return st;
+    if (q.diff)
+        return diff(&q, err);
+    if (strcmp(q.view, "cuda"))
+        return show_listing(&q, err);
+    const struct kernel_desc *d = source_side(q.kernel, q.cpu);
+    return show(&q, d->source, d->source_len, err);
+}
+
+static const char *const backend_words[] = {"cuda", "cpu", NULL};
+static const char *const bool_words[] = {"yes", "no", NULL};
+static const struct cmd_key keys[] = {
+    {"view", "cuda: the source; ptx, sass: what the compiler makes of it", views},
+    {"marks", "number the lines and mark loads, stores, compute, barriers, shuffles", bool_words},
+    {"line", "explain the words of this line", NULL},
+    {"backend", "which source: cuda, or cpu for the C version", backend_words},
+    {0},
+};
+
+const struct cmd_entry cmd_source = {
+    .name = "source",
+    .group = "Look up",
+    .usage = "K [diff [K2] | ptx | sass] [view=cuda|ptx|sass] [marks=yes] [line=N] [backend=cpu]",
+    .summary = "a kernel's source, PTX or SASS; with diff, a change and what it did",
+    .help =
+        "diff goes from the kernel that K follows on the ladder to K, for K_edit from the\n"
+        "original, with a second kernel from K to K2. Above it stands what the change did to\n"
+        "time and error (the last measurement of this session on this shape), shared memory,\n"
+        "registers, occupancy, waves and requested bytes (the plan); --json has these figures.\n"
+        "PTX comes from NVRTC and needs no GPU, SASS from nvdisasm or cuobjdump. line=N says\n"
+        "what the functions and instructions of a line are.\n"
+        "\n"
+        "  source fa2 diff\n"
+        "  source fa2 diff splitkv\n"
+        "  source fa2 marks=yes\n"
+        "  source splitkv view=ptx > splitkv.ptx\n"
+        "  source cpu_tiled backend=cpu\n",
+    .arg = ARG_KERNEL,
+    .flags = CMD_ROWS,
+    .keys = keys,
+    .exec = exec_source,
+};

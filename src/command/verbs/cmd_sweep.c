@@ -1,0 +1,336 @@
+/* cmd_sweep.c - the verb: runs a sweep to its end and prints it as tables, plots and heat maps.
+ *
+ * A metric that only a run can give is measured; one of the plan's is computed. A cell that is not
+ * possible keeps its row, with the reason.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/number.h"
+#include "base/sanitize.h"
+#include "command/internal.h"
+#include "command/ask/sweep.h"
+
+struct swept {
+    struct session *s;
+    struct cmd_call *call;
+    struct sweep w;
+    bool no_store;
+    json_t *rows;          /* of the points that are done, in order */
+    struct measured total; /* counts and the first bad status */
+};
+
+static void measure_point(struct swept *v, int point)
+{
+    const struct measure_how how = {.kind = JOB_RUN, .no_store = v->no_store, .verb = "run"};
+    struct request r;
+    struct measured m;
+    if (sweep_request(&v->w, point, &r, NULL))
+        return;
+    measure(v->s, &r, &how, &m);
+    sweep_take(&v->w, point, m.rows);
+    v->total.ran += m.ran;
+    v->total.failed += m.failed;
+    v->total.need_gpu += m.need_gpu;
+    if (m.status && !v->total.status) {
+        v->total.status = m.status;
+        v->total.err = m.err;
+    }
+    measured_clear(&m);
+    sweep_request_clear(&r);
+}
+
+static void sweep_all(struct swept *v)
+{
+    struct sweep *w = &v->w;
+    for (int i = 0; i < w->npoints && !v->total.status; i++) {
+        if (!sweep_compute(w, i))
+            measure_point(v, i);
+        else if (!w->measured)
+            v->total.ran += w->base.nkernels;
+        for (int k = 0; k < w->base.nkernels; k++)
+            json_array_append(v->rows, sweep_row(w, i, k));
+    }
+}
+
+/* ---- as text ---- */
+
+/* A failed check leaves no figure in the table. */
+static json_t *cell_value(const struct swept *v, const json_t *row)
+{
+    const char *check = row_text(row, "check");
+    if (check && !strcmp(check, "fail"))
+        return json_string("FAIL");
+    json_t *x = json_object_get(row, v->w.metric);
+    const char *mark = json_is_number(x) ? bound_mark(row, v->w.metric) : "";
+    char number[NUMBER_BUF];
+    if (*mark)
+        return json_sprintf("%s%s", mark, number_fmt(number, json_number_value(x), 4));
+    return x ? json_incref(x) : json_null();
+}
+
+/* One table: the first axis downward; across, either the kernels or the second axis of one kernel. */
+static void add_table(const struct swept *v, int kernel, struct str *out)
+{
+    const struct sweep *w = &v->w;
+    const bool two = w->naxes > 1;
+    const int across = two ? w->axes[1].count : w->base.nkernels;
+    struct column *cols = xcalloc((size_t)across + 2, sizeof *cols);
+    char **names = xcalloc((size_t)across, sizeof *names);
+    json_t *rows = json_array();
+    cols[0] = (struct column){.field = w->axes[0].key, .title = w->axes[0].key};
+    for (int j = 0; j < across; j++) {
+        names[j] =
+            two ? xasprintf("%s=%s", w->axes[1].key, w->axes[1].values[j]) : sweep_label(w, j);
+        cols[j + 1] = (struct column){.field = names[j], .title = names[j], .digits = 4};
+    }
+    for (int i = 0; i < w->axes[0].count; i++) {
+        json_t *line = json_object();
+        json_object_set_new(line, w->axes[0].key, json_value(w->axes[0].values[i]));
+        for (int j = 0; j < across; j++) {
+            const json_t *cell = sweep_row(w, sweep_point(w, i, two ? j : 0), two ? kernel : j);
+            json_object_set_new(line, names[j], cell_value(v, cell));
+        }
+        json_array_append_new(rows, line);
+    }
+    rows_format(out, rows, cols, NULL, FORMAT_TEXT, call_width(v->s, v->call));
+    json_decref(rows);
+    axis_free(names, across);
+    free(cols);
+}
+
+/* Each reason once, with the cells it belongs to. */
+static void add_reasons(const struct swept *v, struct str *out)
+{
+    const struct sweep *w = &v->w;
+    struct str seen = {0};
+    size_t i;
+    json_t *row;
+    json_array_foreach(v->rows, i, row)
+    {
+        const char *reason = row_text(row, "reason");
+        char *line = reason ? xasprintf("\n%s\n", reason) : NULL;
+        const bool again = !line || strstr(str_text(&seen), line);
+        if (!again)
+            str_add(&seen, line);
+        free(line);
+        if (again)
+            continue;
+        char *clean = sanitize_line(reason);
+        str_addf(out, "%s", row_text(row, "kernel"));
+        for (int a = 0; a < w->naxes; a++) {
+            char *value = json_dumps(json_object_get(row, w->axes[a].key), JSON_ENCODE_ANY);
+            str_addf(out, " %s=%s", w->axes[a].key, value);
+            free(value);
+        }
+        str_addf(out, ": %s\n", clean);
+        free(clean);
+    }
+    str_free(&seen);
+}
+
+/* What the marks before figures mean, where there are any. */
+static void add_bounds(const struct swept *v, struct str *out)
+{
+    size_t i;
+    json_t *row;
+    json_array_foreach(v->rows, i, row)
+    {
+        const char *mark = bound_mark(row, v->w.metric);
+        if (!*mark || !json_is_number(json_object_get(row, v->w.metric)))
+            continue;
+        str_addf(out, "%s: at %s that; the registers there are not known\n", mark,
+                 *mark == '<' ? "most" : "least");
+        return;
+    }
+}
+
+static struct canvas *figure(const struct swept *v, int height)
+{
+    const int width = v->s->front.width > 20 ? v->s->front.width : 80;
+    return canvas_new(width > 100 ? 100 : width < 40 ? 40 : width, height, v->s->front.glyphs);
+}
+
+static bool any_value(const struct sweep *w, int kernel)
+{
+    for (int i = 0; i < w->npoints; i++)
+        if (isfinite(sweep_value(w, sweep_row(w, i, kernel))))
+            return true;
+    return false;
+}
+
+/* All kernels over the one axis. */
+static void add_plot(const struct swept *v, struct str *out)
+{
+    const struct sweep *w = &v->w;
+    struct sweep_lines l;
+    bool any = false;
+    for (int k = 0; k < w->base.nkernels; k++)
+        any |= any_value(w, k);
+    if (!any || w->npoints < 3)
+        return;
+    struct canvas *c = figure(v, 14);
+    sweep_lines_make(w, &l);
+    str_addc(out, '\n');
+    fig_lines(c, (struct rect){0, 0, c->w, c->h}, &l.fig);
+    canvas_to_text(c, out);
+    sweep_lines_clear(&l);
+    canvas_free(c);
+}
+
+static void add_heat(const struct swept *v, int kernel, struct str *out)
+{
+    const struct sweep *w = &v->w;
+    struct sweep_heat h;
+    if (!any_value(w, kernel))
+        return;
+    struct canvas *c = figure(v, w->axes[0].count < 40 ? w->axes[0].count + 3 : 43);
+    sweep_heat_make(w, kernel, &h);
+    str_addc(out, '\n');
+    fig_heat(c, (struct rect){0, 0, c->w, c->h}, &h.fig);
+    canvas_to_text(c, out);
+    sweep_heat_clear(&h);
+    canvas_free(c);
+}
+
+/* The shape without the words that an axis sets. */
+static void add_shape(const struct swept *v, struct str *out)
+{
+    const struct sweep *w = &v->w;
+    char shape[SHAPE_TEXT], *rest = shape;
+    shape_format(&w->base.problem.shape, shape, sizeof shape);
+    for (char *word; (word = strsep(&rest, " "));) {
+        bool swept = false;
+        for (int i = 0; i < w->naxes; i++) {
+            const char *key = w->axes[i].key;
+            const size_t len = strlen(key);
+            swept = swept || (!strncmp(word, key, len) && word[len] == '=') ||
+                    (!strcmp(key, "dtype") && is_shape_word(word) && strcmp(word, "causal"));
+        }
+        if (!swept)
+            str_addf(out, "%s ", word);
+    }
+}
+
+static void print_text(const struct swept *v)
+{
+    const struct sweep *w = &v->w;
+    struct str *out = v->call->out;
+    const bool two = w->naxes > 1;
+    str_addf(out, "%s over %s%s%s | ", w->metric, w->axes[0].key, two ? " and " : "",
+             two ? w->axes[1].key : "");
+    add_shape(v, out);
+    str_addf(out, "| %s%s\n", w->measured ? "live" : "MODEL ", w->measured ? "" : w->device->name);
+    for (int k = 0; k < (two ? w->base.nkernels : 1); k++) {
+        char *name = sweep_label(w, k);
+        if (two)
+            str_addf(out, "\n%s\n", name);
+        free(name);
+        add_table(v, k, out);
+        if (two)
+            add_heat(v, k, out);
+    }
+    const size_t from = out->len;
+    add_reasons(v, out);
+    add_bounds(v, out);
+    lines_wrap(out, from, call_width(v->s, v->call));
+    if (!two)
+        add_plot(v, out);
+}
+
+static void print_rows(struct swept *v)
+{
+    const struct sweep *w = &v->w;
+    struct column cols[SWEEP_AXES + 5] = {{.field = "kernel", .title = "kernel", .left = true}};
+    int n = 1;
+    for (int i = 0; i < w->naxes; i++)
+        cols[n++] = (struct column){.field = w->axes[i].key, .title = w->axes[i].key};
+    cols[n++] = (struct column){.field = w->metric, .title = w->metric};
+    if (w->measured)
+        cols[n++] = (struct column){.field = "check", .title = "check", .left = true};
+    cols[n++] =
+        (struct column){.field = "reason", .title = "reason", .left = true, .optional = true};
+    if (call_format(v->call) == FORMAT_TEXT) {
+        print_text(v);
+        call_remember(v->s, v->call, v->rows, cols, NULL);
+        return;
+    }
+    if (call_format(v->call) == FORMAT_MD && w->measured)
+        run_environment(v->call->out, v->rows);
+    else if (call_format(v->call) == FORMAT_MD)
+        str_addf(v->call->out, "computed for %s, not measured\n\n", w->device->name);
+    call_rows(v->s, v->call, v->rows, cols, NULL);
+}
+
+/* The command that repeats the sweep in a fresh session, on any machine. */
+static char *sweep_command(const struct sweep *w)
+{
+    struct str out = {0}, all = {0};
+    request_command(&w->base, "sweep", &all);
+    const char *rest = str_text(&all) + strlen("sweep ");
+    rest += strcspn(rest, " "); /* behind the kernels */
+    str_addf(&out, "%.*s", (int)(rest - str_text(&all)), str_text(&all));
+    for (int i = 0; i < w->naxes; i++)
+        str_addf(&out, " %s=%s", w->axes[i].key, w->axes[i].given);
+    str_addf(&out, " metric=%s%s", w->metric, rest);
+    str_free(&all);
+    if (!w->measured)
+        request_command_gpu(&w->base, w->device, &out);
+    return str_take(&out);
+}
+
+/* ---- the verb ---- */
+
+static enum status exec_sweep(struct session *s, struct cmd_call *c, struct err *err)
+{
+    struct swept v = {.s = s,
+                      .call = c,
+                      .no_store = call_option(c, "no-store") != NULL,
+                      .rows = json_array(),
+                      .total.err = ERR_INIT};
+    (void)call_format(c);
+    enum status st = sweep_make(s, c, &v.w, err);
+    if (!st) {
+        sweep_all(&v);
+        v.total.rows = v.rows;
+        free(c->command);
+        c->command = sweep_command(&v.w);
+        print_rows(&v);
+        st = measured_status(&v.total, true, err);
+    }
+    sweep_clear(&v.w);
+    json_decref(v.rows);
+    return st;
+}
+
+static const struct cmd_key sweep_keys[] = {
+    {"metric", "the figure to show: a field of run or of plan; median_us by default", NULL},
+    {"--no-store", "do not keep the results", NULL},
+    {0},
+};
+
+const struct cmd_entry cmd_sweep = {
+    .name = "sweep",
+    .group = "Measure",
+    .usage = "K[,K...] KEY=list|range [KEY=list|range] [metric=M] [shape] [params]",
+    .summary = "one figure over one or two axes of shape or parameters",
+    .help =
+        "An axis is a key with a list (BR=16,32,64) or a range (S=512..4k:x2, D=64..256:+64;\n"
+        "without a step the value doubles). Fields of run are measured; fields of plan, such\n"
+        "as occupancy_pct, are computed for gpu= and need no run. One axis gives a table with\n"
+        "a column per kernel and a plot, two give a table and a heat map per kernel. A cell that\n"
+        "is not possible shows -, in the map the letter of what is in the way (S shared\n"
+        "memory, R registers, T threads, K the kernel's own rule), and its reason below; <= and\n"
+        ">= mark bounds, where the registers of a kernel are not known.\n"
+        "\n"
+        "  sweep cpu_tiled,naive S=256..4k:x2 metric=tflops\n"
+        "  sweep qtile_seq BR=16,32,64 BC=32..128:x2 metric=occupancy_pct gpu=H200\n"
+        "  sweep fa2 S=512..8k:x2 > s.csv\n",
+    .arg = ARG_KERNELS,
+    .keys = sweep_keys,
+    .flags = CMD_SHAPE | CMD_OPTIONS | CMD_PARAMS | CMD_ROWS,
+    .exec = exec_sweep,
+};

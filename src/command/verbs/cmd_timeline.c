@@ -1,0 +1,298 @@
+/* cmd_timeline.c - blocks over SMs as a picture, its figures as rows.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/number.h"
+#include "command/internal.h"
+#include "command/show/timeline.h"
+#include "draw/timeline.h"
+
+enum { KERNELS_MAX = 8, LINES = 16, LINES_MAX = 256, SPANS_MAX = 4000 };
+
+// clang-format off
+static const struct column columns[] = {
+    {.field = "kernel",    .title = "kernel", .left = true},
+    {.field = "origin",    .title = "origin", .left = true},
+    {.field = "device",    .title = "device", .left = true, .drop = 1},
+    {.field = "blocks",    .title = "blocks"},
+    {.field = "slots",     .title = "slots"},
+    {.field = "waves",     .title = "waves",  .digits = 3},
+    {.field = "span_us",   .title = "span us"},
+    {.field = "busy_pct",  .title = "busy %", .digits = 3},
+    {.field = "fill_pct",  .title = "filled %", .digits = 3},
+    {.field = "tail_pct",  .title = "tail %", .digits = 3},
+    {.field = "imbalance", .title = "longest/mean", .digits = 3},
+    {.field = "reason",    .title = "reason", .left = true, .optional = true},
+    {0},
+};
+// clang-format on
+
+/* ---- rows ---- */
+
+static json_t *real_or_null(double v)
+{
+    return isfinite(v) ? json_real(v) : json_null();
+}
+
+static json_t *timeline_row(const struct request *r, const struct timeline *t, bool blocks)
+{
+    char shape[SHAPE_TEXT];
+    const struct sched_summary sum = sched_summarise(&t->schedule);
+    const bool have = !t->reason;
+    shape_format(&r->problem.shape, shape, sizeof shape);
+    json_t *row = json_pack("{s:s, s:s?, s:s?, s:s, s:s, s:s?, s:s?}", "kernel", t->kernel,
+                            "origin", t->schedule.origin, "device", t->device, "shape", shape,
+                            "params", t->params, "unit", t->schedule.unit, "note", t->note);
+    json_object_set_new(row, "rows", have ? json_integer(t->schedule.rows) : json_null());
+    json_object_set_new(row, "blocks", have ? json_integer(sum.blocks) : json_null());
+    json_object_set_new(row, "slots", have ? json_integer(sum.slots) : json_null());
+    json_object_set_new(row, "upper_bound", json_boolean(t->schedule.bound));
+    json_object_set_new(row, "waves", have ? real_or_null(sum.waves) : json_null());
+    json_object_set_new(row, "span_us", have ? real_or_null(sum.span_us) : json_null());
+    json_object_set_new(row, "busy_pct", have ? real_or_null(sum.busy_pct) : json_null());
+    json_object_set_new(row, "fill_pct", have ? real_or_null(sum.fill_pct) : json_null());
+    json_object_set_new(row, "tail_pct", have ? real_or_null(sum.tail_pct) : json_null());
+    json_object_set_new(row, "imbalance", have ? real_or_null(sum.imbalance) : json_null());
+    json_object_set_new(row, "reason", t->reason ? json_string(t->reason) : json_null());
+    if (blocks)
+        json_object_set_new(row, "block_list", sched_blocks_json(&t->schedule));
+    return row;
+}
+
+/* ---- text ---- */
+
+static double longest_span(const struct timeline *t, int n)
+{
+    double most = 0;
+    for (int i = 0; i < n; i++)
+        most = fmax(most, t[i].schedule.span_us);
+    return most;
+}
+
+static void add_picture(struct canvas *c, int height, const struct timeline *t, double span_us,
+                        struct str *out)
+{
+    struct timeline_view v = {.end_us = span_us, .mark = timeline_best_mark(&t->schedule)};
+    canvas_clear(c);
+    fig_timeline(c, (struct rect){0, 0, c->w, height}, &t->schedule, &v);
+    canvas_to_text(c, out);
+    while (out->len > 1 && out->data[out->len - 2] == '\n')
+        out->data[--out->len] = 0; /* lines that the picture did not need */
+    str_addf(out, "%*s", TIMELINE_LABEL, "");
+    timeline_legend(&t->schedule, v.mark, out);
+    str_add(out, "\n  ");
+    timeline_summary(&t->schedule, out);
+    str_addc(out, '\n');
+    if (t->note)
+        str_addf(out, "  %s\n", t->note);
+}
+
+/* Lines of SMs in each of n pictures: lines=, else what suits a screen. */
+static enum status read_lines(struct cmd_call *c, int n, int64_t *out, struct err *err)
+{
+    const char *word = call_key(c, "lines");
+    *out = n > 1 ? LINES / 2 : LINES;
+    if (!word || number_parse_int("lines", word, 1, LINES_MAX, out, err) == ST_OK)
+        return ST_OK;
+    return call_mark_key(c, "lines", ST_USAGE, err);
+}
+
+static void add_text(struct session *s, struct cmd_call *c, const struct request *r,
+                     const struct timeline *t, int n)
+{
+    const int width = s->front.width > 40 && s->front.width < 78 ? s->front.width : 78;
+    const double span = longest_span(t, n);
+    int64_t lines = LINES;
+    (void)read_lines(c, n, &lines, NULL); /* exec_timeline() has looked at it */
+    char shape[SHAPE_TEXT];
+    shape_format(&r->problem.shape, shape, sizeof shape);
+    str_addf(c->out, "%s\n", shape);
+    for (int i = 0; i < n; i++) {
+        const size_t from = c->out->len;
+        timeline_heading(&t[i], c->out);
+        str_addc(c->out, '\n');
+        if (t[i].reason) {
+            str_addf(c->out, "  - : %s\n", n > 1 ? t[i].reason : "no timeline");
+            lines_wrap(c->out, from, call_width(s, c));
+            continue;
+        }
+        struct canvas *canvas = canvas_new(width, (int)lines + 1, s->front.glyphs);
+        add_picture(canvas, (int)lines + 1, &t[i], span, c->out);
+        canvas_free(canvas);
+        lines_wrap(c->out, from, call_width(s, c));
+    }
+    if (span > 0) {
+        struct canvas *axis = canvas_new(width, 1, s->front.glyphs);
+        fig_time_axis(axis, (struct rect){0, 0, width, 1}, 0, span);
+        canvas_to_text(axis, c->out);
+        canvas_free(axis);
+    }
+}
+
+/* ---- the verb ---- */
+
+static void wait_for(struct session *s, struct job *j)
+{
+    if (s->front.wait)
+        s->front.wait(s->front.ctx, session_super(s), j);
+    else
+        super_wait(session_super(s), j, s->front.cancelled, s->front.progress, s->front.ctx);
+}
+
+static enum status fill_live(struct session *s, const struct request *r, struct timeline *t,
+                             struct err *err)
+{
+    struct job *job;
+    enum status st = timeline_submit(s, r, &job, err);
+    if (st != ST_OK)
+        return st;
+    wait_for(s, job);
+    for (int i = 0; i < r->nkernels; i++)
+        timeline_take(r, i, job, &t[i]);
+    if (job_state(job) == JOB_CANCELLED)
+        st = err_set(err, ST_CANCELLED, "cancelled");
+    job_free(job);
+    return st;
+}
+
+static enum status fill_model(struct session *s, struct cmd_call *c, const struct request *r,
+                              struct timeline *t, struct err *err)
+{
+    const struct device *dev = session_gpu(s, r->options.gpu, err);
+    if (!dev)
+        return call_mark_key(c, "gpu", ST_USAGE, err);
+    for (int i = 0; i < r->nkernels; i++)
+        timeline_model(r, i, dev, &t[i]);
+    return ST_OK;
+}
+
+/* An option's value in this call, else in the session; before the request is made, for which kernels
+ * it names depends on it. */
+static const char *option_value(const struct cmd_call *c, const char *name, const char *usual)
+{
+    for (int i = 0; i < c->npairs; i++)
+        if (!strcmp(c->pairs[i].key, name))
+            return c->pairs[i].value;
+    return usual;
+}
+
+static enum status read_origin(const struct session *s, struct cmd_call *c, bool *live,
+                               struct err *err)
+{
+    const char *word = call_key(c, "origin");
+    *live = word ? !strcmp(word, "live")
+                 : timeline_wants_live(option_value(c, "backend", s->options.backend),
+                                       option_value(c, "gpu", s->options.gpu));
+    if (!word || *live || !strcmp(word, "model"))
+        return ST_OK;
+    err_set(err, ST_USAGE, "origin is model or live, not \"%.40s\"", word);
+    return call_mark_key(c, "origin", ST_USAGE, err);
+}
+
+static enum status check_kernels(const struct request *r, struct err *err)
+{
+    if (!r->nkernels)
+        return err_set(err, ST_USAGE, "timeline needs a kernel, for example: timeline fa2 causal");
+    if (r->nkernels > KERNELS_MAX)
+        return err_set(err, ST_USAGE, "timeline draws at most %d kernels", KERNELS_MAX);
+    return ST_OK;
+}
+
+static enum status print(struct session *s, struct cmd_call *c, const struct request *r,
+                         const struct timeline *t, struct err *err)
+{
+    const enum format f = call_format(c);
+    const char *reason = NULL;
+    int drawn = 0;
+    json_t *rows = json_array(), *kept = json_array();
+    for (int i = 0; i < r->nkernels; i++) {
+        json_array_append_new(rows, timeline_row(r, &t[i], f == FORMAT_JSON));
+        json_t *row = timeline_row(r, &t[i], false);
+        if (!t[i].reason) /* what export and report draw */
+            json_object_set_new(row, "block_spans", sched_spans_json(&t[i].schedule, SPANS_MAX));
+        json_array_append_new(kept, row);
+        drawn += !t[i].reason;
+        reason = reason ? reason : t[i].reason;
+    }
+    if (f == FORMAT_TEXT)
+        add_text(s, c, r, t, r->nkernels);
+    else
+        rows_show(s, c->out, rows, columns, NULL, f, call_width(s, c));
+    if (f == FORMAT_MD)
+        rows_md_footer(c->out, c->command);
+    call_remember(s, c, kept, columns, NULL);
+    json_decref(rows);
+    json_decref(kept);
+    if (drawn)
+        return ST_OK;
+    return r->nkernels > 1 ? err_set(err, ST_NO, "no kernel has a timeline here")
+                           : err_set(err, ST_NO, "no timeline: %s", reason);
+}
+
+static enum status exec_timeline(struct session *s, struct cmd_call *c, struct err *err)
+{
+    struct request r;
+    struct str command = {0};
+    struct timeline t[KERNELS_MAX] = {0};
+    int64_t lines;
+    bool live;
+    (void)call_format(c); /* the options are known from here on */
+    enum status st = read_origin(s, c, &live, err);
+    if (!st)
+        st = request_make(s, c, !live, &r, err);
+    if (st)
+        return st;
+    st = check_kernels(&r, err);
+    if (!st)
+        st = read_lines(c, r.nkernels, &lines, err);
+    if (!st)
+        st = call_finish(s, c, err);
+    if (!st)
+        st = live ? fill_live(s, &r, t, err) : fill_model(s, c, &r, t, err);
+    request_command(&r, "timeline", &command);
+    if (!live)
+        request_command_gpu(&r, session_gpu(s, NULL, NULL), &command);
+    str_addf(&command, " origin=%s", live ? "live" : "model");
+    c->command = str_take(&command);
+    if (!st)
+        st = print(s, c, &r, t, err);
+    for (int i = 0; i < KERNELS_MAX; i++)
+        timeline_clear(&t[i]);
+    request_clear(&r);
+    return st;
+}
+
+static const char *const origins[] = {"model", "live", NULL};
+static const struct cmd_key keys[] = {
+    {"origin", "model: the planner's schedule; live: stamps taken on the device", origins},
+    {"lines", "of SMs in each picture, several SMs to a line; 16 by default", NULL},
+    {0},
+};
+
+const struct cmd_entry cmd_timeline = {
+    .name = "timeline",
+    .group = "Model",
+    .usage = "K[,K...] [shape] [params] [origin=model|live] [gpu=NAME]",
+    .summary = "blocks over SMs and time: waves, the tail, idle SMs, causal imbalance",
+    .help =
+        "Rows are SMs, x is time, a letter is the query tile, head or share of the keys that a\n"
+        "block works on; several kernels stand on one scale. Where a row is several SMs, capitals\n"
+        "mean that at least half of their slots are filled. origin=live runs a traced build of\n"
+        "the same source that stamps begin and end of every block (on the CPU: of every task of\n"
+        "the thread pool); it is the default on a GPU and with backend=cpu. origin=model needs\n"
+        "no GPU: blocks go out in order, each to the slot that is free first, and those on one SM\n"
+        "share its peak rate. busy: SMs with at least one block. tail: the end of the main pass\n"
+        "in which slots stay empty. --json has every block.\n"
+        "\n"
+        "  timeline fa1_2022,splitkv gpu=H200\n"
+        "  timeline fa2 causal S=4k gpu=L4\n"
+        "  timeline qtile_seq,fa2 backend=cpu\n",
+    .arg = ARG_KERNELS,
+    .keys = keys,
+    .flags = CMD_SHAPE | CMD_OPTIONS | CMD_PARAMS | CMD_ROWS,
+    .exec = exec_timeline,
+};

@@ -1,0 +1,230 @@
+/* judge.c - one claim: its commands are run, its relation is evaluated.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/number.h"
+#include "base/sanitize.h"
+#include "lesson/audit/claims.h"
+#include "lesson/internal.h"
+
+static bool is_model(const char *command)
+{
+    return str_starts(command, "plan ") || str_starts(command, "occupancy ");
+}
+
+bool claim_is_planned(const struct claim *c)
+{
+    return c->holds && is_model(c->command) && strstr(c->command, " gpu=");
+}
+
+/* ---- rows ---- */
+
+/* The commands of the claim, with another device in the place of gpu= if one is given. */
+static char *next_command(const char **rest, const char *gpu)
+{
+    const char *end = strstr(*rest, " ; "), *key;
+    char *command = xstrndup(*rest, end ? (size_t)(end - *rest) : strlen(*rest));
+    *rest = end ? end + 3 : NULL;
+    if (!gpu || !is_model(command) || !(key = strstr(command, " gpu=")))
+        return command;
+    const char *behind = key + 5 + strcspn(key + 5, " ");
+    char *moved = xasprintf("%.*s gpu=%s%s", (int)(key - command), command, gpu, behind);
+    free(command);
+    return moved;
+}
+
+/* Runs it as a lesson does, and leaves no trace among the session's rows and tables. */
+static enum status run_apart(struct session *s, const char *command, json_t *rows, struct err *err)
+{
+    struct str out = {0};
+    json_t *results = s->results, *journal = s->journal;
+    const size_t ever = s->rows_ever;
+    const bool restricted = s->restricted;
+    s->results = json_array();
+    s->journal = json_array();
+    s->restricted = true;
+    const enum status st = command_line(s, command, &out, err);
+    json_array_extend(rows, s->results);
+    json_decref(s->results);
+    json_decref(s->journal);
+    s->results = results;
+    s->journal = journal;
+    s->rows_ever = ever;
+    s->restricted = restricted;
+    str_free(&out);
+    return st;
+}
+
+static const char *text_of(const json_t *row, const char *field)
+{
+    return json_string_value(json_object_get(row, field));
+}
+
+static bool lacks_figures(const json_t *row)
+{
+    return text_of(row, "backend") && !text_of(row, "check");
+}
+
+/* Figures of the same kernel, parameters and shape that were recorded elsewhere; NULL: there are
+ * none. Borrowed. */
+static json_t *recorded_instead(struct session *s, const json_t *row, const char *l2)
+{
+    const char *params = text_of(row, "params"), *backend = text_of(row, "backend");
+    if (strcmp(backend, "cuda") != 0)
+        return NULL;
+    const struct recording_query q = {
+        .kernel = text_of(row, "kernel"),
+        .shape = text_of(row, "shape"),
+        .params = params && *params ? params : NULL,
+        .backend = "cuda",
+        .l2 = l2,
+    };
+    struct library *library = session_library(s);
+    library_look(library, LIBRARY_SHIPPED);
+    const struct recorded_row *best = q.kernel && q.shape ? library_best(library, &q) : NULL;
+    library_look(library, LIBRARY_ALL);
+    return best ? best->row : NULL;
+}
+
+/* All rows that could not be measured here, with the caches in the same state, or none. */
+static void fill_recorded(struct session *s, struct values *v, const char *l2)
+{
+    json_t *filled = json_array();
+    bool whole = true;
+    for (size_t i = 0; i < json_array_size(v->rows); i++) {
+        json_t *row = json_array_get(v->rows, i);
+        json_t *other = lacks_figures(row) ? recorded_instead(s, row, l2) : row;
+        whole = whole && other;
+        json_array_append(filled, other ? other : row);
+    }
+    if (whole) {
+        json_decref(v->rows);
+        v->rows = json_incref(filled);
+    }
+    json_decref(filled);
+}
+
+static enum status run_commands(struct session *s, const struct claim *c, const char *gpu,
+                                struct values *v, struct err *err)
+{
+    const char *rest = strcmp(c->command, "-") == 0 ? NULL : c->command;
+    enum status st = ST_OK;
+    while (rest && (st == ST_OK || st == ST_NO || st == ST_NO_GPU)) {
+        char *command = next_command(&rest, gpu);
+        st = run_apart(s, command, v->rows, err);
+        free(command);
+    }
+    /* Cold, as run measures when nothing is said: hot may decide otherwise, but is as right. */
+    fill_recorded(s, v, "cold");
+    if (str_starts(c->command, "check"))
+        fill_recorded(s, v, "hot");
+    return st;
+}
+
+/* ---- where from ---- */
+
+static void say_where(const struct values *v, struct finding *out)
+{
+    const json_t *row = json_array_get(v->rows, 0);
+    const char *origin = text_of(row, "origin"), *device = text_of(row, "device");
+    const char *gpu = text_of(row, "gpu"), *time = text_of(row, "time");
+    out->origin = !row                              ? "arithmetic"
+                  : gpu                             ? "model"
+                  : !origin                         ? NULL
+                  : strcmp(origin, "recorded") == 0 ? "recorded"
+                                                    : "live";
+    const char *where = gpu ? gpu : device;
+    if (where && out->origin && strcmp(out->origin, "recorded") == 0 && time)
+        out->on = xasprintf("%s, %.10s", where, time);
+    else if (where)
+        out->on = xstrdup(where);
+}
+
+/* Why nothing came of it: the first row without figures says so, or the command's own sentence. Where
+ * recorded rows stand in for all that could not run here, the command's sentence is none. */
+static char *say_why(const struct values *v, bool broken, const struct err *err)
+{
+    const char *why = NULL;
+    for (size_t i = 0; i < json_array_size(v->rows) && !why; i++)
+        if (lacks_figures(json_array_get(v->rows, i)))
+            why = text_of(json_array_get(v->rows, i), "reason");
+    if (why && strstr(why, "needs a GPU"))
+        why = "needs a GPU, or a recording of it";
+    const bool told = *err->text && (broken || !json_array_size(v->rows));
+    return sanitize_line(why ? why : told ? err->text : "the figures differ too little to tell");
+}
+
+/* ---- the verdict ---- */
+
+struct gap {
+    const struct values *v;
+    bool found;
+};
+
+static void look_for_gap(void *ctx, const char *name)
+{
+    struct gap *g = ctx;
+    struct expr_env env = values_env(g->v);
+    double x;
+    g->found = g->found || !env.value(env.ctx, name, &x) || isnan(x);
+}
+
+/* A comparison with something unknown is false, which refutes nothing. */
+static bool has_gap(const struct values *v, const struct expr *e)
+{
+    struct gap g = {.v = v};
+    expr_names(e, look_for_gap, &g);
+    return g.found;
+}
+
+static enum verdict decide(const struct claim *c, const struct values *v)
+{
+    if (expr_is_true(values_eval(v, c->holds)))
+        return VERDICT_CONFIRMED;
+    if (c->fails)
+        return expr_is_true(values_eval(v, c->fails)) ? VERDICT_REFUTED : VERDICT_OPEN;
+    return has_gap(v, c->holds) ? VERDICT_OPEN : VERDICT_REFUTED;
+}
+
+static bool any_lacks_figures(const struct values *v)
+{
+    for (size_t i = 0; i < json_array_size(v->rows); i++)
+        if (lacks_figures(json_array_get(v->rows, i)))
+            return true;
+    return false;
+}
+
+void claim_judge(struct session *s, const struct claim *c, const char *gpu, struct finding *out)
+{
+    struct values v;
+    struct err err = ERR_INIT;
+    struct str seen = {0};
+    *out = (struct finding){.found = c->expected};
+    if (!c->holds) {
+        out->reason = c->why ? xstrdup(c->why) : NULL;
+        return;
+    }
+    values_init(&v);
+    const enum status st = run_commands(s, c, gpu, &v, &err);
+    const bool broken = st != ST_OK && st != ST_NO && st != ST_NO_GPU;
+    out->found = broken || any_lacks_figures(&v) ? VERDICT_OPEN : decide(c, &v);
+    struct expr_env env = values_env(&v);
+    expr_substitute(c->holds, &env, &seen);
+    out->values = str_take(&seen);
+    say_where(&v, out);
+    if (out->found == VERDICT_OPEN)
+        out->reason = say_why(&v, broken, &err);
+    values_clear(&v);
+}
+
+void finding_clear(struct finding *f)
+{
+    free(f->on);
+    free(f->values);
+    free(f->reason);
+    *f = (struct finding){0};
+}

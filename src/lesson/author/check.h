@@ -1,0 +1,43 @@
+/* check.h - what makes a lesson fit to be taught, as far as a program can tell.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef ATTNSCOPE_LESSON_CHECK_H
+#define ATTNSCOPE_LESSON_CHECK_H
+
+#include "lesson/author/walk.h"
+
+/* ---- check_gate.c: gates, without running anything ---- */
+
+/* Does the gate hold although no command was run? Then it asks for nothing. */
+bool gate_holds_anyway(const struct expr *gate);
+/* By how much times and rates of the measured rows may be off, each on its own and in the worst
+ * combination, with the gate still open: 0.1 is 10 %. Infinite where nothing in it was measured, 0
+ * where it does not hold at all. */
+double gate_margin(const struct values *v, const struct expr *gate);
+
+/* ---- check_text.c: what is written ---- */
+
+/* Words set in *italics*, each once, as an array of texts: the terms that a lesson introduces. The
+ * caller owns it. */
+json_t *text_terms(const char *text, size_t len);
+/* Abbreviations in capitals, likewise. */
+json_t *text_capitals(const char *text, size_t len);
+/* Is there an entry of that name, in the singular or the plural, whatever the case? */
+bool glossary_knows(const char *term);
+/* Does any entry, its sentences included, mention the word? */
+bool glossary_mentions(const char *word);
+
+/* ---- check.c ---- */
+
+enum { SCREEN_LINES = 24, SCREEN_COLUMNS = 80 };
+
+/* Appends findings to `rows`: objects with lesson, step (null: the whole), check, result ("ok",
+ * "problem", "note", "left out") and detail. Those of check "gate" have also gate, values (the same
+ * with its values), holds and margin (null: nothing was measured), those of "runs" title, finished,
+ * seconds and device. Steps are walked in `own`, a walk_session(), and once more if a gate stays shut,
+ * or with `right`: then all questions are answered right. The number of problems. */
+int lesson_check_steps(struct session *own, const struct lesson *l, bool right, json_t *rows);
+int lesson_check_text(const struct session *s, const struct lesson *l, const char *text, size_t len,
+                      json_t *rows);
+
+#endif

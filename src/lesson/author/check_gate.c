@@ -1,0 +1,95 @@
+/* check_gate.c - can a gate fail, and does it fail by chance?
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
+#include <string.h>
+
+#include "backend/pool.h"
+#include "lesson/author/check.h"
+
+enum { ROWS_MAX = 8 };
+
+static bool holds(const struct values *v, const struct expr *e)
+{
+    struct expr_env env = values_env(v);
+    struct err err = ERR_INIT;
+    double x;
+    return expr_eval(e, &env, &x, &err) == ST_OK && expr_is_true(x);
+}
+
+bool gate_holds_anyway(const struct expr *gate)
+{
+    struct values nothing;
+    values_init(&nothing);
+    values_set(&nothing, "cores", pool_usable_cpus());
+    const bool held = holds(&nothing, gate);
+    values_clear(&nothing);
+    return held;
+}
+
+/* Fields that a noisy machine moves: as the time does, or the other way. */
+static const struct {
+    const char *name;
+    bool rate;
+} noisy[] = {
+    {"median_us", false}, {"min_us", false},   {"q1_us", false},    {"q3_us", false},
+    {"mean_us", false},   {"p95_us", false},   {"tflops", true},    {"gbytes_per_s", true},
+    {"ratio", false},     {"ratio_lo", false}, {"ratio_hi", false}, {"speedup", true},
+};
+
+static bool is_measured(const json_t *row)
+{
+    return json_is_number(json_object_get(row, "median_us")) ||
+           json_is_number(json_object_get(row, "min_us"));
+}
+
+static void disturb(json_t *row, double factor)
+{
+    for (size_t i = 0; i < sizeof noisy / sizeof *noisy; i++) {
+        const json_t *v = json_object_get(row, noisy[i].name);
+        if (json_is_number(v))
+            json_object_set_new(
+                row, noisy[i].name,
+                json_real(json_number_value(v) * (noisy[i].rate ? 1 / factor : factor)));
+    }
+}
+
+/* Bit k of `corner`: the k-th measured row is slower, else faster. */
+static bool holds_disturbed(const struct values *v, const struct expr *gate, double by,
+                            unsigned corner)
+{
+    struct values moved = *v;
+    unsigned k = 0;
+    moved.rows = json_deep_copy(v->rows);
+    for (size_t i = 0; i < json_array_size(moved.rows); i++) {
+        json_t *row = json_array_get(moved.rows, i);
+        if (is_measured(row)) {
+            disturb(row, corner >> (k % ROWS_MAX) & 1 ? 1 + by : 1 / (1 + by));
+            k++;
+        }
+    }
+    const bool held = holds(&moved, gate);
+    json_decref(moved.rows);
+    return held;
+}
+
+double gate_margin(const struct values *v, const struct expr *gate)
+{
+    static const double steps[] = {0.01, 0.02, 0.05, 0.1, 0.2, 0.5};
+    unsigned measured = 0;
+    double margin = 0;
+    if (!holds(v, gate))
+        return 0;
+    for (size_t i = 0; i < json_array_size(v->rows); i++)
+        measured += is_measured(json_array_get(v->rows, i));
+    if (!measured)
+        return INFINITY;
+    const unsigned corners = 1u << (measured < ROWS_MAX ? measured : ROWS_MAX);
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+        for (unsigned corner = 0; corner < corners; corner++)
+            if (!holds_disturbed(v, gate, steps[i], corner))
+                return margin;
+        margin = steps[i];
+    }
+    return margin;
+}

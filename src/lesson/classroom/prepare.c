@@ -1,0 +1,222 @@
+/* prepare.c - lesson prepare: runs beforehand what a demonstration will run, so that kernels are
+ * compiled and figures recorded when the room is full.
+ *
+ * What is measured goes into the recording "prepared" among the user's own. Lessons show its rows
+ * where nothing can be measured any more: a GPU that is taken away, a network that fails.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backend/backend.h"
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/path.h"
+#include "lesson/action.h"
+#include "lesson/internal.h"
+#include "lesson/classroom/route.h"
+#include "lesson/author/walk.h"
+
+struct prepare {
+    struct session *session;
+    bool list;    /* only say what would be run */
+    json_t *rows; /* one a command */
+    json_t *seen; /* commands that were run already */
+    int failed;
+    enum status status; /* ST_CANCELLED ends it */
+};
+
+/* What the newest rows have to say against being shown; NULL: nothing. Borrowed. */
+static const char *complaint(const json_t *rows)
+{
+    for (size_t i = 0; i < json_array_size(rows); i++) {
+        const json_t *row = json_array_get(rows, i);
+        const char *check = json_string_value(json_object_get(row, "check"));
+        const char *reason = json_string_value(json_object_get(row, "reason"));
+        if (check && strcmp(check, "fail") == 0)
+            return "a check failed";
+        if (reason && json_is_string(json_object_get(row, "backend")) && !check)
+            return reason; /* a plan that is refused may be what a step is about */
+    }
+    return NULL;
+}
+
+/* Runs one command as a lesson does: with files out of reach, its rows apart. */
+static enum status run_line(struct session *s, const char *line, json_t *rows, struct err *err)
+{
+    struct str out = {0};
+    json_t *before = s->results;
+    const bool restricted = s->restricted;
+    s->results = json_array();
+    s->restricted = true;
+    const enum status st = command_line(s, line, &out, err);
+    s->restricted = restricted;
+    json_array_extend(rows, s->results);
+    json_decref(s->results);
+    s->results = before;
+    str_free(&out);
+    return st;
+}
+
+static void prepare_command(struct prepare *p, const struct lesson *l, int step, const char *line,
+                            bool shown)
+{
+    struct err err = ERR_INIT;
+    json_t *got = json_array();
+    const double start = seconds_now();
+    const enum status st = p->list || shown ? ST_OK : run_line(p->session, line, got, &err);
+    const char *why = st && *err.text ? err.text : complaint(got);
+    const bool ok = !st && !why;
+    char *instead = xasprintf("no GPU here: %s, step %d, shows a recording of the program's",
+                              l->name, step + 1);
+    why = shown ? instead : why;
+    json_array_append_new(
+        p->rows,
+        json_pack("{s:s, s:i, s:s, s:o, s:o, s:o}", "lesson", l->name, "step", step + 1, "command",
+                  line, "ready", p->list ? json_null() : json_boolean(ok), "seconds",
+                  p->list ? json_null() : json_real(round((seconds_now() - start) * 1e3) / 1e3),
+                  "reason", why ? json_string(why) : json_null()));
+    free(instead);
+    p->failed += !ok && !p->list;
+    p->status = st;
+    json_decref(got);
+}
+
+/* What learners here will run: of figures that a recording has, the measurement if there is a GPU. */
+static char *line_of(const struct item *it)
+{
+    const bool gpu = it->recording && !strstr(it->text, " backend=") && backend_present("cuda");
+    return xasprintf("%s%s", it->text, gpu ? " backend=cuda" : "");
+}
+
+static bool is_shown(const struct item *it)
+{
+    return it->recording && !backend_present("cuda");
+}
+
+static void prepare_item(struct prepare *p, const struct lesson *l, int step, const struct item *it)
+{
+    char *line = line_of(it);
+    const bool again = json_object_get(p->seen, line) != NULL;
+    if (!again && p->status != ST_CANCELLED) {
+        json_object_set_new(p->seen, line, json_true());
+        prepare_command(p, l, step, line, is_shown(it));
+    }
+    free(line);
+}
+
+static void prepare_steps(struct prepare *p, const struct lesson *l, int first, int last)
+{
+    for (int step = first; step <= last; step++)
+        for (size_t i = 0; i < l->steps[step].nitems; i++)
+            if (l->steps[step].items[i].kind == ITEM_RUN)
+                prepare_item(p, l, step, &l->steps[step].items[i]);
+}
+
+static enum status prepare_route(struct prepare *p, struct err *err)
+{
+    struct route r;
+    enum status st = route_read(&r, err);
+    for (size_t i = 0; !st && i < r.nparts; i++)
+        if (r.parts[i].lesson)
+            prepare_steps(p, r.parts[i].lesson, r.parts[i].first - 1, r.parts[i].last - 1);
+    if (!st)
+        route_clear(&r);
+    return st;
+}
+
+/* Lessons that are named, else the parts of the route. */
+static enum status prepare_all(struct prepare *p, const struct cmd_call *c, struct err *err)
+{
+    if (c->nwords == 1)
+        return prepare_route(p, err);
+    const struct lesson *l;
+    for (int i = 1; i < c->nwords; i++)
+        if (strcmp(c->words[i].text, "all") != 0) {
+            enum status st = lesson_find(c->words[i].text, &l, err);
+            if (st)
+                return st;
+            prepare_steps(p, l, 0, lesson_steps(l) - 1);
+        } else {
+            for (int k = 0; (l = lesson_at(k)); k++)
+                prepare_steps(p, l, 0, lesson_steps(l) - 1);
+        }
+    return ST_OK;
+}
+
+/* Names are looked up before anything runs. */
+static enum status check_names(const struct cmd_call *c, struct err *err)
+{
+    const struct lesson *l;
+    enum status st = ST_OK;
+    for (int i = 1; i < c->nwords && !st; i++)
+        if (strcmp(c->words[i].text, "all") != 0)
+            st = lesson_find(c->words[i].text, &l, err);
+    return st;
+}
+
+static enum status open_recording(struct session *s, char **path, struct err *err)
+{
+    if (s->recorder)
+        return err_set(err, ST_USAGE, "something is being recorded; record off ends it");
+    enum status st =
+        path_for(PATH_DATA, "recordings/" LIBRARY_PREPARED ".rec", "the recording", path, err);
+    if (!st)
+        st = path_make_parent(*path, err);
+    return st ? st : recorder_open(*path, RECORDER_REPLACE, 200, &s->recorder, err);
+}
+
+// clang-format off
+static const struct column columns[] = {
+    {.field = "lesson",  .title = "lesson",  .left = true},
+    {.field = "step",    .title = "step"},
+    {.field = "ready",   .title = "ready",   .left = true, .optional = true},
+    {.field = "seconds", .title = "s",       .digits = 2,  .optional = true},
+    {.field = "command", .title = "command", .left = true, .wrap = true},
+    {.field = "reason",  .title = "reason",  .left = true, .optional = true},
+    {0},
+};
+// clang-format on
+
+static enum status run_all(struct prepare *p, struct cmd_call *c, struct err *err)
+{
+    char *path = NULL;
+    struct err closing = ERR_INIT;
+    enum status st = p->list ? ST_OK : open_recording(p->session, &path, err);
+    if (!st)
+        st = prepare_all(p, c, err);
+    if (p->session->recorder && path) {
+        const enum status closed = session_record_off(p->session, &closing);
+        if (!st && closed)
+            st = err_set(err, closed, "%s", closing.text);
+    }
+    free(path);
+    return st;
+}
+
+enum status lesson_prepare(struct session *s, struct cmd_call *c, struct err *err)
+{
+    struct prepare p = {.session = s, .list = call_option(c, "list") != NULL};
+    action_formats(c);
+    enum status st = call_finish(s, c, err);
+    if (!st && s->restricted)
+        st = err_set(err, ST_USAGE, "recording is off in this restricted session");
+    if (!st)
+        st = check_names(c, err);
+    if (st)
+        return st;
+    p.rows = json_array();
+    p.seen = json_object();
+    st = run_all(&p, c, err);
+    if (!st)
+        st = call_rows(s, c, p.rows, columns, NULL);
+    if (!st && p.status == ST_CANCELLED)
+        st = err_set(err, ST_CANCELLED, "stopped; what is recorded so far stays");
+    else if (!st && p.failed)
+        st = err_set(err, ST_NO, "%d of %zu commands are not ready", p.failed,
+                     json_array_size(p.rows));
+    json_decref(p.rows);
+    json_decref(p.seen);
+    return st;
+}

@@ -1,0 +1,118 @@
+/* trace_calls.c - `trace calls`: one piece of work, timed call after call on this machine, and what a
+ * careless clock makes of it.
+ *
+ * The work is what naive's first pass does to memory: it writes a score for each of Sk x Sk pairs (here
+ * a single product each, so that memory decides). Its memory is got, and touched by a call that is not
+ * counted, before the clock starts. break=first counts that call; break=alloc gets the memory anew
+ * within the clock, each time.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/clock.h"
+#include "lesson/trace/trace.h"
+
+enum { SIZE_MOST = 2048, CALLS_MOST = 100 };
+enum { COUNT_RIGHT, COUNT_FIRST, COUNT_ALLOC };
+
+struct calls {
+    int64_t size, calls;
+    int broken;
+    float *scores; /* MAP_FAILED: there are none */
+};
+
+static size_t bytes_of(const struct calls *c)
+{
+    return (size_t)(c->size * c->size) * sizeof *c->scores;
+}
+
+/* From the system, not from malloc(), which may keep what was given back. */
+static enum status get_memory(struct calls *c, struct err *err)
+{
+    c->scores = mmap(NULL, bytes_of(c), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return c->scores != MAP_FAILED
+               ? ST_OK
+               : err_set(err, ST_FAIL, "no memory for the scores: %s", strerror(errno));
+}
+
+static void drop_memory(struct calls *c)
+{
+    if (c->scores != MAP_FAILED)
+        (void)munmap(c->scores, bytes_of(c));
+    c->scores = MAP_FAILED;
+}
+
+/* Through volatile: each score is written, whatever the compiler thinks of it. */
+static void work(struct calls *c)
+{
+    volatile float *out = c->scores;
+    for (int64_t i = 0; i < c->size; i++)
+        for (int64_t j = 0; j < c->size; j++)
+            out[i * c->size + j] = (float)i * (float)j;
+}
+
+static enum status one_call(struct calls *c, double *us, struct err *err)
+{
+    const double start = seconds_now();
+    enum status st = ST_OK;
+    if (c->broken == COUNT_ALLOC) {
+        drop_memory(c);
+        st = get_memory(c, err);
+    }
+    if (st == ST_OK)
+        work(c);
+    *us = (seconds_now() - start) * 1e6;
+    return st;
+}
+
+static enum status all_calls(struct calls *c, json_t *rows, struct err *err)
+{
+    double us = 0, sum = 0, least = INFINITY;
+    enum status st = c->broken == COUNT_FIRST ? ST_OK : one_call(c, &us, err);
+    for (int64_t i = 1; i <= c->calls && st == ST_OK; i++) {
+        st = one_call(c, &us, err);
+        sum += us;
+        least = fmin(least, us);
+        json_array_append_new(rows, json_pack("{s:I, s:f, s:f, s:f, s:s}", "call", (json_int_t)i,
+                                              "call_us", us, "min_us", least, "mean_us",
+                                              sum / (double)i, "origin", "live"));
+    }
+    return st;
+}
+
+// clang-format off
+static const struct column calls_columns[] = {
+    {.field = "call",        .title = "call"},
+    {.field = "call_us",     .title = "us",          .digits = 4},
+    {.field = "min_us",      .title = "min so far",  .digits = 4},
+    {.field = "mean_us",     .title = "mean so far", .digits = 4},
+    {.field = "origin",      .title = "origin",      .left = true},
+    {0},
+};
+// clang-format on
+
+enum status trace_calls(struct session *s, struct cmd_call *c, struct err *err)
+{
+    static const char *const breaks[] = {"nothing", "first", "alloc", NULL};
+    struct calls calls = {.size = 1024, .calls = 8, .scores = MAP_FAILED};
+    enum status st = trace_key_int(c, "Sk", 1, SIZE_MOST, &calls.size, err);
+    if (st == ST_OK)
+        st = trace_key_int(c, "calls", 1, CALLS_MOST, &calls.calls, err);
+    if (st == ST_OK)
+        st = trace_key_word(c, "break", breaks, &calls.broken, err);
+    if (st == ST_OK)
+        st = call_finish(s, c, err);
+    if (st == ST_OK)
+        st = get_memory(&calls, err);
+    json_t *rows = json_array();
+    if (st == ST_OK)
+        st = all_calls(&calls, rows, err);
+    if (st == ST_OK)
+        st = call_rows(s, c, rows, calls_columns, NULL);
+    drop_memory(&calls);
+    json_decref(rows);
+    return st;
+}

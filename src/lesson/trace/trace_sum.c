@@ -1,0 +1,134 @@
+/* trace_sum.c - `trace sum`: the same float32 numbers added in several orders.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "lesson/trace/trace.h"
+
+struct sums {
+    const struct trace *t;
+    float *x, *work; /* n numbers, and room for an order of them */
+    int64_t n;
+    float *seen; /* different sums so far */
+    int64_t nseen;
+    double right;
+    json_t *rows;
+};
+
+static float in_order(const float *x, int64_t n)
+{
+    float sum = 0;
+    for (int64_t i = 0; i < n; i++)
+        sum += x[i];
+    return sum;
+}
+
+/* As a warp does by shuffles: halves are added to each other until one number is left. */
+static float as_tree(float *x, int64_t n)
+{
+    while (n > 1) {
+        const int64_t half = (n + 1) / 2;
+        for (int64_t i = 0; i + half < n; i++)
+            x[i] += x[i + half];
+        n = half;
+    }
+    return x[0];
+}
+
+static int64_t levels(int64_t n)
+{
+    int64_t steps = 0;
+    for (; n > 1; n = (n + 1) / 2)
+        steps++;
+    return steps;
+}
+
+/* Fisher-Yates with the inputs' generator: who comes first is anybody's guess, but can be repeated. */
+static void shuffle(struct sums *s, int64_t round)
+{
+    for (int64_t i = s->n - 1; i > 0; i--) {
+        uint32_t w[4];
+        input_words(s->t->seed, TENSOR_V, (uint32_t)(round + 1), (uint64_t)i, w);
+        const int64_t j = w[0] % (uint32_t)(i + 1);
+        const float swap = s->work[i];
+        s->work[i] = s->work[j];
+        s->work[j] = swap;
+    }
+}
+
+static void add_row(struct sums *s, const char *order, float sum, int64_t steps)
+{
+    char bits[16];
+    uint32_t raw;
+    int64_t i = 0;
+    while (i < s->nseen && memcmp(&s->seen[i], &sum, sizeof sum) != 0)
+        i++;
+    if (i == s->nseen)
+        s->seen[s->nseen++] = sum;
+    memcpy(&raw, &sum, sizeof raw);
+    snprintf(bits, sizeof bits, "%08x", raw);
+    json_t *row = json_object();
+    json_object_set_new(row, "order", json_string(order));
+    json_object_set_new(row, "sum", trace_real((double)sum));
+    json_object_set_new(row, "bits", json_string(bits));
+    json_object_set_new(row, "steps", json_integer(steps));
+    json_object_set_new(row, "distinct", json_integer(s->nseen));
+    json_object_set_new(row, "want", trace_real(s->right));
+    json_object_set_new(row, "max_diff", trace_real(fabs((double)sum - s->right)));
+    json_array_append_new(s->rows, row);
+}
+
+static void copy_in_order(struct sums *s, bool backward)
+{
+    for (int64_t i = 0; i < s->n; i++)
+        s->work[i] = s->x[backward ? s->n - 1 - i : i];
+}
+
+static void add_fixed_orders(struct sums *s)
+{
+    copy_in_order(s, false);
+    add_row(s, "forward", in_order(s->work, s->n), s->n - 1);
+    copy_in_order(s, true);
+    add_row(s, "backward", in_order(s->work, s->n), s->n - 1);
+    copy_in_order(s, false);
+    add_row(s, "tree", as_tree(s->work, s->n), levels(s->n));
+}
+
+json_t *trace_sum_rows(const struct trace *t)
+{
+    struct sums s = {.t = t, .n = t->shape.Sk, .rows = json_array()};
+    s.x = xmalloc((size_t)s.n * sizeof *s.x);
+    s.work = xmalloc((size_t)s.n * sizeof *s.work);
+    s.seen = xmalloc((size_t)(t->tries + 3) * sizeof *s.seen);
+    for (int64_t i = 0; i < s.n; i++) {
+        s.x[i] = t->v[i * t->shape.D];
+        s.right += (double)s.x[i];
+    }
+    add_fixed_orders(&s);
+    for (int64_t round = 0; round < t->tries; round++) {
+        char name[32];
+        copy_in_order(&s, false);
+        shuffle(&s, round);
+        snprintf(name, sizeof name, "arrival %lld", (long long)round + 1);
+        add_row(&s, name, in_order(s.work, s.n), s.n - 1);
+    }
+    free(s.x);
+    free(s.work);
+    free(s.seen);
+    return s.rows;
+}
+
+// clang-format off
+const struct column trace_sum_columns[] = {
+    {.field = "order",    .title = "order",        .left = true},
+    {.field = "sum",      .title = "sum",          .digits = 9},
+    {.field = "bits",     .title = "its bits",     .left = true},
+    {.field = "max_diff", .title = "off by",       .digits = 2},
+    {.field = "steps",    .title = "one after another"},
+    {.field = "distinct", .title = "different so far"},
+    {0},
+};
+// clang-format on

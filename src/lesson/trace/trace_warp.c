@@ -1,0 +1,268 @@
+/* trace_warp.c - `trace access` and `trace reduce`: what the 32 lanes of a warp do in one load, and how
+ * they add up their parts.
+ *
+ * The addresses are those that dot_share() of kernels/cuda/row_online.cu computes with a warp a key.
+ * Sectors are what a load asks the caches for: 32 bytes each, however few of them a lane wants. The
+ * sums are made in float, addition by addition, in the order that is asked for.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/number.h"
+#include "lesson/trace/trace.h"
+
+enum { LANES = 32, SECTOR = 32, D_MAX = 8192, MAP_MAX = 64 };
+
+/* ---- one row of K, read by a warp ---- */
+
+struct access {
+    int64_t D, vec, bytes, rounds; /* vec: elements of a load; bytes: of an element */
+    bool strided;
+};
+
+/* First element that a lane reads in a round; at or beyond D: the lane has nothing to do. */
+static int64_t first_element(const struct access *a, int64_t round, int64_t lane)
+{
+    return (a->strided ? lane * a->rounds + round : round * LANES + lane) * a->vec;
+}
+
+static char map_char(int lanes)
+{
+    return lanes == 0 ? '.' : lanes < 10 ? (char)('0' + lanes) : (char)('a' + lanes - 10);
+}
+
+/* How many lanes touch each sector of the row. */
+static void count_lanes(const struct access *a, int64_t round, int *touched, int *lanes)
+{
+    *lanes = 0;
+    for (int64_t lane = 0; lane < LANES; lane++) {
+        const int64_t first = first_element(a, round, lane) * a->bytes;
+        const int64_t end = first + a->vec * a->bytes;
+        if (first >= a->D * a->bytes)
+            continue;
+        (*lanes)++;
+        for (int64_t s = first / SECTOR; s <= (end - 1) / SECTOR; s++)
+            touched[s]++;
+    }
+}
+
+static json_t *load_row(const struct access *a, int64_t round, int64_t *sectors_before)
+{
+    const int64_t nsectors = (a->D * a->bytes + SECTOR - 1) / SECTOR;
+    int *touched = xcalloc((size_t)nsectors, sizeof *touched), lanes;
+    char map[MAP_MAX + 1] = "";
+    int64_t sectors = 0;
+    count_lanes(a, round, touched, &lanes);
+    for (int64_t s = 0; s < nsectors; s++) {
+        sectors += touched[s] > 0;
+        if (s < MAP_MAX)
+            map[s] = map_char(touched[s]);
+    }
+    free(touched);
+    *sectors_before += sectors;
+    const int64_t used = lanes * a->vec * a->bytes;
+    return json_pack("{s:I, s:i, s:I, s:I, s:f, s:I, s:s}", "load", (json_int_t)round + 1, "lanes",
+                     lanes, "used_bytes", (json_int_t)used, "sectors", (json_int_t)sectors,
+                     "used_pct", 100.0 * (double)used / (double)(sectors * SECTOR),
+                     "sectors_so_far", (json_int_t)*sectors_before, "map", map);
+}
+
+// clang-format off
+static const struct column access_columns[] = {
+    {.field = "load",           .title = "load"},
+    {.field = "lanes",          .title = "lanes"},
+    {.field = "used_bytes",     .title = "bytes used"},
+    {.field = "sectors",        .title = "sectors"},
+    {.field = "used_pct",       .title = "used %", .digits = 3},
+    {.field = "sectors_so_far", .title = "so far"},
+    {.field = "map",            .title = "lanes on each sector of the row", .left = true, .drop = 1},
+    {0},
+};
+// clang-format on
+
+enum status trace_access(struct session *s, struct cmd_call *c, struct err *err)
+{
+    static const char *const accesses[] = {"coalesced", "strided", NULL};
+    static const char *const dtypes[] = {"f32", "f16", "bf16", NULL};
+    struct access a = {.D = 64};
+    int strided = 0, dtype = 0;
+    a.vec = 1;
+    enum status st = trace_key_int(c, "D", 1, D_MAX, &a.D, err);
+    if (st == ST_OK)
+        st = trace_key_int(c, "VEC", 1, 4, &a.vec, err);
+    if (st == ST_OK)
+        st = trace_key_word(c, "ACCESS", accesses, &strided, err);
+    if (st == ST_OK)
+        st = trace_key_word(c, "dtype", dtypes, &dtype, err);
+    if (st == ST_OK && (a.vec & (a.vec - 1) || a.D % a.vec))
+        st = err_set(err, ST_USAGE, "VEC is 1, 2 or 4, and D a multiple of it");
+    if (st == ST_OK)
+        st = call_finish(s, c, err);
+    if (st != ST_OK)
+        return st;
+    a.strided = strided == 1;
+    a.bytes = dtype == 0 ? 4 : 2;
+    a.rounds = (a.D / a.vec + LANES - 1) / LANES;
+    json_t *rows = json_array();
+    int64_t sectors = 0;
+    for (int64_t r = 0; r < a.rounds; r++) {
+        json_t *row = load_row(&a, r, &sectors);
+        if (json_integer_value(json_object_get(row, "lanes")) > 0)
+            json_array_append_new(rows, row);
+        else
+            json_decref(row);
+    }
+    st = call_rows(s, c, rows, access_columns, NULL);
+    json_decref(rows);
+    return st;
+}
+
+/* ---- a sum over the lanes ---- */
+
+enum { HOW_SHUFFLE, HOW_ONE, HOW_ATOMIC };
+
+struct sum {
+    float x[LANES]; /* what each lane has */
+    int64_t lanes;
+    bool max;           /* the largest instead of the sum */
+    int order[LANES];   /* in which the lanes get at the word; how=atomic */
+    int skip_last;      /* break=step */
+    float start, right; /* of the word; the answer */
+    json_t *rows;
+};
+
+static float combine(const struct sum *t, float a, float b)
+{
+    return t->max ? fmaxf(a, b) : a + b;
+}
+
+static void add_step(const struct sum *t, int64_t adds, float value)
+{
+    json_array_append_new(t->rows, json_pack("{s:I, s:I, s:f, s:f, s:f}", "step",
+                                             (json_int_t)json_array_size(t->rows) + 1, "adds",
+                                             (json_int_t)adds, "value", (double)value, "want",
+                                             (double)t->right, "max_diff",
+                                             fabs((double)value - (double)t->right)));
+}
+
+/* As warp_sum() of attn.cuh: every lane adds what the lane at a distance has, half the distance each
+ * time. All lanes add at once; so they read what was before the step. */
+static void by_shuffles(struct sum *t)
+{
+    for (int64_t step = t->lanes / 2; step > t->skip_last; step /= 2) {
+        float before[LANES];
+        memcpy(before, t->x, sizeof before);
+        for (int64_t lane = 0; lane < t->lanes; lane++)
+            t->x[lane] = combine(t, before[lane], before[lane ^ step]);
+        add_step(t, t->lanes, t->x[0]);
+    }
+}
+
+/* One word that all lanes want to change: one after another. */
+static void one_by_one(struct sum *t)
+{
+    float word = t->start;
+    for (int64_t i = 0; i < t->lanes; i++) {
+        word = combine(t, word, t->x[t->order[i]]);
+        add_step(t, 1, word);
+    }
+}
+
+/* A different order for each seed (Fisher and Yates); 0: as the lanes are numbered. */
+static void shuffle_order(struct sum *t, uint64_t seed)
+{
+    for (int i = 0; i < LANES; i++)
+        t->order[i] = i;
+    for (int i = (int)t->lanes - 1; i > 0 && seed; i--) {
+        uint32_t w[4];
+        input_words(seed, TENSOR_Q, 2, (uint64_t)i, w);
+        const int j = (int)(w[0] % (uint32_t)(i + 1)), other = t->order[i];
+        t->order[i] = t->order[j];
+        t->order[j] = other;
+    }
+}
+
+/* In double: of floats of one size its rounding does not show. */
+static float right_answer(const struct sum *t)
+{
+    double sum = 0, most = -INFINITY;
+    for (int64_t i = 0; i < t->lanes; i++) {
+        sum += (double)t->x[i];
+        most = fmax(most, (double)t->x[i]);
+    }
+    return (float)(t->max ? most : sum);
+}
+
+// clang-format off
+static const struct column sum_columns[] = {
+    {.field = "step",     .title = "step"},
+    {.field = "adds",     .title = "lanes that add"},
+    {.field = "value",    .title = "lane 0 or the word", .digits = 9},
+    {.field = "want",     .title = "right", .digits = 9},
+    {.field = "max_diff", .title = "off by", .digits = 3, .drop = 1},
+    {0},
+};
+// clang-format on
+
+struct sum_keys {
+    int64_t seed, order;
+    double shift;
+    int how, op, broken;
+};
+
+static enum status read_sum(struct cmd_call *c, struct sum *t, struct sum_keys *k, struct err *err)
+{
+    static const char *const hows[] = {"shuffle", "one", "atomic", NULL};
+    static const char *const ops[] = {"sum", "max", NULL};
+    static const char *const breaks[] = {"nothing", "step", "start", NULL};
+    const char *shift = call_key(c, "shift");
+    enum status st = trace_key_int(c, "lanes", 1, LANES, &t->lanes, err);
+    if (st == ST_OK)
+        st = trace_key_int(c, "seed", 0, INT64_MAX, &k->seed, err);
+    if (st == ST_OK)
+        st = trace_key_int(c, "order", 0, INT64_MAX, &k->order, err);
+    if (st == ST_OK)
+        st = trace_key_word(c, "how", hows, &k->how, err);
+    if (st == ST_OK)
+        st = trace_key_word(c, "op", ops, &k->op, err);
+    if (st == ST_OK)
+        st = trace_key_word(c, "break", breaks, &k->broken, err);
+    if (st == ST_OK && shift)
+        st = number_parse(shift, &k->shift, err);
+    if (st == ST_OK && (t->lanes & (t->lanes - 1)))
+        st = err_set(err, ST_USAGE, "lanes is 1, 2, 4, 8, 16 or 32");
+    return st;
+}
+
+enum status trace_reduce(struct session *s, struct cmd_call *c, struct err *err)
+{
+    struct sum t = {.lanes = LANES};
+    struct sum_keys k = {.seed = (int64_t)s->problem.seed};
+    enum status st = read_sum(c, &t, &k, err);
+    if (st == ST_OK)
+        st = call_finish(s, c, err);
+    if (st != ST_OK)
+        return st;
+    struct shape shape = SHAPE_DEFAULT;
+    shape.B = shape.H = shape.Hkv = shape.Sq = shape.Sk = 1;
+    shape.D = LANES;
+    input_values(INPUT_NORMAL, (uint64_t)k.seed, TENSOR_Q, &shape, 0, LANES, t.x);
+    for (int i = 0; i < LANES; i++)
+        t.x[i] += (float)k.shift;
+    t.max = k.op == 1;
+    t.start = t.max && k.broken != 2 ? -INFINITY : 0;
+    t.skip_last = k.broken == 1;
+    t.right = right_answer(&t);
+    t.rows = json_array();
+    shuffle_order(&t, k.how == HOW_ATOMIC ? (uint64_t)k.order : 0);
+    if (k.how == HOW_SHUFFLE)
+        by_shuffles(&t);
+    else
+        one_by_one(&t);
+    st = call_rows(s, c, t.rows, sum_columns, NULL);
+    json_decref(t.rows);
+    return st;
+}

@@ -1,0 +1,218 @@
+/* app.c - what screens ask of the program: messages, other screens, commands, undo.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "tui/app/app.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/sanitize.h"
+#include "tui/screens/lesson.h"
+#include "tui/app/prompt.h"
+
+enum { LOG_MAX = 65536 };
+
+enum context app_context(const struct app *a)
+{
+    return a->screen->context_now ? a->screen->context_now(app_screen(a)) : a->screen->context;
+}
+
+const struct binding *app_bindings(const struct app *a)
+{
+    return a->keyfile ? a->keyfile->table : bindings;
+}
+
+void app_set_projector(struct app *a, bool on)
+{
+    if (on && !a->projector) {
+        a->usual_theme = tty_theme(a->tty);
+        a->usual_zoom = a->zoom;
+    }
+    if (on != a->projector) {
+        tty_set_theme(a->tty, on ? theme_find("projector") : a->usual_theme);
+        a->zoom = on || a->usual_zoom;
+    }
+    a->projector = on;
+}
+
+/* ---- messages ---- */
+
+static void log_line(struct app *a, const char *text)
+{
+    if (a->log.len > LOG_MAX) { /* keep the younger half */
+        char *rest = strchr(a->log.data + LOG_MAX / 2, '\n');
+        char *keep = xstrdup(rest ? rest + 1 : "");
+        str_clear(&a->log);
+        str_add(&a->log, keep);
+        free(keep);
+    }
+    str_addf(&a->log, "%s\n", text);
+}
+
+void app_message(struct app *a, enum role role, const char *fmt, ...)
+{
+    struct str s = {0};
+    va_list ap;
+    va_start(ap, fmt);
+    str_vaddf(&s, fmt, ap);
+    va_end(ap);
+    free(a->message);
+    a->message = sanitize_line(str_text(&s));
+    a->message_role = role;
+    log_line(a, a->message);
+    str_free(&s);
+    a->urgent = true;
+}
+
+void app_clear_message(struct app *a)
+{
+    free(a->message);
+    a->message = NULL;
+}
+
+void app_popup(struct app *a, const char *title, const char *text)
+{
+    popup_open(&a->popup, title, text);
+    a->urgent = true;
+}
+
+/* ---- screens ---- */
+
+static int screen_index(const struct app *a)
+{
+    for (int i = 0; app_screen_at(i); i++)
+        if (app_screen_at(i) == a->screen)
+            return i;
+    return 0;
+}
+
+void *app_screen(const struct app *a)
+{
+    return a->screens[screen_index(a)];
+}
+
+static void show_screen(struct app *a, int i)
+{
+    const struct screen_ops *to = app_screen_at(i);
+    if (a->screen && a->screen != to && a->screen->cancel)
+        a->screen->cancel(app_screen(a)); /* what is not seen is not measured */
+    a->screen = to;
+    if (!a->screens[i])
+        a->screens[i] = to->open(a);
+    a->urgent = true;
+    if (a->ran_frame && to->shown)
+        to->shown(a->screens[i]);
+}
+
+void *app_show(struct app *a, const char *name)
+{
+    for (int i = 0; app_screen_at(i); i++)
+        if (strcmp(app_screen_at(i)->name, name) == 0)
+            show_screen(a, i);
+    return app_screen(a);
+}
+
+void app_show_next(struct app *a, int by)
+{
+    int n = 0;
+    while (app_screen_at(n))
+        n++;
+    show_screen(a, (screen_index(a) + by + n) % n);
+}
+
+/* ---- what changed ---- */
+
+/* Notices that the session's settings are others than before. */
+static void look_at_settings(struct app *a)
+{
+    if (history_look(&a->history, a->session))
+        a->settings_serial++;
+}
+
+void app_update(struct app *a)
+{
+    look_at_settings(a);
+    if (a->screen->update && !a->frozen)
+        a->screen->update(app_screen(a));
+}
+
+bool app_undo(struct app *a, bool redo)
+{
+    if (!(redo ? history_redo : history_undo)(&a->history, a->session))
+        return false;
+    a->settings_serial++;
+    app_update(a);
+    a->urgent = true;
+    return true;
+}
+
+/* ---- commands ---- */
+
+static void prompt_line_done(void *ctx, const char *line);
+
+void app_prompt(struct app *a, const char *initial)
+{
+    prompt_open(a->session, ":", initial, true, prompt_line_done, a);
+    a->urgent = true;
+}
+
+static bool has_text(const struct str *s)
+{
+    return s->len > 0 && !str_blank(str_text(s));
+}
+
+static enum status run_line(struct app *a, const char *line, struct str *out, struct err *err)
+{
+    char *clean = sanitize_line(line);
+    char *entry = xasprintf("> %s", clean);
+    log_line(a, entry);
+    free(entry);
+    free(clean);
+    app_clear_message(a);
+    a->session->front.width = a->canvas->w - 4;
+    enum status st = command_line(a->session, line, out, err);
+    app_update(a);
+    a->urgent = true;
+    if (a->session->quit)
+        a->quit = true;
+    return st;
+}
+
+enum status app_set(struct app *a, const char *line)
+{
+    struct str out = {0};
+    struct err err = ERR_INIT;
+    enum status st = run_line(a, line, &out, &err);
+    if (st != ST_OK)
+        app_message(a, ROLE_BAD, "%s", err.text);
+    str_free(&out);
+    return st;
+}
+
+enum status app_command(struct app *a, const char *line)
+{
+    struct str out = {0};
+    struct err err = ERR_INIT;
+    if (a->screen->cancel)
+        a->screen->cancel(app_screen(a)); /* the machine is for this command now */
+    enum status st = run_line(a, line, &out, &err);
+    if (a->screen->shown && !a->quit)
+        a->screen->shown(app_screen(a)); /* goes on with what it was at */
+    if (has_text(&out))
+        app_popup(a, line, str_text(&out));
+    if (st != ST_OK && err.text[0])
+        app_message(a, st == ST_CANCELLED ? ROLE_WARN : ROLE_BAD, "%s", err.text);
+    if (st == ST_USAGE) { /* nothing typed is lost: the cursor stands on the word */
+        app_prompt(a, line);
+        prompt_set_cursor(err.at);
+    }
+    str_free(&out);
+    return st;
+}
+
+static void prompt_line_done(void *ctx, const char *line)
+{
+    if (!str_blank(line) && !lesson_take_line(ctx, line))
+        app_command(ctx, line);
+}

@@ -1,0 +1,165 @@
+/* app.h - the running interface: what the screens share.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef ATTNSCOPE_TUI_APP_H
+#define ATTNSCOPE_TUI_APP_H
+
+#include "command/session.h"
+#include "tui/app/keyfile.h"
+#include "tui/kit/marks.h"
+#include "tui/kit/pane.h"
+#include "tui/kit/popup.h"
+#include "tui/app/settings.h"
+#include "tui/kit/tty.h"
+
+struct app;
+
+/* A screen. Drawing never blocks and never measures, and shows what update() took in, so that a
+ * frozen display stands still. NULL members: nothing to do. */
+struct screen_ops {
+    const char *name, *title; /* "explore", "1 Explore": its key and one word */
+    enum context context;
+    /* Where its keys depend on what it shows: the context now. */
+    enum context (*context_now)(void *ctx);
+    void *(*open)(struct app *a);
+    void (*close)(void *ctx);
+    void (*draw)(void *ctx, struct canvas *c);
+    /* True if the action was the screen's. */
+    bool (*act)(void *ctx, enum action action);
+    /* A key before the keymap has it: true if it begins what the screen waits for. */
+    bool (*type)(void *ctx, int key);
+    /* A job moved, or a command or undo may have changed the session (see app.settings_serial). Not
+     * called while the display is frozen. */
+    void (*update)(void *ctx);
+    /* The screen came to the front, after its first frame. */
+    void (*shown)(void *ctx);
+    /* Milliseconds until tick() wants to run, -1: never. */
+    int (*timeout_ms)(void *ctx);
+    void (*tick)(void *ctx);
+    /* True if there was a run to cancel. */
+    bool (*cancel)(void *ctx);
+    /* Does this action do anything now? What the key line offers; NULL: whatever is valid. */
+    bool (*offers)(const void *ctx, enum action action);
+    /* The command that does what the screen shows. */
+    const char *(*command)(void *ctx);
+    /* Text for `x`: the figures at the cursor, each with its formula and the values put in. False:
+     * nothing to explain now; `out` may say why. */
+    bool (*explain)(void *ctx, struct str *out);
+    /* Moves the cursor to the next (dir 1) or previous (-1) place that contains the text, around
+     * the end; dir 0: the place at the cursor counts too. Case does not matter: str_finds(). False:
+     * nowhere. */
+    bool (*find)(void *ctx, const char *text, int dir);
+    /* The mouse, when it is on: a press at x, y; the wheel there, by -1 (up) or 1. */
+    void (*click)(void *ctx, int x, int y);
+    void (*wheel)(void *ctx, int x, int y, int by);
+    /* State that outlives the program: cursor, focus, results shown. Pass NaN as null. restore()
+     * gets what save() made, possibly by another version: it takes what it knows. */
+    void (*save)(void *ctx, json_t *object);
+    void (*restore)(void *ctx, const json_t *object);
+};
+
+extern const struct screen_ops explore_screen, compare_screen, sweep_screen, roofline_screen;
+
+enum { APP_SCREENS = 8 };
+
+struct app {
+    struct session *session;
+    struct front front; /* the session's before */
+    struct tty *tty;
+    struct canvas *canvas;
+    const struct screen_ops *screen;
+    void *screens[APP_SCREENS]; /* by index in the screen table; made when first shown */
+    struct popup popup;
+    char *message; /* in place of the command, until the next key */
+    enum role message_role;
+    struct str log;
+    struct history history;          /* of the session's settings: undo, redo */
+    unsigned settings_serial;        /* grows with every change of them */
+    struct marks marks;              /* kernels marked for Compare, Sweep, Roofline */
+    const struct kernel *kernel;     /* shown in Explore */
+    char *find;                      /* what was searched last */
+    bool blank;                      /* draw "?" in place of measured values: guess first */
+    bool zoom;                       /* the focused pane takes the whole screen */
+    bool frozen;                     /* data may change, the display does not */
+    struct keyfile *keyfile;         /* NULL: the built-in keys */
+    char pressed[16];                /* the last key, for the projector */
+    const struct theme *usual_theme; /* of the time before the projector */
+    bool usual_zoom;
+    bool projector; /* large spacing, one thing per screen, keys are shown */
+    bool dirty;     /* data changed: draw at the next frame */
+    bool urgent;    /* a key changed something: draw now */
+    bool ran_frame; /* the first frame is out */
+    int64_t last_frame_ms;
+    int64_t looked_ms;   /* when the user's kernels were looked at */
+    int frame_ms;        /* shortest time between frames for data */
+    struct job *waiting; /* a typed command waits for this job */
+    int64_t ctrl_c_ms;   /* of the last Ctrl-C with nothing to cancel */
+    int exit_status;
+    bool quit;
+};
+
+/* ---- the loop: tui.c ---- */
+
+/* Makes `a` the session's front end, on the first screen; nothing is drawn yet. */
+void app_begin(struct app *a, struct session *s, struct tty *tty);
+void app_draw(struct app *a);
+/* Draws what is due, waits for the next event and takes it. */
+void app_turn(struct app *a);
+void app_end(struct app *a);
+/* The app whose front end this session has, NULL: none. */
+struct app *app_of(const struct session *s);
+
+int64_t app_now_ms(void);
+
+/* ---- for screens: app.c ---- */
+
+/* Which keys are valid on the screen that is shown. */
+enum context app_context(const struct app *a);
+const struct binding *app_bindings(const struct app *a);
+/* Projector theme, large spacing, one pane at a time, key echo; or back to how it was. */
+void app_set_projector(struct app *a, bool on);
+/* One line for the user, and into the log. */
+void app_message(struct app *a, enum role role, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+/* Runs a command line as if typed; output goes to a popup, errors point at the word. Returns the
+ * command's status. */
+enum status app_command(struct app *a, const char *line);
+/* The same for settings: no popup, errors as a message only. */
+enum status app_set(struct app *a, const char *line);
+void app_popup(struct app *a, const char *title, const char *text);
+/* Opens the command line with this text in it. */
+void app_prompt(struct app *a, const char *initial);
+/* Shows the screen of this name and returns its state. */
+void *app_show(struct app *a, const char *name);
+/* The screen after (1) or before (-1) this one, around. */
+void app_show_next(struct app *a, int by);
+/* State of the screen that is shown. */
+void *app_screen(const struct app *a);
+void app_clear_message(struct app *a);
+/* Lets the screen take in what changed, unless the display is frozen. */
+void app_update(struct app *a);
+/* One step of undo or redo of the session's settings; false when there is none. */
+bool app_undo(struct app *a, bool redo);
+/* Shows what the screen explains at its cursor. */
+void app_explain(struct app *a);
+/* Writes the screen to a numbered text file. */
+void app_dump(struct app *a, bool svg);
+/* A key was pressed: for the prompt, the popup, the screen, or one that they share (tui_keys.c). */
+void app_key(struct app *a, int key);
+
+/* ---- drawing: frame.c ---- */
+
+/* Tabs, command line and footer, alike on every screen; returns what is left between them. */
+struct rect app_frame(struct app *a, struct canvas *c);
+/* Does only the focused pane fit, or is it zoomed? */
+bool app_one_pane(const struct app *a, const struct canvas *c);
+/* The tab at this column of row 0, -1: none. */
+int app_tab_at(const struct app *a, const struct canvas *c, int x);
+/* The screens, in the order of their tabs; NULL after the last. */
+const struct screen_ops *app_screen_at(int i);
+
+/* The parts of app_frame(), for a screen that places them itself. */
+void app_draw_tabs(struct app *a, struct canvas *c, struct rect r);
+void app_draw_footer(struct app *a, struct canvas *c, struct rect command, struct rect footer);
+
+#endif

@@ -1,0 +1,140 @@
+/* frame.c - what surrounds every screen: tabs, the line of the command, the footer.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdio.h>
+#include <string.h>
+
+#include "tui/app/app.h"
+#include "tui/app/prompt.h"
+
+enum { HELP_W = 7 };
+
+/* ---- tabs ---- */
+
+/* How much of the tabs fits: all with the program's name, all, or numbers and the one that is
+ * shown. */
+enum tabs { TABS_NAMED, TABS_ALL, TABS_SHORT };
+
+struct tab {
+    int x, w;
+    char text[24];
+};
+
+static int place_tabs(const struct app *a, enum tabs how, struct tab tabs[APP_SCREENS])
+{
+    int x = how == TABS_NAMED ? 11 : 1;
+    for (int i = 0; app_screen_at(i); i++) {
+        const struct screen_ops *s = app_screen_at(i);
+        bool here = s == a->screen;
+        int len = how == TABS_SHORT && !here ? (int)strcspn(s->title, " ") : 20;
+        snprintf(tabs[i].text, sizeof tabs[i].text, here ? "[%.*s]" : "%.*s", len, s->title);
+        tabs[i].x = x;
+        tabs[i].w = str_width(tabs[i].text);
+        x += tabs[i].w + 1;
+    }
+    return x;
+}
+
+/* The most that fits into w columns. */
+static enum tabs fit_tabs(const struct app *a, int w, struct tab tabs[APP_SCREENS])
+{
+    enum tabs how = TABS_NAMED;
+    while (place_tabs(a, how, tabs) + HELP_W > w && how < TABS_SHORT)
+        how++;
+    return how;
+}
+
+int app_tab_at(const struct app *a, const struct canvas *c, int x)
+{
+    struct tab tabs[APP_SCREENS];
+    fit_tabs(a, c->w, tabs);
+    for (int i = 0; app_screen_at(i); i++)
+        if (x >= tabs[i].x && x < tabs[i].x + tabs[i].w)
+            return i;
+    return -1;
+}
+
+/* What is not as usual is said where the eye begins. */
+static const char *state_text(const struct app *a)
+{
+    return a->frozen ? "FROZEN" : a->blank ? "BLANK" : a->zoom ? "ZOOM" : "? help";
+}
+
+void app_draw_tabs(struct app *a, struct canvas *c, struct rect r)
+{
+    struct tab tabs[APP_SCREENS];
+    if (fit_tabs(a, r.w, tabs) == TABS_NAMED)
+        canvas_text(c, r.x + 1, r.y, -1, ROLE_TITLE, "attnscope");
+    for (int i = 0; app_screen_at(i); i++)
+        canvas_text(c, r.x + tabs[i].x, r.y, -1,
+                    app_screen_at(i) == a->screen ? ROLE_TITLE : ROLE_NORMAL, tabs[i].text);
+    const char *state = state_text(a);
+    canvas_text(c, r.x + r.w - HELP_W, r.y, HELP_W - 1, state[0] == '?' ? ROLE_KEY : ROLE_WARN,
+                state);
+}
+
+/* ---- command and footer ---- */
+
+static const char *progress_text(const struct app *a, struct str *s)
+{
+    static const char *const words[] = {"starting", "checking", "timing", "", "", ""};
+    int n = job_count(a->waiting);
+    int64_t samples = 0;
+    for (int i = 0; i < n; i++)
+        if (job_row(a->waiting, i)->n > 0)
+            samples += job_row(a->waiting, i)->n;
+    str_addf(s, "%s", words[job_state(a->waiting)]);
+    if (samples > 0)
+        str_addf(s, ", %lld sample%s", (long long)samples, samples == 1 ? "" : "s");
+    str_add(s, "; Ctrl-C cancels");
+    return str_text(s);
+}
+
+/* What the key line offers: keys that do something at this moment. */
+static bool offered(const void *arg, enum action action)
+{
+    const struct app *a = arg;
+    if (a->waiting || action == ACT_CANCEL)
+        return a->waiting && action == ACT_CANCEL;
+    return popup_is_open(&a->popup) || !a->screen->offers ||
+           a->screen->offers(app_screen(a), action);
+}
+
+void app_draw_footer(struct app *a, struct canvas *c, struct rect command, struct rect footer)
+{
+    struct str s = {0};
+    const char *line = a->screen->command ? a->screen->command(app_screen(a)) : NULL;
+    if (a->waiting) {
+        canvas_text(c, 1, command.y, -1, ROLE_ACCENT, progress_text(a, &s));
+    } else if (a->message) {
+        canvas_text(c, 1, command.y, -1, a->message_role, a->message);
+    } else if (line) {
+        int x = canvas_text(c, 1, command.y, -1, ROLE_DIM, "cmd> ") + 1;
+        canvas_text(c, x, command.y, command.w - x - 9, ROLE_NORMAL, line);
+        canvas_text(c, command.w - 8, command.y, 7, ROLE_DIM, "y copy");
+    }
+    str_clear(&s);
+    int echo = a->projector && a->pressed[0] ? str_width(a->pressed) + 3 : 0;
+    if (prompt_is_open()) /* it takes every key */
+        str_add(&s, prompt_keys());
+    else
+        keymap_footer(app_bindings(a), &s,
+                      popup_is_open(&a->popup) ? popup_context(&a->popup) : app_context(a), offered,
+                      a, 6, footer.w - 2 - echo);
+    canvas_text(c, 1, footer.y, footer.w - 2, ROLE_DIM, str_text(&s));
+    if (echo)
+        canvas_textf(c, footer.w - echo, footer.y, echo, ROLE_SELECT, " %s ", a->pressed);
+    str_free(&s);
+}
+
+struct rect app_frame(struct app *a, struct canvas *c)
+{
+    app_draw_tabs(a, c, (struct rect){0, 0, c->w, 1});
+    app_draw_footer(a, c, (struct rect){0, c->h - 2, c->w, 1}, (struct rect){0, c->h - 1, c->w, 1});
+    return (struct rect){0, 1, c->w, c->h - 3};
+}
+
+bool app_one_pane(const struct app *a, const struct canvas *c)
+{
+    return a->zoom || c->w < FULL_W || c->h < FULL_H;
+}

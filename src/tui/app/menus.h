@@ -1,0 +1,14 @@
+/* menus.h - the menus and texts that open over every screen: options, export, help.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef ATTNSCOPE_TUI_MENUS_H
+#define ATTNSCOPE_TUI_MENUS_H
+
+#include "tui/app/app.h"
+
+void menu_options(struct app *a);
+void menu_export(struct app *a);
+/* Keys of the screen, commands, colours and glyphs. */
+void popup_help(struct app *a);
+
+#endif

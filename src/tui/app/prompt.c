@@ -1,0 +1,359 @@
+/* prompt.c - see prompt.h.
+ *
+ * readline runs in its callback mode and never sees the terminal: keys are fed to it as bytes, its
+ * output goes nowhere, the line is drawn from rl_line_buffer. Completion is ours, from the command
+ * table, bound to Tab.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "tui/app/prompt.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <readline/history.h>
+#include <readline/readline.h>
+
+#include "base/mem.h"
+#include "base/sanitize.h"
+#include "command/line/history.h"
+#include "tui/kit/keys.h"
+#include "tui/kit/tty.h"
+
+enum { LABEL_MAX = 40 };
+
+static struct {
+    bool open, ready, complete;
+    bool selected; /* the next character replaces the line */
+    struct session *session;
+    char label[LABEL_MAX];
+    prompt_done *done;
+    void *ctx;
+    char bytes[64]; /* of the key being fed */
+    int nbytes, at;
+    struct completion *found; /* candidates on show */
+    int nfound;
+    char *accepted;
+} prompt;
+
+static void drop_candidates(void)
+{
+    command_complete_free(prompt.found, prompt.nfound);
+    prompt.found = NULL;
+    prompt.nfound = 0;
+}
+
+/* ---- readline's hooks ---- */
+
+static int feed_byte(FILE *unused)
+{
+    (void)unused;
+    return prompt.at < prompt.nbytes ? (unsigned char)prompt.bytes[prompt.at++] : EOF;
+}
+
+static int feed_pending(void)
+{
+    return prompt.at < prompt.nbytes;
+}
+
+static void no_redisplay(void)
+{
+}
+
+static void no_prepare(int meta)
+{
+    (void)meta;
+}
+
+static void on_line(char *line)
+{
+    free(prompt.accepted);
+    prompt.accepted = line; /* taken up after the callback returns */
+}
+
+static size_t common_prefix(const struct completion *c, int n)
+{
+    size_t len = strlen(c[0].text);
+    for (int i = 1; i < n; i++) {
+        size_t same = 0;
+        while (same < len && c[i].text[same] == c[0].text[same])
+            same++;
+        len = same;
+    }
+    return len;
+}
+
+static int on_tab(int count, int key)
+{
+    (void)count;
+    (void)key;
+    drop_candidates();
+    if (!prompt.complete)
+        return 0;
+    int start = rl_point, n = 0;
+    struct completion *c = command_complete(prompt.session, rl_line_buffer, rl_point, &start, &n);
+    if (n > 0) {
+        char *text = xstrndup(c[0].text, common_prefix(c, n));
+        rl_begin_undo_group();
+        rl_delete_text(start, rl_point);
+        rl_point = start;
+        rl_insert_text(text);
+        if (n == 1 && !c[0].more)
+            rl_insert_text(" ");
+        rl_end_undo_group();
+        free(text);
+    }
+    if (n > 1) {
+        prompt.found = c;
+        prompt.nfound = n;
+    } else {
+        command_complete_free(c, n);
+    }
+    return 0;
+}
+
+/* ---- feeding ---- */
+
+static void feed_rest(void)
+{
+    while (prompt.at < prompt.nbytes && !prompt.accepted)
+        rl_callback_read_char();
+}
+
+static void feed(const char *bytes, int n)
+{
+    memcpy(prompt.bytes, bytes, (size_t)n);
+    prompt.at = 0;
+    prompt.nbytes = n;
+    feed_rest();
+}
+
+/* ---- opening ---- */
+
+static void load_history(void)
+{
+    struct history h;
+    using_history();
+    stifle_history(HISTORY_MAX);
+    history_load(&h);
+    for (size_t i = 0; i < h.count; i++)
+        add_history(h.lines[i]);
+    history_forget(&h);
+}
+
+static void make_ready(void)
+{
+    void *ours = tty_terminfo(); /* readline looks the terminal up again */
+    rl_readline_name = "attnscope";
+    rl_catch_signals = 0;
+    rl_catch_sigwinch = 0;
+    rl_change_environment = 0;
+    rl_outstream = fopen("/dev/null", "w");
+    rl_getc_function = feed_byte;
+    rl_input_available_hook = feed_pending;
+    rl_redisplay_function = no_redisplay;
+    rl_prep_term_function = no_prepare;
+    rl_deprep_term_function = NULL; /* nothing was prepared */
+    rl_initialize();
+    tty_set_terminfo(ours);
+    rl_bind_key('\t', on_tab);
+    rl_variable_bind("bell-style", "none"); /* it would go past curses */
+    load_history();
+    prompt.ready = true;
+}
+
+void prompt_open(struct session *s, const char *label, const char *initial, bool complete,
+                 prompt_done *done, void *ctx)
+{
+    if (!prompt.ready)
+        make_ready();
+    if (prompt.open)
+        prompt_close();
+    prompt.session = s;
+    prompt.complete = complete;
+    prompt.done = done;
+    prompt.ctx = ctx;
+    snprintf(prompt.label, sizeof prompt.label, "%s", label);
+    rl_callback_handler_install("", on_line);
+    rl_insert_text(initial);
+    prompt.selected = false;
+    prompt.open = true;
+}
+
+void prompt_select(void)
+{
+    prompt.selected = prompt.open && rl_end > 0;
+}
+
+void prompt_close(void)
+{
+    if (!prompt.open)
+        return;
+    drop_candidates();
+    feed("\007", 1); /* abort: a search, a count or a quote that waits for its next key ends here */
+    RL_SETSTATE(RL_STATE_CALLBACK);
+    rl_callback_sigcleanup();
+    rl_callback_handler_remove();
+    rl_free_line_state();
+    prompt.open = false;
+}
+
+bool prompt_is_open(void)
+{
+    return prompt.open;
+}
+
+const char *prompt_keys(void)
+{
+    return prompt.complete ? "Enter run  Tab complete  Esc leave" : "Enter take it  Esc leave";
+}
+
+void prompt_set_cursor(int at)
+{
+    if (prompt.open && at >= 0 && at <= rl_end)
+        rl_point = at;
+}
+
+/* ---- keys ---- */
+
+/* A key as the bytes that a terminal would send. */
+static void key_bytes(int key)
+{
+    static const struct {
+        int key;
+        const char *bytes;
+    } named[] = {
+        {TK_UP, "\033[A"},   {TK_DOWN, "\033[B"},    {TK_RIGHT, "\033[C"},
+        {TK_LEFT, "\033[D"}, {TK_HOME, "\001"},      {TK_END, "\005"},
+        {TK_DELETE, "\004"}, {TK_BACKSPACE, "\177"}, {TK_ENTER, "\r"},
+    };
+    prompt.at = prompt.nbytes = 0;
+    for (size_t i = 0; i < sizeof named / sizeof *named; i++) {
+        if (named[i].key == key) {
+            prompt.nbytes = (int)strlen(named[i].bytes);
+            memcpy(prompt.bytes, named[i].bytes, (size_t)prompt.nbytes);
+            return;
+        }
+    }
+    if (key > 0 && key < TK_UP)
+        prompt.nbytes = str_utf8_put(prompt.bytes, (unsigned)key);
+}
+
+static void remember(const char *line)
+{
+    HIST_ENTRY *last = history_length > 0 ? history_get(history_base + history_length - 1) : NULL;
+    if ((!last || strcmp(last->line, line) != 0) && history_keep(line))
+        add_history(line);
+}
+
+static void accept_line(void)
+{
+    char *line = sanitize_line(prompt.accepted); /* Ctrl-V types control bytes */
+    free(prompt.accepted);
+    prompt.accepted = NULL;
+    prompt_done *done = prompt.done;
+    void *ctx = prompt.ctx;
+    if (prompt.complete)
+        remember(line);
+    prompt_close();
+    done(ctx, line);
+    free(line);
+}
+
+/* A character or an erasing key takes the selected text away; true if that was all it did. */
+static bool replace_selected(int key)
+{
+    bool erase = key == TK_BACKSPACE || key == TK_DELETE, text = key >= ' ' && key < TK_UP;
+    if (!prompt.selected)
+        return false;
+    prompt.selected = false;
+    if (erase || (text && key != 0x7f)) {
+        rl_delete_text(0, rl_end);
+        rl_point = 0;
+    }
+    return erase;
+}
+
+/* An incremental search that is ended by the first key of a longer sequence (Ctrl-X) leaves readline
+ * with a pointer to nothing, so only keys of the search itself are let through to it. */
+static bool stays_in_search(int key)
+{
+    static const int keys[] = {KEY_CTRL('r'), KEY_CTRL('s'), KEY_CTRL('g'), KEY_CTRL('w'),
+                               KEY_CTRL('y'), TK_BACKSPACE,  TK_ENTER};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (key == keys[i])
+            return true;
+    return key >= ' ' && key < TK_UP;
+}
+
+void prompt_key(int key)
+{
+    if (key == TK_ESC || key == KEY_CTRL('c')) {
+        prompt_close();
+        return;
+    }
+    if (key == KEY_CTRL('d') && rl_end == 0) { /* end of file on an empty line */
+        prompt_close();
+        return;
+    }
+    if (replace_selected(key) || (key == TK_DELETE && rl_point == rl_end))
+        return;
+    if (key != TK_TAB)
+        drop_candidates();
+    if (RL_ISSTATE(RL_STATE_ISEARCH) && !stays_in_search(key))
+        feed("\n", 1); /* ends the search and keeps the line */
+    key_bytes(key);
+    feed_rest();
+    if (prompt.accepted)
+        accept_line();
+}
+
+/* ---- drawing ---- */
+
+static void draw_candidates(struct canvas *c, struct rect r)
+{
+    int rows = prompt.nfound < 8 ? prompt.nfound : 8;
+    if (rows > r.y - 1)
+        rows = r.y - 1;
+    struct rect box = {r.x, r.y - rows - 1, r.w, rows + 1};
+    canvas_blank(c, box);
+    canvas_hline(c, box.x, box.y, box.w);
+    for (int i = 0; i < rows; i++) {
+        canvas_text(c, r.x + 2, r.y - rows + i, 18, ROLE_KEY, prompt.found[i].text);
+        if (prompt.found[i].doc)
+            canvas_text(c, r.x + 21, r.y - rows + i, r.w - 22, ROLE_DIM, prompt.found[i].doc);
+    }
+    if (prompt.nfound > rows)
+        canvas_textf(c, r.x + r.w - 14, box.y, 12, ROLE_DIM, " %d more ", prompt.nfound - rows);
+}
+
+/* Columns of the first n bytes of the line, as they are drawn. */
+static int columns(const char *text, size_t n)
+{
+    char *part = xstrndup(text, n);
+    char *clean = sanitize_line(part);
+    int w = str_width(clean);
+    free(clean);
+    free(part);
+    return w;
+}
+
+int prompt_draw(struct canvas *c, struct rect r)
+{
+    canvas_blank(c, r);
+    int x = r.x + canvas_text(c, r.x, r.y, r.w, ROLE_KEY, prompt.label);
+    int room = r.x + r.w - x - 1;
+    /* drop characters at the left until the cursor is in view */
+    size_t from = 0;
+    while (from < (size_t)rl_point &&
+           columns(rl_line_buffer + from, (size_t)rl_point - from) > room) {
+        unsigned code;
+        from += (size_t)str_utf8_next(rl_line_buffer + from, &code);
+    }
+    char *clean = sanitize_line(rl_line_buffer + from);
+    canvas_text(c, x, r.y, room, prompt.selected ? ROLE_SELECT : ROLE_NORMAL, clean);
+    free(clean);
+    if (prompt.nfound > 0)
+        draw_candidates(c, r);
+    return x + columns(rl_line_buffer + from, (size_t)rl_point - from);
+}

@@ -1,0 +1,144 @@
+/* layout.c - see layout.h.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "tui/kit/layout.h"
+
+#include <string.h>
+
+/* A pane in a column: it costs a border row and at least `min` rows, and likes `want`. */
+struct slot {
+    enum pane pane;
+    int min, want;
+    bool optional;
+    int got; /* rows given; -1: left out */
+};
+
+static struct rect inside(struct rect frame)
+{
+    return (struct rect){frame.x + 1, frame.y + 1, frame.w - 2, frame.h - 2};
+}
+
+static void set_pane(struct screen_layout *l, enum pane p, struct rect frame)
+{
+    l->frame[p] = frame;
+    l->pane[p] = inside(frame);
+}
+
+/* Shares `rows` (one border row a pane included) among the slots; the last shown one gets what is
+ * left over. */
+static void share_rows(struct slot *s, int n, int rows)
+{
+    int last = 0;
+    for (int i = 0; i < n; i++) {
+        s[i].got = s[i].optional ? -1 : s[i].min;
+        rows -= s[i].optional ? 0 : s[i].min + 1;
+    }
+    for (int i = 0; i < n; i++) {
+        if (s[i].optional && rows >= s[i].min + 1) {
+            s[i].got = s[i].min;
+            rows -= s[i].min + 1;
+        }
+        if (s[i].got >= 0)
+            last = i;
+    }
+    for (bool grew = true; grew && rows > 0;) {
+        grew = false;
+        for (int i = 0; i < n && rows > 0; i++) {
+            if (s[i].got >= 0 && s[i].got < s[i].want) {
+                s[i].got++;
+                rows--;
+                grew = true;
+            }
+        }
+    }
+    s[last].got += rows > 0 ? rows : 0;
+}
+
+/* Stacks the slots at x from row y on; borders are shared, so the stack ends with the border row
+ * at y + rows. */
+static void stack(struct screen_layout *l, struct slot *s, int n, int x, int w, int y, int rows)
+{
+    share_rows(s, n, rows);
+    for (int i = 0; i < n; i++) {
+        if (s[i].got < 0)
+            continue;
+        set_pane(l, s[i].pane, (struct rect){x, y, w, s[i].got + 2});
+        y += s[i].got + 1;
+    }
+}
+
+enum { THIRD_COLUMN_W = 132 };
+
+static void layout_full(struct screen_layout *l, const struct layout_wish *wish)
+{
+    int w = l->w, h = l->h;
+    bool third = w >= THIRD_COLUMN_W;
+    bool closed = h > FULL_H; /* room for the frame's bottom line */
+    int why_rows = h >= 30 ? 3 : 2;
+    int top = 2, bottom = h - 2 - why_rows - 1 - closed; /* bottom: the border above Why */
+    int left_w = w >= 100 ? 26 : 22;
+    int mid_x = left_w - 1, mid_w = w - mid_x;
+    if (third)
+        mid_w = (w - mid_x) * 55 / 100;
+    struct slot left[] = {
+        {.pane = PANE_SHAPE, .min = 9, .want = wish->nshape},
+        {.pane = PANE_KERNELS, .min = 6, .want = wish->nkernels},
+    };
+    struct slot mid[] = {
+        {.pane = PANE_TIME, .min = 4, .want = 5},
+        {.pane = PANE_CHECK, .min = 3, .want = 4},
+        {.pane = PANE_SMEM, .min = 2, .want = wish->nsmem + 2},
+        {.pane = PANE_OCC, .min = 4, .want = 8},
+        {.pane = PANE_SAMPLES, .min = 6, .want = 9, .optional = true},
+        {.pane = PANE_ROOF, .min = 9, .want = 16, .optional = true},
+    };
+    struct slot right[] = {
+        {.pane = PANE_SAMPLES, .min = 6, .want = 11},
+        {.pane = PANE_ROOF, .min = 8, .want = 30},
+    };
+    stack(l, left, 2, 0, left_w, top, bottom - top);
+    stack(l, mid, third ? 4 : 6, mid_x, mid_w, top, bottom - top);
+    if (third)
+        stack(l, right, 2, mid_x + mid_w - 1, w - mid_x - mid_w + 1, top, bottom - top);
+    set_pane(l, PANE_WHY, (struct rect){0, bottom, w, why_rows + 2});
+    l->tabs = (struct rect){0, 0, w, 1};
+    l->device = (struct rect){0, 1, w, 1};
+}
+
+static void layout_compact(struct screen_layout *l, enum pane focus)
+{
+    /* no side borders: columns are scarce */
+    struct rect frame = {0, 1, l->w, l->h - 3};
+    l->frame[focus] = frame;
+    l->pane[focus] = (struct rect){1, 2, l->w - 2, l->h - 4};
+    l->tabs = (struct rect){0, 0, l->w, 1};
+}
+
+void layout_explore(int w, int h, const struct layout_wish *wish, struct screen_layout *out)
+{
+    memset(out, 0, sizeof *out);
+    out->w = w;
+    out->h = h;
+    out->mode = w >= FULL_W && h >= FULL_H && !wish->zoom ? LAYOUT_FULL
+                : w >= MIN_W && h >= MIN_H                ? LAYOUT_COMPACT
+                                                          : LAYOUT_TOO_SMALL;
+    if (out->mode == LAYOUT_TOO_SMALL)
+        return;
+    out->command = (struct rect){0, h - 2, w, 1};
+    out->footer = (struct rect){0, h - 1, w, 1};
+    if (out->mode == LAYOUT_FULL)
+        layout_full(out, wish);
+    else
+        layout_compact(out, wish->focus);
+}
+
+enum pane layout_next(const struct screen_layout *l, enum pane from, int dir)
+{
+    enum pane p = from;
+    for (int i = 0; i < PANE_COUNT; i++) {
+        p = (enum pane)(((int)p + dir + PANE_COUNT) % PANE_COUNT);
+        if (l->mode == LAYOUT_COMPACT || l->pane[p].w > 0)
+            return p;
+    }
+    return from;
+}

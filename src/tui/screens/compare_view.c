@@ -1,0 +1,395 @@
+/* compare_view.c - see compare_view.h.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "tui/screens/compare_view.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/number.h"
+#include "draw/figures.h"
+#include "tui/kit/strip.h"
+
+const char *const compare_sort_names[SORT_COUNT] = {"time", "speedup", "TFLOP/s", "CV", "name"};
+
+/* ---- what rows say ---- */
+
+/* Groups from the top: measured, not measured yet, failed, cannot run, candidates. */
+static int group(const struct compare_row *r)
+{
+    return !r->in              ? 5 + (r->cannot != NULL)
+           : r->cannot         ? 4
+           : compare_failed(r) ? 3
+           : compare_timed(r)  ? 1
+                               : 2;
+}
+
+static double sort_key(const struct compare_row *r, enum compare_sort sort)
+{
+    switch (sort) {
+    case SORT_TFLOPS:
+        return -r->row->tflops;
+    case SORT_CV:
+        return r->row->cv_pct;
+    default: /* speedups over one base are in the order of times */
+        return r->row->median_us;
+    }
+}
+
+int compare_order(const struct compare_row *a, const struct compare_row *b, enum compare_sort sort,
+                  bool reverse)
+{
+    int dir = reverse ? -1 : 1;
+    if (group(a) != group(b))
+        return group(a) - group(b);
+    if (sort == SORT_NAME)
+        return dir * strcmp(a->label, b->label);
+    if (group(a) != 1)
+        return 0;
+    double x = sort_key(a, sort), y = sort_key(b, sort);
+    return dir * ((x > y) - (x < y));
+}
+
+double compare_speedup(const struct compare_row *base, const struct compare_row *row)
+{
+    if (!base || !compare_timed(base) || !compare_timed(row) || base->old != row->old)
+        return NAN;
+    if (base->base && row->row->verdict && row->row->ratio > 0)
+        return 1 / row->row->ratio; /* the figure that the verdict is about */
+    return base->row->median_us / row->row->median_us;
+}
+
+const struct compare_row *compare_base_row(const struct compare_view *v)
+{
+    for (int i = 0; i < v->n; i++)
+        if (v->rows[i].base)
+            return &v->rows[i];
+    return NULL;
+}
+
+/* ---- ranking ---- */
+
+enum { COLUMNS = 9 };
+
+/* A column of the ranking, from the right edge inwards; those that do not fit are left out, the
+ * least important first. */
+static const struct column_spec {
+    const char *title;
+    int w, need; /* shown from this inner width on */
+} specs[COLUMNS] = {
+    {"verdict", 10, 0}, {"speedup", 9, 40}, {"% peak", 7, 70},
+    {"TFLOP/s", 9, 58}, {"CV %", 6, 48},    {"q1..q3", 16, 90},
+    {"median", 10, 0},  {"min", 10, 110},   {"max|diff|", 10, 96},
+};
+enum {
+    COL_VERDICT,
+    COL_SPEEDUP,
+    COL_PEAK,
+    COL_TFLOPS,
+    COL_CV,
+    COL_RANGE,
+    COL_MEDIAN,
+    COL_MIN,
+    COL_DIFF
+};
+static const int column_order[COLUMNS] = {COL_MEDIAN, COL_RANGE,   COL_MIN,
+                                          COL_CV,     COL_TFLOPS,  COL_PEAK,
+                                          COL_DIFF,   COL_SPEEDUP, COL_VERDICT};
+
+static int digits(const struct run_row *r)
+{
+    return r->cv_pct < 0.5 ? 4 : r->cv_pct < 5 ? 3 : 2;
+}
+
+/* One unit for the whole table, so that figures can be compared by eye. */
+static double table_unit(const struct compare_view *v, const char **name)
+{
+    double least = INFINITY;
+    for (int i = 0; i < v->n; i++)
+        if (compare_timed(&v->rows[i]))
+            least = fmin(least, v->rows[i].row->median_us);
+    *name = least >= 1e6 && isfinite(least) ? "s" : least >= 1e3 && isfinite(least) ? "ms" : "us";
+    return **name == 's' ? 1e6 : **name == 'm' ? 1e3 : 1;
+}
+
+static void cell_text(const struct compare_view *v, const struct compare_row *x, int col,
+                      double unit, char *out, size_t size)
+{
+    const struct run_row *r = x->row;
+    char b[2][NUMBER_BUF];
+    int d = digits(r);
+    switch (col) {
+    case COL_MEDIAN:
+        snprintf(out, size, "%s", number_fmt(b[0], r->median_us / unit, d));
+        break;
+    case COL_MIN:
+        snprintf(out, size, "%s", number_fmt(b[0], r->min_us / unit, d));
+        break;
+    case COL_RANGE:
+        snprintf(out, size, "%s..%s", number_fmt(b[0], r->q1_us / unit, d),
+                 number_fmt(b[1], r->q3_us / unit, d));
+        break;
+    case COL_CV:
+        snprintf(out, size, "%s", number_fmt(b[0], r->cv_pct, 2));
+        break;
+    case COL_TFLOPS:
+        snprintf(out, size, "%s", number_fmt(b[0], r->tflops, d < 3 ? d : 3));
+        break;
+    case COL_PEAK:
+        snprintf(out, size, "%s", number_fmt(b[0], 100 * r->tflops / x->peak_tflops, 3));
+        break;
+    case COL_DIFF:
+        snprintf(out, size, isnan(r->max_diff) ? "-" : "%.1e", r->max_diff);
+        break;
+    case COL_SPEEDUP: {
+        double s = compare_speedup(compare_base_row(v), x);
+        snprintf(out, size, isnan(s) ? "-" : "%.*fx", s < 9.95 ? 2 : 1, s);
+        break;
+    }
+    default:
+        break;
+    }
+}
+
+static enum role verdict_role(const char *verdict)
+{
+    return !verdict                         ? ROLE_DIM
+           : strcmp(verdict, "FASTER") == 0 ? ROLE_GOOD
+           : strcmp(verdict, "SLOWER") == 0 ? ROLE_WARN
+                                            : ROLE_NORMAL;
+}
+
+static const char *verdict_text(const struct compare_row *x)
+{
+    if (compare_failed(x))
+        return "FAIL";
+    if (x->old)
+        return "old";
+    if (x->base)
+        return "base";
+    return x->row->verdict ? x->row->verdict : compare_timed(x) ? "rerun" : "-";
+}
+
+static int column_width(int col, int inner)
+{
+    return inner >= specs[col].need ? specs[col].w : 0;
+}
+
+static int columns_width(int inner)
+{
+    int w = 0;
+    for (int i = 0; i < COLUMNS; i++)
+        w += column_width(i, inner);
+    return w;
+}
+
+/* Figures stand beside the names, however wide the place is: what is far apart is not read as one
+ * row. */
+static int figures_at(const struct compare_view *v, struct rect r)
+{
+    int name = 24, right = r.w - columns_width(r.w);
+    for (int i = 0; i < v->n; i++) {
+        int w = v->rows[i].in ? str_width(v->rows[i].label) + 4 : 0;
+        name = w > name ? w : name;
+    }
+    return r.x + (name < right ? name : right);
+}
+
+/* What stands in place of figures. */
+static const char *no_figures(const struct compare_row *x)
+{
+    if (x->cannot)
+        return x->cannot;
+    if (!x->in)
+        return "Space takes it in";
+    return x->row && x->row->reason ? x->row->reason : "not measured yet: r";
+}
+
+static void draw_ranking_row(struct canvas *c, struct rect r, const struct compare_view *v,
+                             const struct compare_row *x, double unit, bool cur)
+{
+    int at = figures_at(v, r), w = r.x + r.w - at;
+    enum role role = !x->in || x->old || x->cannot ? ROLE_DIM : ROLE_NORMAL;
+    canvas_text(c, r.x, r.y, 1, ROLE_ACCENT, cur ? ">" : " ");
+    canvas_text(c, r.x + 1, r.y, 1, ROLE_ACCENT, x->base ? "*" : x->left ? "<" : x->in ? "+" : " ");
+    canvas_text(c, r.x + 2, r.y, at - r.x - 3, compare_failed(x) ? ROLE_BAD : role, x->label);
+    if (!x->row || (!compare_timed(x) && !compare_failed(x))) {
+        canvas_text(c, at + 1, r.y, w - 1, ROLE_DIM, no_figures(x));
+    } else {
+        for (int k = 0; k < COLUMNS; k++) {
+            int col = column_order[k], cw = column_width(col, r.w);
+            char text[96] = "-";
+            if (col == COL_VERDICT) {
+                canvas_textf(c, at + 1, r.y, cw - 1,
+                             compare_failed(x) ? ROLE_BAD
+                             : x->old          ? ROLE_DIM
+                                               : verdict_role(x->row->verdict),
+                             " %s", verdict_text(x));
+                break;
+            }
+            if (!compare_failed(x) || col == COL_DIFF) /* a wrong result has no time worth a rank */
+                cell_text(v, x, col, unit, text, sizeof text);
+            if (v->blank)
+                snprintf(text, sizeof text, "?");
+            if (cw)
+                canvas_textf(c, at, r.y, cw, role, "%*s", cw, text);
+            at += cw;
+        }
+    }
+    if (cur && v->focus == COMPARE_RANKING)
+        canvas_fill(c, r, ROLE_SELECT);
+}
+
+static void draw_heads(struct canvas *c, struct rect r, const struct compare_view *v,
+                       const char *unit)
+{
+    int at = figures_at(v, r);
+    canvas_text(c, r.x + 2, r.y, at - r.x - 2, ROLE_DIM, "kernel");
+    for (int k = 0; k < COLUMNS; k++) {
+        int col = column_order[k], cw = column_width(col, r.w);
+        char title[32];
+        snprintf(title, sizeof title, "%s%s%s", specs[col].title, col == COL_MEDIAN ? " " : "",
+                 col == COL_MEDIAN ? unit : "");
+        if (cw)
+            canvas_textf(c, at, r.y, cw, ROLE_DIM, col == COL_VERDICT ? "  %-*s" : "%*s",
+                         col == COL_VERDICT ? cw - 2 : cw, title);
+        at += cw;
+    }
+}
+
+static void draw_ranking(struct canvas *c, struct rect r, const struct compare_view *v)
+{
+    const char *unit_name;
+    double unit = table_unit(v, &unit_name);
+    draw_heads(c, (struct rect){r.x, r.y, r.w, 1}, v, unit_name);
+    struct rect body = {r.x, r.y + 1, r.w, r.h - 1};
+    int shown = list_place(v->list, body, v->n, false);
+    for (int i = 0; i < shown; i++)
+        draw_ranking_row(c, list_row_at(v->list, i), v, &v->rows[v->list->top + i], unit,
+                         v->list->top + i == v->list->cur);
+    if (v->n > body.h && !v->one_pane) /* on the frame's lower line: there is more */
+        canvas_textf(c, r.x + r.w - 11, r.y + r.h, 11, ROLE_DIM, " %d-%d/%d ", v->list->top + 1,
+                     v->list->top + shown, v->n);
+}
+
+/* ---- intervals ---- */
+
+static void draw_intervals(struct canvas *c, struct rect r, const struct compare_view *v)
+{
+    struct fig_interval *iv = xcalloc((size_t)v->n + 1, sizeof *iv);
+    int n = 0, cur = -1;
+    for (int i = 0; i < v->n; i++) {
+        const struct compare_row *x = &v->rows[i];
+        if (!x->in)
+            continue;
+        bool show = compare_timed(x) && !v->blank;
+        if (i == v->list->cur)
+            cur = n;
+        iv[n++] = (struct fig_interval){.name = x->label,
+                                        .lo = show ? x->row->q1_us : NAN,
+                                        .mid = show ? x->row->median_us : NAN,
+                                        .hi = show ? x->row->q3_us : NAN,
+                                        .text = compare_failed(x) ? "FAIL: not ranked"
+                                                : v->blank        ? "?"
+                                                                  : no_figures(x),
+                                        .base = x->base,
+                                        .dim = x->old,
+                                        .bad = compare_failed(x)};
+    }
+    fig_intervals(c, r, iv, n, cur);
+    free(iv);
+}
+
+/* ---- the whole ---- */
+
+static void ranking_title(const struct compare_view *v, struct str *s)
+{
+    str_addf(s, "Ranking by %s%s  LIVE", compare_sort_names[v->sort],
+             v->reverse ? ", reversed" : "");
+    if (v->failure)
+        str_addf(s, "  %s", v->failure);
+    else if (v->activity && *v->activity)
+        str_addf(s, "  %s", v->activity);
+    else if (v->machine && *v->machine)
+        str_addf(s, "  %s", v->machine);
+}
+
+static void pane_title(const struct compare_view *v, enum compare_pane p, struct str *s)
+{
+    const struct compare_row *left = compare_left(v),
+                             *right = v->n > 0 ? &v->rows[v->list->cur] : NULL;
+    if (p == COMPARE_RANKING)
+        ranking_title(v, s);
+    else if (p == COMPARE_INTERVALS)
+        str_add(s, "Quartiles q1..q3 around the median, log time");
+    else if (left == right)
+        str_addf(s, "Pair  MODEL %s", v->gpu ? v->gpu : "?");
+    else
+        str_addf(s, "Pair  %s -> %s  MODEL %s", left ? left->label : "?",
+                 right ? right->label : "?", v->gpu ? v->gpu : "?");
+}
+
+static struct rect draw_frame(struct canvas *c, struct rect r, const struct compare_view *v,
+                              enum compare_pane p)
+{
+    struct str title = {0};
+    pane_title(v, p, &title);
+    struct rect in = pane_frame(c, r, str_text(&title), v->focus == p, v->one_pane);
+    str_free(&title);
+    return (struct rect){in.x + 1, in.y, in.w - 2, in.h};
+}
+
+static void draw_inside(struct canvas *c, struct rect r, const struct compare_view *v,
+                        enum compare_pane p)
+{
+    if (p == COMPARE_RANKING)
+        draw_ranking(c, r, v);
+    else if (p == COMPARE_INTERVALS)
+        draw_intervals(c, r, v);
+    else
+        compare_draw_pair(c, r, v);
+}
+
+static int clampi(int x, int lo, int hi)
+{
+    return x < lo ? lo : x > hi ? hi : x;
+}
+
+/* The pair needs seven lines with its frame, intervals three and one per row; the ranking has the
+ * rest, and what it does not need goes to the intervals. */
+static void place(struct rect r, const struct compare_view *v, struct rect out[COMPARE_PANES])
+{
+    int in = 0;
+    for (int i = 0; i < v->n; i++)
+        in += v->rows[i].in;
+    int pair = 8, left = r.h - pair + 1; /* frames share a line */
+    int intervals = clampi(in + 3, 5, left / 2);
+    int ranking = clampi(v->n + 3, 6, left - intervals + 1);
+    intervals = clampi(left - ranking + 1, 5, in + 4 > 7 ? in + 4 : 7);
+    out[COMPARE_RANKING] = (struct rect){r.x, r.y, r.w, ranking};
+    out[COMPARE_INTERVALS] = (struct rect){r.x, r.y + ranking - 1, r.w, intervals};
+    int y = r.y + ranking + intervals - 2;
+    out[COMPARE_PAIR] = (struct rect){r.x, y, r.w, r.y + r.h - y};
+}
+
+void compare_draw(struct canvas *c, struct rect r, const struct compare_view *v)
+{
+    struct rect panes[COMPARE_PANES];
+    strip_draw(c, (struct rect){r.x + 1, r.y, r.w - 2, 1}, v->knobs, v->knob,
+               v->focus == COMPARE_STRIP);
+    struct rect rest = {r.x, r.y + 1, r.w, r.h - 1};
+    if (v->one_pane) {
+        enum compare_pane p = v->focus == COMPARE_STRIP ? COMPARE_RANKING : v->focus;
+        draw_inside(c, draw_frame(c, rest, v, p), v, p);
+        return;
+    }
+    struct rect in[COMPARE_PANES];
+    place(rest, v, panes);
+    for (int p = 0; p <= COMPARE_PAIR; p++)
+        in[p] = draw_frame(c, panes[p], v, (enum compare_pane)p);
+    for (int p = 0; p <= COMPARE_PAIR; p++)
+        draw_inside(c, in[p], v, (enum compare_pane)p);
+}

@@ -1,0 +1,442 @@
+/* explore_view.c - the panes of Explore: lists and measured figures. What is computed is drawn by
+ * explore_planned.c.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "tui/screens/explore_view.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/number.h"
+#include "draw/figures.h"
+#include "tui/screens/explore_planned.h"
+#include "tui/kit/flow.h"
+
+/* ---- lists ---- */
+
+static void draw_row(struct canvas *c, struct rect r, const struct view_row *row, bool cur,
+                     bool focus, bool blank)
+{
+    const char *value = blank && *row->value ? "?" : row->value;
+    enum role role = row->bad ? ROLE_BAD : row->dim ? ROLE_DIM : ROLE_NORMAL;
+    int value_w = str_width(value);
+    canvas_text(c, r.x, r.y, 1, ROLE_ACCENT, cur ? ">" : row->marked ? "*" : " ");
+    if (cur && row->marked)
+        canvas_text(c, r.x + 1, r.y, 1, ROLE_ACCENT, "*");
+    canvas_text(c, r.x + 2, r.y, r.w - 3 - value_w, role, row->name);
+    canvas_text(c, r.x + r.w - 1 - value_w, r.y, value_w, row->changed ? ROLE_ACCENT : role, value);
+    if (cur && focus)
+        canvas_fill(c, r, ROLE_SELECT);
+}
+
+static void draw_list(struct canvas *c, struct rect r, const struct view_row *rows, int n,
+                      struct list *list, bool focus, bool blank, bool roomy)
+{
+    int shown = list_place(list, r, n, roomy);
+    for (int i = 0; i < shown; i++)
+        draw_row(c, list_row_at(list, i), &rows[list->top + i], list->top + i == list->cur, focus,
+                 blank);
+    list_draw_range(list, c);
+}
+
+static void draw_lists(struct canvas *c, struct rect r, const struct explore_view *v, enum pane p)
+{
+    bool kernels = p == PANE_KERNELS;
+    struct list scratch = {0}, *list = kernels ? v->kernel_list : v->shape_list;
+    if (!list)
+        list = &scratch;
+    list->cur = kernels ? v->kernel_cur : v->shape_cur;
+    draw_list(c, r, kernels ? v->kernels : v->shape, kernels ? v->nkernels : v->nshape, list,
+              v->focus == p, kernels && v->blank, v->roomy);
+}
+
+/* ---- measured figures ---- */
+
+/* Digits that a spread of cv percent supports. */
+static int time_digits(double cv_pct)
+{
+    return cv_pct < 0.5 ? 4 : cv_pct < 5 ? 3 : 2;
+}
+
+struct unit {
+    const char *name;
+    double us;
+};
+
+static struct unit time_unit(double us)
+{
+    return us >= 1e6   ? (struct unit){"s", 1e6}
+           : us >= 1e3 ? (struct unit){"ms", 1e3}
+                       : (struct unit){"us", 1};
+}
+
+static const char *time_text(char buf[NUMBER_BUF], double us, struct unit u, double cv_pct)
+{
+    return number_fmt(buf, us / u.us, time_digits(cv_pct));
+}
+
+/* Roles of measured figures: dimmed when they belong to another shape. */
+static enum role figure_role(const struct explore_view *v, enum role role)
+{
+    return v->old_shape ? ROLE_DIM : role;
+}
+
+static const char *hidden(const struct explore_view *v, const char *text)
+{
+    return v->blank ? "?" : text;
+}
+
+static void time_figures(struct flow *f, const struct explore_view *v)
+{
+    const struct run_row *r = v->row;
+    struct unit u = time_unit(r->median_us);
+    enum role n = figure_role(v, ROLE_NORMAL);
+    char b[NUMBER_BUF];
+    flow_item(f, "median", figure_role(v, ROLE_TITLE), "%s %s",
+              hidden(v, time_text(b, r->median_us, u, r->cv_pct)), u.name);
+    flow_item(f, "min", n, "%s", hidden(v, time_text(b, r->min_us, u, r->cv_pct)));
+    flow_item(f, "p95", n, "%s", hidden(v, time_text(b, r->p95_us, u, r->cv_pct)));
+    flow_item(f, "CV", r->cv_pct > 5 ? figure_role(v, ROLE_WARN) : n, "%s%s",
+              hidden(v, number_fmt(b, r->cv_pct, 2)), isfinite(r->cv_pct) ? "%" : "");
+    flow_line(f);
+    flow_item(f, NULL, n, "%s GFLOP/s",
+              hidden(v, number_fmt(b, r->tflops * 1e3, time_digits(r->cv_pct))));
+    flow_item(f, NULL, n, "%s GB/s",
+              hidden(v, number_fmt(b, r->gbytes_per_s, time_digits(r->cv_pct))));
+    flow_item(f, "n", n, "%s", number_fmt_int(b, r->n));
+    if (r->dropped > 0)
+        flow_item(f, "dropped", figure_role(v, ROLE_WARN), "%s", number_fmt_int(b, r->dropped));
+    if (r->l2)
+        flow_item(f, "L2", n, "%s", r->l2);
+    flow_line(f);
+}
+
+static void time_spark(struct flow *f, const struct explore_view *v)
+{
+    if (v->nrecent < 2 || v->blank)
+        return;
+    struct rect r = {f->r.x, f->r.y + f->y, f->r.w, 1};
+    if (f->y >= f->r.h)
+        return;
+    int shown = r.w - 9 < v->nrecent ? r.w - 9 : v->nrecent;
+    canvas_textf(f->c, r.x, r.y, 9, ROLE_DIM, "last %-3d", shown);
+    fig_spark(f->c, (struct rect){r.x + 9, r.y, r.w - 9, 1}, v->recent, v->nrecent);
+    if (v->old_shape)
+        canvas_fill(f->c, r, ROLE_DIM);
+    f->x = r.w;
+    flow_line(f);
+}
+
+static const char *stop_text(const char *stopped)
+{
+    static const char *const texts[][2] = {
+        {"cv", "stopped: the CV is small enough"},
+        {"steady", "stopped: the CV is steady"},
+        {"n", "stopped: n samples"},
+        {"time", "stopped by the time limit"},
+        {"cancel", "cancelled"},
+    };
+    for (size_t i = 0; stopped && i < sizeof texts / sizeof *texts; i++)
+        if (strcmp(texts[i][0], stopped) == 0)
+            return texts[i][1];
+    return stopped ? stopped : "";
+}
+
+static void pane_time(struct canvas *c, struct rect r, const struct explore_view *v)
+{
+    struct flow f = {.c = c, .r = r, .roomy = v->roomy};
+    if (v->cannot) {
+        canvas_wrap(c, r, ROLE_WARN, v->cannot);
+        return;
+    }
+    if (v->row && !isnan(v->row->median_us)) {
+        time_figures(&f, v);
+        time_spark(&f, v);
+    }
+    if (v->failure)
+        canvas_wrap(c, (struct rect){r.x, r.y + f.y, r.w, r.h - f.y}, ROLE_BAD, v->failure);
+    else if (v->activity && *v->activity)
+        flow_item(&f, NULL, ROLE_ACCENT, "%s", v->activity);
+    else if (v->old_shape)
+        flow_item(&f, NULL, ROLE_DIM, "old figures, of %s", v->old_shape);
+    else if (v->row && v->row->reason && isnan(v->row->median_us))
+        canvas_wrap(c, r, ROLE_WARN, v->row->reason);
+    else if (v->row)
+        flow_item(&f, NULL, ROLE_DIM, "%s", stop_text(v->row->stopped));
+}
+
+/* {"b":0,"h":7,"row":3971,"col":66} as words. */
+static void worst_text(const json_t *worst, char *buf, size_t size)
+{
+    static const char *const keys[] = {"b", "h", "row", "col"};
+    size_t len = 0;
+    buf[0] = 0;
+    for (int i = 0; i < 4; i++) {
+        json_t *n = json_object_get(worst, keys[i]);
+        if (json_is_integer(n) && len < size)
+            len += (size_t)snprintf(buf + len, size - len, "%s%s %lld", len ? " " : "", keys[i],
+                                    (long long)json_integer_value(n));
+    }
+}
+
+/* Differences span decades: always with an exponent. */
+static const char *diff_text(char buf[NUMBER_BUF], double diff)
+{
+    if (isnan(diff))
+        return "-";
+    snprintf(buf, NUMBER_BUF, "%.1e", diff);
+    return buf;
+}
+
+static bool failed(const struct run_row *r)
+{
+    return r->check && strcmp(r->check, "pass") != 0;
+}
+
+static void check_where(struct flow *f, const struct explore_view *v)
+{
+    const struct run_row *r = v->row;
+    enum role n = figure_role(v, ROLE_NORMAL);
+    char b[2][NUMBER_BUF], worst[64];
+    worst_text(r->worst, worst, sizeof worst);
+    if (worst[0])
+        flow_item(f, "worst at", n, "%s", hidden(v, worst));
+    if (r->checked_rows > 0 && r->checked_rows == r->total_rows)
+        flow_item(f, NULL, n, "all %s rows", number_fmt_int(b[0], r->total_rows));
+    else if (r->checked_rows > 0)
+        flow_item(f, NULL, n, "%s of %s rows", number_fmt_int(b[0], r->checked_rows),
+                  number_fmt_int(b[1], r->total_rows));
+}
+
+static void check_figures(struct flow *f, const struct explore_view *v)
+{
+    const struct run_row *r = v->row;
+    enum role n = figure_role(v, ROLE_NORMAL);
+    char b[NUMBER_BUF];
+    flow_item(f, NULL, figure_role(v, failed(r) ? ROLE_BAD : ROLE_GOOD), "%s",
+              !r->check   ? "not checked"
+              : failed(r) ? "FAIL"
+                          : "PASS");
+    flow_item(f, "max|diff|", n, "%s", hidden(v, diff_text(b, r->max_diff)));
+    flow_item(f, "plain", n, "%s", hidden(v, diff_text(b, r->baseline_max_diff)));
+    flow_item(f, "ratio", n, "%s", hidden(v, number_fmt(b, r->error_ratio, 3)));
+    flow_line(f);
+    if (failed(r) && r->reason)
+        flow_item(f, NULL, figure_role(v, ROLE_BAD), "%s", r->reason);
+    else
+        check_where(f, v);
+    flow_line(f);
+}
+
+static enum role verdict_role(const char *verdict)
+{
+    if (!verdict)
+        return ROLE_NORMAL;
+    return strcmp(verdict, "FASTER") == 0   ? ROLE_GOOD
+           : strcmp(verdict, "SLOWER") == 0 ? ROLE_WARN
+                                            : ROLE_NORMAL;
+}
+
+/* Digits of a ratio: three near 1, fewer where they would only take room. */
+static const char *ratio_text(char buf[NUMBER_BUF], double x)
+{
+    return number_fmt(buf, x, x < 0.1 ? 2 : 3);
+}
+
+/* One row that always ends with the ratio, its interval and the largest difference of the two
+ * outputs; the name gives way. */
+static void pair_ratio(struct flow *f, const struct explore_view *v)
+{
+    const struct run_row *p = v->pair;
+    char b[4][NUMBER_BUF];
+    struct str ratio = {0};
+    str_addf(&ratio, "%sx [%s..%s]", hidden(v, ratio_text(b[0], p->ratio)),
+             hidden(v, ratio_text(b[1], p->ratio_lo)), hidden(v, ratio_text(b[2], p->ratio_hi)));
+    const char *verdict = p->verdict ? p->verdict : "-", *diff = diff_text(b[3], p->pair_max_diff);
+    int rest = str_width(verdict) + str_width(str_text(&ratio)) + str_width(hidden(v, diff)) + 8;
+    int name = str_width(v->second), room = f->r.w - 2 - rest;
+    char cut[64];
+    snprintf(cut, sizeof cut, "%.*s%s",
+             name <= room ? name
+             : room > 3   ? room - 2
+                          : 1,
+             v->second, name <= room ? "" : "..");
+    flow_item(f, "*", figure_role(v, ROLE_NORMAL), "%s", cut);
+    f->gap = 1;
+    flow_item(f, NULL, figure_role(v, verdict_role(p->verdict)), "%s", verdict);
+    flow_item(f, NULL, figure_role(v, ROLE_TITLE), "%s", str_text(&ratio));
+    flow_item(f, "pair", figure_role(v, ROLE_NORMAL), "%s", hidden(v, diff));
+    f->gap = 0;
+    str_free(&ratio);
+}
+
+static void pair_figures(struct flow *f, const struct explore_view *v)
+{
+    const struct run_row *p = v->pair;
+    if (!v->second) {
+        flow_item(f, NULL, ROLE_DIM, "Space marks a second kernel to compare with");
+        return;
+    }
+    bool wrong = p && (failed(p) || (v->row && failed(v->row)));
+    if (p && !wrong && !isnan(p->ratio)) {
+        pair_ratio(f, v);
+        return;
+    }
+    flow_item(f, "*", figure_role(v, ROLE_NORMAL), "%s", v->second);
+    if (wrong) /* what is wrong is not ranked */
+        flow_item(f, NULL, figure_role(v, ROLE_BAD), "not ranked: %s FAIL",
+                  failed(p) ? v->second : v->kernel);
+    else
+        flow_item(f, NULL, ROLE_DIM, "%s", p && p->reason ? p->reason : "no interleaved run yet");
+}
+
+static void pane_check(struct canvas *c, struct rect r, const struct explore_view *v)
+{
+    struct flow f = {.c = c, .r = r, .roomy = v->roomy};
+    if (v->row && (v->row->check || !isnan(v->row->max_diff))) {
+        check_figures(&f, v);
+    } else {
+        flow_item(&f, NULL, ROLE_DIM, "not checked yet");
+        flow_line(&f);
+    }
+    pair_figures(&f, v);
+}
+
+static void pane_samples(struct canvas *c, struct rect r, const struct explore_view *v)
+{
+    double lo = INFINITY, hi = -INFINITY, most = 0;
+    int bins[32] = {0}, n = r.h < 32 ? r.h : 32;
+    for (int i = 0; i < v->nrecent; i++) {
+        lo = fmin(lo, v->recent[i]);
+        hi = fmax(hi, v->recent[i]);
+    }
+    if (v->nrecent < 2 || !(hi > lo) || n < 2 || v->blank) {
+        canvas_text(c, r.x, r.y, r.w, ROLE_DIM, "no samples yet");
+        return;
+    }
+    for (int i = 0; i < v->nrecent; i++) {
+        if (isnan(v->recent[i]))
+            continue;
+        int bin = (int)((v->recent[i] - lo) / (hi - lo) * n);
+        most = fmax(most, ++bins[bin < n ? bin : n - 1]);
+    }
+    struct unit u = time_unit(lo);
+    for (int i = 0; i < n; i++) {
+        char b[NUMBER_BUF];
+        canvas_textf(c, r.x, r.y + i, 10, ROLE_DIM, "%7s %s",
+                     number_fmt(b, (lo + (hi - lo) * (i + 0.5) / n) / u.us, 4), u.name);
+        fig_bar(c, (struct rect){r.x + 11, r.y + i, r.w - 16, 1},
+                v->old_shape ? ROLE_DIM : ROLE_ACCENT, bins[i], most);
+        if (bins[i])
+            canvas_textf(c, r.x + r.w - 4, r.y + i, 4, ROLE_DIM, "%4d", bins[i]);
+    }
+}
+
+/* ---- titles and the whole ---- */
+
+static void title_time(const struct explore_view *v, struct str *s)
+{
+    str_addf(s, "Time  %s  %s", v->kernel ? v->kernel : "", v->origin);
+    if (v->old_shape)
+        str_addf(s, "  old shape: %s", v->old_shape);
+}
+
+static void pane_title(const struct explore_view *v, enum pane p, struct str *s)
+{
+    static const char *const plain[PANE_COUNT] = {
+        [PANE_SHAPE] = "Shape",
+        [PANE_KERNELS] = "Kernels",
+        [PANE_SAMPLES] = "Samples",
+        [PANE_WHY] = "Why?",
+    };
+    if (p == PANE_TIME)
+        title_time(v, s);
+    else if (p == PANE_CHECK)
+        str_addf(s, "Check against float64  %s", v->origin);
+    else if (p == PANE_SMEM)
+        planned_smem_title(v, s);
+    else if (p == PANE_OCC)
+        planned_occ_title(v, s);
+    else if (p == PANE_ROOF)
+        planned_roof_title(v, s);
+    else
+        str_add(s, plain[p]);
+    if (p == PANE_SAMPLES)
+        str_addf(s, "  %s", v->origin);
+}
+
+static void draw_frame(struct canvas *c, const struct screen_layout *l,
+                       const struct explore_view *v, enum pane p)
+{
+    struct str title = {0};
+    pane_title(v, p, &title);
+    pane_frame(c, l->frame[p], str_text(&title), p == v->focus, l->mode == LAYOUT_COMPACT);
+    str_free(&title);
+}
+
+static void draw_pane(struct canvas *c, const struct screen_layout *l, const struct explore_view *v,
+                      enum pane p)
+{
+    struct rect r = l->pane[p];
+    /* one blank column beside the frame */
+    struct rect in = {r.x + 1, r.y, r.w - 2, r.h};
+    switch (p) {
+    case PANE_SHAPE:
+    case PANE_KERNELS:
+        draw_lists(c, r, v, p);
+        break;
+    case PANE_TIME:
+        pane_time(c, in, v);
+        break;
+    case PANE_CHECK:
+        pane_check(c, in, v);
+        break;
+    case PANE_SMEM:
+        planned_smem(c, in, v);
+        break;
+    case PANE_OCC:
+        planned_occ(c, in, v);
+        break;
+    case PANE_SAMPLES:
+        pane_samples(c, in, v);
+        break;
+    case PANE_ROOF:
+        planned_roof(c, in, v);
+        break;
+    case PANE_WHY:
+        planned_why(c, in, v);
+        break;
+    case PANE_COUNT:
+        break;
+    }
+}
+
+static void draw_device(struct canvas *c, struct rect r, const struct explore_view *v)
+{
+    int x = r.x + 1, end = r.x + r.w;
+    x += canvas_textf(c, x, r.y, end - x, ROLE_GOOD, "%s ", v->origin);
+    x += canvas_text(c, x, r.y, (r.w - 12) / 2, ROLE_NORMAL, v->machine ? v->machine : "");
+    if (!v->gpu)
+        return;
+    x += canvas_text(c, x, r.y, end - x, ROLE_DIM, "  |  ");
+    x += canvas_text(c, x, r.y, end - x, ROLE_WARN, "MODEL ");
+    canvas_textf(c, x, r.y, end - x, ROLE_NORMAL, "%s %s, %d SM, %.0f GB/s", v->gpu->name,
+                 v->gpu->arch, v->gpu->sms, v->gpu->dram_gbs);
+}
+
+void explore_draw(struct canvas *c, const struct screen_layout *l, const struct explore_view *v)
+{
+    if (l->mode == LAYOUT_TOO_SMALL)
+        return;
+    for (int p = 0; p < PANE_COUNT; p++)
+        if (l->frame[p].w > 0)
+            draw_frame(c, l, v, (enum pane)p);
+    for (int p = 0; p < PANE_COUNT; p++)
+        if (l->frame[p].w > 0)
+            draw_pane(c, l, v, (enum pane)p);
+    if (l->device.w > 0)
+        draw_device(c, l->device, v);
+    if (l->mode == LAYOUT_FULL) /* at 24 lines the frame's last one gives way to the command */
+        canvas_blank(c, l->command);
+}

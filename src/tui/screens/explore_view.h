@@ -1,0 +1,57 @@
+/* explore_view.h - what the Explore screen shows, as plain data, and how it is drawn on a canvas.
+ *
+ * Nothing here knows curses, the session or the worker: tests draw a fixed view and compare text.
+ * Measured figures carry LIVE and the machine they come from; planned ones MODEL and the GPU they
+ * are computed for. The two never share a pane.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef ATTNSCOPE_TUI_EXPLORE_VIEW_H
+#define ATTNSCOPE_TUI_EXPLORE_VIEW_H
+
+#include "draw/canvas.h"
+#include "base/number.h"
+#include "measure/row.h"
+#include "plan/plan.h"
+#include "tui/kit/layout.h"
+
+/* A row of the shape or kernel pane. */
+struct view_row {
+    const char *name;
+    char value[NUMBER_BUF]; /* at the right; for kernels the time at this very shape, "" if none */
+    bool dim;               /* follows another value, or cannot run here */
+    bool changed;           /* not the default */
+    bool marked;            /* the second kernel */
+    bool bad;               /* check failed */
+};
+
+struct explore_view {
+    enum pane focus;
+    const char *machine; /* where times come from: "cpu, EPYC, 2 threads" */
+    const char *origin;  /* "LIVE" "RECORDED" */
+
+    const struct view_row *shape, *kernels;
+    int nshape, shape_cur, nkernels, kernel_cur;
+    struct list *shape_list, *kernel_list; /* receive where rows were drawn; may be NULL */
+    bool roomy;                            /* a blank line between lines where they all fit */
+
+    const char *kernel, *second; /* second: the marked one, or NULL */
+    const char *cannot;          /* why the kernel cannot run on the backend, or NULL */
+    const struct run_row *row;   /* last figures of the kernel, NULL before the first */
+    const struct run_row *pair;  /* the marked kernel's row of the same interleaved run, or NULL */
+    const double *recent;        /* last samples in us */
+    int nrecent;
+    const char *old_shape; /* the figures belong to this other shape; NULL: they are current */
+    const char *activity;  /* "timing, 41 samples", "press r: about 12 s", "" */
+    const char *failure;   /* why the last run gave nothing, or NULL */
+    bool blank;            /* hide measured values */
+
+    const struct device *gpu;       /* of the plan */
+    const struct arch_limits *arch; /* of that GPU, NULL unknown */
+    const struct plan *plan;        /* NULL when there is none */
+    const char *no_plan;            /* why there is none, or why it cannot launch */
+    const char *why;                /* plan_why() */
+};
+
+void explore_draw(struct canvas *c, const struct screen_layout *l, const struct explore_view *v);
+
+#endif

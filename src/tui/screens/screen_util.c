@@ -1,0 +1,107 @@
+/* screen_util.c - see screen_util.h.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "tui/screens/screen_util.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+enum status screen_request(struct session *s, const char *names, bool for_plan, struct request *out,
+                           struct err *err)
+{
+    struct cmd_word word = {.text = (char *)(uintptr_t)names};
+    struct cmd_call call = {.words = &word, .nwords = 1};
+    *out = (struct request){0};
+    enum status st = command_find("run", &call.entry, err);
+    return st != ST_OK ? st : request_make(s, &call, for_plan, out, err);
+}
+
+void request_params(const struct request *r, int i, char *buf, size_t size)
+{
+    buf[0] = 0;
+    if (i < r->nkernels && r->descs[i])
+        desc_params_format(r->descs[i], &r->params[i], true, buf, size);
+}
+
+char *request_entry(const struct request *r, int i)
+{
+    return r->own[i] ? xasprintf("%s@%s", r->kernels[i]->name, r->own[i])
+                     : xstrdup(r->kernels[i]->name);
+}
+
+void run_row_copy(struct run_row *dst, const struct run_row *src)
+{
+    json_t *o = record_to_json(run_fields, src);
+    record_clear(run_fields, dst);
+    (void)record_from_json(run_fields, dst, o, NULL);
+    json_decref(o);
+}
+
+void screen_activity(const struct job *j, char *buf, size_t size)
+{
+    int64_t n = 0;
+    for (int i = 0; j && i < job_count(j); i++)
+        if (job_row(j, i)->n > 0)
+            n += job_row(j, i)->n;
+    switch (j ? job_state(j) : JOB_DONE) {
+    case JOB_STARTING:
+        snprintf(buf, size, "starting the worker");
+        break;
+    case JOB_CHECKING:
+        snprintf(buf, size, "checking against float64");
+        break;
+    case JOB_TIMING:
+        snprintf(buf, size, "timing, %lld sample%s; Ctrl-C stops", (long long)n, n == 1 ? "" : "s");
+        break;
+    default:
+        buf[0] = 0;
+        break;
+    }
+}
+
+/* The next statement's length: a line, and those that go on below it, indented. */
+static size_t statement(const char *text)
+{
+    size_t len = 0;
+    do {
+        len += strcspn(text + len, "\n");
+        len += text[len] == '\n';
+    } while (text[len] == ' ');
+    return len;
+}
+
+static bool said_before(const struct str *out, const char *text, size_t len)
+{
+    for (size_t at = 0; at + len <= out->len; at += strcspn(out->data + at, "\n") + 1)
+        if (!memcmp(out->data + at, text, len))
+            return true;
+    return false;
+}
+
+void screen_explain_add(struct str *out, const char *text)
+{
+    const size_t from = out->len;
+    for (size_t len; *text; text += len) {
+        len = statement(text);
+        if (!said_before(out, text, len))
+            str_addn(out, text, len);
+    }
+    if (out->len > from)
+        str_add(out, out->data[out->len - 1] == '\n' ? "\n" : "\n\n");
+}
+
+void screen_explain_plan(const struct plan *p, const char *label, struct str *out)
+{
+    str_addf(out, "%s on %s, computed, not measured (MODEL):\n\n", label, p->device->name);
+    if (p->reason)
+        str_addf(out, "%s\n\n", p->reason);
+    for (size_t i = 0; plan_metric_name(NULL, i); i++) {
+        struct err err = ERR_INIT;
+        struct str text = {0};
+        if (plan_explain(p, plan_metric_name(NULL, i), &text, &err) == ST_OK)
+            screen_explain_add(out, str_text(&text));
+        str_free(&text);
+    }
+}

@@ -1,0 +1,457 @@
+/* sweep.c - the Sweep screen: where does it change?
+ *
+ * Planned metrics are computed as the keys go, a handful of points at a time. Measured ones start
+ * on request, stop at any time and go on where they stopped; rows once measured are kept whatever
+ * is swept next.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "tui/screens/sweep.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/number.h"
+#include "tui/app/prompt.h"
+#include "tui/screens/screen_util.h"
+
+enum { POINTS_AT_ONCE = 64 }; /* about a millisecond of planning */
+
+/* ---- the cell at the cursor ---- */
+
+static void clear_cell(struct sweep_screen *x)
+{
+    if (x->have_plan)
+        plan_clear(&x->plan);
+    x->have_plan = false;
+    sweep_request_clear(&x->plan_request);
+    x->plan_request = (struct request){0};
+    str_clear(&x->why);
+    str_clear(&x->cell_command);
+}
+
+static int clampi(int v, int n)
+{
+    return v < 0 ? 0 : v >= n ? n - 1 : v;
+}
+
+void sweep_renew_cell(struct sweep_screen *x)
+{
+    const struct sweep *w = &x->sweep;
+    struct err err = ERR_INIT;
+    clear_cell(x);
+    if (!x->have)
+        return;
+    x->kernel = clampi(x->kernel, w->base.nkernels);
+    x->at[0] = clampi(x->at[0], w->axes[0].count);
+    x->at[1] = w->naxes > 1 ? clampi(x->at[1], w->axes[1].count) : 0;
+    if (sweep_request(w, sweep_point(w, x->at[0], x->at[1]), &x->plan_request, &err)) {
+        x->plan_request = (struct request){0};
+        return;
+    }
+    struct request one = x->plan_request; /* the command of this kernel alone */
+    one.nkernels = 1;
+    one.kernels += x->kernel;
+    one.params += x->kernel;
+    one.descs += x->kernel;
+    one.own += x->kernel;
+    request_command(&one, w->measured ? "run" : "plan", &x->cell_command);
+    const struct kernel_desc *d = one.descs[0];
+    const struct device *gpu = session_gpu(x->app->session, one.options.gpu, NULL);
+    if (!d || d != one.kernels[0]->cuda || !gpu)
+        return; /* a CPU kernel has no launch to plan */
+    (void)plan_build(d, &one.problem.shape, &one.params[0], gpu, NULL, &x->plan, &err);
+    x->have_plan = true;
+    if (x->plan.npasses > 0)
+        plan_why(&x->plan, &x->why);
+}
+
+/* ---- rows ---- */
+
+/* What is known of a measured point from earlier runs, and what can be said without a run. */
+static void fill_point(struct sweep_screen *x, int point)
+{
+    struct sweep *w = &x->sweep;
+    struct request r;
+    sweep_foresee(w, point);
+    if (sweep_request(w, point, &r, NULL) != ST_OK)
+        return;
+    json_t *rows = json_array();
+    bool all = true;
+    for (int k = 0; k < r.nkernels; k++) {
+        char *key = sweep_cache_key(&r, k);
+        json_t *row = json_object_get(x->cache, key);
+        json_t *now = sweep_row(w, point, k);
+        all &= row || now;
+        json_array_append(rows, row ? row : now ? now : json_null());
+        free(key);
+    }
+    if (all)
+        sweep_take(w, point, rows);
+    json_decref(rows);
+    sweep_request_clear(&r);
+}
+
+void sweep_compute_some(struct sweep_screen *x)
+{
+    struct sweep *w = &x->sweep;
+    for (int i = 0; x->have && x->computed < w->npoints && i < POINTS_AT_ONCE; i++) {
+        if (w->measured)
+            fill_point(x, x->computed);
+        else
+            sweep_compute(w, x->computed);
+        x->computed++;
+    }
+}
+
+static void renew_knobs(struct sweep_screen *x)
+{
+    struct str names = {0};
+    struct request plan, run;
+    x->knobs.n = 0;
+    knobs_add_shape(&x->knobs, x->app->session);
+    knobs_add_gpu(&x->knobs, x->app->session);
+    sweep_setup_names(x, &names);
+    char *first = xstrndup(str_text(&names), strcspn(str_text(&names), ","));
+    bool planned = screen_request(x->app->session, first, true, &plan, NULL) == ST_OK;
+    const struct kernel_desc *d = planned && plan.nkernels ? plan.descs[0] : NULL;
+    if (planned) {
+        knobs_add_params(&x->knobs, &plan, 0, NULL);
+        request_clear(&plan);
+    }
+    if (screen_request(x->app->session, first, false, &run, NULL) == ST_OK) {
+        if (run.nkernels && run.descs[0] != d)
+            knobs_add_params(&x->knobs, &run, 0, d);
+        request_clear(&run);
+    }
+    free(first);
+    str_free(&names);
+}
+
+/* The setup or the session changed. */
+void sweep_refresh(struct sweep_screen *x)
+{
+    sweep_stop(x);
+    clear_cell(x);
+    sweep_setup_make(x);
+    sweep_setup_command(x);
+    renew_knobs(x);
+    sweep_compute_some(x);
+    sweep_renew_cell(x);
+    sweep_tell_estimate(x);
+}
+
+/* ---- keys ---- */
+
+static void type_done(void *ctx, const char *text)
+{
+    struct sweep_screen *x = ctx;
+    int row = x->setup.cur;
+    if (row < SETUP_ROWS) {
+        sweep_setup_type(x, row, text);
+        sweep_refresh(x);
+    } else if (!str_blank(text)) {
+        char *line = knob_command(&x->knobs.v[row - SETUP_ROWS], text);
+        app_set(x->app, line);
+        free(line);
+    }
+}
+
+static void type_value(struct sweep_screen *x)
+{
+    const char *value, *name;
+    char label[48];
+    int row = x->setup.cur;
+    if (row < SETUP_ROWS) {
+        name = sweep_setup_row(x, row, &value);
+    } else {
+        name = x->knobs.v[row - SETUP_ROWS].name;
+        value = x->knobs.v[row - SETUP_ROWS].text;
+    }
+    while (*name == ' ')
+        name++;
+    snprintf(label, sizeof label, "%s = ", name);
+    prompt_open(x->app->session, label, value, false, type_done, x);
+    prompt_select();
+}
+
+/* The session gets the values of this cell: the other screens show it. */
+static void adopt_cell(struct sweep_screen *x)
+{
+    const struct sweep *w = &x->sweep;
+    struct str line = {0};
+    for (int i = 0; x->have && i < w->naxes; i++) {
+        const char *key = w->axes[i].key, *value = w->axes[i].values[x->at[i]];
+        int at = knobs_find(&x->knobs, key);
+        bool param = at < 0 || x->knobs.v[at].kind == KNOB_PARAM;
+        str_addf(&line, "%sset %s%s%s=%s", i ? "; " : "",
+                 param ? w->base.kernels[x->kernel]->name : "", param ? " " : "", key, value);
+    }
+    if (line.len && app_set(x->app, str_text(&line)) == ST_OK)
+        app_message(x->app, ROLE_GOOD, "set; 1 shows it in Explore, u takes it back");
+    str_free(&line);
+}
+
+static void change_row(struct sweep_screen *x, int dir)
+{
+    int row = x->setup.cur;
+    if (row < SETUP_ROWS) {
+        if (sweep_setup_step(x, row, dir))
+            sweep_refresh(x);
+        return;
+    }
+    const struct knob *k = &x->knobs.v[row - SETUP_ROWS];
+    char *why, *value = knob_step(x->app->session, k, dir, &why);
+    if (value) {
+        char *line = knob_command(k, value);
+        app_set(x->app, line); /* comes back through sweep_update() */
+        free(line);
+    } else if (why) {
+        app_message(x->app, ROLE_DIM, "%s", why);
+    }
+    free(value);
+    free(why);
+}
+
+static void next_kernel(struct sweep_screen *x, int by)
+{
+    int n = x->have ? x->sweep.base.nkernels : 1;
+    x->kernel = ((x->kernel + by) % n + n) % n;
+    sweep_renew_cell(x);
+}
+
+/* In the figure the arrows move the cursor: over the cells of a map, or along a line and from line
+ * to line. */
+static bool move_cursor(struct sweep_screen *x, enum action a)
+{
+    bool map = x->have && x->sweep.naxes > 1;
+    int along = map ? 1 : 0, last = x->have ? x->sweep.axes[along].count - 1 : 0;
+    switch (a) {
+    case ACT_LEFT:
+        x->at[along]--;
+        break;
+    case ACT_RIGHT:
+        x->at[along]++;
+        break;
+    case ACT_UP:
+    case ACT_DOWN:
+        if (map)
+            x->at[0] += a == ACT_UP ? -1 : 1;
+        else
+            next_kernel(x, a == ACT_UP ? -1 : 1);
+        break;
+    case ACT_FIRST:
+        x->at[along] = 0;
+        break;
+    case ACT_LAST:
+        x->at[along] = last;
+        break;
+    default:
+        return false;
+    }
+    sweep_renew_cell(x);
+    return true;
+}
+
+static bool move(struct sweep_screen *x, enum action a)
+{
+    if (x->focus != SWEEP_SETUP)
+        return move_cursor(x, a);
+    if (a != ACT_LEFT && a != ACT_RIGHT)
+        return list_act(&x->setup, a);
+    change_row(x, a == ACT_LEFT ? -1 : 1);
+    return true;
+}
+
+static bool sweep_act(void *ctx, enum action action)
+{
+    struct sweep_screen *x = ctx;
+    switch (action) {
+    case ACT_FOCUS_NEXT:
+        x->focus = (enum sweep_pane)((x->focus + 1) % SWEEP_PANES);
+        break;
+    case ACT_FOCUS_PREV:
+        x->focus = (enum sweep_pane)((x->focus + SWEEP_PANES - 1) % SWEEP_PANES);
+        break;
+    case ACT_OPEN:
+        if (x->focus == SWEEP_SETUP)
+            type_value(x);
+        else
+            adopt_cell(x);
+        break;
+    case ACT_RUN:
+        sweep_run(x);
+        break;
+    case ACT_VIEW:
+        next_kernel(x, 1);
+        break;
+    case ACT_BACK:
+        x->focus = SWEEP_SETUP;
+        break;
+    default:
+        return move(x, action);
+    }
+    return true;
+}
+
+/* ---- the screen ---- */
+
+static void *sweep_open(struct app *a)
+{
+    struct sweep_screen *x = xcalloc(1, sizeof *x);
+    x->app = a;
+    x->cache = json_object();
+    x->settings_serial = a->settings_serial;
+    x->generation = registry_generation(a->session->registry);
+    sweep_setup_default(x);
+    sweep_refresh(x);
+    return x;
+}
+
+static void sweep_close(void *ctx)
+{
+    struct sweep_screen *x = ctx;
+    sweep_stop(x);
+    clear_cell(x);
+    sweep_clear(&x->sweep);
+    json_decref(x->cache);
+    free(x->problem);
+    str_free(&x->why);
+    str_free(&x->cell_command);
+    str_free(&x->command);
+    free(x);
+}
+
+static void sweep_draw_screen(void *ctx, struct canvas *c)
+{
+    struct sweep_screen *x = ctx;
+    sweep_draw(x, c, app_frame(x->app, c));
+}
+
+static bool changed(struct sweep_screen *x)
+{
+    int generation = registry_generation(x->app->session->registry);
+    bool is = x->settings_serial != x->app->settings_serial || x->generation != generation;
+    x->settings_serial = x->app->settings_serial;
+    x->generation = generation;
+    return is;
+}
+
+static void sweep_update(void *ctx)
+{
+    struct sweep_screen *x = ctx;
+    if (changed(x))
+        sweep_refresh(x);
+    else
+        sweep_collect(x);
+}
+
+static void sweep_shown(void *ctx)
+{
+    struct sweep_screen *x = ctx;
+    (void)changed(x);
+    sweep_refresh(x); /* marks may have changed */
+}
+
+static int sweep_timeout_ms(void *ctx)
+{
+    const struct sweep_screen *x = ctx;
+    return x->have && x->computed < x->sweep.npoints ? 0 : -1;
+}
+
+static void sweep_tick(void *ctx)
+{
+    struct sweep_screen *x = ctx;
+    if (!x->have || x->computed >= x->sweep.npoints)
+        return;
+    sweep_compute_some(x);
+    sweep_tell_estimate(x);
+    x->app->dirty = true;
+}
+
+static bool sweep_cancel(void *ctx)
+{
+    struct sweep_screen *x = ctx;
+    bool ran = sweep_stop(x);
+    sweep_tell_estimate(x);
+    return ran;
+}
+
+/* In the figure, the command of the cell; else that of the whole. */
+static const char *sweep_command(void *ctx)
+{
+    const struct sweep_screen *x = ctx;
+    const struct str *s =
+        x->focus != SWEEP_SETUP && x->cell_command.len ? &x->cell_command : &x->command;
+    return s->len ? str_text(s) : NULL;
+}
+
+static bool sweep_explain(void *ctx, struct str *out)
+{
+    struct sweep_screen *x = ctx;
+    if (!x->have_plan) {
+        str_add(out, x->problem ? x->problem : "a measured point has no formula");
+        return false;
+    }
+    screen_explain_plan(&x->plan, x->plan.desc->name, out);
+    return true;
+}
+
+static bool row_has(const void *ctx, int i, const char *text)
+{
+    const struct sweep_screen *x = ctx;
+    const char *value,
+        *name = i < SETUP_ROWS ? sweep_setup_row(x, i, &value) : x->knobs.v[i - SETUP_ROWS].name;
+    return str_finds(name, text);
+}
+
+static bool sweep_find(void *ctx, const char *text, int dir)
+{
+    struct sweep_screen *x = ctx;
+    int at = list_find(SETUP_ROWS + x->knobs.n, x->setup.cur, dir, row_has, x, text);
+    if (at < 0)
+        return false;
+    x->setup.cur = at;
+    x->focus = SWEEP_SETUP;
+    return true;
+}
+
+static void sweep_click(void *ctx, int px, int py)
+{
+    struct sweep_screen *x = ctx;
+    int at = list_at(&x->setup, px, py);
+    if (at < 0)
+        return;
+    x->setup.cur = at;
+    x->focus = SWEEP_SETUP;
+}
+
+static void sweep_wheel(void *ctx, int px, int py, int by)
+{
+    (void)px, (void)py;
+    move(ctx, by < 0 ? ACT_UP : ACT_DOWN);
+}
+
+const struct screen_ops sweep_screen = {
+    .name = "sweep",
+    .title = "3 Sweep",
+    .context = CTX_SWEEP,
+    .open = sweep_open,
+    .close = sweep_close,
+    .draw = sweep_draw_screen,
+    .act = sweep_act,
+    .update = sweep_update,
+    .shown = sweep_shown,
+    .timeout_ms = sweep_timeout_ms,
+    .tick = sweep_tick,
+    .cancel = sweep_cancel,
+    .command = sweep_command,
+    .explain = sweep_explain,
+    .find = sweep_find,
+    .click = sweep_click,
+    .wheel = sweep_wheel,
+    .save = sweep_save,
+    .restore = sweep_restore,
+};

@@ -1,0 +1,378 @@
+/* sweep_setup.c - what is swept: axes and their values, metric, kernels.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "tui/screens/screen_util.h"
+#include "tui/screens/sweep.h"
+
+/* In the order of the arrow keys: what the plan gives, then what a run gives. */
+static const char *const metrics[] = {
+    "occupancy_pct",
+    "blocks_per_sm",
+    "smem_bytes",
+    "waves",
+    "active_warps",
+    "compulsory_intensity",
+    "requested_intensity",
+    "requested_bytes",
+    "roof_us",
+    "median_us",
+    "tflops",
+    "gbytes_per_s",
+    "cv_pct",
+    "error_ratio",
+    "rounding_ratio",
+    NULL,
+};
+
+void sweep_setup_names(const struct sweep_screen *x, struct str *out)
+{
+    const struct marks *m = &x->app->marks;
+    for (int i = 0; i < m->n; i++)
+        str_addf(out, "%s%s", i ? "," : "", m->v[i]);
+    if (m->n == 0 && x->app->kernel)
+        str_add(out, x->app->kernel->name);
+}
+
+/* ---- axes ---- */
+
+/* Keys that can be an axis: the shape's, then the parameters of the kernels, those that plans know
+ * first. */
+struct key_set {
+    struct {
+        char name[32];
+        const struct kernel_desc *desc; /* of a parameter */
+        int param;
+    } v[16 + 2 * DESC_PARAMS_MAX];
+    int n;
+};
+
+static bool has_key(const struct key_set *k, const char *name)
+{
+    for (int i = 0; i < k->n; i++)
+        if (strcmp(k->v[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+static void add_key(struct key_set *k, const char *name, const struct kernel_desc *d, int param)
+{
+    if (has_key(k, name) || k->n == (int)(sizeof k->v / sizeof *k->v))
+        return;
+    snprintf(k->v[k->n].name, sizeof k->v[k->n].name, "%.30s", name);
+    k->v[k->n].desc = d;
+    k->v[k->n++].param = param;
+}
+
+static void add_params(struct key_set *k, const struct request *r)
+{
+    for (int i = 0; i < r->nkernels; i++)
+        for (int p = 0; r->descs[i] && p < r->descs[i]->nparams; p++)
+            add_key(k, r->descs[i]->params[p].name, r->descs[i], p);
+}
+
+/* Descriptors stay readable as long as the registry: the set may outlive the requests. */
+static void find_keys(struct sweep_screen *x, struct key_set *k)
+{
+    struct str names = {0};
+    sweep_setup_names(x, &names);
+    k->n = 0;
+    for (int plan = 1; plan >= 0; plan--) {
+        struct request r;
+        if (screen_request(x->app->session, str_text(&names), plan == 1, &r, NULL) != ST_OK)
+            continue;
+        add_params(k, &r);
+        request_clear(&r);
+    }
+    for (const struct shape_key *s = shape_keys; s->name; s++)
+        add_key(k, s->name, NULL, 0);
+    str_free(&names);
+}
+
+static void join(char *buf, size_t size, const char *const *words)
+{
+    size_t len = 0;
+    buf[0] = 0;
+    for (int i = 0; words[i] && len < size; i++)
+        len += (size_t)snprintf(buf + len, size - len, "%s%s", i ? "," : "", words[i]);
+}
+
+/* Doubling from lo to hi, or the usual small numbers. */
+static void param_values(const struct desc_param *p, char *buf, size_t size)
+{
+    if (p->words) {
+        join(buf, size, (const char *const *)p->words);
+    } else if (p->lo <= 0) {
+        size_t len = (size_t)snprintf(buf, size, "0");
+        for (int64_t v = 1; v <= p->hi && v <= 64 && len < size; v *= 2)
+            len += (size_t)snprintf(buf + len, size - len, ",%lld", (long long)v);
+    } else {
+        int64_t lo = p->def / 8 > p->lo ? p->def / 8 : p->lo;
+        int64_t hi = p->def * 8 < p->hi ? p->def * 8 : p->hi;
+        snprintf(buf, size, "%lld..%lld:x2", (long long)lo, (long long)hi);
+    }
+}
+
+static void shape_values(const struct sweep_screen *x, const char *key, char *buf, size_t size)
+{
+    const struct shape *s = &x->app->session->problem.shape;
+    for (const struct shape_key *k = shape_keys; k->name; k++)
+        if (strcmp(k->name, key) == 0 && k->values) {
+            join(buf, size, k->values);
+            return;
+        }
+    int64_t now = strcmp(key, "B") == 0     ? s->B
+                  : strcmp(key, "H") == 0   ? s->H
+                  : strcmp(key, "Hkv") == 0 ? s->Hkv
+                  : strcmp(key, "Sk") == 0  ? s->Sk
+                                            : s->Sq;
+    if (strcmp(key, "D") == 0)
+        snprintf(buf, size, "32,64,96,128,256");
+    else
+        snprintf(buf, size, "%lld..%lld:x2", (long long)(now >= 8 ? now / 8 : 1),
+                 (long long)(now >= 8 ? now * 8 : 64));
+}
+
+static void choose_values(struct sweep_screen *x, int axis, const struct key_set *k, int i)
+{
+    snprintf(x->axis[axis], sizeof x->axis[axis], "%.30s", k->v[i].name);
+    if (k->v[i].desc)
+        param_values(&k->v[i].desc->params[k->v[i].param], x->values[axis], sizeof x->values[axis]);
+    else
+        shape_values(x, k->v[i].name, x->values[axis], sizeof x->values[axis]);
+}
+
+/* The other axis' key is skipped; the second axis may be none. */
+static void step_axis(struct sweep_screen *x, int axis, int dir)
+{
+    struct key_set k;
+    find_keys(x, &k);
+    int none = axis == 1 ? 1 : 0, n = k.n + none, at = n - 1;
+    for (int i = 0; i < k.n; i++)
+        if (strcmp(k.v[i].name, x->axis[axis]) == 0)
+            at = i;
+    do
+        at = (at + dir + n) % n;
+    while (at < k.n && strcmp(k.v[at].name, x->axis[1 - axis]) == 0);
+    if (at < k.n)
+        choose_values(x, axis, &k, at);
+    else
+        x->axis[axis][0] = x->values[axis][0] = 0;
+}
+
+static int key_index(const struct key_set *k, const char *name)
+{
+    for (int i = 0; i < k->n; i++)
+        if (strcmp(k->v[i].name, name) == 0)
+            return i;
+    return -1;
+}
+
+/* Tile sizes against occupancy where the kernel has tiles: that needs no run. */
+void sweep_setup_default(struct sweep_screen *x)
+{
+    struct key_set k;
+    find_keys(x, &k);
+    int br = key_index(&k, "BR"), bc = key_index(&k, "BC"), s = key_index(&k, "S");
+    int first = br >= 0 ? br : bc >= 0 ? bc : s;
+    snprintf(x->metric, sizeof x->metric, "occupancy_pct");
+    if (first >= 0)
+        choose_values(x, 0, &k, first);
+    if (br >= 0 && bc >= 0)
+        choose_values(x, 1, &k, bc);
+}
+
+/* ---- values and metric ---- */
+
+/* The end of a doubling range. */
+static bool step_values(struct sweep_screen *x, int axis, int dir)
+{
+    long long lo, hi, step;
+    char *v = x->values[axis];
+    int used = 0;
+    if (sscanf(v, "%lld..%lld:x%lld%n", &lo, &hi, &step, &used) != 3 || v[used] || step < 2) {
+        app_message(x->app, ROLE_DIM, "Enter types the values of %s: a list or a range",
+                    x->axis[axis]);
+        return false;
+    }
+    hi = dir > 0 ? hi * step : hi / step;
+    if (hi < lo || hi > (1LL << 40))
+        return false;
+    snprintf(v, sizeof x->values[axis], "%lld..%lld:x%lld", lo, hi, step);
+    return true;
+}
+
+static void step_metric(struct sweep_screen *x, int dir)
+{
+    int n = 0, at = -1;
+    for (; metrics[n]; n++)
+        if (strcmp(metrics[n], x->metric) == 0)
+            at = n;
+    at = at < 0 ? 0 : (at + dir + n) % n;
+    snprintf(x->metric, sizeof x->metric, "%s", metrics[at]);
+}
+
+bool sweep_setup_step(struct sweep_screen *x, int row, int dir)
+{
+    switch (row) {
+    case ROW_AXIS1:
+    case ROW_AXIS2:
+        step_axis(x, row == ROW_AXIS2, dir);
+        return true;
+    case ROW_VALUES1:
+    case ROW_VALUES2:
+        return x->axis[row == ROW_VALUES2][0] && step_values(x, row == ROW_VALUES2, dir);
+    case ROW_METRIC:
+        step_metric(x, dir);
+        return true;
+    default:
+        return false;
+    }
+}
+
+static void type_axis(struct sweep_screen *x, int axis, const char *text)
+{
+    struct key_set k;
+    find_keys(x, &k);
+    int i = key_index(&k, text);
+    if (i >= 0)
+        choose_values(x, axis, &k, i);
+    else if (axis == 1 && (str_blank(text) || strcmp(text, "none") == 0))
+        x->axis[1][0] = x->values[1][0] = 0;
+    else
+        app_message(x->app, ROLE_BAD, "%.40s is neither a shape key nor a parameter here", text);
+}
+
+void sweep_setup_type(struct sweep_screen *x, int row, const char *text)
+{
+    if (row == ROW_METRIC)
+        snprintf(x->metric, sizeof x->metric, "%.38s", text);
+    else if (row == ROW_AXIS1 || row == ROW_AXIS2)
+        type_axis(x, row == ROW_AXIS2, text);
+    else
+        snprintf(x->values[row == ROW_VALUES2], sizeof x->values[0], "%.94s", text);
+}
+
+const char *sweep_setup_row(const struct sweep_screen *x, int row, const char **value)
+{
+    static const char *const names[SETUP_ROWS] = {"axis", "  from..to", "2nd axis", "  from..to",
+                                                  "metric"};
+    *value = row == ROW_AXIS1     ? x->axis[0]
+             : row == ROW_VALUES1 ? x->values[0]
+             : row == ROW_AXIS2   ? (x->axis[1][0] ? x->axis[1] : "none")
+             : row == ROW_VALUES2 ? x->values[1]
+                                  : x->metric;
+    return names[row];
+}
+
+/* ---- the sweep ---- */
+
+void sweep_setup_make(struct sweep_screen *x)
+{
+    struct err err = ERR_INIT;
+    struct str line = {0};
+    str_add(&line, "sweep ");
+    sweep_setup_names(x, &line);
+    for (int i = 0; i < SWEEP_AXES; i++)
+        if (x->axis[i][0]) /* one value alone is a list too */
+            str_addf(&line, " %s=%s%s", x->axis[i], x->values[i],
+                     strpbrk(x->values[i], ",.") ? "" : ",");
+    str_addf(&line, " metric=%s", x->metric);
+    sweep_clear(&x->sweep);
+    free(x->problem);
+    x->have = sweep_parse(x->app->session, str_text(&line), &x->sweep, &err) == ST_OK;
+    x->problem = x->have ? NULL : xstrdup(err.text);
+    x->computed = 0;
+    if (!x->have)
+        sweep_clear(&x->sweep);
+    str_free(&line);
+}
+
+/* The axes' keys at their defaults, so that the command has each key once. */
+static void put_defaults(const struct sweep *w, struct request *r)
+{
+    const struct shape usual = SHAPE_DEFAULT;
+    for (int a = 0; a < w->naxes; a++) {
+        const char *key = w->axes[a].key;
+        char value[64];
+        bool known = false;
+        for (const struct shape_key *k = shape_keys; k->name; k++)
+            if (strcmp(k->name, key) == 0) {
+                shape_get(&usual, key, value, sizeof value);
+                (void)shape_set(&r->problem.shape, key, value, &known, NULL);
+            }
+        for (int k = 0; k < r->nkernels; k++) {
+            int p = r->descs[k] ? desc_param_index(r->descs[k], key) : -1;
+            if (p >= 0)
+                r->params[k].v[p] = r->descs[k]->params[p].def;
+        }
+    }
+}
+
+void sweep_setup_command(struct sweep_screen *x)
+{
+    str_clear(&x->command);
+    if (!x->have)
+        return;
+    struct request r = x->sweep.base;
+    size_t size = ((size_t)r.nkernels + 1) * sizeof *r.params;
+    r.params = xmalloc(size);
+    memcpy(r.params, x->sweep.base.params, size - sizeof *r.params);
+    put_defaults(&x->sweep, &r);
+    request_command(&r, "sweep", &x->command);
+    free(r.params);
+    for (int i = 0; i < x->sweep.naxes; i++)
+        str_addf(&x->command, " %s=%s", x->axis[i], x->values[i]);
+    str_addf(&x->command, " metric=%s", x->metric);
+}
+
+char *sweep_cache_key(const struct request *r, int kernel)
+{
+    char shape[SHAPE_TEXT], params[512];
+    shape_format(&r->problem.shape, shape, sizeof shape);
+    request_params(r, kernel, params, sizeof params);
+    return xasprintf("%s %s %s %s %s", r->kernels[kernel]->name, params, shape,
+                     r->options.backend ? r->options.backend : "", r->options.l2);
+}
+
+/* ---- how long it takes ---- */
+
+/* Sampling lasts until the spread is small; a slow kernel needs its ten runs at least. */
+static double kernel_seconds(const struct sweep_screen *x, const struct request *r, double gflops)
+{
+    const struct timing_rule *rule = &x->sweep.base.options.rule;
+    double run = shape_flops(&r->problem.shape) / (gflops * 1e9);
+    double sampling =
+        rule->n > 0 ? (double)rule->n * run : fmax(2 * rule->min_s, (double)rule->min_n * run);
+    return 0.1 + 3 * run + rule->warm_s + fmin(sampling, rule->max_s);
+}
+
+int sweep_left(const struct sweep_screen *x, double *seconds)
+{
+    const struct sweep *w = &x->sweep;
+    const char *backend = w->base.options.backend;
+    bool cuda = backend ? strcmp(backend, "cuda") == 0 : backend_present("cuda");
+    int left = 0;
+    *seconds = 0;
+    for (int p = 0; x->have && p < w->npoints; p++) {
+        struct request r;
+        int missing = 0;
+        for (int k = 0; k < w->base.nkernels; k++)
+            missing += !sweep_row(w, p, k);
+        if (!missing)
+            continue;
+        left++;
+        if (!w->measured || sweep_request(w, p, &r, NULL) != ST_OK)
+            continue;
+        *seconds += missing * kernel_seconds(x, &r, cuda ? 5000 : 20);
+        sweep_request_clear(&r);
+    }
+    if (x->guessed_s > 0) /* what was measured so far corrects the guess */
+        *seconds *= x->spent_s / x->guessed_s;
+    return left;
+}

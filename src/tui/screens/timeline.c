@@ -1,0 +1,461 @@
+/* timeline.c - the Timeline screen: how do the blocks fill the SMs? One kernel, or two above each
+ * other on one scale.
+ *
+ * The model is there at once and follows every setting; r takes real stamps in the worker.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "tui/screens/timeline.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/number.h"
+#include "tui/screens/explore.h"
+#include "tui/screens/timeline_state.h"
+
+/* ---- what is shown ---- */
+
+static void drop_job(struct timelines *t)
+{
+    job_free(t->job);
+    t->job = NULL;
+}
+
+static void drop_shown(struct timelines *t)
+{
+    for (int i = 0; i < PANELS; i++)
+        timeline_clear(&t->shown[i]);
+}
+
+static enum status make_request(struct timelines *t, bool for_plan, struct err *err)
+{
+    char *names = t->names[1] ? xasprintf("%s,%s", t->names[0], t->names[1]) : xstrdup(t->names[0]);
+    struct cmd_word word = {.text = names};
+    struct cmd_call call = {.words = &word, .nwords = 1};
+    request_clear(&t->request);
+    enum status st = command_find("timeline", &call.entry, err);
+    if (st == ST_OK)
+        st = request_make(t->app->session, &call, for_plan, &t->request, err);
+    free(names);
+    return st;
+}
+
+static void set_problem(struct timelines *t, const char *text)
+{
+    free(t->problem);
+    t->problem = text ? xstrdup(text) : NULL;
+}
+
+static void set_command(struct timelines *t)
+{
+    str_clear(&t->command);
+    request_command(&t->request, "timeline", &t->command);
+    str_addf(&t->command, " origin=%s", t->live || t->job ? "live" : "model");
+}
+
+/* The model of the kernels and settings as they are now. */
+static void show_model(struct timelines *t)
+{
+    struct err err = ERR_INIT;
+    const struct device *dev = session_gpu(t->app->session, NULL, &err);
+    drop_job(t);
+    drop_shown(t);
+    t->live = false;
+    enum status st = dev ? make_request(t, true, &err) : ST_USAGE;
+    set_problem(t, st == ST_OK ? NULL : err.text);
+    if (st != ST_OK)
+        return;
+    for (int i = 0; i < t->request.nkernels && i < PANELS; i++)
+        timeline_model(&t->request, i, dev, &t->shown[i]);
+    set_command(t);
+}
+
+static void take_stamps(struct timelines *t)
+{
+    struct err err = ERR_INIT;
+    drop_job(t);
+    enum status st = make_request(t, false, &err);
+    if (st == ST_OK)
+        st = timeline_submit(t->app->session, &t->request, &t->job, &err);
+    if (st != ST_OK) {
+        app_message(t->app, ROLE_WARN, "%s", err.text);
+        show_model(t);
+    } else {
+        set_command(t);
+    }
+}
+
+static void collect(struct timelines *t)
+{
+    if (!t->job || !job_ended(t->job))
+        return;
+    if (job_state(t->job) == JOB_CANCELLED) {
+        show_model(t);
+        return;
+    }
+    drop_shown(t);
+    for (int i = 0; i < t->request.nkernels && i < PANELS; i++)
+        timeline_take(&t->request, i, t->job, &t->shown[i]);
+    drop_job(t);
+    t->live = true;
+    set_command(t);
+}
+
+/* ---- kernels ---- */
+
+static const struct registry *kernels(const struct timelines *t)
+{
+    return t->app->session->registry;
+}
+
+static int index_of(const struct timelines *t, const char *name)
+{
+    for (int i = 0; name && i < registry_count(kernels(t)); i++)
+        if (strcmp(registry_at(kernels(t), i)->name, name) == 0)
+            return i;
+    return -1;
+}
+
+static void set_name(struct timelines *t, int panel, const char *name)
+{
+    free(t->names[panel]);
+    t->names[panel] = name ? xstrdup(name) : NULL;
+}
+
+/* A kernel that went with its file gives way to the first one. */
+static void follow_registry(struct timelines *t)
+{
+    t->generation = registry_generation(kernels(t));
+    if (index_of(t, t->names[0]) < 0)
+        set_name(t, 0, explore_first_kernel(kernels(t))->name);
+    if (t->names[1] && index_of(t, t->names[1]) < 0)
+        set_name(t, 1, NULL);
+    if (!t->names[1])
+        t->focus = 0;
+}
+
+/* Another kernel of the ladder in the focused panel; those for the CPU alone have no SMs. */
+static void step_kernel(struct timelines *t, int by)
+{
+    const int n = registry_count(kernels(t));
+    int i = index_of(t, t->names[t->focus]);
+    do
+        i += by;
+    while (i >= 0 && i < n && !registry_at(kernels(t), i)->cuda);
+    if (i < 0 || i >= n)
+        return;
+    set_name(t, t->focus, registry_at(kernels(t), i)->name);
+    show_model(t);
+}
+
+/* The second panel comes with the kernel that makes the plainest contrast. */
+static void toggle_second(struct timelines *t)
+{
+    if (t->names[1]) {
+        if (t->focus == 1)
+            set_name(t, 0, t->names[1]);
+        set_name(t, 1, NULL);
+    } else {
+        const bool split = strcmp(t->names[0], "splitkv") == 0;
+        const char *other = split ? "fa1_2022" : "splitkv";
+        set_name(t, 1, index_of(t, other) >= 0 ? other : t->names[0]);
+    }
+    t->focus = 0;
+    show_model(t);
+}
+
+/* ---- zoom ---- */
+
+static void clamp_view(struct timelines *t)
+{
+    const double half = 0.5 / (1 << t->level);
+    t->middle = fmin(fmax(t->middle, half), 1 - half);
+    const int rows = t->shown[t->focus].schedule.rows;
+    t->row = t->row > rows - 1 ? rows - 1 : t->row;
+    t->row = t->row < 0 || t->level == 0 ? 0 : t->row;
+}
+
+static void zoom(struct timelines *t, int by)
+{
+    t->level += by;
+    t->level = t->level < 0 ? 0 : t->level > LEVELS ? LEVELS : t->level;
+    clamp_view(t);
+}
+
+static void pan(struct timelines *t, double by)
+{
+    if (t->level == 0)
+        app_message(t->app, ROLE_DIM, "all of it is shown; + zooms in, then arrows move");
+    t->middle += by / (1 << t->level) / 4;
+    clamp_view(t);
+}
+
+/* ---- keys ---- */
+
+static void next_mark(struct timelines *t)
+{
+    const enum timeline_mark now = t->mark == MARK_AUTO
+                                       ? timeline_best_mark(&t->shown[t->focus].schedule)
+                                       : (enum timeline_mark)t->mark;
+    t->mark = (now + 1) % MARK_COUNT;
+    app_message(t->app, ROLE_NORMAL, "letters: %s", timeline_marks[t->mark]);
+}
+
+static void edit_command(struct timelines *t)
+{
+    char *line = xstrdup(str_text(&t->command));
+    app_prompt(t->app, line);
+    free(line);
+}
+
+static bool scroll(struct timelines *t, enum action action)
+{
+    const int page = t->shown[t->focus].schedule.rows >> (t->level < 8 ? t->level + 1 : 8);
+    switch (action) {
+    case ACT_LEFT:
+        pan(t, -1);
+        return true;
+    case ACT_RIGHT:
+        pan(t, 1);
+        return true;
+    case ACT_PAGE_UP:
+        t->row -= page > 0 ? page : 1;
+        break;
+    case ACT_PAGE_DOWN:
+        t->row += page > 0 ? page : 1;
+        break;
+    case ACT_ZOOM_IN:
+        zoom(t, 1);
+        return true;
+    case ACT_ZOOM_OUT:
+        zoom(t, -1);
+        return true;
+    case ACT_ZOOM_RESET:
+        zoom(t, -LEVELS);
+        return true;
+    default:
+        return false;
+    }
+    clamp_view(t);
+    return true;
+}
+
+static bool timeline_act(void *ctx, enum action action)
+{
+    struct timelines *t = ctx;
+    switch (action) {
+    case ACT_UP:
+        step_kernel(t, -1);
+        break;
+    case ACT_DOWN:
+        step_kernel(t, 1);
+        break;
+    case ACT_FIRST:
+    case ACT_LAST:
+        step_kernel(t, action == ACT_FIRST ? -1 : 1);
+        break;
+    case ACT_FOCUS_NEXT:
+    case ACT_FOCUS_PREV:
+        t->focus = t->names[1] ? !t->focus : 0;
+        break;
+    case ACT_MARK:
+        toggle_second(t);
+        break;
+    case ACT_RUN:
+        take_stamps(t);
+        break;
+    case ACT_VIEW:
+        next_mark(t);
+        break;
+    case ACT_OPEN:
+        edit_command(t);
+        break;
+    case ACT_BACK:
+        zoom(t, -LEVELS);
+        break;
+    default:
+        return scroll(t, action);
+    }
+    return true;
+}
+
+static bool timeline_find(void *ctx, const char *text, int dir)
+{
+    struct timelines *t = ctx;
+    const int n = registry_count(kernels(t)), cur = index_of(t, t->names[t->focus]);
+    for (int i = dir == 0 ? 0 : 1; i <= n; i++) {
+        const int at = (cur + (dir < 0 ? n - i : i)) % n;
+        if (!str_finds(registry_at(kernels(t), at)->name, text))
+            continue;
+        set_name(t, t->focus, registry_at(kernels(t), at)->name);
+        show_model(t);
+        return true;
+    }
+    return false;
+}
+
+static void timeline_click(void *ctx, int x, int y)
+{
+    struct timelines *t = ctx;
+    for (int i = 0; i < PANELS; i++) {
+        const struct rect *r = &t->panels[i];
+        if (t->names[i] && x >= r->x && x < r->x + r->w && y >= r->y && y < r->y + r->h)
+            t->focus = i;
+    }
+}
+
+static void timeline_wheel(void *ctx, int x, int y, int by)
+{
+    (void)x;
+    (void)y;
+    zoom(ctx, -by);
+}
+
+/* ---- explain ---- */
+
+static bool timeline_explain(void *ctx, struct str *out)
+{
+    struct timelines *t = ctx;
+    const struct timeline *tl = &t->shown[t->focus];
+    if (tl->reason || t->problem) {
+        str_add(out, tl->reason ? tl->reason : t->problem);
+        return false;
+    }
+    char b[5][NUMBER_BUF];
+    const struct sched_summary s = sched_summarise(&tl->schedule);
+    timeline_heading(tl, out);
+    str_addf(out,
+             "\n\nslots = %ss x blocks on each = %d x %d = %lld\n"
+             "waves = blocks / slots = %lld / %lld = %s\n"
+             "busy = time with at least one block, over all %ss = %s %%\n"
+             "tail = end of the main pass in which slots stay empty = %s %% of %s\n"
+             "longest block = %s x the mean: 1 is balanced; a causal mask makes it nearly 2\n\n",
+             tl->schedule.unit, tl->schedule.rows, tl->schedule.lanes, (long long)s.slots,
+             (long long)s.blocks, (long long)s.slots, number_fmt(b[0], s.waves, 3),
+             tl->schedule.unit, number_fmt(b[1], s.busy_pct, 3), number_fmt(b[2], s.tail_pct, 3),
+             number_fmt_us(b[3], s.span_us), number_fmt(b[4], s.imbalance, 3));
+    str_add(
+        out,
+        t->live
+            ? "Stamps: a traced build of the same source notes SM and time at the begin and "
+              "end of every block; on the CPU the pool's threads do.\n"
+            : "Model: blocks go out in the order of their number, each to the slot that is "
+              "free first. The blocks on an SM share its peak rate for their K/V tiles, and its "
+              "part of the DRAM's for Q and O; a lone block gets what its warps can use, an SM "
+              "needs eight. Real kernels do not reach the peak; the shape of the picture is what "
+              "counts.\n");
+    str_add(out, "Where a line is several rows, capitals say that at least half of their slots are "
+                 "filled.\n");
+    return true;
+}
+
+/* ---- events ---- */
+
+static void refresh(struct timelines *t)
+{
+    t->settings_serial = t->app->settings_serial;
+    follow_registry(t);
+    show_model(t);
+    clamp_view(t);
+}
+
+static void timeline_update(void *ctx)
+{
+    struct timelines *t = ctx;
+    if (t->settings_serial != t->app->settings_serial ||
+        t->generation != registry_generation(kernels(t)))
+        refresh(t);
+    else
+        collect(t);
+}
+
+static void timeline_shown(void *ctx)
+{
+    timeline_update(ctx);
+}
+
+static bool timeline_cancel(void *ctx)
+{
+    struct timelines *t = ctx;
+    const bool ran = t->job != NULL;
+    if (ran)
+        show_model(t);
+    return ran;
+}
+
+static const char *timeline_command(void *ctx)
+{
+    const struct timelines *t = ctx;
+    return t->command.len ? str_text(&t->command) : NULL;
+}
+
+static void timeline_save(void *ctx, json_t *o)
+{
+    const struct timelines *t = ctx;
+    json_object_set_new(o, "kernel", json_string(t->names[0]));
+    json_object_set_new(o, "second", t->names[1] ? json_string(t->names[1]) : json_null());
+    json_object_set_new(o, "letters", json_integer(t->mark));
+}
+
+static void timeline_restore(void *ctx, const json_t *o)
+{
+    struct timelines *t = ctx;
+    const json_t *mark = json_object_get(o, "letters");
+    set_name(t, 0, json_string_value(json_object_get(o, "kernel")));
+    set_name(t, 1, json_string_value(json_object_get(o, "second")));
+    if (json_is_integer(mark) && json_integer_value(mark) >= 0 &&
+        json_integer_value(mark) <= MARK_AUTO)
+        t->mark = (int)json_integer_value(mark);
+    refresh(t);
+}
+
+/* The kernels that Explore shows. */
+static void *timeline_open(struct app *a)
+{
+    struct timelines *t = xcalloc(1, sizeof *t);
+    const struct kernel *first, *second;
+    t->app = a;
+    t->mark = MARK_AUTO;
+    t->middle = 0.5;
+    explore_selection(a, &first, &second);
+    set_name(t, 0, first->name);
+    set_name(t, 1, second ? second->name : NULL);
+    refresh(t);
+    return t;
+}
+
+static void timeline_close(void *ctx)
+{
+    struct timelines *t = ctx;
+    drop_job(t);
+    drop_shown(t);
+    request_clear(&t->request);
+    set_problem(t, NULL);
+    str_free(&t->command);
+    for (int i = 0; i < PANELS; i++)
+        free(t->names[i]);
+    free(t);
+}
+
+const struct screen_ops timeline_screen = {
+    .name = "timeline",
+    .title = "5 Timeline",
+    .context = CTX_TIMELINE,
+    .open = timeline_open,
+    .close = timeline_close,
+    .draw = timeline_draw,
+    .act = timeline_act,
+    .update = timeline_update,
+    .shown = timeline_shown,
+    .cancel = timeline_cancel,
+    .command = timeline_command,
+    .explain = timeline_explain,
+    .find = timeline_find,
+    .click = timeline_click,
+    .wheel = timeline_wheel,
+    .save = timeline_save,
+    .restore = timeline_restore,
+};
