@@ -3,11 +3,11 @@ libattnscope_ui_a_SOURCES += \
   %D%/app/app.h %D%/app/app.c \
   %D%/kit/clip.h %D%/kit/clip.c \
   %D%/kit/codeview.h %D%/kit/codeview.c \
-  %D%/screens/compare.h %D%/screens/compare.c %D%/screens/compare_rows.c %D%/screens/compare_run.c \
-  %D%/screens/compare_view.h %D%/screens/compare_view.c %D%/screens/compare_pair.c \
+  %D%/screens/compare.c \
+  %D%/screens/compare_view.h %D%/screens/compare_view.c \
   %D%/kit/entry.h %D%/kit/entry.c \
-  %D%/screens/explore.h %D%/screens/explore.c %D%/screens/explore_find.c %D%/screens/explore_plan.c %D%/screens/explore_run.c %D%/screens/explore_state.c \
-  %D%/screens/explore_view.h %D%/screens/explore_view.c %D%/screens/explore_planned.h %D%/screens/explore_planned.c \
+  %D%/screens/explore.h %D%/screens/explore.c %D%/screens/explore_plan.c %D%/screens/explore_run.c \
+  %D%/screens/explore_view.h %D%/screens/explore_view.c \
   %D%/kit/flow.h %D%/kit/flow.c \
   %D%/app/frame.c \
   %D%/app/keymap.h %D%/app/keymap.c \
@@ -15,24 +15,22 @@ libattnscope_ui_a_SOURCES += \
   %D%/kit/keys.h \
   %D%/screens/knobs.h %D%/screens/knobs.c \
   %D%/kit/layout.h %D%/kit/layout.c \
-  %D%/screens/lesson.h %D%/screens/lesson.c %D%/screens/lesson_state.h %D%/screens/lesson_draw.c \
-  %D%/screens/lesson_list.c %D%/screens/lesson_figure.c %D%/screens/lesson_keys.c \
+  %D%/screens/lesson.h %D%/screens/lesson.c \
   %D%/kit/marks.h %D%/kit/marks.c \
   %D%/app/menus.h %D%/app/menu_export.c %D%/app/menu_options.c %D%/app/popup_help.c \
   %D%/kit/outlet.h %D%/kit/outlet.c \
   %D%/kit/pane.h %D%/kit/pane.c \
   %D%/kit/popup.h %D%/kit/popup.c \
   %D%/app/prompt.h %D%/app/prompt.c \
-  %D%/screens/roofline.h %D%/screens/roofline.c %D%/screens/roofline_make.c %D%/screens/roofline_view.c \
+  %D%/screens/roofline.c \
   %D%/screens/screen_util.h %D%/screens/screen_util.c \
   %D%/app/settings.h %D%/app/settings.c \
   %D%/kit/signals.h %D%/kit/signals.c \
   %D%/app/state.h %D%/app/state.c \
-  %D%/kit/strip.h %D%/kit/strip.c \
-  %D%/screens/sweep.h %D%/screens/sweep.c %D%/screens/sweep_run.c %D%/screens/sweep_setup.c %D%/screens/sweep_view.c \
-  %D%/screens/source.h %D%/screens/source_state.h %D%/screens/source.c %D%/screens/source_draw.c \
+  %D%/screens/sweep.h %D%/screens/sweep.c %D%/screens/sweep_setup.c %D%/screens/sweep_view.c \
+  %D%/screens/source.c \
   %D%/kit/textview.h %D%/kit/textview.c \
   %D%/kit/theme.h %D%/kit/theme.c \
-  %D%/screens/timeline.h %D%/screens/timeline_state.h %D%/screens/timeline.c %D%/screens/timeline_draw.c \
-  %D%/kit/tty.h %D%/kit/tty.c %D%/kit/tty_paint.c %D%/kit/tty_state.h \
+  %D%/screens/timeline.c \
+  %D%/kit/tty.h %D%/kit/tty.c \
   %D%/tui.h %D%/tui.c %D%/app/tui_keys.c

@@ -20,22 +20,15 @@
 #include "tui/screens/lesson.h"
 #include "tui/app/prompt.h"
 #include "tui/kit/signals.h"
-#include "tui/screens/source.h"
 #include "tui/app/state.h"
-#include "tui/screens/timeline.h"
 
 /* In the order of their tabs. */
-// clang-format off
-static const struct screen_ops *const screens[] = {
-    &explore_screen,
-    &compare_screen,
-    &sweep_screen,
-    &roofline_screen,
-    &timeline_screen,
-    &source_screen,
-    &lesson_screen_ops,
-};
-// clang-format on
+#define SCREENS_TABLE(X) X(explore) X(compare) X(sweep) X(roofline) X(timeline) X(source) X(lessons)
+
+#define DECLARE_SCREEN(name) extern const struct screen_ops name##_screen;
+#define SCREEN_OPS(name)     &name##_screen,
+SCREENS_TABLE(DECLARE_SCREEN)
+static const struct screen_ops *const screens[] = {SCREENS_TABLE(SCREEN_OPS)};
 enum { SCREENS = sizeof screens / sizeof *screens, POLL_MAX = 16, LOOK_MS = 1000 };
 _Static_assert((int)SCREENS <= (int)APP_SCREENS, "app.h has room for every screen");
 

@@ -10,7 +10,7 @@
 #include "tap.h"
 #include "tui/kit/marks.h"
 #include "tui/screens/screen_util.h"
-#include "tui/kit/strip.h"
+#include "tui/screens/knobs.h"
 
 static struct session *session;
 

@@ -58,8 +58,6 @@ struct screen_ops {
     void (*restore)(void *ctx, const json_t *object);
 };
 
-extern const struct screen_ops explore_screen, compare_screen, sweep_screen, roofline_screen;
-
 enum { APP_SCREENS = 8 };
 
 struct app {

@@ -1,16 +1,18 @@
-/* tty.c - see tty.h; with tty_paint.c the only one that talks to curses.
+/* tty.c - see tty.h; the only one that talks to curses.
  *
  * curses writes each frame into memory: while it paints, the descriptor it knows leads to a memory
  * file. What it wrote goes to the outlet, which never waits for the terminal. (curses itself would:
  * it tries again for ever when the terminal takes nothing.)
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#include "tui/kit/tty_state.h"
+#include "tui/kit/tty.h"
 
+#include <curses.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -22,7 +24,25 @@
 #include "base/mem.h"
 #include "tui/kit/entry.h"
 #include "tui/kit/keys.h"
+#include "tui/kit/outlet.h"
 #include "tui/kit/signals.h"
+
+struct tty {
+    SCREEN *screen;
+    FILE *file; /* what curses writes to; its descriptor is a copy of the terminal's */
+    int memory; /* where it leads while curses paints; -1: there is none */
+    struct outlet out;
+    bool mouse, remote;
+    struct tty_mouse at;
+    const struct theme *theme;
+    bool color;
+    int w, h;
+    struct canvas *shown; /* what the terminal has; NULL: unknown */
+    cchar_t *line;        /* scratch for one row */
+    cchar_t blank[ROLE_COUNT];
+    attr_t attrs[ROLE_COUNT];
+    short pairs[ROLE_COUNT];
+};
 
 enum {
     CODE_ANSWER = KEY_MAX + 1, /* the terminal's answer, as a key of curses */
@@ -68,13 +88,14 @@ static void arm_restore(const struct tty *t)
 
 /* ---- what curses writes ---- */
 
-void tty_begin_capture(struct tty *t)
+/* What curses writes between the two goes to the outlet. */
+static void tty_begin_capture(struct tty *t)
 {
     if (t->memory >= 0)
         dup3(t->memory, fileno(t->file), O_CLOEXEC);
 }
 
-void tty_end_capture(struct tty *t)
+static void tty_end_capture(struct tty *t)
 {
     char buf[4096];
     if (t->memory < 0)
@@ -93,7 +114,7 @@ void tty_end_capture(struct tty *t)
     dup3(STDOUT_FILENO, fileno(t->file), O_CLOEXEC);
 }
 
-int64_t tty_now_ms(void)
+static int64_t tty_now_ms(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -378,4 +399,107 @@ void tty_suspend(struct tty *t)
     kill(0, SIGTSTP); /* the whole group, as the terminal's own Ctrl-Z */
     sigaction(SIGTSTP, &old, NULL);
     tty_reclaim(t);
+}
+
+/* ---- colours ---- */
+
+static void make_style(struct tty *t, int role)
+{
+    struct style s = t->theme->roles[role];
+    attr_t a = 0;
+    if (s.attrs & STYLE_BOLD)
+        a |= A_BOLD;
+    if (s.attrs & STYLE_DIM)
+        a |= A_DIM;
+    if (s.attrs & STYLE_REVERSE)
+        a |= A_REVERSE;
+    if (s.attrs & STYLE_UNDERLINE)
+        a |= A_UNDERLINE;
+    t->pairs[role] = 0;
+    if (t->color && s.fg >= 0) {
+        short fg = s.fg;
+        if (fg >= COLORS) {
+            fg &= 7;
+            a |= A_BOLD;
+        }
+        t->pairs[role] = (short)(role + 1);
+        init_pair(t->pairs[role], fg, -1);
+    }
+    t->attrs[role] = a;
+    setcchar(&t->blank[role], L" ", a, t->pairs[role], NULL);
+}
+
+void tty_set_theme(struct tty *t, const struct theme *theme)
+{
+    t->theme = theme;
+    for (int r = 0; r < ROLE_COUNT; r++)
+        make_style(t, r);
+    tty_redraw(t);
+}
+
+const struct theme *tty_theme(const struct tty *t)
+{
+    return t->theme;
+}
+
+/* ---- painting ---- */
+
+static cchar_t make_cell(const struct tty *t, const struct canvas *c, int x, int y, int role)
+{
+    wchar_t text[2] = {(wchar_t)canvas_glyph(c, x, y), 0};
+    cchar_t cc;
+    if (text[0] < L' ' || (text[0] >= 127 && text[0] < 160))
+        text[0] = text[0] == 0 ? L' ' : L'?'; /* never a control byte, whoever forgot to clean it */
+    if (text[0] == L' ' || setcchar(&cc, text, t->attrs[role], t->pairs[role], NULL) == ERR)
+        return t->blank[role];
+    return cc;
+}
+
+static void paint_row(struct tty *t, const struct canvas *c, int y)
+{
+    int n = 0;
+    for (int x = 0; x < c->w; x++) {
+        const struct cell *cell = &c->cells[(size_t)y * (size_t)c->w + (size_t)x];
+        if (cell->ch != CELL_TAIL) /* curses puts the second half itself */
+            t->line[n++] = make_cell(t, c, x, y, cell->role);
+    }
+    mvadd_wchnstr(y, 0, t->line, n);
+}
+
+static void fit_shown(struct tty *t, const struct canvas *c)
+{
+    if (t->shown && t->shown->w == c->w && t->shown->h == c->h)
+        return;
+    canvas_free(t->shown);
+    t->shown = canvas_new(c->w, c->h, c->glyphs);
+    memset(t->shown->cells, 0xff, (size_t)c->w * (size_t)c->h * sizeof *c->cells);
+    t->line = xrealloc(t->line, ((size_t)c->w + 1) * sizeof *t->line);
+}
+
+void tty_paint(struct tty *t, const struct canvas *c, int x, int y)
+{
+    fit_shown(t, c);
+    size_t row = (size_t)c->w * sizeof *c->cells;
+    for (int i = 0; i < c->h && i < t->h; i++) {
+        size_t at = (size_t)i * (size_t)c->w;
+        if (memcmp(c->cells + at, t->shown->cells + at, row) == 0)
+            continue;
+        paint_row(t, c, i);
+        memcpy(t->shown->cells + at, c->cells + at, row);
+    }
+    tty_begin_capture(t);
+    curs_set(x >= 0 ? 1 : 0);
+    if (x >= 0)
+        move(y, x);
+    wnoutrefresh(stdscr);
+    doupdate();
+    tty_end_capture(t);
+    outlet_end_frame(&t->out, tty_now_ms());
+}
+
+void tty_redraw(struct tty *t)
+{
+    canvas_free(t->shown);
+    t->shown = NULL;
+    clearok(curscr, TRUE);
 }

@@ -15,6 +15,166 @@
 #include "tui/app/prompt.h"
 #include "tui/screens/screen_util.h"
 
+/* The metrics that a pane shows come first. */
+static const char *const pane_metrics[PANE_COUNT][8] = {
+    [PANE_SMEM] = {"smem_bytes", "smem_per_block_bytes", "reserved_bytes", "needs_optin"},
+    [PANE_OCC] = {"blocks_per_sm", "occupancy_pct", "waves", "active_warps"},
+    [PANE_ROOF] = {"roof_us", "bound", "ridge", "compulsory_intensity", "requested_intensity"},
+};
+
+/* ---- find, explain ---- */
+
+static bool kernel_has(const void *ctx, int i, const char *text)
+{
+    const struct explore *e = ctx;
+    const struct kernel *k = registry_at(e->app->session->registry, i);
+    return str_finds(k->name, text) || str_finds(e->kernel_rows[i].name, text);
+}
+
+static bool setting_has(const void *ctx, int i, const char *text)
+{
+    const struct explore *e = ctx;
+    return str_finds(e->knobs.v[i].name, text);
+}
+
+/* A kernel's name, or a row of the shape pane when that has the focus. */
+static bool explore_find(void *ctx, const char *text, int dir)
+{
+    struct explore *e = ctx;
+    int at = e->focus == PANE_SHAPE ? list_find(e->knobs.n, e->shape_cur, dir, setting_has, e, text)
+                                    : -1;
+    if (at >= 0) {
+        explore_select_setting(e, at);
+        return true;
+    }
+    int cur = explore_kernel_index(e, e->kernel);
+    at = list_find(e->nkernels, cur, dir, kernel_has, e, text);
+    if (at < 0)
+        return false;
+    e->focus = PANE_KERNELS;
+    explore_select_kernel(e, at);
+    return true;
+}
+
+static bool in_pane(enum pane p, const char *metric)
+{
+    for (int i = 0; i < 8 && pane_metrics[p][i]; i++)
+        if (strcmp(pane_metrics[p][i], metric) == 0)
+            return true;
+    return false;
+}
+
+static void explain_metric(const struct explore *e, const char *metric, struct str *out)
+{
+    struct err err = ERR_INIT;
+    struct str text = {0};
+    if (plan_explain(&e->plan, metric, &text, &err) == ST_OK)
+        screen_explain_add(out, str_text(&text));
+    str_free(&text);
+}
+
+static bool explore_explain(void *ctx, struct str *out)
+{
+    struct explore *e = ctx;
+    if (!e->have_plan) {
+        str_add(out, e->no_plan ? e->no_plan : "there is no plan");
+        return false;
+    }
+    str_addf(out, "%s on %s, computed, not measured (MODEL):\n\n", e->kernel->name,
+             e->plan.device->name);
+    if (e->why.len)
+        str_addf(out, "%s\n\n", str_text(&e->why));
+    for (int i = 0; i < 8 && pane_metrics[e->focus][i]; i++)
+        explain_metric(e, pane_metrics[e->focus][i], out);
+    for (size_t i = 0; plan_metric_name(NULL, i); i++)
+        if (!in_pane(e->focus, plan_metric_name(NULL, i)))
+            explain_metric(e, plan_metric_name(NULL, i), out);
+    return true;
+}
+
+/* ---- what outlives the program ---- */
+
+static void save_figures(const struct explore *e, json_t *list)
+{
+    for (int i = 0; i < e->nkernels; i++) {
+        const struct figures *f = &e->figures[i];
+        struct problem p = {.shape = f->shape};
+        if (!f->have)
+            continue;
+        json_t *one = json_object();
+        json_object_set_new(one, "kernel",
+                            json_string(registry_at(e->app->session->registry, i)->name));
+        json_object_set_new(one, "problem", problem_to_json(&p));
+        json_object_set_new(one, "params", json_string(f->params));
+        json_object_set_new(one, "row", record_to_json(run_fields, &f->row));
+        json_array_append_new(list, one);
+    }
+}
+
+static void explore_save(void *ctx, json_t *o)
+{
+    const struct explore *e = ctx;
+    json_t *list = json_array();
+    save_figures(e, list);
+    json_object_set_new(o, "kernel", json_string(e->kernel->name));
+    if (e->second)
+        json_object_set_new(o, "marked", json_string(e->second->name));
+    json_object_set_new(o, "pane", json_integer(e->focus));
+    json_object_set_new(o, "row", json_integer(e->shape_cur));
+    json_object_set_new(o, "machine", json_string(e->machine));
+    json_object_set_new(o, "figures", list);
+}
+
+static const struct kernel *kernel_named(const struct explore *e, const json_t *o,
+                                         const char *member)
+{
+    const char *name = json_string_value(json_object_get(o, member));
+    return name ? registry_find(e->app->session->registry, name) : NULL;
+}
+
+static void restore_figures(struct explore *e, const json_t *one)
+{
+    const struct kernel *k = kernel_named(e, one, "kernel");
+    const char *params = json_string_value(json_object_get(one, "params"));
+    struct problem p = PROBLEM_DEFAULT;
+    if (!k || problem_from_json(&p, json_object_get(one, "problem"), NULL) != ST_OK)
+        return;
+    struct figures *f = &e->figures[explore_kernel_index(e, k)];
+    if (f->have)
+        record_clear(run_fields, &f->row);
+    record_init(run_fields, &f->row);
+    f->have = record_from_json(run_fields, &f->row, json_object_get(one, "row"), NULL) == ST_OK;
+    f->shape = p.shape;
+    f->gflops = f->row.tflops > 0 ? f->row.tflops * 1e3 : NAN;
+    snprintf(f->params, sizeof f->params, "%s", params ? params : "");
+    if (!f->have)
+        record_clear(run_fields, &f->row);
+    problem_clear(&p);
+}
+
+static void explore_restore(void *ctx, const json_t *o)
+{
+    struct explore *e = ctx;
+    const struct kernel *k = kernel_named(e, o, "kernel");
+    const char *machine = json_string_value(json_object_get(o, "machine"));
+    json_int_t pane = json_integer_value(json_object_get(o, "pane")),
+               row = json_integer_value(json_object_get(o, "row"));
+    size_t i;
+    json_t *one;
+    json_array_foreach(json_object_get(o, "figures"), i, one)
+    {
+        restore_figures(e, one);
+    }
+    e->kernel = k ? k : e->kernel;
+    e->second = kernel_named(e, o, "marked");
+    e->focus = pane >= 0 && pane < PANE_COUNT ? (enum pane)pane : PANE_SHAPE;
+    e->projected = e->app->projector; /* the pane is the one that was left */
+    if (machine)
+        snprintf(e->machine, sizeof e->machine, "%s", machine);
+    explore_refresh(e);
+    explore_select_setting(e, row > 0 && row < 1000 ? (int)row : 0);
+}
+
 /* ---- opening ---- */
 
 const struct kernel *explore_first_kernel(const struct registry *r)

@@ -59,6 +59,8 @@ struct explore {
     int nrecent;
 };
 
+extern const struct screen_ops explore_screen;
+
 /* What the Explore screen has chosen: the kernel, and the marked one or NULL. */
 void explore_selection(const struct app *a, const struct kernel **first,
                        const struct kernel **second);
@@ -68,14 +70,6 @@ const char *explore_backend(const struct explore *e);
 void explore_select_setting(struct explore *e, int i);
 /* The i-th of the list, or the nearest; its plan follows, and it is measured when the keys rest. */
 void explore_select_kernel(struct explore *e, int i);
-
-/* explore_find.c; as in screen_ops */
-bool explore_find(void *ctx, const char *text, int dir);
-bool explore_explain(void *ctx, struct str *out);
-
-/* explore_state.c; as in screen_ops */
-void explore_save(void *ctx, json_t *o);
-void explore_restore(void *ctx, const json_t *o);
 
 /* explore_plan.c */
 void explore_refresh(struct explore *e);

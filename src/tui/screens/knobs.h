@@ -10,6 +10,7 @@
 
 #include "base/number.h"
 #include "command/session.h"
+#include "draw/canvas.h"
 
 enum knob_kind { KNOB_SHAPE, KNOB_GPU, KNOB_PARAM };
 
@@ -46,5 +47,10 @@ int knobs_find(const struct knobs *k, const char *name);
 
 /* Sq, Sk, Hkv and layout to the end: where room is scarce, what is turned most comes first. */
 void knobs_rare_last(struct knobs *k);
+
+/* In one line, for screens that need their width: up and down choose, left and right turn.
+ * "B 1  H 8  [S 1k]  D 64 ...": the chosen knob in brackets and always in view; `focus`: arrows
+ * go to it. Returns the columns used. */
+int strip_draw(struct canvas *c, struct rect r, const struct knobs *k, int cur, bool focus);
 
 #endif

@@ -10,13 +10,534 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "tui/screens/lesson.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "tui/screens/lesson_state.h"
+#include "base/number.h"
+#include "draw/figures.h"
+#include "lesson/lesson.h"
+#include "lesson/take/progress.h"
 #include "tui/app/prompt.h"
+#include "tui/kit/pane.h"
+#include "tui/kit/textview.h"
+
+enum { OPTIONS_MAX = 8, MEASURE = 80, WIDE_W = 136, FIGURE_W = 82 };
+/* The list of steps: from which width of the screen, its least width, and how much it may grow. */
+enum { STEPS_FROM = 100, STEPS_W = 22, STEPS_MORE = 18 };
+
+/* Where a figure of the step stands in the text; no lines while it has a panel. */
+struct figure_at {
+    int line, lines;
+};
+
+struct lessons {
+    struct app *app;
+    struct list list;       /* of the lessons */
+    struct sqlite3 *opened; /* where progress_open() has been: not again in each frame */
+    const struct lesson *lesson;
+    struct lesson_run *run; /* NULL: the list is shown */
+    bool busy;              /* inside lesson_answer() */
+    struct textview text;   /* what was said and printed; wrapped when drawn */
+    struct textview ask;    /* the question and its answers, while they wait */
+    int asked_at;           /* line of `text` where a copy of `ask` begins, -1: there is none */
+    /* a copy of lesson_step() */
+    int step, steps, noptions, hints_left;
+    bool has_words; /* of the glossary, in this step */
+    unsigned serial;
+    enum lesson_want want;
+    char *heading, *prompt, *question, *command, *try_out, *keys[OPTIONS_MAX],
+        *options[OPTIONS_MAX];
+    char **lines; /* of a source, one of which is asked for */
+    int nlines, first_line;
+    bool picking;             /* the lines are shown in the text's place */
+    struct list pick;         /* cursor among them */
+    size_t first_row;         /* of session->results that belongs to this step */
+    int nfigures;             /* of this step so far */
+    struct figure_at *placed; /* each of them */
+    size_t placed_cap;
+    int figure_w;          /* columns that those in the text were drawn for, 0: none is there */
+    struct textview panel; /* its figures, where there is room for a panel */
+    int panel_w;           /* columns that they were drawn for, 0: not yet */
+};
+
+/* The tables of progress.h; NULL when there are none. */
+static struct sqlite3 *lesson_progress(struct lessons *l)
+{
+    struct store *store = session_store(l->app->session);
+    struct sqlite3 *db = store ? store_handle(store) : NULL;
+    if (db != l->opened)
+        l->opened = progress_open(db, NULL) == ST_OK ? db : NULL;
+    return l->opened;
+}
+
+/* ---- the list ---- */
+
+static bool title_has(const void *ctx, int i, const char *text)
+{
+    (void)ctx;
+    return str_finds(lesson_title(lesson_at(i)), text) ||
+           str_finds(lesson_name(lesson_at(i)), text);
+}
+
+static bool lesson_list_find(struct lessons *l, const char *text, int dir)
+{
+    const int at = list_find(lesson_count(), l->list.cur, dir, title_has, NULL, text);
+    l->list.cur = at < 0 ? l->list.cur : at;
+    return at >= 0;
+}
+
+static void draw_row(struct canvas *c, struct rect r, struct sqlite3 *db, int i, bool cur)
+{
+    const struct lesson *lesson = lesson_at(i);
+    const int done = progress_steps_done(db, lesson), steps = lesson_steps(lesson);
+    int made = 0, right = 0;
+    progress_score(db, lesson_name(lesson), &made, &right);
+    canvas_text(c, r.x + 1, r.y, 1, ROLE_ACCENT, cur ? ">" : " ");
+    canvas_textf(c, r.x + 3, r.y, r.w - 30, ROLE_NORMAL, "%2d  %s", i + 1, lesson_title(lesson));
+    if (lesson_minutes(lesson))
+        canvas_textf(c, r.x + r.w - 26, r.y, 7, ROLE_DIM, "%3d min", lesson_minutes(lesson));
+    canvas_textf(c, r.x + r.w - 18, r.y, 8, done == steps ? ROLE_GOOD : ROLE_DIM, "%d of %d", done,
+                 steps);
+    if (made > 0)
+        canvas_textf(c, r.x + r.w - 9, r.y, 9, ROLE_DIM, "%d/%d right", right, made);
+    if (cur)
+        canvas_fill(c, r, ROLE_SELECT);
+}
+
+static int problems(void)
+{
+    int n = 0;
+    while (lesson_problem(n))
+        n++;
+    return n;
+}
+
+static void lesson_list_draw(struct lessons *l, struct canvas *c, struct rect r)
+{
+    struct sqlite3 *db = lesson_progress(l);
+    int bad = problems(), room = r.h - 2;
+    if (bad > room / 2)
+        bad = room / 2;
+    canvas_box(c, r, "Lessons");
+    const struct rect inside = {r.x + 1, r.y + 1, r.w - 2, room - bad};
+    const int visible = list_place(&l->list, inside, lesson_count(), false);
+    for (int i = 0; i < visible; i++)
+        draw_row(c, list_row_at(&l->list, i), db, l->list.top + i, l->list.top + i == l->list.cur);
+    list_draw_range(&l->list, c);
+    for (int i = 0; i < bad; i++)
+        canvas_text(c, r.x + 2, r.y + r.h - 2 - i, r.w - 4, ROLE_WARN, lesson_problem(i));
+}
+
+/* Columns of the list of steps with its frame; 0: the text needs them. Tables are made for 76. */
+static int lesson_steps_width(const struct lessons *l)
+{
+    const struct canvas *c = l->app->canvas;
+    if (c->w < STEPS_FROM || c->h < FULL_H)
+        return 0;
+    const int spare = c->w - STEPS_W - (MEASURE + 2) - FIGURE_W; /* beside a text and a figure */
+    return STEPS_W + (spare < 0 ? 0 : spare < STEPS_MORE ? spare : STEPS_MORE);
+}
+
+/* Columns of the text. */
+static int lesson_text_width(const struct lessons *l)
+{
+    const int steps = lesson_steps_width(l), w = l->app->canvas->w;
+    return steps ? w - steps - 3 : w - 4;
+}
+
+/* The question moves out of the text again, if it had to stand there. */
+static void lesson_take_question_out(struct lessons *l)
+{
+    if (l->asked_at >= 0)
+        textview_truncate(&l->text, l->asked_at);
+    l->asked_at = -1;
+}
+
+/* ---- figures ---- */
+
+/* Is there a panel for figures at the right? */
+static bool lesson_has_panel(const struct lessons *l)
+{
+    return l->nfigures > 0 && l->app->canvas->w >= WIDE_W && l->app->canvas->h >= FULL_H;
+}
+
+/* Columns of the panel with its frame, 0: there is none. */
+static int lesson_panel_width(const struct lessons *l)
+{
+    const int most = l->app->canvas->w - lesson_steps_width(l) - 60;
+    return !lesson_has_panel(l) ? 0 : most < FIGURE_W ? most : FIGURE_W;
+}
+
+/* Appends its lines, or why there are none; the role they have. */
+static enum role draw_figure(const struct lessons *l, int i, int width, struct str *out)
+{
+    struct err err = ERR_INIT;
+    if (lesson_figure(l->run, i, width, out, &err) == ST_OK)
+        return ROLE_ACCENT;
+    str_addf(out, "%s\n", err.text);
+    return ROLE_WARN;
+}
+
+static void add_to_panel(struct lessons *l, int i, int width)
+{
+    struct str out = {0};
+    if (l->panel.nlines > 0)
+        textview_add(&l->panel, ROLE_NORMAL, "\n");
+    const enum role role = draw_figure(l, i, width, &out);
+    textview_add(&l->panel, role, str_text(&out));
+    str_free(&out);
+}
+
+/* Draws figure i where it stands in the text; with `width` 0 it leaves there. What follows moves. */
+static void fit_figure(struct lessons *l, int i, int width)
+{
+    struct figure_at *at = &l->placed[i];
+    struct str out = {0};
+    enum role role = ROLE_ACCENT;
+    if (width > 0) {
+        str_add(&out, at->line > 0 ? "\n" : "");
+        role = draw_figure(l, i, width, &out);
+    }
+    const int lines = textview_replace(&l->text, at->line, at->lines, role, str_text(&out));
+    for (int k = i + 1; k < l->nfigures; k++)
+        l->placed[k].line += lines - at->lines;
+    at->lines = lines;
+    str_free(&out);
+}
+
+/* Draws those in the text for the width there is now. */
+static void lesson_fit_figures(struct lessons *l)
+{
+    const int width = lesson_has_panel(l) || !l->nfigures ? 0 : lesson_text_width(l);
+    if (l->busy || width == l->figure_w)
+        return;
+    lesson_take_question_out(l); /* it is the end of the text */
+    for (int i = 0; i < l->nfigures; i++)
+        fit_figure(l, i, width);
+    l->figure_w = width;
+}
+
+/* Text up to a figure, or to the end. */
+static void add_piece(struct lessons *l, const char *text, size_t len)
+{
+    char *piece = xstrndup(text, len);
+    if (len)
+        textview_add(&l->text, ROLE_NORMAL, piece);
+    free(piece);
+}
+
+/* Adds what the step says now, with its figures where they stand. */
+static void lesson_add_text(struct lessons *l, const char *text, bool new_step)
+{
+    int at = new_step ? 0 : l->nfigures, n = 0;
+    while (lesson_figure_name(l->run, n))
+        n++;
+    l->nfigures = n;
+    if (n > at) {
+        xgrow((void **)&l->placed, &l->placed_cap, (size_t)n, sizeof *l->placed);
+        l->panel_w = 0;   /* draw anew */
+        l->figure_w = -1; /* here, too */
+    }
+    if (*text && *text != LESSON_FIGURE && l->text.nlines > 0)
+        textview_add(&l->text, ROLE_NORMAL, "\n");
+    for (const char *p = text; *p;) {
+        const size_t len = strcspn(p, (const char[]){LESSON_FIGURE, 0});
+        add_piece(l, p, len);
+        p += len;
+        if (*p && at < n)
+            l->placed[at++] = (struct figure_at){.line = l->text.nlines};
+        p += *p != 0;
+    }
+    for (; at < n; at++)
+        l->placed[at] = (struct figure_at){.line = l->text.nlines};
+    lesson_fit_figures(l);
+}
+
+static void lesson_panel_draw(struct lessons *l, struct canvas *c, struct rect r)
+{
+    const int width = r.w - 4;
+    if (l->panel_w != width && !l->busy) {
+        textview_clear(&l->panel);
+        for (int i = 0; i < l->nfigures; i++)
+            add_to_panel(l, i, width);
+        l->panel_w = width;
+        textview_show(&l->panel, 0);
+    }
+    canvas_box(c, r, "Figure");
+    textview_draw(&l->panel, c, (struct rect){r.x + 2, r.y + 1, width, r.h - 2});
+    if (textview_more(&l->panel))
+        canvas_text(c, r.x + r.w - 12, r.y + r.h - 1, 10, ROLE_DIM, " v: whole ");
+}
+
+/* All figures of the step, as large as the screen. */
+static void lesson_show_figures(struct lessons *l)
+{
+    struct str all = {0};
+    for (int i = 0; i < l->nfigures; i++) {
+        struct err err = ERR_INIT;
+        str_add(&all, i ? "\n" : "");
+        if (lesson_figure(l->run, i, l->app->canvas->w - 6, &all, &err) != ST_OK)
+            str_addf(&all, "%s\n", err.text);
+    }
+    if (all.len)
+        app_popup(l->app, "Figures", str_text(&all));
+    else
+        app_message(l->app, ROLE_DIM, "this step has no figure yet");
+    str_free(&all);
+}
+
+enum { LIVE_ROWS = 4, TEXT_ROWS_MIN = 4 };
+
+/* ---- drawing ---- */
+
+static void draw_header(struct lessons *l, struct canvas *c, struct rect r)
+{
+    int made = 0, right = 0, x = 1;
+    progress_score(lesson_progress(l), lesson_name(l->lesson), &made, &right);
+    bool score = made > 0 && r.w >= FULL_W;
+    x += canvas_text(c, x, r.y, r.w - (score ? 46 : 24), ROLE_TITLE, lesson_title(l->lesson)) + 2;
+    x += canvas_textf(c, x, r.y, -1, ROLE_NORMAL, "step %d/%d ", l->step + 1, l->steps);
+    canvas_put(c, x, r.y, ROLE_FRAME, '[');
+    fig_bar(c, (struct rect){x + 1, r.y, 8, 1}, ROLE_ACCENT, l->step + 1, l->steps);
+    canvas_put(c, x + 9, r.y, ROLE_FRAME, ']');
+    if (score)
+        canvas_textf(c, x + 12, r.y, -1, ROLE_NORMAL, "guesses %d/%d right", right, made);
+}
+
+static void draw_steps(struct lessons *l, struct canvas *c, struct rect r)
+{
+    struct sqlite3 *db = lesson_progress(l);
+    canvas_box(c, r, "Steps");
+    int top = l->step >= r.h - 2 ? l->step - r.h + 3 : 0;
+    for (int i = 0; i < r.h - 2 && top + i < l->steps; i++) {
+        const char *title = lesson_step_title(l->lesson, top + i);
+        enum progress p = progress_get(db, lesson_name(l->lesson), title);
+        bool here = top + i == l->step;
+        canvas_textf(c, r.x + 2, r.y + 1 + i, r.w - 3,
+                     here                 ? ROLE_TITLE
+                     : p == PROGRESS_NONE ? ROLE_DIM
+                                          : ROLE_NORMAL,
+                     "%s %d %s",
+                     here                    ? ">"
+                     : p == PROGRESS_DONE    ? "x"
+                     : p == PROGRESS_SKIPPED ? "-"
+                                             : " ",
+                     top + i + 1, title);
+    }
+}
+
+static double real_of(const json_t *row, const char *field)
+{
+    const json_t *v = json_object_get(row, field);
+    return json_is_number(v) ? json_number_value(v) : NAN;
+}
+
+static const char *text_of(const json_t *row, const char *field)
+{
+    const char *text = json_string_value(json_object_get(row, field));
+    return text ? text : "";
+}
+
+static void draw_live_row(struct canvas *c, struct rect r, const json_t *row, double most)
+{
+    char b[2][NUMBER_BUF];
+    double us = real_of(row, "median_us");
+    bool fail = strcmp(text_of(row, "check"), "fail") == 0;
+    canvas_text(c, r.x, r.y, 12, ROLE_NORMAL, text_of(row, "kernel"));
+    canvas_textf(c, r.x + 13, r.y, r.w - 52, ROLE_DIM, "%s %s", text_of(row, "shape"),
+                 text_of(row, "params"));
+    int x = r.x + r.w - 38;
+    canvas_textf(c, x, r.y, 10, ROLE_TITLE, "%10s", number_fmt_us(b[0], us));
+    canvas_textf(c, x + 11, r.y, 8, ROLE_DIM, "CV %s%s",
+                 number_fmt(b[1], real_of(row, "cv_pct"), 2),
+                 isfinite(real_of(row, "cv_pct")) ? "%" : "");
+    canvas_text(c, x + 20, r.y, 4, fail ? ROLE_BAD : ROLE_GOOD,
+                fail                     ? "FAIL"
+                : *text_of(row, "check") ? "PASS"
+                                         : "");
+    fig_bar(c, (struct rect){x + 26, r.y, 12, 1}, ROLE_SERIES, us, most);
+}
+
+/* The last rows that this step measured. */
+static int live_rows(const struct lessons *l, const json_t *rows[LIVE_ROWS])
+{
+    const json_t *all = l->app->session->results;
+    int n = 0;
+    for (size_t i = json_array_size(all); i > l->first_row && n < LIVE_ROWS; i--) {
+        const json_t *row = json_array_get(all, i - 1);
+        if (real_of(row, "median_us") > 0)
+            rows[n++] = row;
+    }
+    return n;
+}
+
+static void draw_live(struct canvas *c, struct rect r, const json_t *const *rows, int n)
+{
+    double most = 0;
+    canvas_box(c, r, "Live");
+    for (int i = 0; i < n; i++)
+        most = fmax(most, real_of(rows[i], "median_us"));
+    for (int i = 0; i < n && i < r.h - 2; i++) /* oldest first */
+        draw_live_row(c, (struct rect){r.x + 2, r.y + 1 + i, r.w - 4, 1}, rows[n - 1 - i], most);
+}
+
+/* One line: what Enter does now. */
+static void draw_prompt_line(const struct lessons *l, struct canvas *c, struct rect r)
+{
+    const char *what = l->busy                                  ? "running ..."
+                       : !l->picking && textview_more(&l->text) ? "Enter: read on"
+                       : l->want == LESSON_NUMBER               ? "Enter: type your guess"
+                       : l->want == LESSON_CHOICE               ? "Press the letter of your answer"
+                       : l->want == LESSON_ORDER                ? "Enter: type your order"
+                       : l->picking             ? "Enter: this line (Esc: back to the text)"
+                       : l->want == LESSON_LINE ? "Enter: to the lines of the source"
+                                                : l->prompt;
+    int used = canvas_text(c, r.x, r.y, r.w, ROLE_ACCENT, what);
+    const bool over = l->want == LESSON_READ || l->want == LESSON_DONE;
+    if (l->hints_left > 0 && !l->busy && !over && r.w - used > 14)
+        canvas_textf(c, r.x + used, r.y, r.w - used, ROLE_DIM, "  (H: %d hint%s)", l->hints_left,
+                     l->hints_left > 1 ? "s" : "");
+}
+
+/* The question keeps its place at the bottom, unless that leaves the text too little. Returns the
+ * rows it takes there. */
+static int place_question(struct lessons *l, struct rect r)
+{
+    int rows = l->ask.nlines > 0 ? textview_rows(&l->ask, r.w) : 0;
+    bool fits = rows == 0 || rows + 1 + TEXT_ROWS_MIN <= r.h;
+    if (fits && l->asked_at >= 0)
+        lesson_take_question_out(l);
+    if (!fits && l->asked_at < 0) {
+        l->asked_at = l->text.nlines;
+        if (l->text.nlines > 0)
+            textview_add(&l->text, ROLE_NORMAL, "\n");
+        for (int i = 0; i < l->ask.nlines; i++)
+            textview_add(&l->text, l->ask.lines[i].role, l->ask.lines[i].text);
+    }
+    return fits && rows > 0 ? rows + 1 : 0; /* and a blank row above */
+}
+
+/* The source that is asked about, with a cursor. */
+static void draw_lines(struct lessons *l, struct canvas *c, struct rect r)
+{
+    const int visible = list_place(&l->pick, r, l->nlines, false);
+    for (int i = 0; i < visible; i++) {
+        const int line = l->pick.top + i;
+        const struct rect row = list_row_at(&l->pick, i);
+        canvas_textf(c, row.x, row.y, row.w, ROLE_NORMAL, "%5d  %s", l->first_line + line,
+                     l->lines[line]);
+        if (line == l->pick.cur)
+            canvas_fill(c, row, ROLE_SELECT);
+    }
+}
+
+/* Text, question, command, prompt, from top to bottom, without a hole between them. */
+static void draw_page_inside(struct lessons *l, struct canvas *c, struct rect r)
+{
+    int commands = l->command && !l->busy;
+    struct rect text = {r.x, r.y, r.w, r.h - 1 - commands};
+    int ask = place_question(l, text), used = textview_rows(&l->text, r.w);
+    text.h -= ask;
+    if (l->picking) {
+        draw_lines(l, c, text);
+        used = text.h;
+    } else {
+        textview_draw(&l->text, c, text);
+    }
+    int y = r.y + (used < text.h ? used : text.h);
+    if (ask > 0)
+        textview_draw(&l->ask, c, (struct rect){r.x, y + 1, r.w, ask - 1});
+    y += ask;
+    if (y + commands + 2 <= r.y + r.h && used > 0)
+        y++; /* room to breathe */
+    if (commands)
+        canvas_textf(c, r.x, y++, r.w, ROLE_NORMAL, "$ %s", l->command);
+    draw_prompt_line(l, c, (struct rect){r.x, y, r.w, 1});
+}
+
+static void draw_page(struct lessons *l, struct canvas *c, struct rect r)
+{
+    canvas_box(c, r, NULL);
+    draw_page_inside(l, c, (struct rect){r.x + 2, r.y + 1, r.w - 4, r.h - 2});
+    int room = r.w - 6;
+    if (l->text.nrows > l->text.page) {
+        int last = l->text.top + l->text.page;
+        char where[40];
+        snprintf(where, sizeof where, " %d-%d/%d ", l->text.top + 1,
+                 last < l->text.nrows ? last : l->text.nrows, l->text.nrows);
+        int w = str_width(where);
+        canvas_text(c, r.x + r.w - 2 - w, r.y, w, ROLE_DIM, where);
+        room -= w;
+    }
+    canvas_put(c, r.x + 2, r.y, ROLE_FRAME, ' ');
+    int used = canvas_text(c, r.x + 3, r.y, room, ROLE_TITLE, l->heading);
+    canvas_put(c, r.x + 3 + used, r.y, ROLE_FRAME, ' ');
+}
+
+static void draw_run(struct lessons *l, struct canvas *c)
+{
+    const json_t *rows[LIVE_ROWS];
+    int n = live_rows(l, rows), bottom = c->h - 2;
+    lesson_fit_figures(l);
+    bool full = c->w >= FULL_W && c->h >= FULL_H;
+    const int steps = lesson_steps_width(l), left = steps ? steps : 1;
+    int live = full && n > 0 ? n + 2 : 0;
+    draw_header(l, c, (struct rect){0, 1, c->w, 1});
+    const int height = bottom - 2 - (live ? live - 1 : 0), panel = lesson_panel_width(l);
+    draw_page(l, c, (struct rect){left - 1, 2, c->w - left + 1 - (panel ? panel - 1 : 0), height});
+    if (panel)
+        lesson_panel_draw(l, c, (struct rect){c->w - panel, 2, panel, height});
+    if (steps)
+        draw_steps(l, c, (struct rect){0, 2, left, bottom - 2 - (live ? live - 1 : 0)});
+    if (live)
+        draw_live(c, (struct rect){0, bottom - live, c->w, live}, rows, n);
+}
+
+static void lesson_draw(void *ctx, struct canvas *c)
+{
+    struct lessons *l = ctx;
+    if (l->run)
+        draw_run(l, c);
+    else
+        lesson_list_draw(l, c, (struct rect){0, 2, c->w, c->h - 4});
+    app_frame(l->app, c);
+}
+
+/* Enter turns pages first; then a choice waits for a letter. */
+static bool enter_leads_on(const struct lessons *l)
+{
+    if (l->picking || textview_more(&l->text))
+        return true;
+    return l->want != LESSON_CHOICE && (l->want != LESSON_LINE || l->nlines > 0);
+}
+
+/* Does this key do anything now? screen_ops.offers; `ctx` is a struct lessons. */
+static bool lesson_offers(const void *ctx, enum action action)
+{
+    const struct lessons *l = ctx;
+    const bool over = l->want == LESSON_READ || l->want == LESSON_DONE;
+    if (!l->run)
+        return true;
+    switch (action) {
+    case ACT_NEXT:
+        return enter_leads_on(l);
+    case ACT_ANSWER_A:
+        return l->want == LESSON_CHOICE;
+    case ACT_HINT:
+        return l->hints_left > 0 && !over;
+    case ACT_EXPLAIN:
+        return l->has_words;
+    case ACT_TRY:
+        return l->try_out != NULL;
+    case ACT_VIEW:
+        return l->nfigures > 0;
+    default:
+        return true;
+    }
+}
 
 /* ---- the runner's state, copied ---- */
 
@@ -100,21 +621,6 @@ static void look(struct lessons *l)
     look_at_question(l);
 }
 
-int lesson_steps_width(const struct lessons *l)
-{
-    const struct canvas *c = l->app->canvas;
-    if (c->w < STEPS_FROM || c->h < FULL_H)
-        return 0;
-    const int spare = c->w - STEPS_W - (MEASURE + 2) - FIGURE_W; /* beside a text and a figure */
-    return STEPS_W + (spare < 0 ? 0 : spare < STEPS_MORE ? spare : STEPS_MORE);
-}
-
-int lesson_text_width(const struct lessons *l)
-{
-    const int steps = lesson_steps_width(l), w = l->app->canvas->w;
-    return steps ? w - steps - 3 : w - 4;
-}
-
 static void close_run(struct lessons *l)
 {
     lesson_run_free(l->run);
@@ -127,7 +633,7 @@ static void close_run(struct lessons *l)
     l->nfigures = l->panel_w = l->figure_w = 0;
 }
 
-void lesson_open_run(struct lessons *l, const struct lesson *lesson, int step)
+static void lesson_open_run(struct lessons *l, const struct lesson *lesson, int step)
 {
     close_run(l);
     l->lesson = lesson;
@@ -138,13 +644,6 @@ void lesson_open_run(struct lessons *l, const struct lesson *lesson, int step)
 }
 
 /* ---- answers ---- */
-
-void lesson_take_question_out(struct lessons *l)
-{
-    if (l->asked_at >= 0)
-        textview_truncate(&l->text, l->asked_at);
-    l->asked_at = -1;
-}
 
 /* What was typed, as it was offered: "b) as many as before" for an option's word, a line with
  * its number. The caller frees. */
@@ -352,6 +851,23 @@ static bool run_act(struct lessons *l, enum action action)
     }
 }
 
+static bool lesson_list_act(struct lessons *l, enum action action)
+{
+    l->list.n = lesson_count();
+    switch (action) {
+    case ACT_NEXT:
+    case ACT_RIGHT:
+        if (lesson_at(l->list.cur))
+            lesson_open_run(l, lesson_at(l->list.cur), -1);
+        return true;
+    case ACT_BACK:
+        app_show(l->app, "explore");
+        return true;
+    default:
+        return list_act(&l->list, action);
+    }
+}
+
 static bool lesson_act(void *ctx, enum action action)
 {
     struct lessons *l = ctx;
@@ -359,6 +875,41 @@ static bool lesson_act(void *ctx, enum action action)
 }
 
 /* ---- the rest ---- */
+
+/* `step=N` and `--restart`, in any order; false: there is something else. */
+static bool read_words(const char *text, int *step, bool *restart)
+{
+    char word[32];
+    for (int used; sscanf(text, "%31s%n", word, &used) == 1; text += used) {
+        int len = 0;
+        if (strcmp(word, "--restart") == 0)
+            *restart = true;
+        else if (sscanf(word, "step=%d%n", step, &len) != 1 || word[len] || *step < 1)
+            return false;
+    }
+    return true;
+}
+
+bool lesson_take_line(struct app *a, const char *line)
+{
+    char verb[16], name[64];
+    int step = 0, used = 0;
+    bool restart = false;
+    struct err err = ERR_INIT;
+    const struct cmd_entry *entry;
+    const struct lesson *lesson;
+    if (sscanf(line, "%15s %63s%n", verb, name, &used) != 2 ||
+        command_find(verb, &entry, NULL) != ST_OK || strcmp(entry->name, "lesson") != 0 ||
+        lesson_find(name, &lesson, NULL) != ST_OK)
+        return false;
+    if (!read_words(line + used, &step, &restart) || step > lesson_steps(lesson))
+        return false; /* the command says what is wrong */
+    struct lessons *l = app_show(a, "lessons");
+    if (restart && progress_clear(lesson_progress(l), lesson_name(lesson), &err) != ST_OK)
+        app_message(a, ROLE_BAD, "%s", err.text);
+    lesson_open_run(l, lesson, step - 1);
+    return true;
+}
 
 static void *lesson_open(struct app *a)
 {
@@ -451,7 +1002,7 @@ static void lesson_restore(void *ctx, const json_t *o)
         }
 }
 
-const struct screen_ops lesson_screen_ops = {
+const struct screen_ops lessons_screen = {
     .name = "lessons",
     .title = "7 Lessons",
     .context = CTX_LESSON,

@@ -6,7 +6,7 @@
 
 #include "tui/app/app.h"
 
-extern const struct screen_ops lesson_screen_ops;
+extern const struct screen_ops lessons_screen;
 
 /* If the line is `lesson NAME [step=N] [--restart]`, shows the screen, opens the lesson and returns true. A
  * line with anything else in it is left to the command. */
