@@ -12,8 +12,15 @@ kerneldefs_LDADD = $(core_libs)
 
 cuda_out = %D%/cuda/built
 cuda_jobs = $$(nproc 2>/dev/null || echo 1)
+# Not part of `make`: a kernel is compiled when it is first needed (NVRTC or nvcc, then cached), so
+# that the program is there after seconds. `make prebuilt` compiles all, for a machine without a
+# compiler or a class that starts at once; `make install` takes along what is there.
+.PHONY: prebuilt
 if HAVE_NVCC
-all-local: $(cuda_out)/stamp
+prebuilt: $(cuda_out)/stamp
+else
+prebuilt:
+	@echo "make prebuilt needs nvcc, and configure found none (--with-cuda=DIR)" >&2; exit 1
 endif
 $(cuda_out)/stamp: kerneldefs$(EXEEXT) $(cuda_sources) tools/build-fatbins.sh
 	$(AM_V_GEN)./kerneldefs$(EXEEXT) > kerneldefs.txt && \

@@ -60,6 +60,11 @@ class Buffer:
     def __init__(self, memory, dtype, shape, strides):
         self.data = memory.cast("f" if dtype == "f32" else "H")
         self.dtype, self.shape, self.strides = dtype, tuple(shape), tuple(strides)
+        # numpy.asarray(tensor) is a view of it: no copy, writes to out= arrive. bf16 shows its bits.
+        width = self.data.itemsize
+        self.__array_interface__ = {
+            "version": 3, "typestr": {"f32": "<f4", "f16": "<f2"}.get(dtype, "<u2"),
+            "shape": self.shape, "strides": tuple(width * s for s in self.strides), "data": memory}
 
 
 class Plain:

@@ -29,6 +29,8 @@ is "a callable is checked and timed" [ "$rc" -eq 0 ]
 is "it passes" [ "$(field py:mine.right check)" = pass ]
 is "it has a time" says "$(field py:mine.right median_us)" '^[0-9.]+$'
 is "its version is Python's" says "$(field py:mine.right peer_version)" '^python 3'
+run check py:mine.arrays S=3 H=2 D=4 f32 layout=bshd --json
+is "numpy would see the tensors themselves" [ "$(field py:mine.arrays check)" = pass ]
 run compare naive,py:mine.right,py:mine.wrong Sq=4 Sk=6 H=1 D=4 f32 n=4 --json
 is "compare interleaves it" says "$(field py:mine.right verdict)" 'SLOWER|FASTER|AMBIGUOUS|SAME'
 is "one that fails is not ranked" [ "$(field py:mine.wrong verdict)" = None ]

@@ -31,6 +31,20 @@ def right(q, k, v, scale, causal, out=None):
     return out
 
 
+def arrays(q, k, v, scale, causal, out=None):
+    """Right only if what numpy.asarray() would see is the tensors themselves."""
+    for t in (q, k, v, out):
+        seen, width = t.__array_interface__, t.data.itemsize
+        if seen["shape"] != t.shape or seen["strides"] != tuple(width * s for s in t.strides):
+            raise ValueError("another shape")
+        if seen["typestr"] != {"f32": "<f4", "f16": "<f2", "bf16": "<u2"}[t.dtype]:
+            raise ValueError("another type")
+    flat = memoryview(out.__array_interface__["data"]).cast("f")
+    attend(q, k, v, scale, causal, out)
+    if flat[index(out, 0, 0, 0, 0)] != out.data[index(out, 0, 0, 0, 0)]:
+        raise ValueError("a copy")
+
+
 def wrong(q, k, v, scale, causal, out=None):
     attend(q, k, v, scale, not causal, out)
 

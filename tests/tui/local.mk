@@ -70,3 +70,4 @@ EXTRA_DIST += %D%/golden.txt %D%/session.json
 .PHONY: update-golden
 update-golden: %D%/test_golden.t
 	UPDATE_GOLDEN=1 ATTNSCOPE_SRCDIR='$(abs_top_srcdir)' %D%/test_golden.t
+	$(SHELL) $(srcdir)/tools/screens-page.sh > $(srcdir)/man/SCREENS.md

@@ -1,0 +1,53 @@
+#!/bin/sh
+# What the README tells people to type is what the program takes: every command in it runs here, on
+# small shapes and with files of the names it uses. Status 0, 1 (a check said no) or 77 (no GPU).
+# SPDX-License-Identifier: GPL-3.0-or-later
+# shellcheck disable=SC1091,SC2016,SC2034,SC2154
+. "$(dirname "$0")/lib.sh"
+src=${ATTNSCOPE_SRCDIR:?}
+readme=$src/README.md
+export EDITOR=true
+
+# Commands of the README, without what is said beside them and with sizes for a slow machine.
+commands() {
+    sed -nE 's/^(    |\$ )(attnscope .*)/\2/p' "$readme" | sed -E 's/  +.*//; s/16k/256/g; s/4k/128/g; s/1k/64/g'
+}
+
+# The files that it speaks of.
+sed -n '/^```python/,/^```/p' "$readme" | sed '1d;$d' >mine.py
+mkdir work
+"$ATTNSCOPE" source qtile_seq >work/mine.cu 2>/dev/null
+sed -i 's/qtile_seq/mine/g' work/mine.cu
+echo 'B=1 H=2 S=64 D=32' >shapes.txt
+cc -shared -fPIC -I"$src/kernels/cpu" -x c -o libmine.so - <<'C'
+int attn_run(const void *args, void *stream);
+int attn_run(const void *args, void *stream) { (void)args; (void)stream; return 1; }
+C
+mkdir -p "$HOME/.config/attnscope"
+echo 'set time=0.05' >"$HOME/.config/attnscope/config"
+run record main.rec -- run cpu_tiled S=64 H=1 backend=cpu
+is "a recording to begin with" [ "$rc" -eq 0 ]
+
+commands >list
+is "the README has commands" [ "$(wc -l <list)" -ge 20 ]
+while IFS= read -r line; do
+    case $line in
+    *--projector* | *--plain*) continue ;; # screens and prompts: tests/tui
+    *'lesson measure') run_input q lesson measure ;;
+    *'record new.rec'*) run record new.rec -- run cpu_tiled S=64 H=1 backend=cpu ;; # a kernel that runs here
+    *)
+        # shellcheck disable=SC2086  # words of a command
+        run ${line#attnscope }
+        ;;
+    esac
+    is "$line" says "$rc" '^(0|1|77)$'
+    is "no usage error: $line" says "x$(printf '%s' "$err" | grep -c 'did you mean\|has no key\|no option\|there is no')" '^x0$'
+done <list
+
+words=$(wc -w <"$readme")
+rc=0 out=$words err=
+is "the README has at most 1500 words: $words" [ "$words" -le 1500 ]
+missing=$(grep -oE '\]\([A-Za-z/.0-9]+\)' "$readme" | tr -d '])(' | while read -r f; do [ -e "$src/$f" ] || echo "$f"; done)
+out=$missing
+is "what the README links to exists" [ -z "$missing" ]
+finish
