@@ -1,23 +1,26 @@
-/* backend.c - the table of backends. Whoever links this links the kernels too.
+/* backend.c - the backends that the worker runs. Whoever links this links the kernels too.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "backend/backend.h"
 
 #include <string.h>
 
-#include "backend/cpu/cpu.h"
-#include "backend/cuda/cuda.h"
-
-const struct backend_ops *const *backend_table(void)
-{
-    static const struct backend_ops *const table[] = {&backend_cpu, &backend_cuda, NULL};
-    return table;
-}
+#define BACKEND(name_, ...) extern const struct backend_ops backend_##name_;
+#include "backend/table.h"
+#undef BACKEND
 
 const struct backend_ops *backend_find(const char *name)
 {
-    const struct backend_ops *const *t = backend_table();
-    while (*t && strcmp((*t)->name, name) != 0)
-        t++;
-    return *t;
+#define BACKEND(name_, ...) {#name_, &backend_##name_},
+    static const struct {
+        const char *name;
+        const struct backend_ops *ops;
+    } table[] = {
+#include "backend/table.h"
+    };
+#undef BACKEND
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+        if (strcmp(table[i].name, name) == 0)
+            return table[i].ops;
+    return NULL;
 }

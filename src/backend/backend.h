@@ -16,6 +16,46 @@
 
 struct backend; /* an opened one */
 
+/* What everybody may know of a backend without linking it: its row of backend/table.h. */
+struct backend_info {
+    const char *name;      /* "cpu", as in backend=cpu */
+    const char *title;     /* "CPU", in sentences */
+    const char *doc;       /* "C kernels on threads" */
+    enum kernel_side side; /* whose descriptors it takes */
+    int rank;           /* the highest of those present runs what names none; 0: only when named */
+    const char *origin; /* of its rows: "live", or "sim" */
+    int devices;        /* of device=; 0: only the worker knows */
+    bool gpu;           /* a GPU of this machine runs it: `device` of its rows is a model of the
+                              table of devices, and without it the exit status is ST_NO_GPU */
+    bool times;         /* has a clock: without one, rows have a check and no times */
+    bool counts;        /* has hardware counters */
+    bool (*present)(void); /* could this machine run it? NULL: every one can */
+    const char *needs;     /* "a GPU"; with `present` */
+    const char *absent;    /* why not, as part of a sentence: "no NVIDIA driver is loaded here" */
+};
+extern const struct backend_info backend_rows[]; /* name NULL ends */
+/* "auto", then every name: the values of the option; NULL ends. backend_names: without "auto". */
+extern const char *const backend_words[], *const backend_names[];
+
+/* NULL: there is none of that name (NULL has none). */
+const struct backend_info *backend_info(const char *name);
+/* Whether this machine looks as if it could run it. A driver is not loaded to find out; the worker
+ * may still answer ST_NO_GPU. */
+bool backend_is_here(const struct backend_info *b);
+/* The same by name; false for one that is none. */
+bool backend_present(const char *name);
+/* Who runs what names no backend. */
+const struct backend_info *backend_usual(void);
+/* One that every machine has. */
+const struct backend_info *backend_everywhere(void);
+/* The one whose kernels run on a GPU of this machine, and whether there is such a GPU. */
+const struct backend_info *backend_gpu(void);
+bool backend_gpu_is_here(void);
+/* Were figures of this backend, by name, taken on a GPU? False for NULL. */
+bool backend_is_gpu(const char *name);
+/* What kernel k is on it; NULL: it has no such side. */
+const struct kernel_desc *backend_desc(const struct backend_info *b, const struct kernel *k);
+
 /* How a GPU is given its work when timed. AUTO: single runs through the stream, many as a graph. */
 enum launch_kind { LAUNCH_AUTO, LAUNCH_STREAM, LAUNCH_GRAPH };
 
@@ -30,8 +70,6 @@ struct backend_options {
 struct slot;
 
 struct backend_ops {
-    const char *name; /* "cpu" */
-    const char *doc;
     double load_s;   /* seconds that open or load may take, for deadlines; 0: no time at all */
     double sample_s; /* a hot sample should last this long, for the clock's resolution; 0: 20 us */
     enum status (*open)(const struct backend_options *o, struct backend **out, struct err *err);
@@ -41,6 +79,8 @@ struct backend_ops {
     /* Further fields of a row as an object that the caller owns: driver, cuda, launch, and in
      * `reason` what should be known but stops nothing. `s` may be NULL. Optional. */
     json_t *(*describe)(const struct backend *b, const struct slot *s);
+    /* Fields of every row, also of a kernel that could not be loaded. Optional. */
+    json_t *(*describe_machine)(const struct backend *b);
     /* Compute capability times ten. Optional: only GPUs have one. */
     int (*sm)(const struct backend *b);
     /* True once a fault has made this process useless: it should end, and another start. Every call
@@ -83,15 +123,9 @@ struct backend_ops {
 enum { OUTPUT_GUARD_BYTES = 4096 };
 extern const unsigned char output_poison_f32[4], output_poison_f16[2], output_guard_byte;
 
-/* Only for the worker: these link every backend and its kernels. */
-const struct backend_ops *const *backend_table(void); /* NULL-terminated */
+/* Only for the worker: this links every backend and its kernels. NULL: there is none of that name. */
 const struct backend_ops *backend_find(const char *name);
 
-/* For front ends, which run nothing: the names, and whether this machine looks as if it could. A
- * driver is not loaded to find out; the worker may still answer ST_NO_GPU. */
-extern const char *const backend_names[]; /* NULL-terminated */
-bool backend_known(const char *name);
-bool backend_present(const char *name);
 /* What the driver calls GPU `index` ("NVIDIA H200"), read from /proc/driver/nvidia/gpus (or from
  * the folder that $ATTNSCOPE_PROC_GPUS names, for tests) without loading a driver. False where
  * there is no such folder, as in WSL and on Jetson, and on a machine with GPUs of several models:

@@ -1,5 +1,5 @@
 # backend: who runs a kernel
-libattnscope_a_SOURCES += %D%/backend.h %D%/backend.c %D%/names.c
+libattnscope_a_SOURCES += %D%/backend.h %D%/table.h %D%/backend.c %D%/names.c
 libattnscope_a_SOURCES += %D%/cuda/cuda.h %D%/cuda/cuda.c %D%/cuda/cuda_state.h %D%/cuda/cuda_device.c
 libattnscope_a_SOURCES += %D%/cuda/cuda_inputs.c %D%/cuda/cuda_module.c %D%/cuda/cuda_launch.c %D%/cuda/cuda_time.c %D%/cuda/cuda_flush.c
 libattnscope_a_SOURCES += %D%/cuda/cuda_abi.h %D%/cuda/cuda_api.h %D%/cuda/cuda_api.c %D%/cuda/nvml.h %D%/cuda/nvml.c

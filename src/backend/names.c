@@ -1,5 +1,5 @@
-/* names.c - what front ends may know of backends without linking them: their names, whether this
- * machine looks as if it could run them, and what outputs are filled with before a run.
+/* names.c - what front ends may know of backends without linking them: their rows of table.h, whether
+ * this machine looks as if it could run them, and what outputs are filled with before a run.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <dirent.h>
@@ -17,19 +17,9 @@ const unsigned char output_poison_f32[4] = {0xda, 0x5a, 0xda, 0x7f};
 const unsigned char output_poison_f16[2] = {0xda, 0x7f};
 const unsigned char output_guard_byte = 0xc5;
 
-const char *const backend_names[] = {"cpu", "cuda", NULL};
-
-bool backend_known(const char *name)
-{
-    for (const char *const *n = backend_names; *n; n++)
-        if (strcmp(*n, name) == 0)
-            return true;
-    return false;
-}
-
 /* The device file of a driver that is loaded and lets this process at a GPU: desktop and server,
  * Jetson, Windows' Linux. In a container without a GPU there is none, whatever /proc says. */
-static bool has_nvidia(void)
+static bool nvidia_present(void)
 {
     static const char *const files[] = {"/dev/nvidiactl", "/dev/nvgpu", "/dev/nvhost-gpu",
                                         "/usr/lib/wsl/lib/libcuda.so.1", NULL};
@@ -42,9 +32,85 @@ static bool has_nvidia(void)
     return false;
 }
 
+/* ---- the table ---- */
+
+#define BACKEND(name_, ...) {.name = #name_, __VA_ARGS__},
+const struct backend_info backend_rows[] = {
+#include "backend/table.h"
+    {0},
+};
+#undef BACKEND
+
+#define BACKEND(name_, ...) #name_,
+const char *const backend_words[] = {
+    "auto",
+#include "backend/table.h"
+    NULL,
+};
+const char *const backend_names[] = {
+#include "backend/table.h"
+    NULL,
+};
+#undef BACKEND
+
+const struct backend_info *backend_info(const char *name)
+{
+    const struct backend_info *b = backend_rows;
+    while (name && b->name && strcmp(b->name, name) != 0)
+        b++;
+    return name && b->name ? b : NULL;
+}
+
+bool backend_is_here(const struct backend_info *b)
+{
+    return !b->present || b->present();
+}
+
 bool backend_present(const char *name)
 {
-    return backend_known(name) && (strcmp(name, "cuda") != 0 || has_nvidia());
+    const struct backend_info *b = backend_info(name);
+    return b && backend_is_here(b);
+}
+
+const struct backend_info *backend_usual(void)
+{
+    const struct backend_info *best = NULL;
+    for (const struct backend_info *b = backend_rows; b->name; b++)
+        if (b->rank > (best ? best->rank : 0) && backend_is_here(b))
+            best = b;
+    return best;
+}
+
+const struct backend_info *backend_everywhere(void)
+{
+    const struct backend_info *b = backend_rows;
+    while (b->present)
+        b++;
+    return b;
+}
+
+const struct backend_info *backend_gpu(void)
+{
+    const struct backend_info *b = backend_rows;
+    while (!b->gpu)
+        b++;
+    return b;
+}
+
+bool backend_gpu_is_here(void)
+{
+    return backend_is_here(backend_gpu());
+}
+
+bool backend_is_gpu(const char *name)
+{
+    const struct backend_info *b = backend_info(name);
+    return b && b->gpu;
+}
+
+const struct kernel_desc *backend_desc(const struct backend_info *b, const struct kernel *k)
+{
+    return kernel_on(k, b->side);
 }
 
 /* ---- the name of the GPU ---- */
@@ -78,7 +144,7 @@ bool backend_gpu_name(int index, char *name, size_t size)
 {
     const char *test = secure_getenv("ATTNSCOPE_PROC_GPUS"), *fake;
     const bool given = test && *test;
-    if (!given && (!has_nvidia() || ((fake = secure_getenv("ATTNSCOPE_LIBCUDA")) && *fake)))
+    if (!given && (!nvidia_present() || ((fake = secure_getenv("ATTNSCOPE_LIBCUDA")) && *fake)))
         return false;
     const char *dir = given ? test : "/proc/driver/nvidia/gpus";
     struct dirent **entries;

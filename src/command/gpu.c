@@ -24,7 +24,7 @@ static void set_name(struct session *s, const char *name)
 
 void session_saw_gpu(struct session *s, const char *backend, const char *device)
 {
-    if (!backend || !device || !*device || strcmp(backend, "cuda") != 0)
+    if (!device || !*device || !backend_is_gpu(backend))
         return;
     if (!s->gpu.name || strcmp(s->gpu.name, device) != 0)
         set_name(s, device);
@@ -78,7 +78,7 @@ const char *session_gpu_why(struct session *s, const char *name, char *buf, size
         snprintf(buf, size, "the GPU of this machine");
     else if (here)
         snprintf(buf, size, "which stands in for %s: the table of devices does not have it", here);
-    else if (backend_present("cuda"))
+    else if (backend_gpu_is_here())
         snprintf(buf, size, "which stands in until the first run tells which GPU is here");
     else
         snprintf(buf, size, "which stands in as no GPU is here; gpu=NAME names another");

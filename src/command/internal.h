@@ -118,6 +118,11 @@ bool session_drop_param(struct session *s, const char *kernel, const char *name)
 /* The user's kernels as rows; `only`: this one alone, or NULL. */
 enum status kernel_print_own(struct session *s, struct cmd_call *c, const struct kernel *only);
 
+/* ---- cmd_list.c ---- */
+
+/* The sides that a kernel has, ["cpu", "cuda"]. The caller owns it. */
+json_t *kernel_sides_json(const struct kernel *k);
+
 /* ---- kernel_add.c ---- */
 
 enum status kernel_add(struct session *s, struct cmd_call *c, struct err *err);

@@ -76,7 +76,7 @@ static json_t *row_plan(struct session *s, const struct run_row *row)
     struct plan_regs regs;
     struct plan plan;
     if (!k || !k->cuda || !row->device || !row->shape ||
-        (row->backend && !strcmp(row->backend, "cpu")) ||
+        (row->backend && !backend_is_gpu(row->backend)) ||
         devices_get(s->devices, row->device, &dev, &why) || shape_parse(row->shape, &shape, &why) ||
         !params_read(k->cuda, row->params ? row->params : "", &params))
         return NULL;

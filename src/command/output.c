@@ -188,8 +188,9 @@ static void shorten_params(const struct session *s, json_t *row)
     const char *name = row_text(row, "kernel"), *params = row_text(row, "params");
     const char *backend = row_text(row, "backend");
     const struct kernel *k = name ? registry_find(s->registry, name) : NULL;
-    const bool cpu = k && k->cpu && ((backend && !strcmp(backend, "cpu")) || !k->cuda);
-    const struct kernel_desc *d = cpu ? k->cpu : k ? k->cuda : NULL;
+    const struct backend_info *b = backend_info(backend);
+    const struct kernel_desc *ran = k && b ? backend_desc(b, k) : NULL;
+    const struct kernel_desc *d = ran ? ran : k ? kernel_main(k) : NULL;
     char text[512];
     struct param_values v;
     if (!d || !params || !params_read(d, params, &v))

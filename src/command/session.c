@@ -204,7 +204,7 @@ static const char *any_key(const void *ctx, size_t i)
     i -= n;
     for (int k = 0; k < registry_count(s->registry); k++) {
         const struct kernel *kernel = registry_at(s->registry, k);
-        const struct kernel_desc *d = kernel->cuda ? kernel->cuda : kernel->cpu;
+        const struct kernel_desc *d = kernel_main(kernel);
         if (d && i < (size_t)d->nparams)
             return d->params[i].name;
         i -= d ? (size_t)d->nparams : 0;

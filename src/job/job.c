@@ -84,12 +84,13 @@ static char *input_text(const struct problem *p)
 /* What the request alone says, so that a row is labelled whatever happens. */
 static void label_row(struct run_row *row, const struct job_request *r, const struct job_entry *e)
 {
+    const struct backend_info *b = backend_info(r->backend);
     char shape[SHAPE_TEXT];
     shape_format(&r->problem.shape, shape, sizeof shape);
     row->kernel = xstrdup(e->kernel);
     row->params = xstrdup(e->params ? e->params : "");
     row->backend = xstrdup(r->backend);
-    row->origin = xstrdup("live");
+    row->origin = b ? xstrdup(b->origin) : NULL;
     row->shape = xstrdup(shape);
     row->input = input_text(&r->problem);
     row->seed = (int64_t)r->problem.seed;

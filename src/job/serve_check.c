@@ -46,9 +46,9 @@ static enum status find_desc(struct launch *l, const char *name, const struct ke
     enum status st = registry_get(l->registry, name, k, err);
     if (st != ST_OK)
         return st;
-    *d = strcmp(l->ops->name, "cpu") == 0 ? (*k)->cpu : (*k)->cuda;
+    *d = backend_desc(l->info, *k);
     if (!*d)
-        return err_set(err, ST_USAGE, "%s does not exist for the %s backend", name, l->ops->name);
+        return err_set(err, ST_USAGE, "%s does not exist for the %s backend", name, l->info->name);
     return ST_OK;
 }
 
@@ -122,7 +122,7 @@ static double load_seconds(const struct launch *l, int i)
     const struct kernel *k;
     if (registry_get(l->registry, l->request.entries[i].kernel, &k, NULL) != ST_OK)
         return l->ops->load_s;
-    const struct kernel_desc *d = strcmp(l->ops->name, "cpu") == 0 ? k->cpu : k->cuda;
+    const struct kernel_desc *d = backend_desc(l->info, k);
     return l->ops->load_s + (d ? code_kinds[d->code].load_s : 0);
 }
 

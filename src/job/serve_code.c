@@ -131,7 +131,7 @@ static enum status find_device(struct launch *l, struct err *err)
     if (st == ST_OK && l->ops->sm)
         l->request.sm = l->ops->sm(l->backend);
     if (st == ST_OK && !l->request.sm)
-        st = err_set(err, ST_USAGE, "backend=%s has no compute capability", l->ops->name);
+        st = err_set(err, ST_USAGE, "backend=%s has no compute capability", l->info->name);
     return st;
 }
 

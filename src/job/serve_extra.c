@@ -26,7 +26,7 @@ enum status launch_trace(struct launch *l, int i, struct err *err)
     struct entry *e = &l->entries[i];
     struct block_trace t = {0};
     if (!l->ops->trace)
-        return err_set(err, ST_NO, "backend=%s takes no stamps of blocks", l->ops->name);
+        return err_set(err, ST_NO, "backend=%s takes no stamps of blocks", l->info->name);
     peer_estimate(&l->peer, PHASE_STAMPS, i, l->ops->load_s);
     enum status st = l->ops->trace(l->backend, e->slot, &watch, &t, err);
     json_array_set_new(l->traces, (size_t)i, st == ST_OK ? block_trace_to_json(&t) : json_false());
@@ -42,7 +42,7 @@ enum status launch_profile(struct launch *l, int i, struct err *err)
     struct entry *e = &l->entries[i];
     if (!l->ops->profile)
         return err_set(err, ST_NO, "backend=%s has no hardware counters; they need a GPU",
-                       l->ops->name);
+                       l->info->name);
     peer_estimate(&l->peer, PHASE_PROFILE, i, l->ops->load_s + replays * e->once_s);
     json_t *out = json_object();
     enum status st = l->ops->profile(l->backend, e->slot, cold, out, err);

@@ -58,20 +58,19 @@ static void set_time(struct run_row *row)
     set_text(&row->time, buf);
 }
 
-static int64_t threads_used(const struct backend_options *o)
+/* Puts what the backend says into the row. */
+static void take_fields(struct run_row *row, json_t *more)
 {
-    return o->threads > 0 ? o->threads : pool_usable_cpus();
+    struct err why = ERR_INIT;
+    if (record_from_json(run_fields, row, more, &why) != ST_OK)
+        set_text(&row->reason, why.text);
+    json_decref(more);
 }
 
 void launch_describe(struct launch *l, struct entry *e)
 {
-    struct err why = ERR_INIT;
-    if (!l->ops->describe)
-        return;
-    json_t *more = l->ops->describe(l->backend, e->slot);
-    if (record_from_json(run_fields, &e->row, more, &why) != ST_OK)
-        set_text(&e->row.reason, why.text);
-    json_decref(more);
+    if (l->ops->describe)
+        take_fields(&e->row, l->ops->describe(l->backend, e->slot));
 }
 
 /* What the worker knows about a row before it runs. */
@@ -85,10 +84,8 @@ void launch_describe_params(const struct launch *l, const struct kernel_desc *d,
     set_text(&row->source_hash, hash);
     set_text(&row->device, l->ops->device_name(l->backend));
     set_time(row);
-    if (strcmp(l->ops->name, "cpu") == 0) {
-        row->threads = threads_used(&l->options);
-        set_text(&row->launch, "direct");
-    }
+    if (l->ops->describe_machine)
+        take_fields(row, l->ops->describe_machine(l->backend));
 }
 
 /* ---- backend and inputs ---- */
@@ -124,6 +121,7 @@ enum status launch_need_backend(struct launch *l, struct err *err)
         return ST_OK;
     close_backend(l);
     l->ops = ops;
+    l->info = backend_info(l->request.backend);
     l->options = *o;
     if (ops->load_s > 0)
         peer_estimate(&l->peer, PHASE_OPEN, -1, ops->load_s);

@@ -25,6 +25,7 @@ struct launch {
     struct peer peer;
     struct registry *registry;
     const struct backend_ops *ops;
+    const struct backend_info *info; /* of the same backend */
     struct gpu_lock *lock;   /* of the backend's device; NULL: none is needed, or to be had */
     struct backend *backend; /* kept from job to job while the options stay the same */
     struct backend_options options;

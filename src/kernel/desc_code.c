@@ -81,17 +81,23 @@ enum status desc_read_library(struct parser *p, struct slice rest)
     return ST_OK;
 }
 
+const struct kernel_side_words kernel_sides[KERNEL_SIDES] = {
+    [SIDE_CPU] = {"cpu", "CPU"},
+    [SIDE_CUDA] = {"cuda", "CUDA"},
+};
+const char *const desc_backend_words[] = {"cuda", "cpu", "cuda,cpu", NULL};
+
 enum status desc_read_backend(struct parser *p, struct slice rest)
 {
     struct slice word;
     p->d->backends = 0;
     while (slice_take_word(p, &rest, &word)) {
-        if (slice_is(p, word, "cuda"))
-            p->d->backends |= ON_CUDA;
-        else if (slice_is(p, word, "cpu"))
-            p->d->backends |= ON_CPU;
-        else
+        int side = 0;
+        while (side < KERNEL_SIDES && !slice_is(p, word, kernel_sides[side].name))
+            side++;
+        if (side == KERNEL_SIDES)
             return desc_fail(p, word, "@backend is cuda, cpu or both");
+        p->d->backends |= 1u << side;
     }
     return p->d->backends ? ST_OK : desc_fail(p, rest, "@backend needs cuda, cpu or both");
 }

@@ -25,8 +25,15 @@ enum {
 /* Which pipes do the two products: @unit. A scalar kernel cannot reach the tensor roof. */
 enum desc_unit { UNIT_SCALAR, UNIT_TENSOR };
 
-/* Where a kernel's code can run: @backend. */
-enum { ON_CUDA = 1, ON_CPU = 2 };
+/* The sides that a kernel can have, each with a descriptor of its own: @backend. */
+enum kernel_side { SIDE_CPU, SIDE_CUDA, KERNEL_SIDES };
+enum { ON_CPU = 1 << SIDE_CPU, ON_CUDA = 1 << SIDE_CUDA };
+extern const struct kernel_side_words {
+    const char *name, *title; /* "cuda" as in @backend, "CUDA" as in sentences */
+} kernel_sides[KERNEL_SIDES];
+/* The values of @backend for a library's function: a side, or both between commas. The first is
+ * what it has when nothing is said. */
+extern const char *const desc_backend_words[]; /* NULL ends */
 
 /* @param NAME default [lo..hi] doc   or   @param NAME word|word|... doc (default: the first).
  * A word parameter's value is the index of the word. */

@@ -202,6 +202,16 @@ struct registry *registry_new(void)
     return r;
 }
 
+const struct kernel_desc *kernel_on(const struct kernel *k, enum kernel_side side)
+{
+    return side == SIDE_CPU ? k->cpu : k->cuda;
+}
+
+const struct kernel_desc *kernel_main(const struct kernel *k)
+{
+    return k->cuda ? k->cuda : k->cpu;
+}
+
 bool kernel_is_peer(const struct kernel *k)
 {
     return !k->user && ((k->cuda && k->cuda->peer) || (k->cpu && k->cpu->peer));

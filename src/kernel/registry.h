@@ -17,6 +17,11 @@ struct kernel {
     enum code_kind code;      /* what the CUDA side is */
 };
 
+/* The descriptor of one side; NULL when it is absent. */
+const struct kernel_desc *kernel_on(const struct kernel *k, enum kernel_side side);
+/* The one that speaks for the kernel where no side is meant: CUDA's, else the CPU's. */
+const struct kernel_desc *kernel_main(const struct kernel *k);
+
 /* Is the work another library's? Such kernels are measured beside ours when they are named; "all" does
  * not mean them. A callable that the user has added is the user's kernel. */
 bool kernel_is_peer(const struct kernel *k);

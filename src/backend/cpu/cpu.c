@@ -251,6 +251,11 @@ static json_t *cpu_describe(const struct backend *b, const struct slot *s)
     return s && s->python ? python_describe(s->python) : json_object();
 }
 
+static json_t *cpu_describe_machine(const struct backend *b)
+{
+    return json_pack("{s:i, s:s}", "threads", b->threads, "launch", "direct");
+}
+
 /* ---- kernels ---- */
 
 static enum status load_kernel(struct backend *b, struct slot *s, struct err *err)
@@ -444,12 +449,11 @@ static enum status cpu_trace(struct backend *b, struct slot *s, const struct tra
 }
 
 const struct backend_ops backend_cpu = {
-    .name = "cpu",
-    .doc = "kernels in C on a thread pool",
     .open = cpu_open,
     .close = cpu_close,
     .device_name = cpu_device_name,
     .describe = cpu_describe,
+    .describe_machine = cpu_describe_machine,
     .set_inputs = cpu_set_inputs,
     .load = cpu_load,
     .unload = cpu_unload,

@@ -262,8 +262,6 @@ static json_t *describe(const struct backend *b, const struct slot *s)
 }
 
 const struct backend_ops backend_cuda = {
-    .name = "cuda",
-    .doc = "kernels in CUDA on an NVIDIA GPU",
     .load_s = 3,        /* start of CUDA, compiler; the supervisor allows ten times as long */
     .sample_s = 200e-6, /* events tell half a microsecond */
     .open = open_device,

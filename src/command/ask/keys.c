@@ -30,8 +30,6 @@ static const struct {
     {"layout", "bhsd", "batch, head, sequence, dimension"},
     {"layout", "bshd", "batch, sequence, head, dimension"},
     {"backend", "auto", "cuda if usable, else cpu"},
-    {"backend", "cpu", "C kernels on threads"},
-    {"backend", "cuda", "CUDA kernels on the GPU"},
     {"l2", "cold", "caches emptied before each sample"},
     {"l2", "hot", "inputs left in the caches"},
     {"l2", "both", "one row of each"},
@@ -53,7 +51,8 @@ const char *value_doc(const char *key, const char *value)
     for (size_t i = 0; i < sizeof value_docs / sizeof *value_docs; i++)
         if (!strcmp(value_docs[i].key, key) && !strcmp(value_docs[i].value, value))
             return value_docs[i].doc;
-    return NULL;
+    const struct backend_info *b = strcmp(key, "backend") ? NULL : backend_info(value);
+    return b ? b->doc : NULL;
 }
 
 bool is_shape_key(const char *key)

@@ -12,7 +12,9 @@
 /* A kernel that a GPU would run: it exists for CUDA alone, and nobody insists on another backend. */
 static bool needs_gpu(const struct request *r, int i)
 {
-    return !r->descs[i] && r->kernels[i]->cuda && !r->options.backend && !backend_present("cuda");
+    const struct backend_info *gpu = backend_gpu();
+    return !r->descs[i] && backend_desc(gpu, r->kernels[i]) && !r->options.backend &&
+           !backend_is_here(gpu);
 }
 
 /* Why kernel i cannot run on `backend`; false if it can. */
@@ -24,8 +26,8 @@ static bool refused(const struct request *r, int i, const char *backend, struct 
         return true;
     }
     if (needs_gpu(r, i)) {
-        err_set(why, ST_NO_GPU, "%s %s, and no NVIDIA driver is loaded here", r->kernels[i]->name,
-                peer ? "runs on a GPU alone" : "has only a CUDA source");
+        err_set(why, ST_NO_GPU, "%s %s, and %s", r->kernels[i]->name,
+                peer ? "runs on a GPU alone" : "has only a CUDA source", backend_gpu()->absent);
         return true;
     }
     if (!r->descs[i]) {

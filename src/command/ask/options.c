@@ -13,7 +13,6 @@
 #include "base/sanitize.h"
 #include "command/internal.h"
 
-static const char *const backend_words[] = {"auto", "cpu", "cuda", NULL};
 static const char *const l2_words[] = {"cold", "hot", "both", NULL};
 static const char *const launch_words[] = {"auto", "stream", "graph", NULL};
 

@@ -26,29 +26,30 @@ void request_clear(struct request *r)
 
 enum status request_backend(const struct request *r, const char **name, struct err *err)
 {
-    const char *asked = r->options.backend;
-    *name = asked ? asked : backend_present("cuda") ? "cuda" : "cpu";
-    if (backend_present(*name))
+    const char *asked = r->options.backend, *sure = backend_everywhere()->name;
+    const struct backend_info *b = asked ? backend_info(asked) : backend_usual();
+    *name = b ? b->name : asked;
+    if (!b)
+        return err_set(err, ST_USAGE, "this build has no backend \"%s\"; did you mean \"%s\"?",
+                       asked, sure);
+    if (backend_is_here(b))
         return ST_OK;
-    if (!strcmp(*name, "cuda"))
-        return err_set(err, ST_NO_GPU,
-                       "backend=cuda needs a GPU, and no NVIDIA driver is loaded here; "
-                       "backend=cpu runs everywhere");
-    return err_set(err, ST_USAGE, "this build has no backend \"%s\"; did you mean \"cpu\"?", *name);
+    return err_set(err, b->gpu ? ST_NO_GPU : ST_FAIL,
+                   "backend=%s needs %s, and %s; backend=%s runs everywhere", b->name, b->needs,
+                   b->absent, sure);
 }
 
-/* The side whose descriptors count. */
-static bool wants_cuda(const struct options *o, bool for_plan)
+/* The side whose descriptors count: plans are of CUDA kernels. */
+static enum kernel_side wanted_side(const struct options *o, bool for_plan)
 {
-    if (for_plan || !o->backend)
-        return for_plan || backend_present("cuda");
-    return strcmp(o->backend, "cpu") != 0;
+    const struct backend_info *b = o->backend ? backend_info(o->backend) : backend_usual();
+    return for_plan || !b ? SIDE_CUDA : b->side;
 }
 
 const struct kernel_desc *request_desc(const struct request *r, int i)
 {
     const struct kernel *k = r->kernels[i];
-    return r->descs[i] ? r->descs[i] : k->cuda ? k->cuda : k->cpu;
+    return r->descs[i] ? r->descs[i] : kernel_main(k);
 }
 
 /* ---- pairs ---- */
@@ -142,7 +143,8 @@ static enum status check_shape(struct session *s, struct cmd_call *c, struct req
 /* ---- kernels ---- */
 
 /* `own`: parameters of this entry alone, "BR=32@BC=64", or NULL. */
-static void add_kernel(struct request *r, const struct kernel *k, bool cuda, const char *own)
+static void add_kernel(struct request *r, const struct kernel *k, enum kernel_side side,
+                       const char *own)
 {
     const size_t n = (size_t)r->nkernels + 1;
     r->own = xrealloc(r->own, n * sizeof *r->own);
@@ -150,25 +152,25 @@ static void add_kernel(struct request *r, const struct kernel *k, bool cuda, con
     r->kernels = xrealloc(r->kernels, n * sizeof *r->kernels);
     r->descs = xrealloc(r->descs, n * sizeof *r->descs);
     r->kernels[r->nkernels] = k;
-    r->descs[r->nkernels++] = cuda ? k->cuda : k->cpu;
+    r->descs[r->nkernels++] = kernel_on(k, side);
 }
 
 /* "all": the program's and the user's kernels; "peers": the other libraries'. */
-static void add_all(struct session *s, struct request *r, bool cuda, bool peers)
+static void add_all(struct session *s, struct request *r, enum kernel_side side, bool peers)
 {
     for (int i = 0; i < registry_count(s->registry); i++) {
         const struct kernel *k = registry_at(s->registry, i);
-        const struct kernel_desc *d = cuda ? k->cuda : k->cpu;
+        const struct kernel_desc *d = kernel_on(k, side);
         if (!d || kernel_is_peer(k) != peers)
             continue;
         const struct param_values v = desc_defaults(d);
         if (!desc_supports(d, &r->problem.shape, &v, 0, NULL))
-            add_kernel(r, k, cuda, NULL);
+            add_kernel(r, k, side, NULL);
     }
 }
 
 /* "qtile_seq", or "qtile_seq@BR=32@BC=64": one kernel with parameters of its own. */
-static enum status add_name(struct session *s, char *name, struct request *r, bool cuda,
+static enum status add_name(struct session *s, char *name, struct request *r, enum kernel_side side,
                             struct err *err)
 {
     const struct kernel *k;
@@ -177,20 +179,20 @@ static enum status add_name(struct session *s, char *name, struct request *r, bo
         *own++ = 0;
     const bool peers = !strcmp(name, "peers");
     if (peers || !strcmp(name, "all")) {
-        add_all(s, r, cuda, peers);
+        add_all(s, r, side, peers);
         return ST_OK;
     }
     if (!*name)
         return err_set(err, ST_USAGE, "a kernel's name is missing between commas");
     enum status st = registry_get(s->registry, name, &k, err);
     if (!st)
-        add_kernel(r, k, cuda, own);
+        add_kernel(r, k, side, own);
     return st;
 }
 
 /* One word: kernels between commas, or a word of the shape such as "f16". */
 static enum status take_word(struct session *s, struct cmd_call *c, const struct cmd_word *w,
-                             struct request *r, bool cuda, struct err *err)
+                             struct request *r, enum kernel_side side, struct err *err)
 {
     bool known;
     if (is_shape_word(w->text) && !registry_find(s->registry, w->text)) {
@@ -202,7 +204,7 @@ static enum status take_word(struct session *s, struct cmd_call *c, const struct
     for (const char *p = w->text;; p++) {
         const size_t len = strcspn(p, ",");
         char *name = xstrndup(p, len);
-        enum status st = add_name(s, name, r, cuda, err);
+        enum status st = add_name(s, name, r, side, err);
         free(name);
         if (st)
             return call_mark(c, st, w->at + (int)(p - w->text), len ? (int)len : 1, err);
@@ -215,10 +217,10 @@ static enum status take_word(struct session *s, struct cmd_call *c, const struct
 static enum status take_words(struct session *s, struct cmd_call *c, struct request_from from,
                               struct request *r, struct err *err)
 {
-    const bool cuda = wants_cuda(&r->options, from.for_plan);
+    const enum kernel_side side = wanted_side(&r->options, from.for_plan);
     enum status st = ST_OK;
     for (int i = from.first; i < from.first + from.count && !st; i++)
-        st = take_word(s, c, &c->words[i], r, cuda, err);
+        st = take_word(s, c, &c->words[i], r, side, err);
     return st;
 }
 
@@ -308,15 +310,16 @@ bool request_other_side(const struct request *r, const char *name, struct err *e
     for (int k = 0; k < r->nkernels; k++) {
         const struct kernel *kernel = r->kernels[k];
         const struct kernel_desc *d = request_desc(r, k);
-        const bool on_cpu = d == kernel->cpu;
-        const struct kernel_desc *other = on_cpu ? kernel->cuda : kernel->cpu;
+        const enum kernel_side side = d == kernel->cpu ? SIDE_CPU : SIDE_CUDA;
+        const enum kernel_side far = side == SIDE_CPU ? SIDE_CUDA : SIDE_CPU;
+        const struct kernel_desc *other = kernel_on(kernel, far);
         if (!d || !other || desc_param_index(other, name) < 0 || desc_param_index(d, name) >= 0)
             continue;
         struct str own = {0};
         for (int i = 0; i < d->nparams; i++)
             str_addf(&own, " %s", d->params[i].name);
         err_set(err, ST_USAGE, "%s is a parameter of the %s kernel; on backend=%s %s has%s", name,
-                on_cpu ? "CUDA" : "CPU", on_cpu ? "cpu" : "cuda", kernel->name,
+                kernel_sides[far].title, kernel_sides[side].name, kernel->name,
                 own.len ? str_text(&own) : " none");
         str_free(&own);
         return true;

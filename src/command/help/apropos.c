@@ -145,7 +145,7 @@ static void consider_kernels(struct hits *h, const struct cmd_call *c, const str
 {
     for (int i = 0; i < registry_count(s->registry); i++) {
         const struct kernel *k = registry_at(s->registry, i);
-        const struct kernel_desc *d = k->cuda ? k->cuda : k->cpu;
+        const struct kernel_desc *d = kernel_main(k);
         consider(h, c, &(struct topic){"kernel", k->name, d->title ? d->title : "", d->idea});
     }
 }

@@ -65,7 +65,7 @@ void complete_offer_kernels(struct completer *c)
 {
     for (int i = 0; i < registry_count(c->s->registry); i++) {
         const struct kernel *k = registry_at(c->s->registry, i);
-        complete_offer(c, k->name, k->cuda ? k->cuda->title : k->cpu->title, "");
+        complete_offer(c, k->name, kernel_main(k)->title, "");
     }
     const struct kernel *k;
     for (int i = 0; (k = registry_python(c->s->registry, i)); i++)
@@ -85,7 +85,7 @@ void complete_offer_own_kernels(struct completer *c)
     for (int i = 0; i < registry_count(c->s->registry); i++) {
         const struct kernel *k = registry_at(c->s->registry, i);
         if (k->user)
-            complete_offer(c, k->name, k->cuda ? k->cuda->title : k->cpu->title, "");
+            complete_offer(c, k->name, kernel_main(k)->title, "");
     }
 }
 

@@ -214,7 +214,7 @@ static enum status add_library(struct session *s, struct cmd_call *c, struct add
     char *name = a->name ? xstrdup(a->name) : function_name(a),
          *path = kernel_file(name, ".attn", err);
     char *dtypes = spaced(a->dtypes ? a->dtypes : "f16"),
-         *backends = spaced(a->backend ? a->backend : "cuda");
+         *backends = spaced(a->backend ? a->backend : desc_backend_words[0]);
     a->dtypes = dtypes;
     a->backend = backends;
     enum status st = path ? path_make_parent(path, err) : ST_FAIL;

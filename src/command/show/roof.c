@@ -52,7 +52,7 @@ static const json_t *find_run(const struct session *s, const json_t *row, const 
         if (!is_same(run, "kernel", row_text(row, "kernel")) ||
             !is_same(run, "shape", row_text(row, "shape")) ||
             !is_same(run, "params", row_text(row, "params")) || !is_same(run, "check", "pass") ||
-            !is_same(run, "backend", "cuda") || !row_text(run, "device"))
+            !backend_is_gpu(row_text(run, "backend")) || !row_text(run, "device"))
             continue;
         if (!devices_get(s->devices, row_text(run, "device"), &on, NULL) && on == dev)
             return run;

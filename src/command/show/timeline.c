@@ -27,7 +27,7 @@ static bool given(const char *option)
 
 bool timeline_wants_live(const char *backend, const char *gpu)
 {
-    return given(backend) || (!given(gpu) && backend_present("cuda"));
+    return given(backend) || (!given(gpu) && backend_gpu_is_here());
 }
 
 static void begin(const struct request *r, int i, const struct kernel_desc *d, struct timeline *out)

@@ -35,12 +35,8 @@ static json_t *text_or_null(const char *text)
 
 static json_t *own_row(const struct kernel *k)
 {
-    const struct kernel_desc *d = k->cuda ? k->cuda : k->cpu;
-    json_t *row = json_object(), *runs = json_array(), *dtypes = json_array();
-    if (k->cpu)
-        json_array_append_new(runs, json_string("cpu"));
-    if (k->cuda)
-        json_array_append_new(runs, json_string("cuda"));
+    const struct kernel_desc *d = kernel_main(k);
+    json_t *row = json_object(), *dtypes = json_array();
     for (int t = 0; t < DTYPE_COUNT; t++)
         if (d->dtypes & (1u << t))
             json_array_append_new(dtypes, json_string(dtype_name((enum dtype)t)));
@@ -48,7 +44,7 @@ static json_t *own_row(const struct kernel *k)
     json_object_set_new(row, "name", json_string(k->name));
     json_object_set_new(row, "title", text_or_null(d->title));
     json_object_set_new(row, "code", json_string(code_kinds[d->code].name));
-    json_object_set_new(row, "runs", runs);
+    json_object_set_new(row, "runs", kernel_sides_json(k));
     json_object_set_new(row, "dtypes", dtypes);
     json_object_set_new(row, "file", text_or_null(code ? code : real ? real : d->path));
     json_object_set_new(row, "after", text_or_null(d->after));
@@ -93,7 +89,7 @@ static char *file_of(const struct session *s, const char *name)
 {
     static const char *const endings[] = {".cu", ".attn"};
     const struct kernel *k = registry_find(s->registry, name);
-    const struct kernel_desc *d = k && k->user ? k->cuda ? k->cuda : k->cpu : NULL;
+    const struct kernel_desc *d = k && k->user ? kernel_main(k) : NULL;
     struct stat st;
     if (d && *d->path == '/')
         return xstrdup(d->path);
@@ -185,11 +181,10 @@ static enum status exec_kernel(struct session *s, struct cmd_call *c, struct err
     return call_mark(c, ST_USAGE, c->words[0].at, (int)strlen(word), err);
 }
 
-static const char *const backend_words[] = {"cuda", "cpu", "cuda,cpu", NULL};
 static const struct cmd_key kernel_keys[] = {
     {"name", "what a library's function is called here", NULL},
     {"dtypes", "what it takes, between commas; f16 if left out", dtype_words},
-    {"backend", "where a library's function runs; cuda if left out", backend_words},
+    {"backend", "where a library's function runs; cuda if left out", desc_backend_words},
     {0},
 };
 

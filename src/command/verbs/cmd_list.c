@@ -134,16 +134,20 @@ static json_t *param_list(const struct kernel_desc *d)
     return json_string(text);
 }
 
+json_t *kernel_sides_json(const struct kernel *k)
+{
+    json_t *names = json_array();
+    for (int side = 0; side < KERNEL_SIDES; side++)
+        if (kernel_on(k, (enum kernel_side)side))
+            json_array_append_new(names, json_string(kernel_sides[side].name));
+    return names;
+}
+
 static json_t *kernel_row(const struct kernel *k, const struct request *r, const char *backend)
 {
-    const struct kernel_desc *d = k->cuda ? k->cuda : k->cpu;
-    const struct kernel_desc *here = !strcmp(backend, "cpu") ? k->cpu : k->cuda;
+    const struct kernel_desc *d = kernel_main(k), *here = backend_desc(backend_info(backend), k);
     struct err why = ERR_INIT;
-    json_t *row = json_object(), *runs = json_array();
-    if (k->cpu)
-        json_array_append_new(runs, json_string("cpu"));
-    if (k->cuda)
-        json_array_append_new(runs, json_string("cuda"));
+    json_t *row = json_object();
     if (!here)
         err_set(&why, ST_NO, "%s has no source for backend=%s", k->name, backend);
     else {
@@ -155,7 +159,7 @@ static json_t *kernel_row(const struct kernel *k, const struct request *r, const
     json_object_set_new(row, "title", text_or_null(d->title));
     json_object_set_new(row, "idea", text_or_null(d->idea));
     json_object_set_new(row, "after", text_or_null(d->after));
-    json_object_set_new(row, "runs", runs);
+    json_object_set_new(row, "runs", kernel_sides_json(k));
     json_object_set_new(row, "dtypes", dtype_list(d));
     json_object_set_new(row, "params", param_list(d));
     json_object_set_new(row, "user", json_boolean(k->user));

@@ -149,17 +149,15 @@ static enum status check_request(const struct request *r, struct err *err)
     if (r->nkernels > KERNELS_MAX)
         return err_set(err, ST_USAGE, "profile takes at most %d kernels", KERNELS_MAX);
     const enum status st = request_backend(r, &backend, err);
-    if (!strcmp(backend, "cuda"))
-        return st == ST_NO_GPU ? err_set(err, ST_NO_GPU,
-                                         "profile reads hardware counters of an NVIDIA GPU, and no "
-                                         "NVIDIA driver is loaded here; plan has the ideal figures")
-                               : st;
-    if (r->options.backend)
+    if (st == ST_OK && backend_info(backend)->counts)
+        return ST_OK;
+    if (r->options.backend && !backend_info(backend)->counts)
         return err_set(err, ST_USAGE,
                        "profile reads hardware counters of a GPU; backend=%s has none", backend);
     return err_set(err, ST_NO_GPU,
-                   "profile reads hardware counters of an NVIDIA GPU, and no NVIDIA driver is "
-                   "loaded here; plan has the ideal figures");
+                   "profile reads hardware counters of an NVIDIA GPU, and %s; plan has the ideal "
+                   "figures",
+                   backend_gpu()->absent);
 }
 
 static enum status exec_profile(struct session *s, struct cmd_call *c, struct err *err)

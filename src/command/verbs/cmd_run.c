@@ -255,14 +255,21 @@ static enum status check_output(struct cmd_call *c, const char *path, struct err
     return call_mark_key(c, "output", ST_USAGE, err);
 }
 
-/* The CPU is one device; how many GPUs there are only the worker knows. */
+/* Some backends have a known number of devices; how many GPUs there are only the worker knows. */
 static enum status check_device(struct cmd_call *c, const struct request *r, struct err *err)
 {
     const char *backend;
-    if (!r->options.device || request_backend(r, &backend, NULL) || strcmp(backend, "cpu"))
+    if (request_backend(r, &backend, NULL))
         return ST_OK;
-    err_set(err, ST_USAGE, "backend=cpu has one device, device=0; there is no device=%d",
-            r->options.device);
+    const int has = backend_info(backend)->devices, asked = r->options.device;
+    if (!has || asked < has)
+        return ST_OK;
+    if (has == 1)
+        err_set(err, ST_USAGE, "backend=%s has one device, device=0; there is no device=%d",
+                backend, asked);
+    else
+        err_set(err, ST_USAGE, "backend=%s has %d devices, from device=0; there is no device=%d",
+                backend, has, asked);
     return call_mark_key(c, "device", ST_USAGE, err);
 }
 

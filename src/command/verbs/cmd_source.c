@@ -287,7 +287,7 @@ static enum status read_keys(struct ask *q, struct err *err)
     const char *view = call_key(q->c, "view"), *marks = call_key(q->c, "marks");
     const char *line = call_key(q->c, "line"), *backend = call_key(q->c, "backend");
     int64_t n = 0;
-    q->cpu = backend && !strcmp(backend, "cpu");
+    q->cpu = backend && backend_info(backend) && backend_info(backend)->side == SIDE_CPU;
     q->view = view ? view : "cuda";
     if (!is_view(q->view)) {
         err_set(err, ST_USAGE, "view is cuda, ptx or sass, not \"%.40s\"", view);
@@ -320,13 +320,12 @@ static enum status exec_source(struct session *s, struct cmd_call *c, struct err
     return show(&q, d->source, d->source_len, err);
 }
 
-static const char *const backend_words[] = {"cuda", "cpu", NULL};
 static const char *const bool_words[] = {"yes", "no", NULL};
 static const struct cmd_key keys[] = {
     {"view", "cuda: the source; ptx, sass: what the compiler makes of it", views},
     {"marks", "number the lines and mark loads, stores, compute, barriers, shuffles", bool_words},
     {"line", "explain the words of this line", NULL},
-    {"backend", "which source: cuda, or cpu for the C version", backend_words},
+    {"backend", "which source: cuda, or cpu for the C version", backend_names},
     {0},
 };
 

@@ -74,13 +74,13 @@ static bool lacks_figures(const json_t *row)
 static json_t *recorded_instead(struct session *s, const json_t *row, const char *l2)
 {
     const char *params = text_of(row, "params"), *backend = text_of(row, "backend");
-    if (strcmp(backend, "cuda") != 0)
+    if (!backend_is_gpu(backend))
         return NULL;
     const struct recording_query q = {
         .kernel = text_of(row, "kernel"),
         .shape = text_of(row, "shape"),
         .params = params && *params ? params : NULL,
-        .backend = "cuda",
+        .backend = backend,
         .l2 = l2,
     };
     struct library *library = session_library(s);

@@ -86,13 +86,13 @@ static void prepare_command(struct prepare *p, const struct lesson *l, int step,
 /* What learners here will run: of figures that a recording has, the measurement if there is a GPU. */
 static char *line_of(const struct item *it)
 {
-    const bool gpu = it->recording && !strstr(it->text, " backend=") && backend_present("cuda");
-    return xasprintf("%s%s", it->text, gpu ? " backend=cuda" : "");
+    const bool gpu = it->recording && !strstr(it->text, " backend=") && backend_gpu_is_here();
+    return gpu ? xasprintf("%s backend=%s", it->text, backend_gpu()->name) : xstrdup(it->text);
 }
 
 static bool is_shown(const struct item *it)
 {
-    return it->recording && !backend_present("cuda");
+    return it->recording && !backend_gpu_is_here();
 }
 
 static void prepare_item(struct prepare *p, const struct lesson *l, int step, const struct item *it)

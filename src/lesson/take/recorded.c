@@ -45,7 +45,7 @@ static char *open_command(const struct item *it, const char *recording)
     if (!l2)
         str_add(&line, " l2=cold"); /* as run measures when nothing is said */
     if (strcmp(recording, LIBRARY_PREPARED) == 0)
-        str_add(&line, " backend=cuda"); /* shipped ones have no others */
+        str_addf(&line, " backend=%s", backend_gpu()->name); /* shipped ones have no others */
     free(words);
     return str_take(&line);
 }
@@ -65,7 +65,7 @@ static const char *recording_of(struct session *s, const struct item *it)
 
 bool recorded_is_meant(const struct lesson_run *r, const struct item *it)
 {
-    return it->recording && (r->no_gpu || !backend_present("cuda"));
+    return it->recording && (r->no_gpu || !backend_gpu_is_here());
 }
 
 char *recorded_command(const struct lesson_run *r, const struct item *it)
@@ -73,7 +73,7 @@ char *recorded_command(const struct lesson_run *r, const struct item *it)
     if (recorded_is_meant(r, it))
         return open_command(it, recording_of(r->session, it));
     if (it->recording && !strstr(it->text, " backend="))
-        return xasprintf("%s backend=cuda", it->text);
+        return xasprintf("%s backend=%s", it->text, backend_gpu()->name);
     return xstrdup(it->text);
 }
 

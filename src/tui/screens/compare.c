@@ -139,7 +139,7 @@ static bool can_run(struct compare *x, const char *label)
 
 static const char *step_before(const struct kernel *k)
 {
-    const struct kernel_desc *d = k ? (k->cuda ? k->cuda : k->cpu) : NULL;
+    const struct kernel_desc *d = k ? kernel_main(k) : NULL;
     return d ? d->after : NULL;
 }
 
@@ -257,7 +257,7 @@ static void compare_renew_request(struct compare *x)
 static double peak_of(const struct compare *x, const struct run_row *row)
 {
     const struct device *d;
-    if (!row || !row->device || !row->backend || strcmp(row->backend, "cuda") != 0 ||
+    if (!row || !row->device || !backend_is_gpu(row->backend) ||
         devices_get(x->app->session->devices, row->device, &d, NULL) != ST_OK)
         return NAN;
     return d->tflops[x->app->session->problem.shape.dtype];

@@ -22,7 +22,7 @@ int explore_kernel_index(const struct explore *e, const struct kernel *k)
 const char *explore_backend(const struct explore *e)
 {
     const char *asked = e->app->session->options.backend;
-    return asked ? asked : backend_present("cuda") ? "cuda" : "cpu";
+    return asked ? asked : backend_usual()->name;
 }
 
 static void replace(char **slot, const char *text)
@@ -114,8 +114,7 @@ static char *why_not(const struct explore *e, const struct kernel *k)
 {
     struct err why = ERR_INIT;
     const char *backend = explore_backend(e);
-    bool cpu = strcmp(backend, "cpu") == 0;
-    const struct kernel_desc *d = cpu ? k->cpu : k->cuda;
+    const struct kernel_desc *d = backend_desc(backend_info(backend), k);
     if (!backend_present(backend))
         return xasprintf("backend=%s is not available here.", backend);
     if (!d)

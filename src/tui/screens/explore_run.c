@@ -211,7 +211,7 @@ static void collect_row(struct explore *e, int i)
         e->pair_base = e->job_request.kernels[0];
     }
     if (row->device)
-        snprintf(e->machine, sizeof e->machine, "%s: %s", row->backend ? row->backend : "cpu",
+        snprintf(e->machine, sizeof e->machine, "%s: %s", row->backend ? row->backend : "",
                  row->device);
 }
 

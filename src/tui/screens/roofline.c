@@ -516,7 +516,7 @@ static void job_over(struct roofline *x)
     if (m.ran)
         session_remember_runs(x->app->session, m.rows, false, str_text(&command));
     const char *backend = json_string_value(json_object_get(json_array_get(m.rows, 0), "backend"));
-    if (m.ran && backend && strcmp(backend, "cuda") != 0)
+    if (m.ran && backend && !backend_is_gpu(backend))
         app_message(x->app, ROLE_NORMAL,
                     "measured on the CPU: a GPU's roof says nothing about that; 1 shows it");
     else if (m.status && m.status != ST_CANCELLED)

@@ -356,7 +356,7 @@ int sweep_left(const struct sweep_screen *x, double *seconds)
 {
     const struct sweep *w = &x->sweep;
     const char *backend = w->base.options.backend;
-    bool cuda = backend ? strcmp(backend, "cuda") == 0 : backend_present("cuda");
+    bool gpu = backend ? backend_is_gpu(backend) : backend_gpu_is_here();
     int left = 0;
     *seconds = 0;
     for (int p = 0; x->have && p < w->npoints; p++) {
@@ -369,7 +369,7 @@ int sweep_left(const struct sweep_screen *x, double *seconds)
         left++;
         if (!w->measured || sweep_request(w, p, &r, NULL) != ST_OK)
             continue;
-        *seconds += missing * kernel_seconds(x, &r, cuda ? 5000 : 20);
+        *seconds += missing * kernel_seconds(x, &r, gpu ? 5000 : 20);
         sweep_request_clear(&r);
     }
     if (x->guessed_s > 0) /* what was measured so far corrects the guess */
