@@ -319,7 +319,7 @@ static enum status execute(struct session *s, struct cmd_call *c, struct err *er
         return st;
     const bool captured = c->redirect || c->pipe;
     if (!s->depth)
-        registry_refresh(s->registry); /* the user may have saved a kernel meanwhile */
+        registry_refresh(s->services.registry); /* the user may have saved a kernel meanwhile */
     s->depth++;
     s->captured += captured;
     st = c->entry->exec(s, c, err);
@@ -430,7 +430,7 @@ enum status command_argv(struct session *s, int argc, char *const *argv, struct 
                          struct err *err)
 {
     struct cmd_call *c;
-    if (*argv[0] == '@' || alias_find(&s->aliases, argv[0]))
+    if (*argv[0] == '@' || alias_find(&s->settings.aliases, argv[0]))
         return argv_line(s, argc, argv, out, err);
     enum status st = parse_argv(argc, argv, &c, err);
     if (st)

@@ -43,11 +43,6 @@ size_t pair_key_length(const char *text);
  * quotes, else as it was typed. The caller frees it. */
 char *call_rest(const struct cmd_call *c, int first);
 
-/* ---- alias.c ---- */
-
-const struct alias *alias_find(const struct alias_list *l, const char *name);
-void alias_clear(struct alias_list *l);
-
 /* ---- shell.c: other programs ---- */
 
 /* Runs sh -c `command` with `input` (NULL: none, or the terminal if that is the commands' own) as its
@@ -102,16 +97,6 @@ const char *value_doc(const char *key, const char *value);
 /* Writes the keys of the call out that were shortened. */
 enum status call_expand_keys(const struct session *s, struct cmd_call *c, struct err *err);
 const char *key_name(const void *list, size_t i); /* str_list_fn */
-/* "there is no key "Sx"; did you mean "Sq"?" over all keys of `set`. */
-enum status unknown_key(struct session *s, const char *key, struct err *err);
-
-/* ---- session.c ---- */
-
-/* `set qtile_seq BR=32`; kernel NULL: every kernel that has it. *known false: nobody has it. */
-enum status session_set_param(struct session *s, const char *kernel, const char *name,
-                              const char *value, bool *known, struct err *err);
-/* Forgets settings; NULL matches all. True if there was one. */
-bool session_drop_param(struct session *s, const char *kernel, const char *name);
 
 /* ---- cmd_kernel.c ---- */
 
@@ -186,14 +171,6 @@ void run_print(struct session *s, struct cmd_call *c, const struct request *r, c
                const struct measured *m, const struct column *cols, const char *ratio_field,
                const char *ratio_title);
 
-/* ---- keep.c: what outlives a command ---- */
-
-/* A table as in store/recording.h; the caller owns it. */
-json_t *table_object(const json_t *rows, const struct column *cols, const char *command);
-/* Adds a table to the journal, and to the recording under way. `rows` is borrowed. */
-void journal_add(struct session *s, const json_t *rows, const struct column *cols,
-                 const char *command);
-
 /* ---- cmd_report.c ---- */
 
 /* The tables of an opened recording, with a roofline of its rows where they have plans. The caller
@@ -227,12 +204,6 @@ enum status shape_filter(struct cmd_call *c, struct str *out, struct err *err);
 
 /* Marks the value of key= (or the key itself when it has none) as the culprit. */
 enum status call_mark_key(struct cmd_call *c, const char *key, enum status st, struct err *err);
-/* Keeps the rows as $1 .. $last and for export; call_rows() does it too. */
-void call_remember(struct session *s, struct cmd_call *c, json_t *rows, const struct column *cols,
-                   const struct field *fields);
-/* As call_rows() for rows that were only looked up: `export` has them, $last stays. */
-void call_show(struct session *s, struct cmd_call *c, json_t *rows, const struct column *cols,
-               const struct field *fields);
 /* rows_format() after what people want otherwise than programs: in text and Markdown a figure that
  * is only a bound says so, and in text parameters at their defaults are left out. */
 void rows_show(const struct session *s, struct str *out, const json_t *rows,
@@ -278,11 +249,6 @@ void err_suggest_text(struct err *err, const char *text);   /* appends as it is 
 const char *row_text(const json_t *row, const char *field); /* NULL when absent */
 double row_real(const json_t *row, const char *field);      /* NaN when absent */
 bool text_contains(const char *text, const char *word);     /* without case */
-/* The row that "$1", "$last" or, by its newest row, "$fa2" names, or NULL. Borrowed. $1 is the first
- * row ever: the number of a row never changes, also when old ones are forgotten. */
-json_t *session_row(const struct session *s, const char *name);
-/* Evaluates "$1.median_us / $last.median_us". */
-enum status session_eval(const struct session *s, const char *text, double *out, struct err *err);
 enum format call_format(struct cmd_call *c);
 
 extern const struct column run_columns[], compare_columns[];

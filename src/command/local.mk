@@ -33,16 +33,15 @@ libattnscope_a_SOURCES += \
 	%D%/verbs/cmd_watch.c \
 	%D%/command.c \
 	%D%/ask/compare_rec.c \
-	%D%/command.h \
+	%D%/command.h %D%/front.h \
 	%D%/line/complete.c %D%/line/complete_words.c %D%/line/complete.h \
-	%D%/config.c \
 	%D%/help/glossary.c \
-	%D%/gpu.c \
+	%D%/services.c %D%/services.h \
 	%D%/help/help.c \
 	%D%/line/history.c \
 	%D%/line/history.h \
 	%D%/internal.h \
-	%D%/keep.c \
+	%D%/rows.c %D%/rows.h \
 	%D%/ask/keys.c \
 	%D%/line/lex.c \
 	%D%/ask/measure.c \
@@ -56,7 +55,7 @@ libattnscope_a_SOURCES += \
 	%D%/ask/request.c %D%/ask/request_text.c \
 	%D%/show/roof.c \
 	%D%/show/roof.h \
-	%D%/rowref.c \
+	%D%/settings.c %D%/settings.h \
 	%D%/session.c \
 	%D%/session.h \
 	%D%/line/shell.c \

@@ -12,8 +12,6 @@
 #include "base/number.h"
 #include "command/internal.h"
 
-enum { RESULTS_MAX = 100 };
-
 void err_suggest_text(struct err *err, const char *text)
 {
     if (!err)
@@ -76,70 +74,6 @@ json_t *json_value(const char *text)
     return v == floor(v) && fabs(v) < 9e15 ? json_integer((json_int_t)v) : json_real(v);
 }
 
-static void keep_columns(struct session *s, const struct column *cols)
-{
-    size_t n = 0;
-    while (cols[n].field)
-        n++;
-    if (!s->last.arena)
-        s->last.arena = arena_new();
-    arena_reset(s->last.arena);
-    s->last.cols = arena_alloc(s->last.arena, (n + 1) * sizeof *cols);
-    for (size_t i = 0; i < n; i++) {
-        s->last.cols[i] = cols[i];
-        s->last.cols[i].field = arena_printf(s->last.arena, "%s", cols[i].field);
-        s->last.cols[i].title = arena_printf(s->last.arena, "%s", cols[i].title);
-    }
-}
-
-static void keep_for_export(struct session *s, json_t *rows, const struct column *cols,
-                            const struct field *fields, const char *command)
-{
-    json_decref(s->last.rows);
-    s->last.rows = json_copy(rows);
-    keep_columns(s, cols);
-    s->last.fields = fields;
-    free(s->last.command);
-    s->last.command = xstrdup(command);
-}
-
-static void remember(struct session *s, json_t *rows, const struct column *cols,
-                     const struct field *fields, const char *command)
-{
-    json_array_extend(s->results, rows);
-    s->rows_ever += json_array_size(rows);
-    while (json_array_size(s->results) > RESULTS_MAX)
-        json_array_remove(s->results, 0);
-    keep_for_export(s, rows, cols, fields, command);
-}
-
-static const char *call_command(const struct cmd_call *c)
-{
-    return c->command ? c->command : c->text;
-}
-
-/* Lists of what there is belong neither into a report nor into a recording. */
-static bool is_reported(const struct cmd_call *c)
-{
-    const char *group = c->entry->group ? c->entry->group : "";
-    return strcmp(group, "Look up") != 0 && strcmp(group, "Learn") != 0;
-}
-
-void call_remember(struct session *s, struct cmd_call *c, json_t *rows, const struct column *cols,
-                   const struct field *fields)
-{
-    remember(s, rows, cols, fields, call_command(c));
-    if (is_reported(c))
-        journal_add(s, rows, cols, call_command(c));
-}
-
-void session_remember_runs(struct session *s, json_t *rows, bool compared, const char *command)
-{
-    const struct column *cols = compared ? compare_columns : run_columns;
-    remember(s, rows, cols, run_fields, command);
-    journal_add(s, rows, cols, command);
-}
-
 /* ---- rows as people read them ---- */
 
 const char *bound_mark(const json_t *row, const char *field)
@@ -187,7 +121,7 @@ static void shorten_params(const struct session *s, json_t *row)
 {
     const char *name = row_text(row, "kernel"), *params = row_text(row, "params");
     const char *backend = row_text(row, "backend");
-    const struct kernel *k = name ? registry_find(s->registry, name) : NULL;
+    const struct kernel *k = name ? registry_find(s->services.registry, name) : NULL;
     const struct backend_info *b = backend_info(backend);
     const struct kernel_desc *ran = k && b ? backend_desc(b, k) : NULL;
     const struct kernel_desc *d = ran ? ran : k ? kernel_main(k) : NULL;
@@ -226,47 +160,4 @@ void call_flush(struct session *s, struct cmd_call *c)
 int call_width(const struct session *s, const struct cmd_call *c)
 {
     return c->redirect || c->pipe ? 0 : s->front.width;
-}
-
-static bool has_text(const char *path)
-{
-    struct stat st;
-    return path && !stat(path, &st) && st.st_size > 0;
-}
-
-/* Takes out the line that begins at byte `from`. */
-static void drop_line(struct str *s, size_t from)
-{
-    const char *end = strchr(str_text(s) + from, '\n');
-    char *rest = xstrdup(end ? end + 1 : "");
-    s->len = from;
-    str_add(s, rest);
-    free(rest);
-}
-
-static void print_rows(struct session *s, struct cmd_call *c, const json_t *rows,
-                       const struct column *cols, const struct field *fields)
-{
-    const enum format f = call_format(c);
-    const size_t from = c->out->len;
-    rows_show(s, c->out, rows, cols, fields, f, call_width(s, c));
-    if (f == FORMAT_CSV && c->append && has_text(c->redirect))
-        drop_line(c->out, from); /* the file has the names already */
-    if (f == FORMAT_MD)
-        rows_md_footer(c->out, call_command(c));
-}
-
-void call_show(struct session *s, struct cmd_call *c, json_t *rows, const struct column *cols,
-               const struct field *fields)
-{
-    print_rows(s, c, rows, cols, fields);
-    keep_for_export(s, rows, cols, fields, call_command(c));
-}
-
-enum status call_rows(struct session *s, struct cmd_call *c, json_t *rows,
-                      const struct column *cols, const struct field *fields)
-{
-    print_rows(s, c, rows, cols, fields);
-    call_remember(s, c, rows, cols, fields);
-    return ST_OK;
 }

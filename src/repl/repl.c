@@ -45,7 +45,7 @@ static bool repeats(const char *text)
 static void make_prompt(const struct session *s, char *buf, size_t size)
 {
     char shape[SHAPE_TEXT];
-    shape_format(&s->problem.shape, shape, sizeof shape);
+    shape_format(&s->settings.problem.shape, shape, sizeof shape);
     snprintf(buf, size, "%s> ", shape);
 }
 

@@ -69,9 +69,11 @@ static bool in_sight(const struct library *l, size_t i)
     return l->scope != LIBRARY_ALL || !i || strcmp(s[-1].name, s->name) != 0;
 }
 
-void library_look(struct library *l, enum library_scope scope)
+enum library_scope library_look(struct library *l, enum library_scope scope)
 {
+    const enum library_scope before = l->scope;
     l->scope = scope;
+    return before;
 }
 
 static void find_user(struct library *l)

@@ -104,13 +104,14 @@ void library_free(struct library *l);
 /* The user's own recording that `lesson prepare` writes; lessons show it instead of a shipped one where
  * nothing can be measured. */
 #define LIBRARY_PREPARED "prepared"
-/* Which recordings are found, from now on. Files are opened by path only where all are. */
+/* Which recordings are found, from now on; what it was before. Files are opened by path only where all
+ * are. */
 enum library_scope {
     LIBRARY_ALL,     /* as at the start: what is shipped, the user's, files */
     LIBRARY_LESSONS, /* what is shipped and the prepared one, by name: lessons come from strangers */
     LIBRARY_SHIPPED, /* what is shipped: verdicts are the same on every machine */
 };
-void library_look(struct library *l, enum library_scope scope);
+enum library_scope library_look(struct library *l, enum library_scope scope);
 /* `name` is a file, or the name of a recording; it stays open for look-ups. Borrowed. ST_USAGE with
  * the nearest name. */
 enum status library_open(struct library *l, const char *name, const struct recording **out,

@@ -155,7 +155,7 @@ static void follow_kernels(struct app *a)
     if (a->waiting || a->quit || now - a->looked_ms < LOOK_MS)
         return;
     a->looked_ms = now;
-    if (!registry_refresh(a->session->registry))
+    if (!registry_refresh(a->session->services.registry))
         return;
     a->dirty = true;
     app_update(a);
@@ -164,7 +164,7 @@ static void follow_kernels(struct app *a)
 /* The one event loop's turn; also called from within a command that waits. */
 void app_turn(struct app *a)
 {
-    struct super *super = a->session->super; /* NULL until something ran */
+    struct super *super = a->session->services.super; /* NULL until something ran */
     struct pollfd fds[POLL_MAX] = {
         [1] = {.fd = signals_fd(), .events = POLLIN},
     };
@@ -176,7 +176,7 @@ void app_turn(struct app *a)
         n += super_fds(super, fds + n, POLL_MAX - n);
         timeout = least(timeout, super_timeout_ms(super));
     }
-    if (registry_has_files(a->session->registry))
+    if (registry_has_files(a->session->services.registry))
         timeout = least(timeout, LOOK_MS);
     if (a->screen->timeout_ms && !a->waiting && !a->frozen)
         timeout = least(timeout, a->screen->timeout_ms(app_screen(a)));
@@ -190,7 +190,7 @@ void app_turn(struct app *a)
         read_keys(a);
     if (fds[0].revents & (POLLHUP | POLLERR | POLLNVAL))
         on_signal(a, SIGHUP); /* the terminal is gone */
-    if (super && a->session->super == super && super_dispatch(super)) {
+    if (super && a->session->services.super == super && super_dispatch(super)) {
         a->dirty = true;
         if (!a->waiting)
             app_update(a);

@@ -49,6 +49,17 @@ run lesson prepare banks
 is "and is made ready" [ "$rc" -eq 0 ]
 is "with a recording" [ -f "$HOME/.local/share/attnscope/recordings/prepared.rec" ]
 
+# What a demo runs is set apart: the numbers of rows and the report stay the session's.
+run_input 'plan fa2 S=512 gpu=L4 --json
+lesson prepare banks
+plan naive S=512 gpu=L4 --json
+show $1
+report session.html'
+is "it ends well" [ "$rc" -eq 0 ]
+is "a row from before keeps its number" says "$out" '^kernel +fa2 '
+is "the report has what was asked for" grep -q naive session.html
+is "and nothing that was prepared" [ "$(grep -c fa2_mma_plain session.html)" -eq 0 ]
+
 run lesson new my-kernel
 file=$HOME/.local/share/attnscope/lessons/90-my-kernel.md
 is "a new lesson" [ -f "$file" ]

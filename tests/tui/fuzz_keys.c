@@ -125,8 +125,8 @@ static void press(struct fuzz *f, int key)
                                                        .y = (int)roll(&f->dice, 70),
                                                        .wheel = (int)roll(&f->dice, 3) - 1});
     app_key(&f->app, key);
-    if (f->app.session->super)
-        super_dispatch(f->app.session->super);
+    if (f->app.session->services.super)
+        super_dispatch(f->app.session->services.super);
     if (f->app.screen->timeout_ms && f->app.screen->tick &&
         f->app.screen->timeout_ms(app_screen(&f->app)) == 0)
         f->app.screen->tick(app_screen(&f->app));

@@ -114,25 +114,25 @@ static void test_options(void)
     type("o");
     CU_ASSERT(shows("Options"));
     press(TK_RIGHT); /* backend: auto -> cpu */
-    CU_ASSERT_PTR_NOT_NULL(session->options.backend);
+    CU_ASSERT_PTR_NOT_NULL(session->settings.options.backend);
     CU_ASSERT(shows("backend=cpu")); /* the command line below says the same */
     type("/seed\r");
     press(TK_RIGHT);
-    CU_ASSERT_EQUAL(session->problem.seed, 84);
+    CU_ASSERT_EQUAL(session->settings.problem.seed, 84);
     press(TK_ENTER); /* typed */
     type("7\r");
-    CU_ASSERT_EQUAL(session->problem.seed, 7);
+    CU_ASSERT_EQUAL(session->settings.problem.seed, 7);
     press(TK_ENTER);
     type("x\r"); /* no number: a message, the value stays */
-    CU_ASSERT_EQUAL(session->problem.seed, 7);
+    CU_ASSERT_EQUAL(session->settings.problem.seed, 7);
     CU_ASSERT(shows("seed"));
     press(TK_ESC);
     CU_ASSERT(hides("Options"));
     type("uuu"); /* each change is a step */
-    CU_ASSERT_PTR_NULL(session->options.backend);
-    CU_ASSERT_EQUAL(session->problem.seed, 42);
+    CU_ASSERT_PTR_NULL(session->settings.options.backend);
+    CU_ASSERT_EQUAL(session->settings.problem.seed, 42);
     press(KEY_CTRL('r'));
-    CU_ASSERT_PTR_NOT_NULL(session->options.backend);
+    CU_ASSERT_PTR_NOT_NULL(session->settings.options.backend);
     close_app();
 }
 
@@ -143,9 +143,9 @@ static void test_undo_everywhere(void)
     for (char key = '1'; key <= '7'; key++) {
         type((char[]){key, 0});
         type(":set D=128\r");
-        CU_ASSERT_EQUAL(session->problem.shape.D, 128);
+        CU_ASSERT_EQUAL(session->settings.problem.shape.D, 128);
         type("u");
-        CU_ASSERT_EQUAL(session->problem.shape.D, 64);
+        CU_ASSERT_EQUAL(session->settings.problem.shape.D, 64);
     }
     type("u");
     CU_ASSERT(shows("nothing to undo"));
@@ -186,9 +186,9 @@ static void test_mouse(void)
     CU_ASSERT(shows("run fa1_2022"));
     type("o");
     CU_ASSERT(click("l2")); /* chooses the row */
-    CU_ASSERT_STRING_EQUAL(session->options.l2, "cold");
+    CU_ASSERT_STRING_EQUAL(session->settings.options.l2, "cold");
     CU_ASSERT(click("l2")); /* steps its value */
-    CU_ASSERT_STRING_EQUAL(session->options.l2, "hot");
+    CU_ASSERT_STRING_EQUAL(session->settings.options.l2, "hot");
     mouse(0, 5, 0); /* beside it */
     CU_ASSERT(hides("Options"));
     for (int i = 0; i < 100 * 30; i++) /* nowhere does a press hurt */

@@ -156,8 +156,8 @@ static void test_judge(void)
         CU_ASSERT_EQUAL(f.reason != NULL, f.found == VERDICT_OPEN);
         finding_clear(&f);
     }
-    CU_ASSERT_EQUAL(json_array_size(s->results), 0); /* it leaves the session as it was */
-    CU_ASSERT_EQUAL(json_array_size(s->journal), 0);
+    CU_ASSERT_EQUAL(json_array_size(s->rows.results), 0); /* it leaves the session as it was */
+    CU_ASSERT_EQUAL(json_array_size(s->rows.journal), 0);
     session_free(s);
 }
 
@@ -212,7 +212,7 @@ static void test_recorded(void)
     struct session *s = session_new("test");
     struct finding f;
     static const char command[] = "run qtile_seq,splitkv B=1 H=1 S=512 D=64 f16 backend=cuda";
-    if (session_gpu(s, NULL, NULL) && s->gpu.name) {
+    if (session_gpu(s, NULL, NULL) && s->services.gpu.name) {
         puts("# a GPU is here, so nothing recorded is asked for");
     } else {
         CU_ASSERT_EQUAL(judge(s, command, "$1.median_us > $2.median_us", NULL, &f),

@@ -266,7 +266,7 @@ static void test_save(void)
     CU_ASSERT_STRING_EQUAL(first, second);
     CU_ASSERT_PTR_NOT_NULL(strstr(first, "Hkv=4"));
     CU_ASSERT_PTR_NOT_NULL(strstr(first, "set qtile_seq BR=128"));
-    CU_ASSERT_DOUBLE_EQUAL(session->options.rule.cv, 0.00123456, 1e-15);
+    CU_ASSERT_DOUBLE_EQUAL(session->settings.options.rule.cv, 0.00123456, 1e-15);
     session->restricted = true;
     free(say(save, ST_USAGE));
     session->restricted = false;
@@ -282,7 +282,7 @@ static void test_save(void)
 static void test_values(void)
 {
     free(say("occupancy threads=256 regs=32 cc=8.0; occupancy threads=1024 cc=90", ST_OK));
-    const size_t n = session->rows_ever;
+    const size_t n = session->rows.ever;
     char *line = xasprintf("show $%zu.threads / $last.threads + 1 --json", n - 1);
     char *text = say(line, ST_OK);
     CU_ASSERT_PTR_NOT_NULL(strstr(text, "\"value\":1.25"));
@@ -305,9 +305,9 @@ static void test_values(void)
 static void test_short_keys(void)
 {
     free(say("reset; set dt=f32 ba=cpu see=5", ST_OK));
-    CU_ASSERT_EQUAL(session->problem.shape.dtype, DTYPE_F32);
-    CU_ASSERT_STRING_EQUAL(session->options.backend, "cpu");
-    CU_ASSERT_EQUAL(session->problem.seed, 5);
+    CU_ASSERT_EQUAL(session->settings.problem.shape.dtype, DTYPE_F32);
+    CU_ASSERT_STRING_EQUAL(session->settings.options.backend, "cpu");
+    CU_ASSERT_EQUAL(session->settings.problem.seed, 5);
     char *text = say("plan fa2 WAR=keys ca=yes gp=H200 --json", ST_OK);
     CU_ASSERT_PTR_NOT_NULL(strstr(text, "WARPS=keys"));
     CU_ASSERT_PTR_NOT_NULL(strstr(text, "causal"));
@@ -351,22 +351,22 @@ static void test_axes(void)
 static void test_set(void)
 {
     free(say("reset; set S=4k D=128 bf16 causal=yes seed=7 gpu=h200 cv=1%", ST_OK));
-    CU_ASSERT_EQUAL(session->problem.shape.Sk, 4096);
-    CU_ASSERT_EQUAL(session->problem.shape.dtype, DTYPE_BF16);
-    CU_ASSERT_EQUAL(session->problem.seed, 7);
-    CU_ASSERT_DOUBLE_EQUAL(session->options.rule.cv, 0.01, 1e-12);
+    CU_ASSERT_EQUAL(session->settings.problem.shape.Sk, 4096);
+    CU_ASSERT_EQUAL(session->settings.problem.shape.dtype, DTYPE_BF16);
+    CU_ASSERT_EQUAL(session->settings.problem.seed, 7);
+    CU_ASSERT_DOUBLE_EQUAL(session->settings.options.rule.cv, 0.01, 1e-12);
     free(say("set H=6 Hkv=3", ST_OK)); /* no legal step between is needed */
-    CU_ASSERT_EQUAL(session->problem.shape.Hkv, 3);
+    CU_ASSERT_EQUAL(session->settings.problem.shape.Hkv, 3);
     free(say("set B=2 Hkv=4", ST_USAGE)); /* all or nothing */
-    CU_ASSERT_EQUAL(session->problem.shape.B, 1);
-    CU_ASSERT_EQUAL(session->problem.shape.Hkv, 3);
+    CU_ASSERT_EQUAL(session->settings.problem.shape.B, 1);
+    CU_ASSERT_EQUAL(session->settings.problem.shape.Hkv, 3);
     free(say("reset Hkv S; set BR=32; set fa2 BR=16", ST_OK));
-    CU_ASSERT_EQUAL(session->problem.shape.Hkv, 6);
-    CU_ASSERT_EQUAL(session->problem.shape.Sq, 1024);
-    CU_ASSERT_EQUAL(session->nparams, 2);
+    CU_ASSERT_EQUAL(session->settings.problem.shape.Hkv, 6);
+    CU_ASSERT_EQUAL(session->settings.problem.shape.Sq, 1024);
+    CU_ASSERT_EQUAL(session->settings.nparams, 2);
     free(say("reset", ST_OK));
-    CU_ASSERT_EQUAL(session->nparams, 0);
-    CU_ASSERT_EQUAL(session->problem.shape.D, 64);
+    CU_ASSERT_EQUAL(session->settings.nparams, 0);
+    CU_ASSERT_EQUAL(session->settings.problem.shape.D, 64);
 }
 
 static void test_nearest_key(void)
@@ -404,7 +404,8 @@ static void test_request(void)
     }
     call_free(c);
     request_clear(&r);
-    CU_ASSERT_EQUAL(session->problem.shape.D, 64); /* a command changes nothing for later */
+    CU_ASSERT_EQUAL(session->settings.problem.shape.D,
+                    64); /* a command changes nothing for later */
     free(say("reset", ST_OK));
 }
 
@@ -437,7 +438,7 @@ static void test_remembered(void)
     free(say("occupancy threads=256 regs=32 cc=8.0; occupancy threads=1024 cc=90", ST_OK));
     const json_t *last = session_row(session, "$last");
     CU_ASSERT_DOUBLE_EQUAL(row_real(last, "threads"), 1024, 0);
-    const size_t n = session->rows_ever;
+    const size_t n = session->rows.ever;
     char name[32];
     snprintf(name, sizeof name, "$%zu", n - 1);
     CU_ASSERT_DOUBLE_EQUAL(row_real(session_row(session, name), "threads"), 256, 0);
@@ -445,9 +446,9 @@ static void test_remembered(void)
     CU_ASSERT_PTR_NULL(session_row(session, "$1x"));
     for (int i = 0; i < 60; i++)
         free(say("occupancy threads=32 cc=80; occupancy threads=64 cc=80", ST_OK));
-    CU_ASSERT_EQUAL(json_array_size(session->results), 100);
+    CU_ASSERT_EQUAL(json_array_size(session->rows.results), 100);
     CU_ASSERT_PTR_NULL(session_row(session, name)); /* forgotten, and its number is not reused */
-    snprintf(name, sizeof name, "$%zu", session->rows_ever);
+    snprintf(name, sizeof name, "$%zu", session->rows.ever);
     CU_ASSERT_PTR_EQUAL(session_row(session, name), session_row(session, "$last"));
 }
 

@@ -440,8 +440,8 @@ static void in_kernel(const struct str *texts)
     for (int i = 0; i < BATCH; i++)
         str_addf(&s, "// %s\n", str_text(&texts[i]));
     write_text(path, str_text(&s), s.len);
-    registry_free(session->registry);
-    session->registry = registry_new();
+    registry_free(session->services.registry);
+    session->services.registry = registry_new();
     static const char *const lines[] = {"kernels",
                                         "kernels --md",
                                         "kernels --json",
@@ -452,8 +452,8 @@ static void in_kernel(const struct str *texts)
                                         "apropos evil"};
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
         run(lines[i]);
-    for (int i = 0; registry_problem(session->registry, i); i++)
-        session_note(session, "%s", registry_problem(session->registry, i));
+    for (int i = 0; registry_problem(session->services.registry, i); i++)
+        session_note(session, "%s", registry_problem(session->services.registry, i));
     clean_messages("a kernel's faults");
     unlink(path);
     free(path);
@@ -463,8 +463,8 @@ static void in_kernel(const struct str *texts)
 static void test_kernels(void)
 {
     batches(in_kernel);
-    registry_free(session->registry);
-    session->registry = registry_new();
+    registry_free(session->services.registry);
+    session->services.registry = registry_new();
 }
 
 static void in_broken_kernel(const struct str *texts)

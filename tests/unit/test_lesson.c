@@ -314,12 +314,12 @@ static void test_session_is_left_alone(void)
     struct walk w = walk_new("# T\n\n## S\n\n" BLOCK("trace softmax Sk=8 BC=8 seed=5"));
     struct str out = {0};
     CU_ASSERT_EQUAL(command_line(w.s, "trace softmax Sk=4", &out, &w.err), ST_OK);
-    size_t before = json_array_size(w.s->results);
-    int64_t S = w.s->problem.shape.Sk;
+    size_t before = json_array_size(w.s->rows.results);
+    int64_t S = w.s->settings.problem.shape.Sk;
     answer(&w, "", ST_OK);
-    CU_ASSERT_EQUAL(json_array_size(w.s->results), before + 1);
+    CU_ASSERT_EQUAL(json_array_size(w.s->rows.results), before + 1);
     CU_ASSERT_FALSE(w.s->restricted);
-    CU_ASSERT_EQUAL(w.s->problem.shape.Sk, S);
+    CU_ASSERT_EQUAL(w.s->settings.problem.shape.Sk, S);
     str_free(&out);
     walk_free(&w);
 }

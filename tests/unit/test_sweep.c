@@ -206,7 +206,7 @@ static void test_roofs_measured(void)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         json_t *row = json_loads(rows[i], 0, NULL);
         json_object_set_new(row, "params", json_string(params));
-        json_array_append_new(session->results, row);
+        json_array_append_new(session->rows.results, row);
     }
     roofs_clear(&x);
     x = make_roofs("fa2");

@@ -46,7 +46,7 @@ static bool is_recording_word(struct session *s, const char *word)
     const char *name;
     if (len > 4 && !strcmp(word + len - 4, ".rec"))
         return true;
-    if (registry_find(s->registry, word) || strchr(word, ','))
+    if (registry_find(s->services.registry, word) || strchr(word, ','))
         return false;
     for (size_t i = 0; (name = library_name(session_library(s), i)); i++)
         if (!strcmp(name, word))

@@ -261,11 +261,11 @@ static bool word_in_list(const char *list, const char *name)
 static const struct kernel **call_kernels(const struct session *s, const struct cmd_call *c,
                                           int *count)
 {
-    const int known = registry_count(s->registry);
+    const int known = registry_count(s->services.registry);
     const struct kernel **list = xcalloc((size_t)known + 1, sizeof *list);
     *count = 0;
     for (int i = 0; i < known; i++) {
-        const struct kernel *k = registry_at(s->registry, i);
+        const struct kernel *k = registry_at(s->services.registry, i);
         bool named = c->entry->arg == ARG_KEY;
         for (int w = 0; w < c->nwords && !named; w++)
             named = word_in_list(c->words[w].text, k->name);

@@ -129,7 +129,7 @@ static enum status check_shape(struct session *s, struct cmd_call *c, struct req
         bool known;
         if (!is_shape_key(c->pairs[i].key))
             continue;
-        problem_copy(&p, &s->problem);
+        problem_copy(&p, &s->settings.problem);
         enum status set = problem_set(&p, c->pairs[i].key, c->pairs[i].value, &known, NULL);
         if (!set)
             set = shape_check(&p.shape, NULL);
@@ -158,8 +158,8 @@ static void add_kernel(struct request *r, const struct kernel *k, enum kernel_si
 /* "all": the program's and the user's kernels; "peers": the other libraries'. */
 static void add_all(struct session *s, struct request *r, enum kernel_side side, bool peers)
 {
-    for (int i = 0; i < registry_count(s->registry); i++) {
-        const struct kernel *k = registry_at(s->registry, i);
+    for (int i = 0; i < registry_count(s->services.registry); i++) {
+        const struct kernel *k = registry_at(s->services.registry, i);
         const struct kernel_desc *d = kernel_on(k, side);
         if (!d || kernel_is_peer(k) != peers)
             continue;
@@ -184,7 +184,7 @@ static enum status add_name(struct session *s, char *name, struct request *r, en
     }
     if (!*name)
         return err_set(err, ST_USAGE, "a kernel's name is missing between commas");
-    enum status st = registry_get(s->registry, name, &k, err);
+    enum status st = registry_get(s->services.registry, name, &k, err);
     if (!st)
         add_kernel(r, k, side, own);
     return st;
@@ -195,7 +195,7 @@ static enum status take_word(struct session *s, struct cmd_call *c, const struct
                              struct request *r, enum kernel_side side, struct err *err)
 {
     bool known;
-    if (is_shape_word(w->text) && !registry_find(s->registry, w->text)) {
+    if (is_shape_word(w->text) && !registry_find(s->services.registry, w->text)) {
         enum status st = problem_check_key(&r->problem, w->text, NULL, err);
         if (!st)
             st = shape_set_word(&r->problem.shape, w->text, &known, err);
@@ -232,11 +232,11 @@ static void session_params(const struct session *s, struct request *r)
         const struct kernel_desc *d = request_desc(r, k);
         r->params[k] = desc_defaults(d);
         for (int named = 0; named < 2; named++) /* a setting for one kernel wins */
-            for (size_t i = 0; i < s->nparams; i++)
-                if (!s->params[i].kernel == !named &&
-                    (!named || !strcmp(s->params[i].kernel, r->kernels[k]->name)))
-                    (void)desc_param_set(d, &r->params[k], s->params[i].name, s->params[i].value,
-                                         NULL);
+            for (size_t i = 0; i < s->settings.nparams; i++)
+                if (!s->settings.params[i].kernel == !named &&
+                    (!named || !strcmp(s->settings.params[i].kernel, r->kernels[k]->name)))
+                    (void)desc_param_set(d, &r->params[k], s->settings.params[i].name,
+                                         s->settings.params[i].value, NULL);
     }
 }
 
@@ -372,8 +372,8 @@ enum status request_make_from(struct session *s, struct cmd_call *c, struct requ
                               struct request *out, struct err *err)
 {
     *out = (struct request){.problem = PROBLEM_DEFAULT};
-    problem_copy(&out->problem, &s->problem);
-    options_copy(&out->options, &s->options);
+    problem_copy(&out->problem, &s->settings.problem);
+    options_copy(&out->options, &s->settings.options);
     enum status st = take_pairs(c, from.axes, out, err);
     if (!st)
         st = check_files(c, out, err);

@@ -143,8 +143,8 @@ static void consider_keys(struct hits *h, const struct cmd_call *c)
 
 static void consider_kernels(struct hits *h, const struct cmd_call *c, const struct session *s)
 {
-    for (int i = 0; i < registry_count(s->registry); i++) {
-        const struct kernel *k = registry_at(s->registry, i);
+    for (int i = 0; i < registry_count(s->services.registry); i++) {
+        const struct kernel *k = registry_at(s->services.registry, i);
         const struct kernel_desc *d = kernel_main(k);
         consider(h, c, &(struct topic){"kernel", k->name, d->title ? d->title : "", d->idea});
     }

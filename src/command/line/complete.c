@@ -39,7 +39,7 @@ static void add_kernels(struct completer *c, struct context *x, char *word)
 {
     char *rest = word;
     for (char *name; (name = strsep(&rest, ","));) {
-        const struct kernel *k = registry_find(c->s->registry, name);
+        const struct kernel *k = registry_find(c->s->services.registry, name);
         if (!k)
             continue;
         x->kernels = xrealloc(x->kernels, (size_t)(x->nkernels + 1) * sizeof *x->kernels);

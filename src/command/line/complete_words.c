@@ -57,18 +57,19 @@ void complete_offer_verbs(struct completer *c)
 
 void complete_offer_aliases(struct completer *c)
 {
-    for (size_t i = 0; i < c->s->aliases.count; i++)
-        complete_offer(c, c->s->aliases.items[i].name, c->s->aliases.items[i].text, "");
+    for (size_t i = 0; i < c->s->settings.aliases.count; i++)
+        complete_offer(c, c->s->settings.aliases.items[i].name,
+                       c->s->settings.aliases.items[i].text, "");
 }
 
 void complete_offer_kernels(struct completer *c)
 {
-    for (int i = 0; i < registry_count(c->s->registry); i++) {
-        const struct kernel *k = registry_at(c->s->registry, i);
+    for (int i = 0; i < registry_count(c->s->services.registry); i++) {
+        const struct kernel *k = registry_at(c->s->services.registry, i);
         complete_offer(c, k->name, kernel_main(k)->title, "");
     }
     const struct kernel *k;
-    for (int i = 0; (k = registry_python(c->s->registry, i)); i++)
+    for (int i = 0; (k = registry_python(c->s->services.registry, i)); i++)
         complete_offer(c, k->name, k->cuda->title, "");
 }
 
@@ -82,8 +83,8 @@ static void offer_kernel_words(struct completer *c)
 
 void complete_offer_own_kernels(struct completer *c)
 {
-    for (int i = 0; i < registry_count(c->s->registry); i++) {
-        const struct kernel *k = registry_at(c->s->registry, i);
+    for (int i = 0; i < registry_count(c->s->services.registry); i++) {
+        const struct kernel *k = registry_at(c->s->services.registry, i);
         if (k->user)
             complete_offer(c, k->name, kernel_main(k)->title, "");
     }
@@ -91,8 +92,8 @@ void complete_offer_own_kernels(struct completer *c)
 
 void complete_offer_devices(struct completer *c)
 {
-    for (int i = 0; i < devices_count(c->s->devices); i++) {
-        const struct device *d = devices_at(c->s->devices, i);
+    for (int i = 0; i < devices_count(c->s->services.devices); i++) {
+        const struct device *d = devices_at(c->s->services.devices, i);
         char doc[128];
         snprintf(doc, sizeof doc, "%s %s, %d %s", d->vendor, d->arch, d->sms,
                  strcmp(d->vendor, "NVIDIA") ? "compute units" : "SMs");
@@ -141,9 +142,9 @@ void complete_offer_rows(struct completer *c)
             complete_offer(c, text, known ? known->doc : NULL, "");
             free(text);
         }
-    else if (json_array_size(c->s->results)) {
+    else if (json_array_size(c->s->rows.results)) {
         const char *kernel = row_text(session_row(c->s, "$last"), "kernel");
-        char *number = xasprintf("$%zu", c->s->rows_ever);
+        char *number = xasprintf("$%zu", c->s->rows.ever);
         offer_own(c, "$last", kernel ? kernel : "the newest row");
         offer_own(c, number, kernel ? kernel : "the newest row");
         free(number);

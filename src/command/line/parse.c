@@ -249,8 +249,9 @@ static enum status parse_alias(struct parser *p, const struct alias *a, const st
 
 static const struct alias *is_alias(const struct parser *p, const struct token *verb)
 {
-    return p->s && verb->kind == TOKEN_WORD && !verb->quote ? alias_find(&p->s->aliases, verb->text)
-                                                            : NULL;
+    return p->s && verb->kind == TOKEN_WORD && !verb->quote
+               ? alias_find(&p->s->settings.aliases, verb->text)
+               : NULL;
 }
 
 /* What the verb stands for; `@FILE` is source-file FILE. */

@@ -24,10 +24,10 @@ static bool ends_with(const char *text, const char *end)
 
 char *edit_stem(const struct session *s, const char *name)
 {
-    if (!ends_with(name, suffix) || !registry_problem_of(s->registry, name))
+    if (!ends_with(name, suffix) || !registry_problem_of(s->services.registry, name))
         return NULL;
     char *stem = xstrndup(name, strlen(name) - strlen(suffix));
-    if (registry_find(s->registry, stem))
+    if (registry_find(s->services.registry, stem))
         return stem;
     free(stem);
     return NULL;
@@ -125,7 +125,8 @@ enum status edit_need_copy(struct edit *e, bool fresh, struct err *err)
 enum status edit_name_copy(struct edit *e, struct err *err)
 {
     const struct kernel_desc *d = e->original->cuda;
-    const struct kernel *before = d->after ? registry_find(e->s->registry, d->after) : NULL;
+    const struct kernel *before =
+        d->after ? registry_find(e->s->services.registry, d->after) : NULL;
     if (e->original->user && ends_with(d->name, suffix) && before && before->cuda) {
         e->original = before;
         e->name = xstrdup(d->name);

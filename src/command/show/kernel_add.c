@@ -69,14 +69,14 @@ static enum status refuse(const char *problem, const char *path, const char *nam
 static enum status accept(struct session *s, struct cmd_call *c, const char *name, const char *path,
                           const char *named, struct err *err)
 {
-    registry_refresh(s->registry);
-    const char *problem = registry_problem_of(s->registry, name);
-    const struct kernel *k = problem ? NULL : registry_find(s->registry, name);
+    registry_refresh(s->services.registry);
+    const char *problem = registry_problem_of(s->services.registry, name);
+    const struct kernel *k = problem ? NULL : registry_find(s->services.registry, name);
     if (k && k->user)
         return kernel_print_own(s, c, k);
     enum status st = refuse(problem, path, named, err);
     unlink(path);
-    registry_refresh(s->registry);
+    registry_refresh(s->services.registry);
     return st;
 }
 

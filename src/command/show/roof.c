@@ -46,15 +46,15 @@ static bool is_same(const json_t *row, const char *field, const char *text)
 /* The last right run of this kernel, shape and parameters on that device; NULL: none. */
 static const json_t *find_run(const struct session *s, const json_t *row, const struct device *dev)
 {
-    for (size_t i = json_array_size(s->results); i-- > 0;) {
-        const json_t *run = json_array_get(s->results, i);
+    for (size_t i = json_array_size(s->rows.results); i-- > 0;) {
+        const json_t *run = json_array_get(s->rows.results, i);
         const struct device *on;
         if (!is_same(run, "kernel", row_text(row, "kernel")) ||
             !is_same(run, "shape", row_text(row, "shape")) ||
             !is_same(run, "params", row_text(row, "params")) || !is_same(run, "check", "pass") ||
             !backend_is_gpu(row_text(run, "backend")) || !row_text(run, "device"))
             continue;
-        if (!devices_get(s->devices, row_text(run, "device"), &on, NULL) && on == dev)
+        if (!devices_get(s->services.devices, row_text(run, "device"), &on, NULL) && on == dev)
             return run;
     }
     return NULL;

@@ -106,9 +106,9 @@ const char *source_fact_change(double before, double after, char *buf, size_t si
 static const json_t *last_row(const struct session *s, const char *kernel)
 {
     char shape[SHAPE_TEXT];
-    shape_format(&s->problem.shape, shape, sizeof shape);
-    for (size_t i = json_array_size(s->results); i-- > 0;) {
-        const json_t *row = json_array_get(s->results, i);
+    shape_format(&s->settings.problem.shape, shape, sizeof shape);
+    for (size_t i = json_array_size(s->rows.results); i-- > 0;) {
+        const json_t *row = json_array_get(s->rows.results, i);
         const char *name = row_text(row, "kernel"), *of = row_text(row, "shape");
         const char *origin = row_text(row, "origin"), *check = row_text(row, "check");
         if (name && of && origin && check && !strcmp(name, kernel) && !strcmp(of, shape) &&
@@ -120,8 +120,8 @@ static const json_t *last_row(const struct session *s, const char *kernel)
 
 const char *source_no_time(const struct session *s, const struct kernel *k)
 {
-    for (size_t i = json_array_size(s->results); i-- > 0;) {
-        const json_t *row = json_array_get(s->results, i);
+    for (size_t i = json_array_size(s->rows.results); i-- > 0;) {
+        const json_t *row = json_array_get(s->rows.results, i);
         const char *name = row_text(row, "kernel");
         if (name && !strcmp(name, k->name))
             return row_text(row, "reason");

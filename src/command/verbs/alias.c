@@ -12,22 +12,6 @@
 #include "base/sanitize.h"
 #include "command/internal.h"
 
-const struct alias *alias_find(const struct alias_list *l, const char *name)
-{
-    for (size_t i = 0; i < l->count; i++)
-        if (!strcmp(l->items[i].name, name))
-            return &l->items[i];
-    return NULL;
-}
-
-void alias_clear(struct alias_list *l)
-{
-    for (size_t i = 0; i < l->count; i++)
-        free(l->items[i].name), free(l->items[i].text);
-    free(l->items);
-    *l = (struct alias_list){0};
-}
-
 static const char *alias_name(const void *list, size_t i)
 {
     const struct alias_list *l = list;
@@ -111,7 +95,7 @@ static enum status define(struct session *s, struct cmd_call *c, const char *nam
         st = err_set(err, ST_USAGE, "the alias %s needs a command; \"unalias %s\" removes it",
                      clean, clean);
     else
-        alias_set(&s->aliases, name, text);
+        alias_set(&s->settings.aliases, name, text);
     free(clean);
     return st;
 }
@@ -130,7 +114,7 @@ static enum status unknown_alias(struct session *s, struct cmd_call *c, int word
     char *clean = sanitize_line(c->words[word].text);
     err_set(err, ST_USAGE, "there is no alias \"%s\"", clean);
     free(clean);
-    err_suggest(err, str_nearest(c->words[word].text, alias_name, &s->aliases));
+    err_suggest(err, str_nearest(c->words[word].text, alias_name, &s->settings.aliases));
     return call_mark(c, ST_USAGE, c->words[word].at, (int)strlen(c->words[word].text), err);
 }
 
@@ -138,13 +122,13 @@ static enum status exec_alias(struct session *s, struct cmd_call *c, struct err 
 {
     if (!c->nwords && !c->npairs) {
         enum status st = call_finish(s, c, err);
-        for (size_t i = 0; i < s->aliases.count && !st; i++)
-            print_alias(c->out, &s->aliases.items[i]);
+        for (size_t i = 0; i < s->settings.aliases.count && !st; i++)
+            print_alias(c->out, &s->settings.aliases.items[i]);
         return st;
     }
     char *text, *name = definition(c, &text);
     enum status st = ST_OK;
-    const struct alias *a = alias_find(&s->aliases, name);
+    const struct alias *a = alias_find(&s->settings.aliases, name);
     if (text)
         st = define(s, c, name, text, err);
     else if (a)
@@ -179,10 +163,10 @@ static enum status exec_unalias(struct session *s, struct cmd_call *c, struct er
     if (!st && !c->nwords)
         st = err_set(err, ST_USAGE, "unalias needs a name; \"alias\" lists them");
     for (int i = 0; i < c->nwords && !st; i++)
-        if (!alias_find(&s->aliases, c->words[i].text))
+        if (!alias_find(&s->settings.aliases, c->words[i].text))
             st = unknown_alias(s, c, i, err);
     for (int i = 0; i < c->nwords && !st; i++)
-        alias_drop(&s->aliases, c->words[i].text);
+        alias_drop(&s->settings.aliases, c->words[i].text);
     return st;
 }
 

@@ -83,7 +83,7 @@ static void drop_verdicts(json_t *rows)
 static char *row_name(const struct session *s, const json_t *rows, const json_t *row)
 {
     const char *name = row_text(row, "kernel"), *params = row_text(row, "params");
-    const struct kernel *k = registry_find(s->registry, name);
+    const struct kernel *k = registry_find(s->services.registry, name);
     struct param_values v;
     char text[512];
     size_t i;

@@ -231,7 +231,7 @@ static void add_store(json_t *rows, struct session *s)
 {
     char *path = path_in(PATH_DATA, "results.db");
     struct err err = ERR_INIT;
-    const bool open = s->store || !store_open(NULL, &s->store, &err);
+    const bool open = s->services.store || !store_open(NULL, &s->services.store, &err);
     if (open && path && path_may_write(path, &err))
         add(rows, "results", "read-only", "%s", err.text);
     else if (open)
@@ -281,12 +281,12 @@ static void add_plans(json_t *rows, struct session *s)
 static void add_tables(json_t *rows, const struct session *s)
 {
     int broken = 0;
-    while (registry_problem(s->registry, broken))
-        add(rows, "user kernel", "broken", "%s", registry_problem(s->registry, broken++));
-    for (int i = 0; devices_problem(s->devices, i); i++)
-        add(rows, "user device", "broken", "%s", devices_problem(s->devices, i));
-    add(rows, "kernels", "ok", "%d known", registry_count(s->registry));
-    add(rows, "devices", "ok", "%d models known", devices_count(s->devices));
+    while (registry_problem(s->services.registry, broken))
+        add(rows, "user kernel", "broken", "%s", registry_problem(s->services.registry, broken++));
+    for (int i = 0; devices_problem(s->services.devices, i); i++)
+        add(rows, "user device", "broken", "%s", devices_problem(s->services.devices, i));
+    add(rows, "kernels", "ok", "%d known", registry_count(s->services.registry));
+    add(rows, "devices", "ok", "%d models known", devices_count(s->services.devices));
 }
 
 /* ---- --peak ---- */
@@ -296,8 +296,8 @@ static json_t *run_peak(struct session *s, struct err *err, enum status *st)
     struct job_request q = {.kind = JOB_PEAK, .problem = PROBLEM_DEFAULT};
     q.backend = xstrdup("cpu");
     q.l2 = xstrdup("hot");
-    q.rule = s->options.rule;
-    q.options = (struct backend_options){.threads = s->options.threads, .streams = 1};
+    q.rule = s->settings.options.rule;
+    q.options = (struct backend_options){.threads = s->settings.options.threads, .streams = 1};
     struct job *j = super_submit(session_super(s), &q);
     if (s->front.wait)
         s->front.wait(s->front.ctx, session_super(s), j);
@@ -342,10 +342,10 @@ static enum status add_share(struct session *s, json_t *rows, const json_t *peak
     char line[128];
     struct request r = {.problem = PROBLEM_DEFAULT};
     struct measured m;
-    const struct kernel *k = registry_find(s->registry, "cpu_tiled");
+    const struct kernel *k = registry_find(s->services.registry, "cpu_tiled");
     if (!k || !k->cpu)
         return ST_OK;
-    problem_copy(&r.problem, &s->problem);
+    problem_copy(&r.problem, &s->settings.problem);
     snprintf(line, sizeof line, "B=1 H=1 S=%d D=64 f32", S);
     r.problem.shape = SHAPE_DEFAULT;
     enum status st = shape_parse(line, &r.problem.shape, err);
@@ -355,7 +355,7 @@ static enum status add_share(struct session *s, json_t *rows, const json_t *peak
     r.options.threads = 1;
     free(r.options.l2);
     r.options.l2 = xstrdup("hot");
-    r.options.rule.max_s = fmin(2, s->options.rule.max_s);
+    r.options.rule.max_s = fmin(2, s->settings.options.rule.max_s);
     struct param_values v = desc_defaults(k->cpu);
     const struct kernel_desc *d = k->cpu;
     r.kernels = &k, r.params = &v, r.descs = &d, r.nkernels = 1;

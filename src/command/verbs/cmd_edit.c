@@ -14,8 +14,8 @@
 /* The kernel that the file is now, whatever it calls itself. */
 static const struct kernel *find_edited(const struct edit *e)
 {
-    for (int i = 0; i < registry_count(e->s->registry); i++) {
-        const struct kernel *k = registry_at(e->s->registry, i);
+    for (int i = 0; i < registry_count(e->s->services.registry); i++) {
+        const struct kernel *k = registry_at(e->s->services.registry, i);
         if (k->user && k->cuda && !strcmp(k->cuda->path, e->path))
             return k;
     }
@@ -24,7 +24,7 @@ static const struct kernel *find_edited(const struct edit *e)
 
 static enum status broken_descriptor(const struct edit *e, struct err *err)
 {
-    const char *problem = registry_problem_of(e->s->registry, e->name);
+    const char *problem = registry_problem_of(e->s->services.registry, e->name);
     if (!problem)
         return err_set(err, ST_NO, "%s is gone", e->path);
     edit_show_problem(e, problem);
@@ -295,7 +295,7 @@ static enum status edit_once(struct edit *e, bool *again, struct err *err)
     *again = false;
     if (st != ST_OK)
         return st;
-    registry_refresh(e->s->registry);
+    registry_refresh(e->s->services.registry);
     const struct kernel *edited = find_edited(e);
     if (!edited) {
         *again = true;
@@ -348,7 +348,7 @@ static enum status prepare(struct edit *e, struct err *err)
         free(c->words[0].text);
         c->words[0].text = stem;
     }
-    enum status st = registry_get(e->s->registry, c->words[0].text, &k, err);
+    enum status st = registry_get(e->s->services.registry, c->words[0].text, &k, err);
     if (st == ST_OK && !k->cuda)
         st = err_set(err, ST_USAGE, "%s is part of the program and has no CUDA source to edit",
                      k->name);

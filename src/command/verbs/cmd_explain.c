@@ -195,9 +195,9 @@ static bool is_param_key(const char *key)
 
 static const struct kernel *first_planned(const struct session *s)
 {
-    for (int i = 0; i < registry_count(s->registry); i++)
-        if (registry_at(s->registry, i)->cuda)
-            return registry_at(s->registry, i);
+    for (int i = 0; i < registry_count(s->services.registry); i++)
+        if (registry_at(s->services.registry, i)->cuda)
+            return registry_at(s->services.registry, i);
     return NULL;
 }
 
@@ -207,7 +207,7 @@ static void find_subject(struct session *s, const struct cmd_call *c, const stru
     const json_t *last = session_row(s, "$last");
     const char *name = row_text(last, "kernel"), *shape = row_text(last, "shape");
     const char *params = row_text(last, "params");
-    const struct kernel *k = name ? registry_find(s->registry, name) : NULL;
+    const struct kernel *k = name ? registry_find(s->services.registry, name) : NULL;
     *out = (struct subject){.kernel = r->nkernels    ? r->kernels[0]
                                       : k && k->cuda ? k
                                                      : NULL,

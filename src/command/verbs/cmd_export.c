@@ -28,7 +28,7 @@ static enum status no_figure(const struct exported *x, struct err *err)
 
 static enum status as_rows(const struct exported *x, enum format f, struct str *out)
 {
-    rows_show(x->s, out, x->s->last.rows, x->s->last.cols, x->s->last.fields, f, 0);
+    rows_show(x->s, out, x->s->rows.last.rows, x->s->rows.last.cols, x->s->rows.last.fields, f, 0);
     return ST_OK;
 }
 
@@ -54,7 +54,7 @@ static enum status as_md(const struct exported *x, struct str *out, struct err *
 {
     (void)err;
     as_rows(x, FORMAT_MD, out);
-    rows_md_footer(out, x->s->last.command);
+    rows_md_footer(out, x->s->rows.last.command);
     return ST_OK;
 }
 
@@ -64,8 +64,8 @@ static void table_svg(const struct exported *x, struct str *out)
     enum { COLUMNS_MAX = 200, LINES_MAX = 500 };
     struct str text = {0};
     int lines = 0, width = 1;
-    rows_show(x->s, &text, x->s->last.rows, x->s->last.cols, x->s->last.fields, FORMAT_TEXT,
-              COLUMNS_MAX);
+    rows_show(x->s, &text, x->s->rows.last.rows, x->s->rows.last.cols, x->s->rows.last.fields,
+              FORMAT_TEXT, COLUMNS_MAX);
     struct canvas *c = canvas_new(COLUMNS_MAX, LINES_MAX, GLYPHS_BLOCK);
     char *copy = str_take(&text), *rest = copy;
     for (char *line; (line = strsep(&rest, "\n")) && lines < LINES_MAX; lines += *line != 0) {
@@ -85,7 +85,7 @@ static void table_svg(const struct exported *x, struct str *out)
 
 static enum status as_svg(const struct exported *x, struct str *out, struct err *err)
 {
-    if (figure_draw(x->table, x->figure, x->s->devices, true, out))
+    if (figure_draw(x->table, x->figure, x->s->services.devices, true, out))
         return ST_OK;
     if (x->figure)
         return no_figure(x, err);
@@ -101,8 +101,9 @@ static enum status as_gnuplot(const struct exported *x, struct str *out, struct 
 static enum status as_html(const struct exported *x, struct str *out, struct err *err)
 {
     (void)err;
-    const struct report r = {
-        .about = "one command", .tables = json_pack("[O]", x->table), .devices = x->s->devices};
+    const struct report r = {.about = "one command",
+                             .tables = json_pack("[O]", x->table),
+                             .devices = x->s->services.devices};
     report_html(&r, out);
     json_decref(r.tables);
     return ST_OK;
@@ -167,13 +168,13 @@ static enum status write_export(struct session *s, const struct kind *kind, cons
     const struct exported x = {
         .s = s,
         .figure = figure,
-        .table = table_object(s->last.rows, s->last.cols, s->last.command),
+        .table = table_object(s->rows.last.rows, s->rows.last.cols, s->rows.last.command),
     };
     enum status st = kind->make(&x, &text, err);
     if (!st)
         st = session_write(s, path, str_text(&text), text.len, false, err);
     if (!st)
-        session_note(s, "%zu rows written to %s", json_array_size(s->last.rows), path);
+        session_note(s, "%zu rows written to %s", json_array_size(s->rows.last.rows), path);
     json_decref(x.table);
     str_free(&text);
     return st;
@@ -189,7 +190,7 @@ static enum status exec_export(struct session *s, struct cmd_call *c, struct err
         st = read_figure(c, &figure, err);
     if (!st)
         st = call_finish(s, c, err);
-    if (!st && !json_array_size(s->last.rows))
+    if (!st && !json_array_size(s->rows.last.rows))
         st = err_set(err, ST_USAGE, "there are no rows yet; run something first");
     return st ? st : write_export(s, kind, path, figure, err);
 }

@@ -57,8 +57,8 @@ static json_t *own_row(const struct kernel *k)
 enum status kernel_print_own(struct session *s, struct cmd_call *c, const struct kernel *only)
 {
     json_t *rows = json_array();
-    for (int i = 0; i < registry_count(s->registry); i++) {
-        const struct kernel *k = registry_at(s->registry, i);
+    for (int i = 0; i < registry_count(s->services.registry); i++) {
+        const struct kernel *k = registry_at(s->services.registry, i);
         if (only ? k == only : k->user)
             json_array_append_new(rows, own_row(k));
     }
@@ -77,8 +77,8 @@ static enum status list(struct session *s, struct cmd_call *c, struct err *err)
     enum status st = call_finish(s, c, err);
     if (st == ST_OK)
         st = kernel_print_own(s, c, NULL);
-    for (int i = 0; st == ST_OK && registry_problem(s->registry, i); i++)
-        session_note(s, "%s", registry_problem(s->registry, i));
+    for (int i = 0; st == ST_OK && registry_problem(s->services.registry, i); i++)
+        session_note(s, "%s", registry_problem(s->services.registry, i));
     return st;
 }
 
@@ -88,7 +88,7 @@ static enum status list(struct session *s, struct cmd_call *c, struct err *err)
 static char *file_of(const struct session *s, const char *name)
 {
     static const char *const endings[] = {".cu", ".attn"};
-    const struct kernel *k = registry_find(s->registry, name);
+    const struct kernel *k = registry_find(s->services.registry, name);
     const struct kernel_desc *d = k && k->user ? kernel_main(k) : NULL;
     struct stat st;
     if (d && *d->path == '/')
@@ -135,14 +135,14 @@ static enum status remove_one(struct session *s, struct cmd_call *c, struct err 
         st = take_out(s, path, err);
     else {
         const struct kernel *k;
-        st = registry_get(s->registry, name, &k, err);
+        st = registry_get(s->services.registry, name, &k, err);
         if (st == ST_OK)
             st = err_set(err, ST_USAGE, "%s is built in; only your own kernels can be removed",
                          k->name);
         st = call_mark(c, st, c->words[1].at, (int)strlen(name), err);
     }
     free(path);
-    registry_refresh(s->registry);
+    registry_refresh(s->services.registry);
     return st;
 }
 

@@ -73,17 +73,17 @@ static enum status exec_devices(struct session *s, struct cmd_call *c, struct er
     if (st)
         return st;
     json_t *rows = json_array();
-    for (int i = 0; i < devices_count(s->devices); i++) {
-        const struct device *d = devices_at(s->devices, i);
+    for (int i = 0; i < devices_count(s->services.devices); i++) {
+        const struct device *d = devices_at(s->services.devices, i);
         if (selected(c, d->name, d->arch))
             json_array_append_new(rows, device_row(d));
     }
     if (!json_array_size(rows)) /* only words can have left nothing: give the nearest name */
-        st = devices_get(s->devices, c->words[0].text, &(const struct device *){0}, err);
+        st = devices_get(s->services.devices, c->words[0].text, &(const struct device *){0}, err);
     else
         st = call_rows(s, c, rows, device_columns, NULL);
-    for (int i = 0; devices_problem(s->devices, i); i++)
-        session_note(s, "%s", devices_problem(s->devices, i));
+    for (int i = 0; devices_problem(s->services.devices, i); i++)
+        session_note(s, "%s", devices_problem(s->services.devices, i));
     json_decref(rows);
     return st;
 }
@@ -181,17 +181,17 @@ static enum status exec_kernels(struct session *s, struct cmd_call *c, struct er
         backend = r.options.backend;
     st = call_finish(s, c, err);
     json_t *rows = json_array();
-    for (int i = 0; i < registry_count(s->registry) && !st; i++) {
-        const struct kernel *k = registry_at(s->registry, i);
+    for (int i = 0; i < registry_count(s->services.registry) && !st; i++) {
+        const struct kernel *k = registry_at(s->services.registry, i);
         if (selected(c, k->name, k->group))
             json_array_append_new(rows, kernel_row(k, &r, backend));
     }
     if (!st && !json_array_size(rows) && c->nwords)
-        st = registry_get(s->registry, c->words[0].text, &(const struct kernel *){0}, err);
+        st = registry_get(s->services.registry, c->words[0].text, &(const struct kernel *){0}, err);
     else if (!st)
         st = call_rows(s, c, rows, kernel_columns, NULL);
-    for (int i = 0; registry_problem(s->registry, i); i++)
-        session_note(s, "%s", registry_problem(s->registry, i));
+    for (int i = 0; registry_problem(s->services.registry, i); i++)
+        session_note(s, "%s", registry_problem(s->services.registry, i));
     json_decref(rows);
     request_clear(&r);
     return st;

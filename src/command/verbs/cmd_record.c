@@ -13,14 +13,14 @@
 
 static enum status record_status(struct session *s, struct cmd_call *c)
 {
-    if (!s->recorder) {
+    if (!s->rows.recorder) {
         str_add(c->out, "nothing is being recorded; record FILE begins\n");
         return ST_OK;
     }
-    char *name = sanitize_line(recorder_path(s->recorder));
-    const size_t n = recorder_rows(s->recorder);
+    char *name = sanitize_line(recorder_path(s->rows.recorder));
+    const size_t n = recorder_rows(s->rows.recorder);
     str_addf(c->out,
-             recorder_failed(s->recorder)
+             recorder_failed(s->rows.recorder)
                  ? "the recording %s has ended after %zu row%s: it could not be written\n"
                  : "recording into %s: %zu row%s so far; record off ends it\n",
              name, n, n == 1 ? "" : "s");
@@ -65,8 +65,8 @@ static enum status record_begin(struct session *s, struct cmd_call *c, struct er
         st = err_set(err, ST_USAGE, "--force and --append exclude each other");
     if (st)
         return st;
-    if (s->recorder) {
-        char *name = sanitize_line(recorder_path(s->recorder));
+    if (s->rows.recorder) {
+        char *name = sanitize_line(recorder_path(s->rows.recorder));
         err_set(err, ST_USAGE, "%s is being recorded into; record off ends it", name);
         free(name);
         return ST_USAGE;
@@ -75,7 +75,7 @@ static enum status record_begin(struct session *s, struct cmd_call *c, struct er
                        force    ? RECORDER_REPLACE
                        : append ? RECORDER_APPEND
                                 : RECORDER_NEW,
-                       samples, &s->recorder, err);
+                       samples, &s->rows.recorder, err);
     return st ? call_mark(c, st, c->words[0].at, (int)strlen(c->words[0].text), err) : ST_OK;
 }
 
@@ -101,7 +101,7 @@ static enum status exec_record(struct session *s, struct cmd_call *c, struct err
         return err_set(err, ST_USAGE, "recording is off in this restricted session");
     if (c->nwords == 1 && !strcmp(c->words[0].text, "off")) {
         enum status st = call_finish(s, c, err);
-        if (!st && !s->recorder)
+        if (!st && !s->rows.recorder)
             st = err_set(err, ST_USAGE, "nothing is being recorded");
         return st ? st : session_record_off(s, err);
     }

@@ -195,13 +195,13 @@ static enum status find_tables(struct session *s, struct cmd_call *c, struct rep
     const struct recording *rec;
     if (c->nwords == 1) {
         str_add(about, "a session");
-        r->tables = json_incref(s->journal);
+        r->tables = json_incref(s->rows.journal);
     } else if (!strcmp(c->words[1].text, "last")) {
         str_add(about, "one command");
-        r->tables =
-            json_array_size(s->last.rows)
-                ? json_pack("[o]", table_object(s->last.rows, s->last.cols, s->last.command))
-                : json_array();
+        r->tables = json_array_size(s->rows.last.rows)
+                        ? json_pack("[o]", table_object(s->rows.last.rows, s->rows.last.cols,
+                                                        s->rows.last.command))
+                        : json_array();
     } else {
         enum status st = library_open(session_library(s), c->words[1].text, &rec, err);
         if (st)
@@ -233,7 +233,7 @@ static enum status read_call(struct session *s, struct cmd_call *c, struct repor
 
 static enum status exec_report(struct session *s, struct cmd_call *c, struct err *err)
 {
-    struct report r = {.devices = s->devices};
+    struct report r = {.devices = s->services.devices};
     struct str page = {0}, about = {0};
     enum status st = read_call(s, c, &r, err);
     if (!st)

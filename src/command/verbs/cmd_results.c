@@ -151,9 +151,9 @@ static enum status open_results(struct session *s, struct store **out, bool *own
 {
     struct err none = ERR_INIT;
     *own = false;
-    *out = s->store;
-    if (s->store || !store_open(NULL, &s->store, err))
-        return *out = s->store, ST_OK;
+    *out = s->services.store;
+    if (s->services.store || !store_open(NULL, &s->services.store, err))
+        return *out = s->services.store, ST_OK;
     char *path = path_in(PATH_DATA, "results.db");
     enum status st = path ? store_open_foreign(path, out, &none) : ST_FAIL;
     free(path);
@@ -169,7 +169,7 @@ static enum status none_found(struct session *s, struct cmd_call *c, const struc
                               struct err *err)
 {
     const struct kernel *k;
-    if (q->kernel && registry_get(s->registry, q->kernel, &k, err))
+    if (q->kernel && registry_get(s->services.registry, q->kernel, &k, err))
         return c->nwords
                    ? call_mark(c, ST_USAGE, c->words[0].at, (int)strlen(c->words[0].text), err)
                    : call_mark_key(c, "kernel", ST_USAGE, err);
@@ -212,7 +212,7 @@ static bool selects(const struct store_query *q, const json_t *row)
 static void add_recorded(struct session *s, const struct store_query *q, json_t *rows)
 {
     const struct recording *rec;
-    for (size_t i = 0; s->library && (rec = library_opened(s->library, i)); i++)
+    for (size_t i = 0; s->services.library && (rec = library_opened(s->services.library, i)); i++)
         for (size_t r = 0; r < rec->nrows; r++)
             if (selects(q, rec->rows[r].row))
                 json_array_append(rows, rec->rows[r].row);

@@ -122,7 +122,7 @@ static void add_changed(struct str *out, const char *key, const char *now, const
 static void add_problem(const struct session *s, struct str *out)
 {
     const struct problem usual = PROBLEM_DEFAULT;
-    const struct shape *shape = &s->problem.shape;
+    const struct shape *shape = &s->settings.problem.shape;
     char *now = xmalloc(8192), before[256];
     for (const struct shape_key *k = shape_keys; k->name; k++) {
         if (is_implied(shape, k->name))
@@ -132,7 +132,7 @@ static void add_problem(const struct session *s, struct str *out)
         add_changed(out, k->name, now, strcmp(k->name, "Hkv") ? before : "");
     }
     for (const struct input_key *k = input_keys; k->name; k++) {
-        problem_get(&s->problem, k->name, now, 8192);
+        problem_get(&s->settings.problem, k->name, now, 8192);
         problem_get(&usual, k->name, before, sizeof before);
         add_changed(out, k->name, now, before);
     }
@@ -145,7 +145,7 @@ static void add_options(const struct session *s, struct str *out)
     char now[256], before[256];
     options_init(&usual);
     for (const struct option_key *k = option_keys; k->name; k++) {
-        k->get(&s->options, now, sizeof now);
+        k->get(&s->settings.options, now, sizeof now);
         k->get(&usual, before, sizeof before);
         add_changed(out, k->name, now, before);
     }
@@ -167,15 +167,16 @@ void session_script(const struct session *s, struct str *out)
     add_set(out, &shape);
     add_options(s, &options);
     add_set(out, &options);
-    for (size_t i = 0; i < s->nparams; i++) {
-        const char *kernel = s->params[i].kernel;
-        str_addf(out, "set%s%s %s=", kernel ? " " : "", kernel ? kernel : "", s->params[i].name);
-        word_quote(out, s->params[i].value);
+    for (size_t i = 0; i < s->settings.nparams; i++) {
+        const char *kernel = s->settings.params[i].kernel;
+        str_addf(out, "set%s%s %s=", kernel ? " " : "", kernel ? kernel : "",
+                 s->settings.params[i].name);
+        word_quote(out, s->settings.params[i].value);
         str_addc(out, '\n');
     }
-    for (size_t i = 0; i < s->aliases.count; i++) {
-        str_addf(out, "alias %s = ", s->aliases.items[i].name);
-        word_quote(out, s->aliases.items[i].text);
+    for (size_t i = 0; i < s->settings.aliases.count; i++) {
+        str_addf(out, "alias %s = ", s->settings.aliases.items[i].name);
+        word_quote(out, s->settings.aliases.items[i].text);
         str_addc(out, '\n');
     }
     str_free(&shape);

@@ -36,7 +36,7 @@ static enum status set_one(struct session *s, struct cmd_call *c, struct cmd_pai
     else {
         st = session_set_param(s, kernel, p->key, p->value, &known, err);
         if (!known) {
-            const struct kernel *k = registry_find(s->registry, kernel);
+            const struct kernel *k = registry_find(s->services.registry, kernel);
             const struct key_list keys = {&(const struct cmd_entry){.flags = CMD_PARAMS}, &k, 1};
             st = err_set(err, ST_USAGE, "%s has no parameter \"%s\"", kernel, p->key);
             err_suggest(err, str_nearest(p->key, key_name, &keys));
@@ -57,7 +57,7 @@ static enum status set_problem_keys(struct session *s, struct cmd_call *c, struc
     bool known;
     int last = -1;
     enum status st = ST_OK;
-    problem_copy(&p, &s->problem);
+    problem_copy(&p, &s->settings.problem);
     for (int i = 0; i < c->nwords && !st; i++)
         if (is_shape_word(c->words[i].text))
             st = shape_set_word(&p.shape, c->words[i].text, &known, err);
@@ -72,7 +72,7 @@ static enum status set_problem_keys(struct session *s, struct cmd_call *c, struc
     if (!st)
         st = shape_check(&p.shape, err);
     if (!st)
-        problem_copy(&s->problem, &p);
+        problem_copy(&s->settings.problem, &p);
     else if (last >= 0)
         call_mark(c, st, c->pairs[last].value_at, (int)strlen(c->pairs[last].value), err);
     problem_clear(&p);
@@ -87,7 +87,7 @@ static enum status find_kernel(struct session *s, struct cmd_call *c, const char
     for (int i = 0; i < c->nwords; i++) {
         const char *word = c->words[i].text;
         struct err unknown = ERR_INIT;
-        if (registry_find(s->registry, word))
+        if (registry_find(s->services.registry, word))
             *kernel = word;
         if (*kernel == word || is_shape_word(word))
             continue;
@@ -111,7 +111,7 @@ static enum status need_value(struct session *s, struct cmd_call *c, struct err 
         const char *word = c->words[i].text;
         if (!is_shape_key(word) && !is_input_key(word) && !option_find(word))
             continue;
-        get_key(&s->problem, &s->options, word, now, sizeof now);
+        get_key(&s->settings.problem, &s->settings.options, word, now, sizeof now);
         err_set(err, ST_USAGE, "set %s needs a value, for example: set %s=%s", word, word, now);
         return call_mark(c, ST_USAGE, c->words[i].at, (int)strlen(word), err);
     }
@@ -180,7 +180,7 @@ static json_t *key_row(const struct session *s, const struct options *usual,
 {
     const struct problem problem = PROBLEM_DEFAULT;
     char now[1024], before[256];
-    get_key(&s->problem, &s->options, k->name, now, sizeof now);
+    get_key(&s->settings.problem, &s->settings.options, k->name, now, sizeof now);
     get_key(&problem, usual, k->name, before, sizeof before);
     return json_pack("{s:s, s:s, s:s, s:s}", "key", k->name, "value", now, "default", before, "doc",
                      k->doc);
@@ -188,11 +188,12 @@ static json_t *key_row(const struct session *s, const struct options *usual,
 
 static json_t *param_row(const struct session *s, size_t i)
 {
-    const char *kernel = s->params[i].kernel;
-    char *key = kernel ? xasprintf("%s %s", kernel, s->params[i].name) : xstrdup(s->params[i].name);
-    json_t *row =
-        json_pack("{s:s, s:s, s:n, s:s}", "key", key, "value", s->params[i].value, "default", "doc",
-                  kernel ? "parameter of this kernel" : "parameter of every kernel that has it");
+    const char *kernel = s->settings.params[i].kernel;
+    char *key = kernel ? xasprintf("%s %s", kernel, s->settings.params[i].name)
+                       : xstrdup(s->settings.params[i].name);
+    json_t *row = json_pack(
+        "{s:s, s:s, s:n, s:s}", "key", key, "value", s->settings.params[i].value, "default", "doc",
+        kernel ? "parameter of this kernel" : "parameter of every kernel that has it");
     free(key);
     return row;
 }
@@ -235,12 +236,12 @@ static const char *row_field(const void *row, size_t i)
 static enum status no_row(const struct session *s, const char *name, struct err *err)
 {
     char *clean = sanitize_line(name);
-    const size_t count = json_array_size(s->results);
+    const size_t count = json_array_size(s->rows.results);
     if (!count)
         err_set(err, ST_USAGE, "there is no row %s: nothing has been run yet", clean);
     else
         err_set(err, ST_USAGE, "there is no row %s; $%zu to $%zu are remembered", clean,
-                s->rows_ever - count + 1, s->rows_ever);
+                s->rows.ever - count + 1, s->rows.ever);
     free(clean);
     return ST_USAGE;
 }
@@ -324,8 +325,8 @@ static enum status show_value(struct session *s, struct cmd_call *c, enum format
 /* Is it the name of parameter i, or the kernel it was set for? */
 static bool is_for(const struct session *s, size_t i, const char *word)
 {
-    return !strcmp(s->params[i].name, word) ||
-           (s->params[i].kernel && !strcmp(s->params[i].kernel, word));
+    return !strcmp(s->settings.params[i].name, word) ||
+           (s->settings.params[i].kernel && !strcmp(s->settings.params[i].kernel, word));
 }
 
 static enum status unknown_word(struct session *s, struct cmd_call *c, struct err *err)
@@ -333,9 +334,9 @@ static enum status unknown_word(struct session *s, struct cmd_call *c, struct er
     for (int i = 0; i < c->nwords; i++) {
         const char *word = c->words[i].text;
         bool known = is_shape_key(word) || is_input_key(word) || option_find(word);
-        for (size_t p = 0; p < s->nparams && !known; p++)
+        for (size_t p = 0; p < s->settings.nparams && !known; p++)
             known = is_for(s, p, word);
-        known = known || registry_find(s->registry, word);
+        known = known || registry_find(s->services.registry, word);
         if (!known)
             return call_mark(c, unknown_key(s, word, err), c->words[i].at, (int)strlen(word), err);
     }
@@ -359,8 +360,9 @@ static enum status exec_show(struct session *s, struct cmd_call *c, struct err *
     for (size_t i = 0; key_at(&(struct key_list){.entry = &settable}, i, &k); i++)
         if (wanted(c, k.name))
             json_array_append_new(rows, key_row(s, &usual, &k));
-    for (size_t i = 0; i < s->nparams; i++)
-        if (wanted(c, s->params[i].name) || (s->params[i].kernel && wanted(c, s->params[i].kernel)))
+    for (size_t i = 0; i < s->settings.nparams; i++)
+        if (wanted(c, s->settings.params[i].name) ||
+            (s->settings.params[i].kernel && wanted(c, s->settings.params[i].kernel)))
             json_array_append_new(rows, param_row(s, i));
     options_clear(&usual);
     rows_format(c->out, rows, show_columns, NULL, f, s->front.width); /* settings are no results */
@@ -391,9 +393,9 @@ const struct cmd_entry cmd_show = {
 static void reset_all(struct session *s)
 {
     const struct problem usual = PROBLEM_DEFAULT;
-    problem_copy(&s->problem, &usual);
-    options_clear(&s->options);
-    options_init(&s->options);
+    problem_copy(&s->settings.problem, &usual);
+    options_clear(&s->settings.options);
+    options_init(&s->settings.options);
     session_drop_param(s, NULL, NULL);
 }
 
@@ -402,13 +404,13 @@ static enum status reset_word(struct session *s, const char *word, struct err *e
     const struct problem problem = PROBLEM_DEFAULT;
     struct options usual;
     char value[256];
-    if (registry_find(s->registry, word)) {
+    if (registry_find(s->services.registry, word)) {
         session_drop_param(s, word, NULL);
         return ST_OK;
     }
     if (!strcmp(word, "Hkv")) { /* follows H again */
-        s->problem.shape.hkv_given = false;
-        s->problem.shape.Hkv = s->problem.shape.H;
+        s->settings.problem.shape.hkv_given = false;
+        s->settings.problem.shape.Hkv = s->settings.problem.shape.H;
         return ST_OK;
     }
     if (is_shape_key(word) || is_input_key(word) || option_find(word)) {

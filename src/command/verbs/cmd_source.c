@@ -235,7 +235,8 @@ static enum status mark_word(struct cmd_call *c, int i, struct err *err)
 static enum status read_base(struct ask *q, struct err *err)
 {
     struct cmd_call *c = q->c;
-    if (c->nwords == 3 && registry_get(q->s->registry, c->words[2].text, &q->base, err) != ST_OK)
+    if (c->nwords == 3 &&
+        registry_get(q->s->services.registry, c->words[2].text, &q->base, err) != ST_OK)
         return mark_word(c, 2, err);
     if (c->nwords == 3 && source_side(q->base, q->cpu)) {
         const struct kernel *first = q->kernel; /* source K diff K2: from K to K2 */
@@ -243,7 +244,7 @@ static enum status read_base(struct ask *q, struct err *err)
         q->base = first;
         return ST_OK;
     }
-    q->base = source_base(q->s->registry, q->kernel, q->cpu);
+    q->base = source_base(q->s->services.registry, q->kernel, q->cpu);
     if (!q->base || !source_side(q->base, q->cpu))
         return err_set(err, ST_USAGE, "%s follows no other kernel; use: source %s", q->kernel->name,
                        q->kernel->name);
@@ -266,7 +267,7 @@ static enum status read_words(struct ask *q, struct err *err)
     struct cmd_call *c = q->c;
     if (!c->nwords)
         return err_set(err, ST_USAGE, "source needs a kernel, for example: source fa2");
-    if (registry_get(q->s->registry, c->words[0].text, &q->kernel, err) != ST_OK)
+    if (registry_get(q->s->services.registry, c->words[0].text, &q->kernel, err) != ST_OK)
         return mark_word(c, 0, err);
     if (c->nwords == 2 && is_view(c->words[1].text)) {
         q->view = c->words[1].text;

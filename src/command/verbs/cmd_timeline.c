@@ -185,8 +185,8 @@ static enum status read_origin(const struct session *s, struct cmd_call *c, bool
 {
     const char *word = call_key(c, "origin");
     *live = word ? !strcmp(word, "live")
-                 : timeline_wants_live(option_value(c, "backend", s->options.backend),
-                                       option_value(c, "gpu", s->options.gpu));
+                 : timeline_wants_live(option_value(c, "backend", s->settings.options.backend),
+                                       option_value(c, "gpu", s->settings.options.gpu));
     if (!word || *live || !strcmp(word, "model"))
         return ST_OK;
     err_set(err, ST_USAGE, "origin is model or live, not \"%.40s\"", word);

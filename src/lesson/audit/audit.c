@@ -215,7 +215,7 @@ static enum status read_call(struct session *s, struct cmd_call *c, const struct
     const struct device *d = st ? NULL : session_gpu(s, gpu, err);
     if (!st && !d)
         st = ST_USAGE;
-    if (d && (gpu || s->options.gpu || s->gpu.name))
+    if (d && (gpu || s->settings.options.gpu || s->services.gpu.name))
         a->here = d->name;
     return st ? st : call_finish(s, c, err);
 }

@@ -37,24 +37,14 @@ static char *next_command(const char **rest, const char *gpu)
     return moved;
 }
 
-/* Runs it as a lesson does, and leaves no trace among the session's rows and tables. */
-static enum status run_apart(struct session *s, const char *command, json_t *rows, struct err *err)
+/* Runs it as a lesson does, without a trace among the session's rows and tables. */
+static enum status run_one(struct session *s, const char *command, json_t *rows, struct err *err)
 {
     struct str out = {0};
-    json_t *results = s->results, *journal = s->journal;
-    const size_t ever = s->rows_ever;
-    const bool restricted = s->restricted;
-    s->results = json_array();
-    s->journal = json_array();
-    s->restricted = true;
-    const enum status st = command_line(s, command, &out, err);
-    json_array_extend(rows, s->results);
-    json_decref(s->results);
-    json_decref(s->journal);
-    s->results = results;
-    s->journal = journal;
-    s->rows_ever = ever;
-    s->restricted = restricted;
+    struct rows got;
+    const enum status st = session_apart(s, command, &got, &out, err);
+    json_array_extend(rows, got.results);
+    rows_clear(&got);
     str_free(&out);
     return st;
 }
@@ -84,9 +74,9 @@ static json_t *recorded_instead(struct session *s, const json_t *row, const char
         .l2 = l2,
     };
     struct library *library = session_library(s);
-    library_look(library, LIBRARY_SHIPPED);
+    const enum library_scope look = library_look(library, LIBRARY_SHIPPED);
     const struct recorded_row *best = q.kernel && q.shape ? library_best(library, &q) : NULL;
-    library_look(library, LIBRARY_ALL);
+    library_look(library, look);
     return best ? best->row : NULL;
 }
 
@@ -115,7 +105,7 @@ static enum status run_commands(struct session *s, const struct claim *c, const 
     enum status st = ST_OK;
     while (rest && (st == ST_OK || st == ST_NO || st == ST_NO_GPU)) {
         char *command = next_command(&rest, gpu);
-        st = run_apart(s, command, v->rows, err);
+        st = run_one(s, command, v->rows, err);
         free(command);
     }
     /* Cold, as run measures when nothing is said: hot may decide otherwise, but is as right. */

@@ -350,7 +350,7 @@ int lesson_check_text(const struct session *s, const struct lesson *l, const cha
     }
     for (size_t i = 0; i < json_array_size(capitals); i++) {
         const char *word = json_string_value(json_array_get(capitals, i));
-        if (!glossary_mentions(word) && !is_param(s->registry, word))
+        if (!glossary_mentions(word) && !is_param(s->services.registry, word))
             find(&c, "terms", "note", xasprintf("the glossary does not mention %s", word));
     }
     if (strstr(text, "TODO"))

@@ -18,11 +18,11 @@ struct session *walk_session(const struct session *s)
 {
     struct session *own = session_new(s->program);
     own->front = s->front;
-    own->front.note = NULL;   /* what a step has to say is for learners */
-    own->front.output = NULL; /* and so is what its commands print */
-    own->store_failed = true; /* nothing is kept */
+    own->front.note = NULL;            /* what a step has to say is for learners */
+    own->front.output = NULL;          /* and so is what its commands print */
+    own->services.store_failed = true; /* nothing is kept */
     own->restricted = true;
-    options_copy(&own->options, &s->options);
+    options_copy(&own->settings.options, &s->settings.options);
     return own;
 }
 

@@ -78,8 +78,8 @@ static double outcome_here(struct grader *g, const struct pack *p, const struct 
     char *key = xasprintf("%s|%s", device ? device->name : "", l->name);
     json_t *found = json_object_get(g->known, key);
     if (!found) {
-        free(g->own->options.gpu);
-        g->own->options.gpu = device ? xstrdup(device->name) : NULL;
+        free(g->own->settings.options.gpu);
+        g->own->settings.options.gpu = device ? xstrdup(device->name) : NULL;
         found = outcomes_of(g, l);
         json_object_set_new(g->known, key, found);
     }

@@ -42,31 +42,16 @@ static const char *complaint(const json_t *rows)
     return NULL;
 }
 
-/* Runs one command as a lesson does: with files out of reach, its rows apart. */
-static enum status run_line(struct session *s, const char *line, json_t *rows, struct err *err)
-{
-    struct str out = {0};
-    json_t *before = s->results;
-    const bool restricted = s->restricted;
-    s->results = json_array();
-    s->restricted = true;
-    const enum status st = command_line(s, line, &out, err);
-    s->restricted = restricted;
-    json_array_extend(rows, s->results);
-    json_decref(s->results);
-    s->results = before;
-    str_free(&out);
-    return st;
-}
-
 static void prepare_command(struct prepare *p, const struct lesson *l, int step, const char *line,
                             bool shown)
 {
     struct err err = ERR_INIT;
-    json_t *got = json_array();
+    struct rows got = {0};
+    struct str out = {0};
     const double start = seconds_now();
-    const enum status st = p->list || shown ? ST_OK : run_line(p->session, line, got, &err);
-    const char *why = st && *err.text ? err.text : complaint(got);
+    const enum status st =
+        p->list || shown ? ST_OK : session_apart(p->session, line, &got, &out, &err);
+    const char *why = st && *err.text ? err.text : complaint(got.results);
     const bool ok = !st && !why;
     char *instead = xasprintf("no GPU here: %s, step %d, shows a recording of the program's",
                               l->name, step + 1);
@@ -80,7 +65,8 @@ static void prepare_command(struct prepare *p, const struct lesson *l, int step,
     free(instead);
     p->failed += !ok && !p->list;
     p->status = st;
-    json_decref(got);
+    rows_clear(&got);
+    str_free(&out);
 }
 
 /* What learners here will run: of figures that a recording has, the measurement if there is a GPU. */
@@ -158,13 +144,13 @@ static enum status check_names(const struct cmd_call *c, struct err *err)
 
 static enum status open_recording(struct session *s, char **path, struct err *err)
 {
-    if (s->recorder)
+    if (s->rows.recorder)
         return err_set(err, ST_USAGE, "something is being recorded; record off ends it");
     enum status st =
         path_for(PATH_DATA, "recordings/" LIBRARY_PREPARED ".rec", "the recording", path, err);
     if (!st)
         st = path_make_parent(*path, err);
-    return st ? st : recorder_open(*path, RECORDER_REPLACE, 200, &s->recorder, err);
+    return st ? st : recorder_open(*path, RECORDER_REPLACE, 200, &s->rows.recorder, err);
 }
 
 // clang-format off
@@ -186,7 +172,7 @@ static enum status run_all(struct prepare *p, struct cmd_call *c, struct err *er
     enum status st = p->list ? ST_OK : open_recording(p->session, &path, err);
     if (!st)
         st = prepare_all(p, c, err);
-    if (p->session->recorder && path) {
+    if (p->session->rows.recorder && path) {
         const enum status closed = session_record_off(p->session, &closing);
         if (!st && closed)
             st = err_set(err, closed, "%s", closing.text);

@@ -14,20 +14,12 @@
 enum status run_restricted(struct lesson_run *r, const char *line, json_t *rows, struct str *out,
                            struct err *err)
 {
-    struct session *s = r->session;
-    json_t *before = s->results;
-    bool restricted = s->restricted;
-    s->results = json_array();
-    s->restricted = true;
-    library_look(session_library(s), LIBRARY_LESSONS);
-    enum status st = command_line(s, line, out, err);
-    library_look(session_library(s), LIBRARY_ALL);
-    s->restricted = restricted;
+    struct rows got;
+    const enum status st = session_apart(r->session, line, &got, out, err);
     if (rows)
-        json_array_extend(rows, s->results);
-    json_array_extend(before, s->results);
-    json_decref(s->results);
-    s->results = before;
+        json_array_extend(rows, got.results);
+    session_adopt(r->session, &got);
+    rows_clear(&got);
     return st;
 }
 

@@ -54,10 +54,10 @@ static const char *recording_of(struct session *s, const struct item *it)
 {
     char *shipped = open_command(it, it->recording), *own = open_command(it, LIBRARY_PREPARED);
     struct library *library = session_library(s);
-    library_look(library, LIBRARY_LESSONS);
+    const enum library_scope look = library_look(library, LIBRARY_LESSONS);
     const size_t n = open_count(s, own);
     const bool prepared = n && n == open_count(s, shipped);
-    library_look(library, LIBRARY_ALL);
+    library_look(library, look);
     free(shipped);
     free(own);
     return prepared ? LIBRARY_PREPARED : it->recording;
@@ -89,9 +89,9 @@ char *recorded_note(struct session *s, const struct item *it)
     const struct recording *rec = NULL;
     struct library *library = session_library(s);
     const char *name = recording_of(s, it);
-    library_look(library, LIBRARY_LESSONS);
+    const enum library_scope look = library_look(library, LIBRARY_LESSONS);
     (void)library_peek(library, name, &rec, NULL);
-    library_look(library, LIBRARY_ALL);
+    library_look(library, look);
     char *device = header_text(rec, "device"), *time = header_text(rec, "time");
     char *note = xasprintf("There is no GPU to measure here: the figures are recorded ones (%s, "
                            "%.10s). With a GPU this step runs: %s",

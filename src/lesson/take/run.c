@@ -283,8 +283,8 @@ static char *missing(const struct lesson_run *r, const struct lesson_stage *s)
         return xasprintf("This step needs %lld cores; %d may be used here.", (long long)s->cores,
                          pool_usable_cpus());
     if (s->kernel)
-        (void)registry_refresh(r->session->registry);
-    if (s->kernel && !registry_find(r->session->registry, s->kernel))
+        (void)registry_refresh(r->session->services.registry);
+    if (s->kernel && !registry_find(r->session->services.registry, s->kernel))
         return xasprintf("This step needs a kernel of yours that is called %s. When it is there, "
                          "type: again.",
                          s->kernel);

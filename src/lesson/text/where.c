@@ -73,7 +73,7 @@ enum status source_lines_find(struct session *s, const struct item *question,
 {
     const struct kernel *k;
     *out = (struct source_lines){.first = 1};
-    enum status st = registry_get(s->registry, question->kernel, &k, err);
+    enum status st = registry_get(s->services.registry, question->kernel, &k, err);
     if (st != ST_OK)
         return st;
     const struct kernel_desc *d = source_side(k, question->cpu);

@@ -258,7 +258,8 @@ static enum status parse_keys(struct cmd_call *c, struct trace *t, struct err *e
 
 static enum status trace_query(struct session *s, struct cmd_call *c, struct err *err)
 {
-    struct trace t = {.shape = SHAPE_DEFAULT, .seed = s->problem.seed, .bc = 4, .score_scale = 1};
+    struct trace t = {
+        .shape = SHAPE_DEFAULT, .seed = s->settings.problem.seed, .bc = 4, .score_scale = 1};
     t.stages = 2;
     t.load = 700;
     t.work = 276;

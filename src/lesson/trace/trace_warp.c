@@ -240,7 +240,7 @@ static enum status read_sum(struct cmd_call *c, struct sum *t, struct sum_keys *
 enum status trace_reduce(struct session *s, struct cmd_call *c, struct err *err)
 {
     struct sum t = {.lanes = LANES};
-    struct sum_keys k = {.seed = (int64_t)s->problem.seed};
+    struct sum_keys k = {.seed = (int64_t)s->settings.problem.seed};
     enum status st = read_sum(c, &t, &k, err);
     if (st == ST_OK)
         st = call_finish(s, c, err);

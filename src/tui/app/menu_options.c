@@ -134,7 +134,7 @@ static int count(void *ctx)
     return session_options() + 2 + LOOKS;
 }
 
-static void session_row(const struct session *s, int i, struct menu_row *row)
+static void session_menu_row(const struct session *s, int i, struct menu_row *row)
 {
     struct options usual = {0};
     struct str text = {0};
@@ -147,16 +147,17 @@ static void session_row(const struct session *s, int i, struct menu_row *row)
     if (i < n) {
         options_init(&usual);
         option_keys[i].get(&usual, was, sizeof was);
-        option_keys[i].get(&s->options, row->value, sizeof row->value);
+        option_keys[i].get(&s->settings.options, row->value, sizeof row->value);
         options_clear(&usual);
         row->doc = option_keys[i].doc;
     } else if (i == n) {
         snprintf(was, sizeof was, "42");
-        snprintf(row->value, sizeof row->value, "%llu", (unsigned long long)s->problem.seed);
+        snprintf(row->value, sizeof row->value, "%llu",
+                 (unsigned long long)s->settings.problem.seed);
         row->doc = "seed of the generated inputs";
     } else {
         snprintf(was, sizeof was, "%s", input_names[0]);
-        problem_input_text(&s->problem, &text);
+        problem_input_text(&s->settings.problem, &text);
         snprintf(row->value, sizeof row->value, "%s", str_text(&text));
         row->doc = "what goes into Q, K, V: a kind, or three .npy files";
     }
@@ -169,7 +170,7 @@ static void get_row(void *ctx, int i, struct menu_row *row)
     const struct app *a = ctx;
     const struct look *look = look_at(i);
     if (!look) {
-        session_row(a->session, i, row);
+        session_menu_row(a->session, i, row);
         return;
     }
     snprintf(row->name, sizeof row->name, "%s", look->name);
@@ -182,7 +183,7 @@ static void get_row(void *ctx, int i, struct menu_row *row)
 
 static const char *device_name(const struct app *a, int i)
 {
-    return i == 0 ? "auto" : devices_name(a->session->devices, (size_t)i - 1);
+    return i == 0 ? "auto" : devices_name(a->session->services.devices, (size_t)i - 1);
 }
 
 static const char *word_at(const struct app *a, const char *const *words, int i)

@@ -8,12 +8,6 @@
 
 enum { UNDO_MAX = 64 };
 
-struct settings {
-    struct problem problem;
-    char *options; /* "name value\n" a line, all of option_keys */
-    char *params;  /* "kernel name value\n" a line; "-" for every kernel */
-};
-
 struct history {
     struct settings now;
     struct settings undo[UNDO_MAX], redo[UNDO_MAX];

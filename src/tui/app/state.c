@@ -44,7 +44,7 @@ json_t *state_take(struct app *a)
     session_script(a->session, &script);
     json_t *o =
         json_pack("{s:i, s:s, s:s, s:O}", "version", STATE_VERSION, "screen", a->screen->name,
-                  "script", str_text(&script), "rows", a->session->results);
+                  "script", str_text(&script), "rows", a->session->rows.results);
     json_object_set_new(o, "look", take_look(a));
     json_object_set_new(o, "screens", take_screens(a));
     str_free(&script);

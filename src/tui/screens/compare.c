@@ -147,7 +147,7 @@ static const char *step_before(const struct kernel *k)
  * here. */
 static void add_default(struct compare *x)
 {
-    const struct registry *reg = x->app->session->registry;
+    const struct registry *reg = x->app->session->services.registry;
     const char *name = step_before(x->app->kernel);
     for (int i = 0; name && i < registry_count(reg) && !can_run(x, name); i++)
         name = step_before(registry_find(reg, name));
@@ -159,7 +159,7 @@ static void add_default(struct compare *x)
 
 static void list_rows(struct compare *x)
 {
-    const struct registry *r = x->app->session->registry;
+    const struct registry *r = x->app->session->services.registry;
     const struct marks *m = &x->app->marks;
     for (int i = 0; i < m->n; i++)
         add_row(x, m->v[i], true);
@@ -258,9 +258,9 @@ static double peak_of(const struct compare *x, const struct run_row *row)
 {
     const struct device *d;
     if (!row || !row->device || !backend_is_gpu(row->backend) ||
-        devices_get(x->app->session->devices, row->device, &d, NULL) != ST_OK)
+        devices_get(x->app->session->services.devices, row->device, &d, NULL) != ST_OK)
         return NAN;
-    return d->tflops[x->app->session->problem.shape.dtype];
+    return d->tflops[x->app->session->settings.problem.shape.dtype];
 }
 
 static struct compare_row view_row(struct compare *x, const struct contender *k, const char *base)
@@ -768,7 +768,7 @@ static void *compare_open(struct app *a)
     struct compare *x = xcalloc(1, sizeof *x);
     x->app = a;
     x->settings_serial = a->settings_serial;
-    x->generation = registry_generation(a->session->registry);
+    x->generation = registry_generation(a->session->services.registry);
     compare_replace(&x->at, a->kernel ? a->kernel->name : NULL);
     snprintf(x->knob, sizeof x->knob, "S");
     compare_refresh(x);
@@ -821,7 +821,7 @@ static void compare_draw_screen(void *ctx, struct canvas *c)
 static void compare_update(void *ctx)
 {
     struct compare *x = ctx;
-    int generation = registry_generation(x->app->session->registry);
+    int generation = registry_generation(x->app->session->services.registry);
     bool changed = x->settings_serial != x->app->settings_serial || x->generation != generation;
     x->settings_serial = x->app->settings_serial;
     x->generation = generation;

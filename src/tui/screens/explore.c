@@ -27,7 +27,7 @@ static const char *const pane_metrics[PANE_COUNT][8] = {
 static bool kernel_has(const void *ctx, int i, const char *text)
 {
     const struct explore *e = ctx;
-    const struct kernel *k = registry_at(e->app->session->registry, i);
+    const struct kernel *k = registry_at(e->app->session->services.registry, i);
     return str_finds(k->name, text) || str_finds(e->kernel_rows[i].name, text);
 }
 
@@ -103,7 +103,7 @@ static void save_figures(const struct explore *e, json_t *list)
             continue;
         json_t *one = json_object();
         json_object_set_new(one, "kernel",
-                            json_string(registry_at(e->app->session->registry, i)->name));
+                            json_string(registry_at(e->app->session->services.registry, i)->name));
         json_object_set_new(one, "problem", problem_to_json(&p));
         json_object_set_new(one, "params", json_string(f->params));
         json_object_set_new(one, "row", record_to_json(run_fields, &f->row));
@@ -129,7 +129,7 @@ static const struct kernel *kernel_named(const struct explore *e, const json_t *
                                          const char *member)
 {
     const char *name = json_string_value(json_object_get(o, member));
-    return name ? registry_find(e->app->session->registry, name) : NULL;
+    return name ? registry_find(e->app->session->services.registry, name) : NULL;
 }
 
 static void restore_figures(struct explore *e, const json_t *one)
@@ -228,7 +228,7 @@ void explore_selection(const struct app *a, const struct kernel **first,
     for (int i = 0; app_screen_at(i); i++)
         if (app_screen_at(i) == &explore_screen)
             e = a->screens[i];
-    *first = e ? e->kernel : explore_first_kernel(a->session->registry);
+    *first = e ? e->kernel : explore_first_kernel(a->session->services.registry);
     *second = e && e->second != e->kernel ? e->second : NULL;
 }
 
@@ -580,7 +580,7 @@ static void explore_update(void *ctx)
 {
     struct explore *e = ctx;
     const bool edited =
-        e->generation != registry_generation(e->app->session->registry) && e->kernel->user;
+        e->generation != registry_generation(e->app->session->services.registry) && e->kernel->user;
     bool changed = settings_changed(e);
     explore_follow_registry(e);
     if (!changed)

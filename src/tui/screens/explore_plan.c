@@ -21,7 +21,7 @@ int explore_kernel_index(const struct explore *e, const struct kernel *k)
 
 const char *explore_backend(const struct explore *e)
 {
-    const char *asked = e->app->session->options.backend;
+    const char *asked = e->app->session->settings.options.backend;
     return asked ? asked : backend_usual()->name;
 }
 
@@ -121,7 +121,7 @@ static char *why_not(const struct explore *e, const struct kernel *k)
         return xasprintf("%s has no %s version. The plan below is that of its CUDA kernel.",
                          k->name, backend);
     struct param_values v = desc_defaults(d);
-    if (desc_supports(d, &e->app->session->problem.shape, &v, 0, &why) != ST_OK)
+    if (desc_supports(d, &e->app->session->settings.problem.shape, &v, 0, &why) != ST_OK)
         return xstrdup(why.text);
     return NULL;
 }
@@ -150,7 +150,7 @@ static void renew_kernels(struct explore *e)
             e->cannot[i] = refused_now(e);
         *row = (struct view_row){
             .name = k->name, .dim = e->cannot[i] != NULL, .marked = is_marked(e, k)};
-        if (!f->have || !shape_equal(&f->shape, &e->app->session->problem.shape))
+        if (!f->have || !shape_equal(&f->shape, &e->app->session->settings.problem.shape))
             continue;
         row->bad = f->row.check && strcmp(f->row.check, "fail") == 0;
         if (row->bad)
@@ -207,7 +207,7 @@ static bool is_known(const struct explore *e, const struct kernel *k)
 
 void explore_follow_registry(struct explore *e)
 {
-    const struct registry *r = e->app->session->registry;
+    const struct registry *r = e->app->session->services.registry;
     if (e->generation == registry_generation(r))
         return;
     const size_t n = (size_t)registry_count(r);

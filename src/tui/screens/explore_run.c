@@ -36,7 +36,7 @@ bool explore_current(const struct explore *e, const struct figures *f, int entry
 
 double explore_estimate(const struct explore *e)
 {
-    double flops = shape_flops(&e->app->session->problem.shape), s = 0;
+    double flops = shape_flops(&e->app->session->settings.problem.shape), s = 0;
     for (int i = 0; i < e->request.nkernels; i++) {
         const struct figures *f = &e->figures[explore_kernel_index(e, e->request.kernels[i])];
         double rate = f->have && f->gflops > 0 ? f->gflops : default_gflops;
@@ -188,7 +188,7 @@ static void take_check(struct figures *f, const struct run_row *row)
 
 static const struct kernel *entry_kernel(const struct explore *e, const struct run_row *row)
 {
-    return row->kernel ? registry_find(e->app->session->registry, row->kernel) : NULL;
+    return row->kernel ? registry_find(e->app->session->services.registry, row->kernel) : NULL;
 }
 
 static void collect_row(struct explore *e, int i)

@@ -18,7 +18,7 @@ static void add(struct knobs *k, struct knob x, const char *text)
 
 void knobs_add_shape(struct knobs *k, const struct session *s)
 {
-    const struct shape *now = &s->problem.shape, usual = SHAPE_DEFAULT;
+    const struct shape *now = &s->settings.problem.shape, usual = SHAPE_DEFAULT;
     for (const struct shape_key *key = shape_keys; key->name; key++) {
         char value[32], before[32];
         shape_get(now, key->name, value, sizeof value);
@@ -37,7 +37,8 @@ void knobs_add_shape(struct knobs *k, const struct session *s)
 void knobs_add_gpu(struct knobs *k, struct session *s)
 {
     const struct device *d = session_gpu(s, NULL, NULL);
-    add(k, (struct knob){.kind = KNOB_GPU, .name = "gpu", .changed = s->options.gpu != NULL},
+    add(k,
+        (struct knob){.kind = KNOB_GPU, .name = "gpu", .changed = s->settings.options.gpu != NULL},
         d ? d->name : "?");
 }
 
@@ -65,7 +66,7 @@ void knobs_add_params(struct knobs *k, const struct request *r, int i,
 
 static char *step_shape(const struct session *s, const struct knob *k, int dir, char **why)
 {
-    struct shape shape = s->problem.shape;
+    struct shape shape = s->settings.problem.shape;
     char value[32];
     if (!shape_step(&shape, k->name, dir)) {
         if (why)
@@ -80,7 +81,7 @@ static char *step_shape(const struct session *s, const struct knob *k, int dir, 
 /* CUDA devices only: others have no occupancy. */
 static char *step_gpu(struct session *s, int dir)
 {
-    const struct device_table *t = s->devices;
+    const struct device_table *t = s->services.devices;
     const struct device *now = session_gpu(s, NULL, NULL);
     int n = devices_count(t), i = 0;
     while (i < n && devices_at(t, i) != now)

@@ -54,7 +54,7 @@ struct lessons {
     int nlines, first_line;
     bool picking;             /* the lines are shown in the text's place */
     struct list pick;         /* cursor among them */
-    size_t first_row;         /* of session->results that belongs to this step */
+    size_t first_row;         /* of session->rows.results that belongs to this step */
     int nfigures;             /* of this step so far */
     struct figure_at *placed; /* each of them */
     size_t placed_cap;
@@ -364,7 +364,7 @@ static void draw_live_row(struct canvas *c, struct rect r, const json_t *row, do
 /* The last rows that this step measured. */
 static int live_rows(const struct lessons *l, const json_t *rows[LIVE_ROWS])
 {
-    const json_t *all = l->app->session->results;
+    const json_t *all = l->app->session->rows.results;
     int n = 0;
     for (size_t i = json_array_size(all); i > l->first_row && n < LIVE_ROWS; i--) {
         const json_t *row = json_array_get(all, i - 1);
@@ -603,7 +603,7 @@ static void look(struct lessons *l)
     if (new_step) {
         textview_clear(&l->text);
         l->has_words = lesson_has_words(l->run);
-        l->first_row = json_array_size(l->app->session->results);
+        l->first_row = json_array_size(l->app->session->rows.results);
     }
     lesson_add_text(l, new_step || at->serial != l->serial ? at->text : "", new_step);
     copy_lines(l, at);

@@ -47,12 +47,12 @@ struct roofline {
 /* CUDA devices first, then those that have only a roof. */
 static int roofline_device_count(const struct roofline *x)
 {
-    return devices_count(x->app->session->devices);
+    return devices_count(x->app->session->services.devices);
 }
 
 static const struct device *roofline_device_at(const struct roofline *x, int i)
 {
-    const struct device_table *t = x->app->session->devices;
+    const struct device_table *t = x->app->session->services.devices;
     for (int cuda = 1; cuda >= 0; cuda--)
         for (int d = 0; d < devices_count(t); d++)
             if ((devices_at(t, d)->cc > 0) == (cuda == 1) && i-- == 0)
@@ -90,7 +90,7 @@ static void roofline_toggle_device(struct roofline *x, const struct device *d)
 
 static void list_names(const struct roofline *x, struct str *out)
 {
-    const struct registry *reg = x->app->session->registry;
+    const struct registry *reg = x->app->session->services.registry;
     const struct marks *m = &x->app->marks;
     for (int i = 0; i < m->n; i++)
         str_addf(out, "%s%s", out->len ? "," : "", m->v[i]);
@@ -233,7 +233,7 @@ static void draw_kernels(struct roofline *x, struct canvas *c, struct rect r)
 
 static void draw_devices(struct roofline *x, struct canvas *c, struct rect r)
 {
-    enum dtype t = x->app->session->problem.shape.dtype;
+    enum dtype t = x->app->session->settings.problem.shape.dtype;
     int shown = list_place(&x->devices, r, roofline_device_count(x), false);
     for (int i = 0; i < shown; i++) {
         int d = x->devices.top + i;
@@ -264,7 +264,7 @@ static void draw_figure(struct roofline *x, struct canvas *c, struct rect r)
     struct roof_point *pts = roofs_points(&x->roofs, x->show, x->kernels.cur, &n);
     struct fig_roofs fig = {.devices = x->roofs.devices,
                             .ndevices = x->roofs.ndevices,
-                            .dtype = x->app->session->problem.shape.dtype,
+                            .dtype = x->app->session->settings.problem.shape.dtype,
                             .points = pts,
                             .npoints = n,
                             .zoom = x->zoom,
@@ -656,7 +656,7 @@ static void *roofline_open(struct app *a)
     struct roofline *x = xcalloc(1, sizeof *x);
     x->app = a;
     x->settings_serial = a->settings_serial;
-    x->generation = registry_generation(a->session->registry);
+    x->generation = registry_generation(a->session->services.registry);
     snprintf(x->knob, sizeof x->knob, "S");
     roofline_refresh(x);
     for (int i = 0; i < x->request.nkernels; i++)
@@ -814,7 +814,8 @@ static void roofline_restore(void *ctx, const json_t *o)
     {
         const struct device *d;
         if (json_is_string(one) && x->nmore < ROOF_DEVICES - 1 &&
-            devices_get(x->app->session->devices, json_string_value(one), &d, NULL) == ST_OK &&
+            devices_get(x->app->session->services.devices, json_string_value(one), &d, NULL) ==
+                ST_OK &&
             !roofline_has_device(x, d))
             x->more[x->nmore++] = d;
     }

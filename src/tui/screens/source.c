@@ -42,7 +42,7 @@ static const char *const view_titles[VIEWS] = {"CUDA", "PTX", "SASS"};
 
 static const struct registry *kernels(const struct source *s)
 {
-    return s->app->session->registry;
+    return s->app->session->services.registry;
 }
 
 static const struct kernel *source_kernel(const struct source *s)
@@ -538,7 +538,7 @@ static void *source_open(struct app *a)
     s->app = a;
     s->marks = true;
     s->settings_serial = a->settings_serial;
-    s->generation = registry_generation(a->session->registry);
+    s->generation = registry_generation(a->session->services.registry);
     set_kernel(s, first->name);
     return s;
 }

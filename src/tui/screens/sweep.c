@@ -498,7 +498,7 @@ static void *sweep_open(struct app *a)
     x->app = a;
     x->cache = json_object();
     x->settings_serial = a->settings_serial;
-    x->generation = registry_generation(a->session->registry);
+    x->generation = registry_generation(a->session->services.registry);
     sweep_setup_default(x);
     sweep_refresh(x);
     return x;
@@ -526,7 +526,7 @@ static void sweep_draw_screen(void *ctx, struct canvas *c)
 
 static bool changed(struct sweep_screen *x)
 {
-    int generation = registry_generation(x->app->session->registry);
+    int generation = registry_generation(x->app->session->services.registry);
     bool is = x->settings_serial != x->app->settings_serial || x->generation != generation;
     x->settings_serial = x->app->settings_serial;
     x->generation = generation;

@@ -120,7 +120,7 @@ static void param_values(const struct desc_param *p, char *buf, size_t size)
 
 static void shape_values(const struct sweep_screen *x, const char *key, char *buf, size_t size)
 {
-    const struct shape *s = &x->app->session->problem.shape;
+    const struct shape *s = &x->app->session->settings.problem.shape;
     for (const struct shape_key *k = shape_keys; k->name; k++)
         if (strcmp(k->name, key) == 0 && k->values) {
             join(buf, size, k->values);

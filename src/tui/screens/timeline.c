@@ -107,7 +107,7 @@ static void draw_panel(struct timelines *t, struct canvas *c, struct rect r, int
 static void draw_header(const struct timelines *t, struct canvas *c, struct rect r)
 {
     char shape[SHAPE_TEXT];
-    shape_format(&t->app->session->problem.shape, shape, sizeof shape);
+    shape_format(&t->app->session->settings.problem.shape, shape, sizeof shape);
     int x = r.x + 1 + canvas_text(c, r.x + 1, r.y, r.w - 1, ROLE_TITLE, shape) + 2;
     if (t->job)
         canvas_textf(c, x, r.y, r.x + r.w - x, ROLE_ACCENT, "taking stamps: %s ...",
@@ -227,7 +227,7 @@ static void collect(struct timelines *t)
 
 static const struct registry *kernels(const struct timelines *t)
 {
-    return t->app->session->registry;
+    return t->app->session->services.registry;
 }
 
 static int index_of(const struct timelines *t, const char *name)

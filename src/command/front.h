@@ -1,0 +1,37 @@
+/* front.h - how the front end in charge hears of things and waits.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef ATTNSCOPE_COMMAND_FRONT_H
+#define ATTNSCOPE_COMMAND_FRONT_H
+
+#include <stdbool.h>
+
+#include "base/str.h"
+#include "draw/canvas.h"
+
+struct job;
+struct super;
+
+/* Every hook may be NULL. */
+struct front {
+    void *ctx;
+    void (*note)(void *ctx, const char *text); /* a message, one line, sanitised */
+    void (*progress)(void *ctx, const struct job *j);
+    bool (*cancelled)(void *ctx);
+    /* Waits for the job in the front end's own loop; NULL: super_wait(). */
+    void (*wait)(void *ctx, struct super *s, struct job *j);
+    /* Takes what a command printed, at once, and empties `out`; NULL: the caller of command_line()
+     * gets it all at the end. Commands run by a command always give theirs to their caller. */
+    void (*output)(void *ctx, struct str *out);
+    /* Gives the terminal to a program that wants all of it, and takes it back. */
+    void (*lend)(void *ctx);
+    void (*reclaim)(void *ctx);
+    /* A question for yes or no; yes is true. NULL: nobody is there to be asked. */
+    bool (*ask)(void *ctx, const char *question);
+    bool direct; /* the terminal is the commands' own: the shell may write to it and read from it */
+    int width;   /* columns for text tables; 0: unlimited */
+    enum glyphs glyphs;
+    bool color; /* NO_COLOR, CLICOLOR_FORCE and --color have been weighed */
+};
+
+#endif

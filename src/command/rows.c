@@ -1,0 +1,371 @@
+/* rows.c - what commands gave, by number and name; what outlives them: rows in the store and in the
+ * recording under way, tables in the journal.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "command/rows.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "backend/cpu_host.h"
+#include "base/expr.h"
+#include "base/mem.h"
+#include "base/sanitize.h"
+#include "command/internal.h"
+
+enum { RESULTS_MAX = 100, JOURNAL_TABLES = 200, JOURNAL_ROWS = 20000 };
+
+void rows_init(struct rows *r)
+{
+    *r = (struct rows){.results = json_array(), .journal = json_array()};
+}
+
+static void clear_last(struct rows *r)
+{
+    json_decref(r->last.rows);
+    free(r->last.command);
+    if (r->last.arena)
+        arena_free(r->last.arena);
+}
+
+void rows_clear(struct rows *r)
+{
+    clear_last(r);
+    json_decref(r->results);
+    json_decref(r->journal);
+    *r = (struct rows){.recorder = r->recorder};
+}
+
+/* ---- by name ---- */
+
+static json_t *newest_of(const json_t *rows, const char *kernel)
+{
+    for (size_t i = json_array_size(rows); i > 0; i--) {
+        json_t *row = json_array_get(rows, i - 1);
+        const char *name = row_text(row, "kernel");
+        if (name && !strcmp(name, kernel))
+            return row;
+    }
+    return NULL;
+}
+
+json_t *session_row(const struct session *s, const char *name)
+{
+    const size_t count = json_array_size(s->rows.results);
+    const size_t forgotten = s->rows.ever > count ? s->rows.ever - count : 0;
+    if (*name != '$')
+        return NULL;
+    if (!strcmp(name, "$last"))
+        return count ? json_array_get(s->rows.results, count - 1) : NULL;
+    if (!isdigit((unsigned char)name[1]))
+        return newest_of(s->rows.results, name + 1);
+    char *end;
+    const unsigned long i = strtoul(name + 1, &end, 10);
+    return !*end && i > forgotten ? json_array_get(s->rows.results, i - forgotten - 1) : NULL;
+}
+
+/* "$1.median_us"; a row or a field that is not there is no name. */
+static bool row_value(const void *ctx, const char *name, double *out)
+{
+    const char *dot = strchr(name, '.');
+    if (*name != '$' || !dot)
+        return false;
+    char *row_name = xstrndup(name, (size_t)(dot - name));
+    char *field = xstrndup(dot + 1, strcspn(dot + 1, ".["));
+    const json_t *row = session_row(ctx, row_name);
+    const bool have = json_object_get(row, field) != NULL;
+    free(row_name);
+    free(field);
+    *out = row_path_number(row, dot + 1);
+    return have;
+}
+
+enum status session_eval(const struct session *s, const char *text, double *out, struct err *err)
+{
+    const struct expr_env env = {.value = row_value, .ctx = s};
+    return expr_eval_text(text, &env, out, err);
+}
+
+/* ---- the recording under way ---- */
+
+enum status session_record_off(struct session *s, struct err *err)
+{
+    if (!s->rows.recorder)
+        return ST_OK;
+    struct err why = ERR_INIT;
+    const size_t rows = recorder_rows(s->rows.recorder);
+    char *path = sanitize_line(recorder_path(s->rows.recorder));
+    const enum status st = recorder_close(s->rows.recorder, &why);
+    s->rows.recorder = NULL;
+    if (st && !err)
+        session_note(s, "%s", why.text);
+    else if (st)
+        *err = why;
+    else
+        session_note(s, "%zu row%s recorded in %s", rows, rows == 1 ? "" : "s", path);
+    free(path);
+    return st;
+}
+
+/* Is there a recording that takes more? One that failed stays until it is closed, to say so then. */
+static bool records(const struct session *s)
+{
+    return s->rows.recorder && !recorder_failed(s->rows.recorder);
+}
+
+static void recording_failed(struct session *s, const struct err *why)
+{
+    session_note(s, "%s; the recording has ended", why->text);
+}
+
+/* The registers of the code that ran, where it is clear which pass they belong to; else NULL, and the
+ * plan takes the table's. */
+static const struct plan_regs *compiled_regs(const struct kernel_desc *d, const struct run_row *row,
+                                             struct plan_regs *regs)
+{
+    if (d->npasses != 1 || row->regs <= 0 || row->regs > 255 || !row->regs_source)
+        return NULL;
+    *regs = (struct plan_regs){.regs = {(int)row->regs},
+                               .spill_bytes = {-1},
+                               .static_smem = {-1},
+                               .source = strcmp(row->regs_source, "nvrtc") ? "ptxas" : "nvrtc"};
+    return regs;
+}
+
+/* The plan of the row's kernel on the row's device, NULL where there is none. */
+static json_t *row_plan(struct session *s, const struct run_row *row)
+{
+    const struct kernel *k = registry_find(s->services.registry, row->kernel);
+    const struct device *dev = NULL;
+    struct shape shape = SHAPE_DEFAULT;
+    struct param_values params;
+    struct err why = ERR_INIT;
+    struct plan_regs regs;
+    struct plan plan;
+    if (!k || !k->cuda || !row->device || !row->shape ||
+        (row->backend && !backend_is_gpu(row->backend)) ||
+        devices_get(s->services.devices, row->device, &dev, &why) ||
+        shape_parse(row->shape, &shape, &why) ||
+        !params_read(k->cuda, row->params ? row->params : "", &params))
+        return NULL;
+    plan_build(k->cuda, &shape, &params, dev, compiled_regs(k->cuda, row, &regs), &plan, &why);
+    json_t *o = plan_to_json(&plan);
+    plan_clear(&plan);
+    return o;
+}
+
+static void record_row(struct session *s, const struct run_row *row, const char *command)
+{
+    struct err err = ERR_INIT;
+    json_t *plan = row_plan(s, row);
+    if (recorder_row(s->rows.recorder, row, command, plan, &err))
+        recording_failed(s, &err);
+    json_decref(plan);
+}
+
+void session_keep_row(struct session *s, const struct run_row *row, const char *command,
+                      bool no_store)
+{
+    struct err err = ERR_INIT;
+    session_saw_gpu(s, row->backend, row->device);
+    if (!row->check)
+        return;
+    struct store *store = no_store ? NULL : session_store(s);
+    if (store && store_add(store, row, command, &err))
+        session_note(s, "the result of %s was not kept: %s", row->kernel, err.text);
+    if (records(s))
+        record_row(s, row, command);
+}
+
+/* ---- the journal ---- */
+
+static json_t *columns_json(const struct column *cols)
+{
+    json_t *list = json_array();
+    for (; cols->field; cols++)
+        json_array_append_new(list, json_pack("{s:s, s:s, s:b, s:i, s:b}", "field", cols->field,
+                                              "title", cols->title, "left", cols->left, "digits",
+                                              cols->digits, "optional", cols->optional));
+    return list;
+}
+
+/* The oldest tables go first; the newest stays whatever its size. */
+static void journal_trim(json_t *journal)
+{
+    size_t rows = 0, i;
+    json_t *table;
+    json_array_foreach(journal, i, table) rows += json_array_size(json_object_get(table, "rows"));
+    while (json_array_size(journal) > 1 &&
+           (json_array_size(journal) > JOURNAL_TABLES || rows > JOURNAL_ROWS)) {
+        rows -= json_array_size(json_object_get(json_array_get(journal, 0), "rows"));
+        json_array_remove(journal, 0);
+    }
+}
+
+json_t *table_object(const json_t *rows, const struct column *cols, const char *command)
+{
+    char now[32];
+    json_t *text = json_string(command), *table = json_object();
+    host_date(now, sizeof now, "%Y-%m-%dT%H:%M:%SZ");
+    json_object_set_new(table, "time", json_string(now));
+    json_object_set_new(table, "command", text ? text : json_null());
+    json_object_set_new(table, "columns", columns_json(cols));
+    json_object_set_new(table, "rows", json_copy((json_t *)rows));
+    return table;
+}
+
+void journal_add(struct session *s, const json_t *rows, const struct column *cols,
+                 const char *command)
+{
+    struct err err = ERR_INIT;
+    if (!json_array_size(rows))
+        return;
+    json_t *table = table_object(rows, cols, command);
+    if (records(s) && recorder_table(s->rows.recorder, table, &err))
+        recording_failed(s, &err);
+    json_array_append_new(s->rows.journal, table);
+    journal_trim(s->rows.journal);
+}
+
+/* ---- what a command gave ---- */
+
+static void keep_columns(struct rows *r, const struct column *cols)
+{
+    size_t n = 0;
+    while (cols[n].field)
+        n++;
+    if (!r->last.arena)
+        r->last.arena = arena_new();
+    arena_reset(r->last.arena);
+    r->last.cols = arena_alloc(r->last.arena, (n + 1) * sizeof *cols);
+    for (size_t i = 0; i < n; i++) {
+        r->last.cols[i] = cols[i];
+        r->last.cols[i].field = arena_printf(r->last.arena, "%s", cols[i].field);
+        r->last.cols[i].title = arena_printf(r->last.arena, "%s", cols[i].title);
+    }
+}
+
+static void keep_for_export(struct rows *r, json_t *rows, const struct column *cols,
+                            const struct field *fields, const char *command)
+{
+    json_decref(r->last.rows);
+    r->last.rows = json_copy(rows);
+    keep_columns(r, cols);
+    r->last.fields = fields;
+    free(r->last.command);
+    r->last.command = xstrdup(command);
+}
+
+/* They are $ever+1 and so on from here on; the oldest are forgotten. */
+static void number_rows(struct rows *r, json_t *rows)
+{
+    json_array_extend(r->results, rows);
+    r->ever += json_array_size(rows);
+    while (json_array_size(r->results) > RESULTS_MAX)
+        json_array_remove(r->results, 0);
+}
+
+static const char *call_command(const struct cmd_call *c)
+{
+    return c->command ? c->command : c->text;
+}
+
+/* Lists of what there is belong neither into a report nor into a recording. */
+static bool is_reported(const struct cmd_call *c)
+{
+    const char *group = c->entry->group ? c->entry->group : "";
+    return strcmp(group, "Look up") != 0 && strcmp(group, "Learn") != 0;
+}
+
+void call_remember(struct session *s, struct cmd_call *c, json_t *rows, const struct column *cols,
+                   const struct field *fields)
+{
+    number_rows(&s->rows, rows);
+    keep_for_export(&s->rows, rows, cols, fields, call_command(c));
+    if (is_reported(c))
+        journal_add(s, rows, cols, call_command(c));
+}
+
+void session_remember_runs(struct session *s, json_t *rows, bool compared, const char *command)
+{
+    const struct column *cols = compared ? compare_columns : run_columns;
+    number_rows(&s->rows, rows);
+    keep_for_export(&s->rows, rows, cols, run_fields, command);
+    journal_add(s, rows, cols, command);
+}
+
+static bool has_text(const char *path)
+{
+    struct stat st;
+    return path && !stat(path, &st) && st.st_size > 0;
+}
+
+/* Takes out the line that begins at byte `from`. */
+static void drop_line(struct str *s, size_t from)
+{
+    const char *end = strchr(str_text(s) + from, '\n');
+    char *rest = xstrdup(end ? end + 1 : "");
+    s->len = from;
+    str_add(s, rest);
+    free(rest);
+}
+
+static void print_rows(struct session *s, struct cmd_call *c, const json_t *rows,
+                       const struct column *cols, const struct field *fields)
+{
+    const enum format f = call_format(c);
+    const size_t from = c->out->len;
+    rows_show(s, c->out, rows, cols, fields, f, call_width(s, c));
+    if (f == FORMAT_CSV && c->append && has_text(c->redirect))
+        drop_line(c->out, from); /* the file has the names already */
+    if (f == FORMAT_MD)
+        rows_md_footer(c->out, call_command(c));
+}
+
+void call_show(struct session *s, struct cmd_call *c, json_t *rows, const struct column *cols,
+               const struct field *fields)
+{
+    print_rows(s, c, rows, cols, fields);
+    keep_for_export(&s->rows, rows, cols, fields, call_command(c));
+}
+
+enum status call_rows(struct session *s, struct cmd_call *c, json_t *rows,
+                      const struct column *cols, const struct field *fields)
+{
+    print_rows(s, c, rows, cols, fields);
+    call_remember(s, c, rows, cols, fields);
+    return ST_OK;
+}
+
+/* ---- set apart ---- */
+
+enum status session_apart(struct session *s, const char *line, struct rows *got, struct str *out,
+                          struct err *err)
+{
+    const struct rows own = s->rows;
+    const bool restricted = s->restricted;
+    rows_init(&s->rows);
+    s->rows.recorder = own.recorder;
+    s->restricted = true;
+    const enum library_scope look = library_look(session_library(s), LIBRARY_LESSONS);
+    const enum status st = command_line(s, line, out, err);
+    library_look(session_library(s), look);
+    s->restricted = restricted;
+    *got = s->rows;
+    s->rows = own;
+    s->rows.recorder = got->recorder;
+    got->recorder = NULL;
+    return st;
+}
+
+void session_adopt(struct session *s, const struct rows *got)
+{
+    number_rows(&s->rows, got->results);
+    json_array_extend(s->rows.journal, got->journal);
+    journal_trim(s->rows.journal);
+    if (got->last.rows)
+        keep_for_export(&s->rows, got->last.rows, got->last.cols, got->last.fields,
+                        got->last.command);
+}

@@ -1,0 +1,89 @@
+/* rows.h - what commands gave: rows as $1, $2 ... $last, the newest table for `export`, all tables for
+ * `report`, and the recording under way.
+ *
+ * A front end, a lesson and `show $3` find a row here and nowhere else. The number of a row never
+ * changes, also when old ones are forgotten or rows are set apart.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef ATTNSCOPE_COMMAND_ROWS_H
+#define ATTNSCOPE_COMMAND_ROWS_H
+
+#include <jansson.h>
+#include <stdbool.h>
+
+#include "base/status.h"
+#include "base/str.h"
+#include "export/rows.h"
+#include "store/recording.h"
+
+struct session;
+struct cmd_call;
+struct run_row;
+
+struct rows {
+    json_t *results;  /* array: rows of $1, $2 ...; the last is $last; at most 100 */
+    size_t ever;      /* rows so far, also those that results has lost again */
+    struct {          /* what the last command with rows printed, for `export` */
+        json_t *rows; /* array; NULL: nothing yet */
+        struct column *cols;
+        const struct field *fields;
+        char *command;
+        struct arena *arena; /* of cols */
+    } last;
+    json_t *journal;           /* array of tables (store/recording.h) that verbs printed; the oldest
+                                  go when there are many; for `report` */
+    struct recorder *recorder; /* `record` is on, or NULL; not owned by a copy that is set apart */
+};
+
+void rows_init(struct rows *r);
+void rows_clear(struct rows *r); /* but for the recorder */
+
+/* ---- rows by name ---- */
+
+/* The row that "$1", "$last" or, by its newest row, "$fa2" names, or NULL. Borrowed. */
+json_t *session_row(const struct session *s, const char *name);
+/* Evaluates "$1.median_us / $last.median_us". */
+enum status session_eval(const struct session *s, const char *text, double *out, struct err *err);
+
+/* ---- what a command gave ---- */
+
+/* Puts rows to the call's output in the format its options ask for, and remembers them as $last. */
+enum status call_rows(struct session *s, struct cmd_call *c, json_t *rows,
+                      const struct column *cols, const struct field *fields);
+/* As call_rows() for rows that were only looked up: `export` has them, $last stays. */
+void call_show(struct session *s, struct cmd_call *c, json_t *rows, const struct column *cols,
+               const struct field *fields);
+/* Keeps the rows as $1 .. $last and for export; call_rows() does it too. */
+void call_remember(struct session *s, struct cmd_call *c, json_t *rows, const struct column *cols,
+                   const struct field *fields);
+/* Keeps rows of run_fields as $1 .. $last and for `export`, as the verbs run and compare do: for
+ * front ends that measure by themselves. `rows` is borrowed; `command` would repeat them. */
+void session_remember_runs(struct session *s, json_t *rows, bool compared, const char *command);
+
+/* Keeps a measured row in the store (unless `no_store`) and in the recording under way, if any. A
+ * row without a check is kept in neither. What fails is noted. */
+void session_keep_row(struct session *s, const struct run_row *row, const char *command,
+                      bool no_store);
+/* Ends the recording under way, if any; notes what it holds. */
+enum status session_record_off(struct session *s, struct err *err);
+/* A table as in store/recording.h; the caller owns it. */
+json_t *table_object(const json_t *rows, const struct column *cols, const char *command);
+/* Adds a table to the journal, and to the recording under way. `rows` is borrowed. */
+void journal_add(struct session *s, const json_t *rows, const struct column *cols,
+                 const char *command);
+
+/* ---- set apart ---- */
+
+/* Runs a line as a lesson runs its commands: files and other programs are out of reach, and of
+ * recordings those are seen that lessons may show.
+ *
+ * While it runs the session's rows are set apart: $1 is the line's own first row. Afterwards they are
+ * as before, to the number: results, what `export` has, tables for `report`. What the line gave is in
+ * `got`, which the caller ends with rows_clear(). What was measured is kept as ever: in the store, and
+ * in the recording under way. */
+enum status session_apart(struct session *s, const char *line, struct rows *got, struct str *out,
+                          struct err *err);
+/* Makes what a line gave apart the session's newest, as if it had been given here. */
+void session_adopt(struct session *s, const struct rows *got);
+
+#endif

@@ -1,0 +1,54 @@
+/* services.h - the long-lived helpers of a session, each made on first use but for the two that cost
+ * nothing.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef ATTNSCOPE_COMMAND_SERVICES_H
+#define ATTNSCOPE_COMMAND_SERVICES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/status.h"
+#include "job/super.h"
+#include "kernel/registry.h"
+#include "plan/device.h"
+#include "store/recording.h"
+#include "store/store.h"
+
+struct session;
+
+struct services {
+    struct registry *registry;    /* which kernels there are */
+    struct device_table *devices; /* which GPUs can be planned for */
+    struct super *super;          /* session_super() */
+    struct store *store;          /* session_store() */
+    bool store_failed;            /* noted already */
+    struct library *library;      /* session_library() */
+    struct {                      /* the GPU here, see session_gpu() */
+        char *name;               /* the driver's, "NVIDIA H200"; NULL: none known */
+        bool ran;                 /* a worker reported it */
+        bool looked;              /* at /proc, for device `index` */
+        bool noted;               /* that the table does not know it */
+        int index;
+    } gpu;
+};
+
+void services_init(struct services *x);
+void services_clear(struct services *x);
+
+struct super *session_super(struct session *s);
+/* NULL when it cannot be opened; the reason was noted once. */
+struct store *session_store(struct session *s);
+/* Recordings by name; its look-ups serve lessons and screens. */
+struct library *session_library(struct session *s);
+
+/* The device model for plans: `name`; when that is NULL or "auto" the session's gpu=; when that is
+ * auto too the GPU of this machine, else L4. ST_USAGE's sentence in `err` when NULL. */
+const struct device *session_gpu(struct session *s, const char *name, struct err *err);
+/* Why session_gpu() answers as it does: "the GPU of this machine", or for whom and why L4 stands
+ * in. NULL when the model was asked for. The text goes into `buf`. */
+const char *session_gpu_why(struct session *s, const char *name, char *buf, size_t size);
+/* A worker's row says which GPU runs here. Rows of other backends, and NULL, say nothing. */
+void session_saw_gpu(struct session *s, const char *backend, const char *device);
+
+#endif
