@@ -20,6 +20,11 @@ computed() {
     plan row_online f32 D=8192 S=32 gpu=H100 --json
     plan naive D=96 Sq=3 Sk=1000 H=8 Hkv=2 bf16 layout=bshd gpu=L4 --json
     plan row_tile f32 D=4096 gpu=H100 --json
+    plan splitkv,fa2 only=grid,limits gpu=H100
+    plan fa2 only=smem gpu=L4
+    plan row_tile f32 D=4096 only=waves gpu=L4
+    plan fa2 only=smem,grid
+    plan cpu_tiled gpu=L4
     occupancy threads=512 regs=54 smem=29820 carveout=65536 grid=128 gpu=L4
     occupancy threads=128 regs=80 smem=43780 carveout=102400 grid=128 gpu=L4 --json
     occupancy threads=2048 cc=90 --json

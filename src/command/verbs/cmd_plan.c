@@ -1,7 +1,6 @@
 /* cmd_plan.c - what would happen on a GPU: grid, shared memory, occupancy, traffic, roofline.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -92,16 +91,24 @@ enum status plan_row_with(const struct request *r, int i, const struct device *d
     return ST_OK;
 }
 
-/* ---- as text ---- */
+/* ---- as text: a sheet of parts, each under its word ---- */
+
+/* What a part is printed from. */
+struct sheet {
+    const struct session *s;
+    const struct plan *plan;
+    const struct plan_pass *pass;   /* of the launch that is printed */
+    const struct arch_limits *arch; /* NULL: the device is modelled without them */
+};
 
 static void line(struct str *out, const char *title)
 {
     str_addf(out, "  %-10s ", title);
 }
 
-static void add_grid(struct str *out, const struct plan_pass *p)
+static void add_grid(struct str *out, const struct sheet *sh)
 {
-    line(out, "grid");
+    const struct plan_pass *p = sh->pass;
     str_addf(out, "%lld x %lld x %lld blocks", (long long)p->grid[0], (long long)p->grid[1],
              (long long)p->grid[2]);
     for (int i = 0; i < 3; i++)
@@ -109,17 +116,21 @@ static void add_grid(struct str *out, const struct plan_pass *p)
             str_addf(out, "%s%s", i && out->data[out->len - 1] != 's' ? ", " : "   ",
                      p->grid_formula[i]);
     str_addc(out, '\n');
-    line(out, "threads");
+}
+
+static void add_threads(struct str *out, const struct sheet *sh)
+{
+    const struct plan_pass *p = sh->pass;
     str_addf(out, "%lld, %lld warps", (long long)p->threads, (long long)(p->threads + 31) / 32);
     if (p->threads_formula && p->threads_formula[strspn(p->threads_formula, "0123456789 =")])
         str_addf(out, "   %s", p->threads_formula);
     str_addc(out, '\n');
 }
 
-static void add_regs(struct str *out, const struct plan_pass *p, const struct arch_limits *arch)
+static void add_regs(struct str *out, const struct sheet *sh)
 {
-    line(out, "registers");
-    if (p->regs == INT_UNKNOWN && !arch) {
+    const struct plan_pass *p = sh->pass;
+    if (p->regs == INT_UNKNOWN && !sh->arch) {
         str_add(out, "- a thread\n");
         return;
     }
@@ -155,30 +166,53 @@ static const char *beyond_default(const struct plan_pass *p, const struct arch_l
                : ", more than the 48 KiB default: needs the opt-in";
 }
 
-static void add_smem(struct str *out, const struct session *s, const struct plan_pass *p,
-                     const struct arch_limits *arch)
+/* Bytes, buffers and their map. */
+static void add_smem(struct str *out, const struct sheet *sh)
 {
+    const struct plan_pass *p = sh->pass;
     char used[NUMBER_BUF], limit[NUMBER_BUF];
-    line(out, "shared");
     number_fmt_bytes(used, (double)p->smem_bytes);
     str_addf(out, "%s a block", used);
-    if (arch)
-        str_addf(out, " of %s%s", number_fmt_bytes(limit, arch->smem_optin),
-                 beyond_default(p, arch));
+    if (sh->arch)
+        str_addf(out, " of %s%s", number_fmt_bytes(limit, sh->arch->smem_optin),
+                 beyond_default(p, sh->arch));
     str_addc(out, '\n');
     if (!p->nsmem)
         return;
     str_addf(out, "  %10s  %8s  buffer\n", "offset", "bytes");
     add_buffers(out, p);
-    if (!arch)
+    if (!sh->arch)
         return;
-    const int width = s->front.width > 20 && s->front.width < 76 ? s->front.width - 4 : 72;
-    struct canvas *c = canvas_new(width + 2, 2 + p->nsmem / 3, s->front.glyphs);
-    fig_smem(c, (struct rect){2, 0, width, c->h}, p, arch->smem_optin);
+    const struct front *f = &sh->s->front;
+    const int width = f->width > 20 && f->width < 76 ? f->width - 4 : 72;
+    struct canvas *c = canvas_new(width + 2, 2 + p->nsmem / 3, f->glyphs);
+    fig_smem(c, (struct rect){2, 0, width, c->h}, p, sh->arch->smem_optin);
     canvas_to_text(c, out);
     canvas_free(c);
     while (out->len > 1 && out->data[out->len - 1] == '\n' && out->data[out->len - 2] == '\n')
         out->data[--out->len] = 0;
+}
+
+/* Do blocks fit an SM, as far as is known? */
+static bool is_resident(const struct sheet *sh)
+{
+    const struct occupancy *o = &sh->pass->occ;
+    return sh->arch && o->blocks_per_sm && o->blocks_per_sm != INT_UNKNOWN;
+}
+
+static void add_occupancy(struct str *out, const struct sheet *sh)
+{
+    const struct occupancy *o = &sh->pass->occ;
+    char buf[NUMBER_BUF];
+    if (!sh->arch)
+        str_add(out, "- : it is modelled for NVIDIA only\n");
+    else if (!is_resident(sh))
+        str_addf(out, "cannot launch: %s\n", o->reason ? o->reason : "no block fits");
+    else
+        str_addf(out, "%s%lld blocks/SM, %lld of %d warps, %s %%\n",
+                 o->upper_bound == 1 ? "at most " : "", (long long)o->blocks_per_sm,
+                 (long long)o->active_warps, sh->arch->max_warps,
+                 number_fmt(buf, o->occupancy_pct, 3));
 }
 
 static void add_limit(struct str *out, const struct occupancy *o, enum occ_limiter bit, int64_t v)
@@ -188,60 +222,127 @@ static void add_limit(struct str *out, const struct occupancy *o, enum occ_limit
              number_fmt_int(buf, v), o->limiter & bit ? " <==" : "");
 }
 
-static void add_occupancy(struct str *out, const struct plan_pass *p,
-                          const struct arch_limits *arch)
+static void add_limits(struct str *out, const struct sheet *sh)
 {
-    const struct occupancy *o = &p->occ;
-    char buf[NUMBER_BUF];
-    line(out, "occupancy");
-    if (!arch) {
-        str_add(out, "- : it is modelled for NVIDIA only\n");
-        return;
-    }
-    if (!o->blocks_per_sm || o->blocks_per_sm == INT_UNKNOWN) {
-        str_addf(out, "cannot launch: %s\n", o->reason ? o->reason : "no block fits");
-        return;
-    }
-    str_addf(out, "%s%lld blocks/SM, %lld of %d warps, %s %%",
-             o->upper_bound == 1 ? "at most " : "", (long long)o->blocks_per_sm,
-             (long long)o->active_warps, arch->max_warps, number_fmt(buf, o->occupancy_pct, 3));
-    str_addc(out, '\n');
-    line(out, "limits");
+    const struct occupancy *o = &sh->pass->occ;
     add_limit(out, o, OCC_BLOCKS, o->limit_blocks);
     add_limit(out, o, OCC_REGS, o->limit_regs);
     add_limit(out, o, OCC_SMEM, o->limit_smem);
     add_limit(out, o, OCC_WARPS, o->limit_warps);
     str_addc(out, '\n');
-    line(out, "waves");
+}
+
+static void add_waves(struct str *out, const struct sheet *sh)
+{
+    const struct occupancy *o = &sh->pass->occ;
+    char buf[NUMBER_BUF];
     str_addf(out, "%s%s\n", o->upper_bound == 1 ? "at least " : "", number_fmt(buf, o->waves, 3));
 }
 
-static void add_traffic(struct str *out, const struct plan *p)
+static void add_work(struct str *out, const struct sheet *sh)
 {
+    char buf[NUMBER_BUF];
+    str_addf(out, "%sFLOP\n", number_fmt_count(buf, sh->plan->flops));
+}
+
+static void add_traffic(struct str *out, const struct sheet *sh)
+{
+    const struct plan *p = sh->plan;
     char a[NUMBER_BUF], b[NUMBER_BUF];
-    line(out, "work");
-    str_addf(out, "%sFLOP\n", number_fmt_count(a, p->flops));
-    line(out, "traffic");
     str_addf(out, "requested %s, %s FLOP/B; compulsory ", number_fmt_bytes(a, p->requested_bytes),
              number_fmt(b, p->requested_intensity, 3));
     str_addf(out, "%s, %s FLOP/B\n", number_fmt_bytes(a, p->compulsory_bytes),
              number_fmt(b, p->compulsory_intensity, 3));
-    line(out, "roofline");
+}
+
+static void add_roofline(struct str *out, const struct sheet *sh)
+{
+    const struct plan *p = sh->plan;
+    char a[NUMBER_BUF], b[NUMBER_BUF];
     str_addf(out, "ridge %s FLOP/B ==> %s-bound; ", number_fmt(a, p->ridge, 3),
              p->bound ? p->bound : "?");
     str_addf(out, "no kernel is faster than %s here\n", number_fmt_us(b, p->roof_us));
 }
 
-static void add_pass(struct str *out, const struct session *s, const struct plan *p, int i)
+static void add_why(struct str *out, const struct sheet *sh)
 {
-    const struct plan_pass *pass = &p->passes[i];
-    const struct arch_limits *arch = arch_find(p->device->cc);
-    if (p->npasses > 1)
-        str_addf(out, "  -- pass %s%s\n", pass->name, i == p->main_pass ? " (main)" : "");
-    add_grid(out, pass);
-    add_regs(out, pass, arch);
-    add_smem(out, s, pass, arch);
-    add_occupancy(out, pass, arch);
+    struct str why = {0};
+    plan_why(sh->plan, &why);
+    if (why.len)
+        str_addf(out, "%s\n", str_text(&why));
+    str_free(&why);
+}
+
+/* The parts, in their order. only= takes their words, which are what their lines begin with. */
+struct part {
+    bool of_plan;                                         /* once a plan; else once a launch */
+    void (*add)(struct str *out, const struct sheet *sh); /* nothing added: no line */
+    bool (*is_there)(const struct sheet *sh);             /* NULL: always */
+};
+// clang-format off
+static const char *const part_names[] = {"smem", /* the map of the main pass alone */
+    "grid", "threads", "registers", "shared", "occupancy", "limits", "waves", "work", "traffic",
+    "roofline", "why", NULL};
+static const struct part parts[] = {{0},
+    {.add = add_grid}, {.add = add_threads}, {.add = add_regs}, {.add = add_smem},
+    {.add = add_occupancy}, {.add = add_limits, .is_there = is_resident},
+    {.add = add_waves, .is_there = is_resident},
+    {.add = add_work, .of_plan = true}, {.add = add_traffic, .of_plan = true},
+    {.add = add_roofline, .of_plan = true}, {.add = add_why, .of_plan = true},
+};
+// clang-format on
+enum { NPARTS = sizeof parts / sizeof *parts, PART_SMEM = 0, PART_SHARED = 4 };
+_Static_assert(NPARTS == sizeof part_names / sizeof *part_names - 1, "a name for each part");
+
+/* The parts of an only= list as bits; none: all. */
+static enum status wanted_parts(struct cmd_call *c, unsigned *out, struct err *err)
+{
+    const char *only = call_key(c, "only");
+    *out = only ? 0 : ~(1u << PART_SMEM);
+    for (const char *p = only ? only : ""; *p; p += strcspn(p, ",") + (p[strcspn(p, ",")] != 0)) {
+        char *word = xstrndup(p, strcspn(p, ","));
+        int i = 0;
+        while (part_names[i] && strcmp(word, part_names[i]) != 0)
+            i++;
+        const bool known = part_names[i] && (i != PART_SMEM || strcmp(only, "smem") == 0);
+        if (known)
+            *out |= 1u << i;
+        else
+            err_set(err, ST_USAGE,
+                    "only= takes smem, or words that lines of a plan begin with, not \"%.40s\"",
+                    word);
+        free(word);
+        if (!known)
+            return call_mark_key(c, "only", ST_USAGE, err);
+    }
+    return ST_OK;
+}
+
+/* Those of `wanted` that belong to a launch, or to the plan as a whole. */
+static void add_parts(struct str *out, const struct sheet *sh, bool of_plan, unsigned wanted)
+{
+    for (int i = PART_SMEM + 1; i < NPARTS; i++) {
+        if (!(wanted & 1u << i) || parts[i].of_plan != of_plan ||
+            (parts[i].is_there && !parts[i].is_there(sh)))
+            continue;
+        const size_t before = out->len;
+        line(out, part_names[i]);
+        const size_t empty = out->len;
+        parts[i].add(out, sh);
+        if (out->len == empty)
+            out->data[out->len = before] = 0;
+    }
+}
+
+static void add_pass(struct str *out, struct sheet sh, int i, unsigned wanted)
+{
+    struct str text = {0};
+    sh.pass = &sh.plan->passes[i];
+    add_parts(&text, &sh, false, wanted);
+    if (text.len && sh.plan->npasses > 1)
+        str_addf(out, "  -- pass %s%s\n", sh.pass->name, i == sh.plan->main_pass ? " (main)" : "");
+    str_add(out, str_text(&text));
+    str_free(&text);
 }
 
 static void add_plan_heading(struct str *out, const struct plan *p, const json_t *row)
@@ -254,118 +355,49 @@ static void add_plan_heading(struct str *out, const struct plan *p, const json_t
              params ? params : "");
 }
 
-/* only=smem: the map of the main pass alone. */
-static void add_map(struct session *s, struct cmd_call *c, const struct plan *p, const json_t *row)
+/* Why nothing is planned is never left out. */
+static void add_refusal(struct str *out, const char *reason)
 {
-    add_plan_heading(c->out, p, row);
-    if (p->device && p->npasses)
-        add_smem(c->out, s, &p->passes[p->main_pass], arch_find(p->device->cc));
-    else if (row_text(row, "reason"))
-        str_addf(c->out, "  no         %s\n", row_text(row, "reason"));
+    char *clean = sanitize_line(reason);
+    line(out, "no");
+    str_addf(out, "%s\n", clean);
+    free(clean);
 }
 
+/* `chosen`: why this GPU, or NULL. */
 static void add_plan(struct session *s, struct cmd_call *c, const struct plan *p, const json_t *row,
-                     const char *chosen)
+                     const char *chosen, unsigned wanted)
 {
-    struct str why = {0};
     const char *reason = row_text(row, "reason");
+    const bool all = !call_key(c, "only"), map = wanted == 1u << PART_SMEM;
+    struct sheet sh = {s, p, NULL, p->device ? arch_find(p->device->cc) : NULL};
     add_plan_heading(c->out, p, row);
-    if (chosen) {
+    if (all && chosen) {
         line(c->out, "gpu");
         str_addf(c->out, "%s, %s\n", row_text(row, "gpu"), chosen);
     }
-    if (reason) {
-        char *clean = sanitize_line(reason);
-        line(c->out, "no");
-        str_addf(c->out, "%s\n", clean);
-        free(clean);
+    if (reason && !(map && p->device && p->npasses))
+        add_refusal(c->out, reason);
+    if (map) {
+        sh.pass = p->npasses ? &p->passes[p->main_pass] : NULL;
+        if (p->device && sh.pass)
+            add_parts(c->out, &sh, false, 1u << PART_SHARED);
+        return;
     }
     for (int i = 0; i < p->npasses; i++)
-        add_pass(c->out, s, p, i);
-    if (p->desc && !p->npasses && !reason) {
+        add_pass(c->out, sh, i, wanted);
+    if (all && p->desc && !p->npasses && !reason) {
         line(c->out, "launch");
         str_add(c->out, "its own affair: the descriptor has neither @threads nor @grid\n");
     }
-    if (!p->device || !p->npasses)
-        return;
-    add_traffic(c->out, p);
-    plan_why(p, &why);
-    if (why.len) {
-        line(c->out, "why");
-        str_addf(c->out, "%s\n", str_text(&why));
-    }
-    str_free(&why);
-}
-
-/* ---- only= ---- */
-
-/* The lines of a plan by the word that they begin with; smem is the map of the main pass. */
-static const char *const parts[] = {"smem",      "grid",   "threads", "registers", "shared",
-                                    "occupancy", "limits", "waves",   "work",      "traffic",
-                                    "roofline",  "why",    NULL};
-
-static bool has_word(const char *list, const char *word, size_t len)
-{
-    for (const char *p = list; *p; p += strcspn(p, ",") + (p[strcspn(p, ",")] != 0))
-        if (strcspn(p, ",") == len && strncmp(p, word, len) == 0)
-            return true;
-    return false;
-}
-
-/* Why nothing is planned is not left out. */
-static bool is_wanted(const char *only, const char *line)
-{
-    const size_t len = strcspn(line, " ");
-    return has_word(only, line, len) || (len == 2 && strncmp(line, "no", len) == 0);
-}
-
-/* Of the plan that begins at `from`: its heading and the lines of these words, each with those that go
- * on with it, under the name of their pass. */
-static void keep_parts(struct str *text, size_t from, const char *only)
-{
-    char *all = xstrdup(text->data + from), *rest = all;
-    const char *pass = NULL, *line = strsep(&rest, "\n");
-    bool keep = false;
-    text->len = from;
-    str_addf(text, "%s\n", line);
-    while ((line = strsep(&rest, "\n")) && (*line || rest)) {
-        if (str_starts(line, "  -- "))
-            pass = line, keep = false;
-        else if (str_starts(line, "  ") && islower((unsigned char)line[2]))
-            keep = is_wanted(only, line + 2);
-        if (keep && pass)
-            str_addf(text, "%s\n", pass);
-        if (keep) {
-            str_addf(text, "%s\n", line);
-            pass = NULL;
-        }
-    }
-    free(all);
-}
-
-static enum status check_only(struct cmd_call *c, struct err *err)
-{
-    const char *only = call_key(c, "only");
-    for (const char *p = only ? only : ""; *p; p += strcspn(p, ",") + (p[strcspn(p, ",")] != 0)) {
-        char *word = xstrndup(p, strcspn(p, ","));
-        bool known = strcmp(word, "smem") == 0 && strcmp(only, "smem") == 0;
-        for (int i = 1; parts[i]; i++)
-            known = known || strcmp(word, parts[i]) == 0;
-        if (!known)
-            err_set(err, ST_USAGE,
-                    "only= takes smem, or words that lines of a plan begin with, not \"%.40s\"",
-                    word);
-        free(word);
-        if (!known)
-            return call_mark_key(c, "only", ST_USAGE, err);
-    }
-    return ST_OK;
+    if (p->device && p->npasses)
+        add_parts(c->out, &sh, true, wanted);
 }
 
 /* ---- the verb ---- */
 
 static enum status plan_one(struct session *s, struct cmd_call *c, const struct request *r, int i,
-                            const char *gpu, json_t *rows, struct err *err)
+                            const char *gpu, unsigned wanted, json_t *rows, struct err *err)
 {
     const struct device *dev = session_gpu(s, gpu, err);
     struct plan p;
@@ -382,14 +414,7 @@ static enum status plan_one(struct session *s, struct cmd_call *c, const struct 
         char chosen[256];
         if (json_array_size(rows))
             str_addc(c->out, '\n');
-        const char *only = call_key(c, "only");
-        const size_t plan = c->out->len;
-        if (only && strcmp(only, "smem") == 0)
-            add_map(s, c, &p, row);
-        else
-            add_plan(s, c, &p, row, session_gpu_why(s, gpu, chosen, sizeof chosen));
-        if (only && strcmp(only, "smem") != 0)
-            keep_parts(c->out, plan, only);
+        add_plan(s, c, &p, row, session_gpu_why(s, gpu, chosen, sizeof chosen), wanted);
         lines_wrap(c->out, from, call_width(s, c));
     }
     plan_clear(&p);
@@ -399,7 +424,7 @@ static enum status plan_one(struct session *s, struct cmd_call *c, const struct 
 
 /* gpu= may name several models. */
 static enum status plan_all(struct session *s, struct cmd_call *c, const struct request *r,
-                            json_t *rows, struct err *err)
+                            unsigned wanted, json_t *rows, struct err *err)
 {
     char *gpus = xstrdup(r->options.gpu ? r->options.gpu : "auto"), *rest = gpus;
     char *names = xstrdup(gpus), *left = names;
@@ -410,7 +435,7 @@ static enum status plan_all(struct session *s, struct cmd_call *c, const struct 
     free(names);
     for (char *gpu; !st && (gpu = strsep(&rest, ","));)
         for (int i = 0; i < r->nkernels && !st; i++)
-            st = plan_one(s, c, r, i, gpu, rows, err);
+            st = plan_one(s, c, r, i, gpu, wanted, rows, err);
     free(gpus);
     return st;
 }
@@ -419,6 +444,7 @@ static enum status exec_plan(struct session *s, struct cmd_call *c, struct err *
 {
     struct request r;
     struct str command = {0};
+    unsigned wanted;
     const bool text = call_format(c) == FORMAT_TEXT;
     enum status st = request_make(s, c, true, &r, err);
     if (st)
@@ -427,11 +453,11 @@ static enum status exec_plan(struct session *s, struct cmd_call *c, struct err *
     if (!r.nkernels)
         st = err_set(err, ST_USAGE, "plan needs a kernel, for example: plan qtile_seq gpu=L4");
     if (!st)
-        st = check_only(c, err);
+        st = wanted_parts(c, &wanted, err);
     if (!st)
         st = call_finish(s, c, err);
     if (!st)
-        st = plan_all(s, c, &r, rows, err);
+        st = plan_all(s, c, &r, wanted, rows, err);
     request_command(&r, "plan", &command);
     request_command_gpu(&r, session_gpu(s, NULL, NULL), &command);
     c->command = str_take(&command);
@@ -445,7 +471,7 @@ static enum status exec_plan(struct session *s, struct cmd_call *c, struct err *
 }
 
 static const struct cmd_key plan_keys[] = {
-    {"only", "in text, these lines alone: grid,traffic; or the map of shared memory", parts},
+    {"only", "in text, these lines alone: grid,traffic; or the map of shared memory", part_names},
     {0},
 };
 
