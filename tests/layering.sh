@@ -7,6 +7,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 order="base spec kernel plan backend measure job store draw export command lesson repl tui"
 rooms_backend="compile cuda peer cpu"
+# command: line, a line of text as words, calls, files and programs; ask, what a call asks for and its
+# rows; show, what verbs and screens show alike; help, what there is to say: texts, search, completion;
+# verbs, one cmd_*.c each.
 rooms_command="line ask show help verbs"
 rooms_lesson="text take author classroom audit trace"
 rooms_tui="kit app screens"

@@ -7,7 +7,14 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/sanitize.h"
-#include "command/internal.h"
+#include "command/ask/keys.h"
+#include "command/help/help.h"
+#include "command/line/lex.h"
+#include "command/line/parse.h"
+#include "command/line/shell.h"
+#include "command/output.h"
+#include "command/session.h"
+#include "command/verbs/verbs.h"
 
 /* ---- the table ---- */
 
@@ -83,7 +90,7 @@ static const char *entry_name(const void *ctx, size_t i)
     return i < (size_t)entry_count ? entries[i]->name : NULL;
 }
 
-static const struct cmd_entry *find_exact(const char *word)
+const struct cmd_entry *command_named(const char *word)
 {
     for (int i = 0; i < entry_count; i++)
         if (!strcmp(entries[i]->name, word) ||
@@ -120,7 +127,7 @@ static bool begins_all(const char *word, const char *name)
 
 enum status command_find(const char *word, const struct cmd_entry **out, struct err *err)
 {
-    if ((*out = find_exact(word)))
+    if ((*out = command_named(word)))
         return ST_OK;
     struct str names = {0};
     int found = 0;

@@ -89,6 +89,7 @@ struct cmd_entry {
     const char *summary;      /* one line */
     const char *help;         /* paragraphs; examples on lines that begin with two spaces */
     enum cmd_arg_kind arg;
+    const char *const *first;   /* what its first word may be, for completion; may be NULL */
     const struct cmd_key *keys; /* name NULL ends; may be NULL */
     unsigned flags;
     enum status (*exec)(struct session *s, struct cmd_call *call, struct err *err);
@@ -100,6 +101,8 @@ struct cmd_entry {
 void command_register(const struct cmd_entry *const *entries);
 void command_register_core(void);          /* the verbs of this folder */
 const struct cmd_entry *command_at(int i); /* NULL after the last */
+/* The verb of this name or alias; NULL when there is none. */
+const struct cmd_entry *command_named(const char *name);
 /* Exact name or alias, else a unique prefix. ST_USAGE with candidates or the nearest. */
 enum status command_find(const char *word, const struct cmd_entry **out, struct err *err);
 
@@ -154,6 +157,8 @@ void command_manual(struct str *out);                          /* mdoc sections 
 
 /* Marks `len` bytes at `at` of the call's text as the culprit of `err`; returns `st`. */
 enum status call_mark(struct cmd_call *c, enum status st, int at, int len, struct err *err);
+/* Marks the value of key= (or the key itself when it has none) as the culprit. */
+enum status call_mark_key(struct cmd_call *c, const char *key, enum status st, struct err *err);
 /* The option --name, marked used; NULL when absent. A present one without value gives "". */
 const char *call_option(struct cmd_call *c, const char *name);
 /* The value of key=, marked used; NULL when absent. */

@@ -1,17 +1,17 @@
 libattnscope_a_SOURCES += \
-	%D%/verbs/alias.c \
+	%D%/verbs/cmd_alias.c \
 	%D%/help/apropos.c \
-	%D%/ask/axis.c \
+	%D%/ask/axis.c %D%/ask/axis.h \
 	%D%/verbs/cmd_compare.c \
 	%D%/verbs/cmd_completions.c \
 	%D%/verbs/cmd_device.c \
 	%D%/verbs/cmd_doctor.c \
 	%D%/verbs/cmd_edit.c \
-	%D%/show/edit.h \
-	%D%/show/edit_copy.c \
-	%D%/show/edit_show.c \
-	%D%/verbs/cmd_kernel.c %D%/show/kernel_add.c \
-	%D%/line/editor.c \
+	%D%/verbs/edit.h \
+	%D%/verbs/edit_copy.c \
+	%D%/verbs/edit_show.c \
+	%D%/verbs/cmd_kernel.c %D%/verbs/kernel_add.c %D%/verbs/kernel_add.h \
+	%D%/line/editor.c %D%/line/editor.h \
 	%D%/verbs/cmd_explain.c \
 	%D%/verbs/cmd_export.c \
 	%D%/verbs/cmd_help.c \
@@ -32,33 +32,33 @@ libattnscope_a_SOURCES += \
 	%D%/verbs/cmd_timeline.c \
 	%D%/verbs/cmd_watch.c \
 	%D%/command.c \
-	%D%/ask/compare_rec.c \
+	%D%/ask/compare_rec.c %D%/ask/compare_rec.h \
 	%D%/command.h %D%/front.h \
-	%D%/line/complete.c %D%/line/complete_words.c %D%/line/complete.h \
+	%D%/help/complete.c %D%/help/complete_words.c %D%/help/complete.h \
 	%D%/help/glossary.c \
 	%D%/services.c %D%/services.h \
-	%D%/help/help.c \
+	%D%/help/help.c %D%/help/help.h \
 	%D%/line/history.c \
 	%D%/line/history.h \
-	%D%/internal.h \
+	%D%/verbs/verbs.h %D%/verbs/cmd_list.h %D%/verbs/cmd_run.h %D%/verbs/cmd_compare.h \
 	%D%/rows.c %D%/rows.h \
-	%D%/ask/keys.c \
-	%D%/line/lex.c \
+	%D%/ask/keys.c %D%/ask/keys.h \
+	%D%/line/lex.c %D%/line/lex.h \
 	%D%/ask/measure.c \
 	%D%/ask/measure.h \
 	%D%/ask/options.c \
-	%D%/output.c \
-	%D%/line/parse.c \
-	%D%/ask/recorded.c \
+	%D%/output.c %D%/output.h \
+	%D%/line/parse.c %D%/line/parse.h \
+	%D%/ask/recorded.c %D%/ask/recorded.h \
 	%D%/show/profile.c \
 	%D%/show/profile.h \
-	%D%/ask/request.c %D%/ask/request_text.c \
+	%D%/ask/request.c %D%/ask/request.h %D%/ask/plan_row.c %D%/ask/plan_row.h %D%/ask/request_text.c \
 	%D%/show/roof.c \
 	%D%/show/roof.h \
 	%D%/settings.c %D%/settings.h \
 	%D%/session.c \
 	%D%/session.h \
-	%D%/line/shell.c \
+	%D%/line/shell.c %D%/line/shell.h \
 	%D%/show/source.c \
 	%D%/show/source.h \
 	%D%/ask/sweep.c \

@@ -1,6 +1,8 @@
 /* output.c - how a command hands out its rows, and small helpers around rows and messages.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "command/output.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +12,7 @@
 
 #include "base/mem.h"
 #include "base/number.h"
-#include "command/internal.h"
+#include "command/session.h"
 
 void err_suggest_text(struct err *err, const char *text)
 {

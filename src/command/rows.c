@@ -13,7 +13,10 @@
 #include "base/expr.h"
 #include "base/mem.h"
 #include "base/sanitize.h"
-#include "command/internal.h"
+#include "command/output.h"
+#include "command/session.h"
+#include "command/verbs/cmd_compare.h"
+#include "command/verbs/cmd_run.h"
 
 enum { RESULTS_MAX = 100, JOURNAL_TABLES = 200, JOURNAL_ROWS = 20000 };
 

@@ -46,28 +46,4 @@ enum status session_write(const struct session *s, const char *path, const char 
 /* How many rows `open ...`, a whole command, would show; nothing is shown. 0: none, or it is refused. */
 size_t open_count(struct session *s, const char *line);
 
-/* A request: the session's settings overridden by one call's shape keys, options and parameters.
- * Kernels are the call's first word, split at commas; an entry may carry parameters of its own, as
- * in qtile_seq@BR=32@BC=64, so that one kernel can stand beside itself. */
-struct request {
-    struct problem problem;
-    struct options options;
-    const struct kernel **kernels;
-    struct param_values *params;      /* one per kernel, for the side (cuda or cpu) in `descs` */
-    const struct kernel_desc **descs; /* by backend: cpu desc for backend=cpu, else cuda */
-    char **own;                       /* "BR=32@BC=64" as given after @, or NULL */
-    int nkernels;
-};
-/* `for_plan`: take the CUDA descriptors whatever the backend. Checks the shape. */
-enum status request_make(struct session *s, struct cmd_call *c, bool for_plan, struct request *out,
-                         struct err *err);
-void request_clear(struct request *r);
-/* The command that reproduces request r for `verb`, with only what differs from the defaults. */
-void request_command(const struct request *r, const char *verb, struct str *out);
-/* Appends gpu= unless the command has it: another machine would take its own GPU. */
-void request_command_gpu(const struct request *r, const struct device *gpu, struct str *out);
-/* Appends the name of entry k as that command has it: with @NAME=VALUE for each parameter in which
- * it differs from another entry. */
-void request_label(const struct request *r, int k, struct str *out);
-
 #endif

@@ -11,7 +11,10 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/sanitize.h"
-#include "command/internal.h"
+#include "command/ask/keys.h"
+#include "command/line/parse.h"
+#include "command/output.h"
+#include "command/session.h"
 
 /* ---- names for commands ---- */
 
@@ -255,7 +258,8 @@ static enum status config_line(struct session *s, const char *line, struct err *
     struct call_list calls;
     enum status st = parse_line(s, line, &calls, err);
     for (size_t i = 0; i < calls.count && !st; i++)
-        if (calls.calls[i]->entry != &cmd_set && calls.calls[i]->entry != &cmd_alias)
+        if (calls.calls[i]->entry != command_named("set") &&
+            calls.calls[i]->entry != command_named("alias"))
             st = err_set(err, ST_USAGE, "only set and alias may stand here, not %s",
                          calls.calls[i]->entry->name);
     call_list_clear(&calls);

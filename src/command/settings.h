@@ -35,7 +35,8 @@ struct option_key {
     enum status (*set)(struct options *o, const char *value, struct err *err);
     void (*get)(const struct options *o, char *buf, size_t size);
 };
-extern const struct option_key option_keys[]; /* name NULL ends */
+extern const struct option_key option_keys[];           /* name NULL ends */
+const struct option_key *option_find(const char *name); /* or NULL */
 
 void options_init(struct options *o); /* the defaults */
 void options_clear(struct options *o);

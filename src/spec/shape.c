@@ -18,7 +18,7 @@
 static const int64_t size_max = 1 << 30;
 static const double rows_max = 0x1p31, bytes_max = 0x1p40;
 
-static const char *const dtype_words[] = {"f16", "bf16", "f32", NULL};
+const char *const dtype_words[] = {"f16", "bf16", "f32", NULL};
 static const char *const causal_words[] = {"no", "yes", NULL};
 static const char *const layout_words[] = {"bhsd", "bshd", NULL};
 

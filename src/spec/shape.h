@@ -35,6 +35,7 @@ struct shape_key {
     bool doubles;              /* arrow keys halve and double it; else they step through values */
 };
 extern const struct shape_key shape_keys[]; /* ends with name NULL */
+extern const char *const dtype_words[];     /* the values of its key dtype; NULL ends */
 
 /* Sets one key from text. Does not check the shape as a whole. `known` tells whether the key is
  * one of ours; when false nothing else happened. */

@@ -2,14 +2,14 @@
  * points into it too, and its text parses again to the same call; completion stays in the line.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "base/mem.h"
+#include "command/line/parse.h"
+#include "command/session.h"
 #include "fuzz.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "base/mem.h"
-#include "command/internal.h"
 
 const char *const fuzz_seeds[] = {
     "run naive,fa2 S=4k f16 causal n=50 --json > \"a b.json\"",

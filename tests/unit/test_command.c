@@ -2,14 +2,18 @@
  * requests and the commands that reproduce them.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "base/mem.h"
+#include "command/ask/axis.h"
+#include "command/ask/request.h"
+#include "command/line/lex.h"
+#include "command/line/parse.h"
+#include "command/output.h"
+#include "command/session.h"
 #include "tap.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include "base/mem.h"
-#include "command/internal.h"
 
 static struct session *session;
 

@@ -5,7 +5,17 @@
  * gate's own tables.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "base/mem.h"
+#include "base/sanitize.h"
+#include "command/line/history.h"
+#include "command/line/lex.h"
+#include "command/session.h"
+#include "kernel/desc_parse.h"
+#include "lesson/internal.h"
+#include "repl/front.h"
 #include "tap.h"
+#include "tui/app/prompt.h"
+#include "tui/kit/popup.h"
 
 #include <fcntl.h>
 #include <stdint.h>
@@ -15,16 +25,6 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include "base/mem.h"
-#include "base/sanitize.h"
-#include "command/line/history.h"
-#include "command/internal.h"
-#include "kernel/desc_parse.h"
-#include "lesson/internal.h"
-#include "repl/front.h"
-#include "tui/kit/popup.h"
-#include "tui/app/prompt.h"
 
 enum { TEXTS = 5000 };
 

@@ -1,16 +1,15 @@
 /* test_knobs.c - what the arrow keys turn, marks, and the strip of knobs.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "base/mem.h"
+#include "command/ask/request.h"
+#include "tap.h"
+#include "tui/kit/marks.h"
 #include "tui/screens/knobs.h"
+#include "tui/screens/screen_util.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#include "base/mem.h"
-#include "tap.h"
-#include "tui/kit/marks.h"
-#include "tui/screens/screen_util.h"
-#include "tui/screens/knobs.h"
 
 static struct session *session;
 

@@ -2,15 +2,15 @@
  * rooflines.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "base/mem.h"
+#include "command/ask/request.h"
 #include "command/ask/sweep.h"
+#include "command/show/roof.h"
+#include "tap.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "base/mem.h"
-#include "command/show/roof.h"
-#include "tap.h"
 
 static struct session *session;
 

@@ -1,6 +1,8 @@
 /* axis.c - lists and ranges of values: 16,32,64  512..4k:x2  32..128:+32.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "command/ask/axis.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +10,6 @@
 #include "base/mem.h"
 #include "base/number.h"
 #include "base/sanitize.h"
-#include "command/internal.h"
 
 bool axis_is(const char *value)
 {

@@ -4,13 +4,16 @@
  * counts. The interval is a bootstrap over the samples of both.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "command/ask/compare_rec.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "base/number.h"
-#include "command/internal.h"
+#include "command/output.h"
+#include "command/session.h"
 
 // clang-format off
 static const char in_old[] = "in the old recording alone", in_new[] = "in the new recording alone";

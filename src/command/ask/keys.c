@@ -1,6 +1,8 @@
 /* keys.c - the keys that requests, `set` and completion share besides options: shape and input.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "command/ask/keys.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,9 +10,7 @@
 
 #include "base/mem.h"
 #include "base/number.h"
-#include "command/internal.h"
-
-const char *const dtype_words[] = {"f16", "bf16", "f32", NULL};
+#include "command/session.h"
 
 const struct input_key input_keys[] = {
     {"seed", "seed of the generated inputs", NULL},
@@ -212,8 +212,8 @@ static const char *in_other_case(const struct key_list *l, const char *word)
     return NULL;
 }
 
-enum status key_resolve(const struct key_list *l, const char *word, const char **full,
-                        struct err *err)
+static enum status key_resolve(const struct key_list *l, const char *word, const char **full,
+                               struct err *err)
 {
     struct str names = {0};
     struct key_info k;

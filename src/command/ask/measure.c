@@ -2,12 +2,16 @@
  * reason, and everything comes back in the order that was asked.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "command/ask/measure.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "command/internal.h"
+#include "command/ask/request.h"
+#include "command/output.h"
+#include "command/session.h"
 
 /* A kernel that a GPU would run: it exists for CUDA alone, and nobody insists on another backend. */
 static bool needs_gpu(const struct request *r, int i)

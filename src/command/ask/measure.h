@@ -8,6 +8,7 @@
 #ifndef ATTNSCOPE_COMMAND_MEASURE_H
 #define ATTNSCOPE_COMMAND_MEASURE_H
 
+#include "command/ask/request.h"
 #include "command/session.h"
 
 struct measure_how {
@@ -28,6 +29,8 @@ struct measured {
 void measure(struct session *s, const struct request *r, const struct measure_how *how,
              struct measured *out);
 void measured_clear(struct measured *m);
+/* "B=1 H=8 S=1024 D=64 f16 | cpu, Xeon ... | L2 cold | seed 42": what all rows share. */
+void measured_heading(const json_t *rows, struct str *out, int width);
 /* The exit status of a measured command, in order of weight: cancelled, broken, nothing ran, a
  * check failed. `shown`: the rows have been printed, and their reasons need not be said again. */
 enum status measured_status(const struct measured *m, bool shown, struct err *err);

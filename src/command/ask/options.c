@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "base/number.h"
 #include "base/sanitize.h"
-#include "command/internal.h"
+#include "command/output.h"
 
 static const char *const l2_words[] = {"cold", "hot", "both", NULL};
 static const char *const launch_words[] = {"auto", "stream", "graph", NULL};

@@ -4,12 +4,17 @@
  * the kernels named. What nobody knows stays unused, and call_finish() complains about it.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "command/ask/request.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "base/sanitize.h"
-#include "command/internal.h"
+#include "command/ask/axis.h"
+#include "command/ask/keys.h"
+#include "command/output.h"
+#include "command/session.h"
 
 void request_clear(struct request *r)
 {
@@ -240,8 +245,8 @@ static void session_params(const struct session *s, struct request *r)
     }
 }
 
-enum status request_param(struct request *r, const char *name, const char *value, bool *known,
-                          struct err *err)
+static enum status request_param(struct request *r, const char *name, const char *value,
+                                 bool *known, struct err *err)
 {
     enum status st = ST_OK;
     *known = false;

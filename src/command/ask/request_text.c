@@ -5,7 +5,9 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "command/internal.h"
+#include "command/ask/keys.h"
+#include "command/ask/request.h"
+#include "command/line/lex.h"
 
 /* ---- back to text ---- */
 

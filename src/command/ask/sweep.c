@@ -9,7 +9,14 @@
 
 #include "base/mem.h"
 #include "base/sanitize.h"
-#include "command/internal.h"
+#include "command/ask/axis.h"
+#include "command/ask/keys.h"
+#include "command/ask/measure.h"
+#include "command/ask/plan_row.h"
+#include "command/ask/request.h"
+#include "command/line/parse.h"
+#include "command/output.h"
+#include "command/session.h"
 
 void sweep_clear(struct sweep *w)
 {
@@ -341,7 +348,7 @@ enum status sweep_parse(struct session *s, const char *line, struct sweep *out, 
     struct call_list list = {0};
     *out = (struct sweep){0};
     enum status st = parse_line(s, line, &list, err);
-    if (!st && (list.count != 1 || list.calls[0]->entry != &cmd_sweep))
+    if (!st && (list.count != 1 || list.calls[0]->entry != command_named("sweep")))
         st = err_set(err, ST_USAGE, "that is no sweep");
     if (!st)
         st = sweep_make(s, list.calls[0], out, err);

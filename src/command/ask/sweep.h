@@ -8,6 +8,7 @@
 #ifndef ATTNSCOPE_COMMAND_SWEEP_H
 #define ATTNSCOPE_COMMAND_SWEEP_H
 
+#include "command/ask/request.h"
 #include "command/session.h"
 #include "draw/figures.h"
 

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "command/internal.h"
 #include "command/ask/sweep.h"
+#include "command/output.h"
 
 // clang-format off
 static const struct {

@@ -11,7 +11,10 @@
 
 #include "base/mem.h"
 #include "base/sanitize.h"
-#include "command/internal.h"
+#include "command/ask/keys.h"
+#include "command/help/help.h"
+#include "command/output.h"
+#include "command/session.h"
 #include "command/show/profile.h"
 
 enum { TOPICS_MAX = 8, SHOWN = 30 };

@@ -1,10 +1,12 @@
 /* help.c - help texts and the manual page's sections, read off the command table.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "command/help/help.h"
+
 #include <ctype.h>
 #include <string.h>
 
-#include "command/internal.h"
+#include "command/ask/keys.h"
 #include "command/show/profile.h"
 
 /* ---- for people at a terminal ---- */

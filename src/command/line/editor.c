@@ -1,6 +1,8 @@
 /* editor.c - the user's editor on a file, started without a shell.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "command/line/editor.h"
+
 #include <errno.h>
 #include <signal.h>
 #include <spawn.h>
@@ -11,7 +13,7 @@
 
 #include "base/mem.h"
 #include "base/sanitize.h"
-#include "command/internal.h"
+#include "command/session.h"
 
 extern char **environ;
 
@@ -35,7 +37,7 @@ static char *next_word(const char **p)
     return str_take(&word);
 }
 
-char **editor_words(const char *text)
+static char **editor_words(const char *text)
 {
     char **words = NULL, *word;
     size_t n = 0, cap = 0;

@@ -5,11 +5,12 @@
  * knows its bytes in the line, so that messages and completion can point at it.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "command/line/lex.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "command/internal.h"
 
 static bool ends_word(char c)
 {

@@ -2,12 +2,15 @@
  * or a pipe. Aliases are written out here.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "command/line/parse.h"
+
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "command/internal.h"
+#include "command/line/lex.h"
+#include "command/session.h"
 
 size_t pair_key_length(const char *text)
 {
@@ -261,7 +264,7 @@ static enum status find_verb(const struct token *verb, struct cmd_call *c, struc
         return err_mark(err, ST_USAGE, verb->at, verb->len,
                         "a command begins with a verb; try help");
     if (*verb->text == '@') {
-        c->entry = &cmd_source_file;
+        c->entry = command_named("source-file");
         if (verb->text[1])
             add_word(c, verb->text + 1, 0);
         return ST_OK;
@@ -276,7 +279,7 @@ static enum status find_verb(const struct token *verb, struct cmd_call *c, struc
 static struct cmd_call *shell_call(const char *line, int *pos)
 {
     struct cmd_call *c = xcalloc(1, sizeof *c);
-    c->entry = &cmd_shell;
+    c->entry = command_named("shell");
     c->start = *pos;
     c->text = trimmed(line + *pos, (int)strlen(line + *pos));
     char *command = trimmed(line + *pos + 1, (int)strlen(line + *pos + 1));

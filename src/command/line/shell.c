@@ -1,6 +1,8 @@
 /* shell.c - other programs: what is behind | and !.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "command/line/shell.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -14,7 +16,8 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/sanitize.h"
-#include "command/internal.h"
+#include "command/line/parse.h"
+#include "command/session.h"
 
 enum {
     TAKEN_MAX = 16 << 20, /* bytes that are kept of what a program prints */
@@ -170,32 +173,3 @@ enum status shell_run(const struct session *s, const char *command, const struct
     str_free(&taken);
     return st;
 }
-
-static enum status exec_shell(struct session *s, struct cmd_call *c, struct err *err)
-{
-    if (s->restricted)
-        return err_set(err, ST_USAGE, "the shell is off in this restricted session");
-    if (!c->nwords)
-        return err_set(err, ST_USAGE, "! needs a shell command, for example: !ls");
-    char *command = call_rest(c, 0);
-    enum status st = shell_run(s, command, NULL, c->out, err);
-    free(command);
-    return st;
-}
-
-const struct cmd_entry cmd_shell = {
-    .name = "shell",
-    .alias = "!",
-    .group = "Session",
-    .usage = "COMMAND",
-    .summary = "run a command of the system's shell; ! for short",
-    .help = "Behind ! the whole line belongs to the shell. A command's output goes to a shell\n"
-            "command behind |. Both are off with --restricted. The status of a pipe is that of\n"
-            "the command, or 1 if the shell's is not 0.\n"
-            "\n"
-            "  !ls *.csv | wc -l\n"
-            "  results limit=1000 --csv | sort -t, -k3\n",
-    .arg = ARG_FILE,
-    .flags = CMD_REST,
-    .exec = exec_shell,
-};

@@ -10,7 +10,7 @@
 
 #include "base/mem.h"
 #include "base/sanitize.h"
-#include "command/internal.h"
+#include "command/session.h"
 
 /* All of it, or false with errno. */
 static bool write_all(int fd, const char *text, size_t len)

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/number.h"
-#include "command/internal.h"
+#include "command/output.h"
 
 /* ---- figures that follow ---- */
 

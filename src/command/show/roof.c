@@ -8,7 +8,10 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "command/internal.h"
+#include "command/ask/plan_row.h"
+#include "command/ask/request.h"
+#include "command/output.h"
+#include "command/session.h"
 
 void roof_phases(const struct shape *s, struct roof_phase out[ROOF_PHASES])
 {

@@ -4,6 +4,7 @@
 #ifndef ATTNSCOPE_COMMAND_ROOF_H
 #define ATTNSCOPE_COMMAND_ROOF_H
 
+#include "command/ask/request.h"
 #include "command/session.h"
 #include "draw/figures.h"
 

@@ -10,7 +10,9 @@
 
 #include "base/mem.h"
 #include "base/number.h"
-#include "command/internal.h"
+#include "command/ask/request.h"
+#include "command/output.h"
+#include "command/session.h"
 
 /* ---- which ---- */
 
@@ -137,7 +139,7 @@ static double known(int64_t v)
 static void plan_facts(struct session *s, const struct kernel *k, struct source_facts *out)
 {
     struct cmd_word word = {.text = (char *)(uintptr_t)k->name};
-    struct cmd_call call = {.entry = &cmd_plan, .words = &word, .nwords = 1};
+    struct cmd_call call = {.entry = command_named("plan"), .words = &word, .nwords = 1};
     const struct device *dev = session_gpu(s, NULL, NULL);
     struct request r;
     struct plan p;
@@ -225,7 +227,7 @@ enum status source_listing_submit(struct session *s, const struct kernel *k, str
 {
     const struct device *dev = session_gpu(s, NULL, err);
     struct cmd_word word = {.text = (char *)(uintptr_t)k->name};
-    struct cmd_call call = {.entry = &cmd_plan, .words = &word, .nwords = 1};
+    struct cmd_call call = {.entry = command_named("plan"), .words = &word, .nwords = 1};
     struct request r;
     char params[512];
     if (!dev)

@@ -7,7 +7,8 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "command/internal.h"
+#include "command/ask/request.h"
+#include "command/session.h"
 
 void timeline_clear(struct timeline *t)
 {

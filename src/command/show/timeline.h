@@ -5,6 +5,7 @@
 #ifndef ATTNSCOPE_COMMAND_TIMELINE_H
 #define ATTNSCOPE_COMMAND_TIMELINE_H
 
+#include "command/ask/request.h"
 #include "command/session.h"
 #include "plan/schedule.h"
 

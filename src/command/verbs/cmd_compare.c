@@ -2,13 +2,21 @@
  * interval.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "command/verbs/cmd_compare.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "base/number.h"
-#include "command/internal.h"
+#include "command/ask/compare_rec.h"
+#include "command/ask/measure.h"
+#include "command/ask/request.h"
+#include "command/output.h"
+#include "command/session.h"
+#include "command/verbs/cmd_run.h"
+#include "command/verbs/verbs.h"
 
 // clang-format off
 const struct column compare_columns[] = {

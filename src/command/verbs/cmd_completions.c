@@ -8,7 +8,9 @@
 
 #include "base/mem.h"
 #include "base/sanitize.h"
-#include "command/internal.h"
+#include "command/output.h"
+#include "command/session.h"
+#include "command/verbs/verbs.h"
 
 static const char bash_script[] =
     "# Completion of attnscope for bash; written by \"attnscope completions bash\".\n"

@@ -4,7 +4,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "command/internal.h"
+#include "command/output.h"
+#include "command/session.h"
+#include "command/verbs/verbs.h"
 
 /* Where a figure comes from. */
 enum origin { SHEET, ARCH, DERIVED };

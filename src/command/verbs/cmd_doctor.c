@@ -17,14 +17,18 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "backend/pool.h"
 #include "backend/peer/python.h"
+#include "backend/pool.h"
 #include "base/confine.h"
 #include "base/mem.h"
 #include "base/number.h"
 #include "base/path.h"
 #include "base/sanitize.h"
-#include "command/internal.h"
+#include "command/ask/measure.h"
+#include "command/ask/request.h"
+#include "command/output.h"
+#include "command/session.h"
+#include "command/verbs/verbs.h"
 #include "job/gpu_lock.h"
 #include "job/proc.h"
 

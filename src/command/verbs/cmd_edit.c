@@ -9,7 +9,14 @@
 #include "base/mem.h"
 #include "base/number.h"
 #include "base/sanitize.h"
-#include "command/show/edit.h"
+#include "command/ask/measure.h"
+#include "command/ask/plan_row.h"
+#include "command/ask/request.h"
+#include "command/line/editor.h"
+#include "command/output.h"
+#include "command/verbs/edit.h"
+#include "command/verbs/cmd_compare.h"
+#include "command/verbs/verbs.h"
 
 /* The kernel that the file is now, whatever it calls itself. */
 static const struct kernel *find_edited(const struct edit *e)

@@ -7,8 +7,12 @@
 
 #include "base/number.h"
 #include "base/sanitize.h"
-#include "command/internal.h"
+#include "command/ask/keys.h"
+#include "command/ask/request.h"
+#include "command/output.h"
+#include "command/session.h"
 #include "command/show/profile.h"
+#include "command/verbs/verbs.h"
 
 static bool is_plan_metric(const char *name)
 {

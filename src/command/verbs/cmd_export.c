@@ -5,7 +5,9 @@
 #include <string.h>
 #include <strings.h>
 
-#include "command/internal.h"
+#include "command/output.h"
+#include "command/session.h"
+#include "command/verbs/verbs.h"
 #include "draw/svg.h"
 #include "export/figure.h"
 #include "export/report.h"

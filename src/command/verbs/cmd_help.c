@@ -5,7 +5,10 @@
 #include <string.h>
 #include <strings.h>
 
-#include "command/internal.h"
+#include "command/help/help.h"
+#include "command/output.h"
+#include "command/session.h"
+#include "command/verbs/verbs.h"
 
 /* ---- help ---- */
 

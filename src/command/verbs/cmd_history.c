@@ -10,7 +10,9 @@
 #include "base/number.h"
 #include "base/sanitize.h"
 #include "command/line/history.h"
-#include "command/internal.h"
+#include "command/output.h"
+#include "command/session.h"
+#include "command/verbs/verbs.h"
 
 /* ---- history ---- */
 

@@ -12,7 +12,11 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/sanitize.h"
-#include "command/internal.h"
+#include "command/output.h"
+#include "command/session.h"
+#include "command/verbs/cmd_list.h"
+#include "command/verbs/kernel_add.h"
+#include "command/verbs/verbs.h"
 
 // clang-format off
 static const struct column own_columns[] = {
@@ -158,7 +162,7 @@ static const struct action {
     {"remove", remove_one, true},
 };
 enum { ACTIONS = sizeof actions / sizeof *actions };
-const char *const kernel_actions[] = {"add", "list", "remove", NULL};
+static const char *const action_names[] = {"add", "list", "remove", NULL};
 
 static enum status exec_kernel(struct session *s, struct cmd_call *c, struct err *err)
 {
@@ -174,7 +178,7 @@ static enum status exec_kernel(struct session *s, struct cmd_call *c, struct err
         return actions[i].run(s, c, err);
     }
     char *clean = sanitize_line(word);
-    const char *near = str_nearest_in(word, kernel_actions);
+    const char *near = str_nearest_in(word, action_names);
     err_set(err, ST_USAGE, "kernel knows add, list and remove, not \"%s\"", clean);
     err_suggest(err, near);
     free(clean);
@@ -208,6 +212,7 @@ const struct cmd_entry cmd_kernel = {
         "  kernel add build/libmine.so:attn_run name=mine dtypes=f16,bf16\n"
         "  kernel list\n",
     .arg = ARG_WORD,
+    .first = action_names,
     .keys = kernel_keys,
     .flags = CMD_ROWS,
     .exec = exec_kernel,

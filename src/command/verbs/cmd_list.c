@@ -1,10 +1,15 @@
 /* cmd_list.c - devices and kernels: what there is.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "command/verbs/cmd_list.h"
+
 #include <math.h>
 #include <string.h>
 
-#include "command/internal.h"
+#include "command/ask/request.h"
+#include "command/output.h"
+#include "command/session.h"
+#include "command/verbs/verbs.h"
 
 /* ---- devices ---- */
 

@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "base/number.h"
-#include "command/internal.h"
+#include "command/output.h"
+#include "command/session.h"
+#include "command/verbs/verbs.h"
 
 // clang-format off
 static const struct column columns[] = {

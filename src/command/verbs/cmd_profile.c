@@ -4,8 +4,13 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "command/internal.h"
+#include "command/ask/measure.h"
+#include "command/ask/request.h"
+#include "command/output.h"
+#include "command/session.h"
 #include "command/show/profile.h"
+#include "command/verbs/cmd_run.h"
+#include "command/verbs/verbs.h"
 
 enum { KERNELS_MAX = 16 };
 

@@ -7,7 +7,12 @@
 #include "base/mem.h"
 #include "base/number.h"
 #include "base/sanitize.h"
-#include "command/internal.h"
+#include "command/ask/recorded.h"
+#include "command/line/lex.h"
+#include "command/line/parse.h"
+#include "command/output.h"
+#include "command/session.h"
+#include "command/verbs/verbs.h"
 
 /* ---- record ---- */
 
@@ -149,25 +154,6 @@ const struct cmd_entry cmd_record = {
 /* ---- open ---- */
 
 // clang-format off
-const struct column recorded_columns[] = {
-    {.field = "kernel",       .title = "kernel",    .left = true},
-    {.field = "shape",        .title = "shape",     .left = true, .varies = true},
-    {.field = "params",       .title = "params",    .left = true, .optional = true, .drop = 6},
-    {.field = "backend",      .title = "backend",   .left = true, .varies = true},
-    {.field = "device",       .title = "device",    .left = true, .varies = true, .drop = 3},
-    {.field = "l2",           .title = "L2",        .left = true, .varies = true},
-    {.field = "median_us",    .title = "median us"},
-    {.field = "cv_pct",       .title = "CV %",      .digits = 2},
-    {.field = "n",            .title = "n",         .drop = 8},
-    {.field = "tflops",       .title = "TFLOP/s",   .digits = 3},
-    {.field = "gbytes_per_s", .title = "GB/s",      .digits = 3, .drop = 2},
-    {.field = "error_ratio",  .title = "x plain",   .digits = 2, .drop = 1},
-    {.field = "check",        .title = "check",     .left = true},
-    {.field = "time",         .title = "time",      .left = true, .varies = true, .drop = 7},
-    {.field = "origin",       .title = "origin",    .left = true, .drop = 4},
-    {.field = "reason",       .title = "reason",    .left = true, .optional = true},
-    {0},
-};
 static const struct column list_columns[] = {
     {.field = "name",   .title = "recording", .left = true},
     {.field = "device", .title = "device",    .left = true},

@@ -6,7 +6,10 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "command/internal.h"
+#include "command/ask/recorded.h"
+#include "command/output.h"
+#include "command/session.h"
+#include "command/verbs/verbs.h"
 #include "export/report.h"
 
 /* ---- the tables of a recording ---- */
@@ -170,7 +173,7 @@ static void add_over_s(const struct recording *rec, json_t *tables)
     }
 }
 
-json_t *recording_tables(const struct recording *rec)
+static json_t *recording_tables(const struct recording *rec)
 {
     json_t *tables = json_array(), *rows = recording_rows(rec);
     struct str command = {0};

@@ -9,7 +9,10 @@
 #include "base/mem.h"
 #include "base/number.h"
 #include "base/path.h"
-#include "command/internal.h"
+#include "command/ask/keys.h"
+#include "command/output.h"
+#include "command/session.h"
+#include "command/verbs/verbs.h"
 
 // clang-format off
 static const struct column columns[] = {
@@ -30,7 +33,7 @@ static const struct column columns[] = {
 };
 // clang-format on
 
-enum status shape_filter(struct cmd_call *c, struct str *out, struct err *err)
+static enum status shape_filter(struct cmd_call *c, struct str *out, struct err *err)
 {
     struct shape scratch = SHAPE_DEFAULT;
     for (int i = 0; i < c->npairs; i++) {

@@ -7,8 +7,11 @@
 
 #include "base/mem.h"
 #include "base/number.h"
-#include "command/internal.h"
+#include "command/ask/request.h"
+#include "command/output.h"
+#include "command/session.h"
 #include "command/show/roof.h"
+#include "command/verbs/verbs.h"
 
 // clang-format off
 static const struct column columns[] = {

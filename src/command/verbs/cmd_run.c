@@ -1,6 +1,8 @@
 /* cmd_run.c - run and check: time and judge kernels, one after another.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "command/verbs/cmd_run.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -11,7 +13,12 @@
 #include "base/mem.h"
 #include "base/number.h"
 #include "base/sanitize.h"
-#include "command/internal.h"
+#include "command/ask/measure.h"
+#include "command/ask/request.h"
+#include "command/line/lex.h"
+#include "command/output.h"
+#include "command/session.h"
+#include "command/verbs/verbs.h"
 
 // clang-format off
 const struct column run_columns[] = {

@@ -1,4 +1,5 @@
-/* cmd_script.c - files of commands: source-file reads one, save writes the session as one.
+/* cmd_script.c - commands in files and for the shell: source-file reads some, save writes the session as
+ * one, shell runs the system's.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <stdio.h>
@@ -7,7 +8,13 @@
 
 #include "base/mem.h"
 #include "base/sanitize.h"
-#include "command/internal.h"
+#include "command/ask/keys.h"
+#include "command/line/lex.h"
+#include "command/line/parse.h"
+#include "command/line/shell.h"
+#include "command/output.h"
+#include "command/session.h"
+#include "command/verbs/verbs.h"
 
 #ifndef PACKAGE_VERSION
 #define PACKAGE_VERSION "dev"
@@ -214,4 +221,33 @@ const struct cmd_entry cmd_save = {
         "  save today.atn\n",
     .arg = ARG_FILE,
     .exec = exec_save,
+};
+
+static enum status exec_shell(struct session *s, struct cmd_call *c, struct err *err)
+{
+    if (s->restricted)
+        return err_set(err, ST_USAGE, "the shell is off in this restricted session");
+    if (!c->nwords)
+        return err_set(err, ST_USAGE, "! needs a shell command, for example: !ls");
+    char *command = call_rest(c, 0);
+    enum status st = shell_run(s, command, NULL, c->out, err);
+    free(command);
+    return st;
+}
+
+const struct cmd_entry cmd_shell = {
+    .name = "shell",
+    .alias = "!",
+    .group = "Session",
+    .usage = "COMMAND",
+    .summary = "run a command of the system's shell; ! for short",
+    .help = "Behind ! the whole line belongs to the shell. A command's output goes to a shell\n"
+            "command behind |. Both are off with --restricted. The status of a pipe is that of\n"
+            "the command, or 1 if the shell's is not 0.\n"
+            "\n"
+            "  !ls *.csv | wc -l\n"
+            "  results limit=1000 --csv | sort -t, -k3\n",
+    .arg = ARG_FILE,
+    .flags = CMD_REST,
+    .exec = exec_shell,
 };

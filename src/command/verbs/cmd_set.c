@@ -8,7 +8,10 @@
 
 #include "base/mem.h"
 #include "base/sanitize.h"
-#include "command/internal.h"
+#include "command/ask/keys.h"
+#include "command/output.h"
+#include "command/session.h"
+#include "command/verbs/verbs.h"
 
 static const struct cmd_entry settable = {.flags = CMD_SHAPE | CMD_OPTIONS};
 

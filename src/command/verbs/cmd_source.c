@@ -11,8 +11,10 @@
 #include "base/mem.h"
 #include "base/number.h"
 #include "base/sanitize.h"
-#include "command/internal.h"
+#include "command/output.h"
+#include "command/session.h"
 #include "command/show/source.h"
+#include "command/verbs/verbs.h"
 
 enum { CONTEXT = 3 };
 

@@ -11,8 +11,15 @@
 #include "base/mem.h"
 #include "base/number.h"
 #include "base/sanitize.h"
-#include "command/internal.h"
+#include "command/ask/axis.h"
+#include "command/ask/keys.h"
+#include "command/ask/measure.h"
+#include "command/ask/request.h"
 #include "command/ask/sweep.h"
+#include "command/output.h"
+#include "command/session.h"
+#include "command/verbs/cmd_run.h"
+#include "command/verbs/verbs.h"
 
 struct swept {
     struct session *s;

@@ -7,8 +7,11 @@
 
 #include "base/mem.h"
 #include "base/number.h"
-#include "command/internal.h"
+#include "command/ask/request.h"
+#include "command/output.h"
+#include "command/session.h"
 #include "command/show/timeline.h"
+#include "command/verbs/verbs.h"
 #include "draw/timeline.h"
 
 enum { KERNELS_MAX = 8, LINES = 16, LINES_MAX = 256, SPANS_MAX = 4000 };

@@ -8,7 +8,11 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/number.h"
-#include "command/internal.h"
+#include "command/line/lex.h"
+#include "command/line/parse.h"
+#include "command/output.h"
+#include "command/session.h"
+#include "command/verbs/verbs.h"
 
 static bool cancelled(const struct session *s)
 {

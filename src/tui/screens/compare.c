@@ -11,6 +11,7 @@
 
 #include "base/mem.h"
 #include "command/ask/measure.h"
+#include "command/ask/request.h"
 #include "tui/app/app.h"
 #include "tui/app/prompt.h"
 #include "tui/screens/compare_view.h"

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "command/ask/request.h"
 #include "tui/app/prompt.h"
 #include "tui/screens/screen_util.h"
 

@@ -5,6 +5,7 @@
 #ifndef ATTNSCOPE_TUI_EXPLORE_H
 #define ATTNSCOPE_TUI_EXPLORE_H
 
+#include "command/ask/request.h"
 #include "tui/app/app.h"
 #include "tui/screens/explore_view.h"
 #include "tui/screens/knobs.h"

@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "base/number.h"
 #include "command/ask/measure.h"
+#include "command/ask/request.h"
 #include "tui/screens/explore.h"
 
 int explore_kernel_index(const struct explore *e, const struct kernel *k)

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "command/ask/request.h"
 #include "tui/screens/explore.h"
 
 enum { SETTLE_MS = 150 };

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "command/ask/request.h"
 
 static void add(struct knobs *k, struct knob x, const char *text)
 {

@@ -9,6 +9,7 @@
 #define ATTNSCOPE_TUI_KNOBS_H
 
 #include "base/number.h"
+#include "command/ask/request.h"
 #include "command/session.h"
 #include "draw/canvas.h"
 

@@ -11,9 +11,9 @@
 #include "base/mem.h"
 #include "base/number.h"
 #include "command/ask/measure.h"
+#include "command/ask/request.h"
 #include "command/show/roof.h"
 #include "tui/app/app.h"
-#include "tui/screens/knobs.h"
 #include "tui/screens/knobs.h"
 #include "tui/screens/screen_util.h"
 

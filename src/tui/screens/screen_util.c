@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "command/ask/request.h"
 
 enum status screen_request(struct session *s, const char *names, bool for_plan, struct request *out,
                            struct err *err)

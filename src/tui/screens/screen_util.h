@@ -4,6 +4,7 @@
 #ifndef ATTNSCOPE_TUI_SCREEN_UTIL_H
 #define ATTNSCOPE_TUI_SCREEN_UTIL_H
 
+#include "command/ask/request.h"
 #include "command/session.h"
 #include "measure/row.h"
 

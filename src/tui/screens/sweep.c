@@ -14,6 +14,7 @@
 
 #include "base/mem.h"
 #include "base/number.h"
+#include "command/ask/request.h"
 #include "tui/app/prompt.h"
 #include "tui/screens/screen_util.h"
 

@@ -6,6 +6,7 @@
 #define ATTNSCOPE_TUI_SWEEP_H
 
 #include "command/ask/measure.h"
+#include "command/ask/request.h"
 #include "command/ask/sweep.h"
 #include "tui/app/app.h"
 #include "tui/screens/knobs.h"

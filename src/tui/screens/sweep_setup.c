@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "command/ask/request.h"
 #include "tui/screens/screen_util.h"
 #include "tui/screens/sweep.h"
 

@@ -11,6 +11,7 @@
 
 #include "base/mem.h"
 #include "base/number.h"
+#include "command/ask/request.h"
 #include "command/show/timeline.h"
 #include "draw/timeline.h"
 #include "tui/app/app.h"

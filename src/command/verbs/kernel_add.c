@@ -4,6 +4,8 @@
  * its author edits it; for a library a descriptor of a few lines is written there.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "command/verbs/kernel_add.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +17,8 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/sanitize.h"
-#include "command/internal.h"
+#include "command/output.h"
+#include "command/session.h"
 
 enum { TEXT_MAX = 1 << 20 };
 

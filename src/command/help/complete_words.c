@@ -1,7 +1,7 @@
 /* complete_words.c - the words that completion offers: verbs, kernels, devices, metrics, rows, files.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#include "command/line/complete.h"
+#include "command/help/complete.h"
 
 #include <dirent.h>
 #include <stdio.h>
@@ -11,6 +11,8 @@
 
 #include "base/mem.h"
 #include "base/sanitize.h"
+#include "command/ask/keys.h"
+#include "command/output.h"
 #include "command/show/profile.h"
 
 static bool offered(const struct completer *c, const char *text, const char *suffix)

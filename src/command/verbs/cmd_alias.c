@@ -1,4 +1,4 @@
-/* alias.c - names for commands: alias, unalias.
+/* cmd_alias.c - names for commands: alias, unalias.
  *
  * An alias is text that takes the place of its name; what follows the name in the line follows the
  * text. A verb cannot be an alias, so that lessons and scripts mean the same everywhere.
@@ -10,7 +10,11 @@
 
 #include "base/mem.h"
 #include "base/sanitize.h"
-#include "command/internal.h"
+#include "command/line/lex.h"
+#include "command/line/parse.h"
+#include "command/output.h"
+#include "command/session.h"
+#include "command/verbs/verbs.h"
 
 static const char *alias_name(const void *list, size_t i)
 {

@@ -4,7 +4,7 @@
 #ifndef ATTNSCOPE_COMMAND_COMPLETE_H
 #define ATTNSCOPE_COMMAND_COMPLETE_H
 
-#include "command/internal.h"
+#include "command/session.h"
 
 struct completer {
     struct session *s;

@@ -11,7 +11,7 @@
 
 #include "base/mem.h"
 #include "base/path.h"
-#include "command/show/edit.h"
+#include "command/verbs/edit.h"
 #include "kernel/rename.h"
 
 static const char suffix[] = "_edit";

@@ -8,7 +8,7 @@
 #ifndef ATTNSCOPE_COMMAND_EDIT_H
 #define ATTNSCOPE_COMMAND_EDIT_H
 
-#include "command/internal.h"
+#include "command/session.h"
 
 /* One edit under way. */
 struct edit {

@@ -4,7 +4,7 @@
  * are never offered.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#include "command/line/complete.h"
+#include "command/help/complete.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +12,9 @@
 
 #include "base/mem.h"
 #include "base/sanitize.h"
+#include "command/ask/keys.h"
+#include "command/line/lex.h"
+#include "command/line/parse.h"
 
 /* Word lists that later folders know. Filled at start. */
 static topic_fn *word_lists[ARG_WORD + 1];
@@ -67,8 +70,8 @@ static void take_verb(struct context *x, const char *word)
 static void take_rest(struct context *x, const char *word)
 {
     const size_t key = pair_key_length(word);
-    const bool alias = x->entry == &cmd_alias;
-    if (x->entry == &cmd_shell)
+    const bool alias = x->entry == command_named("alias");
+    if (x->entry == command_named("shell"))
         x->at_shell = true;
     else if (alias && key && !x->nwords) {
         begin_command(x);
@@ -217,15 +220,15 @@ static void offer_plain(struct completer *c, const struct context *x, bool in_li
         complete_offer_kernels(c); /* set qtile_seq BR=32 */
     if (in_list || (!*c->prefix && !x->nwords && x->entry->arg == ARG_KERNELS))
         return;
-    if (x->entry == &cmd_show && *c->prefix == '$')
+    if (x->entry == command_named("show") && *c->prefix == '$')
         complete_offer_rows(c);
-    if (x->entry == &cmd_kernel && x->nwords == 0)
-        complete_offer_words(c, "kernel", kernel_actions);
-    else if (x->entry == &cmd_kernel && x->nwords == 1) {
+    if (x->entry->first && x->nwords == 0)
+        complete_offer_words(c, x->entry->name, x->entry->first);
+    if (x->entry == command_named("kernel") && x->nwords == 1) {
         complete_offer_files(c, NULL);
         complete_offer_own_kernels(c);
     }
-    if (!strcmp(x->entry->name, "source") && x->nwords == 1)
+    if (x->entry == command_named("source") && x->nwords == 1)
         complete_offer(c, "diff", "against the kernel it follows", "");
     offer_keys(c, x);
 }
@@ -263,7 +266,7 @@ static void offer_value_of(struct completer *c, const struct context *x, const c
                            size_t key)
 {
     char *name = xstrndup(word, key);
-    if (x->entry == &cmd_alias)
+    if (x->entry == command_named("alias"))
         complete_offer_verbs(c);
     else
         offer_value(c, x, name);

@@ -7,7 +7,7 @@
 #include "backend/compile/compile_log.h"
 #include "base/mem.h"
 #include "base/sanitize.h"
-#include "command/show/edit.h"
+#include "command/verbs/edit.h"
 
 enum { ERRORS_SHOWN = 10 };
 

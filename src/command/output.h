@@ -1,0 +1,31 @@
+/* output.h - how a command hands out its rows, and small helpers around rows and messages.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef ATTNSCOPE_COMMAND_OUTPUT_H
+#define ATTNSCOPE_COMMAND_OUTPUT_H
+
+#include "command/session.h"
+
+/* rows_format() after what people want otherwise than programs: in text and Markdown a figure that
+ * is only a bound says so, and in text parameters at their defaults are left out. */
+void rows_show(const struct session *s, struct str *out, const json_t *rows,
+               const struct column *cols, const struct field *fields, enum format f, int width);
+/* "<=" or ">=" before a figure of a plan whose registers are unknown, else "". */
+const char *bound_mark(const json_t *row, const char *field);
+/* Values from a row's params, over the defaults; false if a word is none of this descriptor's. */
+bool params_read(const struct kernel_desc *d, const char *text, struct param_values *v);
+/* Hands out what a command that goes on printed so far, if nobody collects it. */
+void call_flush(struct session *s, struct cmd_call *c);
+/* Columns for text of this call; 0: unlimited. */
+int call_width(const struct session *s, const struct cmd_call *c);
+/* A number as JSON integer where exact, else as real; a word as string. */
+json_t *json_value(const char *text);
+/* Appends "; did you mean \"x\"?"; nothing when near is NULL. */
+void err_suggest(struct err *err, const char *near);
+void err_suggest_text(struct err *err, const char *text);   /* appends as it is */
+const char *row_text(const json_t *row, const char *field); /* NULL when absent */
+double row_real(const json_t *row, const char *field);      /* NaN when absent */
+bool text_contains(const char *text, const char *word);     /* without case */
+enum format call_format(struct cmd_call *c);
+
+#endif

@@ -1,0 +1,14 @@
+/* cmd_list.h - what lists of kernels say alike.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef ATTNSCOPE_COMMAND_CMD_LIST_H
+#define ATTNSCOPE_COMMAND_CMD_LIST_H
+
+#include <jansson.h>
+
+#include "kernel/registry.h"
+
+/* The sides that a kernel has, ["cpu", "cuda"]. The caller owns it. */
+json_t *kernel_sides_json(const struct kernel *k);
+
+#endif
