@@ -383,13 +383,13 @@ static void test_nearest_key(void)
 }
 
 /* The request of a line, or NULL. */
-static struct cmd_call *request_of(const char *line, struct request *r)
+static struct cmd_call *line_request(const char *line, struct request *r)
 {
     struct call_list list;
     CU_ASSERT_EQUAL_FATAL(parse_line(session, line, &list, NULL), ST_OK);
     struct cmd_call *c = list.calls[0];
     free(list.calls);
-    CU_ASSERT_EQUAL_FATAL(request_make(session, c, true, r, NULL), ST_OK);
+    CU_ASSERT_EQUAL_FATAL(request_make(session, c, REQUEST_PLAN, r, NULL), ST_OK);
     return c;
 }
 
@@ -397,7 +397,7 @@ static void test_request(void)
 {
     struct request r;
     free(say("reset; set BR=32; set qtile_seq BR=128; set S=256", ST_OK));
-    struct cmd_call *c = request_of("plan qtile_seq,fa2 D=128 f32 BC=32", &r);
+    struct cmd_call *c = line_request("plan qtile_seq,fa2 D=128 f32 BC=32", &r);
     CU_ASSERT_EQUAL_FATAL(r.nkernels, 2);
     CU_ASSERT_EQUAL(r.problem.shape.Sq, 256);
     CU_ASSERT_EQUAL(r.problem.shape.dtype, DTYPE_F32);
@@ -419,10 +419,10 @@ static void test_reproduce(void)
     struct request a, b;
     struct str first = {0}, second = {0};
     free(say("reset; set S=512 H=4 Hkv=2 causal=yes cv=2% seed=9", ST_OK));
-    struct cmd_call *c = request_of("plan qtile_seq,fa2 Sq=100 bf16 BR=32 threads=3", &a);
+    struct cmd_call *c = line_request("plan qtile_seq,fa2 Sq=100 bf16 BR=32 threads=3", &a);
     request_command(&a, "plan", &first);
     free(say("reset", ST_OK));
-    struct cmd_call *d = request_of(str_text(&first), &b);
+    struct cmd_call *d = line_request(str_text(&first), &b);
     request_command(&b, "plan", &second);
     CU_ASSERT_STRING_EQUAL(str_text(&first), str_text(&second));
     CU_ASSERT_PTR_NOT_NULL(strstr(str_text(&first), " Sq=100 Sk=512"));

@@ -28,7 +28,7 @@ static struct knobs knobs_of(const char *kernel)
     struct request r;
     knobs_add_shape(&k, session);
     knobs_add_gpu(&k, session);
-    CU_ASSERT_EQUAL_FATAL(screen_request(session, kernel, true, &r, NULL), ST_OK);
+    CU_ASSERT_EQUAL_FATAL(request_of(session, kernel, NULL, REQUEST_PLAN, &r, NULL), ST_OK);
     knobs_add_params(&k, &r, 0, NULL);
     request_clear(&r);
     return k;
@@ -67,7 +67,7 @@ static char *wall(void)
 {
     struct request r;
     struct plan p;
-    CU_ASSERT_EQUAL_FATAL(screen_request(session, "qtile_seq", true, &r, NULL), ST_OK);
+    CU_ASSERT_EQUAL_FATAL(request_of(session, "qtile_seq", NULL, REQUEST_PLAN, &r, NULL), ST_OK);
     (void)plan_build(r.descs[0], &r.problem.shape, &r.params[0], session_gpu(session, "L4", NULL),
                      NULL, &p, NULL);
     char *text = xstrdup(p.reason ? p.reason : "");

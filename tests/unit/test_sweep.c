@@ -53,7 +53,7 @@ static void test_parse(void)
     CU_ASSERT_EQUAL(at[0], 1);
     CU_ASSERT_EQUAL(at[1], 1);
     CU_ASSERT_EQUAL(sweep_point(&w, 1, 1), 4);
-    char *label = sweep_label(&w, 1);
+    char *label = request_entry(&w.base, 1);
     CU_ASSERT_STRING_EQUAL(label, "fa2@BR=32");
     free(label);
     sweep_clear(&w);
@@ -118,7 +118,7 @@ static void test_measured(void)
     CU_ASSERT_EQUAL(sweep_mark(&w, sweep_row(&w, 0, 1)), 'K');
     CU_ASSERT_EQUAL_FATAL(sweep_request(&w, 1, &r, NULL), ST_OK);
     CU_ASSERT_EQUAL(r.problem.shape.Sq, 128);
-    sweep_request_clear(&r);
+    request_clear(&r);
     CU_ASSERT_EQUAL(w.base.problem.shape.Sq, 1024);
     json_t *rows = json_pack("[{s:f, s:s}, {s:f, s:s}]", "median_us", 12.5, "check", "pass",
                              "median_us", 1.0, "check", "fail");
@@ -149,12 +149,9 @@ static struct roofs make_roofs(const char *names)
 {
     struct roofs x;
     struct request r;
-    struct cmd_word word = {.text = (char *)(uintptr_t)names};
-    struct cmd_call call = {.words = &word, .nwords = 1};
     const struct device *devices[2] = {session_gpu(session, "L4", NULL),
                                        session_gpu(session, "H200", NULL)};
-    CU_ASSERT_EQUAL(command_find("roofline", &call.entry, NULL), ST_OK);
-    CU_ASSERT_EQUAL_FATAL(request_make(session, &call, true, &r, NULL), ST_OK);
+    CU_ASSERT_EQUAL_FATAL(request_of(session, names, NULL, REQUEST_PLAN, &r, NULL), ST_OK);
     CU_ASSERT_EQUAL(roofs_make(session, &r, devices, 2, 2, &x, NULL), ST_OK);
     request_clear(&r);
     return x;

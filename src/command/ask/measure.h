@@ -9,7 +9,6 @@
 #define ATTNSCOPE_COMMAND_MEASURE_H
 
 #include "command/ask/request.h"
-#include "command/session.h"
 
 struct measure_how {
     enum job_kind kind;

@@ -1,4 +1,4 @@
-/* request.c - what one command asks for: the session's settings, overridden by its own words.
+/* request.c - see request.h.
  *
  * A pair is looked up in a fixed order: shape, input, options, the verb's own keys, parameters of
  * the kernels named. What nobody knows stays unused, and call_finish() complains about it.
@@ -13,8 +13,29 @@
 #include "base/sanitize.h"
 #include "command/ask/axis.h"
 #include "command/ask/keys.h"
+#include "command/line/lex.h"
+#include "command/line/parse.h"
 #include "command/output.h"
-#include "command/session.h"
+
+/* What a request is made from. */
+struct source {
+    const struct cmd_word *words;
+    int nwords;
+    struct cmd_pair *pairs;
+    int npairs;
+    const struct cmd_entry *entry; /* the verb; NULL: none, and every key counts */
+    unsigned flags;
+    bool marked; /* the error points at a word or pair */
+};
+
+/* `len` bytes at `at` are the culprit; as call_mark(). */
+static enum status mark(struct source *c, enum status st, int at, int len, struct err *err)
+{
+    c->marked = true;
+    if (err)
+        err->at = at, err->len = len;
+    return st;
+}
 
 void request_clear(struct request *r)
 {
@@ -67,17 +88,17 @@ static bool is_verb_key(const struct cmd_entry *e, const char *name)
     return false;
 }
 
-static enum status mark_value(struct cmd_call *c, const struct cmd_pair *p, enum status st,
+static enum status mark_value(struct source *c, const struct cmd_pair *p, enum status st,
                               struct err *err)
 {
-    return call_mark(c, st, p->value_at, (int)strlen(p->value), err);
+    return mark(c, st, p->value_at, (int)strlen(p->value), err);
 }
 
 /* Takes pair p if it is a shape, input or option key. */
-static enum status take_pair(struct cmd_call *c, struct cmd_pair *p, struct request *r,
+static enum status take_pair(struct source *c, struct cmd_pair *p, struct request *r,
                              struct err *err)
 {
-    const unsigned flags = c->entry ? c->entry->flags : CMD_SHAPE;
+    const unsigned flags = c->entry ? c->entry->flags : CMD_SHAPE | CMD_OPTIONS;
     const struct option_key *o = flags & CMD_OPTIONS ? option_find(p->key) : NULL;
     enum status st = ST_OK;
     if (flags & CMD_SHAPE)
@@ -90,8 +111,9 @@ static enum status take_pair(struct cmd_call *c, struct cmd_pair *p, struct requ
 }
 
 /* Input files come last: their headers supply shape and dtype, and bf16 must be known by then. */
-static enum status take_pairs(struct cmd_call *c, bool axes, struct request *r, struct err *err)
+static enum status take_pairs(struct source *c, struct request *r, struct err *err)
 {
+    const bool axes = c->flags & REQUEST_AXES;
     for (int inputs = 0; inputs < 2; inputs++) {
         for (int i = 0; i < c->npairs; i++) {
             struct cmd_pair *p = &c->pairs[i];
@@ -109,7 +131,7 @@ static enum status take_pairs(struct cmd_call *c, bool axes, struct request *r, 
 }
 
 /* A shape key given beside input files must say what they say. */
-static enum status check_files(struct cmd_call *c, const struct request *r, struct err *err)
+static enum status check_files(struct source *c, const struct request *r, struct err *err)
 {
     for (int i = 0; i < c->npairs; i++) {
         const struct cmd_pair *p = &c->pairs[i];
@@ -123,7 +145,7 @@ static enum status check_files(struct cmd_call *c, const struct request *r, stru
 }
 
 /* Points at the pair without which the shape would do: that is the one to change. */
-static enum status check_shape(struct session *s, struct cmd_call *c, struct request *r,
+static enum status check_shape(struct session *s, struct source *c, struct request *r,
                                struct err *err)
 {
     enum status st = shape_check(&r->problem.shape, err);
@@ -196,7 +218,7 @@ static enum status add_name(struct session *s, char *name, struct request *r, en
 }
 
 /* One word: kernels between commas, or a word of the shape such as "f16". */
-static enum status take_word(struct session *s, struct cmd_call *c, const struct cmd_word *w,
+static enum status take_word(struct session *s, struct source *c, const struct cmd_word *w,
                              struct request *r, enum kernel_side side, struct err *err)
 {
     bool known;
@@ -204,7 +226,7 @@ static enum status take_word(struct session *s, struct cmd_call *c, const struct
         enum status st = problem_check_key(&r->problem, w->text, NULL, err);
         if (!st)
             st = shape_set_word(&r->problem.shape, w->text, &known, err);
-        return st ? call_mark(c, st, w->at, (int)strlen(w->text), err) : ST_OK;
+        return st ? mark(c, st, w->at, (int)strlen(w->text), err) : ST_OK;
     }
     for (const char *p = w->text;; p++) {
         const size_t len = strcspn(p, ",");
@@ -212,30 +234,33 @@ static enum status take_word(struct session *s, struct cmd_call *c, const struct
         enum status st = add_name(s, name, r, side, err);
         free(name);
         if (st)
-            return call_mark(c, st, w->at + (int)(p - w->text), len ? (int)len : 1, err);
+            return mark(c, st, w->at + (int)(p - w->text), len ? (int)len : 1, err);
         p += len;
         if (!*p)
             return ST_OK;
     }
 }
 
-static enum status take_words(struct session *s, struct cmd_call *c, struct request_from from,
-                              struct request *r, struct err *err)
+static enum status take_words(struct session *s, struct source *c, struct request *r,
+                              struct err *err)
 {
-    const enum kernel_side side = wanted_side(&r->options, from.for_plan);
+    const enum kernel_side side = wanted_side(&r->options, c->flags & REQUEST_PLAN);
     enum status st = ST_OK;
-    for (int i = from.first; i < from.first + from.count && !st; i++)
+    for (int i = 0; i < c->nwords && !st; i++)
         st = take_word(s, c, &c->words[i], r, side, err);
     return st;
 }
 
 /* ---- parameters ---- */
 
-static void session_params(const struct session *s, struct request *r)
+/* The defaults, and what the session has set. */
+static void first_params(const struct session *s, unsigned flags, struct request *r)
 {
     for (int k = 0; k < r->nkernels; k++) {
         const struct kernel_desc *d = request_desc(r, k);
         r->params[k] = desc_defaults(d);
+        if (flags & REQUEST_FRESH)
+            continue;
         for (int named = 0; named < 2; named++) /* a setting for one kernel wins */
             for (size_t i = 0; i < s->settings.nparams; i++)
                 if (!s->settings.params[i].kernel == !named &&
@@ -245,8 +270,8 @@ static void session_params(const struct session *s, struct request *r)
     }
 }
 
-static enum status request_param(struct request *r, const char *name, const char *value,
-                                 bool *known, struct err *err)
+enum status request_param(struct request *r, const char *name, const char *value, bool *known,
+                          struct err *err)
 {
     enum status st = ST_OK;
     *known = false;
@@ -258,6 +283,46 @@ static enum status request_param(struct request *r, const char *name, const char
         st = desc_param_set(d, &r->params[k], name, value, err);
     }
     return st;
+}
+
+/* A parameter goes to every kernel that has it; one whose range ends before the value cannot have the
+ * cell, and desc_supports() says so of that kernel alone. */
+static enum status try_param(struct request *r, const char *key, const char *value, bool *known,
+                             struct err *err)
+{
+    enum status st = ST_OK;
+    *known = false;
+    for (int k = 0; k < r->nkernels && !st; k++) {
+        const struct kernel_desc *d = request_desc(r, k);
+        if (desc_param_index(d, key) < 0)
+            continue;
+        *known = true;
+        st = desc_param_try(d, &r->params[k], key, value, err);
+    }
+    return st;
+}
+
+enum status request_try(struct request *r, const char *key, const char *value, bool *known,
+                        struct err *err)
+{
+    const enum status st = shape_set(&r->problem.shape, key, value, known, err);
+    return *known ? st : try_param(r, key, value, known, err);
+}
+
+void request_put_first(struct request *r, int i)
+{
+    const struct kernel *k = r->kernels[i];
+    const struct kernel_desc *d = r->descs[i];
+    const struct param_values v = r->params[i];
+    char *own = r->own[i];
+    memmove(r->own + 1, r->own, (size_t)i * sizeof *r->own);
+    memmove(r->kernels + 1, r->kernels, (size_t)i * sizeof *r->kernels);
+    memmove(r->descs + 1, r->descs, (size_t)i * sizeof *r->descs);
+    memmove(r->params + 1, r->params, (size_t)i * sizeof *r->params);
+    r->own[0] = own;
+    r->kernels[0] = k;
+    r->descs[0] = d;
+    r->params[0] = v;
 }
 
 /* One "BR=32" of kernel i's own. */
@@ -278,7 +343,7 @@ static enum status set_own(struct request *r, int i, const char *pair, struct er
 }
 
 /* What stands after @ goes above everything else. */
-static enum status own_params(struct cmd_call *c, struct request *r, struct err *err)
+static enum status own_params(struct source *c, struct request *r, struct err *err)
 {
     for (int i = 0; i < r->nkernels; i++) {
         char *copy = r->own[i] ? xstrdup(r->own[i]) : NULL, *rest = copy, *pair;
@@ -289,8 +354,8 @@ static enum status own_params(struct cmd_call *c, struct request *r, struct err 
         for (int w = 0; st && w < c->nwords; w++) {
             const char *at = strstr(c->words[w].text, r->own[i]);
             if (at)
-                return call_mark(c, st, c->words[w].at + (int)(at - c->words[w].text),
-                                 (int)strlen(r->own[i]), err);
+                return mark(c, st, c->words[w].at + (int)(at - c->words[w].text),
+                            (int)strlen(r->own[i]), err);
         }
         if (st)
             return st;
@@ -338,8 +403,9 @@ static const char *request_key(const void *ctx, size_t i)
 }
 
 /* What is left must be parameters of the kernels. */
-static enum status take_params(struct cmd_call *c, bool axes, struct request *r, struct err *err)
+static enum status take_params(struct source *c, struct request *r, struct err *err)
 {
+    const bool axes = c->flags & REQUEST_AXES;
     for (int i = 0; i < c->npairs; i++) {
         struct cmd_pair *p = &c->pairs[i];
         if (p->used || is_verb_key(c->entry, p->key) || (axes && axis_is(p->value)))
@@ -350,48 +416,59 @@ static enum status take_params(struct cmd_call *c, bool axes, struct request *r,
         if (p->used)
             continue;
         if (request_other_side(r, p->key, err))
-            return call_mark(c, ST_USAGE, p->at, (int)strlen(p->key), err);
+            return mark(c, ST_USAGE, p->at, (int)strlen(p->key), err);
         const struct key_list keys = {c->entry, r->kernels, r->nkernels};
         char *clean = sanitize_line(p->key);
         err_set(err, ST_USAGE, "%s has no key \"%s\"%s", c->entry ? c->entry->name : "a shape",
                 clean, r->nkernels ? ", and no kernel in it such a parameter" : "");
         free(clean);
         err_suggest(err, str_nearest(p->key, request_key, &keys));
-        return call_mark(c, ST_USAGE, p->at, (int)strlen(p->key), err);
+        return mark(c, ST_USAGE, p->at, (int)strlen(p->key), err);
     }
     return ST_OK;
 }
 
 /* ---- the whole ---- */
 
-static enum status check_gpu(struct session *s, struct cmd_call *c, const struct request *r,
+static enum status check_gpu(struct session *s, struct source *c, const struct request *r,
                              struct err *err)
 {
     const char *gpu = r->options.gpu;
     if (!gpu || strchr(gpu, ',') || session_gpu(s, gpu, err))
         return ST_OK;
-    return call_mark_key(c, "gpu", ST_USAGE, err);
+    for (int i = 0; i < c->npairs; i++)
+        if (!strcmp(c->pairs[i].key, "gpu"))
+            return mark_value(c, &c->pairs[i], ST_USAGE, err);
+    return ST_USAGE;
 }
 
-enum status request_make_from(struct session *s, struct cmd_call *c, struct request_from from,
-                              struct request *out, struct err *err)
+static void begin(const struct session *s, unsigned flags, struct request *out)
 {
     *out = (struct request){.problem = PROBLEM_DEFAULT};
+    if (flags & REQUEST_FRESH) {
+        options_init(&out->options);
+        return;
+    }
     problem_copy(&out->problem, &s->settings.problem);
     options_copy(&out->options, &s->settings.options);
-    enum status st = take_pairs(c, from.axes, out, err);
+}
+
+static enum status make(struct session *s, struct source *c, struct request *out, struct err *err)
+{
+    begin(s, c->flags, out);
+    enum status st = take_pairs(c, out, err);
     if (!st)
         st = check_files(c, out, err);
     if (!st)
-        st = take_words(s, c, from, out, err);
+        st = take_words(s, c, out, err);
     if (!st)
         st = check_shape(s, c, out, err);
     if (!st)
         st = check_gpu(s, c, out, err);
     if (!st) {
         out->params = xcalloc((size_t)out->nkernels + 1, sizeof *out->params);
-        session_params(s, out);
-        st = take_params(c, from.axes, out, err);
+        first_params(s, c->flags, out);
+        st = take_params(c, out, err);
         if (!st)
             st = own_params(c, out, err);
     }
@@ -400,9 +477,104 @@ enum status request_make_from(struct session *s, struct cmd_call *c, struct requ
     return st;
 }
 
-enum status request_make(struct session *s, struct cmd_call *c, bool for_plan, struct request *out,
+/* ---- where from ---- */
+
+static enum status make_from_call(struct session *s, struct cmd_call *c,
+                                  const struct cmd_word *words, int nwords, unsigned flags,
+                                  struct request *out, struct err *err)
+{
+    struct source source = {.words = words,
+                            .nwords = nwords,
+                            .pairs = c->pairs,
+                            .npairs = c->npairs,
+                            .entry = c->entry,
+                            .flags = flags};
+    const enum status st = make(s, &source, out, err);
+    c->marked |= source.marked;
+    return st;
+}
+
+enum status request_make(struct session *s, struct cmd_call *c, unsigned flags, struct request *out,
                          struct err *err)
 {
-    const struct request_from all = {.count = c->nwords, .for_plan = for_plan};
-    return request_make_from(s, c, all, out, err);
+    return make_from_call(s, c, c->words, c->nwords, flags, out, err);
+}
+
+enum status request_make_words(struct session *s, struct cmd_call *c, int first, int count,
+                               unsigned flags, struct request *out, struct err *err)
+{
+    return make_from_call(s, c, c->words + first, count, flags, out, err);
+}
+
+enum status request_make_for(struct session *s, struct cmd_call *c, const char *kernels,
+                             unsigned flags, struct request *out, struct err *err)
+{
+    struct cmd_word *words = xcalloc((size_t)c->nwords, sizeof *words);
+    memcpy(words, c->words, (size_t)c->nwords * sizeof *words);
+    words[0].text = (char *)(uintptr_t)kernels; /* which is only read */
+    const enum status st = make_from_call(s, c, words, c->nwords, flags, out, err);
+    free(words);
+    return st;
+}
+
+/* Appends the words and pairs of a text to those of `c`, which owns all of its own. */
+static void split(const char *text, struct cmd_word **words, int *nwords, struct cmd_pair **pairs,
+                  int *npairs)
+{
+    struct token t;
+    int at = 0;
+    for (token_next(text, &at, &t); t.kind == TOKEN_WORD; token_next(text, &at, &t)) {
+        const size_t key = pair_key_length(t.text);
+        if (key) {
+            *pairs = xrealloc(*pairs, (size_t)(*npairs + 1) * sizeof **pairs);
+            (*pairs)[(*npairs)++] =
+                (struct cmd_pair){.key = xstrndup(t.text, key), .value = xstrdup(t.text + key + 1)};
+        } else {
+            *words = xrealloc(*words, (size_t)(*nwords + 1) * sizeof **words);
+            (*words)[(*nwords)++] = (struct cmd_word){.text = xstrdup(t.text)};
+        }
+        token_clear(&t);
+    }
+    token_clear(&t);
+}
+
+enum status request_of(struct session *s, const char *kernels, const char *more, unsigned flags,
+                       struct request *out, struct err *err)
+{
+    struct cmd_word *words = xcalloc(1, sizeof *words);
+    struct cmd_pair *pairs = NULL;
+    int nwords = 1, npairs = 0;
+    words[0].text = xstrdup(kernels);
+    if (more)
+        split(more, &words, &nwords, &pairs, &npairs);
+    struct source source = {
+        .words = words, .nwords = nwords, .pairs = pairs, .npairs = npairs, .flags = flags};
+    const enum status st = make(s, &source, out, err);
+    for (int i = 0; i < nwords; i++)
+        free(words[i].text);
+    for (int i = 0; i < npairs; i++) {
+        free(pairs[i].key);
+        free(pairs[i].value);
+    }
+    free(words);
+    free(pairs);
+    return st;
+}
+
+void request_copy(struct request *dst, const struct request *src)
+{
+    const size_t n = (size_t)src->nkernels;
+    *dst = (struct request){.problem = PROBLEM_DEFAULT, .nkernels = src->nkernels};
+    problem_copy(&dst->problem, &src->problem);
+    options_copy(&dst->options, &src->options);
+    dst->kernels = xcalloc(n + 1, sizeof *dst->kernels);
+    dst->params = xcalloc(n + 1, sizeof *dst->params);
+    dst->descs = xcalloc(n + 1, sizeof *dst->descs);
+    dst->own = xcalloc(n + 1, sizeof *dst->own);
+    for (size_t i = 0; i < n; i++) {
+        dst->kernels[i] = src->kernels[i];
+        dst->params[i] = src->params[i];
+        dst->descs[i] = src->descs[i];
+        dst->own[i] = src->own[i] ? xstrdup(src->own[i]) : NULL;
+    }
 }

@@ -1,4 +1,6 @@
-/* request.h - what is asked in one call: the session's settings under the words and pairs of the line.
+/* request.h - what is asked of kernels: problem, options, kernels and their parameters. Verbs, screens,
+ * sweeps, lessons and reports get theirs here and nowhere else, from words and pairs, over the
+ * session's settings; what is done with it starts in measure.h.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef ATTNSCOPE_COMMAND_REQUEST_H
@@ -6,22 +8,74 @@
 
 #include "command/session.h"
 
-/* A request: the session's settings overridden by one call's shape keys, options and parameters.
- * Kernels are the call's first word, split at commas; an entry may carry parameters of its own, as
- * in qtile_seq@BR=32@BC=64, so that one kernel can stand beside itself. */
+/* Kernels may carry parameters of their own, as in qtile_seq@BR=32@BC=64, so that one kernel can
+ * stand beside itself. */
 struct request {
     struct problem problem;
     struct options options;
     const struct kernel **kernels;
-    struct param_values *params;      /* one per kernel, for the side (cuda or cpu) in `descs` */
-    const struct kernel_desc **descs; /* by backend: cpu desc for backend=cpu, else cuda */
+    struct param_values *params;      /* one per kernel, for the side in `descs` */
+    const struct kernel_desc **descs; /* of the side that the backend takes; NULL: not there */
     char **own;                       /* "BR=32@BC=64" as given after @, or NULL */
     int nkernels;
 };
-/* `for_plan`: take the CUDA descriptors whatever the backend. Checks the shape. */
-enum status request_make(struct session *s, struct cmd_call *c, bool for_plan, struct request *out,
+
+/* ---- making ---- */
+
+enum {
+    REQUEST_PLAN = 1,  /* of the CUDA kernels, whatever the backend */
+    REQUEST_AXES = 2,  /* pairs that are lists or ranges are left alone */
+    REQUEST_FRESH = 4, /* over the defaults, not over the session's settings */
+};
+/* Words are names of kernels between commas ("all", "peers") and parts of a shape; pairs are keys of
+ * shape and input, options, parameters of the kernels. The shape is checked. An error marks the
+ * call's word or pair; what nobody knows is one. */
+enum status request_make(struct session *s, struct cmd_call *c, unsigned flags, struct request *out,
                          struct err *err);
+/* The same from the call's words first .. first+count-1 alone. */
+enum status request_make_words(struct session *s, struct cmd_call *c, int first, int count,
+                               unsigned flags, struct request *out, struct err *err);
+/* The same with `kernels` in the place of the call's first word. */
+enum status request_make_for(struct session *s, struct cmd_call *c, const char *kernels,
+                             unsigned flags, struct request *out, struct err *err);
+/* The same for who has no call: `kernels` is one word, `more` further words and pairs between blanks,
+ * "S=512 f32 backend=cpu", or NULL. On failure `out` is empty and may be cleared. */
+enum status request_of(struct session *s, const char *kernels, const char *more, unsigned flags,
+                       struct request *out, struct err *err);
+/* `dst` is overwritten, not cleared. */
+void request_copy(struct request *dst, const struct request *src);
 void request_clear(struct request *r);
+
+/* ---- changing ---- */
+
+/* Sets a parameter on every kernel of the request that has it. *known false: none has. */
+enum status request_param(struct request *r, const char *name, const char *value, bool *known,
+                          struct err *err);
+/* The value of an axis: a key of the shape, or a parameter. One whose range ends before the value is
+ * no error here: the kernel is refused later, with its reason. ST_USAGE: it cannot be read. ST_NO:
+ * there is no such shape. */
+enum status request_try(struct request *r, const char *key, const char *value, bool *known,
+                        struct err *err);
+/* Moves kernel i before the others. */
+void request_put_first(struct request *r, int i);
+
+/* ---- asking ---- */
+
+/* The backend that will run r, or ST_NO_GPU / ST_FAIL / ST_USAGE with a sentence; *name is set
+ * whatever comes. */
+enum status request_backend(const struct request *r, const char **name, struct err *err);
+/* The descriptor that knows kernel i's parameters: the wanted side, else the other one. */
+const struct kernel_desc *request_desc(const struct request *r, int i);
+/* A parameter that kernel i refuses is a bad value, ST_USAGE, unlike a shape or a device that it does
+ * not take: with the defaults of `d`, its descriptor (may be NULL), it would take both. sm 0: any. */
+enum status request_check_params(const struct request *r, int i, const struct kernel_desc *d,
+                                 int sm, struct err *err);
+/* Is it a parameter that a kernel of the request has on the other side alone? Then err says so, with
+ * those that it has on this one. */
+bool request_other_side(const struct request *r, const char *name, struct err *err);
+
+/* ---- request_text.c: as text again ---- */
+
 /* The command that reproduces request r for `verb`, with only what differs from the defaults. */
 void request_command(const struct request *r, const char *verb, struct str *out);
 /* Appends gpu= unless the command has it: another machine would take its own GPU. */
@@ -29,25 +83,9 @@ void request_command_gpu(const struct request *r, const struct device *gpu, stru
 /* Appends the name of entry k as that command has it: with @NAME=VALUE for each parameter in which
  * it differs from another entry. */
 void request_label(const struct request *r, int k, struct str *out);
-
-/* Kernels are words first .. first+count-1, each split at commas; "all" means every one that runs
- * on the backend. Pairs in the call that are lists or ranges are left alone when `axes`. */
-struct request_from {
-    int first, count;
-    bool for_plan, axes;
-};
-enum status request_make_from(struct session *s, struct cmd_call *c, struct request_from from,
-                              struct request *out, struct err *err);
-/* The backend that will run r, or ST_NO_GPU / ST_USAGE with a sentence. */
-enum status request_backend(const struct request *r, const char **name, struct err *err);
-/* A parameter that kernel i refuses is a bad value, ST_USAGE, unlike a shape or a device that it does
- * not take: with the defaults of `d`, its descriptor (may be NULL), it would take both. sm 0: any. */
-enum status request_check_params(const struct request *r, int i, const struct kernel_desc *d,
-                                 int sm, struct err *err);
-/* Is it a parameter that a kernel of the request has on the other backend alone? Then err says so,
- * with those that it has on this one. */
-bool request_other_side(const struct request *r, const char *name, struct err *err);
-/* The descriptor that knows kernel i's parameters: the wanted side, else the other one. */
-const struct kernel_desc *request_desc(const struct request *r, int i);
+/* Entry i as it was asked for: "fa2", "fa2@BR=32". The caller frees it. */
+char *request_entry(const struct request *r, int i);
+/* The changed parameters of entry i, "BR=32 BC=64"; "" where its side is missing. */
+void request_params(const struct request *r, int i, char *buf, size_t size);
 
 #endif

@@ -80,6 +80,19 @@ void request_label(const struct request *r, int k, struct str *out)
     add_params(r, k, false, "@", NULL, out);
 }
 
+char *request_entry(const struct request *r, int i)
+{
+    return r->own[i] ? xasprintf("%s@%s", r->kernels[i]->name, r->own[i])
+                     : xstrdup(r->kernels[i]->name);
+}
+
+void request_params(const struct request *r, int i, char *buf, size_t size)
+{
+    buf[0] = 0;
+    if (i < r->nkernels && r->descs[i])
+        desc_params_format(r->descs[i], &r->params[i], true, buf, size);
+}
+
 static void command_params(const struct request *r, struct str *out)
 {
     struct str seen = {0};

@@ -64,33 +64,6 @@ static enum status take_axes(struct sweep *w, struct cmd_call *c, struct err *er
     return err_set(err, ST_USAGE, "sweep needs an axis, for example: sweep cpu_tiled S=256..4k:x2");
 }
 
-/* A parameter goes to every kernel that has it; one whose range ends before the value cannot have the
- * cell, and desc_supports() says so of that kernel alone. */
-static enum status set_param(struct request *r, const char *key, const char *value, bool *known,
-                             struct err *err)
-{
-    enum status st = ST_OK;
-    *known = false;
-    for (int k = 0; k < r->nkernels && !st; k++) {
-        const struct kernel_desc *d = request_desc(r, k);
-        if (desc_param_index(d, key) < 0)
-            continue;
-        *known = true;
-        st = desc_param_try(d, &r->params[k], key, value, err);
-    }
-    return st;
-}
-
-/* One cell's value on one axis. ST_USAGE: no kernel can read it. ST_NO: the cell is impossible. */
-static enum status set_axis(struct request *r, const char *key, const char *value, bool *known,
-                            struct err *err)
-{
-    enum status st = shape_set(&r->problem.shape, key, value, known, err);
-    if (*known)
-        return st;
-    return set_param(r, key, value, known, err);
-}
-
 static void unknown_axis(const struct cmd_call *c, const char *key, const struct request *r,
                          struct err *err)
 {
@@ -107,7 +80,7 @@ static enum status check_axis(struct cmd_call *c, const struct sweep_axis *a,
 {
     for (int i = 0; i < a->count; i++) {
         bool known;
-        enum status st = set_axis(scratch, a->key, a->values[i], &known, err);
+        enum status st = request_try(scratch, a->key, a->values[i], &known, err);
         if (known && st == ST_USAGE)
             return call_mark_key(c, a->key, st, err);
         if (known)
@@ -122,32 +95,16 @@ static enum status check_axis(struct cmd_call *c, const struct sweep_axis *a,
     return ST_OK;
 }
 
-/* A request of its own for a point: problem and parameters are copies, the rest is shared. */
-static struct request point_request(const struct sweep *w)
-{
-    struct request r = w->base;
-    r.problem = PROBLEM_DEFAULT;
-    problem_copy(&r.problem, &w->base.problem);
-    r.params = xmalloc(((size_t)r.nkernels + 1) * sizeof *r.params);
-    memcpy(r.params, w->base.params, (size_t)r.nkernels * sizeof *r.params);
-    return r;
-}
-
-void sweep_request_clear(struct request *r)
-{
-    problem_clear(&r->problem);
-    free(r->params);
-}
-
 static enum status check_axes(struct sweep *w, struct cmd_call *c, struct err *err)
 {
     enum status st = ST_OK;
     int cells = w->base.nkernels;
     w->npoints = 1;
     for (int i = 0; i < w->naxes && !st; i++) {
-        struct request scratch = point_request(w);
+        struct request scratch;
+        request_copy(&scratch, &w->base);
         st = check_axis(c, &w->axes[i], &scratch, err);
-        sweep_request_clear(&scratch);
+        request_clear(&scratch);
         cells *= w->axes[i].count;
         w->npoints *= w->axes[i].count;
     }
@@ -171,12 +128,6 @@ void sweep_at(const struct sweep *w, int point, int at[SWEEP_AXES])
 int sweep_point(const struct sweep *w, int i, int j)
 {
     return w->naxes > 1 ? i * w->axes[1].count + j : i;
-}
-
-char *sweep_label(const struct sweep *w, int k)
-{
-    const char *name = w->base.kernels[k]->name, *own = w->base.own[k];
-    return own ? xasprintf("%s@%s", name, own) : xstrdup(name);
 }
 
 json_t *sweep_row(const struct sweep *w, int point, int kernel)
@@ -221,14 +172,14 @@ enum status sweep_request(const struct sweep *w, int point, struct request *out,
     enum status st = ST_OK;
     bool known;
     sweep_at(w, point, at);
-    *out = point_request(w);
+    request_copy(out, &w->base);
     for (int i = 0; i < w->naxes && !st; i++)
-        st = set_axis(out, w->axes[i].key, w->axes[i].values[at[i]], &known, err);
+        st = request_try(out, w->axes[i].key, w->axes[i].values[at[i]], &known, err);
     if (!st)
         st = shape_check(&out->problem.shape, err);
     if (!st)
         return ST_OK;
-    sweep_request_clear(out);
+    request_clear(out);
     return ST_NO;
 }
 
@@ -261,7 +212,7 @@ bool sweep_compute(struct sweep *w, int point)
     }
     if (!w->measured)
         plan_point(w, &r, point);
-    sweep_request_clear(&r);
+    request_clear(&r);
     return !w->measured;
 }
 
@@ -275,7 +226,7 @@ void sweep_foresee(struct sweep *w, int point)
         if (measure_refuses(&r, k, &err))
             put_row(w, point, k, impossible(w->metric, err.text, "kernel"));
     }
-    sweep_request_clear(&r);
+    request_clear(&r);
 }
 
 void sweep_take(struct sweep *w, int point, const json_t *rows)
@@ -317,8 +268,8 @@ static enum status find_metric(struct sweep *w, struct cmd_call *c, struct err *
 
 static enum status prepare(struct sweep *w, struct cmd_call *c, struct err *err)
 {
-    const struct request_from from = {.count = c->nwords, .for_plan = !w->measured, .axes = true};
-    enum status st = request_make_from(w->session, c, from, &w->base, err);
+    const unsigned flags = REQUEST_AXES | (w->measured ? 0 : REQUEST_PLAN);
+    enum status st = request_make(w->session, c, flags, &w->base, err);
     if (!st && !w->base.nkernels)
         st = err_set(err, ST_USAGE,
                      "sweep needs a kernel, for example: sweep cpu_tiled S=256..4k:x2");

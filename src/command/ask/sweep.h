@@ -9,7 +9,6 @@
 #define ATTNSCOPE_COMMAND_SWEEP_H
 
 #include "command/ask/request.h"
-#include "command/session.h"
 #include "draw/figures.h"
 
 enum { SWEEP_AXES = 2, SWEEP_CELLS = 4096 };
@@ -41,8 +40,6 @@ void sweep_clear(struct sweep *w);
 /* Indexes on the axes of a point, and back; the second axis runs fastest. */
 void sweep_at(const struct sweep *w, int point, int at[SWEEP_AXES]);
 int sweep_point(const struct sweep *w, int i, int j);
-/* "fa2", or "fa2@BR=32" where the sweep has an entry of its own. The caller frees it. */
-char *sweep_label(const struct sweep *w, int kernel);
 /* The row of a point, NULL: not known yet. Borrowed. */
 json_t *sweep_row(const struct sweep *w, int point, int kernel);
 /* The metric in a row; NaN when unknown, not possible, or of a run that failed its check. */
@@ -51,10 +48,9 @@ double sweep_value(const struct sweep *w, const json_t *row);
 /* "<=" or ">=" before a planned figure that only bounds it, the registers being unknown; "". */
 const char *sweep_bound(const struct sweep *w, const json_t *row);
 
-/* The request of a point; cleared with sweep_request_clear(). ST_NO with the reason when no kernel
+/* The request of a point; the caller clears it. ST_NO with the reason when no kernel
  * can have such a point; then there is nothing to clear. */
 enum status sweep_request(const struct sweep *w, int point, struct request *out, struct err *err);
-void sweep_request_clear(struct request *r);
 /* Fills the rows that need no run: all of a planned metric, and those of impossible points. True if
  * the point has all its rows. */
 bool sweep_compute(struct sweep *w, int point);

@@ -44,7 +44,7 @@ void sweep_lines_make(const struct sweep *w, struct sweep_lines *out)
                                 .names = xcalloc(k + 1, sizeof *out->names),
                                 .title = xasprintf("%s over %s", w->metric, w->axes[0].key)};
     for (size_t s = 0; s < k; s++) {
-        out->names[s] = sweep_label(w, (int)s);
+        out->names[s] = request_entry(&w->base, (int)s);
         for (size_t i = 0; i < n; i++) {
             const json_t *row = sweep_row(w, (int)i, (int)s);
             out->y[s * n + i] = sweep_value(w, row);

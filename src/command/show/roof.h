@@ -5,7 +5,6 @@
 #define ATTNSCOPE_COMMAND_ROOF_H
 
 #include "command/ask/request.h"
-#include "command/session.h"
 #include "draw/figures.h"
 
 enum { ROOF_DEVICES = 6, ROOF_PHASES = 2 };

@@ -138,12 +138,10 @@ static double known(int64_t v)
 
 static void plan_facts(struct session *s, const struct kernel *k, struct source_facts *out)
 {
-    struct cmd_word word = {.text = (char *)(uintptr_t)k->name};
-    struct cmd_call call = {.entry = command_named("plan"), .words = &word, .nwords = 1};
     const struct device *dev = session_gpu(s, NULL, NULL);
     struct request r;
     struct plan p;
-    if (!k->cuda || !dev || request_make(s, &call, true, &r, NULL) != ST_OK)
+    if (!k->cuda || !dev || request_of(s, k->name, NULL, REQUEST_PLAN, &r, NULL) != ST_OK)
         return;
     (void)plan_build(k->cuda, &r.problem.shape, &r.params[0], dev, NULL, &p, NULL);
     if (p.npasses > 0) {
@@ -226,8 +224,6 @@ enum status source_listing_submit(struct session *s, const struct kernel *k, str
                                   struct err *err)
 {
     const struct device *dev = session_gpu(s, NULL, err);
-    struct cmd_word word = {.text = (char *)(uintptr_t)k->name};
-    struct cmd_call call = {.entry = command_named("plan"), .words = &word, .nwords = 1};
     struct request r;
     char params[512];
     if (!dev)
@@ -236,7 +232,7 @@ enum status source_listing_submit(struct session *s, const struct kernel *k, str
         return err_set(err, ST_NO, "%s has no CUDA source to compile", k->name);
     if (!dev->cc)
         return err_set(err, ST_NO, "%s is no CUDA device; set gpu= to one", dev->name);
-    enum status st = request_make(s, &call, true, &r, err);
+    enum status st = request_of(s, k->name, NULL, REQUEST_PLAN, &r, err);
     if (st != ST_OK)
         return st;
     desc_params_format(k->cuda, &r.params[0], false, params, sizeof params);

@@ -5,7 +5,7 @@
 #ifndef ATTNSCOPE_COMMAND_SOURCE_H
 #define ATTNSCOPE_COMMAND_SOURCE_H
 
-#include "command/session.h"
+#include "command/ask/request.h"
 #include "kernel/lex.h"
 
 /* The descriptor of the wanted side, or of the only one. */

@@ -6,7 +6,6 @@
 #define ATTNSCOPE_COMMAND_TIMELINE_H
 
 #include "command/ask/request.h"
-#include "command/session.h"
 #include "plan/schedule.h"
 
 struct timeline {

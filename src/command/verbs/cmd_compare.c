@@ -183,18 +183,7 @@ static enum status base_first(struct cmd_call *c, struct request *r, const char 
                 base, r->kernels[0]->name);
         return call_mark_key(c, "base", ST_USAGE, err);
     }
-    const struct kernel *k = r->kernels[at];
-    const struct kernel_desc *d = r->descs[at];
-    const struct param_values v = r->params[at];
-    char *own = r->own[at];
-    memmove(r->own + 1, r->own, (size_t)at * sizeof *r->own);
-    r->own[0] = own;
-    memmove(r->kernels + 1, r->kernels, (size_t)at * sizeof *r->kernels);
-    memmove(r->descs + 1, r->descs, (size_t)at * sizeof *r->descs);
-    memmove(r->params + 1, r->params, (size_t)at * sizeof *r->params);
-    r->kernels[0] = k;
-    r->descs[0] = d;
-    r->params[0] = v;
+    request_put_first(r, at);
     return ST_OK;
 }
 

@@ -343,37 +343,24 @@ static void add_share_row(json_t *rows, int S, double gflops, const json_t *peak
 static enum status add_share(struct session *s, json_t *rows, const json_t *peak, int S,
                              struct err *err)
 {
-    char line[128];
-    struct request r = {.problem = PROBLEM_DEFAULT};
+    struct request r;
     struct measured m;
-    const struct kernel *k = registry_find(s->services.registry, "cpu_tiled");
-    if (!k || !k->cpu)
-        return ST_OK;
-    problem_copy(&r.problem, &s->settings.problem);
-    snprintf(line, sizeof line, "B=1 H=1 S=%d D=64 f32", S);
-    r.problem.shape = SHAPE_DEFAULT;
-    enum status st = shape_parse(line, &r.problem.shape, err);
-    options_init(&r.options);
-    free(r.options.backend);
-    r.options.backend = xstrdup("cpu");
-    r.options.threads = 1;
-    free(r.options.l2);
-    r.options.l2 = xstrdup("hot");
-    r.options.rule.max_s = fmin(2, s->settings.options.rule.max_s);
-    struct param_values v = desc_defaults(k->cpu);
-    const struct kernel_desc *d = k->cpu;
-    r.kernels = &k, r.params = &v, r.descs = &d, r.nkernels = 1;
     const struct measure_how how = {.kind = JOB_RUN, .no_store = true, .verb = "run"};
-    if (!st) {
-        measure(s, &r, &how, &m);
-        const double tflops = row_real(json_array_get(m.rows, 0), "tflops");
-        st = measured_status(&m, false, err);
-        if (!st)
-            add_share_row(rows, S, tflops * 1e3, peak);
-        measured_clear(&m);
-    }
-    problem_clear(&r.problem);
-    options_clear(&r.options);
+    if (!registry_find(s->services.registry, "cpu_tiled"))
+        return ST_OK;
+    char *more = xasprintf("B=1 H=1 S=%d D=64 f32 backend=%s threads=1 l2=hot time=%g", S,
+                           backend_everywhere()->name, fmin(2, s->settings.options.rule.max_s));
+    enum status st = request_of(s, "cpu_tiled", more, REQUEST_FRESH, &r, err);
+    free(more);
+    if (st)
+        return st;
+    measure(s, &r, &how, &m);
+    const double tflops = row_real(json_array_get(m.rows, 0), "tflops");
+    st = measured_status(&m, false, err);
+    if (!st)
+        add_share_row(rows, S, tflops * 1e3, peak);
+    measured_clear(&m);
+    request_clear(&r);
     return st;
 }
 

@@ -259,9 +259,10 @@ static enum status both_request(struct edit *e, const struct kernel *edited, str
     struct cmd_call *c = e->c;
     for (int i = 0; i < c->npairs; i++)
         c->pairs[i].used = false;
-    free(c->words[0].text);
-    c->words[0].text = xasprintf("%s,%s", e->original->name, edited->name);
-    return request_make(e->s, c, true, r, err);
+    char *both = xasprintf("%s,%s", e->original->name, edited->name);
+    const enum status st = request_make_for(e->s, c, both, REQUEST_PLAN, r, err);
+    free(both);
+    return st;
 }
 
 static enum status compare(struct edit *e, struct request *r, struct err *err)
@@ -361,7 +362,8 @@ static enum status prepare(struct edit *e, struct err *err)
                      k->name);
     if (st != ST_OK)
         return call_mark(c, st, c->words[0].at, (int)strlen(c->words[0].text), err);
-    st = request_make(e->s, c, true, &r, err); /* a typing error is told before the editor opens */
+    st = request_make(e->s, c, REQUEST_PLAN, &r,
+                      err); /* a typing error is told before the editor opens */
     if (st != ST_OK)
         return st;
     request_clear(&r);

@@ -275,10 +275,9 @@ static enum status exec_explain(struct session *s, struct cmd_call *c, struct er
         return err_set(err, ST_USAGE, "explain needs a metric, for example: explain occupancy_pct");
     const char *metric = find_metric(c->words[0].text);
     struct field f;
-    const struct request_from from = {.first = 1, .count = c->nwords - 1, .for_plan = true};
     if (!metric)
         return unknown_metric(c, c->words[0].text, err);
-    enum status st = request_make_from(s, c, from, &r, err);
+    enum status st = request_make_words(s, c, 1, c->nwords - 1, REQUEST_PLAN, &r, err);
     if (st)
         return st;
     st = call_finish(s, c, err);

@@ -179,7 +179,7 @@ static enum status exec_kernels(struct session *s, struct cmd_call *c, struct er
     struct request r;
     const char *backend;
     (void)call_format(c);
-    enum status st = request_make_from(s, c, (struct request_from){0}, &r, err);
+    enum status st = request_make_words(s, c, 0, 0, 0, &r, err);
     if (st)
         return st;
     if (request_backend(&r, &backend, NULL))

@@ -390,7 +390,7 @@ static enum status exec_plan(struct session *s, struct cmd_call *c, struct err *
     struct str command = {0};
     unsigned wanted;
     const bool text = call_format(c) == FORMAT_TEXT;
-    enum status st = request_make(s, c, true, &r, err);
+    enum status st = request_make(s, c, REQUEST_PLAN, &r, err);
     if (st)
         return st;
     json_t *rows = json_array();

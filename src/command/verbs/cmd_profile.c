@@ -171,7 +171,7 @@ static enum status exec_profile(struct session *s, struct cmd_call *c, struct er
     struct measured m;
     struct str command = {0};
     (void)call_format(c); /* the options are known from here on */
-    enum status st = request_make(s, c, false, &r, err);
+    enum status st = request_make(s, c, 0, &r, err);
     if (st)
         return st;
     st = check_request(&r, err);

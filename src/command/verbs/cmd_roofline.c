@@ -101,7 +101,7 @@ static enum status exec_roofline(struct session *s, struct cmd_call *c, struct e
     const struct device *devices[ROOF_DEVICES];
     int ndevices, nphases;
     const bool text = call_format(c) == FORMAT_TEXT, table = !call_option(c, "no-table");
-    enum status st = request_make(s, c, true, &r, err);
+    enum status st = request_make(s, c, REQUEST_PLAN, &r, err);
     if (st)
         return st;
     st = find_devices(s, c, &r, devices, &ndevices, err);

@@ -90,11 +90,13 @@ static enum status each_shape(const struct shapes_run *x, const char *line, bool
     if (!st)
         st = shape_check(&p.shape, err);
     if (!st && !dry) {
-        struct request r = *x->base;
+        struct request r;
         struct measured part;
-        r.problem = p;
+        request_copy(&r, x->base);
+        problem_copy(&r.problem, &p);
         measure(x->s, &r, x->how, &part);
         absorb(x->total, &part);
+        request_clear(&r);
     }
     problem_clear(&p);
     return st;
@@ -295,7 +297,7 @@ enum status run_prepare(struct session *s, struct cmd_call *c, const char *outpu
 {
     if (output && s->restricted)
         return err_set(err, ST_USAGE, "output= is off in this restricted session");
-    enum status st = request_make(s, c, false, r, err);
+    enum status st = request_make(s, c, 0, r, err);
     if (st)
         return st;
     st = need_kernel(c, r, err);

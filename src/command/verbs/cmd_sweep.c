@@ -47,7 +47,7 @@ static void measure_point(struct swept *v, int point)
         v->total.err = m.err;
     }
     measured_clear(&m);
-    sweep_request_clear(&r);
+    request_clear(&r);
 }
 
 static void sweep_all(struct swept *v)
@@ -90,8 +90,8 @@ static void add_table(const struct swept *v, int kernel, struct str *out)
     json_t *rows = json_array();
     cols[0] = (struct column){.field = w->axes[0].key, .title = w->axes[0].key};
     for (int j = 0; j < across; j++) {
-        names[j] =
-            two ? xasprintf("%s=%s", w->axes[1].key, w->axes[1].values[j]) : sweep_label(w, j);
+        names[j] = two ? xasprintf("%s=%s", w->axes[1].key, w->axes[1].values[j])
+                       : request_entry(&w->base, j);
         cols[j + 1] = (struct column){.field = names[j], .title = names[j], .digits = 4};
     }
     for (int i = 0; i < w->axes[0].count; i++) {
@@ -232,7 +232,7 @@ static void print_text(const struct swept *v)
     add_shape(v, out);
     str_addf(out, "| %s%s\n", w->measured ? "live" : "MODEL ", w->measured ? "" : w->device->name);
     for (int k = 0; k < (two ? w->base.nkernels : 1); k++) {
-        char *name = sweep_label(w, k);
+        char *name = request_entry(&w->base, k);
         if (two)
             str_addf(out, "\n%s\n", name);
         free(name);

@@ -246,7 +246,7 @@ static enum status exec_timeline(struct session *s, struct cmd_call *c, struct e
     (void)call_format(c); /* the options are known from here on */
     enum status st = read_origin(s, c, &live, err);
     if (!st)
-        st = request_make(s, c, !live, &r, err);
+        st = request_make(s, c, live ? 0 : REQUEST_PLAN, &r, err);
     if (st)
         return st;
     st = check_kernels(&r, err);

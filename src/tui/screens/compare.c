@@ -131,7 +131,7 @@ static void add_row(struct compare *x, const char *label, bool in)
 static bool can_run(struct compare *x, const char *label)
 {
     struct request r;
-    if (screen_request(x->app->session, label, false, &r, NULL) != ST_OK)
+    if (request_of(x->app->session, label, NULL, 0, &r, NULL) != ST_OK)
         return false;
     bool can = !measure_refuses(&r, 0, NULL);
     request_clear(&r);
@@ -177,7 +177,7 @@ static void plan_row(struct compare *x, struct contender *k)
     struct err err = ERR_INIT;
     struct session *s = x->app->session;
     const struct device *gpu = session_gpu(s, NULL, &err);
-    if (!gpu || screen_request(s, k->label, true, &k->plan_request, &err) != ST_OK) {
+    if (!gpu || request_of(s, k->label, NULL, REQUEST_PLAN, &k->plan_request, &err) != ST_OK) {
         k->no_plan = xstrdup(err.text);
         return;
     }
@@ -194,7 +194,7 @@ static void judge_row(struct compare *x, struct contender *k)
 {
     struct err err = ERR_INIT;
     struct request r;
-    if (screen_request(x->app->session, k->label, false, &r, &err) != ST_OK) {
+    if (request_of(x->app->session, k->label, NULL, 0, &r, &err) != ST_OK) {
         k->cannot = xstrdup(err.text);
         return;
     }
@@ -243,7 +243,7 @@ static void compare_renew_request(struct compare *x)
     str_clear(&x->command);
     if (n == 0) {
         x->problem = xstrdup("nothing that takes part can run here; Space takes a kernel in");
-    } else if (screen_request(x->app->session, str_text(&names), false, &x->request, &err)) {
+    } else if (request_of(x->app->session, str_text(&names), NULL, 0, &x->request, &err)) {
         x->problem = xstrdup(err.text);
     } else {
         if (x->more)
@@ -357,7 +357,7 @@ static void compare_renew_knobs(struct compare *x)
         return;
     const struct kernel_desc *d = k->plan_request.nkernels ? k->plan_request.descs[0] : NULL;
     knobs_add_params(&x->knobs, &k->plan_request, 0, NULL);
-    if (screen_request(x->app->session, k->label, false, &run, NULL) == ST_OK) {
+    if (request_of(x->app->session, k->label, NULL, 0, &run, NULL) == ST_OK) {
         if (run.descs[0] && run.descs[0] != d)
             knobs_add_params(&x->knobs, &run, 0, d);
         request_clear(&run);
@@ -511,7 +511,7 @@ static void compare_restore(void *ctx, const json_t *o)
     {
         struct request r;
         const char *label = json_string_value(one);
-        if (!label || screen_request(x->app->session, label, true, &r, NULL) != ST_OK)
+        if (!label || request_of(x->app->session, label, NULL, REQUEST_PLAN, &r, NULL) != ST_OK)
             continue; /* a kernel that is no longer there */
         request_clear(&r);
         marks_add(&x->app->marks, label);
@@ -601,9 +601,9 @@ static void variant_done(void *ctx, const char *text)
     struct request r;
     if (str_blank(text))
         return;
-    if (screen_request(x->app->session, text, true, &r, &err) != ST_OK) {
+    if (request_of(x->app->session, text, NULL, REQUEST_PLAN, &r, &err) != ST_OK) {
         struct err other = ERR_INIT; /* perhaps only the CPU kernel has such a parameter */
-        if (screen_request(x->app->session, text, false, &r, &other) != ST_OK) {
+        if (request_of(x->app->session, text, NULL, 0, &r, &other) != ST_OK) {
             app_message(x->app, ROLE_BAD, "%s", err.text);
             return;
         }

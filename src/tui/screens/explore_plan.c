@@ -34,16 +34,6 @@ static void replace(char **slot, const char *text)
 
 /* ---- request and plan ---- */
 
-/* The request that `verb names` would make with the session as it is. */
-static enum status make_request(struct session *s, const char *names, bool for_plan,
-                                struct request *out, struct err *err)
-{
-    struct cmd_word word = {.text = (char *)(uintptr_t)names};
-    struct cmd_call call = {.words = &word, .nwords = 1};
-    enum status st = command_find("run", &call.entry, err);
-    return st != ST_OK ? st : request_make(s, &call, for_plan, out, err);
-}
-
 static void renew_request(struct explore *e)
 {
     struct err err = ERR_INIT;
@@ -52,7 +42,7 @@ static void renew_request(struct explore *e)
     if (e->second && e->second != e->kernel)
         str_addf(&names, ",%s", e->second->name);
     request_clear(&e->request);
-    enum status st = make_request(e->app->session, str_text(&names), false, &e->request, &err);
+    enum status st = request_of(e->app->session, str_text(&names), NULL, 0, &e->request, &err);
     replace(&e->problem, st == ST_OK ? NULL : err.text);
     str_clear(&e->command);
     if (st == ST_OK)
@@ -69,7 +59,7 @@ static void build_plan(struct explore *e)
         replace(&e->no_plan, err.text);
         return;
     }
-    if (make_request(s, e->kernel->name, true, &e->plan_request, &err) != ST_OK) {
+    if (request_of(s, e->kernel->name, NULL, REQUEST_PLAN, &e->plan_request, &err) != ST_OK) {
         replace(&e->no_plan, err.text);
         return;
     }

@@ -10,7 +10,6 @@
 
 #include "base/number.h"
 #include "command/ask/request.h"
-#include "command/session.h"
 #include "draw/canvas.h"
 
 enum knob_kind { KNOB_SHAPE, KNOB_GPU, KNOB_PARAM };

@@ -110,7 +110,7 @@ static void show_command(struct roofline *x)
             str_addf(&names, "%s%s", names.len ? "," : "", entry);
         free(entry);
     }
-    if (screen_request(x->app->session, str_text(&names), true, &r, NULL) == ST_OK) {
+    if (request_of(x->app->session, str_text(&names), NULL, REQUEST_PLAN, &r, NULL) == ST_OK) {
         free(r.options.gpu); /* stands at the end, with the others */
         r.options.gpu = NULL;
         request_command(&r, "roofline", &x->command);
@@ -168,7 +168,8 @@ static void roofline_refresh(struct roofline *x)
     struct str names = {0};
     roofline_clear(x);
     list_names(x, &names);
-    if (screen_request(x->app->session, str_text(&names), true, &x->request, &err) != ST_OK)
+    if (request_of(x->app->session, str_text(&names), NULL, REQUEST_PLAN, &x->request, &err) !=
+        ST_OK)
         x->problem = xstrdup(err.text);
     x->show = xcalloc((size_t)x->request.nkernels + 1, sizeof *x->show);
     for (int i = 0; i < x->request.nkernels; i++)
@@ -493,7 +494,7 @@ static void start(struct roofline *x)
     if (x->kernels.cur >= x->request.nkernels)
         return;
     char *entry = request_entry(&x->request, x->kernels.cur);
-    enum status st = screen_request(x->app->session, entry, false, &x->job_request, &err);
+    enum status st = request_of(x->app->session, entry, NULL, 0, &x->job_request, &err);
     if (st == ST_OK && measure_refuses(&x->job_request, 0, &err)) {
         request_clear(&x->job_request);
         st = ST_NO;

@@ -9,29 +9,6 @@
 #include "base/mem.h"
 #include "command/ask/request.h"
 
-enum status screen_request(struct session *s, const char *names, bool for_plan, struct request *out,
-                           struct err *err)
-{
-    struct cmd_word word = {.text = (char *)(uintptr_t)names};
-    struct cmd_call call = {.words = &word, .nwords = 1};
-    *out = (struct request){0};
-    enum status st = command_find("run", &call.entry, err);
-    return st != ST_OK ? st : request_make(s, &call, for_plan, out, err);
-}
-
-void request_params(const struct request *r, int i, char *buf, size_t size)
-{
-    buf[0] = 0;
-    if (i < r->nkernels && r->descs[i])
-        desc_params_format(r->descs[i], &r->params[i], true, buf, size);
-}
-
-char *request_entry(const struct request *r, int i)
-{
-    return r->own[i] ? xasprintf("%s@%s", r->kernels[i]->name, r->own[i])
-                     : xstrdup(r->kernels[i]->name);
-}
-
 void run_row_copy(struct run_row *dst, const struct run_row *src)
 {
     json_t *o = record_to_json(run_fields, src);

@@ -42,7 +42,7 @@ bool sweep_stop(struct sweep_screen *x)
     if (x->job) {
         measure_finish(x->job, &m);
         measured_clear(&m);
-        sweep_request_clear(&x->job_request);
+        request_clear(&x->job_request);
     }
     x->job = NULL;
     x->going = false;
@@ -89,7 +89,7 @@ static void forget_rows(struct sweep_screen *x)
             json_object_del(x->cache, key);
             free(key);
         }
-        sweep_request_clear(&r);
+        request_clear(&r);
     }
     sweep_setup_make(x);
 }
@@ -158,7 +158,7 @@ static void take_job(struct sweep_screen *x)
     if (m.status == ST_CANCELLED)
         x->going = false;
     measured_clear(&m);
-    sweep_request_clear(&x->job_request);
+    request_clear(&x->job_request);
 }
 
 void sweep_collect(struct sweep_screen *x)
@@ -221,7 +221,7 @@ static void clear_cell(struct sweep_screen *x)
     if (x->have_plan)
         plan_clear(&x->plan);
     x->have_plan = false;
-    sweep_request_clear(&x->plan_request);
+    request_clear(&x->plan_request);
     x->plan_request = (struct request){0};
     str_clear(&x->why);
     str_clear(&x->cell_command);
@@ -286,7 +286,7 @@ static void fill_point(struct sweep_screen *x, int point)
     if (all)
         sweep_take(w, point, rows);
     json_decref(rows);
-    sweep_request_clear(&r);
+    request_clear(&r);
 }
 
 void sweep_compute_some(struct sweep_screen *x)
@@ -310,13 +310,13 @@ static void renew_knobs(struct sweep_screen *x)
     knobs_add_gpu(&x->knobs, x->app->session);
     sweep_setup_names(x, &names);
     char *first = xstrndup(str_text(&names), strcspn(str_text(&names), ","));
-    bool planned = screen_request(x->app->session, first, true, &plan, NULL) == ST_OK;
+    bool planned = request_of(x->app->session, first, NULL, REQUEST_PLAN, &plan, NULL) == ST_OK;
     const struct kernel_desc *d = planned && plan.nkernels ? plan.descs[0] : NULL;
     if (planned) {
         knobs_add_params(&x->knobs, &plan, 0, NULL);
         request_clear(&plan);
     }
-    if (screen_request(x->app->session, first, false, &run, NULL) == ST_OK) {
+    if (request_of(x->app->session, first, NULL, 0, &run, NULL) == ST_OK) {
         if (run.nkernels && run.descs[0] != d)
             knobs_add_params(&x->knobs, &run, 0, d);
         request_clear(&run);

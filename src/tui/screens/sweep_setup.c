@@ -85,7 +85,8 @@ static void find_keys(struct sweep_screen *x, struct key_set *k)
     k->n = 0;
     for (int plan = 1; plan >= 0; plan--) {
         struct request r;
-        if (screen_request(x->app->session, str_text(&names), plan == 1, &r, NULL) != ST_OK)
+        if (request_of(x->app->session, str_text(&names), NULL, plan ? REQUEST_PLAN : 0, &r,
+                       NULL) != ST_OK)
             continue;
         add_params(k, &r);
         request_clear(&r);
@@ -371,7 +372,7 @@ int sweep_left(const struct sweep_screen *x, double *seconds)
         if (!w->measured || sweep_request(w, p, &r, NULL) != ST_OK)
             continue;
         *seconds += missing * kernel_seconds(x, &r, gpu ? 5000 : 20);
-        sweep_request_clear(&r);
+        request_clear(&r);
     }
     if (x->guessed_s > 0) /* what was measured so far corrects the guess */
         *seconds *= x->spent_s / x->guessed_s;

@@ -93,7 +93,7 @@ static void figure_title(const struct sweep_screen *x, struct str *s)
         str_add(s, "Sweep");
         return;
     }
-    char *label = sweep_label(w, x->kernel);
+    char *label = request_entry(&w->base, x->kernel);
     if (w->naxes > 1)
         str_addf(s, "%s  %s%s", w->metric, label, w->base.nkernels > 1 ? " (v: next)" : "");
     else
@@ -168,7 +168,7 @@ static void cell_title(const struct sweep_screen *x, struct str *s)
         str_add(s, "Cell");
         return;
     }
-    char *label = sweep_label(w, x->kernel);
+    char *label = request_entry(&w->base, x->kernel);
     str_addf(s, "%s", label);
     for (int i = 0; i < w->naxes; i++)
         str_addf(s, " %s=%s", w->axes[i].key, w->axes[i].values[x->at[i]]);

@@ -150,15 +150,11 @@ static void drop_shown(struct timelines *t)
         timeline_clear(&t->shown[i]);
 }
 
-static enum status make_request(struct timelines *t, bool for_plan, struct err *err)
+static enum status make_request(struct timelines *t, unsigned flags, struct err *err)
 {
     char *names = t->names[1] ? xasprintf("%s,%s", t->names[0], t->names[1]) : xstrdup(t->names[0]);
-    struct cmd_word word = {.text = names};
-    struct cmd_call call = {.words = &word, .nwords = 1};
     request_clear(&t->request);
-    enum status st = command_find("timeline", &call.entry, err);
-    if (st == ST_OK)
-        st = request_make(t->app->session, &call, for_plan, &t->request, err);
+    const enum status st = request_of(t->app->session, names, NULL, flags, &t->request, err);
     free(names);
     return st;
 }
@@ -184,7 +180,7 @@ static void show_model(struct timelines *t)
     drop_job(t);
     drop_shown(t);
     t->live = false;
-    enum status st = dev ? make_request(t, true, &err) : ST_USAGE;
+    enum status st = dev ? make_request(t, REQUEST_PLAN, &err) : ST_USAGE;
     set_problem(t, st == ST_OK ? NULL : err.text);
     if (st != ST_OK)
         return;
@@ -197,7 +193,7 @@ static void take_stamps(struct timelines *t)
 {
     struct err err = ERR_INIT;
     drop_job(t);
-    enum status st = make_request(t, false, &err);
+    enum status st = make_request(t, 0, &err);
     if (st == ST_OK)
         st = timeline_submit(t->app->session, &t->request, &t->job, &err);
     if (st != ST_OK) {
