@@ -22,18 +22,18 @@ enum { MIB = 1 << 20, BUFFER_BYTES = 128 * MIB, CHUNK_BYTES = MIB };
 
 // clang-format off
 const struct field peak_fields[] = {
-    FIELD(FIELD_TEXT, peak, isa,               0, "",        "vector instructions in use"),
-    FIELD(FIELD_INT,  peak, threads,           0, "",        "threads of the pool"),
-    FIELD(FIELD_REAL, peak, fma_gflops,        4, "GFLOP/s", "f32 multiply-adds, one thread, at the clock of real work"),
-    FIELD(FIELD_REAL, peak, fma_burst_gflops,  4, "GFLOP/s", "f32 multiply-adds, one thread, nothing else going on"),
-    FIELD(FIELD_REAL, peak, fma_gflops_all,    4, "GFLOP/s", "f32 multiply-adds, all threads"),
-    FIELD(FIELD_REAL, peak, l1_gbytes_per_s,   4, "GB/s",    "reading from the L1 cache, one thread"),
-    FIELD(FIELD_REAL, peak, l2_gbytes_per_s,   4, "GB/s",    "reading from the L2 cache, one thread"),
-    FIELD(FIELD_REAL, peak, l3_gbytes_per_s,   4, "GB/s",    "reading from the L3 cache, one thread"),
-    FIELD(FIELD_REAL, peak, dram_gbytes_per_s, 4, "GB/s",    "reading from memory, all threads"),
-    FIELD(FIELD_REAL, peak, copy_gbytes_per_s, 4, "GB/s",    "copying in memory, all threads, both ways counted"),
-    FIELD(FIELD_REAL, peak, clock_mhz,         4, "MHz",     "clock of scalar code"),
-    {NULL, FIELD_TEXT, 0, 0, NULL, NULL},
+    FIELD(FIELD_TEXT, peak, isa, .doc = "vector instructions in use"),
+    FIELD(FIELD_INT, peak, threads, .doc = "threads of the pool"),
+    FIELD(FIELD_REAL, peak, fma_gflops, .digits = 4, .unit = "GFLOP/s", .doc = "f32 multiply-adds, one thread, at the clock of real work"),
+    FIELD(FIELD_REAL, peak, fma_burst_gflops, .digits = 4, .unit = "GFLOP/s", .doc = "f32 multiply-adds, one thread, nothing else going on"),
+    FIELD(FIELD_REAL, peak, fma_gflops_all, .digits = 4, .unit = "GFLOP/s", .doc = "f32 multiply-adds, all threads"),
+    FIELD(FIELD_REAL, peak, l1_gbytes_per_s, .digits = 4, .unit = "GB/s", .doc = "reading from the L1 cache, one thread"),
+    FIELD(FIELD_REAL, peak, l2_gbytes_per_s, .digits = 4, .unit = "GB/s", .doc = "reading from the L2 cache, one thread"),
+    FIELD(FIELD_REAL, peak, l3_gbytes_per_s, .digits = 4, .unit = "GB/s", .doc = "reading from the L3 cache, one thread"),
+    FIELD(FIELD_REAL, peak, dram_gbytes_per_s, .digits = 4, .unit = "GB/s", .doc = "reading from memory, all threads"),
+    FIELD(FIELD_REAL, peak, copy_gbytes_per_s, .digits = 4, .unit = "GB/s", .doc = "copying in memory, all threads, both ways counted"),
+    FIELD(FIELD_REAL, peak, clock_mhz, .digits = 4, .unit = "MHz", .doc = "clock of scalar code"),
+    {.name = NULL},
 };
 // clang-format on
 

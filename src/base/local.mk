@@ -17,6 +17,8 @@ libattnscope_a_SOURCES += \
 	%D%/number.h \
 	%D%/path.c \
 	%D%/path.h \
+	%D%/field.c \
+	%D%/field.h \
 	%D%/record.c \
 	%D%/record.h \
 	%D%/sanitize.c \

@@ -87,18 +87,6 @@ static bool same_text(const char *a, const char *b)
     return a == b || (a && b && !strcmp(a, b));
 }
 
-static bool same_options(const struct options *a, const struct options *b)
-{
-    char x[128], y[128];
-    for (const struct option_key *k = option_keys; k->name; k++) {
-        k->get(a, x, sizeof x);
-        k->get(b, y, sizeof y);
-        if (strcmp(x, y) != 0)
-            return false;
-    }
-    return true;
-}
-
 static bool same_params(const struct settings *a, const struct settings *b)
 {
     bool same = a->nparams == b->nparams;
@@ -111,8 +99,8 @@ static bool same_params(const struct settings *a, const struct settings *b)
 
 bool settings_equal(const struct settings *a, const struct settings *b)
 {
-    return problem_equal(&a->problem, &b->problem) && same_options(&a->options, &b->options) &&
-           same_params(a, b);
+    return problem_equal(&a->problem, &b->problem) &&
+           record_equal(option_keys, &a->options, &b->options) && same_params(a, b);
 }
 
 /* ---- parameters ---- */
@@ -189,12 +177,12 @@ static enum status set_problem(struct session *s, const char *key, const char *v
     return st;
 }
 
-static enum status set_option(struct session *s, const struct option_key *k, const char *value,
+static enum status set_option(struct session *s, const struct field *k, const char *value,
                               struct err *err)
 {
     struct options o = {0};
     options_copy(&o, &s->settings.options);
-    enum status st = k->set(&o, value, err);
+    enum status st = field_set(k, &o, value, err);
     if (!st && !strcmp(k->name, "gpu") && o.gpu && !session_gpu(s, o.gpu, err))
         st = ST_USAGE;
     if (!st)
@@ -244,7 +232,7 @@ enum status session_set(struct session *s, const char *key, const char *value, s
     enum status st = set_problem(s, key, value, &known, err);
     if (known)
         return st;
-    const struct option_key *o = option_find(key);
+    const struct field *o = field_find(option_keys, key);
     if (o)
         return set_option(s, o, value, err);
     st = session_set_param(s, NULL, key, value, &known, err);

@@ -29,14 +29,7 @@ struct options {
     double timeout_s;
 };
 
-struct option_key {
-    const char *name, *doc;
-    const char *const *values; /* or NULL */
-    enum status (*set)(struct options *o, const char *value, struct err *err);
-    void (*get)(const struct options *o, char *buf, size_t size);
-};
-extern const struct option_key option_keys[];           /* name NULL ends */
-const struct option_key *option_find(const char *name); /* or NULL */
+extern const struct field option_keys[];
 
 void options_init(struct options *o); /* the defaults */
 void options_clear(struct options *o);

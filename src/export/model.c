@@ -12,6 +12,7 @@
 #include "base/str.h"
 #include "export/table.h"
 #include "measure/row.h"
+#include "spec/shape.h"
 
 /* ---- small things ---- */
 
@@ -308,18 +309,16 @@ static int values_of(const json_t *rows, const char *key)
     return all ? n : 0;
 }
 
-static const char *const shape_numbers[] = {"S", "Sq", "Sk", "D", "B", "H", "Hkv", NULL};
-
 /* The one key whose values differ; NULL when it is none or several. */
 static const char *varying_key(const json_t *rows)
 {
     const char *found = NULL;
-    for (const char *const *k = shape_numbers; *k; k++) {
-        if (values_of(rows, *k) < 2)
+    for (const struct field *k = shape_keys; k->name; k++) {
+        if (k->words || values_of(rows, k->name) < 2)
             continue;
         if (found)
             return NULL;
-        found = *k;
+        found = k->name;
     }
     return found && values_of(rows, found) > 2 ? found : NULL;
 }

@@ -3,10 +3,11 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "measure/row.h"
 
-#define TEXT(m, doc)          FIELD(FIELD_TEXT, run_row, m, 0, "", doc)
-#define INT(m, unit, doc)     FIELD(FIELD_INT, run_row, m, 0, unit, doc)
-#define REAL(m, d, unit, doc) FIELD(FIELD_REAL, run_row, m, d, unit, doc)
-#define JSON(m, unit, doc)    FIELD(FIELD_JSON, run_row, m, 0, unit, doc)
+#define TEXT(m, doc_)       FIELD(FIELD_TEXT, run_row, m, .unit = "", .doc = doc_)
+#define INT(m, unit_, doc_) FIELD(FIELD_INT, run_row, m, .unit = unit_, .doc = doc_)
+#define REAL(m, d, unit_, doc_) \
+    FIELD(FIELD_REAL, run_row, m, .digits = d, .unit = unit_, .doc = doc_)
+#define JSON(m, unit_, doc_) FIELD(FIELD_JSON, run_row, m, .unit = unit_, .doc = doc_)
 
 // clang-format off
 const struct field run_fields[] = {

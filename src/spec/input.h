@@ -63,6 +63,9 @@ struct problem {
 
 extern const char *const input_names[]; /* "normal" ...; without files; NULL-terminated */
 
+/* The keys of the inputs, beside those of the shape: seed, input. */
+extern const struct field problem_keys[];
+
 void problem_copy(struct problem *dst, const struct problem *src); /* dst is cleared first */
 void problem_clear(struct problem *p);
 bool problem_equal(const struct problem *a, const struct problem *b);

@@ -60,81 +60,53 @@ void problem_input_text(const struct problem *p, struct str *out)
         str_add(out, input_names[p->input]);
 }
 
-/* ---- JSON --------------------------------------------------------------------------------- */
+/* ---- keys ---- */
 
-/* Seeds use all 64 bits; JSON's integers are signed here, so the bits are kept and not the sign. */
+static enum status set_input(void *row, const char *text, struct err *err)
+{
+    return problem_set_input(row, text, err);
+}
+
+static void get_input(const void *row, struct str *out)
+{
+    problem_input_text(row, out);
+}
+
+static const struct field_hooks on_input = {.set = set_input, .get = get_input};
+
+static const char *const input_docs[] = {
+    [INPUT_NORMAL] = "normal distribution",
+    [INPUT_UNIFORM] = "uniform distribution",
+    [INPUT_LARGE] = "scores up to 100 in size",
+    [INPUT_OUTLIER] = "a few values much larger than the rest",
+    [INPUT_MEAN] = "shifted by 0.5",
+    [INPUT_RAMP] = "a ramp over 16 rows and 16 columns: easy to see",
+};
+
+const struct field problem_keys[] = {
+    FIELD(FIELD_BITS, problem, seed, .lo = 0, .hi = 0x1p53, .doc = "seed of the generated inputs"),
+    FIELD(FIELD_WORD, problem, input, .words = input_names, .word_docs = input_docs,
+          .flags = FIELD_LOCAL, /* with its files it is written out below */
+          .hooks = &on_input, .doc = "what goes into Q, K, V: a kind, or q.npy,k.npy,v.npy"),
+    {.name = NULL},
+};
+
+/* ---- JSON ---- */
+
 json_t *problem_to_json(const struct problem *p)
 {
-    const struct shape *s = &p->shape;
-    json_t *o = json_pack(
-        "{sI sI sI sI sI sI ss sb ss sb ss sI}", "B", (json_int_t)s->B, "H", (json_int_t)s->H,
-        "Hkv", (json_int_t)s->Hkv, "Sq", (json_int_t)s->Sq, "Sk", (json_int_t)s->Sk, "D",
-        (json_int_t)s->D, "dtype", dtype_name(s->dtype), "causal", s->causal, "layout",
-        s->layout == LAYOUT_BSHD ? "bshd" : "bhsd", "hkv_given", s->hkv_given, "input",
-        has_files(p) ? "files" : input_names[p->input], "seed", (json_int_t)p->seed);
-    if (o && has_files(p) &&
-        json_object_set_new(o, "files", json_pack("[sss]", p->files[0], p->files[1], p->files[2])) <
-            0) {
-        json_decref(o);
-        o = NULL;
-    }
-    if (!o)
+    json_t *o = record_to_json(shape_keys, &p->shape);
+    record_add_json(problem_keys, p, o);
+    json_t *files = has_files(p) ? json_pack("[sss]", p->files[0], p->files[1], p->files[2]) : NULL;
+    if (json_object_set_new(o, "input", json_string(files ? "files" : input_names[p->input])) < 0 ||
+        has_files(p) != (files != NULL) || (files && json_object_set_new(o, "files", files) < 0))
         fatal("a problem could not be written as JSON (a file name that is not UTF-8?)");
     return o;
 }
 
 static enum status lacks(struct err *err, const char *key, const char *wanted)
 {
-    return err_set(err, ST_USAGE, "a problem in JSON needs \"%s\", %s", key, wanted);
-}
-
-static enum status get_integer(const json_t *o, const char *key, int64_t *out, struct err *err)
-{
-    const json_t *v = json_object_get(o, key);
-    if (!json_is_integer(v))
-        return lacks(err, key, "an integer");
-    *out = json_integer_value(v);
-    return ST_OK;
-}
-
-static enum status get_bool(const json_t *o, const char *key, bool *out, struct err *err)
-{
-    const json_t *v = json_object_get(o, key);
-    if (!json_is_boolean(v))
-        return lacks(err, key, "true or false");
-    *out = json_is_true(v);
-    return ST_OK;
-}
-
-/* A shape key whose value is a word. */
-static enum status get_word(const json_t *o, const char *key, struct shape *s, struct err *err)
-{
-    const char *text = json_string_value(json_object_get(o, key));
-    bool known;
-    if (!text)
-        return lacks(err, key, "a word");
-    return shape_set(s, key, text, &known, err);
-}
-
-static enum status shape_from_json(struct shape *s, const json_t *o, struct err *err)
-{
-    const struct {
-        const char *key;
-        int64_t *at;
-    } sizes[] = {{"B", &s->B},   {"H", &s->H},   {"Hkv", &s->Hkv},
-                 {"Sq", &s->Sq}, {"Sk", &s->Sk}, {"D", &s->D}};
-    enum status st = ST_OK;
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes && !st; i++)
-        st = get_integer(o, sizes[i].key, sizes[i].at, err);
-    if (!st)
-        st = get_word(o, "dtype", s, err);
-    if (!st)
-        st = get_word(o, "layout", s, err);
-    if (!st)
-        st = get_bool(o, "causal", &s->causal, err);
-    if (!st)
-        st = get_bool(o, "hkv_given", &s->hkv_given, err);
-    return st ? st : shape_check(s, err);
+    return err_set(err, ST_USAGE, "a problem: \"%s\" must be %s", key, wanted);
 }
 
 static enum status files_from_json(struct problem *p, const json_t *o, struct err *err)
@@ -162,13 +134,14 @@ static enum input_kind find_kind(const char *name)
 
 static enum status problem_read(struct problem *p, const json_t *o, struct err *err)
 {
-    int64_t seed = 0;
-    enum status st = shape_from_json(&p->shape, o, err);
+    enum status st = record_read(shape_keys, &p->shape, o, "a problem", err);
     if (!st)
-        st = get_integer(o, "seed", &seed, err);
+        st = record_read(problem_keys, p, o, "a problem", err);
+    if (!st)
+        st = shape_check(&p->shape, err);
     if (st)
         return st;
-    p->seed = (uint64_t)seed;
+    p->shape.hkv_given = p->shape.Hkv != p->shape.H;
     const char *kind = json_string_value(json_object_get(o, "input"));
     p->input = kind ? find_kind(kind) : INPUT_COUNT;
     if (p->input == INPUT_COUNT)

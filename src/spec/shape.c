@@ -1,13 +1,14 @@
 /* shape.c - the attention problem that is asked about.
  *
- * One table says what a user may set; one more line in it is one more key everywhere.
+ * One table says what a user may set; one more line in it, and its member in
+ * shape.h, is one more key everywhere.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "spec/shape.h"
 
 #include <math.h>
-#include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/number.h"
@@ -15,96 +16,218 @@
 
 /* Kernels get lengths as int32_t and walk them tile by tile in int32_t, where the step beyond the last
  * row must fit too: hence half of its range. Addresses stay below 2^40. */
-static const int64_t size_max = 1 << 30;
+enum { SIZE_LARGEST = 1 << 30 };
 static const double rows_max = 0x1p31, bytes_max = 0x1p40;
 
 const char *const dtype_words[] = {"f16", "bf16", "f32", NULL};
+static const char *const dtype_docs[] = {"half: 11 bits of precision, up to 65504",
+                                         "bfloat16: 8 bits of precision, the range of f32",
+                                         "single: 24 bits of precision"};
 static const char *const causal_words[] = {"no", "yes", NULL};
+static const char *const causal_docs[] = {"every query sees every key",
+                                          "a query sees the keys up to its own position"};
 static const char *const layout_words[] = {"bhsd", "bshd", NULL};
+static const char *const layout_docs[] = {"batch, head, sequence, dimension",
+                                          "batch, sequence, head, dimension"};
 
-// clang-format off
-const struct shape_key shape_keys[] = {
-    {"B",      "batches",                                             NULL,         true},
-    {"H",      "query heads",                                         NULL,         true},
-    {"Hkv",    "key/value heads; divides H, and follows H until set", NULL,         true},
-    {"S",      "sequence length: sets Sq and Sk",                     NULL,         true},
-    {"Sq",     "number of queries",                                   NULL,         true},
-    {"Sk",     "number of keys",                                      NULL,         true},
-    {"D",      "head dimension",                                      NULL,         true},
-    {"dtype",  "element type of Q, K, V and O",                       dtype_words,  false},
-    {"causal", "query i sees keys 0 .. i + Sk - Sq",                  causal_words, false},
-    {"layout", "order of the axes in memory",                         layout_words, false},
-    {NULL,     NULL,                                                  NULL,         false},
-};
-// clang-format on
+_Static_assert(sizeof dtype_words / sizeof *dtype_words == DTYPE_COUNT + 1, "a word a type");
+_Static_assert(sizeof layout_words / sizeof *layout_words == LAYOUT_COUNT + 1, "a word a layout");
+_Static_assert(sizeof(enum dtype) == sizeof(unsigned) && sizeof(enum layout) == sizeof(unsigned),
+               "words are kept as FIELD_WORD says");
 
-static const struct shape_key *find_key(const char *name)
+/* ---- what keys have to do with each other ---- */
+
+/* The divisor of `n` with the least cost, the smaller of two; 0 if none qualifies. A cost is how far
+ * `d` is from what is wanted; negative does not qualify. */
+typedef int64_t divisor_cost(int64_t d, int64_t wanted);
+static int64_t best_divisor(int64_t n, divisor_cost *cost, int64_t wanted)
 {
-    for (const struct shape_key *k = shape_keys; k->name; k++)
-        if (strcmp(k->name, name) == 0)
-            return k;
-    return NULL;
+    int64_t best = 0, least = INT64_MAX;
+    for (int64_t d = 1; d * d <= n; d++)
+        for (int side = 0; n % d == 0 && side < 2; side++) {
+            const int64_t divisor = side ? n / d : d;
+            const int64_t c = cost(divisor, wanted);
+            if (c >= 0 && (c < least || (c == least && divisor < best))) {
+                best = divisor;
+                least = c;
+            }
+        }
+    return best;
 }
 
-/* The member behind a number key; for S, Sq. */
-static int64_t *size_of(struct shape *s, const char *key)
+static int64_t cost_near(int64_t d, int64_t wanted)
 {
-    static const struct {
-        const char *name;
-        size_t offset;
-    } members[] = {
-        {"B", offsetof(struct shape, B)},     {"H", offsetof(struct shape, H)},
-        {"Hkv", offsetof(struct shape, Hkv)}, {"S", offsetof(struct shape, Sq)},
-        {"Sq", offsetof(struct shape, Sq)},   {"Sk", offsetof(struct shape, Sk)},
-        {"D", offsetof(struct shape, D)},
-    };
-    for (size_t i = 0; i < sizeof members / sizeof *members; i++)
-        if (strcmp(members[i].name, key) == 0)
-            return (int64_t *)(void *)((char *)s + members[i].offset);
-    return NULL;
+    return d > wanted ? d - wanted : wanted - d;
 }
 
-/* Sets a number key together with what hangs on it. */
-static void set_size(struct shape *s, const char *key, int64_t value)
+static int64_t cost_above(int64_t d, int64_t from)
 {
-    *size_of(s, key) = value;
-    if (strcmp(key, "S") == 0)
-        s->Sk = value;
-    if (strcmp(key, "Hkv") == 0)
-        s->hkv_given = true;
+    return d > from ? d - from : -1;
+}
+
+static int64_t cost_below(int64_t d, int64_t from)
+{
+    return d < from ? from - d : -1;
+}
+
+static void heads_follow(void *row)
+{
+    struct shape *s = row;
     if (!s->hkv_given)
         s->Hkv = s->H;
 }
 
-static enum status set_layout(struct shape *s, const char *value, struct err *err)
+static void heads_given(void *row)
 {
-    for (int i = 0; i < LAYOUT_COUNT; i++)
-        if (strcmp(layout_words[i], value) == 0) {
-            s->layout = i;
-            return ST_OK;
-        }
-    return err_set(err, ST_USAGE, "unknown layout \"%.40s\"; write bhsd or bshd", value);
+    ((struct shape *)row)->hkv_given = true;
 }
+
+static void step_heads(void *row, int dir)
+{
+    struct shape *s = row;
+    s->Hkv = best_divisor(s->H, dir > 0 ? cost_above : cost_below, s->Hkv);
+    s->hkv_given = true;
+}
+
+static bool heads_equal(const void *row)
+{
+    const struct shape *s = row;
+    return s->Hkv == s->H;
+}
+
+static bool lengths_equal(const void *row)
+{
+    const struct shape *s = row;
+    return s->Sq == s->Sk;
+}
+
+static bool lengths_differ(const void *row)
+{
+    return !lengths_equal(row);
+}
+
+static void set_both_lengths(void *row)
+{
+    struct shape *s = row;
+    s->Sk = s->Sq;
+}
+
+static void get_length(const void *row, struct str *out)
+{
+    if (lengths_equal(row))
+        str_addf(out, "%lld", (long long)((const struct shape *)row)->Sq);
+    else
+        str_addc(out, '-');
+}
+
+static int64_t doubled(int64_t n, int dir)
+{
+    return dir > 0 ? n * 2 : n / 2;
+}
+
+/* Keeps the ratio where Sq and Sk differ. */
+static void step_lengths(void *row, int dir)
+{
+    struct shape *s = row;
+    s->Sq = doubled(s->Sq, dir);
+    s->Sk = doubled(s->Sk, dir);
+}
+
+/* Takes what other programs call the types, too. */
+static enum status set_dtype(void *row, const char *text, struct err *err)
+{
+    return dtype_parse(text, &((struct shape *)row)->dtype, err);
+}
+
+static const struct field_hooks on_H = {.after = heads_follow},
+                                on_Hkv = {.after = heads_given,
+                                          .step = step_heads,
+                                          .implied = heads_equal},
+                                on_S = {.after = set_both_lengths,
+                                        .get = get_length,
+                                        .step = step_lengths,
+                                        .implied = lengths_differ},
+                                on_Sq = {.implied = lengths_equal}, on_dtype = {.set = set_dtype};
+
+// clang-format off
+#define SIZE(member_, flags_, ...) \
+    FIELD(FIELD_INT, shape, member_, .flags = FIELD_DOUBLES | FIELD_ALWAYS | (flags_), .lo = 1, .hi = SIZE_LARGEST, __VA_ARGS__)
+#define WORD(type_, member_, flags_, ...) \
+    FIELD(type_, shape, member_, .flags = FIELD_BARE | (flags_), .words = member_##_words, .word_docs = member_##_docs, __VA_ARGS__)
+
+/* In the order in which a shape is written. */
+const struct field shape_keys[] = {
+    SIZE(B,   0,          .doc = "batches"),
+    SIZE(H,   0,          .doc = "query heads", .hooks = &on_H),
+    SIZE(Hkv, FIELD_RARE, .doc = "key/value heads; divides H, and follows H until set", .hooks = &on_Hkv),
+    FIELD_AT("S", FIELD_INT, shape, Sq, .flags = FIELD_DOUBLES | FIELD_ALWAYS | FIELD_SECOND, .lo = 1, .hi = SIZE_LARGEST,
+                          .doc = "sequence length: sets Sq and Sk", .hooks = &on_S),
+    SIZE(Sq,  FIELD_RARE, .doc = "number of queries", .hooks = &on_Sq),
+    SIZE(Sk,  FIELD_RARE, .doc = "number of keys", .hooks = &on_Sq),
+    SIZE(D,   0,          .doc = "head dimension", .example = "32,64,96,128,256"),
+    WORD(FIELD_WORD, dtype,  FIELD_ALWAYS, .doc = "element type of Q, K, V and O", .hooks = &on_dtype),
+    WORD(FIELD_FLAG, causal, 0,            .doc = "query i sees keys 0 .. i + Sk - Sq"),
+    WORD(FIELD_WORD, layout, FIELD_RARE,   .doc = "order of the axes in memory"),
+    {.name = NULL},
+};
+// clang-format on
+
+bool shape_follows(const struct shape *s, const char *key)
+{
+    return strcmp(key, "Hkv") == 0 && !s->hkv_given;
+}
+
+void shape_reset(struct shape *s, const char *key)
+{
+    const struct field *f = field_find(shape_keys, key);
+    const struct shape usual = SHAPE_DEFAULT;
+    if (!f)
+        return;
+    field_take(f, s, &usual);
+    if (strcmp(key, "Hkv") == 0) {
+        s->hkv_given = false;
+        heads_follow(s);
+    }
+}
+
+/* ---- from text ---- */
 
 enum status shape_set(struct shape *s, const char *key, const char *value, bool *known,
                       struct err *err)
 {
-    const struct shape_key *k = find_key(key);
-    *known = k != NULL;
-    if (!k)
-        return ST_OK;
-    if (!k->values) {
-        int64_t n;
-        const enum status st = number_parse_int(key, value, 1, size_max, &n, err);
-        if (!st)
-            set_size(s, key, n);
-        return st;
-    }
-    if (k->values == dtype_words)
-        return dtype_parse(value, &s->dtype, err);
-    if (k->values == causal_words)
-        return number_parse_bool(key, value, &s->causal, err);
-    return set_layout(s, value, err);
+    const struct field *f = field_find(shape_keys, key);
+    *known = f != NULL;
+    return f ? field_set(f, s, value, err) : ST_OK;
+}
+
+/* A word that stands for itself: sets it, if it is one of this field's. */
+static bool set_bare(const struct field *f, struct shape *s, const char *word)
+{
+    if (!(f->flags & FIELD_BARE))
+        return false;
+    if (f->type == FIELD_FLAG)
+        return strcmp(word, f->name) == 0 && field_set(f, s, "yes", NULL) == ST_OK;
+    return field_set(f, s, word, NULL) == ST_OK;
+}
+
+/* "S" of "S=4k", cut where no key is as long. */
+static void key_of(const char *word, char key[16])
+{
+    const size_t len = strcspn(word, "=");
+    snprintf(key, 16, "%.*s", (int)(len < 15 ? len : 15), word);
+}
+
+const struct field *shape_word_key(const char *word)
+{
+    struct shape scratch = SHAPE_DEFAULT;
+    char key[16];
+    key_of(word, key);
+    if (strchr(word, '='))
+        return field_find(shape_keys, key);
+    for (const struct field *f = shape_keys; f->name; f++)
+        if (set_bare(f, &scratch, word))
+            return f;
+    return NULL;
 }
 
 enum status shape_set_word(struct shape *s, const char *word, bool *known, struct err *err)
@@ -112,17 +235,12 @@ enum status shape_set_word(struct shape *s, const char *word, bool *known, struc
     const char *equals = strchr(word, '=');
     if (equals) {
         char key[16];
-        snprintf(key, sizeof key, "%.*s", (int)(equals - word < 15 ? equals - word : 15), word);
+        key_of(word, key);
         return shape_set(s, key, equals + 1, known, err);
     }
-    *known = true;
-    if (strcmp(word, "causal") == 0) {
-        s->causal = true;
-        return ST_OK;
-    }
-    if (dtype_parse(word, &s->dtype, NULL) == ST_OK || set_layout(s, word, NULL) == ST_OK)
-        return ST_OK;
     *known = false;
+    for (const struct field *f = shape_keys; f->name && !*known; f++)
+        *known = set_bare(f, s, word);
     return ST_OK;
 }
 
@@ -145,8 +263,7 @@ static enum status parse_word(struct shape *s, const char *word, int at, struct 
     if (st || known)
         return st;
     char key[16];
-    snprintf(key, sizeof key, "%.*s", (int)(strcspn(word, "=") < 15 ? strcspn(word, "=") : 15),
-             word);
+    key_of(word, key);
     const char *near = str_nearest(key, key_at, NULL);
     return err_mark(err, ST_USAGE, at, len, "unknown word \"%.60s\" in a shape%s%s%s", word,
                     near ? "; did you mean " : "", near ? near : "", near ? "=?" : "");
@@ -178,112 +295,32 @@ enum status shape_parse(const char *text, struct shape *out, struct err *err)
 
 void shape_get(const struct shape *s, const char *key, char *buf, size_t size)
 {
-    struct shape copy = *s;
-    const int64_t *n = size_of(&copy, key);
-    if (strcmp(key, "S") == 0 && s->Sq != s->Sk)
-        snprintf(buf, size, "-");
-    else if (n)
-        snprintf(buf, size, "%lld", (long long)*n);
-    else if (strcmp(key, "dtype") == 0)
-        snprintf(buf, size, "%s", dtype_name(s->dtype));
-    else if (strcmp(key, "causal") == 0)
-        snprintf(buf, size, "%s", causal_words[s->causal]);
-    else if (strcmp(key, "layout") == 0)
-        snprintf(buf, size, "%s", layout_words[s->layout]);
-    else if (size)
-        buf[0] = 0;
-}
-
-/* How far `d` is from what is wanted; smaller is better, negative does not qualify. */
-typedef int64_t divisor_cost(int64_t d, int64_t wanted);
-
-/* The divisor of `n` with the least cost, the smaller of two; 0 if none qualifies. */
-static int64_t best_divisor(int64_t n, divisor_cost *cost, int64_t wanted)
-{
-    int64_t best = 0, least = INT64_MAX;
-    for (int64_t d = 1; d * d <= n; d++)
-        for (int side = 0; n % d == 0 && side < 2; side++) {
-            const int64_t divisor = side ? n / d : d;
-            const int64_t c = cost(divisor, wanted);
-            if (c >= 0 && (c < least || (c == least && divisor < best))) {
-                best = divisor;
-                least = c;
-            }
-        }
-    return best;
-}
-
-static int64_t cost_near(int64_t d, int64_t wanted)
-{
-    return d > wanted ? d - wanted : wanted - d;
-}
-
-static int64_t cost_above(int64_t d, int64_t from)
-{
-    return d > from ? d - from : -1;
-}
-
-static int64_t cost_below(int64_t d, int64_t from)
-{
-    return d < from ? from - d : -1;
-}
-
-static int64_t doubled(int64_t n, int dir)
-{
-    return dir > 0 ? n * 2 : n / 2;
-}
-
-static void step_size(struct shape *s, const char *key, int dir)
-{
-    if (strcmp(key, "Hkv") == 0) {
-        set_size(s, key, best_divisor(s->H, dir > 0 ? cost_above : cost_below, s->Hkv));
-        return;
-    }
-    const int64_t sk = s->Sk;
-    set_size(s, key, doubled(*size_of(s, key), dir));
-    if (strcmp(key, "S") == 0) /* keeps the ratio where Sq and Sk differ */
-        s->Sk = doubled(sk, dir);
-}
-
-static void step_word(struct shape *s, const struct shape_key *k, int dir)
-{
-    if (k->values == dtype_words)
-        s->dtype = (enum dtype)(((int)s->dtype + DTYPE_COUNT + dir) % DTYPE_COUNT);
-    else if (k->values == causal_words)
-        s->causal = !s->causal;
-    else
-        s->layout = (enum layout)(((int)s->layout + LAYOUT_COUNT + dir) % LAYOUT_COUNT);
+    const struct field *f = field_find(shape_keys, key);
+    char *text = f ? field_text(f, s) : NULL;
+    snprintf(buf, size, "%s", text ? text : "");
+    free(text);
 }
 
 bool shape_step(struct shape *s, const char *key, int dir)
 {
-    const struct shape_key *k = find_key(key);
+    const struct field *f = field_find(shape_keys, key);
     struct shape next = *s;
-    if (!k)
+    if (!f)
         return false;
-    if (k->doubles)
-        step_size(&next, key, dir < 0 ? -1 : 1);
-    else
-        step_word(&next, k, dir < 0 ? -1 : 1);
+    field_step(f, &next, dir);
     if (shape_equal(s, &next) || shape_check(&next, NULL) != ST_OK)
         return false;
     *s = next;
     return true;
 }
 
-static enum status check_positive(const struct shape *s, struct err *err)
+static enum status check_ranges(const struct shape *s, struct err *err)
 {
-    struct shape copy = *s;
-    for (const struct shape_key *k = shape_keys; k->name; k++) {
-        const int64_t *n = k->values ? NULL : size_of(&copy, k->name);
-        if (n && *n < 1)
-            return err_set(err, ST_USAGE, "%s=%lld is too small; the smallest is 1", k->name,
-                           (long long)*n);
-        if (n && *n > size_max)
-            return err_set(err, ST_USAGE, "%s=%lld is too large; the largest is %lld", k->name,
-                           (long long)*n, (long long)size_max);
-    }
-    return ST_OK;
+    enum status st = ST_OK;
+    for (const struct field *f = shape_keys; f->name && !st; f++)
+        if (!field_implied(f, s))
+            st = field_check(f, s, err);
+    return st;
 }
 
 static enum status check_heads(const struct shape *s, struct err *err)
@@ -325,12 +362,13 @@ typedef bool fits_fn(const struct shape *s, double limit);
 static int64_t largest_fit(const struct shape *s, const char *key, fits_fn *fits, double limit)
 {
     struct shape smaller = *s;
-    const int64_t now = *size_of(&smaller, key);
-    int64_t n = INT64_C(1) << 30;
+    const struct field *f = field_find(shape_keys, key);
+    const int64_t now = (int64_t)field_number(f, s);
+    int64_t n = SIZE_LARGEST;
     while (n >= now)
         n /= 2;
     for (; n >= 1; n /= 2) {
-        set_size(&smaller, key, n);
+        field_set_int(f, &smaller, n);
         if (fits(&smaller, limit))
             return n;
     }
@@ -342,11 +380,10 @@ static void suggest_smaller(const struct shape *s, fits_fn *fits, double limit, 
                             size_t size)
 {
     const char *const keys[] = {s->Sq == s->Sk ? "S" : s->Sq > s->Sk ? "Sq" : "Sk", "H", "B", "D"};
-    struct shape copy = *s;
     const char *best = NULL;
     int64_t longest = 0, n = 0;
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-        const int64_t now = *size_of(&copy, keys[i]);
+        const int64_t now = (int64_t)field_number(field_find(shape_keys, keys[i]), s);
         const int64_t fit = now > longest ? largest_fit(s, keys[i], fits, limit) : 0;
         if (fit) {
             best = keys[i];
@@ -385,7 +422,7 @@ static enum status check_tensor(const struct shape *s, const char *name, const c
 enum status shape_check(const struct shape *s, struct err *err)
 {
     const bool same = s->Sq == s->Sk;
-    enum status st = check_positive(s, err);
+    enum status st = check_ranges(s, err);
     if (!st)
         st = check_heads(s, err);
     if (!st)
@@ -415,25 +452,48 @@ enum status shape_check_memory(const struct shape *s, double available_bytes, st
                    number_fmt_bytes(text, need), number_fmt_bytes(have, limit), hint);
 }
 
+/* ---- to text ---- */
+
+/* As a shape has it: "S=4k", "f16", "causal"; nothing where it has its usual value. */
+static void add_word(const struct field *f, const struct shape *s, struct str *out)
+{
+    const struct shape usual = SHAPE_DEFAULT;
+    if (!(f->flags & FIELD_ALWAYS) && field_equal(f, s, &usual))
+        return;
+    str_add(out, out->len ? " " : "");
+    const bool bare = f->flags & FIELD_BARE;
+    if (bare && f->type == FIELD_FLAG && field_number(f, s) != 0) {
+        str_add(out, f->name);
+        return;
+    }
+    if (!bare || f->type == FIELD_FLAG)
+        str_addf(out, "%s=", f->name);
+    field_get(f, s, out);
+}
+
+void shape_word(const struct shape *s, const char *key, struct str *out)
+{
+    const struct field *f = field_find(shape_keys, key);
+    if (f)
+        add_word(f, s, out);
+}
+
 void shape_format(const struct shape *s, char *buf, size_t size)
 {
-    char hkv[40] = "", lengths[64];
-    if (s->Hkv != s->H)
-        snprintf(hkv, sizeof hkv, " Hkv=%lld", (long long)s->Hkv);
-    if (s->Sq == s->Sk)
-        snprintf(lengths, sizeof lengths, "S=%lld", (long long)s->Sq);
-    else
-        snprintf(lengths, sizeof lengths, "Sq=%lld Sk=%lld", (long long)s->Sq, (long long)s->Sk);
-    snprintf(buf, size, "B=%lld H=%lld%s %s D=%lld %s%s%s", (long long)s->B, (long long)s->H, hkv,
-             lengths, (long long)s->D, dtype_name(s->dtype), s->causal ? " causal" : "",
-             s->layout == LAYOUT_BSHD ? " bshd" : "");
+    struct str text = {0};
+    for (const struct field *f = shape_keys; f->name; f++)
+        if (!field_implied(f, s))
+            add_word(f, s, &text);
+    snprintf(buf, size, "%s", str_text(&text));
+    str_free(&text);
 }
 
 bool shape_equal(const struct shape *a, const struct shape *b)
 {
-    return a->B == b->B && a->H == b->H && a->Hkv == b->Hkv && a->Sq == b->Sq && a->Sk == b->Sk &&
-           a->D == b->D && a->dtype == b->dtype && a->causal == b->causal && a->layout == b->layout;
+    return record_equal(shape_keys, a, b);
 }
+
+/* ---- counts ---- */
 
 int64_t shape_row_keys(const struct shape *s, int64_t row)
 {

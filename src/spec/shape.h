@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/status.h"
+#include "base/record.h"
 #include "spec/dtype.h"
 
 enum layout { LAYOUT_BHSD, LAYOUT_BSHD, LAYOUT_COUNT };
@@ -27,15 +27,10 @@ struct shape {
 #define SHAPE_DEFAULT \
     ((struct shape){.B = 1, .H = 8, .Hkv = 8, .Sq = 1024, .Sk = 1024, .D = 64, .dtype = DTYPE_F16})
 
-/* One row per key a user may set; feeds parsing, help, completion and the TUI's shape pane. */
-struct shape_key {
-    const char *name; /* "B" .. "S" (sets Sq and Sk), "dtype", "causal", "layout" */
-    const char *doc;
-    const char *const *values; /* the legal words, NULL-terminated, or NULL for a number */
-    bool doubles;              /* arrow keys halve and double it; else they step through values */
-};
-extern const struct shape_key shape_keys[]; /* ends with name NULL */
-extern const char *const dtype_words[];     /* the values of its key dtype; NULL ends */
+/* One line per key a user may set; feeds parsing, text, JSON, help, completion and the TUI's shape
+ * pane. "S" is a second name: it sets Sq and Sk. */
+extern const struct field shape_keys[];
+extern const char *const dtype_words[]; /* "f16" ...; NULL-terminated */
 
 /* Sets one key from text. Does not check the shape as a whole. `known` tells whether the key is
  * one of ours; when false nothing else happened. */
@@ -48,6 +43,10 @@ enum status shape_set_word(struct shape *s, const char *word, bool *known, struc
 enum status shape_parse(const char *text, struct shape *out, struct err *err);
 /* The key's value as text; "-" for S where Sq and Sk differ. */
 void shape_get(const struct shape *s, const char *key, char *buf, size_t size);
+/* Does the key's value follow another's until it is set? (Hkv follows H.) */
+bool shape_follows(const struct shape *s, const char *key);
+/* The key as it is without being set. */
+void shape_reset(struct shape *s, const char *key);
 /* One arrow key's worth: dir -1 or +1. Numbers are doubled or halved, Hkv goes through the divisors
  * of H, words go round. Never leaves the legal range; true if anything changed. */
 bool shape_step(struct shape *s, const char *key, int dir);
@@ -63,8 +62,13 @@ enum status shape_check_memory(const struct shape *s, double available_bytes, st
 
 /* "B=1 H=8 S=1024 D=64 f16 causal"; Hkv, layout and mask only where they differ from the default;
  * the result parses back. SHAPE_TEXT bytes are always enough. */
-enum { SHAPE_TEXT = 128 };
+enum { SHAPE_TEXT = 256 };
 void shape_format(const struct shape *s, char *buf, size_t size);
+/* Appends the key's word in such a text, after a blank if `out` has text: "S=4k", "f16", "causal".
+ * Nothing where the text leaves it out because it has its usual value. */
+void shape_word(const struct shape *s, const char *key, struct str *out);
+/* The key that a word of such a text sets; NULL: none. */
+const struct field *shape_word_key(const char *word);
 /* Whether Hkv was given or followed H makes no difference. */
 bool shape_equal(const struct shape *a, const struct shape *b);
 

@@ -15,7 +15,7 @@
 #include "base/str.h"
 #include "store/store_state.h"
 
-enum { WORDS_MAX = 12 }; /* shape words in a query */
+enum { WORDS_MAX = 32 }; /* shape words in a query */
 
 /* ---- appending ---- */
 
@@ -102,7 +102,8 @@ static void finder_and(struct finder *f, const char *condition, const char *valu
     f->binds[f->nbinds++] = xstrdup(value);
 }
 
-/* Every word of `shape` must be a word of the stored shape: S=1024 does not find S=10240. */
+/* Every word of `shape` must be a word of the stored shape: S=1024 does not find S=10240. A word after
+ * ! must not be one; "!W=" none that begins so. */
 static void finder_shape(struct finder *f, const char *shape)
 {
     for (int n = 0; shape && n < WORDS_MAX; n++) {
@@ -110,8 +111,10 @@ static void finder_shape(struct finder *f, const char *shape)
         size_t len = strcspn(shape, " ");
         if (len == 0)
             return;
-        char *word = xasprintf(" %.*s ", (int)len, shape);
-        finder_and(f, "instr(' '||shape||' ',?)>0", word);
+        const bool without = *shape == '!';
+        const char *end = shape[len - 1] == '=' ? "" : " "; /* "W=" begins a word */
+        char *word = xasprintf(" %.*s%s", (int)len - without, shape + without, end);
+        finder_and(f, without ? "instr(' '||shape||' ',?)=0" : "instr(' '||shape||' ',?)>0", word);
         free(word);
         shape += len;
     }

@@ -63,7 +63,7 @@ static int check_legal(const struct shape *s)
 /* Every key one step up and one down. */
 static int check_steps(const struct shape *s)
 {
-    for (const struct shape_key *k = shape_keys; k->name; k++)
+    for (const struct field *k = shape_keys; k->name; k++)
         for (int dir = -1; dir <= 1; dir += 2) {
             struct shape next = *s;
             const bool changed = shape_step(&next, k->name, dir);

@@ -200,8 +200,8 @@ static void test_json(void)
     CU_ASSERT_EQUAL(problem_from_json(&back, o, &err), ST_OK);
     CU_ASSERT_TRUE(problem_equal(&p, &back));
     CU_ASSERT_TRUE(back.shape.hkv_given);
-    static const char *const keys[] = {"B",     "H",      "Hkv",    "Sq",    "Sk",   "D",
-                                       "dtype", "causal", "layout", "input", "seed", "hkv_given"};
+    static const char *const keys[] = {"B",     "H",      "Hkv",    "Sq",    "Sk",  "D",
+                                       "dtype", "causal", "layout", "input", "seed"};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
         json_t *without = json_deep_copy(o), *wrong = json_deep_copy(o);
         json_object_del(without, keys[i]);

@@ -20,11 +20,11 @@ struct sample {
 };
 
 static const struct field fields[] = {
-    FIELD(FIELD_TEXT, sample, kernel, 0, "", "name"),
-    FIELD(FIELD_BOOL, sample, needs_optin, 0, "", "truth"),
-    FIELD(FIELD_INT, sample, n, 0, "", "count"),
-    FIELD(FIELD_REAL, sample, median_us, 4, "us", "time"),
-    FIELD(FIELD_JSON, sample, grid, 0, "", "anything"),
+    FIELD(FIELD_TEXT, sample, kernel, .doc = "name"),
+    FIELD(FIELD_BOOL, sample, needs_optin, .doc = "truth"),
+    FIELD(FIELD_INT, sample, n, .doc = "count"),
+    FIELD(FIELD_REAL, sample, median_us, .digits = 4, .unit = "us", .doc = "time"),
+    FIELD(FIELD_JSON, sample, grid, .doc = "anything"),
     {.name = NULL},
 };
 

@@ -179,11 +179,11 @@ static void test_backends(void)
 /* What a row gives elsewhere without further lines: values of the option, their meaning, completion. */
 static void test_backend_words(void)
 {
-    const struct option_key *key = option_find("backend");
+    const struct field *key = field_find(option_keys, "backend");
     int i = 0;
-    CU_ASSERT_STRING_EQUAL(key->values[0], "auto");
+    CU_ASSERT_STRING_EQUAL(key->words[0], "auto");
     for (const struct backend_info *b = backend_rows; b->name; b++, i++) {
-        CU_ASSERT_STRING_EQUAL(key->values[i + 1], b->name);
+        CU_ASSERT_STRING_EQUAL(key->words[i + 1], b->name);
         CU_ASSERT_STRING_EQUAL(backend_names[i], b->name);
         CU_ASSERT_PTR_EQUAL(value_doc("backend", b->name), b->doc);
         char *line = xasprintf("run fa2 backend=%.2s", b->name);
@@ -195,7 +195,7 @@ static void test_backend_words(void)
         command_complete_free(c, count);
         free(line);
     }
-    CU_ASSERT_PTR_NULL(key->values[i + 1]);
+    CU_ASSERT_PTR_NULL(key->words[i + 1]);
 }
 
 static const struct tap_test tests[] = {

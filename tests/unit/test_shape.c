@@ -80,7 +80,8 @@ static void test_refused(void)
     refuse("H=1073741789 Hkv=512M", "the nearest that does is 1"); /* a prime; must be quick */
     refuse("dtype=f61", "did you mean f16?");
     refuse("dtype=int8", "write f16, bf16 or f32");
-    refuse("layout=sbhd", "bhsd or bshd");
+    refuse("layout=sbhd", "did you mean \"bshd\"?");
+    refuse("layout=rows", "it has bhsd, bshd");
     refuse("causal=maybe", "yes or no");
     refuse("hkv=2", "did you mean Hkv=?");
     refuse("Sq=4 bananas", "\"bananas\"");
@@ -173,7 +174,7 @@ static void test_text_parses_back(void)
         wrong += shape_parse(text, &back, NULL) != ST_OK || !shape_equal(&s, &back);
         /* and key by key */
         back = SHAPE_DEFAULT;
-        for (const struct shape_key *k = shape_keys; k->name; k++) {
+        for (const struct field *k = shape_keys; k->name; k++) {
             bool known;
             shape_get(&s, k->name, text, sizeof text);
             if (strcmp(text, "-") != 0)

@@ -1,121 +1,122 @@
-/* keys.c - the keys that requests, `set` and completion share besides options: shape and input.
+/* keys.c - the keys that requests, `set` and completion share: shape, inputs, options.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "command/ask/keys.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #include "base/mem.h"
-#include "base/number.h"
-#include "command/session.h"
+#include "command/line/lex.h"
 
-const struct input_key input_keys[] = {
-    {"seed", "seed of the generated inputs", NULL},
-    {"input", "what goes into Q, K, V: a kind, or q.npy,k.npy,v.npy", input_names},
-    {0},
-};
-
-// clang-format off
+/* Where the keys are, and in which member of a request their values. */
 static const struct {
-    const char *key, *value, *doc;
-} value_docs[] = {
-    {"dtype", "f16", "half: 11 bits of precision, up to 65504"},
-    {"dtype", "bf16", "bfloat16: 8 bits of precision, the range of f32"},
-    {"dtype", "f32", "single: 24 bits of precision"},
-    {"causal", "yes", "a query sees the keys up to its own position"},
-    {"causal", "no", "every query sees every key"},
-    {"layout", "bhsd", "batch, head, sequence, dimension"},
-    {"layout", "bshd", "batch, sequence, head, dimension"},
-    {"backend", "auto", "cuda if usable, else cpu"},
-    {"l2", "cold", "caches emptied before each sample"},
-    {"l2", "hot", "inputs left in the caches"},
-    {"l2", "both", "one row of each"},
-    {"launch", "auto", "whatever disturbs a short kernel least"},
-    {"launch", "stream", "one launch after another"},
-    {"launch", "graph", "launches replayed from a graph"},
-    {"input", "normal", "normal distribution"},
-    {"input", "uniform", "uniform distribution"},
-    {"input", "large", "scores up to 100 in size"},
-    {"input", "outlier", "a few values much larger than the rest"},
-    {"input", "mean", "shifted by 0.5"},
-    {"input", "ramp", "a ramp over 16 rows and 16 columns: easy to see"},
-    {"--fail-on", "slower", "exit 1 when a kernel is slower than the base"},
-};
-// clang-format on
-
-const char *value_doc(const char *key, const char *value)
-{
-    for (size_t i = 0; i < sizeof value_docs / sizeof *value_docs; i++)
-        if (!strcmp(value_docs[i].key, key) && !strcmp(value_docs[i].value, value))
-            return value_docs[i].doc;
-    const struct backend_info *b = strcmp(key, "backend") ? NULL : backend_info(value);
-    return b ? b->doc : NULL;
-}
+    const struct field *fields;
+    unsigned flag; /* the verbs that take them */
+} tables[] = {{shape_keys, CMD_SHAPE}, {problem_keys, CMD_SHAPE}, {option_keys, CMD_OPTIONS}};
+enum { TABLES = sizeof tables / sizeof *tables };
 
 bool is_shape_key(const char *key)
 {
-    for (const struct shape_key *k = shape_keys; k->name; k++)
-        if (!strcmp(k->name, key))
-            return true;
-    return false;
+    return field_find(shape_keys, key) != NULL;
 }
 
 bool is_input_key(const char *key)
 {
-    for (const struct input_key *k = input_keys; k->name; k++)
-        if (!strcmp(k->name, key))
-            return true;
-    return false;
+    return field_find(problem_keys, key) != NULL;
+}
+
+bool is_option_key(const char *key)
+{
+    return field_find(option_keys, key) != NULL;
+}
+
+const struct field *setting_find(const struct problem *p, const struct options *o, const char *key,
+                                 const void **row)
+{
+    const void *const rows[TABLES] = {&p->shape, p, o};
+    const struct field *f = NULL;
+    for (int i = 0; i < TABLES && !f; i++) {
+        f = field_find(tables[i].fields, key);
+        *row = rows[i];
+    }
+    return f;
+}
+
+const char *value_doc(const char *key, const char *value)
+{
+    for (int i = 0; i < TABLES; i++) {
+        const struct field *f = field_find(tables[i].fields, key);
+        if (f)
+            return field_word_doc(f, value);
+    }
+    if (!strcmp(key, "--fail-on"))
+        return "exit 1 when a kernel is slower than the base";
+    return NULL;
 }
 
 enum status problem_set(struct problem *p, const char *key, const char *value, bool *known,
                         struct err *err)
 {
+    const struct field *f = field_find(problem_keys, key);
     *known = true;
-    if (!strcmp(key, "input"))
-        return problem_set_input(p, value, err);
-    if (strcmp(key, "seed"))
-        return shape_set(&p->shape, key, value, known, err);
-    int64_t seed;
-    enum status st = number_parse_int("seed", value, 0, (int64_t)1 << 53, &seed, err);
-    if (!st)
-        p->seed = (uint64_t)seed;
-    return st;
+    return f ? field_set(f, p, value, err) : shape_set(&p->shape, key, value, known, err);
 }
 
-void problem_get(const struct problem *p, const char *key, char *buf, size_t size)
+/* ---- back to text ---- */
+
+static void add_pair(const struct field *f, const void *row, struct str *out)
 {
-    if (!strcmp(key, "seed"))
-        snprintf(buf, size, "%llu", (unsigned long long)p->seed);
-    else if (strcmp(key, "input"))
-        shape_get(&p->shape, key, buf, size);
-    else if (p->input == INPUT_FILES)
-        snprintf(buf, size, "%s,%s,%s", p->files[0], p->files[1], p->files[2]);
-    else
-        snprintf(buf, size, "%s", input_names[p->input]);
+    char *value = field_text(f, row);
+    str_addf(out, " %s=", f->name);
+    word_quote(out, value);
+    free(value);
+}
+
+/* What was written so far sets what follows: after H=16 the usual Hkv is 16. */
+void problem_changes(const struct problem *p, bool given, struct str *out)
+{
+    struct problem usual = PROBLEM_DEFAULT;
+    for (const struct field *f = shape_keys; f->name; f++) {
+        const bool pinned =
+            given && !shape_follows(&p->shape, f->name) && shape_follows(&usual.shape, f->name);
+        if (!pinned && (field_implied(f, &p->shape) || field_equal(f, &p->shape, &usual.shape)))
+            continue;
+        add_pair(f, &p->shape, out);
+        field_take(f, &usual.shape, &p->shape);
+    }
+    for (const struct field *f = problem_keys; f->name; f++)
+        if (!field_same(f, p, &usual))
+            add_pair(f, p, out);
+}
+
+void options_changes(const struct options *o, struct str *out)
+{
+    struct options usual;
+    options_init(&usual);
+    for (const struct field *f = option_keys; f->name; f++)
+        if (!field_equal(f, o, &usual))
+            add_pair(f, o, out);
+    options_clear(&usual);
 }
 
 bool is_shape_word(const char *word)
 {
-    struct shape scratch = SHAPE_DEFAULT;
-    bool known = false;
-    return !strchr(word, '=') && !shape_set_word(&scratch, word, &known, NULL) && known;
+    return !strchr(word, '=') && shape_word_key(word);
 }
 
 /* Does the pair set what the word sets, to something else? Then it matters which comes last. */
 static bool contradict(const char *word, const struct cmd_pair *pair)
 {
     struct shape a = SHAPE_DEFAULT, b = SHAPE_DEFAULT;
+    const struct field *f = shape_word_key(word);
     bool known;
-    if (shape_set_word(&a, word, &known, NULL) || !known ||
-        shape_set(&a, pair->key, pair->value, &known, NULL) || !known)
-        return false; /* a list for a sweep, or what is refused in words of its own */
-    (void)shape_set(&b, pair->key, pair->value, &known, NULL);
-    (void)shape_set_word(&b, word, &known, NULL);
-    return a.dtype != b.dtype || a.causal != b.causal || a.layout != b.layout;
+    if (!f || strcmp(f->name, pair->key))
+        return false;
+    /* a list for a sweep is refused in words of its own */
+    return !shape_set(&a, pair->key, pair->value, &known, NULL) &&
+           !shape_set_word(&b, word, &known, NULL) && !field_equal(f, &a, &b);
 }
 
 enum status call_agrees(struct cmd_call *c, struct err *err)
@@ -156,7 +157,8 @@ static bool param_at(const struct key_list *l, size_t i, struct key_info *out)
             const struct desc_param *param = &d->params[p];
             if (known_before(l, n, param->name) || i-- != 0)
                 continue;
-            *out = (struct key_info){param->name, param->doc, (const char *const *)param->words};
+            *out =
+                (struct key_info){param->name, param->doc, (const char *const *)param->words, NULL};
             return true;
         }
     }
@@ -167,21 +169,13 @@ static bool param_at(const struct key_list *l, size_t i, struct key_info *out)
 bool key_at(const struct key_list *l, size_t i, struct key_info *out)
 {
     const unsigned flags = l->entry ? l->entry->flags : 0;
-    if (flags & CMD_SHAPE) {
-        for (const struct shape_key *k = shape_keys; k->name; k++)
+    for (int t = 0; t < TABLES; t++)
+        for (const struct field *f = tables[t].fields; flags & tables[t].flag && f->name; f++)
             if (i-- == 0)
-                return *out = (struct key_info){k->name, k->doc, k->values}, true;
-        for (const struct input_key *k = input_keys; k->name; k++)
-            if (i-- == 0)
-                return *out = (struct key_info){k->name, k->doc, k->values}, true;
-    }
-    if (flags & CMD_OPTIONS)
-        for (const struct option_key *k = option_keys; k->name; k++)
-            if (i-- == 0)
-                return *out = (struct key_info){k->name, k->doc, k->values}, true;
+                return *out = (struct key_info){f->name, f->doc, f->words, f}, true;
     for (const struct cmd_key *k = l->entry ? l->entry->keys : NULL; k && k->name; k++)
         if (!str_starts(k->name, "--") && i-- == 0)
-            return *out = (struct key_info){k->name, k->doc, k->values}, true;
+            return *out = (struct key_info){k->name, k->doc, k->values, NULL}, true;
     return flags & CMD_PARAMS && param_at(l, i, out);
 }
 

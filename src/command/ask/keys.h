@@ -1,4 +1,4 @@
-/* keys.h - every key that set, requests and completion know besides options.
+/* keys.h - the keys that set, requests and completion know: shape_keys, problem_keys, option_keys.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef ATTNSCOPE_COMMAND_KEYS_H
@@ -6,17 +6,20 @@
 
 #include "command/session.h"
 
-struct input_key {
-    const char *name, *doc;
-    const char *const *values;
-};
-extern const struct input_key input_keys[]; /* seed, input; name NULL ends */
 bool is_shape_key(const char *key);
 bool is_input_key(const char *key);
+bool is_option_key(const char *key);
+/* The key of any of the three tables, with the struct that holds its value in *row; NULL: it is none
+ * of them. */
+const struct field *setting_find(const struct problem *p, const struct options *o, const char *key,
+                                 const void **row);
+/* Appends " key=value" for what differs from the defaults, so that the same settings come of it.
+ * `given`: also a key that was given the value it would have followed to (Hkv=8 where H is 8). */
+void problem_changes(const struct problem *p, bool given, struct str *out);
+void options_changes(const struct options *o, struct str *out);
 /* Sets one shape or input key. *known false: neither. */
 enum status problem_set(struct problem *p, const char *key, const char *value, bool *known,
                         struct err *err);
-void problem_get(const struct problem *p, const char *key, char *buf, size_t size);
 /* Is `word` part of a shape as shape_format() writes it, without a sign ("f16", "causal")? */
 bool is_shape_word(const char *word);
 /* ST_USAGE where a word and a key=value of one line say different things: `f16 dtype=f32`. */
@@ -30,6 +33,7 @@ struct key_list {
 struct key_info {
     const char *name, *doc;
     const char *const *values; /* or NULL */
+    const struct field *field; /* of a key of the three tables, else NULL */
 };
 bool key_at(const struct key_list *l, size_t i, struct key_info *out);
 /* What a value of a key means, for completion; NULL when the key's own text says it. */

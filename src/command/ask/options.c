@@ -2,19 +2,14 @@
  * configuration file and the manual.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#include <ctype.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/number.h"
 #include "base/sanitize.h"
-#include "command/output.h"
-
-static const char *const l2_words[] = {"cold", "hot", "both", NULL};
-static const char *const launch_words[] = {"auto", "stream", "graph", NULL};
+#include "backend/backend.h"
+#include "command/settings.h"
 
 void options_init(struct options *o)
 {
@@ -47,40 +42,11 @@ void options_copy(struct options *dst, const struct options *src)
     *dst = copy;
 }
 
-/* ---- setters ---- */
+/* ---- what a key does besides setting its member ---- */
 
-static enum status set_word(const char *key, char **member, const char *value,
-                            const char *const *words, struct err *err)
+static enum status set_gpu(void *row, const char *value, struct err *err)
 {
-    for (size_t i = 0; words[i]; i++) {
-        if (strcmp(words[i], value))
-            continue;
-        free(*member);
-        *member = xstrdup(value);
-        return ST_OK;
-    }
-    err_set(err, ST_USAGE, "%s has no value \"%s\"", key, value);
-    const char *near = str_nearest_in(value, words);
-    err_suggest(err, near);
-    for (size_t i = 0; !near && words[i]; i++) {
-        err_suggest_text(err, i ? ", " : "; it has ");
-        err_suggest_text(err, words[i]);
-    }
-    return ST_USAGE;
-}
-
-static enum status set_backend(struct options *o, const char *value, struct err *err)
-{
-    enum status st = set_word("backend", &o->backend, value, backend_words, err);
-    if (!st && !strcmp(o->backend, "auto")) {
-        free(o->backend);
-        o->backend = NULL;
-    }
-    return st;
-}
-
-static enum status set_gpu(struct options *o, const char *value, struct err *err)
-{
+    struct options *o = row;
     char *clean = sanitize_line(value);
     bool plain = *value && strcmp(clean, value) == 0; /* the search for names skips control bytes */
     free(clean);
@@ -91,173 +57,57 @@ static enum status set_gpu(struct options *o, const char *value, struct err *err
     return ST_OK;
 }
 
-static enum status set_l2(struct options *o, const char *value, struct err *err)
+/* A short limit leaves room for the rules below it. */
+static void after_time(void *row)
 {
-    return set_word("l2", &o->l2, value, l2_words, err);
-}
-
-static enum status set_launch(struct options *o, const char *value, struct err *err)
-{
-    return set_word("launch", &o->launch, value, launch_words, err);
-}
-
-static enum status set_int(const char *key, int *member, const char *value, int lo, int hi,
-                           struct err *err)
-{
-    int64_t v;
-    enum status st = number_parse_int(key, value, lo, hi, &v, err);
-    if (!st)
-        *member = (int)v;
-    return st;
-}
-
-static enum status set_device(struct options *o, const char *value, struct err *err)
-{
-    return set_int("device", &o->device, value, 0, 63, err);
-}
-
-/* "auto" is how 0 is shown where it means that the program chooses. */
-static const char *or_zero(const char *value)
-{
-    return strcmp(value, "auto") ? value : "0";
-}
-
-static enum status set_threads(struct options *o, const char *value, struct err *err)
-{
-    return set_int("threads", &o->threads, or_zero(value), 0, 1024, err);
-}
-
-static enum status set_streams(struct options *o, const char *value, struct err *err)
-{
-    return set_int("streams", &o->streams, value, 1, 64, err);
-}
-
-static enum status set_n(struct options *o, const char *value, struct err *err)
-{
-    return number_parse_int("n", or_zero(value), 0, 1000000, &o->rule.n, err);
-}
-
-static enum status set_real(const char *key, double *member, const char *value, double lo,
-                            double hi, const char *example, struct err *err)
-{
-    double v;
-    enum status st = number_parse(value, &v, err);
-    if (!st && !(v >= lo && v <= hi))
-        st = err_set(err, ST_USAGE, "%s must lie between %g and %g, for example %s=%s; it is %s",
-                     key, lo, hi, key, example, value);
-    if (!st)
-        *member = v;
-    return st;
-}
-
-static enum status set_cv(struct options *o, const char *value, struct err *err)
-{
-    return set_real("cv", &o->rule.cv, value, 0, 1, "0.5%", err);
-}
-
-static enum status set_time(struct options *o, const char *value, struct err *err)
-{
-    enum status st = set_real("time", &o->rule.max_s, value, 0.001, 3600, "5", err);
+    struct options *o = row;
     const struct timing_rule usual = TIMING_DEFAULT;
-    if (!st) /* a short limit leaves room for the rules below it */
-        o->rule.min_s = fmin(usual.min_s, o->rule.max_s / 2);
-    return st;
+    o->rule.min_s = fmin(usual.min_s, o->rule.max_s / 2);
 }
 
-static enum status set_timeout(struct options *o, const char *value, struct err *err)
+static const char *backend_doc(const char *word)
 {
-    return set_real("timeout", &o->timeout_s, or_zero(value), 0, 86400, "30", err);
+    const struct backend_info *b = backend_info(word);
+    return b ? b->doc : strcmp(word, "auto") ? NULL : "cuda if usable, else cpu";
 }
 
-/* ---- getters ---- */
+static const struct field_hooks on_backend = {.word_doc = backend_doc}, on_gpu = {.set = set_gpu},
+                                on_time = {.after = after_time};
 
-static void get_backend(const struct options *o, char *buf, size_t size)
-{
-    snprintf(buf, size, "%s", o->backend ? o->backend : "auto");
-}
+static const char *const l2_words[] = {"cold", "hot", "both", NULL};
+static const char *const l2_docs[] = {"caches emptied before each sample",
+                                      "inputs left in the caches", "one row of each"};
+static const char *const launch_words[] = {"auto", "stream", "graph", NULL};
+static const char *const launch_docs[] = {"whatever disturbs a short kernel least",
+                                          "one launch after another",
+                                          "launches replayed from a graph"};
 
-static void get_gpu(const struct options *o, char *buf, size_t size)
-{
-    snprintf(buf, size, "%s", o->gpu ? o->gpu : "auto");
-}
+// clang-format off
+#define WORDS(name) .words = name##_words, .word_docs = name##_docs
 
-static void get_l2(const struct options *o, char *buf, size_t size)
-{
-    snprintf(buf, size, "%s", o->l2);
-}
-
-static void get_launch(const struct options *o, char *buf, size_t size)
-{
-    snprintf(buf, size, "%s", o->launch);
-}
-
-static void get_device(const struct options *o, char *buf, size_t size)
-{
-    snprintf(buf, size, "%d", o->device);
-}
-
-static void show_or_auto(double value, char *buf, size_t size)
-{
-    if (value == 0)
-        snprintf(buf, size, "auto");
-    else
-        snprintf(buf, size, "%.15g", value);
-}
-
-static void get_threads(const struct options *o, char *buf, size_t size)
-{
-    show_or_auto(o->threads, buf, size);
-}
-
-static void get_streams(const struct options *o, char *buf, size_t size)
-{
-    snprintf(buf, size, "%d", o->streams);
-}
-
-static void get_n(const struct options *o, char *buf, size_t size)
-{
-    show_or_auto((double)o->rule.n, buf, size);
-}
-
-static void get_cv(const struct options *o, char *buf, size_t size)
-{
-    snprintf(buf, size, "%.15g%%", o->rule.cv * 100);
-}
-
-static void get_time(const struct options *o, char *buf, size_t size)
-{
-    snprintf(buf, size, "%.15g", o->rule.max_s);
-}
-
-static void get_timeout(const struct options *o, char *buf, size_t size)
-{
-    show_or_auto(o->timeout_s, buf, size);
-}
-
-const struct option_key option_keys[] = {
-    {"backend", "who runs the kernels: auto takes cuda if usable, else cpu", backend_words,
-     set_backend, get_backend},
-    {"gpu", "device model for plans, as \"devices\" lists them; auto: the GPU present, else L4",
-     NULL, set_gpu, get_gpu},
-    {"device", "which of the backend's devices, from 0", NULL, set_device, get_device},
-    {"n", "number of samples; auto: until cv, steadiness or time ends the measurement", NULL, set_n,
-     get_n},
-    {"cv", "stop below this coefficient of variation", NULL, set_cv, get_cv},
-    {"time", "stop after this many seconds", NULL, set_time, get_time},
-    {"l2", "inputs evicted from the caches before each sample, left there, or one row of each",
-     l2_words, set_l2, get_l2},
-    {"launch", "GPU launches through streams or graphs", launch_words, set_launch, get_launch},
-    {"threads", "threads of the CPU backend; auto: all", NULL, set_threads, get_threads},
-    {"streams", "concurrent launches", NULL, set_streams, get_streams},
-    {"timeout", "seconds of silence before a run is given up; auto: 5 beyond its estimate", NULL,
-     set_timeout, get_timeout},
-    {0},
+const struct field option_keys[] = {
+    FIELD(FIELD_TEXT,  options, backend, .flags = FIELD_AUTO, .words = backend_words, .hooks = &on_backend,
+          .doc = "who runs the kernels: auto takes cuda if usable, else cpu"),
+    FIELD(FIELD_TEXT,  options, gpu, .flags = FIELD_AUTO, .hooks = &on_gpu,
+          .doc = "device model for plans, as \"devices\" lists them; auto: the GPU present, else L4"),
+    FIELD(FIELD_COUNT, options, device, .lo = 0, .hi = 63,
+          .doc = "which of the backend's devices, from 0"),
+    FIELD_AT("n",    FIELD_INT,  options, rule.n, .flags = FIELD_AUTO, .lo = 0, .hi = 1000000,
+          .doc = "number of samples; auto: until cv, steadiness or time ends the measurement"),
+    FIELD_AT("cv",   FIELD_REAL, options, rule.cv, .flags = FIELD_PERCENT, .lo = 0, .hi = 1, .example = "0.5%",
+          .doc = "stop below this coefficient of variation"),
+    FIELD_AT("time", FIELD_REAL, options, rule.max_s, .lo = 0.001, .hi = 3600, .example = "5", .hooks = &on_time,
+          .doc = "stop after this many seconds"),
+    FIELD(FIELD_TEXT,  options, l2, WORDS(l2),
+          .doc = "inputs evicted from the caches before each sample, left there, or one row of each"),
+    FIELD(FIELD_TEXT,  options, launch, WORDS(launch),
+          .doc = "GPU launches through streams or graphs"),
+    FIELD(FIELD_COUNT, options, threads, .flags = FIELD_AUTO, .lo = 0, .hi = 1024,
+          .doc = "threads of the CPU backend; auto: all"),
+    FIELD(FIELD_COUNT, options, streams, .lo = 1, .hi = 64,
+          .doc = "concurrent launches"),
+    FIELD_AT("timeout", FIELD_REAL, options, timeout_s, .flags = FIELD_AUTO, .lo = 0, .hi = 86400, .example = "30",
+          .doc = "seconds of silence before a run is given up; auto: 5 beyond its estimate"),
+    {.name = NULL},
 };
-
-const struct option_key *option_find(const char *name)
-{
-    for (const struct option_key *k = option_keys; k->name; k++)
-        if (!strcmp(k->name, name))
-            return k;
-    return NULL;
-}
+// clang-format on

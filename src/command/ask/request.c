@@ -99,12 +99,12 @@ static enum status take_pair(struct source *c, struct cmd_pair *p, struct reques
                              struct err *err)
 {
     const unsigned flags = c->entry ? c->entry->flags : CMD_SHAPE | CMD_OPTIONS;
-    const struct option_key *o = flags & CMD_OPTIONS ? option_find(p->key) : NULL;
+    const struct field *o = flags & CMD_OPTIONS ? field_find(option_keys, p->key) : NULL;
     enum status st = ST_OK;
     if (flags & CMD_SHAPE)
         st = problem_set(&r->problem, p->key, p->value, &p->used, err);
     if (!p->used && o) {
-        st = o->set(&r->options, p->value, err);
+        st = field_set(o, &r->options, p->value, err);
         p->used = true;
     }
     return st ? mark_value(c, p, st, err) : ST_OK;
@@ -120,7 +120,7 @@ static enum status take_pairs(struct source *c, struct request *r, struct err *e
             const bool is_input = !strcmp(p->key, "input");
             if (p->used || is_input != (inputs == 1))
                 continue;
-            if (axes && axis_is(p->value) && !option_find(p->key) && !is_input_key(p->key))
+            if (axes && axis_is(p->value) && !is_option_key(p->key) && !is_input_key(p->key))
                 continue;
             enum status st = take_pair(c, p, r, err);
             if (st)

@@ -9,39 +9,6 @@
 #include "command/ask/request.h"
 #include "command/line/lex.h"
 
-/* ---- back to text ---- */
-
-static void add_pair_text(struct str *out, const char *key, const char *value)
-{
-    str_addf(out, " %s=", key);
-    word_quote(out, value);
-}
-
-static void command_shape(const struct request *r, struct str *out)
-{
-    const struct problem usual = PROBLEM_DEFAULT;
-    const struct shape *s = &r->problem.shape;
-    char now[256], before[256];
-    for (const struct shape_key *k = shape_keys; k->name; k++) {
-        const bool split = !strcmp(k->name, "Sq") || !strcmp(k->name, "Sk");
-        if ((split && s->Sq == s->Sk) || (!strcmp(k->name, "S") && s->Sq != s->Sk) ||
-            (!strcmp(k->name, "Hkv") && s->Hkv == s->H))
-            continue;
-        shape_get(s, k->name, now, sizeof now);
-        shape_get(&usual.shape, k->name, before, sizeof before);
-        if (strcmp(now, before))
-            add_pair_text(out, k->name, now);
-    }
-    char *big = xmalloc(8192);
-    for (const struct input_key *k = input_keys; k->name; k++) {
-        problem_get(&r->problem, k->name, big, 8192);
-        problem_get(&usual, k->name, before, sizeof before);
-        if (strcmp(big, before))
-            add_pair_text(out, k->name, big);
-    }
-    free(big);
-}
-
 /* Do all kernels that have parameter `name` have the same value of it? */
 static bool is_common(const struct request *r, const char *name, int64_t value)
 {
@@ -101,20 +68,6 @@ static void command_params(const struct request *r, struct str *out)
     str_free(&seen);
 }
 
-static void command_options(const struct request *r, struct str *out)
-{
-    struct options usual;
-    char now[256], before[256];
-    options_init(&usual);
-    for (const struct option_key *k = option_keys; k->name; k++) {
-        k->get(&r->options, now, sizeof now);
-        k->get(&usual, before, sizeof before);
-        if (strcmp(now, before))
-            add_pair_text(out, k->name, now);
-    }
-    options_clear(&usual);
-}
-
 void request_command_gpu(const struct request *r, const struct device *gpu, struct str *out)
 {
     if (r->options.gpu || !gpu)
@@ -130,7 +83,7 @@ void request_command(const struct request *r, const char *verb, struct str *out)
         str_add(out, k ? "," : " ");
         request_label(r, k, out);
     }
-    command_shape(r, out);
+    problem_changes(&r->problem, false, out);
     command_params(r, out);
-    command_options(r, out);
+    options_changes(&r->options, out);
 }

@@ -37,7 +37,7 @@ void sweep_clear(struct sweep *w)
 
 static bool is_axis_pair(const struct cmd_pair *p)
 {
-    return !p->used && axis_is(p->value) && !option_find(p->key) && !is_input_key(p->key);
+    return !p->used && axis_is(p->value) && !is_option_key(p->key) && !is_input_key(p->key);
 }
 
 /* Takes the pairs that are lists or ranges. */

@@ -76,13 +76,13 @@ static void help_flags(struct str *out, unsigned flags)
         str_add(out, "\nAlso takes ");
     if (flags & CMD_SHAPE) {
         str_add(out, "the shape (");
-        for (const struct shape_key *k = shape_keys; k->name; k++)
+        for (const struct field *k = shape_keys; k->name; k++)
             str_addf(out, "%s%s", k == shape_keys ? "" : " ", k->name);
         str_add(out, ", input, seed)");
     }
     if (flags & CMD_OPTIONS) {
         str_add(out, flags & CMD_SHAPE ? "\nand options (" : "options (");
-        for (const struct option_key *k = option_keys; k->name; k++)
+        for (const struct field *k = option_keys; k->name; k++)
             str_addf(out, "%s%s", k == option_keys ? "" : " ", k->name);
         str_addc(out, ')');
     }
@@ -442,13 +442,13 @@ void command_manual(struct str *out)
         if (!(command_at(i)->flags & CMD_HIDDEN))
             md_command(out, command_at(i));
     str_add(out, ".El\n.Sh KEYS\nThe shape and the inputs:\n.Bl -tag -width Ds -compact\n");
-    for (const struct shape_key *k = shape_keys; k->name; k++)
-        md_item(out, k->name, k->doc, k->values);
-    for (const struct input_key *k = input_keys; k->name; k++)
-        md_item(out, k->name, k->doc, k->values);
+    for (const struct field *k = shape_keys; k->name; k++)
+        md_item(out, k->name, k->doc, k->words);
+    for (const struct field *k = problem_keys; k->name; k++)
+        md_item(out, k->name, k->doc, k->words);
     str_add(out, ".El\n.Pp\nOptions:\n.Bl -tag -width Ds -compact\n");
-    for (const struct option_key *k = option_keys; k->name; k++)
-        md_item(out, k->name, k->doc, k->values);
+    for (const struct field *k = option_keys; k->name; k++)
+        md_item(out, k->name, k->doc, k->words);
     str_add(out, ".El\n");
     md_fields(out);
 }

@@ -78,13 +78,16 @@ bool profile_field_at(size_t i, struct field *out)
 {
     const size_t n = (size_t)counters_count();
     if (i < n) {
-        *out =
-            (struct field){counters[i].field, FIELD_REAL, 0, 0, counters[i].unit, counters[i].doc};
+        *out = (struct field){.name = counters[i].field,
+                              .type = FIELD_REAL,
+                              .unit = counters[i].unit,
+                              .doc = counters[i].doc};
         return true;
     }
     for (const struct profile_figure *f = profile_figures; f->field; f++)
         if (i-- == n) {
-            *out = (struct field){f->field, FIELD_REAL, 0, 0, f->unit, f->doc};
+            *out = (struct field){
+                .name = f->field, .type = FIELD_REAL, .unit = f->unit, .doc = f->doc};
             return true;
         }
     return false;

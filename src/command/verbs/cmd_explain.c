@@ -194,7 +194,7 @@ static bool names_any(const struct cmd_call *c, bool (*is)(const char *key))
 
 static bool is_param_key(const char *key)
 {
-    return !is_shape_key(key) && !is_input_key(key) && !option_find(key);
+    return !is_shape_key(key) && !is_input_key(key) && !is_option_key(key);
 }
 
 static const struct kernel *first_planned(const struct session *s)

@@ -33,11 +33,21 @@ static const struct column columns[] = {
 };
 // clang-format on
 
+/* The word of a stored shape that says it; where such a text is silent, what must not be in it:
+ * causal=no finds shapes without "causal". */
+static void add_filter(const struct shape *shape, const char *key, struct str *out)
+{
+    const struct field *f = field_find(shape_keys, key);
+    const size_t before = out->len;
+    shape_word(shape, key, out);
+    if (out->len == before)
+        str_addf(out, "%s!%s%s", before ? " " : "", key, f->type == FIELD_FLAG ? "" : "=");
+}
+
 static enum status shape_filter(struct cmd_call *c, struct str *out, struct err *err)
 {
     struct shape scratch = SHAPE_DEFAULT;
     for (int i = 0; i < c->npairs; i++) {
-        char value[64];
         bool known;
         struct cmd_pair *p = &c->pairs[i];
         if (p->used || !is_shape_key(p->key))
@@ -45,12 +55,8 @@ static enum status shape_filter(struct cmd_call *c, struct str *out, struct err 
         enum status st = shape_set(&scratch, p->key, p->value, &known, err);
         if (st)
             return call_mark(c, st, p->value_at, (int)strlen(p->value), err);
-        shape_get(&scratch, p->key, value, sizeof value);
         p->used = true;
-        if (!strcmp(p->key, "dtype"))
-            str_addf(out, "%s%s", out->len ? " " : "", value);
-        else
-            str_addf(out, "%s%s=%s", out->len ? " " : "", p->key, value);
+        add_filter(&scratch, p->key, out);
     }
     return ST_OK;
 }

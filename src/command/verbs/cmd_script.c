@@ -109,56 +109,6 @@ const struct cmd_entry cmd_source_file = {
 
 /* ---- save ---- */
 
-/* Is the key said by others? S by Sq and Sk and they by it; Hkv follows H until it is given. */
-static bool is_implied(const struct shape *shape, const char *key)
-{
-    const bool split = !strcmp(key, "Sq") || !strcmp(key, "Sk");
-    return (split && shape->Sq == shape->Sk) || (!strcmp(key, "S") && shape->Sq != shape->Sk) ||
-           (!strcmp(key, "Hkv") && !shape->hkv_given);
-}
-
-/* " key=value" unless it is the usual one. */
-static void add_changed(struct str *out, const char *key, const char *now, const char *usual)
-{
-    if (!strcmp(now, usual))
-        return;
-    str_addf(out, " %s=", key);
-    word_quote(out, now);
-}
-
-static void add_problem(const struct session *s, struct str *out)
-{
-    const struct problem usual = PROBLEM_DEFAULT;
-    const struct shape *shape = &s->settings.problem.shape;
-    char *now = xmalloc(8192), before[256];
-    for (const struct shape_key *k = shape_keys; k->name; k++) {
-        if (is_implied(shape, k->name))
-            continue;
-        shape_get(shape, k->name, now, 8192);
-        shape_get(&usual.shape, k->name, before, sizeof before);
-        add_changed(out, k->name, now, strcmp(k->name, "Hkv") ? before : "");
-    }
-    for (const struct input_key *k = input_keys; k->name; k++) {
-        problem_get(&s->settings.problem, k->name, now, 8192);
-        problem_get(&usual, k->name, before, sizeof before);
-        add_changed(out, k->name, now, before);
-    }
-    free(now);
-}
-
-static void add_options(const struct session *s, struct str *out)
-{
-    struct options usual;
-    char now[256], before[256];
-    options_init(&usual);
-    for (const struct option_key *k = option_keys; k->name; k++) {
-        k->get(&s->settings.options, now, sizeof now);
-        k->get(&usual, before, sizeof before);
-        add_changed(out, k->name, now, before);
-    }
-    options_clear(&usual);
-}
-
 static void add_set(struct str *out, const struct str *pairs)
 {
     if (pairs->len)
@@ -170,9 +120,9 @@ void session_script(const struct session *s, struct str *out)
     struct str shape = {0}, options = {0};
     str_add(out,
             "# attnscope " PACKAGE_VERSION " session; run it with: attnscope -f FILE\nreset\n");
-    add_problem(s, &shape);
+    problem_changes(&s->settings.problem, true, &shape);
     add_set(out, &shape);
-    add_options(s, &options);
+    options_changes(&s->settings.options, &options);
     add_set(out, &options);
     for (size_t i = 0; i < s->settings.nparams; i++) {
         const char *kernel = s->settings.params[i].kernel;

@@ -15,15 +15,17 @@
 
 static const struct cmd_entry settable = {.flags = CMD_SHAPE | CMD_OPTIONS};
 
-/* A setting as text. */
-static void get_key(const struct problem *p, const struct options *o, const char *key, char *buf,
-                    size_t size)
+/* A setting as text; the caller frees it. NULL: there is no such key. */
+static char *get_key(const struct problem *p, const struct options *o, const char *key)
 {
-    const struct option_key *k = option_find(key);
-    if (k)
-        k->get(o, buf, size);
-    else
-        problem_get(p, key, buf, size);
+    const void *row;
+    const struct field *f = setting_find(p, o, key, &row);
+    return f ? field_text(f, row) : NULL;
+}
+
+static bool is_setting(const char *key)
+{
+    return is_shape_key(key) || is_input_key(key) || is_option_key(key);
 }
 
 /* ---- set ---- */
@@ -48,7 +50,7 @@ static enum status set_one(struct session *s, struct cmd_call *c, struct cmd_pai
     }
     if (!st)
         return ST_OK;
-    const bool key = !is_shape_key(p->key) && !is_input_key(p->key) && !option_find(p->key);
+    const bool key = !is_setting(p->key);
     return call_mark(c, st, key ? p->at : p->value_at, (int)strlen(key ? p->key : p->value), err);
 }
 
@@ -109,13 +111,13 @@ static enum status find_kernel(struct session *s, struct cmd_call *c, const char
 /* A bare key: `set S`. */
 static enum status need_value(struct session *s, struct cmd_call *c, struct err *err)
 {
-    char now[256];
     for (int i = 0; i < c->nwords; i++) {
         const char *word = c->words[i].text;
-        if (!is_shape_key(word) && !is_input_key(word) && !option_find(word))
+        char *now = get_key(&s->settings.problem, &s->settings.options, word);
+        if (!now)
             continue;
-        get_key(&s->settings.problem, &s->settings.options, word, now, sizeof now);
         err_set(err, ST_USAGE, "set %s needs a value, for example: set %s=%s", word, word, now);
+        free(now);
         return call_mark(c, ST_USAGE, c->words[i].at, (int)strlen(word), err);
     }
     return ST_OK;
@@ -182,11 +184,13 @@ static json_t *key_row(const struct session *s, const struct options *usual,
                        const struct key_info *k)
 {
     const struct problem problem = PROBLEM_DEFAULT;
-    char now[1024], before[256];
-    get_key(&s->settings.problem, &s->settings.options, k->name, now, sizeof now);
-    get_key(&problem, usual, k->name, before, sizeof before);
-    return json_pack("{s:s, s:s, s:s, s:s}", "key", k->name, "value", now, "default", before, "doc",
-                     k->doc);
+    char *now = get_key(&s->settings.problem, &s->settings.options, k->name);
+    char *before = get_key(&problem, usual, k->name);
+    json_t *row = json_pack("{s:s, s:s, s:s, s:s}", "key", k->name, "value", now, "default", before,
+                            "doc", k->doc);
+    free(now);
+    free(before);
+    return row;
 }
 
 static json_t *param_row(const struct session *s, size_t i)
@@ -336,7 +340,7 @@ static enum status unknown_word(struct session *s, struct cmd_call *c, struct er
 {
     for (int i = 0; i < c->nwords; i++) {
         const char *word = c->words[i].text;
-        bool known = is_shape_key(word) || is_input_key(word) || option_find(word);
+        bool known = is_setting(word);
         for (size_t p = 0; p < s->settings.nparams && !known; p++)
             known = is_for(s, p, word);
         known = known || registry_find(s->services.registry, word);
@@ -406,21 +410,25 @@ static enum status reset_word(struct session *s, const char *word, struct err *e
 {
     const struct problem problem = PROBLEM_DEFAULT;
     struct options usual;
-    char value[256];
+    struct shape shape = s->settings.problem.shape;
     if (registry_find(s->services.registry, word)) {
         session_drop_param(s, word, NULL);
         return ST_OK;
     }
-    if (!strcmp(word, "Hkv")) { /* follows H again */
-        s->settings.problem.shape.hkv_given = false;
-        s->settings.problem.shape.Hkv = s->settings.problem.shape.H;
-        return ST_OK;
+    if (is_shape_key(word)) {
+        shape_reset(&shape, word);
+        const enum status st = shape_check(&shape, err);
+        if (!st)
+            s->settings.problem.shape = shape;
+        return st;
     }
-    if (is_shape_key(word) || is_input_key(word) || option_find(word)) {
+    if (is_setting(word)) {
         options_init(&usual);
-        get_key(&problem, &usual, word, value, sizeof value);
+        char *value = get_key(&problem, &usual, word);
         options_clear(&usual);
-        return session_set(s, word, value, err);
+        const enum status st = session_set(s, word, value, err);
+        free(value);
+        return st;
     }
     return session_drop_param(s, NULL, word) ? ST_OK : unknown_key(s, word, err);
 }

@@ -212,10 +212,8 @@ static void add_shape(const struct swept *v, struct str *out)
     for (char *word; (word = strsep(&rest, " "));) {
         bool swept = false;
         for (int i = 0; i < w->naxes; i++) {
-            const char *key = w->axes[i].key;
-            const size_t len = strlen(key);
-            swept = swept || (!strncmp(word, key, len) && word[len] == '=') ||
-                    (!strcmp(key, "dtype") && is_shape_word(word) && strcmp(word, "causal"));
+            const struct field *key = shape_word_key(word);
+            swept = swept || (key && !strcmp(key->name, w->axes[i].key));
         }
         if (!swept)
             str_addf(out, "%s ", word);

@@ -13,7 +13,7 @@
 
 static bool is_shape_key(const char *word, size_t len)
 {
-    for (const struct shape_key *k = shape_keys; k->name; k++)
+    for (const struct field *k = shape_keys; k->name; k++)
         if (strlen(k->name) == len && memcmp(k->name, word, len) == 0)
             return true;
     return false;

@@ -114,55 +114,53 @@ static const struct look {
 /* In this order: options of the session, seed, input, looks. */
 enum { LOOKS = sizeof looks / sizeof *looks };
 
-static int session_options(void)
+static const struct field *const tables[] = {option_keys, problem_keys};
+
+/* The key of row i, and which of the tables it is in; NULL: the row is no key. */
+static const struct field *key_at(int i, int *table)
 {
-    int n = 0;
-    while (option_keys[n].name)
+    for (*table = 0; *table < 2; ++*table)
+        for (const struct field *f = tables[*table]; f->name; f++)
+            if (i-- == 0)
+                return f;
+    return NULL;
+}
+
+static int session_keys(void)
+{
+    int n = 0, table;
+    while (key_at(n, &table))
         n++;
     return n;
 }
 
 static const struct look *look_at(int i)
 {
-    i -= session_options() + 2;
+    i -= session_keys();
     return i >= 0 && i < LOOKS ? &looks[i] : NULL;
 }
 
 static int count(void *ctx)
 {
     (void)ctx;
-    return session_options() + 2 + LOOKS;
+    return session_keys() + LOOKS;
 }
 
 static void session_menu_row(const struct session *s, int i, struct menu_row *row)
 {
+    const struct problem usual_problem = PROBLEM_DEFAULT;
     struct options usual = {0};
-    struct str text = {0};
-    char was[48];
-    int n = session_options();
-    snprintf(row->name, sizeof row->name, "%s",
-             i < n    ? option_keys[i].name
-             : i == n ? "seed"
-                      : "input");
-    if (i < n) {
-        options_init(&usual);
-        option_keys[i].get(&usual, was, sizeof was);
-        option_keys[i].get(&s->settings.options, row->value, sizeof row->value);
-        options_clear(&usual);
-        row->doc = option_keys[i].doc;
-    } else if (i == n) {
-        snprintf(was, sizeof was, "42");
-        snprintf(row->value, sizeof row->value, "%llu",
-                 (unsigned long long)s->settings.problem.seed);
-        row->doc = "seed of the generated inputs";
-    } else {
-        snprintf(was, sizeof was, "%s", input_names[0]);
-        problem_input_text(&s->settings.problem, &text);
-        snprintf(row->value, sizeof row->value, "%s", str_text(&text));
-        row->doc = "what goes into Q, K, V: a kind, or three .npy files";
-    }
-    row->changed = strcmp(was, row->value) != 0;
-    str_free(&text);
+    int table;
+    const struct field *f = key_at(i, &table);
+    const void *now = table == 0 ? (const void *)&s->settings.options : &s->settings.problem;
+    options_init(&usual);
+    char *value = field_text(f, now);
+    snprintf(row->name, sizeof row->name, "%s", f->name);
+    snprintf(row->value, sizeof row->value, "%s", value);
+    row->doc = f->doc;
+    row->changed = !field_same(f, now, table == 0 ? (const void *)&usual : &usual_problem);
+    free(value);
+    options_clear(&usual);
 }
 
 static void get_row(void *ctx, int i, struct menu_row *row)
@@ -215,9 +213,10 @@ static void next_number(const char *now, int dir, char *buf, size_t size)
 
 static const char *const *words_of(int i, bool *devices)
 {
-    int n = session_options();
-    *devices = i < n && strcmp(option_keys[i].name, "gpu") == 0;
-    return i < n ? option_keys[i].values : i == n + 1 ? input_names : NULL;
+    int table;
+    const struct field *f = key_at(i, &table);
+    *devices = f && strcmp(f->name, "gpu") == 0;
+    return f ? f->words : NULL;
 }
 
 static void set_row(struct app *a, const char *name, const char *value)

@@ -20,17 +20,15 @@ static void add(struct knobs *k, struct knob x, const char *text)
 void knobs_add_shape(struct knobs *k, const struct session *s)
 {
     const struct shape *now = &s->settings.problem.shape, usual = SHAPE_DEFAULT;
-    for (const struct shape_key *key = shape_keys; key->name; key++) {
+    for (const struct field *key = shape_keys; key->name; key++) {
         char value[32], before[32];
         shape_get(now, key->name, value, sizeof value);
         shape_get(&usual, key->name, before, sizeof before);
-        if (strcmp(key->name, "S") == 0 && now->Sq != now->Sk)
-            snprintf(value, sizeof value, "-");
         add(k,
             (struct knob){.kind = KNOB_SHAPE,
                           .name = key->name,
                           .changed = strcmp(value, before) != 0,
-                          .dim = strcmp(key->name, "Hkv") == 0 && !now->hkv_given},
+                          .dim = shape_follows(now, key->name)},
             value);
     }
 }
@@ -151,11 +149,7 @@ int knobs_find(const struct knobs *k, const char *name)
 
 static bool is_rare(const struct knob *k)
 {
-    static const char *const rare[] = {"Sq", "Sk", "Hkv", "layout"};
-    for (size_t i = 0; k->kind == KNOB_SHAPE && i < sizeof rare / sizeof *rare; i++)
-        if (strcmp(k->name, rare[i]) == 0)
-            return true;
-    return false;
+    return k->kind == KNOB_SHAPE && field_find(shape_keys, k->name)->flags & FIELD_RARE;
 }
 
 void knobs_rare_last(struct knobs *k)

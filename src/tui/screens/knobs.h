@@ -45,7 +45,7 @@ char *knob_command(const struct knob *k, const char *value);
 /* The place of a name, -1: not there. Places differ from kernel to kernel. */
 int knobs_find(const struct knobs *k, const char *name);
 
-/* Sq, Sk, Hkv and layout to the end: where room is scarce, what is turned most comes first. */
+/* Rare shape keys (Sq, Sk, Hkv, layout) to the end: where room is scarce, what is turned most comes first. */
 void knobs_rare_last(struct knobs *k);
 
 /* In one line, for screens that need their width: up and down choose, left and right turn.

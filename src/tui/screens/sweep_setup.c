@@ -91,7 +91,7 @@ static void find_keys(struct sweep_screen *x, struct key_set *k)
         add_params(k, &r);
         request_clear(&r);
     }
-    for (const struct shape_key *s = shape_keys; s->name; s++)
+    for (const struct field *s = shape_keys; s->name; s++)
         add_key(k, s->name, NULL, 0);
     str_free(&names);
 }
@@ -120,24 +120,18 @@ static void param_values(const struct desc_param *p, char *buf, size_t size)
     }
 }
 
+/* Powers of two around the present value, unless the key has values of its own to try. */
 static void shape_values(const struct sweep_screen *x, const char *key, char *buf, size_t size)
 {
     const struct shape *s = &x->app->session->settings.problem.shape;
-    for (const struct shape_key *k = shape_keys; k->name; k++)
-        if (strcmp(k->name, key) == 0 && k->values) {
-            join(buf, size, k->values);
-            return;
-        }
-    int64_t now = strcmp(key, "B") == 0     ? s->B
-                  : strcmp(key, "H") == 0   ? s->H
-                  : strcmp(key, "Hkv") == 0 ? s->Hkv
-                  : strcmp(key, "Sk") == 0  ? s->Sk
-                                            : s->Sq;
-    if (strcmp(key, "D") == 0)
-        snprintf(buf, size, "32,64,96,128,256");
+    const struct field *f = field_find(shape_keys, key);
+    const long long now = (long long)field_number(f, s);
+    if (f->words)
+        join(buf, size, f->words);
+    else if (f->example)
+        snprintf(buf, size, "%s", f->example);
     else
-        snprintf(buf, size, "%lld..%lld:x2", (long long)(now >= 8 ? now / 8 : 1),
-                 (long long)(now >= 8 ? now * 8 : 64));
+        snprintf(buf, size, "%lld..%lld:x2", now >= 8 ? now / 8 : 1, now >= 8 ? now * 8 : 64);
 }
 
 static void choose_values(struct sweep_screen *x, int axis, const struct key_set *k, int i)
@@ -301,13 +295,9 @@ static void put_defaults(const struct sweep *w, struct request *r)
     const struct shape usual = SHAPE_DEFAULT;
     for (int a = 0; a < w->naxes; a++) {
         const char *key = w->axes[a].key;
-        char value[64];
-        bool known = false;
-        for (const struct shape_key *k = shape_keys; k->name; k++)
-            if (strcmp(k->name, key) == 0) {
-                shape_get(&usual, key, value, sizeof value);
-                (void)shape_set(&r->problem.shape, key, value, &known, NULL);
-            }
+        const struct field *f = field_find(shape_keys, key);
+        if (f)
+            field_take(f, &r->problem.shape, &usual);
         for (int k = 0; k < r->nkernels; k++) {
             int p = r->descs[k] ? desc_param_index(r->descs[k], key) : -1;
             if (p >= 0)
