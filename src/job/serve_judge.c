@@ -13,9 +13,11 @@
 #include <unistd.h>
 
 #include "backend/backend.h"
+#include "base/mem.h"
 #include "base/number.h"
 #include "job/peer.h"
 #include "job/serve.h"
+#include "measure/diagnose.h"
 #include "measure/verify.h"
 
 /* See serve_launch.c. */
@@ -113,6 +115,35 @@ static void keep_base(struct judge *j, int entry, struct mapped *output)
     }
 }
 
+/* Seconds that diagnose() may take, and its inputs once more. */
+static double diagnose_estimate(const struct shape *s)
+{
+    return 4 + ((double)shape_q_elems(s) + 2 * (double)shape_kv_elems(s)) / inputs_per_s;
+}
+
+/* A failed row's reason goes on with what would make it so. Where nothing can be said nothing is. */
+static void add_cause(struct judge *j, const struct problem *p, int entry, const void *output,
+                      struct run_row *row)
+{
+    struct tensors t;
+    struct diagnosis d;
+    struct err err = ERR_INIT;
+    peer_estimate(&j->peer, PHASE_REFERENCE, entry, diagnose_estimate(&p->shape));
+    if (tensors_make(p, &t, &err) != ST_OK)
+        return;
+    if (diagnose(j->reference, p, &t, output, 0, &d, &err) == ST_OK) {
+        char *cause = diagnosis_sentence(&d), *both;
+        if (cause && row->reason) {
+            both = xasprintf("%s; %s", row->reason, cause);
+            free(row->reason);
+            row->reason = both;
+        }
+        free(cause);
+        diagnosis_clear(&d);
+    }
+    tensors_free(&t);
+}
+
 static enum status judge_output(struct judge *j, const struct problem *p, int entry, int fd,
                                 struct run_row *row, struct err *err)
 {
@@ -123,6 +154,8 @@ static enum status judge_output(struct judge *j, const struct problem *p, int en
     st = need_reference(j, p, entry, err);
     if (st == ST_OK) {
         verify_output(j->reference, output.data, j->pool, row);
+        if (row->check && strcmp(row->check, "fail") == 0)
+            add_cause(j, p, entry, output.data, row);
         if (entry > 0 && j->base.data && j->base_job == j->peer.job)
             row->pair_max_diff = verify_pair(p, j->base.data, output.data);
     }

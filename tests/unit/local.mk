@@ -32,7 +32,9 @@ endif
 unit_tests += %D%/test_record.t
 %C%_test_record_t_SOURCES = %D%/test_record.c
 unit_tests += %D%/test_verify.t
-%C%_test_verify_t_SOURCES = %D%/test_verify.c
+%C%_test_verify_t_SOURCES = %D%/test_verify.c %D%/planted.c %D%/planted.h
+unit_tests += %D%/test_diagnose.t
+%C%_test_diagnose_t_SOURCES = %D%/test_diagnose.c %D%/planted.c
 unit_tests += %D%/test_wire.t
 %C%_test_wire_t_SOURCES = %D%/test_wire.c
 unit_tests += %D%/test_super.t

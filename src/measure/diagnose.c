@@ -1,0 +1,898 @@
+/* diagnose.c - see diagnose.h.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "measure/diagnose.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backend/backend.h"
+#include "base/mem.h"
+#include "base/number.h"
+#include "measure/reference.h"
+
+enum {
+    WRONG_TRIED = 24, /* rows that each hypothesis is tried on */
+    RIGHT_TRIED = 12,
+    PATTERN_TILES = 8,
+};
+static const double flops_max = 4e9; /* of all trials together; fewer rows are tried on long ones */
+
+/* ---- faults that kernels have ---- */
+
+enum cause_id {
+    SCALE,
+    EXP_BASE,
+    DIAGONAL,
+    MASK_IGNORED,
+    MASK_TOP_LEFT,
+    MASK_UNASKED,
+    MASK_TILE,
+    HEAD_OF_GROUP,
+    RESCALE_O,
+    RESCALE_L,
+    RESCALE_BOTH,
+    TAIL_COUNTED,
+    TAIL_DROPPED,
+    TILE_MISSED,
+    KEY_MISSED,
+    SPLIT_MISSED,
+    UNDIVIDED,
+    VALUES_OF_K,
+    VALUES_SHIFTED,
+    OTHER_BATCH,
+    OTHER_ROW,
+    ROW_FACTOR,
+    ROW_ZERO,
+    UNWRITTEN,
+    EMPTY_NAN,
+    OVERFLOW,
+    LOW_PRECISION,
+    CAUSES
+};
+
+const struct cause diagnose_causes[] = {
+    [SCALE] = {"scale", "the scores are not scaled by 1/sqrt(D)",
+               "where scores are multiplied by a.scale: missing, or done twice"},
+    [EXP_BASE] = {"exp_base", "powers of 2 and of e are mixed up",
+                  "exp2f needs scores times log2(e); expf does not"},
+    [DIAGONAL] = {"diagonal", "the causal mask is off by one key",
+                  "the comparison of key and query: < or <="},
+    [MASK_IGNORED] = {"mask_ignored", "the causal mask is not applied", "a.causal is not read"},
+    [MASK_TOP_LEFT] = {"mask_top_left", "the causal mask is aligned at the top left",
+                       "query i sees keys up to i + Sk - Sq, not up to i"},
+    [MASK_UNASKED] = {"mask_unasked", "a causal mask is applied that nobody asked for",
+                      "a.causal is not read"},
+    [MASK_TILE] = {"mask_tile", "keys behind the diagonal count within their tile",
+                   "the tile on the diagonal is visited without a mask"},
+    [HEAD_OF_GROUP] = {"head_of_group", "query heads read another group's keys and values",
+                       "the K/V head of query head h is h / (H / Hkv)"},
+    [RESCALE_O] = {"rescale", "O is not rescaled when a later tile raises the maximum",
+                   "the accumulator times exp(m_old - m_new)"},
+    [RESCALE_L] = {"rescale_sum", "the sum l is not rescaled when a later tile raises the maximum",
+                   "l times exp(m_old - m_new)"},
+    [RESCALE_BOTH] = {"rescale_both", "neither O nor l is rescaled when the maximum rises",
+                      "both times exp(m_old - m_new)"},
+    [TAIL_COUNTED] = {"tail_counted", "keys beyond Sk are counted",
+                      "the last tile's scores beyond Sk must be -inf, not 0"},
+    [TAIL_DROPPED] = {"tail_dropped", "the last keys are left out where a tile is not full",
+                      "the number of tiles is rounded up, ceil(Sk/BC)"},
+    [TILE_MISSED] = {"tile_missed", "a whole tile of keys is left out",
+                     "the bounds of the loop over tiles"},
+    [KEY_MISSED] = {"key_missed", "one key is left out", "the bounds of the loop over keys"},
+    [SPLIT_MISSED] = {"split_missed", "a part of the keys is left out",
+                      "which splits the combination reads"},
+    [UNDIVIDED] = {"undivided", "O is not divided by the sum of exponentials", "the final O / l"},
+    [VALUES_OF_K] = {"values_of_k", "the values are read from K", "the address of V"},
+    [VALUES_SHIFTED] = {"values_shifted", "values and keys do not belong together",
+                        "the row of V that a probability is multiplied with"},
+    [OTHER_BATCH] = {"other_batch", "every batch reads the first one's keys and values",
+                     "the batch stride of K and V"},
+    [OTHER_ROW] = {"other_row", "rows hold the result of other rows",
+                   "the address that O is written to, or Q is read from"},
+    [ROW_FACTOR] = {"row_factor", "rows are right but for a factor: the sum l is wrong",
+                    "how l is reduced over threads and tiles"},
+    [ROW_ZERO] = {"row_zero", "rows are zero", "rows that no thread accumulates"},
+    [UNWRITTEN] = {"unwritten", "elements are never written", "the bounds of the final store"},
+    [EMPTY_NAN] = {"empty_nan", "rows without keys are not 0", "l is 0 there: O is 0, not 0 / 0"},
+    [OVERFLOW] = {"overflow", "exponentials overflow or vanish",
+                  "the maximum must be subtracted first"},
+    [LOW_PRECISION] = {"low_precision", "sums are kept in fewer bits than f32",
+                       "accumulate in float, convert once at the end"},
+    [CAUSES] = {0},
+};
+
+/* What a kernel with one fault does instead; all zero does everything right. */
+struct fault {
+    enum cause_id cause;
+    double scale; /* times the right one; 0: 1 */
+    enum {
+        MASK_RIGHT,
+        MASK_ALL,
+        MASK_LESS,
+        MASK_MORE,
+        MASK_MORE_IF_ANY,
+        MASK_CORNER,
+        MASK_CAUSAL,
+        MASK_ROUND
+    } mask;
+    enum { HEAD_RIGHT, HEAD_MODULO, HEAD_CLAMPED, HEAD_FIRST } head;
+    enum { KEYS_RIGHT, KEYS_PADDED, KEYS_FULL_TILES, KEYS_NOT_LAST_TILE, KEYS_NOT_FIRST_TILE } keys;
+    int bc;           /* keys of a tile, where it matters */
+    int64_t but_last; /* keys left out at the end */
+    double part;      /* only this share of the tiles is visited; 0: all */
+    bool keep_o, keep_l, undivided, v_of_k, first_batch;
+    int v_shift;
+    bool backward; /* the last tile first */
+    int splits;    /* parts of the keys, combined at the end; 0: 1 */
+};
+
+/* ---- the tensors, widened ---- */
+
+struct world {
+    const struct reference *r;
+    const struct shape *s;
+    double scale;
+    float *q, *k, *v; /* in the tensors' layout */
+    struct strides sq, skv;
+    const char *output;        /* without guard */
+    double *o, *part, *scores; /* scratch: D, D, and Sk rounded up */
+    float *got;                /* scratch: D */
+};
+
+static float *widened(const struct shape *s, const void *from, size_t n)
+{
+    float *to = xmalloc((n ? n : 1) * sizeof *to);
+    dtype_to_float(s->dtype, from, to, n);
+    return to;
+}
+
+static struct world world_new(const struct reference *r, const struct tensors *t,
+                              const void *guarded)
+{
+    const struct shape *s = &r->shape;
+    struct world w = {.r = r, .s = s, .scale = (double)(float)(1 / sqrt((double)s->D))};
+    w.q = widened(s, t->q, shape_q_elems(s));
+    w.k = widened(s, t->k, shape_kv_elems(s));
+    w.v = widened(s, t->v, shape_kv_elems(s));
+    w.sq = shape_strides(s, s->H, s->Sq);
+    w.skv = shape_strides(s, s->Hkv, s->Sk);
+    w.output = (const char *)guarded + OUTPUT_GUARD_BYTES;
+    w.o = xmalloc((size_t)s->D * sizeof *w.o);
+    w.part = xmalloc((size_t)s->D * sizeof *w.part);
+    w.scores = xmalloc((size_t)(s->Sk + 512) * sizeof *w.scores);
+    w.got = xmalloc((size_t)s->D * sizeof *w.got);
+    return w;
+}
+
+static void world_free(struct world *w)
+{
+    free(w->q);
+    free(w->k);
+    free(w->v);
+    free(w->o);
+    free(w->part);
+    free(w->scores);
+    free(w->got);
+}
+
+/* The output's row `row` into w->got. */
+static const float *got_row(struct world *w, int64_t row)
+{
+    const struct row_place at = row_place_of(w->s, row);
+    const int64_t element = at.b * w->sq.b + at.h * w->sq.h + at.i * w->sq.s;
+    dtype_to_float(w->s->dtype, w->output + (size_t)element * dtype_size(w->s->dtype), w->got,
+                   (size_t)w->s->D);
+    return w->got;
+}
+
+/* ---- a row as a faulty kernel computes it ---- */
+
+static int64_t round_up(int64_t x, int64_t to)
+{
+    return (x + to - 1) / to * to;
+}
+
+/* Keys that row i sees: 0 .. the result - 1. */
+static int64_t seen_keys(const struct shape *s, const struct fault *f, int64_t i)
+{
+    const int64_t right = shape_row_keys(s, i);
+    switch (f->mask) {
+    case MASK_ALL:
+        return s->Sk;
+    case MASK_LESS:
+        return s->causal && right > 0 ? right - 1 : right;
+    case MASK_MORE:
+        return s->causal && right < s->Sk ? right + 1 : right;
+    case MASK_MORE_IF_ANY:
+        return s->causal && right > 0 && right < s->Sk ? right + 1 : right;
+    case MASK_CORNER:
+        return i + 1 < s->Sk ? i + 1 : s->Sk;
+    case MASK_CAUSAL:
+        return i + 1 + s->Sk - s->Sq < 0       ? 0
+               : i + 1 + s->Sk - s->Sq < s->Sk ? i + 1 + s->Sk - s->Sq
+                                               : s->Sk;
+    case MASK_ROUND:
+        return round_up(right, f->bc) < s->Sk ? round_up(right, f->bc) : s->Sk;
+    default:
+        return right;
+    }
+}
+
+static int64_t kv_head(const struct shape *s, const struct fault *f, int64_t h)
+{
+    switch (f->head) {
+    case HEAD_MODULO:
+        return h % s->Hkv;
+    case HEAD_CLAMPED:
+        return h < s->Hkv ? h : s->Hkv - 1;
+    case HEAD_FIRST:
+        return 0;
+    default:
+        return h / (s->H / s->Hkv);
+    }
+}
+
+/* The first and last key of the loop; `pad`: keys of score 0 and value 0 after them. */
+static void key_range(const struct shape *s, const struct fault *f, int64_t seen, int64_t *from,
+                      int64_t *to, int64_t *pad)
+{
+    const int64_t bc = f->bc ? f->bc : 1, tiles = (seen + bc - 1) / bc;
+    *from = f->keys == KEYS_NOT_FIRST_TILE && seen > bc ? bc : 0;
+    *to = seen;
+    *pad = 0;
+    if (f->keys == KEYS_PADDED && seen == s->Sk)
+        *pad = round_up(seen, bc) - seen;
+    if (f->keys == KEYS_FULL_TILES)
+        *to = seen / bc * bc;
+    if (f->keys == KEYS_NOT_LAST_TILE)
+        *to = tiles > 1 ? (tiles - 1) * bc : seen;
+    if (f->part > 0)
+        *to = (int64_t)(f->part * (double)seen) / bc * bc;
+    if (f->but_last && *to > f->but_last)
+        *to -= f->but_last;
+}
+
+/* One pass of the online softmax over keys from .. to - 1, and `pad` keys of score 0 behind them; o is
+ * not yet divided by l. Scores are in w->scores. */
+struct state {
+    double m, l;
+    double *o;
+};
+
+static void add_tile(struct world *w, const struct fault *f, struct state *t, int64_t kv,
+                     int64_t from, int64_t end, int64_t to)
+{
+    const int64_t D = w->s->D, Sk = w->s->Sk;
+    double top = t->m;
+    for (int64_t j = from; j < end; j++)
+        top = fmax(top, w->scores[j]);
+    const double shrink = isinf(t->m) ? 0 : exp(t->m - top);
+    const double shrink_o = f->keep_o && !isinf(t->m) ? 1 : shrink;
+    t->l *= f->keep_l && !isinf(t->m) ? 1 : shrink;
+    t->m = top;
+    for (int64_t d = 0; d < D; d++)
+        t->o[d] *= shrink_o;
+    for (int64_t j = from; j < end; j++) {
+        const double p = exp(w->scores[j] - top);
+        t->l += p;
+        if (j >= to)
+            continue;
+        const int64_t value = f->v_shift ? ((j + f->v_shift) % Sk + Sk) % Sk : j;
+        const float *v = (f->v_of_k ? w->k : w->v) + kv + value * w->skv.s;
+        for (int64_t d = 0; d < D; d++)
+            t->o[d] += p * (double)v[d];
+    }
+}
+
+static void add_tiles(struct world *w, const struct fault *f, struct state *t, int64_t kv,
+                      int64_t from, int64_t end, int64_t to)
+{
+    const int64_t bc = f->bc ? f->bc : w->s->Sk, tiles = (end - from + bc - 1) / bc;
+    for (int64_t i = 0; i < tiles; i++) {
+        const int64_t at = from + (f->backward ? tiles - 1 - i : i) * bc;
+        add_tile(w, f, t, kv, at, at + bc < end ? at + bc : end, to);
+    }
+}
+
+static void make_scores(struct world *w, const struct fault *f, const struct row_place *at,
+                        int64_t kv, int64_t to, int64_t pad)
+{
+    const float *q = w->q + at->b * w->sq.b + at->h * w->sq.h + at->i * w->sq.s;
+    const double scale = w->scale * (f->scale > 0 ? f->scale : 1);
+    for (int64_t j = 0; j < to + pad; j++) {
+        double dot = 0;
+        const float *k = w->k + kv + j * w->skv.s;
+        for (int64_t d = 0; j < to && d < w->s->D; d++)
+            dot += (double)q[d] * (double)k[d];
+        w->scores[j] = dot * scale;
+    }
+}
+
+/* w->o is row (b, h, i) as a kernel with this fault gives it; 0 where nothing is summed. */
+static void evaluate(struct world *w, const struct fault *f, int64_t row)
+{
+    const struct shape *s = w->s;
+    const struct row_place at = row_place_of(s, row);
+    const int64_t kv = kv_head(s, f, at.h) * w->skv.h + (f->first_batch ? 0 : at.b) * w->skv.b;
+    int64_t from, to, pad;
+    key_range(s, f, seen_keys(s, f, at.i), &from, &to, &pad);
+    make_scores(w, f, &at, kv, to, pad);
+    const int64_t splits = f->splits ? f->splits : 1, bc = f->bc ? f->bc : 1;
+    const int64_t per = round_up((to + pad - from + splits - 1) / splits, bc);
+    double m = -INFINITY, l = 0;
+    memset(w->o, 0, (size_t)s->D * sizeof *w->o);
+    for (int64_t part = from; part < to + pad; part += per) {
+        struct state t = {-INFINITY, 0, w->part};
+        memset(t.o, 0, (size_t)s->D * sizeof *t.o);
+        add_tiles(w, f, &t, kv, part, part + per < to + pad ? part + per : to + pad, to);
+        const double top = fmax(m, t.m), old = isinf(m) ? 0 : exp(m - top), new = exp(t.m - top);
+        m = top;
+        l = l * old + t.l * new;
+        for (int64_t d = 0; d < s->D; d++)
+            w->o[d] = w->o[d] * old + t.o[d] * new;
+    }
+    for (int64_t d = 0; d < s->D && !f->undivided; d++)
+        w->o[d] = l > 0 ? w->o[d] / l : 0;
+}
+
+/* ---- does it match? ---- */
+
+/* What two right evaluations of values up to `largest` may differ by: the error of the plain one,
+ * which grows with the values, and the output's rounding. */
+static double slack(const struct reference *r, double largest)
+{
+    const double grow = r->max > 0 ? fmax(1, largest / r->max) : 1;
+    return 3 * r->plain_max * grow + 4 * dtype_epsilon(r->shape.dtype) * largest + 1e-30;
+}
+
+static double largest_of(const double *x, int64_t n)
+{
+    double top = 0;
+    for (int64_t i = 0; i < n; i++)
+        if (isfinite(x[i]))
+            top = fmax(top, fabs(x[i]));
+    return top;
+}
+
+static bool matches(const struct reference *r, const float *got, const double *want)
+{
+    const int64_t D = r->shape.D;
+    const double limit = slack(r, largest_of(want, D));
+    for (int64_t d = 0; d < D; d++)
+        if (!(fabs((double)got[d] - want[d]) <= limit))
+            return false;
+    return true;
+}
+
+/* ---- which rows are wrong ---- */
+
+static int64_t row_at(const struct reference *r, int64_t judged)
+{
+    return r->rows ? r->rows[judged] : judged;
+}
+
+enum row_state { ROW_RIGHT, ROW_WRONG, ROW_NONFINITE, ROW_UNWRITTEN, ROW_ALL_ZERO };
+
+static bool is_unwritten(const struct world *w, int64_t row)
+{
+    const struct row_place at = row_place_of(w->s, row);
+    const size_t size = dtype_size(w->s->dtype);
+    const unsigned char *poison = size == 4 ? output_poison_f32 : output_poison_f16;
+    const char *from =
+        w->output + (size_t)(at.b * w->sq.b + at.h * w->sq.h + at.i * w->sq.s) * size;
+    for (int64_t d = 0; d < w->s->D; d++)
+        if (memcmp(from + (size_t)d * size, poison, size) == 0)
+            return true;
+    return false;
+}
+
+static enum row_state state_of(struct world *w, int64_t judged)
+{
+    const double *want = w->r->value + judged * w->s->D;
+    const int64_t row = row_at(w->r, judged);
+    const float *got = got_row(w, row);
+    bool finite = true, zero = true;
+    for (int64_t d = 0; d < w->s->D; d++) {
+        finite = finite && (isfinite(got[d]) || !isfinite(want[d]));
+        zero = zero && got[d] == 0;
+    }
+    if (is_unwritten(w, row))
+        return ROW_UNWRITTEN;
+    if (!finite)
+        return ROW_NONFINITE;
+    if (matches(w->r, got, want))
+        return ROW_RIGHT;
+    return zero ? ROW_ALL_ZERO : ROW_WRONG;
+}
+
+/* The judged rows by state, and the few that hypotheses are tried on, spread over all. */
+struct survey {
+    unsigned char *state; /* a judged row each */
+    int64_t count[ROW_ALL_ZERO + 1];
+    int64_t wrong[WRONG_TRIED], right[RIGHT_TRIED]; /* indices among the judged rows */
+    int nwrong, nright;
+};
+
+/* Up to `want` rows of a state, at equal distances among them. */
+static int spread(const struct survey *v, int64_t judged, enum row_state state, int want,
+                  int64_t *out)
+{
+    const int64_t have = v->count[state];
+    const int n = have < want ? (int)have : want;
+    int64_t seen = 0;
+    int taken = 0;
+    for (int64_t i = 0; i < judged && taken < n; i++)
+        if (v->state[i] == state && seen++ == (n > 1 ? taken * (have - 1) / (n - 1) : 0))
+            out[taken++] = i;
+    return taken;
+}
+
+static struct survey survey_new(struct world *w, int tried)
+{
+    struct survey v = {0};
+    v.state = xmalloc((size_t)(w->r->judged ? w->r->judged : 1));
+    for (int64_t i = 0; i < w->r->judged; i++) {
+        v.state[i] = (unsigned char)state_of(w, i);
+        v.count[v.state[i]]++;
+    }
+    v.nwrong =
+        spread(&v, w->r->judged, ROW_WRONG, tried < WRONG_TRIED ? tried : WRONG_TRIED, v.wrong);
+    v.nright = spread(&v, w->r->judged, ROW_RIGHT,
+                      tried / 2 < RIGHT_TRIED ? tried / 2 : RIGHT_TRIED, v.right);
+    return v;
+}
+
+/* ---- trials ---- */
+
+struct verdicts {
+    double explained[CAUSES]; /* the best fault of the cause: share of wrong rows explained */
+    bool right[CAUSES];       /* and it contradicts no right row */
+};
+
+static void note_trial(struct verdicts *v, enum cause_id cause, double explained, bool right)
+{
+    const double known = v->explained[cause] + (v->right[cause] ? 0.5 : 0);
+    if (explained > 0 && explained + (right ? 0.5 : 0) > known) {
+        v->explained[cause] = explained;
+        v->right[cause] = right;
+    }
+}
+
+static void try_fault(struct world *w, const struct survey *v, struct verdicts *out,
+                      const struct fault *f)
+{
+    int fits = 0;
+    bool right = true;
+    for (int i = 0; i < v->nwrong; i++) {
+        const int64_t row = row_at(w->r, v->wrong[i]);
+        evaluate(w, f, row);
+        fits += matches(w->r, got_row(w, row), w->o);
+        if (i == 3 && fits == 0)
+            return; /* hardly the cause of the rest */
+    }
+    for (int i = 0; i < v->nright && right && fits; i++) {
+        const int64_t row = row_at(w->r, v->right[i]);
+        evaluate(w, f, row);
+        right = matches(w->r, got_row(w, row), w->o);
+    }
+    if (v->nwrong)
+        note_trial(out, f->cause, (double)fits / v->nwrong, right);
+}
+
+static const int tile_sizes[] = {1, 2, 4, 8, 16, 24, 32, 48, 64, 96, 128, 256};
+enum { TILE_SIZES = sizeof tile_sizes / sizeof *tile_sizes };
+
+static void try_simple(struct world *w, const struct survey *v, struct verdicts *out)
+{
+    const double root = sqrt((double)w->s->D), e = 1.4426950408889634;
+    const bool causal = w->s->causal, grouped = w->s->H != w->s->Hkv;
+    const struct fault always[] = {
+        {.cause = SCALE, .scale = root},
+        {.cause = SCALE, .scale = 1 / root},
+        {.cause = SCALE, .scale = sqrt((double)w->s->D / (double)(w->s->D + 1))},
+        {.cause = EXP_BASE, .scale = e},
+        {.cause = EXP_BASE, .scale = 1 / e},
+        {.cause = UNDIVIDED, .undivided = true},
+        {.cause = VALUES_OF_K, .v_of_k = true},
+        {.cause = VALUES_SHIFTED, .v_shift = 1},
+        {.cause = VALUES_SHIFTED, .v_shift = -1},
+        {.cause = KEY_MISSED, .but_last = 1},
+        {.cause = KEY_MISSED, .keys = KEYS_NOT_FIRST_TILE, .bc = 1},
+        {.cause = OTHER_BATCH, .first_batch = true},
+    };
+    const struct fault masks[] = {
+        {.cause = DIAGONAL, .mask = MASK_LESS},        {.cause = DIAGONAL, .mask = MASK_MORE},
+        {.cause = DIAGONAL, .mask = MASK_MORE_IF_ANY}, {.cause = MASK_IGNORED, .mask = MASK_ALL},
+        {.cause = MASK_TOP_LEFT, .mask = MASK_CORNER},
+    };
+    const struct fault unasked[] = {
+        {.cause = MASK_UNASKED, .mask = MASK_CAUSAL},
+        {.cause = MASK_UNASKED, .mask = MASK_CORNER},
+    };
+    const struct fault groups[] = {
+        {.cause = HEAD_OF_GROUP, .head = HEAD_MODULO},
+        {.cause = HEAD_OF_GROUP, .head = HEAD_CLAMPED},
+        {.cause = HEAD_OF_GROUP, .head = HEAD_FIRST},
+    };
+    for (size_t i = 0; i < sizeof always / sizeof *always; i++)
+        if (always[i].cause != OTHER_BATCH || w->s->B > 1)
+            try_fault(w, v, out, &always[i]);
+    for (size_t i = 0; causal && i < sizeof masks / sizeof *masks; i++)
+        try_fault(w, v, out, &masks[i]);
+    for (size_t i = 0; !causal && i < sizeof unasked / sizeof *unasked; i++)
+        try_fault(w, v, out, &unasked[i]);
+    for (size_t i = 0; grouped && i < sizeof groups / sizeof *groups; i++)
+        try_fault(w, v, out, &groups[i]);
+}
+
+/* Faults whose effect depends on the size of a key tile, which is not known here. */
+static void try_tiles(struct world *w, const struct survey *v, struct verdicts *out)
+{
+    for (int i = 0; i < TILE_SIZES; i++) {
+        const int bc = tile_sizes[i];
+        const struct fault tiled[] = {
+            {.cause = TAIL_COUNTED, .keys = KEYS_PADDED, .bc = bc},
+            {.cause = TAIL_DROPPED, .keys = KEYS_FULL_TILES, .bc = bc},
+            {.cause = TILE_MISSED, .keys = KEYS_NOT_LAST_TILE, .bc = bc},
+            {.cause = TILE_MISSED, .keys = KEYS_NOT_FIRST_TILE, .bc = bc},
+            {.cause = MASK_TILE, .mask = MASK_ROUND, .bc = bc},
+        };
+        for (size_t k = 0; k < sizeof tiled / sizeof *tiled; k++)
+            if ((tiled[k].cause != MASK_TILE || (w->s->causal && bc < w->s->Sk)) && bc > 1 &&
+                bc < 2 * w->s->Sk)
+                try_fault(w, v, out, &tiled[k]);
+    }
+}
+
+/* What a tile leaves behind depends on the order of the tiles too, and on who combines them. */
+static void try_rescaling(struct world *w, const struct survey *v, struct verdicts *out)
+{
+    for (int i = 0; i < TILE_SIZES * 6; i++) {
+        const int bc = tile_sizes[i / 6], splits = 1 << i % 3;
+        const bool backward = i % 6 >= 3;
+        const struct fault faults[] = {
+            {.cause = RESCALE_O, .keep_o = true},
+            {.cause = RESCALE_L, .keep_l = true},
+            {.cause = RESCALE_BOTH, .keep_o = true, .keep_l = true},
+        };
+        for (size_t k = 0; bc * splits < 2 * w->s->Sk && k < sizeof faults / sizeof *faults; k++) {
+            struct fault f = faults[k];
+            f.bc = bc;
+            f.splits = splits;
+            f.backward = backward;
+            try_fault(w, v, out, &f);
+        }
+    }
+}
+
+static void try_splits(struct world *w, const struct survey *v, struct verdicts *out)
+{
+    for (int n = 2; n <= 8; n *= 2) {
+        const struct fault f = {.cause = SPLIT_MISSED, .part = 1 - 1.0 / n, .bc = 1};
+        try_fault(w, v, out, &f);
+    }
+}
+
+/* Is `got` a multiple of `want`? */
+static bool is_multiple(const struct reference *r, const float *got, const double *want)
+{
+    double dot = 0, norm = 0;
+    double scaled[1024];
+    const int64_t D = r->shape.D;
+    for (int64_t d = 0; d < D; d++) {
+        dot += (double)got[d] * want[d];
+        norm += want[d] * want[d];
+    }
+    if (!(norm > 0) || D < 4 || D > 1024 || !isfinite(dot))
+        return false;
+    for (int64_t d = 0; d < D; d++)
+        scaled[d] = dot / norm * want[d];
+    return fabs(dot / norm - 1) > 1e-3 && matches(r, got, scaled);
+}
+
+/* Rows that are others' or a multiple of their own. */
+static void try_rows(struct world *w, const struct survey *v, struct verdicts *out)
+{
+    int others = 0, multiples = 0;
+    for (int i = 0; i < v->nwrong; i++) {
+        const float *got = got_row(w, row_at(w->r, v->wrong[i]));
+        bool found = false;
+        for (int64_t k = 0; k < w->r->judged && !found; k++)
+            found =
+                k != v->wrong[i] && w->s->D >= 2 && matches(w->r, got, w->r->value + k * w->s->D);
+        others += found;
+        multiples += is_multiple(w->r, got, w->r->value + v->wrong[i] * w->s->D);
+    }
+    if (v->nwrong) {
+        note_trial(out, OTHER_ROW, (double)others / v->nwrong, true);
+        note_trial(out, ROW_FACTOR, (double)multiples / v->nwrong, true);
+    }
+}
+
+/* ---- rows that are not even numbers, or none at all ---- */
+
+static double largest_score(struct world *w, int64_t row)
+{
+    const struct fault none = {0};
+    const int64_t keys = shape_row_keys(w->s, row_place_of(w->s, row).i);
+    double top = -INFINITY;
+    evaluate(w, &none, row);
+    for (int64_t j = 0; j < keys; j++)
+        top = fmax(top, w->scores[j]);
+    return top;
+}
+
+/* Beyond these, exp of a score that nothing is subtracted from loses bits, and is infinite or 0. */
+static const double exp_wears = 70, exp_breaks = 95;
+
+static void judge_overflow(struct world *w, const struct survey *v, struct verdicts *out)
+{
+    int64_t high = 0, tried = 0;
+    bool right = true;
+    for (int64_t i = 0; i < w->r->judged && tried < WRONG_TRIED; i++)
+        if (v->state[i] == ROW_NONFINITE || v->state[i] == ROW_WRONG ||
+            v->state[i] == ROW_ALL_ZERO) {
+            const double top = largest_score(w, row_at(w->r, i));
+            tried++;
+            high += !isinf(top) && fabs(top) > exp_wears;
+        }
+    for (int i = 0; i < v->nright && high && right; i++) {
+        const double top = largest_score(w, row_at(w->r, v->right[i]));
+        right = isinf(top) || fabs(top) < exp_breaks;
+    }
+    if (tried)
+        note_trial(out, OVERFLOW, (double)high / (double)tried, right);
+}
+
+static void judge_states(struct world *w, const struct survey *v, struct verdicts *out)
+{
+    int64_t empty = 0, off = 0;
+    for (int64_t i = 0; i < w->r->judged; i++)
+        if (v->state[i] == ROW_NONFINITE || v->state[i] == ROW_WRONG) {
+            off++;
+            empty += shape_row_keys(w->s, row_place_of(w->s, row_at(w->r, i)).i) == 0;
+        }
+    if (off)
+        note_trial(out, EMPTY_NAN, (double)empty / (double)off, true);
+    const int64_t wrong = w->r->judged - v->count[ROW_RIGHT];
+    if (wrong) {
+        note_trial(out, UNWRITTEN, (double)v->count[ROW_UNWRITTEN] / (double)wrong, true);
+        note_trial(out, ROW_ZERO, (double)v->count[ROW_ALL_ZERO] / (double)wrong, true);
+    }
+}
+
+/* ---- errors too small for a fault in the algorithm ---- */
+
+/* The root of the mean square error of the judged rows that are numbers, over that of rounding. */
+static double error_over_rounding(struct world *w, const struct survey *v)
+{
+    double sum = 0, n = 0;
+    for (int64_t i = 0; i < w->r->judged; i++) {
+        if (v->state[i] == ROW_NONFINITE || v->state[i] == ROW_UNWRITTEN)
+            continue;
+        const float *got = got_row(w, row_at(w->r, i));
+        for (int64_t d = 0; d < w->s->D; d++) {
+            const double e = (double)got[d] - w->r->value[i * w->s->D + d];
+            if (isfinite(e)) {
+                sum += e * e;
+                n++;
+            }
+        }
+    }
+    const double unit = w->s->dtype == DTYPE_F32 ? w->r->plain_rms : w->r->rounding_rms;
+    return n > 0 && unit > 0 ? sqrt(sum / n) / unit : NAN;
+}
+
+/* Many small errors everywhere, none large: the arithmetic, not the algorithm. */
+static void judge_precision(struct world *w, const struct survey *v, struct verdicts *out)
+{
+    const double over = error_over_rounding(w, v);
+    const double limit = w->s->dtype == DTYPE_F32 ? 3e4 : 60;
+    const bool small = over > 1.2 && over < limit;
+    if (small && !v->count[ROW_NONFINITE] && !v->count[ROW_UNWRITTEN] && !v->count[ROW_ALL_ZERO])
+        note_trial(out, LOW_PRECISION, v->count[ROW_WRONG] ? 0.6 : 0.9, true);
+}
+
+/* ---- the map ---- */
+
+static void draw_map(struct diagnosis *out, const struct reference *r, const struct survey *v)
+{
+    const struct shape *s = &r->shape;
+    const size_t cells = (size_t)(out->heads * out->tiles);
+    int *judged = xcalloc(cells, sizeof *judged), *wrong = xcalloc(cells, sizeof *wrong);
+    out->share = xmalloc(cells * sizeof *out->share);
+    for (int64_t i = 0; i < r->judged; i++) {
+        const int64_t row = row_at(r, i);
+        const size_t cell = (size_t)(row / s->Sq * out->tiles + row % s->Sq / out->tile_rows);
+        judged[cell]++;
+        wrong[cell] += v->state[i] != ROW_RIGHT;
+    }
+    for (size_t i = 0; i < cells; i++)
+        out->share[i] = judged[i] ? (float)wrong[i] / (float)judged[i] : NAN;
+    free(judged);
+    free(wrong);
+}
+
+static int64_t map_tile_rows(const struct shape *s, int64_t wanted)
+{
+    if (wanted > 0)
+        return wanted;
+    int64_t rows = 64;
+    while (rows > 1 && s->Sq / rows < PATTERN_TILES)
+        rows /= 2;
+    return rows;
+}
+
+/* What the wrong rows have in common, if they are not just everywhere. */
+static char *find_pattern(const struct reference *r, const struct survey *v)
+{
+    const struct shape *s = &r->shape;
+    int64_t low = s->Sq, high = -1, hlow = s->H, hhigh = -1, wrong = 0, other = 0;
+    for (int64_t i = 0; i < r->judged; i++) {
+        const struct row_place at = row_place_of(s, row_at(r, i));
+        if (v->state[i] == ROW_RIGHT)
+            continue;
+        wrong++;
+        low = at.i < low ? at.i : low;
+        high = at.i > high ? at.i : high;
+        hlow = at.h < hlow ? at.h : hlow;
+        hhigh = at.h > hhigh ? at.h : hhigh;
+    }
+    for (int64_t i = 0; i < r->judged; i++) {
+        const struct row_place at = row_place_of(s, row_at(r, i));
+        other += v->state[i] == ROW_RIGHT && at.i >= low && at.i <= high && at.h >= hlow &&
+                 at.h <= hhigh;
+    }
+    const bool all_rows = low == 0 && high == s->Sq - 1, all_heads = hlow == 0 && hhigh == s->H - 1;
+    if (!wrong || (all_rows && all_heads))
+        return NULL;
+    char heads[64] = "of every head";
+    if (!all_heads)
+        snprintf(heads, sizeof heads, hlow == hhigh ? "of head %lld" : "of heads %lld..%lld",
+                 (long long)hlow, (long long)hhigh);
+    if (all_rows)
+        return xasprintf("%srows %s", other ? "some " : "all ", heads);
+    const char *some = other ? "some of " : "";
+    if (low == high)
+        return xasprintf("%srow %lld %s", some, (long long)low, heads);
+    return xasprintf("%srows %lld..%lld %s", some, (long long)low, (long long)high, heads);
+}
+
+/* ---- the likeliest ---- */
+
+static double weight(const struct verdicts *v, int cause)
+{
+    return v->explained[cause] * (v->right[cause] ? 1 : 0.25);
+}
+
+/* Causes that say no more than another that explains as much: a factor, a row of another. */
+static bool is_vague(int cause)
+{
+    return cause == ROW_FACTOR || cause == OTHER_ROW || cause == LOW_PRECISION ||
+           cause == KEY_MISSED || cause == SPLIT_MISSED;
+}
+
+static void rank(struct diagnosis *out, const struct verdicts *v, const struct survey *sv)
+{
+    bool used[CAUSES] = {false};
+    while (out->nsuspects < DIAGNOSE_SUSPECTS) {
+        int best = -1;
+        for (int c = 0; c < CAUSES; c++)
+            if (!used[c] && weight(v, c) > 0.2 &&
+                (best < 0 || weight(v, c) > weight(v, best) + 1e-9 ||
+                 (weight(v, c) > weight(v, best) - 1e-9 && is_vague(best) && !is_vague(c))))
+                best = c;
+        if (best < 0)
+            break;
+        used[best] = true;
+        out->suspects[out->nsuspects++] =
+            (struct suspect){.cause = &diagnose_causes[best], .explained = v->explained[best]};
+    }
+    if (!out->nsuspects)
+        return;
+    struct suspect *first = &out->suspects[0];
+    const int cause = (int)(first->cause - diagnose_causes);
+    const bool alone =
+        out->nsuspects == 1 || out->suspects[1].explained < 0.999 ||
+        (!is_vague(cause) && is_vague((int)(out->suspects[1].cause - diagnose_causes)));
+    first->certain = first->explained > 0.999 && v->right[cause] && alone && !is_vague(cause) &&
+                     sv->nwrong + sv->count[ROW_UNWRITTEN] + sv->count[ROW_NONFINITE] +
+                             sv->count[ROW_ALL_ZERO] >=
+                         2;
+}
+
+/* Rows that all trials together can afford. */
+static int affordable(const struct shape *s)
+{
+    const double row = 4.0 * (double)s->Sk * (double)s->D, trials = 30 + 24 * TILE_SIZES / 4;
+    const double n = flops_max / trials / row / 1.5;
+    return n < 4 ? 4 : n > WRONG_TRIED ? WRONG_TRIED : (int)n;
+}
+
+enum status diagnose(const struct reference *r, const struct problem *p, const struct tensors *t,
+                     const void *guarded_output, int64_t tile_rows, struct diagnosis *out,
+                     struct err *err)
+{
+    struct world w = world_new(r, t, guarded_output);
+    struct survey sv = survey_new(&w, affordable(&p->shape));
+    struct verdicts v = {0};
+    *out = (struct diagnosis){.judged = r->judged, .first = -1, .heads = p->shape.B * p->shape.H};
+    out->tile_rows = map_tile_rows(&p->shape, tile_rows);
+    out->tiles = (p->shape.Sq + out->tile_rows - 1) / out->tile_rows;
+    out->wrong = r->judged - sv.count[ROW_RIGHT];
+    for (int64_t i = 0; i < r->judged && out->first < 0; i++)
+        if (sv.state[i] != ROW_RIGHT)
+            out->first = row_at(r, i);
+    draw_map(out, r, &sv);
+    out->pattern = find_pattern(r, &sv);
+    judge_states(&w, &sv, &v);
+    judge_overflow(&w, &sv, &v);
+    judge_precision(&w, &sv, &v);
+    try_simple(&w, &sv, &v);
+    try_tiles(&w, &sv, &v);
+    try_rescaling(&w, &sv, &v);
+    try_splits(&w, &sv, &v);
+    try_rows(&w, &sv, &v);
+    rank(out, &v, &sv);
+    free(sv.state);
+    world_free(&w);
+    if (!out->wrong && !out->nsuspects)
+        return err_set(err, ST_NO, "no row is off by more than rounding may be");
+    return ST_OK;
+}
+
+void diagnosis_clear(struct diagnosis *d)
+{
+    free(d->share);
+    free(d->pattern);
+    *d = (struct diagnosis){0};
+}
+
+/* ---- for rows and sentences ---- */
+
+static json_t *map_json(const struct diagnosis *d)
+{
+    json_t *map = json_array();
+    for (int64_t h = 0; h < d->heads; h++) {
+        json_t *line = json_array();
+        for (int64_t i = 0; i < d->tiles; i++) {
+            const double x = (double)d->share[h * d->tiles + i];
+            json_array_append_new(line, isnan(x) ? json_null() : json_real(x));
+        }
+        json_array_append_new(map, line);
+    }
+    return map;
+}
+
+json_t *diagnosis_to_json(const struct diagnosis *d, const struct shape *s)
+{
+    json_t *causes = json_array(), *first = json_null();
+    for (int i = 0; i < d->nsuspects; i++) {
+        const struct suspect *x = &d->suspects[i];
+        json_array_append_new(causes,
+                              json_pack("{s:s, s:s, s:s, s:f, s:b}", "cause", x->cause->name,
+                                        "text", x->cause->text, "where", x->cause->where,
+                                        "explained", x->explained, "certain", x->certain));
+    }
+    if (d->first >= 0) {
+        const struct row_place at = row_place_of(s, d->first);
+        first = json_pack("{s:I, s:I, s:I}", "b", (json_int_t)at.b, "h", (json_int_t)at.h, "row",
+                          (json_int_t)at.i);
+    }
+    return json_pack("{s:I, s:I, s:o, s:I, s:o, s:o, s:s?}", "rows_judged", (json_int_t)d->judged,
+                     "rows_wrong", (json_int_t)d->wrong, "first", first, "tile_rows",
+                     (json_int_t)d->tile_rows, "map", map_json(d), "causes", causes, "pattern",
+                     d->pattern);
+}
+
+char *diagnosis_sentence(const struct diagnosis *d)
+{
+    const char *pattern = d->pattern ? d->pattern : "";
+    if (!d->nsuspects)
+        return d->pattern ? xasprintf("wrong: %s", pattern) : NULL;
+    const struct suspect *s = &d->suspects[0];
+    return xasprintf("%s: %s; look at: %s%s%s", s->certain ? "cause" : "likely cause",
+                     s->cause->text, s->cause->where, *pattern ? "; wrong: " : "", pattern);
+}
