@@ -12,6 +12,7 @@
 #include "backend/cpu_host.h"
 #include "base/expr.h"
 #include "base/mem.h"
+#include "base/number.h"
 #include "base/sanitize.h"
 #include "command/output.h"
 #include "command/session.h"
@@ -33,55 +34,137 @@ static void clear_last(struct rows *r)
         arena_free(r->last.arena);
 }
 
+void rows_forget(struct rows *r)
+{
+    json_array_clear(r->results);
+    r->ever = 0;
+    for (size_t i = 0; i < r->nnames; i++)
+        free(r->names[i].name);
+    r->nnames = 0;
+}
+
 void rows_clear(struct rows *r)
 {
     clear_last(r);
+    rows_forget(r);
+    free(r->names);
     json_decref(r->results);
     json_decref(r->journal);
     *r = (struct rows){.recorder = r->recorder};
 }
 
+void rows_add(struct rows *r, json_t *rows, const char *name)
+{
+    const size_t count = json_array_size(rows);
+    if (name) {
+        xgrow((void **)&r->names, &r->capnames, r->nnames + 1, sizeof *r->names);
+        r->names[r->nnames++] = (struct row_name){xstrdup(name), r->ever + 1, count};
+    }
+    json_array_extend(r->results, rows);
+    r->ever += count;
+}
+
 /* ---- by name ---- */
 
-static json_t *newest_of(const json_t *rows, const char *kernel)
+/* What follows `word` where `text` begins with it, without the dot; NULL where it does not. */
+static const char *behind(const char *text, const char *word)
 {
-    for (size_t i = json_array_size(rows); i > 0; i--) {
-        json_t *row = json_array_get(rows, i - 1);
-        const char *name = row_text(row, "kernel");
-        if (name && !strcmp(name, kernel))
-            return row;
+    const size_t len = strlen(word);
+    if (strncmp(text, word, len) != 0 || (text[len] && text[len] != '.'))
+        return NULL;
+    return text + len + (text[len] == '.');
+}
+
+static json_t *row_number(const struct rows *r, size_t number)
+{
+    const size_t forgotten = r->ever - json_array_size(r->results);
+    return number > forgotten ? json_array_get(r->results, number - forgotten - 1) : NULL;
+}
+
+/* The newest row, of numbers first .. last, of the kernel that `text` begins with. A kernel's name may
+ * have a dot: the longest counts. */
+static json_t *row_of_kernel(const struct rows *r, size_t first, size_t last, const char *text,
+                             const char **rest)
+{
+    json_t *found = NULL;
+    for (size_t i = last; i >= first && i > 0; i--) {
+        json_t *row = row_number(r, i);
+        const char *kernel = row_text(row, "kernel"), *end = kernel ? behind(text, kernel) : NULL;
+        if (end && (!found || end > *rest)) {
+            found = row;
+            *rest = end;
+        }
     }
-    return NULL;
+    return found;
+}
+
+/* "2.median_us"; 0 where no number stands there. */
+static size_t number_at(const char *text, const char **rest)
+{
+    char *end;
+    if (!isdigit((unsigned char)*text))
+        return 0;
+    const size_t n = strtoul(text, &end, 10);
+    *rest = end + (*end == '.');
+    return *end && *end != '.' ? 0 : n;
+}
+
+/* A row of a named command: by position, by kernel, or the only one. */
+static json_t *row_of_name(const struct rows *r, const struct row_name *n, const char *text,
+                           const char **rest)
+{
+    const size_t at = number_at(text, rest);
+    if (at)
+        return at <= n->count ? row_number(r, n->first + at - 1) : NULL;
+    json_t *row = n->count ? row_of_kernel(r, n->first, n->first + n->count - 1, text, rest) : NULL;
+    if (row)
+        return row;
+    *rest = text;
+    return n->count == 1 ? row_number(r, n->first) : NULL;
+}
+
+json_t *rows_find(const struct rows *r, const char *name, const char **rest)
+{
+    const char *end;
+    *rest = "";
+    if (*name++ != '$')
+        return NULL;
+    if (isdigit((unsigned char)*name))
+        return row_number(r, number_at(name, rest));
+    if ((end = behind(name, "last"))) {
+        *rest = end;
+        return row_number(r, r->ever);
+    }
+    for (size_t i = 0; i < r->nnames; i++)
+        if ((end = behind(name, r->names[i].name)))
+            return row_of_name(r, &r->names[i], end, rest);
+    return row_of_kernel(r, 1, r->ever, name, rest);
+}
+
+double rows_number(const struct rows *r, const char *name)
+{
+    const char *rest;
+    const json_t *row = rows_find(r, name, &rest);
+    return row ? row_path_number(row, rest) : REAL_UNKNOWN;
 }
 
 json_t *session_row(const struct session *s, const char *name)
 {
-    const size_t count = json_array_size(s->rows.results);
-    const size_t forgotten = s->rows.ever > count ? s->rows.ever - count : 0;
-    if (*name != '$')
-        return NULL;
-    if (!strcmp(name, "$last"))
-        return count ? json_array_get(s->rows.results, count - 1) : NULL;
-    if (!isdigit((unsigned char)name[1]))
-        return newest_of(s->rows.results, name + 1);
-    char *end;
-    const unsigned long i = strtoul(name + 1, &end, 10);
-    return !*end && i > forgotten ? json_array_get(s->rows.results, i - forgotten - 1) : NULL;
+    const char *rest;
+    json_t *row = rows_find(&s->rows, name, &rest);
+    return *rest ? NULL : row;
 }
 
 /* "$1.median_us"; a row or a field that is not there is no name. */
 static bool row_value(const void *ctx, const char *name, double *out)
 {
-    const char *dot = strchr(name, '.');
-    if (*name != '$' || !dot)
-        return false;
-    char *row_name = xstrndup(name, (size_t)(dot - name));
-    char *field = xstrndup(dot + 1, strcspn(dot + 1, ".["));
-    const json_t *row = session_row(ctx, row_name);
+    const struct session *s = ctx;
+    const char *rest;
+    const json_t *row = rows_find(&s->rows, name, &rest);
+    char *field = xstrndup(rest, strcspn(rest, ".["));
     const bool have = json_object_get(row, field) != NULL;
-    free(row_name);
     free(field);
-    *out = row_path_number(row, dot + 1);
+    *out = have ? row_path_number(row, rest) : REAL_UNKNOWN;
     return have;
 }
 
@@ -264,8 +347,7 @@ static void keep_for_export(struct rows *r, json_t *rows, const struct column *c
 /* They are $ever+1 and so on from here on; the oldest are forgotten. */
 static void number_rows(struct rows *r, json_t *rows)
 {
-    json_array_extend(r->results, rows);
-    r->ever += json_array_size(rows);
+    rows_add(r, rows, NULL);
     while (json_array_size(r->results) > RESULTS_MAX)
         json_array_remove(r->results, 0);
 }
@@ -356,10 +438,14 @@ enum status session_apart(struct session *s, const char *line, struct rows *got,
     const enum status st = command_line(s, line, out, err);
     library_look(session_library(s), look);
     s->restricted = restricted;
-    *got = s->rows;
+    struct rows gave = s->rows;
     s->rows = own;
-    s->rows.recorder = got->recorder;
-    got->recorder = NULL;
+    s->rows.recorder = gave.recorder;
+    gave.recorder = NULL;
+    if (got)
+        *got = gave;
+    else
+        rows_clear(&gave);
     return st;
 }
 

@@ -20,9 +20,17 @@ struct session;
 struct cmd_call;
 struct run_row;
 
+/* A name for all rows of one command, `small = plan fa2 S=512` in a lesson. */
+struct row_name {
+    char *name;
+    size_t first, count; /* by number, from 1 */
+};
+
 struct rows {
-    json_t *results;  /* array: rows of $1, $2 ...; the last is $last; at most 100 */
-    size_t ever;      /* rows so far, also those that results has lost again */
+    json_t *results; /* array: rows of $1, $2 ...; the last is $last; at most 100 */
+    size_t ever;     /* rows so far, also those that results has lost again */
+    struct row_name *names;
+    size_t nnames, capnames;
     struct {          /* what the last command with rows printed, for `export` */
         json_t *rows; /* array; NULL: nothing yet */
         struct column *cols;
@@ -38,9 +46,26 @@ struct rows {
 void rows_init(struct rows *r);
 void rows_clear(struct rows *r); /* but for the recorder */
 
-/* ---- rows by name ---- */
+/* ---- rows by name: one rule for prompt, lessons, gates and claims ---- */
 
-/* The row that "$1", "$last" or, by its newest row, "$fa2" names, or NULL. Borrowed. */
+/* Adds rows of one command; `name` (may be NULL) is theirs. `rows` is borrowed, its members are shared. */
+void rows_add(struct rows *r, json_t *rows, const char *name);
+/* Forgets results and names; the next row is $1 again. */
+void rows_forget(struct rows *r);
+/* The row that `name` begins with, and what follows behind a dot in *rest ("" where nothing does):
+ *
+ *   $3          the third row ever, also when older ones are forgotten
+ *   $last       the newest
+ *   $small      the row of the command that was given this name; of several rows say which:
+ *   $small.fa2  the newest of this kernel among them
+ *   $small.2    the second of them
+ *   $fa2        the newest row of a kernel
+ *
+ * NULL: there is no such row, or it is not clear which. Borrowed. */
+json_t *rows_find(const struct rows *r, const char *name, const char **rest);
+/* Its number behind the row's name, "$1.median_us"; NaN when there is none. */
+double rows_number(const struct rows *r, const char *name);
+/* The row that `name` names to its end, or NULL. Borrowed. */
 json_t *session_row(const struct session *s, const char *name);
 /* Evaluates "$1.median_us / $last.median_us". */
 enum status session_eval(const struct session *s, const char *text, double *out, struct err *err);
@@ -79,7 +104,7 @@ void journal_add(struct session *s, const json_t *rows, const struct column *col
  *
  * While it runs the session's rows are set apart: $1 is the line's own first row. Afterwards they are
  * as before, to the number: results, what `export` has, tables for `report`. What the line gave is in
- * `got`, which the caller ends with rows_clear(). What was measured is kept as ever: in the store, and
+ * `got` (NULL: nobody wants it), which the caller ends with rows_clear(). What was measured is kept as ever: in the store, and
  * in the recording under way. */
 enum status session_apart(struct session *s, const char *line, struct rows *got, struct str *out,
                           struct err *err);

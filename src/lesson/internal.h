@@ -41,6 +41,7 @@ struct item {
     char *right;       /* expect: what holds when it passes, NULL: not said */
     char *command;     /* figure: what draws it, NULL: lines of a source */
     char *recording;   /* run: what to open where no GPU can be measured, or NULL */
+    char *label;       /* run: what its rows are called, or NULL */
     struct choice_option *options;
     size_t noptions, capoptions;
     char *kernel;   /* where: whose source */
@@ -93,7 +94,7 @@ struct value {
 struct values {
     struct value *items;
     size_t n, cap;
-    json_t *rows; /* $1 ... of the current step; owned */
+    struct rows rows; /* $1 ... of the current step, by name too */
 };
 
 void values_init(struct values *v);

@@ -14,8 +14,9 @@
  *   hint text                                      handed out one by one
  *   needs cores N | gpu                            else the step is skipped, with the reason
  *
- * In EXPR, `$1.field`, `$2.field` ... are the rows that the step's commands gave so far, `$last` the
- * last of them, `$fa2` the last of kernel fa2; kept names stand for their value, `guess.NAME` for a prediction. Lessons are
+ * In EXPR, `$1.field`, `$2.field` ... are the rows that the step's commands gave so far, `$small` those
+ * of `small = COMMAND`, `$fa2` the last of kernel fa2 (rows_find() in command/rows.h has the rule); kept
+ * names stand for their value, `guess.NAME` for a prediction. Lessons are
  * foreign text: only verbs that measure, plan and explain may be run, nothing is written to files,
  * and what is shown went through base/sanitize.h.
  *

@@ -72,7 +72,7 @@ is "it is listed, so it parses" says "$out" 'my-kernel'
 run lesson check my-kernel
 is "its gates do not hold" [ "$rc" -eq 1 ]
 is "and the check says so" says "$out" 'gate +problem'
-sed -e 's/ > \$1.todo \* / > /; s/>= \$1.todo/>= 1/; s/TODO/Done/' "$file" >done.md
+sed -e 's/ > \$small.todo \* / > /; s/>= \$tile.todo/>= 1/; s/TODO/Done/' "$file" >done.md
 sed -i 's/TODO/Done/g' done.md
 run lesson check done.md
 is "a finished one passes" [ "$rc" -eq 0 ]

@@ -78,6 +78,37 @@ static void test_parse_errors(void)
     expect_refused(HEAD BLOCK("expect 1"), "expect needs");
     expect_refused(HEAD BLOCK("say {1 +}"), "x/07-demo.md:8");
     expect_refused(HEAD BLOCK("needs magic"), "needs takes");
+    expect_refused(HEAD BLOCK("plann fa2"), "did you mean \"plan\"");
+    expect_refused(HEAD BLOCK("expct 1 : no"), "did you mean \"expect\"");
+}
+
+static void test_row_names(void)
+{
+    struct err err;
+    struct lesson *l = parse(HEAD BLOCK("small  =  plan fa2 S=512\nplan naive,fa2@BR=32\n"
+                                        "cmp = run naive,fa2 | recorded h200\n"
+                                        "expect $cmp.fa2.median_us < $small.waves + $naive.waves +"
+                                        " $last.x + $1.x : no"),
+                             &err);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(l);
+    const struct item *it = l->steps[0].items;
+    while (it->kind != ITEM_RUN)
+        it++;
+    CU_ASSERT_STRING_EQUAL(it[0].label, "small");
+    CU_ASSERT_STRING_EQUAL(it[0].text, "plan fa2 S=512");
+    CU_ASSERT_PTR_NULL(it[1].label);
+    CU_ASSERT_STRING_EQUAL(it[2].label, "cmp");
+    CU_ASSERT_STRING_EQUAL(it[2].text, "run naive,fa2");
+    CU_ASSERT_STRING_EQUAL(it[2].recording, "h200");
+    lesson_free(l);
+    expect_refused(HEAD BLOCK("2nd = plan fa2"), "cannot be called \"2nd\"");
+    expect_refused(HEAD BLOCK("last = plan fa2"), "cannot be called \"last\"");
+    expect_refused(HEAD BLOCK("a = plan fa2\na = plan fa2"), "another command");
+    expect_refused(HEAD BLOCK("a = edit fa2"), "\"edit\" is neither");
+    expect_refused(HEAD BLOCK("a = plan fa2 > x"), "one plain command");
+    expect_refused(HEAD BLOCK("small = plan fa2\nexpect $smal.waves > 1 : no"),
+                   "gives $smal; did you mean \"$small\"?");
+    expect_refused(HEAD BLOCK("small = plan fa2\nsay {$naive.waves}"), "gives $naive");
 }
 
 /* Lessons come from strangers: nothing that writes, leaves, or names a file. */
@@ -140,15 +171,21 @@ static void test_foreign_text(void)
 
 /* ---- values and texts ---- */
 
+/* One row, as a command gives it. */
+static void give(struct values *v, json_t *row)
+{
+    json_t *rows = json_pack("[o]", row);
+    rows_add(&v->rows, rows, NULL);
+    json_decref(rows);
+}
+
 static void test_values(void)
 {
     struct values v;
     struct str s = {0};
     values_init(&v);
-    json_array_append_new(v.rows, json_pack("{s:s, s:f, s:s}", "kernel", "fa2", "median_us", 1500.0,
-                                            "check", "pass"));
-    json_array_append_new(
-        v.rows, json_pack("{s:s, s:f, s:n}", "kernel", "naive", "median_us", 3000.0, "tflops"));
+    give(&v, json_pack("{s:s, s:f, s:s}", "kernel", "fa2", "median_us", 1500.0, "check", "pass"));
+    give(&v, json_pack("{s:s, s:f, s:n}", "kernel", "naive", "median_us", 3000.0, "tflops"));
     values_set(&v, "x", 2);
     values_fill(&v,
                 "{$1.median_us:us} {$2.median_us / $1.median_us} {$last.tflops} {$9.n} {nope} "
@@ -169,6 +206,67 @@ static void test_values(void)
     }
     str_free(&s);
     values_clear(&v);
+}
+
+/* "REST kernel n" of the row that a name finds, "-" where there is none. */
+static void finds(const struct rows *r, const char *name, const char *expected)
+{
+    const char *rest;
+    const json_t *row = rows_find(r, name, &rest);
+    char *text = row ? xasprintf("%s %lld", rest, json_integer_value(json_object_get(row, "n")))
+                     : xstrdup("-");
+    if (strcmp(text, expected) != 0)
+        printf("# %s: %s, not %s\n", name, text, expected);
+    CU_ASSERT_STRING_EQUAL(text, expected);
+    free(text);
+}
+
+static json_t *numbered(const char *kernel, int n)
+{
+    return json_pack("{s:s, s:i}", "kernel", kernel, "n", n);
+}
+
+static void test_rows(void)
+{
+    struct rows r;
+    rows_init(&r);
+    json_t *one = json_pack("[o]", numbered("fa2", 1));
+    json_t *three =
+        json_pack("[o, o, o]", numbered("fa2", 2), numbered("naive", 3), numbered("py:m.f", 4));
+    json_t *none = json_array();
+    rows_add(&r, one, "small");
+    rows_add(&r, three, "all");
+    rows_add(&r, none, "none");
+    finds(&r, "$1.x", "x 1");
+    finds(&r, "$4", " 4");
+    finds(&r, "$5.x", "-");
+    finds(&r, "$0", "-");
+    finds(&r, "$1x", "-");
+    finds(&r, "$last.x", "x 4");
+    finds(&r, "$small.grid[0]", "grid[0] 1");
+    finds(&r, "$small.1.x", "x 1");
+    finds(&r, "$small.fa2.x", "x 1");
+    finds(&r, "$all.fa2.x", "x 2");
+    finds(&r, "$all.2.x", "x 3");
+    finds(&r, "$all.4.x", "-");
+    finds(&r, "$all.x", "-"); /* which one? */
+    finds(&r, "$none.x", "-");
+    finds(&r, "$fa2.x", "x 2"); /* no name: a kernel's newest row */
+    finds(&r, "$py:m.f.x", "x 4");
+    finds(&r, "$smal.x", "-");
+    json_array_remove(r.results, 0); /* forgotten: the numbers of the others stay */
+    finds(&r, "$1.x", "-");
+    finds(&r, "$2.x", "x 2");
+    finds(&r, "$small.x", "-");
+    finds(&r, "$all.naive.x", "x 3");
+    rows_forget(&r);
+    rows_add(&r, three, NULL);
+    finds(&r, "$1.x", "x 2");
+    finds(&r, "$all.2.x", "-");
+    json_decref(one);
+    json_decref(three);
+    json_decref(none);
+    rows_clear(&r);
 }
 
 static void test_wrap(void)
@@ -234,6 +332,31 @@ static enum lesson_want answer(struct walk *w, const char *input, enum status ex
         printf("# \"%s\" gave %d: %s\n", input, st, w->err.text);
     CU_ASSERT_EQUAL(st, expected);
     return lesson_step(w->r)->want;
+}
+
+/* What a step's commands are called holds in its gates, for a further try, and in this step alone. */
+static void test_named_rows(void)
+{
+    struct walk w = walk_new("# N\n\n## First\n\n" BLOCK(
+        "small = trace softmax Sk=16 BC=16 seed=42\n"
+        "parts = trace softmax Sk=16 BC=4 seed=42\n"
+        "expect $small.l > 0 && abs($parts.4.l - $small.l) < 0.01 : same l | the same\n"
+        "expect $parts.5.l > 0 : there are four") "\n## Second\n\n" BLOCK("small = trace softmax "
+                                                                          "Sk=16 BC=16 "
+                                                                          "seed=42\nexpect "
+                                                                          "$small.1.l > 0 : no\n"));
+    CU_ASSERT_EQUAL(answer(&w, "", ST_OK), LESSON_RUN);
+    CU_ASSERT_STRING_EQUAL(lesson_step(w.r)->command, "trace softmax Sk=16 BC=4 seed=42");
+    for (int i = 0; i < 2; i++) { /* measured again, there are no more rows than before */
+        CU_ASSERT_EQUAL(answer(&w, "", ST_OK), LESSON_RETRY);
+        CU_ASSERT(strstr(lesson_step(w.r)->text, "[ok] the same") != NULL);
+        CU_ASSERT(strstr(lesson_step(w.r)->text, "[not yet] there are four") != NULL);
+        CU_ASSERT_EQUAL(answer(&w, "", ST_OK), LESSON_RUN);
+        CU_ASSERT_EQUAL(answer(&w, "", ST_OK), LESSON_RUN);
+    }
+    CU_ASSERT_EQUAL(answer(&w, "skip", ST_OK), LESSON_RUN);
+    CU_ASSERT_EQUAL(answer(&w, "", ST_OK), LESSON_DONE);
+    walk_free(&w);
 }
 
 static void test_runner(void)
@@ -506,8 +629,11 @@ static const struct tap_test tests[] = {
     {"commands that are not for lessons", test_foreign_commands},
     {"control characters do not get through", test_foreign_text},
     {"values and texts", test_values},
+    {"rows by name", test_rows},
+    {"names of rows in a lesson", test_row_names},
     {"wrapping", test_wrap},
     {"the runner, question by question", test_runner},
+    {"what commands are called", test_named_rows},
     {"a gate holds the step", test_gate_holds},
     {"a command that fails can be tried again", test_failing_command},
     {"the session is left as it was", test_session_is_left_alone},

@@ -254,12 +254,12 @@ static enum status no_row(const struct session *s, const char *name, struct err 
 }
 
 /* `show $1.median_us`: also what is text. */
-static enum status show_field(const struct session *s, const char *text, size_t dot,
-                              struct str *out, enum format f, struct err *err)
+static enum status show_field(const struct session *s, const char *text, struct str *out,
+                              enum format f, struct err *err)
 {
-    char *name = xstrndup(text, dot);
-    const char *field = text + dot + 1;
-    json_t *row = session_row(s, name), *v = json_object_get(row, field);
+    const char *field = "";
+    json_t *row = rows_find(&s->rows, text, &field), *v = json_object_get(row, field);
+    char *name = xstrndup(text, row ? (size_t)(field - text) - 1 : strcspn(text, "."));
     const struct field *known = field_find(run_fields, field);
     enum status st = ST_OK;
     if (!row)
@@ -322,7 +322,7 @@ static enum status show_value(struct session *s, struct cmd_call *c, enum format
     else if (*text == '$' && !text[name])
         st = no_row(s, text, err);
     else if (*text == '$' && text[name] == '.' && !text[field])
-        st = show_field(s, text, name, c->out, f, err);
+        st = show_field(s, text, c->out, f, err);
     else
         st = show_number(s, text, c->out, f, err);
     free(text);

@@ -38,12 +38,13 @@ static char *next_command(const char **rest, const char *gpu)
 }
 
 /* Runs it as a lesson does, without a trace among the session's rows and tables. */
-static enum status run_one(struct session *s, const char *command, json_t *rows, struct err *err)
+static enum status run_one(struct session *s, const char *command, struct rows *rows,
+                           struct err *err)
 {
     struct str out = {0};
     struct rows got;
     const enum status st = session_apart(s, command, &got, &out, err);
-    json_array_extend(rows, got.results);
+    rows_add(rows, got.results, NULL);
     rows_clear(&got);
     str_free(&out);
     return st;
@@ -85,15 +86,15 @@ static void fill_recorded(struct session *s, struct values *v, const char *l2)
 {
     json_t *filled = json_array();
     bool whole = true;
-    for (size_t i = 0; i < json_array_size(v->rows); i++) {
-        json_t *row = json_array_get(v->rows, i);
+    for (size_t i = 0; i < json_array_size(v->rows.results); i++) {
+        json_t *row = json_array_get(v->rows.results, i);
         json_t *other = lacks_figures(row) ? recorded_instead(s, row, l2) : row;
         whole = whole && other;
         json_array_append(filled, other ? other : row);
     }
     if (whole) {
-        json_decref(v->rows);
-        v->rows = json_incref(filled);
+        json_decref(v->rows.results);
+        v->rows.results = json_incref(filled);
     }
     json_decref(filled);
 }
@@ -105,7 +106,7 @@ static enum status run_commands(struct session *s, const struct claim *c, const 
     enum status st = ST_OK;
     while (rest && (st == ST_OK || st == ST_NO || st == ST_NO_GPU)) {
         char *command = next_command(&rest, gpu);
-        st = run_one(s, command, v->rows, err);
+        st = run_one(s, command, &v->rows, err);
         free(command);
     }
     /* Cold, as run measures when nothing is said: hot may decide otherwise, but is as right. */
@@ -119,7 +120,7 @@ static enum status run_commands(struct session *s, const struct claim *c, const 
 
 static void say_where(const struct values *v, struct finding *out)
 {
-    const json_t *row = json_array_get(v->rows, 0);
+    const json_t *row = json_array_get(v->rows.results, 0);
     const char *origin = text_of(row, "origin"), *device = text_of(row, "device");
     const char *gpu = text_of(row, "gpu"), *time = text_of(row, "time");
     out->origin = !row                              ? "arithmetic"
@@ -139,12 +140,12 @@ static void say_where(const struct values *v, struct finding *out)
 static char *say_why(const struct values *v, bool broken, const struct err *err)
 {
     const char *why = NULL;
-    for (size_t i = 0; i < json_array_size(v->rows) && !why; i++)
-        if (lacks_figures(json_array_get(v->rows, i)))
-            why = text_of(json_array_get(v->rows, i), "reason");
+    for (size_t i = 0; i < json_array_size(v->rows.results) && !why; i++)
+        if (lacks_figures(json_array_get(v->rows.results, i)))
+            why = text_of(json_array_get(v->rows.results, i), "reason");
     if (why && strstr(why, "needs a GPU"))
         why = "needs a GPU, or a recording of it";
-    const bool told = *err->text && (broken || !json_array_size(v->rows));
+    const bool told = *err->text && (broken || !json_array_size(v->rows.results));
     return sanitize_line(why ? why : told ? err->text : "the figures differ too little to tell");
 }
 
@@ -182,8 +183,8 @@ static enum verdict decide(const struct claim *c, const struct values *v)
 
 static bool any_lacks_figures(const struct values *v)
 {
-    for (size_t i = 0; i < json_array_size(v->rows); i++)
-        if (lacks_figures(json_array_get(v->rows, i)))
+    for (size_t i = 0; i < json_array_size(v->rows.results); i++)
+        if (lacks_figures(json_array_get(v->rows.results, i)))
             return true;
     return false;
 }

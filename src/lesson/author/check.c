@@ -231,6 +231,17 @@ static void check_figures(struct checker *c)
 
 /* ---- steps ---- */
 
+/* A name hides the kernel of that name: $fa2 would be two things. */
+static void check_labels(struct checker *c, const struct lesson_stage *at)
+{
+    for (size_t i = 0; i < at->nitems; i++) {
+        const char *label = at->items[i].label;
+        if (label && registry_find(c->own->services.registry, label))
+            find(c, "form", "problem",
+                 xasprintf("rows are called \"%s\", which is a kernel, too", label));
+    }
+}
+
 static void check_form(struct checker *c, const struct lesson_stage *at)
 {
     int asked = 0, gates = 0, runs = 0;
@@ -246,6 +257,7 @@ static void check_form(struct checker *c, const struct lesson_stage *at)
         find(c, "form", "note", xstrdup("nothing is predicted before the commands run"));
     if ((asked || gates) && !at->nhints)
         find(c, "form", "problem", xstrdup("there is no hint"));
+    check_labels(c, at);
 }
 
 static void begin_step(struct checker *c, int step)

@@ -60,16 +60,16 @@ static bool holds_disturbed(const struct values *v, const struct expr *gate, dou
 {
     struct values moved = *v;
     unsigned k = 0;
-    moved.rows = json_deep_copy(v->rows);
-    for (size_t i = 0; i < json_array_size(moved.rows); i++) {
-        json_t *row = json_array_get(moved.rows, i);
+    moved.rows.results = json_deep_copy(v->rows.results);
+    for (size_t i = 0; i < json_array_size(moved.rows.results); i++) {
+        json_t *row = json_array_get(moved.rows.results, i);
         if (is_measured(row)) {
             disturb(row, corner >> (k % ROWS_MAX) & 1 ? 1 + by : 1 / (1 + by));
             k++;
         }
     }
     const bool held = holds(&moved, gate);
-    json_decref(moved.rows);
+    json_decref(moved.rows.results);
     return held;
 }
 
@@ -80,8 +80,8 @@ double gate_margin(const struct values *v, const struct expr *gate)
     double margin = 0;
     if (!holds(v, gate))
         return 0;
-    for (size_t i = 0; i < json_array_size(v->rows); i++)
-        measured += is_measured(json_array_get(v->rows, i));
+    for (size_t i = 0; i < json_array_size(v->rows.results); i++)
+        measured += is_measured(json_array_get(v->rows.results, i));
     if (!measured)
         return INFINITY;
     const unsigned corners = 1u << (measured < ROWS_MAX ? measured : ROWS_MAX);

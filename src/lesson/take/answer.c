@@ -11,30 +11,21 @@
 #include "lesson/take/progress.h"
 #include "lesson/take/run.h"
 
-enum status run_restricted(struct lesson_run *r, const char *line, json_t *rows, struct str *out,
-                           struct err *err)
-{
-    struct rows got;
-    const enum status st = session_apart(r->session, line, &got, out, err);
-    if (rows)
-        json_array_extend(rows, got.results);
-    session_adopt(r->session, &got);
-    rows_clear(&got);
-    return st;
-}
-
 static enum status answer_run(struct lesson_run *r, struct str *out, struct err *err)
 {
     const struct item *it = run_item(r);
-    char *line = xstrdup(r->command);
-    const size_t before = json_array_size(r->values.rows);
-    enum status st = run_restricted(r, line, r->values.rows, out, err);
+    char *line = xstrdup(r->command); /* a front end that waits may ask for the step again */
+    struct rows got;
+    enum status st = session_apart(r->session, line, &got, out, err);
+    const bool open_instead = st == ST_NO_GPU && it->recording && !r->no_gpu;
+    if (!open_instead) /* else the recorded rows are $1, $2, ... */
+        rows_add(&r->values.rows, got.results, it->label);
+    session_adopt(r->session, &got);
+    rows_clear(&got);
     free(line);
     run_new_text(r);
-    if (st == ST_NO_GPU && it->recording && !r->no_gpu) { /* a driver without a GPU */
+    if (open_instead) { /* a driver without a GPU */
         str_addf(out, "%s\n", err->text);
-        while (json_array_size(r->values.rows) > before) /* the recorded rows are $1, $2, ... */
-            json_array_remove(r->values.rows, before);
         r->no_gpu = true;
         run_advance(r);
         return ST_OK;

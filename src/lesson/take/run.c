@@ -293,7 +293,7 @@ static char *missing(const struct lesson_run *r, const struct lesson_stage *s)
 
 void run_forget_rows(struct lesson_run *r)
 {
-    json_array_clear(r->values.rows);
+    rows_forget(&r->values.rows);
 }
 
 /* Can step `step` not be done on this machine? */

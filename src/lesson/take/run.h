@@ -60,13 +60,6 @@ void carry_load(struct lesson_run *r);
 /* The earlier step whose values step `step` needs and which are unknown; -1: none. */
 int carry_source(const struct lesson_run *r, int step);
 
-/* ---- answer.c ---- */
-
-/* Runs a command with files and other programs out of reach. Its rows are appended to `rows` (may be
- * NULL), and are the session's, too. */
-enum status run_restricted(struct lesson_run *r, const char *line, json_t *rows, struct str *out,
-                           struct err *err);
-
 /* ---- step_figure.c ---- */
 
 enum status run_draw_figure(struct lesson_run *r, const struct item *it, int width, struct str *out,

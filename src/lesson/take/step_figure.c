@@ -97,7 +97,7 @@ static enum status draw_command(struct lesson_run *r, const struct item *it, int
     struct str all = {0};
     const int was = r->session->front.width;
     r->session->front.width = width;
-    enum status st = run_restricted(r, it->command, NULL, it->from ? &all : out, err);
+    enum status st = session_apart(r->session, it->command, NULL, it->from ? &all : out, err);
     r->session->front.width = was;
     if (st == ST_OK && it->from)
         st = cut_diff(str_text(&all), it, width, out, err);

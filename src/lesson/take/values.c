@@ -1,7 +1,6 @@
 /* values.c - what names mean in a lesson's expressions: rows of the step, kept values, guesses.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +14,7 @@
 void values_init(struct values *v)
 {
     memset(v, 0, sizeof *v);
-    v->rows = json_array();
+    rows_init(&v->rows);
 }
 
 void values_clear(struct values *v)
@@ -23,7 +22,7 @@ void values_clear(struct values *v)
     for (size_t i = 0; i < v->n; i++)
         free(v->items[i].name);
     free(v->items);
-    json_decref(v->rows);
+    rows_clear(&v->rows);
     memset(v, 0, sizeof *v);
 }
 
@@ -52,43 +51,15 @@ double values_get(const struct values *v, const char *name)
     return found ? found->v : REAL_UNKNOWN;
 }
 
-/* The newest row of this kernel, or NULL. */
-static const json_t *row_of_kernel(const struct values *v, const char *name, size_t len)
-{
-    for (size_t i = json_array_size(v->rows); i > 0; i--) {
-        const json_t *row = json_array_get(v->rows, i - 1);
-        const char *kernel = json_string_value(json_object_get(row, "kernel"));
-        if (kernel && strlen(kernel) == len && memcmp(kernel, name, len) == 0)
-            return row;
-    }
-    return NULL;
-}
-
-/* The row of "$2.x", "$last.x" or "$fa2.x", and what follows the dot; NULL if there is none. */
-static const json_t *row_of(const struct values *v, const char *name, const char **field)
-{
-    size_t n = json_array_size(v->rows), len = strcspn(name + 1, ".");
-    *field = name[1 + len] ? name + 2 + len : "";
-    if (!isdigit((unsigned char)name[1]) && !str_starts(name, "$last."))
-        return row_of_kernel(v, name + 1, len);
-    unsigned long i = name[1] == 'l' ? n : strtoul(name + 1, NULL, 10);
-    return i >= 1 && i <= n ? json_array_get(v->rows, i - 1) : NULL;
-}
-
 static bool lookup(const void *ctx, const char *name, double *out)
 {
     const struct values *v = ctx;
-    *out = REAL_UNKNOWN;
     if (*name == '$') {
-        const char *field;
-        const json_t *row = row_of(v, name, &field);
-        if (row)
-            *out = row_path_number(row, field);
+        *out = rows_number(&v->rows, name);
         return true;
     }
     const struct value *found = find(v, name);
-    if (found)
-        *out = found->v;
+    *out = found ? found->v : REAL_UNKNOWN;
     return found != NULL;
 }
 
@@ -123,8 +94,8 @@ double values_eval(const struct values *v, const struct expr *e)
 
 const char *values_device(const struct values *v)
 {
-    size_t n = json_array_size(v->rows);
-    return n ? json_string_value(json_object_get(json_array_get(v->rows, n - 1), "device")) : NULL;
+    const char *rest;
+    return json_string_value(json_object_get(rows_find(&v->rows, "$last", &rest), "device"));
 }
 
 /* ---- {EXPR:FORMAT} ---- */
@@ -165,7 +136,7 @@ static void add_number(struct str *out, double x, const char *format)
 static void add_row_text(const struct values *v, const char *name, struct str *out)
 {
     const char *field;
-    const json_t *row = *name == '$' ? row_of(v, name, &field) : NULL;
+    const json_t *row = rows_find(&v->rows, name, &field);
     const char *text = row ? json_string_value(row_path(row, field)) : NULL;
     char *clean = sanitize_line(text ? text : "-");
     str_add(out, clean);

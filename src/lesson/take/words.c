@@ -100,7 +100,7 @@ enum status explain_word(struct lesson_run *r, const char *word, struct str *out
     }
     if (word[strspn(word, "abcdefghijklmnopqrstuvwxyz0123456789_")] == 0) { /* a figure, then? */
         char *line = xasprintf("explain %s", word);
-        enum status st = run_restricted(r, line, NULL, out, NULL);
+        enum status st = session_apart(r->session, line, NULL, out, NULL);
         free(line);
         if (st == ST_OK)
             return ST_OK;

@@ -127,6 +127,12 @@ static const struct directive {
     {"figure", parse_figure},   {"note", parse_note},
 };
 
+const char *directive_name(const void *unused, size_t i)
+{
+    (void)unused;
+    return i < sizeof directives / sizeof *directives ? directives[i].name : NULL;
+}
+
 enum status directive_parse(struct lesson_stage *step, const char *line, struct err *err)
 {
     const char *rest = line + strspn(line, " \t");

@@ -18,11 +18,15 @@ char *line_text(const char *line);
 char *line_before(const char *line, const char *word);
 /* The same as an expression. */
 enum status line_expr(const char *line, const char *word, struct expr **out, struct err *err);
+/* Letters, digits and _, no digit first? */
+bool line_is_name(const char *text);
 /* NAME, and if `sign` also "=", off the line. */
 enum status line_name(const char **line, bool sign, char **name, struct err *err);
 /* The tolerance after " within ", above 0; *out is left alone where the line has none. */
 enum status line_within(const char *line, double *out, struct err *err);
 
+/* The directives' names: a str_list_fn. */
+const char *directive_name(const void *unused, size_t i);
 struct item *stage_add(struct lesson_stage *step, enum item_kind kind);
 
 /* ---- directives; each gets what follows its name ---- */

@@ -48,7 +48,7 @@ char *line_before(const char *line, const char *word)
     return xstrndup(line, (size_t)(end - line));
 }
 
-static bool is_name(const char *text)
+bool line_is_name(const char *text)
 {
     if (!isalpha((unsigned char)*text) && *text != '_')
         return false;
@@ -61,7 +61,7 @@ static bool is_name(const char *text)
 enum status line_name(const char **line, bool sign, char **name, struct err *err)
 {
     *name = line_word(line);
-    if (!is_name(*name))
+    if (!line_is_name(*name))
         return err_set(err, ST_USAGE, "\"%s\" is no name (letters, digits and _)", *name);
     if (!sign)
         return ST_OK;

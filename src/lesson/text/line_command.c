@@ -33,6 +33,14 @@ static bool names_file(const char *word)
     return false;
 }
 
+static enum status unknown_word(const char *word, struct err *err)
+{
+    const char *near = str_nearest_in(word, verbs);
+    near = near ? near : str_nearest(word, directive_name, NULL);
+    return err_set(err, ST_USAGE, "\"%s\" is neither a directive nor a command for lessons%s%s%s",
+                   word, near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
+}
+
 static enum status check_command(const char *line, struct err *err)
 {
     char *verb = line_word(&line);
@@ -41,8 +49,7 @@ static enum status check_command(const char *line, struct err *err)
         known = known || strcmp(verbs[i], verb) == 0;
     enum status st = ST_OK;
     if (!known)
-        st =
-            err_set(err, ST_USAGE, "\"%s\" is neither a directive nor a command for lessons", verb);
+        st = unknown_word(verb, err);
     else if (strpbrk(line, ";><|\"'\\`"))
         st = err_set(err, ST_USAGE, "one plain command a line: no ; > < | or quotes");
     free(verb);
@@ -165,22 +172,52 @@ enum status parse_figure(struct lesson_stage *step, const char *line, struct err
 
 /* ---- commands ---- */
 
+static const struct item *stage_label(const struct lesson_stage *step, const char *label)
+{
+    for (size_t i = 0; i < step->nitems; i++)
+        if (step->items[i].label && strcmp(step->items[i].label, label) == 0)
+            return &step->items[i];
+    return NULL;
+}
+
+/* Takes "NAME = " off the line: what the command's rows are called. *name NULL: they are not. No command
+ * has "=" for its second word. */
+static enum status take_label(const struct lesson_stage *step, const char **line, char **name,
+                              struct err *err)
+{
+    const char *rest = *line;
+    char *word = line_word(&rest);
+    *name = NULL;
+    if (!(rest[0] == '=' && (rest[1] == ' ' || rest[1] == '\t'))) {
+        free(word);
+        return ST_OK;
+    }
+    *line = rest + 1 + strspn(rest + 1, " \t");
+    *name = word;
+    if (!line_is_name(word) || strcmp(word, "last") == 0)
+        return err_set(err, ST_USAGE, "rows cannot be called \"%s\" (letters, digits and _)", word);
+    return stage_label(step, word)
+               ? err_set(err, ST_USAGE, "\"%s\" is what another command's rows are called", word)
+               : ST_OK;
+}
+
 /* What is checked is what will run: the sanitised line, in which an invalid byte has become <XX>. */
 enum status parse_command(struct lesson_stage *step, const char *line, struct err *err)
 {
-    char *clean = sanitize_line(line), *recording;
-    enum status st = take_recording(clean, &recording, err);
+    char *whole = sanitize_line(line), *label = NULL, *recording = NULL;
+    const char *rest = whole;
+    enum status st = take_label(step, &rest, &label, err);
+    char *command = xstrdup(rest);
+    free(whole);
     if (st == ST_OK)
-        st = check_command(clean, err);
+        st = take_recording(command, &recording, err);
     if (st == ST_OK)
-        st = check_open(clean, err);
-    if (st == ST_OK) {
-        struct item *it = stage_add(step, ITEM_RUN);
-        it->text = clean;
-        it->recording = recording;
-    } else {
-        free(clean);
-        free(recording);
-    }
+        st = check_command(command, err);
+    if (st == ST_OK)
+        st = check_open(command, err);
+    struct item *it = stage_add(step, ITEM_RUN); /* whatever becomes of it: the step is its owner */
+    it->text = command;
+    it->recording = recording;
+    it->label = label;
     return st;
 }

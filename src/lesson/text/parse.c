@@ -1,6 +1,7 @@
 /* parse.c - a Markdown file as steps of prose and directives, through md4c.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <ctype.h>
 #include <md4c.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -233,6 +234,71 @@ static int add_text(MD_TEXTTYPE type, const MD_CHAR *text, MD_SIZE size, void *c
 
 /* ---- the whole ---- */
 
+/* ---- names of rows ---- */
+
+struct row_check {
+    const struct lesson_stage *step;
+    char *unknown; /* the first name that no command gives */
+};
+
+/* Does a word of the command, between blanks, commas and @, name it? */
+static bool command_has(const char *command, const char *word, size_t len)
+{
+    for (const char *p = command; (p = strchr(p, *word)); p++)
+        if (p > command && strchr(" ,", p[-1]) && strncmp(p, word, len) == 0 &&
+            (!p[len] || strchr(" ,@", p[len])))
+            return true;
+    return false;
+}
+
+/* Is it a kernel of this command, as far as its text says? `open` alone and "all" give any. */
+static bool may_give(const struct item *it, const char *word, size_t len)
+{
+    return it->kind == ITEM_RUN &&
+           (command_has(it->text, word, len) || command_has(it->text, "all", 3) ||
+            str_starts(it->text, "open ") || str_starts(it->text, "audit "));
+}
+
+static void check_row_name(void *ctx, const char *name)
+{
+    struct row_check *c = ctx;
+    const char *word = name + 1;
+    const size_t len = strcspn(word, ".");
+    if (*name != '$' || c->unknown || isdigit((unsigned char)*word) || str_starts(word, "last."))
+        return;
+    for (size_t i = 0; i < c->step->nitems; i++) {
+        const struct item *it = &c->step->items[i];
+        if ((it->label && strlen(it->label) == len && strncmp(it->label, word, len) == 0) ||
+            may_give(it, word, len))
+            return;
+    }
+    c->unknown = xstrndup(word, len);
+}
+
+static const char *label_at(const void *step, size_t i)
+{
+    const struct lesson_stage *at = step;
+    for (size_t k = 0; k < at->nitems; k++)
+        if (at->items[k].label && i-- == 0)
+            return at->items[k].label;
+    return NULL;
+}
+
+/* $NAME is what a command's rows are called, or a kernel. */
+static enum status check_rows(const struct parser *p, const struct lesson_stage *step)
+{
+    struct row_check c = {.step = step};
+    stage_names(step, check_row_name, &c);
+    if (!c.unknown)
+        return ST_OK;
+    const char *near = str_nearest(c.unknown, label_at, step);
+    err_set(p->err, ST_USAGE, "%s: step \"%s\": no command here gives $%s%s%s%s", p->file,
+            step->title, c.unknown, near ? "; did you mean \"$" : "", near ? near : "",
+            near ? "\"?" : "");
+    free(c.unknown);
+    return ST_USAGE;
+}
+
 /* Questions are whole, and names are known here or from an earlier step. */
 static enum status check_step(struct parser *p, int i)
 {
@@ -249,7 +315,7 @@ static enum status check_step(struct parser *p, int i)
     }
     char *unknown = carry_unknown(p->lesson, i);
     if (!unknown)
-        return ST_OK;
+        return check_rows(p, step);
     err_set(p->err, ST_USAGE, "%s: step \"%s\": no step kept or asked for \"%s\" before", p->file,
             step->title, unknown);
     free(unknown);
@@ -366,6 +432,7 @@ static void item_clear(struct item *it)
     free(it->text);
     free(it->right);
     free(it->recording);
+    free(it->label);
     free(it->command);
     expr_free(it->expr);
 }
