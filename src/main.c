@@ -18,7 +18,6 @@
 #include "lesson/lesson.h"
 #include "repl/front.h"
 #include "repl/repl.h"
-#include "tui/app/keymap.h"
 #include "tui/tui.h"
 
 #ifndef PACKAGE_VERSION
@@ -196,6 +195,7 @@ static int take_option(int opt, struct arguments *a)
         return ST_OK;
     case OPT_MDOC:
         print_commands(command_manual);
+        print_commands(tui_manual);
         return ST_OK;
     case 'c':
     case 'f':
@@ -360,7 +360,6 @@ int main(int argc, char **argv)
     command_words(ARG_OPTION, option_topic);
     command_topics(lesson_topic);
     command_topics(option_topic);
-    command_topics(keymap_topic);
     int status = read_arguments(argc, argv, &a);
     if (status < 0) {
         struct session *s = session_new(argv[0]);

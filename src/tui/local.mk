@@ -15,7 +15,7 @@ libattnscope_ui_a_SOURCES += \
   %D%/kit/keys.h \
   %D%/screens/knobs.h %D%/screens/knobs.c \
   %D%/kit/layout.h %D%/kit/layout.c \
-  %D%/screens/lesson.h %D%/screens/lesson.c \
+  %D%/screens/lesson.c \
   %D%/kit/marks.h %D%/kit/marks.c \
   %D%/app/menus.h %D%/app/menu_export.c %D%/app/menu_options.c %D%/app/popup_help.c \
   %D%/kit/outlet.h %D%/kit/outlet.c \
@@ -33,4 +33,4 @@ libattnscope_ui_a_SOURCES += \
   %D%/kit/theme.h %D%/kit/theme.c \
   %D%/screens/timeline.c \
   %D%/kit/tty.h %D%/kit/tty.c \
-  %D%/tui.h %D%/tui.c %D%/app/tui_keys.c
+  %D%/tui.h %D%/tui.c %D%/app/keys.c

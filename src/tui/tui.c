@@ -17,7 +17,7 @@
 #include "base/mem.h"
 #include "base/sanitize.h"
 #include "tui/app/app.h"
-#include "tui/screens/lesson.h"
+#include "tui/app/keyfile.h"
 #include "tui/app/prompt.h"
 #include "tui/kit/signals.h"
 #include "tui/app/state.h"
@@ -267,14 +267,16 @@ enum status tui_glyphs(const char *charset, enum glyphs *out, struct err *err)
 /* What is wrong in the key file is said, and listed in the log. */
 static void load_keys(struct app *a)
 {
-    a->keyfile = keyfile_load();
-    if (!a->keyfile || a->keyfile->problems.len == 0)
-        return;
-    str_add(&a->log, str_text(&a->keyfile->problems));
-    char *first =
-        xstrndup(str_text(&a->keyfile->problems), strcspn(str_text(&a->keyfile->problems), "\n"));
-    app_message(a, ROLE_WARN, "%s (! lists all)", first);
-    free(first);
+    struct str problems = {0};
+    app_keys(&a->keys);
+    keyfile_load(&a->keys, &problems);
+    if (problems.len > 0) {
+        char *first = xstrndup(str_text(&problems), strcspn(str_text(&problems), "\n"));
+        str_add(&a->log, str_text(&problems));
+        app_message(a, ROLE_WARN, "%s (! lists all)", first);
+        free(first);
+    }
+    str_free(&problems);
 }
 
 void app_begin(struct app *a, struct session *s, struct tty *tty)
@@ -307,7 +309,8 @@ void app_end(struct app *a)
     marks_clear(&a->marks);
     app_clear_message(a);
     history_clear(&a->history);
-    keyfile_free(a->keyfile);
+    keymap_clear(&a->keys);
+    free(a->ran);
     free(a->find);
     str_free(&a->log);
     canvas_free(a->canvas);
@@ -349,9 +352,15 @@ static void run(struct app *a, const struct tui_options *o)
                                                                                     : "quit");
 }
 
+void tui_manual(struct str *out)
+{
+    app_keys_manual(out);
+}
+
 void tui_register(void)
 {
     state_register();
+    command_topics(app_key_topic);
 }
 
 int tui_main_with(struct session *s, const struct tui_options *o)

@@ -20,8 +20,11 @@ struct tui_options {
  * terminal cannot show a screen, or 128 + n after signal n. */
 int tui_main_with(struct session *s, const struct tui_options *o);
 
-/* Registers the verbs of this folder; after those of the others. */
+/* Registers the verbs of this folder and its keys as topics; after those of the others. */
 void tui_register(void);
+
+/* The manual's section on keys, in mdoc. */
+void tui_manual(struct str *out);
 
 /* The tier for a --charset value (NULL is "auto"): blocks when the codeset is UTF-8 and TERM is
  * neither linux nor dumb, else ASCII. ST_USAGE for an unknown word. setlocale() comes first. */

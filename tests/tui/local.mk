@@ -65,6 +65,10 @@ unit_tests += %D%/test_app.t
 %C%_test_app_t_SOURCES = %D%/test_app.c
 %C%_test_app_t_CPPFLAGS = $(tui_cppflags)
 %C%_test_app_t_LDADD = libtap.a $(mem_libs) $(CUNIT_LIBS)
+unit_tests += %D%/test_keymap.t
+%C%_test_keymap_t_SOURCES = %D%/test_keymap.c
+%C%_test_keymap_t_CPPFLAGS = $(tui_cppflags)
+%C%_test_keymap_t_LDADD = libtap.a libattnscope_ui.a $(core_libs) $(READLINE_LIBS) $(NCURSES_LIBS) $(CUNIT_LIBS)
 EXTRA_DIST += %D%/golden.txt %D%/session.json
 # What the screens show is as it should be: keep it.
 .PHONY: update-golden

@@ -196,6 +196,12 @@ static void test_mouse(void)
     close_app();
 }
 
+static const char *does(const struct keymap *m, const char *screen, int key)
+{
+    const struct keyrow *row = keymap_find(m, keymap_sets_named(m, screen), key);
+    return row ? row->b.does : "";
+}
+
 static void test_keyfile(void)
 {
     char text[] = "# other keys\n"
@@ -206,40 +212,67 @@ static void test_keyfile(void)
                   "w       none\n"
                   "t       theme  roofline\n"
                   "t       mouse  roofline\n"
-                  "Ctrl-C  up\n";
-    struct keyfile *k = keyfile_parse("keys", text);
-    const char *problems = str_text(&k->problems);
-    CU_ASSERT_EQUAL(keymap_action(k->table, CTX_EXPLORE, KEY_CTRL('p')), ACT_UP);
-    CU_ASSERT_EQUAL(keymap_action(k->table, CTX_EXPLORE, TK_UP), ACT_UP);
-    CU_ASSERT_EQUAL(keymap_action(k->table, CTX_EXPLORE, TK_F5), ACT_EXPLAIN);
-    CU_ASSERT_EQUAL(keymap_action(k->table, CTX_COMPARE, TK_F5),
-                    keymap_action(bindings, CTX_COMPARE, TK_F5));
-    CU_ASSERT_EQUAL(keymap_action(k->table, CTX_EXPLORE, 'x'), ACT_EXPLAIN);
-    CU_ASSERT_EQUAL(keymap_action(k->table, CTX_EXPLORE, 'w'), ACT_NONE);
-    CU_ASSERT_EQUAL(keymap_action(k->table, CTX_ROOFLINE, 't'), ACT_MOUSE);
-    CU_ASSERT_EQUAL(keymap_action(k->table, CTX_EXPLORE, KEY_CTRL('c')), ACT_CANCEL);
+                  "Ctrl-C  up\n"
+                  "D       :set D=128; set B=2\n"
+                  ";       sweep roofline :set S=4k\n"
+                  "d       none\n"
+                  "F2      :device\n";
+    struct keymap m = {0};
+    struct str told = {0}, help = {0};
+    app_keys(&m);
+    keyfile_apply(&m, "keys", text, &told);
+    const char *problems = str_text(&told);
+    CU_ASSERT_STRING_EQUAL(does(&m, "explore", KEY_CTRL('p')), "up");
+    CU_ASSERT_STRING_EQUAL(does(&m, "explore", TK_UP), "up");
+    CU_ASSERT_STRING_EQUAL(does(&m, "explore", TK_F5), "explain");
+    CU_ASSERT_STRING_EQUAL(does(&m, "compare", TK_F5), "run");
+    CU_ASSERT_STRING_EQUAL(does(&m, "explore", 'x'), "explain");
+    CU_ASSERT_STRING_EQUAL(does(&m, "explore", 'w'), "");
+    CU_ASSERT_STRING_EQUAL(does(&m, "roofline", 't'), "mouse");
+    CU_ASSERT_STRING_EQUAL(does(&m, "explore", KEY_CTRL('c')), "cancel");
+    CU_ASSERT_STRING_EQUAL(does(&m, "explore", 'D'), ":set D=128; set B=2");
+    CU_ASSERT_STRING_EQUAL(does(&m, "menu", 'D'), ""); /* a command is for screens */
+    CU_ASSERT_STRING_EQUAL(does(&m, "sweep", ';'), ":set S=4k");
+    CU_ASSERT_STRING_EQUAL(does(&m, "explore", ';'), "");
+    CU_ASSERT_STRING_EQUAL(does(&m, "explore", TK_F2), ":device"); /* moved, with its help */
+    CU_ASSERT_STRING_EQUAL(does(&m, "explore", 'd'), "");
     CU_ASSERT_PTR_NOT_NULL(strstr(problems, "keys:4: \"banana\" is no key"));
-    CU_ASSERT_PTR_NOT_NULL(strstr(problems, "keys:5: \"fly\" is no action"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(problems, "keys:5: \"fly\" is no function"));
     CU_ASSERT_PTR_NOT_NULL(strstr(problems, "keys:8: t is bound in line 7 already"));
     CU_ASSERT_PTR_NOT_NULL(strstr(problems, "keys:9: Ctrl-C stays"));
     CU_ASSERT_PTR_NOT_NULL(strstr(problems, "no key is left for watch in explore"));
-    struct str help = {0};
-    keymap_help(k->table, &help, CTX_EXPLORE); /* help and footer tell the keys that hold */
+    CU_ASSERT_PTR_NULL(strstr(problems, "no key is left for :device"));
+    /* help and footer tell the keys that hold */
+    keymap_help(&m, &help, keymap_sets_named(&m, "explore"));
     CU_ASSERT_PTR_NOT_NULL(strstr(str_text(&help), "Ctrl-P Up k"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(str_text(&help), "F2          :device         the sheet"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(str_text(&help), "D           :set D=128; set B=2"));
     str_free(&help);
-    keyfile_free(k);
+    str_free(&told);
+    keymap_clear(&m);
 }
 
-/* Every action has a name for the key file, and no two have the same. */
-static void test_action_names(void)
+/* A key's command runs as if typed: it is in the log, and above the footer until the next key, which
+ * may copy it. */
+static void test_command_key(void)
 {
-    for (const struct binding *b = bindings; b->contexts; b++) {
-        const char *name = keymap_action_name(b->action);
-        CU_ASSERT_PTR_NOT_NULL(name);
-        for (int a = 1; name && keymap_action_name((enum action)a); a++)
-            CU_ASSERT((enum action)a == b->action ||
-                      strcmp(keymap_action_name((enum action)a), name) != 0);
-    }
+    char text[] = "D :set D=128\n";
+    struct str told = {0};
+    open_app(80, 24);
+    keyfile_apply(&app.keys, "keys", text, &told);
+    type("D");
+    CU_ASSERT_EQUAL(session->settings.problem.shape.D, 128);
+    CU_ASSERT(shows("cmd> set D=128"));
+    type("y");
+    CU_ASSERT(shows("saved in") || shows("clipboard"));
+    type("u");
+    CU_ASSERT_EQUAL(session->settings.problem.shape.D, 64);
+    CU_ASSERT(hides("cmd> set D=128"));
+    type("!");
+    CU_ASSERT(shows("> set D=128"));
+    press(TK_ESC);
+    str_free(&told);
+    close_app();
 }
 
 static void test_projector(void)
@@ -533,7 +566,7 @@ static const struct tap_test tests[] = {
     {"the mouse: tabs, rows, wheel, menus", test_mouse},
     {"the key file", test_keyfile},
     {"the key line of a lesson", test_lesson_keys},
-    {"actions have names", test_action_names},
+    {"a key runs a command", test_command_key},
     {"the projector", test_projector},
     {"frozen, blank, zoomed: said in the corner", test_states},
     {"the export menu", test_export},

@@ -44,7 +44,7 @@ static void test_plain(void)
     CU_ASSERT_EQUAL(role_at(c, 22, 2), ROLE_NORMAL); /* x */
     CU_ASSERT_EQUAL(role_at(c, 8, 3), ROLE_KEY);     /* a term */
     canvas_clear(c);
-    CU_ASSERT(codeview_act(&v, ACT_RIGHT));
+    CU_ASSERT(codeview_move(&v, MOVE_RIGHT));
     codeview_draw(&v, c, (struct rect){0, 0, 16, 5}, false);
     expect_text(c, "   1>e\n   2 ame two */\n   3    float x>\n   4 cthreads();\n   5\n");
     canvas_free(c);
@@ -95,8 +95,8 @@ static void test_hostile(void)
                                           (c->cells[i].ch < 0x80 || c->cells[i].ch > 0x9f)));
     codeview_set(&v, LEX_CUDA, "", 0, NULL, 0);
     codeview_draw(&v, c, (struct rect){0, 0, 30, 3}, true);
-    codeview_act(&v, ACT_DOWN);
-    codeview_act(&v, ACT_LAST);
+    codeview_move(&v, MOVE_DOWN);
+    codeview_move(&v, MOVE_LAST);
     CU_ASSERT_FALSE(codeview_find(&v, "x", 0));
     codeview_clear(&v);
     canvas_free(c);

@@ -8,20 +8,9 @@
 
 #include "base/mem.h"
 #include "base/sanitize.h"
-#include "tui/screens/lesson.h"
 #include "tui/app/prompt.h"
 
 enum { LOG_MAX = 65536 };
-
-enum context app_context(const struct app *a)
-{
-    return a->screen->context_now ? a->screen->context_now(app_screen(a)) : a->screen->context;
-}
-
-const struct binding *app_bindings(const struct app *a)
-{
-    return a->keyfile ? a->keyfile->table : bindings;
-}
 
 void app_set_projector(struct app *a, bool on)
 {
@@ -213,6 +202,11 @@ enum status app_command(struct app *a, const char *line)
 
 static void prompt_line_done(void *ctx, const char *line)
 {
-    if (!str_blank(line) && !lesson_take_line(ctx, line))
-        app_command(ctx, line);
+    struct app *a = ctx;
+    if (str_blank(line))
+        return;
+    for (int i = 0; app_screen_at(i); i++)
+        if (app_screen_at(i)->take_line && app_screen_at(i)->take_line(a, line))
+            return;
+    app_command(a, line);
 }

@@ -5,27 +5,33 @@
 #define ATTNSCOPE_TUI_APP_H
 
 #include "command/session.h"
-#include "tui/app/keyfile.h"
+#include "tui/app/keymap.h"
+#include "tui/app/settings.h"
 #include "tui/kit/marks.h"
 #include "tui/kit/pane.h"
 #include "tui/kit/popup.h"
-#include "tui/app/settings.h"
 #include "tui/kit/tty.h"
 
 struct app;
 
 /* A screen. Drawing never blocks and never measures, and shows what update() took in, so that a
  * frozen display stands still. NULL members: nothing to do. */
+enum { SCREEN_MODES = 2 };
+
 struct screen_ops {
     const char *name, *title; /* "explore", "1 Explore": its key and one word */
-    enum context context;
-    /* Where its keys depend on what it shows: the context now. */
-    enum context (*context_now)(void *ctx);
+    /* Keys of its own, whose functions get the screen; more than one table where they depend on what
+     * it shows, and which of them holds now. */
+    const struct binding *keys[SCREEN_MODES];
+    int (*mode)(void *ctx);
+    const char *modes[SCREEN_MODES]; /* "the list": for the manual, NULL where there is one */
     void *(*open)(struct app *a);
     void (*close)(void *ctx);
     void (*draw)(void *ctx, struct canvas *c);
-    /* True if the action was the screen's. */
-    bool (*act)(void *ctx, enum action action);
+    /* Keys that every screen has: arrows and pages, the next (1) or previous (-1) pane, Esc. */
+    void (*move)(void *ctx, enum move where);
+    void (*focus)(void *ctx, int by);
+    void (*back)(void *ctx);
     /* A key before the keymap has it: true if it begins what the screen waits for. */
     bool (*type)(void *ctx, int key);
     /* A job moved, or a command or undo may have changed the session (see app.settings_serial). Not
@@ -38,10 +44,10 @@ struct screen_ops {
     void (*tick)(void *ctx);
     /* True if there was a run to cancel. */
     bool (*cancel)(void *ctx);
-    /* Does this action do anything now? What the key line offers; NULL: whatever is valid. */
-    bool (*offers)(const void *ctx, enum action action);
     /* The command that does what the screen shows. */
     const char *(*command)(void *ctx);
+    /* A typed line that the screen shows in its own way, opened if need be; false: it does not. */
+    bool (*take_line)(struct app *a, const char *line);
     /* Text for `x`: the figures at the cursor, each with its formula and the values put in. False:
      * nothing to explain now; `out` may say why. */
     bool (*explain)(void *ctx, struct str *out);
@@ -79,7 +85,8 @@ struct app {
     bool blank;                      /* draw "?" in place of measured values: guess first */
     bool zoom;                       /* the focused pane takes the whole screen */
     bool frozen;                     /* data may change, the display does not */
-    struct keyfile *keyfile;         /* NULL: the built-in keys */
+    struct keymap keys;              /* as built in, changed by the user's file */
+    char *ran;                       /* a key's command, shown until the next key */
     char pressed[16];                /* the last key, for the projector */
     const struct theme *usual_theme; /* of the time before the projector */
     bool usual_zoom;
@@ -111,9 +118,6 @@ int64_t app_now_ms(void);
 
 /* ---- for screens: app.c ---- */
 
-/* Which keys are valid on the screen that is shown. */
-enum context app_context(const struct app *a);
-const struct binding *app_bindings(const struct app *a);
 /* Projector theme, large spacing, one pane at a time, key echo; or back to how it was. */
 void app_set_projector(struct app *a, bool on);
 /* One line for the user, and into the log. */
@@ -138,11 +142,29 @@ void app_clear_message(struct app *a);
 void app_update(struct app *a);
 /* One step of undo or redo of the session's settings; false when there is none. */
 bool app_undo(struct app *a, bool redo);
+/* Asks for a text and goes to the next place that has it. */
+void app_find(struct app *a);
 /* Shows what the screen explains at its cursor. */
 void app_explain(struct app *a);
 /* Writes the screen to a numbered text file. */
 void app_dump(struct app *a, bool svg);
-/* A key was pressed: for the prompt, the popup, the screen, or one that they share (tui_keys.c). */
+/* The command that the line above the footer shows, NULL: none. */
+const char *app_shown_command(const struct app *a);
+
+/* ---- keys: keys.c ---- */
+
+/* Fills an empty table with the keys of all screens, of popups and menus, and the shared ones. */
+void app_keys(struct keymap *m);
+/* The set of keys that is valid on the screen that is shown; or over it, where something is. */
+unsigned app_screen_keys(const struct app *a);
+unsigned app_valid_keys(const struct app *a);
+/* A key as a topic of `help` and of the manual; a topic_fn. */
+bool app_key_topic(size_t i, struct topic *out);
+/* The manual's section on them, in mdoc. */
+void app_keys_manual(struct str *out);
+/* Does the row do anything now? What the key line offers. */
+bool app_offers(const struct app *a, const struct keyrow *row);
+/* A key was pressed: for the prompt, the popup, the screen, or one that they share. */
 void app_key(struct app *a, int key);
 
 /* ---- drawing: frame.c ---- */

@@ -90,20 +90,15 @@ static const char *progress_text(const struct app *a, struct str *s)
     return str_text(s);
 }
 
-/* What the key line offers: keys that do something at this moment. */
-static bool offered(const void *arg, enum action action)
+static bool offered(const void *app, const struct keyrow *row)
 {
-    const struct app *a = arg;
-    if (a->waiting || action == ACT_CANCEL)
-        return a->waiting && action == ACT_CANCEL;
-    return popup_is_open(&a->popup) || !a->screen->offers ||
-           a->screen->offers(app_screen(a), action);
+    return app_offers(app, row);
 }
 
 void app_draw_footer(struct app *a, struct canvas *c, struct rect command, struct rect footer)
 {
     struct str s = {0};
-    const char *line = a->screen->command ? a->screen->command(app_screen(a)) : NULL;
+    const char *line = app_shown_command(a);
     if (a->waiting) {
         canvas_text(c, 1, command.y, -1, ROLE_ACCENT, progress_text(a, &s));
     } else if (a->message) {
@@ -118,9 +113,7 @@ void app_draw_footer(struct app *a, struct canvas *c, struct rect command, struc
     if (prompt_is_open()) /* it takes every key */
         str_add(&s, prompt_keys());
     else
-        keymap_footer(app_bindings(a), &s,
-                      popup_is_open(&a->popup) ? popup_context(&a->popup) : app_context(a), offered,
-                      a, 6, footer.w - 2 - echo);
+        keymap_footer(&a->keys, &s, app_valid_keys(a), offered, a, 6, footer.w - 2 - echo);
     canvas_text(c, 1, footer.y, footer.w - 2, ROLE_DIM, str_text(&s));
     if (echo)
         canvas_textf(c, footer.w - echo, footer.y, echo, ROLE_SELECT, " %s ", a->pressed);

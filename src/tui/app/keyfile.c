@@ -13,31 +13,16 @@
 
 enum { FILE_BYTES = 65536 };
 
-static const struct {
-    const char *name;
-    unsigned ctx;
-} screens[] = {
-    {"explore", CTX_EXPLORE},
-    {"compare", CTX_COMPARE},
-    {"sweep", CTX_SWEEP},
-    {"roofline", CTX_ROOFLINE},
-    {"timeline", CTX_TIMELINE},
-    {"source", CTX_SOURCE},
-    {"lessons", CTX_LESSON | CTX_LESSONS},
-    {"popup", CTX_POPUP},
-    {"menu", CTX_MENU},
-};
-enum { SCREENS = sizeof screens / sizeof *screens };
-
 /* A line that was understood. */
 struct wish {
     int key, line;
-    unsigned contexts;
-    enum action action;
+    unsigned sets;
+    char *does; /* as binding.does, NULL: nothing */
 };
 
 struct parser {
-    struct keyfile *k;
+    struct keymap *m;
+    struct str *problems;
     const char *name;
     int line;
     struct wish *wishes;
@@ -47,63 +32,56 @@ struct parser {
 static void problem(struct parser *p, const char *fmt, const char *word)
 {
     char *clean = sanitize_line(word);
-    str_addf(&p->k->problems, "%s:%d: ", p->name, p->line);
-    str_addf(&p->k->problems, fmt, clean);
-    str_addc(&p->k->problems, '\n');
+    str_addf(p->problems, "%s:%d: ", p->name, p->line);
+    str_addf(p->problems, fmt, clean);
+    str_addc(p->problems, '\n');
     free(clean);
 }
 
 /* ---- words ---- */
 
-static const char *action_word(const void *ctx, size_t i)
+static const char *function_word(const void *ctx, size_t i)
 {
-    (void)ctx;
-    for (int a = 1; keymap_action_name((enum action)a); a++)
-        if (i-- == 0)
-            return keymap_action_name((enum action)a);
+    const struct keymap *m = ctx;
+    for (int r = 0; r < m->nrows; r++)
+        if (m->rows[r].b.act && i-- == 0)
+            return m->rows[r].b.does;
     return NULL;
 }
 
-static bool action_of(const char *word, enum action *out)
+static bool is_function(const struct keymap *m, const char *word)
 {
-    *out = ACT_NONE;
-    for (int a = 1; keymap_action_name((enum action)a); a++)
-        if (strcmp(keymap_action_name((enum action)a), word) == 0)
-            *out = (enum action)a;
-    return *out != ACT_NONE || strcmp(word, "none") == 0;
+    for (int r = 0; r < m->nrows; r++)
+        if (m->rows[r].b.act && strcmp(m->rows[r].b.does, word) == 0)
+            return true;
+    return false;
 }
 
-static unsigned screen_of(const char *word)
+static unsigned all_sets(const struct keymap *m, bool over)
 {
-    for (int i = 0; i < SCREENS; i++)
-        if (strcmp(screens[i].name, word) == 0)
-            return screens[i].ctx;
-    return 0;
+    unsigned sets = 0;
+    for (int s = 0; s < m->nsets; s++)
+        if (over || !m->sets[s].over)
+            sets |= 1u << s;
+    return sets;
 }
 
 /* ---- changing the table ---- */
 
-static int bindings_in(const struct keyfile *k)
+/* Keeps `sets` of row i apart from its other sets; the row with them, NULL: no room. */
+static struct keyrow *split(struct keymap *m, int i, unsigned sets)
 {
-    int n = 0;
-    while (k->table[n].contexts)
-        n++;
-    return n;
-}
-
-/* Keeps `ctx` of entry i apart from its other contexts; the entry with them, NULL: no room. */
-static struct binding *split(struct keyfile *k, int i, unsigned ctx)
-{
-    struct binding *b = &k->table[i];
-    int n = bindings_in(k);
-    if ((b->contexts & ~ctx) == 0)
-        return b;
-    if (n + 2 > KEYFILE_BINDINGS)
+    struct keyrow *row = &m->rows[i];
+    if ((row->sets & ~sets) == 0)
+        return row;
+    if (m->nrows == KEYMAP_ROWS)
         return NULL;
-    memmove(b + 1, b, (size_t)(n + 1 - i) * sizeof *b);
-    b[0].contexts &= ctx;
-    b[1].contexts &= ~ctx;
-    return b;
+    memmove(row + 1, row, (size_t)(m->nrows - i) * sizeof *row);
+    m->nrows++;
+    row[1].own = NULL; /* one of the two owns it */
+    row[0].sets &= sets;
+    row[1].sets &= ~sets;
+    return row;
 }
 
 static void remove_key(struct binding *b, int key)
@@ -126,13 +104,13 @@ static bool has_key(const struct binding *b, int key)
 
 static void take_away(struct parser *p, const struct wish *w)
 {
-    for (int i = 0; p->k->table[i].contexts; i++) {
-        struct binding *b = &p->k->table[i];
-        if (!(b->contexts & w->contexts) || !has_key(b, w->key))
+    for (int i = 0; i < p->m->nrows; i++) {
+        struct keyrow *row = &p->m->rows[i];
+        if (!(row->sets & w->sets) || !has_key(&row->b, w->key))
             continue;
-        b = split(p->k, i, w->contexts);
-        if (b)
-            remove_key(b, w->key);
+        row = split(p->m, i, w->sets);
+        if (row)
+            remove_key(&row->b, w->key);
     }
 }
 
@@ -146,45 +124,61 @@ static void add_key(struct binding *b, int key)
 static bool give(struct parser *p, const struct wish *w)
 {
     bool any = false;
-    for (int i = 0; p->k->table[i].contexts; i++) {
-        if (p->k->table[i].action != w->action || !(p->k->table[i].contexts & w->contexts))
+    for (int i = 0; i < p->m->nrows; i++) {
+        struct keyrow *row = &p->m->rows[i];
+        if (!row->b.does || strcmp(row->b.does, w->does) != 0 || !(row->sets & w->sets))
             continue;
-        struct binding *b = split(p->k, i, w->contexts);
-        if (b && !has_key(b, w->key)) {
-            add_key(b, w->key);
+        row = split(p->m, i, w->sets);
+        if (row && !has_key(&row->b, w->key)) {
+            add_key(&row->b, w->key);
             any = true;
         }
     }
-    return any;
+    return any || (w->does[0] == ':' && keymap_add_command(p->m, w->sets, w->key, w->does));
 }
 
-static bool reachable(const struct binding *table, enum action a, unsigned contexts)
+static bool has_way(const struct keymap *m, const char *does, unsigned set)
 {
-    for (const struct binding *b = table; b->contexts; b++)
-        if (b->action == a && (b->contexts & contexts) && b->keys[0])
+    for (int i = 0; i < m->nrows; i++)
+        if (m->rows[i].b.does && strcmp(m->rows[i].b.does, does) == 0 &&
+            keymap_reaches(m, &m->rows[i], set))
             return true;
     return false;
 }
 
-static void tell_lost(struct parser *p)
+static bool is_first(const struct keymap *m, int i)
 {
-    for (int a = 1; keymap_action_name((enum action)a); a++)
-        for (int i = 0; i < SCREENS; i++)
-            if (reachable(bindings, (enum action)a, screens[i].ctx) &&
-                !reachable(p->k->table, (enum action)a, screens[i].ctx)) {
-                str_addf(&p->k->problems, "%s: no key is left for %s in %s\n", p->name,
-                         keymap_action_name((enum action)a), screens[i].name);
+    for (int k = 0; k < i; k++)
+        if (m->rows[k].b.does && strcmp(m->rows[k].b.does, m->rows[i].b.does) == 0)
+            return false;
+    return true;
+}
+
+static void tell_lost(struct parser *p, const struct keymap *was)
+{
+    for (int i = 0; i < was->nrows; i++) {
+        const char *does = was->rows[i].b.does;
+        for (int s = 0; does && is_first(was, i) && s < was->nsets; s++)
+            if (has_way(was, does, 1u << s) && !has_way(p->m, does, 1u << s)) {
+                str_addf(p->problems, "%s: no key is left for %s in %s\n", p->name, does,
+                         was->sets[s].name);
                 break;
             }
+    }
 }
 
 /* ---- lines ---- */
+
+static bool same_text(const char *a, const char *b)
+{
+    return a && b ? strcmp(a, b) == 0 : a == b;
+}
 
 static void note_conflict(struct parser *p, const struct wish *w, const char *key)
 {
     for (size_t i = 0; i < p->n; i++) {
         const struct wish *o = &p->wishes[i];
-        if (o->key == w->key && (o->contexts & w->contexts) && o->action != w->action) {
+        if (o->key == w->key && (o->sets & w->sets) && !same_text(o->does, w->does)) {
             char first[96];
             snprintf(first, sizeof first, "%%s is bound in line %d already; this line holds",
                      o->line);
@@ -193,37 +187,76 @@ static void note_conflict(struct parser *p, const struct wish *w, const char *ke
     }
 }
 
+static bool take_key(struct parser *p, const char *word, int *key)
+{
+    *key = keymap_key_of(word);
+    if (*key == TK_NONE)
+        problem(p, "\"%s\" is no key; write k, Ctrl-K, F5, Up, Space ...", word);
+    else if (*key == KEY_CTRL('c'))
+        problem(p, "%s stays what it is: the way out", word);
+    return *key != TK_NONE && *key != KEY_CTRL('c');
+}
+
+/* The word after the key, where no command stands; false: it is none that we know. */
+static bool take_function(struct parser *p, const char *key, const char *word, char **does)
+{
+    if (word && strcmp(word, "none") == 0)
+        return true;
+    if (word && is_function(p->m, word)) {
+        *does = xstrdup(word);
+        return true;
+    }
+    const char *near = word ? str_nearest(word, function_word, p->m) : NULL;
+    problem(p,
+            word ? "\"%s\" is no function of a screen; a command begins with a colon"
+                 : "%s has neither function nor command",
+            word ? word : key);
+    if (near)
+        str_addf(p->problems, "  did you mean %s?\n", near);
+    return false;
+}
+
+static unsigned take_sets(struct parser *p, char **save)
+{
+    unsigned sets = 0;
+    for (const char *word; (word = strtok_r(NULL, " \t\r", save)) != NULL;) {
+        if (!keymap_sets_named(p->m, word))
+            problem(p, "\"%s\" is no screen", word);
+        sets |= keymap_sets_named(p->m, word);
+    }
+    return sets;
+}
+
+/* The command of a line, which is cut off it; NULL: there is none. The key itself may be a colon. */
+static char *cut_command(char *line)
+{
+    char *at = line + strspn(line, " \t");
+    at += strcspn(at, " \t");
+    while (*at && !(*at == ':' && strchr(" \t", at[-1])))
+        at++;
+    if (!*at)
+        return NULL;
+    char *command = xstrndup(at, strcspn(at, "\r"));
+    *at = 0;
+    return command;
+}
+
 static void parse_line(struct parser *p, char *line)
 {
     char *save = NULL;
     line[strcspn(line, "#")] = 0;
-    const char *key = strtok_r(line, " \t\r", &save), *word = strtok_r(NULL, " \t\r", &save);
-    struct wish w = {.line = p->line};
-    if (!key)
-        return;
-    w.key = keymap_key_of(key);
-    if (w.key == TK_NONE) {
-        problem(p, "\"%s\" is no key; write k, Ctrl-K, F5, Up, Space ...", key);
-        return;
-    }
-    if (w.key == KEY_CTRL('c')) {
-        problem(p, "%s stays what it is: the way out", key);
+    struct wish w = {.line = p->line, .does = cut_command(line)};
+    const bool command = w.does != NULL;
+    const char *key = strtok_r(line, " \t\r", &save);
+    bool good = key && take_key(p, key, &w.key) &&
+                (command || take_function(p, key, strtok_r(NULL, " \t\r", &save), &w.does));
+    if (!good) {
+        free(w.does);
         return;
     }
-    if (!word || !action_of(word, &w.action)) {
-        const char *near = word ? str_nearest(word, action_word, NULL) : NULL;
-        problem(p, word ? "\"%s\" is no action" : "%s has no action", word ? word : key);
-        if (near)
-            str_addf(&p->k->problems, "  did you mean %s?\n", near);
-        return;
-    }
-    while ((word = strtok_r(NULL, " \t\r", &save)) != NULL) {
-        if (!screen_of(word))
-            problem(p, "\"%s\" is no screen", word);
-        w.contexts |= screen_of(word);
-    }
-    if (!w.contexts)
-        w.contexts = CTX_ALL;
+    w.sets = take_sets(p, &save);
+    if (!w.sets)
+        w.sets = all_sets(p->m, !command);
     note_conflict(p, &w, key);
     xgrow((void **)&p->wishes, &p->cap, p->n + 1, sizeof *p->wishes);
     p->wishes[p->n++] = w;
@@ -232,20 +265,20 @@ static void parse_line(struct parser *p, char *line)
 static void apply(struct parser *p)
 {
     for (size_t i = 0; i < p->n; i++) {
-        const struct wish *w = &p->wishes[i];
+        struct wish *w = &p->wishes[i];
         p->line = w->line;
         take_away(p, w);
-        if (w->action != ACT_NONE && !give(p, w))
-            problem(p, "%s is no action there", keymap_action_name(w->action));
+        if (w->does && !give(p, w))
+            problem(p, "%s is no function there", w->does);
+        free(w->does);
     }
 }
 
-struct keyfile *keyfile_parse(const char *name, char *text)
+void keyfile_apply(struct keymap *m, const char *name, char *text, struct str *problems)
 {
-    struct keyfile *k = xcalloc(1, sizeof *k);
-    struct parser p = {.k = k, .name = name};
-    for (int n = 0; bindings[n].contexts; n++)
-        k->table[n] = bindings[n];
+    struct parser p = {.m = m, .name = name, .problems = problems};
+    struct keymap *was = xmalloc(sizeof *was);
+    *was = *m;
     for (char *line = text, *next; line; line = next) {
         next = strchr(line, '\n');
         if (next)
@@ -254,28 +287,18 @@ struct keyfile *keyfile_parse(const char *name, char *text)
         parse_line(&p, line);
     }
     apply(&p);
-    tell_lost(&p);
+    tell_lost(&p, was);
     free(p.wishes);
-    return k;
+    free(was);
 }
 
-struct keyfile *keyfile_load(void)
+void keyfile_load(struct keymap *m, struct str *problems)
 {
     char *path = path_in(PATH_CONFIG, "keys"), *text;
-    struct keyfile *k = NULL;
     size_t len;
     if (path && str_read_file(path, FILE_BYTES, &text, &len, NULL) == ST_OK) {
-        k = keyfile_parse(path, text);
+        keyfile_apply(m, path, text, problems);
         free(text);
     }
     free(path);
-    return k;
-}
-
-void keyfile_free(struct keyfile *k)
-{
-    if (!k)
-        return;
-    str_free(&k->problems);
-    free(k);
 }

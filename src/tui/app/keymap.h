@@ -1,4 +1,9 @@
-/* keymap.h - every key of the interface in one table; dispatch, footer and help read it.
+/* keymap.h - which key does what, where: dispatch, footer, Help, `help KEY`, the manual and key files
+ * read the same rows.
+ *
+ * A row is a line in the table of its screen, or in keys.c when every screen has the key. It holds a
+ * command, which runs as if it were typed, or a function of the screen. A key file moves keys to
+ * other rows and adds rows with commands of the user's own.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef ATTNSCOPE_TUI_KEYMAP_H
@@ -8,133 +13,80 @@
 #include "command/command.h"
 #include "tui/kit/keys.h"
 
-/* Where a key is valid; a bit set. */
-enum context {
-    CTX_EXPLORE = 1,
-    CTX_COMPARE = 2,
-    CTX_SWEEP = 4,
-    CTX_ROOFLINE = 8,
-    CTX_TIMELINE = 16,
-    CTX_SOURCE = 32,
-    CTX_LESSON = 64,
-    CTX_LESSONS = 512, /* the list of lessons; CTX_LESSON: one of them */
-    CTX_POPUP = 128,   /* a text over the screen */
-    CTX_MENU = 256,    /* a menu */
-    CTX_SCREENS = CTX_EXPLORE | CTX_COMPARE | CTX_SWEEP | CTX_ROOFLINE | CTX_TIMELINE | CTX_SOURCE |
-                  CTX_LESSON | CTX_LESSONS,
-    CTX_OVER = CTX_POPUP | CTX_MENU,
-    CTX_ALL = CTX_SCREENS | CTX_OVER,
-};
+enum { BINDING_KEYS = 4, KEYMAP_SETS = 16, KEYMAP_ROWS = 512 };
 
-enum action {
-    ACT_NONE,
-    ACT_SCREEN_EXPLORE,
-    ACT_SCREEN_COMPARE,
-    ACT_SCREEN_SWEEP,
-    ACT_SCREEN_ROOFLINE,
-    ACT_SCREEN_TIMELINE,
-    ACT_SCREEN_SOURCE,
-    ACT_SCREEN_LESSON,
-    ACT_SCREEN_PREV,
-    ACT_SCREEN_NEXT,
-    ACT_HELP,
-    ACT_PROMPT,
-    ACT_FOCUS_NEXT,
-    ACT_FOCUS_PREV,
-    ACT_UP,
-    ACT_DOWN,
-    ACT_LEFT,
-    ACT_RIGHT,
-    ACT_PAGE_UP,
-    ACT_PAGE_DOWN,
-    ACT_FIRST,
-    ACT_LAST,
-    ACT_OPEN,
-    ACT_MARK,
-    ACT_BACK,
-    ACT_RUN,
-    ACT_CANCEL,
-    ACT_CHECK,
-    ACT_EDIT,
-    ACT_WATCH,
-    ACT_EXPLAIN,
-    ACT_LOG,
-    ACT_UNDO,
-    ACT_REDO,
-    ACT_COPY,
-    ACT_DUMP,
-    ACT_THEME,
-    ACT_BLANK,
-    ACT_REDRAW,
-    ACT_SUSPEND,
-    ACT_QUIT,
-    /* lists, plots, text */
-    ACT_FIND,
-    ACT_FIND_NEXT,
-    ACT_FIND_PREV,
-    ACT_SORT,
-    ACT_SORT_REVERSE,
-    ACT_BASELINE,
-    ACT_MORE,
-    ACT_ZOOM,
-    ACT_ZOOM_IN,
-    ACT_ZOOM_OUT,
-    ACT_ZOOM_RESET,
-    ACT_VIEW,
-    ACT_ANNOTATE,
-    ACT_CHANGE_NEXT,
-    ACT_CHANGE_PREV,
-    /* the whole program */
-    ACT_FREEZE,
-    ACT_MOUSE,
-    ACT_OPTIONS,
-    ACT_DEVICE,
-    ACT_EXPORT,
-    /* lessons */
-    ACT_ANSWER_A,
-    ACT_ANSWER_B,
-    ACT_ANSWER_C,
-    ACT_ANSWER_D,
-    ACT_NEXT,
-    ACT_STEP_BACK,
-    ACT_HINT,
-    ACT_TRY,
-    ACT_LESSONS,
-    ACT_NOTES,
-    ACT_SKIP,
-};
-
-enum { BINDING_KEYS = 4 };
+/* What a key does that is no command. `ctx` is the screen, or the app for a key that all share. */
+typedef void key_fn(void *ctx, int arg);
+/* Does it do anything now? */
+typedef bool key_offered_fn(const void *ctx);
 
 struct binding {
-    unsigned contexts;
     int keys[BINDING_KEYS]; /* 0 ends */
-    enum action action;
-    const char *name;   /* of the command or action, for the help */
+    /* ":device": the command that a key runs; "page-up": the name of the function `act`, as key files
+     * and Help call it. NULL: the key does nothing here, whatever it does elsewhere. */
+    const char *does;
+    key_fn *act;
+    int arg;
     const char *footer; /* short label, NULL: not in the footer */
     const char *help;
+    key_offered_fn *offered; /* NULL: always */
+    bool over;               /* of a shared row: also in what lies over a screen */
+    bool way_out;            /* always in the footer, last */
 };
 
-extern const struct binding bindings[]; /* the built-in ones; contexts 0 ends */
+bool binding_is_end(const struct binding *b);
 
-/* "move-up": what the key file calls an action; NULL for none. */
-const char *keymap_action_name(enum action a);
-/* The action of a key in a context (one bit), ACT_NONE if it has none. `table` is the built-in one or
- * that of the key file. */
-enum action keymap_action(const struct binding *table, enum context ctx, int key);
+/* A row as it is now. */
+struct keyrow {
+    struct binding b;
+    unsigned sets; /* where it holds: bits by the sets' order */
+    bool shared;   /* `act` gets the app */
+    char *own;     /* b.does of a key file; owned */
+};
+
+/* Keys that hold together: those of a screen, of a popup. Start with {0}, end with keymap_clear(). */
+struct keymap {
+    struct {
+        const char *name;           /* as key files call it; sets may share one */
+        const struct binding *rows; /* binding_is_end() ends */
+        bool over;
+    } sets[KEYMAP_SETS];
+    int nsets;
+    struct keyrow rows[KEYMAP_ROWS];
+    int nrows;
+};
+
+/* Adds a set with rows of its own. `over`: it lies over a screen. */
+void keymap_add(struct keymap *m, const char *name, const struct binding *rows, bool over);
+/* Adds rows to every set so far; a set's own row wins. */
+void keymap_share(struct keymap *m, const struct binding *rows);
+/* A row of a command that a key file gives, first in order; `line` is copied. False: no room. */
+bool keymap_add_command(struct keymap *m, unsigned sets, int key, const char *line);
+void keymap_clear(struct keymap *m);
+/* The bit of the set that has these rows, 0: none. */
+unsigned keymap_set(const struct keymap *m, const struct binding *rows);
+/* The bits of the sets of this name, 0: none. */
+unsigned keymap_sets_named(const struct keymap *m, const char *name);
+
+/* What a key does in one set; NULL: nothing. */
+const struct keyrow *keymap_find(const struct keymap *m, unsigned set, int key);
+/* Does the row hold there, with a key that no row before it takes? */
+bool keymap_reaches(const struct keymap *m, const struct keyrow *row, unsigned set);
+
 /* "Ctrl-R", "Tab", "k"; static or in buf. */
 const char *keymap_key_name(int key, char buf[16]);
 /* The key of that name, TK_NONE if there is none. */
 int keymap_key_of(const char *name);
-/* Does this action do anything now? NULL: whatever is valid in the context does. */
-typedef bool offers_fn(const void *arg, enum action a);
-/* "r run  Tab pane  ..." : the first `max` bindings with a footer label that are offered, as far as
+/* "PgUp Ctrl-U". */
+void keymap_keys(const struct binding *b, struct str *out);
+
+/* Does this row do anything now? */
+typedef bool offers_fn(const void *arg, const struct keyrow *row);
+/* "r run  Tab pane  ..." : the first `max` rows with a footer label that are offered, as far as
  * `width` goes. */
-void keymap_footer(const struct binding *table, struct str *out, enum context ctx,
-                   offers_fn *offers, const void *arg, int max, int width);
-/* A key of the screen as a topic of `help`; a topic_fn. */
-bool keymap_topic(size_t i, struct topic *out);
-/* All keys of a context with their action's name and help, a line each. */
-void keymap_help(const struct binding *table, struct str *out, enum context ctx);
+void keymap_footer(const struct keymap *m, struct str *out, unsigned set, offers_fn *offers,
+                   const void *arg, int max, int width);
+/* All keys of a set, a line each: what they do and the help. */
+void keymap_help(const struct keymap *m, struct str *out, unsigned set);
 
 #endif

@@ -8,7 +8,7 @@ static void add_keys(struct app *a)
 {
     struct str s = {0};
     str_addf(&s, "Keys of %s:\n", a->screen->title);
-    keymap_help(app_bindings(a), &s, app_context(a));
+    keymap_help(&a->keys, &s, app_screen_keys(a));
     str_add(&s, "\nCommands, after `:` (\"help NAME\" tells more):\n");
     command_help_list(&s);
     str_add(&s, "\nWords:\n"

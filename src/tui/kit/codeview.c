@@ -194,16 +194,16 @@ void codeview_draw(struct codeview *v, struct canvas *c, struct rect r, bool mar
 
 /* ---- moving ---- */
 
-bool codeview_act(struct codeview *v, enum action a)
+bool codeview_move(struct codeview *v, enum move m)
 {
-    if (a == ACT_LEFT || a == ACT_RIGHT) {
-        v->left += a == ACT_LEFT ? -PAN : PAN;
+    if (m == MOVE_LEFT || m == MOVE_RIGHT) {
+        v->left += m == MOVE_LEFT ? -PAN : PAN;
         const int most = v->widest - 20;
         v->left = v->left > most ? most : v->left;
         v->left = v->left < 0 ? 0 : v->left;
         return true;
     }
-    return list_act(&v->list, a);
+    return list_move(&v->list, m);
 }
 
 bool codeview_change(struct codeview *v, int dir)

@@ -38,8 +38,8 @@ bool codeview_set(struct codeview *v, enum lex_lang lang, const char *text, size
                   const char *old, size_t old_len);
 /* `marks`: show the margin. */
 void codeview_draw(struct codeview *v, struct canvas *c, struct rect r, bool marks);
-/* Cursor, pages, left and right; true if the action was one. */
-bool codeview_act(struct codeview *v, enum action a);
+/* Cursor, pages, left and right; true. */
+bool codeview_move(struct codeview *v, enum move m);
 /* The next (1) or previous (-1) run of changed lines; false when there is none. */
 bool codeview_change(struct codeview *v, int dir);
 bool codeview_find(struct codeview *v, const char *text, int dir);

@@ -1,5 +1,5 @@
 /* keys.h - what a key press is inside the program: a Unicode code point, a control code, or one of
- * the named keys below. Only tty.c knows curses' own codes.
+ * the named keys below, only tty.c knows curses' own codes; and where the keys that move lead.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef ATTNSCOPE_TUI_KEYS_H
@@ -29,6 +29,18 @@ enum {
     TK_F2,
     TK_MOUSE, /* tty_mouse() tells where */
     TK_OTHER, /* a key we have no name for */
+};
+
+/* Lists, texts, figures and values all answer to these, from keys and from the wheel. */
+enum move {
+    MOVE_UP,
+    MOVE_DOWN,
+    MOVE_LEFT,
+    MOVE_RIGHT,
+    MOVE_PAGE_UP,
+    MOVE_PAGE_DOWN,
+    MOVE_FIRST,
+    MOVE_LAST,
 };
 
 #endif

@@ -47,31 +47,38 @@ struct rect list_row_at(const struct list *l, int i)
     return (struct rect){l->r.x, l->r.y + i * l->pitch, l->r.w, 1};
 }
 
-bool list_act(struct list *l, enum action a)
+bool move_row(enum move m, int n, int page, int *at)
 {
-    int page = l->r.h > 1 ? l->r.h - 1 : 1, to = l->cur;
-    switch (a) {
-    case ACT_UP:
-        to--;
-        break;
-    case ACT_DOWN:
-        to++;
-        break;
-    case ACT_PAGE_UP:
-        to -= page;
-        break;
-    case ACT_PAGE_DOWN:
-        to += page;
-        break;
-    case ACT_FIRST:
-        to = 0;
-        break;
-    case ACT_LAST:
-        to = l->n - 1;
-        break;
+    const int by = page > 1 ? page - 1 : 1;
+    switch (m) {
+    case MOVE_UP:
+        *at -= 1;
+        return true;
+    case MOVE_DOWN:
+        *at += 1;
+        return true;
+    case MOVE_PAGE_UP:
+        *at -= by;
+        return true;
+    case MOVE_PAGE_DOWN:
+        *at += by;
+        return true;
+    case MOVE_FIRST:
+        *at = 0;
+        return true;
+    case MOVE_LAST:
+        *at = n - 1;
+        return true;
     default:
         return false;
     }
+}
+
+bool list_move(struct list *l, enum move m)
+{
+    int to = l->cur;
+    if (!move_row(m, l->n, l->r.h, &to))
+        return false;
     l->cur = clamp(to, 0, l->n - 1);
     return true;
 }

@@ -6,7 +6,7 @@
 #define ATTNSCOPE_TUI_PANE_H
 
 #include "draw/canvas.h"
-#include "tui/app/keymap.h"
+#include "tui/kit/keys.h"
 
 enum { FULL_W = 80, FULL_H = 24, MIN_W = 40, MIN_H = 12 };
 
@@ -27,8 +27,11 @@ struct list {
 int list_place(struct list *l, struct rect r, int n, bool roomy);
 /* Where row i (0 is the first visible one) goes; draw there the row l->top + i. */
 struct rect list_row_at(const struct list *l, int i);
-/* Movement and paging; true if the action was one. The cursor stays inside. */
-bool list_act(struct list *l, enum action a);
+/* From row *at of n, where `page` rows are in view, to where the move leads, perhaps outside. False:
+ * sideways, and *at stays. */
+bool move_row(enum move m, int n, int page, int *at);
+/* Up, down and paging; false for the sides. The cursor stays inside. */
+bool list_move(struct list *l, enum move m);
 /* The row at this place of the canvas, -1: none. */
 int list_at(const struct list *l, int x, int y);
 /* " 3-12/40 " on the upper border when not all rows are visible. */

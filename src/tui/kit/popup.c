@@ -23,9 +23,9 @@ bool popup_is_open(const struct popup *p)
     return p->title != NULL;
 }
 
-enum context popup_context(const struct popup *p)
+bool popup_is_menu(const struct popup *p)
 {
-    return p->menu ? CTX_MENU : CTX_POPUP;
+    return p->menu != NULL;
 }
 
 void popup_add(struct popup *p, enum role role, const char *text)
@@ -121,26 +121,27 @@ void popup_draw(struct popup *p, struct canvas *c)
 
 /* ---- keys and mouse ---- */
 
-static bool menu_act(struct popup *p, enum action a)
+void popup_open_row(struct popup *p)
 {
-    if (list_act(&p->list, a) || p->list.n == 0)
-        return true;
-    if ((a == ACT_LEFT || a == ACT_RIGHT) && p->menu->change)
-        p->menu->change(p->ctx, p->list.cur, a == ACT_LEFT ? -1 : 1);
-    else if (a == ACT_OPEN || a == ACT_RIGHT)
+    if (p->menu && p->list.n > 0)
         p->menu->open(p->ctx, p->list.cur);
-    else
-        return false;
-    return true;
 }
 
-bool popup_act(struct popup *p, enum action a)
+/* Rows without values open. */
+static void change_row(struct popup *p, int by)
 {
-    if (a == ACT_BACK) {
-        popup_close(p);
-        return true;
-    }
-    return p->menu ? menu_act(p, a) : textview_act(&p->text, a);
+    if (p->menu->change)
+        p->menu->change(p->ctx, p->list.cur, by);
+    else if (by > 0)
+        p->menu->open(p->ctx, p->list.cur);
+}
+
+void popup_move(struct popup *p, enum move m)
+{
+    if (!p->menu)
+        textview_move(&p->text, m);
+    else if (!list_move(&p->list, m) && p->list.n > 0)
+        change_row(p, m == MOVE_LEFT ? -1 : 1);
 }
 
 static bool row_has(const void *ctx, int i, const char *text)
@@ -169,7 +170,7 @@ void popup_click(struct popup *p, int x, int y)
     }
     int at = p->menu ? list_at(&p->list, x, y) : -1;
     if (at >= 0 && at == p->list.cur)
-        menu_act(p, p->menu->change ? ACT_RIGHT : ACT_OPEN);
+        change_row(p, 1);
     else if (at >= 0)
         p->list.cur = at;
 }

@@ -40,12 +40,13 @@ void popup_add(struct popup *p, enum role role, const char *text);
 void popup_open_menu(struct popup *p, const char *title, const struct menu_ops *menu, void *ctx);
 void popup_close(struct popup *p);
 bool popup_is_open(const struct popup *p);
-/* Where its keys are. */
-enum context popup_context(const struct popup *p);
+bool popup_is_menu(const struct popup *p);
 /* Draws it over the middle of the canvas, above the last line, which is left to its footer. */
 void popup_draw(struct popup *p, struct canvas *c);
-/* True if the action was the popup's. */
-bool popup_act(struct popup *p, enum action a);
+/* Scrolls the text; in a menu moves the cursor, or steps the value of its row. */
+void popup_move(struct popup *p, enum move m);
+/* The menu's row at the cursor, chosen. */
+void popup_open_row(struct popup *p);
 /* As screen_ops.find. */
 bool popup_find(struct popup *p, const char *text, int dir);
 /* A press there: chooses the row, steps its value if it was chosen already; outside: closes. */

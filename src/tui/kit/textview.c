@@ -259,32 +259,11 @@ void textview_show(struct textview *v, int line)
     v->show = line + 1;
 }
 
-bool textview_act(struct textview *v, enum action a)
+bool textview_move(struct textview *v, enum move m)
 {
-    int page = v->page > 1 ? v->page - 1 : 1;
     v->found = 0;
-    switch (a) {
-    case ACT_UP:
-        v->top--;
-        break;
-    case ACT_DOWN:
-        v->top++;
-        break;
-    case ACT_PAGE_UP:
-        v->top -= page;
-        break;
-    case ACT_PAGE_DOWN:
-        v->top += page;
-        break;
-    case ACT_FIRST:
-        v->top = 0;
-        break;
-    case ACT_LAST:
-        v->top = v->nrows;
-        break;
-    default:
+    if (!move_row(m, v->nrows, v->page, &v->top))
         return false;
-    }
     clamp_top(v);
     return true;
 }

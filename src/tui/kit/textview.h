@@ -5,7 +5,7 @@
 #define ATTNSCOPE_TUI_TEXTVIEW_H
 
 #include "draw/canvas.h"
-#include "tui/app/keymap.h"
+#include "tui/kit/keys.h"
 
 struct text_line {
     char *text;
@@ -44,7 +44,7 @@ void textview_show(struct textview *v, int line);
 /* The next row (dir 1) or previous one (-1) with this text goes to the top, around the end; dir 0: the
  * top row counts too. It is drawn as found until the next scrolling. False: nowhere. */
 bool textview_find(struct textview *v, const char *text, int dir);
-/* Scrolling; true if the action was one. */
-bool textview_act(struct textview *v, enum action a);
+/* Scrolling; false for the sides. */
+bool textview_move(struct textview *v, enum move m);
 
 #endif

@@ -549,9 +549,11 @@ static void settle_marks(struct compare *x)
             marks_add(&x->app->marks, x->rows[i].label);
 }
 
-static void toggle_mark(struct compare *x)
+static void mark(void *ctx, int arg)
 {
+    struct compare *x = ctx;
     const struct compare_row *row = compare_current(x);
+    (void)arg;
     if (!row)
         return;
     char *label = xstrdup(row->label);
@@ -566,9 +568,11 @@ static void toggle_mark(struct compare *x)
     free(label);
 }
 
-static void set_base(struct compare *x)
+static void baseline(void *ctx, int arg)
 {
+    struct compare *x = ctx;
     const struct compare_row *row = compare_current(x);
+    (void)arg;
     if (!row)
         return;
     if (!row->in || row->cannot) {
@@ -581,10 +585,12 @@ static void set_base(struct compare *x)
     compare_refresh(x);
 }
 
-static void set_left(struct compare *x)
+static void open_pair(void *ctx, int arg)
 {
+    struct compare *x = ctx;
     const struct compare_row *row = compare_current(x);
     bool same = row && x->left && strcmp(x->left, row->label) == 0;
+    (void)arg;
     compare_replace(&x->left, row && !same ? row->label : NULL);
     if (row)
         app_message(x->app, ROLE_NORMAL,
@@ -616,9 +622,11 @@ static void variant_done(void *ctx, const char *text)
 }
 
 /* The kernel at the cursor once more, with parameters of its own. */
-static void ask_variant(struct compare *x)
+static void variant(void *ctx, int arg)
 {
+    struct compare *x = ctx;
     const struct compare_row *row = compare_current(x);
+    (void)arg;
     if (!row)
         return;
     char *initial = strchr(row->label, '@') ? xstrdup(row->label) : xasprintf("%s@", row->label);
@@ -629,9 +637,11 @@ static void ask_variant(struct compare *x)
 /* As many as `set n=` takes. */
 enum { MORE_MAX = 1000000 };
 
-static void take_more(struct compare *x)
+static void more(void *ctx, int arg)
 {
+    struct compare *x = ctx;
     const struct kept *f = compare_base(x) ? compare_find_kept(x, compare_base(x)) : NULL;
+    (void)arg;
     int64_t n = f && f->row.n > 0 ? f->row.n : 50;
     n = x->more > n ? x->more : n;
     x->more = n < MORE_MAX / 2 ? 2 * n : MORE_MAX;
@@ -700,67 +710,66 @@ static void choose_knob(struct compare *x, int by)
         snprintf(x->knob, sizeof x->knob, "%.30s", x->knobs.v[i].name);
 }
 
-static bool move(struct compare *x, enum action action)
-{
-    if (x->focus == COMPARE_STRIP && (action == ACT_UP || action == ACT_DOWN)) {
-        choose_knob(x, action == ACT_UP ? -1 : 1);
-        return true;
-    }
-    if (!list_act(&x->list, action))
-        return false;
-    remember_cursor(x);
-    return true;
-}
-
-static bool compare_act(void *ctx, enum action action)
+static void sort(void *ctx, int arg)
 {
     struct compare *x = ctx;
-    switch (action) {
-    case ACT_FOCUS_NEXT:
-    case ACT_FOCUS_PREV:
-        x->focus =
-            (enum compare_pane)((x->focus + (action == ACT_FOCUS_NEXT ? 1 : 3)) % COMPARE_PANES);
-        break;
-    case ACT_LEFT:
-    case ACT_RIGHT:
-        turn_knob(x, action == ACT_LEFT ? -1 : 1);
-        break;
-    case ACT_MARK:
-        toggle_mark(x);
-        break;
-    case ACT_BASELINE:
-        set_base(x);
-        break;
-    case ACT_OPEN:
-        set_left(x);
-        break;
-    case ACT_VIEW:
-        ask_variant(x);
-        break;
-    case ACT_SORT:
-        x->sort = (enum compare_sort)((x->sort + 1) % SORT_COUNT);
-        compare_renew_view(x);
-        break;
-    case ACT_SORT_REVERSE:
-        x->reverse = !x->reverse;
-        compare_renew_view(x);
-        break;
-    case ACT_RUN:
-        compare_start(x);
-        break;
-    case ACT_MORE:
-        take_more(x);
-        break;
-    case ACT_BACK:
-        x->focus = COMPARE_RANKING;
-        compare_replace(&x->left, NULL);
-        compare_renew_view(x);
-        break;
-    default:
-        return move(x, action);
-    }
-    return true;
+    (void)arg;
+    x->sort = (enum compare_sort)((x->sort + 1) % SORT_COUNT);
+    compare_renew_view(x);
 }
+
+static void sort_reverse(void *ctx, int arg)
+{
+    struct compare *x = ctx;
+    (void)arg;
+    x->reverse = !x->reverse;
+    compare_renew_view(x);
+}
+
+static void run(void *ctx, int arg)
+{
+    (void)arg;
+    compare_start(ctx);
+}
+
+static void compare_move(void *ctx, enum move m)
+{
+    struct compare *x = ctx;
+    if (m == MOVE_LEFT || m == MOVE_RIGHT)
+        turn_knob(x, m == MOVE_LEFT ? -1 : 1);
+    else if (x->focus == COMPARE_STRIP && (m == MOVE_UP || m == MOVE_DOWN))
+        choose_knob(x, m == MOVE_UP ? -1 : 1);
+    else if (list_move(&x->list, m))
+        remember_cursor(x);
+}
+
+static void compare_focus(void *ctx, int by)
+{
+    struct compare *x = ctx;
+    x->focus = (enum compare_pane)((x->focus + COMPARE_PANES + by) % COMPARE_PANES);
+}
+
+static void compare_back(void *ctx)
+{
+    struct compare *x = ctx;
+    x->focus = COMPARE_RANKING;
+    compare_replace(&x->left, NULL);
+    compare_renew_view(x);
+}
+
+// clang-format off
+static const struct binding compare_keys[] = {
+    {.keys = {'r', TK_F5}, .does = "run", .act = run, .footer = "run", .help = "measure all that take part, in turn"},
+    {.keys = {' '}, .does = "mark", .act = mark, .footer = "mark", .help = "take this kernel in, or leave it out"},
+    {.keys = {'b'}, .does = "baseline", .act = baseline, .footer = "baseline", .help = "this one is what the others are compared with"},
+    {.keys = {TK_ENTER}, .does = "open", .act = open_pair, .footer = "pair", .help = "this one is the pair's left side; once more: the baseline is"},
+    {.keys = {'m'}, .does = "more", .act = more, .footer = "more runs", .help = "twice as many samples"},
+    {.keys = {'v'}, .does = "view", .act = variant, .footer = "variant", .help = "the same kernel again, with parameters of its own: fa2@BR=32"},
+    {.keys = {'s'}, .does = "sort", .act = sort, .footer = "sort", .help = "next column to sort by"},
+    {.keys = {'S'}, .does = "sort-reverse", .act = sort_reverse, .help = "the other way round"},
+    {.does = NULL},
+};
+// clang-format on
 
 /* ---- the screen ---- */
 
@@ -902,18 +911,20 @@ static void compare_click(void *ctx, int px, int py)
 static void compare_wheel(void *ctx, int px, int py, int by)
 {
     (void)px, (void)py;
-    move(ctx, by < 0 ? ACT_UP : ACT_DOWN);
+    compare_move(ctx, by < 0 ? MOVE_UP : MOVE_DOWN);
 }
 
 extern const struct screen_ops compare_screen;
 const struct screen_ops compare_screen = {
     .name = "compare",
     .title = "2 Compare",
-    .context = CTX_COMPARE,
+    .keys = {compare_keys},
     .open = compare_open,
     .close = compare_close,
     .draw = compare_draw_screen,
-    .act = compare_act,
+    .move = compare_move,
+    .focus = compare_focus,
+    .back = compare_back,
     .update = compare_update,
     .shown = compare_shown,
     .cancel = compare_cancel,

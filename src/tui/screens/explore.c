@@ -369,25 +369,13 @@ void explore_select_setting(struct explore *e, int i)
     e->shape_cur = i < 0 ? 0 : i >= e->knobs.n ? e->knobs.n - 1 : i;
 }
 
-static void move(struct explore *e, int by)
+static void mark(void *ctx, int arg)
 {
-    if (e->focus == PANE_KERNELS)
-        explore_select_kernel(e, explore_kernel_index(e, e->kernel) + by);
-    else
-        explore_select_setting(e, e->shape_cur + by);
-}
-
-static int page(const struct explore *e)
-{
-    int h = e->layout.pane[e->focus].h;
-    return h > 1 ? h - 1 : 1;
-}
-
-static void mark(struct explore *e)
-{
+    struct explore *e = ctx;
     struct marks *m = &e->app->marks;
     const char *name = e->kernel->name;
     int i = marks_find(m, name);
+    (void)arg;
     if (i >= 0)
         marks_remove(m, i);
     else if (!marks_add(m, name))
@@ -408,8 +396,10 @@ static void mark(struct explore *e)
     explore_schedule(e);
 }
 
-static void toggle_watch(struct explore *e)
+static void watch(void *ctx, int arg)
 {
+    struct explore *e = ctx;
+    (void)arg;
     e->watch = !e->watch;
     app_message(e->app, ROLE_NORMAL,
                 e->watch ? "watching: measured again and again, w stops" : "no longer watching");
@@ -417,13 +407,14 @@ static void toggle_watch(struct explore *e)
         explore_run(e, JOB_RUN);
 }
 
-static void run(struct explore *e, enum job_kind kind)
+static void run(void *ctx, int kind)
 {
+    struct explore *e = ctx;
     int k = explore_kernel_index(e, e->kernel);
     if (e->problem || e->cannot[k])
         app_message(e->app, ROLE_WARN, "%s", e->problem ? e->problem : e->cannot[k]);
     else
-        explore_run(e, kind);
+        explore_run(e, (enum job_kind)kind);
 }
 
 static void step(struct explore *e, const struct knob *k, int dir)
@@ -443,6 +434,19 @@ static void change(struct explore *e, int dir)
         e->focus = PANE_SHAPE; /* left and right always mean a value */
     else
         step(e, &e->knobs.v[e->shape_cur], dir);
+}
+
+static void explore_move(void *ctx, enum move m)
+{
+    struct explore *e = ctx;
+    const bool kernels = e->focus == PANE_KERNELS;
+    int at = kernels ? explore_kernel_index(e, e->kernel) : e->shape_cur;
+    if (!move_row(m, kernels ? e->nkernels : e->knobs.n, e->layout.pane[e->focus].h, &at))
+        change(e, m == MOVE_LEFT ? -1 : 1);
+    else if (kernels)
+        explore_select_kernel(e, at);
+    else
+        explore_select_setting(e, at);
 }
 
 /* ---- mouse ---- */
@@ -489,9 +493,11 @@ static void explore_wheel(void *ctx, int x, int y, int by)
 }
 
 /* The command for the kernel and the shape on screen; it borrows the terminal for the editor. */
-static void edit_kernel(struct explore *e)
+static void edit(void *ctx, int arg)
 {
+    struct explore *e = ctx;
     struct str line = {0};
+    (void)arg;
     const struct request *r = e->plan_request.nkernels > 0 ? &e->plan_request : &e->request;
     if (r->nkernels > 0)
         request_command(r, "edit", &line);
@@ -501,71 +507,41 @@ static void edit_kernel(struct explore *e)
     str_free(&line);
 }
 
-static bool explore_act(void *ctx, enum action action)
+static void open_row(void *ctx, int arg)
 {
     struct explore *e = ctx;
-    switch (action) {
-    case ACT_FOCUS_NEXT:
-        e->focus = layout_next(&e->layout, e->focus, 1);
-        break;
-    case ACT_FOCUS_PREV:
-        e->focus = layout_next(&e->layout, e->focus, -1);
-        break;
-    case ACT_UP:
-        move(e, -1);
-        break;
-    case ACT_DOWN:
-        move(e, 1);
-        break;
-    case ACT_LEFT:
-        change(e, -1);
-        break;
-    case ACT_RIGHT:
-        change(e, 1);
-        break;
-    case ACT_PAGE_UP:
-        move(e, -page(e));
-        break;
-    case ACT_PAGE_DOWN:
-        move(e, page(e));
-        break;
-    case ACT_FIRST:
-        move(e, -1000);
-        break;
-    case ACT_LAST:
-        move(e, 1000);
-        break;
-    case ACT_OPEN:
-        if (e->focus == PANE_SHAPE)
-            edit_value(e);
-        else if (e->focus == PANE_KERNELS)
-            run(e, JOB_RUN);
-        else
-            app_explain(e->app);
-        break;
-    case ACT_MARK:
-        mark(e);
-        break;
-    case ACT_RUN:
+    (void)arg;
+    if (e->focus == PANE_SHAPE)
+        edit_value(e);
+    else if (e->focus == PANE_KERNELS)
         run(e, JOB_RUN);
-        break;
-    case ACT_EDIT:
-        edit_kernel(e);
-        break;
-    case ACT_CHECK:
-        run(e, JOB_CHECK);
-        break;
-    case ACT_WATCH:
-        toggle_watch(e);
-        break;
-    case ACT_BACK:
-        e->focus = PANE_SHAPE;
-        break;
-    default:
-        return false;
-    }
-    return true;
+    else
+        app_explain(e->app);
 }
+
+static void explore_focus(void *ctx, int by)
+{
+    struct explore *e = ctx;
+    e->focus = layout_next(&e->layout, e->focus, by);
+}
+
+static void explore_back(void *ctx)
+{
+    struct explore *e = ctx;
+    e->focus = PANE_SHAPE;
+}
+
+// clang-format off
+static const struct binding explore_keys[] = {
+    {.keys = {'r', TK_F5}, .does = "run", .act = run, .arg = JOB_RUN, .footer = "run", .help = "measure now; a marked kernel too, in turn"},
+    {.keys = {' '}, .does = "mark", .act = mark, .footer = "mark", .help = "mark this kernel to compare others with it"},
+    {.keys = {TK_ENTER}, .does = "open", .act = open_row, .help = "type the value of this row"},
+    {.keys = {'c'}, .does = "check", .act = run, .arg = JOB_CHECK, .help = "check against float64, without timing"},
+    {.keys = {'E'}, .does = "edit", .act = edit, .help = "change a copy in your editor, then compare it"},
+    {.keys = {'w'}, .does = "watch", .act = watch, .help = "keep measuring until pressed again"},
+    {.does = NULL},
+};
+// clang-format on
 
 /* ---- events ---- */
 
@@ -634,11 +610,13 @@ static const char *explore_command(void *ctx)
 const struct screen_ops explore_screen = {
     .name = "explore",
     .title = "1 Explore",
-    .context = CTX_EXPLORE,
+    .keys = {explore_keys},
     .open = explore_open,
     .close = explore_close,
     .draw = explore_draw_screen,
-    .act = explore_act,
+    .move = explore_move,
+    .focus = explore_focus,
+    .back = explore_back,
     .update = explore_update,
     .shown = explore_shown,
     .timeout_ms = explore_timeout_ms,

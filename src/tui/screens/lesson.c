@@ -8,8 +8,6 @@
  * on it is a copy.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#include "tui/screens/lesson.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +18,7 @@
 #include "draw/figures.h"
 #include "lesson/lesson.h"
 #include "lesson/take/progress.h"
+#include "tui/app/app.h"
 #include "tui/app/prompt.h"
 #include "tui/kit/pane.h"
 #include "tui/kit/textview.h"
@@ -506,39 +505,6 @@ static void lesson_draw(void *ctx, struct canvas *c)
     app_frame(l->app, c);
 }
 
-/* Enter turns pages first; then a choice waits for a letter. */
-static bool enter_leads_on(const struct lessons *l)
-{
-    if (l->picking || textview_more(&l->text))
-        return true;
-    return l->want != LESSON_CHOICE && (l->want != LESSON_LINE || l->nlines > 0);
-}
-
-/* Does this key do anything now? screen_ops.offers; `ctx` is a struct lessons. */
-static bool lesson_offers(const void *ctx, enum action action)
-{
-    const struct lessons *l = ctx;
-    const bool over = l->want == LESSON_READ || l->want == LESSON_DONE;
-    if (!l->run)
-        return true;
-    switch (action) {
-    case ACT_NEXT:
-        return enter_leads_on(l);
-    case ACT_ANSWER_A:
-        return l->want == LESSON_CHOICE;
-    case ACT_HINT:
-        return l->hints_left > 0 && !over;
-    case ACT_EXPLAIN:
-        return l->has_words;
-    case ACT_TRY:
-        return l->try_out != NULL;
-    case ACT_VIEW:
-        return l->nfigures > 0;
-    default:
-        return true;
-    }
-}
-
 /* ---- the runner's state, copied ---- */
 
 static void copy_text(char **to, const char *from)
@@ -714,8 +680,9 @@ static void answer_done(void *ctx, const char *line)
         answer(ctx, line);
 }
 
-static void choose(struct lessons *l, int i)
+static void choose(void *ctx, int i)
 {
+    struct lessons *l = ctx;
     if (l->want == LESSON_CHOICE && i < l->noptions) {
         char *key = xstrdup(l->keys[i]);
         answer(l, key);
@@ -745,10 +712,12 @@ static void pick_line(struct lessons *l)
     }
 }
 
-static void next(struct lessons *l)
+static void next(void *ctx, int arg)
 {
+    struct lessons *l = ctx;
+    (void)arg;
     if (!l->picking && textview_more(&l->text)) { /* first read what there is */
-        textview_act(&l->text, ACT_PAGE_DOWN);
+        textview_move(&l->text, MOVE_PAGE_DOWN);
         return;
     }
     switch (l->want) {
@@ -793,86 +762,170 @@ static bool lesson_type(void *ctx, int key)
     return true;
 }
 
-static void show_notes(struct lessons *l)
+static void show_notes(void *ctx, int arg)
 {
+    const struct lessons *l = ctx;
     struct str notes = {0};
+    (void)arg;
     lesson_notes(l->lesson, l->step, l->app->canvas->w - 8, &notes);
     app_popup(l->app, "Notes", str_text(&notes));
     str_free(&notes);
 }
 
-/* Esc leaves the lines for the text, then the lesson for the list. */
-static void leave(struct lessons *l)
+static void show_figures(void *ctx, int arg)
 {
-    if (l->picking)
-        l->picking = false;
-    else
-        close_run(l);
+    (void)arg;
+    lesson_show_figures(ctx);
 }
 
-static bool run_act(struct lessons *l, enum action action)
+static void explain_words(void *ctx, int arg)
 {
-    switch (action) {
-    case ACT_NOTES:
-        show_notes(l);
-        return true;
-    case ACT_VIEW:
-        lesson_show_figures(l);
-        return true;
-    case ACT_NEXT:
-        next(l);
-        return true;
-    case ACT_ANSWER_A:
-    case ACT_ANSWER_B:
-    case ACT_ANSWER_C:
-    case ACT_ANSWER_D:
-        choose(l, (int)action - ACT_ANSWER_A);
-        return true;
-    case ACT_HINT:
-        answer(l, "hint");
-        return true;
-    case ACT_STEP_BACK:
-        answer(l, "back");
-        return true;
-    case ACT_SKIP:
-        answer(l, "skip");
-        return true;
-    case ACT_TRY:
-        app_prompt(l->app, l->try_out ? l->try_out : "run fa2");
-        return true;
-    case ACT_LESSONS:
-        close_run(l);
-        return true;
-    case ACT_BACK:
-        leave(l);
-        return true;
-    default:
-        return l->picking ? list_act(&l->pick, action) : textview_act(&l->text, action);
-    }
+    const struct lessons *l = ctx;
+    (void)arg;
+    app_explain(l->app);
 }
 
-static bool lesson_list_act(struct lessons *l, enum action action)
+static void hint(void *ctx, int arg)
 {
-    l->list.n = lesson_count();
-    switch (action) {
-    case ACT_NEXT:
-    case ACT_RIGHT:
-        if (lesson_at(l->list.cur))
-            lesson_open_run(l, lesson_at(l->list.cur), -1);
-        return true;
-    case ACT_BACK:
-        app_show(l->app, "explore");
-        return true;
-    default:
-        return list_act(&l->list, action);
-    }
+    (void)arg;
+    answer(ctx, "hint");
 }
 
-static bool lesson_act(void *ctx, enum action action)
+static void step_back(void *ctx, int arg)
+{
+    (void)arg;
+    answer(ctx, "back");
+}
+
+static void skip(void *ctx, int arg)
+{
+    (void)arg;
+    answer(ctx, "skip");
+}
+
+static void try_out(void *ctx, int arg)
+{
+    const struct lessons *l = ctx;
+    (void)arg;
+    app_prompt(l->app, l->try_out ? l->try_out : "run fa2");
+}
+
+static void to_list(void *ctx, int arg)
+{
+    (void)arg;
+    close_run(ctx);
+}
+
+static void find_lesson(void *ctx, int arg)
+{
+    const struct lessons *l = ctx;
+    (void)arg;
+    app_find(l->app);
+}
+
+static void take_lesson(void *ctx, int arg)
 {
     struct lessons *l = ctx;
-    return l->run ? run_act(l, action) : lesson_list_act(l, action);
+    (void)arg;
+    if (lesson_at(l->list.cur))
+        lesson_open_run(l, lesson_at(l->list.cur), -1);
 }
+
+static void lesson_move(void *ctx, enum move m)
+{
+    struct lessons *l = ctx;
+    l->list.n = lesson_count();
+    if (!l->run && m == MOVE_RIGHT)
+        take_lesson(l, 0);
+    else if (!l->run)
+        list_move(&l->list, m);
+    else if (l->picking)
+        list_move(&l->pick, m);
+    else
+        textview_move(&l->text, m);
+}
+
+/* Esc leaves the lines for the text, then the lesson for the list, then the list for Explore. */
+static void lesson_back(void *ctx)
+{
+    struct lessons *l = ctx;
+    if (l->picking)
+        l->picking = false;
+    else if (l->run)
+        close_run(l);
+    else
+        app_show(l->app, "explore");
+}
+
+/* ---- what keys do something ---- */
+
+/* Enter turns pages first; then a choice waits for a letter. */
+static bool enter_leads_on(const void *ctx)
+{
+    const struct lessons *l = ctx;
+    if (l->picking || textview_more(&l->text))
+        return true;
+    return l->want != LESSON_CHOICE && (l->want != LESSON_LINE || l->nlines > 0);
+}
+
+static bool is_choice(const void *ctx)
+{
+    const struct lessons *l = ctx;
+    return l->want == LESSON_CHOICE;
+}
+
+static bool has_hint(const void *ctx)
+{
+    const struct lessons *l = ctx;
+    return l->hints_left > 0 && l->want != LESSON_READ && l->want != LESSON_DONE;
+}
+
+static bool has_words(const void *ctx)
+{
+    const struct lessons *l = ctx;
+    return l->has_words;
+}
+
+static bool has_figures(const void *ctx)
+{
+    const struct lessons *l = ctx;
+    return l->nfigures > 0;
+}
+
+static bool has_try(const void *ctx)
+{
+    const struct lessons *l = ctx;
+    return l->try_out != NULL;
+}
+
+// clang-format off
+/* Answers win over the letters that all screens share. */
+static const struct binding lesson_keys[] = {
+    {.keys = {TK_ENTER}, .does = "next", .act = next, .footer = "go on", .help = "go on: next step, or run its commands", .offered = enter_leads_on},
+    {.keys = {'a'}, .does = "answer-a", .act = choose, .footer = "answer", .help = "answer the question; a to d", .offered = is_choice},
+    {.keys = {'b'}, .does = "answer-b", .act = choose, .arg = 1, .help = "answer b"},
+    {.keys = {'c'}, .does = "answer-c", .act = choose, .arg = 2, .help = "answer c"},
+    {.keys = {'d'}, .does = "answer-d", .act = choose, .arg = 3, .help = "answer d"},
+    {.keys = {'H'}, .does = "hint", .act = hint, .footer = "hint", .help = "a hint; it costs nothing", .offered = has_hint},
+    {.keys = {'x'}, .does = "explain", .act = explain_words, .footer = "words", .help = "what the words of this step mean", .offered = has_words},
+    {.keys = {'v'}, .does = "view", .act = show_figures, .footer = "figure", .help = "the step's figures, as large as the screen", .offered = has_figures},
+    {.keys = {'t'}, .does = "try", .act = try_out, .footer = "try it", .help = "open the step's command for editing", .offered = has_try},
+    {.keys = {TK_BACKSPACE}, .does = "step-back", .act = step_back, .help = "one step back"},
+    {.keys = {'p'}, .does = "notes", .act = show_notes, .help = "notes for who presents: what is asked, run and hinted"},
+    {.keys = {'s'}, .does = "skip", .act = skip, .help = "on to the next step; this one counts as skipped"},
+    {.keys = {'L'}, .does = "lesson-list", .act = to_list, .footer = "list", .help = "list of lessons"},
+    {.keys = {TK_TAB, TK_BTAB}},
+    {.does = NULL},
+};
+
+/* Of the list, where there is no pane to go to and no step to explain. */
+static const struct binding list_keys[] = {
+    {.keys = {TK_ENTER}, .does = "next", .act = take_lesson, .footer = "take it", .help = "take this lesson, where you left it"},
+    {.keys = {'/'}, .does = "find", .act = find_lesson, .footer = "find", .help = "find a lesson"},
+    {.keys = {TK_TAB, TK_BTAB, 'x'}},
+    {.does = NULL},
+};
+// clang-format on
 
 /* ---- the rest ---- */
 
@@ -890,7 +943,7 @@ static bool read_words(const char *text, int *step, bool *restart)
     return true;
 }
 
-bool lesson_take_line(struct app *a, const char *line)
+static bool lesson_take_line(struct app *a, const char *line)
 {
     char verb[16], name[64];
     int step = 0, used = 0;
@@ -943,10 +996,10 @@ static const char *lesson_command(void *ctx)
     return !l->run ? "lessons" : l->command ? l->command : l->try_out;
 }
 
-static enum context lesson_context(void *ctx)
+static int lesson_mode(void *ctx)
 {
     const struct lessons *l = ctx;
-    return l->run ? CTX_LESSON : CTX_LESSONS;
+    return l->run ? 0 : 1;
 }
 
 static bool lesson_explain(void *ctx, struct str *out)
@@ -1002,18 +1055,21 @@ static void lesson_restore(void *ctx, const json_t *o)
         }
 }
 
+extern const struct screen_ops lessons_screen;
 const struct screen_ops lessons_screen = {
     .name = "lessons",
     .title = "7 Lessons",
-    .context = CTX_LESSON,
-    .context_now = lesson_context,
+    .keys = {lesson_keys, list_keys},
+    .mode = lesson_mode,
+    .modes = {"a lesson", "the list"},
     .open = lesson_open,
     .close = lesson_close,
     .draw = lesson_draw,
-    .act = lesson_act,
+    .move = lesson_move,
+    .back = lesson_back,
     .type = lesson_type,
-    .offers = lesson_offers,
     .command = lesson_command,
+    .take_line = lesson_take_line,
     .explain = lesson_explain,
     .find = lesson_find_text,
     .save = lesson_save,

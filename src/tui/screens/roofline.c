@@ -544,6 +544,12 @@ static void turn_knob(struct roofline *x, int dir)
     free(why);
 }
 
+static void choose_knob(struct roofline *x, int by)
+{
+    const int n = x->knobs.n;
+    snprintf(x->knob, sizeof x->knob, "%.30s", x->knobs.v[(roofline_knob(x) + n + by) % n].name);
+}
+
 static void toggle_kernel(struct roofline *x)
 {
     struct marks *m = &x->app->marks;
@@ -566,8 +572,10 @@ static void toggle_kernel(struct roofline *x)
     free(entry);
 }
 
-static void mark(struct roofline *x)
+static void mark(void *ctx, int arg)
 {
+    struct roofline *x = ctx;
+    (void)arg;
     if (x->focus == ROOF_DEVICES_PANE) {
         roofline_toggle_device(x, roofline_device_at(x, x->devices.cur));
         roofline_refresh(x);
@@ -576,8 +584,10 @@ static void mark(struct roofline *x)
     }
 }
 
-static void open_row(struct roofline *x)
+static void open_row(void *ctx, int arg)
 {
+    struct roofline *x = ctx;
+    (void)arg;
     if (x->focus != ROOF_DEVICES_PANE) {
         app_explain(x->app);
         return;
@@ -587,28 +597,32 @@ static void open_row(struct roofline *x)
     free(line);
 }
 
-static bool move(struct roofline *x, enum action action)
+static void zoom(void *ctx, int by)
 {
-    if (x->focus == ROOF_STRIP && (action == ACT_UP || action == ACT_DOWN)) {
-        int n = x->knobs.n;
-        snprintf(x->knob, sizeof x->knob, "%.30s",
-                 x->knobs.v[(roofline_knob(x) + (action == ACT_UP ? n - 1 : 1)) % n].name);
-        return true;
-    }
-    if (x->focus == ROOF_DEVICES_PANE)
-        return list_act(&x->devices, action);
-    if (!list_act(&x->kernels, action))
-        return false;
-    roofline_renew_knobs(x);
-    return true;
-}
-
-static void zoom(struct roofline *x, int by)
-{
+    struct roofline *x = ctx;
     x->zoom = by == 0 ? 0 : x->zoom + by > 8 ? 8 : x->zoom + by < -2 ? -2 : x->zoom + by;
 }
 
-static bool roofline_act(void *ctx, enum action action)
+static void run(void *ctx, int arg)
+{
+    (void)arg;
+    start(ctx);
+}
+
+static void roofline_move(void *ctx, enum move m)
+{
+    struct roofline *x = ctx;
+    if (m == MOVE_LEFT || m == MOVE_RIGHT)
+        turn_knob(x, m == MOVE_LEFT ? -1 : 1);
+    else if (x->focus == ROOF_STRIP && (m == MOVE_UP || m == MOVE_DOWN))
+        choose_knob(x, m == MOVE_UP ? -1 : 1);
+    else if (x->focus == ROOF_DEVICES_PANE)
+        list_move(&x->devices, m);
+    else if (list_move(&x->kernels, m))
+        roofline_renew_knobs(x);
+}
+
+static void roofline_focus(void *ctx, int by)
 {
     static const enum roof_pane order[] = {ROOF_KERNELS, ROOF_DEVICES_PANE, ROOF_FIGURE, ROOF_POINT,
                                            ROOF_STRIP};
@@ -616,39 +630,26 @@ static bool roofline_act(void *ctx, enum action action)
     int at = 0;
     while (order[at] != x->focus)
         at++;
-    switch (action) {
-    case ACT_FOCUS_NEXT:
-        x->focus = order[(at + 1) % ROOF_PANES];
-        break;
-    case ACT_FOCUS_PREV:
-        x->focus = order[(at + ROOF_PANES - 1) % ROOF_PANES];
-        break;
-    case ACT_LEFT:
-    case ACT_RIGHT:
-        turn_knob(x, action == ACT_LEFT ? -1 : 1);
-        break;
-    case ACT_ZOOM_IN:
-    case ACT_ZOOM_OUT:
-    case ACT_ZOOM_RESET:
-        zoom(x, action == ACT_ZOOM_IN ? 1 : action == ACT_ZOOM_OUT ? -1 : 0);
-        break;
-    case ACT_MARK:
-        mark(x);
-        break;
-    case ACT_OPEN:
-        open_row(x);
-        break;
-    case ACT_RUN:
-        start(x);
-        break;
-    case ACT_BACK:
-        x->focus = ROOF_KERNELS;
-        break;
-    default:
-        return move(x, action);
-    }
-    return true;
+    x->focus = order[(at + ROOF_PANES + by) % ROOF_PANES];
 }
+
+static void roofline_back(void *ctx)
+{
+    struct roofline *x = ctx;
+    x->focus = ROOF_KERNELS;
+}
+
+// clang-format off
+static const struct binding roofline_keys[] = {
+    {.keys = {' '}, .does = "mark", .act = mark, .footer = "mark", .help = "show this kernel, or this device's roof, or not"},
+    {.keys = {'+', '='}, .does = "zoom-in", .act = zoom, .arg = 1, .footer = "zoom", .help = "zoom in, around the kernel at the cursor"},
+    {.keys = {'-'}, .does = "zoom-out", .act = zoom, .arg = -1, .help = "zoom out"},
+    {.keys = {'0'}, .does = "zoom-reset", .act = zoom, .help = "the axes that the devices give"},
+    {.keys = {TK_ENTER}, .does = "open", .act = open_row, .footer = "gpu", .help = "on a device: plan for it; on a kernel: explain"},
+    {.keys = {'r', TK_F5}, .does = "run", .act = run, .footer = "run", .help = "measure the kernel at the cursor"},
+    {.does = NULL},
+};
+// clang-format on
 
 /* ---- the screen ---- */
 
@@ -786,9 +787,9 @@ static void roofline_wheel(void *ctx, int px, int py, int by)
 {
     struct roofline *x = ctx;
     if (list_at(&x->devices, px, py) >= 0)
-        list_act(&x->devices, by < 0 ? ACT_UP : ACT_DOWN);
+        list_move(&x->devices, by < 0 ? MOVE_UP : MOVE_DOWN);
     else if (list_at(&x->kernels, px, py) >= 0)
-        list_act(&x->kernels, by < 0 ? ACT_UP : ACT_DOWN);
+        list_move(&x->kernels, by < 0 ? MOVE_UP : MOVE_DOWN);
     else
         zoom(x, by < 0 ? 1 : -1);
 }
@@ -832,11 +833,13 @@ extern const struct screen_ops roofline_screen;
 const struct screen_ops roofline_screen = {
     .name = "roofline",
     .title = "4 Roofline",
-    .context = CTX_ROOFLINE,
+    .keys = {roofline_keys},
     .open = roofline_open,
     .close = roofline_close,
     .draw = roofline_draw_screen,
-    .act = roofline_act,
+    .move = roofline_move,
+    .focus = roofline_focus,
+    .back = roofline_back,
     .update = roofline_update,
     .shown = roofline_shown,
     .cancel = roofline_cancel,

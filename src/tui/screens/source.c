@@ -310,8 +310,9 @@ static void set_kernel(struct source *s, const char *name)
 }
 
 /* The next or previous kernel that has a text. */
-static void step_kernel(struct source *s, int by)
+static void step_kernel(void *ctx, int by)
 {
+    struct source *s = ctx;
     const int n = registry_count(kernels(s));
     int i = 0;
     while (i < n && strcmp(registry_at(kernels(s), i)->name, s->name) != 0)
@@ -327,8 +328,10 @@ static void step_kernel(struct source *s, int by)
 
 /* ---- keys ---- */
 
-static void toggle_diff(struct source *s)
+static void toggle_diff(void *ctx, int arg)
 {
+    struct source *s = ctx;
+    (void)arg;
     if (!source_before(s)) {
         app_message(s->app, ROLE_WARN, "%s follows no other kernel", s->name);
         return;
@@ -338,15 +341,19 @@ static void toggle_diff(struct source *s)
     show(s);
 }
 
-static void next_view(struct source *s)
+static void next_view(void *ctx, int arg)
 {
+    struct source *s = ctx;
+    (void)arg;
     s->view = (s->view + 1) % VIEWS;
     show(s);
 }
 
 /* Both kernels of the diff in turn, so that their times can be held against each other. */
-static void measure_both(struct source *s)
+static void measure_both(void *ctx, int arg)
 {
+    struct source *s = ctx;
+    (void)arg;
     const struct kernel *base = source_before(s);
     char *line =
         base ? xasprintf("compare %s,%s", base->name, s->name) : xasprintf("run %s", s->name);
@@ -362,62 +369,75 @@ static void measure_both(struct source *s)
     free(line);
 }
 
-static void edit(struct source *s)
+static void edit(void *ctx, int arg)
 {
+    struct source *s = ctx;
+    (void)arg;
     char *line = xasprintf("edit %s", s->name);
     app_prompt(s->app, line);
     free(line);
 }
 
-static void go_to_change(struct source *s, int dir)
+static void go_to_change(void *ctx, int dir)
 {
+    struct source *s = ctx;
     if (!s->code.is_diff)
         app_message(s->app, ROLE_DIM, "b shows what changed; then { and } go through it");
     else if (!codeview_change(&s->code, dir))
         app_message(s->app, ROLE_DIM, "no more changes in that direction");
 }
 
-static bool source_act(void *ctx, enum action action)
+static void annotate(void *ctx, int arg)
 {
     struct source *s = ctx;
-    switch (action) {
-    case ACT_FOCUS_NEXT:
-        step_kernel(s, 1);
-        break;
-    case ACT_FOCUS_PREV:
-        step_kernel(s, -1);
-        break;
-    case ACT_VIEW:
-        next_view(s);
-        break;
-    case ACT_ANNOTATE:
-        s->marks = !s->marks;
-        set_command(s);
-        break;
-    case ACT_BASELINE:
-        toggle_diff(s);
-        break;
-    case ACT_CHANGE_NEXT:
-        go_to_change(s, 1);
-        break;
-    case ACT_CHANGE_PREV:
-        go_to_change(s, -1);
-        break;
-    case ACT_RUN:
-        measure_both(s);
-        break;
-    case ACT_OPEN:
-    case ACT_EDIT:
-        edit(s);
-        break;
-    case ACT_BACK:
-        s->code.left = 0;
-        break;
-    default:
-        return codeview_act(&s->code, action);
-    }
-    return true;
+    (void)arg;
+    s->marks = !s->marks;
+    set_command(s);
 }
+
+static void explain(void *ctx, int arg)
+{
+    const struct source *s = ctx;
+    (void)arg;
+    app_explain(s->app);
+}
+
+static void source_move(void *ctx, enum move m)
+{
+    struct source *s = ctx;
+    codeview_move(&s->code, m);
+}
+
+/* The same, for rows that say what the arrows do here. */
+static void arrow(void *ctx, int where)
+{
+    source_move(ctx, (enum move)where);
+}
+
+static void source_back(void *ctx)
+{
+    struct source *s = ctx;
+    s->code.left = 0;
+}
+
+// clang-format off
+static const struct binding source_keys[] = {
+    {.keys = {'b'}, .does = "baseline", .act = toggle_diff, .footer = "changes", .help = "what changed against the step before, or the text alone"},
+    {.keys = {'}'}, .does = "change-next", .act = go_to_change, .arg = 1, .help = "the next change"},
+    {.keys = {'{'}, .does = "change-previous", .act = go_to_change, .arg = -1, .help = "the change before"},
+    {.keys = {TK_TAB}, .does = "pane-next", .act = step_kernel, .arg = 1, .footer = "kernel", .help = "the next kernel of the ladder"},
+    {.keys = {TK_BTAB}, .does = "pane-previous", .act = step_kernel, .arg = -1, .help = "the kernel before this one"},
+    {.keys = {'K'}, .does = "explain", .act = explain, .footer = "explain", .help = "what the words of this line are"},
+    {.keys = {'v'}, .does = "view", .act = next_view, .footer = "PTX, SASS", .help = "CUDA, PTX, SASS in turn"},
+    {.keys = {'a'}, .does = "annotate", .act = annotate, .footer = "marks", .help = "the margin: L load, S store, C compute, B barrier, X shuffle"},
+    {.keys = {'r', TK_F5}, .does = "run", .act = measure_both, .footer = "measure", .help = "measure both kernels of the change, in turn"},
+    {.keys = {TK_ENTER}, .does = "open", .act = edit, .help = "edit a copy of this kernel"},
+    {.keys = {'E'}, .does = "edit", .act = edit, .help = "change a copy in your editor, then compare it"},
+    {.keys = {TK_LEFT, 'h'}, .does = "left", .act = arrow, .arg = MOVE_LEFT, .help = "to the left of long lines"},
+    {.keys = {TK_RIGHT, 'l'}, .does = "right", .act = arrow, .arg = MOVE_RIGHT, .help = "to the right of long lines"},
+    {.does = NULL},
+};
+// clang-format on
 
 static bool source_find(void *ctx, const char *text, int dir)
 {
@@ -457,7 +477,7 @@ static void source_wheel(void *ctx, int x, int y, int by)
     (void)x;
     (void)y;
     for (int i = 0; i < 3; i++)
-        list_act(&s->code.list, by < 0 ? ACT_UP : ACT_DOWN);
+        list_move(&s->code.list, by < 0 ? MOVE_UP : MOVE_DOWN);
 }
 
 /* ---- events ---- */
@@ -558,11 +578,12 @@ extern const struct screen_ops source_screen;
 const struct screen_ops source_screen = {
     .name = "source",
     .title = "6 Source",
-    .context = CTX_SOURCE,
+    .keys = {source_keys},
     .open = source_open,
     .close = source_close,
     .draw = source_draw,
-    .act = source_act,
+    .move = source_move,
+    .back = source_back,
     .update = source_update,
     .shown = source_update,
     .cancel = source_cancel,

@@ -419,77 +419,71 @@ static void next_kernel(struct sweep_screen *x, int by)
 
 /* In the figure the arrows move the cursor: over the cells of a map, or along a line and from line
  * to line. */
-static bool move_cursor(struct sweep_screen *x, enum action a)
+static void move_cursor(struct sweep_screen *x, enum move m)
 {
-    bool map = x->have && x->sweep.naxes > 1;
-    int along = map ? 1 : 0, last = x->have ? x->sweep.axes[along].count - 1 : 0;
-    switch (a) {
-    case ACT_LEFT:
-        x->at[along]--;
-        break;
-    case ACT_RIGHT:
-        x->at[along]++;
-        break;
-    case ACT_UP:
-    case ACT_DOWN:
-        if (map)
-            x->at[0] += a == ACT_UP ? -1 : 1;
-        else
-            next_kernel(x, a == ACT_UP ? -1 : 1);
-        break;
-    case ACT_FIRST:
-        x->at[along] = 0;
-        break;
-    case ACT_LAST:
-        x->at[along] = last;
-        break;
-    default:
-        return false;
-    }
+    const bool map = x->have && x->sweep.naxes > 1;
+    const int along = map ? 1 : 0;
+    if (m == MOVE_LEFT || m == MOVE_RIGHT)
+        x->at[along] += m == MOVE_LEFT ? -1 : 1;
+    else if ((m == MOVE_UP || m == MOVE_DOWN) && map)
+        x->at[0] += m == MOVE_UP ? -1 : 1;
+    else if (m == MOVE_UP || m == MOVE_DOWN)
+        next_kernel(x, m == MOVE_UP ? -1 : 1);
+    else if (m == MOVE_FIRST || m == MOVE_LAST)
+        x->at[along] = m == MOVE_LAST && x->have ? x->sweep.axes[along].count - 1 : 0;
     sweep_renew_cell(x);
-    return true;
 }
 
-static bool move(struct sweep_screen *x, enum action a)
-{
-    if (x->focus != SWEEP_SETUP)
-        return move_cursor(x, a);
-    if (a != ACT_LEFT && a != ACT_RIGHT)
-        return list_act(&x->setup, a);
-    change_row(x, a == ACT_LEFT ? -1 : 1);
-    return true;
-}
-
-static bool sweep_act(void *ctx, enum action action)
+static void sweep_move(void *ctx, enum move m)
 {
     struct sweep_screen *x = ctx;
-    switch (action) {
-    case ACT_FOCUS_NEXT:
-        x->focus = (enum sweep_pane)((x->focus + 1) % SWEEP_PANES);
-        break;
-    case ACT_FOCUS_PREV:
-        x->focus = (enum sweep_pane)((x->focus + SWEEP_PANES - 1) % SWEEP_PANES);
-        break;
-    case ACT_OPEN:
-        if (x->focus == SWEEP_SETUP)
-            type_value(x);
-        else
-            adopt_cell(x);
-        break;
-    case ACT_RUN:
-        sweep_run(x);
-        break;
-    case ACT_VIEW:
-        next_kernel(x, 1);
-        break;
-    case ACT_BACK:
-        x->focus = SWEEP_SETUP;
-        break;
-    default:
-        return move(x, action);
-    }
-    return true;
+    if (x->focus != SWEEP_SETUP)
+        move_cursor(x, m);
+    else if (!list_move(&x->setup, m))
+        change_row(x, m == MOVE_LEFT ? -1 : 1);
 }
+
+static void sweep_focus(void *ctx, int by)
+{
+    struct sweep_screen *x = ctx;
+    x->focus = (enum sweep_pane)((x->focus + SWEEP_PANES + by) % SWEEP_PANES);
+}
+
+static void sweep_back(void *ctx)
+{
+    struct sweep_screen *x = ctx;
+    x->focus = SWEEP_SETUP;
+}
+
+static void open_row(void *ctx, int arg)
+{
+    struct sweep_screen *x = ctx;
+    (void)arg;
+    if (x->focus == SWEEP_SETUP)
+        type_value(x);
+    else
+        adopt_cell(x);
+}
+
+static void run(void *ctx, int arg)
+{
+    (void)arg;
+    sweep_run(ctx);
+}
+
+static void view(void *ctx, int by)
+{
+    next_kernel(ctx, by);
+}
+
+// clang-format off
+static const struct binding sweep_keys[] = {
+    {.keys = {'r', TK_F5}, .does = "run", .act = run, .footer = "run", .help = "measure what is missing; goes on where it stopped"},
+    {.keys = {TK_ENTER}, .does = "open", .act = open_row, .footer = "set", .help = "type the row's value; on a point: set its values everywhere"},
+    {.keys = {'v'}, .does = "view", .act = view, .arg = 1, .footer = "kernel", .help = "the next kernel's map or line"},
+    {.does = NULL},
+};
+// clang-format on
 
 /* ---- the screen ---- */
 
@@ -626,18 +620,20 @@ static void sweep_click(void *ctx, int px, int py)
 static void sweep_wheel(void *ctx, int px, int py, int by)
 {
     (void)px, (void)py;
-    move(ctx, by < 0 ? ACT_UP : ACT_DOWN);
+    sweep_move(ctx, by < 0 ? MOVE_UP : MOVE_DOWN);
 }
 
 extern const struct screen_ops sweep_screen;
 const struct screen_ops sweep_screen = {
     .name = "sweep",
     .title = "3 Sweep",
-    .context = CTX_SWEEP,
+    .keys = {sweep_keys},
     .open = sweep_open,
     .close = sweep_close,
     .draw = sweep_draw_screen,
-    .act = sweep_act,
+    .move = sweep_move,
+    .focus = sweep_focus,
+    .back = sweep_back,
     .update = sweep_update,
     .shown = sweep_shown,
     .timeout_ms = sweep_timeout_ms,

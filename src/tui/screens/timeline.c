@@ -189,8 +189,10 @@ static void show_model(struct timelines *t)
     set_command(t);
 }
 
-static void take_stamps(struct timelines *t)
+static void take_stamps(void *ctx, int arg)
 {
+    struct timelines *t = ctx;
+    (void)arg;
     struct err err = ERR_INIT;
     drop_job(t);
     enum status st = make_request(t, 0, &err);
@@ -268,8 +270,10 @@ static void step_kernel(struct timelines *t, int by)
 }
 
 /* The second panel comes with the kernel that makes the plainest contrast. */
-static void toggle_second(struct timelines *t)
+static void second(void *ctx, int arg)
 {
+    struct timelines *t = ctx;
+    (void)arg;
     if (t->names[1]) {
         if (t->focus == 1)
             set_name(t, 0, t->names[1]);
@@ -294,8 +298,9 @@ static void clamp_view(struct timelines *t)
     t->row = t->row < 0 || t->level == 0 ? 0 : t->row;
 }
 
-static void zoom(struct timelines *t, int by)
+static void zoom(void *ctx, int by)
 {
+    struct timelines *t = ctx;
     t->level += by;
     t->level = t->level < 0 ? 0 : t->level > LEVELS ? LEVELS : t->level;
     clamp_view(t);
@@ -311,8 +316,10 @@ static void pan(struct timelines *t, double by)
 
 /* ---- keys ---- */
 
-static void next_mark(struct timelines *t)
+static void letters(void *ctx, int arg)
 {
+    struct timelines *t = ctx;
+    (void)arg;
     const enum timeline_mark now = t->mark == MARK_AUTO
                                        ? timeline_best_mark(&t->shown[t->focus].schedule)
                                        : (enum timeline_mark)t->mark;
@@ -320,83 +327,63 @@ static void next_mark(struct timelines *t)
     app_message(t->app, ROLE_NORMAL, "letters: %s", timeline_marks[t->mark]);
 }
 
-static void edit_command(struct timelines *t)
+static void open_command(void *ctx, int arg)
 {
+    struct timelines *t = ctx;
+    (void)arg;
     char *line = xstrdup(str_text(&t->command));
     app_prompt(t->app, line);
     free(line);
 }
 
-static bool scroll(struct timelines *t, enum action action)
-{
-    const int page = t->shown[t->focus].schedule.rows >> (t->level < 8 ? t->level + 1 : 8);
-    switch (action) {
-    case ACT_LEFT:
-        pan(t, -1);
-        return true;
-    case ACT_RIGHT:
-        pan(t, 1);
-        return true;
-    case ACT_PAGE_UP:
-        t->row -= page > 0 ? page : 1;
-        break;
-    case ACT_PAGE_DOWN:
-        t->row += page > 0 ? page : 1;
-        break;
-    case ACT_ZOOM_IN:
-        zoom(t, 1);
-        return true;
-    case ACT_ZOOM_OUT:
-        zoom(t, -1);
-        return true;
-    case ACT_ZOOM_RESET:
-        zoom(t, -LEVELS);
-        return true;
-    default:
-        return false;
-    }
-    clamp_view(t);
-    return true;
-}
-
-static bool timeline_act(void *ctx, enum action action)
+static void timeline_move(void *ctx, enum move m)
 {
     struct timelines *t = ctx;
-    switch (action) {
-    case ACT_UP:
-        step_kernel(t, -1);
-        break;
-    case ACT_DOWN:
-        step_kernel(t, 1);
-        break;
-    case ACT_FIRST:
-    case ACT_LAST:
-        step_kernel(t, action == ACT_FIRST ? -1 : 1);
-        break;
-    case ACT_FOCUS_NEXT:
-    case ACT_FOCUS_PREV:
-        t->focus = t->names[1] ? !t->focus : 0;
-        break;
-    case ACT_MARK:
-        toggle_second(t);
-        break;
-    case ACT_RUN:
-        take_stamps(t);
-        break;
-    case ACT_VIEW:
-        next_mark(t);
-        break;
-    case ACT_OPEN:
-        edit_command(t);
-        break;
-    case ACT_BACK:
-        zoom(t, -LEVELS);
-        break;
-    default:
-        return scroll(t, action);
+    const int page = t->shown[t->focus].schedule.rows >> (t->level < 8 ? t->level + 1 : 8);
+    if (m == MOVE_LEFT || m == MOVE_RIGHT) {
+        pan(t, m == MOVE_LEFT ? -1 : 1);
+    } else if (m == MOVE_PAGE_UP || m == MOVE_PAGE_DOWN) {
+        t->row += (m == MOVE_PAGE_UP ? -1 : 1) * (page > 0 ? page : 1);
+        clamp_view(t);
+    } else {
+        step_kernel(t, m == MOVE_UP || m == MOVE_FIRST ? -1 : 1);
     }
-    return true;
 }
+
+/* The same, for rows that say what the arrows do here. */
+static void arrow(void *ctx, int where)
+{
+    timeline_move(ctx, (enum move)where);
+}
+
+static void timeline_focus(void *ctx, int by)
+{
+    struct timelines *t = ctx;
+    (void)by;
+    t->focus = t->names[1] ? !t->focus : 0;
+}
+
+static void timeline_back(void *ctx)
+{
+    zoom(ctx, -LEVELS);
+}
+
+// clang-format off
+static const struct binding timeline_keys[] = {
+    {.keys = {'r', TK_F5}, .does = "run", .act = take_stamps, .footer = "stamps", .help = "take real stamps: run a traced build"},
+    {.keys = {TK_UP, 'k'}, .does = "up", .act = arrow, .arg = MOVE_UP, .help = "the kernel before this one on the ladder"},
+    {.keys = {TK_DOWN, 'j'}, .does = "down", .act = arrow, .arg = MOVE_DOWN, .footer = "kernel", .help = "the next kernel of the ladder"},
+    {.keys = {' '}, .does = "mark", .act = second, .footer = "second", .help = "a second kernel below on the same scale, or not"},
+    {.keys = {'+', '='}, .does = "zoom-in", .act = zoom, .arg = 1, .footer = "zoom", .help = "zoom in: time and SMs"},
+    {.keys = {'-'}, .does = "zoom-out", .act = zoom, .arg = -1, .help = "zoom out"},
+    {.keys = {'0'}, .does = "zoom-reset", .act = zoom, .arg = -LEVELS, .help = "all of it again"},
+    {.keys = {TK_LEFT, 'h'}, .does = "left", .act = arrow, .arg = MOVE_LEFT, .help = "earlier, when zoomed"},
+    {.keys = {TK_RIGHT, 'l'}, .does = "right", .act = arrow, .arg = MOVE_RIGHT, .help = "later, when zoomed"},
+    {.keys = {'v'}, .does = "view", .act = letters, .footer = "letters", .help = "letters tell query tiles, heads, splits or waves"},
+    {.keys = {TK_ENTER}, .does = "open", .act = open_command, .help = "edit the command"},
+    {.does = NULL},
+};
+// clang-format on
 
 static bool timeline_find(void *ctx, const char *text, int dir)
 {
@@ -560,11 +547,13 @@ extern const struct screen_ops timeline_screen;
 const struct screen_ops timeline_screen = {
     .name = "timeline",
     .title = "5 Timeline",
-    .context = CTX_TIMELINE,
+    .keys = {timeline_keys},
     .open = timeline_open,
     .close = timeline_close,
     .draw = timeline_draw,
-    .act = timeline_act,
+    .move = timeline_move,
+    .focus = timeline_focus,
+    .back = timeline_back,
     .update = timeline_update,
     .shown = timeline_shown,
     .cancel = timeline_cancel,
