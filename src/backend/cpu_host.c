@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "backend/cpu_host.h"
 
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,6 +37,82 @@ char *host_cpu_name(void)
     if (!name)
         name = uname(&u) == 0 ? xasprintf("%s CPU", u.machine) : xstrdup("CPU");
     return name;
+}
+
+int host_usable_cpus(void)
+{
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) > 0)
+        return CPU_COUNT(&set);
+    return 1;
+}
+
+int host_cpus(void)
+{
+    const long n = sysconf(_SC_NPROCESSORS_ONLN);
+    return n > 0 ? (int)n : 1;
+}
+
+/* The compiler's support code also asks the system whether it saves the registers. */
+static bool runs_avx512(void)
+{
+#if defined __x86_64__
+    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+           __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
+           __builtin_cpu_supports("fma");
+#else
+    return false;
+#endif
+}
+
+static bool runs_avx2(void)
+{
+#if defined __x86_64__
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+#else
+    return false;
+#endif
+}
+
+static bool runs_neon(void)
+{
+#if defined __aarch64__
+    return true; /* it is part of it */
+#else
+    return false;
+#endif
+}
+
+static bool runs_always(void)
+{
+    return true;
+}
+
+static const struct {
+    struct host_isa isa;
+    bool (*runs)(void);
+} isas[] = {
+    {{"avx512", "AVX-512"}, runs_avx512},
+    {{"avx2", "AVX2"}, runs_avx2},
+    {{"neon", "NEON"}, runs_neon},
+    {{"generic", "plain C"}, runs_always},
+};
+enum { ISAS = sizeof isas / sizeof *isas };
+
+const struct host_isa *host_isa_at(int i)
+{
+    for (int k = 0; k < ISAS; k++)
+        if (isas[k].runs() && i-- == 0)
+            return &isas[k].isa;
+    return NULL;
+}
+
+bool host_isa_runs(const char *name)
+{
+    for (int k = 0; k < ISAS; k++)
+        if (strcmp(isas[k].isa.name, name) == 0)
+            return isas[k].runs();
+    return false;
 }
 
 char *host_system(void)

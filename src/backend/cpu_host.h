@@ -1,16 +1,29 @@
-/* cpu_host.h - what the CPU backend asks of the machine: its name, its clock, its caches, memory.
+/* cpu_host.h - what the CPU backend asks of the machine: its name, how many there are, its
+ * instructions, clock, caches, memory. The one place that knows, for rows, doctor and kernels.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef ATTNSCOPE_BACKEND_CPU_HOST_H
 #define ATTNSCOPE_BACKEND_CPU_HOST_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "backend/pool.h"
-
 /* "Intel(R) Xeon(R) Processor"; the architecture where the system gives no name. Caller frees. */
 char *host_cpu_name(void);
+
+/* CPUs that this process may use (its affinity mask), at least 1; and those that are on. */
+int host_usable_cpus(void);
+int host_cpus(void);
+
+/* The vector instructions that we have code for, best first. */
+struct host_isa {
+    const char *name, *title; /* "avx512" "AVX-512" */
+};
+/* The i-th that this machine can run, best first; NULL after the last. The last of all is plain C. */
+const struct host_isa *host_isa_at(int i);
+/* Can this machine run it? False for a name that is none. */
+bool host_isa_runs(const char *name);
 
 /* "Linux 6.1.0 x86_64"; never the machine's own name. Caller frees. */
 char *host_system(void);

@@ -13,12 +13,12 @@
 #include "backend/trace.h"
 
 #include <pthread.h>
-#include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <time.h>
 
+#include "backend/cpu_host.h"
 #include "base/mem.h"
 #include "base/status.h"
 
@@ -137,18 +137,10 @@ static void *worker_main(void *arg)
     }
 }
 
-int pool_usable_cpus(void)
-{
-    cpu_set_t set;
-    if (sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) > 0)
-        return CPU_COUNT(&set);
-    return 1;
-}
-
 struct pool *pool_new(int threads)
 {
     struct pool *p = xcalloc(1, sizeof *p);
-    p->threads = threads > 0 ? threads : pool_usable_cpus();
+    p->threads = threads > 0 ? threads : host_usable_cpus();
     if (p->threads > THREADS_MAX)
         p->threads = THREADS_MAX;
     p->ids = xcalloc((size_t)p->threads, sizeof *p->ids);

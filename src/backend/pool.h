@@ -9,9 +9,6 @@
 
 struct stamp; /* trace.h */
 
-/* CPUs that this process may use (its affinity mask), at least 1. */
-int pool_usable_cpus(void);
-
 struct pool;
 /* `threads` 0: one per CPU this process may use. The caller's thread is one of them. */
 struct pool *pool_new(int threads);

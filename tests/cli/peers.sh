@@ -140,4 +140,32 @@ export ATTNSCOPE_LIBCUBLAS=/nonexistent ATTNSCOPE_LIBCUDNN=/nonexistent
 run check cublas,cudnn S=16 H=1 --json
 is "no cuBLAS: what to do" reason cublas 'libcublas.so.13.*not found.*install'
 is "no cuDNN: what to do" reason cudnn 'libcudnn.so.9 was not found.*install'
+
+# ---- doctor looks where peers look, and says what they say
+
+says_alike() { # name of doctor's row, state, kernel, sentence
+    run check "$3" S=16 H=1 --json
+    reason "$3" "$4" || return 1
+    run doctor --json
+    says "$out" "\"name\":\"$1\",\"state\":\"$2\",\"detail\":\"[^\"]*$4"
+}
+is "doctor has the peer's sentence for no cuBLAS" says_alike cuBLAS missing cublas \
+    'libcublas.so.13, .12 or .11 was not found, neither by the system.s loader'
+is "doctor has the peer's sentence for no cuDNN" says_alike cuDNN missing cudnn \
+    'libcudnn.so.9 was not found, neither by the system.s loader'
+export ATTNSCOPE_LIBCUDNN="$ATTNSCOPE_FAKECUDA/fakecudnn8.so"
+is "a cuDNN 8 is too old, for both" says_alike cuDNN "too old" cudnn \
+    'fakecudnn8.so \(8.9.7\) is too old: cuDNN 9 is needed; install cuDNN 9'
+export ATTNSCOPE_LIBCUBLAS="$ATTNSCOPE_FAKECUDA/fakecublas.so"
+run doctor
+is "what will do is ok, with its version" says "$out" '^cuBLAS +ok +fakecublas.so, version 1.2.3'
+# where there is no cuDNN 9, one of version 8 that the loader finds
+unset ATTNSCOPE_LIBCUDNN
+run doctor
+if says "$out" '^cuDNN +missing'; then
+    cp "$ATTNSCOPE_FAKECUDA/fakecudnn8.so" "$tmp/libcudnn.so.8"
+    export LD_LIBRARY_PATH="$tmp"
+    is "so for the loader's cuDNN 8" says_alike cuDNN "too old" cudnn \
+        'libcudnn.so.8 \(8.9.7\) is too old: cuDNN 9 is needed'
+fi
 finish

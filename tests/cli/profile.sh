@@ -85,7 +85,7 @@ ATTNSCOPE_LIBCUPTI=/nonexistent/libcupti.so counted row_online
 is "no library: status 3" [ "$rc" -eq 3 ]
 is "no library: the remedy" says "$err" 'libcupti.*install the CUDA toolkit'
 ATTNSCOPE_LIBCUPTI=$ATTNSCOPE_FAKECUDA/fakecublas.so counted row_online
-is "an old library: the remedy" says "$err" 'CUDA 12\.6.*install a newer'
+is "an old library: the remedy" says "$err" 'too old.*CUDA 12\.6.*install the CUDA toolkit'
 
 # ---- what a library can do to its process
 export FAKECUDA=cuptiRangeProfilerStop:2=segv

@@ -1,13 +1,15 @@
-# A CUDA driver over host memory, in three editions, a cuBLAS and a CUPTI. Plain shared objects, loaded with dlopen.
-fake_drivers = %D%/fakecublas.so %D%/fakecupti.so %D%/fakecuda.so %D%/fakecuda_old.so %D%/fakecuda_broken.so
+# A CUDA driver over host memory, in three editions, a cuBLAS, an old cuDNN and a CUPTI. Plain shared objects, loaded with dlopen.
+fake_drivers = %D%/fakecublas.so %D%/fakecudnn8.so %D%/fakecupti.so %D%/fakecuda.so %D%/fakecuda_old.so %D%/fakecuda_broken.so
 fake_sources = %D%/fakecuda.c %D%/fakecuda.h %D%/faults.c %D%/faults.h \
-	%D%/attend.c %D%/attend.h %D%/elements.h %D%/fakecublas.c %D%/fakecupti.c
+	%D%/attend.c %D%/attend.h %D%/elements.h %D%/fakecublas.c %D%/fakecudnn8.c %D%/fakecupti.c
 fake_compile = $(MKDIR_P) $(@D) && $(CC) $(DEFS) $(AM_CPPFLAGS) $(CPPFLAGS) -std=gnu11 -Wall -Wextra \
 	$(CFLAGS) -fPIC -fvisibility=hidden -shared
 %D%/fakecuda.so: $(fake_sources)
 	$(AM_V_CCLD)$(fake_compile) -o $@ $(srcdir)/%D%/fakecuda.c $(srcdir)/%D%/attend.c $(srcdir)/%D%/faults.c -lm
 %D%/fakecublas.so: $(fake_sources)
 	$(AM_V_CCLD)$(fake_compile) -o $@ $(srcdir)/%D%/fakecublas.c -lm
+%D%/fakecudnn8.so: $(fake_sources)
+	$(AM_V_CCLD)$(fake_compile) -o $@ $(srcdir)/%D%/fakecudnn8.c
 %D%/fakecupti.so: $(fake_sources)
 	$(AM_V_CCLD)$(fake_compile) -I$(srcdir)/src -o $@ $(srcdir)/%D%/fakecupti.c $(srcdir)/%D%/faults.c -lm
 %D%/fakecuda_old.so: $(fake_sources)

@@ -12,7 +12,6 @@
 
 #include "../fakecuda/fakecuda.h"
 #include "backend/cuda/cuda.h"
-#include "backend/nvidia_library.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "command/show/profile.h"

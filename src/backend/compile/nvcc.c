@@ -9,7 +9,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,55 +20,13 @@
 
 #include "backend/compile/compile.h"
 #include "backend/compile/compile_wire.h"
+#include "backend/finder.h"
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/str.h"
 #include "kernel/blob.h"
 
 enum { ARGS_MAX = 280 };
-
-/* ---- finding it ---- */
-
-static char *program_in(const char *folder)
-{
-    char *path = folder && *folder == '/' ? xasprintf("%s/nvcc", folder) : NULL;
-    if (path && access(path, X_OK) == 0)
-        return path;
-    free(path);
-    return NULL;
-}
-
-static char *below(const char *variable)
-{
-    const char *home = secure_getenv(variable);
-    char *folder = home && *home ? xasprintf("%s/bin", home) : NULL, *path = program_in(folder);
-    free(folder);
-    return path;
-}
-
-static char *on_path(void)
-{
-    char *copy = xstrdup(getenv("PATH") ? getenv("PATH") : ""), *rest = copy, *path = NULL;
-    for (char *folder; !path && (folder = strsep(&rest, ":"));)
-        path = program_in(folder);
-    free(copy);
-    return path;
-}
-
-static char *find_nvcc(void)
-{
-    const char *test = secure_getenv("ATTNSCOPE_NVCC");
-    if (test && *test)
-        return access(test, X_OK) == 0 ? xstrdup(test) : NULL;
-    char *path = below("CUDA_HOME");
-    if (!path)
-        path = below("CUDA_PATH");
-    if (!path)
-        path = on_path();
-    if (!path)
-        path = program_in("/usr/local/cuda/bin");
-    return path ? path : program_in("/opt/cuda/bin");
-}
 
 /* ---- the folder ---- */
 
@@ -282,12 +239,15 @@ static void absent(struct parcel *answer, const char *why)
 
 void nvcc_answer(const struct parcel *ask, struct parcel *answer)
 {
-    char *nvcc = find_nvcc(), *folder = nvcc ? make_folder() : NULL;
+    struct found found;
+    struct err err = ERR_INIT;
+    char *nvcc = find_wanted(WANT_NVCC, &found, &err) == ST_OK ? found.path : NULL;
+    char *folder = nvcc ? make_folder() : NULL;
     for (int i = 0; i < ANSWERS; i++)
         parcel_set(&answer[i], "");
     parcel_set(&answer[ANSWER_VERDICT], VERDICT_ERROR);
     if (!nvcc)
-        absent(answer, "nvcc was not found, neither in CUDA_HOME and PATH nor in /usr/local/cuda");
+        absent(answer, err.text);
     else if (!folder)
         absent(answer, "nvcc needs a folder to work in, and the cache cannot be written to");
     else if (!ask_version(nvcc, folder, &answer[ANSWER_VERSION]))
@@ -299,5 +259,4 @@ void nvcc_answer(const struct parcel *ask, struct parcel *answer)
     if (folder)
         remove_folder(folder);
     free(folder);
-    free(nvcc);
 }

@@ -2,8 +2,6 @@
  * runs here, nvcc below it (nvcc.c).
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#include <dlfcn.h>
-#include <limits.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -14,7 +12,7 @@
 
 #include "backend/compile/compile.h"
 #include "backend/compile/compile_wire.h"
-#include "backend/nvidia_library.h"
+#include "backend/finder.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "kernel/blob.h"
@@ -40,39 +38,22 @@ typedef struct nvrtc_program *program;
 // clang-format on
 
 struct nvrtc {
-    void *library;
 #define NVRTC_MEMBER(member, symbol, params) int(*member) params;
     NVRTC_ENTRIES(NVRTC_MEMBER)
 #undef NVRTC_MEMBER
 };
 
-/* ---- finding the library ---- */
-
-static void *open_library(void)
+static enum status nvrtc_open(struct nvrtc *n, struct found *found, struct err *err)
 {
-    static const char *const sonames[] = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2",
-                                          "libnvrtc.so", NULL};
-    return nvidia_library("ATTNSCOPE_LIBNVRTC", sonames, "libnvrtc.so.1[0-9]*");
-}
-
-static bool nvrtc_open(struct nvrtc *n)
-{
-    static const struct {
-        const char *symbol;
-        size_t offset;
-    } entries[] = {
-#define NVRTC_ENTRY(member, symbol, params) {symbol, offsetof(struct nvrtc, member)},
+    static const struct symbol entries[] = {
+#define NVRTC_ENTRY(member, symbol, params) {symbol, NULL, offsetof(struct nvrtc, member), false},
         NVRTC_ENTRIES(NVRTC_ENTRY)
 #undef NVRTC_ENTRY
     };
-    n->library = open_library();
-    for (size_t i = 0; n->library && i < sizeof entries / sizeof *entries; i++) {
-        void *f = dlsym(n->library, entries[i].symbol);
-        if (!f)
-            return false;
-        memcpy((char *)n + entries[i].offset, &f, sizeof f);
-    }
-    return n->library != NULL;
+    enum status st = find_wanted(WANT_NVRTC, found, err);
+    const char *lacks =
+        st ? NULL : find_symbols(found->library, entries, sizeof entries / sizeof *entries, n);
+    return lacks ? err_set(err, ST_NO, "it has no %s; CUDA 11.1 or newer is needed", lacks) : st;
 }
 
 /* ---- what a compilation is given ---- */
@@ -95,41 +76,16 @@ static void add_option(struct inputs *in, char *text, bool owned)
         in->owned[in->nowned++] = text;
 }
 
-/* A folder with CUDA's own headers, if it has them. Takes the reference. */
-static void add_include(struct inputs *in, char *folder)
-{
-    char *probe = folder ? xasprintf("%s/cuda_fp16.h", folder) : NULL;
-    if (probe && access(probe, R_OK) == 0)
-        add_option(in, xasprintf("--include-path=%s", folder), true);
-    free(probe);
-    free(folder);
-}
-
-/* The file that NVRTC came from; borrowed, NULL if nobody knows. */
-static const char *library_file(const struct nvrtc *n)
-{
-    Dl_info where;
-    void *symbol;
-    memcpy(&symbol, &n->version, sizeof symbol);
-    return dladdr(symbol, &where) ? where.dli_fname : NULL;
-}
-
 /* Our kernels include no header but attn.cuh; a user's may want cuda_fp16.h and friends. */
-static void add_includes(struct inputs *in, const struct nvrtc *n)
+static void add_includes(struct inputs *in, const char *nvrtc)
 {
-    const char *file = library_file(n);
-    char path[PATH_MAX];
-    add_include(in, nvidia_expand("$CUDA_HOME/include"));
-    add_include(in, nvidia_expand("$CUDA_PATH/include"));
-    if (file && realpath(file, path)) {
-        char *slash = strrchr(path, '/'); /* .../lib64/libnvrtc.so.13 -> .../include */
-        if (slash) {
-            *slash = '\0';
-            add_include(in, xasprintf("%s/../include", path));
-            add_include(in, xasprintf("%s/../../cuda_runtime/include", path)); /* pip, CUDA 12 */
-        }
+    enum { FOLDERS = 8 };
+    char *folders[FOLDERS];
+    const int n = find_cuda_headers(nvrtc, folders, FOLDERS);
+    for (int i = 0; i < n; i++) {
+        add_option(in, xasprintf("--include-path=%s", folders[i]), true);
+        free(folders[i]);
     }
-    add_include(in, xstrdup("/usr/local/cuda/include"));
 }
 
 /* attn.cuh and its like, from the program itself. */
@@ -191,16 +147,17 @@ static bool wants_ptx(const struct inputs *in)
     return false;
 }
 
-static void compile(const struct nvrtc *n, const struct parcel *ask, struct parcel *answer)
+static void compile(const struct nvrtc *n, const char *file, const struct parcel *ask,
+                    struct parcel *answer)
 {
     struct inputs in = {0};
     program p = NULL;
     char *rest = ask[ASK_OPTIONS].data;
     for (char *line; (line = strtok_r(rest, "\n", &rest));)
         add_option(&in, line, false);
-    add_includes(&in, n);
+    add_includes(&in, file);
     add_headers(&in);
-    if (!compile_confine(library_file(n), in.options, NULL)) {
+    if (!compile_confine(file, in.options, NULL)) {
         parcel_set(&answer[ANSWER_LOG], "error: the compiler cannot be confined (Landlock failed)");
         inputs_free(&in);
         return;
@@ -225,21 +182,25 @@ static void compile(const struct nvrtc *n, const struct parcel *ask, struct parc
 static void answer_request(const struct parcel *ask, struct parcel *answer)
 {
     struct nvrtc n = {0};
+    struct found found;
+    struct err err = ERR_INIT;
     char version[48];
     int major = 0, minor = 0;
     parcel_set(&answer[ANSWER_VERDICT], VERDICT_ERROR);
     parcel_set(&answer[ANSWER_LOG], "");
-    if (!nvrtc_open(&n) || n.version(&major, &minor) != 0) {
+    enum status st = nvrtc_open(&n, &found, &err);
+    if (st == ST_OK && n.version(&major, &minor) != 0)
+        st = err_set(&err, ST_NO, "it does not tell its version");
+    if (st != ST_OK) {
+        err_prefix(&err, "NVRTC");
         parcel_set(&answer[ANSWER_VERDICT], VERDICT_ABSENT);
-        parcel_set(&answer[ANSWER_LOG],
-                   "NVRTC (libnvrtc.so.13, .12 or .11.2) was not found, neither by the system's "
-                   "loader nor in CUDA_HOME, /usr/local/cuda or Python's nvidia packages");
+        parcel_set(&answer[ANSWER_LOG], err.text);
         return;
     }
     snprintf(version, sizeof version, "nvrtc %d.%d", major, minor);
     parcel_set(&answer[ANSWER_VERSION], version);
     if (ask[ASK_SOURCE].len)
-        compile(&n, ask, answer);
+        compile(&n, *found.path ? found.path : NULL, ask, answer);
     else
         parcel_set(&answer[ANSWER_VERDICT], VERDICT_OK);
 }

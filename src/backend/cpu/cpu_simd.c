@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "backend/cpu_host.h"
 #include "base/status.h"
 #include "base/str.h"
 
@@ -25,16 +26,7 @@ const struct cpu_simd *const *cpu_simd_table(void)
 
 bool cpu_simd_usable(const struct cpu_simd *s)
 {
-#if defined __x86_64__
-    /* The compiler's support code also asks the system whether it saves the registers. */
-    if (s == &cpu_simd_avx512)
-        return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-               __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
-               __builtin_cpu_supports("fma");
-    if (s == &cpu_simd_avx2)
-        return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-#endif
-    return s != NULL; /* NEON is part of aarch64 */
+    return s && host_isa_runs(s->name);
 }
 
 static const struct cpu_simd *find(const char *name)

@@ -3,11 +3,11 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "backend/cuda/cuda_api.h"
 
-#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "backend/finder.h"
 #include "base/mem.h"
 
 /* Results after which CUDA's documentation asks to end the process, and 710, which loses the
@@ -74,45 +74,27 @@ const char *cuda_error_text(const struct cuda_api *a, cu_result r, char *buf, si
 
 /* ---- opening ---- */
 
-static const struct entry {
-    const char *symbol, *older;
-    size_t offset;
-    bool required;
-} entries[] = {
+static enum status find_entries(struct cuda_api *a, struct err *err)
+{
+    static const struct symbol entries[] = {
 #define CUDA_ENTRY(member, symbol, older, required, params) \
-    {symbol, older, offsetof(struct cuda_api, member), required},
-    CUDA_ENTRIES(CUDA_ENTRY)
+    {symbol, older, offsetof(struct cuda_api, member), !(required)},
+        CUDA_ENTRIES(CUDA_ENTRY)
 #undef CUDA_ENTRY
-};
-
-static enum status open_library(struct cuda_api *a, struct err *err)
-{
-    const char *test = secure_getenv("ATTNSCOPE_LIBCUDA");
-    const char *path = test && *test ? test : "libcuda.so.1";
-    a->library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    if (!a->library)
-        return err_set(err, ST_NO_GPU,
-                       "no NVIDIA driver: %s cannot be opened (%s); backend=cpu runs everywhere",
-                       path, dlerror());
-    a->path = xstrdup(path);
-    return ST_OK;
-}
-
-static enum status find_symbols(struct cuda_api *a, struct err *err)
-{
-    for (size_t i = 0; i < sizeof entries / sizeof *entries; i++) {
-        const struct entry *e = &entries[i];
-        void *f = dlsym(a->library, e->symbol);
-        if (!f && *e->older)
-            f = dlsym(a->library, e->older);
-        if (!f && e->required)
-            return err_set(err, ST_FAIL,
-                           "the NVIDIA driver is too old or broken: %s has no %s; CUDA 11 or newer "
-                           "is needed",
-                           a->path, e->symbol);
-        memcpy((char *)a + e->offset, &f, sizeof f);
+    };
+    struct found found;
+    if (find_wanted(WANT_DRIVER, &found, err) != ST_OK) {
+        err_prefix(err, "no NVIDIA driver");
+        return ST_NO_GPU;
     }
-    return ST_OK;
+    a->library = found.library;
+    a->path = xstrdup(found.path);
+    const char *lacks = find_symbols(a->library, entries, sizeof entries / sizeof *entries, a);
+    return !lacks ? ST_OK
+                  : err_set(err, ST_FAIL,
+                            "the NVIDIA driver is too old or broken: %s has no %s; CUDA 11 or "
+                            "newer is needed",
+                            a->path, lacks);
 }
 
 static enum status refuse(const struct cuda_api *a, const char *call, cu_result r, struct err *err)
@@ -158,9 +140,7 @@ static enum status start(struct cuda_api *a, struct err *err)
 enum status cuda_open(struct cuda_api *out, struct err *err)
 {
     *out = (struct cuda_api){0};
-    enum status st = open_library(out, err);
-    if (st == ST_OK)
-        st = find_symbols(out, err);
+    enum status st = find_entries(out, err);
     if (st == ST_OK)
         st = start(out, err);
     if (st != ST_OK)

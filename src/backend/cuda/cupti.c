@@ -3,60 +3,46 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "backend/cuda/cupti.h"
 
-#include <dlfcn.h>
 #include <string.h>
 
-#include "backend/nvidia_library.h"
+#include "backend/finder.h"
 
 /* ---- opening ---- */
 
-static const char *const sonames[] = {"libcupti.so.13", "libcupti.so.12", "libcupti.so", NULL};
-
-static const struct {
-    const char *member, *symbol;
-    size_t offset;
-    bool required;
-} entries[] = {
 #define CUPTI_ENTRY(member, symbol, required, params) \
-    {#member, symbol, offsetof(struct cupti, member), required},
-    CUPTI_ENTRIES(CUPTI_ENTRY)
+    {symbol, NULL, offsetof(struct cupti, member), !(required)},
+static const struct symbol entries[] = {CUPTI_ENTRIES(CUPTI_ENTRY)};
 #undef CUPTI_ENTRY
-};
+enum { ENTRIES = sizeof entries / sizeof *entries };
+
+#define CUPTI_MEMBER_NAME(member, symbol, required, params) #member,
+static const char *const members[ENTRIES] = {CUPTI_ENTRIES(CUPTI_MEMBER_NAME)};
+#undef CUPTI_MEMBER_NAME
 
 const char *cupti_symbol(const char *member)
 {
-    for (size_t i = 0; i < sizeof entries / sizeof *entries; i++)
-        if (strcmp(entries[i].member, member) == 0)
-            return entries[i].symbol;
+    for (int i = 0; i < ENTRIES; i++)
+        if (strcmp(members[i], member) == 0)
+            return entries[i].name;
     return member;
-}
-
-static enum status find_symbols(struct cupti *c, struct err *err)
-{
-    for (size_t i = 0; i < sizeof entries / sizeof *entries; i++) {
-        void *f = dlsym(c->library, entries[i].symbol);
-        if (!f && entries[i].required)
-            return err_set(err, ST_NO,
-                           "this libcupti has no %s; the first with a range profiler is that of "
-                           "CUDA 12.6: install a newer toolkit, or set CUDA_HOME to it",
-                           entries[i].symbol);
-        memcpy((char *)c + entries[i].offset, &f, sizeof f);
-    }
-    return ST_OK;
 }
 
 enum status cupti_open(struct cupti *out, struct err *err)
 {
-    *out = (struct cupti){.library =
-                              nvidia_library("ATTNSCOPE_LIBCUPTI", sonames, "libcupti.so.1[2-9]")};
-    if (!out->library)
-        return err_set(
-            err, ST_NO,
-            "hardware counters need libcupti.so.13 or .12, which was not found, neither "
-            "by the system's loader nor in CUDA_HOME, /usr/local/cuda or Python's nvidia "
-            "packages: install the CUDA toolkit (12.6 or newer), or pip install "
-            "nvidia-cuda-cupti");
-    return find_symbols(out, err);
+    struct found found;
+    *out = (struct cupti){0};
+    enum status st = find_wanted(WANT_CUPTI, &found, err);
+    if (st != ST_OK) {
+        err_prefix(err, "no hardware counters");
+        return st;
+    }
+    out->library = found.library;
+    const char *lacks = find_symbols(out->library, entries, ENTRIES, out);
+    return !lacks ? ST_OK
+                  : err_set(err, ST_NO,
+                            "this libcupti has no %s; the first with a range profiler is that of "
+                            "CUDA 12.6: install a newer toolkit, or set CUDA_HOME to it",
+                            lacks);
 }
 
 /* ---- results ---- */

@@ -6,6 +6,7 @@
 #include <dlfcn.h>
 #include <stdlib.h>
 
+#include "backend/finder.h"
 #include "base/mem.h"
 #include "base/number.h"
 
@@ -21,14 +22,6 @@ struct nvml {
     char driver[96];
 };
 
-/* The library stays open: closing it saves nothing, and a second opening is cheap. In tests it is
- * the fake driver, which has these entry points too. */
-static void *open_library(void)
-{
-    const char *test = secure_getenv("ATTNSCOPE_LIBCUDA");
-    return dlopen(test && *test ? test : "libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
-}
-
 static int find_device(void *library, const char *bus_id, int index, nvml_device *out)
 {
     int (*by_bus)(const char *, nvml_device *) =
@@ -42,9 +35,10 @@ static int find_device(void *library, const char *bus_id, int index, nvml_device
 
 struct nvml *nvml_new(const char *bus_id, int index)
 {
-    void *library = open_library();
-    if (!library)
+    struct found found;
+    if (find_wanted(WANT_NVML, &found, NULL) != ST_OK)
         return NULL;
+    void *library = found.library;
     int (*init)(void) = (int (*)(void))dlsym(library, "nvmlInit_v2");
     int (*version)(char *, unsigned) =
         (int (*)(char *, unsigned))dlsym(library, "nvmlSystemGetDriverVersion");

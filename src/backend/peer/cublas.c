@@ -5,13 +5,12 @@
  * taken as more rows of their key head; in layout bshd there is a call per batch and group.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "backend/peer/cuda_peer.h"
-#include "backend/nvidia_library.h"
+#include "backend/finder.h"
 #include "base/mem.h"
 
 typedef struct cublas_handle *cublas_handle;
@@ -32,7 +31,6 @@ enum {
 #define CUBLAS_ENTRIES(X)                                                                          \
     X(create,        "cublasCreate_v2",       (cublas_handle *h))                                  \
     X(destroy,       "cublasDestroy_v2",      (cublas_handle h))                                   \
-    X(property,      "cublasGetProperty",     (int which, int *value))                             \
     X(set_stream,    "cublasSetStream_v2",    (cublas_handle h, cu_stream s))                      \
     X(set_workspace, "cublasSetWorkspace_v2", (cublas_handle h, void *p, size_t bytes))            \
     X(gemm,          "cublasGemmStridedBatchedEx",                                                 \
@@ -43,7 +41,6 @@ enum {
 // clang-format on
 
 struct cublas {
-    void *library;
     cublas_handle handle;
     char version[48];
 #define CUBLAS_MEMBER(member, symbol, params) int(*member) params;
@@ -65,44 +62,27 @@ static enum status check(const char *call, int r, struct err *err)
     return r == 0 ? ST_OK : err_set(err, ST_FAIL, "cublas: %s returned %d", call, r);
 }
 
-static enum status find_symbols(struct cublas *c, struct err *err)
+static enum status open_cublas(struct cublas *c, struct err *err)
 {
-    static const struct {
-        const char *symbol;
-        size_t offset;
-    } entries[] = {
-#define CUBLAS_ENTRY(member, symbol, params) {symbol, offsetof(struct cublas, member)},
+    static const struct symbol entries[] = {
+#define CUBLAS_ENTRY(member, symbol, params) {symbol, NULL, offsetof(struct cublas, member), false},
         CUBLAS_ENTRIES(CUBLAS_ENTRY)
 #undef CUBLAS_ENTRY
     };
-    for (size_t i = 0; i < sizeof entries / sizeof *entries; i++) {
-        void *f = dlsym(c->library, entries[i].symbol);
-        if (!f)
-            return err_set(err, ST_NO,
-                           "cublas: this libcublas has no %s; CUDA 11 or newer is "
-                           "needed",
-                           entries[i].symbol);
-        memcpy((char *)c + entries[i].offset, &f, sizeof f);
-    }
-    return ST_OK;
-}
-
-static enum status open_cublas(struct cublas *c, struct err *err)
-{
-    static const char *const sonames[] = {"libcublas.so.13", "libcublas.so.12", "libcublas.so.11",
-                                          NULL};
+    struct found found;
     int v[3] = {0, 0, 0};
-    c->library = nvidia_library("ATTNSCOPE_LIBCUBLAS", sonames, "libcublas.so.1[0-9]");
-    if (!c->library)
-        return err_set(err, ST_NO,
-                       "cublas: libcublas.so.13, .12 or .11 was not found, neither by the system's "
-                       "loader nor in CUDA_HOME, /usr/local/cuda or Python's nvidia packages: "
-                       "install the CUDA toolkit's libraries, or pip install nvidia-cublas");
-    enum status st = find_symbols(c, err);
+    enum status st = find_wanted(WANT_CUBLAS, &found, err);
+    if (st != ST_OK) {
+        err_prefix(err, "cublas");
+        return st;
+    }
+    const char *lacks = find_symbols(found.library, entries, sizeof entries / sizeof *entries, c);
+    if (lacks)
+        return err_set(err, ST_NO, "cublas: this libcublas has no %s; CUDA 11 or newer is needed",
+                       lacks);
+    st = check("cublasCreate", c->create(&c->handle), err);
     if (st == ST_OK)
-        st = check("cublasCreate", c->create(&c->handle), err);
-    for (int i = 0; i < 3 && st == ST_OK; i++)
-        (void)c->property(i, &v[i]);
+        (void)find_version(WANT_CUBLAS, &found, v);
     snprintf(c->version, sizeof c->version, "cuBLAS %d.%d.%d", v[0], v[1], v[2]);
     return st;
 }

@@ -4,62 +4,44 @@
  * it runs in our streams under our gate and graphs.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#include <dlfcn.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "backend/peer/cudnn_graph.h"
-#include "backend/nvidia_library.h"
+#include "backend/finder.h"
 #include "base/mem.h"
 
 /* ---- opening ---- */
 
-static enum status find_symbols(struct cudnn *c, struct err *err)
-{
-    static const struct {
-        const char *symbol;
-        size_t offset;
-    } entries[] = {
-#define CUDNN_ENTRY(member, symbol, result, params) {symbol, offsetof(struct cudnn, member)},
-        CUDNN_ENTRIES(CUDNN_ENTRY)
-#undef CUDNN_ENTRY
-    };
-    for (size_t i = 0; i < sizeof entries / sizeof *entries; i++) {
-        void *f = dlsym(c->library, entries[i].symbol);
-        if (!f)
-            return err_set(err, ST_NO, "cudnn: this libcudnn has no %s; cuDNN 9 is needed",
-                           entries[i].symbol);
-        memcpy((char *)c + entries[i].offset, &f, sizeof f);
-    }
-    void *f = dlsym(c->library, "cudnnGetLastErrorString");
-    memcpy(&c->last_error, &f, sizeof f);
-    return ST_OK;
-}
-
 /* cuDNN opens these by name and relies on the loader; what is loaded already is found. */
 static void open_helpers(void)
 {
-    static const char *const nvrtc[] = {"libnvrtc.so.13", "libnvrtc.so.12", NULL};
-    static const char *const cublaslt[] = {"libcublasLt.so.13", "libcublasLt.so.12", NULL};
-    (void)nvidia_library("ATTNSCOPE_LIBNVRTC", nvrtc, "libnvrtc.so.1[0-9]*");
-    (void)nvidia_library("ATTNSCOPE_LIBCUBLASLT", cublaslt, "libcublasLt.so.1[0-9]");
+    struct found found;
+    (void)find_wanted(WANT_NVRTC, &found, NULL);
+    (void)find_wanted(WANT_CUBLASLT, &found, NULL);
 }
 
 static enum status open_cudnn(struct cudnn *c, struct err *err)
 {
-    static const char *const sonames[] = {"libcudnn.so.9", NULL};
-    c->library = nvidia_library("ATTNSCOPE_LIBCUDNN", sonames, "libcudnn.so.9");
-    if (!c->library)
-        return err_set(err, ST_NO,
-                       "cudnn: libcudnn.so.9 was not found, neither by the system's loader nor in "
-                       "CUDA_HOME, /usr/local/cuda or Python's nvidia packages: install cuDNN 9, "
-                       "or pip install nvidia-cudnn-cu13");
-    open_helpers();
-    enum status st = find_symbols(c, err);
-    if (st != ST_OK)
+    static const struct symbol entries[] = {
+#define CUDNN_ENTRY(member, symbol, result, params) \
+    {symbol, NULL, offsetof(struct cudnn, member), false},
+        CUDNN_ENTRIES(CUDNN_ENTRY)
+#undef CUDNN_ENTRY
+            {"cudnnGetLastErrorString", NULL, offsetof(struct cudnn, last_error), true},
+    };
+    enum status st = find_wanted(WANT_CUDNN, &c->found, err);
+    if (st != ST_OK) {
+        err_prefix(err, "cudnn");
         return st;
+    }
+    open_helpers();
+    const char *lacks =
+        find_symbols(c->found.library, entries, sizeof entries / sizeof *entries, c);
+    if (lacks)
+        return err_set(err, ST_NO, "cudnn: this libcudnn has no %s; cuDNN 9 is needed", lacks);
     const int r = c->create(&c->handle);
     return r == 0 ? ST_OK
                   : err_set(err, ST_FAIL, "cudnn: cudnnCreate: %s (%d)", c->error_text(r), r);
@@ -156,8 +138,7 @@ static enum status load(struct backend *b, struct slot *s, const struct param_va
     cudnn_choose(a);
     if (!a->plan)
         return refuse(a, err);
-    const unsigned n = (unsigned)a->c->version();
-    s->version = xasprintf("cuDNN %u.%u.%u", n / 10000, n / 100 % 100, n % 100);
+    s->version = xasprintf("cuDNN %s", a->c->found.version);
     s->commands = 4;
     return alloc_workspaces(b, a, err);
 }

@@ -6,6 +6,7 @@
 #ifndef ATTNSCOPE_BACKEND_CUDNN_GRAPH_H
 #define ATTNSCOPE_BACKEND_CUDNN_GRAPH_H
 
+#include "backend/finder.h"
 #include "backend/peer/cuda_peer.h"
 
 /* Of cuDNN 9. tests/unit/test_cuda_abi.c compares with NVIDIA's cudnn_graph.h where there is one. */
@@ -14,12 +15,11 @@
 typedef struct cudnn_handle *cudnn_handle;
 typedef void *descriptor;
 
-/* X(member, symbol, parameters); every call but version returns 0 or a code. */
+/* X(member, symbol, result, parameters); every call but error_text returns 0 or a code. */
 // clang-format off
 #define CUDNN_ENTRIES(X)                                                                           \
     X(create,     "cudnnCreate",                   int, (cudnn_handle *h))                         \
     X(destroy,    "cudnnDestroy",                  int, (cudnn_handle h))                          \
-    X(version,    "cudnnGetVersion",               size_t, (void))                                 \
     X(error_text, "cudnnGetErrorString",           const char *, (int r))                          \
     X(set_stream, "cudnnSetStream",                int, (cudnn_handle h, cu_stream s))             \
     X(make,       "cudnnBackendCreateDescriptor",  int, (int kind, descriptor *d))                 \
@@ -33,7 +33,7 @@ typedef void *descriptor;
 // clang-format on
 
 struct cudnn {
-    void *library;
+    struct found found;
     void (*last_error)(char *text, size_t size); /* what it says to itself; NULL before 9.0 */
     cudnn_handle handle;
 #define CUDNN_MEMBER(member, symbol, result, params) result(*member) params;

@@ -56,7 +56,4 @@ json_t *python_describe(const struct python_slot *s);
 /* The shared memory, for flushing CPU caches; NULL when there is none. */
 const void *pythons_memory(const struct pythons *p, size_t *bytes);
 
-/* "python3", or what $ATTNSCOPE_PYTHON names. */
-const char *python_program(void);
-
 #endif

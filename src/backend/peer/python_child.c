@@ -18,6 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "backend/finder.h"
 #include "base/mem.h"
 #include "base/sanitize.h"
 #include "base/str.h"
@@ -26,12 +27,6 @@
 extern char **environ;
 
 enum { ANSWER_MAX = 64 << 10, SOCKET_FD = 3, SCRIPT_FD = 4, FREE_FD = 10 };
-
-const char *python_program(void)
-{
-    const char *given = secure_getenv("ATTNSCOPE_PYTHON");
-    return given && *given ? given : "python3";
-}
 
 /* ---- life of a child ---- */
 
@@ -98,7 +93,7 @@ static int spawn_child(pid_t *pid, int socket, int script)
     char parent[24], path[40];
     snprintf(parent, sizeof parent, "%ld", (long)getpid());
     snprintf(path, sizeof path, "/proc/self/fd/%d", SCRIPT_FD);
-    char *argv[] = {(char *)(uintptr_t)python_program(), path, parent, NULL};
+    char *argv[] = {(char *)(uintptr_t)find_python_name(), path, parent, NULL};
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_adddup2(&actions, socket, SOCKET_FD);
@@ -126,8 +121,8 @@ enum status python_child_start(struct child *c, struct err *err)
     if (failed == ENOENT)
         return err_set(err, ST_NO,
                        "there is no %s here: install Python 3, or name it in ATTNSCOPE_PYTHON",
-                       python_program());
-    return err_set(err, ST_FAIL, "%s cannot be started: %s", python_program(), strerror(failed));
+                       find_python_name());
+    return err_set(err, ST_FAIL, "%s cannot be started: %s", find_python_name(), strerror(failed));
 }
 
 /* ---- talk ---- */

@@ -4,7 +4,6 @@
  * Nothing of NVIDIA's is ever loaded into this process: a child tries the libraries.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#include <dlfcn.h>
 #include <errno.h>
 #include <langinfo.h>
 #include <math.h>
@@ -17,8 +16,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "backend/peer/python.h"
-#include "backend/pool.h"
+#include "backend/cpu_host.h"
+#include "backend/finder.h"
 #include "base/confine.h"
 #include "base/mem.h"
 #include "base/number.h"
@@ -62,94 +61,93 @@ static void add(json_t *rows, const char *name, const char *state, const char *f
     str_free(&text);
 }
 
-/* ---- libraries ---- */
+/* ---- what others make ---- */
 
-struct library {
-    const char *name, *sonames[6], *without;
+/* The child's word on one thing: what find_wanted() said. */
+struct answer {
+    struct found found; /* its library means nothing here */
+    char why[480];
 };
-static const struct library libraries[] = {
-    {"NVIDIA driver", {"libcuda.so.1"}, "no GPU runs; the CPU backend and all plans work"},
-    {"NVRTC",
-     {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2", "libnvrtc.so"},
-     "kernels cannot be compiled here; registers come from the shipped table"},
-    {"NVML", {"libnvidia-ml.so.1"}, "GPU clocks and power are not shown"},
-    {"cuDNN", {"libcudnn.so.9", "libcudnn.so.8"}, "cuDNN is no peer"},
-    {"cuBLAS", {"libcublas.so.13", "libcublas.so.12"}, "cuBLAS is no peer"},
-    {"CUPTI",
-     {"libcupti.so.13", "libcupti.so.12"},
-     "profile looks for it in the toolkit's folders, too; without it there are no counters"},
-};
-enum { LIBRARIES = sizeof libraries / sizeof *libraries };
 
-/* The child's whole life: one answer byte per library, the index of the name that opened, or 255. */
+/* Libraries are tried in a child, whose whole life this is. */
 static void try_libraries(int fd)
 {
-    unsigned char found[LIBRARIES];
     alarm(5); /* a driver that hangs must not outlive us */
-    for (int i = 0; i < LIBRARIES; i++) {
-        found[i] = 255;
-        for (unsigned char k = 0; k < 6 && libraries[i].sonames[k] && found[i] == 255; k++)
-            if (dlopen(libraries[i].sonames[k], RTLD_LAZY | RTLD_LOCAL))
-                found[i] = k;
-        if (write(fd, &found[i], 1) != 1)
+    for (int i = 0; i < WANT_COUNT; i++) {
+        struct answer a = {0};
+        struct err err = ERR_INIT;
+        int v[3];
+        if (wanted[i].kind != WANTED_LIBRARY)
+            continue;
+        if (find_wanted((enum wanted_id)i, &a.found, &err) == ST_OK)
+            (void)find_version((enum wanted_id)i, &a.found, v);
+        snprintf(a.why, sizeof a.why, "%s", err.text);
+        if (write(fd, &a, sizeof a) != sizeof a)
             break;
     }
     _exit(0);
 }
 
-static int read_answers(int fd, unsigned char *found)
+/* The next whole answer, within five seconds. */
+static bool read_answer(int fd, struct answer *a)
 {
-    int n = 0;
-    while (n < LIBRARIES) {
+    for (size_t have = 0; have < sizeof *a;) {
         struct pollfd p = {.fd = fd, .events = POLLIN};
-        if (poll(&p, 1, 5000) <= 0)
-            break;
-        const ssize_t got = read(fd, found + n, (size_t)(LIBRARIES - n));
+        const ssize_t got =
+            poll(&p, 1, 5000) > 0 ? read(fd, (char *)a + have, sizeof *a - have) : 0;
         if (got <= 0)
-            break;
-        n += (int)got;
+            return false;
+        have += (size_t)got;
     }
-    return n;
+    a->found.path[sizeof a->found.path - 1] = a->found.version[sizeof a->found.version - 1] = 0;
+    a->why[sizeof a->why - 1] = 0;
+    return true;
 }
 
-static void add_libraries(json_t *rows)
+/* In the words of the table; of what is missing or too old, those of whoever would use it. */
+static void add_wanted(json_t *rows, const struct wanted *w, const struct answer *a)
 {
-    unsigned char found[LIBRARIES];
-    int pipes[2], n = 0;
+    const char *base = strrchr(a->found.path, '/');
+    const bool library = w->kind == WANTED_LIBRARY;
+    if (a->found.state != FOUND_OK)
+        add(rows, w->name, a->found.state == FOUND_OLD ? "too old" : "missing", "%s: %s",
+            w->without, a->why);
+    else
+        add(rows, w->name, "ok", "%s%s%s%s%s", library && base ? base + 1 : a->found.path,
+            *a->found.version ? ", version " : "", a->found.version, w->does ? " " : "",
+            w->does ? w->does : "");
+}
+
+/* Whether that Python has PyTorch is seen when a peer is asked for: importing it takes seconds. */
+static void add_all_wanted(json_t *rows)
+{
+    int pipes[2];
     if (pipe(pipes))
         return;
     const pid_t pid = fork();
     if (!pid)
         try_libraries(pipes[1]);
     close(pipes[1]);
+    bool alive = pid > 0;
+    for (int i = 0; i < WANT_COUNT; i++) {
+        const struct wanted *w = &wanted[i];
+        struct answer a = {0};
+        struct err err = ERR_INIT;
+        if (w->kind == WANTED_LIBRARY)
+            alive = alive && read_answer(pipes[0], &a);
+        else if (find_wanted((enum wanted_id)i, &a.found, &err) != ST_OK)
+            snprintf(a.why, sizeof a.why, "%s", err.text);
+        if (w->kind == WANTED_LIBRARY && !alive)
+            add(rows, w->name, "unknown", "trying %s did not end", w->names[0]);
+        else if (w->without)
+            add_wanted(rows, w, &a);
+    }
     if (pid > 0) {
-        n = read_answers(pipes[0], found);
         kill(pid, SIGKILL);
         while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
             ;
     }
     close(pipes[0]);
-    for (int i = 0; i < LIBRARIES; i++) {
-        const struct library *l = &libraries[i];
-        if (i >= n)
-            add(rows, l->name, "unknown", "trying %s did not end", l->sonames[0]);
-        else if (found[i] == 255)
-            add(rows, l->name, "missing", "%s not found: %s", l->sonames[0], l->without);
-        else
-            add(rows, l->name, "ok", "%s", l->sonames[found[i]]);
-    }
-}
-
-/* Whether that Python has PyTorch is seen when a peer is asked for: importing it takes seconds. */
-static void add_python(json_t *rows)
-{
-    char *path = path_program(python_program());
-    if (path)
-        add(rows, "Python", "ok", "%s runs py:*, and torch:* where it has PyTorch", path);
-    else
-        add(rows, "Python", "missing", "%s not found: torch:* and py:* do not run",
-            python_program());
-    free(path);
 }
 
 /* ---- this program ---- */
@@ -247,26 +245,10 @@ static void add_store(json_t *rows, struct session *s)
 
 static void add_cpu(json_t *rows)
 {
-    char line[512], name[256] = "unknown";
-    FILE *f = fopen("/proc/cpuinfo", "re");
-    const char *isa = "baseline";
-    while (f && fgets(line, sizeof line, f)) {
-        const char *colon = strchr(line, ':');
-        if (colon && str_starts(line, "model name"))
-            snprintf(name, sizeof name, "%.*s", (int)strcspn(colon + 2, "\n"), colon + 2);
-    }
-    if (f)
-        fclose(f);
-#if defined __x86_64__
-    if (__builtin_cpu_supports("avx512f"))
-        isa = "AVX-512";
-    else if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
-        isa = "AVX2";
-#elif defined __aarch64__
-    isa = "NEON";
-#endif
-    add(rows, "CPU", "ok", "%s, %d of %ld CPUs may be used, %s", name, pool_usable_cpus(),
-        sysconf(_SC_NPROCESSORS_ONLN), isa);
+    char *name = host_cpu_name();
+    add(rows, "CPU", "ok", "%s, %d of %d CPUs may be used, %s", name, host_usable_cpus(),
+        host_cpus(), host_isa_at(0)->title);
+    free(name);
 }
 
 /* The model behind every figure that nobody measured. */
@@ -411,8 +393,7 @@ static enum status exec_doctor(struct session *s, struct cmd_call *c, struct err
     add_worker(rows);
     add_sandbox(rows);
     add_gpu_locks(rows);
-    add_libraries(rows);
-    add_python(rows);
+    add_all_wanted(rows);
     add_tables(rows, s);
     add_plans(rows, s);
     add_store(rows, s);

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "backend/pool.h"
+#include "backend/cpu_host.h"
 #include "lesson/author/check.h"
 
 enum { ROWS_MAX = 8 };
@@ -21,7 +21,7 @@ bool gate_holds_anyway(const struct expr *gate)
 {
     struct values nothing;
     values_init(&nothing);
-    values_set(&nothing, "cores", pool_usable_cpus());
+    values_set(&nothing, "cores", host_usable_cpus());
     const bool held = holds(&nothing, gate);
     values_clear(&nothing);
     return held;

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "backend/pool.h"
+#include "backend/cpu_host.h"
 #include "base/mem.h"
 #include "base/number.h"
 #include "lesson/take/progress.h"
@@ -279,9 +279,9 @@ static char *missing(const struct lesson_run *r, const struct lesson_stage *s)
 {
     if (s->gpu && access("/dev/nvidiactl", R_OK) != 0)
         return xstrdup("This step needs an NVIDIA GPU, which this machine does not have.");
-    if (s->cores > pool_usable_cpus())
+    if (s->cores > host_usable_cpus())
         return xasprintf("This step needs %lld cores; %d may be used here.", (long long)s->cores,
-                         pool_usable_cpus());
+                         host_usable_cpus());
     if (s->kernel)
         (void)registry_refresh(r->session->services.registry);
     if (s->kernel && !registry_find(r->session->services.registry, s->kernel))
@@ -378,7 +378,7 @@ struct lesson_run *lesson_run_new(struct session *s, const struct lesson *l, int
                : width > WIDTH_MAX ? WIDTH_MAX
                                    : width;
     values_init(&r->values);
-    values_set(&r->values, "cores", pool_usable_cpus());
+    values_set(&r->values, "cores", host_usable_cpus());
     carry_load(r);
     bool given = step >= 0 && (size_t)step < l->nsteps;
     run_open_step(r, given ? step : first_open_step(r));
