@@ -77,16 +77,27 @@ struct backend_options options_backend(const struct options *o)
     };
 }
 
+/* Does this kind of job run the kernels? The others only compile them, for which no backend is needed
+ * and a kernel that cannot be is no row but an outcome in job_extra(); or have none. */
+static bool runs_kernels(enum job_kind kind)
+{
+    return kind == JOB_RUN || kind == JOB_CHECK || kind == JOB_TRACE || kind == JOB_PROFILE;
+}
+
+/* The job's request, yet without entries. */
 static void fill_request(const struct request *r, const struct measure_how *how,
                          const char *backend, const char *l2, struct job_request *q)
 {
+    const struct backend_info *b = backend_info(backend);
+    const bool untimed = b && !b->times && how->kind == JOB_RUN;
     *q = (struct job_request){
-        .kind = how->kind,
+        .kind = untimed ? JOB_CHECK : how->kind,
         .backend = xstrdup(backend),
         .options = options_backend(&r->options),
         .interleave = how->interleave,
         .rule = r->options.rule,
         .l2 = xstrdup(l2),
+        .sm = how->sm,
         .output = how->output ? xstrdup(how->output) : NULL,
         .timeout_s = r->options.timeout_s,
     };
@@ -97,18 +108,11 @@ static void fill_request(const struct request *r, const struct measure_how *how,
 
 static void add_entry(struct job_request *q, const struct request *r, int i)
 {
-    char text[512];
-    desc_params_format(r->descs[i], &r->params[i], false, text, sizeof text);
+    char text[512] = "";
+    if (r->descs[i])
+        desc_params_format(r->descs[i], &r->params[i], false, text, sizeof text);
     q->entries[q->nentries++] =
         (struct job_entry){.kernel = xstrdup(r->kernels[i]->name), .params = xstrdup(text)};
-}
-
-static void wait_for(struct session *s, struct job *j)
-{
-    if (s->front.wait)
-        s->front.wait(s->front.ctx, session_super(s), j);
-    else
-        super_wait(session_super(s), j, s->front.cancelled, s->front.progress, s->front.ctx);
 }
 
 static void keep_row(struct session *s, const struct request *r, const struct measure_how *how,
@@ -132,22 +136,6 @@ static const char *no_figures(const struct job *j)
     return job_error(j) && *job_error(j) ? job_error(j) : "the worker gave no figures";
 }
 
-/* Row `entry` of the ended job, as JSON; counts it. */
-static json_t *job_row_json(struct session *s, const struct request *r,
-                            const struct measure_how *how, const struct job *j, int entry, int i,
-                            const char *backend, const char *l2, struct measured *out)
-{
-    const struct run_row *row = entry < job_count(j) ? job_row(j, entry) : NULL;
-    if (!row || (!has_figures(row) && !row->reason))
-        return reason_row(r, i, backend, l2, no_figures(j));
-    if (has_figures(row))
-        out->ran++;
-    if (row->check && !strcmp(row->check, "fail"))
-        out->failed++;
-    keep_row(s, r, how, row);
-    return run_row_result(row);
-}
-
 static void job_outcome(const struct job *j, struct measured *out)
 {
     if (job_state(j) == JOB_CANCELLED || !job_ended(j))
@@ -158,7 +146,7 @@ static void job_outcome(const struct job *j, struct measured *out)
 
 struct measuring {
     struct session *session;
-    const struct request *request;
+    struct request request;
     struct measure_how how;
     const char *backend;
     char *l2;
@@ -166,49 +154,62 @@ struct measuring {
     int *entry;      /* of the job, by kernel of the request; -1: cannot run */
 };
 
+/* Row of kernel i out of the ended job, as JSON; counts it. */
+static json_t *job_row_json(const struct measuring *m, int i, bool keep, struct measured *out)
+{
+    const struct request *r = &m->request;
+    const struct run_row *row = measure_row(m, i);
+    if (!row || (!has_figures(row) && !row->reason))
+        return reason_row(r, i, m->backend, m->l2, no_figures(m->job));
+    if (has_figures(row))
+        out->ran++;
+    if (row->check && !strcmp(row->check, "fail"))
+        out->failed++;
+    if (keep)
+        keep_row(m->session, r, &m->how, row);
+    return run_row_result(row);
+}
+
 static struct measuring *start_pass(struct session *s, const struct request *r,
                                     const struct measure_how *how, const char *backend,
                                     const char *l2)
 {
+    const bool runs = runs_kernels(how->kind);
     struct measuring *m = xcalloc(1, sizeof *m);
     struct job_request q;
     *m = (struct measuring){.session = s,
-                            .request = r,
                             .how = *how,
                             .backend = backend,
                             .l2 = xstrdup(l2),
                             .entry = xcalloc((size_t)r->nkernels + 1, sizeof *m->entry)};
+    request_copy(&m->request, r);
     fill_request(r, how, backend, l2, &q);
     for (int i = 0; i < r->nkernels; i++) {
-        m->entry[i] = refused(r, i, backend, NULL) ? -1 : q.nentries;
+        m->entry[i] = runs && refused(r, i, backend, NULL) ? -1 : q.nentries;
         if (m->entry[i] >= 0)
             add_entry(&q, r, i);
     }
-    if (q.nentries)
+    if (q.nentries || !runs)
         m->job = super_submit(session_super(s), &q);
     job_request_clear(&q);
     return m;
 }
 
 /* Appends the pass's rows to out->rows and frees it. */
-static void finish_pass(struct measuring *m, struct measured *out)
+static void finish_pass(struct measuring *m, bool keep, struct measured *out)
 {
-    const struct request *r = m->request;
+    const struct request *r = &m->request;
     for (int i = 0; i < r->nkernels; i++) {
         struct err why = ERR_INIT;
         if (m->entry[i] < 0 && refused(r, i, m->backend, &why)) {
             json_array_append_new(out->rows, reason_row(r, i, m->backend, m->l2, why.text));
             out->need_gpu += needs_gpu(r, i);
         } else
-            json_array_append_new(out->rows, job_row_json(m->session, r, &m->how, m->job,
-                                                          m->entry[i], i, m->backend, m->l2, out));
+            json_array_append_new(out->rows, job_row_json(m, i, keep, out));
     }
     if (m->job)
         job_outcome(m->job, out);
-    job_free(m->job);
-    free(m->entry);
-    free(m->l2);
-    free(m);
+    measure_drop(m);
 }
 
 /* One pass with cold or hot caches over all kernels; rows go to out->rows. */
@@ -216,9 +217,8 @@ static void measure_pass(struct session *s, const struct request *r, const struc
                          const char *backend, const char *l2, struct measured *out)
 {
     struct measuring *m = start_pass(s, r, how, backend, l2);
-    if (m->job)
-        wait_for(s, m->job);
-    finish_pass(m, out);
+    measure_wait(m);
+    finish_pass(m, true, out);
 }
 
 /* Rows of two passes, kernel by kernel. */
@@ -270,7 +270,7 @@ void measure(struct session *s, const struct request *r, const struct measure_ho
         return;
     }
     measure_pass(s, r, how, backend, both ? "cold" : r->options.l2, out);
-    if (both && how->kind == JOB_RUN && !out->status)
+    if (both && how->kind == JOB_RUN && backend_info(backend)->times && !out->status)
         measure_pass(s, r, how, backend, "hot", out);
     merge_passes(out->rows, (size_t)r->nkernels);
     fill_speedup(out->rows);
@@ -285,10 +285,27 @@ bool measure_refuses(const struct request *r, int i, struct err *why)
 struct measuring *measure_start(struct session *s, const struct request *r,
                                 const struct measure_how *how)
 {
-    const char *backend;
+    const char *backend = backend_gpu()->name; /* which compiles, where nothing runs */
     const bool both = !strcmp(r->options.l2, "both");
-    (void)request_backend(r, &backend, NULL); /* an absent one refuses every kernel */
+    if (runs_kernels(how->kind) || how->kind == JOB_PEAK)
+        (void)request_backend(r, &backend, NULL); /* an absent one refuses every kernel */
     return start_pass(s, r, how, backend, both ? "cold" : r->options.l2);
+}
+
+void measure_wait(const struct measuring *m)
+{
+    const struct front *f = &m->session->front;
+    if (!m->job)
+        return;
+    if (f->wait)
+        f->wait(f->ctx, session_super(m->session), m->job);
+    else
+        super_wait(session_super(m->session), m->job, f->cancelled, f->progress, f->ctx);
+}
+
+const struct request *measure_request(const struct measuring *m)
+{
+    return &m->request;
 }
 
 struct job *measure_job(const struct measuring *m)
@@ -296,9 +313,9 @@ struct job *measure_job(const struct measuring *m)
     return m->job;
 }
 
-int measure_entry(const struct measuring *m, int i)
+const char *measure_phase(const struct measuring *m)
 {
-    return m->entry[i];
+    return m->job ? job_phase(m->job) : "";
 }
 
 bool measure_ended(const struct measuring *m)
@@ -308,16 +325,64 @@ bool measure_ended(const struct measuring *m)
 
 const struct run_row *measure_row(const struct measuring *m, int i)
 {
-    return m->job && m->entry[i] >= 0 ? job_row(m->job, m->entry[i]) : NULL;
+    const int entry = m->entry[i];
+    return m->job && entry >= 0 && entry < job_count(m->job) ? job_row(m->job, entry) : NULL;
 }
 
-void measure_finish(struct measuring *m, struct measured *out)
+const json_t *measure_item(const struct measuring *m, int i)
+{
+    const char *list = job_extra_list(m->how.kind);
+    if (!m->job || m->entry[i] < 0 || !list)
+        return NULL;
+    return json_array_get(json_object_get(job_extra(m->job), list), (size_t)m->entry[i]);
+}
+
+const char *measure_failure(const struct measuring *m)
+{
+    return !m->job || (job_ended(m->job) && job_state(m->job) == JOB_DONE) ? NULL
+                                                                           : no_figures(m->job);
+}
+
+static void finish(struct measuring *m, bool keep, struct measured *out)
 {
     *out = (struct measured){.rows = json_array(), .err = ERR_INIT};
     if (m->job && !job_ended(m->job))
         job_cancel(m->job);
-    finish_pass(m, out);
+    finish_pass(m, keep, out);
     fill_speedup(out->rows);
+}
+
+void measure_finish(struct measuring *m, struct measured *out)
+{
+    finish(m, true, out);
+}
+
+void measure_close(struct measuring *m, struct measured *out)
+{
+    finish(m, false, out);
+}
+
+void measure_end(struct measuring *m, struct measured *out)
+{
+    struct session *s = m->session;
+    const bool compared = m->how.interleave;
+    struct str command = {0};
+    request_command(&m->request, m->how.verb, &command);
+    measure_finish(m, out);
+    if (out->ran)
+        session_remember_runs(s, out->rows, compared, str_text(&command));
+    str_free(&command);
+}
+
+void measure_drop(struct measuring *m)
+{
+    if (!m)
+        return;
+    job_free(m->job); /* which cancels it */
+    request_clear(&m->request);
+    free(m->entry);
+    free(m->l2);
+    free(m);
 }
 
 void measured_clear(struct measured *m)

@@ -1,8 +1,10 @@
 /* measure.h - requests as jobs: what can run goes to the workers, what cannot becomes a row with its
- * reason.
+ * reason. Every job of the program starts here: a verb's, a screen's, a sweep's, edit's compilation,
+ * source's listing, doctor's peak.
  *
- * measure() waits; a front end with a loop of its own uses measure_start(), looks at the rows as
- * they grow, and ends with measure_finish().
+ * measure() waits for rows. Whoever wants more of the job, or has a loop of its own, uses
+ * measure_start(), looks at the rows as they grow (measure_wait() waits for them), and ends with one
+ * of measure_finish(), measure_end(), measure_close() and measure_drop().
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef ATTNSCOPE_COMMAND_MEASURE_H
@@ -12,10 +14,11 @@
 
 struct measure_how {
     enum job_kind kind;
-    bool interleave;
-    bool no_store;
-    const char *verb;   /* for the recorded command */
-    const char *output; /* .npy for the first kernel, or NULL */
+    bool interleave;    /* the kernels take turns */
+    bool no_store;      /* keep the rows in a recording alone */
+    const char *verb;   /* for the recorded command; a literal */
+    const char *output; /* .npy for the first kernel, or NULL; only for measure() */
+    int sm; /* JOB_COMPILE, JOB_LISTING: compute capability times ten; 0: of the GPU here */
 };
 struct measured {
     json_t *rows;       /* array, in the request's order; owned */
@@ -34,22 +37,37 @@ void measured_heading(const json_t *rows, struct str *out, int width);
  * check failed. `shown`: the rows have been printed, and their reasons need not be said again. */
 enum status measured_status(const struct measured *m, bool shown, struct err *err);
 
-/* One pass with cold or hot caches that is under way. */
+/* A request that is being done: one pass, with cold or hot caches. */
 struct measuring;
-/* Submits what can run; `r` is borrowed until the end, `how` is copied. Where l2 is both, cold
- * comes first and alone. */
+/* Submits what can run; `r` is copied. Where l2 is both, cold comes first and alone. A backend without
+ * a clock checks where times are asked. */
 struct measuring *measure_start(struct session *s, const struct request *r,
                                 const struct measure_how *how);
+/* Until it has ended or the front end has cancelled it. */
+void measure_wait(const struct measuring *m);
+const struct request *measure_request(const struct measuring *m); /* the copy */
 /* NULL: nothing can run. */
 struct job *measure_job(const struct measuring *m);
-/* Where kernel i is among the job's entries; -1: it cannot run. */
-int measure_entry(const struct measuring *m, int i);
+/* What is being done now, as job_phase(). */
+const char *measure_phase(const struct measuring *m);
 /* Has the job ended, if there is one? */
 bool measure_ended(const struct measuring *m);
 /* The row of kernel i as far as it is known; NULL when it cannot run. */
 const struct run_row *measure_row(const struct measuring *m, int i);
-/* Fills `out` with what is there, cancels what still runs, keeps the results in the store, frees. */
+/* What the job has of kernel i besides its row, job_extra_list(); NULL: nothing. Borrowed. */
+const json_t *measure_item(const struct measuring *m, int i);
+/* Why kernel i has no figures, in the job's words; NULL: the job has ended well. */
+const char *measure_failure(const struct measuring *m);
+
+/* Fills `out` with what is there, cancels what still runs, keeps the results in the store and in the
+ * recording under way, frees. */
 void measure_finish(struct measuring *m, struct measured *out);
+/* The same for a front end that is no command: the rows are also $1 .. $last and there for export. */
+void measure_end(struct measuring *m, struct measured *out);
+/* As measure_finish(), but nothing is kept anywhere. */
+void measure_close(struct measuring *m, struct measured *out);
+/* Cancels what still runs and forgets all of it; NULL is allowed. */
+void measure_drop(struct measuring *m);
 /* Why kernel i of a request cannot run on the backend that it asks for; false if it can. */
 bool measure_refuses(const struct request *r, int i, struct err *why);
 

@@ -543,8 +543,9 @@ enum status request_of(struct session *s, const char *kernels, const char *more,
 {
     struct cmd_word *words = xcalloc(1, sizeof *words);
     struct cmd_pair *pairs = NULL;
-    int nwords = 1, npairs = 0;
-    words[0].text = xstrdup(kernels);
+    int nwords = 0, npairs = 0;
+    if (kernels)
+        words[nwords++].text = xstrdup(kernels);
     if (more)
         split(more, &words, &nwords, &pairs, &npairs);
     struct source source = {

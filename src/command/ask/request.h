@@ -38,7 +38,7 @@ enum status request_make_words(struct session *s, struct cmd_call *c, int first,
 /* The same with `kernels` in the place of the call's first word. */
 enum status request_make_for(struct session *s, struct cmd_call *c, const char *kernels,
                              unsigned flags, struct request *out, struct err *err);
-/* The same for who has no call: `kernels` is one word, `more` further words and pairs between blanks,
+/* The same for who has no call: `kernels` is one word or NULL, `more` further words and pairs between blanks,
  * "S=512 f32 backend=cpu", or NULL. On failure `out` is empty and may be cleared. */
 enum status request_of(struct session *s, const char *kernels, const char *more, unsigned flags,
                        struct request *out, struct err *err);

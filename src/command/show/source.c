@@ -220,51 +220,35 @@ bool source_explain_line(enum lex_lang lang, const char *text, const char *line,
 
 /* ---- listings ---- */
 
-enum status source_listing_submit(struct session *s, const struct kernel *k, struct job **job,
-                                  struct err *err)
+enum status source_listing_start(struct session *s, const struct kernel *k, struct measuring **job,
+                                 struct err *err)
 {
     const struct device *dev = session_gpu(s, NULL, err);
     struct request r;
-    char params[512];
     if (!dev)
         return ST_USAGE;
     if (!k->cuda || !code_kinds[k->cuda->code].compiled)
         return err_set(err, ST_NO, "%s has no CUDA source to compile", k->name);
     if (!dev->cc)
         return err_set(err, ST_NO, "%s is no CUDA device; set gpu= to one", dev->name);
-    enum status st = request_of(s, k->name, NULL, REQUEST_PLAN, &r, err);
-    if (st != ST_OK)
-        return st;
-    desc_params_format(k->cuda, &r.params[0], false, params, sizeof params);
-    struct job_request q = {
-        .kind = JOB_LISTING,
-        .problem = PROBLEM_DEFAULT,
-        .backend = xstrdup("cpu"), /* no GPU is needed */
-        .options = options_backend(&r.options),
-        .rule = r.options.rule,
-        .l2 = xstrdup("cold"),
-        .sm = dev->cc,
-        .entries = xcalloc(2, sizeof *q.entries),
-        .nentries = 1,
-    };
-    problem_copy(&q.problem, &r.problem);
-    q.entries[0] = (struct job_entry){.kernel = xstrdup(k->name), .params = xstrdup(params)};
-    *job = super_submit(session_super(s), &q);
-    job_request_clear(&q);
+    const enum status st = request_of(s, k->name, NULL, REQUEST_PLAN, &r, err);
+    const struct measure_how how = {.kind = JOB_LISTING, .sm = dev->cc, .verb = "source"};
+    if (st == ST_OK)
+        *job = measure_start(s, &r, &how);
     request_clear(&r);
-    return ST_OK;
+    return st;
 }
 
-char *source_listing_take(const struct job *job, const char *view, char **reason)
+char *source_listing_take(const struct measuring *job, const char *view, char **reason)
 {
-    const json_t *o = json_object_get(job_extra(job), view);
+    const json_t *o = json_object_get(job_extra(measure_job(job)), view);
     const char *text = json_string_value(json_object_get(o, "text"));
     const char *why = json_string_value(json_object_get(o, "reason"));
     *reason = NULL;
     if (text)
         return xstrdup(text);
     if (!why)
-        why = job_error(job) ? job_error(job) : "the worker gave no listing";
-    *reason = xstrdup(why);
+        why = measure_failure(job);
+    *reason = xstrdup(why ? why : "the worker gave no listing");
     return NULL;
 }

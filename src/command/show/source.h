@@ -5,7 +5,7 @@
 #ifndef ATTNSCOPE_COMMAND_SOURCE_H
 #define ATTNSCOPE_COMMAND_SOURCE_H
 
-#include "command/ask/request.h"
+#include "command/ask/measure.h"
 #include "kernel/lex.h"
 
 /* The descriptor of the wanted side, or of the only one. */
@@ -43,11 +43,11 @@ const char *source_fact_change(double before, double after, char *buf, size_t si
 bool source_explain_line(enum lex_lang lang, const char *text, const char *line, const char *end,
                          struct str *out);
 
-/* The job that compiles kernel k for PTX and SASS as the session is; the caller frees it. */
-enum status source_listing_submit(struct session *s, const struct kernel *k, struct job **job,
-                                  struct err *err);
+/* Begins to compile kernel k for PTX and SASS as the session is; the caller drops it. */
+enum status source_listing_start(struct session *s, const struct kernel *k, struct measuring **job,
+                                 struct err *err);
 /* "ptx" or "sass" of the ended job; NULL with a sentence in `reason`, which the caller frees as he
  * does the text. */
-char *source_listing_take(const struct job *job, const char *view, char **reason);
+char *source_listing_take(const struct measuring *job, const char *view, char **reason);
 
 #endif

@@ -57,56 +57,39 @@ void timeline_model(const struct request *r, int i, const struct device *dev, st
     plan_clear(&p);
 }
 
-enum status timeline_submit(struct session *s, const struct request *r, struct job **job,
-                            struct err *err)
+enum status timeline_start(struct session *s, const struct request *r, struct measuring **job,
+                           struct err *err)
 {
+    const struct measure_how how = {.kind = JOB_TRACE, .verb = "timeline"};
     const char *backend;
-    enum status st = request_backend(r, &backend, err);
-    if (st != ST_OK)
-        return st;
-    struct job_request q = {
-        .kind = JOB_TRACE,
-        .problem = PROBLEM_DEFAULT,
-        .backend = xstrdup(backend),
-        .options = options_backend(&r->options),
-        .rule = r->options.rule,
-        .l2 = xstrdup("cold"),
-        .timeout_s = r->options.timeout_s,
-        .entries = xcalloc((size_t)r->nkernels + 1, sizeof *q.entries),
-        .nentries = r->nkernels,
-    };
-    problem_copy(&q.problem, &r->problem);
-    for (int i = 0; i < r->nkernels; i++) {
-        char params[512] = "";
-        if (r->descs[i])
-            desc_params_format(r->descs[i], &r->params[i], false, params, sizeof params);
-        q.entries[i] =
-            (struct job_entry){.kernel = xstrdup(r->kernels[i]->name), .params = xstrdup(params)};
-    }
-    *job = super_submit(session_super(s), &q);
-    job_request_clear(&q);
-    return ST_OK;
+    const enum status st = request_backend(r, &backend, err);
+    if (st == ST_OK)
+        *job = measure_start(s, r, &how);
+    return st;
 }
 
-/* Why entry i has no stamps. */
-static char *no_stamps(const struct job *job, int i)
+/* Why kernel i has no stamps. */
+static char *no_stamps(const struct measuring *job, int i)
 {
-    const struct run_row *row = job_row(job, i);
-    if (row->reason)
+    const struct run_row *row = measure_row(job, i);
+    struct err why = ERR_INIT;
+    if (measure_refuses(measure_request(job), i, &why))
+        return xstrdup(why.text);
+    if (row && row->reason)
         return xstrdup(row->reason);
-    if (job_state(job) == JOB_CANCELLED)
-        return xstrdup("cancelled before it ran");
-    return xstrdup(job_error(job) ? job_error(job) : "the worker gave no stamps");
+    const char *failure = measure_failure(job);
+    return xstrdup(failure ? failure : "the worker gave no stamps");
 }
 
-void timeline_take(const struct request *r, int i, const struct job *job, struct timeline *out)
+void timeline_take(const struct measuring *job, int i, struct timeline *out)
 {
-    const json_t *stamps = json_array_get(json_object_get(job_extra(job), "traces"), (size_t)i);
-    const struct run_row *row = job_row(job, i);
+    const struct request *r = measure_request(job);
+    const json_t *stamps = measure_item(job, i);
+    const struct run_row *row = measure_row(job, i);
     struct err why = ERR_INIT;
     begin(r, i, r->descs[i], out);
-    out->device = row->device ? xstrdup(row->device) : NULL;
-    if (!r->descs[i] || !json_is_object(stamps)) {
+    out->device = row && row->device ? xstrdup(row->device) : NULL;
+    if (!row || !json_is_object(stamps)) {
         out->reason = no_stamps(job, i);
         return;
     }

@@ -5,7 +5,7 @@
 #ifndef ATTNSCOPE_COMMAND_TIMELINE_H
 #define ATTNSCOPE_COMMAND_TIMELINE_H
 
-#include "command/ask/request.h"
+#include "command/ask/measure.h"
 #include "plan/schedule.h"
 
 struct timeline {
@@ -21,12 +21,11 @@ void timeline_clear(struct timeline *t);
 bool timeline_wants_live(const char *backend, const char *gpu);
 /* Kernel i by the model on this device. */
 void timeline_model(const struct request *r, int i, const struct device *dev, struct timeline *out);
-/* The job that takes the stamps of all kernels; ST_NO_GPU or ST_USAGE when none can run. Entries are
- * the request's kernels in order; the caller frees the job. */
-enum status timeline_submit(struct session *s, const struct request *r, struct job **job,
-                            struct err *err);
+/* Begins to take the stamps of all kernels; ST_NO_GPU or ST_USAGE when none can run. */
+enum status timeline_start(struct session *s, const struct request *r, struct measuring **job,
+                           struct err *err);
 /* Kernel i out of the ended job. */
-void timeline_take(const struct request *r, int i, const struct job *job, struct timeline *out);
+void timeline_take(const struct measuring *job, int i, struct timeline *out);
 
 /* "fa2  LIVE  NVIDIA H200" with "<=": a heading of the picture. */
 void timeline_heading(const struct timeline *t, struct str *out);

@@ -279,24 +279,26 @@ static void add_tables(json_t *rows, const struct session *s)
 
 static json_t *run_peak(struct session *s, struct err *err, enum status *st)
 {
-    struct job_request q = {.kind = JOB_PEAK, .problem = PROBLEM_DEFAULT};
-    q.backend = xstrdup("cpu");
-    q.l2 = xstrdup("hot");
-    q.rule = s->settings.options.rule;
-    q.options = (struct backend_options){.threads = s->settings.options.threads, .streams = 1};
-    struct job *j = super_submit(session_super(s), &q);
-    if (s->front.wait)
-        s->front.wait(s->front.ctx, session_super(s), j);
-    else
-        super_wait(session_super(s), j, s->front.cancelled, s->front.progress, s->front.ctx);
-    json_t *extra = json_incref(job_extra(j));
-    if (job_state(j) == JOB_CANCELLED)
+    const struct measure_how how = {.kind = JOB_PEAK, .verb = "doctor"};
+    struct request r;
+    struct measured m;
+    json_t *extra = NULL;
+    char *more = xasprintf("backend=%s device=0 streams=1 l2=hot", backend_everywhere()->name);
+    *st = request_of(s, NULL, more, 0, &r, err);
+    free(more);
+    if (*st)
+        return NULL;
+    struct measuring *job = measure_start(s, &r, &how);
+    measure_wait(job);
+    extra = json_incref(job_extra(measure_job(job)));
+    measure_close(job, &m);
+    if (m.status == ST_CANCELLED)
         *st = err_set(err, ST_CANCELLED, "cancelled");
-    else if (job_state(j) != JOB_DONE || !extra)
+    else if (m.status || !extra)
         *st = err_set(err, ST_FAIL, "the peak was not measured: %s",
-                      job_error(j) ? job_error(j) : "no answer");
-    job_free(j);
-    job_request_clear(&q);
+                      m.status ? m.err.text : "no answer");
+    measured_clear(&m);
+    request_clear(&r);
     return extra;
 }
 

@@ -61,57 +61,35 @@ static bool outcome_is(const struct compiled *x, size_t i, const char *word)
 static int wanted_sm(const struct edit *e, const struct request *r, struct compiled *x,
                      struct err *err)
 {
-    x->on_device = !r->options.gpu && backend_present("cuda");
+    x->on_device = !r->options.gpu && backend_gpu_is_here();
     x->device = session_gpu(e->s, r->options.gpu, err);
     return x->on_device ? 0 : x->device ? x->device->cc : -1;
-}
-
-static void make_job(const struct request *r, int sm, struct job_request *q)
-{
-    *q = (struct job_request){.kind = JOB_COMPILE,
-                              .backend = xstrdup("cuda"),
-                              .options = options_backend(&r->options),
-                              .rule = r->options.rule,
-                              .l2 = xstrdup("cold"),
-                              .sm = sm};
-    q->problem = PROBLEM_DEFAULT;
-    problem_copy(&q->problem, &r->problem);
-    q->entries = xcalloc((size_t)r->nkernels, sizeof *q->entries);
-    for (int i = 0; i < r->nkernels; i++) {
-        char text[512];
-        desc_params_format(r->kernels[i]->cuda, &r->params[i], false, text, sizeof text);
-        q->entries[q->nentries++] =
-            (struct job_entry){.kernel = xstrdup(r->kernels[i]->name), .params = xstrdup(text)};
-    }
 }
 
 /* Compiles both kernels; ST_FAIL when the worker failed. */
 static enum status compile(const struct edit *e, const struct request *r, struct compiled *x,
                            struct err *err)
 {
-    struct job_request q;
+    struct measured m;
     *x = (struct compiled){0};
     const int sm = wanted_sm(e, r, x, err);
     if (sm < 0)
         return ST_USAGE;
     if (!x->on_device && !sm)
         return err_set(err, ST_USAGE, "%s is no CUDA device; name another gpu=", x->device->name);
-    make_job(r, sm, &q);
-    struct job *j = super_submit(session_super(e->s), &q);
-    if (e->s->front.wait)
-        e->s->front.wait(e->s->front.ctx, session_super(e->s), j);
-    else
-        super_wait(session_super(e->s), j, e->s->front.cancelled, e->s->front.progress,
-                   e->s->front.ctx);
-    x->extra = json_incref(job_extra(j));
-    enum status st = ST_OK;
-    if (job_state(j) == JOB_CANCELLED)
-        st = err_set(err, ST_CANCELLED, "cancelled while compiling; the edit is kept in %s",
-                     e->path);
-    else if (job_state(j) != JOB_DONE || !x->extra)
-        st = err_set(err, ST_FAIL, "%s", job_error(j) ? job_error(j) : "the worker gave no answer");
-    job_free(j);
-    job_request_clear(&q);
+    const struct measure_how how = {.kind = JOB_COMPILE, .sm = sm, .verb = "edit"};
+    struct measuring *job = measure_start(e->s, r, &how);
+    measure_wait(job);
+    x->extra = json_incref(job_extra(measure_job(job)));
+    measure_close(job, &m);
+    enum status st = m.status;
+    if (st == ST_CANCELLED)
+        err_set(err, st, "cancelled while compiling; the edit is kept in %s", e->path);
+    else if (st)
+        st = err_set(err, ST_FAIL, "%s", m.err.text);
+    else if (!x->extra)
+        st = err_set(err, ST_FAIL, "the worker gave no answer");
+    measured_clear(&m);
     const char *name = row_text(x->extra, "device");
     const struct device *d = name ? session_gpu(e->s, name, NULL) : NULL;
     x->device = d ? d : x->device;
@@ -212,13 +190,13 @@ static void add_change(struct str *out, const json_t *rows)
 /* Why there are no times. */
 static char *not_run(const struct edit *e, const struct request *r, const struct compiled *x)
 {
-    const bool no_driver = !backend_present("cuda");
+    const bool no_driver = !backend_gpu_is_here();
     if (outcome_is(x, 1, "ok") && e->compile_only)
         return xasprintf("%s was compiled and not run, as --no-run asks", e->name);
     if (outcome_is(x, 1, "ok"))
-        return xasprintf("%s compiles and was not run: %s%s", e->name,
-                         no_driver ? "no NVIDIA driver is loaded here" : "backend=",
-                         no_driver ? "" : r->options.backend);
+        return xasprintf(
+            "%s compiles and was not run: %s%s", e->name,
+            no_driver ? backend_gpu()->absent : "backend=", no_driver ? "" : r->options.backend);
     const char *reason = row_text(result_of(x, 1), "reason");
     return xasprintf("%s is saved and planned, neither compiled nor run: %s", e->name,
                      reason ? reason : "no compiler");
@@ -272,21 +250,23 @@ static enum status compare(struct edit *e, struct request *r, struct err *err)
                                     .no_store = call_option(e->c, "no-store") != NULL,
                                     .verb = "compare"};
     if (!r->options.backend)
-        r->options.backend = xstrdup("cuda");
+        r->options.backend = xstrdup(backend_gpu()->name);
     return compare_request(e->s, e->c, r, &how, call_key(e->c, "shapes"), err);
 }
 
 static enum status judge(struct edit *e, struct request *r, struct err *err)
 {
     struct compiled x;
-    const char *backend = r->options.backend ? r->options.backend : "cuda";
+    const char *asked = r->options.backend;
+    const struct backend_info *backend = asked ? backend_info(asked) : backend_gpu();
     enum status st = compile(e, r, &x, err);
     if (st == ST_OK && outcome_is(&x, 1, "error"))
         st = show_errors(e, &x, err);
     else if (st == ST_OK && (outcome_is(&x, 1, "stopped") || outcome_is(&x, 1, "refused")))
         st = err_set(err, ST_NO, "%s", row_text(result_of(&x, 1), "reason"));
     else if (st == ST_OK) {
-        const bool runs = !e->compile_only && strcmp(backend, "cpu") && backend_present(backend);
+        const bool runs =
+            !e->compile_only && backend->side == SIDE_CUDA && backend_is_here(backend);
         st = show_code(e, r, &x, !runs, err);
         if (st == ST_OK && runs)
             st = compare(e, r, err);

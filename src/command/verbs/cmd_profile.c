@@ -35,31 +35,22 @@ static const struct column columns[] = {
 
 /* ---- the rows ---- */
 
-static void wait_for(struct session *s, struct job *j)
-{
-    if (s->front.wait)
-        s->front.wait(s->front.ctx, session_super(s), j);
-    else
-        super_wait(session_super(s), j, s->front.cancelled, s->front.progress, s->front.ctx);
-}
-
 /* Rows of every kernel of the request, counted where that is permitted. */
 static json_t *count(struct session *s, const struct request *r, struct measured *m)
 {
     const struct measure_how how = {.kind = JOB_PROFILE, .no_store = true, .verb = "profile"};
     struct measuring *x = measure_start(s, r, &how);
-    json_t *rows = json_array(), *profiles = NULL;
-    int entry[KERNELS_MAX];
-    for (int i = 0; i < r->nkernels; i++)
-        entry[i] = measure_entry(x, i);
-    if (measure_job(x)) {
-        wait_for(s, measure_job(x));
-        profiles = json_incref(json_object_get(job_extra(measure_job(x)), "profiles"));
+    json_t *rows = json_array(), *profiles = json_array();
+    measure_wait(x);
+    for (int i = 0; i < r->nkernels; i++) {
+        const json_t *one = measure_item(x, i);
+        json_array_append_new(profiles, one ? json_copy((json_t *)one) : json_null());
     }
     measure_finish(x, m);
     for (int i = 0; i < r->nkernels; i++) {
-        const json_t *one = entry[i] >= 0 ? json_array_get(profiles, (size_t)entry[i]) : NULL;
-        json_array_append_new(rows, profile_row(json_array_get(m->rows, (size_t)i), one));
+        const json_t *one = json_array_get(profiles, (size_t)i);
+        json_array_append_new(
+            rows, profile_row(json_array_get(m->rows, (size_t)i), json_is_null(one) ? NULL : one));
     }
     json_decref(profiles);
     return rows;

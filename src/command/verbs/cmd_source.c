@@ -198,30 +198,22 @@ static enum status show(const struct ask *q, const char *text, size_t len, struc
     return ST_OK;
 }
 
-static void wait_for(struct session *s, struct job *j)
-{
-    if (s->front.wait)
-        s->front.wait(s->front.ctx, session_super(s), j);
-    else
-        super_wait(session_super(s), j, s->front.cancelled, s->front.progress, s->front.ctx);
-}
-
 /* PTX or SASS, which a worker makes. */
 static enum status show_listing(const struct ask *q, struct err *err)
 {
-    struct job *job;
-    enum status st = source_listing_submit(q->s, q->kernel, &job, err);
+    struct measuring *job;
+    enum status st = source_listing_start(q->s, q->kernel, &job, err);
     if (st != ST_OK)
         return st;
-    wait_for(q->s, job);
+    measure_wait(job);
     char *reason, *text = source_listing_take(job, q->view, &reason);
-    if (job_state(job) == JOB_CANCELLED)
+    if (job_state(measure_job(job)) == JOB_CANCELLED)
         st = err_set(err, ST_CANCELLED, "cancelled");
     else if (!text)
         st = err_set(err, ST_NO, "%s: %s", q->kernel->name, reason);
     else
         st = show(q, text, strlen(text), err);
-    job_free(job);
+    measure_drop(job);
     free(text);
     free(reason);
     return st;

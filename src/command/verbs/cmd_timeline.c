@@ -138,27 +138,21 @@ static void add_text(struct session *s, struct cmd_call *c, const struct request
 
 /* ---- the verb ---- */
 
-static void wait_for(struct session *s, struct job *j)
-{
-    if (s->front.wait)
-        s->front.wait(s->front.ctx, session_super(s), j);
-    else
-        super_wait(session_super(s), j, s->front.cancelled, s->front.progress, s->front.ctx);
-}
-
 static enum status fill_live(struct session *s, const struct request *r, struct timeline *t,
                              struct err *err)
 {
-    struct job *job;
-    enum status st = timeline_submit(s, r, &job, err);
+    struct measuring *job;
+    struct measured m;
+    enum status st = timeline_start(s, r, &job, err);
     if (st != ST_OK)
         return st;
-    wait_for(s, job);
+    measure_wait(job);
     for (int i = 0; i < r->nkernels; i++)
-        timeline_take(r, i, job, &t[i]);
-    if (job_state(job) == JOB_CANCELLED)
+        timeline_take(job, i, &t[i]);
+    measure_close(job, &m);
+    if (m.status == ST_CANCELLED)
         st = err_set(err, ST_CANCELLED, "cancelled");
-    job_free(job);
+    measured_clear(&m);
     return st;
 }
 

@@ -58,8 +58,7 @@ struct compare {
     struct kept *kept;
     size_t nkept, capkept;
     struct measuring *job;
-    struct request job_request; /* what the job runs: lives as long as it */
-    int64_t more;               /* samples asked for by `m`; 0: the session's rule */
+    int64_t more; /* samples asked for by `m`; 0: the session's rule */
     char machine[160], activity[120], *failure;
 };
 
@@ -92,8 +91,8 @@ static void compare_keep_row(struct compare *x, const char *label, int entry,
 {
     struct kept *k = compare_make_kept(x, label);
     run_row_copy(&k->row, row);
-    k->shape = x->job_request.problem.shape;
-    request_params(&x->job_request, entry, k->params, sizeof k->params);
+    k->shape = measure_request(x->job)->problem.shape;
+    request_params(measure_request(x->job), entry, k->params, sizeof k->params);
 }
 
 /* ---- rows ---- */
@@ -395,25 +394,26 @@ static bool compare_stop(struct compare *x)
 static void compare_start(struct compare *x)
 {
     const struct measure_how how = {
-        .kind = JOB_RUN, .interleave = x->request.nkernels > 1, .verb = "compare"};
+        .kind = JOB_RUN,
+        .interleave = x->request.nkernels > 1,
+        .verb = x->request.nkernels > 1 ? "compare" : "run",
+    };
     compare_stop(x);
     compare_replace(&x->failure, NULL);
     if (x->problem) {
         app_message(x->app, ROLE_WARN, "%s", x->problem);
         return;
     }
-    request_clear(&x->job_request);
-    x->job_request = x->request; /* the next renewal makes a fresh one */
-    x->request = (struct request){0};
-    x->job = measure_start(x->app->session, &x->job_request, &how);
+    x->job = measure_start(x->app->session, &x->request, &how);
     compare_refresh(x);
 }
 
 static void collect_rows(struct compare *x)
 {
-    for (int i = 0; i < x->job_request.nkernels; i++) {
+    const struct request *r = measure_request(x->job);
+    for (int i = 0; i < r->nkernels; i++) {
         const struct run_row *row = measure_row(x->job, i);
-        char *label = request_entry(&x->job_request, i);
+        char *label = request_entry(r, i);
         if (row && (row->check || row->reason || row->median_us > 0))
             compare_keep_row(x, label, i, row);
         if (row && row->device)
@@ -426,20 +426,14 @@ static void collect_rows(struct compare *x)
 static void job_over(struct compare *x)
 {
     struct measured m;
-    struct str command = {0};
-    bool compared = x->job_request.nkernels > 1;
-    request_command(&x->job_request, compared ? "compare" : "run", &command);
-    measure_finish(x->job, &m);
+    measure_end(x->job, &m);
     x->job = NULL;
     x->activity[0] = 0;
-    if (m.ran)
-        session_remember_runs(x->app->session, m.rows, compared, str_text(&command));
     if (m.status && m.status != ST_CANCELLED) {
         compare_replace(&x->failure, "the run failed; ! has the log");
         app_message(x->app, ROLE_BAD, "%s", m.err.text);
     }
     measured_clear(&m);
-    str_free(&command);
 }
 
 static void compare_collect(struct compare *x)
@@ -796,7 +790,6 @@ static void compare_close(void *ctx)
     }
     free(x->kept);
     request_clear(&x->request);
-    request_clear(&x->job_request);
     str_free(&x->command);
     free(x->problem);
     free(x->failure);

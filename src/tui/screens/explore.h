@@ -5,7 +5,7 @@
 #ifndef ATTNSCOPE_TUI_EXPLORE_H
 #define ATTNSCOPE_TUI_EXPLORE_H
 
-#include "command/ask/request.h"
+#include "command/ask/measure.h"
 #include "tui/app/app.h"
 #include "tui/screens/explore_view.h"
 #include "tui/screens/knobs.h"
@@ -49,8 +49,7 @@ struct explore {
     struct figures *figures; /* by kernel */
     struct figures pair;     /* of the second kernel in the last interleaved run */
     const struct kernel *pair_base;
-    struct job *job;
-    struct request job_request; /* what the job runs */
+    struct measuring *job;
     enum job_kind job_kind;
     int64_t due_ms; /* when to measure; 0: not planned */
     bool watch, cancelled;

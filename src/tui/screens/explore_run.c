@@ -18,20 +18,12 @@ static const double soon_s = 2;         /* longer runs wait for `r` */
 static const double default_gflops = 5; /* of a kernel that was never timed */
 static const double runs_to_figure = 3; /* check, warm-up, first sample */
 
-static void params_text(const struct request *r, int entry, char *buf, size_t size)
-{
-    const struct kernel_desc *d = r->descs[entry];
-    buf[0] = 0;
-    if (d)
-        desc_params_format(d, &r->params[entry], true, buf, size);
-}
-
 bool explore_current(const struct explore *e, const struct figures *f, int entry)
 {
     char params[256];
     if (!f->have || entry >= e->request.nkernels)
         return false;
-    params_text(&e->request, entry, params, sizeof params);
+    request_params(&e->request, entry, params, sizeof params);
     return shape_equal(&f->shape, &e->request.problem.shape) && strcmp(f->params, params) == 0;
 }
 
@@ -48,46 +40,10 @@ double explore_estimate(const struct explore *e)
 
 /* ---- starting and stopping ---- */
 
-static void fill_request(const struct explore *e, enum job_kind kind, struct job_request *q)
-{
-    const struct request *r = &e->request;
-    bool both = strcmp(r->options.l2, "both") == 0;
-    *q = (struct job_request){
-        .kind = kind,
-        .problem = PROBLEM_DEFAULT,
-        .backend = xstrdup(explore_backend(e)),
-        .options = options_backend(&r->options),
-        .rule = r->options.rule,
-        .l2 = xstrdup(both ? "cold" : r->options.l2),
-        .timeout_s = r->options.timeout_s,
-        .entries = xcalloc((size_t)r->nkernels, sizeof *q->entries),
-    };
-    problem_copy(&q->problem, &r->problem);
-    for (int i = 0; i < r->nkernels; i++) {
-        char params[256];
-        if (e->cannot[explore_kernel_index(e, r->kernels[i])])
-            continue; /* the second one; the first was looked at before */
-        params_text(r, i, params, sizeof params);
-        q->entries[q->nentries++] =
-            (struct job_entry){.kernel = xstrdup(r->kernels[i]->name), .params = xstrdup(params)};
-    }
-    q->interleave = q->nentries > 1;
-}
-
-static void keep_request(struct explore *e)
-{
-    struct request *to = &e->job_request, *from = &e->request;
-    request_clear(to);
-    /* the renewal after the next setting makes a fresh one: this one is handed over */
-    *to = *from;
-    *from = (struct request){0};
-    explore_refresh(e);
-}
-
 bool explore_stop(struct explore *e)
 {
-    bool ran = e->job && !job_ended(e->job);
-    job_free(e->job);
+    bool ran = e->job && !measure_ended(e->job);
+    measure_drop(e->job); /* half a figure is none: the settings have changed */
     e->job = NULL;
     e->due_ms = 0;
     e->activity[0] = 0;
@@ -106,12 +62,11 @@ void explore_run(struct explore *e, enum job_kind kind)
     e->failure = NULL;
     if (!can_run(e))
         return;
-    struct job_request q;
-    fill_request(e, kind, &q);
-    e->job = super_submit(session_super(e->app->session), &q);
+    const bool two = e->request.nkernels > 1;
+    const struct measure_how how = {
+        .kind = kind, .interleave = two, .verb = two ? "compare" : "run"};
+    e->job = measure_start(e->app->session, &e->request, &how);
     e->job_kind = kind;
-    job_request_clear(&q);
-    keep_request(e);
     explore_collect(e);
 }
 
@@ -158,8 +113,8 @@ static void take_figures(struct explore *e, struct figures *f, int entry, const 
         record_init(run_fields, &f->row);
     copy_row(&f->row, row);
     f->have = true;
-    f->shape = e->job_request.problem.shape;
-    params_text(&e->job_request, entry, f->params, sizeof f->params);
+    f->shape = measure_request(e->job)->problem.shape;
+    request_params(measure_request(e->job), entry, f->params, sizeof f->params);
     if (row->tflops > 0)
         f->gflops = row->tflops * 1e3;
 }
@@ -187,29 +142,26 @@ static void take_check(struct figures *f, const struct run_row *row)
     to->check = row->check ? xstrdup(row->check) : NULL;
 }
 
-static const struct kernel *entry_kernel(const struct explore *e, const struct run_row *row)
-{
-    return row->kernel ? registry_find(e->app->session->services.registry, row->kernel) : NULL;
-}
-
 static void collect_row(struct explore *e, int i)
 {
-    const struct run_row *row = job_row(e->job, i);
-    const struct kernel *k = entry_kernel(e, row);
+    const struct request *r = measure_request(e->job);
+    const struct run_row *row = measure_row(e->job, i);
+    const struct kernel *k =
+        row ? registry_find(e->app->session->services.registry, row->kernel) : NULL;
     if (!k || !has_figures(row))
         return;
     struct figures *f = &e->figures[explore_kernel_index(e, k)];
     char params[256];
-    params_text(&e->job_request, i, params, sizeof params);
-    bool same = f->have && shape_equal(&f->shape, &e->job_request.problem.shape) &&
-                strcmp(f->params, params) == 0;
+    request_params(r, i, params, sizeof params);
+    bool same =
+        f->have && shape_equal(&f->shape, &r->problem.shape) && strcmp(f->params, params) == 0;
     if (e->job_kind == JOB_CHECK && same && f->row.median_us > 0)
         take_check(f, row);
     else if (!(same && f->row.median_us > 0 && isnan(row->median_us)))
         take_figures(e, f, i, row); /* but a rerun keeps the old times until it has some */
     if (i == 1) {
         take_figures(e, &e->pair, 1, row);
-        e->pair_base = e->job_request.kernels[0];
+        e->pair_base = r->kernels[0];
     }
     if (row->device)
         snprintf(e->machine, sizeof e->machine, "%s: %s", row->backend ? row->backend : "",
@@ -219,8 +171,9 @@ static void collect_row(struct explore *e, int i)
 static void describe_activity(struct explore *e)
 {
     const char *watch = e->watch ? " (watching; w stops)" : "";
-    int64_t n = job_count(e->job) > 0 ? job_row(e->job, 0)->n : 0;
-    switch (job_state(e->job)) {
+    const struct run_row *first = measure_row(e->job, 0);
+    int64_t n = first ? first->n : 0;
+    switch (job_state(measure_job(e->job))) {
     case JOB_STARTING:
         snprintf(e->activity, sizeof e->activity, "starting the worker");
         break;
@@ -237,53 +190,36 @@ static void describe_activity(struct explore *e)
     }
 }
 
-/* What was asked for with its command is remembered as $last and goes to the store; a watch that
- * repeats it does not. */
-static void keep_rows(struct explore *e)
-{
-    struct str command = {0};
-    json_t *rows = json_array();
-    bool compared = e->job_request.nkernels > 1;
-    if (!e->watch) {
-        request_command(&e->job_request, compared ? "compare" : "run", &command);
-        for (int i = 0; i < job_count(e->job); i++) {
-            json_array_append_new(rows, run_row_result(job_row(e->job, i)));
-            if (job_row(e->job, i)->median_us > 0)
-                session_keep_row(e->app->session, job_row(e->job, i), str_text(&command), false);
-        }
-        session_remember_runs(e->app->session, rows, compared, str_text(&command));
-    }
-    json_decref(rows);
-    str_free(&command);
-}
-
+/* What was asked for with its command is remembered as $last and is in the store; a watch that repeats
+ * it does not and is not. */
 static void job_over(struct explore *e)
 {
-    enum job_state state = job_state(e->job);
-    if (state == JOB_FAILED) {
-        const char *why = job_error(e->job);
-        free(e->failure);
-        e->failure = xstrdup(why ? why : "the worker gave no figures");
-        app_message(e->app, ROLE_BAD, "%s", e->failure);
-        e->watch = false;
-    } else if (state == JOB_DONE && e->job_kind == JOB_RUN) {
-        keep_rows(e);
-    }
-    job_free(e->job);
+    struct measured m;
+    if (e->job_kind == JOB_RUN && !e->watch)
+        measure_end(e->job, &m);
+    else
+        measure_close(e->job, &m);
     e->job = NULL;
     e->activity[0] = 0;
-    if (e->watch && state == JOB_DONE)
+    if (m.status && m.status != ST_CANCELLED) {
+        free(e->failure);
+        e->failure = xstrdup(m.err.text);
+        app_message(e->app, ROLE_BAD, "%s", e->failure);
+        e->watch = false;
+    }
+    if (e->watch && !m.status)
         explore_run(e, JOB_RUN);
+    measured_clear(&m);
 }
 
 void explore_collect(struct explore *e)
 {
     if (!e->job)
         return;
-    for (int i = 0; i < job_count(e->job) && i < e->job_request.nkernels; i++)
+    for (int i = 0; i < measure_request(e->job)->nkernels; i++)
         collect_row(e, i);
     describe_activity(e);
-    if (job_ended(e->job))
+    if (measure_ended(e->job))
         job_over(e);
 }
 
@@ -296,6 +232,5 @@ void explore_run_clear(struct explore *e)
             record_clear(run_fields, &e->figures[i].row);
     if (e->pair.have)
         record_clear(run_fields, &e->pair.row);
-    request_clear(&e->job_request);
     free(e->failure);
 }

@@ -37,7 +37,6 @@ struct roofline {
     int nmore;
 
     struct measuring *job;
-    struct request job_request;
     char activity[120];
     struct str command;
 };
@@ -478,7 +477,6 @@ static bool stop(struct roofline *x)
     if (x->job) {
         measure_finish(x->job, &m);
         measured_clear(&m);
-        request_clear(&x->job_request);
     }
     x->job = NULL;
     x->activity[0] = 0;
@@ -494,28 +492,22 @@ static void start(struct roofline *x)
     if (x->kernels.cur >= x->request.nkernels)
         return;
     char *entry = request_entry(&x->request, x->kernels.cur);
-    enum status st = request_of(x->app->session, entry, NULL, 0, &x->job_request, &err);
-    if (st == ST_OK && measure_refuses(&x->job_request, 0, &err)) {
-        request_clear(&x->job_request);
-        st = ST_NO;
-    }
-    if (st == ST_OK)
-        x->job = measure_start(x->app->session, &x->job_request, &how);
-    else
+    struct request r;
+    if (request_of(x->app->session, entry, NULL, 0, &r, &err) != ST_OK ||
+        measure_refuses(&r, 0, &err))
         app_message(x->app, ROLE_WARN, "%s", err.text);
+    else
+        x->job = measure_start(x->app->session, &r, &how);
+    request_clear(&r);
     free(entry);
 }
 
 static void job_over(struct roofline *x)
 {
     struct measured m;
-    struct str command = {0};
-    request_command(&x->job_request, "run", &command);
-    measure_finish(x->job, &m);
+    measure_end(x->job, &m);
     x->job = NULL;
     x->activity[0] = 0;
-    if (m.ran)
-        session_remember_runs(x->app->session, m.rows, false, str_text(&command));
     const char *backend = json_string_value(json_object_get(json_array_get(m.rows, 0), "backend"));
     if (m.ran && backend && !backend_is_gpu(backend))
         app_message(x->app, ROLE_NORMAL,
@@ -523,8 +515,6 @@ static void job_over(struct roofline *x)
     else if (m.status && m.status != ST_CANCELLED)
         app_message(x->app, ROLE_BAD, "%s", m.err.text);
     measured_clear(&m);
-    request_clear(&x->job_request);
-    str_free(&command);
 }
 
 /* ---- keys ---- */

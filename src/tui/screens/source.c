@@ -29,7 +29,7 @@ struct source {
     bool diff, marks;
     struct codeview code;
     char *missing; /* why there is no text, or NULL */
-    struct job *job;
+    struct measuring *job;
     char *listing[VIEWS]; /* PTX and SASS of this kernel and these settings, once they came */
     char *no_listing[VIEWS];
     struct source_facts before, after;
@@ -210,7 +210,7 @@ static const char *const view_words[VIEWS] = {"cuda", "ptx", "sass"};
 
 static void drop_listings(struct source *s)
 {
-    job_free(s->job);
+    measure_drop(s->job);
     s->job = NULL;
     for (int i = 0; i < VIEWS; i++) {
         free(s->listing[i]);
@@ -263,7 +263,7 @@ static void show_listing(struct source *s)
     } else if (s->no_listing[s->view]) {
         set_missing(s, s->no_listing[s->view]);
     } else if (!s->job &&
-               source_listing_submit(s->app->session, source_kernel(s), &s->job, &err) != ST_OK) {
+               source_listing_start(s->app->session, source_kernel(s), &s->job, &err) != ST_OK) {
         set_missing(s, err.text);
     } else {
         set_missing(s, "compiling ...");
@@ -289,11 +289,11 @@ static void update_facts(struct source *s)
 
 static void collect(struct source *s)
 {
-    if (!s->job || !job_ended(s->job))
+    if (!s->job || !measure_ended(s->job))
         return;
     for (int i = VIEW_PTX; i < VIEWS; i++)
         s->listing[i] = source_listing_take(s->job, view_words[i], &s->no_listing[i]);
-    job_free(s->job);
+    measure_drop(s->job);
     s->job = NULL;
     if (s->view != VIEW_CUDA)
         show(s);

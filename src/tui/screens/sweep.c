@@ -42,7 +42,6 @@ bool sweep_stop(struct sweep_screen *x)
     if (x->job) {
         measure_finish(x->job, &m);
         measured_clear(&m);
-        request_clear(&x->job_request);
     }
     x->job = NULL;
     x->going = false;
@@ -68,14 +67,16 @@ static int next_point(const struct sweep_screen *x)
 static void start_next(struct sweep_screen *x)
 {
     const struct measure_how how = {.kind = JOB_RUN, .verb = "run"};
+    struct request r;
     int p = next_point(x);
-    if (p < 0 || sweep_request(&x->sweep, p, &x->job_request, NULL) != ST_OK) {
+    if (p < 0 || sweep_request(&x->sweep, p, &r, NULL) != ST_OK) {
         x->going = false;
         return;
     }
     x->job_point = p;
     x->job_begin_s = now_s();
-    x->job = measure_start(x->app->session, &x->job_request, &how);
+    x->job = measure_start(x->app->session, &r, &how);
+    request_clear(&r);
 }
 
 static void forget_rows(struct sweep_screen *x)
@@ -125,14 +126,20 @@ static bool is_whole(const json_t *row)
            !(stopped && strcmp(stopped, "cancel") == 0);
 }
 
-/* What was measured is a result like any other: $last, Roofline, export. */
-static void remember(struct sweep_screen *x, const struct measured *m)
+/* Whole rows of the point are not measured again. */
+static void cache_rows(struct sweep_screen *x, const json_t *rows)
 {
-    struct str command = {0};
-    request_command(&x->job_request, "run", &command);
-    if (m->ran)
-        session_remember_runs(x->app->session, m->rows, false, str_text(&command));
-    str_free(&command);
+    struct request r;
+    if (sweep_request(&x->sweep, x->job_point, &r, NULL) != ST_OK)
+        return;
+    for (int k = 0; k < r.nkernels; k++) {
+        char *key = sweep_cache_key(&r, k);
+        json_t *row = json_array_get(rows, (size_t)k);
+        if (is_whole(row))
+            json_object_set(x->cache, key, row);
+        free(key);
+    }
+    request_clear(&r);
 }
 
 static void take_job(struct sweep_screen *x)
@@ -141,24 +148,16 @@ static void take_job(struct sweep_screen *x)
     double spent = now_s() - x->job_begin_s, left_before, left_after;
     sweep_left(x, &left_before);
     double rate = x->guessed_s > 0 ? x->spent_s / x->guessed_s : 1;
-    measure_finish(x->job, &m);
+    measure_end(x->job, &m); /* a result like any other: $last, Roofline, export */
     x->job = NULL;
-    for (int k = 0; k < x->job_request.nkernels; k++) {
-        char *key = sweep_cache_key(&x->job_request, k);
-        json_t *row = json_array_get(m.rows, (size_t)k);
-        if (is_whole(row))
-            json_object_set(x->cache, key, row);
-        free(key);
-    }
+    cache_rows(x, m.rows);
     sweep_take(&x->sweep, x->job_point, m.rows);
-    remember(x, &m);
     sweep_left(x, &left_after);
     x->spent_s += spent;
     x->guessed_s += fmax(left_before - left_after, 0) / rate;
     if (m.status == ST_CANCELLED)
         x->going = false;
     measured_clear(&m);
-    request_clear(&x->job_request);
 }
 
 void sweep_collect(struct sweep_screen *x)

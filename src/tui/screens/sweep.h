@@ -34,7 +34,6 @@ struct sweep_screen {
 
     bool going; /* goes on to the next point when a job ends */
     struct measuring *job;
-    struct request job_request;
     int job_point;
     double job_begin_s, spent_s, guessed_s; /* of this run: how good the estimate was */
     char activity[160];

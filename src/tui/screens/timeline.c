@@ -29,7 +29,7 @@ struct timelines {
     int focus;
     struct request request; /* what is shown, or what the job runs */
     struct timeline shown[PANELS];
-    struct job *job;
+    struct measuring *job;
     bool live;     /* stamps, not the model */
     char *problem; /* why there is no request */
     struct str command;
@@ -112,7 +112,7 @@ static void draw_header(const struct timelines *t, struct canvas *c, struct rect
     int x = r.x + 1 + canvas_text(c, r.x + 1, r.y, r.w - 1, ROLE_TITLE, shape) + 2;
     if (t->job)
         canvas_textf(c, x, r.y, r.x + r.w - x, ROLE_ACCENT, "taking stamps: %s ...",
-                     job_phase(t->job));
+                     measure_phase(t->job));
     else if (!t->live)
         canvas_text(c, x, r.y, r.x + r.w - x, ROLE_DIM, "r takes real stamps");
 }
@@ -140,7 +140,7 @@ static void timeline_draw(void *ctx, struct canvas *c)
 
 static void drop_job(struct timelines *t)
 {
-    job_free(t->job);
+    measure_drop(t->job);
     t->job = NULL;
 }
 
@@ -197,7 +197,7 @@ static void take_stamps(void *ctx, int arg)
     drop_job(t);
     enum status st = make_request(t, 0, &err);
     if (st == ST_OK)
-        st = timeline_submit(t->app->session, &t->request, &t->job, &err);
+        st = timeline_start(t->app->session, &t->request, &t->job, &err);
     if (st != ST_OK) {
         app_message(t->app, ROLE_WARN, "%s", err.text);
         show_model(t);
@@ -208,15 +208,11 @@ static void take_stamps(void *ctx, int arg)
 
 static void collect(struct timelines *t)
 {
-    if (!t->job || !job_ended(t->job))
+    if (!t->job || !measure_ended(t->job))
         return;
-    if (job_state(t->job) == JOB_CANCELLED) {
-        show_model(t);
-        return;
-    }
     drop_shown(t);
     for (int i = 0; i < t->request.nkernels && i < PANELS; i++)
-        timeline_take(&t->request, i, t->job, &t->shown[i]);
+        timeline_take(t->job, i, &t->shown[i]);
     drop_job(t);
     t->live = true;
     set_command(t);
