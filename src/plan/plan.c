@@ -334,6 +334,27 @@ const char *plan_roof_note(const struct plan *p)
     return NULL;
 }
 
+/* Tensors and workspaces must fit into the card. */
+static void check_memory(struct build *b)
+{
+    const struct plan *p = b->p;
+    const double T = (double)dtype_size(p->shape.dtype);
+    const double tensors =
+        2 * T * ((double)shape_q_elems(&p->shape) + (double)shape_kv_elems(&p->shape));
+    double workspace = 0;
+    char need[NUMBER_BUF], of[NUMBER_BUF], has[NUMBER_BUF];
+    struct err err = ERR_INIT;
+    for (int i = 0; i < p->desc->nws; i++)
+        workspace += (double)p->ws_bytes[i];
+    if (!p->device || !(tensors + workspace > p->device->memory_bytes))
+        return;
+    err_set(
+        &err, ST_NO, "%s needs %s of memory, %s of it for scores and partial results; %s has %s",
+        p->desc->name, number_fmt_bytes(need, tensors + workspace), number_fmt_bytes(of, workspace),
+        p->device->name, number_fmt_bytes(has, p->device->memory_bytes));
+    refuse(b, ST_NO, &err, "memory");
+}
+
 /* Public */
 
 enum status plan_build(const struct kernel_desc *d, const struct shape *s,
@@ -358,6 +379,7 @@ enum status plan_build(const struct kernel_desc *d, const struct shape *s,
     build_passes(&b);
     for (int i = 0; i < d->nws; i++)
         out->ws_bytes[i] = eval_whole(&b, d->ws[i].bytes, "a workspace's size", 0);
+    check_memory(&b);
     set_traffic(&b);
     set_roof(out);
     return b.st;

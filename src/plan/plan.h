@@ -53,7 +53,7 @@ struct plan {
                                      instructions cannot reach the tensor roof */
     char *reason;                 /* why it cannot run; NULL: it can */
     const char *blocked_by; /* what that is about: "kernel" (its own @requires), "smem", "regs",
-                                     "threads", "grid", "barriers"; NULL: it can run */
+                                     "threads", "grid", "barriers", "memory"; NULL: it can run */
 };
 
 /* Registers known from a compile; they override the table. */

@@ -62,13 +62,17 @@ static int64_t next_limit(const struct occupancy *o, const char **where)
     return next;
 }
 
-static enum occ_limiter first_limiter(unsigned limiter)
+/* All that bind, joined by "and". */
+static void say_limits(const struct plan *p, const struct plan_pass *pass, struct str *out)
 {
-    static const enum occ_limiter order[] = {OCC_REGS, OCC_SMEM, OCC_WARPS, OCC_BLOCKS};
+    static const enum occ_limiter order[] = {OCC_REGS, OCC_SMEM, OCC_WARPS, OCC_BLOCKS,
+                                             OCC_BARRIERS};
+    const size_t start = out->len;
     for (size_t i = 0; i < sizeof order / sizeof *order; i++)
-        if (limiter & (unsigned)order[i])
-            return order[i];
-    return OCC_BARRIERS;
+        if (pass->occ.limiter & (unsigned)order[i]) {
+            str_add(out, out->len > start ? " and " : "");
+            say_limit(p, pass, order[i], out);
+        }
 }
 
 static void say_occupancy(const struct plan *p, const struct plan_pass *pass, struct str *out)
@@ -86,7 +90,7 @@ static void say_occupancy(const struct plan *p, const struct plan_pass *pass, st
         str_addf(out, "%lld block%s would fit %s, but ", (long long)next, next == 1 ? "" : "s",
                  where);
     size_t start = out->len;
-    say_limit(p, pass, first_limiter(o->limiter), out);
+    say_limits(p, pass, out);
     if (next == INT_UNKNOWN && out->data[start] == 'a')
         out->data[start] = 'A';
     str_addf(out, ": only %lld %s an SM%s. ", (long long)o->blocks_per_sm, verb, known);

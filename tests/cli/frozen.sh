@@ -22,6 +22,8 @@ computed() {
     plan row_tile f32 D=4096 gpu=H100 --json
     plan splitkv,fa2 only=grid,limits gpu=H100
     plan fa2 only=smem gpu=L4
+    plan naive S=64k H=32 B=8 gpu=RTX-4090 only=why
+    plan fa2 D=128 gpu=H100 only=why
     plan row_tile f32 D=4096 only=waves gpu=L4
     plan fa2 only=smem,grid
     plan cpu_tiled gpu=L4

@@ -290,7 +290,7 @@ static const struct field_doc plan_docs[] = {
     {"bound",         "memory or compute, by the compulsory intensity."},
     {"roof_us",       "No kernel of this kind is faster there."},
     {"roof_note",     "What the numbers do not say about the roof."},
-    {"blocked_by",    "What a plan that cannot run is short of: smem, regs, threads, barriers, grid, or kernel: its own rule."},
+    {"blocked_by",    "What a plan that cannot run is short of: smem, regs, threads, barriers, grid, memory, or kernel: its own rule."},
     {0},
 };
 static const struct field_doc roof_docs[] = {

@@ -54,7 +54,7 @@ ARCH_LIMIT(max_warps)
 ARCH_LIMIT(max_blocks)
 ARCH_LIMIT(max_threads_per_block)
 ARCH_LIMIT(regs)
-ARCH_LIMIT(regs_per_thread)
+DEVICE(get_regs_per_thread, d->cc && a ? a->regs_per_thread - 1 : NAN) /* the launch check allows one more */
 ARCH_LIMIT(smem_per_sm)
 ARCH_LIMIT(smem_default)
 ARCH_LIMIT(smem_optin)
