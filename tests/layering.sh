@@ -4,6 +4,8 @@
 # face: every room may include them and they include no room. Its own .c files join the rooms, so
 # they may include all of them. No folder holds more than 30 .c files.
 # Only tui/ may include curses, only repl/ and tui/ readline.
+# One concept has one home: requests are made in command/ask/request.c, jobs start in
+# command/ask/measure.c, and backends are named in backend/ alone.
 # SPDX-License-Identifier: GPL-3.0-or-later
 order="base spec kernel plan backend measure job store draw export command lesson repl tui"
 rooms_backend="compile cuda peer cpu"
@@ -68,6 +70,20 @@ forbidden() {
     grep -rlE --include='*.[ch]' "^ *# *include *<($1)" src kernels/cpu 2>/dev/null | grep -vE "$2"
 }
 
+# Prints lines of src that match outside the files that may.
+outside() { # pattern, pattern of the files
+    grep -rnE --include='*.[ch]' "$1" src 2>/dev/null | grep -vE "$2"
+}
+
+# Prints where code has a backend's name as a word of its own beside `backend`, or in a command.
+# Fields, sides of a kernel and views of a source are called alike: no `backend` stands beside them.
+named_backends() {
+    names=$(sed -n 's/^BACKEND(\([a-z0-9]*\),.*/\1/p' src/backend/table.h | paste -sd'|')
+    [ -n "$names" ] || echo "src/backend/table.h: no backend was found"
+    outside "(backend|info->name|ops->name)[^;]*\"($names)\"|\"($names)\"[^;]*backend| backend=($names)\"" \
+        '^src/(backend/|kernel/desc|store/record|job/request.h)'
+}
+
 n=0
 report() { # text, findings
     n=$((n + 1))
@@ -81,7 +97,7 @@ report() { # text, findings
 
 # shellcheck disable=SC2086  # a list of words
 set -- $order
-echo "1..$(($# + 8))"
+echo "1..$(($# + 12))"
 for folder; do
     report "src/$folder includes nothing to its right" "$(upward "$folder" "$(rank "$folder" "$order")")"
 done
@@ -92,4 +108,11 @@ report "rooms of tui look one way" "$(upward_rooms tui "$rooms_tui")"
 report "at most 30 .c files in a folder" "$(crowded)"
 report "only tui includes curses" "$(forbidden 'n?curses|term\.h' '^src/tui/')"
 report "only repl and tui include readline" "$(forbidden readline '^src/(repl|tui)/')"
+report "jobs are asked for in command/ask/measure.c alone" \
+    "$(outside 'super_submit\(|\(struct job_request\)|struct job_request [a-z_]+( = \{|;)' \
+        '^src/job/|^src/command/ask/measure.c')"
+report "requests are made in command/ask/request.c alone" \
+    "$(outside '\(struct request\)\{|struct request [a-z_]+ = ' '^src/command/ask/request.c')"
+report "nobody makes a call by hand" "$(outside 'struct cmd_call [a-z_]+ = ' '^src/command/(command.c|line/)')"
+report "backends are named in src/backend alone" "$(named_backends)"
 report "nothing includes NVIDIA's headers" "$(forbidden 'cuda|nvrtc|nvml|cupti' '^$')"

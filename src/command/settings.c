@@ -213,12 +213,17 @@ static const char *any_key(const void *ctx, size_t i)
     return NULL;
 }
 
+const char *session_nearest_key(const struct session *s, const char *word)
+{
+    return str_nearest(word, any_key, s);
+}
+
 enum status unknown_key(struct session *s, const char *key, struct err *err)
 {
     char *clean = sanitize_line(key);
     err_set(err, ST_USAGE, "there is no key \"%s\"", clean);
     free(clean);
-    const char *near = str_nearest(key, any_key, s);
+    const char *near = session_nearest_key(s, key);
     if (near)
         err_suggest(err, near);
     else

@@ -77,6 +77,8 @@ enum status session_set_param(struct session *s, const char *kernel, const char 
                               const char *value, bool *known, struct err *err);
 /* Forgets settings; NULL matches all. True if there was one. */
 bool session_drop_param(struct session *s, const char *kernel, const char *name);
+/* The key of `set` that `word` may be meant to be; NULL: it resembles none. */
+const char *session_nearest_key(const struct session *s, const char *word);
 /* "there is no key "Sx"; did you mean "Sq"?" over all keys of `set`. */
 enum status unknown_key(struct session *s, const char *key, struct err *err);
 /* Runs the `set` lines of <config>/attnscope/config; what is wrong there is noted with file and

@@ -107,6 +107,9 @@ static void test_copy(void)
     char *label = request_entry(&copy, 0), *after = text_of(&r);
     CU_ASSERT_STRING_EQUAL(label, "qtile_seq@BR=32");
     CU_ASSERT_STRING_EQUAL(before, after);
+    request_only(&copy, 2);
+    CU_ASSERT_EQUAL(copy.nkernels, 1);
+    CU_ASSERT_STRING_EQUAL(copy.kernels[0]->name, "fa2");
     free(label);
     free(before);
     free(after);

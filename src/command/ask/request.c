@@ -325,6 +325,13 @@ void request_put_first(struct request *r, int i)
     r->params[0] = v;
 }
 
+void request_only(struct request *r, int i)
+{
+    request_put_first(r, i);
+    while (r->nkernels > 1)
+        free(r->own[--r->nkernels]);
+}
+
 /* One "BR=32" of kernel i's own. */
 static enum status set_own(struct request *r, int i, const char *pair, struct err *err)
 {

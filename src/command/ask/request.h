@@ -39,7 +39,7 @@ enum status request_make_words(struct session *s, struct cmd_call *c, int first,
 enum status request_make_for(struct session *s, struct cmd_call *c, const char *kernels,
                              unsigned flags, struct request *out, struct err *err);
 /* The same for who has no call: `kernels` is one word or NULL, `more` further words and pairs between blanks,
- * "S=512 f32 backend=cpu", or NULL. On failure `out` is empty and may be cleared. */
+ * "S=512 f32 l2=hot", or NULL. On failure `out` is empty and may be cleared. */
 enum status request_of(struct session *s, const char *kernels, const char *more, unsigned flags,
                        struct request *out, struct err *err);
 /* `dst` is overwritten, not cleared. */
@@ -58,6 +58,8 @@ enum status request_try(struct request *r, const char *key, const char *value, b
                         struct err *err);
 /* Moves kernel i before the others. */
 void request_put_first(struct request *r, int i);
+/* Leaves kernel i alone in it. */
+void request_only(struct request *r, int i);
 
 /* ---- asking ---- */
 

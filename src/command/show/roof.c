@@ -162,18 +162,20 @@ static enum status add_kernels(struct session *s, const struct request *r, struc
                                const struct device *dev, const struct roof_phase *phase,
                                struct err *err)
 {
-    struct request q = *r; /* all but the shape is shared */
+    struct request q;
+    enum status st = ST_OK;
+    request_copy(&q, r);
     q.problem.shape = phase->shape;
     if (!r->nkernels)
         json_array_append_new(x->rows, device_row(s, dev, phase));
-    for (int k = 0; k < r->nkernels; k++) {
+    for (int k = 0; k < r->nkernels && !st; k++) {
         json_t *plan;
-        enum status st = brief_plan(&q, k, dev, &plan, err);
-        if (st)
-            return st;
-        json_array_append_new(x->rows, make_row(s, plan, dev, phase->name));
+        st = brief_plan(&q, k, dev, &plan, err);
+        if (!st)
+            json_array_append_new(x->rows, make_row(s, plan, dev, phase->name));
     }
-    return ST_OK;
+    request_clear(&q);
+    return st;
 }
 
 enum status roofs_make(struct session *s, const struct request *r,

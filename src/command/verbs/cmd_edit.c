@@ -316,7 +316,7 @@ static enum status edit_loop(struct edit *e, struct err *err)
     do
         st = edit_once(e, &again, err);
     while (again && ask_again(e, err));
-    if (again && err && !strstr(err->text, "; \"edit")) {
+    if (again && err) {
         char *hint = xasprintf("; \"edit %s\" opens it again", e->original->name);
         err_suggest_text(err, hint);
         free(hint);

@@ -91,15 +91,13 @@ static enum status find_kernel(struct session *s, struct cmd_call *c, const char
     *kernel = NULL;
     for (int i = 0; i < c->nwords; i++) {
         const char *word = c->words[i].text;
-        struct err unknown = ERR_INIT;
         if (registry_find(s->services.registry, word))
             *kernel = word;
         if (*kernel == word || is_shape_word(word))
             continue;
-        unknown_key(s, word, &unknown);
         char *clean = sanitize_line(word);
-        if (strstr(unknown.text, "did you mean"))
-            err_set(err, ST_USAGE, "%s", unknown.text);
+        if (session_nearest_key(s, word))
+            unknown_key(s, word, err);
         else
             err_set(err, ST_USAGE, "set needs key=value; \"%s\" has no value", clean);
         free(clean);

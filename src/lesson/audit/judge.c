@@ -140,11 +140,12 @@ static void say_where(const struct values *v, struct finding *out)
 static char *say_why(const struct values *v, bool broken, const struct err *err)
 {
     const char *why = NULL;
-    for (size_t i = 0; i < json_array_size(v->rows.results) && !why; i++)
-        if (lacks_figures(json_array_get(v->rows.results, i)))
-            why = text_of(json_array_get(v->rows.results, i), "reason");
-    if (why && strstr(why, "needs a GPU"))
-        why = "needs a GPU, or a recording of it";
+    for (size_t i = 0; i < json_array_size(v->rows.results) && !why; i++) {
+        const json_t *row = json_array_get(v->rows.results, i);
+        const bool absent = backend_is_gpu(text_of(row, "backend")) && !backend_gpu_is_here();
+        if (lacks_figures(row))
+            why = absent ? "needs a GPU, or a recording of it" : text_of(row, "reason");
+    }
     const bool told = *err->text && (broken || !json_array_size(v->rows.results));
     return sanitize_line(why ? why : told ? err->text : "the figures differ too little to tell");
 }

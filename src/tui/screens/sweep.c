@@ -221,7 +221,6 @@ static void clear_cell(struct sweep_screen *x)
         plan_clear(&x->plan);
     x->have_plan = false;
     request_clear(&x->plan_request);
-    x->plan_request = (struct request){0};
     str_clear(&x->why);
     str_clear(&x->cell_command);
 }
@@ -241,22 +240,16 @@ void sweep_renew_cell(struct sweep_screen *x)
     x->kernel = clampi(x->kernel, w->base.nkernels);
     x->at[0] = clampi(x->at[0], w->axes[0].count);
     x->at[1] = w->naxes > 1 ? clampi(x->at[1], w->axes[1].count) : 0;
-    if (sweep_request(w, sweep_point(w, x->at[0], x->at[1]), &x->plan_request, &err)) {
-        x->plan_request = (struct request){0};
+    struct request *one = &x->plan_request;
+    if (sweep_request(w, sweep_point(w, x->at[0], x->at[1]), one, &err))
         return;
-    }
-    struct request one = x->plan_request; /* the command of this kernel alone */
-    one.nkernels = 1;
-    one.kernels += x->kernel;
-    one.params += x->kernel;
-    one.descs += x->kernel;
-    one.own += x->kernel;
-    request_command(&one, w->measured ? "run" : "plan", &x->cell_command);
-    const struct kernel_desc *d = one.descs[0];
-    const struct device *gpu = session_gpu(x->app->session, one.options.gpu, NULL);
-    if (!d || d != one.kernels[0]->cuda || !gpu)
+    request_only(one, x->kernel); /* the command of this kernel alone */
+    request_command(one, w->measured ? "run" : "plan", &x->cell_command);
+    const struct kernel_desc *d = one->descs[0];
+    const struct device *gpu = session_gpu(x->app->session, one->options.gpu, NULL);
+    if (!d || d != one->kernels[0]->cuda || !gpu)
         return; /* a CPU kernel has no launch to plan */
-    (void)plan_build(d, &one.problem.shape, &one.params[0], gpu, NULL, &x->plan, &err);
+    (void)plan_build(d, &one->problem.shape, &one->params[0], gpu, NULL, &x->plan, &err);
     x->have_plan = true;
     if (x->plan.npasses > 0)
         plan_why(&x->plan, &x->why);

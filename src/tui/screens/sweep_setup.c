@@ -311,13 +311,11 @@ void sweep_setup_command(struct sweep_screen *x)
     str_clear(&x->command);
     if (!x->have)
         return;
-    struct request r = x->sweep.base;
-    size_t size = ((size_t)r.nkernels + 1) * sizeof *r.params;
-    r.params = xmalloc(size);
-    memcpy(r.params, x->sweep.base.params, size - sizeof *r.params);
+    struct request r;
+    request_copy(&r, &x->sweep.base);
     put_defaults(&x->sweep, &r);
     request_command(&r, "sweep", &x->command);
-    free(r.params);
+    request_clear(&r);
     for (int i = 0; i < x->sweep.naxes; i++)
         str_addf(&x->command, " %s=%s", x->axis[i], x->values[i]);
     str_addf(&x->command, " metric=%s", x->metric);
