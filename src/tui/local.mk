@@ -6,7 +6,7 @@ libattnscope_ui_a_SOURCES += \
   %D%/screens/compare.c \
   %D%/screens/compare_view.h %D%/screens/compare_view.c \
   %D%/kit/entry.h %D%/kit/entry.c \
-  %D%/screens/explore.h %D%/screens/explore.c %D%/screens/explore_plan.c %D%/screens/explore_run.c \
+  %D%/screens/explore.c \
   %D%/screens/explore_view.h %D%/screens/explore_view.c \
   %D%/kit/flow.h %D%/kit/flow.c \
   %D%/app/frame.c \
@@ -23,6 +23,8 @@ libattnscope_ui_a_SOURCES += \
   %D%/kit/popup.h %D%/kit/popup.c \
   %D%/app/prompt.h %D%/app/prompt.c \
   %D%/screens/roofline.c \
+  %D%/screens/measurement.h %D%/screens/measurement.c \
+  %D%/screens/subject.h %D%/screens/subject.c \
   %D%/screens/screen_util.h %D%/screens/screen_util.c \
   %D%/app/settings.h %D%/app/settings.c \
   %D%/kit/signals.h %D%/kit/signals.c \

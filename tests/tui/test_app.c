@@ -15,6 +15,7 @@
 #include "tui/app/app.h"
 #include "tui/app/keyfile.h"
 #include "tui/app/state.h"
+#include "tui/screens/measurement.h"
 #include "tui/tui.h"
 
 static struct app app;
@@ -272,6 +273,43 @@ static void test_command_key(void)
     CU_ASSERT(shows("> set D=128"));
     press(TK_ESC);
     str_free(&told);
+    close_app();
+}
+
+/* Figures know what they are of: another shape, or other parameters, makes them old. */
+static void test_figures(void)
+{
+    struct measurement m, copy;
+    struct request r;
+    open_app(80, 24);
+    measurement_init(&m, &app);
+    measurement_init(&copy, &app);
+    json_t *list = json_pack("[{s:s, s:s, s:o, s:{s:s, s:f, s:f}}]", "label", "fa2", "params", "",
+                             "problem", problem_to_json(&session->settings.problem), "row",
+                             "kernel", "fa2", "median_us", 5.0, "tflops", 0.5);
+    measurement_restore(&m, list);
+    const struct figures *f = measurement_find(&m, "fa2");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(f);
+    CU_ASSERT_EQUAL(f->gflops, 500);
+    CU_ASSERT_EQUAL(request_of(session, "fa2,naive", NULL, 0, &r, NULL), ST_OK);
+    CU_ASSERT(figures_current(f, &r, 0));
+    CU_ASSERT_FALSE(figures_current(f, &r, 2));
+    CU_ASSERT_FALSE(figures_current(NULL, &r, 0));
+    request_clear(&r);
+    CU_ASSERT_EQUAL(request_of(session, "fa2", "S=2048", 0, &r, NULL), ST_OK);
+    CU_ASSERT_FALSE(figures_current(f, &r, 0));
+    request_clear(&r);
+    CU_ASSERT_EQUAL(request_of(session, "fa2@BR=32", NULL, 0, &r, NULL), ST_OK);
+    CU_ASSERT_FALSE(figures_current(f, &r, 0));
+    request_clear(&r);
+    json_t *saved = measurement_save(&m);
+    measurement_restore(&copy, saved);
+    CU_ASSERT(measurement_find(&copy, "fa2") && measurement_find(&copy, "fa2")->row.median_us == 5);
+    CU_ASSERT_PTR_NULL(measurement_pair(&copy, "naive", "fa2"));
+    json_decref(saved);
+    json_decref(list);
+    measurement_clear(&m);
+    measurement_clear(&copy);
     close_app();
 }
 
@@ -567,6 +605,7 @@ static const struct tap_test tests[] = {
     {"the key file", test_keyfile},
     {"the key line of a lesson", test_lesson_keys},
     {"a key runs a command", test_command_key},
+    {"figures know what they are of", test_figures},
     {"the projector", test_projector},
     {"frozen, blank, zoomed: said in the corner", test_states},
     {"the export menu", test_export},

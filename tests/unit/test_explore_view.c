@@ -241,6 +241,8 @@ static void test_old_figures(void)
     CU_ASSERT_EQUAL(role_of(c, "4.19"), ROLE_DIM);
     CU_ASSERT_EQUAL(role_of(c, "PASS"), ROLE_DIM);
     CU_ASSERT(shows(c, "old figures, of B=1 H=8 S=1024 D=64 f16"));
+    CU_ASSERT(
+        shows(c, "Check against float64  LIVE  old shape")); /* its PASS is of another shape */
     v.activity = "timing, 41 samples"; /* that takes the place of the sentence, not the title's */
     canvas_free(c);
     c = draw(80, 24, GLYPHS_ASCII, &v);

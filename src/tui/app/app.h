@@ -80,7 +80,8 @@ struct app {
     struct history history;          /* of the session's settings: undo, redo */
     unsigned settings_serial;        /* grows with every change of them */
     struct marks marks;              /* kernels marked for Compare, Sweep, Roofline */
-    const struct kernel *kernel;     /* shown in Explore */
+    const struct kernel *kernel;     /* shown in Explore, which is the first screen */
+    const struct kernel *second;     /* marked there to stand beside it, NULL: none */
     char *find;                      /* what was searched last */
     bool blank;                      /* draw "?" in place of measured values: guess first */
     bool zoom;                       /* the focused pane takes the whole screen */

@@ -15,26 +15,17 @@
 #include "tui/app/app.h"
 #include "tui/app/prompt.h"
 #include "tui/screens/compare_view.h"
+#include "tui/screens/measurement.h"
 #include "tui/screens/screen_util.h"
+#include "tui/screens/subject.h"
 
 /* One row: an entry of the comparison, or a kernel that could become one. */
 struct contender {
     char *label;
     bool in;
-    char *cannot;
-    struct plan plan;
-    bool have_plan;
-    char *no_plan;
-    struct request plan_request; /* what the plan borrows from */
-};
-
-/* Figures outlive rows: they belong to a label. */
-struct kept {
-    char *label;
-    struct run_row row;
-    struct shape shape;
-    char params[256];
-    bool old;
+    char *cannot;           /* why it cannot run, or NULL */
+    struct request request; /* what a run of it alone asks; nkernels 0: nothing */
+    struct subject *about;  /* its plan and knobs, NULL: not asked for yet */
 };
 
 struct compare {
@@ -47,53 +38,10 @@ struct compare {
     enum compare_pane focus;
     enum compare_sort sort;
     bool reverse;
-    struct knobs knobs;
-    char knob[32]; /* the chosen one's name */
-    struct str command;
-    unsigned settings_serial;
-    int generation;
-
-    struct request request; /* what `r` runs */
-    char *problem;          /* why there is none */
-    struct kept *kept;
-    size_t nkept, capkept;
-    struct measuring *job;
-    int64_t more; /* samples asked for by `m`; 0: the session's rule */
-    char machine[160], activity[120], *failure;
+    struct subject subject;         /* all that take part; knobs of the kernel at the cursor */
+    struct measurement measurement; /* figures by label */
+    int64_t more;                   /* samples asked for by `m`; 0: the session's rule */
 };
-
-/* ---- figures that are kept ---- */
-
-static struct kept *compare_find_kept(const struct compare *x, const char *label)
-{
-    for (size_t i = 0; i < x->nkept; i++)
-        if (strcmp(x->kept[i].label, label) == 0)
-            return &x->kept[i];
-    return NULL;
-}
-
-static struct kept *compare_make_kept(struct compare *x, const char *label)
-{
-    struct kept *k = compare_find_kept(x, label);
-    if (k)
-        return k;
-    void *items = x->kept;
-    xgrow(&items, &x->capkept, x->nkept + 1, sizeof *x->kept);
-    x->kept = items;
-    k = &x->kept[x->nkept++];
-    *k = (struct kept){.label = xstrdup(label)};
-    record_init(run_fields, &k->row);
-    return k;
-}
-
-static void compare_keep_row(struct compare *x, const char *label, int entry,
-                             const struct run_row *row)
-{
-    struct kept *k = compare_make_kept(x, label);
-    run_row_copy(&k->row, row);
-    k->shape = measure_request(x->job)->problem.shape;
-    request_params(measure_request(x->job), entry, k->params, sizeof k->params);
-}
 
 /* ---- rows ---- */
 
@@ -101,10 +49,10 @@ static void clear_contender(struct contender *k)
 {
     free(k->label);
     free(k->cannot);
-    free(k->no_plan);
-    if (k->have_plan)
-        plan_clear(&k->plan);
-    request_clear(&k->plan_request);
+    request_clear(&k->request);
+    if (k->about)
+        subject_clear(k->about);
+    free(k->about);
 }
 
 static void compare_clear_rows(struct compare *x)
@@ -171,41 +119,12 @@ static void list_rows(struct compare *x)
         add_row(x, registry_at(r, i)->name, false);
 }
 
-static void plan_row(struct compare *x, struct contender *k)
-{
-    struct err err = ERR_INIT;
-    struct session *s = x->app->session;
-    const struct device *gpu = session_gpu(s, NULL, &err);
-    if (!gpu || request_of(s, k->label, NULL, REQUEST_PLAN, &k->plan_request, &err) != ST_OK) {
-        k->no_plan = xstrdup(err.text);
-        return;
-    }
-    if (!k->plan_request.descs[0]) {
-        k->no_plan = xstrdup("no CUDA kernel: nothing to plan");
-        return;
-    }
-    (void)plan_build(k->plan_request.descs[0], &k->plan_request.problem.shape,
-                     &k->plan_request.params[0], gpu, NULL, &k->plan, &err);
-    k->have_plan = true;
-}
-
 static void judge_row(struct compare *x, struct contender *k)
 {
     struct err err = ERR_INIT;
-    struct request r;
-    if (request_of(x->app->session, k->label, NULL, 0, &r, &err) != ST_OK) {
+    if (request_of(x->app->session, k->label, NULL, 0, &k->request, &err) != ST_OK ||
+        measure_refuses(&k->request, 0, &err))
         k->cannot = xstrdup(err.text);
-        return;
-    }
-    if (measure_refuses(&r, 0, &err))
-        k->cannot = xstrdup(err.text);
-    struct kept *figures = compare_find_kept(x, k->label);
-    char params[256];
-    request_params(&r, 0, params, sizeof params);
-    if (figures)
-        figures->old =
-            !shape_equal(&figures->shape, &r.problem.shape) || strcmp(figures->params, params) != 0;
-    request_clear(&r);
 }
 
 /* The baseline's label; NULL: nothing can run. */
@@ -225,29 +144,21 @@ static const char *compare_base(const struct compare *x)
 /* All that take part and can run, the baseline first. */
 static void compare_renew_request(struct compare *x)
 {
-    struct err err = ERR_INIT;
+    struct subject *s = &x->subject;
     struct str names = {0};
     const char *base = compare_base(x);
-    int n = 0;
     for (int pass = 0; pass < 2 && base; pass++)
         for (int i = 0; i < x->n; i++) {
             const struct contender *k = &x->rows[i];
-            if (!k->in || k->cannot || (strcmp(k->label, base) == 0) != (pass == 0))
-                continue;
-            str_addf(&names, "%s%s", n++ ? "," : "", k->label);
+            if (k->in && !k->cannot && (strcmp(k->label, base) == 0) == (pass == 0))
+                str_addf(&names, "%s%s", names.len ? "," : "", k->label);
         }
-    request_clear(&x->request);
-    free(x->problem);
-    x->problem = NULL;
-    str_clear(&x->command);
-    if (n == 0) {
-        x->problem = xstrdup("nothing that takes part can run here; Space takes a kernel in");
-    } else if (request_of(x->app->session, str_text(&names), NULL, 0, &x->request, &err)) {
-        x->problem = xstrdup(err.text);
+    if (names.len == 0) {
+        subject_refuse(s, "nothing that takes part can run here; Space takes a kernel in");
     } else {
-        if (x->more)
-            x->request.options.rule.n = x->more;
-        request_command(&x->request, n > 1 ? "compare" : "run", &x->command);
+        subject_ask(s, str_text(&names), NULL, 0);
+        if (x->more && !s->problem)
+            subject_set_samples(s, x->more);
     }
     str_free(&names);
 }
@@ -265,7 +176,7 @@ static double peak_of(const struct compare *x, const struct run_row *row)
 
 static struct compare_row view_row(struct compare *x, const struct contender *k, const char *base)
 {
-    const struct kept *f = k->in ? compare_find_kept(x, k->label) : NULL;
+    const struct figures *f = k->in ? measurement_find(&x->measurement, k->label) : NULL;
     return (struct compare_row){
         .label = k->label,
         .in = k->in,
@@ -273,7 +184,7 @@ static struct compare_row view_row(struct compare *x, const struct contender *k,
         .left = x->left && strcmp(k->label, x->left) == 0,
         .cannot = k->cannot,
         .row = f ? &f->row : NULL,
-        .old = f && f->old,
+        .old = f && !figures_current(f, &k->request, 0),
         .peak_tflops = peak_of(x, f ? &f->row : NULL),
     };
 }
@@ -287,13 +198,25 @@ static struct contender *contender_of(struct compare *x, const char *label)
 }
 
 /* Only the pair is planned: the rest of the ladder would cost a key its answer. */
+static const struct subject *about(struct compare *x, struct contender *k)
+{
+    if (!k->about) {
+        k->about = xcalloc(1, sizeof *k->about);
+        subject_init(k->about, x->app);
+        subject_ask(k->about, k->label, NULL, 0);
+        subject_plan(k->about, k->label);
+        subject_renew_knobs(k->about, 0);
+        knobs_rare_last(&k->about->knobs);
+    }
+    return k->about;
+}
+
 static void show_plan(struct compare *x, struct compare_row *row)
 {
     struct contender *k = contender_of(x, row->label);
-    if (k && !k->have_plan && !k->no_plan)
-        plan_row(x, k);
-    row->plan = k && k->have_plan ? &k->plan : NULL;
-    row->no_plan = k ? k->no_plan : NULL;
+    const struct subject *s = k ? about(x, k) : NULL;
+    row->plan = s && s->have_plan ? &s->plan : NULL;
+    row->no_plan = s ? s->no_plan : NULL;
 }
 
 static void show_plans(struct compare *x)
@@ -348,20 +271,10 @@ static void compare_renew_knobs(struct compare *x)
 {
     const struct compare_row *row = compare_current(x);
     struct contender *k = row ? contender_of(x, row->label) : NULL;
-    struct request run;
-    x->knobs.n = 0;
-    knobs_add_shape(&x->knobs, x->app->session);
-    knobs_add_gpu(&x->knobs, x->app->session);
-    if (!k)
-        return;
-    const struct kernel_desc *d = k->plan_request.nkernels ? k->plan_request.descs[0] : NULL;
-    knobs_add_params(&x->knobs, &k->plan_request, 0, NULL);
-    if (request_of(x->app->session, k->label, NULL, 0, &run, NULL) == ST_OK) {
-        if (run.descs[0] && run.descs[0] != d)
-            knobs_add_params(&x->knobs, &run, 0, d);
-        request_clear(&run);
-    }
-    knobs_rare_last(&x->knobs);
+    if (k)
+        x->subject.knobs = about(x, k)->knobs;
+    else
+        subject_renew_knobs(&x->subject, 0);
 }
 
 /* Everything anew: marks, settings or kernels changed. */
@@ -378,98 +291,37 @@ static void compare_refresh(struct compare *x)
 
 /* ---- measuring ---- */
 
-static bool compare_stop(struct compare *x)
-{
-    struct measured m;
-    bool ran = x->job && !measure_ended(x->job);
-    if (x->job) {
-        measure_finish(x->job, &m);
-        measured_clear(&m);
-    }
-    x->job = NULL;
-    x->activity[0] = 0;
-    return ran;
-}
-
 static void compare_start(struct compare *x)
 {
-    const struct measure_how how = {
-        .kind = JOB_RUN,
-        .interleave = x->request.nkernels > 1,
-        .verb = x->request.nkernels > 1 ? "compare" : "run",
-    };
-    compare_stop(x);
-    compare_replace(&x->failure, NULL);
-    if (x->problem) {
-        app_message(x->app, ROLE_WARN, "%s", x->problem);
+    measurement_stop(&x->measurement, true);
+    if (x->subject.problem) {
+        app_message(x->app, ROLE_WARN, "%s", x->subject.problem);
         return;
     }
-    x->job = measure_start(x->app->session, &x->request, &how);
+    measurement_start(&x->measurement, &x->subject.request, JOB_RUN);
     compare_refresh(x);
-}
-
-static void collect_rows(struct compare *x)
-{
-    const struct request *r = measure_request(x->job);
-    for (int i = 0; i < r->nkernels; i++) {
-        const struct run_row *row = measure_row(x->job, i);
-        char *label = request_entry(r, i);
-        if (row && (row->check || row->reason || row->median_us > 0))
-            compare_keep_row(x, label, i, row);
-        if (row && row->device)
-            snprintf(x->machine, sizeof x->machine, "%s: %s", row->backend ? row->backend : "",
-                     row->device);
-        free(label);
-    }
-}
-
-static void job_over(struct compare *x)
-{
-    struct measured m;
-    measure_end(x->job, &m);
-    x->job = NULL;
-    x->activity[0] = 0;
-    if (m.status && m.status != ST_CANCELLED) {
-        compare_replace(&x->failure, "the run failed; ! has the log");
-        app_message(x->app, ROLE_BAD, "%s", m.err.text);
-    }
-    measured_clear(&m);
 }
 
 static void compare_collect(struct compare *x)
 {
-    if (!x->job)
+    struct measured m;
+    if (!measurement_collect(&x->measurement, true, &m))
         return;
-    collect_rows(x);
-    screen_activity(measure_job(x->job), x->activity, sizeof x->activity);
-    if (measure_ended(x->job))
-        job_over(x);
+    if (x->measurement.failure)
+        measurement_set_failure(&x->measurement, "the run failed; ! has the log");
+    measured_clear(&m);
 }
 
 /* ---- what outlives the program ---- */
 
-static json_t *kept_to_json(const struct kept *k)
-{
-    struct problem p = PROBLEM_DEFAULT;
-    p.shape = k->shape;
-    json_t *o = json_object();
-    json_object_set_new(o, "label", json_string(k->label));
-    json_object_set_new(o, "params", json_string(k->params));
-    json_object_set_new(o, "problem", problem_to_json(&p));
-    json_object_set_new(o, "row", run_row_result(&k->row));
-    return o;
-}
-
 static void compare_save(void *ctx, json_t *o)
 {
     const struct compare *x = ctx;
-    json_t *marks = json_array(), *rows = json_array();
+    json_t *marks = json_array();
     for (int i = 0; i < x->app->marks.n; i++)
         json_array_append_new(marks, json_string(x->app->marks.v[i]));
-    for (size_t i = 0; i < x->nkept; i++)
-        json_array_append_new(rows, kept_to_json(&x->kept[i]));
     json_object_set_new(o, "marks", marks);
-    json_object_set_new(o, "rows", rows);
+    json_object_set_new(o, "rows", measurement_save(&x->measurement));
     if (x->base)
         json_object_set_new(o, "base", json_string(x->base));
     if (x->at)
@@ -477,21 +329,6 @@ static void compare_save(void *ctx, json_t *o)
     json_object_set_new(o, "pane", json_integer(x->focus));
     json_object_set_new(o, "sort", json_string(compare_sort_names[x->sort]));
     json_object_set_new(o, "reverse", json_boolean(x->reverse));
-}
-
-static void restore_row(struct compare *x, const json_t *o)
-{
-    const char *label = json_string_value(json_object_get(o, "label")),
-               *params = json_string_value(json_object_get(o, "params"));
-    struct problem p = PROBLEM_DEFAULT;
-    if (!label || problem_from_json(&p, json_object_get(o, "problem"), NULL) != ST_OK)
-        return;
-    struct kept *k = compare_make_kept(x, label);
-    if (record_from_json(run_fields, &k->row, json_object_get(o, "row"), NULL) == ST_OK) {
-        k->shape = p.shape;
-        snprintf(k->params, sizeof k->params, "%s", params ? params : "");
-    }
-    problem_clear(&p);
 }
 
 static void compare_restore(void *ctx, const json_t *o)
@@ -510,10 +347,7 @@ static void compare_restore(void *ctx, const json_t *o)
         request_clear(&r);
         marks_add(&x->app->marks, label);
     }
-    json_array_foreach(json_object_get(o, "rows"), i, one)
-    {
-        restore_row(x, one);
-    }
+    measurement_restore(&x->measurement, json_object_get(o, "rows"));
     compare_replace(&x->base, json_string_value(json_object_get(o, "base")));
     compare_replace(&x->at, json_string_value(json_object_get(o, "cursor")));
     x->focus = pane >= 0 && pane < COMPARE_PANES ? (enum compare_pane)pane : COMPARE_RANKING;
@@ -634,7 +468,8 @@ enum { MORE_MAX = 1000000 };
 static void more(void *ctx, int arg)
 {
     struct compare *x = ctx;
-    const struct kept *f = compare_base(x) ? compare_find_kept(x, compare_base(x)) : NULL;
+    const char *base = compare_base(x);
+    const struct figures *f = base ? measurement_find(&x->measurement, base) : NULL;
     (void)arg;
     int64_t n = f && f->row.n > 0 ? f->row.n : 50;
     n = x->more > n ? x->more : n;
@@ -670,38 +505,19 @@ static void rename_entry(struct compare *x, const char *label)
     compare_refresh(x);
 }
 
-static int knob_at(const struct compare *x)
-{
-    int i = knobs_find(&x->knobs, x->knob);
-    return i >= 0 ? i : 0;
-}
-
 static void turn_knob(struct compare *x, int dir)
 {
-    const struct knob *k = &x->knobs.v[knob_at(x)];
-    char *why, *value = knob_step(x->app->session, k, dir, &why);
+    const struct subject *s = &x->subject;
+    const struct knob *k = &s->knobs.v[subject_knob(s)];
+    char *value = knob_step(x->app->session, k, dir, NULL);
     char *label = value ? own_value(compare_current(x), k, value) : NULL;
     remember_cursor(x);
-    k = &x->knobs.v[knob_at(x)];
-    if (label) {
+    if (label)
         rename_entry(x, label);
-    } else if (value) {
-        char *line = knob_command(k, value);
-        app_set(x->app, line); /* comes back through compare_update() */
-        free(line);
-    } else if (why) {
-        app_message(x->app, ROLE_DIM, "%s", why);
-    }
+    else
+        subject_turn(&x->subject, subject_knob(s), dir);
     free(label);
     free(value);
-    free(why);
-}
-
-static void choose_knob(struct compare *x, int by)
-{
-    int n = x->knobs.n, i = n ? ((knob_at(x) + by) % n + n) % n : 0;
-    if (n)
-        snprintf(x->knob, sizeof x->knob, "%.30s", x->knobs.v[i].name);
 }
 
 static void sort(void *ctx, int arg)
@@ -732,7 +548,7 @@ static void compare_move(void *ctx, enum move m)
     if (m == MOVE_LEFT || m == MOVE_RIGHT)
         turn_knob(x, m == MOVE_LEFT ? -1 : 1);
     else if (x->focus == COMPARE_STRIP && (m == MOVE_UP || m == MOVE_DOWN))
-        choose_knob(x, m == MOVE_UP ? -1 : 1);
+        subject_choose_knob(&x->subject, m == MOVE_UP ? -1 : 1);
     else if (list_move(&x->list, m))
         remember_cursor(x);
 }
@@ -771,10 +587,9 @@ static void *compare_open(struct app *a)
 {
     struct compare *x = xcalloc(1, sizeof *x);
     x->app = a;
-    x->settings_serial = a->settings_serial;
-    x->generation = registry_generation(a->session->services.registry);
+    subject_init(&x->subject, a);
+    measurement_init(&x->measurement, a);
     compare_replace(&x->at, a->kernel ? a->kernel->name : NULL);
-    snprintf(x->knob, sizeof x->knob, "S");
     compare_refresh(x);
     return x;
 }
@@ -782,17 +597,10 @@ static void *compare_open(struct app *a)
 static void compare_close(void *ctx)
 {
     struct compare *x = ctx;
-    compare_stop(x);
+    measurement_stop(&x->measurement, true);
+    measurement_clear(&x->measurement);
+    subject_clear(&x->subject);
     compare_clear_rows(x);
-    for (size_t i = 0; i < x->nkept; i++) {
-        free(x->kept[i].label);
-        record_clear(run_fields, &x->kept[i].row);
-    }
-    free(x->kept);
-    request_clear(&x->request);
-    str_free(&x->command);
-    free(x->problem);
-    free(x->failure);
     free(x->at);
     free(x->base);
     free(x->left);
@@ -810,11 +618,11 @@ static void compare_draw_screen(void *ctx, struct canvas *c)
                              .focus = x->focus,
                              .one_pane = app_one_pane(x->app, c),
                              .blank = x->app->blank,
-                             .knobs = &x->knobs,
-                             .knob = knob_at(x),
-                             .machine = x->machine,
-                             .activity = x->activity,
-                             .failure = x->failure,
+                             .knobs = &x->subject.knobs,
+                             .knob = subject_knob(&x->subject),
+                             .machine = x->measurement.machine,
+                             .activity = x->measurement.activity,
+                             .failure = x->measurement.failure,
                              .gpu = gpu ? gpu->name : NULL,
                              .sort = x->sort,
                              .reverse = x->reverse};
@@ -824,12 +632,12 @@ static void compare_draw_screen(void *ctx, struct canvas *c)
 static void compare_update(void *ctx)
 {
     struct compare *x = ctx;
-    int generation = registry_generation(x->app->session->services.registry);
-    bool changed = x->settings_serial != x->app->settings_serial || x->generation != generation;
-    x->settings_serial = x->app->settings_serial;
-    x->generation = generation;
+    const bool set = subject_settings_changed(&x->subject),
+               edited = subject_kernels_changed(&x->subject);
     compare_collect(x);
-    if (changed)
+    if (edited)
+        measurement_follow_kernels(&x->measurement);
+    if (set || edited)
         compare_refresh(x);
     else
         compare_renew_view(x);
@@ -838,19 +646,20 @@ static void compare_update(void *ctx)
 static void compare_shown(void *ctx)
 {
     struct compare *x = ctx;
-    x->settings_serial = x->app->settings_serial;
+    (void)subject_settings_changed(&x->subject);
     compare_refresh(x); /* marks may have changed */
 }
 
 static bool compare_cancel(void *ctx)
 {
-    return compare_stop(ctx);
+    struct compare *x = ctx;
+    return measurement_stop(&x->measurement, true);
 }
 
 static const char *compare_command(void *ctx)
 {
     const struct compare *x = ctx;
-    return x->command.len ? str_text(&x->command) : NULL;
+    return subject_command(&x->subject);
 }
 
 static bool compare_explain(void *ctx, struct str *out)

@@ -4,17 +4,316 @@
  * The plan follows each key in the same frame; measuring starts when the keys rest.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#include "tui/screens/explore.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/number.h"
+#include "command/ask/measure.h"
 #include "command/ask/request.h"
+#include "tui/app/app.h"
 #include "tui/app/prompt.h"
+#include "tui/screens/explore_view.h"
+#include "tui/screens/measurement.h"
 #include "tui/screens/screen_util.h"
+#include "tui/screens/subject.h"
+
+enum { RECENT_MAX = 512 };
+
+struct explore {
+    struct app *app;
+    enum pane focus;
+    bool projected; /* the projector was on when the screen was last drawn */
+    struct screen_layout layout;
+
+    const struct kernel *kernel, *second;
+    struct subject subject;         /* both kernels, the first one's plan */
+    struct measurement measurement; /* figures by kernel's name */
+    struct view_row shape_rows[KNOBS_MAX], *kernel_rows;
+    char **cannot;               /* by kernel: why it cannot run on the backend, NULL if it can */
+    const struct kernel **known; /* of the registry, when it was last looked at */
+    int shape_cur, nkernels;
+    struct list shape_list, kernel_list; /* where they were drawn */
+
+    int64_t due_ms; /* when to measure; 0: not planned */
+    bool watch;
+    char activity[120], old_shape[256];
+    double recent[RECENT_MAX];
+    int nrecent;
+};
+
+/* ---- request, plan, rows ---- */
+
+static int explore_kernel_index(const struct explore *e, const struct kernel *k)
+{
+    for (int i = 0; i < e->nkernels; i++)
+        if (e->known[i] == k)
+            return i;
+    return 0;
+}
+
+static const char *explore_backend(const struct explore *e)
+{
+    const char *asked = e->app->session->settings.options.backend;
+    return asked ? asked : backend_usual()->name;
+}
+
+/* Why kernel k cannot run this shape on the backend; NULL if it can. The caller frees it. */
+static char *why_not(const struct explore *e, const struct kernel *k)
+{
+    struct err why = ERR_INIT;
+    const char *backend = explore_backend(e);
+    const struct kernel_desc *d = backend_desc(backend_info(backend), k);
+    if (!backend_present(backend))
+        return xasprintf("backend=%s is not available here.", backend);
+    if (!d)
+        return xasprintf("%s has no %s version. The plan below is that of its CUDA kernel.",
+                         k->name, backend);
+    struct param_values v = desc_defaults(d);
+    if (desc_supports(d, &e->app->session->settings.problem.shape, &v, 0, &why) != ST_OK)
+        return xstrdup(why.text);
+    return NULL;
+}
+
+/* The same with the parameters as they are set, which may leave the kernel's own rules. */
+static char *refused_now(const struct explore *e)
+{
+    struct err why = ERR_INIT;
+    return measure_refuses(&e->subject.request, 0, &why) ? xstrdup(why.text) : NULL;
+}
+
+static bool is_marked(const struct explore *e, const struct kernel *k)
+{
+    return k == e->second || marks_find(&e->app->marks, k->name) >= 0;
+}
+
+static struct figures *figures_of(const struct explore *e, const struct kernel *k)
+{
+    return measurement_find(&e->measurement, k->name);
+}
+
+/* Figures of the marked kernel beside this one, in one run and of these settings; NULL: none. */
+static const struct figures *pair_of(const struct explore *e)
+{
+    const struct request *r = &e->subject.request;
+    const struct figures *f =
+        r->nkernels > 1
+            ? measurement_pair(&e->measurement, r->kernels[0]->name, r->kernels[1]->name)
+            : NULL;
+    return figures_current(f, r, 1) ? f : NULL;
+}
+
+static void renew_kernels(struct explore *e)
+{
+    for (int i = 0; i < e->nkernels; i++) {
+        const struct kernel *k = e->known[i];
+        const struct figures *f = figures_of(e, k);
+        struct view_row *row = &e->kernel_rows[i];
+        free(e->cannot[i]);
+        e->cannot[i] = why_not(e, k);
+        if (k == e->kernel && !e->cannot[i] && e->subject.request.nkernels > 0)
+            e->cannot[i] = refused_now(e);
+        *row = (struct view_row){
+            .name = k->name, .dim = e->cannot[i] != NULL, .marked = is_marked(e, k)};
+        if (!f || !shape_equal(&f->shape, &e->app->session->settings.problem.shape))
+            continue;
+        row->bad = f->row.check && strcmp(f->row.check, "fail") == 0;
+        if (row->bad)
+            snprintf(row->value, sizeof row->value, "FAIL");
+        else if (f->row.median_us > 0)
+            number_fmt_us(row->value, f->row.median_us);
+    }
+}
+
+static void forget_kernels(struct explore *e)
+{
+    for (int i = 0; i < e->nkernels; i++)
+        free(e->cannot[i]);
+    free(e->cannot);
+    free(e->known);
+    free(e->kernel_rows);
+}
+
+static bool is_known(const struct explore *e, const struct kernel *k)
+{
+    for (int i = 0; k && i < e->nkernels; i++)
+        if (e->known[i] == k)
+            return true;
+    return false;
+}
+
+/* Makes room for the registry's kernels as they are now. */
+static void explore_follow_registry(struct explore *e)
+{
+    const struct registry *r = e->app->session->services.registry;
+    const size_t n = (size_t)registry_count(r);
+    if (e->known && !subject_kernels_changed(&e->subject))
+        return;
+    forget_kernels(e);
+    e->known = xcalloc(n + 1, sizeof *e->known);
+    e->cannot = xcalloc(n + 1, sizeof *e->cannot);
+    e->kernel_rows = xcalloc(n + 1, sizeof *e->kernel_rows);
+    e->nkernels = (int)n;
+    for (size_t i = 0; i < n; i++)
+        e->known[i] = registry_at(r, (int)i);
+    if (!is_known(e, e->kernel))
+        e->kernel = first_kernel(r);
+    if (!is_known(e, e->second))
+        e->second = NULL;
+    measurement_follow_kernels(&e->measurement);
+}
+
+/* Another kernel has other parameters: the cursor stays on the name, if it is there. */
+static void renew_knobs(struct explore *e)
+{
+    const struct knobs *knobs = &e->subject.knobs;
+    const char *at = e->shape_cur < knobs->n ? knobs->v[e->shape_cur].name : "";
+    char name[64];
+    snprintf(name, sizeof name, "%s", at);
+    subject_renew_knobs(&e->subject, 0);
+    for (int i = 0; i < knobs->n; i++) {
+        const struct knob *k = &knobs->v[i];
+        e->shape_rows[i] = (struct view_row){.name = k->name, .changed = k->changed, .dim = k->dim};
+        char *value = e->shape_rows[i].value;
+        const size_t n = strnlen(k->text, sizeof e->shape_rows[i].value - 1);
+        memmove(value, k->text, n); /* both lie in *e, which snprintf() may not be told */
+        value[n] = 0;
+    }
+    int same = knobs_find(knobs, name);
+    e->shape_cur = same >= 0 ? same : e->shape_cur < knobs->n ? e->shape_cur : knobs->n - 1;
+}
+
+static void explore_refresh(struct explore *e)
+{
+    struct subject *s = &e->subject;
+    explore_follow_registry(e);
+    const struct kernel *second = e->second != e->kernel ? e->second : NULL;
+    char *names =
+        second ? xasprintf("%s,%s", e->kernel->name, second->name) : xstrdup(e->kernel->name);
+    e->app->kernel = e->kernel;
+    e->app->second = second;
+    subject_ask(s, names, NULL, 0);
+    subject_plan(s, e->kernel->name);
+    if (subject_plan_differs(s)) {
+        str_add(&s->command, s->command.len ? "; " : "");
+        request_command(&s->planned, "plan", &s->command);
+    }
+    renew_knobs(e);
+    renew_kernels(e);
+    free(names);
+}
+
+enum { SETTLE_MS = 150 };
+static const double soon_s = 2;         /* longer runs wait for `r` */
+static const double default_gflops = 5; /* of a kernel that was never timed */
+static const double runs_to_figure = 3; /* check, warm-up, first sample */
+
+/* ---- measuring ---- */
+
+/* Seconds until the first figure would be there. */
+static double explore_estimate(const struct explore *e)
+{
+    double flops = shape_flops(&e->app->session->settings.problem.shape), s = 0;
+    for (int i = 0; i < e->subject.request.nkernels; i++) {
+        const struct figures *f = figures_of(e, e->subject.request.kernels[i]);
+        double rate = f && f->gflops > 0 ? f->gflops : default_gflops;
+        s += flops / (rate * 1e9);
+    }
+    return s * runs_to_figure;
+}
+
+static void describe_activity(struct explore *e)
+{
+    const char *watch = e->watch ? " (watching; w stops)" : "";
+    const struct run_row *first = measure_row(e->measurement.job, 0);
+    const struct job *job = measure_job(e->measurement.job);
+    int64_t n = first ? first->n : 0;
+    switch (job ? job_state(job) : JOB_DONE) {
+    case JOB_STARTING:
+        snprintf(e->activity, sizeof e->activity, "starting the worker");
+        break;
+    case JOB_CHECKING:
+        snprintf(e->activity, sizeof e->activity, "checking against float64");
+        break;
+    case JOB_TIMING:
+        snprintf(e->activity, sizeof e->activity, "timing, %lld sample%s%s",
+                 (long long)(n > 0 ? n : 0), n == 1 ? "" : "s", watch);
+        break;
+    default:
+        e->activity[0] = 0;
+        break;
+    }
+}
+
+/* Half a figure is none: the settings have changed. True if a job ran. */
+static bool explore_stop(struct explore *e)
+{
+    e->due_ms = 0;
+    e->activity[0] = 0;
+    return measurement_stop(&e->measurement, false);
+}
+
+static bool can_run(const struct explore *e)
+{
+    return e->subject.request.nkernels > 0 && !e->cannot[explore_kernel_index(e, e->kernel)];
+}
+
+static void explore_run(struct explore *e, enum job_kind kind)
+{
+    explore_stop(e);
+    if (can_run(e)) {
+        measurement_start(&e->measurement, &e->subject.request, kind);
+        describe_activity(e);
+    }
+}
+
+static bool known(const struct explore *e)
+{
+    const struct request *r = &e->subject.request;
+    bool all = true;
+    for (int i = 0; i < r->nkernels; i++) {
+        const struct figures *f = figures_of(e, r->kernels[i]);
+        all &= figures_current(f, r, i) && f->gflops > 0;
+    }
+    return all && (r->nkernels < 2 || pair_of(e));
+}
+
+/* Measures 150 ms from now if that gives figures soon. */
+static void explore_schedule(struct explore *e)
+{
+    explore_stop(e);
+    measurement_set_failure(&e->measurement, NULL);
+    if (!can_run(e) || (known(e) && !e->watch))
+        return;
+    double s = explore_estimate(e);
+    if (s <= soon_s)
+        e->due_ms = app_now_ms() + SETTLE_MS;
+    else
+        snprintf(e->activity, sizeof e->activity, "press r to measure: about %.0f s to a figure",
+                 s);
+}
+
+/* Takes in what the job has. What was asked for with its command is remembered as $last and is in the
+ * store; a watch that repeats it does not and is not. */
+static void explore_collect(struct explore *e)
+{
+    struct measured m;
+    if (!e->measurement.job)
+        return;
+    const bool remember = e->measurement.kind == JOB_RUN && !e->watch;
+    if (measurement_collect(&e->measurement, remember, &m)) {
+        e->watch = e->watch && (!m.status || m.status == ST_CANCELLED);
+        if (e->watch && !m.status)
+            explore_run(e, JOB_RUN);
+        measured_clear(&m);
+    }
+    if (e->measurement.job)
+        describe_activity(e);
+    else
+        e->activity[0] = 0;
+}
 
 /* The metrics that a pane shows come first. */
 static const char *const pane_metrics[PANE_COUNT][8] = {
@@ -24,6 +323,23 @@ static const char *const pane_metrics[PANE_COUNT][8] = {
 };
 
 /* ---- find, explain ---- */
+
+/* The i-th of the list, or the nearest; its plan follows, and it is measured when the keys rest. */
+static void explore_select_kernel(struct explore *e, int i)
+{
+    i = i < 0 ? 0 : i >= e->nkernels ? e->nkernels - 1 : i;
+    const struct kernel *k = e->nkernels ? e->known[i] : NULL;
+    if (!k || k == e->kernel)
+        return;
+    e->kernel = k;
+    explore_refresh(e);
+    explore_schedule(e);
+}
+
+static void explore_select_setting(struct explore *e, int i)
+{
+    e->shape_cur = i < 0 ? 0 : i >= e->subject.knobs.n ? e->subject.knobs.n - 1 : i;
+}
 
 static bool kernel_has(const void *ctx, int i, const char *text)
 {
@@ -35,15 +351,16 @@ static bool kernel_has(const void *ctx, int i, const char *text)
 static bool setting_has(const void *ctx, int i, const char *text)
 {
     const struct explore *e = ctx;
-    return str_finds(e->knobs.v[i].name, text);
+    return str_finds(e->subject.knobs.v[i].name, text);
 }
 
 /* A kernel's name, or a row of the shape pane when that has the focus. */
 static bool explore_find(void *ctx, const char *text, int dir)
 {
     struct explore *e = ctx;
-    int at = e->focus == PANE_SHAPE ? list_find(e->knobs.n, e->shape_cur, dir, setting_has, e, text)
-                                    : -1;
+    int at = e->focus == PANE_SHAPE
+                 ? list_find(e->subject.knobs.n, e->shape_cur, dir, setting_has, e, text)
+                 : -1;
     if (at >= 0) {
         explore_select_setting(e, at);
         return true;
@@ -69,7 +386,7 @@ static void explain_metric(const struct explore *e, const char *metric, struct s
 {
     struct err err = ERR_INIT;
     struct str text = {0};
-    if (plan_explain(&e->plan, metric, &text, &err) == ST_OK)
+    if (plan_explain(&e->subject.plan, metric, &text, &err) == ST_OK)
         screen_explain_add(out, str_text(&text));
     str_free(&text);
 }
@@ -77,14 +394,14 @@ static void explain_metric(const struct explore *e, const char *metric, struct s
 static bool explore_explain(void *ctx, struct str *out)
 {
     struct explore *e = ctx;
-    if (!e->have_plan) {
-        str_add(out, e->no_plan ? e->no_plan : "there is no plan");
+    if (!e->subject.have_plan) {
+        str_add(out, e->subject.no_plan ? e->subject.no_plan : "there is no plan");
         return false;
     }
     str_addf(out, "%s on %s, computed, not measured (MODEL):\n\n", e->kernel->name,
-             e->plan.device->name);
-    if (e->why.len)
-        str_addf(out, "%s\n\n", str_text(&e->why));
+             e->subject.plan.device->name);
+    if (e->subject.why.len)
+        str_addf(out, "%s\n\n", str_text(&e->subject.why));
     for (int i = 0; i < 8 && pane_metrics[e->focus][i]; i++)
         explain_metric(e, pane_metrics[e->focus][i], out);
     for (size_t i = 0; plan_metric_name(NULL, i); i++)
@@ -95,35 +412,16 @@ static bool explore_explain(void *ctx, struct str *out)
 
 /* ---- what outlives the program ---- */
 
-static void save_figures(const struct explore *e, json_t *list)
-{
-    for (int i = 0; i < e->nkernels; i++) {
-        const struct figures *f = &e->figures[i];
-        struct problem p = {.shape = f->shape};
-        if (!f->have)
-            continue;
-        json_t *one = json_object();
-        json_object_set_new(one, "kernel",
-                            json_string(registry_at(e->app->session->services.registry, i)->name));
-        json_object_set_new(one, "problem", problem_to_json(&p));
-        json_object_set_new(one, "params", json_string(f->params));
-        json_object_set_new(one, "row", record_to_json(run_fields, &f->row));
-        json_array_append_new(list, one);
-    }
-}
-
 static void explore_save(void *ctx, json_t *o)
 {
     const struct explore *e = ctx;
-    json_t *list = json_array();
-    save_figures(e, list);
     json_object_set_new(o, "kernel", json_string(e->kernel->name));
     if (e->second)
         json_object_set_new(o, "marked", json_string(e->second->name));
     json_object_set_new(o, "pane", json_integer(e->focus));
     json_object_set_new(o, "row", json_integer(e->shape_cur));
-    json_object_set_new(o, "machine", json_string(e->machine));
-    json_object_set_new(o, "figures", list);
+    json_object_set_new(o, "machine", json_string(e->measurement.machine));
+    json_object_set_new(o, "figures", measurement_save(&e->measurement));
 }
 
 static const struct kernel *kernel_named(const struct explore *e, const json_t *o,
@@ -133,26 +431,6 @@ static const struct kernel *kernel_named(const struct explore *e, const json_t *
     return name ? registry_find(e->app->session->services.registry, name) : NULL;
 }
 
-static void restore_figures(struct explore *e, const json_t *one)
-{
-    const struct kernel *k = kernel_named(e, one, "kernel");
-    const char *params = json_string_value(json_object_get(one, "params"));
-    struct problem p = PROBLEM_DEFAULT;
-    if (!k || problem_from_json(&p, json_object_get(one, "problem"), NULL) != ST_OK)
-        return;
-    struct figures *f = &e->figures[explore_kernel_index(e, k)];
-    if (f->have)
-        record_clear(run_fields, &f->row);
-    record_init(run_fields, &f->row);
-    f->have = record_from_json(run_fields, &f->row, json_object_get(one, "row"), NULL) == ST_OK;
-    f->shape = p.shape;
-    f->gflops = f->row.tflops > 0 ? f->row.tflops * 1e3 : NAN;
-    snprintf(f->params, sizeof f->params, "%s", params ? params : "");
-    if (!f->have)
-        record_clear(run_fields, &f->row);
-    problem_clear(&p);
-}
-
 static void explore_restore(void *ctx, const json_t *o)
 {
     struct explore *e = ctx;
@@ -160,32 +438,18 @@ static void explore_restore(void *ctx, const json_t *o)
     const char *machine = json_string_value(json_object_get(o, "machine"));
     json_int_t pane = json_integer_value(json_object_get(o, "pane")),
                row = json_integer_value(json_object_get(o, "row"));
-    size_t i;
-    json_t *one;
-    json_array_foreach(json_object_get(o, "figures"), i, one)
-    {
-        restore_figures(e, one);
-    }
+    measurement_restore(&e->measurement, json_object_get(o, "figures"));
     e->kernel = k ? k : e->kernel;
     e->second = kernel_named(e, o, "marked");
     e->focus = pane >= 0 && pane < PANE_COUNT ? (enum pane)pane : PANE_SHAPE;
     e->projected = e->app->projector; /* the pane is the one that was left */
     if (machine)
-        snprintf(e->machine, sizeof e->machine, "%s", machine);
+        snprintf(e->measurement.machine, sizeof e->measurement.machine, "%s", machine);
     explore_refresh(e);
     explore_select_setting(e, row > 0 && row < 1000 ? (int)row : 0);
 }
 
 /* ---- opening ---- */
-
-const struct kernel *explore_first_kernel(const struct registry *r)
-{
-    const struct kernel *k = registry_find(r, "fa2");
-    for (int i = 0; !k && i < registry_count(r); i++)
-        if (registry_at(r, i)->cpu)
-            k = registry_at(r, i);
-    return k ? k : registry_at(r, 0);
-}
 
 /* Rows from which the panes have room for the projector's blank lines between their figures. */
 enum { ROOMY_H = 40 };
@@ -194,11 +458,10 @@ static void *explore_open(struct app *a)
 {
     struct explore *e = xcalloc(1, sizeof *e);
     e->app = a;
-    e->generation = -1;
-    e->pair.gflops = NAN;
-    explore_follow_registry(e);
-    snprintf(e->machine, sizeof e->machine, "%s backend", explore_backend(e));
-    e->settings_serial = a->settings_serial;
+    subject_init(&e->subject, a);
+    measurement_init(&e->measurement, a);
+    snprintf(e->measurement.machine, sizeof e->measurement.machine, "%s backend",
+             explore_backend(e));
     explore_refresh(e);
     return e;
 }
@@ -206,31 +469,10 @@ static void *explore_open(struct app *a)
 static void explore_close(void *ctx)
 {
     struct explore *e = ctx;
-    explore_run_clear(e);
-    explore_plan_clear(e);
-    request_clear(&e->request);
-    for (int i = 0; i < e->nkernels; i++)
-        free(e->cannot[i]);
-    free(e->cannot);
-    free(e->known);
-    free(e->kernel_rows);
-    free(e->figures);
-    free(e->problem);
-    free(e->no_plan);
-    str_free(&e->why);
-    str_free(&e->command);
+    measurement_clear(&e->measurement);
+    subject_clear(&e->subject);
+    forget_kernels(e);
     free(e);
-}
-
-void explore_selection(const struct app *a, const struct kernel **first,
-                       const struct kernel **second)
-{
-    const struct explore *e = NULL;
-    for (int i = 0; app_screen_at(i); i++)
-        if (app_screen_at(i) == &explore_screen)
-            e = a->screens[i];
-    *first = e ? e->kernel : explore_first_kernel(a->session->services.registry);
-    *second = e && e->second != e->kernel ? e->second : NULL;
 }
 
 /* ---- drawing ---- */
@@ -247,22 +489,20 @@ static void collect_recent(struct explore *e, const struct run_row *row)
 
 static void view_measured(struct explore *e, struct explore_view *v)
 {
-    struct figures *f = &e->figures[explore_kernel_index(e, e->kernel)];
+    const struct figures *f = figures_of(e, e->kernel), *pair = pair_of(e);
     e->nrecent = 0;
-    if (f->have) {
+    if (f) {
         v->row = &f->row;
         collect_recent(e, &f->row);
-        if (!explore_current(e, f, 0)) {
-            char shape[160];
-            shape_format(&f->shape, shape, sizeof shape);
-            snprintf(e->old_shape, sizeof e->old_shape, "%s%s%.80s", shape, f->params[0] ? " " : "",
-                     f->params);
-            v->old_shape = e->old_shape;
-        }
     }
-    bool pair = e->second && e->pair.have && e->pair_base == e->kernel && e->pair.row.kernel &&
-                strcmp(e->pair.row.kernel, e->second->name) == 0 && explore_current(e, &e->pair, 1);
-    v->pair = pair ? &e->pair.row : NULL;
+    if (f && !figures_current(f, &e->subject.request, 0)) {
+        char shape[160];
+        shape_format(&f->shape, shape, sizeof shape);
+        snprintf(e->old_shape, sizeof e->old_shape, "%s%s%.80s", shape, f->params[0] ? " " : "",
+                 f->params);
+        v->old_shape = e->old_shape;
+    }
+    v->pair = pair ? &pair->row : NULL;
     v->recent = e->recent;
     v->nrecent = e->nrecent;
 }
@@ -274,10 +514,10 @@ static void fill_view(struct explore *e, struct explore_view *v)
     const struct device *gpu = session_gpu(s, NULL, NULL);
     *v = (struct explore_view){
         .focus = e->focus,
-        .machine = e->machine,
+        .machine = e->measurement.machine,
         .origin = "LIVE",
         .shape = e->shape_rows,
-        .nshape = e->knobs.n,
+        .nshape = e->subject.knobs.n,
         .shape_cur = e->shape_cur,
         .kernels = e->kernel_rows,
         .nkernels = e->nkernels,
@@ -287,22 +527,24 @@ static void fill_view(struct explore *e, struct explore_view *v)
         .roomy = e->app->projector && (e->app->zoom || e->app->canvas->h >= ROOMY_H),
         .kernel = e->kernel->name,
         .second = e->second && e->second != e->kernel ? e->second->name : NULL,
-        .cannot = e->problem ? e->problem : e->cannot[k],
+        .cannot = e->subject.problem ? e->subject.problem : e->cannot[k],
         .activity = e->activity,
-        .failure = e->failure,
+        .failure = e->measurement.failure,
         .blank = e->app->blank,
         .gpu = gpu,
         .arch = gpu ? arch_find(gpu->cc) : NULL,
-        .plan = e->have_plan ? &e->plan : NULL,
-        .no_plan = e->no_plan,
-        .why = e->why.len ? str_text(&e->why) : NULL,
+        .plan = e->subject.have_plan ? &e->subject.plan : NULL,
+        .no_plan = e->subject.no_plan,
+        .why = e->subject.why.len ? str_text(&e->subject.why) : NULL,
     };
     view_measured(e, v);
 }
 
 static int smem_rows(const struct explore *e)
 {
-    return e->have_plan && e->plan.npasses > 0 ? e->plan.passes[e->plan.main_pass].nsmem : 0;
+    return e->subject.have_plan && e->subject.plan.npasses > 0
+               ? e->subject.plan.passes[e->subject.plan.main_pass].nsmem
+               : 0;
 }
 
 /* On a projector one pane stands alone, and what an audience came for is no list. */
@@ -318,7 +560,8 @@ static void explore_draw_screen(void *ctx, struct canvas *c)
     struct explore *e = ctx;
     struct explore_view v;
     leave_lists(e);
-    struct layout_wish wish = {e->knobs.n, e->nkernels, smem_rows(e), e->focus, e->app->zoom};
+    struct layout_wish wish = {e->subject.knobs.n, e->nkernels, smem_rows(e), e->focus,
+                               e->app->zoom};
     layout_explore(c->w, c->h, &wish, &e->layout);
     if (e->layout.mode == LAYOUT_FULL && !e->app->zoom && e->layout.pane[e->focus].w <= 0)
         e->focus = PANE_SHAPE; /* the terminal shrank */
@@ -340,33 +583,17 @@ static void edit_done(void *ctx, const char *text)
 {
     struct explore *e = ctx;
     if (!str_blank(text))
-        set(e, knob_command(&e->knobs.v[e->shape_cur], text));
+        set(e, knob_command(&e->subject.knobs.v[e->shape_cur], text));
 }
 
 static void edit_value(struct explore *e)
 {
-    const struct knob *k = &e->knobs.v[e->shape_cur];
+    const struct knob *k = &e->subject.knobs.v[e->shape_cur];
     const char *now = e->shape_rows[e->shape_cur].value;
     char label[32];
     snprintf(label, sizeof label, "%.20s = ", k->name);
     prompt_open(e->app->session, label, strcmp(now, "-") ? now : "", false, edit_done, e);
     prompt_select();
-}
-
-void explore_select_kernel(struct explore *e, int i)
-{
-    i = i < 0 ? 0 : i >= e->nkernels ? e->nkernels - 1 : i;
-    const struct kernel *k = e->nkernels ? e->known[i] : NULL;
-    if (!k || k == e->kernel)
-        return;
-    e->kernel = k;
-    explore_refresh(e);
-    explore_schedule(e);
-}
-
-void explore_select_setting(struct explore *e, int i)
-{
-    e->shape_cur = i < 0 ? 0 : i >= e->knobs.n ? e->knobs.n - 1 : i;
 }
 
 static void mark(void *ctx, int arg)
@@ -403,7 +630,7 @@ static void watch(void *ctx, int arg)
     e->watch = !e->watch;
     app_message(e->app, ROLE_NORMAL,
                 e->watch ? "watching: measured again and again, w stops" : "no longer watching");
-    if (e->watch && !e->job)
+    if (e->watch && !e->measurement.job)
         explore_run(e, JOB_RUN);
 }
 
@@ -411,21 +638,11 @@ static void run(void *ctx, int kind)
 {
     struct explore *e = ctx;
     int k = explore_kernel_index(e, e->kernel);
-    if (e->problem || e->cannot[k])
-        app_message(e->app, ROLE_WARN, "%s", e->problem ? e->problem : e->cannot[k]);
+    if (e->subject.problem || e->cannot[k])
+        app_message(e->app, ROLE_WARN, "%s",
+                    e->subject.problem ? e->subject.problem : e->cannot[k]);
     else
         explore_run(e, (enum job_kind)kind);
-}
-
-static void step(struct explore *e, const struct knob *k, int dir)
-{
-    char *why, *value = knob_step(e->app->session, k, dir, &why);
-    if (value)
-        set(e, knob_command(k, value));
-    else if (why)
-        app_message(e->app, ROLE_DIM, "%s", why);
-    free(value);
-    free(why);
 }
 
 static void change(struct explore *e, int dir)
@@ -433,7 +650,7 @@ static void change(struct explore *e, int dir)
     if (e->focus != PANE_SHAPE)
         e->focus = PANE_SHAPE; /* left and right always mean a value */
     else
-        step(e, &e->knobs.v[e->shape_cur], dir);
+        subject_turn(&e->subject, e->shape_cur, dir);
 }
 
 static void explore_move(void *ctx, enum move m)
@@ -441,7 +658,7 @@ static void explore_move(void *ctx, enum move m)
     struct explore *e = ctx;
     const bool kernels = e->focus == PANE_KERNELS;
     int at = kernels ? explore_kernel_index(e, e->kernel) : e->shape_cur;
-    if (!move_row(m, kernels ? e->nkernels : e->knobs.n, e->layout.pane[e->focus].h, &at))
+    if (!move_row(m, kernels ? e->nkernels : e->subject.knobs.n, e->layout.pane[e->focus].h, &at))
         change(e, m == MOVE_LEFT ? -1 : 1);
     else if (kernels)
         explore_select_kernel(e, at);
@@ -498,7 +715,8 @@ static void edit(void *ctx, int arg)
     struct explore *e = ctx;
     struct str line = {0};
     (void)arg;
-    const struct request *r = e->plan_request.nkernels > 0 ? &e->plan_request : &e->request;
+    const struct request *r =
+        e->subject.planned.nkernels > 0 ? &e->subject.planned : &e->subject.request;
     if (r->nkernels > 0)
         request_command(r, "edit", &line);
     else
@@ -545,20 +763,13 @@ static const struct binding explore_keys[] = {
 
 /* ---- events ---- */
 
-/* Did the session's settings change since the last look? */
-static bool settings_changed(struct explore *e)
-{
-    bool changed = e->settings_serial != e->app->settings_serial;
-    e->settings_serial = e->app->settings_serial;
-    return changed;
-}
-
 static void explore_update(void *ctx)
 {
     struct explore *e = ctx;
     const bool edited =
-        e->generation != registry_generation(e->app->session->services.registry) && e->kernel->user;
-    bool changed = settings_changed(e);
+        e->subject.generation != registry_generation(e->app->session->services.registry) &&
+        e->kernel->user;
+    bool changed = subject_settings_changed(&e->subject);
     explore_follow_registry(e);
     if (!changed)
         explore_collect(e);
@@ -570,7 +781,7 @@ static void explore_update(void *ctx)
 static void explore_shown(void *ctx)
 {
     struct explore *e = ctx;
-    if (settings_changed(e))
+    if (subject_settings_changed(&e->subject))
         explore_refresh(e);
     explore_schedule(e);
 }
@@ -604,7 +815,7 @@ static bool explore_cancel(void *ctx)
 static const char *explore_command(void *ctx)
 {
     const struct explore *e = ctx;
-    return e->command.len ? str_text(&e->command) : NULL;
+    return subject_command(&e->subject);
 }
 
 const struct screen_ops explore_screen = {

@@ -541,6 +541,8 @@ static void pane_title(const struct explore_view *v, enum pane p, struct str *s)
         str_add(s, plain[p]);
     if (p == PANE_SAMPLES)
         str_addf(s, "  %s", v->origin);
+    if (v->old_shape && (p == PANE_CHECK || p == PANE_SAMPLES)) /* dim alone is no word */
+        str_add(s, "  old shape");
 }
 
 static void draw_frame(struct canvas *c, const struct screen_layout *l,

@@ -14,8 +14,9 @@
 #include "command/ask/request.h"
 #include "command/show/roof.h"
 #include "tui/app/app.h"
-#include "tui/screens/knobs.h"
+#include "tui/screens/measurement.h"
 #include "tui/screens/screen_util.h"
+#include "tui/screens/subject.h"
 
 enum roof_pane { ROOF_KERNELS, ROOF_DEVICES_PANE, ROOF_POINT, ROOF_FIGURE, ROOF_STRIP, ROOF_PANES };
 
@@ -23,22 +24,14 @@ struct roofline {
     struct app *app;
     enum roof_pane focus;
     struct list kernels, devices;
-    struct knobs knobs;
-    char knob[32];
-    unsigned settings_serial;
-    int generation;
+    struct subject subject;         /* for plans: every kernel that the list has */
+    struct measurement measurement; /* of the kernel at the cursor */
     int zoom;
 
-    struct request request; /* for plans: every kernel that the list has */
-    bool *show;             /* by kernel */
-    char *problem;
+    bool *show; /* by kernel */
     struct roofs roofs;
     const struct device *more[ROOF_DEVICES]; /* besides the session's */
     int nmore;
-
-    struct measuring *job;
-    char activity[120];
-    struct str command;
 };
 
 /* ---- devices ---- */
@@ -102,9 +95,9 @@ static void show_command(struct roofline *x)
 {
     struct str names = {0};
     struct request r;
-    str_clear(&x->command);
-    for (int i = 0; i < x->request.nkernels; i++) {
-        char *entry = x->show[i] ? request_entry(&x->request, i) : NULL;
+    str_clear(&x->subject.command);
+    for (int i = 0; i < x->subject.request.nkernels; i++) {
+        char *entry = x->show[i] ? request_entry(&x->subject.request, i) : NULL;
         if (entry)
             str_addf(&names, "%s%s", names.len ? "," : "", entry);
         free(entry);
@@ -112,12 +105,12 @@ static void show_command(struct roofline *x)
     if (request_of(x->app->session, str_text(&names), NULL, REQUEST_PLAN, &r, NULL) == ST_OK) {
         free(r.options.gpu); /* stands at the end, with the others */
         r.options.gpu = NULL;
-        request_command(&r, "roofline", &x->command);
+        request_command(&r, "roofline", &x->subject.command);
         request_clear(&r);
     }
     for (int i = 0; i < x->roofs.ndevices; i++)
-        str_addf(&x->command, "%s%s", i ? "," : " gpu=", x->roofs.devices[i]->name);
-    str_add(&x->command, " phase=both");
+        str_addf(&x->subject.command, "%s%s", i ? "," : " gpu=", x->roofs.devices[i]->name);
+    str_add(&x->subject.command, " phase=both");
     str_free(&names);
 }
 
@@ -128,54 +121,38 @@ static void make_roofs(struct roofline *x)
     int n = 0;
     devices[n] = session_gpu(x->app->session, NULL, &err);
     if (!devices[n]) {
-        x->problem = xstrdup(err.text);
+        subject_set_problem(&x->subject, err.text);
         return;
     }
     n++;
     for (int i = 0; i < x->nmore && n < ROOF_DEVICES; i++)
         if (x->more[i] != devices[0])
             devices[n++] = x->more[i];
-    if (roofs_make(x->app->session, &x->request, devices, n, ROOF_PHASES, &x->roofs, &err))
-        x->problem = xstrdup(err.text);
+    if (roofs_make(x->app->session, &x->subject.request, devices, n, ROOF_PHASES, &x->roofs, &err))
+        subject_set_problem(&x->subject, err.text);
 }
 
 /* The strip alone: the kernel at the cursor has other parameters. */
 static void roofline_renew_knobs(struct roofline *x)
 {
-    x->knobs.n = 0;
-    knobs_add_shape(&x->knobs, x->app->session);
-    knobs_add_gpu(&x->knobs, x->app->session);
-    if (x->kernels.cur < x->request.nkernels)
-        knobs_add_params(&x->knobs, &x->request, x->kernels.cur, NULL);
-    knobs_rare_last(&x->knobs);
-}
-
-static void roofline_clear(struct roofline *x)
-{
-    roofs_clear(&x->roofs);
-    request_clear(&x->request);
-    free(x->show);
-    free(x->problem);
-    x->show = NULL;
-    x->problem = NULL;
+    subject_renew_knobs(&x->subject, x->kernels.cur);
+    knobs_rare_last(&x->subject.knobs);
 }
 
 /* Plans, roofs, knobs and the command line, from the settings as they are. */
 static void roofline_refresh(struct roofline *x)
 {
-    struct err err = ERR_INIT;
+    const struct request *r = &x->subject.request;
     struct str names = {0};
-    roofline_clear(x);
+    roofs_clear(&x->roofs);
     list_names(x, &names);
-    if (request_of(x->app->session, str_text(&names), NULL, REQUEST_PLAN, &x->request, &err) !=
-        ST_OK)
-        x->problem = xstrdup(err.text);
-    x->show = xcalloc((size_t)x->request.nkernels + 1, sizeof *x->show);
-    for (int i = 0; i < x->request.nkernels; i++)
+    subject_ask(&x->subject, str_text(&names), "roofline", REQUEST_PLAN);
+    x->show = xrealloc(x->show, ((size_t)r->nkernels + 1) * sizeof *x->show);
+    for (int i = 0; i < r->nkernels; i++)
         x->show[i] = x->app->marks.n == 0 || i < x->app->marks.n;
-    if (x->kernels.cur >= x->request.nkernels)
+    if (x->kernels.cur >= r->nkernels)
         x->kernels.cur = 0;
-    if (!x->problem)
+    if (!x->subject.problem)
         make_roofs(x);
     roofline_renew_knobs(x);
     show_command(x);
@@ -193,31 +170,17 @@ static const char *row_string(const json_t *row, const char *key)
     return json_string_value(json_object_get(row, key));
 }
 
-static char *entry_name(const struct roofline *x, int k)
-{
-    struct str s = {0};
-    const char *own = x->request.own[k];
-    str_addf(&s, "%s%s%s", x->request.kernels[k]->name, own ? "@" : "", own ? own : "");
-    return str_take(&s);
-}
-
 /* ---- lists ---- */
-
-static int roofline_knob(const struct roofline *x)
-{
-    int i = knobs_find(&x->knobs, x->knob);
-    return i >= 0 ? i : 0;
-}
 
 static void draw_kernels(struct roofline *x, struct canvas *c, struct rect r)
 {
-    int shown = list_place(&x->kernels, r, x->request.nkernels, false);
+    int shown = list_place(&x->kernels, r, x->subject.request.nkernels, false);
     for (int i = 0; i < shown; i++) {
         int k = x->kernels.top + i;
         struct rect at = list_row_at(&x->kernels, i);
         const json_t *row = roof_row(&x->roofs, 0, 0, k);
         double ai = row_number(row, "requested_intensity");
-        char b[NUMBER_BUF], *name = entry_name(x, k);
+        char b[NUMBER_BUF], *name = request_entry(&x->subject.request, k);
         bool cur = k == x->kernels.cur, on = x->show[k] && isfinite(ai);
         canvas_text(c, at.x, at.y, 1, ROLE_ACCENT, cur ? ">" : " ");
         canvas_textf(c, at.x + 1, at.y, 1, (enum role)(ROLE_SERIES + k % 6), "%c",
@@ -257,8 +220,8 @@ static void draw_devices(struct roofline *x, struct canvas *c, struct rect r)
 static void draw_figure(struct roofline *x, struct canvas *c, struct rect r)
 {
     int n;
-    if (x->problem) {
-        canvas_wrap(c, r, ROLE_BAD, x->problem);
+    if (x->subject.problem) {
+        canvas_wrap(c, r, ROLE_BAD, x->subject.problem);
         return;
     }
     struct roof_point *pts = roofs_points(&x->roofs, x->show, x->kernels.cur, &n);
@@ -374,7 +337,7 @@ static void draw_point(struct roofline *x, struct canvas *c, struct rect r)
 {
     int k = x->kernels.cur, at = r.x + PHASE_W, y = r.y + 1;
     struct str s = {0};
-    if (x->problem || x->request.nkernels == 0)
+    if (x->subject.problem || x->subject.request.nkernels == 0)
         return;
     for (int i = 0; i < HEADS && at + heads[i].w <= r.x + r.w; i++) {
         canvas_textf(c, at, r.y, heads[i].w, ROLE_DIM, "%*s", heads[i].w, heads[i].title);
@@ -406,10 +369,10 @@ static void pane_title(const struct roofline *x, enum roof_pane p, struct str *s
             str_addf(s, ", %s", x->roofs.devices[i]->name);
         if (x->zoom)
             str_addf(s, "  zoom %+d", x->zoom);
-        if (x->activity[0])
-            str_addf(s, "  %s", x->activity);
-    } else if (x->request.nkernels > 0) {
-        char *name = entry_name(x, x->kernels.cur);
+        if (x->measurement.activity[0])
+            str_addf(s, "  %s", x->measurement.activity);
+    } else if (x->subject.request.nkernels > 0) {
+        char *name = request_entry(&x->subject.request, x->kernels.cur);
         str_addf(s, "%s under %s", name, main ? main->name : "?");
         free(name);
     }
@@ -446,8 +409,8 @@ static void draw_inside(struct roofline *x, struct canvas *c, struct rect r, enu
 
 static void roofline_draw(struct roofline *x, struct canvas *c, struct rect r)
 {
-    strip_draw(c, (struct rect){r.x + 1, r.y, r.w - 2, 1}, &x->knobs, roofline_knob(x),
-               x->focus == ROOF_STRIP);
+    strip_draw(c, (struct rect){r.x + 1, r.y, r.w - 2, 1}, &x->subject.knobs,
+               subject_knob(&x->subject), x->focus == ROOF_STRIP);
     struct rect rest = {r.x, r.y + 1, r.w, r.h - 1};
     if (app_one_pane(x->app, c)) {
         enum roof_pane p = x->focus == ROOF_STRIP ? ROOF_FIGURE : x->focus;
@@ -470,90 +433,54 @@ static void roofline_draw(struct roofline *x, struct canvas *c, struct rect r)
 
 /* ---- measuring ---- */
 
-static bool stop(struct roofline *x)
-{
-    struct measured m;
-    bool ran = x->job && !measure_ended(x->job);
-    if (x->job) {
-        measure_finish(x->job, &m);
-        measured_clear(&m);
-    }
-    x->job = NULL;
-    x->activity[0] = 0;
-    return ran;
-}
-
 /* The kernel at the cursor, on the shape as it is. */
-static void start(struct roofline *x)
+static void run(void *ctx, int arg)
 {
-    const struct measure_how how = {.kind = JOB_RUN, .verb = "run"};
+    struct roofline *x = ctx;
     struct err err = ERR_INIT;
-    stop(x);
-    if (x->kernels.cur >= x->request.nkernels)
-        return;
-    char *entry = request_entry(&x->request, x->kernels.cur);
     struct request r;
+    (void)arg;
+    measurement_stop(&x->measurement, true);
+    if (x->kernels.cur >= x->subject.request.nkernels)
+        return;
+    char *entry = request_entry(&x->subject.request, x->kernels.cur);
     if (request_of(x->app->session, entry, NULL, 0, &r, &err) != ST_OK ||
         measure_refuses(&r, 0, &err))
         app_message(x->app, ROLE_WARN, "%s", err.text);
     else
-        x->job = measure_start(x->app->session, &r, &how);
+        measurement_start(&x->measurement, &r, JOB_RUN);
     request_clear(&r);
     free(entry);
 }
 
-static void job_over(struct roofline *x)
+static void collect(struct roofline *x)
 {
     struct measured m;
-    measure_end(x->job, &m);
-    x->job = NULL;
-    x->activity[0] = 0;
+    if (!measurement_collect(&x->measurement, true, &m))
+        return;
     const char *backend = json_string_value(json_object_get(json_array_get(m.rows, 0), "backend"));
     if (m.ran && backend && !backend_is_gpu(backend))
         app_message(x->app, ROLE_NORMAL,
                     "measured on the CPU: a GPU's roof says nothing about that; 1 shows it");
-    else if (m.status && m.status != ST_CANCELLED)
-        app_message(x->app, ROLE_BAD, "%s", m.err.text);
     measured_clear(&m);
 }
 
 /* ---- keys ---- */
 
-static void turn_knob(struct roofline *x, int dir)
-{
-    const struct knob *k = &x->knobs.v[roofline_knob(x)];
-    char *why, *value = knob_step(x->app->session, k, dir, &why);
-    if (value) {
-        char *line = knob_command(k, value);
-        app_set(x->app, line); /* comes back through roofline_update() */
-        free(line);
-    } else if (why) {
-        app_message(x->app, ROLE_DIM, "%s", why);
-    }
-    free(value);
-    free(why);
-}
-
-static void choose_knob(struct roofline *x, int by)
-{
-    const int n = x->knobs.n;
-    snprintf(x->knob, sizeof x->knob, "%.30s", x->knobs.v[(roofline_knob(x) + n + by) % n].name);
-}
-
 static void toggle_kernel(struct roofline *x)
 {
     struct marks *m = &x->app->marks;
-    if (x->kernels.cur >= x->request.nkernels)
+    if (x->kernels.cur >= x->subject.request.nkernels)
         return;
-    char *entry = request_entry(&x->request, x->kernels.cur);
+    char *entry = request_entry(&x->subject.request, x->kernels.cur);
     int at = marks_find(m, entry);
     if (at >= 0)
         marks_remove(m, at);
     else
         marks_add(m, entry);
     roofline_refresh(x);
-    for (int i = 0; i < x->request.nkernels; i++) { /* the order follows the marks */
-        char *here = request_entry(&x->request, i);
+    for (int i = 0; i < x->subject.request.nkernels; i++) { /* the order follows the marks */
+        char *here = request_entry(&x->subject.request, i);
         if (strcmp(here, entry) == 0)
             x->kernels.cur = i;
         free(here);
@@ -593,19 +520,13 @@ static void zoom(void *ctx, int by)
     x->zoom = by == 0 ? 0 : x->zoom + by > 8 ? 8 : x->zoom + by < -2 ? -2 : x->zoom + by;
 }
 
-static void run(void *ctx, int arg)
-{
-    (void)arg;
-    start(ctx);
-}
-
 static void roofline_move(void *ctx, enum move m)
 {
     struct roofline *x = ctx;
     if (m == MOVE_LEFT || m == MOVE_RIGHT)
-        turn_knob(x, m == MOVE_LEFT ? -1 : 1);
+        subject_turn(&x->subject, subject_knob(&x->subject), m == MOVE_LEFT ? -1 : 1);
     else if (x->focus == ROOF_STRIP && (m == MOVE_UP || m == MOVE_DOWN))
-        choose_knob(x, m == MOVE_UP ? -1 : 1);
+        subject_choose_knob(&x->subject, m == MOVE_UP ? -1 : 1);
     else if (x->focus == ROOF_DEVICES_PANE)
         list_move(&x->devices, m);
     else if (list_move(&x->kernels, m))
@@ -647,12 +568,11 @@ static void *roofline_open(struct app *a)
 {
     struct roofline *x = xcalloc(1, sizeof *x);
     x->app = a;
-    x->settings_serial = a->settings_serial;
-    x->generation = registry_generation(a->session->services.registry);
-    snprintf(x->knob, sizeof x->knob, "S");
+    subject_init(&x->subject, a);
+    measurement_init(&x->measurement, a);
     roofline_refresh(x);
-    for (int i = 0; i < x->request.nkernels; i++)
-        if (x->request.kernels[i] == a->kernel)
+    for (int i = 0; i < x->subject.request.nkernels; i++)
+        if (x->subject.request.kernels[i] == a->kernel)
             x->kernels.cur = i;
     for (int i = 0; i < roofline_device_count(x) && x->roofs.ndevices > 0; i++)
         if (roofline_device_at(x, i) == x->roofs.devices[0])
@@ -664,9 +584,11 @@ static void *roofline_open(struct app *a)
 static void roofline_close(void *ctx)
 {
     struct roofline *x = ctx;
-    stop(x);
-    roofline_clear(x);
-    str_free(&x->command);
+    measurement_stop(&x->measurement, true);
+    measurement_clear(&x->measurement);
+    subject_clear(&x->subject);
+    roofs_clear(&x->roofs);
+    free(x->show);
     free(x);
 }
 
@@ -679,12 +601,7 @@ static void roofline_draw_screen(void *ctx, struct canvas *c)
 static void roofline_update(void *ctx)
 {
     struct roofline *x = ctx;
-    x->settings_serial = x->app->settings_serial;
-    if (x->job) {
-        screen_activity(measure_job(x->job), x->activity, sizeof x->activity);
-        if (measure_ended(x->job))
-            job_over(x);
-    }
+    collect(x);
     roofline_refresh(x); /* settings, kernels, or results may have changed */
 }
 
@@ -695,25 +612,27 @@ static void roofline_shown(void *ctx)
 
 static bool roofline_cancel(void *ctx)
 {
-    return stop(ctx);
+    struct roofline *x = ctx;
+    return measurement_stop(&x->measurement, true);
 }
 
 static const char *roofline_command(void *ctx)
 {
     const struct roofline *x = ctx;
-    return x->command.len ? str_text(&x->command) : NULL;
+    return subject_command(&x->subject);
 }
 
 static bool roofline_explain(void *ctx, struct str *out)
 {
     struct roofline *x = ctx;
     struct plan p;
-    if (x->problem || x->kernels.cur >= x->request.nkernels || x->roofs.ndevices == 0)
+    if (x->subject.problem || x->kernels.cur >= x->subject.request.nkernels ||
+        x->roofs.ndevices == 0)
         return false;
-    const struct kernel_desc *d = x->request.descs[x->kernels.cur];
+    const struct kernel_desc *d = x->subject.request.descs[x->kernels.cur];
     if (!d) { /* on the CPU only */
         str_addf(out, "%s has no source for a GPU: there is no plan to explain",
-                 x->request.kernels[x->kernels.cur]->name);
+                 x->subject.request.kernels[x->kernels.cur]->name);
         return false;
     }
     str_add(out,
@@ -722,8 +641,9 @@ static bool roofline_explain(void *ctx, struct str *out)
             "bytes, as high as the roof is there. The star is the same kernel if every input were "
             "read once and the output written once. @ is what was measured on that device. Capital "
             "letters: the shape as it is; small ones: the other of prefill and decode.\n\n");
-    (void)plan_build(d, &x->request.problem.shape, &x->request.params[x->kernels.cur],
-                     x->roofs.devices[0], NULL, &p, NULL);
+    (void)plan_build(d, &x->subject.request.problem.shape,
+                     &x->subject.request.params[x->kernels.cur], x->roofs.devices[0], NULL, &p,
+                     NULL);
     screen_explain_plan(&p, p.desc->name, out);
     plan_clear(&p);
     return true;
@@ -732,7 +652,7 @@ static bool roofline_explain(void *ctx, struct str *out)
 static bool kernel_has(const void *ctx, int i, const char *text)
 {
     const struct roofline *x = ctx;
-    return str_finds(x->request.kernels[i]->name, text);
+    return str_finds(x->subject.request.kernels[i]->name, text);
 }
 
 static bool device_has(const void *ctx, int i, const char *text)
@@ -745,7 +665,7 @@ static bool roofline_find(void *ctx, const char *text, int dir)
     struct roofline *x = ctx;
     int at = x->focus == ROOF_DEVICES_PANE
                  ? -1
-                 : list_find(x->request.nkernels, x->kernels.cur, dir, kernel_has, x, text);
+                 : list_find(x->subject.request.nkernels, x->kernels.cur, dir, kernel_has, x, text);
     if (at >= 0) {
         x->kernels.cur = at;
         roofline_renew_knobs(x);
@@ -814,7 +734,7 @@ static void roofline_restore(void *ctx, const json_t *o)
     zoom(x, 0);
     zoom(x, steps > 8 || steps < -2 ? 0 : (int)steps);
     roofline_refresh(x);
-    if (row >= 0 && row < x->request.nkernels)
+    if (row >= 0 && row < x->subject.request.nkernels)
         x->kernels.cur = (int)row;
     roofline_renew_knobs(x);
 }

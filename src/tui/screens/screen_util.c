@@ -9,6 +9,15 @@
 #include "base/mem.h"
 #include "command/ask/request.h"
 
+const struct kernel *first_kernel(const struct registry *r)
+{
+    const struct kernel *k = registry_find(r, "fa2");
+    for (int i = 0; !k && i < registry_count(r); i++)
+        if (registry_at(r, i)->cpu)
+            k = registry_at(r, i);
+    return k ? k : registry_at(r, 0);
+}
+
 void run_row_copy(struct run_row *dst, const struct run_row *src)
 {
     json_t *o = record_to_json(run_fields, src);

@@ -14,7 +14,8 @@
 #include "command/show/source.h"
 #include "tui/app/app.h"
 #include "tui/kit/codeview.h"
-#include "tui/screens/explore.h"
+#include "tui/screens/screen_util.h"
+#include "tui/screens/subject.h"
 
 extern const struct screen_ops source_screen;
 
@@ -22,9 +23,7 @@ enum view { VIEW_CUDA, VIEW_PTX, VIEW_SASS, VIEWS };
 
 struct source {
     struct app *app;
-    unsigned settings_serial;
-    int generation; /* of the registry */
-    char *name;     /* of the kernel */
+    char *name; /* of the kernel */
     enum view view;
     bool diff, marks;
     struct codeview code;
@@ -33,7 +32,7 @@ struct source {
     char *listing[VIEWS]; /* PTX and SASS of this kernel and these settings, once they came */
     char *no_listing[VIEWS];
     struct source_facts before, after;
-    struct str command;
+    struct subject subject; /* the command alone: a text is there whatever the settings */
 };
 
 static const char *const view_titles[VIEWS] = {"CUDA", "PTX", "SASS"};
@@ -229,12 +228,12 @@ static void set_missing(struct source *s, const char *text)
 
 static void set_command(struct source *s)
 {
-    str_clear(&s->command);
-    str_addf(&s->command, "source %s%s", s->name, source_shows_diff(s) ? " diff" : "");
+    str_clear(&s->subject.command);
+    str_addf(&s->subject.command, "source %s%s", s->name, source_shows_diff(s) ? " diff" : "");
     if (s->view != VIEW_CUDA)
-        str_addf(&s->command, " view=%s", view_words[s->view]);
+        str_addf(&s->subject.command, " view=%s", view_words[s->view]);
     else if (s->marks && !source_shows_diff(s))
-        str_add(&s->command, " marks=yes");
+        str_add(&s->subject.command, " marks=yes");
 }
 
 static void show_cuda(struct source *s)
@@ -482,14 +481,11 @@ static void source_wheel(void *ctx, int x, int y, int by)
 
 /* ---- events ---- */
 
-static void refresh(struct source *s)
+static void refresh(struct source *s, bool edited)
 {
-    const bool edited = s->generation != registry_generation(kernels(s));
     const int cur = s->code.list.cur, top = s->code.list.top;
-    s->settings_serial = s->app->settings_serial;
-    s->generation = registry_generation(kernels(s));
     if (!source_kernel(s)) {
-        set_kernel(s, explore_first_kernel(kernels(s))->name);
+        set_kernel(s, first_kernel(kernels(s))->name);
         return;
     }
     drop_listings(s);
@@ -503,9 +499,10 @@ static void refresh(struct source *s)
 static void source_update(void *ctx)
 {
     struct source *s = ctx;
-    if (s->settings_serial != s->app->settings_serial ||
-        s->generation != registry_generation(kernels(s)))
-        refresh(s);
+    const bool set = subject_settings_changed(&s->subject),
+               edited = subject_kernels_changed(&s->subject);
+    if (set || edited)
+        refresh(s, edited);
     collect(s);
     update_facts(s);
 }
@@ -525,7 +522,7 @@ static bool source_cancel(void *ctx)
 static const char *source_command(void *ctx)
 {
     const struct source *s = ctx;
-    return s->command.len ? str_text(&s->command) : NULL;
+    return subject_command(&s->subject);
 }
 
 static void source_save(void *ctx, json_t *o)
@@ -553,13 +550,10 @@ static void source_restore(void *ctx, const json_t *o)
 static void *source_open(struct app *a)
 {
     struct source *s = xcalloc(1, sizeof *s);
-    const struct kernel *first, *second;
-    explore_selection(a, &first, &second);
     s->app = a;
     s->marks = true;
-    s->settings_serial = a->settings_serial;
-    s->generation = registry_generation(a->session->services.registry);
-    set_kernel(s, first->name);
+    subject_init(&s->subject, a);
+    set_kernel(s, a->kernel->name);
     return s;
 }
 
@@ -570,7 +564,7 @@ static void source_close(void *ctx)
     codeview_clear(&s->code);
     free(s->missing);
     free(s->name);
-    str_free(&s->command);
+    subject_clear(&s->subject);
     free(s);
 }
 

@@ -15,7 +15,8 @@
 #include "command/show/timeline.h"
 #include "draw/timeline.h"
 #include "tui/app/app.h"
-#include "tui/screens/explore.h"
+#include "tui/screens/screen_util.h"
+#include "tui/screens/subject.h"
 
 extern const struct screen_ops timeline_screen;
 
@@ -23,16 +24,12 @@ enum { PANELS = 2, LEVELS = 12, MARK_AUTO = MARK_COUNT };
 
 struct timelines {
     struct app *app;
-    unsigned settings_serial;
-    int generation;      /* of the registry */
     char *names[PANELS]; /* kernels; names[1] NULL: one panel */
     int focus;
-    struct request request; /* what is shown, or what the job runs */
+    struct subject subject; /* what is shown, or what the job runs */
     struct timeline shown[PANELS];
     struct measuring *job;
     bool live;     /* stamps, not the model */
-    char *problem; /* why there is no request */
-    struct str command;
     int level;     /* zoom: the width shows 1/2^level of the span */
     double middle; /* of what is shown, as a share of the span */
     int row, mark;
@@ -125,8 +122,9 @@ static void timeline_draw(void *ctx, struct canvas *c)
     r.y++;
     r.h--;
     memset(t->panels, 0, sizeof t->panels);
-    if (t->problem) {
-        canvas_wrap(c, (struct rect){r.x + 1, r.y + 1, r.w - 2, r.h - 1}, ROLE_WARN, t->problem);
+    if (t->subject.problem) {
+        canvas_wrap(c, (struct rect){r.x + 1, r.y + 1, r.w - 2, r.h - 1}, ROLE_WARN,
+                    t->subject.problem);
     } else if (app_one_pane(t->app, c) || !t->names[1]) {
         draw_panel(t, c, r, t->focus, r.w < FULL_W);
     } else {                            /* they share a border */
@@ -150,60 +148,52 @@ static void drop_shown(struct timelines *t)
         timeline_clear(&t->shown[i]);
 }
 
-static enum status make_request(struct timelines *t, unsigned flags, struct err *err)
+static void add_origin(struct timelines *t)
+{
+    if (t->subject.command.len)
+        str_addf(&t->subject.command, " origin=%s", t->live || t->job ? "live" : "model");
+}
+
+/* `flags` as of request_of(). */
+static void ask(struct timelines *t, unsigned flags)
 {
     char *names = t->names[1] ? xasprintf("%s,%s", t->names[0], t->names[1]) : xstrdup(t->names[0]);
-    request_clear(&t->request);
-    const enum status st = request_of(t->app->session, names, NULL, flags, &t->request, err);
+    subject_ask(&t->subject, names, "timeline", flags);
     free(names);
-    return st;
-}
-
-static void set_problem(struct timelines *t, const char *text)
-{
-    free(t->problem);
-    t->problem = text ? xstrdup(text) : NULL;
-}
-
-static void set_command(struct timelines *t)
-{
-    str_clear(&t->command);
-    request_command(&t->request, "timeline", &t->command);
-    str_addf(&t->command, " origin=%s", t->live || t->job ? "live" : "model");
 }
 
 /* The model of the kernels and settings as they are now. */
 static void show_model(struct timelines *t)
 {
     struct err err = ERR_INIT;
+    const struct request *r = &t->subject.request;
     const struct device *dev = session_gpu(t->app->session, NULL, &err);
     drop_job(t);
     drop_shown(t);
     t->live = false;
-    enum status st = dev ? make_request(t, REQUEST_PLAN, &err) : ST_USAGE;
-    set_problem(t, st == ST_OK ? NULL : err.text);
-    if (st != ST_OK)
-        return;
-    for (int i = 0; i < t->request.nkernels && i < PANELS; i++)
-        timeline_model(&t->request, i, dev, &t->shown[i]);
-    set_command(t);
+    if (dev)
+        ask(t, REQUEST_PLAN);
+    else
+        subject_refuse(&t->subject, err.text);
+    for (int i = 0; i < r->nkernels && i < PANELS; i++)
+        timeline_model(r, i, dev, &t->shown[i]);
+    add_origin(t);
 }
 
 static void take_stamps(void *ctx, int arg)
 {
     struct timelines *t = ctx;
-    (void)arg;
     struct err err = ERR_INIT;
+    (void)arg;
     drop_job(t);
-    enum status st = make_request(t, 0, &err);
-    if (st == ST_OK)
-        st = timeline_start(t->app->session, &t->request, &t->job, &err);
-    if (st != ST_OK) {
-        app_message(t->app, ROLE_WARN, "%s", err.text);
-        show_model(t);
-    } else {
-        set_command(t);
+    ask(t, 0);
+    if (!t->subject.problem &&
+        timeline_start(t->app->session, &t->subject.request, &t->job, &err) == ST_OK) {
+        add_origin(t);
+        return;
     }
+    app_message(t->app, ROLE_WARN, "%s", t->subject.problem ? t->subject.problem : err.text);
+    show_model(t);
 }
 
 static void collect(struct timelines *t)
@@ -211,11 +201,10 @@ static void collect(struct timelines *t)
     if (!t->job || !measure_ended(t->job))
         return;
     drop_shown(t);
-    for (int i = 0; i < t->request.nkernels && i < PANELS; i++)
+    for (int i = 0; i < t->subject.request.nkernels && i < PANELS; i++)
         timeline_take(t->job, i, &t->shown[i]);
     drop_job(t);
     t->live = true;
-    set_command(t);
 }
 
 /* ---- kernels ---- */
@@ -242,9 +231,8 @@ static void set_name(struct timelines *t, int panel, const char *name)
 /* A kernel that went with its file gives way to the first one. */
 static void follow_registry(struct timelines *t)
 {
-    t->generation = registry_generation(kernels(t));
     if (index_of(t, t->names[0]) < 0)
-        set_name(t, 0, explore_first_kernel(kernels(t))->name);
+        set_name(t, 0, first_kernel(kernels(t))->name);
     if (t->names[1] && index_of(t, t->names[1]) < 0)
         set_name(t, 1, NULL);
     if (!t->names[1])
@@ -327,7 +315,7 @@ static void open_command(void *ctx, int arg)
 {
     struct timelines *t = ctx;
     (void)arg;
-    char *line = xstrdup(str_text(&t->command));
+    char *line = xstrdup(str_text(&t->subject.command));
     app_prompt(t->app, line);
     free(line);
 }
@@ -419,8 +407,8 @@ static bool timeline_explain(void *ctx, struct str *out)
 {
     struct timelines *t = ctx;
     const struct timeline *tl = &t->shown[t->focus];
-    if (tl->reason || t->problem) {
-        str_add(out, tl->reason ? tl->reason : t->problem);
+    if (tl->reason || t->subject.problem) {
+        str_add(out, tl->reason ? tl->reason : t->subject.problem);
         return false;
     }
     char b[5][NUMBER_BUF];
@@ -455,7 +443,6 @@ static bool timeline_explain(void *ctx, struct str *out)
 
 static void refresh(struct timelines *t)
 {
-    t->settings_serial = t->app->settings_serial;
     follow_registry(t);
     show_model(t);
     clamp_view(t);
@@ -464,8 +451,9 @@ static void refresh(struct timelines *t)
 static void timeline_update(void *ctx)
 {
     struct timelines *t = ctx;
-    if (t->settings_serial != t->app->settings_serial ||
-        t->generation != registry_generation(kernels(t)))
+    const bool set = subject_settings_changed(&t->subject),
+               edited = subject_kernels_changed(&t->subject);
+    if (set || edited)
         refresh(t);
     else
         collect(t);
@@ -488,7 +476,7 @@ static bool timeline_cancel(void *ctx)
 static const char *timeline_command(void *ctx)
 {
     const struct timelines *t = ctx;
-    return t->command.len ? str_text(&t->command) : NULL;
+    return subject_command(&t->subject);
 }
 
 static void timeline_save(void *ctx, json_t *o)
@@ -515,13 +503,12 @@ static void timeline_restore(void *ctx, const json_t *o)
 static void *timeline_open(struct app *a)
 {
     struct timelines *t = xcalloc(1, sizeof *t);
-    const struct kernel *first, *second;
     t->app = a;
+    subject_init(&t->subject, a);
     t->mark = MARK_AUTO;
     t->middle = 0.5;
-    explore_selection(a, &first, &second);
-    set_name(t, 0, first->name);
-    set_name(t, 1, second ? second->name : NULL);
+    set_name(t, 0, a->kernel->name);
+    set_name(t, 1, a->second ? a->second->name : NULL);
     refresh(t);
     return t;
 }
@@ -531,9 +518,7 @@ static void timeline_close(void *ctx)
     struct timelines *t = ctx;
     drop_job(t);
     drop_shown(t);
-    request_clear(&t->request);
-    set_problem(t, NULL);
-    str_free(&t->command);
+    subject_clear(&t->subject);
     for (int i = 0; i < PANELS; i++)
         free(t->names[i]);
     free(t);

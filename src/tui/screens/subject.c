@@ -1,0 +1,221 @@
+/* subject.c - see subject.h.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "tui/screens/subject.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "tui/screens/screen_util.h"
+
+static void replace(char **slot, const char *text)
+{
+    char *copy = text ? xstrdup(text) : NULL;
+    free(*slot);
+    *slot = copy;
+}
+
+void subject_init(struct subject *s, struct app *a)
+{
+    *s = (struct subject){.app = a,
+                          .settings_serial = a->settings_serial,
+                          .generation = registry_generation(a->session->services.registry),
+                          .knob = "S"};
+}
+
+void subject_clear(struct subject *s)
+{
+    subject_drop_plan(s);
+    request_clear(&s->request);
+    free(s->problem);
+    str_free(&s->command);
+    str_free(&s->why);
+    *s = (struct subject){.app = s->app};
+}
+
+bool subject_settings_changed(struct subject *s)
+{
+    bool changed = s->settings_serial != s->app->settings_serial;
+    s->settings_serial = s->app->settings_serial;
+    return changed;
+}
+
+bool subject_kernels_changed(struct subject *s)
+{
+    const int now = registry_generation(s->app->session->services.registry);
+    bool changed = s->generation != now;
+    s->generation = now;
+    return changed;
+}
+
+/* ---- the request ---- */
+
+void subject_set_problem(struct subject *s, const char *problem)
+{
+    replace(&s->problem, problem);
+}
+
+void subject_refuse(struct subject *s, const char *problem)
+{
+    request_clear(&s->request);
+    str_clear(&s->command);
+    replace(&s->problem, problem);
+}
+
+static void tell_command(struct subject *s)
+{
+    const char *verb = s->verb ? s->verb : s->request.nkernels > 1 ? "compare" : "run";
+    str_clear(&s->command);
+    request_command(&s->request, verb, &s->command);
+}
+
+void subject_ask(struct subject *s, const char *names, const char *verb, unsigned flags)
+{
+    struct err err = ERR_INIT;
+    subject_refuse(s, NULL);
+    s->verb = verb;
+    if (request_of(s->app->session, names, NULL, flags, &s->request, &err) != ST_OK)
+        subject_refuse(s, err.text);
+    else
+        tell_command(s);
+}
+
+void subject_set_samples(struct subject *s, int64_t n)
+{
+    s->request.options.rule.n = n;
+    tell_command(s);
+}
+
+const char *subject_command(const struct subject *s)
+{
+    return s->command.len ? str_text(&s->command) : NULL;
+}
+
+/* ---- the plan ---- */
+
+void subject_drop_plan(struct subject *s)
+{
+    if (s->have_plan)
+        plan_clear(&s->plan);
+    s->have_plan = false;
+    request_clear(&s->planned);
+    s->entry = 0;
+    replace(&s->no_plan, NULL);
+    str_clear(&s->why);
+}
+
+static void build(struct subject *s)
+{
+    struct err err = ERR_INIT;
+    const struct kernel *k = s->planned.kernels[s->entry];
+    const struct device *gpu = session_gpu(s->app->session, s->planned.options.gpu, &err);
+    if (!gpu) {
+        replace(&s->no_plan, err.text);
+        return;
+    }
+    if (!k->cuda)
+        s->no_plan =
+            xasprintf("%s exists for the CPU only: there is no CUDA kernel to plan.", k->name);
+    if (!k->cuda || s->planned.descs[s->entry] != k->cuda)
+        return; /* the CPU's side has no launch to plan */
+    if (plan_build(k->cuda, &s->planned.problem.shape, &s->planned.params[s->entry], gpu, NULL,
+                   &s->plan, &err) != ST_OK)
+        replace(&s->no_plan, err.text);
+    s->have_plan = true;
+}
+
+static void say_why(struct subject *s)
+{
+    if (s->have_plan && s->no_plan && !s->plan.reason) /* plan_why() says the reason itself */
+        str_addf(&s->why, "%s. ", s->no_plan);
+    if (s->have_plan && s->plan.npasses > 0)
+        plan_why(&s->plan, &s->why);
+    else if (s->no_plan && !s->have_plan)
+        str_add(&s->why, s->no_plan);
+}
+
+void subject_plan_request(struct subject *s, struct request *r, int i)
+{
+    subject_drop_plan(s);
+    s->planned = *r;
+    s->entry = i;
+    *r = (struct request){0};
+    build(s);
+    say_why(s);
+}
+
+void subject_plan(struct subject *s, const char *kernel)
+{
+    struct err err = ERR_INIT;
+    struct request r;
+    if (request_of(s->app->session, kernel, NULL, REQUEST_PLAN, &r, &err) == ST_OK) {
+        subject_plan_request(s, &r, 0);
+        return;
+    }
+    subject_drop_plan(s);
+    replace(&s->no_plan, err.text);
+    say_why(s);
+}
+
+bool subject_plan_differs(const struct subject *s)
+{
+    const struct kernel_desc *plan = s->planned.nkernels > 0 ? s->planned.descs[0] : NULL;
+    const struct kernel_desc *runs = s->request.nkernels > 0 ? s->request.descs[0] : NULL;
+    for (int i = 0; plan && runs && i < plan->nparams; i++)
+        if (s->planned.params[0].v[i] != plan->params[i].def &&
+            desc_param_index(runs, plan->params[i].name) < 0)
+            return true;
+    return false;
+}
+
+bool subject_explain(const struct subject *s, const char *label, struct str *out)
+{
+    if (!s->have_plan) {
+        str_add(out, s->no_plan ? s->no_plan : "there is no plan");
+        return false;
+    }
+    screen_explain_plan(&s->plan, label, out);
+    return true;
+}
+
+/* ---- knobs ---- */
+
+void subject_renew_knobs(struct subject *s, int i)
+{
+    const struct kernel_desc *planned = s->planned.nkernels > 0 ? s->planned.descs[s->entry] : NULL;
+    s->knobs.n = 0;
+    knobs_add_shape(&s->knobs, s->app->session);
+    knobs_add_gpu(&s->knobs, s->app->session);
+    knobs_add_params(&s->knobs, &s->planned, s->entry, NULL);
+    knobs_add_params(&s->knobs, &s->request, i, planned);
+}
+
+int subject_knob(const struct subject *s)
+{
+    int i = knobs_find(&s->knobs, s->knob);
+    return i >= 0 ? i : 0;
+}
+
+void subject_choose_knob(struct subject *s, int by)
+{
+    const int n = s->knobs.n;
+    if (n)
+        snprintf(s->knob, sizeof s->knob, "%.30s", s->knobs.v[(subject_knob(s) + n + by) % n].name);
+}
+
+void subject_turn(struct subject *s, int i, int dir)
+{
+    const struct knob *k = &s->knobs.v[i];
+    char *why, *value = knob_step(s->app->session, k, dir, &why);
+    if (value) {
+        char *line = knob_command(k, value);
+        app_set(s->app, line);
+        free(line);
+    } else if (why) {
+        app_message(s->app, ROLE_DIM, "%s", why);
+    }
+    free(value);
+    free(why);
+}
