@@ -568,7 +568,7 @@ bool field_fits(const struct field *f, const json_t *v, bool ranges)
     case FIELD_INT:
     case FIELD_COUNT:
     case FIELD_BITS:
-        return is_whole(v) && (!ranges || in_range(f, json_number_value(v)));
+        return ranges ? json_is_integer(v) && in_range(f, json_number_value(v)) : is_whole(v);
     case FIELD_REAL:
         return json_is_number(v) && (!ranges || in_range(f, json_number_value(v)));
     case FIELD_WORD:

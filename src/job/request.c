@@ -201,12 +201,42 @@ static enum status read_kind(struct job_request *r, const json_t *v, struct err 
     return wrong(err, "kind", "\"run\", \"check\", \"trace\", \"compile\" or \"peak\"");
 }
 
+static bool known_name(const char *name)
+{
+    for (int i = 0; structured[i]; i++)
+        if (strcmp(name, structured[i]) == 0)
+            return true;
+    for (int i = 0; i < NMEMBERS; i++)
+        if (strcmp(name, members[i].name) == 0)
+            return true;
+    return false;
+}
+
+/* A member that is none of a request's or, with an object of all of them, none of `known`. */
+static enum status refuse_unknown(const json_t *o, const json_t *known, struct err *err)
+{
+    const char *name;
+    json_t *value;
+    json_object_foreach((json_t *)(uintptr_t)o, name, value)
+    {
+        (void)value;
+        if (known ? !json_object_get(known, name) : !known_name(name))
+            return err_set(err, ST_USAGE, "job request: unknown member \"%.60s\"", name);
+    }
+    return ST_OK;
+}
+
 static enum status read_problem(struct job_request *r, const json_t *v, struct err *err)
 {
     if (!json_is_object(v))
         return wrong(err, "problem", "an object");
-    enum status st = problem_from_json(&r->problem, v, err);
-    return st == ST_OK ? shape_check(&r->problem.shape, err) : st;
+    const enum status st = problem_from_json(&r->problem, v, err);
+    if (st)
+        return st;
+    json_t *known = problem_to_json(&r->problem);
+    const enum status strange = refuse_unknown(v, known, err);
+    json_decref(known);
+    return strange;
 }
 
 static enum status read_entries(struct job_request *r, const json_t *v, struct err *err)
@@ -230,30 +260,6 @@ static enum status read_entries(struct job_request *r, const json_t *v, struct e
     return ST_OK;
 }
 
-static bool known_name(const char *name)
-{
-    for (int i = 0; structured[i]; i++)
-        if (strcmp(name, structured[i]) == 0)
-            return true;
-    for (int i = 0; i < NMEMBERS; i++)
-        if (strcmp(name, members[i].name) == 0)
-            return true;
-    return false;
-}
-
-static enum status refuse_unknown(const json_t *o, struct err *err)
-{
-    const char *name;
-    json_t *value;
-    json_object_foreach((json_t *)(uintptr_t)o, name, value)
-    {
-        (void)value;
-        if (!known_name(name))
-            return err_set(err, ST_USAGE, "job request: unknown member \"%.60s\"", name);
-    }
-    return ST_OK;
-}
-
 /* What the members cannot say one by one. */
 static enum status check_whole(const struct job_request *r, struct err *err)
 {
@@ -270,7 +276,7 @@ static enum status read_all(struct job_request *r, const json_t *o, struct err *
 {
     if (!json_is_object(o))
         return err_set(err, ST_USAGE, "job request: not an object");
-    enum status st = refuse_unknown(o, err);
+    enum status st = refuse_unknown(o, NULL, err);
     if (st == ST_OK)
         st = read_kind(r, json_object_get(o, "kind"), err);
     if (st == ST_OK)

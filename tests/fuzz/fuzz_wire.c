@@ -18,7 +18,7 @@ enum { HEADER = 24 };
 
 #define REQUEST_HEAD                                                                             \
     "{\"kind\":\"run\",\"problem\":{\"B\":1,\"H\":8,\"Hkv\":8,\"Sq\":1024,\"Sk\":1024,\"D\":64," \
-    "\"dtype\":\"f16\",\"causal\":false,\"layout\":\"bhsd\",\"hkv_given\":false,"                \
+    "\"dtype\":\"f16\",\"causal\":false,\"layout\":\"bhsd\","                                    \
     "\"input\":\"normal\",\"seed\":42},"
 #define REQUEST_TAIL                                                                             \
     "\"backend\":\"cpu\",\"device\":0,\"threads\":0,\"streams\":0,\"interleave\":false,\"n\":0," \

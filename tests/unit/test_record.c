@@ -133,7 +133,150 @@ static void test_find(void)
     CU_ASSERT_PTR_NULL(field_find(fields, "median"));
 }
 
+/* ---- keys ---- */
+
+enum hue { HUE_RED, HUE_GREEN, HUE_BLUE };
+struct knob {
+    int64_t size, half;
+    int threads;
+    bool on;
+    unsigned hue;
+    double share;
+    char *who;
+    uint64_t bits;
+};
+
+static void half_follows(void *row)
+{
+    struct knob *k = row;
+    k->half = k->size / 2;
+}
+
+static const struct field_hooks on_size = {.after = half_follows};
+static const char *const hues[] = {"red", "green", "blue", NULL};
+static const char *const hue_docs[] = {"warm", "in between", "cold"};
+
+static const struct field keys[] = {
+    FIELD(FIELD_INT, knob, size, .flags = FIELD_DOUBLES, .lo = 1, .hi = 4096, .hooks = &on_size),
+    FIELD(FIELD_COUNT, knob, threads, .flags = FIELD_AUTO, .lo = 0, .hi = 64),
+    FIELD(FIELD_FLAG, knob, on),
+    FIELD(FIELD_WORD, knob, hue, .words = hues, .word_docs = hue_docs),
+    FIELD(FIELD_REAL, knob, share, .flags = FIELD_PERCENT, .lo = 0, .hi = 1, .example = "5%"),
+    FIELD(FIELD_TEXT, knob, who, .flags = FIELD_AUTO | FIELD_LOCAL),
+    FIELD(FIELD_BITS, knob, bits),
+    {.name = NULL},
+};
+
+static bool reads(const struct knob *k, const char *name, const char *want)
+{
+    char *text = field_text(field_find(keys, name), k);
+    const bool same = strcmp(text, want) == 0;
+    if (!same)
+        printf("# %s: %s, not %s\n", name, text, want);
+    free(text);
+    return same;
+}
+
+static void test_set_and_get(void)
+{
+    static const char *const pairs[][3] = {
+        {"size", "1k", "1024"},  {"threads", "8", "8"},   {"threads", "auto", "auto"},
+        {"on", "true", "yes"},   {"hue", "blue", "blue"}, {"share", "2.5%", "2.5%"},
+        {"who", "them", "them"}, {"who", "auto", "auto"}, {"bits", "7", "7"},
+    };
+    struct knob k = {.size = 2};
+    struct err err = ERR_INIT;
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        CU_ASSERT_EQUAL(field_set(field_find(keys, pairs[i][0]), &k, pairs[i][1], &err), ST_OK);
+        CU_ASSERT(reads(&k, pairs[i][0], pairs[i][2]));
+    }
+    CU_ASSERT(k.size == 1024 && k.half == 512 && k.hue == HUE_BLUE && k.share == 0.025 && !k.who);
+    CU_ASSERT_STRING_EQUAL(field_word_doc(&keys[3], "green"), "in between");
+    CU_ASSERT_PTR_NULL(field_word_doc(&keys[3], "grey"));
+    record_clear(keys, &k);
+}
+
+static void test_set_refused(void)
+{
+    static const char *const wrong[][3] = {
+        {"size", "0", "size=0 is too small; the smallest is 1"},
+        {"size", "8k", "size=8k is too large; the largest is 4k"},
+        {"threads", "65", "the largest is 64"},
+        {"on", "perhaps", "yes or no"},
+        {"hue", "bleu", "hue has no value \"bleu\"; did you mean \"blue\"?"},
+        {"hue", "octarine", "it has red, green, blue"},
+        {"share", "2", "share must lie between 0 and 1, for example share=5%; it is 2"},
+    };
+    struct knob k = {.size = 2, .hue = HUE_GREEN, .share = 0.5};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        struct err err = ERR_INIT;
+        CU_ASSERT_EQUAL(field_set(field_find(keys, wrong[i][0]), &k, wrong[i][1], &err), ST_USAGE);
+        CU_ASSERT_PTR_NOT_NULL(strstr(err.text, wrong[i][2]));
+    }
+    CU_ASSERT(k.size == 2 && k.hue == HUE_GREEN && k.share == 0.5);
+}
+
+static void test_step(void)
+{
+    struct knob k = {.size = 2, .hue = HUE_BLUE};
+    const struct field *size = &keys[0], *threads = &keys[1];
+    field_step(size, &k, 1);
+    CU_ASSERT(k.size == 4 && k.half == 2);
+    field_step(&keys[3], &k, 1); /* words go round */
+    CU_ASSERT_EQUAL(k.hue, HUE_RED);
+    field_step(threads, &k, 1);
+    field_step(threads, &k, 1);
+    CU_ASSERT_EQUAL(k.threads, 2);
+    CU_ASSERT_EQUAL(field_check(size, &k, NULL), ST_OK);
+    k.size = 1;
+    field_step(size, &k, -1);
+    CU_ASSERT_EQUAL(field_check(size, &k, NULL), ST_USAGE);
+    record_clear(keys, &k);
+}
+
+/* What another program sends: all of it, in its ranges; what stays here is not asked for. */
+static void test_strict(void)
+{
+    static const char *const wrong[][2] = {
+        {"{\"size\":9.0}", "\"size\" must be a whole number from 1 to 4096"},
+        {"{\"size\":5000}", "\"size\" must be"},
+        {"{\"threads\":65}", "threads"},
+        {"{\"on\":1}", "\"on\" must be true or false"},
+        {"{\"hue\":\"grey\"}", "\"hue\" must be one of red, green, blue"},
+        {"{\"hue\":null}", "hue"},
+        {"{\"share\":1.5}", "a number from 0 to 1"},
+    };
+    struct knob k = {.size = 8, .hue = HUE_BLUE, .bits = UINT64_MAX - 1, .who = xstrdup("me")},
+                back = {0};
+    struct err err = ERR_INIT;
+    json_t *good = record_to_json(keys, &k);
+    CU_ASSERT_PTR_NULL(json_object_get(good, "who"));
+    CU_ASSERT_EQUAL(record_read(keys, &back, good, "a knob", &err), ST_OK);
+    CU_ASSERT_FALSE(record_equal(keys, &k, &back)); /* who */
+    field_copy(&keys[5], &back, &k);
+    CU_ASSERT_TRUE(record_equal(keys, &k, &back));
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        json_t *bad = json_copy(good), *change = json_loads(wrong[i][0], 0, NULL);
+        json_object_update(bad, change);
+        CU_ASSERT_EQUAL(record_read(keys, &back, bad, "a knob", &err), ST_USAGE);
+        CU_ASSERT(strstr(err.text, wrong[i][1]) && str_starts(err.text, "a knob: "));
+        CU_ASSERT_TRUE(record_equal(keys, &k, &back));
+        json_decref(bad);
+        json_decref(change);
+    }
+    json_object_del(good, "on");
+    CU_ASSERT_EQUAL(record_read(keys, &back, good, "a knob", &err), ST_USAGE);
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "\"on\" is missing"));
+    json_decref(good);
+    record_clear(keys, &k);
+    record_clear(keys, &back);
+}
+
 static const struct tap_test tests[] = {
+    {"set and get", test_set_and_get},
+    {"refused, with range, words and the nearest", test_set_refused},
+    {"steps", test_step},
+    {"the strict reading of what is sent", test_strict},
     {"unknown is null", test_unknown},
     {"a whole row comes back", test_round_trip},
     {"members that are absent stay", test_partial},
