@@ -172,7 +172,7 @@ static const char *const library_folders[] = {
     "/usr/lib/python3*/*-packages/nvidia/*/lib",
     NULL,
 };
-/* NULL within: here the folders of $PATH come. */
+/* $PATH stands for its folders. */
 static const char *const program_folders[] = {"$CUDA_HOME/bin", "$CUDA_PATH/bin", "$PATH",
                                               "/usr/local/cuda/bin", "/opt/cuda/bin"};
 /* @: the folder of NVRTC's file. */
@@ -348,20 +348,24 @@ static char *program_in(const char *folder, const char *name)
     return NULL;
 }
 
-static char *find_program(const struct wanted *w)
+char *find_toolkit_program(const char *name)
 {
     char *path = NULL;
-    if (test_file(w))
-        return path_program(test_file(w));
-    if (w == &wanted[WANT_PYTHON])
-        return path_program(w->names[0]);
     for (size_t i = 0; i < sizeof program_folders / sizeof *program_folders && !path; i++) {
         char *all = expand(program_folders[i]), *rest = all;
         for (char *folder; !path && rest && (folder = strsep(&rest, ":"));)
-            path = program_in(folder, w->names[0]);
+            path = program_in(folder, name);
         free(all);
     }
     return path;
+}
+
+static char *find_program(const struct wanted *w)
+{
+    if (test_file(w))
+        return path_program(test_file(w));
+    return w == &wanted[WANT_PYTHON] ? path_program(w->names[0])
+                                     : find_toolkit_program(w->names[0]);
 }
 
 /* ---- headers ---- */

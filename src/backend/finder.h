@@ -76,6 +76,10 @@ const char *find_symbols(void *library, const struct symbol *symbols, size_t cou
  * caller frees each. `nvrtc`: the file that NVRTC came from, or NULL. */
 int find_cuda_headers(const char *nvrtc, char **folders, int max);
 
+/* A program of the toolkit ("nvdisasm"): in CUDA_HOME and CUDA_PATH, on PATH, in /usr/local/cuda and
+ * /opt/cuda. NULL: there is none. The caller frees it. */
+char *find_toolkit_program(const char *name);
+
 /* "python3", or what $ATTNSCOPE_PYTHON names. */
 const char *find_python_name(void);
 

@@ -5,8 +5,6 @@ libattnscope_a_SOURCES += \
 	%D%/diff.h \
 	%D%/expr.c \
 	%D%/expr.h \
-	%D%/expr_eval.c \
-	%D%/expr_tree.h \
 	%D%/clock.h %D%/clock.c \
 	%D%/hash.h \
 	%D%/json_text.c \

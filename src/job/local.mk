@@ -5,13 +5,12 @@ libattnscope_a_SOURCES += \
 	%D%/proc.c %D%/proc.h \
 	%D%/request.c %D%/request.h \
 	%D%/serve.h \
-	%D%/serve_check.c \
-	%D%/serve_code.c \
-	%D%/serve_extra.c \
+	%D%/serve_check.c %D%/serve_check.h \
+	%D%/serve_code.c %D%/serve_code.h \
+	%D%/serve_extra.c %D%/serve_extra.h \
 	%D%/serve_judge.c \
-	%D%/serve_listing.c \
-	%D%/serve_launch.c %D%/serve_launch.h \
-	%D%/serve_time.c \
-	%D%/super.c %D%/super.h %D%/super_hear.c %D%/super_judge.c \
-	%D%/super_state.h \
+	%D%/serve_listing.c %D%/serve_listing.h \
+	%D%/launch.c %D%/launch.h %D%/serve_launch.c \
+	%D%/serve_time.c %D%/serve_time.h \
+	%D%/super.c %D%/super.h \
 	%D%/wire.c %D%/wire.h

@@ -4,7 +4,8 @@
  * under it.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#include "job/serve_launch.h"
+
+#include "job/serve_check.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -20,25 +21,6 @@
 
 /* Below any machine that is still usable, for estimates; the supervisor allows ten times. */
 static const double flops_per_s = 5e8;
-
-enum status launch_params(const struct kernel_desc *d, const char *text, struct param_values *v,
-                          struct err *err)
-{
-    char *copy = xstrdup(text ? text : ""), *rest = copy;
-    enum status st = ST_OK;
-    *v = desc_defaults(d);
-    for (char *word; st == ST_OK && (word = strtok_r(rest, " ", &rest));) {
-        char *equals = strchr(word, '=');
-        if (!equals) {
-            st = err_set(err, ST_USAGE, "parameter %s has no value", word);
-            break;
-        }
-        *equals = '\0';
-        st = desc_param_set(d, v, word, equals + 1, err);
-    }
-    free(copy);
-    return st;
-}
 
 static enum status find_desc(struct launch *l, const char *name, const struct kernel **k,
                              const struct kernel_desc **d, struct err *err)

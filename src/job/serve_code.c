@@ -11,6 +11,8 @@
  *     passes     an array of regs, spill_bytes, static_smem of each launch; null: unknown
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "job/serve_code.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +22,6 @@
 #include "base/mem.h"
 #include "base/sanitize.h"
 #include "base/str.h"
-#include "job/serve_launch.h"
 
 enum { LOG_SHOWN = 64 << 10 };
 

@@ -2,9 +2,9 @@
  * blocks, and hardware counters.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#include <string.h>
+#include "job/serve_extra.h"
 
-#include "job/serve_launch.h"
+#include <string.h>
 
 struct traced {
     struct launch *launch;

@@ -1,10 +1,7 @@
-/* serve_launch.c - the worker that runs kernels: inputs, backend, one checked run of each kernel.
- *
- * The backend and the inputs stay from job to job while they are the same, so that an edit of a
- * parameter costs no new inputs.
+/* serve_launch.c - the worker that runs kernels: jobs one after another, and what each takes.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#include "job/serve_launch.h"
+#include "job/launch.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -19,152 +16,12 @@
 #include "base/number.h"
 #include "base/str.h"
 #include "job/serve.h"
+#include "job/serve_check.h"
+#include "job/serve_code.h"
+#include "job/serve_extra.h"
+#include "job/serve_listing.h"
+#include "job/serve_time.h"
 #include "spec/npy.h"
-
-/* Below any machine that is still usable, for estimates; the supervisor allows ten times. */
-static const double inputs_per_s = 2e7;
-
-/* ---- rows ---- */
-
-json_t *launch_rows(const struct launch *l)
-{
-    json_t *rows = json_array();
-    for (int i = 0; i < l->request.nentries; i++)
-        json_array_append_new(rows, peer_row(&l->entries[i].row));
-    return rows;
-}
-
-void launch_send_rows(struct launch *l, bool ready)
-{
-    json_t *o = json_pack("{s:o, s:b}", "rows", launch_rows(l), "ready", ready);
-    if (job_extra_list(l->request.kind)) /* safe from what the next kernel does to us */
-        json_object_set_new(o, "extra",
-                            json_pack("{s:O}", job_extra_list(l->request.kind), l->traces));
-    peer_send(&l->peer, WIRE_ROWS, o, -1);
-}
-
-static void set_text(char **member, const char *value)
-{
-    free(*member);
-    *member = value ? xstrdup(value) : NULL;
-}
-
-static void set_time(struct run_row *row)
-{
-    char buf[32];
-    time_t t = time(NULL);
-    struct tm tm;
-    strftime(buf, sizeof buf, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&t, &tm));
-    set_text(&row->time, buf);
-}
-
-/* Puts what the backend says into the row. */
-static void take_fields(struct run_row *row, json_t *more)
-{
-    struct err why = ERR_INIT;
-    if (record_from_json(run_fields, row, more, &why) != ST_OK)
-        set_text(&row->reason, why.text);
-    json_decref(more);
-}
-
-void launch_describe(struct launch *l, struct entry *e)
-{
-    if (l->ops->describe)
-        take_fields(&e->row, l->ops->describe(l->backend, e->slot));
-}
-
-/* What the worker knows about a row before it runs. */
-void launch_describe_params(const struct launch *l, const struct kernel_desc *d,
-                            const struct param_values *v, struct run_row *row)
-{
-    char params[512], hash[24];
-    desc_params_format(d, v, false, params, sizeof params);
-    snprintf(hash, sizeof hash, "%016llx", (unsigned long long)d->source_hash);
-    set_text(&row->params, params);
-    set_text(&row->source_hash, hash);
-    set_text(&row->device, l->ops->device_name(l->backend));
-    set_time(row);
-    if (l->ops->describe_machine)
-        take_fields(row, l->ops->describe_machine(l->backend));
-}
-
-/* ---- backend and inputs ---- */
-
-static void close_backend(struct launch *l)
-{
-    gpu_lock_free(l->lock);
-    l->lock = NULL;
-    if (l->backend)
-        l->ops->close(l->backend);
-    l->backend = NULL;
-    l->has_inputs = false;
-}
-
-/* Without it measurements do not queue; that is said in the log and stops nothing. */
-static void open_lock(struct launch *l)
-{
-    struct err why = ERR_INIT;
-    if (gpu_lock_open(l->ops->lock_name(l->backend), &l->lock, &why) != ST_OK)
-        fprintf(stderr, "%s\n", why.text);
-}
-
-enum status launch_need_backend(struct launch *l, struct err *err)
-{
-    const struct backend_ops *ops = backend_find(l->request.backend);
-    const struct backend_options *o = &l->request.options;
-    if (!ops)
-        return err_set(err, ST_USAGE, "unknown backend %s", l->request.backend);
-    bool same = l->backend && ops == l->ops && o->device == l->options.device &&
-                o->threads == l->options.threads && o->streams == l->options.streams &&
-                o->launch == l->options.launch;
-    if (same)
-        return ST_OK;
-    close_backend(l);
-    l->ops = ops;
-    l->info = backend_info(l->request.backend);
-    l->options = *o;
-    if (ops->load_s > 0)
-        peer_estimate(&l->peer, PHASE_OPEN, -1, ops->load_s);
-    enum status st = ops->open(o, &l->backend, err);
-    if (st == ST_OK && ops->lock_name)
-        open_lock(l);
-    return st;
-}
-
-/* Files may have changed since they were read, so they are read for every job. */
-static enum status need_inputs(struct launch *l, struct err *err)
-{
-    const struct problem *p = &l->request.problem;
-    const struct shape *s = &p->shape;
-    if (l->has_inputs && p->input != INPUT_FILES && problem_equal(p, &l->problem))
-        return ST_OK;
-    l->has_inputs = false;
-    enum status st = shape_check_memory(s, mem_available_bytes(), err);
-    if (st != ST_OK)
-        return st;
-    struct tensors t;
-    double elements = (double)shape_q_elems(s) + 2 * (double)shape_kv_elems(s);
-    peer_estimate(&l->peer, PHASE_INPUTS, -1, elements / inputs_per_s);
-    st = tensors_make(p, &t, err);
-    if (st != ST_OK)
-        return st;
-    st = l->ops->set_inputs(l->backend, p, &t, err);
-    tensors_free(&t);
-    problem_copy(&l->problem, p);
-    l->has_inputs = st == ST_OK;
-    return st;
-}
-
-static bool is_spent(const struct launch *l)
-{
-    return l->backend && l->ops->spent && l->ops->spent(l->backend);
-}
-
-void launch_blame(struct launch *l, const struct entry *e, enum status st)
-{
-    if (l->lost < 0 && (st == ST_FAIL || is_spent(l)))
-        l->lost = (int)(e - l->entries);
-}
 
 static void unload(struct launch *l, struct entry *e)
 {
@@ -187,7 +44,7 @@ static void check_entries(struct launch *l)
             st = launch_profile(l, i, &why);
         if (st != ST_OK) {
             unload(l, &l->entries[i]);
-            set_text(&l->entries[i].row.reason, why.text);
+            launch_set_text(&l->entries[i].row.reason, why.text);
             launch_blame(l, &l->entries[i], st);
         }
         launch_send_rows(l, false); /* known even if the next one takes us down */
@@ -261,7 +118,7 @@ static enum status run_job(struct launch *l, struct err *err)
     if (st == ST_OK)
         st = launch_need_backend(l, err);
     if (st == ST_OK)
-        st = need_inputs(l, err);
+        st = launch_need_inputs(l, err);
     if (st != ST_OK)
         return st;
     l->written = ST_OK;
@@ -305,8 +162,8 @@ static void send_done(struct launch *l, enum status st, const struct err *err, j
         json_pack("{s:o, s:o}", "rows", launch_rows(l), "extra", extra ? extra : json_null());
     json_object_set_new(done, "error", st == ST_OK ? json_null() : json_string(err->text));
     if (l->lost >= 0)
-        json_object_update_new(done,
-                               json_pack("{s:i, s:b}", "lost", l->lost, "fault", is_spent(l)));
+        json_object_update_new(
+            done, json_pack("{s:i, s:b}", "lost", l->lost, "fault", launch_is_spent(l)));
     json_object_set_new(done, "no_gpu", json_boolean(st == ST_NO_GPU));
     peer_send(&l->peer, WIRE_DONE, done, -1);
 }
@@ -356,7 +213,7 @@ static void serve_job(struct launch *l, const json_t *payload)
     send_done(l, st, &err, extra);
     entries_free(l);
     job_request_clear(&l->request);
-    l->peer.gone |= is_spent(l) || l->spent; /* another process starts afresh */
+    l->peer.gone |= launch_is_spent(l) || l->spent; /* another process starts afresh */
 }
 
 int serve_launch(int fd)
@@ -374,7 +231,7 @@ int serve_launch(int fd)
         if (given >= 0)
             close(given);
     }
-    close_backend(&l);
+    launch_close(&l);
     problem_clear(&l.problem);
     registry_free(l.registry);
     peer_close(&l.peer);

@@ -4,6 +4,8 @@
  * The result, in job_extra(): "ptx" and "sass", each an object of text or, where there is none, reason.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "job/serve_listing.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -16,10 +18,10 @@
 #include <unistd.h>
 
 #include "backend/compile/build.h"
+#include "backend/finder.h"
 #include "base/mem.h"
 #include "base/sanitize.h"
 #include "base/str.h"
-#include "job/serve_launch.h"
 
 extern char **environ;
 
@@ -73,28 +75,6 @@ static const struct tool {
     const char *name, *option;
 } tools[] = {{"nvdisasm", "-c"}, {"cuobjdump", "-sass"}};
 
-static char *tool_in(const char *folder, const char *name)
-{
-    char *path = xasprintf("%s/%s", folder, name);
-    if (access(path, X_OK) == 0)
-        return path;
-    free(path);
-    return NULL;
-}
-
-static char *find_tool(const char *name)
-{
-    const char *home = getenv("CUDA_HOME"), *path = getenv("PATH");
-    char *folders = xasprintf("%s%s:%s:/usr/local/cuda/bin:/opt/cuda/bin", home ? home : "",
-                              home ? "/bin" : "", path ? path : "");
-    char *found = NULL, *rest = folders;
-    for (char *folder; !found && (folder = strsep(&rest, ":"));)
-        if (*folder)
-            found = tool_in(folder, name);
-    free(folders);
-    return found;
-}
-
 /* Everything the child writes until it ends or the time is up. */
 static bool read_all(int fd, struct str *out)
 {
@@ -145,7 +125,7 @@ static json_t *disassemble(const char *image, size_t len)
     const int fd = mkstemp(file);
     const bool written = fd >= 0 && write(fd, image, len) == (ssize_t)len;
     for (size_t i = 0; written && !o && i < sizeof tools / sizeof *tools; i++) {
-        char *path = find_tool(tools[i].name);
+        char *path = find_toolkit_program(tools[i].name);
         str_clear(&out);
         if (path && run_tool(path, tools[i].option, file, &out))
             o = listing(str_text(&out), out.len);

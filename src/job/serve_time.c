@@ -5,6 +5,8 @@
  * can be compared as pairs.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "job/serve_time.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +14,6 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/number.h"
-#include "job/serve_launch.h"
 #include "measure/stats.h"
 
 static const double sample_s = 20e-6; /* a hot sample lasts at least this long, for the clock's
@@ -37,17 +38,11 @@ static bool cold(const struct launch *l)
     return strcmp(l->request.l2, "cold") == 0;
 }
 
-static void set_text(char **member, const char *value)
-{
-    free(*member);
-    *member = xstrdup(value);
-}
-
 /* ---- one kernel ---- */
 
 static void lose(struct launch *l, struct entry *e, enum status st, const struct err *why)
 {
-    set_text(&e->row.reason, why->text);
+    launch_set_text(&e->row.reason, why->text);
     launch_blame(l, e, st);
     l->ops->unload(l->backend, e->slot);
     e->slot = NULL;
@@ -135,7 +130,7 @@ static void fill_ratio(const struct launch *l, struct entry *e)
     e->row.ratio_lo = r.lo;
     e->row.ratio_hi = r.hi;
     if (!isnan(r.lo))
-        set_text(&e->row.verdict, e == base ? "base" : stats_verdict(r));
+        launch_set_text(&e->row.verdict, e == base ? "base" : stats_verdict(r));
 }
 
 static void fill_ratios(struct group *g)
@@ -196,7 +191,7 @@ static void mark_cancelled(struct group *g)
 {
     for (int i = 0; i < g->count; i++)
         if (g->items[i]->nsamples)
-            set_text(&g->items[i]->row.stopped, "cancel");
+            launch_set_text(&g->items[i]->row.stopped, "cancel");
 }
 
 static void time_group(struct group *g)

@@ -11,6 +11,7 @@
 #include "job/super.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +21,388 @@
 #include "base/mem.h"
 #include "base/sanitize.h"
 #include "base/str.h"
-#include "job/super_state.h"
+#include "job/job.h"
+#include "job/proc.h"
+
+enum { FAULTS_MAX = 5 }; /* in a minute; then no more restarts for a while */
+
+struct super {
+    char *given; /* worker path asked for, or NULL */
+    struct proc procs[ROLES];
+    bool started[ROLES]; /* ever; the next start is a restart */
+    int restarts;
+    struct graveyard graves;
+    struct job *active, *queue;
+    int last_id;
+    double patience;           /* 1, but for tests */
+    double faults[FAULTS_MAX]; /* when the last ones were; a ring */
+    int nfaults;
+    struct str log, clean_log; /* as it came; as it may be shown */
+    bool changed;              /* a job, since the last dispatch */
+    bool more;                 /* frames were left unread for the next dispatch */
+};
+
+/* Is the role's process at work for the active job? */
+static inline bool is_busy(const struct super *s, enum role role)
+{
+    const struct job *j = s->active;
+    return j && (role == LAUNCH ? !j->done : j->unjudged > 0);
+}
+
+/* The process owes a sign of life within `seconds`. */
+static inline void expect_sign(const struct super *s, struct proc *p, double seconds)
+{
+    p->silence = seconds * s->patience;
+    p->deadline = seconds_now() + p->silence;
+}
+
+static void finish_job(struct super *s, struct job *j, enum job_state state);
+static enum status need_proc(struct super *s, enum role role, struct err *err);
+static void take_fault(struct super *s, enum role role, bool died, const char *what);
+static enum status send_job(struct super *s, struct job *j, struct err *err);
+
+/* ---- outputs on their way to a verdict ---- */
+
+/* Hands entry i's output to the judge that is there. */
+static void hand_over(struct super *s, struct job *j, int i, int fd)
+{
+    struct proc *judge = &s->procs[JUDGE];
+    struct err why = ERR_INIT;
+    json_t *msg = json_pack("{s:i, s:i, s:o}", "job", j->id, "entry", i, "problem",
+                            problem_to_json(&j->request.problem));
+    if (j->entries[i].unjudged++ == 0)
+        j->entries[i].turn = ++j->last_turn;
+    if (j->unjudged++ == 0)
+        expect_sign(s, judge, job_silence(j, 0, false));
+    if (wire_send(judge->wire, WIRE_JUDGE, msg, fd, 0, &why) != ST_OK)
+        judge->closed_since = seconds_now(); /* its end will be told by settle_closed() */
+    json_decref(msg);
+}
+
+/* The judge gets entry i's output, of which the job keeps a copy of its own. */
+static void send_output(struct super *s, struct job *j, int i, int fd)
+{
+    struct err why = ERR_INIT;
+    job_drop_output(j, i);
+    if (need_proc(s, JUDGE, &why) != ST_OK) {
+        job_leave_unjudged(j, i, why.text);
+        return;
+    }
+    j->entries[i].output = fcntl(fd, F_DUPFD_CLOEXEC, 0); /* without one, there is no second try */
+    hand_over(s, j, i, fd);
+}
+
+/* The first kernel's output is what the others are compared with, so it stays. */
+static bool is_base(const struct job *j, int i)
+{
+    return i == 0 && j->request.nentries > 1;
+}
+
+/* It has answered. */
+static void take_judged(struct super *s, struct job *j, int i)
+{
+    struct proc *judge = &s->procs[JUDGE];
+    j->unjudged--;
+    if (--j->entries[i].unjudged == 0 && !is_base(j, i))
+        job_drop_output(j, i);
+    if (j->unjudged)
+        expect_sign(s, judge, job_silence(j, 0, false));
+    else
+        judge->deadline = INFINITY;
+}
+
+/* The output that the judge was busy with: once more, or not at all. */
+static void settle_culprit(struct super *s, struct job *j, bool died, const char *what)
+{
+    int i = job_judged_entry(j);
+    struct entry_state *e = &j->entries[i];
+    char *sentence = job_fault_sentence(j, JUDGE, what);
+    if (died && !e->retried && e->output >= 0) {
+        e->retried = true;
+        str_addf(&s->log, "%s; another judge was started\n", sentence);
+    } else {
+        job_leave_unjudged(j, i, sentence);
+    }
+    free(sentence);
+}
+
+/* Takes back what no judge has answered, and the base if anything else is left. */
+static bool take_back(struct job *j)
+{
+    bool any = false;
+    for (int i = 0; i < j->request.nentries; i++) {
+        struct entry_state *e = &j->entries[i];
+        e->again = e->unjudged > 0;
+        e->unjudged = 0;
+        any |= e->again;
+    }
+    j->unjudged = 0;
+    if (any && is_base(j, 0) && j->entries[0].output >= 0)
+        j->entries[0].again = true;
+    return any;
+}
+
+/* The judge is gone: what it had not answered goes to another, except for an output that judges do
+ * not survive. */
+static void judge_again(struct super *s, struct job *j, bool died, const char *what)
+{
+    struct err why = ERR_INIT;
+    s->changed = true;
+    settle_culprit(s, j, died, what);
+    if (!take_back(j))
+        return;
+    const bool ready = need_proc(s, JUDGE, &why) == ST_OK;
+    for (int i = 0; i < j->request.nentries; i++) {
+        const struct entry_state *e = &j->entries[i];
+        if (e->again && ready && e->output >= 0)
+            hand_over(s, j, i, e->output);
+        else if (e->again)
+            job_leave_unjudged(j, i, ready ? "its output was lost with the judge" : why.text);
+    }
+}
+
+/* ---- what workers say ---- */
+
+static const double hearing_s = 0.0005; /* one dispatch hears a worker no longer */
+
+static enum status nonsense(struct err *err, const char *what)
+{
+    return err_set(err, ST_FAIL, "%s", what);
+}
+
+/* An entry's index under `name`, or -1 where `several` is allowed. */
+static bool read_entry(const struct job *j, const json_t *o, const char *name, bool several,
+                       int *entry)
+{
+    const json_t *v = json_object_get(o, name);
+    json_int_t i = json_integer_value(v);
+    if (!json_is_integer(v) || i >= j->request.nentries || i < (several ? -1 : 0))
+        return false;
+    *entry = (int)i;
+    return true;
+}
+
+static bool read_seconds(const json_t *o, double *seconds)
+{
+    const json_t *v = json_object_get(o, "seconds");
+    *seconds = json_number_value(v);
+    return json_is_number(v) && *seconds >= 0 && *seconds < 1e7;
+}
+
+static enum status hear_hello(struct proc *p, enum wire_type type, const json_t *o, struct err *err)
+{
+    const char *role = json_string_value(json_object_get(o, "role"));
+    if (type != WIRE_HELLO || !role || strcmp(role, p->role) != 0)
+        return nonsense(err, "it did not say hello first");
+    p->greeted = true;
+    return ST_OK;
+}
+
+static enum status hear_estimate(struct super *s, enum role role, const json_t *o, struct err *err)
+{
+    struct job *j = s->active;
+    double seconds;
+    int entry;
+    enum wire_phase phase = wire_phase_find(json_string_value(json_object_get(o, "phase")));
+    if (!read_seconds(o, &seconds) || !read_entry(j, o, "entry", true, &entry) ||
+        phase == PHASE_COUNT)
+        return nonsense(err, "its estimate is none");
+    if (role == LAUNCH && entry >= 0 && j->entries[entry].over)
+        return nonsense(err, "it runs a kernel that it was told to skip");
+    job_announce(j, role, phase, entry, seconds);
+    const json_t *others = json_object_get(o, "others");
+    if (role == LAUNCH && phase == PHASE_QUEUE && json_is_integer(others))
+        job_announce_queue(j, (int)json_integer_value(others));
+    s->changed = true;
+    expect_sign(s, &s->procs[role], job_silence(j, seconds, wire_phase_runs(phase)));
+    return ST_OK;
+}
+
+static enum status hear_output(struct super *s, const json_t *o, int fd, struct err *err)
+{
+    struct job *j = s->active;
+    int entry;
+    if (!read_entry(j, o, "entry", false, &entry) || j->entries[entry].seen ||
+        j->entries[entry].over || j->ready)
+        return nonsense(err, "an output that nobody expected");
+    j->entries[entry].seen = true;
+    if (!isfinite(j->cancel_by))
+        send_output(s, j, entry, fd);
+    return ST_OK;
+}
+
+/* Outputs judged and everything ready: on to the timing, or to the end. */
+/* Outputs judged and everything ready: on to the timing, or to the end. */
+static void advance(struct super *s)
+{
+    struct job *j = s->active;
+    struct proc *launch = &s->procs[LAUNCH];
+    if (!j || j->unjudged)
+        return;
+    if (j->done) {
+        enum job_state end = isfinite(j->cancel_by) ? JOB_CANCELLED
+                             : j->error             ? JOB_FAILED
+                                                    : JOB_DONE;
+        finish_job(s, j, end);
+    } else if (j->ready && j->state == JOB_CHECKING && j->request.kind == JOB_RUN &&
+               !isfinite(j->cancel_by)) {
+        struct err why = ERR_INIT;
+        j->state = JOB_TIMING;
+        s->changed = true;
+        expect_sign(s, launch, job_silence(j, 0, false));
+        if (wire_send(launch->wire, WIRE_GO, NULL, -1, 0, &why) != ST_OK)
+            launch->closed_since = seconds_now();
+    }
+}
+
+/* What an earlier worker of the job has traced or counted stays. */
+static void take_extra(struct job *j, json_t *extra)
+{
+    const char *list = job_extra_list(j->request.kind);
+    json_t *old = list ? json_object_get(j->extra, list) : NULL,
+           *items = list ? json_object_get(extra, list) : NULL;
+    size_t i;
+    json_t *item;
+    json_array_foreach(old, i, item)
+    {
+        if (json_is_null(json_array_get(items, i)))
+            json_array_set(items, i, item);
+    }
+    json_decref(j->extra);
+    j->extra = json_is_object(extra) ? json_incref(extra) : NULL;
+}
+
+static enum status hear_rows(struct super *s, json_t *o, struct err *err)
+{
+    struct job *j = s->active;
+    enum status st = job_take_rows(j, json_object_get(o, "rows"), err);
+    s->changed = true;
+    if (st == ST_OK && json_object_get(o, "extra"))
+        take_extra(j, json_object_get(o, "extra"));
+    if (st == ST_OK && json_is_true(json_object_get(o, "ready"))) {
+        j->ready = true;
+        j->entry = -1;
+        s->procs[LAUNCH].deadline = INFINITY; /* it waits for us now */
+    }
+    return st;
+}
+
+/* The worker is of no more use after what this kernel did or met. The others go on in a new one. */
+static void hear_lost(struct super *s, const json_t *o)
+{
+    struct job *j = s->active;
+    struct err why = ERR_INIT;
+    int lost;
+    if (!json_object_get(o, "lost") || !read_entry(j, o, "lost", false, &lost))
+        return;
+    proc_drop(&s->procs[LAUNCH], &s->graves);
+    if (isfinite(j->cancel_by) ||
+        !job_go_on_without(j, lost, json_is_true(json_object_get(o, "fault"))))
+        return;
+    if (send_job(s, j, &why) != ST_OK)
+        job_give_up(j, why.text);
+}
+
+static enum status hear_done(struct super *s, json_t *o, struct err *err)
+{
+    struct job *j = s->active;
+    const char *error = json_string_value(json_object_get(o, "error"));
+    enum status st = job_take_rows(j, json_object_get(o, "rows"), err);
+    if (st != ST_OK && !error) /* a worker that could not read the request has no rows */
+        return st;
+    take_extra(j, json_object_get(o, "extra"));
+    if (error) {
+        free(j->error);
+        j->error = sanitize_line(error);
+        j->no_gpu = json_is_true(json_object_get(o, "no_gpu"));
+    }
+    j->done = true;
+    s->procs[LAUNCH].deadline = INFINITY;
+    hear_lost(s, o);
+    return ST_OK;
+}
+
+static enum status hear_verdict(struct super *s, json_t *o, struct err *err)
+{
+    struct job *j = s->active;
+    int entry;
+    if (!read_entry(j, o, "entry", false, &entry) || !j->entries[entry].unjudged)
+        return nonsense(err, "a verdict that nobody asked for");
+    enum status st = job_take_verdict(j, entry, json_object_get(o, "row"), err);
+    s->changed = true;
+    if (st == ST_OK)
+        take_judged(s, j, entry);
+    return st;
+}
+
+/* One frame. Any status but ST_OK makes the process a faulty one. */
+static enum status hear_frame(struct super *s, enum role role, enum wire_type type, json_t *o,
+                              int fd, struct err *err)
+{
+    struct proc *p = &s->procs[role];
+    struct job *j = s->active;
+    if (isfinite(p->deadline)) /* then there is a job */
+        expect_sign(s, p, job_silence(j, 0, false));
+    if (!p->greeted)
+        return hear_hello(p, type, o, err);
+    if (!is_busy(s, role) || json_integer_value(json_object_get(o, "job")) != j->id)
+        return err_set(err, ST_FAIL, "%s out of turn", wire_type_name(type));
+    if (j->state == JOB_STARTING) {
+        j->state = JOB_CHECKING;
+        s->changed = true;
+    }
+    if (type == WIRE_ESTIMATE)
+        return hear_estimate(s, role, o, err);
+    if (type == WIRE_VERDICT && role == JUDGE)
+        return hear_verdict(s, o, err);
+    if (type == WIRE_OUTPUT && role == LAUNCH)
+        return hear_output(s, o, fd, err);
+    if (type == WIRE_ROWS && role == LAUNCH)
+        return hear_rows(s, o, err);
+    if (type == WIRE_DONE && role == LAUNCH)
+        return hear_done(s, o, err);
+    return err_set(err, ST_FAIL, "%s out of turn", wire_type_name(type));
+}
+
+static void hear_nonsense(struct super *s, enum role role, const struct err *why)
+{
+    char *what = xasprintf("sent nonsense (%s) and was stopped", why->text);
+    take_fault(s, role, false, what);
+    free(what);
+}
+
+/* Takes in what a worker has said, for at most hearing_s. */
+/* Takes in what a worker has said, without waiting and not for long. */
+static void hear(struct super *s, enum role role)
+{
+    struct proc *p = &s->procs[role];
+    double until = seconds_now() + hearing_s;
+    proc_read_log(p, &s->log);
+    while (p->wire && isnan(p->closed_since)) {
+        enum wire_type type;
+        json_t *payload;
+        int fd;
+        struct err why = ERR_INIT;
+        if (seconds_now() > until) {
+            s->more = true;
+            return;
+        }
+        enum status st = wire_recv(p->wire, &type, &payload, &fd, &why);
+        if (st == ST_NO)
+            return;
+        if (st == ST_OK)
+            st = hear_frame(s, role, type, payload, fd, &why);
+        else if (wire_closed(p->wire)) {
+            p->closed_since = seconds_now();
+            return;
+        }
+        json_decref(payload);
+        if (fd >= 0)
+            close(fd);
+        if (st != ST_OK)
+            hear_nonsense(s, role, &why);
+    }
+}
 
 static const double fault_window_s = 60; /* at most FAULTS_MAX faults in it */
 static const double hello_s = 10;        /* for a new worker to say hello */
@@ -47,7 +429,8 @@ static void unlink_job(struct super *s, struct job *j)
 
 /* The job is over. A process that is still busy with it is of no more use, nor is one that has had
  * counters on: what it timed next might not be what others time. */
-void super_finish(struct super *s, struct job *j, enum job_state state)
+/* The job is over. A process that is still busy with it is dropped. */
+static void finish_job(struct super *s, struct job *j, enum job_state state)
 {
     if (s->active == j) {
         if (!j->done || j->request.kind == JOB_PROFILE)
@@ -63,11 +446,12 @@ void super_finish(struct super *s, struct job *j, enum job_state state)
         job_destroy(j);
 }
 
-void super_fail(struct super *s, struct job *j, char *sentence)
+/* The same, as a failure; takes the sentence. */
+static void fail_job(struct super *s, struct job *j, char *sentence)
 {
     free(j->error);
     j->error = sentence;
-    super_finish(s, j, JOB_FAILED);
+    finish_job(s, j, JOB_FAILED);
 }
 
 /* Puts the active job back to the front of the queue. */
@@ -101,7 +485,7 @@ static void enforce_deadline(struct super *s, enum role role)
     bool died = proc_ended(p, &what); /* unseen, if a child of its holds the socket */
     if (!died)
         str_addf(&what, "gave no sign of life for %.1f s and was stopped", p->silence);
-    super_fault(s, role, died, what.data);
+    take_fault(s, role, died, what.data);
     str_free(&what);
 }
 
@@ -132,16 +516,17 @@ static void settle_closed(struct super *s, enum role role)
         proc_read_log(p, &s->log);
         if (str_starts(how.data, "ended"))
             add_last_words(s, &how);
-        super_fault(s, role, true, how.data);
+        take_fault(s, role, true, how.data);
     } else if (seconds_now() > p->closed_since + closing_s) {
-        super_fault(s, role, true, "closed its connection and was stopped");
+        take_fault(s, role, true, "closed its connection and was stopped");
     }
     str_free(&how);
 }
 
 /* ---- starting a job ---- */
 
-enum status super_need_proc(struct super *s, enum role role, struct err *err)
+/* Makes sure that the role's process runs, as far as the budget allows. */
+static enum status need_proc(struct super *s, enum role role, struct err *err)
 {
     struct proc *p = &s->procs[role];
     if (p->wire)
@@ -175,15 +560,16 @@ static json_t *over_entries(const struct job *j)
 
 /* Gives the job to the workers. A launch worker that does not take it is about to end, which
  * settle_closed() will tell. */
-enum status super_send_job(struct super *s, struct job *j, struct err *err)
+/* Gives the job to the launch worker, a new one if need be, and makes sure of a judge. */
+static enum status send_job(struct super *s, struct job *j, struct err *err)
 {
     struct proc *launch = &s->procs[LAUNCH];
     j->veteran = launch->greeted;
-    enum status st = super_need_proc(s, LAUNCH, err);
+    enum status st = need_proc(s, LAUNCH, err);
     const bool judged = j->request.kind != JOB_PEAK && j->request.kind != JOB_COMPILE &&
                         j->request.kind != JOB_LISTING;
     if (st == ST_OK && judged)
-        st = super_need_proc(s, JUDGE, err);
+        st = need_proc(s, JUDGE, err);
     if (st != ST_OK)
         return st;
     json_t *msg =
@@ -207,7 +593,7 @@ static void go_on(struct super *s, struct job *j, const char *what)
     str_addf(&s->log, "%s\n", sentence);
     if (!job_go_on(j, sentence))
         job_give_up(j, sentence);
-    else if (super_send_job(s, j, &why) != ST_OK)
+    else if (send_job(s, j, &why) != ST_OK)
         job_give_up(j, why.text);
     free(sentence);
 }
@@ -215,10 +601,12 @@ static void go_on(struct super *s, struct job *j, const char *what)
 /* A process failed: it goes, the budget shrinks, and the job it was busy with goes on without it or
  * ends; unless the process was an old one that never answered: it may have died before it knew of
  * the job. */
-void super_fault(struct super *s, enum role role, bool died, const char *what)
+/* A process failed, and how: "died (signal 9, killed)". `died`: it did by itself, which another that
+ * is given the same work need not. */
+static void take_fault(struct super *s, enum role role, bool died, const char *what)
 {
     struct job *j = s->active;
-    bool hit = super_busy(s, role);
+    bool hit = is_busy(s, role);
     s->faults[s->nfaults++ % FAULTS_MAX] = seconds_now();
     proc_drop(&s->procs[role], &s->graves);
     if (!hit) {
@@ -226,13 +614,13 @@ void super_fault(struct super *s, enum role role, bool died, const char *what)
         return;
     }
     if (isfinite(j->cancel_by))
-        super_finish(s, j, JOB_CANCELLED);
+        finish_job(s, j, JOB_CANCELLED);
     else if (role == LAUNCH && j->state == JOB_STARTING && j->veteran)
         start_over(s);
     else if (role == LAUNCH)
         go_on(s, j, what);
     else
-        super_judge_again(s, j, died, what);
+        judge_again(s, j, died, what);
 }
 
 static void start_next(struct super *s)
@@ -244,8 +632,8 @@ static void start_next(struct super *s)
     s->queue = j->next;
     j->next = NULL;
     s->changed = true;
-    if (super_send_job(s, j, &why) != ST_OK)
-        super_fail(s, j, xstrdup(why.text));
+    if (send_job(s, j, &why) != ST_OK)
+        fail_job(s, j, xstrdup(why.text));
 }
 
 /* ---- the loop's side ---- */
@@ -257,7 +645,7 @@ static void hear_to_the_end(struct super *s, enum role role)
     struct proc *p = &s->procs[role];
     const bool ended = proc_has_ended(p);
     const pid_t pid = p->pid;
-    super_hear(s, role);
+    hear(s, role);
     if (ended && !s->more && p->pid == pid && isnan(p->closed_since))
         p->closed_since = seconds_now();
 }
@@ -273,8 +661,8 @@ bool super_dispatch(struct super *s)
         enforce_deadline(s, (enum role)role);
     }
     if (s->active && seconds_now() > s->active->cancel_by)
-        super_finish(s, s->active, JOB_CANCELLED);
-    super_advance(s);
+        finish_job(s, s->active, JOB_CANCELLED);
+    advance(s);
     start_next(s);
     bool changed = s->changed;
     s->changed = false;
@@ -365,9 +753,9 @@ void super_free(struct super *s)
     for (int role = 0; role < ROLES; role++)
         proc_drop(&s->procs[role], &s->graves);
     while (s->queue)
-        super_finish(s, s->queue, JOB_CANCELLED);
+        finish_job(s, s->queue, JOB_CANCELLED);
     if (s->active)
-        super_finish(s, s->active, JOB_CANCELLED);
+        finish_job(s, s->active, JOB_CANCELLED);
     graveyard_clear(&s->graves, farewell_s);
     str_free(&s->log);
     str_free(&s->clean_log);
@@ -392,7 +780,7 @@ void job_cancel(struct job *j)
     if (!s || isfinite(j->cancel_by))
         return;
     if (j != s->active) {
-        super_finish(s, j, JOB_CANCELLED);
+        finish_job(s, j, JOB_CANCELLED);
         return;
     }
     if (j->unjudged) { /* its answer interests nobody, and it would hold up the next job */
@@ -402,9 +790,9 @@ void job_cancel(struct job *j)
     j->cancel_by = seconds_now() + cancel_s;
     struct err why = ERR_INIT;
     if (!j->done && wire_send(s->procs[LAUNCH].wire, WIRE_CANCEL, NULL, -1, 0, &why) != ST_OK)
-        super_finish(s, j, JOB_CANCELLED);
+        finish_job(s, j, JOB_CANCELLED);
     else if (j->done)
-        super_advance(s);
+        advance(s);
 }
 
 void job_free(struct job *j)

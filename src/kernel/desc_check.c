@@ -1,22 +1,29 @@
 /* desc_check.c - checks of a whole descriptor, once all its parameters are known.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "kernel/desc_check.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/str.h"
-#include "kernel/desc_parser.h"
 
-static enum status check_required(struct parser *p, const char *missing, bool cpu)
+/* What is checked. */
+struct checked {
+    struct desc_text *t;
+    struct kernel_desc *d;
+};
+
+static enum status check_required(const struct checked *p, const char *missing)
 {
     struct slice top = {0, 0};
     if (missing)
-        return desc_fail(p, top, "the first comment has no @%s", missing);
-    const bool launched = !cpu && code_kinds[p->d->code].launched;
+        return desc_fail(p->t, top, "the first comment has no @%s", missing);
+    const bool launched = !p->t->cpu && code_kinds[p->d->code].launched;
     for (int i = 0; launched && i < p->d->npasses; i++) {
         const struct desc_pass *pass = &p->d->passes[i];
         if (!pass->threads || !pass->grid[0])
-            return desc_fail(p, top, "the launch %s has no @%s", pass->name,
+            return desc_fail(p->t, top, "the launch %s has no @%s", pass->name,
                              pass->threads ? "grid" : "threads");
     }
     return ST_OK;
@@ -55,25 +62,25 @@ static void visit_name(void *ctx, const char *name)
         strncat(slot, name, NAME_MAX_LEN);
 }
 
-static enum status check_names(struct parser *p, const struct check *c)
+static enum status check_names(const struct checked *p, const struct check *c)
 {
     struct name_walk w = {.desc = p->d};
     expr_names(c->expr, visit_name, &w);
     if (*w.unknown) {
         const char *near = str_nearest(w.unknown, desc_known_name, p->d);
-        return desc_fail(p, slice_find_word(p, c->where, w.unknown),
+        return desc_fail(p->t, slice_find_word(p->t, c->where, w.unknown),
                          "@%s: unknown name \"%s\"%s%s%s", c->tag, w.unknown,
                          near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
     }
     if (*w.runtime && c->scope == SCOPE_CONSTANT)
-        return desc_fail(p, slice_find_word(p, c->where, w.runtime),
+        return desc_fail(p->t, slice_find_word(p->t, c->where, w.runtime),
                          "@%s is a constant of the compilation and cannot depend on %s", c->tag,
                          w.runtime);
     return ST_OK;
 }
 
 /* Evaluates with the default shape, which finds unknown functions and wrong argument counts. */
-static enum status check_calls(struct parser *p, const struct check *c)
+static enum status check_calls(const struct checked *p, const struct check *c)
 {
     struct shape shape = SHAPE_DEFAULT;
     struct param_values v = desc_defaults(p->d);
@@ -83,7 +90,7 @@ static enum status check_calls(struct parser *p, const struct check *c)
     double value;
     if (expr_eval(c->expr, &ee, &value, &err) == ST_OK)
         return ST_OK;
-    return desc_fail(p, c->where, "@%s: %s", c->tag, err.text);
+    return desc_fail(p->t, c->where, "@%s: %s", c->tag, err.text);
 }
 
 static const char *runtime_name_in(const struct kernel_desc *d, const struct expr *e,
@@ -95,7 +102,7 @@ static const char *runtime_name_in(const struct kernel_desc *d, const struct exp
 }
 
 /* Offsets are constants of the compilation, so a buffer of varying size must be the last. */
-static enum status check_offsets(struct parser *p, const struct desc_pass *pass)
+static enum status check_offsets(const struct checked *p, const struct desc_pass *pass)
 {
     const char *varying = NULL;
     struct name_walk walk, first = {0};
@@ -105,7 +112,7 @@ static enum status check_offsets(struct parser *p, const struct desc_pass *pass)
             continue;
         if (varying && !b->over)
             return desc_fail(
-                p, (struct slice){0, 0},
+                p->t, (struct slice){0, 0},
                 "the size of buffer %s depends on %s, so the offset of %s is no constant: "
                 "put %s last",
                 varying, first.runtime, b->name, varying);
@@ -135,37 +142,34 @@ static size_t term_length(const char *text, size_t len)
 }
 
 /* Splits @requires at && into terms, so that a refusal can quote the one that fails. */
-static enum status split_requires(struct parser *p)
+static enum status split_requires(const struct checked *p, struct slice rest)
 {
-    struct slice rest = p->requires_;
-    p->tag = "requires";
     while (rest.len) {
-        size_t n = p->d->nneeds + 1 < DESC_NEEDS_MAX ? term_length(p->text + rest.at, rest.len) : 0;
+        size_t n =
+            p->d->nneeds + 1 < DESC_NEEDS_MAX ? term_length(p->t->text + rest.at, rest.len) : 0;
         n = n ? n : rest.len;
-        char *text = slice_line(p, (struct slice){rest.at, n});
+        char *text = slice_line(p->t, (struct slice){rest.at, n});
         enum status st = expr_parse(text, &p->d->needs[p->d->nneeds], NULL);
         free(text);
         if (st != ST_OK)
-            return desc_fail(p, rest, "@requires: a term between && is missing");
+            return desc_fail(p->t, rest, "@requires: a term between && is missing");
         p->d->nneeds++;
         size_t used = n + 2 < rest.len ? n + 2 : rest.len;
-        rest = slice_trim(p, (struct slice){rest.at + used, rest.len - used});
+        rest = slice_trim(p->t, (struct slice){rest.at + used, rest.len - used});
     }
     return ST_OK;
 }
 
-enum status desc_check(struct parser *p, const char *missing, bool trusted)
+enum status desc_check(struct desc_text *t, struct kernel_desc *d, const struct desc_checks *c,
+                       const char *missing, bool trusted)
 {
-    size_t n = strlen(p->file);
-    bool cpu = n > 2 && !strcmp(p->file + n - 2, ".c");
-    enum status st = missing || cpu ? ST_OK : desc_check_code(p);
-    if (st == ST_OK)
-        st = check_required(p, missing, cpu);
-    for (int i = 0; st == ST_OK && !trusted && i < p->nchecks; i++)
-        st = check_names(p, &p->checks[i]);
-    for (int i = 0; st == ST_OK && !trusted && i < p->nchecks; i++)
-        st = check_calls(p, &p->checks[i]);
-    for (int i = 0; st == ST_OK && !trusted && i < p->d->npasses; i++)
-        st = check_offsets(p, &p->d->passes[i]);
-    return st == ST_OK ? split_requires(p) : st;
+    const struct checked p = {t, d};
+    enum status st = check_required(&p, missing);
+    for (int i = 0; st == ST_OK && !trusted && i < c->count; i++)
+        st = check_names(&p, &c->items[i]);
+    for (int i = 0; st == ST_OK && !trusted && i < c->count; i++)
+        st = check_calls(&p, &c->items[i]);
+    for (int i = 0; st == ST_OK && !trusted && i < d->npasses; i++)
+        st = check_offsets(&p, &d->passes[i]);
+    return st == ST_OK ? split_requires(&p, c->requires_) : st;
 }

@@ -1,11 +1,13 @@
 /* desc_hash.c - what a kernel's measurements hang on: a hash of its source and of the headers it names.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "kernel/desc_hash.h"
+
 #include <stdio.h>
 #include <string.h>
 
 #include "kernel/blob.h"
-#include "kernel/desc_parse.h"
+#include "kernel/descriptor.h"
 
 /* Source hash */
 

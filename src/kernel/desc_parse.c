@@ -10,12 +10,25 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/number.h"
 #include "base/str.h"
-#include "kernel/desc_parser.h"
+#include "kernel/desc_check.h"
 
-/* Pieces of tags */
+struct parser {
+    struct desc_text t;
+    struct kernel_desc *d;
+    struct desc_pass *pass; /* the one that @threads, @grid, @smem and @cluster belong to */
+    const char *tag;        /* being read */
+    unsigned seen;          /* bit per entry of the table of tags */
+    struct desc_checks checks;
+};
 
-bool desc_is_identifier(const char *word)
+/* ---- pieces that several tags are made of ----
+ *
+ * An expression is put on the list of checks. A name is the caller's to free; `what` is for
+ * messages: "a parameter". */
+
+static bool is_identifier(const char *word)
 {
     if (!isalpha((unsigned char)*word) && *word != '_')
         return false;
@@ -24,45 +37,46 @@ bool desc_is_identifier(const char *word)
     return !*word;
 }
 
-enum status desc_read_expr(struct parser *p, struct slice where, enum scope scope,
-                           struct expr **out)
+static enum status read_expr(struct parser *p, struct slice where, enum scope scope,
+                             struct expr **out)
 {
     if (!where.len)
-        return desc_fail(p, where, "@%s needs an expression", p->tag);
-    char *text = slice_line(p, where);
+        return desc_fail(&p->t, where, "@%s needs an expression", p->tag);
+    char *text = slice_line(&p->t, where);
     struct err err = ERR_INIT;
     enum status st = expr_parse(text, out, &err);
     if (st == ST_OK) {
-        p->checks[p->nchecks++] = (struct check){*out, where, scope, p->tag};
+        p->checks.items[p->checks.count++] = (struct check){*out, where, scope, p->tag};
     } else {
         /* Offsets agree only if no run of blanks was squeezed. */
         bool exact = strlen(text) == where.len && err.at >= 0 && (size_t)err.at <= where.len;
         struct slice at =
             exact ? (struct slice){where.at + (size_t)err.at, (size_t)err.len} : where;
-        desc_fail(p, at, "@%s: %s", p->tag, err.text);
+        desc_fail(&p->t, at, "@%s: %s", p->tag, err.text);
     }
     free(text);
     return st;
 }
 
-enum status desc_take_expr(struct parser *p, struct slice *rest, enum scope scope,
-                           struct expr **out)
+static enum status take_expr(struct parser *p, struct slice *rest, enum scope scope,
+                             struct expr **out)
 {
     struct slice word;
-    slice_take_word(p, rest, &word);
-    return desc_read_expr(p, word, scope, out);
+    slice_take_word(&p->t, rest, &word);
+    return read_expr(p, word, scope, out);
 }
 
 /* Takes a name; what: "a parameter". The caller frees *out. */
-enum status desc_take_name(struct parser *p, struct slice *rest, const char *what, char **out,
-                           struct slice *where)
+static enum status take_name(struct parser *p, struct slice *rest, const char *what, char **out,
+                             struct slice *where)
 {
-    if (!slice_take_word(p, rest, where))
-        return desc_fail(p, *where, "@%s needs the name of %s", p->tag, what);
-    char *name = slice_text(p, *where);
-    if (!desc_is_identifier(name) || where->len > NAME_MAX_LEN) {
-        desc_fail(p, *where, "\"%s\" cannot be the name of %s: letters, digits and _, at most %d",
-                  name, what, NAME_MAX_LEN);
+    if (!slice_take_word(&p->t, rest, where))
+        return desc_fail(&p->t, *where, "@%s needs the name of %s", p->tag, what);
+    char *name = slice_text(&p->t, *where);
+    if (!is_identifier(name) || where->len > NAME_MAX_LEN) {
+        desc_fail(&p->t, *where,
+                  "\"%s\" cannot be the name of %s: letters, digits and _, at most %d", name, what,
+                  NAME_MAX_LEN);
         free(name);
         return ST_USAGE;
     }
@@ -71,24 +85,426 @@ enum status desc_take_name(struct parser *p, struct slice *rest, const char *wha
 }
 
 /* Kernel and pass names become entry points, file names and words of the command line. */
+
+/* ---- @param: a number with a default, limits or values, or a word of several ---- */
+
+static enum status check_param_name(struct parser *p, const char *name, struct slice where)
+{
+    for (const char *c = name; *c; c++)
+        if (islower((unsigned char)*c) || *name == '_')
+            return desc_fail(&p->t, where, "the parameter \"%s\" must be upper case", name);
+    for (size_t i = 0; desc_fixed_name(i); i++)
+        if (!strcmp(name, desc_fixed_name(i)) || !strcmp(name, "S"))
+            return desc_fail(&p->t, where,
+                             "%s is a letter of the shape and cannot name a parameter", name);
+    if (desc_param_index(p->d, name) >= 0)
+        return desc_fail(&p->t, where, "the parameter %s is there twice", name);
+    return ST_OK;
+}
+
+/* "[16..128]"; the slice begins with the bracket. */
+static enum status read_range(struct parser *p, struct slice where, struct desc_param *param)
+{
+    char *text = slice_text(&p->t, where);
+    char *dots = strstr(text, "..");
+    enum status st = ST_USAGE;
+    struct err err = ERR_INIT;
+    if (dots && text[where.len - 1] == ']') {
+        *dots = text[where.len - 1] = '\0';
+        st = number_parse_int("the lower end", text + 1, 0, INT32_MAX, &param->lo, &err);
+        if (st == ST_OK)
+            st =
+                number_parse_int("the upper end", dots + 2, param->lo, INT32_MAX, &param->hi, &err);
+    } else {
+        err_set(&err, ST_USAGE, "a range is written [16..128]");
+    }
+    free(text);
+    return st == ST_OK ? ST_OK : desc_fail(&p->t, where, "@param %s: %s", param->name, err.text);
+}
+
+static enum status read_number_param(struct parser *p, struct slice value, struct slice *rest,
+                                     struct desc_param *param)
+{
+    char *text = slice_text(&p->t, value);
+    struct err err = ERR_INIT;
+    enum status st = number_parse_int("the default", text, 0, INT32_MAX, &param->def, &err);
+    free(text);
+    if (st != ST_OK)
+        return desc_fail(&p->t, value, "@param %s: %s", param->name, err.text);
+    param->lo = param->def > 0;
+    param->hi = 1 << 20;
+    if (rest->len && p->t.text[rest->at] == '[') {
+        struct slice range;
+        slice_take_word(&p->t, rest, &range);
+        st = read_range(p, range, param);
+    }
+    if (st == ST_OK && (param->def < param->lo || param->def > param->hi))
+        return desc_fail(&p->t, value, "@param %s: the default %lld is outside %lld..%lld",
+                         param->name, (long long)param->def, (long long)param->lo,
+                         (long long)param->hi);
+    return st;
+}
+
+/* "idle|duplicate" */
+static enum status read_word_param(struct parser *p, struct slice value, struct desc_param *param)
+{
+    char *text = slice_text(&p->t, value), *from = text;
+    size_t n = 0, cap = 0;
+    enum status st = ST_OK;
+    for (char *word; st == ST_OK && (word = strsep(&from, "|"));) {
+        if (!is_identifier(word) || strlen(word) > NAME_MAX_LEN)
+            st = desc_fail(&p->t, value,
+                           "@param %s: \"%s\" is neither a number nor a choice of words a|b",
+                           param->name, word);
+        xgrow((void **)&param->words, &cap, n + 2, sizeof *param->words);
+        param->words[n++] = xstrdup(word);
+        param->words[n] = NULL;
+    }
+    free(text);
+    param->lo = 0;
+    param->hi = (int64_t)n - 1;
+    if (st == ST_OK && n < 2)
+        st = desc_fail(&p->t, value, "@param %s: a choice needs at least two words, a|b",
+                       param->name);
+    return st;
+}
+
+static enum status read_param(struct parser *p, struct slice rest)
+{
+    if (p->d->nparams == DESC_PARAMS_MAX)
+        return desc_fail(&p->t, rest, "more than %d parameters", DESC_PARAMS_MAX);
+    struct desc_param *param = &p->d->params[p->d->nparams];
+    char *name;
+    struct slice where, value;
+    enum status st = take_name(p, &rest, "a parameter", &name, &where);
+    if (st != ST_OK)
+        return st;
+    st = check_param_name(p, name, where);
+    param->name = name;
+    p->d->nparams++;
+    if (st == ST_OK && !slice_take_word(&p->t, &rest, &value))
+        st = desc_fail(&p->t, where, "@param %s needs a default or a choice of words", name);
+    if (st == ST_OK)
+        st = isalpha((unsigned char)p->t.text[value.at])
+                 ? read_word_param(p, value, param)
+                 : read_number_param(p, value, &rest, param);
+    if (st == ST_OK)
+        param->doc = slice_line(&p->t, rest);
+    return st;
+}
+
+/* ---- @smem: a buffer in shared memory, its size, alignment and overlay ---- */
+
+static bool buffer_exists(const struct kernel_desc *d, const char *name)
+{
+    for (int i = 0; i < d->npasses; i++)
+        for (int j = 0; j < d->passes[i].nsmem; j++)
+            if (!strcmp(d->passes[i].smem[j].name, name))
+                return true;
+    return false;
+}
+
+static enum status read_align(struct parser *p, struct slice word, struct desc_smem *b)
+{
+    char *text = slice_text(&p->t, word);
+    int64_t align;
+    enum status st = number_parse_int("align", text + strlen("align="), 1, 1024, &align, NULL);
+    free(text);
+    if (st != ST_OK || (align & (align - 1)))
+        return desc_fail(&p->t, word, "align is a power of two, 1 to 1024");
+    b->align = (int)align;
+    return ST_OK;
+}
+
+static enum status read_over(struct parser *p, struct slice word, struct desc_smem *b)
+{
+    size_t skip = strlen("over=");
+    b->over = xstrndup(p->t.text + word.at + skip, word.len - skip);
+    if (b->is_static)
+        return desc_fail(&p->t, word, "only a dynamic buffer can lie over another");
+    const char *names[DESC_SMEM_MAX + 1] = {0};
+    int n = 0;
+    for (int i = 0; i < p->pass->nsmem; i++)
+        if (!p->pass->smem[i].is_static)
+            names[n++] = p->pass->smem[i].name;
+    for (int i = 0; i < n; i++)
+        if (!strcmp(names[i], b->over))
+            return ST_OK;
+    const char *near = str_nearest_in(b->over, names);
+    return desc_fail(&p->t, word, "no dynamic buffer \"%s\" above in this launch%s%s%s", b->over,
+                     near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+}
+
+static enum status read_smem_options(struct parser *p, struct slice *rest, struct desc_smem *b)
+{
+    enum status st = ST_OK;
+    while (st == ST_OK && rest->len) {
+        struct slice word, left = *rest;
+        slice_take_word(&p->t, &left, &word);
+        if (slice_starts(&p->t, word, "align="))
+            st = read_align(p, word, b);
+        else if (slice_starts(&p->t, word, "over="))
+            st = b->over ? desc_fail(&p->t, word, "over= twice") : read_over(p, word, b);
+        else
+            break;
+        *rest = left;
+    }
+    return st;
+}
+
+static const struct desc_smem *buffer_find(const struct desc_pass *pass, const char *name)
+{
+    for (int i = 0; i < pass->nsmem; i++)
+        if (!strcmp(pass->smem[i].name, name))
+            return &pass->smem[i];
+    return NULL;
+}
+
+/* An overlay begins where its base does, so it cannot ask for more alignment. */
+static enum status settle_align(struct parser *p, struct slice where, struct desc_smem *b)
+{
+    const struct desc_smem *base = b->over ? buffer_find(p->pass, b->over) : NULL;
+    if (!b->align)
+        b->align = base ? base->align : 16;
+    if (base && b->align > base->align)
+        return desc_fail(&p->t, where, "%s lies over %s, which is aligned to %d bytes only",
+                         b->name, base->name, base->align);
+    return ST_OK;
+}
+
+static enum status read_smem(struct parser *p, struct slice rest)
+{
+    struct slice kind, where;
+    slice_take_word(&p->t, &rest, &kind);
+    bool is_static = slice_is(&p->t, kind, "static");
+    if (!is_static && !slice_is(&p->t, kind, "dynamic"))
+        return desc_fail(&p->t, kind, "@smem begins with dynamic or static");
+    if (p->pass->nsmem == DESC_SMEM_MAX)
+        return desc_fail(&p->t, rest, "more than %d buffers in one launch", DESC_SMEM_MAX);
+    char *name;
+    enum status st = take_name(p, &rest, "a buffer", &name, &where);
+    if (st != ST_OK)
+        return st;
+    if (buffer_exists(p->d, name))
+        st = desc_fail(&p->t, where, "the buffer %s is there twice", name);
+    struct desc_smem *b = &p->pass->smem[p->pass->nsmem];
+    *b = (struct desc_smem){.name = name, .is_static = is_static};
+    if (st == ST_OK)
+        st = take_expr(p, &rest, is_static ? SCOPE_CONSTANT : SCOPE_ANY, &b->bytes);
+    if (st == ST_OK)
+        st = read_smem_options(p, &rest, b);
+    if (st == ST_OK)
+        st = settle_align(p, where, b);
+    b->doc = slice_line(&p->t, rest);
+    p->pass->nsmem++; /* now, so that over= finds earlier buffers only */
+    return st;
+}
+
+/* ---- the tags that say where a kernel's code comes from and how it is compiled ---- */
+
+/* The rest as one line of text. */
+static enum status take_text(struct parser *p, struct slice rest, char **out)
+{
+    if (!rest.len)
+        return desc_fail(&p->t, rest, "@%s needs a text", p->tag);
+    *out = slice_line(&p->t, rest);
+    return ST_OK;
+}
+
+/* the tags about code */
+static enum status read_include(struct parser *p, struct slice rest)
+{
+    return take_text(p, rest, &p->d->include);
+}
+
+static enum status read_flags(struct parser *p, struct slice rest)
+{
+    struct slice word, left = rest;
+    while (slice_take_word(&p->t, &left, &word)) {
+        struct err why = ERR_INIT;
+        char *flag = slice_text(&p->t, word);
+        enum status st = code_check_flag(flag, &why);
+        free(flag);
+        if (st != ST_OK)
+            return desc_fail(&p->t, word, "@flags: %s", why.text);
+    }
+    return take_text(p, rest, &p->d->flags);
+}
+
+static enum status read_compiler(struct parser *p, struct slice rest)
+{
+    const bool nvcc = slice_is(&p->t, rest, "nvcc");
+    if (!nvcc && !slice_is(&p->t, rest, "nvrtc"))
+        return desc_fail(&p->t, rest, "@compiler is nvrtc or nvcc");
+    p->d->code = nvcc ? CODE_NVCC : CODE_NVRTC;
+    return take_text(p, rest, &p->d->compiler);
+}
+
+/* A second tag that names the code's file would leave one of them without meaning. */
+static enum status take_file(struct parser *p, struct slice rest, enum code_kind kind)
+{
+    if (p->d->file)
+        return desc_fail(&p->t, rest, "@%s: there is one file of code, and it is named above",
+                         p->tag);
+    p->d->code = kind;
+    return take_text(p, rest, &p->d->file);
+}
+
+static enum status read_cubin(struct parser *p, struct slice rest)
+{
+    return take_file(p, rest, CODE_CUBIN);
+}
+
+static bool is_symbol(const char *text)
+{
+    size_t n = strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_$.");
+    return n > 0 && !text[n] && n < 512;
+}
+
+/* FILE:SYMBOL; the symbol is attn_run if left out. */
+static enum status read_library(struct parser *p, struct slice rest)
+{
+    enum status st = take_file(p, rest, CODE_LIBRARY);
+    if (st != ST_OK)
+        return st;
+    char *colon = strrchr(p->d->file, ':');
+    if (colon)
+        *colon++ = '\0';
+    p->d->symbol = xstrdup(colon ? colon : "attn_run");
+    if (!*p->d->file || !is_symbol(p->d->symbol))
+        return desc_fail(&p->t, rest, "@library is written FILE:FUNCTION");
+    return ST_OK;
+}
+
+const struct kernel_side_words kernel_sides[KERNEL_SIDES] = {
+    [SIDE_CPU] = {"cpu", "CPU"},
+    [SIDE_CUDA] = {"cuda", "CUDA"},
+};
+const char *const desc_backend_words[] = {"cuda", "cpu", "cuda,cpu", NULL};
+
+static enum status read_backend(struct parser *p, struct slice rest)
+{
+    struct slice word;
+    p->d->backends = 0;
+    while (slice_take_word(&p->t, &rest, &word)) {
+        int side = 0;
+        while (side < KERNEL_SIDES && !slice_is(&p->t, word, kernel_sides[side].name))
+            side++;
+        if (side == KERNEL_SIDES)
+            return desc_fail(&p->t, word, "@backend is cuda, cpu or both");
+        p->d->backends |= 1u << side;
+    }
+    return p->d->backends ? ST_OK : desc_fail(&p->t, rest, "@backend needs cuda, cpu or both");
+}
+
+/* A descriptor of the program's own without a source: "kernels/peers/NAME.peer". */
+static bool is_peer_file(const char *file)
+{
+    const size_t n = strlen(file);
+    return str_starts(file, "kernels/") && n > 5 && !strcmp(file + n - 5, ".peer");
+}
+
+/* The library that does the work; alone in a .peer, or around a launch of ours. A user's file cannot
+ * pass for a library. */
+static enum status read_peer(struct parser *p, struct slice rest)
+{
+    if (!str_starts(p->t.file, "kernels/"))
+        return desc_fail(&p->t, rest, "@peer is for the program's own descriptors");
+    if (is_peer_file(p->t.file))
+        p->d->code = slice_is(&p->t, rest, "python") ? CODE_PYTHON : CODE_PEER;
+    return take_text(p, rest, &p->d->peer);
+}
+
+/* "module.function": Python names with dots between them; further dots are packages or attributes. */
+bool desc_is_python_path(const char *path)
+{
+    enum { LEN_MAX = 200 };
+    const size_t len = strlen(path);
+    bool start = true;
+    int dots = 0;
+    for (; *path; path++) {
+        const unsigned char c = (unsigned char)*path;
+        const bool letter = isalpha(c) || c == '_';
+        if (*path == '.' ? start : !letter && (start || !isdigit(c)))
+            return false;
+        start = *path == '.';
+        dots += start;
+    }
+    return dots > 0 && !start && len <= LEN_MAX;
+}
+
+/* MODULE.FUNCTION, as after "py:"; on both backends unless @backend has said otherwise. */
+static enum status read_python(struct parser *p, struct slice rest)
+{
+    char *path = slice_text(&p->t, rest);
+    if (p->d->file || !desc_is_python_path(path)) {
+        free(path);
+        return desc_fail(&p->t, rest, "@python is written MODULE.FUNCTION, and is the only code");
+    }
+    p->d->code = CODE_PYTHON;
+    p->d->symbol = path;
+    p->d->peer = xstrdup("python");
+    if (p->d->backends == ON_CUDA)
+        p->d->backends |= ON_CPU;
+    return ST_OK;
+}
+
+/* The entry point of a launch where it is not called as the rules say: C++ names, say. */
+static enum status read_entry(struct parser *p, struct slice rest)
+{
+    char *text = slice_text(&p->t, rest);
+    const bool good = is_symbol(text) && !p->pass->entry;
+    if (!good)
+        free(text);
+    else
+        p->pass->entry = text;
+    return good ? ST_OK
+                : desc_fail(&p->t, rest, "@entry is the name of one entry point, once a launch");
+}
+
+/* What the tags say together. */
+static enum status check_code(struct parser *p)
+{
+    const struct slice top = {0, 0};
+    const struct kernel_desc *d = p->d;
+    const bool compiled = code_kinds[d->code].compiled;
+    if (p->t.bare && !d->file && d->code != CODE_PYTHON)
+        return desc_fail(&p->t, top,
+                         "a descriptor without a source names its code: @cubin FILE, "
+                         "@library FILE:FUNCTION or @python MODULE.FUNCTION");
+    if (!p->t.bare && d->file)
+        return desc_fail(&p->t, top, "a source is its own code; %s belongs into a file NAME.attn",
+                         d->code == CODE_CUBIN ? "@cubin" : "@library");
+    if (d->compiler && !compiled)
+        return desc_fail(&p->t, top, "@compiler: there is nothing to compile");
+    if ((d->flags || d->include) && !compiled)
+        return desc_fail(&p->t, top, "@%s: there is nothing to compile",
+                         d->flags ? "flags" : "include");
+    if (d->backends & ON_CPU && d->code != CODE_LIBRARY && !d->peer)
+        return desc_fail(&p->t, top, "@backend cpu: only a library can run on the CPU");
+    return ST_OK;
+}
+
+/* ---- the other tags, and the table of all ---- */
+
 static enum status take_lower_name(struct parser *p, struct slice *rest, const char *what,
                                    char **out)
 {
     struct slice where;
-    enum status st = desc_take_name(p, rest, what, out, &where);
+    enum status st = take_name(p, rest, what, out, &where);
     for (const char *c = st == ST_OK ? *out : ""; *c; c++)
         if (isupper((unsigned char)*c))
-            return desc_fail(p, where, "the name of %s is lower case: \"%s\"", what, *out);
+            return desc_fail(&p->t, where, "the name of %s is lower case: \"%s\"", what, *out);
     if (st == ST_OK && rest->len)
-        return desc_fail(p, *rest, "@%s takes one word", p->tag);
+        return desc_fail(&p->t, *rest, "@%s takes one word", p->tag);
     return st;
 }
 
 static enum status read_text(struct parser *p, struct slice rest, char **out)
 {
     if (!rest.len)
-        return desc_fail(p, rest, "@%s needs a text", p->tag);
-    *out = slice_line(p, rest);
+        return desc_fail(&p->t, rest, "@%s needs a text", p->tag);
+    *out = slice_line(&p->t, rest);
     return ST_OK;
 }
 
@@ -98,16 +514,16 @@ static enum status read_text(struct parser *p, struct slice rest, char **out)
 static enum status take_peer_name(struct parser *p, struct slice rest)
 {
     struct slice word;
-    if (!slice_take_word(p, &rest, &word) || rest.len)
-        return desc_fail(p, rest, "@name takes one word");
-    p->d->name = slice_text(p, word);
+    if (!slice_take_word(&p->t, &rest, &word) || rest.len)
+        return desc_fail(&p->t, rest, "@name takes one word");
+    p->d->name = slice_text(&p->t, word);
     return ST_OK;
 }
 
 static enum status read_name(struct parser *p, struct slice rest)
 {
-    return desc_is_peer_file(p->file) ? take_peer_name(p, rest)
-                                      : take_lower_name(p, &rest, "a kernel", &p->d->name);
+    return is_peer_file(p->t.file) ? take_peer_name(p, rest)
+                                   : take_lower_name(p, &rest, "a kernel", &p->d->name);
 }
 
 static enum status read_title(struct parser *p, struct slice rest)
@@ -128,48 +544,49 @@ static enum status read_after(struct parser *p, struct slice rest)
 static enum status read_dtypes(struct parser *p, struct slice rest)
 {
     struct slice word;
-    while (slice_take_word(p, &rest, &word)) {
-        char *text = slice_text(p, word);
+    while (slice_take_word(&p->t, &rest, &word)) {
+        char *text = slice_text(&p->t, word);
         enum dtype t;
         struct err err = ERR_INIT;
         enum status st = dtype_parse(text, &t, &err);
         free(text);
         if (st != ST_OK)
-            return desc_fail(p, word, "@dtypes: %s", err.text);
+            return desc_fail(&p->t, word, "@dtypes: %s", err.text);
         p->d->dtypes |= 1u << t;
     }
-    return p->d->dtypes ? ST_OK : desc_fail(p, rest, "@dtypes needs at least one of f16 bf16 f32");
+    return p->d->dtypes ? ST_OK
+                        : desc_fail(&p->t, rest, "@dtypes needs at least one of f16 bf16 f32");
 }
 
 static enum status read_requires(struct parser *p, struct slice rest)
 {
-    p->requires_ = rest;
-    return desc_read_expr(p, rest, SCOPE_ANY, &p->d->requires_);
+    p->checks.requires_ = rest;
+    return read_expr(p, rest, SCOPE_ANY, &p->d->requires_);
 }
 
 static enum status read_threads(struct parser *p, struct slice rest)
 {
     if (p->pass->threads)
-        return desc_fail(p, rest, "a second @threads for the same launch");
-    return desc_read_expr(p, rest, SCOPE_CONSTANT, &p->pass->threads);
+        return desc_fail(&p->t, rest, "a second @threads for the same launch");
+    return read_expr(p, rest, SCOPE_CONSTANT, &p->pass->threads);
 }
 
 static enum status read_cluster(struct parser *p, struct slice rest)
 {
     if (p->pass->cluster)
-        return desc_fail(p, rest, "a second @cluster for the same launch");
-    return desc_read_expr(p, rest, SCOPE_ANY, &p->pass->cluster);
+        return desc_fail(&p->t, rest, "a second @cluster for the same launch");
+    return read_expr(p, rest, SCOPE_ANY, &p->pass->cluster);
 }
 
 static enum status read_grid(struct parser *p, struct slice rest)
 {
     if (p->pass->grid[0])
-        return desc_fail(p, rest, "a second @grid for the same launch");
-    enum status st = desc_take_expr(p, &rest, SCOPE_ANY, &p->pass->grid[0]);
+        return desc_fail(&p->t, rest, "a second @grid for the same launch");
+    enum status st = take_expr(p, &rest, SCOPE_ANY, &p->pass->grid[0]);
     for (int i = 1; i < 3 && st == ST_OK && rest.len; i++)
-        st = desc_take_expr(p, &rest, SCOPE_ANY, &p->pass->grid[i]);
+        st = take_expr(p, &rest, SCOPE_ANY, &p->pass->grid[i]);
     if (st == ST_OK && rest.len)
-        return desc_fail(p, rest,
+        return desc_fail(&p->t, rest,
                          "a grid has three sides; blanks inside an expression need parentheses");
     return st;
 }
@@ -177,63 +594,63 @@ static enum status read_grid(struct parser *p, struct slice rest)
 static enum status read_pass(struct parser *p, struct slice rest)
 {
     if (p->d->npasses == DESC_PASSES_MAX)
-        return desc_fail(p, rest, "more than %d launches", DESC_PASSES_MAX);
+        return desc_fail(&p->t, rest, "more than %d launches", DESC_PASSES_MAX);
     p->pass = &p->d->passes[p->d->npasses++];
     enum status st = take_lower_name(p, &rest, "a pass", &p->pass->name);
     for (int i = 1; st == ST_OK && i < p->d->npasses - 1; i++)
         if (!strcmp(p->d->passes[i].name, p->pass->name))
-            return desc_fail(p, rest, "the pass %s is there twice", p->pass->name);
+            return desc_fail(&p->t, rest, "the pass %s is there twice", p->pass->name);
     return st;
 }
 
 static enum status read_workspace(struct parser *p, struct slice rest)
 {
     if (p->d->nws == DESC_WS_MAX)
-        return desc_fail(p, rest, "more than %d workspaces", DESC_WS_MAX);
+        return desc_fail(&p->t, rest, "more than %d workspaces", DESC_WS_MAX);
     struct desc_workspace *w = &p->d->ws[p->d->nws];
     struct slice where;
-    enum status st = desc_take_name(p, &rest, "a workspace", &w->name, &where);
+    enum status st = take_name(p, &rest, "a workspace", &w->name, &where);
     if (st != ST_OK)
         return st;
     for (int i = 0; i < p->d->nws; i++)
         if (!strcmp(p->d->ws[i].name, w->name))
-            st = desc_fail(p, where, "the workspace %s is there twice", w->name);
+            st = desc_fail(&p->t, where, "the workspace %s is there twice", w->name);
     p->d->nws++;
     if (st == ST_OK)
-        st = desc_take_expr(p, &rest, SCOPE_ANY, &w->bytes);
+        st = take_expr(p, &rest, SCOPE_ANY, &w->bytes);
     struct slice word, left = rest;
-    if (st == ST_OK && slice_take_word(p, &left, &word) && slice_is(p, word, "zero")) {
+    if (st == ST_OK && slice_take_word(&p->t, &left, &word) && slice_is(&p->t, word, "zero")) {
         w->zero = true;
         rest = left;
     }
-    w->doc = slice_line(p, rest);
+    w->doc = slice_line(&p->t, rest);
     return st;
 }
 
 static enum status read_traffic(struct parser *p, struct slice rest)
 {
     struct slice word;
-    slice_take_word(p, &rest, &word);
-    if (!slice_is(p, word, "read"))
-        return desc_fail(p, word, "@traffic is written: read EXPR write EXPR");
-    enum status st = desc_take_expr(p, &rest, SCOPE_ANY, &p->d->read);
+    slice_take_word(&p->t, &rest, &word);
+    if (!slice_is(&p->t, word, "read"))
+        return desc_fail(&p->t, word, "@traffic is written: read EXPR write EXPR");
+    enum status st = take_expr(p, &rest, SCOPE_ANY, &p->d->read);
     if (st != ST_OK)
         return st;
-    slice_take_word(p, &rest, &word);
-    if (!slice_is(p, word, "write"))
-        return desc_fail(p, word, "@traffic: \"write EXPR\" is missing after what is read");
-    st = desc_take_expr(p, &rest, SCOPE_ANY, &p->d->write);
+    slice_take_word(&p->t, &rest, &word);
+    if (!slice_is(&p->t, word, "write"))
+        return desc_fail(&p->t, word, "@traffic: \"write EXPR\" is missing after what is read");
+    st = take_expr(p, &rest, SCOPE_ANY, &p->d->write);
     if (st == ST_OK && rest.len)
-        return desc_fail(p, rest, "@traffic: blanks inside an expression need parentheses");
+        return desc_fail(&p->t, rest, "@traffic: blanks inside an expression need parentheses");
     return st;
 }
 
 static enum status read_unit(struct parser *p, struct slice rest)
 {
-    p->d->unit = slice_is(p, rest, "tensor") ? UNIT_TENSOR : UNIT_SCALAR;
-    if (p->d->unit == UNIT_TENSOR || slice_is(p, rest, "scalar"))
+    p->d->unit = slice_is(&p->t, rest, "tensor") ? UNIT_TENSOR : UNIT_SCALAR;
+    if (p->d->unit == UNIT_TENSOR || slice_is(&p->t, rest, "scalar"))
         return ST_OK;
-    return desc_fail(p, rest, "@unit is scalar or tensor");
+    return desc_fail(&p->t, rest, "@unit is scalar or tensor");
 }
 
 enum { TAG_ONCE = 0, TAG_MANY = 1, TAG_REQUIRED = 2 };
@@ -250,24 +667,24 @@ static const struct tag {
     {"after",     read_after,     TAG_ONCE},
     {"dtypes",    read_dtypes,    TAG_REQUIRED},
     {"requires",  read_requires,  TAG_ONCE},
-    {"param",     desc_read_param,     TAG_MANY},
+    {"param",     read_param,     TAG_MANY},
     {"threads",   read_threads,   TAG_MANY},
     {"grid",      read_grid,      TAG_MANY},
-    {"smem",      desc_read_smem,      TAG_MANY},
+    {"smem",      read_smem,      TAG_MANY},
     {"cluster",   read_cluster,   TAG_MANY},
     {"pass",      read_pass,      TAG_MANY},
     {"workspace", read_workspace, TAG_MANY},
     {"traffic",   read_traffic,   TAG_ONCE},
     {"unit",      read_unit,      TAG_ONCE},
-    {"include",   desc_read_include,  TAG_ONCE},
-    {"flags",     desc_read_flags,    TAG_ONCE},
-    {"compiler",  desc_read_compiler, TAG_ONCE},
-    {"cubin",     desc_read_cubin,    TAG_ONCE},
-    {"library",   desc_read_library,  TAG_ONCE},
-    {"backend",   desc_read_backend,  TAG_ONCE},
-    {"entry",     desc_read_entry,    TAG_MANY},
-    {"peer",      desc_read_peer,     TAG_ONCE},
-    {"python",    desc_read_python,   TAG_ONCE},
+    {"include",   read_include,  TAG_ONCE},
+    {"flags",     read_flags,    TAG_ONCE},
+    {"compiler",  read_compiler, TAG_ONCE},
+    {"cubin",     read_cubin,    TAG_ONCE},
+    {"library",   read_library,  TAG_ONCE},
+    {"backend",   read_backend,  TAG_ONCE},
+    {"entry",     read_entry,    TAG_MANY},
+    {"peer",      read_peer,     TAG_ONCE},
+    {"python",    read_python,   TAG_ONCE},
     // clang-format on
 };
 enum { TAGS = sizeof tags / sizeof *tags };
@@ -282,17 +699,17 @@ static enum status read_tag(struct parser *p, struct slice name, struct slice re
 {
     for (unsigned i = 0; i < TAGS; i++) {
         struct slice word = {name.at + 1, name.len - 1};
-        if (!slice_is(p, word, tags[i].name))
+        if (!slice_is(&p->t, word, tags[i].name))
             continue;
         if (p->seen & 1u << i && !(tags[i].flags & TAG_MANY))
-            return desc_fail(p, name, "a second @%s", tags[i].name);
+            return desc_fail(&p->t, name, "a second @%s", tags[i].name);
         p->seen |= 1u << i;
         p->tag = tags[i].name;
         return tags[i].read(p, rest);
     }
-    char *word = xstrndup(p->text + name.at + 1, name.len - 1);
+    char *word = xstrndup(p->t.text + name.at + 1, name.len - 1);
     const char *near = str_nearest(word, tag_name, NULL);
-    enum status st = desc_fail(p, name, "unknown tag @%s%s%s%s", word,
+    enum status st = desc_fail(&p->t, name, "unknown tag @%s%s%s%s", word,
                                near ? "; did you mean @" : "", near ? near : "", near ? "?" : "");
     free(word);
     return st;
@@ -310,21 +727,25 @@ static const char *missing_tag(const struct parser *p)
 enum status desc_parse_source(const struct desc_source *src, struct kernel_desc **out,
                               struct err *err)
 {
-    struct parser p = {.file = src->file, .source = src->text, .err = err};
+    struct parser p = {.t = {.file = src->file, .source = src->text, .err = err}};
     p.d = xcalloc(1, sizeof *p.d);
     p.d->backends = ON_CUDA;
     p.d->npasses = 1;
     p.pass = &p.d->passes[0];
     *out = NULL;
-    enum status st = desc_copy_comment(&p, src->len);
+    enum status st = desc_copy_comment(&p.t, src->len);
     struct slice name, rest;
-    for (size_t pos = 0; st == ST_OK && desc_next_tag(&p, &pos, &name, &rest);)
+    for (size_t pos = 0; st == ST_OK && desc_next_tag(&p.t, &pos, &name, &rest);)
         st = read_tag(&p, name, rest);
     if (st == ST_OK) {
         p.d->passes[0].name = xstrdup(p.d->name ? p.d->name : "");
-        st = desc_check(&p, missing_tag(&p), src->trusted);
+        const char *missing = missing_tag(&p);
+        if (!missing && !p.t.cpu)
+            st = check_code(&p);
+        if (st == ST_OK)
+            st = desc_check(&p.t, p.d, &p.checks, missing, src->trusted);
     }
-    free(p.text);
+    free(p.t.text);
     if (st != ST_OK) {
         desc_free(p.d);
         return st;
@@ -335,4 +756,12 @@ enum status desc_parse_source(const struct desc_source *src, struct kernel_desc 
     p.d->path = xstrdup(src->file);
     *out = p.d;
     return ST_OK;
+}
+
+enum status desc_parse(const char *file, const char *source, size_t len, struct kernel_desc **out,
+                       struct err *err)
+{
+    const struct desc_source src = {
+        .file = file, .text = source, .len = len, .hash = desc_source_hash(file, source, len)};
+    return desc_parse_source(&src, out, err);
 }

@@ -4,12 +4,13 @@
  * source and every message can point at it.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "kernel/desc_text.h"
+
 #include <ctype.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "kernel/desc_parser.h"
 
 static void line_and_column(const char *source, size_t at, int *line, int *column)
 {
@@ -20,7 +21,7 @@ static void line_and_column(const char *source, size_t at, int *line, int *colum
     }
 }
 
-enum status desc_fail(struct parser *p, struct slice where, const char *fmt, ...)
+enum status desc_fail(struct desc_text *t, struct slice where, const char *fmt, ...)
 {
     struct str s = {0};
     va_list ap;
@@ -28,9 +29,9 @@ enum status desc_fail(struct parser *p, struct slice where, const char *fmt, ...
     str_vaddf(&s, fmt, ap);
     va_end(ap);
     int line, column;
-    line_and_column(p->source, where.at, &line, &column);
-    enum status st = err_mark(p->err, ST_USAGE, (int)where.at, (int)where.len, "%s:%d:%d: %s",
-                              p->file, line, column, str_text(&s));
+    line_and_column(t->source, where.at, &line, &column);
+    enum status st = err_mark(t->err, ST_USAGE, (int)where.at, (int)where.len, "%s:%d:%d: %s",
+                              t->file, line, column, str_text(&s));
     str_free(&s);
     return st;
 }
@@ -47,58 +48,58 @@ static bool is_name_char(char c)
     return isalnum((unsigned char)c) || c == '_';
 }
 
-struct slice slice_trim(const struct parser *p, struct slice s)
+struct slice slice_trim(const struct desc_text *t, struct slice s)
 {
-    while (s.len && is_blank(p->text[s.at]))
+    while (s.len && is_blank(t->text[s.at]))
         s.at++, s.len--;
-    while (s.len && is_blank(p->text[s.at + s.len - 1]))
+    while (s.len && is_blank(t->text[s.at + s.len - 1]))
         s.len--;
     return s;
 }
 
-char *slice_line(const struct parser *p, struct slice s)
+char *slice_line(const struct desc_text *t, struct slice s)
 {
-    s = slice_trim(p, s);
+    s = slice_trim(t, s);
     char *line = xmalloc(s.len + 1), *to = line;
     for (size_t i = 0; i < s.len; i++) {
-        char c = p->text[s.at + i];
+        char c = t->text[s.at + i];
         if (!is_blank(c))
             *to++ = c;
-        else if (!is_blank(p->text[s.at + i - 1]))
+        else if (!is_blank(t->text[s.at + i - 1]))
             *to++ = ' ';
     }
     *to = '\0';
     return line;
 }
 
-char *slice_text(const struct parser *p, struct slice s)
+char *slice_text(const struct desc_text *t, struct slice s)
 {
-    return xstrndup(p->text + s.at, s.len);
+    return xstrndup(t->text + s.at, s.len);
 }
 
-bool slice_take_word(const struct parser *p, struct slice *rest, struct slice *word)
+bool slice_take_word(const struct desc_text *t, struct slice *rest, struct slice *word)
 {
-    *rest = slice_trim(p, *rest);
+    *rest = slice_trim(t, *rest);
     int depth = 0;
     size_t n = 0;
-    while (n < rest->len && (depth > 0 || !is_blank(p->text[rest->at + n]))) {
-        char c = p->text[rest->at + n++];
+    while (n < rest->len && (depth > 0 || !is_blank(t->text[rest->at + n]))) {
+        char c = t->text[rest->at + n++];
         depth += (c == '(') - (c == ')');
     }
     *word = (struct slice){rest->at, n};
-    *rest = slice_trim(p, (struct slice){rest->at + n, rest->len - n});
+    *rest = slice_trim(t, (struct slice){rest->at + n, rest->len - n});
     return n > 0;
 }
 
-bool slice_is(const struct parser *p, struct slice s, const char *word)
+bool slice_is(const struct desc_text *t, struct slice s, const char *word)
 {
-    return s.len == strlen(word) && !memcmp(p->text + s.at, word, s.len);
+    return s.len == strlen(word) && !memcmp(t->text + s.at, word, s.len);
 }
 
-bool slice_starts(const struct parser *p, struct slice s, const char *prefix)
+bool slice_starts(const struct desc_text *t, struct slice s, const char *prefix)
 {
     size_t n = strlen(prefix);
-    return s.len >= n && !memcmp(p->text + s.at, prefix, n);
+    return s.len >= n && !memcmp(t->text + s.at, prefix, n);
 }
 
 /* Finds the first comment: a block, or a run of // lines. Returns its end, 0 if there is none. */
@@ -148,35 +149,36 @@ size_t desc_comment_end(const char *source, size_t len)
     return find_comment(source, len, &start);
 }
 
-enum status desc_copy_comment(struct parser *p, size_t len)
+enum status desc_copy_comment(struct desc_text *t, size_t len)
 {
-    size_t start, name = strlen(p->file);
-    p->bare = name > 5 && !strcmp(p->file + name - 5, ".attn");
-    p->len = find_comment(p->source, len, &start);
-    if (!p->len && p->bare) {
-        p->text = xstrndup(p->source, len);
-        p->len = strlen(p->text);
+    size_t start, name = strlen(t->file);
+    t->bare = name > 5 && !strcmp(t->file + name - 5, ".attn");
+    t->cpu = name > 2 && !strcmp(t->file + name - 2, ".c");
+    t->len = find_comment(t->source, len, &start);
+    if (!t->len && t->bare) {
+        t->text = xstrndup(t->source, len);
+        t->len = strlen(t->text);
         return ST_OK;
     }
-    if (!p->len)
+    if (!t->len)
         return desc_fail(
-            p, (struct slice){start, 0},
+            t, (struct slice){start, 0},
             "the file does not begin with a comment, and that would describe the "
             "kernel: attnscope-kernel(5) says how, \"edit naive\" makes a copy to go by");
-    p->text = xmalloc(p->len + 1);
-    memset(p->text, ' ', start);
-    memcpy(p->text + start, p->source + start, p->len - start);
-    p->text[p->len] = '\0';
-    blank_decoration(p->text, start, p->len);
+    t->text = xmalloc(t->len + 1);
+    memset(t->text, ' ', start);
+    memcpy(t->text + start, t->source + start, t->len - start);
+    t->text[t->len] = '\0';
+    blank_decoration(t->text, start, t->len);
     return ST_OK;
 }
 
-struct slice slice_find_word(const struct parser *p, struct slice where, const char *name)
+struct slice slice_find_word(const struct desc_text *t, struct slice where, const char *name)
 {
     size_t n = strlen(name);
     for (size_t at = where.at; at + n <= where.at + where.len; at++) {
-        bool starts = at == where.at || !is_name_char(p->text[at - 1]);
-        if (starts && !memcmp(p->text + at, name, n) && !is_name_char(p->text[at + n]))
+        bool starts = at == where.at || !is_name_char(t->text[at - 1]);
+        if (starts && !memcmp(t->text + at, name, n) && !is_name_char(t->text[at + n]))
             return (struct slice){at, n};
     }
     return where;
@@ -184,28 +186,28 @@ struct slice slice_find_word(const struct parser *p, struct slice where, const c
 
 /* Tags */
 
-static struct slice line_at(const struct parser *p, size_t at)
+static struct slice line_at(const struct desc_text *t, size_t at)
 {
-    const char *eol = memchr(p->text + at, '\n', p->len - at);
-    return (struct slice){at, eol ? (size_t)(eol - p->text) - at : p->len - at};
+    const char *eol = memchr(t->text + at, '\n', t->len - at);
+    return (struct slice){at, eol ? (size_t)(eol - t->text) - at : t->len - at};
 }
 
-static bool opens_tag(const struct parser *p, struct slice line)
+static bool opens_tag(const struct desc_text *t, struct slice line)
 {
-    line = slice_trim(p, line);
-    return line.len >= 2 && p->text[line.at] == '@' && isalpha((unsigned char)p->text[line.at + 1]);
+    line = slice_trim(t, line);
+    return line.len >= 2 && t->text[line.at] == '@' && isalpha((unsigned char)t->text[line.at + 1]);
 }
 
-bool desc_next_tag(const struct parser *p, size_t *pos, struct slice *name, struct slice *rest)
+bool desc_next_tag(const struct desc_text *t, size_t *pos, struct slice *name, struct slice *rest)
 {
     struct slice line = {*pos, 0};
-    while (*pos < p->len && !opens_tag(p, line = line_at(p, *pos)))
+    while (*pos < t->len && !opens_tag(t, line = line_at(t, *pos)))
         *pos = line.at + line.len + 1;
-    if (*pos >= p->len)
+    if (*pos >= t->len)
         return false;
-    struct slice first = slice_trim(p, line);
+    struct slice first = slice_trim(t, line);
     size_t n = 1;
-    while (n < first.len && is_name_char(p->text[first.at + n]))
+    while (n < first.len && is_name_char(t->text[first.at + n]))
         n++;
     *name = (struct slice){first.at, n};
     rest->at = first.at + n;
@@ -213,9 +215,9 @@ bool desc_next_tag(const struct parser *p, size_t *pos, struct slice *name, stru
     do {
         end = line.at + line.len;
         *pos = end + 1;
-        line = *pos < p->len ? line_at(p, *pos) : (struct slice){*pos, 0};
-    } while (*pos < p->len && slice_trim(p, line).len && !opens_tag(p, line));
+        line = *pos < t->len ? line_at(t, *pos) : (struct slice){*pos, 0};
+    } while (*pos < t->len && slice_trim(t, line).len && !opens_tag(t, line));
     rest->len = end - rest->at;
-    *rest = slice_trim(p, *rest);
+    *rest = slice_trim(t, *rest);
     return true;
 }

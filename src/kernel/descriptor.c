@@ -13,15 +13,6 @@
 #include "base/mem.h"
 #include "base/number.h"
 #include "base/str.h"
-#include "kernel/desc_parse.h"
-
-enum status desc_parse(const char *file, const char *source, size_t len, struct kernel_desc **out,
-                       struct err *err)
-{
-    const struct desc_source src = {
-        .file = file, .text = source, .len = len, .hash = desc_source_hash(file, source, len)};
-    return desc_parse_source(&src, out, err);
-}
 
 /* Freeing */
 

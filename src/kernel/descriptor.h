@@ -158,4 +158,9 @@ double desc_tiles(const struct shape *s, int64_t br, int64_t bc);
 enum status desc_supports(const struct kernel_desc *d, const struct shape *s,
                           const struct param_values *v, int sm, struct err *why);
 
+/* The i-th name that every expression may use (shape letters, T, causal, ...), NULL at the end. */
+const char *desc_fixed_name(size_t i);
+/* The i-th name known to this descriptor's expressions, its parameters included (str_list_fn). */
+const char *desc_known_name(const void *desc, size_t i);
+
 #endif

@@ -6,15 +6,11 @@ libattnscope_a_SOURCES += \
 	%D%/blob.h \
 	%D%/code.c \
 	%D%/code.h \
-	%D%/desc_check.c \
-	%D%/desc_code.c \
-	%D%/desc_param.c \
+	%D%/desc_check.c %D%/desc_check.h \
 	%D%/desc_parse.c \
 	%D%/desc_parse.h \
-	%D%/desc_parser.h \
-	%D%/desc_smem.c \
-	%D%/desc_text.c \
-	%D%/descriptor.c %D%/desc_hash.c \
+	%D%/desc_text.c %D%/desc_text.h \
+	%D%/descriptor.c %D%/desc_hash.c %D%/desc_hash.h \
 	%D%/descriptor.h \
 	%D%/lex.c \
 	%D%/lex.h \
@@ -23,7 +19,4 @@ libattnscope_a_SOURCES += \
 	%D%/rename.h \
 	%D%/registry.c \
 	%D%/registry.h \
-	%D%/registry_python.c \
-	%D%/registry_state.h \
-	%D%/registry_user.c \
 	%D%/terms.c

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "kernel/desc_parser.h"
+#include "kernel/desc_text.h"
 
 struct renaming {
     const struct kernel_desc *d;

@@ -3,5 +3,5 @@ libattnscope_a_SOURCES += %D%/row.h %D%/row.c
 libattnscope_a_SOURCES += %D%/stats.h %D%/stats.c
 libattnscope_a_SOURCES += %D%/timing.h %D%/timing.c
 libattnscope_a_SOURCES += %D%/attend.h %D%/attend.inc.h %D%/attend.c
-libattnscope_a_SOURCES += %D%/reference.h %D%/reference.c %D%/reference_sweep.c %D%/reference_sweep.h %D%/sample.c
+libattnscope_a_SOURCES += %D%/reference.h %D%/reference.c %D%/sample.c
 libattnscope_a_SOURCES += %D%/diagnose.h %D%/diagnose.c %D%/verify.h %D%/verify.c

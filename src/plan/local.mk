@@ -5,9 +5,6 @@ libattnscope_a_SOURCES += \
 	%D%/device_rows.c \
 	%D%/device_rows.h \
 	%D%/explain.c \
-	%D%/explain.h \
-	%D%/explain_fit.c \
-	%D%/explain_work.c \
 	%D%/occupancy.c \
 	%D%/occupancy.h \
 	%D%/plan.c \

@@ -1,8 +1,11 @@
-/* serve_launch.h - what the launch worker's halves share: running once, and timing.
+/* launch.h - the launch worker's own: the job under way, its backend, its inputs, its rows.
+ *
+ * serve_launch.c takes jobs in and calls what each needs: serve_check.c, serve_time.c and so on, which
+ * work on this.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef ATTNSCOPE_JOB_SERVE_LAUNCH_H
-#define ATTNSCOPE_JOB_SERVE_LAUNCH_H
+#ifndef ATTNSCOPE_JOB_LAUNCH_H
+#define ATTNSCOPE_JOB_LAUNCH_H
 
 #include "job/gpu_lock.h"
 #include "job/peer.h"
@@ -49,6 +52,8 @@ json_t *launch_rows(const struct launch *l);
 /* Kernel and parameters of a row, before anything has run. */
 void launch_describe_params(const struct launch *l, const struct kernel_desc *d,
                             const struct param_values *v, struct run_row *row);
+/* Replaces a text of a row by a copy of `value`. */
+void launch_set_text(char **member, const char *value);
 /* Takes over what the backend says about a row: driver, kind of launch, warnings. */
 void launch_describe(struct launch *l, struct entry *e);
 
@@ -60,23 +65,12 @@ void launch_blame(struct launch *l, const struct entry *e, enum status st);
 enum status launch_params(const struct kernel_desc *d, const char *text, struct param_values *v,
                           struct err *err);
 
-/* Loads entry i, runs it once and sends its output. */
-enum status launch_check(struct launch *l, int i, struct err *err);
-
 /* Opens the request's backend, unless it is open. */
 enum status launch_need_backend(struct launch *l, struct err *err);
-
-/* JOB_COMPILE: what its extra is. The caller owns it. */
-enum status launch_compile(struct launch *l, json_t **extra, struct err *err);
-/* JOB_LISTING, likewise. */
-json_t *launch_listing(struct launch *l);
-
-/* JOB_TRACE, JOB_PROFILE: entry i, which has been checked, into l->traces. What there is of a profile
- * when counting fails is kept, too: the plan. */
-enum status launch_trace(struct launch *l, int i, struct err *err);
-enum status launch_profile(struct launch *l, int i, struct err *err);
-
-/* Warms up and samples every entry that can run, and fills the rows. */
-void launch_time(struct launch *l);
+/* Can this process do no more? */
+bool launch_is_spent(const struct launch *l);
+void launch_close(struct launch *l);
+/* Makes the request's inputs and gives them to the backend, unless it has them. */
+enum status launch_need_inputs(struct launch *l, struct err *err);
 
 #endif

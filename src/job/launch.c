@@ -1,0 +1,179 @@
+/* launch.c - the launch worker's own: the job under way, its backend, its inputs, its rows.
+ *
+ * The backend and the inputs stay from job to job while they are the same, so that an edit of a
+ * parameter costs no new inputs.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "job/launch.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+
+/* Below any machine that is still usable, for estimates; the supervisor allows ten times. */
+static const double inputs_per_s = 2e7;
+
+/* ---- rows ---- */
+
+json_t *launch_rows(const struct launch *l)
+{
+    json_t *rows = json_array();
+    for (int i = 0; i < l->request.nentries; i++)
+        json_array_append_new(rows, peer_row(&l->entries[i].row));
+    return rows;
+}
+
+void launch_send_rows(struct launch *l, bool ready)
+{
+    json_t *o = json_pack("{s:o, s:b}", "rows", launch_rows(l), "ready", ready);
+    if (job_extra_list(l->request.kind)) /* safe from what the next kernel does to us */
+        json_object_set_new(o, "extra",
+                            json_pack("{s:O}", job_extra_list(l->request.kind), l->traces));
+    peer_send(&l->peer, WIRE_ROWS, o, -1);
+}
+
+void launch_set_text(char **member, const char *value)
+{
+    free(*member);
+    *member = value ? xstrdup(value) : NULL;
+}
+
+static void set_time(struct run_row *row)
+{
+    char buf[32];
+    time_t t = time(NULL);
+    struct tm tm;
+    strftime(buf, sizeof buf, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&t, &tm));
+    launch_set_text(&row->time, buf);
+}
+
+/* Puts what the backend says into the row. */
+static void take_fields(struct run_row *row, json_t *more)
+{
+    struct err why = ERR_INIT;
+    if (record_from_json(run_fields, row, more, &why) != ST_OK)
+        launch_set_text(&row->reason, why.text);
+    json_decref(more);
+}
+
+void launch_describe(struct launch *l, struct entry *e)
+{
+    if (l->ops->describe)
+        take_fields(&e->row, l->ops->describe(l->backend, e->slot));
+}
+
+/* What the worker knows about a row before it runs. */
+void launch_describe_params(const struct launch *l, const struct kernel_desc *d,
+                            const struct param_values *v, struct run_row *row)
+{
+    char params[512], hash[24];
+    desc_params_format(d, v, false, params, sizeof params);
+    snprintf(hash, sizeof hash, "%016llx", (unsigned long long)d->source_hash);
+    launch_set_text(&row->params, params);
+    launch_set_text(&row->source_hash, hash);
+    launch_set_text(&row->device, l->ops->device_name(l->backend));
+    set_time(row);
+    if (l->ops->describe_machine)
+        take_fields(row, l->ops->describe_machine(l->backend));
+}
+
+/* ---- backend and inputs ---- */
+
+void launch_close(struct launch *l)
+{
+    gpu_lock_free(l->lock);
+    l->lock = NULL;
+    if (l->backend)
+        l->ops->close(l->backend);
+    l->backend = NULL;
+    l->has_inputs = false;
+}
+
+/* Without it measurements do not queue; that is said in the log and stops nothing. */
+static void open_lock(struct launch *l)
+{
+    struct err why = ERR_INIT;
+    if (gpu_lock_open(l->ops->lock_name(l->backend), &l->lock, &why) != ST_OK)
+        fprintf(stderr, "%s\n", why.text);
+}
+
+enum status launch_need_backend(struct launch *l, struct err *err)
+{
+    const struct backend_ops *ops = backend_find(l->request.backend);
+    const struct backend_options *o = &l->request.options;
+    if (!ops)
+        return err_set(err, ST_USAGE, "unknown backend %s", l->request.backend);
+    bool same = l->backend && ops == l->ops && o->device == l->options.device &&
+                o->threads == l->options.threads && o->streams == l->options.streams &&
+                o->launch == l->options.launch;
+    if (same)
+        return ST_OK;
+    launch_close(l);
+    l->ops = ops;
+    l->info = backend_info(l->request.backend);
+    l->options = *o;
+    if (ops->load_s > 0)
+        peer_estimate(&l->peer, PHASE_OPEN, -1, ops->load_s);
+    enum status st = ops->open(o, &l->backend, err);
+    if (st == ST_OK && ops->lock_name)
+        open_lock(l);
+    return st;
+}
+
+/* Files may have changed since they were read, so they are read for every job. */
+enum status launch_need_inputs(struct launch *l, struct err *err)
+{
+    const struct problem *p = &l->request.problem;
+    const struct shape *s = &p->shape;
+    if (l->has_inputs && p->input != INPUT_FILES && problem_equal(p, &l->problem))
+        return ST_OK;
+    l->has_inputs = false;
+    enum status st = shape_check_memory(s, mem_available_bytes(), err);
+    if (st != ST_OK)
+        return st;
+    struct tensors t;
+    double elements = (double)shape_q_elems(s) + 2 * (double)shape_kv_elems(s);
+    peer_estimate(&l->peer, PHASE_INPUTS, -1, elements / inputs_per_s);
+    st = tensors_make(p, &t, err);
+    if (st != ST_OK)
+        return st;
+    st = l->ops->set_inputs(l->backend, p, &t, err);
+    tensors_free(&t);
+    problem_copy(&l->problem, p);
+    l->has_inputs = st == ST_OK;
+    return st;
+}
+
+bool launch_is_spent(const struct launch *l)
+{
+    return l->backend && l->ops->spent && l->ops->spent(l->backend);
+}
+
+void launch_blame(struct launch *l, const struct entry *e, enum status st)
+{
+    if (l->lost < 0 && (st == ST_FAIL || launch_is_spent(l)))
+        l->lost = (int)(e - l->entries);
+}
+
+enum status launch_params(const struct kernel_desc *d, const char *text, struct param_values *v,
+                          struct err *err)
+{
+    char *copy = xstrdup(text ? text : ""), *rest = copy;
+    enum status st = ST_OK;
+    *v = desc_defaults(d);
+    for (char *word; st == ST_OK && (word = strtok_r(rest, " ", &rest));) {
+        char *equals = strchr(word, '=');
+        if (!equals) {
+            st = err_set(err, ST_USAGE, "parameter %s has no value", word);
+            break;
+        }
+        *equals = '\0';
+        st = desc_param_set(d, v, word, equals + 1, err);
+    }
+    free(copy);
+    return st;
+}
