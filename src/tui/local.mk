@@ -14,8 +14,9 @@ libattnscope_ui_a_SOURCES += \
   %D%/app/keyfile.h %D%/app/keyfile.c \
   %D%/kit/keys.h \
   %D%/screens/knobs.h %D%/screens/knobs.c \
-  %D%/kit/layout.h %D%/kit/layout.c \
-  %D%/screens/lesson.c \
+  %D%/screens/layout.h %D%/screens/layout.c \
+  %D%/screens/lesson.c %D%/screens/lesson_list.h %D%/screens/lesson_list.c \
+  %D%/screens/lesson_page.h %D%/screens/lesson_page.c \
   %D%/kit/marks.h %D%/kit/marks.c \
   %D%/app/menus.h %D%/app/menu_export.c %D%/app/menu_options.c %D%/app/popup_help.c \
   %D%/kit/outlet.h %D%/kit/outlet.c \
@@ -26,13 +27,13 @@ libattnscope_ui_a_SOURCES += \
   %D%/screens/measurement.h %D%/screens/measurement.c \
   %D%/screens/subject.h %D%/screens/subject.c \
   %D%/screens/screen_util.h %D%/screens/screen_util.c \
-  %D%/app/settings.h %D%/app/settings.c \
+  %D%/app/history.h %D%/app/history.c \
   %D%/kit/signals.h %D%/kit/signals.c \
   %D%/app/state.h %D%/app/state.c \
-  %D%/screens/sweep.h %D%/screens/sweep.c %D%/screens/sweep_setup.c %D%/screens/sweep_view.c \
+  %D%/screens/sweep.c %D%/screens/sweep_setup.h %D%/screens/sweep_setup.c \
   %D%/screens/source.c \
   %D%/kit/textview.h %D%/kit/textview.c \
   %D%/kit/theme.h %D%/kit/theme.c \
   %D%/screens/timeline.c \
   %D%/kit/tty.h %D%/kit/tty.c \
-  %D%/tui.h %D%/tui.c %D%/app/keys.c
+  %D%/tui.h %D%/tui.c %D%/app/keys.c %D%/app/loop.c

@@ -6,6 +6,11 @@
 
 #include "command/session.h"
 
+struct screen_ops;
+
+/* In the order of their tabs; NULL ends. */
+extern const struct screen_ops *const tui_screens[];
+
 /* How it looks, as asked on the command line; NULL members: choose. */
 struct tui_options {
     const char *charset; /* "auto" "ascii" "blocks" "braille"; weighed into front.glyphs */

@@ -212,7 +212,7 @@ int main(int argc, char **argv)
     s->restricted = true; /* no files, no shell */
     f.dice.state = seed ? strtoull(seed, NULL, 10) : 1;
     f.tty = memtty_new(80, 24);
-    app_begin(&f.app, s, f.tty);
+    app_begin(&f.app, s, f.tty, tui_screens);
     puts("1..1");
     fflush(stdout);
     run(&f, inputs ? strtol(inputs, NULL, 10) : 20000);

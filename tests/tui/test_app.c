@@ -26,7 +26,7 @@ static void open_app(int w, int h)
 {
     tty = memtty_new(w, h);
     session = session_new("attnscope");
-    app_begin(&app, session, tty);
+    app_begin(&app, session, tty, tui_screens);
     app_draw(&app);
 }
 
@@ -220,7 +220,7 @@ static void test_keyfile(void)
                   "F2      :device\n";
     struct keymap m = {0};
     struct str told = {0}, help = {0};
-    app_keys(&m);
+    app_keys(&m, tui_screens);
     keyfile_apply(&m, "keys", text, &told);
     const char *problems = str_text(&told);
     CU_ASSERT_STRING_EQUAL(does(&m, "explore", KEY_CTRL('p')), "up");

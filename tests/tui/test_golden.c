@@ -164,7 +164,7 @@ static void capture_tier(const struct view *v, enum glyphs tier)
     struct session *s = session_new("attnscope");
     json_t *state = json_deep_copy(fixture);
     s->front.glyphs = tier;
-    app_begin(&a, s, tty);
+    app_begin(&a, s, tty, tui_screens);
     state_put(&a, state);
     json_decref(state);
     app_clear_message(&a);

@@ -3,6 +3,7 @@
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "tui/app/app.h"
+#include "tui/tui.h"
 
 #include <string.h>
 
@@ -14,10 +15,10 @@ static struct keymap keys;
 static unsigned set(const char *screen, int mode)
 {
     if (keys.nsets == 0)
-        app_keys(&keys);
-    for (int i = 0; app_screen_at(i); i++)
-        if (strcmp(app_screen_at(i)->name, screen) == 0)
-            return keymap_set(&keys, app_screen_at(i)->keys[mode]);
+        app_keys(&keys, tui_screens);
+    for (int i = 0; tui_screens[i]; i++)
+        if (strcmp(tui_screens[i]->name, screen) == 0)
+            return keymap_set(&keys, tui_screens[i]->keys[mode]);
     return 0;
 }
 
@@ -92,9 +93,9 @@ static void test_keys(void)
 /* Every screen can be left, helped, and typed at; help is never on h, which is left. */
 static void test_every_screen(void)
 {
-    for (int i = 0; app_screen_at(i); i++)
-        for (int mode = 0; mode < SCREEN_MODES && app_screen_at(i)->keys[mode]; mode++) {
-            const unsigned here = set(app_screen_at(i)->name, mode);
+    for (int i = 0; tui_screens[i]; i++)
+        for (int mode = 0; mode < SCREEN_MODES && tui_screens[i]->keys[mode]; mode++) {
+            const unsigned here = set(tui_screens[i]->name, mode);
             CU_ASSERT_STRING_EQUAL(does(here, 'q'), ":quit");
             CU_ASSERT_STRING_EQUAL(does(here, '?'), "help");
             CU_ASSERT_STRING_EQUAL(does(here, ':'), "command");
@@ -162,7 +163,7 @@ static void test_topics(void)
 {
     struct topic t;
     int n = 0, digits = 0;
-    for (; app_key_topic((size_t)n, &t); n++) {
+    for (; app_key_topic(tui_screens, (size_t)n, &t); n++) {
         CU_ASSERT_PTR_NOT_NULL(t.name);
         CU_ASSERT_PTR_NOT_NULL(t.summary);
         digits += strcmp(t.name, "7") == 0 && strcmp(t.text, "lessons") == 0;

@@ -1,7 +1,7 @@
 /* test_layout.c - panes at every size: inside the screen, without overlap, large enough.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#include "tui/kit/layout.h"
+#include "tui/screens/layout.h"
 
 #include "tap.h"
 

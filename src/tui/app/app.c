@@ -5,12 +5,21 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/mem.h"
 #include "base/sanitize.h"
 #include "tui/app/prompt.h"
+#include "tui/kit/clip.h"
 
 enum { LOG_MAX = 65536 };
+
+int64_t app_now_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
 
 void app_set_projector(struct app *a, bool on)
 {
@@ -70,8 +79,8 @@ void app_popup(struct app *a, const char *title, const char *text)
 
 static int screen_index(const struct app *a)
 {
-    for (int i = 0; app_screen_at(i); i++)
-        if (app_screen_at(i) == a->screen)
+    for (int i = 0; a->all[i]; i++)
+        if (a->all[i] == a->screen)
             return i;
     return 0;
 }
@@ -83,7 +92,7 @@ void *app_screen(const struct app *a)
 
 static void show_screen(struct app *a, int i)
 {
-    const struct screen_ops *to = app_screen_at(i);
+    const struct screen_ops *to = a->all[i];
     if (a->screen && a->screen != to && a->screen->cancel)
         a->screen->cancel(app_screen(a)); /* what is not seen is not measured */
     a->screen = to;
@@ -96,8 +105,8 @@ static void show_screen(struct app *a, int i)
 
 void *app_show(struct app *a, const char *name)
 {
-    for (int i = 0; app_screen_at(i); i++)
-        if (strcmp(app_screen_at(i)->name, name) == 0)
+    for (int i = 0; a->all[i]; i++)
+        if (strcmp(a->all[i]->name, name) == 0)
             show_screen(a, i);
     return app_screen(a);
 }
@@ -105,9 +114,53 @@ void *app_show(struct app *a, const char *name)
 void app_show_next(struct app *a, int by)
 {
     int n = 0;
-    while (app_screen_at(n))
+    while (a->all[n])
         n++;
     show_screen(a, (screen_index(a) + by + n) % n);
+}
+
+/* ---- keys and what they show ---- */
+
+unsigned app_screen_keys(const struct app *a)
+{
+    const int mode = a->screen->mode ? a->screen->mode(app_screen(a)) : 0;
+    return keymap_set(&a->keys, a->screen->keys[mode]);
+}
+
+unsigned app_valid_keys(const struct app *a)
+{
+    return !popup_is_open(&a->popup)
+               ? app_screen_keys(a)
+               : keymap_sets_named(&a->keys, popup_is_menu(&a->popup) ? "menu" : "popup");
+}
+
+void *app_target(const struct app *a, const struct keyrow *row)
+{
+    return row->shared || popup_is_open(&a->popup) ? (void *)(uintptr_t)a : app_screen(a);
+}
+
+bool app_offers(const struct app *a, const struct keyrow *row)
+{
+    if (a->waiting)
+        return row->b.waits;
+    return !row->b.offered || row->b.offered(app_target(a, row));
+}
+
+const char *app_shown_command(const struct app *a)
+{
+    return a->ran ? a->ran : a->screen->command ? a->screen->command(app_screen(a)) : NULL;
+}
+
+void app_dump(struct app *a, bool svg)
+{
+    struct str told = {0};
+    if (a->session->restricted) {
+        app_message(a, ROLE_WARN, "--restricted: no files are written");
+        return;
+    }
+    enum status st = clip_dump(a->canvas, svg, &told);
+    app_message(a, st == ST_OK ? ROLE_GOOD : ROLE_BAD, "%s", str_text(&told));
+    str_free(&told);
 }
 
 /* ---- what changed ---- */
@@ -205,8 +258,8 @@ static void prompt_line_done(void *ctx, const char *line)
     struct app *a = ctx;
     if (str_blank(line))
         return;
-    for (int i = 0; app_screen_at(i); i++)
-        if (app_screen_at(i)->take_line && app_screen_at(i)->take_line(a, line))
+    for (int i = 0; a->all[i]; i++)
+        if (a->all[i]->take_line && a->all[i]->take_line(a, line))
             return;
     app_command(a, line);
 }

@@ -6,7 +6,7 @@
 
 #include "command/session.h"
 #include "tui/app/keymap.h"
-#include "tui/app/settings.h"
+#include "tui/app/history.h"
 #include "tui/kit/marks.h"
 #include "tui/kit/pane.h"
 #include "tui/kit/popup.h"
@@ -67,6 +67,7 @@ struct screen_ops {
 enum { APP_SCREENS = 8 };
 
 struct app {
+    const struct screen_ops *const *all; /* the screens, in the order of their tabs; NULL ends */
     struct session *session;
     struct front front; /* the session's before */
     struct tty *tty;
@@ -104,10 +105,11 @@ struct app {
     bool quit;
 };
 
-/* ---- the loop: tui.c ---- */
+/* ---- the loop: loop.c ---- */
 
 /* Makes `a` the session's front end, on the first screen; nothing is drawn yet. */
-void app_begin(struct app *a, struct session *s, struct tty *tty);
+void app_begin(struct app *a, struct session *s, struct tty *tty,
+               const struct screen_ops *const *screens);
 void app_draw(struct app *a);
 /* Draws what is due, waits for the next event and takes it. */
 void app_turn(struct app *a);
@@ -115,9 +117,9 @@ void app_end(struct app *a);
 /* The app whose front end this session has, NULL: none. */
 struct app *app_of(const struct session *s);
 
-int64_t app_now_ms(void);
-
 /* ---- for screens: app.c ---- */
+
+int64_t app_now_ms(void);
 
 /* Projector theme, large spacing, one pane at a time, key echo; or back to how it was. */
 void app_set_projector(struct app *a, bool on);
@@ -152,19 +154,22 @@ void app_dump(struct app *a, bool svg);
 /* The command that the line above the footer shows, NULL: none. */
 const char *app_shown_command(const struct app *a);
 
-/* ---- keys: keys.c ---- */
-
-/* Fills an empty table with the keys of all screens, of popups and menus, and the shared ones. */
-void app_keys(struct keymap *m);
 /* The set of keys that is valid on the screen that is shown; or over it, where something is. */
 unsigned app_screen_keys(const struct app *a);
 unsigned app_valid_keys(const struct app *a);
-/* A key as a topic of `help` and of the manual; a topic_fn. */
-bool app_key_topic(size_t i, struct topic *out);
-/* The manual's section on them, in mdoc. */
-void app_keys_manual(struct str *out);
+/* What a row's function gets: the app, or the screen. */
+void *app_target(const struct app *a, const struct keyrow *row);
 /* Does the row do anything now? What the key line offers. */
 bool app_offers(const struct app *a, const struct keyrow *row);
+
+/* ---- keys: keys.c ---- */
+
+/* Fills an empty table with the keys of all screens, of popups and menus, and the shared ones. */
+void app_keys(struct keymap *m, const struct screen_ops *const *screens);
+/* A key as a topic of `help`; as a topic_fn. */
+bool app_key_topic(const struct screen_ops *const *screens, size_t i, struct topic *out);
+/* The manual's section on them, in mdoc. */
+void app_keys_manual(const struct screen_ops *const *screens, struct str *out);
 /* A key was pressed: for the prompt, the popup, the screen, or one that they share. */
 void app_key(struct app *a, int key);
 
@@ -176,8 +181,6 @@ struct rect app_frame(struct app *a, struct canvas *c);
 bool app_one_pane(const struct app *a, const struct canvas *c);
 /* The tab at this column of row 0, -1: none. */
 int app_tab_at(const struct app *a, const struct canvas *c, int x);
-/* The screens, in the order of their tabs; NULL after the last. */
-const struct screen_ops *app_screen_at(int i);
 
 /* The parts of app_frame(), for a screen that places them itself. */
 void app_draw_tabs(struct app *a, struct canvas *c, struct rect r);

@@ -23,8 +23,8 @@ struct tab {
 static int place_tabs(const struct app *a, enum tabs how, struct tab tabs[APP_SCREENS])
 {
     int x = how == TABS_NAMED ? 11 : 1;
-    for (int i = 0; app_screen_at(i); i++) {
-        const struct screen_ops *s = app_screen_at(i);
+    for (int i = 0; a->all[i]; i++) {
+        const struct screen_ops *s = a->all[i];
         bool here = s == a->screen;
         int len = how == TABS_SHORT && !here ? (int)strcspn(s->title, " ") : 20;
         snprintf(tabs[i].text, sizeof tabs[i].text, here ? "[%.*s]" : "%.*s", len, s->title);
@@ -48,7 +48,7 @@ int app_tab_at(const struct app *a, const struct canvas *c, int x)
 {
     struct tab tabs[APP_SCREENS];
     fit_tabs(a, c->w, tabs);
-    for (int i = 0; app_screen_at(i); i++)
+    for (int i = 0; a->all[i]; i++)
         if (x >= tabs[i].x && x < tabs[i].x + tabs[i].w)
             return i;
     return -1;
@@ -65,9 +65,9 @@ void app_draw_tabs(struct app *a, struct canvas *c, struct rect r)
     struct tab tabs[APP_SCREENS];
     if (fit_tabs(a, r.w, tabs) == TABS_NAMED)
         canvas_text(c, r.x + 1, r.y, -1, ROLE_TITLE, "attnscope");
-    for (int i = 0; app_screen_at(i); i++)
-        canvas_text(c, r.x + tabs[i].x, r.y, -1,
-                    app_screen_at(i) == a->screen ? ROLE_TITLE : ROLE_NORMAL, tabs[i].text);
+    for (int i = 0; a->all[i]; i++)
+        canvas_text(c, r.x + tabs[i].x, r.y, -1, a->all[i] == a->screen ? ROLE_TITLE : ROLE_NORMAL,
+                    tabs[i].text);
     const char *state = state_text(a);
     canvas_text(c, r.x + r.w - HELP_W, r.y, HELP_W - 1, state[0] == '?' ? ROLE_KEY : ROLE_WARN,
                 state);

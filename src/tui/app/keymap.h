@@ -31,6 +31,7 @@ struct binding {
     const char *help;
     key_offered_fn *offered; /* NULL: always */
     bool over;               /* of a shared row: also in what lies over a screen */
+    bool waits;              /* heard while a command waits; the others are not */
     bool way_out;            /* always in the footer, last */
 };
 

@@ -29,11 +29,6 @@ static void type_command(void *ctx, int arg)
     app_prompt(ctx, "");
 }
 
-const char *app_shown_command(const struct app *a)
-{
-    return a->ran ? a->ran : a->screen->command ? a->screen->command(app_screen(a)) : NULL;
-}
-
 static void copy(void *ctx, int arg)
 {
     struct app *a = ctx;
@@ -44,18 +39,6 @@ static void copy(void *ctx, int arg)
         return;
     clip_copy(a->tty, line, &told);
     app_message(a, ROLE_GOOD, "%s", str_text(&told));
-    str_free(&told);
-}
-
-void app_dump(struct app *a, bool svg)
-{
-    struct str told = {0};
-    if (a->session->restricted) {
-        app_message(a, ROLE_WARN, "--restricted: no files are written");
-        return;
-    }
-    enum status st = clip_dump(a->canvas, svg, &told);
-    app_message(a, st == ST_OK ? ROLE_GOOD : ROLE_BAD, "%s", str_text(&told));
     str_free(&told);
 }
 
@@ -117,7 +100,8 @@ static void suspend(void *ctx, int arg)
 
 static void show_screen(void *ctx, int arg)
 {
-    app_show(ctx, app_screen_at(arg)->name);
+    struct app *a = ctx;
+    app_show(a, a->all[arg]->name);
 }
 
 static void next_screen(void *ctx, int by)
@@ -301,7 +285,7 @@ static const struct binding shared_keys[] = {
     {.keys = {TK_PGDN, KEY_CTRL('d')}, .does = "page-down", .act = move, .arg = MOVE_PAGE_DOWN, .help = "a page down", .over = true},
     {.keys = {'g', TK_HOME}, .does = "first", .act = move, .arg = MOVE_FIRST, .help = "first row", .over = true},
     {.keys = {'G', TK_END}, .does = "last", .act = move, .arg = MOVE_LAST, .help = "last row", .over = true},
-    {.keys = {KEY_CTRL('c')}, .does = "cancel", .act = cancel, .footer = "cancel", .help = "cancel the run; without one, twice quits", .offered = command_waits},
+    {.keys = {KEY_CTRL('c')}, .does = "cancel", .act = cancel, .footer = "cancel", .help = "cancel the run; without one, twice quits", .offered = command_waits, .waits = true},
     {.keys = {'u'}, .does = "undo", .act = undo, .help = "undo the last change of a setting"},
     {.keys = {KEY_CTRL('r')}, .does = "redo", .act = undo, .arg = 1, .help = "redo it"},
     {.keys = {'y'}, .does = "copy", .act = copy, .help = "copy the command shown above the footer", .over = true},
@@ -329,10 +313,10 @@ static const struct binding shared_keys[] = {
 // clang-format on
 
 /* The digit of a screen's tab is its key. */
-static void share_screens(struct keymap *m)
+static void share_screens(struct keymap *m, const struct screen_ops *const *screens)
 {
-    for (int i = 0; app_screen_at(i); i++) {
-        const struct screen_ops *s = app_screen_at(i);
+    for (int i = 0; screens[i]; i++) {
+        const struct screen_ops *s = screens[i];
         const struct binding rows[] = {
             {.keys = {s->title[0]},
              .does = s->name,
@@ -345,15 +329,15 @@ static void share_screens(struct keymap *m)
     }
 }
 
-void app_keys(struct keymap *m)
+void app_keys(struct keymap *m, const struct screen_ops *const *screens)
 {
-    for (int i = 0; app_screen_at(i); i++)
-        for (int k = 0; k < SCREEN_MODES && app_screen_at(i)->keys[k]; k++)
-            keymap_add(m, app_screen_at(i)->name, app_screen_at(i)->keys[k], false);
+    for (int i = 0; screens[i]; i++)
+        for (int k = 0; k < SCREEN_MODES && screens[i]->keys[k]; k++)
+            keymap_add(m, screens[i]->name, screens[i]->keys[k], false);
     keymap_add(m, "popup", text_keys, true);
     keymap_add(m, "menu", menu_keys, true);
     keymap_share(m, shared_keys);
-    share_screens(m);
+    share_screens(m, screens);
 }
 
 /* The row i of those that do something, counted on from table to table. */
@@ -365,22 +349,24 @@ static const struct binding *row_at(const struct binding *rows, size_t *i)
     return NULL;
 }
 
-static const struct binding *row_of_all(size_t *i)
+static const struct binding *row_of_all(const struct screen_ops *const *screens, size_t *i)
 {
     const struct binding *b = NULL;
-    for (int s = 0; !b && app_screen_at(s); s++)
+    for (int s = 0; !b && screens[s]; s++)
         for (int k = 0; !b && k < SCREEN_MODES; k++)
-            b = row_at(app_screen_at(s)->keys[k], i);
+            b = row_at(screens[s]->keys[k], i);
     b = b ? b : row_at(text_keys, i);
     b = b ? b : row_at(menu_keys, i);
     return b ? b : row_at(shared_keys, i);
 }
 
-bool app_key_topic(size_t i, struct topic *out)
+bool app_key_topic(const struct screen_ops *const *screens, size_t i, struct topic *out)
 {
     static char name[16];
-    const struct binding *b = row_of_all(&i);
-    const struct screen_ops *s = b ? NULL : app_screen_at((int)i);
+    const struct binding *b = row_of_all(screens, &i);
+    const struct screen_ops *s = NULL;
+    for (int n = 0; !b && screens[n]; n++)
+        s = (size_t)n == i ? screens[n] : s;
     if (!b && !s)
         return false;
     *out = (struct topic){.kind = "screen key",
@@ -432,55 +418,29 @@ static void md_screen(const struct screen_ops *s, int mode, struct str *out)
     md_table(title, s->keys[mode], out);
 }
 
-void app_keys_manual(struct str *out)
+void app_keys_manual(const struct screen_ops *const *screens, struct str *out)
 {
     str_add(out,
             ".Sh SCREEN KEYS\n"
             "A key of the full screen runs the command after the colon, or the function named;\n"
             "the file\n.Pa keys\nbelow gives them other keys.\n"
             "The digits\n.Ic 1\nto\n.Ic 7\nshow the screens.\n");
-    for (int s = 0; app_screen_at(s); s++)
-        for (int k = 0; k < SCREEN_MODES && app_screen_at(s)->keys[k]; k++)
-            md_screen(app_screen_at(s), k, out);
+    for (int s = 0; screens[s]; s++)
+        for (int k = 0; k < SCREEN_MODES && screens[s]->keys[k]; k++)
+            md_screen(screens[s], k, out);
     md_table("Over a screen", text_keys, out);
     md_table("Menus", menu_keys, out);
     md_table("All screens", shared_keys, out);
 }
 
-unsigned app_screen_keys(const struct app *a)
-{
-    const int mode = a->screen->mode ? a->screen->mode(app_screen(a)) : 0;
-    return keymap_set(&a->keys, a->screen->keys[mode]);
-}
-
-unsigned app_valid_keys(const struct app *a)
-{
-    return !popup_is_open(&a->popup)  ? app_screen_keys(a)
-           : popup_is_menu(&a->popup) ? keymap_set(&a->keys, menu_keys)
-                                      : keymap_set(&a->keys, text_keys);
-}
-
 /* ---- what a key does ---- */
-
-/* What lies over the screen has functions of the app. */
-static void *target(const struct app *a, const struct keyrow *row)
-{
-    return row->shared || popup_is_open(&a->popup) ? (void *)(uintptr_t)a : app_screen(a);
-}
-
-bool app_offers(const struct app *a, const struct keyrow *row)
-{
-    if (a->waiting) /* it alone is heard */
-        return row->b.offered == command_waits;
-    return !row->b.offered || row->b.offered(target(a, row));
-}
 
 /* A command stands above the footer until the next key, which may copy it. */
 static void run_row(struct app *a, const struct keyrow *row)
 {
     char *before = a->ran;
     if (row->b.act) {
-        row->b.act(target(a, row), row->b.arg);
+        row->b.act(app_target(a, row), row->b.arg);
     } else {
         a->ran = xstrdup(row->b.does + 1);
         app_command(a, a->ran);
@@ -533,7 +493,7 @@ static void click(struct app *a, struct tty_mouse m)
     if (popup_is_open(&a->popup))
         popup_click(&a->popup, m.x, m.y);
     else if (tab >= 0)
-        app_show(a, app_screen_at(tab)->name);
+        app_show(a, a->all[tab]->name);
     else if (m.y == 0 && m.x >= a->canvas->w - 8)
         popup_help(a);
     else if (m.y == a->canvas->h - 2)

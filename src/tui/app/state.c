@@ -28,8 +28,8 @@ static json_t *take_look(const struct app *a)
 static json_t *take_screens(struct app *a)
 {
     json_t *all = json_object();
-    for (int i = 0; app_screen_at(i); i++) {
-        const struct screen_ops *s = app_screen_at(i);
+    for (int i = 0; a->all[i]; i++) {
+        const struct screen_ops *s = a->all[i];
         json_t *one = json_object();
         if (a->screens[i] && s->save)
             s->save(a->screens[i], one);
@@ -129,8 +129,8 @@ void state_put(struct app *a, json_t *state)
     put_rows(a, json_object_get(state, "rows"));
     put_look(a, json_object_get(state, "look"));
     app_update(a);
-    for (int i = 0; app_screen_at(i); i++) {
-        const struct screen_ops *s = app_screen_at(i);
+    for (int i = 0; a->all[i]; i++) {
+        const struct screen_ops *s = a->all[i];
         const json_t *one = json_object_get(json_object_get(state, "screens"), s->name);
         if (json_object_size(one) == 0 || !s->restore)
             continue;

@@ -12,7 +12,7 @@
 #include "base/number.h"
 #include "measure/row.h"
 #include "plan/plan.h"
-#include "tui/kit/layout.h"
+#include "tui/screens/layout.h"
 
 /* A row of the shape or kernel pane. */
 struct view_row {

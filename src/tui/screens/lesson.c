@@ -15,6 +15,7 @@
 
 #include "base/mem.h"
 #include "base/number.h"
+#include "command/output.h"
 #include "draw/figures.h"
 #include "lesson/lesson.h"
 #include "lesson/take/progress.h"
@@ -22,15 +23,12 @@
 #include "tui/app/prompt.h"
 #include "tui/kit/pane.h"
 #include "tui/kit/textview.h"
+#include "tui/screens/lesson_list.h"
+#include "tui/screens/lesson_page.h"
 
 enum { OPTIONS_MAX = 8, MEASURE = 80, WIDE_W = 136, FIGURE_W = 82 };
 /* The list of steps: from which width of the screen, its least width, and how much it may grow. */
 enum { STEPS_FROM = 100, STEPS_W = 22, STEPS_MORE = 18 };
-
-/* Where a figure of the step stands in the text; no lines while it has a panel. */
-struct figure_at {
-    int line, lines;
-};
 
 struct lessons {
     struct app *app;
@@ -39,9 +37,9 @@ struct lessons {
     const struct lesson *lesson;
     struct lesson_run *run; /* NULL: the list is shown */
     bool busy;              /* inside lesson_answer() */
-    struct textview text;   /* what was said and printed; wrapped when drawn */
-    struct textview ask;    /* the question and its answers, while they wait */
-    int asked_at;           /* line of `text` where a copy of `ask` begins, -1: there is none */
+    struct lesson_page page;
+    struct textview ask; /* the question and its answers, while they wait */
+    int asked_at;        /* line of the page where a copy of `ask` begins, -1: there is none */
     /* a copy of lesson_step() */
     int step, steps, noptions, hints_left;
     bool has_words; /* of the glossary, in this step */
@@ -51,15 +49,9 @@ struct lessons {
         *options[OPTIONS_MAX];
     char **lines; /* of a source, one of which is asked for */
     int nlines, first_line;
-    bool picking;             /* the lines are shown in the text's place */
-    struct list pick;         /* cursor among them */
-    size_t first_row;         /* of session->rows.results that belongs to this step */
-    int nfigures;             /* of this step so far */
-    struct figure_at *placed; /* each of them */
-    size_t placed_cap;
-    int figure_w;          /* columns that those in the text were drawn for, 0: none is there */
-    struct textview panel; /* its figures, where there is room for a panel */
-    int panel_w;           /* columns that they were drawn for, 0: not yet */
+    bool picking;     /* the lines are shown in the text's place */
+    struct list pick; /* cursor among them */
+    size_t first_row; /* of session->rows.results that belongs to this step */
 };
 
 /* The tables of progress.h; NULL when there are none. */
@@ -73,62 +65,6 @@ static struct sqlite3 *lesson_progress(struct lessons *l)
 }
 
 /* ---- the list ---- */
-
-static bool title_has(const void *ctx, int i, const char *text)
-{
-    (void)ctx;
-    return str_finds(lesson_title(lesson_at(i)), text) ||
-           str_finds(lesson_name(lesson_at(i)), text);
-}
-
-static bool lesson_list_find(struct lessons *l, const char *text, int dir)
-{
-    const int at = list_find(lesson_count(), l->list.cur, dir, title_has, NULL, text);
-    l->list.cur = at < 0 ? l->list.cur : at;
-    return at >= 0;
-}
-
-static void draw_row(struct canvas *c, struct rect r, struct sqlite3 *db, int i, bool cur)
-{
-    const struct lesson *lesson = lesson_at(i);
-    const int done = progress_steps_done(db, lesson), steps = lesson_steps(lesson);
-    int made = 0, right = 0;
-    progress_score(db, lesson_name(lesson), &made, &right);
-    canvas_text(c, r.x + 1, r.y, 1, ROLE_ACCENT, cur ? ">" : " ");
-    canvas_textf(c, r.x + 3, r.y, r.w - 30, ROLE_NORMAL, "%2d  %s", i + 1, lesson_title(lesson));
-    if (lesson_minutes(lesson))
-        canvas_textf(c, r.x + r.w - 26, r.y, 7, ROLE_DIM, "%3d min", lesson_minutes(lesson));
-    canvas_textf(c, r.x + r.w - 18, r.y, 8, done == steps ? ROLE_GOOD : ROLE_DIM, "%d of %d", done,
-                 steps);
-    if (made > 0)
-        canvas_textf(c, r.x + r.w - 9, r.y, 9, ROLE_DIM, "%d/%d right", right, made);
-    if (cur)
-        canvas_fill(c, r, ROLE_SELECT);
-}
-
-static int problems(void)
-{
-    int n = 0;
-    while (lesson_problem(n))
-        n++;
-    return n;
-}
-
-static void lesson_list_draw(struct lessons *l, struct canvas *c, struct rect r)
-{
-    struct sqlite3 *db = lesson_progress(l);
-    int bad = problems(), room = r.h - 2;
-    if (bad > room / 2)
-        bad = room / 2;
-    canvas_box(c, r, "Lessons");
-    const struct rect inside = {r.x + 1, r.y + 1, r.w - 2, room - bad};
-    const int visible = list_place(&l->list, inside, lesson_count(), false);
-    for (int i = 0; i < visible; i++)
-        draw_row(c, list_row_at(&l->list, i), db, l->list.top + i, l->list.top + i == l->list.cur);
-    list_draw_range(&l->list, c);
-    for (int i = 0; i < bad; i++)
-        canvas_text(c, r.x + 2, r.y + r.h - 2 - i, r.w - 4, ROLE_WARN, lesson_problem(i));
-}
 
 /* Columns of the list of steps with its frame; 0: the text needs them. Tables are made for 76. */
 static int lesson_steps_width(const struct lessons *l)
@@ -151,16 +87,14 @@ static int lesson_text_width(const struct lessons *l)
 static void lesson_take_question_out(struct lessons *l)
 {
     if (l->asked_at >= 0)
-        textview_truncate(&l->text, l->asked_at);
+        textview_truncate(&l->page.text, l->asked_at);
     l->asked_at = -1;
 }
-
-/* ---- figures ---- */
 
 /* Is there a panel for figures at the right? */
 static bool lesson_has_panel(const struct lessons *l)
 {
-    return l->nfigures > 0 && l->app->canvas->w >= WIDE_W && l->app->canvas->h >= FULL_H;
+    return l->page.nfigures > 0 && l->app->canvas->w >= WIDE_W && l->app->canvas->h >= FULL_H;
 }
 
 /* Columns of the panel with its frame, 0: there is none. */
@@ -170,122 +104,14 @@ static int lesson_panel_width(const struct lessons *l)
     return !lesson_has_panel(l) ? 0 : most < FIGURE_W ? most : FIGURE_W;
 }
 
-/* Appends its lines, or why there are none; the role they have. */
-static enum role draw_figure(const struct lessons *l, int i, int width, struct str *out)
-{
-    struct err err = ERR_INIT;
-    if (lesson_figure(l->run, i, width, out, &err) == ST_OK)
-        return ROLE_ACCENT;
-    str_addf(out, "%s\n", err.text);
-    return ROLE_WARN;
-}
-
-static void add_to_panel(struct lessons *l, int i, int width)
-{
-    struct str out = {0};
-    if (l->panel.nlines > 0)
-        textview_add(&l->panel, ROLE_NORMAL, "\n");
-    const enum role role = draw_figure(l, i, width, &out);
-    textview_add(&l->panel, role, str_text(&out));
-    str_free(&out);
-}
-
-/* Draws figure i where it stands in the text; with `width` 0 it leaves there. What follows moves. */
-static void fit_figure(struct lessons *l, int i, int width)
-{
-    struct figure_at *at = &l->placed[i];
-    struct str out = {0};
-    enum role role = ROLE_ACCENT;
-    if (width > 0) {
-        str_add(&out, at->line > 0 ? "\n" : "");
-        role = draw_figure(l, i, width, &out);
-    }
-    const int lines = textview_replace(&l->text, at->line, at->lines, role, str_text(&out));
-    for (int k = i + 1; k < l->nfigures; k++)
-        l->placed[k].line += lines - at->lines;
-    at->lines = lines;
-    str_free(&out);
-}
-
-/* Draws those in the text for the width there is now. */
+/* Figures fit the room there is now. */
 static void lesson_fit_figures(struct lessons *l)
 {
-    const int width = lesson_has_panel(l) || !l->nfigures ? 0 : lesson_text_width(l);
-    if (l->busy || width == l->figure_w)
+    const int width = lesson_has_panel(l) || !l->page.nfigures ? 0 : lesson_text_width(l);
+    if (l->busy || width == l->page.figure_w)
         return;
     lesson_take_question_out(l); /* it is the end of the text */
-    for (int i = 0; i < l->nfigures; i++)
-        fit_figure(l, i, width);
-    l->figure_w = width;
-}
-
-/* Text up to a figure, or to the end. */
-static void add_piece(struct lessons *l, const char *text, size_t len)
-{
-    char *piece = xstrndup(text, len);
-    if (len)
-        textview_add(&l->text, ROLE_NORMAL, piece);
-    free(piece);
-}
-
-/* Adds what the step says now, with its figures where they stand. */
-static void lesson_add_text(struct lessons *l, const char *text, bool new_step)
-{
-    int at = new_step ? 0 : l->nfigures, n = 0;
-    while (lesson_figure_name(l->run, n))
-        n++;
-    l->nfigures = n;
-    if (n > at) {
-        xgrow((void **)&l->placed, &l->placed_cap, (size_t)n, sizeof *l->placed);
-        l->panel_w = 0;   /* draw anew */
-        l->figure_w = -1; /* here, too */
-    }
-    if (*text && *text != LESSON_FIGURE && l->text.nlines > 0)
-        textview_add(&l->text, ROLE_NORMAL, "\n");
-    for (const char *p = text; *p;) {
-        const size_t len = strcspn(p, (const char[]){LESSON_FIGURE, 0});
-        add_piece(l, p, len);
-        p += len;
-        if (*p && at < n)
-            l->placed[at++] = (struct figure_at){.line = l->text.nlines};
-        p += *p != 0;
-    }
-    for (; at < n; at++)
-        l->placed[at] = (struct figure_at){.line = l->text.nlines};
-    lesson_fit_figures(l);
-}
-
-static void lesson_panel_draw(struct lessons *l, struct canvas *c, struct rect r)
-{
-    const int width = r.w - 4;
-    if (l->panel_w != width && !l->busy) {
-        textview_clear(&l->panel);
-        for (int i = 0; i < l->nfigures; i++)
-            add_to_panel(l, i, width);
-        l->panel_w = width;
-        textview_show(&l->panel, 0);
-    }
-    canvas_box(c, r, "Figure");
-    textview_draw(&l->panel, c, (struct rect){r.x + 2, r.y + 1, width, r.h - 2});
-    if (textview_more(&l->panel))
-        canvas_text(c, r.x + r.w - 12, r.y + r.h - 1, 10, ROLE_DIM, " v: whole ");
-}
-
-/* All figures of the step, as large as the screen. */
-static void lesson_show_figures(struct lessons *l)
-{
-    struct str all = {0};
-    for (int i = 0; i < l->nfigures; i++) {
-        struct err err = ERR_INIT;
-        str_add(&all, i ? "\n" : "");
-        if (lesson_figure(l->run, i, l->app->canvas->w - 6, &all, &err) != ST_OK)
-            str_addf(&all, "%s\n", err.text);
-    }
-    if (all.len)
-        app_popup(l->app, "Figures", str_text(&all));
-    else
-        app_message(l->app, ROLE_DIM, "this step has no figure yet");
-    str_free(&all);
+    lesson_page_fit(&l->page, l->run, width);
 }
 
 enum { LIVE_ROWS = 4, TEXT_ROWS_MIN = 4 };
@@ -328,22 +154,16 @@ static void draw_steps(struct lessons *l, struct canvas *c, struct rect r)
     }
 }
 
-static double real_of(const json_t *row, const char *field)
-{
-    const json_t *v = json_object_get(row, field);
-    return json_is_number(v) ? json_number_value(v) : NAN;
-}
-
 static const char *text_of(const json_t *row, const char *field)
 {
-    const char *text = json_string_value(json_object_get(row, field));
+    const char *text = row_text(row, field);
     return text ? text : "";
 }
 
 static void draw_live_row(struct canvas *c, struct rect r, const json_t *row, double most)
 {
     char b[2][NUMBER_BUF];
-    double us = real_of(row, "median_us");
+    double us = row_real(row, "median_us");
     bool fail = strcmp(text_of(row, "check"), "fail") == 0;
     canvas_text(c, r.x, r.y, 12, ROLE_NORMAL, text_of(row, "kernel"));
     canvas_textf(c, r.x + 13, r.y, r.w - 52, ROLE_DIM, "%s %s", text_of(row, "shape"),
@@ -351,8 +171,8 @@ static void draw_live_row(struct canvas *c, struct rect r, const json_t *row, do
     int x = r.x + r.w - 38;
     canvas_textf(c, x, r.y, 10, ROLE_TITLE, "%10s", number_fmt_us(b[0], us));
     canvas_textf(c, x + 11, r.y, 8, ROLE_DIM, "CV %s%s",
-                 number_fmt(b[1], real_of(row, "cv_pct"), 2),
-                 isfinite(real_of(row, "cv_pct")) ? "%" : "");
+                 number_fmt(b[1], row_real(row, "cv_pct"), 2),
+                 isfinite(row_real(row, "cv_pct")) ? "%" : "");
     canvas_text(c, x + 20, r.y, 4, fail ? ROLE_BAD : ROLE_GOOD,
                 fail                     ? "FAIL"
                 : *text_of(row, "check") ? "PASS"
@@ -367,7 +187,7 @@ static int live_rows(const struct lessons *l, const json_t *rows[LIVE_ROWS])
     int n = 0;
     for (size_t i = json_array_size(all); i > l->first_row && n < LIVE_ROWS; i--) {
         const json_t *row = json_array_get(all, i - 1);
-        if (real_of(row, "median_us") > 0)
+        if (row_real(row, "median_us") > 0)
             rows[n++] = row;
     }
     return n;
@@ -378,7 +198,7 @@ static void draw_live(struct canvas *c, struct rect r, const json_t *const *rows
     double most = 0;
     canvas_box(c, r, "Live");
     for (int i = 0; i < n; i++)
-        most = fmax(most, real_of(rows[i], "median_us"));
+        most = fmax(most, row_real(rows[i], "median_us"));
     for (int i = 0; i < n && i < r.h - 2; i++) /* oldest first */
         draw_live_row(c, (struct rect){r.x + 2, r.y + 1 + i, r.w - 4, 1}, rows[n - 1 - i], most);
 }
@@ -386,14 +206,14 @@ static void draw_live(struct canvas *c, struct rect r, const json_t *const *rows
 /* One line: what Enter does now. */
 static void draw_prompt_line(const struct lessons *l, struct canvas *c, struct rect r)
 {
-    const char *what = l->busy                                  ? "running ..."
-                       : !l->picking && textview_more(&l->text) ? "Enter: read on"
-                       : l->want == LESSON_NUMBER               ? "Enter: type your guess"
-                       : l->want == LESSON_CHOICE               ? "Press the letter of your answer"
-                       : l->want == LESSON_ORDER                ? "Enter: type your order"
-                       : l->picking             ? "Enter: this line (Esc: back to the text)"
-                       : l->want == LESSON_LINE ? "Enter: to the lines of the source"
-                                                : l->prompt;
+    const char *what = l->busy                                       ? "running ..."
+                       : !l->picking && textview_more(&l->page.text) ? "Enter: read on"
+                       : l->want == LESSON_NUMBER                    ? "Enter: type your guess"
+                       : l->want == LESSON_CHOICE ? "Press the letter of your answer"
+                       : l->want == LESSON_ORDER  ? "Enter: type your order"
+                       : l->picking               ? "Enter: this line (Esc: back to the text)"
+                       : l->want == LESSON_LINE   ? "Enter: to the lines of the source"
+                                                  : l->prompt;
     int used = canvas_text(c, r.x, r.y, r.w, ROLE_ACCENT, what);
     const bool over = l->want == LESSON_READ || l->want == LESSON_DONE;
     if (l->hints_left > 0 && !l->busy && !over && r.w - used > 14)
@@ -410,11 +230,11 @@ static int place_question(struct lessons *l, struct rect r)
     if (fits && l->asked_at >= 0)
         lesson_take_question_out(l);
     if (!fits && l->asked_at < 0) {
-        l->asked_at = l->text.nlines;
-        if (l->text.nlines > 0)
-            textview_add(&l->text, ROLE_NORMAL, "\n");
+        l->asked_at = l->page.text.nlines;
+        if (l->page.text.nlines > 0)
+            textview_add(&l->page.text, ROLE_NORMAL, "\n");
         for (int i = 0; i < l->ask.nlines; i++)
-            textview_add(&l->text, l->ask.lines[i].role, l->ask.lines[i].text);
+            textview_add(&l->page.text, l->ask.lines[i].role, l->ask.lines[i].text);
     }
     return fits && rows > 0 ? rows + 1 : 0; /* and a blank row above */
 }
@@ -438,13 +258,13 @@ static void draw_page_inside(struct lessons *l, struct canvas *c, struct rect r)
 {
     int commands = l->command && !l->busy;
     struct rect text = {r.x, r.y, r.w, r.h - 1 - commands};
-    int ask = place_question(l, text), used = textview_rows(&l->text, r.w);
+    int ask = place_question(l, text), used = textview_rows(&l->page.text, r.w);
     text.h -= ask;
     if (l->picking) {
         draw_lines(l, c, text);
         used = text.h;
     } else {
-        textview_draw(&l->text, c, text);
+        textview_draw(&l->page.text, c, text);
     }
     int y = r.y + (used < text.h ? used : text.h);
     if (ask > 0)
@@ -462,11 +282,11 @@ static void draw_page(struct lessons *l, struct canvas *c, struct rect r)
     canvas_box(c, r, NULL);
     draw_page_inside(l, c, (struct rect){r.x + 2, r.y + 1, r.w - 4, r.h - 2});
     int room = r.w - 6;
-    if (l->text.nrows > l->text.page) {
-        int last = l->text.top + l->text.page;
+    if (l->page.text.nrows > l->page.text.page) {
+        int last = l->page.text.top + l->page.text.page;
         char where[40];
-        snprintf(where, sizeof where, " %d-%d/%d ", l->text.top + 1,
-                 last < l->text.nrows ? last : l->text.nrows, l->text.nrows);
+        snprintf(where, sizeof where, " %d-%d/%d ", l->page.text.top + 1,
+                 last < l->page.text.nrows ? last : l->page.text.nrows, l->page.text.nrows);
         int w = str_width(where);
         canvas_text(c, r.x + r.w - 2 - w, r.y, w, ROLE_DIM, where);
         room -= w;
@@ -488,7 +308,8 @@ static void draw_run(struct lessons *l, struct canvas *c)
     const int height = bottom - 2 - (live ? live - 1 : 0), panel = lesson_panel_width(l);
     draw_page(l, c, (struct rect){left - 1, 2, c->w - left + 1 - (panel ? panel - 1 : 0), height});
     if (panel)
-        lesson_panel_draw(l, c, (struct rect){c->w - panel, 2, panel, height});
+        lesson_page_draw_panel(&l->page, l->busy ? NULL : l->run, c,
+                               (struct rect){c->w - panel, 2, panel, height});
     if (steps)
         draw_steps(l, c, (struct rect){0, 2, left, bottom - 2 - (live ? live - 1 : 0)});
     if (live)
@@ -501,7 +322,7 @@ static void lesson_draw(void *ctx, struct canvas *c)
     if (l->run)
         draw_run(l, c);
     else
-        lesson_list_draw(l, c, (struct rect){0, 2, c->w, c->h - 4});
+        lesson_list_draw(&l->list, lesson_progress(l), c, (struct rect){0, 2, c->w, c->h - 4});
     app_frame(l->app, c);
 }
 
@@ -567,11 +388,13 @@ static void look(struct lessons *l)
     const struct lesson_screen *at = lesson_step(l->run);
     bool new_step = at->step != l->step;
     if (new_step) {
-        textview_clear(&l->text);
+        textview_clear(&l->page.text);
         l->has_words = lesson_has_words(l->run);
         l->first_row = json_array_size(l->app->session->rows.results);
     }
-    lesson_add_text(l, new_step || at->serial != l->serial ? at->text : "", new_step);
+    lesson_page_add(&l->page, l->run, new_step || at->serial != l->serial ? at->text : "",
+                    new_step);
+    lesson_fit_figures(l);
     copy_lines(l, at);
     l->step = at->step;
     l->steps = at->steps;
@@ -591,12 +414,10 @@ static void close_run(struct lessons *l)
 {
     lesson_run_free(l->run);
     l->run = NULL;
-    textview_clear(&l->text);
+    lesson_page_clear(&l->page);
     textview_clear(&l->ask);
-    textview_clear(&l->panel);
     drop_lines(l);
     l->asked_at = -1;
-    l->nfigures = l->panel_w = l->figure_w = 0;
 }
 
 static void lesson_open_run(struct lessons *l, const struct lesson *lesson, int step)
@@ -629,13 +450,13 @@ static void echo_input(struct lessons *l, const char *input, const char *questio
                        const char *command)
 {
     const char *said = *input ? input : command;
-    if (l->text.nlines > 0)
-        textview_add(&l->text, ROLE_NORMAL, "\n");
+    if (l->page.text.nlines > 0)
+        textview_add(&l->page.text, ROLE_NORMAL, "\n");
     if (question)
-        textview_add(&l->text, ROLE_TITLE, question);
+        textview_add(&l->page.text, ROLE_TITLE, question);
     if (said) {
         char *line = xasprintf("> %s", said);
-        textview_add(&l->text, ROLE_KEY, line);
+        textview_add(&l->page.text, ROLE_KEY, line);
         free(line);
     }
 }
@@ -648,7 +469,7 @@ static void answer(struct lessons *l, const char *input)
     if (!l->run || l->busy)
         return;
     lesson_take_question_out(l);
-    int before = l->text.nlines;
+    int before = l->page.text.nlines;
     l->busy = true;
     l->app->session->front.width = lesson_text_width(l); /* tables fit the page */
     enum status st = lesson_answer(l->run, input, &out, &err);
@@ -664,13 +485,13 @@ static void answer(struct lessons *l, const char *input)
         echo_input(l, said, answered ? l->question : NULL,
                    l->want == LESSON_RUN ? l->command : NULL);
         free(said);
-        textview_add(&l->text, ROLE_ACCENT, str_text(&out));
+        textview_add(&l->page.text, ROLE_ACCENT, str_text(&out));
     }
     look(l);
     if (st != ST_OK && err.text[0])
         app_message(l->app, ROLE_BAD, "%s", err.text);
     if (l->step == step)
-        textview_show(&l->text, before + (before > 0)); /* after the blank line */
+        textview_show(&l->page.text, before + (before > 0)); /* after the blank line */
     str_free(&out);
 }
 
@@ -716,8 +537,8 @@ static void next(void *ctx, int arg)
 {
     struct lessons *l = ctx;
     (void)arg;
-    if (!l->picking && textview_more(&l->text)) { /* first read what there is */
-        textview_move(&l->text, MOVE_PAGE_DOWN);
+    if (!l->picking && textview_more(&l->page.text)) { /* first read what there is */
+        textview_move(&l->page.text, MOVE_PAGE_DOWN);
         return;
     }
     switch (l->want) {
@@ -774,8 +595,15 @@ static void show_notes(void *ctx, int arg)
 
 static void show_figures(void *ctx, int arg)
 {
+    const struct lessons *l = ctx;
+    struct str all = {0};
     (void)arg;
-    lesson_show_figures(ctx);
+    lesson_page_figures(&l->page, l->run, l->app->canvas->w - 6, &all);
+    if (all.len)
+        app_popup(l->app, "Figures", str_text(&all));
+    else
+        app_message(l->app, ROLE_DIM, "this step has no figure yet");
+    str_free(&all);
 }
 
 static void explain_words(void *ctx, int arg)
@@ -785,22 +613,13 @@ static void explain_words(void *ctx, int arg)
     app_explain(l->app);
 }
 
-static void hint(void *ctx, int arg)
-{
-    (void)arg;
-    answer(ctx, "hint");
-}
+enum { SAY_HINT, SAY_BACK, SAY_SKIP };
 
-static void step_back(void *ctx, int arg)
+/* A word that could also be typed. */
+static void say(void *ctx, int what)
 {
-    (void)arg;
-    answer(ctx, "back");
-}
-
-static void skip(void *ctx, int arg)
-{
-    (void)arg;
-    answer(ctx, "skip");
+    static const char *const words[] = {"hint", "back", "skip"};
+    answer(ctx, words[what]);
 }
 
 static void try_out(void *ctx, int arg)
@@ -842,7 +661,7 @@ static void lesson_move(void *ctx, enum move m)
     else if (l->picking)
         list_move(&l->pick, m);
     else
-        textview_move(&l->text, m);
+        textview_move(&l->page.text, m);
 }
 
 /* Esc leaves the lines for the text, then the lesson for the list, then the list for Explore. */
@@ -863,7 +682,7 @@ static void lesson_back(void *ctx)
 static bool enter_leads_on(const void *ctx)
 {
     const struct lessons *l = ctx;
-    if (l->picking || textview_more(&l->text))
+    if (l->picking || textview_more(&l->page.text))
         return true;
     return l->want != LESSON_CHOICE && (l->want != LESSON_LINE || l->nlines > 0);
 }
@@ -889,7 +708,7 @@ static bool has_words(const void *ctx)
 static bool has_figures(const void *ctx)
 {
     const struct lessons *l = ctx;
-    return l->nfigures > 0;
+    return l->page.nfigures > 0;
 }
 
 static bool has_try(const void *ctx)
@@ -906,13 +725,13 @@ static const struct binding lesson_keys[] = {
     {.keys = {'b'}, .does = "answer-b", .act = choose, .arg = 1, .help = "answer b"},
     {.keys = {'c'}, .does = "answer-c", .act = choose, .arg = 2, .help = "answer c"},
     {.keys = {'d'}, .does = "answer-d", .act = choose, .arg = 3, .help = "answer d"},
-    {.keys = {'H'}, .does = "hint", .act = hint, .footer = "hint", .help = "a hint; it costs nothing", .offered = has_hint},
+    {.keys = {'H'}, .does = "hint", .act = say, .arg = SAY_HINT, .footer = "hint", .help = "a hint; it costs nothing", .offered = has_hint},
     {.keys = {'x'}, .does = "explain", .act = explain_words, .footer = "words", .help = "what the words of this step mean", .offered = has_words},
     {.keys = {'v'}, .does = "view", .act = show_figures, .footer = "figure", .help = "the step's figures, as large as the screen", .offered = has_figures},
     {.keys = {'t'}, .does = "try", .act = try_out, .footer = "try it", .help = "open the step's command for editing", .offered = has_try},
-    {.keys = {TK_BACKSPACE}, .does = "step-back", .act = step_back, .help = "one step back"},
+    {.keys = {TK_BACKSPACE}, .does = "step-back", .act = say, .arg = SAY_BACK, .help = "one step back"},
     {.keys = {'p'}, .does = "notes", .act = show_notes, .help = "notes for who presents: what is asked, run and hinted"},
-    {.keys = {'s'}, .does = "skip", .act = skip, .help = "on to the next step; this one counts as skipped"},
+    {.keys = {'s'}, .does = "skip", .act = say, .arg = SAY_SKIP, .help = "on to the next step; this one counts as skipped"},
     {.keys = {'L'}, .does = "lesson-list", .act = to_list, .footer = "list", .help = "list of lessons"},
     {.keys = {TK_TAB, TK_BTAB}},
     {.does = NULL},
@@ -969,7 +788,7 @@ static void *lesson_open(struct app *a)
     struct lessons *l = xcalloc(1, sizeof *l);
     l->app = a;
     l->asked_at = -1;
-    l->text.measure = l->ask.measure = MEASURE;
+    l->page.text.measure = l->ask.measure = MEASURE;
     return l;
 }
 
@@ -981,7 +800,7 @@ static void lesson_close(void *ctx)
         free(l->keys[i]);
         free(l->options[i]);
     }
-    free(l->placed);
+    lesson_page_free(&l->page);
     free(l->heading);
     free(l->prompt);
     free(l->command);
@@ -1023,9 +842,9 @@ static bool lesson_find_text(void *ctx, const char *text, int dir)
 {
     struct lessons *l = ctx;
     if (!l->run)
-        return lesson_list_find(l, text, dir);
+        return lesson_list_find(&l->list, text, dir);
     if (!l->picking)
-        return textview_find(&l->text, text, dir);
+        return textview_find(&l->page.text, text, dir);
     const int at = list_find(l->nlines, l->pick.cur, dir, line_has, l, text);
     l->pick.cur = at < 0 ? l->pick.cur : at;
     return at >= 0;

@@ -5,8 +5,6 @@
  * is swept next.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#include "tui/screens/sweep.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,11 +12,327 @@
 
 #include "base/mem.h"
 #include "base/number.h"
+#include "command/ask/measure.h"
 #include "command/ask/request.h"
+#include "command/ask/sweep.h"
+#include "tui/app/app.h"
 #include "tui/app/prompt.h"
+#include "tui/kit/flow.h"
 #include "tui/screens/screen_util.h"
+#include "tui/screens/subject.h"
+#include "tui/screens/sweep_setup.h"
 
-void sweep_tell_estimate(struct sweep_screen *x)
+enum { POINTS_AT_ONCE = 64 }; /* about a millisecond of planning */
+
+enum sweep_pane { SWEEP_SETUP, SWEEP_FIGURE, SWEEP_CELL, SWEEP_PANES };
+
+struct sweep_screen {
+    struct app *app;
+    enum sweep_pane focus;
+    struct list list; /* rows of the setup, then knobs */
+    struct sweep_setup setup;
+    struct subject subject; /* the whole; knobs of its first kernel */
+    struct subject cell;    /* the point at the cursor */
+
+    struct sweep sweep;
+    bool have;                  /* sweep is made, else subject.problem */
+    json_t *cache;              /* measured rows by what was measured: kept over every change */
+    int at[SWEEP_AXES], kernel; /* cursor */
+    int computed;               /* points of a planned metric that have their rows */
+
+    bool going;            /* goes on to the next point when a job ends */
+    struct measuring *job; /* of one point; its rows go to the cache */
+    int job_point;
+    double job_begin_s, spent_s, guessed_s; /* of this run: how good the estimate was */
+    char activity[160];
+};
+
+/* ---- the sweep ---- */
+
+/* Makes the sweep anew from the setup. */
+static void sweep_setup_make(struct sweep_screen *x)
+{
+    struct err err = ERR_INIT;
+    struct str line = {0};
+    sweep_setup_line(&x->setup, &line);
+    sweep_clear(&x->sweep);
+    x->have = sweep_parse(x->app->session, str_text(&line), &x->sweep, &err) == ST_OK;
+    subject_set_problem(&x->subject, x->have ? NULL : err.text);
+    x->computed = 0;
+    if (!x->have)
+        sweep_clear(&x->sweep);
+    str_free(&line);
+}
+
+/* The key of a measured row in the cache; the caller frees it. */
+static char *sweep_cache_key(const struct request *r, int kernel)
+{
+    char shape[SHAPE_TEXT], params[512];
+    shape_format(&r->problem.shape, shape, sizeof shape);
+    request_params(r, kernel, params, sizeof params);
+    return xasprintf("%s %s %s %s %s", r->kernels[kernel]->name, params, shape,
+                     r->options.backend ? r->options.backend : "", r->options.l2);
+}
+
+/* ---- how long it takes ---- */
+
+/* Sampling lasts until the spread is small; a slow kernel needs its ten runs at least. */
+static double kernel_seconds(const struct sweep_screen *x, const struct request *r, double gflops)
+{
+    const struct timing_rule *rule = &x->sweep.base.options.rule;
+    double run = shape_flops(&r->problem.shape) / (gflops * 1e9);
+    double sampling =
+        rule->n > 0 ? (double)rule->n * run : fmax(2 * rule->min_s, (double)rule->min_n * run);
+    return 0.1 + 3 * run + rule->warm_s + fmin(sampling, rule->max_s);
+}
+
+/* Points that have not all their rows, and about how many seconds they take. */
+static int sweep_left(const struct sweep_screen *x, double *seconds)
+{
+    const struct sweep *w = &x->sweep;
+    const char *backend = w->base.options.backend;
+    bool gpu = backend ? backend_is_gpu(backend) : backend_gpu_is_here();
+    int left = 0;
+    *seconds = 0;
+    for (int p = 0; x->have && p < w->npoints; p++) {
+        struct request r;
+        int missing = 0;
+        for (int k = 0; k < w->base.nkernels; k++)
+            missing += !sweep_row(w, p, k);
+        if (!missing)
+            continue;
+        left++;
+        if (!w->measured || sweep_request(w, p, &r, NULL) != ST_OK)
+            continue;
+        *seconds += missing * kernel_seconds(x, &r, gpu ? 5000 : 20);
+        request_clear(&r);
+    }
+    if (x->guessed_s > 0) /* what was measured so far corrects the guess */
+        *seconds *= x->spent_s / x->guessed_s;
+    return left;
+}
+
+/* ---- drawing ---- */
+
+static bool is_swept(const struct sweep_screen *x, const char *key)
+{
+    return strcmp(x->setup.axis[0], key) == 0 || strcmp(x->setup.axis[1], key) == 0;
+}
+
+static void draw_setup(struct sweep_screen *x, struct canvas *c, struct rect r)
+{
+    int shown = list_place(&x->list, r, SETUP_ROWS + x->subject.knobs.n, false);
+    for (int i = 0; i < shown; i++) {
+        int row = x->list.top + i;
+        struct rect at = list_row_at(&x->list, i);
+        const char *value;
+        enum role role = ROLE_ACCENT, name_role = ROLE_NORMAL;
+        const char *name;
+        if (row < SETUP_ROWS) {
+            name = sweep_setup_row(&x->setup, row, &value);
+        } else {
+            const struct knob *k = &x->subject.knobs.v[row - SETUP_ROWS];
+            name = k->name;
+            value = is_swept(x, k->name) ? "swept" : k->text;
+            name_role = k->dim || is_swept(x, k->name) ? ROLE_DIM : ROLE_NORMAL;
+            role = k->changed ? ROLE_ACCENT : name_role;
+        }
+        bool cur = row == x->list.cur;
+        int w = str_width(value), room = at.w - 4 - str_width(name);
+        w = w < room ? w : room;
+        canvas_text(c, at.x, at.y, 1, ROLE_ACCENT, cur ? ">" : " ");
+        canvas_text(c, at.x + 2, at.y, at.w - 3, name_role, name);
+        canvas_text(c, at.x + at.w - 1 - w, at.y, w, role, value);
+        if (cur && x->focus == SWEEP_SETUP)
+            canvas_fill(c, at, ROLE_SELECT);
+    }
+}
+
+/* ---- figure ---- */
+
+/* Measured values are hidden; what was computed may be seen. */
+static bool hidden(const struct sweep_screen *x)
+{
+    return x->app->blank && x->sweep.measured;
+}
+
+static void draw_lines(struct sweep_screen *x, struct canvas *c, struct rect r)
+{
+    struct sweep_lines l;
+    sweep_lines_make(&x->sweep, &l);
+    for (int i = 0; hidden(x) && i < x->sweep.npoints * x->sweep.base.nkernels; i++)
+        l.y[i] = NAN;
+    l.fig.cur = x->at[0];
+    fig_lines(c, r, &l.fig);
+    sweep_lines_clear(&l);
+}
+
+static void draw_heat(struct sweep_screen *x, struct canvas *c, struct rect r)
+{
+    struct sweep_heat h;
+    sweep_heat_make(&x->sweep, x->kernel, &h);
+    for (int i = 0; hidden(x) && i < x->sweep.npoints; i++)
+        h.cells[i] = (struct heat_cell){.value = NAN};
+    h.fig.cx = x->at[1];
+    h.fig.cy = x->at[0];
+    fig_heat(c, r, &h.fig);
+    sweep_heat_clear(&h);
+}
+
+static void draw_figure(struct sweep_screen *x, struct canvas *c, struct rect r)
+{
+    if (!x->have)
+        canvas_wrap(c, r, ROLE_BAD, x->subject.problem ? x->subject.problem : "");
+    else if (x->sweep.naxes > 1)
+        draw_heat(x, c, r);
+    else
+        draw_lines(x, c, r);
+}
+
+static void figure_title(const struct sweep_screen *x, struct str *s)
+{
+    const struct sweep *w = &x->sweep;
+    if (!x->have) {
+        str_add(s, "Sweep");
+        return;
+    }
+    char *label = request_entry(&w->base, x->kernel);
+    if (w->naxes > 1)
+        str_addf(s, "%s  %s%s", w->metric, label, w->base.nkernels > 1 ? " (v: next)" : "");
+    else
+        str_addf(s, "%s", w->metric);
+    free(label);
+    if (w->measured)
+        str_addf(s, "  LIVE  %s", x->activity);
+    else
+        str_addf(s, "  MODEL %s", w->device ? w->device->name : "?");
+}
+
+/* ---- the cell ---- */
+
+static void cell_value(const struct sweep_screen *x, struct flow *f, const json_t *row)
+{
+    const struct sweep *w = &x->sweep;
+    double v = sweep_value(w, row);
+    char b[NUMBER_BUF];
+    const char *bound = sweep_bound(w, row);
+    if (isfinite(v))
+        flow_item(f, w->metric, ROLE_TITLE, "%s%s", bound, hidden(x) ? "?" : number_fmt(b, v, 4));
+    else if (!row)
+        flow_item(f, w->metric, ROLE_DIM, "not measured yet: r");
+    if (*bound)
+        flow_item(f, NULL, ROLE_DIM, "a bound: the registers are not known");
+}
+
+static void cell_plan(const struct sweep_screen *x, struct flow *f)
+{
+    const struct plan *p = &x->cell.plan;
+    const struct plan_pass *m =
+        x->cell.have_plan && p->npasses > 0 ? &p->passes[p->main_pass] : NULL;
+    const bool bound = m && m->occ.upper_bound == 1;
+    char b[3][NUMBER_BUF];
+    if (!m)
+        return;
+    flow_item(f, "SMEM", ROLE_NORMAL, "%s", number_fmt_bytes(b[0], (double)m->smem_bytes));
+    flow_item(f, "regs", ROLE_NORMAL, "%s", number_fmt_int(b[0], m->regs));
+    if (m->occ.blocks_per_sm != INT_UNKNOWN)
+        flow_item(f, "occupancy", ROLE_NORMAL, "%s%s blocks/SM, %s%s %%", bound ? "<=" : "",
+                  number_fmt_int(b[0], m->occ.blocks_per_sm), bound ? "<=" : "",
+                  number_fmt(b[1], m->occ.occupancy_pct, 3));
+    flow_item(f, "waves", ROLE_NORMAL, "%s%s", bound ? ">=" : "",
+              number_fmt(b[0], m->occ.waves, 3));
+    flow_item(f, "AI", ROLE_NORMAL, "%s FLOP/B", number_fmt(b[0], p->requested_intensity, 3));
+}
+
+static void draw_cell(struct sweep_screen *x, struct canvas *c, struct rect r)
+{
+    const struct sweep *w = &x->sweep;
+    if (!x->have)
+        return;
+    const json_t *row = sweep_row(w, sweep_point(w, x->at[0], x->at[1]), x->kernel);
+    const char *reason = json_string_value(json_object_get(row, "reason")),
+               *check = json_string_value(json_object_get(row, "check"));
+    struct flow f = {.c = c, .r = r};
+    cell_value(x, &f, row);
+    if (check)
+        flow_item(&f, "check", strcmp(check, "pass") ? ROLE_BAD : ROLE_GOOD, "%s", check);
+    cell_plan(x, &f);
+    flow_line(&f);
+    struct rect rest = {r.x, r.y + f.y, r.w, r.h - f.y};
+    if (reason && rest.h > 0)
+        canvas_wrap_more(c, rest, ROLE_BAD, reason, 0);
+    else if (x->cell.why.len && rest.h > 0)
+        canvas_wrap_more(c, rest, ROLE_NORMAL, str_text(&x->cell.why), 0);
+}
+
+static void cell_title(const struct sweep_screen *x, struct str *s)
+{
+    const struct sweep *w = &x->sweep;
+    if (!x->have) {
+        str_add(s, "Cell");
+        return;
+    }
+    char *label = request_entry(&w->base, x->kernel);
+    str_addf(s, "%s", label);
+    for (int i = 0; i < w->naxes; i++)
+        str_addf(s, " %s=%s", w->axes[i].key, w->axes[i].values[x->at[i]]);
+    if (x->cell.have_plan)
+        str_addf(s, "  MODEL %s", x->cell.plan.device->name);
+    free(label);
+}
+
+/* ---- the whole ---- */
+
+static void pane_title(const struct sweep_screen *x, enum sweep_pane p, struct str *s)
+{
+    if (p == SWEEP_SETUP)
+        str_add(s, "Sweep");
+    else if (p == SWEEP_FIGURE)
+        figure_title(x, s);
+    else
+        cell_title(x, s);
+}
+
+static struct rect draw_frame(const struct sweep_screen *x, struct canvas *c, struct rect r,
+                              enum sweep_pane p, bool bare)
+{
+    struct str title = {0};
+    pane_title(x, p, &title);
+    struct rect in = pane_frame(c, r, str_text(&title), x->focus == p, bare);
+    str_free(&title);
+    return p == SWEEP_SETUP ? in : (struct rect){in.x + 1, in.y, in.w - 2, in.h};
+}
+
+static void draw_inside(struct sweep_screen *x, struct canvas *c, struct rect r, enum sweep_pane p)
+{
+    if (p == SWEEP_SETUP)
+        draw_setup(x, c, r);
+    else if (p == SWEEP_FIGURE)
+        draw_figure(x, c, r);
+    else
+        draw_cell(x, c, r);
+}
+
+static void sweep_draw(struct sweep_screen *x, struct canvas *c, struct rect r)
+{
+    if (app_one_pane(x->app, c)) {
+        draw_inside(x, c, draw_frame(x, c, r, x->focus, true), x->focus);
+        return;
+    }
+    int cell = r.h > 30 ? 7 : 6, setup = r.w > 120 ? 34 : 27;
+    struct rect panes[SWEEP_PANES] = {
+        [SWEEP_SETUP] = {r.x, r.y, setup, r.h - cell + 1},
+        [SWEEP_FIGURE] = {r.x + setup - 1, r.y, r.w - setup + 1, r.h - cell + 1},
+        [SWEEP_CELL] = {r.x, r.y + r.h - cell, r.w, cell},
+    };
+    struct rect in[SWEEP_PANES];
+    for (int p = 0; p < SWEEP_PANES; p++)
+        in[p] = draw_frame(x, c, panes[p], (enum sweep_pane)p, false);
+    for (int p = 0; p < SWEEP_PANES; p++)
+        draw_inside(x, c, in[p], (enum sweep_pane)p);
+}
+
+static void sweep_tell_estimate(struct sweep_screen *x)
 {
     double s;
     char b[NUMBER_BUF];
@@ -35,7 +349,7 @@ void sweep_tell_estimate(struct sweep_screen *x)
         snprintf(x->activity, sizeof x->activity, "all %d points", x->sweep.npoints);
 }
 
-bool sweep_stop(struct sweep_screen *x)
+static bool sweep_stop(struct sweep_screen *x)
 {
     struct measured m;
     bool ran = x->job != NULL;
@@ -46,6 +360,71 @@ bool sweep_stop(struct sweep_screen *x)
     x->job = NULL;
     x->going = false;
     return ran;
+}
+
+/* ---- points and the cell at the cursor ---- */
+
+/* What is known of a measured point from earlier runs, and what can be said without a run. */
+static void fill_point(struct sweep_screen *x, int point)
+{
+    struct sweep *w = &x->sweep;
+    struct request r;
+    sweep_foresee(w, point);
+    if (sweep_request(w, point, &r, NULL) != ST_OK)
+        return;
+    json_t *rows = json_array();
+    bool all = true;
+    for (int k = 0; k < r.nkernels; k++) {
+        char *key = sweep_cache_key(&r, k);
+        json_t *row = json_object_get(x->cache, key);
+        json_t *now = sweep_row(w, point, k);
+        all &= row || now;
+        json_array_append(rows, row ? row : now ? now : json_null());
+        free(key);
+    }
+    if (all)
+        sweep_take(w, point, rows);
+    json_decref(rows);
+    request_clear(&r);
+}
+
+/* The next handful of points that need no run. */
+static void sweep_compute_some(struct sweep_screen *x)
+{
+    struct sweep *w = &x->sweep;
+    for (int i = 0; x->have && x->computed < w->npoints && i < POINTS_AT_ONCE; i++) {
+        if (w->measured)
+            fill_point(x, x->computed);
+        else
+            sweep_compute(w, x->computed);
+        x->computed++;
+    }
+}
+
+static int clampi(int v, int n)
+{
+    return v < 0 ? 0 : v >= n ? n - 1 : v;
+}
+
+/* Keeps the cursor on the grid and plans its cell. */
+static void sweep_renew_cell(struct sweep_screen *x)
+{
+    const struct sweep *w = &x->sweep;
+    struct request r;
+    subject_drop_plan(&x->cell);
+    subject_refuse(&x->cell, NULL);
+    if (!x->have)
+        return;
+    x->kernel = clampi(x->kernel, w->base.nkernels);
+    x->at[0] = clampi(x->at[0], w->axes[0].count);
+    x->at[1] = w->naxes > 1 ? clampi(x->at[1], w->axes[1].count) : 0;
+    if (sweep_request(w, sweep_point(w, x->at[0], x->at[1]), &r, NULL) != ST_OK)
+        return;
+    request_put_first(&r, x->kernel);
+    struct request one = r; /* the command of this kernel alone */
+    one.nkernels = 1;
+    request_command(&one, w->measured ? "run" : "plan", &x->cell.command);
+    subject_plan_request(&x->cell, &r, 0);
 }
 
 /* ---- measuring ---- */
@@ -95,11 +474,14 @@ static void forget_rows(struct sweep_screen *x)
     sweep_setup_make(x);
 }
 
-void sweep_run(struct sweep_screen *x)
+static void run(void *ctx, int arg)
 {
+    struct sweep_screen *x = ctx;
+    (void)arg;
     if (!x->have || !x->sweep.measured) {
         app_message(x->app, ROLE_NORMAL, "%s",
-                    x->problem ? x->problem : "this metric is computed: there is nothing to run");
+                    x->subject.problem ? x->subject.problem
+                                       : "this metric is computed: there is nothing to run");
         return;
     }
     if (x->going)
@@ -160,7 +542,7 @@ static void take_job(struct sweep_screen *x)
     measured_clear(&m);
 }
 
-void sweep_collect(struct sweep_screen *x)
+static void sweep_collect(struct sweep_screen *x)
 {
     if (!x->job || !measure_ended(x->job))
         return;
@@ -173,17 +555,39 @@ void sweep_collect(struct sweep_screen *x)
     sweep_renew_cell(x);
 }
 
+/* The setup or the session changed. */
+/* The setup or the session changed. */
+static void sweep_refresh(struct sweep_screen *x)
+{
+    struct str names = {0};
+    sweep_stop(x);
+    sweep_setup_names(&x->setup, &names);
+    char *first = xstrndup(str_text(&names), strcspn(str_text(&names), ","));
+    subject_ask(&x->subject, first, NULL, 0);
+    subject_plan(&x->subject, first);
+    subject_renew_knobs(&x->subject, 0);
+    sweep_setup_make(x);
+    str_clear(&x->subject.command);
+    if (x->have)
+        sweep_setup_command(&x->setup, &x->sweep, &x->subject.command);
+    sweep_compute_some(x);
+    sweep_renew_cell(x);
+    sweep_tell_estimate(x);
+    free(first);
+    str_free(&names);
+}
+
 /* ---- what outlives the program ---- */
 
-void sweep_save(void *ctx, json_t *o)
+static void sweep_save(void *ctx, json_t *o)
 {
     const struct sweep_screen *x = ctx;
     static const char *const axis[] = {"axis", "axis2"}, *const values[] = {"values", "values2"};
     for (int i = 0; i < SWEEP_AXES; i++) {
-        json_object_set_new(o, axis[i], json_string(x->axis[i]));
-        json_object_set_new(o, values[i], json_string(x->values[i]));
+        json_object_set_new(o, axis[i], json_string(x->setup.axis[i]));
+        json_object_set_new(o, values[i], json_string(x->setup.values[i]));
     }
-    json_object_set_new(o, "metric", json_string(x->metric));
+    json_object_set_new(o, "metric", json_string(x->setup.metric));
     json_object_set_new(o, "pane", json_integer(x->focus));
     json_object_set(o, "rows", x->cache);
 }
@@ -195,139 +599,20 @@ static void take_text(const json_t *o, const char *member, char *to, size_t size
         snprintf(to, size, "%s", text);
 }
 
-void sweep_restore(void *ctx, const json_t *o)
+static void sweep_restore(void *ctx, const json_t *o)
 {
     struct sweep_screen *x = ctx;
     const json_int_t pane = json_integer_value(json_object_get(o, "pane"));
     json_t *rows = json_object_get(o, "rows");
-    take_text(o, "axis", x->axis[0], sizeof x->axis[0]);
-    take_text(o, "axis2", x->axis[1], sizeof x->axis[1]);
-    take_text(o, "values", x->values[0], sizeof x->values[0]);
-    take_text(o, "values2", x->values[1], sizeof x->values[1]);
-    take_text(o, "metric", x->metric, sizeof x->metric);
+    take_text(o, "axis", x->setup.axis[0], sizeof x->setup.axis[0]);
+    take_text(o, "axis2", x->setup.axis[1], sizeof x->setup.axis[1]);
+    take_text(o, "values", x->setup.values[0], sizeof x->setup.values[0]);
+    take_text(o, "values2", x->setup.values[1], sizeof x->setup.values[1]);
+    take_text(o, "metric", x->setup.metric, sizeof x->setup.metric);
     if (json_is_object(rows))
         json_object_update(x->cache, rows);
     x->focus = pane >= 0 && pane < SWEEP_PANES ? (enum sweep_pane)pane : SWEEP_SETUP;
     sweep_refresh(x);
-}
-
-enum { POINTS_AT_ONCE = 64 }; /* about a millisecond of planning */
-
-/* ---- the cell at the cursor ---- */
-
-static void clear_cell(struct sweep_screen *x)
-{
-    if (x->have_plan)
-        plan_clear(&x->plan);
-    x->have_plan = false;
-    request_clear(&x->plan_request);
-    str_clear(&x->why);
-    str_clear(&x->cell_command);
-}
-
-static int clampi(int v, int n)
-{
-    return v < 0 ? 0 : v >= n ? n - 1 : v;
-}
-
-void sweep_renew_cell(struct sweep_screen *x)
-{
-    const struct sweep *w = &x->sweep;
-    struct err err = ERR_INIT;
-    clear_cell(x);
-    if (!x->have)
-        return;
-    x->kernel = clampi(x->kernel, w->base.nkernels);
-    x->at[0] = clampi(x->at[0], w->axes[0].count);
-    x->at[1] = w->naxes > 1 ? clampi(x->at[1], w->axes[1].count) : 0;
-    struct request *one = &x->plan_request;
-    if (sweep_request(w, sweep_point(w, x->at[0], x->at[1]), one, &err))
-        return;
-    request_only(one, x->kernel); /* the command of this kernel alone */
-    request_command(one, w->measured ? "run" : "plan", &x->cell_command);
-    const struct kernel_desc *d = one->descs[0];
-    const struct device *gpu = session_gpu(x->app->session, one->options.gpu, NULL);
-    if (!d || d != one->kernels[0]->cuda || !gpu)
-        return; /* a CPU kernel has no launch to plan */
-    (void)plan_build(d, &one->problem.shape, &one->params[0], gpu, NULL, &x->plan, &err);
-    x->have_plan = true;
-    if (x->plan.npasses > 0)
-        plan_why(&x->plan, &x->why);
-}
-
-/* ---- rows ---- */
-
-/* What is known of a measured point from earlier runs, and what can be said without a run. */
-static void fill_point(struct sweep_screen *x, int point)
-{
-    struct sweep *w = &x->sweep;
-    struct request r;
-    sweep_foresee(w, point);
-    if (sweep_request(w, point, &r, NULL) != ST_OK)
-        return;
-    json_t *rows = json_array();
-    bool all = true;
-    for (int k = 0; k < r.nkernels; k++) {
-        char *key = sweep_cache_key(&r, k);
-        json_t *row = json_object_get(x->cache, key);
-        json_t *now = sweep_row(w, point, k);
-        all &= row || now;
-        json_array_append(rows, row ? row : now ? now : json_null());
-        free(key);
-    }
-    if (all)
-        sweep_take(w, point, rows);
-    json_decref(rows);
-    request_clear(&r);
-}
-
-void sweep_compute_some(struct sweep_screen *x)
-{
-    struct sweep *w = &x->sweep;
-    for (int i = 0; x->have && x->computed < w->npoints && i < POINTS_AT_ONCE; i++) {
-        if (w->measured)
-            fill_point(x, x->computed);
-        else
-            sweep_compute(w, x->computed);
-        x->computed++;
-    }
-}
-
-static void renew_knobs(struct sweep_screen *x)
-{
-    struct str names = {0};
-    struct request plan, run;
-    x->knobs.n = 0;
-    knobs_add_shape(&x->knobs, x->app->session);
-    knobs_add_gpu(&x->knobs, x->app->session);
-    sweep_setup_names(x, &names);
-    char *first = xstrndup(str_text(&names), strcspn(str_text(&names), ","));
-    bool planned = request_of(x->app->session, first, NULL, REQUEST_PLAN, &plan, NULL) == ST_OK;
-    const struct kernel_desc *d = planned && plan.nkernels ? plan.descs[0] : NULL;
-    if (planned) {
-        knobs_add_params(&x->knobs, &plan, 0, NULL);
-        request_clear(&plan);
-    }
-    if (request_of(x->app->session, first, NULL, 0, &run, NULL) == ST_OK) {
-        if (run.nkernels && run.descs[0] != d)
-            knobs_add_params(&x->knobs, &run, 0, d);
-        request_clear(&run);
-    }
-    free(first);
-    str_free(&names);
-}
-
-/* The setup or the session changed. */
-void sweep_refresh(struct sweep_screen *x)
-{
-    sweep_stop(x);
-    clear_cell(x);
-    sweep_setup_make(x);
-    sweep_setup_command(x);
-    renew_knobs(x);
-    sweep_compute_some(x);
-    sweep_renew_cell(x);
-    sweep_tell_estimate(x);
 }
 
 /* ---- keys ---- */
@@ -335,12 +620,12 @@ void sweep_refresh(struct sweep_screen *x)
 static void type_done(void *ctx, const char *text)
 {
     struct sweep_screen *x = ctx;
-    int row = x->setup.cur;
+    int row = x->list.cur;
     if (row < SETUP_ROWS) {
-        sweep_setup_type(x, row, text);
+        sweep_setup_type(&x->setup, row, text);
         sweep_refresh(x);
     } else if (!str_blank(text)) {
-        char *line = knob_command(&x->knobs.v[row - SETUP_ROWS], text);
+        char *line = knob_command(&x->subject.knobs.v[row - SETUP_ROWS], text);
         app_set(x->app, line);
         free(line);
     }
@@ -350,12 +635,12 @@ static void type_value(struct sweep_screen *x)
 {
     const char *value, *name;
     char label[48];
-    int row = x->setup.cur;
+    int row = x->list.cur;
     if (row < SETUP_ROWS) {
-        name = sweep_setup_row(x, row, &value);
+        name = sweep_setup_row(&x->setup, row, &value);
     } else {
-        name = x->knobs.v[row - SETUP_ROWS].name;
-        value = x->knobs.v[row - SETUP_ROWS].text;
+        name = x->subject.knobs.v[row - SETUP_ROWS].name;
+        value = x->subject.knobs.v[row - SETUP_ROWS].text;
     }
     while (*name == ' ')
         name++;
@@ -371,8 +656,8 @@ static void adopt_cell(struct sweep_screen *x)
     struct str line = {0};
     for (int i = 0; x->have && i < w->naxes; i++) {
         const char *key = w->axes[i].key, *value = w->axes[i].values[x->at[i]];
-        int at = knobs_find(&x->knobs, key);
-        bool param = at < 0 || x->knobs.v[at].kind == KNOB_PARAM;
+        int at = knobs_find(&x->subject.knobs, key);
+        bool param = at < 0 || x->subject.knobs.v[at].kind == KNOB_PARAM;
         str_addf(&line, "%sset %s%s%s=%s", i ? "; " : "",
                  param ? w->base.kernels[x->kernel]->name : "", param ? " " : "", key, value);
     }
@@ -383,27 +668,16 @@ static void adopt_cell(struct sweep_screen *x)
 
 static void change_row(struct sweep_screen *x, int dir)
 {
-    int row = x->setup.cur;
-    if (row < SETUP_ROWS) {
-        if (sweep_setup_step(x, row, dir))
-            sweep_refresh(x);
-        return;
-    }
-    const struct knob *k = &x->knobs.v[row - SETUP_ROWS];
-    char *why, *value = knob_step(x->app->session, k, dir, &why);
-    if (value) {
-        char *line = knob_command(k, value);
-        app_set(x->app, line); /* comes back through sweep_update() */
-        free(line);
-    } else if (why) {
-        app_message(x->app, ROLE_DIM, "%s", why);
-    }
-    free(value);
-    free(why);
+    const int row = x->list.cur;
+    if (row >= SETUP_ROWS)
+        subject_turn(&x->subject, row - SETUP_ROWS, dir);
+    else if (sweep_setup_step(&x->setup, row, dir))
+        sweep_refresh(x);
 }
 
-static void next_kernel(struct sweep_screen *x, int by)
+static void next_kernel(void *ctx, int by)
 {
+    struct sweep_screen *x = ctx;
     int n = x->have ? x->sweep.base.nkernels : 1;
     x->kernel = ((x->kernel + by) % n + n) % n;
     sweep_renew_cell(x);
@@ -431,7 +705,7 @@ static void sweep_move(void *ctx, enum move m)
     struct sweep_screen *x = ctx;
     if (x->focus != SWEEP_SETUP)
         move_cursor(x, m);
-    else if (!list_move(&x->setup, m))
+    else if (!list_move(&x->list, m))
         change_row(x, m == MOVE_LEFT ? -1 : 1);
 }
 
@@ -457,22 +731,11 @@ static void open_row(void *ctx, int arg)
         adopt_cell(x);
 }
 
-static void run(void *ctx, int arg)
-{
-    (void)arg;
-    sweep_run(ctx);
-}
-
-static void view(void *ctx, int by)
-{
-    next_kernel(ctx, by);
-}
-
 // clang-format off
 static const struct binding sweep_keys[] = {
     {.keys = {'r', TK_F5}, .does = "run", .act = run, .footer = "run", .help = "measure what is missing; goes on where it stopped"},
     {.keys = {TK_ENTER}, .does = "open", .act = open_row, .footer = "set", .help = "type the row's value; on a point: set its values everywhere"},
-    {.keys = {'v'}, .does = "view", .act = view, .arg = 1, .footer = "kernel", .help = "the next kernel's map or line"},
+    {.keys = {'v'}, .does = "view", .act = next_kernel, .arg = 1, .footer = "kernel", .help = "the next kernel's map or line"},
     {.does = NULL},
 };
 // clang-format on
@@ -484,9 +747,10 @@ static void *sweep_open(struct app *a)
     struct sweep_screen *x = xcalloc(1, sizeof *x);
     x->app = a;
     x->cache = json_object();
-    x->settings_serial = a->settings_serial;
-    x->generation = registry_generation(a->session->services.registry);
-    sweep_setup_default(x);
+    x->setup.app = a;
+    subject_init(&x->subject, a);
+    subject_init(&x->cell, a);
+    sweep_setup_default(&x->setup);
     sweep_refresh(x);
     return x;
 }
@@ -495,13 +759,10 @@ static void sweep_close(void *ctx)
 {
     struct sweep_screen *x = ctx;
     sweep_stop(x);
-    clear_cell(x);
+    subject_clear(&x->subject);
+    subject_clear(&x->cell);
     sweep_clear(&x->sweep);
     json_decref(x->cache);
-    free(x->problem);
-    str_free(&x->why);
-    str_free(&x->cell_command);
-    str_free(&x->command);
     free(x);
 }
 
@@ -513,11 +774,9 @@ static void sweep_draw_screen(void *ctx, struct canvas *c)
 
 static bool changed(struct sweep_screen *x)
 {
-    int generation = registry_generation(x->app->session->services.registry);
-    bool is = x->settings_serial != x->app->settings_serial || x->generation != generation;
-    x->settings_serial = x->app->settings_serial;
-    x->generation = generation;
-    return is;
+    const bool set = subject_settings_changed(&x->subject),
+               edited = subject_kernels_changed(&x->subject);
+    return set || edited;
 }
 
 static void sweep_update(void *ctx)
@@ -564,37 +823,35 @@ static bool sweep_cancel(void *ctx)
 static const char *sweep_command(void *ctx)
 {
     const struct sweep_screen *x = ctx;
-    const struct str *s =
-        x->focus != SWEEP_SETUP && x->cell_command.len ? &x->cell_command : &x->command;
-    return s->len ? str_text(s) : NULL;
+    const char *cell = subject_command(&x->cell);
+    return x->focus != SWEEP_SETUP && cell ? cell : subject_command(&x->subject);
 }
 
 static bool sweep_explain(void *ctx, struct str *out)
 {
     struct sweep_screen *x = ctx;
-    if (!x->have_plan) {
-        str_add(out, x->problem ? x->problem : "a measured point has no formula");
+    if (!x->cell.have_plan) {
+        str_add(out, x->subject.problem ? x->subject.problem : "a measured point has no formula");
         return false;
     }
-    screen_explain_plan(&x->plan, x->plan.desc->name, out);
-    return true;
+    return subject_explain(&x->cell, x->cell.plan.desc->name, out);
 }
 
 static bool row_has(const void *ctx, int i, const char *text)
 {
     const struct sweep_screen *x = ctx;
-    const char *value,
-        *name = i < SETUP_ROWS ? sweep_setup_row(x, i, &value) : x->knobs.v[i - SETUP_ROWS].name;
+    const char *value, *name = i < SETUP_ROWS ? sweep_setup_row(&x->setup, i, &value)
+                                              : x->subject.knobs.v[i - SETUP_ROWS].name;
     return str_finds(name, text);
 }
 
 static bool sweep_find(void *ctx, const char *text, int dir)
 {
     struct sweep_screen *x = ctx;
-    int at = list_find(SETUP_ROWS + x->knobs.n, x->setup.cur, dir, row_has, x, text);
+    int at = list_find(SETUP_ROWS + x->subject.knobs.n, x->list.cur, dir, row_has, x, text);
     if (at < 0)
         return false;
-    x->setup.cur = at;
+    x->list.cur = at;
     x->focus = SWEEP_SETUP;
     return true;
 }
@@ -602,10 +859,10 @@ static bool sweep_find(void *ctx, const char *text, int dir)
 static void sweep_click(void *ctx, int px, int py)
 {
     struct sweep_screen *x = ctx;
-    int at = list_at(&x->setup, px, py);
+    int at = list_at(&x->list, px, py);
     if (at < 0)
         return;
-    x->setup.cur = at;
+    x->list.cur = at;
     x->focus = SWEEP_SETUP;
 }
 

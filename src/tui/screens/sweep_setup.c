@@ -1,15 +1,14 @@
-/* sweep_setup.c - what is swept: axes and their values, metric, kernels.
+/* sweep_setup.c - see sweep_setup.h.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "tui/screens/sweep_setup.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/mem.h"
 #include "command/ask/request.h"
-#include "tui/screens/screen_util.h"
-#include "tui/screens/sweep.h"
 
 /* In the order of the arrow keys: what the plan gives, then what a run gives. */
 static const char *const metrics[] = {
@@ -31,7 +30,7 @@ static const char *const metrics[] = {
     NULL,
 };
 
-void sweep_setup_names(const struct sweep_screen *x, struct str *out)
+void sweep_setup_names(const struct sweep_setup *x, struct str *out)
 {
     const struct marks *m = &x->app->marks;
     for (int i = 0; i < m->n; i++)
@@ -78,7 +77,7 @@ static void add_params(struct key_set *k, const struct request *r)
 }
 
 /* Descriptors stay readable as long as the registry: the set may outlive the requests. */
-static void find_keys(struct sweep_screen *x, struct key_set *k)
+static void find_keys(struct sweep_setup *x, struct key_set *k)
 {
     struct str names = {0};
     sweep_setup_names(x, &names);
@@ -121,7 +120,7 @@ static void param_values(const struct desc_param *p, char *buf, size_t size)
 }
 
 /* Powers of two around the present value, unless the key has values of its own to try. */
-static void shape_values(const struct sweep_screen *x, const char *key, char *buf, size_t size)
+static void shape_values(const struct sweep_setup *x, const char *key, char *buf, size_t size)
 {
     const struct shape *s = &x->app->session->settings.problem.shape;
     const struct field *f = field_find(shape_keys, key);
@@ -134,7 +133,7 @@ static void shape_values(const struct sweep_screen *x, const char *key, char *bu
         snprintf(buf, size, "%lld..%lld:x2", now >= 8 ? now / 8 : 1, now >= 8 ? now * 8 : 64);
 }
 
-static void choose_values(struct sweep_screen *x, int axis, const struct key_set *k, int i)
+static void choose_values(struct sweep_setup *x, int axis, const struct key_set *k, int i)
 {
     snprintf(x->axis[axis], sizeof x->axis[axis], "%.30s", k->v[i].name);
     if (k->v[i].desc)
@@ -144,7 +143,7 @@ static void choose_values(struct sweep_screen *x, int axis, const struct key_set
 }
 
 /* The other axis' key is skipped; the second axis may be none. */
-static void step_axis(struct sweep_screen *x, int axis, int dir)
+static void step_axis(struct sweep_setup *x, int axis, int dir)
 {
     struct key_set k;
     find_keys(x, &k);
@@ -170,7 +169,7 @@ static int key_index(const struct key_set *k, const char *name)
 }
 
 /* Tile sizes against occupancy where the kernel has tiles: that needs no run. */
-void sweep_setup_default(struct sweep_screen *x)
+void sweep_setup_default(struct sweep_setup *x)
 {
     struct key_set k;
     find_keys(x, &k);
@@ -186,7 +185,7 @@ void sweep_setup_default(struct sweep_screen *x)
 /* ---- values and metric ---- */
 
 /* The end of a doubling range. */
-static bool step_values(struct sweep_screen *x, int axis, int dir)
+static bool step_values(struct sweep_setup *x, int axis, int dir)
 {
     long long lo, hi, step;
     char *v = x->values[axis];
@@ -203,7 +202,7 @@ static bool step_values(struct sweep_screen *x, int axis, int dir)
     return true;
 }
 
-static void step_metric(struct sweep_screen *x, int dir)
+static void step_metric(struct sweep_setup *x, int dir)
 {
     int n = 0, at = -1;
     for (; metrics[n]; n++)
@@ -213,7 +212,7 @@ static void step_metric(struct sweep_screen *x, int dir)
     snprintf(x->metric, sizeof x->metric, "%s", metrics[at]);
 }
 
-bool sweep_setup_step(struct sweep_screen *x, int row, int dir)
+bool sweep_setup_step(struct sweep_setup *x, int row, int dir)
 {
     switch (row) {
     case ROW_AXIS1:
@@ -231,7 +230,7 @@ bool sweep_setup_step(struct sweep_screen *x, int row, int dir)
     }
 }
 
-static void type_axis(struct sweep_screen *x, int axis, const char *text)
+static void type_axis(struct sweep_setup *x, int axis, const char *text)
 {
     struct key_set k;
     find_keys(x, &k);
@@ -244,7 +243,7 @@ static void type_axis(struct sweep_screen *x, int axis, const char *text)
         app_message(x->app, ROLE_BAD, "%.40s is neither a shape key nor a parameter here", text);
 }
 
-void sweep_setup_type(struct sweep_screen *x, int row, const char *text)
+void sweep_setup_type(struct sweep_setup *x, int row, const char *text)
 {
     if (row == ROW_METRIC)
         snprintf(x->metric, sizeof x->metric, "%.38s", text);
@@ -254,7 +253,7 @@ void sweep_setup_type(struct sweep_screen *x, int row, const char *text)
         snprintf(x->values[row == ROW_VALUES2], sizeof x->values[0], "%.94s", text);
 }
 
-const char *sweep_setup_row(const struct sweep_screen *x, int row, const char **value)
+const char *sweep_setup_row(const struct sweep_setup *x, int row, const char **value)
 {
     static const char *const names[SETUP_ROWS] = {"axis", "  from..to", "2nd axis", "  from..to",
                                                   "metric"};
@@ -266,27 +265,15 @@ const char *sweep_setup_row(const struct sweep_screen *x, int row, const char **
     return names[row];
 }
 
-/* ---- the sweep ---- */
-
-void sweep_setup_make(struct sweep_screen *x)
+void sweep_setup_line(const struct sweep_setup *x, struct str *out)
 {
-    struct err err = ERR_INIT;
-    struct str line = {0};
-    str_add(&line, "sweep ");
-    sweep_setup_names(x, &line);
+    str_add(out, "sweep ");
+    sweep_setup_names(x, out);
     for (int i = 0; i < SWEEP_AXES; i++)
         if (x->axis[i][0]) /* one value alone is a list too */
-            str_addf(&line, " %s=%s%s", x->axis[i], x->values[i],
+            str_addf(out, " %s=%s%s", x->axis[i], x->values[i],
                      strpbrk(x->values[i], ",.") ? "" : ",");
-    str_addf(&line, " metric=%s", x->metric);
-    sweep_clear(&x->sweep);
-    free(x->problem);
-    x->have = sweep_parse(x->app->session, str_text(&line), &x->sweep, &err) == ST_OK;
-    x->problem = x->have ? NULL : xstrdup(err.text);
-    x->computed = 0;
-    if (!x->have)
-        sweep_clear(&x->sweep);
-    str_free(&line);
+    str_addf(out, " metric=%s", x->metric);
 }
 
 /* The axes' keys at their defaults, so that the command has each key once. */
@@ -306,63 +293,14 @@ static void put_defaults(const struct sweep *w, struct request *r)
     }
 }
 
-void sweep_setup_command(struct sweep_screen *x)
+void sweep_setup_command(const struct sweep_setup *x, const struct sweep *w, struct str *out)
 {
-    str_clear(&x->command);
-    if (!x->have)
-        return;
     struct request r;
-    request_copy(&r, &x->sweep.base);
-    put_defaults(&x->sweep, &r);
-    request_command(&r, "sweep", &x->command);
+    request_copy(&r, &w->base);
+    put_defaults(w, &r);
+    request_command(&r, "sweep", out);
     request_clear(&r);
-    for (int i = 0; i < x->sweep.naxes; i++)
-        str_addf(&x->command, " %s=%s", x->axis[i], x->values[i]);
-    str_addf(&x->command, " metric=%s", x->metric);
-}
-
-char *sweep_cache_key(const struct request *r, int kernel)
-{
-    char shape[SHAPE_TEXT], params[512];
-    shape_format(&r->problem.shape, shape, sizeof shape);
-    request_params(r, kernel, params, sizeof params);
-    return xasprintf("%s %s %s %s %s", r->kernels[kernel]->name, params, shape,
-                     r->options.backend ? r->options.backend : "", r->options.l2);
-}
-
-/* ---- how long it takes ---- */
-
-/* Sampling lasts until the spread is small; a slow kernel needs its ten runs at least. */
-static double kernel_seconds(const struct sweep_screen *x, const struct request *r, double gflops)
-{
-    const struct timing_rule *rule = &x->sweep.base.options.rule;
-    double run = shape_flops(&r->problem.shape) / (gflops * 1e9);
-    double sampling =
-        rule->n > 0 ? (double)rule->n * run : fmax(2 * rule->min_s, (double)rule->min_n * run);
-    return 0.1 + 3 * run + rule->warm_s + fmin(sampling, rule->max_s);
-}
-
-int sweep_left(const struct sweep_screen *x, double *seconds)
-{
-    const struct sweep *w = &x->sweep;
-    const char *backend = w->base.options.backend;
-    bool gpu = backend ? backend_is_gpu(backend) : backend_gpu_is_here();
-    int left = 0;
-    *seconds = 0;
-    for (int p = 0; x->have && p < w->npoints; p++) {
-        struct request r;
-        int missing = 0;
-        for (int k = 0; k < w->base.nkernels; k++)
-            missing += !sweep_row(w, p, k);
-        if (!missing)
-            continue;
-        left++;
-        if (!w->measured || sweep_request(w, p, &r, NULL) != ST_OK)
-            continue;
-        *seconds += missing * kernel_seconds(x, &r, gpu ? 5000 : 20);
-        request_clear(&r);
-    }
-    if (x->guessed_s > 0) /* what was measured so far corrects the guess */
-        *seconds *= x->spent_s / x->guessed_s;
-    return left;
+    for (int i = 0; i < w->naxes; i++)
+        str_addf(out, " %s=%s", x->axis[i], x->values[i]);
+    str_addf(out, " metric=%s", x->metric);
 }

@@ -1,7 +1,7 @@
 /* layout.c - see layout.h.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#include "tui/kit/layout.h"
+#include "tui/screens/layout.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
-/* settings.c - see settings.h.
+/* history.c - see history.h.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#include "tui/app/settings.h"
+#include "tui/app/history.h"
 
 #include <string.h>
 

@@ -1,8 +1,8 @@
-/* settings.h - what the user changed in the session, as values that can be put back: undo, redo.
+/* history.h - what the user changed in the session, as values that can be put back: undo, redo.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef ATTNSCOPE_TUI_SETTINGS_H
-#define ATTNSCOPE_TUI_SETTINGS_H
+#ifndef ATTNSCOPE_TUI_HISTORY_H
+#define ATTNSCOPE_TUI_HISTORY_H
 
 #include "command/session.h"
 

@@ -1,0 +1,130 @@
+/* lesson_page.c - see lesson_page.h.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "tui/screens/lesson_page.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+void lesson_page_clear(struct lesson_page *p)
+{
+    textview_clear(&p->text);
+    textview_clear(&p->panel);
+    p->nfigures = p->panel_w = p->figure_w = 0;
+}
+
+void lesson_page_free(struct lesson_page *p)
+{
+    lesson_page_clear(p);
+    free(p->placed);
+    p->placed = NULL;
+    p->placed_cap = 0;
+}
+
+/* Appends its lines, or why there are none; the role they have. */
+static enum role draw_figure(struct lesson_run *run, int i, int width, struct str *out)
+{
+    struct err err = ERR_INIT;
+    if (lesson_figure(run, i, width, out, &err) == ST_OK)
+        return ROLE_ACCENT;
+    str_addf(out, "%s\n", err.text);
+    return ROLE_WARN;
+}
+
+static void add_to_panel(struct lesson_page *p, struct lesson_run *run, int i, int width)
+{
+    struct str out = {0};
+    if (p->panel.nlines > 0)
+        textview_add(&p->panel, ROLE_NORMAL, "\n");
+    const enum role role = draw_figure(run, i, width, &out);
+    textview_add(&p->panel, role, str_text(&out));
+    str_free(&out);
+}
+
+/* Draws figure i where it stands in the text; with `width` 0 it leaves there. What follows moves. */
+static void fit_figure(struct lesson_page *p, struct lesson_run *run, int i, int width)
+{
+    struct figure_at *at = &p->placed[i];
+    struct str out = {0};
+    enum role role = ROLE_ACCENT;
+    if (width > 0) {
+        str_add(&out, at->line > 0 ? "\n" : "");
+        role = draw_figure(run, i, width, &out);
+    }
+    const int lines = textview_replace(&p->text, at->line, at->lines, role, str_text(&out));
+    for (int k = i + 1; k < p->nfigures; k++)
+        p->placed[k].line += lines - at->lines;
+    at->lines = lines;
+    str_free(&out);
+}
+
+void lesson_page_fit(struct lesson_page *p, struct lesson_run *run, int width)
+{
+    if (width == p->figure_w)
+        return;
+    for (int i = 0; i < p->nfigures; i++)
+        fit_figure(p, run, i, width);
+    p->figure_w = width;
+}
+
+/* Text up to a figure, or to the end. */
+static void add_piece(struct lesson_page *p, const char *text, size_t len)
+{
+    char *piece = xstrndup(text, len);
+    if (len)
+        textview_add(&p->text, ROLE_NORMAL, piece);
+    free(piece);
+}
+
+void lesson_page_add(struct lesson_page *p, struct lesson_run *run, const char *text, bool new_step)
+{
+    int at = new_step ? 0 : p->nfigures, n = 0;
+    while (lesson_figure_name(run, n))
+        n++;
+    p->nfigures = n;
+    if (n > at) {
+        xgrow((void **)&p->placed, &p->placed_cap, (size_t)n, sizeof *p->placed);
+        p->panel_w = 0;   /* draw anew */
+        p->figure_w = -1; /* here, too */
+    }
+    if (*text && *text != LESSON_FIGURE && p->text.nlines > 0)
+        textview_add(&p->text, ROLE_NORMAL, "\n");
+    for (const char *from = text; *from;) {
+        const size_t len = strcspn(from, (const char[]){LESSON_FIGURE, 0});
+        add_piece(p, from, len);
+        from += len;
+        if (*from && at < n)
+            p->placed[at++] = (struct figure_at){.line = p->text.nlines};
+        from += *from != 0;
+    }
+    for (; at < n; at++)
+        p->placed[at] = (struct figure_at){.line = p->text.nlines};
+}
+
+void lesson_page_draw_panel(struct lesson_page *p, struct lesson_run *run, struct canvas *c,
+                            struct rect r)
+{
+    const int width = r.w - 4;
+    if (p->panel_w != width && run) {
+        textview_clear(&p->panel);
+        for (int i = 0; i < p->nfigures; i++)
+            add_to_panel(p, run, i, width);
+        p->panel_w = width;
+        textview_show(&p->panel, 0);
+    }
+    canvas_box(c, r, "Figure");
+    textview_draw(&p->panel, c, (struct rect){r.x + 2, r.y + 1, width, r.h - 2});
+    if (textview_more(&p->panel))
+        canvas_text(c, r.x + r.w - 12, r.y + r.h - 1, 10, ROLE_DIM, " v: whole ");
+}
+
+void lesson_page_figures(const struct lesson_page *p, struct lesson_run *run, int width,
+                         struct str *out)
+{
+    for (int i = 0; i < p->nfigures; i++) {
+        str_add(out, i ? "\n" : "");
+        (void)draw_figure(run, i, width, out);
+    }
+}
