@@ -307,6 +307,12 @@ is "a full disk is reported" [ "$rc" -eq 3 ]
 run doctor
 is "doctor ends with 0" [ "$rc" -eq 0 ]
 is "doctor speaks of the driver" says "$out" 'NVIDIA driver'
+is "doctor lists the backends" says "$out" '^backend cpu +ok +C kernels'
+is "doctor says why a backend is absent" says "$out" '^backend cuda +absent +needs a GPU, and no NVIDIA driver'
+run help cuda
+is "help knows backends" says "$out" '^backend +cuda +CUDA kernels on the GPU'
+run apropos threads
+is "apropos finds a key by what its values mean" says "$out" '^key +backend'
 before=$(find "$HOME" -type f | grep -cv results.db)
 is "nothing is written at start" [ "$before" -eq 0 ]
 mkdir -p "$HOME/.local/share/attnscope"

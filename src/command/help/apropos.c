@@ -104,7 +104,8 @@ static void consider_key(struct hits *h, const struct cmd_call *c, const char *o
 {
     struct str text = {0};
     for (int i = 0; values && values[i]; i++)
-        str_addf(&text, "%s ", values[i]);
+        str_addf(&text, "%s %s ", values[i],
+                 value_doc(name, values[i]) ? value_doc(name, values[i]) : "");
     char *kind = *of ? xasprintf("%s of %s", *name == '-' ? "option" : "key", of) : xstrdup("key");
     consider(h, c, &(struct topic){kind, name, doc, str_text(&text)});
     free(kind);
@@ -142,6 +143,12 @@ static void consider_keys(struct hits *h, const struct cmd_call *c)
         consider(h, c,
                  &(struct topic){"figure", plan_metric_name(NULL, i),
                                  "figure of the plan; explain shows its formula", NULL});
+}
+
+static void consider_backends(struct hits *h, const struct cmd_call *c)
+{
+    for (const struct backend_info *b = backend_rows; b->name; b++)
+        consider(h, c, &(struct topic){"backend", b->name, b->doc, b->title});
 }
 
 static void consider_kernels(struct hits *h, const struct cmd_call *c, const struct session *s)
@@ -211,6 +218,7 @@ enum status apropos(struct session *s, struct cmd_call *c, struct err *err)
     consider_verbs(&h, c);
     consider_keys(&h, c);
     consider_all(&h, c, glossary_at);
+    consider_backends(&h, c);
     consider_kernels(&h, c, s);
     for (int i = 0; command_topics_at(i); i++)
         consider_all(&h, c, command_topics_at(i));

@@ -275,6 +275,19 @@ static void add_tables(json_t *rows, const struct session *s)
     add(rows, "devices", "ok", "%d models known", devices_count(s->services.devices));
 }
 
+/* Who could run kernels here. */
+static void add_backends(json_t *rows)
+{
+    for (const struct backend_info *b = backend_rows; b->name; b++) {
+        char *name = xasprintf("backend %s", b->name);
+        if (backend_is_here(b))
+            add(rows, name, "ok", "%s", b->doc);
+        else
+            add(rows, name, "absent", "needs %s, and %s", b->needs, b->absent);
+        free(name);
+    }
+}
+
 /* ---- --peak ---- */
 
 static json_t *run_peak(struct session *s, struct err *err, enum status *st)
@@ -395,6 +408,7 @@ static enum status exec_doctor(struct session *s, struct cmd_call *c, struct err
     add_worker(rows);
     add_sandbox(rows);
     add_gpu_locks(rows);
+    add_backends(rows);
     add_all_wanted(rows);
     add_tables(rows, s);
     add_plans(rows, s);

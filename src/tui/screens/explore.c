@@ -4,6 +4,7 @@
  * The plan follows each key in the same frame; measuring starts when the keys rest.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,6 +25,7 @@ enum { RECENT_MAX = 512 };
 
 struct explore {
     struct app *app;
+    char origin[16];
     enum pane focus;
     bool projected; /* the projector was on when the screen was last drawn */
     struct screen_layout layout;
@@ -507,6 +509,15 @@ static void view_measured(struct explore *e, struct explore_view *v)
     v->nrecent = e->nrecent;
 }
 
+/* What the backend's figures are: "LIVE". */
+static const char *origin_tag(struct explore *e)
+{
+    snprintf(e->origin, sizeof e->origin, "%s", backend_info(explore_backend(e))->origin);
+    for (char *c = e->origin; *c; c++)
+        *c = (char)toupper((unsigned char)*c);
+    return e->origin;
+}
+
 static void fill_view(struct explore *e, struct explore_view *v)
 {
     struct session *s = e->app->session;
@@ -515,7 +526,7 @@ static void fill_view(struct explore *e, struct explore_view *v)
     *v = (struct explore_view){
         .focus = e->focus,
         .machine = e->measurement.machine,
-        .origin = "LIVE",
+        .origin = origin_tag(e),
         .shape = e->shape_rows,
         .nshape = e->subject.knobs.n,
         .shape_cur = e->shape_cur,
