@@ -11,16 +11,10 @@
 #include "base/sanitize.h"
 #include "lesson/action.h"
 #include "lesson/audit/claims.h"
-#include "lesson/internal.h"
+#include "lesson/text/parsed.h"
+#include "lesson/text/wrap.h"
 #include "lesson/take/progress.h"
 #include "lesson/verbs.h"
-
-struct sqlite3 *lesson_db(struct session *s)
-{
-    struct store *store = session_store(s);
-    struct sqlite3 *db = store ? store_handle(store) : NULL;
-    return progress_open(db, NULL) == ST_OK ? db : NULL;
-}
 
 /* ---- lessons ---- */
 
@@ -83,7 +77,7 @@ static enum status exec_lessons(struct session *s, struct cmd_call *c, struct er
     enum status st = call_finish(s, c, err);
     if (st != ST_OK)
         return st;
-    struct sqlite3 *db = lesson_db(s);
+    struct sqlite3 *db = progress_db(s);
     json_t *rows = json_array();
     for (int i = 0; lesson_at(i); i++)
         json_array_append_new(rows, lesson_row(db, lesson_at(i), i + 1));
@@ -220,7 +214,7 @@ static enum status take_lesson(struct session *s, struct cmd_call *c, struct err
     if (st == ST_OK)
         st = call_finish(s, c, err);
     if (st == ST_OK && restart)
-        st = progress_clear(lesson_db(s), l->name, err);
+        st = progress_clear(progress_db(s), l->name, err);
     return st == ST_OK ? run_lesson(s, c, l, (int)step - 1, err) : st;
 }
 

@@ -8,12 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lesson/internal.h"
+#include "lesson/text/parsed.h"
+#include "lesson/text/values.h"
+#include "lesson/text/wrap.h"
 
 const char *const fuzz_seeds[] = {
     "# T\n\n## S\n\nProse with `code` and *stress*.\n\n- a\n- b\n  1. c\n\n```attnscope\n"
-    "predict x = $2.n / $1.n within 30% : How many?\nrun naive S=4 n=1\nrun fa2 S=4\n"
-    "reveal x : {$1.n:us} and {x}\nexpect $1.check && x > 1 : no\nhint look\n```\n",
+    "predict x = $2.n / $1.n within 30% : How many?\nrun naive S=4 n=1\nsmall = run fa2 S=4\n"
+    "reveal x : {$1.n:us} and {x}\nexpect $small.check && $small.1.n > 1 : no\nhint look\n```\n",
     "# T\n## S\n```attnscope\nchoice c : Which?\noption a when $last.m > 1 : this\n"
     "option b when !($last.m > 1) :\n  that\ntrace softmax\nreveal c\nkeep k = max(1, $fa2.n)\n"
     "needs cores 2\nsay {k:pct}\n```\n## Z\n\n> quote\n\n    code\n\n| a | b |\n|---|---|\n",

@@ -11,7 +11,7 @@
 #include "command/line/lex.h"
 #include "command/session.h"
 #include "kernel/desc_parse.h"
-#include "lesson/internal.h"
+#include "lesson/text/parsed.h"
 #include "repl/front.h"
 #include "tap.h"
 #include "tui/app/prompt.h"

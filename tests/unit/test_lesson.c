@@ -10,6 +10,8 @@
 #include "home.h"
 #include "kernel/blob.h"
 #include "lesson/take/run.h"
+#include "lesson/take/step_figure.h"
+#include "lesson/text/wrap.h"
 #include "lesson/take/progress.h"
 
 /* ---- parsing ---- */
@@ -553,7 +555,7 @@ static int figure_lines(struct lesson_run *r)
         struct err err = ERR_INIT;
         if (at->items[k].kind != ITEM_FIGURE)
             continue;
-        CU_ASSERT_EQUAL(run_draw_figure(r, &at->items[k], 80, &out, &err), ST_OK);
+        CU_ASSERT_EQUAL(step_figure_draw(r->session, &at->items[k], 80, &out, &err), ST_OK);
         const int lines = lines_of(str_text(&out));
         if (lines > 24 || err.text[0])
             printf("# figure %s: %d lines %s\n", at->items[k].text, lines, err.text);

@@ -11,7 +11,9 @@
 #include "base/mem.h"
 #include "home.h"
 #include "lesson/take/progress.h"
+#include "lesson/take/recorded.h"
 #include "lesson/take/run.h"
+#include "lesson/text/question.h"
 
 #define STEP(title, ...) "\n## " title "\n\n```attnscope\n" __VA_ARGS__ "\n```\n"
 
@@ -113,13 +115,37 @@ static void test_order(void)
     walk_free(&w);
 }
 
+/* Values within the tolerance of the one before are alike, also along a chain: 100, 104 and 108 within
+ * 5 %. One rule for the learner, the walk of a check and grade. */
+static void test_order_chain(void)
+{
+    struct choice_option options[3] = {{"a", "", NULL}, {"b", "", NULL}, {"c", "", NULL}};
+    const struct item q = {.kind = ITEM_ORDER, .within = 0.05, .options = options, .noptions = 3};
+    static const char *const value[] = {"108", "100", "104"};
+    struct values v;
+    values_init(&v);
+    for (int i = 0; i < 3; i++)
+        expr_parse(value[i], &options[i].when, NULL);
+    const double outcome = question_outcome(NULL, &q, &v, NAN);
+    CU_ASSERT_EQUAL(outcome, 20301);
+    CU_ASSERT(question_right(&q, 123, outcome));
+    CU_ASSERT(question_right(&q, 10203, outcome));
+    for (int i = 0; i < 3; i++)
+        expr_free(options[i].when);
+    values_clear(&v);
+}
+
 /* What is typed, and whether it is right where two of four are alike: 1 < 2 = 3 < 4. */
 static void test_order_answers(void)
 {
-    struct choice_option options[] = {
+    struct choice_option options[4] = {
         {"aa", "", NULL}, {"ab", "", NULL}, {"bb", "", NULL}, {"cc", "", NULL}};
     const struct item q = {.kind = ITEM_ORDER, .within = 0.05, .options = options, .noptions = 4};
-    const double value[] = {1, 2, 2.04, 4};
+    static const char *const value[] = {"1", "2", "2.04", "4"};
+    struct values v;
+    values_init(&v);
+    for (int i = 0; i < 4; i++)
+        expr_parse(value[i], &options[i].when, NULL);
     static const struct {
         const char *typed;
         double code; /* NaN: refused */
@@ -142,29 +168,42 @@ static void test_order_answers(void)
         {"= aa ab bb cc", 1234, true},
         {"a = b c d", 10234, false},
     };
-    CU_ASSERT_EQUAL(order_outcome(&q, value), 12034);
+    const double outcome = question_outcome(NULL, &q, &v, NAN);
+    CU_ASSERT_EQUAL(outcome, 12034);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct err err = ERR_INIT;
         double code = NAN;
-        enum status st = order_parse(&q, cases[i].typed, &code, &err);
+        enum status st = question_read(&q, NULL, cases[i].typed, &code, &err);
         if ((st == ST_OK) == (isnan(cases[i].code) != 0) || (st == ST_OK && code != cases[i].code))
             printf("# \"%s\": %d, %.0f, %s\n", cases[i].typed, st, code, err.text);
         CU_ASSERT_EQUAL(st, isnan(cases[i].code) ? ST_USAGE : ST_OK);
         if (st == ST_OK) {
             CU_ASSERT_EQUAL(code, cases[i].code);
-            CU_ASSERT_EQUAL(order_right(&q, value, code), cases[i].right);
+            CU_ASSERT_EQUAL(question_right(&q, code, outcome), cases[i].right);
         }
     }
-    const double missing[] = {1, NAN, 2, 3};
-    CU_ASSERT(isnan(order_outcome(&q, missing)));
-    CU_ASSERT_FALSE(order_right(&q, missing, 1234));
-    CU_ASSERT_FALSE(order_right(&q, value, NAN));
+    CU_ASSERT_FALSE(question_right(&q, NAN, outcome));
+    CU_ASSERT_FALSE(question_right(&q, 1234, NAN));
+    CU_ASSERT_FALSE(question_right(&q, 1224, outcome)); /* of a pack: no order of four items */
+    CU_ASSERT_FALSE(question_right(&q, 12345, outcome));
     struct str s = {0};
-    order_text(&q, value, 12034, &s);
+    question_show(&q, &v, 12034, &s);
     CU_ASSERT_STRING_EQUAL(str_text(&s), "aa 1 < ab 2 = bb 2.04 < cc 4");
     str_clear(&s);
-    order_text(&q, NULL, NAN, &s);
+    question_show(&q, &v, NAN, &s);
     CU_ASSERT_STRING_EQUAL(str_text(&s), "-");
+    /* What one types for an answer is that answer. */
+    char *typed = question_typed(&q, NULL, 12034);
+    double code = 0;
+    CU_ASSERT_EQUAL(question_read(&q, NULL, typed, &code, NULL), ST_OK);
+    CU_ASSERT_EQUAL(code, 12034);
+    free(typed);
+    expr_free(options[1].when);
+    expr_parse("$nothing.there", &options[1].when, NULL);
+    CU_ASSERT(isnan(question_outcome(NULL, &q, &v, NAN)));
+    for (int i = 0; i < 4; i++)
+        expr_free(options[i].when);
+    values_clear(&v);
     str_free(&s);
 }
 
@@ -280,11 +319,11 @@ static void test_measured(void)
     struct lesson_run *r = lesson_run_new(s, l, 0, 80);
     CU_ASSERT_STRING_EQUAL(lesson_step(r)->command, RUN " backend=cuda");
     CU_ASSERT_PTR_NULL(strstr(lesson_step(r)->text, "recorded"));
-    char *as_written = recorded_command(r, &l->steps[0].items[1]);
+    char *as_written = recorded_command(s, &l->steps[0].items[1], r->no_gpu);
     CU_ASSERT_STRING_EQUAL(as_written, "run cublas backend=cuda");
     free(as_written);
     r->no_gpu = true;
-    char *opened = recorded_command(r, &l->steps[0].items[1]);
+    char *opened = recorded_command(s, &l->steps[0].items[1], r->no_gpu);
     CU_ASSERT_STRING_EQUAL(opened, "open h200-short cublas l2=cold");
     free(opened);
     setenv("ATTNSCOPE_LIBCUDA", "", 1);
@@ -536,6 +575,7 @@ static void test_notes(void)
 static const struct tap_test tests[] = {
     {"an ordering is asked for and judged", test_order},
     {"orderings as they are typed", test_order_answers},
+    {"an order of three alike", test_order_chain},
     {"a line of a source", test_where},
     {"a text that the source has lost", test_where_lost},
     {"errors in questions", test_question_errors},

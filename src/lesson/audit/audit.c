@@ -6,7 +6,7 @@
 
 #include "base/mem.h"
 #include "lesson/audit/claims.h"
-#include "lesson/internal.h"
+#include "lesson/text/wrap.h"
 
 struct audit {
     struct session *session;

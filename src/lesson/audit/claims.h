@@ -22,7 +22,7 @@
 
 #include "base/expr.h"
 #include "command/session.h"
-#include "lesson/audit/tsv.h"
+#include "lesson/text/tsv.h"
 
 enum verdict {
     VERDICT_CONFIRMED,

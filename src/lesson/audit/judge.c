@@ -9,7 +9,7 @@
 #include "base/number.h"
 #include "base/sanitize.h"
 #include "lesson/audit/claims.h"
-#include "lesson/internal.h"
+#include "lesson/text/values.h"
 
 static bool is_model(const char *command)
 {

@@ -11,6 +11,9 @@
 
 #include "base/mem.h"
 #include "base/number.h"
+#include "lesson/take/step_figure.h"
+#include "lesson/text/question.h"
+#include "lesson/text/wrap.h"
 
 struct checker {
     struct session *own;
@@ -41,7 +44,7 @@ static json_t *find(struct checker *c, const char *check, const char *result, ch
 static void check_number(struct checker *c, const struct values *v, const struct item *q)
 {
     char text[NUMBER_BUF];
-    const double outcome = values_eval(v, q->expr);
+    const double outcome = question_outcome(c->own, q, v, REAL_UNKNOWN);
     if (isnan(outcome))
         find(c, "question", "problem",
              xasprintf("%s has no outcome: %s", q->name, expr_text(q->expr)));
@@ -55,35 +58,28 @@ static void check_number(struct checker *c, const struct values *v, const struct
 
 static void check_choice(struct checker *c, const struct values *v, const struct item *q)
 {
-    const char *first = NULL;
-    int right = 0;
-    for (size_t i = 0; i < q->noptions; i++)
-        if (expr_is_true(values_eval(v, q->options[i].when))) {
-            first = first ? first : q->options[i].word;
-            right++;
-        }
-    if (!right)
+    const int held = question_options_held(q, v);
+    struct str word = {0};
+    question_show(q, v, question_outcome(c->own, q, v, REAL_UNKNOWN), &word);
+    if (!held)
         find(c, "question", "problem", xasprintf("%s: no option holds here", q->name));
-    else if (right > 1)
+    else if (held > 1)
         find(c, "question", "note",
-             xasprintf("%s: %d options hold; \"%s\" counts", q->name, right, first));
+             xasprintf("%s: %d options hold; %s counts", q->name, held, str_text(&word)));
     else
-        find(c, "question", "ok", xasprintf("%s is \"%s\" here", q->name, first));
+        find(c, "question", "ok", xasprintf("%s is %s here", q->name, str_text(&word)));
+    str_free(&word);
 }
 
 static void check_order(struct checker *c, const struct values *v, const struct item *q)
 {
-    double value[ORDER_MAX];
+    const double outcome = question_outcome(c->own, q, v, REAL_UNKNOWN);
     struct str text = {0};
-    for (size_t i = 0; i < q->noptions; i++)
-        value[i] = values_eval(v, q->options[i].when);
-    const double outcome = order_outcome(q, value);
-    if (isnan(outcome)) {
+    question_show(q, v, outcome, &text);
+    if (isnan(outcome))
         find(c, "question", "problem", xasprintf("%s: not all of its values are known", q->name));
-    } else {
-        order_text(q, value, outcome, &text);
+    else
         find(c, "question", "ok", xasprintf("%s is %s here", q->name, str_text(&text)));
-    }
     str_free(&text);
 }
 
@@ -197,12 +193,12 @@ static void measure_text(const char *text, int *lines, int *columns)
     }
 }
 
-static void check_figure(struct checker *c, struct lesson_run *r, const struct item *it)
+static void check_figure(struct checker *c, const struct item *it)
 {
     struct str out = {0};
     struct err err = ERR_INIT;
     int lines, columns;
-    const enum status st = run_draw_figure(r, it, SCREEN_COLUMNS, &out, &err);
+    const enum status st = step_figure_draw(c->own, it, SCREEN_COLUMNS, &out, &err);
     measure_text(str_text(&out), &lines, &columns);
     if (st != ST_OK)
         find(c, "figure", "problem", xasprintf("%s: %s", it->text, err.text));
@@ -219,14 +215,9 @@ static void check_figure(struct checker *c, struct lesson_run *r, const struct i
 static void check_figures(struct checker *c)
 {
     const struct lesson_stage *at = &c->lesson->steps[c->step];
-    struct lesson_run *r = NULL;
-    for (size_t i = 0; i < at->nitems; i++) {
-        if (at->items[i].kind != ITEM_FIGURE)
-            continue;
-        r = r ? r : lesson_run_new(c->own, c->lesson, c->step, 0);
-        check_figure(c, r, &at->items[i]);
-    }
-    lesson_run_free(r);
+    for (size_t i = 0; i < at->nitems; i++)
+        if (at->items[i].kind == ITEM_FIGURE)
+            check_figure(c, &at->items[i]);
 }
 
 /* ---- steps ---- */

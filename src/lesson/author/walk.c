@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/number.h"
+#include "lesson/text/question.h"
 
 enum { TURNS_MAX = 100, TRIES = 3 };
 
@@ -39,19 +40,6 @@ double walk_outcome(const struct values *outcomes, int step, const char *name)
     return v;
 }
 
-/* "3 = 1 2" for 3012; the order of the list where nothing is known. The caller frees. */
-static char *order_reply(const struct item *it, double known)
-{
-    struct str s = {0};
-    char digits[ORDER_ITEMS_MAX + 8];
-    snprintf(digits, sizeof digits, "%.0f", known);
-    for (const char *p = digits; !isnan(known) && *p; p++)
-        str_addf(&s, "%s%c", s.len ? " " : "", *p == '0' ? '=' : *p);
-    for (size_t i = 0; isnan(known) && i < it->noptions; i++)
-        str_addf(&s, "%s%zu", s.len ? " " : "", i + 1);
-    return str_take(&s);
-}
-
 /* What is typed at what waits. The caller frees. */
 static char *reply(const struct lesson_run *r, const struct values *outcomes)
 {
@@ -62,11 +50,7 @@ static char *reply(const struct lesson_run *r, const struct values *outcomes)
         return xstrdup("");
     const struct item *it = run_item(r);
     const double known = outcomes ? walk_outcome(outcomes, r->step, it->name) : REAL_UNKNOWN;
-    if (want == LESSON_ORDER)
-        return order_reply(it, known);
-    if (isnan(known))
-        return xasprintf("%d", want == LESSON_LINE ? r->screen.first_line : 1);
-    return xasprintf("%.17g", known);
+    return question_typed(it, &r->source, known);
 }
 
 static void note_outcomes(const struct lesson_run *r, struct values *outcomes)
@@ -145,10 +129,7 @@ void walk_lesson(struct session *own, const struct lesson *l, const struct walk 
     struct lesson_run *r = lesson_run_new(own, l, 0, 80);
     struct str out = {0};
     struct err err = ERR_INIT;
-    r->own_figures = true;
-    run_new_text(r);
-    run_open_step(r, 0);
-    run_refresh(r);
+    run_without_figures(r);
     for (int step = 0; step < lesson_steps(l); step++) {
         struct walk_end end;
         walk_step(r, w, &end);

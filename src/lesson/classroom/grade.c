@@ -20,6 +20,7 @@
 #include "lesson/action.h"
 #include "lesson/classroom/pack.h"
 #include "lesson/author/walk.h"
+#include "lesson/text/question.h"
 
 enum { FOLDER_MAX = 1000 };
 
@@ -113,77 +114,6 @@ static int step_called(const struct lesson *l, const char *title)
     return -1;
 }
 
-/* Places in an order written as order_parse() has it; false: it is none of n items. */
-static bool places(double code, int n, int *place)
-{
-    char digits[ORDER_ITEMS_MAX + 8];
-    int at = 0, seen = 0;
-    bool alike = true;
-    if (!(code > 0 && code < 1e15 && code == floor(code)))
-        return false;
-    snprintf(digits, sizeof digits, "%.0f", code);
-    for (int i = 0; i < n; i++)
-        place[i] = -1;
-    for (const char *p = digits; *p; p++) {
-        const int item = *p - '1';
-        if (*p == '0') {
-            alike = true;
-            continue;
-        }
-        if (item >= n || place[item] >= 0)
-            return false;
-        at += !alike;
-        place[item] = at;
-        alike = false;
-        seen++;
-    }
-    return seen == n;
-}
-
-/* Nothing that came out apart may have been said the other way round, or alike. */
-static bool order_fits(const struct item *question, double guess, double outcome)
-{
-    int said[ORDER_MAX], is[ORDER_MAX];
-    const int n = (int)question->noptions;
-    if (n > ORDER_MAX || !places(guess, n, said) || !places(outcome, n, is))
-        return false;
-    for (int i = 0; i < n; i++)
-        for (int k = 0; k < n; k++)
-            if (is[i] < is[k] && said[i] >= said[k])
-                return false;
-    return true;
-}
-
-static bool is_right(const struct item *question, double guess, double outcome)
-{
-    switch (question->kind) {
-    case ITEM_PREDICT:
-        return fabs(guess - outcome) <= question->within * fabs(outcome);
-    case ITEM_ORDER:
-        return order_fits(question, guess, outcome);
-    default:
-        return guess == outcome;
-    }
-}
-
-/* The outcome of `where` depends on the guess: the right line that is nearest. So it is the source that
- * is asked, not another walk. */
-static double line_here(struct grader *g, const struct item *question, double outcome)
-{
-    struct source_lines l;
-    double found = REAL_UNKNOWN;
-    if (source_lines_find(g->own, question, &l, NULL) == ST_OK) {
-        const double i = outcome - l.first;
-        for (int k = 0; k < l.count && isnan(found); k++)
-            if (l.right[k])
-                found = l.first + k;
-        if (i >= 0 && i < l.count && i == floor(i) && l.right[(int)i])
-            found = outcome;
-    }
-    source_lines_clear(&l);
-    return found;
-}
-
 static void judge(struct grader *g, const struct pack *p, const struct lesson *l, const json_t *row,
                   json_t *seen, struct tally *t)
 {
@@ -202,14 +132,15 @@ static void judge(struct grader *g, const struct pack *p, const struct lesson *l
         t->repeats++;
         return;
     }
+    /* Of where it is the source that is asked: the right line that is nearest to the guess. */
     const double guess = number(json_object_get(row, "guess")),
                  outcome = number(json_object_get(row, "outcome")),
-                 ours = q->kind == ITEM_WHERE ? line_here(g, q, outcome)
+                 ours = q->kind == ITEM_WHERE ? question_outcome(g->own, q, NULL, guess)
                                               : outcome_here(g, p, l, step, name);
     const bool same =
         isnan(ours) || same_outcome(q, walk_is_timeless(&l->steps[step]), outcome, ours);
     t->answered++;
-    t->right += is_right(q, guess, same ? outcome : ours);
+    t->right += question_right(q, guess, same ? outcome : ours);
     t->marked += json_is_true(json_object_get(row, "right"));
     t->agree += !isnan(ours) && same;
     t->differ += !same;

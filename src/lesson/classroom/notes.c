@@ -12,7 +12,8 @@
 #include "base/mem.h"
 #include "base/number.h"
 #include "lesson/action.h"
-#include "lesson/internal.h"
+#include "lesson/text/parsed.h"
+#include "lesson/text/wrap.h"
 #include "lesson/take/progress.h"
 #include "lesson/verbs.h"
 
@@ -92,7 +93,7 @@ static bool look(struct session *s, struct sqlite3 *db, int64_t *seen, int width
 static enum status follow(struct session *s, int64_t count, int width, struct str *out,
                           struct err *err)
 {
-    struct sqlite3 *db = lesson_db(s);
+    struct sqlite3 *db = progress_db(s);
     int64_t seen = -1;
     if (s->front.wait)
         return err_set(err, ST_USAGE, "--follow is for a second terminal; here p shows the notes");
@@ -118,7 +119,7 @@ static enum status show_all(struct session *s, const char *name, int64_t step, i
 {
     struct progress_place at;
     const struct lesson *l;
-    if (!name && progress_where(lesson_db(s), &at)) {
+    if (!name && progress_where(progress_db(s), &at)) {
         name = at.lesson;
         step = step ? step : at.step + 1;
     }

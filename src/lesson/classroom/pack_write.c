@@ -15,6 +15,7 @@
 #include "lesson/action.h"
 #include "lesson/classroom/pack.h"
 #include "lesson/classroom/scores.h"
+#include "lesson/take/progress.h"
 
 #ifndef PACKAGE_VERSION
 #define PACKAGE_VERSION "unknown"
@@ -90,7 +91,7 @@ static json_t *now_text(void)
 /* NULL with a sentence when what was predicted cannot be read. */
 static json_t *make_pack(struct session *s, const char *learner, struct err *err)
 {
-    struct sqlite3 *db = scores_db(s);
+    struct sqlite3 *db = progress_db(s);
     json_t *predictions = scores_predictions(db, NULL, err);
     json_t *steps = predictions ? scores_steps(db, err) : NULL;
     if (!steps) {

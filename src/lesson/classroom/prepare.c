@@ -14,7 +14,7 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "lesson/action.h"
-#include "lesson/internal.h"
+#include "lesson/text/parsed.h"
 #include "lesson/classroom/route.h"
 #include "lesson/author/walk.h"
 

@@ -10,7 +10,7 @@
 #include "base/number.h"
 #include "kernel/blob.h"
 #include "lesson/action.h"
-#include "lesson/audit/tsv.h"
+#include "lesson/text/tsv.h"
 
 static enum status read_steps(const char *text, const struct lesson *l, struct route_part *p,
                               struct err *err)

@@ -5,7 +5,7 @@
 #define ATTNSCOPE_LESSON_ROUTE_H
 
 #include "lesson/lesson.h"
-#include "lesson/audit/tsv.h"
+#include "lesson/text/tsv.h"
 
 struct route_part {
     int minutes;

@@ -10,17 +10,6 @@
 #include "lesson/lesson.h"
 #include "lesson/take/progress.h"
 
-struct sqlite3 *scores_db(struct session *s)
-{
-    struct store *store = session_store(s);
-    struct sqlite3 *db = store ? store_handle(store) : NULL;
-    struct err err = ERR_INIT;
-    if (progress_open(db, &err) == ST_OK)
-        return db;
-    session_note(s, "%s", err.text);
-    return NULL;
-}
-
 /* Database text need not be UTF-8, and JSON must be. */
 static json_t *column_text(sqlite3_stmt *q, int i)
 {
@@ -116,7 +105,7 @@ enum status lesson_export(struct session *s, struct cmd_call *c, struct err *err
         st = call_finish(s, c, err);
     if (st)
         return st;
-    json_t *rows = scores_predictions(scores_db(s), l ? lesson_name(l) : NULL, err);
+    json_t *rows = scores_predictions(progress_db(s), l ? lesson_name(l) : NULL, err);
     if (!rows)
         return ST_FAIL;
     st = action_csv(s, c, rows, columns);

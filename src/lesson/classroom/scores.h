@@ -6,10 +6,6 @@
 
 #include "command/session.h"
 
-/* The database of the session with its tables in place; NULL: it cannot be opened, and the reason
- * was noted. */
-struct sqlite3 *scores_db(struct session *s);
-
 /* Predictions, oldest first; `lesson` NULL: of all lessons. Each an object with time, lesson, step,
  * name, guess, outcome, right (bool), device, version; unknown is null. The caller owns it; NULL
  * with a sentence when the database cannot be read. */

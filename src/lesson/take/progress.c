@@ -56,6 +56,17 @@ static sqlite3_stmt *ask(struct sqlite3 *db, const char *sql, const char *a, con
     return s;
 }
 
+struct sqlite3 *progress_db(struct session *s)
+{
+    struct store *store = session_store(s);
+    struct sqlite3 *db = store ? store_handle(store) : NULL;
+    struct err err = ERR_INIT;
+    if (progress_open(db, &err) == ST_OK)
+        return db;
+    session_note(s, "%s", err.text);
+    return NULL;
+}
+
 enum progress progress_get(struct sqlite3 *db, const char *lesson, const char *step)
 {
     bool row;

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "store/store.h"
+#include "command/session.h"
 
 struct lesson;
 
@@ -25,6 +25,8 @@ struct prediction {
     const char *device; /* NULL unknown */
 };
 
+/* The session's results file with these tables in place; NULL: it cannot be opened, which was noted. */
+struct sqlite3 *progress_db(struct session *s);
 /* Creates the tables; ST_FAIL with a sentence when the file cannot be written. */
 enum status progress_open(struct sqlite3 *db, struct err *err);
 enum progress progress_get(struct sqlite3 *db, const char *lesson, const char *step);

@@ -2,6 +2,8 @@
  * prepare` recorded on a machine of the user's, if it has as many rows of these, else what is shipped.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "lesson/take/recorded.h"
+
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +11,6 @@
 #include "backend/backend.h"
 #include "base/mem.h"
 #include "base/sanitize.h"
-#include "lesson/take/run.h"
 
 static bool is_shape_key(const char *word, size_t len)
 {
@@ -63,15 +64,15 @@ static const char *recording_of(struct session *s, const struct item *it)
     return prepared ? LIBRARY_PREPARED : it->recording;
 }
 
-bool recorded_is_meant(const struct lesson_run *r, const struct item *it)
+bool recorded_is_meant(const struct item *it, bool no_gpu)
 {
-    return it->recording && (r->no_gpu || !backend_gpu_is_here());
+    return it->recording && (no_gpu || !backend_gpu_is_here());
 }
 
-char *recorded_command(const struct lesson_run *r, const struct item *it)
+char *recorded_command(struct session *s, const struct item *it, bool no_gpu)
 {
-    if (recorded_is_meant(r, it))
-        return open_command(it, recording_of(r->session, it));
+    if (recorded_is_meant(it, no_gpu))
+        return open_command(it, recording_of(s, it));
     if (it->recording && !strstr(it->text, " backend="))
         return xasprintf("%s backend=%s", it->text, backend_gpu()->name);
     return xstrdup(it->text);

@@ -1,10 +1,12 @@
 /* run.c - walks a learner through a lesson: a state machine without input or output.
  *
- * A step is a list of items. run_advance() works off those that need nobody - prose, gates, kept
+ * A step is a list of items. advance() works off those that need nobody - prose, gates, kept
  * values - and stops at the first that needs the learner; lesson_answer() deals with that one and
  * advances again.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "lesson/take/run.h"
+
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
@@ -14,8 +16,13 @@
 #include "backend/cpu_host.h"
 #include "base/mem.h"
 #include "base/number.h"
+#include "base/sanitize.h"
+#include "lesson/take/step_figure.h"
 #include "lesson/take/progress.h"
-#include "lesson/take/run.h"
+#include "lesson/take/recorded.h"
+#include "lesson/take/words.h"
+#include "lesson/text/question.h"
+#include "lesson/text/wrap.h"
 
 enum { WIDTH_MIN = 20, WIDTH_MAX = 80 };
 
@@ -31,14 +38,14 @@ const struct item *run_item(const struct lesson_run *r)
 
 /* ---- what the screen says ---- */
 
-void run_want(struct lesson_run *r, enum lesson_want want, const char *prompt)
+static void want(struct lesson_run *r, enum lesson_want want, const char *prompt)
 {
     r->screen.want = want;
     free(r->prompt);
     r->prompt = xstrdup(prompt);
 }
 
-void run_new_text(struct lesson_run *r)
+static void new_text(struct lesson_run *r)
 {
     str_clear(&r->text);
     r->screen.serial++;
@@ -50,7 +57,7 @@ static void blank_line(struct lesson_run *r)
         str_addc(&r->text, '\n');
 }
 
-void run_add(struct lesson_run *r, const char *text)
+static void add(struct lesson_run *r, const char *text)
 {
     blank_line(r);
     text_wrap(&r->text, text, 0, r->width);
@@ -73,11 +80,11 @@ static void add_code(struct lesson_run *r, const char *text)
     }
 }
 
-void run_add_filled(struct lesson_run *r, const char *text)
+static void add_filled(struct lesson_run *r, const char *text)
 {
     struct str s = {0};
     values_fill(&r->values, text, &s);
-    run_add(r, str_text(&s));
+    add(r, str_text(&s));
     str_free(&s);
 }
 
@@ -89,12 +96,17 @@ static const char *first_command(const struct lesson_stage *at)
     return NULL;
 }
 
-/* The screen's pointers follow the buffers, which may have moved. */
-void run_refresh(struct lesson_run *r)
+static bool asks(const struct lesson_run *r)
+{
+    const enum lesson_want want = r->screen.want;
+    return want == LESSON_NUMBER || want == LESSON_CHOICE || want == LESSON_ORDER ||
+           want == LESSON_LINE;
+}
+
+/* Points the screen to the buffers, which may have moved; last thing of every public call. */
+static void refresh(struct lesson_run *r)
 {
     struct lesson_screen *s = &r->screen;
-    const bool asks = s->want == LESSON_NUMBER || s->want == LESSON_CHOICE ||
-                      s->want == LESSON_ORDER || s->want == LESSON_LINE;
     const bool options = s->want == LESSON_CHOICE || s->want == LESSON_ORDER;
     s->lesson = r->lesson->name;
     s->title = r->lesson->title;
@@ -103,7 +115,7 @@ void run_refresh(struct lesson_run *r)
     s->steps = (int)r->lesson->nsteps;
     s->text = str_text(&r->text);
     s->prompt = r->prompt;
-    s->question = asks ? run_item(r)->text : NULL;
+    s->question = asks(r) ? run_item(r)->text : NULL;
     s->command = s->want == LESSON_RUN ? r->command : NULL;
     s->try_out = s->command ? s->command : first_command(run_stage(r));
     s->options = options ? r->options : NULL;
@@ -112,6 +124,125 @@ void run_refresh(struct lesson_run *r)
     s->nlines = s->lines ? r->source.count : 0;
     s->first_line = r->source.first;
     s->hints_left = (int)(run_stage(r)->nhints - r->hints);
+}
+
+/* ---- values for later steps ---- */
+
+/* Sets a value for this and later steps, and puts it on record. */
+static void keep(struct lesson_run *r, const char *name, double v)
+{
+    struct err err = ERR_INIT;
+    values_set(&r->values, name, v);
+    if (progress_keep(r->db, r->lesson->name, name, v, &err) != ST_OK)
+        session_note(r->session, "%s", err.text);
+}
+
+static void keep_guess(struct lesson_run *r, const char *name, double v)
+{
+    char *full = xasprintf("guess.%s", name);
+    keep(r, full, v);
+    free(full);
+}
+
+static void take(void *ctx, const char *name, double v)
+{
+    values_set(ctx, name, v);
+}
+
+static void load_kept(struct lesson_run *r)
+{
+    progress_kept(r->db, r->lesson->name, take, &r->values);
+}
+
+struct search {
+    const struct lesson_run *r;
+    int step, found; /* the latest earlier step that gives something unknown; -1: none */
+};
+
+static void look(void *ctx, const char *name)
+{
+    struct search *s = ctx;
+    if (name_is_given(name) || !isnan(values_get(&s->r->values, name)))
+        return;
+    const int from = carry_step(s->r->lesson, s->step, name);
+    if (from >= 0 && from < s->step && from > s->found)
+        s->found = from;
+}
+
+/* The earlier step whose values step `step` needs and which are unknown; -1: none. */
+static int source_step(const struct lesson_run *r, int step)
+{
+    struct search s = {r, step, -1};
+    stage_names(&r->lesson->steps[step], look, &s);
+    return s.found;
+}
+
+/* ---- guess and outcome ---- */
+
+static void record_prediction(struct lesson_run *r, const char *name, double guess, double outcome,
+                              bool right)
+{
+    const struct prediction p = {
+        .lesson = r->lesson->name,
+        .step = run_stage(r)->title,
+        .name = name,
+        .guess = guess,
+        .outcome = outcome,
+        .right = right,
+        .device = values_device(&r->values),
+    };
+    struct err err = ERR_INIT;
+    if (!r->retried && progress_predict(r->db, &p, &err) != ST_OK)
+        session_note(r->session, "%s", err.text);
+}
+
+static double guess_of(const struct lesson_run *r, const char *name)
+{
+    char *full = xasprintf("guess.%s", name);
+    double v = values_get(&r->values, full);
+    free(full);
+    return v;
+}
+
+/* Its first words, enough to know it again. The caller frees. */
+static char *short_question(const char *text)
+{
+    enum { ENOUGH = 28 };
+    const size_t len = strlen(text);
+    size_t cut = 0;
+    for (size_t i = 0; i < len && i <= ENOUGH; i++)
+        cut = text[i] == ' ' ? i : cut;
+    return len <= ENOUGH || !cut ? xstrdup(text) : xasprintf("%.*s ...", (int)cut, text);
+}
+
+/* Where several questions were asked, the line says which one it answers. */
+static void add_verdict(struct lesson_run *r, const struct item *question, const char *line)
+{
+    const struct lesson_stage *at = run_stage(r);
+    int asked = 0;
+    for (size_t i = 0; i < at->nitems; i++)
+        asked += item_asks(&at->items[i]);
+    char *begin = short_question(question->text);
+    char *whole = xasprintf("%s - %s", begin, line);
+    add(r, asked > 1 ? whole : line);
+    free(begin);
+    free(whole);
+}
+
+/* The guess beside the outcome, in the learner's own numbers. */
+static void reveal(struct lesson_run *r, const struct item *it)
+{
+    const struct item *question = stage_question(run_stage(r), it->name);
+    const double guess = guess_of(r, question->name);
+    const double outcome = question_outcome(r->session, question, &r->values, guess);
+    struct str line = {0};
+    question_tell(r->session, question, &r->values, guess, outcome, &line);
+    add_verdict(r, question, str_text(&line));
+    str_free(&line);
+    keep(r, question->name, outcome);
+    record_prediction(r, question->name, guess, outcome, question_right(question, guess, outcome));
+    if (*it->text)
+        add_filled(r, it->text);
 }
 
 /* ---- gates ---- */
@@ -152,11 +283,11 @@ static void finish_step(struct lesson_run *r)
         if (made) {
             char *line =
                 xasprintf("Predictions in this lesson so far: %d, right: %d.", made, right);
-            run_add(r, line);
+            add(r, line);
             free(line);
         }
     }
-    run_want(r, last ? LESSON_DONE : LESSON_READ, last ? "The end" : "Enter: next step");
+    want(r, last ? LESSON_DONE : LESSON_READ, last ? "The end" : "Enter: next step");
 }
 
 static void offer_options(struct lesson_run *r, const struct item *it)
@@ -168,14 +299,14 @@ static void offer_options(struct lesson_run *r, const struct item *it)
 
 static void offer_command(struct lesson_run *r, const struct item *it)
 {
-    if (recorded_is_meant(r, it)) {
+    if (recorded_is_meant(it, r->no_gpu)) {
         char *note = recorded_note(r->session, it);
-        run_add(r, note);
+        add(r, note);
         free(note);
     }
     free(r->command);
-    r->command = recorded_command(r, it);
-    run_want(r, LESSON_RUN, "Enter: run it");
+    r->command = recorded_command(r->session, it, r->no_gpu);
+    want(r, LESSON_RUN, "Enter: run it");
 }
 
 /* A front end with a place for figures draws them itself, and learns where they stand. */
@@ -188,7 +319,8 @@ static void show_figure(struct lesson_run *r, const struct item *it)
         return;
     }
     blank_line(r);
-    if (run_draw_figure(r, it, r->width < WIDTH_MAX ? r->width : WIDTH_MAX, &figure, &err) == ST_OK)
+    if (step_figure_draw(r->session, it, r->width < WIDTH_MAX ? r->width : WIDTH_MAX, &figure,
+                         &err) == ST_OK)
         str_add(&r->text, str_text(&figure));
     else
         str_addf(&r->text, "- : %s\n", err.text);
@@ -204,14 +336,14 @@ static void ask_where(struct lesson_run *r, const struct item *it)
         session_note(r->session, "%s", err.text);
         source_lines_clear(&r->source);
     }
-    run_want(r, LESSON_LINE, "Number of the line");
+    want(r, LESSON_LINE, "Number of the line");
 }
 
-void run_offer_retry(struct lesson_run *r)
+static void offer_retry(struct lesson_run *r)
 {
-    run_want(r, LESSON_RETRY,
-             r->hints < run_stage(r)->nhints ? "Enter: measure again, or hint, skip"
-                                             : "Enter: measure again, or skip");
+    want(r, LESSON_RETRY,
+         r->hints < run_stage(r)->nhints ? "Enter: measure again, or hint, skip"
+                                         : "Enter: measure again, or skip");
 }
 
 /* Works off item r->item. Returns false when it needs the learner. */
@@ -219,7 +351,7 @@ static bool do_item(struct lesson_run *r, const struct item *it)
 {
     switch (it->kind) {
     case ITEM_PARAGRAPH:
-        run_add(r, it->text);
+        add(r, it->text);
         return true;
     case ITEM_BULLET:
         add_bullet(r, it->text, r->item == 0 || it[-1].kind != ITEM_BULLET);
@@ -228,32 +360,32 @@ static bool do_item(struct lesson_run *r, const struct item *it)
         add_code(r, it->text);
         return true;
     case ITEM_SAY:
-        run_add_filled(r, it->text);
+        add_filled(r, it->text);
         return true;
     case ITEM_FIGURE:
         show_figure(r, it);
         return true;
     case ITEM_REVEAL:
-        run_reveal(r, it);
+        reveal(r, it);
         return true;
     case ITEM_KEEP:
-        run_keep(r, it->name, values_eval(&r->values, it->expr));
+        keep(r, it->name, values_eval(&r->values, it->expr));
         return true;
     case ITEM_EXPECT:
         if (pass_gate(r, it))
             return true;
-        run_offer_retry(r);
+        offer_retry(r);
         return false;
     case ITEM_PREDICT: /* what is asked is lesson_screen.question: it stays in sight */
-        run_want(r, LESSON_NUMBER, "Your guess");
+        want(r, LESSON_NUMBER, "Your guess");
         return false;
     case ITEM_CHOICE:
         offer_options(r, it);
-        run_want(r, LESSON_CHOICE, "Your answer");
+        want(r, LESSON_CHOICE, "Your answer");
         return false;
     case ITEM_ORDER:
         offer_options(r, it);
-        run_want(r, LESSON_ORDER, "Your order, smallest first");
+        want(r, LESSON_ORDER, "Your order, smallest first");
         return false;
     case ITEM_WHERE:
         ask_where(r, it);
@@ -265,7 +397,7 @@ static bool do_item(struct lesson_run *r, const struct item *it)
     return true;
 }
 
-void run_advance(struct lesson_run *r)
+static void advance(struct lesson_run *r)
 {
     const struct lesson_stage *at = run_stage(r);
     for (; r->item < at->nitems; r->item++)
@@ -291,7 +423,7 @@ static char *missing(const struct lesson_run *r, const struct lesson_stage *s)
     return NULL;
 }
 
-void run_forget_rows(struct lesson_run *r)
+static void forget_rows(struct lesson_run *r)
 {
     rows_forget(&r->values.rows);
 }
@@ -313,8 +445,8 @@ static void offer_source(struct lesson_run *r, int from)
                   "on record; take it first, this one follows.",
                   from + 1, title);
     char *prompt = xasprintf("Enter: go to step %d, or skip", from + 1);
-    run_add(r, text);
-    run_want(r, LESSON_READ, prompt);
+    add(r, text);
+    want(r, LESSON_READ, prompt);
     r->next = from;
     free(text);
     free(prompt);
@@ -328,29 +460,187 @@ static char *no_source(struct lesson_run *r, int from)
                      from + 1, r->lesson->steps[from].title);
 }
 
-void run_open_step(struct lesson_run *r, int step)
+static void open_step(struct lesson_run *r, int step)
 {
     r->step = step;
     r->item = r->hints = 0;
     r->next = step + 1;
     progress_now(r->db, r->lesson->name, step);
     r->retried = false;
-    run_forget_rows(r);
+    forget_rows(r);
     char *why = missing(r, run_stage(r));
-    int from = why ? -1 : carry_source(r, step);
+    int from = why ? -1 : source_step(r, step);
     r->skipping = why != NULL;
     if (from >= 0 && !missing_here(r, from)) {
         offer_source(r, from);
     } else if (why || from >= 0) {
         why = why ? why : no_source(r, from);
-        run_add(r, why);
-        run_add(r, "It is left out here and recorded as skipped; the text stays in the file.");
+        add(r, why);
+        add(r, "It is left out here and recorded as skipped; the text stays in the file.");
         finish_step(r);
         free(why);
     } else {
-        run_advance(r);
+        advance(r);
     }
 }
+
+/* ---- what a line does ---- */
+
+static enum status answer_run(struct lesson_run *r, struct str *out, struct err *err)
+{
+    const struct item *it = run_item(r);
+    char *line = xstrdup(r->command); /* a front end that waits may ask for the step again */
+    struct rows got;
+    enum status st = session_apart(r->session, line, &got, out, err);
+    const bool open_instead = st == ST_NO_GPU && it->recording && !r->no_gpu;
+    if (!open_instead) /* else the recorded rows are $1, $2, ... */
+        rows_add(&r->values.rows, got.results, it->label);
+    session_adopt(r->session, &got);
+    rows_clear(&got);
+    free(line);
+    new_text(r);
+    if (open_instead) { /* a driver without a GPU */
+        str_addf(out, "%s\n", err->text);
+        r->no_gpu = true;
+        advance(r);
+        return ST_OK;
+    }
+    if (st != ST_OK && st != ST_NO) {
+        offer_retry(r);
+        return st;
+    }
+    r->item++;
+    advance(r);
+    return ST_OK;
+}
+
+static enum status take_guess(struct lesson_run *r, double v)
+{
+    keep_guess(r, run_item(r)->name, v);
+    new_text(r);
+    r->item++;
+    advance(r);
+    return ST_OK;
+}
+
+static enum status answer_question(struct lesson_run *r, const char *input, struct err *err)
+{
+    double v;
+    const enum status st = question_read(run_item(r), &r->source, input, &v, err);
+    return st == ST_OK ? take_guess(r, v) : st;
+}
+
+/* Back to the step's first command; what was predicted stands. */
+static void retry(struct lesson_run *r)
+{
+    const struct lesson_stage *at = run_stage(r);
+    new_text(r);
+    forget_rows(r);
+    r->retried = true;
+    for (r->item = 0; r->item < at->nitems && at->items[r->item].kind != ITEM_RUN;)
+        r->item++;
+    advance(r);
+}
+
+static void give_hint(struct lesson_run *r, struct str *out)
+{
+    const struct lesson_stage *at = run_stage(r);
+    if (r->hints < at->nhints)
+        text_wrap(out, at->hints[r->hints++], 0, r->width);
+    else
+        str_add(out, at->nhints ? "No further hints in this step.\n" : "This step has no hints.\n");
+}
+
+static void leave_step(struct lesson_run *r, int by)
+{
+    int to = r->step + by;
+    new_text(r);
+    if (to >= (int)r->lesson->nsteps) {
+        want(r, LESSON_DONE, "The end");
+        return;
+    }
+    open_step(r, to < 0 ? 0 : to);
+}
+
+static void skip_step(struct lesson_run *r)
+{
+    struct err err = ERR_INIT;
+    if (progress_set(r->db, r->lesson->name, run_stage(r)->title, PROGRESS_SKIPPED, &err) != ST_OK)
+        session_note(r->session, "%s", err.text);
+    leave_step(r, 1);
+}
+
+static void give_words(struct lesson_run *r, struct str *out)
+{
+    struct str words = {0};
+    lesson_words(r, &words);
+    for (const char *p = str_text(&words); *p;) { /* a paragraph each */
+        char *line = xstrndup(p, strcspn(p, "\n"));
+        text_wrap(out, line, 2, r->width);
+        p += strlen(line) + 1;
+        free(line);
+    }
+    str_free(&words);
+}
+
+/* The words that work at every prompt. False if it is none of them. */
+static bool answer_word(struct lesson_run *r, const char *input, struct str *out, enum status *st,
+                        struct err *err)
+{
+    if (str_starts(input, "explain "))
+        *st = words_explain(r->session, input + strlen("explain "), r->width, out, err);
+    else if (strcmp(input, "words") == 0)
+        give_words(r, out);
+    else if (strcmp(input, "hint") == 0)
+        give_hint(r, out);
+    else if (strcmp(input, "again") == 0)
+        leave_step(r, 0);
+    else if (strcmp(input, "back") == 0)
+        leave_step(r, -1);
+    else if (strcmp(input, "skip") == 0)
+        skip_step(r);
+    else
+        return false;
+    return true;
+}
+
+static enum status answer_here(struct lesson_run *r, const char *input, struct str *out,
+                               struct err *err)
+{
+    if (asks(r))
+        return answer_question(r, input, err);
+    if (r->screen.want == LESSON_DONE)
+        return ST_OK;
+    if (*input)
+        return err_set(err, ST_USAGE,
+                       "Enter goes on; hint, words, explain WORD, again, back and skip work "
+                       "everywhere");
+    if (r->screen.want == LESSON_RUN)
+        return answer_run(r, out, err);
+    if (r->screen.want == LESSON_RETRY)
+        retry(r);
+    else
+        leave_step(r, r->next - r->step);
+    return ST_OK;
+}
+
+enum status lesson_answer(struct lesson_run *r, const char *input, struct str *out, struct err *err)
+{
+    input += strspn(input, " \t");
+    size_t len = strlen(input);
+    while (len > 0 && strchr(" \t\r\n", input[len - 1]))
+        len--;
+    char *typed = xstrndup(input, len), *line = sanitize_line(typed);
+    free(typed);
+    enum status st = ST_OK;
+    if (!answer_word(r, line, out, &st, err))
+        st = answer_here(r, line, out, err);
+    refresh(r);
+    free(line);
+    return st;
+}
+
+/* ---- a walk ---- */
 
 static int first_open_step(const struct lesson_run *r)
 {
@@ -363,15 +653,9 @@ static int first_open_step(const struct lesson_run *r)
 struct lesson_run *lesson_run_new(struct session *s, const struct lesson *l, int step, int width)
 {
     struct lesson_run *r = xcalloc(1, sizeof *r);
-    struct store *store = session_store(s);
-    struct err err = ERR_INIT;
     r->session = s;
     r->lesson = l;
-    r->db = store ? store_handle(store) : NULL;
-    if (progress_open(r->db, &err) != ST_OK) {
-        session_note(s, "%s", err.text);
-        r->db = NULL;
-    }
+    r->db = progress_db(s);
     r->own_figures = width <= 0;
     r->width = width <= 0          ? INT_MAX
                : width < WIDTH_MIN ? WIDTH_MIN
@@ -379,10 +663,10 @@ struct lesson_run *lesson_run_new(struct session *s, const struct lesson *l, int
                                    : width;
     values_init(&r->values);
     values_set(&r->values, "cores", host_usable_cpus());
-    carry_load(r);
+    load_kept(r);
     bool given = step >= 0 && (size_t)step < l->nsteps;
-    run_open_step(r, given ? step : first_open_step(r));
-    run_refresh(r);
+    open_step(r, given ? step : first_open_step(r));
+    refresh(r);
     return r;
 }
 
@@ -402,4 +686,46 @@ void lesson_run_free(struct lesson_run *r)
 const struct lesson_screen *lesson_step(const struct lesson_run *r)
 {
     return &r->screen;
+}
+
+void run_without_figures(struct lesson_run *r)
+{
+    r->own_figures = true;
+    new_text(r);
+    open_step(r, 0);
+    refresh(r);
+}
+
+/* ---- around a step ---- */
+
+bool lesson_has_words(const struct lesson_run *r)
+{
+    return words_in(run_stage(r));
+}
+
+void lesson_words(const struct lesson_run *r, struct str *out)
+{
+    words_of(run_stage(r), out);
+}
+
+static const struct item *figure_at(const struct lesson_run *r, int i)
+{
+    const struct lesson_stage *at = run_stage(r);
+    for (size_t k = 0; k < at->nitems && k < r->item; k++)
+        if (at->items[k].kind == ITEM_FIGURE && i-- == 0)
+            return &at->items[k];
+    return NULL;
+}
+
+const char *lesson_figure_name(const struct lesson_run *r, int i)
+{
+    const struct item *it = figure_at(r, i);
+    return it ? it->text : NULL;
+}
+
+enum status lesson_figure(struct lesson_run *r, int i, int width, struct str *out, struct err *err)
+{
+    const struct item *it = figure_at(r, i);
+    return it ? step_figure_draw(r->session, it, width, out, err)
+              : err_set(err, ST_USAGE, "no such figure");
 }

@@ -1,11 +1,13 @@
-/* run.h - the state of a walk through a lesson, shared by run.c (what is shown) and answer.c (what
- * is done with an answer).
+/* run.h - the inside of a walk through a lesson, for those who check lessons; learners and front ends
+ * see lesson.h.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef ATTNSCOPE_LESSON_RUN_H
 #define ATTNSCOPE_LESSON_RUN_H
 
-#include "lesson/internal.h"
+#include "lesson/text/parsed.h"
+#include "lesson/text/values.h"
+#include "lesson/text/where.h"
 
 struct lesson_run {
     struct session *session;
@@ -31,52 +33,7 @@ struct lesson_run {
 
 const struct lesson_stage *run_stage(const struct lesson_run *r);
 const struct item *run_item(const struct lesson_run *r); /* the one that waits */
-
-void run_want(struct lesson_run *r, enum lesson_want want, const char *prompt);
-void run_offer_retry(struct lesson_run *r);
-void run_new_text(struct lesson_run *r); /* what was shown is over */
-/* A paragraph of new text; the second one's {EXPR} are filled in. */
-void run_add(struct lesson_run *r, const char *text);
-void run_add_filled(struct lesson_run *r, const char *text);
-void run_forget_rows(struct lesson_run *r);
-
-/* Works off the step's items from r->item on, until one needs the learner or the step is over. */
-void run_advance(struct lesson_run *r);
-void run_open_step(struct lesson_run *r, int step);
-/* Points the screen to the buffers, which may have moved; last thing of every public call. */
-void run_refresh(struct lesson_run *r);
-
-/* ---- reveal.c ---- */
-
-void run_reveal(struct lesson_run *r, const struct item *it);
-
-/* ---- carry.c ---- */
-
-/* Sets a value for this and later steps, and puts it on record. */
-void run_keep(struct lesson_run *r, const char *name, double v);
-void run_set_guess(struct lesson_run *r, const char *name, double v);
-/* Takes what is on record. */
-void carry_load(struct lesson_run *r);
-/* The earlier step whose values step `step` needs and which are unknown; -1: none. */
-int carry_source(const struct lesson_run *r, int step);
-
-/* ---- step_figure.c ---- */
-
-enum status run_draw_figure(struct lesson_run *r, const struct item *it, int width, struct str *out,
-                            struct err *err);
-
-/* ---- words.c ---- */
-
-/* A term of the glossary or a figure's name. ST_USAGE with the nearest. */
-enum status explain_word(struct lesson_run *r, const char *word, struct str *out, struct err *err);
-
-/* ---- recorded.c ---- */
-
-/* Are the recorded rows shown, instead of measuring? */
-bool recorded_is_meant(const struct lesson_run *r, const struct item *it);
-/* What Enter runs for a command of the lesson; the caller frees. */
-char *recorded_command(const struct lesson_run *r, const struct item *it);
-/* Whence the figures come, in a sentence; the caller frees. */
-char *recorded_note(struct session *s, const struct item *it);
+/* Begins again at the first step, with figures left to the caller. */
+void run_without_figures(struct lesson_run *r);
 
 #endif

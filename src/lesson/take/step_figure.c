@@ -1,12 +1,14 @@
 /* step_figure.c - pictures of the explorer within a step, as text of a given width.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "lesson/take/step_figure.h"
+
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "lesson/take/run.h"
+#include "lesson/text/where.h"
 
 /* Bytes of the text that fit into w columns. */
 static size_t bytes_within(const char *text, int w)
@@ -44,11 +46,11 @@ static size_t common_indent(const struct source_lines *l)
     return least;
 }
 
-static enum status draw_source(struct lesson_run *r, const struct item *it, int width,
-                               struct str *out, struct err *err)
+static enum status draw_source(struct session *s, const struct item *it, int width, struct str *out,
+                               struct err *err)
 {
     struct source_lines l;
-    enum status st = source_lines_find(r->session, it, &l, err);
+    enum status st = source_lines_find(s, it, &l, err);
     const size_t indent = common_indent(&l);
     if (st == ST_OK)
         str_addf(out, "%s:\n", it->kernel);
@@ -91,43 +93,22 @@ static enum status cut_diff(const char *diff, const struct item *it, int width, 
                                   at == BEFORE ? it->from : it->to);
 }
 
-static enum status draw_command(struct lesson_run *r, const struct item *it, int width,
+static enum status draw_command(struct session *s, const struct item *it, int width,
                                 struct str *out, struct err *err)
 {
     struct str all = {0};
-    const int was = r->session->front.width;
-    r->session->front.width = width;
-    enum status st = session_apart(r->session, it->command, NULL, it->from ? &all : out, err);
-    r->session->front.width = was;
+    const int was = s->front.width;
+    s->front.width = width;
+    enum status st = session_apart(s, it->command, NULL, it->from ? &all : out, err);
+    s->front.width = was;
     if (st == ST_OK && it->from)
         st = cut_diff(str_text(&all), it, width, out, err);
     str_free(&all);
     return st;
 }
 
-enum status run_draw_figure(struct lesson_run *r, const struct item *it, int width, struct str *out,
-                            struct err *err)
+enum status step_figure_draw(struct session *s, const struct item *it, int width, struct str *out,
+                             struct err *err)
 {
-    return it->command ? draw_command(r, it, width, out, err) : draw_source(r, it, width, out, err);
-}
-
-static const struct item *figure_at(const struct lesson_run *r, int i)
-{
-    const struct lesson_stage *at = run_stage(r);
-    for (size_t k = 0; k < at->nitems && k < r->item; k++)
-        if (at->items[k].kind == ITEM_FIGURE && i-- == 0)
-            return &at->items[k];
-    return NULL;
-}
-
-const char *lesson_figure_name(const struct lesson_run *r, int i)
-{
-    const struct item *it = figure_at(r, i);
-    return it ? it->text : NULL;
-}
-
-enum status lesson_figure(struct lesson_run *r, int i, int width, struct str *out, struct err *err)
-{
-    const struct item *it = figure_at(r, i);
-    return it ? run_draw_figure(r, it, width, out, err) : err_set(err, ST_USAGE, "no such figure");
+    return it->command ? draw_command(s, it, width, out, err) : draw_source(s, it, width, out, err);
 }

@@ -1,6 +1,8 @@
 /* words.c - words of the trade in a step, and what they mean.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "lesson/take/words.h"
+
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +10,7 @@
 
 #include "base/mem.h"
 #include "base/sanitize.h"
-#include "lesson/take/run.h"
+#include "lesson/text/wrap.h"
 
 /* Terms of one or two letters are symbols, "D", "SM": their case counts. */
 static bool begins_with(const char *text, const char *term, size_t len)
@@ -50,20 +52,20 @@ static void add_term(struct str *out, const struct topic *t)
     str_addf(out, "%s: %s.%s%s\n", t->name, t->summary, t->text ? " " : "", t->text ? t->text : "");
 }
 
-bool lesson_has_words(const struct lesson_run *r)
+bool words_in(const struct lesson_stage *at)
 {
     struct topic t;
     for (size_t i = 0; glossary_at(i, &t); i++)
-        if (stage_mentions(run_stage(r), t.name))
+        if (stage_mentions(at, t.name))
             return true;
     return false;
 }
 
-void lesson_words(const struct lesson_run *r, struct str *out)
+void words_of(const struct lesson_stage *at, struct str *out)
 {
     struct topic t;
     for (size_t i = 0; glossary_at(i, &t); i++)
-        if (stage_mentions(run_stage(r), t.name))
+        if (stage_mentions(at, t.name))
             add_term(out, &t);
     if (!out->len)
         str_add(out, "no word of this step is in the glossary\n");
@@ -88,19 +90,20 @@ static const char *term_name(const void *unused, size_t i)
     return glossary_at(i, &t) ? t.name : NULL;
 }
 
-enum status explain_word(struct lesson_run *r, const char *word, struct str *out, struct err *err)
+enum status words_explain(struct session *s, const char *word, int width, struct str *out,
+                          struct err *err)
 {
     struct topic t;
     struct str text = {0};
     if (find_term(word, &t)) {
         add_term(&text, &t);
-        text_wrap(out, str_text(&text), 0, r->width);
+        text_wrap(out, str_text(&text), 0, width);
         str_free(&text);
         return ST_OK;
     }
     if (word[strspn(word, "abcdefghijklmnopqrstuvwxyz0123456789_")] == 0) { /* a figure, then? */
         char *line = xasprintf("explain %s", word);
-        enum status st = session_apart(r->session, line, NULL, out, NULL);
+        enum status st = session_apart(s, line, NULL, out, NULL);
         free(line);
         if (st == ST_OK)
             return ST_OK;

@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "kernel/blob.h"
-#include "lesson/internal.h"
+#include "lesson/text/parsed.h"
 
 enum { FILE_MAX = 1 << 20, USER_MAX = 200 };
 

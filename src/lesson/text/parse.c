@@ -9,7 +9,8 @@
 
 #include "base/mem.h"
 #include "base/sanitize.h"
-#include "lesson/internal.h"
+#include "lesson/text/directive.h"
+#include "lesson/text/values.h"
 
 enum { TEXT_MAX = 1 << 20, NESTING_MAX = 8 };
 
@@ -234,6 +235,71 @@ static int add_text(MD_TEXTTYPE type, const MD_CHAR *text, MD_SIZE size, void *c
 
 /* ---- the whole ---- */
 
+/* ---- names between steps ---- */
+
+static bool gives(const struct lesson_stage *step, const char *name)
+{
+    for (size_t i = 0; i < step->nitems; i++)
+        if (step->items[i].name && strcmp(step->items[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+/* "guess.x" and "x" come from the same step. */
+static const char *stem(const char *name)
+{
+    return str_starts(name, "guess.") ? name + strlen("guess.") : name;
+}
+
+bool name_is_given(const char *name)
+{
+    return *name == '$' || strcmp(name, "cores") == 0;
+}
+
+int carry_step(const struct lesson *l, int step, const char *name)
+{
+    for (int i = step; i >= 0; i--)
+        if (gives(&l->steps[i], stem(name)))
+            return i;
+    return -1;
+}
+
+void stage_names(const struct lesson_stage *step, void (*visit)(void *ctx, const char *name),
+                 void *ctx)
+{
+    for (size_t i = 0; i < step->nitems; i++) {
+        const struct item *it = &step->items[i];
+        if (it->expr)
+            expr_names(it->expr, visit, ctx);
+        for (size_t k = 0; k < it->noptions; k++)
+            if (it->options[k].when)
+                expr_names(it->options[k].when, visit, ctx);
+        if (it->kind == ITEM_SAY || it->kind == ITEM_REVEAL)
+            values_text_names(it->text, visit, ctx);
+    }
+}
+
+struct name_check {
+    const struct lesson *l;
+    int step;
+    char *unknown;
+};
+
+static void check_name(void *ctx, const char *name)
+{
+    struct name_check *c = ctx;
+    if (!c->unknown && !name_is_given(name) && carry_step(c->l, c->step, name) < 0)
+        c->unknown = xstrdup(name);
+}
+
+/* A name in the step that neither it nor an earlier one gives, or NULL. The caller frees. */
+static char *unknown_name(const struct lesson *l, int step)
+{
+    struct name_check c = {l, step, NULL};
+    stage_names(&l->steps[step], check_name, &c);
+    return c.unknown;
+}
+
 /* ---- names of rows ---- */
 
 struct row_check {
@@ -313,7 +379,7 @@ static enum status check_step(struct parser *p, int i)
             return err_set(p->err, ST_USAGE, "%s: where \"%s\" needs an \"at TEXT\"", p->file,
                            it->name);
     }
-    char *unknown = carry_unknown(p->lesson, i);
+    char *unknown = unknown_name(p->lesson, i);
     if (!unknown)
         return check_rows(p, step);
     err_set(p->err, ST_USAGE, "%s: step \"%s\": no step kept or asked for \"%s\" before", p->file,

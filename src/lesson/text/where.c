@@ -3,13 +3,14 @@
  * Right lines are known by a text that they have, so that they survive edits of the source.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "lesson/text/where.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "base/sanitize.h"
 #include "command/show/source.h"
-#include "lesson/internal.h"
 
 enum { LINES_MAX = 2000 };
 

@@ -4,7 +4,7 @@
 #ifndef ATTNSCOPE_LESSON_TRACE_H
 #define ATTNSCOPE_LESSON_TRACE_H
 
-#include "lesson/internal.h"
+#include "command/session.h"
 
 enum breakage { BREAK_NOTHING, BREAK_RESCALE, BREAK_MAX, BREAK_WEIGHTS, BREAK_WAIT, BREAK_EMPTY };
 

@@ -1,12 +1,12 @@
-/* text.c - prose in lines.
+/* wrap.c - prose in lines.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "lesson/text/wrap.h"
+
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "lesson/internal.h"
-
-#include <stdlib.h>
 
 static void start_line(struct str *out, int indent)
 {

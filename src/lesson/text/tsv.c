@@ -1,7 +1,7 @@
 /* tsv.c - tables of text.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#include "lesson/audit/tsv.h"
+#include "lesson/text/tsv.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

@@ -1,6 +1,8 @@
 /* values.c - what names mean in a lesson's expressions: rows of the step, kept values, guesses.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "lesson/text/values.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +11,6 @@
 #include "base/number.h"
 #include "base/sanitize.h"
 #include "export/rows.h"
-#include "lesson/internal.h"
 
 void values_init(struct values *v)
 {
