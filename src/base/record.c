@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/sanitize.h"
 
 void record_init(const struct field *fields, void *row)
 {
@@ -107,9 +108,11 @@ enum status record_read(const struct field *fields, void *row, const json_t *obj
             return err_set(err, ST_USAGE, "%s: \"%s\" is missing", what, f->name);
         if (!v || field_fits(f, v, true))
             continue;
-        char *right = wanted(f);
-        err_set(err, ST_USAGE, "%s: \"%s\" must be %s", what, f->name, right);
+        char *right = wanted(f), *is = sanitize_line(json_is_string(v) ? json_string_value(v) : "");
+        err_set(err, ST_USAGE, "%s: \"%s\" must be %s%s%.40s", what, f->name, right,
+                *is ? "; it is " : "", is);
         free(right);
+        free(is);
         return ST_USAGE;
     }
     for (const struct field *f = fields; f->name; f++)

@@ -46,7 +46,6 @@ libattnscope_a_SOURCES += \
 	%D%/line/lex.c %D%/line/lex.h \
 	%D%/ask/measure.c \
 	%D%/ask/measure.h \
-	%D%/ask/options.c \
 	%D%/output.c %D%/output.h \
 	%D%/line/parse.c %D%/line/parse.h \
 	%D%/ask/recorded.c %D%/ask/recorded.h \

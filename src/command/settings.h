@@ -8,34 +8,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "backend/backend.h"
 #include "base/status.h"
-#include "measure/timing.h"
+#include "measure/options.h"
 #include "spec/input.h"
 
 struct session;
-
-/* ---- options ---- */
-
-/* How measurements are made; keys of `set` besides the shape. One table (option_keys) feeds
- * parsing, help, completion, the config file and the manual. */
-struct options {
-    char *backend; /* NULL: chosen, cuda if usable else cpu */
-    char *gpu;     /* device model for plans; NULL: the GPU present, else L4 */
-    struct timing_rule rule;
-    char *l2;     /* "cold" "hot" "both" */
-    char *launch; /* "auto" "stream" "graph" */
-    int device, threads, streams;
-    double timeout_s;
-};
-
-extern const struct field option_keys[];
-
-void options_init(struct options *o); /* the defaults */
-void options_clear(struct options *o);
-void options_copy(struct options *dst, const struct options *src); /* dst is cleared first */
-/* What of them a backend needs to know. */
-struct backend_options options_backend(const struct options *o);
 
 /* ---- names for commands ---- */
 

@@ -84,18 +84,18 @@ static char *input_text(const struct problem *p)
 /* What the request alone says, so that a row is labelled whatever happens. */
 static void label_row(struct run_row *row, const struct job_request *r, const struct job_entry *e)
 {
-    const struct backend_info *b = backend_info(r->backend);
+    const struct backend_info *b = backend_info(r->options.backend);
     char shape[SHAPE_TEXT];
     shape_format(&r->problem.shape, shape, sizeof shape);
     row->kernel = xstrdup(e->kernel);
     row->params = xstrdup(e->params ? e->params : "");
-    row->backend = xstrdup(r->backend);
+    row->backend = xstrdup(r->options.backend);
     row->origin = b ? xstrdup(b->origin) : NULL;
     row->shape = xstrdup(shape);
     row->input = input_text(&r->problem);
     row->seed = (int64_t)r->problem.seed;
     if (r->kind == JOB_RUN)
-        row->l2 = xstrdup(r->l2);
+        row->l2 = xstrdup(r->options.l2);
 }
 
 struct job *job_new(struct super *s, int id, const struct job_request *r)
@@ -143,7 +143,7 @@ void job_destroy(struct job *j)
 
 double job_silence(const struct job *j, double seconds, bool run)
 {
-    double limit = j->request.timeout_s;
+    double limit = j->request.options.timeout_s;
     if (limit > 0 && run)
         return limit;
     return fmax(limit > 0 ? limit : silence_s, estimate_factor * seconds);

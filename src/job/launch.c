@@ -103,10 +103,10 @@ static void open_lock(struct launch *l)
 
 enum status launch_need_backend(struct launch *l, struct err *err)
 {
-    const struct backend_ops *ops = backend_find(l->request.backend);
-    const struct backend_options *o = &l->request.options;
+    const struct backend_ops *ops = backend_find(l->request.options.backend);
+    const struct backend_options asked = options_backend(&l->request.options), *o = &asked;
     if (!ops)
-        return err_set(err, ST_USAGE, "unknown backend %s", l->request.backend);
+        return err_set(err, ST_USAGE, "unknown backend %s", l->request.options.backend);
     bool same = l->backend && ops == l->ops && o->device == l->options.device &&
                 o->threads == l->options.threads && o->streams == l->options.streams &&
                 o->launch == l->options.launch;
@@ -114,7 +114,7 @@ enum status launch_need_backend(struct launch *l, struct err *err)
         return ST_OK;
     launch_close(l);
     l->ops = ops;
-    l->info = backend_info(l->request.backend);
+    l->info = backend_info(l->request.options.backend);
     l->options = *o;
     if (ops->load_s > 0)
         peer_estimate(&l->peer, PHASE_OPEN, -1, ops->load_s);

@@ -1,6 +1,6 @@
 /* request.c - a job request as JSON, both ways.
  *
- * One table lists the plain members; what has structure (problem, entries) is written out. Reading
+ * Tables list the plain members; what has structure (problem, entries) is written out. Reading
  * is strict: a member that is unknown, missing or of the wrong type is named in the sentence, for
  * the reader of a request is another program, or another version of this one.
  *
@@ -26,38 +26,22 @@ const char *job_extra_list(enum job_kind kind)
     return kind == JOB_TRACE ? "traces" : kind == JOB_PROFILE ? "profiles" : NULL;
 }
 
-enum member_type { MEMBER_INT, MEMBER_INT64, MEMBER_REAL, MEMBER_BOOL, MEMBER_TEXT };
-
-static const struct member {
-    const char *name;
-    enum member_type type;
-    size_t offset;
-    double lo, hi; /* legal range of a number */
-} members[] = {
-#define MEMBER(name_, type_, member_, lo_, hi_)                       \
-    {                                                                 \
-        name_, type_, offsetof(struct job_request, member_), lo_, hi_ \
-    }
-    MEMBER("backend", MEMBER_TEXT, backend, 0, 0),
-    MEMBER("device", MEMBER_INT, options.device, 0, 1023),
-    MEMBER("threads", MEMBER_INT, options.threads, 0, 65536),
-    MEMBER("streams", MEMBER_INT, options.streams, 0, 1024),
-    MEMBER("launch", MEMBER_INT, options.launch, LAUNCH_AUTO, LAUNCH_GRAPH),
-    MEMBER("interleave", MEMBER_BOOL, interleave, 0, 0),
-    MEMBER("n", MEMBER_INT64, rule.n, 0, 1e9),
-    MEMBER("cv", MEMBER_REAL, rule.cv, 0, 1e9),
-    MEMBER("max_s", MEMBER_REAL, rule.max_s, 0, 1e9),
-    MEMBER("min_s", MEMBER_REAL, rule.min_s, 0, 1e9),
-    MEMBER("min_n", MEMBER_INT64, rule.min_n, 0, 1e9),
-    MEMBER("warm_s", MEMBER_REAL, rule.warm_s, 0, 1e9),
-    MEMBER("clock_floor", MEMBER_REAL, rule.clock_floor, 0, 1),
-    MEMBER("l2", MEMBER_TEXT, l2, 0, 0),
-    MEMBER("sm", MEMBER_INT, sm, 0, 999),
-    MEMBER("output", MEMBER_TEXT, output, 0, 0),
-    MEMBER("timeout_s", MEMBER_REAL, timeout_s, 0, 1e9),
-#undef MEMBER
+/* What is a request's own; the rest of its plain members are those of its options. */
+static const struct field own_fields[] = {
+    FIELD(FIELD_FLAG, job_request, interleave),
+    FIELD(FIELD_COUNT, job_request, sm, .lo = 0, .hi = 999),
+    FIELD(FIELD_TEXT, job_request, output),
+    {.name = NULL},
 };
-enum { NMEMBERS = sizeof members / sizeof *members };
+
+/* Its tables, and which struct of a request each describes. */
+static const struct part {
+    const struct field *fields;
+    size_t offset;
+} parts[] = {{option_keys, offsetof(struct job_request, options)},
+             {timing_fields, offsetof(struct job_request, options)},
+             {own_fields, 0}};
+enum { PARTS = sizeof parts / sizeof *parts };
 
 static const char *const structured[] = {"kind", "problem", "entries", NULL};
 
@@ -71,8 +55,7 @@ void job_request_clear(struct job_request *r)
         free(r->entries[i].params);
     }
     free(r->entries);
-    free(r->backend);
-    free(r->l2);
+    options_clear(&r->options);
     free(r->output);
     *r = (struct job_request){.nentries = 0};
 }
@@ -87,8 +70,8 @@ void job_request_copy(struct job_request *dst, const struct job_request *src)
     *dst = *src;
     memset(&dst->problem, 0, sizeof dst->problem);
     problem_copy(&dst->problem, &src->problem);
-    dst->backend = dup_or_null(src->backend);
-    dst->l2 = dup_or_null(src->l2);
+    memset(&dst->options, 0, sizeof dst->options);
+    options_copy(&dst->options, &src->options);
     dst->output = dup_or_null(src->output);
     dst->entries = xcalloc((size_t)src->nentries + 1, sizeof *dst->entries);
     for (int i = 0; i < src->nentries; i++) {
@@ -104,24 +87,6 @@ static json_t *text_or_null(const char *text)
     return text ? json_string(text) : json_null();
 }
 
-static json_t *member_json(const struct member *m, const struct job_request *r)
-{
-    const void *p = (const char *)r + m->offset;
-    switch (m->type) {
-    case MEMBER_INT:
-        return json_integer(*(const int *)p);
-    case MEMBER_INT64:
-        return json_integer(*(const int64_t *)p);
-    case MEMBER_REAL: /* "for ever" is infinite, which JSON cannot say */
-        return json_real(fmin(*(const double *)p, m->hi));
-    case MEMBER_BOOL:
-        return json_boolean(*(const bool *)p);
-    case MEMBER_TEXT:
-        return text_or_null(*(char *const *)p);
-    }
-    return json_null();
-}
-
 json_t *job_request_to_json(const struct job_request *r)
 {
     json_t *o = json_object();
@@ -133,8 +98,8 @@ json_t *job_request_to_json(const struct job_request *r)
                               json_pack("{s:o, s:o}", "kernel", text_or_null(r->entries[i].kernel),
                                         "params", text_or_null(r->entries[i].params)));
     json_object_set_new(o, "entries", entries);
-    for (int i = 0; i < NMEMBERS; i++)
-        json_object_set_new(o, members[i].name, member_json(&members[i], r));
+    for (int i = 0; i < PARTS; i++)
+        record_add_json(parts[i].fields, (const char *)r + parts[i].offset, o);
     return o;
 }
 
@@ -158,39 +123,6 @@ static enum status read_text(const char *name, const json_t *v, char **out, stru
     return ST_OK;
 }
 
-static enum status read_number(const struct member *m, const json_t *v, void *p, struct err *err)
-{
-    double x = json_number_value(v);
-    bool whole = m->type != MEMBER_REAL;
-    if (!json_is_number(v) || (whole && !json_is_integer(v)) || !(x >= m->lo && x <= m->hi))
-        return err_set(err, ST_USAGE, "job request: \"%s\" must be a %snumber from %g to %g",
-                       m->name, whole ? "whole " : "", m->lo, m->hi);
-    if (m->type == MEMBER_INT)
-        *(int *)p = (int)json_integer_value(v);
-    else if (m->type == MEMBER_INT64)
-        *(int64_t *)p = json_integer_value(v);
-    else
-        *(double *)p = x;
-    return ST_OK;
-}
-
-static enum status read_member(const struct member *m, struct job_request *r, const json_t *v,
-                               struct err *err)
-{
-    char *p = (char *)r + m->offset;
-    if (!v)
-        return err_set(err, ST_USAGE, "job request: \"%s\" is missing", m->name);
-    if (m->type == MEMBER_TEXT)
-        return read_text(m->name, v, (char **)(void *)p, err);
-    if (m->type == MEMBER_BOOL) {
-        if (!json_is_boolean(v))
-            return wrong(err, m->name, "true or false");
-        *(bool *)(void *)p = json_is_true(v);
-        return ST_OK;
-    }
-    return read_number(m, v, p, err);
-}
-
 static enum status read_kind(struct job_request *r, const json_t *v, struct err *err)
 {
     for (int i = 0; kind_names[i]; i++)
@@ -206,8 +138,8 @@ static bool known_name(const char *name)
     for (int i = 0; structured[i]; i++)
         if (strcmp(name, structured[i]) == 0)
             return true;
-    for (int i = 0; i < NMEMBERS; i++)
-        if (strcmp(name, members[i].name) == 0)
+    for (int i = 0; i < PARTS; i++)
+        if (field_find(parts[i].fields, name))
             return true;
     return false;
 }
@@ -265,9 +197,10 @@ static enum status check_whole(const struct job_request *r, struct err *err)
 {
     if (r->kind != JOB_PEAK && r->nentries == 0)
         return err_set(err, ST_USAGE, "job request: no kernel is named");
-    if (!r->backend)
+    const char *l2 = r->options.l2;
+    if (!r->options.backend)
         return wrong(err, "backend", "a name");
-    if (!r->l2 || (strcmp(r->l2, "cold") != 0 && strcmp(r->l2, "hot") != 0))
+    if (!l2 || (strcmp(l2, "cold") != 0 && strcmp(l2, "hot") != 0))
         return wrong(err, "l2", "\"cold\" or \"hot\"");
     return ST_OK;
 }
@@ -283,8 +216,8 @@ static enum status read_all(struct job_request *r, const json_t *o, struct err *
         st = read_problem(r, json_object_get(o, "problem"), err);
     if (st == ST_OK)
         st = read_entries(r, json_object_get(o, "entries"), err);
-    for (int i = 0; st == ST_OK && i < NMEMBERS; i++)
-        st = read_member(&members[i], r, json_object_get(o, members[i].name), err);
+    for (int i = 0; st == ST_OK && i < PARTS; i++)
+        st = record_read(parts[i].fields, (char *)r + parts[i].offset, o, "job request", err);
     return st == ST_OK ? check_whole(r, err) : st;
 }
 

@@ -6,8 +6,8 @@
 
 #include <jansson.h>
 
-#include "backend/backend.h"
-#include "measure/timing.h"
+#include "measure/options.h"
+#include "spec/input.h"
 
 enum job_kind {
     JOB_RUN,     /* check every entry, then time them; interleaved if asked */
@@ -35,17 +35,12 @@ struct job_entry {
 struct job_request {
     enum job_kind kind;
     struct problem problem;
-    char *backend; /* "cpu" */
-    struct backend_options options;
+    struct options options;    /* backend and l2 are settled: "cpu", "cold" or "hot" */
     struct job_entry *entries; /* at most 64 */
     int nentries;
     bool interleave; /* A B A B ...: compare */
-    struct timing_rule rule;
-    char *l2;         /* "cold" or "hot" */
-    int sm;           /* JOB_COMPILE, JOB_LISTING: compute capability times ten, 89 */
-    char *output;     /* write entry 0's output here as .npy, or NULL */
-    double timeout_s; /* silence allowed while a kernel runs; 0: 5 s, or ten times the worker's
-                         own estimate if that is longer */
+    int sm;          /* JOB_COMPILE, JOB_LISTING: compute capability times ten, 89 */
+    char *output;    /* write entry 0's output here as .npy, or NULL */
 };
 /* Frees the members and makes all zero. */
 void job_request_clear(struct job_request *r);

@@ -38,7 +38,7 @@ enum status launch_trace(struct launch *l, int i, struct err *err)
 enum status launch_profile(struct launch *l, int i, struct err *err)
 {
     static const double replays = 100; /* a guess from above: 55 on H200 */
-    const bool cold = !l->request.l2 || strcmp(l->request.l2, "hot") != 0;
+    const bool cold = !l->request.options.l2 || strcmp(l->request.options.l2, "hot") != 0;
     struct entry *e = &l->entries[i];
     if (!l->ops->profile)
         return err_set(err, ST_NO, "backend=%s has no hardware counters; they need a GPU",

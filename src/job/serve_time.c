@@ -35,7 +35,7 @@ struct group {
 
 static bool cold(const struct launch *l)
 {
-    return strcmp(l->request.l2, "cold") == 0;
+    return strcmp(l->request.options.l2, "cold") == 0;
 }
 
 /* ---- one kernel ---- */
@@ -51,7 +51,7 @@ static void lose(struct launch *l, struct entry *e, enum status st, const struct
 /* Runs until warm_s are over and learns how long a run takes; the checked run was the first. */
 static void warm_up(struct launch *l, struct entry *e)
 {
-    double limit = l->request.rule.warm_s, best = e->once_s, clock = REAL_UNKNOWN, seconds;
+    double limit = l->request.options.rule.warm_s, best = e->once_s, clock = REAL_UNKNOWN, seconds;
     double begin = seconds_now();
     struct err why = ERR_INIT;
     int index = (int)(e - l->entries);
@@ -235,7 +235,7 @@ static void time_entries(struct launch *l, int from, int to)
         struct entry *e = &l->entries[i];
         if (!e->slot)
             continue;
-        e->timing = timing_new(&l->request.rule);
+        e->timing = timing_new(&l->request.options.rule);
         e->usual_mhz = REAL_UNKNOWN;
         warm_up(l, e);
         if (e->slot)

@@ -579,7 +579,7 @@ static enum status send_job(struct super *s, struct job *j, struct err *err)
         launch->closed_since = seconds_now();
     json_decref(msg);
     j->done = false;
-    double limit = j->request.timeout_s > 0 ? j->request.timeout_s : hello_s;
+    double limit = j->request.options.timeout_s > 0 ? j->request.options.timeout_s : hello_s;
     expect_sign(s, launch, launch->greeted ? job_silence(j, 0, true) : limit);
     return ST_OK;
 }

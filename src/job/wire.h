@@ -14,7 +14,7 @@
 
 #include "base/status.h"
 
-enum { WIRE_VERSION = 1, WIRE_MAX = 1 << 20 };
+enum { WIRE_VERSION = 2, WIRE_MAX = 1 << 20 };
 
 enum wire_type {
     WIRE_HELLO = 1, /* worker -> super: role, version */

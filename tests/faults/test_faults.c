@@ -94,18 +94,18 @@ static struct job *submit(struct super *s, enum task task, enum dtype dtype,
 {
     struct job_request r = {.kind = task == CHECK ? JOB_CHECK : JOB_RUN,
                             .problem = PROBLEM_DEFAULT,
-                            .backend = xstrdup("cuda"),
-                            .options = {.streams = task == HOT ? 2 : 1},
+                            .options = {.backend = xstrdup("cuda"),
+                                        .rule = TIMING_DEFAULT,
+                                        .l2 = xstrdup(task == COLD ? "cold" : "hot"),
+                                        .streams = task == HOT ? 2 : 1},
                             .interleave = task == COMPARE,
-                            .rule = TIMING_DEFAULT,
-                            .l2 = xstrdup(task == COLD ? "cold" : "hot"),
                             .nentries = count};
     struct err err;
     if (shape_parse("B=1 H=2 Hkv=1 Sq=5 Sk=9 D=8 causal=yes", &r.problem.shape, &err) != ST_OK)
         fatal("%s", err.text);
     r.problem.shape.dtype = dtype;
-    r.rule.n = 4;
-    r.rule.warm_s = 0;
+    r.options.rule.n = 4;
+    r.options.rule.warm_s = 0;
     r.entries = xcalloc((size_t)count, sizeof *r.entries);
     for (int i = 0; i < count; i++)
         r.entries[i] = (struct job_entry){xstrdup(kernels[i]), xstrdup("")};

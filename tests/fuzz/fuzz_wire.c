@@ -20,10 +20,11 @@ enum { HEADER = 24 };
     "{\"kind\":\"run\",\"problem\":{\"B\":1,\"H\":8,\"Hkv\":8,\"Sq\":1024,\"Sk\":1024,\"D\":64," \
     "\"dtype\":\"f16\",\"causal\":false,\"layout\":\"bhsd\","                                    \
     "\"input\":\"normal\",\"seed\":42},"
-#define REQUEST_TAIL                                                                             \
-    "\"backend\":\"cpu\",\"device\":0,\"threads\":0,\"streams\":0,\"interleave\":false,\"n\":0," \
-    "\"cv\":0.005,\"max_s\":5,\"min_s\":0.5,\"min_n\":10,\"warm_s\":0.2,\"clock_floor\":0.75,"   \
-    "\"l2\":\"cold\",\"output\":null,\"timeout_s\":0}"
+#define REQUEST_TAIL                                                                              \
+    "\"backend\":\"cpu\",\"device\":0,\"threads\":0,\"streams\":1,\"interleave\":false,\"n\":0,"  \
+    "\"cv\":0.005,\"launch\":\"auto\",\"time\":5,\"sm\":0,\"min_s\":0.5,\"min_n\":10,\"warm_s\":" \
+    "0.2,\"clock_floor\":0.75,"                                                                   \
+    "\"l2\":\"cold\",\"output\":null,\"timeout\":0}"
 
 const char *const fuzz_seeds[] = {
     REQUEST_HEAD "\"entries\":[{\"kernel\":\"fa2\",\"params\":\"BR=32\"}]," REQUEST_TAIL,

@@ -30,11 +30,11 @@ static struct job *submit(struct super *s, const char *fake)
 {
     struct job_request r = {.kind = JOB_CHECK,
                             .problem = PROBLEM_DEFAULT,
-                            .backend = xstrdup("cuda"),
-                            .options = {.streams = 1},
-                            .rule = TIMING_DEFAULT,
-                            .l2 = xstrdup("hot"),
-                            .timeout_s = 30,
+                            .options = {.backend = xstrdup("cuda"),
+                                        .rule = TIMING_DEFAULT,
+                                        .l2 = xstrdup("hot"),
+                                        .streams = 1,
+                                        .timeout_s = 30},
                             .nentries = 1};
     struct err err;
     CU_ASSERT_EQUAL(shape_parse("H=1 S=8 D=16", &r.problem.shape, &err), ST_OK);

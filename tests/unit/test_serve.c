@@ -21,9 +21,10 @@ static struct job_request request(enum job_kind kind, const char *shape, const c
     struct err err = ERR_INIT;
     struct job_request r = {.kind = kind,
                             .problem = PROBLEM_DEFAULT,
-                            .backend = xstrdup("cpu"),
-                            .rule = TIMING_DEFAULT,
-                            .l2 = xstrdup("hot"),
+                            .options = {.backend = xstrdup("cpu"),
+                                        .rule = TIMING_DEFAULT,
+                                        .l2 = xstrdup("hot"),
+                                        .streams = 1},
                             .entries = xcalloc(16, sizeof *r.entries)};
     CU_ASSERT_EQUAL(shape_parse(shape, &r.problem.shape, &err), ST_OK);
     char *list = xstrdup(kernels), *rest = list;
@@ -34,9 +35,9 @@ static struct job_request request(enum job_kind kind, const char *shape, const c
         r.entries[r.nentries++] = (struct job_entry){xstrdup(word), xstrdup(params ? params : "")};
     }
     free(list);
-    r.rule.warm_s = 0.01;
-    r.rule.n = 12;
-    r.rule.clock_floor = 0; /* on a shared machine slow samples are no fault */
+    r.options.rule.warm_s = 0.01;
+    r.options.rule.n = 12;
+    r.options.rule.clock_floor = 0; /* on a shared machine slow samples are no fault */
     return r;
 }
 
@@ -107,8 +108,8 @@ static void test_run(void)
     struct super *s = start();
     for (int cold = 0; cold < 2; cold++) {
         struct job_request r = request(JOB_RUN, "B=1 H=2 S=128 D=64 f16", "naive fa2:BC=16");
-        free(r.l2);
-        r.l2 = xstrdup(cold ? "cold" : "hot");
+        free(r.options.l2);
+        r.options.l2 = xstrdup(cold ? "cold" : "hot");
         struct job *j = run(s, &r);
         CU_ASSERT_EQUAL(job_state(j), JOB_DONE);
         for (int i = 0; i < 2; i++) {
@@ -157,8 +158,8 @@ static void test_reasons(void)
     CU_ASSERT(strstr(job_row(j, 2)->reason, "BC") && !job_row(j, 2)->check);
     job_free(j);
     r = request(JOB_CHECK, "B=1 H=1 S=32 D=32 f32", "naive");
-    free(r.backend);
-    r.backend = xstrdup("abacus");
+    free(r.options.backend);
+    r.options.backend = xstrdup("abacus");
     j = run(s, &r);
     CU_ASSERT(job_state(j) == JOB_FAILED && strstr(job_error(j), "abacus"));
     job_free(j);
@@ -182,15 +183,15 @@ static void test_cancel(void)
 {
     struct super *s = start();
     struct job_request r = request(JOB_RUN, "B=1 H=1 S=64 D=64 f32", "naive");
-    r.rule.n = 0;
-    r.rule.min_s = r.rule.max_s = 30;
+    r.options.rule.n = 0;
+    r.options.rule.min_s = r.options.rule.max_s = 30;
     struct job *j = super_submit(s, &r);
     super_wait(s, j, has_samples, NULL, &j);
     CU_ASSERT_EQUAL(job_state(j), JOB_CANCELLED);
     CU_ASSERT(passed(job_row(j, 0)) && job_row(j, 0)->median_us > 0);
     job_free(j);
-    r.rule.max_s = r.rule.min_s = 0.05; /* "time" ends it */
-    r.rule.cv = 0;
+    r.options.rule.max_s = r.options.rule.min_s = 0.05; /* "time" ends it */
+    r.options.rule.cv = 0;
     j = run(s, &r);
     CU_ASSERT_EQUAL(job_state(j), JOB_DONE);
     CU_ASSERT(job_row(j, 0)->stopped != NULL);

@@ -67,10 +67,11 @@ static struct job_request request(enum job_kind kind, int entries)
 {
     struct job_request r = {.kind = kind,
                             .problem = PROBLEM_DEFAULT,
-                            .backend = xstrdup("cpu"),
-                            .rule = TIMING_DEFAULT,
-                            .l2 = xstrdup("hot"),
-                            .timeout_s = patience,
+                            .options = {.backend = xstrdup("cpu"),
+                                        .rule = TIMING_DEFAULT,
+                                        .l2 = xstrdup("hot"),
+                                        .streams = 1,
+                                        .timeout_s = patience},
                             .nentries = entries};
     r.entries = xcalloc((size_t)entries, sizeof *r.entries);
     for (int i = 0; i < entries; i++)
@@ -90,7 +91,7 @@ static struct job *submit(struct super *s, enum job_kind kind, int entries)
 static struct job *submit_slow(struct super *s, int entries)
 {
     struct job_request r = request(JOB_RUN, entries);
-    r.timeout_s = 5;
+    r.options.timeout_s = 5;
     struct job *j = super_submit(s, &r);
     job_request_clear(&r);
     return j;
@@ -648,9 +649,10 @@ static void test_request_round_trip(void)
     r.entries[1].params = xstrdup("BR=32 BC=\"\xc3\xa9\"");
     r.interleave = true;
     r.output = xstrdup("o.npy");
-    r.options = (struct backend_options){.device = 3, .threads = 2, .streams = 5};
-    r.rule.n = 77;
-    r.rule.max_s = INFINITY;
+    r.options.device = 3, r.options.threads = 2, r.options.streams = 5;
+    r.options.launch = LAUNCH_GRAPH;
+    r.options.rule.n = 77;
+    r.options.rule.max_s = INFINITY;
     r.problem.seed = 123456789;
     job_request_copy(&copy, &r);
     json_t *a = job_request_to_json(&r), *c = job_request_to_json(&copy);
@@ -658,7 +660,8 @@ static void test_request_round_trip(void)
     CU_ASSERT_EQUAL(job_request_from_json(&back, a, &err), ST_OK);
     json_t *b = job_request_to_json(&back);
     CU_ASSERT(json_equal(a, b) && json_equal(a, c));
-    CU_ASSERT(back.kind == JOB_CHECK && back.rule.n == 77 && back.interleave && back.nentries == 2);
+    CU_ASSERT(back.kind == JOB_CHECK && back.options.rule.n == 77 && back.interleave &&
+              back.nentries == 2);
     CU_ASSERT_STRING_EQUAL(back.entries[1].params, "BR=32 BC=\"\xc3\xa9\"");
     CU_ASSERT(problem_equal(&back.problem, &r.problem));
     json_decref(a);
@@ -694,7 +697,10 @@ static void test_request_hostile(void)
         {"threads", "99999999999", "threads"},
         {"n", "-5", "\"n\""},
         {"cv", "\"x\"", "cv"},
-        {"max_s", "-0.5", "max_s"},
+        {"time", "-0.5", "\"time\""},
+        {"streams", "0", "streams"},
+        {"launch", "1", "launch"},
+        {"min_n", "-1", "min_n"},
         {"clock_floor", "2", "clock_floor"},
         {"interleave", "1", "interleave"},
         {"l2", "\"warm\"", "l2"},
@@ -702,7 +708,7 @@ static void test_request_hostile(void)
         {"backend", "null", "backend"},
         {"output", "[]", "output"},
         {"output", "\"a\\u0000b\"", "output"},
-        {"timeout_s", NULL, "timeout_s"},
+        {"timeout", NULL, "timeout"},
         {"sudo", "true", "sudo"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -718,7 +724,7 @@ static void test_request_hostile(void)
         CU_ASSERT(strstr(err.text, cases[i].says) && err.text[0]);
         if (!strstr(err.text, cases[i].says))
             printf("# %s=%s: %s\n", cases[i].name, cases[i].value, err.text);
-        CU_ASSERT(r.nentries == 0 && !r.backend);
+        CU_ASSERT(r.nentries == 0 && !r.options.backend);
         json_decref(o);
     }
 }

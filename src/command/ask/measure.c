@@ -64,19 +64,6 @@ static json_t *reason_row(const struct request *r, int i, const char *backend, c
     return o;
 }
 
-struct backend_options options_backend(const struct options *o)
-{
-    const char *word = o->launch;
-    return (struct backend_options){
-        .device = o->device,
-        .threads = o->threads,
-        .streams = o->streams,
-        .launch = !strcmp(word, "stream")  ? LAUNCH_STREAM
-                  : !strcmp(word, "graph") ? LAUNCH_GRAPH
-                                           : LAUNCH_AUTO,
-    };
-}
-
 /* Does this kind of job run the kernels? The others only compile them, for which no backend is needed
  * and a kernel that cannot be is no row but an outcome in job_extra(); or have none. */
 static bool runs_kernels(enum job_kind kind)
@@ -92,15 +79,13 @@ static void fill_request(const struct request *r, const struct measure_how *how,
     const bool untimed = b && !b->times && how->kind == JOB_RUN;
     *q = (struct job_request){
         .kind = untimed ? JOB_CHECK : how->kind,
-        .backend = xstrdup(backend),
-        .options = options_backend(&r->options),
         .interleave = how->interleave,
-        .rule = r->options.rule,
-        .l2 = xstrdup(l2),
         .sm = how->sm,
         .output = how->output ? xstrdup(how->output) : NULL,
-        .timeout_s = r->options.timeout_s,
     };
+    options_copy(&q->options, &r->options);
+    (void)field_set(field_find(option_keys, "backend"), &q->options, backend, NULL);
+    (void)field_set(field_find(option_keys, "l2"), &q->options, l2, NULL);
     q->problem = PROBLEM_DEFAULT;
     problem_copy(&q->problem, &r->problem);
     q->entries = xcalloc((size_t)r->nkernels + 1, sizeof *q->entries);

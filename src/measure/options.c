@@ -1,20 +1,19 @@
-/* options.c - how measurements are made: one table of keys for set, requests, completion, the
+/* options.c - how measurements are made: one table for set, requests on the wire, completion, the
  * configuration file and the manual.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "measure/options.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "base/sanitize.h"
-#include "backend/backend.h"
-#include "command/settings.h"
 
 void options_init(struct options *o)
 {
-    *o = (struct options){
-        .rule = TIMING_DEFAULT, .l2 = xstrdup("cold"), .launch = xstrdup("auto"), .streams = 1};
+    *o = (struct options){.rule = TIMING_DEFAULT, .l2 = xstrdup("cold"), .streams = 1};
 }
 
 void options_clear(struct options *o)
@@ -22,7 +21,6 @@ void options_clear(struct options *o)
     free(o->backend);
     free(o->gpu);
     free(o->l2);
-    free(o->launch);
     *o = (struct options){0};
 }
 
@@ -37,9 +35,16 @@ void options_copy(struct options *dst, const struct options *src)
     copy.backend = dup_or_null(src->backend);
     copy.gpu = dup_or_null(src->gpu);
     copy.l2 = dup_or_null(src->l2);
-    copy.launch = dup_or_null(src->launch);
     options_clear(dst);
     *dst = copy;
+}
+
+struct backend_options options_backend(const struct options *o)
+{
+    return (struct backend_options){.device = o->device,
+                                    .threads = o->threads,
+                                    .streams = o->streams,
+                                    .launch = (int)o->launch};
 }
 
 /* ---- what a key does besides setting its member ---- */
@@ -88,7 +93,7 @@ static const char *const launch_docs[] = {"whatever disturbs a short kernel leas
 const struct field option_keys[] = {
     FIELD(FIELD_TEXT,  options, backend, .flags = FIELD_AUTO, .words = backend_words, .hooks = &on_backend,
           .doc = "who runs the kernels: auto takes cuda if usable, else cpu"),
-    FIELD(FIELD_TEXT,  options, gpu, .flags = FIELD_AUTO, .hooks = &on_gpu,
+    FIELD(FIELD_TEXT,  options, gpu, .flags = FIELD_AUTO | FIELD_LOCAL, .hooks = &on_gpu,
           .doc = "device model for plans, as \"devices\" lists them; auto: the GPU present, else L4"),
     FIELD(FIELD_COUNT, options, device, .lo = 0, .hi = 63,
           .doc = "which of the backend's devices, from 0"),
@@ -100,7 +105,7 @@ const struct field option_keys[] = {
           .doc = "stop after this many seconds"),
     FIELD(FIELD_TEXT,  options, l2, WORDS(l2),
           .doc = "inputs evicted from the caches before each sample, left there, or one row of each"),
-    FIELD(FIELD_TEXT,  options, launch, WORDS(launch),
+    FIELD(FIELD_WORD,  options, launch, WORDS(launch),
           .doc = "GPU launches through streams or graphs"),
     FIELD(FIELD_COUNT, options, threads, .flags = FIELD_AUTO, .lo = 0, .hi = 1024,
           .doc = "threads of the CPU backend; auto: all"),
@@ -111,3 +116,11 @@ const struct field option_keys[] = {
     {.name = NULL},
 };
 // clang-format on
+
+const struct field timing_fields[] = {
+    FIELD_AT("min_s", FIELD_REAL, options, rule.min_s, .lo = 0, .hi = 3600),
+    FIELD_AT("min_n", FIELD_INT, options, rule.min_n, .lo = 0, .hi = 1000000),
+    FIELD_AT("warm_s", FIELD_REAL, options, rule.warm_s, .lo = 0, .hi = 3600),
+    FIELD_AT("clock_floor", FIELD_REAL, options, rule.clock_floor, .lo = 0, .hi = 1),
+    {.name = NULL},
+};

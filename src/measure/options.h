@@ -1,0 +1,34 @@
+/* options.h - how measurements are made: what a user sets besides shape and inputs, and what a request
+ * tells a worker.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef ATTNSCOPE_MEASURE_OPTIONS_H
+#define ATTNSCOPE_MEASURE_OPTIONS_H
+
+#include "backend/backend.h"
+#include "base/record.h"
+#include "measure/timing.h"
+
+struct options {
+    char *backend; /* NULL: chosen, cuda if usable else cpu */
+    char *gpu;     /* device model for plans; NULL: the GPU present, else L4 */
+    struct timing_rule rule;
+    char *l2; /* "cold" "hot" "both" */
+    enum launch_kind launch;
+    int device, threads, streams;
+    double timeout_s; /* silence allowed while a kernel runs; 0: 5 s, or ten times the worker's own
+                         estimate if that is longer */
+};
+/* One line per key a user may set; feeds set, the wire, help, completion, the configuration file, the
+ * options menu and the manual. */
+extern const struct field option_keys[];
+/* The rest of the timing rule: on the wire, and nobody's key. */
+extern const struct field timing_fields[];
+
+void options_init(struct options *o); /* the defaults */
+void options_clear(struct options *o);
+void options_copy(struct options *dst, const struct options *src); /* dst is cleared first */
+/* What of them a backend needs to know. */
+struct backend_options options_backend(const struct options *o);
+
+#endif
