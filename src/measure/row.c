@@ -8,6 +8,8 @@
 #define REAL(m, d, unit_, doc_) \
     FIELD(FIELD_REAL, run_row, m, .digits = d, .unit = unit_, .doc = doc_)
 #define JSON(m, unit_, doc_) FIELD(FIELD_JSON, run_row, m, .unit = unit_, .doc = doc_)
+#define SAMPLES(m, doc_) \
+    FIELD(FIELD_JSON, run_row, m, .flags = FIELD_UNKEPT, .unit = "us", .doc = doc_)
 
 // clang-format off
 const struct field run_fields[] = {
@@ -61,8 +63,8 @@ const struct field run_fields[] = {
     TEXT(peer_version, "Version of a peer library, where one ran."),
     TEXT(time,         "When it was measured, UTC."),
     TEXT(reason,       "Why there is no figure, or why the check failed."),
-    JSON(recent_us, "us", "The last samples; not stored."),
-    JSON(samples_us, "us", "The samples, evenly thinned to at most 1000; kept in recordings alone."),
+    SAMPLES(recent_us, "The last samples; not stored."),
+    SAMPLES(samples_us, "The samples, evenly thinned to at most 1000; kept in recordings alone."),
     {.name = NULL},
 };
 // clang-format on
@@ -70,7 +72,8 @@ const struct field run_fields[] = {
 json_t *run_row_result(const struct run_row *row)
 {
     json_t *o = record_to_json(run_fields, row);
-    json_object_del(o, "recent_us");
-    json_object_del(o, "samples_us");
+    for (const struct field *f = run_fields; f->name; f++)
+        if (f->flags & FIELD_UNKEPT)
+            json_object_del(o, f->name);
     return o;
 }

@@ -86,7 +86,7 @@ bool figures_current(const struct figures *f, const struct request *r, int i)
 
 static void fill(struct figures *f, const struct request *r, int i, const struct run_row *row)
 {
-    run_row_copy(&f->row, row);
+    record_copy(run_fields, &f->row, row);
     f->kernel = r->kernels[i];
     f->shape = r->problem.shape;
     request_params(r, i, f->params, sizeof f->params);
@@ -257,7 +257,7 @@ static void restore_one(struct measurement *m, const json_t *o)
     if (k && problem_from_json(&p, json_object_get(o, "problem"), NULL) == ST_OK &&
         record_from_json(run_fields, &row, json_object_get(o, "row"), NULL) == ST_OK) {
         struct figures *f = make_figures(m, label);
-        run_row_copy(&f->row, &row);
+        record_copy(run_fields, &f->row, &row);
         f->kernel = k;
         f->shape = p.shape;
         f->gflops = row.tflops > 0 ? row.tflops * 1e3 : NAN;

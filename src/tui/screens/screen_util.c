@@ -18,14 +18,6 @@ const struct kernel *first_kernel(const struct registry *r)
     return k ? k : registry_at(r, 0);
 }
 
-void run_row_copy(struct run_row *dst, const struct run_row *src)
-{
-    json_t *o = record_to_json(run_fields, src);
-    record_clear(run_fields, dst);
-    (void)record_from_json(run_fields, dst, o, NULL);
-    json_decref(o);
-}
-
 void screen_activity(const struct job *j, char *buf, size_t size)
 {
     int64_t n = 0;

@@ -10,8 +10,6 @@
 
 /* Where a newcomer starts: a kernel that is quick and still readable. */
 const struct kernel *first_kernel(const struct registry *r);
-/* dst is a row that record_init() has seen. */
-void run_row_copy(struct run_row *dst, const struct run_row *src);
 /* "timing, 41 samples", "checking against float64", "" for a job that is over; j may be NULL. */
 void screen_activity(const struct job *j, char *buf, size_t size);
 /* Adds a paragraph, without the formulas that stand there already. */
