@@ -32,7 +32,7 @@ attnscope_worker_SOURCES = %D%/worker.c
 attnscope_worker_LDADD = $(core_libs)
 
 # Kernel sources, headers, tables and lessons travel inside the programs.
-blob_table.c: tools/embed.sh $(blob_files)
+blob_table.c: tools/embed.sh $(blob_files) Makefile
 	$(AM_V_GEN)$(SHELL) $(srcdir)/tools/embed.sh $(abs_srcdir) $(abs_builddir) $(blob_files) > $@.tmp && mv $@.tmp $@
 blob_table.$(OBJEXT): blob_table.c $(blob_files)
 BUILT_SOURCES += blob_table.c

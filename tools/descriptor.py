@@ -207,6 +207,84 @@ def definitions(kernel, values, dtype, D):
     return ["-D" + d for d in out]
 
 
+# ---- The source hash: src/kernel/desc_hash.c has the same rules. --------------------------------
+
+# Of a tag that says how a kernel is compiled or launched: its first words, or all (0), and how further words begin.
+COUNTED = {"param": (2, ()), "threads": (0, ()), "grid": (0, ()), "cluster": (0, ()), "pass": (1, ()),
+           "smem": (3, ("align=", "over=")), "entry": (0, ()), "flags": (0, ()), "workspace": (2, ("zero",)),
+           "include": (0, ()), "cubin": (0, ()), "compiler": (0, ()), "library": (0, ()), "backend": (0, ()),
+           "tma": (0, ())}
+WORD = set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
+
+
+def _counted_tags(source):
+    out = ""
+    for tag, text in _tags(source):
+        if tag in COUNTED:
+            most, also = COUNTED[tag]
+            words = [w for n, w in enumerate(_words(text)) if not most or n < most or w.startswith(also)]
+            out += f"@{tag} " + "".join("".join(w.split()) + " " for w in words) + "\n"
+    return out
+
+
+def _quiet(text, i):
+    """The length of a comment or a literal at i, or 0."""
+    if text.startswith("//", i):
+        end = text.find("\n", i)
+        return (len(text) if end < 0 else end) - i
+    if text.startswith("/*", i):
+        end = text.find("*/", i + 2)
+        return (len(text) if end < 0 else end + 2) - i
+    if text[i] not in "\"'" or text[i] == "'" and i and text[i - 1] in WORD:
+        return 0
+    n = 1
+    while i + n < len(text) and text[i + n] not in (text[i], "\n"):
+        n += 2 if text[i + n] == "\\" and i + n + 1 < len(text) else 1
+    return min(n + 1, len(text) - i)
+
+
+def _code(text):
+    """Without comments and blanks; a blank stays where two tokens would become one, and in directives."""
+    out, gap, begun, directive, i = [], False, False, False, 0
+    while i < len(text):
+        ch, n = text[i], _quiet(text, i)
+        if n and ch == "/":
+            gap = True
+        elif text.startswith("\\\n", i):
+            gap, n = True, 2
+        elif ch in " \t\n\r\f\v":
+            if ch == "\n":
+                out += ["\n"] if directive else []
+                begun = directive = False
+            gap = True
+        else:
+            n = n or 1
+            while ch in WORD and i + n < len(text) and text[i + n] in WORD:
+                n += 1
+            directive |= ch == "#" and not begun
+            before = out[-1][-1] if out else "\n"
+            part = before in WORD and ch in WORD or before == ch and ch in "+-&|<>="
+            out += [" "] if gap and (begun if directive else part) else []
+            out.append(text[i:i + n])
+            gap, begun = False, True
+        i += n or 1
+    return "".join(out)
+
+
+def _fnv1a(h, data):
+    for byte in data:
+        h = (h ^ byte) * 0x100000001B3 & (1 << 64) - 1
+    return h
+
+
+def source_hash(source, headers):
+    """Of a kernel's text and of the headers that it includes, in the build's order: 16 hexadecimal digits."""
+    h = 0xCBF29CE484222325
+    for text in headers:
+        h = _fnv1a(h, _code(text).encode())
+    return f"{_fnv1a(h, (_counted_tags(source) + _code(source)).encode()):016x}"
+
+
 def takes(kernel, values, dtype, shape):
     compiled = environment(kernel, values, dtype, shape)
     if not evaluate(kernel.requires, {**compiled, "D": shape["D"]}):

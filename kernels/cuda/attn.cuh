@@ -10,14 +10,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// ---- What the compiler is told; the defaults let a plain `nvcc -c file.cu` work too. ------------
-
-#ifndef ATTN_D
-#define ATTN_D 64 // head size rounded up to 16: sizes of registers and tiles; a.D is the real one
-#endif
-#ifndef ATTN_DTYPE
-#define ATTN_DTYPE 0 // 0 f16, 1 bf16, 2 f32
-#endif
+// The compiler is told, from the kernel's descriptor: ATTN_D, the head size rounded up to 16 (sizes of registers
+// and tiles; a.D is the real one); ATTN_DTYPE, 0 f16, 1 bf16, 2 f32; ATTN_THREADS; P_x of a parameter; SMEM_x, where
+// a buffer begins; WS_x of a workspace. `attnscope source K --alone` writes one file with all of it for plain nvcc.
 
 #if defined(__clang__) && !defined(__NVCC__) && !defined(__CUDACC_RTC__)
 #define __grid_constant__ // clang 14 does not know it
@@ -73,6 +68,15 @@ __device__ inline elem to_elem(float f)
 template <int N> struct alignas(N * sizeof(elem)) Vec {
     elem x[N];
 };
+// Four neighbours, by one load.
+struct alignas(16) Four {
+    float x[4];
+};
+__device__ inline Four load4(const elem *p)
+{
+    const Vec<4> v = *(const Vec<4> *)p;
+    return {to_float(v.x[0]), to_float(v.x[1]), to_float(v.x[2]), to_float(v.x[3])};
+}
 
 // ---- The argument; src/kernel/attn_args.h is its mirror. ----------------------------------------
 
@@ -189,9 +193,6 @@ template <int width = 32> __device__ inline float warp_max(float x)
 
 // One dynamic block. The planner places the buffers in it: a buffer X begins at smem + SMEM_X.
 extern __shared__ __align__(16) unsigned char smem[];
-
-// For the default offsets of a stand-alone compile.
-#define ALIGN16(bytes) (((bytes) + 15) / 16 * 16)
 
 // All threads copy `valid` rows of D elements, V at a time, into a tile of ROWS rows of ATTN_D
 // elements that lie PITCH apart. The rest of the tile becomes 0, so no loop needs a ragged end.

@@ -16,21 +16,7 @@
  * @traffic   read B*H*(Sq*D*T+2*Sk*D*T+Sq*Sk*(8+T)) write B*H*(Sq*Sk*(4+T)+Sq*D*T)
  * @unit      tensor
  *
- * Cost: the whole matrix, masked pairs included, for the products know no mask. The plan shows the
- *   launch of the softmax; the products are cuBLAS's own.
- * Limits: memory: 6 bytes a score, with f32, where P takes S's place, 4.
- *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef P_THREADS
-#define P_THREADS 128
-#endif
-#ifndef ATTN_THREADS
-#define ATTN_THREADS P_THREADS
-#endif
-#ifndef WS_scores
-#define WS_scores 0
-#define WS_probs 1
-#endif
 #include "attn.cuh"
 
 // N neighbouring scores of a row; the row's start is aligned when Sk is a multiple of N.
@@ -86,3 +72,7 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS)
     else
         softmax_row<1>(a, i, s, p);
 }
+
+/* Cost: the whole matrix, masked pairs included, for the products know no mask. The plan shows the
+ *   launch of the softmax; the products are cuBLAS's own.
+ * Limits: memory: 6 bytes a score, with f32, where P takes S's place, 4. */

@@ -23,38 +23,8 @@
  * @traffic   read B*H*(2*Sk*D*T+tiles(BR,BC)*BR*D*T+max(0,tiles(BR,BC)*BR-Sq)*(D+2)*4)
  *            write B*H*(Sq*D*T+max(0,tiles(BR,BC)*BR-Sq)*(D+2)*4)
  *
- * Cost: with Tc = Sk/BC outer tiles, Q is read Tc times and O makes Tc - 1 round trips in f32: 8 D
- *   bytes a row and tile. At D = 128, BC = 64 that is 16 bytes per (query, key) pair, 40 % of what
- *   naive asks for because of its scores (24 + D/8); with one tile (Sk <= BC) it is nothing.
- * Limits: B*H blocks whatever Sq is: 8 heads keep 8 multiprocessors busy. The published code took
- *   128 or 256 keys a tile, tensor cores, and four warps along the keys.
- * Next: qtile_seq swaps the loops: a block per query tile, and nothing has to wait outside.
- *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef P_BR
-#define P_BR 16
-#endif
-#ifndef P_BC
-#define P_BC 64
-#endif
-#ifndef P_PAD
-#define P_PAD 2
-#endif
-#ifndef ATTN_THREADS
-#define ATTN_THREADS (16 * P_BR)
-#endif
-#ifndef WS_o_acc
-#define WS_o_acc 0
-#define WS_m     1
-#define WS_l     2
-#endif
 #include "attn.cuh"
-#ifndef SMEM_Ks
-#define SMEM_Ks 0
-#define SMEM_Vs ALIGN16(P_BC * (ATTN_D + P_PAD) * sizeof(elem))
-#define SMEM_Qs (SMEM_Vs + P_BC * ATTN_D * sizeof(elem))
-#define SMEM_Ps (SMEM_Qs + ALIGN16(P_BR * (ATTN_D + P_PAD) * sizeof(elem)))
-#endif
 
 constexpr int BR = P_BR, BC = P_BC, PITCH = ATTN_D + P_PAD;
 constexpr int LANES = 16; // threads per query row: half a warp
@@ -148,3 +118,10 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS, 1)
         }
     }
 }
+
+/* Cost: with Tc = Sk/BC outer tiles, Q is read Tc times and O makes Tc - 1 round trips in f32: 8 D
+ *   bytes a row and tile. At D = 128, BC = 64 that is 16 bytes per (query, key) pair, 40 % of what
+ *   naive asks for because of its scores (24 + D/8); with one tile (Sk <= BC) it is nothing.
+ * Limits: B*H blocks whatever Sq is: 8 heads keep 8 multiprocessors busy. The published code took
+ *   128 or 256 keys a tile, tensor cores, and four warps along the keys.
+ * Next: qtile_seq swaps the loops: a block per query tile, and nothing has to wait outside. */

@@ -1,64 +1,26 @@
 /* fa2_mma.cu - FlashAttention-2 on tensor cores, at the speed that mma.sync allows.
  *
  * @name      fa2_mma
- * @title     FlashAttention-2 with mma.sync: a warp owns 32 rows
- * @idea      Every fragment of K and V that a warp reads from shared memory serves two products: the
- *            warp owns 32 query rows, two fragments of 16. Shared memory then feeds the tensor cores
- *            at half the bytes an instruction, and what stands beside the products shrinks too:
- *            the outputs are rescaled only when a maximum grew by more than 2^8 (RESCALE) and leave
- *            16 bytes at a time, and the last, longest causal tiles start first.
- * @after     fa2_mma_async
+ * @title     FlashAttention-2 with mma.sync: the longest tiles first
+ * @idea      With a causal mask the last query tiles see the most keys. Blocks start in the order of their
+ *            number, so these get the lowest numbers: the longest work begins first, and what is left
+ *            when multiprocessors run empty is short.
+ * @after     fa2_mma_wide
  * @unit      tensor
  * @dtypes    f16 bf16
  * @requires  sm >= 80 && D <= 256 && D % 8 == 0 && BR % 32 == 0 && BC % 16 == 0
  *            && max(BR, BC)*H*D <= 1073741824
- *            && (OWN == 0 || OWN == 16 || OWN == 32 && D <= 128)
- * @param     BR 128 [32..256]       query rows per tile
- * @param     BC 64 [16..128]        key rows per tile
- * @param     OWN 0 [0..32]          query rows of a warp, 16 or 32; 0: 32 up to D=128, beyond 16
- * @param     RESCALE lazy|always    when the outputs follow a new maximum
- * @threads   BR*2/(1+(OWN==32||OWN==0&&D<=128))
+ * @param     BR 128 [32..256]   query rows per tile; a warp for every 32, beyond D=128 for every 16
+ * @param     BC 64 [16..128]    key rows per tile
+ * @threads   BR*2/(1+(D<=128))
  * @grid      ceil(Sq/BR) H B
  * @smem      dynamic Qs BR*D*T  Q tile, swizzled; O on its way out
  * @smem      dynamic Ks BC*D*T  K tile, swizzled
  * @smem      dynamic Vs BC*D*T  V tile, swizzled
  * @traffic   read B*H*(Sq*D*T+tiles(BR,BC)*2*BC*D*T) write B*H*Sq*D*T
  *
- * Cost: 128 bytes of shared memory an mma.sync for K and V and 16/BC of that for Q. At D=128 a lane
- *   holds 128 floats of O and 64 scores: nearly all of its 255 registers, so 8 warps fill a
- *   multiprocessor, from two blocks, of which one multiplies while the other is at its softmax.
- *   RESCALE=lazy: P up to 2^8 instead of 1 is as exact in floating point, and O = acc / l holds for
- *   any base; only the range bounds it. BC=32 at D=128 and BR=64 at D=64 were a few per cent better
- *   on an H200: fewer scores leave registers for more loads ahead.
- * Limits: on sm_90 mma.sync reaches about two thirds of what wgmma does. At D=64 the exponentials (16
- *   a cycle) take as long as the products would at the tensor cores' peak. D must be a multiple of 8.
- *   One query tile is one block.
- *   P V multiplies masked keys by 0: inf or NaN in V at a masked key of a visited tile shows.
- * Next: not written yet: on Hopper, warpgroup products (wgmma) that read K and V from shared memory by
- *   themselves.
- *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef P_BR
-#define P_BR 128
-#endif
-#ifndef P_BC
-#define P_BC 64
-#endif
-#ifndef P_OWN
-#define P_OWN 0
-#endif
-#ifndef P_RESCALE
-#define P_RESCALE 0
-#endif
 #include "mma.cuh"
-#ifndef ATTN_THREADS
-#define ATTN_THREADS (P_BR * 2 / (1 + (P_OWN == 32 || (P_OWN == 0 && ATTN_D <= 128))))
-#endif
-#ifndef SMEM_Qs
-#define SMEM_Qs 0
-#define SMEM_Ks (SMEM_Qs + P_BR * ATTN_D * 2)
-#define SMEM_Vs (SMEM_Ks + P_BC * ATTN_D * 2)
-#endif
 
 constexpr int BR = P_BR, BC = P_BC;
 constexpr int M = BR / 16 / (ATTN_THREADS / 32); // fragments of 16 rows that a warp owns
@@ -141,7 +103,7 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS, 1)
 
         // The maximum of every row; has one outgrown its base?
         float top[2 * M];
-        bool outgrown = P_RESCALE == 1;
+        bool outgrown = false;
 #pragma unroll
         for (int r = 0; r < 2 * M; r++) {
             top[r] = m[r];
@@ -226,3 +188,12 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS, 1)
                 *(const Vec<CHUNK> *)(out + swizzled(warp * 16 * M + r, c));
     }
 }
+
+/* Cost: nothing; without a mask nothing changes.
+ *   BC=32 at D=128 and BR=64 at D=64 were a few per cent better on an H200: fewer scores leave registers
+ *   for more loads ahead.
+ * Limits: on sm_90 mma.sync reaches about two thirds of what wgmma does. At D=64 the exponentials (16
+ *   a cycle) take as long as the products would at the tensor cores' peak. D must be a multiple of 8.
+ *   One query tile is one block.
+ *   P V multiplies masked keys by 0: inf or NaN in V at a masked key of a visited tile shows.
+ * Next: on Hopper, warpgroup products (wgmma) read K and V from shared memory by themselves. */

@@ -19,29 +19,8 @@
  * @smem      dynamic Vs BC*D*T  V tile, swizzled
  * @traffic   read B*H*(Sq*D*T+tiles(BR,BC)*2*BC*D*T) write B*H*Sq*D*T
  *
- * Cost: bytes and products as before; what is saved is the waiting, about one trip to L2 (200 to 300
- *   cycles) or DRAM (500 to 800) twice a tile, where no other block of the multiprocessor filled it.
- * Limits: every warp reads all of K and V for 16 rows only: 256 bytes of shared memory for each
- *   mma.sync, 2 cycles where the tensor cores of sm_90 need 1.5. D must be a multiple of 8.
- *   P V multiplies masked keys by 0: inf or NaN in V at a masked key of a visited tile shows.
- * Next: fa2_mma lets a warp own 32 rows.
- *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef P_BR
-#define P_BR 64
-#endif
-#ifndef P_BC
-#define P_BC 64
-#endif
-#ifndef ATTN_THREADS
-#define ATTN_THREADS (2 * P_BR)
-#endif
 #include "mma.cuh"
-#ifndef SMEM_Qs
-#define SMEM_Qs 0
-#define SMEM_Ks (SMEM_Qs + P_BR * ATTN_D * 2)
-#define SMEM_Vs (SMEM_Ks + P_BC * ATTN_D * 2)
-#endif
 
 constexpr int BR = P_BR, BC = P_BC;
 
@@ -161,3 +140,10 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS, 1)
             store_lse(a, i, m[r] * a.scale, l[r]);
     }
 }
+
+/* Cost: bytes and products as before; what is saved is the waiting, about one trip to L2 (200 to 300
+ *   cycles) or DRAM (500 to 800) twice a tile, where no other block of the multiprocessor filled it.
+ * Limits: every warp reads all of K and V for 16 rows only: 256 bytes of shared memory for each
+ *   mma.sync, 2 cycles where the tensor cores of sm_90 need 1.5. D must be a multiple of 8.
+ *   P V multiplies masked keys by 0: inf or NaN in V at a masked key of a visited tile shows.
+ * Next: fa2_mma_rows lets a warp own 32 rows. */

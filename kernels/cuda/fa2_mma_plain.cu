@@ -20,33 +20,8 @@
  * @smem      dynamic Vs BC*(D+PAD)*T  V tile
  * @traffic   read B*H*(Sq*D*T+tiles(BR,BC)*2*BC*D*T) write B*H*Sq*D*T
  *
- * Cost: per K/V tile a warp issues BC*D/64 mma.sync for 16*BC*D*4 operations, and reads all of K and
- *   V from shared memory: 256 bytes an instruction, 2 cycles at 128 B a cycle even without conflicts.
- * Limits: ldmatrix reads the same chunk of 8 rows. With PAD=0 and D a multiple of 64 these lie on
- *   the same 4 banks: 8 wavefronts instead of 1, and shared memory sets the pace. D must be a
- *   multiple of 8, so that rows can be read 16 bytes at a time. Loads are not overlapped.
- *   P V multiplies masked keys by 0: inf or NaN in V at a masked key of a visited tile shows.
- * Next: fa2_mma_swizzle ends the conflicts without padding.
- *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef P_BR
-#define P_BR 64
-#endif
-#ifndef P_BC
-#define P_BC 64
-#endif
-#ifndef P_PAD
-#define P_PAD 0
-#endif
-#ifndef ATTN_THREADS
-#define ATTN_THREADS (2 * P_BR)
-#endif
 #include "mma.cuh"
-#ifndef SMEM_Qs
-#define SMEM_Qs 0
-#define SMEM_Ks (SMEM_Qs + P_BR * (ATTN_D + P_PAD) * 2)
-#define SMEM_Vs (SMEM_Ks + P_BC * (ATTN_D + P_PAD) * 2)
-#endif
 
 constexpr int BR = P_BR, BC = P_BC, PITCH = ATTN_D + P_PAD;
 
@@ -160,3 +135,11 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS, 1)
             store_lse(a, i, m[r] * a.scale, l[r]);
     }
 }
+
+/* Cost: per K/V tile a warp issues BC*D/64 mma.sync for 16*BC*D*4 operations, and reads all of K and
+ *   V from shared memory: 256 bytes an instruction, 2 cycles at 128 B a cycle even without conflicts.
+ * Limits: ldmatrix reads the same chunk of 8 rows. With PAD=0 and D a multiple of 64 these lie on
+ *   the same 4 banks: 8 wavefronts instead of 1, and shared memory sets the pace. D must be a
+ *   multiple of 8, so that rows can be read 16 bytes at a time. Loads are not overlapped.
+ *   P V multiplies masked keys by 0: inf or NaN in V at a masked key of a visited tile shows.
+ * Next: fa2_mma_swizzle ends the conflicts without padding. */

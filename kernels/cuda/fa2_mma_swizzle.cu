@@ -19,31 +19,8 @@
  * @smem      dynamic Vs BC*D*T  V tile, swizzled
  * @traffic   read B*H*(Sq*D*T+tiles(BR,BC)*2*BC*D*T) write B*H*Sq*D*T
  *
- * Cost: as fa2_mma_plain, with one wavefront for 8 rows: 2 cycles of shared memory an instruction.
- *   One xor more per address; it is known when the kernel is compiled but for the lane's own part.
- *   Addresses take registers: 130 where fa2_mma_plain has 124 (sm_90, D=64), so three blocks of a
- *   multiprocessor instead of four. On an H200 PAD=8 was faster than this, by 7 to 33 %.
- * Limits: between the barriers around a load nothing is multiplied: global latency is paid in full
- *   per tile, and the data pass through registers on their way. D must be a multiple of 8.
- *   P V multiplies masked keys by 0: inf or NaN in V at a masked key of a visited tile shows.
- * Next: fa2_mma_async loads while it multiplies.
- *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef P_BR
-#define P_BR 64
-#endif
-#ifndef P_BC
-#define P_BC 64
-#endif
-#ifndef ATTN_THREADS
-#define ATTN_THREADS (2 * P_BR)
-#endif
 #include "mma.cuh"
-#ifndef SMEM_Qs
-#define SMEM_Qs 0
-#define SMEM_Ks (SMEM_Qs + P_BR * ATTN_D * 2)
-#define SMEM_Vs (SMEM_Ks + P_BC * ATTN_D * 2)
-#endif
 
 constexpr int BR = P_BR, BC = P_BC;
 
@@ -154,3 +131,12 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS, 1)
             store_lse(a, i, m[r] * a.scale, l[r]);
     }
 }
+
+/* Cost: as fa2_mma_plain, with one wavefront for 8 rows: 2 cycles of shared memory an instruction.
+ *   One xor more per address; it is known when the kernel is compiled but for the lane's own part.
+ *   Addresses take registers: 130 where fa2_mma_plain has 124 (sm_90, D=64), so three blocks of a
+ *   multiprocessor instead of four. On an H200 PAD=8 was faster than this, by 7 to 33 %.
+ * Limits: between the barriers around a load nothing is multiplied: global latency is paid in full
+ *   per tile, and the data pass through registers on their way. D must be a multiple of 8.
+ *   P V multiplies masked keys by 0: inf or NaN in V at a masked key of a visited tile shows.
+ * Next: fa2_mma_async loads while it multiplies. */

@@ -22,36 +22,8 @@
  * @smem      dynamic Os BR*(D+4)*4    output, not yet divided
  * @traffic   read B*H*(Sq*D*T+tiles(BR,BC)*2*BC*D*T) write B*H*Sq*D*T
  *
- * Cost: two loads from shared memory for every multiply-add, in both products: a multiprocessor
- *   loads 32 words a cycle and could do 64 (sm_80) or 128 multiply-adds, so shared memory (L1) is
- *   the limit.
- * Limits: 512 threads need many registers at once: with more than 40 a thread (they are handed out by
- *   eights) two blocks fit, not three. K and V take turns in one buffer, with 4 barriers a tile.
- * Next: wmma_serial gives the products to the tensor cores.
- *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef P_BR
-#define P_BR 64
-#endif
-#ifndef P_BC
-#define P_BC 32
-#endif
-#ifndef P_PAD
-#define P_PAD 2
-#endif
-#ifndef P_THREADS
-#define P_THREADS 512
-#endif
-#ifndef ATTN_THREADS
-#define ATTN_THREADS P_THREADS
-#endif
 #include "attn.cuh"
-#ifndef SMEM_Qs
-#define SMEM_Qs 0
-#define SMEM_Ks (SMEM_Qs + ALIGN16(P_BR * (ATTN_D + P_PAD) * sizeof(elem)))
-#define SMEM_Ss (SMEM_Ks + ALIGN16(P_BC * (ATTN_D + P_PAD) * sizeof(elem)))
-#define SMEM_Os (SMEM_Ss + P_BR * (P_BC + 4) * 4)
-#endif
 
 constexpr int BR = P_BR, BC = P_BC, THREADS = ATTN_THREADS;
 constexpr int PITCH = ATTN_D + P_PAD, S_PITCH = BC + 4, O_PITCH = ATTN_D + 4;
@@ -122,3 +94,10 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS) fa_scalar(const __gri
     if (first == 0)
         store_lse(a, q0 + r, m * 0.6931471805599453f, sum); // ln 2: back to natural logarithms
 }
+
+/* Cost: two loads from shared memory for every multiply-add, in both products: a multiprocessor
+ *   loads 32 words a cycle and could do 64 (sm_80) or 128 multiply-adds, so shared memory (L1) is
+ *   the limit.
+ * Limits: 512 threads need many registers at once: with more than 40 a thread (they are handed out by
+ *   eights) two blocks fit, not three. K and V take turns in one buffer, with 4 barriers a tile.
+ * Next: wmma_serial gives the products to the tensor cores. */

@@ -1,5 +1,6 @@
 // fused.cuh - what the fused WMMA kernels share: 8 warps that multiply, a tile of BR queries by BC keys,
-// scores, exponentials and outputs in shared memory. Each kernel adds its one idea to these steps.
+// scores, exponentials and outputs in shared memory. A step is written out in the kernel whose idea it is; here it
+// serves the kernels after that one.
 //
 // ACC=f16 keeps scores and outputs, and the sums of the products, in 16 bits: half the shared memory
 // for these two, and the error shows.
@@ -7,25 +8,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 #include "wmma.cuh"
-
-#ifndef P_BR
-#define P_BR 32
-#endif
-#ifndef P_BC
-#define P_BC 32
-#endif
-#ifndef P_STAGES
-#define P_STAGES 2
-#endif
-#ifndef P_ACC
-#define P_ACC 0
-#endif
-#ifndef P_MINBLOCKS
-#define P_MINBLOCKS 2
-#endif
-#ifndef ATTN_THREADS
-#define ATTN_THREADS 256
-#endif
 
 constexpr int BR = P_BR, BC = P_BC, STAGES = P_STAGES, THREADS = ATTN_THREADS, WARPS = THREADS / 32;
 
@@ -85,7 +67,7 @@ template <bool col> __device__ inline void multiply(Sum &c, const FragmentA &a, 
 
 // ---- Q K^T --------------------------------------------------------------------------------------
 
-// Scores of the tile, 16 x 16 at a time, by the warps first, first + 1, ... of `count`.
+// As fused_wmma_qk has it, by the warps first, first + 1, ... of `count`.
 __device__ inline void scores_wmma(accum *Ss, const elem *Qs, const elem *Ks, int first = 0,
                                    int count = WARPS)
 {
@@ -103,55 +85,80 @@ __device__ inline void scores_wmma(accum *Ss, const elem *Qs, const elem *Ks, in
         store_c(Ss + i * BC + j, s, BC);
     }
 }
-__device__ inline void scores_scalar(accum *Ss, const elem *Qs, const elem *Ks)
-{
-    for (int e = threadIdx.x; e < BR * BC; e += THREADS) {
-        const elem *q = Qs + e / BC * ATTN_D, *k = Ks + e % BC * ATTN_D;
-        float s = 0.f;
-#pragma unroll 8
-        for (int d = 0; d < ATTN_D; d++)
-            s += to_float(q[d]) * to_float(k[d]);
-        Ss[e] = to_accum(s);
-    }
-}
 
-// ---- Softmax of a tile: P = 2^(S - m); m, l and O follow the new maximum. ------------------------
+// ---- Softmax of a tile: P = 2^(S - m); m, l and O follow the new maximum. `m` is in powers of 2. -----
 
-// By `lanes` neighbours of a warp for each row, the rows first, first + step, ... `m` is in powers of 2.
-template <int lanes>
-__device__ inline void softmax_rows(const AttnArgs &a, const accum *Ss, elem *Ps, float *ms, float *ls,
-                                    accum *Os, int q0, int k0, int first, int step)
+// A thread for each row.
+__device__ inline void softmax_by_threads(const AttnArgs &a, const accum *Ss, elem *Ps, float *ms, float *ls,
+                                          accum *Os, int q0, int k0)
 {
     const float scale_log2e = a.scale * 1.4426950408889634f; // exp(x) = 2^(x log2 e)
-    const int part = threadIdx.x % lanes;
-    for (int r = first; r < BR; r += step) {
+    for (int r = threadIdx.x; r < BR; r += THREADS) {
         const int n = min(BC, visible_keys(a, q0 + r) - k0);
         const float m = ms[r];
         float m_new = m, sum = 0.f;
-        for (int j = part; j < n; j += lanes)
+        for (int j = 0; j < n; j++)
             m_new = fmaxf(m_new, from_accum(Ss[r * BC + j]) * scale_log2e);
-        m_new = warp_max<lanes>(m_new);
         // A row that has seen no key yet has m = -inf, and -inf - -inf is no number.
         const float base = m_new == NEG_INF ? 0.f : m_new, correction = exp2f(m - base);
-        for (int j = part; j < BC; j += lanes) {
+        for (int j = 0; j < BC; j++) {
             const float p = j < n ? exp2f(from_accum(Ss[r * BC + j]) * scale_log2e - base) : 0.f;
             sum += p;
             Ps[r * BC + j] = to_elem(p);
         }
-        sum = warp_sum<lanes>(sum);
-        if constexpr (lanes > 1) // a thread for a row meets nobody: with BR=16 half of a warp has no row
-            __syncwarp();        // all lanes have read ms[r]: a shuffle orders no memory
-        if (part == 0) {
+        ms[r] = m_new;
+        ls[r] = ls[r] * correction + sum;
+        for (int d = 0; d < ATTN_D; d++)
+            Os[r * ATTN_D + d] = to_accum(from_accum(Os[r * ATTN_D + d]) * correction);
+    }
+}
+
+// A warp for each row, as fused_warp_softmax has it, by the first `count` warps.
+__device__ inline void softmax_by_warps(const AttnArgs &a, const accum *Ss, elem *Ps, float *ms, float *ls,
+                                        accum *Os, int q0, int k0, int count = WARPS)
+{
+    const float scale_log2e = a.scale * 1.4426950408889634f; // exp(x) = 2^(x log2 e)
+    const int lane = threadIdx.x % 32;
+    for (int r = threadIdx.x / 32; r < BR; r += count) {
+        const int n = min(BC, visible_keys(a, q0 + r) - k0);
+        const float m = ms[r];
+        float m_new = m, sum = 0.f;
+        for (int j = lane; j < n; j += 32)
+            m_new = fmaxf(m_new, from_accum(Ss[r * BC + j]) * scale_log2e);
+        m_new = warp_max(m_new);
+        // A row that has seen no key yet has m = -inf, and -inf - -inf is no number.
+        const float base = m_new == NEG_INF ? 0.f : m_new, correction = exp2f(m - base);
+        for (int j = lane; j < BC; j += 32) {
+            const float p = j < n ? exp2f(from_accum(Ss[r * BC + j]) * scale_log2e - base) : 0.f;
+            sum += p;
+            Ps[r * BC + j] = to_elem(p);
+        }
+        sum = warp_sum(sum);
+        __syncwarp(); // all lanes have read ms[r]: a shuffle orders no memory
+        if (lane == 0) {
             ms[r] = m_new;
             ls[r] = ls[r] * correction + sum;
         }
-        for (int d = part; d < ATTN_D; d += lanes)
+        for (int d = lane; d < ATTN_D; d += 32)
             Os[r * ATTN_D + d] = to_accum(from_accum(Os[r * ATTN_D + d]) * correction);
     }
 }
 
 // ---- O += P V -----------------------------------------------------------------------------------
 
+// A thread for each element.
+__device__ inline void outputs_by_threads(accum *Os, const elem *Ps, const elem *Vs)
+{
+    for (int e = threadIdx.x; e < BR * ATTN_D; e += THREADS) {
+        const elem *p = Ps + e / ATTN_D * BC, *v = Vs + e % ATTN_D;
+        float o = 0.f;
+#pragma unroll 8
+        for (int j = 0; j < BC; j++)
+            o += to_float(p[j]) * to_float(v[j * ATTN_D]);
+        Os[e] = to_accum(from_accum(Os[e]) + o);
+    }
+}
+// As fused_wmma_pv has it, by the warps first, first + 1, ... of `count`.
 __device__ inline void outputs_wmma(accum *Os, const elem *Ps, const elem *Vs, int first = 0,
                                     int count = WARPS)
 {
@@ -168,17 +175,6 @@ __device__ inline void outputs_wmma(accum *Os, const elem *Ps, const elem *Vs, i
             multiply<false>(o, p, v);
         }
         store_c(Os + i * ATTN_D + d, o, ATTN_D);
-    }
-}
-__device__ inline void outputs_scalar(accum *Os, const elem *Ps, const elem *Vs)
-{
-    for (int e = threadIdx.x; e < BR * ATTN_D; e += THREADS) {
-        const elem *p = Ps + e / ATTN_D * BC, *v = Vs + e % ATTN_D;
-        float o = 0.f;
-#pragma unroll 8
-        for (int j = 0; j < BC; j++)
-            o += to_float(p[j]) * to_float(v[j * ATTN_D]);
-        Os[e] = to_accum(from_accum(Os[e]) + o);
     }
 }
 

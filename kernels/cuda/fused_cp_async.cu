@@ -27,30 +27,10 @@
  * @smem      dynamic ls BR*4                    sums
  * @traffic   read B*H*(Sq*D*T+tiles(BR,BC)*2*BC*D*T) write B*H*Sq*D*T
  *
- * Cost: the same bytes and products; a tile has the time of STAGES-1 tiles to come from memory.
- * Limits: all warps start copies, then all multiply: copy instructions and products still take
- *   turns in each warp. Where D or a stride is no multiple of 8, copies are made at once, as in
- *   fused_dyn_smem.
- * Next: fused_warp_spec leaves the copies to a warp of their own.
- *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef P_BR
-#define P_BR 64
-#endif
-#ifndef P_BC
-#define P_BC 64
-#endif
 #include "fused.cuh"
-#ifndef SMEM_Qs
-#define SMEM_Qs 0
-#define SMEM_Ks (SMEM_Qs + BR * ATTN_D * 2)
-#define SMEM_Vs (SMEM_Ks + STAGES * BC * ATTN_D * 2)
-#define SMEM_Ss (SMEM_Vs + STAGES * BC * ATTN_D * 2)
-#define SMEM_Ps (SMEM_Ss + BR * BC * sizeof(accum))
-#define SMEM_Os (SMEM_Ps + BR * BC * 2)
-#define SMEM_ms (SMEM_Os + BR * ATTN_D * sizeof(accum))
-#define SMEM_ls (SMEM_ms + BR * 4)
-#endif
+
+__device__ void start_copy(const AttnArgs &a, elem *tile, int rows, const elem *src, long long stride, int valid);
 
 extern "C" __global__ void __launch_bounds__(THREADS, P_MINBLOCKS)
     fused_cp_async(const __grid_constant__ AttnArgs a)
@@ -62,13 +42,13 @@ extern "C" __global__ void __launch_bounds__(THREADS, P_MINBLOCKS)
     const int q0 = blockIdx.x * BR, n_keys = visible_keys_of_tile(a, q0, BR);
     const auto start_tile = [&](int k0, int stage) { // one group of copies, empty beyond the last tile
         if (k0 < n_keys) {
-            start_rows(a, Ks + stage * BC * ATTN_D, BC, k_row(a, k0), a.k_stride[2], a.Sk - k0, 0, THREADS);
-            start_rows(a, Vs + stage * BC * ATTN_D, BC, v_row(a, k0), a.v_stride[2], a.Sk - k0, 0, THREADS);
+            start_copy(a, Ks + stage * BC * ATTN_D, BC, k_row(a, k0), a.k_stride[2], a.Sk - k0);
+            start_copy(a, Vs + stage * BC * ATTN_D, BC, v_row(a, k0), a.v_stride[2], a.Sk - k0);
         }
         commit_copies();
     };
 
-    start_rows(a, Qs, BR, q_row(a, q0), a.q_stride[2], a.Sq - q0, 0, THREADS);
+    start_copy(a, Qs, BR, q_row(a, q0), a.q_stride[2], a.Sq - q0);
     for (int t = 0; t < STAGES - 1; t++)
         start_tile(t * BC, t);
     clear_outputs(Os, ms, ls);
@@ -80,7 +60,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, P_MINBLOCKS)
         start_tile(k0 + (STAGES - 1) * BC, (stage + STAGES - 1) % STAGES);
         scores_wmma(Ss, Qs, K);
         __syncthreads();
-        softmax_rows<32>(a, Ss, Ps, ms, ls, Os, q0, k0, threadIdx.x / 32, WARPS); // a warp for each row
+        softmax_by_warps(a, Ss, Ps, ms, ls, Os, q0, k0);
         __syncthreads();
         outputs_wmma(Os, Ps, V);
     }
@@ -92,3 +72,27 @@ extern "C" __global__ void __launch_bounds__(THREADS, P_MINBLOCKS)
         store_columns<1>(a, Os, ls, q0);
     store_sums(a, ms, ls, q0);
 }
+
+// Starts the copy of `valid` rows, 16 bytes at a time; where rows cannot be read so, copies at once.
+__device__ inline void start_copy(const AttnArgs &a, elem *tile, int rows, const elem *src, long long stride,
+                                  int valid)
+{
+    if (!rows_by_16_bytes(a, stride)) {
+        for (int e = threadIdx.x; e < rows * ATTN_D; e += THREADS) {
+            const int r = e / ATTN_D, d = e % ATTN_D;
+            tile[e] = r < valid && d < a.D ? src[r * stride + d] : to_elem(0.f);
+        }
+        return;
+    }
+    for (int e = threadIdx.x; e < rows * (ATTN_D / 8); e += THREADS) {
+        const int r = e / (ATTN_D / 8), d = e % (ATTN_D / 8) * 8;
+        const bool inside = r < valid && d < a.D;
+        copy_async(shared_address(tile + r * ATTN_D + d), inside ? src + r * stride + d : src, inside);
+    }
+}
+
+/* Cost: the same bytes and products; a tile has the time of STAGES-1 tiles to come from memory.
+ * Limits: all warps start copies, then all multiply: copy instructions and products still take
+ *   turns in each warp. Where D or a stride is no multiple of 8, copies are made at once, as in
+ *   fused_dyn_smem.
+ * Next: fused_warp_spec leaves the copies to a warp of their own. */

@@ -28,32 +28,8 @@
  * @smem      dynamic ls BR*4                    sums
  * @traffic   read B*H*(Sq*D*T+tiles(BR,BC)*2*BC*D*T) write B*H*Sq*D*T
  *
- * Cost: 82 432 bytes a block at D=64, 2.35 times those of a 32 x 32 tile: scores and exponentials
- *   grow 4 times, tiles and outputs twice.
- * Limits: one block on an L4 (100 KiB a multiprocessor), two on an A100: fewer warps to hide loads
- *   behind. And BR=64 starts half as many blocks as BR=32: with B=1 H=8 S=512 there are 64, which on
- *   the 132 multiprocessors of an H200 was slower than 128. Elements are still loaded one by one,
- *   2 bytes.
- * Next: fused_vector_io loads 16 bytes at a time.
- *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef P_BR
-#define P_BR 64
-#endif
-#ifndef P_BC
-#define P_BC 64
-#endif
 #include "fused.cuh"
-#ifndef SMEM_Qs
-#define SMEM_Qs 0
-#define SMEM_Ks (SMEM_Qs + BR * ATTN_D * 2)
-#define SMEM_Vs (SMEM_Ks + STAGES * BC * ATTN_D * 2)
-#define SMEM_Ss (SMEM_Vs + STAGES * BC * ATTN_D * 2)
-#define SMEM_Ps (SMEM_Ss + BR * BC * sizeof(accum))
-#define SMEM_Os (SMEM_Ps + BR * BC * 2)
-#define SMEM_ms (SMEM_Os + BR * ATTN_D * sizeof(accum))
-#define SMEM_ls (SMEM_ms + BR * 4)
-#endif
 
 extern "C" __global__ void __launch_bounds__(THREADS, P_MINBLOCKS)
     fused_dyn_smem(const __grid_constant__ AttnArgs a)
@@ -75,7 +51,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, P_MINBLOCKS)
         __syncthreads();
         scores_wmma(Ss, Qs, K);
         __syncthreads();
-        softmax_rows<32>(a, Ss, Ps, ms, ls, Os, q0, k0, threadIdx.x / 32, WARPS); // a warp for each row
+        softmax_by_warps(a, Ss, Ps, ms, ls, Os, q0, k0);
         __syncthreads();
         outputs_wmma(Os, Ps, V);
     }
@@ -83,3 +59,11 @@ extern "C" __global__ void __launch_bounds__(THREADS, P_MINBLOCKS)
     store_columns<1>(a, Os, ls, q0);
     store_sums(a, ms, ls, q0);
 }
+
+/* Cost: 82 432 bytes a block at D=64, 2.35 times those of a 32 x 32 tile: scores and exponentials
+ *   grow 4 times, tiles and outputs twice.
+ * Limits: one block on an L4 (100 KiB a multiprocessor), two on an A100: fewer warps to hide loads
+ *   behind. And BR=64 starts half as many blocks as BR=32: with B=1 H=8 S=512 there are 64, which on
+ *   the 132 multiprocessors of an H200 was slower than 128. Elements are still loaded one by one,
+ *   2 bytes.
+ * Next: fused_vector_io loads 16 bytes at a time. */

@@ -5,7 +5,6 @@
  * @idea      Scores, softmax and outputs of a 32 x 32 tile stay in the shared memory of one block:
  *            the score matrix never goes to global memory. Everything else is as plain as it can
  *            be: an element of a product for each thread, one thread for the softmax of a row.
- *            QK=wmma gives the first product to the tensor cores.
  * @after     wmma_serial
  * @unit      scalar
  * @dtypes    f16 bf16
@@ -14,7 +13,6 @@
  * @param     BR 32 [16..128]       query rows per tile
  * @param     BC 32 [16..128]       key rows per tile
  * @param     STAGES 2 [1..4]       buffers for K and V tiles
- * @param     QK scalar|wmma        who computes Q K^T
  * @param     ACC f32|f16           sums, scores and outputs in 32 or 16 bits
  * @param     MINBLOCKS 2 [1..8]    blocks a multiprocessor that the compiler shall make room for
  * @threads   256
@@ -29,18 +27,10 @@
  * @smem      static ls BR*4                    sums
  * @traffic   read B*H*(Sq*D*T+tiles(BR,BC)*2*BC*D*T) write B*H*Sq*D*T
  *
- * Cost: two loads from shared memory for each multiply-add; during the softmax 32 of 256 threads
- *   work, one row each, with 32 keys and D outputs to go through alone.
- * Limits: fusing saves memory traffic that was not the bottleneck: on an L4 a report measured this
- *   step slower than three separate kernels. Shared memory is static, so 48 KiB is the end; STAGES=2
- *   is paid for and not yet used. Elements are loaded one by one.
- * Next: fused_wmma_pv gives both products to the tensor cores.
- *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef P_QK
-#define P_QK 0
-#endif
 #include "fused.cuh"
+
+__device__ void scores(accum *Ss, const elem *Qs, const elem *Ks);
 
 extern "C" __global__ void __launch_bounds__(THREADS, P_MINBLOCKS)
     fused_scalar(const __grid_constant__ AttnArgs a)
@@ -61,16 +51,33 @@ extern "C" __global__ void __launch_bounds__(THREADS, P_MINBLOCKS)
         copy_tile<BC, ATTN_D, 1>(K, k_row(a, k0), a.k_stride[2], a.Sk - k0, a.D);
         copy_tile<BC, ATTN_D, 1>(V, v_row(a, k0), a.v_stride[2], a.Sk - k0, a.D);
         __syncthreads();
-        if (P_QK == 1)
-            scores_wmma(Ss, Qs, K);
-        else
-            scores_scalar(Ss, Qs, K);
+        scores(Ss, Qs, K);
         __syncthreads();
-        softmax_rows<1>(a, Ss, Ps, ms, ls, Os, q0, k0, threadIdx.x, THREADS); // a thread for each row
+        softmax_by_threads(a, Ss, Ps, ms, ls, Os, q0, k0);
         __syncthreads();
-        outputs_scalar(Os, Ps, V);
+        outputs_by_threads(Os, Ps, V);
     }
     __syncthreads();
     store_columns<1>(a, Os, ls, q0);
     store_sums(a, ms, ls, q0);
 }
+
+// Q K^T, a thread for each element.
+__device__ inline void scores(accum *Ss, const elem *Qs, const elem *Ks)
+{
+    for (int e = threadIdx.x; e < BR * BC; e += THREADS) {
+        const elem *q = Qs + e / BC * ATTN_D, *k = Ks + e % BC * ATTN_D;
+        float s = 0.f;
+#pragma unroll 8
+        for (int d = 0; d < ATTN_D; d++)
+            s += to_float(q[d]) * to_float(k[d]);
+        Ss[e] = to_accum(s);
+    }
+}
+
+/* Cost: two loads from shared memory for each multiply-add; during the softmax 32 of 256 threads
+ *   work, one row each, with 32 keys and D outputs to go through alone.
+ * Limits: fusing saves memory traffic that was not the bottleneck: on an L4 a report measured this
+ *   step slower than three separate kernels. Shared memory is static, so 48 KiB is the end; STAGES=2
+ *   is paid for and not yet used. Elements are loaded one by one.
+ * Next: fused_wmma_qk gives the first product to the tensor cores. */

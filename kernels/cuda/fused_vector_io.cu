@@ -26,39 +26,11 @@
  * @smem      dynamic ls BR*4                    sums
  * @traffic   read B*H*(Sq*D*T+tiles(BR,BC)*2*BC*D*T) write B*H*Sq*D*T
  *
- * Cost: a 64 x 64 tile takes 2 loads a thread instead of 16.
- * Limits: D must be a multiple of 8, and so must strides; otherwise elements go one by one as
- *   before. The block still waits for each tile.
- * Next: fused_cp_async loads the next tile while this one is multiplied.
- *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef P_BR
-#define P_BR 64
-#endif
-#ifndef P_BC
-#define P_BC 64
-#endif
 #include "fused.cuh"
-#ifndef SMEM_Qs
-#define SMEM_Qs 0
-#define SMEM_Ks (SMEM_Qs + BR * ATTN_D * 2)
-#define SMEM_Vs (SMEM_Ks + STAGES * BC * ATTN_D * 2)
-#define SMEM_Ss (SMEM_Vs + STAGES * BC * ATTN_D * 2)
-#define SMEM_Ps (SMEM_Ss + BR * BC * sizeof(accum))
-#define SMEM_Os (SMEM_Ps + BR * BC * 2)
-#define SMEM_ms (SMEM_Os + BR * ATTN_D * sizeof(accum))
-#define SMEM_ls (SMEM_ms + BR * 4)
-#endif
 
-// Rows of D elements by 16 bytes where that is possible.
 template <int ROWS>
-__device__ inline void load_rows(const AttnArgs &a, elem *tile, const elem *src, long long stride, int valid)
-{
-    if (rows_by_16_bytes(a, stride))
-        copy_tile<ROWS, ATTN_D, 8>(tile, src, stride, valid, a.D);
-    else
-        copy_tile<ROWS, ATTN_D, 1>(tile, src, stride, valid, a.D);
-}
+__device__ void load_rows(const AttnArgs &a, elem *tile, const elem *src, long long stride, int valid);
 
 extern "C" __global__ void __launch_bounds__(THREADS, P_MINBLOCKS)
     fused_vector_io(const __grid_constant__ AttnArgs a)
@@ -80,7 +52,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, P_MINBLOCKS)
         __syncthreads();
         scores_wmma(Ss, Qs, K);
         __syncthreads();
-        softmax_rows<32>(a, Ss, Ps, ms, ls, Os, q0, k0, threadIdx.x / 32, WARPS); // a warp for each row
+        softmax_by_warps(a, Ss, Ps, ms, ls, Os, q0, k0);
         __syncthreads();
         outputs_wmma(Os, Ps, V);
     }
@@ -91,3 +63,18 @@ extern "C" __global__ void __launch_bounds__(THREADS, P_MINBLOCKS)
         store_columns<1>(a, Os, ls, q0);
     store_sums(a, ms, ls, q0);
 }
+
+// Rows of D elements by 16 bytes where that is possible.
+template <int ROWS>
+__device__ inline void load_rows(const AttnArgs &a, elem *tile, const elem *src, long long stride, int valid)
+{
+    if (rows_by_16_bytes(a, stride))
+        copy_tile<ROWS, ATTN_D, 8>(tile, src, stride, valid, a.D);
+    else
+        copy_tile<ROWS, ATTN_D, 1>(tile, src, stride, valid, a.D);
+}
+
+/* Cost: a 64 x 64 tile takes 2 loads a thread instead of 16.
+ * Limits: D must be a multiple of 8, and so must strides; otherwise elements go one by one as
+ *   before. The block still waits for each tile.
+ * Next: fused_cp_async loads the next tile while this one is multiplied. */

@@ -27,14 +27,11 @@
  * @smem      static ls BR*4                    sums
  * @traffic   read B*H*(Sq*D*T+tiles(BR,BC)*2*BC*D*T) write B*H*Sq*D*T
  *
- * Cost: 10 shuffles a row, two elements of output a lane; 8 rows at a time instead of 32 on one
- *   warp.
- * Limits: shared memory is static: BR=64 BC=64 needs 82 432 bytes and the compiler refuses
- *   (0x14200 bytes, 0xc000 max). Try it.
- * Next: fused_dyn_smem asks for more than 48 KiB.
- *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "fused.cuh"
+
+__device__ void softmax(const AttnArgs &a, const accum *Ss, elem *Ps, float *ms, float *ls, accum *Os, int q0,
+                        int k0);
 
 extern "C" __global__ void __launch_bounds__(THREADS, P_MINBLOCKS)
     fused_warp_softmax(const __grid_constant__ AttnArgs a)
@@ -57,7 +54,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, P_MINBLOCKS)
         __syncthreads();
         scores_wmma(Ss, Qs, K);
         __syncthreads();
-        softmax_rows<32>(a, Ss, Ps, ms, ls, Os, q0, k0, threadIdx.x / 32, WARPS); // a warp for each row
+        softmax(a, Ss, Ps, ms, ls, Os, q0, k0);
         __syncthreads();
         outputs_wmma(Os, Ps, V);
     }
@@ -65,3 +62,40 @@ extern "C" __global__ void __launch_bounds__(THREADS, P_MINBLOCKS)
     store_columns<1>(a, Os, ls, q0);
     store_sums(a, ms, ls, q0);
 }
+
+// P = 2^(S - m), a warp for each row; m, l and O follow the new maximum.
+__device__ inline void softmax(const AttnArgs &a, const accum *Ss, elem *Ps, float *ms, float *ls,
+                               accum *Os, int q0, int k0)
+{
+    const float scale_log2e = a.scale * 1.4426950408889634f; // exp(x) = 2^(x log2 e)
+    const int lane = threadIdx.x % 32;
+    for (int r = threadIdx.x / 32; r < BR; r += WARPS) {
+        const int n = min(BC, visible_keys(a, q0 + r) - k0);
+        const float m = ms[r];
+        float m_new = m, sum = 0.f;
+        for (int j = lane; j < n; j += 32)
+            m_new = fmaxf(m_new, from_accum(Ss[r * BC + j]) * scale_log2e);
+        m_new = warp_max(m_new);
+        // A row that has seen no key yet has m = -inf, and -inf - -inf is no number.
+        const float base = m_new == NEG_INF ? 0.f : m_new, correction = exp2f(m - base);
+        for (int j = lane; j < BC; j += 32) {
+            const float p = j < n ? exp2f(from_accum(Ss[r * BC + j]) * scale_log2e - base) : 0.f;
+            sum += p;
+            Ps[r * BC + j] = to_elem(p);
+        }
+        sum = warp_sum(sum);
+        __syncwarp(); // all lanes have read ms[r]: a shuffle orders no memory
+        if (lane == 0) {
+            ms[r] = m_new;
+            ls[r] = ls[r] * correction + sum;
+        }
+        for (int d = lane; d < ATTN_D; d += 32)
+            Os[r * ATTN_D + d] = to_accum(from_accum(Os[r * ATTN_D + d]) * correction);
+    }
+}
+
+/* Cost: 10 shuffles a row, two elements of output a lane; 8 rows at a time instead of 32 on one
+ *   warp.
+ * Limits: shared memory is static: BR=64 BC=64 needs 82 432 bytes and the compiler refuses
+ *   (0x14200 bytes, 0xc000 max). Try it.
+ * Next: fused_dyn_smem asks for more than 48 KiB. */

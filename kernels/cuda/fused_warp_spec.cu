@@ -29,57 +29,14 @@
  * @smem      dynamic empty STAGES*8 align=8     barriers: nobody reads them any more
  * @traffic   read B*H*(Sq*D*T+tiles(BR,BC)*2*BC*D*T) write B*H*Sq*D*T
  *
- * Cost: one warp more, no copy instruction in the others; 256 threads meet twice a tile instead of
- *   three times. A barrier in memory is a counter: whoever hands over adds one and goes on, whoever
- *   needs the tile looks until the phase is over. Two phases in turn are told apart by parity.
- * Limits: on sm_80 the loading warp holds as many registers as the others and must start every 16
- *   bytes itself: one lane and one instruction do it on sm_90. One warp may be too slow to keep up
- *   with small tiles.
- * Next: fa2_mma_plain multiplies with mma.sync, whose fragments are documented: scores and outputs
- *   stay in registers.
- *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef ATTN_THREADS
-#define ATTN_THREADS 288
-#endif
-#ifndef P_BR
-#define P_BR 64
-#endif
-#ifndef P_BC
-#define P_BC 64
-#endif
 #include "fused.cuh"
-#ifndef SMEM_Qs
-#define SMEM_Qs 0
-#define SMEM_Ks (SMEM_Qs + BR * ATTN_D * 2)
-#define SMEM_Vs (SMEM_Ks + STAGES * BC * ATTN_D * 2)
-#define SMEM_Ss (SMEM_Vs + STAGES * BC * ATTN_D * 2)
-#define SMEM_Ps (SMEM_Ss + BR * BC * sizeof(accum))
-#define SMEM_Os (SMEM_Ps + BR * BC * 2)
-#define SMEM_ms (SMEM_Os + BR * ATTN_D * sizeof(accum))
-#define SMEM_ls (SMEM_ms + BR * 4)
-#define SMEM_full (SMEM_ls + BR * 4)
-#define SMEM_empty (SMEM_full + STAGES * 8)
-#endif
 
 constexpr int MULTIPLIERS = 8, MULTIPLYING = MULTIPLIERS * 32; // warps, threads
 constexpr int AMONG = 1;                                       // the barrier of the multiplying warps
 
-// Starts the copies of all tiles, a buffer ahead of its readers as often as one is empty.
-__device__ inline void load_tiles(const AttnArgs &a, elem *Ks, elem *Vs, MemoryBarrier *full, MemoryBarrier *empty,
-                                  int n_tiles)
-{
-    for (int t = 0; t < n_tiles; t++) {
-        const int stage = t % STAGES, k0 = t * BC;
-        if (t >= STAGES)
-            barrier_wait(empty + stage, (t / STAGES - 1) % 2);
-        start_rows(a, Ks + stage * BC * ATTN_D, BC, k_row(a, k0), a.k_stride[2], a.Sk - k0, MULTIPLYING, 32);
-        start_rows(a, Vs + stage * BC * ATTN_D, BC, v_row(a, k0), a.v_stride[2], a.Sk - k0, MULTIPLYING, 32);
-        arrive_with_copies(full + stage);
-        arrive(full + stage); // rows that had to be stored one by one
-    }
-    wait_copies<0>();
-}
+__device__ void load_tiles(const AttnArgs &a, elem *Ks, elem *Vs, MemoryBarrier *full, MemoryBarrier *empty,
+                           int n_tiles);
 
 extern "C" __global__ void __launch_bounds__(THREADS, P_MINBLOCKS)
     fused_warp_spec(const __grid_constant__ AttnArgs a)
@@ -111,7 +68,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, P_MINBLOCKS)
         barrier_wait(full + stage, t / STAGES % 2);
         scores_wmma(Ss, Qs, Ks + stage * BC * ATTN_D, 0, MULTIPLIERS);
         meet(AMONG, MULTIPLYING);
-        softmax_rows<32>(a, Ss, Ps, ms, ls, Os, q0, k0, warp, MULTIPLIERS);
+        softmax_by_warps(a, Ss, Ps, ms, ls, Os, q0, k0, MULTIPLIERS);
         meet(AMONG, MULTIPLYING);
         outputs_wmma(Os, Ps, Vs + stage * BC * ATTN_D, 0, MULTIPLIERS);
         arrive(empty + stage);
@@ -123,3 +80,28 @@ extern "C" __global__ void __launch_bounds__(THREADS, P_MINBLOCKS)
         store_columns<1>(a, Os, ls, q0, MULTIPLYING);
     store_sums(a, ms, ls, q0, MULTIPLYING);
 }
+
+// Starts the copies of all tiles, a buffer ahead of its readers as often as one is empty.
+__device__ inline void load_tiles(const AttnArgs &a, elem *Ks, elem *Vs, MemoryBarrier *full, MemoryBarrier *empty,
+                                  int n_tiles)
+{
+    for (int t = 0; t < n_tiles; t++) {
+        const int stage = t % STAGES, k0 = t * BC;
+        if (t >= STAGES)
+            barrier_wait(empty + stage, (t / STAGES - 1) % 2);
+        start_rows(a, Ks + stage * BC * ATTN_D, BC, k_row(a, k0), a.k_stride[2], a.Sk - k0, MULTIPLYING, 32);
+        start_rows(a, Vs + stage * BC * ATTN_D, BC, v_row(a, k0), a.v_stride[2], a.Sk - k0, MULTIPLYING, 32);
+        arrive_with_copies(full + stage);
+        arrive(full + stage); // rows that had to be stored one by one
+    }
+    wait_copies<0>();
+}
+
+/* Cost: one warp more, no copy instruction in the others; 256 threads meet twice a tile instead of
+ *   three times. A barrier in memory is a counter: whoever hands over adds one and goes on, whoever
+ *   needs the tile looks until the phase is over. Two phases in turn are told apart by parity.
+ * Limits: on sm_80 the loading warp holds as many registers as the others and must start every 16
+ *   bytes itself: one lane and one instruction do it on sm_90. One warp may be too slow to keep up
+ *   with small tiles.
+ * Next: fa2_mma_plain multiplies with mma.sync, whose fragments are documented: scores and outputs
+ *   stay in registers. */

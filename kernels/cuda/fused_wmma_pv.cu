@@ -5,7 +5,7 @@
  * @idea      P V goes to the tensor cores too: 8 warps, a 16 x 16 tile of the 32 x 64 outputs each
  *            (2 x 4); scores by 4 of them (2 x 2). The accumulators are loaded from shared memory
  *            and stored back around every product.
- * @after     fused_scalar
+ * @after     fused_wmma_qk
  * @unit      tensor
  * @dtypes    f16 bf16
  * @requires  sm >= 80 && D <= 128 && BR % 16 == 0 && BC % 16 == 0
@@ -27,14 +27,10 @@
  * @smem      static ls BR*4                    sums
  * @traffic   read B*H*(Sq*D*T+tiles(BR,BC)*2*BC*D*T) write B*H*Sq*D*T
  *
- * Cost: a 16 x 16 tile of outputs moves 2 KiB of accumulator, and 1 KiB of P and V for each of its
- *   BC/16 products of 4096 multiply-adds; before, each of these took two loads.
- * Limits: now the softmax is the longest step: one thread a row, 32 of 256 threads. Half the warps
- *   idle during Q K^T.
- * Next: fused_warp_softmax gives each row of the softmax a warp.
- *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "fused.cuh"
+
+__device__ void outputs(accum *Os, const elem *Ps, const elem *Vs);
 
 extern "C" __global__ void __launch_bounds__(THREADS, P_MINBLOCKS)
     fused_wmma_pv(const __grid_constant__ AttnArgs a)
@@ -57,11 +53,36 @@ extern "C" __global__ void __launch_bounds__(THREADS, P_MINBLOCKS)
         __syncthreads();
         scores_wmma(Ss, Qs, K);
         __syncthreads();
-        softmax_rows<1>(a, Ss, Ps, ms, ls, Os, q0, k0, threadIdx.x, THREADS); // a thread for each row
+        softmax_by_threads(a, Ss, Ps, ms, ls, Os, q0, k0);
         __syncthreads();
-        outputs_wmma(Os, Ps, V);
+        outputs(Os, Ps, V);
     }
     __syncthreads();
     store_columns<1>(a, Os, ls, q0);
     store_sums(a, ms, ls, q0);
 }
+
+// O += P V, a warp for each 16 x 16 outputs.
+__device__ inline void outputs(accum *Os, const elem *Ps, const elem *Vs)
+{
+    for (int t = threadIdx.x / 32; t < BR / 16 * (ATTN_D / 16); t += WARPS) {
+        const int i = t / (ATTN_D / 16) * 16, d = t % (ATTN_D / 16) * 16;
+        Sum o;
+        load_c(o, Os + i * ATTN_D + d, ATTN_D);
+#pragma unroll
+        for (int j = 0; j < BC; j += 16) {
+            FragmentA p;
+            FragmentB v;
+            load_a(p, Ps + i * BC + j, BC);
+            load_b(v, Vs + j * ATTN_D + d, ATTN_D);
+            multiply<false>(o, p, v);
+        }
+        store_c(Os + i * ATTN_D + d, o, ATTN_D);
+    }
+}
+
+/* Cost: a 16 x 16 tile of outputs moves 2 KiB of accumulator, and 1 KiB of P and V for each of its
+ *   BC/16 products of 4096 multiply-adds; before, each of these took two loads.
+ * Limits: now the softmax is the longest step: one thread a row, 32 of 256 threads. Half the warps
+ *   idle during Q K^T.
+ * Next: fused_warp_softmax gives each row of the softmax a warp. */

@@ -25,50 +25,8 @@
  * @smem      dynamic Ps BR*(BC+2)*4             exponentials of the scores
  * @traffic   read B*H*(Sq*D*T+tiles(BR,BC)*2*BC*D*T) write B*H*Sq*D*T
  *
- * Cost: BLOCK+1 loads of a pair for BLOCK pair products. Rows D/2+PAD words apart: with D=32, PAD=1
- *   gives 17, which is odd, so that neighbouring rows begin in different banks; PAD=2 gives 18, and
- *   every 16th row meets. One word less a row is 6 % of the tiles at D=32, not more.
- *   A tile that does not divide Sk is part empty: 64 keys are two tiles of 32 but three of 24, 72 keys;
- *   at S=64 BC=32 took 12 % less time on an H200.
- * Limits: sums in 16 bits (ACC=f16) lose what falls below 2^-11 of the sum: the check says how much.
- *   A barrier costs what the slowest warp is late, a few cycles where all do the same.
- * Next: fa2_mma_plain lets tensor cores multiply.
- *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef P_BR
-#define P_BR 32
-#endif
-#ifndef P_BC
-#define P_BC 24
-#endif
-#ifndef P_PAD
-#define P_PAD 1
-#endif
-#ifndef P_BLOCK
-#define P_BLOCK 2
-#endif
-#ifndef P_BARRIER
-#define P_BARRIER 0
-#endif
-#ifndef P_STAGES
-#define P_STAGES 1
-#endif
-#ifndef P_PREFETCH
-#define P_PREFETCH 0
-#endif
-#ifndef P_ACC
-#define P_ACC 0
-#endif
-#ifndef ATTN_THREADS
-#define ATTN_THREADS (4 * P_BR)
-#endif
 #include "attn.cuh"
-#ifndef SMEM_Qs
-#define SMEM_Qs 0
-#define SMEM_Ks (SMEM_Qs + ALIGN16(P_BR * (ATTN_D / 2 + P_PAD) * 4))
-#define SMEM_Vs (SMEM_Ks + ALIGN16(P_STAGES * P_BC * (ATTN_D / 2 + P_PAD) * 4))
-#define SMEM_Ps (SMEM_Vs + ALIGN16(P_STAGES * P_BC * (ATTN_D / 2 + P_PAD) * 4))
-#endif
 
 constexpr int BR = P_BR, BC = P_BC, BLOCK = P_BLOCK, STAGES = P_STAGES, THREADS = ATTN_THREADS;
 constexpr int PAIRS = ATTN_D / 2, PITCH = PAIRS + P_PAD, P_PITCH = BC + 2;
@@ -76,81 +34,24 @@ constexpr int LANES = 4;             // that share a row
 constexpr int OWN = PAIRS / LANES;   // pairs of output columns of a lane: first, first + 4, ...
 
 using pair = unsigned; // two f16, the first in the lower half
+__device__ float2 unpack(pair x);
+__device__ pair pack(float x, float y);
 
-__device__ inline float2 unpack(pair x)
-{
-    float2 f;
-    asm("{ .reg .b16 lo, hi; mov.b32 {lo, hi}, %2; cvt.f32.f16 %0, lo; cvt.f32.f16 %1, hi; }"
-        : "=f"(f.x), "=f"(f.y)
-        : "r"(x));
-    return f;
-}
-__device__ inline pair pack(float x, float y)
-{
-    pair r;
-    asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(y), "f"(x));
-    return r;
-}
-
-// Two sums at once, over the first and the second elements of pairs.
 #if P_ACC == 0
-using sums = float2;
-__device__ inline void add_product(sums &s, pair a, pair b)
-{
-    const float2 x = unpack(a), y = unpack(b);
-    s.x += x.x * y.x;
-    s.y += x.y * y.y;
-}
-__device__ inline void scale(sums &s, float f)
-{
-    s.x *= f;
-    s.y *= f;
-}
-__device__ inline float2 value(sums s)
-{
-    return s;
-}
+using sums = float2; // two sums at once, over the first and the second elements of pairs
 #else
 using sums = pair;
-__device__ inline void add_product(sums &s, pair a, pair b)
-{
-    asm("fma.rn.f16x2 %0, %1, %2, %0;" : "+r"(s) : "r"(a), "r"(b));
-}
-__device__ inline void scale(sums &s, float f)
-{
-    asm("mul.rn.f16x2 %0, %0, %1;" : "+r"(s) : "r"(pack(f, f)));
-}
-__device__ inline float2 value(sums s)
-{
-    return unpack(s);
-}
 #endif
+__device__ void add_product(sums &s, pair a, pair b);
+__device__ void scale(sums &s, float f);
+__device__ float2 value(sums s);
 
 // A tile on its way: 8 elements a load, several loads a thread.
 template <int ROWS> struct Tile {
     static constexpr int PER_ROW = ATTN_D / 8, LOADS = (ROWS * PER_ROW + THREADS - 1) / THREADS;
     Vec<8> x[LOADS];
-
-    __device__ void load(const elem *src, long long stride, int valid, int D)
-    {
-#pragma unroll
-        for (int i = 0; i < LOADS; i++) {
-            const int e = i * THREADS + threadIdx.x, r = e / PER_ROW, d = e % PER_ROW * 8;
-            x[i] = {};
-            if (r < min(valid, ROWS) && d < D)
-                x[i] = *(const Vec<8> *)(src + r * stride + d);
-        }
-    }
-    __device__ void store(pair *tile) const
-    {
-#pragma unroll
-        for (int i = 0; i < LOADS; i++) {
-            const int e = i * THREADS + threadIdx.x, r = e / PER_ROW, d = e % PER_ROW * 4;
-            if (r < ROWS)
-                for (int n = 0; n < 4; n++) // an odd pitch keeps rows from being 16-byte aligned
-                    tile[r * PITCH + d + n] = ((const pair *)&x[i])[n];
-        }
-    }
+    __device__ void load(const elem *src, long long stride, int valid, int D);
+    __device__ void store(pair *tile) const;
 };
 
 extern "C" __global__ void __launch_bounds__(ATTN_THREADS) half2_tile(const __grid_constant__ AttnArgs a)
@@ -245,3 +146,83 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS) half2_tile(const __gr
     if (first == 0)
         store_lse(a, q0 + r, m * 0.6931471805599453f, l); // ln 2: back to natural logarithms
 }
+
+// ---- Pairs ---------------------------------------------------------------------------------------
+
+__device__ inline float2 unpack(pair x)
+{
+    float2 f;
+    asm("{ .reg .b16 lo, hi; mov.b32 {lo, hi}, %2; cvt.f32.f16 %0, lo; cvt.f32.f16 %1, hi; }"
+        : "=f"(f.x), "=f"(f.y)
+        : "r"(x));
+    return f;
+}
+__device__ inline pair pack(float x, float y)
+{
+    pair r;
+    asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(y), "f"(x));
+    return r;
+}
+
+#if P_ACC == 0
+__device__ inline void add_product(sums &s, pair a, pair b)
+{
+    const float2 x = unpack(a), y = unpack(b);
+    s.x += x.x * y.x;
+    s.y += x.y * y.y;
+}
+__device__ inline void scale(sums &s, float f)
+{
+    s.x *= f;
+    s.y *= f;
+}
+__device__ inline float2 value(sums s)
+{
+    return s;
+}
+#else
+__device__ inline void add_product(sums &s, pair a, pair b)
+{
+    asm("fma.rn.f16x2 %0, %1, %2, %0;" : "+r"(s) : "r"(a), "r"(b));
+}
+__device__ inline void scale(sums &s, float f)
+{
+    asm("mul.rn.f16x2 %0, %0, %1;" : "+r"(s) : "r"(pack(f, f)));
+}
+__device__ inline float2 value(sums s)
+{
+    return unpack(s);
+}
+#endif
+
+// ---- Tiles ---------------------------------------------------------------------------------------
+
+template <int ROWS> __device__ inline void Tile<ROWS>::load(const elem *src, long long stride, int valid, int D)
+{
+#pragma unroll
+    for (int i = 0; i < LOADS; i++) {
+        const int e = i * THREADS + threadIdx.x, r = e / PER_ROW, d = e % PER_ROW * 8;
+        x[i] = {};
+        if (r < min(valid, ROWS) && d < D)
+            x[i] = *(const Vec<8> *)(src + r * stride + d);
+    }
+}
+template <int ROWS> __device__ inline void Tile<ROWS>::store(pair *tile) const
+{
+#pragma unroll
+    for (int i = 0; i < LOADS; i++) {
+        const int e = i * THREADS + threadIdx.x, r = e / PER_ROW, d = e % PER_ROW * 4;
+        if (r < ROWS)
+            for (int n = 0; n < 4; n++) // an odd pitch keeps rows from being 16-byte aligned
+                tile[r * PITCH + d + n] = ((const pair *)&x[i])[n];
+    }
+}
+
+/* Cost: BLOCK+1 loads of a pair for BLOCK pair products. Rows D/2+PAD words apart: with D=32, PAD=1
+ *   gives 17, which is odd, so that neighbouring rows begin in different banks; PAD=2 gives 18, and
+ *   every 16th row meets. One word less a row is 6 % of the tiles at D=32, not more.
+ *   A tile that does not divide Sk is part empty: 64 keys are two tiles of 32 but three of 24, 72 keys;
+ *   at S=64 BC=32 took 12 % less time on an H200.
+ * Limits: sums in 16 bits (ACC=f16) lose what falls below 2^-11 of the sum: the check says how much.
+ *   A barrier costs what the slowest warp is late, a few cycles where all do the same.
+ * Next: fa2_mma_plain lets tensor cores multiply. */

@@ -19,23 +19,7 @@
  * @workspace scores B*H*Sq*Sk*4  S, then P in its place, f32
  * @traffic   read B*H*ceil(pairs*(D*T*33/32+12+D*T+D*4/32)) write B*H*(pairs*(1+2)*4+Sq*D*T)
  *
- * Cost: 4 D FLOPs per (query, key) pair, and for the score matrix 12 bytes written and 16 read: the
- *   intensity cannot pass D/7 FLOP per byte, however perfect the caches. Scores stay f32, because
- *   rounding them to 16 bits would be a different, worse algorithm.
- * Limits: memory. S = 32k needs 4 GiB a head. Products use no tiles: K and V are requested for every
- *   query anew.
- * Next: row_full keeps the scores of one query on chip.
- *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef P_THREADS
-#define P_THREADS 256
-#endif
-#ifndef ATTN_THREADS
-#define ATTN_THREADS P_THREADS
-#endif
-#ifndef WS_scores
-#define WS_scores 0
-#endif
 #include "attn.cuh"
 
 // Row i of the score matrix of this block's head.
@@ -108,3 +92,10 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS)
         acc += p[j] * to_float(v_row(a, j)[d]);
     o_row(a, i)[d] = to_elem(acc);
 }
+
+/* Cost: 4 D FLOPs per (query, key) pair, and for the score matrix 12 bytes written and 16 read: the
+ *   intensity cannot pass D/7 FLOP per byte, however perfect the caches. Scores stay f32, because
+ *   rounding them to 16 bits would be a different, worse algorithm.
+ * Limits: memory. S = 32k needs 4 GiB a head. Products use no tiles: K and V are requested for every
+ *   query anew.
+ * Next: row_full keeps the scores of one query on chip. */

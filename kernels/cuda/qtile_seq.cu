@@ -22,41 +22,8 @@
  * @smem      dynamic Vs BC*D*T        V tile
  * @traffic   read B*H*(Sq*D*T+tiles(BR,BC)*2*BC*D*T) write B*H*Sq*D*T
  *
- * Cost: K and V are requested Sq/BR times instead of Sq times: intensity rises by BR. Per tile, two
- *   barriers and, since O is a finished answer after every tile, D divisions per query. Time is a
- *   constant per K/V tile, hence linear in Sk, however idle the GPU is.
- * Limits: 64 of 256 threads do all the arithmetic: 2 of 8 warps, or 8 warps doing the work of 2.
- *   Grid: ceil(Sq/BR) H B blocks. At B = H = 1, S = 512 that is 8 blocks.
- *   A query's output lives in one thread: D registers, so D = 128 is the end.
- * Banks: a warp reads one element of 32 rows of Q: row pitch D + 2 puts them in 32 banks (16-bit
- *   types; 2-way for f32, which wants 1). All lanes read the same element of K and V: broadcast.
- * Next: qtile_tpq gives every query four threads.
- *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef P_BR
-#define P_BR 64
-#endif
-#ifndef P_BC
-#define P_BC 64
-#endif
-#ifndef P_THREADS
-#define P_THREADS 256
-#endif
-#ifndef P_PAD
-#define P_PAD 2
-#endif
-#ifndef P_MAP
-#define P_MAP 0
-#endif
-#ifndef ATTN_THREADS
-#define ATTN_THREADS P_THREADS
-#endif
 #include "attn.cuh"
-#ifndef SMEM_Qs
-#define SMEM_Qs 0
-#define SMEM_Ks ALIGN16(P_BR * (ATTN_D + P_PAD) * sizeof(elem))
-#define SMEM_Vs (SMEM_Ks + P_BC * ATTN_D * sizeof(elem))
-#endif
 
 constexpr int BR = P_BR, BC = P_BC, PITCH = ATTN_D + P_PAD;
 constexpr bool DUPLICATE = P_MAP == 1;
@@ -134,3 +101,13 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS)
             o_row(a, i)[d] = to_elem(acc[d]);
     store_lse(a, i, m, l);
 }
+
+/* Cost: K and V are requested Sq/BR times instead of Sq times: intensity rises by BR. Per tile, two
+ *   barriers and, since O is a finished answer after every tile, D divisions per query. Time is a
+ *   constant per K/V tile, hence linear in Sk, however idle the GPU is.
+ * Limits: 64 of 256 threads do all the arithmetic: 2 of 8 warps, or 8 warps doing the work of 2.
+ *   Grid: ceil(Sq/BR) H B blocks. At B = H = 1, S = 512 that is 8 blocks.
+ *   A query's output lives in one thread: D registers, so D = 128 is the end.
+ * Banks: a warp reads one element of 32 rows of Q: row pitch D + 2 puts them in 32 banks (16-bit
+ *   types; 2-way for f32, which wants 1). All lanes read the same element of K and V: broadcast.
+ * Next: qtile_tpq gives every query four threads. */

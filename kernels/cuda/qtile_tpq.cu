@@ -20,36 +20,8 @@
  * @smem      dynamic Vs BC*D*T        V tile
  * @traffic   read B*H*(Sq*D*T+tiles(BR,BC)*2*BC*D*T) write B*H*Sq*D*T
  *
- * Cost: per score, log2(TPQ) shuffles; the exponential is computed TPQ times, once a thread. For
- *   D = 64, that is 16 products for 2 shuffles and 1 exponential: 16 threads per query would
- *   spend more on them than on the products.
- * Limits: each product still needs a value of K or V from shared memory: one load per FMA.
- * Banks: a warp reads 4 neighbours of 8 rows of Q; pitch D + 4 spreads them over distinct banks.
- * Next: fa2 keeps a patch of scores per thread, so that a value from shared memory is used 4 to 8
- *   times.
- *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef P_BR
-#define P_BR 64
-#endif
-#ifndef P_BC
-#define P_BC 64
-#endif
-#ifndef P_TPQ
-#define P_TPQ 4
-#endif
-#ifndef P_PAD
-#define P_PAD 4
-#endif
-#ifndef ATTN_THREADS
-#define ATTN_THREADS (P_BR * P_TPQ)
-#endif
 #include "attn.cuh"
-#ifndef SMEM_Qs
-#define SMEM_Qs 0
-#define SMEM_Ks ALIGN16(P_BR * (ATTN_D + P_PAD) * sizeof(elem))
-#define SMEM_Vs (SMEM_Ks + P_BC * ATTN_D * sizeof(elem))
-#endif
 
 constexpr int BR = P_BR, BC = P_BC, TPQ = P_TPQ, PITCH = ATTN_D + P_PAD;
 constexpr int KEYS = 8;            // scores that a thread holds at once, in registers
@@ -129,3 +101,11 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS)
     if (part == 0)
         store_lse(a, i, m, l);
 }
+
+/* Cost: per score, log2(TPQ) shuffles; the exponential is computed TPQ times, once a thread. For
+ *   D = 64, that is 16 products for 2 shuffles and 1 exponential: 16 threads per query would
+ *   spend more on them than on the products.
+ * Limits: each product still needs a value of K or V from shared memory: one load per FMA.
+ * Banks: a warp reads 4 neighbours of 8 rows of Q; pitch D + 4 spreads them over distinct banks.
+ * Next: qtile_patch keeps a patch of scores per lane, so that a value from shared memory is used 4 to 8
+ *   times. */

@@ -16,35 +16,8 @@
  * @smem      dynamic Ss  ceil(Sk/4)*16  score row, then probabilities, in whole vectors of 4
  * @traffic   read B*H*(Sq*D*T+pairs*2*D*T) write B*H*Sq*D*T
  *
- * Why it is slow: the hardware has no addition of floats in shared memory. The compiler makes a
- *   loop: read the word, add, and store if the word is still what was read; else once more. The 32
- *   lanes of a warp add their parts of a score to the same word, one of them wins each round, and
- *   the last waits for 32 rounds. A sum by shuffles (row_full) takes 5 steps. Reports that promise
- *   "32 times faster" speak of the sum alone; the loads and products beside it stay what they were.
- *   So guess first, then `compare row_full,row_atomic`.
- * Why it is not bit-stable: rounding makes (a + b) + c differ from a + (b + c), and nobody says who
- *   wins first. The last bits of a score depend on it, and two runs may differ. The maximum has no
- *   such trouble: it is the same in every order. On integers it is an instruction, too, and from
- *   sm_80 on the compiler lets a warp agree on its maximum first and send one lane.
- * Cost: as row_full, plus 32 atomic additions a key, and a maximum and an addition a thread. Four
- *   barriers a row, one fewer than row_full.
- * Try: a larger D. The additions stay 32 a key while the products grow: from which D on do they no
- *   longer matter?
- * Next: row_online keeps row_full's shuffles and drops the score row.
- *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef P_THREADS
-#define P_THREADS 128
-#endif
-#ifndef ATTN_THREADS
-#define ATTN_THREADS P_THREADS
-#endif
 #include "attn.cuh"
-#ifndef SMEM_Ss
-#define SMEM_Qs  0
-#define SMEM_Red (ATTN_D * 4)
-#define SMEM_Ss  (SMEM_Red + 16)
-#endif
 
 constexpr int WARPS = P_THREADS / 32;
 
@@ -119,3 +92,19 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS)
     if (tid == 0)
         store_lse(a, i, max, sum);
 }
+
+/* Why it is slow: the hardware has no addition of floats in shared memory. The compiler makes a
+ *   loop: read the word, add, and store if the word is still what was read; else once more. The 32
+ *   lanes of a warp add their parts of a score to the same word, one of them wins each round, and
+ *   the last waits for 32 rounds. A sum by shuffles (row_full) takes 5 steps. Reports that promise
+ *   "32 times faster" speak of the sum alone; the loads and products beside it stay what they were.
+ *   So guess first, then `compare row_full,row_atomic`.
+ * Why it is not bit-stable: rounding makes (a + b) + c differ from a + (b + c), and nobody says who
+ *   wins first. The last bits of a score depend on it, and two runs may differ. The maximum has no
+ *   such trouble: it is the same in every order. On integers it is an instruction, too, and from
+ *   sm_80 on the compiler lets a warp agree on its maximum first and send one lane.
+ * Cost: as row_full, plus 32 atomic additions a key, and a maximum and an addition a thread. Four
+ *   barriers a row, one fewer than row_full.
+ * Try: a larger D. The additions stay 32 a key while the products grow: from which D on do they no
+ *   longer matter?
+ * Next: row_online keeps row_full's shuffles and drops the score row. */

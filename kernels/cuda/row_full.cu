@@ -16,26 +16,8 @@
  * @smem      dynamic Ss  ceil(Sk/4)*16  score row, then probabilities, in whole vectors of 4
  * @traffic   read B*H*(Sq*D*T+pairs*2*D*T) write B*H*Sq*D*T
  *
- * Cost: K and V are requested once per query: 2 D T bytes for 4 D FLOPs a pair, 2/T FLOP per byte.
- *   L2 serves most of that while the K and V of the heads at work fit. Five barriers a row.
- * Limits: Ss grows with Sk, so shared memory ends at Sk of about 12k without the opt-in and 57k
- *   with it on an H100, and long rows cost occupancy well before. In step 3 a thread owns a column:
- *   with D < THREADS some have none.
- * Next: row_online walks K and V in blocks of 64, so shared memory no longer depends on Sk.
- *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef P_THREADS
-#define P_THREADS 128
-#endif
-#ifndef ATTN_THREADS
-#define ATTN_THREADS P_THREADS
-#endif
 #include "attn.cuh"
-#ifndef SMEM_Ss
-#define SMEM_Qs  0
-#define SMEM_Red (ATTN_D * 4)
-#define SMEM_Ss  (SMEM_Red + 32 * 4)
-#endif
 
 constexpr int WARPS = P_THREADS / 32;
 
@@ -111,3 +93,10 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS)
     if (tid == 0)
         store_lse(a, i, max, sum);
 }
+
+/* Cost: K and V are requested once per query: 2 D T bytes for 4 D FLOPs a pair, 2/T FLOP per byte.
+ *   L2 serves most of that while the K and V of the heads at work fit. Five barriers a row.
+ * Limits: Ss grows with Sk, so shared memory ends at Sk of about 12k without the opt-in and 57k
+ *   with it on an H100, and long rows cost occupancy well before. In step 3 a thread owns a column:
+ *   with D < THREADS some have none.
+ * Next: row_online walks K and V in blocks of 64, so shared memory no longer depends on Sk. */

@@ -25,43 +25,23 @@
  * @smem      dynamic Op  max(D,THREADS*VEC)*4 over=Qs  partial outputs of the key groups
  * @traffic   read B*H*(Sq*D*T+pairs*2*D*T) write B*H*Sq*D*T
  *
- * Cost: as row_full, plus one correction of D columns per block of keys: D multiplications beside
- *   4 BC D FLOPs, about 0.4 %. Two barriers per block of keys.
- * Limits: a block serves one query, so K and V are requested Sq times. With Sk <= BC there is one
- *   block of keys and nothing is "tiled"; any gain over row_full then comes from loads and sums.
- * Try: VEC=1, REDUCE=block, ACCESS=strided, one at a time: which of them pays, at which D?
- * Next: fa1_2022 lets a K/V block that is on chip serve many queries.
- *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef P_BC
-#define P_BC 64
-#endif
-#ifndef P_THREADS
-#define P_THREADS 256
-#endif
-#ifndef P_VEC
-#define P_VEC 4
-#endif
-#ifndef P_REDUCE
-#define P_REDUCE 0
-#endif
-#ifndef P_ACCESS
-#define P_ACCESS 0
-#endif
-#ifndef ATTN_THREADS
-#define ATTN_THREADS P_THREADS
-#endif
 #include "attn.cuh"
-#ifndef SMEM_Ss
-#define SMEM_Ss  0
-#define SMEM_Ps  ALIGN16(P_BC * 4)
-#define SMEM_Red (SMEM_Ps + ALIGN16(P_BC * 4))
-#define SMEM_Qs  (SMEM_Red + 32 * 4)
-#define SMEM_Op  SMEM_Qs
-#endif
 
 constexpr int BC = P_BC, THREADS = P_THREADS, WARPS = THREADS / 32;
 constexpr bool REDUCE_WARP = P_REDUCE == 0, COALESCED = P_ACCESS == 0;
+
+template <int V> __device__ void attend(const AttnArgs &a);
+
+// Launch bounds of 1 block: the compiler shall use registers rather than spill for more blocks.
+extern "C" __global__ void __launch_bounds__(ATTN_THREADS, 1)
+    row_online(const __grid_constant__ AttnArgs a)
+{
+    if (a.D % P_VEC == 0)
+        attend<P_VEC>(a);
+    else
+        attend<1>(a); // rows that do not begin at a multiple of the load's size
+}
 
 // This worker's share of q . k, when WORKERS threads share one dot product V elements at a time.
 template <int V, int WORKERS>
@@ -194,12 +174,9 @@ template <int V> __device__ inline void attend(const AttnArgs &a)
         store_lse(a, i, m, l);
 }
 
-// Launch bounds of 1 block: the compiler shall use registers rather than spill for more blocks.
-extern "C" __global__ void __launch_bounds__(ATTN_THREADS, 1)
-    row_online(const __grid_constant__ AttnArgs a)
-{
-    if (a.D % P_VEC == 0)
-        attend<P_VEC>(a);
-    else
-        attend<1>(a); // rows that do not begin at a multiple of the load's size
-}
+/* Cost: as row_full, plus one correction of D columns per block of keys: D multiplications beside
+ *   4 BC D FLOPs, about 0.4 %. Two barriers per block of keys.
+ * Limits: a block serves one query, so K and V are requested Sq times. With Sk <= BC there is one
+ *   block of keys and nothing is "tiled"; any gain over row_full then comes from loads and sums.
+ * Try: VEC=1, REDUCE=block, ACCESS=strided, one at a time: which of them pays, at which D?
+ * Next: fa1_2022 lets a K/V block that is on chip serve many queries. */

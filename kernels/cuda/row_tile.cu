@@ -27,60 +27,13 @@
  * @traffic   read B*H*(Sq*(QCACHE==0)+tiles(QUERIES,BC)*BC*(2+QUERIES*(QCACHE==1)))*D*T
  *            write B*H*Sq*D*T
  *
- * Cost: K and V are requested once per QUERIES queries, 16 times less than row_online. Each score costs
- *   5 shuffles beside D/32 multiply-adds a lane; at D=64 the shuffles are most of it. With QCACHE=none
- *   Q is requested once per pair, half of what row_online asks for.
- * Limits: QUERIES*D/THREADS outputs a thread: 128 registers at D=2048, 512 at D=8192, which spill to
- *   local memory. CONVERT=f16 adds two conversions an element and wins nothing: it is not the format
- *   that is fast but the matrix instruction. With Sq below QUERIES most of the block's work is wasted.
- *   And 16 queries a block are a 16th of the blocks: B=1 H=4 S=64 D=2048 f32 starts 16, and on the 132
- *   multiprocessors of an H200 that was 4 times slower than row_online's 256.
- * Next: not written yet: a cluster of blocks that share the columns of one head.
- *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef P_QUERIES
-#define P_QUERIES 16
-#endif
-#ifndef P_BC
-#define P_BC 32
-#endif
-#ifndef P_THREADS
-#define P_THREADS 256
-#endif
-#ifndef P_QCACHE
-#define P_QCACHE 0
-#endif
-#ifndef P_ASYNC
-#define P_ASYNC 0
-#endif
-#ifndef P_CONVERT
-#define P_CONVERT 0
-#endif
-#ifndef ATTN_THREADS
-#define ATTN_THREADS P_THREADS
-#endif
 #include "async.cuh"
 #include "attn.cuh"
-#ifndef SMEM_Qs
-#define SMEM_Qs 0
-#define SMEM_Ks (SMEM_Qs + (P_QCACHE == 0) * P_QUERIES * ATTN_D * sizeof(elem))
-#define SMEM_Ss (SMEM_Ks + (P_ASYNC == 1) * P_BC * ATTN_D * sizeof(elem))
-#define SMEM_ms (SMEM_Ss + ALIGN16(P_QUERIES * P_BC * 4))
-#define SMEM_ls (SMEM_ms + ALIGN16(P_QUERIES * 4))
-#define SMEM_cs (SMEM_ls + ALIGN16(P_QUERIES * 4))
-#endif
 
 constexpr int QUERIES = P_QUERIES, BC = P_BC, THREADS = ATTN_THREADS, WARPS = THREADS / 32;
 constexpr int COLS = (ATTN_D / 4 + THREADS - 1) / THREADS; // fours of output columns of a thread
 
-struct alignas(16) Four {
-    float x[4];
-};
-__device__ inline Four load4(const elem *p)
-{
-    const Vec<4> v = *(const Vec<4> *)p;
-    return {to_float(v.x[0]), to_float(v.x[1]), to_float(v.x[2]), to_float(v.x[3])};
-}
 // What a 16-bit operand would keep of x.
 __device__ inline float through_f16(float x)
 {
@@ -217,3 +170,13 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS) row_tile(const __grid
     for (int i = threadIdx.x; i < n_queries; i += THREADS)
         store_lse(a, q0 + i, ms[i] * 0.6931471805599453f, ls[i]); // ln 2: natural logarithms
 }
+
+/* Cost: K and V are requested once per QUERIES queries, 16 times less than row_online. Each score costs
+ *   5 shuffles beside D/32 multiply-adds a lane; at D=64 the shuffles are most of it. With QCACHE=none
+ *   Q is requested once per pair, half of what row_online asks for.
+ * Limits: QUERIES*D/THREADS outputs a thread: 128 registers at D=2048, 512 at D=8192, which spill to
+ *   local memory. CONVERT=f16 adds two conversions an element and wins nothing: it is not the format
+ *   that is fast but the matrix instruction. With Sq below QUERIES most of the block's work is wasted.
+ *   And 16 queries a block are a 16th of the blocks: B=1 H=4 S=64 D=2048 f32 starts 16, and on the 132
+ *   multiprocessors of an H200 that was 4 times slower than row_online's 256.
+ * Next: not written yet: a cluster of blocks that share the columns of one head. */

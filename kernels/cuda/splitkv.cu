@@ -28,43 +28,8 @@
  * @traffic   read B*H*(SPLITS*Sq*D*T+tiles(BR,BC)*2*BC*D*T+Sq*SPLITS*(D+1)*4)
  *            write B*H*(Sq*SPLITS*(D+1)*4+Sq*D*T)
  *
- * Cost: SPLITS times the blocks and 1/SPLITS of the loop, for SPLITS reads of Q, 8 D SPLITS bytes a
- *   row through the workspace, and a second launch (about 1 us).
- * Limits: at most one split per K/V tile is useful; the others find no keys. It loses when
- *   ceil(Sq/BR) H B blocks fill the GPU already. With Sq < BR rows of the tile are wasted: use a
- *   small BR to decode. Another SPLITS is another order of additions, hence other last bits.
- * Next: splitkv_atomic does both in one launch.
- *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef P_BR
-#define P_BR 64
-#endif
-#ifndef P_BC
-#define P_BC 64
-#endif
-#ifndef P_PAD
-#define P_PAD 4
-#endif
-#ifndef P_SPLITS
-#define P_SPLITS 8
-#endif
-#ifndef ATTN_THREADS
-#define ATTN_THREADS (2 * P_BR)
-#endif
-#ifndef ATTN_THREADS_combine
-#define ATTN_THREADS_combine 128
-#endif
-#ifndef WS_partial_o
-#define WS_partial_o   0
-#define WS_partial_lse 1
-#endif
 #include "attn.cuh"
-#ifndef SMEM_Qs
-#define SMEM_Qs 0
-#define SMEM_Ks (SMEM_Qs + ALIGN16(P_BR * (ATTN_D + P_PAD) * sizeof(elem)))
-#define SMEM_Vs (SMEM_Ks + ALIGN16(P_BC * (ATTN_D + P_PAD) * sizeof(elem)))
-#define SMEM_Ps (SMEM_Vs + P_BC * ATTN_D * sizeof(elem))
-#endif
 
 constexpr int BR = P_BR, BC = P_BC, PITCH = ATTN_D + P_PAD, P_PITCH = BC + 8;
 constexpr int SPLITS = P_SPLITS;
@@ -77,27 +42,11 @@ constexpr int KEYS = BC / LK; // keys of a lane: col0, col0 + LK, ...
 // Output columns go by fours: a lane owns vectors col0, col0 + LK, ... of the ATTN_D / 4.
 constexpr int VECS = (ATTN_D / 4 + LK - 1) / LK;
 
-struct alignas(16) Four {
-    float x[4];
-};
-// Four neighbours, by one load.
-__device__ inline Four load4(const elem *p)
-{
-    const Vec<4> v = *(const Vec<4> *)p;
-    return {to_float(v.x[0]), to_float(v.x[1]), to_float(v.x[2]), to_float(v.x[3])};
-}
-
 // What the splits of row i leave for the second pass.
-__device__ inline float *partial_o(const AttnArgs &a, int i, int split)
-{
-    return (float *)a.ws[WS_partial_o] + (row_number(a, i) * SPLITS + split) * ATTN_D;
-}
-__device__ inline float *partial_lse(const AttnArgs &a, int i)
-{
-    return (float *)a.ws[WS_partial_lse] + row_number(a, i) * SPLITS;
-}
+__device__ float *partial_o(const AttnArgs &a, int i, int split);
+__device__ float *partial_lse(const AttnArgs &a, int i);
 
-// Pass 1: as fa2 with warps that own rows, over the keys of one split.
+// Pass 1: as fa2, over the keys of one split.
 // Launch bounds of 1 block: the compiler shall use registers rather than spill for more blocks.
 extern "C" __global__ void __launch_bounds__(ATTN_THREADS, 1)
     splitkv(const __grid_constant__ AttnArgs a)
@@ -262,3 +211,19 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS_combine)
     if (lane == 0)
         store_lse(a, i, max * 0.6931471805599453f, sum); // ln 2: back to natural logarithms
 }
+
+__device__ inline float *partial_o(const AttnArgs &a, int i, int split)
+{
+    return (float *)a.ws[WS_partial_o] + (row_number(a, i) * SPLITS + split) * ATTN_D;
+}
+__device__ inline float *partial_lse(const AttnArgs &a, int i)
+{
+    return (float *)a.ws[WS_partial_lse] + row_number(a, i) * SPLITS;
+}
+
+/* Cost: SPLITS times the blocks and 1/SPLITS of the loop, for SPLITS reads of Q, 8 D SPLITS bytes a
+ *   row through the workspace, and a second launch (about 1 us).
+ * Limits: at most one split per K/V tile is useful; the others find no keys. It loses when
+ *   ceil(Sq/BR) H B blocks fill the GPU already. With Sq < BR rows of the tile are wasted: use a
+ *   small BR to decode. Another SPLITS is another order of additions, hence other last bits.
+ * Next: splitkv_atomic does both in one launch. */

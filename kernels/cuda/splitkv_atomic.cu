@@ -25,49 +25,8 @@
  *   read  B*H*(SPLITS*Sq*D*T+tiles(BR,BC)*2*BC*D*T+Sq*SPLITS*(D+1)*4+ceil(Sq/BR)*SPLITS*4)
  *   write B*H*(Sq*SPLITS*(D+1)*4+ceil(Sq/BR)*SPLITS*4+Sq*D*T)
  *
- * Why not atomicAdd on O: a part O_s has the weight exp(LSE_s - LSE), and nobody knows the LSE of
- *   the row before the last part. A block that finds a new maximum would have to change m, l and
- *   O at once, and an atomic operation changes one word. What can be made to work: a lock per
- *   query tile, held while m, l and O change (blocks queue up, and the order of arrival decides the
- *   last bits); or a launch that finds all LSEs first, then atomicAdd of weighted parts (K is read
- *   twice, and the order still decides). Here one counter is atomic and the sum has a fixed order:
- *   the same bits every time, whoever comes last.
- * Cost: as splitkv, less a launch, plus one atomic operation a block. The counters must be 0 at the
- *   start: the launcher clears them, and that takes its time too.
- * Limits: the combination of a query tile is the work of one block of 2 BR threads while the others
- *   have gone; splitkv gives it to BR/4 blocks. With many splits that is the longest part.
- * Try: atomicInc(arrived, SPLITS - 1) wraps to 0 at the last block, so that clearing once will do.
- * Next: not written yet: a cluster of blocks hands the parts over in shared memory, without the
- *   workspace.
- *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef P_BR
-#define P_BR 64
-#endif
-#ifndef P_BC
-#define P_BC 64
-#endif
-#ifndef P_PAD
-#define P_PAD 4
-#endif
-#ifndef P_SPLITS
-#define P_SPLITS 8
-#endif
-#ifndef ATTN_THREADS
-#define ATTN_THREADS (2 * P_BR)
-#endif
-#ifndef WS_partial_o
-#define WS_partial_o   0
-#define WS_partial_lse 1
-#define WS_arrived     2
-#endif
 #include "attn.cuh"
-#ifndef SMEM_Qs
-#define SMEM_Qs 0
-#define SMEM_Ks (SMEM_Qs + ALIGN16(P_BR * (ATTN_D + P_PAD) * sizeof(elem)))
-#define SMEM_Vs (SMEM_Ks + ALIGN16(P_BC * (ATTN_D + P_PAD) * sizeof(elem)))
-#define SMEM_Ps (SMEM_Vs + P_BC * ATTN_D * sizeof(elem))
-#endif
 
 constexpr int BR = P_BR, BC = P_BC, PITCH = ATTN_D + P_PAD, P_PITCH = BC + 8;
 constexpr int SPLITS = P_SPLITS;
@@ -80,76 +39,10 @@ constexpr int KEYS = BC / LK; // keys of a lane: col0, col0 + LK, ...
 // Output columns go by fours: a lane owns vectors col0, col0 + LK, ... of the ATTN_D / 4.
 constexpr int VECS = (ATTN_D / 4 + LK - 1) / LK;
 
-struct alignas(16) Four {
-    float x[4];
-};
-// Four neighbours, by one load.
-__device__ inline Four load4(const elem *p)
-{
-    const Vec<4> v = *(const Vec<4> *)p;
-    return {to_float(v.x[0]), to_float(v.x[1]), to_float(v.x[2]), to_float(v.x[3])};
-}
-
-// What the splits of row i leave for the last block.
-__device__ inline float *partial_o(const AttnArgs &a, int i, int split)
-{
-    return (float *)a.ws[WS_partial_o] + (row_number(a, i) * SPLITS + split) * ATTN_D;
-}
-__device__ inline float *partial_lse(const AttnArgs &a, int i)
-{
-    return (float *)a.ws[WS_partial_lse] + row_number(a, i) * SPLITS;
-}
-
-// Counts this block in at its query tile. True in all threads of the block that comes last; what
-// the others wrote before they were counted is then visible to it. One thread's fences are enough:
-// the barriers put the other threads' writes before them and their reads after.
-__device__ inline bool last_to_arrive(const AttnArgs &a, int tile)
-{
-    const long long head = (long long)batch_of_block() * a.H + head_of_block();
-    const long long tiles = (a.Sq + BR - 1) / BR;
-    unsigned *arrived = (unsigned *)a.ws[WS_arrived] + head * tiles + tile;
-    bool last = false;
-    __syncthreads(); // all threads have written their share
-    if (threadIdx.x == 0) {
-        __threadfence(); // what is written goes out before the count
-        last = atomicAdd(arrived, 1) == SPLITS - 1;
-        __threadfence(); // and nothing is read before it
-    }
-    return __syncthreads_or(last);
-}
-
-// One warp per row: O = sum of w_s O_s with w_s = 2^(LSE_s - max) / sum, in the order of the
-// splits.
-__device__ inline void combine_row(const AttnArgs &a, int i)
-{
-    const int lane = threadIdx.x % 32;
-    const float *lse = partial_lse(a, i);
-
-    float max = NEG_INF;
-    for (int s = lane; s < SPLITS; s += 32)
-        max = fmaxf(max, lse[s]);
-    max = warp_max(max);
-
-    constexpr int COLS = (ATTN_D + 31) / 32; // columns lane, lane + 32, ...
-    float acc[COLS] = {}, sum = 0.f;
-    for (int s = 0; s < SPLITS; s++) {
-        if (lse[s] == NEG_INF)
-            continue;
-        const float weight = exp2f(lse[s] - max);
-        sum += weight;
-#pragma unroll
-        for (int c = 0; c < COLS; c++)
-            if (lane + c * 32 < ATTN_D)
-                acc[c] += weight * partial_o(a, i, s)[lane + c * 32];
-    }
-    const float inverse = safe_inverse(sum);
-#pragma unroll
-    for (int c = 0; c < COLS; c++)
-        if (lane + c * 32 < a.D)
-            o_row(a, i)[lane + c * 32] = to_elem(acc[c] * inverse);
-    if (lane == 0)
-        store_lse(a, i, max * 0.6931471805599453f, sum); // ln 2: back to natural logarithms
-}
+__device__ float *partial_o(const AttnArgs &a, int i, int split);
+__device__ float *partial_lse(const AttnArgs &a, int i);
+__device__ bool last_to_arrive(const AttnArgs &a, int tile);
+__device__ void combine_row(const AttnArgs &a, int i);
 
 // Launch bounds of 1 block: the compiler shall use registers rather than spill for more blocks.
 extern "C" __global__ void __launch_bounds__(ATTN_THREADS, 1)
@@ -282,3 +175,79 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS, 1)
         for (int i = q0 + warp; i < min(q0 + BR, a.Sq); i += ATTN_THREADS / 32)
             combine_row(a, i);
 }
+
+// What the splits of row i leave for the last block.
+__device__ inline float *partial_o(const AttnArgs &a, int i, int split)
+{
+    return (float *)a.ws[WS_partial_o] + (row_number(a, i) * SPLITS + split) * ATTN_D;
+}
+__device__ inline float *partial_lse(const AttnArgs &a, int i)
+{
+    return (float *)a.ws[WS_partial_lse] + row_number(a, i) * SPLITS;
+}
+
+// Counts this block in at its query tile. True in all threads of the block that comes last; what
+// the others wrote before they were counted is then visible to it. One thread's fences are enough:
+// the barriers put the other threads' writes before them and their reads after.
+__device__ inline bool last_to_arrive(const AttnArgs &a, int tile)
+{
+    const long long head = (long long)batch_of_block() * a.H + head_of_block();
+    const long long tiles = (a.Sq + BR - 1) / BR;
+    unsigned *arrived = (unsigned *)a.ws[WS_arrived] + head * tiles + tile;
+    bool last = false;
+    __syncthreads(); // all threads have written their share
+    if (threadIdx.x == 0) {
+        __threadfence(); // what is written goes out before the count
+        last = atomicAdd(arrived, 1) == SPLITS - 1;
+        __threadfence(); // and nothing is read before it
+    }
+    return __syncthreads_or(last);
+}
+
+// One warp per row: O = sum of w_s O_s with w_s = 2^(LSE_s - max) / sum, in the order of the
+// splits.
+__device__ inline void combine_row(const AttnArgs &a, int i)
+{
+    const int lane = threadIdx.x % 32;
+    const float *lse = partial_lse(a, i);
+
+    float max = NEG_INF;
+    for (int s = lane; s < SPLITS; s += 32)
+        max = fmaxf(max, lse[s]);
+    max = warp_max(max);
+
+    constexpr int COLS = (ATTN_D + 31) / 32; // columns lane, lane + 32, ...
+    float acc[COLS] = {}, sum = 0.f;
+    for (int s = 0; s < SPLITS; s++) {
+        if (lse[s] == NEG_INF)
+            continue;
+        const float weight = exp2f(lse[s] - max);
+        sum += weight;
+#pragma unroll
+        for (int c = 0; c < COLS; c++)
+            if (lane + c * 32 < ATTN_D)
+                acc[c] += weight * partial_o(a, i, s)[lane + c * 32];
+    }
+    const float inverse = safe_inverse(sum);
+#pragma unroll
+    for (int c = 0; c < COLS; c++)
+        if (lane + c * 32 < a.D)
+            o_row(a, i)[lane + c * 32] = to_elem(acc[c] * inverse);
+    if (lane == 0)
+        store_lse(a, i, max * 0.6931471805599453f, sum); // ln 2: back to natural logarithms
+}
+
+/* Why not atomicAdd on O: a part O_s has the weight exp(LSE_s - LSE), and nobody knows the LSE of
+ *   the row before the last part. A block that finds a new maximum would have to change m, l and
+ *   O at once, and an atomic operation changes one word. What can be made to work: a lock per
+ *   query tile, held while m, l and O change (blocks queue up, and the order of arrival decides the
+ *   last bits); or a launch that finds all LSEs first, then atomicAdd of weighted parts (K is read
+ *   twice, and the order still decides). Here one counter is atomic and the sum has a fixed order:
+ *   the same bits every time, whoever comes last.
+ * Cost: as splitkv, less a launch, plus one atomic operation a block. The counters must be 0 at the
+ *   start: the launcher clears them, and that takes its time too.
+ * Limits: the combination of a query tile is the work of one block of 2 BR threads while the others
+ *   have gone; splitkv gives it to BR/4 blocks. With many splits that is the longest part.
+ * Try: atomicInc(arrived, SPLITS - 1) wraps to 0 at the last block, so that clearing once will do.
+ * Next: not written yet: a cluster of blocks hands the parts over in shared memory, without the
+ *   workspace. */

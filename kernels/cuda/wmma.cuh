@@ -2,8 +2,8 @@
 // among its lanes in an order that is nobody's business. Fragments are loaded from shared memory,
 // multiplied and stored as a whole; who needs a single element (a softmax, say) must store first.
 //
-// SHAPE, rows x columns x depth of a product: m16n16k16, m32n8k16, m8n32k16. These three are all
-// there are for 16-bit elements.
+// SHAPE, rows x columns x depth of a product: m16n16k16, and m8n32k16 and m32n8k16 (wmma_shape). These three
+// are all there are for 16-bit elements.
 //
 // The leading dimension `ld` (elements from one row to the next) must be a multiple of 16 bytes, and
 // a fragment must begin at a multiple of 32 bytes.
@@ -16,16 +16,16 @@
 static_assert(ATTN_DTYPE != 2, "WMMA multiplies 16-bit elements here");
 
 #ifndef P_SHAPE
-#define P_SHAPE 0 // 0 m16n16k16, 1 m32n8k16, 2 m8n32k16
+#define P_SHAPE 2 // 0 m8n32k16, 1 m32n8k16, 2 m16n16k16
 #endif
-constexpr int WM = P_SHAPE == 0 ? 16 : P_SHAPE == 1 ? 32 : 8, WN = 256 / WM, WK = 16;
+constexpr int WM = P_SHAPE == 0 ? 8 : P_SHAPE == 1 ? 32 : 16, WN = 256 / WM, WK = 16;
 
 #if P_SHAPE == 0
-#define WMMA_SHAPE ".m16n16k16"
+#define WMMA_SHAPE ".m8n32k16"
 #elif P_SHAPE == 1
 #define WMMA_SHAPE ".m32n8k16"
 #else
-#define WMMA_SHAPE ".m8n32k16"
+#define WMMA_SHAPE ".m16n16k16"
 #endif
 #if ATTN_DTYPE == 0
 #define WMMA_ELEM ".f16"
@@ -123,14 +123,14 @@ __device__ inline void store_c(float *p, const Accumulator &c, int ld)
     "{%8, %9, %10, %11, %12, %13, %14, %15}, {%16, %17, %18, %19, %20, %21, %22, %23}"
 #define WMMA_AB WMMA_IN8(a.r), WMMA_IN8(b.r)
 #elif P_SHAPE == 0
-#define WMMA_AB_TEXT "{%8, %9, %10, %11}, {%12, %13, %14, %15}"
-#define WMMA_AB WMMA_IN4(a.r), WMMA_IN4(b.r)
+#define WMMA_AB_TEXT "{%8, %9}, {%10, %11, %12, %13, %14, %15, %16, %17}"
+#define WMMA_AB WMMA_IN2(a.r), WMMA_IN8(b.r)
 #elif P_SHAPE == 1
 #define WMMA_AB_TEXT "{%8, %9, %10, %11, %12, %13, %14, %15}, {%16, %17}"
 #define WMMA_AB WMMA_IN8(a.r), WMMA_IN2(b.r)
 #else
-#define WMMA_AB_TEXT "{%8, %9}, {%10, %11, %12, %13, %14, %15, %16, %17}"
-#define WMMA_AB WMMA_IN2(a.r), WMMA_IN8(b.r)
+#define WMMA_AB_TEXT "{%8, %9, %10, %11}, {%12, %13, %14, %15}"
+#define WMMA_AB WMMA_IN4(a.r), WMMA_IN4(b.r)
 #endif
 #define WMMA_MULTIPLY(order)                                                                         \
     asm volatile("wmma.mma.sync.aligned.row." order WMMA_SHAPE WMMA_TYPES " " WMMA_C_TEXT            \

@@ -58,8 +58,8 @@ libattnscope_a_SOURCES += \
 	%D%/session.c \
 	%D%/session.h \
 	%D%/line/shell.c %D%/line/shell.h \
-	%D%/show/source.c \
-	%D%/show/source.h \
+	%D%/show/source.c %D%/show/alone.c \
+	%D%/show/source.h %D%/show/alone.h \
 	%D%/ask/sweep.c \
 	%D%/ask/sweep.h \
 	%D%/ask/sweep_draw.c \

@@ -1,15 +1,166 @@
-/* desc_hash.c - what a kernel's measurements hang on: a hash of its source and of the headers it names.
+/* desc_hash.c - what a kernel's measurements hang on: a hash of its code, of how it is launched, and of the
+ * headers it names. Comments and blank space are no part of it, so an explanation may be bettered and what
+ * was measured still stands. tools/descriptor.py has the same rules.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "kernel/desc_hash.h"
 
+#include <ctype.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
+#include "base/str.h"
 #include "kernel/blob.h"
+#include "kernel/desc_text.h"
 #include "kernel/descriptor.h"
 
-/* Source hash */
+/* ---- what counts of a text ---- */
+
+/* Of a tag that says how a kernel is compiled or launched: its first words, or all of them. */
+static const struct counted {
+    const char *tag;
+    int words;           /* 0: all */
+    const char *also[3]; /* and further words that begin so */
+} counted[] = {
+    {"param", 2, {NULL}},   {"threads", 0, {NULL}}, {"grid", 0, {NULL}},
+    {"cluster", 0, {NULL}}, {"pass", 1, {NULL}},    {"smem", 3, {"align=", "over="}},
+    {"entry", 0, {NULL}},   {"flags", 0, {NULL}},   {"workspace", 2, {"zero"}},
+    {"include", 0, {NULL}}, {"cubin", 0, {NULL}},   {"compiler", 0, {NULL}},
+    {"library", 0, {NULL}}, {"backend", 0, {NULL}}, {"tma", 0, {NULL}},
+};
+
+static bool begins_with_one(const struct desc_text *p, struct slice word, const char *const *begins)
+{
+    while (*begins && !slice_starts(p, word, *begins))
+        begins++;
+    return *begins != NULL;
+}
+
+/* The tag's words that count, without blanks, a blank behind each. */
+static void add_tag(struct str *out, const struct desc_text *p, const struct counted *c,
+                    struct slice rest)
+{
+    str_addf(out, "@%s ", c->tag);
+    struct slice word;
+    for (int n = 0; slice_take_word(p, &rest, &word); n++) {
+        if (c->words && n >= c->words && !begins_with_one(p, word, c->also))
+            continue;
+        for (size_t i = word.at; i < word.at + word.len; i++)
+            if (!isspace((unsigned char)p->text[i]))
+                str_addc(out, p->text[i]);
+        str_addc(out, ' ');
+    }
+    str_addc(out, '\n');
+}
+
+static void add_tags(struct str *out, const char *file, const char *text, size_t len)
+{
+    struct err none = ERR_INIT;
+    struct desc_text p = {.file = file, .source = text, .err = &none};
+    struct slice name, rest;
+    if (desc_copy_comment(&p, len) == ST_OK)
+        for (size_t pos = 0; desc_next_tag(&p, &pos, &name, &rest);)
+            for (size_t i = 0; i < sizeof counted / sizeof *counted; i++)
+                if (slice_is(&p, (struct slice){name.at + 1, name.len - 1}, counted[i].tag))
+                    add_tag(out, &p, &counted[i], rest);
+    free(p.text);
+}
+
+static bool is_word_char(char c)
+{
+    return isalnum((unsigned char)c) || c == '_';
+}
+
+/* Must a blank between these stay, for them not to become one token? */
+static bool must_part(char before, char after)
+{
+    return (is_word_char(before) && is_word_char(after)) ||
+           (before == after && strchr("+-&|<>=", after));
+}
+
+/* A walk over code that leaves out comments and blanks. */
+struct strip {
+    char *out;
+    size_t n;
+    bool gap, begun; /* blanks or comments before this place; anything on this line */
+    bool directive;  /* on a line of the preprocessor, where blanks and the line's end count */
+};
+
+static void strip_blank(struct strip *s, char c)
+{
+    if (c == '\n') {
+        if (s->directive)
+            s->out[s->n++] = '\n';
+        s->directive = s->begun = false;
+    }
+    s->gap = true;
+}
+
+static void strip_token(struct strip *s, const char *p, size_t len)
+{
+    if (*p == '#' && !s->begun)
+        s->directive = true;
+    const char before = s->n ? s->out[s->n - 1] : '\n';
+    if (s->gap && (s->directive ? s->begun : must_part(before, *p)))
+        s->out[s->n++] = ' ';
+    memcpy(s->out + s->n, p, len);
+    s->n += len;
+    s->gap = false;
+    s->begun = true;
+}
+
+/* The code without comments and blanks; at most a byte more a line than the text has. */
+static void add_code(struct str *out, const char *text, size_t len)
+{
+    struct strip s = {.out = xmalloc(2 * len + 1)};
+    const char *end = text + len;
+    for (const char *p = text; p < end;) {
+        size_t n = desc_skip_quiet(p, end);
+        if (*p == '\'' && p > text && is_word_char(p[-1]))
+            n = 0; /* it parts the digits of a number */
+        if (n && *p == '/') {
+            s.gap = true;
+        } else if (*p == '\\' && p + 1 < end && p[1] == '\n') {
+            s.gap = true;
+            n = 2;
+        } else if (isspace((unsigned char)*p)) {
+            strip_blank(&s, *p);
+        } else {
+            for (n = n ? n : 1; is_word_char(*p) && p + n < end && is_word_char(p[n]);)
+                n++;
+            strip_token(&s, p, n);
+        }
+        p += n ? n : 1;
+    }
+    str_addn(out, s.out, s.n);
+    free(s.out);
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+    size_t n = strlen(text), m = strlen(end);
+    return n >= m && !strcmp(text + n - m, end);
+}
+
+/* What counts of a file of C or CUDA; of any other, all of it. */
+static char *what_counts(const char *file, const char *text, size_t *len)
+{
+    struct str out = {0};
+    if (ends_with(file, ".cu") || ends_with(file, ".c")) {
+        add_tags(&out, file, text, *len);
+        add_code(&out, text, *len);
+    } else if (ends_with(file, ".cuh") || ends_with(file, ".h")) {
+        add_code(&out, text, *len);
+    } else {
+        str_addn(&out, text, *len);
+    }
+    *len = out.len;
+    return str_take(&out);
+}
+
+/* ---- the hash ---- */
 
 #define FNV_OFFSET 0xcbf29ce484222325u
 #define FNV_PRIME  0x100000001b3u
@@ -43,10 +194,21 @@ void desc_hash_texts(int n, const char *const *texts, const size_t *lens, uint64
         hashes[i] = hash_bytes(hashes[i], texts[i], lens[i]);
 }
 
-static bool ends_with(const char *text, const char *end)
+void desc_hash_sources(int n, const char *const *files, const char *const *texts,
+                       const size_t *lens, uint64_t *hashes)
 {
-    size_t n = strlen(text), m = strlen(end);
-    return n >= m && !strcmp(text + n - m, end);
+    for (int i = 0; i < n; i += 4) {
+        const int m = n - i < 4 ? n - i : 4;
+        char *parts[4];
+        size_t part_lens[4];
+        for (int j = 0; j < m; j++) {
+            part_lens[j] = lens[i + j];
+            parts[j] = what_counts(files[i + j], texts[i + j], &part_lens[j]);
+        }
+        desc_hash_texts(m, (const char *const *)parts, part_lens, hashes + i);
+        for (int j = 0; j < m; j++)
+            free(parts[j]);
+    }
 }
 
 /* Does the text include this header by name? */
@@ -89,8 +251,11 @@ uint64_t desc_header_hash(uint64_t set)
     bool cpu = set == UINT64_MAX;
     uint64_t h = FNV_OFFSET, bit = 1;
     for (const struct blob *b = shared_header(blob_table, cpu); b; b = shared_header(b + 1, cpu)) {
-        if (cpu || set & bit)
-            h = hash_bytes(h, b->data, blob_size(b));
+        if (cpu || set & bit) {
+            const char *text = b->data;
+            const size_t len = blob_size(b);
+            desc_hash_sources(1, &b->path, &text, &len, &h);
+        }
         bit <<= 1;
     }
     return h;
@@ -98,5 +263,7 @@ uint64_t desc_header_hash(uint64_t set)
 
 uint64_t desc_source_hash(const char *file, const char *source, size_t len)
 {
-    return hash_bytes(desc_header_hash(desc_header_set(file, source, len)), source, len);
+    uint64_t h = desc_header_hash(desc_header_set(file, source, len));
+    desc_hash_sources(1, &file, &source, &len, &h);
+    return h;
 }

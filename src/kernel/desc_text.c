@@ -143,6 +143,25 @@ static void blank_decoration(char *text, size_t at, size_t end)
     }
 }
 
+size_t desc_skip_quiet(const char *p, const char *end)
+{
+    const size_t left = (size_t)(end - p);
+    if (left >= 2 && p[0] == '/' && p[1] == '/') {
+        const char *eol = memchr(p, '\n', left);
+        return eol ? (size_t)(eol - p) : left;
+    }
+    if (left >= 2 && p[0] == '/' && p[1] == '*') {
+        const char *close = memmem(p + 2, left - 2, "*/", 2);
+        return close ? (size_t)(close - p) + 2 : left;
+    }
+    if (*p != '"' && *p != '\'')
+        return 0;
+    size_t n = 1;
+    while (n < left && p[n] != *p && p[n] != '\n')
+        n += p[n] == '\\' && n + 1 < left ? 2 : 1;
+    return n < left ? n + 1 : left;
+}
+
 size_t desc_comment_end(const char *source, size_t len)
 {
     size_t start;

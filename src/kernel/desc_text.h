@@ -33,6 +33,8 @@ struct desc_text {
 enum status desc_copy_comment(struct desc_text *t, size_t len);
 /* Where the first comment of a source ends: its code begins there. */
 size_t desc_comment_end(const char *source, size_t len);
+/* The length of a comment or a literal that begins at p, 0 if none does. */
+size_t desc_skip_quiet(const char *p, const char *end);
 /* Finds the next tag from *pos on: its name, and the text up to the next tag or blank line. */
 bool desc_next_tag(const struct desc_text *t, size_t *pos, struct slice *name, struct slice *rest);
 /* Sets the sentence "file:line:column: ..." with its mark; returns ST_USAGE. */

@@ -95,7 +95,7 @@ struct kernel_desc {
     char *peer; /* the library that does the work: "cublas" "cudnn" "torch" "python", or NULL */
     const char *source; /* the file's text, borrowed from the registry */
     size_t source_len;
-    uint64_t source_hash; /* FNV-1a of the shared headers that it includes, and of the source */
+    uint64_t source_hash; /* FNV-1a of what counts of its headers and of itself */
     char *path;           /* file it came from, or "built in" */
 };
 

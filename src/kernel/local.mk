@@ -15,8 +15,8 @@ libattnscope_a_SOURCES += \
 	%D%/lex.c \
 	%D%/lex.h \
 	%D%/ptxas.c \
-	%D%/rename.c \
-	%D%/rename.h \
+	%D%/rename.c %D%/moved.c \
+	%D%/rename.h %D%/moved.h \
 	%D%/registry.c \
 	%D%/registry.h \
 	%D%/terms.c

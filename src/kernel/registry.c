@@ -463,12 +463,19 @@ static const struct rung {
     {"fa1_2022",           "FA-1"},
     {"qtile_seq",          "query tiles"},
     {"qtile_tpq",          "query tiles"},
+    {"qtile_patch",        "query tiles"},
+    {"fa2_keys",           "FA-2"},
     {"fa2",                "FA-2"},
     {"splitkv",            "parallel K/V"},
     {"splitkv_atomic",     "parallel K/V"},
     {"fa_scalar",          "WMMA"},
     {"wmma_serial",        "WMMA"},
+    {"wmma_shape",         "WMMA"},
+    {"wmma_stages",        "WMMA"},
+    {"wmma_split",         "WMMA"},
+    {"wmma_depth",         "WMMA"},
     {"fused_scalar",       "WMMA"},
+    {"fused_wmma_qk",      "WMMA"},
     {"fused_wmma_pv",      "WMMA"},
     {"fused_warp_softmax", "WMMA"},
     {"fused_dyn_smem",     "WMMA"},
@@ -478,6 +485,9 @@ static const struct rung {
     {"fa2_mma_plain",      "FA-2 on tensor cores"},
     {"fa2_mma_swizzle",    "FA-2 on tensor cores"},
     {"fa2_mma_async",      "FA-2 on tensor cores"},
+    {"fa2_mma_rows",       "FA-2 on tensor cores"},
+    {"fa2_mma_lazy",       "FA-2 on tensor cores"},
+    {"fa2_mma_wide",       "FA-2 on tensor cores"},
     {"fa2_mma",            "FA-2 on tensor cores"},
     {"half2_tile",         "half2 tiles"},
     {"row_tile",           "large D"},
@@ -589,7 +599,7 @@ static void load_folder(struct registry *r, const char *folder, const char *suff
             set_hash = desc_header_hash(set = own);
         hashes[n++] = set_hash;
     }
-    desc_hash_texts(n, texts, lens, hashes);
+    desc_hash_sources(n, files, texts, lens, hashes);
     for (int i = 0; i < n; i++) {
         struct desc_source src = {files[i], texts[i], lens[i], hashes[i], .trusted = true};
         add_builtin(r, &src, cpu);

@@ -130,31 +130,11 @@ static bool is_entry(const struct kernel_desc *d, const char *word, size_t len)
     return false;
 }
 
-/* The length of a comment or a literal that begins at p, 0 if none does. */
-static size_t skip_quiet(const char *p, const char *end)
-{
-    const size_t left = (size_t)(end - p);
-    if (left >= 2 && p[0] == '/' && p[1] == '/') {
-        const char *eol = memchr(p, '\n', left);
-        return eol ? (size_t)(eol - p) : left;
-    }
-    if (left >= 2 && p[0] == '/' && p[1] == '*') {
-        const char *close = memmem(p + 2, left - 2, "*/", 2);
-        return close ? (size_t)(close - p) + 2 : left;
-    }
-    if (*p != '"' && *p != '\'')
-        return 0;
-    size_t n = 1;
-    while (n < left && p[n] != *p && p[n] != '\n')
-        n += p[n] == '\\' && n + 1 < left ? 2 : 1;
-    return n < left ? n + 1 : left;
-}
-
 static void rename_code(struct renaming *r, const char *p, const char *end)
 {
     const size_t n = strlen(r->d->name);
     while (p < end) {
-        size_t len = skip_quiet(p, end);
+        size_t len = desc_skip_quiet(p, end);
         if (!len && is_word_char(*p)) {
             while (p + len < end && is_word_char(p[len]))
                 len++;

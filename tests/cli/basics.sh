@@ -55,7 +55,10 @@ bad 'cpu' run naive backend=gpu
 bad '--json' plan naive --jsno
 bad 'not closed' -c 'show "S'
 bad 'BR is 63' plan fa2 BR=63
-bad 'WARPS is a parameter of the CUDA kernel; on backend=cpu fa2 has BR BC' run fa2 WARPS=keys backend=cpu
+bad 'PAD is a parameter of the CUDA kernel; on backend=cpu fa2 has BR BC' run fa2 PAD=0 backend=cpu
+bad 'fa2 has no WARPS any more: with WARPS=keys it is fa2_keys now' run fa2 WARPS=keys
+bad 'with OWN=16 it is fa2_mma_async now' plan fa2_mma@OWN=16
+bad 'with STAGES=2 it is wmma_stages now' set wmma_serial STAGES=2
 bad 'PAD is a parameter of the CUDA kernel' sweep fa2 PAD=0,4 backend=cpu
 bad 'there is no device=3' run naive device=3 backend=cpu
 bad 'nowhere/x\.npy' run naive output=nowhere/x.npy

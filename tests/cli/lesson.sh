@@ -133,7 +133,7 @@ if [ ! -e /dev/nvidiactl ]; then
     is "the command opens the recording" says "$out" '\$ open h200-short naive,fa2 S=512'
     is "an order is judged" says "$out" 'Right, you said: fast < slow. It is: fast [0-9.]+ < slow [0-9.]+'
     run_input '999
-170
+97
 ' lesson asks # taken up again: the value is there
     is "a lesson goes on where it was left" says "$out" '2/2 Where'
     is "a kept value outlives the program" says "$out" '\[ok\] taken over'

@@ -61,13 +61,13 @@ FAKECUDA=""
 run source fa2 marks=yes
 is "lines have numbers and marks" says "$out" '^ *[0-9]+    B   +__syncthreads'
 run source fa2 diff
-is "a diff says what it did" says "$out" '^registers +48 +128 +\+167 %  MODEL'
-is "and what is not measured" says "$out" 'run qtile_tpq,fa2 first'
+is "a diff says what it did" says "$out" '^registers +168 +128 +-24 %  MODEL'
+is "and what is not measured" says "$out" 'run fa2_keys,fa2 first'
 run source fa2 diff splitkv
 is "a diff of any two" says "$out" '^\+\+\+ splitkv'
 run source fa2 diff --json
-is "its figures as rows" says "$out" '"figure":"regs","origin":"model","before":48\.0,"after":128\.0'
-run -c 'check qtile_tpq,fa2 S=32 H=1 backend=cpu; set S=32 H=1; source fa2 diff'
+is "its figures as rows" says "$out" '"figure":"regs","origin":"model","before":168\.0,"after":128\.0'
+run -c 'check qtile_seq,fa2 S=32 H=1 backend=cpu; set S=32 H=1; source fa2 diff'
 is "the last check's error stands in it" says "$out" '^error / plain .*LIVE'
 run source fa2 --json
 is "lines as rows" says "$out" '"line":1,"marks":"     ","text":"/\* fa2'

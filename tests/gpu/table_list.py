@@ -312,7 +312,7 @@ FINDINGS = [
     ("16 queries a block, D=2048", "row_online " + LARGE["D=2048"], "row_tile " + LARGE["D=2048"], "2 to 4x", 2, 4),
     ("WMMA over scalar", "fa_scalar " + FUSED, "wmma_serial " + FUSED, "1.44x", 1.05, 1e9),
     ("PAD=8 for WMMA (over PAD=16)", "wmma_serial@PAD=16 " + FUSED, "wmma_serial@PAD=8 " + FUSED, "fails", 0, 0),
-    ("P V by WMMA", "fused_scalar@QK=wmma " + FUSED, "fused_wmma_pv " + FUSED, "4.45x (986 to 221 us)", 3, 6),
+    ("P V by WMMA", "fused_wmma_qk " + FUSED, "fused_wmma_pv " + FUSED, "4.45x (986 to 221 us)", 3, 6),
     ("a warp for a row of the softmax", "fused_wmma_pv " + FUSED, "fused_warp_softmax " + FUSED, "1.70x", 1.5, 1.9),
     ("64 x 64 tiles, dynamic SMEM", "fused_warp_softmax " + FUSED, "fused_dyn_smem " + FUSED, "1.5 to 2x", 1.5, 2),
     ("vector loads", "fused_dyn_smem " + FUSED, "fused_vector_io " + FUSED, "1.2 to 1.3x", 1.2, 1.3),

@@ -34,7 +34,7 @@ class Programs(gpu_run.Program):
     def __init__(self, folder, home, args):
         super().__init__(folder, home)
         self.env.pop("ATTNSCOPE_STRICT", None)  # a difference is a reason in a row here, not an end
-        self.args, self.process, self.seen, self.messages, self.named = args, None, [], [], None
+        self.args, self.process, self.seen, self.messages, self.named, self.starts = args, None, [], [], None, 0
         rows = self.ask("check naive S=16 H=1", measured=False)
         self.named = (rows[0]["device"] if rows else None) or "unknown device"
         words = self.named.replace("-", " ").split()
@@ -48,6 +48,10 @@ class Programs(gpu_run.Program):
         self.process = subprocess.Popen([self.path], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                         stderr=subprocess.STDOUT, text=True, env=self.env)
         self.say(f"set backend={self.args.backend}")
+        if self.args.record:  # a file for each process: one that ended left its rows behind
+            self.starts += 1
+            name = self.args.record if self.starts == 1 else self.args.record.with_suffix(f".{self.starts}.rec")
+            self.say(f'record "{name}" samples=12')
 
     def say(self, line):
         self.process.stdin.write(line + "\n")

@@ -29,10 +29,11 @@ sys.path.insert(0, str(ROOT / "tools"))
 import descriptor  # noqa: E402
 
 OUT = ROOT / ".gpu"
-LADDER = ("naive row_full row_atomic row_online row_tile fa1_2022 qtile_seq qtile_tpq fa2 splitkv "
-          "splitkv_atomic fa_scalar wmma_serial fused_scalar fused_wmma_pv fused_warp_softmax "
+LADDER = ("naive row_full row_atomic row_online row_tile fa1_2022 qtile_seq qtile_tpq qtile_patch fa2_keys fa2 splitkv "
+          "splitkv_atomic fa_scalar wmma_serial wmma_shape wmma_stages wmma_split wmma_depth fused_scalar fused_wmma_qk "
+          "fused_wmma_pv fused_warp_softmax "
           "fused_dyn_smem fused_vector_io fused_cp_async fused_warp_spec half2_tile "
-          "fa2_mma_plain fa2_mma_swizzle fa2_mma_async fa2_mma").split()
+          "fa2_mma_plain fa2_mma_swizzle fa2_mma_async fa2_mma_rows fa2_mma_lazy fa2_mma_wide fa2_mma").split()
 ANY_ORDER = ("row_atomic",)  # sums whose order is not fixed: two runs may differ in the last bits
 HEAD_DIMS = (8, 40, 59, 64, 111, 128)  # multiples of 16, of 4 and of nothing
 
@@ -56,31 +57,29 @@ VARIANTS = {
                   ({"BR": 128, "THREADS": 128, "PAD": 1}, F16_F32, (64,))],
     "qtile_tpq": [({"TPQ": 1, "BR": 32}, ("f16",), (64,)), ({"TPQ": 16, "BR": 8}, F16_F32, (64, 59)),
                   ({"TPQ": 8, "BR": 32, "BC": 40}, F16_F32, (64,)), ({}, ("f16",), (256,))],
-    "fa2": [({"WARPS": 1}, ALL, (40, 59, 64, 128)), ({"BR": 16, "BC": 32}, F16_F32, (64, 59)),
-            ({"BR": 32, "BC": 32, "WARPS": 1}, F16_F32, (64, 40)),
-            ({"BR": 128, "BC": 64, "WARPS": 1}, F16_F32, (64,)), ({"PAD": 0, "BC": 128}, ("f16",), (64,)),
+    "fa2": [({"BR": 16, "BC": 32}, F16_F32, (64, 59)), ({"PAD": 0, "BC": 128}, ("f16",), (64,)),
             ({"BR": 32}, F16_F32, (256,))],
     "splitkv": [({"SPLITS": 1}, F16_F32, (64,)), ({"SPLITS": 37, "BR": 16, "BC": 16}, F16_F32, (64, 59)),
                 ({"SPLITS": 3, "BC": 24}, F16_F32, (64,)), ({"BR": 32}, F16_F32, (256,))],
 }
 VARIANTS["splitkv_atomic"] = VARIANTS["splitkv"]
+for step in ("qtile_patch", "fa2_keys"):
+    VARIANTS[step] = [({"BR": 32, "BC": 32}, F16_F32, (64, 40)), ({"BR": 128}, F16_F32, (64,)),
+                      ({"BR": 32}, F16_F32, (256,))]
 HALF = ("f16", "bf16")
 VARIANTS["fa_scalar"] = [({"THREADS": 64}, F16_F32, (64,)), ({"BR": 16, "BC": 24}, F16_F32, (64, 59))]
-VARIANTS["wmma_serial"] = [
-    ({"PAD": 8}, HALF, (64, 59)), ({"PAD": 0}, HALF, (64,)), ({"SHAPE": 2}, HALF, (64, 59)),
-    ({"SHAPE": 1, "WARPS": 2}, HALF, (64, 59)), ({"BR": 128, "BC": 64, "WARPS": 8}, HALF, (64,)),
-    ({"STAGES": 2}, HALF, (64, 59, 128)), ({"STAGES": 2, "PAD": 8}, HALF, (64, 128)),
-    ({"DSPLIT": 2}, HALF, (64, 48, 128)), ({"DSPLIT": 4}, HALF, (64, 40)), ({"DSPLIT": 4, "BC": 64}, HALF, (64, 128)),
-    ({"DSPLIT": 2, "QK": 1}, HALF, (64, 48, 128)), ({"DSPLIT": 4, "QK": 1}, HALF, (64, 8)),
-    ({"STAGES": 2, "DSPLIT": 2, "PAD": 8}, HALF, (64, 59, 128)), ({"STAGES": 2, "DSPLIT": 4, "QK": 1}, HALF, (64, 48)),
-    ({"SHAPE": 2, "WARPS": 8, "STAGES": 2, "DSPLIT": 2}, HALF, (64, 96)),
-    ({"SHAPE": 1, "WARPS": 2, "STAGES": 2, "DSPLIT": 4}, HALF, (64, 48))]
+PADDED = [({"PAD": 8}, HALF, (64, 59)), ({"PAD": 0}, HALF, (64,)), ({"BR": 128, "BC": 64, "WARPS": 8}, HALF, (64,))]
+VARIANTS["wmma_serial"] = VARIANTS["wmma_stages"] = PADDED
+VARIANTS["wmma_shape"] = [({"PAD": 8}, HALF, (64, 96)), ({"SHAPE": 1, "WARPS": 2}, HALF, (64, 59)),
+                          ({"SHAPE": 2, "WARPS": 4}, HALF, (64,)), ({"WARPS": 4}, HALF, (64,))]
+for step in ("wmma_split", "wmma_depth"):
+    VARIANTS[step] = [({"PAD": 8}, HALF, (64, 59)), ({"DSPLIT": 4}, HALF, (64, 40, 8)), ({"DSPLIT": 1}, HALF, (64,)),
+                      ({"DSPLIT": 4, "BC": 64}, HALF, (64, 128))]
 # Not ACC=f16: sums in 16 bits are outside the rule, which is what that parameter is there to show.
 FUSED = [({"STAGES": 1}, HALF, (64, 128)), ({"MINBLOCKS": 1}, ("f16",), (64,)),
          ({"BR": 16, "BC": 48}, HALF, (64, 72))]
-for step in ("scalar", "wmma_pv", "warp_softmax", "dyn_smem", "vector_io"):
+for step in ("scalar", "wmma_qk", "wmma_pv", "warp_softmax", "dyn_smem", "vector_io"):
     VARIANTS[f"fused_{step}"] = FUSED
-VARIANTS["fused_scalar"] = FUSED + [({"QK": 1}, HALF, (64, 59))]
 VARIANTS["half2_tile"] = [({}, ("f16",), (16, 32)), ({"BC": 32, "PAD": 2}, ("f16",), (32, 64)),
                           ({"STAGES": 2}, ("f16",), (32,)), ({"STAGES": 2, "PREFETCH": 1}, ("f16",), (32, 64)),
                           ({"BLOCK": 1, "BARRIER": 1}, ("f16",), (32,)), ({"BLOCK": 6, "BR": 64}, ("f16",), (32, 72))]
@@ -90,10 +89,9 @@ for step in ("plain", "swizzle", "async"):
     VARIANTS[f"fa2_mma_{step}"] = [({}, HALF, (32, 48, 80, 96, 192, 256)), ({"BR": 16, "BC": 16}, HALF, (64, 72)),
                                    ({"BR": 128, "BC": 32}, ("f16",), (64, 112))]
 VARIANTS["fa2_mma_plain"] += [({"PAD": 8}, HALF, (64, 128))]
-VARIANTS["fa2_mma"] = [({}, HALF, (32, 48, 80, 96, 192, 256)), ({"RESCALE": 1}, HALF, (64, 128)),
-                       ({"OWN": 16}, HALF, (64, 128)), ({"BC": 128}, ("f16",), (64, 128)),
-                       ({"BC": 32}, ("f16",), (128,)), ({"BR": 64}, ("f16",), (64, 128, 256)),
-                       ({"BR": 32, "BC": 16}, HALF, (64, 72))]
+for step in ("fa2_mma_rows", "fa2_mma_lazy", "fa2_mma_wide", "fa2_mma"):
+    VARIANTS[step] = [({}, HALF, (32, 48, 80, 96, 192, 256)), ({"BC": 128}, ("f16",), (64, 128)), ({"BC": 32}, ("f16",), (128,)),
+                      ({"BR": 64}, ("f16",), (64, 128, 256)), ({"BR": 32, "BC": 16}, HALF, (64, 72))]
 
 
 def kernel(name):

@@ -152,7 +152,7 @@ static void test_small_keys(void)
     pty_send(p, "qZ");
     tui_expect(p, "Z does nothing here", 2000);
     pty_send(p, "G\033[C"); /* the last row is a parameter of the kernel: it changes, too */
-    tui_expect(p, "plan fa2 WARPS=keys", 2000);
+    tui_expect(p, "plan qtile_seq MAP=duplicate", 2000);
     tui_quit(p);
 }
 
@@ -330,7 +330,7 @@ static void test_lesson_figure_resized(void)
     pty_send(p, ":lesson drawn step=1\r");
     tui_expect(p, "Drawn  step 1/1", 2000);
     pty_resize(p, 56, 30);
-    tui_expect(p, " BR=64 BC=64 PAD=4 WARPS=rows ", 2000); /* a line of its own */
+    tui_expect(p, " BR=64 BC=64 PAD=4 ", 2000); /* a line of its own */
     pty_settle(p, QUIET, 3000);
     char *resized = strdup(pty_text(p));
     pty_send(p, "L");

@@ -101,14 +101,14 @@ static void test_source(void)
     tui_expect(p, "source fa2 marks=yes", WAIT);
     press(p, "a", "source fa2 ");
     CU_ASSERT(pty_wait_gone(p, "marks=yes", WAIT));
-    press(p, "/__syncthreads\r", "__syncthreads(); // Xs");
+    press(p, "/__syncthreads\r", "__syncthreads(); // nobody");
     press(p, "K", "Barrier of the block");
     press(p, "\033", "cmd>");
-    press(p, "b", "qtile_tpq -> fa2");
-    tui_expect(p, "registers 48 -> 128", WAIT);
+    press(p, "b", "fa2_keys -> fa2");
+    tui_expect(p, "registers 168 -> 128", WAIT);
     press(p, "}", " + ");
     press(p, "\t", "fa2 -> splitkv"); /* the next step of the ladder */
-    press(p, "\033[Z", "qtile_tpq -> fa2");
+    press(p, "\033[Z", "fa2_keys -> fa2");
     press(p, "b", "fa2  CUDA");
     tui_quit(p);
 }

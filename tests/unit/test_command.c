@@ -312,8 +312,8 @@ static void test_short_keys(void)
     CU_ASSERT_EQUAL(session->settings.problem.shape.dtype, DTYPE_F32);
     CU_ASSERT_STRING_EQUAL(session->settings.options.backend, "cpu");
     CU_ASSERT_EQUAL(session->settings.problem.seed, 5);
-    char *text = say("plan fa2 WAR=keys ca=yes gp=H200 --json", ST_OK);
-    CU_ASSERT_PTR_NOT_NULL(strstr(text, "WARPS=keys"));
+    char *text = say("plan qtile_seq MA=duplicate ca=yes gp=H200 --json", ST_OK);
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, "MAP=duplicate"));
     CU_ASSERT_PTR_NOT_NULL(strstr(text, "causal"));
     free(text);
     expect("zprobe dt=1", "{dt|1}"); /* a verb without keys gets what was typed */

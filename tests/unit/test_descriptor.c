@@ -389,6 +389,37 @@ static void test_source_hash(void)
     uint64_t a = desc_source_hash("a.cu", "one", 3), b = desc_source_hash("a.cu", "two", 3);
     CU_ASSERT_NOT_EQUAL(a, b);
     CU_ASSERT_EQUAL(a, desc_source_hash("b.cu", "one", 3));
+    /* Comments and blanks are no part of it; code, literals and lines of the preprocessor are, and
+     * so are the words of a tag that say how a kernel is compiled and launched. */
+    static const char base[] = "/* @name k\n * @idea old\n * @param BR 64 [1..9] rows\n"
+                               " * @smem dynamic Qs BR*4 align=32 tile\n */\n"
+                               "#define A 1 // one\nint x = '/' + 1'000; // gone\nf(\"a b\");\n";
+    static const struct {
+        const char *from, *to;
+        bool same;
+    } edits[] = {
+        {"old", "new", true},         {"rows", "queries", true},
+        {"tile", "a tile", true},     {"[1..9]", "[1..8]", true},
+        {"// one", "/* 1 */", true},  {"int x =", "int\n\tx=", true},
+        {"gone", "it's", true},       {"BR 64", "BR 32", false},
+        {"BR*4", "BR*8", false},      {"align=32", "align=16", false},
+        {"A 1", "A 2", false},        {"a b", "ab", false},
+        {"int x", "intx", false},     {"1 // one\nint", "1 int", false},
+        {"'/'", "'*'", false},        {"1'000", "1'001", false},
+        {"dynamic", "static", false},
+    };
+    for (size_t i = 0; i < sizeof edits / sizeof *edits; i++) {
+        const char *at = strstr(base, edits[i].from);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(at);
+        char *text =
+            xasprintf("%.*s%s%s", (int)(at - base), base, edits[i].to, at + strlen(edits[i].from));
+        const bool same = desc_source_hash("k.cu", text, strlen(text)) ==
+                          desc_source_hash("k.cu", base, strlen(base));
+        if (same != edits[i].same)
+            printf("# %s -> %s\n", edits[i].from, edits[i].to);
+        CU_ASSERT_EQUAL(same, edits[i].same);
+        free(text);
+    }
     struct kernel_desc *d = parse_full();
     CU_ASSERT_EQUAL(d->source_hash, desc_source_hash("tile.cu", full, strlen(full)));
     desc_free(d);

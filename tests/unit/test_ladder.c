@@ -51,10 +51,10 @@ static void test_blocks(void)
         double waves;
     } rows[] = {
         {"wmma_serial", "", 128, 48128, 2, 12, 8, 1.10}, /* the report's 16.67 % */
-        {"wmma_serial", "STAGES=2", 128, 53248, 1, 12, 4, 2.21},
-        {"wmma_serial", "STAGES=2 PAD=8", 128, 50176, 2, 12, 8, 1.10},
-        {"wmma_serial", "DSPLIT=2", 256, 48128, 2, 6, 16, 1.10},
-        {"wmma_serial", "DSPLIT=4 QK=depth", 512, 48128, 2, 3, 32, 1.10},
+        {"wmma_stages", "", 128, 53248, 1, 12, 4, 2.21},
+        {"wmma_stages", "PAD=8", 128, 50176, 2, 12, 8, 1.10},
+        {"wmma_split", "", 256, 48128, 2, 6, 16, 1.10},
+        {"wmma_depth", "DSPLIT=4", 512, 48128, 2, 3, 32, 1.10},
         {"fused_warp_softmax", "", 256, 35072, 2, 6, 16, 2.21}, /* 32 rows a block: 256 of them */
         {"fused_dyn_smem", "", 256, 82432, 1, 6, 8, 2.21},
     };
@@ -78,21 +78,24 @@ static void test_blocks(void)
 static void test_refused(void)
 {
     static const struct {
-        const char *params;
+        const char *kernel, *params;
         int D;
         const char *because;
     } rows[] = {
-        {"PAD=4", 64, "PAD % 8 == 0"},
-        {"BR=96 WARPS=2", 64, "32 % (BR / WARPS / DSPLIT)"},
-        {"DSPLIT=3", 64, "BR % (WARPS * DSPLIT)"},
-        {"BR=96 WARPS=4 SHAPE=m8n32k16 DSPLIT=2", 64, "32 % (BR / WARPS / DSPLIT)"},
-        {"SHAPE=m8n32k16", 48, "ceil(D / 16) % 2"},
-        {"WARPS=8", 64, "(BR / WARPS)"},
+        {"wmma_serial", "PAD=4", 64, "PAD % 8 == 0"},
+        {"wmma_serial", "BR=96 WARPS=2", 64, "32 % (BR / WARPS)"},
+        {"wmma_serial", "WARPS=8", 64, "(BR / WARPS)"},
+        {"wmma_stages", "WARPS=3", 64, "BR % WARPS"},
+        {"wmma_split", "BR=96 WARPS=1", 64, "32 % (BR / WARPS / DSPLIT)"},
+        {"wmma_split", "DSPLIT=3", 64, "BR % (WARPS * DSPLIT)"},
+        {"wmma_depth", "BR=96 WARPS=1", 64, "32 % (BR / WARPS / DSPLIT)"},
+        {"wmma_shape", "", 48, "ceil(D / 16) % 2"},
+        {"wmma_shape", "SHAPE=m16n16k16", 64, "(BR / WARPS)"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct plan p = {0};
         struct err why = ERR_INIT;
-        CU_ASSERT_EQUAL(plan_on_l4("wmma_serial", rows[i].params, rows[i].D, &p, &why), ST_NO);
+        CU_ASSERT_EQUAL(plan_on_l4(rows[i].kernel, rows[i].params, rows[i].D, &p, &why), ST_NO);
         CU_ASSERT_PTR_NOT_NULL(strstr(why.text, rows[i].because));
         plan_clear(&p);
     }
@@ -100,7 +103,7 @@ static void test_refused(void)
 
 static const struct tap_test tests[] = {
     {"blocks of the reports on an L4", test_blocks},
-    {"wmma_serial refuses what it would do wrong", test_refused},
+    {"the WMMA kernels refuse what they would do wrong", test_refused},
 };
 
 int main(void)

@@ -301,7 +301,7 @@ static void test_recorded(void)
     expect_text(text_of(&w), "With a GPU this step runs: run naive,fa2");
     CU_ASSERT_EQUAL(answer(&w, "", ST_OK), LESSON_DONE);
     expect_text(str_text(&w.out), "recorded 2026-11-");
-    expect_text(str_text(&w.out), "2 of 112 rows");
+    expect_text(str_text(&w.out), "2 of 128 rows");
     expect_text(text_of(&w), "NVIDIA H200 -");
     walk_free(&w);
 }

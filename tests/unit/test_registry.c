@@ -97,9 +97,9 @@ static void test_builtins_pass_all_checks(void)
 
 static void test_ladder_order(void)
 {
-    static const char *const order[] = {"naive",    "row_full",      "row_atomic", "row_online",
-                                        "fa1_2022", "qtile_seq",     "qtile_tpq",  "fa2",
-                                        "splitkv",  "splitkv_atomic"};
+    static const char *const order[] = {"naive",    "row_full",  "row_atomic", "row_online",
+                                        "fa1_2022", "qtile_seq", "qtile_tpq",  "qtile_patch",
+                                        "fa2_keys", "fa2",       "splitkv",    "splitkv_atomic"};
     struct registry *r = registry_new();
     int at = -1;
     for (size_t i = 0; i < sizeof order / sizeof *order; i++) {

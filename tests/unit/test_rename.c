@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "kernel/moved.h"
 #include "kernel/registry.h"
 #include "kernel/rename.h"
 #include "tap.h"
@@ -134,7 +135,55 @@ static void test_refusals(void)
     str_free(&s);
 }
 
+/* Former parameters: what they are now exists and takes what is said, and the kernel itself has let go. */
+static void test_moved(void)
+{
+    static const char *const former[][3] = {
+        {"fa2", "WARPS", "keys"},
+        {"fa2", "WARPS", "rows"},
+        {"wmma_serial", "SHAPE", "m8n32k16"},
+        {"wmma_serial", "SHAPE", "m32n8k16"},
+        {"wmma_serial", "SHAPE", "m16n16k16"},
+        {"wmma_serial", "STAGES", "2"},
+        {"wmma_serial", "STAGES", "1"},
+        {"wmma_serial", "DSPLIT", "1"},
+        {"wmma_serial", "DSPLIT", "2"},
+        {"wmma_serial", "DSPLIT", "4"},
+        {"wmma_serial", "QK", "depth"},
+        {"wmma_serial", "QK", "keys"},
+        {"fused_scalar", "QK", "wmma"},
+        {"fused_scalar", "QK", "scalar"},
+        {"fa2_mma", "OWN", "16"},
+        {"fa2_mma", "OWN", "32"},
+        {"fa2_mma", "RESCALE", "always"},
+        {"fa2_mma", "RESCALE", "lazy"},
+    };
+    struct registry *r = registry_new();
+    for (size_t i = 0; i < sizeof former / sizeof *former; i++) {
+        struct err err = ERR_INIT;
+        const char *now = param_moved_to(former[i][0], former[i][1], former[i][2]);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(now);
+        CU_ASSERT_TRUE(param_moved(former[i][0], former[i][1], former[i][2], &err));
+        CU_ASSERT_PTR_NOT_NULL(strstr(err.text, former[i][1]));
+        CU_ASSERT_TRUE(desc_param_index(registry_find(r, former[i][0])->cuda, former[i][1]) < 0);
+        char *copy = xstrdup(now), *rest = copy, *word = strsep(&rest, " ");
+        const struct kernel *k = registry_find(r, word);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(k);
+        struct param_values v = desc_defaults(k->cuda);
+        while ((word = strsep(&rest, " "))) {
+            char *value = strchr(word, '=');
+            *value++ = '\0';
+            CU_ASSERT_EQUAL(desc_param_set(k->cuda, &v, word, value, &err), ST_OK);
+        }
+        free(copy);
+    }
+    CU_ASSERT_PTR_NULL(param_moved_to("fa2", "BR", "32"));
+    CU_ASSERT_PTR_NULL(param_moved_to("naive", "WARPS", "keys"));
+    registry_free(r);
+}
+
 static const struct tap_test tests[] = {
+    {"former parameters", test_moved},
     {"copies of all built-in kernels", test_all_builtins},
     {"words of the code, not of comments and strings", test_words},
     {"folders to include", test_include},

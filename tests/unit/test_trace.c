@@ -155,8 +155,23 @@ static void test_source(void)
 static void test_compiles(void)
 {
     const struct kernel_desc *d = registry_find(registry, "splitkv")->cuda;
-    static const char *const options[] = {"-std=c++17", "--gpu-architecture=sm_90",
-                                          "-DATTN_THREADS=128", "-DATTN_THREADS_combine=128", NULL};
+    static const char *const options[] = {"-std=c++17",
+                                          "--gpu-architecture=sm_90",
+                                          "-DATTN_THREADS=128",
+                                          "-DATTN_THREADS_combine=128",
+                                          "-DATTN_D=64",
+                                          "-DATTN_DTYPE=0",
+                                          "-DP_BR=64",
+                                          "-DP_BC=64",
+                                          "-DP_PAD=4",
+                                          "-DP_SPLITS=8",
+                                          "-DSMEM_Qs=0",
+                                          "-DSMEM_Ks=8704",
+                                          "-DSMEM_Vs=17408",
+                                          "-DSMEM_Ps=25600",
+                                          "-DWS_partial_o=0",
+                                          "-DWS_partial_lse=1",
+                                          NULL};
     struct compile_result r;
     struct err err = ERR_INIT;
     char *traced = cuda_trace_source(d, &err);

@@ -16,6 +16,7 @@
 #include "command/line/lex.h"
 #include "command/line/parse.h"
 #include "command/output.h"
+#include "kernel/moved.h"
 
 /* What a request is made from. */
 struct source {
@@ -342,7 +343,9 @@ static enum status set_own(struct request *r, int i, const char *pair, struct er
     if (!sign)
         st = err_set(err, ST_USAGE, "after @ comes a parameter, as in %s@BR=32", d->name);
     else if (desc_param_index(d, name) < 0)
-        st = err_set(err, ST_USAGE, "%s has no parameter \"%s\"", d->name, name);
+        st = param_moved(d->name, name, sign + 1, err)
+                 ? ST_USAGE
+                 : err_set(err, ST_USAGE, "%s has no parameter \"%s\"", d->name, name);
     else
         st = desc_param_set(d, &r->params[i], name, sign + 1, err);
     free(name);
@@ -404,6 +407,14 @@ bool request_other_side(const struct request *r, const char *name, struct err *e
     return false;
 }
 
+bool request_moved(const struct request *r, const char *name, const char *value, struct err *err)
+{
+    for (int k = 0; k < r->nkernels; k++)
+        if (param_moved(r->kernels[k]->name, name, value, err))
+            return true;
+    return false;
+}
+
 static const char *request_key(const void *ctx, size_t i)
 {
     return key_name(ctx, i);
@@ -422,7 +433,7 @@ static enum status take_params(struct source *c, struct request *r, struct err *
             return mark_value(c, p, st, err);
         if (p->used)
             continue;
-        if (request_other_side(r, p->key, err))
+        if (request_other_side(r, p->key, err) || request_moved(r, p->key, p->value, err))
             return mark(c, ST_USAGE, p->at, (int)strlen(p->key), err);
         const struct key_list keys = {c->entry, r->kernels, r->nkernels};
         char *clean = sanitize_line(p->key);

@@ -75,6 +75,8 @@ enum status request_check_params(const struct request *r, int i, const struct ke
 /* Is it a parameter that a kernel of the request has on the other side alone? Then err says so, with
  * those that it has on this one. */
 bool request_other_side(const struct request *r, const char *name, struct err *err);
+/* Is it one that a kernel of the request once had? Then err says what it is called now. */
+bool request_moved(const struct request *r, const char *name, const char *value, struct err *err);
 
 /* ---- request_text.c: as text again ---- */
 

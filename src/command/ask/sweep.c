@@ -85,7 +85,8 @@ static enum status check_axis(struct cmd_call *c, const struct sweep_axis *a,
             return call_mark_key(c, a->key, st, err);
         if (known)
             continue;
-        if (!request_other_side(scratch, a->key, err))
+        if (!request_other_side(scratch, a->key, err) &&
+            !request_moved(scratch, a->key, a->values[i], err))
             unknown_axis(c, a->key, scratch, err);
         for (int p = 0; p < c->npairs; p++)
             if (!strcmp(c->pairs[p].key, a->key))

@@ -12,6 +12,7 @@
 #include "command/output.h"
 #include "command/session.h"
 #include "command/verbs/verbs.h"
+#include "kernel/moved.h"
 
 static const struct cmd_entry settable = {.flags = CMD_SHAPE | CMD_OPTIONS};
 
@@ -40,6 +41,8 @@ static enum status set_one(struct session *s, struct cmd_call *c, struct cmd_pai
         st = session_set(s, p->key, p->value, err);
     else {
         st = session_set_param(s, kernel, p->key, p->value, &known, err);
+        if (!known && param_moved(kernel, p->key, p->value, err))
+            return call_mark(c, ST_USAGE, p->at, (int)strlen(p->key), err);
         if (!known) {
             const struct kernel *k = registry_find(s->services.registry, kernel);
             const struct key_list keys = {&(const struct cmd_entry){.flags = CMD_PARAMS}, &k, 1};

@@ -13,6 +13,7 @@
 #include "base/sanitize.h"
 #include "command/output.h"
 #include "command/session.h"
+#include "command/show/alone.h"
 #include "command/show/source.h"
 #include "command/verbs/verbs.h"
 
@@ -40,7 +41,7 @@ struct ask {
     struct session *s;
     struct cmd_call *c;
     const struct kernel *kernel, *base; /* base: of a diff, else NULL */
-    bool cpu, diff, marks;
+    bool cpu, diff, marks, alone;
     const char *view; /* "cuda" "ptx" "sass" */
     int line;         /* to explain; 0: none */
 };
@@ -198,6 +199,17 @@ static enum status show(const struct ask *q, const char *text, size_t len, struc
     return ST_OK;
 }
 
+/* One file for plain nvcc. */
+static enum status show_alone(const struct ask *q, struct err *err)
+{
+    struct str text = {0};
+    enum status st = source_alone(q->s, q->kernel, &text, err);
+    if (st == ST_OK)
+        st = show(q, str_text(&text), text.len, err);
+    str_free(&text);
+    return st;
+}
+
 /* PTX or SASS, which a worker makes. */
 static enum status show_listing(const struct ask *q, struct err *err)
 {
@@ -284,6 +296,7 @@ static enum status read_keys(struct ask *q, struct err *err)
     int64_t n = 0;
     q->cpu = backend && backend_info(backend) && backend_info(backend)->side == SIDE_CPU;
     q->view = view ? view : "cuda";
+    q->alone = call_option(q->c, "--alone") != NULL;
     if (!is_view(q->view)) {
         err_set(err, ST_USAGE, "view is cuda, ptx or sass, not \"%.40s\"", view);
         return call_mark_key(q->c, "view", ST_USAGE, err);
@@ -309,6 +322,11 @@ static enum status exec_source(struct session *s, struct cmd_call *c, struct err
         return st;
     if (q.diff)
         return diff(&q, err);
+    if (q.alone && (q.cpu || strcmp(q.view, "cuda")))
+        return err_set(err, ST_USAGE,
+                       "--alone is the CUDA source for nvcc, without view= and backend=");
+    if (q.alone)
+        return show_alone(&q, err);
     if (strcmp(q.view, "cuda"))
         return show_listing(&q, err);
     const struct kernel_desc *d = source_side(q.kernel, q.cpu);
@@ -321,13 +339,15 @@ static const struct cmd_key keys[] = {
     {"marks", "number the lines and mark loads, stores, compute, barriers, shuffles", bool_words},
     {"line", "explain the words of this line", NULL},
     {"backend", "which source: cuda, or cpu for the C version", backend_names},
+    {"--alone", "one file that plain nvcc compiles: definitions and headers written out", NULL},
     {0},
 };
 
 const struct cmd_entry cmd_source = {
     .name = "source",
     .group = "Look up",
-    .usage = "K [diff [K2] | ptx | sass] [view=cuda|ptx|sass] [marks=yes] [line=N] [backend=cpu]",
+    .usage = "K [diff [K2] | ptx | sass] [view=cuda|ptx|sass] [marks=yes] [line=N] [backend=cpu] "
+             "[--alone]",
     .summary = "a kernel's source, PTX or SASS; with diff, a change and what it did",
     .help =
         "diff goes from the kernel that K follows on the ladder to K, for K_edit from the\n"
@@ -335,13 +355,15 @@ const struct cmd_entry cmd_source = {
         "time and error (the last measurement of this session on this shape), shared memory,\n"
         "registers, occupancy, waves and requested bytes (the plan); --json has these figures.\n"
         "PTX comes from NVRTC and needs no GPU, SASS from nvdisasm or cuobjdump. line=N says\n"
-        "what the functions and instructions of a line are.\n"
+        "what the functions and instructions of a line are. --alone writes one file for plain\n"
+        "nvcc, with the definitions of the shape and parameters that are set.\n"
         "\n"
         "  source fa2 diff\n"
         "  source fa2 diff splitkv\n"
         "  source fa2 marks=yes\n"
         "  source splitkv view=ptx > splitkv.ptx\n"
-        "  source cpu_tiled backend=cpu\n",
+        "  source cpu_tiled backend=cpu\n"
+        "  set D=128; source fa2_mma --alone > fa2_mma_alone.cu\n",
     .arg = ARG_KERNEL,
     .flags = CMD_ROWS,
     .keys = keys,

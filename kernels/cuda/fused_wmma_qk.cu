@@ -1,0 +1,85 @@
+/* fused_wmma_qk.cu - fused, Q K^T by WMMA.
+ *
+ * @name      fused_wmma_qk
+ * @title     Fused, Q K^T by WMMA
+ * @idea      Q K^T goes to the tensor cores: four warps, a 16 x 16 tile of the 32 x 32 scores each
+ *            (2 x 2). Scores go to shared memory as before, so nothing else changes.
+ * @after     fused_scalar
+ * @unit      tensor
+ * @dtypes    f16 bf16
+ * @requires  sm >= 80 && D <= 128 && BR % 16 == 0 && BC % 16 == 0
+ *            && (ACC == 0 || T == 2)
+ * @param     BR 32 [16..128]       query rows per tile
+ * @param     BC 32 [16..128]       key rows per tile
+ * @param     STAGES 2 [1..4]       buffers for K and V tiles
+ * @param     ACC f32|f16           sums, scores and outputs in 32 or 16 bits
+ * @param     MINBLOCKS 2 [1..8]    blocks a multiprocessor that the compiler shall make room for
+ * @threads   256
+ * @grid      ceil(Sq/BR) H B
+ * @smem      static Qs BR*D*T align=32         Q tile
+ * @smem      static Ks STAGES*BC*D*T align=32  K tiles
+ * @smem      static Vs STAGES*BC*D*T align=32  V tiles
+ * @smem      static Ss BR*BC*(4-2*ACC) align=32  scores
+ * @smem      static Ps BR*BC*T align=32        their exponentials
+ * @smem      static Os BR*D*(4-2*ACC) align=32 output, not yet divided
+ * @smem      static ms BR*4                    maxima
+ * @smem      static ls BR*4                    sums
+ * @traffic   read B*H*(Sq*D*T+tiles(BR,BC)*2*BC*D*T) write B*H*Sq*D*T
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "fused.cuh"
+
+__device__ void scores(accum *Ss, const elem *Qs, const elem *Ks);
+
+extern "C" __global__ void __launch_bounds__(THREADS, P_MINBLOCKS)
+    fused_wmma_qk(const __grid_constant__ AttnArgs a)
+{
+    __shared__ __align__(32) elem Qs[BR * ATTN_D], Ks[STAGES * BC * ATTN_D], Vs[STAGES * BC * ATTN_D];
+    __shared__ __align__(32) accum Ss[BR * BC];
+    __shared__ __align__(32) elem Ps[BR * BC];
+    __shared__ __align__(32) accum Os[BR * ATTN_D];
+    __shared__ float ms[BR], ls[BR];
+    const int q0 = blockIdx.x * BR, n_keys = visible_keys_of_tile(a, q0, BR);
+
+    copy_tile<BR, ATTN_D, 1>(Qs, q_row(a, q0), a.q_stride[2], a.Sq - q0, a.D);
+    clear_outputs(Os, ms, ls);
+
+    for (int k0 = 0, stage = 0; k0 < n_keys; k0 += BC, stage = (stage + 1) % STAGES) {
+        elem *K = Ks + stage * BC * ATTN_D, *V = Vs + stage * BC * ATTN_D;
+        __syncthreads(); // nobody reads these tiles, scores or outputs any more
+        copy_tile<BC, ATTN_D, 1>(K, k_row(a, k0), a.k_stride[2], a.Sk - k0, a.D);
+        copy_tile<BC, ATTN_D, 1>(V, v_row(a, k0), a.v_stride[2], a.Sk - k0, a.D);
+        __syncthreads();
+        scores(Ss, Qs, K);
+        __syncthreads();
+        softmax_by_threads(a, Ss, Ps, ms, ls, Os, q0, k0);
+        __syncthreads();
+        outputs_by_threads(Os, Ps, V);
+    }
+    __syncthreads();
+    store_columns<1>(a, Os, ls, q0);
+    store_sums(a, ms, ls, q0);
+}
+
+// Q K^T, a warp for each 16 x 16 scores.
+__device__ inline void scores(accum *Ss, const elem *Qs, const elem *Ks)
+{
+    for (int t = threadIdx.x / 32; t < BR / 16 * (BC / 16); t += WARPS) {
+        const int i = t / (BC / 16) * 16, j = t % (BC / 16) * 16;
+        Sum s = {};
+#pragma unroll
+        for (int d = 0; d < ATTN_D; d += 16) {
+            FragmentA q;
+            FragmentB k;
+            load_a(q, Qs + i * ATTN_D + d, ATTN_D);
+            load_b_transposed(k, Ks + j * ATTN_D + d, ATTN_D);
+            multiply<true>(s, q, k);
+        }
+        store_c(Ss + i * BC + j, s, BC);
+    }
+}
+
+/* Cost: 4096 multiply-adds an instruction and 1 KiB of Q and K, where each of them took two loads.
+ * Limits: half the warps idle during Q K^T; P V is done element by element, and the softmax by one
+ *   thread a row.
+ * Next: fused_wmma_pv gives P V to the tensor cores, too. */

@@ -1,0 +1,164 @@
+/* wmma_shape.cu - WMMA with fragments of other shapes.
+ *
+ * @name      wmma_shape
+ * @title     WMMA, fragments of 32 x 8 or 8 x 32
+ * @idea      For 16-bit elements WMMA knows three shapes, of 4096 multiply-adds each. With 8 rows by 32
+ *            columns a warp owns 8 rows, so the same 64 rows, in the same shared memory, can have
+ *            8 warps (WARPS=8); with 32 by 8 a piece of K or V is loaded for twice the rows.
+ * @after     wmma_serial
+ * @unit      tensor
+ * @dtypes    f16 bf16
+ * @requires  sm >= 80 && D <= 128 && PAD % 8 == 0 && BC % 32 == 0 && BR % 32 == 0 && BR % WARPS == 0
+ *            && (BR / WARPS) % (8 + 24*(SHAPE==1) + 8*(SHAPE==2)) == 0
+ *            && (32 % (BR / WARPS) == 0 || (BR / WARPS) % 32 == 0)
+ *            && (SHAPE != 0 || ceil(D / 16) % 2 == 0)
+ * @param     BR 64 [32..128]   query rows per tile
+ * @param     BC 32 [32..128]   key rows per tile
+ * @param     WARPS 8 [1..8]    warps along the rows; each owns BR/WARPS of them
+ * @param     PAD 16 [0..64]    extra elements per row of Q, K, V and P
+ * @param     SHAPE m8n32k16|m32n8k16|m16n16k16  rows x columns x depth of one product
+ * @threads   WARPS*32
+ * @grid      ceil(Sq/BR) H B
+ * @smem      dynamic Qs BR*(D+PAD)*T align=32   Q tile
+ * @smem      dynamic Ks BC*(D+PAD)*T align=32   K tile, then V tile
+ * @smem      dynamic Ss BR*(BC+4)*4  align=32   scores
+ * @smem      dynamic Ps BR*(BC+PAD)*T align=32  their exponentials, 16 bits
+ * @smem      dynamic Os BR*(D+4)*4   align=32   output, not yet divided
+ * @traffic   read B*H*(Sq*D*T+tiles(BR,BC)*2*BC*D*T) write B*H*Sq*D*T
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "wmma.cuh"
+
+constexpr int BR = P_BR, BC = P_BC;
+constexpr int ROWS = BR / P_WARPS;                // of a warp;
+constexpr int LANES = ROWS >= 32 ? 1 : 32 / ROWS; // that do the softmax of a row,
+constexpr int STEPS = ROWS <= 32 ? 1 : ROWS / 32; // rows a lane
+constexpr int PITCH = ATTN_D + P_PAD, S_PITCH = BC + 4, P_PITCH = BC + P_PAD, O_PITCH = ATTN_D + 4;
+struct Row {
+    float m = NEG_INF, l = 0.f; // maximum; sum of this lane's exponentials
+};
+__device__ void scores(float *Ss, const elem *Qs, const elem *Ks);
+__device__ void softmax(const AttnArgs &a, Row *rows, const float *Ss, elem *Ps, float *Os, int q0, int k0);
+__device__ void outputs(float *Os, const elem *Ps, const elem *Vs);
+__device__ void store_rows(const AttnArgs &a, const Row *rows, const float *Os, int q0);
+
+// Launch bounds of 2 blocks: registers shall leave room for them.
+extern "C" __global__ void __launch_bounds__(ATTN_THREADS, 2)
+    wmma_shape(const __grid_constant__ AttnArgs a)
+{
+    elem *Qs = (elem *)(smem + SMEM_Qs), *Ks = (elem *)(smem + SMEM_Ks), *Ps = (elem *)(smem + SMEM_Ps);
+    float *Ss = (float *)(smem + SMEM_Ss), *Os = (float *)(smem + SMEM_Os);
+    const int q0 = blockIdx.x * BR, n_keys = visible_keys_of_tile(a, q0, BR);
+
+    load_tile<BR, PITCH>(Qs, q_row(a, q0), a.q_stride[2], a.Sq - q0, a.D);
+    for (int e = threadIdx.x; e < BR * O_PITCH; e += ATTN_THREADS)
+        Os[e] = 0.f;
+    Row rows[STEPS];
+
+    for (int k0 = 0; k0 < n_keys; k0 += BC) {
+        __syncthreads(); // nobody reads V any more
+        load_tile<BC, PITCH>(Ks, k_row(a, k0), a.k_stride[2], a.Sk - k0, a.D);
+        __syncthreads();
+        scores(Ss, Qs, Ks);
+        __syncthreads(); // K was read by all
+        load_tile<BC, PITCH>(Ks, v_row(a, k0), a.v_stride[2], a.Sk - k0, a.D);
+        softmax(a, rows, Ss, Ps, Os, q0, k0);
+        __syncthreads(); // V is there, and all exponentials of these rows
+        outputs(Os, Ps, Ks);
+    }
+    __syncthreads(); // of a block without keys: Os was cleared by all
+    store_rows(a, rows, Os, q0);
+}
+
+__device__ inline int first_row() // of this warp's, in the tile
+{
+    return threadIdx.x / 32 * ROWS;
+}
+
+// ---- S = Q K^T, a piece of WM x WN at a time ----------------------------------------------------
+
+__device__ inline void scores(float *Ss, const elem *Qs, const elem *Ks)
+{
+    for (int i = first_row(); i < first_row() + ROWS; i += WM)
+        for (int j = 0; j < BC; j += WN) {
+            Accumulator s = {};
+            for (int d = 0; d < ATTN_D; d += WK) {
+                FragmentA q;
+                FragmentB k;
+                load_a(q, Qs + i * PITCH + d, PITCH);
+                load_b_transposed(k, Ks + j * PITCH + d, PITCH);
+                multiply<true>(s, q, k);
+            }
+            store_c(Ss + i * S_PITCH + j, s, S_PITCH);
+        }
+}
+
+// ---- P = 2^(S - m): LANES neighbours do a row, every LANES-th key each -----------------------------
+
+__device__ inline int own_row(int step) // of the tile, for this lane's softmax
+{
+    return first_row() + threadIdx.x % 32 / LANES + step * 32;
+}
+__device__ inline void softmax(const AttnArgs &a, Row *rows, const float *Ss, elem *Ps, float *Os, int q0,
+                               int k0)
+{
+    const float scale_log2e = a.scale * 1.4426950408889634f; // exp(x) = 2^(x log2 e)
+    for (int t = 0; t < STEPS; t++) {
+        const int r = own_row(t), first = threadIdx.x % LANES;
+        const int n = min(BC, visible_keys(a, q0 + r) - k0);
+        const float *s = Ss + r * S_PITCH;
+        float m = rows[t].m;
+        for (int j = first; j < n; j += LANES)
+            m = fmaxf(m, s[j] * scale_log2e);
+        m = warp_max<LANES>(m);
+        const float base = m == NEG_INF ? 0.f : m, correction = exp2f(rows[t].m - base);
+        float l = rows[t].l * correction;
+        for (int j = first; j < BC; j += LANES) {
+            const float p = j < n ? exp2f(s[j] * scale_log2e - base) : 0.f;
+            l += p;
+            Ps[r * P_PITCH + j] = to_elem(p);
+        }
+        for (int d = first; d < ATTN_D; d += LANES)
+            Os[r * O_PITCH + d] *= correction;
+        rows[t].m = m;
+        rows[t].l = l;
+    }
+}
+
+// ---- O += P V, and O / l at the end ---------------------------------------------------------------
+
+__device__ inline void outputs(float *Os, const elem *Ps, const elem *Vs)
+{
+    for (int i = first_row(); i < first_row() + ROWS; i += WM)
+        for (int d = 0; d < ATTN_D; d += WN) {
+            Accumulator o;
+            load_c(o, Os + i * O_PITCH + d, O_PITCH);
+            for (int j = 0; j < BC; j += WK) {
+                FragmentA p;
+                FragmentB v;
+                load_a(p, Ps + i * P_PITCH + j, P_PITCH);
+                load_b(v, Vs + j * PITCH + d, PITCH);
+                multiply<false>(o, p, v);
+            }
+            store_c(Os + i * O_PITCH + d, o, O_PITCH);
+        }
+}
+__device__ inline void store_rows(const AttnArgs &a, const Row *rows, const float *Os, int q0)
+{
+    for (int t = 0; t < STEPS; t++) {
+        const int r = own_row(t), row = q0 + r;
+        const float sum = warp_sum<LANES>(rows[t].l), inverse = safe_inverse(sum);
+        if (row >= a.Sq)
+            continue;
+        for (int d = threadIdx.x % LANES; d < a.D; d += LANES)
+            o_row(a, row)[d] = to_elem(Os[r * O_PITCH + d] * inverse);
+        if (threadIdx.x % LANES == 0)
+            store_lse(a, row, rows[t].m * 0.6931471805599453f, sum); // ln 2: back to natural logarithms
+    }
+}
+
+/* Cost: as wmma_serial; m8n32k16 loads twice the columns of K and V for a row, m32n8k16 half.
+ * Padding: m32n8k16 takes V 8 columns at a time, at multiples of 16 bytes. With f16 neither manual allows
+ *   it; an H200 does it right.
+ * Limits: f16 products of 8x8x32 or 16x16x8 do not exist: these shapes are for 4-bit integers and tf32.
+ * Next: wmma_split has more warps for the same rows without another shape. */
