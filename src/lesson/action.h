@@ -1,6 +1,8 @@
 /* action.h - what `lesson ACTION` does besides taking a lesson: one table for dispatch, help and
  * completion.
  *
+ * An action is a file with its struct lesson_action, and its name, keys and help in verbs.c.
+ *
  * An action is looked for before a lesson of that name; a lesson can also be taken by its number.
  * In the call, word 0 is the action's name and what follows is its own.
  *
@@ -15,28 +17,21 @@ struct lesson_action {
     const char *summary;      /* one line */
     enum status (*exec)(struct session *s, struct cmd_call *c, struct err *err);
 };
-extern const struct lesson_action lesson_actions[]; /* name NULL ends */
 
+/* ---- verbs.c, which lists them ---- */
+
+const struct lesson_action *lesson_action_at(int i); /* NULL after the last */
 /* By its whole name, or NULL. */
 const struct lesson_action *lesson_action_find(const char *word);
 /* The words that may follow `lesson`: names of lessons, then actions. A topic_fn. */
 bool lesson_word(size_t i, struct topic *out);
+
+/* ---- for actions ---- */
 
 /* Marks --json, --csv and --md as known to the call. */
 void action_formats(struct cmd_call *c);
 /* Puts rows out as CSV, which is what these lists are for, unless the call asks for another form. */
 enum status action_csv(struct session *s, struct cmd_call *c, json_t *rows,
                        const struct column *cols);
-
-/* ---- the actions, one file each ---- */
-
-enum status lesson_export(struct session *s, struct cmd_call *c, struct err *err);
-enum status lesson_pack(struct session *s, struct cmd_call *c, struct err *err);
-enum status lesson_grade(struct session *s, struct cmd_call *c, struct err *err);
-enum status lesson_prepare(struct session *s, struct cmd_call *c, struct err *err);
-enum status lesson_present(struct session *s, struct cmd_call *c, struct err *err); /* notes.c */
-enum status lesson_route(struct session *s, struct cmd_call *c, struct err *err);
-enum status lesson_new(struct session *s, struct cmd_call *c, struct err *err);
-enum status lesson_check(struct session *s, struct cmd_call *c, struct err *err);
 
 #endif

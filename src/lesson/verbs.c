@@ -10,11 +10,52 @@
 #include "base/number.h"
 #include "base/sanitize.h"
 #include "lesson/action.h"
-#include "lesson/audit/claims.h"
 #include "lesson/text/parsed.h"
 #include "lesson/text/wrap.h"
 #include "lesson/take/progress.h"
 #include "lesson/verbs.h"
+
+/* ---- what `lesson` does besides taking a lesson ---- */
+
+#define ACTIONS(X) \
+    X(export)      \
+    X(pack)        \
+    X(grade)       \
+    X(notes)       \
+    X(prepare)     \
+    X(route)       \
+    X(new)         \
+    X(check)
+#define DECLARE(action) extern const struct lesson_action action_##action;
+#define ADDRESS(action) &action_##action,
+
+ACTIONS(DECLARE)
+static const struct lesson_action *const actions[] = {ACTIONS(ADDRESS)};
+enum { ACTION_COUNT = sizeof actions / sizeof *actions };
+
+const struct lesson_action *lesson_action_at(int i)
+{
+    return i >= 0 && i < ACTION_COUNT ? actions[i] : NULL;
+}
+
+const struct lesson_action *lesson_action_find(const char *word)
+{
+    for (int i = 0; i < ACTION_COUNT; i++)
+        if (strcmp(actions[i]->name, word) == 0)
+            return actions[i];
+    return NULL;
+}
+
+bool lesson_word(size_t i, struct topic *out)
+{
+    const size_t lessons = (size_t)lesson_count();
+    if (i < lessons)
+        return lesson_topic(i, out);
+    const struct lesson_action *a = lesson_action_at((int)(i - lessons));
+    if (a)
+        *out = (struct topic){.kind = "action", .name = a->name, .summary = a->summary};
+    return a != NULL;
+}
 
 /* ---- lessons ---- */
 

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "lesson/audit/claims.h"
 #include "lesson/text/wrap.h"
+#include "lesson/verbs.h"
 
 struct audit {
     struct session *session;

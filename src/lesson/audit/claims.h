@@ -81,6 +81,4 @@ void finding_clear(struct finding *f);
 /* Does the claim have a plan that could be made for another device? */
 bool claim_is_planned(const struct claim *c);
 
-extern const struct cmd_entry cmd_audit;
-
 #endif

@@ -102,7 +102,7 @@ static const struct column columns[] = {
 };
 // clang-format on
 
-enum status lesson_check(struct session *s, struct cmd_call *c, struct err *err)
+static enum status exec_check(struct session *s, struct cmd_call *c, struct err *err)
 {
     enum status st = ST_OK;
     int problems = 0;
@@ -126,3 +126,10 @@ enum status lesson_check(struct session *s, struct cmd_call *c, struct err *err)
     json_decref(rows);
     return st;
 }
+
+const struct lesson_action action_check = {
+    .name = "check",
+    .usage = "FILE|NAME...",
+    .summary = "is a lesson fit to be taught?",
+    .exec = exec_check,
+};

@@ -78,7 +78,7 @@ static enum status check_name(const char *name, struct err *err)
     return ST_OK;
 }
 
-enum status lesson_new(struct session *s, struct cmd_call *c, struct err *err)
+static enum status exec_new(struct session *s, struct cmd_call *c, struct err *err)
 {
     enum status st = ST_OK;
     if (c->nwords != 2)
@@ -107,3 +107,10 @@ enum status lesson_new(struct session *s, struct cmd_call *c, struct err *err)
     free(file);
     return st;
 }
+
+const struct lesson_action action_new = {
+    .name = "new",
+    .usage = "NAME",
+    .summary = "a lesson to begin with, among your own",
+    .exec = exec_new,
+};

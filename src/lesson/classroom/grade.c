@@ -349,7 +349,7 @@ static const struct column columns[] = {
 };
 // clang-format on
 
-enum status lesson_grade(struct session *s, struct cmd_call *c, struct err *err)
+static enum status exec_grade(struct session *s, struct cmd_call *c, struct err *err)
 {
     struct grader g = {.session = s, .run = call_option(c, "run") != NULL};
     enum status st = ST_OK;
@@ -378,3 +378,10 @@ enum status lesson_grade(struct session *s, struct cmd_call *c, struct err *err)
     session_free(g.own);
     return st;
 }
+
+const struct lesson_action action_grade = {
+    .name = "grade",
+    .usage = "PACK|FOLDER... [--run]",
+    .summary = "check packs again; a row for each pack and lesson",
+    .exec = exec_grade,
+};

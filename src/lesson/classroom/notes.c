@@ -139,7 +139,7 @@ static enum status show_all(struct session *s, const char *name, int64_t step, i
 }
 
 /* `notes NAME` or `lesson notes NAME` */
-enum status lesson_present(struct session *s, struct cmd_call *c, struct err *err)
+static enum status exec_notes(struct session *s, struct cmd_call *c, struct err *err)
 {
     const int first = strcmp(c->entry->name, "lesson") == 0;
     const char *step_text = call_key(c, "step"), *count_text = call_key(c, "count");
@@ -159,6 +159,13 @@ enum status lesson_present(struct session *s, struct cmd_call *c, struct err *er
         return follow(s, count, width, c->out, err);
     return show_all(s, c->nwords > first ? c->words[first].text : NULL, step, width, c->out, err);
 }
+
+const struct lesson_action action_notes = {
+    .name = "notes",
+    .usage = "[LESSON] [--follow]",
+    .summary = "what a presenter wants to know of a step",
+    .exec = exec_notes,
+};
 
 static const struct cmd_key keys[] = {
     {"step", "of this step alone, from 1", NULL},
@@ -181,5 +188,5 @@ const struct cmd_entry cmd_notes = {
         "  notes --follow\n",
     .arg = ARG_LESSON,
     .keys = keys,
-    .exec = lesson_present,
+    .exec = exec_notes,
 };

@@ -149,7 +149,7 @@ static enum status write_pack(struct session *s, const char *path, const char *l
     return st;
 }
 
-enum status lesson_pack(struct session *s, struct cmd_call *c, struct err *err)
+static enum status exec_pack(struct session *s, struct cmd_call *c, struct err *err)
 {
     const char *learner;
     const bool force = call_option(c, "force") != NULL;
@@ -160,3 +160,10 @@ enum status lesson_pack(struct session *s, struct cmd_call *c, struct err *err)
         st = call_finish(s, c, err);
     return st ? st : write_pack(s, c->words[1].text, learner, force, err);
 }
+
+const struct lesson_action action_pack = {
+    .name = "pack",
+    .usage = "FILE [name=WHO] [--force]",
+    .summary = "predictions, progress and edits in one file",
+    .exec = exec_pack,
+};

@@ -181,7 +181,7 @@ static enum status run_all(struct prepare *p, struct cmd_call *c, struct err *er
     return st;
 }
 
-enum status lesson_prepare(struct session *s, struct cmd_call *c, struct err *err)
+static enum status exec_prepare(struct session *s, struct cmd_call *c, struct err *err)
 {
     struct prepare p = {.session = s, .list = call_option(c, "list") != NULL};
     action_formats(c);
@@ -206,3 +206,10 @@ enum status lesson_prepare(struct session *s, struct cmd_call *c, struct err *er
     json_decref(p.seen);
     return st;
 }
+
+const struct lesson_action action_prepare = {
+    .name = "prepare",
+    .usage = "[LESSON...|all] [--list]",
+    .summary = "compile and record beforehand what a demo will run",
+    .exec = exec_prepare,
+};

@@ -118,7 +118,7 @@ static const char how[] =
     "A part:  lesson NAME step=N; Enter goes on, q leaves (full screen: the same behind a colon)\n"
     "Beside:  notes --follow, on a second terminal\n";
 
-enum status lesson_route(struct session *s, struct cmd_call *c, struct err *err)
+static enum status exec_route(struct session *s, struct cmd_call *c, struct err *err)
 {
     const char *start = call_key(c, "start");
     int at = start ? clock_minutes(start) : 0;
@@ -146,3 +146,10 @@ enum status lesson_route(struct session *s, struct cmd_call *c, struct err *err)
     route_clear(&r);
     return st;
 }
+
+const struct lesson_action action_route = {
+    .name = "route",
+    .usage = "[start=HH:MM]",
+    .summary = "90 minutes through the course, with the clock",
+    .exec = exec_route,
+};

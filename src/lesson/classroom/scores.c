@@ -92,7 +92,7 @@ static const struct column columns[] = {
 };
 // clang-format on
 
-enum status lesson_export(struct session *s, struct cmd_call *c, struct err *err)
+static enum status exec_export(struct session *s, struct cmd_call *c, struct err *err)
 {
     const struct lesson *l = NULL;
     enum status st = ST_OK;
@@ -112,3 +112,10 @@ enum status lesson_export(struct session *s, struct cmd_call *c, struct err *err
     json_decref(rows);
     return st;
 }
+
+const struct lesson_action action_export = {
+    .name = "export",
+    .usage = "[LESSON]",
+    .summary = "predictions made so far, as CSV",
+    .exec = exec_export,
+};

@@ -346,57 +346,101 @@ static void offer_retry(struct lesson_run *r)
                                          : "Enter: measure again, or skip");
 }
 
-/* Works off item r->item. Returns false when it needs the learner. */
-static bool do_item(struct lesson_run *r, const struct item *it)
+/* ---- what an item does; false: it needs the learner ---- */
+
+static bool do_say(struct lesson_run *r, const struct item *it)
 {
-    switch (it->kind) {
-    case ITEM_PARAGRAPH:
-        add(r, it->text);
-        return true;
-    case ITEM_BULLET:
-        add_bullet(r, it->text, r->item == 0 || it[-1].kind != ITEM_BULLET);
-        return true;
-    case ITEM_CODE:
-        add_code(r, it->text);
-        return true;
-    case ITEM_SAY:
-        add_filled(r, it->text);
-        return true;
-    case ITEM_FIGURE:
-        show_figure(r, it);
-        return true;
-    case ITEM_REVEAL:
-        reveal(r, it);
-        return true;
-    case ITEM_KEEP:
-        keep(r, it->name, values_eval(&r->values, it->expr));
-        return true;
-    case ITEM_EXPECT:
-        if (pass_gate(r, it))
-            return true;
-        offer_retry(r);
-        return false;
-    case ITEM_PREDICT: /* what is asked is lesson_screen.question: it stays in sight */
-        want(r, LESSON_NUMBER, "Your guess");
-        return false;
-    case ITEM_CHOICE:
-        offer_options(r, it);
-        want(r, LESSON_CHOICE, "Your answer");
-        return false;
-    case ITEM_ORDER:
-        offer_options(r, it);
-        want(r, LESSON_ORDER, "Your order, smallest first");
-        return false;
-    case ITEM_WHERE:
-        ask_where(r, it);
-        return false;
-    case ITEM_RUN:
-        offer_command(r, it);
-        return false;
-    }
+    add_filled(r, it->text);
     return true;
 }
 
+static bool do_figure(struct lesson_run *r, const struct item *it)
+{
+    show_figure(r, it);
+    return true;
+}
+
+static bool do_reveal(struct lesson_run *r, const struct item *it)
+{
+    reveal(r, it);
+    return true;
+}
+
+static bool do_keep(struct lesson_run *r, const struct item *it)
+{
+    keep(r, it->name, values_eval(&r->values, it->expr));
+    return true;
+}
+
+static bool do_expect(struct lesson_run *r, const struct item *it)
+{
+    if (pass_gate(r, it))
+        return true;
+    offer_retry(r);
+    return false;
+}
+
+/* What is asked is lesson_screen.question: it stays in sight. */
+static bool do_predict(struct lesson_run *r, const struct item *it)
+{
+    (void)it;
+    want(r, LESSON_NUMBER, "Your guess");
+    return false;
+}
+
+static bool do_choice(struct lesson_run *r, const struct item *it)
+{
+    offer_options(r, it);
+    want(r, LESSON_CHOICE, "Your answer");
+    return false;
+}
+
+static bool do_order(struct lesson_run *r, const struct item *it)
+{
+    offer_options(r, it);
+    want(r, LESSON_ORDER, "Your order, smallest first");
+    return false;
+}
+
+static bool do_where(struct lesson_run *r, const struct item *it)
+{
+    ask_where(r, it);
+    return false;
+}
+
+/* By the word that gave it; text/directive.c has the other half of each. */
+static const struct {
+    const char *directive;
+    bool (*act)(struct lesson_run *r, const struct item *it);
+} acts[] = {
+    {"say", do_say},       {"figure", do_figure}, {"reveal", do_reveal},
+    {"keep", do_keep},     {"expect", do_expect}, {"predict", do_predict},
+    {"choice", do_choice}, {"order", do_order},   {"where", do_where},
+};
+
+static bool do_prose(struct lesson_run *r, const struct item *it)
+{
+    if (it->kind == ITEM_BULLET)
+        add_bullet(r, it->text, r->item == 0 || it[-1].kind != ITEM_BULLET);
+    else if (it->kind == ITEM_CODE)
+        add_code(r, it->text);
+    else
+        add(r, it->text);
+    return true;
+}
+
+static bool do_item(struct lesson_run *r, const struct item *it)
+{
+    for (size_t i = 0; it->directive && i < sizeof acts / sizeof *acts; i++)
+        if (strcmp(acts[i].directive, it->directive) == 0)
+            return acts[i].act(r, it);
+    if (it->kind != ITEM_RUN)
+        return do_prose(r, it);
+    offer_command(r, it);
+    return false;
+}
+
+/* Works off the step's items from r->item on, until one needs the learner or the step is over. */
 static void advance(struct lesson_run *r)
 {
     const struct lesson_stage *at = run_stage(r);

@@ -607,11 +607,16 @@ enum status directive_parse(struct lesson_stage *step, const char *line, struct 
 {
     const char *rest = line + strspn(line, " \t");
     char *word = line_word(&rest);
+    const struct directive *d = NULL;
     for (size_t i = 0; i < sizeof directives / sizeof *directives; i++)
-        if (strcmp(directives[i].name, word) == 0) {
-            free(word);
-            return directives[i].parse(step, rest, err);
-        }
+        if (strcmp(directives[i].name, word) == 0)
+            d = &directives[i];
     free(word);
-    return parse_command(step, line + strspn(line, " \t"), err);
+    if (!d)
+        return parse_command(step, line + strspn(line, " \t"), err);
+    const size_t before = step->nitems;
+    const enum status st = d->parse(step, rest, err);
+    for (size_t i = before; i < step->nitems; i++)
+        step->items[i].directive = d->name;
+    return st;
 }

@@ -21,6 +21,7 @@ enum item_kind {
     ITEM_SAY,
     ITEM_KEEP,
     ITEM_EXPECT,
+    ITEM_OTHER, /* of a directive whose items nobody else asks for */
 };
 
 struct choice_option {
@@ -32,14 +33,15 @@ enum { ORDER_MAX = 8 }; /* items */
 
 struct item {
     enum item_kind kind;
-    char *name;        /* questions, reveal, keep */
-    struct expr *expr; /* predict, keep, expect */
-    double within;     /* predict, order: relative tolerance */
-    char *text;        /* prose, command, question, sentence */
-    char *right;       /* expect: what holds when it passes, NULL: not said */
-    char *command;     /* figure: what draws it, NULL: lines of a source */
-    char *recording;   /* run: what to open where no GPU can be measured, or NULL */
-    char *label;       /* run: what its rows are called, or NULL */
+    const char *directive; /* the word that gave it; NULL: prose, or a command */
+    char *name;            /* questions, reveal, keep */
+    struct expr *expr;     /* predict, keep, expect */
+    double within;         /* predict, order: relative tolerance */
+    char *text;            /* prose, command, question, sentence */
+    char *right;           /* expect: what holds when it passes, NULL: not said */
+    char *command;         /* figure: what draws it, NULL: lines of a source */
+    char *recording;       /* run: what to open where no GPU can be measured, or NULL */
+    char *label;           /* run: what its rows are called, or NULL */
     struct choice_option *options;
     size_t noptions, capoptions;
     char *kernel;   /* where: whose source */

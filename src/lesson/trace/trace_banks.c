@@ -6,7 +6,7 @@
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/mem.h"
-#include "lesson/trace/trace.h"
+#include "lesson/trace/trace_query.h"
 
 enum { BANKS = 32, WORD = 4, GO_BYTES = BANKS * WORD, CHUNK = 16, D_MAX = 8192, PAD_MAX = 1024 };
 
@@ -125,7 +125,7 @@ static enum status read_banks(struct cmd_call *c, struct banks *b, struct err *e
     return st == ST_OK ? check_banks(b, err) : st;
 }
 
-enum status trace_banks(struct session *s, struct cmd_call *c, struct err *err)
+static enum status follow_banks(struct session *s, struct cmd_call *c, struct err *err)
 {
     struct banks b = {.D = 64};
     enum status st = read_banks(c, &b, err);
@@ -138,3 +138,5 @@ enum status trace_banks(struct session *s, struct cmd_call *c, struct err *err)
     json_decref(rows);
     return st;
 }
+
+const struct trace_view trace_banks = {.word = "banks", .exec = follow_banks};

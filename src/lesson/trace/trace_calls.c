@@ -13,7 +13,7 @@
 #include <sys/mman.h>
 
 #include "base/clock.h"
-#include "lesson/trace/trace.h"
+#include "lesson/trace/trace_query.h"
 
 enum { SIZE_MOST = 2048, CALLS_MOST = 100 };
 enum { COUNT_RIGHT, COUNT_FIRST, COUNT_ALLOC };
@@ -94,7 +94,7 @@ static const struct column calls_columns[] = {
 };
 // clang-format on
 
-enum status trace_calls(struct session *s, struct cmd_call *c, struct err *err)
+static enum status follow_calls(struct session *s, struct cmd_call *c, struct err *err)
 {
     static const char *const breaks[] = {"nothing", "first", "alloc", NULL};
     struct calls calls = {.size = 1024, .calls = 8, .scores = MAP_FAILED};
@@ -116,3 +116,5 @@ enum status trace_calls(struct session *s, struct cmd_call *c, struct err *err)
     json_decref(rows);
     return st;
 }
+
+const struct trace_view trace_calls = {.word = "calls", .exec = follow_calls};

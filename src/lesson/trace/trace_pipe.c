@@ -12,7 +12,7 @@
 #include <math.h>
 
 #include "base/mem.h"
-#include "lesson/trace/trace.h"
+#include "lesson/trace/trace_query.h"
 
 struct tile {
     int64_t copy, there; /* cycles: its copy begins and ends, */
@@ -113,7 +113,7 @@ static json_t *tile_row(const struct pipe *p, int64_t i, double right)
 }
 
 // clang-format off
-const struct column trace_pipe_columns[] = {
+static const struct column trace_pipe_columns[] = {
     {.field = "tile",        .title = "tile"},
     {.field = "buffer",      .title = "buf"},
     {.field = "copy_cycle",  .title = "copy"},
@@ -130,7 +130,7 @@ const struct column trace_pipe_columns[] = {
 };
 // clang-format on
 
-json_t *trace_pipe_rows(const struct trace *t)
+static json_t *trace_pipe_rows(const struct trace *t)
 {
     struct trace before = *t;
     before.seed++;
@@ -151,3 +151,11 @@ json_t *trace_pipe_rows(const struct trace *t)
     trace_clear(&before);
     return rows;
 }
+
+const struct trace_view trace_pipe = {
+    .word = "pipe",
+    .rows = trace_pipe_rows,
+    .columns = trace_pipe_columns,
+    .breaks = 1u << BREAK_WAIT | 1u << BREAK_EMPTY,
+    .whole_tiles = true,
+};

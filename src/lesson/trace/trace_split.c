@@ -6,7 +6,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <math.h>
 
-#include "lesson/trace/trace.h"
+#include "lesson/trace/trace_query.h"
 
 struct part {
     int64_t keys;
@@ -64,7 +64,7 @@ static struct part split_at(const struct trace *t, int64_t i)
     return part_of(t, i * keys, end < t->shape.Sk ? end : t->shape.Sk);
 }
 
-json_t *trace_split_rows(const struct trace *t)
+static json_t *trace_split_rows(const struct trace *t)
 {
     const double right = trace_right_output(t);
     struct part all = {.keys = t->shape.Sk, .m = -INFINITY};
@@ -95,7 +95,7 @@ json_t *trace_split_rows(const struct trace *t)
 }
 
 // clang-format off
-const struct column trace_split_columns[] = {
+static const struct column trace_split_columns[] = {
     {.field = "split",    .title = "split",  .left = true},
     {.field = "keys",     .title = "keys"},
     {.field = "m",        .title = "m",      .digits = 3},
@@ -108,3 +108,10 @@ const struct column trace_split_columns[] = {
     {0},
 };
 // clang-format on
+
+const struct trace_view trace_splitkv = {
+    .word = "splitkv",
+    .rows = trace_split_rows,
+    .columns = trace_split_columns,
+    .breaks = 1u << BREAK_MAX | 1u << BREAK_WEIGHTS,
+};

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "lesson/trace/trace.h"
+#include "lesson/trace/trace_query.h"
 
 struct sums {
     const struct trace *t;
@@ -97,7 +97,7 @@ static void add_fixed_orders(struct sums *s)
     add_row(s, "tree", as_tree(s->work, s->n), levels(s->n));
 }
 
-json_t *trace_sum_rows(const struct trace *t)
+static json_t *trace_sum_rows(const struct trace *t)
 {
     struct sums s = {.t = t, .n = t->shape.Sk, .rows = json_array()};
     s.x = xmalloc((size_t)s.n * sizeof *s.x);
@@ -122,7 +122,7 @@ json_t *trace_sum_rows(const struct trace *t)
 }
 
 // clang-format off
-const struct column trace_sum_columns[] = {
+static const struct column trace_sum_columns[] = {
     {.field = "order",    .title = "order",        .left = true},
     {.field = "sum",      .title = "sum",          .digits = 9},
     {.field = "bits",     .title = "its bits",     .left = true},
@@ -132,3 +132,9 @@ const struct column trace_sum_columns[] = {
     {0},
 };
 // clang-format on
+
+const struct trace_view trace_sum = {
+    .word = "sum",
+    .rows = trace_sum_rows,
+    .columns = trace_sum_columns,
+};

@@ -12,7 +12,7 @@
 
 #include "base/mem.h"
 #include "base/number.h"
-#include "lesson/trace/trace.h"
+#include "lesson/trace/trace_query.h"
 
 enum { LANES = 32, SECTOR = 32, D_MAX = 8192, MAP_MAX = 64 };
 
@@ -83,7 +83,7 @@ static const struct column access_columns[] = {
 };
 // clang-format on
 
-enum status trace_access(struct session *s, struct cmd_call *c, struct err *err)
+static enum status follow_access(struct session *s, struct cmd_call *c, struct err *err)
 {
     static const char *const accesses[] = {"coalesced", "strided", NULL};
     static const char *const dtypes[] = {"f32", "f16", "bf16", NULL};
@@ -237,7 +237,7 @@ static enum status read_sum(struct cmd_call *c, struct sum *t, struct sum_keys *
     return st;
 }
 
-enum status trace_reduce(struct session *s, struct cmd_call *c, struct err *err)
+static enum status follow_reduce(struct session *s, struct cmd_call *c, struct err *err)
 {
     struct sum t = {.lanes = LANES};
     struct sum_keys k = {.seed = (int64_t)s->settings.problem.seed};
@@ -266,3 +266,7 @@ enum status trace_reduce(struct session *s, struct cmd_call *c, struct err *err)
     json_decref(t.rows);
     return st;
 }
+
+const struct trace_view trace_access = {.word = "access", .exec = follow_access};
+
+const struct trace_view trace_reduce = {.word = "reduce", .exec = follow_reduce};

@@ -1,8 +1,8 @@
-/* trace.h - the inputs that `trace` works on, and what it can follow through them.
+/* trace_query.h - the inputs that `trace` works on, and what a view of them is.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef ATTNSCOPE_LESSON_TRACE_H
-#define ATTNSCOPE_LESSON_TRACE_H
+#ifndef ATTNSCOPE_LESSON_TRACE_QUERY_H
+#define ATTNSCOPE_LESSON_TRACE_QUERY_H
 
 #include "command/session.h"
 
@@ -29,23 +29,18 @@ double trace_right_output(const struct trace *t);
 /* JSON has no infinity and no NaN; here they are what is to be seen, so they become words. */
 json_t *trace_real(double v);
 
-/* trace_split.c: the passes of split-KV, a row for each split and one for the combination. */
-json_t *trace_split_rows(const struct trace *t);
-extern const struct column trace_split_columns[];
-/* trace_sum.c: the first column of V added up in several orders, a row for each. */
-json_t *trace_sum_rows(const struct trace *t);
-extern const struct column trace_sum_columns[];
-/* trace_pipe.c: tiles copied in the background, a row for each. Sk is a multiple of bc. */
-json_t *trace_pipe_rows(const struct trace *t);
-extern const struct column trace_pipe_columns[];
-
-/* trace_warp.c: the loads and the reductions of a warp, which have keys of their own. */
-enum status trace_access(struct session *s, struct cmd_call *c, struct err *err);
-enum status trace_reduce(struct session *s, struct cmd_call *c, struct err *err);
-/* trace_banks.c: a column of a tile in shared memory, read by a warp. */
-enum status trace_banks(struct session *s, struct cmd_call *c, struct err *err);
-/* trace_calls.c: some work of this machine's, timed call after call. */
-enum status trace_calls(struct session *s, struct cmd_call *c, struct err *err);
+/* Something that can be followed: what one query gives, or a command of its own with its own keys. */
+struct trace_view {
+    const char *word;
+    json_t *(*rows)(const struct trace *t);
+    const struct column *columns;
+    unsigned breaks;  /* bits by enum breakage: what can be left out */
+    bool whole_tiles; /* Sk must be a multiple of bc */
+    enum status (*exec)(struct session *s, struct cmd_call *c, struct err *err); /* else NULL */
+};
+/* Makes the query that the call asks for and puts out the rows of the view. */
+enum status trace_query(struct session *s, struct cmd_call *c, const struct trace_view *view,
+                        struct err *err);
 
 /* A key's value; *out stays when the key is absent. */
 enum status trace_key_int(struct cmd_call *c, const char *key, int64_t lo, int64_t hi, int64_t *out,
