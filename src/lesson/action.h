@@ -21,8 +21,6 @@ struct lesson_action {
 /* ---- verbs.c, which lists them ---- */
 
 const struct lesson_action *lesson_action_at(int i); /* NULL after the last */
-/* By its whole name, or NULL. */
-const struct lesson_action *lesson_action_find(const char *word);
 /* The words that may follow `lesson`: names of lessons, then actions. A topic_fn. */
 bool lesson_word(size_t i, struct topic *out);
 

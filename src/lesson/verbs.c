@@ -38,7 +38,7 @@ const struct lesson_action *lesson_action_at(int i)
     return i >= 0 && i < ACTION_COUNT ? actions[i] : NULL;
 }
 
-const struct lesson_action *lesson_action_find(const char *word)
+static const struct lesson_action *action_called(const char *word)
 {
     for (int i = 0; i < ACTION_COUNT; i++)
         if (strcmp(actions[i]->name, word) == 0)
@@ -261,7 +261,7 @@ static enum status take_lesson(struct session *s, struct cmd_call *c, struct err
 
 static enum status exec_lesson(struct session *s, struct cmd_call *c, struct err *err)
 {
-    const struct lesson_action *action = c->nwords ? lesson_action_find(c->words[0].text) : NULL;
+    const struct lesson_action *action = c->nwords ? action_called(c->words[0].text) : NULL;
     return action ? action->exec(s, c, err) : take_lesson(s, c, err);
 }
 

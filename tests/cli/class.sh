@@ -65,6 +65,8 @@ file=$HOME/.local/share/attnscope/lessons/90-my-kernel.md
 is "a new lesson" [ -f "$file" ]
 run lesson new my-kernel
 is "only once" [ "$rc" -eq 2 ]
+run lesson new check
+is "not under what lesson does already" says "$err" 'take another name'
 run lesson new ../evil
 is "and only under a plain name" [ "$rc" -eq 2 ]
 run lessons

@@ -190,6 +190,9 @@ static void test_rows(void)
     expect("show $la|", 5, "$last");
     expect("show $last.thr|", 5, "$last.threads");
     expect("show $9.thr|", 5, "");
+    free(say("plan naive,fa2 gpu=L4"));
+    CU_ASSERT(has("show $|", "$fa2") && has("show $|", "$naive"));
+    expect("show $fa2.wav|", 5, "$fa2.waves");
 }
 
 static void test_docs(void)

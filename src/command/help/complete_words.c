@@ -129,6 +129,22 @@ static void offer_topics(struct completer *c, topic_fn *at)
 }
 
 /* "$last", "$3", "$fa2", and behind the dot the fields of that row. */
+/* $fa2 is the newest row of fa2: each kernel once. */
+static void offer_row_kernels(struct completer *c)
+{
+    json_t *seen = json_object();
+    for (size_t i = json_array_size(c->s->rows.results); i > 0; i--) {
+        const char *kernel = row_text(json_array_get(c->s->rows.results, i - 1), "kernel");
+        if (!kernel || json_object_get(seen, kernel))
+            continue;
+        char *name = xasprintf("$%s", kernel);
+        offer_own(c, name, "the newest row of this kernel");
+        free(name);
+        json_object_set_new(seen, kernel, json_true());
+    }
+    json_decref(seen);
+}
+
 void complete_offer_rows(struct completer *c)
 {
     const char *dot = strchr(c->prefix, '.');
@@ -150,6 +166,7 @@ void complete_offer_rows(struct completer *c)
         offer_own(c, "$last", kernel ? kernel : "the newest row");
         offer_own(c, number, kernel ? kernel : "the newest row");
         free(number);
+        offer_row_kernels(c);
     }
     free(name);
 }

@@ -64,13 +64,24 @@ static bool is_lesson_name(const char *name)
            strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-") == len;
 }
 
+/* An action would hide a lesson of its name. */
+static bool is_action(const char *name)
+{
+    topic_fn *words = command_words_at(ARG_LESSON);
+    struct topic t;
+    for (size_t i = 0; words && words(i, &t); i++)
+        if (strcmp(t.kind, "action") == 0 && strcmp(t.name, name) == 0)
+            return true;
+    return false;
+}
+
 static enum status check_name(const char *name, struct err *err)
 {
     const struct lesson *l;
     if (!is_lesson_name(name))
         return err_set(err, ST_USAGE,
                        "a lesson is named with small letters, digits and -, such as my-kernel");
-    if (lesson_action_find(name))
+    if (is_action(name))
         return err_set(err, ST_USAGE, "\"%s\" is what lesson does already; take another name",
                        name);
     if (lesson_find(name, &l, NULL) == ST_OK && strcmp(lesson_name(l), name) == 0)
