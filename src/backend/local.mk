@@ -1,18 +1,18 @@
 # backend: who runs a kernel
 libattnscope_a_SOURCES += %D%/backend.h %D%/table.h %D%/backend.c %D%/names.c
-libattnscope_a_SOURCES += %D%/cuda/cuda.h %D%/cuda/cuda.c %D%/cuda/cuda_state.h %D%/cuda/cuda_device.c
-libattnscope_a_SOURCES += %D%/cuda/cuda_inputs.c %D%/cuda/cuda_module.c %D%/cuda/cuda_launch.c %D%/cuda/cuda_time.c %D%/cuda/cuda_flush.c
+libattnscope_a_SOURCES += %D%/cuda/cuda.h %D%/cuda.c %D%/cuda/gpu.h %D%/cuda/gpu.c
+libattnscope_a_SOURCES += %D%/cuda/inputs.h %D%/cuda/inputs.c %D%/cuda/slot.h %D%/cuda/slot.c %D%/cuda/module.c %D%/cuda/timer.h %D%/cuda/timer.c %D%/cuda/flush.h %D%/cuda/flush.c
 libattnscope_a_SOURCES += %D%/cuda/cuda_abi.h %D%/cuda/cuda_api.h %D%/cuda/cuda_api.c %D%/cuda/nvml.h %D%/cuda/nvml.c
 libattnscope_a_SOURCES += %D%/compile/compile.h %D%/compile/compile_wire.h %D%/compile/compile.c %D%/compile/compile_confine.c %D%/compile/nvrtc.c
 libattnscope_a_SOURCES += %D%/compile/cubin_cache.h %D%/compile/cubin_cache.c
 libattnscope_a_SOURCES += %D%/cpu/cpu.h %D%/cpu/cpu.c %D%/cpu/cpu_kernel.h %D%/cpu/cpu_kernel.c
 libattnscope_a_SOURCES += %D%/cpu/cpu_simd.h %D%/cpu/cpu_simd.c
 libattnscope_a_SOURCES += %D%/cpu_host.h %D%/cpu_host.c
-libattnscope_a_SOURCES += %D%/pool.h %D%/pool.c %D%/trace.h %D%/trace.c %D%/cuda/cuda_trace.c
+libattnscope_a_SOURCES += %D%/pool.h %D%/pool.c %D%/trace.h %D%/trace.c %D%/cuda/trace.h %D%/cuda/trace.c
 libattnscope_a_SOURCES += %D%/peer/python.h %D%/peer/python.c %D%/peer/python_child.h %D%/peer/python_child.c %D%/finder.h %D%/finder.c
-libattnscope_a_SOURCES += %D%/peer/cuda_peer.h %D%/peer/cuda_peer.c %D%/peer/cublas.c %D%/peer/cudnn.c %D%/peer/cudnn_graph.c %D%/peer/cudnn_graph.h %D%/peer/cudnn_abi.h
-libattnscope_a_SOURCES += %D%/cuda/cupti_abi.h %D%/cuda/cupti.h %D%/cuda/cupti.c %D%/cuda/cuda_profile.c
+libattnscope_a_SOURCES += %D%/peer/cuda_peer.h %D%/peer/python_gpu.c %D%/peer/cublas.c %D%/peer/cudnn.c %D%/peer/cudnn_graph.c %D%/peer/cudnn_graph.h %D%/peer/cudnn_abi.h
+libattnscope_a_SOURCES += %D%/cuda/cupti_abi.h %D%/cuda/cupti.h %D%/cuda/cupti.c %D%/cuda/profile.h %D%/cuda/profile.c
 libattnscope_a_SOURCES += %D%/counters.h %D%/counters.c
 libattnscope_a_SOURCES += %D%/peak.h %D%/peak.c
-libattnscope_a_SOURCES += %D%/compile/build.h %D%/compile/build.c %D%/compile/nvcc.c %D%/cpu/foreign.h %D%/cpu/foreign.c
+libattnscope_a_SOURCES += %D%/compile/build.h %D%/compile/build.c %D%/compile/nvcc.c %D%/foreign.h %D%/foreign.c
 libattnscope_a_SOURCES += %D%/compile/compile_log.h %D%/compile/compile_log.c

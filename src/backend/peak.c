@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backend/cpu/cpu_simd.h"
 #include "backend/cpu_host.h"
 #include "base/mem.h"
 #include "base/number.h"

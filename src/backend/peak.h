@@ -6,7 +6,6 @@
 
 #include <stdint.h>
 
-#include "backend/cpu/cpu_simd.h"
 #include "backend/pool.h"
 #include "base/record.h"
 
@@ -25,6 +24,8 @@ struct peak {
     double clock_mhz;         /* of scalar code, just after; vector code often runs slower */
 };
 extern const struct field peak_fields[];
+
+struct cpu_simd; /* backend/cpu/cpu_simd.h */
 
 /* Takes about a second. `out` is overwritten without being cleared. Figures that cannot be measured
  * are NaN; ST_FAIL only without memory for the buffers. */

@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "backend/cpu/cpu_simd.h"
 #include "backend/peak.h"
 #include "backend/pool.h"
 #include "base/mem.h"

@@ -496,7 +496,7 @@ static void compute(const struct AttnArgs *a, int dtype)
         spoil(a, dtype, how);
 }
 
-/* What a traced build writes, see backend/cuda/cuda_trace.c: its buffer is in the last workspace. Block i
+/* What a traced build writes, see backend/cuda/trace.c: its buffer is in the last workspace. Block i
  * runs on SM i mod 132 for 2 us from 0.1 i us on, each pass after the one before. */
 static void stamp(const struct AttnArgs *a, const struct fake_launch *l, int first)
 {

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "backend/compile/compile.h"
-#include "backend/cuda/cuda_state.h"
+#include "backend/cuda/trace.h"
 #include "backend/pool.h"
 #include "plan/schedule.h"
 #include "tap.h"
@@ -120,12 +120,12 @@ static void test_source(void)
         if (!d)
             continue;
         if (!code_kinds[d->code].compiled) { /* peers and the like say so */
-            CU_ASSERT_PTR_NULL(cuda_trace_source(d, &err));
+            CU_ASSERT_PTR_NULL(trace_source(d, &err));
             CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "cannot be traced"));
             continue;
         }
         kernels++;
-        char *traced = cuda_trace_source(d, &err);
+        char *traced = trace_source(d, &err);
         CU_ASSERT_PTR_NOT_NULL(traced);
         if (!traced) {
             printf("# %s\n", err.text);
@@ -145,10 +145,10 @@ static void test_source(void)
     CU_ASSERT(kernels > 5);
     struct kernel_desc none = {.name = "k", .source = "void k(int a) {}", .source_len = 16};
     none.npasses = 1;
-    CU_ASSERT_PTR_NULL(cuda_trace_source(&none, &err)); /* not an entry point */
+    CU_ASSERT_PTR_NULL(trace_source(&none, &err)); /* not an entry point */
     none.source = "__global__ void k(AttnArgs a);";
     none.source_len = strlen(none.source);
-    CU_ASSERT_PTR_NULL(cuda_trace_source(&none, &err)); /* only declared */
+    CU_ASSERT_PTR_NULL(trace_source(&none, &err)); /* only declared */
 }
 
 /* NVRTC takes it, where there is one; two passes and early returns. */
@@ -174,7 +174,7 @@ static void test_compiles(void)
                                           NULL};
     struct compile_result r;
     struct err err = ERR_INIT;
-    char *traced = cuda_trace_source(d, &err);
+    char *traced = trace_source(d, &err);
     enum status st = compile_cuda("splitkv.cu", traced, strlen(traced), options, &r, &err);
     if (st == ST_FAIL)
         printf("# not compiled: %s\n", err.text);

@@ -9,7 +9,7 @@
 
 #include "backend/cpu_host.h"
 #include "backend/cpu/cpu_kernel.h"
-#include "backend/cpu/foreign.h"
+#include "backend/foreign.h"
 #include "backend/peer/python.h"
 #include "base/mem.h"
 #include "base/number.h"

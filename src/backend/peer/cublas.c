@@ -95,16 +95,16 @@ static void close_cublas(void *library, bool usable)
     free(c);
 }
 
-static enum status need_cublas(struct backend *b, struct err *err)
+static enum status need_cublas(struct slot *s, struct err *err)
 {
-    if (b->cublas)
+    if (*s->opened)
         return ST_OK;
     struct cublas *c = xcalloc(1, sizeof *c);
     enum status st = open_cublas(c, err);
     if (st != ST_OK)
         close_cublas(c, true);
     else
-        b->cublas = c;
+        *s->opened = c;
     return st;
 }
 
@@ -118,31 +118,31 @@ static void count_calls(const struct shape *s, int64_t *batches, int64_t *groups
     *groups = packed ? 1 : s->H / s->Hkv;
 }
 
-static enum status load(struct backend *b, struct slot *s, const struct param_values *v,
-                        struct err *err)
+static enum status load(struct slot *s, const struct param_values *v, struct err *err)
 {
-    enum status st = need_cublas(b, err);
+    enum status st = need_cublas(s, err);
     int64_t batches, groups;
     if (st == ST_OK)
-        st = cuda_prepare(b, s, v, err);
+        st = slot_load_code(s, v, err);
     if (st != ST_OK)
         return st;
     struct lanes_space *w = xcalloc(1, sizeof *w);
-    w->items = xcalloc((size_t)b->nstreams, sizeof *w->items);
+    w->items = xcalloc((size_t)s->gpu->nstreams, sizeof *w->items);
     s->peer_data = w;
-    while (w->count < b->nstreams && st == ST_OK)
-        st = cuda_alloc(b, "cublas: its workspace", WORKSPACE_BYTES, &w->items[w->count++], err);
-    count_calls(&b->shape, &batches, &groups);
+    while (w->count < s->gpu->nstreams && st == ST_OK)
+        st =
+            gpu_alloc(s->gpu, "cublas: its workspace", WORKSPACE_BYTES, &w->items[w->count++], err);
+    count_calls(&s->inputs->shape, &batches, &groups);
     s->commands = (int)(2 * batches * groups + s->plan.npasses);
-    s->version = xstrdup(((struct cublas *)b->cublas)->version);
+    s->version = xstrdup(((struct cublas *)*s->opened)->version);
     return st;
 }
 
-static void unload(struct backend *b, struct slot *s)
+static void unload(struct slot *s)
 {
     struct lanes_space *w = s->peer_data;
     for (int i = 0; w && i < w->count; i++)
-        cuda_release(b, &w->items[i]);
+        gpu_release(s->gpu, &w->items[i]);
     if (w)
         free(w->items);
     free(w);
@@ -200,12 +200,12 @@ static int queue_outputs(const struct cublas *c, const struct shape *p, const st
         (int)a->o_stride[2], group * a->o_stride[1], x->count, COMPUTE_F32, ALGO_DEFAULT);
 }
 
-static enum status queue_pass(struct backend *b, const struct slot *s, int lane,
+static enum status queue_pass(const struct slot *s, int lane,
                               int (*product)(const struct cublas *, const struct shape *,
                                              const struct AttnArgs *, const struct part *),
                               struct err *err)
 {
-    const struct shape *p = &b->shape;
+    const struct shape *p = &s->inputs->shape;
     const bool packed = p->layout == LAYOUT_BHSD;
     int64_t batches, groups;
     int r = 0;
@@ -216,25 +216,25 @@ static enum status queue_pass(struct backend *b, const struct slot *s, int lane,
                                    .group = g,
                                    .rows = (int)(packed ? p->Sq * (p->H / p->Hkv) : p->Sq),
                                    .count = (int)(packed ? p->B * p->Hkv : p->Hkv)};
-            r = product(b->cublas, p, &s->lanes[lane].args, &x);
+            r = product(*s->opened, p, &s->lanes[lane].args, &x);
         }
     return check("cublasGemmStridedBatchedEx", r, err);
 }
 
-static enum status queue(struct backend *b, struct slot *s, int lane, struct err *err)
+static enum status queue(struct slot *s, int lane, struct err *err)
 {
-    const struct cublas *c = b->cublas;
+    const struct cublas *c = *s->opened;
     const struct lanes_space *w = s->peer_data;
-    enum status st = check("cublasSetStream", c->set_stream(c->handle, b->streams[lane]), err);
+    enum status st = check("cublasSetStream", c->set_stream(c->handle, s->gpu->streams[lane]), err);
     if (st == ST_OK) /* setting the stream gives the workspace back */
         st = check("cublasSetWorkspace",
                    c->set_workspace(c->handle, (void *)(uintptr_t)w->items[lane], WORKSPACE_BYTES),
                    err);
     if (st == ST_OK)
-        st = queue_pass(b, s, lane, queue_scores, err);
+        st = queue_pass(s, lane, queue_scores, err);
     if (st == ST_OK)
-        st = cuda_queue_passes(b, s, lane, err);
-    return st == ST_OK ? queue_pass(b, s, lane, queue_outputs, err) : st;
+        st = slot_queue_passes(s, lane, err);
+    return st == ST_OK ? queue_pass(s, lane, queue_outputs, err) : st;
 }
 
 const struct cuda_peer cuda_peer_cublas = {

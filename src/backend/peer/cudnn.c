@@ -55,27 +55,29 @@ static void close_cudnn(void *library, bool usable)
     free(c);
 }
 
-static enum status need_cudnn(struct backend *b, struct err *err)
+static enum status need_cudnn(struct slot *s, struct err *err)
 {
-    if (b->cudnn)
+    if (*s->opened)
         return ST_OK;
     struct cudnn *c = xcalloc(1, sizeof *c);
     enum status st = open_cudnn(c, err);
     if (st != ST_OK)
         close_cudnn(c, true);
     else
-        b->cudnn = c;
+        *s->opened = c;
     return st;
 }
 
 /* ---- slots ---- */
 
-static void pack_lane(struct attention *a, const struct backend *b, const struct shape *s, int lane,
-                      cu_pointer output)
+static void pack_lane(struct attention *a, const struct slot *slot, int lane)
 {
+    const struct inputs *in = slot->inputs;
+    const struct shape *s = &in->shape;
+    const cu_pointer output = slot->lanes[lane].output + OUTPUT_GUARD_BYTES;
     int64_t uids[VIRTUAL] = {Q, K, V, O, SCALE};
-    void *data[VIRTUAL] = {(void *)(uintptr_t)b->q, (void *)(uintptr_t)b->k,
-                           (void *)(uintptr_t)b->v, (void *)(uintptr_t)output, &a->scale};
+    void *data[VIRTUAL] = {(void *)(uintptr_t)in->q, (void *)(uintptr_t)in->k,
+                           (void *)(uintptr_t)in->v, (void *)(uintptr_t)output, &a->scale};
     void *workspace = (void *)(uintptr_t)a->workspaces[lane];
     int n = 5;
     if (s->causal) {
@@ -107,65 +109,65 @@ static enum status refuse(const struct attention *a, struct err *err)
                    why ? ": " : "", why ? (int)strcspn(why + 8, "\n") : 0, why ? why + 8 : "");
 }
 
-static enum status alloc_workspaces(struct backend *b, struct attention *a, struct err *err)
+static enum status alloc_workspaces(struct slot *s, struct attention *a, struct err *err)
 {
     int64_t bytes = 0, n = 0;
     if (!cudnn_step(a, "the workspace's size",
                     a->c->get(a->plan, PLAN_WORKSPACE, TYPE_INT64, 1, &n, &bytes)))
         return refuse(a, err);
     enum status st = ST_OK;
-    while (a->nlanes < b->nstreams && st == ST_OK)
-        st = cuda_alloc(b, "cudnn: its workspace", (size_t)bytes, &a->workspaces[a->nlanes++], err);
+    while (a->nlanes < s->gpu->nstreams && st == ST_OK)
+        st = gpu_alloc(s->gpu, "cudnn: its workspace", (size_t)bytes, &a->workspaces[a->nlanes++],
+                       err);
     return st;
 }
 
-static enum status load(struct backend *b, struct slot *s, const struct param_values *v,
-                        struct err *err)
+static enum status load(struct slot *s, const struct param_values *v, struct err *err)
 {
-    enum status st = need_cudnn(b, err);
+    enum status st = need_cudnn(s, err);
     (void)v;
     if (st != ST_OK)
         return st;
     struct attention *a = s->peer_data = xcalloc(1, sizeof *a);
-    a->c = b->cudnn;
+    a->c = *s->opened;
     a->next_uid = 100;
-    a->scale = (float)(1 / sqrt((double)b->shape.D));
+    a->scale = (float)(1 / sqrt((double)s->inputs->shape.D));
     a->negative = -INFINITY;
-    a->shift = (int32_t)(b->shape.Sk - b->shape.Sq);
-    a->packs = xcalloc((size_t)b->nstreams, sizeof *a->packs);
-    a->workspaces = xcalloc((size_t)b->nstreams, sizeof *a->workspaces);
-    cudnn_build_graph(a, &b->shape);
+    a->shift = (int32_t)(s->inputs->shape.Sk - s->inputs->shape.Sq);
+    a->packs = xcalloc((size_t)s->gpu->nstreams, sizeof *a->packs);
+    a->workspaces = xcalloc((size_t)s->gpu->nstreams, sizeof *a->workspaces);
+    cudnn_build_graph(a, &s->inputs->shape);
     cudnn_choose(a);
     if (!a->plan)
         return refuse(a, err);
     s->version = xasprintf("cuDNN %s", a->c->found.version);
     s->commands = 4;
-    return alloc_workspaces(b, a, err);
+    return alloc_workspaces(s, a, err);
 }
 
-static void unload(struct backend *b, struct slot *s)
+static void unload(struct slot *s)
 {
     struct attention *a = s->peer_data;
     if (!a)
         return;
-    for (int i = a->count; i-- > 0 && !b->spent;)
+    for (int i = a->count; i-- > 0 && !s->gpu->spent;)
         (void)a->c->free(a->all[i]);
     for (int i = 0; i < a->nlanes; i++)
-        cuda_release(b, &a->workspaces[i]);
+        gpu_release(s->gpu, &a->workspaces[i]);
     free(a->packs);
     free(a->workspaces);
     free(a);
 }
 
 /* Lanes are made after loading, so arguments are packed when they are first needed. */
-static enum status queue(struct backend *b, struct slot *s, int lane, struct err *err)
+static enum status queue(struct slot *s, int lane, struct err *err)
 {
     struct attention *a = s->peer_data;
     if (!a->packs[lane])
-        pack_lane(a, b, &b->shape, lane, s->lanes[lane].output + OUTPUT_GUARD_BYTES);
+        pack_lane(a, s, lane);
     if (a->r)
         return refuse(a, err);
-    int r = a->c->set_stream(a->c->handle, b->streams[lane]);
+    int r = a->c->set_stream(a->c->handle, s->gpu->streams[lane]);
     if (r == 0)
         r = a->c->execute(a->c->handle, a->plan, a->packs[lane]);
     return r == 0 ? ST_OK

@@ -1,4 +1,4 @@
-/* cuda_trace.c - a traced build of a kernel: the same source with one object more, whose
+/* trace.c - a traced build of a kernel: the same source with one object more, whose
  * constructor and destructor stamp the begin and the end of every block with %globaltimer and %smid.
  *
  * The object is put behind the opening brace of each entry point, so that the kernel's text, its
@@ -6,12 +6,13 @@
  * builds know nothing of tracing. The stamps go to a buffer in the last, unused workspace pointer.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "backend/cuda/trace.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "backend/cuda/cuda_state.h"
 #include "base/mem.h"
 #include "base/number.h"
 #include "base/str.h"
@@ -41,7 +42,7 @@ static const char prologue[] =
     "        unsigned long long row = blockIdx.y + (unsigned long long)gridDim.y * blockIdx.z;\n"
     "        return w + 8 + 3 * (w[pass] + blockIdx.x + gridDim.x * row);\n"
     "    }\n"
-    "    __device__ AttnTrace(void *b, int p) : buffer(b), pass(p)\n"
+    "    __device__ AttnTrace(void *g, int p) : buffer(g), pass(p)\n"
     "    {\n"
     "        if (threadIdx.x == 0) {\n"
     "            unsigned sm;\n"
@@ -91,7 +92,7 @@ static const char *find_body(const char *source, size_t len, const char *entry,
     return NULL;
 }
 
-char *cuda_trace_source(const struct kernel_desc *d, struct err *err)
+char *trace_source(const struct kernel_desc *d, struct err *err)
 {
     struct str out = {0};
     const char *bodies[DESC_PASSES_MAX];
@@ -133,17 +134,14 @@ char *cuda_trace_source(const struct kernel_desc *d, struct err *err)
 /* ---- a run ---- */
 
 /* The same kernel again, from the traced source. `desc` must outlive the slot. */
-static enum status load_traced(struct backend *b, const struct slot *s, struct kernel_desc *desc,
-                               struct slot **out, struct err *err)
+static enum status load_traced(const struct slot *s, struct kernel_desc *desc, struct slot **out,
+                               struct err *err)
 {
-    struct slot *traced = xcalloc(1, sizeof *traced);
     const struct param_values v = s->plan.params;
     desc->source_hash = desc_source_hash("trace.cu", desc->source, desc->source_len);
-    traced->desc = desc;
-    traced->launched = "stream";
-    *out = traced;
-    enum status st = cuda_prepare(b, traced, &v, err);
-    return st == ST_OK ? cuda_make_lanes(b, traced, err) : st;
+    *out = slot_new(desc, s->gpu, s->inputs, s->compilers);
+    enum status st = slot_load_code(*out, &v, err);
+    return st == ST_OK ? slot_make_lanes(*out, err) : st;
 }
 
 struct buffer {
@@ -153,16 +151,16 @@ struct buffer {
 };
 
 /* Fresh stamps: all 0, but for the places where passes begin. */
-static enum status run_traced(struct backend *b, struct slot *traced, struct buffer *m,
-                              struct err *err)
+static enum status run_traced(struct slot *traced, struct buffer *m, struct err *err)
 {
+    struct gpu *g = traced->gpu;
     const char *name = traced->desc->name;
     enum status st =
-        cuda_check(b, name, "cuMemcpyHtoD", b->api.copy_in(m->device, m->host, m->words * 8), err);
+        gpu_check(g, name, "cuMemcpyHtoD", g->api.copy_in(m->device, m->host, m->words * 8), err);
     if (st == ST_OK)
-        st = cuda_queue(b, traced, 0, err);
+        st = slot_queue(traced, 0, err);
     if (st == ST_OK)
-        st = cuda_check(b, name, "cuStreamSynchronize", b->api.stream_sync(b->streams[0]), err);
+        st = gpu_check(g, name, "cuStreamSynchronize", g->api.stream_sync(g->streams[0]), err);
     return st;
 }
 
@@ -236,44 +234,46 @@ static enum status count_blocks(const struct slot *s, struct block_trace *out, s
 }
 
 /* Two runs: the first warms caches and clocks, the second one's stamps stay. */
-static enum status stamp_blocks(struct backend *b, const struct slot *s, struct slot *traced,
+static enum status stamp_blocks(const struct slot *s, struct slot *traced,
                                 const struct trace_watch *watch, struct buffer *m,
                                 struct block_trace *out, struct err *err)
 {
+    struct gpu *g = s->gpu;
     uint64_t first = 0;
     m->words = (size_t)(HEAD_WORDS + WORDS * block_trace_count(out));
     m->host = xcalloc(m->words, sizeof *m->host);
     for (int i = 0; i < out->npasses; first += (uint64_t)out->blocks[i++])
         m->host[i] = first;
-    enum status st = cuda_alloc(b, "the stamps of its blocks", m->words * 8, &m->device, err);
+    enum status st = gpu_alloc(g, "the stamps of its blocks", m->words * 8, &m->device, err);
     if (st != ST_OK)
         return st;
     traced->lanes[0].args.ws[WS_TRACE] = (void *)(uintptr_t)m->device;
     for (int i = 0; i < 2 && st == ST_OK; i++) {
         watch->runs(watch->ctx);
-        st = run_traced(b, traced, m, err);
+        st = run_traced(traced, m, err);
     }
     if (st == ST_OK)
-        st = cuda_check(b, s->desc->name, "cuMemcpyDtoH",
-                        b->api.copy_out(m->host, m->device, m->words * 8), err);
+        st = gpu_check(g, s->desc->name, "cuMemcpyDtoH",
+                       g->api.copy_out(m->host, m->device, m->words * 8), err);
     if (st == ST_OK)
         st = read_stamps(traced, m, out, err);
     if (st != ST_OK)
         return st;
-    out->rows = rank_rows(out->stamps, block_trace_count(out), b->model.sms);
+    out->rows = rank_rows(out->stamps, block_trace_count(out), g->model.sms);
     out->lanes = (int)traced->plan.passes[0].occ.blocks_per_sm;
     out->note = note_difference(s, traced);
     return ST_OK;
 }
 
-enum status cuda_trace(struct backend *b, struct slot *s, const struct trace_watch *watch,
-                       struct block_trace *out, struct err *err)
+enum status slot_trace(struct slot *s, const struct trace_watch *watch, struct block_trace *out,
+                       struct err *err)
 {
+    struct gpu *g = s->gpu;
     struct kernel_desc desc = *s->desc;
     struct slot *traced = NULL;
     struct buffer m = {0};
     *out = (struct block_trace){.unit = "SM"};
-    enum status st = cuda_alive(b, desc.name, err);
+    enum status st = gpu_alive(g, desc.name, err);
     if (st == ST_OK && desc.peer)
         st = err_set(err, ST_NO, "%s: a library's launches cannot be stamped", desc.name);
     if (st == ST_OK && desc.nws > WS_TRACE)
@@ -281,17 +281,17 @@ enum status cuda_trace(struct backend *b, struct slot *s, const struct trace_wat
                      desc.name, DESC_WS_MAX);
     if (st == ST_OK)
         st = count_blocks(s, out, err);
-    char *source = st == ST_OK ? cuda_trace_source(s->desc, err) : NULL;
+    char *source = st == ST_OK ? trace_source(s->desc, err) : NULL;
     if (!source)
         return st != ST_OK ? st : ST_NO;
     desc.source = source;
     desc.source_len = strlen(source);
-    st = load_traced(b, s, &desc, &traced, err);
+    st = load_traced(s, &desc, &traced, err);
     if (st == ST_OK)
-        st = stamp_blocks(b, s, traced, watch, &m, out, err);
-    cuda_release(b, &m.device);
+        st = stamp_blocks(s, traced, watch, &m, out, err);
+    gpu_release(g, &m.device);
     free(m.host);
-    cuda_free_slot(b, traced);
+    slot_free(traced);
     free(source);
     return st;
 }

@@ -1,4 +1,4 @@
-/* cuda_flush.c - a cold sample begins with caches full of somebody else's clean lines.
+/* flush.c - a cold sample begins with caches full of somebody else's clean lines.
  *
  * The flush reads twice the L2, in the stream of the sample. It does not write: lines left dirty would have
  * to go to DRAM while the kernel under test runs, and that time would be charged to it (2 to 4 us for
@@ -6,7 +6,7 @@
  * PTX, a memset has to do.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#include "backend/cuda/cuda_state.h"
+#include "backend/cuda/flush.h"
 
 enum { SWEEP_THREADS = 256, SWEEP_BLOCKS_PER_SM = 4, SWEEP_ITEM = 16 };
 
@@ -19,7 +19,7 @@ static const char sweep_ptx[] =
     ".visible .entry attnscope_sweep(.param .u64 base, .param .u64 items)\n"
     "{\n"
     "  .reg .u64 %p, %n, %i, %step, %at;\n"
-    "  .reg .u32 %a, %b, %c, %d, %sum, %x, %y, %z;\n"
+    "  .reg .u32 %a, %g, %c, %d, %sum, %x, %y, %z;\n"
     "  .reg .pred %q;\n"
     "  ld.param.u64 %p, [base];\n"
     "  ld.param.u64 %n, [items];\n"
@@ -38,7 +38,7 @@ static const char sweep_ptx[] =
     "  @%q bra done;\n"
     "  shl.b64 %at, %i, 4;\n"
     "  add.u64 %at, %p, %at;\n"
-    "  ld.global.cg.v4.u32 {%a, %b, %c, %d}, [%at];\n"
+    "  ld.global.cg.v4.u32 {%a, %g, %c, %d}, [%at];\n"
     "  add.u32 %sum, %sum, %a;\n"
     "  add.u32 %sum, %sum, %b;\n"
     "  add.u32 %sum, %sum, %c;\n"
@@ -53,55 +53,50 @@ static const char sweep_ptx[] =
     "  ret;\n"
     "}\n";
 
-size_t cuda_sweep_bytes(const struct backend *b)
+size_t flush_bytes(const struct gpu *g)
 {
-    const size_t least = 64 << 20, twice = 2 * (size_t)b->model.l2_bytes;
+    const size_t least = 64 << 20, twice = 2 * (size_t)g->model.l2_bytes;
     return (twice > least ? twice : least) / SWEEP_ITEM * SWEEP_ITEM;
 }
 
-static void load_sweep(struct backend *b)
+static void load_sweep(struct gpu *g, struct flush *f)
 {
-    if (b->api.module_load(&b->sweep_code, sweep_ptx) != CU_SUCCESS) {
-        b->sweep_code = NULL;
+    if (g->api.module_load(&f->code, sweep_ptx) != CU_SUCCESS) {
+        f->code = NULL;
         return;
     }
-    if (b->api.module_function(&b->sweep_kernel, b->sweep_code, "attnscope_sweep") != CU_SUCCESS)
-        b->sweep_kernel = NULL;
+    if (g->api.module_function(&f->kernel, f->code, "attnscope_sweep") != CU_SUCCESS)
+        f->kernel = NULL;
 }
 
-static bool make_sweep(struct backend *b)
+static bool make_sweep(struct gpu *g, struct flush *f)
 {
-    b->sweep_bytes = cuda_sweep_bytes(b);
-    if (cuda_alloc(b, "the flush", b->sweep_bytes, &b->sweep, NULL) != ST_OK)
+    f->bytes = flush_bytes(g);
+    if (gpu_alloc(g, "the flush", f->bytes, &f->buffer, NULL) != ST_OK)
         return false;
-    (void)b->api.fill32(b->sweep, 0, b->sweep_bytes / 4, b->streams[0]);
-    load_sweep(b);
+    (void)g->api.fill32(f->buffer, 0, f->bytes / 4, g->streams[0]);
+    load_sweep(g, f);
     return true;
 }
 
-void cuda_flush(struct backend *b)
-{
-    b->flush_asked = true;
-}
-
-void cuda_flush_now(struct backend *b)
+void flush_queue(struct gpu *g, struct flush *f)
 {
     uint64_t items;
-    void *params[] = {&b->sweep, &items};
-    if (!b->sweep && !make_sweep(b))
+    void *params[] = {&f->buffer, &items};
+    if (!f->buffer && !make_sweep(g, f))
         return;
-    items = b->sweep_bytes / SWEEP_ITEM;
-    const unsigned blocks = (unsigned)(SWEEP_BLOCKS_PER_SM * b->model.sms);
-    if (!b->sweep_kernel || b->api.launch(b->sweep_kernel, blocks, 1, 1, SWEEP_THREADS, 1, 1, 0,
-                                          b->streams[0], params, NULL) != CU_SUCCESS)
-        (void)b->api.fill32(b->sweep, 0, b->sweep_bytes / 4, b->streams[0]);
+    items = f->bytes / SWEEP_ITEM;
+    const unsigned blocks = (unsigned)(SWEEP_BLOCKS_PER_SM * g->model.sms);
+    if (!f->kernel || g->api.launch(f->kernel, blocks, 1, 1, SWEEP_THREADS, 1, 1, 0, g->streams[0],
+                                    params, NULL) != CU_SUCCESS)
+        (void)g->api.fill32(f->buffer, 0, f->bytes / 4, g->streams[0]);
 }
 
-void cuda_free_sweep(struct backend *b)
+void flush_free(struct gpu *g, struct flush *f)
 {
-    cuda_release(b, &b->sweep);
-    if (b->sweep_code && !b->spent)
-        (void)b->api.module_unload(b->sweep_code);
-    b->sweep_code = NULL;
-    b->sweep_kernel = NULL;
+    gpu_release(g, &f->buffer);
+    if (f->code && !g->spent)
+        (void)g->api.module_unload(f->code);
+    f->code = NULL;
+    f->kernel = NULL;
 }

@@ -1,4 +1,4 @@
-/* cuda_profile.c - hardware counters of one run of a kernel, through CUPTI's range profiler.
+/* profile.c - hardware counters of one run of a kernel, through CUPTI's range profiler.
  *
  * Every launch is a range. A GPU counts few things at once, so the run is replayed until all are
  * counted. We replay it ourselves where CUPTI lets us: then every replay can begin with cold caches,
@@ -9,12 +9,13 @@
  * only when the kernel has ended, so there is no gate.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "backend/cuda/profile.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "backend/counters.h"
-#include "backend/cuda/cuda_state.h"
 #include "backend/cuda/cupti.h"
 #include "base/mem.h"
 
@@ -26,8 +27,8 @@ struct image {
 };
 
 struct profiler {
-    struct backend *b;
     struct slot *slot;
+    struct flush *flush;
     bool cold;
     struct cupti api;
     bool refused; /* the machine does not permit it: nothing else is worth trying */
@@ -73,7 +74,7 @@ static enum status read_availability(struct profiler *p, struct err *err)
 {
     struct image *out = &p->available;
     struct cupti_availability a = {.size = CUPTI_SIZE(struct cupti_availability, image),
-                                   .context = p->b->context};
+                                   .context = p->slot->gpu->context};
     if (!p->api.availability)
         return ST_OK;
     cupti_result r = p->api.availability(&a);
@@ -91,7 +92,7 @@ static enum status open_host(struct profiler *p, struct err *err)
 {
     struct cupti_initialize init = {.size = CUPTI_SIZE(struct cupti_initialize, priv)};
     struct cupti_chip chip = {.size = CUPTI_SIZE(struct cupti_chip, name),
-                              .device = (size_t)p->b->device};
+                              .device = (size_t)p->slot->gpu->device};
     enum status st = CALL(p, initialize, &init, err);
     if (st == ST_OK)
         st = CALL(p, chip, &chip, err);
@@ -205,19 +206,19 @@ static enum status replay_once(struct profiler *p, bool *done, struct err *err)
                                      .range = p->range};
     struct cupti_stop stop = {.size = CUPTI_SIZE(struct cupti_stop, all_submitted),
                               .range = p->range};
-    struct backend *b = p->b;
+    struct gpu *g = p->slot->gpu;
     const char *name = p->slot->desc->name;
     if (p->cold)
-        cuda_flush_now(b);
+        flush_queue(g, p->flush);
     enum status st =
-        cuda_check(b, name, "cuStreamSynchronize", b->api.stream_sync(b->streams[0]), err);
+        gpu_check(g, name, "cuStreamSynchronize", g->api.stream_sync(g->streams[0]), err);
     if (st == ST_OK)
         st = CALL(p, start, &start, err);
     if (st != ST_OK)
         return st;
-    st = cuda_queue(b, p->slot, 0, err);
+    st = slot_queue(p->slot, 0, err);
     if (st == ST_OK)
-        st = cuda_check(b, name, "cuStreamSynchronize", b->api.stream_sync(b->streams[0]), err);
+        st = gpu_check(g, name, "cuStreamSynchronize", g->api.stream_sync(g->streams[0]), err);
     const cupti_result r = p->api.stop(&stop);
     *done = stop.all_submitted;
     p->replays++;
@@ -298,7 +299,7 @@ static enum status read_figures(struct profiler *p, struct err *err)
 static enum status count_with(struct profiler *p, int replay, struct err *err)
 {
     struct cupti_enable e = {.size = CUPTI_SIZE(struct cupti_enable, range),
-                             .context = p->b->context};
+                             .context = p->slot->gpu->context};
     enum status st = CALL(p, enable, &e, err);
     if (st != ST_OK)
         return st;
@@ -364,19 +365,20 @@ static enum status count(struct profiler *p, json_t *out, struct err *err)
     return st;
 }
 
-enum status cuda_profile(struct backend *b, struct slot *s, bool cold, json_t *out, struct err *err)
+enum status slot_profile(struct slot *s, struct flush *flush, bool cold, json_t *out,
+                         struct err *err)
 {
-    enum status st = cuda_alive(b, s->desc->name, err);
+    enum status st = gpu_alive(s->gpu, s->desc->name, err);
     if (st != ST_OK)
         return st;
-    if (s->python)
+    if (slot_is_elsewhere(s))
         return err_set(err, ST_NO,
                        "%s runs in a Python process of its own, whose counters are not read here",
                        s->desc->name);
     if (s->plan.npasses)
         json_object_set_new(out, "plan", plan_to_json(&s->plan));
     struct profiler *p = xcalloc(1, sizeof *p);
-    *p = (struct profiler){.b = b, .slot = s, .cold = cold};
+    *p = (struct profiler){.slot = s, .flush = flush, .cold = cold};
     st = cupti_open(&p->api, err);
     if (st == ST_OK)
         st = count(p, out, err);

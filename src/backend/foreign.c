@@ -5,7 +5,7 @@
  * with one more "./", which also keeps the folder from which its own dependencies count.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#include "backend/cpu/foreign.h"
+#include "backend/foreign.h"
 
 #include <dlfcn.h>
 #include <stdio.h>

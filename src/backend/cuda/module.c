@@ -1,10 +1,12 @@
-/* cuda_module.c - from a kernel and its plan to functions that can be launched.
+/* module.c - from a kernel and its plan to functions that can be launched.
  *
  * Code is looked for where it is cheapest: built with the program (for default parameters), in the
  * cache, then it is compiled. Whatever its origin, it must be what the plan says: an image built with
  * the program is taken only if its definitions and its source are exactly the plan's.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "backend/cuda/slot.h"
+
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +15,6 @@
 
 #include "backend/compile/build.h"
 #include "backend/compile/cubin_cache.h"
-#include "backend/cuda/cuda_state.h"
 #include "base/mem.h"
 #include "base/number.h"
 #include "base/str.h"
@@ -24,7 +25,6 @@
 
 /* What a search for code needs and finds. */
 struct search {
-    struct backend *b;
     struct slot *slot;
     char **words;              /* definitions, "-DP_BR=64" */
     char *definitions;         /* the same in one line, with the source's hash at the end */
@@ -79,16 +79,22 @@ static enum status find_built(struct search *f, struct err *err)
 /* ---- compiled before, or now ---- */
 
 /* The compiler's version is part of the key. It is asked for once. */
-static const char *compiler(struct backend *b, enum compiler which)
+static const char *compiler(struct compilers *c, enum compiler which)
 {
     struct compile_result r;
-    if (b->asked_compiler[which])
-        return b->compiler[which];
-    b->asked_compiler[which] = true;
+    if (c->asked[which])
+        return c->version[which];
+    c->asked[which] = true;
     if (compile_with(which, "version", NULL, 0, NULL, &r, NULL) == ST_OK)
-        b->compiler[which] = xstrdup(r.version);
+        c->version[which] = xstrdup(r.version);
     compile_clear(&r);
-    return b->compiler[which];
+    return c->version[which];
+}
+
+void compilers_clear(struct compilers *c)
+{
+    free(c->version[0]);
+    free(c->version[1]);
 }
 
 static struct build build_of(const struct search *f)
@@ -102,8 +108,8 @@ static enum status find_cached(struct search *f, struct err *err)
     const struct build build = build_of(f);
     struct cubin_key key;
     (void)err;
-    if (!compiler(f->b, build_compiler(f->slot->desc)) ||
-        !build_key(&build, compiler(f->b, build_compiler(f->slot->desc)), &key))
+    if (!compiler(f->slot->compilers, build_compiler(f->slot->desc)) ||
+        !build_key(&build, compiler(f->slot->compilers, build_compiler(f->slot->desc)), &key))
         return ST_NO;
     f->image = cubin_get(key, &f->len);
     return f->image ? ST_OK : ST_NO;
@@ -173,13 +179,13 @@ static bool is_image_fault(cu_result r)
 static enum status load_image(struct search *f, bool last, struct err *err)
 {
     struct slot *s = f->slot;
-    const cu_result r = f->b->api.module_load(&s->module, f->image);
+    const cu_result r = f->slot->gpu->api.module_load(&s->module, f->image);
     free(f->image);
     f->image = NULL;
     if (r == CU_SUCCESS)
         return ST_OK;
     s->module = NULL;
-    enum status st = cuda_check(f->b, s->desc->name, "cuModuleLoadData", r, err);
+    enum status st = gpu_check(f->slot->gpu, s->desc->name, "cuModuleLoadData", r, err);
     return is_image_fault(r) && !last ? ST_NO : st;
 }
 
@@ -206,50 +212,50 @@ static enum status load_module(struct search *f, struct err *err)
 
 /* ---- functions ---- */
 
-static enum status find_functions(struct backend *b, struct slot *s, struct err *err)
+static enum status find_functions(struct gpu *g, struct slot *s, struct err *err)
 {
     for (int i = 0; i < s->plan.npasses; i++) {
         char entry[600];
         desc_entry(s->desc, i, entry, sizeof entry);
-        const cu_result r = b->api.module_function(&s->functions[i], s->module, entry);
+        const cu_result r = g->api.module_function(&s->functions[i], s->module, entry);
         if (r == CU_NOT_FOUND)
             return err_set(err, ST_NO,
                            "%s: its code has no entry point %s; declare it as extern \"C\" "
                            "__global__ void %s(const __grid_constant__ AttnArgs a)",
                            s->desc->name, entry, entry);
-        enum status st = cuda_check(b, s->desc->name, "cuModuleGetFunction", r, err);
+        enum status st = gpu_check(g, s->desc->name, "cuModuleGetFunction", r, err);
         if (st != ST_OK)
             return st;
     }
     return ST_OK;
 }
 
-static enum status get(struct backend *b, const struct slot *s, int pass, int attribute, int *v,
+static enum status get(struct gpu *g, const struct slot *s, int pass, int attribute, int *v,
                        struct err *err)
 {
-    return cuda_check(b, s->desc->name, "cuFuncGetAttribute",
-                      b->api.function_get(v, attribute, s->functions[pass]), err);
+    return gpu_check(g, s->desc->name, "cuFuncGetAttribute",
+                     g->api.function_get(v, attribute, s->functions[pass]), err);
 }
 
 /* More than 48 KiB must be asked for before the occupancy is, and before the launch. */
-static enum status opt_in(struct backend *b, struct slot *s, int pass, struct err *err)
+static enum status opt_in(struct gpu *g, struct slot *s, int pass, struct err *err)
 {
     const struct plan_pass *p = &s->plan.passes[pass];
     enum status st = ST_OK;
-    if (p->cluster > 1 && !cuda_has_clusters(&b->api))
+    if (p->cluster > 1 && !cuda_has_clusters(&g->api))
         return err_set(err, ST_NO,
                        "%s needs clusters, which this driver does not launch: CUDA "
                        "11.8 is needed",
                        s->desc->name);
     if (p->smem_bytes > 48 * 1024)
-        st = cuda_check(
-            b, s->desc->name, "cuFuncSetAttribute (shared memory opt-in)",
-            b->api.function_set(s->functions[pass], CU_FUNC_MAX_DYNAMIC_SMEM, (int)p->dynamic_smem),
+        st = gpu_check(
+            g, s->desc->name, "cuFuncSetAttribute (shared memory opt-in)",
+            g->api.function_set(s->functions[pass], CU_FUNC_MAX_DYNAMIC_SMEM, (int)p->dynamic_smem),
             err);
     if (st == ST_OK && p->cluster > 8)
-        st = cuda_check(b, s->desc->name, "cuFuncSetAttribute (cluster of more than 8)",
-                        b->api.function_set(s->functions[pass], CU_FUNC_NONPORTABLE_CLUSTER, 1),
-                        err);
+        st =
+            gpu_check(g, s->desc->name, "cuFuncSetAttribute (cluster of more than 8)",
+                      g->api.function_set(s->functions[pass], CU_FUNC_NONPORTABLE_CLUSTER, 1), err);
     return st;
 }
 
@@ -290,7 +296,7 @@ static void compare_code(const struct slot *s, int pass, int regs, int static_sm
         compare_int(out, p->name, "bytes of static shared memory", p->static_smem, static_smem);
 }
 
-static enum status learn_registers(struct backend *b, struct slot *s, struct plan_regs *regs,
+static enum status learn_registers(struct gpu *g, struct slot *s, struct plan_regs *regs,
                                    struct str *out, struct err *err)
 {
     enum status st = ST_OK;
@@ -298,13 +304,13 @@ static enum status learn_registers(struct backend *b, struct slot *s, struct pla
     for (int i = 0; i < s->plan.npasses && st == ST_OK; i++) {
         int most = 0;
         const struct plan_pass *p = &s->plan.passes[i];
-        st = get(b, s, i, CU_FUNC_REGS, &regs->regs[i], err);
+        st = get(g, s, i, CU_FUNC_REGS, &regs->regs[i], err);
         if (st == ST_OK)
-            st = get(b, s, i, CU_FUNC_LOCAL_BYTES, &regs->spill_bytes[i], err);
+            st = get(g, s, i, CU_FUNC_LOCAL_BYTES, &regs->spill_bytes[i], err);
         if (st == ST_OK)
-            st = get(b, s, i, CU_FUNC_STATIC_SMEM, &regs->static_smem[i], err);
+            st = get(g, s, i, CU_FUNC_STATIC_SMEM, &regs->static_smem[i], err);
         if (st == ST_OK)
-            st = get(b, s, i, CU_FUNC_MAX_THREADS, &most, err);
+            st = get(g, s, i, CU_FUNC_MAX_THREADS, &most, err);
         if (st != ST_OK)
             break;
         compare_code(s, i, regs->regs[i], regs->static_smem[i], out);
@@ -317,18 +323,17 @@ static enum status learn_registers(struct backend *b, struct slot *s, struct pla
     return st;
 }
 
-static enum status compare_blocks(struct backend *b, struct slot *s, struct str *out,
-                                  struct err *err)
+static enum status compare_blocks(struct gpu *g, struct slot *s, struct str *out, struct err *err)
 {
     for (int i = 0; i < s->plan.npasses; i++) {
         const struct plan_pass *p = &s->plan.passes[i];
         int blocks = 0;
-        enum status st = opt_in(b, s, i, err);
+        enum status st = opt_in(g, s, i, err);
         if (st == ST_OK)
-            st = cuda_check(b, s->desc->name, "cuOccupancyMaxActiveBlocksPerMultiprocessor",
-                            b->api.occupancy(&blocks, s->functions[i], (int)p->threads,
-                                             (size_t)p->dynamic_smem),
-                            err);
+            st = gpu_check(g, s->desc->name, "cuOccupancyMaxActiveBlocksPerMultiprocessor",
+                           g->api.occupancy(&blocks, s->functions[i], (int)p->threads,
+                                            (size_t)p->dynamic_smem),
+                           err);
         if (st != ST_OK)
             return st;
         if (!p->occ.upper_bound)
@@ -339,21 +344,21 @@ static enum status compare_blocks(struct backend *b, struct slot *s, struct str 
 
 /* Plans again with the registers of the real code, and holds every figure that the driver can
  * tell against it. Differences become the slot's note; in strict mode they are an error. */
-static enum status agree(struct backend *b, struct slot *s, const struct param_values *v,
+static enum status agree(struct gpu *g, struct slot *s, const struct param_values *v,
                          struct err *err)
 {
     struct plan_regs regs = {0};
     struct plan again;
     struct str out = {0};
-    enum status st = learn_registers(b, s, &regs, &out, err);
+    enum status st = learn_registers(g, s, &regs, &out, err);
     if (st == ST_OK) {
-        st = plan_build(s->desc, &b->shape, v, &b->model, &regs, &again, err);
+        st = plan_build(s->desc, &s->inputs->shape, v, &g->model, &regs, &again, err);
         plan_clear(&s->plan);
         s->plan = again;
     }
     if (st == ST_OK)
-        st = compare_blocks(b, s, &out, err);
-    if (st == ST_OK && out.len && cuda_strict())
+        st = compare_blocks(g, s, &out, err);
+    if (st == ST_OK && out.len && gpu_strict())
         st = err_set(err, ST_FAIL, "%s: planner and machine disagree: %s", s->desc->name, out.data);
     if (st == ST_OK && out.len)
         s->note = xasprintf("planner and machine disagree: %s", out.data);
@@ -372,25 +377,25 @@ static char *join(char **words, uint64_t source_hash)
     return str_take(&s);
 }
 
-enum status cuda_prepare(struct backend *b, struct slot *s, const struct param_values *v,
-                         struct err *err)
+enum status slot_load_code(struct slot *s, const struct param_values *v, struct err *err)
 {
-    enum status st = plan_build(s->desc, &b->shape, v, &b->model, NULL, &s->plan, err);
+    struct gpu *g = s->gpu;
+    enum status st = plan_build(s->desc, &s->inputs->shape, v, &g->model, NULL, &s->plan, err);
     if (st == ST_OK && s->desc->code == CODE_LIBRARY) {
         s->code = "library";
-        return foreign_open(s->desc, b->shape.dtype, &s->library, err);
+        return foreign_open(s->desc, s->inputs->shape.dtype, &s->library, err);
     }
     if (st != ST_OK)
         return st;
-    struct search f = {.b = b, .slot = s, .words = plan_definitions(&s->plan)};
+    struct search f = {.slot = s, .words = plan_definitions(&s->plan)};
     f.definitions = join(f.words, s->desc->source_hash);
-    build_arch(s->desc, b->model.cc, f.arch);
+    build_arch(s->desc, g->model.cc, f.arch);
     st = load_module(&f, err);
     for (char **w = f.words; *w; w++)
         free(*w);
     free(f.words);
     free(f.definitions);
     if (st == ST_OK)
-        st = find_functions(b, s, err);
-    return st == ST_OK ? agree(b, s, v, err) : st;
+        st = find_functions(g, s, err);
+    return st == ST_OK ? agree(g, s, v, err) : st;
 }

@@ -1,0 +1,246 @@
+/* cuda.c - the CUDA backend: kernels/cuda/ and other libraries on an NVIDIA GPU, through the driver.
+ *
+ * The parts are in cuda/, each on the one before: the GPU (gpu.h), the inputs on it, the flush, loaded
+ * kernels (slot.h), their samples (timer.h), stamps and counters. Peers stand behind slots.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backend/cuda/cuda.h"
+#include "backend/cuda/profile.h"
+#include "backend/cuda/timer.h"
+#include "backend/cuda/trace.h"
+#include "backend/peer/cuda_peer.h"
+#include "base/mem.h"
+
+/* The last takes what the others are not named. */
+static const struct cuda_peer *const peers[] = {&cuda_peer_cublas, &cuda_peer_cudnn,
+                                                &cuda_peer_python};
+enum { PEERS = sizeof peers / sizeof *peers };
+
+struct backend {
+    struct gpu gpu;
+    struct inputs inputs;
+    struct flush flush;
+    struct timer timer;
+    struct compilers compilers;
+    struct slot *slots;
+    void *opened[PEERS]; /* libraries and children of peers; NULL: not needed yet */
+};
+
+/* ---- opening and closing ---- */
+
+static void drop_slots(struct backend *b)
+{
+    while (b->slots) {
+        struct slot *s = b->slots;
+        b->slots = s->next;
+        slot_free(s);
+    }
+    for (int i = 0; i < PEERS; i++)
+        if (b->opened[i] && peers[i]->drop)
+            peers[i]->drop(b->opened[i]);
+}
+
+static void close_device(struct backend *b)
+{
+    if (!b)
+        return;
+    drop_slots(b);
+    inputs_drop(&b->gpu, &b->inputs);
+    flush_free(&b->gpu, &b->flush);
+    timer_close(&b->gpu, &b->timer);
+    for (int i = 0; i < PEERS; i++)
+        if (b->opened[i])
+            peers[i]->close(b->opened[i], !b->gpu.spent);
+    compilers_clear(&b->compilers);
+    gpu_close(&b->gpu);
+    free(b);
+}
+
+static enum status open_device(const struct backend_options *o, struct backend **out,
+                               struct err *err)
+{
+    struct backend *b = xcalloc(1, sizeof *b);
+    b->timer.launch = (enum launch_kind)o->launch;
+    enum status st = gpu_open(&b->gpu, o->device, o->streams, err);
+    if (st == ST_OK)
+        st = timer_open(&b->gpu, &b->timer, err);
+    if (st != ST_OK) {
+        close_device(b);
+        return st;
+    }
+    *out = b;
+    return ST_OK;
+}
+
+static const char *device_name(const struct backend *b)
+{
+    return b->gpu.name;
+}
+
+static int sm(const struct backend *b)
+{
+    return b->gpu.model.cc;
+}
+
+static bool spent(const struct backend *b)
+{
+    return b->gpu.spent != NULL;
+}
+
+static const char *lock_name(const struct backend *b)
+{
+    return b->gpu.bus[0] ? b->gpu.bus : "unknown";
+}
+
+/* ---- slots ---- */
+
+static enum status set_inputs(struct backend *b, const struct problem *p,
+                              const struct tensors *host, struct err *err)
+{
+    enum status st = gpu_alive(&b->gpu, "the inputs", err);
+    if (st != ST_OK)
+        return st;
+    drop_slots(b);
+    return inputs_set(&b->gpu, &b->inputs, p, host, err);
+}
+
+static enum status load_peer(struct backend *b, struct slot *s, const struct param_values *v,
+                             struct err *err)
+{
+    int i = 0;
+    while (i < PEERS - 1 && strcmp(peers[i]->name, s->desc->peer) != 0)
+        i++;
+    s->peer = peers[i];
+    s->opened = &b->opened[i];
+    return s->peer->load(s, v, err);
+}
+
+static enum status load(struct backend *b, const struct kernel *k, const struct param_values *v,
+                        struct slot **out, struct err *err)
+{
+    enum status st = gpu_alive(&b->gpu, k->name, err);
+    if (st != ST_OK)
+        return st;
+    if (!b->inputs.present)
+        return err_set(err, ST_FAIL, "%s: no inputs were set", k->name);
+    if (!k->cuda)
+        return err_set(err, ST_NO, "%s does not exist for CUDA", k->name);
+    struct slot *s = slot_new(k->cuda, &b->gpu, &b->inputs, &b->compilers);
+    st = s->desc->peer ? load_peer(b, s, v, err) : slot_load_code(s, v, err);
+    if (st == ST_OK && !s->peer)
+        s->commands = s->plan.npasses + s->desc->nws;
+    if (st == ST_OK && !slot_is_elsewhere(s))
+        st = slot_make_lanes(s, err);
+    if (st != ST_OK) {
+        slot_free(s);
+        return st;
+    }
+    s->next = b->slots;
+    b->slots = s;
+    *out = s;
+    return ST_OK;
+}
+
+static void unload(struct backend *b, struct slot *s)
+{
+    struct slot **at = &b->slots;
+    while (*at && *at != s)
+        at = &(*at)->next;
+    if (!*at)
+        return;
+    *at = s->next;
+    slot_free(s);
+}
+
+static enum status run(struct backend *b, struct slot *s, struct err *err)
+{
+    (void)b;
+    return slot_run(s, err);
+}
+
+static enum status read_output(struct backend *b, struct slot *s, void *dst, struct err *err)
+{
+    (void)b;
+    return slot_read_output(s, dst, err);
+}
+
+static size_t output_bytes(const struct backend *b)
+{
+    return inputs_output_bytes(&b->inputs);
+}
+
+/* Whoever takes the next sample flushes, in the process and stream of its work. */
+static void flush(struct backend *b)
+{
+    b->timer.cold = true;
+}
+
+static enum status sample(struct backend *b, struct slot *s, int repeat, double *seconds,
+                          double *clock_mhz, struct err *err)
+{
+    return timer_sample(&b->timer, s, &b->flush, repeat, seconds, clock_mhz, err);
+}
+
+static enum status trace(struct backend *b, struct slot *s, const struct trace_watch *watch,
+                         struct block_trace *out, struct err *err)
+{
+    (void)b;
+    return slot_trace(s, watch, out, err);
+}
+
+static enum status profile(struct backend *b, struct slot *s, bool cold, json_t *out,
+                           struct err *err)
+{
+    return slot_profile(s, &b->flush, cold, out, err);
+}
+
+/* Fields of a row that only the backend knows. A difference between planner and machine does not
+ * stop anything, but it is said. */
+static json_t *describe(const struct backend *b, const struct slot *s)
+{
+    json_t *o =
+        json_pack("{s:s, s:s}", "cuda", b->gpu.cuda_version, "launch", s ? s->launched : "stream");
+    if (nvml_driver(b->gpu.nvml))
+        json_object_set_new(o, "driver", json_string(nvml_driver(b->gpu.nvml)));
+    if (s && s->plan.npasses) {
+        const struct plan_pass *main_pass = &s->plan.passes[s->plan.main_pass];
+        json_object_set_new(o, "regs", json_integer(main_pass->regs));
+        json_object_set_new(o, "regs_source", json_string(main_pass->regs_source));
+    }
+    const char *note = s && s->note ? s->note : b->gpu.note;
+    if (note)
+        json_object_set_new(o, "reason", json_string(note));
+    if (s && s->version)
+        json_object_set_new(o, "peer_version", json_string(s->version));
+    json_t *more = s && s->peer && s->peer->describe ? s->peer->describe(s) : NULL;
+    if (more)
+        json_object_update(o, more);
+    json_decref(more);
+    return o;
+}
+
+const struct backend_ops backend_cuda = {
+    .load_s = 3,        /* start of CUDA, compiler; the supervisor allows ten times as long */
+    .sample_s = 200e-6, /* events tell half a microsecond */
+    .open = open_device,
+    .close = close_device,
+    .device_name = device_name,
+    .describe = describe,
+    .sm = sm,
+    .spent = spent,
+    .lock_name = lock_name,
+    .set_inputs = set_inputs,
+    .load = load,
+    .unload = unload,
+    .run = run,
+    .read_output = read_output,
+    .output_bytes = output_bytes,
+    .flush = flush,
+    .sample = sample,
+    .trace = trace,
+    .profile = profile,
+};

@@ -1,0 +1,229 @@
+/* slot.c - a loaded kernel: arguments, memory, launches, one checked run.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "backend/cuda/slot.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+/* ---- lanes ---- */
+
+static void set_strides(int64_t dst[3], const struct shape *s, int64_t heads, int64_t rows)
+{
+    const struct strides st = shape_strides(s, heads, rows);
+    dst[0] = st.b;
+    dst[1] = st.h;
+    dst[2] = st.s;
+}
+
+static void *device_address(cu_pointer p)
+{
+    return (void *)(uintptr_t)p;
+}
+
+static void make_args(const struct inputs *in, struct lane *l)
+{
+    const struct shape *p = &in->shape;
+    struct AttnArgs *a = &l->args;
+    *a = (struct AttnArgs){.q = device_address(in->q),
+                           .k = device_address(in->k),
+                           .v = device_address(in->v),
+                           .o = device_address(l->output + OUTPUT_GUARD_BYTES),
+                           .seed = in->seed,
+                           .B = (int32_t)p->B,
+                           .H = (int32_t)p->H,
+                           .Hkv = (int32_t)p->Hkv,
+                           .Sq = (int32_t)p->Sq,
+                           .Sk = (int32_t)p->Sk,
+                           .D = (int32_t)p->D,
+                           .causal = p->causal,
+                           .scale = (float)(1 / sqrt((double)p->D))};
+    for (int i = 0; i < DESC_WS_MAX; i++)
+        a->ws[i] = device_address(l->ws[i]);
+    set_strides(a->q_stride, p, p->H, p->Sq);
+    set_strides(a->k_stride, p, p->Hkv, p->Sk);
+    set_strides(a->v_stride, p, p->Hkv, p->Sk);
+    set_strides(a->o_stride, p, p->H, p->Sq);
+}
+
+static enum status make_lane(struct gpu *g, struct slot *s, struct lane *l, struct err *err)
+{
+    char what[160];
+    snprintf(what, sizeof what, "%s: its output", s->desc->name);
+    enum status st = gpu_alloc(g, what, inputs_output_bytes(s->inputs), &l->output, err);
+    for (int i = 0; i < s->desc->nws && st == ST_OK; i++) {
+        snprintf(what, sizeof what, "%s: its workspace %s (%s bytes)", s->desc->name,
+                 s->desc->ws[i].name, expr_text(s->desc->ws[i].bytes));
+        st = gpu_alloc(g, what, (size_t)s->plan.ws_bytes[i], &l->ws[i], err);
+    }
+    make_args(s->inputs, l);
+    return st;
+}
+
+enum status slot_make_lanes(struct slot *s, struct err *err)
+{
+    struct gpu *g = s->gpu;
+    enum status st = ST_OK;
+    s->lanes = xcalloc((size_t)g->nstreams, sizeof *s->lanes);
+    while (s->nlanes < g->nstreams && st == ST_OK)
+        st = make_lane(g, s, &s->lanes[s->nlanes++], err);
+    return st;
+}
+
+static void free_lanes(struct slot *s)
+{
+    struct gpu *g = s->gpu;
+    for (int i = 0; i < s->nlanes; i++) {
+        gpu_release(g, &s->lanes[i].output);
+        for (int k = 0; k < DESC_WS_MAX; k++)
+            gpu_release(g, &s->lanes[i].ws[k]);
+    }
+    free(s->lanes);
+    s->lanes = NULL;
+    s->nlanes = 0;
+}
+
+/* ---- launching ---- */
+
+static cu_result launch_pass(struct gpu *g, const struct slot *s, int pass, int stream)
+{
+    const struct plan_pass *p = &s->plan.passes[pass];
+    void *params[] = {&s->lanes[stream].args};
+    struct cu_launch_attribute cluster = {.id = CU_ATTR_CLUSTER_DIM,
+                                          .value.cluster = {(unsigned)p->cluster, 1, 1}};
+    const struct cu_launch_config c = {
+        .grid = {(unsigned)p->grid[0], (unsigned)p->grid[1], (unsigned)p->grid[2]},
+        .block = {(unsigned)p->threads, 1, 1},
+        .dynamic_smem = (unsigned)p->dynamic_smem,
+        .stream = g->streams[stream],
+        .attrs = &cluster,
+        .nattrs = 1,
+    };
+    if (p->cluster > 1)
+        return g->api.launch_ex(&c, s->functions[pass], params, NULL);
+    return g->api.launch(s->functions[pass], c.grid[0], c.grid[1], c.grid[2], c.block[0], 1, 1,
+                         c.dynamic_smem, c.stream, params, NULL);
+}
+
+enum status slot_queue(struct slot *s, int i, struct err *err)
+{
+    return s->peer && s->peer->queue ? s->peer->queue(s, i, err) : slot_queue_passes(s, i, err);
+}
+
+enum status slot_queue_passes(struct slot *s, int i, struct err *err)
+{
+    struct gpu *g = s->gpu;
+    const char *name = s->desc->name;
+    enum status st = ST_OK;
+    for (int k = 0; k < s->desc->nws && st == ST_OK; k++)
+        if (s->desc->ws[k].zero)
+            st = gpu_check(
+                g, name, "cuMemsetD8Async",
+                g->api.fill8(s->lanes[i].ws[k], 0, (size_t)s->plan.ws_bytes[k], g->streams[i]),
+                err);
+    if (s->library && st == ST_OK)
+        return foreign_call(s->desc, s->library, &s->lanes[i].args, g->streams[i], err);
+    for (int pass = 0; pass < s->plan.npasses && st == ST_OK; pass++)
+        st = gpu_check(g, name, "cuLaunchKernel", launch_pass(g, s, pass, i), err);
+    return st;
+}
+
+/* ---- one checked run ---- */
+
+static cu_result poison_tensor(const struct slot *s, cu_pointer tensor)
+
+{
+    struct gpu *g = s->gpu;
+    const size_t n = shape_q_elems(&s->inputs->shape);
+    uint32_t wide;
+    uint16_t narrow;
+    memcpy(&wide, output_poison_f32, sizeof wide);
+    memcpy(&narrow, output_poison_f16, sizeof narrow);
+    return s->inputs->shape.dtype == DTYPE_F32 ? g->api.fill32(tensor, wide, n, g->streams[0])
+                                               : g->api.fill16(tensor, narrow, n, g->streams[0]);
+}
+
+/* Everything the kernel must write before it reads: the output, guarded, and the workspace, which
+ * holds NaNs for a start. */
+static enum status poison(struct gpu *g, struct slot *s, struct err *err)
+{
+    const struct lane *l = &s->lanes[0];
+    const cu_pointer tensor = l->output + OUTPUT_GUARD_BYTES;
+    const cu_pointer behind = tensor + inputs_tensor_bytes(s->inputs);
+    const cu_stream stream = g->streams[0];
+    const size_t guard = OUTPUT_GUARD_BYTES;
+    cu_result r = g->api.fill8(l->output, output_guard_byte, guard, stream);
+    if (r == CU_SUCCESS)
+        r = g->api.fill8(behind, output_guard_byte, guard, stream);
+    if (r == CU_SUCCESS)
+        r = poison_tensor(s, tensor);
+    for (int i = 0; i < s->desc->nws && r == CU_SUCCESS; i++)
+        r = g->api.fill8(l->ws[i], 0xff, (size_t)s->plan.ws_bytes[i], stream);
+    return gpu_check(g, s->desc->name, "cuMemsetD8Async", r, err);
+}
+
+enum status slot_run(struct slot *s, struct err *err)
+{
+    struct gpu *g = s->gpu;
+    const char *name = s->desc->name;
+    enum status st = gpu_alive(g, name, err);
+    if (st == ST_OK && slot_is_elsewhere(s))
+        return s->peer->run(s, err);
+    if (st == ST_OK)
+        st = poison(g, s, err);
+    if (st == ST_OK)
+        st = slot_queue(s, 0, err);
+    if (st == ST_OK)
+        st = gpu_check(g, name, "cuStreamSynchronize", g->api.stream_sync(g->streams[0]), err);
+    return st == ST_OK ? inputs_intact(g, s->inputs, name, err) : st;
+}
+
+enum status slot_read_output(struct slot *s, void *dst, struct err *err)
+{
+    struct gpu *g = s->gpu;
+    const size_t bytes = inputs_output_bytes(s->inputs);
+    enum status st = gpu_alive(g, s->desc->name, err);
+    if (st != ST_OK)
+        return st;
+    if (slot_is_elsewhere(s)) {
+        memcpy(dst, s->peer->output(s), bytes);
+        return ST_OK;
+    }
+    return gpu_check(g, s->desc->name, "cuMemcpyDtoH",
+                     g->api.copy_out(dst, s->lanes[0].output, bytes), err);
+}
+
+/* ---- life ---- */
+
+struct slot *slot_new(const struct kernel_desc *d, struct gpu *g, const struct inputs *in,
+                      struct compilers *c)
+{
+    struct slot *s = xcalloc(1, sizeof *s);
+    *s = (struct slot){.desc = d, .gpu = g, .inputs = in, .compilers = c, .launched = "stream"};
+    return s;
+}
+
+bool slot_is_elsewhere(const struct slot *s)
+{
+    return s->peer && s->peer->run;
+}
+
+void slot_free(struct slot *s)
+{
+    struct gpu *g = s->gpu;
+    if (s->graph && !g->spent)
+        (void)g->api.graph_exec_destroy(s->graph);
+    if (s->peer)
+        s->peer->unload(s);
+    free_lanes(s);
+    if (s->module && !g->spent)
+        (void)g->api.module_unload(s->module);
+    plan_clear(&s->plan);
+    free(s->version);
+    free(s->note);
+    free(s);
+}
