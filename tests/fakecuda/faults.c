@@ -21,6 +21,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "job/wire.h"
+
 enum { CALLS_MAX = 96, WIRE_FD = 3, TEXT_MAX = 512 };
 
 struct call {
@@ -286,7 +288,7 @@ static struct frame frame(void)
     struct frame f = {.bytes = {0}};
     unsigned char sum[22];
     memcpy(f.bytes, "ATSC", 4);
-    f.bytes[4] = 1;
+    f.bytes[4] = WIRE_VERSION;
     f.bytes[6] = 3;
     put32(f.bytes + 8, 2);
     memcpy(f.bytes + 24, "{}", 2);
