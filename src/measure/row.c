@@ -3,6 +3,11 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "measure/row.h"
 
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
 #define TEXT(m, doc_)       FIELD(FIELD_TEXT, run_row, m, .unit = "", .doc = doc_)
 #define INT(m, unit_, doc_) FIELD(FIELD_INT, run_row, m, .unit = unit_, .doc = doc_)
 #define REAL(m, d, unit_, doc_) \
@@ -76,4 +81,41 @@ json_t *run_row_result(const struct run_row *row)
         if (f->flags & FIELD_UNKEPT)
             json_object_del(o, f->name);
     return o;
+}
+
+bool run_row_passed(const struct run_row *row)
+{
+    return row->check && strcmp(row->check, "pass") == 0;
+}
+
+/* ---- rows ---- */
+
+void run_rows_take(struct run_rows *rows, struct run_row *row)
+{
+    xgrow((void **)&rows->v, &rows->cap, rows->n + 1, sizeof *rows->v);
+    rows->v[rows->n++] = *row;
+    record_init(run_fields, row);
+}
+
+void run_rows_append(struct run_rows *rows, struct run_rows *more)
+{
+    for (size_t i = 0; i < more->n; i++)
+        run_rows_take(rows, &more->v[i]);
+    run_rows_clear(more);
+}
+
+void run_rows_clear(struct run_rows *rows)
+{
+    for (size_t i = 0; i < rows->n; i++)
+        record_clear(run_fields, &rows->v[i]);
+    free(rows->v);
+    *rows = (struct run_rows){0};
+}
+
+json_t *run_rows_result(const struct run_rows *rows)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < rows->n; i++)
+        json_array_append_new(list, run_row_result(&rows->v[i]));
+    return list;
 }

@@ -38,6 +38,22 @@ enum { ROW_SAMPLES_MAX = 1000 };
 
 extern const struct field run_fields[];
 
+/* A run's rows, in order; owned. Start with {0}. */
+struct run_rows {
+    struct run_row *v;
+    size_t n, cap;
+};
+/* Appends a row and takes over what it owns. */
+void run_rows_take(struct run_rows *rows, struct run_row *row);
+/* Appends those of `more`, which is empty afterwards. */
+void run_rows_append(struct run_rows *rows, struct run_rows *more);
+void run_rows_clear(struct run_rows *rows);
+/* For who hands them out: an array of run_row_result(). The caller owns it. */
+json_t *run_rows_result(const struct run_rows *rows);
+
+/* Did it pass its check? False also where there is none. */
+bool run_row_passed(const struct run_row *row);
+
 /* The row as its reader gets it: an object of all fields but the samples. The caller owns it. */
 json_t *run_row_result(const struct run_row *row);
 

@@ -97,7 +97,35 @@ static void test_round_trip(void)
     record_clear(run_fields, &back);
 }
 
+/* Rows are owned by their list; what is taken over leaves nothing behind. */
+static void test_rows(void)
+{
+    struct run_rows rows = {0}, more = {0};
+    for (int i = 0; i < 3; i++) {
+        struct run_row row;
+        record_init(run_fields, &row);
+        row.kernel = xasprintf("k%d", i);
+        row.check = i == 1 ? xstrdup("fail") : i == 2 ? xstrdup("pass") : NULL;
+        row.recent_us = json_array();
+        run_rows_take(i < 2 ? &rows : &more, &row);
+        CU_ASSERT(!row.kernel && !row.recent_us);
+    }
+    run_rows_append(&rows, &more);
+    CU_ASSERT(rows.n == 3 && more.n == 0);
+    CU_ASSERT_STRING_EQUAL(rows.v[2].kernel, "k2");
+    CU_ASSERT(!run_row_passed(&rows.v[0]) && !run_row_passed(&rows.v[1]) &&
+              run_row_passed(&rows.v[2]));
+    json_t *list = run_rows_result(&rows);
+    CU_ASSERT_EQUAL(json_array_size(list), 3);
+    CU_ASSERT_PTR_NULL(json_object_get(json_array_get(list, 0), "recent_us"));
+    CU_ASSERT_PTR_NOT_NULL(json_object_get(json_array_get(list, 0), "reason"));
+    json_decref(list);
+    run_rows_clear(&rows);
+    CU_ASSERT(rows.n == 0 && !rows.v);
+}
+
 static const struct tap_test tests[] = {
+    {"a list of rows", test_rows},
     {"promised fields exist", test_promised_fields},
     {"the table covers the struct", test_table_covers_struct},
     {"unknown values are null", test_unknown_is_null},

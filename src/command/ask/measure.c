@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/number.h"
 #include "command/ask/request.h"
 #include "command/output.h"
 #include "command/session.h"
@@ -44,8 +45,8 @@ static bool refused(const struct request *r, int i, const char *backend, struct 
 }
 
 /* A row without figures. */
-static json_t *reason_row(const struct request *r, int i, const char *backend, const char *l2,
-                          const char *reason)
+static struct run_row reason_row(const struct request *r, int i, const char *backend,
+                                 const char *l2, const char *reason)
 {
     struct run_row row;
     char text[512];
@@ -59,9 +60,7 @@ static json_t *reason_row(const struct request *r, int i, const char *backend, c
     row.l2 = l2 ? xstrdup(l2) : NULL;
     row.seed = (int64_t)r->problem.seed;
     row.reason = xstrdup(reason);
-    json_t *o = run_row_result(&row);
-    record_clear(run_fields, &row);
-    return o;
+    return row;
 }
 
 /* Does this kind of job run the kernels? The others only compile them, for which no backend is needed
@@ -139,8 +138,8 @@ struct measuring {
     int *entry;      /* of the job, by kernel of the request; -1: cannot run */
 };
 
-/* Row of kernel i out of the ended job, as JSON; counts it. */
-static json_t *job_row_json(const struct measuring *m, int i, bool keep, struct measured *out)
+/* Row of kernel i out of the ended job; counts it. */
+static struct run_row ended_row(const struct measuring *m, int i, bool keep, struct measured *out)
 {
     const struct request *r = &m->request;
     const struct run_row *row = measure_row(m, i);
@@ -152,7 +151,10 @@ static json_t *job_row_json(const struct measuring *m, int i, bool keep, struct 
         out->failed++;
     if (keep)
         keep_row(m->session, r, &m->how, row);
-    return run_row_result(row);
+    struct run_row copy;
+    record_init(run_fields, &copy);
+    record_copy(run_fields, &copy, row);
+    return copy;
 }
 
 static struct measuring *start_pass(struct session *s, const struct request *r,
@@ -186,11 +188,11 @@ static void finish_pass(struct measuring *m, bool keep, struct measured *out)
     const struct request *r = &m->request;
     for (int i = 0; i < r->nkernels; i++) {
         struct err why = ERR_INIT;
-        if (m->entry[i] < 0 && refused(r, i, m->backend, &why)) {
-            json_array_append_new(out->rows, reason_row(r, i, m->backend, m->l2, why.text));
-            out->need_gpu += needs_gpu(r, i);
-        } else
-            json_array_append_new(out->rows, job_row_json(m, i, keep, out));
+        const bool no = m->entry[i] < 0 && refused(r, i, m->backend, &why);
+        struct run_row row =
+            no ? reason_row(r, i, m->backend, m->l2, why.text) : ended_row(m, i, keep, out);
+        out->need_gpu += no && needs_gpu(r, i);
+        run_rows_take(&out->rows, &row);
     }
     if (m->job)
         job_outcome(m->job, out);
@@ -207,38 +209,35 @@ static void measure_pass(struct session *s, const struct request *r, const struc
 }
 
 /* Rows of two passes, kernel by kernel. */
-static void merge_passes(json_t *rows, size_t count)
+static void merge_passes(struct run_rows *rows, size_t count)
 {
-    json_t *merged = json_array();
+    struct run_rows merged = {0};
     for (size_t i = 0; i < count; i++)
-        for (size_t pass = 0; pass * count + i < json_array_size(rows); pass++)
-            json_array_append(merged, json_array_get(rows, pass * count + i));
-    json_array_clear(rows);
-    json_array_extend(rows, merged);
-    json_decref(merged);
+        for (size_t pass = 0; pass * count + i < rows->n; pass++)
+            run_rows_take(&merged, &rows->v[pass * count + i]);
+    run_rows_clear(rows);
+    *rows = merged;
+}
+
+/* The first row with the same l2 as `row`, if it may be a base; NULL. */
+static const struct run_row *speedup_base(const struct run_rows *rows, const struct run_row *row)
+{
+    for (size_t i = 0; row->l2 && i < rows->n; i++) {
+        const struct run_row *base = &rows->v[i];
+        if (base->l2 && strcmp(row->l2, base->l2) == 0)
+            return run_row_passed(base) ? base : NULL;
+    }
+    return NULL;
 }
 
 /* speedup over the first kernel with the same l2; nothing for rows that failed their check. */
-static void fill_speedup(json_t *rows)
+static void fill_speedup(struct run_rows *rows)
 {
-    size_t i, b;
-    json_t *row, *base;
-    json_array_foreach(rows, i, row)
-    {
-        const char *check = row_text(row, "check"), *l2 = row_text(row, "l2");
-        double mine = row_real(row, "median_us"), first = NAN;
-        json_array_foreach(rows, b, base)
-        {
-            const char *base_l2 = row_text(base, "l2");
-            if (!l2 || !base_l2 || strcmp(l2, base_l2))
-                continue;
-            const char *base_check = row_text(base, "check");
-            if (base_check && !strcmp(base_check, "pass"))
-                first = row_real(base, "median_us");
-            break;
-        }
-        const bool ranked = check && !strcmp(check, "pass") && first > 0 && mine > 0;
-        json_object_set_new(row, "speedup", ranked ? json_real(first / mine) : json_null());
+    for (size_t i = 0; i < rows->n; i++) {
+        struct run_row *row = &rows->v[i];
+        const struct run_row *base = run_row_passed(row) ? speedup_base(rows, row) : NULL;
+        const bool ranked = base && base->median_us > 0 && row->median_us > 0;
+        row->speedup = ranked ? base->median_us / row->median_us : REAL_UNKNOWN;
     }
 }
 
@@ -247,18 +246,20 @@ void measure(struct session *s, const struct request *r, const struct measure_ho
 {
     const char *backend;
     const bool both = !strcmp(r->options.l2, "both");
-    *out = (struct measured){.rows = json_array(), .err = ERR_INIT};
+    *out = (struct measured){.err = ERR_INIT};
     out->status = request_backend(r, &backend, &out->err);
     if (out->status) { /* every row says why */
-        for (int i = 0; i < r->nkernels; i++)
-            json_array_append_new(out->rows, reason_row(r, i, backend, NULL, out->err.text));
+        for (int i = 0; i < r->nkernels; i++) {
+            struct run_row row = reason_row(r, i, backend, NULL, out->err.text);
+            run_rows_take(&out->rows, &row);
+        }
         return;
     }
     measure_pass(s, r, how, backend, both ? "cold" : r->options.l2, out);
     if (both && how->kind == JOB_RUN && backend_info(backend)->times && !out->status)
         measure_pass(s, r, how, backend, "hot", out);
-    merge_passes(out->rows, (size_t)r->nkernels);
-    fill_speedup(out->rows);
+    merge_passes(&out->rows, (size_t)r->nkernels);
+    fill_speedup(&out->rows);
 }
 
 bool measure_refuses(const struct request *r, int i, struct err *why)
@@ -330,11 +331,11 @@ const char *measure_failure(const struct measuring *m)
 
 static void finish(struct measuring *m, bool keep, struct measured *out)
 {
-    *out = (struct measured){.rows = json_array(), .err = ERR_INIT};
+    *out = (struct measured){.err = ERR_INIT};
     if (m->job && !job_ended(m->job))
         job_cancel(m->job);
     finish_pass(m, keep, out);
-    fill_speedup(out->rows);
+    fill_speedup(&out->rows);
 }
 
 void measure_finish(struct measuring *m, struct measured *out)
@@ -354,8 +355,11 @@ void measure_end(struct measuring *m, struct measured *out)
     struct str command = {0};
     request_command(&m->request, m->how.verb, &command);
     measure_finish(m, out);
-    if (out->ran)
-        session_remember_runs(s, out->rows, compared, str_text(&command));
+    if (out->ran) {
+        json_t *rows = run_rows_result(&out->rows);
+        session_remember_runs(s, rows, compared, str_text(&command));
+        json_decref(rows);
+    }
     str_free(&command);
 }
 
@@ -372,40 +376,30 @@ void measure_drop(struct measuring *m)
 
 void measured_clear(struct measured *m)
 {
-    json_decref(m->rows);
+    run_rows_clear(&m->rows);
     *m = (struct measured){0};
 }
 
-static void list_failed(const json_t *rows, struct str *names)
+static void list_failed(const struct run_rows *rows, struct str *names)
 {
-    size_t i;
-    json_t *row;
-    json_array_foreach(rows, i, row)
-    {
-        const char *check = row_text(row, "check");
-        if (check && !strcmp(check, "fail"))
-            str_addf(names, "%s%s", names->len ? ", " : "", row_text(row, "kernel"));
-    }
+    for (size_t i = 0; i < rows->n; i++)
+        if (rows->v[i].check && !run_row_passed(&rows->v[i]))
+            str_addf(names, "%s%s", names->len ? ", " : "", rows->v[i].kernel);
 }
 
-static bool is_reason(const json_t *rows, const char *text)
+static bool is_reason(const struct run_rows *rows, const char *text)
 {
-    size_t i;
-    json_t *row;
-    json_array_foreach(rows, i, row)
-    {
-        const char *reason = row_text(row, "reason");
-        if (reason && !strcmp(reason, text))
+    for (size_t i = 0; i < rows->n; i++)
+        if (rows->v[i].reason && !strcmp(rows->v[i].reason, text))
             return true;
-    }
     return false;
 }
 
 /* Nothing ran: 77 if all that is missing is a GPU. */
 static enum status nothing_ran(const struct measured *m, bool shown, struct err *err)
 {
-    const char *reason = row_text(json_array_get(m->rows, 0), "reason");
-    const bool gpu = m->need_gpu && m->need_gpu == (int)json_array_size(m->rows);
+    const char *reason = m->rows.n ? m->rows.v[0].reason : NULL;
+    const bool gpu = m->need_gpu && m->need_gpu == (int)m->rows.n;
     return err_set(err, gpu ? ST_NO_GPU : ST_FAIL, "no kernel could run%s%s",
                    shown    ? "; each row has its reason"
                    : reason ? ": "
@@ -415,7 +409,7 @@ static enum status nothing_ran(const struct measured *m, bool shown, struct err 
 
 enum status measured_status(const struct measured *m, bool shown, struct err *err)
 {
-    if (m->status && shown && is_reason(m->rows, m->err.text))
+    if (m->status && shown && is_reason(&m->rows, m->err.text))
         return err_set(err, m->status, "%s could run; each row has its reason",
                        m->ran ? "not every kernel" : "no kernel");
     if (m->status)
@@ -425,32 +419,28 @@ enum status measured_status(const struct measured *m, bool shown, struct err *er
     if (!m->failed)
         return ST_OK;
     struct str names = {0};
-    list_failed(m->rows, &names);
+    list_failed(&m->rows, &names);
     err_set(err, ST_NO, "the check failed for %s", str_text(&names));
     str_free(&names);
     return ST_NO;
 }
 
-void measured_heading(const json_t *rows, struct str *out, int width)
+void measured_heading(const struct run_rows *rows, struct str *out, int width)
 {
     const size_t from = out->len;
-    size_t i;
-    json_t *row;
-    json_array_foreach(rows, i, row)
-    {
-        const char *device = row_text(row, "device");
-        if (!device && i + 1 < json_array_size(rows))
-            continue;
-        str_addf(out, "%s | %s", row_text(row, "shape"), row_text(row, "backend"));
-        if (device)
-            str_addf(out, ": %s", device);
-        if (row_text(row, "l2"))
-            str_addf(out, " | L2 %s", row_text(row, "l2"));
-        if (row_text(row, "input"))
-            str_addf(out, " | %s", row_text(row, "input"));
-        str_addf(out, " | seed %lld\n",
-                 (long long)json_integer_value(json_object_get(row, "seed")));
-        lines_wrap(out, from, width);
+    size_t i = 0;
+    while (i + 1 < rows->n && !rows->v[i].device)
+        i++;
+    if (i >= rows->n)
         return;
-    }
+    const struct run_row *row = &rows->v[i];
+    str_addf(out, "%s | %s", row->shape, row->backend);
+    if (row->device)
+        str_addf(out, ": %s", row->device);
+    if (row->l2)
+        str_addf(out, " | L2 %s", row->l2);
+    if (row->input)
+        str_addf(out, " | %s", row->input);
+    str_addf(out, " | seed %lld\n", (long long)row->seed);
+    lines_wrap(out, from, width);
 }

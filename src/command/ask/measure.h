@@ -21,18 +21,18 @@ struct measure_how {
     int sm; /* JOB_COMPILE, JOB_LISTING: compute capability times ten; 0: of the GPU here */
 };
 struct measured {
-    json_t *rows;       /* array, in the request's order; owned */
-    int ran, failed;    /* rows with figures; rows whose check failed */
-    int need_gpu;       /* rows of kernels that exist for CUDA alone, where there is no GPU */
-    enum status status; /* ST_OK, ST_CANCELLED, ST_FAIL */
-    struct err err;     /* for status, or why nothing ran */
+    struct run_rows rows; /* in the request's order */
+    int ran, failed;      /* rows with figures; rows whose check failed */
+    int need_gpu;         /* rows of kernels that exist for CUDA alone, where there is no GPU */
+    enum status status;   /* ST_OK, ST_CANCELLED, ST_FAIL */
+    struct err err;       /* for status, or why nothing ran */
 };
 /* Runs r; rows come for every kernel, with a reason where there is no figure. */
 void measure(struct session *s, const struct request *r, const struct measure_how *how,
              struct measured *out);
 void measured_clear(struct measured *m);
 /* "B=1 H=8 S=1024 D=64 f16 | cpu, Xeon ... | L2 cold | seed 42": what all rows share. */
-void measured_heading(const json_t *rows, struct str *out, int width);
+void measured_heading(const struct run_rows *rows, struct str *out, int width);
 /* The exit status of a measured command, in order of weight: cancelled, broken, nothing ran, a
  * check failed. `shown`: the rows have been printed, and their reasons need not be said again. */
 enum status measured_status(const struct measured *m, bool shown, struct err *err);

@@ -42,121 +42,108 @@ const struct column compare_columns[] = {
 };
 // clang-format on
 
-static bool passed(const json_t *row)
-{
-    const char *check = row_text(row, "check");
-    return check && !strcmp(check, "pass");
-}
-
 /* Passing rows by time, then everything else as it came. */
-static int rank_order(const json_t *a, const json_t *b)
+static int rank_order(const struct run_row *a, const struct run_row *b)
 {
-    if (passed(a) != passed(b))
-        return passed(a) ? -1 : 1;
-    const double x = row_real(a, "median_us"), y = row_real(b, "median_us");
-    if (!passed(a) || isnan(x) || isnan(y))
+    if (run_row_passed(a) != run_row_passed(b))
+        return run_row_passed(a) ? -1 : 1;
+    const double x = a->median_us, y = b->median_us;
+    if (!run_row_passed(a) || isnan(x) || isnan(y))
         return isnan(x) - isnan(y);
     return (x > y) - (x < y);
 }
 
-static void sort_rows(json_t *rows)
+static void sort_rows(struct run_rows *rows)
 {
-    for (size_t i = 1; i < json_array_size(rows); i++) { /* insertion: stable, few rows */
-        json_t *row = json_incref(json_array_get(rows, i));
+    for (size_t i = 1; i < rows->n; i++) { /* insertion: stable, few rows */
+        const struct run_row row = rows->v[i];
         size_t to = i;
-        while (to && rank_order(row, json_array_get(rows, to - 1)) < 0)
-            to--;
-        json_array_remove(rows, i);
-        json_array_insert_new(rows, to, row);
+        for (; to && rank_order(&row, &rows->v[to - 1]) < 0; to--)
+            rows->v[to] = rows->v[to - 1];
+        rows->v[to] = row;
     }
 }
 
 /* What a row that failed its check says about speed is nothing. */
-static void drop_verdicts(json_t *rows)
+static void drop_verdicts(struct run_rows *rows)
 {
-    size_t i;
-    json_t *row;
-    json_array_foreach(rows, i, row)
-    {
-        if (passed(row) || !row_text(row, "check"))
+    for (size_t i = 0; i < rows->n; i++) {
+        struct run_row *row = &rows->v[i];
+        if (run_row_passed(row) || !row->check)
             continue;
-        json_object_set_new(row, "verdict", json_null());
-        json_object_set_new(row, "ratio", json_null());
-        json_object_set_new(row, "ratio_lo", json_null());
-        json_object_set_new(row, "ratio_hi", json_null());
+        free(row->verdict);
+        row->verdict = NULL;
+        row->ratio = row->ratio_lo = row->ratio_hi = REAL_UNKNOWN;
     }
 }
 
 /* The row's kernel; with its changed parameters where another row has the same kernel. */
-static char *row_name(const struct session *s, const json_t *rows, const json_t *row)
+static char *row_name(const struct session *s, const struct run_rows *rows,
+                      const struct run_row *row)
 {
-    const char *name = row_text(row, "kernel"), *params = row_text(row, "params");
-    const struct kernel *k = registry_find(s->services.registry, name);
+    const struct kernel *k = registry_find(s->services.registry, row->kernel);
     struct param_values v;
     char text[512];
-    size_t i;
-    json_t *other;
     int same = 0;
-    json_array_foreach(rows, i, other) same += !strcmp(row_text(other, "kernel"), name);
-    if (same < 2 || !k || !params)
-        return xstrdup(name);
-    const struct kernel_desc *d = k->cuda && params_read(k->cuda, params, &v) ? k->cuda : k->cpu;
-    if (!d || !params_read(d, params, &v))
-        return xstrdup(name);
+    for (size_t i = 0; i < rows->n; i++)
+        same += !strcmp(rows->v[i].kernel, row->kernel);
+    if (same < 2 || !k || !row->params)
+        return xstrdup(row->kernel);
+    const struct kernel_desc *d =
+        k->cuda && params_read(k->cuda, row->params, &v) ? k->cuda : k->cpu;
+    if (!d || !params_read(d, row->params, &v))
+        return xstrdup(row->kernel);
     desc_params_format(d, &v, true, text, sizeof text);
-    return text[0] ? xasprintf("%s (%s)", name, text) : xstrdup(name);
+    return text[0] ? xasprintf("%s (%s)", row->kernel, text) : xstrdup(row->kernel);
+}
+
+static void add_verdict(struct str *out, const struct run_row *row, const char *name,
+                        const char *base)
+{
+    char r[NUMBER_BUF], lo[NUMBER_BUF], hi[NUMBER_BUF];
+    number_fmt(r, row->ratio, 3);
+    number_fmt(lo, row->ratio_lo, 3);
+    number_fmt(hi, row->ratio_hi, 3);
+    if (!strcmp(row->verdict, "AMBIGUOUS"))
+        str_addf(out,
+                 "%s against %s: no winner; the 95 %% interval of the time ratio is "
+                 "%s..%s (more samples narrow it: n=500)\n",
+                 name, base, lo, hi);
+    else
+        str_addf(out, "%s is %s: %s times the time of %s, 95 %% interval %s..%s\n", name,
+                 !strcmp(row->verdict, "SAME") ? "the SAME within 1 %" : row->verdict, r, base, lo,
+                 hi);
 }
 
 /* One sentence per kernel besides the base. */
-static void add_verdicts(const struct session *s, struct str *out, const json_t *rows)
+static void add_verdicts(const struct session *s, struct str *out, const struct run_rows *rows)
 {
-    const json_t *first = NULL;
-    for (size_t b = 0; !first && b < json_array_size(rows); b++) {
-        const char *verdict = row_text(json_array_get(rows, b), "verdict");
-        if (verdict && !strcmp(verdict, "base"))
-            first = json_array_get(rows, b);
-    }
-    if (!first)
+    size_t b = 0;
+    while (b < rows->n && (!rows->v[b].verdict || strcmp(rows->v[b].verdict, "base")))
+        b++;
+    if (b == rows->n)
         return;
-    char *base = row_name(s, rows, first);
-    size_t i;
-    json_t *row;
-    char r[NUMBER_BUF], lo[NUMBER_BUF], hi[NUMBER_BUF];
-    json_array_foreach(rows, i, row)
-    {
-        const char *verdict = row_text(row, "verdict");
-        if (!verdict || !strcmp(verdict, "base"))
+    char *base = row_name(s, rows, &rows->v[b]);
+    for (size_t i = 0; i < rows->n; i++) {
+        if (!rows->v[i].verdict || !strcmp(rows->v[i].verdict, "base"))
             continue;
-        char *name = row_name(s, rows, row);
-        number_fmt(r, row_real(row, "ratio"), 3);
-        number_fmt(lo, row_real(row, "ratio_lo"), 3);
-        number_fmt(hi, row_real(row, "ratio_hi"), 3);
-        if (!strcmp(verdict, "AMBIGUOUS"))
-            str_addf(out,
-                     "%s against %s: no winner; the 95 %% interval of the time ratio is "
-                     "%s..%s (more samples narrow it: n=500)\n",
-                     name, base, lo, hi);
-        else
-            str_addf(out, "%s is %s: %s times the time of %s, 95 %% interval %s..%s\n", name,
-                     !strcmp(verdict, "SAME") ? "the SAME within 1 %" : verdict, r, base, lo, hi);
+        char *name = row_name(s, rows, &rows->v[i]);
+        add_verdict(out, &rows->v[i], name, base);
         free(name);
     }
     free(base);
 }
 
 /* For --fail-on=slower: a gate must not pass for want of figures. */
-static enum status judge_speed(const json_t *rows, struct err *err)
+static enum status judge_speed(const struct run_rows *rows, struct err *err)
 {
-    size_t i;
-    json_t *row;
-    json_array_foreach(rows, i, row)
-    {
-        const char *verdict = row_text(row, "verdict"), *kernel = row_text(row, "kernel");
-        if (!isfinite(row_real(row, "median_us")))
+    for (size_t i = 0; i < rows->n; i++) {
+        const struct run_row *row = &rows->v[i];
+        if (!isfinite(row->median_us))
             return err_set(err, ST_FAIL, "%s gave no time, so it is not known to be no slower",
-                           kernel);
-        if (verdict && !strcmp(verdict, "SLOWER"))
-            return err_set(err, ST_NO, "%s is slower than the base", kernel);
+                           row->kernel);
+        if (row->verdict && !strcmp(row->verdict, "SLOWER"))
+            return err_set(err, ST_NO, "%s is slower than the base", row->kernel);
     }
     return ST_OK;
 }
@@ -205,17 +192,17 @@ static enum status compare_prepared(struct session *s, struct cmd_call *c, struc
     enum status st = run_request(s, c, r, how, shapes, &m, err);
     if (st)
         return st;
-    drop_verdicts(m.rows);
+    drop_verdicts(&m.rows);
     if (!shapes)
-        sort_rows(m.rows);
+        sort_rows(&m.rows);
     run_print(s, c, r, shapes, &m, compare_columns, "ratio", "time ratio");
     const size_t from = c->out->len;
     if (call_format(c) == FORMAT_TEXT && !shapes)
-        add_verdicts(s, c->out, m.rows);
+        add_verdicts(s, c->out, &m.rows);
     lines_wrap(c->out, from, call_width(s, c));
     st = measured_status(&m, true, err);
     if (!st && fail_slower)
-        st = judge_speed(m.rows, err);
+        st = judge_speed(&m.rows, err);
     measured_clear(&m);
     return st;
 }

@@ -352,7 +352,7 @@ static enum status add_share(struct session *s, json_t *rows, const json_t *peak
     if (st)
         return st;
     measure(s, &r, &how, &m);
-    const double tflops = row_real(json_array_get(m.rows, 0), "tflops");
+    const double tflops = m.rows.n ? m.rows.v[0].tflops : NAN;
     st = measured_status(&m, false, err);
     if (!st)
         add_share_row(rows, S, tflops * 1e3, peak);

@@ -49,8 +49,9 @@ static json_t *count(struct session *s, const struct request *r, struct measured
     measure_finish(x, m);
     for (int i = 0; i < r->nkernels; i++) {
         const json_t *one = json_array_get(profiles, (size_t)i);
-        json_array_append_new(
-            rows, profile_row(json_array_get(m->rows, (size_t)i), json_is_null(one) ? NULL : one));
+        json_t *run = run_row_result(&m->rows.v[i]);
+        json_array_append_new(rows, profile_row(run, json_is_null(one) ? NULL : one));
+        json_decref(run);
     }
     json_decref(profiles);
     return rows;
@@ -101,7 +102,7 @@ static void add_text(struct session *s, struct cmd_call *c, const struct request
     lines_wrap(c->out, 0, f == FORMAT_TEXT ? call_width(s, c) : 0);
     if (f == FORMAT_MD && json_array_size(counted)) {
         str_addc(c->out, '\n');
-        run_environment(c->out, counted);
+        run_environment_json(c->out, counted);
     }
     if (json_array_size(counted))
         profile_tables(c->out, counted, f, f == FORMAT_TEXT ? call_width(s, c) : 0);

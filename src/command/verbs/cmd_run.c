@@ -70,7 +70,7 @@ struct shapes_run {
 
 static void absorb(struct measured *total, struct measured *part)
 {
-    json_array_extend(total->rows, part->rows);
+    run_rows_append(&total->rows, &part->rows);
     total->ran += part->ran;
     total->failed += part->failed;
     total->need_gpu += part->need_gpu;
@@ -126,7 +126,7 @@ static enum status measure_file(const struct shapes_run *x, const char *path, st
 {
     char *text;
     size_t len;
-    *x->total = (struct measured){.rows = json_array(), .err = ERR_INIT};
+    *x->total = (struct measured){.err = ERR_INIT};
     enum status st = str_read_file(path, 1 << 20, &text, &len, err);
     if (st)
         return st;
@@ -134,7 +134,7 @@ static enum status measure_file(const struct shapes_run *x, const char *path, st
     if (!st)
         st = walk_shapes(x, path, text, false, err);
     free(text);
-    if (!st && !x->total->status && !json_array_size(x->total->rows)) {
+    if (!st && !x->total->status && !x->total->rows.n) {
         char *name = sanitize_line(path);
         st =
             err_set(err, ST_USAGE, "%s names no shape; write one a line, such as S=4k D=128", name);
@@ -144,18 +144,16 @@ static enum status measure_file(const struct shapes_run *x, const char *path, st
 }
 
 /* "geometric mean of the speedup over naive: fa2 3.1x (12 shapes)" */
-static void add_geomeans(struct str *out, const struct request *r, const json_t *rows,
+static void add_geomeans(struct str *out, const struct request *r, const struct run_rows *rows,
                          const char *field, const char *title)
 {
+    const struct field *f = field_find(run_fields, field);
     for (int k = 1; k < r->nkernels; k++) {
         double sum = 0;
         int n = 0;
-        size_t i;
-        json_t *row;
-        json_array_foreach(rows, i, row)
-        {
-            const double v = row_real(row, field);
-            if (v > 0 && !strcmp(row_text(row, "kernel"), r->kernels[k]->name))
+        for (size_t i = 0; i < rows->n; i++) {
+            const double v = field_number(f, &rows->v[i]);
+            if (v > 0 && !strcmp(rows->v[i].kernel, r->kernels[k]->name))
                 sum += log(v), n++;
         }
         char buf[NUMBER_BUF];
@@ -190,26 +188,26 @@ enum status run_request(struct session *s, struct cmd_call *c, const struct requ
     return ST_OK;
 }
 
-void run_environment(struct str *out, const json_t *rows)
+void run_environment(struct str *out, const struct run_row *row)
 {
-    static const char *const fields[][2] = {{"device", ""},      {"driver", "driver "},
-                                            {"cuda", "CUDA "},   {"l2", "L2 "},
-                                            {"input", "input "}, {"peer_version", ""}};
-    size_t i;
-    json_t *row;
-    json_array_foreach(rows, i, row)
-    {
-        const size_t from = out->len;
-        if (!row_text(row, "device"))
-            continue;
-        for (size_t f = 0; f < sizeof fields / sizeof *fields; f++)
-            if (row_text(row, fields[f][0]))
-                str_addf(out, "%s%s%s", out->len > from ? ", " : "", fields[f][1],
-                         row_text(row, fields[f][0]));
-        str_addf(out, ", seed %lld\n\n",
-                 (long long)json_integer_value(json_object_get(row, "seed")));
-        return;
-    }
+    const char *const parts[][2] = {{"", row->device},      {"driver ", row->driver},
+                                    {"CUDA ", row->cuda},   {"L2 ", row->l2},
+                                    {"input ", row->input}, {"", row->peer_version}};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (parts[i][1])
+            str_addf(out, "%s%s%s", i ? ", " : "", parts[i][0], parts[i][1]);
+    str_addf(out, ", seed %lld\n\n", (long long)(row->seed == INT_UNKNOWN ? 0 : row->seed));
+}
+
+void run_environment_json(struct str *out, const json_t *rows)
+{
+    struct run_row row;
+    record_init(run_fields, &row);
+    for (size_t i = 0; !row.device && i < json_array_size(rows); i++)
+        (void)record_from_json(run_fields, &row, json_array_get(rows, i), NULL);
+    if (row.device)
+        run_environment(out, &row);
+    record_clear(run_fields, &row);
 }
 
 void run_print(struct session *s, struct cmd_call *c, const struct request *r, const char *shapes,
@@ -218,14 +216,19 @@ void run_print(struct session *s, struct cmd_call *c, const struct request *r, c
 {
     const bool text = call_format(c) == FORMAT_TEXT, md = call_format(c) == FORMAT_MD;
     if (text && !shapes)
-        measured_heading(m->rows, c->out, call_width(s, c));
-    if (md)
-        run_environment(c->out, m->rows);
-    call_rows(s, c, m->rows, cols, run_fields);
+        measured_heading(&m->rows, c->out, call_width(s, c));
+    for (size_t i = 0; md && i < m->rows.n; i++)
+        if (m->rows.v[i].device) {
+            run_environment(c->out, &m->rows.v[i]);
+            break;
+        }
+    json_t *rows = run_rows_result(&m->rows);
+    call_rows(s, c, rows, cols, run_fields);
+    json_decref(rows);
     if (md && shapes)
         str_addc(c->out, '\n');
     if ((text || md) && shapes && ratio_field)
-        add_geomeans(c->out, r, m->rows, ratio_field, ratio_title);
+        add_geomeans(c->out, r, &m->rows, ratio_field, ratio_title);
 }
 
 static enum status need_kernel(const struct cmd_call *c, const struct request *r, struct err *err)

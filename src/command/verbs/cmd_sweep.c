@@ -38,7 +38,9 @@ static void measure_point(struct swept *v, int point)
     if (sweep_request(&v->w, point, &r, NULL))
         return;
     measure(v->s, &r, &how, &m);
-    sweep_take(&v->w, point, m.rows);
+    json_t *rows = run_rows_result(&m.rows);
+    sweep_take(&v->w, point, rows);
+    json_decref(rows);
     v->total.ran += m.ran;
     v->total.failed += m.failed;
     v->total.need_gpu += m.need_gpu;
@@ -60,6 +62,20 @@ static void sweep_all(struct swept *v)
             v->total.ran += w->base.nkernels;
         for (int k = 0; k < w->base.nkernels; k++)
             json_array_append(v->rows, sweep_row(w, i, k));
+    }
+}
+
+/* What the exit status is made of: the run fields of the cells. */
+static void count_rows(struct swept *v)
+{
+    size_t i;
+    json_t *cell;
+    json_array_foreach(v->rows, i, cell)
+    {
+        struct run_row row;
+        record_init(run_fields, &row);
+        (void)record_from_json(run_fields, &row, cell, NULL);
+        run_rows_take(&v->total.rows, &row);
     }
 }
 
@@ -264,7 +280,7 @@ static void print_rows(struct swept *v)
         return;
     }
     if (call_format(v->call) == FORMAT_MD && w->measured)
-        run_environment(v->call->out, v->rows);
+        run_environment_json(v->call->out, v->rows);
     else if (call_format(v->call) == FORMAT_MD)
         str_addf(v->call->out, "computed for %s, not measured\n\n", w->device->name);
     call_rows(v->s, v->call, v->rows, cols, NULL);
@@ -300,12 +316,13 @@ static enum status exec_sweep(struct session *s, struct cmd_call *c, struct err 
     enum status st = sweep_make(s, c, &v.w, err);
     if (!st) {
         sweep_all(&v);
-        v.total.rows = v.rows;
+        count_rows(&v);
         free(c->command);
         c->command = sweep_command(&v.w);
         print_rows(&v);
         st = measured_status(&v.total, true, err);
     }
+    measured_clear(&v.total);
     sweep_clear(&v.w);
     json_decref(v.rows);
     return st;

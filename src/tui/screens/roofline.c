@@ -447,7 +447,7 @@ static void collect(struct roofline *x)
     struct measured m;
     if (!measurement_collect(&x->measurement, true, &m))
         return;
-    const char *backend = json_string_value(json_object_get(json_array_get(m.rows, 0), "backend"));
+    const char *backend = m.rows.n ? m.rows.v[0].backend : NULL;
     if (m.ran && backend && !backend_is_gpu(backend))
         app_message(x->app, ROLE_NORMAL,
                     "measured on the CPU: a GPU's roof says nothing about that; 1 shows it");

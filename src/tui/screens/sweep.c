@@ -532,8 +532,10 @@ static void take_job(struct sweep_screen *x)
     double rate = x->guessed_s > 0 ? x->spent_s / x->guessed_s : 1;
     measure_end(x->job, &m); /* a result like any other: $last, Roofline, export */
     x->job = NULL;
-    cache_rows(x, m.rows);
-    sweep_take(&x->sweep, x->job_point, m.rows);
+    json_t *rows = run_rows_result(&m.rows); /* cells keep them beside their axes' values */
+    cache_rows(x, rows);
+    sweep_take(&x->sweep, x->job_point, rows);
+    json_decref(rows);
     sweep_left(x, &left_after);
     x->spent_s += spent;
     x->guessed_s += fmax(left_before - left_after, 0) / rate;
