@@ -506,6 +506,8 @@ static json_t *real_to_json(const struct field *f, double v)
 json_t *field_to_json(const struct field *f, const void *row)
 {
     const union member m = member_of(f, row);
+    if (f->hooks && f->hooks->json)
+        return f->hooks->json(row);
     switch (f->type) {
     case FIELD_TEXT:
         return text_to_json(*m.text);

@@ -51,6 +51,8 @@ struct field_hooks {
     void (*step)(void *row, int dir);                                 /* likewise */
     void (*after)(void *row);         /* it was set in the usual way: what hangs on it follows */
     bool (*implied)(const void *row); /* others say it now: need not be written */
+    json_t *(*json)(
+        const void *row); /* the value as JSON, of what is no plain member; to JSON only */
     const char *(*word_doc)(const char *word); /* what a word means, where word_docs is NULL */
 };
 
@@ -69,6 +71,15 @@ struct field {
     const char *example; /* values to try: in a sentence, or as a first axis of a sweep; or NULL */
     const struct field_hooks *hooks; /* or NULL */
 };
+
+/* A field that a function makes: `json` gives its value, new, or NULL. */
+#define FIELD_MADE(name_, json_, doc_)                                                           \
+    {                                                                                            \
+        .name = (name_), .type = FIELD_JSON, .doc = (doc_), .hooks = &(const struct field_hooks) \
+        {                                                                                        \
+            .json = json_                                                                        \
+        }                                                                                        \
+    }
 
 /* FIELD(FIELD_REAL, run_row, median_us, .unit = "us", .doc = "Median time of a run.") */
 #define FIELD(type_, struct_, member_, ...) FIELD_AT(#member_, type_, struct_, member_, __VA_ARGS__)

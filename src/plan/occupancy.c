@@ -232,50 +232,45 @@ const char *occ_limiter_name(enum occ_limiter bit)
     return NULL;
 }
 
-static json_t *limiter_to_json(unsigned limiter)
+static json_t *limiter_json(const void *row)
 {
+    const struct occupancy *o = row;
     json_t *array = json_array();
     for (unsigned bit = OCC_BLOCKS; bit <= OCC_BARRIERS; bit <<= 1)
-        if (limiter & bit)
+        if (o->limiter & bit)
             json_array_append_new(array, json_string(occ_limiter_name((enum occ_limiter)bit)));
     return array;
 }
 
-static const struct field fields[] = {
-    FIELD(FIELD_INT, occupancy, limit_blocks, .doc = "blocks an SM can hold at all"),
-    FIELD(FIELD_INT, occupancy, limit_regs, .doc = "blocks its registers allow"),
-    FIELD(FIELD_INT, occupancy, limit_smem, .doc = "blocks its shared memory allows"),
-    FIELD(FIELD_INT, occupancy, limit_warps, .doc = "blocks its warp slots allow"),
-    FIELD(FIELD_INT, occupancy, blocks_per_sm, .doc = "the smallest of the limits"),
-    FIELD(FIELD_INT, occupancy, active_warps, .doc = "warps of these blocks"),
-    FIELD(FIELD_REAL, occupancy, occupancy_pct, .digits = 4, .unit = "%",
-          .doc = "active warps of the possible ones"),
-    FIELD(FIELD_REAL, occupancy, waves, .digits = 3,
-          .doc = "grid over the blocks that run at a time"),
-    FIELD(FIELD_INT, occupancy, smem_per_block_bytes, .unit = "B",
-          .doc = "rounded, with the reserved bytes"),
-    FIELD(FIELD_INT, occupancy, reserved_bytes, .unit = "B",
-          .doc = "shared memory the system takes a block"),
-    FIELD(FIELD_INT, occupancy, carveout_bytes, .unit = "B", .doc = "shared memory of the SM"),
-    FIELD(FIELD_BOOL, occupancy, upper_bound, .doc = "registers are unknown and may limit more"),
-    FIELD(FIELD_INT, occupancy, limit_barriers, .doc = "blocks its named barriers allow"),
-    FIELD(FIELD_TEXT, occupancy, reason, .doc = "why no block can be launched"),
+static json_t *needs_optin_json(const void *row)
+{
+    const struct occupancy *o = row;
+    return o->needs_optin == INT_UNKNOWN ? NULL : json_boolean(o->needs_optin);
+}
+
+// clang-format off
+const struct field occupancy_fields[] = {
+    FIELD(FIELD_INT, occupancy, limit_blocks, .doc = "Blocks that an SM can hold at all."),
+    FIELD(FIELD_INT, occupancy, limit_regs, .doc = "Blocks that its registers allow."),
+    FIELD(FIELD_INT, occupancy, limit_smem, .doc = "Blocks that its shared memory allows."),
+    FIELD(FIELD_INT, occupancy, limit_warps, .doc = "Blocks that its warp slots allow."),
+    FIELD(FIELD_INT, occupancy, blocks_per_sm, .doc = "The smallest of the limits; 0: no block can be launched."),
+    FIELD(FIELD_INT, occupancy, active_warps, .doc = "Warps of these blocks."),
+    FIELD(FIELD_REAL, occupancy, occupancy_pct, .digits = 4, .unit = "%", .doc = "Active warps of the possible ones."),
+    FIELD(FIELD_REAL, occupancy, waves, .digits = 3, .doc = "Blocks of the grid over those that run at a time."),
+    FIELD(FIELD_INT, occupancy, smem_per_block_bytes, .unit = "B", .doc = "Shared memory that a block takes: rounded up, with the reserved bytes."),
+    FIELD(FIELD_INT, occupancy, reserved_bytes, .unit = "B", .doc = "What the system takes of it."),
+    FIELD(FIELD_INT, occupancy, carveout_bytes, .unit = "B", .doc = "Shared memory of the SM."),
+    FIELD(FIELD_BOOL, occupancy, upper_bound, .doc = "The registers are unknown: blocks_per_sm, active_warps and occupancy_pct are at most, waves at least what is given."),
+    FIELD(FIELD_INT, occupancy, limit_barriers, .doc = "Blocks that its named barriers allow, from compute capability 9.0 on."),
+    FIELD(FIELD_TEXT, occupancy, reason, .doc = "Why it cannot run or be launched there."),
+    FIELD_MADE("limiter", limiter_json, "The limits that are reached: blocks, regs, smem, warps, barriers."),
+    FIELD_MADE("needs_optin", needs_optin_json, "More than the 48 KiB that a launch gets without asking."),
     {.name = NULL},
 };
-
-void occupancy_add_json(const struct occupancy *o, json_t *object)
-{
-    json_t *all = record_to_json(fields, o);
-    json_object_set_new(all, "limiter", limiter_to_json(o->limiter));
-    json_object_set_new(all, "needs_optin",
-                        o->needs_optin == INT_UNKNOWN ? json_null() : json_boolean(o->needs_optin));
-    json_object_update(object, all);
-    json_decref(all);
-}
+// clang-format on
 
 json_t *occupancy_to_json(const struct occupancy *o)
 {
-    json_t *object = json_object();
-    occupancy_add_json(o, object);
-    return object;
+    return record_to_json(occupancy_fields, o);
 }

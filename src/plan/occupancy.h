@@ -52,9 +52,8 @@ void occupancy_clear(struct occupancy *o);
 /* All unknown, as for a device that is no CUDA device. */
 void occupancy_unknown(struct occupancy *o);
 /* The design's fields, limiter as an array of "blocks" "regs" "smem" "warps" "barriers". */
+extern const struct field occupancy_fields[];
 json_t *occupancy_to_json(const struct occupancy *o);
-/* Adds them to an object that is there already. */
-void occupancy_add_json(const struct occupancy *o, json_t *object);
 const char *occ_limiter_name(enum occ_limiter bit);
 
 #endif

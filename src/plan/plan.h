@@ -72,7 +72,9 @@ enum status plan_build(const struct kernel_desc *d, const struct shape *s,
                        const struct param_values *v, const struct device *dev,
                        const struct plan_regs *regs, struct plan *out, struct err *why);
 void plan_clear(struct plan *p);
-/* The design's fields for `plan`. */
+/* The design's fields for `plan`: their tables in order, NULL ends; of the plan, of its main pass and
+ * of that pass's occupancy. A field without a text is in an earlier table too. */
+extern const struct field *const plan_tables[];
 json_t *plan_to_json(const struct plan *p);
 
 /* What can be said about the roof beyond the numbers, in one sentence, or NULL. */

@@ -1,28 +1,44 @@
-/* plan_json.c - a plan as a JSON object with the documented fields.
+/* plan_json.c - what a plan's fields are called and mean, and a plan as a JSON object with them.
+ *
+ * The texts of plans and passes are borrowed: the tables are for reading alone.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#include <math.h>
-
 #include "base/number.h"
 #include "plan/plan.h"
 
-static void put_int(json_t *o, const char *name, int64_t value)
+static json_t *text_json(const char *text)
 {
-    json_object_set_new(o, name, value == INT_UNKNOWN ? json_null() : json_integer(value));
+    return text ? json_string(text) : NULL;
 }
 
-static void put_real(json_t *o, const char *name, double value)
+/* One object each of `n` structs of `size` bytes. */
+static json_t *list_json(const struct field *fields, const void *items, size_t size, int n)
 {
-    json_object_set_new(o, name, isfinite(value) ? json_real(value) : json_null());
+    json_t *array = json_array();
+    for (int i = 0; i < n; i++)
+        json_array_append_new(array,
+                              record_to_json(fields, (const char *)items + (size_t)i * size));
+    return array;
 }
 
-static void put_text(json_t *o, const char *name, const char *text)
+/* ---- a buffer, a launch ---- */
+
+static json_t *kind_json(const void *row)
 {
-    json_object_set_new(o, name, text ? json_string(text) : json_null());
+    const struct plan_smem *b = row;
+    return json_string(b->is_static ? "static" : "dynamic");
 }
 
-static json_t *grid_to_json(const struct plan_pass *pass)
+static const struct field smem_fields[] = {
+    FIELD(FIELD_TEXT, plan_smem, name),  FIELD(FIELD_INT, plan_smem, offset),
+    FIELD(FIELD_INT, plan_smem, bytes),  FIELD(FIELD_TEXT, plan_smem, formula),
+    FIELD_MADE("kind", kind_json, NULL), FIELD(FIELD_FLAG, plan_smem, overlay),
+    FIELD(FIELD_TEXT, plan_smem, doc),   {.name = NULL},
+};
+
+static json_t *grid_json(const void *row)
 {
+    const struct plan_pass *pass = row;
     json_t *array = json_array();
     for (int i = 0; i < 3; i++)
         json_array_append_new(array, pass->grid[i] == INT_UNKNOWN ? json_null()
@@ -30,57 +46,143 @@ static json_t *grid_to_json(const struct plan_pass *pass)
     return array;
 }
 
-static json_t *smem_to_json(const struct plan_pass *pass)
+static json_t *smem_json(const void *row)
 {
+    const struct plan_pass *pass = row;
+    return list_json(smem_fields, pass->smem, sizeof *pass->smem, pass->nsmem);
+}
+
+static const struct field pass_fields[] = {
+    FIELD(FIELD_TEXT, plan_pass, name),
+    FIELD_MADE("grid", grid_json, NULL),
+    FIELD(FIELD_INT, plan_pass, threads),
+    FIELD(FIELD_INT, plan_pass, smem_bytes),
+    FIELD_AT("static_smem_bytes", FIELD_INT, plan_pass, static_smem),
+    FIELD_AT("dynamic_smem_bytes", FIELD_INT, plan_pass, dynamic_smem),
+    FIELD(FIELD_INT, plan_pass, cluster),
+    FIELD(FIELD_INT, plan_pass, regs),
+    FIELD(FIELD_INT, plan_pass, spill_bytes),
+    FIELD(FIELD_TEXT, plan_pass, regs_source),
+    FIELD(FIELD_FLAG, plan_pass, regs_stale),
+    FIELD_AT("blocks_per_sm", FIELD_INT, plan_pass, occ.blocks_per_sm),
+    FIELD_AT("waves", FIELD_REAL, plan_pass, occ.waves),
+    {.name = NULL},
+};
+
+/* What a plan has of its main pass, behind its occupancy. */
+static const struct field main_fields[] = {
+    FIELD_MADE("grid", grid_json, "Blocks of the main pass: x, y, z."),
+    FIELD(FIELD_INT, plan_pass, threads, .doc = "Threads of a block."),
+    FIELD_MADE("smem", smem_json,
+               "Buffers in shared memory: name, offset, bytes, formula, kind (static or dynamic), "
+               "overlay (lies over another buffer), doc."),
+    FIELD(FIELD_INT, plan_pass, smem_bytes, .unit = "B",
+          .doc = "Shared memory of a block, static and dynamic."),
+    FIELD(FIELD_INT, plan_pass, regs, .unit = "registers", .doc = "Registers of a thread."),
+    FIELD(FIELD_TEXT, plan_pass, regs_source,
+          .doc = "Where regs comes from: table, nvrtc or ptxas."),
+    FIELD(FIELD_INT, plan_pass, spill_bytes, .unit = "B",
+          .doc = "Bytes of a thread that did not fit into registers."),
+    {.name = NULL},
+};
+
+/* ---- the plan ---- */
+
+static json_t *kernel_json(const void *row)
+{
+    return text_json(((const struct plan *)row)->desc->name);
+}
+
+static json_t *device_json(const void *row)
+{
+    const struct plan *p = row;
+    return p->device ? text_json(p->device->name) : NULL;
+}
+
+static json_t *shape_json(const void *row)
+{
+    char text[SHAPE_TEXT];
+    shape_format(&((const struct plan *)row)->shape, text, sizeof text);
+    return text_json(text);
+}
+
+static json_t *params_json(const void *row)
+{
+    const struct plan *p = row;
+    char text[1024];
+    desc_params_format(p->desc, &p->params, false, text, sizeof text);
+    return text_json(text);
+}
+
+static const struct field head_fields[] = {
+    FIELD_MADE("kernel", kernel_json, "What is planned."),
+    FIELD_MADE("device", device_json, "For which model; the same as gpu."),
+    FIELD_MADE("shape", shape_json, "The attention problem."),
+    FIELD_MADE("params", params_json, "Kernel parameters, defaults included."),
+    {.name = NULL},
+};
+
+static json_t *passes_json(const void *row)
+{
+    const struct plan *p = row;
+    return list_json(pass_fields, p->passes, sizeof *p->passes, p->npasses);
+}
+
+static json_t *roof_note_json(const void *row)
+{
+    return text_json(plan_roof_note(row));
+}
+
+static json_t *workspace_json(const void *row)
+{
+    const struct plan *p = row;
     json_t *array = json_array();
-    for (int i = 0; i < pass->nsmem; i++) {
-        const struct plan_smem *b = &pass->smem[i];
+    for (int i = 0; i < p->desc->nws; i++) {
+        const int64_t bytes = p->ws_bytes[i];
         json_t *o = json_object();
-        put_text(o, "name", b->name);
-        put_int(o, "offset", b->offset);
-        put_int(o, "bytes", b->bytes);
-        put_text(o, "formula", b->formula);
-        put_text(o, "kind", b->is_static ? "static" : "dynamic");
-        json_object_set_new(o, "overlay", json_boolean(b->overlay));
-        put_text(o, "doc", b->doc);
+        json_object_set_new(o, "name", json_string(p->desc->ws[i].name));
+        json_object_set_new(o, "bytes", bytes == INT_UNKNOWN ? json_null() : json_integer(bytes));
+        json_object_set_new(o, "doc",
+                            p->desc->ws[i].doc ? json_string(p->desc->ws[i].doc) : json_null());
         json_array_append_new(array, o);
     }
     return array;
 }
 
-static json_t *pass_to_json(const struct plan_pass *pass)
-{
-    json_t *o = json_object();
-    put_text(o, "name", pass->name);
-    json_object_set_new(o, "grid", grid_to_json(pass));
-    put_int(o, "threads", pass->threads);
-    put_int(o, "smem_bytes", pass->smem_bytes);
-    put_int(o, "static_smem_bytes", pass->static_smem);
-    put_int(o, "dynamic_smem_bytes", pass->dynamic_smem);
-    put_int(o, "cluster", pass->cluster);
-    put_int(o, "regs", pass->regs);
-    put_int(o, "spill_bytes", pass->spill_bytes);
-    put_text(o, "regs_source", pass->regs_source);
-    json_object_set_new(o, "regs_stale", json_boolean(pass->regs_stale));
-    put_int(o, "blocks_per_sm", pass->occ.blocks_per_sm);
-    put_real(o, "waves", pass->occ.waves);
-    return o;
-}
+static const struct field roof_fields[] = {
+    FIELD_MADE("passes", passes_json,
+               "All launches: name, grid, threads, smem_bytes, static_smem_bytes, "
+               "dynamic_smem_bytes, cluster (blocks that share memory), regs, spill_bytes, "
+               "regs_source, regs_stale (the source has changed since), blocks_per_sm, waves."),
+    FIELD(FIELD_REAL, plan, flops, .doc = "Floating-point operations of the problem."),
+    FIELD(FIELD_REAL, plan, requested_bytes, .unit = "B",
+          .doc = "What loads and stores ask for, before any cache."),
+    FIELD(FIELD_REAL, plan, compulsory_bytes, .unit = "B", .doc = "Q, K, V and O once."),
+    FIELD(FIELD_REAL, plan, requested_intensity, .doc = "flops over requested_bytes."),
+    FIELD(FIELD_REAL, plan, compulsory_intensity, .doc = "flops over compulsory_bytes."),
+    FIELD(FIELD_REAL, plan, ridge, .doc = "Intensity from which on arithmetic is the roof."),
+    FIELD(FIELD_TEXT, plan, bound, .doc = "memory or compute, by the compulsory intensity."),
+    FIELD(FIELD_REAL, plan, roof_us, .unit = "us",
+          .doc = "No kernel of this kind is faster there."),
+    FIELD(FIELD_REAL, plan, peak_tflops, .unit = "TFLOP/s",
+          .doc = "Dense peak of the units that the kernel uses."),
+    FIELD(FIELD_TEXT, plan, peak_unit, .doc = "These units: tensor, tf32 or fp32."),
+    FIELD(FIELD_REAL, plan, dram_gbs, .unit = "GB/s",
+          .doc = "Bandwidth of the device's memory, 10^9 bytes a second."),
+    FIELD_MADE("roof_note", roof_note_json, "What the numbers do not say about the roof."),
+    FIELD_MADE("workspace", workspace_json, "Global memory between launches: name, bytes, doc."),
+    FIELD(FIELD_TEXT, plan, reason),
+    FIELD(FIELD_TEXT, plan, blocked_by,
+          .doc = "What a plan that cannot run is short of: smem, regs, threads, barriers, grid, "
+                 "memory, or kernel: its own rule."),
+    {.name = NULL},
+};
 
-static void add_main_pass(json_t *o, const struct plan_pass *pass)
-{
-    occupancy_add_json(&pass->occ, o);
-    json_object_set_new(o, "grid", grid_to_json(pass));
-    put_int(o, "threads", pass->threads);
-    json_object_set_new(o, "smem", smem_to_json(pass));
-    put_int(o, "smem_bytes", pass->smem_bytes);
-    put_int(o, "regs", pass->regs);
-    put_text(o, "regs_source", pass->regs_source);
-    put_int(o, "spill_bytes", pass->spill_bytes);
-}
+const struct field *const plan_tables[] = {head_fields, occupancy_fields, main_fields, roof_fields,
+                                           NULL};
 
-/* The same fields, all unknown: a CPU kernel launches nothing. */
-static void add_no_pass(json_t *o)
+/* The main pass, or one of which nothing is known: a CPU kernel launches nothing. */
+static void add_main_pass(json_t *o, const struct plan *p)
 {
     struct plan_pass none = {.grid = {INT_UNKNOWN, INT_UNKNOWN, INT_UNKNOWN},
                              .threads = INT_UNKNOWN,
@@ -88,59 +190,15 @@ static void add_no_pass(json_t *o)
                              .regs = INT_UNKNOWN,
                              .spill_bytes = INT_UNKNOWN};
     occupancy_unknown(&none.occ);
-    add_main_pass(o, &none);
-}
-
-static void add_traffic_and_roof(json_t *o, const struct plan *p)
-{
-    put_real(o, "flops", p->flops);
-    put_real(o, "requested_bytes", p->requested_bytes);
-    put_real(o, "compulsory_bytes", p->compulsory_bytes);
-    put_real(o, "requested_intensity", p->requested_intensity);
-    put_real(o, "compulsory_intensity", p->compulsory_intensity);
-    put_real(o, "ridge", p->ridge);
-    put_text(o, "bound", p->bound);
-    put_real(o, "roof_us", p->roof_us);
-    put_real(o, "peak_tflops", p->peak_tflops);
-    put_text(o, "peak_unit", p->peak_unit);
-    put_real(o, "dram_gbs", p->dram_gbs);
-    put_text(o, "roof_note", plan_roof_note(p));
-}
-
-static json_t *workspace_to_json(const struct plan *p)
-{
-    json_t *array = json_array();
-    for (int i = 0; i < p->desc->nws; i++) {
-        json_t *o = json_object();
-        put_text(o, "name", p->desc->ws[i].name);
-        put_int(o, "bytes", p->ws_bytes[i]);
-        put_text(o, "doc", p->desc->ws[i].doc);
-        json_array_append_new(array, o);
-    }
-    return array;
+    const struct plan_pass *pass = p->npasses ? &p->passes[p->main_pass] : &none;
+    record_add_json(occupancy_fields, &pass->occ, o);
+    record_add_json(main_fields, pass, o);
 }
 
 json_t *plan_to_json(const struct plan *p)
 {
-    json_t *o = json_object();
-    char text[1024];
-    put_text(o, "kernel", p->desc->name);
-    put_text(o, "device", p->device ? p->device->name : NULL);
-    shape_format(&p->shape, text, sizeof text);
-    put_text(o, "shape", text);
-    desc_params_format(p->desc, &p->params, false, text, sizeof text);
-    put_text(o, "params", text);
-    if (p->npasses)
-        add_main_pass(o, &p->passes[p->main_pass]);
-    else
-        add_no_pass(o);
-    json_t *passes = json_array();
-    for (int i = 0; i < p->npasses; i++)
-        json_array_append_new(passes, pass_to_json(&p->passes[i]));
-    json_object_set_new(o, "passes", passes);
-    add_traffic_and_roof(o, p);
-    json_object_set_new(o, "workspace", workspace_to_json(p));
-    put_text(o, "reason", p->reason);
-    put_text(o, "blocked_by", p->blocked_by);
+    json_t *o = record_to_json(head_fields, p);
+    add_main_pass(o, p);
+    record_add_json(roof_fields, p, o);
     return o;
 }

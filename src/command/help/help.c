@@ -248,49 +248,8 @@ struct field_doc {
 
 // clang-format off
 static const struct field_doc plan_docs[] = {
-    {"kernel, gpu, device, shape, params", "What is planned; gpu and device are the same model."},
+    {"gpu",           "For which model."},
     {"origin",        "model: computed, not measured."},
-    {"reason",        "Why it cannot run or be launched there."},
-    {"grid",          "Blocks of the main pass: x, y, z."},
-    {"threads",       "Threads of a block."},
-    {"smem",          "Buffers in shared memory: name, offset, bytes, formula, kind (static or dynamic), "
-                      "overlay (lies over another buffer), doc."},
-    {"smem_bytes",    "Shared memory of a block, static and dynamic."},
-    {"regs",          "Registers of a thread."},
-    {"regs_source",   "Where regs comes from: table, nvrtc or ptxas."},
-    {"spill_bytes",   "Bytes of a thread that did not fit into registers."},
-    {"limit_blocks",  "Blocks that an SM can hold at all."},
-    {"limit_regs",    "Blocks that its registers allow."},
-    {"limit_smem",    "Blocks that its shared memory allows."},
-    {"limit_warps",   "Blocks that its warp slots allow."},
-    {"limit_barriers", "Blocks that its named barriers allow, from compute capability 9.0 on."},
-    {"limiter",       "The limits that are reached: blocks, regs, smem, warps, barriers."},
-    {"blocks_per_sm", "The smallest of the limits; 0: no block can be launched."},
-    {"upper_bound",   "The registers are unknown: blocks_per_sm, active_warps and occupancy_pct are at "
-                      "most, waves at least what is given."},
-    {"active_warps",  "Warps of these blocks."},
-    {"occupancy_pct", "Active warps of the possible ones."},
-    {"waves",         "Blocks of the grid over those that run at a time."},
-    {"smem_per_block_bytes", "Shared memory that a block takes: rounded up, with the reserved bytes."},
-    {"reserved_bytes", "What the system takes of it."},
-    {"carveout_bytes", "Shared memory of the SM."},
-    {"needs_optin",   "More than the 48 KiB that a launch gets without asking."},
-    {"passes",        "All launches: name, grid, threads, smem_bytes, static_smem_bytes, "
-                      "dynamic_smem_bytes, cluster (blocks that share memory), regs, spill_bytes, "
-                      "regs_source, regs_stale (the source has changed since), blocks_per_sm, waves."},
-    {"workspace",     "Global memory between launches: name, bytes, doc."},
-    {"flops",         "Floating-point operations of the problem."},
-    {"requested_bytes",  "What loads and stores ask for, before any cache."},
-    {"compulsory_bytes", "Q, K, V and O once."},
-    {"requested_intensity, compulsory_intensity", "flops over these bytes."},
-    {"peak_tflops",   "Dense peak of the units that the kernel uses."},
-    {"peak_unit",     "These units: tensor, tf32 or fp32."},
-    {"dram_gbs",      "Bandwidth of the device's memory, 10^9 bytes a second."},
-    {"ridge",         "Intensity from which on arithmetic is the roof."},
-    {"bound",         "memory or compute, by the compulsory intensity."},
-    {"roof_us",       "No kernel of this kind is faster there."},
-    {"roof_note",     "What the numbers do not say about the roof."},
-    {"blocked_by",    "What a plan that cannot run is short of: smem, regs, threads, barriers, grid, memory, or kernel: its own rule."},
     {0},
 };
 static const struct field_doc roof_docs[] = {
@@ -388,11 +347,19 @@ static const struct field_doc show_docs[] = {
 static const struct {
     const char *verb;
     const struct field_doc *docs;
+    const struct field *const *tables; /* or NULL */
 } verb_docs[] = {
-    {"plan", plan_docs},       {"roofline", roof_docs},   {"occupancy", occupancy_docs},
-    {"results", results_docs}, {"devices", device_docs},  {"kernels", kernel_docs},
-    {"lessons", lesson_docs},  {"trace", trace_docs},     {"doctor", doctor_docs},
-    {"show", show_docs},       {"profile", profile_docs},
+    {"plan", plan_docs, plan_tables},
+    {"roofline", roof_docs, NULL},
+    {"occupancy", occupancy_docs, NULL},
+    {"results", results_docs, NULL},
+    {"devices", device_docs, NULL},
+    {"kernels", kernel_docs, NULL},
+    {"lessons", lesson_docs, NULL},
+    {"trace", trace_docs, NULL},
+    {"doctor", doctor_docs, NULL},
+    {"show", show_docs, NULL},
+    {"profile", profile_docs, NULL},
 };
 // clang-format on
 
@@ -426,6 +393,10 @@ static void md_fields(struct str *out)
         str_addf(out, ".Pp\nRows of\n.Cm %s :\n.Bl -tag -width Ds -compact\n", verb_docs[i].verb);
         for (const struct field_doc *f = verb_docs[i].docs; f->name; f++)
             md_field(out, f->name, f->doc);
+        for (const struct field *const *t = verb_docs[i].tables; t && *t; t++)
+            for (const struct field *f = *t; f->name; f++)
+                if (f->doc)
+                    md_field(out, f->name, f->doc);
         str_add(out, ".El\n");
     }
     md_counters(out);
