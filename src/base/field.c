@@ -51,11 +51,6 @@ const struct field *field_find(const struct field *fields, const char *name)
     return NULL;
 }
 
-const char *field_title(const struct field *f)
-{
-    return f->title ? f->title : f->name;
-}
-
 /* The place of a word, -1: it is none of them. */
 static int word_index(const struct field *f, const char *text)
 {

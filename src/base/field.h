@@ -1,5 +1,5 @@
 /* field.h - what the program knows of a value: one line in a table says its name, type, unit, legal
- * range, words, title, digits and meaning, and everybody reads it there.
+ * range, words, digits and meaning, and everybody reads it there.
  *
  * A table describes the members of a C struct, and ends with a field without a name. Keys that a
  * user sets (shape, inputs, options), members of a request and columns of a row are all fields:
@@ -34,14 +34,12 @@ enum {
     FIELD_DOUBLES = 1, /* arrow keys halve and double it */
     FIELD_AUTO = 2,    /* "auto" is how 0, or no text, is written: the program chooses */
     FIELD_PERCENT = 4, /* written as per cent */
-    FIELD_SECOND =
-        8, /* a second name for another field's member: not in JSON, no member of its own */
-    FIELD_UNKEPT = 16,  /* only in the row at hand: neither stored nor printed */
-    FIELD_LOCAL = 32,   /* never leaves the process */
-    FIELD_INNER = 64,   /* on the wire, but no key of the user's */
-    FIELD_ALWAYS = 128, /* written even where it has its usual value */
-    FIELD_BARE = 256,   /* written without its name: "f16", "causal" */
-    FIELD_RARE = 512,   /* where room is scarce, it comes last */
+    FIELD_SECOND = 8,  /* a second name of another field's member; not in JSON */
+    FIELD_UNKEPT = 16, /* only in the row at hand: neither stored nor printed */
+    FIELD_LOCAL = 32,  /* never leaves the process */
+    FIELD_ALWAYS = 64, /* written even where it has its usual value */
+    FIELD_BARE = 128,  /* written without its name: "f16", "causal" */
+    FIELD_RARE = 256,  /* where room is scarce, it comes last */
 };
 
 /* Where a field is more than its member; NULL: nothing special. `row` is the struct. */
@@ -51,8 +49,7 @@ struct field_hooks {
     void (*step)(void *row, int dir);                                 /* likewise */
     void (*after)(void *row);         /* it was set in the usual way: what hangs on it follows */
     bool (*implied)(const void *row); /* others say it now: need not be written */
-    json_t *(*json)(
-        const void *row); /* the value as JSON, of what is no plain member; to JSON only */
+    json_t *(*json)(const void *row); /* makes the value; there is no member, it is never read */
     const char *(*word_doc)(const char *word); /* what a word means, where word_docs is NULL */
 };
 
@@ -64,7 +61,6 @@ struct field {
     int digits;                   /* significant digits for text output; 0: default (4) */
     const char *unit;             /* for help: "us", "bytes"; NULL or "": none */
     const char *doc;              /* one sentence for help and the manual */
-    const char *title;            /* over a column of a table; NULL: the name */
     double lo, hi;                /* legal range of a number, both inclusive; both 0: any */
     const char *const *words;     /* all that it may be, NULL-terminated; NULL: no words */
     const char *const *word_docs; /* what each means, in their order; or NULL */
@@ -91,8 +87,6 @@ struct field {
 
 /* The field called `name`, or NULL. */
 const struct field *field_find(const struct field *fields, const char *name);
-/* Its title over a column. */
-const char *field_title(const struct field *f);
 /* What a word of it means; NULL when its text says so. */
 const char *field_word_doc(const struct field *f, const char *word);
 

@@ -8,22 +8,24 @@
 #include "base/mem.h"
 #include "base/sanitize.h"
 
+/* A second name for a member is none, and what a function makes has none. */
+static bool is_member(const struct field *f)
+{
+    return !(f->flags & FIELD_SECOND) && !(f->hooks && f->hooks->json);
+}
+
 void record_init(const struct field *fields, void *row)
 {
     for (const struct field *f = fields; f->name; f++)
-        field_set_unknown(f, row);
+        if (is_member(f))
+            field_set_unknown(f, row);
 }
 
 void record_clear(const struct field *fields, void *row)
 {
     for (const struct field *f = fields; f->name; f++)
-        field_clear(f, row);
-}
-
-/* A second name for a member is no member. */
-static bool is_member(const struct field *f)
-{
-    return !(f->flags & FIELD_SECOND);
+        if (is_member(f))
+            field_clear(f, row);
 }
 
 void record_copy(const struct field *fields, void *dst, const void *src)
@@ -43,7 +45,12 @@ bool record_equal(const struct field *fields, const void *a, const void *b)
 
 /* ---- JSON ---- */
 
-static bool leaves(const struct field *f)
+static bool is_written(const struct field *f)
+{
+    return !(f->flags & (FIELD_SECOND | FIELD_LOCAL));
+}
+
+static bool is_read(const struct field *f)
 {
     return is_member(f) && !(f->flags & FIELD_LOCAL);
 }
@@ -51,7 +58,7 @@ static bool leaves(const struct field *f)
 void record_add_json(const struct field *fields, const void *row, json_t *object)
 {
     for (const struct field *f = fields; f->name; f++) {
-        if (!leaves(f))
+        if (!is_written(f))
             continue;
         json_t *value = field_to_json(f, row);
         if (json_object_set_new(object, f->name, value ? value : json_null()) < 0)
@@ -83,7 +90,7 @@ enum status record_from_json(const struct field *fields, void *row, const json_t
         return err_set(err, ST_USAGE, "a row must be a JSON object");
     /* All checks first: a row that is refused is left as it was. */
     for (const struct field *f = fields; f->name; f++) {
-        const json_t *v = leaves(f) ? json_object_get(object, f->name) : NULL;
+        const json_t *v = is_read(f) ? json_object_get(object, f->name) : NULL;
         if (!v || field_fits(f, v, false))
             continue;
         char *right = wanted(f);
@@ -92,7 +99,7 @@ enum status record_from_json(const struct field *fields, void *row, const json_t
         return ST_USAGE;
     }
     for (const struct field *f = fields; f->name; f++) {
-        const json_t *v = leaves(f) ? json_object_get(object, f->name) : NULL;
+        const json_t *v = is_read(f) ? json_object_get(object, f->name) : NULL;
         if (v)
             field_from_json(f, row, v);
     }
@@ -103,8 +110,8 @@ enum status record_read(const struct field *fields, void *row, const json_t *obj
                         const char *what, struct err *err)
 {
     for (const struct field *f = fields; f->name; f++) {
-        const json_t *v = leaves(f) ? json_object_get(object, f->name) : NULL;
-        if (leaves(f) && !v)
+        const json_t *v = is_read(f) ? json_object_get(object, f->name) : NULL;
+        if (is_read(f) && !v)
             return err_set(err, ST_USAGE, "%s: \"%s\" is missing", what, f->name);
         if (!v || field_fits(f, v, true))
             continue;
@@ -116,7 +123,7 @@ enum status record_read(const struct field *fields, void *row, const json_t *obj
         return ST_USAGE;
     }
     for (const struct field *f = fields; f->name; f++)
-        if (leaves(f))
+        if (is_read(f))
             field_from_json(f, row, json_object_get(object, f->name));
     return ST_OK;
 }

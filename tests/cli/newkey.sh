@@ -1,7 +1,8 @@
 #!/bin/sh
-# A further key of the shape is its member and one line in a table. This adds two, a number and a
-# word, to a copy of the source, builds it, and meets them everywhere: set, show, help, completion,
-# JSON, the store, the wire, an axis of a sweep, the shape pane. Takes minutes: `make check-long`.
+# A further key of the shape, option or field of a row is its member and one line in a table. This
+# adds two keys, a number and a word, an option and a field to a copy of the source, builds it, and
+# meets them everywhere: set, show, help, completion, JSON, the store, the wire, an axis of a sweep,
+# the shape pane. Takes minutes: `make check-long`.
 # SPDX-License-Identifier: GPL-3.0-or-later
 # shellcheck disable=SC1091,SC2154  # lib.sh gives tmp, rc, out and err
 build=$PWD
@@ -11,7 +12,7 @@ source=$(cd "${ATTNSCOPE_SRCDIR:-$(dirname "$0")/../..}" && pwd) || exit 99
 [ -x "$build/config.status" ] || { echo "1..0 # SKIP not in a build folder"; exit 77; }
 worker=${ATTNSCOPE%/*}/attnscope-worker
 
-# ---- the change: 2 files, a member and a line a key ----
+# ---- the changes: a member and a line each, in 2 files ----
 mkdir "$tmp/copy"
 (cd "$source" && tar cf - configure* Makefile.* aclocal.m4 build-aux m4 src kernels lessons man tests tools *.md) |
     (cd "$tmp/copy" && tar xf -)
@@ -21,9 +22,18 @@ sed -i '/^    WORD(FIELD_WORD, layout,/a\
     FIELD(FIELD_INT, shape, W, .flags = FIELD_DOUBLES, .lo = 0, .hi = 4096, .doc = "keys a query looks back at, 0 for all"),\
     FIELD(FIELD_WORD, shape, bias, .flags = FIELD_BARE, .words = (const char *const[]){"flat", "sloped", NULL}, .doc = "what is added to scores"),
 ' src/spec/shape.c
+sed -i 's/^    int device, threads, streams;$/&\n    int pause_ms;/' src/measure/options.h
+sed -i '/^    FIELD(FIELD_COUNT, options, streams,/i\
+    FIELD(FIELD_COUNT, options, pause_ms, .lo = 0, .hi = 1000, .doc = "rest between samples"),
+' src/measure/options.c
+sed -i 's/^    double pair_max_diff;$/&\n    double joules;/' src/measure/row.h
+sed -i '/^    REAL(pair_max_diff,/i\
+    REAL(joules, 3, "J", "Energy of a run."),
+' src/measure/row.c
 diff -ru "$source/src" src | sed -n 's/^/# /p'
-changed=$(diff -rq "$source/src" src | wc -l)
-is "two files are changed" [ "$changed" -eq 2 ]
+changed=$(diff -rq "$source/src" src | sed 's/.*src\/\([a-z/]*\.[ch]\) differ/\1/' | tr '\n' ' ')
+is "two files are changed for each" \
+    [ "$changed" = "measure/options.c measure/options.h measure/row.c measure/row.h spec/shape.c spec/shape.h " ]
 
 mkdir "$tmp/made"
 cd "$tmp/made" || exit 99
@@ -76,6 +86,22 @@ export ATTNSCOPE_WORKER="$worker"
 run run fa2 $quick W=4
 unset ATTNSCOPE_WORKER
 is "a worker without it takes no request with it" [ "$rc" -ne 0 ]
+
+# ---- the option and the field ----
+run -c 'set pause_ms=20; show pause_ms; set pause_ms=2k'
+is "an option is set" says "$out" '^pause_ms +20 +0 +rest between samples'
+is "in its range" says "$err" 'pause_ms=2k is too large; the largest is 1000'
+run help run
+is "help lists the option" says "$out" 'pause_ms'
+# shellcheck disable=SC2086
+run run fa2 $quick pause_ms=5 --json
+is "a row has the field" says "$out" '"joules":null'
+run results limit=1 --json
+is "and its command the option" says "$out" 'pause_ms=5'
+run results --csv
+is "the field is a column" says "$(printf '%s\n' "$out" | head -n 1)" ',joules,'
+run complete-line 'sweep fa2 S=64,128 metric=jou'
+is "and a metric" says "$out" 'joules'
 
 # ---- an axis ----
 run sweep fa2 W=0,2,4 metric=waves gpu=L4 --json

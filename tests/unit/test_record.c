@@ -272,7 +272,36 @@ static void test_strict(void)
     record_clear(keys, &back);
 }
 
+static json_t *made_json(const void *row)
+{
+    return json_integer(((const struct knob *)row)->size * 2);
+}
+
+static const struct field made[] = {
+    FIELD_MADE("twice", made_json, "twice the size"),
+    FIELD(FIELD_INT, knob, size),
+    {.name = NULL},
+};
+
+/* A field that a function makes is written and never read: there is nowhere to put it. */
+static void test_made(void)
+{
+    struct knob k = {.size = 3}, back;
+    struct err err = ERR_INIT;
+    record_init(made, &back);
+    json_t *o = record_to_json(made, &k);
+    CU_ASSERT_EQUAL(json_integer_value(json_object_get(o, "twice")), 6);
+    json_object_set_new(o, "twice", json_string("x"));
+    CU_ASSERT_EQUAL(record_from_json(made, &back, o, &err), ST_OK);
+    CU_ASSERT_EQUAL(back.size, 3);
+    CU_ASSERT_TRUE(record_equal(made, &k, &back));
+    record_clear(made, &back);
+    CU_ASSERT_EQUAL(back.size, INT_UNKNOWN);
+    json_decref(o);
+}
+
 static const struct tap_test tests[] = {
+    {"fields that are made", test_made},
     {"set and get", test_set_and_get},
     {"refused, with range, words and the nearest", test_set_refused},
     {"steps", test_step},
