@@ -64,7 +64,7 @@ struct screen_ops {
     void (*restore)(void *ctx, const json_t *object);
 };
 
-enum { APP_SCREENS = 8 };
+enum { APP_SCREENS = 9 }; /* as many as there are digits */
 
 struct app {
     const struct screen_ops *const *all; /* the screens, in the order of their tabs; NULL ends */

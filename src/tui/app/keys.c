@@ -424,7 +424,7 @@ void app_keys_manual(const struct screen_ops *const *screens, struct str *out)
             ".Sh SCREEN KEYS\n"
             "A key of the full screen runs the command after the colon, or the function named;\n"
             "the file\n.Pa keys\nbelow gives them other keys.\n"
-            "The digits\n.Ic 1\nto\n.Ic 7\nshow the screens.\n");
+            "The digit of a tab shows its screen.\n");
     for (int s = 0; screens[s]; s++)
         for (int k = 0; k < SCREEN_MODES && screens[s]->keys[k]; k++)
             md_screen(screens[s], k, out);

@@ -101,7 +101,6 @@ void subject_drop_plan(struct subject *s)
         plan_clear(&s->plan);
     s->have_plan = false;
     request_clear(&s->planned);
-    s->entry = 0;
     replace(&s->no_plan, NULL);
     str_clear(&s->why);
 }
@@ -109,7 +108,7 @@ void subject_drop_plan(struct subject *s)
 static void build(struct subject *s)
 {
     struct err err = ERR_INIT;
-    const struct kernel *k = s->planned.kernels[s->entry];
+    const struct kernel *k = s->planned.kernels[0];
     const struct device *gpu = session_gpu(s->app->session, s->planned.options.gpu, &err);
     if (!gpu) {
         replace(&s->no_plan, err.text);
@@ -118,10 +117,10 @@ static void build(struct subject *s)
     if (!k->cuda)
         s->no_plan =
             xasprintf("%s exists for the CPU only: there is no CUDA kernel to plan.", k->name);
-    if (!k->cuda || s->planned.descs[s->entry] != k->cuda)
+    if (!k->cuda || s->planned.descs[0] != k->cuda)
         return; /* the CPU's side has no launch to plan */
-    if (plan_build(k->cuda, &s->planned.problem.shape, &s->planned.params[s->entry], gpu, NULL,
-                   &s->plan, &err) != ST_OK)
+    if (plan_build(k->cuda, &s->planned.problem.shape, &s->planned.params[0], gpu, NULL, &s->plan,
+                   &err) != ST_OK)
         replace(&s->no_plan, err.text);
     s->have_plan = true;
 }
@@ -136,12 +135,10 @@ static void say_why(struct subject *s)
         str_add(&s->why, s->no_plan);
 }
 
-void subject_plan_request(struct subject *s, struct request *r, int i)
+void subject_plan_request(struct subject *s, const struct request *r)
 {
     subject_drop_plan(s);
-    s->planned = *r;
-    s->entry = i;
-    *r = (struct request){0};
+    request_copy(&s->planned, r);
     build(s);
     say_why(s);
 }
@@ -151,7 +148,8 @@ void subject_plan(struct subject *s, const char *kernel)
     struct err err = ERR_INIT;
     struct request r;
     if (request_of(s->app->session, kernel, NULL, REQUEST_PLAN, &r, &err) == ST_OK) {
-        subject_plan_request(s, &r, 0);
+        subject_plan_request(s, &r);
+        request_clear(&r);
         return;
     }
     subject_drop_plan(s);
@@ -184,11 +182,11 @@ bool subject_explain(const struct subject *s, const char *label, struct str *out
 
 void subject_renew_knobs(struct subject *s, int i)
 {
-    const struct kernel_desc *planned = s->planned.nkernels > 0 ? s->planned.descs[s->entry] : NULL;
+    const struct kernel_desc *planned = s->planned.nkernels > 0 ? s->planned.descs[0] : NULL;
     s->knobs.n = 0;
     knobs_add_shape(&s->knobs, s->app->session);
     knobs_add_gpu(&s->knobs, s->app->session);
-    knobs_add_params(&s->knobs, &s->planned, s->entry, NULL);
+    knobs_add_params(&s->knobs, &s->planned, 0, NULL);
     knobs_add_params(&s->knobs, &s->request, i, planned);
 }
 

@@ -23,8 +23,7 @@ struct subject {
     struct str command;     /* "": there is none */
     const char *verb;       /* of that command; NULL: run, or compare for several */
 
-    struct request planned; /* what the plan is of, and borrows from */
-    int entry;              /* its kernel there */
+    struct request planned; /* what the plan is of, its first kernel, and borrows from */
     struct plan plan;
     bool have_plan;
     char *no_plan;  /* why there is none, or why it cannot be launched */
@@ -54,9 +53,8 @@ const char *subject_command(const struct subject *s);
 
 /* Plans one kernel, "fa2" or "fa2@BR=32", on the session's GPU. */
 void subject_plan(struct subject *s, const char *kernel);
-/* The same for entry i of a request, which is taken over; of a kernel for the CPU alone there is no
- * plan. */
-void subject_plan_request(struct subject *s, struct request *r, int i);
+/* The same for the first kernel of a request, which is copied. Of the CPU's side there is no plan. */
+void subject_plan_request(struct subject *s, const struct request *r);
 void subject_drop_plan(struct subject *s);
 /* Is a parameter changed that the planned kernel has and the one that runs has not? */
 bool subject_plan_differs(const struct subject *s);

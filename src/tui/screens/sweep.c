@@ -420,11 +420,10 @@ static void sweep_renew_cell(struct sweep_screen *x)
     x->at[1] = w->naxes > 1 ? clampi(x->at[1], w->axes[1].count) : 0;
     if (sweep_request(w, sweep_point(w, x->at[0], x->at[1]), &r, NULL) != ST_OK)
         return;
-    request_put_first(&r, x->kernel);
-    struct request one = r; /* the command of this kernel alone */
-    one.nkernels = 1;
-    request_command(&one, w->measured ? "run" : "plan", &x->cell.command);
-    subject_plan_request(&x->cell, &r, 0);
+    request_only(&r, x->kernel);
+    request_command(&r, w->measured ? "run" : "plan", &x->cell.command);
+    subject_plan_request(&x->cell, &r);
+    request_clear(&r);
 }
 
 /* ---- measuring ---- */
