@@ -125,8 +125,8 @@ static void test_roofline(void)
     pty_send(p, ":set gpu=L4\r4");
     tui_expect(p, "[4 Roofline]", 2000);
     tui_expect(p, "Roofline  MODEL L4", 2000);
-    tui_expect(p, "H prefill", 2000); /* the letter of fa2, in both phases */
-    tui_expect(p, "h decode", 2000);
+    tui_expect(p, "J prefill", 2000); /* the letter of fa2 on the ladder, in both phases */
+    tui_expect(p, "j decode", 2000);
     pty_send(p, "\t/H200\r ");
     tui_expect(p, "MODEL L4, H200", 2000);
     tui_expect(p, "H200 989", 2000);
