@@ -11,6 +11,7 @@
 
 #include "base/status.h"
 #include "base/str.h"
+#include "draw/chart.h"
 
 struct session;
 
@@ -44,7 +45,8 @@ struct cmd_call {
     /* The alias that the call came from, in the line; its length is 0 without one. Errors then mark
      * the alias: its text is not in the line. */
     int alias_at, alias_len;
-    struct str *out; /* what goes to standard output */
+    struct charts charts; /* pictures of the rows that it gives; rows and they are kept together */
+    struct str *out;      /* what goes to standard output */
 };
 
 /* What an argument may be; drives completion and the manual. */

@@ -78,17 +78,6 @@ json_t *json_value(const char *text)
 
 /* ---- rows as people read them ---- */
 
-const char *bound_mark(const json_t *row, const char *field)
-{
-    static const char *const at_most[] = {"blocks_per_sm", "active_warps", "occupancy_pct"};
-    if (!json_is_true(json_object_get(row, "upper_bound")) || row_real(row, "blocks_per_sm") == 0)
-        return ""; /* none is none, whatever the registers are */
-    for (size_t i = 0; i < sizeof at_most / sizeof *at_most; i++)
-        if (!strcmp(field, at_most[i]))
-            return "<=";
-    return strcmp(field, "waves") ? "" : ">="; /* fewer blocks at a time, more waves */
-}
-
 static void mark_bounds(json_t *row, const struct column *cols)
 {
     char number[NUMBER_BUF], text[NUMBER_BUF + 4];

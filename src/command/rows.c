@@ -30,6 +30,7 @@ static void clear_last(struct rows *r)
 {
     json_decref(r->last.rows);
     free(r->last.command);
+    charts_clear(&r->last.charts);
     if (r->last.arena)
         arena_free(r->last.arena);
 }
@@ -75,7 +76,7 @@ static const char *behind(const char *text, const char *word)
     return text + len + (text[len] == '.');
 }
 
-static json_t *row_number(const struct rows *r, size_t number)
+static json_t *row_at(const struct rows *r, size_t number)
 {
     const size_t forgotten = r->ever - json_array_size(r->results);
     return number > forgotten ? json_array_get(r->results, number - forgotten - 1) : NULL;
@@ -88,7 +89,7 @@ static json_t *row_of_kernel(const struct rows *r, size_t first, size_t last, co
 {
     json_t *found = NULL;
     for (size_t i = last; i >= first && i > 0; i--) {
-        json_t *row = row_number(r, i);
+        json_t *row = row_at(r, i);
         const char *kernel = row_text(row, "kernel"), *end = kernel ? behind(text, kernel) : NULL;
         if (end && (!found || end > *rest)) {
             found = row;
@@ -115,12 +116,12 @@ static json_t *row_of_name(const struct rows *r, const struct row_name *n, const
 {
     const size_t at = number_at(text, rest);
     if (at)
-        return at <= n->count ? row_number(r, n->first + at - 1) : NULL;
+        return at <= n->count ? row_at(r, n->first + at - 1) : NULL;
     json_t *row = n->count ? row_of_kernel(r, n->first, n->first + n->count - 1, text, rest) : NULL;
     if (row)
         return row;
     *rest = text;
-    return n->count == 1 ? row_number(r, n->first) : NULL;
+    return n->count == 1 ? row_at(r, n->first) : NULL;
 }
 
 json_t *rows_find(const struct rows *r, const char *name, const char **rest)
@@ -130,10 +131,10 @@ json_t *rows_find(const struct rows *r, const char *name, const char **rest)
     if (*name++ != '$')
         return NULL;
     if (isdigit((unsigned char)*name))
-        return row_number(r, number_at(name, rest));
+        return row_at(r, number_at(name, rest));
     if ((end = behind(name, "last"))) {
         *rest = end;
-        return row_number(r, r->ever);
+        return row_at(r, r->ever);
     }
     for (size_t i = 0; i < r->nnames; i++)
         if ((end = behind(name, r->names[i].name)))
@@ -290,7 +291,8 @@ static void journal_trim(json_t *journal)
     }
 }
 
-json_t *table_object(const json_t *rows, const struct column *cols, const char *command)
+json_t *table_object(const json_t *rows, const struct column *cols, const struct charts *charts,
+                     const char *command)
 {
     char now[32];
     json_t *text = json_string(command), *table = json_object();
@@ -299,16 +301,24 @@ json_t *table_object(const json_t *rows, const struct column *cols, const char *
     json_object_set_new(table, "command", text ? text : json_null());
     json_object_set_new(table, "columns", columns_json(cols));
     json_object_set_new(table, "rows", json_copy((json_t *)rows));
+    json_t *pictures = charts ? charts_to_json(charts) : NULL;
+    if (pictures)
+        json_object_set_new(table, "charts", pictures);
     return table;
 }
 
+json_t *table_last(const struct rows *r)
+{
+    return table_object(r->last.rows, r->last.cols, &r->last.charts, r->last.command);
+}
+
 void journal_add(struct session *s, const json_t *rows, const struct column *cols,
-                 const char *command)
+                 const struct charts *charts, const char *command)
 {
     struct err err = ERR_INIT;
     if (!json_array_size(rows))
         return;
-    json_t *table = table_object(rows, cols, command);
+    json_t *table = table_object(rows, cols, charts, command);
     if (records(s) && recorder_table(s->rows.recorder, table, &err))
         recording_failed(s, &err);
     json_array_append_new(s->rows.journal, table);
@@ -334,8 +344,13 @@ static void keep_columns(struct rows *r, const struct column *cols)
 }
 
 static void keep_for_export(struct rows *r, json_t *rows, const struct column *cols,
-                            const struct field *fields, const char *command)
+                            const struct field *fields, const struct charts *charts,
+                            const char *command)
 {
+    struct charts shared = {0};
+    charts_share(&shared, charts);
+    charts_clear(&r->last.charts);
+    r->last.charts = shared;
     json_decref(r->last.rows);
     r->last.rows = json_copy(rows);
     keep_columns(r, cols);
@@ -368,17 +383,17 @@ void call_remember(struct session *s, struct cmd_call *c, json_t *rows, const st
                    const struct field *fields)
 {
     number_rows(&s->rows, rows);
-    keep_for_export(&s->rows, rows, cols, fields, call_command(c));
+    keep_for_export(&s->rows, rows, cols, fields, &c->charts, call_command(c));
     if (is_reported(c))
-        journal_add(s, rows, cols, call_command(c));
+        journal_add(s, rows, cols, &c->charts, call_command(c));
 }
 
 void session_remember_runs(struct session *s, json_t *rows, bool compared, const char *command)
 {
     const struct column *cols = compared ? compare_columns : run_columns;
     number_rows(&s->rows, rows);
-    keep_for_export(&s->rows, rows, cols, run_fields, command);
-    journal_add(s, rows, cols, command);
+    keep_for_export(&s->rows, rows, cols, run_fields, NULL, command);
+    journal_add(s, rows, cols, NULL, command);
 }
 
 static bool has_text(const char *path)
@@ -413,7 +428,7 @@ void call_show(struct session *s, struct cmd_call *c, json_t *rows, const struct
                const struct field *fields)
 {
     print_rows(s, c, rows, cols, fields);
-    keep_for_export(&s->rows, rows, cols, fields, call_command(c));
+    keep_for_export(&s->rows, rows, cols, fields, &c->charts, call_command(c));
 }
 
 enum status call_rows(struct session *s, struct cmd_call *c, json_t *rows,
@@ -456,5 +471,5 @@ void session_adopt(struct session *s, const struct rows *got)
     journal_trim(s->rows.journal);
     if (got->last.rows)
         keep_for_export(&s->rows, got->last.rows, got->last.cols, got->last.fields,
-                        got->last.command);
+                        &got->last.charts, got->last.command);
 }

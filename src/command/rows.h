@@ -13,6 +13,7 @@
 
 #include "base/status.h"
 #include "base/str.h"
+#include "draw/chart.h"
 #include "export/rows.h"
 #include "store/recording.h"
 
@@ -36,7 +37,8 @@ struct rows {
         struct column *cols;
         const struct field *fields;
         char *command;
-        struct arena *arena; /* of cols */
+        struct charts charts; /* pictures that came with the rows */
+        struct arena *arena;  /* of cols */
     } last;
     json_t *journal;           /* array of tables (store/recording.h) that verbs printed; the oldest
                                   go when there are many; for `report` */
@@ -91,11 +93,14 @@ void session_keep_row(struct session *s, const struct run_row *row, const char *
                       bool no_store);
 /* Ends the recording under way, if any; notes what it holds. */
 enum status session_record_off(struct session *s, struct err *err);
-/* A table as in store/recording.h; the caller owns it. */
-json_t *table_object(const json_t *rows, const struct column *cols, const char *command);
-/* Adds a table to the journal, and to the recording under way. `rows` is borrowed. */
+/* A table as in store/recording.h, with its pictures (NULL: none); the caller owns it. */
+json_t *table_object(const json_t *rows, const struct column *cols, const struct charts *charts,
+                     const char *command);
+/* The last table as such an object. */
+json_t *table_last(const struct rows *r);
+/* Adds a table to the journal, and to the recording under way. `rows` and `charts` are borrowed. */
 void journal_add(struct session *s, const json_t *rows, const struct column *cols,
-                 const char *command);
+                 const struct charts *charts, const char *command);
 
 /* ---- set apart ---- */
 

@@ -1,66 +1,58 @@
-/* intervals.c - times with their spread on one logarithmic axis: what overlaps is seen to overlap.
+/* intervals.c - times or ratios with their spread on one logarithmic axis: what overlaps is seen to
+ * overlap.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#include "draw/figures.h"
-
 #include <math.h>
-#include <stdio.h>
 
 #include "base/number.h"
 #include "draw/axes.h"
+#include "draw/figures.h"
+#include "draw/gnuplot.h"
+#include "draw/spread.h"
+#include "draw/svg.h"
 
-static bool has_time(const struct fig_interval *v)
+static bool is_ratio(const struct spread_chart *s)
 {
-    return v->mid > 0 && isfinite(v->mid);
+    return !s->unit || !*s->unit;
 }
 
-/* Ends a little beyond the data; at least 2 % wide, so that equal times do not fill the axis. */
-static bool find_range(const struct fig_interval *v, int n, double *lo, double *hi)
+/* Ends a little beyond the data; at least 2 % wide, so that equal times do not fill the axis. Ratios
+ * show 1 and the band in which two kernels count as the same. */
+static bool find_range(const struct spread_chart *s, struct range *out)
 {
-    *lo = INFINITY;
-    *hi = -INFINITY;
-    for (int i = 0; i < n; i++) {
-        if (!has_time(&v[i]))
-            continue;
-        *lo = fmin(*lo, v[i].lo > 0 ? v[i].lo : v[i].mid);
-        *hi = fmax(*hi, v[i].hi > 0 ? v[i].hi : v[i].mid);
-    }
-    if (!(*hi >= *lo))
+    *out = spread_range(s);
+    if (!range_known(out))
         return false;
-    double pad = fmax((log(*hi) - log(*lo)) * 0.06, 0.01);
-    *lo = log(*lo) - pad;
-    *hi = log(*hi) + pad;
+    if (is_ratio(s)) {
+        range_add(out, 0.97);
+        range_add(out, 1.03);
+    }
+    const double pad = fmax((log(out->hi) - log(out->lo)) * 0.06, 0.01);
+    *out = (struct range){exp(log(out->lo) - pad), exp(log(out->hi) + pad), true};
     return true;
 }
 
-/* 1, 2, 5 times powers of ten where the range has at least two of them, else four even steps. */
-static void draw_ticks(struct canvas *c, const struct axes *a)
+/* ---- cells ---- */
+
+static void draw_ticks(struct canvas *c, const struct axes *a, const struct range *r, bool ratio)
 {
-    static const double steps[] = {1, 2, 5};
+    double ticks[TICKS_MAX];
     char b[NUMBER_BUF];
-    int end = a->r.x - 2, n = 0;
-    for (int pass = 0; pass < 2 && n < 2; pass++) {
-        for (int e = -3; e <= 12 && pass == 0; e++)
-            for (int k = 0; k < 3; k++) {
-                double t = steps[k] * pow(10, e);
-                if (log(t) < a->x0 || log(t) > a->x1)
-                    continue;
-                axes_x_label(c, a, axes_x(a, log(t)), &end, ROLE_DIM, number_fmt_us(b, t));
-                n++;
-            }
-        for (int i = 0; i <= 3 && pass == 1 && n == 0; i++)
-            axes_x_label(c, a, axes_x(a, a->x0 + (a->x1 - a->x0) * i / 3), &end, ROLE_DIM,
-                         number_fmt_us(b, exp(a->x0 + (a->x1 - a->x0) * i / 3)));
-    }
+    int end = a->r.x - 2;
+    const int n = range_ticks_125(r, ticks);
+    for (int i = 0; i < n; i++)
+        axes_x_label(c, a, axes_x(a, log(ticks[i])), &end, ROLE_DIM,
+                     ratio ? number_fmt(b, ticks[i], 3) : number_fmt_us(b, ticks[i]));
 }
 
-static void draw_interval(struct canvas *c, const struct axes *a, const struct fig_interval *v,
+static void draw_interval(struct canvas *c, const struct axes *a, const struct spread_item *v,
                           int y)
 {
     bool ascii = c->glyphs == GLYPHS_ASCII;
-    enum role role = v->dim ? ROLE_DIM : v->base ? ROLE_ACCENT : ROLE_SERIES;
-    if (!has_time(v)) {
-        canvas_text(c, a->r.x + 1, y, a->r.w - 1, v->bad ? ROLE_BAD : ROLE_DIM, v->text);
+    enum role role = v->stale ? ROLE_DIM : v->base ? ROLE_ACCENT : ROLE_SERIES;
+    if (!spread_has(v)) {
+        canvas_text(c, a->r.x + 1, y, a->r.w - 1, v->bad ? ROLE_BAD : ROLE_DIM,
+                    v->text ? v->text : "");
         return;
     }
     int from = axes_x(a, log(v->lo > 0 ? v->lo : v->mid)),
@@ -68,31 +60,101 @@ static void draw_interval(struct canvas *c, const struct axes *a, const struct f
     for (int x = from; x <= to; x++)
         canvas_put(c, x, y, role, ascii ? '=' : 0x2501);
     canvas_put(c, mid, y, role, ascii ? '#' : 0x25cf);
+    if (v->bound)
+        canvas_text(c, to + 1, y, a->r.x + a->r.w - to - 1, role, v->bound);
 }
 
-void fig_intervals(struct canvas *c, struct rect r, const struct fig_interval *v, int n, int cur)
+void fig_intervals(struct canvas *c, struct rect r, const struct spread_chart *s, int cur)
 {
     struct axes a = {.x1 = 1, .y1 = 1};
+    struct range range;
+    const int n = s->n;
     int name = 8;
     if (r.w < 24 || r.h < 2)
         return;
     for (int i = 0; i < n; i++) {
-        int w = str_width(v[i].name) + 2;
+        int w = str_width(s->items[i].name) + 2;
         name = w > name ? w : name;
     }
     if (name > r.w / 3)
         name = r.w / 3;
     a.r = (struct rect){r.x + name + 1, r.y, r.w - name - 1, r.h - 1};
-    if (find_range(v, n, &a.x0, &a.x1)) {
+    if (find_range(s, &range)) {
+        a.x0 = log(range.lo);
+        a.x1 = log(range.hi);
         a.r.h = r.h - 2; /* the labels stand a line below the area's end */
-        draw_ticks(c, &a);
+        draw_ticks(c, &a, &range, is_ratio(s));
     }
     int shown = r.h - 1, top = cur >= shown ? cur - shown + 1 : 0;
     canvas_vline(c, a.r.x - 1, r.y, shown < n - top ? shown : n - top);
     for (int i = top; i < n && i - top < shown; i++) {
+        const struct spread_item *v = &s->items[i];
         int y = r.y + i - top;
-        canvas_text(c, r.x, y, 1, ROLE_ACCENT, i == cur ? ">" : v[i].base ? "*" : " ");
-        canvas_text(c, r.x + 1, y, name - 1, v[i].dim ? ROLE_DIM : ROLE_NORMAL, v[i].name);
-        draw_interval(c, &a, &v[i], y);
+        canvas_text(c, r.x, y, 1, ROLE_ACCENT, i == cur ? ">" : v->base ? "*" : " ");
+        canvas_text(c, r.x + 1, y, name - 1, v->stale ? ROLE_DIM : ROLE_NORMAL, v->name);
+        draw_interval(c, &a, v, y);
     }
 }
+
+static void intervals_cells(struct canvas *c, struct rect r, const void *model,
+                            const struct chart_view *v)
+{
+    fig_intervals(c, r, model, v->y);
+}
+
+/* ---- SVG and gnuplot ---- */
+
+/* The band in which two kernels count as the same. */
+static void draw_band(const struct spread_svg *f)
+{
+    const double a = scale_px(&f->x, 0.99), b = scale_px(&f->x, 1.01), one = scale_px(&f->x, 1);
+    if (!is_ratio(f->s))
+        return;
+    svg_rect(f->out, a, f->top, b - a, f->bottom - f->top, "ghost");
+    svg_line(f->out, one, f->top, one, f->bottom, "axis dash");
+}
+
+static void draw_row(const struct spread_svg *f, const struct spread_item *v, double y)
+{
+    const bool ratio = is_ratio(f->s);
+    const int i = v->base || v->stale ? 5 : !ratio ? 0 : v->hi < 0.99 ? 2 : v->lo > 1.01 ? 1 : 0;
+    const char *const lines[] = {"l0", "l1", "l2", "l3", "l4", "l5"};
+    spread_svg_whisker(f, v, y, lines[i]);
+    svg_mark(f->out, scale_px(&f->x, v->mid), y, i, v->stale || v->bound);
+}
+
+static void intervals_svg(struct str *out, const struct chart *c, bool alone)
+{
+    const struct spread_chart *s = c->model;
+    struct spread_svg f = {.out = out};
+    double ticks[TICKS_MAX];
+    struct range r;
+    if (!find_range(s, &r))
+        return;
+    char title[256];
+    snprintf(title, sizeof title, "%s%s%s", s->title, is_ratio(s) ? "" : ", ", svg_unit(s->unit));
+    spread_svg_begin(&f, c, &r, ticks, range_ticks_125(&r, ticks), title, alone, draw_band);
+    spread_svg_rows(&f, draw_row);
+}
+
+static void intervals_gnuplot(struct str *out, const struct chart *c)
+{
+    const struct spread_chart *s = c->model;
+    double ticks[TICKS_MAX];
+    struct range r;
+    if (!find_range(s, &r))
+        return;
+    spread_gnuplot(out, c, &r, ticks, range_ticks_125(&r, ticks), s->title);
+    str_add(out, "plot $data using 1:2:3:4 with yerrorbars pt 7 notitle, \\\n"
+                 "     $data using 1:5:6 with labels offset 0,1 notitle\n");
+}
+
+const struct chart_kind chart_ratios = {
+    .name = "ratios",
+    .doc = "compare: time ratios with their intervals",
+    .layout = &spread_layout,
+    .sound = spread_sound,
+    .cells = intervals_cells,
+    .svg = intervals_svg,
+    .gnuplot = intervals_gnuplot,
+};

@@ -7,33 +7,99 @@
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "base/number.h"
 #include "draw/axes.h"
 #include "draw/figures.h"
+#include "draw/gnuplot.h"
+#include "draw/scale.h"
+#include "draw/svg.h"
 
-struct roof {
+/* ---- the model ---- */
+
+enum { ROOFS_MAX = 16, POINTS_MAX = 200 };
+
+// clang-format off
+static const struct field roof_fields[] = {
+    CHART_FIELD(roof, name, FIELD_TEXT),   CHART_FIELD(roof, peak, FIELD_REAL),
+    CHART_FIELD(roof, scalar, FIELD_REAL), CHART_FIELD(roof, gbs, FIELD_REAL), {0},
+};
+static const struct chart_layout roof_layout = {sizeof(struct roof), roof_fields, NULL};
+static const struct field point_fields[] = {
+    CHART_FIELD(roof_point, name, FIELD_TEXT),      CHART_FIELD(roof_point, letter, FIELD_TEXT),
+    CHART_FIELD(roof_point, intensity, FIELD_REAL), CHART_FIELD(roof_point, tflops, FIELD_REAL),
+    CHART_FIELD(roof_point, ideal, FIELD_REAL), CHART_FIELD(roof_point, ideal_tflops, FIELD_REAL),
+    CHART_FIELD(roof_point, measured, FIELD_REAL),  CHART_FIELD(roof_point, text, FIELD_TEXT),
+    CHART_FIELD(roof_point, kernel, FIELD_INT),     {0},
+};
+static const struct chart_layout point_layout = {sizeof(struct roof_point), point_fields, NULL};
+static const struct field chart_fields[] = {
+    CHART_FIELD(roof_chart, dtype, FIELD_TEXT), CHART_FIELD(roof_chart, left_out, FIELD_INT), {0},
+};
+static const struct chart_part chart_parts[] = {
+    CHART_PART(roof_chart, roofs, nroofs, &roof_layout, ROOFS_MAX),
+    CHART_PART(roof_chart, points, npoints, &point_layout, POINTS_MAX), {0},
+};
+const struct chart_layout roof_chart_layout = {sizeof(struct roof_chart), chart_fields,
+                                               chart_parts};
+// clang-format on
+
+void roof_size(struct roof_chart *x, int nroofs, int npoints)
+{
+    x->roofs = model_list(&roof_layout, x->nroofs = nroofs);
+    x->points = model_list(&point_layout, x->npoints = npoints);
+}
+
+void roof_take(struct roof *r, const struct device *d, enum dtype t)
+{
+    r->name = xstrdup(d->name);
+    r->peak = d->tflops[t];
+    r->scalar = d->tflops[DTYPE_F32];
+    r->gbs = d->dram_gbs;
+}
+
+/* Where a roof bends and how high it is, as logarithms. */
+struct place {
     double peak, gbs; /* TFLOP/s, GB/s */
     double ridge, top;
 };
 
-static bool find_roof(const struct device *d, enum dtype dtype, struct roof *out)
+static bool find_roof(const struct roof *r, struct place *out)
 {
-    *out = (struct roof){.peak = d->tflops[dtype], .gbs = d->dram_gbs};
+    *out = (struct place){.peak = r->peak, .gbs = r->gbs};
     out->ridge = log10(out->peak * 1e3 / out->gbs);
     out->top = log10(out->peak);
     return out->peak > 0 && out->gbs > 0;
 }
 
+static bool roofs_sound(const void *model)
+{
+    const struct roof_chart *x = model;
+    bool any = false, ok = true;
+    for (int i = 0; i < x->nroofs; i++) {
+        const struct roof *r = &x->roofs[i];
+        any = any || (r->peak > 1e-9 && r->peak < 1e9 && r->gbs > 1e-6 && r->gbs < 1e12);
+        ok = ok && r->name && (any || !(r->peak > 0));
+    }
+    for (int i = 0; i < x->npoints; i++)
+        ok = ok && x->points[i].name && x->points[i].intensity > 1e-6 &&
+             x->points[i].intensity < 1e9;
+    return any && ok;
+}
+
+/* ---- the view ---- */
+
 /* Five decades around the ridge and four below the peak, of all devices; half as much for each
  * zoom step, around the centre that is asked for. */
-static bool find_axes(const struct fig_roofs *f, struct axes *a)
+static bool find_axes(const struct roof_chart *f, const struct chart_view *v, struct axes *a)
 {
     double left = INFINITY, right = -INFINITY, top = -INFINITY, bottom = INFINITY;
-    struct roof roof;
-    for (int i = 0; i < f->ndevices; i++) {
-        if (!find_roof(f->devices[i], f->dtype, &roof))
+    struct place roof;
+    for (int i = 0; i < f->nroofs; i++) {
+        if (!find_roof(&f->roofs[i], &roof))
             continue;
         left = fmin(left, floor(roof.ridge) - 2);
         right = fmax(right, floor(roof.ridge) + 3);
@@ -42,12 +108,12 @@ static bool find_axes(const struct fig_roofs *f, struct axes *a)
     }
     if (!(right > left))
         return false;
-    double scale = pow(2, -f->zoom / 2.0), w = (right - left) * scale, h = (top - bottom) * scale;
-    double cx = f->center_x > 0 ? log10(f->center_x) : (left + right) / 2;
-    double cy = f->center_y > 0 ? log10(f->center_y) : (top + bottom) / 2;
-    a->x0 = f->zoom ? fmin(fmax(cx - w / 2, left - 2), right + 2 - w) : left;
+    double scale = pow(2, -v->zoom / 2.0), w = (right - left) * scale, h = (top - bottom) * scale;
+    double cx = v->center_x > 0 ? log10(v->center_x) : (left + right) / 2;
+    double cy = v->center_y > 0 ? log10(v->center_y) : (top + bottom) / 2;
+    a->x0 = v->zoom ? fmin(fmax(cx - w / 2, left - 2), right + 2 - w) : left;
     a->x1 = a->x0 + w;
-    a->y0 = f->zoom ? fmin(fmax(cy - h / 2, bottom - 2), top + 1 - h) : bottom;
+    a->y0 = v->zoom ? fmin(fmax(cy - h / 2, bottom - 2), top + 1 - h) : bottom;
     a->y1 = a->y0 + h;
     return true;
 }
@@ -86,7 +152,7 @@ static void draw_flat(struct canvas *c, const struct axes *a, double from, doubl
     dots_free(&d);
 }
 
-static void draw_slope(struct canvas *c, const struct axes *a, const struct roof *roof,
+static void draw_slope(struct canvas *c, const struct axes *a, const struct place *roof,
                        enum role role)
 {
     struct dots d;
@@ -139,17 +205,17 @@ static void right_text(struct canvas *c, const struct axes *a, double y, int sid
 }
 
 /* With several devices each roof has its name on it. */
-static void label_roof(struct canvas *c, const struct axes *a, const struct fig_roofs *f, int i,
-                       const struct roof *roof, enum role role)
+static void label_roof(struct canvas *c, const struct axes *a, const struct roof_chart *f, int i,
+                       const struct place *roof, enum role role)
 {
     char b[2][NUMBER_BUF], text[96];
-    if (f->ndevices > 1)
-        snprintf(text, sizeof text, "%s %s", f->devices[i]->name, number_fmt(b[0], roof->peak, 3));
+    if (f->nroofs > 1)
+        snprintf(text, sizeof text, "%s %s", f->roofs[i].name, number_fmt(b[0], roof->peak, 3));
     else
         snprintf(text, sizeof text, "%s TFLOP/s, ridge %s FLOP/B", number_fmt(b[0], roof->peak, 3),
                  number_fmt(b[1], pow(10, roof->ridge), 3));
-    right_text(c, a, roof->top, -1, f->ndevices > 1 ? role : ROLE_DIM, text);
-    if (f->ndevices > 1)
+    right_text(c, a, roof->top, -1, f->nroofs > 1 ? role : ROLE_DIM, text);
+    if (f->nroofs > 1)
         return;
     double from = fmax(a->x0, a->y0 - log10(roof->gbs / 1e3));
     double mid = (from + fmin(roof->ridge, a->x1)) / 2, y = mid + log10(roof->gbs / 1e3);
@@ -161,36 +227,36 @@ static void label_roof(struct canvas *c, const struct axes *a, const struct fig_
         canvas_text(c, x, row, w, ROLE_DIM, text);
 }
 
-static enum role device_role(const struct fig_roofs *f, int i)
+static enum role device_role(const struct roof_chart *f, int i)
 {
-    return f->ndevices > 1 ? (enum role)(ROLE_SERIES + i % 6) : ROLE_FRAME;
+    return f->nroofs > 1 ? (enum role)(ROLE_SERIES + i % 6) : ROLE_FRAME;
 }
 
 /* The lower roof of kernels without tensor instructions, where the dtype has a higher one. */
-static bool has_scalar(const struct fig_roofs *f, int i, const struct roof *roof)
+static bool has_scalar(const struct roof_chart *f, int i, const struct place *roof)
 {
-    return f->devices[i]->tflops[DTYPE_F32] < roof->peak;
+    return f->roofs[i].scalar < roof->peak;
 }
 
-static void draw_scalar(struct canvas *c, const struct axes *a, const struct fig_roofs *f, int i,
-                        const struct roof *roof)
+static void draw_scalar(struct canvas *c, const struct axes *a, const struct roof_chart *f, int i,
+                        const struct place *roof)
 {
-    double peak = f->devices[i]->tflops[DTYPE_F32], top = log10(peak);
+    double peak = f->roofs[i].scalar, top = log10(peak);
     if (has_scalar(f, i, roof) && top >= a->y0 && top <= a->y1)
         draw_flat(c, a, log10(peak * 1e3 / roof->gbs), top,
-                  f->ndevices > 1 ? device_role(f, i) : ROLE_DIM);
+                  f->nroofs > 1 ? device_role(f, i) : ROLE_DIM);
 }
 
-static void label_scalar(struct canvas *c, const struct axes *a, const struct fig_roofs *f, int i,
-                         const struct roof *roof)
+static void label_scalar(struct canvas *c, const struct axes *a, const struct roof_chart *f, int i,
+                         const struct place *roof)
 {
-    double peak = f->devices[i]->tflops[DTYPE_F32];
+    double peak = f->roofs[i].scalar;
     char buf[NUMBER_BUF], text[96];
     if (!has_scalar(f, i, roof))
         return;
     number_fmt(buf, peak, 3);
-    if (f->ndevices > 1)
-        snprintf(text, sizeof text, "%s %s scalar", f->devices[i]->name, buf);
+    if (f->nroofs > 1)
+        snprintf(text, sizeof text, "%s %s scalar", f->roofs[i].name, buf);
     else
         snprintf(text, sizeof text, "%s without tensor cores", buf);
     right_text(c, a, log10(peak), 1, ROLE_DIM, text);
@@ -246,14 +312,15 @@ static void draw_mark(struct canvas *c, const struct axes *a, double x, double y
 
 static char point_letter(const struct roof_point *p, int i)
 {
-    return p->letter ? p->letter : (char)('A' + i % 26);
+    return p->letter && *p->letter ? *p->letter : (char)('A' + i % 26);
 }
 
 /* The bound, and below it, where there is one, what was measured: a line leads from one to the
  * other, which is the distance to the roof. */
-static void draw_point(struct canvas *c, const struct axes *a, const struct roof_point *p, int i)
+static void draw_point(struct canvas *c, const struct axes *a, const struct roof_point *p, int i,
+                       bool cur)
 {
-    enum role role = p->cur ? ROLE_SELECT : (enum role)(ROLE_SERIES + i % 6);
+    enum role role = cur ? ROLE_SELECT : (enum role)(ROLE_SERIES + i % 6);
     bool ascii = c->glyphs == GLYPHS_ASCII;
     if (p->measured > 0 && p->intensity > 0 && p->tflops > 0) {
         int x = axes_x(a, clamp(log10(p->intensity), a->x0, a->x1));
@@ -268,7 +335,7 @@ static void draw_point(struct canvas *c, const struct axes *a, const struct roof
     draw_mark(c, a, p->intensity, p->tflops, role, point_letter(p, i));
 }
 
-static void draw_legend(struct canvas *c, struct rect r, const struct fig_roofs *f)
+static void draw_legend(struct canvas *c, struct rect r, const struct roof_chart *f)
 {
     int x = r.x;
     for (int i = 0; i < f->npoints && x < r.x + r.w; i++)
@@ -276,37 +343,38 @@ static void draw_legend(struct canvas *c, struct rect r, const struct fig_roofs 
                               "%c %s", point_letter(&f->points[i], i), f->points[i].name);
 }
 
-void fig_roofs(struct canvas *c, struct rect r, const struct fig_roofs *f)
+void fig_roofs(struct canvas *c, struct rect r, const struct roof_chart *f,
+               const struct chart_view *v)
 {
-    struct roof roof;
-    if (r.w < 30 || r.h < 6 || f->ndevices < 1)
+    struct place roof;
+    if (r.w < 30 || r.h < 6 || f->nroofs < 1)
         return;
     /* without a legend its line stays free, so that nothing moves when points come */
-    int legend = f->no_legend ? 0 : r.h >= 10 ? 1 : 0;
+    int legend = v->bare ? 0 : r.h >= 10 ? 1 : 0;
     struct axes a = {.r = {r.x + AXES_LEFT, r.y + 1, r.w - AXES_LEFT, r.h - 3 - legend}};
-    if (!find_axes(f, &a)) {
+    if (!find_axes(f, v, &a)) {
         canvas_textf(c, r.x, r.y, r.w, ROLE_DIM, "the peak of %s for %s is unknown",
-                     f->devices[0]->name, dtype_name(f->dtype));
+                     f->roofs[0].name, f->dtype ? f->dtype : "it");
         return;
     }
     axes_draw(c, &a);
     draw_labels(c, &a);
-    for (int i = f->ndevices - 1; i >= 0; i--) { /* the first one on top */
-        if (!find_roof(f->devices[i], f->dtype, &roof))
+    for (int i = f->nroofs - 1; i >= 0; i--) { /* the first one on top */
+        if (!find_roof(&f->roofs[i], &roof))
             continue;
         draw_scalar(c, &a, f, i, &roof);
         draw_slope(c, &a, &roof, device_role(f, i));
         if (roof.top <= a.y1)
             draw_flat(c, &a, roof.ridge, roof.top, device_role(f, i));
     }
-    for (int pass = 0; pass < 2; pass++) /* the cursor's point last */
+    for (int pass = 0; pass < 2; pass++) /* the cursor's points last */
         for (int i = 0; i < f->npoints; i++)
-            if (f->points[i].cur == (pass == 1))
-                draw_point(c, &a, &f->points[i], i);
+            if ((v->x >= 0 && f->points[i].kernel == v->x) == (pass == 1))
+                draw_point(c, &a, &f->points[i], i, pass == 1);
     canvas_text(c, r.x, r.y, r.w, ROLE_DIM,
                 any_met(c, &a) ? "TFLOP/s over FLOP/byte, &: several" : "TFLOP/s over FLOP/byte");
-    for (int i = 0; i < f->ndevices; i++) { /* labels go where no point is */
-        if (!find_roof(f->devices[i], f->dtype, &roof))
+    for (int i = 0; i < f->nroofs; i++) { /* labels go where no point is */
+        if (!find_roof(&f->roofs[i], &roof))
             continue;
         label_roof(c, &a, f, i, &roof, device_role(f, i));
         label_scalar(c, &a, f, i, &roof);
@@ -315,10 +383,206 @@ void fig_roofs(struct canvas *c, struct rect r, const struct fig_roofs *f)
         draw_legend(c, r, f);
 }
 
-void fig_roofline(struct canvas *c, struct rect r, const struct device *d, enum dtype dtype,
-                  const struct roof_point *pts, int npts)
+static void roofs_cells(struct canvas *c, struct rect r, const void *model,
+                        const struct chart_view *v)
 {
-    fig_roofs(c, r,
-              &(struct fig_roofs){
-                  .devices = &d, .ndevices = 1, .dtype = dtype, .points = pts, .npoints = npts});
+    fig_roofs(c, r, model, v);
 }
+
+/* ---- SVG ---- */
+
+static const double width = 760, left = 66, top = 34, plot_h = 320;
+
+struct plot {
+    const struct roof_chart *f;
+    struct str *out;
+    struct scale x, y;
+    double right;
+};
+
+/* What is out of view stands at the edge. */
+static double x_px(const struct plot *p, double v)
+{
+    return scale_px(&p->x, clamp(v, p->x.range.lo, p->x.range.hi));
+}
+
+static double y_px(const struct plot *p, double v)
+{
+    return scale_px(&p->y, clamp(v, p->y.range.lo, p->y.range.hi));
+}
+
+static void svg_axes(const struct plot *p)
+{
+    double ticks[TICKS_MAX];
+    char tick[32];
+    int n = range_ticks(&p->y.range, 7, ticks);
+    for (int i = 0; i < n; i++) {
+        const double y = scale_px(&p->y, ticks[i]);
+        svg_line(p->out, left, y, p->right, y, "grid");
+        svg_text(p->out, left - 8, y + 4, SVG_END, "d s", tick_text(tick, ticks[i]));
+    }
+    n = range_ticks(&p->x.range, 8, ticks);
+    for (int i = 0; i < n; i++) {
+        const double x = scale_px(&p->x, ticks[i]);
+        svg_line(p->out, x, top, x, top + plot_h, "grid");
+        svg_text(p->out, x, top + plot_h + 18, SVG_MIDDLE, "d s", tick_text(tick, ticks[i]));
+    }
+    svg_line(p->out, left, top + plot_h, p->right, top + plot_h, "axis");
+    svg_text(p->out, 12, 18, SVG_START, "d", "TFLOP/s (logarithmic)");
+    svg_text(p->out, (left + p->right) / 2, top + plot_h + 38, SVG_MIDDLE, "t",
+             "FLOP per byte requested (logarithmic)");
+}
+
+/* A roof from where the slope enters the view; the lower one of kernels without tensor cores. */
+static void svg_roof(const struct plot *p, const struct roof *f, int i)
+{
+    const struct range *rx = &p->x.range, *ry = &p->y.range;
+    const double ridge = f->peak * 1e3 / f->gbs, start = fmax(rx->lo, ry->lo * 1e3 / f->gbs);
+    const double x[] = {x_px(p, start), x_px(p, ridge), x_px(p, rx->hi)};
+    const double y[] = {y_px(p, start * f->gbs / 1e3), y_px(p, f->peak), y_px(p, f->peak)};
+    char peak[NUMBER_BUF], gbs[NUMBER_BUF], at[NUMBER_BUF];
+    svg_path(p->out, x, y, 3, i ? "roof dash" : "roof");
+    svg_textf(p->out, p->right - 6, y[1] - 7, SVG_END, "t s", "%s: %s TFLOP/s", f->name,
+              number_fmt(peak, f->peak, 3));
+    if (f->scalar > ry->lo && f->scalar < f->peak) {
+        const double ys = y_px(p, f->scalar);
+        svg_line(p->out, x_px(p, f->scalar * 1e3 / f->gbs), ys, p->right, ys, "axis dash");
+        svg_textf(p->out, p->right - 6, ys - 5, SVG_END, "d s", "%s%s%s without tensor cores",
+                  p->f->nroofs > 1 ? f->name : "", p->f->nroofs > 1 ? ": " : "",
+                  number_fmt(peak, f->scalar, 3));
+    }
+    svg_textf(p->out, x[1] - 10, y[1] - 7 + (x[1] - 200 < left ? 24 : 0),
+              x[1] - 200 < left ? SVG_START : SVG_END, "d s", "%s GB/s, ridge %s FLOP/B",
+              number_fmt(gbs, f->gbs, 4), number_fmt(at, ridge, 3));
+}
+
+static void svg_point(const struct plot *p, int i)
+{
+    const struct roof_point *v = &p->f->points[i];
+    const double x = x_px(p, v->intensity), roof = y_px(p, v->tflops);
+    char at[NUMBER_BUF], most[NUMBER_BUF], got[NUMBER_BUF], cls[16];
+    char *hint = xasprintf("%s: %s FLOP/B, at most %s TFLOP/s, measured %s", v->name,
+                           number_fmt(at, v->intensity, 3), number_fmt(most, v->tflops, 3),
+                           v->text ? v->text : number_fmt(got, v->measured, 3));
+    svg_hint_begin(p->out, hint);
+    free(hint);
+    snprintf(cls, sizeof cls, "thin l%d dash", i % SVG_SERIES);
+    if (v->measured > 0) {
+        svg_line(p->out, x, roof, x, y_px(p, v->measured), cls);
+        svg_mark(p->out, x, y_px(p, v->measured), i, false);
+    }
+    if (v->ideal > 0 && v->ideal_tflops > 0)
+        svg_text(p->out, x_px(p, v->ideal), y_px(p, v->ideal_tflops) + 5, SVG_MIDDLE, "b", "*");
+    svg_mark(p->out, x, roof, i, true);
+    svg_hint_end(p->out);
+}
+
+/* Kernels beside the plot, with their letters and what part of their roof they reach. */
+static void svg_names(const struct plot *p)
+{
+    bool any = false, ideal = false;
+    for (int i = 0; i < p->f->npoints; i++) {
+        const struct roof_point *v = &p->f->points[i];
+        const double y = top + 8 + i * 17;
+        char share[NUMBER_BUF + 8] = "", b[NUMBER_BUF];
+        any = any || v->measured > 0;
+        ideal = ideal || (v->ideal > 0 && v->ideal_tflops > 0);
+        if (v->measured > 0)
+            snprintf(share, sizeof share, " %s %%",
+                     number_fmt(b, 100 * v->measured / v->tflops, 2));
+        svg_mark(p->out, p->right + 20, y, i, !(v->measured > 0));
+        svg_textf(p->out, p->right + 32, y + 4, SVG_START, v->text ? "bad" : "t", "%s%s%s%s",
+                  v->name, share, v->text ? ": " : "", v->text ? v->text : "");
+    }
+    svg_textf(p->out, left, top + plot_h + 58, SVG_START, "d s",
+              "hollow: the roof at its intensity%s%s",
+              any ? "; filled: measured, and the share of the roof" : "; nothing here was measured",
+              ideal ? "; *: with each byte moved once" : "");
+    if (p->f->left_out > 0)
+        svg_textf(p->out, p->right, top + plot_h + 58, SVG_START, "d s", "and %lld more",
+                  (long long)p->f->left_out);
+}
+
+static bool find_plot(struct plot *p)
+{
+    struct axes a = {0};
+    const struct chart_view whole = CHART_WHOLE;
+    double names = 90;
+    for (int i = 0; i < p->f->npoints; i++)
+        names = fmax(names, svg_width(p->f->points[i].name, false) + 80);
+    p->right = width - fmin(names, 260);
+    if (!find_axes(p->f, &whole, &a))
+        return false;
+    p->x = (struct scale){{pow(10, a.x0), pow(10, a.x1), true}, left, p->right};
+    p->y = (struct scale){{pow(10, a.y0), pow(10, a.y1), true}, top + plot_h, top};
+    return true;
+}
+
+static void roofs_svg(struct str *out, const struct chart *c, bool alone)
+{
+    struct plot p = {.f = c->model, .out = out};
+    struct place roof;
+    if (!find_plot(&p))
+        return;
+    const double below = top + p.f->npoints * 17.0 + 20;
+    chart_svg_begin(out, c, width, fmax(top + plot_h + 72, below), "roofline", alone);
+    svg_axes(&p);
+    for (int i = 0; i < p.f->nroofs; i++)
+        if (find_roof(&p.f->roofs[i], &roof))
+            svg_roof(&p, &p.f->roofs[i], i);
+    for (int i = p.f->npoints; i-- > 0;)
+        svg_point(&p, i);
+    svg_names(&p);
+    svg_end(out);
+}
+
+/* ---- gnuplot ---- */
+
+static void roofs_gnuplot(struct str *out, const struct chart *c)
+{
+    struct plot p = {.f = c->model};
+    double ticks[TICKS_MAX];
+    struct place roof;
+    bool first = true;
+    if (!find_plot(&p))
+        return;
+    gp_head(out, &c->caption);
+    str_add(out, "$points << EOD\n");
+    for (int i = 0; i < p.f->npoints; i++) {
+        const struct roof_point *v = &p.f->points[i];
+        str_addf(out, "%.9g", v->intensity);
+        gp_value(out, v->tflops);
+        gp_value(out, v->measured > 0 ? v->measured : NAN);
+        gp_value(out, v->ideal > 0 ? v->ideal : NAN);
+        gp_value(out, v->ideal > 0 ? v->ideal_tflops : NAN);
+        str_addc(out, ' ');
+        gp_quoted(out, v->name);
+        str_addc(out, '\n');
+    }
+    str_add(out, "EOD\nset xlabel \"FLOP per byte requested\"\nset ylabel \"TFLOP/s\"\n");
+    gp_range(out, "x", &p.x.range, ticks, range_ticks(&p.x.range, 8, ticks));
+    gp_range(out, "y", &p.y.range, ticks, range_ticks(&p.y.range, 7, ticks));
+    for (int i = 0; i < p.f->nroofs; i++) {
+        const struct roof *f = &p.f->roofs[i];
+        if (!find_roof(f, &roof))
+            continue;
+        str_addf(out, "%s (x*%.9g < %.9g ? x*%.9g : %.9g) with lines title ",
+                 first ? "plot" : ", \\\n    ", f->gbs / 1e3, f->peak, f->gbs / 1e3, f->peak);
+        gp_quoted(out, f->name);
+        first = false;
+    }
+    str_add(out, ", \\\n     $points using 1:2 with points pt 6 title \"at most\", \\\n"
+                 "     $points using 1:3 with points pt 7 title \"measured\", \\\n"
+                 "     $points using 4:5 with points pt 3 title \"each byte moved once\", \\\n"
+                 "     $points using 1:2:6 with labels offset 0,1 notitle\n");
+}
+
+const struct chart_kind chart_roofline = {
+    .name = "roofline",
+    .doc = "kernels under the roof of a device",
+    .layout = &roof_chart_layout,
+    .sound = roofs_sound,
+    .cells = roofs_cells,
+    .svg = roofs_svg,
+    .gnuplot = roofs_gnuplot,
+};

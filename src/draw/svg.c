@@ -41,6 +41,11 @@ double svg_width(const char *text, bool mono)
     return str_width(text) * (mono ? 7.3 : 6.7);
 }
 
+const char *svg_unit(const char *unit)
+{
+    return !unit ? "" : strcmp(unit, "us") ? unit : "\u00b5s";
+}
+
 /* ---- the style sheet ---- */
 
 /* Series colours keep apart for people who see red and green alike, and stand out from their ground

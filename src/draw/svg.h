@@ -44,6 +44,9 @@ void svg_hint_end(struct str *out);
 /* About how wide a text is at the usual size, in pixels; monospaced if `mono`. */
 double svg_width(const char *text, bool mono);
 
+/* A unit as people write it: "us" with its own letter; NULL: "". */
+const char *svg_unit(const char *unit);
+
 /* The cells of a canvas as text in a grid, each run of one role an element. */
 void canvas_to_svg(const struct canvas *c, const char *title, bool alone, struct str *out);
 

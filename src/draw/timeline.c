@@ -1,4 +1,4 @@
-/* timeline.c - see timeline.h.
+/* timeline.c - see timeline.h. Blocks over SMs as cells, SVG and gnuplot.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "draw/timeline.h"
@@ -6,36 +6,176 @@
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "base/number.h"
+#include "draw/gnuplot.h"
+#include "draw/scale.h"
+#include "draw/svg.h"
 
 enum { LETTERS = 26 };
+
+/* ---- the model ---- */
+
+enum { PANELS_MAX = 16, PASSES_MAX = 16, ROWS_MAX = 4096, LANES_MAX = 256, SPANS_MAX = 4000 };
+
+// clang-format off
+static const struct field span_fields[] = {
+    CHART_FIELD(block_span, pass, FIELD_INT),  CHART_FIELD(block_span, row, FIELD_INT),
+    CHART_FIELD(block_span, lane, FIELD_INT),  CHART_FIELD(block_span, wave, FIELD_INT),
+    CHART_FIELD(block_span, tile, FIELD_INT),  CHART_FIELD(block_span, head, FIELD_INT),
+    CHART_FIELD(block_span, split, FIELD_INT), CHART_FIELD(block_span, begin_us, FIELD_REAL),
+    CHART_FIELD(block_span, end_us, FIELD_REAL), {0},
+};
+static const struct chart_layout span_layout = {sizeof(struct block_span), span_fields, NULL};
+static const struct field pass_fields[] = {CHART_FIELD(grid_text, text, FIELD_TEXT), {0}};
+static const struct chart_layout pass_layout = {sizeof(struct grid_text), pass_fields, NULL};
+static const struct field panel_fields[] = {
+    CHART_FIELD(block_panel, kernel, FIELD_TEXT),   CHART_FIELD(block_panel, params, FIELD_TEXT),
+    CHART_FIELD(block_panel, device, FIELD_TEXT),   CHART_FIELD(block_panel, origin, FIELD_TEXT),
+    CHART_FIELD(block_panel, unit, FIELD_TEXT),     CHART_FIELD(block_panel, note, FIELD_TEXT),
+    CHART_FIELD(block_panel, reason, FIELD_TEXT),   CHART_FIELD(block_panel, rows, FIELD_INT),
+    CHART_FIELD(block_panel, lanes, FIELD_INT),     CHART_FIELD(block_panel, shown, FIELD_INT),
+    CHART_FIELD(block_panel, bound, FIELD_BOOL),    CHART_FIELD(block_panel, blocks, FIELD_INT),
+    CHART_FIELD(block_panel, slots, FIELD_INT),     CHART_FIELD(block_panel, waves, FIELD_REAL),
+    CHART_FIELD(block_panel, span_us, FIELD_REAL),  CHART_FIELD(block_panel, busy_pct, FIELD_REAL),
+    CHART_FIELD(block_panel, tail_pct, FIELD_REAL), CHART_FIELD(block_panel, imbalance, FIELD_REAL),
+    {0},
+};
+static const struct chart_part panel_parts[] = {
+    CHART_PART(block_panel, passes, npasses, &pass_layout, PASSES_MAX),
+    {"spans", offsetof(struct block_panel, spans), offsetof(struct block_panel, n), &span_layout,
+     SPANS_MAX * 16, true}, {0},
+};
+const struct chart_layout block_panel_layout = {sizeof(struct block_panel), panel_fields,
+                                                panel_parts};
+static const struct field chart_fields[] = {{0}};
+static const struct chart_part chart_parts[] = {
+    CHART_PART(block_chart, panels, n, &block_panel_layout, PANELS_MAX), {0},
+};
+static const struct chart_layout chart_layout = {sizeof(struct block_chart), chart_fields,
+                                                 chart_parts};
+// clang-format on
+
+void block_size(struct block_chart *b, int n)
+{
+    b->panels = model_list(&block_panel_layout, b->n = n);
+}
+
+void block_spans(struct block_panel *p, int npasses, int n)
+{
+    p->passes = model_list(&pass_layout, p->npasses = npasses);
+    p->spans = model_list(&span_layout, p->n = n);
+}
+
+/* Rows so that at most `most` blocks are on them; all where that is enough. */
+static int rows_within(const struct schedule *s, int64_t most)
+{
+    int64_t *on = xcalloc((size_t)s->rows + 1, sizeof *on), sum = 0;
+    int rows = 0;
+    for (int64_t i = 0; i < s->nblocks; i++)
+        on[s->blocks[i].row]++;
+    while (rows < s->rows && (sum += on[rows]) <= most)
+        rows++;
+    free(on);
+    return rows > 0 ? rows : 1;
+}
+
+void block_take(struct block_panel *p, const struct schedule *s, int64_t most)
+{
+    const struct sched_summary sum = sched_summarise(s);
+    const int rows = most > 0 ? rows_within(s, most) : s->rows;
+    int n = 0;
+    block_spans(p, s->npasses, (int)s->nblocks);
+    for (int i = 0; i < s->npasses; i++)
+        p->passes[i].text = xstrdup(s->passes[i]);
+    for (int64_t i = 0; i < s->nblocks && (most <= 0 || n < most); i++) {
+        const struct sched_block *b = &s->blocks[i];
+        if (b->row < rows)
+            p->spans[n++] = (struct block_span){b->pass,       b->row,       b->lane,
+                                                b->wave,       b->work.tile, b->work.head,
+                                                b->work.split, b->begin_us,  b->end_us};
+    }
+    p->n = n;
+    p->origin = s->origin ? xstrdup(s->origin) : NULL;
+    p->unit = xstrdup(s->unit ? s->unit : "SM");
+    p->rows = s->rows;
+    p->lanes = s->lanes;
+    p->shown = rows;
+    p->bound = s->bound;
+    p->blocks = sum.blocks;
+    p->slots = sum.slots;
+    p->waves = sum.waves;
+    p->span_us = sum.span_us;
+    p->busy_pct = sum.busy_pct;
+    p->tail_pct = sum.tail_pct;
+    p->imbalance = sum.imbalance;
+}
+
+static bool span_sound(const struct block_panel *p, const struct block_span *b)
+{
+    return b->row >= 0 && b->row < p->shown && b->lane >= 0 && b->lane < LANES_MAX &&
+           b->pass >= 0 && b->pass < PASSES_MAX && b->wave >= 0 && b->tile >= -1 &&
+           b->tile < 1 << 30 && b->head >= -1 && b->head < 1 << 30 && b->split >= -1 &&
+           b->split < 1 << 30 && b->wave < 1 << 30 && b->begin_us >= 0 &&
+           b->end_us >= b->begin_us && b->end_us < 1e12;
+}
+
+static bool panel_sound(const struct block_panel *p)
+{
+    bool ok = p->kernel && (p->reason || (p->unit && p->rows > 0 && p->rows <= ROWS_MAX &&
+                                          p->lanes > 0 && p->lanes <= LANES_MAX && p->shown > 0 &&
+                                          p->shown <= p->rows && p->n > 0));
+    for (int i = 0; i < p->npasses; i++)
+        ok = ok && p->passes[i].text;
+    for (int i = 0; ok && i < p->n; i++)
+        ok = span_sound(p, &p->spans[i]);
+    return ok;
+}
+
+static double longest_span(const struct block_chart *b)
+{
+    double most = 0;
+    for (int i = 0; i < b->n; i++)
+        if (!b->panels[i].reason)
+            most = fmax(most, b->panels[i].span_us);
+    return most;
+}
+
+static bool timeline_sound(const void *model)
+{
+    const struct block_chart *b = model;
+    bool ok = longest_span(b) > 0;
+    for (int i = 0; i < b->n; i++)
+        ok = ok && panel_sound(&b->panels[i]);
+    return ok;
+}
 
 const char *const timeline_marks[] = {"tile", "head", "split", "wave", NULL};
 
 /* ---- letters ---- */
 
-static int32_t class_of(const struct sched_block *b, enum timeline_mark mark)
+static int64_t class_of(const struct block_span *b, enum timeline_mark mark)
 {
-    const int32_t by[MARK_COUNT] = {[MARK_TILE] = b->work.tile,
-                                    [MARK_HEAD] = b->work.head,
-                                    [MARK_SPLIT] = b->work.split,
+    const int64_t by[MARK_COUNT] = {[MARK_TILE] = b->tile,
+                                    [MARK_HEAD] = b->head,
+                                    [MARK_SPLIT] = b->split,
                                     [MARK_WAVE] = b->wave};
     return by[mark];
 }
 
 /* Classes of the main pass; 0: the mark means nothing here. */
-static int32_t classes(const struct schedule *s, enum timeline_mark mark)
+static int32_t classes(const struct block_panel *s, enum timeline_mark mark)
 {
-    int32_t most = -1;
-    for (int64_t i = 0; i < s->nblocks; i++)
-        if (s->blocks[i].pass == 0 && class_of(&s->blocks[i], mark) > most)
-            most = class_of(&s->blocks[i], mark);
-    return most + 1;
+    int64_t most = -1;
+    for (int i = 0; i < s->n; i++)
+        if (s->spans[i].pass == 0 && class_of(&s->spans[i], mark) > most)
+            most = class_of(&s->spans[i], mark);
+    return (int32_t)(most + 1);
 }
 
-enum timeline_mark timeline_best_mark(const struct schedule *s)
+enum timeline_mark timeline_best_mark(const struct block_panel *s)
 {
     return classes(s, MARK_SPLIT) > 1  ? MARK_SPLIT
            : classes(s, MARK_TILE) > 1 ? MARK_TILE
@@ -45,15 +185,15 @@ enum timeline_mark timeline_best_mark(const struct schedule *s)
 
 /* Up to 26 classes have a letter each; of more, neighbours share one, so that A stays the first
  * and Z the last. */
-static int letter_of(int32_t class, int32_t count)
+static int letter_of(int64_t class, int32_t count)
 {
     if (class < 0)
         return -1;
-    return count <= LETTERS ? class : (int)((int64_t) class * LETTERS / count);
+    return (int)(count <= LETTERS ? class : class * LETTERS / count);
 }
 
 /* Glyph and role of a block; later passes have signs. */
-static char sign_of(const struct sched_block *b, enum timeline_mark mark, int32_t count,
+static char sign_of(const struct block_span *b, enum timeline_mark mark, int32_t count,
                     enum role *role)
 {
     static const char passes[] = "+=*%&"; /* 1.. */
@@ -66,7 +206,7 @@ static char sign_of(const struct sched_block *b, enum timeline_mark mark, int32_
     return letter < 0 ? '#' : (char)('A' + letter);
 }
 
-void timeline_legend(const struct schedule *s, enum timeline_mark mark, struct str *out)
+void timeline_legend(const struct block_panel *s, enum timeline_mark mark, struct str *out)
 {
     static const char *const what[] = {"query tile", "head", "split", "wave"};
     static const char *const all[] = {"query tiles", "heads", "splits", "waves"};
@@ -79,8 +219,8 @@ void timeline_legend(const struct schedule *s, enum timeline_mark mark, struct s
         str_addf(out, "A..%c: the %d %s in order", 'A' + letter_of(n - 1, n), (int)n, all[mark]);
     for (int i = 1; i < s->npasses; i++) {
         enum role role;
-        const struct sched_block b = {.pass = i};
-        str_addf(out, "; %c %s", sign_of(&b, mark, n, &role), s->passes[i]);
+        const struct block_span b = {.pass = i};
+        str_addf(out, "; %c %s", sign_of(&b, mark, n, &role), s->passes[i].text);
     }
 }
 
@@ -92,24 +232,24 @@ struct lines {
     int count;
 };
 
-int timeline_fit(const struct schedule *s, int lines)
+int timeline_fit(const struct block_panel *s, int lines)
 {
-    return lines < 1 ? 1 : (s->rows + lines - 1) / lines;
+    return lines < 1 ? 1 : ((int)s->shown + lines - 1) / lines;
 }
 
-static struct lines lay_lines(const struct schedule *s, const struct timeline_view *v, int height)
+static struct lines lay_lines(const struct block_panel *s, const struct timeline_view *v,
+                              int height)
 {
     struct lines l = {.per = v->per_line > 0 ? v->per_line : timeline_fit(s, height), .lanes = 1};
-    if (l.per == 1 && s->lanes > 1 && (s->rows - v->row) * s->lanes <= height)
-        l.lanes = s->lanes;
-    const int rows = (s->rows - v->row + l.per - 1) / l.per * l.lanes;
+    if (l.per == 1 && (int)s->lanes > 1 && ((int)s->shown - v->row) * (int)s->lanes <= height)
+        l.lanes = (int)s->lanes;
+    const int rows = ((int)s->shown - v->row + l.per - 1) / l.per * l.lanes;
     l.count = rows < height ? rows : height;
     return l;
 }
 
 /* The line of a block, -1: not in view. */
-static int line_of(const struct lines *l, const struct timeline_view *v,
-                   const struct sched_block *b)
+static int line_of(const struct lines *l, const struct timeline_view *v, const struct block_span *b)
 {
     if (b->row < v->row)
         return -1;
@@ -118,11 +258,11 @@ static int line_of(const struct lines *l, const struct timeline_view *v,
     return line < l->count ? line : -1;
 }
 
-static void draw_label(struct canvas *c, int x, int y, const struct schedule *s,
+static void draw_label(struct canvas *c, int x, int y, const struct block_panel *s,
                        const struct timeline_view *v, const struct lines *l, int line)
 {
     const int first = v->row + line / l->lanes * l->per;
-    const int last = first + l->per - 1 < s->rows ? first + l->per - 1 : s->rows - 1;
+    const int last = first + l->per - 1 < (int)s->shown ? first + l->per - 1 : (int)s->shown - 1;
     const char *unit = s->unit[0] == 't' ? "thr" : s->unit;
     if (l->lanes > 1 && line % l->lanes)
         return;
@@ -137,11 +277,11 @@ static void draw_label(struct canvas *c, int x, int y, const struct schedule *s,
 /* What a cell is filled with, in us of slots, and the block that has most of it. */
 struct share {
     double filled, best;
-    const struct sched_block *block;
+    const struct block_span *block;
 };
 
 static void add_block(struct share *row, int w, const struct timeline_view *v,
-                      const struct sched_block *b)
+                      const struct block_span *b)
 {
     const double cell_us = (v->end_us - v->begin_us) / w;
     const double from = (b->begin_us - v->begin_us) / cell_us,
@@ -165,7 +305,7 @@ static bool begins_here(const struct share *s, int x)
     return s[x].block && (x == 0 || s[x].block != s[x - 1].block) && s[x + 1].block == s[x].block;
 }
 
-static void draw_line(struct canvas *c, struct rect r, const struct schedule *s,
+static void draw_line(struct canvas *c, struct rect r, const struct block_panel *s,
                       const struct timeline_view *v, const struct share *row, double slots,
                       int32_t count)
 {
@@ -176,7 +316,7 @@ static void draw_line(struct canvas *c, struct rect r, const struct schedule *s,
         char sign = sign_of(row[x].block, v->mark, count, &role);
         if (row[x].filled < 0.5 * slots)
             sign = (char)tolower((unsigned char)sign);
-        if (slots == 1 && s->rows * s->lanes > 1 && x + 1 < r.w && begins_here(row, x))
+        if (slots == 1 && (int)s->shown * (int)s->lanes > 1 && x + 1 < r.w && begins_here(row, x))
             canvas_put(c, r.x + x, r.y, ROLE_FRAME, '|');
         else
             canvas_put(c, r.x + x, r.y, role, (uint32_t)sign);
@@ -184,14 +324,14 @@ static void draw_line(struct canvas *c, struct rect r, const struct schedule *s,
 }
 
 /* How many slots of the whole device are filled. */
-static void draw_filled(struct canvas *c, struct rect r, const struct schedule *s,
+static void draw_filled(struct canvas *c, struct rect r, const struct block_panel *s,
                         const struct timeline_view *v)
 {
     static const char ascii[] = ".:-=+*%#";
     struct share *row = xcalloc((size_t)r.w + 1, sizeof *row);
-    const double slots = (double)s->rows * s->lanes;
-    for (int64_t i = 0; i < s->nblocks; i++)
-        add_block(row, r.w, v, &s->blocks[i]);
+    const double slots = (double)(int)s->shown * (int)s->lanes;
+    for (int i = 0; i < s->n; i++)
+        add_block(row, r.w, v, &s->spans[i]);
     for (int x = 0; x < r.w; x++) {
         if (!(row[x].filled > 0))
             continue;
@@ -203,24 +343,24 @@ static void draw_filled(struct canvas *c, struct rect r, const struct schedule *
     free(row);
 }
 
-int fig_timeline(struct canvas *c, struct rect r, const struct schedule *s,
+int fig_timeline(struct canvas *c, struct rect r, const struct block_panel *s,
                  const struct timeline_view *v)
 {
     const int w = r.w - TIMELINE_LABEL, height = r.h - 1;
-    if (w < 4 || height < 1 || !s->nblocks || !(v->end_us > v->begin_us))
+    if (w < 4 || height < 1 || !s->n || !(v->end_us > v->begin_us))
         return 0;
     const struct lines l = lay_lines(s, v, height);
     struct share *cells = xcalloc((size_t)l.count * (size_t)(w + 1), sizeof *cells);
-    for (int64_t i = 0; i < s->nblocks; i++) {
-        const int line = line_of(&l, v, &s->blocks[i]);
+    for (int i = 0; i < s->n; i++) {
+        const int line = line_of(&l, v, &s->spans[i]);
         if (line >= 0)
-            add_block(cells + (size_t)line * (size_t)(w + 1), w, v, &s->blocks[i]);
+            add_block(cells + (size_t)line * (size_t)(w + 1), w, v, &s->spans[i]);
     }
     const int32_t count = classes(s, v->mark);
     for (int i = 0; i < l.count; i++) {
         const int first = v->row + i / l.lanes * l.per;
-        const int rows = first + l.per <= s->rows ? l.per : s->rows - first;
-        const double slots = l.lanes > 1 ? 1 : (double)rows * s->lanes;
+        const int rows = first + l.per <= (int)s->shown ? l.per : (int)s->shown - first;
+        const double slots = l.lanes > 1 ? 1 : (double)rows * (int)s->lanes;
         draw_label(c, r.x, r.y + i, s, v, &l, i);
         draw_line(c, (struct rect){r.x + TIMELINE_LABEL, r.y + i, w, 1}, s, v,
                   cells + (size_t)i * (size_t)(w + 1), slots, count);
@@ -260,17 +400,254 @@ void fig_time_axis(struct canvas *c, struct rect r, double begin_us, double end_
     }
 }
 
-void timeline_summary(const struct schedule *s, struct str *out)
+void timeline_summary(const struct block_panel *s, struct str *out)
 {
     char b[6][NUMBER_BUF];
-    const struct sched_summary sum = sched_summarise(s);
     str_addf(out,
              "%lld block%s, %s%lld slot%s (%d a%s %s), %s wave%s, %s; %ss busy %s%%, tail %s%%, "
              "longest/mean block %s",
-             (long long)sum.blocks, sum.blocks == 1 ? "" : "s", s->bound ? "<=" : "",
-             (long long)sum.slots, sum.slots == 1 ? "" : "s", s->lanes,
-             s->unit[0] == 'S' ? "n" : "", s->unit, number_fmt(b[0], sum.waves, 3),
-             sum.waves == 1 ? "" : "s", number_fmt_us(b[1], sum.span_us), s->unit,
-             number_fmt(b[2], sum.busy_pct, 3), number_fmt(b[3], sum.tail_pct, 2),
-             number_fmt(b[4], sum.imbalance, 3));
+             (long long)s->blocks, s->blocks == 1 ? "" : "s", s->bound ? "<=" : "",
+             (long long)s->slots, s->slots == 1 ? "" : "s", (int)s->lanes,
+             s->unit[0] == 'S' ? "n" : "", s->unit, number_fmt(b[0], s->waves, 3),
+             s->waves == 1 ? "" : "s", number_fmt_us(b[1], s->span_us), s->unit,
+             number_fmt(b[2], s->busy_pct, 3), number_fmt(b[3], s->tail_pct, 2),
+             number_fmt(b[4], s->imbalance, 3));
+    if (s->shown < s->rows)
+        str_addf(out, "; here the first %d of %d %ss", (int)s->shown, (int)s->rows, s->unit);
 }
+
+void timeline_heading(const struct block_panel *p, struct str *out)
+{
+    str_add(out, p->kernel);
+    if (p->params && *p->params)
+        str_addf(out, " %s", p->params);
+    if (p->origin)
+        str_addf(out, "  %s",
+                 !strcmp(p->origin, "model")      ? "MODEL"
+                 : !strcmp(p->origin, "recorded") ? "RECORDED"
+                                                  : "LIVE");
+    if (p->device)
+        str_addf(out, "  %s", p->device);
+}
+
+static void timeline_cells(struct canvas *c, struct rect r, const void *model,
+                           const struct chart_view *view)
+{
+    const struct block_chart *b = model;
+    const struct block_panel *p = &b->panels[view->part < b->n ? view->part : 0];
+    struct timeline_view v = view->time;
+    if (p->reason) {
+        canvas_wrap(c, r, ROLE_WARN, p->reason);
+        return;
+    }
+    if (!(v.end_us > v.begin_us))
+        v = (struct timeline_view){.end_us = longest_span(b), .mark = timeline_best_mark(p)};
+    fig_timeline(c, r, p, &v);
+}
+
+/* ---- SVG: one panel below the other on one scale ---- */
+
+static const double width = 760, left = 56, right = 736, head = 62, foot = 44;
+
+struct panel_svg {
+    const struct block_panel *p;
+    struct str *out;
+    enum timeline_mark mark;
+    int32_t count;
+    int64_t lanes[PASSES_MAX]; /* a pass has slots of its own */
+    double row_h;
+    struct scale x;
+};
+
+static double panel_h(const struct panel_svg *s)
+{
+    return s->p->reason ? head : head + (double)s->p->shown * s->row_h + foot;
+}
+
+/* The class of a block's colour: as in cells, and one for later passes. */
+static int colour_of(const struct panel_svg *s, const struct block_span *b)
+{
+    const int letter = letter_of(class_of(b, s->mark), s->count);
+    return b->pass > 0 ? SVG_SERIES : letter < 0 ? 0 : letter % SVG_SERIES;
+}
+
+static struct rect_px {
+    double x, y, w, h;
+} place_of(const struct panel_svg *s, const struct block_span *b, double y0)
+{
+    const double lane_h = s->row_h / (double)s->lanes[b->pass], x0 = scale_px(&s->x, b->begin_us);
+    return (struct rect_px){x0, y0 + (double)b->row * s->row_h + (double)b->lane * lane_h,
+                            fmax(scale_px(&s->x, b->end_us) - x0 - 0.6, 0.3),
+                            fmax(lane_h - (s->row_h > 5 ? 0.8 : 0), 0.4)};
+}
+
+/* All blocks of one colour as one path. */
+static void svg_colour(const struct panel_svg *s, int colour, double y0)
+{
+    bool any = false;
+    for (int i = 0; i < s->p->n; i++) {
+        const struct block_span *b = &s->p->spans[i];
+        if (colour_of(s, b) != colour)
+            continue;
+        const struct rect_px r = place_of(s, b, y0);
+        str_addf(s->out, "%sM%.1f %.1fh%.1fv%.1fh-%.1fz", any ? "" : "<path d=\"", r.x, r.y, r.w,
+                 r.h, r.w);
+        any = true;
+    }
+    if (any && colour < SVG_SERIES)
+        str_addf(s->out, "\" class=\"s%d\"/>\n", colour);
+    else if (any)
+        str_add(s->out, "\" class=\"warn\"/>\n");
+}
+
+/* Letters where they fit; the legend below names them in any case. */
+static void svg_letters(const struct panel_svg *s, double y0)
+{
+    for (int i = 0; i < s->p->n; i++) {
+        enum role role;
+        const struct block_span *b = &s->p->spans[i];
+        const struct rect_px r = place_of(s, b, y0);
+        const char text[2] = {sign_of(b, s->mark, s->count, &role), 0};
+        if (r.w >= 12 && r.h >= 11)
+            svg_text(s->out, r.x + r.w / 2, r.y + r.h / 2 + 4, SVG_MIDDLE, "on s", text);
+    }
+}
+
+static void svg_rows(const struct panel_svg *s, double y0)
+{
+    const int rows = (int)s->p->shown;
+    const int every = s->row_h >= 12 ? 1 : rows > 64 ? 32 : rows > 16 ? 8 : 4;
+    svg_rect(s->out, left, y0, right - left, rows * s->row_h, "ghost");
+    for (int r = 0; r < rows; r += every)
+        svg_textf(s->out, left - 8, y0 + r * s->row_h + fmin(s->row_h, 10) - 0.5, SVG_END, "d s",
+                  "%s%s%d", r ? "" : s->p->unit, r ? "" : " ", r);
+}
+
+static void svg_time_axis(const struct panel_svg *s, double y)
+{
+    double ticks[TICKS_MAX];
+    char tick[32];
+    const int n = range_ticks(&s->x.range, 6, ticks);
+    for (int i = 0; i < n; i++) {
+        const double x = scale_px(&s->x, ticks[i]);
+        svg_line(s->out, x, y, x, y + 4, "axis");
+        svg_textf(s->out, x, y + 17, SVG_MIDDLE, "d s", "%s%s", tick_text(tick, ticks[i]),
+                  i == n - 1 ? " \u00b5s" : "");
+    }
+    svg_line(s->out, left, y, right, y, "axis");
+}
+
+static void svg_panel(const struct panel_svg *s, double y0)
+{
+    struct str text = {0};
+    timeline_heading(s->p, &text);
+    svg_text(s->out, left, y0 + 22, SVG_START, "b", str_text(&text));
+    str_clear(&text);
+    if (!s->p->reason)
+        timeline_summary(s->p, &text);
+    svg_text(s->out, left, y0 + 42, SVG_START, s->p->reason ? "bad" : "d s",
+             s->p->reason ? s->p->reason : str_text(&text));
+    str_free(&text);
+    if (s->p->reason)
+        return;
+    const double bottom = y0 + head + (double)s->p->shown * s->row_h;
+    svg_rows(s, y0 + head);
+    for (int k = 0; k <= SVG_SERIES; k++)
+        svg_colour(s, k, y0 + head);
+    svg_letters(s, y0 + head);
+    svg_time_axis(s, bottom);
+    timeline_legend(s->p, s->mark, &text);
+    if (s->p->note)
+        str_addf(&text, "; %s", s->p->note);
+    svg_text(s->out, left, bottom + 34, SVG_START, "d s", str_text(&text));
+    str_free(&text);
+}
+
+static struct panel_svg panel_svg(const struct block_chart *b, int i, struct str *out)
+{
+    const struct block_panel *p = &b->panels[i];
+    struct panel_svg s = {.p = p, .out = out, .x = {{0, longest_span(b), false}, left, right}};
+    for (int k = 0; k < PASSES_MAX; k++)
+        s.lanes[k] = 1;
+    for (int k = 0; k < p->n; k++) {
+        int64_t *lanes = &s.lanes[p->spans[k].pass];
+        *lanes = p->spans[k].lane + 1 > *lanes ? p->spans[k].lane + 1 : *lanes;
+    }
+    if (p->reason)
+        return s;
+    s.mark = timeline_best_mark(p);
+    s.count = classes(p, s.mark);
+    s.row_h = fmin(16, fmax(b->n > 2 ? 2 : 3, floor(320.0 / (double)p->shown)));
+    return s;
+}
+
+static void timeline_svg(struct str *out, const struct chart *c, bool alone)
+{
+    const struct block_chart *b = c->model;
+    double h = 0;
+    for (int i = 0; i < b->n; i++) {
+        const struct panel_svg s = panel_svg(b, i, out);
+        h += panel_h(&s);
+    }
+    chart_svg_begin(out, c, width, h + 22, "blocks over SMs and time", alone);
+    h = 0;
+    for (int i = 0; i < b->n; i++) {
+        const struct panel_svg s = panel_svg(b, i, out);
+        svg_panel(&s, h);
+        h += panel_h(&s);
+    }
+    svg_text(out, left, h + 12, SVG_START, "d s", "grey: nothing runs there");
+    svg_end(out);
+}
+
+/* ---- gnuplot ---- */
+
+static void gp_panel(struct str *out, const struct block_chart *b, int i)
+{
+    const struct panel_svg s = panel_svg(b, i, out);
+    struct str title = {0};
+    str_addf(out, "$blocks%d << EOD\n", i);
+    for (int k = 0; k < s.p->n; k++) {
+        const struct block_span *v = &s.p->spans[k];
+        const double lane_h = 0.9 / (double)s.lanes[v->pass],
+                     y = (double)v->row - 0.45 + (double)v->lane * lane_h;
+        str_addf(out, "%.9g %.9g %.9g %.9g %.9g %.9g %d\n", (v->begin_us + v->end_us) / 2,
+                 y + lane_h / 2, v->begin_us, v->end_us, y, y + lane_h, colour_of(&s, v) + 1);
+    }
+    str_add(out, "EOD\nset title ");
+    timeline_heading(s.p, &title);
+    str_add(&title, ": ");
+    timeline_summary(s.p, &title);
+    gp_quoted(out, str_text(&title));
+    str_addf(out, "\nset ylabel \"%s\"\nset yrange [%d.5:-0.5]\n",
+             s.p->unit[0] == 't' ? "thread" : "SM", (int)s.p->shown - 1);
+    str_addf(out, "plot $blocks%d using 1:2:3:4:5:6:7 with boxxyerror lc variable notitle\n", i);
+    str_free(&title);
+}
+
+static void timeline_gnuplot(struct str *out, const struct chart *c)
+{
+    const struct block_chart *b = c->model;
+    int n = 0;
+    for (int i = 0; i < b->n; i++)
+        n += !b->panels[i].reason;
+    gp_head(out, &c->caption);
+    str_addf(out,
+             "set xlabel \"us\"\nset xrange [0:%.9g]\nset style fill solid 0.6 noborder\n"
+             "set multiplot layout %d,1\n",
+             longest_span(b), n);
+    for (int i = 0; i < b->n; i++)
+        if (!b->panels[i].reason)
+            gp_panel(out, b, i);
+    str_add(out, "unset multiplot\n");
+}
+
+const struct chart_kind chart_timeline = {
+    .name = "timeline",
+    .doc = "timeline: blocks over SMs and time",
+    .layout = &chart_layout,
+    .sound = timeline_sound,
+    .cells = timeline_cells,
+    .svg = timeline_svg,
+    .gnuplot = timeline_gnuplot,
+};

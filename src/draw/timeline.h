@@ -8,34 +8,34 @@
 #define ATTNSCOPE_DRAW_TIMELINE_H
 
 #include "draw/canvas.h"
+#include "draw/chart.h"
 #include "plan/schedule.h"
 
-/* What letters tell apart. */
-enum timeline_mark { MARK_TILE, MARK_HEAD, MARK_SPLIT, MARK_WAVE, MARK_COUNT };
-extern const char *const timeline_marks[]; /* "tile" ...; NULL ends */
-
-struct timeline_view {
-    double begin_us, end_us; /* what the width shows */
-    int row;                 /* first row shown */
-    int per_line;            /* rows on a line; 0: all rows fit */
-    enum timeline_mark mark;
-};
+extern const char *const timeline_marks[]; /* what letters tell apart: "tile" ...; NULL ends */
 
 enum { TIMELINE_LABEL = 11 }; /* columns left of the time */
 
+/* Room for n blocks of so many passes. */
+void block_spans(struct block_panel *p, int npasses, int n);
+/* Fills the panel's blocks and figures from a schedule; `most` > 0: only the first rows, so that no
+ * more blocks are on them. Kernel, device and words are the caller's. */
+void block_take(struct block_panel *p, const struct schedule *s, int64_t most);
+
 /* Rows on a line so that all fit into `lines`. */
-int timeline_fit(const struct schedule *s, int lines);
+int timeline_fit(const struct block_panel *p, int lines);
 /* The mark that says most about these blocks: splits, else tiles, else heads. */
-enum timeline_mark timeline_best_mark(const struct schedule *s);
+enum timeline_mark timeline_best_mark(const struct block_panel *p);
 /* The blocks; the last line shows how many slots are filled at each moment. r.h >= 2. Returns the
  * lines that it took, fewer than r.h on a small device. */
-int fig_timeline(struct canvas *c, struct rect r, const struct schedule *s,
+int fig_timeline(struct canvas *c, struct rect r, const struct block_panel *p,
                  const struct timeline_view *v);
 /* One line below: the times of the view, at TIMELINE_LABEL and right of it. */
 void fig_time_axis(struct canvas *c, struct rect r, double begin_us, double end_us);
+/* "fa2  LIVE  NVIDIA H200": a heading of the picture. */
+void timeline_heading(const struct block_panel *p, struct str *out);
 /* "A..P: the 16 query tiles in order; + combine" */
-void timeline_legend(const struct schedule *s, enum timeline_mark mark, struct str *out);
+void timeline_legend(const struct block_panel *p, enum timeline_mark mark, struct str *out);
 /* "128 blocks, 116 slots, 1.10 waves, 42.1 us; SMs busy 88%, tail 45%, longest/mean block 1.9" */
-void timeline_summary(const struct schedule *s, struct str *out);
+void timeline_summary(const struct block_panel *p, struct str *out);
 
 #endif

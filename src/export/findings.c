@@ -7,7 +7,6 @@
 #include "base/number.h"
 #include "draw/svg.h"
 #include "export/html.h"
-#include "export/model.h"
 
 static bool is_right(const json_t *row)
 {

@@ -9,7 +9,6 @@
 
 #include "base/mem.h"
 #include "draw/svg.h"
-#include "export/model.h"
 #include "export/table.h"
 
 const char html_style[] =

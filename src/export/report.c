@@ -12,9 +12,7 @@
 #include "base/mem.h"
 #include "base/number.h"
 #include "draw/svg.h"
-#include "export/figure.h"
 #include "export/html.h"
-#include "export/model.h"
 #include "export/tally.h"
 #include "measure/row.h"
 

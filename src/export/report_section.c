@@ -7,9 +7,8 @@
 #include "base/mem.h"
 #include "base/number.h"
 #include "draw/svg.h"
-#include "export/figure.h"
+#include "export/row_charts.h"
 #include "export/html.h"
-#include "export/model.h"
 #include "export/report.h"
 #include "export/tally.h"
 
@@ -144,17 +143,19 @@ void report_contents(struct str *out, const struct report *r)
 /* Every picture that the table has; a sweep's rows are not shown once more as a list of times. */
 static int add_figures(struct str *out, const json_t *table, const struct report *r)
 {
+    struct charts charts = {0};
     int shown = 0;
-    for (const struct figure *f = figures; f->name; f++) {
-        struct str svg = {0};
-        if (shown && (!strcmp(f->name, "lines") || !strcmp(f->name, "times")))
-            continue;
-        if (f->draw(table, r->devices, false, &svg)) {
-            str_addf(out, "<figure>\n%s</figure>\n", str_text(&svg));
+    table_charts(table, r->devices, &charts);
+    for (const struct chart_kind *const *k = chart_kinds; *k; k++)
+        for (size_t i = 0; i < charts.n; i++) {
+            if (charts.v[i]->kind != *k || (shown && (*k == &chart_lines || *k == &chart_times)))
+                continue;
+            str_add(out, "<figure>\n");
+            (*k)->svg(out, charts.v[i], false);
+            str_add(out, "</figure>\n");
             shown++;
         }
-        str_free(&svg);
-    }
+    charts_clear(&charts);
     return shown;
 }
 

@@ -1,10 +1,36 @@
-/* rows.c - the forms of rows, by name.
+/* rows.c - the forms of rows, by name, and their fields.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "export/rows.h"
 
+#include <math.h>
+#include <string.h>
+
 #include "base/json_text.h"
 #include "export/table.h"
+
+double row_number(const json_t *row, const char *field)
+{
+    const json_t *v = json_object_get(row, field);
+    const double x = json_is_number(v) ? json_number_value(v) : NAN;
+    return isfinite(x) ? x : NAN;
+}
+
+const char *row_string(const json_t *row, const char *field)
+{
+    return json_string_value(json_object_get(row, field));
+}
+
+const char *bound_mark(const json_t *row, const char *field)
+{
+    static const char *const at_most[] = {"blocks_per_sm", "active_warps", "occupancy_pct"};
+    if (!json_is_true(json_object_get(row, "upper_bound")) || row_number(row, "blocks_per_sm") == 0)
+        return ""; /* none is none, whatever the registers are */
+    for (size_t i = 0; i < sizeof at_most / sizeof *at_most; i++)
+        if (!strcmp(field, at_most[i]))
+            return "<=";
+    return strcmp(field, "waves") ? "" : ">="; /* fewer blocks at a time, more waves */
+}
 
 void table_json(struct str *out, const json_t *rows)
 {

@@ -31,6 +31,10 @@ void rows_format(struct str *out, const json_t *rows, const struct column *cols,
 /* Breaks the lines of *out from byte `from` on at blanks, to at most `width` columns; 0: not at all.
  * Further lines stand below the text that the first one's title or indentation leads to. */
 void lines_wrap(struct str *out, size_t from, int width);
+double row_number(const json_t *row, const char *field);      /* NaN when absent */
+const char *row_string(const json_t *row, const char *field); /* NULL when absent */
+/* "<=" or ">=" before a figure of a plan whose registers are unknown, else "". */
+const char *bound_mark(const json_t *row, const char *field);
 /* The value that a path leads to: "median_us", "worst.row", "grid[0]", "passes[1].threads"; NULL
  * when there is none. Borrowed. */
 const json_t *row_path(const json_t *row, const char *path);

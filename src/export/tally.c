@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "export/html.h"
-#include "export/model.h"
+#include "export/rows.h"
 
 static void names_add(struct names *s, const char *text)
 {

@@ -88,10 +88,6 @@ enum status sched_from_stamps(const json_t *stamps, const struct kernel_desc *d,
  * begin_us, end_us. */
 json_t *sched_blocks_json(const struct schedule *s);
 
-/* The same in few bytes, for pictures: arrays of row, lane, wave, pass, begin_us, end_us, of the
- * blocks on the first rows, so many that at most `max` are in it. */
-json_t *sched_spans_json(const struct schedule *s, int64_t max);
-
 void sched_clear(struct schedule *s);
 struct sched_summary sched_summarise(const struct schedule *s);
 

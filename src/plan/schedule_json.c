@@ -114,31 +114,3 @@ json_t *sched_blocks_json(const struct schedule *s)
     }
     return list;
 }
-
-/* Rows from the first on that have at most `max` blocks together. */
-static int rows_within(const struct schedule *s, int64_t max)
-{
-    int rows = s->rows;
-    for (int64_t n = s->nblocks; n > max && rows > 1;) {
-        rows = rows * 7 / 8;
-        n = 0;
-        for (int64_t i = 0; i < s->nblocks; i++)
-            n += s->blocks[i].row < rows;
-    }
-    return rows;
-}
-
-json_t *sched_spans_json(const struct schedule *s, int64_t max)
-{
-    json_t *list = json_array();
-    const int rows = rows_within(s, max);
-    for (int64_t i = 0; i < s->nblocks && (int64_t)json_array_size(list) < max; i++) {
-        const struct sched_block *b = &s->blocks[i];
-        if (b->row < rows)
-            json_array_append_new(list, json_pack("[i,i,i,i,f,f]", (int)b->row, (int)b->lane,
-                                                  (int)b->wave, (int)b->pass,
-                                                  rint(b->begin_us * 1e3) / 1e3,
-                                                  rint(b->end_us * 1e3) / 1e3));
-    }
-    return list;
-}

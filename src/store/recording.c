@@ -186,6 +186,28 @@ static json_t *table_row(const json_t *from)
     return row;
 }
 
+/* The same in pictures: whatever in them says "origin". What else is in one is its reader's to check. */
+static json_t *recorded_charts(const json_t *from)
+{
+    const char *key;
+    json_t *v, *out = json_is_object(from) ? json_object() : json_array();
+    size_t i;
+    if (json_is_object(from))
+        json_object_foreach((json_t *)from, key, v)
+        {
+            const char *text = json_string_value(v);
+            const bool live = text && !strcmp(key, "origin") && !strcmp(text, "live");
+            json_object_set_new(out, key,
+                                live                                    ? json_string("recorded")
+                                : json_is_object(v) || json_is_array(v) ? recorded_charts(v)
+                                                                        : json_incref(v));
+        }
+    else
+        json_array_foreach(from, i, v) json_array_append_new(
+            out, json_is_object(v) || json_is_array(v) ? recorded_charts(v) : json_incref(v));
+    return out;
+}
+
 static enum status take_table(struct reader *x, const json_t *line, struct err *err)
 {
     const json_t *rows = json_object_get(line, "rows");
@@ -207,6 +229,8 @@ static enum status take_table(struct reader *x, const json_t *line, struct err *
         if (json_is_object(json_array_get(rows, i)))
             json_array_append_new(kept, table_row(json_array_get(rows, i)));
     json_object_set_new(table, "rows", kept);
+    if (json_is_array(json_object_get(line, "charts")))
+        json_object_set_new(table, "charts", recorded_charts(json_object_get(line, "charts")));
     json_array_append_new(x->rec->tables, table);
     return ST_OK;
 }

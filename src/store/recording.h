@@ -12,8 +12,9 @@
  *       One measured row: the fields of `run` (source_hash among them), what reproduces it, its
  *       samples in order (evenly thinned from n), and the plan of the kernel on that device.
  *   {"type":"table", "time", "command", "columns":[{"field","title","left","digits"}],
- *    "rows":[...]}
- *       What a command printed, so that a report can show it again.
+ *    "rows":[...], "charts":[{"kind","caption","model"}]}
+ *       What a command printed, with its pictures (draw/chart.h), so that a report can show it again.
+ *       Tables of older programs have no "charts".
  *
  * Lines of other types and members that are not known are skipped, so that newer files can be read.
  * A line is written whole with one call in append mode: what a crash can damage is the last line,

@@ -3,6 +3,7 @@
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <ctype.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,8 +11,9 @@
 #include "base/json_text.h"
 #include "base/mem.h"
 #include "draw/svg.h"
-#include "export/figure.h"
+#include "draw/timeline.h"
 #include "export/report.h"
+#include "export/row_charts.h"
 #include "export/rows.h"
 #include "tap.h"
 
@@ -180,7 +182,7 @@ static json_t *sweep_table(const char *name)
                                                   12.5 * (i + j), "gpu", "L4"));
     json_object_set_new(json_array_get(rows, 0), "occupancy_pct", json_null());
     json_object_set_new(json_array_get(rows, 0), "blocked_by", json_string("smem"));
-    return json_pack("{s:s, s:[o,o,o,o], s:o}", "command", "sweep k BR=16..64 BC=32,64", "columns",
+    return json_pack("{s:s, s:[o,o,o,o], s:o}", "command", "what it was is not asked", "columns",
                      column("kernel"), column("BR"), column("BC"), column("occupancy_pct"), "rows",
                      rows);
 }
@@ -198,26 +200,50 @@ static json_t *run_table(json_t *rows)
                      column("kernel"), column("median_us"), column("check"), "rows", rows);
 }
 
-static char *draw(const json_t *table, const char *name)
+/* The picture of a table, as what suits it or as `name`, in a form; "" where it has none. */
+static char *draw_as(const json_t *table, const char *name, bool gnuplot)
 {
     struct str out = {0};
+    struct charts charts = {0};
     struct device_table *d = devices_new();
-    figure_draw(table, name ? figure_find(name) : NULL, d, true, &out);
+    table_charts(table, d, &charts);
+    const struct chart *c = charts_find(&charts, name ? chart_kind_find(name) : NULL);
+    if (c && gnuplot)
+        c->kind->gnuplot(&out, c);
+    else if (c)
+        c->kind->svg(&out, c, true);
+    charts_clear(&charts);
     devices_free(d);
     return str_take(&out);
 }
 
+static char *draw(const json_t *table, const char *name)
+{
+    return draw_as(table, name, false);
+}
+
 static void expect_figure(const json_t *table, const char *name, const char *text)
 {
-    struct str out = {0};
+    struct charts charts = {0};
     struct device_table *d = devices_new();
-    const struct figure *f = figure_draw(table, NULL, d, true, &out);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(f);
-    CU_ASSERT_STRING_EQUAL(f->name, name);
-    CU_ASSERT_PTR_NOT_NULL(strstr(str_text(&out), text));
-    expect_form(str_text(&out), false);
-    str_free(&out);
+    table_charts(table, d, &charts);
+    const struct chart *c = charts_find(&charts, NULL);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(c);
+    CU_ASSERT_STRING_EQUAL(c->kind->name, name);
+    charts_clear(&charts);
     devices_free(d);
+    char *svg = draw(table, NULL);
+    CU_ASSERT_PTR_NOT_NULL(strstr(svg, text));
+    expect_form(svg, false);
+    free(svg);
+}
+
+static void expect_in(char *text, const char *part)
+{
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, part));
+    if (!strstr(text, part))
+        printf("# no %s in:\n# %.2000s\n", part, text);
+    free(text);
 }
 
 /* ---- tests ---- */
@@ -274,20 +300,209 @@ static void test_choice(void)
 
 static void test_gnuplot(void)
 {
-    struct str out = {0};
     json_t *t = run_table(json_pack("[o,o,o]", run_row("fa2", "B=1 S=64 f16", 1),
                                     run_row("fa2", "B=1 S=128 f16", 2),
                                     run_row("fa2", "B=1 S=256 f16", 9)));
-    CU_ASSERT(figure_gnuplot(t, &out));
-    CU_ASSERT_PTR_NOT_NULL(strstr(str_text(&out), "$data << EOD\n0 1 0.9 1.1\n1 2 1.8 2.2\n2 9"));
-    CU_ASSERT_PTR_NOT_NULL(strstr(str_text(&out), "\"64\" 0, \"128\" 1"));
-    str_clear(&out);
+    expect_in(draw_as(t, NULL, true), "$data << EOD\n0 1 0.9 1.1\n1 2 1.8 2.2\n2 9");
+    expect_in(draw_as(t, NULL, true), "\"64\" 0, \"128\" 1");
     json_decref(t);
     t = sweep_table("k");
-    CU_ASSERT(figure_gnuplot(t, &out));
-    CU_ASSERT_PTR_NOT_NULL(strstr(str_text(&out), "$data0 << EOD\n0 0 NaN\n1 0 12.5\n"));
+    expect_in(draw_as(t, NULL, true), "$data0 << EOD\n0 0 NaN\n1 0 12.5\n");
+    expect_in(draw_as(t, NULL, true), "0 0 \"smem\"\n");
     json_decref(t);
-    str_free(&out);
+}
+
+/* ---- what sets series apart ---- */
+
+/* f16 stands within bf16, and 2 within 12: what sets series apart is compared, not searched. */
+static void test_series_names(void)
+{
+    json_t *rows = json_array();
+    for (int s = 64; s <= 256; s *= 2)
+        for (int k = 0; k < 2; k++) {
+            char *shape = xasprintf("B=1 H=8 S=%d D=64 %s", s, k ? "bf16" : "f16");
+            json_array_append_new(rows, run_row("fa2", shape, s * (k + 1)));
+            free(shape);
+        }
+    json_t *t = run_table(rows);
+    expect_figure(t, "lines", ">fa2 f16</text>");
+    expect_figure(t, "lines", ">fa2 bf16</text>");
+    expect_in(draw_as(t, NULL, true), "title \"fa2 f16\"");
+    json_decref(t);
+    rows = json_array(); /* a mask that one has and one has not */
+    for (int s = 64; s <= 256; s *= 2)
+        for (int k = 0; k < 2; k++) {
+            char *shape = xasprintf("B=1 H=8 S=%d D=64 f32%s", s, k ? " causal" : "");
+            json_array_append_new(rows, run_row("fa2", shape, s * (k + 1)));
+            free(shape);
+        }
+    t = run_table(rows);
+    expect_figure(t, "lines", ">fa2</text>");
+    expect_figure(t, "lines", ">fa2 causal</text>");
+    json_decref(t);
+}
+
+/* Two entries of one kernel with other parameters are two series. */
+static void test_series_params(void)
+{
+    json_t *rows = json_array();
+    for (int s = 64; s <= 256; s *= 2)
+        for (int k = 0; k < 2; k++) {
+            char *shape = xasprintf("B=1 S=%d f16", s);
+            json_t *row = run_row("fa2", shape, s * (k + 1));
+            json_object_set_new(row, "params", json_string(k ? "BR=32" : "BR=64"));
+            json_array_append_new(rows, row);
+            free(shape);
+        }
+    json_t *t = run_table(rows);
+    expect_figure(t, "lines", ">fa2 BR=32</text>");
+    expect_figure(t, "lines", ">fa2 BR=64</text>");
+    json_decref(t);
+}
+
+/* ---- marks ---- */
+
+static char *page(json_t *tables);
+
+/* A planned sweep whose registers are not known; `axes` 1 or 2. */
+static json_t *bound_table(int axes)
+{
+    json_t *t = sweep_table("k"), *rows = json_object_get(t, "rows");
+    for (size_t i = 0; i < json_array_size(rows); i++)
+        json_object_set_new(json_array_get(rows, i), "upper_bound", json_true());
+    if (axes == 1) {
+        for (size_t i = 6; i-- > 0;)
+            if (i % 2 == 0)
+                json_array_remove(rows, i);
+        json_array_remove(json_object_get(t, "columns"), 2);
+    }
+    return t;
+}
+
+static void expect_marks(const json_t *t, const char *svg, const char *gp)
+{
+    json_t *tables = json_pack("[O]", t);
+    expect_in(draw_as(t, NULL, false), svg);
+    expect_in(draw_as(t, NULL, true), gp);
+    expect_in(page(tables), svg);
+    json_decref(tables);
+}
+
+static void test_bounds(void)
+{
+    json_t *t = bound_table(2);
+    expect_marks(t, ">&lt;=37.5</text>", "\"<=37.5\"");
+    expect_marks(t, "class=\"axis dash\"", "\"smem\"");
+    json_decref(t);
+    t = bound_table(1);
+    expect_marks(t, ">&lt;=</text>", "\"<=\"");
+    json_decref(t);
+    t = run_table(json_pack("[{s:s, s:s, s:i, s:i, s:f, s:b, s:[{s:s, s:i, s:i}]}]", "kernel",
+                            "fa2", "gpu", "L4", "smem_bytes", 4096, "blocks_per_sm", 2,
+                            "occupancy_pct", 16.7, "upper_bound", 1, "smem", "name", "Ks", "offset",
+                            0, "bytes", 4096));
+    expect_marks(t, ">&lt;=2 blocks per SM, occupancy &lt;=16.7 %", "<=2 blocks, <=16.7 %");
+    json_decref(t);
+}
+
+/* What is said about a picture: where its figures are from, on what, about which shape, by whom. */
+static void test_captions(void)
+{
+    json_t *t =
+        run_table(json_pack("[o,o]", run_row("naive", "S=64", 9), run_row("fa2", "S=64", 5)));
+    expect_marks(t, ">S=64 | live, Test GPU | attnscope ", "\"S=64 | live, Test GPU | attnscope ");
+    json_decref(t);
+    t = sweep_table("k");
+    expect_marks(t, "model, L4 | attnscope ", "model, L4 | attnscope ");
+    json_decref(t);
+}
+
+/* ---- models travel ---- */
+
+/* A picture of each kind, with marks. */
+static void sample_charts(struct charts *out)
+{
+    struct charts more = {0};
+    struct device_table *d = devices_new();
+    json_t *tables[] = {
+        bound_table(2),
+        bound_table(1),
+        run_table(json_pack("[{s:s, s:f, s:f, s:f, s:s}]", "kernel", "fa2", "ratio", 0.8,
+                            "ratio_lo", 0.7, "ratio_hi", 0.9, "check", "pass")),
+        run_table(json_pack("[o,o]", run_row("naive", "S=64", 9), run_row("fa2", "S=64", 5))),
+        run_table(json_pack("[{s:s, s:i, s:[[i,i,i,i,f,f],[i,i,i,i,f,f]]}]", "kernel", "fa2",
+                            "rows", 2, "block_spans", 0, 0, 0, 0, 0.0, 5.0, 1, 0, 1, 0, 5.0, 10.0)),
+        run_table(json_pack("[{s:s, s:s, s:i, s:[{s:s, s:i, s:i}]}]", "kernel", "fa2", "gpu", "L4",
+                            "smem_bytes", 40960, "smem", "name", "Kbuf", "offset", 0, "bytes",
+                            40960)),
+        run_table(json_pack("[{s:s, s:s, s:f, s:f, s:f, s:f}]", "kernel", "fa2", "gpu", "X",
+                            "requested_intensity", 60.0, "peak_tflops", 100.0, "dram_gbs", 1000.0,
+                            "tflops", 30.0)),
+    };
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+        table_charts(tables[i], d, &more);
+        charts_share(out, &more);
+        charts_clear(&more);
+        json_decref(tables[i]);
+    }
+    ((struct spread_chart *)charts_find(out, &chart_times)->model)->items[0].stale = true;
+    devices_free(d);
+}
+
+static char *all_forms(const struct chart *c)
+{
+    struct str out = {0};
+    struct canvas *canvas = canvas_new(70, 14, GLYPHS_ASCII);
+    c->kind->cells(canvas, (struct rect){0, 0, 70, 14}, c->model, &CHART_WHOLE);
+    canvas_to_text(canvas, &out);
+    canvas_free(canvas);
+    c->kind->svg(&out, c, true);
+    c->kind->gnuplot(&out, c);
+    return str_take(&out);
+}
+
+/* As text and back every kind is drawn alike, to the byte, in every form. */
+static void test_travel(void)
+{
+    struct charts charts = {0};
+    sample_charts(&charts);
+    for (const struct chart_kind *const *k = chart_kinds; *k; k++) {
+        const struct chart *c = charts_find(&charts, *k);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(c);
+        CU_ASSERT_STRING_EQUAL((*k)->name, chart_names[k - chart_kinds]);
+        json_t *o = chart_to_json(c);
+        struct str text = {0};
+        json_text(&text, o);
+        json_t *read = json_loads(str_text(&text), 0, NULL);
+        struct chart *back = chart_from_json(read);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(back);
+        char *a = all_forms(c), *b = all_forms(back);
+        CU_ASSERT_STRING_EQUAL(a, b);
+        CU_ASSERT(strlen(a) > 1000 && !str_starts(a, "\n\n\n")); /* cells are drawn, too */
+        free(a);
+        free(b);
+        chart_free(back);
+        str_free(&text);
+        json_decref(read);
+        json_decref(o);
+    }
+    charts_clear(&charts);
+}
+
+/* A table draws the model that came with it, whatever its rows would give. */
+static void test_brought(void)
+{
+    json_t *t = sweep_table("k"), *with = bound_table(2);
+    struct charts charts = {0};
+    struct device_table *d = devices_new();
+    table_charts(with, d, &charts);
+    json_object_set_new(t, "charts", charts_to_json(&charts));
+    json_object_set_new(t, "columns", json_array());
+    expect_figure(t, "heat", ">&lt;=37.5</text>");
+    charts_clear(&charts);
+    devices_free(d);
+    json_decref(with);
+    json_decref(t);
 }
 
 static char *page(json_t *tables)
@@ -540,23 +755,76 @@ static void check_json(const json_t *table)
     str_free(&out);
 }
 
+static void check_chart(const struct chart *c)
+{
+    struct str svg = {0}, gp = {0}, cells = {0};
+    c->kind->svg(&svg, c, true);
+    expect_form(str_text(&svg), false);
+    CU_ASSERT_FALSE(has_control(str_text(&svg), svg.len));
+    c->kind->gnuplot(&gp, c);
+    check_gnuplot(str_text(&gp));
+    CU_ASSERT_FALSE(has_control(str_text(&gp), gp.len));
+    struct canvas *canvas = canvas_new(70, 14, GLYPHS_BLOCK);
+    c->kind->cells(canvas, (struct rect){0, 0, 70, 14}, c->model, &CHART_WHOLE);
+    canvas_to_text(canvas, &cells);
+    CU_ASSERT_FALSE(has_control(str_text(&cells), cells.len));
+    canvas_free(canvas);
+    str_free(&cells);
+    str_free(&svg);
+    str_free(&gp);
+}
+
 static void check_drawn(const json_t *table, const struct device_table *d, size_t drawn[8])
 {
-    for (size_t i = 0; figures[i].name; i++) {
-        struct str svg = {0};
-        if (figures[i].draw(table, d, true, &svg)) {
-            drawn[i]++;
-            expect_form(str_text(&svg), false);
-            CU_ASSERT_FALSE(has_control(str_text(&svg), svg.len));
+    struct charts charts = {0};
+    table_charts(table, d, &charts);
+    for (size_t i = 0; i < charts.n; i++) {
+        for (size_t k = 0; chart_kinds[k]; k++)
+            drawn[k] += charts.v[i]->kind == chart_kinds[k];
+        check_chart(charts.v[i]);
+    }
+    charts_clear(&charts);
+}
+
+/* Puts anything in the place of some values of a tree. */
+static json_t *spoil(const json_t *from, unsigned rate, size_t *strings)
+{
+    const char *key;
+    size_t i;
+    json_t *v, *out;
+    if (rnd(rate) == 0) {
+        *strings += 1;
+        return hostile_value(rnd(9));
+    }
+    if (!json_is_object(from) && !json_is_array(from))
+        return json_deep_copy(from);
+    out = json_is_object(from) ? json_object() : json_array();
+    json_object_foreach((json_t *)from, key, v)
+        json_object_set_new(out, key, spoil(v, rate, strings));
+    json_array_foreach(from, i, v) json_array_append_new(out, spoil(v, rate, strings));
+    return out;
+}
+
+/* Models come out of strangers' files, too: what can be read can be drawn. */
+static void test_strange_models(void)
+{
+    struct charts charts = {0};
+    size_t strings = 0, read = 0;
+    sample_charts(&charts);
+    for (int round = 0; round < 400; round++)
+        for (size_t i = 0; i < charts.n; i++) {
+            json_t *o = chart_to_json(charts.v[i]), *bad = spoil(o, 20 + rnd(80), &strings);
+            struct chart *c = chart_from_json(bad);
+            read += c != NULL;
+            if (c)
+                check_chart(c);
+            chart_free(c);
+            json_decref(bad);
+            json_decref(o);
         }
-        str_free(&svg);
-    }
-    struct str gp = {0};
-    if (figure_gnuplot(table, &gp)) {
-        check_gnuplot(str_text(&gp));
-        CU_ASSERT_FALSE(has_control(str_text(&gp), gp.len));
-    }
-    str_free(&gp);
+    CU_ASSERT(read > 100 && strings > 1000);
+    printf("# %zu of %zu models were read\n", read, 400 * charts.n);
+    charts_clear(&charts);
 }
 
 static void test_strangers(void)
@@ -576,9 +844,9 @@ static void test_strangers(void)
         json_decref(tables);
         json_decref(table);
     }
-    for (size_t i = 0; figures[i].name; i++) { /* else nothing would have been tested */
+    for (size_t i = 0; chart_kinds[i]; i++) { /* else nothing would have been tested */
         CU_ASSERT(drawn[i] > 0);
-        printf("# %s: drawn %zu times\n", figures[i].name, drawn[i]);
+        printf("# %s: drawn %zu times\n", chart_kinds[i]->name, drawn[i]);
     }
     devices_free(d);
 }
@@ -613,9 +881,16 @@ static const struct tap_test tests[] = {
     {"the checker of this test finds what is wrong", test_checker},
     {"a table is drawn as what suits it", test_choice},
     {"gnuplot: data and ticks", test_gnuplot},
+    {"series are named by what sets them apart", test_series_names},
+    {"also where only parameters do", test_series_params},
+    {"bounds are bounds in svg, gnuplot and html", test_bounds},
+    {"captions", test_captions},
+    {"models are drawn alike after a journey as text", test_travel},
+    {"a table's own model comes first", test_brought},
     {"report: findings, commands, nothing from outside", test_report},
     {"report: the data inside is the data", test_report_data},
     {"a canvas as SVG", test_canvas},
     {"20000 hostile strings through every form", test_strangers},
+    {"models out of strangers' files", test_strange_models},
 };
 TAP_MAIN("export", tests)

@@ -4,8 +4,10 @@
 #include "draw/figures.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "base/number.h"
 #include "tap.h"
 
@@ -32,16 +34,27 @@ static struct plan_pass pass_qkv(void)
     };
 }
 
+/* The map of a pass on a device with so many bytes, drawn. */
+static void draw_smem(struct canvas *c, struct rect r, const struct plan_pass *p, int limit)
+{
+    const struct arch_limits arch = {.smem_optin = limit};
+    struct smem_map m;
+    model_init(&smem_map_layout, &m);
+    smem_take(&m, p, &arch);
+    fig_smem(c, r, &m);
+    model_clear(&smem_map_layout, &m);
+}
+
 static void test_smem(void)
 {
     struct plan_pass p = pass_qkv();
     struct canvas *c = canvas_new(34, 3, GLYPHS_ASCII);
-    fig_smem(c, (struct rect){0, 0, 34, 3}, &p, 32768);
+    draw_smem(c, (struct rect){0, 0, 34, 3}, &p, 32768);
     expect_text(c, "[QQQQQQQQKKKKKKKKM...............]\n"
                    "Q Qs 8.00 KiB  K Ks 8.00 KiB\n"
                    "P Ps (overlay) 4.00 KiB  M m 256 B\n");
     canvas_clear(c);
-    fig_smem(c, (struct rect){0, 0, 34, 2}, &p, 32768); /* one row: the rest is counted */
+    draw_smem(c, (struct rect){0, 0, 34, 2}, &p, 32768); /* one row: the rest is counted */
     expect_text(c, "[QQQQQQQQKKKKKKKKM...............]\n"
                    "Q Qs 8.00 KiB  K Ks 8.00 KiB  +2\n"
                    "\n");
@@ -52,7 +65,7 @@ static void test_smem_rows(void)
 {
     struct plan_pass p = pass_qkv();
     struct canvas *c = canvas_new(52, 5, GLYPHS_ASCII);
-    fig_smem(c, (struct rect){0, 0, 52, 5}, &p, 32768);
+    draw_smem(c, (struct rect){0, 0, 52, 5}, &p, 32768);
     struct str s = {0};
     canvas_to_text(c, &s);
     CU_ASSERT_PTR_NOT_NULL(strstr(str_text(&s), "BR*D*T = 64*64*2"));
@@ -67,7 +80,7 @@ static void test_smem_wall(void)
     p.smem[3].bytes = 16384;
     p.smem_bytes = 32768;
     struct canvas *c = canvas_new(34, 1, GLYPHS_ASCII);
-    fig_smem(c, (struct rect){0, 0, 34, 1}, &p, 24576);
+    draw_smem(c, (struct rect){0, 0, 34, 1}, &p, 24576);
     expect_text(c, "[QQQQQQQQKKKKKKKKMMMMMMM|MMMMMMMM]\n");
     CU_ASSERT_EQUAL(c->cells[30].role, ROLE_BAD);
     CU_ASSERT_NOT_EQUAL(c->cells[20].role, ROLE_BAD);
@@ -78,7 +91,7 @@ static void test_smem_none(void)
 {
     struct plan_pass p = {.nsmem = 0};
     struct canvas *c = canvas_new(40, 2, GLYPHS_ASCII);
-    fig_smem(c, (struct rect){0, 0, 40, 2}, &p, 1000);
+    draw_smem(c, (struct rect){0, 0, 40, 2}, &p, 1000);
     expect_text(c, "[......................................]\nthis kernel uses no shared memory\n");
     canvas_free(c);
 }
@@ -129,14 +142,37 @@ static struct device toy_device(void)
     return (struct device){.name = (char *)"toy", .dram_gbs = 1000, .tflops = {100, 100, NAN}};
 }
 
+static struct chart *roofs(const struct device *const *d, int n, enum dtype t, int npoints)
+{
+    struct chart *c = chart_new(&chart_roofline);
+    struct roof_chart *x = c->model;
+    roof_size(x, n, npoints);
+    x->dtype = xstrdup(dtype_name(t));
+    for (int i = 0; i < n; i++)
+        roof_take(&x->roofs[i], d[i], t);
+    return c;
+}
+
+/* The roof of one device alone. */
+static void draw_roof(struct canvas *c, struct rect r, const struct device *d, enum dtype t)
+{
+    struct chart *x = roofs(&d, 1, t, 0);
+    fig_roofs(c, r, x->model, &CHART_WHOLE);
+    chart_free(x);
+}
+
 /* The axes are those of the device: adding points moves nothing but the points. */
 static void test_roofline_axes(void)
 {
     struct device d = toy_device();
-    struct roof_point pt = {.name = "fa2", .intensity = 10, .tflops = 10};
+    const struct device *one = &d;
+    struct chart *with = roofs(&one, 1, DTYPE_F16, 1);
+    struct roof_point *pt = ((struct roof_chart *)with->model)->points;
+    *pt = (struct roof_point){.name = xstrdup("fa2"), .intensity = 10, .tflops = 10};
     struct canvas *a = canvas_new(60, 12, GLYPHS_ASCII), *b = canvas_new(60, 12, GLYPHS_ASCII);
-    fig_roofline(a, (struct rect){0, 0, 60, 12}, &d, DTYPE_F16, NULL, 0);
-    fig_roofline(b, (struct rect){0, 0, 60, 12}, &d, DTYPE_F16, &pt, 1);
+    draw_roof(a, (struct rect){0, 0, 60, 12}, &d, DTYPE_F16);
+    fig_roofs(b, (struct rect){0, 0, 60, 12}, with->model, &CHART_WHOLE);
+    chart_free(with);
     struct str s = {0};
     canvas_to_text(b, &s);
     CU_ASSERT_PTR_NOT_NULL(strstr(str_text(&s), "100 TFLOP/s, ridge 100 FLOP/B"));
@@ -159,12 +195,12 @@ static void test_roofline_scalar(void)
     struct canvas *c = canvas_new(60, 12, GLYPHS_ASCII);
     struct str s = {0};
     d.tflops[DTYPE_F32] = 5;
-    fig_roofline(c, (struct rect){0, 0, 60, 12}, &d, DTYPE_F16, NULL, 0);
+    draw_roof(c, (struct rect){0, 0, 60, 12}, &d, DTYPE_F16);
     canvas_to_text(c, &s);
     CU_ASSERT_PTR_NOT_NULL(strstr(str_text(&s), "5 without tensor cores"));
     str_clear(&s);
     canvas_clear(c);
-    fig_roofline(c, (struct rect){0, 0, 60, 12}, &d, DTYPE_F32, NULL, 0);
+    draw_roof(c, (struct rect){0, 0, 60, 12}, &d, DTYPE_F32);
     canvas_to_text(c, &s);
     CU_ASSERT_PTR_NULL(strstr(str_text(&s), "without tensor cores"));
     CU_ASSERT_PTR_NOT_NULL(strstr(str_text(&s), "5 TFLOP/s, ridge 5"));
@@ -176,7 +212,7 @@ static void test_roofline_unknown(void)
 {
     struct device d = toy_device();
     struct canvas *c = canvas_new(50, 8, GLYPHS_ASCII);
-    fig_roofline(c, (struct rect){0, 0, 50, 8}, &d, DTYPE_F32, NULL, 0);
+    draw_roof(c, (struct rect){0, 0, 50, 8}, &d, DTYPE_F32);
     expect_text(c, "the peak of toy for f32 is unknown\n\n\n\n\n\n\n\n");
     canvas_free(c);
 }
@@ -186,13 +222,14 @@ static void test_roofs_devices(void)
 {
     struct device slow = toy_device(), fast = toy_device();
     const struct device *both[] = {&slow, &fast};
-    struct fig_roofs f = {.devices = both, .ndevices = 2, .dtype = DTYPE_F16};
     struct canvas *c = canvas_new(70, 16, GLYPHS_ASCII);
     struct str s = {0};
     fast.name = (char *)"big";
     fast.tflops[DTYPE_F16] = 2000;
     fast.dram_gbs = 8000;
-    fig_roofs(c, (struct rect){0, 0, 70, 16}, &f);
+    struct chart *x = roofs(both, 2, DTYPE_F16, 0);
+    fig_roofs(c, (struct rect){0, 0, 70, 16}, x->model, &CHART_WHOLE);
+    chart_free(x);
     canvas_to_text(c, &s);
     CU_ASSERT_PTR_NOT_NULL(strstr(str_text(&s), "toy 100"));
     CU_ASSERT_PTR_NOT_NULL(strstr(str_text(&s), "big 2000"));
@@ -205,158 +242,224 @@ static void test_roofs_points(void)
 {
     struct device d = toy_device();
     const struct device *one = &d;
-    struct roof_point pt = {.name = "fa2",
-                            .letter = 'Q',
-                            .intensity = 10,
-                            .tflops = 10,
-                            .ideal = 1000,
-                            .ideal_tflops = 100,
-                            .measured = 1};
-    struct fig_roofs f = {
-        .devices = &one, .ndevices = 1, .dtype = DTYPE_F16, .points = &pt, .npoints = 1};
+    struct chart *x = roofs(&one, 1, DTYPE_F16, 1);
+    struct chart_view v = CHART_WHOLE;
+    *((struct roof_chart *)x->model)->points = (struct roof_point){.name = xstrdup("fa2"),
+                                                                   .letter = xstrdup("Q"),
+                                                                   .intensity = 10,
+                                                                   .tflops = 10,
+                                                                   .ideal = 1000,
+                                                                   .ideal_tflops = 100,
+                                                                   .measured = 1};
     struct canvas *c = canvas_new(60, 12, GLYPHS_ASCII);
-    fig_roofs(c, (struct rect){0, 0, 60, 12}, &f);
+    fig_roofs(c, (struct rect){0, 0, 60, 12}, x->model, &v);
     CU_ASSERT_EQUAL(canvas_glyph(c, 19, 3), 'Q');
     CU_ASSERT_EQUAL(canvas_glyph(c, 19, 4), ':');
     CU_ASSERT_EQUAL(canvas_glyph(c, 19, 5), '@'); /* 1 TFLOP/s: half of four decades */
     CU_ASSERT_EQUAL(canvas_glyph(c, 39, 1), '#');
-    f.zoom = 2; /* half the decades, around the point */
-    f.center_x = 10;
-    f.center_y = 10;
+    v.zoom = 2; /* half the decades, around the point */
+    v.center_x = 10;
+    v.center_y = 10;
     canvas_clear(c);
-    fig_roofs(c, (struct rect){0, 0, 60, 12}, &f);
+    fig_roofs(c, (struct rect){0, 0, 60, 12}, x->model, &v);
+    chart_free(x);
     CU_ASSERT_EQUAL(canvas_glyph(c, 9 + 25, 1 + 4), 'Q');
     CU_ASSERT_EQUAL(canvas_glyph(c, 9 + 25, 8), '@');
     canvas_free(c);
+}
+
+/* A model with texts on its axes; `y` has the values of all series, row by row. */
+static struct chart *grid(const struct chart_kind *kind, const char *const *x, int nx,
+                          const char *const *y, int ny, int nseries, const double *values)
+{
+    struct chart *c = chart_new(kind);
+    struct grid_chart *g = c->model;
+    grid_size(g, nx, ny, nseries);
+    g->metric = xstrdup("ms");
+    g->unit = xstrdup("");
+    g->xname = xstrdup(ny ? "BC" : "S");
+    g->yname = ny ? xstrdup("BR") : NULL;
+    for (int i = 0; i < nx; i++)
+        g->x[i].text = xstrdup(x[i]);
+    for (int i = 0; i < ny; i++)
+        g->y[i].text = xstrdup(y[i]);
+    for (int s = 0; s < nseries; s++) {
+        g->series[s].name = xasprintf("%c", 'a' + s);
+        for (int i = 0; i < g->series[s].n; i++)
+            g->series[s].cells[i].value = *values++;
+    }
+    return c;
+}
+
+static struct grid_cell *cell(struct chart *c, int series, int i)
+{
+    return &((struct grid_chart *)c->model)->series[series].cells[i];
+}
+
+static void put(char **to, const char *text)
+{
+    free(*to);
+    *to = xstrdup(text);
+}
+
+static void draw_lines(struct canvas *c, struct chart *x, int cur)
+{
+    canvas_clear(c);
+    fig_lines(c, (struct rect){0, 0, c->w, c->h}, x->model, cur);
 }
 
 static const char *const sizes[] = {"512", "1024", "2048"};
 
 static void test_lines(void)
 {
-    const double fine[] = {1, 2, 4}, wall[] = {1, 2, NAN};
-    struct fig_series one = {.name = "fa2", .y = fine};
-    struct fig_lines f = {
-        .title = "ms over S", .xtexts = sizes, .n = 3, .series = &one, .nseries = 1, .cur = -1};
+    struct chart *one = grid(&chart_lines, sizes, 3, NULL, 0, 1, (const double[]){1, 2, 4});
     struct canvas *c = canvas_new(30, 8, GLYPHS_ASCII);
-    fig_lines(c, (struct rect){0, 0, 30, 8}, &f);
+    draw_lines(c, one, -1);
     CU_ASSERT_EQUAL(canvas_glyph(c, 9, 4), 'o');  /* first point: left, a quarter up */
     CU_ASSERT_EQUAL(canvas_glyph(c, 29, 1), 'o'); /* last point: top right */
     struct str s = {0};
     canvas_to_text(c, &s);
-    CU_ASSERT_PTR_NOT_NULL(strstr(str_text(&s), "ms over S"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(str_text(&s), "ms over S\n"));
     CU_ASSERT_PTR_NOT_NULL(strstr(str_text(&s), "1024"));
+    str_clear(&s);
+    put(&cell(one, 0, 2)->bound, "<="); /* it is at most that, and says so */
+    draw_lines(c, one, -1);
+    CU_ASSERT_EQUAL(canvas_glyph(c, 29, 1), '<');
+    canvas_to_text(c, &s);
+    CU_ASSERT_PTR_NOT_NULL(strstr(str_text(&s), "ms over S, < >: bounds\n"));
     str_free(&s);
+    chart_free(one);
     /* two series meet in two points; the third is not possible for one of them */
-    const struct fig_series two[] = {{.name = "a", .y = fine},
-                                     {.name = "b", .y = wall, .marks = (const char[]){0, 0, 'S'}}};
-    f.series = two;
-    f.nseries = 2;
-    f.cur = 1;
-    canvas_clear(c);
-    fig_lines(c, (struct rect){0, 0, 30, 8}, &f);
+    struct chart *two =
+        grid(&chart_lines, sizes, 3, NULL, 0, 2, (const double[]){1, 2, 4, 1, 2, NAN});
+    put(&cell(two, 1, 2)->blocked, "smem");
+    draw_lines(c, two, 1);
     CU_ASSERT_EQUAL(canvas_glyph(c, 9, 4), '&');
     CU_ASSERT_EQUAL(canvas_glyph(c, 29, 1), 'A');
     CU_ASSERT_EQUAL(canvas_glyph(c, 29, 4), 'S'); /* on the ground, second series: a row up */
     CU_ASSERT_EQUAL(canvas_glyph(c, 19, 1), ':'); /* the cursor */
+    put(&cell(two, 0, 2)->bound, ">=");
+    draw_lines(c, two, -1);
+    CU_ASSERT_EQUAL(canvas_glyph(c, 29, 1), 'a');
     canvas_free(c);
+    chart_free(two);
 }
 
 /* Values that span decades stand on a logarithmic axis. */
 static void test_lines_log(void)
 {
-    const double y[] = {1, 10, 100};
-    struct fig_series one = {.name = "fa2", .y = y};
-    struct fig_lines f = {
-        .title = "ms", .xtexts = sizes, .n = 3, .series = &one, .nseries = 1, .cur = -1};
+    struct chart *x = grid(&chart_lines, sizes, 3, NULL, 0, 1, (const double[]){1, 10, 100});
     struct canvas *c = canvas_new(30, 8, GLYPHS_ASCII);
-    fig_lines(c, (struct rect){0, 0, 30, 8}, &f);
+    draw_lines(c, x, -1);
     CU_ASSERT_EQUAL(canvas_glyph(c, 9, 5), 'o');
     CU_ASSERT_EQUAL(canvas_glyph(c, 19, 3), 'o');
     CU_ASSERT_EQUAL(canvas_glyph(c, 29, 1), 'o');
+    chart_free(x);
     /* a figure wider than its place is written shorter, never cut */
-    const double far[] = {100, 1e5, 2e8};
     struct str s = {0};
-    one.y = far;
-    canvas_clear(c);
-    fig_lines(c, (struct rect){0, 0, 30, 8}, &f);
+    x = grid(&chart_lines, sizes, 3, NULL, 0, 1, (const double[]){100, 1e5, 2e8});
+    draw_lines(c, x, -1);
     canvas_to_text(c, &s);
     CU_ASSERT_PTR_NOT_NULL(strstr(str_text(&s), "  1e+09 |"));
     CU_ASSERT_PTR_NULL(strstr(str_text(&s), "00000."));
     str_free(&s);
     canvas_free(c);
+    chart_free(x);
+}
+
+static struct chart *heat_map(void)
+{
+    static const char *const rows[] = {"32", "64"}, *const cols[] = {"16", "32", "64"};
+    struct chart *x =
+        grid(&chart_heat, cols, 3, rows, 2, 1, (const double[]){50, 25, NAN, 12.5, NAN, NAN});
+    put(&cell(x, 0, 0)->bound, "<=");
+    put(&cell(x, 0, 2)->blocked, "smem");
+    put(&cell(x, 0, 5)->blocked, "smem");
+    return x;
 }
 
 static void test_heat(void)
 {
-    static const struct heat_key keys[] = {{'S', "shared memory"}, {'R', "registers"}, {0, NULL}};
-    static const char *const rows[] = {"32", "64"}, *const cols[] = {"16", "32", "64"};
-    const struct heat_cell cells[] = {
-        {.value = 50, .prefix = "<="},
-        {.value = 25},
-        {.value = NAN, .mark = 'S'},
-        {.value = 12.5},
-        {.value = NAN},
-        {.value = NAN, .mark = 'S'},
-    };
-    struct fig_heat f = {.xname = "BC",
-                         .yname = "BR",
-                         .xtexts = cols,
-                         .ytexts = rows,
-                         .nx = 3,
-                         .ny = 2,
-                         .cells = cells,
-                         .keys = keys,
-                         .cx = 1,
-                         .cy = 0};
+    struct chart *x = heat_map();
     struct canvas *c = canvas_new(40, 5, GLYPHS_ASCII);
-    fig_heat(c, (struct rect){0, 0, 40, 5}, &f);
+    fig_heat(c, (struct rect){0, 0, 40, 5}, x->model, 0, 1, 0);
     expect_text(c, "   BC\n"
                    "BR         16         32         64\n"
                    "32 ##### <=50 [:::::: 25]     S\n"
                    "64 .... 12.50      ?          S\n"
                    ". 12.50  # 50  S shared memory\n");
     canvas_free(c);
+    c = canvas_new(21, 5, GLYPHS_ASCII); /* where there is little room the sign alone is left */
+    fig_heat(c, (struct rect){0, 0, 21, 5}, x->model, 0, -1, -1);
+    expect_text(c, "   BC\n"
+                   "BR    16    32    64\n"
+                   "32 # <50 :: 25   S\n"
+                   "64  12.5   ?     S\n"
+                   ". 12.50  # 50  S sh..\n");
+    canvas_free(c);
+    chart_free(x);
 }
 
 /* More cells than fit: the cursor's is in view. */
 static void test_heat_scroll(void)
 {
     const char *names[40];
-    struct heat_cell cells[1600];
+    double values[1600];
     for (int i = 0; i < 40; i++)
         names[i] = "8";
     for (int i = 0; i < 1600; i++)
-        cells[i] = (struct heat_cell){.value = i};
-    struct fig_heat f = {.xname = "x",
-                         .yname = "y",
-                         .xtexts = names,
-                         .ytexts = names,
-                         .nx = 40,
-                         .ny = 40,
-                         .cells = cells,
-                         .cx = 39,
-                         .cy = 39};
+        values[i] = i;
+    struct chart *x = grid(&chart_heat, names, 40, names, 40, 1, values);
     struct canvas *c = canvas_new(60, 10, GLYPHS_ASCII);
     struct str s = {0};
-    fig_heat(c, (struct rect){0, 0, 60, 10}, &f);
+    fig_heat(c, (struct rect){0, 0, 60, 10}, x->model, 0, 39, 39);
     canvas_to_text(c, &s);
     CU_ASSERT_PTR_NOT_NULL(strstr(str_text(&s), "of 40x40"));
     CU_ASSERT_PTR_NOT_NULL(strstr(str_text(&s), ">"));
     str_free(&s);
     canvas_free(c);
+    chart_free(x);
+}
+
+static struct chart *spread(const struct chart_kind *kind, int n)
+{
+    struct chart *c = chart_new(kind);
+    struct spread_chart *s = c->model;
+    spread_size(s, n);
+    s->title = xstrdup("median time");
+    s->unit = xstrdup("us");
+    return c;
+}
+
+static struct spread_item *item(struct chart *c, int i, const char *name, double lo, double mid,
+                                double hi)
+{
+    struct spread_item *v = &((struct spread_chart *)c->model)->items[i];
+    v->name = xstrdup(name);
+    v->lo = lo;
+    v->mid = mid;
+    v->hi = hi;
+    return v;
+}
+
+static struct chart *three_times(const struct chart_kind *kind)
+{
+    struct chart *x = spread(kind, 3);
+    item(x, 0, "naive", 900, 1000, 1100)->base = true;
+    item(x, 1, "fa2", 100, 110, 200);
+    struct spread_item *bad = item(x, 2, "bad", NAN, NAN, NAN);
+    bad->text = xstrdup("FAIL");
+    bad->bad = true;
+    return x;
 }
 
 static void test_intervals(void)
 {
-    const struct fig_interval v[] = {
-        {.name = "naive", .lo = 900, .mid = 1000, .hi = 1100, .base = true},
-        {.name = "fa2", .lo = 100, .mid = 110, .hi = 200},
-        {.name = "bad", .lo = NAN, .mid = NAN, .hi = NAN, .text = "FAIL", .bad = true},
-    };
+    struct chart *x = three_times(&chart_ratios);
     struct canvas *c = canvas_new(60, 5, GLYPHS_ASCII);
     struct str s = {0};
-    fig_intervals(c, (struct rect){0, 0, 60, 4}, v, 3, 1);
+    fig_intervals(c, (struct rect){0, 0, 60, 4}, x->model, 1);
+    chart_free(x);
     canvas_to_text(c, &s);
     const char *text = str_text(&s);
     CU_ASSERT_PTR_NOT_NULL(strstr(text, "*naive"));
@@ -369,39 +472,47 @@ static void test_intervals(void)
     canvas_free(c);
 }
 
+/* Bars begin at zero; a bound, a failure and an old figure look like it. */
+static void test_times(void)
+{
+    struct chart *x = three_times(&chart_times);
+    struct spread_item *v = ((struct spread_chart *)x->model)->items;
+    struct canvas *c = canvas_new(50, 3, GLYPHS_ASCII);
+    put(&v[1].bound, "<=");
+    v[1].stale = true;
+    chart_times.cells(c, (struct rect){0, 0, 50, 3}, x->model, &CHART_WHOLE);
+    expect_text(c, "*naive  ##########################         1000 us\n"
+                   " fa2    ###                               <=110 us\n"
+                   " bad    FAIL\n");
+    CU_ASSERT_EQUAL(c->cells[50 + 8].role, ROLE_DIM);
+    canvas_free(c);
+    chart_free(x);
+}
+
 /* No figure may write outside its rectangle or crash, whatever the size. */
 static void test_sizes(void)
 {
     struct device d = toy_device();
     struct plan_pass p = pass_qkv();
-    const double v[] = {1, 2, 3};
-    const struct fig_series one = {.name = "series", .y = v};
-    const struct fig_lines lines = {
-        .title = "t", .xtexts = sizes, .n = 3, .series = &one, .nseries = 1, .cur = 2};
-    const struct heat_cell cells[9] = {{.value = 1}, {.value = NAN, .mark = 'S'}, {.value = 3}};
-    const struct fig_heat heat = {.xname = "x",
-                                  .yname = "long name",
-                                  .xtexts = sizes,
-                                  .ytexts = sizes,
-                                  .nx = 3,
-                                  .ny = 3,
-                                  .cells = cells,
-                                  .cx = 2,
-                                  .cy = 2};
-    const struct fig_interval times[3] = {
-        {.name = "a name that is long", .lo = 1, .mid = 2, .hi = 3},
-        {.name = "b", .lo = 90, .mid = 2000, .hi = 3000},
-        {.name = "c", .mid = NAN, .text = "a reason that is long enough to be cut"}};
+    const double v[9] = {1, 2, 3, NAN, 5, 6, 7, 8, 9};
+    struct chart *lines = grid(&chart_lines, sizes, 3, NULL, 0, 1, v);
+    struct chart *heat = grid(&chart_heat, sizes, 3, sizes, 3, 1, v);
+    struct chart *times = spread(&chart_ratios, 3);
+    put(&cell(heat, 0, 3)->blocked, "smem");
+    item(times, 0, "a name that is long", 1, 2, 3);
+    item(times, 1, "b", 90, 2000, 3000);
+    item(times, 2, "c", NAN, NAN, NAN)->text = xstrdup("a reason that is long enough to be cut");
     for (int w = 0; w < 70; w += 3) {
         for (int h = 0; h < 14; h++) {
             struct canvas *c = canvas_new(80, 20, (enum glyphs)(w % 3));
             struct rect r = {4, 3, w, h};
             int outside = 0;
-            fig_smem(c, r, &p, 32768);
-            fig_roofline(c, r, &d, DTYPE_F16, NULL, 0);
-            fig_lines(c, r, &lines);
-            fig_heat(c, r, &heat);
-            fig_intervals(c, r, times, 3, 2);
+            draw_smem(c, r, &p, 32768);
+            draw_roof(c, r, &d, DTYPE_F16);
+            fig_lines(c, r, lines->model, 2);
+            fig_heat(c, r, heat->model, 0, 2, 2);
+            fig_intervals(c, r, times->model, 2);
+            chart_times.cells(c, r, times->model, &CHART_WHOLE);
             for (int y = 0; y < 20; y++)
                 for (int x = 0; x < 80; x++)
                     if (x < 4 || y < 3 || x >= 4 + w || y >= 3 + (h > 0 ? h : 0))
@@ -412,6 +523,9 @@ static void test_sizes(void)
             canvas_free(c);
         }
     }
+    chart_free(lines);
+    chart_free(heat);
+    chart_free(times);
 }
 
 static const struct tap_test tests[] = {
@@ -432,6 +546,7 @@ static const struct tap_test tests[] = {
     {"heat map", test_heat},
     {"heat map that scrolls", test_heat_scroll},
     {"intervals", test_intervals},
+    {"bars of times", test_times},
     {"figures stay inside their rectangle", test_sizes},
 };
 

@@ -274,8 +274,11 @@ static void test_figure(void)
     for (int i = 0; i < 5; i++)
         b[i].work = (struct sched_work){.tile = i, .head = 0, .split = -1, .steps = 1};
     struct timeline_view v = {.end_us = s.span_us};
+    struct block_panel p;
+    model_init(&block_panel_layout, &p);
+    block_take(&p, &s, 0);
     struct canvas *c = canvas_new(TIMELINE_LABEL + 12, 6, GLYPHS_ASCII);
-    fig_timeline(c, (struct rect){0, 0, c->w, 5}, &s, &v); /* a line for every slot */
+    fig_timeline(c, (struct rect){0, 0, c->w, 5}, &p, &v); /* a line for every slot */
     fig_time_axis(c, (struct rect){0, 5, c->w, 1}, 0, 6);
     expect_text(c, "SM 0       |AAAAAAA|EEE\n"
                    "           |CCCCCCC\n"
@@ -284,20 +287,27 @@ static void test_figure(void)
                    "slots      ########::::\n"
                    "time       |0\n");
     canvas_clear(c);
-    fig_timeline(c, (struct rect){0, 0, c->w, 2}, &s, &v); /* one line for both SMs */
+    fig_timeline(c, (struct rect){0, 0, c->w, 2}, &p, &v); /* one line for both SMs */
     expect_text(c, "SM 0-1     AAAAAAAAeeee\n"
                    "slots      ########::::\n\n\n\n\n");
     struct str text = {0};
-    timeline_legend(&s, MARK_TILE, &text);
+    timeline_legend(&p, MARK_TILE, &text);
     CU_ASSERT_STRING_EQUAL(str_text(&text), "A..E: the 5 query tiles in order");
     str_clear(&text);
-    timeline_summary(&s, &text);
+    timeline_summary(&p, &text);
     CU_ASSERT_STRING_EQUAL(str_text(&text),
                            "5 blocks, 4 slots (2 an SM), 1.25 waves, 6 us; SMs busy 83.3%, "
                            "tail 33%, longest/mean block 1.11");
     str_free(&text);
     canvas_free(c);
-    CU_ASSERT_EQUAL(timeline_best_mark(&s), MARK_TILE);
+    CU_ASSERT_EQUAL(timeline_best_mark(&p), MARK_TILE);
+    model_clear(&block_panel_layout, &p);
+    block_take(&p, &s, 3); /* five blocks on two SMs: only the first SM is kept, and it says so */
+    CU_ASSERT_EQUAL(p.n, 3);
+    timeline_summary(&p, &text);
+    CU_ASSERT_PTR_NOT_NULL(strstr(str_text(&text), "; here the first 1 of 2 SMs"));
+    str_free(&text);
+    model_clear(&block_panel_layout, &p);
 }
 
 static const struct tap_test tests[] = {

@@ -69,18 +69,21 @@ static void test_planned(void)
     for (int i = 0; i < w.npoints; i++)
         CU_ASSERT(sweep_compute(&w, i));
     CU_ASSERT(sweep_value(&w, sweep_row(&w, 0, 0)) > 0);
-    CU_ASSERT_EQUAL(sweep_mark(&w, sweep_row(&w, 0, 0)), 0);
+    CU_ASSERT_PTR_NULL(sweep_block(&w, sweep_row(&w, 0, 0)));
     CU_ASSERT(isnan(sweep_value(&w, sweep_row(&w, 4, 0))));
-    CU_ASSERT_EQUAL(sweep_mark(&w, sweep_row(&w, 4, 0)), 'S');
-    CU_ASSERT_EQUAL(sweep_mark(&w, sweep_row(&w, 2, 0)), 'K'); /* BC % 8 */
+    CU_ASSERT_EQUAL(sweep_block(&w, sweep_row(&w, 4, 0))->letter, 'S');
+    CU_ASSERT_EQUAL(sweep_block(&w, sweep_row(&w, 2, 0))->letter, 'K'); /* BC % 8 */
     CU_ASSERT_PTR_NOT_NULL(json_object_get(sweep_row(&w, 4, 0), "reason"));
-    struct sweep_heat h;
-    sweep_heat_make(&w, 0, &h);
-    CU_ASSERT_EQUAL(h.fig.ny, 2);
-    CU_ASSERT_EQUAL(h.fig.nx, 3);
-    CU_ASSERT_EQUAL(h.cells[4].mark, 'S');
-    CU_ASSERT_STRING_EQUAL(h.fig.ytexts[1], "128");
-    sweep_heat_clear(&h);
+    struct chart *c = sweep_chart(&w);
+    const struct grid_chart *g = c->model;
+    CU_ASSERT_PTR_EQUAL(c->kind, &chart_heat);
+    CU_ASSERT_EQUAL(g->ny, 2);
+    CU_ASSERT_EQUAL(g->nx, 3);
+    CU_ASSERT_STRING_EQUAL(g->series[0].cells[4].blocked, "smem");
+    CU_ASSERT_STRING_EQUAL(g->y[1].text, "128");
+    CU_ASSERT_STRING_EQUAL(c->caption.origin, "model");
+    CU_ASSERT_STRING_EQUAL(c->caption.device, "L4");
+    chart_free(c);
     sweep_clear(&w);
 }
 
@@ -92,7 +95,7 @@ static void test_ranges(void)
         CU_ASSERT(sweep_compute(&w, i));
     CU_ASSERT(sweep_value(&w, sweep_row(&w, 0, 0)) > 0);
     CU_ASSERT(isnan(sweep_value(&w, sweep_row(&w, 0, 1))));
-    CU_ASSERT_EQUAL(sweep_mark(&w, sweep_row(&w, 0, 1)), 'K');
+    CU_ASSERT_EQUAL(sweep_block(&w, sweep_row(&w, 0, 1))->letter, 'K');
     CU_ASSERT_STRING_EQUAL(json_string_value(json_object_get(sweep_row(&w, 0, 1), "reason")),
                            "qtile_seq needs BR >= 32; BR is 16");
     CU_ASSERT(sweep_value(&w, sweep_row(&w, 1, 0)) > 0);
@@ -103,7 +106,7 @@ static void test_ranges(void)
     w = make("sweep fa2,splitkv SPLITS=200,300 backend=cpu metric=median_us");
     sweep_foresee(&w, 0);
     CU_ASSERT_PTR_NULL(sweep_row(&w, 0, 0));
-    CU_ASSERT_EQUAL(sweep_mark(&w, sweep_row(&w, 0, 1)), 'K');
+    CU_ASSERT_EQUAL(sweep_block(&w, sweep_row(&w, 0, 1))->letter, 'K');
     sweep_clear(&w);
 }
 
@@ -116,7 +119,7 @@ static void test_measured(void)
     CU_ASSERT(!sweep_compute(&w, 0));
     sweep_foresee(&w, 0); /* row_full has no CPU source */
     CU_ASSERT_PTR_NULL(sweep_row(&w, 0, 0));
-    CU_ASSERT_EQUAL(sweep_mark(&w, sweep_row(&w, 0, 1)), 'K');
+    CU_ASSERT_EQUAL(sweep_block(&w, sweep_row(&w, 0, 1))->letter, 'K');
     CU_ASSERT_EQUAL_FATAL(sweep_request(&w, 1, &r, NULL), ST_OK);
     CU_ASSERT_EQUAL(r.problem.shape.Sq, 128);
     request_clear(&r);
@@ -127,14 +130,15 @@ static void test_measured(void)
     json_decref(rows);
     CU_ASSERT_DOUBLE_EQUAL(sweep_value(&w, sweep_row(&w, 1, 0)), 12.5, 0);
     CU_ASSERT(isnan(sweep_value(&w, sweep_row(&w, 1, 1)))); /* a wrong result has no time */
-    CU_ASSERT_EQUAL(sweep_mark(&w, sweep_row(&w, 1, 1)), 'F');
-    struct sweep_lines l;
-    sweep_lines_make(&w, &l);
-    CU_ASSERT_EQUAL(l.fig.nseries, 2);
-    CU_ASSERT_EQUAL(l.fig.n, 2);
-    CU_ASSERT(isnan(l.series[0].y[0]));
-    CU_ASSERT_DOUBLE_EQUAL(l.series[0].y[1], 12.5, 0);
-    sweep_lines_clear(&l);
+    CU_ASSERT_EQUAL(sweep_block(&w, sweep_row(&w, 1, 1))->letter, 'F');
+    struct chart *c = sweep_chart(&w);
+    const struct grid_chart *g = c->model;
+    CU_ASSERT_EQUAL(g->nseries, 2);
+    CU_ASSERT_EQUAL(g->nx, 2);
+    CU_ASSERT(isnan(g->series[0].cells[0].value));
+    CU_ASSERT_DOUBLE_EQUAL(g->series[0].cells[1].value, 12.5, 0);
+    CU_ASSERT_STRING_EQUAL(g->series[1].cells[1].blocked, "check");
+    chart_free(c);
     sweep_clear(&w);
 }
 
@@ -175,16 +179,17 @@ static void test_roofs(void)
     CU_ASSERT_DOUBLE_EQUAL(number(decode, "reach_tflops"),
                            number(decode, "requested_intensity") * 300 / 1e3, 1e-9);
     CU_ASSERT(isnan(number(prefill, "measured_tflops")));
-    int n;
-    struct roof_point *pts = roofs_points(&x, NULL, 1, &n);
-    CU_ASSERT_EQUAL_FATAL(n, 4);
-    CU_ASSERT_EQUAL(pts[0].letter, 'A');
-    CU_ASSERT_EQUAL(pts[3].letter, 'b');
-    CU_ASSERT(pts[1].cur && pts[1].ideal > 0 && !(pts[0].ideal > 0));
-    free(pts);
-    pts = roofs_points(&x, (const bool[]){true, false}, 0, &n);
-    CU_ASSERT_EQUAL(n, 2);
-    free(pts);
+    struct chart *c = roofs_chart(&x, DTYPE_F16, NULL, 1);
+    const struct roof_chart *f = c->model;
+    CU_ASSERT_EQUAL_FATAL(f->npoints, 4);
+    CU_ASSERT_STRING_EQUAL(f->points[0].letter, "A");
+    CU_ASSERT_STRING_EQUAL(f->points[3].letter, "b");
+    CU_ASSERT(f->points[1].kernel == 1 && f->points[1].ideal > 0 && !(f->points[0].ideal > 0));
+    chart_free(c);
+    c = roofs_chart(&x, DTYPE_F16, (const bool[]){true, false}, 0);
+    f = c->model;
+    CU_ASSERT_EQUAL(f->npoints, 2);
+    chart_free(c);
     roofs_clear(&x);
 }
 

@@ -9,7 +9,7 @@
 #define ATTNSCOPE_COMMAND_SWEEP_H
 
 #include "command/ask/request.h"
-#include "draw/figures.h"
+#include "draw/chart.h"
 
 enum { SWEEP_AXES = 2, SWEEP_CELLS = 4096 };
 
@@ -59,29 +59,14 @@ void sweep_foresee(struct sweep *w, int point);
 /* Takes the rows of a measurement, one per kernel. */
 void sweep_take(struct sweep *w, int point, const json_t *rows);
 
-/* ---- as figures ---- */
+/* ---- as pictures ---- */
 
-/* The letter of what stands in a row's way: S shared memory, R registers, T threads, K the kernel's
- * own rule ... F for a failed check; 0 for a row that is not known yet or has its value. */
-char sweep_mark(const struct sweep *w, const json_t *row);
-extern const struct heat_key sweep_marks[];
-
-/* A sweep over one axis as a line plot; what it borrows lives as long as the sweep. */
-struct sweep_lines {
-    struct fig_lines fig;
-    struct fig_series *series;
-    double *y;
-    char *marks, **names, *title;
-};
-void sweep_lines_make(const struct sweep *w, struct sweep_lines *out);
-void sweep_lines_clear(struct sweep_lines *l);
-
-/* One kernel's sweep over two axes as a heat map: the first axis downward. */
-struct sweep_heat {
-    struct fig_heat fig;
-    struct heat_cell *cells;
-};
-void sweep_heat_make(const struct sweep *w, int kernel, struct sweep_heat *out);
-void sweep_heat_clear(struct sweep_heat *h);
+/* What stands in a row's way; NULL for a row that is not known yet or has its value. */
+const struct chart_block *sweep_block(const struct sweep *w, const json_t *row);
+/* Appends the shape without the words that an axis sets. */
+void sweep_shape(const struct sweep *w, struct str *out);
+/* All of it as a line plot (one axis) or as heat maps, the first axis downward; rows that are not
+ * known yet are points that are not. The caller owns it. */
+struct chart *sweep_chart(const struct sweep *w);
 
 #endif

@@ -1,4 +1,4 @@
-/* sweep_draw.c - sweeps as figures: what the verb prints and the screen shows.
+/* sweep_draw.c - sweeps as pictures: what the verb prints and keeps, and the screen shows.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <math.h>
@@ -6,94 +6,88 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/sanitize.h"
+#include "command/ask/keys.h"
 #include "command/ask/sweep.h"
 #include "command/output.h"
+#include "export/row_charts.h"
 
-// clang-format off
-static const struct {
-    const char *by;
-    char mark;
-} blocked[] = {
-    {"smem", 'S'}, {"regs", 'R'}, {"threads", 'T'}, {"barriers", 'N'}, {"grid", 'G'},
-    {"shape", 'X'}, {"kernel", 'K'},
-};
-const struct heat_key sweep_marks[] = {
-    {'S', "shared memory"}, {'R', "registers"}, {'T', "threads"}, {'N', "named barriers"},
-    {'G', "grid"}, {'X', "no such shape"}, {'K', "the kernel's own rule"}, {'F', "check failed"},
-    {'-', "no figure"}, {0, NULL},
-};
-// clang-format on
-
-char sweep_mark(const struct sweep *w, const json_t *row)
+const struct chart_block *sweep_block(const struct sweep *w, const json_t *row)
 {
-    const char *by = row_text(row, "blocked_by"), *check = row_text(row, "check");
+    const char *check = row_text(row, "check"), *by = row_text(row, "blocked_by");
     if (!row || isfinite(sweep_value(w, row)))
-        return 0;
-    for (size_t i = 0; by && i < sizeof blocked / sizeof *blocked; i++)
-        if (!strcmp(blocked[i].by, by))
-            return blocked[i].mark;
-    return check && !strcmp(check, "fail") ? 'F' : '-';
+        return NULL;
+    return chart_block_of(by ? by : check && !strcmp(check, "fail") ? "check" : NULL);
 }
 
-void sweep_lines_make(const struct sweep *w, struct sweep_lines *out)
+static void take_cell(const struct sweep *w, const json_t *row, struct grid_cell *v)
 {
-    const size_t n = (size_t)w->npoints, k = (size_t)w->base.nkernels;
-    *out = (struct sweep_lines){.series = xcalloc(k + 1, sizeof *out->series),
-                                .y = xcalloc(n * k + 1, sizeof *out->y),
-                                .marks = xcalloc(n * k + 1, 1),
-                                .names = xcalloc(k + 1, sizeof *out->names),
-                                .title = xasprintf("%s over %s", w->metric, w->axes[0].key)};
-    for (size_t s = 0; s < k; s++) {
-        out->names[s] = request_entry(&w->base, (int)s);
-        for (size_t i = 0; i < n; i++) {
-            const json_t *row = sweep_row(w, (int)i, (int)s);
-            out->y[s * n + i] = sweep_value(w, row);
-            out->marks[s * n + i] = sweep_mark(w, row);
+    const struct chart_block *b = sweep_block(w, row);
+    if (!row)
+        return;
+    const char *bound = bound_mark(row, w->metric), *reason = row_text(row, "reason");
+    v->value = sweep_value(w, row);
+    v->blocked = b ? xstrdup(b->word) : NULL;
+    v->why = b && reason ? sanitize_line(reason) : NULL;
+    v->bound = !b && *bound ? xstrdup(bound) : NULL;
+    if (b || strcmp(w->metric, "median_us") != 0)
+        return;
+    v->lo = row_real(row, "q1_us");
+    v->hi = row_real(row, "q3_us");
+}
+
+/* Of two axes the first runs downward. */
+static void fill(const struct sweep *w, struct grid_chart *g)
+{
+    const struct sweep_axis *x = &w->axes[w->naxes - 1], *y = w->naxes > 1 ? &w->axes[0] : NULL;
+    grid_size(g, x->count, y ? y->count : 0, w->base.nkernels);
+    g->metric = xstrdup(w->metric);
+    g->unit = xstrdup(metric_unit(w->metric));
+    g->xname = xstrdup(x->key);
+    g->yname = y ? xstrdup(y->key) : NULL;
+    for (int i = 0; i < g->nx; i++)
+        g->x[i].text = xstrdup(x->values[i]);
+    for (int i = 0; i < g->ny; i++)
+        g->y[i].text = xstrdup(y->values[i]);
+    for (int k = 0; k < g->nseries; k++) {
+        g->series[k].name = request_entry(&w->base, k);
+        for (int i = 0; i < w->npoints; i++) /* the second axis runs fastest, as in the model */
+            take_cell(w, sweep_row(w, i, k), &g->series[k].cells[i]);
+    }
+}
+
+void sweep_shape(const struct sweep *w, struct str *out)
+{
+    char shape[SHAPE_TEXT], *rest = shape;
+    shape_format(&w->base.problem.shape, shape, sizeof shape);
+    for (char *word; (word = strsep(&rest, " "));) {
+        bool swept = false;
+        for (int i = 0; i < w->naxes; i++) {
+            const struct field *key = shape_word_key(word);
+            swept = swept || (key && !strcmp(key->name, w->axes[i].key));
         }
-        out->series[s] = (struct fig_series){
-            .name = out->names[s], .y = &out->y[s * n], .marks = &out->marks[s * n]};
+        if (!swept)
+            str_addf(out, "%s%s", out->len ? " " : "", word);
     }
-    out->fig = (struct fig_lines){.title = out->title,
-                                  .xtexts = (const char *const *)w->axes[0].values,
-                                  .n = w->npoints,
-                                  .series = out->series,
-                                  .nseries = w->base.nkernels,
-                                  .cur = -1};
 }
 
-void sweep_lines_clear(struct sweep_lines *l)
+/* On what it was measured: what a row says that has it. */
+static char *device_of(const struct sweep *w)
 {
-    for (int i = 0; l->names && l->names[i]; i++)
-        free(l->names[i]);
-    free(l->names);
-    free(l->series);
-    free(l->y);
-    free(l->marks);
-    free(l->title);
+    for (int i = 0; i < w->npoints * w->base.nkernels; i++)
+        if (row_text(w->rows[i], "device"))
+            return sanitize_line(row_text(w->rows[i], "device"));
+    return NULL;
 }
 
-void sweep_heat_make(const struct sweep *w, int kernel, struct sweep_heat *out)
+struct chart *sweep_chart(const struct sweep *w)
 {
-    out->cells = xcalloc((size_t)w->npoints + 1, sizeof *out->cells);
-    for (int i = 0; i < w->npoints; i++) {
-        const json_t *row = sweep_row(w, i, kernel);
-        out->cells[i] = (struct heat_cell){.value = sweep_value(w, row),
-                                           .mark = sweep_mark(w, row),
-                                           .prefix = row ? bound_mark(row, w->metric) : NULL};
-    }
-    out->fig = (struct fig_heat){.xname = w->axes[1].key,
-                                 .yname = w->axes[0].key,
-                                 .xtexts = (const char *const *)w->axes[1].values,
-                                 .ytexts = (const char *const *)w->axes[0].values,
-                                 .nx = w->axes[1].count,
-                                 .ny = w->axes[0].count,
-                                 .cells = out->cells,
-                                 .keys = sweep_marks,
-                                 .cx = -1,
-                                 .cy = -1};
-}
-
-void sweep_heat_clear(struct sweep_heat *h)
-{
-    free(h->cells);
+    struct chart *c = chart_new(w->naxes > 1 ? &chart_heat : &chart_lines);
+    struct str shape = {0};
+    fill(w, c->model);
+    sweep_shape(w, &shape);
+    c->caption.shape = str_take(&shape);
+    c->caption.origin = xstrdup(w->measured ? "live" : "model");
+    c->caption.device = w->device ? xstrdup(w->device->name) : device_of(w);
+    return c;
 }

@@ -71,6 +71,7 @@ void call_free(struct cmd_call *c)
     free(c->command);
     free(c->redirect);
     free(c->pipe);
+    charts_clear(&c->charts);
     free(c);
 }
 

@@ -199,29 +199,40 @@ void roofs_clear(struct roofs *x)
     *x = (struct roofs){0};
 }
 
-/* ---- the figure ---- */
+/* ---- the picture ---- */
 
-struct roof_point *roofs_points(const struct roofs *x, const bool *show, int cur, int *n)
+static void take_point(const struct roofs *x, int phase, int kernel, bool ideal,
+                       struct roof_point *p)
 {
-    struct roof_point *pts = xcalloc((size_t)(x->nkernels * x->nphases) + 1, sizeof *pts);
-    *n = 0;
+    const json_t *row = roof_row(x, 0, phase, kernel);
+    p->name = xstrdup(row_text(row, "kernel"));
+    p->letter = xasprintf("%c", roof_letter(phase, kernel));
+    p->kernel = kernel;
+    p->intensity = row_real(row, "requested_intensity");
+    p->tflops = row_real(row, "reach_tflops");
+    p->measured = row_real(row, "measured_tflops");
+    if (!ideal)
+        return;
+    p->ideal = row_real(row, "compulsory_intensity");
+    p->ideal_tflops = row_real(row, "roof_tflops");
+}
+
+struct chart *roofs_chart(const struct roofs *x, enum dtype t, const bool *show, int cur)
+{
+    struct chart *c = chart_new(&chart_roofline);
+    struct roof_chart *f = c->model;
+    roof_size(f, x->ndevices, x->nkernels * x->nphases);
+    for (int i = 0; i < x->ndevices; i++)
+        roof_take(&f->roofs[i], x->devices[i], t);
+    f->dtype = xstrdup(dtype_name(t));
+    f->npoints = 0;
     for (int p = 0; p < x->nphases; p++)
-        for (int k = 0; k < x->nkernels; k++) {
-            const json_t *row = roof_row(x, 0, p, k);
-            const double measured = row_real(row, "measured_tflops");
-            if ((show && !show[k]) || !isfinite(row_real(row, "reach_tflops")))
-                continue;
-            struct roof_point *pt = &pts[(*n)++];
-            *pt = (struct roof_point){.name = row_text(row, "kernel"),
-                                      .intensity = row_real(row, "requested_intensity"),
-                                      .tflops = row_real(row, "reach_tflops"),
-                                      .measured = measured > 0 ? measured : 0,
-                                      .letter = roof_letter(p, k),
-                                      .cur = k == cur};
-            if (cur >= 0 && k != cur)
-                continue;
-            pt->ideal = row_real(row, "compulsory_intensity");
-            pt->ideal_tflops = row_real(row, "roof_tflops");
-        }
-    return pts;
+        for (int k = 0; k < x->nkernels; k++)
+            if ((!show || show[k]) && isfinite(row_real(roof_row(x, 0, p, k), "reach_tflops")))
+                take_point(x, p, k, cur < 0 || k == cur, &f->points[f->npoints++]);
+    char shape[SHAPE_TEXT];
+    shape_format(&x->phases[0].shape, shape, sizeof shape);
+    c->caption.shape = xstrdup(shape);
+    c->caption.origin = xstrdup("model");
+    return c;
 }

@@ -5,7 +5,7 @@
 #define ATTNSCOPE_COMMAND_ROOF_H
 
 #include "command/ask/request.h"
-#include "draw/figures.h"
+#include "draw/chart.h"
 
 enum { ROOF_DEVICES = 6, ROOF_PHASES = 2 };
 
@@ -38,9 +38,9 @@ json_t *roof_row(const struct roofs *x, int device, int phase, int kernel);
 /* 'A' for kernel 0 and this shape, 'a' for it in the other phase. */
 char roof_letter(int phase, int kernel);
 
-/* Points of all kernels and phases under the first device's roof; `show` says for each kernel
- * whether it is drawn (NULL: all). cur: the kernel at the cursor, -1 none; its ideal is drawn, and
- * without a cursor everybody's. The caller frees the array. */
-struct roof_point *roofs_points(const struct roofs *x, const bool *show, int cur, int *n);
+/* The devices' roofs for a type and, under the first, points of all kernels and phases; `show` says for
+ * each kernel whether it is drawn (NULL: all). cur: the kernel at the cursor, -1 none; its ideal is
+ * drawn, and without a cursor everybody's. The caller owns it. */
+struct chart *roofs_chart(const struct roofs *x, enum dtype t, const bool *show, int cur);
 
 #endif

@@ -13,11 +13,7 @@
 void timeline_clear(struct timeline *t)
 {
     sched_clear(&t->schedule);
-    free(t->kernel);
-    free(t->device);
-    free(t->params);
-    free(t->note);
-    free(t->reason);
+    model_clear(&block_panel_layout, &t->panel);
     *t = (struct timeline){0};
 }
 
@@ -36,7 +32,10 @@ static void begin(const struct request *r, int i, const struct kernel_desc *d, s
     char params[512] = "";
     if (d)
         desc_params_format(d, &r->params[i], true, params, sizeof params);
-    *out = (struct timeline){.kernel = xstrdup(r->kernels[i]->name), .params = xstrdup(params)};
+    *out = (struct timeline){0};
+    model_init(&block_panel_layout, &out->panel);
+    out->panel.kernel = xstrdup(r->kernels[i]->name);
+    out->panel.params = xstrdup(params);
 }
 
 void timeline_model(const struct request *r, int i, const struct device *dev, struct timeline *out)
@@ -45,16 +44,17 @@ void timeline_model(const struct request *r, int i, const struct device *dev, st
     struct err why = ERR_INIT;
     struct plan p;
     begin(r, i, d, out);
-    out->device = xstrdup(dev->name);
+    out->panel.device = xstrdup(dev->name);
     if (!d) {
-        out->reason = xasprintf("%s has no CUDA source to plan; backend=cpu takes stamps of it",
-                                r->kernels[i]->name);
+        out->panel.reason = xasprintf(
+            "%s has no CUDA source to plan; backend=cpu takes stamps of it", r->kernels[i]->name);
         return;
     }
     (void)plan_build(d, &r->problem.shape, &r->params[i], dev, NULL, &p, &why);
     if (sched_model(&p, &out->schedule, &why) != ST_OK)
-        out->reason = xstrdup(why.text);
+        out->panel.reason = xstrdup(why.text);
     plan_clear(&p);
+    block_take(&out->panel, &out->schedule, 0);
 }
 
 enum status timeline_start(struct session *s, const struct request *r, struct measuring **job,
@@ -88,26 +88,43 @@ void timeline_take(const struct measuring *job, int i, struct timeline *out)
     const struct run_row *row = measure_row(job, i);
     struct err why = ERR_INIT;
     begin(r, i, r->descs[i], out);
-    out->device = row && row->device ? xstrdup(row->device) : NULL;
+    out->panel.device = row && row->device ? xstrdup(row->device) : NULL;
     if (!row || !json_is_object(stamps)) {
-        out->reason = no_stamps(job, i);
+        out->panel.reason = no_stamps(job, i);
         return;
     }
     if (sched_from_stamps(stamps, r->descs[i], &r->params[i], &r->problem.shape, &out->schedule,
-                          &out->note, &why) != ST_OK)
-        out->reason = xstrdup(why.text);
+                          &out->panel.note, &why) != ST_OK)
+        out->panel.reason = xstrdup(why.text);
     else if (row->check && strcmp(row->check, "fail") == 0)
-        out->reason = xasprintf("%s fails its check here, so its times are not shown", out->kernel);
+        out->panel.reason =
+            xasprintf("%s fails its check here, so its times are not shown", out->panel.kernel);
+    block_take(&out->panel, &out->schedule, 0);
 }
 
-void timeline_heading(const struct timeline *t, struct str *out)
+static char *copy(const char *text)
 {
-    const char *origin = t->schedule.origin;
-    str_add(out, t->kernel);
-    if (t->params && *t->params)
-        str_addf(out, " %s", t->params);
-    if (origin)
-        str_addf(out, "  %s", strcmp(origin, "live") ? "MODEL" : "LIVE");
-    if (t->device)
-        str_addf(out, "  %s", t->device);
+    return text ? xstrdup(text) : NULL;
+}
+
+struct chart *timeline_chart(const struct request *r, const struct timeline *t, int n)
+{
+    enum { SPANS_MAX = 4000 };
+    struct chart *c = chart_new(&chart_timeline);
+    struct block_chart *b = c->model;
+    char shape[SHAPE_TEXT];
+    shape_format(&r->problem.shape, shape, sizeof shape);
+    c->caption.shape = xstrdup(shape);
+    block_size(b, n);
+    for (int i = 0; i < n; i++) {
+        const struct block_panel *from = &t[i].panel;
+        struct block_panel *to = &b->panels[i];
+        to->kernel = copy(from->kernel);
+        to->params = copy(from->params);
+        to->device = copy(from->device);
+        to->note = copy(from->note);
+        to->reason = copy(from->reason);
+        block_take(to, &t[i].schedule, SPANS_MAX);
+    }
+    return c;
 }

@@ -6,15 +6,15 @@
 #define ATTNSCOPE_COMMAND_TIMELINE_H
 
 #include "command/ask/measure.h"
-#include "plan/schedule.h"
+#include "draw/timeline.h"
 
 struct timeline {
     struct schedule schedule;
-    char *kernel, *device, *params; /* owned */
-    char *note;                     /* what should be known beside the picture, or NULL */
-    char *reason;                   /* why there is no picture, or NULL */
+    struct block_panel panel; /* the same as it is drawn, with kernel, device and words */
 };
 void timeline_clear(struct timeline *t);
+/* The timelines of r as a picture, as far as a table keeps it. The caller owns it. */
+struct chart *timeline_chart(const struct request *r, const struct timeline *t, int n);
 
 /* What these options (NULL or "auto": not set) ask for: stamps where a backend is named, or a GPU is
  * present and no model of another one is asked for; else the model. */
@@ -26,8 +26,5 @@ enum status timeline_start(struct session *s, const struct request *r, struct me
                            struct err *err);
 /* Kernel i out of the ended job. */
 void timeline_take(const struct measuring *job, int i, struct timeline *out);
-
-/* "fa2  LIVE  NVIDIA H200" with "<=": a heading of the picture. */
-void timeline_heading(const struct timeline *t, struct str *out);
 
 #endif

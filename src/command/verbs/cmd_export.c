@@ -9,16 +9,17 @@
 #include "command/session.h"
 #include "command/verbs/verbs.h"
 #include "draw/svg.h"
-#include "export/figure.h"
 #include "export/report.h"
+#include "export/row_charts.h"
 
 /* ---- the forms ---- */
 
 /* What a form is made from. */
 struct exported {
     struct session *s;
-    const struct figure *figure; /* asked for, or NULL */
+    const struct chart_kind *figure; /* asked for, or NULL */
     json_t *table;
+    struct charts charts; /* what the rows can be drawn as */
 };
 
 static enum status no_figure(const struct exported *x, struct err *err)
@@ -87,17 +88,23 @@ static void table_svg(const struct exported *x, struct str *out)
 
 static enum status as_svg(const struct exported *x, struct str *out, struct err *err)
 {
-    if (figure_draw(x->table, x->figure, x->s->services.devices, true, out))
-        return ST_OK;
-    if (x->figure)
+    const struct chart *c = charts_find(&x->charts, x->figure);
+    if (c)
+        c->kind->svg(out, c, true);
+    else if (x->figure)
         return no_figure(x, err);
-    table_svg(x, out);
+    else
+        table_svg(x, out);
     return ST_OK;
 }
 
 static enum status as_gnuplot(const struct exported *x, struct str *out, struct err *err)
 {
-    return figure_gnuplot(x->table, out) ? ST_OK : no_figure(x, err);
+    const struct chart *c = charts_find(&x->charts, x->figure);
+    if (!c)
+        return no_figure(x, err);
+    c->kind->gnuplot(out, c);
+    return ST_OK;
 }
 
 static enum status as_html(const struct exported *x, struct str *out, struct err *err)
@@ -151,32 +158,31 @@ static enum status read_kind(struct cmd_call *c, const struct kind **kind, const
     return call_mark(c, ST_USAGE, c->words[0].at, (int)strlen(c->words[0].text), err);
 }
 
-static enum status read_figure(struct cmd_call *c, const struct figure **figure, struct err *err)
+static enum status read_figure(struct cmd_call *c, const struct chart_kind **figure,
+                               struct err *err)
 {
     const char *name = call_key(c, "figure");
-    *figure = name ? figure_find(name) : NULL;
+    *figure = name ? chart_kind_find(name) : NULL;
     if (!name || *figure)
         return ST_OK;
-    const char *near = str_nearest(name, figure_name, NULL);
+    const char *near = str_nearest(name, chart_kind_name, NULL);
     err_set(err, ST_USAGE, "there is no figure \"%s\"; did you mean \"%s\"?", name,
-            near ? near : figures[0].name);
+            near ? near : chart_kinds[0]->name);
     return call_mark_key(c, "figure", ST_USAGE, err);
 }
 
 static enum status write_export(struct session *s, const struct kind *kind, const char *path,
-                                const struct figure *figure, struct err *err)
+                                const struct chart_kind *figure, struct err *err)
 {
     struct str text = {0};
-    const struct exported x = {
-        .s = s,
-        .figure = figure,
-        .table = table_object(s->rows.last.rows, s->rows.last.cols, s->rows.last.command),
-    };
+    struct exported x = {.s = s, .figure = figure, .table = table_last(&s->rows)};
+    row_charts(x.table, &s->rows.last.charts, s->services.devices, &x.charts);
     enum status st = kind->make(&x, &text, err);
     if (!st)
         st = session_write(s, path, str_text(&text), text.len, false, err);
     if (!st)
         session_note(s, "%zu rows written to %s", json_array_size(s->rows.last.rows), path);
+    charts_clear(&x.charts);
     json_decref(x.table);
     str_free(&text);
     return st;
@@ -185,7 +191,7 @@ static enum status write_export(struct session *s, const struct kind *kind, cons
 static enum status exec_export(struct session *s, struct cmd_call *c, struct err *err)
 {
     const struct kind *kind = NULL;
-    const struct figure *figure = NULL;
+    const struct chart_kind *figure = NULL;
     const char *path = NULL;
     enum status st = read_kind(c, &kind, &path, err);
     if (!st)
@@ -197,10 +203,8 @@ static enum status exec_export(struct session *s, struct cmd_call *c, struct err
     return st ? st : write_export(s, kind, path, figure, err);
 }
 
-static const char *const figure_words[] = {"heat",     "lines", "ratios",   "times",
-                                           "timeline", "smem",  "roofline", NULL};
 static const struct cmd_key export_keys[] = {
-    {"figure", "which picture, for svg; what suits the rows best by default", figure_words},
+    {"figure", "which picture, for svg and gp; what suits the rows best by default", chart_names},
     {0},
 };
 

@@ -130,7 +130,11 @@ static void add_smem(struct str *out, const struct sheet *sh)
     const struct front *f = &sh->s->front;
     const int width = f->width > 20 && f->width < 76 ? f->width - 4 : 72;
     struct canvas *c = canvas_new(width + 2, 2 + p->nsmem / 3, f->glyphs);
-    fig_smem(c, (struct rect){2, 0, width, c->h}, p, sh->arch->smem_optin);
+    struct smem_map map;
+    model_init(&smem_map_layout, &map);
+    smem_take(&map, p, sh->arch);
+    fig_smem(c, (struct rect){2, 0, width, c->h}, &map);
+    model_clear(&smem_map_layout, &map);
     canvas_to_text(c, out);
     canvas_free(c);
     while (out->len > 1 && out->data[out->len - 1] == '\n' && out->data[out->len - 2] == '\n')
@@ -340,8 +344,24 @@ static void add_plan(struct session *s, struct cmd_call *c, const struct plan *p
 
 /* ---- the verb ---- */
 
+/* The map of the main pass, as the picture that goes with the rows. */
+static void add_map(struct smem_chart *maps, const struct plan *p, const json_t *row)
+{
+    const struct plan_pass *pass = p->npasses ? &p->passes[p->main_pass] : NULL;
+    if (!pass || pass->smem_bytes == INT_UNKNOWN)
+        return;
+    struct smem_map *m = smem_add(maps);
+    const char *params = row_text(row, "params"), *reason = row_text(row, "reason");
+    smem_take(m, pass, p->device ? arch_find(p->device->cc) : NULL);
+    m->kernel = xstrdup(row_text(row, "kernel"));
+    m->device = p->device ? xstrdup(p->device->name) : NULL;
+    m->params = params ? xstrdup(params) : NULL;
+    m->reason = reason ? sanitize_line(reason) : NULL;
+}
+
 static enum status plan_one(struct session *s, struct cmd_call *c, const struct request *r, int i,
-                            const char *gpu, unsigned wanted, json_t *rows, struct err *err)
+                            const char *gpu, unsigned wanted, json_t *rows, struct smem_chart *maps,
+                            struct err *err)
 {
     const struct device *dev = session_gpu(s, gpu, err);
     struct plan p;
@@ -361,6 +381,7 @@ static enum status plan_one(struct session *s, struct cmd_call *c, const struct 
         add_plan(s, c, &p, row, session_gpu_why(s, gpu, chosen, sizeof chosen), wanted);
         lines_wrap(c->out, from, call_width(s, c));
     }
+    add_map(maps, &p, row);
     plan_clear(&p);
     json_array_append_new(rows, row);
     return ST_OK;
@@ -368,7 +389,7 @@ static enum status plan_one(struct session *s, struct cmd_call *c, const struct 
 
 /* gpu= may name several models. */
 static enum status plan_all(struct session *s, struct cmd_call *c, const struct request *r,
-                            unsigned wanted, json_t *rows, struct err *err)
+                            unsigned wanted, json_t *rows, struct smem_chart *maps, struct err *err)
 {
     char *gpus = xstrdup(r->options.gpu ? r->options.gpu : "auto"), *rest = gpus;
     char *names = xstrdup(gpus), *left = names;
@@ -379,7 +400,7 @@ static enum status plan_all(struct session *s, struct cmd_call *c, const struct 
     free(names);
     for (char *gpu; !st && (gpu = strsep(&rest, ","));)
         for (int i = 0; i < r->nkernels && !st; i++)
-            st = plan_one(s, c, r, i, gpu, wanted, rows, err);
+            st = plan_one(s, c, r, i, gpu, wanted, rows, maps, err);
     free(gpus);
     return st;
 }
@@ -394,6 +415,7 @@ static enum status exec_plan(struct session *s, struct cmd_call *c, struct err *
     if (st)
         return st;
     json_t *rows = json_array();
+    struct chart *map = chart_new(&chart_smem);
     if (!r.nkernels)
         st = err_set(err, ST_USAGE, "plan needs a kernel, for example: plan qtile_seq gpu=L4");
     if (!st)
@@ -401,10 +423,15 @@ static enum status exec_plan(struct session *s, struct cmd_call *c, struct err *
     if (!st)
         st = call_finish(s, c, err);
     if (!st)
-        st = plan_all(s, c, &r, wanted, rows, err);
+        st = plan_all(s, c, &r, wanted, rows, map->model, err);
     request_command(&r, "plan", &command);
     request_command_gpu(&r, session_gpu(s, NULL, NULL), &command);
     c->command = str_take(&command);
+    char shape[SHAPE_TEXT];
+    shape_format(&r.problem.shape, shape, sizeof shape);
+    map->caption.shape = xstrdup(shape);
+    map->caption.origin = xstrdup("model");
+    charts_add(&c->charts, map);
     if (!st && text)
         call_remember(s, c, rows, plan_columns, NULL);
     else if (!st)

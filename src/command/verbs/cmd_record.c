@@ -247,7 +247,7 @@ static enum status exec_open(struct session *s, struct cmd_call *c, struct err *
     if (json_array_size(rows) || !text)
         call_rows(s, c, rows, recorded_columns, run_fields);
     if (json_array_size(rows))
-        journal_add(s, rows, recorded_columns, c->text);
+        journal_add(s, rows, recorded_columns, NULL, c->text);
     json_decref(rows);
     return ST_OK;
 }

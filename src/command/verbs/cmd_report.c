@@ -83,7 +83,7 @@ static void add_roof(const struct recording *rec, json_t *tables)
     }
     str_addf(&command, " %s", shape ? shape : "");
     if (json_array_size(rows)) {
-        json_t *table = table_object(rows, roof_columns, str_text(&command));
+        json_t *table = table_object(rows, roof_columns, NULL, str_text(&command));
         json_object_set_new(table, "title", json_sprintf("Roofline: %s", shape));
         json_array_append_new(tables, table);
     }
@@ -161,7 +161,7 @@ static void add_over_s(const struct recording *rec, json_t *tables)
         char *title = rest ? xasprintf("Time over S: %s", rest) : NULL;
         if (title && !is_titled(tables, title)) {
             json_t *rows = rows_like(rec, rest);
-            json_t *table = table_object(rows, recorded_columns, NULL);
+            json_t *table = table_object(rows, recorded_columns, NULL, NULL);
             json_object_set_new(table, "title", json_string(title));
             if (shapes_in(rows) >= SHAPES_MIN)
                 json_array_append(tables, table);
@@ -182,7 +182,8 @@ static json_t *recording_tables(const struct recording *rec)
     json_array_extend(tables, rec->tables);
     str_addf(&command, "open %s", rec->name);
     if (!json_array_size(tables) && json_array_size(rows))
-        json_array_append_new(tables, table_object(rows, recorded_columns, str_text(&command)));
+        json_array_append_new(tables,
+                              table_object(rows, recorded_columns, NULL, str_text(&command)));
     add_roof(rec, tables);
     json_decref(rows);
     str_free(&command);
@@ -201,10 +202,8 @@ static enum status find_tables(struct session *s, struct cmd_call *c, struct rep
         r->tables = json_incref(s->rows.journal);
     } else if (!strcmp(c->words[1].text, "last")) {
         str_add(about, "one command");
-        r->tables = json_array_size(s->rows.last.rows)
-                        ? json_pack("[o]", table_object(s->rows.last.rows, s->rows.last.cols,
-                                                        s->rows.last.command))
-                        : json_array();
+        r->tables = json_array_size(s->rows.last.rows) ? json_pack("[o]", table_last(&s->rows))
+                                                       : json_array();
     } else {
         enum status st = library_open(session_library(s), c->words[1].text, &rec, err);
         if (st)

@@ -11,6 +11,7 @@
 #include "command/output.h"
 #include "command/session.h"
 #include "command/show/roof.h"
+#include "draw/figures.h"
 #include "command/verbs/verbs.h"
 
 // clang-format off
@@ -41,28 +42,24 @@ static void add_heading(struct str *out, const struct device *dev, enum dtype t)
 }
 
 /* A kernel stands at the intensity it asks for, below the roof there; '*' is the ideal. */
-static void add_figure(struct session *s, struct cmd_call *c, const struct roofs *x, enum dtype t)
+static void add_figure(struct session *s, struct cmd_call *c, const struct roofs *x, enum dtype t,
+                       const struct roof_chart *fig)
 {
     const int width = s->front.width > 40 && s->front.width < 78 ? s->front.width : 78;
-    int n;
-    struct roof_point *pts = roofs_points(x, NULL, -1, &n);
-    const struct fig_roofs fig = {
-        .devices = x->devices, .ndevices = x->ndevices, .dtype = t, .points = pts, .npoints = n};
     for (int d = 0; d < x->ndevices; d++)
         add_heading(c->out, x->devices[d], t);
     struct canvas *canvas = canvas_new(width, 18, s->front.glyphs);
-    fig_roofs(canvas, (struct rect){0, 0, width, 18}, &fig);
+    fig_roofs(canvas, (struct rect){0, 0, width, 18}, fig, &CHART_WHOLE);
     canvas_to_text(canvas, c->out);
     canvas_free(canvas);
     const size_t legend = c->out->len;
-    if (n)
+    if (fig->npoints)
         str_addf(c->out,
                  "letters: with the bytes that the kernel requests; %c: with each byte moved "
                  "once; @: measured%s\n",
                  s->front.glyphs == GLYPHS_ASCII ? '#' : '*',
                  x->nphases > 1 ? "; small letters: the other phase" : "");
     lines_wrap(c->out, legend, call_width(s, c));
-    free(pts);
 }
 
 /* gpu= may name several models. */
@@ -111,8 +108,10 @@ static enum status exec_roofline(struct session *s, struct cmd_call *c, struct e
         st = call_finish(s, c, err);
     if (!st)
         st = roofs_make(s, &r, devices, ndevices, nphases, &x, err);
+    struct chart *chart = st ? NULL : roofs_chart(&x, r.problem.shape.dtype, NULL, -1);
     if (!st && text)
-        add_figure(s, c, &x, r.problem.shape.dtype);
+        add_figure(s, c, &x, r.problem.shape.dtype, chart->model);
+    charts_add(&c->charts, chart);
     if (!st && r.nkernels && text && !table)
         call_remember(s, c, x.rows, columns, NULL);
     else if (!st && (r.nkernels || !text))

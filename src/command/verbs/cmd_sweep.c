@@ -20,6 +20,7 @@
 #include "command/session.h"
 #include "command/verbs/cmd_run.h"
 #include "command/verbs/verbs.h"
+#include "draw/figures.h"
 
 struct swept {
     struct session *s;
@@ -177,74 +178,44 @@ static struct canvas *figure(const struct swept *v, int height)
     return canvas_new(width > 100 ? 100 : width < 40 ? 40 : width, height, v->s->front.glyphs);
 }
 
-static bool any_value(const struct sweep *w, int kernel)
-{
-    for (int i = 0; i < w->npoints; i++)
-        if (isfinite(sweep_value(w, sweep_row(w, i, kernel))))
-            return true;
-    return false;
-}
-
 /* All kernels over the one axis. */
-static void add_plot(const struct swept *v, struct str *out)
+static void add_plot(const struct swept *v, const struct grid_chart *g, struct str *out)
 {
-    const struct sweep *w = &v->w;
-    struct sweep_lines l;
     bool any = false;
-    for (int k = 0; k < w->base.nkernels; k++)
-        any |= any_value(w, k);
-    if (!any || w->npoints < 3)
+    for (int k = 0; k < g->nseries; k++)
+        any |= grid_any(g, k);
+    if (!any || g->nx < 3)
         return;
     struct canvas *c = figure(v, 14);
-    sweep_lines_make(w, &l);
     str_addc(out, '\n');
-    fig_lines(c, (struct rect){0, 0, c->w, c->h}, &l.fig);
+    fig_lines(c, (struct rect){0, 0, c->w, c->h}, g, -1);
     canvas_to_text(c, out);
-    sweep_lines_clear(&l);
     canvas_free(c);
 }
 
-static void add_heat(const struct swept *v, int kernel, struct str *out)
+static void add_heat(const struct swept *v, const struct grid_chart *g, int kernel, struct str *out)
 {
-    const struct sweep *w = &v->w;
-    struct sweep_heat h;
-    if (!any_value(w, kernel))
+    if (!grid_any(g, kernel))
         return;
-    struct canvas *c = figure(v, w->axes[0].count < 40 ? w->axes[0].count + 3 : 43);
-    sweep_heat_make(w, kernel, &h);
+    struct canvas *c = figure(v, g->ny < 40 ? g->ny + 3 : 43);
     str_addc(out, '\n');
-    fig_heat(c, (struct rect){0, 0, c->w, c->h}, &h.fig);
+    fig_heat(c, (struct rect){0, 0, c->w, c->h}, g, kernel, -1, -1);
     canvas_to_text(c, out);
-    sweep_heat_clear(&h);
     canvas_free(c);
 }
 
-/* The shape without the words that an axis sets. */
-static void add_shape(const struct swept *v, struct str *out)
-{
-    const struct sweep *w = &v->w;
-    char shape[SHAPE_TEXT], *rest = shape;
-    shape_format(&w->base.problem.shape, shape, sizeof shape);
-    for (char *word; (word = strsep(&rest, " "));) {
-        bool swept = false;
-        for (int i = 0; i < w->naxes; i++) {
-            const struct field *key = shape_word_key(word);
-            swept = swept || (key && !strcmp(key->name, w->axes[i].key));
-        }
-        if (!swept)
-            str_addf(out, "%s ", word);
-    }
-}
-
-static void print_text(const struct swept *v)
+static void print_text(const struct swept *v, const struct grid_chart *g)
 {
     const struct sweep *w = &v->w;
     struct str *out = v->call->out;
     const bool two = w->naxes > 1;
     str_addf(out, "%s over %s%s%s | ", w->metric, w->axes[0].key, two ? " and " : "",
              two ? w->axes[1].key : "");
-    add_shape(v, out);
-    str_addf(out, "| %s%s\n", w->measured ? "live" : "MODEL ", w->measured ? "" : w->device->name);
+    struct str shape = {0};
+    sweep_shape(w, &shape);
+    str_addf(out, "%s | %s%s\n", str_text(&shape), w->measured ? "live" : "MODEL ",
+             w->measured ? "" : w->device->name);
+    str_free(&shape);
     for (int k = 0; k < (two ? w->base.nkernels : 1); k++) {
         char *name = request_entry(&w->base, k);
         if (two)
@@ -252,14 +223,14 @@ static void print_text(const struct swept *v)
         free(name);
         add_table(v, k, out);
         if (two)
-            add_heat(v, k, out);
+            add_heat(v, g, k, out);
     }
     const size_t from = out->len;
     add_reasons(v, out);
     add_bounds(v, out);
     lines_wrap(out, from, call_width(v->s, v->call));
     if (!two)
-        add_plot(v, out);
+        add_plot(v, g, out);
 }
 
 static void print_rows(struct swept *v)
@@ -274,8 +245,11 @@ static void print_rows(struct swept *v)
         cols[n++] = (struct column){.field = "check", .title = "check", .left = true};
     cols[n++] =
         (struct column){.field = "reason", .title = "reason", .left = true, .optional = true};
+    struct chart *chart = sweep_chart(w);
+    if (call_format(v->call) == FORMAT_TEXT)
+        print_text(v, chart->model);
+    charts_add(&v->call->charts, chart);
     if (call_format(v->call) == FORMAT_TEXT) {
-        print_text(v);
         call_remember(v->s, v->call, v->rows, cols, NULL);
         return;
     }

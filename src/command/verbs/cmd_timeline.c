@@ -14,7 +14,7 @@
 #include "command/verbs/verbs.h"
 #include "draw/timeline.h"
 
-enum { KERNELS_MAX = 8, LINES = 16, LINES_MAX = 256, SPANS_MAX = 4000 };
+enum { KERNELS_MAX = 8, LINES = 16, LINES_MAX = 256 };
 
 // clang-format off
 static const struct column columns[] = {
@@ -45,11 +45,12 @@ static json_t *timeline_row(const struct request *r, const struct timeline *t, b
 {
     char shape[SHAPE_TEXT];
     const struct sched_summary sum = sched_summarise(&t->schedule);
-    const bool have = !t->reason;
+    const bool have = !t->panel.reason;
     shape_format(&r->problem.shape, shape, sizeof shape);
-    json_t *row = json_pack("{s:s, s:s?, s:s?, s:s, s:s, s:s?, s:s?}", "kernel", t->kernel,
-                            "origin", t->schedule.origin, "device", t->device, "shape", shape,
-                            "params", t->params, "unit", t->schedule.unit, "note", t->note);
+    json_t *row =
+        json_pack("{s:s, s:s?, s:s?, s:s, s:s, s:s?, s:s?}", "kernel", t->panel.kernel, "origin",
+                  t->schedule.origin, "device", t->panel.device, "shape", shape, "params",
+                  t->panel.params, "unit", t->schedule.unit, "note", t->panel.note);
     json_object_set_new(row, "rows", have ? json_integer(t->schedule.rows) : json_null());
     json_object_set_new(row, "blocks", have ? json_integer(sum.blocks) : json_null());
     json_object_set_new(row, "slots", have ? json_integer(sum.slots) : json_null());
@@ -60,7 +61,8 @@ static json_t *timeline_row(const struct request *r, const struct timeline *t, b
     json_object_set_new(row, "fill_pct", have ? real_or_null(sum.fill_pct) : json_null());
     json_object_set_new(row, "tail_pct", have ? real_or_null(sum.tail_pct) : json_null());
     json_object_set_new(row, "imbalance", have ? real_or_null(sum.imbalance) : json_null());
-    json_object_set_new(row, "reason", t->reason ? json_string(t->reason) : json_null());
+    json_object_set_new(row, "reason",
+                        t->panel.reason ? json_string(t->panel.reason) : json_null());
     if (blocks)
         json_object_set_new(row, "block_list", sched_blocks_json(&t->schedule));
     return row;
@@ -79,19 +81,19 @@ static double longest_span(const struct timeline *t, int n)
 static void add_picture(struct canvas *c, int height, const struct timeline *t, double span_us,
                         struct str *out)
 {
-    struct timeline_view v = {.end_us = span_us, .mark = timeline_best_mark(&t->schedule)};
+    struct timeline_view v = {.end_us = span_us, .mark = timeline_best_mark(&t->panel)};
     canvas_clear(c);
-    fig_timeline(c, (struct rect){0, 0, c->w, height}, &t->schedule, &v);
+    fig_timeline(c, (struct rect){0, 0, c->w, height}, &t->panel, &v);
     canvas_to_text(c, out);
     while (out->len > 1 && out->data[out->len - 2] == '\n')
         out->data[--out->len] = 0; /* lines that the picture did not need */
     str_addf(out, "%*s", TIMELINE_LABEL, "");
-    timeline_legend(&t->schedule, v.mark, out);
+    timeline_legend(&t->panel, v.mark, out);
     str_add(out, "\n  ");
-    timeline_summary(&t->schedule, out);
+    timeline_summary(&t->panel, out);
     str_addc(out, '\n');
-    if (t->note)
-        str_addf(out, "  %s\n", t->note);
+    if (t->panel.note)
+        str_addf(out, "  %s\n", t->panel.note);
 }
 
 /* Lines of SMs in each of n pictures: lines=, else what suits a screen. */
@@ -116,10 +118,10 @@ static void add_text(struct session *s, struct cmd_call *c, const struct request
     str_addf(c->out, "%s\n", shape);
     for (int i = 0; i < n; i++) {
         const size_t from = c->out->len;
-        timeline_heading(&t[i], c->out);
+        timeline_heading(&t[i].panel, c->out);
         str_addc(c->out, '\n');
-        if (t[i].reason) {
-            str_addf(c->out, "  - : %s\n", n > 1 ? t[i].reason : "no timeline");
+        if (t[i].panel.reason) {
+            str_addf(c->out, "  - : %s\n", n > 1 ? t[i].panel.reason : "no timeline");
             lines_wrap(c->out, from, call_width(s, c));
             continue;
         }
@@ -208,12 +210,9 @@ static enum status print(struct session *s, struct cmd_call *c, const struct req
     json_t *rows = json_array(), *kept = json_array();
     for (int i = 0; i < r->nkernels; i++) {
         json_array_append_new(rows, timeline_row(r, &t[i], f == FORMAT_JSON));
-        json_t *row = timeline_row(r, &t[i], false);
-        if (!t[i].reason) /* what export and report draw */
-            json_object_set_new(row, "block_spans", sched_spans_json(&t[i].schedule, SPANS_MAX));
-        json_array_append_new(kept, row);
-        drawn += !t[i].reason;
-        reason = reason ? reason : t[i].reason;
+        json_array_append_new(kept, timeline_row(r, &t[i], false));
+        drawn += !t[i].panel.reason;
+        reason = reason ? reason : t[i].panel.reason;
     }
     if (f == FORMAT_TEXT)
         add_text(s, c, r, t, r->nkernels);
@@ -221,6 +220,7 @@ static enum status print(struct session *s, struct cmd_call *c, const struct req
         rows_show(s, c->out, rows, columns, NULL, f, call_width(s, c));
     if (f == FORMAT_MD)
         rows_md_footer(c->out, c->command);
+    charts_add(&c->charts, timeline_chart(r, t, r->nkernels));
     call_remember(s, c, kept, columns, NULL);
     json_decref(rows);
     json_decref(kept);

@@ -279,28 +279,33 @@ static void draw_ranking(struct canvas *c, struct rect r, const struct compare_v
 
 static void draw_intervals(struct canvas *c, struct rect r, const struct compare_view *v)
 {
-    struct fig_interval *iv = xcalloc((size_t)v->n + 1, sizeof *iv);
+    struct chart *chart = chart_new(&chart_ratios);
+    struct spread_chart *s = chart->model;
     int n = 0, cur = -1;
+    spread_size(s, v->n);
+    s->unit = xstrdup("us");
     for (int i = 0; i < v->n; i++) {
         const struct compare_row *x = &v->rows[i];
+        struct spread_item *to = &s->items[n];
         if (!x->in)
             continue;
-        bool show = compare_timed(x) && !v->blank;
         if (i == v->list->cur)
             cur = n;
-        iv[n++] = (struct fig_interval){.name = x->label,
-                                        .lo = show ? x->row->q1_us : NAN,
-                                        .mid = show ? x->row->median_us : NAN,
-                                        .hi = show ? x->row->q3_us : NAN,
-                                        .text = compare_failed(x) ? "FAIL: not ranked"
-                                                : v->blank        ? "?"
-                                                                  : no_figures(x),
-                                        .base = x->base,
-                                        .dim = x->old,
-                                        .bad = compare_failed(x)};
+        n++;
+        to->name = xstrdup(x->label);
+        to->text = xstrdup(compare_failed(x) ? "FAIL: not ranked" : v->blank ? "?" : no_figures(x));
+        to->base = x->base;
+        to->stale = x->old;
+        to->bad = compare_failed(x);
+        if (!compare_timed(x) || v->blank)
+            continue;
+        to->lo = x->row->q1_us;
+        to->mid = x->row->median_us;
+        to->hi = x->row->q3_us;
     }
-    fig_intervals(c, r, iv, n, cur);
-    free(iv);
+    s->n = n;
+    fig_intervals(c, r, s, cur);
+    chart_free(chart);
 }
 
 /* ---- the whole ---- */

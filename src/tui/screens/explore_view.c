@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "base/number.h"
 #include "draw/figures.h"
 #include "tui/kit/flow.h"
@@ -21,10 +22,15 @@ static const struct plan_pass *main_pass(const struct plan *p)
 static void planned_smem(struct canvas *c, struct rect r, const struct explore_view *v)
 {
     const struct plan_pass *p = main_pass(v->plan);
-    if (p) /* without a known limit there is no bar, only what the kernel asks for */
-        fig_smem(c, r, p, v->arch ? v->arch->smem_optin : 0);
-    else
+    if (!p) {
         canvas_wrap(c, r, ROLE_DIM, v->no_plan ? v->no_plan : "");
+        return;
+    }
+    struct smem_map map; /* without a known limit there is no bar, only what the kernel asks for */
+    model_init(&smem_map_layout, &map);
+    smem_take(&map, p, v->arch);
+    fig_smem(c, r, &map);
+    model_clear(&smem_map_layout, &map);
 }
 
 static void occ_kernel(struct flow *f, const struct plan_pass *p)
@@ -130,14 +136,21 @@ static void planned_roof(struct canvas *c, struct rect r, const struct explore_v
         canvas_wrap(c, r, ROLE_DIM, v->no_plan ? v->no_plan : "");
         return;
     }
-    double ai[2] = {p->compulsory_intensity, p->requested_intensity};
-    struct roof_point pts[2] = {{.name = "bound with compulsory bytes"},
-                                {.name = "with the bytes it requests"}};
+    const double ai[2] = {p->compulsory_intensity, p->requested_intensity};
+    static const char *const names[] = {"bound with compulsory bytes",
+                                        "with the bytes it requests"};
+    struct chart *chart = chart_new(&chart_roofline);
+    struct roof_chart *x = chart->model;
+    roof_size(x, 1, 2);
+    roof_take(&x->roofs[0], v->gpu, p->shape.dtype);
+    x->dtype = xstrdup(dtype_name(p->shape.dtype));
     for (int i = 0; i < 2; i++) {
-        pts[i].intensity = ai[i];
-        pts[i].tflops = fmin(p->peak_tflops, ai[i] * p->dram_gbs / 1e3);
+        x->points[i].name = xstrdup(names[i]);
+        x->points[i].intensity = ai[i];
+        x->points[i].tflops = fmin(p->peak_tflops, ai[i] * p->dram_gbs / 1e3);
     }
-    fig_roofline(c, r, v->gpu, p->shape.dtype, pts, 2);
+    fig_roofs(c, r, x, &CHART_WHOLE);
+    chart_free(chart);
 }
 
 static void planned_why(struct canvas *c, struct rect r, const struct explore_view *v)

@@ -14,6 +14,7 @@
 #include "command/output.h"
 #include "command/ask/request.h"
 #include "command/show/roof.h"
+#include "draw/figures.h"
 #include "tui/app/app.h"
 #include "tui/screens/measurement.h"
 #include "tui/screens/screen_util.h"
@@ -209,29 +210,25 @@ static void draw_devices(struct roofline *x, struct canvas *c, struct rect r)
 
 static void draw_figure(struct roofline *x, struct canvas *c, struct rect r)
 {
-    int n;
     if (x->subject.problem) {
         canvas_wrap(c, r, ROLE_BAD, x->subject.problem);
         return;
     }
-    struct roof_point *pts = roofs_points(&x->roofs, x->show, x->kernels.cur, &n);
-    struct fig_roofs fig = {.devices = x->roofs.devices,
-                            .ndevices = x->roofs.ndevices,
-                            .dtype = x->app->session->settings.problem.shape.dtype,
-                            .points = pts,
-                            .npoints = n,
-                            .zoom = x->zoom,
-                            .no_legend = true};
-    for (int i = 0; i < n; i++) {
+    struct chart *chart = roofs_chart(&x->roofs, x->app->session->settings.problem.shape.dtype,
+                                      x->show, x->kernels.cur);
+    const struct roof_chart *m = chart->model;
+    struct chart_view view = {.x = x->kernels.cur, .zoom = x->zoom, .bare = true};
+    for (int i = 0; i < m->npoints; i++) {
+        struct roof_point *p = &m->points[i];
         if (x->app->blank)
-            pts[i].measured = 0;
-        if (pts[i].cur && !(fig.center_x > 0)) {
-            fig.center_x = pts[i].intensity;
-            fig.center_y = pts[i].tflops;
+            p->measured = NAN;
+        if (p->kernel == view.x && !(view.center_x > 0)) {
+            view.center_x = p->intensity;
+            view.center_y = p->tflops;
         }
     }
-    fig_roofs(c, r, &fig);
-    free(pts);
+    fig_roofs(c, r, m, &view);
+    chart_free(chart);
 }
 
 /* ---- the point ---- */

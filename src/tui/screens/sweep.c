@@ -15,6 +15,7 @@
 #include "command/ask/measure.h"
 #include "command/ask/request.h"
 #include "command/ask/sweep.h"
+#include "draw/figures.h"
 #include "tui/app/app.h"
 #include "tui/app/prompt.h"
 #include "tui/kit/flow.h"
@@ -156,37 +157,34 @@ static bool hidden(const struct sweep_screen *x)
     return x->app->blank && x->sweep.measured;
 }
 
-static void draw_lines(struct sweep_screen *x, struct canvas *c, struct rect r)
+/* Takes the values out; a map's cells are then as if nothing were known. */
+static void hide(struct grid_chart *g)
 {
-    struct sweep_lines l;
-    sweep_lines_make(&x->sweep, &l);
-    for (int i = 0; hidden(x) && i < x->sweep.npoints * x->sweep.base.nkernels; i++)
-        l.y[i] = NAN;
-    l.fig.cur = x->at[0];
-    fig_lines(c, r, &l.fig);
-    sweep_lines_clear(&l);
-}
-
-static void draw_heat(struct sweep_screen *x, struct canvas *c, struct rect r)
-{
-    struct sweep_heat h;
-    sweep_heat_make(&x->sweep, x->kernel, &h);
-    for (int i = 0; hidden(x) && i < x->sweep.npoints; i++)
-        h.cells[i] = (struct heat_cell){.value = NAN};
-    h.fig.cx = x->at[1];
-    h.fig.cy = x->at[0];
-    fig_heat(c, r, &h.fig);
-    sweep_heat_clear(&h);
+    for (int s = 0; s < g->nseries; s++)
+        for (int i = 0; i < g->series[s].n; i++) {
+            struct grid_cell *v = &g->series[s].cells[i];
+            v->value = NAN;
+            if (g->ny) {
+                free(v->blocked);
+                v->blocked = NULL;
+            }
+        }
 }
 
 static void draw_figure(struct sweep_screen *x, struct canvas *c, struct rect r)
 {
-    if (!x->have)
+    if (!x->have) {
         canvas_wrap(c, r, ROLE_BAD, x->subject.problem ? x->subject.problem : "");
-    else if (x->sweep.naxes > 1)
-        draw_heat(x, c, r);
+        return;
+    }
+    struct chart *chart = sweep_chart(&x->sweep);
+    if (hidden(x))
+        hide(chart->model);
+    if (x->sweep.naxes > 1)
+        fig_heat(c, r, chart->model, x->kernel, x->at[1], x->at[0]);
     else
-        draw_lines(x, c, r);
+        fig_lines(c, r, chart->model, x->at[0]);
+    chart_free(chart);
 }
 
 static void figure_title(const struct sweep_screen *x, struct str *s)

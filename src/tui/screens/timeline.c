@@ -46,14 +46,15 @@ static double span_us(const struct timelines *t)
     return most;
 }
 
-static struct timeline_view view_of(const struct timelines *t, const struct schedule *s, int lines)
+static struct timeline_view view_of(const struct timelines *t, const struct block_panel *s,
+                                    int lines)
 {
     const double span = span_us(t), half = 0.5 / (1 << t->level);
     const int fit = timeline_fit(s, lines), per = fit >> t->level;
     return (struct timeline_view){
         .begin_us = span * (t->middle - half),
         .end_us = span * (t->middle + half),
-        .row = t->row < s->rows ? t->row : 0,
+        .row = t->row < (int)s->rows ? t->row : 0,
         .per_line = per > 1 ? per : 1,
         .mark = t->mark == MARK_AUTO ? timeline_best_mark(s) : (enum timeline_mark)t->mark,
     };
@@ -63,11 +64,11 @@ static void draw_words(struct canvas *c, struct rect r, const struct timeline *t
                        enum timeline_mark mark)
 {
     struct str s = {0};
-    timeline_summary(&tl->schedule, &s);
+    timeline_summary(&tl->panel, &s);
     str_add(&s, ". ");
-    timeline_legend(&tl->schedule, mark, &s);
-    if (tl->note)
-        str_addf(&s, ". %s", tl->note);
+    timeline_legend(&tl->panel, mark, &s);
+    if (tl->panel.note)
+        str_addf(&s, ". %s", tl->panel.note);
     canvas_wrap_more(c, r, ROLE_NORMAL, str_text(&s), 0);
     str_free(&s);
 }
@@ -75,8 +76,8 @@ static void draw_words(struct canvas *c, struct rect r, const struct timeline *t
 static void draw_inside(const struct timelines *t, struct canvas *c, struct rect r,
                         const struct timeline *tl)
 {
-    if (tl->reason) {
-        canvas_wrap_more(c, r, ROLE_WARN, tl->reason, 0);
+    if (tl->panel.reason) {
+        canvas_wrap_more(c, r, ROLE_WARN, tl->panel.reason, 0);
         return;
     }
     if (t->app->blank && t->live) {
@@ -85,8 +86,8 @@ static void draw_inside(const struct timelines *t, struct canvas *c, struct rect
     }
     const int words = r.h >= 8 ? r.w >= 150 ? 1 : 2 : 1;
     const int lines = r.h - words - 1; /* with the line of filled slots; the axis below */
-    const struct timeline_view v = view_of(t, &tl->schedule, lines - 1);
-    const int used = fig_timeline(c, (struct rect){r.x, r.y, r.w, lines}, &tl->schedule, &v);
+    const struct timeline_view v = view_of(t, &tl->panel, lines - 1);
+    const int used = fig_timeline(c, (struct rect){r.x, r.y, r.w, lines}, &tl->panel, &v);
     fig_time_axis(c, (struct rect){r.x, r.y + used, r.w, 1}, v.begin_us, v.end_us);
     draw_words(c, (struct rect){r.x, r.y + lines + 1, r.w, words}, tl, v.mark);
 }
@@ -94,7 +95,7 @@ static void draw_inside(const struct timelines *t, struct canvas *c, struct rect
 static void draw_panel(struct timelines *t, struct canvas *c, struct rect r, int i, bool bare)
 {
     struct str title = {0};
-    timeline_heading(&t->shown[i], &title);
+    timeline_heading(&t->shown[i].panel, &title);
     const bool focus = t->names[1] && t->focus == i;
     struct rect in = pane_frame(c, r, str_text(&title), focus, bare);
     str_free(&title);
@@ -305,7 +306,7 @@ static void letters(void *ctx, int arg)
     struct timelines *t = ctx;
     (void)arg;
     const enum timeline_mark now = t->mark == MARK_AUTO
-                                       ? timeline_best_mark(&t->shown[t->focus].schedule)
+                                       ? timeline_best_mark(&t->shown[t->focus].panel)
                                        : (enum timeline_mark)t->mark;
     t->mark = (now + 1) % MARK_COUNT;
     app_message(t->app, ROLE_NORMAL, "letters: %s", timeline_marks[t->mark]);
@@ -407,13 +408,13 @@ static bool timeline_explain(void *ctx, struct str *out)
 {
     struct timelines *t = ctx;
     const struct timeline *tl = &t->shown[t->focus];
-    if (tl->reason || t->subject.problem) {
-        str_add(out, tl->reason ? tl->reason : t->subject.problem);
+    if (tl->panel.reason || t->subject.problem) {
+        str_add(out, tl->panel.reason ? tl->panel.reason : t->subject.problem);
         return false;
     }
     char b[5][NUMBER_BUF];
     const struct sched_summary s = sched_summarise(&tl->schedule);
-    timeline_heading(tl, out);
+    timeline_heading(&tl->panel, out);
     str_addf(out,
              "\n\nslots = %ss x blocks on each = %d x %d = %lld\n"
              "waves = blocks / slots = %lld / %lld = %s\n"

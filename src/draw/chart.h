@@ -1,0 +1,285 @@
+/* chart.h - what pictures show, as plain data, and the table of what draws them.
+ *
+ * A command fills the model of its picture once. The model goes with the command's rows: into the
+ * session's last table, into reports and recordings, and from there to where it is drawn again.
+ * Cells, SVG and gnuplot draw the same model with the same range and the same words, so that a
+ * bound, a stale figure or a missing one looks like itself everywhere.
+ *
+ * Texts and lists are owned by their model. A real that is not known is NaN, a text NULL. A new kind
+ * of picture is one file that defines a struct chart_kind, and one line in CHART_KINDS.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef ATTNSCOPE_DRAW_CHART_H
+#define ATTNSCOPE_DRAW_CHART_H
+
+#include <jansson.h>
+
+#include "base/record.h"
+#include "draw/canvas.h"
+#include "plan/plan.h"
+
+/* ---- lines and heat maps: a figure over one axis or two ---- */
+
+/* The value of a point. */
+struct grid_cell {
+    double value, lo, hi; /* lo and hi are quartiles where value is a median */
+    char *bound;          /* "<=" or ">=" where the value only bounds the figure; NULL: it is it */
+    char *blocked; /* no value: what stands in the way, see chart_blocks; NULL: not known yet */
+    char *why;     /* the same as a sentence */
+};
+struct grid_text {
+    char *text;
+};
+struct grid_series {
+    char *name;
+    struct grid_cell *cells; /* row by row: cells[y * nx + x] */
+    int n;
+};
+/* Values of an axis stand at equal distances: a doubling range is logarithmic by itself. */
+struct grid_chart {
+    char *metric, *unit;     /* "median_us", "us"; the unit may be "" */
+    char *xname, *yname;     /* yname NULL: one axis */
+    struct grid_text *x, *y; /* y runs downward */
+    int nx, ny;              /* ny 0: one axis */
+    struct grid_series *series;
+    int nseries;
+};
+
+/* What may stand in the way of a point. */
+struct chart_block {
+    const char *word; /* NULL ends: "smem", "check", "none" */
+    char letter;      /* in cells */
+    const char *text; /* "shared memory" */
+};
+extern const struct chart_block chart_blocks[];
+/* Of a word; of one that is not in the table the last ("none"), which has no more to say. */
+const struct chart_block *chart_block_of(const char *word);
+/* Room for nx by ny points (ny 0: one axis) of `nseries`; all values unknown. */
+void grid_size(struct grid_chart *g, int nx, int ny, int nseries);
+/* Has any point of the series a value? */
+bool grid_any(const struct grid_chart *g, int series);
+
+/* ---- times and intervals: a row each ---- */
+
+struct spread_item {
+    char *name, *note; /* note: what sets it apart from others of its name; NULL: nothing */
+    double mid, lo, hi;
+    char *bound;          /* "<=" or ">=", NULL */
+    char *text;           /* stands there when there is no mid */
+    int base, bad, stale; /* the baseline; failed its check; of other settings than are shown */
+};
+struct spread_chart {
+    char *title; /* of the axis: "median time with quartiles" */
+    char *unit;  /* "us"; "": a ratio to the base */
+    struct spread_item *items;
+    int n;
+    int64_t left_out;
+};
+void spread_size(struct spread_chart *s, int n);
+
+/* ---- roofs ---- */
+
+struct roof {
+    char *name;
+    double peak, scalar, gbs; /* TFLOP/s, TFLOP/s without tensor instructions, GB/s */
+};
+struct roof_point {
+    char *name, *letter;        /* letter NULL: A, B, C in order */
+    double intensity, tflops;   /* FLOP/byte that it requests, and where it may stand at most */
+    double ideal, ideal_tflops; /* with compulsory bytes */
+    double measured;            /* TFLOP/s at the intensity that it requests */
+    char *text;                 /* "FAIL": why it is not measured; NULL */
+    int64_t kernel;             /* points of one kernel have one number, for the cursor */
+};
+struct roof_chart {
+    char *dtype;
+    struct roof *roofs;
+    int nroofs;
+    struct roof_point *points;
+    int npoints;
+    int64_t left_out;
+};
+void roof_size(struct roof_chart *x, int nroofs, int npoints);
+void roof_take(struct roof *r, const struct device *d, enum dtype t);
+
+/* ---- blocks over SMs and time ---- */
+
+struct block_span {
+    int64_t pass, row, lane, wave;
+    int64_t tile, head, split; /* -1: nothing in particular */
+    double begin_us, end_us;
+};
+struct block_panel {
+    char *kernel, *params, *device;
+    char *origin;        /* "model" "live" "recorded" */
+    char *unit;          /* what a row is: "SM", "thread" */
+    char *note, *reason; /* beside the picture; why there is none */
+    int64_t rows, lanes; /* of the device; slots of a row in the main pass */
+    int64_t shown;       /* rows whose blocks are here: the first ones */
+    int bound;           /* the registers are not known: at most so many slots */
+    int64_t blocks, slots;
+    double waves, span_us, busy_pct, tail_pct, imbalance;
+    struct grid_text *passes; /* their names; "" where unknown */
+    int npasses;
+    struct block_span *spans;
+    int n;
+};
+struct block_chart {
+    struct block_panel *panels; /* on one scale */
+    int n;
+};
+extern const struct chart_layout block_panel_layout;
+void block_size(struct block_chart *b, int n);
+
+/* ---- shared memory ---- */
+
+struct smem_buffer {
+    char *name, *formula, *doc;
+    int64_t offset, bytes;
+    int overlay; /* reuses bytes of an earlier one */
+};
+struct smem_map {
+    char *kernel, *params, *device, *reason;
+    struct smem_buffer *buffers;
+    int n;
+    int64_t bytes, limit; /* limit: a block's most on the device; 0: not known */
+    int64_t limit_blocks, limit_regs, limit_smem, limit_warps, blocks_per_sm;
+    int64_t limiter; /* OCC_ bits */
+    double occupancy_pct;
+    int bound; /* the registers are not known: blocks_per_sm is at most that */
+    int stale; /* the registers are of an older source */
+};
+struct smem_chart {
+    struct smem_map *maps;
+    int n;
+};
+extern const struct chart_layout smem_map_layout;
+/* One more map, all unknown; the pointer lasts until the next one. */
+struct smem_map *smem_add(struct smem_chart *s);
+void smem_buffers(struct smem_map *m, int n); /* room for n */
+/* Buffers, limits and marks of a planned pass; `arch` NULL: its limits are not known. Kernel and device
+ * are the caller's. */
+void smem_take(struct smem_map *m, const struct plan_pass *p, const struct arch_limits *arch);
+
+/* ---- a picture ---- */
+
+/* What is said about a picture as a whole, outside it. */
+struct caption {
+    char *kernels; /* "fa2,naive"; NULL where the picture names them itself */
+    char *shape, *device;
+    char *origin;  /* "live" "recorded" "sim" "model" */
+    char *version; /* of the program that filled the model */
+};
+
+struct chart {
+    const struct chart_kind *kind;
+    struct caption caption;
+    void *model;
+    int owners; /* chart_free() by the last of them frees it */
+};
+struct charts {
+    struct chart **v;
+    size_t n, cap;
+};
+
+/* What a screen shows of a model beside the model itself. */
+enum timeline_mark { MARK_TILE, MARK_HEAD, MARK_SPLIT, MARK_WAVE, MARK_COUNT };
+struct timeline_view {
+    double begin_us, end_us; /* what the width shows */
+    int row;                 /* first row shown */
+    int per_line;            /* rows on a line; 0: all rows fit */
+    enum timeline_mark mark;
+};
+struct chart_view {
+    int x, y;  /* the cursor, on an axis or a row; -1: none */
+    int part;  /* which of several maps, kernels or panels */
+    bool bare; /* no legend */
+    int zoom;  /* each step shows 0.7 of the decades, around the centre; 0: the whole */
+    double center_x, center_y; /* FLOP/byte, TFLOP/s; 0: the middle */
+    struct timeline_view time; /* end_us 0: the whole */
+};
+#define CHART_WHOLE ((struct chart_view){.x = -1, .y = -1})
+
+/* Members of a model: those of each element in `fields`, lists of elements in `parts`. */
+struct chart_layout {
+    size_t size;
+    const struct field *fields;
+    const struct chart_part *parts; /* name NULL ends; NULL: no lists */
+};
+struct chart_part {
+    const char *name;
+    size_t at, count; /* where the pointer is, and the int that counts */
+    const struct chart_layout *of;
+    int most;
+    bool brief; /* written as arrays of values in the order of the fields */
+};
+/* A member in a table of fields. */
+#define CHART_FIELD(struct_, member_, type_)                                         \
+    {                                                                                \
+        .name = #member_, .type = type_, .offset = offsetof(struct struct_, member_) \
+    }
+#define CHART_PART(struct_, member_, count_, of_, most_)                    \
+    {                                                                       \
+        .name = #member_, .at = offsetof(struct struct_, member_),          \
+        .count = offsetof(struct struct_, count_), .of = of_, .most = most_ \
+    }
+
+struct chart_kind {
+    const char *name; /* of `export figure=` */
+    const char *doc;  /* one line, for help and completion */
+    const struct chart_layout *layout;
+    /* Can it be drawn: has it a value, and all the names? Asked once of what was filled or read. */
+    bool (*sound)(const void *model);
+    void (*cells)(struct canvas *c, struct rect r, const void *model, const struct chart_view *v);
+    void (*svg)(struct str *out, const struct chart *c, bool alone);
+    void (*gnuplot)(struct str *out, const struct chart *c);
+};
+/* Every kind of picture; what says most comes first: a table is drawn as the first one that it has. A
+ * word stands for chart_WORD, which its file defines, and is its name. */
+#define CHART_KINDS(X) \
+    X(heat)            \
+    X(lines)           \
+    X(ratios)          \
+    X(times)           \
+    X(timeline)        \
+    X(smem)            \
+    X(roofline)
+#define CHART_DECLARE(word_) extern const struct chart_kind chart_##word_;
+CHART_KINDS(CHART_DECLARE)
+#undef CHART_DECLARE
+extern const struct chart_kind *const chart_kinds[];        /* NULL ends */
+extern const char *const chart_names[];                     /* the words; NULL ends */
+const struct chart_kind *chart_kind_find(const char *name); /* NULL: none */
+const char *chart_kind_name(const void *unused, size_t i);  /* str_list_fn */
+
+/* A model whose members are all unknown and whose lists are empty; chart_free() frees both. */
+struct chart *chart_new(const struct chart_kind *kind);
+void chart_free(struct chart *c);
+/* A model alone, of a layout. */
+void model_init(const struct chart_layout *l, void *model);
+void model_clear(const struct chart_layout *l, void *model);
+/* n elements, all unknown, in place of a list that was empty. */
+void *model_list(const struct chart_layout *of, int n);
+
+json_t *chart_to_json(const struct chart *c);
+/* NULL where it is none that this program can draw. Texts are sanitised. */
+struct chart *chart_from_json(const json_t *o);
+
+/* `c` is owned by the list from then on. One that cannot be drawn is freed; NULL adds nothing. */
+void charts_add(struct charts *l, struct chart *c);
+void charts_clear(struct charts *l);
+/* Adds the pictures of another list (NULL: none); both own them from then on. */
+void charts_share(struct charts *to, const struct charts *from);
+/* The first of a kind; NULL: any kind, in the order of chart_kinds. NULL when there is none. */
+const struct chart *charts_find(const struct charts *l, const struct chart_kind *kind);
+/* NULL for an empty list. */
+json_t *charts_to_json(const struct charts *l);
+void charts_from_json(const json_t *list, struct charts *out);
+
+/* Opens the picture of `c` with its caption below; end it with svg_end(). */
+void chart_svg_begin(struct str *out, const struct chart *c, double w, double h, const char *title,
+                     bool alone);
+/* "fa2,naive | B=1 H=8 S=1024 D=64 f16 | MODEL L4 | attnscope 0.1": nothing where nothing is known. */
+void caption_text(const struct caption *c, struct str *out);
+
+#endif
