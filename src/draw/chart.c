@@ -1,4 +1,4 @@
-/* chart.c - the table of pictures; models made, freed, written and read by their layouts.
+/* chart.c - pictures by name; models made, freed, written and read by their layouts.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "draw/chart.h"
@@ -14,13 +14,6 @@
 #define PACKAGE_VERSION "dev"
 #endif
 
-#define CHART_AT(word_) &chart_##word_,
-const struct chart_kind *const chart_kinds[] = {CHART_KINDS(CHART_AT) NULL};
-#undef CHART_AT
-#define CHART_NAME(word_) #word_,
-const char *const chart_names[] = {CHART_KINDS(CHART_NAME) NULL};
-#undef CHART_NAME
-
 const struct chart_kind *chart_kind_find(const char *name)
 {
     for (const struct chart_kind *const *k = chart_kinds; *k; k++)
@@ -32,7 +25,10 @@ const struct chart_kind *chart_kind_find(const char *name)
 const char *chart_kind_name(const void *unused, size_t i)
 {
     (void)unused;
-    return i < sizeof chart_names / sizeof *chart_names ? chart_names[i] : NULL;
+    size_t n = 0;
+    while (chart_names[n])
+        n++;
+    return i < n ? chart_names[i] : NULL;
 }
 
 /* ---- members ---- */
@@ -293,6 +289,9 @@ static const struct chart *find_kind(const struct charts *l, const struct chart_
 const struct chart *charts_find(const struct charts *l, const struct chart_kind *kind)
 {
     const struct chart *found = kind ? find_kind(l, kind) : NULL;
+    for (size_t i = 0; kind && !found && i < l->n; i++)
+        if (l->v[i]->kind->layout == kind->layout && kind->sound(l->v[i]->model))
+            found = l->v[i];
     for (const struct chart_kind *const *k = chart_kinds; !kind && !found && *k; k++)
         found = find_kind(l, *k);
     return found;

@@ -6,7 +6,7 @@
  * bound, a stale figure or a missing one looks like itself everywhere.
  *
  * Texts and lists are owned by their model. A real that is not known is NaN, a text NULL. A new kind
- * of picture is one file that defines a struct chart_kind, and one line in CHART_KINDS.
+ * of picture is one file that defines a struct chart_kind, and one line in local.mk.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef ATTNSCOPE_DRAW_CHART_H
@@ -234,19 +234,10 @@ struct chart_kind {
     void (*svg)(struct str *out, const struct chart *c, bool alone);
     void (*gnuplot)(struct str *out, const struct chart *c);
 };
-/* Every kind of picture; what says most comes first: a table is drawn as the first one that it has. A
- * word stands for chart_WORD, which its file defines, and is its name. */
-#define CHART_KINDS(X) \
-    X(heat)            \
-    X(lines)           \
-    X(ratios)          \
-    X(times)           \
-    X(timeline)        \
-    X(smem)            \
-    X(roofline)
-#define CHART_DECLARE(word_) extern const struct chart_kind chart_##word_;
-CHART_KINDS(CHART_DECLARE)
-#undef CHART_DECLARE
+/* Those that producers fill. */
+extern const struct chart_kind chart_heat, chart_lines, chart_ratios, chart_times, chart_timeline,
+    chart_smem, chart_roofline;
+/* Every kind, in the order of local.mk: what says most comes first. NULL ends; so do their names. */
 extern const struct chart_kind *const chart_kinds[];        /* NULL ends */
 extern const char *const chart_names[];                     /* the words; NULL ends */
 const struct chart_kind *chart_kind_find(const char *name); /* NULL: none */
@@ -270,7 +261,8 @@ void charts_add(struct charts *l, struct chart *c);
 void charts_clear(struct charts *l);
 /* Adds the pictures of another list (NULL: none); both own them from then on. */
 void charts_share(struct charts *to, const struct charts *from);
-/* The first of a kind; NULL: any kind, in the order of chart_kinds. NULL when there is none. */
+/* The first of a kind, else the first whose model that kind can draw as well: kind->svg() and its like
+ * then take it. NULL: any kind, in the order of chart_kinds. NULL when there is none. */
 const struct chart *charts_find(const struct charts *l, const struct chart_kind *kind);
 /* NULL for an empty list. */
 json_t *charts_to_json(const struct charts *l);

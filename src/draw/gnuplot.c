@@ -7,14 +7,28 @@
 #include <math.h>
 #include <string.h>
 
-void gp_quoted(struct str *out, const char *text)
+/* `format`: per cent signs are written so that they stand for themselves. */
+static void add_quoted(struct str *out, const char *text, bool format)
 {
     str_addc(out, '"');
-    for (; text && *text; text++)
-        str_addc(out, isalnum((unsigned char)*text) || strchr(" .,:=+/()%<>-|", *text) ? *text
-                      : *text == '_'                                                   ? '-'
-                                                                                       : '?');
+    for (; text && *text; text++) {
+        const bool harmless = isalnum((unsigned char)*text) || strchr(" .,:;=+/()%<>-_|", *text);
+        str_addc(out, harmless ? *text : '?');
+        if (format && *text == '%')
+            str_addc(out, '%');
+    }
     str_addc(out, '"');
+}
+
+void gp_quoted(struct str *out, const char *text)
+{
+    add_quoted(out, text, false);
+}
+
+void gp_tick(struct str *out, const char *text, int at)
+{
+    add_quoted(out, text, true);
+    str_addf(out, " %d", at);
 }
 
 void gp_value(struct str *out, double v)
@@ -31,9 +45,20 @@ void gp_head(struct str *out, const struct caption *c)
     str_add(out,
             "# gnuplot -p FILE shows it;\n"
             "# gnuplot -e \"set terminal svg size 800,500; set output 'x.svg'\" FILE writes it.\n"
+            "set termoption noenhanced\n" /* '_' and '^' are letters, no indices */
             "set grid\nset key outside right top\nset datafile missing \"NaN\"\n");
     caption_text(c, &s);
     str_add(out, "set title ");
+    gp_quoted(out, str_text(&s));
+    str_addc(out, '\n');
+    str_free(&s);
+}
+
+void gp_multiplot(struct str *out, const struct caption *c, int n)
+{
+    struct str s = {0};
+    caption_text(c, &s);
+    str_addf(out, "set multiplot layout %d,1 title ", n);
     gp_quoted(out, str_text(&s));
     str_addc(out, '\n');
     str_free(&s);
@@ -60,8 +85,7 @@ void gp_texts(struct str *out, const char *letter, const char *name, const struc
     str_addf(out, "\nset %stics (", letter);
     for (int i = 0; i < n; i++) {
         str_add(out, i ? ", " : "");
-        gp_quoted(out, texts[i].text);
-        str_addf(out, " %d", i);
+        gp_tick(out, texts[i].text, i);
     }
     str_add(out, ")\n");
 }

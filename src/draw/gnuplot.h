@@ -13,8 +13,12 @@
 
 /* How to show the script, and the caption as its title. Every picture begins with it. */
 void gp_head(struct str *out, const struct caption *c);
-/* A text between double quotes; '_' and '^' would be set as indices. NULL: "". */
+/* Begins n plots, one below the other, under the caption. */
+void gp_multiplot(struct str *out, const struct caption *c, int n);
+/* A text between double quotes. NULL: "". */
 void gp_quoted(struct str *out, const char *text);
+/* "text" AT, a label of an axis: gnuplot takes per cent signs there as formats. */
+void gp_tick(struct str *out, const char *text, int at);
 /* A blank and a number; NaN where it is not known. */
 void gp_value(struct str *out, double v);
 /* "set LETTERrange [lo:hi]", logarithmic where the range is, with ticks at `ticks` (n of them). */

@@ -276,11 +276,10 @@ static void draw_scale(const struct heat *h, double y)
         svg_rect(h->out, left + k * scale_w / SVG_SHADES, y, scale_w / SVG_SHADES, 10, classes);
     }
     svg_textf(h->out, left + scale_w + 10, y + 10, SVG_START, "d s",
-              "from %s to %s%s%s%s; grey: not possible, and what forbids it%s",
-              number_fmt(a, r->lo, 3), number_fmt(b, r->hi, 3),
-              h->g->unit && *h->g->unit ? " " : "", svg_unit(h->g->unit),
+              "%s to %s%s%s%s; grey: not possible%s", number_fmt(a, r->lo, 3),
+              number_fmt(b, r->hi, 3), h->g->unit && *h->g->unit ? " " : "", svg_unit(h->g->unit),
               r->log ? " (logarithmic)" : "",
-              any_bound(h->g, h->series) ? "; dashed: <= or >= that, not known closer" : "");
+              any_bound(h->g, h->series) ? "; dashed, <= or >=: a bound, no more is known" : "");
 }
 
 static void draw_map(const struct heat *h, double y0)
@@ -368,8 +367,9 @@ static void heat_gnuplot(struct str *out, const struct chart *c)
     gp_texts(out, "y", g->yname, g->y, g->ny);
     str_addf(out, "set xrange [-0.5:%d.5]\nset yrange [%d.5:-0.5]\n", g->nx - 1, g->ny - 1);
     gp_label(out, "cblabel", g->metric, g->unit);
+    str_add(out, "set palette defined (0 \"white\", 1 \"light-blue\", 2 \"steelblue\")\n");
     if (g->nseries > 1)
-        str_addf(out, "set multiplot layout %d,1\n", g->nseries);
+        gp_multiplot(out, &c->caption, g->nseries);
     for (int s = 0; s < g->nseries; s++)
         gp_map(out, g, s);
     if (g->nseries > 1)

@@ -1,15 +1,38 @@
 # Pictures: their models, and what draws them as cells, SVG and gnuplot. No terminal, no I/O.
-libattnscope_a_SOURCES += \
+# The kinds of pictures, each in the file of its name: lines.c defines chart_lines. What says most comes first: a table is
+# drawn as the first one that it has. A further kind is a file and a line.
+chart_files = \
+  %D%/heat.c \
+  %D%/lines.c \
+  %D%/ratios.c \
+  %D%/times.c \
+  %D%/timeline.c \
+  %D%/smem.c \
+  %D%/roofline.c
+
+libattnscope_a_SOURCES += $(chart_files) \
   %D%/axes.h %D%/axes.c \
   %D%/canvas.h %D%/canvas.c \
   %D%/chart.h %D%/chart.c \
   %D%/dots.h %D%/dots.c \
   %D%/figures.h %D%/figures.c \
   %D%/gnuplot.h %D%/gnuplot.c \
-  %D%/grid.h %D%/heat.c %D%/lines.c \
-  %D%/roofline.c \
+  %D%/grid.h \
   %D%/scale.h %D%/scale.c \
-  %D%/smem.c \
-  %D%/spread.h %D%/spread.c %D%/intervals.c %D%/times.c \
+  %D%/spread.h %D%/spread.c \
   %D%/svg.h %D%/svg.c \
-  %D%/timeline.h %D%/timeline.c
+  %D%/timeline.h
+
+nodist_libattnscope_a_SOURCES += chart_table.c
+chart_table.c: %D%/local.mk
+	$(AM_V_GEN){ echo '#include "draw/chart.h"'; names=; \
+	for f in $(chart_files); do f=$${f##*/}; names="$$names $${f%.c}"; done; \
+	for n in $$names; do echo "extern const struct chart_kind chart_$$n;"; done; \
+	echo 'const struct chart_kind *const chart_kinds[] = {'; \
+	for n in $$names; do echo "    &chart_$$n,"; done; \
+	echo '    NULL};'; \
+	echo 'const char *const chart_names[] = {'; \
+	for n in $$names; do echo "    \"$$n\","; done; \
+	echo '    NULL};'; } > $@.tmp && mv $@.tmp $@
+BUILT_SOURCES += chart_table.c
+CLEANFILES += chart_table.c

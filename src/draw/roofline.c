@@ -401,14 +401,19 @@ struct plot {
 };
 
 /* What is out of view stands at the edge. */
+static double within(const struct range *r, double v)
+{
+    return clamp(v, r->lo, r->hi);
+}
+
 static double x_px(const struct plot *p, double v)
 {
-    return scale_px(&p->x, clamp(v, p->x.range.lo, p->x.range.hi));
+    return scale_px(&p->x, within(&p->x.range, v));
 }
 
 static double y_px(const struct plot *p, double v)
 {
-    return scale_px(&p->y, clamp(v, p->y.range.lo, p->y.range.hi));
+    return scale_px(&p->y, within(&p->y.range, v));
 }
 
 static void svg_axes(const struct plot *p)
@@ -491,8 +496,8 @@ static void svg_names(const struct plot *p)
             snprintf(share, sizeof share, " %s %%",
                      number_fmt(b, 100 * v->measured / v->tflops, 2));
         svg_mark(p->out, p->right + 20, y, i, !(v->measured > 0));
-        svg_textf(p->out, p->right + 32, y + 4, SVG_START, v->text ? "bad" : "t", "%s%s%s%s",
-                  v->name, share, v->text ? ": " : "", v->text ? v->text : "");
+        svg_textf(p->out, p->right + 32, y + 4, SVG_START, v->text ? "bad" : "t", "%c %s%s%s%s",
+                  point_letter(v, i), v->name, share, v->text ? ": " : "", v->text ? v->text : "");
     }
     svg_textf(p->out, left, top + plot_h + 58, SVG_START, "d s",
               "hollow: the roof at its intensity%s%s",
@@ -550,12 +555,13 @@ static void roofs_gnuplot(struct str *out, const struct chart *c)
     str_add(out, "$points << EOD\n");
     for (int i = 0; i < p.f->npoints; i++) {
         const struct roof_point *v = &p.f->points[i];
-        str_addf(out, "%.9g", v->intensity);
-        gp_value(out, v->tflops);
-        gp_value(out, v->measured > 0 ? v->measured : NAN);
-        gp_value(out, v->ideal > 0 ? v->ideal : NAN);
-        gp_value(out, v->ideal > 0 ? v->ideal_tflops : NAN);
-        str_addc(out, ' ');
+        const bool ideal = v->ideal > 0 && v->ideal_tflops > 0;
+        str_addf(out, "%.9g", within(&p.x.range, v->intensity));
+        gp_value(out, within(&p.y.range, v->tflops));
+        gp_value(out, v->measured > 0 ? within(&p.y.range, v->measured) : NAN);
+        gp_value(out, ideal ? within(&p.x.range, v->ideal) : NAN);
+        gp_value(out, ideal ? within(&p.y.range, v->ideal_tflops) : NAN);
+        str_addf(out, " \"%c\" ", point_letter(v, i));
         gp_quoted(out, v->name);
         str_addc(out, '\n');
     }
@@ -574,7 +580,14 @@ static void roofs_gnuplot(struct str *out, const struct chart *c)
     str_add(out, ", \\\n     $points using 1:2 with points pt 6 title \"at most\", \\\n"
                  "     $points using 1:3 with points pt 7 title \"measured\", \\\n"
                  "     $points using 4:5 with points pt 3 title \"each byte moved once\", \\\n"
-                 "     $points using 1:2:6 with labels offset 0,1 notitle\n");
+                 "     $points using 1:2:6 with labels offset 0,1 notitle");
+    for (int i = 0; i < p.f->npoints; i++) { /* the letters' names in the key */
+        char *name = xasprintf("%c %s", point_letter(&p.f->points[i], i), p.f->points[i].name);
+        str_add(out, ", \\\n     NaN with points lc \"white\" title ");
+        gp_quoted(out, name);
+        free(name);
+    }
+    str_addc(out, '\n');
 }
 
 const struct chart_kind chart_roofline = {

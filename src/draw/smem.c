@@ -417,6 +417,8 @@ static void gp_boxes(struct str *out, const struct smem_chart *s)
     for (int k = 0; k < s->n; k++)
         for (int i = 0; i < s->maps[k].n; i++) {
             const struct smem_buffer *b = &s->maps[k].buffers[i];
+            if (!b->bytes)
+                continue;
             const double low = k + (b->overlay ? 0.32 : -0.3), high = k + (b->overlay ? 0.42 : 0.3);
             str_addf(out, "%.9g %.9g %.9g %.9g %.9g %.9g %d ",
                      ((double)b->offset + (double)b->bytes / 2) / 1024, (low + high) / 2,
@@ -444,8 +446,7 @@ static void smem_gnuplot(struct str *out, const struct chart *c)
                       number_fmt_int(b[0], m->blocks_per_sm), m->bound ? "<=" : "",
                       number_fmt(b[1], m->occupancy_pct, 3), m->stale ? " (older source)" : "");
         str_add(out, i ? ", " : "");
-        gp_quoted(out, name);
-        str_addf(out, " %d", i);
+        gp_tick(out, name, i);
         free(name);
         most = fmax(most, total_of(m));
     }

@@ -192,8 +192,7 @@ static void gp_names(struct str *out, const struct spread_chart *s)
         str_addf(&name, "%s%s%s%s", v->name, v->note ? " " : "", v->note ? v->note : "",
                  v->stale ? " (old)" : "");
         str_add(out, i ? ", " : "");
-        gp_quoted(out, str_text(&name));
-        str_addf(out, " %d", i);
+        gp_tick(out, str_text(&name), i);
         str_free(&name);
     }
     str_addf(out, ") rotate by -30\nset xrange [-0.6:%d.6]\n", s->n - 1);

@@ -619,7 +619,7 @@ static void gp_panel(struct str *out, const struct block_chart *b, int i)
     str_add(&title, ": ");
     timeline_summary(s.p, &title);
     gp_quoted(out, str_text(&title));
-    str_addf(out, "\nset ylabel \"%s\"\nset yrange [%d.5:-0.5]\n",
+    str_addf(out, " font \",9\"\nset ylabel \"%s\"\nset yrange [%d.5:-0.5]\n",
              s.p->unit[0] == 't' ? "thread" : "SM", (int)s.p->shown - 1);
     str_addf(out, "plot $blocks%d using 1:2:3:4:5:6:7 with boxxyerror lc variable notitle\n", i);
     str_free(&title);
@@ -632,10 +632,9 @@ static void timeline_gnuplot(struct str *out, const struct chart *c)
     for (int i = 0; i < b->n; i++)
         n += !b->panels[i].reason;
     gp_head(out, &c->caption);
-    str_addf(out,
-             "set xlabel \"us\"\nset xrange [0:%.9g]\nset style fill solid 0.6 noborder\n"
-             "set multiplot layout %d,1\n",
-             longest_span(b), n);
+    str_addf(out, "set xlabel \"us\"\nset xrange [0:%.9g]\nset style fill solid 0.6 noborder\n",
+             longest_span(b));
+    gp_multiplot(out, &c->caption, n);
     for (int i = 0; i < b->n; i++)
         if (!b->panels[i].reason)
             gp_panel(out, b, i);

@@ -22,6 +22,12 @@ static struct range find_range(const struct spread_chart *s)
     return r;
 }
 
+static bool times_sound(const void *model)
+{
+    const struct spread_chart *s = model;
+    return spread_sound(s) && s->unit && *s->unit;
+}
+
 /* ---- cells ---- */
 
 static void draw_bar(struct canvas *c, struct rect r, const struct range *range,
@@ -110,7 +116,7 @@ const struct chart_kind chart_times = {
     .name = "times",
     .doc = "median times with their quartiles",
     .layout = &spread_layout,
-    .sound = spread_sound,
+    .sound = times_sound,
     .cells = times_cells,
     .svg = times_svg,
     .gnuplot = times_gnuplot,

@@ -824,6 +824,14 @@ static void from_rows(const json_t *table, const struct device_table *d, struct 
     add_roofs(rows, out);
 }
 
+static bool carries(const struct charts *l, const struct chart_kind *kind)
+{
+    for (size_t i = 0; i < l->n; i++)
+        if (l->v[i]->kind == kind)
+            return true;
+    return false;
+}
+
 void row_charts(const json_t *table, const struct charts *brought, const struct device_table *d,
                 struct charts *out)
 {
@@ -833,7 +841,7 @@ void row_charts(const json_t *table, const struct charts *brought, const struct 
     charts_share(out, brought);
     from_rows(table, d, &own);
     for (size_t i = 0; i < own.n; i++)
-        if (!charts_find(brought, own.v[i]->kind)) {
+        if (!carries(brought, own.v[i]->kind)) {
             own.v[i]->owners++;
             charts_add(out, own.v[i]);
         }

@@ -284,7 +284,7 @@ static void test_choice(void)
     t = run_table(json_pack("[{s:s, s:s, s:f, s:f, s:f, s:f}]", "kernel", "fa2", "gpu", "X",
                             "requested_intensity", 60.0, "peak_tflops", 100.0, "dram_gbs", 1000.0,
                             "tflops", 30.0));
-    expect_figure(t, "roofline", ">fa2 50 %</text>"); /* 30 of min(100, 60 x 1000 / 1000) */
+    expect_figure(t, "roofline", ">A fa2 50 %</text>"); /* 30 of min(100, 60 x 1000 / 1000) */
     json_decref(t);
     t = run_table(json_pack("[{s:s, s:i, s:[[i,i,i,i,f,f],[i,i,i,i,f,f]]}]", "kernel", "fa2",
                             "rows", 2, "block_spans", 0, 0, 0, 0, 0.0, 5.0, 1, 0, 1, 0, 5.0, 10.0));

@@ -90,7 +90,7 @@ static enum status as_svg(const struct exported *x, struct str *out, struct err 
 {
     const struct chart *c = charts_find(&x->charts, x->figure);
     if (c)
-        c->kind->svg(out, c, true);
+        (x->figure ? x->figure : c->kind)->svg(out, c, true);
     else if (x->figure)
         return no_figure(x, err);
     else
@@ -103,7 +103,7 @@ static enum status as_gnuplot(const struct exported *x, struct str *out, struct 
     const struct chart *c = charts_find(&x->charts, x->figure);
     if (!c)
         return no_figure(x, err);
-    c->kind->gnuplot(out, c);
+    (x->figure ? x->figure : c->kind)->gnuplot(out, c);
     return ST_OK;
 }
 

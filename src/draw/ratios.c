@@ -1,4 +1,4 @@
-/* intervals.c - times or ratios with their spread on one logarithmic axis: what overlaps is seen to
+/* ratios.c - times or ratios with their spread on one logarithmic axis: what overlaps is seen to
  * overlap.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
@@ -30,6 +30,11 @@ static bool find_range(const struct spread_chart *s, struct range *out)
     const double pad = fmax((log(out->hi) - log(out->lo)) * 0.06, 0.01);
     *out = (struct range){exp(log(out->lo) - pad), exp(log(out->hi) + pad), true};
     return true;
+}
+
+static bool ratios_sound(const void *model)
+{
+    return spread_sound(model) && is_ratio(model);
 }
 
 /* ---- cells ---- */
@@ -153,7 +158,7 @@ const struct chart_kind chart_ratios = {
     .name = "ratios",
     .doc = "compare: time ratios with their intervals",
     .layout = &spread_layout,
-    .sound = spread_sound,
+    .sound = ratios_sound,
     .cells = intervals_cells,
     .svg = intervals_svg,
     .gnuplot = intervals_gnuplot,
