@@ -80,6 +80,9 @@ run lesson check done.md
 is "a finished one passes" [ "$rc" -eq 0 ]
 run lesson check banks smem-wall
 is "so do shipped ones" [ "$rc" -eq 0 ]
+printf '# T\n\n## S\n\n```attnscope\nfa2 = plan fa2 gpu=L4\nexpect $fa2.waves > 0 : no\nhint h\n```\n' >named.md
+run lesson check named.md
+is "rows that are called as a kernel are told" says "$out" 'called "fa2", which is a kernel'
 printf '# T\n\n## S\n\n```attnscope\nrun naive > x\n```\n' >evil.md
 run lesson check evil.md
 is "a lesson that redirects is refused with file and line" says "$err" 'evil.md:6'

@@ -14,6 +14,15 @@ is "how long it takes" says "$out" '"name":"measure".*"minutes":15'
 is "nothing is done yet" says "$out" '"name":"measure".*"done":0'
 is "no lesson is broken" silent "$err"
 
+# Rows have names, and clauses lines of their own: what reviewers read.
+directives() {
+    awk '/^```attnscope$/ { inside = 1; next } /^```/ { inside = 0 } inside' "$ATTNSCOPE_SRCDIR"/lessons/[0-9]*.md
+}
+is "no directive has a line of more than 120 characters" \
+    [ "$(directives | awk 'length > 120' | grep -c .)" -eq 0 ]
+is "no row is counted to the third and beyond" \
+    [ "$(directives | grep -cE '\$([3-9]|[1-9][0-9]+)\.')" -eq 0 ]
+
 run_input hint lesson measure
 is "the end of the input ends the lesson, with 1" [ "$rc" -eq 1 ]
 is "a hint" says "$out" 'Count the scores'

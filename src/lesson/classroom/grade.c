@@ -25,7 +25,7 @@
 enum { FOLDER_MAX = 1000 };
 
 struct grader {
-    struct session *session, *own;
+    struct session *own;
     bool run;      /* measure too */
     json_t *known; /* "gpu|lesson" -> object of "step.name" -> outcome */
     json_t *rows;
@@ -351,7 +351,7 @@ static const struct column columns[] = {
 
 static enum status exec_grade(struct session *s, struct cmd_call *c, struct err *err)
 {
-    struct grader g = {.session = s, .run = call_option(c, "run") != NULL};
+    struct grader g = {.run = call_option(c, "run") != NULL};
     enum status st = ST_OK;
     action_formats(c);
     if (c->nwords < 2)

@@ -38,7 +38,7 @@ const struct item *run_item(const struct lesson_run *r)
 
 /* ---- what the screen says ---- */
 
-static void want(struct lesson_run *r, enum lesson_want want, const char *prompt)
+static void ask_for(struct lesson_run *r, enum lesson_want want, const char *prompt)
 {
     r->screen.want = want;
     free(r->prompt);
@@ -287,7 +287,7 @@ static void finish_step(struct lesson_run *r)
             free(line);
         }
     }
-    want(r, last ? LESSON_DONE : LESSON_READ, last ? "The end" : "Enter: next step");
+    ask_for(r, last ? LESSON_DONE : LESSON_READ, last ? "The end" : "Enter: next step");
 }
 
 static void offer_options(struct lesson_run *r, const struct item *it)
@@ -306,7 +306,7 @@ static void offer_command(struct lesson_run *r, const struct item *it)
     }
     free(r->command);
     r->command = recorded_command(r->session, it, r->no_gpu);
-    want(r, LESSON_RUN, "Enter: run it");
+    ask_for(r, LESSON_RUN, "Enter: run it");
 }
 
 /* A front end with a place for figures draws them itself, and learns where they stand. */
@@ -336,14 +336,14 @@ static void ask_where(struct lesson_run *r, const struct item *it)
         session_note(r->session, "%s", err.text);
         source_lines_clear(&r->source);
     }
-    want(r, LESSON_LINE, "Number of the line");
+    ask_for(r, LESSON_LINE, "Number of the line");
 }
 
 static void offer_retry(struct lesson_run *r)
 {
-    want(r, LESSON_RETRY,
-         r->hints < run_stage(r)->nhints ? "Enter: measure again, or hint, skip"
-                                         : "Enter: measure again, or skip");
+    ask_for(r, LESSON_RETRY,
+            r->hints < run_stage(r)->nhints ? "Enter: measure again, or hint, skip"
+                                            : "Enter: measure again, or skip");
 }
 
 /* ---- what an item does; false: it needs the learner ---- */
@@ -384,21 +384,21 @@ static bool do_expect(struct lesson_run *r, const struct item *it)
 static bool do_predict(struct lesson_run *r, const struct item *it)
 {
     (void)it;
-    want(r, LESSON_NUMBER, "Your guess");
+    ask_for(r, LESSON_NUMBER, "Your guess");
     return false;
 }
 
 static bool do_choice(struct lesson_run *r, const struct item *it)
 {
     offer_options(r, it);
-    want(r, LESSON_CHOICE, "Your answer");
+    ask_for(r, LESSON_CHOICE, "Your answer");
     return false;
 }
 
 static bool do_order(struct lesson_run *r, const struct item *it)
 {
     offer_options(r, it);
-    want(r, LESSON_ORDER, "Your order, smallest first");
+    ask_for(r, LESSON_ORDER, "Your order, smallest first");
     return false;
 }
 
@@ -490,7 +490,7 @@ static void offer_source(struct lesson_run *r, int from)
                   from + 1, title);
     char *prompt = xasprintf("Enter: go to step %d, or skip", from + 1);
     add(r, text);
-    want(r, LESSON_READ, prompt);
+    ask_for(r, LESSON_READ, prompt);
     r->next = from;
     free(text);
     free(prompt);
@@ -600,7 +600,7 @@ static void leave_step(struct lesson_run *r, int by)
     int to = r->step + by;
     new_text(r);
     if (to >= (int)r->lesson->nsteps) {
-        want(r, LESSON_DONE, "The end");
+        ask_for(r, LESSON_DONE, "The end");
         return;
     }
     open_step(r, to < 0 ? 0 : to);
