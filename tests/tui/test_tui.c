@@ -152,7 +152,7 @@ static void test_small_keys(void)
     pty_send(p, "qZ");
     tui_expect(p, "Z does nothing here", 2000);
     pty_send(p, "G\033[C"); /* the last row is a parameter of the kernel: it changes, too */
-    tui_expect(p, "plan qtile_seq MAP=duplicate", 2000);
+    tui_expect(p, "plan fa2 PAD=", 2000);
     tui_quit(p);
 }
 
@@ -180,7 +180,7 @@ static void test_pair(void)
     struct pty *p = tui_start(80, 24);
     pty_send(p, ":set S=128 H=2 time=0.3\r");
     tui_expect(p, "H=2 S=128", 2000);
-    pty_send(p, "\t kk"); /* kernel pane, mark fa2, go up to qtile_seq */
+    pty_send(p, "\t kkkk"); /* kernel pane, mark fa2, go up to qtile_seq */
     tui_expect(p, "compare ", 2000);
     tui_expect(p, "* fa2", 2000);
     pty_send(p, "r");
