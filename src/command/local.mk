@@ -7,10 +7,7 @@ libattnscope_a_SOURCES += \
 	%D%/verbs/cmd_device.c \
 	%D%/verbs/cmd_doctor.c \
 	%D%/verbs/cmd_edit.c \
-	%D%/verbs/edit.h \
-	%D%/verbs/edit_copy.c \
-	%D%/verbs/edit_show.c \
-	%D%/verbs/cmd_kernel.c %D%/verbs/kernel_add.c %D%/verbs/kernel_add.h \
+	%D%/verbs/cmd_kernel.c \
 	%D%/line/editor.c %D%/line/editor.h \
 	%D%/verbs/cmd_explain.c \
 	%D%/verbs/cmd_export.c \

@@ -1,22 +1,283 @@
 /* cmd_edit.c - edit: a private copy of a kernel in the user's editor, then compiled, run, checked and
- * compared with the original.
+ * compared with the original. The copy is never overwritten.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "command/verbs/verbs.h"
+
+#include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
 
+#include "backend/compile/compile_log.h"
 #include "base/mem.h"
 #include "base/number.h"
+#include "base/path.h"
 #include "base/sanitize.h"
 #include "command/ask/measure.h"
 #include "command/ask/plan_row.h"
 #include "command/ask/request.h"
 #include "command/line/editor.h"
 #include "command/output.h"
-#include "command/verbs/edit.h"
+#include "command/session.h"
 #include "command/verbs/cmd_compare.h"
-#include "command/verbs/verbs.h"
+#include "kernel/rename.h"
+
+/* One edit under way. */
+struct edit {
+    struct session *s;
+    struct cmd_call *c;
+    const struct kernel *original;
+    char *name, *path; /* of the copy */
+    char **editor;
+    bool text; /* people read the output, not programs */
+    bool compile_only;
+};
+
+/* ---- the copy: its name, its file, its earlier versions ---- */
+
+static const char suffix[] = "_edit";
+
+static bool ends_with(const char *text, const char *end)
+{
+    const size_t n = strlen(text), m = strlen(end);
+    return n > m && !strcmp(text + n - m, end);
+}
+
+/* "fa2" for "fa2_edit" while that cannot be read, so that it can be mended by its own name; NULL
+ * where there is no such mistake. Owned by the caller. */
+static char *stem_of(const struct session *s, const char *name)
+{
+    if (!ends_with(name, suffix) || !registry_problem_of(s->services.registry, name))
+        return NULL;
+    char *stem = xstrndup(name, strlen(name) - strlen(suffix));
+    if (registry_find(s->services.registry, stem))
+        return stem;
+    free(stem);
+    return NULL;
+}
+
+/* The folder of a file that is only linked into ours; NULL for one that lies there. */
+static char *foreign_folder(const struct kernel_desc *d)
+{
+    char *own = path_in(PATH_DATA, "kernels"), *here = own ? realpath(own, NULL) : NULL;
+    char *folder = *d->path == '/' ? desc_path(d, ".") : NULL;
+    char *real = folder ? realpath(folder, NULL) : NULL;
+    if (real && here && !strcmp(real, here)) {
+        free(real);
+        real = NULL;
+    }
+    free(folder);
+    free(here);
+    free(own);
+    return real;
+}
+
+static enum status write_new(const char *path, const struct str *text, struct err *err)
+{
+    const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+    bool done = fd >= 0;
+    for (size_t at = 0; done && at < text->len;) {
+        const ssize_t n = write(fd, text->data + at, text->len - at);
+        done = n > 0 || (n < 0 && errno == EINTR);
+        at += n > 0 ? (size_t)n : 0;
+    }
+    const int why = errno;
+    if (fd >= 0 && close(fd) != 0)
+        done = false;
+    if (!done && fd >= 0)
+        unlink(path);
+    return done ? ST_OK : err_set(err, ST_FAIL, "cannot write %s: %s", path, strerror(why));
+}
+
+static enum status make_copy(struct edit *e, struct err *err)
+{
+    struct str text = {0};
+    char *folder = foreign_folder(e->original->cuda);
+    enum status st = kernel_rename(e->original->cuda, e->name, folder, &text, err);
+    if (st == ST_OK)
+        st = path_make_parent(e->path, err);
+    if (st == ST_OK)
+        st = write_new(e->path, &text, err);
+    if (st == ST_OK)
+        session_note(e->s, "%s is a copy of %s for you to change", e->path, e->original->name);
+    free(folder);
+    str_free(&text);
+    return st;
+}
+
+/* --fresh: the edit so far moves aside, to NAME_edit.cu.1 and so on, which is no kernel. */
+static enum status set_aside(const struct edit *e, struct err *err)
+{
+    enum { TRIES = 1000 };
+    for (int i = 1; i < TRIES; i++) {
+        char *aside = xasprintf("%s.%d", e->path, i);
+        const bool free_name = access(aside, F_OK) != 0;
+        const bool moved = free_name && rename(e->path, aside) == 0;
+        if (moved)
+            session_note(e->s, "your edit so far is kept in %s", aside);
+        free(aside);
+        if (free_name)
+            return moved ? ST_OK
+                         : err_set(err, ST_FAIL, "cannot move %s: %s", e->path, strerror(errno));
+    }
+    return err_set(err, ST_FAIL, "too many old edits beside %s", e->path);
+}
+
+static void note_existing(const struct edit *e, const struct stat *st)
+{
+    char when[40];
+    struct tm tm;
+    strftime(when, sizeof when, "%Y-%m-%d %H:%M", localtime_r(&st->st_mtime, &tm));
+    session_note(e->s, "going on with your edit of %s; --fresh begins anew from %s", when,
+                 e->original->name);
+}
+
+/* The file is there: a new copy, or the one from before unless `fresh`, which keeps that aside. */
+static enum status need_copy(struct edit *e, bool fresh, struct err *err)
+{
+    struct stat st;
+    if (stat(e->path, &st) != 0)
+        return make_copy(e, err);
+    if (!fresh) {
+        note_existing(e, &st);
+        return ST_OK;
+    }
+    enum status done = set_aside(e, err);
+    return done == ST_OK ? make_copy(e, err) : done;
+}
+
+/* Sets name and path from the original; an edit that is given as the original is gone on with, and
+ * its original is the kernel that it follows. */
+static enum status name_copy(struct edit *e, struct err *err)
+{
+    const struct kernel_desc *d = e->original->cuda;
+    const struct kernel *before =
+        d->after ? registry_find(e->s->services.registry, d->after) : NULL;
+    if (e->original->user && ends_with(d->name, suffix) && before && before->cuda) {
+        e->original = before;
+        e->name = xstrdup(d->name);
+        e->path = xstrdup(d->path);
+        return ST_OK;
+    }
+    e->name = xasprintf("%s%s", d->name, suffix);
+    char *file = xasprintf("kernels/%s.cu", e->name);
+    const enum status st = path_for(PATH_DATA, file, "your kernels", &e->path, err);
+    free(file);
+    return st;
+}
+
+/* ---- what is wrong with it, with the lines of the source ---- */
+
+enum { ERRORS_SHOWN = 10 };
+
+/* Line `number` of a text, without its end; empty when there is none. */
+static char *source_line(const char *text, int number)
+{
+    while (number > 1 && (text = strchr(text, '\n'))) {
+        text++;
+        number--;
+    }
+    return text && number == 1 ? xstrndup(text, strcspn(text, "\r\n")) : NULL;
+}
+
+static void add_source(struct str *out, int number, const char *text)
+{
+    if (!text)
+        return;
+    while (*text == ' ' || *text == '\t')
+        text++;
+    char *clean = sanitize_line(text);
+    str_addf(out, "%7d | %s\n", number, clean);
+    free(clean);
+}
+
+/* "FILE:12: error: text", and the line. */
+static void add_diagnostic(struct str *out, const struct edit *e, const struct diagnostic *d,
+                           const char *source)
+{
+    char *text = sanitize_line(d->text), *file = sanitize_line(d->file ? d->file : "");
+    if (d->file && d->line)
+        str_addf(out, "%s:%d: ", file, d->line);
+    str_addf(out, "%s: %s\n", d->error ? "error" : "warning", text);
+    char *line =
+        d->file && source && !strcmp(d->file, e->path) ? source_line(source, d->line) : NULL;
+    if (d->line)
+        add_source(out, d->line, line ? line : d->source);
+    free(line);
+    free(file);
+    free(text);
+}
+
+/* All errors up to a limit, or with none of them the log as it is. Returns how many there are. */
+static int add_errors(struct str *out, const struct edit *e, const char *log)
+{
+    int n, errors = 0;
+    char *source = NULL;
+    size_t len;
+    struct diagnostic *d = diagnostics_read(log, &n);
+    (void)str_read_file(e->path, 1 << 20, &source, &len, NULL);
+    for (int i = 0; i < n; i++)
+        if (d[i].error && errors++ < ERRORS_SHOWN)
+            add_diagnostic(out, e, &d[i], source);
+    if (errors > ERRORS_SHOWN)
+        str_addf(out, "... and %d more\n", errors - ERRORS_SHOWN);
+    if (!errors)
+        str_add(out, log);
+    diagnostics_free(d, n);
+    free(source);
+    return errors;
+}
+
+/* For people the messages are the output; for programs, which get rows there, they are notes. */
+static void show(const struct edit *e, struct str *text)
+{
+    if (e->text) {
+        str_addn(e->c->out, str_text(text), text->len);
+    } else {
+        char *rest = text->data;
+        for (char *line; rest && (line = strsep(&rest, "\n"));)
+            if (*line)
+                session_note(e->s, "%s", line);
+    }
+    str_free(text);
+}
+
+/* The sentence is "FILE:line:column: ...". */
+/* The registry's sentence about the file, with the line that it names. */
+static void show_problem(const struct edit *e, const char *problem)
+{
+    struct str out = {0};
+    const size_t n = strlen(e->path);
+    char *source = NULL, *line = NULL;
+    size_t len;
+    char *clean = sanitize_line(problem);
+    str_addf(&out, "%s\n", clean);
+    free(clean);
+    const bool placed = !strncmp(problem, e->path, n) && problem[n] == ':';
+    const int number = placed ? atoi(problem + n + 1) : 0;
+    if (number > 0 && str_read_file(e->path, 1 << 20, &source, &len, NULL) == ST_OK)
+        line = source_line(source, number);
+    add_source(&out, number, line);
+    free(line);
+    free(source);
+    show(e, &out);
+}
+
+/* The compiler's errors, the first ten of them; returns how many there are. */
+static int print_errors(const struct edit *e, const char *log)
+{
+    struct str out = {0};
+    const int n = add_errors(&out, e, log);
+    show(e, &out);
+    return n;
+}
+
+/* ---- editor, compilation, comparison ---- */
 
 /* The kernel that the file is now, whatever it calls itself. */
 static const struct kernel *find_edited(const struct edit *e)
@@ -34,7 +295,7 @@ static enum status broken_descriptor(const struct edit *e, struct err *err)
     const char *problem = registry_problem_of(e->s->services.registry, e->name);
     if (!problem)
         return err_set(err, ST_NO, "%s is gone", e->path);
-    edit_show_problem(e, problem);
+    show_problem(e, problem);
     return err_set(err, ST_NO, "%s cannot be used as it is", e->name);
 }
 
@@ -99,7 +360,7 @@ static enum status compile(const struct edit *e, const struct request *r, struct
 static enum status show_errors(const struct edit *e, const struct compiled *x, struct err *err)
 {
     const char *log = row_text(result_of(x, 1), "log");
-    const int n = edit_show_errors(e, log ? log : "");
+    const int n = print_errors(e, log ? log : "");
     return err_set(err, ST_NO, "%s does not compile: %d error%s", e->name, n, n == 1 ? "" : "s");
 }
 
@@ -331,7 +592,7 @@ static enum status prepare(struct edit *e, struct err *err)
     struct request r;
     if (!c->nwords)
         return err_set(err, ST_USAGE, "edit needs a kernel, for example: edit qtile_seq");
-    char *stem = edit_stem(e->s, c->words[0].text);
+    char *stem = stem_of(e->s, c->words[0].text);
     if (stem) {
         free(c->words[0].text);
         c->words[0].text = stem;
@@ -369,9 +630,9 @@ static enum status exec_edit(struct session *s, struct cmd_call *c, struct err *
     if (st == ST_OK)
         st = editor_find(&e.editor, err);
     if (st == ST_OK)
-        st = edit_name_copy(&e, err);
+        st = name_copy(&e, err);
     if (st == ST_OK)
-        st = edit_need_copy(&e, fresh, err);
+        st = need_copy(&e, fresh, err);
     if (st == ST_OK)
         st = edit_loop(&e, err);
     code_words_free(e.editor);
