@@ -116,55 +116,8 @@ static void free_texts(struct device *d)
 
 /* The user's file */
 
-/* A number of a device line: where it goes and what is sensible. */
-struct device_key {
-    const char *name;
-    size_t offset;
-    bool whole;
-    double lo, hi;
-};
-
-#define WHOLE(member, lo_, hi_)                                                                 \
-    {                                                                                           \
-        .name = #member, .offset = offsetof(struct device, member), .whole = true, .lo = (lo_), \
-        .hi = (hi_)                                                                             \
-    }
-#define REAL(key, member, lo_, hi_)                                                        \
-    {                                                                                      \
-        .name = (key), .offset = offsetof(struct device, member), .lo = (lo_), .hi = (hi_) \
-    }
-
-static const struct device_key keys[] = {
-    WHOLE(sms, 1, 65536),
-    WHOLE(fp32_lanes, 0, 65536),
-    WHOLE(tensor_flops, 0, 1e7),
-    REAL("clock_mhz", clock_mhz, 1, 1e5),
-    REAL("tensor_clock_mhz", tensor_clock_mhz, 1, 1e5),
-    REAL("dram_gbs", dram_gbs, 0.1, 1e7),
-    REAL("l2_bytes", l2_bytes, 0, 1e12),
-    REAL("memory_bytes", memory_bytes, 1, 1e15),
-    REAL("f16_tflops", tflops[DTYPE_F16], 0.001, 1e7),
-    REAL("bf16_tflops", tflops[DTYPE_BF16], 0.001, 1e7),
-    REAL("f32_tflops", tflops[DTYPE_F32], 0.001, 1e7),
-    REAL("tf32_tflops", tf32_tflops, 0.001, 1e7),
-};
-enum { KEYS = sizeof keys / sizeof *keys };
-
-static const char *key_name(const void *unused, size_t i)
-{
-    static const char *const texts[] = {"like", "cc", "vendor", "arch", "note"};
-    (void)unused;
-    return i < KEYS ? keys[i].name : i < KEYS + 5 ? texts[i - KEYS] : NULL;
-}
-
-static void replace_text(char **slot, const char *text)
-{
-    free(*slot);
-    *slot = xstrdup(text);
-}
-
 /* 8.9 or 89 */
-static enum status set_cc(struct device *d, const char *text, struct err *err)
+static enum status set_cc(void *row, const char *text, struct err *err)
 {
     double value;
     enum status st = number_parse(text, &value, err);
@@ -174,26 +127,75 @@ static enum status set_cc(struct device *d, const char *text, struct err *err)
     if (!(value > 0 && value < 1000) || !arch_find(cc))
         return err_set(err, ST_USAGE, "cc=%s: no such compute capability is known (7.0 to 12.1)",
                        text);
-    d->cc = cc;
+    ((struct device *)row)->cc = cc;
     return ST_OK;
 }
 
-static enum status set_number(struct device *d, const struct device_key *k, const char *text,
-                              struct err *err)
+static json_t *cc_json(const void *row)
 {
-    double value;
-    enum status st = number_parse(text, &value, err);
-    if (st != ST_OK)
-        return st;
-    if (!(value >= k->lo && value <= k->hi) || (k->whole && value != floor(value)))
-        return err_set(err, ST_USAGE, "%s=%s: %s from %g to %g is expected", k->name, text,
-                       k->whole ? "a whole number" : "a number", k->lo, k->hi);
-    void *member = (char *)d + k->offset;
-    if (k->whole)
-        *(int *)member = (int)value;
-    else
-        *(double *)member = value;
-    return ST_OK;
+    const struct device *d = row;
+    return d->cc ? json_real(d->cc / 10.0) : NULL;
+}
+
+static json_t *per_mib(double bytes, double mib)
+{
+    return isfinite(bytes) ? json_real(bytes / (mib * 1048576)) : NULL;
+}
+
+static json_t *l2_json(const void *row)
+{
+    return per_mib(((const struct device *)row)->l2_bytes, 1);
+}
+
+static json_t *memory_json(const void *row)
+{
+    return per_mib(((const struct device *)row)->memory_bytes, 1024);
+}
+
+static const struct field_hooks on_cc = {.set = set_cc, .json = cc_json};
+
+// clang-format off
+#define TFLOPS(name_, member_) FIELD_AT(name_, FIELD_REAL, device, member_, .lo = 0.001, .hi = 1e7, .unit = "TFLOP/s", .doc = "Dense peak.")
+#define KEY(member_, lo_, hi_) FIELD(FIELD_REAL, device, member_, .flags = FIELD_LOCAL, .lo = lo_, .hi = hi_)
+
+const struct field device_fields[] = {
+    FIELD(FIELD_TEXT,  device, name, .doc = "What it is called: L4."),
+    FIELD(FIELD_TEXT,  device, vendor, .doc = "NVIDIA, AMD."),
+    FIELD(FIELD_TEXT,  device, arch, .doc = "sm_89."),
+    FIELD(FIELD_COUNT, device, cc, .hooks = &on_cc, .doc = "Compute capability."),
+    FIELD(FIELD_COUNT, device, sms, .lo = 1, .hi = 65536, .doc = "Multiprocessors, or compute units."),
+    FIELD(FIELD_REAL,  device, clock_mhz, .lo = 1, .hi = 1e5, .unit = "MHz", .doc = "Boost clock."),
+    TFLOPS("f16_tflops", tflops[DTYPE_F16]),
+    TFLOPS("bf16_tflops", tflops[DTYPE_BF16]),
+    TFLOPS("tf32_tflops", tf32_tflops),
+    TFLOPS("f32_tflops", tflops[DTYPE_F32]),
+    FIELD(FIELD_REAL,  device, dram_gbs, .lo = 0.1, .hi = 1e7, .unit = "GB/s", .doc = "Memory bandwidth, 10^9 bytes a second."),
+    FIELD_MADE("l2_mib", l2_json, "Level 2 cache."),
+    FIELD_MADE("memory_gib", memory_json, "Memory."),
+    FIELD(FIELD_TEXT,  device, note, .doc = "What the numbers do not say."),
+    FIELD(FIELD_FLAG,  device, user, .doc = "From your own file."),
+    KEY(l2_bytes, 0, 1e12),
+    KEY(memory_bytes, 1, 1e15),
+    KEY(tensor_clock_mhz, 1, 1e5),
+    FIELD(FIELD_COUNT, device, fp32_lanes, .flags = FIELD_LOCAL, .lo = 0, .hi = 65536),
+    FIELD(FIELD_COUNT, device, tensor_flops, .flags = FIELD_LOCAL, .lo = 0, .hi = 1e7),
+    {.name = NULL},
+};
+// clang-format on
+
+/* May a device line set it? */
+static bool is_key(const struct field *f)
+{
+    return f->type != FIELD_JSON && f->type != FIELD_FLAG && strcmp(f->name, "name") != 0;
+}
+
+static const char *key_name(const void *unused, size_t i)
+{
+    (void)unused;
+    for (const struct field *f = device_fields; f->name; f++)
+        if (is_key(f) && i-- == 0)
+            return f->name;
+    return i == 0 ? "like" : NULL;
 }
 
 /* Copies all figures of another device; the name stays. */
@@ -222,19 +224,9 @@ static enum status set_key(const struct device_table *t, struct device *d, const
 {
     if (!strcmp(key, "like"))
         return set_like(t, d, value, err);
-    if (!strcmp(key, "cc"))
-        return set_cc(d, value, err);
-    char **text = !strcmp(key, "vendor") ? &d->vendor
-                  : !strcmp(key, "arch") ? &d->arch
-                  : !strcmp(key, "note") ? &d->note
-                                         : NULL;
-    if (text) {
-        replace_text(text, value);
-        return ST_OK;
-    }
-    for (size_t i = 0; i < KEYS; i++)
-        if (!strcmp(key, keys[i].name))
-            return set_number(d, &keys[i], value, err);
+    const struct field *f = field_find(device_fields, key);
+    if (f && is_key(f))
+        return field_set(f, d, value, err);
     const char *near = str_nearest(key, key_name, NULL);
     return err_set(err, ST_USAGE, "unknown key \"%s\"%s%s%s", key, near ? "; did you mean " : "",
                    near ? near : "", near ? "?" : "");

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/status.h"
+#include "base/record.h"
 #include "spec/dtype.h"
 
 enum { CARVEOUTS_MAX = 12 };
@@ -52,6 +52,9 @@ struct device {
     char *note;              /* doubts about the figures, or NULL */
     bool user;               /* from the config file, or a real device's own report */
 };
+
+/* What a row of `devices` has of it, and what a line of the user's file may set. */
+extern const struct field device_fields[];
 
 struct device_table;
 /* Built-in devices plus those of the config file (bad lines are kept as sentences), one a line:

@@ -271,19 +271,10 @@ static const struct field_doc results_docs[] = {
     {0},
 };
 static const struct field_doc device_docs[] = {
-    {"name, vendor, arch", "Who it is: L4, NVIDIA, sm_89."},
-    {"cc",          "Compute capability."},
-    {"sms",         "Multiprocessors, or compute units."},
-    {"clock_mhz",   "Boost clock."},
-    {"f16_tflops, bf16_tflops, tf32_tflops, f32_tflops", "Dense peaks."},
-    {"dram_gbs",    "Memory bandwidth, 10^9 bytes a second."},
-    {"l2_mib",      "Level 2 cache."},
-    {"memory_gib",  "Memory."},
-    {"note",        "What the numbers do not say."},
-    {"user",        "From your own file."},
     {"origin",      "model."},
     {0},
 };
+static const struct field *const device_tables[] = {device_fields, NULL};
 static const struct field_doc kernel_docs[] = {
     {"name, group, title, idea", "Who it is, its place on the ladder, what it shows."},
     {"after",     "The kernel it is a change of."},
@@ -353,7 +344,7 @@ static const struct {
     {"roofline", roof_docs, NULL},
     {"occupancy", occupancy_docs, NULL},
     {"results", results_docs, NULL},
-    {"devices", device_docs, NULL},
+    {"devices", device_docs, device_tables},
     {"kernels", kernel_docs, NULL},
     {"lessons", lesson_docs, NULL},
     {"trace", trace_docs, NULL},

@@ -35,29 +35,9 @@ static json_t *text_or_null(const char *text)
     return text && *text ? json_string(text) : json_null();
 }
 
-static json_t *real_or_null(double v)
-{
-    return isfinite(v) ? json_real(v) : json_null();
-}
-
 static json_t *device_row(const struct device *d)
 {
-    json_t *row = json_object();
-    json_object_set_new(row, "name", json_string(d->name));
-    json_object_set_new(row, "vendor", text_or_null(d->vendor));
-    json_object_set_new(row, "arch", text_or_null(d->arch));
-    json_object_set_new(row, "cc", d->cc ? json_real(d->cc / 10.0) : json_null());
-    json_object_set_new(row, "sms", json_integer(d->sms));
-    json_object_set_new(row, "clock_mhz", real_or_null(d->clock_mhz));
-    json_object_set_new(row, "f16_tflops", real_or_null(d->tflops[DTYPE_F16]));
-    json_object_set_new(row, "bf16_tflops", real_or_null(d->tflops[DTYPE_BF16]));
-    json_object_set_new(row, "tf32_tflops", real_or_null(d->tf32_tflops));
-    json_object_set_new(row, "f32_tflops", real_or_null(d->tflops[DTYPE_F32]));
-    json_object_set_new(row, "dram_gbs", real_or_null(d->dram_gbs));
-    json_object_set_new(row, "l2_mib", real_or_null(d->l2_bytes / 1048576));
-    json_object_set_new(row, "memory_gib", real_or_null(d->memory_bytes / 1073741824));
-    json_object_set_new(row, "note", text_or_null(d->note));
-    json_object_set_new(row, "user", json_boolean(d->user));
+    json_t *row = record_to_json(device_fields, d);
     json_object_set_new(row, "origin", json_string("model"));
     return row;
 }
