@@ -178,6 +178,12 @@ is "its title, escaped" says "$(cat all.html)" '<h1>A &lt;test&gt; &amp; more</h
 is "its pictures" [ "$(grep -c '^<svg' all.html)" -ge 3 ]
 is "nothing from outside" [ "$(grep -Ec 'src=|href="[^#]|url\(|https?:' all.html)" -eq 0 ]
 is "no script that runs" [ "$(grep -c '<script' all.html)" -eq "$(grep -c '<script type="application/json"' all.html)" ]
+run -c 'record drawn.rec; run cpu_tiled S=64 H=1 backend=cpu time=0.01; sweep fa2 BR=32,64 BC=32,128 metric=occupancy_pct gpu=H200; timeline cpu_tiled S=64 H=1 backend=cpu; record off; report now.html; export tl.gp'
+run report later.html drawn.rec
+is "pictures go with the rows into a recording" [ "$(grep -c '^<svg' now.html)$(grep -c '"charts"' drawn.rec)" = "$(grep -c '^<svg' later.html)2" ]
+is "a bound is one there, too" says "$(cat later.html)" '>&lt;=12.5</text>'
+is "what was live is recorded" says "$(grep -o '>cpu_tiled  [A-Z]*' now.html later.html | tr '\n' ' ')" 'LIVE .*RECORDED'
+is "a timeline for gnuplot" plotted tl.gp
 run report rec.html a.rec
 is "report of a recording" says "$(cat rec.html)" 'Report of the recording a'
 is "whose figures are recorded" says "$(cat rec.html)" 'recorded: [0-9]+ rows'
