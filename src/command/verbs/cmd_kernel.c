@@ -28,8 +28,6 @@ static enum status print_own(struct session *s, struct cmd_call *c, const struct
 
 enum { TEXT_MAX = 1 << 20 };
 
-/* ---- add ---- */
-
 /* What is to be added. */
 struct addition {
     char *path;   /* absolute, of the file that was named */
