@@ -112,7 +112,7 @@ report "jobs are asked for in command/ask/measure.c alone" \
     "$(outside 'super_submit\(|\(struct job_request\)|struct job_request [a-z_]+( = \{|;)' \
         '^src/job/|^src/command/ask/measure.c')"
 report "requests are made in command/ask/request.c alone" \
-    "$(outside '\(struct request\)\{|struct request [a-z_]+ = ' '^src/command/ask/request.c')"
+    "$(outside '\(struct request\)\{[^0]|struct request [a-z_]+ = ' '^src/command/ask/request.c')"
 report "nobody makes a call by hand" "$(outside 'struct cmd_call [a-z_]+ = ' '^src/command/(command.c|line/)')"
 report "backends are named in src/backend alone" "$(named_backends)"
 report "nothing includes NVIDIA's headers" "$(forbidden 'cuda|nvrtc|nvml|cupti' '^$')"

@@ -14,7 +14,6 @@
 #include "command/ask/measure.h"
 #include "command/ask/plan_row.h"
 #include "command/ask/request.h"
-#include "command/line/parse.h"
 #include "command/output.h"
 #include "command/session.h"
 
@@ -40,6 +39,24 @@ static bool is_axis_pair(const struct cmd_pair *p)
     return !p->used && axis_is(p->value) && !is_option_key(p->key) && !is_input_key(p->key);
 }
 
+/* The values of a key, where there is a call that has it, are the culprit. */
+static enum status mark_values(struct cmd_call *c, const char *key, enum status st, struct err *err)
+{
+    return c ? call_mark_key(c, key, st, err) : st;
+}
+
+static enum status add_axis(struct sweep *w, const char *key, const char *given, struct err *err)
+{
+    struct sweep_axis *a = &w->axes[w->naxes];
+    const enum status st = axis_expand(given, &a->values, &a->count, err);
+    if (st)
+        return st;
+    a->key = xstrdup(key);
+    a->given = xstrdup(given);
+    w->naxes++;
+    return ST_OK;
+}
+
 /* Takes the pairs that are lists or ranges. */
 static enum status take_axes(struct sweep *w, struct cmd_call *c, struct err *err)
 {
@@ -51,30 +68,25 @@ static enum status take_axes(struct sweep *w, struct cmd_call *c, struct err *er
             err_set(err, ST_USAGE, "a sweep has at most two axes; %s is one too many", p->key);
             return call_mark(c, ST_USAGE, p->at, (int)strlen(p->key), err);
         }
-        struct sweep_axis *a = &w->axes[w->naxes];
-        enum status st = axis_expand(p->value, &a->values, &a->count, err);
+        const enum status st = add_axis(w, p->key, p->value, err);
         if (st)
             return call_mark_key(c, p->key, st, err);
-        a->key = xstrdup(p->key);
-        a->given = xstrdup(p->value);
-        w->naxes++;
     }
-    if (w->naxes)
-        return ST_OK;
-    return err_set(err, ST_USAGE, "sweep needs an axis, for example: sweep cpu_tiled S=256..4k:x2");
+    for (int i = 0; i < w->naxes; i++)
+        (void)call_key(c, w->axes[i].key);
+    return ST_OK;
 }
 
-static void unknown_axis(const struct cmd_call *c, const char *key, const struct request *r,
-                         struct err *err)
+static void unknown_axis(const char *key, const struct request *r, struct err *err)
 {
-    const struct key_list keys = {c->entry, r->kernels, r->nkernels};
+    const struct key_list keys = {command_named("sweep"), r->kernels, r->nkernels};
     char *clean = sanitize_line(key);
     err_set(err, ST_USAGE, "\"%s\" is neither a shape key nor a parameter of these kernels", clean);
     free(clean);
     err_suggest(err, str_nearest(key, key_name, &keys));
 }
 
-/* Words that are wrong anywhere must be found before anything is measured. */
+/* Words that are wrong anywhere must be found before anything is measured. `c` may be NULL. */
 static enum status check_axis(struct cmd_call *c, const struct sweep_axis *a,
                               struct request *scratch, struct err *err)
 {
@@ -82,13 +94,13 @@ static enum status check_axis(struct cmd_call *c, const struct sweep_axis *a,
         bool known;
         enum status st = request_try(scratch, a->key, a->values[i], &known, err);
         if (known && st == ST_USAGE)
-            return call_mark_key(c, a->key, st, err);
+            return mark_values(c, a->key, st, err);
         if (known)
             continue;
         if (!request_other_side(scratch, a->key, err) &&
             !request_moved(scratch, a->key, a->values[i], err))
-            unknown_axis(c, a->key, scratch, err);
-        for (int p = 0; p < c->npairs; p++)
+            unknown_axis(a->key, scratch, err);
+        for (int p = 0; c && p < c->npairs; p++)
             if (!strcmp(c->pairs[p].key, a->key))
                 call_mark(c, ST_USAGE, c->pairs[p].at, (int)strlen(a->key), err);
         return ST_USAGE;
@@ -264,23 +276,29 @@ static enum status find_metric(struct sweep *w, struct cmd_call *c, struct err *
     free(clean);
     const char *near = str_nearest(w->metric, metric_name, NULL);
     err_suggest(err, near ? near : "median_us");
-    return call_mark_key(c, "metric", ST_USAGE, err);
+    return mark_values(c, "metric", ST_USAGE, err);
 }
 
-static enum status prepare(struct sweep *w, struct cmd_call *c, struct err *err)
+static enum status begin(struct session *s, struct cmd_call *c, const char *metric,
+                         struct sweep *out, struct err *err)
 {
-    const unsigned flags = REQUEST_AXES | (w->measured ? 0 : REQUEST_PLAN);
-    enum status st = request_make(w->session, c, flags, &w->base, err);
-    if (!st && !w->base.nkernels)
-        st = err_set(err, ST_USAGE,
-                     "sweep needs a kernel, for example: sweep cpu_tiled S=256..4k:x2");
-    if (!st)
-        st = take_axes(w, c, err);
-    if (!st)
-        st = check_axes(w, c, err);
-    for (int i = 0; i < w->naxes; i++)
-        (void)call_key(c, w->axes[i].key);
-    if (!st)
+    *out = (struct sweep){.session = s, .metric = xstrdup(metric ? metric : "median_us")};
+    return find_metric(out, c, err);
+}
+
+static unsigned request_flags(const struct sweep *w)
+{
+    return REQUEST_AXES | (w->measured ? 0 : REQUEST_PLAN);
+}
+
+/* Kernels and axes are there: are they enough, and right? `c` may be NULL. */
+static enum status check(struct sweep *w, struct cmd_call *c, struct err *err)
+{
+    if (!w->naxes)
+        return err_set(err, ST_USAGE,
+                       "sweep needs an axis, for example: sweep cpu_tiled S=256..4k:x2");
+    enum status st = check_axes(w, c, err);
+    if (!st && c)
         st = call_finish(w->session, c, err);
     if (!st && !w->measured && !(w->device = session_gpu(w->session, w->base.options.gpu, err)))
         st = ST_USAGE;
@@ -289,21 +307,24 @@ static enum status prepare(struct sweep *w, struct cmd_call *c, struct err *err)
 
 enum status sweep_make(struct session *s, struct cmd_call *c, struct sweep *out, struct err *err)
 {
-    const char *metric = call_key(c, "metric");
-    *out = (struct sweep){.session = s, .metric = xstrdup(metric ? metric : "median_us")};
-    enum status st = find_metric(out, c, err);
-    return st ? st : prepare(out, c, err);
+    enum status st = begin(s, c, call_key(c, "metric"), out, err);
+    if (!st)
+        st = request_make(s, c, request_flags(out), &out->base, err);
+    if (!st && !out->base.nkernels)
+        st = err_set(err, ST_USAGE,
+                     "sweep needs a kernel, for example: sweep cpu_tiled S=256..4k:x2");
+    if (!st)
+        st = take_axes(out, c, err);
+    return st ? st : check(out, c, err);
 }
 
-enum status sweep_parse(struct session *s, const char *line, struct sweep *out, struct err *err)
+enum status sweep_of(struct session *s, const char *kernels, const struct sweep_words *axes,
+                     int naxes, const char *metric, struct sweep *out, struct err *err)
 {
-    struct call_list list = {0};
-    *out = (struct sweep){0};
-    enum status st = parse_line(s, line, &list, err);
-    if (!st && (list.count != 1 || list.calls[0]->entry != command_named("sweep")))
-        st = err_set(err, ST_USAGE, "that is no sweep");
+    enum status st = begin(s, NULL, metric, out, err);
     if (!st)
-        st = sweep_make(s, list.calls[0], out, err);
-    call_list_clear(&list);
-    return st;
+        st = request_of(s, kernels, NULL, request_flags(out), &out->base, err);
+    for (int i = 0; i < naxes && !st; i++)
+        st = add_axis(out, axes[i].key, axes[i].values, err);
+    return st ? st : check(out, NULL, err);
 }

@@ -33,8 +33,12 @@ struct sweep {
 
 /* From a parsed call of the verb; finishes the call. *out must be cleared whatever the status. */
 enum status sweep_make(struct session *s, struct cmd_call *c, struct sweep *out, struct err *err);
-/* From text: "sweep fa2 BR=16,32 BC=32..128:x2 metric=waves". */
-enum status sweep_parse(struct session *s, const char *line, struct sweep *out, struct err *err);
+/* The same for who has no call: kernels as one word, "fa2,naive", and SWEEP_AXES axes at most. */
+struct sweep_words {
+    const char *key, *values; /* "BC", "32..128:x2" */
+};
+enum status sweep_of(struct session *s, const char *kernels, const struct sweep_words *axes,
+                     int naxes, const char *metric, struct sweep *out, struct err *err);
 void sweep_clear(struct sweep *w);
 
 /* Indexes on the axes of a point, and back; the second axis runs fastest. */

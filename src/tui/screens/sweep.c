@@ -51,18 +51,15 @@ struct sweep_screen {
 /* ---- the sweep ---- */
 
 /* Makes the sweep anew from the setup. */
-static void sweep_setup_make(struct sweep_screen *x)
+static void remake(struct sweep_screen *x)
 {
     struct err err = ERR_INIT;
-    struct str line = {0};
-    sweep_setup_line(&x->setup, &line);
     sweep_clear(&x->sweep);
-    x->have = sweep_parse(x->app->session, str_text(&line), &x->sweep, &err) == ST_OK;
+    x->have = sweep_setup_make(&x->setup, &x->sweep, &err) == ST_OK;
     subject_set_problem(&x->subject, x->have ? NULL : err.text);
     x->computed = 0;
     if (!x->have)
         sweep_clear(&x->sweep);
-    str_free(&line);
 }
 
 /* The key of a measured row in the cache; the caller frees it. */
@@ -468,7 +465,7 @@ static void forget_rows(struct sweep_screen *x)
         }
         request_clear(&r);
     }
-    sweep_setup_make(x);
+    remake(x);
 }
 
 static void run(void *ctx, int arg)
@@ -565,7 +562,7 @@ static void sweep_refresh(struct sweep_screen *x)
     subject_ask(&x->subject, first, NULL, 0);
     subject_plan(&x->subject, first);
     subject_renew_knobs(&x->subject, 0);
-    sweep_setup_make(x);
+    remake(x);
     str_clear(&x->subject.command);
     if (x->have)
         sweep_setup_command(&x->setup, &x->sweep, &x->subject.command);

@@ -265,15 +265,19 @@ const char *sweep_setup_row(const struct sweep_setup *x, int row, const char **v
     return names[row];
 }
 
-void sweep_setup_line(const struct sweep_setup *x, struct str *out)
+enum status sweep_setup_make(const struct sweep_setup *x, struct sweep *out, struct err *err)
 {
-    str_add(out, "sweep ");
-    sweep_setup_names(x, out);
+    struct str names = {0};
+    struct sweep_words axes[SWEEP_AXES];
+    int n = 0;
+    sweep_setup_names(x, &names);
     for (int i = 0; i < SWEEP_AXES; i++)
-        if (x->axis[i][0]) /* one value alone is a list too */
-            str_addf(out, " %s=%s%s", x->axis[i], x->values[i],
-                     strpbrk(x->values[i], ",.") ? "" : ",");
-    str_addf(out, " metric=%s", x->metric);
+        if (x->axis[i][0])
+            axes[n++] = (struct sweep_words){x->axis[i], x->values[i]};
+    const enum status st =
+        sweep_of(x->app->session, str_text(&names), axes, n, x->metric, out, err);
+    str_free(&names);
+    return st;
 }
 
 /* The axes' keys at their defaults, so that the command has each key once. */

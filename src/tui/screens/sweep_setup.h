@@ -26,8 +26,8 @@ bool sweep_setup_step(struct sweep_setup *x, int row, int dir);
 void sweep_setup_type(struct sweep_setup *x, int row, const char *text);
 /* Label and value of a row. */
 const char *sweep_setup_row(const struct sweep_setup *x, int row, const char **value);
-/* The line that is parsed for it. */
-void sweep_setup_line(const struct sweep_setup *x, struct str *out);
+/* The sweep that it describes; to be cleared whatever the status. */
+enum status sweep_setup_make(const struct sweep_setup *x, struct sweep *out, struct err *err);
 
 /* The command of the sweep that was made of it, with what differs from the defaults. */
 void sweep_setup_command(const struct sweep_setup *x, const struct sweep *w, struct str *out);
