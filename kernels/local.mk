@@ -3,7 +3,7 @@ include %D%/cuda/local.mk
 include %D%/cpu/local.mk
 include %D%/peers/local.mk
 
-EXTRA_DIST += %D%/README.md %D%/h200.md tools/build-fatbins.sh
+EXTRA_DIST += %D%/README.md %D%/h200.md %D%/hopper.md tools/build-fatbins.sh
 
 # Tells the build what to compile, with the planner's own definitions.
 noinst_PROGRAMS += kerneldefs

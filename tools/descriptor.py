@@ -32,12 +32,21 @@ class Smem:
 
 
 @dataclass
+class Tma:
+    tensor: str  # Q K V O
+    rows: str
+    columns: str
+    swizzle: int  # bytes, 0: none
+
+
+@dataclass
 class Pass:
     entry: str  # name of the __global__ function
     name: str  # the kernel's name for the first launch, then the pass's
     threads: str = ""
     grid: list = field(default_factory=list)
     smem: list = field(default_factory=list)
+    tma: list = field(default_factory=list)  # parameters behind the first
 
 
 @dataclass
@@ -46,6 +55,7 @@ class Kernel:
     name: str = ""
     dtypes: list = field(default_factory=list)
     requires: str = "1"
+    arch: str = ""  # "90a": compiled for that, and for sm_90 alone
     params: list = field(default_factory=list)
     passes: list = field(default_factory=list)
     workspaces: list = field(default_factory=list)  # (name, expr, cleared before every call)
@@ -112,6 +122,16 @@ def _smem(text):
                 options.get("over", ""))
 
 
+def _tma(text):
+    words = _words(text)
+    options = dict(w.split("=", 1) for w in words[1:] if w.startswith(("box=", "swizzle=")))
+    depth, cut = 0, 0
+    for i, ch in enumerate(options["box"]):
+        depth += (ch == "(") - (ch == ")")
+        cut = i if ch == "," and depth == 0 and not cut else cut
+    return Tma(words[0], options["box"][:cut], options["box"][cut + 1:], int(options.get("swizzle", 0)))
+
+
 def parse(path):
     with open(path, encoding="utf-8") as f:
         source = f.read()
@@ -134,6 +154,10 @@ def parse(path):
             k.passes[-1].grid = (_words(text) + ["1", "1"])[:3]
         elif tag == "smem":
             k.passes[-1].smem.append(_smem(text))
+        elif tag == "tma":
+            k.passes[-1].tma.append(_tma(text))
+        elif tag == "arch":
+            k.arch = text.strip()
         elif tag == "workspace":
             words = _words(text)
             k.workspaces.append((words[0], words[1], words[2:3] == ["zero"]))
@@ -213,7 +237,7 @@ def definitions(kernel, values, dtype, D):
 COUNTED = {"param": (2, ()), "threads": (0, ()), "grid": (0, ()), "cluster": (0, ()), "pass": (1, ()),
            "smem": (3, ("align=", "over=")), "entry": (0, ()), "flags": (0, ()), "workspace": (2, ("zero",)),
            "include": (0, ()), "cubin": (0, ()), "compiler": (0, ()), "library": (0, ()), "backend": (0, ()),
-           "tma": (0, ())}
+           "tma": (1, ("box=", "swizzle=")), "arch": (0, ())}
 WORD = set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
 
 

@@ -2,6 +2,8 @@
  * the definitions of the default plan. The last one, ATTN_SOURCE, is the hash of the source: no
  * kernel reads it, but the program takes a prebuilt kernel only if all definitions are its own.
  *
+ * A kernel for one architecture alone has "arch=90a" in front of its definitions.
+ *
  * The build runs this freshly built program and gives each line to nvcc, so that prebuilt kernels
  * have exactly the shared-memory offsets, tiles and thread counts that the planner shows.
  *
@@ -29,6 +31,8 @@ static bool print_one(const struct kernel_desc *d, enum dtype dtype, int64_t hea
         return false;
     }
     printf("%s %s %lld", d->name, dtype_name(dtype), (long long)head_dim);
+    if (d->arch)
+        printf(" arch=%s", d->arch);
     char **words = plan_definitions(&plan);
     for (char **w = words; *w; w++) {
         printf(" %s", *w);

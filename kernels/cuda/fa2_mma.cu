@@ -196,4 +196,4 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS, 1)
  *   a cycle) take as long as the products would at the tensor cores' peak. D must be a multiple of 8.
  *   One query tile is one block.
  *   P V multiplies masked keys by 0: inf or NaN in V at a masked key of a visited tile shows.
- * Next: on Hopper, warpgroup products (wgmma) read K and V from shared memory by themselves. */
+ * Next: fa3_wgmma: on Hopper the products of a warpgroup read K and V from shared memory by themselves. */

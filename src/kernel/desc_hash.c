@@ -28,7 +28,8 @@ static const struct counted {
     {"cluster", 0, {NULL}}, {"pass", 1, {NULL}},    {"smem", 3, {"align=", "over="}},
     {"entry", 0, {NULL}},   {"flags", 0, {NULL}},   {"workspace", 2, {"zero"}},
     {"include", 0, {NULL}}, {"cubin", 0, {NULL}},   {"compiler", 0, {NULL}},
-    {"library", 0, {NULL}}, {"backend", 0, {NULL}}, {"tma", 0, {NULL}},
+    {"library", 0, {NULL}}, {"backend", 0, {NULL}}, {"tma", 1, {"box=", "swizzle="}},
+    {"arch", 0, {NULL}},
 };
 
 static bool begins_with_one(const struct desc_text *p, struct slice word, const char *const *begins)

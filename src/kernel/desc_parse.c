@@ -300,6 +300,74 @@ static enum status read_smem(struct parser *p, struct slice rest)
     return st;
 }
 
+/* ---- @tma: a tensor map that the kernel takes as a parameter ---- */
+
+/* box=ROWS,COLUMNS; a comma inside parentheses belongs to an expression. */
+static enum status read_box(struct parser *p, struct slice word, struct desc_tma *t)
+{
+    const size_t skip = strlen("box=");
+    const char *text = p->t.text + word.at;
+    size_t comma = skip;
+    for (int depth = 0; comma < word.len && (depth || text[comma] != ','); comma++)
+        depth += (text[comma] == '(') - (text[comma] == ')');
+    if (t->rows)
+        return desc_fail(&p->t, word, "box= twice");
+    if (comma == word.len)
+        return desc_fail(&p->t, word, "a box is written box=ROWS,COLUMNS");
+    const struct slice rows = {word.at + skip, comma - skip};
+    const struct slice columns = {word.at + comma + 1, word.len - comma - 1};
+    enum status st = read_expr(p, rows, SCOPE_CONSTANT, &t->rows);
+    return st == ST_OK ? read_expr(p, columns, SCOPE_CONSTANT, &t->columns) : st;
+}
+
+static enum status read_swizzle(struct parser *p, struct slice word, struct desc_tma *t)
+{
+    static const struct {
+        const char *word;
+        int bytes;
+    } kinds[] = {{"swizzle=32", 32}, {"swizzle=64", 64}, {"swizzle=128", 128}};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (slice_is(&p->t, word, kinds[i].word)) {
+            t->swizzle = kinds[i].bytes;
+            return ST_OK;
+        }
+    return desc_fail(&p->t, word, "swizzle is 32, 64 or 128 bytes");
+}
+
+static enum status read_tma_options(struct parser *p, struct slice *rest, struct desc_tma *t)
+{
+    enum status st = ST_OK;
+    while (st == ST_OK && rest->len) {
+        struct slice word, left = *rest;
+        slice_take_word(&p->t, &left, &word);
+        if (slice_starts(&p->t, word, "box="))
+            st = read_box(p, word, t);
+        else if (slice_starts(&p->t, word, "swizzle="))
+            st = read_swizzle(p, word, t);
+        else
+            break;
+        *rest = left;
+    }
+    return st;
+}
+
+static enum status read_tma(struct parser *p, struct slice rest)
+{
+    struct slice name;
+    slice_take_word(&p->t, &rest, &name);
+    if (name.len != 1 || !strchr("QKVO", p->t.text[name.at]))
+        return desc_fail(&p->t, name, "@tma begins with a tensor: Q, K, V or O");
+    if (p->pass->ntma == DESC_TMA_MAX)
+        return desc_fail(&p->t, name, "more than %d tensor maps in one launch", DESC_TMA_MAX);
+    struct desc_tma *t = &p->pass->tma[p->pass->ntma++];
+    *t = (struct desc_tma){.tensor = p->t.text[name.at]};
+    enum status st = read_tma_options(p, &rest, t);
+    if (st == ST_OK && !t->rows)
+        st = desc_fail(&p->t, name, "@tma needs box=ROWS,COLUMNS");
+    t->doc = slice_line(&p->t, rest);
+    return st;
+}
+
 /* ---- the tags that say where a kernel's code comes from and how it is compiled ---- */
 
 /* The rest as one line of text. */
@@ -309,6 +377,17 @@ static enum status take_text(struct parser *p, struct slice rest, char **out)
         return desc_fail(&p->t, rest, "@%s needs a text", p->tag);
     *out = slice_line(&p->t, rest);
     return ST_OK;
+}
+
+/* "90a": digits and the letter that says "this architecture alone". */
+static enum status read_arch(struct parser *p, struct slice rest)
+{
+    char *text = slice_text(&p->t, rest);
+    const size_t digits = strspn(text, "0123456789");
+    const bool fine = digits >= 2 && digits <= 3 &&
+                      (!text[digits] || (strchr("af", text[digits]) && !text[digits + 1]));
+    p->d->arch = text;
+    return fine ? ST_OK : desc_fail(&p->t, rest, "@arch is a compute capability such as 90a");
 }
 
 /* the tags about code */
@@ -671,11 +750,13 @@ static const struct tag {
     {"threads",   read_threads,   TAG_MANY},
     {"grid",      read_grid,      TAG_MANY},
     {"smem",      read_smem,      TAG_MANY},
+    {"tma",       read_tma,       TAG_MANY},
     {"cluster",   read_cluster,   TAG_MANY},
     {"pass",      read_pass,      TAG_MANY},
     {"workspace", read_workspace, TAG_MANY},
     {"traffic",   read_traffic,   TAG_ONCE},
     {"unit",      read_unit,      TAG_ONCE},
+    {"arch",      read_arch,     TAG_ONCE},
     {"include",   read_include,  TAG_ONCE},
     {"flags",     read_flags,    TAG_ONCE},
     {"compiler",  read_compiler, TAG_ONCE},

@@ -39,12 +39,17 @@ static void free_pass(struct desc_pass *pass)
         free(pass->smem[i].over);
         free(pass->smem[i].doc);
     }
+    for (int i = 0; i < pass->ntma; i++) {
+        expr_free(pass->tma[i].rows);
+        expr_free(pass->tma[i].columns);
+        free(pass->tma[i].doc);
+    }
 }
 
 static void free_texts(struct kernel_desc *d)
 {
     char *texts[] = {d->name,     d->title, d->idea, d->after,  d->include, d->flags,
-                     d->compiler, d->path,  d->file, d->symbol, d->peer};
+                     d->compiler, d->path,  d->file, d->symbol, d->peer,    d->arch};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         free(texts[i]);
 }

@@ -18,6 +18,7 @@ enum {
     DESC_PARAMS_MAX = 16,
     DESC_PASSES_MAX = 4,
     DESC_SMEM_MAX = 16,
+    DESC_TMA_MAX = 4,
     DESC_WS_MAX = 8,
     DESC_NEEDS_MAX = 16,
 };
@@ -54,6 +55,15 @@ struct desc_smem {
     char *doc;
 };
 
+/* @tma Q|K|V|O box=ROWS,COLUMNS [swizzle=32|64|128] doc: one more parameter of the kernel, a tensor map.
+ * With a swizzle one copy moves that many bytes of a row, and a tile takes as many copies as it needs. */
+struct desc_tma {
+    char tensor; /* 'Q' 'K' 'V' 'O' */
+    struct expr *rows, *columns;
+    int swizzle; /* bytes; 0: none */
+    char *doc;
+};
+
 /* One launch. The first pass is the kernel itself; @pass NAME opens further ones, whose entry
  * point is <kernel>_<pass>. */
 struct desc_pass {
@@ -64,6 +74,8 @@ struct desc_pass {
     struct expr *cluster; /* blocks per cluster, NULL: no cluster */
     struct desc_smem smem[DESC_SMEM_MAX];
     int nsmem;
+    struct desc_tma tma[DESC_TMA_MAX];
+    int ntma;
 };
 
 /* @workspace NAME expr [zero] doc */
@@ -88,6 +100,8 @@ struct kernel_desc {
     int nws;
     struct expr *read, *write; /* requested bytes, @traffic; NULL unknown */
     enum desc_unit unit;
+    char *
+        arch; /* @arch: "90a", compiled for sm_90a where the device is an sm_90; NULL: for the device's own */
     char *include, *flags, *compiler; /* of a user's kernel, as text; NULL when absent */
     enum code_kind code;              /* what its code is */
     char *file, *symbol;              /* @cubin, @library: as written; NULL when absent */

@@ -187,6 +187,28 @@ static void refuse_pass(struct build *b, const struct plan_pass *pass, const cha
     refuse(b, ST_NO, &err, by);
 }
 
+/* Tensor maps */
+
+/* With a swizzle a copy is as wide as that, and the kernel makes several for a row that is wider. The copy
+ * engine moves 256 elements a side at most. */
+static void map_tensors(struct build *b, const struct desc_pass *dp, struct plan_pass *pass)
+{
+    for (int i = 0; i < dp->ntma; i++) {
+        const struct desc_tma *d = &dp->tma[i];
+        struct plan_tma *t = &pass->tma[pass->ntma++];
+        *t = (struct plan_tma){.tensor = d->tensor, .swizzle = d->swizzle};
+        t->rows = eval_whole(b, d->rows, "the rows of a box", 1);
+        t->columns = eval_whole(b, d->columns, "the columns of a box", 1);
+        if (d->swizzle)
+            t->columns = d->swizzle / (int64_t)dtype_size(b->p->shape.dtype);
+        char text[96];
+        snprintf(text, sizeof text, "a box of %c is %lld x %lld; the copy engine moves 256 x 256",
+                 d->tensor, (long long)t->rows, (long long)t->columns);
+        if (t->rows > 256 || t->columns > 256)
+            refuse_pass(b, pass, text, "kernel");
+    }
+}
+
 static void set_grid(struct build *b, const struct desc_pass *dp, struct plan_pass *pass)
 {
     static const char *const sides[] = {"grid x", "grid y", "grid z"};
@@ -279,6 +301,7 @@ static void build_pass(struct build *b, int index)
     pass->cluster = dp->cluster ? eval_whole(b, dp->cluster, "the cluster size", 1) : 1;
     set_grid(b, dp, pass);
     lay_out(b, dp, pass);
+    map_tensors(b, dp, pass);
     find_regs(b, index, pass);
     pass->smem_bytes = pass->static_smem + pass->dynamic_smem;
     char why[160];

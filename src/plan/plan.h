@@ -18,6 +18,13 @@ struct plan_smem {
     char *formula; /* "BC*(D+PAD)*T = 64*(64+8)*2" */
 };
 
+/* A tensor map: the tensor, and the box that one copy moves. */
+struct plan_tma {
+    char tensor;           /* 'Q' 'K' 'V' 'O' */
+    int64_t rows, columns; /* INT_UNKNOWN where no value came out */
+    int swizzle;           /* bytes, or 0 */
+};
+
 struct plan_pass {
     const char *name;         /* borrowed */
     int64_t grid[3], threads; /* INT_UNKNOWN where no value came out */
@@ -25,6 +32,9 @@ struct plan_pass {
     char *grid_formula[3], *threads_formula;
     struct plan_smem smem[DESC_SMEM_MAX];
     int nsmem;
+    struct plan_tma
+        tma[DESC_TMA_MAX]; /* parameters of the kernel behind the first, in this order */
+    int ntma;
     int64_t dynamic_base; /* offset of the dynamic block; SMEM_ definitions count from there */
     int64_t dynamic_smem, static_smem, smem_bytes; /* smem_bytes = both; static as compiled if
                                                       known, else as laid out */

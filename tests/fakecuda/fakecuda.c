@@ -25,6 +25,7 @@
 
 enum {
     LAUNCHES_MAX = 4096,
+    MAPS_MAX = 64,
     LIVE_MAX = 512,
     FILL_MAX = 4 << 20 /* of larger memory, which flushes caches, nobody reads more */
 };
@@ -33,6 +34,8 @@ static struct {
     cu_result sticky;
     struct fake_launch launches[LAUNCHES_MAX];
     int nlaunches;
+    struct fake_map maps[MAPS_MAX];
+    int nmaps;
     void *live[LIVE_MAX];
     int nlive, optin, gates, sweeps;
     double clock_us;
@@ -77,6 +80,7 @@ static int enter(const char *name, cu_result *r)
 /* ---- for tests ---- */
 
 EXPORT const struct fake_launch *fake_launch_at(int i);
+EXPORT const struct fake_map *fake_map_at(int i);
 EXPORT int fake_live(void);
 EXPORT int fake_optin(void);
 EXPORT int fake_gates(void);
@@ -86,6 +90,11 @@ EXPORT int fake_reset(void);
 const struct fake_launch *fake_launch_at(int i)
 {
     return i >= 0 && i < fake.nlaunches ? &fake.launches[i] : NULL;
+}
+
+const struct fake_map *fake_map_at(int i)
+{
+    return i >= 0 && i < fake.nmaps ? &fake.maps[i] : NULL;
 }
 
 int fake_live(void)
@@ -341,10 +350,11 @@ struct cu_function {
     char name[96];
     const char *kernel; /* the module's */
     int dtype, first;   /* first: the kernel itself and not a further pass */
+    int maps;           /* tensor maps behind the first parameter */
 };
 
 struct cu_module {
-    int dtype, nfunctions;
+    int dtype, maps, nfunctions;
     char kernel[96];
     struct cu_function functions[8];
 };
@@ -366,6 +376,8 @@ CU(cuModuleLoadData, cu_module *m, const void *image)
     *m = calloc(1, sizeof **m);
     snprintf((*m)->kernel, sizeof(*m)->kernel, "%s", kernel);
     (*m)->dtype = dtype ? atoi(strchr(dtype, '=') + 1) : 0;
+    const char *maps = strstr(image, "MAPS ");
+    (*m)->maps = maps ? atoi(maps + 5) : 0;
     fake.live[fake.nlive++] = *m;
     return CU_SUCCESS;
 }
@@ -383,6 +395,7 @@ CU(cuModuleGetFunction, cu_function *f, cu_module m, const char *name)
     snprintf((*f)->name, sizeof(*f)->name, "%s", name);
     (*f)->kernel = m->kernel;
     (*f)->dtype = m->dtype;
+    (*f)->maps = m->maps;
     (*f)->first = m->nfunctions++ == 0;
     return CU_SUCCESS;
 }
@@ -425,6 +438,61 @@ CU(cuOccupancyMaxActiveBlocksPerMultiprocessor, int *blocks, cu_function f, int 
     const int fit = least(least(32, 64 / warps), least(by_regs, 233472 / bytes));
     *blocks = (int)fake_value(fake_number("occupancy", fit));
     return CU_SUCCESS;
+}
+
+/* ---- driver: tensor maps ---- */
+
+static const uint64_t map_mark = 0x50414d4154414446;
+
+/* What the documentation asks of the arguments, as far as we can break it. */
+static int map_is_lawful(const struct fake_map *m, const struct cu_tensor_map *map)
+{
+    const unsigned size = m->type == CU_MAP_F32 ? 4 : 2;
+    const unsigned widest[] = {1024, 32, 64, 128};
+    int lawful = (uintptr_t)map % 64 == 0 && (uintptr_t)m->address % 16 == 0 && m->swizzle >= 0 &&
+                 m->swizzle < 4;
+    for (int i = 0; i < 3; i++)
+        lawful =
+            lawful && m->strides[i] && m->strides[i] % 16 == 0 && m->strides[i] < (uint64_t)1 << 40;
+    for (int i = 0; i < 4; i++)
+        lawful = lawful && m->dims[i] && m->dims[i] <= (uint64_t)1 << 32 && m->box[i] &&
+                 m->box[i] <= 256;
+    return lawful && m->box[0] * size % 16 == 0 && m->box[0] * size <= widest[m->swizzle];
+}
+
+#ifndef FAKE_OLD
+CU(cuTensorMapEncodeTiled, struct cu_tensor_map *map, int type, unsigned rank, void *address,
+   const uint64_t *dims, const uint64_t *strides, const unsigned *box,
+   const unsigned *element_strides, int interleave, int swizzle, int l2_promotion, int fill)
+{
+    ENTER("cuTensorMapEncodeTiled");
+    struct fake_map m = {.type = type, .swizzle = swizzle, .address = address};
+    (void)element_strides;
+    if (rank != 4 || interleave || fill || l2_promotion < 0 || l2_promotion > 3)
+        return 1;
+    memcpy(m.dims, dims, sizeof m.dims);
+    memcpy(m.strides, strides, sizeof m.strides);
+    memcpy(m.box, box, sizeof m.box);
+    if (!map_is_lawful(&m, map))
+        return 1;
+    *map = (struct cu_tensor_map){{map_mark}};
+    if (fake.nmaps < MAPS_MAX)
+        fake.maps[fake.nmaps++] = m;
+    return CU_SUCCESS;
+}
+#endif
+
+/* Did the launch pass as many as the kernel takes? */
+static int has_maps(cu_function f, void **params)
+{
+    for (int i = 0; i < f->maps; i++) {
+        uint64_t mark = 0;
+        if (params[1 + i])
+            memcpy(&mark, params[1 + i], sizeof mark);
+        if (mark != map_mark)
+            return 0;
+    }
+    return 1;
 }
 
 /* ---- driver: launches ---- */
@@ -541,6 +609,8 @@ static cu_result launch(const struct fake_launch *l, cu_function f, void **param
 {
     if (strcmp(f->name, "attnscope_sweep") == 0)
         return launch_sweep(params);
+    if (!has_maps(f, params))
+        return 1;
     keep(l, f, params);
     if (fake.capturing) {
         fake.captured++;
@@ -914,7 +984,8 @@ static int write_file(struct nvrtc_program *p)
 
 CU(nvrtcCompileProgram, struct nvrtc_program *p, int n, const char *const *options)
 {
-    size_t len = sizeof image_mark + strlen(p->name) + sizeof "NAME \n";
+    size_t len = sizeof image_mark + strlen(p->name) + sizeof "NAME \nMAPS 00\n";
+    int maps = 0;
     ENTER("nvrtcCompileProgram");
     if (strstr(p->source, "FAKE_BOMB"))
         for (volatile unsigned x = 0;; x++)
@@ -936,6 +1007,9 @@ CU(nvrtcCompileProgram, struct nvrtc_program *p, int n, const char *const *optio
         len += strlen(options[i]) + 1;
     p->image = calloc(len + 1, 1);
     strcat(strcat(strcat(strcpy(p->image, image_mark), "NAME "), p->name), "\n");
+    for (const char *at = p->source; (at = strstr(at, "__grid_constant__ TensorMap ")); at++)
+        maps++;
+    sprintf(p->image + strlen(p->image), "MAPS %d\n", maps < 99 ? maps : 99);
     for (int i = 0; i < n; i++)
         strcat(strcat(p->image, options[i]), "\n");
     return 0;

@@ -30,17 +30,28 @@
 #ifndef ATTNSCOPE_TESTS_FAKECUDA_H
 #define ATTNSCOPE_TESTS_FAKECUDA_H
 
+#include <stdint.h>
+
 struct fake_launch {
     char function[96];
     unsigned grid[3], block[3], dynamic_smem, cluster;
     unsigned char args[240]; /* struct AttnArgs as it was passed */
 };
 
+/* What a tensor map was made of. */
+struct fake_map {
+    int type, swizzle;
+    void *address;
+    uint64_t dims[4], strides[3]; /* in bytes */
+    unsigned box[4];
+};
+
 /* All are looked up with dlsym; `const char *` are borrowed. */
 typedef int fake_calls_fn(const char *entry);            /* calls of an entry point so far */
 typedef const struct fake_launch *fake_launch_fn(int i); /* i-th launch; NULL behind the last */
+typedef const struct fake_map *fake_map_fn(int i);       /* i-th tensor map made; likewise */
 typedef int fake_number_fn(void);                        /* see the names below */
-/* fake_calls, fake_launch_at, fake_live (allocations not freed), fake_optin (bytes last asked
+/* fake_calls, fake_launch_at, fake_map_at, fake_live (allocations not freed), fake_optin (bytes last asked
  * for), fake_gates (waits for the host that were opened), fake_sweeps (flushes that read), fake_reset (forgets all, reads $FAKECUDA
  * again) */
 

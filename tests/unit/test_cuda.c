@@ -74,6 +74,11 @@ static const struct fake_launch *launch_at(int i)
     return ((fake_launch_fn *)fake_symbol("fake_launch_at"))(i);
 }
 
+static const struct fake_map *map_at(int i)
+{
+    return ((fake_map_fn *)fake_symbol("fake_map_at"))(i);
+}
+
 #define ASSERT_SAYS(err, word) CU_ASSERT_PTR_NOT_NULL(strstr((err).text, word))
 
 /* ---- loader ---- */
@@ -332,6 +337,59 @@ static void packs_the_arguments(void)
     CU_ASSERT_PTR_NULL(a.lse);
     CU_ASSERT_EQUAL(memcmp(a.q, r.t.q, r.t.q_bytes), 0);
     CU_ASSERT_EQUAL(memcmp(a.v, r.t.v, r.t.kv_bytes), 0);
+    rig_close(&r);
+    setenv("ATTNSCOPE_STRICT", "1", 1);
+}
+
+/* Of both layouts and grouped heads; columns that D does not have are the copy engine's to fill. The fake
+ * driver refuses a launch that passes fewer maps than the kernel takes. */
+static void check_map(const char *layout, const uint64_t q_strides[3], const uint64_t k_strides[3])
+{
+    struct rig r;
+    struct err err;
+    struct slot *s;
+    struct AttnArgs a;
+    char shape[80];
+    snprintf(shape, sizeof shape, "Sq=50 Sk=70 B=2 H=6 Hkv=3 D=40 bf16 %s", layout);
+    CU_ASSERT_EQUAL_FATAL(rig_open(&r, "fakecuda.so", "", shape, 2, &err), ST_OK);
+    CU_ASSERT_EQUAL_FATAL(rig_load(&r, "fa3_overlap", "BC", "80", &s, &err), ST_OK);
+    CU_ASSERT_EQUAL(backend_cuda.run(r.b, s, &err), ST_OK);
+    memcpy(&a, launch_at(0)->args, sizeof a);
+    const struct fake_map *q = map_at(0), *k = map_at(1), *v = map_at(2);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(v);
+    CU_ASSERT(q->address == a.q && k->address == a.k && v->address == a.v);
+    CU_ASSERT(q->type == CU_MAP_BF16 && q->swizzle == CU_SWIZZLE_128);
+    CU_ASSERT(q->dims[0] == 40 && q->dims[1] == 50 && q->dims[2] == 6 && q->dims[3] == 2);
+    CU_ASSERT(k->dims[0] == 40 && k->dims[1] == 70 && k->dims[2] == 3 && k->dims[3] == 2);
+    CU_ASSERT(q->box[0] == 64 && q->box[1] == 128 && q->box[2] == 1 && q->box[3] == 1);
+    CU_ASSERT(k->box[0] == 64 && k->box[1] == 80 && v->box[1] == 80);
+    CU_ASSERT_EQUAL(memcmp(q->strides, q_strides, sizeof q->strides), 0);
+    CU_ASSERT_EQUAL(memcmp(k->strides, k_strides, sizeof k->strides), 0);
+    CU_ASSERT_EQUAL(memcmp(v->strides, k_strides, sizeof v->strides), 0);
+    CU_ASSERT_PTR_NOT_NULL(map_at(5)); /* of the second stream's lane */
+    CU_ASSERT_PTR_NULL(map_at(6));
+    rig_close(&r);
+}
+
+static void encodes_tensor_maps(void)
+{
+    setenv("ATTNSCOPE_STRICT", "0", 1);
+    check_map("bhsd", (const uint64_t[]){80, 50 * 80, 6 * 50 * 80},
+              (const uint64_t[]){80, 70 * 80, 3 * 70 * 80});
+    check_map("bshd", (const uint64_t[]){6 * 80, 80, 50 * 6 * 80},
+              (const uint64_t[]){3 * 80, 80, 70 * 3 * 80});
+    setenv("ATTNSCOPE_STRICT", "1", 1);
+}
+
+static void needs_tensor_maps(void)
+{
+    struct rig r;
+    struct err err;
+    struct slot *s;
+    setenv("ATTNSCOPE_STRICT", "0", 1);
+    CU_ASSERT_EQUAL_FATAL(rig_open(&r, "fakecuda_old.so", "", "S=64", 1, &err), ST_OK);
+    CU_ASSERT_EQUAL(rig_load(&r, "fa3_wgmma", NULL, NULL, &s, &err), ST_NO);
+    ASSERT_SAYS(err, "CUDA 12 is needed");
     rig_close(&r);
     setenv("ATTNSCOPE_STRICT", "1", 1);
 }
@@ -821,6 +879,8 @@ static const struct tap_test tests[] = {
     {"a device number that does not exist", unknown_device_number},
     {"launches have the plan's grid, threads and shared memory", launches_what_the_plan_says},
     {"arguments carry shape, strides and data", packs_the_arguments},
+    {"tensor maps say where Q, K and V lie", encodes_tensor_maps},
+    {"a driver without tensor maps says so", needs_tensor_maps},
     {"outputs are poisoned and guarded", output_is_guarded},
     {"more than 48 KiB is asked for", large_shared_memory_is_asked_for},
     {"planner and machine agree", planner_and_machine_agree},

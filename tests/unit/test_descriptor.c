@@ -205,7 +205,16 @@ static void test_messages(void)
         const char *tag, *word, *message;
     } cases[] = {
         {"@nmae b", "@nmae", "a.cu:6:4: unknown tag @nmae; did you mean @name?"},
-        {"@tma Q box=BR,D", "@tma", "unknown tag @tma"}, /* what nothing acts on is no tag */
+        {"@tme Q box=BR,D", "@tme", "did you mean @tma?"},
+        {"@tma P box=BR,D", "P", "Q, K, V or O"},
+        {"@tma Q tile", "Q", "needs box="},
+        {"@tma Q box=BR", "box=BR", "box=ROWS,COLUMNS"},
+        {"@tma Q box=BRR,D", "BRR", "did you mean BR?"},
+        {"@tma Q box=Sq,D", "Sq", "cannot depend on Sq"},
+        {"@tma Q box=max(BR,BC),D box=BR,D", "box=BR,D", "twice"},
+        {"@tma Q box=BR,D swizzle=48", "swizzle=48", "32, 64 or 128"},
+        {"@arch sm_90", "sm_90", "such as 90a"},
+        {"@arch 90ab", "90ab", "such as 90a"},
         {"@name b", "@name", "a second @name"},
         {"@after B", "B", "lower case"},
         {"@after b c", "c", "one word"},

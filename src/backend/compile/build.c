@@ -18,8 +18,10 @@ enum { FILES_MAX = 20000, DEPTH_MAX = 16 };
 
 const char *build_arch(const struct kernel_desc *d, int sm, char buf[BUILD_ARCH_MAX])
 {
-    (void)d;
-    snprintf(buf, BUILD_ARCH_MAX, "sm_%d", sm);
+    if (d->arch && atoi(d->arch) == sm)
+        snprintf(buf, BUILD_ARCH_MAX, "sm_%s", d->arch);
+    else
+        snprintf(buf, BUILD_ARCH_MAX, "sm_%d", sm);
     return buf;
 }
 

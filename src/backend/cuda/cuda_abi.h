@@ -69,6 +69,15 @@ enum cu_function_attribute {
 
 enum { CU_STREAM_NONBLOCKING = 1, CU_CAPTURE_THREAD_LOCAL = 1, CU_WAIT_GEQ = 0 };
 
+/* Where a tensor lies and what part of it one copy moves; written by the driver, read by the copy engine. */
+struct cu_tensor_map {
+    _Alignas(64) uint64_t opaque[16];
+};
+
+enum cu_tensor_map_type { CU_MAP_F16 = 6, CU_MAP_F32 = 7, CU_MAP_BF16 = 9 };
+enum cu_tensor_map_swizzle { CU_SWIZZLE_NONE, CU_SWIZZLE_32, CU_SWIZZLE_64, CU_SWIZZLE_128 };
+enum { CU_INTERLEAVE_NONE = 0, CU_L2_PROMOTION_128 = 2, CU_FILL_ZEROS = 0 };
+
 enum { CU_ATTR_CLUSTER_DIM = 4 };
 
 /* One attribute of a launch: an id, padding to 8 bytes, 64 bytes of value. */
@@ -90,6 +99,7 @@ struct cu_launch_config {
 };
 
 _Static_assert(sizeof(struct cu_launch_attribute) == 72, "launch attribute of CUDA 11.8 to 13");
+_Static_assert(sizeof(struct cu_tensor_map) == 128, "tensor map of CUDA 12 to 13");
 _Static_assert(sizeof(struct cu_launch_config) == 56, "launch configuration of CUDA 11.8 to 13");
 
 #endif

@@ -50,6 +50,7 @@
     X(occupancy_cluster, "cuOccupancyMaxActiveClusters", "", 0, (int *clusters, cu_function f, const struct cu_launch_config *c)) \
     X(launch,            "cuLaunchKernel",            "", 1, (cu_function f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned smem, cu_stream s, void **params, void **extra)) \
     X(launch_ex,         "cuLaunchKernelEx",          "", 0, (const struct cu_launch_config *c, cu_function f, void **params, void **extra)) \
+    X(tensor_map,        "cuTensorMapEncodeTiled",    "", 0, (struct cu_tensor_map *map, int type, unsigned rank, void *address, const uint64_t *dims, const uint64_t *strides, const unsigned *box, const unsigned *element_strides, int interleave, int swizzle, int l2_promotion, int fill)) \
     X(stream_create,     "cuStreamCreate",            "", 1, (cu_stream *s, unsigned flags))        \
     X(stream_destroy,    "cuStreamDestroy_v2",        "", 1, (cu_stream s))                         \
     X(stream_sync,       "cuStreamSynchronize",       "", 1, (cu_stream s))                         \

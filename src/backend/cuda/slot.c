@@ -50,6 +50,83 @@ static void make_args(const struct inputs *in, struct lane *l)
     set_strides(a->o_stride, p, p->H, p->Sq);
 }
 
+/* ---- tensor maps ---- */
+
+/* A tensor as the kernels see it: four sides, columns first, and the steps between them. */
+struct tensor_view {
+    const void *address;
+    uint64_t dims[4], strides[3]; /* in elements; columns lie side by side */
+};
+
+static struct tensor_view view_tensor(const struct AttnArgs *a, char tensor)
+{
+    const bool of_queries = tensor == 'Q' || tensor == 'O';
+    const int64_t *st = tensor == 'Q'   ? a->q_stride
+                        : tensor == 'K' ? a->k_stride
+                        : tensor == 'V' ? a->v_stride
+                                        : a->o_stride;
+    return (struct tensor_view){.address = tensor == 'Q'   ? a->q
+                                           : tensor == 'K' ? a->k
+                                           : tensor == 'V' ? a->v
+                                                           : a->o,
+                                .dims = {(uint64_t)a->D, (uint64_t)(of_queries ? a->Sq : a->Sk),
+                                         (uint64_t)(of_queries ? a->H : a->Hkv), (uint64_t)a->B},
+                                .strides = {(uint64_t)st[2], (uint64_t)st[1], (uint64_t)st[0]}};
+}
+
+static enum cu_tensor_map_swizzle swizzle_of(int bytes)
+{
+    return bytes == 128  ? CU_SWIZZLE_128
+           : bytes == 64 ? CU_SWIZZLE_64
+           : bytes == 32 ? CU_SWIZZLE_32
+                         : CU_SWIZZLE_NONE;
+}
+
+static cu_result encode_map(const struct slot *s, const struct AttnArgs *a,
+                            const struct plan_tma *t, struct cu_tensor_map *out)
+{
+    static const enum cu_tensor_map_type types[] = {
+        [DTYPE_F16] = CU_MAP_F16, [DTYPE_BF16] = CU_MAP_BF16, [DTYPE_F32] = CU_MAP_F32};
+    static const unsigned ones[4] = {1, 1, 1, 1};
+    struct tensor_view v = view_tensor(a, t->tensor);
+    const unsigned box[4] = {(unsigned)t->columns, (unsigned)t->rows, 1, 1};
+    for (int i = 0; i < 3; i++)
+        v.strides[i] *= dtype_size(s->plan.shape.dtype);
+    return s->gpu->api.tensor_map(out, types[s->plan.shape.dtype], 4, (void *)(uintptr_t)v.address,
+                                  v.dims, v.strides, box, ones, CU_INTERLEAVE_NONE,
+                                  swizzle_of(t->swizzle), CU_L2_PROMOTION_128, CU_FILL_ZEROS);
+}
+
+static bool has_maps(const struct plan *p)
+{
+    for (int i = 0; i < p->npasses; i++)
+        if (p->passes[i].ntma)
+            return true;
+    return false;
+}
+
+static enum status make_maps(struct slot *s, struct lane *l, struct err *err)
+{
+    const char *name = s->desc->name;
+    if (!has_maps(&s->plan))
+        return ST_OK;
+    if (!s->gpu->api.tensor_map)
+        return err_set(err, ST_NO,
+                       "%s needs tensor maps, which this driver does not make: CUDA 12 is needed",
+                       name);
+    l->maps = aligned_alloc(64, DESC_PASSES_MAX * sizeof *l->maps);
+    if (!l->maps)
+        return err_set(err, ST_FAIL, "%s: no memory for its tensor maps", name);
+    for (int i = 0; i < s->plan.npasses; i++)
+        for (int k = 0; k < s->plan.passes[i].ntma; k++) {
+            const cu_result r = encode_map(s, &l->args, &s->plan.passes[i].tma[k], &l->maps[i][k]);
+            enum status st = gpu_check(s->gpu, name, "cuTensorMapEncodeTiled", r, err);
+            if (st != ST_OK)
+                return st;
+        }
+    return ST_OK;
+}
+
 static enum status make_lane(struct gpu *g, struct slot *s, struct lane *l, struct err *err)
 {
     char what[160];
@@ -61,7 +138,7 @@ static enum status make_lane(struct gpu *g, struct slot *s, struct lane *l, stru
         st = gpu_alloc(g, what, (size_t)s->plan.ws_bytes[i], &l->ws[i], err);
     }
     make_args(s->inputs, l);
-    return st;
+    return st == ST_OK ? make_maps(s, l, err) : st;
 }
 
 enum status slot_make_lanes(struct slot *s, struct err *err)
@@ -81,6 +158,7 @@ static void free_lanes(struct slot *s)
         gpu_release(g, &s->lanes[i].output);
         for (int k = 0; k < DESC_WS_MAX; k++)
             gpu_release(g, &s->lanes[i].ws[k]);
+        free(s->lanes[i].maps);
     }
     free(s->lanes);
     s->lanes = NULL;
@@ -92,7 +170,9 @@ static void free_lanes(struct slot *s)
 static cu_result launch_pass(struct gpu *g, const struct slot *s, int pass, int stream)
 {
     const struct plan_pass *p = &s->plan.passes[pass];
-    void *params[] = {&s->lanes[stream].args};
+    void *params[1 + DESC_TMA_MAX] = {&s->lanes[stream].args};
+    for (int i = 0; i < p->ntma; i++)
+        params[1 + i] = &s->lanes[stream].maps[pass][i];
     struct cu_launch_attribute cluster = {.id = CU_ATTR_CLUSTER_DIM,
                                           .value.cluster = {(unsigned)p->cluster, 1, 1}};
     const struct cu_launch_config c = {

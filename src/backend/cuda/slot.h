@@ -19,6 +19,7 @@ struct lane {
     struct AttnArgs args;
     cu_pointer output; /* guard, tensor, guard */
     cu_pointer ws[DESC_WS_MAX];
+    struct cu_tensor_map (*maps)[DESC_TMA_MAX]; /* of each pass; NULL: no pass has any */
 };
 
 /* Versions of the compilers, by enum compiler: "nvrtc 13.0"; NULL: not asked, or there is none. */

@@ -69,6 +69,7 @@ static const char *find_body(const char *source, size_t len, const char *entry,
     struct lex_lexer l = {.at = source, .end = source + len};
     enum { SEEK, NAME, LIST, BODY } at = SEEK;
     int depth = 0;
+    bool more = false;
     for (struct lex_token t; lex_next(&l, &t);) {
         if (t.kind == LEX_SPACE || t.kind == LEX_COMMENT || t.kind == LEX_TAG)
             continue;
@@ -82,7 +83,9 @@ static const char *find_body(const char *source, size_t len, const char *entry,
             depth++;
         else if (at == LIST && is_token(&t, ")"))
             at = --depth ? LIST : BODY;
-        else if (at == LIST && t.kind == LEX_NAME)
+        else if (at == LIST && is_token(&t, ",")) /* tensor maps follow */
+            more = true;
+        else if (at == LIST && t.kind == LEX_NAME && !more)
             *argument = t; /* the last one is the argument's name */
         else if (at == BODY && is_token(&t, "{"))
             return l.at;
