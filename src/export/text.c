@@ -180,21 +180,36 @@ static size_t same_notes(const json_t *rows, size_t i, const struct note *first)
     return same;
 }
 
-/* A sentence that holds for many is said once. */
+/* A sentence that holds for many is said once, with their names, each once and not without end. */
 static void add_notes(struct str *out, const json_t *rows)
 {
-    enum { MANY = 2 };
+    enum { MANY = 2, NAMED = 24 };
     struct note n;
     for (size_t i = 0; next_note(rows, &i, &n);) {
+        const char *said[NAMED] = {n.name};
+        size_t nsaid = 1, left = 0, same = same_notes(rows, i, &n);
         add_note(out, &n);
-        size_t same = same_notes(rows, i, &n);
         if (same < MANY)
             continue;
         str_add(out, "the same holds for");
         for (; same && next_note(rows, &i, &n); same--) {
+            size_t k = 0;
+            while (k < nsaid && strcmp(said[k], n.name) != 0)
+                k++;
+            if (k < nsaid)
+                continue; /* another row of the same kernel */
+            if (nsaid == NAMED) {
+                left++;
+                continue;
+            }
+            said[nsaid++] = n.name;
             str_addc(out, ' ');
             sanitize(out, n.name, strlen(n.name), false);
         }
+        if (nsaid == 1)
+            str_add(out, " its other rows");
+        if (left)
+            str_addf(out, " and %zu more rows", left);
         str_addc(out, '\n');
     }
 }
