@@ -183,7 +183,7 @@ static size_t same_notes(const json_t *rows, size_t i, const struct note *first)
 /* A sentence that holds for many is said once, with their names, each once and not without end. */
 static void add_notes(struct str *out, const json_t *rows)
 {
-    enum { MANY = 2, NAMED = 24 };
+    enum { MANY = 2, NAMED = 64 };
     struct note n;
     for (size_t i = 0; next_note(rows, &i, &n);) {
         const char *said[NAMED] = {n.name};
