@@ -369,7 +369,8 @@ static void check_memory(struct build *b)
     struct err err = ERR_INIT;
     for (int i = 0; i < p->desc->nws; i++)
         workspace += (double)p->ws_bytes[i];
-    if (!p->device || !(tensors + workspace > p->device->memory_bytes))
+    if (!p->device || !(p->device->memory_bytes > 0) ||
+        tensors + workspace <= p->device->memory_bytes)
         return;
     err_set(
         &err, ST_NO, "%s needs %s of memory, %s of it for scores and partial results; %s has %s",
