@@ -173,6 +173,7 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS, 1)
 
         await(&sh.q_here[0], 0);
         Tile t = sh.tile[0];
+        __syncwarp(); // all lanes have read it before one of them says that it may be overwritten
         if (t.n == 0)
             return;
         int n = own_tiles(a, t, warpgroup);
@@ -212,6 +213,7 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS, 1)
                 q_use++;
                 await(&sh.q_here[q_use % Q_STAGES], q_use / Q_STAGES % 2);
                 t = sh.tile[q_use % Q_STAGES];
+                __syncwarp();
                 if (t.n == 0) {
                     pending = before, pending_parity = parity_v;
                     break;

@@ -495,7 +495,7 @@ static void lines_gnuplot(struct str *out, const struct chart *c)
     const struct grid_chart *g = c->model;
     const struct range range = lines_range(g);
     double ticks[TICKS_MAX];
-    bool bounds[GRID_SERIES];
+    bool bounds[GRID_SERIES] = {false};
     gp_head(out, &c->caption);
     str_add(out, "$data << EOD\n");
     for (int i = 0; i < g->nx; i++) {

@@ -1,5 +1,5 @@
 # lesson: parser, runner, progress, the verbs lessons, lesson and trace
-libattnscope_a_SOURCES += %D%/lesson.h %D%/verbs.c
+libattnscope_a_SOURCES += %D%/lesson.h %D%/verbs.h %D%/verbs.c
 libattnscope_a_SOURCES += %D%/text/parsed.h %D%/text/parse.c %D%/text/directive.h %D%/text/directive.c
 libattnscope_a_SOURCES += %D%/text/values.h %D%/text/values.c %D%/text/where.h %D%/text/where.c
 libattnscope_a_SOURCES += %D%/text/question.h %D%/text/question.c %D%/text/wrap.h %D%/text/wrap.c

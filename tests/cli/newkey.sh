@@ -14,7 +14,7 @@ worker=${ATTNSCOPE%/*}/attnscope-worker
 
 # ---- the changes: a member and a line each, in 2 files ----
 mkdir "$tmp/copy"
-(cd "$source" && tar cf - configure* Makefile.* aclocal.m4 build-aux m4 src kernels lessons man tests tools *.md) |
+(cd "$source" && tar cf - configure* Makefile.* aclocal.m4 build-aux m4 src kernels lessons man tests tools ./*.md) |
     (cd "$tmp/copy" && tar xf -)
 cd "$tmp/copy" || exit 99
 sed -i 's/^    bool hkv_given;.*/    int64_t W;\n    unsigned bias;\n&/' src/spec/shape.h

@@ -310,7 +310,7 @@ struct row_check {
 /* Does a word of the command, between blanks, commas and @, name it? */
 static bool command_has(const char *command, const char *word, size_t len)
 {
-    for (const char *p = command; (p = strchr(p, *word)); p++)
+    for (const char *p = command; len && (p = strchr(p, *word)); p++)
         if (p > command && strchr(" ,", p[-1]) && strncmp(p, word, len) == 0 &&
             (!p[len] || strchr(" ,@", p[len])))
             return true;
