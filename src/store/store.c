@@ -1,4 +1,7 @@
-/* store.c - appending and finding.
+/* store.c - results in SQLite: one's own file, created where needed, and other people's, with gloves.
+ *
+ * Own files are in WAL mode, where a commit survives a SIGKILL without an fsync in the interface's
+ * loop; on network file systems, where WAL's shared memory does not work, the old journal is used.
  *
  * A row is kept twice: as columns that queries filter by, and whole as JSON, so that a new field
  * needs no migration. What comes out passes through the field table again, hence a damaged or
@@ -7,13 +10,330 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "store/store.h"
 
+#include <sqlite3.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <time.h>
 
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/str.h"
-#include "store/store_state.h"
+
+struct store {
+    sqlite3 *db;
+    char *path;
+    sqlite3_stmt *insert; /* prepared on first use */
+    bool foreign;
+    bool read_only;           /* one's own, but its disk is full or read-only */
+    struct timespec deadline; /* of the statement under way, on a foreign file */
+};
+
+enum {
+    SCHEMA_VERSION = 1,
+    APPLICATION_ID = 0x41545343, /* "ATSC" */
+    BUSY_MS = 1000,
+    FOREIGN_MAX = 256 << 20, /* bytes of another person's file */
+    FOREIGN_SECONDS = 2,     /* for any one statement on it */
+    FOREIGN_OPS = 10000,     /* virtual machine steps between looks at the clock */
+};
+
+static const char schema[] = "CREATE TABLE results("
+                             " id INTEGER PRIMARY KEY,"
+                             " time TEXT NOT NULL," /* ISO 8601, UTC */
+                             " kernel TEXT NOT NULL,"
+                             " params TEXT NOT NULL,"
+                             " shape TEXT NOT NULL,"
+                             " backend TEXT NOT NULL,"
+                             " device TEXT NOT NULL,"
+                             " check_ TEXT NOT NULL," /* 'pass', 'fail' or '' */
+                             " median_us REAL,"
+                             " command TEXT NOT NULL,"
+                             " row TEXT NOT NULL);" /* all fields, JSON */
+                             "CREATE INDEX results_kernel ON results(kernel, id);";
+
+/* ---- plumbing ---- */
+
+/* ST_FAIL: "cannot <doing> <path>: <SQLite's reason>". */
+static enum status store_fail(const struct store *s, const char *doing, struct err *err)
+{
+    return err_set(err, ST_FAIL, "cannot %s %s: %s", doing, s->path,
+                   s->db ? sqlite3_errmsg(s->db) : "out of memory");
+}
+
+static bool db_exec(struct store *s, const char *sql)
+{
+    return sqlite3_exec(s->db, sql, NULL, NULL, NULL) == SQLITE_OK;
+}
+
+/* The single integer that `sql` yields, or `otherwise`. */
+static int64_t db_int(struct store *s, const char *sql, int64_t otherwise)
+{
+    sqlite3_stmt *q = NULL;
+    if (sqlite3_prepare_v2(s->db, sql, -1, &q, NULL) == SQLITE_OK && sqlite3_step(q) == SQLITE_ROW)
+        otherwise = sqlite3_column_int64(q, 0);
+    sqlite3_finalize(q);
+    return otherwise;
+}
+
+static struct store *store_new(char *path, bool foreign)
+{
+    struct store *s = xcalloc(1, sizeof *s);
+    s->path = path;
+    s->foreign = foreign;
+    return s;
+}
+
+/* The interface's memory is budgeted: a small page cache and hardly any lookaside. */
+static bool db_open(struct store *s, const char *name, int flags)
+{
+    if (sqlite3_open_v2(name, &s->db, flags | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK)
+        return false;
+    sqlite3_extended_result_codes(s->db, 1);
+    sqlite3_busy_timeout(s->db, BUSY_MS);
+    sqlite3_db_config(s->db, SQLITE_DBCONFIG_LOOKASIDE, NULL, 128, 48);
+    return db_exec(s, "PRAGMA cache_size=-256; PRAGMA mmap_size=0; PRAGMA temp_store=MEMORY;");
+}
+
+void store_close(struct store *s)
+{
+    if (!s)
+        return;
+    sqlite3_finalize(s->insert);
+    sqlite3_close(s->db);
+    free(s->path);
+    free(s);
+}
+
+struct sqlite3 *store_handle(struct store *s)
+{
+    return s->db;
+}
+
+/* Read-only and without locks or side files: for what cannot or must not be written. */
+static const char immutable[] = "mode=ro&immutable=1";
+
+/* "file:/a%20b.db?mode=ro". */
+static char *file_uri(const char *path, const char *query)
+{
+    struct str uri = {0};
+    str_add(&uri, "file:");
+    for (const char *p = path; *p; p++) {
+        bool plain = (*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') ||
+                     (*p >= '0' && *p <= '9') || strchr("/._-", *p);
+        if (plain)
+            str_addc(&uri, *p);
+        else
+            str_addf(&uri, "%%%02X", (unsigned char)*p);
+    }
+    str_addf(&uri, "?%s", query);
+    return str_take(&uri);
+}
+
+/* A plain table of that name: no view, no virtual table. */
+static bool has_results_table(struct store *s)
+{
+    return db_int(s,
+                  "SELECT count(*) FROM sqlite_master WHERE name='results' AND type='table'"
+                  " AND substr(sql,1,13)='CREATE TABLE '",
+                  0) == 1;
+}
+
+/* ---- one's own file ---- */
+
+/* WAL needs memory shared between its users, which network file systems do not give. */
+static bool on_network(const char *path)
+{
+    static const unsigned magics[] = {
+        0x6969 /* NFS */,      0xff534d42 /* CIFS */,
+        0xfe534d42 /* SMB2 */, 0x0bd00bd0 /* Lustre */,
+        0x47504653 /* GPFS */, 0x19830326 /* BeeGFS */,
+        0x5346414f /* AFS */,  0x00c36400 /* Ceph */,
+        0x01021997 /* 9P */,   0x65735546 /* FUSE: sshfs and the like */,
+    };
+    struct statfs fs;
+    if (statfs(path, &fs) != 0)
+        return false;
+    for (size_t i = 0; i < sizeof magics / sizeof *magics; i++)
+        if ((unsigned)fs.f_type == magics[i])
+            return true;
+    return false;
+}
+
+/* Sets the journal. Another process may be doing the same, and the mode belongs to the file: a
+ * refusal here is no loss. */
+static void set_journal(struct store *s)
+{
+    if (on_network(s->path))
+        db_exec(s, "PRAGMA journal_mode=TRUNCATE; PRAGMA synchronous=FULL;");
+    else
+        db_exec(s, "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;");
+}
+
+/* Creates the schema unless another process was faster. */
+static bool create_schema(struct store *s)
+{
+    if (!db_exec(s, "BEGIN IMMEDIATE"))
+        return false;
+    bool ok = true;
+    if (db_int(s, "PRAGMA user_version", -1) == 0) {
+        char *version = xasprintf("PRAGMA application_id=%d; PRAGMA user_version=%d;",
+                                  APPLICATION_ID, SCHEMA_VERSION);
+        ok = db_exec(s, schema) && db_exec(s, version);
+        free(version);
+    }
+    return db_exec(s, ok ? "COMMIT" : "ROLLBACK") && ok;
+}
+
+static enum status prepare_own(struct store *s, struct err *err)
+{
+    if (!db_open(s, s->path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE))
+        return store_fail(s, "open", err);
+    int64_t version = db_int(s, "PRAGMA user_version", -1);
+    if (version < 0)
+        return store_fail(s, "read", err);
+    if (version > SCHEMA_VERSION)
+        return err_set(err, ST_FAIL, "%s was written by a newer attnscope (format %d, known: %d)",
+                       s->path, (int)version, SCHEMA_VERSION);
+    set_journal(s);
+    if (version == 0 && !create_schema(s))
+        return store_fail(s, "write", err);
+    return ST_OK;
+}
+
+/* On a full or read-only disk SQLite cannot make the side files of a WAL; what was stored can still
+ * be read, without them if need be. */
+static bool prepare_reading(struct store *s)
+{
+    const char *const ways[] = {"mode=ro", immutable};
+    for (int i = 0; i < 2; i++) {
+        char *uri = file_uri(s->path, ways[i]);
+        sqlite3_close(s->db);
+        s->db = NULL;
+        bool opened = db_open(s, uri, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI);
+        free(uri);
+        if (opened && db_int(s, "PRAGMA user_version", -1) == SCHEMA_VERSION &&
+            has_results_table(s))
+            return true;
+    }
+    return false;
+}
+
+static enum status hand_over(struct store *s, enum status st, struct store **out)
+{
+    if (st != ST_OK) {
+        store_close(s);
+        s = NULL;
+    }
+    *out = s;
+    return st;
+}
+
+enum status store_open(const char *path, struct store **out, struct err *err)
+{
+    *out = NULL;
+    char *name = path ? xstrdup(path) : NULL;
+    enum status st = path ? ST_OK : path_for(PATH_DATA, "results.db", "results", &name, err);
+    if (st == ST_OK)
+        st = path_make_parent(name, err);
+    if (st != ST_OK) {
+        free(name);
+        return st;
+    }
+    struct store *s = store_new(name, false);
+    st = prepare_own(s, err);
+    bool busy = (sqlite3_errcode(s->db) & 0xff) == SQLITE_BUSY; /* then somebody is writing it */
+    if (st != ST_OK && !busy && prepare_reading(s)) {
+        s->read_only = true;
+        st = ST_OK;
+    }
+    return hand_over(s, st, out);
+}
+
+/* ---- somebody else's file ---- */
+
+static int foreign_progress(void *arg)
+{
+    const struct store *s = arg;
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec > s->deadline.tv_sec ||
+           (now.tv_sec == s->deadline.tv_sec && now.tv_nsec > s->deadline.tv_nsec);
+}
+
+static void store_start_clock(struct store *s)
+{
+    clock_gettime(CLOCK_MONOTONIC, &s->deadline);
+    s->deadline.tv_sec += FOREIGN_SECONDS;
+}
+
+/* SQLite's own advice for files from strangers: nothing in the schema may run code, and nothing
+ * may be large. */
+static void harden(struct store *s)
+{
+    static const int limits[][2] = {
+        {SQLITE_LIMIT_LENGTH, 1000000},     {SQLITE_LIMIT_SQL_LENGTH, 100000},
+        {SQLITE_LIMIT_COLUMN, 100},         {SQLITE_LIMIT_EXPR_DEPTH, 64},
+        {SQLITE_LIMIT_COMPOUND_SELECT, 3},  {SQLITE_LIMIT_VDBE_OP, 25000},
+        {SQLITE_LIMIT_FUNCTION_ARG, 8},     {SQLITE_LIMIT_ATTACHED, 0},
+        {SQLITE_LIMIT_TRIGGER_DEPTH, 1},    {SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 50},
+        {SQLITE_LIMIT_VARIABLE_NUMBER, 64}, {SQLITE_LIMIT_WORKER_THREADS, 0},
+    };
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)
+        sqlite3_limit(s->db, limits[i][0], limits[i][1]);
+    sqlite3_db_config(s->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+    sqlite3_db_config(s->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+    sqlite3_db_config(s->db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
+    sqlite3_db_config(s->db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
+    sqlite3_db_config(s->db, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0, NULL);
+    sqlite3_progress_handler(s->db, FOREIGN_OPS, foreign_progress, s);
+    db_exec(s, "PRAGMA cell_size_check=ON");
+}
+
+static bool passes_quick_check(struct store *s)
+{
+    sqlite3_stmt *q = NULL;
+    bool ok = sqlite3_prepare_v2(s->db, "PRAGMA quick_check(1)", -1, &q, NULL) == SQLITE_OK &&
+              sqlite3_step(q) == SQLITE_ROW && sqlite3_column_text(q, 0) &&
+              strcmp((const char *)sqlite3_column_text(q, 0), "ok") == 0;
+    sqlite3_finalize(q);
+    return ok;
+}
+
+static enum status prepare_foreign(struct store *s, struct err *err)
+{
+    char *uri = file_uri(s->path, immutable);
+    store_start_clock(s);
+    bool opened = db_open(s, uri, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI);
+    free(uri);
+    if (!opened)
+        return store_fail(s, "open", err);
+    harden(s);
+    if (!passes_quick_check(s))
+        return err_set(err, ST_FAIL, "%s is damaged or no results file", s->path);
+    if (db_int(s, "PRAGMA application_id", 0) != APPLICATION_ID || !has_results_table(s))
+        return err_set(err, ST_FAIL, "%s is a database, but not one of attnscope's results",
+                       s->path);
+    if (db_int(s, "PRAGMA user_version", -1) != SCHEMA_VERSION)
+        return err_set(err, ST_FAIL, "%s has format %d, this attnscope reads %d", s->path,
+                       (int)db_int(s, "PRAGMA user_version", -1), SCHEMA_VERSION);
+    return ST_OK;
+}
+
+enum status store_open_foreign(const char *path, struct store **out, struct err *err)
+{
+    *out = NULL;
+    struct stat st;
+    if (stat(path, &st) != 0 || !S_ISREG(st.st_mode))
+        return err_set(err, ST_USAGE, "no results file at %s", path);
+    if (st.st_size > FOREIGN_MAX)
+        return err_set(err, ST_USAGE, "%s is too large: at most %d MiB are read", path,
+                       FOREIGN_MAX >> 20);
+    struct store *s = store_new(xstrdup(path), true);
+    return hand_over(s, prepare_foreign(s, err), out);
+}
 
 enum { WORDS_MAX = 32 }; /* shape words in a query */
 
