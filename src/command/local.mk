@@ -2,6 +2,7 @@ libattnscope_a_SOURCES += \
 	%D%/verbs/cmd_alias.c \
 	%D%/help/apropos.c \
 	%D%/ask/axis.c %D%/ask/axis.h \
+	%D%/ask/columns.c %D%/ask/columns.h \
 	%D%/verbs/cmd_compare.c \
 	%D%/verbs/cmd_completions.c \
 	%D%/verbs/cmd_device.c \

@@ -2,6 +2,7 @@
  * recording under way, tables in the journal.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "command/ask/columns.h"
 #include "command/rows.h"
 
 #include <ctype.h>
@@ -16,8 +17,6 @@
 #include "base/sanitize.h"
 #include "command/output.h"
 #include "command/session.h"
-#include "command/verbs/cmd_compare.h"
-#include "command/verbs/cmd_run.h"
 
 enum { RESULTS_MAX = 100, JOURNAL_TABLES = 200, JOURNAL_ROWS = 20000 };
 

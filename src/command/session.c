@@ -10,7 +10,6 @@
 
 struct session *session_new(const char *program)
 {
-    command_register_core();
     struct session *s = xcalloc(1, sizeof *s);
     settings_init(&s->settings);
     rows_init(&s->rows);

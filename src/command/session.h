@@ -36,6 +36,7 @@ struct session {
     const char *program; /* argv[0] */
 };
 
+/* Verbs are known to the table once command_register_core() and its like were called. */
 struct session *session_new(const char *program);
 void session_free(struct session *s);
 /* Tells the front end, in one line. */

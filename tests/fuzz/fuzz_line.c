@@ -41,6 +41,7 @@ static struct session *session(void)
     if (s)
         return s;
     setenv("HOME", "/nonexistent", 1);
+    command_register_core();
     s = session_new("fuzz");
     s->restricted = true;
     for (int i = 0; aliases[i]; i++) {

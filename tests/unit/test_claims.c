@@ -130,6 +130,7 @@ static enum verdict judge(struct session *s, const char *command, const char *re
 /* The column "verdict" decides nothing: what is said to be confirmed comes out as it is. */
 static void test_judge(void)
 {
+    command_register_core();
     struct session *s = session_new("test");
     struct finding f;
     static const struct {
@@ -163,6 +164,7 @@ static void test_judge(void)
 
 static void test_other_device(void)
 {
+    command_register_core();
     struct session *s = session_new("test");
     struct finding f;
     static const char command[] = "occupancy threads=128 regs=80 smem=43780 gpu=L4 grid=128";
@@ -183,6 +185,7 @@ static bool is_computed(const struct claim *c)
 /* What needs no clock comes out as the ledger expects, claim by claim. */
 static void test_computed(void)
 {
+    command_register_core();
     struct session *s = session_new("test");
     struct ledger l;
     struct err err = ERR_INIT;
@@ -209,6 +212,7 @@ static void test_computed(void)
 /* Nothing is measured here; figures of an H200 travel with the program. */
 static void test_recorded(void)
 {
+    command_register_core();
     struct session *s = session_new("test");
     struct finding f;
     static const char command[] = "run qtile_seq,splitkv B=1 H=1 S=512 D=64 f16 backend=cuda";

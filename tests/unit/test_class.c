@@ -165,6 +165,7 @@ static void put_file(const char *path, const char *text)
 /* The rows of `lesson grade` for a pack, as JSON. */
 static json_t *grade(const json_t *root, enum status expected)
 {
+    command_register_core();
     struct session *s = session_new("test");
     struct str out = {0};
     struct err err = ERR_INIT;
@@ -328,6 +329,7 @@ static void test_gates(void)
 
 static int problems_in(const char *text, const char *check)
 {
+    command_register_core();
     struct session *s = session_new("test"), *own = walk_session(s);
     struct lesson *l;
     struct err err = ERR_INIT;
@@ -408,6 +410,7 @@ static void test_check_right(void)
         STEP("predict p = $1.threads within 5% : ?\n" PLAN "reveal p\n"
              "expect guess.p == $1.threads || guess.p == 1 : x\nexpect $1.threads == 9 : x\nhint h")
             STEP("needs kernel nobody\n" PLAN "expect $1.threads > 1 : x\nhint h");
+    command_register_core();
     struct session *s = session_new("test"), *own = walk_session(s);
     struct lesson *l;
     json_t *rows = json_array();

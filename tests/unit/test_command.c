@@ -553,6 +553,7 @@ int main(void)
     setenv("HOME", "/nonexistent", 1);
     unsetenv("XDG_DATA_HOME");
     unsetenv("XDG_CONFIG_HOME");
+    command_register_core();
     session = session_new("test");
     command_register(more);
     const int rc = tap_run("command", tests, sizeof tests / sizeof *tests);

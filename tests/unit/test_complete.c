@@ -260,6 +260,7 @@ int main(void)
     setenv("HOME", "/nonexistent", 1);
     unsetenv("XDG_DATA_HOME");
     unsetenv("XDG_CONFIG_HOME");
+    command_register_core();
     session = session_new("test");
     const int rc = tap_run("complete", tests, sizeof tests / sizeof *tests);
     session_free(session);

@@ -767,6 +767,7 @@ int main(void)
     setenv("TERM", "xterm", 1);
     char *folder = make_folder("attnscope"), *kernels = make_folder("attnscope/kernels");
     messages = memfd_create("messages", MFD_CLOEXEC);
+    command_register_core();
     session = session_new("test");
     lesson_register();
     front_plain(session);

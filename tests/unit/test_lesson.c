@@ -309,6 +309,7 @@ struct walk {
 
 static struct walk walk_new(const char *text)
 {
+    command_register_core();
     struct walk w = {.s = session_new("test"), .err = ERR_INIT};
     w.l = parse(text, &w.err);
     CU_ASSERT_PTR_NOT_NULL_FATAL(w.l);
@@ -570,6 +571,7 @@ static int figure_lines(struct lesson_run *r)
  * prediction or runs something, and what is predicted is revealed. */
 static void test_shipped_form(void)
 {
+    command_register_core();
     struct session *s = session_new("test");
     for (int i = 0; i < lesson_count(); i++) {
         const struct lesson *l = lesson_at(i);
@@ -604,6 +606,7 @@ static void test_shipped_form(void)
 static void test_online_softmax_lesson(void)
 {
     const struct lesson *l;
+    command_register_core();
     struct session *s = session_new("test");
     struct str out = {0};
     struct err err = ERR_INIT;

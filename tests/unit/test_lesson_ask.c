@@ -54,6 +54,7 @@ struct walk {
 
 static struct walk walk_new(const char *text, int step)
 {
+    command_register_core();
     struct walk w = {.s = session_new("test"), .err = ERR_INIT};
     w.l = parse(text, &w.err);
     if (!w.l)
@@ -309,6 +310,7 @@ static void test_recorded(void)
 /* Where a GPU is, the lesson measures it; where it turns out that none can be used, it does not. */
 static void test_measured(void)
 {
+    command_register_core();
     struct session *s = session_new("test");
     struct err err;
     struct lesson *l = parse("# T\n" STEP("S", RUN " | recorded h200-short\n"

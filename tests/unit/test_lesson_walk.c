@@ -121,6 +121,7 @@ static int count_hits(const char *text)
 static void walk(const struct lesson *l, int from, int to, struct values *outcomes, bool right,
                  int *hits)
 {
+    command_register_core();
     struct session *s = session_new("test");
     struct lesson_run *r = lesson_run_new(s, l, from, 80);
     struct str out = {0};
@@ -209,6 +210,7 @@ static void test_surrender(void)
     for (size_t i = 0; i < sizeof timeless / sizeof *timeless; i++) {
         const struct lesson *l;
         CU_ASSERT_EQUAL_FATAL(lesson_find(timeless[i], &l, NULL), ST_OK);
+        command_register_core();
         struct session *s = session_new("test");
         struct lesson_run *r = lesson_run_new(s, l, 0, 80);
         for (int step = 0; step < lesson_steps(l); step++) {

@@ -177,6 +177,7 @@ static bool prepare(const char *folder)
 {
     (void)folder;
     unsetenv("ATTNSCOPE_LIBCUDA"); /* no GPU */
+    command_register_core();
     session = session_new("test");
     return true;
 }

@@ -22,6 +22,7 @@ static json_t *trace(const char *format, ...)
     vsnprintf(rest, sizeof rest, format, ap);
     va_end(ap);
     char *line = xasprintf("trace %s --json", rest);
+    command_register_core();
     struct session *s = session_new("test");
     struct str out = {0};
     struct err err = ERR_INIT;

@@ -10,6 +10,7 @@
 
 #include "base/mem.h"
 #include "base/number.h"
+#include "command/ask/columns.h"
 #include "command/ask/compare_rec.h"
 #include "command/ask/measure.h"
 #include "command/ask/request.h"
@@ -17,30 +18,6 @@
 #include "command/session.h"
 #include "command/verbs/cmd_run.h"
 #include "command/verbs/verbs.h"
-
-// clang-format off
-const struct column compare_columns[] = {
-    {.field = "kernel",        .title = "kernel",    .left = true},
-    {.field = "shape",         .title = "shape",     .left = true, .varies = true},
-    {.field = "params",        .title = "params",    .left = true, .optional = true, .drop = 6},
-    {.field = "l2",            .title = "L2",        .left = true, .varies = true},
-    {.field = "median_us",     .title = "median us"},
-    {.field = "q1_us",         .title = "q1",        .drop = 3},
-    {.field = "q3_us",         .title = "q3",        .drop = 3},
-    {.field = "cv_pct",        .title = "CV %",      .digits = 2},
-    {.field = "tflops",        .title = "TFLOP/s",   .digits = 3, .drop = 2},
-    {.field = "ratio",         .title = "ratio",     .digits = 4},
-    {.field = "ratio_lo",      .title = "from",      .digits = 4},
-    {.field = "ratio_hi",      .title = "to",        .digits = 4},
-    {.field = "verdict",       .title = "verdict",   .left = true},
-    {.field = "pair_max_diff", .title = "pair diff", .digits = 2, .drop = 1},
-    {.field = "check",         .title = "check",     .left = true},
-    {.field = "peer_version",  .title = "peer",      .left = true, .optional = true, .drop = 7},
-    {.field = "origin",        .title = "origin",    .left = true, .drop = 4},
-    {.field = "reason",        .title = "reason",    .left = true, .optional = true},
-    {0},
-};
-// clang-format on
 
 /* Passing rows by time, then everything else as it came. */
 static int rank_order(const struct run_row *a, const struct run_row *b)

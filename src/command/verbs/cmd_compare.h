@@ -10,6 +10,5 @@
 /* Measures the request's kernels in turn, prints rows and verdicts. */
 enum status compare_request(struct session *s, struct cmd_call *c, struct request *r,
                             const struct measure_how *how, const char *shapes, struct err *err);
-extern const struct column compare_columns[];
 
 #endif

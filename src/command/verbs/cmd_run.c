@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "base/number.h"
 #include "base/sanitize.h"
+#include "command/ask/columns.h"
 #include "command/ask/measure.h"
 #include "command/ask/request.h"
 #include "command/line/lex.h"
@@ -21,27 +22,6 @@
 #include "command/verbs/verbs.h"
 
 // clang-format off
-const struct column run_columns[] = {
-    {.field = "kernel",       .title = "kernel",   .left = true},
-    {.field = "shape",        .title = "shape",    .left = true, .varies = true},
-    {.field = "params",       .title = "params",   .left = true, .optional = true, .drop = 6},
-    {.field = "l2",           .title = "L2",       .left = true, .varies = true},
-    {.field = "median_us",    .title = "median us"},
-    {.field = "min_us",       .title = "min us",   .drop = 4},
-    {.field = "cv_pct",       .title = "CV %",     .digits = 2},
-    {.field = "n",            .title = "n",        .drop = 8},
-    {.field = "tflops",       .title = "TFLOP/s",  .digits = 3},
-    {.field = "gbytes_per_s", .title = "GB/s",     .digits = 3, .drop = 3},
-    {.field = "max_diff",     .title = "max diff", .digits = 2, .drop = 1},
-    {.field = "error_ratio",  .title = "x plain",  .digits = 2, .drop = 2},
-    {.field = "check",        .title = "check",    .left = true},
-    {.field = "speedup",      .title = "speedup",  .digits = 3},
-    {.field = "peer_version", .title = "peer",     .left = true, .optional = true, .drop = 7},
-    {.field = "origin",       .title = "origin",   .left = true, .drop = 5},
-    {.field = "reason",       .title = "reason",   .left = true, .optional = true},
-    {0},
-};
-
 static const struct column check_columns[] = {
     {.field = "kernel",            .title = "kernel",    .left = true},
     {.field = "params",            .title = "params",    .left = true, .optional = true, .drop = 6},

@@ -22,6 +22,5 @@ void run_environment_json(struct str *out, const json_t *rows);
 void run_print(struct session *s, struct cmd_call *c, const struct request *r, const char *shapes,
                const struct measured *m, const struct column *cols, const char *ratio_field,
                const char *ratio_title);
-extern const struct column run_columns[];
 
 #endif
