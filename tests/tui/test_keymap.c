@@ -172,7 +172,22 @@ static void test_topics(void)
     CU_ASSERT_EQUAL(digits, 1);
 }
 
+/* A new screen can be left before it has a key. */
+static void test_screen_without_keys(void)
+{
+    static const struct screen_ops bare = {.name = "bare", .title = "1 Bare"};
+    static const struct screen_ops *const all[] = {&bare, NULL};
+    struct keymap m = {0};
+    app_keys(&m, all);
+    const unsigned where = keymap_set(&m, screen_keys(&bare, 0));
+    CU_ASSERT_NOT_EQUAL(where, 0);
+    CU_ASSERT_PTR_NOT_NULL(keymap_find(&m, where, 'q'));
+    CU_ASSERT_PTR_NOT_NULL(keymap_find(&m, where, '?'));
+    keymap_clear(&m);
+}
+
 static const struct tap_test tests[] = {
+    {"a screen without keys of its own can be left", test_screen_without_keys},
     {"no key has two meanings", test_no_conflicts},
     {"a row is a command or a function", test_rows},
     {"keys find their rows", test_keys},

@@ -124,7 +124,7 @@ void app_show_next(struct app *a, int by)
 unsigned app_screen_keys(const struct app *a)
 {
     const int mode = a->screen->mode ? a->screen->mode(app_screen(a)) : 0;
-    return keymap_set(&a->keys, a->screen->keys[mode]);
+    return keymap_set(&a->keys, screen_keys(a->screen, mode));
 }
 
 unsigned app_valid_keys(const struct app *a)

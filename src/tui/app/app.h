@@ -164,6 +164,8 @@ bool app_offers(const struct app *a, const struct keyrow *row);
 
 /* ---- keys: keys.c ---- */
 
+/* The keys of a screen in one of its modes; without any of its own it still has those that all share. */
+const struct binding *screen_keys(const struct screen_ops *s, int mode);
 /* Fills an empty table with the keys of all screens, of popups and menus, and the shared ones. */
 void app_keys(struct keymap *m, const struct screen_ops *const *screens);
 /* A key as a topic of `help`; as a topic_fn. */

@@ -329,11 +329,17 @@ static void share_screens(struct keymap *m, const struct screen_ops *const *scre
     }
 }
 
+const struct binding *screen_keys(const struct screen_ops *s, int mode)
+{
+    static const struct binding none[] = {{.does = NULL}};
+    return s->keys[mode] || mode > 0 ? s->keys[mode] : none;
+}
+
 void app_keys(struct keymap *m, const struct screen_ops *const *screens)
 {
     for (int i = 0; screens[i]; i++)
-        for (int k = 0; k < SCREEN_MODES && screens[i]->keys[k]; k++)
-            keymap_add(m, screens[i]->name, screens[i]->keys[k], false);
+        for (int k = 0; k < SCREEN_MODES && screen_keys(screens[i], k); k++)
+            keymap_add(m, screens[i]->name, screen_keys(screens[i], k), false);
     keymap_add(m, "popup", text_keys, true);
     keymap_add(m, "menu", menu_keys, true);
     keymap_share(m, shared_keys);
