@@ -15,6 +15,8 @@ cuda_jobs = $$(nproc 2>/dev/null || echo 1)
 # Not part of `make`: a kernel is compiled when it is first needed (NVRTC or nvcc, then cached), so
 # that the program is there after seconds. `make prebuilt` compiles all, for a machine without a
 # compiler or a class that starts at once; `make install` takes along what is there.
+# PREBUILT_PICK takes its lines from kerneldefs.txt.
+PREBUILT_PICK = cat
 .PHONY: prebuilt
 if HAVE_NVCC
 prebuilt: $(cuda_out)/stamp
@@ -24,8 +26,8 @@ prebuilt:
 endif
 $(cuda_out)/stamp: kerneldefs$(EXEEXT) $(cuda_sources) tools/build-fatbins.sh
 	$(AM_V_GEN)./kerneldefs$(EXEEXT) > kerneldefs.txt && \
-	$(SHELL) $(srcdir)/tools/build-fatbins.sh '$(NVCC) $(NVCCFLAGS)' '$(CUDA_ARCHS)' \
-	  '$(abs_srcdir)' '$(abs_builddir)/$(cuda_out)' "$(cuda_jobs)" < kerneldefs.txt && \
+	$(PREBUILT_PICK) kerneldefs.txt | $(SHELL) $(srcdir)/tools/build-fatbins.sh '$(NVCC) $(NVCCFLAGS)' '$(CUDA_ARCHS)' \
+	  '$(abs_srcdir)' '$(abs_builddir)/$(cuda_out)' "$(cuda_jobs)" && \
 	touch $@
 CLEANFILES += kerneldefs.txt
 clean-local:
