@@ -32,7 +32,7 @@ libattnscope_a_SOURCES += \
 	%D%/command.c \
 	%D%/ask/compare_rec.c %D%/ask/compare_rec.h \
 	%D%/command.h %D%/front.h \
-	%D%/help/complete.c %D%/help/complete_words.c %D%/help/complete.h \
+	%D%/help/complete.c \
 	%D%/help/glossary.c \
 	%D%/services.c %D%/services.h \
 	%D%/help/help.c %D%/help/help.h \

@@ -7,6 +7,8 @@
 
 const char *const input_names[] = {"normal", "uniform", "large", "outlier", "mean", "ramp", NULL};
 
+const char *const tensor_names[] = {"Q", "K", "V"};
+
 _Static_assert(sizeof input_names / sizeof *input_names == INPUT_FILES + 1,
                "every kind but files has a name");
 

@@ -50,6 +50,7 @@ enum input_kind {
 };
 
 enum tensor_id { TENSOR_Q, TENSOR_K, TENSOR_V };
+extern const char *const tensor_names[]; /* "Q", "K", "V" */
 
 /* Everything that determines the inputs. */
 struct problem {

@@ -8,4 +8,6 @@ libattnscope_a_SOURCES += \
 	%D%/problem.c \
 	%D%/shape.c \
 	%D%/shape.h \
+	%D%/tensor_file.c \
+	%D%/tensor_file.h \
 	%D%/tensors.c

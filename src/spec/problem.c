@@ -1,5 +1,5 @@
-/* problem.c - everything that determines the inputs, as a value: copied, compared, sent as JSON.
- * What it stands for in memory is made in tensors.c.
+/* problem.c - everything that determines the inputs, as a value: set, copied, compared, sent as
+ * JSON. What it stands for in memory is made in tensors.c.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "spec/input.h"
@@ -9,6 +9,7 @@
 
 #include "base/mem.h"
 #include "base/number.h"
+#include "spec/tensor_file.h"
 
 static bool has_files(const struct problem *p)
 {
@@ -58,6 +59,91 @@ void problem_input_text(const struct problem *p, struct str *out)
         str_addf(out, "%s,%s,%s", p->files[0], p->files[1], p->files[2]);
     else
         str_add(out, input_names[p->input]);
+}
+
+/* ---- input= ---- */
+
+/* "a,b,c" into three names. */
+static bool split_files(const char *text, char *files[3])
+{
+    const char *first = strchr(text, ','), *second = first ? strchr(first + 1, ',') : NULL;
+    if (!second || strchr(second + 1, ',') || first == text || second == first + 1 || !second[1])
+        return false;
+    files[0] = xstrndup(text, (size_t)(first - text));
+    files[1] = xstrndup(first + 1, (size_t)(second - first - 1));
+    files[2] = xstrdup(second + 1);
+    return true;
+}
+
+/* Absolute names, because the worker that reads them, or a result that is looked up next year,
+ * may not be in this folder. */
+static void make_absolute(char *files[3])
+{
+    for (int i = 0; i < 3; i++) {
+        char *whole = realpath(files[i], NULL);
+        if (whole) {
+            free(files[i]);
+            files[i] = whole;
+        }
+    }
+}
+
+static enum status set_files(struct problem *p, const char *text, struct err *err)
+{
+    struct problem next = {.shape = p->shape, .input = INPUT_FILES, .seed = p->seed};
+    if (!split_files(text, next.files))
+        return err_set(err, ST_USAGE, "input=%.100s: name three files, q.npy,k.npy,v.npy", text);
+    enum status st = shape_of_files(next.files, &next.shape, err);
+    make_absolute(next.files);
+    for (int i = 0; i < 3 && !st; i++)
+        if (!str_is_utf8(next.files[i]))
+            st = err_set(err, ST_USAGE, "input=%.100s: a file name must be UTF-8", text);
+    if (!st)
+        problem_copy(p, &next);
+    problem_clear(&next);
+    return st;
+}
+
+enum status problem_set_input(struct problem *p, const char *text, struct err *err)
+{
+    for (int kind = 0; input_names[kind]; kind++)
+        if (strcmp(input_names[kind], text) == 0) {
+            struct problem next = {.shape = p->shape, .input = kind, .seed = p->seed};
+            problem_copy(p, &next);
+            return ST_OK;
+        }
+    if (strchr(text, ',') || strstr(text, ".npy"))
+        return set_files(p, text, err);
+    const char *near = str_nearest_in(text, input_names);
+    return err_set(
+        err, ST_USAGE,
+        "unknown input \"%.60s\"; %s%s%swrite normal, uniform, large, outlier, mean, ramp "
+        "or q.npy,k.npy,v.npy",
+        text, near ? "did you mean " : "", near ? near : "", near ? "? " : "");
+}
+
+enum status problem_check_key(const struct problem *p, const char *key, const char *value,
+                              struct err *err)
+{
+    struct shape theirs = p->shape, asked;
+    char text[SHAPE_TEXT];
+    bool known;
+    if (p->input != INPUT_FILES)
+        return ST_OK;
+    enum status st = shape_of_files(p->files, &theirs, err);
+    if (st)
+        return st;
+    asked = theirs;
+    st = value ? shape_set(&asked, key, value, &known, err)
+               : shape_set_word(&asked, key, &known, err);
+    asked.causal = theirs.causal; /* files know nothing of mask and layout */
+    asked.layout = theirs.layout;
+    if (st || shape_equal(&asked, &theirs))
+        return st;
+    shape_format(&theirs, text, sizeof text);
+    return err_set(err, ST_USAGE,
+                   "%s%s%s contradicts input=%s, ..., whose shape is %s; leave it out", key,
+                   value ? "=" : "", value ? value : "", p->files[0], text);
 }
 
 /* ---- keys ---- */

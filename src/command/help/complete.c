@@ -4,17 +4,20 @@
  * are never offered.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#include "command/help/complete.h"
-
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/mem.h"
 #include "base/sanitize.h"
 #include "command/ask/keys.h"
 #include "command/line/lex.h"
 #include "command/line/parse.h"
+#include "command/output.h"
+#include "command/session.h"
+#include "command/show/profile.h"
 
 /* Word lists that later folders know. Filled at start. */
 static topic_fn *word_lists[ARG_WORD + 1];
@@ -27,6 +30,243 @@ void command_words(enum cmd_arg_kind kind, topic_fn *at)
 topic_fn *command_words_at(enum cmd_arg_kind kind)
 {
     return word_lists[kind];
+}
+
+/* ---- the words on offer ---- */
+
+struct completer {
+    struct session *s;
+    struct completion *items;
+    size_t count, cap;
+    const char *prefix;
+};
+
+static bool offered(const struct completer *c, const char *text, const char *suffix)
+{
+    for (size_t i = 0; i < c->count; i++) /* a key and a parameter may share a name */
+        if (!strncmp(c->items[i].text, text, strlen(text)) &&
+            !strcmp(c->items[i].text + strlen(text), suffix))
+            return true;
+    return false;
+}
+
+/* Offers what begins with the prefix and is not on offer yet. */
+static void offer(struct completer *c, const char *text, const char *doc, const char *suffix)
+{
+    if (!str_starts(text, c->prefix) || offered(c, text, suffix))
+        return;
+    xgrow((void **)&c->items, &c->cap, c->count + 1, sizeof *c->items);
+    c->items[c->count++] = (struct completion){
+        .text = xasprintf("%s%s", text, suffix), .doc = doc, .more = *suffix != 0};
+}
+
+/* The same with a description that is copied. */
+static void offer_own(struct completer *c, const char *text, const char *doc)
+{
+    const size_t before = c->count;
+    offer(c, text, NULL, "");
+    if (c->count > before && doc)
+        c->items[before].doc = c->items[before].own = xstrdup(doc);
+}
+
+static void offer_words(struct completer *c, const char *key, const char *const *words)
+{
+    for (int i = 0; words && words[i]; i++)
+        offer(c, words[i], value_doc(key, words[i]), "");
+}
+
+static void offer_verbs(struct completer *c)
+{
+    for (int i = 0; command_at(i); i++)
+        if (!(command_at(i)->flags & CMD_HIDDEN))
+            offer(c, command_at(i)->name, command_at(i)->summary, "");
+}
+
+static void offer_aliases(struct completer *c)
+{
+    for (size_t i = 0; i < c->s->settings.aliases.count; i++)
+        offer(c, c->s->settings.aliases.items[i].name, c->s->settings.aliases.items[i].text, "");
+}
+
+static void offer_kernels(struct completer *c)
+{
+    for (int i = 0; i < registry_count(c->s->services.registry); i++) {
+        const struct kernel *k = registry_at(c->s->services.registry, i);
+        offer(c, k->name, kernel_main(k)->title, "");
+    }
+    const struct kernel *k;
+    for (int i = 0; (k = registry_python(c->s->services.registry, i)); i++)
+        offer(c, k->name, k->cuda->title, "");
+}
+
+/* What a list of kernels may have in it besides their names. */
+static void offer_kernel_words(struct completer *c)
+{
+    offer(c, "all", "every kernel that takes the shape, but no peer", "");
+    offer(c, "peers", "other libraries: cuBLAS, cuDNN, PyTorch", "");
+    offer(c, "py", "a Python callable: py:module.function", ":");
+}
+
+static void offer_own_kernels(struct completer *c)
+{
+    for (int i = 0; i < registry_count(c->s->services.registry); i++) {
+        const struct kernel *k = registry_at(c->s->services.registry, i);
+        if (k->user)
+            offer(c, k->name, kernel_main(k)->title, "");
+    }
+}
+
+static void offer_devices(struct completer *c)
+{
+    for (int i = 0; i < devices_count(c->s->services.devices); i++) {
+        const struct device *d = devices_at(c->s->services.devices, i);
+        char doc[128];
+        snprintf(doc, sizeof doc, "%s %s, %d %s", d->vendor, d->arch, d->sms,
+                 strcmp(d->vendor, "NVIDIA") ? "compute units" : "SMs");
+        offer_own(c, d->name, doc);
+    }
+}
+
+static void offer_metrics(struct completer *c)
+{
+    for (const struct field *f = run_fields; f->name; f++)
+        offer(c, f->name, f->doc, "");
+    for (size_t i = 0; plan_metric_name(NULL, i); i++)
+        offer(c, plan_metric_name(NULL, i), "figure of the plan", "");
+}
+
+/* Fields of a profile that a run does not have. */
+static void offer_counters(struct completer *c)
+{
+    struct field f;
+    for (size_t i = 0; profile_field_at(i, &f); i++)
+        if (!field_find(run_fields, f.name))
+            offer(c, f.name, f.doc, "");
+}
+
+static void offer_topics(struct completer *c, topic_fn *at)
+{
+    struct topic t;
+    for (size_t i = 0; at && at(i, &t); i++)
+        if (!strchr(t.name, ' '))
+            offer_own(c, t.name, t.summary);
+}
+
+/* $fa2 is the newest row of fa2: each kernel once. */
+static void offer_row_kernels(struct completer *c)
+{
+    json_t *seen = json_object();
+    for (size_t i = json_array_size(c->s->rows.results); i > 0; i--) {
+        const char *kernel = row_text(json_array_get(c->s->rows.results, i - 1), "kernel");
+        if (!kernel || json_object_get(seen, kernel))
+            continue;
+        char *name = xasprintf("$%s", kernel);
+        offer_own(c, name, "the newest row of this kernel");
+        free(name);
+        json_object_set_new(seen, kernel, json_true());
+    }
+    json_decref(seen);
+}
+
+/* "$last", "$3", "$fa2", and behind the dot the fields of that row. */
+static void offer_rows(struct completer *c)
+{
+    const char *dot = strchr(c->prefix, '.');
+    char *name = xstrndup(c->prefix, dot ? (size_t)(dot - c->prefix) : 0);
+    const json_t *row = dot ? session_row(c->s, name) : NULL;
+    const char *field;
+    json_t *v;
+    if (row)
+        json_object_foreach((json_t *)row, field, v)
+        {
+            const struct field *known = field_find(run_fields, field);
+            char *text = xasprintf("%s.%s", name, field);
+            offer(c, text, known ? known->doc : NULL, "");
+            free(text);
+        }
+    else if (json_array_size(c->s->rows.results)) {
+        const char *kernel = row_text(session_row(c->s, "$last"), "kernel");
+        char *number = xasprintf("$%zu", c->s->rows.ever);
+        offer_own(c, "$last", kernel ? kernel : "the newest row");
+        offer_own(c, number, kernel ? kernel : "the newest row");
+        free(number);
+        offer_row_kernels(c);
+    }
+    free(name);
+}
+
+static void offer_file(struct completer *c, const char *folder, size_t folder_len,
+                       const struct dirent *e, const char *ending)
+{
+    struct str clean = {0};
+    struct stat st;
+    char *path = xasprintf("%.*s%s", (int)folder_len, folder, e->d_name);
+    sanitize(&clean, path, strlen(path), false);
+    const bool harmless = !strcmp(str_text(&clean), path) && !strpbrk(path, " \t\"'\\;>|#");
+    const bool is_folder = harmless && !stat(path, &st) && S_ISDIR(st.st_mode);
+    const size_t len = strlen(path), tail = ending ? strlen(ending) : 0;
+    if (harmless && (is_folder || !ending || (len >= tail && !strcmp(path + len - tail, ending))))
+        offer(c, path, is_folder ? "folder" : "file", is_folder ? "/" : "");
+    str_free(&clean);
+    free(path);
+}
+
+/* Files in the folder that the prefix names; only those with `ending` if there is one. */
+static void offer_files(struct completer *c, const char *ending)
+{
+    const char *slash = strrchr(c->prefix, '/');
+    const size_t folder_len = slash ? (size_t)(slash - c->prefix) + 1 : 0;
+    char *folder = folder_len ? xstrndup(c->prefix, folder_len) : xstrdup("./");
+    DIR *d = opendir(folder);
+    for (struct dirent *e; d && (e = readdir(d));)
+        if (e->d_name[0] != '.' || c->prefix[folder_len] == '.')
+            if (strcmp(e->d_name, ".") && strcmp(e->d_name, ".."))
+                offer_file(c, c->prefix, folder_len, e, ending);
+    if (d)
+        closedir(d);
+    free(folder);
+}
+
+static void offer_argument(struct completer *c, enum cmd_arg_kind kind)
+{
+    switch (kind) {
+    case ARG_KERNELS:
+        offer_kernel_words(c);
+        offer_kernels(c);
+        break;
+    case ARG_KERNEL:
+        offer_kernels(c);
+        break;
+    case ARG_DEVICE:
+        offer_devices(c);
+        break;
+    case ARG_METRIC:
+        offer_metrics(c);
+        offer_counters(c);
+        break;
+    case ARG_COMMAND:
+        offer_verbs(c);
+        break;
+    case ARG_TOPIC:
+        offer_verbs(c);
+        offer_topics(c, glossary_at);
+        break;
+    case ARG_ALIAS:
+        offer_aliases(c);
+        break;
+    case ARG_FILE:
+        offer_files(c, NULL);
+        break;
+    case ARG_LESSON:
+    case ARG_REPORT:
+    case ARG_OPTION:
+    case ARG_WORD:
+        offer_topics(c, command_words_at(kind));
+        break;
+    case ARG_KEY:
+    case ARG_NONE:
+        break;
+    }
 }
 
 /* ---- what the line says so far ---- */
@@ -147,19 +387,19 @@ static void offer_value(struct completer *c, const struct context *x, const char
     struct key_info k;
     for (size_t i = 0; key_at(sets ? &any : &keys, i, &k); i++)
         if (!strcmp(k.name, key))
-            complete_offer_words(c, key, k.values);
+            offer_words(c, key, k.values);
     if (!strcmp(key, "gpu"))
-        complete_offer_devices(c);
+        offer_devices(c);
     if (!strcmp(key, "metric"))
-        complete_offer_metrics(c);
+        offer_metrics(c);
     if (!strcmp(key, "kernel"))
-        complete_offer_kernels(c);
+        offer_kernels(c);
     if (!strcmp(key, "input") || !strcmp(key, "output"))
-        complete_offer_files(c, ".npy");
+        offer_files(c, ".npy");
     if (!strcmp(key, "shapes"))
-        complete_offer_files(c, NULL);
+        offer_files(c, NULL);
     for (int i = 0; !strcmp(key, "base") && i < x->nkernels; i++)
-        complete_offer(c, x->kernels[i]->name, NULL, "");
+        offer(c, x->kernels[i]->name, NULL, "");
 }
 
 static void offer_keys(struct completer *c, const struct context *x)
@@ -170,20 +410,20 @@ static void offer_keys(struct completer *c, const struct context *x)
     const bool sign = !sets || x->entry->flags & CMD_SHAPE; /* show and reset take bare keys */
     struct key_info k;
     for (size_t i = 0; key_at(&keys, i, &k); i++)
-        complete_offer(c, k.name, k.doc, sign ? "=" : "");
+        offer(c, k.name, k.doc, sign ? "=" : "");
 }
 
 static void offer_options(struct completer *c, const struct cmd_entry *e)
 {
-    complete_offer(c, "--help", "what this command does", "");
+    offer(c, "--help", "what this command does", "");
     if (e->flags & CMD_ROWS) {
-        complete_offer(c, "--json", "rows as a JSON array", "");
-        complete_offer(c, "--csv", "rows as CSV", "");
-        complete_offer(c, "--md", "rows as Markdown, with environment and command", "");
+        offer(c, "--json", "rows as a JSON array", "");
+        offer(c, "--csv", "rows as CSV", "");
+        offer(c, "--md", "rows as Markdown, with environment and command", "");
     }
     for (const struct cmd_key *k = e->keys; k && k->name; k++)
         if (str_starts(k->name, "--"))
-            complete_offer(c, k->name, k->doc, k->values ? "=" : "");
+            offer(c, k->name, k->doc, k->values ? "=" : "");
 }
 
 static void offer_option_value(struct completer *c, const struct cmd_entry *e, const char *name,
@@ -191,7 +431,7 @@ static void offer_option_value(struct completer *c, const struct cmd_entry *e, c
 {
     for (const struct cmd_key *k = e->keys; k && k->name; k++)
         if (strlen(k->name) == len && !strncmp(k->name, name, len))
-            complete_offer_words(c, k->name, k->values);
+            offer_words(c, k->name, k->values);
 }
 
 /* How many words of its kind the verb takes. */
@@ -213,23 +453,23 @@ static bool wants_argument(const struct context *x)
 static void offer_plain(struct completer *c, const struct context *x, bool in_list)
 {
     if (wants_argument(x))
-        complete_offer_argument(c, x->entry->arg);
+        offer_argument(c, x->entry->arg);
     else if (x->entry->arg == ARG_METRIC)
-        complete_offer_kernels(c);
+        offer_kernels(c);
     if (x->entry->arg == ARG_KEY && x->entry->flags & CMD_PARAMS && !x->nwords && *c->prefix)
-        complete_offer_kernels(c); /* set qtile_seq BR=32 */
+        offer_kernels(c); /* set qtile_seq BR=32 */
     if (in_list || (!*c->prefix && !x->nwords && x->entry->arg == ARG_KERNELS))
         return;
     if (x->entry == command_named("show") && *c->prefix == '$')
-        complete_offer_rows(c);
+        offer_rows(c);
     if (x->entry->first && x->nwords == 0)
-        complete_offer_words(c, x->entry->name, x->entry->first);
+        offer_words(c, x->entry->name, x->entry->first);
     if (x->entry == command_named("kernel") && x->nwords == 1) {
-        complete_offer_files(c, NULL);
-        complete_offer_own_kernels(c);
+        offer_files(c, NULL);
+        offer_own_kernels(c);
     }
     if (x->entry == command_named("source") && x->nwords == 1)
-        complete_offer(c, "diff", "against the kernel it follows", "");
+        offer(c, "diff", "against the kernel it follows", "");
     offer_keys(c, x);
 }
 
@@ -255,10 +495,10 @@ static const char *typed_part(const struct context *x, const char *word)
 static void offer_verb(struct completer *c, const char *word)
 {
     if (*word == '@')
-        complete_offer_files(c, NULL);
+        offer_files(c, NULL);
     else {
-        complete_offer_verbs(c);
-        complete_offer_aliases(c);
+        offer_verbs(c);
+        offer_aliases(c);
     }
 }
 
@@ -267,7 +507,7 @@ static void offer_value_of(struct completer *c, const struct context *x, const c
 {
     char *name = xstrndup(word, key);
     if (x->entry == command_named("alias"))
-        complete_offer_verbs(c);
+        offer_verbs(c);
     else
         offer_value(c, x, name);
     free(name);
@@ -280,7 +520,7 @@ static void offer_all(struct completer *c, const struct context *x, const char *
     if (x->at_shell && c->s->restricted)
         return;
     if (x->at_file || x->at_shell)
-        complete_offer_files(c, NULL);
+        offer_files(c, NULL);
     else if (x->at_verb)
         offer_verb(c, word);
     else if (x->entry && str_starts(word, "--") && sign)

@@ -121,6 +121,12 @@ void app_show_next(struct app *a, int by)
 
 /* ---- keys and what they show ---- */
 
+const struct binding *screen_keys(const struct screen_ops *s, int mode)
+{
+    static const struct binding none[] = {{.does = NULL}};
+    return s->keys[mode] || mode > 0 ? s->keys[mode] : none;
+}
+
 unsigned app_screen_keys(const struct app *a)
 {
     const int mode = a->screen->mode ? a->screen->mode(app_screen(a)) : 0;

@@ -154,6 +154,8 @@ void app_dump(struct app *a, bool svg);
 /* The command that the line above the footer shows, NULL: none. */
 const char *app_shown_command(const struct app *a);
 
+/* The keys of a screen in one of its modes; without any of its own it still has those that all share. */
+const struct binding *screen_keys(const struct screen_ops *s, int mode);
 /* The set of keys that is valid on the screen that is shown; or over it, where something is. */
 unsigned app_screen_keys(const struct app *a);
 unsigned app_valid_keys(const struct app *a);
@@ -164,8 +166,6 @@ bool app_offers(const struct app *a, const struct keyrow *row);
 
 /* ---- keys: keys.c ---- */
 
-/* The keys of a screen in one of its modes; without any of its own it still has those that all share. */
-const struct binding *screen_keys(const struct screen_ops *s, int mode);
 /* Fills an empty table with the keys of all screens, of popups and menus, and the shared ones. */
 void app_keys(struct keymap *m, const struct screen_ops *const *screens);
 /* A key as a topic of `help`; as a topic_fn. */

@@ -329,12 +329,6 @@ static void share_screens(struct keymap *m, const struct screen_ops *const *scre
     }
 }
 
-const struct binding *screen_keys(const struct screen_ops *s, int mode)
-{
-    static const struct binding none[] = {{.does = NULL}};
-    return s->keys[mode] || mode > 0 ? s->keys[mode] : none;
-}
-
 void app_keys(struct keymap *m, const struct screen_ops *const *screens)
 {
     for (int i = 0; screens[i]; i++)
