@@ -1,15 +1,25 @@
-/* stats.c - order statistics, spread, and a deterministic paired bootstrap.
+/* stats.c - order statistics, spread, and a deterministic block bootstrap.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "measure/stats.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 
-enum { RESAMPLES = 2000, PAIRS_MAX = 1000, PAIRS_MIN = 6, PAIRS_FEW = 3 };
+enum {
+    RESAMPLES = 2000,
+    PAIRS_MAX = 1000, /* more are merged */
+    PAIRS_MIN = 9,    /* for a bootstrap, and for a swap by chance to be rare */
+    PAIRS_SOME = 6,   /* the same for series apart */
+    PAIRS_FEW = 3,    /* for any interval */
+    BLOCKS_MIN = 9,   /* independent pieces behind a winner: 2 to the 8th is more than 200 */
+};
+static const double SAME_WITHIN = 0.01; /* below it two times are the same */
+static const double CHANCE_MAX = 0.005; /* that noise made a winner */
 
 static int compare_doubles(const void *pa, const void *pb)
 {
@@ -111,80 +121,312 @@ static size_t merge_neighbours(double *x, size_t n)
     return PAIRS_MAX;
 }
 
-/* Median of one resample of sorted values, found by counting how often each was drawn. */
-static double resample_median(const double *sorted, size_t n, unsigned *count, uint64_t *state)
+/* ---- a series in time, and how much of it is independent ---- */
+
+/* Values by size, and where in that order each moment's value stands. */
+struct ranked {
+    double *sorted;
+    size_t *rank;
+    size_t n, block; /* moments that are drawn together */
+};
+
+struct place {
+    double x;
+    size_t at;
+};
+
+static int compare_places(const void *pa, const void *pb)
 {
-    memset(count, 0, n * sizeof *count);
+    const struct place *a = pa, *b = pb;
+    return a->x != b->x ? (a->x > b->x) - (a->x < b->x) : (a->at > b->at) - (a->at < b->at);
+}
+
+/* Lag-k autocorrelation of +1 and -1, whose mean is `mean`. */
+static double sign_correlation(const signed char *s, size_t n, double mean, size_t k)
+{
+    double sum = 0;
+    for (size_t i = 0; i + k < n; i++)
+        sum += (s[i] - mean) * (s[i + k] - mean);
+    return sum / ((double)n * (1 - mean * mean));
+}
+
+/* How many neighbours say what one says, for a median: the integrated autocorrelation time of being
+ * above or below it, summed over pairs of lags while these are positive (Geyer 1992). At least 1. */
+static double correlation_time(const size_t *rank, size_t n)
+{
+    signed char *s = xmalloc(n);
+    double mean = 0, time = 1;
+    for (size_t i = 0; i < n; i++) {
+        s[i] = 2 * rank[i] < n ? -1 : 1;
+        mean += s[i] / (double)n;
+    }
+    for (size_t k = 1; k + 1 <= n / 4 && fabs(mean) < 1; k += 2) {
+        const double two = sign_correlation(s, n, mean, k) + sign_correlation(s, n, mean, k + 1);
+        if (two <= 0)
+            break;
+        time += 2 * two;
+    }
+    free(s);
+    return time;
+}
+
+/* Blocks three correlation times long keep what neighbours have in common; where these are hardly
+ * related it is one at a time, and never fewer than four blocks. */
+static size_t block_length(const size_t *rank, size_t n)
+{
+    const double time = correlation_time(rank, n);
+    const size_t most = n / 4 > 1 ? n / 4 : 1;
+    const size_t want = time < 1.5 ? 1 : (size_t)ceil(3 * time);
+    return want < most ? want : most;
+}
+
+static struct ranked ranked_new(const double *x, size_t n)
+{
+    struct ranked r = {
+        .sorted = xmalloc(n * sizeof *r.sorted), .rank = xmalloc(n * sizeof *r.rank), .n = n};
+    struct place *p = xmalloc(n * sizeof *p);
     for (size_t i = 0; i < n; i++)
-        count[random_below(state, n)]++;
+        p[i] = (struct place){x[i], i};
+    qsort(p, n, sizeof *p, compare_places);
+    for (size_t i = 0; i < n; i++) {
+        r.sorted[i] = p[i].x;
+        r.rank[p[i].at] = i;
+    }
+    free(p);
+    r.block = block_length(r.rank, n);
+    return r;
+}
+
+static void ranked_free(struct ranked *r)
+{
+    free(r->sorted);
+    free(r->rank);
+}
+
+static double ranked_median(const struct ranked *r)
+{
+    return quantile(r->sorted, r->n, 0.5);
+}
+
+/* Blocks that a resample is put together from. */
+static double blocks_of(const struct ranked *r)
+{
+    return (double)r->n / (double)r->block;
+}
+
+/* ---- the interval ---- */
+
+/* Median of one resample, found by counting how often each rank was drawn. Blocks begin anywhere and
+ * go round the end. */
+static double resample_median(const struct ranked *r, unsigned *count, uint64_t *state)
+{
+    const size_t n = r->n;
+    memset(count, 0, n * sizeof *count);
+    for (size_t i = 0; i < n;) {
+        size_t at = random_below(state, n);
+        for (size_t k = 0; k < r->block && i < n; k++, i++)
+            count[r->rank[at + k < n ? at + k : at + k - n]]++;
+    }
     size_t seen = 0, i = 0;
     while ((seen += count[i]) * 2 < n)
         i++;
-    double lower = sorted[i];
+    double lower = r->sorted[i];
     if (seen * 2 == n) /* even n, and the middle falls between two drawn values */
         do
             i++;
         while (count[i] == 0);
-    return (lower + sorted[i]) / 2;
+    return (lower + r->sorted[i]) / 2;
 }
 
-static void bootstrap(const double *sorted, size_t n, uint64_t seed, struct ratio *r)
+/* Student's t over the normal at 97.5 %, by the Cornish-Fisher series: what few blocks do not know of
+ * their own spread. */
+static double few_blocks_factor(double blocks)
+{
+    const double z = 1.959964, v = fmax(blocks - 1, 2);
+    return 1 + (z * z + 1) / (4 * v) + (5 * z * z * z * z + 16 * z * z + 3) / (96 * v * v);
+}
+
+/* The 2.5 and 97.5 % quantiles of RESAMPLES ratios (sorted here), around r->mid. */
+static void take_interval(double *ratios, double blocks, struct ratio *r)
+{
+    const double wider = few_blocks_factor(blocks);
+    qsort(ratios, RESAMPLES, sizeof *ratios, compare_doubles);
+    r->lo = r->mid * pow(fmin(quantile(ratios, RESAMPLES, 0.025) / r->mid, 1), wider);
+    r->hi = r->mid * pow(fmax(quantile(ratios, RESAMPLES, 0.975) / r->mid, 1), wider);
+}
+
+static void bootstrap(const struct ranked *x, uint64_t seed, struct ratio *r)
 {
     double *medians = xmalloc(RESAMPLES * sizeof *medians);
-    unsigned *count = xmalloc(n * sizeof *count);
+    unsigned *count = xmalloc(x->n * sizeof *count);
     for (int i = 0; i < RESAMPLES; i++)
-        medians[i] = resample_median(sorted, n, count, &seed);
-    qsort(medians, RESAMPLES, sizeof *medians, compare_doubles);
-    r->lo = quantile(medians, RESAMPLES, 0.025);
-    r->hi = quantile(medians, RESAMPLES, 0.975);
+        medians[i] = resample_median(x, count, &seed);
+    take_interval(medians, blocks_of(x), r);
     free(count);
     free(medians);
 }
 
-struct ratio stats_ratio(const double *a, const double *b, size_t n, uint64_t seed)
+/* Few pairs: what was seen, widened by its own spread on both sides, as a factor, so that a ratio
+ * stays one. With a spread that is scaled so, three to eight pairs of the same kernel lie wholly on
+ * one side less than once in a hundred (Student's t at 1 %). */
+static struct ratio few_pairs(const struct ranked *x)
 {
-    struct ratio r = {NAN, NAN, NAN};
-    double *x = xmalloc((n ? n : 1) * sizeof *x);
-    size_t m = merge_neighbours(x, pair_ratios(a, b, n, x));
-    if (m > 0) {
-        qsort(x, m, sizeof *x, compare_doubles);
-        r.mid = quantile(x, m, 0.5);
-        /* Few pairs: what was seen, widened by its own spread on both sides, as a factor, so that a
-         * ratio stays one. */
-        double spread = x[m - 1] / x[0];
-        if (m >= PAIRS_MIN)
-            bootstrap(x, m, seed, &r);
-        else if (m >= PAIRS_FEW && x[0] > 0)
-            r = (struct ratio){r.mid, x[0] / spread, x[m - 1] * spread};
+    const double lo = x->sorted[0], hi = x->sorted[x->n - 1];
+    const double spread = x->n > PAIRS_FEW ? hi / lo : pow(hi / lo, 2.5);
+    struct ratio r = {ranked_median(x), NAN, NAN};
+    if (x->n >= PAIRS_FEW && lo > 0) {
+        r.lo = lo / spread;
+        r.hi = hi * spread;
     }
-    free(x);
     return r;
 }
 
-/* Sorted, and merged where there are too many. Caller frees. */
-static double *series_copy(const double *x, size_t *n)
+/* ---- could noise have made it? ---- */
+
+static void swap_doubles(double *a, double *b)
 {
-    double *s = xmalloc(*n * sizeof *s);
-    memcpy(s, x, *n * sizeof *s);
-    *n = merge_neighbours(s, *n);
-    qsort(s, *n, sizeof *s, compare_doubles);
-    return s;
+    const double t = *a;
+    *a = *b;
+    *b = t;
 }
 
-static void bootstrap_apart(const double *a, size_t na, const double *b, size_t nb, uint64_t seed,
+/* The k-th smallest; x is reordered. */
+static double select_kth(double *x, size_t n, size_t k)
+{
+    size_t lo = 0, hi = n - 1;
+    while (lo < hi) {
+        const double pivot = x[lo + (hi - lo) / 2];
+        size_t i = lo, j = hi;
+        for (;;) {
+            while (x[i] < pivot)
+                i++;
+            while (x[j] > pivot)
+                j--;
+            if (i >= j)
+                break;
+            swap_doubles(&x[i++], &x[j--]);
+        }
+        if (k <= j)
+            hi = j;
+        else
+            lo = j + 1;
+    }
+    return x[k];
+}
+
+/* Had chance decided in each block of pairs which kernel was which, how often would the one that is
+ * ahead be as far ahead of 1 %? `x` are logarithms of ratios; `sign` -1: they say faster. */
+static double chance_of(const double *x, size_t n, size_t block, int sign, uint64_t seed)
+{
+    enum { SWAPS = 1000 };
+    double *y = xmalloc(n * sizeof *y), *z = xmalloc(n * sizeof *z);
+    int as_far = 1;
+    for (size_t i = 0; i < n; i++)
+        y[i] = z[i] = sign * x[i] - log(1 + SAME_WITHIN);
+    const double seen = select_kth(z, n, n / 2);
+    for (int t = 0; t < SWAPS; t++) {
+        for (size_t i = 0; i < n;) {
+            const double side = next_random(&seed) >> 63 ? 1 : -1;
+            for (size_t k = 0; k < block && i < n; k++, i++)
+                z[i] = side * y[i];
+        }
+        as_far += select_kth(z, n, n / 2) >= seen;
+    }
+    free(y);
+    free(z);
+    return (double)as_far / (SWAPS + 1);
+}
+
+static double median_of(const double *x, size_t n)
+{
+    double *copy = sorted_copy(x, n), m = quantile(copy, n, 0.5);
+    free(copy);
+    return m;
+}
+
+/* Do both halves of the run lie on the side of the whole? */
+static bool halves_agree(const double *x, size_t n, int sign)
+{
+    return sign * median_of(x, n / 2) > 0 && sign * median_of(x + n / 2, n - n / 2) > 0;
+}
+
+static enum doubt doubt_of(const double *ratios, const struct ranked *r, int sign, uint64_t seed)
+{
+    const size_t n = r->n;
+    enum doubt doubt = DOUBT_NONE;
+    if (n < PAIRS_MIN || few_pairs(r).lo > 1 + SAME_WITHIN || few_pairs(r).hi < 1 - SAME_WITHIN)
+        return DOUBT_NONE; /* every single pair says so, by more than they differ among them */
+    double *x = xmalloc(n * sizeof *x);
+    for (size_t i = 0; i < n; i++)
+        x[i] = log(ratios[i]);
+    if (blocks_of(r) < BLOCKS_MIN)
+        doubt = DOUBT_FEW;
+    else if (!halves_agree(x, n, sign))
+        doubt = DOUBT_HALVES;
+    else if (chance_of(x, n, r->block, sign, seed) > CHANCE_MAX)
+        doubt = DOUBT_CHANCE;
+    free(x);
+    return doubt;
+}
+
+/* ---- the answers ---- */
+
+/* The interval of merged pair ratios in time. */
+static struct ratio ratio_of(const struct ranked *x, uint64_t seed)
+{
+    struct ratio r = few_pairs(x);
+    if (x->n >= PAIRS_MIN)
+        bootstrap(x, seed, &r);
+    return r;
+}
+
+struct ratio stats_ratio(const double *a, const double *b, size_t n, uint64_t seed)
+{
+    return stats_pairs(a, b, n, seed).ratio;
+}
+
+struct judgement stats_pairs(const double *a, const double *b, size_t n, uint64_t seed)
+{
+    struct judgement j = {.ratio = {NAN, NAN, NAN}, .verdict = SPEED_AMBIGUOUS};
+    double *x = xmalloc((n ? n : 1) * sizeof *x);
+    size_t m = merge_neighbours(x, pair_ratios(a, b, n, x));
+    if (m > 0) {
+        struct ranked ranked = ranked_new(x, m);
+        j.ratio = ratio_of(&ranked, seed);
+        j.verdict = stats_verdict_of(j.ratio);
+        j.independent = blocks_of(&ranked);
+        if (j.verdict == SPEED_FASTER || j.verdict == SPEED_SLOWER)
+            j.doubt = doubt_of(x, &ranked, j.verdict == SPEED_FASTER ? -1 : 1, seed);
+        if (j.doubt)
+            j.verdict = SPEED_AMBIGUOUS;
+        ranked_free(&ranked);
+    }
+    free(x);
+    return j;
+}
+
+static void bootstrap_apart(const struct ranked *a, const struct ranked *b, uint64_t seed,
                             struct ratio *r)
 {
     double *ratios = xmalloc(RESAMPLES * sizeof *ratios);
-    unsigned *count = xmalloc((na > nb ? na : nb) * sizeof *count);
+    unsigned *count = xmalloc((a->n > b->n ? a->n : b->n) * sizeof *count);
     for (int i = 0; i < RESAMPLES; i++) {
-        const double top = resample_median(a, na, count, &seed);
-        ratios[i] = top / resample_median(b, nb, count, &seed);
+        const double top = resample_median(a, count, &seed);
+        ratios[i] = top / resample_median(b, count, &seed);
     }
-    qsort(ratios, RESAMPLES, sizeof *ratios, compare_doubles);
-    r->lo = quantile(ratios, RESAMPLES, 0.025);
-    r->hi = quantile(ratios, RESAMPLES, 0.975);
+    take_interval(ratios, fmin(blocks_of(a), blocks_of(b)), r);
     free(count);
     free(ratios);
+}
+
+/* In time, merged where there are too many. */
+static struct ranked series_ranked(const double *x, size_t n)
+{
+    double *copy = xmalloc(n * sizeof *copy);
+    memcpy(copy, x, n * sizeof *copy);
+    struct ranked r = ranked_new(copy, merge_neighbours(copy, n));
+    free(copy);
+    return r;
 }
 
 struct ratio stats_ratio_apart(const double *a, size_t na, const double *b, size_t nb,
@@ -193,20 +435,61 @@ struct ratio stats_ratio_apart(const double *a, size_t na, const double *b, size
     struct ratio r = {NAN, NAN, NAN};
     if (!na || !nb)
         return r;
-    double *x = series_copy(a, &na), *y = series_copy(b, &nb);
-    r.mid = quantile(x, na, 0.5) / quantile(y, nb, 0.5);
-    if (na >= PAIRS_MIN && nb >= PAIRS_MIN)
-        bootstrap_apart(x, na, y, nb, seed, &r);
-    free(x);
-    free(y);
+    struct ranked x = series_ranked(a, na), y = series_ranked(b, nb);
+    r.mid = ranked_median(&x) / ranked_median(&y);
+    if (x.n >= PAIRS_SOME && y.n >= PAIRS_SOME)
+        bootstrap_apart(&x, &y, seed, &r);
+    ranked_free(&x);
+    ranked_free(&y);
     return r;
+}
+
+const char *const stats_verdicts[] = {
+    [SPEED_FASTER] = "FASTER",
+    [SPEED_SLOWER] = "SLOWER",
+    [SPEED_SAME] = "SAME",
+    [SPEED_AMBIGUOUS] = "AMBIGUOUS",
+};
+
+enum speed stats_verdict_of(struct ratio r)
+{
+    if (r.hi < 1 - SAME_WITHIN)
+        return SPEED_FASTER;
+    if (r.lo > 1 + SAME_WITHIN)
+        return SPEED_SLOWER;
+    return r.lo >= 1 - SAME_WITHIN && r.hi <= 1 + SAME_WITHIN ? SPEED_SAME : SPEED_AMBIGUOUS;
 }
 
 const char *stats_verdict(struct ratio r)
 {
-    if (r.hi < 0.99)
-        return "FASTER";
-    if (r.lo > 1.01)
-        return "SLOWER";
-    return r.lo >= 0.99 && r.hi <= 1.01 ? "SAME" : "AMBIGUOUS";
+    return stats_verdicts[stats_verdict_of(r)];
+}
+
+const char *stats_doubt(enum doubt doubt)
+{
+    static const char *const texts[] = {
+        [DOUBT_NONE] = NULL,
+        [DOUBT_FEW] = "the times hang together so much that few of them count",
+        [DOUBT_HALVES] = "the two halves of the run do not agree who is faster",
+        [DOUBT_CHANCE] = "noise could make it: with the kernels swapped by chance it comes out so "
+                         "in more than 1 of 200",
+    };
+    return texts[doubt];
+}
+
+void stats_turns(uint64_t seed, size_t round, int count, int *order)
+{
+    uint64_t state = seed ^ (0x2545f4914f6cdd1du * (uint64_t)(round / 2 + 1));
+    for (int i = 0; i < count; i++)
+        order[i] = i;
+    for (int i = count - 1; i > 0; i--) {
+        const int k = (int)random_below(&state, (size_t)i + 1), t = order[i];
+        order[i] = order[k];
+        order[k] = t;
+    }
+    for (int i = 0; round % 2 && i < count / 2; i++) {
+        const int t = order[i];
+        order[i] = order[count - 1 - i];
+        order[count - 1 - i] = t;
+    }
 }

@@ -31,6 +31,8 @@ if HAVE_CUDA_OCCUPANCY
 endif
 unit_tests += %D%/test_record.t
 %C%_test_record_t_SOURCES = %D%/test_record.c
+unit_tests += %D%/test_noise.t
+%C%_test_noise_t_SOURCES = %D%/test_noise.c %D%/noise.c %D%/noise.h
 unit_tests += %D%/test_verify.t
 %C%_test_verify_t_SOURCES = %D%/test_verify.c %D%/planted.c %D%/planted.h
 unit_tests += %D%/test_diagnose.t

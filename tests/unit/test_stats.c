@@ -34,6 +34,47 @@ static void test_few_pairs(void)
     }
 }
 
+/* Three to twelve pairs of one kernel on a machine with noise: a winner less than once in a hundred. */
+static void test_few_pairs_of_one_kernel(void)
+{
+    enum { ROUNDS = 1500 };
+    int wrong = 0, right = 0;
+    for (size_t n = 3; n <= 12; n++)
+        for (int i = 0; i < ROUNDS / 10; i++) {
+            double a[12], b[12];
+            for (size_t k = 0; k < n; k++) {
+                b[k] = exp(0.1 * normal());
+                a[k] = exp(0.1 * normal());
+            }
+            struct judgement j = stats_pairs(a, b, n, (uint64_t)i);
+            wrong += j.verdict == SPEED_FASTER || j.verdict == SPEED_SLOWER;
+            for (size_t k = 0; k < n; k++)
+                a[k] *= 3;
+            right += stats_pairs(a, b, n, (uint64_t)i).verdict == SPEED_SLOWER;
+        }
+    printf("# few pairs: %d of %d false, three times as long is seen in %d\n", wrong, ROUNDS,
+           right);
+    CU_ASSERT(wrong <= ROUNDS / 100);
+    CU_ASSERT(right >= ROUNDS * 85 / 100);
+}
+
+/* Times that hang together: ahead in one long piece of the run is not ahead. */
+static void test_doubts(void)
+{
+    enum { N = 120 };
+    double a[N], b[N];
+    for (int i = 0; i < N; i++)
+        a[i] = b[i] = 1 + 1e-3 * normal();
+    for (int i = 0; i < N; i++) /* more than half of the run, at one go */
+        a[i] = b[i] * (i < 70 ? 1.1 : 0.995) * (1 + 1e-4 * normal());
+    struct judgement j = stats_pairs(a, b, N, 1);
+    CU_ASSERT_EQUAL(j.verdict, SPEED_AMBIGUOUS);
+    CU_ASSERT(j.independent < 9);
+    for (int d = DOUBT_FEW; d <= DOUBT_CHANCE; d++)
+        CU_ASSERT(strlen(stats_doubt((enum doubt)d)) > 20);
+    CU_ASSERT_PTR_NULL(stats_doubt(DOUBT_NONE));
+}
+
 static void test_quantiles(void)
 {
     const double x[] = {4, 1, 3, 2, 10};
@@ -210,6 +251,8 @@ static void test_verdicts(void)
 static const struct tap_test tests[] = {
     {"quantiles of type 7, spread", test_quantiles},
     {"few pairs still give a ratio", test_few_pairs},
+    {"few pairs name no false winner", test_few_pairs_of_one_kernel},
+    {"a winner for part of the run is none", test_doubts},
     {"none and one value", test_few_values},
     {"an outlier does not move the quartiles", test_outlier},
     {"a kernel against itself is never faster", test_same_kernel},
