@@ -46,6 +46,8 @@ bool backend_is_here(const struct backend_info *b);
 bool backend_present(const char *name);
 /* Who runs what names no backend. */
 const struct backend_info *backend_usual(void);
+/* Where figures come from that this one takes, by name; NULL or "auto": the usual one. */
+const char *backend_origin(const char *name);
 /* One that every machine has. */
 const struct backend_info *backend_everywhere(void);
 /* The one whose kernels run on a GPU of this machine, and whether there is such a GPU. */

@@ -81,6 +81,12 @@ const struct backend_info *backend_usual(void)
     return best;
 }
 
+const char *backend_origin(const char *name)
+{
+    const struct backend_info *b = backend_info(name);
+    return (b ? b : backend_usual())->origin;
+}
+
 const struct backend_info *backend_everywhere(void)
 {
     const struct backend_info *b = backend_rows;

@@ -88,6 +88,7 @@ struct roof_point {
     double intensity, tflops;   /* FLOP/byte that it requests, and where it may stand at most */
     double ideal, ideal_tflops; /* with compulsory bytes */
     double measured;            /* TFLOP/s at the intensity that it requests */
+    char *origin;               /* of `measured`, as rows say it: "live"; all else is planned */
     char *text;                 /* "FAIL": why it is not measured; NULL */
     int64_t kernel;             /* points of one kernel have one number, for the cursor */
 };

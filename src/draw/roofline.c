@@ -17,6 +17,7 @@
 #include "draw/gnuplot.h"
 #include "draw/scale.h"
 #include "draw/svg.h"
+#include "measure/origin.h"
 
 /* ---- the model ---- */
 
@@ -32,8 +33,9 @@ static const struct field point_fields[] = {
     CHART_FIELD(roof_point, name, FIELD_TEXT),      CHART_FIELD(roof_point, letter, FIELD_TEXT),
     CHART_FIELD(roof_point, intensity, FIELD_REAL), CHART_FIELD(roof_point, tflops, FIELD_REAL),
     CHART_FIELD(roof_point, ideal, FIELD_REAL), CHART_FIELD(roof_point, ideal_tflops, FIELD_REAL),
-    CHART_FIELD(roof_point, measured, FIELD_REAL),  CHART_FIELD(roof_point, text, FIELD_TEXT),
-    CHART_FIELD(roof_point, kernel, FIELD_INT),     {0},
+    CHART_FIELD(roof_point, measured, FIELD_REAL),  CHART_FIELD(roof_point, origin, FIELD_TEXT),
+    CHART_FIELD(roof_point, text, FIELD_TEXT),      CHART_FIELD(roof_point, kernel, FIELD_INT),
+    {0},
 };
 static const struct chart_layout point_layout = {sizeof(struct roof_point), point_fields, NULL};
 static const struct field chart_fields[] = {
@@ -310,9 +312,11 @@ static void draw_mark(struct canvas *c, const struct axes *a, double x, double y
     canvas_put(c, cx, cy, role, '&');
 }
 
+/* Charts come from files, too: a quote or a backquote would be a word of gnuplot's. */
 static char point_letter(const struct roof_point *p, int i)
 {
-    return p->letter && *p->letter ? *p->letter : (char)('A' + i % 26);
+    const char c = p->letter ? *p->letter : 0;
+    return isalnum((unsigned char)c) || c == '+' ? c : (char)('A' + i % 26);
 }
 
 /* The bound, and below it, where there is one, what was measured: a line leads from one to the
@@ -335,12 +339,41 @@ static void draw_point(struct canvas *c, const struct axes *a, const struct roof
     draw_mark(c, a, p->intensity, p->tflops, role, point_letter(p, i));
 }
 
+/* Where what was measured comes from: "LIVE"; "" where nothing was, and in charts that do not say it. */
+static const char *measured_origin(const struct roof_point *p)
+{
+    return p->measured > 0 && origin_word(p->origin) ? origin_tag(p->origin) : "";
+}
+
+/* "A fa2 @LIVE  b fa2": a letter alone is planned. */
 static void draw_legend(struct canvas *c, struct rect r, const struct roof_chart *f)
 {
     int x = r.x;
-    for (int i = 0; i < f->npoints && x < r.x + r.w; i++)
-        x += 2 + canvas_textf(c, x, r.y + r.h - 1, r.x + r.w - x, (enum role)(ROLE_SERIES + i % 6),
-                              "%c %s", point_letter(&f->points[i], i), f->points[i].name);
+    for (int i = 0; i < f->npoints && x < r.x + r.w; i++) {
+        const struct roof_point *p = &f->points[i];
+        const char *origin = measured_origin(p);
+        x +=
+            2 + canvas_textf(c, x, r.y + r.h - 1, r.x + r.w - x, (enum role)(ROLE_SERIES + i % 6),
+                             "%c %s%s%s", point_letter(p, i), p->name, *origin ? " @" : "", origin);
+    }
+}
+
+/* "letters MODEL, @ LIVE": what the marks of this picture are. */
+static void draw_origins(struct canvas *c, const struct axes *a, struct rect r,
+                         const struct roof_chart *f)
+{
+    struct str s = {0}, tags = {0};
+    str_add(&s, "TFLOP/s over FLOP/byte");
+    for (int i = 0; i < f->npoints; i++)
+        if (f->points[i].measured > 0)
+            origin_add(&tags, f->points[i].origin);
+    if (tags.len)
+        str_addf(&s, ", letters %s, @ %s", origin_tag("model"), str_text(&tags));
+    if (any_met(c, a))
+        str_add(&s, ", &: several");
+    canvas_text(c, r.x, r.y, r.w, ROLE_DIM, str_text(&s));
+    str_free(&s);
+    str_free(&tags);
 }
 
 void fig_roofs(struct canvas *c, struct rect r, const struct roof_chart *f,
@@ -371,8 +404,7 @@ void fig_roofs(struct canvas *c, struct rect r, const struct roof_chart *f,
         for (int i = 0; i < f->npoints; i++)
             if ((v->x >= 0 && f->points[i].kernel == v->x) == (pass == 1))
                 draw_point(c, &a, &f->points[i], i, pass == 1);
-    canvas_text(c, r.x, r.y, r.w, ROLE_DIM,
-                any_met(c, &a) ? "TFLOP/s over FLOP/byte, &: several" : "TFLOP/s over FLOP/byte");
+    draw_origins(c, &a, r, f);
     for (int i = 0; i < f->nroofs; i++) { /* labels go where no point is */
         if (!find_roof(&f->roofs[i], &roof))
             continue;
@@ -466,9 +498,11 @@ static void svg_point(const struct plot *p, int i)
     const struct roof_point *v = &p->f->points[i];
     const double x = x_px(p, v->intensity), roof = y_px(p, v->tflops);
     char at[NUMBER_BUF], most[NUMBER_BUF], got[NUMBER_BUF], cls[16];
-    char *hint = xasprintf("%s: %s FLOP/B, at most %s TFLOP/s, measured %s", v->name,
+    const char *origin = measured_origin(v);
+    char *hint = xasprintf("%s: %s FLOP/B, at most %s TFLOP/s (%s), measured %s%s%s%s", v->name,
                            number_fmt(at, v->intensity, 3), number_fmt(most, v->tflops, 3),
-                           v->text ? v->text : number_fmt(got, v->measured, 3));
+                           origin_tag("model"), v->text ? v->text : number_fmt(got, v->measured, 3),
+                           *origin ? " (" : "", origin, *origin ? ")" : "");
     svg_hint_begin(p->out, hint);
     free(hint);
     snprintf(cls, sizeof cls, "thin l%d dash", i % SVG_SERIES);
@@ -482,25 +516,26 @@ static void svg_point(const struct plot *p, int i)
     svg_hint_end(p->out);
 }
 
-/* Kernels beside the plot, with their letters and what part of their roof they reach. */
+/* Kernels beside the plot, with their letters, what part of their roof they reach, and whence that is known. */
 static void svg_names(const struct plot *p)
 {
     bool any = false, ideal = false;
     for (int i = 0; i < p->f->npoints; i++) {
         const struct roof_point *v = &p->f->points[i];
         const double y = top + 8 + i * 17;
-        char share[NUMBER_BUF + 8] = "", b[NUMBER_BUF];
+        char share[NUMBER_BUF + 24] = "", b[NUMBER_BUF];
         any = any || v->measured > 0;
         ideal = ideal || (v->ideal > 0 && v->ideal_tflops > 0);
         if (v->measured > 0)
-            snprintf(share, sizeof share, " %s %%",
-                     number_fmt(b, 100 * v->measured / v->tflops, 2));
+            snprintf(share, sizeof share, " %s %%%s%s",
+                     number_fmt(b, 100 * v->measured / v->tflops, 2),
+                     *measured_origin(v) ? " " : "", measured_origin(v));
         svg_mark(p->out, p->right + 20, y, i, !(v->measured > 0));
         svg_textf(p->out, p->right + 32, y + 4, SVG_START, v->text ? "bad" : "t", "%c %s%s%s%s",
                   point_letter(v, i), v->name, share, v->text ? ": " : "", v->text ? v->text : "");
     }
     svg_textf(p->out, left, top + plot_h + 58, SVG_START, "d s",
-              "hollow: the roof at its intensity%s%s",
+              "hollow: %s, the roof at its intensity%s%s", origin_tag("model"),
               any ? "; filled: measured, and the share of the roof" : "; nothing here was measured",
               ideal ? "; *: with each byte moved once" : "");
     if (p->f->left_out > 0)
@@ -514,7 +549,8 @@ static bool find_plot(struct plot *p)
     const struct chart_view whole = CHART_WHOLE;
     double names = 90;
     for (int i = 0; i < p->f->npoints; i++)
-        names = fmax(names, svg_width(p->f->points[i].name, false) + 80);
+        names = fmax(names, svg_width(p->f->points[i].name, false) + 80 +
+                                svg_width(measured_origin(&p->f->points[i]), false));
     p->right = width - fmin(names, 260);
     if (!find_axes(p->f, &whole, &a))
         return false;
@@ -543,6 +579,25 @@ static void roofs_svg(struct str *out, const struct chart *c, bool alone)
 
 /* ---- gnuplot ---- */
 
+/* Points of each origin by themselves, with their words in the key. */
+static void gp_measured(struct str *out, const struct roof_chart *f)
+{
+    struct str seen = {0}; /* "[LIVE][]" */
+    for (int i = 0; i < f->npoints; i++) {
+        const char *tag = measured_origin(&f->points[i]);
+        char mark[24];
+        snprintf(mark, sizeof mark, "[%s]", tag);
+        if (!(f->points[i].measured > 0) || strstr(str_text(&seen), mark))
+            continue;
+        str_add(&seen, mark);
+        str_addf(out,
+                 ", \\\n     $points using 1:(strcol(8) eq \"%s\" ? $3 : NaN) with points pt 7 "
+                 "title \"measured%s%s\"",
+                 tag, *tag ? ", " : "", tag);
+    }
+    str_free(&seen);
+}
+
 static void roofs_gnuplot(struct str *out, const struct chart *c)
 {
     struct plot p = {.f = c->model};
@@ -563,6 +618,8 @@ static void roofs_gnuplot(struct str *out, const struct chart *c)
         gp_value(out, ideal ? within(&p.y.range, v->ideal_tflops) : NAN);
         str_addf(out, " \"%c\" ", point_letter(v, i));
         gp_quoted(out, v->name);
+        str_addc(out, ' ');
+        gp_quoted(out, measured_origin(v));
         str_addc(out, '\n');
     }
     str_add(out, "EOD\nset xlabel \"FLOP per byte requested\"\nset ylabel \"TFLOP/s\"\n");
@@ -577,8 +634,10 @@ static void roofs_gnuplot(struct str *out, const struct chart *c)
         gp_quoted(out, f->name);
         first = false;
     }
-    str_add(out, ", \\\n     $points using 1:2 with points pt 6 title \"at most\", \\\n"
-                 "     $points using 1:3 with points pt 7 title \"measured\", \\\n"
+    str_addf(out, ", \\\n     $points using 1:2 with points pt 6 title \"at most, %s\"",
+             origin_tag("model"));
+    gp_measured(out, p.f);
+    str_add(out, ", \\\n"
                  "     $points using 4:5 with points pt 3 title \"each byte moved once\", \\\n"
                  "     $points using 1:2:6 with labels offset 0,1 notitle");
     for (int i = 0; i < p.f->npoints; i++) { /* the letters' names in the key */

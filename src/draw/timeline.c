@@ -13,6 +13,7 @@
 #include "draw/gnuplot.h"
 #include "draw/scale.h"
 #include "draw/svg.h"
+#include "measure/origin.h"
 
 enum { LETTERS = 26 };
 
@@ -422,10 +423,7 @@ void timeline_heading(const struct block_panel *p, struct str *out)
     if (p->params && *p->params)
         str_addf(out, " %s", p->params);
     if (p->origin)
-        str_addf(out, "  %s",
-                 !strcmp(p->origin, "model")      ? "MODEL"
-                 : !strcmp(p->origin, "recorded") ? "RECORDED"
-                                                  : "LIVE");
+        str_addf(out, "  %s", origin_tag(p->origin));
     if (p->device)
         str_addf(out, "  %s", p->device);
 }

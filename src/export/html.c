@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "draw/svg.h"
 #include "export/table.h"
+#include "measure/origin.h"
 
 const char html_style[] =
     ":root{--paper:#f5f7f9;--card:#fff;--ink:#1b2430;--dim:#5c6875;--line:#e0e5ea;--accent:#1769c4;"
@@ -74,11 +75,9 @@ void html_chip(struct str *out, const char *kind, const char *fmt, ...)
 
 const char *row_origin(const json_t *row)
 {
-    static const char *const known[] = {"live", "recorded", "sim", "model", NULL};
-    const char *origin = row_string(row, "origin");
-    for (int i = 0; origin && known[i]; i++)
-        if (!strcmp(origin, known[i]))
-            return known[i];
+    const char *origin = origin_word(row_string(row, "origin"));
+    if (origin)
+        return origin;
     return row_string(row, "gpu") ? "model" : "-"; /* planned cells of a sweep name their device */
 }
 

@@ -705,6 +705,7 @@ static void take_point(struct roof_chart *x, const json_t *row)
     p->intensity = at;
     p->tflops = fmin(peak, at * gbs / 1e3); /* FLOP/B x GB/s = GFLOP/s */
     p->measured = !failed(row) && measured > 0 ? measured : NAN;
+    p->origin = p->measured > 0 ? clean_text(row, "origin") : NULL;
     p->text = failed(row) ? xstrdup("FAIL") : NULL;
 }
 

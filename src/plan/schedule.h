@@ -32,7 +32,7 @@ struct sched_block {
 
 struct schedule {
     const char *unit;   /* what a row is: "SM", or "thread" of the CPU backend */
-    const char *origin; /* "model" "live" */
+    const char *origin; /* "model"; of stamps, what the rows of their backend say */
     int rows, lanes;    /* rows of the device, slots of a row in the main pass */
     int npasses;
     char passes[DESC_PASSES_MAX][32]; /* their names; "" where unknown */

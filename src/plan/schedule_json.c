@@ -80,7 +80,7 @@ enum status sched_from_stamps(const json_t *stamps, const struct kernel_desc *d,
 {
     const char *unit = json_string_value(json_object_get(stamps, "unit"));
     const char *said = json_string_value(json_object_get(stamps, "note"));
-    *out = (struct schedule){.origin = "live"};
+    *out = (struct schedule){0};
     out->unit = unit && strcmp(unit, "thread") == 0 ? "thread" : "SM";
     *note = said ? sanitize_line(said) : NULL;
     if (!json_is_object(stamps) || !read_blocks(stamps, out))

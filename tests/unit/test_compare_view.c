@@ -134,6 +134,7 @@ static struct compare_view make_view(const struct compare_row *rows, int n, stru
                                  .list = list,
                                  .knobs = knobs,
                                  .machine = "cuda: L4",
+                                 .origin = "live",
                                  .activity = "",
                                  .gpu = "L4"};
 }

@@ -268,6 +268,46 @@ static void test_roofs_points(void)
     canvas_free(c);
 }
 
+/* What was measured says where, point by point, in each way of drawing; a letter alone is planned. */
+static void test_roofs_origins(void)
+{
+    struct device d = toy_device();
+    const struct device *one = &d;
+    struct chart *x = roofs(&one, 1, DTYPE_F16, 3);
+    const struct roof_chart *m = x->model;
+    const char *const names[] = {"fa2", "naive", "splitkv"}, *const origins[] = {"live", "recorded",
+                                                                                 NULL};
+    for (int i = 0; i < 3; i++) {
+        m->points[i].name = xstrdup(names[i]);
+        m->points[i].letter = i == 2 ? xstrdup("`") : NULL; /* no letter: gnuplot runs it */
+        m->points[i].origin = origins[i] ? xstrdup(origins[i]) : NULL;
+        m->points[i].intensity = pow(10, i);
+        m->points[i].tflops = 10;
+        m->points[i].measured = origins[i] ? 1 : NAN;
+    }
+    struct str text = {0}, svg = {0}, gp = {0};
+    struct canvas *c = canvas_new(60, 12, GLYPHS_ASCII);
+    fig_roofs(c, (struct rect){0, 0, 60, 12}, m, &CHART_WHOLE);
+    canvas_to_text(c, &text);
+    canvas_free(c);
+    x->kind->svg(&svg, x, true);
+    x->kind->gnuplot(&gp, x);
+    chart_free(x);
+    CU_ASSERT_PTR_NOT_NULL(strstr(str_text(&text), "letters MODEL, @ LIVE, RECORDED"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(str_text(&text), "A fa2 @LIVE  B naive @RECORDED  C splitkv\n"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(str_text(&svg), ">A fa2 10 % LIVE<"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(str_text(&svg), ">B naive 10 % RECORDED<"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(str_text(&svg), ">C splitkv<"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(str_text(&svg), "at most 10 TFLOP/s (MODEL), measured 1 (LIVE)"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(str_text(&gp), "title \"at most, MODEL\""));
+    CU_ASSERT_PTR_NOT_NULL(strstr(str_text(&gp), "title \"measured, LIVE\""));
+    CU_ASSERT_PTR_NOT_NULL(strstr(str_text(&gp), "title \"measured, RECORDED\""));
+    CU_ASSERT_PTR_NULL(strstr(str_text(&gp), "title \"measured\""));
+    str_free(&text);
+    str_free(&svg);
+    str_free(&gp);
+}
+
 /* A model with texts on its axes; `y` has the values of all series, row by row. */
 static struct chart *grid(const struct chart_kind *kind, const char *const *x, int nx,
                           const char *const *y, int ny, int nseries, const double *values)
@@ -541,6 +581,7 @@ static const struct tap_test tests[] = {
     {"roofline of an unknown peak", test_roofline_unknown},
     {"rooflines of two devices", test_roofs_devices},
     {"bound, ideal, measured, zoom", test_roofs_points},
+    {"whence each point is known", test_roofs_origins},
     {"line plot", test_lines},
     {"line plot over decades", test_lines_log},
     {"heat map", test_heat},

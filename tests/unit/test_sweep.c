@@ -244,7 +244,7 @@ static void test_roofs_measured(void)
 {
     static const char *const rows[] = {
         "{\"kernel\":\"fa2\",\"shape\":\"B=1 H=8 S=1024 D=64 f16\",\"backend\":\"cuda\","
-        "\"device\":\"NVIDIA L4\",\"check\":\"pass\",\"tflops\":12.5}",
+        "\"device\":\"NVIDIA L4\",\"origin\":\"recorded\",\"check\":\"pass\",\"tflops\":12.5}",
         "{\"kernel\":\"fa2\",\"shape\":\"B=1 H=8 S=1024 D=64 f16\",\"backend\":\"cuda\","
         "\"device\":\"NVIDIA H200\",\"check\":\"pass\",\"tflops\":50.0}",
         "{\"kernel\":\"fa2\",\"shape\":\"B=1 H=8 S=1024 D=64 f16\",\"backend\":\"cuda\","
@@ -262,6 +262,11 @@ static void test_roofs_measured(void)
     CU_ASSERT_DOUBLE_EQUAL(number(roof_row(&x, 0, 0, 0), "measured_tflops"), 12.5, 0);
     CU_ASSERT_DOUBLE_EQUAL(number(roof_row(&x, 1, 0, 0), "measured_tflops"), 50, 0);
     CU_ASSERT(isnan(number(roof_row(&x, 0, 1, 0), "measured_tflops")));
+    CU_ASSERT_STRING_EQUAL(
+        json_string_value(json_object_get(roof_row(&x, 0, 0, 0), "measured_origin")), "recorded");
+    CU_ASSERT_STRING_EQUAL(json_string_value(json_object_get(roof_row(&x, 0, 0, 0), "origin")),
+                           "model"); /* all else of the row */
+    CU_ASSERT(json_is_null(json_object_get(roof_row(&x, 0, 1, 0), "measured_origin")));
     double share = 12.5 / number(roof_row(&x, 0, 0, 0), "reach_tflops");
     CU_ASSERT_DOUBLE_EQUAL(number(roof_row(&x, 0, 0, 0), "of_reach_pct"), 100 * share, 1e-9);
     roofs_clear(&x);

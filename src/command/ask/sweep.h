@@ -69,6 +69,9 @@ void sweep_take(struct sweep *w, int point, const json_t *rows);
 const struct chart_block *sweep_block(const struct sweep *w, const json_t *row);
 /* Appends the shape without the words that an axis sets. */
 void sweep_shape(const struct sweep *w, struct str *out);
+/* Where its figures come from, as its rows say: "live"; NULL: they differ. Without a row, what they will
+ * be. */
+const char *sweep_origin(const struct sweep *w);
 /* All of it as a line plot (one axis) or as heat maps, the first axis downward; rows that are not
  * known yet are points that are not. The caller owns it. */
 struct chart *sweep_chart(const struct sweep *w);

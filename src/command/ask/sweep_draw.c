@@ -11,6 +11,7 @@
 #include "command/ask/sweep.h"
 #include "command/output.h"
 #include "export/row_charts.h"
+#include "measure/origin.h"
 
 const struct chart_block *sweep_block(const struct sweep *w, const json_t *row)
 {
@@ -80,6 +81,20 @@ static char *device_of(const struct sweep *w)
     return NULL;
 }
 
+const char *sweep_origin(const struct sweep *w)
+{
+    const char *found = NULL;
+    if (!w->measured)
+        return origin_word("model");
+    for (int i = 0; i < w->npoints * w->base.nkernels; i++) {
+        const char *origin = origin_word(row_text(w->rows[i], "origin"));
+        if (found && origin && origin != found)
+            return NULL;
+        found = found ? found : origin;
+    }
+    return found ? found : backend_origin(w->base.options.backend);
+}
+
 struct chart *sweep_chart(const struct sweep *w)
 {
     struct chart *c = chart_new(w->naxes > 1 ? &chart_heat : &chart_lines);
@@ -87,7 +102,8 @@ struct chart *sweep_chart(const struct sweep *w)
     fill(w, c->model);
     sweep_shape(w, &shape);
     c->caption.shape = str_take(&shape);
-    c->caption.origin = xstrdup(w->measured ? "live" : "model");
+    const char *origin = sweep_origin(w);
+    c->caption.origin = origin ? xstrdup(origin) : NULL;
     c->caption.device = w->device ? xstrdup(w->device->name) : device_of(w);
     return c;
 }

@@ -258,6 +258,7 @@ static const struct field_doc roof_docs[] = {
     {"phase", "prefill, decode (one query), or given: any other number of queries."},
     {"reach_tflops", "The roof at requested_intensity: no cache helps."},
     {"measured_tflops", "Of the last right run of this session on that device."},
+    {"measured_origin", "Where measured_tflops comes from: live, recorded or sim."},
     {"of_reach_pct", "measured_tflops over reach_tflops; over 100 where caches help."},
     {0},
 };

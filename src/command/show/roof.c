@@ -76,6 +76,8 @@ static void put_roofs(json_t *row, const struct session *s, const struct device 
     put_real(row, "reach_tflops", isfinite(peak) && isfinite(x) ? reach : NAN);
     put_real(row, "measured_tflops", measured);
     put_real(row, "of_reach_pct", 100 * measured / reach);
+    const char *origin = isfinite(measured) ? row_text(run, "origin") : NULL;
+    json_object_set_new(row, "measured_origin", origin ? json_string(origin) : json_null());
 }
 
 static json_t *make_row(const struct session *s, json_t *plan, const struct device *dev,
@@ -201,6 +203,11 @@ void roofs_clear(struct roofs *x)
 
 /* ---- the picture ---- */
 
+static char *copy_text(const char *text)
+{
+    return text ? xstrdup(text) : NULL;
+}
+
 static void take_point(const struct roofs *x, int phase, int kernel, bool ideal,
                        struct roof_point *p)
 {
@@ -211,6 +218,7 @@ static void take_point(const struct roofs *x, int phase, int kernel, bool ideal,
     p->intensity = row_real(row, "requested_intensity");
     p->tflops = row_real(row, "reach_tflops");
     p->measured = row_real(row, "measured_tflops");
+    p->origin = copy_text(row_text(row, "measured_origin"));
     if (!ideal)
         return;
     p->ideal = row_real(row, "compulsory_intensity");
@@ -233,6 +241,10 @@ struct chart *roofs_chart(const struct roofs *x, enum dtype t, const bool *show,
     char shape[SHAPE_TEXT];
     shape_format(&x->phases[0].shape, shape, sizeof shape);
     c->caption.shape = xstrdup(shape);
-    c->caption.origin = xstrdup("model");
+    bool measured = false;
+    for (int i = 0; i < f->npoints; i++)
+        measured |= f->points[i].measured > 0;
+    if (!measured) /* else the points say it themselves */
+        c->caption.origin = xstrdup("model");
     return c;
 }

@@ -33,7 +33,8 @@ enum status roofs_make(struct session *s, const struct request *r,
                        struct roofs *out, struct err *err);
 void roofs_clear(struct roofs *x);
 /* kernel, gpu, phase, shape, params, the plan's intensities and peaks, roof_tflops (with compulsory
- * bytes), reach_tflops (with those it requests), measured_tflops, of_reach_pct, reason. Borrowed. */
+ * bytes), reach_tflops (with those it requests), measured_tflops, of_reach_pct, measured_origin,
+ * reason. Borrowed. */
 json_t *roof_row(const struct roofs *x, int device, int phase, int kernel);
 /* 'A' for kernel 0 and this shape, 'a' for it in the other phase. */
 char roof_letter(int phase, int kernel);

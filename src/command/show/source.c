@@ -13,6 +13,7 @@
 #include "command/ask/request.h"
 #include "command/output.h"
 #include "command/session.h"
+#include "measure/origin.h"
 
 /* ---- which ---- */
 
@@ -46,19 +47,19 @@ const struct kernel *source_base(const struct registry *r, const struct kernel *
 
 /* ---- figures ---- */
 
-#define FACT(member, title_, origin_, unit_)                           \
+#define FACT(member, title_, measured_, unit_)                         \
     {                                                                  \
-        .field = #member, .title = title_, .origin = origin_,          \
+        .field = #member, .title = title_, .measured = measured_,      \
         .offset = offsetof(struct source_facts, member), .unit = unit_ \
     }
 const struct source_fact source_fact_rows[] = {
-    FACT(time_us, "time", "live", FACT_US),
-    FACT(error_ratio, "error / plain", "live", FACT_NUMBER),
-    FACT(smem_bytes, "SMEM / block", "model", FACT_BYTES),
-    FACT(regs, "registers", "model", FACT_NUMBER),
-    FACT(occupancy_pct, "occupancy", "model", FACT_PCT),
-    FACT(waves, "waves", "model", FACT_NUMBER),
-    FACT(requested_bytes, "requested", "model", FACT_BYTES),
+    FACT(time_us, "time", true, FACT_US),
+    FACT(error_ratio, "error / plain", true, FACT_NUMBER),
+    FACT(smem_bytes, "SMEM / block", false, FACT_BYTES),
+    FACT(regs, "registers", false, FACT_NUMBER),
+    FACT(occupancy_pct, "occupancy", false, FACT_PCT),
+    FACT(waves, "waves", false, FACT_NUMBER),
+    FACT(requested_bytes, "requested", false, FACT_BYTES),
     {.field = NULL},
 };
 #undef FACT
@@ -68,6 +69,21 @@ double source_fact_value(const struct source_facts *f, const struct source_fact 
     double v;
     memcpy(&v, (const char *)f + row->offset, sizeof v);
     return v;
+}
+
+void source_fact_tags(const struct source_facts *before, const struct source_facts *after,
+                      const struct source_fact *row, const struct device *gpu, struct str *out)
+{
+    const char *backend = *after->backend ? after->backend : before->backend;
+    struct str tags = {0};
+    if (row->measured) {
+        origin_add(&tags, before->origin);
+        origin_add(&tags, after->origin);
+        str_addf(out, "%s%s%s", str_text(&tags), *backend ? " " : "", backend);
+    } else {
+        str_addf(out, "%s %s", origin_tag("model"), gpu ? gpu->name : "?");
+    }
+    str_free(&tags);
 }
 
 const char *source_fact_text(const struct source_fact *row, double v, char *buf, size_t size)
@@ -104,6 +120,13 @@ const char *source_fact_change(double before, double after, char *buf, size_t si
     return buf;
 }
 
+/* Was it measured here, and not looked up? */
+static bool is_own(const json_t *row)
+{
+    const char *origin = origin_word(row_text(row, "origin"));
+    return origin && strcmp(origin, "recorded") != 0 && strcmp(origin, "model") != 0;
+}
+
 /* The last row of this session that measured the kernel on this shape. */
 static const json_t *last_row(const struct session *s, const char *kernel)
 {
@@ -112,9 +135,8 @@ static const json_t *last_row(const struct session *s, const char *kernel)
     for (size_t i = json_array_size(s->rows.results); i-- > 0;) {
         const json_t *row = json_array_get(s->rows.results, i);
         const char *name = row_text(row, "kernel"), *of = row_text(row, "shape");
-        const char *origin = row_text(row, "origin"), *check = row_text(row, "check");
-        if (name && of && origin && check && !strcmp(name, kernel) && !strcmp(of, shape) &&
-            !strcmp(origin, "live"))
+        const char *check = row_text(row, "check");
+        if (name && of && check && !strcmp(name, kernel) && !strcmp(of, shape) && is_own(row))
             return row;
     }
     return NULL;
@@ -170,7 +192,9 @@ void source_facts(struct session *s, const struct kernel *k, struct source_facts
     out->error_ratio = row ? row_real(row, "error_ratio") : REAL_UNKNOWN;
     out->max_diff = row ? row_real(row, "max_diff") : REAL_UNKNOWN;
     if (row && row_text(row, "backend"))
-        snprintf(out->live_on, sizeof out->live_on, "%s", row_text(row, "backend"));
+        snprintf(out->backend, sizeof out->backend, "%s", row_text(row, "backend"));
+    out->origin =
+        row ? origin_word(row_text(row, "origin")) : backend_origin(s->settings.options.backend);
     plan_facts(s, k, out);
 }
 

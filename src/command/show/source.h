@@ -19,7 +19,8 @@ struct source_facts {
     double time_us, error_ratio, max_diff; /* of the last measurement in this session */
     double smem_bytes, regs, occupancy_pct, waves, requested_bytes; /* of the plan */
     bool bound;                                                     /* registers are not known */
-    char live_on[16]; /* the backend that was measured, "" when none was */
+    const char *origin; /* of the measurement, or of what one would be */
+    char backend[16];   /* that was measured, "" when none was */
 };
 void source_facts(struct session *s, const struct kernel *k, struct source_facts *out);
 /* Why the last measurement of the kernel gave no time, or NULL. Borrowed until the next one. */
@@ -27,12 +28,17 @@ const char *source_no_time(const struct session *s, const struct kernel *k);
 
 /* What stands beside a diff: one row per figure. */
 struct source_fact {
-    const char *field, *title, *origin; /* "time_us" "time" "live" */
-    size_t offset;                      /* of the double in source_facts */
+    const char *field, *title; /* "time_us" "time" */
+    bool measured;             /* else of the plan */
+    size_t offset;             /* of the double in source_facts */
     enum { FACT_US, FACT_BYTES, FACT_NUMBER, FACT_PCT } unit;
 };
 extern const struct source_fact source_fact_rows[]; /* field NULL ends */
 double source_fact_value(const struct source_facts *f, const struct source_fact *row);
+/* Where a figure of both sides comes from, as tags: "LIVE cpu", "LIVE, RECORDED cuda" or "MODEL L4"; `gpu`
+ * is the planned device (NULL: there is none). */
+void source_fact_tags(const struct source_facts *before, const struct source_facts *after,
+                      const struct source_fact *row, const struct device *gpu, struct str *out);
 /* "41.2 us", or "-". */
 const char *source_fact_text(const struct source_fact *row, double v, char *buf, size_t size);
 /* "-20 %" of two values, "" where that says nothing. */

@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "command/ask/request.h"
 #include "command/session.h"
+#include "measure/origin.h"
 
 void timeline_clear(struct timeline *t)
 {
@@ -99,6 +100,7 @@ void timeline_take(const struct measuring *job, int i, struct timeline *out)
     else if (row->check && strcmp(row->check, "fail") == 0)
         out->panel.reason =
             xasprintf("%s fails its check here, so its times are not shown", out->panel.kernel);
+    out->schedule.origin = origin_word(row->origin);
     block_take(&out->panel, &out->schedule, 0);
 }
 

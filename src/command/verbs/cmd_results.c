@@ -13,6 +13,7 @@
 #include "command/output.h"
 #include "command/session.h"
 #include "command/verbs/verbs.h"
+#include "measure/origin.h"
 
 // clang-format off
 static const struct column columns[] = {
@@ -321,7 +322,6 @@ static enum status exec_results(struct session *s, struct cmd_call *c, struct er
     return st;
 }
 
-static const char *const origin_words[] = {"live", "recorded", "sim", "model", NULL};
 static const struct cmd_key results_keys[] = {
     {"kernel", "only this kernel", NULL},
     {"backend", "only this backend", NULL},

@@ -27,6 +27,7 @@ static const struct column columns[] = {
     {.field = "reach_tflops",         .title = "reach TFLOP/s",  .digits = 3, .drop = 2},
     {.field = "measured_tflops",      .title = "measured",       .digits = 3, .optional = true},
     {.field = "of_reach_pct",         .title = "of reach %",     .digits = 3, .optional = true},
+    {.field = "measured_origin",      .title = "from",           .left = true, .optional = true},
     {.field = "roof_us",              .title = "roof us",        .digits = 3, .drop = 1},
     {.field = "reason",               .title = "reason",         .left = true, .optional = true},
     {0},

@@ -16,6 +16,7 @@
 #include "command/show/alone.h"
 #include "command/show/source.h"
 #include "command/verbs/verbs.h"
+#include "measure/origin.h"
 
 enum { CONTEXT = 3 };
 
@@ -78,13 +79,13 @@ static json_t *fact_rows(const struct ask *q, const struct source_facts *before,
     for (const struct source_fact *f = source_fact_rows; f->field; f++) {
         const double x = source_fact_value(before, f), y = source_fact_value(after, f);
         json_t *row = json_pack("{s:s, s:s, s:s, s:s}", "kernel", q->kernel->name, "base",
-                                q->base->name, "figure", f->field, "origin", f->origin);
+                                q->base->name, "figure", f->field, "origin",
+                                f->measured ? after->origin : origin_word("model"));
         json_object_set_new(row, "before", real_or_null(x));
         json_object_set_new(row, "after", real_or_null(y));
         json_object_set_new(row, "change_pct",
                             x > 0 ? real_or_null(100 * (y / x - 1)) : json_null());
-        const bool model = gpu && strcmp(f->origin, "live") != 0;
-        json_object_set_new(row, "gpu", model ? json_string(gpu->name) : json_null());
+        json_object_set_new(row, "gpu", gpu && !f->measured ? json_string(gpu->name) : json_null());
         json_array_append_new(rows, row);
     }
     return rows;
@@ -94,20 +95,17 @@ static json_t *fact_rows(const struct ask *q, const struct source_facts *before,
 static void add_facts(struct str *out, const struct ask *q, const struct source_facts *before,
                       const struct source_facts *after)
 {
-    const char *backend = *after->live_on ? after->live_on : before->live_on;
     const struct device *gpu = session_gpu(q->s, NULL, NULL);
-    char on[32], of[64];
-    snprintf(on, sizeof on, "LIVE%s%s", *backend ? " " : "", backend);
-    snprintf(of, sizeof of, "MODEL %s", gpu ? gpu->name : "");
     str_addf(out, "%-14s %14s %14s %9s\n", "", q->base->name, q->kernel->name, "change");
     bool measured = false;
     for (const struct source_fact *f = source_fact_rows; f->field; f++) {
         char a[NUMBER_BUF + 4], b[NUMBER_BUF + 4], c[32];
         const double x = source_fact_value(before, f), y = source_fact_value(after, f);
-        str_addf(out, "%-14s %14s %14s %9s  %s\n", f->title, source_fact_text(f, x, a, sizeof a),
-                 source_fact_text(f, y, b, sizeof b), source_fact_change(x, y, c, sizeof c),
-                 strcmp(f->origin, "live") ? of : on);
-        measured |= !strcmp(f->origin, "live") && isfinite(x) && isfinite(y);
+        str_addf(out, "%-14s %14s %14s %9s  ", f->title, source_fact_text(f, x, a, sizeof a),
+                 source_fact_text(f, y, b, sizeof b), source_fact_change(x, y, c, sizeof c));
+        source_fact_tags(before, after, f, gpu, out);
+        str_addc(out, '\n');
+        measured |= f->measured && isfinite(x) && isfinite(y);
     }
     if (!measured)
         str_addf(out, "(times and errors: run %s,%s first)\n", q->base->name, q->kernel->name);

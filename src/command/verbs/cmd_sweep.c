@@ -21,6 +21,7 @@
 #include "command/verbs/cmd_run.h"
 #include "command/verbs/verbs.h"
 #include "draw/figures.h"
+#include "measure/origin.h"
 
 struct swept {
     struct session *s;
@@ -208,13 +209,16 @@ static void print_text(const struct swept *v, const struct grid_chart *g)
 {
     const struct sweep *w = &v->w;
     struct str *out = v->call->out;
+    const char *origin = sweep_origin(w);
     const bool two = w->naxes > 1;
     str_addf(out, "%s over %s%s%s | ", w->metric, w->axes[0].key, two ? " and " : "",
              two ? w->axes[1].key : "");
     struct str shape = {0};
     sweep_shape(w, &shape);
-    str_addf(out, "%s | %s%s\n", str_text(&shape), w->measured ? "live" : "MODEL ",
-             w->measured ? "" : w->device->name);
+    if (w->measured)
+        str_addf(out, "%s | %s\n", str_text(&shape), origin ? origin : "of several origins");
+    else
+        str_addf(out, "%s | %s %s\n", str_text(&shape), origin_tag(origin), w->device->name);
     str_free(&shape);
     for (int k = 0; k < (two ? w->base.nkernels : 1); k++) {
         char *name = request_entry(&w->base, k);

@@ -621,6 +621,7 @@ static void compare_draw_screen(void *ctx, struct canvas *c)
                              .knobs = &x->subject.knobs,
                              .knob = subject_knob(&x->subject),
                              .machine = x->measurement.machine,
+                             .origin = backend_origin(x->app->session->settings.options.backend),
                              .activity = x->measurement.activity,
                              .failure = x->measurement.failure,
                              .gpu = gpu ? gpu->name : NULL,

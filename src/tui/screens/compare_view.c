@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "base/number.h"
 #include "draw/figures.h"
+#include "measure/origin.h"
 #include "tui/screens/knobs.h"
 
 const char *const compare_sort_names[SORT_COUNT] = {"time", "speedup", "TFLOP/s", "CV", "name"};
@@ -312,8 +313,13 @@ static void draw_intervals(struct canvas *c, struct rect r, const struct compare
 
 static void ranking_title(const struct compare_view *v, struct str *s)
 {
-    str_addf(s, "Ranking by %s%s  LIVE", compare_sort_names[v->sort],
-             v->reverse ? ", reversed" : "");
+    struct str tags = {0};
+    for (int i = 0; i < v->n; i++)
+        if (v->rows[i].row)
+            origin_add(&tags, v->rows[i].row->origin);
+    str_addf(s, "Ranking by %s%s  %s", compare_sort_names[v->sort], v->reverse ? ", reversed" : "",
+             tags.len ? str_text(&tags) : origin_tag(v->origin));
+    str_free(&tags);
     if (v->failure)
         str_addf(s, "  %s", v->failure);
     else if (v->activity && *v->activity)

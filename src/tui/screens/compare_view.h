@@ -44,6 +44,7 @@ struct compare_view {
     const struct knobs *knobs;
     int knob;
     const char *machine, *activity, *failure, *gpu; /* failure may be NULL */
+    const char *origin;                             /* "live": of rows that are not measured yet */
     enum compare_sort sort;
     bool reverse;
 };

@@ -4,7 +4,6 @@
  * The plan follows each key in the same frame; measuring starts when the keys rest.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +13,7 @@
 #include "base/number.h"
 #include "command/ask/measure.h"
 #include "command/ask/request.h"
+#include "measure/origin.h"
 #include "tui/app/app.h"
 #include "tui/app/prompt.h"
 #include "tui/screens/explore_view.h"
@@ -25,7 +25,6 @@ enum { RECENT_MAX = 512 };
 
 struct explore {
     struct app *app;
-    char origin[16];
     enum pane focus;
     bool projected; /* the projector was on when the screen was last drawn */
     struct screen_layout layout;
@@ -509,13 +508,11 @@ static void view_measured(struct explore *e, struct explore_view *v)
     v->nrecent = e->nrecent;
 }
 
-/* What the backend's figures are: "LIVE". */
-static const char *origin_tag(struct explore *e)
+/* "LIVE": what the figures shown are; before there are any, what they will be. */
+static const char *explore_origin(const struct explore *e)
 {
-    snprintf(e->origin, sizeof e->origin, "%s", backend_info(explore_backend(e))->origin);
-    for (char *c = e->origin; *c; c++)
-        *c = (char)toupper((unsigned char)*c);
-    return e->origin;
+    const struct figures *f = figures_of(e, e->kernel);
+    return origin_tag(f && f->row.origin ? f->row.origin : backend_origin(explore_backend(e)));
 }
 
 static void fill_view(struct explore *e, struct explore_view *v)
@@ -526,7 +523,7 @@ static void fill_view(struct explore *e, struct explore_view *v)
     *v = (struct explore_view){
         .focus = e->focus,
         .machine = e->measurement.machine,
-        .origin = origin_tag(e),
+        .origin = explore_origin(e),
         .shape = e->shape_rows,
         .nshape = e->subject.knobs.n,
         .shape_cur = e->shape_cur,

@@ -15,6 +15,7 @@
 #include "command/ask/request.h"
 #include "command/show/roof.h"
 #include "draw/figures.h"
+#include "measure/origin.h"
 #include "tui/app/app.h"
 #include "tui/screens/measurement.h"
 #include "tui/screens/screen_util.h"
@@ -247,6 +248,7 @@ static const struct {
     {"at least", "roof_us", 10},
     {"measured", "measured_tflops", 9},
     {"of reach", "of_reach_pct", 9},
+    {"from", "measured_origin", 10},
     {"FLOPs", "flops", 10},
     {"compulsory", "compulsory_bytes", 12},
     {"requested", "requested_bytes", 12},
@@ -261,6 +263,10 @@ static void head_text(const json_t *row, int i, bool blank, char *out, size_t si
                 strcmp(heads[i].field, "of_reach_pct") == 0;
     if (strcmp(heads[i].field, "bound") == 0)
         snprintf(out, size, "%s", row_text(row, "bound") ? row_text(row, "bound") : "-");
+    else if (strcmp(heads[i].field, "measured_origin") == 0)
+        snprintf(out, size, "%s",
+                 row_text(row, "measured_origin") ? origin_tag(row_text(row, "measured_origin"))
+                                                  : "-");
     else if (live && blank && isfinite(v))
         snprintf(out, size, "?");
     else if (strstr(heads[i].field, "_us"))

@@ -65,20 +65,21 @@ static bool source_shows_diff(const struct source *s)
 static void draw_facts_line(const struct source *s, struct canvas *c, struct rect r)
 {
     const struct device *gpu = session_gpu(s->app->session, NULL, NULL);
-    const char *origin = "";
     struct str text = {0};
+    bool first = true, measured = false;
     for (const struct source_fact *f = source_fact_rows; f->field; f++) {
         char a[NUMBER_BUF + 4], b[NUMBER_BUF + 4], change[32];
         const double x = source_fact_value(&s->before, f), y = source_fact_value(&s->after, f);
-        if (isnan(x) || isnan(y) || (s->app->blank && !strcmp(f->origin, "live")))
+        if (isnan(x) || isnan(y) || (s->app->blank && f->measured))
             continue;
         source_fact_change(x, y, change, sizeof change);
         str_add(&text, text.len ? ";  " : "");
-        if (strcmp(origin, f->origin) != 0 && strcmp(f->origin, "live") == 0)
-            str_addf(&text, "LIVE %s: ", s->after.live_on);
-        else if (strcmp(origin, f->origin) != 0)
-            str_addf(&text, "MODEL %s: ", gpu ? gpu->name : "");
-        origin = f->origin;
+        if (first || measured != f->measured) {
+            source_fact_tags(&s->before, &s->after, f, gpu, &text);
+            str_add(&text, ": ");
+        }
+        first = false;
+        measured = f->measured;
         str_addf(&text, "%s %s -> %s%s%s%s", f->title, source_fact_text(f, x, a, sizeof a),
                  source_fact_text(f, y, b, sizeof b), *change ? " (" : "", change,
                  *change ? ")" : "");
@@ -86,6 +87,24 @@ static void draw_facts_line(const struct source *s, struct canvas *c, struct rec
     if (isnan(s->before.time_us) || isnan(s->after.time_us))
         str_addf(&text, "%sr measures both", text.len ? ";  " : "");
     canvas_wrap_more(c, r, ROLE_NORMAL, str_text(&text), 0);
+    str_free(&text);
+}
+
+/* "time, error: LIVE cpu; the rest: MODEL L4". */
+static void draw_facts_origins(const struct source *s, struct canvas *c, struct rect r)
+{
+    const struct device *gpu = session_gpu(s->app->session, NULL, NULL);
+    struct str text = {0};
+    const struct source_fact *f = source_fact_rows;
+    const bool measured = isfinite(s->before.time_us) && isfinite(s->after.time_us);
+    str_add(&text, measured ? "time, error: " : "r measures time and error");
+    if (measured)
+        source_fact_tags(&s->before, &s->after, f, gpu, &text);
+    while (f->field && f->measured)
+        f++;
+    str_add(&text, "; the rest: ");
+    source_fact_tags(&s->before, &s->after, f, gpu, &text);
+    canvas_text(c, r.x, r.y, r.w, ROLE_DIM, str_text(&text));
     str_free(&text);
 }
 
@@ -98,7 +117,7 @@ static void draw_facts_table(const struct source *s, struct canvas *c, struct re
     int y = r.y + 1;
     for (const struct source_fact *f = source_fact_rows; f->field && y < r.y + r.h; f++, y++) {
         char text[3][NUMBER_BUF + 4];
-        const bool live = !strcmp(f->origin, "live"), hidden = live && s->app->blank;
+        const bool hidden = f->measured && s->app->blank;
         const double a = source_fact_value(&s->before, f), b = source_fact_value(&s->after, f);
         source_fact_text(f, hidden ? REAL_UNKNOWN : a, text[0], sizeof text[0]);
         source_fact_text(f, hidden ? REAL_UNKNOWN : b, text[1], sizeof text[1]);
@@ -108,13 +127,8 @@ static void draw_facts_table(const struct source *s, struct canvas *c, struct re
             canvas_textf(c, r.x + 14 + i * w, y, w - 1, i == 2 ? ROLE_ACCENT : ROLE_NORMAL, "%*s",
                          w - 1, text[i]);
     }
-    if (y + 1 < r.y + r.h) {
-        const bool measured = isfinite(s->before.time_us) && isfinite(s->after.time_us);
-        const struct device *gpu = session_gpu(s->app->session, NULL, NULL);
-        canvas_textf(c, r.x, y + 1, r.w, ROLE_DIM, "%s%s; the rest: MODEL %s",
-                     measured ? "time, error: LIVE " : "r measures time and error",
-                     measured ? s->after.live_on : "", gpu ? gpu->name : "");
-    }
+    if (y + 1 < r.y + r.h)
+        draw_facts_origins(s, c, (struct rect){r.x, y + 1, r.w, 1});
 }
 
 /* The range of lines stands at the right of the title. */

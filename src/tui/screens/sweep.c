@@ -16,6 +16,7 @@
 #include "command/ask/request.h"
 #include "command/ask/sweep.h"
 #include "draw/figures.h"
+#include "measure/origin.h"
 #include "tui/app/app.h"
 #include "tui/app/prompt.h"
 #include "tui/kit/flow.h"
@@ -197,10 +198,10 @@ static void figure_title(const struct sweep_screen *x, struct str *s)
     else
         str_addf(s, "%s", w->metric);
     free(label);
-    if (w->measured)
-        str_addf(s, "  LIVE  %s", x->activity);
-    else
-        str_addf(s, "  MODEL %s", w->device ? w->device->name : "?");
+    str_addf(s, "  %s%s%s", origin_tag(sweep_origin(w)), w->measured ? "  " : " ",
+             w->measured ? x->activity
+             : w->device ? w->device->name
+                         : "?");
 }
 
 /* ---- the cell ---- */
