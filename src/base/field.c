@@ -51,6 +51,26 @@ const struct field *field_find(const struct field *fields, const char *name)
     return NULL;
 }
 
+const struct field *field_find_in(const struct field *const *tables, const char *name)
+{
+    const struct field *f = NULL;
+    for (; tables && *tables && !f; tables++)
+        f = field_find(*tables, name);
+    return f;
+}
+
+const char *field_title(const struct field *f)
+{
+    return f->title ? f->title : f->name;
+}
+
+bool field_is_text(const struct field *f)
+{
+    const bool number = f->type == FIELD_INT || f->type == FIELD_REAL || f->type == FIELD_COUNT ||
+                        f->type == FIELD_BITS;
+    return !number && !(f->type == FIELD_JSON && f->unit && *f->unit);
+}
+
 /* The place of a word, -1: it is none of them. */
 static int word_index(const struct field *f, const char *text)
 {

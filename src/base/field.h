@@ -1,5 +1,5 @@
 /* field.h - what the program knows of a value: one line in a table says its name, type, unit, legal
- * range, words, digits and meaning, and everybody reads it there.
+ * range, words, heading, digits and meaning, and everybody reads it there.
  *
  * A table describes the members of a C struct, and ends with a field without a name. Keys that a
  * user sets (shape, inputs, options), members of a request and columns of a row are all fields:
@@ -58,6 +58,7 @@ struct field {
     enum field_type type;
     unsigned flags;
     size_t offset;
+    const char *title;            /* heading in a table, where it is not the name; else NULL */
     int digits;                   /* significant digits for text output; 0: default (4) */
     const char *unit;             /* for help: "us", "bytes"; NULL or "": none */
     const char *doc;              /* one sentence for help and the manual */
@@ -68,13 +69,12 @@ struct field {
     const struct field_hooks *hooks; /* or NULL */
 };
 
-/* A field that a function makes: `json` gives its value, new, or NULL. */
-#define FIELD_MADE(name_, json_, doc_)                                                           \
-    {                                                                                            \
-        .name = (name_), .type = FIELD_JSON, .doc = (doc_), .hooks = &(const struct field_hooks) \
-        {                                                                                        \
-            .json = json_                                                                        \
-        }                                                                                        \
+/* A field that a function makes: `json` gives its value, new, or NULL. Its sentence comes third, then
+ * whatever else is to be said. */
+#define FIELD_MADE(name_, json_, ...)                                                             \
+    {                                                                                             \
+        .name = (name_), .type = FIELD_JSON, .hooks = &(const struct field_hooks){.json = json_}, \
+        .doc = __VA_ARGS__                                                                        \
     }
 
 /* FIELD(FIELD_REAL, run_row, median_us, .unit = "us", .doc = "Median time of a run.") */
@@ -85,8 +85,17 @@ struct field {
         .name = (name_), .type = (type_), .offset = offsetof(struct struct_, member_), __VA_ARGS__ \
     }
 
+/* FIELD_TABLES(plan_fields, run_fields): tables as a list. */
+#define FIELD_TABLES(...) ((const struct field *const[]){__VA_ARGS__, NULL})
+
 /* The field called `name`, or NULL. */
 const struct field *field_find(const struct field *fields, const char *name);
+/* The same in several tables, NULL-terminated; the first that has it counts. */
+const struct field *field_find_in(const struct field *const *tables, const char *name);
+/* What stands above a column of it. */
+const char *field_title(const struct field *f);
+/* Is it read as words, and not as a number? What is made or JSON is a number where it has a unit. */
+bool field_is_text(const struct field *f);
 /* What a word of it means; NULL when its text says so. */
 const char *field_word_doc(const struct field *f, const char *word);
 

@@ -97,7 +97,10 @@ struct cmd_entry {
     enum status (*exec)(struct session *s, struct cmd_call *call, struct err *err);
     const char *group; /* heading in `help`: "Measure" "Model" "Look up" "Session" "Learn"; may be
                           NULL */
+    const struct columns *const *columns; /* of the tables that it prints: COLUMNS(); may be NULL */
 };
+/* COLUMNS(line_columns, fact_columns) */
+#define COLUMNS(...) ((const struct columns *const[]){__VA_ARGS__, NULL})
 
 /* Adds a NULL-terminated array of entries; later folders register theirs at start. Borrowed. */
 void command_register(const struct cmd_entry *const *entries);

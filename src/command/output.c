@@ -125,20 +125,22 @@ static void shorten_params(const struct session *s, json_t *row)
 }
 
 void rows_show(const struct session *s, struct str *out, const json_t *rows,
-               const struct column *cols, const struct field *fields, enum format f, int width)
+               const struct columns *cols, const struct field *fields, enum format f, int width)
 {
     size_t i;
     json_t *row, *shown = json_array();
+    struct column *all = columns_resolve(cols);
     if (f == FORMAT_TEXT || f == FORMAT_MD)
         json_array_foreach(rows, i, row)
         {
             json_t *copy = json_copy(row);
-            mark_bounds(copy, cols);
+            mark_bounds(copy, all);
             if (f == FORMAT_TEXT)
                 shorten_params(s, copy);
             json_array_append_new(shown, copy);
         }
     rows_format(out, f == FORMAT_TEXT || f == FORMAT_MD ? shown : rows, cols, fields, f, width);
+    free(all);
     json_decref(shown);
 }
 

@@ -9,7 +9,7 @@
 /* rows_format() after what people want otherwise than programs: in text and Markdown a figure that
  * is only a bound says so, and in text parameters at their defaults are left out. */
 void rows_show(const struct session *s, struct str *out, const json_t *rows,
-               const struct column *cols, const struct field *fields, enum format f, int width);
+               const struct columns *cols, const struct field *fields, enum format f, int width);
 /* Values from a row's params, over the defaults; false if a word is none of this descriptor's. */
 bool params_read(const struct kernel_desc *d, const char *text, struct param_values *v);
 /* Hands out what a command that goes on printed so far, if nobody collects it. */

@@ -267,13 +267,15 @@ void session_keep_row(struct session *s, const struct run_row *row, const char *
 
 /* ---- the journal ---- */
 
-static json_t *columns_json(const struct column *cols)
+static json_t *columns_json(const struct columns *cols)
 {
     json_t *list = json_array();
-    for (; cols->field; cols++)
-        json_array_append_new(list, json_pack("{s:s, s:s, s:b, s:i, s:b}", "field", cols->field,
-                                              "title", cols->title, "left", cols->left, "digits",
-                                              cols->digits, "optional", cols->optional));
+    struct column *all = columns_resolve(cols);
+    for (const struct column *c = all; c->field; c++)
+        json_array_append_new(list, json_pack("{s:s, s:s, s:b, s:i, s:b}", "field", c->field,
+                                              "title", c->title, "left", c->left, "digits",
+                                              c->digits, "optional", c->optional));
+    free(all);
     return list;
 }
 
@@ -290,7 +292,7 @@ static void journal_trim(json_t *journal)
     }
 }
 
-json_t *table_object(const json_t *rows, const struct column *cols, const struct charts *charts,
+json_t *table_object(const json_t *rows, const struct columns *cols, const struct charts *charts,
                      const char *command)
 {
     char now[32];
@@ -308,10 +310,10 @@ json_t *table_object(const json_t *rows, const struct column *cols, const struct
 
 json_t *table_last(const struct rows *r)
 {
-    return table_object(r->last.rows, r->last.cols, &r->last.charts, r->last.command);
+    return table_object(r->last.rows, &r->last.cols, &r->last.charts, r->last.command);
 }
 
-void journal_add(struct session *s, const json_t *rows, const struct column *cols,
+void journal_add(struct session *s, const json_t *rows, const struct columns *cols,
                  const struct charts *charts, const char *command)
 {
     struct err err = ERR_INIT;
@@ -326,23 +328,26 @@ void journal_add(struct session *s, const json_t *rows, const struct column *col
 
 /* ---- what a command gave ---- */
 
-static void keep_columns(struct rows *r, const struct column *cols)
+static void keep_columns(struct rows *r, const struct columns *cols)
 {
     size_t n = 0;
-    while (cols[n].field)
+    struct column *all = columns_resolve(cols), *kept;
+    while (all[n].field)
         n++;
     if (!r->last.arena)
         r->last.arena = arena_new();
     arena_reset(r->last.arena);
-    r->last.cols = arena_alloc(r->last.arena, (n + 1) * sizeof *cols);
+    kept = arena_alloc(r->last.arena, (n + 1) * sizeof *kept);
+    memcpy(kept, all, (n + 1) * sizeof *kept);
     for (size_t i = 0; i < n; i++) {
-        r->last.cols[i] = cols[i];
-        r->last.cols[i].field = arena_printf(r->last.arena, "%s", cols[i].field);
-        r->last.cols[i].title = arena_printf(r->last.arena, "%s", cols[i].title);
+        kept[i].field = arena_printf(r->last.arena, "%s", all[i].field);
+        kept[i].title = arena_printf(r->last.arena, "%s", all[i].title);
     }
+    r->last.cols = (struct columns){.list = kept};
+    free(all);
 }
 
-static void keep_for_export(struct rows *r, json_t *rows, const struct column *cols,
+static void keep_for_export(struct rows *r, json_t *rows, const struct columns *cols,
                             const struct field *fields, const struct charts *charts,
                             const char *command)
 {
@@ -378,7 +383,7 @@ static bool is_reported(const struct cmd_call *c)
     return strcmp(group, "Look up") != 0 && strcmp(group, "Learn") != 0;
 }
 
-void call_remember(struct session *s, struct cmd_call *c, json_t *rows, const struct column *cols,
+void call_remember(struct session *s, struct cmd_call *c, json_t *rows, const struct columns *cols,
                    const struct field *fields)
 {
     number_rows(&s->rows, rows);
@@ -389,7 +394,7 @@ void call_remember(struct session *s, struct cmd_call *c, json_t *rows, const st
 
 void session_remember_runs(struct session *s, json_t *rows, bool compared, const char *command)
 {
-    const struct column *cols = compared ? compare_columns : run_columns;
+    const struct columns *cols = compared ? compare_columns : run_columns;
     number_rows(&s->rows, rows);
     keep_for_export(&s->rows, rows, cols, run_fields, NULL, command);
     journal_add(s, rows, cols, NULL, command);
@@ -412,7 +417,7 @@ static void drop_line(struct str *s, size_t from)
 }
 
 static void print_rows(struct session *s, struct cmd_call *c, const json_t *rows,
-                       const struct column *cols, const struct field *fields)
+                       const struct columns *cols, const struct field *fields)
 {
     const enum format f = call_format(c);
     const size_t from = c->out->len;
@@ -423,7 +428,7 @@ static void print_rows(struct session *s, struct cmd_call *c, const json_t *rows
         rows_md_footer(c->out, call_command(c));
 }
 
-void call_show(struct session *s, struct cmd_call *c, json_t *rows, const struct column *cols,
+void call_show(struct session *s, struct cmd_call *c, json_t *rows, const struct columns *cols,
                const struct field *fields)
 {
     print_rows(s, c, rows, cols, fields);
@@ -431,7 +436,7 @@ void call_show(struct session *s, struct cmd_call *c, json_t *rows, const struct
 }
 
 enum status call_rows(struct session *s, struct cmd_call *c, json_t *rows,
-                      const struct column *cols, const struct field *fields)
+                      const struct columns *cols, const struct field *fields)
 {
     print_rows(s, c, rows, cols, fields);
     call_remember(s, c, rows, cols, fields);
@@ -469,6 +474,6 @@ void session_adopt(struct session *s, const struct rows *got)
     json_array_extend(s->rows.journal, got->journal);
     journal_trim(s->rows.journal);
     if (got->last.rows)
-        keep_for_export(&s->rows, got->last.rows, got->last.cols, got->last.fields,
+        keep_for_export(&s->rows, got->last.rows, &got->last.cols, got->last.fields,
                         &got->last.charts, got->last.command);
 }

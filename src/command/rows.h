@@ -32,9 +32,9 @@ struct rows {
     size_t ever;     /* rows so far, also those that results has lost again */
     struct row_name *names;
     size_t nnames, capnames;
-    struct {          /* what the last command with rows printed, for `export` */
-        json_t *rows; /* array; NULL: nothing yet */
-        struct column *cols;
+    struct {                 /* what the last command with rows printed, for `export` */
+        json_t *rows;        /* array; NULL: nothing yet */
+        struct columns cols; /* resolved */
         const struct field *fields;
         char *command;
         struct charts charts; /* pictures that came with the rows */
@@ -76,12 +76,12 @@ enum status session_eval(const struct session *s, const char *text, double *out,
 
 /* Puts rows to the call's output in the format its options ask for, and remembers them as $last. */
 enum status call_rows(struct session *s, struct cmd_call *c, json_t *rows,
-                      const struct column *cols, const struct field *fields);
+                      const struct columns *cols, const struct field *fields);
 /* As call_rows() for rows that were only looked up: `export` has them, $last stays. */
-void call_show(struct session *s, struct cmd_call *c, json_t *rows, const struct column *cols,
+void call_show(struct session *s, struct cmd_call *c, json_t *rows, const struct columns *cols,
                const struct field *fields);
 /* Keeps the rows as $1 .. $last and for export; call_rows() does it too. */
-void call_remember(struct session *s, struct cmd_call *c, json_t *rows, const struct column *cols,
+void call_remember(struct session *s, struct cmd_call *c, json_t *rows, const struct columns *cols,
                    const struct field *fields);
 /* Keeps rows of run_fields as $1 .. $last and for `export`, as the verbs run and compare do: for
  * front ends that measure by themselves. `rows` is borrowed; `command` would repeat them. */
@@ -94,12 +94,12 @@ void session_keep_row(struct session *s, const struct run_row *row, const char *
 /* Ends the recording under way, if any; notes what it holds. */
 enum status session_record_off(struct session *s, struct err *err);
 /* A table as in store/recording.h, with its pictures (NULL: none); the caller owns it. */
-json_t *table_object(const json_t *rows, const struct column *cols, const struct charts *charts,
+json_t *table_object(const json_t *rows, const struct columns *cols, const struct charts *charts,
                      const char *command);
 /* The last table as such an object. */
 json_t *table_last(const struct rows *r);
 /* Adds a table to the journal, and to the recording under way. `rows` and `charts` are borrowed. */
-void journal_add(struct session *s, const json_t *rows, const struct column *cols,
+void journal_add(struct session *s, const json_t *rows, const struct columns *cols,
                  const struct charts *charts, const char *command);
 
 /* ---- set apart ---- */

@@ -24,17 +24,10 @@ enum { ITEMS_MAX = 40, SERIES_MAX = 24, POINTS_MAX = 512, ROWS_MAX = 4096 };
 
 const char *metric_unit(const char *metric)
 {
-    static const struct {
-        const char *end, *unit;
-    } ends[] = {{"_us", "us"}, {"_pct", "%"}, {"_bytes", "B"}, {"_mhz", "MHz"}};
     const struct field *f = field_find(run_fields, metric);
-    if (f && f->unit && *f->unit)
-        return f->unit;
-    const size_t len = strlen(metric);
-    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
-        if (len > strlen(ends[i].end) && !strcmp(metric + len - strlen(ends[i].end), ends[i].end))
-            return ends[i].unit;
-    return "";
+    if (!f)
+        f = field_find_in(plan_tables, metric);
+    return f && f->unit ? f->unit : "";
 }
 
 /* A text field, sanitised; NULL when absent. The caller frees it. */

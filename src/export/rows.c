@@ -4,9 +4,11 @@
 #include "export/rows.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/json_text.h"
+#include "base/mem.h"
 #include "export/table.h"
 
 double row_number(const json_t *row, const char *field)
@@ -32,6 +34,32 @@ const char *bound_mark(const json_t *row, const char *field)
     return strcmp(field, "waves") ? "" : ">="; /* fewer blocks at a time, more waves */
 }
 
+/* ---- columns ---- */
+
+static void resolve(struct column *c, const struct field *const *of)
+{
+    const struct field *f = field_find_in(of, c->field);
+    if (!f)
+        fatal("a table has a column \"%s\" that its rows do not have", c->field);
+    c->title = c->title ? c->title : field_title(f);
+    c->digits = c->digits ? c->digits : f->digits;
+    c->left = c->left || field_is_text(f);
+}
+
+struct column *columns_resolve(const struct columns *cols)
+{
+    size_t n = 0;
+    while (cols->list[n].field)
+        n++;
+    struct column *all = xcalloc(n + 1, sizeof *all);
+    memcpy(all, cols->list, n * sizeof *all);
+    for (size_t i = 0; i < n && cols->of; i++)
+        resolve(&all[i], cols->of);
+    return all;
+}
+
+/* ---- forms ---- */
+
 void table_json(struct str *out, const json_t *rows)
 {
     size_t i;
@@ -45,12 +73,13 @@ void table_json(struct str *out, const json_t *rows)
     str_add(out, i ? "\n]\n" : "]\n");
 }
 
-void rows_format(struct str *out, const json_t *rows, const struct column *cols,
+void rows_format(struct str *out, const json_t *rows, const struct columns *cols,
                  const struct field *fields, enum format f, int width)
 {
+    struct column *all = columns_resolve(cols);
     switch (f) {
     case FORMAT_TEXT:
-        table_text(out, rows, cols, width);
+        table_text(out, rows, all, width);
         break;
     case FORMAT_JSON:
         table_json(out, rows);
@@ -59,7 +88,8 @@ void rows_format(struct str *out, const json_t *rows, const struct column *cols,
         table_csv(out, rows, fields);
         break;
     case FORMAT_MD:
-        table_md(out, rows, cols);
+        table_md(out, rows, all);
         break;
     }
+    free(all);
 }

@@ -23,10 +23,21 @@ struct column {
     int drop; /* columns of the highest number go first when a text table is too wide; 0: never */
 };
 
+/* The columns of rows of one kind. Heading, digits and side are said once, by the field; a column
+ * that says another heading, other digits or `left` itself deviates from its field. */
+struct columns {
+    const struct field *const *of; /* what the rows' fields are, tables, NULL ends; NULL: columns
+                                      say all of it themselves */
+    const struct column *list;
+};
+/* All of each column: a new list, which the caller frees; titles are borrowed. A name that `of` lacks
+ * is a broken invariant. */
+struct column *columns_resolve(const struct columns *cols);
+
 /* A column "reason" is special in text tables: its sentences go below the table.
  * Appends the rows. `fields` gives CSV its columns and order (NULL: those of the first object).
  * `width` limits text tables; 0: none. Foreign text is sanitised. */
-void rows_format(struct str *out, const json_t *rows, const struct column *cols,
+void rows_format(struct str *out, const json_t *rows, const struct columns *cols,
                  const struct field *fields, enum format f, int width);
 /* Breaks the lines of *out from byte `from` on at blanks, to at most `width` columns; 0: not at all.
  * Further lines stand below the text that the first one's title or indentation leads to. */

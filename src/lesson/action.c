@@ -9,7 +9,7 @@ void action_formats(struct cmd_call *c)
 }
 
 enum status action_csv(struct session *s, struct cmd_call *c, json_t *rows,
-                       const struct column *cols)
+                       const struct columns *cols)
 {
     if (call_option(c, "json") || call_option(c, "csv") || call_option(c, "md"))
         return call_rows(s, c, rows, cols, NULL);

@@ -30,6 +30,6 @@ bool lesson_word(size_t i, struct topic *out);
 void action_formats(struct cmd_call *c);
 /* Puts rows out as CSV, which is what these lists are for, unless the call asks for another form. */
 enum status action_csv(struct session *s, struct cmd_call *c, json_t *rows,
-                       const struct column *cols);
+                       const struct columns *cols);
 
 #endif

@@ -60,16 +60,18 @@ bool lesson_word(size_t i, struct topic *out)
 /* ---- lessons ---- */
 
 // clang-format off
-static const struct column columns[] = {
-    {.field = "number", .title = "#"},
-    {.field = "name",   .title = "lesson", .left = true},
-    {.field = "title",  .title = "title",  .left = true},
-    {.field = "minutes", .title = "min"},
-    {.field = "of",     .title = "done"},
-    {.field = "needs",  .title = "needs", .left = true, .optional = true},
-    {.field = "right",  .title = "predictions", .left = true, .optional = true},
-    {0},
-};
+static const struct columns columns[1] = {{
+    .list = (const struct column[]){
+        {.field = "number", .title = "#"},
+        {.field = "name",   .title = "lesson", .left = true},
+        {.field = "title",  .title = "title",  .left = true},
+        {.field = "minutes", .title = "min"},
+        {.field = "of",     .title = "done"},
+        {.field = "needs",  .title = "needs", .left = true, .optional = true},
+        {.field = "right",  .title = "predictions", .left = true, .optional = true},
+        {0},
+    },
+}};
 // clang-format on
 
 /* Takes the text; NULL is null. */

@@ -8,10 +8,11 @@
 
 #include "base/mem.h"
 
-#define TEXT(m, doc_)       FIELD(FIELD_TEXT, run_row, m, .unit = "", .doc = doc_)
-#define INT(m, unit_, doc_) FIELD(FIELD_INT, run_row, m, .unit = unit_, .doc = doc_)
-#define REAL(m, d, unit_, doc_) \
-    FIELD(FIELD_REAL, run_row, m, .digits = d, .unit = unit_, .doc = doc_)
+/* The sentence may be followed by .title. */
+#define TEXT(m, ...)       FIELD(FIELD_TEXT, run_row, m, .unit = "", .doc = __VA_ARGS__)
+#define INT(m, unit_, ...) FIELD(FIELD_INT, run_row, m, .unit = unit_, .doc = __VA_ARGS__)
+#define REAL(m, d, unit_, ...) \
+    FIELD(FIELD_REAL, run_row, m, .digits = d, .unit = unit_, .doc = __VA_ARGS__)
 #define JSON(m, unit_, doc_) FIELD(FIELD_JSON, run_row, m, .unit = unit_, .doc = doc_)
 #define SAMPLES(m, doc_) \
     FIELD(FIELD_JSON, run_row, m, .flags = FIELD_UNKEPT, .unit = "us", .doc = doc_)
@@ -24,40 +25,40 @@ const struct field run_fields[] = {
     TEXT(origin,  "Where the figures come from: live, recorded, sim or model."),
     TEXT(shape,   "The attention problem."),
     TEXT(params,  "Kernel parameters, defaults included."),
-    REAL(median_us, 0, "us", "Median time of a run."),
-    REAL(min_us,    0, "us", "Shortest time of a run."),
-    REAL(q1_us,     0, "us", "First quartile of the times."),
-    REAL(q3_us,     0, "us", "Third quartile of the times."),
+    REAL(median_us, 0, "us", "Median time of a run.", .title = "median us"),
+    REAL(min_us,    0, "us", "Shortest time of a run.", .title = "min us"),
+    REAL(q1_us,     0, "us", "First quartile of the times.", .title = "q1"),
+    REAL(q3_us,     0, "us", "Third quartile of the times.", .title = "q3"),
     REAL(mean_us,   0, "us", "Mean time of a run."),
     REAL(p95_us,    0, "us", "95 of 100 runs were at most this long."),
-    REAL(cv_pct,    3, "%",  "Standard deviation of the times over their mean."),
+    REAL(cv_pct,    2, "%",  "Standard deviation of the times over their mean.", .title = "CV %"),
     INT(n,       "samples", "Samples that the times are taken over."),
     INT(dropped, "samples", "Samples left out because the clock was throttled."),
-    TEXT(l2,      "State of the caches before each sample: cold (flushed) or hot."),
+    TEXT(l2,      "State of the caches before each sample: cold (flushed) or hot.", .title = "L2"),
     TEXT(launch,  "How it was launched: direct (CPU), stream or graph."),
     TEXT(stopped, "Why sampling ended: cv, steady, n, time or cancel."),
     INT(threads, "", "Threads used (CPU backend)."),
     REAL(sm_clock_mhz, 4, "MHz", "SM clock during the samples, median."),
-    REAL(tflops,       0, "TFLOP/s", "Rate by the median: 4 B H pairs D FLOPs a run."),
-    REAL(gbytes_per_s, 0, "GB/s", "Bytes that must move, Q, K, V and O once, over the median."),
-    REAL(max_diff,     3, "", "Largest absolute error against the float64 reference."),
+    REAL(tflops,       3, "TFLOP/s", "Rate by the median: 4 B H pairs D FLOPs a run.", .title = "TFLOP/s"),
+    REAL(gbytes_per_s, 3, "GB/s", "Bytes that must move, Q, K, V and O once, over the median.", .title = "GB/s"),
+    REAL(max_diff,     2, "", "Largest absolute error against the float64 reference.", .title = "max diff"),
     REAL(mean_diff,    3, "", "Mean absolute error against the float64 reference."),
-    REAL(rms_diff,     3, "", "Root mean square of the error."),
+    REAL(rms_diff,     3, "", "Root mean square of the error.", .title = "rms diff"),
     REAL(baseline_max_diff, 3, "",
-         "max_diff of a plain three-step evaluation in the same type, on the same elements."),
-    REAL(error_ratio,    3, "", "max_diff over baseline_max_diff."),
+         "max_diff of a plain three-step evaluation in the same type, on the same elements.", .title = "plain max"),
+    REAL(error_ratio,    2, "", "max_diff over baseline_max_diff.", .title = "x plain"),
     REAL(rounding_ratio, 3, "",
-         "rms_diff over the rms error of merely rounding the right answer to the type."),
+         "rms_diff over the rms error of merely rounding the right answer to the type.", .title = "x rounding"),
     JSON(worst, "", "Where max_diff is: batch b, head h, row, col."),
-    INT(checked_rows, "rows", "Query rows judged against float64."),
+    INT(checked_rows, "rows", "Query rows judged against float64.", .title = "rows"),
     INT(total_rows,   "rows", "Query rows of the output, B*H*Sq."),
     TEXT(check, "pass or fail."),
-    REAL(speedup,  4, "", "Median time of the run's first kernel over this one's."),
+    REAL(speedup,  3, "", "Median time of the run's first kernel over this one's."),
     REAL(ratio,    4, "", "Time over the base kernel's time, median of interleaved pairs."),
-    REAL(ratio_lo, 4, "", "Lower end of the ratio's 95 % interval."),
-    REAL(ratio_hi, 4, "", "Upper end of the ratio's 95 % interval."),
+    REAL(ratio_lo, 4, "", "Lower end of the ratio's 95 % interval.", .title = "from"),
+    REAL(ratio_hi, 4, "", "Upper end of the ratio's 95 % interval.", .title = "to"),
     TEXT(verdict, "base, FASTER, SLOWER, SAME (within 1 %) or AMBIGUOUS."),
-    REAL(pair_max_diff, 3, "", "Largest difference between this output and the base's."),
+    REAL(pair_max_diff, 2, "", "Largest difference between this output and the base's.", .title = "pair diff"),
     INT(seed, "", "Seed of the inputs."),
     INT(regs, "registers", "Registers of a thread in the code that ran (CUDA)."),
     TEXT(regs_source,  "Who made that code: ptxas (with the program) or nvrtc (on this machine)."),
@@ -65,7 +66,7 @@ const struct field run_fields[] = {
     TEXT(driver,       "GPU driver version."),
     TEXT(cuda,         "CUDA version."),
     TEXT(source_hash,  "Hash of the kernel's source and headers."),
-    TEXT(peer_version, "Version of a peer library, where one ran."),
+    TEXT(peer_version, "Version of a peer library, where one ran.", .title = "peer"),
     TEXT(time,         "When it was measured, UTC."),
     TEXT(reason,       "Why there is no figure, or why the check failed."),
     SAMPLES(recent_us, "The last samples; not stored."),

@@ -155,7 +155,7 @@ static json_t *memory_json(const void *row)
 static const struct field_hooks on_cc = {.set = set_cc, .json = cc_json};
 
 // clang-format off
-#define TFLOPS(name_, member_) FIELD_AT(name_, FIELD_REAL, device, member_, .lo = 0.001, .hi = 1e7, .unit = "TFLOP/s", .doc = "Dense peak.")
+#define TFLOPS(type_, member_) FIELD_AT(type_ "_tflops", FIELD_REAL, device, member_, .lo = 0.001, .hi = 1e7, .title = type_ " TFLOP/s", .unit = "TFLOP/s", .doc = "Dense peak.")
 #define KEY(member_, lo_, hi_) FIELD(FIELD_REAL, device, member_, .flags = FIELD_LOCAL, .lo = lo_, .hi = hi_)
 
 const struct field device_fields[] = {
@@ -163,15 +163,15 @@ const struct field device_fields[] = {
     FIELD(FIELD_TEXT,  device, vendor, .doc = "NVIDIA, AMD."),
     FIELD(FIELD_TEXT,  device, arch, .doc = "sm_89."),
     FIELD(FIELD_COUNT, device, cc, .hooks = &on_cc, .doc = "Compute capability."),
-    FIELD(FIELD_COUNT, device, sms, .lo = 1, .hi = 65536, .doc = "Multiprocessors, or compute units."),
-    FIELD(FIELD_REAL,  device, clock_mhz, .lo = 1, .hi = 1e5, .unit = "MHz", .doc = "Boost clock."),
-    TFLOPS("f16_tflops", tflops[DTYPE_F16]),
-    TFLOPS("bf16_tflops", tflops[DTYPE_BF16]),
-    TFLOPS("tf32_tflops", tf32_tflops),
-    TFLOPS("f32_tflops", tflops[DTYPE_F32]),
-    FIELD(FIELD_REAL,  device, dram_gbs, .lo = 0.1, .hi = 1e7, .unit = "GB/s", .doc = "Memory bandwidth, 10^9 bytes a second."),
-    FIELD_MADE("l2_mib", l2_json, "Level 2 cache."),
-    FIELD_MADE("memory_gib", memory_json, "Memory."),
+    FIELD(FIELD_COUNT, device, sms, .title = "SMs", .lo = 1, .hi = 65536, .doc = "Multiprocessors, or compute units."),
+    FIELD(FIELD_REAL,  device, clock_mhz, .title = "MHz", .lo = 1, .hi = 1e5, .unit = "MHz", .doc = "Boost clock."),
+    TFLOPS("f16", tflops[DTYPE_F16]),
+    TFLOPS("bf16", tflops[DTYPE_BF16]),
+    TFLOPS("tf32", tf32_tflops),
+    TFLOPS("f32", tflops[DTYPE_F32]),
+    FIELD(FIELD_REAL,  device, dram_gbs, .title = "DRAM GB/s", .lo = 0.1, .hi = 1e7, .unit = "GB/s", .doc = "Memory bandwidth, 10^9 bytes a second."),
+    FIELD_MADE("l2_mib", l2_json, "Level 2 cache.", .title = "L2 MiB", .unit = "MiB"),
+    FIELD_MADE("memory_gib", memory_json, "Memory.", .title = "GiB", .unit = "GiB"),
     FIELD(FIELD_TEXT,  device, note, .doc = "What the numbers do not say."),
     FIELD(FIELD_FLAG,  device, user, .doc = "From your own file."),
     KEY(l2_bytes, 0, 1e12),

@@ -250,15 +250,15 @@ static json_t *needs_optin_json(const void *row)
 
 // clang-format off
 const struct field occupancy_fields[] = {
-    FIELD(FIELD_INT, occupancy, limit_blocks, .doc = "Blocks that an SM can hold at all."),
-    FIELD(FIELD_INT, occupancy, limit_regs, .doc = "Blocks that its registers allow."),
-    FIELD(FIELD_INT, occupancy, limit_smem, .doc = "Blocks that its shared memory allows."),
-    FIELD(FIELD_INT, occupancy, limit_warps, .doc = "Blocks that its warp slots allow."),
-    FIELD(FIELD_INT, occupancy, blocks_per_sm, .doc = "The smallest of the limits; 0: no block can be launched."),
+    FIELD(FIELD_INT, occupancy, limit_blocks, .title = "blocks", .doc = "Blocks that an SM can hold at all."),
+    FIELD(FIELD_INT, occupancy, limit_regs, .title = "by regs", .doc = "Blocks that its registers allow."),
+    FIELD(FIELD_INT, occupancy, limit_smem, .title = "by SMEM", .doc = "Blocks that its shared memory allows."),
+    FIELD(FIELD_INT, occupancy, limit_warps, .title = "by warps", .doc = "Blocks that its warp slots allow."),
+    FIELD(FIELD_INT, occupancy, blocks_per_sm, .title = "blocks/SM", .doc = "The smallest of the limits; 0: no block can be launched."),
     FIELD(FIELD_INT, occupancy, active_warps, .doc = "Warps of these blocks."),
-    FIELD(FIELD_REAL, occupancy, occupancy_pct, .digits = 4, .unit = "%", .doc = "Active warps of the possible ones."),
+    FIELD(FIELD_REAL, occupancy, occupancy_pct, .title = "occ %", .digits = 3, .unit = "%", .doc = "Active warps of the possible ones."),
     FIELD(FIELD_REAL, occupancy, waves, .digits = 3, .doc = "Blocks of the grid over those that run at a time."),
-    FIELD(FIELD_INT, occupancy, smem_per_block_bytes, .unit = "B", .doc = "Shared memory that a block takes: rounded up, with the reserved bytes."),
+    FIELD(FIELD_INT, occupancy, smem_per_block_bytes, .title = "SMEM/block", .unit = "B", .doc = "Shared memory that a block takes: rounded up, with the reserved bytes."),
     FIELD(FIELD_INT, occupancy, reserved_bytes, .unit = "B", .doc = "What the system takes of it."),
     FIELD(FIELD_INT, occupancy, carveout_bytes, .unit = "B", .doc = "Shared memory of the SM."),
     FIELD(FIELD_BOOL, occupancy, upper_bound, .doc = "The registers are unknown: blocks_per_sm, active_warps and occupancy_pct are at most, waves at least what is given."),

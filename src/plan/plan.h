@@ -85,6 +85,8 @@ void plan_clear(struct plan *p);
 /* The design's fields for `plan`: their tables in order, NULL ends; of the plan, of its main pass and
  * of that pass's occupancy. A field without a text is in an earlier table too. */
 extern const struct field *const plan_tables[];
+/* Of these: what only rows of the verb have; what is planned; bytes, intensities, the roof. */
+extern const struct field plan_row_fields[], plan_head_fields[], plan_fields[];
 json_t *plan_to_json(const struct plan *p);
 
 /* What can be said about the roof beyond the numbers, in one sentence, or NULL. */

@@ -76,12 +76,12 @@ static const struct field main_fields[] = {
     FIELD_MADE("smem", smem_json,
                "Buffers in shared memory: name, offset, bytes, formula, kind (static or dynamic), "
                "overlay (lies over another buffer), doc."),
-    FIELD(FIELD_INT, plan_pass, smem_bytes, .unit = "B",
+    FIELD(FIELD_INT, plan_pass, smem_bytes, .unit = "B", .title = "SMEM B",
           .doc = "Shared memory of a block, static and dynamic."),
     FIELD(FIELD_INT, plan_pass, regs, .unit = "registers", .doc = "Registers of a thread."),
     FIELD(FIELD_TEXT, plan_pass, regs_source,
           .doc = "Where regs comes from: table, nvrtc or ptxas."),
-    FIELD(FIELD_INT, plan_pass, spill_bytes, .unit = "B",
+    FIELD(FIELD_INT, plan_pass, spill_bytes, .unit = "B", .title = "spilled B",
           .doc = "Bytes of a thread that did not fit into registers."),
     {.name = NULL},
 };
@@ -114,7 +114,7 @@ static json_t *params_json(const void *row)
     return text_json(text);
 }
 
-static const struct field head_fields[] = {
+const struct field plan_head_fields[] = {
     FIELD_MADE("kernel", kernel_json, "What is planned."),
     FIELD_MADE("device", device_json, "For which model; the same as gpu."),
     FIELD_MADE("shape", shape_json, "The attention problem."),
@@ -149,7 +149,7 @@ static json_t *workspace_json(const void *row)
     return array;
 }
 
-static const struct field roof_fields[] = {
+const struct field plan_fields[] = {
     FIELD_MADE("passes", passes_json,
                "All launches: name, grid, threads, smem_bytes, static_smem_bytes, "
                "dynamic_smem_bytes, cluster (blocks that share memory), regs, spill_bytes, "
@@ -158,28 +158,39 @@ static const struct field roof_fields[] = {
     FIELD(FIELD_REAL, plan, requested_bytes, .unit = "B",
           .doc = "What loads and stores ask for, before any cache."),
     FIELD(FIELD_REAL, plan, compulsory_bytes, .unit = "B", .doc = "Q, K, V and O once."),
-    FIELD(FIELD_REAL, plan, requested_intensity, .doc = "flops over requested_bytes."),
-    FIELD(FIELD_REAL, plan, compulsory_intensity, .doc = "flops over compulsory_bytes."),
-    FIELD(FIELD_REAL, plan, ridge, .doc = "Intensity from which on arithmetic is the roof."),
+    FIELD(FIELD_REAL, plan, requested_intensity, .title = "requested F/B", .digits = 3,
+          .unit = "FLOP/B", .doc = "flops over requested_bytes."),
+    FIELD(FIELD_REAL, plan, compulsory_intensity, .title = "compulsory F/B", .digits = 3,
+          .unit = "FLOP/B", .doc = "flops over compulsory_bytes."),
+    FIELD(FIELD_REAL, plan, ridge, .digits = 3, .unit = "FLOP/B",
+          .doc = "Intensity from which on arithmetic is the roof."),
     FIELD(FIELD_TEXT, plan, bound, .doc = "memory or compute, by the compulsory intensity."),
-    FIELD(FIELD_REAL, plan, roof_us, .unit = "us",
+    FIELD(FIELD_REAL, plan, roof_us, .unit = "us", .title = "roof us", .digits = 3,
           .doc = "No kernel of this kind is faster there."),
-    FIELD(FIELD_REAL, plan, peak_tflops, .unit = "TFLOP/s",
+    FIELD(FIELD_REAL, plan, peak_tflops, .unit = "TFLOP/s", .title = "peak TFLOP/s", .digits = 3,
           .doc = "Dense peak of the units that the kernel uses."),
-    FIELD(FIELD_TEXT, plan, peak_unit, .doc = "These units: tensor, tf32 or fp32."),
-    FIELD(FIELD_REAL, plan, dram_gbs, .unit = "GB/s",
+    FIELD(FIELD_TEXT, plan, peak_unit, .title = "pipe",
+          .doc = "These units: tensor, tf32 or fp32."),
+    FIELD(FIELD_REAL, plan, dram_gbs, .unit = "GB/s", .title = "GB/s",
           .doc = "Bandwidth of the device's memory, 10^9 bytes a second."),
     FIELD_MADE("roof_note", roof_note_json, "What the numbers do not say about the roof."),
     FIELD_MADE("workspace", workspace_json, "Global memory between launches: name, bytes, doc."),
-    FIELD(FIELD_TEXT, plan, reason),
+    FIELD(FIELD_TEXT, plan, reason, .doc = "Why it cannot run or be launched there."),
     FIELD(FIELD_TEXT, plan, blocked_by,
           .doc = "What a plan that cannot run is short of: smem, regs, threads, barriers, grid, "
                  "memory, or kernel: its own rule."),
     {.name = NULL},
 };
 
-const struct field *const plan_tables[] = {head_fields, occupancy_fields, main_fields, roof_fields,
-                                           NULL};
+/* What only rows of the verb have besides. */
+const struct field plan_row_fields[] = {
+    {.name = "gpu", .type = FIELD_TEXT, .doc = "For which model."},
+    {.name = "origin", .type = FIELD_TEXT, .doc = "model: computed, not measured."},
+    {.name = NULL},
+};
+
+const struct field *const plan_tables[] = {plan_row_fields, plan_head_fields, occupancy_fields,
+                                           main_fields,     plan_fields,      NULL};
 
 /* The main pass, or one of which nothing is known: a CPU kernel launches nothing. */
 static void add_main_pass(json_t *o, const struct plan *p)
@@ -197,8 +208,8 @@ static void add_main_pass(json_t *o, const struct plan *p)
 
 json_t *plan_to_json(const struct plan *p)
 {
-    json_t *o = record_to_json(head_fields, p);
+    json_t *o = record_to_json(plan_head_fields, p);
     add_main_pass(o, p);
-    record_add_json(roof_fields, p, o);
+    record_add_json(plan_fields, p, o);
     return o;
 }

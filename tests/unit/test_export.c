@@ -733,7 +733,8 @@ static void check_rows(const json_t *table)
     const json_t *rows = json_object_get(table, "rows");
     for (enum format f = FORMAT_TEXT; f <= FORMAT_MD; f++) {
         struct str out = {0};
-        rows_format(&out, rows, cols, NULL, f, f == FORMAT_TEXT ? 60 : 0);
+        rows_format(&out, rows, &(struct columns){.list = cols}, NULL, f,
+                    f == FORMAT_TEXT ? 60 : 0);
         CU_ASSERT_FALSE(has_control(str_text(&out), out.len));
         if (f == FORMAT_CSV)
             check_csv(str_text(&out));

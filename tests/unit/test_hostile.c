@@ -362,7 +362,7 @@ static void in_rows(const char *evil)
     static const char *const names[] = {"text", "JSON", "CSV", "Markdown"};
     for (int f = 0; f < 4; f++) {
         struct str out = {0};
-        rows_format(&out, rows, row_columns, NULL, formats[f], 80);
+        rows_format(&out, rows, &(struct columns){.list = row_columns}, NULL, formats[f], 80);
         if (formats[f] == FORMAT_MD)
             rows_md_footer(&out, evil);
         clean(names[f], str_text(&out), out.len);

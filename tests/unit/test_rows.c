@@ -33,7 +33,7 @@ static json_t *two_rows(void)
 static char *format(const json_t *rows, enum format f, int width)
 {
     struct str out = {0};
-    rows_format(&out, rows, columns, NULL, f, width);
+    rows_format(&out, rows, &(struct columns){.list = columns}, NULL, f, width);
     return str_take(&out);
 }
 
@@ -91,7 +91,7 @@ static void test_wrapped_column(void)
     json_t *rows = json_pack("[{s:s, s:s}, {s:s, s:s}]", "key", "timeout", "doc",
                              "seconds of silence; 0: 5 beyond time", "key", "n", "doc", "samples");
     struct str s = {0};
-    rows_format(&s, rows, cols, NULL, FORMAT_TEXT, 30);
+    rows_format(&s, rows, &(struct columns){.list = cols}, NULL, FORMAT_TEXT, 30);
     CU_ASSERT_STRING_EQUAL(str_text(&s), "key      doc\n"
                                          "timeout  seconds of silence;\n"
                                          "         0: 5 beyond time\n"
@@ -142,7 +142,7 @@ static void test_csv(void)
            "\"a,\"\"b\"\"\",1.5,,true,\"[\"\"regs\"\",\"\"smem\"\"]\"\n");
     static const struct field fields[] = {{.name = "median_us"}, {.name = "absent"}, {0}};
     struct str out = {0};
-    rows_format(&out, rows, columns, fields, FORMAT_CSV, 0);
+    rows_format(&out, rows, &(struct columns){.list = columns}, fields, FORMAT_CSV, 0);
     CU_ASSERT_EQUAL(strncmp(str_text(&out), "median_us,kernel,", 17), 0);
     str_free(&out);
     json_decref(rows);

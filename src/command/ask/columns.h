@@ -6,6 +6,6 @@
 
 #include "export/rows.h"
 
-extern const struct column run_columns[], compare_columns[];
+extern const struct columns run_columns[1], compare_columns[1];
 
 #endif

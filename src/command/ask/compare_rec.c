@@ -15,26 +15,43 @@
 #include "command/output.h"
 #include "command/session.h"
 
+/* What a row has that no measurement has. */
+static const struct field pair_fields[] = {
+    {.name = "before_median_us",
+     .type = FIELD_REAL,
+     .title = "old us",
+     .unit = "us",
+     .doc = "median_us in the old recording; median_us is that of the new one."},
+    {.name = "source_changed",
+     .type = FIELD_BOOL,
+     .title = "source changed",
+     .doc = "The kernel's source differs between the recordings."},
+    {.name = NULL},
+};
+
 // clang-format off
 static const char in_old[] = "in the old recording alone", in_new[] = "in the new recording alone";
 
-static const struct column columns[] = {
-    {.field = "kernel",           .title = "kernel",  .left = true},
-    {.field = "shape",            .title = "shape",   .left = true, .varies = true},
-    {.field = "params",           .title = "params",  .left = true, .optional = true, .drop = 6},
-    {.field = "backend",          .title = "backend", .left = true, .varies = true},
-    {.field = "l2",               .title = "L2",      .left = true, .varies = true},
-    {.field = "before_median_us", .title = "old us"},
-    {.field = "median_us",        .title = "new us"},
-    {.field = "ratio",            .title = "ratio",   .digits = 4},
-    {.field = "ratio_lo",         .title = "from",    .digits = 4},
-    {.field = "ratio_hi",         .title = "to",      .digits = 4},
-    {.field = "verdict",          .title = "verdict", .left = true},
-    {.field = "check",            .title = "check",   .left = true},
-    {.field = "source_changed",   .title = "source changed", .left = true, .drop = 2},
-    {.field = "reason",           .title = "reason",  .left = true, .optional = true},
-    {0},
-};
+const struct columns pair_columns[1] = {{
+    .of = FIELD_TABLES(pair_fields, run_fields),
+    .list = (const struct column[]){
+        {.field = "kernel"},
+        {.field = "shape", .varies = true},
+        {.field = "params", .optional = true, .drop = 6},
+        {.field = "backend", .varies = true},
+        {.field = "l2", .varies = true},
+        {.field = "before_median_us"},
+        {.field = "median_us", .title = "new us"},
+        {.field = "ratio"},
+        {.field = "ratio_lo"},
+        {.field = "ratio_hi"},
+        {.field = "verdict"},
+        {.field = "check"},
+        {.field = "source_changed", .drop = 2},
+        {.field = "reason", .optional = true},
+        {0},
+    },
+}};
 // clang-format on
 
 static const char *const match_fields[] = {"kernel", "shape",  "params", "backend",
@@ -277,7 +294,7 @@ enum status compare_recordings(struct session *s, struct cmd_call *c, struct err
     if (st)
         return st;
     json_t *rows = compare_rows(rec[0], rec[1]);
-    call_rows(s, c, rows, columns, NULL);
+    call_rows(s, c, rows, pair_columns, NULL);
     if (text)
         add_summary(c->out, rows);
     st = answer(rows, fail_on != NULL, err);

@@ -14,25 +14,28 @@
 #include "command/session.h"
 
 // clang-format off
-const struct column recorded_columns[] = {
-    {.field = "kernel",       .title = "kernel",    .left = true},
-    {.field = "shape",        .title = "shape",     .left = true, .varies = true},
-    {.field = "params",       .title = "params",    .left = true, .optional = true, .drop = 6},
-    {.field = "backend",      .title = "backend",   .left = true, .varies = true},
-    {.field = "device",       .title = "device",    .left = true, .varies = true, .drop = 3},
-    {.field = "l2",           .title = "L2",        .left = true, .varies = true},
-    {.field = "median_us",    .title = "median us"},
-    {.field = "cv_pct",       .title = "CV %",      .digits = 2},
-    {.field = "n",            .title = "n",         .drop = 8},
-    {.field = "tflops",       .title = "TFLOP/s",   .digits = 3},
-    {.field = "gbytes_per_s", .title = "GB/s",      .digits = 3, .drop = 2},
-    {.field = "error_ratio",  .title = "x plain",   .digits = 2, .drop = 1},
-    {.field = "check",        .title = "check",     .left = true},
-    {.field = "time",         .title = "time",      .left = true, .varies = true, .drop = 7},
-    {.field = "origin",       .title = "origin",    .left = true, .drop = 4},
-    {.field = "reason",       .title = "reason",    .left = true, .optional = true},
-    {0},
-};
+const struct columns recorded_columns[1] = {{
+    .of = FIELD_TABLES(run_fields),
+    .list = (const struct column[]){
+        {.field = "kernel"},
+        {.field = "shape", .varies = true},
+        {.field = "params", .optional = true, .drop = 6},
+        {.field = "backend", .varies = true},
+        {.field = "device", .varies = true, .drop = 3},
+        {.field = "l2", .varies = true},
+        {.field = "median_us"},
+        {.field = "cv_pct"},
+        {.field = "n", .drop = 8},
+        {.field = "tflops"},
+        {.field = "gbytes_per_s", .drop = 2},
+        {.field = "error_ratio", .drop = 1},
+        {.field = "check"},
+        {.field = "time", .varies = true, .drop = 7},
+        {.field = "origin", .drop = 4},
+        {.field = "reason", .optional = true},
+        {0},
+    },
+}};
 // clang-format on
 
 /* Is `word` one of the words of `text`, which `separators` part? */

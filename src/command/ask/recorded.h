@@ -12,6 +12,6 @@
 enum status recorded_rows(struct cmd_call *c, const struct recording *rec, json_t **rows,
                           struct err *err);
 
-extern const struct column recorded_columns[];
+extern const struct columns recorded_columns[1];
 
 #endif

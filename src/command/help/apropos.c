@@ -176,12 +176,14 @@ static int by_score(const void *a, const void *b)
 }
 
 // clang-format off
-static const struct column columns[] = {
-    {.field = "kind",    .title = "kind",    .left = true},
-    {.field = "name",    .title = "name",    .left = true},
-    {.field = "summary", .title = "meaning", .left = true},
-    {0},
-};
+static const struct columns columns[1] = {{
+    .list = (const struct column[]){
+        {.field = "kind",    .title = "kind",    .left = true},
+        {.field = "name",    .title = "name",    .left = true},
+        {.field = "summary", .title = "meaning", .left = true},
+        {0},
+    },
+}};
 // clang-format on
 
 static void print_hits(const struct session *s, struct cmd_call *c, const struct hits *h)

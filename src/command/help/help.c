@@ -8,6 +8,7 @@
 
 #include "command/ask/keys.h"
 #include "command/show/profile.h"
+#include "command/show/roof.h"
 
 /* ---- for people at a terminal ---- */
 
@@ -247,21 +248,7 @@ struct field_doc {
 };
 
 // clang-format off
-static const struct field_doc plan_docs[] = {
-    {"gpu",           "For which model."},
-    {"origin",        "model: computed, not measured."},
-    {0},
-};
-static const struct field_doc roof_docs[] = {
-    {"roof_tflops", "flops over roof_us; the other fields are those of plan. Without a kernel one row "
-                    "describes the device."},
-    {"phase", "prefill, decode (one query), or given: any other number of queries."},
-    {"reach_tflops", "The roof at requested_intensity: no cache helps."},
-    {"measured_tflops", "Of the last right run of this session on that device."},
-    {"measured_origin", "Where measured_tflops comes from: live, recorded or sim."},
-    {"of_reach_pct", "measured_tflops over reach_tflops; over 100 where caches help."},
-    {0},
-};
+static const struct field *const roof_tables[] = {roof_row_fields, NULL};
 static const struct field_doc occupancy_docs[] = {
     {"smem", "Bytes of a block as given; the other fields are those of plan."},
     {0},
@@ -341,8 +328,8 @@ static const struct {
     const struct field_doc *docs;
     const struct field *const *tables; /* or NULL */
 } verb_docs[] = {
-    {"plan", plan_docs, plan_tables},
-    {"roofline", roof_docs, NULL},
+    {"plan", NULL, plan_tables},
+    {"roofline", NULL, roof_tables},
     {"occupancy", occupancy_docs, NULL},
     {"results", results_docs, NULL},
     {"devices", device_docs, device_tables},
@@ -383,11 +370,11 @@ static void md_fields(struct str *out)
     str_add(out, ".El\n");
     for (size_t i = 0; i < sizeof verb_docs / sizeof *verb_docs; i++) {
         str_addf(out, ".Pp\nRows of\n.Cm %s :\n.Bl -tag -width Ds -compact\n", verb_docs[i].verb);
-        for (const struct field_doc *f = verb_docs[i].docs; f->name; f++)
+        for (const struct field_doc *f = verb_docs[i].docs; f && f->name; f++)
             md_field(out, f->name, f->doc);
         for (const struct field *const *t = verb_docs[i].tables; t && *t; t++)
             for (const struct field *f = *t; f->name; f++)
-                if (f->doc)
+                if (f->doc && f == field_find_in(verb_docs[i].tables, f->name))
                     md_field(out, f->name, f->doc);
         str_add(out, ".El\n");
     }

@@ -296,7 +296,7 @@ static void print_table(struct str *out, const char *title, json_t *lines, const
     if (json_array_size(lines)) {
         if (out->len)
             str_addc(out, '\n');
-        rows_format(out, lines, cols, NULL, f, width);
+        rows_format(out, lines, &(struct columns){.list = cols}, NULL, f, width);
     }
     json_decref(lines);
 }

@@ -13,6 +13,42 @@
 #include "command/output.h"
 #include "command/session.h"
 
+const struct field roof_row_fields[] = {
+    {.name = "phase",
+     .type = FIELD_TEXT,
+     .doc = "prefill, decode (one query), or given: any other number of queries."},
+    {.name = "roof_tflops",
+     .type = FIELD_REAL,
+     .title = "roof TFLOP/s",
+     .digits = 3,
+     .unit = "TFLOP/s",
+     .doc = "flops over roof_us; the other fields are those of plan. Without a kernel one row "
+            "describes the device."},
+    {.name = "reach_tflops",
+     .type = FIELD_REAL,
+     .title = "reach TFLOP/s",
+     .digits = 3,
+     .unit = "TFLOP/s",
+     .doc = "The roof at requested_intensity: no cache helps."},
+    {.name = "measured_tflops",
+     .type = FIELD_REAL,
+     .title = "measured",
+     .digits = 3,
+     .unit = "TFLOP/s",
+     .doc = "Of the last right run of this session on that device."},
+    {.name = "measured_origin",
+     .type = FIELD_TEXT,
+     .title = "from",
+     .doc = "Where measured_tflops comes from: live, recorded or sim."},
+    {.name = "of_reach_pct",
+     .type = FIELD_REAL,
+     .title = "of reach %",
+     .digits = 3,
+     .unit = "%",
+     .doc = "measured_tflops over reach_tflops; over 100 where caches help."},
+    {.name = NULL},
+};
+
 void roof_phases(const struct shape *s, struct roof_phase out[ROOF_PHASES])
 {
     const bool decode = s->Sq == 1, prefill = s->Sq == s->Sk;

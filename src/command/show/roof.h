@@ -17,6 +17,9 @@ struct roof_phase {
 /* The shape as it is first, then the other phase. */
 void roof_phases(const struct shape *s, struct roof_phase out[ROOF_PHASES]);
 
+/* What a row has besides fields of its plan. */
+extern const struct field roof_row_fields[];
+
 struct roofs {
     const struct device *devices[ROOF_DEVICES];
     int ndevices;

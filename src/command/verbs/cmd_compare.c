@@ -251,4 +251,5 @@ const struct cmd_entry cmd_compare = {
     .keys = compare_keys,
     .flags = CMD_SHAPE | CMD_OPTIONS | CMD_PARAMS | CMD_ROWS,
     .exec = exec_compare,
+    .columns = COLUMNS(compare_columns, pair_columns),
 };

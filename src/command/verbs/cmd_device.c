@@ -100,14 +100,16 @@ static const struct figure figures[] = {
     {0},
 };
 
-static const struct column columns[] = {
-    {.field = "gpu",    .title = "GPU",    .left = true, .varies = true},
-    {.field = "figure", .title = "figure", .left = true},
-    {.field = "value",  .title = "value",  .digits = 5},
-    {.field = "unit",   .title = "unit",   .left = true},
-    {.field = "from",   .title = "from",   .left = true, .drop = 1},
-    {0},
-};
+static const struct columns columns[1] = {{
+    .list = (const struct column[]){
+        {.field = "gpu",    .title = "GPU",    .left = true, .varies = true},
+        {.field = "figure", .title = "figure", .left = true},
+        {.field = "value",  .title = "value",  .digits = 5},
+        {.field = "unit",   .title = "unit",   .left = true},
+        {.field = "from",   .title = "from",   .left = true, .drop = 1},
+        {0},
+    },
+}};
 // clang-format on
 
 static const char *origin_text(const struct device *d, enum origin origin)

@@ -36,12 +36,14 @@
 #endif
 
 // clang-format off
-static const struct column columns[] = {
-    {.field = "name",   .title = "what",   .left = true},
-    {.field = "state",  .title = "state",  .left = true},
-    {.field = "detail", .title = "detail", .left = true, .wrap = true},
-    {0},
-};
+static const struct columns columns[1] = {{
+    .list = (const struct column[]){
+        {.field = "name",   .title = "what",   .left = true},
+        {.field = "state",  .title = "state",  .left = true},
+        {.field = "detail", .title = "detail", .left = true, .wrap = true},
+        {0},
+    },
+}};
 // clang-format on
 
 static void add(json_t *rows, const char *name, const char *state, const char *fmt, ...)

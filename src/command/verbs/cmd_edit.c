@@ -367,18 +367,20 @@ static enum status show_errors(const struct edit *e, const struct compiled *x, s
 /* ---- what the compiler made of it ---- */
 
 // clang-format off
-static const struct column code_columns[] = {
-    {.field = "kernel",            .title = "kernel", .left = true},
-    {.field = "gpu",               .title = "gpu", .left = true},
-    {.field = "regs",              .title = "registers"},
-    {.field = "spill_bytes",       .title = "spilled B"},
-    {.field = "smem_bytes",        .title = "SMEM B"},
-    {.field = "blocks_per_sm",     .title = "blocks/SM"},
-    {.field = "occupancy_pct",     .title = "occ %", .digits = 3},
-    {.field = "limiter",           .title = "limiter", .left = true, .drop = 2},
-    {.field = "reason",            .title = "reason", .left = true, .optional = true},
-    {0},
-};
+static const struct columns code_columns[1] = {{
+    .list = (const struct column[]){
+        {.field = "kernel",            .title = "kernel", .left = true},
+        {.field = "gpu",               .title = "gpu", .left = true},
+        {.field = "regs",              .title = "registers"},
+        {.field = "spill_bytes",       .title = "spilled B"},
+        {.field = "smem_bytes",        .title = "SMEM B"},
+        {.field = "blocks_per_sm",     .title = "blocks/SM"},
+        {.field = "occupancy_pct",     .title = "occ %", .digits = 3},
+        {.field = "limiter",           .title = "limiter", .left = true, .drop = 2},
+        {.field = "reason",            .title = "reason", .left = true, .optional = true},
+        {0},
+    },
+}};
 // clang-format on
 
 static int known_or(const json_t *o, const char *name)

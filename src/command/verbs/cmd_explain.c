@@ -161,12 +161,14 @@ static void explain_field(struct session *s, struct cmd_call *c, const struct fi
     if (!v || json_is_null(v))
         return;
     const char *kernel = row_text(last, "kernel"), *shape = row_text(last, "shape");
-    const struct column cols[] = {{.field = "value", .title = "$last", .digits = f->digits}, {0}};
+    const struct columns cols = {
+        .list = (const struct column[]){{.field = "value", .title = "$last", .digits = f->digits},
+                                        {0}}};
     str_addf(c->out, "%s%s%s\n", kernel ? kernel : "", shape ? ", " : "", shape ? shape : "");
     if (json_is_number(v) && add_formula(c->out, f->name, last))
         return;
     json_t *rows = json_pack("[{s:O}]", "value", v);
-    rows_format(c->out, rows, cols, NULL, FORMAT_TEXT, 0);
+    rows_format(c->out, rows, &cols, NULL, FORMAT_TEXT, 0);
     json_decref(rows);
 }
 

@@ -31,7 +31,7 @@ static enum status no_figure(const struct exported *x, struct err *err)
 
 static enum status as_rows(const struct exported *x, enum format f, struct str *out)
 {
-    rows_show(x->s, out, x->s->rows.last.rows, x->s->rows.last.cols, x->s->rows.last.fields, f, 0);
+    rows_show(x->s, out, x->s->rows.last.rows, &x->s->rows.last.cols, x->s->rows.last.fields, f, 0);
     return ST_OK;
 }
 
@@ -67,7 +67,7 @@ static void table_svg(const struct exported *x, struct str *out)
     enum { COLUMNS_MAX = 200, LINES_MAX = 500 };
     struct str text = {0};
     int lines = 0, width = 1;
-    rows_show(x->s, &text, x->s->rows.last.rows, x->s->rows.last.cols, x->s->rows.last.fields,
+    rows_show(x->s, &text, x->s->rows.last.rows, &x->s->rows.last.cols, x->s->rows.last.fields,
               FORMAT_TEXT, COLUMNS_MAX);
     struct canvas *c = canvas_new(COLUMNS_MAX, LINES_MAX, GLYPHS_BLOCK);
     char *copy = str_take(&text), *rest = copy;

@@ -67,13 +67,15 @@ const struct cmd_entry cmd_history = {
 /* ---- log ---- */
 
 // clang-format off
-static const struct column columns[] = {
-    {.field = "number",  .title = "#"},
-    {.field = "status",  .title = "status"},
-    {.field = "seconds", .title = "seconds", .digits = 3},
-    {.field = "command", .title = "command", .left = true},
-    {0},
-};
+static const struct columns columns[1] = {{
+    .list = (const struct column[]){
+        {.field = "number",  .title = "#"},
+        {.field = "status",  .title = "status"},
+        {.field = "seconds", .title = "seconds", .digits = 3},
+        {.field = "command", .title = "command", .left = true},
+        {0},
+    },
+}};
 // clang-format on
 
 static enum status exec_log(struct session *s, struct cmd_call *c, struct err *err)

@@ -324,15 +324,17 @@ static enum status kernel_add(struct session *s, struct cmd_call *c, struct err 
 }
 
 // clang-format off
-static const struct column own_columns[] = {
-    {.field = "name",   .title = "name",   .left = true},
-    {.field = "code",   .title = "code",   .left = true},
-    {.field = "runs",   .title = "runs on", .left = true},
-    {.field = "dtypes", .title = "dtypes", .left = true},
-    {.field = "file",   .title = "file",   .left = true},
-    {.field = "reason", .title = "reason", .left = true, .optional = true},
-    {0},
-};
+static const struct columns own_columns[1] = {{
+    .list = (const struct column[]){
+        {.field = "name",   .title = "name",   .left = true},
+        {.field = "code",   .title = "code",   .left = true},
+        {.field = "runs",   .title = "runs on", .left = true},
+        {.field = "dtypes", .title = "dtypes", .left = true},
+        {.field = "file",   .title = "file",   .left = true},
+        {.field = "reason", .title = "reason", .left = true, .optional = true},
+        {0},
+    },
+}};
 // clang-format on
 
 /* ---- list ---- */

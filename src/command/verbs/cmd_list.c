@@ -14,20 +14,23 @@
 /* ---- devices ---- */
 
 // clang-format off
-static const struct column device_columns[] = {
-    {.field = "name",       .title = "name",        .left = true},
-    {.field = "vendor",     .title = "vendor",      .left = true, .drop = 2},
-    {.field = "arch",       .title = "arch",        .left = true},
-    {.field = "sms",        .title = "SMs"},
-    {.field = "clock_mhz",  .title = "MHz",         .digits = 4},
-    {.field = "f16_tflops", .title = "f16 TFLOP/s", .digits = 4},
-    {.field = "f32_tflops", .title = "f32 TFLOP/s", .digits = 4},
-    {.field = "dram_gbs",   .title = "DRAM GB/s",   .digits = 4},
-    {.field = "l2_mib",     .title = "L2 MiB",      .digits = 4},
-    {.field = "memory_gib", .title = "GiB",         .digits = 4},
-    {.field = "note",       .title = "note",        .left = true, .optional = true, .drop = 1},
-    {0},
-};
+static const struct columns device_columns[1] = {{
+    .of = FIELD_TABLES(device_fields),
+    .list = (const struct column[]){
+        {.field = "name"},
+        {.field = "vendor", .drop = 2},
+        {.field = "arch"},
+        {.field = "sms"},
+        {.field = "clock_mhz"},
+        {.field = "f16_tflops"},
+        {.field = "f32_tflops"},
+        {.field = "dram_gbs"},
+        {.field = "l2_mib"},
+        {.field = "memory_gib"},
+        {.field = "note", .optional = true, .drop = 1},
+        {0},
+    },
+}};
 // clang-format on
 
 static json_t *text_or_null(const char *text)
@@ -85,21 +88,24 @@ const struct cmd_entry cmd_devices = {
     .arg = ARG_DEVICE,
     .flags = CMD_ROWS,
     .exec = exec_devices,
+    .columns = COLUMNS(device_columns),
 };
 
 /* ---- kernels ---- */
 
 // clang-format off
-static const struct column kernel_columns[] = {
-    {.field = "name",   .title = "name",   .left = true},
-    {.field = "group",  .title = "group",  .left = true, .drop = 1},
-    {.field = "runs",   .title = "source", .left = true},
-    {.field = "dtypes", .title = "dtypes", .left = true},
-    {.field = "params", .title = "parameters", .left = true, .optional = true, .drop = 2},
-    {.field = "title",  .title = "title",  .left = true},
-    {.field = "reason", .title = "reason", .left = true, .optional = true},
-    {0},
-};
+static const struct columns kernel_columns[1] = {{
+    .list = (const struct column[]){
+        {.field = "name",   .title = "name",   .left = true},
+        {.field = "group",  .title = "group",  .left = true, .drop = 1},
+        {.field = "runs",   .title = "source", .left = true},
+        {.field = "dtypes", .title = "dtypes", .left = true},
+        {.field = "params", .title = "parameters", .left = true, .optional = true, .drop = 2},
+        {.field = "title",  .title = "title",  .left = true},
+        {.field = "reason", .title = "reason", .left = true, .optional = true},
+        {0},
+    },
+}};
 // clang-format on
 
 static json_t *dtype_list(const struct kernel_desc *d)

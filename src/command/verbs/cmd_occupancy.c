@@ -11,23 +11,25 @@
 #include "command/verbs/verbs.h"
 
 // clang-format off
-static const struct column columns[] = {
-    {.field = "gpu",                  .title = "gpu",        .left = true},
-    {.field = "threads",              .title = "threads",    .drop = 3},
-    {.field = "regs",                 .title = "regs",       .drop = 2},
-    {.field = "smem",                 .title = "SMEM B",     .drop = 1},
-    {.field = "smem_per_block_bytes", .title = "SMEM/block", .drop = 4},
-    {.field = "limit_blocks",         .title = "blocks"},
-    {.field = "limit_regs",           .title = "by regs"},
-    {.field = "limit_smem",           .title = "by SMEM"},
-    {.field = "limit_warps",          .title = "by warps"},
-    {.field = "limiter",              .title = "limiter",    .left = true},
-    {.field = "blocks_per_sm",        .title = "blocks/SM"},
-    {.field = "occupancy_pct",        .title = "occ %",      .digits = 4},
-    {.field = "waves",                .title = "waves",      .digits = 3, .optional = true},
-    {.field = "reason",               .title = "reason",     .left = true, .optional = true},
-    {0},
-};
+static const struct columns columns[1] = {{
+    .list = (const struct column[]){
+        {.field = "gpu",                  .title = "gpu",        .left = true},
+        {.field = "threads",              .title = "threads",    .drop = 3},
+        {.field = "regs",                 .title = "regs",       .drop = 2},
+        {.field = "smem",                 .title = "SMEM B",     .drop = 1},
+        {.field = "smem_per_block_bytes", .title = "SMEM/block", .drop = 4},
+        {.field = "limit_blocks",         .title = "blocks"},
+        {.field = "limit_regs",           .title = "by regs"},
+        {.field = "limit_smem",           .title = "by SMEM"},
+        {.field = "limit_warps",          .title = "by warps"},
+        {.field = "limiter",              .title = "limiter",    .left = true},
+        {.field = "blocks_per_sm",        .title = "blocks/SM"},
+        {.field = "occupancy_pct",        .title = "occ %",      .digits = 4},
+        {.field = "waves",                .title = "waves",      .digits = 3, .optional = true},
+        {.field = "reason",               .title = "reason",     .left = true, .optional = true},
+        {0},
+    },
+}};
 // clang-format on
 
 struct place {

@@ -16,23 +16,26 @@
 #include "draw/figures.h"
 
 // clang-format off
-static const struct column plan_columns[] = {
-    {.field = "kernel",        .title = "kernel",     .left = true},
-    {.field = "gpu",           .title = "gpu",        .left = true},
-    {.field = "params",        .title = "params",     .left = true, .optional = true, .drop = 3},
-    {.field = "grid",          .title = "grid",       .left = true},
-    {.field = "threads",       .title = "threads"},
-    {.field = "smem_bytes",    .title = "SMEM B"},
-    {.field = "regs",          .title = "regs"},
-    {.field = "blocks_per_sm", .title = "blocks/SM"},
-    {.field = "occupancy_pct", .title = "occ %",      .digits = 3},
-    {.field = "limiter",       .title = "limiter",    .left = true},
-    {.field = "waves",         .title = "waves",      .digits = 3},
-    {.field = "bound",         .title = "bound",      .left = true},
-    {.field = "roof_us",       .title = "roof us",    .digits = 3},
-    {.field = "reason",        .title = "reason",     .left = true, .optional = true},
-    {0},
-};
+static const struct columns plan_columns[1] = {{
+    .of = plan_tables,
+    .list = (const struct column[]){
+        {.field = "kernel"},
+        {.field = "gpu"},
+        {.field = "params", .optional = true, .drop = 3},
+        {.field = "grid"},
+        {.field = "threads"},
+        {.field = "smem_bytes"},
+        {.field = "regs"},
+        {.field = "blocks_per_sm"},
+        {.field = "occupancy_pct"},
+        {.field = "limiter"},
+        {.field = "waves"},
+        {.field = "bound"},
+        {.field = "roof_us"},
+        {.field = "reason", .optional = true},
+        {0},
+    },
+}};
 // clang-format on
 
 /* ---- as text: a sheet of parts, each under its word ---- */
@@ -462,4 +465,5 @@ const struct cmd_entry cmd_plan = {
     .keys = plan_keys,
     .flags = CMD_SHAPE | CMD_OPTIONS | CMD_PARAMS | CMD_ROWS,
     .exec = exec_plan,
+    .columns = COLUMNS(plan_columns),
 };

@@ -15,22 +15,24 @@
 enum { KERNELS_MAX = 16 };
 
 // clang-format off
-static const struct column columns[] = {
-    {.field = "kernel",                 .title = "kernel",   .left = true},
-    {.field = "shape",                  .title = "shape",    .left = true, .varies = true},
-    {.field = "params",                 .title = "params",   .left = true, .optional = true, .drop = 6},
-    {.field = "duration_us",            .title = "us"},
-    {.field = "dram_bytes",             .title = "DRAM bytes"},
-    {.field = "l2_bytes",               .title = "L2 bytes", .drop = 3},
-    {.field = "tensor_pct",             .title = "tensor %", .digits = 3},
-    {.field = "compute_pct",            .title = "SM %",     .digits = 3, .drop = 2},
-    {.field = "memory_pct",             .title = "memory %", .digits = 3, .drop = 1},
-    {.field = "achieved_occupancy_pct", .title = "occupancy %", .digits = 3},
-    {.field = "smem_conflict_pct",      .title = "conflicts %", .digits = 3, .drop = 4},
-    {.field = "check",                  .title = "check",    .left = true},
-    {.field = "reason",                 .title = "reason",   .left = true, .optional = true},
-    {0},
-};
+static const struct columns columns[1] = {{
+    .list = (const struct column[]){
+        {.field = "kernel",                 .title = "kernel",   .left = true},
+        {.field = "shape",                  .title = "shape",    .left = true, .varies = true},
+        {.field = "params",                 .title = "params",   .left = true, .optional = true, .drop = 6},
+        {.field = "duration_us",            .title = "us"},
+        {.field = "dram_bytes",             .title = "DRAM bytes"},
+        {.field = "l2_bytes",               .title = "L2 bytes", .drop = 3},
+        {.field = "tensor_pct",             .title = "tensor %", .digits = 3},
+        {.field = "compute_pct",            .title = "SM %",     .digits = 3, .drop = 2},
+        {.field = "memory_pct",             .title = "memory %", .digits = 3, .drop = 1},
+        {.field = "achieved_occupancy_pct", .title = "occupancy %", .digits = 3},
+        {.field = "smem_conflict_pct",      .title = "conflicts %", .digits = 3, .drop = 4},
+        {.field = "check",                  .title = "check",    .left = true},
+        {.field = "reason",                 .title = "reason",   .left = true, .optional = true},
+        {0},
+    },
+}};
 // clang-format on
 
 /* ---- the rows ---- */

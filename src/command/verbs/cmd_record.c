@@ -154,14 +154,16 @@ const struct cmd_entry cmd_record = {
 /* ---- open ---- */
 
 // clang-format off
-static const struct column list_columns[] = {
-    {.field = "name",   .title = "recording", .left = true},
-    {.field = "device", .title = "device",    .left = true},
-    {.field = "time",   .title = "date",      .left = true},
-    {.field = "rows",   .title = "rows"},
-    {.field = "reason", .title = "reason",    .left = true, .optional = true},
-    {0},
-};
+static const struct columns list_columns[1] = {{
+    .list = (const struct column[]){
+        {.field = "name",   .title = "recording", .left = true},
+        {.field = "device", .title = "device",    .left = true},
+        {.field = "time",   .title = "date",      .left = true},
+        {.field = "rows",   .title = "rows"},
+        {.field = "reason", .title = "reason",    .left = true, .optional = true},
+        {0},
+    },
+}};
 // clang-format on
 
 static json_t *listed(struct session *s, const char *name)
@@ -291,4 +293,5 @@ const struct cmd_entry cmd_open = {
     .keys = open_keys,
     .flags = CMD_SHAPE | CMD_ROWS,
     .exec = exec_open,
+    .columns = COLUMNS(recorded_columns),
 };

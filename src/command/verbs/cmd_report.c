@@ -15,17 +15,20 @@
 /* ---- the tables of a recording ---- */
 
 // clang-format off
-static const struct column roof_columns[] = {
-    {.field = "kernel",              .title = "kernel",        .left = true},
-    {.field = "params",              .title = "params",        .left = true},
-    {.field = "tflops",              .title = "TFLOP/s",       .digits = 3},
-    {.field = "requested_intensity", .title = "requested F/B", .digits = 3},
-    {.field = "peak_tflops",         .title = "peak TFLOP/s",  .digits = 3},
-    {.field = "peak_unit",           .title = "pipe",          .left = true},
-    {.field = "dram_gbs",            .title = "GB/s",          .digits = 4},
-    {.field = "check",               .title = "check",         .left = true},
-    {0},
-};
+static const struct columns roof_columns[1] = {{
+    .of = FIELD_TABLES(run_fields, plan_fields),
+    .list = (const struct column[]){
+        {.field = "kernel"},
+        {.field = "params"},
+        {.field = "tflops"},
+        {.field = "requested_intensity"},
+        {.field = "peak_tflops"},
+        {.field = "peak_unit"},
+        {.field = "dram_gbs"},
+        {.field = "check"},
+        {0},
+    },
+}};
 // clang-format on
 
 static bool has_roof(const struct recorded_row *r)
@@ -273,4 +276,5 @@ const struct cmd_entry cmd_report = {
     .arg = ARG_FILE,
     .keys = report_keys,
     .exec = exec_report,
+    .columns = COLUMNS(roof_columns, recorded_columns),
 };

@@ -15,23 +15,35 @@
 #include "command/verbs/verbs.h"
 #include "measure/origin.h"
 
-// clang-format off
-static const struct column columns[] = {
-    {.field = "id",        .title = "id",        .optional = true, .drop = 6},
-    {.field = "time",      .title = "time",      .left = true, .drop = 2},
-    {.field = "kernel",    .title = "kernel",    .left = true},
-    {.field = "params",    .title = "params",    .left = true, .optional = true, .drop = 1},
-    {.field = "shape",     .title = "shape",     .left = true},
-    {.field = "backend",   .title = "backend",   .left = true, .drop = 3},
-    {.field = "device",    .title = "device",    .left = true, .varies = true, .drop = 7},
-    {.field = "l2",        .title = "L2",        .left = true, .drop = 4},
-    {.field = "median_us", .title = "median us"},
-    {.field = "cv_pct",    .title = "CV %",      .digits = 2},
-    {.field = "tflops",    .title = "TFLOP/s",   .digits = 3, .drop = 5},
-    {.field = "check",     .title = "check",     .left = true},
-    {.field = "origin",    .title = "origin",    .left = true, .varies = true, .drop = 8},
-    {0},
+/* What a stored row has besides its measurement. */
+static const struct field stored_fields[] = {
+    {.name = "id", .type = FIELD_INT, .doc = "Number of the row, growing."},
+    {.name = "command",
+     .type = FIELD_TEXT,
+     .doc = "What would measure it again; the other fields are those of run."},
+    {.name = NULL},
 };
+
+// clang-format off
+static const struct columns columns[1] = {{
+    .of = FIELD_TABLES(stored_fields, run_fields),
+    .list = (const struct column[]){
+        {.field = "id", .optional = true, .drop = 6},
+        {.field = "time", .drop = 2},
+        {.field = "kernel"},
+        {.field = "params", .optional = true, .drop = 1},
+        {.field = "shape"},
+        {.field = "backend", .drop = 3},
+        {.field = "device", .varies = true, .drop = 7},
+        {.field = "l2", .drop = 4},
+        {.field = "median_us"},
+        {.field = "cv_pct"},
+        {.field = "tflops", .drop = 5},
+        {.field = "check"},
+        {.field = "origin", .varies = true, .drop = 8},
+        {0},
+    },
+}};
 // clang-format on
 
 /* The word of a stored shape that says it; where such a text is silent, what must not be in it:
@@ -348,4 +360,5 @@ const struct cmd_entry cmd_results = {
     .keys = results_keys,
     .flags = CMD_SHAPE | CMD_ROWS,
     .exec = exec_results,
+    .columns = COLUMNS(columns),
 };

@@ -15,23 +15,26 @@
 #include "command/verbs/verbs.h"
 
 // clang-format off
-static const struct column columns[] = {
-    {.field = "kernel",               .title = "kernel",         .left = true},
-    {.field = "gpu",                  .title = "gpu",            .left = true, .varies = true},
-    {.field = "phase",                .title = "phase",          .left = true, .varies = true},
-    {.field = "requested_intensity",  .title = "requested F/B",  .digits = 3},
-    {.field = "compulsory_intensity", .title = "compulsory F/B", .digits = 3},
-    {.field = "ridge",                .title = "ridge",          .digits = 3},
-    {.field = "bound",                .title = "bound",          .left = true},
-    {.field = "roof_tflops",          .title = "roof TFLOP/s",   .digits = 3},
-    {.field = "reach_tflops",         .title = "reach TFLOP/s",  .digits = 3, .drop = 2},
-    {.field = "measured_tflops",      .title = "measured",       .digits = 3, .optional = true},
-    {.field = "of_reach_pct",         .title = "of reach %",     .digits = 3, .optional = true},
-    {.field = "measured_origin",      .title = "from",           .left = true, .optional = true},
-    {.field = "roof_us",              .title = "roof us",        .digits = 3, .drop = 1},
-    {.field = "reason",               .title = "reason",         .left = true, .optional = true},
-    {0},
-};
+static const struct columns columns[1] = {{
+    .of = FIELD_TABLES(roof_row_fields, plan_row_fields, plan_head_fields, plan_fields),
+    .list = (const struct column[]){
+        {.field = "kernel"},
+        {.field = "gpu", .varies = true},
+        {.field = "phase", .varies = true},
+        {.field = "requested_intensity"},
+        {.field = "compulsory_intensity"},
+        {.field = "ridge"},
+        {.field = "bound"},
+        {.field = "roof_tflops"},
+        {.field = "reach_tflops", .drop = 2},
+        {.field = "measured_tflops", .optional = true},
+        {.field = "of_reach_pct", .optional = true},
+        {.field = "measured_origin", .optional = true},
+        {.field = "roof_us", .drop = 1},
+        {.field = "reason", .optional = true},
+        {0},
+    },
+}};
 // clang-format on
 
 static void add_heading(struct str *out, const struct device *dev, enum dtype t)
@@ -148,4 +151,5 @@ const struct cmd_entry cmd_roofline = {
     .keys = roofline_keys,
     .flags = CMD_SHAPE | CMD_OPTIONS | CMD_PARAMS | CMD_ROWS,
     .exec = exec_roofline,
+    .columns = COLUMNS(columns),
 };

@@ -22,21 +22,24 @@
 #include "command/verbs/verbs.h"
 
 // clang-format off
-static const struct column check_columns[] = {
-    {.field = "kernel",            .title = "kernel",    .left = true},
-    {.field = "params",            .title = "params",    .left = true, .optional = true, .drop = 6},
-    {.field = "max_diff",          .title = "max diff",  .digits = 3},
-    {.field = "baseline_max_diff", .title = "plain max", .digits = 3},
-    {.field = "error_ratio",       .title = "x plain",   .digits = 3},
-    {.field = "rms_diff",          .title = "rms diff",  .digits = 3, .drop = 2},
-    {.field = "rounding_ratio",    .title = "x rounding", .digits = 3},
-    {.field = "checked_rows",      .title = "rows",      .drop = 3},
-    {.field = "check",             .title = "check",     .left = true},
-    {.field = "peer_version",      .title = "peer",      .left = true, .optional = true, .drop = 7},
-    {.field = "origin",            .title = "origin",    .left = true},
-    {.field = "reason",            .title = "reason",    .left = true, .optional = true},
-    {0},
-};
+static const struct columns check_columns[1] = {{
+    .of = FIELD_TABLES(run_fields),
+    .list = (const struct column[]){
+        {.field = "kernel"},
+        {.field = "params", .optional = true, .drop = 6},
+        {.field = "max_diff", .digits = 3},
+        {.field = "baseline_max_diff"},
+        {.field = "error_ratio", .digits = 3},
+        {.field = "rms_diff", .drop = 2},
+        {.field = "rounding_ratio"},
+        {.field = "checked_rows", .drop = 3},
+        {.field = "check"},
+        {.field = "peer_version", .optional = true, .drop = 7},
+        {.field = "origin"},
+        {.field = "reason", .optional = true},
+        {0},
+    },
+}};
 // clang-format on
 
 /* ---- shapes=FILE ---- */
@@ -191,7 +194,7 @@ void run_environment_json(struct str *out, const json_t *rows)
 }
 
 void run_print(struct session *s, struct cmd_call *c, const struct request *r, const char *shapes,
-               const struct measured *m, const struct column *cols, const char *ratio_field,
+               const struct measured *m, const struct columns *cols, const char *ratio_field,
                const char *ratio_title)
 {
     const bool text = call_format(c) == FORMAT_TEXT, md = call_format(c) == FORMAT_MD;
@@ -298,7 +301,7 @@ enum status run_prepare(struct session *s, struct cmd_call *c, const char *outpu
 }
 
 static enum status exec_measured(struct session *s, struct cmd_call *c, enum job_kind kind,
-                                 const struct column *cols, struct err *err)
+                                 const struct columns *cols, struct err *err)
 {
     struct request r;
     struct measured m;
@@ -362,6 +365,7 @@ const struct cmd_entry cmd_run = {
     .keys = run_keys,
     .flags = CMD_SHAPE | CMD_OPTIONS | CMD_PARAMS | CMD_ROWS | CMD_AGAIN,
     .exec = exec_run,
+    .columns = COLUMNS(run_columns),
 };
 
 const struct cmd_entry cmd_check = {
@@ -378,4 +382,5 @@ const struct cmd_entry cmd_check = {
     .keys = run_keys,
     .flags = CMD_SHAPE | CMD_OPTIONS | CMD_PARAMS | CMD_ROWS,
     .exec = exec_check,
+    .columns = COLUMNS(check_columns),
 };

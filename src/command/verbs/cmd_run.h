@@ -20,7 +20,7 @@ void run_environment(struct str *out, const struct run_row *row);
 void run_environment_json(struct str *out, const json_t *rows);
 /* Heading, rows, and for a file of shapes the geometric means of `ratio_field`. */
 void run_print(struct session *s, struct cmd_call *c, const struct request *r, const char *shapes,
-               const struct measured *m, const struct column *cols, const char *ratio_field,
+               const struct measured *m, const struct columns *cols, const char *ratio_field,
                const char *ratio_title);
 
 #endif

@@ -166,19 +166,23 @@ const struct cmd_entry cmd_set = {
 /* ---- show ---- */
 
 // clang-format off
-static const struct column show_columns[] = {
-    {.field = "key",     .title = "key",     .left = true},
-    {.field = "value",   .title = "value",   .left = true},
-    {.field = "default", .title = "default", .left = true},
-    {.field = "doc",     .title = "meaning", .left = true, .wrap = true},
-    {0},
-};
-static const struct column row_columns[] = {
-    {.field = "field", .title = "field", .left = true},
-    {.field = "value", .title = "value", .left = true, .digits = 6},
-    {.field = "unit",  .title = "unit",  .left = true},
-    {0},
-};
+static const struct columns show_columns[1] = {{
+    .list = (const struct column[]){
+        {.field = "key",     .title = "key",     .left = true},
+        {.field = "value",   .title = "value",   .left = true},
+        {.field = "default", .title = "default", .left = true},
+        {.field = "doc",     .title = "meaning", .left = true, .wrap = true},
+        {0},
+    },
+}};
+static const struct columns row_columns[1] = {{
+    .list = (const struct column[]){
+        {.field = "field", .title = "field", .left = true},
+        {.field = "value", .title = "value", .left = true, .digits = 6},
+        {.field = "unit",  .title = "unit",  .left = true},
+        {0},
+    },
+}};
 // clang-format on
 
 static json_t *key_row(const struct session *s, const struct options *usual,

@@ -21,20 +21,24 @@
 enum { CONTEXT = 3 };
 
 // clang-format off
-static const struct column line_columns[] = {
-    {.field = "line",  .title = "line"},
-    {.field = "marks", .title = "does", .left = true},
-    {.field = "text",  .title = "text", .left = true},
-    {0},
-};
-static const struct column fact_columns[] = {
-    {.field = "figure", .title = "figure", .left = true},
-    {.field = "before", .title = "before"},
-    {.field = "after",  .title = "after"},
-    {.field = "change_pct", .title = "change %", .digits = 3},
-    {.field = "origin", .title = "origin", .left = true},
-    {0},
-};
+static const struct columns line_columns[1] = {{
+    .list = (const struct column[]){
+        {.field = "line",  .title = "line"},
+        {.field = "marks", .title = "does", .left = true},
+        {.field = "text",  .title = "text", .left = true},
+        {0},
+    },
+}};
+static const struct columns fact_columns[1] = {{
+    .list = (const struct column[]){
+        {.field = "figure", .title = "figure", .left = true},
+        {.field = "before", .title = "before"},
+        {.field = "after",  .title = "after"},
+        {.field = "change_pct", .title = "change %", .digits = 3},
+        {.field = "origin", .title = "origin", .left = true},
+        {0},
+    },
+}};
 // clang-format on
 
 /* What one call is about. */

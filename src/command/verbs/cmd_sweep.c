@@ -121,7 +121,8 @@ static void add_table(const struct swept *v, int kernel, struct str *out)
         }
         json_array_append_new(rows, line);
     }
-    rows_format(out, rows, cols, NULL, FORMAT_TEXT, call_width(v->s, v->call));
+    rows_format(out, rows, &(struct columns){.list = cols}, NULL, FORMAT_TEXT,
+                call_width(v->s, v->call));
     json_decref(rows);
     axis_free(names, across);
     free(cols);
@@ -240,28 +241,29 @@ static void print_text(const struct swept *v, const struct grid_chart *g)
 static void print_rows(struct swept *v)
 {
     const struct sweep *w = &v->w;
-    struct column cols[SWEEP_AXES + 5] = {{.field = "kernel", .title = "kernel", .left = true}};
+    struct column list[SWEEP_AXES + 5] = {{.field = "kernel", .title = "kernel", .left = true}};
     int n = 1;
     for (int i = 0; i < w->naxes; i++)
-        cols[n++] = (struct column){.field = w->axes[i].key, .title = w->axes[i].key};
-    cols[n++] = (struct column){.field = w->metric, .title = w->metric};
+        list[n++] = (struct column){.field = w->axes[i].key, .title = w->axes[i].key};
+    list[n++] = (struct column){.field = w->metric, .title = w->metric};
     if (w->measured)
-        cols[n++] = (struct column){.field = "check", .title = "check", .left = true};
-    cols[n++] =
+        list[n++] = (struct column){.field = "check", .title = "check", .left = true};
+    list[n++] =
         (struct column){.field = "reason", .title = "reason", .left = true, .optional = true};
+    const struct columns cols = {.list = list};
     struct chart *chart = sweep_chart(w);
     if (call_format(v->call) == FORMAT_TEXT)
         print_text(v, chart->model);
     charts_add(&v->call->charts, chart);
     if (call_format(v->call) == FORMAT_TEXT) {
-        call_remember(v->s, v->call, v->rows, cols, NULL);
+        call_remember(v->s, v->call, v->rows, &cols, NULL);
         return;
     }
     if (call_format(v->call) == FORMAT_MD && w->measured)
         run_environment_json(v->call->out, v->rows);
     else if (call_format(v->call) == FORMAT_MD)
         str_addf(v->call->out, "computed for %s, not measured\n\n", w->device->name);
-    call_rows(v->s, v->call, v->rows, cols, NULL);
+    call_rows(v->s, v->call, v->rows, &cols, NULL);
 }
 
 /* The command that repeats the sweep in a fresh session, on any machine. */

@@ -17,21 +17,23 @@
 enum { KERNELS_MAX = 8, LINES = 16, LINES_MAX = 256 };
 
 // clang-format off
-static const struct column columns[] = {
-    {.field = "kernel",    .title = "kernel", .left = true},
-    {.field = "origin",    .title = "origin", .left = true},
-    {.field = "device",    .title = "device", .left = true, .drop = 1},
-    {.field = "blocks",    .title = "blocks"},
-    {.field = "slots",     .title = "slots"},
-    {.field = "waves",     .title = "waves",  .digits = 3},
-    {.field = "span_us",   .title = "span us"},
-    {.field = "busy_pct",  .title = "busy %", .digits = 3},
-    {.field = "fill_pct",  .title = "filled %", .digits = 3},
-    {.field = "tail_pct",  .title = "tail %", .digits = 3},
-    {.field = "imbalance", .title = "longest/mean", .digits = 3},
-    {.field = "reason",    .title = "reason", .left = true, .optional = true},
-    {0},
-};
+static const struct columns columns[1] = {{
+    .list = (const struct column[]){
+        {.field = "kernel",    .title = "kernel", .left = true},
+        {.field = "origin",    .title = "origin", .left = true},
+        {.field = "device",    .title = "device", .left = true, .drop = 1},
+        {.field = "blocks",    .title = "blocks"},
+        {.field = "slots",     .title = "slots"},
+        {.field = "waves",     .title = "waves",  .digits = 3},
+        {.field = "span_us",   .title = "span us"},
+        {.field = "busy_pct",  .title = "busy %", .digits = 3},
+        {.field = "fill_pct",  .title = "filled %", .digits = 3},
+        {.field = "tail_pct",  .title = "tail %", .digits = 3},
+        {.field = "imbalance", .title = "longest/mean", .digits = 3},
+        {.field = "reason",    .title = "reason", .left = true, .optional = true},
+        {0},
+    },
+}};
 // clang-format on
 
 /* ---- rows ---- */

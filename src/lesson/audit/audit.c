@@ -146,27 +146,31 @@ static void print_text(const struct audit *a, struct str *out, int width)
 /* ---- the list of reports ---- */
 
 // clang-format off
-static const struct column report_columns[] = {
-    {.field = "report",     .title = "report",     .left = true},
-    {.field = "sections",   .title = "sections"},
-    {.field = "claims",     .title = "claims"},
-    {.field = "confirmed",  .title = "confirmed"},
-    {.field = "refuted",    .title = "refuted"},
-    {.field = "untestable", .title = "untestable"},
-    {.field = "waits",      .title = "waits"},
-    {0},
-};
-static const struct column claim_columns[] = {
-    {.field = "id",       .title = "id",       .left = true},
-    {.field = "section",  .title = "section",  .left = true},
-    {.field = "verdict",  .title = "verdict",  .left = true},
-    {.field = "expected", .title = "expected", .left = true},
-    {.field = "here",     .title = "here",     .left = true, .optional = true},
-    {.field = "on",       .title = "on",       .left = true},
-    {.field = "values",   .title = "values",   .left = true},
-    {.field = "claim",    .title = "claim",    .left = true, .wrap = true},
-    {0},
-};
+static const struct columns report_columns[1] = {{
+    .list = (const struct column[]){
+        {.field = "report",     .title = "report",     .left = true},
+        {.field = "sections",   .title = "sections"},
+        {.field = "claims",     .title = "claims"},
+        {.field = "confirmed",  .title = "confirmed"},
+        {.field = "refuted",    .title = "refuted"},
+        {.field = "untestable", .title = "untestable"},
+        {.field = "waits",      .title = "waits"},
+        {0},
+    },
+}};
+static const struct columns claim_columns[1] = {{
+    .list = (const struct column[]){
+        {.field = "id",       .title = "id",       .left = true},
+        {.field = "section",  .title = "section",  .left = true},
+        {.field = "verdict",  .title = "verdict",  .left = true},
+        {.field = "expected", .title = "expected", .left = true},
+        {.field = "here",     .title = "here",     .left = true, .optional = true},
+        {.field = "on",       .title = "on",       .left = true},
+        {.field = "values",   .title = "values",   .left = true},
+        {.field = "claim",    .title = "claim",    .left = true, .wrap = true},
+        {0},
+    },
+}};
 // clang-format on
 
 static json_t *report_row(const struct ledger *l, const char *report)

@@ -92,14 +92,16 @@ static enum status check_one(struct session *s, struct session *own, const char 
 }
 
 // clang-format off
-static const struct column columns[] = {
-    {.field = "lesson", .title = "lesson", .left = true, .varies = true},
-    {.field = "step",   .title = "step"},
-    {.field = "check",  .title = "check",  .left = true},
-    {.field = "result", .title = "result", .left = true},
-    {.field = "detail", .title = "detail", .left = true, .wrap = true},
-    {0},
-};
+static const struct columns columns[1] = {{
+    .list = (const struct column[]){
+        {.field = "lesson", .title = "lesson", .left = true, .varies = true},
+        {.field = "step",   .title = "step"},
+        {.field = "check",  .title = "check",  .left = true},
+        {.field = "result", .title = "result", .left = true},
+        {.field = "detail", .title = "detail", .left = true, .wrap = true},
+        {0},
+    },
+}};
 // clang-format on
 
 static enum status exec_check(struct session *s, struct cmd_call *c, struct err *err)

@@ -331,22 +331,24 @@ static bool is_folder(const char *path)
 }
 
 // clang-format off
-static const struct column columns[] = {
-    {.field = "pack",     .title = "pack",     .left = true, .drop = 3},
-    {.field = "learner",  .title = "learner",  .left = true},
-    {.field = "lesson",   .title = "lesson",   .left = true},
-    {.field = "steps",    .title = "steps"},
-    {.field = "done",     .title = "done"},
-    {.field = "questions",.title = "asked",    .drop = 2},
-    {.field = "answered", .title = "answered"},
-    {.field = "right",    .title = "right"},
-    {.field = "repeats",  .title = "again",    .drop = 4},
-    {.field = "agree",    .title = "agree",    .drop = 1},
-    {.field = "differ",   .title = "differ"},
-    {.field = "intact",   .title = "intact",   .left = true},
-    {.field = "reason",   .title = "reason",   .left = true, .optional = true},
-    {0},
-};
+static const struct columns columns[1] = {{
+    .list = (const struct column[]){
+        {.field = "pack",     .title = "pack",     .left = true, .drop = 3},
+        {.field = "learner",  .title = "learner",  .left = true},
+        {.field = "lesson",   .title = "lesson",   .left = true},
+        {.field = "steps",    .title = "steps"},
+        {.field = "done",     .title = "done"},
+        {.field = "questions",.title = "asked",    .drop = 2},
+        {.field = "answered", .title = "answered"},
+        {.field = "right",    .title = "right"},
+        {.field = "repeats",  .title = "again",    .drop = 4},
+        {.field = "agree",    .title = "agree",    .drop = 1},
+        {.field = "differ",   .title = "differ"},
+        {.field = "intact",   .title = "intact",   .left = true},
+        {.field = "reason",   .title = "reason",   .left = true, .optional = true},
+        {0},
+    },
+}};
 // clang-format on
 
 static enum status exec_grade(struct session *s, struct cmd_call *c, struct err *err)

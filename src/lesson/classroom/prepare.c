@@ -154,15 +154,17 @@ static enum status open_recording(struct session *s, char **path, struct err *er
 }
 
 // clang-format off
-static const struct column columns[] = {
-    {.field = "lesson",  .title = "lesson",  .left = true},
-    {.field = "step",    .title = "step"},
-    {.field = "ready",   .title = "ready",   .left = true, .optional = true},
-    {.field = "seconds", .title = "s",       .digits = 2,  .optional = true},
-    {.field = "command", .title = "command", .left = true, .wrap = true},
-    {.field = "reason",  .title = "reason",  .left = true, .optional = true},
-    {0},
-};
+static const struct columns columns[1] = {{
+    .list = (const struct column[]){
+        {.field = "lesson",  .title = "lesson",  .left = true},
+        {.field = "step",    .title = "step"},
+        {.field = "ready",   .title = "ready",   .left = true, .optional = true},
+        {.field = "seconds", .title = "s",       .digits = 2,  .optional = true},
+        {.field = "command", .title = "command", .left = true, .wrap = true},
+        {.field = "reason",  .title = "reason",  .left = true, .optional = true},
+        {0},
+    },
+}};
 // clang-format on
 
 static enum status run_all(struct prepare *p, struct cmd_call *c, struct err *err)

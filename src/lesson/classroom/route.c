@@ -103,14 +103,16 @@ static json_t *part_row(const struct route_part *p, int at)
 }
 
 // clang-format off
-static const struct column columns[] = {
-    {.field = "at",      .title = "at"},
-    {.field = "minutes", .title = "min"},
-    {.field = "lesson",  .title = "lesson", .left = true},
-    {.field = "steps",   .title = "steps",  .left = true},
-    {.field = "what",    .title = "what",   .left = true, .wrap = true},
-    {0},
-};
+static const struct columns columns[1] = {{
+    .list = (const struct column[]){
+        {.field = "at",      .title = "at"},
+        {.field = "minutes", .title = "min"},
+        {.field = "lesson",  .title = "lesson", .left = true},
+        {.field = "steps",   .title = "steps",  .left = true},
+        {.field = "what",    .title = "what",   .left = true, .wrap = true},
+        {0},
+    },
+}};
 // clang-format on
 
 static const char how[] =

@@ -78,18 +78,20 @@ json_t *scores_steps(struct sqlite3 *db, struct err *err)
 /* ---- lesson export ---- */
 
 // clang-format off
-static const struct column columns[] = {
-    {.field = "time",    .title = "time",       .left = true, .drop = 4},
-    {.field = "lesson",  .title = "lesson",     .left = true},
-    {.field = "step",    .title = "step",       .left = true, .drop = 2},
-    {.field = "name",    .title = "prediction", .left = true},
-    {.field = "guess",   .title = "guess"},
-    {.field = "outcome", .title = "outcome"},
-    {.field = "right",   .title = "right",      .left = true},
-    {.field = "device",  .title = "device",     .left = true, .drop = 1},
-    {.field = "version", .title = "version",    .left = true, .drop = 3},
-    {0},
-};
+static const struct columns columns[1] = {{
+    .list = (const struct column[]){
+        {.field = "time",    .title = "time",       .left = true, .drop = 4},
+        {.field = "lesson",  .title = "lesson",     .left = true},
+        {.field = "step",    .title = "step",       .left = true, .drop = 2},
+        {.field = "name",    .title = "prediction", .left = true},
+        {.field = "guess",   .title = "guess"},
+        {.field = "outcome", .title = "outcome"},
+        {.field = "right",   .title = "right",      .left = true},
+        {.field = "device",  .title = "device",     .left = true, .drop = 1},
+        {.field = "version", .title = "version",    .left = true, .drop = 3},
+        {0},
+    },
+}};
 // clang-format on
 
 static enum status exec_export(struct session *s, struct cmd_call *c, struct err *err)

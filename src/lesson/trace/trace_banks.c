@@ -72,13 +72,15 @@ static json_t *banks_rows(const struct banks *b)
 }
 
 // clang-format off
-static const struct column banks_columns[] = {
-    {.field = "lane",   .title = "row"},
-    {.field = "offset", .title = "at byte"},
-    {.field = "map",    .title = "banks 0 to 31; 2: second in the queue", .left = true},
-    {.field = "goes",   .title = "goes so far"},
-    {0},
-};
+static const struct columns banks_columns[1] = {{
+    .list = (const struct column[]){
+        {.field = "lane",   .title = "row"},
+        {.field = "offset", .title = "at byte"},
+        {.field = "map",    .title = "banks 0 to 31; 2: second in the queue", .left = true},
+        {.field = "goes",   .title = "goes so far"},
+        {0},
+    },
+}};
 // clang-format on
 
 static enum status check_banks(const struct banks *b, struct err *err)

@@ -84,14 +84,16 @@ static enum status all_calls(struct calls *c, json_t *rows, struct err *err)
 }
 
 // clang-format off
-static const struct column calls_columns[] = {
-    {.field = "call",        .title = "call"},
-    {.field = "call_us",     .title = "us",          .digits = 4},
-    {.field = "min_us",      .title = "min so far",  .digits = 4},
-    {.field = "mean_us",     .title = "mean so far", .digits = 4},
-    {.field = "origin",      .title = "origin",      .left = true},
-    {0},
-};
+static const struct columns calls_columns[1] = {{
+    .list = (const struct column[]){
+        {.field = "call",        .title = "call"},
+        {.field = "call_us",     .title = "us",          .digits = 4},
+        {.field = "min_us",      .title = "min so far",  .digits = 4},
+        {.field = "mean_us",     .title = "mean so far", .digits = 4},
+        {.field = "origin",      .title = "origin",      .left = true},
+        {0},
+    },
+}};
 // clang-format on
 
 static enum status follow_calls(struct session *s, struct cmd_call *c, struct err *err)

@@ -113,21 +113,23 @@ static json_t *tile_row(const struct pipe *p, int64_t i, double right)
 }
 
 // clang-format off
-static const struct column trace_pipe_columns[] = {
-    {.field = "tile",        .title = "tile"},
-    {.field = "buffer",      .title = "buf"},
-    {.field = "copy_cycle",  .title = "copy"},
-    {.field = "there_cycle", .title = "there"},
-    {.field = "begin_cycle", .title = "begins"},
-    {.field = "end_cycle",   .title = "ends"},
-    {.field = "wait_cycles", .title = "waits"},
-    {.field = "k_of",        .title = "K of"},
-    {.field = "v_of",        .title = "V of"},
-    {.field = "o_over_l",    .title = "o/l",   .digits = 3},
-    {.field = "want",        .title = "right", .digits = 4},
-    {.field = "origin",      .title = "origin", .left = true, .drop = 1},
-    {0},
-};
+static const struct columns trace_pipe_columns[1] = {{
+    .list = (const struct column[]){
+        {.field = "tile",        .title = "tile"},
+        {.field = "buffer",      .title = "buf"},
+        {.field = "copy_cycle",  .title = "copy"},
+        {.field = "there_cycle", .title = "there"},
+        {.field = "begin_cycle", .title = "begins"},
+        {.field = "end_cycle",   .title = "ends"},
+        {.field = "wait_cycles", .title = "waits"},
+        {.field = "k_of",        .title = "K of"},
+        {.field = "v_of",        .title = "V of"},
+        {.field = "o_over_l",    .title = "o/l",   .digits = 3},
+        {.field = "want",        .title = "right", .digits = 4},
+        {.field = "origin",      .title = "origin", .left = true, .drop = 1},
+        {0},
+    },
+}};
 // clang-format on
 
 static json_t *trace_pipe_rows(const struct trace *t)

@@ -33,7 +33,7 @@ json_t *trace_real(double v);
 struct trace_view {
     const char *word;
     json_t *(*rows)(const struct trace *t);
-    const struct column *columns;
+    const struct columns *columns;
     unsigned breaks;  /* bits by enum breakage: what can be left out */
     bool whole_tiles; /* Sk must be a multiple of bc */
     enum status (*exec)(struct session *s, struct cmd_call *c, struct err *err); /* else NULL */

@@ -86,18 +86,20 @@ static json_t *trace_rows(const struct trace *t)
 }
 
 // clang-format off
-static const struct column columns[] = {
-    {.field = "tile",     .title = "tile"},
-    {.field = "scores",   .title = "scores of its keys", .left = true, .drop = 4},
-    {.field = "tile_max", .title = "max",     .digits = 3, .drop = 3},
-    {.field = "m",        .title = "m",       .digits = 3},
-    {.field = "rescale",  .title = "rescale", .digits = 3, .drop = 1},
-    {.field = "l",        .title = "l",       .digits = 4},
-    {.field = "o",        .title = "o",       .digits = 4, .drop = 2},
-    {.field = "o_over_l", .title = "o/l",     .digits = 4},
-    {.field = "want",     .title = "right",   .digits = 4},
-    {0},
-};
+static const struct columns columns[1] = {{
+    .list = (const struct column[]){
+        {.field = "tile",     .title = "tile"},
+        {.field = "scores",   .title = "scores of its keys", .left = true, .drop = 4},
+        {.field = "tile_max", .title = "max",     .digits = 3, .drop = 3},
+        {.field = "m",        .title = "m",       .digits = 3},
+        {.field = "rescale",  .title = "rescale", .digits = 3, .drop = 1},
+        {.field = "l",        .title = "l",       .digits = 4},
+        {.field = "o",        .title = "o",       .digits = 4, .drop = 2},
+        {.field = "o_over_l", .title = "o/l",     .digits = 4},
+        {.field = "want",     .title = "right",   .digits = 4},
+        {0},
+    },
+}};
 // clang-format on
 
 const struct trace_view trace_softmax = {

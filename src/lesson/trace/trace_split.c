@@ -95,18 +95,20 @@ static json_t *trace_split_rows(const struct trace *t)
 }
 
 // clang-format off
-static const struct column trace_split_columns[] = {
-    {.field = "split",    .title = "split",  .left = true},
-    {.field = "keys",     .title = "keys"},
-    {.field = "m",        .title = "m",      .digits = 3},
-    {.field = "l",        .title = "l",      .digits = 4},
-    {.field = "o",        .title = "o",      .digits = 4, .drop = 2},
-    {.field = "lse",      .title = "LSE",    .digits = 4},
-    {.field = "o_over_l", .title = "o/l",    .digits = 4},
-    {.field = "weight",   .title = "weight", .digits = 3},
-    {.field = "want",     .title = "right",  .digits = 4, .drop = 1},
-    {0},
-};
+static const struct columns trace_split_columns[1] = {{
+    .list = (const struct column[]){
+        {.field = "split",    .title = "split",  .left = true},
+        {.field = "keys",     .title = "keys"},
+        {.field = "m",        .title = "m",      .digits = 3},
+        {.field = "l",        .title = "l",      .digits = 4},
+        {.field = "o",        .title = "o",      .digits = 4, .drop = 2},
+        {.field = "lse",      .title = "LSE",    .digits = 4},
+        {.field = "o_over_l", .title = "o/l",    .digits = 4},
+        {.field = "weight",   .title = "weight", .digits = 3},
+        {.field = "want",     .title = "right",  .digits = 4, .drop = 1},
+        {0},
+    },
+}};
 // clang-format on
 
 const struct trace_view trace_splitkv = {

@@ -122,15 +122,17 @@ static json_t *trace_sum_rows(const struct trace *t)
 }
 
 // clang-format off
-static const struct column trace_sum_columns[] = {
-    {.field = "order",    .title = "order",        .left = true},
-    {.field = "sum",      .title = "sum",          .digits = 9},
-    {.field = "bits",     .title = "its bits",     .left = true},
-    {.field = "max_diff", .title = "off by",       .digits = 2},
-    {.field = "steps",    .title = "one after another"},
-    {.field = "distinct", .title = "different so far"},
-    {0},
-};
+static const struct columns trace_sum_columns[1] = {{
+    .list = (const struct column[]){
+        {.field = "order",    .title = "order",        .left = true},
+        {.field = "sum",      .title = "sum",          .digits = 9},
+        {.field = "bits",     .title = "its bits",     .left = true},
+        {.field = "max_diff", .title = "off by",       .digits = 2},
+        {.field = "steps",    .title = "one after another"},
+        {.field = "distinct", .title = "different so far"},
+        {0},
+    },
+}};
 // clang-format on
 
 const struct trace_view trace_sum = {

@@ -71,16 +71,18 @@ static json_t *load_row(const struct access *a, int64_t round, int64_t *sectors_
 }
 
 // clang-format off
-static const struct column access_columns[] = {
-    {.field = "load",           .title = "load"},
-    {.field = "lanes",          .title = "lanes"},
-    {.field = "used_bytes",     .title = "bytes used"},
-    {.field = "sectors",        .title = "sectors"},
-    {.field = "used_pct",       .title = "used %", .digits = 3},
-    {.field = "sectors_so_far", .title = "so far"},
-    {.field = "map",            .title = "lanes on each sector of the row", .left = true, .drop = 1},
-    {0},
-};
+static const struct columns access_columns[1] = {{
+    .list = (const struct column[]){
+        {.field = "load",           .title = "load"},
+        {.field = "lanes",          .title = "lanes"},
+        {.field = "used_bytes",     .title = "bytes used"},
+        {.field = "sectors",        .title = "sectors"},
+        {.field = "used_pct",       .title = "used %", .digits = 3},
+        {.field = "sectors_so_far", .title = "so far"},
+        {.field = "map",            .title = "lanes on each sector of the row", .left = true, .drop = 1},
+        {0},
+    },
+}};
 // clang-format on
 
 static enum status follow_access(struct session *s, struct cmd_call *c, struct err *err)
@@ -197,14 +199,16 @@ static float right_answer(const struct sum *t)
 }
 
 // clang-format off
-static const struct column sum_columns[] = {
-    {.field = "step",     .title = "step"},
-    {.field = "adds",     .title = "lanes that add"},
-    {.field = "value",    .title = "lane 0 or the word", .digits = 9},
-    {.field = "want",     .title = "right", .digits = 9},
-    {.field = "max_diff", .title = "off by", .digits = 3, .drop = 1},
-    {0},
-};
+static const struct columns sum_columns[1] = {{
+    .list = (const struct column[]){
+        {.field = "step",     .title = "step"},
+        {.field = "adds",     .title = "lanes that add"},
+        {.field = "value",    .title = "lane 0 or the word", .digits = 9},
+        {.field = "want",     .title = "right", .digits = 9},
+        {.field = "max_diff", .title = "off by", .digits = 3, .drop = 1},
+        {0},
+    },
+}};
 // clang-format on
 
 struct sum_keys {
