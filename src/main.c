@@ -12,6 +12,7 @@
 
 #include "base/mem.h"
 #include "base/sanitize.h"
+#include "command/line/config.h"
 #include "command/session.h"
 #include "lesson/action.h"
 #include "lesson/audit/claims.h"

@@ -3,6 +3,7 @@
 # folder that has rooms the same holds for its rooms in `rooms_NAME`. A folder's own headers are its
 # face: every room may include them and they include no room. Its own .c files join the rooms, so
 # they may include all of them. No folder holds more than 30 .c files.
+# Nor do files need each other in a circle, whichever way they include: see tools/circles.
 # Only tui/ may include curses, only repl/ and tui/ readline.
 # One concept has one home: requests are made in command/ask/request.c, jobs start in
 # command/ask/measure.c, and backends are named in backend/ alone.
@@ -15,6 +16,7 @@ rooms_backend="compile cuda peer cpu"
 rooms_command="line ask show help verbs"
 rooms_lesson="text take author classroom audit trace"
 rooms_tui="kit app screens"
+build=$(cd "${ATTNSCOPE_BUILDDIR:-build}" && pwd) || exit 99
 cd "${ATTNSCOPE_SRCDIR:-.}" || exit 99
 
 rank() { # name, list
@@ -65,6 +67,11 @@ crowded() {
     done
 }
 
+# Prints files that need each other, as the linker sees them.
+circles() {
+    found=$(python3 tools/circles "$build" 2>&1) && [ "${found%%,*}" = "0 circles" ] || echo "$found"
+}
+
 # Prints files outside the allowed folders that include a system header.
 forbidden() {
     grep -rlE --include='*.[ch]' "^ *# *include *<($1)" src kernels/cpu 2>/dev/null | grep -vE "$2"
@@ -97,7 +104,7 @@ report() { # text, findings
 
 # shellcheck disable=SC2086  # a list of words
 set -- $order
-echo "1..$(($# + 12))"
+echo "1..$(($# + 13))"
 for folder; do
     report "src/$folder includes nothing to its right" "$(upward "$folder" "$(rank "$folder" "$order")")"
 done
@@ -106,6 +113,11 @@ report "rooms of command look one way" "$(upward_rooms command "$rooms_command")
 report "rooms of lesson look one way" "$(upward_rooms lesson "$rooms_lesson")"
 report "rooms of tui look one way" "$(upward_rooms tui "$rooms_tui")"
 report "at most 30 .c files in a folder" "$(crowded)"
+if command -v python3 >/dev/null 2>&1 && command -v nm >/dev/null 2>&1; then
+    report "no circle among files" "$(circles)"
+else
+    report "no circle among files # SKIP no python3 or no nm" ""
+fi
 report "only tui includes curses" "$(forbidden 'n?curses|term\.h' '^src/tui/')"
 report "only repl and tui include readline" "$(forbidden readline '^src/(repl|tui)/')"
 report "jobs are asked for in command/ask/measure.c alone" \

@@ -10,6 +10,7 @@
 #include "draw/canvas.h"
 
 struct job;
+struct session;
 struct super;
 
 /* Every hook may be NULL. */
@@ -33,5 +34,8 @@ struct front {
     enum glyphs glyphs;
     bool color; /* NO_COLOR, CLICOLOR_FORCE and --color have been weighed */
 };
+
+/* Tells the front end, in one line. */
+void session_note(struct session *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

@@ -29,7 +29,7 @@ libattnscope_a_SOURCES += \
 	%D%/verbs/cmd_sweep.c \
 	%D%/verbs/cmd_timeline.c \
 	%D%/verbs/cmd_watch.c \
-	%D%/command.c \
+	%D%/command.c %D%/call.c %D%/front.c %D%/table.c \
 	%D%/ask/compare_rec.c %D%/ask/compare_rec.h \
 	%D%/command.h %D%/front.h \
 	%D%/help/complete.c \
@@ -40,7 +40,8 @@ libattnscope_a_SOURCES += \
 	%D%/line/history.h \
 	%D%/verbs/verbs.c %D%/verbs/verbs.h %D%/verbs/cmd_list.h %D%/verbs/cmd_run.h %D%/verbs/cmd_compare.h \
 	%D%/rows.c %D%/rows.h \
-	%D%/ask/keys.c %D%/ask/keys.h \
+	%D%/ask/keys.c %D%/ask/keys.h %D%/ask/set.c %D%/ask/set.h \
+	%D%/line/config.c %D%/line/config.h \
 	%D%/line/lex.c %D%/line/lex.h \
 	%D%/ask/measure.c \
 	%D%/ask/measure.h \

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "base/sanitize.h"
 
 struct session *session_new(const char *program)
 {
@@ -31,19 +30,4 @@ void session_free(struct session *s)
         free(s->log.items[i].text);
     free(s->log.items);
     free(s);
-}
-
-void session_note(struct session *s, const char *fmt, ...)
-{
-    if (!s->front.note)
-        return;
-    struct str text = {0};
-    va_list ap;
-    va_start(ap, fmt);
-    str_vaddf(&text, fmt, ap);
-    va_end(ap);
-    char *clean = sanitize_line(str_text(&text));
-    s->front.note(s->front.ctx, clean);
-    free(clean);
-    str_free(&text);
 }

@@ -39,8 +39,6 @@ struct session {
 /* Verbs are known to the table once command_register_core() and its like were called. */
 struct session *session_new(const char *program);
 void session_free(struct session *s);
-/* Tells the front end, in one line. */
-void session_note(struct session *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Writes to a file for export and redirection; refuses in restricted sessions. */
 enum status session_write(const struct session *s, const char *path, const char *text, size_t len,
                           bool append, struct err *err);

@@ -47,20 +47,12 @@ void settings_copy(struct settings *dst, const struct settings *src);
 /* The same shape, inputs, options and parameters? */
 bool settings_equal(const struct settings *a, const struct settings *b);
 
-/* Sets one key of shape, input, seed, option or parameter; ST_USAGE with the nearest key. */
-enum status session_set(struct session *s, const char *key, const char *value, struct err *err);
-/* `set qtile_seq BR=32`; kernel NULL: every kernel that has it. *known false: nobody has it. */
-enum status session_set_param(struct session *s, const char *kernel, const char *name,
-                              const char *value, bool *known, struct err *err);
-/* Forgets settings; NULL matches all. True if there was one. */
-bool session_drop_param(struct session *s, const char *kernel, const char *name);
-/* The key of `set` that `word` may be meant to be; NULL: it resembles none. */
-const char *session_nearest_key(const struct session *s, const char *word);
-/* "there is no key "Sx"; did you mean "Sq"?" over all keys of `set`. */
-enum status unknown_key(struct session *s, const char *key, struct err *err);
-/* Runs the `set` lines of <config>/attnscope/config; what is wrong there is noted with file and
- * line, and the rest still holds. */
-void session_load_config(struct session *s);
+/* `set qtile_seq BR=32`: the value as it is; nobody is asked whether it is one. kernel NULL: every
+ * kernel that has it. */
+void settings_put_param(struct settings *x, const char *kernel, const char *name,
+                        const char *value);
+/* Forgets parameters; NULL matches all. True if there was one. */
+bool settings_drop_param(struct settings *x, const char *kernel, const char *name);
 /* Appends the script that brings a fresh session into this one's state: shape, inputs, options,
  * parameters, aliases. Only what differs from the defaults is in it. */
 void session_script(const struct session *s, struct str *out);

@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "command/ask/axis.h"
 #include "command/ask/request.h"
+#include "command/ask/set.h"
 #include "command/line/lex.h"
 #include "command/line/parse.h"
 #include "command/output.h"

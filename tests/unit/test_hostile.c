@@ -7,6 +7,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/mem.h"
 #include "base/sanitize.h"
+#include "command/line/config.h"
 #include "command/line/history.h"
 #include "command/line/lex.h"
 #include "command/session.h"

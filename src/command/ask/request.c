@@ -14,7 +14,6 @@
 #include "command/ask/axis.h"
 #include "command/ask/keys.h"
 #include "command/line/lex.h"
-#include "command/line/parse.h"
 #include "command/output.h"
 #include "kernel/moved.h"
 

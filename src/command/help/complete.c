@@ -14,7 +14,6 @@
 #include "base/sanitize.h"
 #include "command/ask/keys.h"
 #include "command/line/lex.h"
-#include "command/line/parse.h"
 #include "command/output.h"
 #include "command/session.h"
 #include "command/show/profile.h"

@@ -7,6 +7,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "command/line/lex.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -93,4 +94,14 @@ void word_quote(struct str *out, const char *text)
         str_addc(out, *text);
     }
     str_addc(out, '"');
+}
+
+size_t pair_key_length(const char *text)
+{
+    size_t n = 0;
+    if (!isalpha((unsigned char)*text) && *text != '_')
+        return 0;
+    while (isalnum((unsigned char)text[n]) || text[n] == '_' || text[n] == '-')
+        n++;
+    return text[n] == '=' ? n : 0;
 }

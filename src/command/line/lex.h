@@ -18,5 +18,7 @@ void token_next(const char *line, int *pos, struct token *out);
 void token_clear(struct token *t);
 /* Appends `text` so that the lexer reads it back as one word. */
 void word_quote(struct str *out, const char *text);
+/* The length of the key in "key=value", 0 when `text` is no pair. */
+size_t pair_key_length(const char *text);
 
 #endif

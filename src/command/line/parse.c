@@ -4,23 +4,12 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "command/line/parse.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "command/line/lex.h"
 #include "command/session.h"
-
-size_t pair_key_length(const char *text)
-{
-    size_t n = 0;
-    if (!isalpha((unsigned char)*text) && *text != '_')
-        return 0;
-    while (isalnum((unsigned char)text[n]) || text[n] == '_' || text[n] == '-')
-        n++;
-    return text[n] == '=' ? n : 0;
-}
 
 static void add_word(struct cmd_call *c, const char *text, int at)
 {

@@ -18,8 +18,6 @@ enum status parse_line(const struct session *s, const char *line, struct call_li
 enum status parse_argv(int argc, char *const *argv, struct cmd_call **out, struct err *err);
 void call_list_clear(struct call_list *l);
 void call_free(struct cmd_call *c);
-/* The length of the key in "key=value", 0 when `text` is no pair. */
-size_t pair_key_length(const char *text);
 
 /* What follows word `first` on the left of > and |, as a line: a single quoted word without its
  * quotes, else as it was typed. The caller frees it. */

@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "base/sanitize.h"
 #include "command/ask/keys.h"
+#include "command/ask/set.h"
 #include "command/output.h"
 #include "command/session.h"
 #include "command/verbs/verbs.h"
@@ -408,7 +409,7 @@ static void reset_all(struct session *s)
     problem_copy(&s->settings.problem, &usual);
     options_clear(&s->settings.options);
     options_init(&s->settings.options);
-    session_drop_param(s, NULL, NULL);
+    settings_drop_param(&s->settings, NULL, NULL);
 }
 
 static enum status reset_word(struct session *s, const char *word, struct err *err)
@@ -417,7 +418,7 @@ static enum status reset_word(struct session *s, const char *word, struct err *e
     struct options usual;
     struct shape shape = s->settings.problem.shape;
     if (registry_find(s->services.registry, word)) {
-        session_drop_param(s, word, NULL);
+        settings_drop_param(&s->settings, word, NULL);
         return ST_OK;
     }
     if (is_shape_key(word)) {
@@ -435,7 +436,7 @@ static enum status reset_word(struct session *s, const char *word, struct err *e
         free(value);
         return st;
     }
-    return session_drop_param(s, NULL, word) ? ST_OK : unknown_key(s, word, err);
+    return settings_drop_param(&s->settings, NULL, word) ? ST_OK : unknown_key(s, word, err);
 }
 
 static enum status exec_reset(struct session *s, struct cmd_call *c, struct err *err)
