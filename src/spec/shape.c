@@ -478,12 +478,17 @@ void shape_word(const struct shape *s, const char *key, struct str *out)
         add_word(f, s, out);
 }
 
+void shape_words_but(const struct shape *s, const char *key, struct str *out)
+{
+    for (const struct field *f = shape_keys; f->name; f++)
+        if (!field_implied(f, s) && !(key && strcmp(f->name, key) == 0))
+            add_word(f, s, out);
+}
+
 void shape_format(const struct shape *s, char *buf, size_t size)
 {
     struct str text = {0};
-    for (const struct field *f = shape_keys; f->name; f++)
-        if (!field_implied(f, s))
-            add_word(f, s, &text);
+    shape_words_but(s, NULL, &text);
     snprintf(buf, size, "%s", str_text(&text));
     str_free(&text);
 }

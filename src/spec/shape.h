@@ -67,6 +67,8 @@ void shape_format(const struct shape *s, char *buf, size_t size);
 /* Appends the key's word in such a text, after a blank if `out` has text: "S=4k", "f16", "causal".
  * Nothing where the text leaves it out because it has its usual value. */
 void shape_word(const struct shape *s, const char *key, struct str *out);
+/* Appends such a text without one key's word, what stays while that key varies; NULL: with all. */
+void shape_words_but(const struct shape *s, const char *key, struct str *out);
 /* The key that a word of such a text sets; NULL: none. */
 const struct field *shape_word_key(const char *word);
 /* Whether Hkv was given or followed H makes no difference. */

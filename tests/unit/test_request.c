@@ -201,6 +201,27 @@ static void test_backend_words(void)
     CU_ASSERT_PTR_NULL(key->words[i + 1]);
 }
 
+/* A line that somebody else wrote, with a key set: wherever it stands, shortened or not. */
+static void test_call_with(void)
+{
+    static const struct {
+        const char *line, *with;
+    } cases[] = {
+        {"run fa2 S=512", "run fa2 S=512 backend=cuda"},
+        {"run fa2 ba=cpu S=512", "run fa2 backend=cuda S=512"},
+        {"run fa2 backend=cpu  > out.txt", "run fa2 backend=cuda  > out.txt"},
+        {"run fa2  > out.txt", "run fa2 backend=cuda  > out.txt"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct call_list calls = {0};
+        CU_ASSERT_EQUAL_FATAL(line_calls(NULL, cases[i].line, &calls, NULL), ST_OK);
+        char *text = call_with(calls.calls[0], "backend", "cuda");
+        CU_ASSERT_STRING_EQUAL(text, cases[i].with);
+        free(text);
+        call_list_clear(&calls);
+    }
+}
+
 static const struct tap_test tests[] = {
     {"words and calls make the same", test_same},
     {"over the defaults", test_fresh},
@@ -209,6 +230,7 @@ static const struct tap_test tests[] = {
     {"errors point", test_errors},
     {"rows of backends", test_backends},
     {"words of backends", test_backend_words},
+    {"a key put into a line", test_call_with},
 };
 
 int main(void)

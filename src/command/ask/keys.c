@@ -289,7 +289,7 @@ enum status call_expand_keys(const struct session *s, struct cmd_call *c, struct
         const char *full;
         if (is_exact(&own, p->key))
             continue;
-        if (!own.kernels)
+        if (s && !own.kernels)
             own.kernels = call_kernels(s, c, &own.nkernels);
         st = key_resolve(&own, p->key, &full, err);
         if (st)
@@ -301,4 +301,38 @@ enum status call_expand_keys(const struct session *s, struct cmd_call *c, struct
     }
     free((void *)own.kernels);
     return st;
+}
+
+/* ---- lines that others wrote ---- */
+
+enum status line_calls(const struct session *s, const char *line, struct call_list *out,
+                       struct err *err)
+{
+    enum status st = parse_line(s, line, out, err);
+    for (size_t i = 0; i < out->count && !st; i++)
+        st = call_expand_keys(s, out->calls[i], err);
+    return st;
+}
+
+bool is_verb_key(const struct cmd_entry *e, const char *key)
+{
+    for (const struct cmd_key *k = e ? e->keys : NULL; k && k->name; k++)
+        if (!strcmp(k->name, key))
+            return true;
+    return false;
+}
+
+char *call_with(const struct cmd_call *c, const char *key, const char *value)
+{
+    int at = c->args_len, end;
+    while (at > 0 && c->text[at - 1] == ' ')
+        at--;
+    end = at;
+    for (int i = 0; i < c->npairs; i++)
+        if (!strcmp(c->pairs[i].key, key)) {
+            at = c->pairs[i].at;
+            end = c->pairs[i].value_at + (int)strlen(c->pairs[i].value);
+        }
+    const char *gap = at > 0 && c->text[at - 1] != ' ' ? " " : "";
+    return xasprintf("%.*s%s%s=%s%s", at, c->text, gap, key, value, c->text + end);
 }

@@ -4,6 +4,7 @@
 #ifndef ATTNSCOPE_COMMAND_KEYS_H
 #define ATTNSCOPE_COMMAND_KEYS_H
 
+#include "command/line/parse.h"
 #include "command/session.h"
 
 bool is_shape_key(const char *key);
@@ -38,8 +39,17 @@ struct key_info {
 bool key_at(const struct key_list *l, size_t i, struct key_info *out);
 /* What a value of a key means, for completion; NULL when the key's own text says it. */
 const char *value_doc(const char *key, const char *value);
-/* Writes the keys of the call out that were shortened. */
+/* Writes the keys of the call out that were shortened. `s` NULL: parameters of kernels stay as they are. */
 enum status call_expand_keys(const struct session *s, struct cmd_call *c, struct err *err);
+/* A line as calls with their keys written out, for who asks what a line would do; nothing of it runs. `s` may
+ * be NULL. End *out with call_list_clear() whatever the status. */
+enum status line_calls(const struct session *s, const char *line, struct call_list *out,
+                       struct err *err);
+/* Is it a key of this verb alone: neither a setting nor a parameter? */
+bool is_verb_key(const struct cmd_entry *e, const char *key);
+/* The call's text with key=value, in the place of the value that it has or behind its arguments. The caller
+ * frees it. */
+char *call_with(const struct cmd_call *c, const char *key, const char *value);
 const char *key_name(const void *list, size_t i); /* str_list_fn */
 
 #endif

@@ -80,14 +80,6 @@ const struct kernel_desc *request_desc(const struct request *r, int i)
 
 /* ---- pairs ---- */
 
-static bool is_verb_key(const struct cmd_entry *e, const char *name)
-{
-    for (const struct cmd_key *k = e ? e->keys : NULL; k && k->name; k++)
-        if (!strcmp(k->name, name))
-            return true;
-    return false;
-}
-
 static enum status mark_value(struct source *c, const struct cmd_pair *p, enum status st,
                               struct err *err)
 {

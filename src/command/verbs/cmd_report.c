@@ -100,24 +100,17 @@ static void add_roof(const struct recording *rec, json_t *tables)
  * caller frees it. */
 static char *without_s(const json_t *row)
 {
-    const char *shape = row_text(row, "shape"), *l2 = row_text(row, "l2"),
+    const char *text = row_text(row, "shape"), *l2 = row_text(row, "l2"),
                *check = row_text(row, "check");
+    struct shape shape = SHAPE_DEFAULT;
     struct str s = {0};
-    bool any = false;
-    for (const char *p = shape; p && *p; p += strspn(p, " ")) {
-        const size_t n = strcspn(p, " ");
-        if (n > 2 && !strncmp(p, "S=", 2))
-            any = true;
-        else
-            str_addf(&s, "%s%.*s", s.len ? " " : "", (int)n, p);
-        p += n;
-    }
+    if (!text || shape_parse(text, &shape, NULL) != ST_OK || shape.Sq != shape.Sk || !check ||
+        strcmp(check, "pass") != 0 || !(row_real(row, "median_us") > 0))
+        return NULL;
+    shape_words_but(&shape, "S", &s);
     if (l2)
         str_addf(&s, ", L2 %s", l2);
-    if (any && check && !strcmp(check, "pass") && row_real(row, "median_us") > 0)
-        return str_take(&s);
-    str_free(&s);
-    return NULL;
+    return str_take(&s);
 }
 
 static json_t *rows_like(const struct recording *rec, const char *rest)

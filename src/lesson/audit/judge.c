@@ -8,33 +8,40 @@
 #include "base/mem.h"
 #include "base/number.h"
 #include "base/sanitize.h"
+#include "command/ask/keys.h"
 #include "lesson/audit/claims.h"
 #include "lesson/text/values.h"
+#include "measure/origin.h"
 
-static bool is_model(const char *command)
+static bool is_verb(const struct call_list *calls, size_t i, const char *name)
 {
-    return str_starts(command, "plan ") || str_starts(command, "occupancy ");
+    return i < calls->count && strcmp(calls->calls[i]->entry->name, name) == 0;
+}
+
+/* Does call i compute for a device that gpu= names? */
+static bool is_planned(const struct call_list *calls, size_t i)
+{
+    return (is_verb(calls, i, "plan") || is_verb(calls, i, "occupancy")) &&
+           call_key(calls->calls[i], "gpu");
 }
 
 bool claim_is_planned(const struct claim *c)
 {
-    return c->holds && is_model(c->command) && strstr(c->command, " gpu=");
+    struct call_list calls = {0};
+    const bool planned = c->holds && strcmp(c->command, "-") != 0 &&
+                         line_calls(NULL, c->command, &calls, NULL) == ST_OK &&
+                         is_planned(&calls, 0);
+    call_list_clear(&calls);
+    return planned;
 }
 
 /* ---- rows ---- */
 
-/* The commands of the claim, with another device in the place of gpu= if one is given. */
-static char *next_command(const char **rest, const char *gpu)
+/* Call i, with another device in the place of gpu= if one is given. The caller frees. */
+static char *command_on(const struct call_list *calls, size_t i, const char *gpu)
 {
-    const char *end = strstr(*rest, " ; "), *key;
-    char *command = xstrndup(*rest, end ? (size_t)(end - *rest) : strlen(*rest));
-    *rest = end ? end + 3 : NULL;
-    if (!gpu || !is_model(command) || !(key = strstr(command, " gpu=")))
-        return command;
-    const char *behind = key + 5 + strcspn(key + 5, " ");
-    char *moved = xasprintf("%.*s gpu=%s%s", (int)(key - command), command, gpu, behind);
-    free(command);
-    return moved;
+    const struct cmd_call *c = calls->calls[i];
+    return gpu && is_planned(calls, i) ? call_with(c, "gpu", gpu) : xstrdup(c->text);
 }
 
 /* Runs it as a lesson does, without a trace among the session's rows and tables. */
@@ -102,17 +109,20 @@ static void fill_recorded(struct session *s, struct values *v, const char *l2)
 static enum status run_commands(struct session *s, const struct claim *c, const char *gpu,
                                 struct values *v, struct err *err)
 {
-    const char *rest = strcmp(c->command, "-") == 0 ? NULL : c->command;
+    struct call_list calls = {0};
     enum status st = ST_OK;
-    while (rest && (st == ST_OK || st == ST_NO || st == ST_NO_GPU)) {
-        char *command = next_command(&rest, gpu);
+    if (strcmp(c->command, "-") != 0)
+        st = line_calls(s, c->command, &calls, err);
+    for (size_t i = 0; i < calls.count && (st == ST_OK || st == ST_NO || st == ST_NO_GPU); i++) {
+        char *command = command_on(&calls, i, gpu);
         st = run_one(s, command, &v->rows, err);
         free(command);
     }
     /* Cold, as run measures when nothing is said: hot may decide otherwise, but is as right. */
     fill_recorded(s, v, "cold");
-    if (str_starts(c->command, "check"))
+    if (is_verb(&calls, 0, "check"))
         fill_recorded(s, v, "hot");
+    call_list_clear(&calls);
     return st;
 }
 
@@ -123,11 +133,7 @@ static void say_where(const struct values *v, struct finding *out)
     const json_t *row = json_array_get(v->rows.results, 0);
     const char *origin = text_of(row, "origin"), *device = text_of(row, "device");
     const char *gpu = text_of(row, "gpu"), *time = text_of(row, "time");
-    out->origin = !row                              ? "arithmetic"
-                  : gpu                             ? "model"
-                  : !origin                         ? NULL
-                  : strcmp(origin, "recorded") == 0 ? "recorded"
-                                                    : "live";
+    out->origin = !row ? "arithmetic" : gpu ? "model" : origin_word(origin);
     const char *where = gpu ? gpu : device;
     if (where && out->origin && strcmp(out->origin, "recorded") == 0 && time)
         out->on = xasprintf("%s, %.10s", where, time);

@@ -17,6 +17,7 @@
 #include "lesson/text/parsed.h"
 #include "lesson/classroom/route.h"
 #include "lesson/author/walk.h"
+#include "lesson/take/recorded.h"
 
 struct prepare {
     struct session *session;
@@ -70,10 +71,9 @@ static void prepare_command(struct prepare *p, const struct lesson *l, int step,
 }
 
 /* What learners here will run: of figures that a recording has, the measurement if there is a GPU. */
-static char *line_of(const struct item *it)
+static char *line_of(const struct session *s, const struct item *it)
 {
-    const bool gpu = it->recording && !strstr(it->text, " backend=") && backend_gpu_is_here();
-    return gpu ? xasprintf("%s backend=%s", it->text, backend_gpu()->name) : xstrdup(it->text);
+    return it->recording && backend_gpu_is_here() ? measured_command(s, it) : xstrdup(it->text);
 }
 
 static bool is_shown(const struct item *it)
@@ -83,7 +83,7 @@ static bool is_shown(const struct item *it)
 
 static void prepare_item(struct prepare *p, const struct lesson *l, int step, const struct item *it)
 {
-    char *line = line_of(it);
+    char *line = line_of(p->session, it);
     const bool again = json_object_get(p->seen, line) != NULL;
     if (!again && p->status != ST_CANCELLED) {
         json_object_set_new(p->seen, line, json_true());

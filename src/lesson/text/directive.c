@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "base/number.h"
 #include "base/sanitize.h"
+#include "command/ask/keys.h"
 #include "lesson/text/values.h"
 
 bool item_asks(const struct item *it)
@@ -477,13 +478,29 @@ static const struct figure {
     {"banks", "trace banks", ""},
 };
 
+/* Does nothing of the call say where figures are measured, or what else is shown? */
+static bool is_still(const struct cmd_call *c)
+{
+    for (int i = 0; i < c->npairs; i++) {
+        const char *key = c->pairs[i].key;
+        if (!strcmp(key, "origin") || !strcmp(key, "view") ||
+            (is_option_key(key) && strcmp(key, "gpu") != 0))
+            return false;
+    }
+    return c->noptions == 0;
+}
+
 static enum status check_figure(const char *command, struct err *err)
 {
-    static const char *const bad[] = {" origin", " backend=", " view", " --", " or=", " ba=", NULL};
-    for (int i = 0; bad[i]; i++)
-        if (strstr(command, bad[i]))
-            return err_set(err, ST_USAGE, "a figure takes a kernel, a shape, parameters and gpu=");
-    return check_command(command, err);
+    struct call_list calls = {0};
+    enum status st = check_command(command, err);
+    if (!st)
+        st = line_calls(NULL, command, &calls, err);
+    for (size_t i = 0; i < calls.count && !st; i++)
+        if (!is_still(calls.calls[i]))
+            st = err_set(err, ST_USAGE, "a figure takes a kernel, a shape, parameters and gpu=");
+    call_list_clear(&calls);
+    return st;
 }
 
 /* source K from TEXT to TEXT: its lines; source K diff [K2] [from TEXT to TEXT]: what changed. */
