@@ -61,28 +61,17 @@ static const char *explore_backend(const struct explore *e)
     return asked ? asked : backend_usual()->name;
 }
 
-/* Why kernel k cannot run this shape on the backend; NULL if it can. The caller frees it. */
+/* Why kernel k cannot be measured as the settings are, parameters too; NULL if it can. The caller frees it. */
 static char *why_not(const struct explore *e, const struct kernel *k)
 {
     struct err why = ERR_INIT;
-    const char *backend = explore_backend(e);
-    const struct kernel_desc *d = backend_desc(backend_info(backend), k);
-    if (!backend_present(backend))
-        return xasprintf("backend=%s is not available here.", backend);
-    if (!d)
-        return xasprintf("%s has no %s version. The plan below is that of its CUDA kernel.",
-                         k->name, backend);
-    struct param_values v = desc_defaults(d);
-    if (desc_supports(d, &e->app->session->settings.problem.shape, &v, 0, &why) != ST_OK)
-        return xstrdup(why.text);
-    return NULL;
-}
-
-/* The same with the parameters as they are set, which may leave the kernel's own rules. */
-static char *refused_now(const struct explore *e)
-{
-    struct err why = ERR_INIT;
-    return measure_refuses(&e->subject.request, 0, &why) ? xstrdup(why.text) : NULL;
+    struct request r;
+    char *text = NULL;
+    if (request_of(e->app->session, k->name, NULL, 0, &r, &why) != ST_OK ||
+        measure_refuses(&r, 0, &why))
+        text = xstrdup(why.text);
+    request_clear(&r);
+    return text;
 }
 
 static bool is_marked(const struct explore *e, const struct kernel *k)
@@ -114,8 +103,6 @@ static void renew_kernels(struct explore *e)
         struct view_row *row = &e->kernel_rows[i];
         free(e->cannot[i]);
         e->cannot[i] = why_not(e, k);
-        if (k == e->kernel && !e->cannot[i] && e->subject.request.nkernels > 0)
-            e->cannot[i] = refused_now(e);
         *row = (struct view_row){
             .name = k->name, .dim = e->cannot[i] != NULL, .marked = is_marked(e, k)};
         if (!f || !shape_equal(&f->shape, &e->app->session->settings.problem.shape))

@@ -140,7 +140,22 @@ bool measurement_stop(struct measurement *m, bool keep)
         measure_drop(m->job);
     }
     forget_job(m);
+    m->cells = NULL;
     return ran;
+}
+
+void measurement_adopt(struct measurement *m, struct measuring *job, enum job_kind kind)
+{
+    measurement_stop(m, false);
+    measurement_set_failure(m, NULL);
+    m->kind = kind;
+    m->job = job;
+    snprintf(m->activity, sizeof m->activity, "%s", measure_phase(job));
+}
+
+const struct measuring *measurement_ended(const struct measurement *m)
+{
+    return m->job && measure_ended(m->job) ? m->job : NULL;
 }
 
 void measurement_start(struct measurement *m, const struct request *r, enum job_kind kind)
@@ -219,6 +234,152 @@ bool measurement_collect(struct measurement *m, bool remember, struct measured *
     return true;
 }
 
+/* ---- cell by cell ---- */
+
+static double now_s(void)
+{
+    return (double)app_now_ms() / 1e3;
+}
+
+char *cell_label(const struct request *r, int i)
+{
+    char shape[SHAPE_TEXT], params[512];
+    shape_format(&r->problem.shape, shape, sizeof shape);
+    request_params(r, i, params, sizeof params);
+    return xasprintf("%s %s %s %s %s", r->kernels[i]->name, params, shape,
+                     r->options.backend ? r->options.backend : "", r->options.l2);
+}
+
+/* How many entries lack a row. */
+static int cell_missing(const struct cells *c, int cell)
+{
+    int missing = 0;
+    for (int i = 0; i < c->nkernels; i++)
+        missing += !c->known(c->ctx, cell, i);
+    return missing;
+}
+
+/* Sampling lasts until the spread is small; a slow kernel needs its ten runs at least. */
+static double run_seconds(const struct request *r)
+{
+    enum { CPU_GFLOPS = 20, GPU_GFLOPS = 5000 };
+    const struct timing_rule *rule = &r->options.rule;
+    const char *backend = r->options.backend;
+    const bool gpu = backend ? backend_is_gpu(backend) : backend_gpu_is_here();
+    const double run = shape_flops(&r->problem.shape) / ((gpu ? GPU_GFLOPS : CPU_GFLOPS) * 1e9);
+    const double sampling =
+        rule->n > 0 ? (double)rule->n * run : fmax(2 * rule->min_s, (double)rule->min_n * run);
+    return 0.1 + 3 * run + rule->warm_s + fmin(sampling, rule->max_s);
+}
+
+int measurement_cells_left(const struct measurement *m, const struct cells *c, double *seconds)
+{
+    int left = 0;
+    double s = 0;
+    for (int cell = 0; cell < c->n; cell++) {
+        struct request r;
+        const int missing = cell_missing(c, cell);
+        left += missing > 0;
+        if (!missing || !seconds || c->request(c->ctx, cell, &r) != ST_OK)
+            continue;
+        s += missing * run_seconds(&r);
+        request_clear(&r);
+    }
+    if (seconds)
+        *seconds = m->guessed_s > 0 ? s * m->spent_s / m->guessed_s : s;
+    return left;
+}
+
+/* Starts the next cell that lacks a row; false: none does. */
+static bool start_cell(struct measurement *m)
+{
+    const struct cells *c = m->cells;
+    const struct measure_how how = {.kind = JOB_RUN, .verb = "run"};
+    for (int cell = 0; cell < c->n; cell++) {
+        struct request r;
+        if (!cell_missing(c, cell) || c->request(c->ctx, cell, &r) != ST_OK)
+            continue;
+        m->cell = cell;
+        m->begin_s = now_s();
+        m->job = measure_start(m->app->session, &r, &how);
+        request_clear(&r);
+        return true;
+    }
+    return false;
+}
+
+bool measurement_start_cells(struct measurement *m, const struct cells *c)
+{
+    measurement_stop(m, true);
+    measurement_set_failure(m, NULL);
+    m->kind = JOB_RUN;
+    m->cells = c;
+    m->spent_s = m->guessed_s = 0;
+    if (!start_cell(m))
+        m->cells = NULL;
+    return m->cells != NULL;
+}
+
+/* Rows that a stop cut short are measured again. */
+static bool is_whole(const struct run_row *row)
+{
+    return row->reason || (row->stopped && strcmp(row->stopped, "cancel") != 0);
+}
+
+/* Its rows as figures, and to whoever asked. */
+static void take_cell(struct measurement *m, const struct request *r, const struct run_rows *rows)
+{
+    for (int i = 0; i < r->nkernels && (size_t)i < rows->n; i++) {
+        char *label = cell_label(r, i);
+        if (is_whole(&rows->v[i]))
+            fill(make_figures(m, label), r, i, &rows->v[i]);
+        free(label);
+    }
+    m->cells->take(m->cells->ctx, m->cell, rows);
+}
+
+bool measurement_collect_cells(struct measurement *m)
+{
+    struct measured out;
+    struct request r;
+    double before, after;
+    if (!m->cells || !measurement_ended(m))
+        return false;
+    const double rate = m->guessed_s > 0 ? m->spent_s / m->guessed_s : 1;
+    measurement_cells_left(m, m->cells, &before);
+    request_copy(&r, measure_request(m->job));
+    measure_end(m->job, &out); /* a result like any other: $last, Roofline, export */
+    forget_job(m);
+    take_cell(m, &r, &out.rows);
+    request_clear(&r);
+    measurement_cells_left(m, m->cells, &after);
+    m->spent_s += now_s() - m->begin_s;
+    m->guessed_s += fmax(before - after, 0) / rate;
+    if (out.status == ST_CANCELLED || !start_cell(m))
+        m->cells = NULL;
+    measured_clear(&out);
+    return true;
+}
+
+void measurement_forget_cells(struct measurement *m, const struct cells *c)
+{
+    for (int cell = 0; cell < c->n; cell++) {
+        struct request r;
+        if (c->request(c->ctx, cell, &r) != ST_OK)
+            continue;
+        for (int i = 0; i < r.nkernels; i++) {
+            char *label = cell_label(&r, i);
+            struct figures *f = measurement_find(m, label);
+            if (f) {
+                clear_figures(f);
+                *f = m->v[--m->n];
+            }
+            free(label);
+        }
+        request_clear(&r);
+    }
+}
+
 /* ---- what outlives the program ---- */
 
 json_t *measurement_save(const struct measurement *m)
@@ -248,7 +409,7 @@ static void restore_one(struct measurement *m, const json_t *o)
                *name = json_string_value(json_object_get(o, "kernel")),
                *params = json_string_value(json_object_get(o, "params"));
     label = label ? label : name ? name : "";
-    char *bare = xstrndup(label, strcspn(label, "@"));
+    char *bare = xstrndup(label, strcspn(label, "@ "));
     const struct kernel *k = registry_find(r, bare);
     struct problem p = PROBLEM_DEFAULT;
     struct run_row row;

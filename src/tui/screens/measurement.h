@@ -1,5 +1,6 @@
 /* measurement.h - what a screen measures: the job that runs, the figures that came of it and of those
- * before, and whether they are of what the screen is about now (subject.h) or of something older.
+ * before, and whether they are of what the screen is about now (subject.h) or of something older. Many
+ * requests, as of a sweep, are done one after the other; what is done stays when that is cut short.
  *
  * Figures belong to a label and outlive their job: going back to a kernel shows what is known of it.
  * Whoever shows figures asks figures_current() and marks those that are not.
@@ -20,6 +21,17 @@ struct figures {
     double gflops; /* rate of the last timing, NaN: never timed */
 };
 
+/* Requests that are measured one after the other. */
+struct cells {
+    void *ctx;
+    int n, nkernels; /* cells; entries of each one's request */
+    /* The request of a cell, to be cleared; ST_NO: it has none. */
+    enum status (*request)(void *ctx, int cell, struct request *out);
+    bool (*known)(void *ctx, int cell, int i); /* has entry i of its request a row? */
+    /* Its rows came; whole ones are figures under cell_label() already. */
+    void (*take)(void *ctx, int cell, const struct run_rows *rows);
+};
+
 struct measurement {
     struct app *app;
     struct measuring *job; /* NULL: nothing runs */
@@ -29,6 +41,10 @@ struct measurement {
     char machine[160];  /* where figures come from: "cpu: EPYC, 2 threads" */
     char activity[160]; /* what is being done, "": nothing */
     char *failure;      /* why the last run gave nothing, or NULL */
+
+    const struct cells *cells; /* that are under way; NULL: none are, or they were stopped */
+    int cell;                  /* of the job */
+    double begin_s, spent_s, guessed_s; /* of this run: how good estimates were */
 };
 
 void measurement_init(struct measurement *m, struct app *a);
@@ -36,6 +52,11 @@ void measurement_clear(struct measurement *m);
 
 /* Cancels what runs and starts what `r` asks; several kernels take turns. `r` is copied. */
 void measurement_start(struct measurement *m, const struct request *r, enum job_kind kind);
+/* The same for a job that was started elsewhere and has more than rows: stamps, a listing. It is the
+ * measurement's from then on; measurement_ended() tells when to take from it. */
+void measurement_adopt(struct measurement *m, struct measuring *job, enum job_kind kind);
+/* The job once it has ended, NULL before. measurement_stop() then drops it. */
+const struct measuring *measurement_ended(const struct measurement *m);
 /* True if a job ran. `keep`: its rows go to the store as far as they are. */
 bool measurement_stop(struct measurement *m, bool keep);
 /* Takes in what the job has. True: it has ended, and `out` is what came of it, to be cleared; with
@@ -53,6 +74,23 @@ struct figures *measurement_pair(const struct measurement *m, const char *first,
 void measurement_follow_kernels(struct measurement *m);
 /* Are they of entry i of the request: its shape, its parameters? f may be NULL: no. */
 bool figures_current(const struct figures *f, const struct request *r, int i);
+
+/* ---- cell by cell ---- */
+
+/* Begins with the first cell that lacks a row; false: none does. `cells` is borrowed until they are through
+ * or stopped. */
+bool measurement_start_cells(struct measurement *m, const struct cells *cells);
+/* Takes in a cell that has ended and goes on to the next: true if one has. m->cells is NULL after the
+ * last. Rows are also $1 .. $last and in the store. */
+bool measurement_collect_cells(struct measurement *m);
+/* How many cells lack a row, and about how many seconds they take: what was measured so far corrects the
+ * guess. `seconds` may be NULL. */
+int measurement_cells_left(const struct measurement *m, const struct cells *cells, double *seconds);
+/* Under which entry i of a cell's request is kept: kernel, parameters, shape, backend, caches. The caller
+ * frees it. */
+char *cell_label(const struct request *r, int i);
+/* Forgets the figures of these cells: they are measured once more. */
+void measurement_forget_cells(struct measurement *m, const struct cells *cells);
 
 /* What outlives the program, as a list; restoring takes what it knows. */
 json_t *measurement_save(const struct measurement *m);

@@ -14,6 +14,7 @@
 #include "command/show/source.h"
 #include "tui/app/app.h"
 #include "tui/kit/codeview.h"
+#include "tui/screens/measurement.h"
 #include "tui/screens/screen_util.h"
 #include "tui/screens/subject.h"
 
@@ -27,8 +28,8 @@ struct source {
     enum view view;
     bool diff, marks;
     struct codeview code;
-    char *missing; /* why there is no text, or NULL */
-    struct measuring *job;
+    char *missing;                  /* why there is no text, or NULL */
+    struct measurement measurement; /* the listing that is being made */
     char *listing[VIEWS]; /* PTX and SASS of this kernel and these settings, once they came */
     char *no_listing[VIEWS];
     struct source_facts before, after;
@@ -152,7 +153,7 @@ static void draw_code(struct source *s, struct canvas *c, struct rect r, bool ba
     struct rect in = pane_frame(c, r, str_text(&title), false, bare);
     str_free(&title);
     if (s->missing) {
-        canvas_wrap_more(c, in, s->job ? ROLE_ACCENT : ROLE_WARN, s->missing, 0);
+        canvas_wrap_more(c, in, s->measurement.job ? ROLE_ACCENT : ROLE_WARN, s->missing, 0);
         return;
     }
     codeview_draw(&s->code, c, in, s->marks);
@@ -223,8 +224,7 @@ static const char *const view_words[VIEWS] = {"cuda", "ptx", "sass"};
 
 static void drop_listings(struct source *s)
 {
-    measure_drop(s->job);
-    s->job = NULL;
+    measurement_stop(&s->measurement, false);
     for (int i = 0; i < VIEWS; i++) {
         free(s->listing[i]);
         free(s->no_listing[i]);
@@ -263,6 +263,15 @@ static void show_cuda(struct source *s)
         app_message(s->app, ROLE_WARN, "the sources are too long for a diff");
 }
 
+static bool start_listing(struct source *s, struct err *err)
+{
+    struct measuring *job;
+    const enum status st = source_listing_start(s->app->session, source_kernel(s), &job, err);
+    if (st == ST_OK)
+        measurement_adopt(&s->measurement, job, JOB_LISTING);
+    return st == ST_OK;
+}
+
 static void show_listing(struct source *s)
 {
     struct err err = ERR_INIT;
@@ -275,8 +284,7 @@ static void show_listing(struct source *s)
             s->code.list.top = s->code.list.cur; /* past the head */
     } else if (s->no_listing[s->view]) {
         set_missing(s, s->no_listing[s->view]);
-    } else if (!s->job &&
-               source_listing_start(s->app->session, source_kernel(s), &s->job, &err) != ST_OK) {
+    } else if (!s->measurement.job && !start_listing(s, &err)) {
         set_missing(s, err.text);
     } else {
         set_missing(s, "compiling ...");
@@ -302,12 +310,12 @@ static void update_facts(struct source *s)
 
 static void collect(struct source *s)
 {
-    if (!s->job || !measure_ended(s->job))
+    const struct measuring *job = measurement_ended(&s->measurement);
+    if (!job)
         return;
     for (int i = VIEW_PTX; i < VIEWS; i++)
-        s->listing[i] = source_listing_take(s->job, view_words[i], &s->no_listing[i]);
-    measure_drop(s->job);
-    s->job = NULL;
+        s->listing[i] = source_listing_take(job, view_words[i], &s->no_listing[i]);
+    measurement_stop(&s->measurement, false);
     if (s->view != VIEW_CUDA)
         show(s);
 }
@@ -524,7 +532,7 @@ static void source_update(void *ctx)
 static bool source_cancel(void *ctx)
 {
     struct source *s = ctx;
-    const bool ran = s->job != NULL;
+    const bool ran = s->measurement.job != NULL;
     if (ran) {
         drop_listings(s);
         s->view = VIEW_CUDA;
@@ -567,6 +575,7 @@ static void *source_open(struct app *a)
     s->app = a;
     s->marks = true;
     subject_init(&s->subject, a);
+    measurement_init(&s->measurement, a);
     set_kernel(s, a->kernel->name);
     return s;
 }
@@ -578,6 +587,7 @@ static void source_close(void *ctx)
     codeview_clear(&s->code);
     free(s->missing);
     free(s->name);
+    measurement_clear(&s->measurement);
     subject_clear(&s->subject);
     free(s);
 }

@@ -20,6 +20,7 @@
 #include "tui/app/app.h"
 #include "tui/app/prompt.h"
 #include "tui/kit/flow.h"
+#include "tui/screens/measurement.h"
 #include "tui/screens/screen_util.h"
 #include "tui/screens/subject.h"
 #include "tui/screens/sweep_setup.h"
@@ -37,15 +38,12 @@ struct sweep_screen {
     struct subject cell;    /* the point at the cursor */
 
     struct sweep sweep;
-    bool have;                  /* sweep is made, else subject.problem */
-    json_t *cache;              /* measured rows by what was measured: kept over every change */
-    int at[SWEEP_AXES], kernel; /* cursor */
-    int computed;               /* points of a planned metric that have their rows */
+    bool have;                      /* sweep is made, else subject.problem */
+    struct cells cells;             /* its points, where they are measured */
+    struct measurement measurement; /* figures of points: kept over every change */
+    int at[SWEEP_AXES], kernel;     /* cursor */
+    int computed;                   /* points of a planned metric that have their rows */
 
-    bool going;            /* goes on to the next point when a job ends */
-    struct measuring *job; /* of one point; its rows go to the cache */
-    int job_point;
-    double job_begin_s, spent_s, guessed_s; /* of this run: how good the estimate was */
     char activity[160];
 };
 
@@ -61,54 +59,8 @@ static void remake(struct sweep_screen *x)
     x->computed = 0;
     if (!x->have)
         sweep_clear(&x->sweep);
-}
-
-/* The key of a measured row in the cache; the caller frees it. */
-static char *sweep_cache_key(const struct request *r, int kernel)
-{
-    char shape[SHAPE_TEXT], params[512];
-    shape_format(&r->problem.shape, shape, sizeof shape);
-    request_params(r, kernel, params, sizeof params);
-    return xasprintf("%s %s %s %s %s", r->kernels[kernel]->name, params, shape,
-                     r->options.backend ? r->options.backend : "", r->options.l2);
-}
-
-/* ---- how long it takes ---- */
-
-/* Sampling lasts until the spread is small; a slow kernel needs its ten runs at least. */
-static double kernel_seconds(const struct sweep_screen *x, const struct request *r, double gflops)
-{
-    const struct timing_rule *rule = &x->sweep.base.options.rule;
-    double run = shape_flops(&r->problem.shape) / (gflops * 1e9);
-    double sampling =
-        rule->n > 0 ? (double)rule->n * run : fmax(2 * rule->min_s, (double)rule->min_n * run);
-    return 0.1 + 3 * run + rule->warm_s + fmin(sampling, rule->max_s);
-}
-
-/* Points that have not all their rows, and about how many seconds they take. */
-static int sweep_left(const struct sweep_screen *x, double *seconds)
-{
-    const struct sweep *w = &x->sweep;
-    const char *backend = w->base.options.backend;
-    bool gpu = backend ? backend_is_gpu(backend) : backend_gpu_is_here();
-    int left = 0;
-    *seconds = 0;
-    for (int p = 0; x->have && p < w->npoints; p++) {
-        struct request r;
-        int missing = 0;
-        for (int k = 0; k < w->base.nkernels; k++)
-            missing += !sweep_row(w, p, k);
-        if (!missing)
-            continue;
-        left++;
-        if (!w->measured || sweep_request(w, p, &r, NULL) != ST_OK)
-            continue;
-        *seconds += missing * kernel_seconds(x, &r, gpu ? 5000 : 20);
-        request_clear(&r);
-    }
-    if (x->guessed_s > 0) /* what was measured so far corrects the guess */
-        *seconds *= x->spent_s / x->guessed_s;
-    return left;
+    x->cells.n = x->have && x->sweep.measured ? x->sweep.npoints : 0;
+    x->cells.nkernels = x->sweep.base.nkernels;
 }
 
 /* ---- drawing ---- */
@@ -332,10 +284,10 @@ static void sweep_tell_estimate(struct sweep_screen *x)
 {
     double s;
     char b[NUMBER_BUF];
-    int left = sweep_left(x, &s);
+    int left = measurement_cells_left(&x->measurement, &x->cells, &s);
     if (!x->have || !x->sweep.measured)
         x->activity[0] = 0;
-    else if (x->going)
+    else if (x->measurement.cells)
         snprintf(x->activity, sizeof x->activity, "%d of %d points, about %s left",
                  x->sweep.npoints - left, x->sweep.npoints, number_fmt_us(b, s * 1e6));
     else if (left)
@@ -343,19 +295,6 @@ static void sweep_tell_estimate(struct sweep_screen *x)
                  x->sweep.npoints, number_fmt_us(b, s * 1e6));
     else
         snprintf(x->activity, sizeof x->activity, "all %d points", x->sweep.npoints);
-}
-
-static bool sweep_stop(struct sweep_screen *x)
-{
-    struct measured m;
-    bool ran = x->job != NULL;
-    if (x->job) {
-        measure_finish(x->job, &m);
-        measured_clear(&m);
-    }
-    x->job = NULL;
-    x->going = false;
-    return ran;
 }
 
 /* ---- points and the cell at the cursor ---- */
@@ -371,12 +310,14 @@ static void fill_point(struct sweep_screen *x, int point)
     json_t *rows = json_array();
     bool all = true;
     for (int k = 0; k < r.nkernels; k++) {
-        char *key = sweep_cache_key(&r, k);
-        json_t *row = json_object_get(x->cache, key);
+        char *label = cell_label(&r, k);
+        const struct figures *f = measurement_find(&x->measurement, label);
         json_t *now = sweep_row(w, point, k);
-        all &= row || now;
-        json_array_append(rows, row ? row : now ? now : json_null());
-        free(key);
+        all &= f || now;
+        json_array_append_new(rows, f     ? run_row_result(&f->row)
+                                    : now ? json_incref(now)
+                                          : json_null());
+        free(label);
     }
     if (all)
         sweep_take(w, point, rows);
@@ -424,49 +365,30 @@ static void sweep_renew_cell(struct sweep_screen *x)
 
 /* ---- measuring ---- */
 
-static double now_s(void)
+/* The points as cells; of measured metrics alone. */
+static enum status point_request(void *ctx, int point, struct request *out)
 {
-    return (double)app_now_ms() / 1e3;
+    const struct sweep_screen *x = ctx;
+    return sweep_request(&x->sweep, point, out, NULL);
 }
 
-static int next_point(const struct sweep_screen *x)
+static bool point_known(void *ctx, int point, int i)
 {
-    for (int p = 0; p < x->sweep.npoints; p++)
-        for (int k = 0; k < x->sweep.base.nkernels; k++)
-            if (!sweep_row(&x->sweep, p, k))
-                return p;
-    return -1;
+    const struct sweep_screen *x = ctx;
+    return sweep_row(&x->sweep, point, i) != NULL;
 }
 
-static void start_next(struct sweep_screen *x)
+static void point_take(void *ctx, int point, const struct run_rows *rows)
 {
-    const struct measure_how how = {.kind = JOB_RUN, .verb = "run"};
-    struct request r;
-    int p = next_point(x);
-    if (p < 0 || sweep_request(&x->sweep, p, &r, NULL) != ST_OK) {
-        x->going = false;
-        return;
-    }
-    x->job_point = p;
-    x->job_begin_s = now_s();
-    x->job = measure_start(x->app->session, &r, &how);
-    request_clear(&r);
+    struct sweep_screen *x = ctx;
+    json_t *list = run_rows_result(rows); /* points keep them beside their axes' values */
+    sweep_take(&x->sweep, point, list);
+    json_decref(list);
 }
 
-static void forget_rows(struct sweep_screen *x)
+static bool all_known(const struct sweep_screen *x)
 {
-    for (int p = 0; p < x->sweep.npoints; p++) {
-        struct request r;
-        if (sweep_request(&x->sweep, p, &r, NULL) != ST_OK)
-            continue;
-        for (int k = 0; k < r.nkernels; k++) {
-            char *key = sweep_cache_key(&r, k);
-            json_object_del(x->cache, key);
-            free(key);
-        }
-        request_clear(&r);
-    }
-    remake(x);
+    return measurement_cells_left(&x->measurement, &x->cells, NULL) == 0;
 }
 
 static void run(void *ctx, int arg)
@@ -479,85 +401,35 @@ static void run(void *ctx, int arg)
                                        : "this metric is computed: there is nothing to run");
         return;
     }
-    if (x->going)
+    if (x->measurement.cells)
         return;
-    if (next_point(x) < 0)
-        forget_rows(x); /* all there: once more */
+    if (all_known(x)) { /* once more */
+        measurement_forget_cells(&x->measurement, &x->cells);
+        remake(x);
+    }
     while (x->computed < x->sweep.npoints)
         sweep_compute_some(x);
-    if (next_point(x) < 0) {
+    if (!measurement_start_cells(&x->measurement, &x->cells))
         app_message(x->app, ROLE_WARN, "no point can run here; the cell below says why");
-        return;
-    }
-    x->spent_s = x->guessed_s = 0;
-    x->going = true;
-    start_next(x);
     sweep_tell_estimate(x);
-}
-
-/* Rows that a stop cut short are measured again. */
-static bool is_whole(const json_t *row)
-{
-    const char *stopped = json_string_value(json_object_get(row, "stopped"));
-    return row && (json_string_value(json_object_get(row, "reason")) || stopped) &&
-           !(stopped && strcmp(stopped, "cancel") == 0);
-}
-
-/* Whole rows of the point are not measured again. */
-static void cache_rows(struct sweep_screen *x, const json_t *rows)
-{
-    struct request r;
-    if (sweep_request(&x->sweep, x->job_point, &r, NULL) != ST_OK)
-        return;
-    for (int k = 0; k < r.nkernels; k++) {
-        char *key = sweep_cache_key(&r, k);
-        json_t *row = json_array_get(rows, (size_t)k);
-        if (is_whole(row))
-            json_object_set(x->cache, key, row);
-        free(key);
-    }
-    request_clear(&r);
-}
-
-static void take_job(struct sweep_screen *x)
-{
-    struct measured m;
-    double spent = now_s() - x->job_begin_s, left_before, left_after;
-    sweep_left(x, &left_before);
-    double rate = x->guessed_s > 0 ? x->spent_s / x->guessed_s : 1;
-    measure_end(x->job, &m); /* a result like any other: $last, Roofline, export */
-    x->job = NULL;
-    json_t *rows = run_rows_result(&m.rows); /* cells keep them beside their axes' values */
-    cache_rows(x, rows);
-    sweep_take(&x->sweep, x->job_point, rows);
-    json_decref(rows);
-    sweep_left(x, &left_after);
-    x->spent_s += spent;
-    x->guessed_s += fmax(left_before - left_after, 0) / rate;
-    if (m.status == ST_CANCELLED)
-        x->going = false;
-    measured_clear(&m);
 }
 
 static void sweep_collect(struct sweep_screen *x)
 {
-    if (!x->job || !measure_ended(x->job))
+    if (!measurement_collect_cells(&x->measurement))
         return;
-    take_job(x);
-    if (x->going)
-        start_next(x);
-    if (!x->going)
+    if (!x->measurement.cells && all_known(x))
         app_message(x->app, ROLE_GOOD, "the sweep is complete; its rows are in results");
     sweep_tell_estimate(x);
     sweep_renew_cell(x);
 }
 
 /* The setup or the session changed. */
-/* The setup or the session changed. */
 static void sweep_refresh(struct sweep_screen *x)
 {
     struct str names = {0};
-    sweep_stop(x);
+    measurement_stop(&x->measurement, true);
+    measurement_follow_kernels(&x->measurement);
     sweep_setup_names(&x->setup, &names);
     char *first = xstrndup(str_text(&names), strcspn(str_text(&names), ","));
     subject_ask(&x->subject, first, NULL, 0);
@@ -586,7 +458,7 @@ static void sweep_save(void *ctx, json_t *o)
     }
     json_object_set_new(o, "metric", json_string(x->setup.metric));
     json_object_set_new(o, "pane", json_integer(x->focus));
-    json_object_set(o, "rows", x->cache);
+    json_object_set_new(o, "rows", measurement_save(&x->measurement));
 }
 
 static void take_text(const json_t *o, const char *member, char *to, size_t size)
@@ -600,14 +472,12 @@ static void sweep_restore(void *ctx, const json_t *o)
 {
     struct sweep_screen *x = ctx;
     const json_int_t pane = json_integer_value(json_object_get(o, "pane"));
-    json_t *rows = json_object_get(o, "rows");
     take_text(o, "axis", x->setup.axis[0], sizeof x->setup.axis[0]);
     take_text(o, "axis2", x->setup.axis[1], sizeof x->setup.axis[1]);
     take_text(o, "values", x->setup.values[0], sizeof x->setup.values[0]);
     take_text(o, "values2", x->setup.values[1], sizeof x->setup.values[1]);
     take_text(o, "metric", x->setup.metric, sizeof x->setup.metric);
-    if (json_is_object(rows))
-        json_object_update(x->cache, rows);
+    measurement_restore(&x->measurement, json_object_get(o, "rows"));
     x->focus = pane >= 0 && pane < SWEEP_PANES ? (enum sweep_pane)pane : SWEEP_SETUP;
     sweep_refresh(x);
 }
@@ -743,8 +613,10 @@ static void *sweep_open(struct app *a)
 {
     struct sweep_screen *x = xcalloc(1, sizeof *x);
     x->app = a;
-    x->cache = json_object();
     x->setup.app = a;
+    x->cells = (struct cells){
+        .ctx = x, .request = point_request, .known = point_known, .take = point_take};
+    measurement_init(&x->measurement, a);
     subject_init(&x->subject, a);
     subject_init(&x->cell, a);
     sweep_setup_default(&x->setup);
@@ -755,11 +627,11 @@ static void *sweep_open(struct app *a)
 static void sweep_close(void *ctx)
 {
     struct sweep_screen *x = ctx;
-    sweep_stop(x);
+    measurement_stop(&x->measurement, true);
+    measurement_clear(&x->measurement);
     subject_clear(&x->subject);
     subject_clear(&x->cell);
     sweep_clear(&x->sweep);
-    json_decref(x->cache);
     free(x);
 }
 
@@ -811,7 +683,7 @@ static void sweep_tick(void *ctx)
 static bool sweep_cancel(void *ctx)
 {
     struct sweep_screen *x = ctx;
-    bool ran = sweep_stop(x);
+    bool ran = measurement_stop(&x->measurement, true);
     sweep_tell_estimate(x);
     return ran;
 }

@@ -15,6 +15,7 @@
 #include "command/show/timeline.h"
 #include "draw/timeline.h"
 #include "tui/app/app.h"
+#include "tui/screens/measurement.h"
 #include "tui/screens/screen_util.h"
 #include "tui/screens/subject.h"
 
@@ -28,10 +29,10 @@ struct timelines {
     int focus;
     struct subject subject; /* what is shown, or what the job runs */
     struct timeline shown[PANELS];
-    struct measuring *job;
-    bool live;     /* stamps, not the model */
-    int level;     /* zoom: the width shows 1/2^level of the span */
-    double middle; /* of what is shown, as a share of the span */
+    struct measurement measurement; /* the stamps that are being taken */
+    bool live;                      /* stamps, not the model */
+    int level;                      /* zoom: the width shows 1/2^level of the span */
+    double middle;                  /* of what is shown, as a share of the span */
     int row, mark;
     struct rect panels[PANELS]; /* as drawn last */
 };
@@ -108,9 +109,9 @@ static void draw_header(const struct timelines *t, struct canvas *c, struct rect
     char shape[SHAPE_TEXT];
     shape_format(&t->app->session->settings.problem.shape, shape, sizeof shape);
     int x = r.x + 1 + canvas_text(c, r.x + 1, r.y, r.w - 1, ROLE_TITLE, shape) + 2;
-    if (t->job)
+    if (t->measurement.job)
         canvas_textf(c, x, r.y, r.x + r.w - x, ROLE_ACCENT, "taking stamps: %s ...",
-                     measure_phase(t->job));
+                     measure_phase(t->measurement.job));
     else if (!t->live)
         canvas_text(c, x, r.y, r.x + r.w - x, ROLE_DIM, "r takes real stamps");
 }
@@ -137,12 +138,6 @@ static void timeline_draw(void *ctx, struct canvas *c)
 
 /* ---- what is shown ---- */
 
-static void drop_job(struct timelines *t)
-{
-    measure_drop(t->job);
-    t->job = NULL;
-}
-
 static void drop_shown(struct timelines *t)
 {
     for (int i = 0; i < PANELS; i++)
@@ -152,7 +147,8 @@ static void drop_shown(struct timelines *t)
 static void add_origin(struct timelines *t)
 {
     if (t->subject.command.len)
-        str_addf(&t->subject.command, " origin=%s", t->live || t->job ? "live" : "model");
+        str_addf(&t->subject.command, " origin=%s",
+                 t->live || t->measurement.job ? "live" : "model");
 }
 
 /* `flags` as of request_of(). */
@@ -169,7 +165,7 @@ static void show_model(struct timelines *t)
     struct err err = ERR_INIT;
     const struct request *r = &t->subject.request;
     const struct device *dev = session_gpu(t->app->session, NULL, &err);
-    drop_job(t);
+    measurement_stop(&t->measurement, false);
     drop_shown(t);
     t->live = false;
     if (dev)
@@ -185,11 +181,13 @@ static void take_stamps(void *ctx, int arg)
 {
     struct timelines *t = ctx;
     struct err err = ERR_INIT;
+    struct measuring *job;
     (void)arg;
-    drop_job(t);
+    measurement_stop(&t->measurement, false);
     ask(t, 0);
     if (!t->subject.problem &&
-        timeline_start(t->app->session, &t->subject.request, &t->job, &err) == ST_OK) {
+        timeline_start(t->app->session, &t->subject.request, &job, &err) == ST_OK) {
+        measurement_adopt(&t->measurement, job, JOB_TRACE);
         add_origin(t);
         return;
     }
@@ -199,12 +197,13 @@ static void take_stamps(void *ctx, int arg)
 
 static void collect(struct timelines *t)
 {
-    if (!t->job || !measure_ended(t->job))
+    const struct measuring *job = measurement_ended(&t->measurement);
+    if (!job)
         return;
     drop_shown(t);
     for (int i = 0; i < t->subject.request.nkernels && i < PANELS; i++)
-        timeline_take(t->job, i, &t->shown[i]);
-    drop_job(t);
+        timeline_take(job, i, &t->shown[i]);
+    measurement_stop(&t->measurement, false);
     t->live = true;
 }
 
@@ -468,7 +467,7 @@ static void timeline_shown(void *ctx)
 static bool timeline_cancel(void *ctx)
 {
     struct timelines *t = ctx;
-    const bool ran = t->job != NULL;
+    const bool ran = t->measurement.job != NULL;
     if (ran)
         show_model(t);
     return ran;
@@ -506,6 +505,7 @@ static void *timeline_open(struct app *a)
     struct timelines *t = xcalloc(1, sizeof *t);
     t->app = a;
     subject_init(&t->subject, a);
+    measurement_init(&t->measurement, a);
     t->mark = MARK_AUTO;
     t->middle = 0.5;
     set_name(t, 0, a->kernel->name);
@@ -517,8 +517,9 @@ static void *timeline_open(struct app *a)
 static void timeline_close(void *ctx)
 {
     struct timelines *t = ctx;
-    drop_job(t);
+    measurement_stop(&t->measurement, false);
     drop_shown(t);
+    measurement_clear(&t->measurement);
     subject_clear(&t->subject);
     for (int i = 0; i < PANELS; i++)
         free(t->names[i]);
