@@ -4,6 +4,7 @@
 #ifndef ATTNSCOPE_COMMAND_FRONT_H
 #define ATTNSCOPE_COMMAND_FRONT_H
 
+#include <jansson.h>
 #include <stdbool.h>
 
 #include "base/str.h"
@@ -31,6 +32,9 @@ struct front {
     bool (*ask)(void *ctx, const char *question);
     bool direct; /* the terminal is the commands' own: the shell may write to it and read from it */
     int width;   /* columns for text tables; 0: unlimited */
+    const json_t
+        *speaks; /* an object: columns of these fields or titles are the last that a narrow table
+                             leaves out; NULL: none. Borrowed */
     enum glyphs glyphs;
     bool color; /* NO_COLOR, CLICOLOR_FORCE and --color have been weighed */
 };

@@ -124,6 +124,19 @@ static void shorten_params(const struct session *s, json_t *row)
     json_object_set_new(row, "params", json_string(text));
 }
 
+bool column_is_spoken_of(const struct session *s, const struct column *c)
+{
+    return s->front.speaks && (json_object_get(s->front.speaks, c->field) ||
+                               json_object_get(s->front.speaks, c->title));
+}
+
+void keep_spoken(const struct session *s, struct column *cols)
+{
+    for (; cols->field; cols++)
+        if (column_is_spoken_of(s, cols))
+            cols->drop = 0;
+}
+
 void rows_show(const struct session *s, struct str *out, const json_t *rows,
                const struct columns *cols, const struct field *fields, enum format f, int width)
 {
@@ -139,7 +152,9 @@ void rows_show(const struct session *s, struct str *out, const json_t *rows,
                 shorten_params(s, copy);
             json_array_append_new(shown, copy);
         }
-    rows_format(out, f == FORMAT_TEXT || f == FORMAT_MD ? shown : rows, cols, fields, f, width);
+    const struct columns kept = {.list = all};
+    keep_spoken(s, all);
+    rows_format(out, f == FORMAT_TEXT || f == FORMAT_MD ? shown : rows, &kept, fields, f, width);
     free(all);
     json_decref(shown);
 }

@@ -10,6 +10,10 @@
  * is only a bound says so, and in text parameters at their defaults are left out. */
 void rows_show(const struct session *s, struct str *out, const json_t *rows,
                const struct columns *cols, const struct field *fields, enum format f, int width);
+/* Does front.speaks name the column? */
+bool column_is_spoken_of(const struct session *s, const struct column *c);
+/* Those of a list of resolved columns are never left out. */
+void keep_spoken(const struct session *s, struct column *cols);
 /* Values from a row's params, over the defaults; false if a word is none of this descriptor's. */
 bool params_read(const struct kernel_desc *d, const char *text, struct param_values *v);
 /* Hands out what a command that goes on printed so far, if nobody collects it. */

@@ -184,6 +184,13 @@ enum timeline_mark timeline_best_mark(const struct block_panel *s)
                                        : MARK_WAVE;
 }
 
+enum timeline_mark timeline_mark_on(const struct block_panel *s, int lines)
+{
+    const enum timeline_mark best = timeline_best_mark(s);
+    const bool whole = best == MARK_TILE && timeline_fit(s, lines) >= classes(s, MARK_TILE);
+    return whole && classes(s, MARK_HEAD) > 1 ? MARK_HEAD : best;
+}
+
 /* Up to 26 classes have a letter each; of more, neighbours share one, so that A stays the first
  * and Z the last. */
 static int letter_of(int64_t class, int32_t count)

@@ -39,6 +39,9 @@ struct column *columns_resolve(const struct columns *cols);
  * `width` limits text tables; 0: none. Foreign text is sanitised. */
 void rows_format(struct str *out, const json_t *rows, const struct columns *cols,
                  const struct field *fields, enum format f, int width);
+/* The fields of the columns that a text table of this width leaves out, and of those whose cells it cuts,
+ * as an array of texts. The caller owns it. */
+json_t *rows_lost(const json_t *rows, const struct column *cols, int width);
 /* Breaks the lines of *out from byte `from` on at blanks, to at most `width` columns; 0: not at all.
  * Further lines stand below the text that the first one's title or indentation leads to. */
 void lines_wrap(struct str *out, size_t from, int width);

@@ -214,6 +214,26 @@ static void add_notes(struct str *out, const json_t *rows)
     }
 }
 
+json_t *rows_lost(const json_t *rows, const struct column *cols, int width)
+{
+    struct table all, fits;
+    json_t *lost = json_array();
+    table_make(&all, rows, cols, true);
+    table_make(&fits, rows, cols, true);
+    measure_columns(&all);
+    measure_columns(&fits);
+    fit(&fits, width);
+    for (size_t c = 0, at = 0; c < all.ncols; c++) {
+        const bool shown = at < fits.ncols && fits.cols[at] == all.cols[c];
+        if (!shown || fits.width[at] < all.width[c])
+            json_array_append_new(lost, json_string(all.cols[c]->field));
+        at += shown;
+    }
+    table_clear(&all);
+    table_clear(&fits);
+    return lost;
+}
+
 static bool has_reason_column(const struct column *cols)
 {
     for (; cols->field; cols++)

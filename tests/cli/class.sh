@@ -83,6 +83,19 @@ is "so do shipped ones" [ "$rc" -eq 0 ]
 printf '# T\n\n## S\n\n```attnscope\nfa2 = plan fa2 gpu=L4\nexpect $fa2.waves > 0 : no\nhint h\n```\n' >named.md
 run lesson check named.md
 is "rows that are called as a kernel are told" says "$out" 'called "fa2", which is a kernel'
+# What a page of 80 columns shows: figures that the step speaks of, whole lines.
+printf '# T\n\n## S\n\nLook at `limiter`, `gpu`, `SMEM/block`, `threads`, `SMEM B` and `regs`.\n\n```attnscope\noccupancy threads=96 gpu=L4\nexpect $1.waves > 0 : no\nhint h\n```\n' >wide.md
+run lesson check wide.md
+is "a table that does not fit a page is told" says "$out" 'page +problem +occupancy threads=96 gpu=L4: prints a line'
+printf '# T\n\n## S\n\nThe row is `%s`.\n\n```attnscope\ntrace access D=2048\nexpect $1.sectors > 0 : no\nhint h\n```\n' 'lanes on each sector' >map.md
+run lesson check map.md
+is "and a column that is cut although the step speaks of it" says "$out" 'page +problem .*"lanes on each sector" is cut'
+sed 's/The row is .*/The row is long./' map.md >quiet.md
+run lesson check quiet.md --csv
+is "and only then" [ "$(printf '%s\n' "$out" | grep -c ',page,')" -eq 0 ]
+printf '# T\n\n## S\n\n```attnscope\nfigure source row_online from // Online softmax to m = m_new;\nplan fa2 gpu=L4\nexpect $1.blocks_per_sm > 0 : no\nhint h\n```\n' >code.md
+run lesson check code.md
+is "long lines of a source go on below" says "$out" 'figure +ok .* lines of [67][0-9] columns'
 printf '# T\n\n## S\n\n```attnscope\nrun naive > x\n```\n' >evil.md
 run lesson check evil.md
 is "a lesson that redirects is refused with file and line" says "$err" 'evil.md:6'

@@ -878,7 +878,35 @@ static void test_checker(void)
     CU_ASSERT_PTR_NOT_NULL(malformed("<a>1 < 2</a>", false));
 }
 
+/* What a narrow table leaves out, and what it cuts, is told; nothing where all fits. */
+static void test_lost(void)
+{
+    static const struct column cols[] = {
+        {.field = "kernel", .title = "kernel", .left = true},
+        {.field = "least", .title = "the least important", .drop = 2},
+        {.field = "less", .title = "less important", .drop = 1},
+        {.field = "time", .title = "time"},
+        {0},
+    };
+    json_t *rows = json_pack("[{s:s, s:i, s:i, s:i}]", "kernel", "a kernel with a long name",
+                             "least", 1, "less", 2, "time", 3);
+    static const struct {
+        int width, lost;
+        const char *first;
+    } cases[] = {
+        {0, 0, NULL}, {80, 0, NULL}, {60, 1, "least"}, {35, 2, "least"}, {25, 3, "kernel"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        json_t *lost = rows_lost(rows, cols, cases[i].width);
+        CU_ASSERT_EQUAL(json_array_size(lost), cases[i].lost);
+        if (cases[i].first)
+            CU_ASSERT_STRING_EQUAL(json_string_value(json_array_get(lost, 0)), cases[i].first);
+        json_decref(lost);
+    }
+    json_decref(rows);
+}
+
 static const struct tap_test tests[] = {
+    {"a narrow table: what is left out and cut", test_lost},
     {"the checker of this test finds what is wrong", test_checker},
     {"a table is drawn as what suits it", test_choice},
     {"gnuplot: data and ticks", test_gnuplot},

@@ -212,6 +212,7 @@ static void print_text(const struct swept *v, const struct grid_chart *g)
     struct str *out = v->call->out;
     const char *origin = sweep_origin(w);
     const bool two = w->naxes > 1;
+    const size_t heading = out->len;
     str_addf(out, "%s over %s%s%s | ", w->metric, w->axes[0].key, two ? " and " : "",
              two ? w->axes[1].key : "");
     struct str shape = {0};
@@ -221,6 +222,7 @@ static void print_text(const struct swept *v, const struct grid_chart *g)
     else
         str_addf(out, "%s | %s %s\n", str_text(&shape), origin_tag(origin), w->device->name);
     str_free(&shape);
+    lines_wrap(out, heading, call_width(v->s, v->call));
     for (int k = 0; k < (two ? w->base.nkernels : 1); k++) {
         char *name = request_entry(&w->base, k);
         if (two)

@@ -83,7 +83,7 @@ static double longest_span(const struct timeline *t, int n)
 static void add_picture(struct canvas *c, int height, const struct timeline *t, double span_us,
                         struct str *out)
 {
-    struct timeline_view v = {.end_us = span_us, .mark = timeline_best_mark(&t->panel)};
+    struct timeline_view v = {.end_us = span_us, .mark = timeline_mark_on(&t->panel, height - 1)};
     canvas_clear(c);
     fig_timeline(c, (struct rect){0, 0, c->w, height}, &t->panel, &v);
     canvas_to_text(c, out);
@@ -282,7 +282,8 @@ const struct cmd_entry cmd_timeline = {
         "block works on; several kernels stand on one scale. Where a row is several SMs, capitals\n"
         "mean that at least half of their slots are filled. origin=live runs a traced build of\n"
         "the same source that stamps begin and end of every block (on the CPU: of every task of\n"
-        "the thread pool); it is the default on a GPU and with backend=cpu. origin=model needs\n"
+        "the thread pool, in the shortest of several runs); it is the default on a GPU and with "
+        "backend=cpu. origin=model needs\n"
         "no GPU: blocks go out in order, each to the slot that is free first, and those on one SM\n"
         "share its peak rate. busy: SMs with at least one block. tail: the end of the main pass\n"
         "in which slots stay empty. --json has every block.\n"

@@ -198,14 +198,14 @@ static void check_figure(struct checker *c, const struct item *it)
     struct str out = {0};
     struct err err = ERR_INIT;
     int lines, columns;
-    const enum status st = step_figure_draw(c->own, it, SCREEN_COLUMNS, &out, &err);
+    const enum status st = step_figure_draw(c->own, it, PAGE_COLUMNS, &out, &err);
     measure_text(str_text(&out), &lines, &columns);
     if (st != ST_OK)
         find(c, "figure", "problem", xasprintf("%s: %s", it->text, err.text));
-    else if (lines > SCREEN_LINES || columns > SCREEN_COLUMNS)
+    else if (lines > SCREEN_LINES || columns > PAGE_COLUMNS)
         find(c, "figure", "problem",
-             xasprintf("%s: %d lines of %d columns do not fit %d x %d", it->text, lines, columns,
-                       SCREEN_COLUMNS, SCREEN_LINES));
+             xasprintf("%s: %d lines of %d columns do not fit a page of %d x %d", it->text, lines,
+                       columns, PAGE_COLUMNS, SCREEN_LINES));
     else
         find(c, "figure", "ok", xasprintf("%s: %d lines of %d columns", it->text, lines, columns));
     str_free(&out);
@@ -277,6 +277,18 @@ static void look(void *ctx, const struct lesson_run *r, bool over)
         check_item(c, &r->values, &at->items[i]);
 }
 
+/* Takes what a command printed for a page. */
+static void printed(void *ctx, const struct lesson_run *r, const char *command, const char *text)
+{
+    struct checker *c = ctx;
+    json_t *lost = page_lost(c->own, run_stage(r), command, text), *sentence;
+    size_t i;
+    begin_step(c, r->step);
+    json_array_foreach(lost, i, sentence)
+        find(c, "page", "problem", xstrdup(json_string_value(sentence)));
+    json_decref(lost);
+}
+
 /* How the step went, as a row that has its figures apart, too. */
 static void find_run(struct checker *c, const struct walk_end *end)
 {
@@ -313,10 +325,12 @@ int lesson_check_steps(struct session *own, const struct lesson *l, bool right, 
     struct checker c;
     json_t *found = json_array();
     values_init(&outcomes);
+    own->front.width = PAGE_COLUMNS;
     for (int tries = 0; tries < 2; tries++) {
         json_array_clear(found);
         c = (struct checker){.own = own, .lesson = l, .rows = found, .step = -1};
-        const struct walk walk = {.outcomes = &outcomes, .look = look, .ended = ended, .ctx = &c};
+        const struct walk walk = {
+            .outcomes = &outcomes, .look = look, .printed = printed, .ended = ended, .ctx = &c};
         walk_lesson(own, l, &walk);
         free(c.device);
         if (!c.shut && !right)

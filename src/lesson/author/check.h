@@ -27,9 +27,18 @@ bool glossary_knows(const char *term);
 /* Does any entry, its sentences included, mention the word? */
 bool glossary_mentions(const char *word);
 
-/* ---- check.c ---- */
+/* A screen of 80 x 24; what stands in the page of the Lessons screen has 76 columns there. */
+enum { SCREEN_LINES = 24, SCREEN_COLUMNS = 80, PAGE_COLUMNS = 76 };
 
-enum { SCREEN_LINES = 24, SCREEN_COLUMNS = 80 };
+/* ---- check_page.c: what a page loses ---- */
+
+/* Of what a command of the step printed for a page: a sentence for lines that are longer, and for each
+ * column that its table leaves out or cuts although the step speaks of it (text/speech.h). The rows are those
+ * that the session has last. The caller owns the array. */
+json_t *page_lost(struct session *s, const struct lesson_stage *at, const char *command,
+                  const char *printed);
+
+/* ---- check.c ---- */
 
 /* Appends findings to `rows`: objects with lesson, step (null: the whole), check, result ("ok",
  * "problem", "note", "left out") and detail. Those of check "gate" have also gate, values (the same

@@ -65,7 +65,7 @@ static void note_outcomes(const struct lesson_run *r, struct values *outcomes)
 }
 
 /* One turn; false when the step can go no further. */
-static bool turn(struct lesson_run *r, const struct values *outcomes, struct str *out, int *tries,
+static bool turn(struct lesson_run *r, const struct walk *w, struct str *out, int *tries,
                  struct walk_end *end)
 {
     const enum lesson_want want = lesson_step(r)->want;
@@ -75,10 +75,13 @@ static bool turn(struct lesson_run *r, const struct values *outcomes, struct str
     }
     if (want == LESSON_RETRY && ++*tries > TRIES)
         return false;
-    char *input = reply(r, outcomes);
+    char *input = reply(r, w->outcomes), *command = xstrdup(r->command ? r->command : "");
     end->why = ERR_INIT;
     const enum status st = lesson_answer(r, input, out, &end->why);
     free(input);
+    if (w->printed && want == LESSON_RUN && st == ST_OK)
+        w->printed(w->ctx, r, command, str_text(out));
+    free(command);
     str_clear(out);
     end->command = st != ST_OK;
     return st == ST_OK || (st != ST_CANCELLED && *tries < TRIES && want == LESSON_RUN);
@@ -113,7 +116,7 @@ static void walk_step(struct lesson_run *r, const struct walk *w, struct walk_en
     for (int i = 0; i < TURNS_MAX && !end->left_out; i++) {
         if (w->look)
             w->look(w->ctx, r, false);
-        if (!turn(r, w->outcomes, &out, &tries, end))
+        if (!turn(r, w, &out, &tries, end))
             break;
     }
     end->seconds = seconds_now() - start;

@@ -27,6 +27,8 @@ struct walk {
     bool (*take)(void *ctx, int step); /* false: the step is skipped */
     /* Every screen; with `over` the end of a step that was taken, when all of its values are there. */
     void (*look)(void *ctx, const struct lesson_run *r, bool over);
+    /* A command of the step, and what it printed; its rows are the session's last. */
+    void (*printed)(void *ctx, const struct lesson_run *r, const char *command, const char *text);
     void (*ended)(void *ctx, int step, const struct walk_end *end);
     void *ctx;
 };

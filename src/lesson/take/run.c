@@ -22,6 +22,7 @@
 #include "lesson/take/recorded.h"
 #include "lesson/take/words.h"
 #include "lesson/text/question.h"
+#include "lesson/text/speech.h"
 #include "lesson/text/wrap.h"
 
 enum { WIDTH_MIN = 20, WIDTH_MAX = 80 };
@@ -535,7 +536,11 @@ static enum status answer_run(struct lesson_run *r, struct str *out, struct err 
     const struct item *it = run_item(r);
     char *line = xstrdup(r->command); /* a front end that waits may ask for the step again */
     struct rows got;
+    json_t *speaks = stage_speaks(run_stage(r));
+    r->session->front.speaks = speaks;
     enum status st = session_apart(r->session, line, &got, out, err);
+    r->session->front.speaks = NULL;
+    json_decref(speaks);
     const bool open_instead = st == ST_NO_GPU && it->recording && !r->no_gpu;
     if (!open_instead) /* else the recorded rows are $1, $2, ... */
         rows_add(&r->values.rows, got.results, it->label);

@@ -10,7 +10,7 @@
 #include "base/mem.h"
 #include "lesson/text/where.h"
 
-/* Bytes of the text that fit into w columns. */
+/* Bytes of the text that fit into w columns, at least one character. */
 static size_t bytes_within(const char *text, int w)
 {
     size_t at = 0;
@@ -18,19 +18,34 @@ static size_t bytes_within(const char *text, int w)
     while (text[at]) {
         const size_t n = str_utf8_next(text + at, &code);
         w -= str_code_width(code);
-        if (w < 0)
+        if (w < 0 && at)
             break;
         at += n;
     }
     return at;
 }
 
-/* One line, cut at the width; 0: it may be of any. */
-static void add_line(struct str *out, const char *line, size_t len, int width)
+/* Where to break a line of code that is longer than `fits`: behind the last blank, unless that is far. */
+static size_t break_at(const char *text, size_t fits)
 {
-    char *text = xstrndup(line, len);
-    const size_t fits = width > 2 && str_width(text) > width ? bytes_within(text, width - 2) : len;
-    str_addf(out, "%.*s%s\n", (int)fits, text, fits < len ? ".." : "");
+    for (size_t at = fits; at > fits / 2; at--)
+        if (text[at - 1] == ' ')
+            return at;
+    return fits;
+}
+
+/* One line; what does not fit the width goes on below, `hang` further in than the code. 0: it may be of any. */
+static void add_line(struct str *out, const char *line, size_t len, int width, int hang)
+{
+    char *text = xstrndup(line, len), *rest = text;
+    int indent = 0;
+    while (width > hang + 20 && str_width(rest) > width - indent) {
+        const size_t n = break_at(rest, bytes_within(rest, width - indent));
+        str_addf(out, "%*s%.*s\n", indent, "", (int)n, rest);
+        rest += n + strspn(rest + n, " ");
+        indent = hang;
+    }
+    str_addf(out, "%*s%s\n", indent, "", rest);
     free(text);
 }
 
@@ -57,7 +72,7 @@ static enum status draw_source(struct session *s, const struct item *it, int wid
     for (int i = 0; i < l.count && st == ST_OK; i++) {
         const size_t len = strlen(l.text[i]), skip = len < indent ? len : indent;
         char *line = xasprintf("%5d  %s", l.first + i, l.text[i] + skip);
-        add_line(out, line, strlen(line), width);
+        add_line(out, line, strlen(line), width, 7 + 4 + (int)strspn(l.text[i] + skip, " "));
         free(line);
     }
     source_lines_clear(&l);
@@ -83,7 +98,7 @@ static enum status cut_diff(const char *diff, const struct item *it, int width, 
         if (at == BEFORE && !name && line_has(p, len, it->from))
             at = WITHIN;
         if (at == WITHIN || name)
-            add_line(out, p, len, width);
+            add_line(out, p, len, width, 1 + 4 + (int)strspn(p + 1, " "));
         if (at == WITHIN && line_has(p, len, it->to))
             at = BEHIND;
         p += len + (p[len] == '\n');

@@ -128,7 +128,7 @@ static const struct columns trace_sum_columns[1] = {{
         {.field = "sum",      .title = "sum",          .digits = 9},
         {.field = "bits",     .title = "its bits",     .left = true},
         {.field = "max_diff", .title = "off by",       .digits = 2},
-        {.field = "steps",    .title = "one after another"},
+        {.field = "steps",    .title = "steps"},
         {.field = "distinct", .title = "different so far"},
         {0},
     },

@@ -75,11 +75,11 @@ static const struct columns access_columns[1] = {{
     .list = (const struct column[]){
         {.field = "load",           .title = "load"},
         {.field = "lanes",          .title = "lanes"},
-        {.field = "used_bytes",     .title = "bytes used"},
+        {.field = "used_bytes",     .title = "bytes"},
         {.field = "sectors",        .title = "sectors"},
         {.field = "used_pct",       .title = "used %", .digits = 3},
         {.field = "sectors_so_far", .title = "so far"},
-        {.field = "map",            .title = "lanes on each sector of the row", .left = true, .drop = 1},
+        {.field = "map",            .title = "lanes on each sector", .left = true},
         {0},
     },
 }};

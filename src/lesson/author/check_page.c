@@ -1,0 +1,73 @@
+/* check_page.c - what a page of the Lessons screen at 80 columns loses of what a step prints: lines that are
+ * too long, and columns of a table that its text speaks of.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "command/output.h"
+#include "lesson/author/check.h"
+#include "lesson/text/speech.h"
+
+static const struct column *column_of(const struct column *cols, const char *field)
+{
+    while (cols->field && strcmp(cols->field, field) != 0)
+        cols++;
+    return cols->field ? cols : NULL;
+}
+
+/* Were these rows printed as a table? Then its line of titles is there. */
+static bool has_table(const struct session *s, const char *printed)
+{
+    struct str table = {0};
+    rows_show(s, &table, s->rows.last.rows, &s->rows.last.cols, NULL, FORMAT_TEXT, PAGE_COLUMNS);
+    char *titles = xstrndup(str_text(&table), strcspn(str_text(&table), "\n"));
+    const bool has = *titles && strstr(printed, titles);
+    free(titles);
+    str_free(&table);
+    return has;
+}
+
+static void lost_columns(const struct session *s, json_t *out)
+{
+    struct column *cols = columns_resolve(&s->rows.last.cols);
+    keep_spoken(s, cols);
+    json_t *lost = rows_lost(s->rows.last.rows, cols, PAGE_COLUMNS);
+    for (size_t i = 0; i < json_array_size(lost); i++) {
+        const struct column *c = column_of(cols, json_string_value(json_array_get(lost, i)));
+        if (c && column_is_spoken_of(s, c))
+            json_array_append_new(out, json_sprintf("%s: the column \"%s\" is cut or left out at "
+                                                    "%d columns, and the step speaks of it",
+                                                    s->rows.last.command, c->title, PAGE_COLUMNS));
+    }
+    json_decref(lost);
+    free(cols);
+}
+
+static void long_lines(const char *command, const char *printed, json_t *out)
+{
+    int widest = 0;
+    for (const char *p = printed; *p; p += strcspn(p, "\n") + (p[strcspn(p, "\n")] != 0)) {
+        char *line = xstrndup(p, strcspn(p, "\n"));
+        const int wide = str_width(line);
+        free(line);
+        widest = wide > widest ? wide : widest;
+    }
+    if (widest > PAGE_COLUMNS)
+        json_array_append_new(out, json_sprintf("%s: prints a line of %d columns where %d fit",
+                                                command, widest, PAGE_COLUMNS));
+}
+
+json_t *page_lost(struct session *s, const struct lesson_stage *at, const char *command,
+                  const char *printed)
+{
+    json_t *out = json_array(), *speaks = stage_speaks(at);
+    long_lines(command, printed, out);
+    s->front.speaks = speaks;
+    if (s->rows.last.rows && s->rows.last.cols.list && has_table(s, printed))
+        lost_columns(s, out);
+    s->front.speaks = NULL;
+    json_decref(speaks);
+    return out;
+}
