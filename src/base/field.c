@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/mem.h"
 #include "base/number.h"
@@ -80,12 +81,29 @@ static int word_index(const struct field *f, const char *text)
     return -1;
 }
 
+/* The same for what a user writes, in whatever case. */
+static int word_meant(const struct field *f, const char *text)
+{
+    for (int i = 0; f->words && f->words[i]; i++)
+        if (strcasecmp(f->words[i], text) == 0)
+            return i;
+    return -1;
+}
+
 const char *field_word_doc(const struct field *f, const char *word)
 {
     if (f->hooks && f->hooks->word_doc)
         return f->hooks->word_doc(word);
     const int i = f->word_docs ? word_index(f, word) : -1;
     return i >= 0 ? f->word_docs[i] : NULL;
+}
+
+static unsigned word_count(const struct field *f)
+{
+    unsigned n = 0;
+    while (f->words[n])
+        n++;
+    return n;
 }
 
 /* ---- members ---- */
@@ -227,9 +245,11 @@ static enum status no_word(const struct field *f, const char *text, struct err *
 
 static enum status set_text(const struct field *f, char **member, const char *text, struct err *err)
 {
-    if (f->words && word_index(f, text) < 0)
+    const int word = word_meant(f, text);
+    if (f->words && word < 0)
         return no_word(f, text, err);
-    char *copy = is_auto(f) && strcmp(text, "auto") == 0 ? NULL : xstrdup(text);
+    const char *value = f->words ? f->words[word] : text;
+    char *copy = is_auto(f) && strcmp(value, "auto") == 0 ? NULL : xstrdup(value);
     free(*member);
     *member = copy;
     return ST_OK;
@@ -239,6 +259,11 @@ static enum status set_text(const struct field *f, char **member, const char *te
 static enum status parse_int(const struct field *f, const char *text, int64_t *out, struct err *err)
 {
     const bool narrow = f->type == FIELD_COUNT;
+    if (f->words) {
+        const int word = word_meant(f, text);
+        *out = word < 0 ? *out : word;
+        return word < 0 ? no_word(f, text, err) : ST_OK;
+    }
     int64_t lo = narrow ? INT_MIN : -INT64_MAX, hi = narrow ? INT_MAX : INT64_MAX;
     if (has_range(f)) {
         lo = (int64_t)f->lo;
@@ -263,7 +288,7 @@ static enum status parse_real(const struct field *f, const char *text, double *o
 static enum status set_word(const struct field *f, unsigned *member, const char *text,
                             struct err *err)
 {
-    const int i = word_index(f, text);
+    const int i = word_meant(f, text);
     if (i < 0)
         return no_word(f, text, err);
     *member = (unsigned)i;
@@ -348,6 +373,14 @@ static void add_real(const struct field *f, double v, struct str *out)
         str_addf(out, "%.15g", v);
 }
 
+static void add_integer(const struct field *f, int64_t v, struct str *out)
+{
+    if (f->words && v >= 0 && v < word_count(f))
+        str_add(out, f->words[v]);
+    else
+        str_addf(out, "%lld", (long long)v);
+}
+
 void field_get(const struct field *f, const void *row, struct str *out)
 {
     const union member m = member_of(f, row);
@@ -374,7 +407,7 @@ void field_get(const struct field *f, const void *row, struct str *out)
         str_add(out, *m.flag ? "yes" : "no");
         break;
     case FIELD_INT:
-        str_addf(out, "%lld", (long long)*m.integer);
+        add_integer(f, *m.integer, out);
         break;
     case FIELD_COUNT:
         str_addf(out, "%d", *m.count);
@@ -420,17 +453,12 @@ bool field_implied(const struct field *f, const void *row)
 
 /* ---- steps and ranges ---- */
 
-static unsigned word_count(const struct field *f)
-{
-    unsigned n = 0;
-    while (f->words[n])
-        n++;
-    return n;
-}
-
-/* Where halving and doubling goes through 0, 1 lies beside it. */
+/* Words go round. Where halving and doubling goes through 0, 1 lies beside it. */
 static int64_t stepped(const struct field *f, int64_t v, int dir)
 {
+    const int64_t n = f->words ? word_count(f) : 0;
+    if (n)
+        return (v + n + dir) % n;
     if (!(f->flags & FIELD_DOUBLES))
         return v + dir;
     if (dir > 0)
@@ -449,7 +477,7 @@ static void step_plainly(const struct field *f, void *row, int dir)
         *m.flag = !*m.flag;
         break;
     case FIELD_WORD:
-        *m.word = (*m.word + word_count(f) + (unsigned)dir) % word_count(f);
+        *m.word = (unsigned)stepped(f, *m.word, dir);
         break;
     case FIELD_INT:
         *m.integer = stepped(f, *m.integer, dir);
@@ -484,7 +512,7 @@ enum status field_check(const struct field *f, const void *row, struct err *err)
     const union member m = member_of(f, row);
     char text[NUMBER_BUF];
     int64_t ignored;
-    if (!has_range(f) || !field_known(f, row))
+    if (!has_range(f) || f->words || !field_known(f, row))
         return ST_OK;
     if (f->type == FIELD_INT)
         return parse_int(f, number_fmt_int(text, *m.integer), &ignored, err);
@@ -495,6 +523,35 @@ enum status field_check(const struct field *f, const void *row, struct err *err)
         return err_set(err, ST_USAGE, "%s must lie between %g and %g; it is %g", f->name, f->lo,
                        f->hi, v);
     return ST_OK;
+}
+
+/* Eight times smaller to eight times larger, within the range; from small ones to 64. */
+static void add_sizes(const struct field *f, int64_t now, struct str *out)
+{
+    int64_t from = now >= 8 ? now / 8 : 1, to = now >= 8 ? now * 8 : 64;
+    if (has_range(f) && f->lo <= 0) {
+        str_addc(out, '0');
+        for (int64_t v = 1; v <= f->hi && v <= 64; v *= 2)
+            str_addf(out, ",%lld", (long long)v);
+        return;
+    }
+    if (has_range(f)) {
+        from = from < f->lo ? (int64_t)f->lo : from;
+        to = to > f->hi ? (int64_t)f->hi : to;
+    }
+    str_addf(out, "%lld..%lld:x2", (long long)from, (long long)to);
+}
+
+void field_tries(const struct field *f, const void *row, struct str *out)
+{
+    for (int i = 0; f->words && f->words[i]; i++)
+        str_addf(out, "%s%s", i ? "," : "", f->words[i]);
+    if (f->words)
+        return;
+    if (f->example)
+        str_add(out, f->example);
+    else
+        add_sizes(f, (int64_t)field_number(f, row), out);
 }
 
 /* ---- JSON ---- */
@@ -529,6 +586,8 @@ json_t *field_to_json(const struct field *f, const void *row)
     case FIELD_BOOL:
         return *m.truth < 0 ? NULL : json_boolean(*m.truth);
     case FIELD_INT:
+        if (f->words && *m.integer >= 0 && *m.integer < word_count(f))
+            return json_string(f->words[*m.integer]);
         return *m.integer == INT_UNKNOWN ? NULL : json_integer(*m.integer);
     case FIELD_REAL:
         return real_to_json(f, *m.real);
@@ -585,6 +644,8 @@ bool field_fits(const struct field *f, const json_t *v, bool ranges)
     case FIELD_INT:
     case FIELD_COUNT:
     case FIELD_BITS:
+        if (f->words)
+            return json_is_string(v) && word_index(f, json_string_value(v)) >= 0;
         return ranges ? json_is_integer(v) && in_range(f, json_number_value(v)) : is_whole(v);
     case FIELD_REAL:
         return json_is_number(v) && (!ranges || in_range(f, json_number_value(v)));
@@ -615,7 +676,7 @@ void field_from_json(const struct field *f, void *row, const json_t *v)
         *m.truth = json_is_true(v);
         break;
     case FIELD_INT:
-        *m.integer = whole_value(v);
+        *m.integer = f->words ? word_index(f, json_string_value(v)) : whole_value(v);
         break;
     case FIELD_REAL:
         *m.real = json_number_value(v);
@@ -651,10 +712,10 @@ void field_wanted(const struct field *f, struct str *out)
         [FIELD_BITS] = "a whole number",
         [FIELD_WORD] = "one of ",
     };
-    str_add(out, f->words && f->type == FIELD_TEXT ? "one of " : wanted[f->type]);
-    for (int i = 0; f->words && f->words[i] && (f->type == FIELD_WORD || f->type == FIELD_TEXT);
-         i++)
+    const bool words = f->words && f->type != FIELD_FLAG;
+    str_add(out, words ? "one of " : wanted[f->type]);
+    for (int i = 0; words && f->words[i]; i++)
         str_addf(out, "%s%s", i ? ", " : "", f->words[i]);
-    if (has_range(f) && f->type != FIELD_BITS && f->type != FIELD_TEXT)
+    if (has_range(f) && !words && f->type != FIELD_BITS && f->type != FIELD_TEXT)
         str_addf(out, " from %g to %g", f->lo, f->hi);
 }

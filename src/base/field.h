@@ -21,7 +21,7 @@
 enum field_type {
     FIELD_TEXT,  /* char *, owned by the struct; NULL is unknown */
     FIELD_BOOL,  /* int; 0, 1, -1 unknown */
-    FIELD_INT,   /* int64_t; INT_UNKNOWN */
+    FIELD_INT,   /* int64_t; INT_UNKNOWN. With `words` the index into them */
     FIELD_REAL,  /* double; NaN unknown */
     FIELD_JSON,  /* json_t *, owned by the struct; NULL is unknown */
     FIELD_FLAG,  /* bool; never unknown, like all that follow */
@@ -122,6 +122,9 @@ char *field_text(const struct field *f, const void *row); /* the same; the calle
 /* One arrow key's worth: dir -1 or 1. Numbers halve and double or count, words go round. May leave
  * the legal range; field_check() tells. */
 void field_step(const struct field *f, void *row, int dir);
+/* Appends values to try around the present one, as an axis takes them: all words, the example, else
+ * sizes that double, "8..512:x2", or "0,1,2,4" where 0 is one. */
+void field_tries(const struct field *f, const void *row, struct str *out);
 /* Is a number within its range? */
 enum status field_check(const struct field *f, const void *row, struct err *err);
 /* Do others say it at present? */

@@ -96,7 +96,7 @@ bool params_read(const struct kernel_desc *d, const char *text, struct param_val
 {
     char *copy = xstrdup(text), *save = NULL;
     bool ok = true;
-    *v = desc_defaults(d);
+    *v = d->defaults;
     for (char *p = strtok_r(copy, " ", &save); p && ok; p = strtok_r(NULL, " ", &save)) {
         char *value = strchr(p, '=');
         if (value)

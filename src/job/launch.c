@@ -164,7 +164,7 @@ enum status launch_params(const struct kernel_desc *d, const char *text, struct 
 {
     char *copy = xstrdup(text ? text : ""), *rest = copy;
     enum status st = ST_OK;
-    *v = desc_defaults(d);
+    *v = d->defaults;
     for (char *word; st == ST_OK && (word = strtok_r(rest, " ", &rest));) {
         char *equals = strchr(word, '=');
         if (!equals) {

@@ -83,7 +83,7 @@ static enum status check_names(const struct checked *p, const struct check *c)
 static enum status check_calls(const struct checked *p, const struct check *c)
 {
     struct shape shape = SHAPE_DEFAULT;
-    struct param_values v = desc_defaults(p->d);
+    struct param_values v = p->d->defaults;
     struct desc_env env = {.desc = p->d, .shape = &shape, .params = &v, .sm = 90};
     struct expr_env ee = desc_expr_env(&env);
     struct err err = ERR_INIT;

@@ -86,6 +86,8 @@ static enum status take_name(struct parser *p, struct slice *rest, const char *w
 
 /* Kernel and pass names become entry points, file names and words of the command line. */
 
+enum { COUNTED_MAX = 16 }; /* numbers up to it are counted through, larger ones are sizes */
+
 /* ---- @param: a number with a default, limits or values, or a word of several ---- */
 
 static enum status check_param_name(struct parser *p, const char *name, struct slice where)
@@ -103,18 +105,22 @@ static enum status check_param_name(struct parser *p, const char *name, struct s
 }
 
 /* "[16..128]"; the slice begins with the bracket. */
-static enum status read_range(struct parser *p, struct slice where, struct desc_param *param)
+static enum status read_range(struct parser *p, struct slice where, struct field *param)
 {
     char *text = slice_text(&p->t, where);
+    int64_t lo = 0, hi = 0;
     char *dots = strstr(text, "..");
     enum status st = ST_USAGE;
     struct err err = ERR_INIT;
     if (dots && text[where.len - 1] == ']') {
         *dots = text[where.len - 1] = '\0';
-        st = number_parse_int("the lower end", text + 1, 0, INT32_MAX, &param->lo, &err);
+        st = number_parse_int("the lower end", text + 1, 0, INT32_MAX, &lo, &err);
         if (st == ST_OK)
-            st =
-                number_parse_int("the upper end", dots + 2, param->lo, INT32_MAX, &param->hi, &err);
+            st = number_parse_int("the upper end", dots + 2, lo, INT32_MAX, &hi, &err);
+        if (st == ST_OK && hi == 0)
+            st = err_set(&err, ST_USAGE, "what can only be 0 is no parameter");
+        param->lo = (double)lo;
+        param->hi = (double)hi;
     } else {
         err_set(&err, ST_USAGE, "a range is written [16..128]");
     }
@@ -123,46 +129,49 @@ static enum status read_range(struct parser *p, struct slice where, struct desc_
 }
 
 static enum status read_number_param(struct parser *p, struct slice value, struct slice *rest,
-                                     struct desc_param *param)
+                                     struct field *param)
 {
     char *text = slice_text(&p->t, value);
+    int64_t *def = &p->d->defaults.v[param - p->d->params];
     struct err err = ERR_INIT;
-    enum status st = number_parse_int("the default", text, 0, INT32_MAX, &param->def, &err);
+    enum status st = number_parse_int("the default", text, 0, INT32_MAX, def, &err);
     free(text);
     if (st != ST_OK)
         return desc_fail(&p->t, value, "@param %s: %s", param->name, err.text);
-    param->lo = param->def > 0;
+    param->lo = *def > 0;
     param->hi = 1 << 20;
     if (rest->len && p->t.text[rest->at] == '[') {
         struct slice range;
         slice_take_word(&p->t, rest, &range);
         st = read_range(p, range, param);
     }
-    if (st == ST_OK && (param->def < param->lo || param->def > param->hi))
-        return desc_fail(&p->t, value, "@param %s: the default %lld is outside %lld..%lld",
-                         param->name, (long long)param->def, (long long)param->lo,
-                         (long long)param->hi);
+    param->flags = param->hi > COUNTED_MAX ? FIELD_DOUBLES : 0;
+    if (st == ST_OK && field_check(param, &p->d->defaults, NULL))
+        return desc_fail(&p->t, value, "@param %s: the default %lld is outside %.0f..%.0f",
+                         param->name, (long long)*def, param->lo, param->hi);
     return st;
 }
 
 /* "idle|duplicate" */
-static enum status read_word_param(struct parser *p, struct slice value, struct desc_param *param)
+static enum status read_word_param(struct parser *p, struct slice value, struct field *param)
 {
     char *text = slice_text(&p->t, value), *from = text;
-    size_t n = 0, cap = 0;
+    size_t n = 2; /* a word more than bars, and the end */
+    for (const char *c = text; *c; c++)
+        n += *c == '|';
+    const char **words = arena_alloc(p->d->texts, n * sizeof *words);
     enum status st = ST_OK;
+    n = 0;
     for (char *word; st == ST_OK && (word = strsep(&from, "|"));) {
         if (!is_identifier(word) || strlen(word) > NAME_MAX_LEN)
             st = desc_fail(&p->t, value,
                            "@param %s: \"%s\" is neither a number nor a choice of words a|b",
                            param->name, word);
-        xgrow((void **)&param->words, &cap, n + 2, sizeof *param->words);
-        param->words[n++] = xstrdup(word);
-        param->words[n] = NULL;
+        words[n++] = arena_printf(p->d->texts, "%s", word);
     }
     free(text);
-    param->lo = 0;
-    param->hi = (int64_t)n - 1;
+    param->words = words;
+    param->hi = (double)n - 1;
     if (st == ST_OK && n < 2)
         st = desc_fail(&p->t, value, "@param %s: a choice needs at least two words, a|b",
                        param->name);
@@ -173,23 +182,29 @@ static enum status read_param(struct parser *p, struct slice rest)
 {
     if (p->d->nparams == DESC_PARAMS_MAX)
         return desc_fail(&p->t, rest, "more than %d parameters", DESC_PARAMS_MAX);
-    struct desc_param *param = &p->d->params[p->d->nparams];
-    char *name;
+    struct field *param = &p->d->params[p->d->nparams];
+    char *name, *doc;
     struct slice where, value;
     enum status st = take_name(p, &rest, "a parameter", &name, &where);
     if (st != ST_OK)
         return st;
     st = check_param_name(p, name, where);
-    param->name = name;
+    *param = (struct field){.name = arena_printf(p->d->texts, "%s", name),
+                            .type = FIELD_INT,
+                            .offset = offsetof(struct param_values, v[p->d->nparams])};
+    free(name);
     p->d->nparams++;
     if (st == ST_OK && !slice_take_word(&p->t, &rest, &value))
-        st = desc_fail(&p->t, where, "@param %s needs a default or a choice of words", name);
+        st = desc_fail(&p->t, where, "@param %s needs a default or a choice of words", param->name);
     if (st == ST_OK)
         st = isalpha((unsigned char)p->t.text[value.at])
                  ? read_word_param(p, value, param)
                  : read_number_param(p, value, &rest, param);
-    if (st == ST_OK)
-        param->doc = slice_line(&p->t, rest);
+    if (st == ST_OK) {
+        doc = slice_line(&p->t, rest);
+        param->doc = doc ? arena_printf(p->d->texts, "%s", doc) : NULL;
+        free(doc);
+    }
     return st;
 }
 
@@ -810,6 +825,7 @@ enum status desc_parse_source(const struct desc_source *src, struct kernel_desc 
 {
     struct parser p = {.t = {.file = src->file, .source = src->text, .err = err}};
     p.d = xcalloc(1, sizeof *p.d);
+    p.d->texts = arena_new();
     p.d->backends = ON_CUDA;
     p.d->npasses = 1;
     p.pass = &p.d->passes[0];

@@ -8,22 +8,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/mem.h"
 #include "base/number.h"
 #include "base/str.h"
 
 /* Freeing */
-
-static void free_param(struct desc_param *p)
-{
-    for (char **w = p->words; w && *w; w++)
-        free(*w);
-    free(p->words);
-    free(p->name);
-    free(p->doc);
-}
 
 static void free_pass(struct desc_pass *pass)
 {
@@ -58,8 +48,7 @@ void desc_free(struct kernel_desc *d)
 {
     if (!d)
         return;
-    for (int i = 0; i < d->nparams; i++)
-        free_param(&d->params[i]);
+    arena_free(d->texts);
     for (int i = 0; i < d->npasses; i++)
         free_pass(&d->passes[i]);
     for (int i = 0; i < d->nws; i++) {
@@ -103,20 +92,10 @@ char *desc_path(const struct kernel_desc *d, const char *file)
 
 /* Parameters */
 
-struct param_values desc_defaults(const struct kernel_desc *d)
-{
-    struct param_values v = {{0}};
-    for (int i = 0; i < d->nparams; i++)
-        v.v[i] = d->params[i].def;
-    return v;
-}
-
 int desc_param_index(const struct kernel_desc *d, const char *name)
 {
-    for (int i = 0; i < d->nparams; i++)
-        if (!strcmp(d->params[i].name, name))
-            return i;
-    return -1;
+    const struct field *f = field_find(d->params, name);
+    return f ? (int)(f - d->params) : -1;
 }
 
 static const char *param_name(const void *desc, size_t i)
@@ -142,36 +121,11 @@ static enum status no_such_param(const struct kernel_desc *d, const char *name, 
     return st;
 }
 
-static enum status set_word(const struct desc_param *p, const char *text, int64_t *value,
-                            struct err *err)
-{
-    struct str all = {0};
-    for (int i = 0; p->words[i]; i++) {
-        if (!strcasecmp(p->words[i], text)) {
-            *value = i;
-            str_free(&all);
-            return ST_OK;
-        }
-        str_addf(&all, "%s%s", i ? " or " : "", p->words[i]);
-    }
-    const char *near = str_nearest_in(text, (const char *const *)p->words);
-    enum status st =
-        err_set(err, ST_USAGE, "%s is %s, not \"%s\"%s%s%s", p->name, str_text(&all), text,
-                near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
-    str_free(&all);
-    return st;
-}
-
 enum status desc_param_set(const struct kernel_desc *d, struct param_values *v, const char *name,
                            const char *text, struct err *err)
 {
-    int i = desc_param_index(d, name);
-    if (i < 0)
-        return no_such_param(d, name, err);
-    const struct desc_param *p = &d->params[i];
-    if (p->words)
-        return set_word(p, text, &v->v[i], err);
-    return number_parse_int(p->name, text, p->lo, p->hi, &v->v[i], err);
+    const struct field *f = field_find(d->params, name);
+    return f ? field_set(f, v, text, err) : no_such_param(d, name, err);
 }
 
 enum status desc_param_try(const struct kernel_desc *d, struct param_values *v, const char *name,
@@ -184,19 +138,26 @@ enum status desc_param_try(const struct kernel_desc *d, struct param_values *v, 
     return st;
 }
 
+bool desc_param_step(const struct kernel_desc *d, struct param_values *v, int i, int dir)
+{
+    const struct field *f = &d->params[i];
+    struct param_values next = *v;
+    field_step(f, &next, dir);
+    if (field_equal(f, v, &next) || field_check(f, &next, NULL))
+        return false;
+    *v = next;
+    return true;
+}
+
 void desc_params_format(const struct kernel_desc *d, const struct param_values *v,
                         bool only_changed, char *buf, size_t size)
 {
     struct str s = {0};
-    for (int i = 0; i < d->nparams; i++) {
-        const struct desc_param *p = &d->params[i];
-        if (only_changed && v->v[i] == p->def)
+    for (const struct field *f = d->params; f->name; f++) {
+        if (only_changed && field_equal(f, v, &d->defaults))
             continue;
-        str_addf(&s, "%s%s=", s.len ? " " : "", p->name);
-        if (p->words && v->v[i] >= p->lo && v->v[i] <= p->hi)
-            str_add(&s, p->words[v->v[i]]);
-        else
-            str_addf(&s, "%lld", (long long)v->v[i]);
+        str_addf(&s, "%s%s=", s.len ? " " : "", f->name);
+        field_get(f, v, &s);
     }
     if (size)
         snprintf(buf, size, "%s", str_text(&s));
@@ -374,15 +335,15 @@ static enum status check_dtype(const struct kernel_desc *d, enum dtype dtype, st
     return st;
 }
 
-static enum status check_range(const struct kernel_desc *d, const struct desc_param *p,
-                               int64_t value, struct err *why)
+static enum status check_range(const struct kernel_desc *d, const struct field *p, int64_t value,
+                               struct err *why)
 {
-    if (value < p->lo)
-        return err_set(why, ST_NO, "%s needs %s >= %lld; %s is %lld", d->name, p->name,
-                       (long long)p->lo, p->name, (long long)value);
-    if (value > p->hi)
-        return err_set(why, ST_NO, "%s needs %s <= %lld; %s is %lld", d->name, p->name,
-                       (long long)p->hi, p->name, (long long)value);
+    if ((double)value < p->lo)
+        return err_set(why, ST_NO, "%s needs %s >= %.0f; %s is %lld", d->name, p->name, p->lo,
+                       p->name, (long long)value);
+    if ((double)value > p->hi)
+        return err_set(why, ST_NO, "%s needs %s <= %.0f; %s is %lld", d->name, p->name, p->hi,
+                       p->name, (long long)value);
     return ST_OK;
 }
 
@@ -409,9 +370,8 @@ static void add_value(void *ctx, const char *name)
         return;
     str_addf(&list->text, "%s%s", list->text.len ? "," : ";", key);
     int param = desc_param_index(list->env->desc, name);
-    char **words = param >= 0 ? list->env->desc->params[param].words : NULL;
-    if (words)
-        str_add(&list->text, words[(int)value]);
+    if (param >= 0)
+        field_get(&list->env->desc->params[param], list->env->params, &list->text);
     else
         str_addf(&list->text, "%.15g", value);
 }

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "base/expr.h"
+#include "base/field.h"
 #include "kernel/code.h"
 #include "spec/shape.h"
 
@@ -36,13 +37,10 @@ extern const struct kernel_side_words {
  * what it has when nothing is said. */
 extern const char *const desc_backend_words[]; /* NULL ends */
 
-/* @param NAME default [lo..hi] doc   or   @param NAME word|word|... doc (default: the first).
- * A word parameter's value is the index of the word. */
-struct desc_param {
-    char *name;
-    int64_t def, lo, hi;
-    char **words; /* NULL-terminated, or NULL for a number */
-    char *doc;
+/* Values of a kernel's parameters, in the order of desc->params. A parameter of words has the index
+ * of the word. */
+struct param_values {
+    int64_t v[DESC_PARAMS_MAX];
 };
 
 /* @smem dynamic|static NAME expr [align=N] [over=NAME] doc */
@@ -92,8 +90,12 @@ struct kernel_desc {
     struct expr *requires_;             /* over shape letters, params, T, sm; NULL: always */
     struct expr *needs[DESC_NEEDS_MAX]; /* its terms, which are joined by && */
     int nneeds;
-    struct desc_param params[DESC_PARAMS_MAX];
+    /* @param NAME default [lo..hi] doc   or   @param NAME word|word|... doc (default: the first):
+     * a table of struct param_values, as the keys of the shape are one of struct shape. */
+    struct field params[DESC_PARAMS_MAX + 1];
     int nparams;
+    struct param_values defaults;
+    struct arena *texts; /* names, words and sentences of params */
     struct desc_pass passes[DESC_PASSES_MAX];
     int npasses;
     struct desc_workspace ws[DESC_WS_MAX];
@@ -133,11 +135,6 @@ void desc_entry(const struct kernel_desc *d, int pass, char *buf, size_t size);
  * which the descriptor really lies, links followed. The caller frees it. */
 char *desc_path(const struct kernel_desc *d, const char *file);
 
-/* Values of a kernel's parameters, in the order of desc->params. */
-struct param_values {
-    int64_t v[DESC_PARAMS_MAX];
-};
-struct param_values desc_defaults(const struct kernel_desc *d);
 int desc_param_index(const struct kernel_desc *d, const char *name); /* -1 if absent */
 /* Sets one parameter from text ("64", "duplicate"). ST_USAGE with range or words. */
 enum status desc_param_set(const struct kernel_desc *d, struct param_values *v, const char *name,
@@ -146,6 +143,8 @@ enum status desc_param_set(const struct kernel_desc *d, struct param_values *v, 
  * that this kernel cannot have it, where others can. ST_USAGE for what is no number or word. */
 enum status desc_param_try(const struct kernel_desc *d, struct param_values *v, const char *name,
                            const char *text, struct err *err);
+/* One arrow key's worth of parameter i. False, and nothing changes: the range ends. */
+bool desc_param_step(const struct kernel_desc *d, struct param_values *v, int i, int dir);
 /* "BR=32 MAP=duplicate"; only_changed leaves out defaults. */
 void desc_params_format(const struct kernel_desc *d, const struct param_values *v,
                         bool only_changed, char *buf, size_t size);

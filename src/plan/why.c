@@ -150,8 +150,9 @@ struct advice {
 static void consider(const struct plan *p, int param, int64_t value, const struct trial *now,
                      struct advice *best)
 {
-    const struct desc_param *d = &p->desc->params[param];
-    if (value < d->lo || value > d->hi || value == p->params.v[param])
+    struct param_values v = p->params;
+    v.v[param] = value;
+    if (value == p->params.v[param] || field_check(&p->desc->params[param], &v, NULL))
         return;
     struct trial t = try_value(p, param, value);
     if (t.warps > best->trial.warps && t.threads <= now->threads)
@@ -163,8 +164,9 @@ static struct advice find_advice(const struct plan *p, const struct trial *now)
     struct advice best = {.param = -1, .trial = {.warps = now->warps * 1.2}};
     for (int i = 0; i < p->desc->nparams; i++) {
         int64_t value = p->params.v[i];
-        if (p->desc->params[i].words) {
-            for (int64_t w = 0; w <= p->desc->params[i].hi; w++)
+        const char *const *words = p->desc->params[i].words;
+        if (words) {
+            for (int64_t w = 0; words[w]; w++)
                 consider(p, i, w, now, &best);
         } else {
             consider(p, i, value / 2, now, &best);
@@ -180,11 +182,10 @@ static void say_advice(const struct plan *p, struct str *out)
     struct advice a = find_advice(p, &now);
     if (a.param < 0)
         return;
-    const struct desc_param *d = &p->desc->params[a.param];
-    if (d->words)
-        str_addf(out, "Try %s=%s", d->name, d->words[a.value]);
-    else
-        str_addf(out, "Try %s=%lld", d->name, (long long)a.value);
+    struct param_values v = p->params;
+    v.v[a.param] = a.value;
+    str_addf(out, "Try %s=", p->desc->params[a.param].name);
+    field_get(&p->desc->params[a.param], &v, out);
     const struct plan_pass *pass = &p->passes[p->main_pass];
     if (now.warps == 0)
         str_addf(out, ", which can be launched: %lld block%s an SM",

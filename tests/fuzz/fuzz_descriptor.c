@@ -66,14 +66,14 @@ static int check_refusal(const struct err *err, const struct kernel_desc *d, siz
 
 static int check_params(const struct kernel_desc *d)
 {
-    struct param_values v = desc_defaults(d), again = {{0}};
+    struct param_values v = d->defaults, again = {{0}};
     for (int i = 0; i < d->nparams; i++) {
-        const struct desc_param *p = &d->params[i];
+        const struct field *p = &d->params[i];
         struct param_values one = v;
-        char text[NUMBER_BUF];
-        number_fmt_int(text, p->def);
-        const char *value = p->words ? p->words[p->def] : text;
-        if (desc_param_set(d, &one, p->name, value, NULL) != ST_OK || one.v[i] != v.v[i])
+        char *value = field_text(p, &v);
+        const enum status st = desc_param_set(d, &one, p->name, value, NULL);
+        free(value);
+        if (st != ST_OK || one.v[i] != v.v[i])
             return fuzz_broken("the default of %s is not legal", p->name);
         again.v[i] = one.v[i];
     }

@@ -310,7 +310,7 @@ static void set_params(struct run *r, const char *text)
 {
     char copy[128], *rest = copy;
     snprintf(copy, sizeof copy, "%s", text);
-    r->params = desc_defaults(r->desc);
+    r->params = r->desc->defaults;
     for (char *word; (word = strtok_r(rest, " ", &rest));) {
         char *value = strchr(word, '=');
         *value++ = '\0';

@@ -108,7 +108,7 @@ static enum status load(const struct backend_ops *ops, struct backend *b, const 
     const struct kernel *k = registry_find(registry, name);
     CU_ASSERT_PTR_NOT_NULL_FATAL(k);
     CU_ASSERT_PTR_NOT_NULL_FATAL(k->cpu);
-    const struct param_values v = desc_defaults(k->cpu);
+    const struct param_values v = k->cpu->defaults;
     return ops->load(b, k, &v, slot, err);
 }
 

@@ -206,7 +206,7 @@ static enum status rig_load(struct rig *r, const char *name, const char *param, 
                             struct slot **s, struct err *err)
 {
     const struct kernel *k = registry_find(registry, name);
-    struct param_values v = desc_defaults(k->cuda);
+    struct param_values v = k->cuda->defaults;
     if (param && desc_param_set(k->cuda, &v, param, value, err) != ST_OK)
         return ST_USAGE;
     return backend_cuda.load(r->b, k, &v, s, err);
@@ -458,7 +458,7 @@ static int fa2_registers(void)
 {
     struct ptxas_row row;
     const struct kernel_desc *d = registry_find(registry, "fa2")->cuda;
-    const struct param_values v = desc_defaults(d);
+    const struct param_values v = d->defaults;
     CU_ASSERT_FATAL(ptxas_lookup(d, "fa2", DTYPE_F16, 64, &v, 90, &row));
     return row.regs;
 }

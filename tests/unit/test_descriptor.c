@@ -113,12 +113,12 @@ static void test_params(void)
     CU_ASSERT_EQUAL(d->params[0].hi, 128);
     CU_ASSERT_EQUAL(d->params[1].lo, 1);
     CU_ASSERT_EQUAL(d->params[2].lo, 0); /* because its default is */
-    struct param_values v = desc_defaults(d);
+    struct param_values v = d->defaults;
     struct err err = ERR_INIT;
     char buf[100];
     desc_params_format(d, &v, false, buf, sizeof buf);
     CU_ASSERT_STRING_EQUAL(buf, "BR=64 BC=32 PAD=0 MAP=idle");
-    CU_ASSERT_EQUAL(desc_param_set(d, &v, "MAP", "duplicate", &err), ST_OK);
+    CU_ASSERT_EQUAL(desc_param_set(d, &v, "MAP", "Duplicate", &err), ST_OK); /* in any case */
     CU_ASSERT_EQUAL(desc_param_set(d, &v, "BR", "0.125k", &err), ST_OK);
     desc_params_format(d, &v, true, buf, sizeof buf);
     CU_ASSERT_STRING_EQUAL(buf, "BR=128 MAP=duplicate");
@@ -136,13 +136,13 @@ static void test_param_errors(void)
         {"BR", "8", "BR"},
         {"BR", "129", "128"},
         {"BR", "many", "BR"},
-        {"MAP", "idel", "did you mean idle?"},
-        {"MAP", "1", "idle or duplicate"},
+        {"MAP", "idel", "did you mean \"idle\"?"},
+        {"MAP", "1", "it has idle, duplicate"},
         {"nothing", "1", "it has BR BC PAD MAP"},
     };
     struct kernel_desc *d = parse_full();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct param_values v = desc_defaults(d), before = v;
+        struct param_values v = d->defaults, before = v;
         struct err err = ERR_INIT;
         CU_ASSERT_EQUAL(desc_param_set(d, &v, cases[i].name, cases[i].value, &err), ST_USAGE);
         CU_ASSERT_PTR_NOT_NULL(strstr(err.text, cases[i].words));
@@ -304,7 +304,7 @@ static void test_supports(void)
 {
     struct kernel_desc *d = parse_full();
     struct shape s = SHAPE_DEFAULT;
-    struct param_values v = desc_defaults(d);
+    struct param_values v = d->defaults;
     struct err err = ERR_INIT;
     CU_ASSERT_EQUAL(desc_supports(d, &s, &v, 89, &err), ST_OK);
     CU_ASSERT_EQUAL(desc_supports(d, &s, &v, 0, &err), ST_OK); /* no device: sm is not asked */
@@ -376,7 +376,7 @@ static void test_environment(void)
                        .D = 40,
                        .dtype = DTYPE_F16,
                        .causal = true};
-    struct param_values v = desc_defaults(d);
+    struct param_values v = d->defaults;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct desc_env env = {.desc = d, .shape = &s, .params = &v, .sm = 89};
         struct expr_env exact = desc_expr_env(&env);

@@ -18,7 +18,7 @@ static struct device_table *devices;
 /* "STAGES=2 PAD=8" on top of the defaults. */
 static struct param_values with_params(const struct kernel_desc *d, const char *text)
 {
-    struct param_values v = desc_defaults(d);
+    struct param_values v = d->defaults;
     char words[80];
     snprintf(words, sizeof words, "%s", text);
     for (char *rest = words, *word; (word = strtok_r(rest, " ", &rest));) {

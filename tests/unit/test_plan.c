@@ -85,7 +85,7 @@ static struct bench setup(const char *source, const char *device)
     CU_ASSERT_EQUAL_FATAL(st, ST_OK);
     if (device)
         CU_ASSERT_EQUAL_FATAL(devices_get(b.devices, device, &b.device, &b.why), ST_OK);
-    b.params = desc_defaults(b.desc);
+    b.params = b.desc->defaults;
     return b;
 }
 

@@ -57,7 +57,7 @@ static void rig_open(struct rig *r, const char *kernel, const char *script)
 {
     const struct backend_options o = {.streams = 1};
     const struct kernel *k = registry_find(registry, kernel);
-    const struct param_values v = desc_defaults(k->cuda);
+    const struct param_values v = k->cuda->defaults;
     *r = (struct rig){.p = PROBLEM_DEFAULT, .out = json_object(), .err = ERR_INIT};
     fake_library("ATTNSCOPE_LIBCUDA", "fakecuda.so");
     fake_library("ATTNSCOPE_LIBNVRTC", "fakecuda.so");

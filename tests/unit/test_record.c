@@ -300,7 +300,48 @@ static void test_made(void)
     json_decref(o);
 }
 
+/* A whole number with words is one of them; what an axis of a sweep begins with. */
+static void test_choice(void)
+{
+    struct picked {
+        int64_t which, tile, pad, few;
+    };
+    static const char *const ways[] = {"idle", "duplicate", NULL};
+    static const struct field choice[] = {
+        FIELD(FIELD_INT, picked, which, .words = ways, .hi = 1),
+        FIELD(FIELD_INT, picked, tile, .flags = FIELD_DOUBLES, .lo = 16, .hi = 256),
+        FIELD(FIELD_INT, picked, pad, .hi = 8),
+        FIELD(FIELD_INT, picked, few, .lo = 1, .hi = 4),
+        {.name = NULL},
+    };
+    static const char *const tries[] = {"idle,duplicate", "16..256:x2", "0,1,2,4,8", "1..4:x2"};
+    struct picked p = {.which = 0, .tile = 64, .few = 2};
+    struct err err = ERR_INIT;
+    CU_ASSERT_EQUAL(field_set(&choice[0], &p, "DUPLICATE", &err), ST_OK);
+    CU_ASSERT_EQUAL(p.which, 1);
+    CU_ASSERT_EQUAL(field_set(&choice[0], &p, "0", &err), ST_USAGE);
+    CU_ASSERT_STRING_EQUAL(err.text, "which has no value \"0\"; it has idle, duplicate");
+    json_t *row = record_to_json(choice, &p);
+    CU_ASSERT_STRING_EQUAL(json_string_value(json_object_get(row, "which")), "duplicate");
+    struct picked back = {0};
+    CU_ASSERT_EQUAL(record_read(choice, &back, row, "a choice", &err), ST_OK);
+    CU_ASSERT_TRUE(record_equal(choice, &p, &back));
+    json_object_set_new(row, "which", json_integer(1));
+    CU_ASSERT_EQUAL(record_read(choice, &back, row, "a choice", &err), ST_USAGE);
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "one of idle, duplicate"));
+    json_decref(row);
+    field_step(&choice[0], &p, 1);
+    CU_ASSERT_EQUAL(p.which, 0);
+    for (size_t i = 0; choice[i].name; i++) {
+        struct str text = {0};
+        field_tries(&choice[i], &p, &text);
+        CU_ASSERT_STRING_EQUAL(str_text(&text), tries[i]);
+        str_free(&text);
+    }
+}
+
 static const struct tap_test tests[] = {
+    {"whole numbers with words, and values to try", test_choice},
     {"fields that are made", test_made},
     {"set and get", test_set_and_get},
     {"refused, with range, words and the nearest", test_set_refused},

@@ -304,7 +304,7 @@ static void test_register_table(void)
         rows++;
         const struct kernel *k = registry_find(r, name);
         CU_ASSERT_PTR_NOT_NULL_FATAL(k);
-        struct param_values v = desc_defaults(k->cuda);
+        struct param_values v = k->cuda->defaults;
         char defaults[256];
         desc_params_format(k->cuda, &v, false, defaults, sizeof defaults);
         enum dtype t;

@@ -169,7 +169,7 @@ static void test_moved(void)
         char *copy = xstrdup(now), *rest = copy, *word = strsep(&rest, " ");
         const struct kernel *k = registry_find(r, word);
         CU_ASSERT_PTR_NOT_NULL_FATAL(k);
-        struct param_values v = desc_defaults(k->cuda);
+        struct param_values v = k->cuda->defaults;
         while ((word = strsep(&rest, " "))) {
             char *value = strchr(word, '=');
             *value++ = '\0';

@@ -108,7 +108,7 @@ static struct sched_map map_of(const char *kernel, const char *param, const char
                                const struct shape *s, int64_t gx)
 {
     const struct kernel_desc *d = registry_find(registry, kernel)->cuda;
-    struct param_values v = desc_defaults(d);
+    struct param_values v = d->defaults;
     if (param)
         CU_ASSERT_EQUAL(desc_param_set(d, &v, param, value, NULL), ST_OK);
     return sched_map(d, &v, s, 0, gx);
@@ -224,7 +224,7 @@ static void test_arrange(void)
     s.H = 1;
     s.Sq = s.Sk = 256;
     const struct kernel_desc *d = registry_find(registry, "fa2")->cuda;
-    const struct param_values v = desc_defaults(d);
+    const struct param_values v = d->defaults;
     struct sched_block b[4] = {
         {.index = 0, .row = 1, .begin_us = 105, .end_us = 108},
         {.index = 1, .row = 0, .begin_us = 100, .end_us = 104},

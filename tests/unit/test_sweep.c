@@ -55,7 +55,7 @@ static void test_parse(void)
     refuse("sweep fa2 S=1,2 D=32,64 B=1,2", "at most two");
     refuse("sweep fa2 BQ=1,2", "neither a shape key nor a parameter");
     refuse("sweep fa2 BR=foo,32", "whole number");
-    refuse("sweep row_online REDUCE=warp,wrap metric=waves", "warp or block");
+    refuse("sweep row_online REDUCE=warp,wrap metric=waves", "did you mean \"warp\"?");
     refuse("sweep fa2 S=1..1M:+1", "");
     refuse("sweep fa2 WARPS=keys,rows metric=waves", "with WARPS=keys it is fa2_keys now");
     struct sweep w = make("sweep fa2,fa2@BR=32 S=256,512 D=32..128:x2 metric=waves gpu=L4");

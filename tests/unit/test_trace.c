@@ -66,7 +66,7 @@ static void test_wire(void)
     shape.H = 1;
     shape.Sq = shape.Sk = 128;
     const struct kernel_desc *d = registry_find(registry, "fa2")->cuda;
-    const struct param_values v = desc_defaults(d);
+    const struct param_values v = d->defaults;
     struct schedule s;
     struct err err = ERR_INIT;
     char *note;

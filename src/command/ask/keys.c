@@ -154,12 +154,10 @@ static bool param_at(const struct key_list *l, size_t i, struct key_info *out)
     for (int n = 0; n < 2 * l->nkernels; n++) {
         const struct kernel_desc *d = desc_at(l, n);
         for (int p = 0; d && p < d->nparams; p++) {
-            const struct desc_param *param = &d->params[p];
+            const struct field *param = &d->params[p];
             if (known_before(l, n, param->name) || i-- != 0)
                 continue;
-            *out =
-                (struct key_info){param->name, param->doc, (const char *const *)param->words, NULL};
-            return true;
+            return *out = (struct key_info){param->name, param->doc, param->words}, true;
         }
     }
     return false;
@@ -172,10 +170,10 @@ bool key_at(const struct key_list *l, size_t i, struct key_info *out)
     for (int t = 0; t < TABLES; t++)
         for (const struct field *f = tables[t].fields; flags & tables[t].flag && f->name; f++)
             if (i-- == 0)
-                return *out = (struct key_info){f->name, f->doc, f->words, f}, true;
+                return *out = (struct key_info){f->name, f->doc, f->words}, true;
     for (const struct cmd_key *k = l->entry ? l->entry->keys : NULL; k && k->name; k++)
         if (!str_starts(k->name, "--") && i-- == 0)
-            return *out = (struct key_info){k->name, k->doc, k->values, NULL}, true;
+            return *out = (struct key_info){k->name, k->doc, k->values}, true;
     return flags & CMD_PARAMS && param_at(l, i, out);
 }
 

@@ -34,7 +34,6 @@ struct key_list {
 struct key_info {
     const char *name, *doc;
     const char *const *values; /* or NULL */
-    const struct field *field; /* of a key of the three tables, else NULL */
 };
 bool key_at(const struct key_list *l, size_t i, struct key_info *out);
 /* What a value of a key means, for completion; NULL when the key's own text says it. */

@@ -26,7 +26,7 @@ static enum status param_try(const struct session *s, const char *kernel, const 
         for (int side = 0; side < 2 && st; side++) {
             if (!sides[side] || desc_param_index(sides[side], name) < 0)
                 continue;
-            struct param_values v = desc_defaults(sides[side]);
+            struct param_values v = sides[side]->defaults;
             *known = true;
             st = desc_param_set(sides[side], &v, name, value, err);
         }

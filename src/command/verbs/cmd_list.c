@@ -120,7 +120,7 @@ static json_t *dtype_list(const struct kernel_desc *d)
 static json_t *param_list(const struct kernel_desc *d)
 {
     char text[512];
-    const struct param_values v = desc_defaults(d);
+    const struct param_values v = d->defaults;
     desc_params_format(d, &v, false, text, sizeof text);
     return json_string(text);
 }
@@ -142,7 +142,7 @@ static json_t *kernel_row(const struct kernel *k, const struct request *r, const
     if (!here)
         err_set(&why, ST_NO, "%s has no source for backend=%s", k->name, backend);
     else {
-        const struct param_values v = desc_defaults(here);
+        const struct param_values v = here->defaults;
         (void)desc_supports(here, &r->problem.shape, &v, 0, &why);
     }
     json_object_set_new(row, "name", json_string(k->name));

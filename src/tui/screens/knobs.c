@@ -4,6 +4,7 @@
 #include "tui/screens/knobs.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -48,33 +49,27 @@ void knobs_add_params(struct knobs *k, const struct request *r, int i,
     for (int p = 0; d && p < d->nparams; p++) {
         if (but && desc_param_index(but, d->params[p].name) >= 0)
             continue;
-        int64_t v = r->params[i].v[p];
-        char value[NUMBER_BUF];
+        const struct field *f = &d->params[p];
+        char *value = field_text(f, &r->params[i]);
         add(k,
             (struct knob){.kind = KNOB_PARAM,
-                          .name = d->params[p].name,
+                          .name = f->name,
                           .desc = d,
                           .param = p,
-                          .value = v,
-                          .changed = v != d->params[p].def},
-            d->params[p].words ? d->params[p].words[v] : number_fmt_int(value, v));
+                          .values = r->params[i],
+                          .changed = !field_equal(f, &r->params[i], &d->defaults)},
+            value);
+        free(value);
     }
 }
 
 /* ---- steps ---- */
 
-static char *step_shape(const struct session *s, const struct knob *k, int dir, char **why)
+static char *step_shape(const struct session *s, const struct knob *k, int dir)
 {
     struct shape shape = s->settings.problem.shape;
-    char value[32];
-    if (!shape_step(&shape, k->name, dir)) {
-        if (why)
-            *why = xasprintf("%s=%s is the %s value", k->name, k->text,
-                             dir < 0 ? "smallest" : "largest");
-        return NULL;
-    }
-    shape_get(&shape, k->name, value, sizeof value);
-    return xstrdup(value);
+    return shape_step(&shape, k->name, dir) ? field_text(field_find(shape_keys, k->name), &shape)
+                                            : NULL;
 }
 
 /* CUDA devices only: others have no occupancy. */
@@ -93,43 +88,25 @@ static char *step_gpu(struct session *s, int dir)
     return NULL;
 }
 
-/* Sizes halve and double, small ranges count, words step; all within the descriptor's range. */
-static char *step_param(const struct knob *k, int dir, char **why)
+static char *step_param(const struct knob *k, int dir)
 {
-    const struct desc_param *p = &k->desc->params[k->param];
-    int64_t v = k->value, n = 0;
-    if (p->words || p->hi <= 16)
-        v += dir;
-    else if (dir > 0)
-        v = v > 0 ? 2 * v : 1;
-    else
-        v = v == 1 && p->lo <= 0 ? 0 : v / 2;
-    while (p->words && p->words[n])
-        n++;
-    if (p->words && v >= 0 && v < n)
-        return xstrdup(p->words[v]);
-    if (!p->words && v >= p->lo && v <= p->hi && v != k->value)
-        return xasprintf("%lld", (long long)v);
-    if (why)
-        *why = p->words ? xasprintf("%s has no further word", k->name)
-                        : xasprintf("%s of %s goes from %lld to %lld", k->name, k->desc->name,
-                                    (long long)p->lo, (long long)p->hi);
-    return NULL;
+    struct param_values v = k->values;
+    return desc_param_step(k->desc, &v, k->param, dir) ? field_text(&k->desc->params[k->param], &v)
+                                                       : NULL;
 }
 
 char *knob_step(struct session *s, const struct knob *k, int dir, char **why)
 {
+    char *value = k->kind == KNOB_GPU     ? step_gpu(s, dir)
+                  : k->kind == KNOB_SHAPE ? step_shape(s, k, dir)
+                                          : step_param(k, dir);
     if (why)
-        *why = NULL;
-    switch (k->kind) {
-    case KNOB_SHAPE:
-        return step_shape(s, k, dir, why);
-    case KNOB_GPU:
-        return step_gpu(s, dir);
-    case KNOB_PARAM:
-        return step_param(k, dir, why);
-    }
-    return NULL;
+        *why = value || k->kind == KNOB_GPU
+                   ? NULL
+                   : xasprintf("%s=%s is the %s value%s%s", k->name, k->text,
+                               dir < 0 ? "smallest" : "largest", k->desc ? " of " : "",
+                               k->desc ? k->desc->name : "");
+    return value;
 }
 
 char *knob_command(const struct knob *k, const char *value)

@@ -19,7 +19,7 @@ struct knob {
     const char *name;               /* borrowed */
     const struct kernel_desc *desc; /* of a parameter */
     int param;                      /* its index there */
-    int64_t value;                  /* of a parameter */
+    struct param_values values;     /* of that kernel */
     char text[NUMBER_BUF];
     bool changed; /* not the default */
     bool dim;     /* follows another value */

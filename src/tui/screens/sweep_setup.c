@@ -95,51 +95,19 @@ static void find_keys(struct sweep_setup *x, struct key_set *k)
     str_free(&names);
 }
 
-static void join(char *buf, size_t size, const char *const *words)
-{
-    size_t len = 0;
-    buf[0] = 0;
-    for (int i = 0; words[i] && len < size; i++)
-        len += (size_t)snprintf(buf + len, size - len, "%s%s", i ? "," : "", words[i]);
-}
-
-/* Doubling from lo to hi, or the usual small numbers. */
-static void param_values(const struct desc_param *p, char *buf, size_t size)
-{
-    if (p->words) {
-        join(buf, size, (const char *const *)p->words);
-    } else if (p->lo <= 0) {
-        size_t len = (size_t)snprintf(buf, size, "0");
-        for (int64_t v = 1; v <= p->hi && v <= 64 && len < size; v *= 2)
-            len += (size_t)snprintf(buf + len, size - len, ",%lld", (long long)v);
-    } else {
-        int64_t lo = p->def / 8 > p->lo ? p->def / 8 : p->lo;
-        int64_t hi = p->def * 8 < p->hi ? p->def * 8 : p->hi;
-        snprintf(buf, size, "%lld..%lld:x2", (long long)lo, (long long)hi);
-    }
-}
-
-/* Powers of two around the present value, unless the key has values of its own to try. */
-static void shape_values(const struct sweep_setup *x, const char *key, char *buf, size_t size)
-{
-    const struct shape *s = &x->app->session->settings.problem.shape;
-    const struct field *f = field_find(shape_keys, key);
-    const long long now = (long long)field_number(f, s);
-    if (f->words)
-        join(buf, size, f->words);
-    else if (f->example)
-        snprintf(buf, size, "%s", f->example);
-    else
-        snprintf(buf, size, "%lld..%lld:x2", now >= 8 ? now / 8 : 1, now >= 8 ? now * 8 : 64);
-}
-
+/* A key's own values to try, around what the session has. */
 static void choose_values(struct sweep_setup *x, int axis, const struct key_set *k, int i)
 {
-    snprintf(x->axis[axis], sizeof x->axis[axis], "%.30s", k->v[i].name);
-    if (k->v[i].desc)
-        param_values(&k->v[i].desc->params[k->v[i].param], x->values[axis], sizeof x->values[axis]);
+    const struct kernel_desc *d = k->v[i].desc;
+    const struct shape *shape = &x->app->session->settings.problem.shape;
+    struct str tries = {0};
+    if (d)
+        field_tries(&d->params[k->v[i].param], &d->defaults, &tries);
     else
-        shape_values(x, k->v[i].name, x->values[axis], sizeof x->values[axis]);
+        field_tries(field_find(shape_keys, k->v[i].name), shape, &tries);
+    snprintf(x->axis[axis], sizeof x->axis[axis], "%.30s", k->v[i].name);
+    snprintf(x->values[axis], sizeof x->values[axis], "%s", str_text(&tries));
+    str_free(&tries);
 }
 
 /* The other axis' key is skipped; the second axis may be none. */
@@ -292,7 +260,7 @@ static void put_defaults(const struct sweep *w, struct request *r)
         for (int k = 0; k < r->nkernels; k++) {
             int p = r->descs[k] ? desc_param_index(r->descs[k], key) : -1;
             if (p >= 0)
-                r->params[k].v[p] = r->descs[k]->params[p].def;
+                r->params[k].v[p] = r->descs[k]->defaults.v[p];
         }
     }
 }
