@@ -31,15 +31,16 @@ enum field_type {
 };
 
 enum {
-    FIELD_DOUBLES = 1, /* arrow keys halve and double it */
-    FIELD_AUTO = 2,    /* "auto" is how 0, or no text, is written: the program chooses */
-    FIELD_PERCENT = 4, /* written as per cent */
-    FIELD_SECOND = 8,  /* a second name of another field's member; not in JSON */
-    FIELD_UNKEPT = 16, /* only in the row at hand: neither stored nor printed */
-    FIELD_LOCAL = 32,  /* never leaves the process */
-    FIELD_ALWAYS = 64, /* written even where it has its usual value */
-    FIELD_BARE = 128,  /* written without its name: "f16", "causal" */
-    FIELD_RARE = 256,  /* where room is scarce, it comes last */
+    FIELD_DOUBLES = 1,  /* arrow keys halve and double it */
+    FIELD_AUTO = 2,     /* "auto" is how 0, or no text, is written: the program chooses */
+    FIELD_PERCENT = 4,  /* written as per cent */
+    FIELD_SECOND = 8,   /* a second name of another field's member; not in JSON */
+    FIELD_UNKEPT = 16,  /* only in the row at hand: neither stored nor printed */
+    FIELD_LOCAL = 32,   /* never leaves the process */
+    FIELD_ALWAYS = 64,  /* written even where it has its usual value */
+    FIELD_BARE = 128,   /* written without its name: "f16", "causal" */
+    FIELD_RARE = 256,   /* where room is scarce, it comes last */
+    FIELD_FICKLE = 512, /* what was known may be unknown later: a worker says so too */
 };
 
 /* Where a field is more than its member; NULL: nothing special. `row` is the struct. */

@@ -369,7 +369,8 @@ static void rank_rows(struct job *j)
             continue;
         row->ratio = row->ratio_lo = row->ratio_hi = REAL_UNKNOWN;
         free(row->verdict);
-        row->verdict = NULL;
+        free(row->verdict_reason);
+        row->verdict = row->verdict_reason = NULL;
     }
 }
 

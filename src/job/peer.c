@@ -94,7 +94,9 @@ json_t *peer_row(const struct run_row *row)
     void *next;
     json_object_foreach_safe(o, next, name, value)
     {
-        if (json_is_null(value))
+        const struct field *f = field_find(run_fields, name);
+        const bool told = (f->flags & FIELD_FICKLE) && row->median_us > 0; /* it is ours to tell */
+        if (json_is_null(value) && !told)
             json_object_del(o, name);
     }
     return o;

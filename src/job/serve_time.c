@@ -1,8 +1,8 @@
 /* serve_time.c - the timing loop: warm-up, samples in turn, rows ten times a second.
  *
  * Nothing else of ours runs meanwhile: outputs were judged before. With interleaving the kernels
- * take turns, A B A B, so that a change of clock or load hits all alike and samples of one round
- * can be compared as pairs.
+ * take turns, in an order by chance (stats_turns()), so that a change of clock or load hits all alike
+ * and samples of one round can be compared as pairs.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "job/serve_time.h"
@@ -10,10 +10,12 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/number.h"
+#include "measure/noise.h"
 #include "measure/stats.h"
 
 static const double sample_s = 20e-6; /* a hot sample lasts at least this long, for the clock's
@@ -23,6 +25,8 @@ static const double publish_s = 0.1; /* between rows */
 static const double ratio_s = 1;     /* between bootstraps, which cost milliseconds */
 static const double look_s = 0.002;  /* between looks for CANCEL */
 static const double news_s = 0.5;    /* silence that is worth an announcement */
+static const double narrow =
+    1.02; /* upper over lower end of a ratio's interval that is good enough */
 
 /* The entries that are timed together. */
 struct group {
@@ -30,6 +34,10 @@ struct group {
     struct entry **items;
     int count;
     double began, published, looked, compared;
+    struct load_mark load; /* when it began */
+    size_t round;
+    int *order; /* of the items in this round */
+    bool wide;  /* a ratio's interval was still wide when last looked at */
     bool stopped;
 };
 
@@ -123,14 +131,15 @@ static void fill_ratio(const struct launch *l, struct entry *e)
 {
     const struct entry *base = &l->entries[0];
     size_t n = e->nsamples < base->nsamples ? e->nsamples : base->nsamples;
-    struct ratio r = {1, 1, 1};
+    struct judgement j = {.ratio = {1, 1, 1}};
     if (e != base)
-        r = stats_ratio(e->samples, base->samples, n, l->request.problem.seed);
-    e->row.ratio = r.mid;
-    e->row.ratio_lo = r.lo;
-    e->row.ratio_hi = r.hi;
-    if (!isnan(r.lo))
-        launch_set_text(&e->row.verdict, e == base ? "base" : stats_verdict(r));
+        j = stats_pairs(e->samples, base->samples, n, l->request.problem.seed);
+    e->row.ratio = j.ratio.mid;
+    e->row.ratio_lo = j.ratio.lo;
+    e->row.ratio_hi = j.ratio.hi;
+    if (!isnan(j.ratio.lo))
+        launch_set_text(&e->row.verdict, e == base ? "base" : stats_verdicts[j.verdict]);
+    launch_set_text(&e->row.verdict_reason, stats_doubt(j.doubt));
 }
 
 static void fill_ratios(struct group *g)
@@ -138,9 +147,29 @@ static void fill_ratios(struct group *g)
     g->compared = seconds_now();
     if (!g->l->request.interleave || !g->l->entries[0].nsamples)
         return;
+    g->wide = false;
     for (int i = 0; i < g->count; i++)
-        if (g->items[i]->nsamples)
+        if (g->items[i]->nsamples) {
+            const struct run_row *row = &g->items[i]->row;
             fill_ratio(g->l, g->items[i]);
+            g->wide |= !(row->ratio_hi <= narrow * row->ratio_lo);
+        }
+}
+
+/* What disturbed the times, in the rows. */
+static void fill_noise(struct group *g)
+{
+    const struct load_mark now = load_mark();
+    const struct load load = load_between(&g->load, &now);
+    const double cores = (double)sysconf(_SC_NPROCESSORS_ONLN);
+    for (int i = 0; i < g->count; i++) {
+        struct entry *e = g->items[i];
+        if (!e->nsamples)
+            continue;
+        timing_fill_noise(e->timing, &e->row);
+        noise_fill_load(&load, &e->row);
+        noise_fill_line(g->l->info && g->l->info->gpu, cores, &e->row);
+    }
 }
 
 static void fill_rows(struct group *g)
@@ -162,15 +191,29 @@ static void attend(struct group *g)
     }
     if (now - g->published > publish_s) {
         fill_rows(g);
-        if (now - g->compared > ratio_s)
+        if (now - g->compared > ratio_s) {
             fill_ratios(g);
+            fill_noise(g);
+        }
         launch_send_rows(g->l, false);
         g->published = seconds_now();
     }
 }
 
-/* Why the group as a whole may stop, or NULL; every kernel's own reason goes into its row. The
- * wall limit holds per kernel. */
+/* A comparison whose rules have ended it goes on, within its time, while the interval of a ratio is
+ * wide. The width says nothing about who is ahead, so looking at it again and again favours nobody. */
+static bool wants_more(struct group *g, double wall)
+{
+    const struct timing_rule *rule = &g->l->request.options.rule;
+    if (!g->l->request.interleave || g->count < 2 || rule->n > 0 || wall >= rule->max_s)
+        return false;
+    if (seconds_now() - g->compared > ratio_s / 4)
+        fill_ratios(g);
+    return g->wide;
+}
+
+/* May the group as a whole stop? Every kernel's own reason goes into its row. The wall limit holds
+ * per kernel. */
 static bool group_done(struct group *g)
 {
     double wall = (seconds_now() - g->began) / g->count;
@@ -180,11 +223,10 @@ static bool group_done(struct group *g)
         if (!e->slot) /* lost on the way; its reason is in the row */
             continue;
         const char *why = timing_done(e->timing, wall);
-        if (why && !e->row.stopped)
-            e->row.stopped = xstrdup(why);
+        launch_set_text(&e->row.stopped, why);
         done = done && why;
     }
-    return done;
+    return done && !wants_more(g, wall);
 }
 
 static void mark_cancelled(struct group *g)
@@ -198,10 +240,13 @@ static void time_group(struct group *g)
 {
     g->began = g->looked = g->compared = seconds_now();
     g->published = g->began - publish_s; /* the first figure is shown at once */
+    g->load = load_mark();
+    g->wide = true;
     do {
+        stats_turns(g->l->request.problem.seed, g->round++, g->count, g->order);
         for (int i = 0; i < g->count && !g->stopped && g->l->lost < 0; i++) {
-            if (g->items[i]->slot)
-                take_sample(g->l, g->items[i]);
+            if (g->items[g->order[i]]->slot)
+                take_sample(g->l, g->items[g->order[i]]);
             attend(g);
         }
     } while (!g->stopped && g->l->lost < 0 && !group_done(g));
@@ -209,6 +254,7 @@ static void time_group(struct group *g)
         mark_cancelled(g);
     fill_rows(g);
     fill_ratios(g);
+    fill_noise(g);
 }
 
 /* Sends all samples, once: later frames leave the field out. Together they stay within a frame. */
@@ -230,7 +276,9 @@ static void send_samples(struct group *g)
 /* Warms up and times the entries from..to-1 that can run. */
 static void time_entries(struct launch *l, int from, int to)
 {
-    struct group g = {.l = l, .items = xcalloc((size_t)(to - from), sizeof *g.items)};
+    struct group g = {.l = l,
+                      .items = xcalloc((size_t)(to - from), sizeof *g.items),
+                      .order = xcalloc((size_t)(to - from), sizeof *g.order)};
     for (int i = from; i < to && l->lost < 0 && !peer_stop(&l->peer); i++) {
         struct entry *e = &l->entries[i];
         if (!e->slot)
@@ -247,6 +295,7 @@ static void time_entries(struct launch *l, int from, int to)
         send_samples(&g);
     }
     free(g.items);
+    free(g.order);
 }
 
 void launch_time(struct launch *l)

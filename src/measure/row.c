@@ -13,6 +13,8 @@
 #define INT(m, unit_, ...) FIELD(FIELD_INT, run_row, m, .unit = unit_, .doc = __VA_ARGS__)
 #define REAL(m, d, unit_, ...) \
     FIELD(FIELD_REAL, run_row, m, .digits = d, .unit = unit_, .doc = __VA_ARGS__)
+#define FICKLE(type_, m, d, unit_, doc_) \
+    FIELD(type_, run_row, m, .flags = FIELD_FICKLE, .digits = d, .unit = unit_, .doc = doc_)
 #define JSON(m, unit_, doc_) FIELD(FIELD_JSON, run_row, m, .unit = unit_, .doc = doc_)
 #define SAMPLES(m, doc_) \
     FIELD(FIELD_JSON, run_row, m, .flags = FIELD_UNKEPT, .unit = "us", .doc = doc_)
@@ -36,7 +38,7 @@ const struct field run_fields[] = {
     INT(dropped, "samples", "Samples left out because the clock was throttled."),
     TEXT(l2,      "State of the caches before each sample: cold (flushed) or hot.", .title = "L2"),
     TEXT(launch,  "How it was launched: direct (CPU), stream or graph."),
-    TEXT(stopped, "Why sampling ended: cv, steady, n, time or cancel."),
+    FICKLE(FIELD_TEXT, stopped, 0, "", "Why sampling ended: cv, steady, n, time or cancel."),
     INT(threads, "", "Threads used (CPU backend)."),
     REAL(sm_clock_mhz, 4, "MHz", "SM clock during the samples, median."),
     REAL(tflops,       3, "TFLOP/s", "Rate by the median: 4 B H pairs D FLOPs a run.", .title = "TFLOP/s"),
@@ -58,6 +60,7 @@ const struct field run_fields[] = {
     REAL(ratio_lo, 4, "", "Lower end of the ratio's 95 % interval.", .title = "from"),
     REAL(ratio_hi, 4, "", "Upper end of the ratio's 95 % interval.", .title = "to"),
     TEXT(verdict, "base, FASTER, SLOWER, SAME (within 1 %) or AMBIGUOUS."),
+    FICKLE(FIELD_TEXT, verdict_reason, 0, "", "Why AMBIGUOUS although the interval would have a winner: noise could make it."),
     REAL(pair_max_diff, 2, "", "Largest difference between this output and the base's.", .title = "pair diff"),
     INT(seed, "", "Seed of the inputs."),
     INT(regs, "registers", "Registers of a thread in the code that ran (CUDA)."),
@@ -69,6 +72,15 @@ const struct field run_fields[] = {
     TEXT(peer_version, "Version of a peer library, where one ran.", .title = "peer"),
     TEXT(time,         "When it was measured, UTC."),
     TEXT(reason,       "Why there is no figure, or why the check failed."),
+    FICKLE(FIELD_TEXT, noise, 0, "", "What disturbed the times, in one line; quiet: nothing was seen."),
+    REAL(other_cores,   3, "cores", "Processors that other programs used while it was timed."),
+    REAL(steal_pct,     3, "%", "Processor time that the hypervisor gave to other machines."),
+    REAL(throttled_pct, 3, "%", "Samples whose clock was held down, dropped ones included."),
+    REAL(drift_pct,     3, "%", "Median of the last quarter of the samples over the first's, less one."),
+    INT(modes, "", "2 when the times fall into two groups with hardly any between, else 1."),
+    FICKLE(FIELD_REAL, mode_ratio, 3, "", "Time of the slower of two modes over the faster."),
+    FICKLE(FIELD_REAL, mode_pct, 3, "%", "Samples in the slower of two modes."),
+    REAL(independent,   3, "samples", "What the samples are worth where neighbours hang together."),
     SAMPLES(recent_us, "The last samples; not stored."),
     SAMPLES(samples_us, "The samples, evenly thinned to at most 1000; kept in recordings alone."),
     {.name = NULL},

@@ -24,13 +24,19 @@ struct run_row {
     double speedup;                   /* over the first kernel of the run */
     double ratio, ratio_lo, ratio_hi; /* compare: time over base's time, 95 % interval */
     char *verdict;                    /* "base" "FASTER" "SLOWER" "SAME" "AMBIGUOUS" */
+    char *verdict_reason;             /* why AMBIGUOUS although the interval has a winner */
     double pair_max_diff;
     int64_t seed;
     int64_t regs;      /* a thread's registers in the code that ran */
     char *regs_source; /* "ptxas" (built with the program) "nvrtc" (compiled here) */
     char *input, *driver, *cuda, *source_hash, *peer_version;
-    char *time;         /* ISO 8601, UTC */
-    char *reason;       /* why there is no figure, or why the check failed */
+    char *time;   /* ISO 8601, UTC */
+    char *reason; /* why there is no figure, or why the check failed */
+    /* What disturbed the times. */
+    char *noise; /* in one line; "quiet": nothing was seen */
+    double other_cores, steal_pct, throttled_pct, drift_pct;
+    int64_t modes; /* 1 or 2 */
+    double mode_ratio, mode_pct, independent;
     json_t *recent_us;  /* the last samples, for the sparkline; never stored */
     json_t *samples_us; /* all, evenly thinned to ROW_SAMPLES_MAX; only recordings keep them */
 };

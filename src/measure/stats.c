@@ -16,6 +16,7 @@ enum {
     PAIRS_MIN = 9,    /* for a bootstrap, and for a swap by chance to be rare */
     PAIRS_SOME = 6,   /* the same for series apart */
     PAIRS_FEW = 3,    /* for any interval */
+    LAGS_MAX = 500,   /* further back nobody looks */
     BLOCKS_MIN = 9,   /* independent pieces behind a winner: 2 to the 8th is more than 200 */
 };
 static const double SAME_WITHIN = 0.01; /* below it two times are the same */
@@ -160,7 +161,8 @@ static double correlation_time(const size_t *rank, size_t n)
         s[i] = 2 * rank[i] < n ? -1 : 1;
         mean += s[i] / (double)n;
     }
-    for (size_t k = 1; k + 1 <= n / 4 && fabs(mean) < 1; k += 2) {
+    const size_t most = n / 4 < LAGS_MAX ? n / 4 : LAGS_MAX;
+    for (size_t k = 1; k + 1 <= most && fabs(mean) < 1; k += 2) {
         const double two = sign_correlation(s, n, mean, k) + sign_correlation(s, n, mean, k + 1);
         if (two <= 0)
             break;
@@ -206,6 +208,14 @@ static void ranked_free(struct ranked *r)
 static double ranked_median(const struct ranked *r)
 {
     return quantile(r->sorted, r->n, 0.5);
+}
+
+double stats_independent(const double *x, size_t n)
+{
+    struct ranked r = ranked_new(x, n);
+    const double worth = (double)n / correlation_time(r.rank, n);
+    ranked_free(&r);
+    return worth;
 }
 
 /* Blocks that a resample is put together from. */

@@ -15,6 +15,10 @@ struct stats {
  * Quantiles interpolate between order statistics (type 7 of Hyndman and Fan, as R and NumPy do). */
 struct stats stats_of(const double *x, size_t n);
 
+/* What n samples in time are worth for their median: n over the autocorrelation time of being above or
+ * below it. */
+double stats_independent(const double *x, size_t n);
+
 struct ratio {
     double mid, lo, hi; /* median of a/b and its 95 % interval */
 };

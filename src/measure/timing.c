@@ -8,6 +8,7 @@
 
 #include "base/mem.h"
 #include "base/number.h"
+#include "measure/noise.h"
 #include "measure/stats.h"
 
 enum { WINDOW = 64, LOOK_EVERY = 16 };
@@ -189,6 +190,11 @@ json_t *timing_samples_us(const struct timing *t, size_t max)
     return a;
 }
 
+void timing_fill_noise(const struct timing *t, struct run_row *row)
+{
+    noise_fill(t->kept.x, t->kept.n, row);
+}
+
 void timing_fill(const struct timing *t, struct run_row *row)
 {
     struct stats s = stats_of(t->kept.x, t->kept.n);
@@ -202,6 +208,8 @@ void timing_fill(const struct timing *t, struct run_row *row)
     row->n = (int64_t)s.n;
     row->dropped = (int64_t)(t->all.n - t->kept.n);
     row->sm_clock_mhz = median_clock(t);
+    row->throttled_pct =
+        isnan(row->sm_clock_mhz) ? REAL_UNKNOWN : 100 * (double)t->nlow / (double)t->all.n;
     json_decref(row->recent_us);
     row->recent_us = recent_us(t);
     if (t->unstable && !row->reason)

@@ -55,10 +55,12 @@ size_t timing_count(const struct timing *t);
 const double *timing_samples(const struct timing *t); /* seconds, in order, dropped ones left out */
 /* More than half of the samples ran below the clock floor, and were kept. */
 bool timing_unstable(const struct timing *t);
-/* Fills the time fields of the row: the *_us, cv_pct, n, dropped, sm_clock_mhz, recent_us; and
+/* Fills the time fields of the row: the *_us, cv_pct, n, dropped, sm_clock_mhz, throttled_pct, recent_us; and
  * `reason`, if it is still empty, when the samples are unstable. `stopped`, `l2`, `launch` and the
  * rates are the caller's. Earlier values are replaced. */
 void timing_fill(const struct timing *t, struct run_row *row);
+/* Fills what the samples say of their noise, as noise_fill(); costs milliseconds. */
+void timing_fill_noise(const struct timing *t, struct run_row *row);
 /* An array of at most `max` of the kept samples in us, in order, evenly picked. Caller owns. */
 json_t *timing_samples_us(const struct timing *t, size_t max);
 

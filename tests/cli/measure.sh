@@ -53,6 +53,7 @@ is "compare prints a verdict" says "$out" 'naive (is|against)'
 until_steady compare naive,cpu_tiled S=64 H=1 f32 $quick base=cpu_tiled --json
 is "compare: the base is named" says "$out" '"kernel":"cpu_tiled".*"verdict":"base"'
 is "compare: an interval" says "$out" '"ratio_lo":[0-9.]+'
+is "compare: noise is a figure of every row" says "$out" '"noise":"[^"]+","other_cores":[0-9n]'
 until_steady compare fa2,fa2@BR=32 S=64 H=1 f32 $quick base=fa2@BR=32 --json
 is "compare: a kernel beside itself" says "$out" '"params":"BR=32 BC=64".*"verdict":"base"'
 is "compare: and its other parameters" says "$out" '"params":"BR=64 BC=64".*"ratio":[0-9.]+'

@@ -18,6 +18,7 @@
 #include "command/session.h"
 #include "command/verbs/cmd_run.h"
 #include "command/verbs/verbs.h"
+#include "measure/noise.h"
 
 /* Passing rows by time, then everything else as it came. */
 static int rank_order(const struct run_row *a, const struct run_row *b)
@@ -49,7 +50,8 @@ static void drop_verdicts(struct run_rows *rows)
         if (run_row_passed(row) || !row->check)
             continue;
         free(row->verdict);
-        row->verdict = NULL;
+        free(row->verdict_reason);
+        row->verdict = row->verdict_reason = NULL;
         row->ratio = row->ratio_lo = row->ratio_hi = REAL_UNKNOWN;
     }
 }
@@ -82,10 +84,13 @@ static void add_verdict(struct str *out, const struct run_row *row, const char *
     number_fmt(lo, row->ratio_lo, 3);
     number_fmt(hi, row->ratio_hi, 3);
     if (!strcmp(row->verdict, "AMBIGUOUS"))
-        str_addf(out,
-                 "%s against %s: no winner; the 95 %% interval of the time ratio is "
-                 "%s..%s (more samples narrow it: n=500)\n",
-                 name, base, lo, hi);
+        str_addf(
+            out,
+            "%s against %s: no winner; %s%sthe 95 %% interval of the time ratio is %s..%s (%s)\n",
+            name, base, row->verdict_reason ? row->verdict_reason : "",
+            row->verdict_reason ? "; " : "", lo, hi,
+            noise_seen(row) ? "a quiet machine or more time narrows it: time=30"
+                            : "more time narrows it: time=30");
     else
         str_addf(out, "%s is %s: %s times the time of %s, 95 %% interval %s..%s\n", name,
                  !strcmp(row->verdict, "SAME") ? "the SAME within 1 %" : row->verdict, r, base, lo,
@@ -233,9 +238,14 @@ const struct cmd_entry cmd_compare = {
     .usage = "K,K[@P=V...][,K...] [base=K] [shape] [params] | OLD.rec NEW.rec",
     .summary = "kernels against each other: interleaved runs, ranking, verdict",
     .help =
-        "The kernels take turns, so that a change of clock or load meets all of them. ratio is\n"
-        "the time over the base's time with its 95 % interval: below 0.99 FASTER, above 1.01\n"
-        "SLOWER, within both SAME, else AMBIGUOUS, and then there is no winner. Kernels that\n"
+        "The kernels take turns, in an order by chance that the seed repeats, so that a change of\n"
+        "clock or load meets all of them. ratio is the time over the base's time with its 95 %\n"
+        "interval (a block bootstrap over the pairs): below 0.99 FASTER, above 1.01 SLOWER, "
+        "within\n"
+        "both SAME, else AMBIGUOUS, and then there is no winner. A winner that noise could have\n"
+        "made is AMBIGUOUS too, and verdict_reason says why: too few independent pairs, halves of\n"
+        "the run that do not agree, or kernels swapped by chance that come out as far apart. On a\n"
+        "busy machine the runs go on, within time=, until the interval is 2 % wide. Kernels that\n"
         "fail their check are listed last and never ranked. After @ an entry takes parameters of\n"
         "its own, so that one kernel can stand beside itself; params tells the rows apart.\n"
         "\n"

@@ -20,6 +20,7 @@
 #include "command/output.h"
 #include "command/session.h"
 #include "command/verbs/verbs.h"
+#include "measure/noise.h"
 
 // clang-format off
 static const struct columns check_columns[1] = {{
@@ -193,6 +194,16 @@ void run_environment_json(struct str *out, const json_t *rows)
     record_clear(run_fields, &row);
 }
 
+/* "noise: fa2: others used 1.9 of 2 cores", a line for each row whose times were disturbed. */
+static void add_noise(struct session *s, struct cmd_call *c, const struct run_rows *rows)
+{
+    const size_t from = c->out->len;
+    for (size_t i = 0; i < rows->n; i++)
+        if (noise_seen(&rows->v[i]))
+            str_addf(c->out, "noise: %s: %s\n", rows->v[i].kernel, rows->v[i].noise);
+    lines_wrap(c->out, from, call_width(s, c));
+}
+
 void run_print(struct session *s, struct cmd_call *c, const struct request *r, const char *shapes,
                const struct measured *m, const struct columns *cols, const char *ratio_field,
                const char *ratio_title)
@@ -208,6 +219,8 @@ void run_print(struct session *s, struct cmd_call *c, const struct request *r, c
     json_t *rows = run_rows_result(&m->rows);
     call_rows(s, c, rows, cols, run_fields);
     json_decref(rows);
+    if (text)
+        add_noise(s, c, &m->rows);
     if (md && shapes)
         str_addc(c->out, '\n');
     if ((text || md) && shapes && ratio_field)
@@ -350,9 +363,11 @@ const struct cmd_entry cmd_run = {
         "Each kernel runs once into a poisoned output that is compared with a float64\n"
         "reference, then it is timed: warm-up, then samples until the spread is below cv,\n"
         "the figures are steady, or time is over. With several kernels the speedup is over\n"
-        "the first one. A kernel that fails its check is marked fail and not ranked; one that\n"
-        "cannot run keeps its row, with the reason. The kernel \"all\" stands for every one\n"
-        "that takes the shape, \"peers\" for the other libraries: cublas, cudnn, torch:flash,\n"
+        "the first one. A line \"noise:\" names what disturbed a kernel's times: other programs,\n"
+        "the hypervisor, a clock held down, two modes, drift, spread. A kernel that fails its\n"
+        "check is marked fail and not ranked; one that cannot run keeps its row, with the\n"
+        "reason. The kernel \"all\" stands for every one that takes the shape, \"peers\" for\n"
+        "the other libraries: cublas, cudnn, torch:flash,\n"
         "torch:cudnn, torch:efficient, torch:math. py:module.function is a Python callable of\n"
         "your own (attnscope-kernel(5) says what it is given). Exit status 1 when a check failed,\n"
         "3 when nothing could run, 77 when that is because there is no GPU.\n"
