@@ -53,8 +53,8 @@ struct judgement {
  *
  * The verdict is that of the interval, and a winner must stand three trials besides: nine blocks or
  * more; both halves of the run on its side; and kernels swapped by chance, block by block, come out
- * as far beyond 1 % in at most 1 of 200. Times that differ by more than all pairs do among them need
- * no trial. */
+ * as far beyond 1 % in at most 1 of 200. Where every single pair says so, and by more than the pairs
+ * differ among them, no trial is needed. */
 struct judgement stats_pairs(const double *a, const double *b, size_t n, uint64_t seed);
 struct ratio stats_ratio(const double *a, const double *b, size_t n, uint64_t seed); /* its ratio */
 /* The same interval for two series that were not taken in turns, such as those of two recordings: the

@@ -75,6 +75,21 @@ static void test_doubts(void)
     CU_ASSERT_PTR_NULL(stats_doubt(DOUBT_NONE));
 }
 
+/* Times that hang together hide no winner that every single pair shows. */
+static void test_plain_winner(void)
+{
+    enum { N = 42 };
+    double a[N], b[N];
+    for (int i = 0; i < N; i++) {
+        b[i] = i % 5 == 0 ? 9 : 1;
+        a[i] = (i < 20 ? 22 : 15) * exp(0.1 * normal());
+    }
+    struct judgement j = stats_pairs(a, b, N, 1);
+    CU_ASSERT_EQUAL(j.verdict, SPEED_SLOWER);
+    j = stats_pairs(b, a, N, 1);
+    CU_ASSERT_EQUAL(j.verdict, SPEED_FASTER);
+}
+
 static void test_quantiles(void)
 {
     const double x[] = {4, 1, 3, 2, 10};
@@ -253,6 +268,7 @@ static const struct tap_test tests[] = {
     {"few pairs still give a ratio", test_few_pairs},
     {"few pairs name no false winner", test_few_pairs_of_one_kernel},
     {"a winner for part of the run is none", test_doubts},
+    {"what every pair shows is no noise", test_plain_winner},
     {"none and one value", test_few_values},
     {"an outlier does not move the quartiles", test_outlier},
     {"a kernel against itself is never faster", test_same_kernel},
