@@ -39,7 +39,7 @@ static bool print_one(const struct kernel_desc *d, enum dtype dtype, int64_t hea
         free(*w);
     }
     free(words);
-    printf(" -DATTN_SOURCE=0x%016llx\n", (unsigned long long)d->source_hash);
+    printf(" -DATTN_SOURCE=0x%016llx\n", (unsigned long long)desc_hash(d));
     plan_clear(&plan);
     return true;
 }

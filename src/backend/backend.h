@@ -25,10 +25,12 @@ struct backend_info {
     int rank;           /* the highest of those present runs what names none; 0: only when named */
     const char *origin; /* of its rows: "live", or "sim" */
     int devices;        /* of device=; 0: only the worker knows */
-    bool gpu;           /* a GPU of this machine runs it: `device` of its rows is a model of the
+    const char
+        *options[4]; /* keys of `set` that mean something to this one and not to all: "threads" */
+    bool gpu;        /* a GPU of this machine runs it: `device` of its rows is a model of the
                               table of devices, and without it the exit status is ST_NO_GPU */
-    bool times;         /* has a clock: without one, rows have a check and no times */
-    bool counts;        /* has hardware counters */
+    bool times;      /* has a clock: without one, rows have a check and no times */
+    bool counts;     /* has hardware counters */
     bool (*present)(void); /* could this machine run it? NULL: every one can */
     const char *needs;     /* "a GPU"; with `present` */
     const char *absent;    /* why not, as part of a sentence: "no NVIDIA driver is loaded here" */
@@ -55,6 +57,8 @@ const struct backend_info *backend_gpu(void);
 bool backend_gpu_is_here(void);
 /* Were figures of this backend, by name, taken on a GPU? False for NULL. */
 bool backend_is_gpu(const char *name);
+/* Does it heed the option of this name? One that no row of the table has is everybody's. */
+bool backend_heeds(const struct backend_info *b, const char *option);
 /* What kernel k is on it; NULL: it has no such side. */
 const struct kernel_desc *backend_desc(const struct backend_info *b, const struct kernel *k);
 

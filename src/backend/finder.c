@@ -164,6 +164,7 @@ static const char *const library_folders[] = {
     "/usr/local/cuda/lib64",
     "/opt/cuda/lib64",
     "$CUDA_HOME/extras/CUPTI/lib64",
+    "$CUDA_PATH/extras/CUPTI/lib64",
     "/usr/local/cuda/extras/CUPTI/lib64",
     "/opt/cuda/extras/CUPTI/lib64",
     "$VIRTUAL_ENV/lib/python3*/site-packages/nvidia/*/lib",
@@ -176,10 +177,10 @@ static const char *const library_folders[] = {
 static const char *const program_folders[] = {"$CUDA_HOME/bin", "$CUDA_PATH/bin", "$PATH",
                                               "/usr/local/cuda/bin", "/opt/cuda/bin"};
 /* @: the folder of NVRTC's file. */
-static const char *const header_folders[] = {"$CUDA_HOME/include", "$CUDA_PATH/include",
-                                             "@/../include",
-                                             "@/../../cuda_runtime/include", /* pip, CUDA 12 */
-                                             "/usr/local/cuda/include"};
+static const char *const header_folders[] = {
+    "$CUDA_HOME/include",           "$CUDA_PATH/include", "@/../include",
+    "@/../../cuda_runtime/include", /* pip, CUDA 12 */
+    "/usr/local/cuda/include",      "/opt/cuda/include"};
 
 /* "$VAR/rest" with the variable put in; NULL when it is not set. The caller frees it. */
 static char *expand(const char *path)
@@ -243,6 +244,15 @@ static void *open_in_python(const char *pattern)
     return open_in(folder, pattern);
 }
 
+/* In the folders of toolkits and Python's packages. */
+static void *open_in_folders(const char *pattern)
+{
+    void *library = NULL;
+    for (const char *const *folder = library_folders; *folder && !library; folder++)
+        library = open_in(expand(*folder), pattern);
+    return library ? library : open_in_python(pattern);
+}
+
 static void *open_wanted(const struct wanted *w)
 {
     const char *test = test_file(w);
@@ -251,9 +261,16 @@ static void *open_wanted(const struct wanted *w)
         return open_library(test);
     for (const char *const *name = w->names; *name && !library; name++)
         library = open_library(*name);
-    for (const char *const *folder = library_folders; w->pattern && *folder && !library; folder++)
-        library = open_in(expand(*folder), w->pattern);
-    return library || !w->pattern ? library : open_in_python(w->pattern);
+    return library || !w->pattern ? library : open_in_folders(w->pattern);
+}
+
+/* One of a version that will not do, wherever the right one would be looked for. */
+static void *open_old(const struct wanted *w)
+{
+    if (!w->old || test_file(w))
+        return NULL;
+    void *library = open_library(w->old);
+    return library ? library : open_in_folders(w->old);
 }
 
 /* "libcublas.so.13, .12 or .11": a name without a version says nothing more. */
@@ -265,19 +282,31 @@ static void add_names(struct str *out, const struct wanted *w)
                  strstr(*name, ".so.") + 3);
 }
 
+/* "CUDA_HOME, /opt/cuda": the toolkits that library_folders has. */
+static void add_toolkits(struct str *out)
+{
+    for (const char *const *folder = library_folders; *folder; folder++) {
+        const char *name = *folder + (**folder == '$'), *end = strstr(name, "/lib64");
+        if (end && !strstr(name, "/extras/"))
+            str_addf(out, "%s%.*s", out->len ? ", " : "", (int)(end - name), name);
+    }
+}
+
 static enum status say_missing(const struct wanted *w, const char *why, struct err *err)
 {
-    struct str names = {0};
+    struct str names = {0}, toolkits = {0};
     add_names(&names, w);
-    enum status st =
-        w->pattern ? err_set(err, ST_NO,
-                             "%s was not found, neither by the system's loader nor in CUDA_HOME, "
-                             "/usr/local/cuda or Python's nvidia packages: %s",
-                             str_text(&names), w->get)
-                   : err_set(err, ST_NO, "%s cannot be opened (%s); %s",
-                             test_file(w) ? test_file(w) : str_text(&names),
-                             why ? why : "no reason", w->get);
+    add_toolkits(&toolkits);
+    enum status st = w->pattern
+                         ? err_set(err, ST_NO,
+                                   "%s was not found, neither by the system's loader nor in %s or "
+                                   "Python's nvidia packages: %s",
+                                   str_text(&names), str_text(&toolkits), w->get)
+                         : err_set(err, ST_NO, "%s cannot be opened (%s); %s",
+                                   test_file(w) ? test_file(w) : str_text(&names),
+                                   why ? why : "no reason", w->get);
     str_free(&names);
+    str_free(&toolkits);
     return st;
 }
 
@@ -288,39 +317,52 @@ static enum status say_old(const struct wanted *w, const struct found *f, struct
                    *f->version ? " (" : "", f->version, *f->version ? ")" : "", w->needs, w->get);
 }
 
+static void note_path(struct found *out)
+{
+    struct link_map *map = NULL;
+    if (dlinfo(out->library, RTLD_DI_LINKMAP, &map) == 0 && map && map->l_name)
+        snprintf(out->path, sizeof out->path, "%s", map->l_name);
+}
+
+static enum status refuse_old(const struct wanted *w, struct found *out, struct err *err)
+{
+    out->state = FOUND_OLD;
+    out->library = NULL; /* it stays open: nothing of NVIDIA's likes to be closed */
+    return say_old(w, out, err);
+}
+
 static enum status judge(enum wanted_id id, struct found *out, struct err *err)
 {
     const struct wanted *w = &wanted[id];
-    struct link_map *map = NULL;
     int v[3] = {INT_MAX, 0, 0};
-    if (dlinfo(out->library, RTLD_DI_LINKMAP, &map) == 0 && map && map->l_name)
-        snprintf(out->path, sizeof out->path, "%s", map->l_name);
+    note_path(out);
     if (w->least)
         (void)find_version(id, out, v);
     if (v[0] >= w->least && (!w->mark || dlsym(out->library, w->mark)))
         return ST_OK;
-    out->state = FOUND_OLD;
-    out->library = NULL; /* it stays open: nothing of NVIDIA's likes to be closed */
-    return say_old(w, out, err);
+    return refuse_old(w, out, err);
 }
 
 static enum status find_library(enum wanted_id id, struct found *out, struct err *err)
 {
     const struct wanted *w = &wanted[id];
     out->library = open_wanted(w);
-    const char *why = out->library ? NULL : dlerror();
-    if (!out->library && w->old && !test_file(w) && (out->library = open_library(w->old))) {
-        int v[3];
-        (void)find_version(id, out, v);
-        snprintf(out->path, sizeof out->path, "%s", w->old);
-        out->library = NULL;
-        out->state = FOUND_OLD;
-        return say_old(w, out, err);
-    }
     if (out->library)
         return judge(id, out, err);
-    out->state = FOUND_MISSING;
-    return say_missing(w, why, err);
+    const char *why = dlerror();
+    char *reason = why ? xstrdup(why) : NULL; /* the next look takes it away */
+    enum status st;
+    if ((out->library = open_old(w))) {
+        int v[3];
+        note_path(out);
+        (void)find_version(id, out, v);
+        st = refuse_old(w, out, err);
+    } else {
+        out->state = FOUND_MISSING;
+        st = say_missing(w, reason, err);
+    }
+    free(reason);
+    return st;
 }
 
 const char *find_symbols(void *library, const struct symbol *symbols, size_t count, void *table)

@@ -61,6 +61,22 @@ const struct backend_info *backend_info(const char *name)
     return name && b->name ? b : NULL;
 }
 
+static bool has_option(const struct backend_info *b, const char *option)
+{
+    for (const char *const *o = b->options; *o; o++)
+        if (!strcmp(*o, option))
+            return true;
+    return false;
+}
+
+bool backend_heeds(const struct backend_info *b, const char *option)
+{
+    bool special = false;
+    for (const struct backend_info *other = backend_rows; other->name; other++)
+        special = special || has_option(other, option);
+    return !special || has_option(b, option);
+}
+
 bool backend_is_here(const struct backend_info *b)
 {
     return !b->present || b->present();

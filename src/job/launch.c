@@ -72,7 +72,7 @@ void launch_describe_params(const struct launch *l, const struct kernel_desc *d,
 {
     char params[512], hash[24];
     desc_params_format(d, v, false, params, sizeof params);
-    snprintf(hash, sizeof hash, "%016llx", (unsigned long long)d->source_hash);
+    snprintf(hash, sizeof hash, "%016llx", (unsigned long long)desc_hash(d));
     launch_set_text(&row->params, params);
     launch_set_text(&row->source_hash, hash);
     launch_set_text(&row->device, l->ops->device_name(l->backend));

@@ -3,7 +3,7 @@
  * was measured still stands. tools/descriptor.py has the same rules.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#include "kernel/desc_hash.h"
+#include "kernel/descriptor.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -14,7 +14,6 @@
 #include "base/str.h"
 #include "kernel/blob.h"
 #include "kernel/desc_text.h"
-#include "kernel/descriptor.h"
 
 /* ---- what counts of a text ---- */
 
@@ -69,7 +68,7 @@ static void add_tags(struct str *out, const char *file, const char *text, size_t
     free(p.text);
 }
 
-/* Every character of every kernel passes here when the program starts, so without calls. */
+/* Every character of a kernel and its headers passes here, so without calls. */
 static inline bool is_word_char(char c)
 {
     return (unsigned)((c | 32) - 'a') < 26 || (unsigned)(c - '0') < 10 || c == '_';
@@ -172,50 +171,20 @@ static char *what_counts(const char *file, const char *text, size_t *len)
 #define FNV_OFFSET 0xcbf29ce484222325u
 #define FNV_PRIME  0x100000001b3u
 
-static uint64_t hash_bytes(uint64_t h, const char *bytes, size_t len)
+uint64_t desc_hash_bytes(uint64_t h, const char *bytes, size_t len)
 {
     for (size_t i = 0; i < len; i++)
         h = (h ^ (unsigned char)bytes[i]) * FNV_PRIME;
     return h;
 }
 
-/* One hash waits for its own multiplication at every byte; four at a time take no longer. */
-static void hash_four(const char *const texts[4], const size_t lens[4], uint64_t h[4])
+/* Continues a hash over what counts of a file. */
+static uint64_t hash_file(uint64_t h, const char *file, const char *text, size_t len)
 {
-    size_t common = lens[0];
-    for (int j = 1; j < 4; j++)
-        common = lens[j] < common ? lens[j] : common;
-    for (size_t i = 0; i < common; i++)
-        for (int j = 0; j < 4; j++)
-            h[j] = (h[j] ^ (unsigned char)texts[j][i]) * FNV_PRIME;
-    for (int j = 0; j < 4; j++)
-        h[j] = hash_bytes(h[j], texts[j] + common, lens[j] - common);
-}
-
-void desc_hash_texts(int n, const char *const *texts, const size_t *lens, uint64_t *hashes)
-{
-    int i = 0;
-    for (; i + 4 <= n; i += 4)
-        hash_four(texts + i, lens + i, hashes + i);
-    for (; i < n; i++)
-        hashes[i] = hash_bytes(hashes[i], texts[i], lens[i]);
-}
-
-void desc_hash_sources(int n, const char *const *files, const char *const *texts,
-                       const size_t *lens, uint64_t *hashes)
-{
-    for (int i = 0; i < n; i += 4) {
-        const int m = n - i < 4 ? n - i : 4;
-        char *parts[4];
-        size_t part_lens[4];
-        for (int j = 0; j < m; j++) {
-            part_lens[j] = lens[i + j];
-            parts[j] = what_counts(files[i + j], texts[i + j], &part_lens[j]);
-        }
-        desc_hash_texts(m, (const char *const *)parts, part_lens, hashes + i);
-        for (int j = 0; j < m; j++)
-            free(parts[j]);
-    }
+    char *part = what_counts(file, text, &len);
+    h = desc_hash_bytes(h, part, len);
+    free(part);
+    return h;
 }
 
 /* Does the text include this header by name? */
@@ -247,22 +216,16 @@ static uint64_t headers_of(const char *text, size_t len)
     return set;
 }
 
-uint64_t desc_header_set(const char *file, const char *text, size_t len)
+/* The start of a source's hash: the headers that it sees, in the order of the build's list. CPU kernels
+ * are compiled together with all of theirs. */
+static uint64_t hash_headers(const char *file, const char *text, size_t len)
 {
-    /* CPU kernels are compiled together with all their headers. */
-    return ends_with(file, ".c") ? UINT64_MAX : headers_of(text, len);
-}
-
-uint64_t desc_header_hash(uint64_t set)
-{
-    bool cpu = set == UINT64_MAX;
+    const bool cpu = ends_with(file, ".c");
+    const uint64_t set = cpu ? UINT64_MAX : headers_of(text, len);
     uint64_t h = FNV_OFFSET, bit = 1;
     for (const struct blob *b = shared_header(blob_table, cpu); b; b = shared_header(b + 1, cpu)) {
-        if (cpu || set & bit) {
-            const char *text = b->data;
-            const size_t len = blob_size(b);
-            desc_hash_sources(1, &b->path, &text, &len, &h);
-        }
+        if (cpu || set & bit)
+            h = hash_file(h, b->path, b->data, blob_size(b));
         bit <<= 1;
     }
     return h;
@@ -270,7 +233,15 @@ uint64_t desc_header_hash(uint64_t set)
 
 uint64_t desc_source_hash(const char *file, const char *source, size_t len)
 {
-    uint64_t h = desc_header_hash(desc_header_set(file, source, len));
-    desc_hash_sources(1, &file, &source, &len, &h);
+    return hash_file(hash_headers(file, source, len), file, source, len);
+}
+
+uint64_t desc_hash(const struct kernel_desc *d)
+{
+    if (d->hash && *d->hash)
+        return *d->hash;
+    const uint64_t h = desc_source_hash(d->path, d->source, d->source_len);
+    if (d->hash)
+        *d->hash = h;
     return h;
 }

@@ -849,7 +849,7 @@ enum status desc_parse_source(const struct desc_source *src, struct kernel_desc 
     }
     p.d->source = src->text;
     p.d->source_len = src->len;
-    p.d->source_hash = src->hash;
+    p.d->hash = xcalloc(1, sizeof *p.d->hash);
     p.d->path = xstrdup(src->file);
     *out = p.d;
     return ST_OK;
@@ -858,7 +858,6 @@ enum status desc_parse_source(const struct desc_source *src, struct kernel_desc 
 enum status desc_parse(const char *file, const char *source, size_t len, struct kernel_desc **out,
                        struct err *err)
 {
-    const struct desc_source src = {
-        .file = file, .text = source, .len = len, .hash = desc_source_hash(file, source, len)};
+    const struct desc_source src = {.file = file, .text = source, .len = len};
     return desc_parse_source(&src, out, err);
 }

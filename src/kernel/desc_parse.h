@@ -10,8 +10,7 @@
 struct desc_source {
     const char *file, *text;
     size_t len;
-    uint64_t hash; /* desc_source_hash */
-    bool trusted;  /* built in: the unit tests have checked it */
+    bool trusted; /* built in: the unit tests have checked it */
 };
 enum status desc_parse_source(const struct desc_source *src, struct kernel_desc **out,
                               struct err *err);

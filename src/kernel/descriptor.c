@@ -62,6 +62,7 @@ void desc_free(struct kernel_desc *d)
     expr_free(d->read);
     expr_free(d->write);
     free_texts(d);
+    free(d->hash);
     free(d);
 }
 

@@ -111,14 +111,20 @@ struct kernel_desc {
     char *peer; /* the library that does the work: "cublas" "cudnn" "torch" "python", or NULL */
     const char *source; /* the file's text, borrowed from the registry */
     size_t source_len;
-    uint64_t source_hash; /* FNV-1a of what counts of its headers and of itself */
-    char *path;           /* file it came from, or "built in" */
+    uint64_t *hash; /* what desc_hash() found, 0: nobody has asked yet; NULL: it is not kept */
+    char *path;     /* file it came from, or "built in" */
 };
+
+/* FNV-1a of what counts of its headers and of itself: what measurements of it hang on. Worked out when
+ * it is first asked for, since most starts ask for none. */
+uint64_t desc_hash(const struct kernel_desc *d);
 
 /* FNV-1a of the shared headers that a kernel sees (those of kernels/cuda that it includes, itself or
  * through another; all .h files of kernels/cpu for .c), in the order of the build's list, continued
  * over `source`. */
 uint64_t desc_source_hash(const char *file, const char *source, size_t len);
+/* Continues an FNV-1a over bytes as they are. */
+uint64_t desc_hash_bytes(uint64_t h, const char *bytes, size_t len);
 
 /* Parses the first comment of `source`. `file` names it in messages, which carry line and column;
  * err marks the word in `source`. @threads and @grid may be absent where `file` ends in ".c": a

@@ -10,7 +10,7 @@ libattnscope_a_SOURCES += \
 	%D%/desc_parse.c \
 	%D%/desc_parse.h \
 	%D%/desc_text.c %D%/desc_text.h \
-	%D%/descriptor.c %D%/desc_hash.c %D%/desc_hash.h \
+	%D%/descriptor.c %D%/desc_hash.c  \
 	%D%/descriptor.h \
 	%D%/lex.c \
 	%D%/lex.h \

@@ -36,14 +36,14 @@ static bool take_int(const char **p, int *out)
     return true;
 }
 
-static bool read_row(const char *p, uint64_t source_hash, struct ptxas_row *out)
+static bool read_row(const char *p, const struct kernel_desc *d, struct ptxas_row *out)
 {
     struct ptxas_row row = {0};
     if (!take_int(&p, &row.regs) || !take_int(&p, &row.spill_bytes) ||
         !take_int(&p, &row.static_smem))
         return false;
     char *end;
-    row.stale = strtoull(p, &end, 16) != source_hash || end == p;
+    row.stale = strtoull(p, &end, 16) != desc_hash(d) || end == p;
     *out = row;
     return true;
 }
@@ -72,8 +72,8 @@ bool ptxas_lookup(const struct kernel_desc *d, const char *pass, enum dtype dtyp
     struct str key = {0};
     add_key(&key, d, pass, dtype, D, v, sm);
     const char *row;
-    bool found = find_row(table->data, blob_size(table), str_text(&key), &row) &&
-                 read_row(row, d->source_hash, out);
+    bool found =
+        find_row(table->data, blob_size(table), str_text(&key), &row) && read_row(row, d, out);
     str_free(&key);
     return found;
 }

@@ -18,7 +18,6 @@
 #include "base/path.h"
 #include "base/str.h"
 #include "kernel/blob.h"
-#include "kernel/desc_hash.h"
 #include "kernel/desc_parse.h"
 
 /* Tells one version of a file from another. */
@@ -189,11 +188,9 @@ static uint64_t hash_code(const struct kernel_desc *d)
 {
     char *path = desc_path(d, d->file), *code;
     size_t len;
-    uint64_t hash = d->source_hash ^ code_stamp(d);
+    uint64_t hash = desc_hash(d) ^ code_stamp(d);
     if (str_read_file(path, CODE_HASHED, &code, &len, NULL) == ST_OK) {
-        const char *texts[] = {code};
-        hash = d->source_hash;
-        desc_hash_texts(1, texts, &len, &hash);
+        hash = desc_hash_bytes(desc_hash(d), code, len);
         free(code);
     }
     free(path);
@@ -222,7 +219,7 @@ static enum status parse_file(const char *path, char **text, struct kernel_desc 
         return name_target(path, st, err);
     st = desc_parse(path, *text, len, d, err);
     if (st == ST_OK && (*d)->file)
-        (*d)->source_hash = hash_code(*d);
+        *(*d)->hash = hash_code(*d);
     return st;
 }
 
@@ -257,7 +254,7 @@ static enum status place(struct registry *r, struct user_file *f, struct kernel_
             desc_free(d);
             return st;
         }
-        both[1]->source_hash = d->source_hash;
+        *both[1]->hash = *d->hash;
     }
     f->stamp.code = code_stamp(d);
     const struct kernel k = {.name = d->name,
@@ -449,8 +446,6 @@ const char *registry_problem_of(const struct registry *r, const char *name)
     return NULL;
 }
 
-enum { BUILTINS_MAX = 64 };
-
 /* The ladder: every name that is built in, in the order in which it is taught. */
 static const struct rung {
     const char *name, *group;
@@ -589,24 +584,11 @@ static void add_builtin(struct registry *r, const struct desc_source *src, bool 
 /* Loads the built-in kernels of one folder. A .peer may speak for both sides. */
 static void load_folder(struct registry *r, const char *folder, const char *suffix, bool cpu)
 {
-    const char *files[BUILTINS_MAX], *texts[BUILTINS_MAX];
-    size_t lens[BUILTINS_MAX];
-    uint64_t hashes[BUILTINS_MAX], set = 0, set_hash = desc_header_hash(0);
-    int n = 0;
-    for (const struct blob *b = blob_table; b->path && n < BUILTINS_MAX; b++) {
+    for (const struct blob *b = blob_table; b->path; b++) {
         if (!is_kernel_path(b->path, folder, suffix) || !has_descriptor(b))
             continue;
-        files[n] = b->path;
-        texts[n] = b->data;
-        lens[n] = blob_size(b);
-        uint64_t own = desc_header_set(b->path, b->data, blob_size(b));
-        if (own != set) /* neighbours mostly share their headers */
-            set_hash = desc_header_hash(set = own);
-        hashes[n++] = set_hash;
-    }
-    desc_hash_sources(n, files, texts, lens, hashes);
-    for (int i = 0; i < n; i++) {
-        struct desc_source src = {files[i], texts[i], lens[i], hashes[i], .trusted = true};
+        const struct desc_source src = {
+            .file = b->path, .text = b->data, .len = blob_size(b), .trusted = true};
         add_builtin(r, &src, cpu);
     }
 }

@@ -293,6 +293,15 @@ enum status shape_parse(const char *text, struct shape *out, struct err *err)
     return ST_OK;
 }
 
+bool shape_has(const char *text, const char *words)
+{
+    struct shape have = SHAPE_DEFAULT, asked;
+    if (shape_parse(text, &have, NULL))
+        return false;
+    asked = have;
+    return !shape_parse(words, &asked, NULL) && shape_equal(&asked, &have);
+}
+
 void shape_get(const struct shape *s, const char *key, char *buf, size_t size)
 {
     const struct field *f = field_find(shape_keys, key);

@@ -71,6 +71,9 @@ void shape_word(const struct shape *s, const char *key, struct str *out);
 void shape_words_but(const struct shape *s, const char *key, struct str *out);
 /* The key that a word of such a text sets; NULL: none. */
 const struct field *shape_word_key(const char *word);
+/* Is a shape, as shape_format() writes it, what `words` ask for ("Sq=64 f16 causal=no")? It is when
+ * asking for them would change nothing. False where either cannot be read. */
+bool shape_has(const char *text, const char *words);
 /* Whether Hkv was given or followed H makes no difference. */
 bool shape_equal(const struct shape *a, const struct shape *b);
 

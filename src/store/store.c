@@ -21,6 +21,7 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/str.h"
+#include "spec/shape.h"
 
 struct store {
     sqlite3 *db;
@@ -86,12 +87,23 @@ static struct store *store_new(char *path, bool foreign)
     return s;
 }
 
+/* shape_has() for SQL: what people ask of a shape is more than its text. */
+static void sql_shape_has(sqlite3_context *c, int count, sqlite3_value **v)
+{
+    const char *text = count == 2 ? (const char *)sqlite3_value_text(v[0]) : NULL;
+    const char *words = text ? (const char *)sqlite3_value_text(v[1]) : NULL;
+    sqlite3_result_int(c, words && shape_has(text, words));
+}
+
 /* The interface's memory is budgeted: a small page cache and hardly any lookaside. */
 static bool db_open(struct store *s, const char *name, int flags)
 {
     if (sqlite3_open_v2(name, &s->db, flags | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK)
         return false;
     sqlite3_extended_result_codes(s->db, 1);
+    sqlite3_create_function(s->db, "shape_has", 2,
+                            SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY, NULL,
+                            sql_shape_has, NULL, NULL);
     sqlite3_busy_timeout(s->db, BUSY_MS);
     sqlite3_db_config(s->db, SQLITE_DBCONFIG_LOOKASIDE, NULL, 128, 48);
     return db_exec(s, "PRAGMA cache_size=-256; PRAGMA mmap_size=0; PRAGMA temp_store=MEMORY;");
@@ -335,8 +347,6 @@ enum status store_open_foreign(const char *path, struct store **out, struct err 
     return hand_over(s, prepare_foreign(s, err), out);
 }
 
-enum { WORDS_MAX = 32 }; /* shape words in a query */
-
 /* ---- appending ---- */
 
 static void bind_text(sqlite3_stmt *q, int i, const char *text)
@@ -409,7 +419,7 @@ enum status store_add(struct store *s, const struct run_row *row, const char *co
 /* A statement under construction: SQL and the texts to bind, in order. */
 struct finder {
     struct str sql;
-    char *binds[WORDS_MAX + 8];
+    char *binds[8];
     int nbinds;
 };
 
@@ -420,24 +430,6 @@ static void finder_and(struct finder *f, const char *condition, const char *valu
     str_add(&f->sql, f->nbinds ? " AND " : " WHERE ");
     str_add(&f->sql, condition);
     f->binds[f->nbinds++] = xstrdup(value);
-}
-
-/* Every word of `shape` must be a word of the stored shape: S=1024 does not find S=10240. A word after
- * ! must not be one; "!W=" none that begins so. */
-static void finder_shape(struct finder *f, const char *shape)
-{
-    for (int n = 0; shape && n < WORDS_MAX; n++) {
-        shape += strspn(shape, " ");
-        size_t len = strcspn(shape, " ");
-        if (len == 0)
-            return;
-        const bool without = *shape == '!';
-        const char *end = shape[len - 1] == '=' ? "" : " "; /* "W=" begins a word */
-        char *word = xasprintf(" %.*s%s", (int)len - without, shape + without, end);
-        finder_and(f, without ? "instr(' '||shape||' ',?)=0" : "instr(' '||shape||' ',?)>0", word);
-        free(word);
-        shape += len;
-    }
 }
 
 static enum status finder_prepare(struct store *s, struct finder *f, sqlite3_stmt **q,
@@ -530,7 +522,7 @@ enum status store_find(struct store *s, const struct store_query *q, json_t **ro
     finder_and(&f, "backend=?", q->backend);
     finder_and(&f, "instr(lower(device),lower(?))>0", q->device);
     finder_and(&f, "time>=?", q->since);
-    finder_shape(&f, q->shape);
+    finder_and(&f, "shape_has(shape,?)", q->shape);
     str_addf(&f.sql, " ORDER BY id DESC LIMIT %d", q->limit > 0 ? q->limit : 20);
     enum status st = collect(s, &f, rows, err);
     finder_clear(&f);

@@ -24,7 +24,7 @@ enum status store_add(struct store *s, const struct run_row *row, const char *co
                       struct err *err);
 
 struct store_query {
-    const char *kernel, *shape, *backend, *device; /* NULL: any; shape matches the words given */
+    const char *kernel, *shape, *backend, *device; /* NULL: any; shape as in shape_has() */
     const char *since;                             /* an ISO 8601 time, or its beginning */
     int limit;                                     /* newest first; 0: 20 */
 };

@@ -32,9 +32,12 @@ run source cudnn --alone
 is "a library has no source" says "$err" 'cudnn has no CUDA source'
 
 if command -v nvcc >/dev/null 2>&1; then
-    for k in fa2 splitkv fused_warp_spec; do
+    for k in fa2 splitkv fused_warp_spec wmma_serial; do
         "$ATTNSCOPE" -c "set gpu=H200; source $k --alone" >"$k.cu"
-        is "plain nvcc compiles $k" nvcc -std=c++17 -arch=sm_90 -ptx -o "$k.ptx" "$k.cu" 2>nvcc.log
+        rc=0
+        nvcc -std=c++17 -arch=sm_90 -ptx -o "$k.ptx" "$k.cu" >nvcc.log 2>&1 || rc=$?
+        is "plain nvcc compiles $k" [ "$rc" -eq 0 ]
+        is "and warns of nothing" [ ! -s nvcc.log ]
     done
 fi
 finish

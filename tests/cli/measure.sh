@@ -26,6 +26,8 @@ is "results keeps both" [ "$(printf '%s' "$out" | grep -c '"kernel"')" -eq 2 ]
 is "results knows the command" says "$out" '"command":"run naive,cpu_tiled .*S=64'
 run results cpu_tiled S=64 f32 --json
 is "results selects" [ "$(printf '%s' "$out" | grep -c '"kernel":"cpu_tiled"')" -eq 1 ]
+run results cpu_tiled Sq=64 Hkv=1 causal=no --json
+is "by the shape, not by its text" [ "$(printf '%s' "$out" | grep -c '"kernel":"cpu_tiled"')" -eq 1 ]
 run results cpu_tiled S=128 --json
 is "results selects nothing" [ "$out" = '[]' ]
 run results cpu_tiled limit=1 --csv

@@ -161,11 +161,26 @@ run doctor
 is "what will do is ok, with its version" says "$out" '^cuBLAS +ok +fakecublas.so, version 1.2.3'
 # where there is no cuDNN 9, one of version 8 that the loader finds
 unset ATTNSCOPE_LIBCUDNN
+mkdir -p home/bin
+printf '#!/bin/sh\nexec %s "$@"\n' "$(command -v python3)" >home/bin/python3
+chmod +x home/bin/python3
+PATH="$tmp/home/bin:$PATH" # a Python with no packages of NVIDIA's beside it
 run doctor
 if says "$out" '^cuDNN +missing'; then
     cp "$ATTNSCOPE_FAKECUDA/fakecudnn8.so" "$tmp/libcudnn.so.8"
     export LD_LIBRARY_PATH="$tmp"
     is "so for the loader's cuDNN 8" says_alike cuDNN "too old" cudnn \
         'libcudnn.so.8 \(8.9.7\) is too old: cuDNN 9 is needed'
+    unset LD_LIBRARY_PATH
+    for place in CUDA_HOME/lib64 CUDA_PATH/lib64 VIRTUAL_ENV/lib/python3.9/site-packages/nvidia/cudnn/lib; do
+        mkdir -p "$tmp/$place"
+        mv "$(find "$tmp" -name libcudnn.so.8)" "$tmp/$place"
+        export "${place%%/*}=$tmp/${place%%/*}"
+        is "and for one in $place" says_alike cuDNN "too old" cudnn \
+            'libcudnn.so.8 \(8.9.7\) is too old: cuDNN 9 is needed'
+        unset "${place%%/*}"
+    done
+    is "in none of them, all are named" says_alike cuDNN missing cudnn \
+        'nor in CUDA_HOME, CUDA_PATH, /usr/local/cuda, /opt/cuda or Python.s nvidia packages'
 fi
 finish

@@ -419,7 +419,7 @@ static void test_reproduce(void)
 {
     struct request a, b;
     struct str first = {0}, second = {0};
-    free(say("reset; set S=512 H=4 Hkv=2 causal=yes cv=2% seed=9", ST_OK));
+    free(say("reset; set S=512 H=4 Hkv=2 causal=yes cv=2% seed=9 backend=cpu", ST_OK));
     struct cmd_call *c = line_request("plan qtile_seq,fa2 Sq=100 bf16 BR=32 threads=3", &a);
     request_command(&a, "plan", &first);
     free(say("reset", ST_OK));

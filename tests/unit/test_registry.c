@@ -85,13 +85,29 @@ static void test_builtins_pass_all_checks(void)
             if (st != ST_OK)
                 printf("# %s\n", err.text);
             else
-                CU_ASSERT_EQUAL(d->source_hash, both[j]->source_hash);
+                CU_ASSERT_EQUAL(desc_hash(d), desc_hash(both[j]));
             CU_ASSERT_TRUE(!both[j]->after || registry_find(r, both[j]->after));
             desc_free(d);
             n++;
         }
     }
     CU_ASSERT_TRUE(n >= 8);
+    registry_free(r);
+}
+
+/* A start asks for no hash; who asks gets that of the source, then and later. */
+static void test_hash_when_asked(void)
+{
+    struct registry *r = registry_new();
+    for (int i = 0; i < registry_count(r); i++) {
+        const struct kernel_desc *both[] = {registry_at(r, i)->cuda, registry_at(r, i)->cpu};
+        for (int j = 0; j < 2; j++)
+            CU_ASSERT_TRUE(!both[j] || *both[j]->hash == 0);
+    }
+    const struct kernel_desc *d = registry_find(r, "fa2")->cuda;
+    const uint64_t hash = desc_hash(d);
+    CU_ASSERT_EQUAL(hash, desc_source_hash(d->path, d->source, d->source_len));
+    CU_ASSERT_EQUAL(hash, *d->hash);
     registry_free(r);
 }
 
@@ -266,16 +282,16 @@ static void test_attn_files(void)
     free(path);
     CU_ASSERT_PTR_NOT_NULL_FATAL(registry_problem_of(r, "no"));
     CU_ASSERT_PTR_NOT_NULL(strstr(registry_problem_of(r, "no"), "@library FILE:FUNCTION"));
-    const uint64_t hash = k->cuda->source_hash;
+    const uint64_t hash = desc_hash(k->cuda);
     put_kernel("x.so", "code");
     CU_ASSERT_TRUE(registry_refresh(r)); /* the code belongs to the kernel */
-    CU_ASSERT_NOT_EQUAL(registry_find(r, "lib")->cuda->source_hash, hash);
+    CU_ASSERT_NOT_EQUAL(desc_hash(registry_find(r, "lib")->cuda), hash);
     put_kernel("lib.attn", "// @name lib\n// @title t\n// @dtypes f32\n// @backend cuda cpu\n"
                            "// @library ./x.so\n");
     CU_ASSERT_TRUE(registry_refresh(r));
     CU_ASSERT_PTR_NOT_NULL_FATAL(k->cpu);
     CU_ASSERT_PTR_NOT_EQUAL(k->cpu, k->cuda);
-    CU_ASSERT_EQUAL(k->cpu->source_hash, k->cuda->source_hash);
+    CU_ASSERT_EQUAL(desc_hash(k->cpu), desc_hash(k->cuda));
     CU_ASSERT_STRING_EQUAL(k->cpu->symbol, "attn_run");
     registry_free(r);
     remove_kernel("lib.attn");
@@ -316,7 +332,7 @@ static void test_register_table(void)
         CU_ASSERT_EQUAL(row.regs, regs);
         CU_ASSERT_EQUAL(row.spill_bytes, spill);
         CU_ASSERT_EQUAL(row.static_smem, smem);
-        CU_ASSERT_EQUAL(row.stale, hash != k->cuda->source_hash);
+        CU_ASSERT_EQUAL(row.stale, hash != desc_hash(k->cuda));
         CU_ASSERT_TRUE(ptxas_lookup(k->cuda, pass, t, D - 15, &v, sm, &row)); /* rounded up to D */
         CU_ASSERT_FALSE(ptxas_lookup(k->cuda, pass, t, D, &v, 61, &row));
         CU_ASSERT_FALSE(ptxas_lookup(k->cuda, "nothing", t, D, &v, sm, &row));
@@ -330,6 +346,7 @@ static void test_register_table(void)
 static const struct tap_test tests[] = {
     {"built-in kernels load", test_builtin_descriptors},
     {"built-in descriptors pass every check", test_builtins_pass_all_checks},
+    {"hashes are worked out when asked for", test_hash_when_asked},
     {"the ladder is in order", test_ladder_order},
     {"a next step that is named exists", test_next_steps_exist},
     {"an unknown name gets the nearest one", test_unknown_name},

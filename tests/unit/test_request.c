@@ -155,6 +155,41 @@ static void test_errors(void)
     }
 }
 
+/* An option that only some backends heed: the call that gives it to another is wrong; the session's is
+ * for whoever heeds it, and no part of what repeats the run. */
+static void test_heeded(void)
+{
+    static const struct {
+        const char *line, *mark; /* NULL: it is fine */
+    } cases[] = {
+        {"run naive backend=cpu streams=2", "streams"},
+        {"run naive backend=cpu launch=graph", "launch"},
+        {"run naive backend=cuda threads=3", "threads"},
+        {"run naive backend=cpu threads=3", NULL},
+        {"run naive backend=cuda streams=2 launch=graph", NULL},
+        {"run naive backend=cpu streams=1 launch=auto", NULL}, /* as it is anyway */
+        {"run naive backend=cuda threads=auto", NULL},
+    };
+    struct request r;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct err err = ERR_INIT;
+        const enum status st = from_line(cases[i].line, 0, &r, &err);
+        CU_ASSERT_EQUAL(st, cases[i].mark ? ST_USAGE : ST_OK);
+        if (cases[i].mark)
+            CU_ASSERT(!strncmp(cases[i].line + err.at, cases[i].mark, (size_t)err.len));
+        request_clear(&r);
+    }
+    CU_ASSERT_EQUAL(from_line("plan naive backend=cuda threads=3", REQUEST_PLAN, &r, NULL), ST_OK);
+    request_clear(&r);
+    do_line("reset; set threads=3 streams=2 backend=cuda");
+    CU_ASSERT_EQUAL(from_line("run naive", 0, &r, NULL), ST_OK);
+    char *text = text_of(&r);
+    CU_ASSERT_STRING_EQUAL(text, "run naive backend=cuda streams=2");
+    free(text);
+    request_clear(&r);
+    do_line("reset");
+}
+
 /* ---- backends ---- */
 
 /* Every row can be read by whoever asks, and the worker has its code. */
@@ -222,15 +257,27 @@ static void test_call_with(void)
     }
 }
 
+/* What the table names are keys of `set`, and each is somebody's. */
+static void test_heeds(void)
+{
+    for (const struct backend_info *b = backend_rows; b->name; b++) {
+        for (const char *const *o = b->options; *o; o++)
+            CU_ASSERT(field_find(option_keys, *o) && backend_heeds(b, *o));
+        CU_ASSERT(backend_heeds(b, "time") && backend_heeds(b, "l2"));
+    }
+}
+
 static const struct tap_test tests[] = {
     {"words and calls make the same", test_same},
     {"over the defaults", test_fresh},
     {"copies", test_copy},
     {"values of an axis", test_try},
     {"errors point", test_errors},
+    {"options that the backend does not heed", test_heeded},
     {"rows of backends", test_backends},
     {"words of backends", test_backend_words},
     {"a key put into a line", test_call_with},
+    {"options of backends", test_heeds},
 };
 
 int main(void)

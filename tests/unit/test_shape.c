@@ -258,6 +258,32 @@ static void test_strides(void)
     }
 }
 
+/* What people ask of a shape is held against the shape, not against its text. */
+static void test_has(void)
+{
+    static const struct {
+        const char *text, *words;
+        bool has;
+    } cases[] = {
+        {"B=1 H=8 S=64 D=64 f16", "Sq=64", true},
+        {"B=1 H=8 S=64 D=64 f16", "Sq=64 Sk=64", true},
+        {"B=1 H=8 S=64 D=64 f16", "Sk=65", false},
+        {"B=1 H=8 Sq=1 Sk=64 D=64 f16", "S=64", false},
+        {"B=1 H=8 Sq=1 Sk=64 D=64 f16", "Sk=64", true},
+        {"B=1 H=8 S=64 D=64 f16", "Hkv=8 dtype=fp16 layout=bhsd causal=no", true},
+        {"B=1 H=8 Hkv=2 S=64 D=64 f16", "H=8", true},
+        {"B=1 H=8 Hkv=2 S=64 D=64 f16", "Hkv=8", false},
+        {"B=1 H=8 S=64 D=64 f16 causal", "causal=no", false},
+        {"B=1 H=8 S=64 D=64 f16 causal", "causal f16", true},
+        {"B=1 H=8 S=640 D=64 f16", "S=64", false},
+        {"B=1 H=8 S=64 D=64 f16", "", true},
+        {"B=1 H=8 S=64 D=64 f16", "W=3", false}, /* a key of a later version */
+        {"B=1 H=8 S=64 D=64 f16 W=3", "S=64", false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        CU_ASSERT_EQUAL(shape_has(cases[i].text, cases[i].words), cases[i].has);
+}
+
 static const struct tap_test tests[] = {
     {"keys and words", test_keys},
     {"Hkv follows H until it is set", test_heads_follow_until_set},
@@ -266,6 +292,7 @@ static const struct tap_test tests[] = {
     {"marks", test_marks},
     {"what a machine's memory holds", test_memory},
     {"20 000 random shapes parse back", test_text_parses_back},
+    {"what is asked of a shape", test_has},
     {"arrow keys", test_steps},
     {"counts agree with the definition", test_counts},
     {"strides address every element once", test_strides},

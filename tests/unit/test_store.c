@@ -82,6 +82,8 @@ static void test_find(void)
     CU_ASSERT_EQUAL(count(s, (struct store_query){.shape = "S=1024"}), 2);
     CU_ASSERT_EQUAL(count(s, (struct store_query){.shape = " D=64  S=1024 causal "}), 1);
     CU_ASSERT_EQUAL(count(s, (struct store_query){.shape = "=64"}), 0);
+    CU_ASSERT_EQUAL(count(s, (struct store_query){.shape = "Sq=1024 fp16"}), 2); /* not its text */
+    CU_ASSERT_EQUAL(count(s, (struct store_query){.shape = "causal=no Hkv=8"}), 2);
     CU_ASSERT_EQUAL(count(s, (struct store_query){.device = "test cpu"}), 3);
     CU_ASSERT_EQUAL(count(s, (struct store_query){.backend = "cuda"}), 0);
     CU_ASSERT_EQUAL(count(s, (struct store_query){.kernel = "' OR 1=1 --"}), 0);

@@ -180,7 +180,7 @@ bool build_key(const struct build *b, const char *version, struct cubin_key *key
     for (size_t i = 0; i < w.count; i++)
         str_addf(&all, "%s\n", w.list[i]);
     char hash[24];
-    snprintf(hash, sizeof hash, "%016llx", (unsigned long long)b->desc->source_hash);
+    snprintf(hash, sizeof hash, "%016llx", (unsigned long long)desc_hash(b->desc));
     char *source = xstrndup(b->desc->source, b->desc->source_len);
     const char *texts[] = {source, hash, str_text(&all), str_text(&headers.text), version, NULL};
     *key = cubin_key(texts);

@@ -388,7 +388,7 @@ enum status slot_load_code(struct slot *s, const struct param_values *v, struct 
     if (st != ST_OK)
         return st;
     struct search f = {.slot = s, .words = plan_definitions(&s->plan)};
-    f.definitions = join(f.words, s->desc->source_hash);
+    f.definitions = join(f.words, desc_hash(s->desc));
     build_arch(s->desc, g->model.cc, f.arch);
     st = load_module(&f, err);
     for (char **w = f.words; *w; w++)

@@ -141,7 +141,6 @@ static enum status load_traced(const struct slot *s, struct kernel_desc *desc, s
                                struct err *err)
 {
     const struct param_values v = s->plan.params;
-    desc->source_hash = desc_source_hash("trace.cu", desc->source, desc->source_len);
     *out = slot_new(desc, s->gpu, s->inputs, s->compilers);
     enum status st = slot_load_code(*out, &v, err);
     return st == ST_OK ? slot_make_lanes(*out, err) : st;
@@ -289,6 +288,7 @@ enum status slot_trace(struct slot *s, const struct trace_watch *watch, struct b
         return st != ST_OK ? st : ST_NO;
     desc.source = source;
     desc.source_len = strlen(source);
+    desc.hash = NULL; /* that of the kernel as it was */
     st = load_traced(s, &desc, &traced, err);
     if (st == ST_OK)
         st = stamp_blocks(s, traced, watch, &m, out, err);

@@ -91,12 +91,12 @@ void problem_changes(const struct problem *p, bool given, struct str *out)
             add_pair(f, p, out);
 }
 
-void options_changes(const struct options *o, struct str *out)
+void options_changes(const struct options *o, const struct backend_info *b, struct str *out)
 {
     struct options usual;
     options_init(&usual);
     for (const struct field *f = option_keys; f->name; f++)
-        if (!field_equal(f, o, &usual))
+        if (!field_equal(f, o, &usual) && (!b || backend_heeds(b, f->name)))
             add_pair(f, o, out);
     options_clear(&usual);
 }

@@ -17,7 +17,8 @@ const struct field *setting_find(const struct problem *p, const struct options *
 /* Appends " key=value" for what differs from the defaults, so that the same settings come of it.
  * `given`: also a key that was given the value it would have followed to (Hkv=8 where H is 8). */
 void problem_changes(const struct problem *p, bool given, struct str *out);
-void options_changes(const struct options *o, struct str *out);
+/* `b`: those that this backend heeds, NULL: all. */
+void options_changes(const struct options *o, const struct backend_info *b, struct str *out);
 /* Sets one shape or input key. *known false: neither. */
 enum status problem_set(struct problem *p, const char *key, const char *value, bool *known,
                         struct err *err);

@@ -50,10 +50,16 @@ void request_clear(struct request *r)
     *r = (struct request){0};
 }
 
+/* Who runs it, here or not; NULL: this build has no such backend. */
+static const struct backend_info *runner(const struct options *o)
+{
+    return o->backend ? backend_info(o->backend) : backend_usual();
+}
+
 enum status request_backend(const struct request *r, const char **name, struct err *err)
 {
     const char *asked = r->options.backend, *sure = backend_everywhere()->name;
-    const struct backend_info *b = asked ? backend_info(asked) : backend_usual();
+    const struct backend_info *b = runner(&r->options);
     *name = b ? b->name : asked;
     if (!b)
         return err_set(err, ST_USAGE, "this build has no backend \"%s\"; did you mean \"%s\"?",
@@ -68,7 +74,7 @@ enum status request_backend(const struct request *r, const char **name, struct e
 /* The side whose descriptors count: plans are of CUDA kernels. */
 static enum kernel_side wanted_side(const struct options *o, bool for_plan)
 {
-    const struct backend_info *b = o->backend ? backend_info(o->backend) : backend_usual();
+    const struct backend_info *b = runner(o);
     return for_plan || !b ? SIDE_CUDA : b->side;
 }
 
@@ -451,6 +457,38 @@ static enum status check_gpu(struct session *s, struct source *c, const struct r
     return ST_USAGE;
 }
 
+/* "cpu", or whoever else heeds the option. */
+static const char *heeding(const char *option)
+{
+    const struct backend_info *b = backend_rows;
+    while (b[1].name && !backend_heeds(b, option))
+        b++;
+    return b->name;
+}
+
+/* An option that the call itself gives is meant: one that the backend would pass over is refused. The
+ * session's may be meant for others. */
+static enum status check_options(struct source *c, const struct request *r, struct err *err)
+{
+    const struct backend_info *b = runner(&r->options);
+    struct options usual;
+    enum status st = ST_OK;
+    if (!b || c->flags & REQUEST_PLAN || (c->entry && !(c->entry->flags & CMD_OPTIONS)))
+        return ST_OK;
+    options_init(&usual);
+    for (int i = 0; i < c->npairs && !st; i++) {
+        const struct cmd_pair *p = &c->pairs[i];
+        const struct field *f = field_find(option_keys, p->key);
+        if (!f || backend_heeds(b, f->name) || field_equal(f, &r->options, &usual))
+            continue;
+        err_set(err, ST_USAGE, "backend=%s has no use for %s; leave it out, or say backend=%s",
+                b->name, f->name, heeding(f->name));
+        st = mark(c, ST_USAGE, p->at, (int)strlen(p->key), err);
+    }
+    options_clear(&usual);
+    return st;
+}
+
 static void begin(const struct session *s, unsigned flags, struct request *out)
 {
     *out = (struct request){.problem = PROBLEM_DEFAULT};
@@ -466,6 +504,8 @@ static enum status make(struct session *s, struct source *c, struct request *out
 {
     begin(s, c->flags, out);
     enum status st = take_pairs(c, out, err);
+    if (!st)
+        st = check_options(c, out, err);
     if (!st)
         st = check_files(c, out, err);
     if (!st)

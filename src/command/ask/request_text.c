@@ -85,5 +85,7 @@ void request_command(const struct request *r, const char *verb, struct str *out)
     }
     problem_changes(&r->problem, false, out);
     command_params(r, out);
-    options_changes(&r->options, out);
+    const char *backend = NULL;
+    (void)request_backend(r, &backend, NULL);
+    options_changes(&r->options, backend_info(backend), out);
 }

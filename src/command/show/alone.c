@@ -52,8 +52,11 @@ static void add_inlined(struct str *out, const char *text, size_t len, struct se
         size_t header_len;
         const char *header = name ? registry_header(name, &header_len) : NULL;
         if (header && first_time(seen, name)) {
+            str_add(out,
+                    "#pragma nv_diagnostic push\n"
+                    "#pragma nv_diag_suppress 177 // shared: not every kernel uses all of it\n");
             add_inlined(out, header, header_len, seen);
-            str_addc(out, '\n');
+            str_add(out, "#pragma nv_diagnostic pop\n\n");
         } else if (!header && !str_starts(text, "#pragma once\n")) {
             str_addn(out, text, n);
         }

@@ -46,22 +46,13 @@ static const struct columns columns[1] = {{
 }};
 // clang-format on
 
-/* The word of a stored shape that says it; where such a text is silent, what must not be in it:
- * causal=no finds shapes without "causal". */
-static void add_filter(const struct shape *shape, const char *key, struct str *out)
-{
-    const struct field *f = field_find(shape_keys, key);
-    const size_t before = out->len;
-    shape_word(shape, key, out);
-    if (out->len == before)
-        str_addf(out, "%s!%s%s", before ? " " : "", key, f->type == FIELD_FLAG ? "" : "=");
-}
-
+/* What the keys ask of a shape, as words. */
 static enum status shape_filter(struct cmd_call *c, struct str *out, struct err *err)
 {
     struct shape scratch = SHAPE_DEFAULT;
     for (int i = 0; i < c->npairs; i++) {
         bool known;
+        char value[SHAPE_TEXT];
         struct cmd_pair *p = &c->pairs[i];
         if (p->used || !is_shape_key(p->key))
             continue;
@@ -69,7 +60,8 @@ static enum status shape_filter(struct cmd_call *c, struct str *out, struct err 
         if (st)
             return call_mark(c, st, p->value_at, (int)strlen(p->value), err);
         p->used = true;
-        add_filter(&scratch, p->key, out);
+        shape_get(&scratch, p->key, value, sizeof value);
+        str_addf(out, "%s%s=%s", out->len ? " " : "", p->key, value);
     }
     return ST_OK;
 }
@@ -146,11 +138,9 @@ static enum status read_query(struct session *s, struct cmd_call *c, struct quer
                                   .device = call_key(c, "device")}};
     enum status st = shape_filter(c, shape, err);
     for (int i = 0; i < c->nwords && !st; i++) {
-        enum dtype t;
         const char *word = c->words[i].text;
-        if (is_shape_word(word)) /* "fp16" is stored as "f16" */
-            str_addf(shape, "%s%s", shape->len ? " " : "",
-                     dtype_parse(word, &t, NULL) ? word : dtype_name(t));
+        if (is_shape_word(word))
+            str_addf(shape, "%s%s", shape->len ? " " : "", word);
         else if (!q->kernel)
             q->kernel = word;
         else
@@ -205,29 +195,14 @@ static enum status none_found(struct session *s, struct cmd_call *c, const struc
 
 /* ---- rows of opened recordings ---- */
 
-/* Is every word of `words` one of `text`'s? */
-static bool has_words(const char *text, const char *words)
-{
-    bool all = text != NULL;
-    char *copy = xstrdup(words), *save = NULL;
-    for (char *w = strtok_r(copy, " ", &save); w && all; w = strtok_r(NULL, " ", &save)) {
-        char *padded = xasprintf(" %s ", text), *word = xasprintf(" %s ", w);
-        all = strstr(padded, word) != NULL;
-        free(padded);
-        free(word);
-    }
-    free(copy);
-    return all;
-}
-
 static bool selects(const struct store_query *q, const json_t *row)
 {
     const char *kernel = row_text(row, "kernel"), *backend = row_text(row, "backend"),
-               *time = row_text(row, "time");
+               *time = row_text(row, "time"), *shape = row_text(row, "shape");
     return (!q->kernel || (kernel && !strcmp(kernel, q->kernel))) &&
            (!q->backend || (backend && !strcmp(backend, q->backend))) &&
            (!q->device || text_contains(row_text(row, "device"), q->device)) &&
-           (!q->shape || has_words(row_text(row, "shape"), q->shape)) &&
+           (!q->shape || (shape && shape_has(shape, q->shape))) &&
            (!q->since || (time && strcmp(time, q->since) >= 0));
 }
 

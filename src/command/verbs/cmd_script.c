@@ -122,7 +122,7 @@ void session_script(const struct session *s, struct str *out)
             "# attnscope " PACKAGE_VERSION " session; run it with: attnscope -f FILE\nreset\n");
     problem_changes(&s->settings.problem, true, &shape);
     add_set(out, &shape);
-    options_changes(&s->settings.options, &options);
+    options_changes(&s->settings.options, NULL, &options);
     add_set(out, &options);
     for (size_t i = 0; i < s->settings.nparams; i++) {
         const char *kernel = s->settings.params[i].kernel;
