@@ -59,7 +59,7 @@ const struct field run_fields[] = {
     REAL(ratio,    4, "", "Time over the base kernel's time, median of interleaved pairs."),
     REAL(ratio_lo, 4, "", "Lower end of the ratio's 95 % interval.", .title = "from"),
     REAL(ratio_hi, 4, "", "Upper end of the ratio's 95 % interval.", .title = "to"),
-    TEXT(verdict, "base, FASTER, SLOWER, SAME (within 1 %) or AMBIGUOUS."),
+    TEXT(verdict, "base, FASTER, SLOWER, SAME (within 1 %) or AMBIGUOUS; between recordings also control."),
     FICKLE(FIELD_TEXT, verdict_reason, 0, "", "Why AMBIGUOUS although the interval would have a winner: noise could make it."),
     REAL(pair_max_diff, 2, "", "Largest difference between this output and the base's.", .title = "pair diff"),
     INT(seed, "", "Seed of the inputs."),

@@ -119,7 +119,21 @@ samples=$(seq -s , 900 919)
 sed "s/\"samples_us\":\[[0-9.,]*\]/\"samples_us\":[$samples]/" a.rec >fast.rec
 samples=$(seq -s , 1800 2 1838)
 sed "s/\"samples_us\":\[[0-9.,]*\]/\"samples_us\":[$samples]/" a.rec >slow.rec
+run compare fast.rec slow.rec --fail-on=slower
+is "compare: code that did not change did not become slower" [ "$rc" -eq 0 ]
+is "but shows what changed besides" says "$out" '^control: 3 rows of unchanged source differ by up to 2\.0'
+sed '0,/"source_hash":"[0-9a-f]*"/s//"source_hash":"0123456789abcdef"/' slow.rec >one.rec
+run compare fast.rec one.rec --json --fail-on=slower
+is "compare: a changed kernel as slow as the unchanged is not slower" [ "$rc" -eq 0 ]
+is "and the reason is told" says "$out" '"verdict":"AMBIGUOUS","verdict_reason":"unchanged kernels differ by up to 2'
+sed "s/\"samples_us\":\[[0-9.,]*\]/\"samples_us\":[$(seq -s , 900 919)]/" one.rec |
+    awk '/"0123456789abcdef"/ { sub(/"samples_us":\[[0-9.,]*\]/, "\"samples_us\":['"$samples"']") } 1' >worse.rec
+run compare fast.rec worse.rec --fail-on=slower
+is "compare: a changed kernel beyond the control is slower" [ "$rc" -eq 1 ]
+is "and the control is the others" says "$out" ': 1 SLOWER, 2 control;'
+sed -i 's/"source_hash":"[0-9a-f]*"/"source_hash":"0123456789abcdef"/' slow.rec
 run compare fast.rec slow.rec
+is "compare: without a control that is said" says "$out" '^control: none'
 is "compare: slower alone is no failure" [ "$rc" -eq 0 ]
 is "and counted" says "$out" '^3 rows: 3 SLOWER; .*: 2$'
 run compare fast.rec slow.rec --fail-on=slower

@@ -1,7 +1,10 @@
 /* compare_rec.c - compare OLD.rec NEW.rec: has anything become slower, or wrong?
  *
  * Rows meet by kernel, shape, parameters, backend, caches and launch; the newest of each side
- * counts. The interval is a bootstrap over the samples of both.
+ * counts. The interval is a bootstrap over the samples of both. It knows the noise within each
+ * recording; what else changed between them (load, clocks, where memory lies) is seen in the rows whose
+ * source, device and driver are the same in both. They are the control: a changed kernel is faster or
+ * slower only beyond what unchanged ones show.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "command/ask/compare_rec.h"
@@ -11,6 +14,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/mem.h"
 #include "base/number.h"
 #include "command/output.h"
 #include "command/session.h"
@@ -46,6 +50,7 @@ const struct columns pair_columns[1] = {{
         {.field = "ratio_lo"},
         {.field = "ratio_hi"},
         {.field = "verdict"},
+        {.field = "verdict_reason", .title = "why no verdict", .optional = true},
         {.field = "check"},
         {.field = "source_changed", .drop = 2},
         {.field = "reason", .optional = true},
@@ -138,6 +143,7 @@ static json_t *blank_row(const struct recorded_row *r)
     put_real(row, "ratio_lo", NAN);
     put_real(row, "ratio_hi", NAN);
     put_text(row, "verdict", NULL);
+    put_text(row, "verdict_reason", NULL);
     json_object_set(row, "check", json_object_get(r->row, "check"));
     put_text(row, "origin", "recorded");
     json_object_set_new(row, "source_changed", json_null());
@@ -197,14 +203,83 @@ static json_t *lone_row(const struct recorded_row *r, bool old)
     return row;
 }
 
-static json_t *compare_rows(const struct recording *before, const struct recording *now)
+/* ---- the control ---- */
+
+/* What unchanged kernels show. */
+struct control {
+    int rows;
+    double
+        most; /* the ends of their intervals reach this far from 1, as a factor; 1: nothing known */
+};
+
+/* Do both recordings have the same code on the same machine? Then a difference is none of the code's. */
+static bool is_control(const struct recorded_row *now, const struct recorded_row *before)
 {
-    json_t *rows = json_array();
+    static const char *const machine[] = {"device", "driver", "cuda", "peer_version", NULL};
+    const char *was = row_text(before->row, "source_hash"), *is = row_text(now->row, "source_hash");
+    if (!was || !is || strcmp(was, is))
+        return false;
+    for (const char *const *f = machine; *f; f++)
+        if (!same_field(now->row, before->row, *f))
+            return false;
+    return true;
+}
+
+/* One or two controls have not seen the worst: they count for twice and one and a half times as much. */
+static double widened(const struct control *c)
+{
+    return pow(c->most, c->rows == 1 ? 2 : c->rows == 2 ? 1.5 : 1);
+}
+
+static void add_control(struct control *c, const json_t *row)
+{
+    const double lo = row_real(row, "ratio_lo"), hi = row_real(row, "ratio_hi");
+    if (!(lo > 0))
+        return;
+    c->rows++;
+    c->most = fmax(c->most, fmax(1 / lo, hi));
+}
+
+/* Takes back a winner that is within what the control shows. */
+static void hold_against(const struct control *c, json_t *row)
+{
+    const char *verdict = row_text(row, "verdict");
+    const double by = widened(c), lo = row_real(row, "ratio_lo"), hi = row_real(row, "ratio_hi");
+    char buf[NUMBER_BUF];
+    if (!c->rows || !verdict || (strcmp(verdict, "SLOWER") && strcmp(verdict, "FASTER")))
+        return;
+    const double toward_1 = lo > 1 ? 1 / by : by;
+    if (!strcmp(verdict, stats_verdict((struct ratio){NAN, lo * toward_1, hi * toward_1})))
+        return;
+    put_text(row, "verdict", "AMBIGUOUS");
+    char *why = xasprintf("unchanged kernels differ by up to %s times between the recordings",
+                          number_fmt(buf, c->most, 3));
+    put_text(row, "verdict_reason", why);
+    free(why);
+}
+
+static json_t *compare_rows(const struct recording *before, const struct recording *now,
+                            struct control *control)
+{
+    json_t *rows = json_array(), *changed = json_array();
+    *control = (struct control){.most = 1};
     for (size_t i = 0; i < now->nrows; i++) {
         const struct recorded_row *r = &now->rows[i], *old = last_match(before, r);
-        if (last_match(now, r) == r)
-            json_array_append_new(rows, old ? pair_row(r, old) : lone_row(r, false));
+        if (last_match(now, r) != r)
+            continue;
+        json_t *row = old ? pair_row(r, old) : lone_row(r, false);
+        json_array_append_new(rows, row);
+        if (!old || !row_text(row, "verdict"))
+            continue;
+        if (is_control(r, old)) {
+            put_text(row, "verdict", "control");
+            add_control(control, row);
+        } else
+            json_array_append(changed, row);
     }
+    for (size_t i = 0; i < json_array_size(changed); i++)
+        hold_against(control, json_array_get(changed, i));
+    json_decref(changed);
     for (size_t i = 0; i < before->nrows; i++) {
         const struct recorded_row *r = &before->rows[i];
         if (last_match(before, r) == r && !last_match(now, r))
@@ -224,9 +299,9 @@ static int count_of(const json_t *rows, const char *field, const char *value)
 }
 
 /* "3 rows: 1 FASTER, 2 SAME; time ratio 0.93 in the geometric mean" */
-static void add_summary(struct str *out, const json_t *rows)
+static void add_summary(struct str *out, const json_t *rows, const struct control *control)
 {
-    static const char *const verdicts[] = {"FASTER", "SLOWER", "SAME", "AMBIGUOUS"};
+    static const char *const verdicts[] = {"FASTER", "SLOWER", "SAME", "AMBIGUOUS", "control"};
     double sum = 0;
     int n = 0;
     for (size_t i = 0; i < json_array_size(rows); i++) {
@@ -235,7 +310,7 @@ static void add_summary(struct str *out, const json_t *rows)
             sum += log(r), n++;
     }
     str_addf(out, "%zu row%s", json_array_size(rows), json_array_size(rows) == 1 ? "" : "s");
-    for (int i = 0, shown = 0; i < 4; i++) {
+    for (int i = 0, shown = 0; i < 5; i++) {
         const int count = count_of(rows, "verdict", verdicts[i]);
         if (count)
             str_addf(out, "%s %d %s", shown++ ? "," : ":", count, verdicts[i]);
@@ -245,6 +320,15 @@ static void add_summary(struct str *out, const json_t *rows)
         str_addf(out, "; time new over old, geometric mean of %d: %s", n,
                  number_fmt(buf, exp(sum / n), 3));
     str_addc(out, '\n');
+    if (control->rows)
+        str_addf(out,
+                 "control: %d row%s of unchanged source differ%s by up to %s times; a changed "
+                 "one is FASTER or SLOWER only beyond that\n",
+                 control->rows, control->rows == 1 ? "" : "s", control->rows == 1 ? "s" : "",
+                 number_fmt(buf, control->most, 3));
+    else
+        str_add(out, "control: none; without a row of unchanged source it is not known what else "
+                     "changed between the recordings\n");
 }
 
 static enum status answer(const json_t *rows, bool fail_slower, struct err *err)
@@ -293,10 +377,11 @@ enum status compare_recordings(struct session *s, struct cmd_call *c, struct err
         st = open_both(s, c, rec, err);
     if (st)
         return st;
-    json_t *rows = compare_rows(rec[0], rec[1]);
+    struct control control;
+    json_t *rows = compare_rows(rec[0], rec[1], &control);
     call_rows(s, c, rows, pair_columns, NULL);
     if (text)
-        add_summary(c->out, rows);
+        add_summary(c->out, rows, &control);
     st = answer(rows, fail_on != NULL, err);
     json_decref(rows);
     return st;
