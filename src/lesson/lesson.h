@@ -60,6 +60,8 @@ const char *lesson_name(const struct lesson *l);  /* "measure" */
 const char *lesson_title(const struct lesson *l); /* sanitised */
 int lesson_steps(const struct lesson *l);
 int lesson_minutes(const struct lesson *l); /* as the lesson says itself; 0: it does not */
+/* Of its steps from `first` to `last`, from 0, in a room; 0: one of them does not say. */
+int lesson_minutes_of(const struct lesson *l, int first, int last);
 /* What some of its steps need, "2 cores, GPU"; the caller frees; NULL: any machine will do. */
 char *lesson_needs(const struct lesson *l);
 const char *lesson_step_title(const struct lesson *l, int step); /* 0..steps-1 */

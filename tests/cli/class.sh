@@ -76,6 +76,14 @@ is "its gates do not hold" [ "$rc" -eq 1 ]
 is "and the check says so" says "$out" 'gate +problem'
 sed -e 's/ > \$small.todo \* / > /; s/>= \$tile.todo/>= 1/; s/TODO/Done/' "$file" >done.md
 sed -i 's/TODO/Done/g' done.md
+run lesson check done.md --csv
+is "a finished one says how long it takes" says "$out" ',note,ok,8 minutes'
+grep -v '^answer' done.md >mute.md
+run lesson check mute.md
+is "a step without a note for its teacher is told" says "$out" "note +problem +the teacher's note lacks: answer"
+sed 's/here: 15 minutes/here: 20 minutes/' done.md >slow.md
+run lesson check slow.md
+is "so are minutes that do not add up" says "$out" 'note +problem +the lesson says 20 minutes, its steps take 15'
 run lesson check done.md
 is "a finished one passes" [ "$rc" -eq 0 ]
 run lesson check banks smem-wall

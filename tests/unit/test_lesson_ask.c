@@ -547,6 +547,59 @@ static void test_words(void)
     walk_free(&w);
 }
 
+/* What a teacher is told is data of the step: the answer, the usual wrong one, minutes. */
+static void test_teacher(void)
+{
+    static const char text[] =
+        "# T\n\nAbout 9 minutes.\n\n## One\n\n```attnscope\nanswer forty-two\nwrong six times "
+        "nine, for it "
+        "is\n  nearly that\nminutes 4\n```\n\n## Two\n\nText.\n\n```attnscope\nminutes 5\n```\n";
+    static const struct {
+        const char *line, *why;
+    } wrong[] = {{"minutes 0", "minutes"},
+                 {"minutes many", "minutes"},
+                 {"minutes 91", "minutes"},
+                 {"answer", "answer takes a text"},
+                 {"answer a\nanswer b", "once in a step"},
+                 {"wrong a\nwrong b", "once in a step"}};
+    struct lesson *l = NULL;
+    struct str out = {0};
+    struct err err = ERR_INIT;
+    CU_ASSERT_EQUAL_FATAL(lesson_parse("t.md", text, strlen(text), &l, &err), ST_OK);
+    CU_ASSERT_EQUAL(lesson_minutes(l), 9);
+    CU_ASSERT_EQUAL(lesson_minutes_of(l, 0, 0), 4);
+    CU_ASSERT_EQUAL(lesson_minutes_of(l, 0, 1), 9);
+    lesson_notes(l, 0, 80, &out);
+    expect_text(str_text(&out),
+                "One (4 min)\nA forty-two\nW six times nine, for it is nearly that\n");
+    CU_ASSERT_PTR_NULL(strstr(str_text(&out), "(no notes)"));
+    str_clear(&out);
+    lesson_notes(l, 1, 80, &out);
+    expect_text(str_text(&out), "(no notes)");
+    str_free(&out);
+    lesson_free(l);
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        char *bad = xasprintf("# T\n\n## S\n\n```attnscope\n%s\n```\n", wrong[i].line);
+        CU_ASSERT_EQUAL(lesson_parse("t.md", bad, strlen(bad), &l, &err), ST_USAGE);
+        expect_text(err.text, wrong[i].why);
+        free(bad);
+    }
+}
+
+/* Every step of the course has its note, and minutes that add up to its lesson's. */
+static void test_course_notes(void)
+{
+    for (int i = 0; lesson_at(i); i++) {
+        const struct lesson *l = lesson_at(i);
+        for (size_t k = 0; k < l->nsteps; k++) {
+            if (!l->steps[k].answer || !l->steps[k].minutes)
+                printf("# %s, step %zu has no answer or no minutes\n", l->name, k + 1);
+            CU_ASSERT(l->steps[k].answer && l->steps[k].minutes);
+        }
+        CU_ASSERT_EQUAL(lesson_minutes_of(l, 0, lesson_steps(l) - 1), l->minutes);
+    }
+}
+
 static void test_notes(void)
 {
     struct walk w = walk_new(figures, 0);
@@ -591,6 +644,8 @@ static const struct tap_test tests[] = {
     {"figures that run or name something", test_foreign_figures},
     {"words of the glossary", test_words},
     {"notes for who presents", test_notes},
+    {"the answer, the wrong one, minutes", test_teacher},
+    {"every step of the course has its note", test_course_notes},
 };
 
 /* A lesson that could write would write here. */

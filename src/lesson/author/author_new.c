@@ -41,6 +41,10 @@ static const char skeleton[] =
     "hint TODO: the concept\n"
     "hint TODO: the place to look\n"
     "hint TODO: nearly the answer\n"
+    "# For who teaches it: what is right, what is said instead and why that tempts, minutes.\n"
+    "answer TODO\n"
+    "wrong TODO\n"
+    "minutes 8\n"
     "```\n"
     "\n"
     "## TODO: break it\n"
@@ -55,6 +59,9 @@ static const char skeleton[] =
     "reveal limit\n"
     "expect $tile.blocks_per_sm >= $tile.todo : TODO | TODO\n"
     "hint TODO\n"
+    "answer TODO\n"
+    "wrong TODO\n"
+    "minutes 7\n"
     "```\n";
 
 static bool is_lesson_name(const char *name)

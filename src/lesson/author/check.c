@@ -233,6 +233,30 @@ static void check_labels(struct checker *c, const struct lesson_stage *at)
     }
 }
 
+/* Who teaches the step is told what is right, what is said instead, and how long it takes. */
+static void check_note(struct checker *c, const struct lesson_stage *at, bool asks)
+{
+    struct str lacks = {0};
+    str_add(&lacks, at->answer ? "" : " answer");
+    str_add(&lacks, at->wrong || !asks ? "" : " wrong");
+    str_add(&lacks, at->minutes ? "" : " minutes");
+    if (lacks.len)
+        find(c, "note", "problem", xasprintf("the teacher's note lacks:%s", str_text(&lacks)));
+    else
+        find(c, "note", "ok", xasprintf("%lld minutes", (long long)at->minutes));
+    str_free(&lacks);
+}
+
+/* What the lesson says of its length is what its steps take. */
+static void check_minutes(struct checker *c)
+{
+    const struct lesson *l = c->lesson;
+    const int steps = lesson_minutes_of(l, 0, lesson_steps(l) - 1);
+    if (l->minutes && steps && steps != l->minutes)
+        find(c, "note", "problem",
+             xasprintf("the lesson says %d minutes, its steps take %d", l->minutes, steps));
+}
+
 static void check_form(struct checker *c, const struct lesson_stage *at)
 {
     int asked = 0, gates = 0, runs = 0;
@@ -249,6 +273,7 @@ static void check_form(struct checker *c, const struct lesson_stage *at)
     if ((asked || gates) && !at->nhints)
         find(c, "form", "problem", xstrdup("there is no hint"));
     check_labels(c, at);
+    check_note(c, at, asked > 0);
 }
 
 static void begin_step(struct checker *c, int step)
@@ -359,6 +384,7 @@ int lesson_check_text(const struct session *s, const struct lesson *l, const cha
 {
     struct checker c = {.lesson = l, .rows = rows, .step = -1};
     json_t *terms = text_terms(text, len), *capitals = text_capitals(text, len);
+    check_minutes(&c);
     for (size_t i = 0; i < json_array_size(terms); i++) {
         const char *term = json_string_value(json_array_get(terms, i));
         if (!glossary_knows(term))

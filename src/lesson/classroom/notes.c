@@ -44,10 +44,17 @@ static void add_item(struct str *out, const struct item *it, int width)
 void lesson_notes(const struct lesson *l, int step, int width, struct str *out)
 {
     const struct lesson_stage *at = &l->steps[step];
-    str_addf(out, "%s, step %d of %zu: %s\n", l->title, step + 1, l->nsteps, at->title);
+    str_addf(out, "%s, step %d of %zu: %s", l->title, step + 1, l->nsteps, at->title);
+    if (at->minutes)
+        str_addf(out, " (%lld min)", (long long)at->minutes);
+    str_addc(out, '\n');
+    if (at->answer)
+        add(out, "A", at->answer, width);
+    if (at->wrong)
+        add(out, "W", at->wrong, width);
     for (size_t i = 0; i < at->nnotes; i++)
         add(out, "*", at->notes[i], width);
-    if (!at->nnotes)
+    if (!at->nnotes && !at->answer && !at->wrong)
         str_add(out, "(no notes)\n");
     for (size_t i = 0; i < at->nitems; i++)
         add_item(out, &at->items[i], width);
@@ -180,8 +187,9 @@ const struct cmd_entry cmd_notes = {
     .usage = "[NAME] [step=N] | --follow",
     .summary = "what a presenter wants to know of a lesson's step: notes, questions, hints",
     .help =
-        "Marks: * a note, ? a question, $ a command, = a figure, H a hint. Without a name: the\n"
-        "step that was opened last. With --follow the notes change with the lesson that runs on\n"
+        "Marks: A the answer, W the usual wrong one and why it tempts, * a note, ? a question,\n"
+        "$ a command, = a figure, H a hint. Without a name: the step that was opened last. With "
+        "--follow the notes change with the lesson that runs on\n"
         "the projector; Ctrl-C ends it. On the Lessons screen p shows the notes of the step.\n"
         "\n"
         "  notes measure\n"

@@ -350,6 +350,29 @@ static enum status parse_note(struct lesson_stage *step, const char *line, struc
     return add_line(&step->notes, &step->nnotes, &step->capnotes, "note", line, err);
 }
 
+static enum status take_once(char **out, const char *word, const char *line, struct err *err)
+{
+    if (*out || str_blank(line))
+        return err_set(err, ST_USAGE, "%s takes a text, once in a step", word);
+    *out = sanitize_line(line);
+    return ST_OK;
+}
+
+static enum status parse_answer(struct lesson_stage *step, const char *line, struct err *err)
+{
+    return take_once(&step->answer, "answer", line, err);
+}
+
+static enum status parse_wrong(struct lesson_stage *step, const char *line, struct err *err)
+{
+    return take_once(&step->wrong, "wrong", line, err);
+}
+
+static enum status parse_minutes(struct lesson_stage *step, const char *line, struct err *err)
+{
+    return number_parse_int("minutes", line, 1, 90, &step->minutes, err);
+}
+
 /* needs cores N | gpu | cpu | kernel NAME */
 static enum status parse_needs(struct lesson_stage *step, const char *line, struct err *err)
 {
@@ -606,12 +629,13 @@ static const struct directive {
     const char *name;
     enum status (*parse)(struct lesson_stage *step, const char *line, struct err *err);
 } directives[] = {
-    {"predict", parse_predict}, {"choice", parse_choice}, {"option", parse_option},
-    {"order", parse_order},     {"item", parse_item},     {"where", parse_where},
-    {"at", parse_at},           {"from", parse_from},     {"to", parse_to},
-    {"reveal", parse_reveal},   {"say", parse_say},       {"keep", parse_keep},
-    {"expect", parse_expect},   {"hint", parse_hint},     {"needs", parse_needs},
-    {"figure", parse_figure},   {"note", parse_note},
+    {"predict", parse_predict}, {"choice", parse_choice},   {"option", parse_option},
+    {"order", parse_order},     {"item", parse_item},       {"where", parse_where},
+    {"at", parse_at},           {"from", parse_from},       {"to", parse_to},
+    {"reveal", parse_reveal},   {"say", parse_say},         {"keep", parse_keep},
+    {"expect", parse_expect},   {"hint", parse_hint},       {"needs", parse_needs},
+    {"figure", parse_figure},   {"note", parse_note},       {"answer", parse_answer},
+    {"wrong", parse_wrong},     {"minutes", parse_minutes},
 };
 
 static const char *directive_name(const void *unused, size_t i)

@@ -519,6 +519,8 @@ void lesson_free(struct lesson *l)
         free(step->hints);
         free(step->notes);
         free(step->title);
+        free(step->answer);
+        free(step->wrong);
         free(step->kernel);
     }
     free(l->steps);
@@ -544,7 +546,18 @@ int lesson_steps(const struct lesson *l)
 
 int lesson_minutes(const struct lesson *l)
 {
-    return l->minutes;
+    return l->minutes ? l->minutes : lesson_minutes_of(l, 0, (int)l->nsteps - 1);
+}
+
+int lesson_minutes_of(const struct lesson *l, int first, int last)
+{
+    int64_t sum = 0;
+    for (int i = first; i <= last; i++) {
+        if (!l->steps[i].minutes)
+            return 0;
+        sum += l->steps[i].minutes;
+    }
+    return (int)sum;
 }
 
 char *lesson_needs(const struct lesson *l)

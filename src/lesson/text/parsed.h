@@ -56,6 +56,9 @@ struct lesson_stage { /* a step; the name is taken by lesson_step() */
     struct item *items;
     size_t nitems, capitems;
     char **hints, **notes; /* for the learner; for who presents the lesson */
+    char *answer, *wrong;  /* for who presents it: what is right; the usual wrong answer, and why it
+                              tempts; NULL: not said */
+    int64_t minutes;       /* that the step takes in a room; 0: not said */
     size_t nhints, caphints, nnotes, capnotes;
     int64_t cores; /* needed; 0 any */
     bool gpu;      /* needed */

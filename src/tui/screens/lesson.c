@@ -216,7 +216,7 @@ static void draw_prompt_line(const struct lessons *l, struct canvas *c, struct r
                                                   : l->prompt;
     int used = canvas_text(c, r.x, r.y, r.w, ROLE_ACCENT, what);
     const bool over = l->want == LESSON_READ || l->want == LESSON_DONE;
-    if (l->hints_left > 0 && !l->busy && !over && r.w - used > 14)
+    if (l->hints_left > 0 && !l->app->projector && !l->busy && !over && r.w - used > 14)
         canvas_textf(c, r.x + used, r.y, r.w - used, ROLE_DIM, "  (H: %d hint%s)", l->hints_left,
                      l->hints_left > 1 ? "s" : "");
 }
@@ -588,6 +588,12 @@ static void show_notes(void *ctx, int arg)
     const struct lessons *l = ctx;
     struct str notes = {0};
     (void)arg;
+    if (l->app->projector) { /* the room would read the answers */
+        app_message(l->app, ROLE_DIM,
+                    "notes stay off the projector; on a second terminal: notes "
+                    "--follow");
+        return;
+    }
     lesson_notes(l->lesson, l->step, l->app->canvas->w - 8, &notes);
     app_popup(l->app, "Notes", str_text(&notes));
     str_free(&notes);
@@ -696,7 +702,8 @@ static bool is_choice(const void *ctx)
 static bool has_hint(const void *ctx)
 {
     const struct lessons *l = ctx;
-    return l->hints_left > 0 && l->want != LESSON_READ && l->want != LESSON_DONE;
+    return l->hints_left > 0 && !l->app->projector && l->want != LESSON_READ &&
+           l->want != LESSON_DONE;
 }
 
 static bool has_words(const void *ctx)
