@@ -25,6 +25,8 @@ struct front {
     /* Takes what a command printed, at once, and empties `out`; NULL: the caller of command_line()
      * gets it all at the end. Commands run by a command always give theirs to their caller. */
     void (*output)(void *ctx, struct str *out);
+    /* Does it show this row as one of settings that have changed since? Pictures of it then say so. */
+    bool (*is_old)(void *ctx, const json_t *row);
     /* Gives the terminal to a program that wants all of it, and takes it back. */
     void (*lend)(void *ctx);
     void (*reclaim)(void *ctx);

@@ -166,9 +166,13 @@ static bool model_read(const struct chart_layout *l, void *model, const json_t *
 /* ---- a picture ---- */
 
 static const struct field caption_fields[] = {
-    CHART_FIELD(caption, kernels, FIELD_TEXT), CHART_FIELD(caption, shape, FIELD_TEXT),
-    CHART_FIELD(caption, device, FIELD_TEXT),  CHART_FIELD(caption, origin, FIELD_TEXT),
-    CHART_FIELD(caption, version, FIELD_TEXT), {0},
+    CHART_FIELD(caption, kernels, FIELD_TEXT),
+    CHART_FIELD(caption, shape, FIELD_TEXT),
+    CHART_FIELD(caption, device, FIELD_TEXT),
+    CHART_FIELD(caption, origin, FIELD_TEXT),
+    CHART_FIELD(caption, stale, FIELD_TEXT),
+    CHART_FIELD(caption, version, FIELD_TEXT),
+    {0},
 };
 static const struct chart_layout caption_layout = {sizeof(struct caption), caption_fields, NULL};
 
@@ -230,6 +234,7 @@ void caption_text(const struct caption *c, struct str *out)
     str_addf(&where, "%s%s%s", c->origin ? c->origin : "", c->origin && c->device ? ", " : "",
              c->device ? c->device : "");
     add_words(&s, str_text(&where));
+    add_words(&s, c->stale);
     if (s.len && c->version)
         str_addf(&s, " | attnscope %s", c->version);
     str_add(out, str_text(&s));

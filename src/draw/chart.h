@@ -169,6 +169,7 @@ struct caption {
     char *kernels; /* "fa2,naive"; NULL where the picture names them itself */
     char *shape, *device;
     char *origin;  /* "live" "recorded" "sim" "model" */
+    char *stale;   /* what of it is of other settings than are shown now; NULL: nothing */
     char *version; /* of the program that filled the model */
 };
 

@@ -63,6 +63,26 @@ static char *common_text(const json_t *rows, const char *field)
     return clean_text(json_array_get(rows, 0), field);
 }
 
+char *stale_words(const json_t *rows)
+{
+    struct str names = {0};
+    size_t n = 0;
+    for (size_t i = 0; i < json_array_size(rows); i++) {
+        const json_t *row = json_array_get(rows, i);
+        char *name = json_is_true(json_object_get(row, "stale")) ? clean_text(row, "kernel") : NULL;
+        if (name)
+            str_addf(&names, "%s%s", n++ ? ", " : "", name);
+        free(name);
+    }
+    char *words = !n                          ? NULL
+                  : n < json_array_size(rows) ? xasprintf("STALE: %s", str_text(&names))
+                                              : xstrdup("STALE");
+    char *text = words ? xasprintf("%s, measured before the settings changed", words) : NULL;
+    free(words);
+    str_free(&names);
+    return text;
+}
+
 /* What all rows share. */
 static void take_caption(const json_t *rows, struct caption *c)
 {
@@ -76,6 +96,7 @@ static void take_caption(const json_t *rows, struct caption *c)
         c->device = common_text(rows, "gpu");
     if (strcmp(origin, "-") != 0)
         c->origin = xstrdup(origin);
+    c->stale = stale_words(rows);
 }
 
 static void add_chart(struct charts *out, struct chart *c, const json_t *rows)
@@ -132,6 +153,7 @@ static void take_item(struct spread_item *v, const json_t *rows, const json_t *r
     v->name = v->name ? v->name : xstrdup("?");
     v->note = item_note(rows, row);
     v->base = is_text(row, "verdict", "base");
+    v->stale = json_is_true(json_object_get(row, "stale"));
     v->bad = failed(row);
     v->mid = failed(row) ? NAN : row_number(row, f[0]);
     if (!(v->mid > 0)) {

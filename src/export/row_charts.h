@@ -3,7 +3,8 @@
  *
  * A table is what a command printed (store/recording.h). Sweeps, plans, rooflines and timelines bring
  * the models of their pictures. Measured rows are their own model, and tables of older programs have
- * rows alone; what those can be drawn as follows from the fields of the rows, never from a command.
+ * rows alone; what those can be drawn as follows from the fields of the rows, never from a command. A row
+ * with a true member "stale" is of other settings than whoever exports it sees.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef ATTNSCOPE_EXPORT_ROW_CHARTS_H
@@ -18,6 +19,9 @@ void row_charts(const json_t *table, const struct charts *brought, const struct 
                 struct charts *out);
 /* The same for a table that has what came with it as its member "charts". */
 void table_charts(const json_t *table, const struct device_table *d, struct charts *out);
+
+/* "STALE: fa2, measured before the settings changed" where rows are; NULL. The caller frees it. */
+char *stale_words(const json_t *rows);
 
 /* "GB/s" for a metric; "" when it has none or is not known. */
 const char *metric_unit(const char *metric);

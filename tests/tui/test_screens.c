@@ -3,11 +3,34 @@
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "tuirun.h"
 
 /* ---- Compare ---- */
+
+/* Exports the last rows and says whether the file has a text. */
+static bool exports(struct pty *p, const char *name, const char *text)
+{
+    enum { FILE_MAX = 1 << 20 };
+    char line[160], path[128], *got = calloc(FILE_MAX, 1);
+    snprintf(path, sizeof path, "%s/%s", tui_home, name);
+    snprintf(line, sizeof line, ":export %s\r", path);
+    unlink(path);
+    pty_send(p, line);
+    for (int i = 0; i < 100 && access(path, F_OK) != 0; i++)
+        pty_settle(p, 20, 50);
+    pty_settle(p, 20, 200);
+    FILE *f = fopen(path, "r");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(f);
+    CU_ASSERT(fread(got, 1, FILE_MAX - 1, f) > 100);
+    fclose(f);
+    const bool found = strstr(got, text) != NULL;
+    free(got);
+    return found;
+}
 
 /* Marks made in Explore take part; the run ranks them and says how sure that is. */
 static void test_compare(void)
@@ -37,6 +60,17 @@ static void test_compare(void)
     pty_send(p, "\033[C"); /* S doubles: the figures stay, and say that they are old */
     tui_expect(p, "S=256", 2000);
     tui_expect(p, "old", 2000);
+    static const char *const forms[] = {"a.svg", "a.gp", "a.html", "a.txt", "a.md"};
+    static const char stale[] = "STALE, measured before the settings changed";
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
+        CU_ASSERT(exports(p, forms[i], stale));
+    CU_ASSERT(exports(p, "b.svg", ">fa2 (old)<"));
+    CU_ASSERT_FALSE(exports(p, "a.json", "stale"));
+    pty_send(p, "u"); /* taken back: they are of the settings again */
+    tui_expect(p, "S=128", 2000);
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
+        CU_ASSERT_FALSE(exports(p, forms[i], "STALE"));
+    CU_ASSERT_FALSE(exports(p, "b.svg", "(old)"));
     tui_quit(p);
 }
 

@@ -190,6 +190,15 @@ static void test_draw(void)
     compare_draw(c, (struct rect){0, 1, 80, 21}, &v);
     CU_ASSERT(shows(c, "L4 allows 101376 B"));
     canvas_free(c);
+    r.verdict = (char *)"AMBIGUOUS"; /* the longest is whole in every size */
+    c = canvas_new(80, 24, GLYPHS_ASCII);
+    compare_draw(c, (struct rect){0, 1, 80, 21}, &v);
+    CU_ASSERT(shows(c, "3.00x  AMBIGUOUS"));
+    canvas_free(c);
+    c = canvas_new(200, 50, GLYPHS_ASCII);
+    compare_draw(c, (struct rect){0, 1, 200, 47}, &v);
+    CU_ASSERT(shows(c, "3.00x  AMBIGUOUS"));
+    canvas_free(c);
 }
 
 static void test_blank(void)

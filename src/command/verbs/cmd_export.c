@@ -18,8 +18,9 @@
 struct exported {
     struct session *s;
     const struct chart_kind *figure; /* asked for, or NULL */
-    json_t *table;
-    struct charts charts; /* what the rows can be drawn as */
+    json_t *table;                   /* what is old has a member "stale" */
+    char *stale;                     /* the same in words; NULL: nothing is */
+    struct charts charts;            /* what the rows can be drawn as */
 };
 
 static enum status no_figure(const struct exported *x, struct err *err)
@@ -50,13 +51,18 @@ static enum status as_csv(const struct exported *x, struct str *out, struct err 
 static enum status as_text(const struct exported *x, struct str *out, struct err *err)
 {
     (void)err;
-    return as_rows(x, FORMAT_TEXT, out);
+    as_rows(x, FORMAT_TEXT, out);
+    if (x->stale)
+        str_addf(out, "%s\n", x->stale);
+    return ST_OK;
 }
 
 static enum status as_md(const struct exported *x, struct str *out, struct err *err)
 {
     (void)err;
     as_rows(x, FORMAT_MD, out);
+    if (x->stale)
+        str_addf(out, "\n%s\n", x->stale);
     rows_md_footer(out, x->s->rows.last.command);
     return ST_OK;
 }
@@ -69,6 +75,8 @@ static void table_svg(const struct exported *x, struct str *out)
     int lines = 0, width = 1;
     rows_show(x->s, &text, x->s->rows.last.rows, &x->s->rows.last.cols, x->s->rows.last.fields,
               FORMAT_TEXT, COLUMNS_MAX);
+    if (x->stale)
+        str_addf(&text, "%s\n", x->stale);
     struct canvas *c = canvas_new(COLUMNS_MAX, LINES_MAX, GLYPHS_BLOCK);
     char *copy = str_take(&text), *rest = copy;
     for (char *line; (line = strsep(&rest, "\n")) && lines < LINES_MAX; lines += *line != 0) {
@@ -111,6 +119,7 @@ static enum status as_html(const struct exported *x, struct str *out, struct err
 {
     (void)err;
     const struct report r = {.about = "one command",
+                             .note = x->stale,
                              .tables = json_pack("[O]", x->table),
                              .devices = x->s->services.devices};
     report_html(&r, out);
@@ -171,11 +180,31 @@ static enum status read_figure(struct cmd_call *c, const struct chart_kind **fig
     return call_mark_key(c, "figure", ST_USAGE, err);
 }
 
+/* Rows that the front end shows as old; the session's own stay as they are. */
+static void mark_stale(const struct session *s, json_t *table)
+{
+    const struct front *f = &s->front;
+    json_t *rows = json_array();
+    size_t i;
+    json_t *row;
+    json_array_foreach(json_object_get(table, "rows"), i, row)
+    {
+        const bool old = f->is_old && f->is_old(f->ctx, row);
+        json_t *copy = old ? json_copy(row) : json_incref(row);
+        if (old)
+            json_object_set_new(copy, "stale", json_true());
+        json_array_append_new(rows, copy);
+    }
+    json_object_set_new(table, "rows", rows);
+}
+
 static enum status write_export(struct session *s, const struct kind *kind, const char *path,
                                 const struct chart_kind *figure, struct err *err)
 {
     struct str text = {0};
     struct exported x = {.s = s, .figure = figure, .table = table_last(&s->rows)};
+    mark_stale(s, x.table);
+    x.stale = stale_words(json_object_get(x.table, "rows"));
     row_charts(x.table, &s->rows.last.charts, s->services.devices, &x.charts);
     enum status st = kind->make(&x, &text, err);
     if (!st)
@@ -183,6 +212,7 @@ static enum status write_export(struct session *s, const struct kind *kind, cons
     if (!st)
         session_note(s, "%zu rows written to %s", json_array_size(s->rows.last.rows), path);
     charts_clear(&x.charts);
+    free(x.stale);
     json_decref(x.table);
     str_free(&text);
     return st;
@@ -217,7 +247,9 @@ const struct cmd_entry cmd_export = {
         "The ending of the file chooses the form unless a word before it does. svg is a picture\n"
         "with real text, for light and dark pages: a line plot or heat map of a sweep, times or\n"
         "ratios with their intervals, shared memory, roofline. gp is a gnuplot script with its\n"
-        "data inside. html is a page with all of it.\n"
+        "data inside. html is a page with all of it. Where the full screen shows the rows as those "
+        "of\n"
+        "older settings, all but json and csv say STALE.\n"
         "\n"
         "  run naive,cpu_tiled; export rows.md\n"
         "  sweep qtile_seq BR=16..128:x2 BC=16..128:x2 metric=waves; export heat.svg\n"

@@ -233,6 +233,12 @@ static void load_keys(struct app *a)
     str_free(&problems);
 }
 
+static bool on_is_old(void *ctx, const json_t *row)
+{
+    const struct app *a = ctx;
+    return a->screen->is_old && a->screen->is_old(app_screen(a), row);
+}
+
 void app_begin(struct app *a, struct session *s, struct tty *tty,
                const struct screen_ops *const *screens)
 {
@@ -246,6 +252,7 @@ void app_begin(struct app *a, struct session *s, struct tty *tty,
                               .note = on_note,
                               .cancelled = on_cancelled,
                               .wait = on_wait,
+                              .is_old = on_is_old,
                               .lend = on_lend,
                               .reclaim = on_reclaim,
                               .glyphs = a->front.glyphs,

@@ -717,6 +717,12 @@ static void compare_wheel(void *ctx, int px, int py, int by)
     compare_move(ctx, by < 0 ? MOVE_UP : MOVE_DOWN);
 }
 
+static bool compare_is_old(void *ctx, const json_t *row)
+{
+    const struct compare *x = ctx;
+    return measurement_is_old(&x->measurement, row);
+}
+
 extern const struct screen_ops compare_screen;
 const struct screen_ops compare_screen = {
     .name = "compare",
@@ -736,6 +742,7 @@ const struct screen_ops compare_screen = {
     .find = compare_find,
     .click = compare_click,
     .wheel = compare_wheel,
+    .is_old = compare_is_old,
     .save = compare_save,
     .restore = compare_restore,
 };

@@ -81,7 +81,7 @@ static const struct column_spec {
     const char *title;
     int w, need; /* shown from this inner width on */
 } specs[COLUMNS] = {
-    {"verdict", 10, 0}, {"speedup", 9, 40}, {"% peak", 7, 70},
+    {"verdict", 11, 0}, {"speedup", 9, 40}, {"% peak", 7, 70},
     {"TFLOP/s", 9, 58}, {"CV %", 6, 48},    {"q1..q3", 16, 90},
     {"median", 10, 0},  {"min", 10, 110},   {"max|diff|", 10, 96},
 };
@@ -224,7 +224,7 @@ static void draw_ranking_row(struct canvas *c, struct rect r, const struct compa
             int col = column_order[k], cw = column_width(col, r.w);
             char text[96] = "-";
             if (col == COL_VERDICT) {
-                canvas_textf(c, at + 1, r.y, cw - 1,
+                canvas_textf(c, at + 1, r.y, r.x + r.w - at - 1, /* the last: all that is left */
                              compare_failed(x) ? ROLE_BAD
                              : x->old          ? ROLE_DIM
                                                : verdict_role(x->row->verdict),

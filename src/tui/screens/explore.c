@@ -813,6 +813,12 @@ static const char *explore_command(void *ctx)
     return subject_command(&e->subject);
 }
 
+static bool explore_is_old(void *ctx, const json_t *row)
+{
+    const struct explore *e = ctx;
+    return measurement_is_old(&e->measurement, row);
+}
+
 const struct screen_ops explore_screen = {
     .name = "explore",
     .title = "1 Explore",
@@ -833,6 +839,7 @@ const struct screen_ops explore_screen = {
     .find = explore_find,
     .click = explore_click,
     .wheel = explore_wheel,
+    .is_old = explore_is_old,
     .save = explore_save,
     .restore = explore_restore,
 };

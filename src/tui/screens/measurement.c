@@ -84,6 +84,33 @@ bool figures_current(const struct figures *f, const struct request *r, int i)
     return shape_equal(&f->shape, &r->problem.shape) && strcmp(f->params, params) == 0;
 }
 
+static bool same_text(const json_t *row, const char *field, const char *text)
+{
+    const char *mine = json_string_value(json_object_get(row, field));
+    return text && mine && strcmp(mine, text) == 0;
+}
+
+static bool is_of(const struct figures *f, const json_t *row)
+{
+    return same_text(row, "kernel", f->row.kernel) && same_text(row, "shape", f->row.shape) &&
+           same_text(row, "params", f->row.params) && same_text(row, "time", f->row.time);
+}
+
+bool measurement_is_old(const struct measurement *m, const json_t *row)
+{
+    bool old = false;
+    for (size_t i = 0; i < m->n && !old; i++) {
+        const struct figures *f = &m->v[i];
+        struct request r;
+        if (is_pair(f) || !is_of(f, row))
+            continue;
+        old = request_of(m->app->session, f->label, NULL, 0, &r, NULL) != ST_OK ||
+              !figures_current(f, &r, 0);
+        request_clear(&r);
+    }
+    return old;
+}
+
 static void fill(struct figures *f, const struct request *r, int i, const struct run_row *row)
 {
     record_copy(run_fields, &f->row, row);

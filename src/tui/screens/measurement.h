@@ -75,6 +75,9 @@ void measurement_follow_kernels(struct measurement *m);
 /* Are they of entry i of the request: its shape, its parameters? f may be NULL: no. */
 bool figures_current(const struct figures *f, const struct request *r, int i);
 
+/* Is it a row of these figures whose kernel, asked for now, would have another shape or other parameters? */
+bool measurement_is_old(const struct measurement *m, const json_t *row);
+
 /* ---- cell by cell ---- */
 
 /* Begins with the first cell that lacks a row; false: none does. `cells` is borrowed until they are through

@@ -731,6 +731,12 @@ static void roofline_restore(void *ctx, const json_t *o)
     roofline_renew_knobs(x);
 }
 
+static bool roofline_is_old(void *ctx, const json_t *row)
+{
+    const struct roofline *x = ctx;
+    return measurement_is_old(&x->measurement, row);
+}
+
 extern const struct screen_ops roofline_screen;
 const struct screen_ops roofline_screen = {
     .name = "roofline",
@@ -750,6 +756,7 @@ const struct screen_ops roofline_screen = {
     .find = roofline_find,
     .click = roofline_click,
     .wheel = roofline_wheel,
+    .is_old = roofline_is_old,
     .save = roofline_save,
     .restore = roofline_restore,
 };
