@@ -77,6 +77,26 @@ struct spread_chart {
 };
 void spread_size(struct spread_chart *s, int n);
 
+/* ---- samples in the order in which they were taken ---- */
+
+struct sample {
+    double us; /* NaN: dropped */
+};
+struct sample_series {
+    char *name;
+    int stale; /* of other settings than are shown */
+    struct sample *v;
+    int n;
+};
+enum { SAMPLE_SERIES = 16 };
+struct sample_chart {
+    struct sample_series *series;
+    int n;
+};
+void samples_size(struct sample_chart *s, int n); /* SAMPLE_SERIES at most */
+/* The last ones of a list of microseconds into a series that has none; what is no time is dropped. */
+void samples_take(struct sample_series *s, const json_t *us);
+
 /* ---- roofs ---- */
 
 struct roof {
@@ -238,7 +258,7 @@ struct chart_kind {
 };
 /* Those that producers fill. */
 extern const struct chart_kind chart_heat, chart_lines, chart_ratios, chart_times, chart_timeline,
-    chart_smem, chart_roofline;
+    chart_smem, chart_roofline, chart_histogram, chart_samples;
 /* Every kind, in the order of local.mk: what says most comes first. NULL ends; so do their names. */
 extern const struct chart_kind *const chart_kinds[];        /* NULL ends */
 extern const char *const chart_names[];                     /* the words; NULL ends */

@@ -29,6 +29,11 @@ void fig_roofs(struct canvas *c, struct rect r, const struct roof_chart *f,
  * the 48 KiB that need no opt-in as ':', and a legend "Ks 64x64 8.0 KiB". r.h >= 2. */
 void fig_smem(struct canvas *c, struct rect r, const struct smem_map *m);
 
+/* Samples of one series in bins, a line each; false: too few, or all alike, and nothing is drawn. */
+bool fig_histogram(struct canvas *c, struct rect r, const struct sample_chart *s, int series);
+/* Its last samples in a line, as fig_spark(). */
+void fig_samples(struct canvas *c, struct rect r, const struct sample_series *s);
+
 /* ---- small figures ---- */
 
 /* One line: the last values, scaled between their min and max; x marks a dropped sample (NaN). */

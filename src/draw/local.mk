@@ -8,7 +8,9 @@ chart_files = \
   %D%/times.c \
   %D%/timeline.c \
   %D%/smem.c \
-  %D%/roofline.c
+  %D%/roofline.c \
+  %D%/histogram.c \
+  %D%/samples.c
 
 libattnscope_a_SOURCES += $(chart_files) \
   %D%/axes.h %D%/axes.c \
@@ -18,6 +20,7 @@ libattnscope_a_SOURCES += $(chart_files) \
   %D%/figures.h %D%/figures.c \
   %D%/gnuplot.h %D%/gnuplot.c \
   %D%/grid.h \
+  %D%/samples.h \
   %D%/scale.h %D%/scale.c \
   %D%/spread.h %D%/spread.c \
   %D%/svg.h %D%/svg.c \

@@ -44,13 +44,20 @@ static void draw_bar(struct canvas *c, struct rect r, const struct range *range,
 static void times_cells(struct canvas *c, struct rect r, const void *model,
                         const struct chart_view *view)
 {
-    enum { VALUE_W = 13 };
+    enum { VALUE_W = 13, NOTE_FROM = 70 };
     const struct spread_chart *s = model;
     const struct range range = find_range(s);
     int name = 8;
     for (int i = 0; i < s->n; i++)
         name = str_width(s->items[i].name) + 2 > name ? str_width(s->items[i].name) + 2 : name;
     name = name > r.w / 3 ? r.w / 3 : name;
+    int note = 0;
+    for (int i = 0; i < s->n && r.w >= NOTE_FROM;
+         i++) /* what sets rows apart, where there is room */
+        if (s->items[i].note && str_width(s->items[i].note) + 2 > note)
+            note = str_width(s->items[i].note) + 2;
+    note = note > r.w / 3 ? r.w / 3 : note;
+    const int at = name + note;
     if (r.w < 30 || r.h < 1 || !range_known(&range))
         return;
     for (int i = 0; i < s->n && i < r.h; i++) {
@@ -59,12 +66,14 @@ static void times_cells(struct canvas *c, struct rect r, const void *model,
         char text[NUMBER_BUF + 16];
         canvas_text(c, r.x, y, 1, ROLE_ACCENT, i == view->y ? ">" : v->base ? "*" : " ");
         canvas_text(c, r.x + 1, y, name - 1, v->stale ? ROLE_DIM : ROLE_NORMAL, v->name);
+        if (note && v->note)
+            canvas_text(c, r.x + name, y, note - 1, ROLE_DIM, v->note);
         if (!spread_has(v)) {
-            canvas_text(c, r.x + name, y, r.w - name, v->bad ? ROLE_BAD : ROLE_DIM,
+            canvas_text(c, r.x + at, y, r.w - at, v->bad ? ROLE_BAD : ROLE_DIM,
                         v->text ? v->text : "");
             continue;
         }
-        draw_bar(c, (struct rect){r.x + name, y, r.w - name - VALUE_W, 1}, &range, v);
+        draw_bar(c, (struct rect){r.x + at, y, r.w - at - VALUE_W, 1}, &range, v);
         spread_value(v, s->unit ? s->unit : "", 4, text, sizeof text);
         canvas_textf(c, r.x + r.w - VALUE_W, y, VALUE_W, ROLE_NORMAL, "%*s", VALUE_W, text);
     }

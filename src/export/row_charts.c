@@ -182,6 +182,50 @@ static void add_items(const json_t *rows, bool ratio, struct charts *out)
     add_chart(out, c, rows);
 }
 
+void times_charts(const json_t *rows, struct charts *out)
+{
+    add_items(rows, false, out);
+}
+
+/* ---- samples ---- */
+
+static void add_samples(const json_t *rows, struct charts *out)
+{
+    struct chart *c = chart_new(&chart_histogram);
+    struct sample_chart *s = c->model;
+    samples_size(s, SAMPLE_SERIES);
+    s->n = 0;
+    for (size_t i = 0; i < json_array_size(rows) && s->n < SAMPLE_SERIES; i++) {
+        const json_t *row = json_array_get(rows, i), *us = json_object_get(row, "samples_us");
+        if (json_array_size(us) < 2 || !row_string(row, "kernel"))
+            continue;
+        s->series[s->n].name = clean_text(row, "kernel");
+        s->series[s->n].stale = json_is_true(json_object_get(row, "stale"));
+        samples_take(&s->series[s->n++], us);
+    }
+    add_chart(out, c, rows);
+}
+
+struct chart *samples_chart(const struct run_rows *rows)
+{
+    struct charts all = {0};
+    json_t *list = json_array();
+    for (size_t i = 0; i < rows->n; i++) {
+        json_t *row = run_row_result(&rows->v[i]);
+        json_t *us = rows->v[i].samples_us ? rows->v[i].samples_us : rows->v[i].recent_us;
+        if (us)
+            json_object_set(row, "samples_us", us);
+        json_array_append_new(list, row);
+    }
+    add_samples(list, &all);
+    struct chart *c = all.n ? all.v[0] : NULL;
+    if (c)
+        c->owners++;
+    charts_clear(&all);
+    json_decref(list);
+    return c;
+}
+
 /* ---- a figure of a row in a grid ---- */
 
 static void take_cell(struct grid_cell *v, const json_t *row, const char *metric)
@@ -835,6 +879,7 @@ static void from_rows(const json_t *table, const struct device_table *d, struct 
         add_items(rows, true, out);
     if (any_above_zero(rows, "median_us"))
         add_items(rows, false, out);
+    add_samples(rows, out);
     add_timeline(rows, out);
     add_smem(rows, d, out);
     add_roofs(rows, out);

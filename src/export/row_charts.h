@@ -20,6 +20,12 @@ void row_charts(const json_t *table, const struct charts *brought, const struct 
 /* The same for a table that has what came with it as its member "charts". */
 void table_charts(const json_t *table, const struct device_table *d, struct charts *out);
 
+/* The times of measured rows as a picture, where they have any. */
+void times_charts(const json_t *rows, struct charts *out);
+/* Samples of measured rows as a picture; NULL: none has any. The caller owns it. */
+struct run_rows;
+struct chart *samples_chart(const struct run_rows *rows);
+
 /* "STALE: fa2, measured before the settings changed" where rows are; NULL. The caller frees it. */
 char *stale_words(const json_t *rows);
 

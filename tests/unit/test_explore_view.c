@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "draw/chart.h"
 #include "tap.h"
 
 static const struct view_row shape_rows[] = {
@@ -93,7 +94,9 @@ static struct run_row make_row(json_t *worst)
     return r;
 }
 
-static const double recent[] = {4300, 4210, 4190, 4205, NAN, 4213, 4220, 4189};
+static struct sample taken[] = {{4300}, {4210}, {4190}, {4205}, {NAN}, {4213}, {4220}, {4189}};
+static struct sample_series taken_series = {.name = (char *)"fa2", .v = taken, .n = 8};
+static const struct sample_chart samples = {.series = &taken_series, .n = 1};
 
 static struct explore_view make_view(const struct plan *plan, const struct run_row *row,
                                      const struct run_row *pair)
@@ -112,8 +115,7 @@ static struct explore_view make_view(const struct plan *plan, const struct run_r
         .second = pair ? "naive" : NULL,
         .row = row,
         .pair = pair,
-        .recent = row ? recent : NULL,
-        .nrecent = row ? 8 : 0,
+        .samples = row ? &samples : NULL,
         .activity = "",
         .gpu = &l4,
         .arch = &ada,

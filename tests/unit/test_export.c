@@ -222,6 +222,24 @@ static char *draw(const json_t *table, const char *name)
     return draw_as(table, name, false);
 }
 
+/* A histogram's samples are also drawn in their order, each way; a dropped one breaks the line. */
+static void expect_samples(const json_t *table)
+{
+    struct str svg = {0}, gp = {0};
+    struct charts charts = {0};
+    table_charts(table, NULL, &charts);
+    const struct chart *c = charts_find(&charts, &chart_samples);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(c);
+    chart_samples.svg(&svg, c, true);
+    chart_samples.gnuplot(&gp, c);
+    CU_ASSERT_PTR_NOT_NULL(strstr(str_text(&svg), ">fa2</text>"));
+    expect_form(str_text(&svg), false);
+    CU_ASSERT_PTR_NOT_NULL(strstr(str_text(&gp), "1 4\n2 5\n3 5\n4 36\n5 NaN\nEOD\n"));
+    str_free(&svg);
+    str_free(&gp);
+    charts_clear(&charts);
+}
+
 static void expect_figure(const json_t *table, const char *name, const char *text)
 {
     struct charts charts = {0};
@@ -285,6 +303,12 @@ static void test_choice(void)
                             "requested_intensity", 60.0, "peak_tflops", 100.0, "dram_gbs", 1000.0,
                             "tflops", 30.0));
     expect_figure(t, "roofline", ">A fa2 50 %</text>"); /* 30 of min(100, 60 x 1000 / 1000) */
+    json_decref(t);
+    t = run_table(
+        json_pack("[{s:s, s:[f,f,f,f,n]}]", "kernel", "fa2", "samples_us", 4.0, 5.0, 5.0, 36.0));
+    expect_figure(t, "histogram", ">fa2: 5 samples</text>");
+    expect_figure(t, "histogram", ">2</text>"); /* the fullest bin */
+    expect_samples(t);
     json_decref(t);
     t = run_table(json_pack("[{s:s, s:i, s:[[i,i,i,i,f,f],[i,i,i,i,f,f]]}]", "kernel", "fa2",
                             "rows", 2, "block_spans", 0, 0, 0, 0, 0.0, 5.0, 1, 0, 1, 0, 5.0, 10.0));
@@ -438,6 +462,8 @@ static void sample_charts(struct charts *out)
         run_table(json_pack("[{s:s, s:s, s:f, s:f, s:f, s:f}]", "kernel", "fa2", "gpu", "X",
                             "requested_intensity", 60.0, "peak_tflops", 100.0, "dram_gbs", 1000.0,
                             "tflops", 30.0)),
+        run_table(json_pack("[{s:s, s:[f,f,f,f], s:b}]", "kernel", "fa2", "samples_us", 4.0, 5.0,
+                            5.0, 9.0, "stale", 1)),
     };
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
         table_charts(tables[i], d, &more);
@@ -685,6 +711,10 @@ static json_t *hostile_table(size_t *strings)
             json_array_append_new(spans, span);
         }
         json_object_set_new(row, "block_spans", spans);
+        json_object_set_new(row, "samples_us",
+                            json_pack("[f,o,f,f]", 1.0 + r, hostile_value(1), 2.0, 4.0));
+        if (rnd(4) == 0)
+            json_object_set_new(row, "stale", json_true());
         *strings += 3;
         json_array_append_new(rows, row);
     }
@@ -775,14 +805,21 @@ static void check_chart(const struct chart *c)
     str_free(&gp);
 }
 
-static void check_drawn(const json_t *table, const struct device_table *d, size_t drawn[8])
+/* Every kind that can draw what the table has, its own or another's model. */
+static void check_drawn(const json_t *table, const struct device_table *d, size_t *drawn)
 {
     struct charts charts = {0};
     table_charts(table, d, &charts);
-    for (size_t i = 0; i < charts.n; i++) {
-        for (size_t k = 0; chart_kinds[k]; k++)
-            drawn[k] += charts.v[i]->kind == chart_kinds[k];
+    for (size_t i = 0; i < charts.n; i++)
         check_chart(charts.v[i]);
+    for (size_t k = 0; chart_kinds[k]; k++) {
+        const struct chart *c = charts_find(&charts, chart_kinds[k]);
+        drawn[k] += c != NULL;
+        if (!c || c->kind == chart_kinds[k])
+            continue;
+        struct chart other = *c;
+        other.kind = chart_kinds[k];
+        check_chart(&other);
     }
     charts_clear(&charts);
 }
@@ -830,7 +867,7 @@ static void test_strange_models(void)
 
 static void test_strangers(void)
 {
-    size_t strings = 0, drawn[8] = {0};
+    size_t strings = 0, drawn[16] = {0};
     struct device_table *d = devices_new();
     for (int i = 0; strings < 20000; i++) {
         json_t *table = hostile_table(&strings), *tables = json_pack("[O]", table);

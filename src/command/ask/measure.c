@@ -13,6 +13,7 @@
 #include "command/ask/request.h"
 #include "command/output.h"
 #include "command/session.h"
+#include "export/row_charts.h"
 
 /* A kernel that a GPU would run: it exists for CUDA alone, and nobody insists on another backend. */
 static bool needs_gpu(const struct request *r, int i)
@@ -358,6 +359,7 @@ void measure_end(struct measuring *m, struct measured *out)
     if (out->ran) {
         json_t *rows = run_rows_result(&out->rows);
         session_remember_runs(s, rows, compared, str_text(&command));
+        charts_add(&s->rows.last.charts, samples_chart(&out->rows));
         json_decref(rows);
     }
     str_free(&command);

@@ -21,6 +21,7 @@
 #include "command/session.h"
 #include "command/verbs/verbs.h"
 #include "measure/noise.h"
+#include "export/row_charts.h"
 
 // clang-format off
 static const struct columns check_columns[1] = {{
@@ -218,6 +219,7 @@ void run_print(struct session *s, struct cmd_call *c, const struct request *r, c
         }
     json_t *rows = run_rows_result(&m->rows);
     call_rows(s, c, rows, cols, run_fields);
+    charts_add(&s->rows.last.charts, samples_chart(&m->rows));
     json_decref(rows);
     if (text)
         add_noise(s, c, &m->rows);

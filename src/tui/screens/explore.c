@@ -21,8 +21,6 @@
 #include "tui/screens/screen_util.h"
 #include "tui/screens/subject.h"
 
-enum { RECENT_MAX = 512 };
-
 struct explore {
     struct app *app;
     enum pane focus;
@@ -41,8 +39,7 @@ struct explore {
     int64_t due_ms; /* when to measure; 0: not planned */
     bool watch;
     char activity[120], old_shape[256];
-    double recent[RECENT_MAX];
-    int nrecent;
+    struct chart *samples; /* of the figures shown, as drawn last; NULL: none */
 };
 
 /* ---- request, plan, rows ---- */
@@ -459,30 +456,33 @@ static void explore_close(void *ctx)
     struct explore *e = ctx;
     measurement_clear(&e->measurement);
     subject_clear(&e->subject);
+    chart_free(e->samples);
     forget_kernels(e);
     free(e);
 }
 
 /* ---- drawing ---- */
 
-static void collect_recent(struct explore *e, const struct run_row *row)
+/* The last samples of the figures shown as a picture. */
+static void renew_samples(struct explore *e, const struct figures *f)
 {
-    size_t n = json_array_size(row->recent_us), from = n > RECENT_MAX ? n - RECENT_MAX : 0;
-    e->nrecent = 0;
-    for (size_t i = from; i < n; i++) {
-        const json_t *x = json_array_get(row->recent_us, i);
-        e->recent[e->nrecent++] = json_is_number(x) ? json_number_value(x) : NAN;
-    }
+    chart_free(e->samples);
+    e->samples = NULL;
+    if (!f || !json_array_size(f->row.recent_us))
+        return;
+    e->samples = chart_new(&chart_samples);
+    struct sample_chart *s = e->samples->model;
+    samples_size(s, 1);
+    s->series[0].name = xstrdup(f->label);
+    s->series[0].stale = !figures_current(f, &e->subject.request, 0);
+    samples_take(&s->series[0], f->row.recent_us);
 }
 
 static void view_measured(struct explore *e, struct explore_view *v)
 {
     const struct figures *f = figures_of(e, e->kernel), *pair = pair_of(e);
-    e->nrecent = 0;
-    if (f) {
-        v->row = &f->row;
-        collect_recent(e, &f->row);
-    }
+    renew_samples(e, f);
+    v->row = f ? &f->row : NULL;
     if (f && !figures_current(f, &e->subject.request, 0)) {
         char shape[160];
         shape_format(&f->shape, shape, sizeof shape);
@@ -491,8 +491,7 @@ static void view_measured(struct explore *e, struct explore_view *v)
         v->old_shape = e->old_shape;
     }
     v->pair = pair ? &pair->row : NULL;
-    v->recent = e->recent;
-    v->nrecent = e->nrecent;
+    v->samples = e->samples ? e->samples->model : NULL;
 }
 
 /* "LIVE": what the figures shown are; before there are any, what they will be. */

@@ -304,16 +304,15 @@ static void time_figures(struct flow *f, const struct explore_view *v)
 
 static void time_spark(struct flow *f, const struct explore_view *v)
 {
-    if (v->nrecent < 2 || v->blank)
+    const struct sample_series *s = v->samples && v->samples->n ? v->samples->series : NULL;
+    if (!s || s->n < 2 || v->blank)
         return;
     struct rect r = {f->r.x, f->r.y + f->y, f->r.w, 1};
     if (f->y >= f->r.h)
         return;
-    int shown = r.w - 9 < v->nrecent ? r.w - 9 : v->nrecent;
+    int shown = r.w - 9 < s->n ? r.w - 9 : s->n;
     canvas_textf(f->c, r.x, r.y, 9, ROLE_DIM, "last %-3d", shown);
-    fig_spark(f->c, (struct rect){r.x + 9, r.y, r.w - 9, 1}, v->recent, v->nrecent);
-    if (v->old_shape)
-        canvas_fill(f->c, r, ROLE_DIM);
+    fig_samples(f->c, (struct rect){r.x + 9, r.y, r.w - 9, 1}, s);
     f->x = r.w;
     flow_line(f);
 }
@@ -495,32 +494,8 @@ static void pane_check(struct canvas *c, struct rect r, const struct explore_vie
 
 static void pane_samples(struct canvas *c, struct rect r, const struct explore_view *v)
 {
-    double lo = INFINITY, hi = -INFINITY, most = 0;
-    int bins[32] = {0}, n = r.h < 32 ? r.h : 32;
-    for (int i = 0; i < v->nrecent; i++) {
-        lo = fmin(lo, v->recent[i]);
-        hi = fmax(hi, v->recent[i]);
-    }
-    if (v->nrecent < 2 || !(hi > lo) || n < 2 || v->blank) {
+    if (v->blank || !v->samples || !fig_histogram(c, r, v->samples, 0))
         canvas_text(c, r.x, r.y, r.w, ROLE_DIM, "no samples yet");
-        return;
-    }
-    for (int i = 0; i < v->nrecent; i++) {
-        if (isnan(v->recent[i]))
-            continue;
-        int bin = (int)((v->recent[i] - lo) / (hi - lo) * n);
-        most = fmax(most, ++bins[bin < n ? bin : n - 1]);
-    }
-    struct unit u = time_unit(lo);
-    for (int i = 0; i < n; i++) {
-        char b[NUMBER_BUF];
-        canvas_textf(c, r.x, r.y + i, 10, ROLE_DIM, "%7s %s",
-                     number_fmt(b, (lo + (hi - lo) * (i + 0.5) / n) / u.us, 4), u.name);
-        fig_bar(c, (struct rect){r.x + 11, r.y + i, r.w - 16, 1},
-                v->old_shape ? ROLE_DIM : ROLE_ACCENT, bins[i], most);
-        if (bins[i])
-            canvas_textf(c, r.x + r.w - 4, r.y + i, 4, ROLE_DIM, "%4d", bins[i]);
-    }
 }
 
 /* ---- titles and the whole ---- */

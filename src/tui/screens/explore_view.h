@@ -38,8 +38,7 @@ struct explore_view {
     const char *cannot;          /* why the kernel cannot run on the backend, or NULL */
     const struct run_row *row;   /* last figures of the kernel, NULL before the first */
     const struct run_row *pair;  /* the marked kernel's row of the same interleaved run, or NULL */
-    const double *recent;        /* last samples in us */
-    int nrecent;
+    const struct sample_chart *samples; /* the row's last ones; NULL: none */
     const char *old_shape; /* the figures belong to this other shape; NULL: they are current */
     const char *activity;  /* "timing, 41 samples", "press r: about 12 s", "" */
     const char *failure;   /* why the last run gave nothing, or NULL */

@@ -17,6 +17,7 @@
 #include "base/number.h"
 #include "command/output.h"
 #include "draw/figures.h"
+#include "export/row_charts.h"
 #include "lesson/lesson.h"
 #include "lesson/take/progress.h"
 #include "tui/app/app.h"
@@ -160,24 +161,18 @@ static const char *text_of(const json_t *row, const char *field)
     return text ? text : "";
 }
 
-static void draw_live_row(struct canvas *c, struct rect r, const json_t *row, double most)
+/* What stands right of a bar: how much the samples vary, and whether the output was right. */
+static void draw_live_row(struct canvas *c, struct rect r, const json_t *row)
 {
-    char b[2][NUMBER_BUF];
-    double us = row_real(row, "median_us");
-    bool fail = strcmp(text_of(row, "check"), "fail") == 0;
-    canvas_text(c, r.x, r.y, 12, ROLE_NORMAL, text_of(row, "kernel"));
-    canvas_textf(c, r.x + 13, r.y, r.w - 52, ROLE_DIM, "%s %s", text_of(row, "shape"),
-                 text_of(row, "params"));
-    int x = r.x + r.w - 38;
-    canvas_textf(c, x, r.y, 10, ROLE_TITLE, "%10s", number_fmt_us(b[0], us));
-    canvas_textf(c, x + 11, r.y, 8, ROLE_DIM, "CV %s%s",
-                 number_fmt(b[1], row_real(row, "cv_pct"), 2),
-                 isfinite(row_real(row, "cv_pct")) ? "%" : "");
-    canvas_text(c, x + 20, r.y, 4, fail ? ROLE_BAD : ROLE_GOOD,
+    char b[NUMBER_BUF];
+    const double cv = row_real(row, "cv_pct");
+    const bool fail = strcmp(text_of(row, "check"), "fail") == 0;
+    canvas_textf(c, r.x, r.y, 8, ROLE_DIM, "CV %s%s", number_fmt(b, cv, 2),
+                 isfinite(cv) ? "%" : "");
+    canvas_text(c, r.x + 9, r.y, 4, fail ? ROLE_BAD : ROLE_GOOD,
                 fail                     ? "FAIL"
                 : *text_of(row, "check") ? "PASS"
                                          : "");
-    fig_bar(c, (struct rect){x + 26, r.y, 12, 1}, ROLE_SERIES, us, most);
 }
 
 /* The last rows that this step measured. */
@@ -193,14 +188,43 @@ static int live_rows(const struct lessons *l, const json_t *rows[LIVE_ROWS])
     return n;
 }
 
+/* "Live  B=1 H=2 S=256 D=64 f16 | live, EPYC": what the rows share. */
+static void live_title(const struct chart *times, struct str *out)
+{
+    str_add(out, "Live");
+    if (!times)
+        return;
+    struct caption shared = times->caption;
+    struct str text = {0};
+    shared.version = NULL; /* it is this program */
+    caption_text(&shared, &text);
+    str_addf(out, "  %s", str_text(&text));
+    str_free(&text);
+}
+
+/* The rows as export draws them, the oldest first. */
 static void draw_live(struct canvas *c, struct rect r, const json_t *const *rows, int n)
 {
-    double most = 0;
-    canvas_box(c, r, "Live");
-    for (int i = 0; i < n; i++)
-        most = fmax(most, row_real(rows[i], "median_us"));
-    for (int i = 0; i < n && i < r.h - 2; i++) /* oldest first */
-        draw_live_row(c, (struct rect){r.x + 2, r.y + 1 + i, r.w - 4, 1}, rows[n - 1 - i], most);
+    enum { RIGHT_W = 14 };
+    const struct rect in = {r.x + 2, r.y + 1, r.w - 4, r.h - 2};
+    json_t *list = json_array();
+    struct charts charts = {0};
+    for (int i = n; i-- > 0;)
+        json_array_append(list, (json_t *)(uintptr_t)rows[i]);
+    times_charts(list, &charts);
+    const struct chart *times = charts_find(&charts, &chart_times);
+    struct str title = {0};
+    live_title(times, &title);
+    canvas_box(c, r, str_text(&title));
+    str_free(&title);
+    if (times)
+        times->kind->cells(c, (struct rect){in.x, in.y, in.w - RIGHT_W, in.h}, times->model,
+                           &CHART_WHOLE);
+    for (int i = 0; times && i < n && i < in.h; i++)
+        draw_live_row(c, (struct rect){in.x + in.w - RIGHT_W + 1, in.y + i, RIGHT_W - 1, 1},
+                      json_array_get(list, (size_t)i));
+    charts_clear(&charts);
+    json_decref(list);
 }
 
 /* One line: what Enter does now. */
