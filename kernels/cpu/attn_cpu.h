@@ -56,7 +56,7 @@ static inline void run_grid(const struct AttnArgs *a, const struct cpu_launch *l
                             block_fn *fn)
 {
     struct grid_ctx g = {a, l, fn, nx};
-    pool_run(l->pool, nx * a->H * a->B, run_block, &g);
+    l->host->run(l, nx * a->H * a->B, run_block, &g);
 }
 
 static inline int64_t ceil_div(int64_t a, int64_t b)
@@ -159,10 +159,15 @@ static inline void store_row(const struct block *blk, int64_t i, const float *o,
         blk->a->lse[row_number(blk, i)] = l > 0 ? (float)((m + log2((double)l)) * LN2) : -INFINITY;
 }
 
-/* Scratch memory ("shared memory") of `floats` floats. One call a block. */
+/* Scratch memory ("shared memory") of the block. One call a block. */
+static inline float *shared_bytes(const struct block *blk, size_t bytes)
+{
+    return (float *)blk->l->host->scratch(blk->l, blk->thread, bytes);
+}
+
 static inline float *shared_floats(const struct block *blk, int64_t floats)
 {
-    return (float *)pool_scratch(blk->l->pool, blk->thread, (size_t)floats * sizeof(float));
+    return shared_bytes(blk, (size_t)floats * sizeof(float));
 }
 
 #endif

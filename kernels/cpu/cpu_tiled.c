@@ -49,7 +49,7 @@ static void tile_block(const struct block *blk)
         .scale = a->scale,
         .dtype = t,
     };
-    j.scratch = pool_scratch(blk->l->pool, blk->thread, blk->simd->tiled_scratch(&j));
+    j.scratch = shared_bytes(blk, blk->simd->tiled_scratch(&j));
     blk->simd->tiled(&j);
 }
 
@@ -68,5 +68,5 @@ void attn_cpu_tiled(const struct AttnArgs *a, const struct cpu_launch *l)
 {
     const int64_t nx = ceil_div(a->Sq, cpu_param(l, "BR"));
     struct grid_ctx g = {a, l, tile_block, nx};
-    pool_run(l->pool, nx * a->H * a->B, run_tile, &g);
+    l->host->run(l, nx * a->H * a->B, run_tile, &g);
 }

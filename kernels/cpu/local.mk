@@ -7,4 +7,6 @@ cpu_kernel_sources = %D%/naive.c %D%/row_online.c %D%/fa1_2022.c %D%/qtile_seq.c
 	%D%/splitkv.c %D%/cpu_tiled.c
 libattnscope_a_SOURCES += $(cpu_kernel_headers) $(cpu_kernel_sources) \
 	%D%/simd_avx512.c %D%/simd_avx2.c %D%/simd_neon.c %D%/simd_generic.c
-blob_files += $(cpu_kernel_headers) $(cpu_kernel_sources)
+# What a C kernel of the user's is compiled with: programs.c has the same list.
+blob_files += $(cpu_kernel_headers) $(cpu_kernel_sources) src/backend/cpu/cpu_kernel.h \
+	src/backend/cpu/cpu_simd.h src/kernel/attn_args.h src/spec/dtype.h src/base/status.h

@@ -141,6 +141,13 @@ const struct wanted wanted[WANT_COUNT] = {
                       .without = "our kernels need none; one of yours that includes CUDA's headers "
                                  "does not compile",
                       .get = "install the CUDA toolkit, or set CUDA_HOME to it"},
+    [WANT_CC] = {.name = "C compiler",
+                 .kind = WANTED_PROGRAM,
+                 .test_env = "ATTNSCOPE_CC",
+                 .names = {"cc", "gcc", "clang"},
+                 .does = "compiles C kernels of yours for the CPU",
+                 .without = "a C kernel of yours does not run",
+                 .get = "install gcc or clang"},
     [WANT_PYTHON] = {.name = "Python",
                      .kind = WANTED_PROGRAM,
                      .test_env = "ATTNSCOPE_PYTHON",
@@ -404,10 +411,14 @@ char *find_toolkit_program(const char *name)
 
 static char *find_program(const struct wanted *w)
 {
+    char *path = NULL;
     if (test_file(w))
         return path_program(test_file(w));
-    return w == &wanted[WANT_PYTHON] ? path_program(w->names[0])
-                                     : find_toolkit_program(w->names[0]);
+    if (w == &wanted[WANT_NVCC])
+        return find_toolkit_program(w->names[0]);
+    for (const char *const *name = w->names; *name && !path; name++)
+        path = path_program(*name);
+    return path;
 }
 
 /* ---- headers ---- */

@@ -22,6 +22,7 @@ enum wanted_id {
     WANT_CUPTI,
     WANT_NVCC,
     WANT_HEADERS,
+    WANT_CC,
     WANT_PYTHON,
     WANT_COUNT
 };

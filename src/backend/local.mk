@@ -5,7 +5,9 @@ libattnscope_a_SOURCES += %D%/cuda/inputs.h %D%/cuda/inputs.c %D%/cuda/slot.h %D
 libattnscope_a_SOURCES += %D%/cuda/cuda_abi.h %D%/cuda/cuda_api.h %D%/cuda/cuda_api.c %D%/cuda/nvml.h %D%/cuda/nvml.c
 libattnscope_a_SOURCES += %D%/compile/compile.h %D%/compile/compile_wire.h %D%/compile/compile.c %D%/compile/compile_confine.c %D%/compile/nvrtc.c
 libattnscope_a_SOURCES += %D%/compile/cubin_cache.h %D%/compile/cubin_cache.c
-libattnscope_a_SOURCES += %D%/cpu/cpu.h %D%/cpu/cpu.c %D%/cpu/cpu_kernel.h %D%/cpu/cpu_kernel.c
+libattnscope_a_SOURCES += %D%/cpu/cpu.h %D%/cpu/cpu.c %D%/cpu/cpu_kernel.h \
+	%D%/cpu/cpu_own.c \
+	%D%/cpu/cpu_own.h %D%/cpu/cpu_kernel.c
 libattnscope_a_SOURCES += %D%/cpu/cpu_simd.h %D%/cpu/cpu_simd.c
 libattnscope_a_SOURCES += %D%/cpu_host.h %D%/cpu_host.c
 libattnscope_a_SOURCES += %D%/pool.h %D%/pool.c %D%/trace.h %D%/trace.c %D%/cuda/trace.h %D%/cuda/trace.c
@@ -14,5 +16,5 @@ libattnscope_a_SOURCES += %D%/peer/cuda_peer.h %D%/peer/python_gpu.c %D%/peer/cu
 libattnscope_a_SOURCES += %D%/cuda/cupti_abi.h %D%/cuda/cupti.h %D%/cuda/cupti.c %D%/cuda/profile.h %D%/cuda/profile.c
 libattnscope_a_SOURCES += %D%/counters.h %D%/counters.c
 libattnscope_a_SOURCES += %D%/peak.h %D%/peak.c
-libattnscope_a_SOURCES += %D%/compile/build.h %D%/compile/build.c %D%/compile/nvcc.c %D%/foreign.h %D%/foreign.c
+libattnscope_a_SOURCES += %D%/compile/build.h %D%/compile/build.c %D%/compile/programs.c %D%/foreign.h %D%/foreign.c
 libattnscope_a_SOURCES += %D%/compile/compile_log.h %D%/compile/compile_log.c

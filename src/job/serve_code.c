@@ -1,8 +1,8 @@
-/* serve_code.c - the launch worker compiles and says what came out: no backend, no GPU.
+/* serve_code.c - the launch worker compiles and says what came out: nothing runs, no GPU is needed.
  *
  * The result, in job_extra():
- *   compiler   "nvrtc 13.0", null when there is none
- *   sm, device compute capability times ten; the name of this machine's GPU when it was not given
+ *   compiler   "nvrtc 13.0", "gcc 12.2.0", null when there is none
+ *   sm, device compute capability times ten, 0 for the CPU; the name of what is here when none was given
  *   kernels    one object an entry:
  *     outcome    "ok", "error" (the source does not compile), "stopped" (the compiler was, or died),
  *                "absent" (there is no compiler), "refused" (the kernel does not take the shape)
@@ -76,6 +76,20 @@ static void keep(const struct build *b, const struct compile_result *r)
         cubin_put(key, r->image, r->image_len);
 }
 
+static json_t *compile_build(const struct build *b, json_t **compiler)
+{
+    struct compile_result r;
+    struct err why = ERR_INIT;
+    const enum status st = build_code(b, &r, &why);
+    if (st == ST_OK)
+        keep(b, &r);
+    if (r.version && !*compiler)
+        *compiler = json_string(r.version);
+    json_t *o = result(b->desc, outcome(st, &r), st == ST_OK ? NULL : why.text, &r);
+    compile_clear(&r);
+    return o;
+}
+
 static json_t *compile_planned(const struct plan *p, int sm, json_t **compiler)
 {
     char arch[BUILD_ARCH_MAX];
@@ -83,47 +97,63 @@ static json_t *compile_planned(const struct plan *p, int sm, json_t **compiler)
     const struct build b = {.desc = p->desc,
                             .definitions = (const char *const *)words,
                             .arch = build_arch(p->desc, sm, arch)};
-    struct compile_result r;
-    struct err why = ERR_INIT;
-    const enum status st = build_code(&b, &r, &why);
-    if (st == ST_OK)
-        keep(&b, &r);
-    if (r.version && !*compiler)
-        *compiler = json_string(r.version);
-    json_t *o = result(p->desc, outcome(st, &r), st == ST_OK ? NULL : why.text, &r);
-    compile_clear(&r);
+    json_t *o = compile_build(&b, compiler);
     code_words_free(words);
     return o;
 }
 
-static json_t *compile_entry(struct launch *l, int i, json_t **compiler)
+static json_t *refused(const char *why)
 {
-    const struct job_request *q = &l->request;
     const struct compile_result none = {0};
     static const struct kernel_desc nothing;
-    const struct kernel *k;
+    return result(&nothing, "refused", why, &none);
+}
+
+/* For a GPU of this sm. */
+static json_t *compile_cuda_entry(struct launch *l, int i, const struct kernel *k,
+                                  json_t **compiler)
+{
+    const struct job_request *q = &l->request;
     struct param_values v;
     struct plan plan = {0};
     struct err why = ERR_INIT;
-    enum status st = registry_get(l->registry, q->entries[i].kernel, &k, &why);
-    if (st == ST_OK && !(k->cuda && code_kinds[k->cuda->code].compiled))
+    json_t *o;
+    enum status st = ST_OK;
+    if (!(k->cuda && code_kinds[k->cuda->code].compiled))
         st = err_set(&why, ST_NO, "%s has no CUDA source to compile", k->name);
     if (st == ST_OK)
         st = launch_params(k->cuda, q->entries[i].params, &v, &why);
     if (st == ST_OK)
         st = plan_build(k->cuda, &q->problem.shape, &v, NULL, NULL, &plan, &why);
-    if (st != ST_OK) {
-        plan_clear(&plan);
-        return result(&nothing, "refused", why.text, &none);
-    }
-    peer_estimate(&l->peer, PHASE_COMPILE, i,
-                  compile_limits(COMPILER_NVRTC).wall_s / 8.0 + code_kinds[k->code].load_s);
-    json_t *o = compile_planned(&plan, q->sm, compiler);
+    o = st == ST_OK ? compile_planned(&plan, q->sm, compiler) : refused(why.text);
     plan_clear(&plan);
     return o;
 }
 
-/* The device for which to compile: the request's, or the one that is here. */
+/* For the CPU: one that is built in has been compiled with the program. */
+static json_t *compile_c_entry(const struct kernel *k, json_t **compiler)
+{
+    const struct compile_result none = {0};
+    const struct build b = {.desc = k->cpu};
+    if (!k->cpu || k->cpu->code != CODE_C)
+        return refused("it has no C source to compile");
+    return k->user ? compile_build(&b, compiler) : result(k->cpu, "ok", NULL, &none);
+}
+
+static json_t *compile_entry(struct launch *l, int i, json_t **compiler)
+{
+    const struct kernel *k;
+    struct err why = ERR_INIT;
+    if (registry_get(l->registry, l->request.entries[i].kernel, &k, &why) != ST_OK)
+        return refused(why.text);
+    const bool cuda = l->request.sm != 0;
+    const enum compiler which = cuda ? COMPILER_NVRTC : COMPILER_CC;
+    peer_estimate(&l->peer, PHASE_COMPILE, i,
+                  compile_limits(which).wall_s / 8.0 + code_kinds[k->code].load_s);
+    return cuda ? compile_cuda_entry(l, i, k, compiler) : compile_c_entry(k, compiler);
+}
+
+/* The device for which to compile: the request's, or the one that is here; 0 stays for the CPU. */
 static enum status find_device(struct launch *l, struct err *err)
 {
     if (l->request.sm)
@@ -131,7 +161,7 @@ static enum status find_device(struct launch *l, struct err *err)
     enum status st = launch_need_backend(l, err);
     if (st == ST_OK && l->ops->sm)
         l->request.sm = l->ops->sm(l->backend);
-    if (st == ST_OK && !l->request.sm)
+    if (st == ST_OK && !l->request.sm && l->info->side != SIDE_CPU)
         st = err_set(err, ST_USAGE, "backend=%s has no compute capability", l->info->name);
     return st;
 }

@@ -1,7 +1,7 @@
 /* code.c - kinds of code, and which flags a compiler may be given.
  *
- * A descriptor may come from anybody, and nvcc has flags that run programs of the caller's choice
- * (-ccbin, -Xcompiler -fplugin=..., --options-file). So the flags are a list of what is allowed.
+ * A descriptor may come from anybody, and compilers have flags that run programs of the caller's choice
+ * (-ccbin, -fplugin=..., -wrapper, --options-file). So the flags are lists of what is allowed.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "kernel/code.h"
@@ -25,13 +25,14 @@ const struct code_info code_kinds[CODE_KINDS] = {
                    .load_s = 30},
     [CODE_CUBIN] = {.name = "cubin", .doc = "compiled code from a file", .launched = true},
     [CODE_LIBRARY] = {.name = "library", .doc = "a C function in a shared library", .load_s = 3},
+    [CODE_C] = {.name = "c", .doc = "C source for the CPU", .compiled = true, .load_s = 8},
     [CODE_PEER] = {.name = "peer", .doc = "another library's attention", .load_s = 12},
     [CODE_PYTHON] = {.name = "python", .doc = "a Python callable", .load_s = 12},
 };
 
 /* ---- flags ---- */
 
-enum value { NONE, NUMBER, TRUTH, WORD, DEFINE, FOLDER, PTXAS };
+enum value { NONE, NUMBER, LEVEL, TRUTH, WORD, SET, DEFINE, FOLDER, PTXAS };
 
 /* A flag and the value that follows it in the same word. Two dashes are as good as one. */
 static const struct flag {
@@ -67,6 +68,34 @@ static const struct flag {
     {"ptxas-options=", PTXAS},
 };
 
+/* Of gcc and clang, for C. */
+static const struct flag c_flags[] = {
+    {"D", DEFINE},
+    {"U", DEFINE},
+    {"I", FOLDER},
+    {"std=", WORD},
+    {"O", LEVEL},
+    {"g", NONE},
+    {"w", NONE},
+    {"march=", SET},
+    {"mtune=", SET},
+    {"mcpu=", SET},
+    {"msse", SET},
+    {"mavx", SET},
+    {"mfma", SET},
+    {"mf16c", NONE},
+    {"mamx", SET},
+    {"mprefer-vector-width=", NUMBER},
+    {"ffast-math", NONE},
+    {"fno-math-errno", NONE},
+    {"fno-trapping-math", NONE},
+    {"ffp-contract=", WORD},
+    {"funroll-loops", NONE},
+    {"ftree-vectorize", NONE},
+    {"fno-tree-vectorize", NONE},
+    {"fopenmp-simd", NONE},
+};
+
 /* The same for ptxas, which takes them between commas. */
 static const struct flag ptxas_flags[] = {
     {"v", NONE},
@@ -98,6 +127,10 @@ static bool is_value(enum value kind, const char *text)
         return !*text;
     case NUMBER:
         return *text && strlen(text) < 6 && all(text, isdigit, "");
+    case LEVEL:
+        return !strcmp(text, "fast") || (isdigit((unsigned char)*text) && !text[1]);
+    case SET:
+        return all(text, isalnum, "-+_.");
     case TRUTH:
         return !strcmp(text, "true") || !strcmp(text, "false");
     case WORD:
@@ -133,9 +166,10 @@ static bool is_ptxas_list(const char *text)
     return good;
 }
 
-enum status code_check_flag(const char *flag, struct err *err)
+enum status code_check_flag(bool c, const char *flag, struct err *err)
 {
-    if (is_allowed(flags, sizeof flags / sizeof *flags, flag))
+    if (c ? is_allowed(c_flags, sizeof c_flags / sizeof *c_flags, flag)
+          : is_allowed(flags, sizeof flags / sizeof *flags, flag))
         return ST_OK;
     return err_set(err, ST_USAGE,
                    "the flag \"%.60s\" is none of those that a kernel may ask for; "

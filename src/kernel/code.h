@@ -15,6 +15,7 @@ enum code_kind {
     CODE_NVCC,    /* a .cu with @compiler nvcc */
     CODE_CUBIN,   /* an .attn with @cubin: code that somebody has compiled */
     CODE_LIBRARY, /* an .attn with @library: a C function that does everything by itself */
+    CODE_C,       /* a .c: C for the CPU, built in or compiled here */
     CODE_PEER,    /* another library's attention: cuDNN, PyTorch */
     CODE_PYTHON,  /* py:module.function, a Python callable of the user's */
     CODE_KINDS
@@ -29,10 +30,10 @@ struct code_info {
 };
 extern const struct code_info code_kinds[CODE_KINDS];
 
-/* May a descriptor ask for this compiler flag? Flags reach the compiler as one argument each, and
+/* May a descriptor ask for this flag of a compiler for CUDA, or of one for C? Flags reach the compiler as one argument each, and
  * none of those that are allowed starts a program, reads options from a file or names an output.
  * ST_USAGE with the reason. */
-enum status code_check_flag(const char *flag, struct err *err);
+enum status code_check_flag(bool c, const char *flag, struct err *err);
 
 /* Splits at blanks; NULL-terminated, "" and NULL give none. Freed by code_words_free. */
 char **code_words(const char *text);

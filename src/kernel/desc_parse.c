@@ -417,7 +417,7 @@ static enum status read_flags(struct parser *p, struct slice rest)
     while (slice_take_word(&p->t, &left, &word)) {
         struct err why = ERR_INIT;
         char *flag = slice_text(&p->t, word);
-        enum status st = code_check_flag(flag, &why);
+        enum status st = code_check_flag(p->t.cpu, flag, &why);
         free(flag);
         if (st != ST_OK)
             return desc_fail(&p->t, word, "@flags: %s", why.text);
@@ -561,6 +561,8 @@ static enum status check_code(struct parser *p)
 {
     const struct slice top = {0, 0};
     const struct kernel_desc *d = p->d;
+    if (p->t.cpu)
+        return ST_OK; /* tags of other code were refused one by one */
     const bool compiled = code_kinds[d->code].compiled;
     if (p->t.bare && !d->file && d->code != CODE_PYTHON)
         return desc_fail(&p->t, top,
@@ -747,7 +749,8 @@ static enum status read_unit(struct parser *p, struct slice rest)
     return desc_fail(&p->t, rest, "@unit is scalar or tensor");
 }
 
-enum { TAG_ONCE = 0, TAG_MANY = 1, TAG_REQUIRED = 2 };
+/* TAG_GPU: has no meaning for C on the CPU. */
+enum { TAG_ONCE = 0, TAG_MANY = 1, TAG_REQUIRED = 2, TAG_GPU = 4 };
 
 static const struct tag {
     const char *name;
@@ -762,25 +765,25 @@ static const struct tag {
     {"dtypes",    read_dtypes,    TAG_REQUIRED},
     {"requires",  read_requires,  TAG_ONCE},
     {"param",     read_param,     TAG_MANY},
-    {"threads",   read_threads,   TAG_MANY},
+    {"threads",   read_threads,   TAG_MANY | TAG_GPU},
     {"grid",      read_grid,      TAG_MANY},
-    {"smem",      read_smem,      TAG_MANY},
-    {"tma",       read_tma,       TAG_MANY},
-    {"cluster",   read_cluster,   TAG_MANY},
+    {"smem",      read_smem,      TAG_MANY | TAG_GPU},
+    {"tma",       read_tma,       TAG_MANY | TAG_GPU},
+    {"cluster",   read_cluster,   TAG_MANY | TAG_GPU},
     {"pass",      read_pass,      TAG_MANY},
     {"workspace", read_workspace, TAG_MANY},
     {"traffic",   read_traffic,   TAG_ONCE},
     {"unit",      read_unit,      TAG_ONCE},
-    {"arch",      read_arch,     TAG_ONCE},
+    {"arch",      read_arch,     TAG_ONCE | TAG_GPU},
     {"include",   read_include,  TAG_ONCE},
     {"flags",     read_flags,    TAG_ONCE},
-    {"compiler",  read_compiler, TAG_ONCE},
-    {"cubin",     read_cubin,    TAG_ONCE},
-    {"library",   read_library,  TAG_ONCE},
-    {"backend",   read_backend,  TAG_ONCE},
-    {"entry",     read_entry,    TAG_MANY},
-    {"peer",      read_peer,     TAG_ONCE},
-    {"python",    read_python,   TAG_ONCE},
+    {"compiler",  read_compiler, TAG_ONCE | TAG_GPU},
+    {"cubin",     read_cubin,    TAG_ONCE | TAG_GPU},
+    {"library",   read_library,  TAG_ONCE | TAG_GPU},
+    {"backend",   read_backend,  TAG_ONCE | TAG_GPU},
+    {"entry",     read_entry,    TAG_MANY | TAG_GPU},
+    {"peer",      read_peer,     TAG_ONCE | TAG_GPU},
+    {"python",    read_python,   TAG_ONCE | TAG_GPU},
     // clang-format on
 };
 enum { TAGS = sizeof tags / sizeof *tags };
@@ -799,6 +802,8 @@ static enum status read_tag(struct parser *p, struct slice name, struct slice re
             continue;
         if (p->seen & 1u << i && !(tags[i].flags & TAG_MANY))
             return desc_fail(&p->t, name, "a second @%s", tags[i].name);
+        if (p->t.cpu && tags[i].flags & TAG_GPU)
+            return desc_fail(&p->t, name, "@%s means nothing for C on the CPU", tags[i].name);
         p->seen |= 1u << i;
         p->tag = tags[i].name;
         return tags[i].read(p, rest);
@@ -831,13 +836,17 @@ enum status desc_parse_source(const struct desc_source *src, struct kernel_desc 
     p.pass = &p.d->passes[0];
     *out = NULL;
     enum status st = desc_copy_comment(&p.t, src->len);
+    if (p.t.cpu) {
+        p.d->code = CODE_C;
+        p.d->backends = ON_CPU;
+    }
     struct slice name, rest;
     for (size_t pos = 0; st == ST_OK && desc_next_tag(&p.t, &pos, &name, &rest);)
         st = read_tag(&p, name, rest);
     if (st == ST_OK) {
         p.d->passes[0].name = xstrdup(p.d->name ? p.d->name : "");
         const char *missing = missing_tag(&p);
-        if (!missing && !p.t.cpu)
+        if (!missing)
             st = check_code(&p);
         if (st == ST_OK)
             st = desc_check(&p.t, p.d, &p.checks, missing, src->trusted);

@@ -138,7 +138,8 @@ static bool ends_with(const char *name, const char *end)
 static int is_kernel_file(const struct dirent *entry)
 {
     return entry->d_name[0] != '.' &&
-           (ends_with(entry->d_name, ".cu") || ends_with(entry->d_name, ".attn"));
+           (ends_with(entry->d_name, ".cu") || ends_with(entry->d_name, ".c") ||
+            ends_with(entry->d_name, ".attn"));
 }
 
 static struct stamp stamp_of(const char *path)

@@ -117,6 +117,8 @@ static bool is_word_char(char c)
 static bool is_entry(const struct kernel_desc *d, const char *word, size_t len)
 {
     const size_t n = strlen(d->name);
+    if (d->code == CODE_C) /* attn_<name> */
+        return len == n + 5 && !strncmp(word, "attn_", 5) && !strncmp(word + 5, d->name, n);
     if (len < n || strncmp(word, d->name, n))
         return false;
     if (len == n)
@@ -139,8 +141,10 @@ static void rename_code(struct renaming *r, const char *p, const char *end)
             while (p + len < end && is_word_char(p[len]))
                 len++;
             if (is_entry(r->d, p, len)) {
+                const size_t before = r->d->code == CODE_C ? 5 : 0; /* "attn_" */
+                str_addn(r->out, p, before);
                 str_add(r->out, r->name);
-                str_addn(r->out, p + n, len - n);
+                str_addn(r->out, p + before + n, len - before - n);
                 p += len;
                 continue;
             }
@@ -156,8 +160,8 @@ static enum status check_copy(const struct kernel_desc *d, const char *name, str
                               size_t from, struct err *err)
 {
     struct kernel_desc *copy;
-    const bool good =
-        desc_parse("copy.cu", out->data + from, out->len - from, &copy, NULL) == ST_OK;
+    const char *file = d->code == CODE_C ? "copy.c" : "copy.cu";
+    const bool good = desc_parse(file, out->data + from, out->len - from, &copy, NULL) == ST_OK;
     const bool named = good && !strcmp(copy->name, name);
     if (good)
         desc_free(copy);

@@ -94,7 +94,7 @@ EDITOR=true
 run edit naive_edit
 is "it can be opened by its own name" says "$out" 'kernels/naive_edit.cu:[0-9]+'
 run edit cpu_tiled
-is "a kernel in C is part of the program" says "$err" 'no CUDA source'
+is "a kernel in C is edited as C" says "$err" 'cpu_tiled_edit.c is a copy of cpu_tiled'
 run edit naiv
 is "a typing error: status 2" [ "$rc" -eq 2 ]
 run edit naive S=0

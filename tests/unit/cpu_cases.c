@@ -13,8 +13,10 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "backend/pool.h"
 #include "base/status.h"
 #include "kernel/blob.h"
+#include "kernel/descriptor.h"
 
 enum inputs { NORMAL, LARGE, GROWING };
 enum { GUARD = 256, POISON = 0x7f, GUARD_BYTE = 0xc5, LARGE_WORK = 20000000, QUICK_WORK = 3000000 };
@@ -366,7 +368,8 @@ static const char *run_case(const struct run *r, const struct answers *x, bool w
     memset(buf, GUARD_BYTE, bytes + 2 * (size_t)GUARD);
     memset(buf + GUARD, POISON, bytes);
     struct AttnArgs a = make_args(x, buf + GUARD, want_lse ? lse : NULL);
-    const struct cpu_launch l = {.desc = r->desc,
+    const struct cpu_launch l = {.host = &cpu_host,
+                                 .desc = r->desc,
                                  .params = &r->params,
                                  .dtype = x->s.dtype,
                                  .pool = r->pool,

@@ -29,7 +29,7 @@ static void test_allowed(void)
                                        "-Xptxas=-v,-O3,--warn-on-spills,-dlcm=cg",
                                        "--ptxas-options=--register-usage-level=5"};
     for (size_t i = 0; i < sizeof good / sizeof *good; i++)
-        CU_ASSERT_EQUAL(code_check_flag(good[i], NULL), ST_OK);
+        CU_ASSERT_EQUAL(code_check_flag(false, good[i], NULL), ST_OK);
 }
 
 /* Everything by which nvcc would start a program, read options elsewhere or write a file. */
@@ -78,9 +78,67 @@ static void test_refused(void)
                                       "-DX\n-ccbin"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct err err = ERR_INIT;
-        CU_ASSERT_EQUAL(code_check_flag(bad[i], &err), ST_USAGE);
+        CU_ASSERT_EQUAL(code_check_flag(false, bad[i], &err), ST_USAGE);
         CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "none of those"));
     }
+}
+
+/* Of gcc and clang: what changes the code, and nothing that names a file or a program. */
+static void test_c(void)
+{
+    static const char *const good[] = {"-DX=1",
+                                       "-UX",
+                                       "-Iinclude",
+                                       "-O3",
+                                       "-Ofast",
+                                       "-std=gnu11",
+                                       "-g",
+                                       "-march=native",
+                                       "-march=x86-64-v3",
+                                       "-mavx2",
+                                       "-mavx512f",
+                                       "-mfma",
+                                       "-mprefer-vector-width=256",
+                                       "-ffast-math",
+                                       "-ffp-contract=off",
+                                       "-funroll-loops"};
+    static const char *const bad[] = {"-fplugin=./evil.so",
+                                      "-fplugin-arg-x-y=z",
+                                      "-wrapper",
+                                      "-B/tmp",
+                                      "-specs=x",
+                                      "@file",
+                                      "-include",
+                                      "-includex",
+                                      "-imacros",
+                                      "-o/tmp/x",
+                                      "-MF",
+                                      "-dumpdir",
+                                      "-save-temps",
+                                      "-Wl,-o",
+                                      "-Wa,-o",
+                                      "-Xlinker",
+                                      "-fuse-ld=x",
+                                      "-ldl",
+                                      "-L.",
+                                      "-O",
+                                      "-O33",
+                                      "-march=a;b",
+                                      "-march=a/b",
+                                      "-mllvm",
+                                      "--maxrregcount=64",
+                                      "-run",
+                                      "-fsanitize=address",
+                                      "-x",
+                                      "-E",
+                                      "-pipe",
+                                      "-T",
+                                      "-fprofile-use=/tmp/x",
+                                      "-mno-avx=/x"};
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++)
+        CU_ASSERT_EQUAL(code_check_flag(true, good[i], NULL), ST_OK);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        CU_ASSERT_EQUAL(code_check_flag(true, bad[i], NULL), ST_USAGE);
 }
 
 static void test_words(void)
@@ -98,6 +156,7 @@ static void test_words(void)
 static const struct tap_test tests[] = {
     {"flags for code", test_allowed},
     {"flags that do more than compile are refused", test_refused},
+    {"flags for C", test_c},
     {"words", test_words},
 };
 TAP_MAIN("code", tests)

@@ -66,6 +66,39 @@ static void test_all_builtins(void)
     registry_free(r);
 }
 
+/* The same for C: the one function is named after it, and nothing else changes. */
+static void test_all_c(void)
+{
+    struct registry *r = registry_new();
+    int n = 0;
+    for (int i = 0; i < registry_count(r); i++) {
+        const struct kernel_desc *d = registry_at(r, i)->cpu;
+        struct str text = {0};
+        struct err err = ERR_INIT;
+        char head[100], old[100];
+        if (!d || d->code != CODE_C)
+            continue;
+        char *name = xasprintf("%s_cpu_edit", d->name);
+        CU_ASSERT_EQUAL(kernel_rename(d, name, NULL, &text, &err), ST_OK);
+        struct kernel_desc *copy = parse("/x/copy.c", str_text(&text));
+        CU_ASSERT_PTR_NOT_NULL_FATAL(copy);
+        CU_ASSERT_STRING_EQUAL(copy->name, name);
+        CU_ASSERT_STRING_EQUAL(copy->after, d->name);
+        CU_ASSERT_EQUAL(copy->code, CODE_C);
+        CU_ASSERT_EQUAL(copy->nparams, d->nparams);
+        snprintf(head, sizeof head, "attn_%s", name);
+        snprintf(old, sizeof old, "attn_%s", d->name);
+        CU_ASSERT_EQUAL(count(str_text(&text), head), 1);
+        CU_ASSERT_EQUAL(count(str_text(&text), old), 0);
+        desc_free(copy);
+        str_free(&text);
+        free(name);
+        n++;
+    }
+    CU_ASSERT_EQUAL(n, 7);
+    registry_free(r);
+}
+
 static const char source[] = "/* k.cu - k in prose\n"
                              " *\n"
                              " * @name     k\n"
@@ -185,6 +218,7 @@ static void test_moved(void)
 static const struct tap_test tests[] = {
     {"former parameters", test_moved},
     {"copies of all built-in kernels", test_all_builtins},
+    {"copies of all C kernels", test_all_c},
     {"words of the code, not of comments and strings", test_words},
     {"folders to include", test_include},
     {"what cannot be copied", test_refusals},

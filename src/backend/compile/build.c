@@ -27,7 +27,7 @@ const char *build_arch(const struct kernel_desc *d, int sm, char buf[BUILD_ARCH_
 
 enum compiler build_compiler(const struct kernel_desc *d)
 {
-    return d->code == CODE_NVCC ? COMPILER_NVCC : COMPILER_NVRTC;
+    return d->code == CODE_C ? COMPILER_CC : d->code == CODE_NVCC ? COMPILER_NVCC : COMPILER_NVRTC;
 }
 
 /* ---- options ---- */
@@ -64,10 +64,11 @@ static void add_flag(struct words *w, const struct kernel_desc *d, const char *f
     add(w, xstrdup(flag));
 }
 
-static bool sets_standard(char *const *flags)
+/* Does a flag begin with this, after one dash or two? */
+static bool has_flag(char *const *flags, const char *begin)
 {
     for (; *flags; flags++)
-        if (str_starts(*flags, "-std=") || str_starts(*flags, "--std="))
+        if (str_starts(*flags, begin) || (**flags == '-' && str_starts(*flags + 1, begin)))
             return true;
     return false;
 }
@@ -85,19 +86,29 @@ static struct words include_folders(const struct kernel_desc *d)
     return w;
 }
 
+static void add_language(struct words *w, const struct build *b, char *const *flags)
+{
+    const bool c = b->desc->code == CODE_C;
+    if (!has_flag(flags, "-std="))
+        add(w, xstrdup(c ? "-std=gnu11" : "-std=c++17"));
+    if (c && !has_flag(flags, "-O"))
+        add(w, xstrdup("-O2")); /* as the built-in kernels are */
+    if (!c) {
+        add(w, xasprintf("--gpu-architecture=%s", b->arch));
+        add(w, xstrdup("--ptxas-options=-v"));
+    }
+}
+
 static struct words options(const struct build *b)
 {
     struct words w = {0}, folders = include_folders(b->desc);
     char **flags = code_words(b->desc->flags);
-    if (!sets_standard(flags))
-        add(&w, xstrdup("-std=c++17"));
-    add(&w, xasprintf("--gpu-architecture=%s", b->arch));
-    add(&w, xstrdup("--ptxas-options=-v"));
+    add_language(&w, b, flags);
     for (char **f = flags; *f; f++)
         add_flag(&w, b->desc, *f);
     for (size_t i = 0; i < folders.count; i++)
         add(&w, xasprintf("-I%s", folders.list[i]));
-    for (const char *const *d = b->definitions; *d; d++)
+    for (const char *const *d = b->definitions; d && *d; d++)
         add(&w, xstrdup(*d));
     code_words_free(flags);
     code_words_free(folders.list);
@@ -197,7 +208,8 @@ enum status build_code(const struct build *b, struct compile_result *out, struct
 {
     const struct kernel_desc *d = b->desc;
     struct words w = options(b);
-    char *name = of_user(d) ? xstrdup(d->path) : xasprintf("%s.cu", d->name);
+    char *name =
+        of_user(d) ? xstrdup(d->path) : xasprintf("%s.%s", d->name, d->code == CODE_C ? "c" : "cu");
     char *source = xstrndup(d->source, d->source_len);
     enum status st = compile_with(build_compiler(d), name, source, d->source_len,
                                   (const char *const *)w.list, out, err);

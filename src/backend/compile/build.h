@@ -11,8 +11,9 @@
 /* A kernel to be compiled for a device; everything is borrowed. */
 struct build {
     const struct kernel_desc *desc; /* of a kind that is compiled */
-    const char *const *definitions; /* plan_definitions() */
-    const char *arch;               /* "sm_90" */
+    const char *const
+        *definitions; /* plan_definitions(); NULL for C, which reads its parameters as it runs */
+    const char *arch; /* "sm_90"; NULL for C */
 };
 
 enum { BUILD_ARCH_MAX = 16 };

@@ -39,6 +39,7 @@ struct compile_limits compile_limits(enum compiler which)
     enum { MOST_S = 3600 };
     static const struct compile_limits usual[] = {
         [COMPILER_NVRTC] = {.wall_s = 20, .cpu_s = 10},
+        [COMPILER_CC] = {.wall_s = 40, .cpu_s = 20},
         [COMPILER_NVCC] = {.wall_s = 240, .cpu_s = 120}, /* template headers take a minute */
     };
     const char *text = getenv("ATTNSCOPE_COMPILE_SECONDS");
@@ -164,7 +165,8 @@ static enum status start_child(int fd, pid_t *pid, struct err *err)
     return st;
 }
 
-static const char *const compilers[] = {[COMPILER_NVRTC] = "nvrtc", [COMPILER_NVCC] = "nvcc"};
+const char *const compiler_words[COMPILERS] = {
+    [COMPILER_NVRTC] = "nvrtc", [COMPILER_NVCC] = "nvcc", [COMPILER_CC] = "cc"};
 
 static enum status explain_end(enum compiler which, int how, bool late, struct err *err)
 {
@@ -290,7 +292,7 @@ enum status compile_with(enum compiler which, const char *name, const char *sour
                            name);
     for (; options && *options; options++)
         str_addf(&lines, "%s\n", *options);
-    const char *compiler = compilers[which];
+    const char *compiler = compiler_words[which];
     ask[ASK_COMPILER] = (struct parcel){(char *)compiler, strlen(compiler)};
     ask[ASK_NAME] = (struct parcel){(char *)name, strlen(name)};
     ask[ASK_SOURCE] = (struct parcel){(char *)source, source ? len : 0};

@@ -1,9 +1,9 @@
-/* compile.h - turns CUDA source into a cubin, in a process of its own.
+/* compile.h - turns CUDA source into a cubin, and C into a shared object, in a process of its own.
  *
  * A compiler runs code paths that the user's source chooses: a template of 250 bytes can keep it busy
  * for a minute. So it runs as `attnscope-worker compile`, under limits of processor time, memory and
- * output; the caller gets the cubin or the compiler's messages, never its crash. nvcc, which is
- * several programs, runs below that process, each under the same limits, in a folder of its own.
+ * output; the caller gets the code or the compiler's messages, never its crash. nvcc and the C compiler, which
+ * are several programs each, run below that process, under the same limits, in a folder of their own.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef ATTNSCOPE_BACKEND_COMPILE_H
@@ -19,7 +19,8 @@ enum {
     COMPILE_SOURCE_MAX = 16 << 20, /* likewise a source */
 };
 
-enum compiler { COMPILER_NVRTC, COMPILER_NVCC };
+enum compiler { COMPILER_NVRTC, COMPILER_NVCC, COMPILER_CC, COMPILERS };
+extern const char *const compiler_words[COMPILERS]; /* "nvrtc" */
 
 /* Seconds that a compiler is given: $ATTNSCOPE_COMPILE_SECONDS on the clock, and half of them of
  * processor time for each of its programs; else what is usual for it. */
@@ -31,8 +32,9 @@ struct compile_limits compile_limits(enum compiler which);
 struct compile_result {
     char *image; /* NULL unless it compiled */
     size_t image_len;
-    char *log;     /* the compiler's messages, "" when none */
-    char *version; /* "nvrtc 13.0", "nvcc 13.0.88"; NULL when there is no such compiler */
+    char *log; /* the compiler's messages, "" when none */
+    char *
+        version; /* "nvrtc 13.0", "nvcc 13.0.88", "gcc 12.2.0"; NULL when there is no such compiler */
 };
 void compile_clear(struct compile_result *r);
 

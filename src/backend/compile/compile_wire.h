@@ -7,13 +7,15 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "backend/compile/compile.h"
+
 /* A text that either side may send; `data` is owned and has a 0 behind its `len` bytes. */
 struct parcel {
     char *data;
     size_t len;
 };
 
-/* compiler: "nvrtc" or "nvcc"; options: one a line */
+/* compiler: its word; options: one a line */
 enum { ASK_COMPILER, ASK_NAME, ASK_SOURCE, ASK_OPTIONS, ASKS };
 enum { ANSWER_VERDICT, ANSWER_VERSION, ANSWER_LOG, ANSWER_IMAGE, ANSWERS };
 
@@ -30,8 +32,8 @@ void parcels_free(struct parcel *p, int n);
 /* Replaces the parcel's text by a copy of `text`. */
 void parcel_set(struct parcel *p, const char *text);
 
-/* nvcc.c: what serve_compile() leaves to it. `answer` is all parcels, empty. */
-void nvcc_answer(const struct parcel *ask, struct parcel *answer);
+/* programs.c: compiles with a compiler that is a program. `answer` is all parcels, empty. */
+void program_answer(enum compiler which, const struct parcel *ask, struct parcel *answer);
 
 /* AddressSanitizer is compiled in. */
 extern const bool compile_sanitized;

@@ -212,10 +212,11 @@ static void limit(int what, rlim_t soft, rlim_t hard)
     setrlimit((__rlimit_resource_t)what, &(struct rlimit){.rlim_cur = soft, .rlim_max = hard});
 }
 
-/* The programs of nvcc inherit them, each with an account of its own. */
-static void restrain(bool nvcc)
+/* The programs of a compiler inherit them, each with an account of its own. */
+static void restrain(enum compiler which)
 {
-    const rlim_t cpu_s = (rlim_t)compile_limits(nvcc ? COMPILER_NVCC : COMPILER_NVRTC).cpu_s;
+    const bool nvcc = which == COMPILER_NVCC;
+    const rlim_t cpu_s = (rlim_t)compile_limits(which).cpu_s;
     const rlim_t memory = (rlim_t)(nvcc ? 12 : 4) << 30, file = (rlim_t)(nvcc ? 512 : 64) << 20;
     limit(RLIMIT_CPU, cpu_s, cpu_s + 2);
     limit(RLIMIT_FSIZE, file, file);
@@ -224,15 +225,26 @@ static void restrain(bool nvcc)
         limit(RLIMIT_AS, memory, memory);
 }
 
+static enum compiler compiler_of(const char *word)
+{
+    int i = COMPILERS - 1;
+    while (i > COMPILER_NVRTC && strcmp(compiler_words[i], word) != 0)
+        i--;
+    return (enum compiler)i;
+}
+
 int serve_compile(int fd)
 {
     struct parcel ask[ASKS] = {0}, answer[ANSWERS] = {0};
     setpgid(0, 0); /* so that all of us can be ended at once */
     bool done = parcels_receive(fd, ask, ASKS, COMPILE_SOURCE_MAX, INFINITY);
     if (done) {
-        const bool nvcc = strcmp(ask[ASK_COMPILER].data, "nvcc") == 0;
-        restrain(nvcc);
-        (nvcc ? nvcc_answer : answer_request)(ask, answer);
+        const enum compiler which = compiler_of(ask[ASK_COMPILER].data);
+        restrain(which);
+        if (which == COMPILER_NVRTC)
+            answer_request(ask, answer);
+        else
+            program_answer(which, ask, answer);
         done = parcels_send(fd, answer, ANSWERS, INFINITY);
     }
     parcels_free(ask, ASKS);

@@ -8,16 +8,17 @@
 #include <string.h>
 
 #include "backend/cpu_host.h"
-#include "backend/cpu/cpu_kernel.h"
+#include "backend/cpu/cpu_own.h"
 #include "backend/foreign.h"
 #include "backend/peer/python.h"
+#include "backend/pool.h"
 #include "base/mem.h"
 #include "base/number.h"
 
 struct slot {
     struct slot *next;
-    const struct cpu_kernel *kernel;
-    foreign_fn *library; /* the user's own, instead of `kernel` */
+    cpu_kernel_fn *kernel; /* built in, or compiled here */
+    foreign_fn *library;   /* a library's function, instead of `kernel` */
     const struct kernel_desc *desc;
     struct param_values params;
     struct AttnArgs args;
@@ -270,27 +271,38 @@ static enum status load_kernel(struct backend *b, struct slot *s, struct err *er
     return st;
 }
 
+/* The function that is the kernel; none for one in Python. */
+static enum status find_code(const struct backend *b, const struct kernel *k, struct slot *s,
+                             struct err *err)
+{
+    const struct cpu_kernel *built_in = k->user ? NULL : cpu_kernel_find(k->name);
+    if (s->desc->code == CODE_LIBRARY)
+        return foreign_open(s->desc, b->shape.dtype, &s->library, err);
+    if (k->user && s->desc->code == CODE_C)
+        return cpu_own_open(s->desc, &s->kernel, err);
+    if (built_in)
+        s->kernel = built_in->run;
+    return built_in || s->desc->peer
+               ? ST_OK
+               : err_set(err, ST_NO, "%s does not exist for the CPU", k->name);
+}
+
 static enum status cpu_load(struct backend *b, const struct kernel *k, const struct param_values *v,
                             struct slot **out, struct err *err)
 {
-    const bool foreign = k->cpu && k->cpu->code == CODE_LIBRARY;
-    const struct cpu_kernel *kernel = foreign ? NULL : cpu_kernel_find(k->name);
-    foreign_fn *library = NULL;
     if (!b->has_inputs)
         return err_set(err, ST_FAIL, "%s: no inputs were set", k->name);
-    if (!k->cpu || (!kernel && !foreign && !k->cpu->peer))
+    if (!k->cpu)
         return err_set(err, ST_NO, "%s does not exist for the CPU", k->name);
     enum status st = desc_supports(k->cpu, &b->shape, v, 0, err);
-    if (st == ST_OK && foreign)
-        st = foreign_open(k->cpu, b->shape.dtype, &library, err);
     if (st != ST_OK)
         return st;
     struct slot *s = xcalloc(1, sizeof *s);
-    s->kernel = kernel;
-    s->library = library;
     s->desc = k->cpu;
     s->params = *v;
-    st = k->cpu->peer ? load_python(b, s, err) : load_kernel(b, s, err);
+    st = find_code(b, k, s, err);
+    if (st == ST_OK)
+        st = s->desc->peer ? load_python(b, s, err) : load_kernel(b, s, err);
     if (st != ST_OK) {
         free_slot(s);
         return st;
@@ -334,7 +346,8 @@ static void poison(const struct backend *b, struct slot *s)
 
 static enum status launch(const struct backend *b, const struct slot *s, struct err *err)
 {
-    const struct cpu_launch l = {.desc = s->desc,
+    const struct cpu_launch l = {.host = &cpu_host,
+                                 .desc = s->desc,
                                  .params = &s->params,
                                  .dtype = b->shape.dtype,
                                  .pool = b->pool,
@@ -344,7 +357,7 @@ static enum status launch(const struct backend *b, const struct slot *s, struct 
             memset(s->args.ws[i], 0, s->ws_bytes[i]);
     if (s->library)
         return foreign_call(s->desc, s->library, &s->args, NULL, err);
-    s->kernel->run(&s->args, &l);
+    s->kernel(&s->args, &l);
     return ST_OK;
 }
 

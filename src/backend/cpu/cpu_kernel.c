@@ -1,11 +1,13 @@
-/* cpu_kernel.c - the CPU kernels by name.
+/* cpu_kernel.c - the CPU kernels that are built in, by name, and what the program does for every one.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "backend/cpu/cpu_kernel.h"
 
 #include <string.h>
 
+#include "backend/pool.h"
 #include "base/status.h"
+#include "kernel/descriptor.h"
 
 const struct cpu_kernel cpu_kernels[] = {
     {"naive", attn_naive},
@@ -26,10 +28,24 @@ const struct cpu_kernel *cpu_kernel_find(const char *name)
     return NULL;
 }
 
-int64_t cpu_param(const struct cpu_launch *l, const char *name)
+/* ---- what a kernel asks for ---- */
+
+static void run(const struct cpu_launch *l, int64_t blocks, cpu_block_fn *body, void *ctx)
 {
-    int i = desc_param_index(l->desc, name);
+    pool_run(l->pool, blocks, body, ctx);
+}
+
+static void *scratch(const struct cpu_launch *l, int thread, size_t bytes)
+{
+    return pool_scratch(l->pool, thread, bytes);
+}
+
+static int64_t param(const struct cpu_launch *l, const char *name)
+{
+    const int i = desc_param_index(l->desc, name);
     if (i < 0)
         fatal("kernel %s has no parameter %s", l->desc->name, name);
     return l->params->v[i];
 }
+
+const struct cpu_host cpu_host = {.run = run, .scratch = scratch, .param = param};

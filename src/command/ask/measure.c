@@ -272,7 +272,8 @@ bool measure_refuses(const struct request *r, int i, struct err *why)
 struct measuring *measure_start(struct session *s, const struct request *r,
                                 const struct measure_how *how)
 {
-    const char *backend = backend_gpu()->name; /* which compiles, where nothing runs */
+    const char *backend =
+        how->backend ? how->backend : backend_gpu()->name; /* where nothing runs */
     const bool both = !strcmp(r->options.l2, "both");
     if (runs_kernels(how->kind) || how->kind == JOB_PEAK)
         (void)request_backend(r, &backend, NULL); /* an absent one refuses every kernel */

@@ -72,10 +72,10 @@ enum status request_backend(const struct request *r, const char **name, struct e
 }
 
 /* The side whose descriptors count: plans are of CUDA kernels. */
-static enum kernel_side wanted_side(const struct options *o, bool for_plan)
+static enum kernel_side wanted_side(const struct options *o, unsigned flags)
 {
     const struct backend_info *b = runner(o);
-    return for_plan || !b ? SIDE_CUDA : b->side;
+    return flags & REQUEST_C ? SIDE_CPU : flags & REQUEST_PLAN || !b ? SIDE_CUDA : b->side;
 }
 
 const struct kernel_desc *request_desc(const struct request *r, int i)
@@ -242,7 +242,7 @@ static enum status take_word(struct session *s, struct source *c, const struct c
 static enum status take_words(struct session *s, struct source *c, struct request *r,
                               struct err *err)
 {
-    const enum kernel_side side = wanted_side(&r->options, c->flags & REQUEST_PLAN);
+    const enum kernel_side side = wanted_side(&r->options, c->flags);
     enum status st = ST_OK;
     for (int i = 0; i < c->nwords && !st; i++)
         st = take_word(s, c, &c->words[i], r, side, err);

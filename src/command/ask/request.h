@@ -25,6 +25,7 @@ struct request {
 enum {
     REQUEST_PLAN = 1,  /* of the CUDA kernels, whatever the backend */
     REQUEST_AXES = 2,  /* pairs that are lists or ranges are left alone */
+    REQUEST_C = 8,     /* of the C kernels, whatever the backend */
     REQUEST_FRESH = 4, /* over the defaults, not over the session's settings */
 };
 /* Words are names of kernels between commas ("all", "peers") and parts of a shape; pairs are keys of

@@ -24,6 +24,12 @@ const struct kernel_desc *source_side(const struct kernel *k, bool cpu)
     return cpu ? (k->cpu ? k->cpu : k->cuda) : (k->cuda ? k->cuda : k->cpu);
 }
 
+const struct kernel_desc *source_beside(const struct kernel *base, const struct kernel *k, bool cpu)
+{
+    const struct kernel_desc *d = source_side(k, cpu);
+    return source_side(base, d && d == k->cpu);
+}
+
 static const struct kernel *original(const struct registry *r, const char *name)
 {
     static const char ending[] = "_edit";
@@ -179,7 +185,8 @@ static void plan_facts(struct session *s, const struct kernel *k, struct source_
     request_clear(&r);
 }
 
-void source_facts(struct session *s, const struct kernel *k, struct source_facts *out)
+void source_facts(struct session *s, const struct kernel *k, const struct kernel_desc *d,
+                  struct source_facts *out)
 {
     const json_t *row = last_row(s, k->name);
     *out = (struct source_facts){.smem_bytes = REAL_UNKNOWN,
@@ -195,7 +202,8 @@ void source_facts(struct session *s, const struct kernel *k, struct source_facts
         snprintf(out->backend, sizeof out->backend, "%s", row_text(row, "backend"));
     out->origin =
         row ? origin_word(row_text(row, "origin")) : backend_origin(s->settings.options.backend);
-    plan_facts(s, k, out);
+    if (d && d == k->cuda)
+        plan_facts(s, k, out);
 }
 
 /* ---- words ---- */

@@ -14,6 +14,10 @@ const struct kernel_desc *source_side(const struct kernel *k, bool cpu);
  * follows on the ladder; NULL when there is none. */
 const struct kernel *source_base(const struct registry *r, const struct kernel *k, bool cpu);
 
+/* The side of `base` that a diff of k is made against: C beside C. */
+const struct kernel_desc *source_beside(const struct kernel *base, const struct kernel *k,
+                                        bool cpu);
+
 /* Figures of one kernel on the session's shape; NaN unknown. */
 struct source_facts {
     double time_us, error_ratio, max_diff; /* of the last measurement in this session */
@@ -22,7 +26,9 @@ struct source_facts {
     const char *origin; /* of the measurement, or of what one would be */
     char backend[16];   /* that was measured, "" when none was */
 };
-void source_facts(struct session *s, const struct kernel *k, struct source_facts *out);
+/* `d`: the side that is looked at; C has no plan of a GPU's resources. */
+void source_facts(struct session *s, const struct kernel *k, const struct kernel_desc *d,
+                  struct source_facts *out);
 /* Why the last measurement of the kernel gave no time, or NULL. Borrowed until the next one. */
 const char *source_no_time(const struct session *s, const struct kernel *k);
 

@@ -1,5 +1,5 @@
-/* cmd_edit.c - edit: a private copy of a kernel in the user's editor, then compiled, run, checked and
- * compared with the original. The copy is never overwritten.
+/* cmd_edit.c - edit: a private copy of a kernel, CUDA or C, in the user's editor, then compiled, run,
+ * checked and compared with the original. The copy is never overwritten.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "command/verbs/verbs.h"
@@ -32,7 +32,8 @@ struct edit {
     struct session *s;
     struct cmd_call *c;
     const struct kernel *original;
-    char *name, *path; /* of the copy */
+    enum kernel_side side; /* of the original, which is copied */
+    char *name, *path;     /* of the copy */
     char **editor;
     bool text; /* people read the output, not programs */
     bool compile_only;
@@ -42,23 +43,35 @@ struct edit {
 
 static const char suffix[] = "_edit";
 
+static const struct kernel_desc *source_of(const struct edit *e)
+{
+    return kernel_on(e->original, e->side);
+}
+
 static bool ends_with(const char *text, const char *end)
 {
     const size_t n = strlen(text), m = strlen(end);
     return n > m && !strcmp(text + n - m, end);
 }
 
-/* "fa2" for "fa2_edit" while that cannot be read, so that it can be mended by its own name; NULL
- * where there is no such mistake. Owned by the caller. */
+/* "fa2" for "fa2_edit" or "fa2_cpu_edit" while that cannot be read, so that it can be mended by its own
+ * name; NULL where there is no such mistake. Owned by the caller. */
 static char *stem_of(const struct session *s, const char *name)
 {
-    if (!ends_with(name, suffix) || !registry_problem_of(s->services.registry, name))
-        return NULL;
-    char *stem = xstrndup(name, strlen(name) - strlen(suffix));
-    if (registry_find(s->services.registry, stem))
-        return stem;
-    free(stem);
+    static const char *const ends[] = {"_cpu_edit", suffix};
+    for (size_t i = 0; i < 2 && registry_problem_of(s->services.registry, name); i++) {
+        char *stem =
+            ends_with(name, ends[i]) ? xstrndup(name, strlen(name) - strlen(ends[i])) : NULL;
+        if (stem && registry_find(s->services.registry, stem))
+            return stem;
+        free(stem);
+    }
     return NULL;
+}
+
+static bool has_c(const struct kernel *k)
+{
+    return k->cpu && k->cpu->code == CODE_C;
 }
 
 /* The folder of a file that is only linked into ours; NULL for one that lies there. */
@@ -97,8 +110,8 @@ static enum status write_new(const char *path, const struct str *text, struct er
 static enum status make_copy(struct edit *e, struct err *err)
 {
     struct str text = {0};
-    char *folder = foreign_folder(e->original->cuda);
-    enum status st = kernel_rename(e->original->cuda, e->name, folder, &text, err);
+    char *folder = foreign_folder(source_of(e));
+    enum status st = kernel_rename(source_of(e), e->name, folder, &text, err);
     if (st == ST_OK)
         st = path_make_parent(e->path, err);
     if (st == ST_OK)
@@ -155,17 +168,19 @@ static enum status need_copy(struct edit *e, bool fresh, struct err *err)
  * its original is the kernel that it follows. */
 static enum status name_copy(struct edit *e, struct err *err)
 {
-    const struct kernel_desc *d = e->original->cuda;
+    const struct kernel_desc *d = source_of(e);
     const struct kernel *before =
         d->after ? registry_find(e->s->services.registry, d->after) : NULL;
-    if (e->original->user && ends_with(d->name, suffix) && before && before->cuda) {
+    if (e->original->user && ends_with(d->name, suffix) && before && kernel_on(before, e->side)) {
         e->original = before;
         e->name = xstrdup(d->name);
         e->path = xstrdup(d->path);
         return ST_OK;
     }
-    e->name = xasprintf("%s%s", d->name, suffix);
-    char *file = xasprintf("kernels/%s.cu", e->name);
+    /* A kernel that is both CUDA and C can have an edit of each. */
+    const bool c = d->code == CODE_C, both = c && e->original->cuda;
+    e->name = xasprintf("%s%s%s", d->name, both ? "_cpu" : "", suffix);
+    char *file = xasprintf("kernels/%s.%s", e->name, c ? "c" : "cu");
     const enum status st = path_for(PATH_DATA, file, "your kernels", &e->path, err);
     free(file);
     return st;
@@ -284,7 +299,7 @@ static const struct kernel *find_edited(const struct edit *e)
 {
     for (int i = 0; i < registry_count(e->s->services.registry); i++) {
         const struct kernel *k = registry_at(e->s->services.registry, i);
-        if (k->user && k->cuda && !strcmp(k->cuda->path, e->path))
+        if (k->user && !strcmp(kernel_main(k)->path, e->path))
             return k;
     }
     return NULL;
@@ -333,12 +348,15 @@ static enum status compile(const struct edit *e, const struct request *r, struct
 {
     struct measured m;
     *x = (struct compiled){0};
-    const int sm = wanted_sm(e, r, x, err);
+    const int sm = e->side == SIDE_CUDA ? wanted_sm(e, r, x, err) : 0;
     if (sm < 0)
         return ST_USAGE;
-    if (!x->on_device && !sm)
+    if (e->side == SIDE_CUDA && !x->on_device && !sm)
         return err_set(err, ST_USAGE, "%s is no CUDA device; name another gpu=", x->device->name);
-    const struct measure_how how = {.kind = JOB_COMPILE, .sm = sm, .verb = "edit"};
+    const struct measure_how how = {.kind = JOB_COMPILE,
+                                    .backend = e->side == SIDE_CPU ? r->options.backend : NULL,
+                                    .sm = sm,
+                                    .verb = "edit"};
     struct measuring *job = measure_start(e->s, r, &how);
     measure_wait(job);
     x->extra = json_incref(job_extra(measure_job(job)));
@@ -450,19 +468,33 @@ static void add_change(struct str *out, const json_t *rows)
     str_add(out, out->len > from ? "\n" : "change: none that the planner can see\n");
 }
 
+/* Appends what else can be done here where CUDA cannot run: there is a C version. */
+static void add_c_hint(const struct edit *e, struct str *out)
+{
+    if (!backend_gpu_is_here() && has_c(e->original))
+        str_addf(out, "; \"edit %s backend=%s\" edits its C version, which runs here",
+                 e->original->name, backend_everywhere()->name);
+}
+
 /* Why there are no times. */
 static char *not_run(const struct edit *e, const struct request *r, const struct compiled *x)
 {
     const bool no_driver = !backend_gpu_is_here();
-    if (outcome_is(x, 1, "ok") && e->compile_only)
-        return xasprintf("%s was compiled and not run, as --no-run asks", e->name);
-    if (outcome_is(x, 1, "ok"))
-        return xasprintf(
-            "%s compiles and was not run: %s%s", e->name,
-            no_driver ? backend_gpu()->absent : "backend=", no_driver ? "" : r->options.backend);
     const char *reason = row_text(result_of(x, 1), "reason");
-    return xasprintf("%s is saved and planned, neither compiled nor run: %s", e->name,
-                     reason ? reason : "no compiler");
+    struct str s = {0};
+    if (outcome_is(x, 1, "ok") && e->compile_only) {
+        str_addf(&s, "%s was compiled and not run, as --no-run asks", e->name);
+        return str_take(&s);
+    }
+    if (outcome_is(x, 1, "ok"))
+        str_addf(
+            &s, "%s compiles and was not run: %s%s", e->name,
+            no_driver ? backend_gpu()->absent : "backend=", no_driver ? "" : r->options.backend);
+    else
+        str_addf(&s, "%s is saved and planned, neither compiled nor run: %s", e->name,
+                 reason ? reason : "no compiler");
+    add_c_hint(e, &s);
+    return str_take(&s);
 }
 
 static enum status show_code(const struct edit *e, const struct request *r,
@@ -501,7 +533,8 @@ static enum status both_request(struct edit *e, const struct kernel *edited, str
     for (int i = 0; i < c->npairs; i++)
         c->pairs[i].used = false;
     char *both = xasprintf("%s,%s", e->original->name, edited->name);
-    const enum status st = request_make_for(e->s, c, both, REQUEST_PLAN, r, err);
+    const enum status st =
+        request_make_for(e->s, c, both, e->side == SIDE_CPU ? REQUEST_C : REQUEST_PLAN, r, err);
     free(both);
     return st;
 }
@@ -517,20 +550,33 @@ static enum status compare(struct edit *e, struct request *r, struct err *err)
     return compare_request(e->s, e->c, r, &how, call_key(e->c, "shapes"), err);
 }
 
+/* C has no registers to show: what the compiler made of it is seen in the times. */
+static enum status show_c(const struct edit *e, const struct compiled *x, bool runs)
+{
+    const char *compiler = row_text(x->extra, "compiler");
+    if (e->text && compiler)
+        str_addf(e->c->out, "compiled by %s\n%s", compiler, runs ? "\n" : "");
+    if (!runs)
+        session_note(e->s, "%s was compiled and not run, as --no-run asks", e->name);
+    return ST_OK;
+}
+
 static enum status judge(struct edit *e, struct request *r, struct err *err)
 {
     struct compiled x;
+    if (e->side == SIDE_CPU && !r->options.backend)
+        r->options.backend = xstrdup(backend_everywhere()->name);
     const char *asked = r->options.backend;
     const struct backend_info *backend = asked ? backend_info(asked) : backend_gpu();
     enum status st = compile(e, r, &x, err);
     if (st == ST_OK && outcome_is(&x, 1, "error"))
         st = show_errors(e, &x, err);
-    else if (st == ST_OK && (outcome_is(&x, 1, "stopped") || outcome_is(&x, 1, "refused")))
+    else if (st == ST_OK && !outcome_is(&x, 1, "ok") &&
+             (e->side == SIDE_CPU || !outcome_is(&x, 1, "absent")))
         st = err_set(err, ST_NO, "%s", row_text(result_of(&x, 1), "reason"));
     else if (st == ST_OK) {
-        const bool runs =
-            !e->compile_only && backend->side == SIDE_CUDA && backend_is_here(backend);
-        st = show_code(e, r, &x, !runs, err);
+        const bool runs = !e->compile_only && backend->side == e->side && backend_is_here(backend);
+        st = e->side == SIDE_CUDA ? show_code(e, r, &x, !runs, err) : show_c(e, &x, runs);
         if (st == ST_OK && runs)
             st = compare(e, r, err);
     }
@@ -580,10 +626,36 @@ static enum status edit_loop(struct edit *e, struct err *err)
         st = edit_once(e, &again, err);
     while (again && ask_again(e, err));
     if (again && err) {
-        char *hint = xasprintf("; \"edit %s\" opens it again", e->original->name);
+        const bool both = e->side == SIDE_CPU && e->original->cuda;
+        char *hint = xasprintf("; \"edit %s%s%s\" opens it again", e->original->name,
+                               both ? " backend=" : "", both ? backend_everywhere()->name : "");
         err_suggest_text(err, hint);
         free(hint);
     }
+    return st;
+}
+
+/* CUDA, unless the backend that is named runs C, or C is all that there is. */
+static enum kernel_side side_meant(const struct kernel *k, const char *backend)
+{
+    const struct backend_info *b = backend_info(backend);
+    return has_c(k) && (!k->cuda || (b && b->side == SIDE_CPU)) ? SIDE_CPU : SIDE_CUDA;
+}
+
+/* A typing error is told before the editor opens. */
+static enum status find_side(struct edit *e, const struct kernel *k, bool c_edit, struct err *err)
+{
+    const struct cmd_pair *backend = NULL;
+    struct request r;
+    for (int i = 0; i < e->c->npairs; i++)
+        if (!strcmp(e->c->pairs[i].key, "backend"))
+            backend = &e->c->pairs[i];
+    const char *named = backend ? backend->value : e->s->settings.options.backend;
+    e->side = c_edit ? SIDE_CPU : side_meant(k, named);
+    enum status st =
+        request_make(e->s, e->c, e->side == SIDE_CPU ? REQUEST_C : REQUEST_PLAN, &r, err);
+    if (st == ST_OK)
+        request_clear(&r);
     return st;
 }
 
@@ -591,25 +663,22 @@ static enum status prepare(struct edit *e, struct err *err)
 {
     struct cmd_call *c = e->c;
     const struct kernel *k;
-    struct request r;
     if (!c->nwords)
         return err_set(err, ST_USAGE, "edit needs a kernel, for example: edit qtile_seq");
     char *stem = stem_of(e->s, c->words[0].text);
+    const bool c_edit = stem && ends_with(c->words[0].text, "_cpu_edit");
     if (stem) {
         free(c->words[0].text);
         c->words[0].text = stem;
     }
     enum status st = registry_get(e->s->services.registry, c->words[0].text, &k, err);
-    if (st == ST_OK && !k->cuda)
-        st = err_set(err, ST_USAGE, "%s is part of the program and has no CUDA source to edit",
-                     k->name);
+    if (st == ST_OK && !k->cuda && !has_c(k))
+        st = err_set(err, ST_USAGE, "%s is part of the program and has no source to edit", k->name);
     if (st != ST_OK)
         return call_mark(c, st, c->words[0].at, (int)strlen(c->words[0].text), err);
-    st = request_make(e->s, c, REQUEST_PLAN, &r,
-                      err); /* a typing error is told before the editor opens */
+    st = find_side(e, k, c_edit, err);
     if (st != ST_OK)
         return st;
-    request_clear(&r);
     (void)call_key(c, "shapes");
     (void)call_option(c, "no-store");
     e->compile_only = call_option(c, "no-run") != NULL;
@@ -662,12 +731,17 @@ const struct cmd_entry cmd_edit = {
         "errors are shown with their lines, and you may edit again. Then registers, spills,\n"
         "shared memory and occupancy stand beside the original's, and both are run in turn,\n"
         "checked and compared. Without a GPU it ends with the figures of the compiler, for the\n"
-        "device of gpu=; without a compiler with the plan. The editor is VISUAL, else EDITOR:\n"
+        "device of gpu=; without a compiler with the plan.\n"
+        "\n"
+        "With backend=cpu it is the C version that is copied, as K_cpu_edit: the system's C\n"
+        "compiler makes it, and it runs, is checked and timed on any machine. The editor is "
+        "VISUAL, else EDITOR:\n"
         "any command that changes the file it is given will do, such as sed -i s/exp2f/expf/.\n"
         "Rows for programs are those of compare; without a run those of plan, and compiler.\n"
         "\n"
         "  edit qtile_seq S=2k\n"
-        "  edit fa2 --no-run gpu=H200\n",
+        "  edit fa2 --no-run gpu=H200\n"
+        "  edit fa2 backend=cpu S=512\n",
     .arg = ARG_KERNEL,
     .keys = edit_keys,
     .flags = CMD_SHAPE | CMD_OPTIONS | CMD_PARAMS | CMD_ROWS,

@@ -1,6 +1,6 @@
 /* cmd_kernel.c - kernel: takes an engineer's own code in, where it lies, and lets go of it again.
  *
- * Nothing is copied: a .cu or an .attn is linked into the user's folder, so that it is read where
+ * Nothing is copied: a .cu, a .c or an .attn is linked into the user's folder, so that it is read where
  * its author edits it; for a library a descriptor of a few lines is written there. Everything else
  * is the registry's, which reads that folder.
  *
@@ -139,7 +139,7 @@ static enum status add_described(struct session *s, struct cmd_call *c, const ch
     if (err)
         err->at = -1; /* it points into the file */
     if (st == ST_OK)
-        st = add_link(s, c, path, name, ends_with(path, ".cu") ? ".cu" : ".attn", err);
+        st = add_link(s, c, path, name, strrchr(path, '.'), err);
     free(name);
     return st;
 }
@@ -298,12 +298,12 @@ static enum status add_file(struct session *s, struct cmd_call *c, const char *w
                        "file is, its descriptor says");
     if (library)
         return add_library(s, c, a, err);
-    if (ends_with(a->path, ".cu") || ends_with(a->path, ".attn"))
+    if (ends_with(a->path, ".cu") || ends_with(a->path, ".c") || ends_with(a->path, ".attn"))
         return add_described(s, c, a->path, err);
     if (ends_with(a->path, ".cubin") || ends_with(a->path, ".fatbin") || ends_with(a->path, ".ptx"))
         return add_cubin(s, c, a->path, err);
     return err_set(err, ST_USAGE,
-                   "a kernel is a .cu, a .cubin with its .attn, LIBRARY.so:FUNCTION or "
+                   "a kernel is a .cu, a .c, a .cubin with its .attn, LIBRARY.so:FUNCTION or "
                    "py:module.function");
 }
 
@@ -399,13 +399,13 @@ static enum status list(struct session *s, struct cmd_call *c, struct err *err)
 /* The file in the folder that kernel `name` comes from, or that would be it if it were right. */
 static char *file_of(const struct session *s, const char *name)
 {
-    static const char *const endings[] = {".cu", ".attn"};
+    static const char *const endings[] = {".cu", ".c", ".attn"};
     const struct kernel *k = registry_find(s->services.registry, name);
     const struct kernel_desc *d = k && k->user ? kernel_main(k) : NULL;
     struct stat st;
     if (d && *d->path == '/')
         return xstrdup(d->path);
-    for (size_t i = 0; !strchr(name, '/') && i < 2; i++) {
+    for (size_t i = 0; !strchr(name, '/') && i < sizeof endings / sizeof *endings; i++) {
         char *path = file_in_folder(name, endings[i], NULL);
         if (path && lstat(path, &st) == 0)
             return path;
@@ -507,7 +507,8 @@ const struct cmd_entry cmd_kernel = {
     .summary = "take in kernels of your own: sources, cubins, functions of a library",
     .help =
         "FILE is a .cu with a descriptor in its first comment, which may ask for nvcc, folders\n"
-        "of headers and flags; a .cubin, .fatbin or .ptx with its descriptor in the .attn file\n"
+        "of headers and flags; a .c with one, for the CPU, with a function attn_NAME as those of\n"
+        "source fa2 backend=cpu; a .cubin, .fatbin or .ptx with its descriptor in the .attn file\n"
         "of the same name; or LIBRARY.so:FUNCTION, where FUNCTION is of the kind\n"
         "int attn_run(const struct AttnArgs *args, void *stream).\n"
         "\n"

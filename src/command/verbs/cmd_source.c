@@ -117,11 +117,12 @@ static void add_facts(struct str *out, const struct ask *q, const struct source_
 
 static enum status diff(const struct ask *q, struct err *err)
 {
-    const struct kernel_desc *a = source_side(q->base, q->cpu), *b = source_side(q->kernel, q->cpu);
+    const struct kernel_desc *a = source_beside(q->base, q->kernel, q->cpu);
+    const struct kernel_desc *b = source_side(q->kernel, q->cpu);
     struct source_facts before, after;
     int count;
-    source_facts(q->s, q->base, &before);
-    source_facts(q->s, q->kernel, &after);
+    source_facts(q->s, q->base, a, &before);
+    source_facts(q->s, q->kernel, b, &after);
     if (call_format(q->c) != FORMAT_TEXT) {
         json_t *rows = fact_rows(q, &before, &after);
         call_show(q->s, q->c, rows, fact_columns, NULL);

@@ -254,7 +254,7 @@ static void show_cuda(struct source *s)
 {
     const struct kernel_desc *d = source_side(source_kernel(s), false);
     const struct kernel *base = source_shows_diff(s) ? source_before(s) : NULL;
-    const struct kernel_desc *old = base ? source_side(base, false) : NULL;
+    const struct kernel_desc *old = base ? source_beside(base, source_kernel(s), false) : NULL;
     set_missing(s, d->source_len ? NULL : "this kernel has no source of its own");
     if (!d->source_len)
         return;
@@ -303,9 +303,11 @@ static void show(struct source *s)
 static void update_facts(struct source *s)
 {
     const struct kernel *base = source_before(s);
-    source_facts(s->app->session, source_kernel(s), &s->after);
+    source_facts(s->app->session, source_kernel(s), source_side(source_kernel(s), false),
+                 &s->after);
     if (base)
-        source_facts(s->app->session, base, &s->before);
+        source_facts(s->app->session, base, source_beside(base, source_kernel(s), false),
+                     &s->before);
 }
 
 static void collect(struct source *s)
