@@ -17,7 +17,6 @@
 #include "base/number.h"
 #include "command/output.h"
 #include "draw/figures.h"
-#include "export/row_charts.h"
 #include "lesson/lesson.h"
 #include "lesson/take/progress.h"
 #include "tui/app/app.h"
@@ -155,26 +154,6 @@ static void draw_steps(struct lessons *l, struct canvas *c, struct rect r)
     }
 }
 
-static const char *text_of(const json_t *row, const char *field)
-{
-    const char *text = row_text(row, field);
-    return text ? text : "";
-}
-
-/* What stands right of a bar: how much the samples vary, and whether the output was right. */
-static void draw_live_row(struct canvas *c, struct rect r, const json_t *row)
-{
-    char b[NUMBER_BUF];
-    const double cv = row_real(row, "cv_pct");
-    const bool fail = strcmp(text_of(row, "check"), "fail") == 0;
-    canvas_textf(c, r.x, r.y, 8, ROLE_DIM, "CV %s%s", number_fmt(b, cv, 2),
-                 isfinite(cv) ? "%" : "");
-    canvas_text(c, r.x + 9, r.y, 4, fail ? ROLE_BAD : ROLE_GOOD,
-                fail                     ? "FAIL"
-                : *text_of(row, "check") ? "PASS"
-                                         : "");
-}
-
 /* The last rows that this step measured. */
 static int live_rows(const struct lessons *l, const json_t *rows[LIVE_ROWS])
 {
@@ -186,45 +165,6 @@ static int live_rows(const struct lessons *l, const json_t *rows[LIVE_ROWS])
             rows[n++] = row;
     }
     return n;
-}
-
-/* "Live  B=1 H=2 S=256 D=64 f16 | live, EPYC": what the rows share. */
-static void live_title(const struct chart *times, struct str *out)
-{
-    str_add(out, "Live");
-    if (!times)
-        return;
-    struct caption shared = times->caption;
-    struct str text = {0};
-    shared.version = NULL; /* it is this program */
-    caption_text(&shared, &text);
-    str_addf(out, "  %s", str_text(&text));
-    str_free(&text);
-}
-
-/* The rows as export draws them, the oldest first. */
-static void draw_live(struct canvas *c, struct rect r, const json_t *const *rows, int n)
-{
-    enum { RIGHT_W = 14 };
-    const struct rect in = {r.x + 2, r.y + 1, r.w - 4, r.h - 2};
-    json_t *list = json_array();
-    struct charts charts = {0};
-    for (int i = n; i-- > 0;)
-        json_array_append(list, (json_t *)(uintptr_t)rows[i]);
-    times_charts(list, &charts);
-    const struct chart *times = charts_find(&charts, &chart_times);
-    struct str title = {0};
-    live_title(times, &title);
-    canvas_box(c, r, str_text(&title));
-    str_free(&title);
-    if (times)
-        times->kind->cells(c, (struct rect){in.x, in.y, in.w - RIGHT_W, in.h}, times->model,
-                           &CHART_WHOLE);
-    for (int i = 0; times && i < n && i < in.h; i++)
-        draw_live_row(c, (struct rect){in.x + in.w - RIGHT_W + 1, in.y + i, RIGHT_W - 1, 1},
-                      json_array_get(list, (size_t)i));
-    charts_clear(&charts);
-    json_decref(list);
 }
 
 /* One line: what Enter does now. */
@@ -337,7 +277,7 @@ static void draw_run(struct lessons *l, struct canvas *c)
     if (steps)
         draw_steps(l, c, (struct rect){0, 2, left, bottom - 2 - (live ? live - 1 : 0)});
     if (live)
-        draw_live(c, (struct rect){0, bottom - live, c->w, live}, rows, n);
+        lesson_draw_live(c, (struct rect){0, bottom - live, c->w, live}, rows, n);
 }
 
 static void lesson_draw(void *ctx, struct canvas *c)
