@@ -360,6 +360,7 @@ int main(int argc, char **argv)
     command_words(ARG_REPORT, ledger_topic);
     command_words(ARG_OPTION, option_topic);
     command_topics(lesson_topic);
+    command_topics(lesson_action_topic);
     command_topics(option_topic);
     int status = read_arguments(argc, argv, &a);
     if (status < 0) {

@@ -24,6 +24,9 @@ const struct lesson_action *lesson_action_at(int i); /* NULL after the last */
 /* The words that may follow `lesson`: names of lessons, then actions. A topic_fn. */
 bool lesson_word(size_t i, struct topic *out);
 
+/* The actions alone, for help. A topic_fn. */
+bool lesson_action_topic(size_t i, struct topic *out);
+
 /* ---- for actions ---- */
 
 /* Marks --json, --csv and --md as known to the call. */

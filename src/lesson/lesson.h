@@ -56,8 +56,15 @@ enum status lesson_find(const char *name, const struct lesson **out, struct err 
 /* The i-th sentence about a lesson file that could not be parsed; NULL after the last. */
 const char *lesson_problem(int i);
 
+/* Where to go on, as a place in the list: the lesson that was taken last, if a step of it is not done yet,
+ * else the next one after it that has such a step; without a record the first. `db` may be NULL. */
+int lesson_in_progress(struct sqlite3 *db);
+/* The first lesson after place `i` with a step that is not done; -1: there is none. */
+int lesson_after(struct sqlite3 *db, int i);
+
 const char *lesson_name(const struct lesson *l);  /* "measure" */
 const char *lesson_title(const struct lesson *l); /* sanitised */
+bool lesson_is_own(const struct lesson *l);       /* the user's, not of the course */
 int lesson_steps(const struct lesson *l);
 int lesson_minutes(const struct lesson *l); /* as the lesson says itself; 0: it does not */
 /* Of its steps from `first` to `last`, from 0, in a room; 0: one of them does not say. */
@@ -65,6 +72,12 @@ int lesson_minutes_of(const struct lesson *l, int first, int last);
 /* What some of its steps need, "2 cores, GPU"; the caller frees; NULL: any machine will do. */
 char *lesson_needs(const struct lesson *l);
 const char *lesson_step_title(const struct lesson *l, int step); /* 0..steps-1 */
+
+/* The file, in PATH_DATA, with the paths of lessons that were added, one a line; its last part alone. */
+#define LESSONS_ADDED "lessons/added"
+/* Reads a lesson from a regular file and takes it into the list, as the user's own; it must parse, and its
+ * name must be free. The file is not written to LESSONS_ADDED: `lesson add` does. */
+enum status lesson_take_in(const char *path, const struct lesson **out, struct err *err);
 
 /* Parses one text (at most 1 MiB); `file` names it in messages, which carry file and line. */
 enum status lesson_parse(const char *file, const char *text, size_t len, struct lesson **out,
@@ -85,8 +98,9 @@ enum lesson_want {
 };
 
 struct lesson_option {
-    const char *key; /* what is typed: the option's word, or its number from 1; in an order also its
-                        letter, a for the first */
+    const char
+        *key; /* what is typed: the option's word or its beginning, its number from 1, its letter, a
+                        for the first, with or without a bracket behind it */
     const char *text;
 };
 
@@ -122,7 +136,8 @@ void lesson_run_free(struct lesson_run *r);
 
 const struct lesson_screen *lesson_step(const struct lesson_run *r);
 
-/* Takes one line of input. Besides answers, at every prompt: "hint", "again" (the step from its
+/* Takes one line of input. Besides answers, at a question: "reveal", which goes on without a guess and
+ * records none; at every prompt: "hint", "again" (the step from its
  * start), "back" (to the step before), "skip" (to the next; recorded as skipped), "words" and "explain WORD"
  * (the glossary). Appends to `out`
  * what there is to show: command output, the gap between guess and outcome, gates that passed or

@@ -13,7 +13,7 @@ libattnscope_a_SOURCES += %D%/trace/trace_split.c %D%/trace/trace_sum.c %D%/trac
 libattnscope_a_SOURCES += %D%/action.h %D%/action.c %D%/classroom/scores.h %D%/classroom/scores.c
 libattnscope_a_SOURCES += %D%/classroom/notes.c %D%/classroom/route.h %D%/classroom/route.c %D%/classroom/prepare.c
 libattnscope_a_SOURCES += %D%/classroom/pack.h %D%/classroom/pack.c %D%/classroom/pack_write.c %D%/classroom/grade.c
-libattnscope_a_SOURCES += %D%/author/walk.h %D%/author/walk.c %D%/author/author_new.c %D%/author/author_check.c
+libattnscope_a_SOURCES += %D%/author/walk.h %D%/author/walk.c %D%/author/author_new.c %D%/author/author_add.c %D%/author/author_check.c
 libattnscope_a_SOURCES += %D%/author/check.h %D%/author/check.c %D%/author/check_gate.c %D%/author/check_text.c %D%/author/check_page.c
 # the ledger of what the reports claim
 libattnscope_a_SOURCES += %D%/audit/claims.h %D%/audit/claims.c %D%/audit/judge.c %D%/audit/audit.c

@@ -25,6 +25,8 @@
     X(prepare)     \
     X(route)       \
     X(new)         \
+    X(add)         \
+    X(list)        \
     X(check)
 #define DECLARE(action) extern const struct lesson_action action_##action;
 #define ADDRESS(action) &action_##action,
@@ -57,6 +59,15 @@ bool lesson_word(size_t i, struct topic *out)
     return a != NULL;
 }
 
+bool lesson_action_topic(size_t i, struct topic *out)
+{
+    const struct lesson_action *a = lesson_action_at((int)i);
+    if (a)
+        *out = (struct topic){
+            .kind = "action of lesson", .name = a->name, .summary = a->summary, .text = a->usage};
+    return a != NULL;
+}
+
 /* ---- lessons ---- */
 
 // clang-format off
@@ -65,6 +76,7 @@ static const struct columns columns[1] = {{
         {.field = "number", .title = "#"},
         {.field = "name",   .title = "lesson", .left = true},
         {.field = "title",  .title = "title",  .left = true},
+        {.field = "whose", .title = "whose", .left = true, .optional = true},
         {.field = "minutes", .title = "min"},
         {.field = "of",     .title = "done"},
         {.field = "needs",  .title = "needs", .left = true, .optional = true},
@@ -94,6 +106,7 @@ static json_t *lesson_row(struct sqlite3 *db, const struct lesson *l, int number
     set_text(row, "of", xasprintf("%d/%d", done, lesson_steps(l)));
     set_text(row, "needs", lesson_needs(l));
     set_text(row, "right", made ? xasprintf("%d of %d right", right, made) : NULL);
+    set_text(row, "whose", lesson_is_own(l) ? xstrdup("yours") : NULL);
     return row;
 }
 
@@ -133,6 +146,19 @@ static enum status exec_lessons(struct session *s, struct cmd_call *c, struct er
     return st;
 }
 
+static enum status exec_list(struct session *s, struct cmd_call *c, struct err *err)
+{
+    return c->nwords == 1 ? exec_lessons(s, c, err)
+                          : err_set(err, ST_USAGE, "lesson list takes no words");
+}
+
+const struct lesson_action action_list = {
+    .name = "list",
+    .usage = "",
+    .summary = "the lessons, which of them are yours, and how far you are",
+    .exec = exec_list,
+};
+
 /* ---- lesson: on standard input ---- */
 
 /* Shows at once what there is so far: the learner must see it before answering. */
@@ -154,10 +180,7 @@ static void print_heading(struct str *out, const struct lesson_screen *at)
 static void print_prompt(struct str *out, const struct lesson_screen *at)
 {
     for (int i = 0; i < at->noptions; i++)
-        if (at->want == LESSON_ORDER)
-            str_addf(out, "  %c) %-8s %s\n", 'a' + i, at->options[i].key, at->options[i].text);
-        else
-            str_addf(out, "  %-8s %s\n", at->options[i].key, at->options[i].text);
+        str_addf(out, "  %c) %-8s %s\n", 'a' + i, at->options[i].key, at->options[i].text);
     if (at->command)
         str_addf(out, "\n  $ %s\n", at->command);
     if (at->want != LESSON_DONE)
@@ -284,9 +307,10 @@ static const struct cmd_entry cmd_lessons = {
 static const struct cmd_key lesson_keys[] = {
     {"step", "start at this step, from 1; by default the first that is not done", NULL},
     {"--follow", "notes: go along with the lesson that is taken on another terminal", NULL},
-    {"--restart", "forget what was done and predicted", NULL},
+    {"--restart", "begin anew; of each question the first answer still counts", NULL},
     {"name", "pack: whose work it is; by default the name of the account", NULL},
     {"start", "route: when it begins, such as 10:15", NULL},
+    {"minutes", "route: how long it may take, 5 to 1000; 90 by default", NULL},
     {"--force", "pack: write over an existing file", NULL},
     {"--run", "grade: measure again what can be measured here", NULL},
     {"--right", "check: walk twice, the second time with right answers", NULL},
@@ -302,18 +326,22 @@ static const struct cmd_entry cmd_lesson = {
     .help =
         "Each step explains one idea, asks for a prediction, runs commands and holds the\n"
         "prediction against what was measured. At every prompt: hint, words (of the step, from\n"
-        "the glossary), explain WORD, again, back, skip, quit.\n"
+        "the glossary), explain WORD, again, back, skip, quit; at a question also reveal, which\n"
+        "goes on without a guess. Of each question the first answer counts.\n"
         "Answers may come through a pipe; the exit status is 1 if it ends before the lesson.\n"
         "  lesson measure\n"
         "  lesson 2 step=3\n"
         "\n"
-        "Actions, for classes and authors (see also attnscope-lesson(5)):\n"
+        "Actions, for teachers, classes and authors (see also attnscope-lesson(5)):\n"
         "  lesson export [LESSON]                 predictions made so far, as CSV\n"
         "  lesson pack FILE [name=WHO]            predictions, progress and edits in one file\n"
         "  lesson grade PACK|FOLDER... [--run]    check packs again; a row for each and lesson\n"
-        "  lesson notes [LESSON] [--follow]       what a presenter wants to know\n"
+        "  lesson notes [LESSON] [--follow]       answers and minutes, for the teacher\n"
         "  lesson prepare [LESSON...|all]         compile and record what a demo will run\n"
-        "  lesson route [start=HH:MM]             90 minutes through the course\n"
+        "  lesson route [minutes=N] [start=HH:MM] 90 or N minutes through the course\n"
+        "  lesson list                            the lessons, as `lessons` has them\n"
+        "  lesson add FILE                        a lesson of yours, found by its name from then "
+        "on\n"
         "  lesson new NAME                        a lesson to begin with, among your own\n"
         "  lesson check FILE|NAME... [--right]    is a lesson fit to be taught?\n",
     .arg = ARG_LESSON,

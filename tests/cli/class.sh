@@ -41,6 +41,14 @@ is "--restricted writes no pack" [ ! -e x.pack ]
 
 run lesson route start=10:15
 is "the route has a clock" says "$out" '^10:15 '
+run lesson route minutes=45 start=10:15
+is "a route of 45 minutes has them" says "$out" '^4[2-5] minutes of 45, by the minutes of the steps'
+is "and says what it leaves out" says "$out" '^Left out of the course of 90 minutes: .*online-softmax'
+run lesson route minutes=3
+is "too few are a usage error" [ "$rc" -eq 2 ]
+run apropos teacher
+is "a teacher finds the verbs" says "$out" 'lesson +route +for the teacher'
+is "and the notes" says "$out" 'notes +for the teacher'
 run lesson route start=25:00
 is "a bad time is a usage error" [ "$rc" -eq 2 ]
 run lesson prepare banks --list
@@ -107,6 +115,31 @@ is "long lines of a source go on below" says "$out" 'figure +ok .* lines of [67]
 printf '# T\n\n## S\n\n```attnscope\nrun naive > x\n```\n' >evil.md
 run lesson check evil.md
 is "a lesson that redirects is refused with file and line" says "$err" 'evil.md:6'
+# A lesson that lies elsewhere.
+mkdir elsewhere
+sed 's/^# .*/# Banks, ours/' done.md >elsewhere/ours.md
+run lesson add elsewhere/ours.md
+is "a lesson is added" [ "$rc" -eq 0 ]
+run lesson list
+is "and listed as the user's own" says "$out" 'ours +Banks, ours +yours'
+is "those of the course are not" [ "$(printf '%s\n' "$out" | grep -c 'banks .*yours')" -eq 0 ]
+run_input q lesson ours
+is "it is found by its name" says "$out" '1/2 '
+is "its path is on record, not its text" [ "$(find "$HOME" -name 'ours*' | grep -c .)" -eq 0 ]
+sed -i 's/^# .*/# Banks, changed/' elsewhere/ours.md
+run lessons
+is "what is changed there is what is taken" says "$out" 'Banks, changed'
+run lesson add elsewhere/ours.md
+is "a name that is taken is refused" [ "$rc" -eq 2 ]
+mkfifo elsewhere/pipe.md
+run lesson add elsewhere/pipe.md
+is "a pipe is no lesson, and is not waited for" says "$err" 'no regular file'
+run --restricted lesson add done.md
+is "--restricted adds nothing" [ "$rc" -eq 2 ]
+mv elsewhere/ours.md elsewhere/gone.md
+run lessons
+is "one that is gone is told" says "$err" 'ours.md: No such file'
+rm -f "$HOME/.local/share/attnscope/lessons/added"
 run lesson grade
 is "an action without its words is a usage error" [ "$rc" -eq 2 ]
 run complete-line -- 'lesson pre'

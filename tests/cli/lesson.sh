@@ -67,7 +67,15 @@ run_input q lesson online-softmax step=3
 is "a lesson starts at a step" says "$out" '3/5 Break it'
 run_input q lesson online-softmax --restart
 run lessons --json
-is "--restart forgets" says "$out" '"name":"online-softmax".*"done":0'
+is "--restart forgets what was done" says "$out" '"name":"online-softmax".*"done":0'
+is "and no first answer" says "$out" '"name":"online-softmax".*"predictions":4'
+run_input 'reveal
+
+
+q' lesson online-softmax --restart
+is "a presenter sees the outcome without a guess" says "$out" '^It is: "nothing"\.'
+run lessons --json
+is "and nothing is counted" says "$out" '"name":"online-softmax".*"predictions":4'
 
 # One CPU in the affinity mask is one core, however many the machine has.
 if command -v taskset >/dev/null; then

@@ -290,6 +290,42 @@ static void test_route(void)
     route_clear(&r);
 }
 
+static int minutes_of(const struct route *r)
+{
+    int sum = 0;
+    for (size_t i = 0; i < r->nparts; i++) {
+        const struct route_part *p = &r->parts[i];
+        if (p->lesson)
+            CU_ASSERT_EQUAL(p->minutes, lesson_minutes_of(p->lesson, p->first - 1, p->last - 1));
+        sum += p->minutes;
+    }
+    return sum;
+}
+
+/* Any number of minutes: never more, and never so much less that another first step would have fitted. What is
+ * left out of the whole course is told. */
+static void test_route_within(void)
+{
+    struct route whole;
+    CU_ASSERT_EQUAL_FATAL(route_read(&whole, NULL), ST_OK);
+    for (int minutes = 5; minutes <= 700; minutes += minutes < 130 ? 1 : 57) {
+        struct route r;
+        struct str left = {0};
+        CU_ASSERT_EQUAL_FATAL(route_within(minutes, &r, NULL), ST_OK);
+        const int sum = minutes_of(&r);
+        CU_ASSERT(sum <= minutes && sum >= (minutes < 500 ? minutes - 4 : 500));
+        CU_ASSERT(r.nparts > 0);
+        route_left_out(&whole, &r, &left);
+        if (minutes < 45)
+            CU_ASSERT_PTR_NOT_NULL(strstr(str_text(&left), "online-softmax"));
+        if (minutes > 90)
+            CU_ASSERT_EQUAL(left.len, 0);
+        str_free(&left);
+        route_clear(&r);
+    }
+    route_clear(&whole);
+}
+
 /* ---- the author's check ---- */
 
 /* One row, as a command gives it. */
@@ -475,6 +511,7 @@ static const struct tap_test tests[] = {
     {"repeats, orders, questions nobody asked", test_grade_repeats},
     {"a broken pack is a row", test_grade_broken},
     {"the route takes 90 minutes", test_route},
+    {"or any number of them", test_route_within},
     {"gates: held by nothing, and by how much", test_gates},
     {"what an author's check finds", test_check},
     {"a gate on a right guess", test_check_guess},

@@ -490,8 +490,11 @@ static void test_progress(void)
     CU_ASSERT_EQUAL(progress_open(db, &err), ST_OK);
     CU_ASSERT_EQUAL(progress_get(db, "a", "s"), PROGRESS_DONE);
     CU_ASSERT_EQUAL(progress_clear(db, "a", &err), ST_OK);
+    CU_ASSERT_EQUAL(progress_get(db, "a", "s"), PROGRESS_NONE);
+    const struct prediction later = {"a", "s", "y", 3, 3, true, "cpu"};
+    CU_ASSERT_EQUAL(progress_predict(db, &later, &err), ST_OK);
     progress_score(db, "a", &made, &right);
-    CU_ASSERT(made == 0 && progress_get(db, "a", "s") == PROGRESS_NONE);
+    CU_ASSERT(made == 2 && right == 1); /* the first answers, also after a new beginning */
     store_close(store);
     free(path);
     CU_ASSERT_EQUAL(progress_get(NULL, "a", "s"), PROGRESS_NONE);

@@ -136,6 +136,28 @@ static void test_order_chain(void)
     values_clear(&v);
 }
 
+/* One of several: by letter, letter with a bracket, number, word, or the beginning of one word alone. */
+static void test_choice_answers(void)
+{
+    struct choice_option options[3] = {{"same", "", NULL}, {"some", "", NULL}, {"best", "", NULL}};
+    const struct item q = {.kind = ITEM_CHOICE, .options = options, .noptions = 3};
+    static const struct {
+        const char *typed;
+        int option; /* 0: refused */
+    } cases[] = {{"a", 1},  {"a)", 1},   {"c)", 3},    {"b", 2},    {"2", 2},
+                 {"3)", 3}, {"same", 1}, {"same)", 1}, {"so", 2},   {"be", 3},
+                 {"s", 0},  {"d", 0},    {"4", 0},     {"0", 0},    {")", 0},
+                 {"", 0},   {"))", 0},   {"a b", 0},   {"samea", 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        double answer = 0;
+        struct err err = ERR_INIT;
+        const enum status st = question_read(&q, NULL, cases[i].typed, &answer, &err);
+        if ((st == ST_OK ? (int)answer : 0) != cases[i].option)
+            printf("# \"%s\" gives %g\n", cases[i].typed, answer);
+        CU_ASSERT_EQUAL(st == ST_OK ? (int)answer : 0, cases[i].option);
+    }
+}
+
 /* What is typed, and whether it is right where two of four are alike: 1 < 2 = 3 < 4. */
 static void test_order_answers(void)
 {
@@ -168,6 +190,8 @@ static void test_order_answers(void)
         {"abcc", NAN, false},
         {"= aa ab bb cc", 1234, true},
         {"a = b c d", 10234, false},
+        {"a) b) c) d)", 1234, true},
+        {"d), c), b), a)", 4321, false},
     };
     const double outcome = question_outcome(NULL, &q, &v, NAN);
     CU_ASSERT_EQUAL(outcome, 12034);
@@ -631,6 +655,7 @@ static const struct tap_test tests[] = {
     {"an ordering is asked for and judged", test_order},
     {"orderings as they are typed", test_order_answers},
     {"an order of three alike", test_order_chain},
+    {"one of several, as it is typed", test_choice_answers},
     {"a line of a source", test_where},
     {"a text that the source has lost", test_where_lost},
     {"errors in questions", test_question_errors},

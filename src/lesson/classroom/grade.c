@@ -384,6 +384,6 @@ static enum status exec_grade(struct session *s, struct cmd_call *c, struct err 
 const struct lesson_action action_grade = {
     .name = "grade",
     .usage = "PACK|FOLDER... [--run]",
-    .summary = "check packs again; a row for each pack and lesson",
+    .summary = "for the teacher: check packs again, a row for each pack and lesson",
     .exec = exec_grade,
 };

@@ -170,7 +170,7 @@ static enum status exec_notes(struct session *s, struct cmd_call *c, struct err 
 const struct lesson_action action_notes = {
     .name = "notes",
     .usage = "[LESSON] [--follow]",
-    .summary = "what a presenter wants to know of a step",
+    .summary = "for the teacher: answers, usual wrong ones, minutes of each step",
     .exec = exec_notes,
 };
 
@@ -185,7 +185,7 @@ const struct cmd_entry cmd_notes = {
     .name = "notes",
     .group = "Learn",
     .usage = "[NAME] [step=N] | --follow",
-    .summary = "what a presenter wants to know of a lesson's step: notes, questions, hints",
+    .summary = "for the teacher: the answers of a lesson's steps, usual wrong ones, minutes, hints",
     .help =
         "Marks: A the answer, W the usual wrong one and why it tempts, * a note, ? a question,\n"
         "$ a command, = a figure, H a hint. Without a name: the step that was opened last. With "

@@ -212,6 +212,6 @@ static enum status exec_prepare(struct session *s, struct cmd_call *c, struct er
 const struct lesson_action action_prepare = {
     .name = "prepare",
     .usage = "[LESSON...|all] [--list]",
-    .summary = "compile and record beforehand what a demo will run",
+    .summary = "for the teacher: compile and record beforehand what a demo will run",
     .exec = exec_prepare,
 };

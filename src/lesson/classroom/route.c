@@ -65,6 +65,123 @@ void route_clear(struct route *r)
     *r = (struct route){0};
 }
 
+/* ---- a shorter or a longer one ---- */
+
+enum { MINUTES_LEAST = 5, MINUTES_MOST = 1000, WHOLE = 90 };
+
+/* Minutes for the welcome, the break and the close: the n-th part without a lesson. */
+static int words_minutes(int n, int minutes)
+{
+    static const struct {
+        int from, few, many_from, many;
+    } words[] = {{20, 2, 60, 5}, {75, 4, 75, 4}, {20, 2, 60, 4}};
+    return n > 2 || minutes < words[n].from ? 0
+           : minutes < words[n].many_from   ? words[n].few
+                                            : words[n].many;
+}
+
+static bool has_lesson(const struct route *r, const struct lesson *l)
+{
+    for (size_t i = 0; i < r->nparts; i++)
+        if (r->parts[i].lesson == l)
+            return true;
+    return false;
+}
+
+/* Lessons that the course does not have, behind it; without steps so far. */
+static void add_others(struct route *r)
+{
+    size_t n = r->nparts;
+    r->parts = xrealloc(r->parts, (n + (size_t)lesson_count() + 1) * sizeof *r->parts);
+    for (int i = 0; lesson_at(i); i++)
+        if (!has_lesson(r, lesson_at(i)))
+            r->parts[n++] = (struct route_part){
+                .lesson = lesson_at(i), .first = 1, .what = lesson_title(lesson_at(i))};
+    r->nparts = n;
+}
+
+/* One step more of the part, if there is one and time for it. */
+static bool add_step(struct route_part *p, int last, int *left)
+{
+    const int next = p->last + 1;
+    const int minutes = next <= last ? lesson_minutes_of(p->lesson, next - 1, next - 1) : 0;
+    if (!minutes || minutes > *left)
+        return false;
+    p->last = next;
+    p->minutes += minutes;
+    *left -= minutes;
+    return true;
+}
+
+/* Step by step through parts [from, to) in turn, until no step fits or is left. */
+static void fill(struct route *r, const int *last, size_t from, size_t to, int *left)
+{
+    bool more = true;
+    while (more) {
+        more = false;
+        for (size_t i = from; i < to; i++)
+            more |= r->parts[i].lesson && add_step(&r->parts[i], last[i], left);
+    }
+}
+
+static void drop_empty(struct route *r)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < r->nparts; i++)
+        if (r->parts[i].minutes)
+            r->parts[n++] = r->parts[i];
+    r->nparts = n;
+}
+
+enum status route_within(int minutes, struct route *out, struct err *err)
+{
+    const enum status st = route_read(out, err);
+    if (st)
+        return st;
+    const size_t course = out->nparts;
+    int left = minutes, words = 0;
+    add_others(out);
+    int *last = xcalloc(out->nparts + 1, sizeof *last);
+    for (size_t i = 0; i < out->nparts; i++) {
+        struct route_part *p = &out->parts[i];
+        last[i] = p->last;
+        p->last = p->first - 1;
+        p->minutes = p->lesson || i >= course ? 0 : words_minutes(words++, minutes);
+        left -= p->minutes;
+    }
+    fill(out, last, 0, course, &left);
+    for (size_t i = 0; i < out->nparts; i++)
+        last[i] = out->parts[i].lesson ? lesson_steps(out->parts[i].lesson) : 0;
+    fill(out, last, 0, course, &left);
+    for (size_t i = course; i < out->nparts; i++)
+        fill(out, last, i, i + 1, &left);
+    free(last);
+    drop_empty(out);
+    return ST_OK;
+}
+
+static int last_taken(const struct route *r, const struct route_part *of)
+{
+    for (size_t i = 0; i < r->nparts; i++)
+        if (r->parts[i].lesson == of->lesson && r->parts[i].first == of->first)
+            return r->parts[i].last;
+    return of->first - 1;
+}
+
+void route_left_out(const struct route *whole, const struct route *r, struct str *out)
+{
+    const size_t before = out->len;
+    for (size_t i = 0; i < whole->nparts; i++) {
+        const struct route_part *p = &whole->parts[i];
+        const int last = p->lesson ? last_taken(r, p) : 0;
+        if (!p->lesson || last >= p->last)
+            continue;
+        str_addf(out, "%s%s %d", out->len > before ? ", " : "", lesson_name(p->lesson), last + 1);
+        if (p->last > last + 1)
+            str_addf(out, "-%d", p->last);
+    }
+}
+
 /* ---- lesson route ---- */
 
 /* "10:15" as minutes after midnight; -1: it is none. */
@@ -120,9 +237,31 @@ static const char how[] =
     "A part:  lesson NAME step=N; Enter goes on, q leaves (full screen: the same behind a colon)\n"
     "Beside:  notes --follow, on a second terminal\n";
 
+/* What the 90 minutes have and these have not; and what is over. */
+static enum status add_left_out(const struct route *r, int64_t minutes, struct str *out,
+                                struct err *err)
+{
+    struct route whole;
+    struct str left = {0};
+    int sum = 0;
+    const enum status st = route_read(&whole, err);
+    if (st)
+        return st;
+    for (size_t i = 0; i < r->nparts; i++)
+        sum += r->parts[i].minutes;
+    str_addf(out, "%d minutes of %lld, by the minutes of the steps.\n", sum, (long long)minutes);
+    route_left_out(&whole, r, &left);
+    if (left.len)
+        str_addf(out, "Left out of the course of %d minutes: %s.\n", WHOLE, str_text(&left));
+    str_free(&left);
+    route_clear(&whole);
+    return ST_OK;
+}
+
 static enum status exec_route(struct session *s, struct cmd_call *c, struct err *err)
 {
-    const char *start = call_key(c, "start");
+    const char *start = call_key(c, "start"), *word = call_key(c, "minutes");
+    int64_t minutes = WHOLE;
     int at = start ? clock_minutes(start) : 0;
     struct route r;
     enum status st = ST_OK;
@@ -131,17 +270,21 @@ static enum status exec_route(struct session *s, struct cmd_call *c, struct err 
     if (at < 0)
         st = err_set(err, ST_USAGE, "start=%s is no time of day such as 10:15", start);
     if (!st && c->nwords != 1)
-        st = err_set(err, ST_USAGE, "lesson route takes start=HH:MM and no words");
+        st = err_set(err, ST_USAGE, "lesson route takes minutes=N, start=HH:MM and no words");
+    if (!st && word)
+        st = number_parse_int("minutes", word, MINUTES_LEAST, MINUTES_MOST, &minutes, err);
     if (!st)
         st = call_finish(s, c, err);
     if (!st)
-        st = route_read(&r, err);
+        st = minutes == WHOLE ? route_read(&r, err) : route_within((int)minutes, &r, err);
     if (st)
         return st;
     json_t *rows = json_array();
     for (size_t i = 0; i < r.nparts; at += r.parts[i++].minutes)
         json_array_append_new(rows, part_row(&r.parts[i], at));
     st = call_rows(s, c, rows, columns, NULL);
+    if (!st && plain && minutes != WHOLE)
+        st = add_left_out(&r, minutes, c->out, err);
     if (!st && plain)
         str_add(c->out, how);
     json_decref(rows);
@@ -151,7 +294,7 @@ static enum status exec_route(struct session *s, struct cmd_call *c, struct err 
 
 const struct lesson_action action_route = {
     .name = "route",
-    .usage = "[start=HH:MM]",
-    .summary = "90 minutes through the course, with the clock",
+    .usage = "[minutes=N] [start=HH:MM]",
+    .summary = "for the teacher: 90 or N minutes through the course, with the clock",
     .exec = exec_route,
 };

@@ -218,12 +218,45 @@ int progress_steps_done(struct sqlite3 *db, const struct lesson *l)
     return done;
 }
 
+static int place_of(const char *name)
+{
+    for (int i = 0; lesson_at(i); i++)
+        if (strcmp(lesson_name(lesson_at(i)), name) == 0)
+            return i;
+    return -1;
+}
+
+static bool is_open(struct sqlite3 *db, const struct lesson *l)
+{
+    return progress_steps_done(db, l) < lesson_steps(l);
+}
+
+int lesson_after(struct sqlite3 *db, int i)
+{
+    while (lesson_at(++i))
+        if (is_open(db, lesson_at(i)))
+            return i;
+    return -1;
+}
+
+int lesson_in_progress(struct sqlite3 *db)
+{
+    struct progress_place at;
+    const int last = progress_where(db, &at) ? place_of(at.lesson) : -1;
+    if (last < 0 || is_open(db, lesson_at(last)))
+        return last < 0 ? 0 : last;
+    const int next = lesson_after(db, last);
+    return next < 0 ? last : next;
+}
+
 void progress_score(struct sqlite3 *db, const char *lesson, int *made, int *right)
 {
     bool row;
-    sqlite3_stmt *s = ask(
-        db, "SELECT count(*), coalesce(sum(is_right), 0) FROM lesson_prediction WHERE lesson = ?1",
-        lesson, NULL, &row);
+    sqlite3_stmt *s =
+        ask(db,
+            "SELECT count(*), coalesce(sum(is_right), 0) FROM lesson_prediction WHERE rowid IN"
+            " (SELECT min(rowid) FROM lesson_prediction WHERE lesson = ?1 GROUP BY step, name)",
+            lesson, NULL, &row);
     *made = row ? sqlite3_column_int(s, 0) : 0;
     *right = row ? sqlite3_column_int(s, 1) : 0;
     sqlite3_finalize(s);
@@ -232,9 +265,8 @@ void progress_score(struct sqlite3 *db, const char *lesson, int *made, int *righ
 enum status progress_clear(struct sqlite3 *db, const char *lesson, struct err *err)
 {
     static const char *const sql[] = {"DELETE FROM lesson_progress WHERE lesson = ?1",
-                                      "DELETE FROM lesson_prediction WHERE lesson = ?1",
                                       "DELETE FROM lesson_value WHERE lesson = ?1"};
-    for (int i = 0; db && i < 3; i++) {
+    for (int i = 0; db && i < 2; i++) {
         bool row;
         sqlite3_stmt *s = ask(db, sql[i], lesson, NULL, &row);
         if (sqlite3_finalize(s) != SQLITE_OK || !s)

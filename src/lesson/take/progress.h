@@ -36,7 +36,8 @@ int progress_steps_done(struct sqlite3 *db, const struct lesson *l);
 enum status progress_set(struct sqlite3 *db, const char *lesson, const char *step,
                          enum progress state, struct err *err);
 enum status progress_predict(struct sqlite3 *db, const struct prediction *p, struct err *err);
-/* Predictions of a lesson so far: how many, and how many were right. */
+/* Questions of a lesson that were answered so far, and how many of them right: of each the first answer,
+ * whatever came later, as `lesson grade` counts. */
 void progress_score(struct sqlite3 *db, const char *lesson, int *made, int *right);
 /* Values for later steps: kept ones, predictions ("guess.x") and outcomes. An unknown one takes its
  * predecessor's place, and is not there. */
@@ -54,7 +55,8 @@ struct progress_place {
 };
 /* False: no lesson was ever taken. */
 bool progress_where(struct sqlite3 *db, struct progress_place *out);
-/* Forgets everything about a lesson. */
+/* Forgets how far a lesson was taken, and what it kept. First answers stay: who begins anew knows what
+ * came out. */
 enum status progress_clear(struct sqlite3 *db, const char *lesson, struct err *err);
 
 #endif

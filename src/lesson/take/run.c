@@ -237,11 +237,19 @@ static void reveal(struct lesson_run *r, const struct item *it)
     const double guess = guess_of(r, question->name);
     const double outcome = question_outcome(r->session, question, &r->values, guess);
     struct str line = {0};
-    question_tell(r->session, question, &r->values, guess, outcome, &line);
+    if (isnan(guess)) {
+        str_add(&line, "It is: ");
+        question_show(question, &r->values, outcome, &line);
+        str_addc(&line, '.');
+    } else {
+        question_tell(r->session, question, &r->values, guess, outcome, &line);
+    }
     add_verdict(r, question, str_text(&line));
     str_free(&line);
     keep(r, question->name, outcome);
-    record_prediction(r, question->name, guess, outcome, question_right(question, guess, outcome));
+    if (!isnan(guess))
+        record_prediction(r, question->name, guess, outcome,
+                          question_right(question, guess, outcome));
     if (*it->text)
         add_filled(r, it->text);
 }
@@ -271,6 +279,20 @@ static bool pass_gate(struct lesson_run *r, const struct item *it)
 
 /* ---- going through the items ---- */
 
+/* What to take after this lesson. */
+static void say_next(struct lesson_run *r)
+{
+    int here = 0;
+    while (lesson_at(here) && lesson_at(here) != r->lesson)
+        here++;
+    const struct lesson *next = lesson_at(here) ? lesson_at(lesson_after(r->db, here)) : NULL;
+    if (!next)
+        return;
+    char *line = xasprintf("The next lesson: %s (lesson %s).", next->title, next->name);
+    add(r, line);
+    free(line);
+}
+
 static void finish_step(struct lesson_run *r)
 {
     struct err err = ERR_INIT;
@@ -287,6 +309,7 @@ static void finish_step(struct lesson_run *r)
             add(r, line);
             free(line);
         }
+        say_next(r);
     }
     ask_for(r, last ? LESSON_DONE : LESSON_READ, last ? "The end" : "Enter: next step");
 }
@@ -572,9 +595,12 @@ static enum status take_guess(struct lesson_run *r, double v)
     return ST_OK;
 }
 
+/* "reveal" goes on without a guess, for who presents: nothing is recorded. */
 static enum status answer_question(struct lesson_run *r, const char *input, struct err *err)
 {
     double v;
+    if (strcmp(input, "reveal") == 0)
+        return take_guess(r, REAL_UNKNOWN);
     const enum status st = question_read(run_item(r), &r->source, input, &v, err);
     return st == ST_OK ? take_guess(r, v) : st;
 }

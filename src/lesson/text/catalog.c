@@ -2,8 +2,10 @@
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <dirent.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/mem.h"
 #include "base/path.h"
@@ -21,18 +23,29 @@ static struct {
     size_t nproblems, capproblems;
 } catalog;
 
-static void add_text(const char *file, const char *text, size_t len)
+static void add_problem(const char *text)
+{
+    xgrow((void **)&catalog.problems, &catalog.capproblems, catalog.nproblems + 1,
+          sizeof *catalog.problems);
+    catalog.problems[catalog.nproblems++] = xstrdup(text);
+}
+
+static void add_lesson(struct lesson *l)
+{
+    xgrow((void **)&catalog.items, &catalog.cap, catalog.n + 1, sizeof *catalog.items);
+    catalog.items[catalog.n++] = l;
+}
+
+static void add_text(const char *file, const char *text, size_t len, bool own)
 {
     struct lesson *l;
     struct err err = ERR_INIT;
     if (lesson_parse(file, text, len, &l, &err) != ST_OK) {
-        xgrow((void **)&catalog.problems, &catalog.capproblems, catalog.nproblems + 1,
-              sizeof *catalog.problems);
-        catalog.problems[catalog.nproblems++] = xstrdup(err.text);
+        add_problem(err.text);
         return;
     }
-    xgrow((void **)&catalog.items, &catalog.cap, catalog.n + 1, sizeof *catalog.items);
-    catalog.items[catalog.n++] = l;
+    l->own = own;
+    add_lesson(l);
 }
 
 /* "lessons/01-measure.md", but not the README. */
@@ -48,7 +61,7 @@ static void add_built_in(void)
 {
     for (const struct blob *b = blob_table; b->path; b++)
         if (str_starts(b->path, "lessons/") && is_lesson(b->path))
-            add_text(b->path, b->data, blob_size(b));
+            add_text(b->path, b->data, blob_size(b), false);
 }
 
 static int wants_file(const struct dirent *e)
@@ -61,7 +74,7 @@ static void add_user_file(const char *folder, const char *name)
     char *path = xasprintf("%s/%s", folder, name), *text;
     size_t len;
     if (str_read_file(path, FILE_MAX, &text, &len, NULL) == 0) {
-        add_text(path, text, len);
+        add_text(path, text, len, true);
         free(text);
     }
     free(path);
@@ -81,6 +94,67 @@ static void add_users(void)
     free(folder);
 }
 
+/* ---- lessons that lie elsewhere: lesson add ---- */
+
+static const struct lesson *called(const char *name)
+{
+    for (size_t i = 0; i < catalog.n; i++)
+        if (strcmp(catalog.items[i]->name, name) == 0)
+            return catalog.items[i];
+    return NULL;
+}
+
+/* A pipe or a device would be waited for. */
+static enum status check_file(const char *path, struct err *err)
+{
+    struct stat st;
+    if (stat(path, &st) != 0)
+        return err_set(err, ST_USAGE, "cannot open %s: %s", path, strerror(errno));
+    return S_ISREG(st.st_mode) ? ST_OK : err_set(err, ST_USAGE, "%s is no regular file", path);
+}
+
+static enum status take_in(const char *path, const struct lesson **out, struct err *err)
+{
+    char *text = NULL;
+    size_t len;
+    struct lesson *l = NULL;
+    enum status st = check_file(path, err);
+    if (!st)
+        st = str_read_file(path, FILE_MAX, &text, &len, err);
+    if (!st)
+        st = lesson_parse(path, text, len, &l, err);
+    free(text);
+    if (!st && called(l->name))
+        st = err_set(err, ST_USAGE, "there is a lesson \"%s\" already; call the file otherwise",
+                     l->name);
+    if (st) {
+        lesson_free(l);
+        return st;
+    }
+    l->own = true;
+    add_lesson(l);
+    *out = l;
+    return ST_OK;
+}
+
+static void add_added(void)
+{
+    char *list = path_in(PATH_DATA, LESSONS_ADDED), *text = NULL, *rest;
+    const struct lesson *l;
+    size_t len;
+    if (list && check_file(list, NULL) == ST_OK &&
+        str_read_file(list, FILE_MAX, &text, &len, NULL) == ST_OK) {
+        rest = text;
+        for (char *path; (path = strsep(&rest, "\n"));) {
+            struct err err = ERR_INIT;
+            if (*path && take_in(path, &l, &err) != ST_OK)
+                add_problem(err.text);
+        }
+    }
+    free(text);
+    free(list);
+}
+
 static void load(void)
 {
     if (catalog.loaded)
@@ -88,6 +162,13 @@ static void load(void)
     catalog.loaded = true;
     add_built_in();
     add_users();
+    add_added();
+}
+
+enum status lesson_take_in(const char *path, const struct lesson **out, struct err *err)
+{
+    load();
+    return take_in(path, out, err);
 }
 
 int lesson_count(void)

@@ -539,6 +539,11 @@ const char *lesson_title(const struct lesson *l)
     return l->title;
 }
 
+bool lesson_is_own(const struct lesson *l)
+{
+    return l->own;
+}
+
 int lesson_steps(const struct lesson *l)
 {
     return (int)l->nsteps;

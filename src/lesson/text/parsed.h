@@ -68,6 +68,7 @@ struct lesson_stage { /* a step; the name is taken by lesson_step() */
 struct lesson {
     char *name, *title;
     int minutes; /* as its first words say; 0: they do not */
+    bool own;    /* the user's, not of the course */
     struct lesson_stage *steps;
     size_t nsteps, capsteps;
 };

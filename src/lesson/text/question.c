@@ -73,6 +73,8 @@ static int find_item(const struct item *question, const char *word, size_t len)
         matches++;
     }
     const int letter = len == 1 ? by_letter(question, *word) : -1;
+    if (!len)
+        return -1;
     return letter >= 0 ? letter : matches == 1 ? found : -1;
 }
 
@@ -102,7 +104,7 @@ static bool read_letters(const struct item *question, const char *typed, struct 
 static enum status read_order(const struct item *question, const char *typed, double *code,
                               struct err *err)
 {
-    static const char parts[] = " \t,<=";
+    static const char parts[] = " \t,<=)";
     struct order o = {0};
     if (!typed[strcspn(typed, parts)] && read_letters(question, typed, &o)) {
         *code = encode(&o);
@@ -206,27 +208,16 @@ static enum status read_number(const char *typed, double *answer, struct err *er
     return number_parse(typed, answer, err) == ST_OK ? ST_OK : ST_USAGE;
 }
 
-/* By its word, its beginning if that is unique, or its number. */
-static int chosen(const struct item *question, const char *input)
+/* "b" and "b)" are "b". */
+static size_t without_bracket(const char *word, size_t len)
 {
-    int found = -1, matches = 0;
-    for (size_t i = 0; i < question->noptions; i++) {
-        char number[24];
-        snprintf(number, sizeof number, "%zu", i + 1);
-        if (strcmp(input, question->options[i].word) == 0 || strcmp(input, number) == 0)
-            return (int)i;
-        if (*input && str_starts(question->options[i].word, input)) {
-            found = (int)i;
-            matches++;
-        }
-    }
-    return matches == 1 ? found : -1;
+    return len > 1 && word[len - 1] == ')' ? len - 1 : len;
 }
 
 static enum status read_choice(const struct item *q, const char *typed, double *answer,
                                struct err *err)
 {
-    const int i = chosen(q, typed);
+    const int i = find_item(q, typed, without_bracket(typed, strlen(typed)));
     *answer = i + 1;
     if (i >= 0)
         return ST_OK;
@@ -460,6 +451,8 @@ void question_show(const struct item *q, const struct values *v, double outcome,
         show_order(q, value, outcome, out);
     } else if (q->kind == ITEM_CHOICE) {
         str_addf(out, "\"%s\"", isnan(outcome) ? "-" : q->options[(size_t)outcome - 1].word);
+    } else if (q->kind == ITEM_WHERE) {
+        str_addf(out, "line %.0f", outcome);
     } else {
         str_add(out, number_fmt(number, outcome, 4));
     }

@@ -173,11 +173,12 @@ static void draw_prompt_line(const struct lessons *l, struct canvas *c, struct r
     const char *what = l->busy                                       ? "running ..."
                        : !l->picking && textview_more(&l->page.text) ? "Enter: read on"
                        : l->want == LESSON_NUMBER                    ? "Enter: type your guess"
-                       : l->want == LESSON_CHOICE ? "Press the letter of your answer"
-                       : l->want == LESSON_ORDER  ? "Enter: type your order"
-                       : l->picking               ? "Enter: this line (Esc: back to the text)"
-                       : l->want == LESSON_LINE   ? "Enter: to the lines of the source"
-                                                  : l->prompt;
+                       : l->want == LESSON_CHOICE
+                           ? "Press the letter of your answer (Enter: type it)"
+                       : l->want == LESSON_ORDER ? "Enter: type your order"
+                       : l->picking              ? "Enter: this line (Esc: back to the text)"
+                       : l->want == LESSON_LINE  ? "Enter: to the lines of the source"
+                                                 : l->prompt;
     int used = canvas_text(c, r.x, r.y, r.w, ROLE_ACCENT, what);
     const bool over = l->want == LESSON_READ || l->want == LESSON_DONE;
     if (l->hints_left > 0 && !l->app->projector && !l->busy && !over && r.w - used > 14)
@@ -510,7 +511,7 @@ static void next(void *ctx, int arg)
         prompt_open(l->app->session, "guess: ", "", false, answer_done, l);
         break;
     case LESSON_CHOICE:
-        say_letters(l);
+        prompt_open(l->app->session, "answer: ", "", false, answer_done, l);
         break;
     case LESSON_ORDER:
         prompt_open(l->app->session, "order: ", "", false, answer_done, l);
@@ -520,6 +521,7 @@ static void next(void *ctx, int arg)
         break;
     case LESSON_DONE:
         close_run(l);
+        l->list.cur = lesson_in_progress(lesson_progress(l));
         break;
     case LESSON_READ:
     case LESSON_RUN:
@@ -583,12 +585,12 @@ static void explain_words(void *ctx, int arg)
     app_explain(l->app);
 }
 
-enum { SAY_HINT, SAY_BACK, SAY_SKIP };
+enum { SAY_HINT, SAY_BACK, SAY_SKIP, SAY_REVEAL };
 
 /* A word that could also be typed. */
 static void say(void *ctx, int what)
 {
-    static const char *const words[] = {"hint", "back", "skip"};
+    static const char *const words[] = {"hint", "back", "skip", "reveal"};
     answer(ctx, words[what]);
 }
 
@@ -654,7 +656,7 @@ static bool enter_leads_on(const void *ctx)
     const struct lessons *l = ctx;
     if (l->picking || textview_more(&l->page.text))
         return true;
-    return l->want != LESSON_CHOICE && (l->want != LESSON_LINE || l->nlines > 0);
+    return l->want != LESSON_LINE || l->nlines > 0;
 }
 
 static bool is_choice(const void *ctx)
@@ -697,6 +699,7 @@ static const struct binding lesson_keys[] = {
     {.keys = {'c'}, .does = "answer-c", .act = choose, .arg = 2, .help = "answer c"},
     {.keys = {'d'}, .does = "answer-d", .act = choose, .arg = 3, .help = "answer d"},
     {.keys = {'H'}, .does = "hint", .act = say, .arg = SAY_HINT, .footer = "hint", .help = "a hint; it costs nothing", .offered = has_hint},
+    {.keys = {'R'}, .does = "reveal", .act = say, .arg = SAY_REVEAL, .help = "without a guess, for who presents: on to the outcome; nothing is recorded"},
     {.keys = {'x'}, .does = "explain", .act = explain_words, .footer = "words", .help = "what the words of this step mean", .offered = has_words},
     {.keys = {'v'}, .does = "view", .act = show_figures, .footer = "figure", .help = "the step's figures, as large as the screen", .offered = has_figures},
     {.keys = {'t'}, .does = "try", .act = try_out, .footer = "try it", .help = "open the step's command for editing", .offered = has_try},
@@ -760,6 +763,7 @@ static void *lesson_open(struct app *a)
     l->app = a;
     l->asked_at = -1;
     l->page.text.measure = l->ask.measure = MEASURE;
+    l->list.cur = lesson_in_progress(lesson_progress(l));
     return l;
 }
 

@@ -27,7 +27,10 @@ static void draw_row(struct canvas *c, struct rect r, struct sqlite3 *db, int i,
     int made = 0, right = 0;
     progress_score(db, lesson_name(lesson), &made, &right);
     canvas_text(c, r.x + 1, r.y, 1, ROLE_ACCENT, cur ? ">" : " ");
-    canvas_textf(c, r.x + 3, r.y, r.w - 30, ROLE_NORMAL, "%2d  %s", i + 1, lesson_title(lesson));
+    canvas_textf(c, r.x + 3, r.y, r.w - (lesson_is_own(lesson) ? 38 : 30), ROLE_NORMAL, "%2d  %s",
+                 i + 1, lesson_title(lesson));
+    if (lesson_is_own(lesson))
+        canvas_text(c, r.x + r.w - 33, r.y, 6, ROLE_ACCENT, "yours");
     if (lesson_minutes(lesson))
         canvas_textf(c, r.x + r.w - 26, r.y, 7, ROLE_DIM, "%3d min", lesson_minutes(lesson));
     canvas_textf(c, r.x + r.w - 18, r.y, 8, done == steps ? ROLE_GOOD : ROLE_DIM, "%d of %d", done,
