@@ -231,6 +231,8 @@ double field_number(const struct field *f, const void *row)
 
 static enum status no_word(const struct field *f, const char *text, struct err *err)
 {
+    if (!err) /* asked of every word of a line, and of every kernel of a list */
+        return ST_USAGE;
     const char *near = str_nearest_in(text, f->words);
     if (near)
         return err_set(err, ST_USAGE, "%s has no value \"%.60s\"; did you mean \"%s\"?", f->name,

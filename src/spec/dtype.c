@@ -69,6 +69,8 @@ enum status dtype_parse(const char *text, enum dtype *out, struct err *err)
             *out = spellings[i].type;
             return ST_OK;
         }
+    if (!err) /* asked of every word of a line, and of every kernel of a list */
+        return ST_USAGE;
     const char *near = str_nearest(text, spelling_at, NULL);
     return err_set(err, ST_USAGE, "unknown dtype \"%.40s\"; write f16, bf16 or f32%s%s%s", text,
                    near ? " (did you mean " : "", near ? near : "", near ? "?)" : "");
