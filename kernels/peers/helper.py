@@ -5,8 +5,12 @@ It sits on a socket (descriptor 3, one JSON object a message) and answers in tur
   open    the problem: shape, strides and a memfd that holds Q, K, V and the guarded output
   load    a kernel by name: imports it; the answer names the version that will run
   run     once, into an output that the worker has poisoned; the result is back in the memfd
+  prepare the inputs of another turn (on a GPU they are rotated here, else the worker did it), and an
+          output that is poisoned
   sample  timed: GPU events around `repeat` calls, the launches queued behind a spinning kernel so that
           no host time is in between; `cold` rewrites the L2 first; graphs where they can be recorded
+  fetch   the result of the last sample is put into the memfd
+  lap     `runs` replays of a graph, for the worker's clock
   unload
 
 An answer is an object; with "error" it failed, with "lost" this process can do no more.
@@ -26,6 +30,7 @@ import socket
 import sys
 import time
 import warnings
+from time import perf_counter as now
 
 PR_SET_PDEATHSIG = 1
 HOLD_MIN_S, HOLD_MAX_S = 50e-6, 0.05  # how long the GPU spins while work is queued
@@ -84,12 +89,21 @@ class Plain:
         if result is not None and result is not self.tensors[3]:
             raise Refusal(f"{kernel.name} must write into out= and return it or nothing: there is no PyTorch here")
 
+    def prepare(self, kernel, by):
+        kernel.result = None
+
+    def fetch(self, kernel):
+        pass
+
+    def lap(self, kernel, runs):
+        return {"graph": False}
+
     def sample(self, kernel, repeat, cold, graph):
         with kernel.scope():
-            begin = time.perf_counter()
+            begin = now()
             for _ in range(repeat):
-                kernel.call()
-            return {"seconds": (time.perf_counter() - begin) / repeat, "launch": "direct"}
+                kernel.result = kernel.call()
+            return {"seconds": (now() - begin) / repeat, "launch": "direct"}
 
 
 class Host:
@@ -108,7 +122,11 @@ class Host:
         with kernel.scope():
             deliver(kernel, kernel.call(), self.tensors[3])
 
-    sample = Plain.sample
+    def fetch(self, kernel):
+        if kernel.result is not None:
+            deliver(kernel, kernel.result, self.tensors[3])
+
+    prepare, lap, sample = Plain.prepare, Plain.lap, Plain.sample
 
 
 def tensor(torch, problem, memory, i, base=None):
@@ -126,8 +144,8 @@ def deliver(kernel, result, out):
         result = result[0] if result else None
     if result is out or (result is None and kernel.takes_out):
         return
-    if getattr(result, "shape", None) is None or getattr(result, "dtype", None) is None:
-        raise Refusal(f"{kernel.name} returned {type(result).__name__}; wanted is a tensor, (O, LSE), or out= filled")
+    if type(result) is not type(out):  # not even one derived from it: that may do its work when it is read
+        raise Refusal(f"{kernel.name} returned {type(result).__name__}; wanted is a plain tensor, (O, LSE), or out= filled")
     if tuple(result.shape) != tuple(out.shape) or result.dtype != out.dtype:
         raise Refusal(f"{kernel.name} returned {tuple(result.shape)} of {result.dtype}; "
                       f"wanted is {tuple(out.shape)} of {out.dtype}")
@@ -147,7 +165,9 @@ class Device:
         torch.set_grad_enabled(False)
         self.place = f"cuda:{problem['device']}"
         self.problem, self.memory = problem, memory
+        self.source = [self.host(i).to(self.place) for i in range(3)]
         self.inputs = [self.host(i).to(self.place) for i in range(3)]
+        self.by = 0, 0, 0
         self.tensors = [self.view(flat, i) for i, flat in enumerate(self.inputs)]
         part, guard = problem["parts"][3], problem["guard"]
         self.whole_host = torch.frombuffer(memory, dtype=torch.uint8, count=part["bytes"] + 2 * guard,
@@ -173,8 +193,7 @@ class Device:
 
     def run(self, kernel):
         cuda = self.torch.cuda
-        self.whole.copy_(self.whole_host)
-        cuda.synchronize()
+        self.prepare(kernel, (0, 0, 0))
         with kernel.scope():
             deliver(kernel, kernel.call(), self.tensors[3])
         cuda.synchronize()
@@ -183,12 +202,45 @@ class Device:
         if kernel.foreign:
             self.look_at_inputs(kernel)
 
+    def turned(self, i):
+        """Q, K or V as the worker gave it, rotated by so many bytes: its two parts in order."""
+        return self.source[i][self.by[i]:len(self.source[i])], self.source[i][0:self.by[i]]
+
+    def prepare(self, kernel, by):
+        kernel.result, self.by = None, by
+        for i, flat in enumerate(self.inputs):
+            head, tail = self.turned(i)
+            flat[0:len(head)].copy_(head)
+            if by[i]:
+                flat[len(head):len(flat)].copy_(tail)
+        self.whole.copy_(self.whole_host)
+        self.torch.cuda.synchronize()
+
     def look_at_inputs(self, kernel):
         for i, flat in enumerate(self.inputs):
-            given = self.host(i).to(self.place)
-            if not self.torch.equal(flat, given):
-                flat.copy_(given)
-                raise Refusal(f"{kernel.name} overwrote its inputs")
+            head, tail = self.turned(i)
+            if not self.torch.equal(flat[0:len(head)], head) or \
+                    self.by[i] and not self.torch.equal(flat[len(head):len(flat)], tail):
+                self.prepare(kernel, (0, 0, 0))
+                raise Refusal(f"{kernel.name}: it overwrote its inputs")
+
+    def fetch(self, kernel):
+        if kernel.result is not None:
+            deliver(kernel, kernel.result, self.tensors[3])
+        self.torch.cuda.synchronize()
+        self.whole_host.copy_(self.whole)
+        self.torch.cuda.synchronize()
+        if kernel.foreign:
+            self.look_at_inputs(kernel)
+
+    def lap(self, kernel, runs):
+        """Not timed here."""
+        with kernel.scope():
+            graph = self.graph(kernel, 1)
+        for _ in range(runs if graph else 0):
+            graph.replay()
+        self.torch.cuda.synchronize()
+        return {"graph": graph is not None}
 
     def graph(self, kernel, repeat):
         """`repeat` calls as a CUDA graph, or None if they cannot be recorded."""
@@ -200,7 +252,7 @@ class Device:
         try:
             with cuda.graph(graph):
                 for _ in range(repeat):
-                    kernel.call()
+                    kernel.recorded = kernel.call()
             kernel.graph = graph
         except Exception:  # whatever it was, a plain stream may do
             cuda.synchronize()
@@ -253,9 +305,10 @@ class Device:
             start = time.perf_counter()
             if recorded:
                 recorded.replay()
+                kernel.result = kernel.recorded
             else:
                 for _ in range(repeat):
-                    kernel.call()
+                    kernel.result = kernel.call()
             end.record()
             held = not begin.query()  # everything was queued before the GPU came to it
             host_s = time.perf_counter() - start
@@ -283,7 +336,8 @@ class Kernel:
     def __init__(self, name):
         self.name = name
         self.hold_s = 100e-6  # spun last time: three times what the host took, and more after a failure
-        self.graph_of, self.graph = 0, None
+        self.graph_of, self.graph, self.recorded = 0, None, None
+        self.result = None  # of the last sample, until it is fetched or another begins
         self.behind = None  # seconds of work that our events do not see
 
     def scope(self):
@@ -291,7 +345,7 @@ class Kernel:
         return contextlib.nullcontext()
 
     def close(self):
-        self.graph = self.call = None
+        self.graph = self.call = self.recorded = self.result = None
 
 
 class Sdpa(Kernel):
@@ -478,6 +532,19 @@ class Helper:
     def sample(self, ask, fd):
         return self.place.sample(self.kernels[ask["id"]], ask["repeat"], ask["cold"], ask["graph"])
 
+    def prepare(self, ask, fd):
+        self.place.prepare(self.kernels[ask["id"]], ask["by"])
+        return {}
+
+    def fetch(self, ask, fd):
+        kernel = self.kernels[ask["id"]]
+        with kernel.scope():
+            self.place.fetch(kernel)
+        return {}
+
+    def lap(self, ask, fd):
+        return self.place.lap(self.kernels[ask["id"]], ask["runs"])
+
     def unload(self, ask, fd):
         kernel = self.kernels.pop(ask["id"], None)
         if kernel:
@@ -487,7 +554,8 @@ class Helper:
     def answer(self, ask, fd):
         name = ask.get("kernel") or getattr(self.kernels.get(ask.get("id")), "name", "its Python process")
         try:
-            return {"open": self.open, "load": self.load, "run": self.run, "sample": self.sample,
+            return {"open": self.open, "load": self.load, "run": self.run, "prepare": self.prepare,
+                    "sample": self.sample, "fetch": self.fetch, "lap": self.lap,
                     "unload": self.unload}[ask["do"]](ask, fd)
         except Refusal as error:
             return {"error": str(error)}

@@ -102,15 +102,27 @@ struct backend_ops {
     enum status (*load)(struct backend *b, const struct kernel *k, const struct param_values *v,
                         struct slot **out, struct err *err);
     void (*unload)(struct backend *b, struct slot *s);
-    /* One untimed run into a poisoned output with guard bands intact afterwards or not. */
+    /* One untimed run on the problem's own inputs, into a poisoned output with guard bands intact
+     * afterwards or not. ST_FAIL also when it has overwritten its inputs. */
     enum status (*run)(struct backend *b, struct slot *s, struct err *err);
-    /* Copies the output (shape's dtype and layout) with `guard` bytes before and after it, as the
-     * run left them, to `dst`. */
-    enum status (*read_output)(struct backend *b, struct slot *s, void *dst, struct err *err);
+    /* How many runs may share a sample, each with inputs of its own: at least 1. */
+    int (*sets)(const struct backend *b, const struct slot *s);
+    /* Before every sample, untimed: run i of it finds the inputs of turn + i (input_turn_bytes()) and a
+     * poisoned output. */
+    enum status (*prepare)(struct backend *b, struct slot *s, uint64_t turn, int runs,
+                           struct err *err);
+    /* After a sample, untimed: ST_FAIL with a sentence when a run of it wrote to its inputs, or had not
+     * written its output when it was over. `all`: guard bands, too, of every run so far. */
+    enum status (*inspect)(struct backend *b, struct slot *s, bool all, struct err *err);
+    /* Copies the output of run i of the last sample, or of run() with i = 0, (shape's dtype and layout) with
+     * `guard` bytes before and after it, as the run left them, to `dst`. */
+    enum status (*read_output)(struct backend *b, struct slot *s, int i, void *dst,
+                               struct err *err);
     size_t (*output_bytes)(const struct backend *b); /* guards included */
     /* Evicts inputs from the caches, as the L2 flush on a GPU. */
     void (*flush)(struct backend *b);
-    /* One timed sample: `repeat` back-to-back runs, seconds per run in *seconds. clock_mhz may be NaN. */
+    /* One timed sample: `repeat` back-to-back runs, at most sets(), seconds per run in *seconds. clock_mhz
+     * may be NaN. */
     enum status (*sample)(struct backend *b, struct slot *s, int repeat, double *seconds,
                           double *clock_mhz, struct err *err);
     /* A warm run, and one with stamps at the begin and end of every block; `watch` is told of each. `out` is

@@ -162,10 +162,32 @@ static enum status run(struct backend *b, struct slot *s, struct err *err)
     return slot_run(s, err);
 }
 
-static enum status read_output(struct backend *b, struct slot *s, void *dst, struct err *err)
+static int sets(const struct backend *b, const struct slot *s)
 {
     (void)b;
-    return slot_read_output(s, dst, err);
+    return slot_sets(s);
+}
+
+static enum status prepare(struct backend *b, struct slot *s, uint64_t turn, int runs,
+                           struct err *err)
+{
+    (void)b;
+    return slot_prepare(s, turn, runs, err);
+}
+
+/* Looked at closely or not at all: the bus is slow. */
+static enum status inspect(struct backend *b, struct slot *s, bool all, struct err *err)
+{
+    (void)b;
+    if (slot_is_elsewhere(s))
+        return s->peer->inspect(s, all, err);
+    return all ? slot_inspect(s, err) : ST_OK;
+}
+
+static enum status read_output(struct backend *b, struct slot *s, int i, void *dst, struct err *err)
+{
+    (void)b;
+    return slot_read_output(s, i, dst, err);
 }
 
 static size_t output_bytes(const struct backend *b)
@@ -237,6 +259,9 @@ const struct backend_ops backend_cuda = {
     .load = load,
     .unload = unload,
     .run = run,
+    .sets = sets,
+    .prepare = prepare,
+    .inspect = inspect,
     .read_output = read_output,
     .output_bytes = output_bytes,
     .flush = flush,

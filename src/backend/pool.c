@@ -275,6 +275,32 @@ void pool_run(struct pool *p, int64_t blocks, pool_body *body, void *ctx)
     wait_until_done(p);
 }
 
+struct muster {
+    _Atomic int missing;
+    int64_t until_ns;
+};
+
+/* Waits for the others, and so every thread takes one block. */
+static void answer_call(void *ctx, int64_t block, int thread)
+{
+    struct muster *m = ctx;
+    (void)block;
+    (void)thread;
+    atomic_fetch_sub(&m->missing, 1);
+    while (atomic_load(&m->missing) > 0 && now_ns() < m->until_ns)
+        cpu_relax();
+}
+
+void pool_rouse(struct pool *p)
+{
+    enum { PATIENCE_NS = 200000 };
+    struct muster m = {.missing = p->threads, .until_ns = now_ns() + PATIENCE_NS};
+    struct pool_stamps *stamps = p->stamps;
+    p->stamps = NULL; /* no launch of a kernel's */
+    pool_run(p, p->threads > 1 ? p->threads : 0, answer_call, &m);
+    p->stamps = stamps;
+}
+
 void *pool_scratch(struct pool *p, int thread, size_t bytes)
 {
     struct scratch_buffer *s = &p->scratch[thread];

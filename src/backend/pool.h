@@ -20,6 +20,10 @@ int pool_threads(const struct pool *p);
 typedef void pool_body(void *ctx, int64_t block, int thread);
 void pool_run(struct pool *p, int64_t blocks, pool_body *body, void *ctx);
 
+/* Returns when every thread of the pool is awake, or soon: before a timed launch, whose time is not to
+ * have their waking in it. */
+void pool_rouse(struct pool *p);
+
 /* Until the next call, or NULL: every block of every launch leaves a stamp, in the order of launches
  * and block numbers, while there is room; `count` goes on counting. */
 struct pool_stamps {

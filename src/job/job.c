@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "job/job.h"
 
+#include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 
 #include "base/mem.h"
 #include "base/number.h"
+#include "base/sanitize.h"
 #include "base/str.h"
 
 static const double silence_s = 5; /* allowed without an estimate */
@@ -107,6 +109,7 @@ struct job *job_new(struct super *s, int id, const struct job_request *r)
     j->entry = -1;
     j->done = true;
     j->cancel_by = INFINITY;
+    j->asked = -1;
     j->entries = xcalloc((size_t)r->nentries + 1, sizeof *j->entries);
     j->rows = xcalloc((size_t)r->nentries + 1, sizeof *j->rows);
     for (int i = 0; i <= r->nentries; i++)
@@ -129,6 +132,10 @@ void job_destroy(struct job *j)
         record_clear(run_fields, &j->rows[i]);
         job_drop_output(j, i);
     }
+    while (j->nextras)
+        job_drop_extra(j, (int)j->nextras - 1);
+    free(j->extras);
+    json_decref(j->judged);
     free(j->rows);
     free(j->entries);
     free(j->phase[LAUNCH]);
@@ -319,6 +326,127 @@ void job_leave_unjudged(struct job *j, int i, const char *sentence)
     set_error(j, sentence);
 }
 
+/* ---- further outputs ---- */
+
+static void rank_rows(struct job *j);
+
+/* Only contents and lengths differ from what was asked for. */
+static bool is_near(const struct problem *asked, const struct problem *p)
+{
+    const struct shape *a = &asked->shape, *s = &p->shape;
+    return s->dtype == a->dtype && s->causal == a->causal && s->layout == a->layout &&
+           s->D == a->D && s->H <= a->H && p->input == asked->input;
+}
+
+enum status job_keep_extra(struct job *j, int entry, const char *what, json_t *problem, int fd,
+                           struct err *err)
+{
+    enum { EXTRAS_MAX = 4 };
+    struct problem p = PROBLEM_DEFAULT;
+    int before = 0;
+    for (size_t i = 0; i < j->nextras; i++)
+        before += j->extras[i].entry == entry;
+    enum status st = problem_from_json(&p, problem, err);
+    if (st == ST_OK && (before >= EXTRAS_MAX || !is_near(&j->request.problem, &p)))
+        st = err_set(err, ST_FAIL, "an output of another problem");
+    problem_clear(&p);
+    if (st != ST_OK)
+        return ST_FAIL;
+    xgrow((void **)&j->extras, &j->capextras, j->nextras + 1, sizeof *j->extras);
+    j->extras[j->nextras++] = (struct extra_output){.entry = entry,
+                                                    .what = sanitize_line(what),
+                                                    .problem = json_incref(problem),
+                                                    .fd = fcntl(fd, F_DUPFD_CLOEXEC, 0)};
+    return ST_OK;
+}
+
+void job_drop_extra(struct job *j, int i)
+{
+    struct extra_output *x = &j->extras[i];
+    free(x->what);
+    json_decref(x->problem);
+    if (x->fd >= 0)
+        close(x->fd);
+    memmove(x, x + 1, (j->nextras - (size_t)i - 1) * sizeof *x);
+    j->nextras--;
+}
+
+int job_next_extra(const struct job *j)
+{
+    if (!j->nextras || (j->state == JOB_TIMING && !j->done))
+        return -1;
+    for (size_t i = 0; i < j->nextras && j->judged; i++)
+        if (json_equal(j->extras[i].problem, j->judged))
+            return (int)i;
+    return 0;
+}
+
+/* A remark gives way. */
+static void fail_row(struct run_row *row, char *reason)
+{
+    free(row->check);
+    row->check = xstrdup("fail");
+    free(row->reason);
+    row->reason = reason;
+}
+
+/* "with B=1 H=1 S=1025 D=64 f16 seed=7, " where that is another problem than the row's. */
+static char *problem_words(const struct job *j, const struct extra_output *x)
+{
+    struct problem p = PROBLEM_DEFAULT;
+    char shape[SHAPE_TEXT], *out = xstrdup("");
+    if (problem_from_json(&p, x->problem, NULL) == ST_OK &&
+        !shape_equal(&p.shape, &j->request.problem.shape)) {
+        free(out);
+        shape_format(&p.shape, shape, sizeof shape);
+        out = xasprintf(" (%s seed=%llu)", shape, (unsigned long long)p.seed);
+    }
+    problem_clear(&p);
+    return out;
+}
+
+/* Without a verdict on all of its outputs it has none. */
+static void doubt_row(struct job *j, int entry)
+{
+    struct run_row *row = &j->rows[entry];
+    if (!j->entries[entry].doubted || failed_check(row))
+        return;
+    free(row->check);
+    row->check = NULL;
+}
+
+void job_take_extra_verdict(struct job *j, int i, const json_t *verdict)
+{
+    const struct extra_output *x = &j->extras[i];
+    struct run_row *row = &j->rows[x->entry];
+    const char *check = json_string_value(json_object_get(verdict, "check")),
+               *reason = json_string_value(json_object_get(verdict, "reason"));
+    if (check && strcmp(check, "pass") != 0 && !failed_check(row)) {
+        char *where = problem_words(j, x), *clean = sanitize_line(reason ? reason : check);
+        fail_row(row, xasprintf("%s is wrong%s: %s", x->what, where, clean));
+        free(where);
+        free(clean);
+    }
+    rank_rows(j);
+    job_drop_extra(j, i);
+}
+
+void job_leave_extra(struct job *j, int i, const char *sentence)
+{
+    const int entry = j->extras[i].entry;
+    struct run_row *row = &j->rows[entry];
+    j->entries[entry].doubted = true;
+    if (!failed_check(row)) {
+        free(row->reason);
+        row->reason = xasprintf("%s: %s was not judged: %s", j->request.entries[entry].kernel,
+                                j->extras[i].what, sentence);
+    }
+    doubt_row(j, entry);
+    set_error(j, sentence);
+    rank_rows(j);
+    job_drop_extra(j, i);
+}
+
 /* ---- rows ---- */
 
 static const char *const check_fields[] = {
@@ -335,8 +463,15 @@ static bool is_check_field(const char *name)
     return false;
 }
 
+/* The launch worker has caught a kernel at something: that it may say. */
+static bool tells_failure(const char *name, json_t *value, enum role role)
+{
+    const char *text = json_string_value(value);
+    return role == LAUNCH && strcmp(name, "check") == 0 && text && strcmp(text, "fail") == 0;
+}
+
 /* Leaves in `row` what this role may say. A reason may come from both: why there is no figure, or
- * why the check failed; then the judge's word stands. */
+ * why the check failed; then the judge's word stands. What has failed once has failed. */
 static void keep_own_fields(json_t *row, enum role role, bool check_failed)
 {
     const char *name;
@@ -344,10 +479,9 @@ static void keep_own_fields(json_t *row, enum role role, bool check_failed)
     void *next;
     json_object_foreach_safe(row, next, name, value)
     {
-        (void)value;
-        bool reason = strcmp(name, "reason") == 0;
-        bool own = is_check_field(name) == (role == JUDGE);
-        if (reason ? role == LAUNCH && check_failed : !own)
+        bool reason = strcmp(name, "reason") == 0, check = strcmp(name, "check") == 0;
+        bool own = is_check_field(name) == (role == JUDGE) || tells_failure(name, value, role);
+        if (check_failed && (reason || check) ? true : !reason && !own)
             json_object_del(row, name);
     }
 }
@@ -395,7 +529,10 @@ enum status job_take_rows(struct job *j, json_t *rows, struct err *err)
 
 enum status job_take_verdict(struct job *j, int entry, json_t *row, struct err *err)
 {
+    if (j->entries[entry].doubted) /* why is in its reason */
+        json_object_del(row, json_is_null(json_object_get(row, "reason")) ? "reason" : "");
     enum status st = take_row(j, entry, row, JUDGE, err);
+    doubt_row(j, entry);
     rank_rows(j);
     return st;
 }

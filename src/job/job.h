@@ -19,8 +19,19 @@ struct entry_state {
     int unjudged; /* of its outputs, those that the judge has not answered */
     int turn;     /* when the oldest of these was sent */
     int output;   /* the last one, for another judge if this one dies; -1: judged, or none */
+    bool doubted; /* of its further outputs one could not be judged: it cannot pass */
     bool retried; /* a judge has died over it */
     bool again;   /* it goes to the next judge */
+};
+
+/* An output beside that of the checked run: of a timed run, of a neighbouring shape. It goes to the judge when
+ * nothing else is there, one after another, and those of timed runs when all timing is over. */
+struct extra_output {
+    int entry;
+    char *what;      /* "the last timed run" */
+    json_t *problem; /* what it was made from */
+    int fd;
+    bool retried; /* a judge has died over it */
 };
 
 struct job {
@@ -35,8 +46,12 @@ struct job {
     bool no_gpu; /* what is missing is a GPU */
     int entry;   /* the launch worker is busy with it; -1: with several, or none */
     struct entry_state *entries;
-    int unjudged;             /* outputs that the judge has not answered */
-    int last_turn;            /* of the outputs that were sent to it */
+    int unjudged;  /* outputs that the judge has not answered */
+    int last_turn; /* of the outputs that were sent to it */
+    struct extra_output *extras;
+    size_t nextras, capextras;
+    int asked;                /* which of them the judge has; -1: none */
+    json_t *judged;           /* the problem of the last of them; NULL: there was none */
     char *phase[ROLES];       /* "first run of fa2", as last announced; NULL: nothing yet */
     double estimate_s[ROLES]; /* and how long until the next sign of life */
     bool ready;               /* every entry has run once */
@@ -84,5 +99,17 @@ void job_drop_output(struct job *j, int i);
  * changed. ST_FAIL when they are none of ours. */
 enum status job_take_rows(struct job *j, json_t *rows, struct err *err);
 enum status job_take_verdict(struct job *j, int entry, json_t *row, struct err *err);
+
+/* Keeps an output of entry i's until the judge is free for it; takes the problem's reference and not the
+ * descriptor. ST_FAIL: it makes no sense. */
+enum status job_keep_extra(struct job *j, int entry, const char *what, json_t *problem, int fd,
+                           struct err *err);
+/* The next one that may be judged now, if possible on the problem of the one before; -1: none. */
+int job_next_extra(const struct job *j);
+void job_drop_extra(struct job *j, int i);
+/* The judge's verdict on it: a failure makes the entry's row one. */
+void job_take_extra_verdict(struct job *j, int i, const json_t *row);
+/* Nobody could judge it, as `sentence` says: then the row is not known to be right. */
+void job_leave_extra(struct job *j, int i, const char *sentence);
 
 #endif

@@ -127,7 +127,11 @@ enum status launch_need_backend(struct launch *l, struct err *err)
 /* Files may have changed since they were read, so they are read for every job. */
 enum status launch_need_inputs(struct launch *l, struct err *err)
 {
-    const struct problem *p = &l->request.problem;
+    return launch_set_inputs(l, &l->request.problem, err);
+}
+
+enum status launch_set_inputs(struct launch *l, const struct problem *p, struct err *err)
+{
     const struct shape *s = &p->shape;
     if (l->has_inputs && p->input != INPUT_FILES && problem_equal(p, &l->problem))
         return ST_OK;

@@ -20,6 +20,7 @@ struct entry {
     double usual_mhz; /* highest clock of the warm-up; NaN: none is known */
     struct timing *timing;
     int repeat;      /* runs per sample */
+    size_t picked;   /* the sample whose output is judged, beside the last one's */
     double *samples; /* seconds; NaN where the sample was dropped */
     size_t nsamples, capsamples;
 };
@@ -36,6 +37,8 @@ struct launch {
     bool has_inputs;
     struct job_request request; /* the job under way */
     struct entry *entries;
+    uint64_t turn_picked,
+        turn_last;       /* what the inputs of judged samples are: the same for all kernels */
     int lost;            /* the entry after which another process goes on; -1: none */
     bool spent;          /* something failed that should not: another process may do better */
     json_t *traces;      /* of JOB_TRACE and JOB_PROFILE: one object or null per entry */
@@ -70,7 +73,8 @@ enum status launch_need_backend(struct launch *l, struct err *err);
 /* Can this process do no more? */
 bool launch_is_spent(const struct launch *l);
 void launch_close(struct launch *l);
-/* Makes the request's inputs and gives them to the backend, unless it has them. */
+/* Makes the problem's inputs and gives them to the backend, unless it has them. The second: the request's. */
+enum status launch_set_inputs(struct launch *l, const struct problem *p, struct err *err);
 enum status launch_need_inputs(struct launch *l, struct err *err);
 
 #endif

@@ -46,7 +46,7 @@ static enum status load_entry(struct launch *l, int i, struct err *err)
     if (st != ST_OK)
         return st;
     launch_describe_params(l, d, &v, &l->entries[i].row);
-    st = desc_supports(d, &l->request.problem.shape, &v, 0, err);
+    st = desc_supports(d, &l->problem.shape, &v, 0, err);
     return st == ST_OK ? l->ops->load(l->backend, k, &v, &l->entries[i].slot, err) : st;
 }
 
@@ -83,16 +83,18 @@ static enum status make_output_file(const char *kernel, size_t size, int *fd, ch
     return err_set(err, ST_FAIL, "%s: no memory for its output: %s", kernel, strerror(errno));
 }
 
-/* The guarded output of entry i in a fresh memfd; also to the user's file, for entry 0. */
-static enum status export_output(struct launch *l, int i, int *fd, struct err *err)
+/* The guarded output of entry i's run `run` in a fresh memfd; `file`: also to the user's file, for entry 0. */
+static enum status export_output(struct launch *l, int i, int run, bool file, int *fd,
+                                 struct err *err)
 {
     size_t size = l->ops->output_bytes(l->backend);
     char *map;
     enum status st = make_output_file(l->request.entries[i].kernel, size, fd, &map, err);
     if (st != ST_OK)
         return st;
-    st = l->ops->read_output(l->backend, l->entries[i].slot, map, err);
-    if (st == ST_OK && i == 0 && l->request.output) /* a full disk is no fault of the kernel */
+    st = l->ops->read_output(l->backend, l->entries[i].slot, run, map, err);
+    if (st == ST_OK && file && i == 0 &&
+        l->request.output) /* a full disk is no fault of the kernel */
         l->written = write_npy(&l->request, map + OUTPUT_GUARD_BYTES, &l->write_err);
     munmap(map, size);
     return st == ST_OK ? seal(*fd, err) : st;
@@ -124,10 +126,123 @@ enum status launch_check(struct launch *l, int i, struct err *err)
     st = l->ops->run(l->backend, e->slot, err);
     e->once_s = seconds_now() - begin;
     if (st == ST_OK)
-        st = export_output(l, i, &fd, err);
+        st = export_output(l, i, 0, true, &fd, err);
     if (st == ST_OK)
         peer_send(&l->peer, WIRE_OUTPUT, json_pack("{s:i}", "entry", i), fd);
     if (fd >= 0)
         close(fd);
+    return st;
+}
+
+enum status launch_send_output(struct launch *l, int i, int run, const struct problem *p,
+                               const char *what, struct err *err)
+{
+    int fd = -1;
+    enum status st = export_output(l, i, run, false, &fd, err);
+    if (st == ST_OK)
+        peer_send(
+            &l->peer, WIRE_OUTPUT,
+            json_pack("{s:i, s:s, s:o}", "entry", i, "what", what, "problem", problem_to_json(p)),
+            fd);
+    if (fd >= 0)
+        close(fd);
+    return st;
+}
+
+/* ---- a neighbour ---- */
+
+/* One group of heads of a shape that is a little longer or shorter, of another seed. Of files there is but one
+ * shape: then the same in another turn. */
+static void make_neighbour(const struct problem *p, int64_t by, struct problem *out)
+{
+    problem_copy(out, p);
+    if (p->input == INPUT_FILES) {
+        out->turn = p->seed ^ UINT64_C(0x9e3779b97f4a7c15);
+        return;
+    }
+    struct shape *s = &out->shape;
+    out->seed = (p->seed * 2862933555777941757u + 3037000493u) >> 16;
+    s->B = 1;
+    s->H /= s->Hkv;
+    s->Hkv = 1;
+    s->Sq += by;
+    s->Sk += by;
+}
+
+/* The nearest one that the kernel supports with these parameters; false: none. */
+static bool find_neighbour(struct launch *l, int i, struct problem *out)
+{
+    static const int64_t steps[] = {1, -1, 3, 8, -8, 16, -16, 32, -32, 64, -64, 128, -128, 256};
+    const struct job_entry *asked = &l->request.entries[i];
+    const struct kernel *k;
+    const struct kernel_desc *d;
+    struct param_values v;
+    if (find_desc(l, asked->kernel, &k, &d, NULL) != ST_OK ||
+        launch_params(d, asked->params, &v, NULL) != ST_OK ||
+        desc_supports(d, &l->request.problem.shape, &v, 0, NULL) != ST_OK)
+        return false;
+    for (size_t n = 0; n < sizeof steps / sizeof *steps; n++) {
+        make_neighbour(&l->request.problem, steps[n], out);
+        if (shape_check(&out->shape, NULL) == ST_OK &&
+            desc_supports(d, &out->shape, &v, 0, NULL) == ST_OK)
+            return true;
+    }
+    return false;
+}
+
+static enum status run_neighbour(struct launch *l, int i, const struct problem *p, struct err *err)
+{
+    struct entry *e = &l->entries[i];
+    peer_estimate(&l->peer, PHASE_LOAD, i, load_seconds(l, i));
+    enum status st = load_entry(l, i, err);
+    if (st != ST_OK)
+        return st;
+    peer_estimate(&l->peer, PHASE_FIRST_RUN, i, shape_flops(&p->shape) / flops_per_s);
+    st = l->ops->run(l->backend, e->slot, err);
+    if (st == ST_OK)
+        st = launch_send_output(l, i, 0, p, "a neighbouring shape", err);
+    return st;
+}
+
+/* Does its descriptor say all that it needs? A library or a callable may refuse more than it has told. */
+static bool is_described(const struct launch *l, int i)
+{
+    const struct kernel *k;
+    const struct kernel_desc *d =
+        registry_get(l->registry, l->request.entries[i].kernel, &k, NULL) == ST_OK
+            ? backend_desc(l->info, k)
+            : NULL;
+    return d && d->code != CODE_LIBRARY && d->code != CODE_PEER && d->code != CODE_PYTHON;
+}
+
+static void settle_neighbour(struct launch *l, int i, enum status st, const struct err *why)
+{
+    struct entry *e = &l->entries[i];
+    if (st != ST_OK && (is_described(l, i) || launch_is_spent(l))) {
+        e->skip = true;
+        launch_set_text(&e->row.reason, why->text);
+        launch_blame(l, e, st);
+    }
+    if (e->slot)
+        l->ops->unload(l->backend, e->slot);
+    e->slot = NULL;
+}
+
+enum status launch_try_neighbour(struct launch *l, struct err *err)
+{
+    enum status st = ST_OK;
+    struct problem p = PROBLEM_DEFAULT;
+    for (int i = 0; i < l->request.nentries && l->lost < 0 && !peer_stop(&l->peer); i++) {
+        struct err why = ERR_INIT;
+        if (l->entries[i].skip || !find_neighbour(l, i, &p))
+            continue;
+        st = launch_set_inputs(l, &p, err);
+        if (st != ST_OK)
+            break;
+        st = run_neighbour(l, i, &p, &why);
+        settle_neighbour(l, i, st, &why);
+        st = ST_OK;
+    }
+    problem_clear(&p);
     return st;
 }

@@ -144,8 +144,9 @@ static void add_cause(struct judge *j, const struct problem *p, int entry, const
     tensors_free(&t);
 }
 
-static enum status judge_output(struct judge *j, const struct problem *p, int entry, int fd,
-                                struct run_row *row, struct err *err)
+/* `further`: it is not the checked run's. */
+static enum status judge_output(struct judge *j, const struct problem *p, int entry, bool further,
+                                int fd, struct run_row *row, struct err *err)
 {
     struct mapped output;
     enum status st = map_output(fd, &p->shape, &output, err);
@@ -156,10 +157,10 @@ static enum status judge_output(struct judge *j, const struct problem *p, int en
         verify_output(j->reference, output.data, j->pool, row);
         if (row->check && strcmp(row->check, "fail") == 0)
             add_cause(j, p, entry, output.data, row);
-        if (entry > 0 && j->base.data && j->base_job == j->peer.job)
+        if (entry > 0 && !further && j->base.data && j->base_job == j->peer.job)
             row->pair_max_diff = verify_pair(p, j->base.data, output.data);
     }
-    keep_base(j, entry, &output);
+    keep_base(j, further ? -1 : entry, &output);
     return st;
 }
 
@@ -176,7 +177,7 @@ static void serve_output(struct judge *j, const json_t *payload, int fd)
         unmap(&j->base);
     enum status st = problem_from_json(&p, json_object_get(payload, "problem"), &err);
     if (st == ST_OK)
-        st = judge_output(j, &p, entry, fd, &row, &err);
+        st = judge_output(j, &p, entry, json_object_get(payload, "what") != NULL, fd, &row, &err);
     if (st != ST_OK) {
         free(row.check);
         free(row.reason);

@@ -118,14 +118,20 @@ static enum status run_job(struct launch *l, struct err *err)
     enum status st = output ? npy_check_target(output, err) : ST_OK;
     if (st == ST_OK)
         st = launch_need_backend(l, err);
-    if (st == ST_OK)
-        st = launch_need_inputs(l, err);
     if (st != ST_OK)
         return st;
     l->written = ST_OK;
-    if (take_device(l))
-        check_entries(l);
+    if (take_device(l)) {
+        if (l->request.kind == JOB_RUN || l->request.kind == JOB_CHECK)
+            st = launch_try_neighbour(l, err);
+        if (st == ST_OK && l->lost < 0)
+            st = launch_need_inputs(l, err);
+        if (st == ST_OK && l->lost < 0)
+            check_entries(l);
+    }
     gpu_lock_release(l->lock);
+    if (st != ST_OK)
+        return st;
     if (l->request.kind == JOB_RUN && l->lost < 0 && !peer_stop(&l->peer)) {
         launch_send_rows(l, true);
         if (wait_for_go(l) && take_device(l))

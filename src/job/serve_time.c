@@ -1,6 +1,7 @@
 /* serve_time.c - the timing loop: warm-up, samples in turn, rows ten times a second.
  *
- * Nothing else of ours runs meanwhile: outputs were judged before. With interleaving the kernels
+ * Every sample finds inputs that nobody has seen and outputs that are poisoned; the outputs of one and of the
+ * last are judged as the checked run's was, when all timing is over. With interleaving the kernels
  * take turns, in an order by chance (stats_turns()), so that a change of clock or load hits all alike
  * and samples of one round can be compared as pairs.
  *
@@ -10,21 +11,22 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/number.h"
+#include "job/serve_check.h"
 #include "measure/noise.h"
 #include "measure/stats.h"
 
 static const double sample_s = 20e-6; /* a hot sample lasts at least this long, for the clock's
                                          resolution and the cost of reading it */
-static const int repeat_max = 1000;
-static const double publish_s = 0.1; /* between rows */
-static const double ratio_s = 1;     /* between bootstraps, which cost milliseconds */
-static const double look_s = 0.002;  /* between looks for CANCEL */
-static const double news_s = 0.5;    /* silence that is worth an announcement */
+static const double publish_s = 0.1;  /* between rows */
+static const double ratio_s = 1;      /* between bootstraps, which cost milliseconds */
+static const double look_s = 0.002;   /* between looks for CANCEL */
+static const double news_s = 0.5;     /* silence that is worth an announcement */
 static const double narrow =
     1.02; /* upper over lower end of a ratio's interval that is good enough */
 
@@ -36,8 +38,9 @@ struct group {
     double began, published, looked, compared;
     struct load_mark load; /* when it began */
     size_t round;
-    int *order; /* of the items in this round */
-    bool wide;  /* a ratio's interval was still wide when last looked at */
+    int *order;    /* of the items in this round */
+    bool wide;     /* a ratio's interval was still wide when last looked at */
+    uint64_t turn; /* what this round's inputs are: the same for all, and new to all */
     bool stopped;
 };
 
@@ -56,6 +59,22 @@ static void lose(struct launch *l, struct entry *e, enum status st, const struct
     e->slot = NULL;
 }
 
+/* None is known beforehand, and none is 0. */
+static uint64_t draw_turn(void)
+{
+    uint64_t turn = 0;
+    if (getrandom(&turn, sizeof turn, GRND_NONBLOCK) != (ssize_t)sizeof turn)
+        turn = (uint64_t)(seconds_now() * 1e9) * UINT64_C(0x9e3779b97f4a7c15);
+    return turn | 1;
+}
+
+/* A sample that was cheated in is no time, and its kernel has failed. */
+static void expose(struct launch *l, struct entry *e, const struct err *why)
+{
+    launch_set_text(&e->row.check, "fail");
+    lose(l, e, ST_FAIL, why);
+}
+
 /* Runs until warm_s are over and learns how long a run takes; the checked run was the first. */
 static void warm_up(struct launch *l, struct entry *e)
 {
@@ -65,9 +84,15 @@ static void warm_up(struct launch *l, struct entry *e)
     int index = (int)(e - l->entries);
     peer_estimate(&l->peer, PHASE_WARM_UP, index, fmax(limit, 2 * e->once_s));
     for (double spent = e->once_s; spent < limit; spent = e->once_s + seconds_now() - begin) {
-        enum status st = l->ops->sample(l->backend, e->slot, 1, &seconds, &clock, &why);
+        enum status st = l->ops->prepare(l->backend, e->slot, draw_turn(), 1, &why);
+        if (st == ST_OK)
+            st = l->ops->sample(l->backend, e->slot, 1, &seconds, &clock, &why);
         if (st != ST_OK) {
             lose(l, e, st, &why);
+            return;
+        }
+        if (l->ops->inspect(l->backend, e->slot, false, &why) != ST_OK) {
+            expose(l, e, &why);
             return;
         }
         best = fmin(best, seconds);
@@ -76,8 +101,8 @@ static void warm_up(struct launch *l, struct entry *e)
             return;
     }
     double wanted = l->ops->sample_s > 0 ? l->ops->sample_s : sample_s;
-    double runs = best > 0 ? ceil(wanted / best) : repeat_max;
-    e->repeat = cold(l) ? 1 : (int)fmin(fmax(runs, 1), repeat_max);
+    double runs = best > 0 ? ceil(wanted / best) : INFINITY;
+    e->repeat = cold(l) ? 1 : (int)fmin(fmax(runs, 1), l->ops->sets(l->backend, e->slot));
     e->once_s = best;
 }
 
@@ -89,20 +114,48 @@ static void keep_sample(struct entry *e, double seconds)
     e->samples[e->nsamples++] = seconds;
 }
 
-static void take_sample(struct launch *l, struct entry *e)
+/* One sample on inputs of this turn; `all`: looked at closely. False when it lost the kernel. */
+static bool sample_turn(struct launch *l, struct entry *e, uint64_t turn, bool all, double *seconds,
+                        double *clock)
 {
-    double seconds, clock = NAN;
     struct err why = ERR_INIT;
     double expected = e->once_s * e->repeat;
     if (expected > news_s || l->careful)
         peer_estimate(&l->peer, PHASE_TIMING, (int)(e - l->entries), expected);
-    if (cold(l))
+    enum status st = l->ops->prepare(l->backend, e->slot, turn, e->repeat, &why);
+    if (st == ST_OK && cold(l))
         l->ops->flush(l->backend);
-    enum status st = l->ops->sample(l->backend, e->slot, e->repeat, &seconds, &clock, &why);
-    if (st != ST_OK) {
+    if (st == ST_OK)
+        st = l->ops->sample(l->backend, e->slot, e->repeat, seconds, clock, &why);
+    if (st != ST_OK)
         lose(l, e, st, &why);
+    else if (l->ops->inspect(l->backend, e->slot, all, &why) != ST_OK)
+        expose(l, e, &why);
+    return e->slot;
+}
+
+/* One run of the sample, any, goes to the judge. */
+static void send_run(struct launch *l, struct entry *e, uint64_t turn, const char *what)
+{
+    struct problem p = {.turn = 0};
+    struct err why = ERR_INIT;
+    const int run = (int)(draw_turn() / 2 % (uint64_t)e->repeat);
+    problem_copy(&p, &l->request.problem);
+    p.turn = turn + (uint64_t)run;
+    enum status st = launch_send_output(l, (int)(e - l->entries), run, &p, what, &why);
+    if (st != ST_OK)
+        lose(l, e, st, &why);
+    problem_clear(&p);
+}
+
+static void take_sample(struct launch *l, struct entry *e, uint64_t turn)
+{
+    double seconds, clock = NAN;
+    const bool picked = e->nsamples == e->picked;
+    if (!sample_turn(l, e, picked ? l->turn_picked : turn, picked, &seconds, &clock))
         return;
-    }
+    if (picked)
+        send_run(l, e, l->turn_picked, "a timed run");
     size_t before = timing_count(e->timing);
     timing_add(e->timing, seconds, clock, e->usual_mhz);
     keep_sample(e, timing_count(e->timing) > before ? seconds : REAL_UNKNOWN);
@@ -236,6 +289,26 @@ static void mark_cancelled(struct group *g)
             launch_set_text(&g->items[i]->row.stopped, "cancel");
 }
 
+/* One more of each, like those before; its time does not count, its output does. */
+static void time_last(struct group *g)
+{
+    struct launch *l = g->l;
+    double seconds, clock;
+    for (int i = 0; i < g->count && l->lost < 0 && !peer_stop(&l->peer); i++) {
+        struct entry *e = g->items[i];
+        if (e->slot && sample_turn(l, e, l->turn_last, true, &seconds, &clock))
+            send_run(l, e, l->turn_last, "the last timed run");
+    }
+}
+
+/* Among the samples that there will be at least. */
+static size_t pick_sample(const struct launch *l)
+{
+    const struct timing_rule *r = &l->request.options.rule;
+    const int64_t least = r->n > 0 ? r->n : r->min_n > 1 ? r->min_n : 1;
+    return (size_t)(draw_turn() / 2 % (uint64_t)least);
+}
+
 static void time_group(struct group *g)
 {
     g->began = g->looked = g->compared = seconds_now();
@@ -244,14 +317,17 @@ static void time_group(struct group *g)
     g->wide = true;
     do {
         stats_turns(g->l->request.problem.seed, g->round++, g->count, g->order);
+        g->turn = draw_turn();
         for (int i = 0; i < g->count && !g->stopped && g->l->lost < 0; i++) {
             if (g->items[g->order[i]]->slot)
-                take_sample(g->l, g->items[g->order[i]]);
+                take_sample(g->l, g->items[g->order[i]], g->turn);
             attend(g);
         }
     } while (!g->stopped && g->l->lost < 0 && !group_done(g));
     if (g->stopped)
         mark_cancelled(g);
+    else
+        time_last(g);
     fill_rows(g);
     fill_ratios(g);
     fill_noise(g);
@@ -285,6 +361,7 @@ static void time_entries(struct launch *l, int from, int to)
             continue;
         e->timing = timing_new(&l->request.options.rule);
         e->usual_mhz = REAL_UNKNOWN;
+        e->picked = pick_sample(l);
         warm_up(l, e);
         if (e->slot)
             g.items[g.count++] = e;
@@ -301,6 +378,8 @@ static void time_entries(struct launch *l, int from, int to)
 void launch_time(struct launch *l)
 {
     int n = l->request.nentries;
+    l->turn_picked = draw_turn();
+    l->turn_last = draw_turn();
     if (l->request.interleave)
         time_entries(l, 0, n);
     else

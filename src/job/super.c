@@ -46,7 +46,7 @@ struct super {
 static inline bool is_busy(const struct super *s, enum role role)
 {
     const struct job *j = s->active;
-    return j && (role == LAUNCH ? !j->done : j->unjudged > 0);
+    return j && (role == LAUNCH ? !j->done : j->unjudged > 0 || j->asked >= 0);
 }
 
 /* The process owes a sign of life within `seconds`. */
@@ -142,13 +142,63 @@ static bool take_back(struct job *j)
     return any;
 }
 
+/* ---- further outputs ---- */
+
+/* Gives the judge extra i. */
+static void hand_over_extra(struct super *s, struct job *j, int i)
+{
+    struct extra_output *x = &j->extras[i];
+    struct err why = ERR_INIT;
+    if (need_proc(s, JUDGE, &why) != ST_OK) {
+        job_leave_extra(j, i, why.text);
+        return;
+    }
+    struct proc *judge = &s->procs[JUDGE];
+    json_t *msg = json_pack("{s:i, s:i, s:O, s:s}", "job", j->id, "entry", x->entry, "problem",
+                            x->problem, "what", x->what);
+    j->asked = i;
+    json_decref(j->judged);
+    j->judged = json_incref(x->problem);
+    expect_sign(s, judge, job_silence(j, 0, false));
+    if (wire_send(judge->wire, WIRE_JUDGE, msg, x->fd, 0, &why) != ST_OK)
+        judge->closed_since = seconds_now();
+    json_decref(msg);
+}
+
+/* True while there is one to wait for. */
+static bool judge_extras(struct super *s, struct job *j)
+{
+    for (int i; j->asked < 0 && (i = job_next_extra(j)) >= 0;)
+        hand_over_extra(s, j, i);
+    return j->asked >= 0;
+}
+
+/* The judge is gone over it: once more, or not at all. */
+static void extra_again(struct super *s, struct job *j, bool died, const char *what)
+{
+    const int i = j->asked;
+    struct extra_output *x = &j->extras[i];
+    j->asked = -1;
+    s->changed = true;
+    if (died && !x->retried) {
+        x->retried = true; /* judge_extras() finds it */
+        return;
+    }
+    char *sentence = xasprintf("the judge %s", what);
+    job_leave_extra(j, i, sentence);
+    free(sentence);
+}
+
 /* The judge is gone: what it had not answered goes to another, except for an output that judges do
  * not survive. */
 static void judge_again(struct super *s, struct job *j, bool died, const char *what)
 {
     struct err why = ERR_INIT;
     s->changed = true;
-    settle_culprit(s, j, died, what);
+    if (j->asked >= 0)
+        extra_again(s, j, died, what);
+    else
+        settle_culprit(s, j, died, what);
     if (!take_back(j))
         return;
     const bool ready = need_proc(s, JUDGE, &why) == ST_OK;
@@ -222,8 +272,11 @@ static enum status hear_output(struct super *s, const json_t *o, int fd, struct 
 {
     struct job *j = s->active;
     int entry;
-    if (!read_entry(j, o, "entry", false, &entry) || j->entries[entry].seen ||
-        j->entries[entry].over || j->ready)
+    const char *further = json_string_value(json_object_get(o, "what"));
+    const bool known = read_entry(j, o, "entry", false, &entry);
+    if (known && further && !j->entries[entry].over)
+        return job_keep_extra(j, entry, further, json_object_get(o, "problem"), fd, err);
+    if (!known || j->entries[entry].seen || j->entries[entry].over || j->ready)
         return nonsense(err, "an output that nobody expected");
     j->entries[entry].seen = true;
     if (!isfinite(j->cancel_by))
@@ -237,7 +290,7 @@ static void advance(struct super *s)
 {
     struct job *j = s->active;
     struct proc *launch = &s->procs[LAUNCH];
-    if (!j || j->unjudged)
+    if (!j || j->unjudged || (!isfinite(j->cancel_by) && judge_extras(s, j)))
         return;
     if (j->done) {
         enum job_state end = isfinite(j->cancel_by) ? JOB_CANCELLED
@@ -326,7 +379,19 @@ static enum status hear_verdict(struct super *s, json_t *o, struct err *err)
 {
     struct job *j = s->active;
     int entry;
-    if (!read_entry(j, o, "entry", false, &entry) || !j->entries[entry].unjudged)
+    const bool known = read_entry(j, o, "entry", false, &entry);
+    if (known && j->asked >= 0 && j->extras[j->asked].entry == entry) {
+        const int i = j->asked;
+        j->asked = -1;
+        if (j->unjudged)
+            expect_sign(s, &s->procs[JUDGE], job_silence(j, 0, false));
+        else
+            s->procs[JUDGE].deadline = INFINITY;
+        s->changed = true;
+        job_take_extra_verdict(j, i, json_object_get(o, "row"));
+        return ST_OK;
+    }
+    if (!known || !j->entries[entry].unjudged)
         return nonsense(err, "a verdict that nobody asked for");
     enum status st = job_take_verdict(j, entry, json_object_get(o, "row"), err);
     s->changed = true;
@@ -435,7 +500,7 @@ static void finish_job(struct super *s, struct job *j, enum job_state state)
     if (s->active == j) {
         if (!j->done || j->request.kind == JOB_PROFILE)
             proc_drop(&s->procs[LAUNCH], &s->graves);
-        if (j->unjudged)
+        if (j->unjudged || j->asked >= 0)
             proc_drop(&s->procs[JUDGE], &s->graves);
         s->procs[LAUNCH].deadline = s->procs[JUDGE].deadline = INFINITY;
     }
@@ -783,9 +848,11 @@ void job_cancel(struct job *j)
         finish_job(s, j, JOB_CANCELLED);
         return;
     }
-    if (j->unjudged) { /* its answer interests nobody, and it would hold up the next job */
+    if (j->unjudged ||
+        j->asked >= 0) { /* its answer interests nobody, and it would hold up the next job */
         proc_drop(&s->procs[JUDGE], &s->graves);
         j->unjudged = 0;
+        j->asked = -1;
     }
     j->cancel_by = seconds_now() + cancel_s;
     struct err why = ERR_INIT;

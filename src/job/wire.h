@@ -23,17 +23,18 @@ enum wire_type {
     WIRE_ESTIMATE,  /* worker -> super: job, seconds until its next frame, entry it works on (-1:
                        several, or none), phase: what it does, by its name below, others: see
                        PHASE_QUEUE */
-    WIRE_OUTPUT,    /* launch -> super: job, entry; carries the memfd */
-    WIRE_GO,        /* super -> launch: outputs judged, start timing */
-    WIRE_ROWS,      /* launch -> super: job, rows as they stand, ready: every entry ran once,
+    WIRE_OUTPUT,  /* launch -> super: job, entry; carries the memfd. Of a run beside the checked one
+                       also what: which, and problem: its inputs */
+    WIRE_GO,      /* super -> launch: outputs judged, start timing */
+    WIRE_ROWS,    /* launch -> super: job, rows as they stand, ready: every entry ran once,
                        extra: of JOB_PROFILE, as far as it is */
-    WIRE_DONE,      /* launch -> super: job, final rows, error (a sentence or null),
+    WIRE_DONE,    /* launch -> super: job, final rows, error (a sentence or null),
                        no_gpu: it is for want of one, lost: the
                        entry after which another worker must go on, if so; fault: it is that
                        kernel's, extra */
-    WIRE_CANCEL,    /* super -> launch; answered by DONE; ignored by an idle worker */
-    WIRE_JUDGE,     /* super -> judge: job, entry, problem; carries the memfd */
-    WIRE_VERDICT,   /* judge -> super: job, entry, row: the check fields */
+    WIRE_CANCEL,  /* super -> launch; answered by DONE; ignored by an idle worker */
+    WIRE_JUDGE,   /* super -> judge: job, entry, problem, what; carries the memfd */
+    WIRE_VERDICT, /* judge -> super: job, entry, row: the check fields, what: as in JUDGE */
     WIRE_TYPE_COUNT
 };
 /* "ROWS"; for messages. */

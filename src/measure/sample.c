@@ -23,7 +23,8 @@ static uint64_t problem_seed(const struct problem *p)
 {
     const struct shape *s = &p->shape;
     uint64_t state = p->seed;
-    const int64_t parts[] = {s->B, s->H, s->Hkv, s->Sq, s->Sk, s->D, s->dtype, s->causal, p->input};
+    const int64_t parts[] = {s->B, s->H,     s->Hkv,    s->Sq,    s->Sk,
+                             s->D, s->dtype, s->causal, p->input, (int64_t)p->turn};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         state = next_random(&state) ^ (uint64_t)parts[i];
     return state;

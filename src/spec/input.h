@@ -58,6 +58,7 @@ struct problem {
     enum input_kind input;
     uint64_t seed;
     char *files[3]; /* q, k, v when input is INPUT_FILES; owned */
+    uint64_t turn;  /* of a timed run: see input_turn_bytes(); 0, as users have it: none */
 };
 
 #define PROBLEM_DEFAULT ((struct problem){.shape = SHAPE_DEFAULT, .seed = 42})
@@ -94,6 +95,14 @@ struct tensors {
  * the free memory. */
 enum status tensors_make(const struct problem *p, struct tensors *out, struct err *err);
 void tensors_free(struct tensors *t);
+
+/* Timed runs see contents that nobody has seen: those of the problem, each tensor rotated in memory by a
+ * number of rows (of elements, where there are few rows) that `turn` draws, as good as at random and for
+ * each tensor apart. New element i is old element (i + bytes / size) mod the number of elements. 0 for
+ * turn 0. */
+size_t input_turn_bytes(const struct shape *s, enum tensor_id t, uint64_t turn);
+/* dst = src rotated so. Both have `bytes` bytes and do not overlap. */
+void input_rotate(void *dst, const void *src, size_t bytes, size_t by);
 
 /* The four words w[0..3] of the formula above. */
 void input_words(uint64_t seed, enum tensor_id t, uint32_t stream, uint64_t pair, uint32_t w[4]);

@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "spec/input.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,7 +48,8 @@ static bool same_text(const char *a, const char *b)
 
 bool problem_equal(const struct problem *a, const struct problem *b)
 {
-    bool equal = shape_equal(&a->shape, &b->shape) && a->input == b->input && a->seed == b->seed;
+    bool equal = shape_equal(&a->shape, &b->shape) && a->input == b->input && a->seed == b->seed &&
+                 a->turn == b->turn;
     for (int i = 0; i < 3 && has_files(a); i++)
         equal = equal && same_text(a->files[i], b->files[i]);
     return equal;
@@ -179,10 +181,25 @@ const struct field problem_keys[] = {
 
 /* ---- JSON ---- */
 
+static json_t *turn_to_json(uint64_t turn)
+{
+    char text[24];
+    snprintf(text, sizeof text, "%016llx", (unsigned long long)turn);
+    return json_string(text);
+}
+
+static uint64_t turn_from_json(const json_t *o)
+{
+    const char *text = json_string_value(json_object_get(o, "turn"));
+    return text ? strtoull(text, NULL, 16) : 0;
+}
+
 json_t *problem_to_json(const struct problem *p)
 {
     json_t *o = record_to_json(shape_keys, &p->shape);
     record_add_json(problem_keys, p, o);
+    if (p->turn) /* as text: JSON's integers have a sign */
+        json_object_set_new(o, "turn", turn_to_json(p->turn));
     json_t *files = has_files(p) ? json_pack("[sss]", p->files[0], p->files[1], p->files[2]) : NULL;
     if (json_object_set_new(o, "input", json_string(files ? "files" : input_names[p->input])) < 0 ||
         has_files(p) != (files != NULL) || (files && json_object_set_new(o, "files", files) < 0))
@@ -228,6 +245,7 @@ static enum status problem_read(struct problem *p, const json_t *o, struct err *
     if (st)
         return st;
     p->shape.hkv_given = p->shape.Hkv != p->shape.H;
+    p->turn = turn_from_json(o);
     const char *kind = json_string_value(json_object_get(o, "input"));
     p->input = kind ? find_kind(kind) : INPUT_COUNT;
     if (p->input == INPUT_COUNT)

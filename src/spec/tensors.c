@@ -124,6 +124,49 @@ static enum status allocate(size_t bytes, void **out, struct err *err)
                    number_fmt_bytes(text, (double)bytes));
 }
 
+/* ---- turns -------------------------------------------------------------------------------- */
+
+static uint64_t mix(uint64_t z)
+{
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+}
+
+size_t input_turn_bytes(const struct shape *s, enum tensor_id t, uint64_t turn)
+{
+    enum { MANY_ROWS = 64 };
+    const uint64_t elems = t == TENSOR_Q ? shape_q_elems(s) : shape_kv_elems(s);
+    const uint64_t rows = elems / (uint64_t)s->D;
+    const uint64_t unit = rows >= MANY_ROWS ? (uint64_t)s->D : 1, count = elems / unit;
+    if (!turn || count < 2)
+        return 0;
+    const uint64_t by = 1 + mix(turn + (uint64_t)(t + 1) * 0x9e3779b97f4a7c15u) % (count - 1);
+    return (size_t)(by * unit) * dtype_size(s->dtype);
+}
+
+void input_rotate(void *dst, const void *src, size_t bytes, size_t by)
+{
+    memcpy(dst, (const char *)src + by, bytes - by);
+    memcpy((char *)dst + (bytes - by), src, by);
+}
+
+/* Puts a whole tensor into its place in the problem's turn. */
+static enum status turn_tensor(const struct target *t, void **data, size_t bytes, struct err *err)
+{
+    const size_t by = input_turn_bytes(&t->p->shape, t->id, t->p->turn);
+    void *turned = NULL;
+    if (!by)
+        return ST_OK;
+    enum status st = allocate(bytes, &turned, err);
+    if (st)
+        return st;
+    input_rotate(turned, *data, bytes, by);
+    free(*data);
+    *data = turned;
+    return ST_OK;
+}
+
 enum status tensors_make(const struct problem *p, struct tensors *out, struct err *err)
 {
     const struct shape *s = &p->shape;
@@ -146,6 +189,8 @@ enum status tensors_make(const struct problem *p, struct tensors *out, struct er
                                  .rows = q ? s->Sq : s->Sk};
         if (!st)
             st = fill(&t, err);
+        if (!st)
+            st = turn_tensor(&t, data[i], q ? out->q_bytes : out->kv_bytes, err);
     }
     if (st)
         tensors_free(out);

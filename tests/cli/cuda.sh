@@ -44,7 +44,7 @@ fake "wrong=3"
 run check naive S=32 H=1
 is "a write behind the output fails" says "$out" 'after the output'
 
-fake "cuStreamSynchronize:2=700"
+fake "cuStreamSynchronize:7=700" # behind four of the neighbouring shape, the inputs, naive
 run check naive,fa2,splitkv S=32 H=1 --json
 is "a fault: the kernel before it keeps its verdict" says "$out" '"kernel":"naive".*"check":"pass"'
 is "a fault: kernel and cause are named" says "$out" '"kernel":"fa2".*fa2: illegal address'

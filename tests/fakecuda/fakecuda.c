@@ -26,8 +26,17 @@
 enum {
     LAUNCHES_MAX = 4096,
     MAPS_MAX = 64,
-    LIVE_MAX = 512,
+    LIVE_MAX = 8192,
+    RECORD_BYTES = 256,
     FILL_MAX = 4 << 20 /* of larger memory, which flushes caches, nobody reads more */
+};
+
+/* One step of a graph: another library's, or a launch of ours. */
+struct step {
+    void (*work)(const void *ctx); /* NULL: a launch */
+    struct fake_launch launch;
+    cu_function function;
+    unsigned char ctx[RECORD_BYTES];
 };
 
 static struct {
@@ -42,6 +51,7 @@ static struct {
     const volatile uint32_t *gate;
     uint32_t gate_value;
     int capturing, captured;
+    struct step steps[CAPTURE_MAX];
 } fake;
 
 static int is_final(cu_result r)
@@ -250,6 +260,12 @@ CU(cuCtxSetCurrent, cu_context c)
     return CU_SUCCESS;
 }
 
+CU(cuCtxSynchronize, void)
+{
+    ENTER("cuCtxSynchronize");
+    return CU_SUCCESS;
+}
+
 /* ---- driver: memory ---- */
 
 CU(cuMemGetInfo_v2, size_t *free_bytes, size_t *total)
@@ -313,6 +329,14 @@ CU(cuMemcpyDtoH_v2, void *dst, cu_pointer src, size_t bytes)
 {
     ENTER("cuMemcpyDtoH_v2");
     memcpy(dst, host(src), bytes);
+    return CU_SUCCESS;
+}
+
+CU(cuMemcpyDtoDAsync_v2, cu_pointer dst, cu_pointer src, size_t bytes, cu_stream s)
+{
+    (void)s;
+    ENTER("cuMemcpyDtoDAsync_v2");
+    memcpy(host(dst), host(src), bytes);
     return CU_SUCCESS;
 }
 
@@ -605,23 +629,44 @@ static void keep(const struct fake_launch *l, cu_function f, void **params)
     memcpy(kept->args, params[0], sizeof kept->args);
 }
 
+static void execute(const struct fake_launch *l, cu_function f, const struct AttnArgs *a)
+{
+    fake.clock_us += fake_number("us", 50);
+    if (f->first && strcmp(f->name, "cublas") == 0)
+        soften(a, f->dtype);
+    else if (f->first)
+        compute(a, f->dtype);
+    stamp(a, l, f->first);
+}
+
+static cu_result capture(const struct fake_launch *l, cu_function f, const void *args)
+{
+    if (fake.captured == CAPTURE_MAX)
+        return CU_OUT_OF_MEMORY;
+    struct step *step = &fake.steps[fake.captured++];
+    *step = (struct step){.launch = *l, .function = f};
+    memcpy(step->ctx, args, sizeof(struct AttnArgs));
+    return CU_SUCCESS;
+}
+
+static int record(void (*work)(const void *ctx), const void *ctx, unsigned long bytes)
+{
+    if (!fake.capturing || fake.captured == CAPTURE_MAX || bytes > RECORD_BYTES)
+        return 0;
+    struct step *step = &fake.steps[fake.captured++];
+    *step = (struct step){.work = work};
+    memcpy(step->ctx, ctx, bytes);
+    return 1;
+}
+
 static cu_result launch(const struct fake_launch *l, cu_function f, void **params)
 {
-    if (strcmp(f->name, "attnscope_sweep") == 0)
-        return launch_sweep(params);
     if (!has_maps(f, params))
         return 1;
     keep(l, f, params);
-    if (fake.capturing) {
-        fake.captured++;
-        return CU_SUCCESS;
-    }
-    fake.clock_us += fake_number("us", 50);
-    if (f->first && strcmp(f->name, "cublas") == 0)
-        soften((const struct AttnArgs *)params[0], f->dtype);
-    else if (f->first)
-        compute((const struct AttnArgs *)params[0], f->dtype);
-    stamp((const struct AttnArgs *)params[0], l, f->first);
+    if (fake.capturing)
+        return capture(l, f, params[0]);
+    execute(l, f, (const struct AttnArgs *)params[0]);
     return CU_SUCCESS;
 }
 
@@ -634,6 +679,8 @@ CU(cuLaunchKernel, cu_function f, unsigned gx, unsigned gy, unsigned gz, unsigne
     (void)s;
     (void)extra;
     fake_at_kernel(f->kernel);
+    if (strcmp(f->name, "attnscope_sweep") == 0)
+        return launch_sweep(params); /* refused, it would be a memset: nobody's launch */
     ENTER("cuLaunchKernel");
     return launch(&l, f, params);
 }
@@ -665,7 +712,10 @@ CU(cuStreamCreate, cu_stream *s, unsigned flags)
 {
     (void)flags;
     ENTER("cuStreamCreate");
-    return allocate((void **)s, 16);
+    const cu_result r = allocate((void **)s, sizeof(struct fake_stream));
+    if (r == CU_SUCCESS)
+        *(struct fake_stream *)*s = (struct fake_stream){.record = record};
+    return r;
 }
 
 CU(cuStreamDestroy_v2, cu_stream s)
@@ -732,12 +782,20 @@ CU(cuEventElapsedTime, float *ms, cu_event from, cu_event to)
 
 #ifndef FAKE_OLD
 struct cu_graph {
-    int launches;
+    int nsteps;
+    struct step *steps;
 };
 
 struct cu_graph_exec {
-    int launches;
+    struct cu_graph graph; /* which it outlives, with steps of its own */
 };
+
+static void copy_graph(struct cu_graph *to, const struct step *steps, int n)
+{
+    to->nsteps = n;
+    to->steps = malloc(((size_t)n + 1) * sizeof *steps);
+    memcpy(to->steps, steps, (size_t)n * sizeof *steps);
+}
 
 CU(cuStreamBeginCapture_v2, cu_stream s, int mode)
 {
@@ -756,7 +814,7 @@ CU(cuStreamEndCapture, cu_stream s, cu_graph *g)
     ENTER("cuStreamEndCapture");
     const cu_result r = allocate((void **)g, sizeof **g);
     if (r == CU_SUCCESS)
-        (*g)->launches = fake.captured;
+        copy_graph(*g, fake.steps, fake.captured);
     return r;
 }
 
@@ -766,7 +824,7 @@ CU(cuGraphInstantiateWithFlags, cu_graph_exec *x, cu_graph g, unsigned long long
     ENTER("cuGraphInstantiateWithFlags");
     const cu_result r = allocate((void **)x, sizeof **x);
     if (r == CU_SUCCESS)
-        (*x)->launches = g->launches;
+        copy_graph(&(*x)->graph, g->steps, g->nsteps);
     return r;
 }
 
@@ -774,19 +832,27 @@ CU(cuGraphLaunch, cu_graph_exec x, cu_stream s)
 {
     (void)s;
     ENTER("cuGraphLaunch");
-    fake.clock_us += (double)x->launches * fake_number("us", 50);
+    for (int i = 0; i < x->graph.nsteps; i++) {
+        const struct step *step = &x->graph.steps[i];
+        if (step->work)
+            step->work(step->ctx);
+        else
+            execute(&step->launch, step->function, (const struct AttnArgs *)step->ctx);
+    }
     return CU_SUCCESS;
 }
 
 CU(cuGraphExecDestroy, cu_graph_exec x)
 {
     ENTER("cuGraphExecDestroy");
+    free(x->graph.steps);
     return release(x);
 }
 
 CU(cuGraphDestroy, cu_graph g)
 {
     ENTER("cuGraphDestroy");
+    free(g->steps);
     return release(g);
 }
 

@@ -38,6 +38,12 @@ struct fake_launch {
     unsigned char args[240]; /* struct AttnArgs as it was passed */
 };
 
+/* What a stream begins with: another library that puts work into it hands it to `record` while the stream is
+ * captured. 1: kept, with a copy of `ctx`, for every replay; 0: nothing is captured, do it at once. */
+struct fake_stream {
+    int (*record)(void (*work)(const void *ctx), const void *ctx, unsigned long bytes);
+};
+
 /* What a tensor map was made of. */
 struct fake_map {
     int type, swizzle;

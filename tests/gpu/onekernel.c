@@ -33,7 +33,7 @@ static enum status run_shape(struct backend *b, const struct kernel *k, int samp
     st = backend_cuda.run(b, s, err);
     void *o = xmalloc(backend_cuda.output_bytes(b));
     if (st == ST_OK)
-        st = backend_cuda.read_output(b, s, o, err);
+        st = backend_cuda.read_output(b, s, 0, o, err);
     for (int i = 0; i < samples && st == ST_OK; i++) {
         backend_cuda.flush(b);
         st = backend_cuda.sample(b, s, 1, &seconds, &clock, err);

@@ -43,6 +43,9 @@ class Tensor:
     def __getitem__(self, part):
         return Tensor(self.memory.cast("B")[part.start:part.stop], self.dtype, [part.stop - part.start], None, self.is_cuda)
 
+    def __len__(self):
+        return len(self.data)
+
     def to(self, place):
         return Tensor(memoryview(bytearray(self.memory)), self.dtype, self.shape, self.strides, place != "cpu")
 
@@ -102,6 +105,7 @@ def set_grad_enabled(on):
 class Gpu:
     until = elsewhere = 0.0  # of the current stream, of another
     recording = False
+    recorded, pending = [], []  # what a graph does; what replays have still to do: when somebody waits
 
     def busy(self, seconds):
         if not self.recording:
@@ -139,18 +143,19 @@ class CUDAGraph:
 
     def replay(self):
         gpu.busy(self.seconds)
+        gpu.pending[:] = self.work
 
 
 @contextlib.contextmanager
 def record_graph(graph):
     if word("nograph"):
         raise RuntimeError("operation not permitted when stream is capturing")
-    gpu.recording, gpu.calls = True, 0
+    gpu.recording, gpu.calls, gpu.recorded = True, 0, []
     try:
         yield
     finally:
         gpu.recording = False
-    graph.seconds = gpu.calls * call_s()
+    graph.seconds, graph.work = gpu.calls * call_s(), gpu.recorded
 
 
 def call_s():
@@ -160,7 +165,15 @@ def call_s():
 cuda = types.ModuleType("torch.cuda")
 cuda.is_available = lambda: not word("nogpu")
 cuda.set_device = lambda i: None
-cuda.synchronize = lambda: wait_until(max(gpu.until, gpu.elsewhere))
+
+
+def synchronize():
+    while gpu.pending:
+        gpu.pending.pop(0)()
+    wait_until(max(gpu.until, gpu.elsewhere))
+
+
+cuda.synchronize = synchronize
 cuda._sleep = lambda cycles: gpu.busy(cycles / 2e9)
 cuda.Event, cuda.CUDAGraph, cuda.graph = Event, CUDAGraph, record_graph
 
@@ -199,13 +212,24 @@ def attention(q, k, v, attn_mask=None, is_causal=False, scale=None, enable_gqa=F
     if gpu.recording:
         gpu.calls += 1
     gpu.busy(call_s())
-    out, (b_, h_, sq, d_), sk = new_tensor(q.shape, q), q.shape, k.shape[2]
+    out, h_, sq, sk = new_tensor(q.shape, q), q.shape[1], q.shape[2], k.shape[2]
     assert enable_gqa == (h_ != k.shape[1]) and not (is_causal and sq != sk)
     group = h_ // k.shape[1]
+    fill = lambda: attend(out, q, k, v, is_causal or attn_mask, scale, group)
+    if gpu.recording:
+        gpu.recorded.append(fill)
+    else:
+        fill()
+    return out
+
+
+def attend(out, q, k, v, causal, scale, group):
+    b_, h_, sq, d_ = q.shape
+    sk = k.shape[2]
     for b in range(b_):
         for h in range(h_):
             for i in range(sq):
-                n = sk if not (attn_mask or is_causal) else max(0, min(sk, i + sk - sq + 1))
+                n = sk if not causal else max(0, min(sk, i + sk - sq + 1))
                 scores = [scale * sum(q.data[q.at(b, h, i, d)] * k.data[k.at(b, h // group, j, d)] for d in range(d_))
                           for j in range(n)]
                 top = max(scores, default=0)
@@ -213,7 +237,6 @@ def attention(q, k, v, attn_mask=None, is_causal=False, scale=None, enable_gqa=F
                 for d in range(d_):
                     out.data[out.at(b, h, i, d)] = sum(
                         x * v.data[v.at(b, h // group, j, d)] for j, x in enumerate(p)) / sum(p) if n else 0.0
-    return out
 
 
 def _fused_sdp_choice(*_, **__):

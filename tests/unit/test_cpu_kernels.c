@@ -127,8 +127,8 @@ static void test_backend_runs(void)
     const size_t bytes = ops->output_bytes(b), tensor = 2 * 100 * 24 * 2;
     CU_ASSERT_EQUAL(bytes, tensor + 2 * (size_t)OUTPUT_GUARD_BYTES);
     unsigned char *x = xmalloc(bytes), *y = xmalloc(bytes);
-    CU_ASSERT_EQUAL(ops->read_output(b, fast, x, &err), ST_OK);
-    CU_ASSERT_EQUAL(ops->read_output(b, naive, y, &err), ST_OK);
+    CU_ASSERT_EQUAL(ops->read_output(b, fast, 0, x, &err), ST_OK);
+    CU_ASSERT_EQUAL(ops->read_output(b, naive, 0, y, &err), ST_OK);
     CU_ASSERT_EQUAL(x[0], output_guard_byte);
     CU_ASSERT_EQUAL(x[OUTPUT_GUARD_BYTES - 1], output_guard_byte);
     CU_ASSERT_EQUAL(x[bytes - 1], output_guard_byte);

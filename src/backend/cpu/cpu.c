@@ -9,6 +9,7 @@
 
 #include "backend/cpu_host.h"
 #include "backend/cpu/cpu_own.h"
+#include "backend/cpu/sets.h"
 #include "backend/foreign.h"
 #include "backend/peer/python.h"
 #include "backend/pool.h"
@@ -23,7 +24,8 @@ struct slot {
     struct param_values params;
     struct AttnArgs args;
     size_t ws_bytes[DESC_WS_MAX];
-    unsigned char *output;      /* guard, tensor, guard */
+    unsigned char *outputs;     /* guard, tensor, guard: one for each set of inputs */
+    int first, runs;            /* sets of the last sample; run i has set first + i */
     struct python_slot *python; /* it runs in Python, and the rest is empty; else NULL */
 };
 
@@ -34,7 +36,8 @@ struct backend {
     bool has_inputs;
     struct shape shape;
     uint64_t seed;
-    struct tensors in; /* our copies */
+    struct cpu_sets sets;
+    uint64_t spots; /* state of the random numbers behind spot checks */
     struct slot *slots;
     struct pythons *pythons; /* NULL: none was needed yet */
     int threads;
@@ -71,7 +74,7 @@ static void free_slot(struct slot *s)
         python_unload(s->python);
     for (int i = 0; i < DESC_WS_MAX; i++)
         free(s->args.ws[i]);
-    free(s->output);
+    free(s->outputs);
     free(s);
 }
 
@@ -84,10 +87,7 @@ static void drop_inputs(struct backend *b)
     }
     if (b->pythons)
         pythons_drop(b->pythons);
-    free(b->in.q);
-    free(b->in.k);
-    free(b->in.v);
-    b->in = (struct tensors){0};
+    sets_close(&b->sets);
     b->has_inputs = false;
 }
 
@@ -130,12 +130,14 @@ static enum status allocate(const char *what, double bytes, void **out, struct e
     return *out ? ST_OK : err_set(err, ST_FAIL, "%s: out of memory", what);
 }
 
-static enum status copy_tensor(const void *host, size_t bytes, void **out, struct err *err)
+/* So many that all of them, outputs too, fit into the L2 cache of a core: what is hot stays so. Two at least,
+ * that addresses change, unless they are large. */
+static int count_sets(const struct tensors *host)
 {
-    enum status st = allocate("a copy of the inputs", (double)bytes, out, err);
-    if (st == ST_OK)
-        memcpy(*out, host, bytes);
-    return st;
+    enum { SMALL = 64 << 20 };
+    const size_t each = 2 * host->q_bytes + 2 * host->kv_bytes, l2 = host_cache_bytes(2);
+    const size_t fit = (l2 ? l2 : 1 << 20) / 2 / each;
+    return fit > SETS_MAX ? SETS_MAX : fit > 1 ? (int)fit : each < SMALL ? 2 : 1;
 }
 
 static enum status cpu_set_inputs(struct backend *b, const struct problem *p,
@@ -144,15 +146,7 @@ static enum status cpu_set_inputs(struct backend *b, const struct problem *p,
     drop_inputs(b);
     b->shape = p->shape;
     b->seed = p->seed;
-    b->in.q_bytes = host->q_bytes;
-    b->in.kv_bytes = host->kv_bytes;
-    enum status st = copy_tensor(host->q, host->q_bytes, &b->in.q, err);
-    if (st == ST_OK)
-        st = copy_tensor(host->k, host->kv_bytes, &b->in.k, err);
-    if (st == ST_OK)
-        st = copy_tensor(host->v, host->kv_bytes, &b->in.v, err);
-    if (st != ST_OK)
-        drop_inputs(b);
+    enum status st = sets_open(&b->sets, &p->shape, host, count_sets(host), err);
     b->has_inputs = st == ST_OK;
     return st;
 }
@@ -165,6 +159,36 @@ static size_t tensor_bytes(const struct backend *b)
 static size_t cpu_output_bytes(const struct backend *b)
 {
     return tensor_bytes(b) + 2 * OUTPUT_GUARD_BYTES;
+}
+
+/* From one output to the next. */
+static size_t output_stride(const struct backend *b)
+{
+    enum { LINE = 64 };
+    return (cpu_output_bytes(b) + LINE - 1) / LINE * LINE;
+}
+
+/* Set i's output, which begins with its guard. */
+static unsigned char *output_of(const struct backend *b, const struct slot *s, int i)
+{
+    return s->outputs + (size_t)(i % b->sets.count) * output_stride(b);
+}
+
+static void guard_output(const struct backend *b, unsigned char *o)
+{
+    memset(o, output_guard_byte, OUTPUT_GUARD_BYTES);
+    memset(o + OUTPUT_GUARD_BYTES + tensor_bytes(b), output_guard_byte, OUTPUT_GUARD_BYTES);
+}
+
+/* The pattern, doubled and doubled. */
+static void poison_output(const struct backend *b, unsigned char *o)
+{
+    const bool f32 = b->shape.dtype == DTYPE_F32;
+    const size_t bytes = tensor_bytes(b);
+    size_t done = dtype_size(b->shape.dtype);
+    memcpy(o, f32 ? output_poison_f32 : output_poison_f16, done);
+    for (; done < bytes; done *= 2)
+        memcpy(o + done, o, done < bytes - done ? done : bytes - done);
 }
 
 /* ---- loading ---- */
@@ -203,10 +227,6 @@ static void make_args(const struct backend *b, struct slot *s)
 {
     const struct shape *p = &b->shape;
     struct AttnArgs *a = &s->args;
-    a->q = b->in.q;
-    a->k = b->in.k;
-    a->v = b->in.v;
-    a->o = s->output + OUTPUT_GUARD_BYTES;
     a->seed = b->seed;
     a->B = (int32_t)p->B;
     a->H = (int32_t)p->H;
@@ -228,9 +248,9 @@ static enum status copy_inputs(void *ctx, void *q, void *k, void *v, struct err 
 {
     const struct backend *b = ctx;
     (void)err;
-    memcpy(q, b->in.q, b->in.q_bytes);
-    memcpy(k, b->in.k, b->in.kv_bytes);
-    memcpy(v, b->in.v, b->in.kv_bytes);
+    memcpy(q, sets_source(&b->sets, TENSOR_Q), b->sets.bytes[TENSOR_Q]);
+    memcpy(k, sets_source(&b->sets, TENSOR_K), b->sets.bytes[TENSOR_K]);
+    memcpy(v, sets_source(&b->sets, TENSOR_V), b->sets.bytes[TENSOR_V]);
     return ST_OK;
 }
 
@@ -264,11 +284,15 @@ static enum status load_kernel(struct backend *b, struct slot *s, struct err *er
     void *output = NULL;
     enum status st = make_workspace(s, &b->shape, err);
     if (st == ST_OK)
-        st = allocate("the output", (double)cpu_output_bytes(b), &output, err);
-    s->output = output;
-    if (st == ST_OK)
-        make_args(b, s);
-    return st;
+        st = allocate("the output", (double)(output_stride(b) * (size_t)b->sets.count), &output,
+                      err);
+    s->outputs = output;
+    if (st != ST_OK)
+        return st;
+    for (int i = 0; i < b->sets.count; i++)
+        guard_output(b, output_of(b, s, i));
+    make_args(b, s);
+    return ST_OK;
 }
 
 /* The function that is the kernel; none for one in Python. */
@@ -326,25 +350,17 @@ static void cpu_unload(struct backend *b, struct slot *s)
 
 /* ---- running ---- */
 
-/* Everything the kernel must write before it reads: the output, guarded, and the workspace, which
- * holds NaNs for a start. Workspace beyond POISON_MAX bytes a buffer is left as it is: time. */
-static void poison(const struct backend *b, struct slot *s)
+/* The workspace, which the kernel must write before it reads, holds NaNs for a start. Workspace beyond
+ * POISON_MAX bytes a buffer is left as it is: time. */
+static void poison_workspace(struct slot *s)
 {
     enum { POISON_MAX = 64 << 20 };
-    const bool f32 = b->shape.dtype == DTYPE_F32;
-    const unsigned char *pattern = f32 ? output_poison_f32 : output_poison_f16;
-    const size_t size = f32 ? sizeof output_poison_f32 : sizeof output_poison_f16;
-    const size_t bytes = tensor_bytes(b);
-    unsigned char *o = s->output + OUTPUT_GUARD_BYTES;
-    memset(s->output, output_guard_byte, OUTPUT_GUARD_BYTES);
-    memset(o + bytes, output_guard_byte, OUTPUT_GUARD_BYTES);
-    for (size_t i = 0; i < bytes; i += size)
-        memcpy(o + i, pattern, size);
     for (int i = 0; i < s->desc->nws; i++)
         memset(s->args.ws[i], 0xff, s->ws_bytes[i] < POISON_MAX ? s->ws_bytes[i] : POISON_MAX);
 }
 
-static enum status launch(const struct backend *b, const struct slot *s, struct err *err)
+/* Run i of the sample, on its own inputs and output. */
+static enum status launch(const struct backend *b, const struct slot *s, int i, struct err *err)
 {
     const struct cpu_launch l = {.host = &cpu_host,
                                  .desc = s->desc,
@@ -352,12 +368,86 @@ static enum status launch(const struct backend *b, const struct slot *s, struct 
                                  .dtype = b->shape.dtype,
                                  .pool = b->pool,
                                  .simd = b->simd};
-    for (int i = 0; i < s->desc->nws; i++)
-        if (s->desc->ws[i].zero)
-            memset(s->args.ws[i], 0, s->ws_bytes[i]);
+    struct AttnArgs args = s->args;
+    args.q = sets_tensor(&b->sets, s->first + i, TENSOR_Q);
+    args.k = sets_tensor(&b->sets, s->first + i, TENSOR_K);
+    args.v = sets_tensor(&b->sets, s->first + i, TENSOR_V);
+    args.o = output_of(b, s, s->first + i) + OUTPUT_GUARD_BYTES;
+    for (int k = 0; k < s->desc->nws; k++)
+        if (s->desc->ws[k].zero)
+            memset(s->args.ws[k], 0, s->ws_bytes[k]);
     if (s->library)
-        return foreign_call(s->desc, s->library, &s->args, NULL, err);
-    s->kernel(&s->args, &l);
+        return foreign_call(s->desc, s->library, &args, NULL, err);
+    s->kernel(&args, &l);
+    return ST_OK;
+}
+
+/* ---- around runs ---- */
+
+static int cpu_sets(const struct backend *b, const struct slot *s)
+{
+    return s->python ? 1 : b->sets.count;
+}
+
+static enum status cpu_prepare(struct backend *b, struct slot *s, uint64_t turn, int runs,
+                               struct err *err)
+{
+    if (runs < 1 || runs > cpu_sets(b, s))
+        return err_set(err, ST_USAGE, "a sample of %d runs", runs);
+    if (s->python)
+        return python_prepare(s->python, turn, err);
+    s->first = turn ? (s->first + s->runs) % b->sets.count : 0;
+    s->runs = runs;
+    sets_fill(&b->sets, turn, s->first, runs);
+    for (int i = 0; i < runs; i++)
+        poison_output(b, output_of(b, s, s->first + i) + OUTPUT_GUARD_BYTES);
+    return ST_OK;
+}
+
+/* A few elements of every run's output, at random, and its last. */
+static bool has_written(struct backend *b, const struct slot *s)
+{
+    enum { SPOTS = 16 };
+    const bool f32 = b->shape.dtype == DTYPE_F32;
+    const void *const pattern = f32 ? (const void *)output_poison_f32 : output_poison_f16;
+    const size_t size = dtype_size(b->shape.dtype), n = tensor_bytes(b) / size;
+    for (int i = 0; i < s->runs; i++) {
+        const unsigned char *o = output_of(b, s, s->first + i) + OUTPUT_GUARD_BYTES;
+        for (int k = 0; k < SPOTS; k++) {
+            b->spots = b->spots * 6364136223846793005u + 1442695040888963407u;
+            const size_t at = k ? (size_t)(b->spots >> 16) % n : n - 1;
+            if (memcmp(o + at * size, pattern, size) == 0)
+                return false;
+        }
+    }
+    return true;
+}
+
+static bool guards_intact(const struct backend *b, const struct slot *s)
+{
+    for (int i = 0; i < b->sets.count; i++) {
+        const unsigned char *o = output_of(b, s, i),
+                            *end = o + OUTPUT_GUARD_BYTES + tensor_bytes(b);
+        for (int k = 0; k < OUTPUT_GUARD_BYTES; k++)
+            if (o[k] != output_guard_byte || end[k] != output_guard_byte)
+                return false;
+    }
+    return true;
+}
+
+static enum status cpu_inspect(struct backend *b, struct slot *s, bool all, struct err *err)
+{
+    const char *name = s->desc->name;
+    if (s->python)
+        return python_inspect(s->python, all, err);
+    const char *tensor = sets_written(&b->sets);
+    if (tensor)
+        return err_set(err, ST_FAIL, "%s: it overwrote its inputs (%s)", name, tensor);
+    if (!has_written(b, s))
+        return err_set(err, ST_FAIL,
+                       "%s: its output was not written when it returned from a timed run", name);
+    if (all && !guards_intact(b, s))
+        return err_set(err, ST_FAIL, "%s: a timed run wrote before or behind its output", name);
     return ST_OK;
 }
 
@@ -365,24 +455,35 @@ static enum status cpu_run(struct backend *b, struct slot *s, struct err *err)
 {
     if (s->python)
         return python_run(s->python, err);
-    poison(b, s);
-    return launch(b, s, err);
+    enum status st = cpu_prepare(b, s, 0, 1, err);
+    if (st != ST_OK)
+        return st;
+    guard_output(b, output_of(b, s, 0));
+    poison_workspace(s);
+    st = launch(b, s, 0, err);
+    const char *tensor = sets_written(&b->sets);
+    if (st == ST_OK && tensor)
+        st = err_set(err, ST_FAIL, "%s: it overwrote its inputs (%s)", s->desc->name, tensor);
+    return st;
 }
 
-static enum status cpu_read_output(struct backend *b, struct slot *s, void *dst, struct err *err)
+static enum status cpu_read_output(struct backend *b, struct slot *s, int i, void *dst,
+                                   struct err *err)
 {
-    (void)err;
-    memcpy(dst, s->python ? python_output(s->python) : s->output, cpu_output_bytes(b));
-    return ST_OK;
+    enum status st = s->python ? python_fetch(s->python, err) : ST_OK;
+    if (st == ST_OK)
+        memcpy(dst, s->python ? python_output(s->python) : output_of(b, s, s->first + i),
+               cpu_output_bytes(b));
+    return st;
 }
 
 /* What a kernel may find in the caches: inputs, outputs, workspaces. */
 static bool evict_all(const struct backend *b)
 {
-    bool done = host_evict(b->in.q, b->in.q_bytes) && host_evict(b->in.k, b->in.kv_bytes) &&
-                host_evict(b->in.v, b->in.kv_bytes);
+    bool done = host_evict(b->sets.source, b->sets.source_bytes) &&
+                host_evict(b->sets.map, b->sets.map_bytes);
     for (const struct slot *s = b->slots; done && s; s = s->next) {
-        done = !s->output || host_evict(s->output, cpu_output_bytes(b));
+        done = !s->outputs || host_evict(s->outputs, output_stride(b) * (size_t)b->sets.count);
         for (int i = 0; done && i < s->desc->nws; i++)
             done = host_evict(s->args.ws[i], s->ws_bytes[i]);
     }
@@ -427,10 +528,14 @@ static enum status cpu_sample(struct backend *b, struct slot *s, int repeat, dou
         *clock_mhz = NAN;
         return python_sample(s->python, repeat, false, false, seconds, err);
     }
+    if (repeat > b->sets.count)
+        return err_set(err, ST_USAGE, "a sample of %d runs has inputs for %d", repeat,
+                       b->sets.count);
+    pool_rouse(b->pool);
     const double start = host_seconds();
     enum status st = ST_OK;
     for (int i = 0; i < repeat && st == ST_OK; i++)
-        st = launch(b, s, err);
+        st = launch(b, s, i, err);
     *seconds = (host_seconds() - start) / repeat;
     *clock_mhz = host_clock_mhz(); /* of this thread's core, just after */
     return st;
@@ -455,7 +560,7 @@ static enum status stamp_run(struct backend *b, struct slot *s, const struct tra
     out->nlaunches = 0;
     watch->runs(watch->ctx);
     pool_stamp(b->pool, out);
-    const enum status st = launch(b, s, err);
+    const enum status st = launch(b, s, 0, err);
     pool_stamp(b->pool, NULL);
     return st;
 }
@@ -491,7 +596,7 @@ static enum status cpu_trace(struct backend *b, struct slot *s, const struct tra
     *out = (struct block_trace){.unit = "thread", .rows = pool_threads(b->pool), .lanes = 1};
     stamps.at = xcalloc(TRACE_BLOCKS_MAX, sizeof *stamps.at);
     watch->runs(watch->ctx);
-    enum status st = launch(b, s, err);
+    enum status st = launch(b, s, 0, err);
     if (st == ST_OK)
         st = stamp_runs(b, s, watch, &stamps, err);
     out->stamps = stamps.at;
@@ -515,6 +620,9 @@ const struct backend_ops backend_cpu = {
     .load = cpu_load,
     .unload = cpu_unload,
     .run = cpu_run,
+    .sets = cpu_sets,
+    .prepare = cpu_prepare,
+    .inspect = cpu_inspect,
     .read_output = cpu_read_output,
     .output_bytes = cpu_output_bytes,
     .flush = cpu_flush,

@@ -33,11 +33,13 @@
     X(primary_retain,    "cuDevicePrimaryCtxRetain",  "", 1, (cu_context *c, cu_device d))          \
     X(primary_release,   "cuDevicePrimaryCtxRelease_v2", "cuDevicePrimaryCtxRelease", 1, (cu_device d)) \
     X(set_current,       "cuCtxSetCurrent",           "", 1, (cu_context c))                        \
+    X(device_sync,       "cuCtxSynchronize",          "", 1, (void))                                \
     X(memory_info,       "cuMemGetInfo_v2",           "", 1, (size_t *free, size_t *total))         \
     X(alloc,             "cuMemAlloc_v2",             "", 1, (cu_pointer *p, size_t bytes))         \
     X(free,              "cuMemFree_v2",              "", 1, (cu_pointer p))                        \
     X(copy_in,           "cuMemcpyHtoD_v2",           "", 1, (cu_pointer dst, const void *src, size_t bytes)) \
     X(copy_out,          "cuMemcpyDtoH_v2",           "", 1, (void *dst, cu_pointer src, size_t bytes)) \
+    X(copy_on,           "cuMemcpyDtoDAsync_v2",      "", 1, (cu_pointer dst, cu_pointer src, size_t bytes, cu_stream s)) \
     X(fill8,             "cuMemsetD8Async",           "", 1, (cu_pointer p, unsigned char v, size_t n, cu_stream s)) \
     X(fill16,            "cuMemsetD16Async",          "", 1, (cu_pointer p, unsigned short v, size_t n, cu_stream s)) \
     X(fill32,            "cuMemsetD32Async",          "", 1, (cu_pointer p, unsigned v, size_t n, cu_stream s)) \

@@ -1,8 +1,9 @@
 /* inputs.c - Q, K and V on the device.
  *
  * Every kernel of a job reads the same copies. One that writes to them would make the next one fail its
- * check, so after each checked run they are read back and held against a sum of what was copied in.
- * The bus carries them in the time in which the reference computes a row.
+ * check, so after each checked run, and after those timed ones whose output is judged, they are read back and
+ * held against a sum of what was copied in. The bus carries them in the time in which the reference computes a
+ * row. All other timed runs have their inputs filled anew before them.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "backend/cuda/inputs.h"
@@ -24,59 +25,76 @@ size_t inputs_output_bytes(const struct inputs *in)
     return inputs_tensor_bytes(in) + 2 * OUTPUT_GUARD_BYTES;
 }
 
-/* Order matters, so that an exchange of elements shows. Eight bytes a step. */
-static uint64_t add_sum(uint64_t sum, const void *data, size_t len)
+/* Of the two-byte units from number `first` on. Every unit counts by its place, so that an exchange shows;
+ * and in any order, for a rotated tensor is read in two parts. */
+static uint64_t sum_units(const void *data, size_t len, uint64_t first)
 {
     const char *p = data;
-    for (; len >= 8; p += 8, len -= 8) {
-        uint64_t word;
-        memcpy(&word, p, sizeof word);
-        sum = (sum ^ word) * 0x9e3779b97f4a7c15u;
-        sum ^= sum >> 32;
+    uint64_t sum = 0;
+    for (size_t i = 0; i < len / 2; i++) {
+        uint16_t unit;
+        memcpy(&unit, p + 2 * i, sizeof unit);
+        sum += (unit + UINT64_C(1)) * (2 * (first + i) + 1);
     }
-    for (; len; p++, len--)
-        sum = (sum ^ (unsigned char)*p) * 0x9e3779b97f4a7c15u;
     return sum;
 }
 
-static enum status add_device_sum(struct gpu *g, const struct inputs *in, cu_pointer from,
-                                  size_t bytes, uint64_t *sum, struct err *err)
+/* Adds the bytes from `begin` to `end` of a tensor on the device, which begin with number `first` of the
+ * problem's. */
+static enum status add_device_sum(struct gpu *g, const struct inputs *in, cu_pointer tensor,
+                                  size_t begin, size_t end, size_t first, uint64_t *sum,
+                                  struct err *err)
 {
-    for (size_t at = 0; at < bytes; at += BOUNCE_BYTES) {
-        const size_t n = bytes - at < BOUNCE_BYTES ? bytes - at : BOUNCE_BYTES;
+    for (size_t at = begin, n; at < end; at += n) {
+        n = end - at < BOUNCE_BYTES ? end - at : BOUNCE_BYTES;
         enum status st =
-            gpu_check(g, NULL, "cuMemcpyDtoH", g->api.copy_out(in->bounce, from + at, n), err);
+            gpu_check(g, NULL, "cuMemcpyDtoH", g->api.copy_out(in->bounce, tensor + at, n), err);
         if (st != ST_OK)
             return st;
-        *sum = add_sum(*sum, in->bounce, n);
+        *sum += sum_units(in->bounce, n, (first + at - begin) / 2);
     }
     return ST_OK;
 }
 
-static size_t kv_bytes(const struct inputs *in)
+static size_t set_bytes(const struct inputs *in, int tensor)
 {
-    return shape_kv_elems(&in->shape) * dtype_size(in->shape.dtype);
+    const struct shape *s = &in->shape;
+    return (tensor == TENSOR_Q ? shape_q_elems(s) : shape_kv_elems(s)) * dtype_size(s->dtype);
 }
 
-static enum status device_sum(struct gpu *g, const struct inputs *in, uint64_t *sum,
-                              struct err *err)
+/* Of a rotated tensor, from where the original begins. */
+static enum status tensor_sum(struct gpu *g, const struct inputs *in, const struct input_set *set,
+                              int tensor, uint64_t *sum, struct err *err)
 {
+    const size_t bytes = set_bytes(in, tensor), start = (bytes - set->by[tensor]) % bytes;
     *sum = 0;
-    enum status st = add_device_sum(g, in, in->q, inputs_tensor_bytes(in), sum, err);
-    if (st == ST_OK)
-        st = add_device_sum(g, in, in->k, kv_bytes(in), sum, err);
-    if (st == ST_OK)
-        st = add_device_sum(g, in, in->v, kv_bytes(in), sum, err);
+    enum status st = add_device_sum(g, in, set->at[tensor], start, bytes, 0, sum, err);
+    return st == ST_OK ? add_device_sum(g, in, set->at[tensor], 0, start, bytes - start, sum, err)
+                       : st;
+}
+
+static enum status set_intact(struct gpu *g, const struct inputs *in, const struct input_set *set,
+                              bool *intact, struct err *err)
+{
+    enum status st = ST_OK;
+    for (int i = 0; i < 3 && st == ST_OK; i++) {
+        uint64_t sum;
+        st = tensor_sum(g, in, set, i, &sum, err);
+        *intact = *intact && (st != ST_OK || sum == in->sum[i]);
+    }
     return st;
 }
 
-enum status inputs_intact(struct gpu *g, const struct inputs *in, const char *who, struct err *err)
+enum status inputs_intact(struct gpu *g, const struct inputs *in, int i, const char *who,
+                          struct err *err)
 {
-    uint64_t sum;
-    enum status st = device_sum(g, in, &sum, err);
+    bool intact = true;
+    enum status st = set_intact(g, in, &in->sets[i % in->count], &intact, err);
+    if (st == ST_OK)
+        st = set_intact(g, in, &in->source, &intact, err);
     if (st != ST_OK && who)
         err_prefix(err, "%s", who);
-    if (st != ST_OK || sum == in->sum)
+    if (st != ST_OK || intact)
         return st;
     if (!who)
         return err_set(err, ST_FAIL, "the inputs on the GPU are not those that were copied to it");
@@ -88,22 +106,80 @@ enum status inputs_intact(struct gpu *g, const struct inputs *in, const char *wh
 
 void inputs_drop(struct gpu *g, struct inputs *in)
 {
-    gpu_release(g, &in->q);
-    gpu_release(g, &in->k);
-    gpu_release(g, &in->v);
+    gpu_release(g, &in->whole);
+    gpu_release(g, &in->ring);
     free(in->bounce);
     in->bounce = NULL;
     in->present = false;
+    in->count = 0;
 }
 
-static enum status copy_tensor(struct gpu *g, struct inputs *in, const void *host, size_t bytes,
-                               cu_pointer *out, struct err *err)
+/* Where a set's tensors lie in memory that begins at `base`; returns where the next set may begin. */
+static cu_pointer place_set(const struct inputs *in, cu_pointer base, struct input_set *set)
 {
-    enum status st = gpu_alloc(g, "a copy of the inputs", bytes, out, err);
+    enum { ALIGN = 256 };
+    *set = (struct input_set){.at = {0}};
+    for (int i = 0; i < 3; i++) {
+        set->at[i] = base;
+        base += (set_bytes(in, i) + ALIGN - 1) / ALIGN * ALIGN;
+    }
+    return base;
+}
+
+enum status inputs_fill(struct gpu *g, struct inputs *in, int i, uint64_t turn, const char *who,
+                        struct err *err)
+{
+    struct input_set *to = &in->sets[i % in->count];
+    cu_result r = CU_SUCCESS;
+    for (int t = 0; t < 3 && r == CU_SUCCESS; t++) {
+        const size_t bytes = set_bytes(in, t),
+                     by = input_turn_bytes(&in->shape, (enum tensor_id)t, turn);
+        to->by[t] = by;
+        r = g->api.copy_on(to->at[t], in->source.at[t] + by, bytes - by, g->streams[0]);
+        if (r == CU_SUCCESS && by)
+            r = g->api.copy_on(to->at[t] + (bytes - by), in->source.at[t], by, g->streams[0]);
+    }
+    return gpu_check(g, who, "cuMemcpyDtoDAsync", r, err);
+}
+
+/* So many that all of them, outputs too, fit into half of the L2: what is hot stays so. */
+static int count_sets(const struct gpu *g, const struct inputs *in)
+{
+    const size_t each = 2 * set_bytes(in, TENSOR_Q) + 2 * set_bytes(in, TENSOR_K);
+    const size_t l2 = g->model.l2_bytes > 0 ? (size_t)g->model.l2_bytes : 0, fit = l2 / 2 / each;
+    return fit > INPUTS_SETS_MAX ? INPUTS_SETS_MAX : fit > 1 ? (int)fit : 1;
+}
+
+static enum status copy_tensor(struct gpu *g, struct inputs *in, int tensor, const void *host,
+                               struct err *err)
+{
+    const size_t bytes = set_bytes(in, tensor);
+    in->sum[tensor] = sum_units(host, bytes, 0);
+    return gpu_check(g, NULL, "cuMemcpyHtoD", g->api.copy_in(in->source.at[tensor], host, bytes),
+                     err);
+}
+
+/* The source, and a first set, which is looked at: what arrives there has arrived in the source. */
+static enum status copy_inputs(struct gpu *g, struct inputs *in, const struct tensors *host,
+                               struct err *err)
+{
+    const void *const from[3] = {host->q, host->k, host->v};
+    struct input_set probe;
+    const size_t each = (size_t)place_set(in, 0, &probe);
+    in->count = count_sets(g, in);
+    enum status st = gpu_alloc(g, "a copy of the inputs", each, &in->whole, err);
     if (st == ST_OK)
-        st = gpu_check(g, NULL, "cuMemcpyHtoD", g->api.copy_in(*out, host, bytes), err);
-    in->sum = add_sum(in->sum, host, bytes);
-    return st;
+        st = gpu_alloc(g, "a copy of the inputs", each * (size_t)in->count, &in->ring, err);
+    place_set(in, in->whole, &in->source);
+    for (int i = 0; i < in->count; i++)
+        place_set(in, in->ring + (cu_pointer)each * (cu_pointer)i, &in->sets[i]);
+    for (int i = 0; i < 3 && st == ST_OK; i++)
+        st = copy_tensor(g, in, i, from[i], err);
+    if (st == ST_OK)
+        st = inputs_fill(g, in, 0, 0, NULL, err);
+    if (st == ST_OK)
+        st = gpu_check(g, NULL, "cuStreamSynchronize", g->api.stream_sync(g->streams[0]), err);
+    return st == ST_OK ? inputs_intact(g, in, 0, NULL, err) : st;
 }
 
 enum status inputs_set(struct gpu *g, struct inputs *in, const struct problem *p,
@@ -115,15 +191,8 @@ enum status inputs_set(struct gpu *g, struct inputs *in, const struct problem *p
     inputs_drop(g, in);
     in->shape = p->shape;
     in->seed = p->seed;
-    in->sum = 0;
     in->bounce = xmalloc(BOUNCE_BYTES);
-    st = copy_tensor(g, in, host->q, host->q_bytes, &in->q, err);
-    if (st == ST_OK)
-        st = copy_tensor(g, in, host->k, host->kv_bytes, &in->k, err);
-    if (st == ST_OK)
-        st = copy_tensor(g, in, host->v, host->kv_bytes, &in->v, err);
-    if (st == ST_OK)
-        st = inputs_intact(g, in, NULL, err);
+    st = copy_inputs(g, in, host, err);
     if (st != ST_OK)
         inputs_drop(g, in);
     in->present = st == ST_OK;

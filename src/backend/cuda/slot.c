@@ -25,13 +25,14 @@ static void *device_address(cu_pointer p)
     return (void *)(uintptr_t)p;
 }
 
-static void make_args(const struct inputs *in, struct lane *l)
+static void make_args(const struct inputs *in, int set, struct lane *l)
 {
+    const struct input_set *from = &in->sets[set % in->count];
     const struct shape *p = &in->shape;
     struct AttnArgs *a = &l->args;
-    *a = (struct AttnArgs){.q = device_address(in->q),
-                           .k = device_address(in->k),
-                           .v = device_address(in->v),
+    *a = (struct AttnArgs){.q = device_address(from->at[TENSOR_Q]),
+                           .k = device_address(from->at[TENSOR_K]),
+                           .v = device_address(from->at[TENSOR_V]),
                            .o = device_address(l->output + OUTPUT_GUARD_BYTES),
                            .seed = in->seed,
                            .B = (int32_t)p->B,
@@ -127,36 +128,61 @@ static enum status make_maps(struct slot *s, struct lane *l, struct err *err)
     return ST_OK;
 }
 
-static enum status make_lane(struct gpu *g, struct slot *s, struct lane *l, struct err *err)
+static enum status make_workspaces(struct gpu *g, struct slot *s, struct lane *l, struct err *err)
 {
     char what[160];
-    snprintf(what, sizeof what, "%s: its output", s->desc->name);
-    enum status st = gpu_alloc(g, what, inputs_output_bytes(s->inputs), &l->output, err);
+    enum status st = ST_OK;
     for (int i = 0; i < s->desc->nws && st == ST_OK; i++) {
         snprintf(what, sizeof what, "%s: its workspace %s (%s bytes)", s->desc->name,
                  s->desc->ws[i].name, expr_text(s->desc->ws[i].bytes));
         st = gpu_alloc(g, what, (size_t)s->plan.ws_bytes[i], &l->ws[i], err);
     }
-    make_args(s->inputs, l);
+    return st;
+}
+
+/* From one lane's output to the next. */
+static size_t output_stride(const struct slot *s)
+{
+    enum { ALIGN = 256 };
+    return (inputs_output_bytes(s->inputs) + ALIGN - 1) / ALIGN * ALIGN;
+}
+
+static enum status make_lane(struct gpu *g, struct slot *s, int i, struct err *err)
+{
+    struct lane *l = &s->lanes[i];
+    enum status st = ST_OK;
+    l->output = s->outputs + (cu_pointer)(output_stride(s) * (size_t)i);
+    if (i < g->nstreams)
+        st = make_workspaces(g, s, l, err);
+    else
+        memcpy(l->ws, s->lanes[i % g->nstreams].ws, sizeof l->ws);
+    make_args(s->inputs, i, l);
     return st == ST_OK ? make_maps(s, l, err) : st;
 }
+
+static enum status fill_guards(struct slot *s, const struct lane *l, struct err *err);
 
 enum status slot_make_lanes(struct slot *s, struct err *err)
 {
     struct gpu *g = s->gpu;
-    enum status st = ST_OK;
-    s->lanes = xcalloc((size_t)g->nstreams, sizeof *s->lanes);
-    while (s->nlanes < g->nstreams && st == ST_OK)
-        st = make_lane(g, s, &s->lanes[s->nlanes++], err);
+    const int rounds = s->inputs->count / g->nstreams, n = g->nstreams * (rounds > 1 ? rounds : 1);
+    char what[160];
+    snprintf(what, sizeof what, "%s: its output", s->desc->name);
+    enum status st = gpu_alloc(g, what, output_stride(s) * (size_t)n, &s->outputs, err);
+    s->lanes = xcalloc((size_t)n, sizeof *s->lanes);
+    while (s->nlanes < n && st == ST_OK)
+        st = make_lane(g, s, s->nlanes++, err);
+    for (int i = 0; i < n && st == ST_OK; i++)
+        st = fill_guards(s, &s->lanes[i], err);
     return st;
 }
 
 static void free_lanes(struct slot *s)
 {
     struct gpu *g = s->gpu;
+    gpu_release(g, &s->outputs);
     for (int i = 0; i < s->nlanes; i++) {
-        gpu_release(g, &s->lanes[i].output);
-        for (int k = 0; k < DESC_WS_MAX; k++)
+        for (int k = 0; k < DESC_WS_MAX && i < g->nstreams; k++)
             gpu_release(g, &s->lanes[i].ws[k]);
         free(s->lanes[i].maps);
     }
@@ -167,19 +193,19 @@ static void free_lanes(struct slot *s)
 
 /* ---- launching ---- */
 
-static cu_result launch_pass(struct gpu *g, const struct slot *s, int pass, int stream)
+static cu_result launch_pass(struct gpu *g, const struct slot *s, int pass, int lane)
 {
     const struct plan_pass *p = &s->plan.passes[pass];
-    void *params[1 + DESC_TMA_MAX] = {&s->lanes[stream].args};
+    void *params[1 + DESC_TMA_MAX] = {&s->lanes[lane].args};
     for (int i = 0; i < p->ntma; i++)
-        params[1 + i] = &s->lanes[stream].maps[pass][i];
+        params[1 + i] = &s->lanes[lane].maps[pass][i];
     struct cu_launch_attribute cluster = {.id = CU_ATTR_CLUSTER_DIM,
                                           .value.cluster = {(unsigned)p->cluster, 1, 1}};
     const struct cu_launch_config c = {
         .grid = {(unsigned)p->grid[0], (unsigned)p->grid[1], (unsigned)p->grid[2]},
         .block = {(unsigned)p->threads, 1, 1},
         .dynamic_smem = (unsigned)p->dynamic_smem,
-        .stream = g->streams[stream],
+        .stream = g->streams[lane % g->nstreams],
         .attrs = &cluster,
         .nattrs = 1,
     };
@@ -201,12 +227,13 @@ enum status slot_queue_passes(struct slot *s, int i, struct err *err)
     enum status st = ST_OK;
     for (int k = 0; k < s->desc->nws && st == ST_OK; k++)
         if (s->desc->ws[k].zero)
-            st = gpu_check(
-                g, name, "cuMemsetD8Async",
-                g->api.fill8(s->lanes[i].ws[k], 0, (size_t)s->plan.ws_bytes[k], g->streams[i]),
-                err);
+            st = gpu_check(g, name, "cuMemsetD8Async",
+                           g->api.fill8(s->lanes[i].ws[k], 0, (size_t)s->plan.ws_bytes[k],
+                                        g->streams[i % g->nstreams]),
+                           err);
     if (s->library && st == ST_OK)
-        return foreign_call(s->desc, s->library, &s->lanes[i].args, g->streams[i], err);
+        return foreign_call(s->desc, s->library, &s->lanes[i].args, g->streams[i % g->nstreams],
+                            err);
     for (int pass = 0; pass < s->plan.npasses && st == ST_OK; pass++)
         st = gpu_check(g, name, "cuLaunchKernel", launch_pass(g, s, pass, i), err);
     return st;
@@ -227,23 +254,71 @@ static cu_result poison_tensor(const struct slot *s, cu_pointer tensor)
                                                : g->api.fill16(tensor, narrow, n, g->streams[0]);
 }
 
+static enum status fill_guards(struct slot *s, const struct lane *l, struct err *err)
+{
+    struct gpu *g = s->gpu;
+    const cu_pointer behind = l->output + OUTPUT_GUARD_BYTES + inputs_tensor_bytes(s->inputs);
+    cu_result r = g->api.fill8(l->output, output_guard_byte, OUTPUT_GUARD_BYTES, g->streams[0]);
+    if (r == CU_SUCCESS)
+        r = g->api.fill8(behind, output_guard_byte, OUTPUT_GUARD_BYTES, g->streams[0]);
+    return gpu_check(g, s->desc->name, "cuMemsetD8Async", r, err);
+}
+
 /* Everything the kernel must write before it reads: the output, guarded, and the workspace, which
  * holds NaNs for a start. */
 static enum status poison(struct gpu *g, struct slot *s, struct err *err)
 {
     const struct lane *l = &s->lanes[0];
-    const cu_pointer tensor = l->output + OUTPUT_GUARD_BYTES;
-    const cu_pointer behind = tensor + inputs_tensor_bytes(s->inputs);
-    const cu_stream stream = g->streams[0];
-    const size_t guard = OUTPUT_GUARD_BYTES;
-    cu_result r = g->api.fill8(l->output, output_guard_byte, guard, stream);
-    if (r == CU_SUCCESS)
-        r = g->api.fill8(behind, output_guard_byte, guard, stream);
-    if (r == CU_SUCCESS)
-        r = poison_tensor(s, tensor);
+    enum status st = fill_guards(s, l, err);
+    cu_result r = CU_SUCCESS;
     for (int i = 0; i < s->desc->nws && r == CU_SUCCESS; i++)
-        r = g->api.fill8(l->ws[i], 0xff, (size_t)s->plan.ws_bytes[i], stream);
-    return gpu_check(g, s->desc->name, "cuMemsetD8Async", r, err);
+        r = g->api.fill8(l->ws[i], 0xff, (size_t)s->plan.ws_bytes[i], g->streams[0]);
+    return st == ST_OK ? gpu_check(g, s->desc->name, "cuMemsetD8Async", r, err) : st;
+}
+
+/* ---- around samples ---- */
+
+int slot_sets(const struct slot *s)
+{
+    return slot_is_elsewhere(s) ? 1 : s->nlanes / s->gpu->nstreams;
+}
+
+enum status slot_prepare(struct slot *s, uint64_t turn, int runs, struct err *err)
+{
+    struct gpu *g = s->gpu;
+    enum status st = gpu_alive(g, s->desc->name, err);
+    if (st == ST_OK && (runs < 1 || runs > slot_sets(s)))
+        st = err_set(err, ST_USAGE, "a sample of %d runs", runs);
+    if (st != ST_OK || slot_is_elsewhere(s))
+        return st == ST_OK ? s->peer->prepare(s, turn, err) : st;
+    s->runs = runs;
+    for (int i = 0; i < runs * g->nstreams && st == ST_OK; i++) {
+        const uint64_t stream = (uint64_t)(i % g->nstreams), round = (uint64_t)(i / g->nstreams);
+        if (i < s->inputs->count)
+            st = inputs_fill(g, s->inputs, i, turn ? turn + (stream << 32) + round : 0,
+                             s->desc->name, err);
+        if (st == ST_OK)
+            st = gpu_check(g, s->desc->name, "cuMemsetD16Async",
+                           poison_tensor(s, s->lanes[i].output + OUTPUT_GUARD_BYTES), err);
+    }
+    return st;
+}
+
+enum status slot_inspect(struct slot *s, struct err *err)
+{
+    enum { LOOKS = 3 };
+    static const double behind_max_s = 50e-6;
+    const int used = s->runs * s->gpu->nstreams,
+              last = used < s->inputs->count ? used : s->inputs->count;
+    enum status st = inputs_intact(s->gpu, s->inputs, 0, s->desc->name, err);
+    if (st == ST_OK && last > 1)
+        st = inputs_intact(s->gpu, s->inputs, last - 1, s->desc->name, err);
+    if (st == ST_OK && s->looks >= LOOKS && s->behind_s > behind_max_s)
+        st = err_set(err, ST_FAIL,
+                     "%s: the device is busy after its stream has ended: it works in another "
+                     "stream, where it is not timed",
+                     s->desc->name);
+    return st;
 }
 
 enum status slot_run(struct slot *s, struct err *err)
@@ -254,19 +329,23 @@ enum status slot_run(struct slot *s, struct err *err)
     if (st == ST_OK && slot_is_elsewhere(s))
         return s->peer->run(s, err);
     if (st == ST_OK)
+        st = slot_prepare(s, 0, 1, err);
+    if (st == ST_OK)
         st = poison(g, s, err);
     if (st == ST_OK)
         st = slot_queue(s, 0, err);
     if (st == ST_OK)
         st = gpu_check(g, name, "cuStreamSynchronize", g->api.stream_sync(g->streams[0]), err);
-    return st == ST_OK ? inputs_intact(g, s->inputs, name, err) : st;
+    return st == ST_OK ? inputs_intact(g, s->inputs, 0, name, err) : st;
 }
 
-enum status slot_read_output(struct slot *s, void *dst, struct err *err)
+enum status slot_read_output(struct slot *s, int i, void *dst, struct err *err)
 {
     struct gpu *g = s->gpu;
     const size_t bytes = inputs_output_bytes(s->inputs);
     enum status st = gpu_alive(g, s->desc->name, err);
+    if (st == ST_OK && slot_is_elsewhere(s))
+        st = s->peer->fetch(s, err);
     if (st != ST_OK)
         return st;
     if (slot_is_elsewhere(s)) {
@@ -274,16 +353,21 @@ enum status slot_read_output(struct slot *s, void *dst, struct err *err)
         return ST_OK;
     }
     return gpu_check(g, s->desc->name, "cuMemcpyDtoH",
-                     g->api.copy_out(dst, s->lanes[0].output, bytes), err);
+                     g->api.copy_out(dst, s->lanes[i * g->nstreams].output, bytes), err);
 }
 
 /* ---- life ---- */
 
-struct slot *slot_new(const struct kernel_desc *d, struct gpu *g, const struct inputs *in,
+struct slot *slot_new(const struct kernel_desc *d, struct gpu *g, struct inputs *in,
                       struct compilers *c)
 {
     struct slot *s = xcalloc(1, sizeof *s);
-    *s = (struct slot){.desc = d, .gpu = g, .inputs = in, .compilers = c, .launched = "stream"};
+    *s = (struct slot){.desc = d,
+                       .gpu = g,
+                       .inputs = in,
+                       .compilers = c,
+                       .launched = "stream",
+                       .behind_s = INFINITY};
     return s;
 }
 

@@ -14,7 +14,8 @@
 #include "kernel/attn_args.h"
 #include "plan/plan.h"
 
-/* One copy of what a launch writes; concurrent launches each have their own. */
+/* What one launch of a sample reads and writes: lane i works in stream i mod nstreams and on the inputs' set
+ * i, and has an output of its own. Lanes of one stream share its workspaces. */
 struct lane {
     struct AttnArgs args;
     cu_pointer output; /* guard, tensor, guard */
@@ -31,19 +32,24 @@ void compilers_clear(struct compilers *c);
 
 struct slot {
     struct slot *next;
-    struct gpu *gpu;             /* what it runs on, as the next two: borrowed */
-    const struct inputs *inputs; /* what it reads */
+    struct gpu *gpu;       /* what it runs on, as the next two: borrowed */
+    struct inputs *inputs; /* what it reads */
     struct compilers *compilers;
     const struct kernel_desc *desc;
     struct plan plan;    /* with the registers of the code that runs */
     foreign_fn *library; /* @library: it launches by itself; then there is no module */
     cu_module module;
     cu_function functions[DESC_PASSES_MAX];
-    const char *code; /* where it came from: "cache" "prebuilt" "nvrtc" "nvcc" "file"
+    const char *code;   /* where it came from: "cache" "prebuilt" "nvrtc" "nvcc" "file"
                          "library" */
-    char *note;       /* where planner and machine differ, or NULL */
+    char *note;         /* where planner and machine differ, or NULL */
+    cu_pointer outputs; /* of all lanes */
     struct lane *lanes;
-    int nlanes;
+    int nlanes; /* a multiple of the GPU's streams, CUDA_STREAMS_MAX at most */
+    int runs;   /* rounds of launches, one in every stream, in the last sample */
+    double
+        behind_s; /* least time that the device was busy after a sample; INFINITY: not looked at */
+    int looks;
     cu_graph_exec graph; /* of `graph_repeat` runs; NULL: none yet */
     int graph_repeat;
     int commands;                 /* that one run queues */
@@ -69,14 +75,18 @@ struct cuda_peer {
     void (*close)(void *opened, bool usable);
     void (*drop)(void *opened); /* the inputs are to change; may be NULL */
     enum status (*run)(struct slot *s, struct err *err);
-    const void *(*output)(const struct slot *s); /* guards included */
+    enum status (*prepare)(struct slot *s, uint64_t turn,
+                           struct err *err); /* for a sample of one run */
+    enum status (*inspect)(struct slot *s, bool all, struct err *err);
+    const void *(*output)(const struct slot *s); /* guards included; after fetch */
+    enum status (*fetch)(struct slot *s, struct err *err);
     enum status (*sample)(struct slot *s, int repeat, bool cold, bool graph, double *seconds,
                           struct err *err);
     json_t *(*describe)(const struct slot *s); /* further fields of its row; the caller owns it */
 };
 
 /* Empty but for what it runs on. */
-struct slot *slot_new(const struct kernel_desc *d, struct gpu *g, const struct inputs *in,
+struct slot *slot_new(const struct kernel_desc *d, struct gpu *g, struct inputs *in,
                       struct compilers *c);
 void slot_free(struct slot *s);
 /* Does it run in a process of its own? */
@@ -87,12 +97,19 @@ enum status slot_load_code(struct slot *s, const struct param_values *v, struct 
 /* Outputs and workspaces, one for each stream of the GPU. */
 enum status slot_make_lanes(struct slot *s, struct err *err);
 
-/* Queues one run, all passes, into stream i, which uses lane i. */
+/* Rounds of launches that a sample may have. */
+int slot_sets(const struct slot *s);
+/* Fresh inputs for that many rounds, and poisoned outputs: before every sample. */
+enum status slot_prepare(struct slot *s, uint64_t turn, int runs, struct err *err);
+/* After a sample: as backend_ops.inspect. */
+enum status slot_inspect(struct slot *s, struct err *err);
+
+/* Queues one run, all passes, of lane i into its stream. */
 enum status slot_queue(struct slot *s, int i, struct err *err);
 /* The launches of the plan alone, without a library's. */
 enum status slot_queue_passes(struct slot *s, int i, struct err *err);
 /* One run into a poisoned output; then inputs are looked at. */
 enum status slot_run(struct slot *s, struct err *err);
-enum status slot_read_output(struct slot *s, void *dst, struct err *err);
+enum status slot_read_output(struct slot *s, int i, void *dst, struct err *err);
 
 #endif

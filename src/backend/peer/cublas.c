@@ -225,11 +225,13 @@ static enum status queue(struct slot *s, int lane, struct err *err)
 {
     const struct cublas *c = *s->opened;
     const struct lanes_space *w = s->peer_data;
-    enum status st = check("cublasSetStream", c->set_stream(c->handle, s->gpu->streams[lane]), err);
+    const int stream = lane % s->gpu->nstreams;
+    enum status st =
+        check("cublasSetStream", c->set_stream(c->handle, s->gpu->streams[stream]), err);
     if (st == ST_OK) /* setting the stream gives the workspace back */
-        st = check("cublasSetWorkspace",
-                   c->set_workspace(c->handle, (void *)(uintptr_t)w->items[lane], WORKSPACE_BYTES),
-                   err);
+        st = check(
+            "cublasSetWorkspace",
+            c->set_workspace(c->handle, (void *)(uintptr_t)w->items[stream], WORKSPACE_BYTES), err);
     if (st == ST_OK)
         st = queue_pass(s, lane, queue_scores, err);
     if (st == ST_OK)

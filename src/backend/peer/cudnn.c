@@ -76,9 +76,10 @@ static void pack_lane(struct attention *a, const struct slot *slot, int lane)
     const struct shape *s = &in->shape;
     const cu_pointer output = slot->lanes[lane].output + OUTPUT_GUARD_BYTES;
     int64_t uids[VIRTUAL] = {Q, K, V, O, SCALE};
-    void *data[VIRTUAL] = {(void *)(uintptr_t)in->q, (void *)(uintptr_t)in->k,
-                           (void *)(uintptr_t)in->v, (void *)(uintptr_t)output, &a->scale};
-    void *workspace = (void *)(uintptr_t)a->workspaces[lane];
+    const cu_pointer *from = in->sets[lane % in->count].at;
+    void *data[VIRTUAL] = {(void *)(uintptr_t)from[TENSOR_Q], (void *)(uintptr_t)from[TENSOR_K],
+                           (void *)(uintptr_t)from[TENSOR_V], (void *)(uintptr_t)output, &a->scale};
+    void *workspace = (void *)(uintptr_t)a->workspaces[lane % slot->gpu->nstreams];
     int n = 5;
     if (s->causal) {
         uids[n] = NEGATIVE;
@@ -134,7 +135,7 @@ static enum status load(struct slot *s, const struct param_values *v, struct err
     a->scale = (float)(1 / sqrt((double)s->inputs->shape.D));
     a->negative = -INFINITY;
     a->shift = (int32_t)(s->inputs->shape.Sk - s->inputs->shape.Sq);
-    a->packs = xcalloc((size_t)s->gpu->nstreams, sizeof *a->packs);
+    a->packs = xcalloc(CUDA_STREAMS_MAX, sizeof *a->packs);
     a->workspaces = xcalloc((size_t)s->gpu->nstreams, sizeof *a->workspaces);
     cudnn_build_graph(a, &s->inputs->shape);
     cudnn_choose(a);
@@ -167,7 +168,7 @@ static enum status queue(struct slot *s, int lane, struct err *err)
         pack_lane(a, s, lane);
     if (a->r)
         return refuse(a, err);
-    int r = a->c->set_stream(a->c->handle, s->gpu->streams[lane]);
+    int r = a->c->set_stream(a->c->handle, s->gpu->streams[lane % s->gpu->nstreams]);
     if (r == 0)
         r = a->c->execute(a->c->handle, a->plan, a->packs[lane]);
     return r == 0 ? ST_OK

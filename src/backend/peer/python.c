@@ -13,7 +13,9 @@
 #include <unistd.h>
 
 #include "backend/backend.h"
+#include "base/clock.h"
 #include "base/mem.h"
+#include "base/number.h"
 #include "base/sanitize.h"
 #include "base/str.h"
 #include "kernel/registry.h"
@@ -22,7 +24,7 @@
  * the supervisor's to stop, as the user's timeout= says; this is the last resort. */
 static const double load_s = 100, run_s = 600;
 
-enum { PARTS = 4 };
+enum { PARTS = 4, WITNESSED = 64 };
 
 /* A tensor within the shared memory. */
 struct part {
@@ -37,6 +39,12 @@ struct python_slot {
     char *name;
     int id;
     char *version, *launch, *reason;
+    struct witness {
+        double inside[WITNESSED],
+            outside[WITNESSED]; /* seconds of samples by its clock, and by ours */
+        double work[WITNESSED]; /* of processor time meanwhile, over the threads it may have */
+        size_t n;               /* so far; the last WITNESSED are kept */
+    } witness;
 };
 
 struct pythons {
@@ -47,6 +55,7 @@ struct pythons {
     char *map;
     size_t bytes;
     struct part parts[PARTS]; /* q k v o */
+    char *source;             /* the problem's own inputs, as they lie in `map` */
     uint64_t digest;          /* of q k v */
     struct python_problem problem;
 };
@@ -96,7 +105,13 @@ static enum status map_memory(struct pythons *p, struct err *err)
     return ST_OK;
 }
 
-/* Of everything before the output: gaps are zero and count too. Words, for speed. */
+/* Everything before the output's guard. */
+static size_t inputs_bytes(const struct pythons *p)
+{
+    return p->parts[2].at + p->parts[2].bytes;
+}
+
+/* Gaps are zero and count too. Words, for speed. */
 static uint64_t digest(const struct pythons *p)
 {
     const size_t n = (p->parts[3].at - OUTPUT_GUARD_BYTES) / sizeof(uint64_t);
@@ -109,12 +124,21 @@ static uint64_t digest(const struct pythons *p)
     return h;
 }
 
+static void turn_inputs(struct pythons *p, uint64_t turn)
+{
+    for (int t = 0; t < 3; t++)
+        input_rotate(p->map + p->parts[t].at, p->source + p->parts[t].at, p->parts[t].bytes,
+                     input_turn_bytes(&p->problem.shape, (enum tensor_id)t, turn));
+    p->digest = digest(p);
+}
+
 static enum status fill_inputs(struct pythons *p, struct err *err)
 {
     const struct python_problem *problem = &p->problem;
-    enum status st = problem->copy(problem->ctx, p->map + p->parts[0].at, p->map + p->parts[1].at,
-                                   p->map + p->parts[2].at, err);
-    p->digest = digest(p);
+    p->source = xcalloc(1, inputs_bytes(p));
+    enum status st = problem->copy(problem->ctx, p->source + p->parts[0].at,
+                                   p->source + p->parts[1].at, p->source + p->parts[2].at, err);
+    turn_inputs(p, 0);
     return st;
 }
 
@@ -124,8 +148,8 @@ static enum status inputs_intact(struct pythons *p, const char *name, struct err
     if (digest(p) == p->digest)
         return ST_OK;
     memset(p->map, 0, p->parts[3].at - OUTPUT_GUARD_BYTES);
-    enum status st = fill_inputs(p, err);
-    return st == ST_OK ? err_set(err, ST_FAIL, "%s overwrote its inputs", name) : st;
+    turn_inputs(p, 0);
+    return err_set(err, ST_FAIL, "%s: it overwrote its inputs", name);
 }
 
 static enum status need_memory(struct pythons *p, const struct python_problem *problem,
@@ -257,6 +281,8 @@ void pythons_drop(struct pythons *p)
         munmap(p->map, p->bytes);
     if (p->memfd >= 0)
         close(p->memfd);
+    free(p->source);
+    p->source = NULL;
     p->map = NULL;
     p->memfd = -1;
 }
@@ -343,6 +369,7 @@ enum status python_run(struct python_slot *s, struct err *err)
 {
     json_t *answer;
     poison(s->owner);
+    turn_inputs(s->owner, 0);
     enum status st =
         python_ask(s->child, s->name, json_pack("{s:s, s:i}", "do", "run", "id", s->id), -1, run_s,
                    &answer, err);
@@ -355,17 +382,144 @@ const void *python_output(const struct python_slot *s)
     return s->owner->map + s->owner->parts[3].at - OUTPUT_GUARD_BYTES;
 }
 
+/* ---- samples ---- */
+
+/* On a GPU the inputs are the child's own copies: it turns them itself. */
+enum status python_prepare(struct python_slot *s, uint64_t turn, struct err *err)
+{
+    struct pythons *p = s->owner;
+    json_t *answer, *by = json_array();
+    const bool gpu = p->problem.device >= 0;
+    poison(p);
+    turn_inputs(p, gpu ? 0 : turn);
+    for (int t = 0; t < 3; t++)
+        json_array_append_new(by, json_integer((json_int_t)input_turn_bytes(
+                                      &p->problem.shape, (enum tensor_id)t, gpu ? turn : 0)));
+    enum status st = python_ask(
+        s->child, s->name, json_pack("{s:s, s:i, s:o}", "do", "prepare", "id", s->id, "by", by), -1,
+        run_s, &answer, err);
+    json_decref(answer);
+    return st;
+}
+
+enum status python_fetch(struct python_slot *s, struct err *err)
+{
+    json_t *answer;
+    enum status st =
+        python_ask(s->child, s->name, json_pack("{s:s, s:i}", "do", "fetch", "id", s->id), -1,
+                   run_s, &answer, err);
+    json_decref(answer);
+    return st;
+}
+
+static void take_witness(struct witness *w, double inside, double outside, double work)
+{
+    const size_t i = w->n++ % WITNESSED;
+    w->inside[i] = inside;
+    w->outside[i] = outside;
+    w->work[i] = work;
+}
+
+static int compare_doubles(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Of n values at `part` of their order, 0 the least. `x` is sorted. */
+static double quantile(double *x, size_t n, double part)
+{
+    qsort(x, n, sizeof *x, compare_doubles);
+    return x[(size_t)(part * (double)(n - 1))];
+}
+
+static enum status two_clocks(const struct python_slot *s, double inside, double outside,
+                              struct err *err)
+{
+    char in[NUMBER_BUF], out[NUMBER_BUF];
+    return err_set(err, ST_FAIL, "%s: a run takes %s by the clock in its process, and %s by ours",
+                   s->name, number_fmt_us(in, inside * 1e6), number_fmt_us(out, outside * 1e6));
+}
+
+/* Seconds a run, by our clock, of many that a GPU replays without a host in between; NaN: it cannot. */
+static double time_lap(struct python_slot *s, double inside)
+{
+    enum { RUNS_MAX = 1000 };
+    json_t *answer;
+    const int runs = (int)fmin(fmax(5e-3 / inside, 1), RUNS_MAX);
+    const double begin = seconds_now();
+    enum status st = python_ask(
+        s->child, s->name, json_pack("{s:s, s:i, s:i}", "do", "lap", "id", s->id, "runs", runs), -1,
+        run_s, &answer, NULL);
+    const double seconds = (seconds_now() - begin) / runs;
+    const bool done = st == ST_OK && json_is_true(json_object_get(answer, "graph"));
+    json_decref(answer);
+    return done ? seconds : NAN;
+}
+
+/* What a busy machine cannot do: in nearly every sample more processor time passed than all its threads have in
+ * the time that it tells. Who sleeps meanwhile has others work; then our clock counts, and as it has our
+ * waiting for a processor in it, it must be far off. On a GPU what goes on around a run, the flush among it, is
+ * not told apart here, and takes milliseconds. */
+static enum status clocks_agree(struct python_slot *s, struct err *err)
+{
+    struct witness w = s->witness;
+    const size_t n = w.n < WITNESSED ? w.n : WITNESSED;
+    const bool gpu = s->owner->problem.device >= 0;
+    if (!n)
+        return ST_OK;
+    const double inside = quantile(w.inside, n, 0.5), outside = quantile(w.outside, n, 0.25),
+                 work = quantile(w.work, n, 0.25), lap = gpu ? time_lap(s, inside) : NAN;
+    if (!gpu && work > 1.5 * inside + 5e-4)
+        return two_clocks(s, inside, work, err);
+    if (lap > 3 * inside + 1e-3)
+        return two_clocks(s, inside, lap, err);
+    return outside > 4 * inside + 0.1 ? two_clocks(s, inside, outside, err) : ST_OK;
+}
+
+/* A few elements of the output and its last: is any as poison() left it? */
+static bool has_written(struct pythons *p)
+{
+    enum { SPOTS = 16 };
+    const bool f32 = p->problem.shape.dtype == DTYPE_F32;
+    const void *const pattern = f32 ? (const void *)output_poison_f32 : output_poison_f16;
+    const size_t size = dtype_size(p->problem.shape.dtype), n = p->parts[3].bytes / size;
+    for (size_t k = 0; k < SPOTS; k++) {
+        const size_t at = k ? (size_t)(p->digest * k) % n : n - 1;
+        if (memcmp(p->map + p->parts[3].at + at * size, pattern, size) == 0)
+            return false;
+    }
+    return true;
+}
+
+enum status python_inspect(struct python_slot *s, bool all, struct err *err)
+{
+    enum status st = inputs_intact(s->owner, s->name, err);
+    if (st == ST_OK && all)
+        st = clocks_agree(s, err);
+    if (st == ST_OK && all)
+        st = python_fetch(s, err);
+    if (st == ST_OK && all && !has_written(s->owner))
+        st = err_set(err, ST_FAIL,
+                     "%s: its output was not written when it returned from a timed run", s->name);
+    return st;
+}
+
 enum status python_sample(struct python_slot *s, int repeat, bool cold, bool graph, double *seconds,
                           struct err *err)
 {
     json_t *answer;
     json_t *ask = json_pack("{s:s, s:i, s:i, s:b, s:b}", "do", "sample", "id", s->id, "repeat",
                             repeat, "cold", cold, "graph", graph);
+    const double begin = seconds_now(), worked = python_child_work(s->child);
     enum status st = python_ask(s->child, s->name, ask, -1, run_s, &answer, err);
+    const double outside = seconds_now() - begin, work = python_child_work(s->child) - worked;
     if (st != ST_OK)
         return st;
     const json_t *v = json_object_get(answer, "seconds");
     *seconds = json_number_value(v);
+    take_witness(&s->witness, *seconds * repeat, outside,
+                 work / fmax(s->owner->problem.threads, 1));
     if (!json_is_number(v) || !(*seconds > 0))
         st = err_set(err, ST_FAIL, "%s: its Python process measured no time", s->name);
     take_text(answer, "launch", &s->launch);

@@ -17,7 +17,7 @@
 #include <stddef.h>
 
 #include "base/status.h"
-#include "spec/shape.h"
+#include "spec/input.h"
 
 /* What the children work on. */
 struct python_problem {
@@ -48,6 +48,13 @@ void python_unload(struct python_slot *s);
 enum status python_run(struct python_slot *s, struct err *err);
 /* The output with OUTPUT_GUARD_BYTES before and behind, as the last run left it. */
 const void *python_output(const struct python_slot *s);
+/* Before a sample: the inputs of this turn, and a poisoned output. */
+enum status python_prepare(struct python_slot *s, uint64_t turn, struct err *err);
+/* After one, and `all`: after all. ST_FAIL when it wrote to its inputs or had not written its output when it
+ * returned, or when its process's clock and ours do not agree. */
+enum status python_inspect(struct python_slot *s, bool all, struct err *err);
+/* Makes the last sample's output what python_output() has. */
+enum status python_fetch(struct python_slot *s, struct err *err);
 /* One timed sample: seconds per run. `cold` flushes a GPU's L2 first; `graph` asks for one. */
 enum status python_sample(struct python_slot *s, int repeat, bool cold, bool graph, double *seconds,
                           struct err *err);

@@ -125,6 +125,15 @@ enum status python_child_start(struct child *c, struct err *err)
     return err_set(err, ST_FAIL, "%s cannot be started: %s", find_python_name(), strerror(failed));
 }
 
+double python_child_work(const struct child *c)
+{
+    clockid_t clock;
+    struct timespec t;
+    if (c->pid <= 0 || clock_getcpuclockid(c->pid, &clock) != 0 || clock_gettime(clock, &t) != 0)
+        return NAN;
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
 /* ---- talk ---- */
 
 static double now(void)

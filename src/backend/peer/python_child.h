@@ -19,6 +19,8 @@ struct child {
 
 /* Starts the helper; c->fd is our end of its socket. ST_NO when there is no such program. */
 enum status python_child_start(struct child *c, struct err *err);
+/* Seconds of processor time of all its threads so far, by the kernel's account; NaN: unknown. */
+double python_child_work(const struct child *c);
 /* Kills, reaps, frees. */
 void python_child_free(struct child *c);
 

@@ -16,11 +16,12 @@ static enum status copy_inputs(void *ctx, void *q, void *k, void *v, struct err 
     struct gpu *g = s->gpu;
     const size_t size = dtype_size(in->shape.dtype);
     const size_t kv_bytes = shape_kv_elems(&in->shape) * size;
-    cu_result r = g->api.copy_out(q, in->q, shape_q_elems(&in->shape) * size);
+    const cu_pointer *from = in->source.at;
+    cu_result r = g->api.copy_out(q, from[TENSOR_Q], shape_q_elems(&in->shape) * size);
     if (r == CU_SUCCESS)
-        r = g->api.copy_out(k, in->k, kv_bytes);
+        r = g->api.copy_out(k, from[TENSOR_K], kv_bytes);
     if (r == CU_SUCCESS)
-        r = g->api.copy_out(v, in->v, kv_bytes);
+        r = g->api.copy_out(v, from[TENSOR_V], kv_bytes);
     return gpu_check(g, NULL, "cuMemcpyDtoH", r, err);
 }
 
@@ -68,6 +69,21 @@ static enum status run(struct slot *s, struct err *err)
     return python_run(s->peer_data, err);
 }
 
+static enum status prepare(struct slot *s, uint64_t turn, struct err *err)
+{
+    return python_prepare(s->peer_data, turn, err);
+}
+
+static enum status inspect(struct slot *s, bool all, struct err *err)
+{
+    return python_inspect(s->peer_data, all, err);
+}
+
+static enum status fetch(struct slot *s, struct err *err)
+{
+    return python_fetch(s->peer_data, err);
+}
+
 static const void *output(const struct slot *s)
 {
     return python_output(s->peer_data);
@@ -91,7 +107,10 @@ const struct cuda_peer cuda_peer_python = {
     .close = close_pythons,
     .drop = drop,
     .run = run,
+    .prepare = prepare,
+    .inspect = inspect,
     .output = output,
+    .fetch = fetch,
     .sample = sample,
     .describe = describe,
 };
