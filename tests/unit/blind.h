@@ -1,0 +1,45 @@
+/* blind.h - mistakes of attention kernels, planted without a look at how causes are found.
+ *
+ * Written from what goes wrong when such kernels are written, before and apart from measure/diagnose.c;
+ * a plain evaluation in tiles, each mistake a branch where it would be made.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef ATTNSCOPE_TESTS_BLIND_H
+#define ATTNSCOPE_TESTS_BLIND_H
+
+#include "planted.h"
+
+enum blind {
+    BLIND_NO_SCALE,
+    BLIND_SCALE_TWICE,
+    BLIND_STRICT_CAUSAL,
+    BLIND_NO_CAUSAL,
+    BLIND_FIRST_BATCH,
+    BLIND_HEAD_MODULO,
+    BLIND_SECOND_TILE_LOST,
+    BLIND_TAIL_LOST,
+    BLIND_TAIL_OF_ZEROS,
+    BLIND_LATE_RESCALE,
+    BLIND_MASKED_IN_SUM,
+    BLIND_SPLITS_UNWEIGHTED,
+    BLIND_LAST_QUERY_TILE,
+    BLIND_COLUMN_PAIRS,
+    BLIND_HALF_OF_D,
+    BLIND_HEAD_UNWRITTEN,
+    BLIND_HEADS_EXCHANGED,
+    BLIND_SUM_IN_HALF,
+    BLIND_BASE_TWO,
+    BLIND_TILE_BEFORE,
+    BLIND_NAN_WITHOUT_KEYS,
+    BLIND_K_FOR_V,
+    BLINDS
+};
+extern const char *const blind_names[BLINDS];
+
+/* A random problem in which the mistake can be made. */
+struct problem blind_problem(enum blind fault);
+/* Writes the wrong output into b->guarded, guards and all, as a kernel with tiles of `bc` keys and `br`
+ * queries would. */
+void blind_write(struct bench *b, enum blind fault, int br, int bc);
+
+#endif

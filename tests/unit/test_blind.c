@@ -1,0 +1,88 @@
+/* test_blind.c - mistakes that were planted without a look at the classifier: how often is the right
+ * cause named first, and is a wrong one ever called certain?
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "blind.h"
+#include "measure/diagnose.h"
+#include "tap.h"
+
+struct tally {
+    int planted, passed, named, certain, wrongly_certain;
+    char said[64];
+};
+
+/* The names that are right for each, as their texts say; empty: the classifier knows no such cause. */
+static const char *const answers[BLINDS][3] = {[BLIND_NO_SCALE] = {""}};
+
+static bool is_right(enum blind fault, const char *name)
+{
+    for (int i = 0; i < 3; i++)
+        if (answers[fault][i] && !strcmp(answers[fault][i], name))
+            return true;
+    return false;
+}
+
+static void judge(enum blind fault, const struct diagnosis *d, struct tally *t)
+{
+    const struct suspect *s = d->suspects;
+    const bool right = d->nsuspects && is_right(fault, s->cause->name);
+    t->named += right;
+    t->certain += d->nsuspects && s->certain;
+    t->wrongly_certain += d->nsuspects && s->certain && !right;
+    if (!right)
+        snprintf(t->said, sizeof t->said, "%s", d->nsuspects ? s->cause->name : "nothing");
+}
+
+static void plant(enum blind fault, struct tally *t)
+{
+    static const int tiles[] = {16, 32, 64};
+    struct problem p = blind_problem(fault);
+    struct bench b = bench_new(&p, 0);
+    struct run_row row;
+    struct diagnosis d;
+    struct err err = ERR_INIT;
+    record_init(run_fields, &row);
+    blind_write(&b, fault, tiles[rnd_in(0, 2)], tiles[rnd_in(0, 2)]);
+    verify_output(b.ref, b.guarded, NULL, &row);
+    t->planted++;
+    if (run_row_passed(&row))
+        t->passed++;
+    else if (diagnose(b.ref, &p, &b.t, b.guarded, 0, &d, &err) == ST_OK) {
+        judge(fault, &d, t);
+        diagnosis_clear(&d);
+    }
+    record_clear(run_fields, &row);
+    bench_free(&b);
+}
+
+static int trials(void)
+{
+    const char *n = getenv("TRIALS");
+    return n ? atoi(n) : 3;
+}
+
+static void test_blind(void)
+{
+    int right = 0, wrongly_certain = 0;
+    for (int f = 0; f < BLINDS; f++) {
+        struct tally t = {0};
+        for (int i = 0; i < trials(); i++)
+            plant((enum blind)f, &t);
+        printf("# %-44s planted %d passed %d named %d certain %d %s%s\n", blind_names[f], t.planted,
+               t.passed, t.named, t.certain, t.said[0] ? "else: " : "", t.said);
+        right += 2 * t.named > t.planted - t.passed;
+        wrongly_certain += t.wrongly_certain;
+    }
+    printf("# the right cause is named first for %d of %d mistakes; wrongly certain: %d\n", right,
+           BLINDS, wrongly_certain);
+    CU_ASSERT_EQUAL(wrongly_certain, 0);
+    CU_ASSERT(right * 10 >= BLINDS * 8);
+}
+
+static const struct tap_test tests[] = {{"blind faults", test_blind}};
+TAP_MAIN("blind", tests)
