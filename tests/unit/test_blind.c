@@ -16,8 +16,31 @@ struct tally {
     char said[64];
 };
 
-/* The names that are right for each, as their texts say; empty: the classifier knows no such cause. */
-static const char *const answers[BLINDS][3] = {[BLIND_NO_SCALE] = {""}};
+/* The names that are right for each, chosen by what their texts say; empty: no such cause is known. */
+static const char *const answers[BLINDS][3] = {
+    [BLIND_NO_SCALE] = {"scale"},
+    [BLIND_SCALE_TWICE] = {"scale"},
+    [BLIND_STRICT_CAUSAL] = {"diagonal"},
+    [BLIND_NO_CAUSAL] = {"mask_ignored"},
+    [BLIND_FIRST_BATCH] = {"other_batch"},
+    [BLIND_HEAD_MODULO] = {"head_of_group"},
+    [BLIND_SECOND_TILE_LOST] = {"tile_missed"},
+    [BLIND_TAIL_LOST] = {"tail_dropped"},
+    [BLIND_TAIL_OF_ZEROS] = {"tail_counted"},
+    [BLIND_LATE_RESCALE] = {"rescale"},
+    [BLIND_MASKED_IN_SUM] = {"row_factor"},
+    [BLIND_SPLITS_UNWEIGHTED] = {"rescale_both"},
+    [BLIND_LAST_QUERY_TILE] = {"other_row"},
+    [BLIND_COLUMN_PAIRS] = {""},
+    [BLIND_HALF_OF_D] = {""},
+    [BLIND_HEAD_UNWRITTEN] = {"unwritten"},
+    [BLIND_HEADS_EXCHANGED] = {"other_row"},
+    [BLIND_SUM_IN_HALF] = {"low_precision"},
+    [BLIND_BASE_TWO] = {"exp_base"},
+    [BLIND_TILE_BEFORE] = {"values_shifted"},
+    [BLIND_NAN_WITHOUT_KEYS] = {"empty_nan"},
+    [BLIND_K_FOR_V] = {"values_of_k"},
+};
 
 static bool is_right(enum blind fault, const char *name)
 {
