@@ -10,13 +10,15 @@ chart_files = \
   %D%/smem.c \
   %D%/roofline.c \
   %D%/histogram.c \
-  %D%/samples.c
+  %D%/samples.c \
+  %D%/errors.c
 
 libattnscope_a_SOURCES += $(chart_files) \
   %D%/axes.h %D%/axes.c \
   %D%/canvas.h %D%/canvas.c \
   %D%/chart.h %D%/chart.c \
   %D%/dots.h %D%/dots.c \
+  %D%/errors.h \
   %D%/figures.h %D%/figures.c \
   %D%/gnuplot.h %D%/gnuplot.c \
   %D%/grid.h \

@@ -131,7 +131,8 @@ static void add_cause(struct judge *j, const struct problem *p, int entry, const
     peer_estimate(&j->peer, PHASE_REFERENCE, entry, diagnose_estimate(&p->shape));
     if (tensors_make(p, &t, &err) != ST_OK)
         return;
-    if (diagnose(j->reference, p, &t, output, 0, &d, &err) == ST_OK) {
+    if (diagnose(j->reference, p, &t, output, diagnose_tile_rows(&p->shape), &d, &err) == ST_OK) {
+        diagnosis_fill(&d, &p->shape, row);
         char *cause = diagnosis_sentence(&d), *both;
         if (cause && row->reason) {
             both = xasprintf("%s; %s", row->reason, cause);

@@ -60,9 +60,12 @@ enum status diagnose(const struct reference *r, const struct problem *p, const s
                      struct err *err);
 void diagnosis_clear(struct diagnosis *d);
 
-/* {"rows_judged", "rows_wrong", "first" {b,h,row}, "tile_rows", "map" [[share ...] a head],
- * "causes" [{"cause", "text", "where", "explained", "certain"}], "pattern"}; unknown is null. */
-json_t *diagnosis_to_json(const struct diagnosis *d, const struct shape *s);
+/* Rows of a tile so that a map keeps within what a row carries: DIAGNOSE_CELLS. */
+enum { DIAGNOSE_CELLS = 2048 };
+int64_t diagnose_tile_rows(const struct shape *s);
+/* Fills bad_rows, bad_pct, first_bad, error_map and causes of the row. Earlier values are replaced; a
+ * map of more than DIAGNOSE_CELLS heads and tiles is left out. */
+void diagnosis_fill(const struct diagnosis *d, const struct shape *s, struct run_row *row);
 /* "likely cause: ..." or "cause: ..." in one line, without an end; NULL: no suspect and no pattern.
  * The caller frees it. */
 char *diagnosis_sentence(const struct diagnosis *d);

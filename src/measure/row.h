@@ -20,6 +20,11 @@ struct run_row {
     double max_diff, mean_diff, rms_diff, baseline_max_diff, error_ratio, rounding_ratio;
     json_t *worst;                    /* {b,h,row,col} */
     int64_t checked_rows, total_rows; /* query rows judged against float64, of all */
+    /* Of a failed check: measure/diagnose.h. */
+    int64_t bad_rows; /* of the judged ones */
+    double bad_pct;
+    json_t *first_bad;                /* {b,h,row} */
+    json_t *error_map, *causes;       /* {tile_rows, heads, share [[...]]}; [{cause, ...}] */
     char *check;                      /* "pass" "fail" */
     double speedup;                   /* over the first kernel of the run */
     double ratio, ratio_lo, ratio_hi; /* compare: time over base's time, 95 % interval */

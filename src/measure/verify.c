@@ -408,6 +408,30 @@ static void set_text(char **to, char *owned)
     *to = owned;
 }
 
+/* Judged rows for which the reference has no finite answer. */
+static int64_t unknown_rows(const struct reference *r)
+{
+    int64_t n = 0;
+    for (int64_t i = 0; i < r->judged; i++) {
+        bool finite = true;
+        for (int64_t d = 0; d < r->shape.D; d++)
+            finite = finite && isfinite(r->value[i * r->shape.D + d]);
+        n += !finite;
+    }
+    return n;
+}
+
+/* What can be judged is right, and the rest cannot be. */
+static void leave_open(const struct reference *r, struct run_row *row)
+{
+    set_text(&row->check, NULL);
+    set_text(
+        &row->reason,
+        xasprintf("the reference itself is not finite in %lld of %lld rows: whether the output "
+                  "is right there is unknown",
+                  (long long)unknown_rows(r), (long long)r->judged));
+}
+
 void verify_output(const struct reference *r, const void *guarded_output, struct pool *pool,
                    struct run_row *row)
 {
@@ -427,6 +451,8 @@ void verify_output(const struct reference *r, const void *guarded_output, struct
     row->total_rows = r->total;
     set_text(&row->reason, find_reason(r, g, &f));
     set_text(&row->check, xstrdup(row->reason ? "fail" : "pass"));
+    if (!row->reason && unknown_rows(r))
+        leave_open(r, row);
 }
 
 double verify_pair(const struct problem *p, const void *guarded_a, const void *guarded_b)

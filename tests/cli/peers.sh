@@ -33,8 +33,12 @@ run check py:mine.arrays S=3 H=2 D=4 f32 layout=bshd --json
 is "numpy would see the tensors themselves" [ "$(field py:mine.arrays check)" = pass ]
 run compare naive,py:mine.right,py:mine.wrong Sq=4 Sk=6 H=1 D=4 f32 n=4 --json
 is "compare interleaves it" says "$(field py:mine.right verdict)" 'SLOWER|FASTER|AMBIGUOUS|SAME'
+is "its wrong rows are counted and mapped" says "$out" '"bad_rows":[1-9].*"first_bad":\{"b":0.*"error_map":\{"tile_rows"'
 is "one that fails is not ranked" [ "$(field py:mine.wrong verdict)" = None ]
 
+run check py:mine.wrong Sq=4 Sk=6 H=2 D=4 f32
+is "and told" says "$out" '^wrong rows of py:mine.wrong: [0-9.]+ % of 8; '
+is "and shown" says "$out" '^b0 h1 +[1-9#.]+$'
 bad=py:mine.wrong,py:mine.lazy,py:mine.spoils,py:mine.overrun,py:mine.raises,py:mine.dies,py:mine.leaves,py:mine.mute
 bad=$bad,py:mine.NUMBER,py:mine.nothing,py:nowhere.f,torch:math,py:mine.right
 # shellcheck disable=SC2086

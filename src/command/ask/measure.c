@@ -111,7 +111,7 @@ static void keep_row(struct session *s, const struct request *r, const struct me
 
 static bool has_figures(const struct run_row *row)
 {
-    return row->check || !isnan(row->median_us);
+    return row->check || !isnan(row->median_us) || row->checked_rows != INT_UNKNOWN;
 }
 
 static const char *no_figures(const struct job *j)
@@ -150,6 +150,8 @@ static struct run_row ended_row(const struct measuring *m, int i, bool keep, str
         out->ran++;
     if (row->check && !strcmp(row->check, "fail"))
         out->failed++;
+    if (!row->check && row->checked_rows != INT_UNKNOWN)
+        out->unknown++;
     if (keep)
         keep_row(m->session, r, &m->how, row);
     struct run_row copy;
@@ -419,6 +421,10 @@ enum status measured_status(const struct measured *m, bool shown, struct err *er
         return err_set(err, m->status, "%s", m->err.text);
     if (!m->ran)
         return nothing_ran(m, shown, err);
+    if (!m->failed && m->unknown)
+        return err_set(err, ST_NO,
+                       "the check has no answer: the reference is not finite for "
+                       "these inputs");
     if (!m->failed)
         return ST_OK;
     struct str names = {0};

@@ -24,6 +24,7 @@ struct measure_how {
 struct measured {
     struct run_rows rows; /* in the request's order */
     int ran, failed;      /* rows with figures; rows whose check failed */
+    int unknown;          /* rows whose check has no answer: the reference is not finite */
     int need_gpu;         /* rows of kernels that exist for CUDA alone, where there is no GPU */
     enum status status;   /* ST_OK, ST_CANCELLED, ST_FAIL */
     struct err err;       /* for status, or why nothing ran */

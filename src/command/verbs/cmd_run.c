@@ -20,6 +20,7 @@
 #include "command/output.h"
 #include "command/session.h"
 #include "command/verbs/verbs.h"
+#include "draw/errors.h"
 #include "measure/noise.h"
 #include "export/row_charts.h"
 
@@ -58,6 +59,7 @@ static void absorb(struct measured *total, struct measured *part)
     run_rows_append(&total->rows, &part->rows);
     total->ran += part->ran;
     total->failed += part->failed;
+    total->unknown += part->unknown;
     total->need_gpu += part->need_gpu;
     if (part->status && !total->status) {
         total->status = part->status;
@@ -195,6 +197,48 @@ void run_environment_json(struct str *out, const json_t *rows)
     record_clear(run_fields, &row);
 }
 
+enum { MAPS_SHOWN = 3, MAP_LINES = 16 };
+
+/* The pictures of the checks that failed: with the rows, and below them. */
+static void add_error_charts(struct cmd_call *c, const struct run_rows *rows)
+{
+    for (size_t i = 0; i < rows->n; i++)
+        if (rows->v[i].error_map && !run_row_passed(&rows->v[i]))
+            charts_add(&c->charts, error_chart(&rows->v[i]));
+}
+
+/* "wrong rows of mine: 12.5 % of 2048, from b0 h3 row 64", and where they are. */
+static void add_error_map(struct session *s, struct cmd_call *c, const struct run_row *row)
+{
+    struct chart *chart = error_chart(row);
+    char share[NUMBER_BUF], buf[NUMBER_BUF];
+    if (!chart)
+        return;
+    const struct grid_chart *g = chart->model;
+    const int width = call_width(s, c), lines = g->ny + 1 < MAP_LINES ? g->ny + 1 : MAP_LINES;
+    struct canvas *canvas = canvas_new(width > 100  ? 100
+                                       : width < 40 ? 40
+                                                    : width,
+                                       lines, s->front.glyphs);
+    str_addf(c->out, "wrong rows of %s: %s %% of %s; . none, 1 to 9 tenths, # all\n", row->kernel,
+             number_fmt(share, row->bad_pct, 3), number_fmt_int(buf, row->checked_rows));
+    const struct chart_view whole = CHART_WHOLE;
+    chart_errors.cells(canvas, (struct rect){0, 0, canvas->w, canvas->h}, g, &whole);
+    canvas_to_text(canvas, c->out);
+    canvas_free(canvas);
+    chart_free(chart);
+}
+
+static void add_error_maps(struct session *s, struct cmd_call *c, const struct run_rows *rows)
+{
+    int shown = 0;
+    for (size_t i = 0; i < rows->n && shown < MAPS_SHOWN; i++)
+        if (rows->v[i].error_map && !run_row_passed(&rows->v[i])) {
+            add_error_map(s, c, &rows->v[i]);
+            shown++;
+        }
+}
+
 /* "noise: fa2: others used 1.9 of 2 cores", a line for each row whose times were disturbed. */
 static void add_noise(struct session *s, struct cmd_call *c, const struct run_rows *rows)
 {
@@ -217,12 +261,15 @@ void run_print(struct session *s, struct cmd_call *c, const struct request *r, c
             run_environment(c->out, &m->rows.v[i]);
             break;
         }
+    add_error_charts(c, &m->rows);
     json_t *rows = run_rows_result(&m->rows);
     call_rows(s, c, rows, cols, run_fields);
     charts_add(&s->rows.last.charts, samples_chart(&m->rows));
     json_decref(rows);
-    if (text)
+    if (text) {
+        add_error_maps(s, c, &m->rows);
         add_noise(s, c, &m->rows);
+    }
     if (md && shapes)
         str_addc(c->out, '\n');
     if ((text || md) && shapes && ratio_field)

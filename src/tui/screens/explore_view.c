@@ -9,6 +9,7 @@
 
 #include "base/mem.h"
 #include "base/number.h"
+#include "draw/errors.h"
 #include "draw/figures.h"
 #include "tui/kit/flow.h"
 
@@ -480,6 +481,18 @@ static void pair_figures(struct flow *f, const struct explore_view *v)
         flow_item(f, NULL, ROLE_DIM, "%s", p && p->reason ? p->reason : "no interleaved run yet");
 }
 
+/* Where a failed output is wrong, in what room is left. */
+static void error_map(struct canvas *c, struct rect r, const struct run_row *row)
+{
+    if (r.h < 2 || !row || !row->error_map || !failed(row))
+        return;
+    struct chart *chart = error_chart(row);
+    const struct chart_view whole = CHART_WHOLE;
+    if (chart)
+        chart_errors.cells(c, r, chart->model, &whole);
+    chart_free(chart);
+}
+
 static void pane_check(struct canvas *c, struct rect r, const struct explore_view *v)
 {
     struct flow f = {.c = c, .r = r, .roomy = v->roomy};
@@ -490,6 +503,7 @@ static void pane_check(struct canvas *c, struct rect r, const struct explore_vie
         flow_line(&f);
     }
     pair_figures(&f, v);
+    error_map(c, (struct rect){r.x, r.y + f.y + (f.x > 0), r.w, r.h - f.y - (f.x > 0)}, v->row);
 }
 
 static void pane_samples(struct canvas *c, struct rect r, const struct explore_view *v)
