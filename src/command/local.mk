@@ -43,6 +43,8 @@ libattnscope_a_SOURCES += \
 	%D%/ask/keys.c %D%/ask/keys.h %D%/ask/set.c %D%/ask/set.h \
 	%D%/line/config.c %D%/line/config.h \
 	%D%/line/lex.c %D%/line/lex.h \
+	%D%/ask/estimate.c \
+	%D%/ask/estimate.h \
 	%D%/ask/measure.c \
 	%D%/ask/measure.h \
 	%D%/output.c %D%/output.h \

@@ -50,6 +50,12 @@ until_steady() {
         case $out in *unstable*) ;; *) return ;; esac
     done
 }
+# what takes long says so first
+run run naive S=100k H=64
+is "a row of many minutes is refused" [ "$rc" -eq 2 ]
+is "and says what it takes and what to write" says "$err" 'naive would take about [0-9.]+ (min|h) .*time='
+run check cpu_tiled S=100k H=64 B=4
+is "so is a check" [ "$rc" -eq 2 ]
 until_steady compare naive,cpu_tiled S=64 H=1 f32 $quick base=cpu_tiled
 is "compare prints a verdict" says "$out" 'naive (is|against)'
 until_steady compare naive,cpu_tiled S=64 H=1 f32 $quick base=cpu_tiled --json

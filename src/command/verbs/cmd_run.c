@@ -14,6 +14,7 @@
 #include "base/number.h"
 #include "base/sanitize.h"
 #include "command/ask/columns.h"
+#include "command/ask/estimate.h"
 #include "command/ask/measure.h"
 #include "command/ask/request.h"
 #include "command/line/lex.h"
@@ -171,8 +172,12 @@ enum status run_request(struct session *s, struct cmd_call *c, const struct requ
             measured_clear(out);
         return st;
     }
-    measure(s, r, how, out);
-    return ST_OK;
+    const struct timing_rule usual = TIMING_DEFAULT;
+    const bool meant = call_key(c, "time") || r->options.rule.max_s != usual.max_s;
+    enum status st = estimate_ask(s, r, how->kind, meant, err);
+    if (!st)
+        measure(s, r, how, out);
+    return st;
 }
 
 void run_environment(struct str *out, const struct run_row *row)
@@ -419,7 +424,9 @@ const struct cmd_entry cmd_run = {
         "the other libraries: cublas, cudnn, torch:flash,\n"
         "torch:cudnn, torch:efficient, torch:math. py:module.function is a Python callable of\n"
         "your own (attnscope-kernel(5) says what it is given). Exit status 1 when a check failed,\n"
-        "3 when nothing could run, 77 when that is because there is no GPU.\n"
+        "3 when nothing could run, 2 when a kernel would keep the CPU busy for more than a minute\n"
+        "and neither time= nor a yes at the terminal allows it, 77 when that is because there is "
+        "no GPU.\n"
         "\n"
         "  run cpu_tiled,naive S=2048 D=64 H=8\n"
         "  run qtile_seq BR=32 f32 causal n=50\n"
