@@ -202,6 +202,13 @@ bool field_known(const struct field *f, const void *row)
     return !isnan(field_number(f, row));
 }
 
+/* What a text is read as, where it is one of FIELD_NUMERIC; NaN: a word. */
+static double number_of_text(const char *text)
+{
+    double v;
+    return text && !number_parse(text, &v, NULL) ? v : REAL_UNKNOWN;
+}
+
 double field_number(const struct field *f, const void *row)
 {
     const union member m = member_of(f, row);
@@ -221,10 +228,31 @@ double field_number(const struct field *f, const void *row)
     case FIELD_WORD:
         return *m.word;
     case FIELD_TEXT:
+        return f->flags & FIELD_NUMERIC ? number_of_text(*m.text) : REAL_UNKNOWN;
     case FIELD_JSON:
         break;
     }
     return REAL_UNKNOWN;
+}
+
+const char *field_word(const struct field *f, const void *row)
+{
+    const union member m = member_of(f, row);
+    if (f->hooks && f->hooks->json)
+        return NULL;
+    if (f->type == FIELD_WORD)
+        return f->words[*m.word];
+    if (f->type == FIELD_JSON)
+        return json_string_value(*m.json);
+    return f->type == FIELD_TEXT ? *m.text : NULL;
+}
+
+void field_put_text(const struct field *f, void *row, const char *text)
+{
+    const union member m = member_of(f, row);
+    char *copy = text ? xstrdup(text) : NULL;
+    free(*m.text);
+    *m.text = copy;
 }
 
 /* ---- from text ---- */
@@ -577,6 +605,12 @@ static json_t *real_to_json(const struct field *f, double v)
     return isfinite(v) ? json_real(v) : NULL;
 }
 
+/* An integer where it is exact. */
+static json_t *number_to_json(double v)
+{
+    return v == floor(v) && fabs(v) < 9e15 ? json_integer((json_int_t)v) : json_real(v);
+}
+
 json_t *field_to_json(const struct field *f, const void *row)
 {
     const union member m = member_of(f, row);
@@ -584,7 +618,8 @@ json_t *field_to_json(const struct field *f, const void *row)
         return f->hooks->json(row);
     switch (f->type) {
     case FIELD_TEXT:
-        return text_to_json(*m.text);
+        return isnan(field_number(f, row)) ? text_to_json(*m.text)
+                                           : number_to_json(field_number(f, row));
     case FIELD_BOOL:
         return *m.truth < 0 ? NULL : json_boolean(*m.truth);
     case FIELD_INT:

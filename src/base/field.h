@@ -31,16 +31,17 @@ enum field_type {
 };
 
 enum {
-    FIELD_DOUBLES = 1,  /* arrow keys halve and double it */
-    FIELD_AUTO = 2,     /* "auto" is how 0, or no text, is written: the program chooses */
-    FIELD_PERCENT = 4,  /* written as per cent */
-    FIELD_SECOND = 8,   /* a second name of another field's member; not in JSON */
-    FIELD_UNKEPT = 16,  /* only in the row at hand: neither stored nor printed */
-    FIELD_LOCAL = 32,   /* never leaves the process */
-    FIELD_ALWAYS = 64,  /* written even where it has its usual value */
-    FIELD_BARE = 128,   /* written without its name: "f16", "causal" */
-    FIELD_RARE = 256,   /* where room is scarce, it comes last */
-    FIELD_FICKLE = 512, /* what was known may be unknown later: a worker says so too */
+    FIELD_DOUBLES = 1,    /* arrow keys halve and double it */
+    FIELD_AUTO = 2,       /* "auto" is how 0, or no text, is written: the program chooses */
+    FIELD_PERCENT = 4,    /* written as per cent */
+    FIELD_SECOND = 8,     /* a second name of another field's member; not in JSON */
+    FIELD_UNKEPT = 16,    /* only in the row at hand: neither stored nor printed */
+    FIELD_LOCAL = 32,     /* never leaves the process */
+    FIELD_ALWAYS = 64,    /* written even where it has its usual value */
+    FIELD_BARE = 128,     /* written without its name: "f16", "causal" */
+    FIELD_RARE = 256,     /* where room is scarce, it comes last */
+    FIELD_FICKLE = 512,   /* what was known may be unknown later: a worker says so too */
+    FIELD_NUMERIC = 1024, /* a text that is a number, also in JSON, where it can be read as one */
 };
 
 /* Where a field is more than its member; NULL: nothing special. `row` is the struct. */
@@ -110,6 +111,10 @@ bool field_same(const struct field *f, const void *a, const void *b); /* as a us
 bool field_known(const struct field *f, const void *row);
 /* The number that it is: integers, reals, truth values and the index of a word; else NaN. */
 double field_number(const struct field *f, const void *row);
+/* The text or word that it is, borrowed; NULL: unknown, or neither. */
+const char *field_word(const struct field *f, const void *row);
+/* Makes a FIELD_TEXT a copy of `text`, NULL: unknown. */
+void field_put_text(const struct field *f, void *row, const char *text);
 
 /* Sets it from what a user writes; ST_USAGE names the field, its range or words, and the nearest. */
 enum status field_set(const struct field *f, void *row, const char *text, struct err *err);

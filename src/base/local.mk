@@ -19,6 +19,8 @@ libattnscope_a_SOURCES += \
 	%D%/field.h \
 	%D%/record.c \
 	%D%/record.h \
+	%D%/rowset.c \
+	%D%/rowset.h \
 	%D%/sanitize.c \
 	%D%/sanitize.h \
 	%D%/status.c \

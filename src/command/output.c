@@ -31,17 +31,6 @@ void err_suggest(struct err *err, const char *near)
     err_suggest_text(err, "\"?");
 }
 
-const char *row_text(const json_t *row, const char *field)
-{
-    return json_string_value(json_object_get(row, field));
-}
-
-double row_real(const json_t *row, const char *field)
-{
-    const json_t *v = json_object_get(row, field);
-    return json_is_number(v) ? json_number_value(v) : NAN;
-}
-
 bool text_contains(const char *text, const char *word)
 {
     return text && strcasestr(text, word) != NULL;
@@ -78,19 +67,6 @@ json_t *json_value(const char *text)
 
 /* ---- rows as people read them ---- */
 
-static void mark_bounds(json_t *row, const struct column *cols)
-{
-    char number[NUMBER_BUF], text[NUMBER_BUF + 4];
-    for (; cols->field; cols++) {
-        const double v = row_real(row, cols->field);
-        if (!*bound_mark(row, cols->field) || isnan(v))
-            continue;
-        number_fmt(number, v, cols->digits ? cols->digits : 4);
-        snprintf(text, sizeof text, "%s%s", bound_mark(row, cols->field), number);
-        json_object_set_new(row, cols->field, json_string(text));
-    }
-}
-
 /* "BR=32 MAP=idle" over the defaults; false if a word is none of the kernel's. */
 bool params_read(const struct kernel_desc *d, const char *text, struct param_values *v)
 {
@@ -107,13 +83,12 @@ bool params_read(const struct kernel_desc *d, const char *text, struct param_val
     return ok;
 }
 
-/* The parameters that differ from their defaults; what the descriptor does not know stays. */
-static void shorten_params(const struct session *s, json_t *row)
+/* Puts the parameters that differ from their defaults; what the descriptor does not know stays. */
+static void shorten_params(const struct session *s, struct row *row)
 {
     const char *name = row_text(row, "kernel"), *params = row_text(row, "params");
-    const char *backend = row_text(row, "backend");
     const struct kernel *k = name ? registry_find(s->services.registry, name) : NULL;
-    const struct backend_info *b = backend_info(backend);
+    const struct backend_info *b = backend_info(row_text(row, "backend"));
     const struct kernel_desc *ran = k && b ? backend_desc(b, k) : NULL;
     const struct kernel_desc *d = ran ? ran : k ? kernel_main(k) : NULL;
     char text[512];
@@ -121,7 +96,7 @@ static void shorten_params(const struct session *s, json_t *row)
     if (!d || !params || !params_read(d, params, &v))
         return;
     desc_params_format(d, &v, true, text, sizeof text);
-    json_object_set_new(row, "params", json_string(text));
+    row_put_text(row, "params", text);
 }
 
 bool column_is_spoken_of(const struct session *s, const struct column *c)
@@ -137,26 +112,29 @@ void keep_spoken(const struct session *s, struct column *cols)
             cols->drop = 0;
 }
 
-void rows_show(const struct session *s, struct str *out, const json_t *rows,
-               const struct columns *cols, const struct field *fields, enum format f, int width)
+void rows_show(const struct session *s, struct str *out, const struct rowset *rows,
+               const struct columns *cols, enum format f, int width)
 {
-    size_t i;
-    json_t *row, *shown = json_array();
+    struct rowset shown = {.type = rows->type};
+    for (size_t i = 0; f == FORMAT_TEXT && i < rows->n; i++) {
+        rowset_take(&shown, row_copy(rows->rows[i]));
+        shorten_params(s, shown.rows[i]);
+    }
     struct column *all = columns_resolve(cols);
-    if (f == FORMAT_TEXT || f == FORMAT_MD)
-        json_array_foreach(rows, i, row)
-        {
-            json_t *copy = json_copy(row);
-            mark_bounds(copy, all);
-            if (f == FORMAT_TEXT)
-                shorten_params(s, copy);
-            json_array_append_new(shown, copy);
-        }
     const struct columns kept = {.list = all};
     keep_spoken(s, all);
-    rows_format(out, f == FORMAT_TEXT || f == FORMAT_MD ? shown : rows, &kept, fields, f, width);
+    rows_format(out, f == FORMAT_TEXT ? &shown : rows, &kept, f, width);
     free(all);
-    json_decref(shown);
+    rowset_clear(&shown);
+}
+
+void rows_show_json(const struct session *s, struct str *out, const json_t *rows,
+                    const struct columns *cols, enum format f, int width)
+{
+    struct rowset set = {0};
+    rowset_add_json(&set, rows);
+    rows_show(s, out, &set, cols, f, width);
+    rowset_clear(&set);
 }
 
 void call_flush(struct session *s, struct cmd_call *c)

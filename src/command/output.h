@@ -6,10 +6,13 @@
 
 #include "command/session.h"
 
-/* rows_format() after what people want otherwise than programs: in text and Markdown a figure that
- * is only a bound says so, and in text parameters at their defaults are left out. */
-void rows_show(const struct session *s, struct str *out, const json_t *rows,
-               const struct columns *cols, const struct field *fields, enum format f, int width);
+/* rows_format() after what people want otherwise than programs: in text parameters at their defaults
+ * are left out. */
+void rows_show(const struct session *s, struct str *out, const struct rowset *rows,
+               const struct columns *cols, enum format f, int width);
+/* The same for rows that are JSON still. */
+void rows_show_json(const struct session *s, struct str *out, const json_t *rows,
+                    const struct columns *cols, enum format f, int width);
 /* Does front.speaks name the column? */
 bool column_is_spoken_of(const struct session *s, const struct column *c);
 /* Those of a list of resolved columns are never left out. */
@@ -24,10 +27,8 @@ int call_width(const struct session *s, const struct cmd_call *c);
 json_t *json_value(const char *text);
 /* Appends "; did you mean \"x\"?"; nothing when near is NULL. */
 void err_suggest(struct err *err, const char *near);
-void err_suggest_text(struct err *err, const char *text);   /* appends as it is */
-const char *row_text(const json_t *row, const char *field); /* NULL when absent */
-double row_real(const json_t *row, const char *field);      /* NaN when absent */
-bool text_contains(const char *text, const char *word);     /* without case */
+void err_suggest_text(struct err *err, const char *text); /* appends as it is */
+bool text_contains(const char *text, const char *word);   /* without case */
 enum format call_format(struct cmd_call *c);
 
 #endif

@@ -22,12 +22,12 @@ enum { RESULTS_MAX = 100, JOURNAL_TABLES = 200, JOURNAL_ROWS = 20000 };
 
 void rows_init(struct rows *r)
 {
-    *r = (struct rows){.results = json_array(), .journal = json_array()};
+    *r = (struct rows){.journal = json_array()};
 }
 
 static void clear_last(struct rows *r)
 {
-    json_decref(r->last.rows);
+    rowset_clear(&r->last.rows);
     free(r->last.command);
     charts_clear(&r->last.charts);
     if (r->last.arena)
@@ -36,7 +36,7 @@ static void clear_last(struct rows *r)
 
 void rows_forget(struct rows *r)
 {
-    json_array_clear(r->results);
+    rowset_clear(&r->results);
     r->ever = 0;
     for (size_t i = 0; i < r->nnames; i++)
         free(r->names[i].name);
@@ -48,20 +48,18 @@ void rows_clear(struct rows *r)
     clear_last(r);
     rows_forget(r);
     free(r->names);
-    json_decref(r->results);
     json_decref(r->journal);
     *r = (struct rows){.recorder = r->recorder};
 }
 
-void rows_add(struct rows *r, json_t *rows, const char *name)
+void rows_add(struct rows *r, const struct rowset *rows, const char *name)
 {
-    const size_t count = json_array_size(rows);
     if (name) {
         xgrow((void **)&r->names, &r->capnames, r->nnames + 1, sizeof *r->names);
-        r->names[r->nnames++] = (struct row_name){xstrdup(name), r->ever + 1, count};
+        r->names[r->nnames++] = (struct row_name){xstrdup(name), r->ever + 1, rows->n};
     }
-    json_array_extend(r->results, rows);
-    r->ever += count;
+    rowset_append(&r->results, rows);
+    r->ever += rows->n;
 }
 
 /* ---- by name ---- */
@@ -75,20 +73,20 @@ static const char *behind(const char *text, const char *word)
     return text + len + (text[len] == '.');
 }
 
-static json_t *row_at(const struct rows *r, size_t number)
+static const struct row *numbered(const struct rows *r, size_t number)
 {
-    const size_t forgotten = r->ever - json_array_size(r->results);
-    return number > forgotten ? json_array_get(r->results, number - forgotten - 1) : NULL;
+    const size_t forgotten = r->ever - r->results.n;
+    return number > forgotten ? rowset_at(&r->results, number - forgotten - 1) : NULL;
 }
 
 /* The newest row, of numbers first .. last, of the kernel that `text` begins with. A kernel's name may
  * have a dot: the longest counts. */
-static json_t *row_of_kernel(const struct rows *r, size_t first, size_t last, const char *text,
-                             const char **rest)
+static const struct row *row_of_kernel(const struct rows *r, size_t first, size_t last,
+                                       const char *text, const char **rest)
 {
-    json_t *found = NULL;
+    const struct row *found = NULL;
     for (size_t i = last; i >= first && i > 0; i--) {
-        json_t *row = row_at(r, i);
+        const struct row *row = numbered(r, i);
         const char *kernel = row_text(row, "kernel"), *end = kernel ? behind(text, kernel) : NULL;
         if (end && (!found || end > *rest)) {
             found = row;
@@ -110,30 +108,31 @@ static size_t number_at(const char *text, const char **rest)
 }
 
 /* A row of a named command: by position, by kernel, or the only one. */
-static json_t *row_of_name(const struct rows *r, const struct row_name *n, const char *text,
-                           const char **rest)
+static const struct row *row_of_name(const struct rows *r, const struct row_name *n,
+                                     const char *text, const char **rest)
 {
     const size_t at = number_at(text, rest);
     if (at)
-        return at <= n->count ? row_at(r, n->first + at - 1) : NULL;
-    json_t *row = n->count ? row_of_kernel(r, n->first, n->first + n->count - 1, text, rest) : NULL;
+        return at <= n->count ? numbered(r, n->first + at - 1) : NULL;
+    const struct row *row =
+        n->count ? row_of_kernel(r, n->first, n->first + n->count - 1, text, rest) : NULL;
     if (row)
         return row;
     *rest = text;
-    return n->count == 1 ? row_at(r, n->first) : NULL;
+    return n->count == 1 ? numbered(r, n->first) : NULL;
 }
 
-json_t *rows_find(const struct rows *r, const char *name, const char **rest)
+const struct row *rows_find(const struct rows *r, const char *name, const char **rest)
 {
     const char *end;
     *rest = "";
     if (*name++ != '$')
         return NULL;
     if (isdigit((unsigned char)*name))
-        return row_at(r, number_at(name, rest));
+        return numbered(r, number_at(name, rest));
     if ((end = behind(name, "last"))) {
         *rest = end;
-        return row_at(r, r->ever);
+        return numbered(r, r->ever);
     }
     for (size_t i = 0; i < r->nnames; i++)
         if ((end = behind(name, r->names[i].name)))
@@ -144,25 +143,25 @@ json_t *rows_find(const struct rows *r, const char *name, const char **rest)
 double rows_number(const struct rows *r, const char *name)
 {
     const char *rest;
-    const json_t *row = rows_find(r, name, &rest);
+    const struct row *row = rows_find(r, name, &rest);
     return row ? row_path_number(row, rest) : REAL_UNKNOWN;
 }
 
-json_t *session_row(const struct session *s, const char *name)
+const struct row *session_row(const struct session *s, const char *name)
 {
     const char *rest;
-    json_t *row = rows_find(&s->rows, name, &rest);
+    const struct row *row = rows_find(&s->rows, name, &rest);
     return *rest ? NULL : row;
 }
 
 /* "$1.median_us"; a row or a field that is not there is no name. */
-static bool row_value(const void *ctx, const char *name, double *out)
+static bool member_value(const void *ctx, const char *name, double *out)
 {
     const struct session *s = ctx;
     const char *rest;
-    const json_t *row = rows_find(&s->rows, name, &rest);
+    const struct row *row = rows_find(&s->rows, name, &rest);
     char *field = xstrndup(rest, strcspn(rest, ".["));
-    const bool have = json_object_get(row, field) != NULL;
+    const bool have = row_has(row, field);
     free(field);
     *out = have ? row_path_number(row, rest) : REAL_UNKNOWN;
     return have;
@@ -170,7 +169,7 @@ static bool row_value(const void *ctx, const char *name, double *out)
 
 enum status session_eval(const struct session *s, const char *text, double *out, struct err *err)
 {
-    const struct expr_env env = {.value = row_value, .ctx = s};
+    const struct expr_env env = {.value = member_value, .ctx = s};
     return expr_eval_text(text, &env, out, err);
 }
 
@@ -292,8 +291,8 @@ static void journal_trim(json_t *journal)
     }
 }
 
-json_t *table_object(const json_t *rows, const struct columns *cols, const struct charts *charts,
-                     const char *command)
+json_t *table_object(const struct rowset *rows, const struct columns *cols,
+                     const struct charts *charts, const char *command)
 {
     char now[32];
     json_t *text = json_string(command), *table = json_object();
@@ -301,7 +300,7 @@ json_t *table_object(const json_t *rows, const struct columns *cols, const struc
     json_object_set_new(table, "time", json_string(now));
     json_object_set_new(table, "command", text ? text : json_null());
     json_object_set_new(table, "columns", columns_json(cols));
-    json_object_set_new(table, "rows", json_copy((json_t *)rows));
+    json_object_set_new(table, "rows", rowset_json(rows));
     json_t *pictures = charts ? charts_to_json(charts) : NULL;
     if (pictures)
         json_object_set_new(table, "charts", pictures);
@@ -310,14 +309,14 @@ json_t *table_object(const json_t *rows, const struct columns *cols, const struc
 
 json_t *table_last(const struct rows *r)
 {
-    return table_object(r->last.rows, &r->last.cols, &r->last.charts, r->last.command);
+    return table_object(&r->last.rows, &r->last.cols, &r->last.charts, r->last.command);
 }
 
-void journal_add(struct session *s, const json_t *rows, const struct columns *cols,
+void journal_add(struct session *s, const struct rowset *rows, const struct columns *cols,
                  const struct charts *charts, const char *command)
 {
     struct err err = ERR_INIT;
-    if (!json_array_size(rows))
+    if (!rows->n)
         return;
     json_t *table = table_object(rows, cols, charts, command);
     if (records(s) && recorder_table(s->rows.recorder, table, &err))
@@ -347,28 +346,28 @@ static void keep_columns(struct rows *r, const struct columns *cols)
     free(all);
 }
 
-static void keep_for_export(struct rows *r, json_t *rows, const struct columns *cols,
-                            const struct field *fields, const struct charts *charts,
-                            const char *command)
+static void keep_for_export(struct rows *r, const struct rowset *rows, const struct columns *cols,
+                            const struct charts *charts, const char *command)
 {
+    struct rowset kept = {.type = rows->type};
     struct charts shared = {0};
+    rowset_append(&kept, rows);
+    rowset_clear(&r->last.rows);
+    r->last.rows = kept;
     charts_share(&shared, charts);
     charts_clear(&r->last.charts);
     r->last.charts = shared;
-    json_decref(r->last.rows);
-    r->last.rows = json_copy(rows);
     keep_columns(r, cols);
-    r->last.fields = fields;
     free(r->last.command);
     r->last.command = xstrdup(command);
 }
 
 /* They are $ever+1 and so on from here on; the oldest are forgotten. */
-static void number_rows(struct rows *r, json_t *rows)
+static void number_rows(struct rows *r, const struct rowset *rows)
 {
     rows_add(r, rows, NULL);
-    while (json_array_size(r->results) > RESULTS_MAX)
-        json_array_remove(r->results, 0);
+    if (r->results.n > RESULTS_MAX)
+        rowset_forget(&r->results, r->results.n - RESULTS_MAX);
 }
 
 static const char *call_command(const struct cmd_call *c)
@@ -383,20 +382,21 @@ static bool is_reported(const struct cmd_call *c)
     return strcmp(group, "Look up") != 0 && strcmp(group, "Learn") != 0;
 }
 
-void call_remember(struct session *s, struct cmd_call *c, json_t *rows, const struct columns *cols,
-                   const struct field *fields)
+void call_remember(struct session *s, struct cmd_call *c, const struct rowset *rows,
+                   const struct columns *cols)
 {
     number_rows(&s->rows, rows);
-    keep_for_export(&s->rows, rows, cols, fields, &c->charts, call_command(c));
+    keep_for_export(&s->rows, rows, cols, &c->charts, call_command(c));
     if (is_reported(c))
         journal_add(s, rows, cols, &c->charts, call_command(c));
 }
 
-void session_remember_runs(struct session *s, json_t *rows, bool compared, const char *command)
+void session_remember_runs(struct session *s, const struct rowset *rows, bool compared,
+                           const char *command)
 {
     const struct columns *cols = compared ? compare_columns : run_columns;
     number_rows(&s->rows, rows);
-    keep_for_export(&s->rows, rows, cols, run_fields, NULL, command);
+    keep_for_export(&s->rows, rows, cols, NULL, command);
     journal_add(s, rows, cols, NULL, command);
 }
 
@@ -416,31 +416,60 @@ static void drop_line(struct str *s, size_t from)
     free(rest);
 }
 
-static void print_rows(struct session *s, struct cmd_call *c, const json_t *rows,
-                       const struct columns *cols, const struct field *fields)
+static void print_rows(struct session *s, struct cmd_call *c, const struct rowset *rows,
+                       const struct columns *cols)
 {
     const enum format f = call_format(c);
     const size_t from = c->out->len;
-    rows_show(s, c->out, rows, cols, fields, f, call_width(s, c));
+    rows_show(s, c->out, rows, cols, f, call_width(s, c));
     if (f == FORMAT_CSV && c->append && has_text(c->redirect))
         drop_line(c->out, from); /* the file has the names already */
     if (f == FORMAT_MD)
         rows_md_footer(c->out, call_command(c));
 }
 
-void call_show(struct session *s, struct cmd_call *c, json_t *rows, const struct columns *cols,
-               const struct field *fields)
+void call_show(struct session *s, struct cmd_call *c, const struct rowset *rows,
+               const struct columns *cols)
 {
-    print_rows(s, c, rows, cols, fields);
-    keep_for_export(&s->rows, rows, cols, fields, &c->charts, call_command(c));
+    print_rows(s, c, rows, cols);
+    keep_for_export(&s->rows, rows, cols, &c->charts, call_command(c));
 }
 
-enum status call_rows(struct session *s, struct cmd_call *c, json_t *rows,
-                      const struct columns *cols, const struct field *fields)
+enum status call_rows(struct session *s, struct cmd_call *c, const struct rowset *rows,
+                      const struct columns *cols)
 {
-    print_rows(s, c, rows, cols, fields);
-    call_remember(s, c, rows, cols, fields);
+    print_rows(s, c, rows, cols);
+    call_remember(s, c, rows, cols);
     return ST_OK;
+}
+
+/* ---- rows that are JSON still ---- */
+
+enum status call_rows_json(struct session *s, struct cmd_call *c, json_t *rows,
+                           const struct columns *cols)
+{
+    struct rowset set = {0};
+    rowset_add_json(&set, rows);
+    const enum status st = call_rows(s, c, &set, cols);
+    rowset_clear(&set);
+    return st;
+}
+
+void call_show_json(struct session *s, struct cmd_call *c, json_t *rows, const struct columns *cols)
+{
+    struct rowset set = {0};
+    rowset_add_json(&set, rows);
+    call_show(s, c, &set, cols);
+    rowset_clear(&set);
+}
+
+void call_remember_json(struct session *s, struct cmd_call *c, json_t *rows,
+                        const struct columns *cols)
+{
+    struct rowset set = {0};
+    rowset_add_json(&set, rows);
+    call_remember(s, c, &set, cols);
+    rowset_clear(&set);
 }
 
 /* ---- set apart ---- */
@@ -470,10 +499,10 @@ enum status session_apart(struct session *s, const char *line, struct rows *got,
 
 void session_adopt(struct session *s, const struct rows *got)
 {
-    number_rows(&s->rows, got->results);
+    number_rows(&s->rows, &got->results);
     json_array_extend(s->rows.journal, got->journal);
     journal_trim(s->rows.journal);
-    if (got->last.rows)
-        keep_for_export(&s->rows, got->last.rows, &got->last.cols, got->last.fields,
-                        &got->last.charts, got->last.command);
+    if (got->last.command)
+        keep_for_export(&s->rows, &got->last.rows, &got->last.cols, &got->last.charts,
+                        got->last.command);
 }

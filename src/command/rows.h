@@ -11,6 +11,7 @@
 #include <jansson.h>
 #include <stdbool.h>
 
+#include "base/rowset.h"
 #include "base/status.h"
 #include "base/str.h"
 #include "draw/chart.h"
@@ -28,15 +29,14 @@ struct row_name {
 };
 
 struct rows {
-    json_t *results; /* array: rows of $1, $2 ...; the last is $last; at most 100 */
-    size_t ever;     /* rows so far, also those that results has lost again */
+    struct rowset results; /* $1, $2 ...; the last is $last; at most 100 */
+    size_t ever;           /* rows so far, also those that results has lost again */
     struct row_name *names;
     size_t nnames, capnames;
-    struct {                 /* what the last command with rows printed, for `export` */
-        json_t *rows;        /* array; NULL: nothing yet */
-        struct columns cols; /* resolved */
-        const struct field *fields;
-        char *command;
+    struct { /* what the last command with rows printed, for `export` */
+        struct rowset rows;
+        struct columns cols;  /* resolved */
+        char *command;        /* NULL: nothing yet */
         struct charts charts; /* pictures that came with the rows */
         struct arena *arena;  /* of cols */
     } last;
@@ -50,8 +50,8 @@ void rows_clear(struct rows *r); /* but for the recorder */
 
 /* ---- rows by name: one rule for prompt, lessons, gates and claims ---- */
 
-/* Adds rows of one command; `name` (may be NULL) is theirs. `rows` is borrowed, its members are shared. */
-void rows_add(struct rows *r, json_t *rows, const char *name);
+/* Adds rows of one command; `name` (may be NULL) is theirs. The rows are shared. */
+void rows_add(struct rows *r, const struct rowset *rows, const char *name);
 /* Forgets results and names; the next row is $1 again. */
 void rows_forget(struct rows *r);
 /* The row that `name` begins with, and what follows behind a dot in *rest ("" where nothing does):
@@ -64,28 +64,37 @@ void rows_forget(struct rows *r);
  *   $fa2        the newest row of a kernel
  *
  * NULL: there is no such row, or it is not clear which. Borrowed. */
-json_t *rows_find(const struct rows *r, const char *name, const char **rest);
+const struct row *rows_find(const struct rows *r, const char *name, const char **rest);
 /* Its number behind the row's name, "$1.median_us"; NaN when there is none. */
 double rows_number(const struct rows *r, const char *name);
 /* The row that `name` names to its end, or NULL. Borrowed. */
-json_t *session_row(const struct session *s, const char *name);
+const struct row *session_row(const struct session *s, const char *name);
 /* Evaluates "$1.median_us / $last.median_us". */
 enum status session_eval(const struct session *s, const char *text, double *out, struct err *err);
 
 /* ---- what a command gave ---- */
 
-/* Puts rows to the call's output in the format its options ask for, and remembers them as $last. */
-enum status call_rows(struct session *s, struct cmd_call *c, json_t *rows,
-                      const struct columns *cols, const struct field *fields);
+/* Puts rows to the call's output in the format its options ask for, and remembers them as $last. The
+ * set is borrowed, its rows are shared from here on: they no longer change. */
+enum status call_rows(struct session *s, struct cmd_call *c, const struct rowset *rows,
+                      const struct columns *cols);
 /* As call_rows() for rows that were only looked up: `export` has them, $last stays. */
-void call_show(struct session *s, struct cmd_call *c, json_t *rows, const struct columns *cols,
-               const struct field *fields);
+void call_show(struct session *s, struct cmd_call *c, const struct rowset *rows,
+               const struct columns *cols);
 /* Keeps the rows as $1 .. $last and for export; call_rows() does it too. */
-void call_remember(struct session *s, struct cmd_call *c, json_t *rows, const struct columns *cols,
-                   const struct field *fields);
-/* Keeps rows of run_fields as $1 .. $last and for `export`, as the verbs run and compare do: for
- * front ends that measure by themselves. `rows` is borrowed; `command` would repeat them. */
-void session_remember_runs(struct session *s, json_t *rows, bool compared, const char *command);
+void call_remember(struct session *s, struct cmd_call *c, const struct rowset *rows,
+                   const struct columns *cols);
+/* The same for rows that are JSON still: verbs that have no field table yet. `rows` is borrowed. */
+enum status call_rows_json(struct session *s, struct cmd_call *c, json_t *rows,
+                           const struct columns *cols);
+void call_show_json(struct session *s, struct cmd_call *c, json_t *rows,
+                    const struct columns *cols);
+void call_remember_json(struct session *s, struct cmd_call *c, json_t *rows,
+                        const struct columns *cols);
+/* Keeps measured rows as $1 .. $last and for `export`, as the verbs run and compare do: for front ends
+ * that measure by themselves. `command` would repeat them. */
+void session_remember_runs(struct session *s, const struct rowset *rows, bool compared,
+                           const char *command);
 
 /* Keeps a measured row in the store (unless `no_store`) and in the recording under way, if any. A
  * row without a check is kept in neither. What fails is noted. */
@@ -94,12 +103,12 @@ void session_keep_row(struct session *s, const struct run_row *row, const char *
 /* Ends the recording under way, if any; notes what it holds. */
 enum status session_record_off(struct session *s, struct err *err);
 /* A table as in store/recording.h, with its pictures (NULL: none); the caller owns it. */
-json_t *table_object(const json_t *rows, const struct columns *cols, const struct charts *charts,
-                     const char *command);
+json_t *table_object(const struct rowset *rows, const struct columns *cols,
+                     const struct charts *charts, const char *command);
 /* The last table as such an object. */
 json_t *table_last(const struct rows *r);
 /* Adds a table to the journal, and to the recording under way. `rows` and `charts` are borrowed. */
-void journal_add(struct session *s, const json_t *rows, const struct columns *cols,
+void journal_add(struct session *s, const struct rowset *rows, const struct columns *cols,
                  const struct charts *charts, const char *command);
 
 /* ---- set apart ---- */

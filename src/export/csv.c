@@ -40,56 +40,39 @@ static void add_csv_value(struct str *out, const json_t *v)
     str_free(&text);
 }
 
-/* The columns: those of the table, then whatever the first row has besides. */
-static const char **csv_names(const json_t *rows, const struct field *fields, size_t *count)
+/* The i-th column: the first row's field, or the type's where there is no row. */
+static const char *csv_name(const struct rowset *rows, size_t i)
 {
-    const json_t *first = json_array_get(rows, 0);
-    const char **names = NULL, *key;
-    size_t cap = 0, n = 0;
-    json_t *v;
-    for (; fields && fields->name; fields++) {
-        if (first && !json_object_get(first, fields->name))
-            continue;
-        xgrow((void **)&names, &cap, n + 1, sizeof *names);
-        names[n++] = fields->name;
-    }
-    const size_t known = n;
-    json_object_foreach((json_t *)first, key, v)
-    {
-        bool seen = false;
-        for (size_t i = 0; i < known && !seen; i++)
-            seen = !strcmp(names[i], key);
-        if (seen)
-            continue;
-        xgrow((void **)&names, &cap, n + 1, sizeof *names);
-        names[n++] = key;
-    }
-    *count = n;
-    return names;
+    if (rows->n)
+        return row_name(rows->rows[0], i);
+    const struct field *f = rows->type ? row_type_at(rows->type, i, NULL) : NULL;
+    return f ? f->name : NULL;
 }
 
-void table_csv(struct str *out, const json_t *rows, const struct field *fields)
+static void add_names(struct str *out, const struct rowset *rows)
 {
-    size_t n, i;
-    json_t *row;
-    const char **names = csv_names(rows, fields, &n);
-    for (size_t c = 0; c < n; c++) {
-        if (c)
-            str_addc(out, ',');
-        char *clean = sanitize_line(names[c]); /* a plan from a stranger may bring its own */
+    const char *name;
+    for (size_t i = 0; (name = csv_name(rows, i)); i++) {
+        char *clean = sanitize_line(name); /* a plan from a stranger may bring its own */
+        str_add(out, i ? "," : "");
         add_csv(out, clean);
         free(clean);
     }
-    if (n)
+    if (csv_name(rows, 0))
         str_addc(out, '\n');
-    json_array_foreach(rows, i, row)
-    {
-        for (size_t c = 0; c < n; c++) {
-            if (c)
-                str_addc(out, ',');
-            add_csv_value(out, json_object_get(row, names[c]));
+}
+
+void table_csv(struct str *out, const struct rowset *rows)
+{
+    const char *name;
+    add_names(out, rows);
+    for (size_t r = 0; r < rows->n; r++) {
+        for (size_t i = 0; (name = csv_name(rows, i)); i++) {
+            json_t *v = row_value(rows->rows[r], name);
+            str_add(out, i ? "," : "");
+            add_csv_value(out, v);
+            json_decref(v);
         }
         str_addc(out, '\n');
     }
-    free(names);
 }

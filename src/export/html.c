@@ -130,7 +130,10 @@ static void add_row(struct str *out, const struct table *t, size_t r)
 void html_table(struct str *out, const json_t *rows, const struct column *cols, size_t open)
 {
     struct table t;
-    table_make(&t, rows, cols, false);
+    struct rowset set = {0};
+    rowset_add_json(&set, rows);
+    table_make(&t, &set, cols, 0);
+    rowset_clear(&set);
     const bool fold = t.nrows > open;
     if (fold)
         str_addf(out, "<details><summary>%zu rows</summary>\n", t.nrows);

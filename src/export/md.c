@@ -27,10 +27,10 @@ void md_text(struct str *out, const char *text)
     }
 }
 
-void table_md(struct str *out, const json_t *rows, const struct column *cols)
+void table_md(struct str *out, const struct rowset *rows, const struct column *cols)
 {
     struct table t;
-    table_make(&t, rows, cols, false);
+    table_make(&t, rows, cols, TABLE_MARKS);
     for (size_t c = 0; c < t.ncols; c++) {
         str_add(out, c ? " | " : "| ");
         md_text(out, t.cols[c]->title);

@@ -1,4 +1,4 @@
-/* rowpath.c - a value within a row, by its path.
+/* rowpath.c - a value within a row, by its path; whether it is only a bound.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <stdlib.h>
@@ -28,20 +28,35 @@ static const json_t *step(const json_t *at, const char **path)
 }
 
 /* Goes as far as objects and lists lead; *rest is what is left of the path. */
-static const json_t *walk(const json_t *row, const char *path, const char **rest)
+static const json_t *walk(const json_t *value, const char *path, const char **rest)
 {
-    const json_t *at = row;
+    const json_t *at = value;
     while (at && *path && (json_is_object(at) || *path == '['))
         at = step(at, &path);
     *rest = path;
     return at;
 }
 
-const json_t *row_path(const json_t *row, const char *path)
+/* The value of the field that the path begins with, new, or NULL; *rest is what is behind it. */
+static json_t *first_step(const struct row *row, const char *path, const char **rest)
+{
+    const size_t len = strcspn(path, ".[");
+    char *field = xstrndup(path, len);
+    json_t *value = row_value(row, field);
+    free(field);
+    *rest = path + len;
+    return value;
+}
+
+char *row_path_text(const struct row *row, const char *path)
 {
     const char *rest;
-    const json_t *found = walk(row, path, &rest);
-    return *rest ? NULL : found;
+    json_t *value = first_step(row, path, &rest);
+    const json_t *found = walk(value, rest, &rest);
+    const char *text = *rest ? NULL : json_string_value(found);
+    char *copy = text ? xstrdup(text) : NULL;
+    json_decref(value);
+    return copy;
 }
 
 /* Numbers as they are; true and "pass" are 1, false and "fail" 0; all else is unknown. */
@@ -63,10 +78,10 @@ static bool is_text(const json_t *value, const char *word)
     return text && !strcmp(text, word);
 }
 
-double row_path_number(const json_t *row, const char *path)
+static double number_at(const json_t *value, const char *path)
 {
     const char *rest;
-    const json_t *at = walk(row, path, &rest);
+    const json_t *at = walk(value, path, &rest);
     if (!*rest)
         return number_of(at);
     if (*rest++ != '.')
@@ -81,4 +96,41 @@ double row_path_number(const json_t *row, const char *path)
         if (is_text(json_array_get(at, i), rest))
             return 1;
     return 0;
+}
+
+double row_path_number(const struct row *row, const char *path)
+{
+    const char *rest;
+    json_t *value = first_step(row, path, &rest);
+    const double number = number_at(value, rest);
+    json_decref(value);
+    return number;
+}
+
+/* ---- bounds ---- */
+
+const char *row_bound(const struct row *row, const char *field)
+{
+    static const struct {
+        const char *field, *mark;
+    } marks[] = {
+        {"blocks_per_sm", "<="},
+        {"active_warps", "<="},
+        {"occupancy_pct", "<="},
+        {"waves", ">="}, /* fewer blocks at a time, more waves */
+    };
+    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
+        if (!strcmp(field, marks[i].field))
+            return row_path_number(row, "upper_bound") == 1 && row_real(row, "blocks_per_sm") != 0
+                       ? marks[i].mark
+                       : ""; /* none is none, whatever the registers are */
+    return "";
+}
+
+const char *bound_mark(const json_t *row, const char *field)
+{
+    struct row *known = row_of_json((json_t *)row);
+    const char *mark = row_bound(known, field);
+    row_drop(known);
+    return mark;
 }

@@ -23,17 +23,6 @@ const char *row_string(const json_t *row, const char *field)
     return json_string_value(json_object_get(row, field));
 }
 
-const char *bound_mark(const json_t *row, const char *field)
-{
-    static const char *const at_most[] = {"blocks_per_sm", "active_warps", "occupancy_pct"};
-    if (!json_is_true(json_object_get(row, "upper_bound")) || row_number(row, "blocks_per_sm") == 0)
-        return ""; /* none is none, whatever the registers are */
-    for (size_t i = 0; i < sizeof at_most / sizeof *at_most; i++)
-        if (!strcmp(field, at_most[i]))
-            return "<=";
-    return strcmp(field, "waves") ? "" : ">="; /* fewer blocks at a time, more waves */
-}
-
 /* ---- columns ---- */
 
 static void resolve(struct column *c, const struct field *const *of)
@@ -60,21 +49,21 @@ struct column *columns_resolve(const struct columns *cols)
 
 /* ---- forms ---- */
 
-void table_json(struct str *out, const json_t *rows)
+void table_json(struct str *out, const struct rowset *rows)
 {
     size_t i;
-    json_t *row;
     str_addc(out, '[');
-    json_array_foreach(rows, i, row)
-    {
+    for (i = 0; i < rows->n; i++) {
+        json_t *row = row_json(rows->rows[i]);
         str_add(out, i ? ",\n " : "\n ");
         json_text(out, row);
+        json_decref(row);
     }
     str_add(out, i ? "\n]\n" : "]\n");
 }
 
-void rows_format(struct str *out, const json_t *rows, const struct columns *cols,
-                 const struct field *fields, enum format f, int width)
+void rows_format(struct str *out, const struct rowset *rows, const struct columns *cols,
+                 enum format f, int width)
 {
     struct column *all = columns_resolve(cols);
     switch (f) {
@@ -85,11 +74,20 @@ void rows_format(struct str *out, const json_t *rows, const struct columns *cols
         table_json(out, rows);
         break;
     case FORMAT_CSV:
-        table_csv(out, rows, fields);
+        table_csv(out, rows);
         break;
     case FORMAT_MD:
         table_md(out, rows, all);
         break;
     }
     free(all);
+}
+
+void rows_format_json(struct str *out, const json_t *rows, const struct columns *cols,
+                      enum format f, int width)
+{
+    struct rowset set = {0};
+    rowset_add_json(&set, rows);
+    rows_format(out, &set, cols, f, width);
+    rowset_clear(&set);
 }

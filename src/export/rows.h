@@ -1,4 +1,4 @@
-/* rows.h - rows (JSON objects) as a text table, JSON, CSV or Markdown.
+/* rows.h - rows as a text table, JSON, CSV or Markdown.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef ATTNSCOPE_EXPORT_ROWS_H
@@ -6,7 +6,7 @@
 
 #include <jansson.h>
 
-#include "base/record.h"
+#include "base/rowset.h"
 #include "base/str.h"
 
 enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_CSV, FORMAT_MD };
@@ -35,27 +35,32 @@ struct columns {
 struct column *columns_resolve(const struct columns *cols);
 
 /* A column "reason" is special in text tables: its sentences go below the table.
- * Appends the rows. `fields` gives CSV its columns and order (NULL: those of the first object).
- * `width` limits text tables; 0: none. Foreign text is sanitised. */
-void rows_format(struct str *out, const json_t *rows, const struct columns *cols,
-                 const struct field *fields, enum format f, int width);
+ * Appends the rows; CSV has the fields of the first one, or of the set's type where there is none.
+ * In text and Markdown a figure that is only a bound says so. `width` limits text tables; 0: none.
+ * Foreign text is sanitised. */
+void rows_format(struct str *out, const struct rowset *rows, const struct columns *cols,
+                 enum format f, int width);
+/* The same for rows that are JSON still. */
+void rows_format_json(struct str *out, const json_t *rows, const struct columns *cols,
+                      enum format f, int width);
 /* The fields of the columns that a text table of this width leaves out, and of those whose cells it cuts,
  * as an array of texts. The caller owns it. */
-json_t *rows_lost(const json_t *rows, const struct column *cols, int width);
+json_t *rows_lost(const struct rowset *rows, const struct column *cols, int width);
 /* Breaks the lines of *out from byte `from` on at blanks, to at most `width` columns; 0: not at all.
  * Further lines stand below the text that the first one's title or indentation leads to. */
 void lines_wrap(struct str *out, size_t from, int width);
 double row_number(const json_t *row, const char *field);      /* NaN when absent */
 const char *row_string(const json_t *row, const char *field); /* NULL when absent */
 /* "<=" or ">=" before a figure of a plan whose registers are unknown, else "". */
-const char *bound_mark(const json_t *row, const char *field);
-/* The value that a path leads to: "median_us", "worst.row", "grid[0]", "passes[1].threads"; NULL
- * when there is none. Borrowed. */
-const json_t *row_path(const json_t *row, const char *path);
-/* The same as a number: true and "pass" are 1, false and "fail" 0, all else is unknown (NaN). A
+const char *row_bound(const struct row *row, const char *field);
+const char *bound_mark(const json_t *row, const char *field); /* of a row that is JSON still */
+/* The text that a path leads to: "check", "limiter[0]", "passes[1].regs_source"; NULL when there is
+ * none. The caller frees it. */
+char *row_path_text(const struct row *row, const char *path);
+/* What a path leads to, "median_us", "worst.row", "grid[0]", as a number: true and "pass" are 1, false and "fail" 0, all else is unknown (NaN). A
  * text or a list of texts can be asked for a word, 1 if it is that or has it, else 0:
  * "origin.recorded", "limiter.smem"; and a list for its length: "samples_us.count". */
-double row_path_number(const json_t *row, const char *path);
+double row_path_number(const struct row *row, const char *path);
 /* Markdown's closing lines: the environment and the command that reproduces the table. */
 void rows_md_footer(struct str *out, const char *command);
 

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "export/table.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -71,13 +72,26 @@ void value_text(struct str *out, const json_t *v, int digits)
     }
 }
 
-static char *cell_text(const json_t *row, const struct column *col)
+/* A figure that is only a bound, "<=64"; false where it is none. */
+static bool add_bound(struct str *out, const struct row *row, const struct column *col)
+{
+    char number[NUMBER_BUF];
+    const char *mark = row_bound(row, col->field);
+    const double v = row_real(row, col->field);
+    if (!*mark || isnan(v))
+        return false;
+    str_addf(out, "%s%s", mark, number_fmt(number, v, col->digits ? col->digits : 4));
+    return true;
+}
+
+static char *cell_text(const struct row *row, const struct column *col, bool marks)
 {
     struct str s = {0};
-    const json_t *v = json_object_get(row, col->field);
-    if (json_is_array(v) && !json_array_size(v))
-        v = NULL;
-    value_text(&s, v, col->digits);
+    if (marks && add_bound(&s, row, col))
+        return str_take(&s);
+    json_t *v = row_value(row, col->field);
+    value_text(&s, json_is_array(v) && !json_array_size(v) ? NULL : v, col->digits);
+    json_decref(v);
     if (!s.len)
         str_addc(&s, '-');
     return str_take(&s);
@@ -85,28 +99,20 @@ static char *cell_text(const json_t *row, const struct column *col)
 
 /* ---- the grid ---- */
 
-static bool any_value(const json_t *rows, const char *field)
+static bool any_value(const struct rowset *rows, const char *field)
 {
-    size_t i;
-    json_t *row;
-    json_array_foreach(rows, i, row)
-    {
-        const json_t *v = json_object_get(row, field);
-        if (v && !json_is_null(v) && !(json_is_string(v) && !json_string_length(v)))
+    for (size_t i = 0; i < rows->n; i++)
+        if (row_known(rows->rows[i], field))
             return true;
-    }
     return false;
 }
 
 /* Do two rows differ in this field? */
-static bool differs(const json_t *rows, const char *field)
+static bool differs(const struct rowset *rows, const char *field)
 {
-    const json_t *first = json_object_get(json_array_get(rows, 0), field);
-    for (size_t i = 1; i < json_array_size(rows); i++) {
-        json_t *v = json_object_get(json_array_get(rows, i), field);
-        if ((v || first) && !json_equal((json_t *)first, v))
+    for (size_t i = 1; i < rows->n; i++)
+        if (!row_agrees(rows->rows[0], rows->rows[i], field))
             return true;
-    }
     return false;
 }
 
@@ -115,28 +121,29 @@ bool column_is_reason(const struct column *c)
     return !strcmp(c->field, "reason");
 }
 
-static bool is_shown(const json_t *rows, const struct column *c, bool text)
+static bool is_shown(const struct rowset *rows, const struct column *c, bool text)
 {
     if (text && (column_is_reason(c) || (c->varies && !differs(rows, c->field))))
         return false;
     return !c->optional || any_value(rows, c->field);
 }
 
-void table_make(struct table *t, const json_t *rows, const struct column *cols, bool text)
+void table_make(struct table *t, const struct rowset *rows, const struct column *cols,
+                unsigned flags)
 {
-    size_t n = 0, i;
-    json_t *row;
+    size_t n = 0;
     while (cols[n].field)
         n++;
     *t = (struct table){.cols = xcalloc(n + 1, sizeof *t->cols),
                         .width = xcalloc(n + 1, sizeof *t->width),
-                        .nrows = json_array_size(rows)};
-    for (i = 0; i < n; i++)
-        if (is_shown(rows, &cols[i], text))
+                        .nrows = rows->n};
+    for (size_t i = 0; i < n; i++)
+        if (is_shown(rows, &cols[i], flags & TABLE_TEXT))
             t->cols[t->ncols++] = &cols[i];
     t->cells = xcalloc(t->nrows * t->ncols + 1, sizeof *t->cells);
-    json_array_foreach(rows, i, row) for (size_t c = 0; c < t->ncols; c++)
-        t->cells[i * t->ncols + c] = cell_text(row, t->cols[c]);
+    for (size_t i = 0; i < t->nrows; i++)
+        for (size_t c = 0; c < t->ncols; c++)
+            t->cells[i * t->ncols + c] = cell_text(rows->rows[i], t->cols[c], flags & TABLE_MARKS);
 }
 
 void table_clear(struct table *t)

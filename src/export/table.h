@@ -13,9 +13,13 @@ struct table {
     char **cells; /* row-major, sanitised, "-" where nothing is known */
 };
 
-/* `text`: leave out what a text table leaves out, reasons (sentences, which go below it) and
- * columns that say the same in every row. */
-void table_make(struct table *t, const json_t *rows, const struct column *cols, bool text);
+enum {
+    TABLE_TEXT = 1,  /* without what a text table leaves out: reasons (sentences, which go below it)
+                        and columns that say the same in every row */
+    TABLE_MARKS = 2, /* with <= and >= before bounds */
+};
+void table_make(struct table *t, const struct rowset *rows, const struct column *cols,
+                unsigned flags);
 void table_clear(struct table *t);
 /* Is it the column "reason"? */
 bool column_is_reason(const struct column *c);
@@ -25,9 +29,9 @@ void value_text(struct str *out, const json_t *v, int digits);
 void md_text(struct str *out, const char *text);
 
 /* The forms that rows_format() chooses from. */
-void table_text(struct str *out, const json_t *rows, const struct column *cols, int width);
-void table_md(struct str *out, const json_t *rows, const struct column *cols);
-void table_csv(struct str *out, const json_t *rows, const struct field *fields);
-void table_json(struct str *out, const json_t *rows);
+void table_text(struct str *out, const struct rowset *rows, const struct column *cols, int width);
+void table_md(struct str *out, const struct rowset *rows, const struct column *cols);
+void table_csv(struct str *out, const struct rowset *rows);
+void table_json(struct str *out, const struct rowset *rows);
 
 #endif

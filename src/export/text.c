@@ -142,14 +142,14 @@ struct note {
 };
 
 /* The next row with a reason, from *i on. */
-static bool next_note(const json_t *rows, size_t *i, struct note *n)
+static bool next_note(const struct rowset *rows, size_t *i, struct note *n)
 {
-    for (; *i < json_array_size(rows); ++*i) {
-        const json_t *row = json_array_get(rows, *i);
-        n->reason = json_string_value(json_object_get(row, "reason"));
-        n->name = json_string_value(json_object_get(row, "kernel"));
+    for (; *i < rows->n; ++*i) {
+        const struct row *row = rows->rows[*i];
+        n->reason = row_text(row, "reason");
+        n->name = row_text(row, "kernel");
         if (!n->name)
-            n->name = json_string_value(json_object_get(row, "name"));
+            n->name = row_text(row, "name");
         if (!n->reason)
             continue;
         const bool named = n->name && str_starts(n->reason, n->name);
@@ -171,7 +171,7 @@ static void add_note(struct str *out, const struct note *n)
 }
 
 /* How many rows with a reason follow, from `i` on, for the same reason under other names. */
-static size_t same_notes(const json_t *rows, size_t i, const struct note *first)
+static size_t same_notes(const struct rowset *rows, size_t i, const struct note *first)
 {
     struct note n;
     size_t same = 0;
@@ -181,7 +181,7 @@ static size_t same_notes(const json_t *rows, size_t i, const struct note *first)
 }
 
 /* A sentence that holds for many is said once, with their names, each once and not without end. */
-static void add_notes(struct str *out, const json_t *rows)
+static void add_notes(struct str *out, const struct rowset *rows)
 {
     enum { MANY = 2, NAMED = 64 };
     struct note n;
@@ -214,12 +214,12 @@ static void add_notes(struct str *out, const json_t *rows)
     }
 }
 
-json_t *rows_lost(const json_t *rows, const struct column *cols, int width)
+json_t *rows_lost(const struct rowset *rows, const struct column *cols, int width)
 {
     struct table all, fits;
     json_t *lost = json_array();
-    table_make(&all, rows, cols, true);
-    table_make(&fits, rows, cols, true);
+    table_make(&all, rows, cols, TABLE_TEXT);
+    table_make(&fits, rows, cols, TABLE_TEXT);
     measure_columns(&all);
     measure_columns(&fits);
     fit(&fits, width);
@@ -242,10 +242,10 @@ static bool has_reason_column(const struct column *cols)
     return false;
 }
 
-void table_text(struct str *out, const json_t *rows, const struct column *cols, int width)
+void table_text(struct str *out, const struct rowset *rows, const struct column *cols, int width)
 {
     struct table t;
-    table_make(&t, rows, cols, true);
+    table_make(&t, rows, cols, TABLE_TEXT | TABLE_MARKS);
     measure_columns(&t);
     fit(&t, width);
     for (size_t c = 0; c < t.ncols; c++)

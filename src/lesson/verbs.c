@@ -137,7 +137,7 @@ static enum status exec_lessons(struct session *s, struct cmd_call *c, struct er
     json_t *rows = json_array();
     for (int i = 0; lesson_at(i); i++)
         json_array_append_new(rows, lesson_row(db, lesson_at(i), i + 1));
-    st = call_rows(s, c, rows, columns, NULL);
+    st = call_rows_json(s, c, rows, columns);
     if (st == ST_OK && !json && !csv && !md)
         add_total(c->out, rows);
     json_decref(rows);

@@ -92,6 +92,8 @@ const struct field run_fields[] = {
 };
 // clang-format on
 
+const struct row_type run_type = ROW_TYPE(run_row, {run_fields});
+
 json_t *run_row_result(const struct run_row *row)
 {
     json_t *o = record_to_json(run_fields, row);
@@ -128,6 +130,18 @@ void run_rows_clear(struct run_rows *rows)
         record_clear(run_fields, &rows->v[i]);
     free(rows->v);
     *rows = (struct run_rows){0};
+}
+
+void run_rows_share(const struct run_rows *rows, struct rowset *out)
+{
+    *out = (struct rowset){.type = &run_type};
+    for (size_t i = 0; i < rows->n; i++) {
+        struct run_row *row = rowset_add(out);
+        record_copy(run_fields, row, &rows->v[i]);
+        json_decref(row->recent_us);
+        json_decref(row->samples_us);
+        row->recent_us = row->samples_us = NULL;
+    }
 }
 
 json_t *run_rows_result(const struct run_rows *rows)

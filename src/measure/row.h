@@ -4,7 +4,7 @@
 #ifndef ATTNSCOPE_MEASURE_ROW_H
 #define ATTNSCOPE_MEASURE_ROW_H
 
-#include "base/record.h"
+#include "base/rowset.h"
 
 struct run_row {
     char *kernel, *backend, *device;
@@ -48,6 +48,7 @@ struct run_row {
 enum { ROW_SAMPLES_MAX = 1000 };
 
 extern const struct field run_fields[];
+extern const struct row_type run_type;
 
 /* A run's rows, in order; owned. Start with {0}. */
 struct run_rows {
@@ -59,7 +60,9 @@ void run_rows_take(struct run_rows *rows, struct run_row *row);
 /* Appends those of `more`, which is empty afterwards. */
 void run_rows_append(struct run_rows *rows, struct run_rows *more);
 void run_rows_clear(struct run_rows *rows);
-/* For who hands them out: an array of run_row_result(). The caller owns it. */
+/* For who hands them out: copies without the samples, of run_type. The caller clears the set. */
+void run_rows_share(const struct run_rows *rows, struct rowset *out);
+/* The same as an array of objects, for rows that are JSON still. The caller owns it. */
 json_t *run_rows_result(const struct run_rows *rows);
 
 /* Did it pass its check? False also where there is none. */

@@ -355,7 +355,7 @@ static void bind_text(sqlite3_stmt *q, int i, const char *text)
 }
 
 /* All fields that are known, without the samples of the live view. */
-static char *row_text(const struct run_row *row)
+static char *stored_text(const struct run_row *row)
 {
     json_t *o = run_row_result(row);
     const char *key;
@@ -397,7 +397,7 @@ enum status store_add(struct store *s, const struct run_row *row, const char *co
         sqlite3_prepare_v3(s->db, sql, -1, SQLITE_PREPARE_PERSISTENT, &s->insert, NULL))
         return store_fail(s, "store a result in", err);
     char *when = row->time ? xstrdup(row->time) : time_now();
-    char *text = row_text(row);
+    char *text = stored_text(row);
     const char *columns[] = {when,         row->kernel, row->params, row->shape,
                              row->backend, row->device, row->check};
     for (int i = 0; i < 7; i++)

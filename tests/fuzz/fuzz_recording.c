@@ -80,7 +80,7 @@ static int check_shown(const json_t *rows)
     int broken = 0;
     for (enum format f = FORMAT_TEXT; f <= FORMAT_MD && !broken; f++) {
         struct str out = {0};
-        rows_format(&out, rows, &(struct columns){.list = columns}, NULL, f, 0);
+        rows_format_json(&out, rows, &(struct columns){.list = columns}, f, 0);
         for (size_t i = 0; i < out.len && !broken; i++)
             if ((unsigned char)out.data[i] < ' ' && out.data[i] != '\n')
                 broken = fuzz_broken("form %d shows the byte %d", (int)f, out.data[i]);

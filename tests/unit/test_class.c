@@ -331,9 +331,11 @@ static void test_route_within(void)
 /* One row, as a command gives it. */
 static void give(struct values *v, json_t *row)
 {
-    json_t *rows = json_pack("[o]", row);
-    rows_add(&v->rows, rows, NULL);
-    json_decref(rows);
+    struct rowset rows = {0};
+    rowset_take(&rows, row_of_json(row));
+    rows_add(&v->rows, &rows, NULL);
+    rowset_clear(&rows);
+    json_decref(row);
 }
 
 static void test_gates(void)

@@ -441,7 +441,7 @@ static void test_reproduce(void)
 static void test_remembered(void)
 {
     free(say("occupancy threads=256 regs=32 cc=8.0; occupancy threads=1024 cc=90", ST_OK));
-    const json_t *last = session_row(session, "$last");
+    const struct row *last = session_row(session, "$last");
     CU_ASSERT_DOUBLE_EQUAL(row_real(last, "threads"), 1024, 0);
     const size_t n = session->rows.ever;
     char name[32];
@@ -451,7 +451,7 @@ static void test_remembered(void)
     CU_ASSERT_PTR_NULL(session_row(session, "$1x"));
     for (int i = 0; i < 60; i++)
         free(say("occupancy threads=32 cc=80; occupancy threads=64 cc=80", ST_OK));
-    CU_ASSERT_EQUAL(json_array_size(session->rows.results), 100);
+    CU_ASSERT_EQUAL(session->rows.results.n, 100);
     CU_ASSERT_PTR_NULL(session_row(session, name)); /* forgotten, and its number is not reused */
     snprintf(name, sizeof name, "$%zu", session->rows.ever);
     CU_ASSERT_PTR_EQUAL(session_row(session, name), session_row(session, "$last"));
@@ -462,16 +462,16 @@ static void test_plan_rows(void)
     char *text = say("plan naive,fa2 gpu=L4,H200 S=256 --json", ST_OK);
     json_t *rows = json_loads(text, 0, NULL);
     CU_ASSERT_EQUAL_FATAL(json_array_size(rows), 4);
-    CU_ASSERT_STRING_EQUAL(row_text(json_array_get(rows, 3), "kernel"), "fa2");
-    CU_ASSERT_STRING_EQUAL(row_text(json_array_get(rows, 3), "gpu"), "H200");
-    CU_ASSERT(row_real(json_array_get(rows, 0), "flops") == 4.0 * 8 * 256 * 256 * 64);
+    CU_ASSERT_STRING_EQUAL(row_string(json_array_get(rows, 3), "kernel"), "fa2");
+    CU_ASSERT_STRING_EQUAL(row_string(json_array_get(rows, 3), "gpu"), "H200");
+    CU_ASSERT(row_number(json_array_get(rows, 0), "flops") == 4.0 * 8 * 256 * 256 * 64);
     json_decref(rows);
     free(text);
     text = say("sweep fa2 BR=16,32,9999 metric=threads --json", ST_OK);
     rows = json_loads(text, 0, NULL);
     CU_ASSERT_EQUAL_FATAL(json_array_size(rows), 3);
     CU_ASSERT(json_is_null(json_object_get(json_array_get(rows, 2), "threads")));
-    CU_ASSERT_PTR_NOT_NULL(row_text(json_array_get(rows, 2), "reason"));
+    CU_ASSERT_PTR_NOT_NULL(row_string(json_array_get(rows, 2), "reason"));
     json_decref(rows);
     free(text);
 }

@@ -763,8 +763,7 @@ static void check_rows(const json_t *table)
     const json_t *rows = json_object_get(table, "rows");
     for (enum format f = FORMAT_TEXT; f <= FORMAT_MD; f++) {
         struct str out = {0};
-        rows_format(&out, rows, &(struct columns){.list = cols}, NULL, f,
-                    f == FORMAT_TEXT ? 60 : 0);
+        rows_format_json(&out, rows, &(struct columns){.list = cols}, f, f == FORMAT_TEXT ? 60 : 0);
         CU_ASSERT_FALSE(has_control(str_text(&out), out.len));
         if (f == FORMAT_CSV)
             check_csv(str_text(&out));
@@ -927,18 +926,21 @@ static void test_lost(void)
     };
     json_t *rows = json_pack("[{s:s, s:i, s:i, s:i}]", "kernel", "a kernel with a long name",
                              "least", 1, "less", 2, "time", 3);
+    struct rowset set = {0};
+    rowset_add_json(&set, rows);
     static const struct {
         int width, lost;
         const char *first;
     } cases[] = {
         {0, 0, NULL}, {80, 0, NULL}, {60, 1, "least"}, {35, 2, "least"}, {25, 3, "kernel"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        json_t *lost = rows_lost(rows, cols, cases[i].width);
+        json_t *lost = rows_lost(&set, cols, cases[i].width);
         CU_ASSERT_EQUAL(json_array_size(lost), cases[i].lost);
         if (cases[i].first)
             CU_ASSERT_STRING_EQUAL(json_string_value(json_array_get(lost, 0)), cases[i].first);
         json_decref(lost);
     }
+    rowset_clear(&set);
     json_decref(rows);
 }
 

@@ -176,9 +176,11 @@ static void test_foreign_text(void)
 /* One row, as a command gives it. */
 static void give(struct values *v, json_t *row)
 {
-    json_t *rows = json_pack("[o]", row);
-    rows_add(&v->rows, rows, NULL);
-    json_decref(rows);
+    struct rowset rows = {0};
+    rowset_take(&rows, row_of_json(row));
+    rows_add(&v->rows, &rows, NULL);
+    rowset_clear(&rows);
+    json_decref(row);
 }
 
 static void test_values(void)
@@ -214,31 +216,41 @@ static void test_values(void)
 static void finds(const struct rows *r, const char *name, const char *expected)
 {
     const char *rest;
-    const json_t *row = rows_find(r, name, &rest);
-    char *text = row ? xasprintf("%s %lld", rest, json_integer_value(json_object_get(row, "n")))
-                     : xstrdup("-");
+    const struct row *row = rows_find(r, name, &rest);
+    char *text = row ? xasprintf("%s %g", rest, row_real(row, "n")) : xstrdup("-");
     if (strcmp(text, expected) != 0)
         printf("# %s: %s, not %s\n", name, text, expected);
     CU_ASSERT_STRING_EQUAL(text, expected);
     free(text);
 }
 
-static json_t *numbered(const char *kernel, int n)
+struct numbered {
+    char *kernel;
+    int64_t n;
+};
+
+static void number(struct rowset *rows, const char *kernel, int n)
 {
-    return json_pack("{s:s, s:i}", "kernel", kernel, "n", n);
+    struct numbered *row = rowset_add(rows);
+    row->kernel = xstrdup(kernel);
+    row->n = n;
 }
 
 static void test_rows(void)
 {
+    static const struct field fields[] = {
+        FIELD(FIELD_TEXT, numbered, kernel), FIELD(FIELD_INT, numbered, n), {.name = NULL}};
+    static const struct row_type type = ROW_TYPE(numbered, {fields});
+    struct rowset one = {.type = &type}, three = {.type = &type}, none = {.type = &type};
     struct rows r;
     rows_init(&r);
-    json_t *one = json_pack("[o]", numbered("fa2", 1));
-    json_t *three =
-        json_pack("[o, o, o]", numbered("fa2", 2), numbered("naive", 3), numbered("py:m.f", 4));
-    json_t *none = json_array();
-    rows_add(&r, one, "small");
-    rows_add(&r, three, "all");
-    rows_add(&r, none, "none");
+    number(&one, "fa2", 1);
+    number(&three, "fa2", 2);
+    number(&three, "naive", 3);
+    number(&three, "py:m.f", 4);
+    rows_add(&r, &one, "small");
+    rows_add(&r, &three, "all");
+    rows_add(&r, &none, "none");
     finds(&r, "$1.x", "x 1");
     finds(&r, "$4", " 4");
     finds(&r, "$5.x", "-");
@@ -256,18 +268,18 @@ static void test_rows(void)
     finds(&r, "$fa2.x", "x 2"); /* no name: a kernel's newest row */
     finds(&r, "$py:m.f.x", "x 4");
     finds(&r, "$smal.x", "-");
-    json_array_remove(r.results, 0); /* forgotten: the numbers of the others stay */
+    rowset_forget(&r.results, 1); /* forgotten: the numbers of the others stay */
     finds(&r, "$1.x", "-");
     finds(&r, "$2.x", "x 2");
     finds(&r, "$small.x", "-");
     finds(&r, "$all.naive.x", "x 3");
     rows_forget(&r);
-    rows_add(&r, three, NULL);
+    rows_add(&r, &three, NULL);
     finds(&r, "$1.x", "x 2");
     finds(&r, "$all.2.x", "-");
-    json_decref(one);
-    json_decref(three);
-    json_decref(none);
+    rowset_clear(&one);
+    rowset_clear(&three);
+    rowset_clear(&none);
     rows_clear(&r);
 }
 
@@ -440,10 +452,10 @@ static void test_session_is_left_alone(void)
     struct walk w = walk_new("# T\n\n## S\n\n" BLOCK("trace softmax Sk=8 BC=8 seed=5"));
     struct str out = {0};
     CU_ASSERT_EQUAL(command_line(w.s, "trace softmax Sk=4", &out, &w.err), ST_OK);
-    size_t before = json_array_size(w.s->rows.results);
+    size_t before = w.s->rows.results.n;
     int64_t S = w.s->settings.problem.shape.Sk;
     answer(&w, "", ST_OK);
-    CU_ASSERT_EQUAL(json_array_size(w.s->rows.results), before + 1);
+    CU_ASSERT_EQUAL(w.s->rows.results.n, before + 1);
     CU_ASSERT_FALSE(w.s->restricted);
     CU_ASSERT_EQUAL(w.s->settings.problem.shape.Sk, S);
     str_free(&out);

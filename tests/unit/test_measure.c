@@ -30,7 +30,7 @@ static const char *text(const json_t *rows, size_t i, const char *field)
 
 static size_t remembered(void)
 {
-    return json_array_size(session->rows.results);
+    return session->rows.results.n;
 }
 
 /* How many results the store has. */

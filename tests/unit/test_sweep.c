@@ -255,7 +255,8 @@ static void test_roofs_measured(void)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         json_t *row = json_loads(rows[i], 0, NULL);
         json_object_set_new(row, "params", json_string(params));
-        json_array_append_new(session->rows.results, row);
+        rowset_take(&session->rows.results, row_of_json(row));
+        json_decref(row);
     }
     roofs_clear(&x);
     x = make_roofs("fa2");

@@ -91,7 +91,7 @@ bool names_recordings(struct session *s, const struct cmd_call *c)
 
 static bool same_field(const json_t *a, const json_t *b, const char *field)
 {
-    const char *x = row_text(a, field), *y = row_text(b, field);
+    const char *x = row_string(a, field), *y = row_string(b, field);
     return !strcmp(x ? x : "", y ? y : "");
 }
 
@@ -117,7 +117,7 @@ static const struct recorded_row *last_match(const struct recording *rec,
 
 static bool passed(const json_t *row)
 {
-    const char *check = row_text(row, "check");
+    const char *check = row_string(row, "check");
     return check && !strcmp(check, "pass");
 }
 
@@ -157,7 +157,7 @@ static const char *no_ratio(const struct recorded_row *now, const struct recorde
         return "the new one fails its check";
     if (!passed(before->row))
         return "the old one failed its check";
-    if (isnan(row_real(now->row, "median_us")) || isnan(row_real(before->row, "median_us")))
+    if (isnan(row_number(now->row, "median_us")) || isnan(row_number(before->row, "median_us")))
         return "one of them was not timed";
     return NULL;
 }
@@ -166,7 +166,7 @@ static void judge(json_t *row, const struct recorded_row *now, const struct reco
 {
     struct ratio r = recorded_ratio(now, before);
     if (isnan(r.mid))
-        r.mid = row_real(now->row, "median_us") / row_real(before->row, "median_us");
+        r.mid = row_number(now->row, "median_us") / row_number(before->row, "median_us");
     put_real(row, "ratio", r.mid);
     put_real(row, "ratio_lo", r.lo);
     put_real(row, "ratio_hi", r.hi);
@@ -180,10 +180,10 @@ static void judge(json_t *row, const struct recorded_row *now, const struct reco
 static json_t *pair_row(const struct recorded_row *now, const struct recorded_row *before)
 {
     json_t *row = blank_row(now);
-    const char *why = no_ratio(now, before), *was = row_text(before->row, "source_hash"),
-               *is = row_text(now->row, "source_hash");
-    put_real(row, "before_median_us", row_real(before->row, "median_us"));
-    put_real(row, "median_us", row_real(now->row, "median_us"));
+    const char *why = no_ratio(now, before), *was = row_string(before->row, "source_hash"),
+               *is = row_string(now->row, "source_hash");
+    put_real(row, "before_median_us", row_number(before->row, "median_us"));
+    put_real(row, "median_us", row_number(now->row, "median_us"));
     if (was && is)
         json_object_set_new(row, "source_changed", json_boolean(strcmp(was, is)));
     if (why)
@@ -198,7 +198,7 @@ static json_t *pair_row(const struct recorded_row *now, const struct recorded_ro
 static json_t *lone_row(const struct recorded_row *r, bool old)
 {
     json_t *row = blank_row(r);
-    put_real(row, old ? "before_median_us" : "median_us", row_real(r->row, "median_us"));
+    put_real(row, old ? "before_median_us" : "median_us", row_number(r->row, "median_us"));
     put_text(row, "reason", old ? in_old : in_new);
     return row;
 }
@@ -216,7 +216,8 @@ struct control {
 static bool is_control(const struct recorded_row *now, const struct recorded_row *before)
 {
     static const char *const machine[] = {"device", "driver", "cuda", "peer_version", NULL};
-    const char *was = row_text(before->row, "source_hash"), *is = row_text(now->row, "source_hash");
+    const char *was = row_string(before->row, "source_hash"),
+               *is = row_string(now->row, "source_hash");
     if (!was || !is || strcmp(was, is))
         return false;
     for (const char *const *f = machine; *f; f++)
@@ -233,7 +234,7 @@ static double widened(const struct control *c)
 
 static void add_control(struct control *c, const json_t *row)
 {
-    const double lo = row_real(row, "ratio_lo"), hi = row_real(row, "ratio_hi");
+    const double lo = row_number(row, "ratio_lo"), hi = row_number(row, "ratio_hi");
     if (!(lo > 0))
         return;
     c->rows++;
@@ -243,8 +244,9 @@ static void add_control(struct control *c, const json_t *row)
 /* Takes back a winner that is within what the control shows. */
 static void hold_against(const struct control *c, json_t *row)
 {
-    const char *verdict = row_text(row, "verdict");
-    const double by = widened(c), lo = row_real(row, "ratio_lo"), hi = row_real(row, "ratio_hi");
+    const char *verdict = row_string(row, "verdict");
+    const double by = widened(c), lo = row_number(row, "ratio_lo"),
+                 hi = row_number(row, "ratio_hi");
     char buf[NUMBER_BUF];
     if (!c->rows || !verdict || (strcmp(verdict, "SLOWER") && strcmp(verdict, "FASTER")))
         return;
@@ -269,7 +271,7 @@ static json_t *compare_rows(const struct recording *before, const struct recordi
             continue;
         json_t *row = old ? pair_row(r, old) : lone_row(r, false);
         json_array_append_new(rows, row);
-        if (!old || !row_text(row, "verdict"))
+        if (!old || !row_string(row, "verdict"))
             continue;
         if (is_control(r, old)) {
             put_text(row, "verdict", "control");
@@ -292,7 +294,7 @@ static int count_of(const json_t *rows, const char *field, const char *value)
 {
     int n = 0;
     for (size_t i = 0; i < json_array_size(rows); i++) {
-        const char *text = row_text(json_array_get(rows, i), field);
+        const char *text = row_string(json_array_get(rows, i), field);
         n += text && !strcmp(text, value);
     }
     return n;
@@ -305,7 +307,7 @@ static void add_summary(struct str *out, const json_t *rows, const struct contro
     double sum = 0;
     int n = 0;
     for (size_t i = 0; i < json_array_size(rows); i++) {
-        const double r = row_real(json_array_get(rows, i), "ratio");
+        const double r = row_number(json_array_get(rows, i), "ratio");
         if (r > 0)
             sum += log(r), n++;
     }
@@ -379,7 +381,7 @@ enum status compare_recordings(struct session *s, struct cmd_call *c, struct err
         return st;
     struct control control;
     json_t *rows = compare_rows(rec[0], rec[1], &control);
-    call_rows(s, c, rows, pair_columns, NULL);
+    call_rows_json(s, c, rows, pair_columns);
     if (text)
         add_summary(c->out, rows, &control);
     st = answer(rows, fail_on != NULL, err);

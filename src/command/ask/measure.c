@@ -360,10 +360,11 @@ void measure_end(struct measuring *m, struct measured *out)
     request_command(&m->request, m->how.verb, &command);
     measure_finish(m, out);
     if (out->ran) {
-        json_t *rows = run_rows_result(&out->rows);
-        session_remember_runs(s, rows, compared, str_text(&command));
+        struct rowset rows;
+        run_rows_share(&out->rows, &rows);
+        session_remember_runs(s, &rows, compared, str_text(&command));
         charts_add(&s->rows.last.charts, samples_chart(&out->rows));
-        json_decref(rows);
+        rowset_clear(&rows);
     }
     str_free(&command);
 }

@@ -53,7 +53,7 @@ static bool shape_is(const json_t *row, const char *key, const char *value)
 {
     struct shape have = SHAPE_DEFAULT, want;
     bool known = false;
-    const char *text = row_text(row, "shape");
+    const char *text = row_string(row, "shape");
     if (!text || shape_parse(text, &have, NULL))
         return false;
     want = have;
@@ -77,7 +77,7 @@ static bool shape_is_any(const json_t *row, const struct cmd_pair *p)
 
 static bool param_is(const json_t *row, const struct cmd_pair *p)
 {
-    const char *params = row_text(row, "params");
+    const char *params = row_string(row, "params");
     char *word = xasprintf("%s=%s", p->key, p->value);
     const bool found = params && has_word(params, word, " ");
     free(word);
@@ -96,13 +96,13 @@ static bool pair_fits(const json_t *row, const struct cmd_pair *p)
         return shape_is_any(row, p);
     if (!is_text_key(p->key))
         return param_is(row, p);
-    const char *have = row_text(row, p->key);
+    const char *have = row_string(row, p->key);
     return have && has_word(p->value, have, ",");
 }
 
 static bool fits(const json_t *row, const struct cmd_call *c)
 {
-    const char *kernel = row_text(row, "kernel");
+    const char *kernel = row_string(row, "kernel");
     for (int i = 1; i < c->nwords; i++) {
         const char *word = c->words[i].text;
         if (is_shape_word(word) ? !shape_is(row, NULL, word)
@@ -120,7 +120,7 @@ static bool is_param(const struct recording *rec, const char *key)
 {
     const size_t len = strlen(key);
     for (size_t i = 0; i < rec->nrows; i++) {
-        const char *at = row_text(rec->rows[i].row, "params");
+        const char *at = row_string(rec->rows[i].row, "params");
         for (; at && (at = strstr(at, key)); at += len)
             if (at[len] == '=')
                 return true;

@@ -150,8 +150,8 @@ json_t *sweep_row(const struct sweep *w, int point, int kernel)
 
 double sweep_value(const struct sweep *w, const json_t *row)
 {
-    const char *check = row_text(row, "check");
-    return check && !strcmp(check, "fail") ? NAN : row_real(row, w->metric);
+    const char *check = row_string(row, "check");
+    return check && !strcmp(check, "fail") ? NAN : row_number(row, w->metric);
 }
 
 const char *sweep_bound(const struct sweep *w, const json_t *row)
@@ -207,7 +207,7 @@ static void plan_point(struct sweep *w, const struct request *r, int point)
                                            "limiter", "blocked_by", "upper_bound", "regs_source"};
         for (size_t i = 0; all && i < sizeof kept / sizeof *kept; i++)
             json_object_set(row, kept[i], json_object_get(all, kept[i]));
-        json_t *value = row_text(row, "reason") ? NULL : json_object_get(all, w->metric);
+        json_t *value = row_string(row, "reason") ? NULL : json_object_get(all, w->metric);
         json_object_set_new(row, w->metric, value ? json_incref(value) : json_null());
         json_decref(all);
         put_row(w, point, k, row);

@@ -194,7 +194,7 @@ static void print_hits(const struct session *s, struct cmd_call *c, const struct
     for (size_t i = 0; i < shown; i++)
         json_array_append_new(rows, json_pack("{s:s, s:s, s:s}", "kind", h->items[i].kind, "name",
                                               h->items[i].name, "summary", h->items[i].summary));
-    rows_format(c->out, rows, columns, NULL, f, call_width(s, c));
+    rows_format_json(c->out, rows, columns, f, call_width(s, c));
     if (shown < h->count)
         str_addf(c->out, "and %zu more; another word narrows it\n", h->count - shown);
     json_decref(rows);

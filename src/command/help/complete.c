@@ -155,8 +155,8 @@ static void offer_topics(struct completer *c, topic_fn *at)
 static void offer_row_kernels(struct completer *c)
 {
     json_t *seen = json_object();
-    for (size_t i = json_array_size(c->s->rows.results); i > 0; i--) {
-        const char *kernel = row_text(json_array_get(c->s->rows.results, i - 1), "kernel");
+    for (size_t i = c->s->rows.results.n; i > 0; i--) {
+        const char *kernel = row_text(c->s->rows.results.rows[i - 1], "kernel");
         if (!kernel || json_object_get(seen, kernel))
             continue;
         char *name = xasprintf("$%s", kernel);
@@ -172,18 +172,16 @@ static void offer_rows(struct completer *c)
 {
     const char *dot = strchr(c->prefix, '.');
     char *name = xstrndup(c->prefix, dot ? (size_t)(dot - c->prefix) : 0);
-    const json_t *row = dot ? session_row(c->s, name) : NULL;
+    const struct row *row = dot ? session_row(c->s, name) : NULL;
     const char *field;
-    json_t *v;
     if (row)
-        json_object_foreach((json_t *)row, field, v)
-        {
+        for (size_t i = 0; (field = row_name(row, i)); i++) {
             const struct field *known = field_find(run_fields, field);
             char *text = xasprintf("%s.%s", name, field);
             offer(c, text, known ? known->doc : NULL, "");
             free(text);
         }
-    else if (json_array_size(c->s->rows.results)) {
+    else if (c->s->rows.results.n) {
         const char *kernel = row_text(session_row(c->s, "$last"), "kernel");
         char *number = xasprintf("$%zu", c->s->rows.ever);
         offer_own(c, "$last", kernel ? kernel : "the newest row");

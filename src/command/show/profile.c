@@ -180,7 +180,7 @@ static void add_plan(json_t *row, const json_t *plan)
         blocks *= json_is_number(n) ? json_number_value(n) : NAN;
     }
     put(row, "blocks", blocks);
-    put(row, "total_threads", blocks * row_real(row, "threads"));
+    put(row, "total_threads", blocks * row_number(row, "threads"));
     json_object_set_new(row, "dynamic_smem_bytes", copy_or_null(pass, "dynamic_smem_bytes"));
     json_object_set_new(row, "static_smem_bytes", copy_or_null(pass, "static_smem_bytes"));
 }
@@ -188,15 +188,16 @@ static void add_plan(json_t *row, const json_t *plan)
 static void add_figures(json_t *row)
 {
     for (const struct profile_figure *f = profile_figures; f->field; f++) {
-        const double under = row_real(row, f->under), less = f->less ? row_real(row, f->less) : 0;
-        put(row, f->field, under > 0 ? (row_real(row, f->over) - less) / under * f->scale : NAN);
+        const double under = row_number(row, f->under),
+                     less = f->less ? row_number(row, f->less) : 0;
+        put(row, f->field, under > 0 ? (row_number(row, f->over) - less) / under * f->scale : NAN);
     }
 }
 
 bool profile_counted(const json_t *row)
 {
     for (const struct counter *c = counters; c->field; c++)
-        if (!isnan(row_real(row, c->field)))
+        if (!isnan(row_number(row, c->field)))
             return true;
     return false;
 }
@@ -253,7 +254,7 @@ static void add_line(json_t *lines, const json_t *rows, const char *field, const
     json_array_foreach(rows, i, row)
     {
         char key[KEY_MAX], text[NUMBER_BUF];
-        const double v = row_real(row, field);
+        const double v = row_number(row, field);
         snprintf(key, sizeof key, "k%zu", i);
         format_figure(text, v, unit);
         json_object_set_new(line, key, json_string(text));
@@ -290,13 +291,13 @@ static void print_table(struct str *out, const char *title, json_t *lines, const
     const size_t n = json_array_size(rows);
     for (size_t i = 0; i < n && i < KERNELS_MAX; i++) {
         snprintf(keys[i], KEY_MAX, "k%zu", i);
-        cols[i + 2] =
-            (struct column){.field = keys[i], .title = row_text(json_array_get(rows, i), "kernel")};
+        cols[i + 2] = (struct column){.field = keys[i],
+                                      .title = row_string(json_array_get(rows, i), "kernel")};
     }
     if (json_array_size(lines)) {
         if (out->len)
             str_addc(out, '\n');
-        rows_format(out, lines, &(struct columns){.list = cols}, NULL, f, width);
+        rows_format_json(out, lines, &(struct columns){.list = cols}, f, width);
     }
     json_decref(lines);
 }

@@ -76,21 +76,16 @@ static void put_real(json_t *row, const char *key, double value)
     json_object_set_new(row, key, isfinite(value) ? json_real(value) : json_null());
 }
 
-static bool is_same(const json_t *row, const char *field, const char *text)
-{
-    const char *mine = row_text(row, field);
-    return mine && text && !strcmp(mine, text);
-}
-
 /* The last right run of this kernel, shape and parameters on that device; NULL: none. */
-static const json_t *find_run(const struct session *s, const json_t *row, const struct device *dev)
+static const struct row *find_run(const struct session *s, const json_t *row,
+                                  const struct device *dev)
 {
-    for (size_t i = json_array_size(s->rows.results); i-- > 0;) {
-        const json_t *run = json_array_get(s->rows.results, i);
+    for (size_t i = s->rows.results.n; i-- > 0;) {
+        const struct row *run = s->rows.results.rows[i];
         const struct device *on;
-        if (!is_same(run, "kernel", row_text(row, "kernel")) ||
-            !is_same(run, "shape", row_text(row, "shape")) ||
-            !is_same(run, "params", row_text(row, "params")) || !is_same(run, "check", "pass") ||
+        if (!row_is(run, "kernel", row_string(row, "kernel")) ||
+            !row_is(run, "shape", row_string(row, "shape")) ||
+            !row_is(run, "params", row_string(row, "params")) || !row_is(run, "check", "pass") ||
             !backend_is_gpu(row_text(run, "backend")) || !row_text(run, "device"))
             continue;
         if (!devices_get(s->services.devices, row_text(run, "device"), &on, NULL) && on == dev)
@@ -103,10 +98,10 @@ static const json_t *find_run(const struct session *s, const json_t *row, const 
  * where no cache helps. */
 static void put_roofs(json_t *row, const struct session *s, const struct device *dev)
 {
-    const double us = row_real(row, "roof_us"), flops = row_real(row, "flops"),
-                 peak = row_real(row, "peak_tflops"), x = row_real(row, "requested_intensity");
+    const double us = row_number(row, "roof_us"), flops = row_number(row, "flops"),
+                 peak = row_number(row, "peak_tflops"), x = row_number(row, "requested_intensity");
     const double reach = fmin(peak, x * dev->dram_gbs / 1e3);
-    const json_t *run = find_run(s, row, dev);
+    const struct row *run = find_run(s, row, dev);
     const double measured = run ? row_real(run, "tflops") : NAN;
     put_real(row, "roof_tflops", us > 0 && flops > 0 ? flops / us / 1e6 : NAN);
     put_real(row, "reach_tflops", isfinite(peak) && isfinite(x) ? reach : NAN);
@@ -248,17 +243,17 @@ static void take_point(const struct roofs *x, int phase, int kernel, bool ideal,
                        struct roof_point *p)
 {
     const json_t *row = roof_row(x, 0, phase, kernel);
-    p->name = xstrdup(row_text(row, "kernel"));
+    p->name = xstrdup(row_string(row, "kernel"));
     p->letter = xasprintf("%c", roof_letter(phase, kernel));
     p->kernel = kernel;
-    p->intensity = row_real(row, "requested_intensity");
-    p->tflops = row_real(row, "reach_tflops");
-    p->measured = row_real(row, "measured_tflops");
-    p->origin = copy_text(row_text(row, "measured_origin"));
+    p->intensity = row_number(row, "requested_intensity");
+    p->tflops = row_number(row, "reach_tflops");
+    p->measured = row_number(row, "measured_tflops");
+    p->origin = copy_text(row_string(row, "measured_origin"));
     if (!ideal)
         return;
-    p->ideal = row_real(row, "compulsory_intensity");
-    p->ideal_tflops = row_real(row, "roof_tflops");
+    p->ideal = row_number(row, "compulsory_intensity");
+    p->ideal_tflops = row_number(row, "roof_tflops");
 }
 
 struct chart *roofs_chart(const struct roofs *x, enum dtype t, const bool *show, int cur)
@@ -272,7 +267,7 @@ struct chart *roofs_chart(const struct roofs *x, enum dtype t, const bool *show,
     f->npoints = 0;
     for (int p = 0; p < x->nphases; p++)
         for (int k = 0; k < x->nkernels; k++)
-            if ((!show || show[k]) && isfinite(row_real(roof_row(x, 0, p, k), "reach_tflops")))
+            if ((!show || show[k]) && isfinite(row_number(roof_row(x, 0, p, k), "reach_tflops")))
                 take_point(x, p, k, cur < 0 || k == cur, &f->points[f->npoints++]);
     char shape[SHAPE_TEXT];
     shape_format(&x->phases[0].shape, shape, sizeof shape);

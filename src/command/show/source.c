@@ -127,19 +127,19 @@ const char *source_fact_change(double before, double after, char *buf, size_t si
 }
 
 /* Was it measured here, and not looked up? */
-static bool is_own(const json_t *row)
+static bool is_own(const struct row *row)
 {
     const char *origin = origin_word(row_text(row, "origin"));
     return origin && strcmp(origin, "recorded") != 0 && strcmp(origin, "model") != 0;
 }
 
 /* The last row of this session that measured the kernel on this shape. */
-static const json_t *last_row(const struct session *s, const char *kernel)
+static const struct row *last_row(const struct session *s, const char *kernel)
 {
     char shape[SHAPE_TEXT];
     shape_format(&s->settings.problem.shape, shape, sizeof shape);
-    for (size_t i = json_array_size(s->rows.results); i-- > 0;) {
-        const json_t *row = json_array_get(s->rows.results, i);
+    for (size_t i = s->rows.results.n; i-- > 0;) {
+        const struct row *row = s->rows.results.rows[i];
         const char *name = row_text(row, "kernel"), *of = row_text(row, "shape");
         const char *check = row_text(row, "check");
         if (name && of && check && !strcmp(name, kernel) && !strcmp(of, shape) && is_own(row))
@@ -150,8 +150,8 @@ static const json_t *last_row(const struct session *s, const char *kernel)
 
 const char *source_no_time(const struct session *s, const struct kernel *k)
 {
-    for (size_t i = json_array_size(s->rows.results); i-- > 0;) {
-        const json_t *row = json_array_get(s->rows.results, i);
+    for (size_t i = s->rows.results.n; i-- > 0;) {
+        const struct row *row = s->rows.results.rows[i];
         const char *name = row_text(row, "kernel");
         if (name && !strcmp(name, k->name))
             return row_text(row, "reason");
@@ -188,7 +188,7 @@ static void plan_facts(struct session *s, const struct kernel *k, struct source_
 void source_facts(struct session *s, const struct kernel *k, const struct kernel_desc *d,
                   struct source_facts *out)
 {
-    const json_t *row = last_row(s, k->name);
+    const struct row *row = last_row(s, k->name);
     *out = (struct source_facts){.smem_bytes = REAL_UNKNOWN,
                                  .regs = REAL_UNKNOWN,
                                  .occupancy_pct = REAL_UNKNOWN,

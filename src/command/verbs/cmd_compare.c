@@ -57,8 +57,8 @@ static void drop_verdicts(struct run_rows *rows)
 }
 
 /* The row's kernel; with its changed parameters where another row has the same kernel. */
-static char *row_name(const struct session *s, const struct run_rows *rows,
-                      const struct run_row *row)
+static char *entry_name(const struct session *s, const struct run_rows *rows,
+                        const struct run_row *row)
 {
     const struct kernel *k = registry_find(s->services.registry, row->kernel);
     struct param_values v;
@@ -105,11 +105,11 @@ static void add_verdicts(const struct session *s, struct str *out, const struct 
         b++;
     if (b == rows->n)
         return;
-    char *base = row_name(s, rows, &rows->v[b]);
+    char *base = entry_name(s, rows, &rows->v[b]);
     for (size_t i = 0; i < rows->n; i++) {
         if (!rows->v[i].verdict || !strcmp(rows->v[i].verdict, "base"))
             continue;
-        char *name = row_name(s, rows, &rows->v[i]);
+        char *name = entry_name(s, rows, &rows->v[i]);
         add_verdict(out, &rows->v[i], name, base);
         free(name);
     }

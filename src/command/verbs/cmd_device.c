@@ -159,7 +159,7 @@ static enum status exec_device(struct session *s, struct cmd_call *c, struct err
             str_addf(c->out, "%s\n", d->note);
         str_add(c->out, "\n");
     }
-    st = call_rows(s, c, rows, columns, NULL);
+    st = call_rows_json(s, c, rows, columns);
     json_decref(rows);
     return st;
 }

@@ -327,8 +327,8 @@ static json_t *last_row(json_t *rows)
  * multiply-adds alone (which no kernel that also loads can keep up, see backend/peak.h). */
 static void add_share_row(json_t *rows, int S, double gflops, const json_t *peak)
 {
-    const double work = gflops * 100 / row_real(peak, "fma_gflops");
-    const double burst = gflops * 100 / row_real(peak, "fma_burst_gflops");
+    const double work = gflops * 100 / row_number(peak, "fma_gflops");
+    const double burst = gflops * 100 / row_number(peak, "fma_burst_gflops");
     char name[64], rate[NUMBER_BUF], of_work[NUMBER_BUF], of_burst[NUMBER_BUF];
     snprintf(name, sizeof name, "cpu_tiled S=%d", S);
     add(rows, name, "live", "%s GFLOP/s: %s %% of the FMA peak, %s %% of the burst peak",
@@ -422,7 +422,7 @@ static enum status exec_doctor(struct session *s, struct cmd_call *c, struct err
     add_path(rows, "cache", PATH_CACHE, "", true);
     if (peak)
         st = add_peak(s, rows, err);
-    rows_format(c->out, rows, columns, NULL, call_format(c), call_width(s, c));
+    rows_format_json(c->out, rows, columns, call_format(c), call_width(s, c));
     json_decref(rows);
     return st;
 }

@@ -329,7 +329,7 @@ static json_t *result_of(const struct compiled *x, size_t i)
 
 static bool outcome_is(const struct compiled *x, size_t i, const char *word)
 {
-    const char *outcome = row_text(result_of(x, i), "outcome");
+    const char *outcome = row_string(result_of(x, i), "outcome");
     return outcome && !strcmp(outcome, word);
 }
 
@@ -369,7 +369,7 @@ static enum status compile(const struct edit *e, const struct request *r, struct
     else if (!x->extra)
         st = err_set(err, ST_FAIL, "the worker gave no answer");
     measured_clear(&m);
-    const char *name = row_text(x->extra, "device");
+    const char *name = row_string(x->extra, "device");
     const struct device *d = name ? session_gpu(e->s, name, NULL) : NULL;
     x->device = d ? d : x->device;
     return st;
@@ -377,7 +377,7 @@ static enum status compile(const struct edit *e, const struct request *r, struct
 
 static enum status show_errors(const struct edit *e, const struct compiled *x, struct err *err)
 {
-    const char *log = row_text(result_of(x, 1), "log");
+    const char *log = row_string(result_of(x, 1), "log");
     const int n = print_errors(e, log ? log : "");
     return err_set(err, ST_NO, "%s does not compile: %d error%s", e->name, n, n == 1 ? "" : "s");
 }
@@ -413,7 +413,7 @@ static bool take_regs(const struct compiled *x, size_t i, struct plan_regs *regs
     const json_t *passes = json_object_get(result_of(x, i), "passes");
     if (!outcome_is(x, i, "ok"))
         return false;
-    const char *compiler = row_text(x->extra, "compiler");
+    const char *compiler = row_string(x->extra, "compiler");
     regs->source = compiler && str_starts(compiler, "nvcc") ? "ptxas" : "nvrtc";
     for (size_t k = 0; k < DESC_PASSES_MAX; k++) {
         const json_t *p = json_array_get(passes, k);
@@ -457,7 +457,7 @@ static void add_change(struct str *out, const json_t *rows)
     const json_t *before = json_array_get(rows, 0), *after = json_array_get(rows, 1);
     const size_t from = out->len;
     for (size_t i = 0; i < sizeof figures / sizeof *figures; i++) {
-        const double d = row_real(after, figures[i].field) - row_real(before, figures[i].field);
+        const double d = row_number(after, figures[i].field) - row_number(before, figures[i].field);
         char buf[NUMBER_BUF];
         if (isnan(d) || d == 0)
             continue;
@@ -480,7 +480,7 @@ static void add_c_hint(const struct edit *e, struct str *out)
 static char *not_run(const struct edit *e, const struct request *r, const struct compiled *x)
 {
     const bool no_driver = !backend_gpu_is_here();
-    const char *reason = row_text(result_of(x, 1), "reason");
+    const char *reason = row_string(result_of(x, 1), "reason");
     struct str s = {0};
     if (outcome_is(x, 1, "ok") && e->compile_only) {
         str_addf(&s, "%s was compiled and not run, as --no-run asks", e->name);
@@ -503,16 +503,16 @@ static enum status show_code(const struct edit *e, const struct request *r,
     json_t *rows;
     enum status st = code_rows(r, x, &rows, err);
     char *why = last ? not_run(e, r, x) : NULL;
-    const char *compiler = row_text(x->extra, "compiler");
+    const char *compiler = row_string(x->extra, "compiler");
     if (st == ST_OK && last && !e->text && call_format(e->c) != FORMAT_MD)
         json_object_set_new(json_array_get(rows, 1), "reason", json_string(why));
     if (st == ST_OK && e->text && compiler)
         str_addf(e->c->out, "compiled by %s for %s\n", compiler, x->device->name);
     if (st == ST_OK && last)
-        st = call_rows(e->s, e->c, rows, code_columns, NULL);
+        st = call_rows_json(e->s, e->c, rows, code_columns);
     else if (st == ST_OK && e->text)
-        rows_show(e->s, e->c->out, rows, code_columns, NULL, call_format(e->c),
-                  call_width(e->s, e->c));
+        rows_show_json(e->s, e->c->out, rows, code_columns, call_format(e->c),
+                       call_width(e->s, e->c));
     if (st == ST_OK && e->text) {
         if (outcome_is(x, 1, "ok"))
             add_change(e->c->out, rows);
@@ -553,7 +553,7 @@ static enum status compare(struct edit *e, struct request *r, struct err *err)
 /* C has no registers to show: what the compiler made of it is seen in the times. */
 static enum status show_c(const struct edit *e, const struct compiled *x, bool runs)
 {
-    const char *compiler = row_text(x->extra, "compiler");
+    const char *compiler = row_string(x->extra, "compiler");
     if (e->text && compiler)
         str_addf(e->c->out, "compiled by %s\n%s", compiler, runs ? "\n" : "");
     if (!runs)
@@ -573,7 +573,7 @@ static enum status judge(struct edit *e, struct request *r, struct err *err)
         st = show_errors(e, &x, err);
     else if (st == ST_OK && !outcome_is(&x, 1, "ok") &&
              (e->side == SIDE_CPU || !outcome_is(&x, 1, "absent")))
-        st = err_set(err, ST_NO, "%s", row_text(result_of(&x, 1), "reason"));
+        st = err_set(err, ST_NO, "%s", row_string(result_of(&x, 1), "reason"));
     else if (st == ST_OK) {
         const bool runs = !e->compile_only && backend->side == e->side && backend_is_here(backend);
         st = e->side == SIDE_CUDA ? show_code(e, r, &x, !runs, err) : show_c(e, &x, runs);

@@ -83,7 +83,7 @@ static enum status unknown_metric(struct cmd_call *c, const char *name, struct e
 
 #define REAL(value, digits) number_fmt((char[NUMBER_BUF]){0}, (value), (digits))
 
-static void formula_tflops(struct str *out, const json_t *row, const struct shape *s)
+static void formula_tflops(struct str *out, const struct row *row, const struct shape *s)
 {
     const double us = row_real(row, "median_us");
     str_addf(out, "tflops = 4 * B * H * pairs * D / (median_us * 10^6)\n");
@@ -92,7 +92,7 @@ static void formula_tflops(struct str *out, const json_t *row, const struct shap
              REAL(us, 6), REAL(shape_flops(s) / us / 1e6, 4));
 }
 
-static void formula_gbytes(struct str *out, const json_t *row, const struct shape *s)
+static void formula_gbytes(struct str *out, const struct row *row, const struct shape *s)
 {
     const double us = row_real(row, "median_us"), size = (double)dtype_size(s->dtype);
     const double q = (double)shape_q_elems(s), kv = (double)shape_kv_elems(s);
@@ -102,7 +102,7 @@ static void formula_gbytes(struct str *out, const json_t *row, const struct shap
              REAL(2 * (q + kv) * size / us / 1e3, 4));
 }
 
-static void formula_error(struct str *out, const json_t *row, const struct shape *s)
+static void formula_error(struct str *out, const struct row *row, const struct shape *s)
 {
     (void)s;
     const double own = row_real(row, "max_diff"), plain = row_real(row, "baseline_max_diff");
@@ -110,7 +110,7 @@ static void formula_error(struct str *out, const json_t *row, const struct shape
              REAL(plain, 3), REAL(own / plain, 3));
 }
 
-static void formula_rounding(struct str *out, const json_t *row, const struct shape *s)
+static void formula_rounding(struct str *out, const struct row *row, const struct shape *s)
 {
     (void)s;
     const double rms = row_real(row, "rms_diff"), ratio = row_real(row, "rounding_ratio");
@@ -118,7 +118,7 @@ static void formula_rounding(struct str *out, const json_t *row, const struct sh
              REAL(rms, 3), REAL(rms / ratio, 3), REAL(ratio, 3));
 }
 
-static void formula_speedup(struct str *out, const json_t *row, const struct shape *s)
+static void formula_speedup(struct str *out, const struct row *row, const struct shape *s)
 {
     (void)s;
     const double us = row_real(row, "median_us"), speedup = row_real(row, "speedup");
@@ -128,7 +128,7 @@ static void formula_speedup(struct str *out, const json_t *row, const struct sha
 
 static const struct formula {
     const char *field;
-    void (*add)(struct str *out, const json_t *row, const struct shape *s);
+    void (*add)(struct str *out, const struct row *row, const struct shape *s);
 } formulas[] = {
     {"tflops", formula_tflops},     {"gbytes_per_s", formula_gbytes},
     {"error_ratio", formula_error}, {"rounding_ratio", formula_rounding},
@@ -136,7 +136,7 @@ static const struct formula {
 };
 
 /* False if the field is no quotient of other fields. */
-static bool add_formula(struct str *out, const char *field, const json_t *row)
+static bool add_formula(struct str *out, const char *field, const struct row *row)
 {
     struct shape s = SHAPE_DEFAULT;
     const char *shape = row_text(row, "shape");
@@ -156,20 +156,20 @@ static void explain_field(struct session *s, struct cmd_call *c, const struct fi
     profile_source(f->name, c->out);
     if (c->out->len > from)
         str_addc(c->out, '\n');
-    const json_t *last = session_row(s, "$last");
-    const json_t *v = json_object_get(last, f->name);
-    if (!v || json_is_null(v))
+    const struct row *last = session_row(s, "$last");
+    if (!row_known(last, f->name))
         return;
     const char *kernel = row_text(last, "kernel"), *shape = row_text(last, "shape");
     const struct columns cols = {
-        .list = (const struct column[]){{.field = "value", .title = "$last", .digits = f->digits},
+        .list = (const struct column[]){{.field = f->name, .title = "$last", .digits = f->digits},
                                         {0}}};
     str_addf(c->out, "%s%s%s\n", kernel ? kernel : "", shape ? ", " : "", shape ? shape : "");
-    if (json_is_number(v) && add_formula(c->out, f->name, last))
+    if (!isnan(row_real(last, f->name)) && add_formula(c->out, f->name, last))
         return;
-    json_t *rows = json_pack("[{s:O}]", "value", v);
-    rows_format(c->out, rows, &cols, NULL, FORMAT_TEXT, 0);
-    json_decref(rows);
+    struct rowset rows = {0};
+    rowset_share(&rows, last);
+    rows_format(c->out, &rows, &cols, FORMAT_TEXT, 0);
+    rowset_clear(&rows);
 }
 
 /* ---- figures of a plan ---- */
@@ -210,7 +210,7 @@ static const struct kernel *first_planned(const struct session *s)
 static void find_subject(struct session *s, const struct cmd_call *c, const struct request *r,
                          struct subject *out)
 {
-    const json_t *last = session_row(s, "$last");
+    const struct row *last = session_row(s, "$last");
     const char *name = row_text(last, "kernel"), *shape = row_text(last, "shape");
     const char *params = row_text(last, "params");
     const struct kernel *k = name ? registry_find(s->services.registry, name) : NULL;

@@ -32,7 +32,7 @@ static enum status no_figure(const struct exported *x, struct err *err)
 
 static enum status as_rows(const struct exported *x, enum format f, struct str *out)
 {
-    rows_show(x->s, out, x->s->rows.last.rows, &x->s->rows.last.cols, x->s->rows.last.fields, f, 0);
+    rows_show(x->s, out, &x->s->rows.last.rows, &x->s->rows.last.cols, f, 0);
     return ST_OK;
 }
 
@@ -73,8 +73,7 @@ static void table_svg(const struct exported *x, struct str *out)
     enum { COLUMNS_MAX = 200, LINES_MAX = 500 };
     struct str text = {0};
     int lines = 0, width = 1;
-    rows_show(x->s, &text, x->s->rows.last.rows, &x->s->rows.last.cols, x->s->rows.last.fields,
-              FORMAT_TEXT, COLUMNS_MAX);
+    rows_show(x->s, &text, &x->s->rows.last.rows, &x->s->rows.last.cols, FORMAT_TEXT, COLUMNS_MAX);
     if (x->stale)
         str_addf(&text, "%s\n", x->stale);
     struct canvas *c = canvas_new(COLUMNS_MAX, LINES_MAX, GLYPHS_BLOCK);
@@ -210,7 +209,7 @@ static enum status write_export(struct session *s, const struct kind *kind, cons
     if (!st)
         st = session_write(s, path, str_text(&text), text.len, false, err);
     if (!st)
-        session_note(s, "%zu rows written to %s", json_array_size(s->rows.last.rows), path);
+        session_note(s, "%zu rows written to %s", s->rows.last.rows.n, path);
     charts_clear(&x.charts);
     free(x.stale);
     json_decref(x.table);
@@ -228,7 +227,7 @@ static enum status exec_export(struct session *s, struct cmd_call *c, struct err
         st = read_figure(c, &figure, err);
     if (!st)
         st = call_finish(s, c, err);
-    if (!st && !json_array_size(s->rows.last.rows))
+    if (!st && !s->rows.last.rows.n)
         st = err_set(err, ST_USAGE, "there are no rows yet; run something first");
     return st ? st : write_export(s, kind, path, figure, err);
 }

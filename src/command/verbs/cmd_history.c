@@ -93,7 +93,7 @@ static enum status exec_log(struct session *s, struct cmd_call *c, struct err *e
                                               round(e->seconds * 1e3) / 1e3, "command", clean));
         free(clean);
     }
-    rows_format(c->out, rows, columns, NULL, f, call_width(s, c));
+    rows_format_json(c->out, rows, columns, f, call_width(s, c));
     json_decref(rows);
     return ST_OK;
 }

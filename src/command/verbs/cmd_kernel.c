@@ -376,7 +376,7 @@ static enum status print_own(struct session *s, struct cmd_call *c, const struct
     }
     enum status st = ST_OK;
     if (json_array_size(rows) || call_format(c) != FORMAT_TEXT)
-        st = call_rows(s, c, rows, own_columns, NULL);
+        st = call_rows_json(s, c, rows, own_columns);
     else
         str_add(c->out, "no kernels of your own; kernel add FILE and edit K bring them in\n");
     json_decref(rows);

@@ -69,7 +69,7 @@ static enum status exec_devices(struct session *s, struct cmd_call *c, struct er
     if (!json_array_size(rows)) /* only words can have left nothing: give the nearest name */
         st = devices_get(s->services.devices, c->words[0].text, &(const struct device *){0}, err);
     else
-        st = call_rows(s, c, rows, device_columns, NULL);
+        st = call_rows_json(s, c, rows, device_columns);
     for (int i = 0; devices_problem(s->services.devices, i); i++)
         session_note(s, "%s", devices_problem(s->services.devices, i));
     json_decref(rows);
@@ -180,7 +180,7 @@ static enum status exec_kernels(struct session *s, struct cmd_call *c, struct er
     if (!st && !json_array_size(rows) && c->nwords)
         st = registry_get(s->services.registry, c->words[0].text, &(const struct kernel *){0}, err);
     else if (!st)
-        st = call_rows(s, c, rows, kernel_columns, NULL);
+        st = call_rows_json(s, c, rows, kernel_columns);
     for (int i = 0; registry_problem(s->services.registry, i); i++)
         session_note(s, "%s", registry_problem(s->services.registry, i));
     json_decref(rows);

@@ -172,7 +172,7 @@ static enum status exec_occupancy(struct session *s, struct cmd_call *c, struct 
     json_t *rows = json_array();
     json_array_append_new(rows, result_row(&place, &q, &o));
     occupancy_clear(&o);
-    st = call_rows(s, c, rows, columns, NULL);
+    st = call_rows_json(s, c, rows, columns);
     json_decref(rows);
     return st;
 }

@@ -298,11 +298,11 @@ static void add_pass(struct str *out, struct sheet sh, int i, unsigned wanted)
 
 static void add_plan_heading(struct str *out, const struct plan *p, const json_t *row)
 {
-    const char *params = row_text(row, "params");
-    str_addf(out, "%s on %s", row_text(row, "kernel"), row_text(row, "gpu"));
+    const char *params = row_string(row, "params");
+    str_addf(out, "%s on %s", row_string(row, "kernel"), row_string(row, "gpu"));
     if (p->device)
         str_addf(out, " (%s, %d SMs)", p->device->arch, p->device->sms);
-    str_addf(out, ", %s%s%s\n", row_text(row, "shape"), params && *params ? ", " : "",
+    str_addf(out, ", %s%s%s\n", row_string(row, "shape"), params && *params ? ", " : "",
              params ? params : "");
 }
 
@@ -319,13 +319,13 @@ static void add_refusal(struct str *out, const char *reason)
 static void add_plan(struct session *s, struct cmd_call *c, const struct plan *p, const json_t *row,
                      const char *chosen, unsigned wanted)
 {
-    const char *reason = row_text(row, "reason");
+    const char *reason = row_string(row, "reason");
     const bool all = !call_key(c, "only"), map = wanted == 1u << PART_SMEM;
     struct sheet sh = {s, p, NULL, p->device ? arch_find(p->device->cc) : NULL};
     add_plan_heading(c->out, p, row);
     if (all && chosen) {
         line(c->out, "gpu");
-        str_addf(c->out, "%s, %s\n", row_text(row, "gpu"), chosen);
+        str_addf(c->out, "%s, %s\n", row_string(row, "gpu"), chosen);
     }
     if (reason && !(map && p->device && p->npasses))
         add_refusal(c->out, reason);
@@ -354,9 +354,9 @@ static void add_map(struct smem_chart *maps, const struct plan *p, const json_t 
     if (!pass || pass->smem_bytes == INT_UNKNOWN)
         return;
     struct smem_map *m = smem_add(maps);
-    const char *params = row_text(row, "params"), *reason = row_text(row, "reason");
+    const char *params = row_string(row, "params"), *reason = row_string(row, "reason");
     smem_take(m, pass, p->device ? arch_find(p->device->cc) : NULL);
-    m->kernel = xstrdup(row_text(row, "kernel"));
+    m->kernel = xstrdup(row_string(row, "kernel"));
     m->device = p->device ? xstrdup(p->device->name) : NULL;
     m->params = params ? xstrdup(params) : NULL;
     m->reason = reason ? sanitize_line(reason) : NULL;
@@ -436,9 +436,9 @@ static enum status exec_plan(struct session *s, struct cmd_call *c, struct err *
     map->caption.origin = xstrdup("model");
     charts_add(&c->charts, map);
     if (!st && text)
-        call_remember(s, c, rows, plan_columns, NULL);
+        call_remember_json(s, c, rows, plan_columns);
     else if (!st)
-        call_rows(s, c, rows, plan_columns, NULL);
+        call_rows_json(s, c, rows, plan_columns);
     json_decref(rows);
     request_clear(&r);
     return st;

@@ -79,7 +79,7 @@ static void add_text(struct session *s, struct cmd_call *c, const struct request
     shape_format(&r->problem.shape, shape, sizeof shape);
     json_array_foreach(rows, i, row)
     {
-        const char *reason = row_text(row, "reason"), *name = row_text(row, "kernel");
+        const char *reason = row_string(row, "reason"), *name = row_string(row, "kernel");
         if (profile_counted(row))
             json_array_append(counted, row);
         if (reason && (r->nkernels > 1 || profile_counted(row))) /* else it is the error */
@@ -88,18 +88,18 @@ static void add_text(struct session *s, struct cmd_call *c, const struct request
     json_array_foreach(counted, i, row)
     {
         const json_int_t launches = json_integer_value(json_object_get(row, "launches"));
-        const char *check = row_text(row, "check");
+        const char *check = row_string(row, "check");
         if (i == 0)
-            str_addf(c->out, "%s | %s | L2 %s | %lld replays\n", shape, row_text(row, "device"),
-                     row_text(row, "l2"),
+            str_addf(c->out, "%s | %s | L2 %s | %lld replays\n", shape, row_string(row, "device"),
+                     row_string(row, "l2"),
                      (long long)json_integer_value(json_object_get(row, "replays")));
         if (check && strcmp(check, "pass"))
             str_addf(c->out, "%s FAILS its check: its figures are those of a wrong kernel\n",
-                     row_text(row, "kernel"));
+                     row_string(row, "kernel"));
         if (launches > 1)
             str_addf(c->out,
                      "%s: sums over %lld launches, percentages weighted by time; --json has each\n",
-                     row_text(row, "kernel"), (long long)launches);
+                     row_string(row, "kernel"), (long long)launches);
     }
     lines_wrap(c->out, 0, f == FORMAT_TEXT ? call_width(s, c) : 0);
     if (f == FORMAT_MD && json_array_size(counted)) {
@@ -121,14 +121,14 @@ static enum status print(struct session *s, struct cmd_call *c, const struct req
     if (f == FORMAT_TEXT || f == FORMAT_MD)
         add_text(s, c, r, rows);
     else
-        rows_show(s, c->out, rows, columns, NULL, f, 0);
+        rows_show_json(s, c->out, rows, columns, f, 0);
     if (f == FORMAT_MD)
         rows_md_footer(c->out, c->command);
-    call_remember(s, c, rows, columns, NULL);
+    call_remember_json(s, c, rows, columns);
     json_array_foreach(rows, i, row)
     {
         counted += profile_counted(row);
-        reason = reason ? reason : row_text(row, "reason");
+        reason = reason ? reason : row_string(row, "reason");
     }
     if (counted)
         return ST_OK;

@@ -189,7 +189,7 @@ static enum status open_list(struct session *s, struct cmd_call *c)
     if (call_format(c) == FORMAT_TEXT && !json_array_size(rows))
         str_add(c->out, "no recordings yet; record FILE makes one, open FILE reads any\n");
     else
-        call_show(s, c, rows, list_columns, NULL);
+        call_show_json(s, c, rows, list_columns);
     json_decref(rows);
     return ST_OK;
 }
@@ -247,9 +247,9 @@ static enum status exec_open(struct session *s, struct cmd_call *c, struct err *
     if (text)
         add_heading(s, c, rec, json_array_size(rows));
     if (json_array_size(rows) || !text)
-        call_rows(s, c, rows, recorded_columns, run_fields);
+        call_rows_json(s, c, rows, recorded_columns);
     if (json_array_size(rows))
-        journal_add(s, rows, recorded_columns, NULL, c->text);
+        journal_add(s, &s->rows.last.rows, recorded_columns, NULL, c->text);
     json_decref(rows);
     return ST_OK;
 }

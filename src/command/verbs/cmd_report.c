@@ -33,9 +33,9 @@ static const struct columns roof_columns[1] = {{
 
 static bool has_roof(const struct recorded_row *r)
 {
-    const char *check = row_text(r->row, "check");
-    return r->plan && check && !strcmp(check, "pass") && row_real(r->row, "tflops") > 0 &&
-           row_real(r->plan, "requested_intensity") > 0 && row_text(r->row, "shape");
+    const char *check = row_string(r->row, "check");
+    return r->plan && check && !strcmp(check, "pass") && row_number(r->row, "tflops") > 0 &&
+           row_number(r->plan, "requested_intensity") > 0 && row_string(r->row, "shape");
 }
 
 /* Kernels are set side by side on one problem: the one that most rows are about. */
@@ -47,9 +47,9 @@ static const char *common_shape(const struct recording *rec)
         size_t n = 0;
         if (!has_roof(&rec->rows[i]))
             continue;
-        const char *shape = row_text(rec->rows[i].row, "shape");
+        const char *shape = row_string(rec->rows[i].row, "shape");
         for (size_t k = i; k < rec->nrows && k < 2000; k++)
-            n += has_roof(&rec->rows[k]) && !strcmp(row_text(rec->rows[k].row, "shape"), shape);
+            n += has_roof(&rec->rows[k]) && !strcmp(row_string(rec->rows[k].row, "shape"), shape);
         if (n > most) {
             most = n;
             best = shape;
@@ -72,6 +72,16 @@ static json_t *roof_row(const struct recorded_row *r)
     return row;
 }
 
+/* A table of rows that are JSON still. */
+static json_t *json_table(const json_t *rows, const struct columns *cols, const char *command)
+{
+    struct rowset set = {0};
+    rowset_add_json(&set, rows);
+    json_t *table = table_object(&set, cols, NULL, command);
+    rowset_clear(&set);
+    return table;
+}
+
 static void add_roof(const struct recording *rec, json_t *tables)
 {
     const char *shape = common_shape(rec);
@@ -79,14 +89,14 @@ static void add_roof(const struct recording *rec, json_t *tables)
     struct str command = {0};
     for (size_t i = 0; shape && i < rec->nrows; i++) {
         const struct recorded_row *r = &rec->rows[i];
-        if (!has_roof(r) || strcmp(row_text(r->row, "shape"), shape) != 0)
+        if (!has_roof(r) || strcmp(row_string(r->row, "shape"), shape) != 0)
             continue;
-        str_addf(&command, "%s%s", command.len ? "," : "roofline ", row_text(r->row, "kernel"));
+        str_addf(&command, "%s%s", command.len ? "," : "roofline ", row_string(r->row, "kernel"));
         json_array_append_new(rows, roof_row(r));
     }
     str_addf(&command, " %s", shape ? shape : "");
     if (json_array_size(rows)) {
-        json_t *table = table_object(rows, roof_columns, NULL, str_text(&command));
+        json_t *table = json_table(rows, roof_columns, str_text(&command));
         json_object_set_new(table, "title", json_sprintf("Roofline: %s", shape));
         json_array_append_new(tables, table);
     }
@@ -100,12 +110,12 @@ static void add_roof(const struct recording *rec, json_t *tables)
  * caller frees it. */
 static char *without_s(const json_t *row)
 {
-    const char *text = row_text(row, "shape"), *l2 = row_text(row, "l2"),
-               *check = row_text(row, "check");
+    const char *text = row_string(row, "shape"), *l2 = row_string(row, "l2"),
+               *check = row_string(row, "check");
     struct shape shape = SHAPE_DEFAULT;
     struct str s = {0};
     if (!text || shape_parse(text, &shape, NULL) != ST_OK || shape.Sq != shape.Sk || !check ||
-        strcmp(check, "pass") != 0 || !(row_real(row, "median_us") > 0))
+        strcmp(check, "pass") != 0 || !(row_number(row, "median_us") > 0))
         return NULL;
     shape_words_but(&shape, "S", &s);
     if (l2)
@@ -129,10 +139,10 @@ static size_t shapes_in(const json_t *rows)
 {
     size_t n = 0;
     for (size_t i = 0; i < json_array_size(rows); i++) {
-        const char *shape = row_text(json_array_get(rows, i), "shape");
+        const char *shape = row_string(json_array_get(rows, i), "shape");
         bool seen = false;
         for (size_t k = 0; k < i && !seen; k++)
-            seen = !strcmp(row_text(json_array_get(rows, k), "shape"), shape);
+            seen = !strcmp(row_string(json_array_get(rows, k), "shape"), shape);
         n += !seen;
     }
     return n;
@@ -141,7 +151,7 @@ static size_t shapes_in(const json_t *rows)
 static bool is_titled(const json_t *tables, const char *title)
 {
     for (size_t i = 0; i < json_array_size(tables); i++) {
-        const char *text = row_text(json_array_get(tables, i), "title");
+        const char *text = row_string(json_array_get(tables, i), "title");
         if (text && !strcmp(text, title))
             return true;
     }
@@ -157,7 +167,7 @@ static void add_over_s(const struct recording *rec, json_t *tables)
         char *title = rest ? xasprintf("Time over S: %s", rest) : NULL;
         if (title && !is_titled(tables, title)) {
             json_t *rows = rows_like(rec, rest);
-            json_t *table = table_object(rows, recorded_columns, NULL, NULL);
+            json_t *table = json_table(rows, recorded_columns, NULL);
             json_object_set_new(table, "title", json_string(title));
             if (shapes_in(rows) >= SHAPES_MIN)
                 json_array_append(tables, table);
@@ -178,8 +188,7 @@ static json_t *recording_tables(const struct recording *rec)
     json_array_extend(tables, rec->tables);
     str_addf(&command, "open %s", rec->name);
     if (!json_array_size(tables) && json_array_size(rows))
-        json_array_append_new(tables,
-                              table_object(rows, recorded_columns, NULL, str_text(&command)));
+        json_array_append_new(tables, json_table(rows, recorded_columns, str_text(&command)));
     add_roof(rec, tables);
     json_decref(rows);
     str_free(&command);
@@ -198,8 +207,7 @@ static enum status find_tables(struct session *s, struct cmd_call *c, struct rep
         r->tables = json_incref(s->rows.journal);
     } else if (!strcmp(c->words[1].text, "last")) {
         str_add(about, "one command");
-        r->tables = json_array_size(s->rows.last.rows) ? json_pack("[o]", table_last(&s->rows))
-                                                       : json_array();
+        r->tables = s->rows.last.rows.n ? json_pack("[o]", table_last(&s->rows)) : json_array();
     } else {
         enum status st = library_open(session_library(s), c->words[1].text, &rec, err);
         if (st)

@@ -16,13 +16,25 @@
 #include "measure/origin.h"
 
 /* What a stored row has besides its measurement. */
+struct stored_row {
+    struct run_row run;
+    int64_t id;
+    char *command;
+};
 static const struct field stored_fields[] = {
-    {.name = "id", .type = FIELD_INT, .doc = "Number of the row, growing."},
-    {.name = "command",
-     .type = FIELD_TEXT,
-     .doc = "What would measure it again; the other fields are those of run."},
+    FIELD(FIELD_INT, stored_row, id, .doc = "Number of the row, growing."),
+    FIELD(FIELD_TEXT, stored_row, command,
+          .doc = "What would measure it again; the other fields are those of run."),
     {.name = NULL},
 };
+/* The time comes second. */
+static const struct field first_fields[] = {
+    FIELD(FIELD_INT, stored_row, id),
+    FIELD_AT("time", FIELD_TEXT, stored_row, run.time),
+    {.name = NULL},
+};
+static const struct row_type stored_type =
+    ROW_TYPE(stored_row, {first_fields}, {stored_fields}, {run_fields});
 
 // clang-format off
 static const struct columns columns[1] = {{
@@ -197,11 +209,11 @@ static enum status none_found(struct session *s, struct cmd_call *c, const struc
 
 static bool selects(const struct store_query *q, const json_t *row)
 {
-    const char *kernel = row_text(row, "kernel"), *backend = row_text(row, "backend"),
-               *time = row_text(row, "time"), *shape = row_text(row, "shape");
+    const char *kernel = row_string(row, "kernel"), *backend = row_string(row, "backend"),
+               *time = row_string(row, "time"), *shape = row_string(row, "shape");
     return (!q->kernel || (kernel && !strcmp(kernel, q->kernel))) &&
            (!q->backend || (backend && !strcmp(backend, q->backend))) &&
-           (!q->device || text_contains(row_text(row, "device"), q->device)) &&
+           (!q->device || text_contains(row_string(row, "device"), q->device)) &&
            (!q->shape || (shape && shape_has(shape, q->shape))) &&
            (!q->since || (time && strcmp(time, q->since) >= 0));
 }
@@ -223,7 +235,7 @@ struct dated {
 static int newest_first(const void *pa, const void *pb)
 {
     const struct dated *a = pa, *b = pb;
-    const char *x = row_text(a->row, "time"), *y = row_text(b->row, "time");
+    const char *x = row_string(a->row, "time"), *y = row_string(b->row, "time");
     const int order = strcmp(y ? y : "", x ? x : "");
     return order ? order : (a->at > b->at) - (a->at < b->at);
 }
@@ -238,7 +250,7 @@ static json_t *sort_rows(json_t *rows, const char *origin, int limit)
         list[i] = (struct dated){json_array_get(rows, i), i};
     qsort(list, n, sizeof *list, newest_first);
     for (size_t i = 0; i < n && json_array_size(out) < (size_t)limit; i++) {
-        const char *have = row_text(list[i].row, "origin");
+        const char *have = row_string(list[i].row, "origin");
         if (!origin || (have && !strcmp(have, origin)))
             json_array_append(out, list[i].row);
     }
@@ -249,23 +261,12 @@ static json_t *sort_rows(json_t *rows, const char *origin, int limit)
 
 /* ---- the verb ---- */
 
-/* What a stored row has, for a heading above no rows: its id, time and command, then run's fields. */
-static const struct field *result_fields(void)
+static void show_rows(struct session *s, struct cmd_call *c, const json_t *rows)
 {
-    static struct field all[80] = {{.name = "id"}, {.name = "time"}, {.name = "command"}};
-    struct run_row none;
-    const char *name;
-    json_t *v;
-    size_t n = 3;
-    if (all[n].name)
-        return all;
-    record_init(run_fields, &none);
-    json_t *row = run_row_result(&none);
-    json_object_foreach(row, name,
-                        v) if (strcmp(name, "time") != 0 && n + 1 < sizeof all / sizeof *all)
-        all[n++] = *field_find(run_fields, name);
-    json_decref(row);
-    return all;
+    struct rowset set = {.type = &stored_type};
+    rowset_add_json(&set, rows);
+    call_show(s, c, &set, columns);
+    rowset_clear(&set);
 }
 
 static enum status find_rows(struct session *s, const struct query *x, json_t **rows,
@@ -303,7 +304,7 @@ static enum status exec_results(struct session *s, struct cmd_call *c, struct er
     if (!st && !json_array_size(rows))
         st = none_found(s, c, &x.store, err);
     if (!st && (json_array_size(rows) || call_format(c) != FORMAT_TEXT))
-        call_show(s, c, rows, columns, json_array_size(rows) ? NULL : result_fields());
+        show_rows(s, c, rows);
     json_decref(rows);
     str_free(&x.shape);
     return st;

@@ -117,9 +117,9 @@ static enum status exec_roofline(struct session *s, struct cmd_call *c, struct e
         add_figure(s, c, &x, r.problem.shape.dtype, chart->model);
     charts_add(&c->charts, chart);
     if (!st && r.nkernels && text && !table)
-        call_remember(s, c, x.rows, columns, NULL);
+        call_remember_json(s, c, x.rows, columns);
     else if (!st && (r.nkernels || !text))
-        st = call_rows(s, c, x.rows, columns, NULL);
+        st = call_rows_json(s, c, x.rows, columns);
     roofs_clear(&x);
     request_clear(&r);
     return st;

@@ -267,10 +267,11 @@ void run_print(struct session *s, struct cmd_call *c, const struct request *r, c
             break;
         }
     add_error_charts(c, &m->rows);
-    json_t *rows = run_rows_result(&m->rows);
-    call_rows(s, c, rows, cols, run_fields);
+    struct rowset rows;
+    run_rows_share(&m->rows, &rows);
+    call_rows(s, c, &rows, cols);
     charts_add(&s->rows.last.charts, samples_chart(&m->rows));
-    json_decref(rows);
+    rowset_clear(&rows);
     if (text) {
         add_error_maps(s, c, &m->rows);
         add_noise(s, c, &m->rows);

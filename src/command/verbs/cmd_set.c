@@ -220,36 +220,32 @@ static bool wanted(const struct cmd_call *c, const char *name)
 }
 
 /* `show $1`: a row whole, a field a line. */
-static void add_row(struct str *out, const json_t *row, enum format f)
+static void add_row(struct str *out, const struct row *row, enum format f)
 {
-    json_t *rows = json_array(), *v;
+    json_t *rows = json_array();
     const char *key;
     if (f == FORMAT_JSON)
-        json_array_append(rows, (json_t *)row);
-    else
-        json_object_foreach((json_t *)row, key, v)
-        {
-            const struct field *field = field_find(run_fields, key);
-            json_array_append_new(rows, json_pack("{s:s, s:O, s:s}", "field", key, "value", v,
-                                                  "unit", field ? field->unit : ""));
-        }
-    rows_format(out, rows, row_columns, NULL, f, 0);
+        json_array_append_new(rows, row_json(row));
+    for (size_t i = 0; f != FORMAT_JSON && (key = row_name(row, i)); i++) {
+        const struct field *field = field_find(run_fields, key);
+        json_array_append_new(rows,
+                              json_pack("{s:s, s:o, s:s}", "field", key, "value",
+                                        row_value(row, key), "unit", field ? field->unit : ""));
+    }
+    rows_format_json(out, rows, row_columns, f, 0);
     json_decref(rows);
 }
 
 /* The i-th field of a row; a str_list_fn. */
-static const char *row_field(const void *row, size_t i)
+static const char *field_of_row(const void *row, size_t i)
 {
-    void *it = json_object_iter((json_t *)row);
-    while (it && i--)
-        it = json_object_iter_next((json_t *)row, it);
-    return it ? json_object_iter_key(it) : NULL;
+    return row_name(row, i);
 }
 
 static enum status no_row(const struct session *s, const char *name, struct err *err)
 {
     char *clean = sanitize_line(name);
-    const size_t count = json_array_size(s->rows.results);
+    const size_t count = s->rows.results.n;
     if (!count)
         err_set(err, ST_USAGE, "there is no row %s: nothing has been run yet", clean);
     else
@@ -264,21 +260,21 @@ static enum status show_field(const struct session *s, const char *text, struct 
                               enum format f, struct err *err)
 {
     const char *field = "";
-    json_t *row = rows_find(&s->rows, text, &field), *v = json_object_get(row, field);
+    const struct row *row = rows_find(&s->rows, text, &field);
     char *name = xstrndup(text, row ? (size_t)(field - text) - 1 : strcspn(text, "."));
     const struct field *known = field_find(run_fields, field);
     enum status st = ST_OK;
     if (!row)
         st = no_row(s, name, err);
-    else if (!v) {
+    else if (!row_has(row, field)) {
         char *clean = sanitize_line(field);
         st = err_set(err, ST_USAGE, "%s has no field \"%s\"", name, clean);
         free(clean);
-        err_suggest(err, str_nearest(field, row_field, row));
+        err_suggest(err, str_nearest(field, field_of_row, row));
     } else {
-        json_t *rows = json_pack("[{s:s, s:O, s:s}]", "field", text, "value", v, "unit",
-                                 known ? known->unit : "");
-        rows_format(out, rows, row_columns, NULL, f, 0);
+        json_t *rows = json_pack("[{s:s, s:o, s:s}]", "field", text, "value", row_value(row, field),
+                                 "unit", known ? known->unit : "");
+        rows_format_json(out, rows, row_columns, f, 0);
         json_decref(rows);
     }
     free(name);
@@ -294,7 +290,7 @@ static enum status show_number(const struct session *s, const char *text, struct
         return st;
     json_t *rows =
         json_pack("[{s:s, s:o}]", "field", text, "value", isfinite(v) ? json_real(v) : json_null());
-    rows_format(out, rows, row_columns, NULL, f, 0);
+    rows_format_json(out, rows, row_columns, f, 0);
     json_decref(rows);
     return ST_OK;
 }
@@ -321,7 +317,7 @@ static enum status show_value(struct session *s, struct cmd_call *c, enum format
     const size_t name = 1 + strspn(text + 1, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
                                              "0123456789_");
     const size_t field = name + strspn(text + name, ".abcdefghijklmnopqrstuvwxyz_0123456789");
-    const json_t *row = session_row(s, text);
+    const struct row *row = session_row(s, text);
     enum status st = ST_OK;
     if (row)
         add_row(c->out, row, f);
@@ -378,7 +374,7 @@ static enum status exec_show(struct session *s, struct cmd_call *c, struct err *
             (s->settings.params[i].kernel && wanted(c, s->settings.params[i].kernel)))
             json_array_append_new(rows, param_row(s, i));
     options_clear(&usual);
-    rows_format(c->out, rows, show_columns, NULL, f, s->front.width); /* settings are no results */
+    rows_format_json(c->out, rows, show_columns, f, s->front.width); /* settings are no results */
     json_decref(rows);
     return ST_OK;
 }

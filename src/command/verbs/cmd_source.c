@@ -125,7 +125,7 @@ static enum status diff(const struct ask *q, struct err *err)
     source_facts(q->s, q->kernel, b, &after);
     if (call_format(q->c) != FORMAT_TEXT) {
         json_t *rows = fact_rows(q, &before, &after);
-        call_show(q->s, q->c, rows, fact_columns, NULL);
+        call_show_json(q->s, q->c, rows, fact_columns);
         json_decref(rows);
         return ST_OK;
     }
@@ -167,7 +167,7 @@ static void show_lines(const struct ask *q, const char *text, size_t len)
         str_free(&clean);
     }
     if (rows_wanted)
-        call_show(q->s, q->c, rows, line_columns, NULL);
+        call_show_json(q->s, q->c, rows, line_columns);
     else
         str_add(q->c->out, "L load  S store  C compute  B barrier  X shuffle\n");
     json_decref(rows);

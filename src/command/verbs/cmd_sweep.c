@@ -86,7 +86,7 @@ static void count_rows(struct swept *v)
 /* A failed check leaves no figure in the table. */
 static json_t *cell_value(const struct swept *v, const json_t *row)
 {
-    const char *check = row_text(row, "check");
+    const char *check = row_string(row, "check");
     if (check && !strcmp(check, "fail"))
         return json_string("FAIL");
     json_t *x = json_object_get(row, v->w.metric);
@@ -121,8 +121,8 @@ static void add_table(const struct swept *v, int kernel, struct str *out)
         }
         json_array_append_new(rows, line);
     }
-    rows_format(out, rows, &(struct columns){.list = cols}, NULL, FORMAT_TEXT,
-                call_width(v->s, v->call));
+    rows_format_json(out, rows, &(struct columns){.list = cols}, FORMAT_TEXT,
+                     call_width(v->s, v->call));
     json_decref(rows);
     axis_free(names, across);
     free(cols);
@@ -137,7 +137,7 @@ static void add_reasons(const struct swept *v, struct str *out)
     json_t *row;
     json_array_foreach(v->rows, i, row)
     {
-        const char *reason = row_text(row, "reason");
+        const char *reason = row_string(row, "reason");
         char *line = reason ? xasprintf("\n%s\n", reason) : NULL;
         const bool again = !line || strstr(str_text(&seen), line);
         if (!again)
@@ -146,7 +146,7 @@ static void add_reasons(const struct swept *v, struct str *out)
         if (again)
             continue;
         char *clean = sanitize_line(reason);
-        str_addf(out, "%s", row_text(row, "kernel"));
+        str_addf(out, "%s", row_string(row, "kernel"));
         for (int a = 0; a < w->naxes; a++) {
             char *value = json_dumps(json_object_get(row, w->axes[a].key), JSON_ENCODE_ANY);
             str_addf(out, " %s=%s", w->axes[a].key, value);
@@ -258,14 +258,14 @@ static void print_rows(struct swept *v)
         print_text(v, chart->model);
     charts_add(&v->call->charts, chart);
     if (call_format(v->call) == FORMAT_TEXT) {
-        call_remember(v->s, v->call, v->rows, &cols, NULL);
+        call_remember_json(v->s, v->call, v->rows, &cols);
         return;
     }
     if (call_format(v->call) == FORMAT_MD && w->measured)
         run_environment_json(v->call->out, v->rows);
     else if (call_format(v->call) == FORMAT_MD)
         str_addf(v->call->out, "computed for %s, not measured\n\n", w->device->name);
-    call_rows(v->s, v->call, v->rows, &cols, NULL);
+    call_rows_json(v->s, v->call, v->rows, &cols);
 }
 
 /* The command that repeats the sweep in a fresh session, on any machine. */

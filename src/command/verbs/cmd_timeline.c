@@ -219,11 +219,11 @@ static enum status print(struct session *s, struct cmd_call *c, const struct req
     if (f == FORMAT_TEXT)
         add_text(s, c, r, t, r->nkernels);
     else
-        rows_show(s, c->out, rows, columns, NULL, f, call_width(s, c));
+        rows_show_json(s, c->out, rows, columns, f, call_width(s, c));
     if (f == FORMAT_MD)
         rows_md_footer(c->out, c->command);
     charts_add(&c->charts, timeline_chart(r, t, r->nkernels));
-    call_remember(s, c, kept, columns, NULL);
+    call_remember_json(s, c, kept, columns);
     json_decref(rows);
     json_decref(kept);
     if (drawn)

@@ -195,7 +195,7 @@ static enum status list_reports(struct session *s, struct cmd_call *c, const str
     const char *report;
     for (size_t i = 0; (report = ledger_report(l, i)); i++)
         json_array_append_new(rows, report_row(l, report));
-    const enum status st = call_rows(s, c, rows, report_columns, NULL);
+    const enum status st = call_rows_json(s, c, rows, report_columns);
     json_decref(rows);
     return st;
 }
@@ -248,10 +248,10 @@ static enum status judge_all(struct audit *a, struct cmd_call *c, const struct l
     if (!meant)
         return err_set(err, ST_USAGE, "no claim has that section or id");
     if (!wants_text(c))
-        return call_rows(a->session, c, a->rows, claim_columns, NULL);
+        return call_rows_json(a->session, c, a->rows, claim_columns);
     /* for $1.confirmed and export, without printing the table */
     const size_t from = c->out->len;
-    call_rows(a->session, c, a->rows, claim_columns, NULL);
+    call_rows_json(a->session, c, a->rows, claim_columns);
     c->out->len = from;
     if (c->out->data)
         c->out->data[from] = 0;

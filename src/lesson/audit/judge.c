@@ -51,32 +51,27 @@ static enum status run_one(struct session *s, const char *command, struct rows *
     struct str out = {0};
     struct rows got;
     const enum status st = session_apart(s, command, &got, &out, err);
-    rows_add(rows, got.results, NULL);
+    rows_add(rows, &got.results, NULL);
     rows_clear(&got);
     str_free(&out);
     return st;
 }
 
-static const char *text_of(const json_t *row, const char *field)
+static bool lacks_figures(const struct row *row)
 {
-    return json_string_value(json_object_get(row, field));
-}
-
-static bool lacks_figures(const json_t *row)
-{
-    return text_of(row, "backend") && !text_of(row, "check");
+    return row_text(row, "backend") && !row_text(row, "check");
 }
 
 /* Figures of the same kernel, parameters and shape that were recorded elsewhere; NULL: there are
- * none. Borrowed. */
-static json_t *recorded_instead(struct session *s, const json_t *row, const char *l2)
+ * none. The caller's. */
+static struct row *recorded_instead(struct session *s, const struct row *row, const char *l2)
 {
-    const char *params = text_of(row, "params"), *backend = text_of(row, "backend");
+    const char *params = row_text(row, "params"), *backend = row_text(row, "backend");
     if (!backend_is_gpu(backend))
         return NULL;
     const struct recording_query q = {
-        .kernel = text_of(row, "kernel"),
-        .shape = text_of(row, "shape"),
+        .kernel = row_text(row, "kernel"),
+        .shape = row_text(row, "shape"),
         .params = params && *params ? params : NULL,
         .backend = backend,
         .l2 = l2,
@@ -85,25 +80,24 @@ static json_t *recorded_instead(struct session *s, const json_t *row, const char
     const enum library_scope look = library_look(library, LIBRARY_SHIPPED);
     const struct recorded_row *best = q.kernel && q.shape ? library_best(library, &q) : NULL;
     library_look(library, look);
-    return best ? best->row : NULL;
+    return best ? row_of_json(best->row) : NULL;
 }
 
 /* All rows that could not be measured here, with the caches in the same state, or none. */
 static void fill_recorded(struct session *s, struct values *v, const char *l2)
 {
-    json_t *filled = json_array();
+    struct rowset filled = {0}, *rows = &v->rows.results;
     bool whole = true;
-    for (size_t i = 0; i < json_array_size(v->rows.results); i++) {
-        json_t *row = json_array_get(v->rows.results, i);
-        json_t *other = lacks_figures(row) ? recorded_instead(s, row, l2) : row;
+    for (size_t i = 0; i < rows->n; i++) {
+        const struct row *row = rows->rows[i];
+        struct row *other = lacks_figures(row) ? recorded_instead(s, row, l2) : row_hold(row);
         whole = whole && other;
-        json_array_append(filled, other ? other : row);
+        rowset_take(&filled, other ? other : row_hold(row));
     }
-    if (whole) {
-        json_decref(v->rows.results);
-        v->rows.results = json_incref(filled);
-    }
-    json_decref(filled);
+    struct rowset unused = whole ? *rows : filled;
+    if (whole)
+        *rows = filled;
+    rowset_clear(&unused);
 }
 
 static enum status run_commands(struct session *s, const struct claim *c, const char *gpu,
@@ -130,9 +124,9 @@ static enum status run_commands(struct session *s, const struct claim *c, const 
 
 static void say_where(const struct values *v, struct finding *out)
 {
-    const json_t *row = json_array_get(v->rows.results, 0);
-    const char *origin = text_of(row, "origin"), *device = text_of(row, "device");
-    const char *gpu = text_of(row, "gpu"), *time = text_of(row, "time");
+    const struct row *row = rowset_at(&v->rows.results, 0);
+    const char *origin = row_text(row, "origin"), *device = row_text(row, "device");
+    const char *gpu = row_text(row, "gpu"), *time = row_text(row, "time");
     out->origin = !row ? "arithmetic" : gpu ? "model" : origin_word(origin);
     const char *where = gpu ? gpu : device;
     if (where && out->origin && strcmp(out->origin, "recorded") == 0 && time)
@@ -146,13 +140,13 @@ static void say_where(const struct values *v, struct finding *out)
 static char *say_why(const struct values *v, bool broken, const struct err *err)
 {
     const char *why = NULL;
-    for (size_t i = 0; i < json_array_size(v->rows.results) && !why; i++) {
-        const json_t *row = json_array_get(v->rows.results, i);
-        const bool absent = backend_is_gpu(text_of(row, "backend")) && !backend_gpu_is_here();
+    for (size_t i = 0; i < v->rows.results.n && !why; i++) {
+        const struct row *row = v->rows.results.rows[i];
+        const bool absent = backend_is_gpu(row_text(row, "backend")) && !backend_gpu_is_here();
         if (lacks_figures(row))
-            why = absent ? "needs a GPU, or a recording of it" : text_of(row, "reason");
+            why = absent ? "needs a GPU, or a recording of it" : row_text(row, "reason");
     }
-    const bool told = *err->text && (broken || !json_array_size(v->rows.results));
+    const bool told = *err->text && (broken || !v->rows.results.n);
     return sanitize_line(why ? why : told ? err->text : "the figures differ too little to tell");
 }
 
@@ -190,8 +184,8 @@ static enum verdict decide(const struct claim *c, const struct values *v)
 
 static bool any_lacks_figures(const struct values *v)
 {
-    for (size_t i = 0; i < json_array_size(v->rows.results); i++)
-        if (lacks_figures(json_array_get(v->rows.results, i)))
+    for (size_t i = 0; i < v->rows.results.n; i++)
+        if (lacks_figures(v->rows.results.rows[i]))
             return true;
     return false;
 }

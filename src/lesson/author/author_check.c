@@ -122,7 +122,7 @@ static enum status exec_check(struct session *s, struct cmd_call *c, struct err 
         st = check_one(s, own, c->words[i].text, right, rows, &problems, err);
     session_free(own);
     if (!st)
-        st = call_rows(s, c, rows, columns, NULL);
+        st = call_rows_json(s, c, rows, columns);
     if (!st && problems)
         st = err_set(err, ST_NO, "%d problem%s", problems, problems == 1 ? "" : "s");
     json_decref(rows);

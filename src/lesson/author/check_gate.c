@@ -37,20 +37,17 @@ static const struct {
     {"ratio", false},     {"ratio_lo", false}, {"ratio_hi", false}, {"speedup", true},
 };
 
-static bool is_measured(const json_t *row)
+static bool is_measured(const struct row *row)
 {
-    return json_is_number(json_object_get(row, "median_us")) ||
-           json_is_number(json_object_get(row, "min_us"));
+    return !isnan(row_real(row, "median_us")) || !isnan(row_real(row, "min_us"));
 }
 
-static void disturb(json_t *row, double factor)
+static void disturb(struct row *row, double factor)
 {
     for (size_t i = 0; i < sizeof noisy / sizeof *noisy; i++) {
-        const json_t *v = json_object_get(row, noisy[i].name);
-        if (json_is_number(v))
-            json_object_set_new(
-                row, noisy[i].name,
-                json_real(json_number_value(v) * (noisy[i].rate ? 1 / factor : factor)));
+        const double v = row_real(row, noisy[i].name);
+        if (!isnan(v))
+            row_put_real(row, noisy[i].name, v * (noisy[i].rate ? 1 / factor : factor));
     }
 }
 
@@ -60,16 +57,17 @@ static bool holds_disturbed(const struct values *v, const struct expr *gate, dou
 {
     struct values moved = *v;
     unsigned k = 0;
-    moved.rows.results = json_deep_copy(v->rows.results);
-    for (size_t i = 0; i < json_array_size(moved.rows.results); i++) {
-        json_t *row = json_array_get(moved.rows.results, i);
+    moved.rows.results = (struct rowset){0};
+    for (size_t i = 0; i < v->rows.results.n; i++) {
+        struct row *row = row_copy(v->rows.results.rows[i]);
+        rowset_take(&moved.rows.results, row);
         if (is_measured(row)) {
             disturb(row, corner >> (k % ROWS_MAX) & 1 ? 1 + by : 1 / (1 + by));
             k++;
         }
     }
     const bool held = holds(&moved, gate);
-    json_decref(moved.rows.results);
+    rowset_clear(&moved.rows.results);
     return held;
 }
 
@@ -80,8 +78,8 @@ double gate_margin(const struct values *v, const struct expr *gate)
     double margin = 0;
     if (!holds(v, gate))
         return 0;
-    for (size_t i = 0; i < json_array_size(v->rows.results); i++)
-        measured += is_measured(json_array_get(v->rows.results, i));
+    for (size_t i = 0; i < v->rows.results.n; i++)
+        measured += is_measured(v->rows.results.rows[i]);
     if (!measured)
         return INFINITY;
     const unsigned corners = 1u << (measured < ROWS_MAX ? measured : ROWS_MAX);

@@ -21,7 +21,7 @@ static const struct column *column_of(const struct column *cols, const char *fie
 static bool has_table(const struct session *s, const char *printed)
 {
     struct str table = {0};
-    rows_show(s, &table, s->rows.last.rows, &s->rows.last.cols, NULL, FORMAT_TEXT, PAGE_COLUMNS);
+    rows_show(s, &table, &s->rows.last.rows, &s->rows.last.cols, FORMAT_TEXT, PAGE_COLUMNS);
     char *titles = xstrndup(str_text(&table), strcspn(str_text(&table), "\n"));
     const bool has = *titles && strstr(printed, titles);
     free(titles);
@@ -33,7 +33,7 @@ static void lost_columns(const struct session *s, json_t *out)
 {
     struct column *cols = columns_resolve(&s->rows.last.cols);
     keep_spoken(s, cols);
-    json_t *lost = rows_lost(s->rows.last.rows, cols, PAGE_COLUMNS);
+    json_t *lost = rows_lost(&s->rows.last.rows, cols, PAGE_COLUMNS);
     for (size_t i = 0; i < json_array_size(lost); i++) {
         const struct column *c = column_of(cols, json_string_value(json_array_get(lost, i)));
         if (c && column_is_spoken_of(s, c))
@@ -65,7 +65,7 @@ json_t *page_lost(struct session *s, const struct lesson_stage *at, const char *
     json_t *out = json_array(), *speaks = stage_speaks(at);
     long_lines(command, printed, out);
     s->front.speaks = speaks;
-    if (s->rows.last.rows && s->rows.last.cols.list && has_table(s, printed))
+    if (s->rows.last.command && s->rows.last.cols.list && has_table(s, printed))
         lost_columns(s, out);
     s->front.speaks = NULL;
     json_decref(speaks);

@@ -29,15 +29,14 @@ struct prepare {
 };
 
 /* What the newest rows have to say against being shown; NULL: nothing. Borrowed. */
-static const char *complaint(const json_t *rows)
+static const char *complaint(const struct rowset *rows)
 {
-    for (size_t i = 0; i < json_array_size(rows); i++) {
-        const json_t *row = json_array_get(rows, i);
-        const char *check = json_string_value(json_object_get(row, "check"));
-        const char *reason = json_string_value(json_object_get(row, "reason"));
-        if (check && strcmp(check, "fail") == 0)
+    for (size_t i = 0; i < rows->n; i++) {
+        const struct row *row = rows->rows[i];
+        const char *reason = row_text(row, "reason");
+        if (row_is(row, "check", "fail"))
             return "a check failed";
-        if (reason && json_is_string(json_object_get(row, "backend")) && !check)
+        if (reason && row_text(row, "backend") && !row_text(row, "check"))
             return reason; /* a plan that is refused may be what a step is about */
     }
     return NULL;
@@ -52,7 +51,7 @@ static void prepare_command(struct prepare *p, const struct lesson *l, int step,
     const double start = seconds_now();
     const enum status st =
         p->list || shown ? ST_OK : session_apart(p->session, line, &got, &out, &err);
-    const char *why = st && *err.text ? err.text : complaint(got.results);
+    const char *why = st && *err.text ? err.text : complaint(&got.results);
     const bool ok = !st && !why;
     char *instead = xasprintf("no GPU here: %s, step %d, shows a recording of the program's",
                               l->name, step + 1);
@@ -198,7 +197,7 @@ static enum status exec_prepare(struct session *s, struct cmd_call *c, struct er
     p.seen = json_object();
     st = run_all(&p, c, err);
     if (!st)
-        st = call_rows(s, c, p.rows, columns, NULL);
+        st = call_rows_json(s, c, p.rows, columns);
     if (!st && p.status == ST_CANCELLED)
         st = err_set(err, ST_CANCELLED, "stopped; what is recorded so far stays");
     else if (!st && p.failed)

@@ -282,7 +282,7 @@ static enum status exec_route(struct session *s, struct cmd_call *c, struct err 
     json_t *rows = json_array();
     for (size_t i = 0; i < r.nparts; at += r.parts[i++].minutes)
         json_array_append_new(rows, part_row(&r.parts[i], at));
-    st = call_rows(s, c, rows, columns, NULL);
+    st = call_rows_json(s, c, rows, columns);
     if (!st && plain && minutes != WHOLE)
         st = add_left_out(&r, minutes, c->out, err);
     if (!st && plain)

@@ -566,7 +566,7 @@ static enum status answer_run(struct lesson_run *r, struct str *out, struct err 
     json_decref(speaks);
     const bool open_instead = st == ST_NO_GPU && it->recording && !r->no_gpu;
     if (!open_instead) /* else the recorded rows are $1, $2, ... */
-        rows_add(&r->values.rows, got.results, it->label);
+        rows_add(&r->values.rows, &got.results, it->label);
     session_adopt(r->session, &got);
     rows_clear(&got);
     free(line);

@@ -96,7 +96,7 @@ double values_eval(const struct values *v, const struct expr *e)
 const char *values_device(const struct values *v)
 {
     const char *rest;
-    return json_string_value(json_object_get(rows_find(&v->rows, "$last", &rest), "device"));
+    return row_text(rows_find(&v->rows, "$last", &rest), "device");
 }
 
 /* ---- {EXPR:FORMAT} ---- */
@@ -137,11 +137,11 @@ static void add_number(struct str *out, double x, const char *format)
 static void add_row_text(const struct values *v, const char *name, struct str *out)
 {
     const char *field;
-    const json_t *row = rows_find(&v->rows, name, &field);
-    const char *text = row ? json_string_value(row_path(row, field)) : NULL;
-    char *clean = sanitize_line(text ? text : "-");
+    const struct row *row = rows_find(&v->rows, name, &field);
+    char *text = row_path_text(row, field), *clean = sanitize_line(text ? text : "-");
     str_add(out, clean);
     free(clean);
+    free(text);
 }
 
 static void add_value(const struct values *v, char *inside, struct str *out)

@@ -136,7 +136,7 @@ static enum status follow_banks(struct session *s, struct cmd_call *c, struct er
     if (st != ST_OK)
         return st;
     json_t *rows = banks_rows(&b);
-    st = call_rows(s, c, rows, banks_columns, NULL);
+    st = call_rows_json(s, c, rows, banks_columns);
     json_decref(rows);
     return st;
 }

@@ -113,7 +113,7 @@ static enum status follow_calls(struct session *s, struct cmd_call *c, struct er
     if (st == ST_OK)
         st = all_calls(&calls, rows, err);
     if (st == ST_OK)
-        st = call_rows(s, c, rows, calls_columns, NULL);
+        st = call_rows_json(s, c, rows, calls_columns);
     drop_memory(&calls);
     json_decref(rows);
     return st;

@@ -165,7 +165,7 @@ enum status trace_query(struct session *s, struct cmd_call *c, const struct trac
         return st;
     trace_make(&t);
     json_t *rows = view->rows(&t);
-    st = call_rows(s, c, rows, view->columns, NULL);
+    st = call_rows_json(s, c, rows, view->columns);
     json_decref(rows);
     trace_clear(&t);
     return st;

@@ -117,7 +117,7 @@ static enum status follow_access(struct session *s, struct cmd_call *c, struct e
         else
             json_decref(row);
     }
-    st = call_rows(s, c, rows, access_columns, NULL);
+    st = call_rows_json(s, c, rows, access_columns);
     json_decref(rows);
     return st;
 }
@@ -266,7 +266,7 @@ static enum status follow_reduce(struct session *s, struct cmd_call *c, struct e
         by_shuffles(&t);
     else
         one_by_one(&t);
-    st = call_rows(s, c, t.rows, sum_columns, NULL);
+    st = call_rows_json(s, c, t.rows, sum_columns);
     json_decref(t.rows);
     return st;
 }

@@ -43,8 +43,8 @@ json_t *state_take(struct app *a)
     struct str script = {0};
     session_script(a->session, &script);
     json_t *o =
-        json_pack("{s:i, s:s, s:s, s:O}", "version", STATE_VERSION, "screen", a->screen->name,
-                  "script", str_text(&script), "rows", a->session->rows.results);
+        json_pack("{s:i, s:s, s:s, s:o}", "version", STATE_VERSION, "screen", a->screen->name,
+                  "script", str_text(&script), "rows", rowset_json(&a->session->rows.results));
     json_object_set_new(o, "look", take_look(a));
     json_object_set_new(o, "screens", take_screens(a));
     str_free(&script);
@@ -92,12 +92,13 @@ static void put_script(struct app *a, const char *script)
 
 static void put_rows(struct app *a, json_t *rows)
 {
-    json_t *good = json_array(), *row;
+    struct rowset good = {0};
+    json_t *row;
     size_t i;
-    json_array_foreach(rows, i, row) if (json_is_object(row)) json_array_append(good, row);
-    if (json_array_size(good) > 0)
-        session_remember_runs(a->session, good, false, "resume");
-    json_decref(good);
+    json_array_foreach(rows, i, row) if (json_is_object(row)) rowset_take(&good, row_of_json(row));
+    if (good.n > 0)
+        session_remember_runs(a->session, &good, false, "resume");
+    rowset_clear(&good);
 }
 
 static bool is_true(const json_t *o, const char *name)

@@ -144,7 +144,7 @@ void popup_move(struct popup *p, enum move m)
         change_row(p, m == MOVE_LEFT ? -1 : 1);
 }
 
-static bool row_has(const void *ctx, int i, const char *text)
+static bool line_has(const void *ctx, int i, const char *text)
 {
     const struct popup *p = ctx;
     struct menu_row row = {0};
@@ -156,7 +156,7 @@ bool popup_find(struct popup *p, const char *text, int dir)
 {
     if (!p->menu)
         return textview_find(&p->text, text, dir);
-    int at = list_find(p->list.n, p->list.cur, dir, row_has, p, text);
+    int at = list_find(p->list.n, p->list.cur, dir, line_has, p, text);
     p->list.cur = at >= 0 ? at : p->list.cur;
     return at >= 0;
 }

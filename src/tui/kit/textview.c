@@ -230,7 +230,7 @@ void textview_draw(struct textview *v, struct canvas *c, struct rect r)
     }
 }
 
-static bool row_has(const void *ctx, int i, const char *text)
+static bool line_has(const void *ctx, int i, const char *text)
 {
     const struct textview *v = ctx;
     return str_finds(v->rows[i].text, text);
@@ -239,7 +239,7 @@ static bool row_has(const void *ctx, int i, const char *text)
 bool textview_find(struct textview *v, const char *text, int dir)
 {
     int from = v->found > 0 ? v->found - 1 : v->top;
-    int at = list_find(v->nrows, from, v->found > 0 ? dir : 0, row_has, v, text);
+    int at = list_find(v->nrows, from, v->found > 0 ? dir : 0, line_has, v, text);
     if (at < 0)
         return false;
     v->found = at + 1;

@@ -682,7 +682,7 @@ static bool compare_explain(void *ctx, struct str *out)
     return true;
 }
 
-static bool row_has(const void *ctx, int i, const char *text)
+static bool line_has(const void *ctx, int i, const char *text)
 {
     const struct compare *x = ctx;
     return str_finds(x->view[i].label, text);
@@ -691,7 +691,7 @@ static bool row_has(const void *ctx, int i, const char *text)
 static bool compare_find(void *ctx, const char *text, int dir)
 {
     struct compare *x = ctx;
-    int at = list_find(x->n, x->list.cur, dir, row_has, x, text);
+    int at = list_find(x->n, x->list.cur, dir, line_has, x, text);
     if (at < 0)
         return false;
     x->list.cur = at;

@@ -155,12 +155,12 @@ static void draw_steps(struct lessons *l, struct canvas *c, struct rect r)
 }
 
 /* The last rows that this step measured. */
-static int live_rows(const struct lessons *l, const json_t *rows[LIVE_ROWS])
+static int live_rows(const struct lessons *l, const struct row *rows[LIVE_ROWS])
 {
-    const json_t *all = l->app->session->rows.results;
+    const struct rowset *all = &l->app->session->rows.results;
     int n = 0;
-    for (size_t i = json_array_size(all); i > l->first_row && n < LIVE_ROWS; i--) {
-        const json_t *row = json_array_get(all, i - 1);
+    for (size_t i = all->n; i > l->first_row && n < LIVE_ROWS; i--) {
+        const struct row *row = all->rows[i - 1];
         if (row_real(row, "median_us") > 0)
             rows[n++] = row;
     }
@@ -263,7 +263,7 @@ static void draw_page(struct lessons *l, struct canvas *c, struct rect r)
 
 static void draw_run(struct lessons *l, struct canvas *c)
 {
-    const json_t *rows[LIVE_ROWS];
+    const struct row *rows[LIVE_ROWS];
     int n = live_rows(l, rows), bottom = c->h - 2;
     lesson_fit_figures(l);
     bool full = c->w >= FULL_W && c->h >= FULL_H;
@@ -355,7 +355,7 @@ static void look(struct lessons *l)
     if (new_step) {
         textview_clear(&l->page.text);
         l->has_words = lesson_has_words(l->run);
-        l->first_row = json_array_size(l->app->session->rows.results);
+        l->first_row = l->app->session->rows.results.n;
     }
     lesson_page_add(&l->page, l->run, new_step || at->serial != l->serial ? at->text : "",
                     new_step);

@@ -135,14 +135,14 @@ void lesson_page_figures(const struct lesson_page *p, struct lesson_run *run, in
 
 /* ---- what was measured ---- */
 
-static const char *text_of(const json_t *row, const char *field)
+static const char *text_of(const struct row *row, const char *field)
 {
     const char *text = row_text(row, field);
     return text ? text : "";
 }
 
 /* What stands right of a bar: how much the samples vary, and whether the output was right. */
-static void draw_live_row(struct canvas *c, struct rect r, const json_t *row)
+static void draw_live_row(struct canvas *c, struct rect r, const struct row *row)
 {
     char b[NUMBER_BUF];
     const double cv = row_real(row, "cv_pct");
@@ -170,14 +170,14 @@ static void live_title(const struct chart *times, struct str *out)
 }
 
 /* The rows as export draws them, the oldest first. */
-void lesson_draw_live(struct canvas *c, struct rect r, const json_t *const *rows, int n)
+void lesson_draw_live(struct canvas *c, struct rect r, const struct row *const *rows, int n)
 {
     enum { RIGHT_W = 14 };
     const struct rect in = {r.x + 2, r.y + 1, r.w - 4, r.h - 2};
     json_t *list = json_array();
     struct charts charts = {0};
     for (int i = n; i-- > 0;)
-        json_array_append(list, (json_t *)(uintptr_t)rows[i]);
+        json_array_append_new(list, row_json(rows[i]));
     times_charts(list, &charts);
     const struct chart *times = charts_find(&charts, &chart_times);
     struct str title = {0};
@@ -189,7 +189,7 @@ void lesson_draw_live(struct canvas *c, struct rect r, const json_t *const *rows
                            &CHART_WHOLE);
     for (int i = 0; times && i < n && i < in.h; i++)
         draw_live_row(c, (struct rect){in.x + in.w - RIGHT_W + 1, in.y + i, RIGHT_W - 1, 1},
-                      json_array_get(list, (size_t)i));
+                      rows[n - 1 - i]);
     charts_clear(&charts);
     json_decref(list);
 }

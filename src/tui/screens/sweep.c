@@ -706,7 +706,7 @@ static bool sweep_explain(void *ctx, struct str *out)
     return subject_explain(&x->cell, x->cell.plan.desc->name, out);
 }
 
-static bool row_has(const void *ctx, int i, const char *text)
+static bool line_has(const void *ctx, int i, const char *text)
 {
     const struct sweep_screen *x = ctx;
     const char *value, *name = i < SETUP_ROWS ? sweep_setup_row(&x->setup, i, &value)
@@ -717,7 +717,7 @@ static bool row_has(const void *ctx, int i, const char *text)
 static bool sweep_find(void *ctx, const char *text, int dir)
 {
     struct sweep_screen *x = ctx;
-    int at = list_find(SETUP_ROWS + x->subject.knobs.n, x->list.cur, dir, row_has, x, text);
+    int at = list_find(SETUP_ROWS + x->subject.knobs.n, x->list.cur, dir, line_has, x, text);
     if (at < 0)
         return false;
     x->list.cur = at;
