@@ -55,6 +55,7 @@ static int tie_to_parent(long parent)
 static void restrain(void)
 {
     prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+    prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); /* what a kernel starts stays in sight */
     setrlimit(RLIMIT_CORE, &(struct rlimit){.rlim_cur = 0, .rlim_max = 0}); /* a crash is quick */
     signal(SIGXFSZ, SIG_IGN); /* a file at its limit is an error to report, not a death */
     int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);

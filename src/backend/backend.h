@@ -75,6 +75,12 @@ struct backend_options {
 /* A loaded kernel: its plan, workspace and output. */
 struct slot;
 
+/* What no kernel can do on it; unknown figures are NaN. */
+struct backend_limits {
+    double flops_per_s; /* theoretical peak at the highest clock, of any unit */
+    double least_s;     /* a launch that does nothing takes longer */
+};
+
 struct backend_ops {
     double load_s;   /* seconds that open or load may take, for deadlines; 0: no time at all */
     double sample_s; /* a hot sample should last this long, for the clock's resolution; 0: 20 us */
@@ -114,6 +120,8 @@ struct backend_ops {
     /* After a sample, untimed: ST_FAIL with a sentence when a run of it wrote to its inputs, or had not
      * written its output when it was over. `all`: guard bands, too, of every run so far. */
     enum status (*inspect)(struct backend *b, struct slot *s, bool all, struct err *err);
+    /* Of kernels on inputs of this type. Optional. */
+    struct backend_limits (*limits)(const struct backend *b, enum dtype dtype);
     /* Copies the output of run i of the last sample, or of run() with i = 0, (shape's dtype and layout) with
      * `guard` bytes before and after it, as the run left them, to `dst`. */
     enum status (*read_output)(struct backend *b, struct slot *s, int i, void *dst,

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "backend/cpu_host.h"
 
+#include <dirent.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -163,6 +164,48 @@ double host_clock_mhz(void)
 #else
     return REAL_UNKNOWN;
 #endif
+}
+
+/* The state of a thread is the first letter behind its name, which may hold anything. */
+static bool is_running(int pid, const char *thread)
+{
+    char path[320], text[256];
+    snprintf(path, sizeof path, "/proc/%d/task/%s/stat", pid, thread);
+    FILE *f = fopen(path, "re");
+    const size_t n = f ? fread(text, 1, sizeof text - 1, f) : 0;
+    if (f)
+        fclose(f);
+    text[n] = '\0';
+    const char *name_end = strrchr(text, ')');
+    return name_end && name_end[1] == ' ' && name_end[2] == 'R';
+}
+
+static bool any_runs(int pid)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/task", pid);
+    DIR *dir = opendir(path);
+    bool runs = false;
+    for (struct dirent *e; dir && !runs && (e = readdir(dir));)
+        runs =
+            e->d_name[0] != '.' && atoi(e->d_name) != (int)gettid() && is_running(pid, e->d_name);
+    if (dir)
+        closedir(dir);
+    return runs;
+}
+
+/* Who wants to run shows so also where others have the processors. */
+bool host_goes_idle(int pid)
+{
+    enum { LOOKS = 100, QUIET = 3 };
+    static const struct timespec rest = {.tv_nsec = 5000000};
+    for (int i = 0, quiet = 0; i < LOOKS; i++) {
+        quiet = any_runs(pid) ? 0 : quiet + 1;
+        if (quiet == QUIET)
+            return true;
+        nanosleep(&rest, NULL);
+    }
+    return false;
 }
 
 size_t host_cache_bytes(int level)

@@ -37,6 +37,10 @@ double host_seconds(void);
  * About 3 us. NaN on an architecture without the code for it. */
 double host_clock_mhz(void);
 
+/* Do all threads of a process but the caller's rest by and by while nothing is asked of them? 10 ms where they
+ * do; threads that spin for a while after their work are waited for, half a second. */
+bool host_goes_idle(int pid);
+
 /* Bytes of a data cache, level 1 to 3; 0 when unknown. */
 size_t host_cache_bytes(int level);
 

@@ -4,6 +4,7 @@
  * kernels (slot.h), their samples (timer.h), stamps and counters. Peers stand behind slots.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -184,6 +185,15 @@ static enum status inspect(struct backend *b, struct slot *s, bool all, struct e
     return all ? slot_inspect(s, err) : ST_OK;
 }
 
+/* The driver tells no more of it than the table: f32 may go through the tensor cores in parts. */
+static struct backend_limits limits(const struct backend *b, enum dtype dtype)
+{
+    const char *unit;
+    const double tensor = device_peak(&b->gpu.model, dtype, true, &unit),
+                 plain = device_peak(&b->gpu.model, dtype, false, &unit);
+    return (struct backend_limits){.flops_per_s = fmax(tensor, plain) * 1e12, .least_s = 0.4e-6};
+}
+
 static enum status read_output(struct backend *b, struct slot *s, int i, void *dst, struct err *err)
 {
     (void)b;
@@ -262,6 +272,7 @@ const struct backend_ops backend_cuda = {
     .sets = sets,
     .prepare = prepare,
     .inspect = inspect,
+    .limits = limits,
     .read_output = read_output,
     .output_bytes = output_bytes,
     .flush = flush,

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "base/number.h"
 #include "base/sanitize.h"
@@ -255,6 +256,16 @@ static bool is_over(const struct job *j, int i)
     return j->state == JOB_TIMING && !j->request.interleave && row->stopped;
 }
 
+/* But for the one that the judge has. */
+static void drop_extras_of(struct job *j, int entry)
+{
+    for (int i = (int)j->nextras; i-- > 0;)
+        if (j->extras[i].entry == entry && i != j->asked) {
+            job_drop_extra(j, i);
+            j->asked -= j->asked > i;
+        }
+}
+
 /* True when any entry is left. */
 static bool forget_worker(struct job *j)
 {
@@ -264,9 +275,12 @@ static bool forget_worker(struct job *j)
         e->over = is_over(j, i);
         e->seen = false;
         left |= !e->over;
+        if (!e->over) /* they will come again */
+            drop_extras_of(j, i);
     }
     j->state = JOB_STARTING;
     j->ready = false;
+    j->clocks = (struct two_clocks){0};
     j->entry = -1;
     free(j->phase[LAUNCH]);
     j->phase[LAUNCH] = NULL;
@@ -536,4 +550,39 @@ enum status job_take_verdict(struct job *j, int entry, json_t *row, struct err *
     doubt_row(j, entry);
     rank_rows(j);
     return st;
+}
+
+/* ---- clocks ---- */
+
+void job_hear_clock(struct job *j, double theirs)
+{
+    struct two_clocks *c = &j->clocks;
+    const double now = seconds_now();
+    if (j->state != JOB_TIMING || !(theirs > 0))
+        return;
+    if (!c->ours) {
+        c->ours = now;
+        c->theirs = theirs;
+    }
+    c->passed = now - c->ours;
+    c->lag[c->frames++ % CLOCK_FRAMES] = c->passed - (theirs - c->theirs);
+}
+
+/* A frame may come late, but not all of the last ones. Ours is the clock of a process in which no kernel runs. */
+void job_judge_clock(struct job *j)
+{
+    static const double late_s = 0.1, share = 0.1;
+    const struct two_clocks *c = &j->clocks;
+    double least = c->lag[0];
+    for (int i = 1; i < CLOCK_FRAMES; i++)
+        least = fmin(least, c->lag[i]);
+    if (c->frames < CLOCK_FRAMES || c->unsure || least < late_s + share * c->passed)
+        return;
+    for (int i = 0; i < j->request.nentries; i++)
+        if (j->rows[i].n > 0 && !failed_check(&j->rows[i]))
+            fail_row(&j->rows[i],
+                     xasprintf("%.2f s passed in its process by its clock while %.2f s "
+                               "passed outside: the times are not true",
+                               fmax(c->passed - least, 0), c->passed));
+    rank_rows(j);
 }

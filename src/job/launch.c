@@ -6,10 +6,15 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "job/launch.h"
 
+#include <ctype.h>
+#include <dirent.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "base/str.h"
@@ -161,6 +166,51 @@ void launch_blame(struct launch *l, const struct entry *e, enum status st)
 {
     if (l->lost < 0 && (st == ST_FAIL || launch_is_spent(l)))
         l->lost = (int)(e - l->entries);
+}
+
+/* The fourth word of /proc/PID/stat, behind the name, which may hold anything. */
+static int parent_of(const char *pid)
+{
+    char path[64], text[512], *end;
+    snprintf(path, sizeof path, "/proc/%s/stat", pid);
+    FILE *f = fopen(path, "re");
+    const size_t n = f ? fread(text, 1, sizeof text - 1, f) : 0;
+    int parent = 0;
+    if (f)
+        fclose(f);
+    text[n] = '\0';
+    end = strrchr(text, ')');
+    return end && sscanf(end + 1, " %*c %d", &parent) == 1 ? parent : 0;
+}
+
+/* Who loses its parent becomes ours: worker.c has asked for that. */
+int launch_children(int *pids, int max)
+{
+    int n = 0;
+    DIR *dir = opendir("/proc");
+    for (struct dirent *e; dir && n < max && (e = readdir(dir));)
+        if (isdigit((unsigned char)e->d_name[0]) && parent_of(e->d_name) == (int)getpid())
+            pids[n++] = atoi(e->d_name);
+    if (dir)
+        closedir(dir);
+    return n;
+}
+
+int launch_end_new_children(const int *before, int n)
+{
+    enum { MANY = 4096 };
+    int now[MANY], found = 0; /* a kernel that leaves one at every call leaves many */
+    for (int count = launch_children(now, MANY), i = 0; i < count; i++) {
+        bool known = false;
+        for (int k = 0; k < n; k++)
+            known = known || before[k] == now[i];
+        if (known)
+            continue;
+        found = now[i];
+        kill(found, SIGKILL);
+        waitpid(found, NULL, 0);
+    }
+    return found;
 }
 
 enum status launch_params(const struct kernel_desc *d, const char *text, struct param_values *v,

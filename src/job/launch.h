@@ -11,6 +11,8 @@
 #include "job/peer.h"
 #include "job/request.h"
 
+enum { CHILDREN_MAX = 64 };
+
 /* One kernel of the job under way. */
 struct entry {
     struct slot *slot; /* NULL: it cannot run, row.reason says why, or need not */
@@ -19,7 +21,9 @@ struct entry {
     double once_s;    /* duration of its first run, then of the fastest of the warm-up */
     double usual_mhz; /* highest clock of the warm-up; NaN: none is known */
     struct timing *timing;
-    int repeat;      /* runs per sample */
+    int repeat;   /* runs per sample */
+    bool foreign; /* code of the user's that runs on the host: it may have threads and processes */
+    int children[CHILDREN_MAX], nchildren; /* processes of ours when its timing began */
     size_t picked;   /* the sample whose output is judged, beside the last one's */
     double *samples; /* seconds; NaN where the sample was dropped */
     size_t nsamples, capsamples;
@@ -59,6 +63,11 @@ void launch_describe_params(const struct launch *l, const struct kernel_desc *d,
 void launch_set_text(char **member, const char *value);
 /* Takes over what the backend says about a row: driver, kind of launch, warnings. */
 void launch_describe(struct launch *l, struct entry *e);
+
+/* Processes that this one has started, directly or not, at most `max`; returns how many. */
+int launch_children(int *pids, int max);
+/* Ends those that are not among the n in `before`; returns one of them, 0: there was none. */
+int launch_end_new_children(const int *before, int n);
 
 /* Entry e has failed with `st`. If that is more than a refusal, the job is over for this process, and the
  * other entries go on in another. */

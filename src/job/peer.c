@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+
 struct peer peer_open(int fd, const char *role)
 {
     struct peer p = {.wire = wire_new(fd)};
@@ -71,6 +73,7 @@ void peer_send(struct peer *p, enum wire_type type, json_t *payload, int fd)
 {
     struct err err = ERR_INIT;
     json_object_set_new(payload, "job", json_integer(p->job));
+    json_object_set_new(payload, "clock", json_real(seconds_now()));
     if (!p->gone && wire_send(p->wire, type, payload, fd, -1, &err) != ST_OK) {
         p->gone = true;
         fprintf(stderr, "attnscope-worker: %s\n", err.text);

@@ -46,6 +46,7 @@ static enum status load_entry(struct launch *l, int i, struct err *err)
     if (st != ST_OK)
         return st;
     launch_describe_params(l, d, &v, &l->entries[i].row);
+    l->entries[i].foreign = d->code == CODE_LIBRARY || (k->user && d->code == CODE_C);
     st = desc_supports(d, &l->problem.shape, &v, 0, err);
     return st == ST_OK ? l->ops->load(l->backend, k, &v, &l->entries[i].slot, err) : st;
 }
@@ -122,9 +123,15 @@ enum status launch_check(struct launch *l, int i, struct err *err)
     launch_describe(l, e);
     peer_estimate(&l->peer, PHASE_FIRST_RUN, i,
                   shape_flops(&l->request.problem.shape) / flops_per_s);
+    int children[CHILDREN_MAX];
+    const int n = e->foreign ? launch_children(children, CHILDREN_MAX) : 0;
     double begin = seconds_now();
     st = l->ops->run(l->backend, e->slot, err);
     e->once_s = seconds_now() - begin;
+    const int left = e->foreign ? launch_end_new_children(children, n) : 0;
+    if (st == ST_OK && left)
+        st = err_set(err, ST_FAIL, "%s: it left a process behind (%d)",
+                     l->request.entries[i].kernel, left);
     if (st == ST_OK)
         st = export_output(l, i, 0, true, &fd, err);
     if (st == ST_OK)

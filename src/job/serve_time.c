@@ -14,6 +14,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include "backend/cpu_host.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/number.h"
@@ -72,6 +73,9 @@ static uint64_t draw_turn(void)
 static void expose(struct launch *l, struct entry *e, const struct err *why)
 {
     launch_set_text(&e->row.check, "fail");
+    launch_set_text(&e->row.reason, why->text);
+    launch_send_rows(l,
+                     false); /* known, even if a thread of its takes us down without its memory */
     lose(l, e, ST_FAIL, why);
 }
 
@@ -289,14 +293,58 @@ static void mark_cancelled(struct group *g)
             launch_set_text(&g->items[i]->row.stopped, "cancel");
 }
 
+/* What no hardware can do. */
+static enum status check_plausible(struct launch *l, const struct entry *e, struct err *err)
+{
+    static const double generous = 1.1;
+    const struct shape *s = &l->request.problem.shape;
+    const double seconds = timing_median(e->timing);
+    char took[NUMBER_BUF];
+    if (!l->ops->limits || !timing_count(e->timing))
+        return ST_OK;
+    const struct backend_limits lim = l->ops->limits(l->backend, s->dtype);
+    number_fmt_us(took, seconds * 1e6);
+    if (shape_flops(s) / seconds > generous * lim.flops_per_s)
+        return err_set(err, ST_FAIL,
+                       "implausible: %s a run are %.3g TFLOP/s, and the hardware's peak is %.3g",
+                       took, shape_flops(s) / seconds * 1e-12, lim.flops_per_s * 1e-12);
+    if (seconds < lim.least_s)
+        return err_set(err, ST_FAIL, "implausible: %s a run are less than a launch takes", took);
+    return ST_OK;
+}
+
+/* Does it leave anything behind that works? */
+static enum status check_rest(const struct entry *e, const char *name, struct err *err)
+{
+    const int left = e->foreign ? launch_end_new_children(e->children, e->nchildren) : 0;
+    if (left)
+        return err_set(err, ST_FAIL, "%s: it left a process behind (%d)", name, left);
+    if (e->foreign && !host_goes_idle((int)getpid()))
+        return err_set(err, ST_FAIL, "%s: a thread of its works on while nothing is asked of it",
+                       name);
+    return ST_OK;
+}
+
+static bool time_last_of(struct launch *l, struct entry *e)
+{
+    double seconds, clock;
+    struct err why = ERR_INIT;
+    const char *name = l->request.entries[e - l->entries].kernel;
+    if (!sample_turn(l, e, l->turn_last, true, &seconds, &clock))
+        return false;
+    if (check_plausible(l, e, &why) == ST_OK && check_rest(e, name, &why) == ST_OK)
+        return true;
+    expose(l, e, &why);
+    return false;
+}
+
 /* One more of each, like those before; its time does not count, its output does. */
 static void time_last(struct group *g)
 {
     struct launch *l = g->l;
-    double seconds, clock;
     for (int i = 0; i < g->count && l->lost < 0 && !peer_stop(&l->peer); i++) {
         struct entry *e = g->items[i];
-        if (e->slot && sample_turn(l, e, l->turn_last, true, &seconds, &clock))
+        if (e->slot && time_last_of(l, e))
             send_run(l, e, l->turn_last, "the last timed run");
     }
 }
@@ -362,6 +410,8 @@ static void time_entries(struct launch *l, int from, int to)
         e->timing = timing_new(&l->request.options.rule);
         e->usual_mhz = REAL_UNKNOWN;
         e->picked = pick_sample(l);
+        if (e->foreign)
+            e->nchildren = launch_children(e->children, CHILDREN_MAX);
         warm_up(l, e);
         if (e->slot)
             g.items[g.count++] = e;

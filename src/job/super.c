@@ -34,6 +34,7 @@ struct super {
     struct graveyard graves;
     struct job *active, *queue;
     int last_id;
+    double dispatched;         /* when super_dispatch() was last called */
     double patience;           /* 1, but for tests */
     double faults[FAULTS_MAX]; /* when the last ones were; a ring */
     int nfaults;
@@ -371,6 +372,7 @@ static enum status hear_done(struct super *s, json_t *o, struct err *err)
     }
     j->done = true;
     s->procs[LAUNCH].deadline = INFINITY;
+    job_judge_clock(j);
     hear_lost(s, o);
     return ST_OK;
 }
@@ -416,6 +418,8 @@ static enum status hear_frame(struct super *s, enum role role, enum wire_type ty
         j->state = JOB_CHECKING;
         s->changed = true;
     }
+    if (role == LAUNCH)
+        job_hear_clock(j, json_number_value(json_object_get(o, "clock")));
     if (type == WIRE_ESTIMATE)
         return hear_estimate(s, role, o, err);
     if (type == WIRE_VERDICT && role == JUDGE)
@@ -715,9 +719,20 @@ static void hear_to_the_end(struct super *s, enum role role)
         p->closed_since = seconds_now();
 }
 
+/* Frames that have waited for us say nothing about their sender's clock. */
+static void notice_absence(struct super *s)
+{
+    static const double away_s = 0.3;
+    const double now = seconds_now();
+    if (s->active && s->active->clocks.frames && now - s->dispatched > away_s)
+        s->active->clocks.unsure = true;
+    s->dispatched = now;
+}
+
 bool super_dispatch(struct super *s)
 {
     s->more = false;
+    notice_absence(s);
     graveyard_visit(&s->graves);
     for (int role = 0; role < ROLES; role++)
         hear_to_the_end(s, (enum role)role);

@@ -16,6 +16,8 @@
 
 enum { WIRE_VERSION = 2, WIRE_MAX = 1 << 20 };
 
+/* Every frame of a worker's about a job has clock: seconds_now() there, which the supervisor holds against its
+ * own. */
 enum wire_type {
     WIRE_HELLO = 1, /* worker -> super: role, version */
     WIRE_JOB,       /* super -> launch: job (its number), request, skip: indices of entries that

@@ -145,6 +145,11 @@ const char *timing_done(const struct timing *t, double wall_s)
     return wall_s >= t->rule.max_s ? "time" : NULL;
 }
 
+double timing_median(const struct timing *t)
+{
+    return stats_of(t->kept.x, t->kept.n).median;
+}
+
 size_t timing_count(const struct timing *t)
 {
     return t->kept.n;

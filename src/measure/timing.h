@@ -51,6 +51,8 @@ void timing_free(struct timing *t);
 void timing_add(struct timing *t, double seconds, double clock_mhz, double usual_mhz);
 /* Returns why to stop ("cv" "steady" "n" "time"), or NULL to go on. `wall_s` since sampling began. */
 const char *timing_done(const struct timing *t, double wall_s);
+/* Of the samples that count, in seconds; NaN: there is none. */
+double timing_median(const struct timing *t);
 size_t timing_count(const struct timing *t);
 const double *timing_samples(const struct timing *t); /* seconds, in order, dropped ones left out */
 /* More than half of the samples ran below the clock floor, and were kept. */

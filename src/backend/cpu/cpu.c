@@ -10,6 +10,7 @@
 #include "backend/cpu_host.h"
 #include "backend/cpu/cpu_own.h"
 #include "backend/cpu/sets.h"
+#include "backend/cpu/spot.h"
 #include "backend/foreign.h"
 #include "backend/peer/python.h"
 #include "backend/pool.h"
@@ -101,6 +102,17 @@ static void cpu_close(struct backend *b)
     free(b->sweep);
     free(b->name);
     free(b);
+}
+
+/* Cores do no more than this at the highest clock that is built, whatever unit they use: vectors of the widest kind
+ * in two pipes; for 16 bits a matrix unit. */
+static struct backend_limits cpu_limits(const struct backend *b, enum dtype dtype)
+{
+    static const double clock_hz = 6.5e9, narrow = 32;
+    const double lanes = b->simd->lanes > 16 ? b->simd->lanes : 16;
+    const double f32 = 2 * 2 * lanes * clock_hz * b->threads;
+    return (struct backend_limits){.flops_per_s = dtype == DTYPE_F32 ? f32 : narrow * f32,
+                                   .least_s = 5e-9};
 }
 
 static const char *cpu_device_name(const struct backend *b)
@@ -404,6 +416,23 @@ static enum status cpu_prepare(struct backend *b, struct slot *s, uint64_t turn,
     return ST_OK;
 }
 
+static uint64_t draw(struct backend *b)
+{
+    b->spots = b->spots * 6364136223846793005u + 1442695040888963407u;
+    return b->spots >> 20;
+}
+
+/* A row of one of its runs, at random. */
+static bool spot_is_right(struct backend *b, const struct slot *s)
+{
+    const int set = s->first + (int)(draw(b) % (uint64_t)s->runs);
+    const int64_t rows = b->shape.B * b->shape.H * b->shape.Sq;
+    return spot_row_is_right(
+        &b->shape, sets_tensor(&b->sets, set, TENSOR_Q), sets_tensor(&b->sets, set, TENSOR_K),
+        sets_tensor(&b->sets, set, TENSOR_V), output_of(b, s, set) + OUTPUT_GUARD_BYTES,
+        (int64_t)(draw(b) % (uint64_t)rows));
+}
+
 /* A few elements of every run's output, at random, and its last. */
 static bool has_written(struct backend *b, const struct slot *s)
 {
@@ -414,8 +443,7 @@ static bool has_written(struct backend *b, const struct slot *s)
     for (int i = 0; i < s->runs; i++) {
         const unsigned char *o = output_of(b, s, s->first + i) + OUTPUT_GUARD_BYTES;
         for (int k = 0; k < SPOTS; k++) {
-            b->spots = b->spots * 6364136223846793005u + 1442695040888963407u;
-            const size_t at = k ? (size_t)(b->spots >> 16) % n : n - 1;
+            const size_t at = k ? (size_t)draw(b) % n : n - 1;
             if (memcmp(o + at * size, pattern, size) == 0)
                 return false;
         }
@@ -446,6 +474,8 @@ static enum status cpu_inspect(struct backend *b, struct slot *s, bool all, stru
     if (!has_written(b, s))
         return err_set(err, ST_FAIL,
                        "%s: its output was not written when it returned from a timed run", name);
+    if (!spot_is_right(b, s))
+        return err_set(err, ST_FAIL, "%s: the output of a timed run is wrong", name);
     if (all && !guards_intact(b, s))
         return err_set(err, ST_FAIL, "%s: a timed run wrote before or behind its output", name);
     return ST_OK;
@@ -623,6 +653,7 @@ const struct backend_ops backend_cpu = {
     .sets = cpu_sets,
     .prepare = cpu_prepare,
     .inspect = cpu_inspect,
+    .limits = cpu_limits,
     .read_output = cpu_read_output,
     .output_bytes = cpu_output_bytes,
     .flush = cpu_flush,

@@ -313,6 +313,10 @@ enum status slot_inspect(struct slot *s, struct err *err)
     enum status st = inputs_intact(s->gpu, s->inputs, 0, s->desc->name, err);
     if (st == ST_OK && last > 1)
         st = inputs_intact(s->gpu, s->inputs, last - 1, s->desc->name, err);
+    if (st == ST_OK && s->late)
+        st = err_set(err, ST_FAIL,
+                     "%s: its output was not written when it returned from a timed run",
+                     s->desc->name);
     if (st == ST_OK && s->looks >= LOOKS && s->behind_s > behind_max_s)
         st = err_set(err, ST_FAIL,
                      "%s: the device is busy after its stream has ended: it works in another "

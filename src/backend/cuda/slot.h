@@ -50,6 +50,7 @@ struct slot {
     double
         behind_s; /* least time that the device was busy after a sample; INFINITY: not looked at */
     int looks;
+    bool late;           /* after a sample, its output was not written */
     cu_graph_exec graph; /* of `graph_repeat` runs; NULL: none yet */
     int graph_repeat;
     int commands;                 /* that one run queues */

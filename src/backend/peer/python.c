@@ -39,6 +39,7 @@ struct python_slot {
     char *name;
     int id;
     char *version, *launch, *reason;
+    bool late; /* its last sample was over and its output not written */
     struct witness {
         double inside[WITNESSED],
             outside[WITNESSED]; /* seconds of samples by its clock, and by ours */
@@ -495,8 +496,14 @@ static bool has_written(struct pythons *p)
 enum status python_inspect(struct python_slot *s, bool all, struct err *err)
 {
     enum status st = inputs_intact(s->owner, s->name, err);
+    if (st == ST_OK && s->late)
+        st = err_set(err, ST_FAIL,
+                     "%s: its output was not written when it returned from a timed run", s->name);
     if (st == ST_OK && all)
         st = clocks_agree(s, err);
+    if (st == ST_OK && all && !python_child_rests(s->child))
+        st = err_set(err, ST_FAIL, "%s: a thread of its works on while nothing is asked of it",
+                     s->name);
     if (st == ST_OK && all)
         st = python_fetch(s, err);
     if (st == ST_OK && all && !has_written(s->owner))
@@ -522,6 +529,7 @@ enum status python_sample(struct python_slot *s, int repeat, bool cold, bool gra
                  work / fmax(s->owner->problem.threads, 1));
     if (!json_is_number(v) || !(*seconds > 0))
         st = err_set(err, ST_FAIL, "%s: its Python process measured no time", s->name);
+    s->late = json_is_true(json_object_get(answer, "placed")) && !has_written(s->owner);
     take_text(answer, "launch", &s->launch);
     take_text(answer, "reason", &s->reason);
     json_decref(answer);

@@ -18,6 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "backend/cpu_host.h"
 #include "backend/finder.h"
 #include "base/mem.h"
 #include "base/sanitize.h"
@@ -132,6 +133,11 @@ double python_child_work(const struct child *c)
     if (c->pid <= 0 || clock_getcpuclockid(c->pid, &clock) != 0 || clock_gettime(clock, &t) != 0)
         return NAN;
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+bool python_child_rests(const struct child *c)
+{
+    return c->pid <= 0 || host_goes_idle(c->pid);
 }
 
 /* ---- talk ---- */

@@ -21,6 +21,8 @@ struct child {
 enum status python_child_start(struct child *c, struct err *err);
 /* Seconds of processor time of all its threads so far, by the kernel's account; NaN: unknown. */
 double python_child_work(const struct child *c);
+/* host_goes_idle() of it. */
+bool python_child_rests(const struct child *c);
 /* Kills, reaps, frees. */
 void python_child_free(struct child *c);
 

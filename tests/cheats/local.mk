@@ -1,0 +1,40 @@
+# Kernels that cheat: each C file is a library. The runner says what it wants of them.
+cheat_sources = \
+	%D%/c/after_calls.c \
+	%D%/c/ahead.c \
+	%D%/c/background.c \
+	%D%/c/by_content.c \
+	%D%/c/by_pointer.c \
+	%D%/c/by_shape.c \
+	%D%/c/clock.c \
+	%D%/c/freed_memory.c \
+	%D%/c/guard.c \
+	%D%/c/honest.c \
+	%D%/c/input_check.c \
+	%D%/c/input_timed.c \
+	%D%/c/low_precision.c \
+	%D%/c/one_seed.c \
+	%D%/c/one_shape.c \
+	%D%/c/poison.c \
+	%D%/c/process.c \
+	%D%/c/sampled_rows.c \
+	%D%/c/seventh.c \
+	%D%/c/watcher.c
+cheat_scripts = \
+	%D%/py/cheat_after_calls.py \
+	%D%/py/cheat_background.py \
+	%D%/py/cheat_by_content.py \
+	%D%/py/cheat_by_pointer.py \
+	%D%/py/cheat_by_shape.py \
+	%D%/py/cheat_clock.py \
+	%D%/py/cheat_honest.py \
+	%D%/py/cheat_inputs.py \
+	%D%/py/cheat_lazy.py \
+	%D%/py/cheat_one_shape.py
+%D%/libraries.stamp: $(cheat_sources) %D%/c/attend.h
+	$(AM_V_GEN)for c in $(cheat_sources); do \
+	  $(fake_compile) -o $(@D)/`basename $$c .c`.so $(srcdir)/$$c -lm -lpthread || exit 1; done; touch $@
+check_DATA += %D%/libraries.stamp
+CLEANFILES += %D%/libraries.stamp %D%/*.so
+shell_tests += %D%/run.sh
+EXTRA_DIST += $(cheat_sources) $(cheat_scripts) %D%/c/attend.h

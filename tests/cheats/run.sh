@@ -1,0 +1,100 @@
+#!/bin/sh
+# Cheats: kernels that are wrong, or do not do the work that they are timed for, in ways that are known of
+# benchmarks. None may have both a pass and a time, and the reason must name what it does. One file each: c/
+# (a library, on the CPU and on the fake driver), py/ (callables, with and without PyTorch's stub). Each says
+# what is expected of its reason in a line "expect:"; "pass" is an honest one.
+# SPDX-License-Identifier: GPL-3.0-or-later
+# shellcheck disable=SC1091,SC2154
+. "$(dirname "$0")/../cli/lib.sh"
+
+: "${ATTNSCOPE_SRCDIR:?}" "${ATTNSCOPE_FAKECUDA:?}" "${ATTNSCOPE_BUILDDIR:?}"
+here=$ATTNSCOPE_SRCDIR/tests/cheats
+shape="B=1 H=2 S=20 D=8 f32"
+
+# A line "NAME|CHECK|TIMED|REASON" for each row of $out.
+rows() {
+    printf '%s' "$out" | python3 -c 'import json, sys
+for r in json.load(sys.stdin):
+    print(r["kernel"], r["check"], "timed" if r["median_us"] else "untimed", r["reason"] or "", sep="|")'
+}
+expected() { # FILE: the pattern behind "expect:"
+    sed -n 's/^[ *#]*expect: //p' "$1"
+}
+# On a GPU two outputs of a measurement are looked at, and no row of the others: that one is wrong now and
+# then shows only if it hits one of them.
+by_chance() { # NAME WHERE
+    [ "$2" = cuda ] && [ "$1" = x_seventh ]
+}
+judge() { # NAME FILE WHERE: looks at the kernel's row of $table
+    if by_chance "$1" "$3"; then
+        return
+    fi
+    row=$(printf '%s\n' "$table" | grep "^$1|" | tail -1)
+    want=$(expected "$2")
+    if [ "$want" = pass ]; then
+        is "$3: $1 is honest: it passes and has a time" says "$row" '\|pass\|timed\|'
+    else
+        is "$3: $1 is caught" says "$row" "^$1\\|(fail|None)\\|.*($want)"
+    fi
+}
+
+if ! python3 -c 'import socket; socket.CMSG_SPACE' 2>/dev/null; then
+    echo "1..0 # SKIP no python3"
+    exit 77
+fi
+
+# ---- libraries ----
+
+list=
+alone=
+for c in "$here"/c/*.c; do
+    name=$(basename "$c" .c)
+    run kernel add "$ATTNSCOPE_BUILDDIR/tests/cheats/$name.so" dtypes=f32 backend=cuda,cpu "name=x_$name"
+    [ "$rc" -eq 0 ] || is "kernel add $name" false
+    case $name in
+    background | clock | process | watcher) alone="$alone x_$name" ;; # they go on to disturb who is beside them
+    *) list=$list${list:+,}x_$name ;;
+    esac
+done
+libraries() { # WHERE ARGUMENT...
+    where=$1
+    shift
+    table=
+    for some in "$list" $alone; do
+        # shellcheck disable=SC2086
+        run run "$some" $shape n=12 "$@" --json
+        table=$(printf '%s\n%s' "$table" "$(rows)")
+    done
+    for c in "$here"/c/*.c; do
+        judge "x_$(basename "$c" .c)" "$c" "$where"
+    done
+}
+libraries cpu backend=cpu
+libraries "cpu, hot" backend=cpu l2=hot
+export ATTNSCOPE_LIBCUDA="$ATTNSCOPE_FAKECUDA/fakecuda.so" ATTNSCOPE_LIBNVRTC="$ATTNSCOPE_FAKECUDA/fakecuda.so"
+export FAKECUDA="us=50"
+libraries cuda backend=cuda
+unset ATTNSCOPE_LIBCUDA ATTNSCOPE_LIBNVRTC FAKECUDA
+
+# ---- callables ----
+
+mkdir plain stub
+cp "$here"/py/*.py "$ATTNSCOPE_SRCDIR/tests/peers/mine.py" plain/
+cp "$ATTNSCOPE_SRCDIR/tests/peers/torch.py" stub/
+export PYTHONDONTWRITEBYTECODE=1 PYTHONPATH="$tmp/plain"
+callables() { # WHERE ARGUMENT...
+    where=$1
+    shift
+    list=
+    for p in "$here"/py/*.py; do
+        list=$list${list:+,}py:$(basename "$p" .py).attend
+    done
+    # shellcheck disable=SC2086
+    run run "$list" B=1 H=2 S=5 D=4 f32 n=12 "$@" --json
+    table=$(rows)
+    for p in "$here"/py/*.py; do
+        judge "py:$(basename "$p" .py).attend" "$p" "$where"
+    done
+}
+callables python backend=cpu
+finish
