@@ -69,7 +69,8 @@ bool field_is_text(const struct field *f)
 {
     const bool number = f->type == FIELD_INT || f->type == FIELD_REAL || f->type == FIELD_COUNT ||
                         f->type == FIELD_BITS;
-    return !number && !(f->type == FIELD_JSON && f->unit && *f->unit);
+    return !number && !(f->type == FIELD_JSON && f->unit && *f->unit) &&
+           !(f->flags & FIELD_NUMERIC);
 }
 
 /* The place of a word, -1: it is none of them. */
@@ -217,8 +218,8 @@ double field_number(const struct field *f, const void *row)
         return *m.truth < 0 ? REAL_UNKNOWN : *m.truth;
     case FIELD_INT:
         return *m.integer == INT_UNKNOWN ? REAL_UNKNOWN : (double)*m.integer;
-    case FIELD_REAL:
-        return *m.real;
+    case FIELD_REAL: /* what is a word in JSON is no number anywhere */
+        return f->flags & FIELD_ENDLESS && isinf(*m.real) ? REAL_UNKNOWN : *m.real;
     case FIELD_FLAG:
         return *m.flag;
     case FIELD_COUNT:
@@ -600,6 +601,8 @@ static json_t *text_to_json(const char *text)
 /* An open end of a range is infinite, which JSON cannot say: the end itself stands for it. */
 static json_t *real_to_json(const struct field *f, double v)
 {
+    if (f->flags & FIELD_ENDLESS && !isfinite(v))
+        return json_string(isnan(v) ? "nan" : v > 0 ? "inf" : "-inf");
     if (isinf(v) && has_range(f))
         v = v > 0 ? f->hi : f->lo;
     return isfinite(v) ? json_real(v) : NULL;

@@ -25,9 +25,24 @@ const char *row_string(const json_t *row, const char *field)
 
 /* ---- columns ---- */
 
-static void resolve(struct column *c, const struct field *const *of)
+const struct field *columns_table(const struct columns *cols, size_t i)
 {
-    const struct field *f = field_find_in(of, c->field);
+    size_t n = 0;
+    if (cols->type)
+        return i < ROW_PARTS ? cols->type->parts[i].fields : NULL;
+    while (cols->of && cols->of[n])
+        n++;
+    return i < n ? cols->of[i] : NULL;
+}
+
+const struct field *columns_field(const struct columns *cols, const char *name)
+{
+    return cols->type ? row_type_field(cols->type, name, NULL) : field_find_in(cols->of, name);
+}
+
+static void resolve(struct column *c, const struct columns *cols)
+{
+    const struct field *f = columns_field(cols, c->field);
     if (!f)
         fatal("a table has a column \"%s\" that its rows do not have", c->field);
     c->title = c->title ? c->title : field_title(f);
@@ -42,8 +57,8 @@ struct column *columns_resolve(const struct columns *cols)
         n++;
     struct column *all = xcalloc(n + 1, sizeof *all);
     memcpy(all, cols->list, n * sizeof *all);
-    for (size_t i = 0; i < n && cols->of; i++)
-        resolve(&all[i], cols->of);
+    for (size_t i = 0; i < n && (cols->of || cols->type); i++)
+        resolve(&all[i], cols);
     return all;
 }
 

@@ -26,11 +26,15 @@ struct column {
 /* The columns of rows of one kind. Heading, digits and side are said once, by the field; a column
  * that says another heading, other digits or `left` itself deviates from its field. */
 struct columns {
-    const struct field *const *of; /* what the rows' fields are, tables, NULL ends; NULL: columns
-                                      say all of it themselves */
+    const struct row_type *type;   /* whose fields they are; or, of rows that have none, */
+    const struct field *const *of; /* tables, NULL ends; both NULL: columns say all themselves */
     const struct column *list;
 };
-/* All of each column: a new list, which the caller frees; titles are borrowed. A name that `of` lacks
+/* The i-th table of their fields, NULL behind the last. */
+const struct field *columns_table(const struct columns *cols, size_t i);
+/* The field called `name`, NULL: the rows have none. */
+const struct field *columns_field(const struct columns *cols, const char *name);
+/* All of each column: a new list, which the caller frees; titles are borrowed. A name that the rows lack
  * is a broken invariant. */
 struct column *columns_resolve(const struct columns *cols);
 

@@ -16,10 +16,10 @@
 
 /* ---- what is wrong with a table: one sentence a line ---- */
 
-static void check_column(const struct column *c, const struct field *const *of, const char *who,
+static void check_column(const struct column *c, const struct columns *cols, const char *who,
                          struct str *out)
 {
-    const struct field *f = field_find_in(of, c->field);
+    const struct field *f = columns_field(cols, c->field);
     if (!f) {
         str_addf(out, "%s: no field \"%s\"\n", who, c->field);
         return;
@@ -49,10 +49,10 @@ static const char *unit_in(const char *name)
     return NULL;
 }
 
-static void check_field(const struct field *f, const struct field *const *of, const char *who,
+static void check_field(const struct field *f, const struct columns *cols, const char *who,
                         struct str *out)
 {
-    const struct field *seen = field_find_in(of, f->name);
+    const struct field *seen = columns_field(cols, f->name);
     const char *unit = unit_in(f->name);
     if (f->flags & (FIELD_LOCAL | FIELD_SECOND | FIELD_UNKEPT))
         return; /* goes nowhere */
@@ -66,10 +66,11 @@ static void check_field(const struct field *f, const struct field *const *of, co
 static void check_columns(const struct columns *cols, const char *who, struct str *out)
 {
     for (const struct column *c = cols->list; c->field; c++)
-        check_column(c, cols->of, who, out);
-    for (const struct field *const *t = cols->of; *t; t++)
-        for (const struct field *f = *t; f->name; f++)
-            check_field(f, cols->of, who, out);
+        check_column(c, cols, who, out);
+    const struct field *table;
+    for (size_t i = 0; (table = columns_table(cols, i)); i++)
+        for (const struct field *f = table; f->name; f++)
+            check_field(f, cols, who, out);
 }
 
 static void expect(struct str *out, const char *want)

@@ -8,7 +8,6 @@
 
 #include "command/ask/keys.h"
 #include "command/show/profile.h"
-#include "command/show/roof.h"
 
 /* ---- for people at a terminal ---- */
 
@@ -248,21 +247,14 @@ struct field_doc {
 };
 
 // clang-format off
-static const struct field *const roof_tables[] = {roof_row_fields, NULL};
 static const struct field_doc occupancy_docs[] = {
     {"smem", "Bytes of a block as given; the other fields are those of plan."},
-    {0},
-};
-static const struct field_doc results_docs[] = {
-    {"id",      "Number of the row, growing."},
-    {"command", "What would measure it again; the other fields are those of run."},
     {0},
 };
 static const struct field_doc device_docs[] = {
     {"origin",      "model."},
     {0},
 };
-static const struct field *const device_tables[] = {device_fields, NULL};
 static const struct field_doc kernel_docs[] = {
     {"name, group, title, idea", "Who it is, its place on the ladder, what it shows."},
     {"after",     "The kernel it is a change of."},
@@ -279,29 +271,6 @@ static const struct field_doc lesson_docs[] = {
     {"steps, done",           "Steps, and those that are done."},
     {"predictions, predictions_right", "Predictions made, and those that held."},
     {"right",                 "The same in words."},
-    {0},
-};
-static const struct field_doc trace_docs[] = {
-    {"tile, keys, scores", "The tile's number, how many keys it has, their scores."},
-    {"tile_max, m",   "Largest score of the tile, and of all so far."},
-    {"rescale",       "exp(old m - new m), by which l and o are multiplied."},
-    {"l, o",          "Running sum of exponentials, and running output, one column of it."},
-    {"o_over_l",      "The output if this were the last tile."},
-    {"finite",        "1: o_over_l is a number."},
-    {"want, max_diff", "The right answer, and the distance to it."},
-    {"split, lse, weight", "The split (all: the combination), m + log(l), its share of the output."},
-    {"order, sum, bits",   "In which order numbers were added, and what came of it."},
-    {"steps, distinct",    "Additions that must wait for each other; different sums so far."},
-    {"load, lanes",   "A load of the warp, and how many of its lanes read."},
-    {"used_bytes, sectors, used_pct", "What they read, the 32-byte sectors it is in, and its share of them."},
-    {"sectors_so_far, map", "Sectors of all loads; for each sector of the row, how many lanes touch it (a is 10)."},
-    {"buffer, k_of, v_of", "Where a tile is copied to, and which tiles' K and V were there when it was worked on."},
-    {"copy_cycle, there_cycle, begin_cycle, end_cycle", "When its copy begins and has arrived, when its work begins and ends."},
-    {"wait_cycles",   "How long the work before it had ended when it began."},
-    {"lane, offset, goes", "A lane, the byte where its row begins, and how often the banks had to deliver up to it."},
-    {"origin",        "pipe: model, its cycles are computed. calls: live, measured now on this processor."},
-    {"call, call_us, min_us, mean_us", "A call, its time, and the shortest and the mean of all so far."},
-    {"step, adds, value", "A step of a reduction, how many lanes add in it, and what lane 0 or the one word then holds."},
     {0},
 };
 static const struct field_doc profile_docs[] = {
@@ -326,19 +295,14 @@ static const struct field_doc show_docs[] = {
 static const struct {
     const char *verb;
     const struct field_doc *docs;
-    const struct field *const *tables; /* or NULL */
 } verb_docs[] = {
-    {"plan", NULL, plan_tables},
-    {"roofline", NULL, roof_tables},
-    {"occupancy", occupancy_docs, NULL},
-    {"results", results_docs, NULL},
-    {"devices", device_docs, device_tables},
-    {"kernels", kernel_docs, NULL},
-    {"lessons", lesson_docs, NULL},
-    {"trace", trace_docs, NULL},
-    {"doctor", doctor_docs, NULL},
-    {"show", show_docs, NULL},
-    {"profile", profile_docs, NULL},
+    {"occupancy", occupancy_docs},
+    {"devices", device_docs},
+    {"kernels", kernel_docs},
+    {"lessons", lesson_docs},
+    {"doctor", doctor_docs},
+    {"show", show_docs},
+    {"profile", profile_docs},
 };
 // clang-format on
 
@@ -361,6 +325,62 @@ static void md_counters(struct str *out)
     str_add(out, ".El\n");
 }
 
+/* The i-th table of fields that verb `e` has rows of; those of several tables one after another. */
+static const struct field *table_at(const struct cmd_entry *e, size_t i)
+{
+    for (const struct columns *const *c = e->columns; c && *c; c++) {
+        size_t n = 0;
+        for (; columns_table(*c, n); n++)
+            if (i-- == 0)
+                return columns_table(*c, n);
+    }
+    return NULL;
+}
+
+/* Is this table, or a field of this name, in one of the first n tables of the verb? */
+static bool stands_before(const struct cmd_entry *e, size_t n, const struct field *table,
+                          const char *name)
+{
+    for (size_t i = 0; i < n && table_at(e, i); i++)
+        if (table_at(e, i) == table || (name && field_find(table_at(e, i), name)))
+            return true;
+    return false;
+}
+
+/* Tables that several verbs have stand with the first of them. */
+static bool stands_elsewhere(int verb, const struct field *table)
+{
+    bool found = table == run_fields;
+    for (int i = 0; i < verb && !found; i++)
+        found = stands_before(command_at(i), SIZE_MAX, table, NULL);
+    return found;
+}
+
+static void md_table(struct str *out, const struct cmd_entry *e, size_t i)
+{
+    for (const struct field *f = table_at(e, i); f->name; f++)
+        if (f->doc && !(f->flags & (FIELD_LOCAL | FIELD_SECOND)) &&
+            !stands_before(e, i, NULL, f->name))
+            md_field(out, f->name, f->doc);
+}
+
+static void md_verb_fields(struct str *out, int verb)
+{
+    const struct cmd_entry *e = command_at(verb);
+    struct str own = {0};
+    for (size_t i = 0; i < sizeof verb_docs / sizeof *verb_docs; i++)
+        for (const struct field_doc *f = verb_docs[i].docs; f->name; f++)
+            if (!strcmp(verb_docs[i].verb, e->name))
+                md_field(&own, f->name, f->doc);
+    for (size_t i = 0; table_at(e, i); i++)
+        if (!stands_elsewhere(verb, table_at(e, i)))
+            md_table(&own, e, i);
+    if (own.len)
+        str_addf(out, ".Pp\nRows of\n.Cm %s :\n.Bl -tag -width Ds -compact\n%s.El\n", e->name,
+                 str_text(&own));
+    str_free(&own);
+}
+
 static void md_fields(struct str *out)
 {
     str_add(out, ".Sh FIELDS\nWhat is unknown is\n.Dv null .\nRows of\n.Cm run ,\n.Cm check\nand\n"
@@ -368,16 +388,8 @@ static void md_fields(struct str *out)
     for (const struct field *f = run_fields; f->name; f++)
         md_field(out, f->name, f->doc);
     str_add(out, ".El\n");
-    for (size_t i = 0; i < sizeof verb_docs / sizeof *verb_docs; i++) {
-        str_addf(out, ".Pp\nRows of\n.Cm %s :\n.Bl -tag -width Ds -compact\n", verb_docs[i].verb);
-        for (const struct field_doc *f = verb_docs[i].docs; f && f->name; f++)
-            md_field(out, f->name, f->doc);
-        for (const struct field *const *t = verb_docs[i].tables; t && *t; t++)
-            for (const struct field *f = *t; f->name; f++)
-                if (f->doc && f == field_find_in(verb_docs[i].tables, f->name))
-                    md_field(out, f->name, f->doc);
-        str_add(out, ".El\n");
-    }
+    for (int i = 0; command_at(i); i++)
+        md_verb_fields(out, i);
     md_counters(out);
     str_add(out, ".Pp\nFigures of\n.Cm plan\nthat\n.Cm explain\nshows with their formulas:\n");
     for (size_t i = 0; plan_metric_name(NULL, i); i++)

@@ -1,7 +1,7 @@
 /* trace.c - the verb `trace`: arithmetic and memory of a kernel followed with real numbers, a view for
  * each thing that can be followed.
  *
- * A further view is a file with its struct trace_view, and its name, help and keys here.
+ * A further view is a file with its struct trace_view and columns, and its name, help and keys here.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <string.h>
@@ -18,8 +18,11 @@
     X(reduce)    \
     X(banks)     \
     X(calls)
-#define DECLARE(view)  extern const struct trace_view trace_##view;
+#define DECLARE(view)                            \
+    extern const struct trace_view trace_##view; \
+    extern const struct columns trace_##view##_columns[1];
 #define ADDRESS(view)  &trace_##view,
+#define SHOWN(view)    trace_##view##_columns,
 #define WITH_BAR(view) "|" #view
 
 VIEWS(DECLARE)
@@ -131,4 +134,5 @@ const struct cmd_entry cmd_trace = {
     .keys = trace_keys,
     .flags = CMD_ROWS,
     .exec = exec_trace,
+    .columns = (const struct columns *const[]){VIEWS(SHOWN) NULL},
 };

@@ -10,6 +10,37 @@
 
 enum { BANKS = 32, WORD = 4, GO_BYTES = BANKS * WORD, CHUNK = 16, D_MAX = 8192, PAD_MAX = 1024 };
 
+struct banks_row {
+    int64_t lane, offset, bank;
+    char *map;
+    int64_t goes;
+};
+static const struct field fields[] = {
+    FIELD(FIELD_INT, banks_row, lane, .title = "row", .doc = "The lane, and its row."),
+    FIELD(FIELD_INT, banks_row, offset, .title = "at byte", .unit = "B",
+          .doc = "The byte where its load begins."),
+    FIELD(FIELD_INT, banks_row, bank, .doc = "The bank of that byte."),
+    FIELD(FIELD_TEXT, banks_row, map, .title = "banks 0 to 31; 2: second in the queue",
+          .doc = "For each bank the place of this lane in its queue."),
+    FIELD(FIELD_INT, banks_row, goes, .title = "goes so far",
+          .doc = "How often the banks had to deliver up to it."),
+    {.name = NULL},
+};
+static const struct row_type banks_type = ROW_TYPE(banks_row, {fields});
+
+// clang-format off
+const struct columns trace_banks_columns[1] = {{
+    .type = &banks_type,
+    .list = (const struct column[]){
+        {.field = "lane"},
+        {.field = "offset"},
+        {.field = "map"},
+        {.field = "goes"},
+        {0},
+    },
+}};
+// clang-format on
+
 struct banks {
     int64_t D, pad, vec, bytes; /* vec: elements of a lane's load; bytes: of an element */
     int64_t lanes, column;      /* column: of the loads, in loads */
@@ -46,7 +77,8 @@ static char place_char(int place)
     return (char)(place < 10 ? '0' + place : 'a' + place - 10);
 }
 
-static json_t *lane_row(const struct banks *b, struct asked *a, int64_t lane, int *goes)
+static void add_lane(struct rowset *rows, const struct banks *b, struct asked *a, int64_t lane,
+                     int *goes)
 {
     const int64_t from = offset_of(b, lane), to = from + b->vec * b->bytes - 1;
     char map[BANKS + 1] = "................................";
@@ -55,33 +87,22 @@ static json_t *lane_row(const struct banks *b, struct asked *a, int64_t lane, in
         map[word % BANKS] = place_char(place);
         *goes = place > *goes ? place : *goes;
     }
-    return json_pack("{s:I, s:I, s:I, s:s, s:i}", "lane", (json_int_t)lane, "offset",
-                     (json_int_t)from, "bank", (json_int_t)(from / WORD % BANKS), "map", map,
-                     "goes", *goes);
+    struct banks_row *row = rowset_add(rows);
+    row->lane = lane;
+    row->offset = from;
+    row->bank = from / WORD % BANKS;
+    row->map = xstrdup(map);
+    row->goes = *goes;
 }
 
-static json_t *banks_rows(const struct banks *b)
+static void add_lanes(struct rowset *rows, const struct banks *b)
 {
     struct asked *a = xcalloc(1, sizeof *a);
-    json_t *rows = json_array();
     int goes = 0;
     for (int64_t lane = 0; lane < b->lanes; lane++)
-        json_array_append_new(rows, lane_row(b, a, lane, &goes));
+        add_lane(rows, b, a, lane, &goes);
     free(a);
-    return rows;
 }
-
-// clang-format off
-static const struct columns banks_columns[1] = {{
-    .list = (const struct column[]){
-        {.field = "lane",   .title = "row"},
-        {.field = "offset", .title = "at byte"},
-        {.field = "map",    .title = "banks 0 to 31; 2: second in the queue", .left = true},
-        {.field = "goes",   .title = "goes so far"},
-        {0},
-    },
-}};
-// clang-format on
 
 static enum status check_banks(const struct banks *b, struct err *err)
 {
@@ -135,10 +156,12 @@ static enum status follow_banks(struct session *s, struct cmd_call *c, struct er
         st = call_finish(s, c, err);
     if (st != ST_OK)
         return st;
-    json_t *rows = banks_rows(&b);
-    st = call_rows_json(s, c, rows, banks_columns);
-    json_decref(rows);
+    struct rowset rows = {.type = &banks_type};
+    add_lanes(&rows, &b);
+    st = call_rows(s, c, &rows, trace_banks_columns);
+    rowset_clear(&rows);
     return st;
 }
 
-const struct trace_view trace_banks = {.word = "banks", .exec = follow_banks};
+const struct trace_view trace_banks = {
+    .word = "banks", .columns = trace_banks_columns, .exec = follow_banks};

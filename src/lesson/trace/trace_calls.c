@@ -13,10 +13,42 @@
 #include <sys/mman.h>
 
 #include "base/clock.h"
+#include "base/mem.h"
 #include "lesson/trace/trace_query.h"
 
 enum { SIZE_MOST = 2048, CALLS_MOST = 100 };
 enum { COUNT_RIGHT, COUNT_FIRST, COUNT_ALLOC };
+
+struct calls_row {
+    int64_t call;
+    double call_us, min_us, mean_us;
+    char *origin;
+};
+static const struct field fields[] = {
+    FIELD(FIELD_INT, calls_row, call, .doc = "The call's number, from 1."),
+    FIELD(FIELD_REAL, calls_row, call_us, .title = "us", .unit = "us", .doc = "Its time."),
+    FIELD(FIELD_REAL, calls_row, min_us, .title = "min so far", .unit = "us",
+          .doc = "The shortest of all so far."),
+    FIELD(FIELD_REAL, calls_row, mean_us, .title = "mean so far", .unit = "us",
+          .doc = "The mean of all so far."),
+    FIELD(FIELD_TEXT, calls_row, origin, .doc = "live: measured now on this processor."),
+    {.name = NULL},
+};
+static const struct row_type calls_type = ROW_TYPE(calls_row, {fields});
+
+// clang-format off
+const struct columns trace_calls_columns[1] = {{
+    .type = &calls_type,
+    .list = (const struct column[]){
+        {.field = "call"},
+        {.field = "call_us"},
+        {.field = "min_us"},
+        {.field = "mean_us"},
+        {.field = "origin"},
+        {0},
+    },
+}};
+// clang-format on
 
 struct calls {
     int64_t size, calls;
@@ -68,7 +100,7 @@ static enum status one_call(struct calls *c, double *us, struct err *err)
     return st;
 }
 
-static enum status all_calls(struct calls *c, json_t *rows, struct err *err)
+static enum status all_calls(struct calls *c, struct rowset *rows, struct err *err)
 {
     double us = 0, sum = 0, least = INFINITY;
     enum status st = c->broken == COUNT_FIRST ? ST_OK : one_call(c, &us, err);
@@ -76,25 +108,15 @@ static enum status all_calls(struct calls *c, json_t *rows, struct err *err)
         st = one_call(c, &us, err);
         sum += us;
         least = fmin(least, us);
-        json_array_append_new(rows, json_pack("{s:I, s:f, s:f, s:f, s:s}", "call", (json_int_t)i,
-                                              "call_us", us, "min_us", least, "mean_us",
-                                              sum / (double)i, "origin", "live"));
+        struct calls_row *row = rowset_add(rows);
+        row->call = i;
+        row->call_us = us;
+        row->min_us = least;
+        row->mean_us = sum / (double)i;
+        row->origin = xstrdup("live");
     }
     return st;
 }
-
-// clang-format off
-static const struct columns calls_columns[1] = {{
-    .list = (const struct column[]){
-        {.field = "call",        .title = "call"},
-        {.field = "call_us",     .title = "us",          .digits = 4},
-        {.field = "min_us",      .title = "min so far",  .digits = 4},
-        {.field = "mean_us",     .title = "mean so far", .digits = 4},
-        {.field = "origin",      .title = "origin",      .left = true},
-        {0},
-    },
-}};
-// clang-format on
 
 static enum status follow_calls(struct session *s, struct cmd_call *c, struct err *err)
 {
@@ -109,14 +131,15 @@ static enum status follow_calls(struct session *s, struct cmd_call *c, struct er
         st = call_finish(s, c, err);
     if (st == ST_OK)
         st = get_memory(&calls, err);
-    json_t *rows = json_array();
+    struct rowset rows = {.type = &calls_type};
     if (st == ST_OK)
-        st = all_calls(&calls, rows, err);
+        st = all_calls(&calls, &rows, err);
     if (st == ST_OK)
-        st = call_rows_json(s, c, rows, calls_columns);
+        st = call_rows(s, c, &rows, trace_calls_columns);
     drop_memory(&calls);
-    json_decref(rows);
+    rowset_clear(&rows);
     return st;
 }
 
-const struct trace_view trace_calls = {.word = "calls", .exec = follow_calls};
+const struct trace_view trace_calls = {
+    .word = "calls", .columns = trace_calls_columns, .exec = follow_calls};

@@ -14,6 +14,60 @@
 #include "base/mem.h"
 #include "lesson/trace/trace_query.h"
 
+struct pipe_row {
+    int64_t tile, buffer, copy_cycle, there_cycle, begin_cycle, end_cycle, wait_cycles;
+    char *k_of, *v_of;
+    double o_over_l, want, max_diff;
+    char *origin;
+};
+
+// clang-format off
+#define INT(m_, ...)   FIELD(FIELD_INT, pipe_row, m_, .doc = __VA_ARGS__)
+#define CYCLE(m_, ...) FIELD(FIELD_INT, pipe_row, m_, .unit = "cycles", .doc = __VA_ARGS__)
+#define TILE(m_, ...)  FIELD(FIELD_TEXT, pipe_row, m_, .flags = FIELD_NUMERIC, .doc = __VA_ARGS__)
+#define REAL(m_, ...)  TRACE_REAL(pipe_row, m_, .doc = __VA_ARGS__)
+static const struct field fields[] = {
+    INT(tile,   "The tile's number."),
+    INT(buffer, "Where it is copied to.", .title = "buf"),
+    CYCLE(copy_cycle,  "When its copy begins.", .title = "copy"),
+    CYCLE(there_cycle, "When its copy has arrived.", .title = "there"),
+    CYCLE(begin_cycle, "When its work begins.", .title = "begins"),
+    CYCLE(end_cycle,   "When its work ends.", .title = "ends"),
+    CYCLE(wait_cycles, "How long the work before it had ended when it began.", .title = "waits"),
+    TILE(k_of, "Which tile's K was in the buffer when it was worked on; old: an earlier block's.", .title = "K of"),
+    TILE(v_of, "The same of V.", .title = "V of"),
+    REAL(o_over_l, "The output if this were the last tile.", .title = "o/l", .digits = 3),
+    REAL(want,     "The right answer.", .title = "right"),
+    REAL(max_diff, "The distance to it."),
+    FIELD(FIELD_TEXT, pipe_row, origin, .doc = "model: its cycles are computed."),
+    {.name = NULL},
+};
+#undef INT
+#undef CYCLE
+#undef TILE
+#undef REAL
+static const struct row_type pipe_type = ROW_TYPE(pipe_row, {fields});
+
+const struct columns trace_pipe_columns[1] = {{
+    .type = &pipe_type,
+    .list = (const struct column[]){
+        {.field = "tile"},
+        {.field = "buffer"},
+        {.field = "copy_cycle"},
+        {.field = "there_cycle"},
+        {.field = "begin_cycle"},
+        {.field = "end_cycle"},
+        {.field = "wait_cycles"},
+        {.field = "k_of"},
+        {.field = "v_of"},
+        {.field = "o_over_l"},
+        {.field = "want"},
+        {.field = "origin", .drop = 1},
+        {0},
+    },
+}};
+// clang-format on
+
 struct tile {
     int64_t copy, there; /* cycles: its copy begins and ends, */
     int64_t begin, end;  /* its work begins and ends */
@@ -89,50 +143,31 @@ static void add_tile(struct pipe *p, const struct tile *it)
     }
 }
 
-static json_t *tile_word(int64_t tile)
+static char *tile_word(int64_t tile)
 {
-    return tile < 0 ? json_string("old") : json_integer(tile);
+    return tile < 0 ? xstrdup("old") : xasprintf("%lld", (long long)tile);
 }
 
-static json_t *tile_row(const struct pipe *p, int64_t i, double right)
+static void add_row(struct rowset *rows, const struct pipe *p, int64_t i, double right)
 {
     const struct tile *it = &p->tiles[i];
-    const double now = (double)p->o / (double)p->l;
-    json_t *row =
-        json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "tile", (json_int_t)i, "buffer",
-                  (json_int_t)(i % p->t->stages), "copy_cycle", (json_int_t)it->copy, "there_cycle",
-                  (json_int_t)it->there, "begin_cycle", (json_int_t)it->begin, "end_cycle",
-                  (json_int_t)it->end, "wait_cycles", (json_int_t)it->waits);
-    json_object_set_new(row, "k_of", tile_word(it->k));
-    json_object_set_new(row, "v_of", tile_word(it->v));
-    json_object_set_new(row, "o_over_l", trace_real(now));
-    json_object_set_new(row, "want", trace_real(right));
-    json_object_set_new(row, "max_diff", trace_real(fabs(now - right)));
-    json_object_set_new(row, "origin", json_string("model")); /* of its cycles */
-    return row;
+    struct pipe_row *row = rowset_add(rows);
+    row->tile = i;
+    row->buffer = i % p->t->stages;
+    row->copy_cycle = it->copy;
+    row->there_cycle = it->there;
+    row->begin_cycle = it->begin;
+    row->end_cycle = it->end;
+    row->wait_cycles = it->waits;
+    row->k_of = tile_word(it->k);
+    row->v_of = tile_word(it->v);
+    row->o_over_l = (double)p->o / (double)p->l;
+    row->want = right;
+    row->max_diff = fabs(row->o_over_l - right);
+    row->origin = xstrdup("model");
 }
 
-// clang-format off
-static const struct columns trace_pipe_columns[1] = {{
-    .list = (const struct column[]){
-        {.field = "tile",        .title = "tile"},
-        {.field = "buffer",      .title = "buf"},
-        {.field = "copy_cycle",  .title = "copy"},
-        {.field = "there_cycle", .title = "there"},
-        {.field = "begin_cycle", .title = "begins"},
-        {.field = "end_cycle",   .title = "ends"},
-        {.field = "wait_cycles", .title = "waits"},
-        {.field = "k_of",        .title = "K of"},
-        {.field = "v_of",        .title = "V of"},
-        {.field = "o_over_l",    .title = "o/l",   .digits = 3},
-        {.field = "want",        .title = "right", .digits = 4},
-        {.field = "origin",      .title = "origin", .left = true, .drop = 1},
-        {0},
-    },
-}};
-// clang-format on
-
-static json_t *trace_pipe_rows(const struct trace *t)
+static void trace_pipe_rows(const struct trace *t, struct rowset *rows)
 {
     struct trace before = *t;
     before.seed++;
@@ -140,18 +175,16 @@ static json_t *trace_pipe_rows(const struct trace *t)
     struct pipe p = {.t = t, .before = &before, .ntiles = t->shape.Sk / t->bc, .m = -INFINITY};
     p.tiles = xcalloc((size_t)p.ntiles, sizeof *p.tiles);
     schedule(&p);
-    json_t *rows = json_array();
     const double right = trace_right_output(t);
     for (int64_t i = 0; i < p.ntiles; i++) {
         struct tile *it = &p.tiles[i];
         it->k = found(&p, i, it->begin);
         it->v = found(&p, i, it->begin + t->work / 2);
         add_tile(&p, it);
-        json_array_append_new(rows, tile_row(&p, i, right));
+        add_row(rows, &p, i, right);
     }
     free(p.tiles);
     trace_clear(&before);
-    return rows;
 }
 
 const struct trace_view trace_pipe = {

@@ -71,13 +71,6 @@ void trace_clear(struct trace *t)
     free(t->score);
 }
 
-json_t *trace_real(double v)
-{
-    if (isfinite(v))
-        return json_real(v);
-    return json_string(isnan(v) ? "nan" : v > 0 ? "inf" : "-inf");
-}
-
 enum status trace_key_int(struct cmd_call *c, const char *key, int64_t lo, int64_t hi, int64_t *out,
                           struct err *err)
 {
@@ -164,9 +157,10 @@ enum status trace_query(struct session *s, struct cmd_call *c, const struct trac
     if (st != ST_OK)
         return st;
     trace_make(&t);
-    json_t *rows = view->rows(&t);
-    st = call_rows_json(s, c, rows, view->columns);
-    json_decref(rows);
+    struct rowset rows = {.type = view->columns->type};
+    view->rows(&t, &rows);
+    st = call_rows(s, c, &rows, view->columns);
+    rowset_clear(&rows);
     trace_clear(&t);
     return st;
 }

@@ -26,13 +26,14 @@ void trace_make(struct trace *t);
 void trace_clear(struct trace *t);
 /* Output of the textbook softmax in float64, first column. */
 double trace_right_output(const struct trace *t);
-/* JSON has no infinity and no NaN; here they are what is to be seen, so they become words. */
-json_t *trace_real(double v);
+/* Infinities and NaN are what is to be seen here. */
+#define TRACE_REAL(struct_, member_, ...) \
+    FIELD(FIELD_REAL, struct_, member_, .flags = FIELD_ENDLESS, __VA_ARGS__)
 
 /* Something that can be followed: what one query gives, or a command of its own with its own keys. */
 struct trace_view {
     const char *word;
-    json_t *(*rows)(const struct trace *t);
+    void (*rows)(const struct trace *t, struct rowset *out); /* adds rows of the columns' type */
     const struct columns *columns;
     unsigned breaks;  /* bits by enum breakage: what can be left out */
     bool whole_tiles; /* Sk must be a multiple of bc */

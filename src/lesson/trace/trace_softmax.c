@@ -10,6 +10,53 @@
 
 enum { SHOWN = 8 };
 
+struct softmax_row {
+    int64_t tile, keys;
+    char *scores;
+    double tile_max, m, rescale, l, o, o_over_l;
+    int64_t finite;
+    double want, max_diff;
+};
+
+// clang-format off
+#define INT(m_, ...)  FIELD(FIELD_INT, softmax_row, m_, .doc = __VA_ARGS__)
+#define REAL(m_, ...) TRACE_REAL(softmax_row, m_, .doc = __VA_ARGS__)
+static const struct field fields[] = {
+    INT(tile, "The tile's number."),
+    INT(keys, "How many keys it has."),
+    FIELD(FIELD_TEXT, softmax_row, scores, .title = "scores of its keys", .doc = "Their scores."),
+    REAL(tile_max, "Largest score of the tile.", .title = "max", .digits = 3),
+    REAL(m,        "Largest score of all so far.", .digits = 3),
+    REAL(rescale,  "exp(old m - new m), by which l and o are multiplied.", .digits = 3),
+    REAL(l,        "Running sum of exponentials."),
+    REAL(o,        "Running output, one column of it."),
+    REAL(o_over_l, "The output if this were the last tile.", .title = "o/l"),
+    INT(finite, "1: o_over_l is a number."),
+    REAL(want,     "The right answer.", .title = "right"),
+    REAL(max_diff, "The distance to it."),
+    {.name = NULL},
+};
+#undef INT
+#undef REAL
+static const struct row_type softmax_type = ROW_TYPE(softmax_row, {fields});
+
+const struct columns trace_softmax_columns[1] = {{
+    .type = &softmax_type,
+    .list = (const struct column[]){
+        {.field = "tile"},
+        {.field = "scores", .drop = 4},
+        {.field = "tile_max", .drop = 3},
+        {.field = "m"},
+        {.field = "rescale", .drop = 1},
+        {.field = "l"},
+        {.field = "o", .drop = 2},
+        {.field = "o_over_l"},
+        {.field = "want"},
+        {0},
+    },
+}};
+// clang-format on
+
 /* What a kernel keeps for a query row; of o, the first column is enough to see. */
 struct state {
     float m, l, o;
@@ -40,71 +87,50 @@ static struct step one_tile(const struct trace *t, struct state s, int64_t from,
 }
 
 /* "0.52 -1.30 2.11 ..." */
-static json_t *scores_text(const struct trace *t, const struct step *st)
+static char *scores_text(const struct trace *t, const struct step *st)
 {
     struct str s = {0};
     for (int64_t j = st->from; j < st->to && j < st->from + SHOWN; j++)
         str_addf(&s, "%s%.2f", j > st->from ? " " : "", (double)t->score[j]);
     if (st->to - st->from > SHOWN)
         str_add(&s, " ...");
-    json_t *text = json_string(str_text(&s));
-    str_free(&s);
-    return text;
+    return str_take(&s);
 }
 
-static json_t *step_row(const struct trace *t, const struct step *st, int64_t tile, double right)
+static void add_step(struct rowset *rows, const struct trace *t, const struct step *st,
+                     int64_t tile, double right)
 {
-    json_t *row = json_object();
-    double now = (double)st->after.o / (double)st->after.l;
-    json_object_set_new(row, "tile", json_integer(tile));
-    json_object_set_new(row, "keys", json_integer(st->to - st->from));
-    json_object_set_new(row, "scores", scores_text(t, st));
-    json_object_set_new(row, "tile_max", trace_real((double)st->tile_max));
-    json_object_set_new(row, "m", trace_real((double)st->after.m));
-    json_object_set_new(row, "rescale", trace_real((double)st->rescale));
-    json_object_set_new(row, "l", trace_real((double)st->after.l));
-    json_object_set_new(row, "o", trace_real((double)st->after.o));
-    json_object_set_new(row, "o_over_l", trace_real(now));
-    json_object_set_new(row, "finite", json_integer(isfinite(now)));
-    json_object_set_new(row, "want", trace_real(right));
-    json_object_set_new(row, "max_diff", trace_real(fabs(now - right)));
-    return row;
+    struct softmax_row *row = rowset_add(rows);
+    const double now = (double)st->after.o / (double)st->after.l;
+    row->tile = tile;
+    row->keys = st->to - st->from;
+    row->scores = scores_text(t, st);
+    row->tile_max = (double)st->tile_max;
+    row->m = (double)st->after.m;
+    row->rescale = (double)st->rescale;
+    row->l = (double)st->after.l;
+    row->o = (double)st->after.o;
+    row->o_over_l = now;
+    row->finite = isfinite(now);
+    row->want = right;
+    row->max_diff = fabs(now - right);
 }
 
-static json_t *trace_rows(const struct trace *t)
+static void trace_rows(const struct trace *t, struct rowset *rows)
 {
-    json_t *rows = json_array();
     struct state s = {-INFINITY, 0, 0};
     double right = trace_right_output(t);
     for (int64_t from = 0, tile = 0; from < t->shape.Sk; from += t->bc, tile++) {
         int64_t to = from + t->bc < t->shape.Sk ? from + t->bc : t->shape.Sk;
         struct step st = one_tile(t, s, from, to);
-        json_array_append_new(rows, step_row(t, &st, tile, right));
+        add_step(rows, t, &st, tile, right);
         s = st.after;
     }
-    return rows;
 }
-
-// clang-format off
-static const struct columns columns[1] = {{
-    .list = (const struct column[]){
-        {.field = "tile",     .title = "tile"},
-        {.field = "scores",   .title = "scores of its keys", .left = true, .drop = 4},
-        {.field = "tile_max", .title = "max",     .digits = 3, .drop = 3},
-        {.field = "m",        .title = "m",       .digits = 3},
-        {.field = "rescale",  .title = "rescale", .digits = 3, .drop = 1},
-        {.field = "l",        .title = "l",       .digits = 4},
-        {.field = "o",        .title = "o",       .digits = 4, .drop = 2},
-        {.field = "o_over_l", .title = "o/l",     .digits = 4},
-        {.field = "want",     .title = "right",   .digits = 4},
-        {0},
-    },
-}};
-// clang-format on
 
 const struct trace_view trace_softmax = {
     .word = "softmax",
     .rows = trace_rows,
-    .columns = columns,
+    .columns = trace_softmax_columns,
     .breaks = 1u << BREAK_RESCALE | 1u << BREAK_MAX,
 };

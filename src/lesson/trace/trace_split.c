@@ -6,7 +6,60 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <math.h>
 
+#include "base/mem.h"
 #include "lesson/trace/trace_query.h"
+
+struct split_row {
+    char *split;
+    int64_t keys;
+    double m, l, o, out, lse, weight;
+    int64_t finite;
+    double want, max_diff;
+};
+
+/* A split without keys has no output. */
+static json_t *output_json(const void *at)
+{
+    const struct split_row *row = at;
+    const struct field out = TRACE_REAL(split_row, out);
+    return row->keys ? field_to_json(&out, row) : NULL;
+}
+
+// clang-format off
+#define REAL(m_, ...) TRACE_REAL(split_row, m_, .doc = __VA_ARGS__)
+static const struct field fields[] = {
+    FIELD(FIELD_TEXT, split_row, split, .doc = "The split; all: the combination."),
+    FIELD(FIELD_INT,  split_row, keys, .doc = "How many keys it has."),
+    REAL(m, "Largest score of its keys.", .digits = 3),
+    REAL(l, "Sum of their exponentials."),
+    REAL(o, "Its output, one column of it, not divided by l."),
+    FIELD_MADE("o_over_l", output_json, "Its output.", .title = "o/l", .flags = FIELD_NUMERIC),
+    REAL(lse,    "m + log(l).", .title = "LSE"),
+    REAL(weight, "Its share of the output.", .digits = 3),
+    FIELD(FIELD_INT, split_row, finite, .doc = "1: o_over_l is a number."),
+    REAL(want,     "The right answer.", .title = "right"),
+    REAL(max_diff, "The distance to it."),
+    {.name = NULL},
+};
+#undef REAL
+static const struct row_type split_type = ROW_TYPE(split_row, {fields});
+
+const struct columns trace_splitkv_columns[1] = {{
+    .type = &split_type,
+    .list = (const struct column[]){
+        {.field = "split"},
+        {.field = "keys"},
+        {.field = "m"},
+        {.field = "l"},
+        {.field = "o", .drop = 2},
+        {.field = "lse"},
+        {.field = "o_over_l"},
+        {.field = "weight"},
+        {.field = "want", .drop = 1},
+        {0},
+    },
+}};
+// clang-format on
 
 struct part {
     int64_t keys;
@@ -39,21 +92,21 @@ static float weight_of(const struct trace *t, const struct part *p, float top)
     return expf(p->lse - (t->broken == BREAK_MAX ? 0 : top));
 }
 
-static json_t *part_row(const char *split, const struct part *p, float weight, double right)
+static void add_part(struct rowset *rows, const char *split, const struct part *p, float weight,
+                     double right)
 {
-    json_t *row = json_object();
-    json_object_set_new(row, "split", json_string(split));
-    json_object_set_new(row, "keys", json_integer(p->keys));
-    json_object_set_new(row, "m", trace_real((double)p->m));
-    json_object_set_new(row, "l", trace_real((double)p->l));
-    json_object_set_new(row, "o", trace_real((double)p->o));
-    json_object_set_new(row, "o_over_l", p->keys ? trace_real((double)p->out) : json_null());
-    json_object_set_new(row, "lse", trace_real((double)p->lse));
-    json_object_set_new(row, "weight", trace_real((double)weight));
-    json_object_set_new(row, "finite", json_integer(isfinite(p->out)));
-    json_object_set_new(row, "want", trace_real(right));
-    json_object_set_new(row, "max_diff", trace_real(fabs((double)p->out - right)));
-    return row;
+    struct split_row *row = rowset_add(rows);
+    row->split = xstrdup(split);
+    row->keys = p->keys;
+    row->m = (double)p->m;
+    row->l = (double)p->l;
+    row->o = (double)p->o;
+    row->out = (double)p->out;
+    row->lse = (double)p->lse;
+    row->weight = (double)weight;
+    row->finite = isfinite(p->out);
+    row->want = right;
+    row->max_diff = fabs((double)p->out - right);
 }
 
 static struct part split_at(const struct trace *t, int64_t i)
@@ -64,7 +117,7 @@ static struct part split_at(const struct trace *t, int64_t i)
     return part_of(t, i * keys, end < t->shape.Sk ? end : t->shape.Sk);
 }
 
-static json_t *trace_split_rows(const struct trace *t)
+static void trace_split_rows(const struct trace *t, struct rowset *rows)
 {
     const double right = trace_right_output(t);
     struct part all = {.keys = t->shape.Sk, .m = -INFINITY};
@@ -78,7 +131,6 @@ static json_t *trace_split_rows(const struct trace *t)
         const struct part p = split_at(t, i);
         sum += weight_of(t, &p, top);
     }
-    json_t *rows = json_array();
     for (int64_t i = 0; i < t->splits; i++) {
         const struct part p = split_at(t, i);
         const float w = weight_of(t, &p, top) / sum, scale = p.keys ? expf(p.m - all.m) : 0;
@@ -87,33 +139,15 @@ static json_t *trace_split_rows(const struct trace *t)
         all.o += scale * p.o;
         char name[24];
         snprintf(name, sizeof name, "%lld", (long long)i);
-        json_array_append_new(rows, part_row(name, &p, w, right));
+        add_part(rows, name, &p, w, right);
     }
     all.lse = all.m + logf(all.l);
-    json_array_append_new(rows, part_row("all", &all, 1, right));
-    return rows;
+    add_part(rows, "all", &all, 1, right);
 }
-
-// clang-format off
-static const struct columns trace_split_columns[1] = {{
-    .list = (const struct column[]){
-        {.field = "split",    .title = "split",  .left = true},
-        {.field = "keys",     .title = "keys"},
-        {.field = "m",        .title = "m",      .digits = 3},
-        {.field = "l",        .title = "l",      .digits = 4},
-        {.field = "o",        .title = "o",      .digits = 4, .drop = 2},
-        {.field = "lse",      .title = "LSE",    .digits = 4},
-        {.field = "o_over_l", .title = "o/l",    .digits = 4},
-        {.field = "weight",   .title = "weight", .digits = 3},
-        {.field = "want",     .title = "right",  .digits = 4, .drop = 1},
-        {0},
-    },
-}};
-// clang-format on
 
 const struct trace_view trace_splitkv = {
     .word = "splitkv",
     .rows = trace_split_rows,
-    .columns = trace_split_columns,
+    .columns = trace_splitkv_columns,
     .breaks = 1u << BREAK_MAX | 1u << BREAK_WEIGHTS,
 };

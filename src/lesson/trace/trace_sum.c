@@ -8,6 +8,44 @@
 #include "base/mem.h"
 #include "lesson/trace/trace_query.h"
 
+struct sum_row {
+    char *order;
+    double sum;
+    char *bits;
+    int64_t steps, distinct;
+    double want, max_diff;
+};
+
+// clang-format off
+#define REAL(m_, ...) TRACE_REAL(sum_row, m_, .doc = __VA_ARGS__)
+static const struct field fields[] = {
+    FIELD(FIELD_TEXT, sum_row, order, .doc = "In which order numbers were added."),
+    REAL(sum, "What came of it.", .digits = 9),
+    FIELD(FIELD_TEXT, sum_row, bits, .title = "its bits", .doc = "The same, as the bits of a float."),
+    FIELD(FIELD_INT,  sum_row, steps,
+          .doc = "Additions that must wait for each other."),
+    FIELD(FIELD_INT,  sum_row, distinct, .title = "different so far", .doc = "Different sums so far."),
+    REAL(want,     "The right answer."),
+    REAL(max_diff, "The distance to it.", .title = "off by", .digits = 2),
+    {.name = NULL},
+};
+#undef REAL
+static const struct row_type sum_type = ROW_TYPE(sum_row, {fields});
+
+const struct columns trace_sum_columns[1] = {{
+    .type = &sum_type,
+    .list = (const struct column[]){
+        {.field = "order"},
+        {.field = "sum"},
+        {.field = "bits"},
+        {.field = "max_diff"},
+        {.field = "steps"},
+        {.field = "distinct"},
+        {0},
+    },
+}};
+// clang-format on
+
 struct sums {
     const struct trace *t;
     float *x, *work; /* n numbers, and room for an order of them */
@@ -15,7 +53,7 @@ struct sums {
     float *seen; /* different sums so far */
     int64_t nseen;
     double right;
-    json_t *rows;
+    struct rowset *rows;
 };
 
 static float in_order(const float *x, int64_t n)
@@ -70,15 +108,14 @@ static void add_row(struct sums *s, const char *order, float sum, int64_t steps)
         s->seen[s->nseen++] = sum;
     memcpy(&raw, &sum, sizeof raw);
     snprintf(bits, sizeof bits, "%08x", raw);
-    json_t *row = json_object();
-    json_object_set_new(row, "order", json_string(order));
-    json_object_set_new(row, "sum", trace_real((double)sum));
-    json_object_set_new(row, "bits", json_string(bits));
-    json_object_set_new(row, "steps", json_integer(steps));
-    json_object_set_new(row, "distinct", json_integer(s->nseen));
-    json_object_set_new(row, "want", trace_real(s->right));
-    json_object_set_new(row, "max_diff", trace_real(fabs((double)sum - s->right)));
-    json_array_append_new(s->rows, row);
+    struct sum_row *row = rowset_add(s->rows);
+    row->order = xstrdup(order);
+    row->sum = (double)sum;
+    row->bits = xstrdup(bits);
+    row->steps = steps;
+    row->distinct = s->nseen;
+    row->want = s->right;
+    row->max_diff = fabs((double)sum - s->right);
 }
 
 static void copy_in_order(struct sums *s, bool backward)
@@ -97,9 +134,9 @@ static void add_fixed_orders(struct sums *s)
     add_row(s, "tree", as_tree(s->work, s->n), levels(s->n));
 }
 
-static json_t *trace_sum_rows(const struct trace *t)
+static void trace_sum_rows(const struct trace *t, struct rowset *rows)
 {
-    struct sums s = {.t = t, .n = t->shape.Sk, .rows = json_array()};
+    struct sums s = {.t = t, .n = t->shape.Sk, .rows = rows};
     s.x = xmalloc((size_t)s.n * sizeof *s.x);
     s.work = xmalloc((size_t)s.n * sizeof *s.work);
     s.seen = xmalloc((size_t)(t->tries + 3) * sizeof *s.seen);
@@ -118,22 +155,7 @@ static json_t *trace_sum_rows(const struct trace *t)
     free(s.x);
     free(s.work);
     free(s.seen);
-    return s.rows;
 }
-
-// clang-format off
-static const struct columns trace_sum_columns[1] = {{
-    .list = (const struct column[]){
-        {.field = "order",    .title = "order",        .left = true},
-        {.field = "sum",      .title = "sum",          .digits = 9},
-        {.field = "bits",     .title = "its bits",     .left = true},
-        {.field = "max_diff", .title = "off by",       .digits = 2},
-        {.field = "steps",    .title = "steps"},
-        {.field = "distinct", .title = "different so far"},
-        {0},
-    },
-}};
-// clang-format on
 
 const struct trace_view trace_sum = {
     .word = "sum",

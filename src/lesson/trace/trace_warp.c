@@ -18,6 +18,45 @@ enum { LANES = 32, SECTOR = 32, D_MAX = 8192, MAP_MAX = 64 };
 
 /* ---- one row of K, read by a warp ---- */
 
+struct access_row {
+    int64_t load, lanes, used_bytes, sectors;
+    double used_pct;
+    int64_t sectors_so_far;
+    char *map;
+};
+
+// clang-format off
+#define INT(m_, ...) FIELD(FIELD_INT, access_row, m_, .doc = __VA_ARGS__)
+static const struct field access_fields[] = {
+    INT(load,  "A load of the warp, from 1."),
+    INT(lanes, "How many of its lanes read."),
+    INT(used_bytes, "What they read.", .title = "bytes", .unit = "B"),
+    INT(sectors,    "The 32-byte sectors it is in."),
+    FIELD(FIELD_REAL, access_row, used_pct, .title = "used %", .unit = "%", .digits = 3,
+          .doc = "Its share of them."),
+    INT(sectors_so_far, "Sectors of all loads up to it.", .title = "so far"),
+    FIELD(FIELD_TEXT, access_row, map, .title = "lanes on each sector",
+          .doc = "For each sector of the row, how many lanes touch it (a is 10)."),
+    {.name = NULL},
+};
+#undef INT
+static const struct row_type access_type = ROW_TYPE(access_row, {access_fields});
+
+const struct columns trace_access_columns[1] = {{
+    .type = &access_type,
+    .list = (const struct column[]){
+        {.field = "load"},
+        {.field = "lanes"},
+        {.field = "used_bytes"},
+        {.field = "sectors"},
+        {.field = "used_pct"},
+        {.field = "sectors_so_far"},
+        {.field = "map"},
+        {0},
+    },
+}};
+// clang-format on
+
 struct access {
     int64_t D, vec, bytes, rounds; /* vec: elements of a load; bytes: of an element */
     bool strided;
@@ -49,7 +88,9 @@ static void count_lanes(const struct access *a, int64_t round, int *touched, int
     }
 }
 
-static json_t *load_row(const struct access *a, int64_t round, int64_t *sectors_before)
+/* Nothing where no lane has anything to read. */
+static void add_load(struct rowset *rows, const struct access *a, int64_t round,
+                     int64_t *sectors_before)
 {
     const int64_t nsectors = (a->D * a->bytes + SECTOR - 1) / SECTOR;
     int *touched = xcalloc((size_t)nsectors, sizeof *touched), lanes;
@@ -63,27 +104,18 @@ static json_t *load_row(const struct access *a, int64_t round, int64_t *sectors_
     }
     free(touched);
     *sectors_before += sectors;
+    if (!lanes)
+        return;
     const int64_t used = lanes * a->vec * a->bytes;
-    return json_pack("{s:I, s:i, s:I, s:I, s:f, s:I, s:s}", "load", (json_int_t)round + 1, "lanes",
-                     lanes, "used_bytes", (json_int_t)used, "sectors", (json_int_t)sectors,
-                     "used_pct", 100.0 * (double)used / (double)(sectors * SECTOR),
-                     "sectors_so_far", (json_int_t)*sectors_before, "map", map);
+    struct access_row *row = rowset_add(rows);
+    row->load = round + 1;
+    row->lanes = lanes;
+    row->used_bytes = used;
+    row->sectors = sectors;
+    row->used_pct = 100.0 * (double)used / (double)(sectors * SECTOR);
+    row->sectors_so_far = *sectors_before;
+    row->map = xstrdup(map);
 }
-
-// clang-format off
-static const struct columns access_columns[1] = {{
-    .list = (const struct column[]){
-        {.field = "load",           .title = "load"},
-        {.field = "lanes",          .title = "lanes"},
-        {.field = "used_bytes",     .title = "bytes"},
-        {.field = "sectors",        .title = "sectors"},
-        {.field = "used_pct",       .title = "used %", .digits = 3},
-        {.field = "sectors_so_far", .title = "so far"},
-        {.field = "map",            .title = "lanes on each sector", .left = true},
-        {0},
-    },
-}};
-// clang-format on
 
 static enum status follow_access(struct session *s, struct cmd_call *c, struct err *err)
 {
@@ -108,23 +140,49 @@ static enum status follow_access(struct session *s, struct cmd_call *c, struct e
     a.strided = strided == 1;
     a.bytes = dtype == 0 ? 4 : 2;
     a.rounds = (a.D / a.vec + LANES - 1) / LANES;
-    json_t *rows = json_array();
+    struct rowset rows = {.type = &access_type};
     int64_t sectors = 0;
-    for (int64_t r = 0; r < a.rounds; r++) {
-        json_t *row = load_row(&a, r, &sectors);
-        if (json_integer_value(json_object_get(row, "lanes")) > 0)
-            json_array_append_new(rows, row);
-        else
-            json_decref(row);
-    }
-    st = call_rows_json(s, c, rows, access_columns);
-    json_decref(rows);
+    for (int64_t r = 0; r < a.rounds; r++)
+        add_load(&rows, &a, r, &sectors);
+    st = call_rows(s, c, &rows, trace_access_columns);
+    rowset_clear(&rows);
     return st;
 }
 
 /* ---- a sum over the lanes ---- */
 
 enum { HOW_SHUFFLE, HOW_ONE, HOW_ATOMIC };
+
+struct reduce_row {
+    int64_t step, adds;
+    double value, want, max_diff;
+};
+static const struct field reduce_fields[] = {
+    FIELD(FIELD_INT, reduce_row, step, .doc = "A step of the reduction, from 1."),
+    FIELD(FIELD_INT, reduce_row, adds, .title = "lanes that add",
+          .doc = "How many lanes add in it."),
+    FIELD(FIELD_REAL, reduce_row, value, .title = "lane 0 or the word", .digits = 9,
+          .doc = "What lane 0 or the one word then holds."),
+    FIELD(FIELD_REAL, reduce_row, want, .title = "right", .digits = 9, .doc = "The right answer."),
+    FIELD(FIELD_REAL, reduce_row, max_diff, .title = "off by", .digits = 3,
+          .doc = "The distance to it."),
+    {.name = NULL},
+};
+static const struct row_type reduce_type = ROW_TYPE(reduce_row, {reduce_fields});
+
+// clang-format off
+const struct columns trace_reduce_columns[1] = {{
+    .type = &reduce_type,
+    .list = (const struct column[]){
+        {.field = "step"},
+        {.field = "adds"},
+        {.field = "value"},
+        {.field = "want"},
+        {.field = "max_diff", .drop = 1},
+        {0},
+    },
+}};
+// clang-format on
 
 struct sum {
     float x[LANES]; /* what each lane has */
@@ -133,7 +191,7 @@ struct sum {
     int order[LANES];   /* in which the lanes get at the word; how=atomic */
     int skip_last;      /* break=step */
     float start, right; /* of the word; the answer */
-    json_t *rows;
+    struct rowset *rows;
 };
 
 static float combine(const struct sum *t, float a, float b)
@@ -143,11 +201,12 @@ static float combine(const struct sum *t, float a, float b)
 
 static void add_step(const struct sum *t, int64_t adds, float value)
 {
-    json_array_append_new(t->rows, json_pack("{s:I, s:I, s:f, s:f, s:f}", "step",
-                                             (json_int_t)json_array_size(t->rows) + 1, "adds",
-                                             (json_int_t)adds, "value", (double)value, "want",
-                                             (double)t->right, "max_diff",
-                                             fabs((double)value - (double)t->right)));
+    struct reduce_row *row = rowset_add(t->rows);
+    row->step = (int64_t)t->rows->n;
+    row->adds = adds;
+    row->value = (double)value;
+    row->want = (double)t->right;
+    row->max_diff = fabs((double)value - (double)t->right);
 }
 
 /* As warp_sum() of attn.cuh: every lane adds what the lane at a distance has, half the distance each
@@ -198,19 +257,6 @@ static float right_answer(const struct sum *t)
     return (float)(t->max ? most : sum);
 }
 
-// clang-format off
-static const struct columns sum_columns[1] = {{
-    .list = (const struct column[]){
-        {.field = "step",     .title = "step"},
-        {.field = "adds",     .title = "lanes that add"},
-        {.field = "value",    .title = "lane 0 or the word", .digits = 9},
-        {.field = "want",     .title = "right", .digits = 9},
-        {.field = "max_diff", .title = "off by", .digits = 3, .drop = 1},
-        {0},
-    },
-}};
-// clang-format on
-
 struct sum_keys {
     int64_t seed, order;
     double shift;
@@ -260,17 +306,20 @@ static enum status follow_reduce(struct session *s, struct cmd_call *c, struct e
     t.start = t.max && k.broken != 2 ? -INFINITY : 0;
     t.skip_last = k.broken == 1;
     t.right = right_answer(&t);
-    t.rows = json_array();
+    struct rowset rows = {.type = &reduce_type};
+    t.rows = &rows;
     shuffle_order(&t, k.how == HOW_ATOMIC ? (uint64_t)k.order : 0);
     if (k.how == HOW_SHUFFLE)
         by_shuffles(&t);
     else
         one_by_one(&t);
-    st = call_rows_json(s, c, t.rows, sum_columns);
-    json_decref(t.rows);
+    st = call_rows(s, c, &rows, trace_reduce_columns);
+    rowset_clear(&rows);
     return st;
 }
 
-const struct trace_view trace_access = {.word = "access", .exec = follow_access};
+const struct trace_view trace_access = {
+    .word = "access", .columns = trace_access_columns, .exec = follow_access};
 
-const struct trace_view trace_reduce = {.word = "reduce", .exec = follow_reduce};
+const struct trace_view trace_reduce = {
+    .word = "reduce", .columns = trace_reduce_columns, .exec = follow_reduce};
