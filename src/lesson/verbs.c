@@ -70,60 +70,79 @@ bool lesson_action_topic(size_t i, struct topic *out)
 
 /* ---- lessons ---- */
 
+struct lesson_row {
+    int64_t number;
+    char *name, *title;
+    int64_t steps, done, predictions, predictions_right, minutes;
+    char *of, *needs, *right, *whose;
+};
+
 // clang-format off
+static const struct field lesson_fields[] = {
+    FIELD(FIELD_INT,  lesson_row, number, .title = "#", .doc = "Its place, from 1."),
+    FIELD(FIELD_TEXT, lesson_row, name, .title = "lesson", .doc = "What lesson takes."),
+    FIELD(FIELD_TEXT, lesson_row, title, .doc = "What it is about."),
+    FIELD(FIELD_INT,  lesson_row, steps, .doc = "How many steps it has."),
+    FIELD(FIELD_INT,  lesson_row, done, .doc = "Steps that are done."),
+    FIELD(FIELD_INT,  lesson_row, predictions, .doc = "Predictions that were made."),
+    FIELD(FIELD_INT,  lesson_row, predictions_right, .doc = "Those of them that held."),
+    FIELD(FIELD_INT,  lesson_row, minutes, .title = "min", .unit = "min", .doc = "How long it takes."),
+    FIELD(FIELD_TEXT, lesson_row, of, .flags = FIELD_NUMERIC, .title = "done", .doc = "Steps done and all, 3/7."),
+    FIELD(FIELD_TEXT, lesson_row, needs, .doc = "What it needs besides this program."),
+    FIELD(FIELD_TEXT, lesson_row, right, .title = "predictions", .doc = "Predictions that held, in words."),
+    FIELD(FIELD_TEXT, lesson_row, whose, .doc = "yours: it is not of this program."),
+    {.name = NULL},
+};
+static const struct row_type lesson_type = ROW_TYPE(lesson_row, {lesson_fields});
+
 static const struct columns columns[1] = {{
+    .type = &lesson_type,
     .list = (const struct column[]){
-        {.field = "number", .title = "#"},
-        {.field = "name",   .title = "lesson", .left = true},
-        {.field = "title",  .title = "title",  .left = true},
-        {.field = "whose", .title = "whose", .left = true, .optional = true},
-        {.field = "minutes", .title = "min"},
-        {.field = "of",     .title = "done"},
-        {.field = "needs",  .title = "needs", .left = true, .optional = true},
-        {.field = "right",  .title = "predictions", .left = true, .optional = true},
+        {.field = "number"},
+        {.field = "name"},
+        {.field = "title"},
+        {.field = "whose", .optional = true},
+        {.field = "minutes"},
+        {.field = "of"},
+        {.field = "needs", .optional = true},
+        {.field = "right", .optional = true},
         {0},
     },
 }};
 // clang-format on
 
-/* Takes the text; NULL is null. */
-static void set_text(json_t *row, const char *key, char *text)
+static void add_lesson(struct rowset *rows, struct sqlite3 *db, const struct lesson *l)
 {
-    json_object_set_new(row, key, text ? json_string(text) : json_null());
-    free(text);
-}
-
-static json_t *lesson_row(struct sqlite3 *db, const struct lesson *l, int number)
-{
-    const int done = progress_steps_done(db, l);
+    struct lesson_row *row = rowset_add(rows);
+    const int done = progress_steps_done(db, l), minutes = lesson_minutes(l);
     int made, right;
     progress_score(db, l->name, &made, &right);
-    json_t *row = json_pack("{s:i, s:s, s:s, s:i, s:i, s:i, s:i}", "number", number, "name",
-                            l->name, "title", l->title, "steps", lesson_steps(l), "done", done,
-                            "predictions", made, "predictions_right", right);
-    const int minutes = lesson_minutes(l);
-    json_object_set_new(row, "minutes", minutes ? json_integer(minutes) : json_null());
-    set_text(row, "of", xasprintf("%d/%d", done, lesson_steps(l)));
-    set_text(row, "needs", lesson_needs(l));
-    set_text(row, "right", made ? xasprintf("%d of %d right", right, made) : NULL);
-    set_text(row, "whose", lesson_is_own(l) ? xstrdup("yours") : NULL);
-    return row;
+    row->number = (int64_t)rows->n;
+    row->name = xstrdup(l->name);
+    row->title = xstrdup(l->title);
+    row->steps = lesson_steps(l);
+    row->done = done;
+    row->predictions = made;
+    row->predictions_right = right;
+    row->minutes = minutes ? minutes : INT_UNKNOWN;
+    row->of = xasprintf("%d/%d", done, lesson_steps(l));
+    row->needs = lesson_needs(l);
+    row->right = made ? xasprintf("%d of %d right", right, made) : NULL;
+    row->whose = lesson_is_own(l) ? xstrdup("yours") : NULL;
 }
 
 /* "30 lessons, 490 minutes; 12 of 173 steps done" */
-static void add_total(struct str *out, const json_t *rows)
+static void add_total(struct str *out, const struct rowset *rows)
 {
-    int minutes = 0, steps = 0, done = 0;
-    size_t i;
-    json_t *row;
-    json_array_foreach(rows, i, row)
-    {
-        minutes += (int)json_integer_value(json_object_get(row, "minutes"));
-        steps += (int)json_integer_value(json_object_get(row, "steps"));
-        done += (int)json_integer_value(json_object_get(row, "done"));
+    int64_t minutes = 0, steps = 0, done = 0;
+    for (size_t i = 0; i < rows->n; i++) {
+        const struct lesson_row *row = row_read(rows->rows[i]);
+        minutes += row->minutes == INT_UNKNOWN ? 0 : row->minutes;
+        steps += row->steps;
+        done += row->done;
     }
-    str_addf(out, "%zu lessons, %d minutes; %d of %d steps done\n", json_array_size(rows), minutes,
-             done, steps);
+    str_addf(out, "%zu lessons, %lld minutes; %lld of %lld steps done\n", rows->n,
+             (long long)minutes, (long long)done, (long long)steps);
 }
 
 static enum status exec_lessons(struct session *s, struct cmd_call *c, struct err *err)
@@ -134,13 +153,13 @@ static enum status exec_lessons(struct session *s, struct cmd_call *c, struct er
     if (st != ST_OK)
         return st;
     struct sqlite3 *db = progress_db(s);
-    json_t *rows = json_array();
+    struct rowset rows = {.type = &lesson_type};
     for (int i = 0; lesson_at(i); i++)
-        json_array_append_new(rows, lesson_row(db, lesson_at(i), i + 1));
-    st = call_rows_json(s, c, rows, columns);
+        add_lesson(&rows, db, lesson_at(i));
+    st = call_rows(s, c, &rows, columns);
     if (st == ST_OK && !json && !csv && !md)
-        add_total(c->out, rows);
-    json_decref(rows);
+        add_total(c->out, &rows);
+    rowset_clear(&rows);
     for (int i = 0; lesson_problem(i); i++)
         session_note(s, "%s", lesson_problem(i));
     return st;
@@ -302,6 +321,7 @@ static const struct cmd_entry cmd_lessons = {
     .arg = ARG_NONE,
     .flags = CMD_ROWS,
     .exec = exec_lessons,
+    .columns = COLUMNS(columns),
 };
 
 static const struct cmd_key lesson_keys[] = {

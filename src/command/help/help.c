@@ -251,28 +251,6 @@ static const struct field_doc occupancy_docs[] = {
     {"smem", "Bytes of a block as given; the other fields are those of plan."},
     {0},
 };
-static const struct field_doc device_docs[] = {
-    {"origin",      "model."},
-    {0},
-};
-static const struct field_doc kernel_docs[] = {
-    {"name, group, title, idea", "Who it is, its place on the ladder, what it shows."},
-    {"after",     "The kernel it is a change of."},
-    {"runs",      "Backends that have a source: cpu, cuda."},
-    {"dtypes",    "Types it takes."},
-    {"params",    "Parameters with their defaults."},
-    {"user",      "From your own folder."},
-    {"supported", "It takes the shape on the backend in use."},
-    {"reason",    "Why not."},
-    {0},
-};
-static const struct field_doc lesson_docs[] = {
-    {"number, name, title",   "Who it is."},
-    {"steps, done",           "Steps, and those that are done."},
-    {"predictions, predictions_right", "Predictions made, and those that held."},
-    {"right",                 "The same in words."},
-    {0},
-};
 static const struct field_doc profile_docs[] = {
     {"l2", "cold: every replay began with an empty L2; hot: with what the one before left; mixed: only the first was cold."},
     {"replay, replays", "run or launch, what was repeated to count everything, and how often."},
@@ -297,9 +275,6 @@ static const struct {
     const struct field_doc *docs;
 } verb_docs[] = {
     {"occupancy", occupancy_docs},
-    {"devices", device_docs},
-    {"kernels", kernel_docs},
-    {"lessons", lesson_docs},
     {"doctor", doctor_docs},
     {"show", show_docs},
     {"profile", profile_docs},

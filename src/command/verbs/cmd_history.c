@@ -66,13 +66,28 @@ const struct cmd_entry cmd_history = {
 
 /* ---- log ---- */
 
+struct log_row {
+    int64_t number, status;
+    double seconds;
+    char *command;
+};
+static const struct field log_fields[] = {
+    FIELD(FIELD_INT, log_row, number, .title = "#", .doc = "The command's number, from 1."),
+    FIELD(FIELD_INT, log_row, status, .doc = "Its exit status."),
+    FIELD(FIELD_REAL, log_row, seconds, .unit = "s", .digits = 3, .doc = "How long it took."),
+    FIELD(FIELD_TEXT, log_row, command, .doc = "As it was given."),
+    {.name = NULL},
+};
+static const struct row_type log_type = ROW_TYPE(log_row, {log_fields});
+
 // clang-format off
 static const struct columns columns[1] = {{
+    .type = &log_type,
     .list = (const struct column[]){
-        {.field = "number",  .title = "#"},
-        {.field = "status",  .title = "status"},
-        {.field = "seconds", .title = "seconds", .digits = 3},
-        {.field = "command", .title = "command", .left = true},
+        {.field = "number"},
+        {.field = "status"},
+        {.field = "seconds"},
+        {.field = "command"},
         {0},
     },
 }};
@@ -84,17 +99,17 @@ static enum status exec_log(struct session *s, struct cmd_call *c, struct err *e
     enum status st = call_finish(s, c, err);
     if (st)
         return st;
-    json_t *rows = json_array();
+    struct rowset rows = {.type = &log_type};
     for (size_t i = 0; i < s->log.count; i++) {
         const struct log_entry *e = &s->log.items[i];
-        char *clean = sanitize_line(e->text);
-        json_array_append_new(rows, json_pack("{s:I, s:i, s:f, s:s}", "number", (json_int_t)i + 1,
-                                              "status", (int)e->status, "seconds",
-                                              round(e->seconds * 1e3) / 1e3, "command", clean));
-        free(clean);
+        struct log_row *row = rowset_add(&rows);
+        row->number = (int64_t)i + 1;
+        row->status = e->status;
+        row->seconds = round(e->seconds * 1e3) / 1e3;
+        row->command = sanitize_line(e->text);
     }
-    rows_format_json(c->out, rows, columns, f, call_width(s, c));
-    json_decref(rows);
+    rows_format(c->out, &rows, columns, f, call_width(s, c));
+    rowset_clear(&rows);
     return ST_OK;
 }
 
@@ -109,4 +124,5 @@ const struct cmd_entry cmd_log = {
     .arg = ARG_NONE,
     .flags = CMD_ROWS,
     .exec = exec_log,
+    .columns = COLUMNS(columns),
 };

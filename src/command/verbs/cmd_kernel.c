@@ -323,15 +323,35 @@ static enum status kernel_add(struct session *s, struct cmd_call *c, struct err 
     return st;
 }
 
+struct own_row {
+    char *name, *title, *code;
+    json_t *runs, *dtypes;
+    char *file, *after, *reason;
+};
+
 // clang-format off
+static const struct field own_fields[] = {
+    FIELD(FIELD_TEXT, own_row, name, .doc = "What runs it."),
+    FIELD(FIELD_TEXT, own_row, title, .doc = "What it says of itself."),
+    FIELD(FIELD_TEXT, own_row, code, .doc = "What its code is."),
+    FIELD(FIELD_JSON, own_row, runs, .title = "runs on", .doc = "Backends that it runs on."),
+    FIELD(FIELD_JSON, own_row, dtypes, .doc = "Types it takes."),
+    FIELD(FIELD_TEXT, own_row, file, .doc = "Where its code lies."),
+    FIELD(FIELD_TEXT, own_row, after, .doc = "The kernel it is a change of."),
+    FIELD(FIELD_TEXT, own_row, reason, .doc = "Why it cannot run."),
+    {.name = NULL},
+};
+static const struct row_type own_type = ROW_TYPE(own_row, {own_fields});
+
 static const struct columns own_columns[1] = {{
+    .type = &own_type,
     .list = (const struct column[]){
-        {.field = "name",   .title = "name",   .left = true},
-        {.field = "code",   .title = "code",   .left = true},
-        {.field = "runs",   .title = "runs on", .left = true},
-        {.field = "dtypes", .title = "dtypes", .left = true},
-        {.field = "file",   .title = "file",   .left = true},
-        {.field = "reason", .title = "reason", .left = true, .optional = true},
+        {.field = "name"},
+        {.field = "code"},
+        {.field = "runs"},
+        {.field = "dtypes"},
+        {.field = "file"},
+        {.field = "reason", .optional = true},
         {0},
     },
 }};
@@ -339,47 +359,38 @@ static const struct columns own_columns[1] = {{
 
 /* ---- list ---- */
 
-static json_t *text_or_null(const char *text)
-{
-    return text ? json_string(text) : json_null();
-}
-
-static json_t *own_row(const struct kernel *k)
+static void add_own(struct rowset *rows, const struct kernel *k)
 {
     const struct kernel_desc *d = kernel_main(k);
-    json_t *row = json_object(), *dtypes = json_array();
-    for (int t = 0; t < DTYPE_COUNT; t++)
-        if (d->dtypes & (1u << t))
-            json_array_append_new(dtypes, json_string(dtype_name((enum dtype)t)));
     char *real = realpath(d->path, NULL), *code = d->file ? desc_path(d, d->file) : NULL;
-    json_object_set_new(row, "name", json_string(k->name));
-    json_object_set_new(row, "title", text_or_null(d->title));
-    json_object_set_new(row, "code", json_string(code_kinds[d->code].name));
-    json_object_set_new(row, "runs", kernel_sides_json(k));
-    json_object_set_new(row, "dtypes", dtypes);
-    json_object_set_new(row, "file", text_or_null(code ? code : real ? real : d->path));
-    json_object_set_new(row, "after", text_or_null(d->after));
-    json_object_set_new(row, "reason", json_null());
+    const char *file = code ? code : real ? real : d->path;
+    struct own_row *row = rowset_add(rows);
+    row->name = xstrdup(k->name);
+    row->title = d->title ? xstrdup(d->title) : NULL;
+    row->code = xstrdup(code_kinds[d->code].name);
+    row->runs = kernel_sides_json(k);
+    row->dtypes = kernel_dtypes_json(d);
+    row->file = file ? xstrdup(file) : NULL;
+    row->after = d->after ? xstrdup(d->after) : NULL;
     free(code);
     free(real);
-    return row;
 }
 
 /* The user's kernels as rows; `only`: this one alone, or NULL. */
 static enum status print_own(struct session *s, struct cmd_call *c, const struct kernel *only)
 {
-    json_t *rows = json_array();
+    struct rowset rows = {.type = &own_type};
     for (int i = 0; i < registry_count(s->services.registry); i++) {
         const struct kernel *k = registry_at(s->services.registry, i);
         if (only ? k == only : k->user)
-            json_array_append_new(rows, own_row(k));
+            add_own(&rows, k);
     }
     enum status st = ST_OK;
-    if (json_array_size(rows) || call_format(c) != FORMAT_TEXT)
-        st = call_rows_json(s, c, rows, own_columns);
+    if (rows.n || call_format(c) != FORMAT_TEXT)
+        st = call_rows(s, c, &rows, own_columns);
     else
         str_add(c->out, "no kernels of your own; kernel add FILE and edit K bring them in\n");
-    json_decref(rows);
+    rowset_clear(&rows);
     return st;
 }
 
@@ -525,4 +536,5 @@ const struct cmd_entry cmd_kernel = {
     .keys = kernel_keys,
     .flags = CMD_ROWS,
     .exec = exec_kernel,
+    .columns = COLUMNS(own_columns),
 };

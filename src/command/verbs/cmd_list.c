@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "command/ask/request.h"
 #include "command/output.h"
 #include "command/session.h"
@@ -13,9 +14,20 @@
 
 /* ---- devices ---- */
 
+struct device_row {
+    struct device device;
+    char *origin;
+};
+static const struct field device_row_fields[] = {
+    FIELD(FIELD_TEXT, device_row, origin, .doc = "model."),
+    {.name = NULL},
+};
+static const struct row_type device_type =
+    ROW_TYPE(device_row, {device_fields}, {device_row_fields});
+
 // clang-format off
 static const struct columns device_columns[1] = {{
-    .of = FIELD_TABLES(device_fields),
+    .type = &device_type,
     .list = (const struct column[]){
         {.field = "name"},
         {.field = "vendor", .drop = 3},
@@ -33,16 +45,12 @@ static const struct columns device_columns[1] = {{
 }};
 // clang-format on
 
-static json_t *text_or_null(const char *text)
+static void add_device(struct rowset *rows, const struct device *d)
 {
-    return text && *text ? json_string(text) : json_null();
-}
-
-static json_t *device_row(const struct device *d)
-{
-    json_t *row = record_to_json(device_fields, d);
-    json_object_set_new(row, "origin", json_string("model"));
-    return row;
+    struct device_row *row = rowset_add(rows);
+    record_copy(device_fields, &row->device, d);
+    row->device.cc = d->cc; /* its value is made, so no table copies it */
+    row->origin = xstrdup("model");
 }
 
 /* Does any word select this name? No words select all. */
@@ -60,19 +68,19 @@ static enum status exec_devices(struct session *s, struct cmd_call *c, struct er
     enum status st = call_finish(s, c, err);
     if (st)
         return st;
-    json_t *rows = json_array();
+    struct rowset rows = {.type = &device_type};
     for (int i = 0; i < devices_count(s->services.devices); i++) {
         const struct device *d = devices_at(s->services.devices, i);
         if (selected(c, d->name, d->arch))
-            json_array_append_new(rows, device_row(d));
+            add_device(&rows, d);
     }
-    if (!json_array_size(rows)) /* only words can have left nothing: give the nearest name */
+    if (!rows.n) /* only words can have left nothing: give the nearest name */
         st = devices_get(s->services.devices, c->words[0].text, &(const struct device *){0}, err);
     else
-        st = call_rows_json(s, c, rows, device_columns);
+        st = call_rows(s, c, &rows, device_columns);
     for (int i = 0; devices_problem(s->services.devices, i); i++)
         session_note(s, "%s", devices_problem(s->services.devices, i));
-    json_decref(rows);
+    rowset_clear(&rows);
     return st;
 }
 
@@ -93,22 +101,49 @@ const struct cmd_entry cmd_devices = {
 
 /* ---- kernels ---- */
 
+struct kernel_row {
+    char *name, *group, *title, *idea, *after;
+    json_t *runs, *dtypes;
+    char *params;
+    bool user, supported;
+    char *reason;
+};
+
+// clang-format off
+static const struct field kernel_fields[] = {
+    FIELD(FIELD_TEXT, kernel_row, name, .doc = "Who it is."),
+    FIELD(FIELD_TEXT, kernel_row, group, .doc = "Its place on the ladder."),
+    FIELD(FIELD_TEXT, kernel_row, title, .doc = "The same in a line."),
+    FIELD(FIELD_TEXT, kernel_row, idea, .doc = "What it shows."),
+    FIELD(FIELD_TEXT, kernel_row, after, .doc = "The kernel it is a change of."),
+    FIELD(FIELD_JSON, kernel_row, runs, .title = "source", .doc = "Backends that have a source: cpu, cuda."),
+    FIELD(FIELD_JSON, kernel_row, dtypes, .doc = "Types it takes."),
+    FIELD(FIELD_TEXT, kernel_row, params, .title = "parameters", .doc = "Parameters with their defaults."),
+    FIELD(FIELD_FLAG, kernel_row, user, .doc = "From your own folder."),
+    FIELD(FIELD_FLAG, kernel_row, supported, .doc = "It takes the shape on the backend in use."),
+    FIELD(FIELD_TEXT, kernel_row, reason, .doc = "Why not."),
+    {.name = NULL},
+};
+// clang-format on
+static const struct row_type kernel_type = ROW_TYPE(kernel_row, {kernel_fields});
+
 // clang-format off
 static const struct columns kernel_columns[1] = {{
+    .type = &kernel_type,
     .list = (const struct column[]){
-        {.field = "name",   .title = "name",   .left = true},
-        {.field = "group",  .title = "group",  .left = true, .drop = 1},
-        {.field = "runs",   .title = "source", .left = true},
-        {.field = "dtypes", .title = "dtypes", .left = true},
-        {.field = "params", .title = "parameters", .left = true, .optional = true, .drop = 2},
-        {.field = "title",  .title = "title",  .left = true},
-        {.field = "reason", .title = "reason", .left = true, .optional = true},
+        {.field = "name"},
+        {.field = "group", .drop = 1},
+        {.field = "runs"},
+        {.field = "dtypes"},
+        {.field = "params", .optional = true, .drop = 2},
+        {.field = "title"},
+        {.field = "reason", .optional = true},
         {0},
     },
 }};
 // clang-format on
 
-static json_t *dtype_list(const struct kernel_desc *d)
+json_t *kernel_dtypes_json(const struct kernel_desc *d)
 {
     json_t *list = json_array();
     for (int t = 0; t < DTYPE_COUNT; t++)
@@ -117,12 +152,17 @@ static json_t *dtype_list(const struct kernel_desc *d)
     return list;
 }
 
-static json_t *param_list(const struct kernel_desc *d)
+static char *text_or_null(const char *text)
+{
+    return text && *text ? xstrdup(text) : NULL;
+}
+
+static char *param_list(const struct kernel_desc *d)
 {
     char text[512];
     const struct param_values v = d->defaults;
     desc_params_format(d, &v, false, text, sizeof text);
-    return json_string(text);
+    return xstrdup(text);
 }
 
 json_t *kernel_sides_json(const struct kernel *k)
@@ -134,29 +174,29 @@ json_t *kernel_sides_json(const struct kernel *k)
     return names;
 }
 
-static json_t *kernel_row(const struct kernel *k, const struct request *r, const char *backend)
+static void add_kernel(struct rowset *rows, const struct kernel *k, const struct request *r,
+                       const char *backend)
 {
     const struct kernel_desc *d = kernel_main(k), *here = backend_desc(backend_info(backend), k);
     struct err why = ERR_INIT;
-    json_t *row = json_object();
     if (!here)
         err_set(&why, ST_NO, "%s has no source for backend=%s", k->name, backend);
     else {
         const struct param_values v = here->defaults;
         (void)desc_supports(here, &r->problem.shape, &v, 0, &why);
     }
-    json_object_set_new(row, "name", json_string(k->name));
-    json_object_set_new(row, "group", text_or_null(k->group));
-    json_object_set_new(row, "title", text_or_null(d->title));
-    json_object_set_new(row, "idea", text_or_null(d->idea));
-    json_object_set_new(row, "after", text_or_null(d->after));
-    json_object_set_new(row, "runs", kernel_sides_json(k));
-    json_object_set_new(row, "dtypes", dtype_list(d));
-    json_object_set_new(row, "params", param_list(d));
-    json_object_set_new(row, "user", json_boolean(k->user));
-    json_object_set_new(row, "supported", json_boolean(!*why.text));
-    json_object_set_new(row, "reason", text_or_null(why.text));
-    return row;
+    struct kernel_row *row = rowset_add(rows);
+    row->name = xstrdup(k->name);
+    row->group = text_or_null(k->group);
+    row->title = text_or_null(d->title);
+    row->idea = text_or_null(d->idea);
+    row->after = text_or_null(d->after);
+    row->runs = kernel_sides_json(k);
+    row->dtypes = kernel_dtypes_json(d);
+    row->params = param_list(d);
+    row->user = k->user;
+    row->supported = !*why.text;
+    row->reason = text_or_null(why.text);
 }
 
 /* Words select, they need not be kernels. */
@@ -171,19 +211,19 @@ static enum status exec_kernels(struct session *s, struct cmd_call *c, struct er
     if (request_backend(&r, &backend, NULL))
         backend = r.options.backend;
     st = call_finish(s, c, err);
-    json_t *rows = json_array();
+    struct rowset rows = {.type = &kernel_type};
     for (int i = 0; i < registry_count(s->services.registry) && !st; i++) {
         const struct kernel *k = registry_at(s->services.registry, i);
         if (selected(c, k->name, k->group))
-            json_array_append_new(rows, kernel_row(k, &r, backend));
+            add_kernel(&rows, k, &r, backend);
     }
-    if (!st && !json_array_size(rows) && c->nwords)
+    if (!st && !rows.n && c->nwords)
         st = registry_get(s->services.registry, c->words[0].text, &(const struct kernel *){0}, err);
     else if (!st)
-        st = call_rows_json(s, c, rows, kernel_columns);
+        st = call_rows(s, c, &rows, kernel_columns);
     for (int i = 0; registry_problem(s->services.registry, i); i++)
         session_note(s, "%s", registry_problem(s->services.registry, i));
-    json_decref(rows);
+    rowset_clear(&rows);
     request_clear(&r);
     return st;
 }
@@ -200,4 +240,5 @@ const struct cmd_entry cmd_kernels = {
     .arg = ARG_KERNEL,
     .flags = CMD_SHAPE | CMD_OPTIONS | CMD_ROWS,
     .exec = exec_kernels,
+    .columns = COLUMNS(kernel_columns),
 };

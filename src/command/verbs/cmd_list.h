@@ -10,5 +10,7 @@
 
 /* The sides that a kernel has, ["cpu", "cuda"]. The caller owns it. */
 json_t *kernel_sides_json(const struct kernel *k);
+/* The types that it takes, ["f16", "f32"]. The caller owns it. */
+json_t *kernel_dtypes_json(const struct kernel_desc *d);
 
 #endif

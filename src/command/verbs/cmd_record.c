@@ -153,44 +153,66 @@ const struct cmd_entry cmd_record = {
 
 /* ---- open ---- */
 
+struct listed_row {
+    char *name, *device, *time;
+    int64_t rows;
+    char *reason;
+};
+
 // clang-format off
+static const struct field listed_fields[] = {
+    FIELD(FIELD_TEXT, listed_row, name, .title = "recording", .doc = "What open takes."),
+    FIELD(FIELD_TEXT, listed_row, device, .doc = "On what it was recorded."),
+    FIELD(FIELD_TEXT, listed_row, time, .title = "date", .doc = "When, UTC."),
+    FIELD(FIELD_INT,  listed_row, rows, .doc = "How many rows it has."),
+    FIELD(FIELD_TEXT, listed_row, reason, .doc = "Why it cannot be read."),
+    {.name = NULL},
+};
+static const struct row_type listed_type = ROW_TYPE(listed_row, {listed_fields});
+
 static const struct columns list_columns[1] = {{
+    .type = &listed_type,
     .list = (const struct column[]){
-        {.field = "name",   .title = "recording", .left = true},
-        {.field = "device", .title = "device",    .left = true},
-        {.field = "time",   .title = "date",      .left = true},
-        {.field = "rows",   .title = "rows"},
-        {.field = "reason", .title = "reason",    .left = true, .optional = true},
+        {.field = "name"},
+        {.field = "device"},
+        {.field = "time"},
+        {.field = "rows"},
+        {.field = "reason", .optional = true},
         {0},
     },
 }};
 // clang-format on
 
-static json_t *listed(struct session *s, const char *name)
+static char *header_text(const struct recording *rec, const char *field)
+{
+    const char *text = row_string(rec->header, field);
+    return text ? xstrdup(text) : NULL;
+}
+
+static void add_listed(struct rowset *rows, struct session *s, const char *name)
 {
     const struct recording *rec;
     struct err err = ERR_INIT;
-    json_t *row = json_object(), *text = json_string(name);
-    json_object_set_new(row, "name", text ? text : json_string("?"));
     const bool ok = !library_peek(session_library(s), name, &rec, &err);
-    json_object_set(row, "device", ok ? json_object_get(rec->header, "device") : json_null());
-    json_object_set(row, "time", ok ? json_object_get(rec->header, "time") : json_null());
-    json_object_set_new(row, "rows", ok ? json_integer((json_int_t)rec->nrows) : json_null());
-    json_object_set_new(row, "reason", ok ? json_null() : json_string(err.text));
-    return row;
+    struct listed_row *row = rowset_add(rows);
+    row->name = xstrdup(str_is_utf8(name) ? name : "?");
+    row->device = ok ? header_text(rec, "device") : NULL;
+    row->time = ok ? header_text(rec, "time") : NULL;
+    row->rows = ok ? (int64_t)rec->nrows : INT_UNKNOWN;
+    row->reason = ok ? NULL : xstrdup(err.text);
 }
 
 static enum status open_list(struct session *s, struct cmd_call *c)
 {
-    json_t *rows = json_array();
+    struct rowset rows = {.type = &listed_type};
     const char *name;
     for (size_t i = 0; (name = library_name(session_library(s), i)); i++)
-        json_array_append_new(rows, listed(s, name));
-    if (call_format(c) == FORMAT_TEXT && !json_array_size(rows))
+        add_listed(&rows, s, name);
+    if (call_format(c) == FORMAT_TEXT && !rows.n)
         str_add(c->out, "no recordings yet; record FILE makes one, open FILE reads any\n");
     else
-        call_show_json(s, c, rows, list_columns);
-    json_decref(rows);
+        call_show(s, c, &rows, list_columns);
+    rowset_clear(&rows);
     return ST_OK;
 }
 
@@ -293,5 +315,5 @@ const struct cmd_entry cmd_open = {
     .keys = open_keys,
     .flags = CMD_SHAPE | CMD_ROWS,
     .exec = exec_open,
-    .columns = COLUMNS(recorded_columns),
+    .columns = COLUMNS(list_columns, recorded_columns),
 };

@@ -12,6 +12,7 @@
 #include "backend/backend.h"
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/number.h"
 #include "base/path.h"
 #include "lesson/action.h"
 #include "lesson/text/parsed.h"
@@ -19,11 +20,31 @@
 #include "lesson/author/walk.h"
 #include "lesson/take/recorded.h"
 
+struct prepare_row {
+    char *lesson;
+    int64_t step;
+    char *command;
+    int ready;
+    double seconds;
+    char *reason;
+};
+static const struct field prepare_fields[] = {
+    FIELD(FIELD_TEXT, prepare_row, lesson, .doc = "Whose command it is."),
+    FIELD(FIELD_INT, prepare_row, step, .doc = "The step that shows it."),
+    FIELD(FIELD_TEXT, prepare_row, command, .doc = "What was run."),
+    FIELD(FIELD_BOOL, prepare_row, ready, .doc = "The step can show what came of it."),
+    FIELD(FIELD_REAL, prepare_row, seconds, .title = "s", .unit = "s", .digits = 2,
+          .doc = "How long it took."),
+    FIELD(FIELD_TEXT, prepare_row, reason, .doc = "Why it is not ready, or what is shown instead."),
+    {.name = NULL},
+};
+static const struct row_type prepare_type = ROW_TYPE(prepare_row, {prepare_fields});
+
 struct prepare {
     struct session *session;
-    bool list;    /* only say what would be run */
-    json_t *rows; /* one a command */
-    json_t *seen; /* commands that were run already */
+    bool list;          /* only say what would be run */
+    struct rowset rows; /* one a command */
+    json_t *seen;       /* commands that were run already */
     int failed;
     enum status status; /* ST_CANCELLED ends it */
 };
@@ -56,12 +77,13 @@ static void prepare_command(struct prepare *p, const struct lesson *l, int step,
     char *instead = xasprintf("no GPU here: %s, step %d, shows a recording of the program's",
                               l->name, step + 1);
     why = shown ? instead : why;
-    json_array_append_new(
-        p->rows,
-        json_pack("{s:s, s:i, s:s, s:o, s:o, s:o}", "lesson", l->name, "step", step + 1, "command",
-                  line, "ready", p->list ? json_null() : json_boolean(ok), "seconds",
-                  p->list ? json_null() : json_real(round((seconds_now() - start) * 1e3) / 1e3),
-                  "reason", why ? json_string(why) : json_null()));
+    struct prepare_row *row = rowset_add(&p->rows);
+    row->lesson = xstrdup(l->name);
+    row->step = step + 1;
+    row->command = xstrdup(line);
+    row->ready = p->list ? -1 : ok;
+    row->seconds = p->list ? REAL_UNKNOWN : round((seconds_now() - start) * 1e3) / 1e3;
+    row->reason = why ? xstrdup(why) : NULL;
     free(instead);
     p->failed += !ok && !p->list;
     p->status = st;
@@ -154,13 +176,14 @@ static enum status open_recording(struct session *s, char **path, struct err *er
 
 // clang-format off
 static const struct columns columns[1] = {{
+    .type = &prepare_type,
     .list = (const struct column[]){
-        {.field = "lesson",  .title = "lesson",  .left = true},
-        {.field = "step",    .title = "step"},
-        {.field = "ready",   .title = "ready",   .left = true, .optional = true},
-        {.field = "seconds", .title = "s",       .digits = 2,  .optional = true},
-        {.field = "command", .title = "command", .left = true, .wrap = true},
-        {.field = "reason",  .title = "reason",  .left = true, .optional = true},
+        {.field = "lesson"},
+        {.field = "step"},
+        {.field = "ready", .optional = true},
+        {.field = "seconds", .optional = true},
+        {.field = "command", .wrap = true},
+        {.field = "reason", .optional = true},
         {0},
     },
 }};
@@ -193,17 +216,16 @@ static enum status exec_prepare(struct session *s, struct cmd_call *c, struct er
         st = check_names(c, err);
     if (st)
         return st;
-    p.rows = json_array();
+    p.rows.type = &prepare_type;
     p.seen = json_object();
     st = run_all(&p, c, err);
     if (!st)
-        st = call_rows_json(s, c, p.rows, columns);
+        st = call_rows(s, c, &p.rows, columns);
     if (!st && p.status == ST_CANCELLED)
         st = err_set(err, ST_CANCELLED, "stopped; what is recorded so far stays");
     else if (!st && p.failed)
-        st = err_set(err, ST_NO, "%d of %zu commands are not ready", p.failed,
-                     json_array_size(p.rows));
-    json_decref(p.rows);
+        st = err_set(err, ST_NO, "%d of %zu commands are not ready", p.failed, p.rows.n);
+    rowset_clear(&p.rows);
     json_decref(p.seen);
     return st;
 }

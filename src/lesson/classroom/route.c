@@ -200,33 +200,47 @@ static int clock_minutes(const char *text)
     return at;
 }
 
-static json_t *part_row(const struct route_part *p, int at)
+struct route_row {
+    char *at;
+    int64_t minutes;
+    char *lesson, *steps, *command, *what;
+};
+
+static const struct field route_fields[] = {
+    FIELD(FIELD_TEXT, route_row, at, .flags = FIELD_NUMERIC, .doc = "When the part begins."),
+    FIELD(FIELD_INT, route_row, minutes, .title = "min", .unit = "min",
+          .doc = "How long it takes."),
+    FIELD(FIELD_TEXT, route_row, lesson, .doc = "The lesson, if it is one."),
+    FIELD(FIELD_TEXT, route_row, steps, .doc = "Its steps."),
+    FIELD(FIELD_TEXT, route_row, command, .doc = "What opens it."),
+    FIELD(FIELD_TEXT, route_row, what, .doc = "What is done."),
+    {.name = NULL},
+};
+static const struct row_type route_type = ROW_TYPE(route_row, {route_fields});
+
+static void add_part(struct rowset *rows, const struct route_part *p, int at)
 {
-    json_t *row = json_object();
-    json_object_set_new(row, "at", json_sprintf("%d:%02d", at / 60 % 24, at % 60));
-    json_object_set_new(row, "minutes", json_integer(p->minutes));
-    json_object_set_new(row, "lesson",
-                        p->lesson ? json_string(lesson_name(p->lesson)) : json_null());
-    json_object_set_new(row, "steps",
-                        !p->lesson            ? json_null()
-                        : p->first == p->last ? json_sprintf("%d", p->first)
-                                              : json_sprintf("%d-%d", p->first, p->last));
-    json_object_set_new(row, "command",
-                        p->lesson
-                            ? json_sprintf("lesson %s step=%d", lesson_name(p->lesson), p->first)
-                            : json_null());
-    json_object_set_new(row, "what", json_string(p->what));
-    return row;
+    struct route_row *row = rowset_add(rows);
+    row->at = xasprintf("%d:%02d", at / 60 % 24, at % 60);
+    row->minutes = p->minutes;
+    row->what = xstrdup(p->what);
+    if (!p->lesson)
+        return;
+    row->lesson = xstrdup(lesson_name(p->lesson));
+    row->steps =
+        p->first == p->last ? xasprintf("%d", p->first) : xasprintf("%d-%d", p->first, p->last);
+    row->command = xasprintf("lesson %s step=%d", lesson_name(p->lesson), p->first);
 }
 
 // clang-format off
 static const struct columns columns[1] = {{
+    .type = &route_type,
     .list = (const struct column[]){
-        {.field = "at",      .title = "at"},
-        {.field = "minutes", .title = "min"},
-        {.field = "lesson",  .title = "lesson", .left = true},
-        {.field = "steps",   .title = "steps",  .left = true},
-        {.field = "what",    .title = "what",   .left = true, .wrap = true},
+        {.field = "at"},
+        {.field = "minutes"},
+        {.field = "lesson"},
+        {.field = "steps"},
+        {.field = "what", .wrap = true},
         {0},
     },
 }};
@@ -279,15 +293,15 @@ static enum status exec_route(struct session *s, struct cmd_call *c, struct err 
         st = minutes == WHOLE ? route_read(&r, err) : route_within((int)minutes, &r, err);
     if (st)
         return st;
-    json_t *rows = json_array();
+    struct rowset rows = {.type = &route_type};
     for (size_t i = 0; i < r.nparts; at += r.parts[i++].minutes)
-        json_array_append_new(rows, part_row(&r.parts[i], at));
-    st = call_rows_json(s, c, rows, columns);
+        add_part(&rows, &r.parts[i], at);
+    st = call_rows(s, c, &rows, columns);
     if (!st && plain && minutes != WHOLE)
         st = add_left_out(&r, minutes, c->out, err);
     if (!st && plain)
         str_add(c->out, how);
-    json_decref(rows);
+    rowset_clear(&rows);
     route_clear(&r);
     return st;
 }
