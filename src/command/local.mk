@@ -50,6 +50,7 @@ libattnscope_a_SOURCES += \
 	%D%/output.c %D%/output.h \
 	%D%/line/parse.c %D%/line/parse.h \
 	%D%/ask/recorded.c %D%/ask/recorded.h \
+	%D%/ask/recollect.c %D%/ask/recollect.h \
 	%D%/show/profile.c \
 	%D%/show/profile.h \
 	%D%/ask/request.c %D%/ask/request.h %D%/ask/plan_row.c %D%/ask/plan_row.h %D%/ask/request_text.c \

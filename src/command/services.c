@@ -24,6 +24,7 @@ void services_init(struct services *x)
 void services_clear(struct services *x)
 {
     super_free(x->super);
+    recall_free(x->recall);
     library_free(x->library);
     free(x->gpu.name);
     store_close(x->store);
@@ -56,6 +57,13 @@ struct library *session_library(struct session *s)
     if (!s->services.library)
         s->services.library = library_new();
     return s->services.library;
+}
+
+struct recall *session_recall(struct session *s)
+{
+    if (!s->services.recall)
+        s->services.recall = recall_new(session_library(s), s->services.devices);
+    return s->services.recall;
 }
 
 /* ---- the GPU ---- */

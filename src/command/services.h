@@ -12,6 +12,7 @@
 #include "job/super.h"
 #include "kernel/registry.h"
 #include "plan/device.h"
+#include "store/recall.h"
 #include "store/recording.h"
 #include "store/store.h"
 
@@ -24,6 +25,7 @@ struct services {
     struct store *store;          /* session_store() */
     bool store_failed;            /* noted already */
     struct library *library;      /* session_library() */
+    struct recall *recall;        /* session_recall() */
     struct {                      /* the GPU here, see session_gpu() */
         char *name;               /* the driver's, "NVIDIA H200"; NULL: none known */
         bool ran;                 /* a worker reported it */
@@ -41,6 +43,8 @@ struct super *session_super(struct session *s);
 struct store *session_store(struct session *s);
 /* Recordings by name; its look-ups serve lessons and screens. */
 struct library *session_library(struct session *s);
+/* What was recorded of a kernel on a GPU. */
+struct recall *session_recall(struct session *s);
 
 /* The device model for plans: `name`; when that is NULL or "auto" the session's gpu=; when that is
  * auto too the GPU of this machine, else L4. ST_USAGE's sentence in `err` when NULL. */

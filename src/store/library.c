@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <dirent.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -13,7 +14,7 @@
 #include "kernel/blob.h"
 #include "store/recording.h"
 
-enum { SHELF_MAX = 200 };
+enum { SHELF_MAX = 200, HEAD_MAX = 16 << 10 };
 
 /* A recording that has a name; read when it is wanted. */
 struct shelf {
@@ -225,6 +226,64 @@ enum status library_open(struct library *l, const char *name, const struct recor
     if (!st)
         note_opened(l, *out);
     return st;
+}
+
+/* ---- all of them, one by one ---- */
+
+/* Of a file only the beginning: there may be many, and large ones. */
+static char *shelf_device(const struct shelf *s)
+{
+    char head[HEAD_MAX];
+    if (s->blob)
+        return recording_device(s->blob->data, blob_size(s->blob));
+    FILE *f = fopen(s->path, "re");
+    const size_t n = f ? fread(head, 1, sizeof head, f) : 0;
+    if (f)
+        fclose(f);
+    return n ? recording_device(head, n) : NULL;
+}
+
+bool library_source(const struct library *l, int i, struct library_source *out)
+{
+    *out = (struct library_source){0};
+    if (i < 0 || (size_t)i >= l->n + l->nfiles)
+        return false;
+    if ((size_t)i < l->n) {
+        const struct shelf *s = &l->shelves[i];
+        *out = (struct library_source){.place = s->path ? PLACE_OWN : PLACE_SHIPPED,
+                                       .name = s->name,
+                                       .device = shelf_device(s)};
+        return true;
+    }
+    const struct recording *rec = l->files[(size_t)i - l->n];
+    const char *device = json_string_value(json_object_get(rec->header, "device"));
+    *out = (struct library_source){.place = PLACE_OPENED,
+                                   .name = rec->name,
+                                   .device = device ? xstrdup(device) : NULL,
+                                   .rec = rec};
+    return true;
+}
+
+bool library_in_sight(const struct library *l, int i)
+{
+    return (size_t)i < l->n ? in_sight(l, (size_t)i) : l->scope == LIBRARY_ALL;
+}
+
+void library_scan(const struct library *l, int i, recording_take_fn *take, void *ctx)
+{
+    char *text;
+    size_t len;
+    if ((size_t)i >= l->n) {
+        recording_each(l->files[(size_t)i - l->n], take, ctx);
+        return;
+    }
+    const struct shelf *s = &l->shelves[i];
+    if (s->blob)
+        recording_scan(s->blob->data, blob_size(s->blob), take, ctx);
+    else if (str_read_file(s->path, RECORDING_FILE_MAX, &text, &len, NULL) == ST_OK) {
+        recording_scan(text, len, take, ctx);
+        free(text);
+    }
 }
 
 /* ---- looking up ---- */

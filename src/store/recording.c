@@ -264,6 +264,82 @@ static enum status take_line(struct reader *x, const char *text, size_t len, str
     return st;
 }
 
+/* ---- one by one ---- */
+
+/* False: it is none that says enough. */
+static bool take_scanned(const json_t *row, const char *time, recording_take_fn *take, void *ctx)
+{
+    struct run_row r;
+    record_init(run_fields, &r);
+    const bool ok = json_is_object(row) && !too_deep(row, 0) &&
+                    !record_from_json(run_fields, &r, row, NULL) && r.kernel && is_sound(&r);
+    if (ok && !r.time && time)
+        r.time = xstrdup(time);
+    if (ok && r.time)
+        take(ctx, &r);
+    const bool whole = ok && r.time;
+    record_clear(run_fields, &r);
+    return whole;
+}
+
+/* Most of a line are samples and a plan, which nobody asks for here: the row alone is parsed, where it is
+ * found at once. Quotes within a text are escaped, so that this is a member's name. */
+static bool scan_row(const char *text, size_t len, recording_take_fn *take, void *ctx)
+{
+    static const char mark[] = "\"row\":{", type[] = "{\"type\":\"row\",";
+    const char *at = memmem(text, len, mark, sizeof mark - 1);
+    if (!at || len < sizeof type || memcmp(text, type, sizeof type - 1) != 0)
+        return false;
+    at += sizeof mark - 2;
+    json_t *row = json_loadb(at, len - (size_t)(at - text), JSON_DISABLE_EOF_CHECK, NULL);
+    const bool ok = take_scanned(row, NULL, take, ctx);
+    json_decref(row);
+    return ok;
+}
+
+static void scan_line(const char *text, size_t len, recording_take_fn *take, void *ctx)
+{
+    if (!len || len > RECORDING_LINE_MAX || scan_row(text, len, take, ctx))
+        return;
+    json_t *line = json_loadb(text, len, 0, NULL);
+    const char *type = json_string_value(json_object_get(line, "type"));
+    const char *time = json_string_value(json_object_get(line, "time"));
+    if (type && !strcmp(type, "row"))
+        take_scanned(json_object_get(line, "row"), time ? time : "", take, ctx);
+    json_decref(line);
+}
+
+void recording_scan(const char *text, size_t len, recording_take_fn *take, void *ctx)
+{
+    const char *end = text + len;
+    for (int rows = 0; text < end && rows < RECORDING_ROWS_MAX; rows++) {
+        const char *stop = memchr(text, '\n', (size_t)(end - text));
+        scan_line(text, (size_t)((stop ? stop : end) - text), take, ctx);
+        text = stop ? stop + 1 : end;
+    }
+}
+
+void recording_each(const struct recording *rec, recording_take_fn *take, void *ctx)
+{
+    for (size_t i = 0; i < rec->nrows; i++) {
+        struct run_row row;
+        record_init(run_fields, &row);
+        if (!record_from_json(run_fields, &row, rec->rows[i].row, NULL))
+            take(ctx, &row);
+        record_clear(run_fields, &row);
+    }
+}
+
+char *recording_device(const char *text, size_t len)
+{
+    const char *stop = memchr(text, '\n', len);
+    json_t *line = json_loadb(text, stop ? (size_t)(stop - text) : len, 0, NULL);
+    const char *device = json_string_value(json_object_get(line, "device"));
+    char *copy = device ? xstrdup(device) : NULL;
+    json_decref(line);
+    return copy;
+}
+
 /* ---- the whole ---- */
 
 static void make_note(struct reader *x)

@@ -89,6 +89,13 @@ enum status recording_parse(const char *name, const char *text, size_t len, stru
                             struct err *err);
 enum status recording_read(const char *path, struct recording **out, struct err *err);
 void recording_free(struct recording *r);
+/* For who needs the rows one by one and keeps none: every sound row of a recording's text goes to `take`,
+ * without its samples. Lines that cannot be read are passed over. */
+typedef void recording_take_fn(void *ctx, const struct run_row *row);
+void recording_scan(const char *text, size_t len, recording_take_fn *take, void *ctx);
+void recording_each(const struct recording *r, recording_take_fn *take, void *ctx);
+/* The device that the first line of a recording's text names. The caller frees it; NULL: none. */
+char *recording_device(const char *text, size_t len);
 /* All rows as an array of objects. The caller owns it. */
 json_t *recording_rows(const struct recording *r);
 /* Time of a row in `now` over that of one in `before`, from both rows' samples; all NaN where one
@@ -124,6 +131,21 @@ enum status library_peek(struct library *l, const char *name, const struct recor
 const char *library_name(const void *library, size_t i);
 /* The i-th recording that library_open() has opened so far; NULL after the last. */
 const struct recording *library_opened(const struct library *l, size_t i);
+
+/* Where a recording comes from; a later one goes before. */
+enum library_place { PLACE_SHIPPED, PLACE_OWN, PLACE_OPENED };
+struct library_source {
+    enum library_place place;
+    const char *name;
+    char *device;                /* that its header names, NULL: none; the caller frees it */
+    const struct recording *rec; /* what was opened by path; else NULL */
+};
+/* The i-th of all recordings, those that are out of sight too. Numbers stay; what is opened is added behind.
+ * A file is read as far as its header. False: there are no more. */
+bool library_source(const struct library *l, int i, struct library_source *out);
+bool library_in_sight(const struct library *l, int i);
+/* Hands out its rows as recording_scan() does. */
+void library_scan(const struct library *l, int i, recording_take_fn *take, void *ctx);
 
 struct recording_query {
     const char *kernel, *shape;   /* exact; NULL: any */

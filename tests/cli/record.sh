@@ -225,4 +225,39 @@ if command -v python3 >/dev/null 2>&1; then
     is "a column that is not known is refused by name" says "$rc $err" '^1 .*no known column beside them: median_ms$'
     is "and nothing is written" [ ! -e odd.rec ]
 fi
+
+# ---- what recordings know stands beside what is computed ----
+
+at='B=4 H=16 S=4k D=128'
+run plan fa2_mma $at gpu=H200
+is "plan shows what was recorded" says "$out" '^  recorded +1\.[0-9]+ ms, [0-9]+ TFLOP/s \(H200, 20[0-9-]+, recording h200\)'
+run plan fa2_mma $at gpu=H200 --json
+is "and in JSON" says "$out" '"recorded_us":1[0-9.]+,.*"recorded_time":"20.*"recorded_in":"h200","recorded_old":false,"recorded_near":null'
+run plan fa2_mma $at gpu=H200 l2=hot --json
+is "other caches are another time" says "$out" '"recorded_in":"h200-ladder"'
+run plan fa2_mma B=4 H=16 S=8k D=128 gpu=H200
+is "the nearest shape is named" says "$out" '^  recorded +not for this shape; the nearest is B=4 H=16 S=4096 D=128 f16: 1\.'
+run plan fa2_mma B=4 H=16 S=8k D=128 gpu=H200 --json
+is "and is not taken for this one" says "$out" '"recorded_us":null,.*"recorded_near":"B=4 H=16 S=4096 D=128 f16","recorded_near_us":1'
+run plan fa2_mma $at gpu=H200 BC=32
+is "nor are other parameters" [ "$(printf '%s' "$out" | grep -c '^  recorded')" -eq 0 ]
+run plan fa2_mma $at gpu=L4 --json
+is "nor is another GPU" says "$out" '"recorded_us":null,.*"recorded_near":null'
+shelf=$HOME/.local/share/attnscope/recordings
+mkdir -p "$shelf"
+{
+    head -1 "$ATTNSCOPE_SRCDIR/lessons/recordings/h200.rec"
+    grep '"kernel":"fa2_mma",.*"B=4 H=16 S=4096 D=128 f16"' "$ATTNSCOPE_SRCDIR/lessons/recordings/h200.rec" |
+        sed 's/"median_us":[0-9.]*/"median_us":1234.5/; s/"source_hash":"[0-9a-f]*"/"source_hash":"00"/'
+} >own.rec
+cp own.rec "$shelf/own.rec"
+run plan fa2_mma $at gpu=H200 --json
+is "a row of today's source goes before an old one" says "$out" '"recorded_in":"h200",'
+sed -i 's/"source_hash":"00",//' "$shelf/own.rec"
+run plan fa2_mma $at gpu=H200 --json
+is "a recording of the data folder before what is shipped" says "$out" '"recorded_us":1234\.5,.*"recorded_in":"own"'
+rm "$shelf/own.rec"
+sed 's/"B=4 H=16 S=4096/"B=4 H=16 S=4160/' own.rec >old.rec
+run -c "open old.rec; plan fa2_mma B=4 H=16 S=4160 D=128 gpu=H200"
+is "what was opened counts, and is said to be old" says "$out" 'H200, 20[0-9-]+, recording old; of an older source of the kernel'
 finish

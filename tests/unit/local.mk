@@ -116,6 +116,8 @@ unit_tests += %D%/test_cpu_kernels.t
 %C%_test_cpu_kernels_t_SOURCES = %D%/test_cpu_kernels.c %D%/cpu_cases.c %D%/cpu_cases.h
 # Tests of verbs and lessons, in a home of their own.
 home_run = %D%/home.h %D%/home.c
+unit_tests += %D%/test_recall.t
+%C%_test_recall_t_SOURCES = %D%/test_recall.c $(home_run)
 unit_tests += %D%/test_lesson.t
 %C%_test_lesson_t_SOURCES = %D%/test_lesson.c $(home_run)
 unit_tests += %D%/test_lesson_ask.t

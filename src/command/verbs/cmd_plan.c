@@ -9,6 +9,7 @@
 #include "base/number.h"
 #include "base/sanitize.h"
 #include "command/ask/plan_row.h"
+#include "command/ask/recollect.h"
 #include "command/ask/request.h"
 #include "command/output.h"
 #include "command/session.h"
@@ -46,6 +47,7 @@ struct sheet {
     const struct plan *plan;
     const struct plan_pass *pass;   /* of the launch that is printed */
     const struct arch_limits *arch; /* NULL: the device is modelled without them */
+    const struct recalled *recalled;
 };
 
 static void line(struct str *out, const char *title)
@@ -215,6 +217,17 @@ static void add_roofline(struct str *out, const struct sheet *sh)
     str_addf(out, "no kernel is faster than %s here\n", number_fmt_us(b, p->roof_us));
 }
 
+static void add_recorded(struct str *out, const struct sheet *sh)
+{
+    recollect_text(sh->recalled, out);
+    str_addc(out, '\n');
+}
+
+static bool is_recorded(const struct sheet *sh)
+{
+    return sh->recalled->row != NULL;
+}
+
 static void add_why(struct str *out, const struct sheet *sh)
 {
     struct str why = {0};
@@ -233,13 +246,15 @@ struct part {
 // clang-format off
 static const char *const part_names[] = {"smem", /* the map of the main pass alone */
     "grid", "threads", "registers", "shared", "occupancy", "limits", "waves", "work", "traffic",
-    "roofline", "why", NULL};
+    "roofline", "recorded", "why", NULL};
 static const struct part parts[] = {{0},
     {.add = add_grid}, {.add = add_threads}, {.add = add_regs}, {.add = add_smem},
     {.add = add_occupancy}, {.add = add_limits, .is_there = is_resident},
     {.add = add_waves, .is_there = is_resident},
     {.add = add_work, .of_plan = true}, {.add = add_traffic, .of_plan = true},
-    {.add = add_roofline, .of_plan = true}, {.add = add_why, .of_plan = true},
+    {.add = add_roofline, .of_plan = true},
+    {.add = add_recorded, .is_there = is_recorded, .of_plan = true},
+    {.add = add_why, .of_plan = true},
 };
 // clang-format on
 enum { NPARTS = sizeof parts / sizeof *parts, PART_SMEM = 0, PART_SHARED = 4 };
@@ -317,11 +332,11 @@ static void add_refusal(struct str *out, const char *reason)
 
 /* `chosen`: why this GPU, or NULL. */
 static void add_plan(struct session *s, struct cmd_call *c, const struct plan *p, const json_t *row,
-                     const char *chosen, unsigned wanted)
+                     const struct recalled *recalled, const char *chosen, unsigned wanted)
 {
     const char *reason = row_string(row, "reason");
     const bool all = !call_key(c, "only"), map = wanted == 1u << PART_SMEM;
-    struct sheet sh = {s, p, NULL, p->device ? arch_find(p->device->cc) : NULL};
+    struct sheet sh = {s, p, NULL, p->device ? arch_find(p->device->cc) : NULL, recalled};
     add_plan_heading(c->out, p, row);
     if (all && chosen) {
         line(c->out, "gpu");
@@ -376,12 +391,14 @@ static enum status plan_one(struct session *s, struct cmd_call *c, const struct 
         st = plan_row(r, i, dev, &p, &row, err);
     if (st)
         return st;
+    const struct recalled recalled = recollect(s, r, i, dev);
+    recollect_put(&recalled, row);
     if (call_format(c) == FORMAT_TEXT) {
         const size_t from = c->out->len;
         char chosen[256];
         if (json_array_size(rows))
             str_addc(c->out, '\n');
-        add_plan(s, c, &p, row, session_gpu_why(s, gpu, chosen, sizeof chosen), wanted);
+        add_plan(s, c, &p, row, &recalled, session_gpu_why(s, gpu, chosen, sizeof chosen), wanted);
         lines_wrap(c->out, from, call_width(s, c));
     }
     add_map(maps, &p, row);
@@ -456,7 +473,8 @@ const struct cmd_entry cmd_plan = {
     .summary = "grid, shared memory map, occupancy, traffic and roofline on a GPU model",
     .help = "Everything is computed from the kernel's own descriptor, with the formulas that the\n"
             "kernel is compiled and launched by; no GPU is needed. explain METRIC K shows how a\n"
-            "figure comes about.\n"
+            "figure comes about. Where a recording has a time of that GPU, shape and parameters\n"
+            "it stands there as recorded, with its date; else that of the nearest shape, named.\n"
             "\n"
             "  plan qtile_seq gpu=L4\n"
             "  plan row_online,splitkv gpu=L4,H200 S=4k D=128 --json\n"
