@@ -140,13 +140,16 @@ struct block_panel {
     int bound;           /* the registers are not known: at most so many slots */
     int64_t blocks, slots;
     double waves, span_us, busy_pct, tail_pct, imbalance;
+    double block_us;          /* the model's unit, which times are shown in; 0: they are us */
+    double recorded_us;       /* the model: what was recorded of it instead; not above 0: nothing */
+    char *recorded;           /* where: "h200-short" */
     struct grid_text *passes; /* their names; "" where unknown */
     int npasses;
     struct block_span *spans;
     int n;
 };
 struct block_chart {
-    struct block_panel *panels; /* on one scale */
+    struct block_panel *panels; /* those in us on one scale, each of the model on its own */
     int n;
 };
 extern const struct chart_layout block_panel_layout;

@@ -42,6 +42,8 @@ static const struct field panel_fields[] = {
     CHART_FIELD(block_panel, slots, FIELD_INT),     CHART_FIELD(block_panel, waves, FIELD_REAL),
     CHART_FIELD(block_panel, span_us, FIELD_REAL),  CHART_FIELD(block_panel, busy_pct, FIELD_REAL),
     CHART_FIELD(block_panel, tail_pct, FIELD_REAL), CHART_FIELD(block_panel, imbalance, FIELD_REAL),
+    CHART_FIELD(block_panel, block_us, FIELD_REAL), CHART_FIELD(block_panel, recorded_us, FIELD_REAL),
+    CHART_FIELD(block_panel, recorded, FIELD_TEXT),
     {0},
 };
 static const struct chart_part panel_parts[] = {
@@ -108,7 +110,8 @@ void block_take(struct block_panel *p, const struct schedule *s, int64_t most)
     p->blocks = sum.blocks;
     p->slots = sum.slots;
     p->waves = sum.waves;
-    p->span_us = sum.span_us;
+    p->span_us = s->span_us;
+    p->block_us = s->block_us;
     p->busy_pct = sum.busy_pct;
     p->tail_pct = sum.tail_pct;
     p->imbalance = sum.imbalance;
@@ -128,6 +131,7 @@ static bool panel_sound(const struct block_panel *p)
     bool ok = p->kernel && (p->reason || (p->unit && p->rows > 0 && p->rows <= ROWS_MAX &&
                                           p->lanes > 0 && p->lanes <= LANES_MAX && p->shown > 0 &&
                                           p->shown <= p->rows && p->n > 0));
+    ok = ok && (p->reason || !(p->block_us > 0) || p->block_us > 1e-6 * p->span_us);
     for (int i = 0; i < p->npasses; i++)
         ok = ok && p->passes[i].text;
     for (int i = 0; ok && i < p->n; i++)
@@ -142,6 +146,18 @@ static double longest_span(const struct block_chart *b)
         if (!b->panels[i].reason)
             most = fmax(most, b->panels[i].span_us);
     return most;
+}
+
+/* What the width of a panel's picture is: all of the model, of stamps the longest of the chart. */
+static double span_of(const struct block_chart *b, const struct block_panel *p)
+{
+    return p->block_us > 0 ? p->span_us : longest_span(b);
+}
+
+/* A time as it is shown: in blocks for the model. */
+static double shown_time(const struct block_panel *p, double us)
+{
+    return p->block_us > 0 ? us / p->block_us : us;
 }
 
 static bool timeline_sound(const void *model)
@@ -391,18 +407,21 @@ static double nice_step(double us)
     return 10 * base;
 }
 
-void fig_time_axis(struct canvas *c, struct rect r, double begin_us, double end_us)
+void fig_time_axis(struct canvas *c, struct rect r, double begin_us, double end_us, double block_us)
 {
     enum { TICK = 12 }; /* columns for a label */
     const int w = r.w - TIMELINE_LABEL;
-    if (w < TICK || !(end_us > begin_us))
+    const double unit = block_us > 0 ? block_us : 1, begin = begin_us / unit, end = end_us / unit;
+    if (w < TICK || !(end > begin))
         return;
-    const double step = nice_step((end_us - begin_us) * TICK / w);
-    canvas_text(c, r.x, r.y, TIMELINE_LABEL - 1, ROLE_DIM, "time");
-    for (double t = ceil(begin_us / step - 1e-9) * step; t <= end_us; t += step) {
-        const int x = (int)((t - begin_us) / (end_us - begin_us) * w);
+    const double step = nice_step((end - begin) * TICK / w);
+    canvas_text(c, r.x, r.y, TIMELINE_LABEL - 1, ROLE_DIM, block_us > 0 ? "blocks" : "time");
+    for (double t = ceil(begin / step - 1e-9) * step; t <= end; t += step) {
+        const int x = (int)((t - begin) / (end - begin) * w);
         char buf[NUMBER_BUF];
-        const char *label = t < step / 2 ? "0" : number_fmt_us(buf, t);
+        const char *label = t < step / 2   ? "0"
+                            : block_us > 0 ? number_fmt(buf, t, 3)
+                                           : number_fmt_us(buf, t);
         canvas_textf(c, r.x + TIMELINE_LABEL + x, r.y, w - x, ROLE_DIM, "|%s",
                      str_width(label) < w - x ? label : "");
     }
@@ -411,17 +430,26 @@ void fig_time_axis(struct canvas *c, struct rect r, double begin_us, double end_
 void timeline_summary(const struct block_panel *s, struct str *out)
 {
     char b[6][NUMBER_BUF];
+    const double span = shown_time(s, s->span_us);
+    const bool model = s->block_us > 0, one = fabs(span - 1) < 1e-9;
+    char time[NUMBER_BUF];
+    if (model)
+        number_fmt(time, one ? 1 : span, 3);
+    else
+        number_fmt_us(time, span);
     str_addf(out,
-             "%lld block%s, %s%lld slot%s (%d a%s %s), %s wave%s, %s; %ss busy %s%%, tail %s%%, "
+             "%lld block%s, %s%lld slot%s (%d a%s %s), %s wave%s, %s%s; %ss busy %s%%, tail %s%%, "
              "longest/mean block %s",
              (long long)s->blocks, s->blocks == 1 ? "" : "s", s->bound ? "<=" : "",
              (long long)s->slots, s->slots == 1 ? "" : "s", (int)s->lanes,
              s->unit[0] == 'S' ? "n" : "", s->unit, number_fmt(b[0], s->waves, 3),
-             s->waves == 1 ? "" : "s", number_fmt_us(b[1], s->span_us), s->unit,
+             s->waves == 1 ? "" : "s", model ? "ends at " : "", time, s->unit,
              number_fmt(b[2], s->busy_pct, 3), number_fmt(b[3], s->tail_pct, 2),
              number_fmt(b[4], s->imbalance, 3));
     if (s->shown < s->rows)
         str_addf(out, "; here the first %d of %d %ss", (int)s->shown, (int)s->rows, s->unit);
+    if (s->recorded_us > 0 && s->recorded)
+        str_addf(out, "; RECORDED %s (%s)", number_fmt_us(b[0], s->recorded_us), s->recorded);
 }
 
 void timeline_heading(const struct block_panel *p, struct str *out)
@@ -446,7 +474,7 @@ static void timeline_cells(struct canvas *c, struct rect r, const void *model,
         return;
     }
     if (!(v.end_us > v.begin_us))
-        v = (struct timeline_view){.end_us = longest_span(b), .mark = timeline_best_mark(p)};
+        v = (struct timeline_view){.end_us = span_of(b, p), .mark = timeline_best_mark(p)};
     fig_timeline(c, r, p, &v);
 }
 
@@ -480,9 +508,10 @@ static struct rect_px {
     double x, y, w, h;
 } place_of(const struct panel_svg *s, const struct block_span *b, double y0)
 {
-    const double lane_h = s->row_h / (double)s->lanes[b->pass], x0 = scale_px(&s->x, b->begin_us);
+    const double lane_h = s->row_h / (double)s->lanes[b->pass],
+                 x0 = scale_px(&s->x, shown_time(s->p, b->begin_us));
     return (struct rect_px){x0, y0 + (double)b->row * s->row_h + (double)b->lane * lane_h,
-                            fmax(scale_px(&s->x, b->end_us) - x0 - 0.6, 0.3),
+                            fmax(scale_px(&s->x, shown_time(s->p, b->end_us)) - x0 - 0.6, 0.3),
                             fmax(lane_h - (s->row_h > 5 ? 0.8 : 0), 0.4)};
 }
 
@@ -537,7 +566,9 @@ static void svg_time_axis(const struct panel_svg *s, double y)
         const double x = scale_px(&s->x, ticks[i]);
         svg_line(s->out, x, y, x, y + 4, "axis");
         svg_textf(s->out, x, y + 17, SVG_MIDDLE, "d s", "%s%s", tick_text(tick, ticks[i]),
-                  i == n - 1 ? " \u00b5s" : "");
+                  i < n - 1            ? ""
+                  : s->p->block_us > 0 ? " blocks"
+                                       : " \u00b5s");
     }
     svg_line(s->out, left, y, right, y, "axis");
 }
@@ -571,7 +602,8 @@ static void svg_panel(const struct panel_svg *s, double y0)
 static struct panel_svg panel_svg(const struct block_chart *b, int i, struct str *out)
 {
     const struct block_panel *p = &b->panels[i];
-    struct panel_svg s = {.p = p, .out = out, .x = {{0, longest_span(b), false}, left, right}};
+    struct panel_svg s = {
+        .p = p, .out = out, .x = {{0, shown_time(p, span_of(b, p)), false}, left, right}};
     for (int k = 0; k < PASSES_MAX; k++)
         s.lanes[k] = 1;
     for (int k = 0; k < p->n; k++) {
@@ -616,8 +648,10 @@ static void gp_panel(struct str *out, const struct block_chart *b, int i)
         const struct block_span *v = &s.p->spans[k];
         const double lane_h = 0.9 / (double)s.lanes[v->pass],
                      y = (double)v->row - 0.45 + (double)v->lane * lane_h;
-        str_addf(out, "%.9g %.9g %.9g %.9g %.9g %.9g %d\n", (v->begin_us + v->end_us) / 2,
-                 y + lane_h / 2, v->begin_us, v->end_us, y, y + lane_h, colour_of(&s, v) + 1);
+        str_addf(out, "%.9g %.9g %.9g %.9g %.9g %.9g %d\n",
+                 shown_time(s.p, (v->begin_us + v->end_us) / 2), y + lane_h / 2,
+                 shown_time(s.p, v->begin_us), shown_time(s.p, v->end_us), y, y + lane_h,
+                 colour_of(&s, v) + 1);
     }
     str_add(out, "EOD\nset title ");
     timeline_heading(s.p, &title);
@@ -626,6 +660,8 @@ static void gp_panel(struct str *out, const struct block_chart *b, int i)
     gp_quoted(out, str_text(&title));
     str_addf(out, " font \",9\"\nset ylabel \"%s\"\nset yrange [%d.5:-0.5]\n",
              s.p->unit[0] == 't' ? "thread" : "SM", (int)s.p->shown - 1);
+    str_addf(out, "set xlabel \"%s\"\nset xrange [0:%.9g]\n", s.p->block_us > 0 ? "blocks" : "us",
+             shown_time(s.p, span_of(b, s.p)));
     str_addf(out, "plot $blocks%d using 1:2:3:4:5:6:7 with boxxyerror lc variable notitle\n", i);
     str_free(&title);
 }
@@ -637,8 +673,7 @@ static void timeline_gnuplot(struct str *out, const struct chart *c)
     for (int i = 0; i < b->n; i++)
         n += !b->panels[i].reason;
     gp_head(out, &c->caption);
-    str_addf(out, "set xlabel \"us\"\nset xrange [0:%.9g]\nset style fill solid 0.6 noborder\n",
-             longest_span(b));
+    str_add(out, "set style fill solid 0.6 noborder\n");
     gp_multiplot(out, &c->caption, n);
     for (int i = 0; i < b->n; i++)
         if (!b->panels[i].reason)

@@ -32,13 +32,15 @@ enum timeline_mark timeline_mark_on(const struct block_panel *p, int lines);
  * lines that it took, fewer than r.h on a small device. */
 int fig_timeline(struct canvas *c, struct rect r, const struct block_panel *p,
                  const struct timeline_view *v);
-/* One line below: the times of the view, at TIMELINE_LABEL and right of it. */
-void fig_time_axis(struct canvas *c, struct rect r, double begin_us, double end_us);
+/* One line below: the times of the view, at TIMELINE_LABEL and right of it; with block_us > 0 in blocks. */
+void fig_time_axis(struct canvas *c, struct rect r, double begin_us, double end_us,
+                   double block_us);
 /* "fa2  LIVE  NVIDIA H200": a heading of the picture. */
 void timeline_heading(const struct block_panel *p, struct str *out);
 /* "A..P: the 16 query tiles in order; + combine" */
 void timeline_legend(const struct block_panel *p, enum timeline_mark mark, struct str *out);
-/* "128 blocks, 116 slots, 1.10 waves, 42.1 us; SMs busy 88%, tail 45%, longest/mean block 1.9" */
+/* "128 blocks, 116 slots, 1.10 waves, 42.1 us; SMs busy 88%, tail 45%, longest/mean block 1.9"; for the model
+ * "ends at 2", in blocks, instead of a time, and the recorded one, where there is one */
 void timeline_summary(const struct block_panel *p, struct str *out);
 
 #endif

@@ -96,8 +96,7 @@ struct rates {
     double flops_per_us, bytes_per_us;
 };
 
-/* Seconds are not the model's promise, but two kernels must be on one scale: products at the peak of
- * the pipes that the kernel uses, Q and O at the DRAM's rate. */
+/* On a scale within the kernel: products at the peak of the pipes that it uses, Q and O at the DRAM's rate. */
 static double tile_us(const struct sched_map *m, const struct sched_work *w, const struct rates *r)
 {
     const struct shape *s = m->shape;
@@ -137,8 +136,9 @@ static void number_waves(struct sched_block *b, int64_t n, int64_t slots)
         b[i].wave = (int32_t)(i / slots);
 }
 
-/* One pass, from `start` on; returns its end. */
-static double model_pass(const struct plan *p, int pass, double start, struct sched_block *out)
+/* One pass, from `start` on; returns its end. *longest grows to what its longest block takes alone. */
+static double model_pass(const struct plan *p, int pass, double start, struct sched_block *out,
+                         double *longest)
 {
     const struct plan_pass *pp = &p->passes[pass];
     const int sms = p->device->sms, lanes = (int)pp->occ.blocks_per_sm;
@@ -154,7 +154,10 @@ static double model_pass(const struct plan *p, int pass, double start, struct sc
         us[i] = m.kind == MAP_EVEN ? even_us(p, pass, tiled && pass > 0, n, &r)
                                    : tile_us(&m, &out[i].work, &r);
     }
-    const double end = sched_share(us, n, sms, lanes, fmax(alone, 1.0 / lanes), start, out);
+    const double rate = fmax(alone, 1.0 / lanes);
+    const double end = sched_share(us, n, sms, lanes, rate, start, out);
+    for (int64_t i = 0; i < n; i++)
+        *longest = fmax(*longest, us[i] / rate);
     number_waves(out, n, (int64_t)sms * lanes);
     free(us);
     return end;
@@ -198,7 +201,10 @@ enum status sched_model(const struct plan *p, struct schedule *out, struct err *
     out->blocks = xcalloc((size_t)total, sizeof *out->blocks);
     for (int i = 0; i < p->npasses; i++) {
         snprintf(out->passes[out->npasses++], sizeof out->passes[0], "%s", p->passes[i].name);
-        out->span_us = model_pass(p, i, out->span_us, out->blocks + out->nblocks);
+        double longest = 0;
+        out->span_us = model_pass(p, i, out->span_us, out->blocks + out->nblocks, &longest);
+        if (i == 0)
+            out->block_us = longest;
         out->nblocks += blocks_of(&p->passes[i]);
     }
     return ST_OK;
@@ -338,7 +344,9 @@ static double tail_us(const struct schedule *s, int64_t slots, int64_t blocks)
 
 struct sched_summary sched_summarise(const struct schedule *s)
 {
-    struct sched_summary sum = {.span_us = s->span_us,
+    const bool model = s->block_us > 0;
+    struct sched_summary sum = {.span_us = model ? REAL_UNKNOWN : s->span_us,
+                                .span_blocks = model ? s->span_us / s->block_us : REAL_UNKNOWN,
                                 .busy_pct = REAL_UNKNOWN,
                                 .fill_pct = REAL_UNKNOWN,
                                 .tail_pct = REAL_UNKNOWN,

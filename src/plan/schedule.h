@@ -3,8 +3,10 @@
  * Without a device from the plan: blocks go out in the order of their number, each to a slot that is
  * free; the blocks on an SM share its peak rate, and one that has it to itself gets no more than its
  * warps can use: an SM needs eight of them. (H200, measured: a lone block of fa2, 4 warps, runs at
- * 0.54 of the rate of a full SM.) Real kernels do not reach the peak; what the model tells is the
- * shape of the picture. On a device from stamps that a traced build took at the begin and end of
+ * 0.54 of the rate of a full SM.) Real kernels do not reach the peak, and by how much differs between them:
+ * so the model has no clock. Its times are on a scale of its own, and what is shown of them are blocks: how
+ * long the kernel's longest block takes alone on an SM (block_us). Two kernels cannot be held against each
+ * other by them; busy, tail and waves are shares, and can. On a device from stamps that a traced build took at the begin and end of
  * every block.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
@@ -27,7 +29,7 @@ struct sched_block {
     int64_t index; /* in its pass, x fastest */
     int32_t pass, row, lane, wave;
     struct sched_work work;
-    double begin_us, end_us; /* from the begin of the first block */
+    double begin_us, end_us; /* from the begin of the first block; of the model on its own scale */
 };
 
 struct schedule {
@@ -39,15 +41,19 @@ struct schedule {
     struct sched_block *blocks;       /* by pass and number; owned */
     int64_t nblocks;
     double span_us;
-    bool bound; /* the model's registers are unknown: at most so many slots */
+    double
+        block_us; /* the model's unit: its longest block alone on a row, main pass; 0: stamps, times
+                        are us */
+    bool bound;   /* the model's registers are unknown: at most so many slots */
 };
 
 struct sched_summary {
     int64_t blocks, slots; /* of the main pass */
     double waves;          /* blocks over slots */
-    double span_us;
-    double busy_pct;  /* of the rows' time, with at least one block on the row */
-    double fill_pct;  /* of the slots' time, with blocks of the main pass */
+    double span_us;        /* NaN for the model */
+    double span_blocks;    /* the whole in block_us; NaN for stamps */
+    double busy_pct;       /* of the rows' time, with at least one block on the row */
+    double fill_pct;       /* of the slots' time, with blocks of the main pass */
     double tail_pct;  /* of the span: from the last wave's first idle slot to the end of the pass */
     double imbalance; /* longest block over the mean of its pass */
 };
@@ -85,7 +91,7 @@ enum status sched_from_stamps(const json_t *stamps, const struct kernel_desc *d,
                               const struct param_values *v, const struct shape *shape,
                               struct schedule *out, char **note, struct err *err);
 /* The blocks as an array of objects: pass, block, tile, head, split, kv_tiles, row, lane, wave,
- * begin_us, end_us. */
+ * begin_us, end_us (null for the model), begin_blocks, end_blocks (null for stamps). */
 json_t *sched_blocks_json(const struct schedule *s);
 
 void sched_clear(struct schedule *s);

@@ -99,18 +99,28 @@ static json_t *whole_or_null(int64_t v)
     return v < 0 ? json_null() : json_integer(v);
 }
 
+static json_t *time_or_null(bool known, double v)
+{
+    return known ? json_real(v) : json_null();
+}
+
 json_t *sched_blocks_json(const struct schedule *s)
 {
     json_t *list = json_array();
     for (int64_t i = 0; i < s->nblocks; i++) {
         const struct sched_block *b = &s->blocks[i];
+        const bool model = s->block_us > 0;
+        const double unit = model ? s->block_us : 1;
         json_array_append_new(
-            list, json_pack("{s:s, s:I, s:o, s:o, s:o, s:o, s:i, s:i, s:i, s:f, s:f}", "pass",
-                            s->passes[b->pass], "block", (json_int_t)b->index, "tile",
-                            whole_or_null(b->work.tile), "head", whole_or_null(b->work.head),
-                            "split", whole_or_null(b->work.split), "kv_tiles",
-                            whole_or_null(b->work.steps), "row", (int)b->row, "lane", (int)b->lane,
-                            "wave", (int)b->wave, "begin_us", b->begin_us, "end_us", b->end_us));
+            list,
+            json_pack("{s:s, s:I, s:o, s:o, s:o, s:o, s:i, s:i, s:i, s:o, s:o, s:o, s:o}", "pass",
+                      s->passes[b->pass], "block", (json_int_t)b->index, "tile",
+                      whole_or_null(b->work.tile), "head", whole_or_null(b->work.head), "split",
+                      whole_or_null(b->work.split), "kv_tiles", whole_or_null(b->work.steps), "row",
+                      (int)b->row, "lane", (int)b->lane, "wave", (int)b->wave, "begin_us",
+                      time_or_null(!model, b->begin_us), "end_us", time_or_null(!model, b->end_us),
+                      "begin_blocks", time_or_null(model, b->begin_us / unit), "end_blocks",
+                      time_or_null(model, b->end_us / unit)));
     }
     return list;
 }

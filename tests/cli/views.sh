@@ -10,10 +10,16 @@ is "timeline draws" [ "$rc" -eq 0 ]
 is "it says that it is a model, and of what" says "$out" '^fa1_2022  MODEL  H200$'
 is "few blocks leave SMs idle" says "$out" '8 blocks, .* SMs busy 6\.06%'
 is "a second pass has a sign" says "$out" '\+ combine$'
-is "both stand on one scale" [ "$(printf '%s\n' "$out" | grep -c '^time ')" -eq 1 ]
+is "each stands on the scale of its own blocks" [ "$(printf '%s\n' "$out" | grep -c '^blocks ')" -eq 2 ]
+is "without a clock" [ "$(printf '%s\n' "$out" | grep -c '^time \|waves, [0-9.]* [um]s')" -eq 0 ]
+run timeline fa2,qtile_seq gpu=H200 B=1 H=8 S=512 origin=model
+is "what was recorded there ranks them" says "$out" 'RECORDED 107 us'
+is "both of them" says "$out" 'RECORDED 21[0-9] us'
+run timeline fa2,qtile_seq gpu=L4 B=1 H=8 S=512 origin=model
+is "on another GPU nothing does" [ "$(printf '%s\n' "$out" | grep -c RECORDED)" -eq 0 ]
 run timeline fa2 S=128 H=1 causal=yes gpu=H200 --json
 is "every block is a row of the list" says "$out" '"block":1,"tile":1,"head":0,"split":null,"kv_tiles":2'
-is "with its place and time" says "$out" '"row":1,"lane":0,"wave":0,"begin_us":0\.0'
+is "with its place and time" says "$out" '"row":1,"lane":0,"wave":0,"begin_us":null,"end_us":null,"begin_blocks":0\.0'
 run timeline fa2 causal=yes gpu=H200 --csv
 is "csv has a row for a kernel" [ "$(printf '%s\n' "$out" | wc -l)" -eq 2 ]
 run timeline row_online S=64k gpu=H200

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "base/number.h"
 #include "draw/timeline.h"
 #include "kernel/registry.h"
@@ -279,7 +280,7 @@ static void test_figure(void)
     block_take(&p, &s, 0);
     struct canvas *c = canvas_new(TIMELINE_LABEL + 12, 6, GLYPHS_ASCII);
     fig_timeline(c, (struct rect){0, 0, c->w, 5}, &p, &v); /* a line for every slot */
-    fig_time_axis(c, (struct rect){0, 5, c->w, 1}, 0, 6);
+    fig_time_axis(c, (struct rect){0, 5, c->w, 1}, 0, 6, 0);
     expect_text(c, "SM 0       |AAAAAAA|EEE\n"
                    "           |CCCCCCC\n"
                    "SM 1       |BBBBBBB\n"
@@ -310,7 +311,63 @@ static void test_figure(void)
     model_clear(&block_panel_layout, &p);
 }
 
+/* The model has no clock: what it shows are blocks, and no time that could rank two kernels. */
+static void test_no_clock(void)
+{
+    static const char *const names[] = {"fa1_2022", "fa2", "qtile_seq", "splitkv"};
+    struct shape shape = SHAPE_DEFAULT;
+    shape.Sq = shape.Sk = 512;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        struct schedule s;
+        struct err why = ERR_INIT;
+        struct block_panel p;
+        struct str text = {0};
+        CU_ASSERT_EQUAL_FATAL(model(names[i], "H200", &shape, &s, &why), ST_OK);
+        const struct sched_summary sum = sched_summarise(&s);
+        CU_ASSERT(isnan(sum.span_us));
+        CU_ASSERT(sum.span_blocks >= 1 && sum.span_blocks < 20);
+        model_init(&block_panel_layout, &p);
+        block_take(&p, &s, 0);
+        timeline_summary(&p, &text);
+        CU_ASSERT_PTR_NOT_NULL(strstr(str_text(&text), " ends at "));
+        CU_ASSERT_PTR_NULL(strstr(str_text(&text), " us"));
+        CU_ASSERT_PTR_NULL(strstr(str_text(&text), "RECORDED"));
+        str_clear(&text);
+        p.recorded_us = 107.4;
+        p.recorded = xstrdup("h200");
+        timeline_summary(&p, &text);
+        CU_ASSERT_PTR_NOT_NULL(strstr(str_text(&text), "; RECORDED 107 us (h200)"));
+        str_free(&text);
+        json_t *blocks = sched_blocks_json(&s), *first = json_array_get(blocks, 0);
+        CU_ASSERT(json_is_null(json_object_get(first, "begin_us")));
+        CU_ASSERT(json_is_real(json_object_get(first, "end_blocks")));
+        json_decref(blocks);
+        model_clear(&block_panel_layout, &p);
+        sched_clear(&s);
+    }
+}
+
+/* A lone block of a full wave takes one block time; twice the blocks on every SM, that share it, two. */
+static void test_block_times(void)
+{
+    struct shape shape = SHAPE_DEFAULT;
+    shape.H = shape.Hkv = 132;
+    shape.Sq = 64;
+    shape.Sk = 512;
+    struct schedule s;
+    struct err why = ERR_INIT;
+    CU_ASSERT_EQUAL_FATAL(model("qtile_seq", "H200", &shape, &s, &why), ST_OK);
+    CU_ASSERT(near(sched_summarise(&s).span_blocks, 1));
+    sched_clear(&s);
+    shape.H = shape.Hkv = 264;
+    CU_ASSERT_EQUAL_FATAL(model("qtile_seq", "H200", &shape, &s, &why), ST_OK);
+    CU_ASSERT(near(sched_summarise(&s).span_blocks, 2));
+    sched_clear(&s);
+}
+
 static const struct tap_test tests[] = {
+    {"the model has no clock", test_no_clock},
+    {"its unit is a block", test_block_times},
     {"equal blocks go in waves", test_waves},
     {"few blocks leave SMs idle", test_few},
     {"unequal blocks make a tail", test_unequal},

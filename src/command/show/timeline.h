@@ -19,8 +19,10 @@ struct chart *timeline_chart(const struct request *r, const struct timeline *t, 
 /* What these options (NULL or "auto": not set) ask for: stamps where a backend is named, or a GPU is
  * present and no model of another one is asked for; else the model. */
 bool timeline_wants_live(const char *backend, const char *gpu);
-/* Kernel i by the model on this device. */
-void timeline_model(const struct request *r, int i, const struct device *dev, struct timeline *out);
+/* Kernel i by the model on this device; with the time that was recorded of it, where one was for this GPU,
+ * shape and these parameters. */
+void timeline_model(struct session *s, const struct request *r, int i, const struct device *dev,
+                    struct timeline *out);
 /* Begins to take the stamps of all kernels; ST_NO_GPU or ST_USAGE when none can run. */
 enum status timeline_start(struct session *s, const struct request *r, struct measuring **job,
                            struct err *err);

@@ -25,7 +25,9 @@ static const struct columns columns[1] = {{
         {.field = "blocks",    .title = "blocks"},
         {.field = "slots",     .title = "slots"},
         {.field = "waves",     .title = "waves",  .digits = 3},
-        {.field = "span_us",   .title = "span us"},
+        {.field = "span_us",   .title = "span us", .optional = true},
+        {.field = "span_blocks", .title = "block times", .digits = 3, .optional = true},
+        {.field = "recorded_us", .title = "recorded us", .optional = true},
         {.field = "busy_pct",  .title = "busy %", .digits = 3},
         {.field = "fill_pct",  .title = "filled %", .digits = 3},
         {.field = "tail_pct",  .title = "tail %", .digits = 3},
@@ -65,6 +67,11 @@ static json_t *timeline_row(const struct request *r, const struct timeline *t, b
     json_object_set_new(row, "imbalance", have ? real_or_null(sum.imbalance) : json_null());
     json_object_set_new(row, "reason",
                         t->panel.reason ? json_string(t->panel.reason) : json_null());
+    json_object_set_new(row, "span_blocks", have ? real_or_null(sum.span_blocks) : json_null());
+    json_object_set_new(row, "recorded_us",
+                        t->panel.recorded_us > 0 ? json_real(t->panel.recorded_us) : json_null());
+    json_object_set_new(row, "recorded_in",
+                        t->panel.recorded ? json_string(t->panel.recorded) : json_null());
     if (blocks)
         json_object_set_new(row, "block_list", sched_blocks_json(&t->schedule));
     return row;
@@ -108,11 +115,20 @@ static enum status read_lines(struct cmd_call *c, int n, int64_t *out, struct er
     return call_mark_key(c, "lines", ST_USAGE, err);
 }
 
+static void add_axis(struct session *s, struct cmd_call *c, int width, double span_us,
+                     double block_us)
+{
+    struct canvas *axis = canvas_new(width, 1, s->front.glyphs);
+    fig_time_axis(axis, (struct rect){0, 0, width, 1}, 0, span_us, block_us);
+    canvas_to_text(axis, c->out);
+    canvas_free(axis);
+}
+
 static void add_text(struct session *s, struct cmd_call *c, const struct request *r,
                      const struct timeline *t, int n)
 {
     const int width = s->front.width > 40 && s->front.width < 78 ? s->front.width : 78;
-    const double span = longest_span(t, n);
+    const double all = longest_span(t, n); /* of stamps: one clock for all */
     int64_t lines = LINES;
     (void)read_lines(c, n, &lines, NULL); /* exec_timeline() has looked at it */
     char shape[SHAPE_TEXT];
@@ -127,16 +143,14 @@ static void add_text(struct session *s, struct cmd_call *c, const struct request
             lines_wrap(c->out, from, call_width(s, c));
             continue;
         }
+        const bool model = t[i].panel.block_us > 0;
+        const double span = model ? t[i].schedule.span_us : all;
         struct canvas *canvas = canvas_new(width, (int)lines + 1, s->front.glyphs);
         add_picture(canvas, (int)lines + 1, &t[i], span, c->out);
         canvas_free(canvas);
         lines_wrap(c->out, from, call_width(s, c));
-    }
-    if (span > 0) {
-        struct canvas *axis = canvas_new(width, 1, s->front.glyphs);
-        fig_time_axis(axis, (struct rect){0, 0, width, 1}, 0, span);
-        canvas_to_text(axis, c->out);
-        canvas_free(axis);
+        if (model || i + 1 == n)
+            add_axis(s, c, width, span, t[i].panel.block_us);
     }
 }
 
@@ -167,7 +181,7 @@ static enum status fill_model(struct session *s, struct cmd_call *c, const struc
     if (!dev)
         return call_mark_key(c, "gpu", ST_USAGE, err);
     for (int i = 0; i < r->nkernels; i++)
-        timeline_model(r, i, dev, &t[i]);
+        timeline_model(s, r, i, dev, &t[i]);
     return ST_OK;
 }
 
@@ -279,13 +293,17 @@ const struct cmd_entry cmd_timeline = {
     .summary = "blocks over SMs and time: waves, the tail, idle SMs, causal imbalance",
     .help =
         "Rows are SMs, x is time, a letter is the query tile, head or share of the keys that a\n"
-        "block works on; several kernels stand on one scale. Where a row is several SMs, capitals\n"
+        "block works on; stamps of several kernels stand on one scale. Where a row is several SMs, "
+        "capitals\n"
         "mean that at least half of their slots are filled. origin=live runs a traced build of\n"
         "the same source that stamps begin and end of every block (on the CPU: of every task of\n"
         "the thread pool, in the shortest of several runs); it is the default on a GPU and with "
         "backend=cpu. origin=model needs\n"
         "no GPU: blocks go out in order, each to the slot that is free first, and those on one SM\n"
-        "share its peak rate. busy: SMs with at least one block. tail: the end of the main pass\n"
+        "share its peak rate. It has no clock: times are blocks, what the kernel's longest block\n"
+        "takes alone on an SM, and say nothing about another kernel; a time that was recorded on\n"
+        "this GPU, for this shape, stands beside it. busy: SMs with at least one block. tail: the "
+        "end of the main pass\n"
         "in which slots stay empty. --json has every block.\n"
         "\n"
         "  timeline fa1_2022,splitkv gpu=H200\n"

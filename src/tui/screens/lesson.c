@@ -656,7 +656,7 @@ static bool enter_leads_on(const void *ctx)
     const struct lessons *l = ctx;
     if (l->picking || textview_more(&l->page.text))
         return true;
-    return l->want != LESSON_LINE || l->nlines > 0;
+    return l->want != LESSON_CHOICE && (l->want != LESSON_LINE || l->nlines > 0);
 }
 
 static bool is_choice(const void *ctx)

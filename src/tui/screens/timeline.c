@@ -50,7 +50,7 @@ static double span_us(const struct timelines *t)
 static struct timeline_view view_of(const struct timelines *t, const struct block_panel *s,
                                     int lines)
 {
-    const double span = span_us(t), half = 0.5 / (1 << t->level);
+    const double span = s->block_us > 0 ? s->span_us : span_us(t), half = 0.5 / (1 << t->level);
     const int fit = timeline_fit(s, lines), per = fit >> t->level;
     return (struct timeline_view){
         .begin_us = span * (t->middle - half),
@@ -89,7 +89,8 @@ static void draw_inside(const struct timelines *t, struct canvas *c, struct rect
     const int lines = r.h - words - 1; /* with the line of filled slots; the axis below */
     const struct timeline_view v = view_of(t, &tl->panel, lines - 1);
     const int used = fig_timeline(c, (struct rect){r.x, r.y, r.w, lines}, &tl->panel, &v);
-    fig_time_axis(c, (struct rect){r.x, r.y + used, r.w, 1}, v.begin_us, v.end_us);
+    fig_time_axis(c, (struct rect){r.x, r.y + used, r.w, 1}, v.begin_us, v.end_us,
+                  tl->panel.block_us);
     draw_words(c, (struct rect){r.x, r.y + lines + 1, r.w, words}, tl, v.mark);
 }
 
@@ -173,7 +174,7 @@ static void show_model(struct timelines *t)
     else
         subject_refuse(&t->subject, err.text);
     for (int i = 0; i < r->nkernels && i < PANELS; i++)
-        timeline_model(r, i, dev, &t->shown[i]);
+        timeline_model(t->app->session, r, i, dev, &t->shown[i]);
     add_origin(t);
 }
 
@@ -423,7 +424,8 @@ static bool timeline_explain(void *ctx, struct str *out)
              tl->schedule.unit, tl->schedule.rows, tl->schedule.lanes, (long long)s.slots,
              (long long)s.blocks, (long long)s.slots, number_fmt(b[0], s.waves, 3),
              tl->schedule.unit, number_fmt(b[1], s.busy_pct, 3), number_fmt(b[2], s.tail_pct, 3),
-             number_fmt_us(b[3], s.span_us), number_fmt(b[4], s.imbalance, 3));
+             t->live ? number_fmt_us(b[3], s.span_us) : "the whole",
+             number_fmt(b[4], s.imbalance, 3));
     str_add(
         out,
         t->live
@@ -432,8 +434,9 @@ static bool timeline_explain(void *ctx, struct str *out)
             : "Model: blocks go out in the order of their number, each to the slot that is "
               "free first. The blocks on an SM share its peak rate for their K/V tiles, and its "
               "part of the DRAM's for Q and O; a lone block gets what its warps can use, an SM "
-              "needs eight. Real kernels do not reach the peak; the shape of the picture is what "
-              "counts.\n");
+              "needs eight. Real kernels do not reach the peak, each by its own factor, so the "
+              "model has no clock: a block is what the longest block takes alone on an SM. Two "
+              "kernels are held against each other by a recorded time, or by r.\n");
     str_add(out, "Where a line is several rows, capitals say that at least half of their slots are "
                  "filled.\n");
     return true;
