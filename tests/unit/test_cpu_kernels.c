@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "backend/cpu/sets.h"
 #include "backend/backend.h"
 #include "backend/peak.h"
 #include "base/mem.h"
@@ -152,6 +153,59 @@ static void test_backend_runs(void)
     close_all(ops, b);
 }
 
+/* Every run of a sample has inputs and an output of its own; what happens to either is told. */
+static void test_samples_are_looked_at(void)
+{
+    const struct backend_ops *ops = backend_find("cpu");
+    struct err err = ERR_INIT;
+    struct slot *s;
+    double seconds, mhz;
+    struct backend *b = open_with_inputs(ops, "B=1 H=2 S=40 D=16 f32");
+    CU_ASSERT_EQUAL_FATAL(load(ops, b, "cpu_tiled", &s, &err), ST_OK);
+    CU_ASSERT(ops->sets(b, s) >= 3);
+    CU_ASSERT_EQUAL(ops->prepare(b, s, 7, 3, &err), ST_OK);
+    CU_ASSERT_EQUAL(ops->inspect(b, s, true, &err), ST_FAIL);
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "cpu_tiled: its output was not written"));
+    CU_ASSERT_EQUAL(ops->sample(b, s, 3, &seconds, &mhz, &err), ST_OK);
+    for (int i = 0; i < 50; i++) /* rows at random */
+        CU_ASSERT_EQUAL(ops->inspect(b, s, true, &err), ST_OK);
+    const size_t bytes = ops->output_bytes(b);
+    char *first = xmalloc(bytes), *second = xmalloc(bytes);
+    CU_ASSERT_EQUAL(ops->read_output(b, s, 0, first, &err), ST_OK);
+    CU_ASSERT_EQUAL(ops->read_output(b, s, 1, second, &err), ST_OK);
+    CU_ASSERT_NOT_EQUAL(memcmp(first, second, bytes), 0);
+    CU_ASSERT_EQUAL(ops->prepare(b, s, 8, ops->sets(b, s) + 1, &err), ST_USAGE);
+    CU_ASSERT_EQUAL(ops->sample(b, s, ops->sets(b, s) + 1, &seconds, &mhz, &err), ST_USAGE);
+    free(first);
+    free(second);
+    close_all(ops, b);
+}
+
+/* A write is noted, allowed, and undone by the next filling. */
+static void test_inputs_are_protected(void)
+{
+    struct problem p = PROBLEM_DEFAULT;
+    struct tensors t;
+    struct cpu_sets sets;
+    struct err err = ERR_INIT;
+    CU_ASSERT_EQUAL(shape_parse("B=1 H=2 S=40 D=16 f32", &p.shape, &err), ST_OK);
+    CU_ASSERT_EQUAL_FATAL(tensors_make(&p, &t, &err), ST_OK);
+    CU_ASSERT_EQUAL_FATAL(sets_open(&sets, &p.shape, &t, 2, &err), ST_OK);
+    sets_fill(&sets, 0, 0, 2);
+    CU_ASSERT_PTR_NULL(sets_written(&sets));
+    volatile char *k = (char *)(uintptr_t)sets_tensor(&sets, 1, TENSOR_K);
+    const char before = k[5];
+    k[5] = (char)(before + 1);
+    CU_ASSERT_EQUAL(k[5], (char)(before + 1));
+    CU_ASSERT_PTR_NOT_NULL_FATAL(sets_written(&sets));
+    CU_ASSERT_STRING_EQUAL(sets_written(&sets), "K");
+    sets_fill(&sets, 0, 0, 2);
+    CU_ASSERT_EQUAL(k[5], before);
+    CU_ASSERT_PTR_NULL(sets_written(&sets));
+    sets_close(&sets);
+    tensors_free(&t);
+}
+
 static void test_backend_refuses(void)
 {
     const struct backend_ops *ops = backend_find("cpu");
@@ -226,6 +280,8 @@ static const struct tap_test tests[] = {
     {"conversions agree with spec/dtype.h to the bit", test_conversions},
     {"ATTNSCOPE_CPU picks or explains", test_pick},
     {"the backend runs, guards, times", test_backend_runs},
+    {"runs of a sample are apart, and looked at", test_samples_are_looked_at},
+    {"inputs are protected, and restored", test_inputs_are_protected},
     {"the backend refuses in a sentence", test_backend_refuses},
     {"peaks are plausible", test_peak},
 };

@@ -489,7 +489,42 @@ static void test_bf16_and_mixed_types(void)
     problem_clear(&p);
 }
 
+/* What a worker makes in place from the source is what the judge makes from the problem. */
+static void turns(void)
+{
+    static const char *const shapes[] = {"B=2 H=3 S=30 D=5 f16", "B=1 H=1 S=1 D=8 f32",
+                                         "B=1 H=4 Hkv=2 Sq=70 Sk=90 D=16 bf16 bshd"};
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+        struct problem p = PROBLEM_DEFAULT;
+        struct tensors plain, turned;
+        struct err err = ERR_INIT;
+        CU_ASSERT_EQUAL_FATAL(shape_parse(shapes[i], &p.shape, &err), ST_OK);
+        CU_ASSERT_EQUAL_FATAL(tensors_make(&p, &plain, &err), ST_OK);
+        CU_ASSERT_EQUAL(input_turn_bytes(&p.shape, TENSOR_Q, 0), 0);
+        p.turn = 0x8000000000000123;
+        CU_ASSERT_EQUAL_FATAL(tensors_make(&p, &turned, &err), ST_OK);
+        const size_t by = input_turn_bytes(&p.shape, TENSOR_K, p.turn);
+        CU_ASSERT(by > 0 && by < plain.kv_bytes && by % dtype_size(p.shape.dtype) == 0);
+        char *mine = malloc(plain.kv_bytes);
+        input_rotate(mine, plain.k, plain.kv_bytes, by);
+        CU_ASSERT_EQUAL(memcmp(mine, turned.k, plain.kv_bytes), 0);
+        CU_ASSERT_NOT_EQUAL(memcmp(plain.q, turned.q, plain.q_bytes), 0);
+        json_t *o = problem_to_json(&p);
+        struct problem back = PROBLEM_DEFAULT;
+        CU_ASSERT_EQUAL(problem_from_json(&back, o, &err), ST_OK);
+        CU_ASSERT(problem_equal(&p, &back) && back.turn == p.turn);
+        back.turn++;
+        CU_ASSERT_FALSE(problem_equal(&p, &back));
+        json_decref(o);
+        free(mine);
+        tensors_free(&plain);
+        tensors_free(&turned);
+        problem_clear(&back);
+    }
+}
+
 static const struct tap_test tests[] = {
+    {"a turn is the same for who makes it and who judges it", turns},
     {"Philox gives the published answers", test_philox},
     {"values follow the formula, bit for bit", test_formula},
     {"any window gives the same values", test_windows},
