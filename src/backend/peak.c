@@ -11,6 +11,8 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "backend/peak.h"
 
+#include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,6 +36,8 @@ const struct field peak_fields[] = {
     FIELD(FIELD_REAL, peak, dram_gbytes_per_s, .digits = 4, .unit = "GB/s", .doc = "reading from memory, all threads"),
     FIELD(FIELD_REAL, peak, copy_gbytes_per_s, .digits = 4, .unit = "GB/s", .doc = "copying in memory, all threads, both ways counted"),
     FIELD(FIELD_REAL, peak, clock_mhz, .digits = 4, .unit = "MHz", .doc = "clock of scalar code"),
+    FIELD(FIELD_REAL, peak, spread_pct, .digits = 2, .unit = "%", .doc = "how far the tries' FMA rates are apart; each figure is the largest"),
+    FIELD(FIELD_REAL, peak, other_cores, .digits = 2, .unit = "cores", .doc = "processors that other programs used meanwhile"),
     {.name = NULL},
 };
 // clang-format on
@@ -228,4 +232,29 @@ enum status peak_measure(const struct cpu_simd *simd, struct pool *pool, struct 
     out->clock_mhz = host_clock_mhz();
     free(r.data);
     return ST_OK;
+}
+
+/* ---- several tries ---- */
+
+static double apart_pct(double a, double b)
+{
+    return 100 * (fmax(a, b) / fmin(a, b) - 1);
+}
+
+void peak_merge(struct peak *best, struct peak *more)
+{
+    static const size_t rates[] = {
+        offsetof(struct peak, fma_gflops),        offsetof(struct peak, fma_burst_gflops),
+        offsetof(struct peak, fma_gflops_all),    offsetof(struct peak, l1_gbytes_per_s),
+        offsetof(struct peak, l2_gbytes_per_s),   offsetof(struct peak, l3_gbytes_per_s),
+        offsetof(struct peak, dram_gbytes_per_s), offsetof(struct peak, copy_gbytes_per_s),
+        offsetof(struct peak, clock_mhz)};
+    best->spread_pct = fmax(best->spread_pct, apart_pct(best->fma_gflops, more->fma_gflops));
+    best->spread_pct =
+        fmax(best->spread_pct, apart_pct(best->fma_gflops_all, more->fma_gflops_all));
+    for (size_t i = 0; i < sizeof rates / sizeof *rates; i++) {
+        double *to = (double *)(void *)((char *)best + rates[i]);
+        *to = fmax(*to, *(const double *)(const void *)((const char *)more + rates[i]));
+    }
+    record_clear(peak_fields, more);
 }

@@ -22,6 +22,8 @@ struct peak {
     double dram_gbytes_per_s; /* reading, all threads, lines that no cache holds */
     double copy_gbytes_per_s; /* memcpy, all threads, bytes read plus bytes written */
     double clock_mhz;         /* of scalar code, just after; vector code often runs slower */
+    double spread_pct;        /* how far the tries' FMA rates are apart; NaN: there was one */
+    double other_cores;       /* that other programs used meanwhile; NaN: unknown. The caller's */
 };
 extern const struct field peak_fields[];
 
@@ -31,5 +33,9 @@ struct cpu_simd; /* backend/cpu/cpu_simd.h */
  * are NaN; ST_FAIL only without memory for the buffers. */
 enum status peak_measure(const struct cpu_simd *simd, struct pool *pool, struct peak *out,
                          struct err *err);
+
+/* Takes over what is larger in `more`, a further try, for whatever disturbs a rate lowers it; clears it.
+ * spread_pct grows to how far the two are apart. */
+void peak_merge(struct peak *best, struct peak *more);
 
 #endif

@@ -2,6 +2,7 @@
  * not.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "command/ask/estimate.h"
 #include "command/ask/measure.h"
 
 #include <stdlib.h>
@@ -166,10 +167,42 @@ static void test_compile(void)
     measured_clear(&out);
 }
 
+/* A probe is small, and of the same kind. */
+static void test_probe(void)
+{
+    struct problem p = PROBLEM_DEFAULT;
+    const char *big = "B=4 H=64 Hkv=16 S=100k D=128 bf16 causal", *little = "B=1 H=2 Hkv=2 S=64";
+    CU_ASSERT_EQUAL(shape_parse(big, &p.shape, NULL), ST_OK);
+    const struct problem cut = estimate_probe(&p);
+    CU_ASSERT_EQUAL(shape_check(&cut.shape, NULL), ST_OK);
+    CU_ASSERT(shape_flops(&cut.shape) > 1e8 && shape_flops(&cut.shape) < 6e8);
+    CU_ASSERT(cut.shape.D == 128 && cut.shape.dtype == DTYPE_BF16 && cut.shape.causal);
+    CU_ASSERT_EQUAL(cut.shape.H / cut.shape.Hkv, 4);
+    CU_ASSERT_EQUAL(shape_parse(little, &p.shape, NULL), ST_OK);
+    const struct problem same = estimate_probe(&p);
+    CU_ASSERT(same.shape.Sq == 64 && same.shape.H == 2 && same.shape.B == 1);
+}
+
+static void test_row_seconds(void)
+{
+    struct timing_rule rule = TIMING_DEFAULT;
+    CU_ASSERT_EQUAL(estimate_row_s(&rule, 100, false), 100);
+    CU_ASSERT_EQUAL(estimate_row_s(&rule, 100, true), 200);          /* check and one sample */
+    CU_ASSERT_DOUBLE_EQUAL(estimate_row_s(&rule, 1, true), 6, 1e-9); /* check, and time= */
+    CU_ASSERT_DOUBLE_EQUAL(estimate_row_s(&rule, 0.01, true), 5.21, 1e-9);
+    rule.n = 3;
+    CU_ASSERT_DOUBLE_EQUAL(estimate_row_s(&rule, 1, true), 4, 1e-9);
+}
+
 static const struct tap_test tests[] = {
-    {"rows of all", test_rows},         {"nothing can run", test_nothing_runs},
-    {"kept and remembered", test_ends}, {"dropped", test_drop},
-    {"cancelled", test_cancel},         {"items", test_items},
+    {"a probe is small and alike", test_probe},
+    {"seconds of a row", test_row_seconds},
+    {"rows of all", test_rows},
+    {"nothing can run", test_nothing_runs},
+    {"kept and remembered", test_ends},
+    {"dropped", test_drop},
+    {"cancelled", test_cancel},
+    {"items", test_items},
     {"compiled", test_compile},
 };
 

@@ -381,12 +381,26 @@ static void add_extra(json_t *rows, const json_t *extra)
     }
 }
 
+/* "noisy: the tries are 31 % apart; others used 1.6 cores", where the peak is that of a busy machine. */
+static void add_peak_noise(json_t *rows, const json_t *peak)
+{
+    char a[NUMBER_BUF], b[NUMBER_BUF];
+    const double spread = row_number(peak, "spread_pct"), others = row_number(peak, "other_cores");
+    const double cores = (double)sysconf(_SC_NPROCESSORS_ONLN);
+    if (spread > 10 || others > fmax(0.1 * cores, 0.2))
+        add(rows, "noise", "live",
+            "noisy: tries %s %% apart, others used %s cores; the true peak may be higher, and "
+            "shares of it lower",
+            number_fmt(a, spread, 2), number_fmt(b, others, 2));
+}
+
 static enum status add_peak(struct session *s, json_t *rows, struct err *err)
 {
     enum status st = ST_OK;
     json_t *extra = run_peak(s, err, &st);
     if (!st) {
         add_extra(rows, extra);
+        add_peak_noise(rows, extra);
         for (int S = 512; S <= 4096 && !st; S *= 2)
             st = add_share(s, rows, extra, S, err);
     }
