@@ -260,4 +260,15 @@ rm "$shelf/own.rec"
 sed 's/"B=4 H=16 S=4096/"B=4 H=16 S=4160/' own.rec >old.rec
 run -c "open old.rec; plan fa2_mma B=4 H=16 S=4160 D=128 gpu=H200"
 is "what was opened counts, and is said to be old" says "$out" 'H200, 20[0-9-]+, recording old; of an older source of the kernel'
+run open h200
+is "open says what it brings" says "$out" '^[0-9]+ of its times, of [0-9]+ kernels on 1 GPU, are shown as RECORDED'
+is "and lists nothing" [ "$(printf '%s\n' "$out" | wc -l)" -le 3 ]
+run open h200 naive S=64
+is "unless it is asked" [ "$(printf '%s\n' "$out" | grep -c '^naive .*recorded$')" -ge 2 ]
+run -c 'open h200; show $last'
+is "its rows are there all the same" [ "$rc" -eq 0 ]
+run roofline fa2_mma $at gpu=H200 --json
+is "the roofline has a recorded point" says "$out" '"measured_tflops":3[0-9.]+,.*"measured_origin":"recorded"'
+run roofline fa2_mma B=4 H=16 S=8k D=128 gpu=H200 --json
+is "of the very shape alone" says "$out" '"measured_tflops":null,.*"measured_origin":null'
 finish

@@ -255,6 +255,53 @@ static void test_old_figures(void)
 }
 
 /* More noise, fewer digits. */
+static bool line_has(const struct canvas *c, const char *a, const char *b)
+{
+    struct str text = {0};
+    bool found = false;
+    canvas_to_text(c, &text);
+    for (char *rest = text.data, *line; !found && (line = strsep(&rest, "\n"));)
+        found = strstr(line, a) && strstr(line, b);
+    str_free(&text);
+    return found;
+}
+
+/* What was recorded says so on its own line, with GPU and date, and never as what was measured here. */
+static void test_recorded(void)
+{
+    struct plan plan = make_plan();
+    struct run_row row = make_row(NULL);
+    const struct recall_row known = {.gpu = "H200",
+                                     .time = "2026-11-22T13:33:08Z",
+                                     .recording = "h200",
+                                     .shape = SHAPE_DEFAULT,
+                                     .median_us = 876.4,
+                                     .cv_pct = 0.1,
+                                     .tflops = 9.75};
+    struct recalled it = {.row = &known};
+    struct explore_view v = make_view(&plan, &row, NULL);
+    v.recalled = &it;
+    struct canvas *c = draw(80, 24, GLYPHS_ASCII, &v);
+    CU_ASSERT_TRUE(line_has(c, "RECORDED 87", "9.750 TFLOP/s  H200 2026-11-22"));
+    CU_ASSERT_TRUE(line_has(c, "median", "ms"));
+    CU_ASSERT_FALSE(line_has(c, "RECORDED", "median"));
+    CU_ASSERT_FALSE(line_has(c, "older source", ""));
+    canvas_free(c);
+    it.old = true;
+    it.distance = 1;
+    v.row = NULL;
+    v.cannot = "there is no GPU here";
+    c = draw(120, 40, GLYPHS_ASCII, &v);
+    CU_ASSERT_TRUE(line_has(c, "RECORDED only near, B=1 H=8 S=1024 D=64 f16: 87", "2026-11-22"));
+    CU_ASSERT_TRUE(line_has(c, "older source", ""));
+    CU_ASSERT_TRUE(line_has(c, "there is no GPU here", ""));
+    canvas_free(c);
+    v.blank = true;
+    c = draw(120, 40, GLYPHS_ASCII, &v);
+    CU_ASSERT_FALSE(line_has(c, "876", ""));
+    canvas_free(c);
+}
+
 static void test_digits(void)
 {
     struct run_row row = make_row(NULL);
@@ -383,6 +430,7 @@ static const struct tap_test tests[] = {
     {"every size and tier", test_every_size_and_tier},
     {"old figures are dimmed and named", test_old_figures},
     {"no more digits than the spread supports", test_digits},
+    {"what was recorded", test_recorded},
     {"a failed check is not ranked", test_fail},
     {"blank hides what was measured", test_blank},
     {"nothing known yet", test_nothing_known},

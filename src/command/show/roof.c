@@ -9,6 +9,7 @@
 
 #include "base/mem.h"
 #include "command/ask/plan_row.h"
+#include "command/ask/recollect.h"
 #include "command/ask/request.h"
 #include "command/output.h"
 #include "command/session.h"
@@ -35,7 +36,7 @@ const struct field roof_row_fields[] = {
      .title = "measured",
      .digits = 3,
      .unit = "TFLOP/s",
-     .doc = "Of the last right run of this session on that device."},
+     .doc = "Of the last right run of this session on that device, else what was recorded of it."},
     {.name = "measured_origin",
      .type = FIELD_TEXT,
      .title = "from",
@@ -109,6 +110,17 @@ static void put_roofs(json_t *row, const struct session *s, const struct device 
     put_real(row, "of_reach_pct", 100 * measured / reach);
     const char *origin = isfinite(measured) ? row_text(run, "origin") : NULL;
     json_object_set_new(row, "measured_origin", origin ? json_string(origin) : json_null());
+}
+
+/* What nobody measured in this session may have been recorded. */
+static void put_recorded(json_t *row, const struct recalled *it)
+{
+    const double reach = row_number(row, "reach_tflops");
+    if (isfinite(row_number(row, "measured_tflops")) || !recollect_exact(it))
+        return;
+    put_real(row, "measured_tflops", it->row->tflops);
+    put_real(row, "of_reach_pct", 100 * it->row->tflops / reach);
+    json_object_set_new(row, "measured_origin", json_string("recorded"));
 }
 
 static json_t *make_row(const struct session *s, json_t *plan, const struct device *dev,
@@ -204,8 +216,12 @@ static enum status add_kernels(struct session *s, const struct request *r, struc
     for (int k = 0; k < r->nkernels && !st; k++) {
         json_t *plan;
         st = brief_plan(&q, k, dev, &plan, err);
-        if (!st)
-            json_array_append_new(x->rows, make_row(s, plan, dev, phase->name));
+        if (st)
+            break;
+        const struct recalled it = recollect(s, &q, k, dev);
+        json_t *row = make_row(s, plan, dev, phase->name);
+        put_recorded(row, &it);
+        json_array_append_new(x->rows, row);
     }
     request_clear(&q);
     return st;

@@ -249,6 +249,21 @@ static void add_heading(struct session *s, struct cmd_call *c, const struct reco
     lines_wrap(c->out, from, call_width(s, c));
 }
 
+/* What there is now to look up, in place of hundreds of rows. */
+static void add_brought(struct session *s, struct cmd_call *c, const struct recording *rec)
+{
+    const struct recall_summary sum = recall_summary(rec, s->services.devices);
+    const size_t from = c->out->len;
+    const char *kernels = sum.kernels == 1 ? "" : "s", *gpus = sum.gpus == 1 ? "" : "s";
+    if (sum.rows)
+        str_addf(c->out,
+                 "%d of its times, of %d kernel%s on %d GPU%s, are shown as RECORDED where gpu= "
+                 "names that GPU; ",
+                 sum.rows, sum.kernels, kernels, sum.gpus, gpus);
+    str_addf(c->out, "open %s K lists the rows of a kernel, results all\n", c->words[0].text);
+    lines_wrap(c->out, from, call_width(s, c));
+}
+
 static enum status exec_open(struct session *s, struct cmd_call *c, struct err *err)
 {
     const struct recording *rec;
@@ -266,10 +281,15 @@ static enum status exec_open(struct session *s, struct cmd_call *c, struct err *
         return st;
     if (rec->note)
         session_note(s, "%s: %s", rec->name, rec->note);
+    const bool all = c->nwords < 2 && !c->npairs;
     if (text)
         add_heading(s, c, rec, json_array_size(rows));
-    if (json_array_size(rows) || !text)
+    if (text && all) {
+        add_brought(s, c, rec);
+        call_remember_json(s, c, rows, recorded_columns);
+    } else if (json_array_size(rows) || !text) {
         call_rows_json(s, c, rows, recorded_columns);
+    }
     if (json_array_size(rows))
         journal_add(s, &s->rows.last.rows, recorded_columns, NULL, c->text);
     json_decref(rows);
@@ -301,10 +321,12 @@ const struct cmd_entry cmd_open = {
     .name = "open",
     .group = "Look up",
     .usage = "[FILE|NAME [K[,K...]] [shape] [params]]",
-    .summary = "show a recording: what was measured on another machine, or earlier",
+    .summary = "take in a recording: what was measured on another machine, or earlier",
     .help =
-        "Its rows come back with the origin \"recorded\", the device and the date, for export,\n"
-        "report and results. Without a name it lists the recordings that come with the\n"
+        "Its times are shown as RECORDED, with device and date, by plan, roofline and the\n"
+        "screens where gpu= names that GPU. Its rows come back for export, report and results;\n"
+        "with a kernel or a part of a shape behind the name they are listed, and always as\n"
+        "--json and --csv. Without a name it lists the recordings that come with the\n"
         "program and those in <data>/attnscope/recordings. Kernels, parts of a shape, l2= and\n"
         "parameters behind the name choose among its rows; a shape key takes lists and ranges.\n"
         "\n"

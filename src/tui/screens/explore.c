@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "base/number.h"
 #include "command/ask/measure.h"
+#include "command/ask/recollect.h"
 #include "command/ask/request.h"
 #include "measure/origin.h"
 #include "tui/app/app.h"
@@ -35,12 +36,16 @@ struct explore {
     const struct kernel **known; /* of the registry, when it was last looked at */
     int shape_cur, nkernels;
     struct list shape_list, kernel_list; /* where they were drawn */
+    struct recalled recalled;            /* what is recorded of the plan's kernel on its GPU */
+    bool lists_recorded;                 /* the times beside the kernels are recorded ones */
 
     int64_t due_ms; /* when to measure; 0: not planned */
     bool watch;
     char activity[120], old_shape[256];
     struct chart *samples; /* of the figures shown, as drawn last; NULL: none */
 };
+
+enum { REGISTRY_SHOWN = 512 }; /* kernels whose recorded times are listed */
 
 /* ---- request, plan, rows ---- */
 
@@ -92,6 +97,58 @@ static const struct figures *pair_of(const struct explore *e)
     return figures_current(f, r, 1) ? f : NULL;
 }
 
+/* The GPU of which recordings are asked for: one that was named. */
+static const struct device *recorded_gpu(const struct explore *e)
+{
+    struct session *s = e->app->session;
+    return s->settings.options.gpu ? session_gpu(s, NULL, NULL) : NULL;
+}
+
+static void renew_recalled(struct explore *e)
+{
+    const struct device *gpu = recorded_gpu(e);
+    const struct request *r = &e->subject.planned;
+    e->recalled = gpu && r->nkernels > 0 ? recollect(e->app->session, r, 0, gpu)
+                                         : (struct recalled){.distance = INFINITY};
+}
+
+/* The time recorded of kernel k at this very shape; NaN: none. */
+static double recorded_us(const struct explore *e, const struct kernel *k, const struct device *gpu)
+{
+    struct request r;
+    double us = NAN;
+    if (request_of(e->app->session, k->name, NULL, REQUEST_PLAN, &r, NULL) == ST_OK) {
+        const struct recalled it = recollect(e->app->session, &r, 0, gpu);
+        us = recollect_exact(&it) ? it.row->median_us : NAN;
+    }
+    request_clear(&r);
+    return us;
+}
+
+/* Where a GPU is named of which there are recordings, and what runs here is no GPU, the list shows that
+ * GPU's times: all of them recorded, or none. */
+static void list_recorded(struct explore *e)
+{
+    const struct device *gpu = recorded_gpu(e);
+    double us[REGISTRY_SHOWN];
+    const int n = e->nkernels < REGISTRY_SHOWN ? e->nkernels : REGISTRY_SHOWN;
+    e->lists_recorded = false;
+    if (!gpu || backend_is_gpu(explore_backend(e)) ||
+        !recall_has_gpu(session_recall(e->app->session), gpu))
+        return;
+    for (int i = 0; i < n; i++) {
+        us[i] = recorded_us(e, e->known[i], gpu);
+        e->lists_recorded |= us[i] > 0;
+    }
+    for (int i = 0; i < e->nkernels && e->lists_recorded; i++) {
+        struct view_row *row = &e->kernel_rows[i];
+        row->bad = false; /* what failed here is not what was timed there */
+        row->value[0] = 0;
+        if (i < n && us[i] > 0)
+            number_fmt_us(row->value, us[i]);
+    }
+}
+
 static void renew_kernels(struct explore *e)
 {
     for (int i = 0; i < e->nkernels; i++) {
@@ -110,6 +167,7 @@ static void renew_kernels(struct explore *e)
         else if (f->row.median_us > 0)
             number_fmt_us(row->value, f->row.median_us);
     }
+    list_recorded(e);
 }
 
 static void forget_kernels(struct explore *e)
@@ -186,6 +244,7 @@ static void explore_refresh(struct explore *e)
         request_command(&s->planned, "plan", &s->command);
     }
     renew_knobs(e);
+    renew_recalled(e);
     renew_kernels(e);
     free(names);
 }
@@ -509,6 +568,8 @@ static void fill_view(struct explore *e, struct explore_view *v)
     *v = (struct explore_view){
         .focus = e->focus,
         .machine = e->measurement.machine,
+        .recalled = e->recalled.row ? &e->recalled : NULL,
+        .lists_recorded = e->lists_recorded,
         .origin = explore_origin(e),
         .shape = e->shape_rows,
         .nshape = e->subject.knobs.n,

@@ -11,6 +11,7 @@
 #include "base/number.h"
 #include "draw/errors.h"
 #include "draw/figures.h"
+#include "measure/origin.h"
 #include "tui/kit/flow.h"
 
 /* ---- planned ---- */
@@ -150,6 +151,10 @@ static void planned_roof(struct canvas *c, struct rect r, const struct explore_v
         x->points[i].intensity = ai[i];
         x->points[i].tflops = fmin(p->peak_tflops, ai[i] * p->dram_gbs / 1e3);
     }
+    if (v->recalled && v->recalled->distance == 0 && !v->blank) {
+        x->points[1].measured = v->recalled->row->tflops;
+        x->points[1].origin = xstrdup("recorded");
+    }
     fig_roofs(c, r, x, &CHART_WHOLE);
     chart_free(chart);
 }
@@ -215,7 +220,7 @@ static void draw_row(struct canvas *c, struct rect r, const struct view_row *row
     canvas_text(c, r.x, r.y, 1, ROLE_ACCENT, cur ? ">" : row->marked ? "*" : " ");
     if (cur && row->marked)
         canvas_text(c, r.x + 1, r.y, 1, ROLE_ACCENT, "*");
-    canvas_text(c, r.x + 2, r.y, r.w - 3 - value_w, role, row->name);
+    canvas_text(c, r.x + 2, r.y, r.w - 3 - value_w - (value_w > 0), role, row->name);
     canvas_text(c, r.x + r.w - 1 - value_w, r.y, value_w, row->changed ? ROLE_ACCENT : role, value);
     if (cur && focus)
         canvas_fill(c, r, ROLE_SELECT);
@@ -318,6 +323,28 @@ static void time_spark(struct flow *f, const struct explore_view *v)
     flow_line(f);
 }
 
+/* A line of its own, so that it is never taken for what was measured here. */
+static void time_recorded(struct flow *f, const struct explore_view *v)
+{
+    const struct recalled *it = v->recalled;
+    char us[NUMBER_BUF], rate[NUMBER_BUF], shape[SHAPE_TEXT];
+    if (!it)
+        return;
+    number_fmt_us(us, it->row->median_us);
+    if (it->distance == 0) {
+        flow_item(f, origin_tag("recorded"), ROLE_TITLE, "%s", hidden(v, us));
+        flow_item(f, NULL, ROLE_NORMAL, "%s TFLOP/s",
+                  hidden(v, number_fmt(rate, it->row->tflops, time_digits(it->row->cv_pct))));
+    } else {
+        shape_format(&it->row->shape, shape, sizeof shape);
+        flow_item(f, origin_tag("recorded"), ROLE_DIM, "only near, %s: %s", shape, hidden(v, us));
+    }
+    flow_item(f, NULL, ROLE_DIM, "%s %.10s", it->row->gpu, it->row->time);
+    if (it->old)
+        flow_item(f, NULL, ROLE_WARN, "older source");
+    flow_line(f);
+}
+
 static const char *stop_text(const char *stopped)
 {
     static const char *const texts[][2] = {
@@ -337,13 +364,16 @@ static void pane_time(struct canvas *c, struct rect r, const struct explore_view
 {
     struct flow f = {.c = c, .r = r, .roomy = v->roomy};
     if (v->cannot) {
-        canvas_wrap(c, r, ROLE_WARN, v->cannot);
+        time_recorded(&f, v);
+        canvas_wrap(c, (struct rect){r.x, r.y + f.y, r.w, r.h - f.y}, ROLE_WARN, v->cannot);
         return;
     }
-    if (v->row && !isnan(v->row->median_us)) {
+    const bool timed = v->row && !isnan(v->row->median_us);
+    if (timed)
         time_figures(&f, v);
+    time_recorded(&f, v);
+    if (timed && (!v->recalled || r.h - f.y > 1)) /* the last line is for what is being done */
         time_spark(&f, v);
-    }
     if (v->failure)
         canvas_wrap(c, (struct rect){r.x, r.y + f.y, r.w, r.h - f.y}, ROLE_BAD, v->failure);
     else if (v->activity && *v->activity)
@@ -539,6 +569,8 @@ static void pane_title(const struct explore_view *v, enum pane p, struct str *s)
         planned_occ_title(v, s);
     else if (p == PANE_ROOF)
         planned_roof_title(v, s);
+    else if (p == PANE_KERNELS && v->lists_recorded)
+        str_add(s, origin_tag("recorded")); /* of the GPU that the plan names */
     else
         str_add(s, plain[p]);
     if (p == PANE_SAMPLES)

@@ -2,7 +2,8 @@
  *
  * Nothing here knows curses, the session or the worker: tests draw a fixed view and compare text.
  * Measured figures carry LIVE and the machine they come from; planned ones MODEL and the GPU they
- * are computed for. The two never share a pane.
+ * are computed for. The two never share a pane. Recorded ones carry RECORDED, that GPU and their date: a
+ * line of their own in the pane of times, a point under the roof, all times of the list or none.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef ATTNSCOPE_TUI_EXPLORE_VIEW_H
@@ -12,6 +13,7 @@
 #include "base/number.h"
 #include "measure/row.h"
 #include "plan/plan.h"
+#include "store/recall.h"
 #include "tui/screens/layout.h"
 
 /* A row of the shape or kernel pane. */
@@ -26,8 +28,10 @@ struct view_row {
 
 struct explore_view {
     enum pane focus;
-    const char *machine; /* where times come from: "cpu, EPYC, 2 threads" */
-    const char *origin;  /* "LIVE" "RECORDED" */
+    const char *machine;             /* where times come from: "cpu, EPYC, 2 threads" */
+    const char *origin;              /* "LIVE" "RECORDED" */
+    const struct recalled *recalled; /* of the plan's kernel and GPU; NULL: nothing */
+    bool lists_recorded;             /* the kernels' values are recorded on that GPU */
 
     const struct view_row *shape, *kernels;
     int nshape, shape_cur, nkernels, kernel_cur;
