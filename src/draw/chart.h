@@ -185,6 +185,44 @@ void smem_buffers(struct smem_map *m, int n); /* room for n */
  * are the caller's. */
 void smem_take(struct smem_map *m, const struct plan_pass *p, const struct arch_limits *arch);
 
+/* ---- an SM: what its resident blocks take of it ---- */
+
+struct sm_bar {
+    char *name, *unit;                    /* "SMEM", "B"; the unit may be "" */
+    int64_t capacity;                     /* of the SM; INT_UNKNOWN, as all of them: not known */
+    int64_t per_block, used, fits, lacks; /* as in struct occ_room */
+    int64_t was_per_block, was_used;      /* of the state before */
+    int limits;                           /* stops the next block */
+};
+struct sm_panel {
+    char *kernel, *params, *device; /* kernel NULL: a block given in figures */
+    char *reason;                   /* why no block can be launched */
+    char *before, *change;          /* "BR=64"; "2 -> 3 blocks"; NULL: no state before */
+    struct sm_bar *bars;
+    int n;
+    int64_t blocks, limiter; /* resident on the SM; OCC_ bits */
+    double occupancy_pct;
+    int bound, was_bound; /* the registers are not known: at most so many blocks */
+    int stale;            /* the registers are of an older source */
+};
+struct sm_chart {
+    struct sm_panel *panels;
+    int n;
+};
+extern const struct chart_layout sm_panel_layout;
+/* One more SM, all unknown; the pointer lasts until the next one. */
+struct sm_panel *sm_add(struct sm_chart *s);
+/* Bars and blocks of an occupancy that was computed for `arch`. Kernel and device are the caller's. */
+void sm_take(struct sm_panel *p, const struct occupancy *o, const struct arch_limits *arch);
+/* The state before, behind what sm_take() took: its ghost, and the change in words. `before` names
+ * it and is copied; NULL: nothing. */
+void sm_take_before(struct sm_panel *p, const struct occupancy *was, const struct arch_limits *arch,
+                    const char *before);
+/* "2 x 16384 of 65536; block 3 lacks 6144": what stands beside bar i. */
+void sm_bar_words(const struct sm_panel *p, int i, struct str *out);
+/* "2 blocks, 8 of 48 warps (16.7 %): the next is stopped by SMEM". */
+void sm_words(const struct sm_panel *p, struct str *out);
+
 /* ---- a picture ---- */
 
 /* What is said about a picture as a whole, outside it. */
@@ -261,7 +299,7 @@ struct chart_kind {
 };
 /* Those that producers fill. */
 extern const struct chart_kind chart_heat, chart_lines, chart_ratios, chart_times, chart_timeline,
-    chart_smem, chart_roofline, chart_histogram, chart_samples;
+    chart_smem, chart_sm, chart_roofline, chart_histogram, chart_samples;
 /* Every kind, in the order of local.mk: what says most comes first. NULL ends; so do their names. */
 extern const struct chart_kind *const chart_kinds[];        /* NULL ends */
 extern const char *const chart_names[];                     /* the words; NULL ends */

@@ -28,6 +28,12 @@ void fig_roofs(struct canvas *c, struct rect r, const struct roof_chart *f,
 /* Shared memory of a block: a bar with a letter per buffer, the free part up to the limit as dots,
  * the 48 KiB that need no opt-in as ':', and a legend "Ks 64x64 8.0 KiB". r.h >= 2. */
 void fig_smem(struct canvas *c, struct rect r, const struct smem_map *m);
+/* What the resident blocks take of an SM: three bars with a digit for each block, the block that did
+ * not fit hatched up to the wall and, what it lacks, beyond it. What is not known is hatched and has no
+ * digit. As far as r.h goes: a line of words above, the change from the state before, words below the
+ * bars where they do not fit beside them, and that state as a dashed line. r.w >= 40, r.h >= 3, else
+ * nothing. */
+void fig_sm(struct canvas *c, struct rect r, const struct sm_panel *p);
 
 /* Samples of one series in bins, a line each; false: too few, or all alike, and nothing is drawn. */
 bool fig_histogram(struct canvas *c, struct rect r, const struct sample_chart *s, int series);

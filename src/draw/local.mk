@@ -8,6 +8,7 @@ chart_files = \
   %D%/times.c \
   %D%/timeline.c \
   %D%/smem.c \
+  %D%/sm.c \
   %D%/roofline.c \
   %D%/histogram.c \
   %D%/samples.c \

@@ -207,6 +207,46 @@ void occupancy_compute(const struct arch_limits *arch, int sms, const struct occ
         o->waves = (double)req->grid / ((double)o->blocks_per_sm * sms);
 }
 
+/* ---- what a resource still has ---- */
+
+static int64_t lack_of(int64_t needed, int64_t there)
+{
+    return needed > there ? needed - there : 0;
+}
+
+/* Every block's warps count as such; what is left of a partition below a warp's share is nobody's. */
+static int64_t regs_lacking(const struct arch_limits *arch, const struct occupancy *o)
+{
+    const int64_t a_partition = arch->regs / arch->partitions / o->regs_per_warp;
+    const int64_t warps = a_partition * arch->partitions;
+    return lack_of((o->blocks_per_sm + 1) * o->warps, warps) * o->regs_per_warp;
+}
+
+void occupancy_room(const struct arch_limits *arch, const struct occupancy *o,
+                    enum occ_limiter resource, struct occ_room *out)
+{
+    const bool regs = resource == OCC_REGS, known = o->blocks_per_sm != INT_UNKNOWN;
+    *out = (struct occ_room){INT_UNKNOWN, INT_UNKNOWN, INT_UNKNOWN, INT_UNKNOWN, INT_UNKNOWN};
+    if (resource == OCC_SMEM) {
+        out->capacity = o->carveout_bytes;
+        out->per_block = o->smem_per_block_bytes;
+        out->fits = o->limit_smem;
+    } else if (regs) {
+        out->capacity = arch->regs;
+        if (o->regs_per_warp != INT_UNKNOWN && o->warps != INT_UNKNOWN)
+            out->per_block = o->regs_per_warp * o->warps;
+        out->fits = o->limit_regs;
+    } else {
+        out->capacity = arch->max_warps;
+        out->per_block = o->warps;
+        out->fits = o->limit_warps;
+    }
+    if (!known || out->per_block == INT_UNKNOWN || out->capacity == INT_UNKNOWN)
+        return;
+    out->used = o->blocks_per_sm * out->per_block;
+    out->lacks = regs ? regs_lacking(arch, o) : lack_of(out->used + out->per_block, out->capacity);
+}
+
 void occupancy_clear(struct occupancy *o)
 {
     free(o->reason);

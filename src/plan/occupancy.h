@@ -51,6 +51,19 @@ void occupancy_compute(const struct arch_limits *arch, int sms, const struct occ
 void occupancy_clear(struct occupancy *o);
 /* All unknown, as for a device that is no CUDA device. */
 void occupancy_unknown(struct occupancy *o);
+/* One of the three resources of an SM that blocks share, and how far it goes. All INT_UNKNOWN where the
+ * block's share is not known. */
+struct occ_room {
+    int64_t capacity;  /* of an SM: bytes of the carve-out, registers, warp slots */
+    int64_t per_block; /* what a block takes of it, rounded as it is given out */
+    int64_t used;      /* by blocks_per_sm blocks */
+    int64_t fits;      /* blocks that it alone would hold; INT_UNKNOWN: any number */
+    int64_t lacks; /* what the block after blocks_per_sm finds missing; 0: it would fit. Registers
+                          are counted in those of whole warps, since a partition keeps its own */
+};
+/* `resource`: OCC_SMEM, OCC_REGS or OCC_WARPS, of an occupancy that was computed for `arch`. */
+void occupancy_room(const struct arch_limits *arch, const struct occupancy *o,
+                    enum occ_limiter resource, struct occ_room *out);
 /* The design's fields, limiter as an array of "blocks" "regs" "smem" "warps" "barriers". */
 extern const struct field occupancy_fields[];
 json_t *occupancy_to_json(const struct occupancy *o);

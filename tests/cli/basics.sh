@@ -206,6 +206,28 @@ documented show
 documented show S
 is "every field is in the manual:$missing" silent "$missing"
 
+run occupancy fa2 gpu=L4
+is "occupancy K draws the SM" says "$out" 'SMEM +\[1+2+[^]]*\].*2 x 44\.0 KiB of 100 KiB; block 3 lacks 32\.0 KiB'
+is "  and what is not short" says "$out" 'warps +\[1+2+.*room for 10 more'
+run plan fa2 gpu=L4 --json
+blocks=$(printf '%s\n' "$out" | grep -o '"blocks_per_sm":[0-9]*' | head -1)
+run occupancy fa2 gpu=L4 --json
+is "  with the blocks of the plan" says "$out" "$blocks,"
+is "  and its kernel" says "$out" '"kernel":"fa2"'
+run occupancy fa2 gpu=L4 smem=24k
+is "a what-if says the change" says "$out" '2 -> 4 blocks; a block takes SMEM 44\.0 KiB -> 25\.0 KiB'
+run occupancy fa2 gpu=H200 D=128 BC=112
+is "unknown registers are hatched" says "$out" 'registers +\[/+\] +not known'
+is "  and blocks at most" says "$out" '<=2 x '
+run occupancy fa2,naive
+is "occupancy of two kernels is refused" test "$rc" -eq 2
+run occupancy fa2 cc=8.9
+is "a kernel needs a model" says "$err" 'give gpu= instead of cc='
+run -c 'occupancy fa2 gpu=L4 smem=24k; export svg sm.svg figure=sm; export gp sm.gp figure=sm'
+is "an SM is exported" says "$(cat sm.svg)" 'block 5 lacks 25.0 KiB'
+is "  with the change" says "$(cat sm.svg)" '2 -&gt; 4 blocks'
+is "  for gnuplot, too" says "$(cat sm.gp)" 'boxxyerror'
+rm -f sm.svg sm.gp
 run occupancy threads=256 regs=168 smem=96k gpu=H200 --csv
 is "occupancy --csv begins with names" says "$out" '^gpu,threads,regs'
 is "occupancy: one block, limited by registers" says "$out" '^H200,256,168,98304,.*,32,1,2,8,1,8,12\.5,'

@@ -96,6 +96,109 @@ static void test_smem_none(void)
     canvas_free(c);
 }
 
+/* An SM of an L4 with so many threads, registers and bytes a block; `was` may be NULL. */
+static void take_sm(struct sm_panel *p, const struct occ_request *q, const struct occ_request *was)
+{
+    struct occupancy o;
+    model_init(&sm_panel_layout, p);
+    occupancy_compute(arch_find(89), 58, q, &o);
+    sm_take(p, &o, arch_find(89));
+    occupancy_clear(&o);
+    if (!was)
+        return;
+    occupancy_compute(arch_find(89), 58, was, &o);
+    sm_take_before(p, &o, arch_find(89), "BR=64");
+    occupancy_clear(&o);
+}
+
+static struct occ_request block_of(int64_t regs, int64_t smem)
+{
+    return (struct occ_request){
+        .threads = 128, .regs = regs, .smem = smem, .carveout = INT_UNKNOWN, .grid = INT_UNKNOWN};
+}
+
+static void expect_sm(const struct sm_panel *p, int w, int h, const char *golden)
+{
+    struct canvas *c = canvas_new(w, h, GLYPHS_ASCII);
+    fig_sm(c, (struct rect){0, 0, w, h}, p);
+    expect_text(c, golden);
+    canvas_free(c);
+}
+
+static void test_sm(void)
+{
+    const struct occ_request q = block_of(128, 44032);
+    struct sm_panel p;
+    take_sm(&p, &q, NULL);
+    expect_sm(&p, 66, 7,
+              "2 blocks, 8 of 48 warps (16.7 %): the next is stopped by SMEM\n"
+              "SMEM      [111111111111111111222222222222222222xxxxx]xxxxxxxxxxxxx\n"
+              "           2 x 44.0 KiB of 100 KiB; block 3 lacks 32.0 KiB\n"
+              "registers [111111111122222222222....................]\n"
+              "           2 x 16384 of 65536; room for 2 more\n"
+              "warps     [1112222..................................]\n"
+              "           2 x 4 of 48; room for 10 more\n");
+    expect_sm(&p, 39, 7, "\n\n\n\n\n\n\n"); /* too narrow for a picture */
+    model_clear(&sm_panel_layout, &p);
+}
+
+/* The state before is drawn below each bar; both are said in words. */
+static void test_sm_before(void)
+{
+    const struct occ_request q = block_of(128, 24576), was = block_of(128, 44032);
+    struct sm_panel p;
+    take_sm(&p, &q, &was);
+    CU_ASSERT_STRING_EQUAL(p.change, "2 -> 4 blocks; a block takes SMEM 44.0 KiB -> 25.0 KiB");
+    expect_sm(&p, 96, 8,
+              "4 blocks, 16 of 48 warps (33.3 %): the next is stopped by SMEM and registers\n"
+              "2 -> 4 blocks; a block takes SMEM 44.0 KiB -> 25.0 KiB  (before: BR=64)\n"
+              "SMEM      [11111112222223333333444444]xxxxxxx  4 x 25.0 KiB of 100 KiB; block 5 "
+              "lacks 25.0 KiB\n"
+              "  was      '----------'-----------'\n"
+              "registers [11111112222223333333444444]xxxxxxx  4 x 16384 of 65536; block 5 lacks "
+              "16384\n"
+              "  was      '------'-----'\n"
+              "warps     [112233344.................]         4 x 4 of 48; room for 8 more\n"
+              "  was      '-'-'\n");
+    model_clear(&sm_panel_layout, &p);
+}
+
+/* Nothing that hangs on unknown registers looks like a value: no full block, "at most". */
+static void test_sm_unknown(void)
+{
+    const struct occ_request q = block_of(INT_UNKNOWN, 44032), was = block_of(128, 44032);
+    struct sm_panel p;
+    take_sm(&p, &q, &was);
+    CU_ASSERT_STRING_EQUAL(p.change, "2 -> <=2 blocks; a block takes registers 16384 -> ?");
+    expect_sm(&p, 96, 4,
+              "at most 2 blocks, 8 of 48 warps (16.7 %): the next is stopped by SMEM\n"
+              "SMEM      [1//////////2///////////xxx]xxxxxxxx <=2 x 44.0 KiB of 100 KiB; block 3 "
+              "lacks 32.0 KiB\n"
+              "registers [//////////////////////////]         not known: not compiled here, not in "
+              "the table\n"
+              "warps     [1/2/......................]         <=2 x 4 of 48; room for 10 more\n");
+    for (int i = 0; i < p.n; i++)
+        CU_ASSERT_EQUAL(p.bars[i].per_block == INT_UNKNOWN, !strcmp(p.bars[i].name, "registers"));
+    model_clear(&sm_panel_layout, &p);
+}
+
+/* A block that does not fit at all says why, and no bar has a digit. */
+static void test_sm_none(void)
+{
+    const struct occ_request q = block_of(64, 150000);
+    struct sm_panel p;
+    take_sm(&p, &q, NULL);
+    struct canvas *c = canvas_new(120, 4, GLYPHS_ASCII);
+    struct str s = {0};
+    fig_sm(c, (struct rect){0, 0, 120, 4}, &p);
+    canvas_to_text(c, &s);
+    CU_ASSERT_PTR_NOT_NULL(strstr(str_text(&s), "no block fits: 150000 B of shared memory"));
+    CU_ASSERT_PTR_NULL(strstr(str_text(&s), "[1"));
+    str_free(&s);
+    canvas_free(c);
+    model_clear(&sm_panel_layout, &p);
+}
+
 static void test_spark(void)
 {
     const double v[] = {9, 1, 2, NAN, 3, 4, 5};
@@ -538,6 +641,9 @@ static void test_sizes(void)
     struct chart *lines = grid(&chart_lines, sizes, 3, NULL, 0, 1, v);
     struct chart *heat = grid(&chart_heat, sizes, 3, sizes, 3, 1, v);
     struct chart *times = spread(&chart_ratios, 3);
+    const struct occ_request now = block_of(128, 50000), was = block_of(INT_UNKNOWN, 3000);
+    struct sm_panel sm;
+    take_sm(&sm, &now, &was);
     put(&cell(heat, 0, 3)->blocked, "smem");
     item(times, 0, "a name that is long", 1, 2, 3);
     item(times, 1, "b", 90, 2000, 3000);
@@ -548,6 +654,7 @@ static void test_sizes(void)
             struct rect r = {4, 3, w, h};
             int outside = 0;
             draw_smem(c, r, &p, 32768);
+            fig_sm(c, r, &sm);
             draw_roof(c, r, &d, DTYPE_F16);
             fig_lines(c, r, lines->model, 2);
             fig_heat(c, r, heat->model, 0, 2, 2);
@@ -563,6 +670,7 @@ static void test_sizes(void)
             canvas_free(c);
         }
     }
+    model_clear(&sm_panel_layout, &sm);
     chart_free(lines);
     chart_free(heat);
     chart_free(times);
@@ -573,6 +681,10 @@ static const struct tap_test tests[] = {
     {"shared memory with a row for each buffer", test_smem_rows},
     {"shared memory beyond the limit", test_smem_wall},
     {"a kernel without shared memory", test_smem_none},
+    {"an SM and its blocks", test_sm},
+    {"an SM, and the state before", test_sm_before},
+    {"an SM whose registers are not known", test_sm_unknown},
+    {"an SM that no block fits", test_sm_none},
     {"sparkline", test_spark},
     {"bar", test_bar},
     {"limits mark what is reached", test_limits},

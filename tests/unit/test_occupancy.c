@@ -220,6 +220,63 @@ static void test_json_fields(void)
     occupancy_clear(&o);
 }
 
+/* What the bars of an SM say must be what the limits say: a resource that stops the next block lacks
+ * something for it, another one does not, and resident blocks never take more than there is. */
+static void check_room(const struct arch_limits *arch, const struct occupancy *o,
+                       enum occ_limiter resource)
+{
+    struct occ_room r;
+    occupancy_room(arch, o, resource, &r);
+    CU_ASSERT_NOT_EQUAL(r.per_block, INT_UNKNOWN);
+    CU_ASSERT_TRUE(r.used <= r.capacity);
+    CU_ASSERT_EQUAL(r.used, o->blocks_per_sm * r.per_block);
+    CU_ASSERT_EQUAL(r.lacks > 0, r.fits != INT_UNKNOWN && r.fits == o->blocks_per_sm);
+    CU_ASSERT_EQUAL(r.lacks > 0, (o->limiter & resource) != 0);
+    CU_ASSERT_TRUE(r.lacks <= r.per_block);
+}
+
+static void test_room(void)
+{
+    uint32_t x = 12345;
+    for (int i = 0; arch_at(i); i++)
+        for (int n = 0; n < 2000; n++) {
+            uint32_t v[3];
+            for (int k = 0; k < 3; k++)
+                v[k] = (x = x * 1664525u + 1013904223u) >> 8;
+            struct occ_request q = request(1 + v[0] % 1024, 1 + v[1] % 255, v[2] % 100000);
+            struct occupancy o;
+            occupancy_compute(arch_at(i), 10, &q, &o);
+            if (!o.reason) {
+                check_room(arch_at(i), &o, OCC_SMEM);
+                check_room(arch_at(i), &o, OCC_REGS);
+                check_room(arch_at(i), &o, OCC_WARPS);
+            }
+            occupancy_clear(&o);
+        }
+}
+
+/* 200 registers a thread are 6400 a warp, 2 in each of an L4's 4 partitions: 14336 registers stay free,
+ * and the ninth warp still lacks its own. */
+static void test_room_of_partitions(void)
+{
+    struct occ_request q = request(32, 200, 0);
+    struct occupancy o;
+    struct occ_room r;
+    occupancy_compute(arch_find(89), 58, &q, &o);
+    occupancy_room(arch_find(89), &o, OCC_REGS, &r);
+    CU_ASSERT_EQUAL(o.blocks_per_sm, 8);
+    CU_ASSERT_EQUAL(r.used, 8 * 6400);
+    CU_ASSERT_EQUAL(r.lacks, 6400);
+    occupancy_clear(&o);
+    q = request(128, INT_UNKNOWN, 1000);
+    occupancy_compute(arch_find(89), 58, &q, &o);
+    occupancy_room(arch_find(89), &o, OCC_REGS, &r);
+    CU_ASSERT_EQUAL(r.per_block, INT_UNKNOWN);
+    CU_ASSERT_EQUAL(r.used, INT_UNKNOWN);
+    CU_ASSERT_EQUAL(r.capacity, 65536);
+    occupancy_clear(&o);
+}
+
 static const struct tap_test tests[] = {
     {"profile of fa on L4", test_golden_fa},
     {"profile of fa_tc_v1 on L4", test_golden_fa_tc},
@@ -230,6 +287,8 @@ static const struct tap_test tests[] = {
     {"reasons name the sizes", test_reasons},
     {"carve-outs are rounded up", test_carveout},
     {"no shared memory does not limit", test_no_smem_no_limit},
+    {"what an SM still has agrees with the limits", test_room},
+    {"registers are free and no warp's; not known", test_room_of_partitions},
     {"JSON has the documented fields", test_json_fields},
 };
 

@@ -1,18 +1,23 @@
-/* cmd_occupancy.c - the occupancy calculator alone, and the limits of an architecture.
+/* cmd_occupancy.c - how many blocks fit on an SM: of a block given in figures, or of a kernel's, with
+ * what of it is asked for instead.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "base/number.h"
+#include "command/ask/request.h"
 #include "command/output.h"
 #include "command/session.h"
 #include "command/verbs/verbs.h"
+#include "draw/figures.h"
 
 // clang-format off
 static const struct columns columns[1] = {{
     .list = (const struct column[]){
+        {.field = "kernel",               .title = "kernel",     .left = true, .optional = true},
         {.field = "gpu",                  .title = "gpu",        .left = true},
         {.field = "threads",              .title = "threads",    .drop = 4},
         {.field = "regs",                 .title = "regs",       .drop = 3},
@@ -108,13 +113,12 @@ static enum status read_carveout(struct cmd_call *c, const struct arch_limits *a
     return ST_OK;
 }
 
+/* What the call's keys say over what `q` says already. */
 static enum status read_request(struct cmd_call *c, const struct arch_limits *arch, int *sms,
                                 struct occ_request *q, struct err *err)
 {
     int64_t sm_count = INT_UNKNOWN;
     enum status st;
-    *q = (struct occ_request){
-        .threads = INT_UNKNOWN, .regs = INT_UNKNOWN, .carveout = INT_UNKNOWN, .grid = INT_UNKNOWN};
     if ((st = read_int(c, "threads", 1, 1 << 20, &q->threads, err)) ||
         (st = read_int(c, "regs", 0, 1024, &q->regs, err)) ||
         (st = read_int(c, "smem", 0, 1 << 30, &q->smem, err)) ||
@@ -127,10 +131,73 @@ static enum status read_request(struct cmd_call *c, const struct arch_limits *ar
         *sms = (int)sm_count;
     if (q->threads == INT_UNKNOWN)
         return err_set(err, ST_USAGE,
-                       "occupancy needs threads=, for example: occupancy "
+                       "occupancy needs threads= or a kernel, for example: occupancy "
                        "threads=256 regs=64 smem=48k gpu=H200");
     return ST_OK;
 }
+
+/* ---- a kernel's block ---- */
+
+/* The main pass of the kernel that the call names; without one nothing is planned. */
+struct planned {
+    struct request request;
+    struct plan plan;
+    const struct plan_pass *pass; /* NULL: the block is given in figures */
+};
+
+static void planned_clear(struct planned *p)
+{
+    plan_clear(&p->plan);
+    request_clear(&p->request);
+}
+
+static enum status plan_kernel(struct cmd_call *c, const struct device *dev, struct planned *out,
+                               struct err *err)
+{
+    const struct request *r = &out->request;
+    struct err why = ERR_INIT;
+    if (r->nkernels != 1)
+        return err_set(err, ST_USAGE, "occupancy is of one kernel; for several use: plan");
+    if (!r->kernels[0]->cuda)
+        return err_set(err, ST_USAGE, "%s has no CUDA source to plan", r->kernels[0]->name);
+    if (!dev)
+        return call_mark_key(
+            c, "cc",
+            err_set(err, ST_USAGE, "a kernel is planned for a model: give gpu= instead of cc="),
+            err);
+    enum status st = plan_build(r->kernels[0]->cuda, &r->problem.shape, &r->params[0], dev, NULL,
+                                &out->plan, &why);
+    if (st && st != ST_NO)
+        return err_set(err, st, "%s", why.text);
+    if (!out->plan.npasses)
+        return err_set(err, ST_NO, "%s launches nothing that could be planned",
+                       r->kernels[0]->name);
+    out->pass = &out->plan.passes[out->plan.main_pass];
+    return ST_OK;
+}
+
+static struct occ_request request_of_pass(const struct plan_pass *p)
+{
+    struct occ_request q = {
+        .threads = INT_UNKNOWN, .regs = INT_UNKNOWN, .carveout = INT_UNKNOWN, .grid = INT_UNKNOWN};
+    if (!p)
+        return q;
+    q.threads = p->threads;
+    q.regs = p->regs;
+    q.smem = p->smem_bytes == INT_UNKNOWN ? 0 : p->smem_bytes;
+    q.barriers = 1;
+    if (p->grid[0] != INT_UNKNOWN && p->grid[1] != INT_UNKNOWN && p->grid[2] != INT_UNKNOWN)
+        q.grid = p->grid[0] * p->grid[1] * p->grid[2];
+    return q;
+}
+
+static bool is_what_if(const struct occ_request *a, const struct occ_request *b)
+{
+    return a->threads != b->threads || a->regs != b->regs || a->smem != b->smem ||
+           a->carveout != b->carveout || a->grid != b->grid || a->barriers != b->barriers;
+}
+
+/* ---- what is shown ---- */
 
 static json_t *int_or_null(int64_t v)
 {
@@ -138,9 +205,11 @@ static json_t *int_or_null(int64_t v)
 }
 
 static json_t *result_row(const struct place *place, const struct occ_request *q,
-                          const struct occupancy *o)
+                          const struct occupancy *o, const struct planned *of)
 {
     json_t *row = json_object(), *fields = occupancy_to_json(o);
+    if (of->pass)
+        json_object_set_new(row, "kernel", json_string(of->request.kernels[0]->name));
     json_object_set_new(row, "gpu", place->name ? json_string(place->name) : json_null());
     json_object_set_new(row, "threads", int_or_null(q->threads));
     json_object_set_new(row, "regs", int_or_null(q->regs));
@@ -151,29 +220,89 @@ static json_t *result_row(const struct place *place, const struct occ_request *q
     return row;
 }
 
+/* The block as the picture names it: the kernel's parameters, or the figures that were given. */
+static void name_panel(struct sm_panel *p, const struct place *place, const struct planned *of)
+{
+    char text[512];
+    p->device = place->name ? xstrdup(place->name) : NULL;
+    if (!of->pass)
+        return;
+    request_params(&of->request, 0, text, sizeof text);
+    p->kernel = xstrdup(of->request.kernels[0]->name);
+    p->params = *text ? xstrdup(text) : NULL;
+    p->stale = of->pass->regs_stale;
+}
+
+/* Above the row, where the block is a kernel's and the terminal has room. */
+static void draw_panel(const struct session *s, struct cmd_call *c, const struct sm_panel *p)
+{
+    enum { W_MIN = 60, W_MAX = 110, WIDE = 88 };
+    int width = call_width(s, c);
+    width = width > W_MAX || width <= 0 ? W_MAX : width;
+    if (!p->kernel || width < W_MIN)
+        return;
+    const int bars = p->n * (1 + (width < WIDE) + (p->change != NULL));
+    struct canvas *canvas = canvas_new(width, 1 + (p->change != NULL) + bars, s->front.glyphs);
+    fig_sm(canvas, (struct rect){0, 0, width, canvas->h}, p);
+    canvas_to_text(canvas, c->out);
+    str_addc(c->out, '\n');
+    canvas_free(canvas);
+}
+
+static enum status show(struct session *s, struct cmd_call *c, const struct place *place,
+                        const struct occ_request *q, const struct occupancy *o,
+                        const struct planned *of)
+{
+    struct chart *chart = chart_new(&chart_sm);
+    struct sm_panel *panel = sm_add(chart->model);
+    sm_take(panel, o, place->arch);
+    if (of->pass && o != &of->pass->occ)
+        sm_take_before(panel, &of->pass->occ, place->arch, "as planned");
+    name_panel(panel, place, of);
+    chart->caption.origin = xstrdup("model");
+    if (of->pass) {
+        char shape[SHAPE_TEXT];
+        shape_format(&of->request.problem.shape, shape, sizeof shape);
+        chart->caption.shape = xstrdup(shape);
+    }
+    if (call_format(c) == FORMAT_TEXT)
+        draw_panel(s, c, panel);
+    charts_add(&c->charts, chart);
+    json_t *rows = json_array();
+    json_array_append_new(rows, result_row(place, q, o, of));
+    enum status st = call_rows_json(s, c, rows, columns);
+    json_decref(rows);
+    return st;
+}
+
 static enum status exec_occupancy(struct session *s, struct cmd_call *c, struct err *err)
 {
-    struct place place;
-    struct occ_request q;
+    struct place place = {0};
+    struct planned of = {0};
+    struct occ_request q, planned;
     struct occupancy o;
     (void)call_format(c);
-    enum status st = find_place(s, c, &place, err);
+    enum status st = request_make(s, c, REQUEST_PLAN, &of.request, err);
+    const bool named = !st && of.request.nkernels > 0;
+    if (!st)
+        st = find_place(s, c, &place, err);
+    if (!st && named)
+        st = plan_kernel(c, call_key(c, "cc") ? NULL : session_gpu(s, call_key(c, "gpu"), err), &of,
+                         err);
+    q = planned = request_of_pass(of.pass);
     if (!st)
         st = read_request(c, place.arch, &place.sms, &q, err);
-    if (!st && c->nwords)
-        st = err_set(err, ST_USAGE, "occupancy takes key=value only; for a kernel use: plan %s",
-                     c->words[0].text);
     if (!st)
         st = call_finish(s, c, err);
-    if (st)
-        return st;
-    memset(&o, 0, sizeof o);
-    occupancy_compute(place.arch, place.sms, &q, &o);
-    json_t *rows = json_array();
-    json_array_append_new(rows, result_row(&place, &q, &o));
-    occupancy_clear(&o);
-    st = call_rows_json(s, c, rows, columns);
-    json_decref(rows);
+    if (!st) {
+        const bool own = !of.pass || is_what_if(&q, &planned);
+        occupancy_unknown(&o);
+        if (own)
+            occupancy_compute(place.arch, place.sms, &q, &o);
+        st = show(s, c, &place, &q, own ? &o : &of.pass->occ, &of);
+        occupancy_clear(&o);
+    }
+    planned_clear(&of);
     return st;
 }
 
@@ -193,14 +322,22 @@ static const struct cmd_key keys[] = {
 const struct cmd_entry cmd_occupancy = {
     .name = "occupancy",
     .group = "Model",
-    .usage = "threads=N [regs=N] [smem=BYTES] [carveout=BYTES|N%] [grid=N] [gpu=NAME|cc=X.Y]",
+    .usage = "[K [shape] [params]] [threads=N] [regs=N] [smem=BYTES] [carveout=BYTES|N%] [grid=N] "
+             "[gpu=NAME|cc=X.Y]",
     .summary = "how many blocks fit on an SM, and what stops the next one",
-    .help = "NVIDIA's calculation, restated. Limits that are reached are named as limiter.\n"
-            "\n"
-            "  occupancy threads=256 regs=168 smem=96k gpu=H200\n"
-            "  occupancy threads=128 regs=64 smem=16k carveout=50% cc=8.9 --json\n",
-    .arg = ARG_NONE,
+    .help =
+        "NVIDIA's calculation, restated. Limits that are reached are named as limiter.\n"
+        "A kernel brings threads, registers and shared memory of its plan, and the SM is drawn:\n"
+        "shared memory, registers and warp slots, cut into the blocks that are resident, with\n"
+        "the block that does not fit and what it lacks. What is given besides is a what-if: the\n"
+        "plan stays as a ghost, the change is said in words.\n"
+        "\n"
+        "  occupancy fa2 gpu=H200 D=128\n"
+        "  occupancy fa2 gpu=L4 smem=24k; export sm.svg figure=sm\n"
+        "  occupancy threads=256 regs=168 smem=96k gpu=H200\n"
+        "  occupancy threads=128 regs=64 smem=16k carveout=50% cc=8.9 --json\n",
+    .arg = ARG_KERNELS,
     .keys = keys,
-    .flags = CMD_ROWS,
+    .flags = CMD_SHAPE | CMD_PARAMS | CMD_ROWS,
     .exec = exec_occupancy,
 };
