@@ -271,4 +271,6 @@ run roofline fa2_mma $at gpu=H200 --json
 is "the roofline has a recorded point" says "$out" '"measured_tflops":3[0-9.]+,.*"measured_origin":"recorded"'
 run roofline fa2_mma B=4 H=16 S=8k D=128 gpu=H200 --json
 is "of the very shape alone" says "$out" '"measured_tflops":null,.*"measured_origin":null'
+run timeline fa2_mma $at gpu=H200 origin=model
+is "so has the timeline" says "$out" 'RECORDED 1\.[0-9]+ ms \(h200\)'
 finish

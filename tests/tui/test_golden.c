@@ -41,6 +41,7 @@ static const struct view {
     {"device", "explore", "d"},
     {"prompt", "explore", ":set gpu=H\t"},
     {"explore recorded", "explore", ":set gpu=H200 B=4 H=16 S=4096 D=128\r"},
+    {"compare recorded", "compare", ":set gpu=H200 B=4 H=16 S=4096 D=128\r"},
 };
 static const int sizes[][2] = {{80, 24}, {200, 50}, {100, 30}, {40, 12}, {60, 18}};
 static const char *const tiers[] = {"ascii", "blocks", "braille"};

@@ -37,6 +37,20 @@ struct recalled recollect(struct session *s, const struct request *r, int i,
     return it;
 }
 
+struct recalled recollect_label(struct session *s, const char *label)
+{
+    const struct recalled none = {.distance = INFINITY};
+    const struct device *gpu = s->settings.options.gpu ? session_gpu(s, NULL, NULL) : NULL;
+    struct recalled it = none;
+    struct request r;
+    if (!gpu || !recall_has_gpu(session_recall(s), gpu))
+        return none;
+    if (request_of(s, label, NULL, REQUEST_PLAN, &r, NULL) == ST_OK)
+        it = recollect(s, &r, 0, gpu);
+    request_clear(&r);
+    return recollect_exact(&it) ? it : none;
+}
+
 bool recollect_exact(const struct recalled *it)
 {
     return it->row && it->distance == 0;

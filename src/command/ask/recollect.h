@@ -9,6 +9,9 @@
 /* Entry i of the request, its CUDA side, on that GPU: its shape or the nearest. See recall.h. */
 struct recalled recollect(struct session *s, const struct request *r, int i,
                           const struct device *gpu);
+/* The same of a kernel as a line names it, "fa2@BR=32", on the GPU that gpu= names; only of the very shape.
+ * Nothing where no GPU is named. */
+struct recalled recollect_label(struct session *s, const char *label);
 /* Is it of the very shape that was asked for? */
 bool recollect_exact(const struct recalled *it);
 

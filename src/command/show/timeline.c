@@ -3,13 +3,13 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "command/show/timeline.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "base/number.h"
 #include "backend/backend.h"
+#include "command/ask/recollect.h"
 #include "command/ask/request.h"
 #include "command/session.h"
 #include "measure/origin.h"
@@ -42,40 +42,15 @@ static void begin(const struct request *r, int i, const struct kernel_desc *d, s
     out->panel.params = xstrdup(params);
 }
 
-/* "NVIDIA H200" is a row of the table's H200, "NVIDIA L40S" none of its L4. */
-static bool is_device(const char *recorded, const char *name)
-{
-    const char *at = recorded ? strstr(recorded, name) : NULL;
-    return at && (at == recorded || !isalnum((unsigned char)at[-1])) &&
-           !isalnum((unsigned char)at[strlen(name)]);
-}
-
-static const char *text_of(const struct recorded_row *row, const char *field)
-{
-    return json_string_value(json_object_get(row->row, field));
-}
-
-/* The model has no clock: a time can only be one that was measured on such a device. */
+/* The model has no clock: a time can only be one that was measured on such a device, in this very shape. */
 static void add_recorded(struct session *s, const struct request *r, int i,
                          const struct device *dev, struct block_panel *out)
 {
-    char shape[SHAPE_TEXT], params[512] = "";
-    shape_format(&r->problem.shape, shape, sizeof shape);
-    desc_params_format(r->kernels[i]->cuda, &r->params[i], false, params, sizeof params);
-    const struct recording_query q = {.kernel = r->kernels[i]->name,
-                                      .shape = shape,
-                                      .params = *params ? params : NULL,
-                                      .backend = backend_gpu()->name,
-                                      .l2 = "cold",
-                                      .device = dev->name};
-    const struct recorded_row *row = library_best(session_library(s), &q);
-    const double us =
-        row ? json_number_value(json_object_get(row->row, "median_us")) : REAL_UNKNOWN;
-    if (!(us > 0) || !is_device(text_of(row, "device"), dev->name))
+    const struct recalled it = recollect(s, r, i, dev);
+    if (!recollect_exact(&it))
         return;
-    const char *where = text_of(row, "recording");
-    out->recorded_us = us;
-    out->recorded = xstrdup(where ? where : "a recording");
+    out->recorded_us = it.row->median_us;
+    out->recorded = xasprintf("%s%s", it.row->recording, it.old ? ", older source" : "");
 }
 
 void timeline_model(struct session *s, const struct request *r, int i, const struct device *dev,

@@ -11,6 +11,7 @@
 
 #include "base/mem.h"
 #include "command/ask/measure.h"
+#include "command/ask/recollect.h"
 #include "command/ask/request.h"
 #include "tui/app/app.h"
 #include "tui/app/prompt.h"
@@ -23,9 +24,10 @@
 struct contender {
     char *label;
     bool in;
-    char *cannot;           /* why it cannot run, or NULL */
-    struct request request; /* what a run of it alone asks; nkernels 0: nothing */
-    struct subject *about;  /* its plan and knobs, NULL: not asked for yet */
+    char *cannot;             /* why it cannot run, or NULL */
+    struct request request;   /* what a run of it alone asks; nkernels 0: nothing */
+    struct subject *about;    /* its plan and knobs, NULL: not asked for yet */
+    struct recalled recalled; /* row NULL: nothing of this very shape */
 };
 
 struct compare {
@@ -125,6 +127,7 @@ static void judge_row(struct compare *x, struct contender *k)
     if (request_of(x->app->session, k->label, NULL, 0, &k->request, &err) != ST_OK ||
         measure_refuses(&k->request, 0, &err))
         k->cannot = xstrdup(err.text);
+    k->recalled = recollect_label(x->app->session, k->label);
 }
 
 /* The baseline's label; NULL: nothing can run. */
@@ -186,6 +189,7 @@ static struct compare_row view_row(struct compare *x, const struct contender *k,
         .row = f ? &f->row : NULL,
         .old = f && !figures_current(f, &k->request, 0),
         .peak_tflops = peak_of(x, f ? &f->row : NULL),
+        .recalled = k->recalled,
     };
 }
 

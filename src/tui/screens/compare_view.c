@@ -209,6 +209,19 @@ static const char *no_figures(const struct compare_row *x)
     return x->row && x->row->reason ? x->row->reason : "not measured yet: r";
 }
 
+/* What was recorded elsewhere is no contender: it stands where there are no figures, and is not ranked. */
+static void draw_recorded(struct canvas *c, int at, int y, int w, const struct compare_view *v,
+                          const struct compare_row *x)
+{
+    const struct recall_row *row = x->recalled.row;
+    char us[NUMBER_BUF], rate[NUMBER_BUF];
+    number_fmt_us(us, row->median_us);
+    number_fmt(rate, row->tflops, 3);
+    canvas_textf(c, at, y, w, ROLE_NORMAL, "%s %s  %s TFLOP/s  %s %.10s%s", origin_tag("recorded"),
+                 v->blank ? "?" : us, v->blank ? "?" : rate, row->gpu, row->time,
+                 x->recalled.old ? "  older source" : "");
+}
+
 static void draw_ranking_row(struct canvas *c, struct rect r, const struct compare_view *v,
                              const struct compare_row *x, double unit, bool cur)
 {
@@ -218,7 +231,10 @@ static void draw_ranking_row(struct canvas *c, struct rect r, const struct compa
     canvas_text(c, r.x + 1, r.y, 1, ROLE_ACCENT, x->base ? "*" : x->left ? "<" : x->in ? "+" : " ");
     canvas_text(c, r.x + 2, r.y, at - r.x - 3, compare_failed(x) ? ROLE_BAD : role, x->label);
     if (!x->row || (!compare_timed(x) && !compare_failed(x))) {
-        canvas_text(c, at + 1, r.y, w - 1, ROLE_DIM, no_figures(x));
+        if (x->recalled.row)
+            draw_recorded(c, at + 1, r.y, w - 1, v, x);
+        else
+            canvas_text(c, at + 1, r.y, w - 1, ROLE_DIM, no_figures(x));
     } else {
         for (int k = 0; k < COLUMNS; k++) {
             int col = column_order[k], cw = column_width(col, r.w);

@@ -9,6 +9,7 @@
 
 #include "measure/row.h"
 #include "plan/plan.h"
+#include "store/recall.h"
 #include "tui/screens/knobs.h"
 #include "tui/kit/pane.h"
 
@@ -33,6 +34,8 @@ struct compare_row {
     const struct plan *plan;   /* NULL: see no_plan */
     const char *no_plan;
     double peak_tflops; /* of the device that it ran on; NaN unknown */
+    /* What was recorded on the GPU that is named, in this very shape: in place of figures, without a rank. */
+    struct recalled recalled;
 };
 
 struct compare_view {

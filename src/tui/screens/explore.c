@@ -112,19 +112,6 @@ static void renew_recalled(struct explore *e)
                                          : (struct recalled){.distance = INFINITY};
 }
 
-/* The time recorded of kernel k at this very shape; NaN: none. */
-static double recorded_us(const struct explore *e, const struct kernel *k, const struct device *gpu)
-{
-    struct request r;
-    double us = NAN;
-    if (request_of(e->app->session, k->name, NULL, REQUEST_PLAN, &r, NULL) == ST_OK) {
-        const struct recalled it = recollect(e->app->session, &r, 0, gpu);
-        us = recollect_exact(&it) ? it.row->median_us : NAN;
-    }
-    request_clear(&r);
-    return us;
-}
-
 /* Where a GPU is named of which there are recordings, and what runs here is no GPU, the list shows that
  * GPU's times: all of them recorded, or none. */
 static void list_recorded(struct explore *e)
@@ -137,7 +124,8 @@ static void list_recorded(struct explore *e)
         !recall_has_gpu(session_recall(e->app->session), gpu))
         return;
     for (int i = 0; i < n; i++) {
-        us[i] = recorded_us(e, e->known[i], gpu);
+        const struct recalled it = recollect_label(e->app->session, e->known[i]->name);
+        us[i] = it.row ? it.row->median_us : NAN;
         e->lists_recorded |= us[i] > 0;
     }
     for (int i = 0; i < e->nkernels && e->lists_recorded; i++) {
