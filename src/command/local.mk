@@ -38,6 +38,7 @@ libattnscope_a_SOURCES += \
 	%D%/help/help.c %D%/help/help.h \
 	%D%/line/history.c \
 	%D%/line/history.h \
+	%D%/verbs/cmd_why.c \
 	%D%/verbs/verbs.c %D%/verbs/verbs.h %D%/verbs/cmd_list.h %D%/verbs/cmd_run.h %D%/verbs/cmd_compare.h \
 	%D%/rows.c %D%/rows.h \
 	%D%/ask/keys.c %D%/ask/keys.h %D%/ask/set.c %D%/ask/set.h \

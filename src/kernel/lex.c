@@ -232,3 +232,56 @@ void lex_marks_text(unsigned marks, char out[6])
         out[i] = marks & (1u << i) ? letters[i] : ' ';
     out[5] = '\0';
 }
+
+/* ---- barriers ---- */
+
+enum { BRACES_MAX = 64 };
+
+/* Where the walk stands: braces that a loop opened, and a loop whose body has no braces. */
+struct loops {
+    bool of_loop[BRACES_MAX];
+    int braces, inside, parens;
+    bool head; /* a loop has begun whose body is not there yet: one statement, or braces */
+};
+
+static void brace(struct loops *w, char c)
+{
+    if (c == '{' && w->braces < BRACES_MAX) {
+        w->of_loop[w->braces++] = w->head;
+        w->inside += w->head;
+        w->head = false;
+    } else if (c == '}' && w->braces > 0) {
+        w->inside -= w->of_loop[--w->braces];
+    }
+}
+
+static void punctuate(struct loops *w, char c)
+{
+    w->parens += c == '(' ? 1 : c == ')' && w->parens > 0 ? -1 : 0;
+    if (c == '{' || c == '}')
+        brace(w, c);
+    else if (c == ';' && !w->parens)
+        w->head = false;
+}
+
+static bool token_is(const struct lex_token *t, const char *word)
+{
+    return t->len == strlen(word) && memcmp(t->at, word, t->len) == 0;
+}
+
+int lex_barriers_in_loops(const char *text, size_t len)
+{
+    struct lex_lexer l = {.at = text, .end = text + len, .lang = LEX_CUDA};
+    struct loops w = {.braces = 0};
+    struct lex_token t;
+    int n = 0;
+    while (lex_next(&l, &t)) {
+        if (t.kind == LEX_PUNCT)
+            punctuate(&w, *t.at);
+        else if (token_is(&t, "for") || token_is(&t, "while") || token_is(&t, "do"))
+            w.head = true;
+        else if (t.kind == LEX_TERM && token_is(&t, "__syncthreads"))
+            n += w.inside > 0 || (w.head && !w.parens);
+    }
+    return n;
+}

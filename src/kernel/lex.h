@@ -69,4 +69,8 @@ unsigned lex_line_marks(struct lex_lexer *l);
 /* The marks as letters "LSCBX", a blank for each that is absent. */
 void lex_marks_text(unsigned marks, char out[6]);
 
+/* Calls of __syncthreads within loops of a CUDA text: each is met once a pass of its loop. Loops and calls
+ * of what it includes are not seen. */
+int lex_barriers_in_loops(const char *text, size_t len);
+
 #endif

@@ -4,6 +4,8 @@ libattnscope_a_SOURCES += \
 	%D%/device.h \
 	%D%/device_rows.c \
 	%D%/device_rows.h \
+	%D%/differ.c \
+	%D%/differ.h \
 	%D%/explain.c \
 	%D%/occupancy.c \
 	%D%/occupancy.h \

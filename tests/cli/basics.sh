@@ -189,6 +189,7 @@ documented() {
 missing=
 documented plan splitkv,row_full gpu=L4,MI300X
 documented occupancy threads=64
+documented why fa2,qtile_seq gpu=L4
 documented roofline fa2
 documented devices
 documented kernels
@@ -206,6 +207,20 @@ documented show
 documented show S
 is "every field is in the manual:$missing" silent "$missing"
 
+run why row_full,qtile_seq gpu=H200 S=512
+is "why names what differs most" says "$out" 'They differ most in requested: 513 MiB against 9\.00 MiB, which by itself speaks for qtile_seq'
+is "  and the recorded times" says "$out" 'RECORDED on H200: row_full [0-9.]+ us, qtile_seq [0-9.]+ us'
+is "  and claims no cause" says "$out" 'goes the way of the time; that it is the cause is +not +shown'
+run why row_full,qtile_seq gpu=H200 S=512 --json
+is "why --json ranks" says "$out" '"rank":1,"figure":"requested"'
+is "  and says whether it agrees with the time" says "$out" '"favours":"qtile_seq","agrees":true'
+run why fa2,fa2@BR=32 gpu=L4 D=128
+is "bounds are not ranked" says "$out" 'warps an SM .*bounds: not ranked'
+is "  nor is a time made up" says "$out" 'what the differences cost +is +not +known'
+run why fa2
+is "why needs two kernels" test "$rc" -eq 2
+run why fa2,cpu_tiled
+is "  of CUDA" says "$err" 'cpu_tiled has no CUDA source to plan'
 run occupancy fa2 gpu=L4
 is "occupancy K draws the SM" says "$out" 'SMEM +\[1+2+[^]]*\].*2 x 44\.0 KiB of 100 KiB; block 3 lacks 32\.0 KiB'
 is "  and what is not short" says "$out" 'warps +\[1+2+.*room for 10 more'

@@ -16,6 +16,7 @@ void command_register_core(void)
         &cmd_explain,
         &cmd_edit, &cmd_kernel, &cmd_source,
         &cmd_occupancy,
+        &cmd_why,
         &cmd_roofline,
         &cmd_timeline,
         &cmd_kernels,

@@ -1,0 +1,114 @@
+/* test_differ.c - in what two plans differ, and barriers counted in a text.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "plan/differ.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/number.h"
+#include "kernel/lex.h"
+#include "tap.h"
+
+static int barriers(const char *text)
+{
+    return lex_barriers_in_loops(text, strlen(text));
+}
+
+static void test_barriers(void)
+{
+    CU_ASSERT_EQUAL(barriers("__syncthreads();"), 0);
+    CU_ASSERT_EQUAL(
+        barriers("for (int i = 0; i < n; i++) { a(); __syncthreads(); } __syncthreads();"), 1);
+    CU_ASSERT_EQUAL(barriers("for (;;) __syncthreads(); __syncthreads();"), 1);
+    CU_ASSERT_EQUAL(barriers("while (x) { if (y) { __syncthreads(); } __syncthreads(); }"), 2);
+    CU_ASSERT_EQUAL(barriers("do { __syncthreads(); } while (x); __syncthreads();"), 1);
+    CU_ASSERT_EQUAL(barriers("/* for (;;) { __syncthreads(); } */ f(\"for {\"); __syncthreads();"),
+                    0);
+    CU_ASSERT_EQUAL(barriers("for (;;) { for (;;) { } __syncthreads(); } } } __syncthreads();"), 1);
+    CU_ASSERT_EQUAL(barriers(""), 0);
+}
+
+static struct kernel_desc desc; /* without a source: no barriers are known */
+
+/* A plan of one pass; registers below 0: not known, so that blocks and warps are bounds. */
+static struct plan plan_of(int64_t threads, int64_t regs, int64_t smem, double requested)
+{
+    struct plan p = {.desc = &desc, .npasses = 1, .requested_bytes = requested};
+    struct plan_pass *m = &p.passes[0];
+    m->threads = threads;
+    m->grid[0] = m->grid[1] = m->grid[2] = 1;
+    m->regs = regs < 0 ? INT_UNKNOWN : regs;
+    m->spill_bytes = INT_UNKNOWN;
+    m->smem_bytes = smem;
+    m->occ.blocks_per_sm = 2;
+    m->occ.active_warps = 2 * threads / 32;
+    m->occ.waves = 1.5;
+    m->occ.upper_bound = regs < 0;
+    return p;
+}
+
+static const struct difference *find(const struct difference *d, const char *figure)
+{
+    for (int i = 0; i < DIFFERENCES; i++)
+        if (!strcmp(d[i].figure, figure))
+            return &d[i];
+    return NULL;
+}
+
+static void test_strongest_first(void)
+{
+    struct difference d[DIFFERENCES];
+    const struct plan a = plan_of(128, 64, 1024, 8000), b = plan_of(256, 80, 1024, 1000);
+    const int n = plan_differ(&a, &b, d);
+    CU_ASSERT_EQUAL(n, 5); /* requested; threads, threads launched, warps; registers */
+    CU_ASSERT_STRING_EQUAL(d[0].figure, "requested");
+    CU_ASSERT_EQUAL(d[0].ratio, 8);
+    CU_ASSERT_EQUAL(difference_favours(&d[0]), 1);
+    CU_ASSERT_STRING_EQUAL(d[4].figure, "registers");
+    CU_ASSERT_EQUAL(difference_favours(&d[4]), -1);
+    CU_ASSERT_EQUAL(difference_favours(find(d, "warps an SM")), 1);
+    CU_ASSERT_FALSE(difference_ranks(find(d, "SMEM")));
+    CU_ASSERT_EQUAL(plan_differ(&a, &a, d), 0);
+}
+
+/* What hangs on unknown registers is never ranked, and favours nobody. */
+static void test_bounds(void)
+{
+    struct difference d[DIFFERENCES];
+    const struct plan a = plan_of(128, -1, 1024, 1000), b = plan_of(256, 80, 2048, 1000);
+    const int n = plan_differ(&a, &b, d);
+    const struct difference *warps = find(d, "warps an SM"), *regs = find(d, "registers");
+    CU_ASSERT_STRING_EQUAL(warps->bound[0], "<=");
+    CU_ASSERT_STRING_EQUAL(warps->bound[1], "");
+    CU_ASSERT_TRUE(isnan(warps->ratio));
+    CU_ASSERT_EQUAL(difference_favours(warps), -1);
+    CU_ASSERT_TRUE(isnan(regs->value[0]) && isnan(regs->ratio));
+    CU_ASSERT_TRUE(warps - d >= n && regs - d >= n);
+}
+
+/* A zero has no ratio; what differs all the same is ranked as if it were one. */
+static void test_zero(void)
+{
+    struct difference d[DIFFERENCES];
+    const struct plan a = plan_of(128, 64, 0, 1000), b = plan_of(128, 64, 4096, 3000);
+    CU_ASSERT_EQUAL(plan_differ(&a, &b, d), 2);
+    CU_ASSERT_STRING_EQUAL(d[0].figure, "SMEM");
+    CU_ASSERT_TRUE(isnan(d[0].ratio));
+    CU_ASSERT_STRING_EQUAL(d[1].figure, "requested");
+}
+
+static void test_no_pass(void)
+{
+    struct difference d[DIFFERENCES];
+    const struct plan a = {.desc = &desc}, b = plan_of(128, 64, 0, 1000);
+    CU_ASSERT_EQUAL(plan_differ(&a, &b, d), 0);
+}
+
+static const struct tap_test tests[] = {
+    {"barriers in loops", test_barriers},      {"the strongest first", test_strongest_first},
+    {"bounds are not ranked", test_bounds},    {"one has none", test_zero},
+    {"a plan without a launch", test_no_pass},
+};
+
+TAP_MAIN("differ", tests)
