@@ -148,7 +148,8 @@ static void flushes_when_cold(void)
         rig_open(&r, "row_online", "");
         CU_ASSERT_EQUAL_FATAL(rig_profile(&r, cold), ST_OK);
         CU_ASSERT_EQUAL(ask("ATTNSCOPE_LIBCUDA", "fake_sweeps"), cold ? 3 : 0);
-        CU_ASSERT_EQUAL(calls("ATTNSCOPE_LIBCUDA", "cuLaunchKernel"), cold ? 6 : 3);
+        CU_ASSERT_EQUAL(calls("ATTNSCOPE_LIBCUDA", "cuLaunchKernel"),
+                        3); /* sweeps are counted above */
         CU_ASSERT_STRING_EQUAL(text(&r, "l2"), cold ? "cold" : "hot");
         rig_close(&r);
     }
