@@ -16,7 +16,7 @@ ELEM_BYTES = {"f16": 2, "bf16": 2, "f32": 4}
 @dataclass
 class Param:
     name: str
-    default: int
+    default: object  # a number, or an expression over D and T
     words: list  # empty for a number
     lo: int
     hi: int
@@ -60,8 +60,10 @@ class Kernel:
     passes: list = field(default_factory=list)
     workspaces: list = field(default_factory=list)  # (name, expr, cleared before every call)
 
-    def defaults(self):
-        return {p.name: p.default for p in self.params}
+    def defaults(self, dtype="f16", D=64):
+        """D is that of the shape, as a default sees what the kernel is compiled with."""
+        env = {"D": compiled_d(D), "T": ELEM_BYTES[dtype]}
+        return {p.name: p.default if isinstance(p.default, int) else whole(p.default, env) for p in self.params}
 
     def params_text(self, values):
         """As the params column of ptxas.tsv and the file names of the tests have it."""
@@ -106,11 +108,13 @@ def _number(text):
 
 def _param(text):
     name, value = text.split()[:2]
+    found = re.search(r"\[(\d+[kM]?)\.\.(\d+[kM]?)\]", text)
+    if value.startswith("("):
+        return Param(name, value, [], *map(_number, found.groups()))
     if not re.fullmatch(r"\d+[kM]?", value):
         words = value.split("|")
         return Param(name, 0, words, 0, len(words) - 1)
     default = _number(value)
-    found = re.search(r"\[(\d+[kM]?)\.\.(\d+[kM]?)\]", text)
     lo, hi = map(_number, found.groups()) if found else (min(default, 1), 1 << 20)
     return Param(name, default, [], lo, hi)
 
@@ -174,8 +178,9 @@ _CALLS = {"ceil": math.ceil, "floor": math.floor, "round": _round_half_up, "min"
 
 
 def evaluate(expr, env):
-    """C's operators by Python's; `?:` is not needed by the kernels that are here."""
-    py = expr.replace("&&", " and ").replace("||", " or ")
+    """C's operators by Python's; of `?:` one within parentheses, as the kernels here have it."""
+    py = re.sub(r"\(([^()?:]+)\?([^()?:]+):([^()?:]+)\)", r"((\2) if (\1) else (\3))", expr)
+    py = py.replace("&&", " and ").replace("||", " or ")
     py = re.sub(r"!(?!=)", " not ", py)
     return eval(py, {"__builtins__": {}}, {**_CALLS, **env})  # our own files, not foreign input
 

@@ -23,7 +23,7 @@ static bool print_one(const struct kernel_desc *d, enum dtype dtype, int64_t hea
     struct shape s = SHAPE_DEFAULT;
     s.dtype = dtype;
     s.D = head_dim;
-    struct param_values v = d->defaults;
+    struct param_values v = desc_defaults_for(d, &s);
     struct plan plan = {0};
     struct err why = ERR_INIT;
     if (plan_build(d, &s, &v, dev, NULL, &plan, &why) != ST_OK) {

@@ -12,7 +12,7 @@
  * @arch      90a
  * @requires  sm == 90 && D <= 256 && D % 8 == 0 && BR % 64 == 0 && BC % 16 == 0
  *            && (BR < 192 || D <= 64 && BC <= 128)
- * @param     BR 128 [64..192]       query rows per tile, 64 a warpgroup
+ * @param     BR (D<=64?192:128) [64..192]  query rows per tile, 64 a warpgroup
  * @param     BC 128 [64..176]       key rows per tile; beyond D=128 at most 80
  * @param     STAGES 2 [2..4]        tiles of K, and of V, in shared memory
  * @threads   BR*2+128

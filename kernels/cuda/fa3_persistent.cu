@@ -13,9 +13,9 @@
  * @arch      90a
  * @requires  sm == 90 && D <= 256 && D % 8 == 0 && BR % 64 == 0 && BC % 16 == 0
  *            && (BR < 192 || D <= 64 && BC <= 128)
- * @param     BR 128 [64..192]       query rows per tile, 64 a warpgroup
+ * @param     BR (D<=64?192:128) [64..192]  query rows per tile, 64 a warpgroup
  * @param     BC 128 [64..176]       key rows per tile; beyond D=128 at most 80
- * @param     STAGES 2 [2..4]        tiles of K, and of V, in shared memory
+ * @param     STAGES (D<=64?3:2) [2..4]     tiles of K, and of V, in shared memory
  * @param     BLOCKS 132 [1..1024]   blocks: the multiprocessors of the GPU
  * @threads   BR*2+128
  * @grid      min(BLOCKS,ceil(Sq/BR)*H*B)
@@ -37,6 +37,9 @@ constexpr int BR = P_BR, BC = ATTN_D > 128 && P_BC > 80 ? 80 : P_BC, STAGES = P_
 constexpr int Q_STAGES = 1 + (ATTN_D <= 128);
 constexpr long long L2_BYTES = 32 << 20; // of K and V that stay in the cache
 constexpr int CONSUMERS = BR / 64;       // warpgroups that multiply
+// The scores of a key tile are started beside P V of the one before, so K falls free before that V does. Who
+// asks for V in front of the K that follows waits with both. At D=64, with three stages, it does not pay.
+constexpr bool K_FIRST = ATTN_D > 64;
 
 // A query tile of the launch: first row, and number of key tiles.
 struct Tile {
@@ -94,6 +97,15 @@ __device__ inline int own_tiles(const AttnArgs &a, Tile t, int warpgroup)
         return t.n;
     return max(1, (visible_keys_of_tile(a, t.q0 + warpgroup * 64, 64) + BC - 1) / BC);
 }
+// For all lanes, read by the one that says later that it may be overwritten.
+__device__ inline Tile read_tile(const Tile &shared)
+{
+    Tile t = {};
+    if (threadIdx.x % 32 == 0)
+        t = shared;
+    return {__shfl_sync(FULL_WARP, t.head, 0), __shfl_sync(FULL_WARP, t.batch, 0),
+            __shfl_sync(FULL_WARP, t.q0, 0), __shfl_sync(FULL_WARP, t.n, 0)};
+}
 __device__ inline RowEnds end(const AttnArgs &a, const SoftmaxRows &rows, Tile t, int warpgroup)
 {
     return end_rows(a, rows, row_of_lane(t.q0, warpgroup), t.head, t.batch);
@@ -131,28 +143,38 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS, 1)
         keep_registers<BR == 192 ? 32 : 24>();
         if (threadIdx.x % 128 == 0) {
             Deck deck(a);
-            Tile t = deck.next(a);
-            for (int q_use = 0, use = 0;; q_use++) {
-                const int q_stage = q_use % Q_STAGES, kv_head = t.head / (a.H / a.Hkv);
+            Tile of = {}; // of the key tile before
+            int q_use = 0, use = 0;
+            auto fetch_v = [&](Tile t, int j, int use) {
+                const int stage = use % STAGES;
+                await(&sh.v_free[stage], use / STAGES % 2 ^ 1);
+                fetch_tile<BC>(Vs + stage * BC * TILE_ROW, v_map, j * BC, t.head / (a.H / a.Hkv),
+                               t.batch, &sh.v_here[stage]);
+            };
+            for (;; q_use++) {
+                const Tile t = deck.next(a);
+                const int q_stage = q_use % Q_STAGES;
                 await(&sh.q_free[q_stage], q_use / Q_STAGES % 2 ^ 1);
                 sh.tile[q_stage] = t;
-                if (t.n == 0) {
-                    arrive(&sh.q_here[q_stage]);
+                if (t.n == 0)
                     break;
-                }
                 fetch_tile<BR>(Qs + q_stage * BR * TILE_ROW, q_map, t.q0, t.head, t.batch,
                                &sh.q_here[q_stage]);
                 for (int j = 0; j < t.n; j++, use++) {
-                    const int stage = use % STAGES, parity = use / STAGES % 2 ^ 1;
-                    await(&sh.k_free[stage], parity);
-                    fetch_tile<BC>(Ks + stage * BC * TILE_ROW, k_map, j * BC, kv_head, t.batch,
-                                   &sh.k_here[stage]);
-                    await(&sh.v_free[stage], parity);
-                    fetch_tile<BC>(Vs + stage * BC * TILE_ROW, v_map, j * BC, kv_head, t.batch,
-                                   &sh.v_here[stage]);
+                    const int stage = use % STAGES;
+                    await(&sh.k_free[stage], use / STAGES % 2 ^ 1);
+                    fetch_tile<BC>(Ks + stage * BC * TILE_ROW, k_map, j * BC,
+                                   t.head / (a.H / a.Hkv), t.batch, &sh.k_here[stage]);
+                    if (!K_FIRST)
+                        fetch_v(t, j, use);
+                    else if (use > 0)
+                        fetch_v(of, j > 0 ? j - 1 : of.n - 1, use - 1);
+                    of = t;
                 }
-                t = deck.next(a);
             }
+            if (K_FIRST && use > 0)
+                fetch_v(of, of.n - 1, use - 1);
+            arrive(&sh.q_here[q_use % Q_STAGES]); // with a tile of n = 0
         }
     } else {
         take_registers<BR == 192 ? 160 : 240>();
@@ -172,8 +194,7 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS, 1)
         }
 
         await(&sh.q_here[0], 0);
-        Tile t = sh.tile[0];
-        __syncwarp(); // all lanes have read it before one of them says that it may be overwritten
+        Tile t = read_tile(sh.tile[0]);
         if (t.n == 0)
             return;
         int n = own_tiles(a, t, warpgroup);
@@ -212,8 +233,7 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS, 1)
                 }
                 q_use++;
                 await(&sh.q_here[q_use % Q_STAGES], q_use / Q_STAGES % 2);
-                t = sh.tile[q_use % Q_STAGES];
-                __syncwarp();
+                t = read_tile(sh.tile[q_use % Q_STAGES]);
                 if (t.n == 0) {
                     pending = before, pending_parity = parity_v;
                     break;
@@ -275,15 +295,15 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS, 1)
 
 /* The producer deals: it knows the next tile, writes its place beside the barriers before it asks
  *   for Q, and the consumers learn it with Q. Up to D=128 there are two Q tiles, so that the next
- *   is there in time.
+ *   is there in time. From D=80 on it asks in the order in which tiles fall free, K first.
  * Cost: as fa3_overlap, without a prologue and an epilogue for each tile: of 5 steps at S=512 (4
  *   key tiles) one is saved.
- * Measured (H200, f16, H=16, B*S=16k, D=128, TFLOP/s): S=512 435 (fa3_overlap 420), causal 286
- *   (264); S=4096 601 (623), causal 547 (530). With long rows and no mask fa3_overlap is the
- *   faster one: the hardware hands out blocks as multiprocessors fall free, a list is dealt
- *   beforehand. L2 prefetches of the tiles to come changed nothing. At D=64 BR=192 STAGES=3 is
- *   best: 344, 499 at S=512, 4096.
+ * Measured (H200, f16, H=16, B*S=16k, D=128, TFLOP/s): S=512 503 (fa3_overlap 421), causal 309
+ *   (268); S=4096 651 (652), causal 610 (577). K first is worth 1.17 at S=512, 1.06 at S=2048 and
+ *   1.03 at S=4096; at D=256 1.04 at S=512 and 3 per cent either way beyond; at D=64, with three
+ *   consumers and three stages, it costs a fifth without a mask. BR=192 STAGES=3, the default at
+ *   D=64, is worth 1.14 there over BR=128 STAGES=2 (S=4096).
  * Limits: the lists are made for BLOCKS blocks that all run at once. Otherwise as fa3_wgmma;
  *   registers as fa3_warpspec.
  * Next: not written yet: a cluster of two blocks that share each K/V tile (multicast), O by the
- *   copy engine. */
+ *   copy engine. What was tried and lost: kernels/hopper.md. */

@@ -7,6 +7,6 @@ cuda_sources = %D%/attn.cuh %D%/async.cuh %D%/mma.cuh %D%/hopper.cuh %D%/wmma.cu
 	%D%/fused_vector_io.cu %D%/fused_cp_async.cu %D%/fused_warp_spec.cu \
 	%D%/fa2_mma_plain.cu %D%/fa2_mma_swizzle.cu \
 	%D%/fa2_mma_async.cu %D%/fa2_mma_rows.cu %D%/fa2_mma_lazy.cu %D%/fa2_mma_wide.cu %D%/fa2_mma.cu \
-	%D%/fa3_wgmma.cu %D%/fa3_warpspec.cu %D%/fa3_pingpong.cu %D%/fa3_overlap.cu %D%/fa3_persistent.cu %D%/half2_tile.cu %D%/cublas.cu
+	%D%/fa3_wgmma.cu %D%/fa3_warpspec.cu %D%/fa3_pingpong.cu %D%/fa3_overlap.cu %D%/fa3_persistent.cu %D%/decode_splitkv.cu %D%/half2_tile.cu %D%/cublas.cu
 blob_files += $(cuda_sources) %D%/ptxas.tsv
 EXTRA_DIST += tools/update-ptxas tools/descriptor.py tests/gpu/try_kernels.py

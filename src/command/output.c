@@ -93,8 +93,11 @@ static void shorten_params(const struct session *s, struct row *row)
     const struct kernel_desc *d = ran ? ran : k ? kernel_main(k) : NULL;
     char text[512];
     struct param_values v;
+    struct shape shape;
     if (!d || !params || !params_read(d, params, &v))
         return;
+    if (row_text(row, "shape") && !shape_parse(row_text(row, "shape"), &shape, NULL))
+        desc_take_as_usual(d, &shape, &v);
     desc_params_format(d, &v, true, text, sizeof text);
     row_put_text(row, "params", text);
 }

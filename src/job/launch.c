@@ -213,12 +213,12 @@ int launch_end_new_children(const int *before, int n)
     return found;
 }
 
-enum status launch_params(const struct kernel_desc *d, const char *text, struct param_values *v,
-                          struct err *err)
+enum status launch_params(const struct kernel_desc *d, const struct shape *s, const char *text,
+                          struct param_values *v, struct err *err)
 {
     char *copy = xstrdup(text ? text : ""), *rest = copy;
     enum status st = ST_OK;
-    *v = d->defaults;
+    *v = desc_defaults_for(d, s);
     for (char *word; st == ST_OK && (word = strtok_r(rest, " ", &rest));) {
         char *equals = strchr(word, '=');
         if (!equals) {

@@ -73,9 +73,9 @@ int launch_end_new_children(const int *before, int n);
  * other entries go on in another. */
 void launch_blame(struct launch *l, const struct entry *e, enum status st);
 
-/* "BR=32 MAP=duplicate" over the defaults. */
-enum status launch_params(const struct kernel_desc *d, const char *text, struct param_values *v,
-                          struct err *err);
+/* "BR=32 MAP=duplicate" over the defaults for the shape. */
+enum status launch_params(const struct kernel_desc *d, const struct shape *s, const char *text,
+                          struct param_values *v, struct err *err);
 
 /* Opens the request's backend, unless it is open. */
 enum status launch_need_backend(struct launch *l, struct err *err);

@@ -42,7 +42,7 @@ static enum status load_entry(struct launch *l, int i, struct err *err)
     struct param_values v;
     enum status st = find_desc(l, asked->kernel, &k, &d, err);
     if (st == ST_OK)
-        st = launch_params(d, asked->params, &v, err);
+        st = launch_params(d, &l->request.problem.shape, asked->params, &v, err);
     if (st != ST_OK)
         return st;
     launch_describe_params(l, d, &v, &l->entries[i].row);
@@ -185,7 +185,7 @@ static bool find_neighbour(struct launch *l, int i, struct problem *out)
     const struct kernel_desc *d;
     struct param_values v;
     if (find_desc(l, asked->kernel, &k, &d, NULL) != ST_OK ||
-        launch_params(d, asked->params, &v, NULL) != ST_OK ||
+        launch_params(d, &l->request.problem.shape, asked->params, &v, NULL) != ST_OK ||
         desc_supports(d, &l->request.problem.shape, &v, 0, NULL) != ST_OK)
         return false;
     for (size_t n = 0; n < sizeof steps / sizeof *steps; n++) {

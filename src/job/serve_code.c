@@ -122,7 +122,7 @@ static json_t *compile_cuda_entry(struct launch *l, int i, const struct kernel *
     if (!(k->cuda && code_kinds[k->cuda->code].compiled))
         st = err_set(&why, ST_NO, "%s has no CUDA source to compile", k->name);
     if (st == ST_OK)
-        st = launch_params(k->cuda, q->entries[i].params, &v, &why);
+        st = launch_params(k->cuda, &q->problem.shape, q->entries[i].params, &v, &why);
     if (st == ST_OK)
         st = plan_build(k->cuda, &q->problem.shape, &v, NULL, NULL, &plan, &why);
     o = st == ST_OK ? compile_planned(&plan, q->sm, compiler) : refused(why.text);

@@ -172,7 +172,7 @@ json_t *launch_listing(struct launch *l)
     if (st == ST_OK && !(k->cuda && code_kinds[k->cuda->code].compiled))
         st = err_set(&why, ST_NO, "%s has no CUDA source to compile", k->name);
     if (st == ST_OK)
-        st = launch_params(k->cuda, q->entries[0].params, &v, &why);
+        st = launch_params(k->cuda, &q->problem.shape, q->entries[0].params, &v, &why);
     if (st == ST_OK)
         st = plan_build(k->cuda, &q->problem.shape, &v, NULL, NULL, &p, &why);
     if (st != ST_OK) {

@@ -6,6 +6,7 @@
 #include "kernel/desc_parse.h"
 
 #include <ctype.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -152,6 +153,62 @@ static enum status read_number_param(struct parser *p, struct slice value, struc
     return st;
 }
 
+/* "(D<=64?192:128)": of every shape it must be in the range. */
+static enum status check_default(struct parser *p, struct slice value, struct field *param)
+{
+    const int i = (int)(param - p->d->params);
+    struct shape s = SHAPE_DEFAULT;
+    const int64_t usual = s.D;
+    const struct desc_env env = {
+        .desc = p->d, .shape = &s, .params = &p->d->defaults, .compiled_d = true};
+    struct expr_env ee = desc_expr_env(&env);
+    for (s.D = 16; s.D <= 512; s.D += 16)
+        for (s.dtype = 0; s.dtype < DTYPE_COUNT; s.dtype++) {
+            double x;
+            struct err err = ERR_INIT;
+            if (expr_eval(p->d->by_shape[i], &ee, &x, &err))
+                return desc_fail(&p->t, value, "@param %s: %s", param->name, err.text);
+            if (x != floor(x) || !(x >= param->lo && x <= param->hi))
+                return desc_fail(
+                    &p->t, value,
+                    "@param %s: the default is %.15g where D is %lld; it is a whole number in "
+                    "%.0f..%.0f",
+                    param->name, x, (long long)s.D, param->lo, param->hi);
+            if (s.D == usual && s.dtype == DTYPE_F16)
+                p->d->defaults.v[i] = (int64_t)x;
+        }
+    return ST_OK;
+}
+
+static void notice_other(void *ctx, const char *name)
+{
+    bool *other = ctx;
+    *other |= strcmp(name, "D") && strcmp(name, "T");
+}
+
+static enum status read_shape_param(struct parser *p, struct slice value, struct slice *rest,
+                                    struct field *param)
+{
+    bool other = false;
+    struct slice range;
+    struct expr **e = &p->d->by_shape[param - p->d->params];
+    enum status st = read_expr(p, value, SCOPE_CONSTANT, e);
+    if (st)
+        return st;
+    expr_names(*e, notice_other, &other);
+    if (other)
+        return desc_fail(&p->t, value, "@param %s: a default follows D and T, and nothing else",
+                         param->name);
+    if (!rest->len || p->t.text[rest->at] != '[')
+        return desc_fail(&p->t, value,
+                         "@param %s: a default that follows the shape needs a range, [16..128]",
+                         param->name);
+    slice_take_word(&p->t, rest, &range);
+    st = read_range(p, range, param);
+    param->flags = param->hi > COUNTED_MAX ? FIELD_DOUBLES : 0;
+    return st ? st : check_default(p, value, param);
+}
+
 /* "idle|duplicate" */
 static enum status read_word_param(struct parser *p, struct slice value, struct field *param)
 {
@@ -196,7 +253,9 @@ static enum status read_param(struct parser *p, struct slice rest)
     p->d->nparams++;
     if (st == ST_OK && !slice_take_word(&p->t, &rest, &value))
         st = desc_fail(&p->t, where, "@param %s needs a default or a choice of words", param->name);
-    if (st == ST_OK)
+    if (st == ST_OK && p->t.text[value.at] == '(')
+        st = read_shape_param(p, value, &rest, param);
+    else if (st == ST_OK)
         st = isalpha((unsigned char)p->t.text[value.at])
                  ? read_word_param(p, value, param)
                  : read_number_param(p, value, &rest, param);

@@ -58,6 +58,8 @@ void desc_free(struct kernel_desc *d)
     }
     for (int i = 0; i < d->nneeds; i++)
         expr_free(d->needs[i]);
+    for (int i = 0; i < d->nparams; i++)
+        expr_free(d->by_shape[i]);
     expr_free(d->requires_);
     expr_free(d->read);
     expr_free(d->write);
@@ -105,6 +107,45 @@ static const char *param_name(const void *desc, size_t i)
     return i < (size_t)d->nparams ? d->params[i].name : NULL;
 }
 
+static int64_t default_for(const struct kernel_desc *d, int i, const struct shape *s)
+{
+    const struct desc_env env = {.desc = d, .shape = s, .params = &d->defaults, .compiled_d = true};
+    struct expr_env ee = desc_expr_env(&env);
+    double value;
+    if (!d->by_shape[i] || expr_eval(d->by_shape[i], &ee, &value, NULL))
+        return d->defaults.v[i];
+    return (int64_t)value;
+}
+
+void desc_follow(const struct kernel_desc *d, const struct shape *s, struct param_values *v)
+{
+    for (int i = 0; i < d->nparams; i++)
+        if (!(v->given & 1u << i))
+            v->v[i] = default_for(d, i, s);
+}
+
+struct param_values desc_defaults_for(const struct kernel_desc *d, const struct shape *s)
+{
+    struct param_values v = d->defaults;
+    desc_follow(d, s, &v);
+    return v;
+}
+
+void desc_take_as_usual(const struct kernel_desc *d, const struct shape *s, struct param_values *v)
+{
+    for (int i = 0; i < d->nparams; i++)
+        if (v->v[i] == default_for(d, i, s))
+            v->given &= ~(1u << i);
+}
+
+bool desc_param_changed(const struct kernel_desc *d, const struct param_values *v, int i,
+                        const struct shape *s)
+{
+    if (d->by_shape[i] && !s)
+        return v->given & 1u << i;
+    return v->v[i] != (s ? default_for(d, i, s) : d->defaults.v[i]);
+}
+
 static enum status no_such_param(const struct kernel_desc *d, const char *name, struct err *err)
 {
     const char *near = str_nearest(name, param_name, d);
@@ -126,7 +167,12 @@ enum status desc_param_set(const struct kernel_desc *d, struct param_values *v, 
                            const char *text, struct err *err)
 {
     const struct field *f = field_find(d->params, name);
-    return f ? field_set(f, v, text, err) : no_such_param(d, name, err);
+    if (!f)
+        return no_such_param(d, name, err);
+    const enum status st = field_set(f, v, text, err);
+    if (!st)
+        v->given |= 1u << (f - d->params);
+    return st;
 }
 
 enum status desc_param_try(const struct kernel_desc *d, struct param_values *v, const char *name,
@@ -134,8 +180,10 @@ enum status desc_param_try(const struct kernel_desc *d, struct param_values *v, 
 {
     const int i = desc_param_index(d, name);
     enum status st = desc_param_set(d, v, name, text, err);
-    if (st && i >= 0 && !d->params[i].words)
+    if (st && i >= 0 && !d->params[i].words) {
         st = number_parse_int(name, text, INT64_MIN, INT64_MAX, &v->v[i], NULL);
+        v->given |= 1u << i;
+    }
     return st;
 }
 
@@ -155,7 +203,7 @@ void desc_params_format(const struct kernel_desc *d, const struct param_values *
 {
     struct str s = {0};
     for (const struct field *f = d->params; f->name; f++) {
-        if (only_changed && field_equal(f, v, &d->defaults))
+        if (only_changed && !desc_param_changed(d, v, (int)(f - d->params), NULL))
             continue;
         str_addf(&s, "%s%s=", s.len ? " " : "", f->name);
         field_get(f, v, &s);

@@ -41,6 +41,7 @@ extern const char *const desc_backend_words[]; /* NULL ends */
  * of the word. */
 struct param_values {
     int64_t v[DESC_PARAMS_MAX];
+    unsigned given; /* bit i: somebody has set parameter i, so it does not follow the shape */
 };
 
 /* @smem dynamic|static NAME expr [align=N] [over=NAME] doc */
@@ -94,8 +95,10 @@ struct kernel_desc {
      * a table of struct param_values, as the keys of the shape are one of struct shape. */
     struct field params[DESC_PARAMS_MAX + 1];
     int nparams;
-    struct param_values defaults;
-    struct arena *texts; /* names, words and sentences of params */
+    struct param_values defaults; /* for the default shape */
+    struct expr
+        *by_shape[DESC_PARAMS_MAX]; /* a default that follows D and T, (D<=64?192:128), or NULL */
+    struct arena *texts;            /* names, words and sentences of params */
     struct desc_pass passes[DESC_PASSES_MAX];
     int npasses;
     struct desc_workspace ws[DESC_WS_MAX];
@@ -142,6 +145,16 @@ void desc_entry(const struct kernel_desc *d, int pass, char *buf, size_t size);
 char *desc_path(const struct kernel_desc *d, const char *file);
 
 int desc_param_index(const struct kernel_desc *d, const char *name); /* -1 if absent */
+/* The defaults for a shape. */
+struct param_values desc_defaults_for(const struct kernel_desc *d, const struct shape *s);
+/* After a change of the shape: what nobody has set gets its default for this shape. */
+void desc_follow(const struct kernel_desc *d, const struct shape *s, struct param_values *v);
+/* What has its default for this shape counts as set by nobody: of values that were read from a row. */
+void desc_take_as_usual(const struct kernel_desc *d, const struct shape *s, struct param_values *v);
+/* Is parameter i other than its default? For a shape, or for any when s is NULL: a parameter that follows
+ * the shape then is when somebody has set it. */
+bool desc_param_changed(const struct kernel_desc *d, const struct param_values *v, int i,
+                        const struct shape *s);
 /* Sets one parameter from text ("64", "duplicate"). ST_USAGE with range or words. */
 enum status desc_param_set(const struct kernel_desc *d, struct param_values *v, const char *name,
                            const char *text, struct err *err);
@@ -151,7 +164,7 @@ enum status desc_param_try(const struct kernel_desc *d, struct param_values *v, 
                            const char *text, struct err *err);
 /* One arrow key's worth of parameter i. False, and nothing changes: the range ends. */
 bool desc_param_step(const struct kernel_desc *d, struct param_values *v, int i, int dir);
-/* "BR=32 MAP=duplicate"; only_changed leaves out defaults. */
+/* "BR=32 MAP=duplicate"; only_changed leaves out defaults: desc_param_changed() of no shape. */
 void desc_params_format(const struct kernel_desc *d, const struct param_values *v,
                         bool only_changed, char *buf, size_t size);
 

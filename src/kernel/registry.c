@@ -490,6 +490,7 @@ static const struct rung {
     {"fa3_pingpong",       "Hopper"},
     {"fa3_overlap",        "Hopper"},
     {"fa3_persistent",     "Hopper"},
+    {"decode_splitkv",     "decode"},
     {"half2_tile",         "half2 tiles"},
     {"row_tile",           "large D"},
     {"cpu_tiled",          "CPU"},

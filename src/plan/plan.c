@@ -386,7 +386,7 @@ enum status plan_build(const struct kernel_desc *d, const struct shape *s,
                        const struct plan_regs *regs, struct plan *out, struct err *why)
 {
     *out = (struct plan){.desc = d, .device = dev, .shape = *s};
-    out->params = v ? *v : d->defaults;
+    out->params = v ? *v : desc_defaults_for(d, s);
     struct build b = {.p = out, .regs = regs, .why = why, .st = ST_OK};
     b.arch = dev && dev->cc ? arch_find(dev->cc) : NULL;
     b.exact = (struct desc_env){

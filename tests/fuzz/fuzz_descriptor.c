@@ -66,7 +66,7 @@ static int check_refusal(const struct err *err, const struct kernel_desc *d, siz
 
 static int check_params(const struct kernel_desc *d)
 {
-    struct param_values v = d->defaults, again = {{0}};
+    struct param_values v = d->defaults, again = {.v = {0}};
     for (int i = 0; i < d->nparams; i++) {
         const struct field *p = &d->params[i];
         struct param_values one = v;

@@ -23,7 +23,7 @@ static enum status run_shape(struct backend *b, const struct kernel *k, int samp
         st = tensors_make(&p, &t, err);
     if (st != ST_OK)
         return st;
-    const struct param_values v = k->cuda->defaults;
+    const struct param_values v = desc_defaults_for(k->cuda, &p.shape);
     st = backend_cuda.set_inputs(b, &p, &t, err);
     tensors_free(&t);
     if (st == ST_OK)

@@ -33,7 +33,8 @@ LADDER = ("naive row_full row_atomic row_online row_tile fa1_2022 qtile_seq qtil
           "splitkv_atomic fa_scalar wmma_serial wmma_shape wmma_stages wmma_split wmma_depth fused_scalar fused_wmma_qk "
           "fused_wmma_pv fused_warp_softmax "
           "fused_dyn_smem fused_vector_io fused_cp_async fused_warp_spec half2_tile "
-          "fa2_mma_plain fa2_mma_swizzle fa2_mma_async fa2_mma_rows fa2_mma_lazy fa2_mma_wide fa2_mma").split()
+          "fa2_mma_plain fa2_mma_swizzle fa2_mma_async fa2_mma_rows fa2_mma_lazy fa2_mma_wide fa2_mma "
+          "fa3_wgmma fa3_warpspec fa3_pingpong fa3_overlap fa3_persistent decode_splitkv").split()
 ANY_ORDER = ("row_atomic",)  # sums whose order is not fixed: two runs may differ in the last bits
 HEAD_DIMS = (8, 40, 59, 64, 111, 128)  # multiples of 16, of 4 and of nothing
 
@@ -93,13 +94,25 @@ for step in ("fa2_mma_rows", "fa2_mma_lazy", "fa2_mma_wide", "fa2_mma"):
     VARIANTS[step] = [({}, HALF, (32, 48, 80, 96, 192, 256)), ({"BC": 128}, ("f16",), (64, 128)), ({"BC": 32}, ("f16",), (128,)),
                       ({"BR": 64}, ("f16",), (64, 128, 256)), ({"BR": 32, "BC": 16}, HALF, (64, 72))]
 
+WIDE = ({"BR": 192, "STAGES": 3}, HALF, (64, 40))
+VARIANTS["fa3_wgmma"] = [({}, HALF, (32, 80, 96, 192, 256)), ({"BR": 64, "BC": 64}, HALF, (64, 128, 256)),
+                         ({"BC": 176}, ("f16",), (64, 128))]
+for step in ("fa3_warpspec", "fa3_pingpong", "fa3_overlap", "fa3_persistent"):
+    VARIANTS[step] = [({}, HALF, (32, 80, 96, 192, 256)), ({"BC": 64}, HALF, (128, 256)),
+                      ({"BC": 80, "STAGES": 3}, ("f16",), (128,))]
+    VARIANTS[step] += [WIDE] if step != "fa3_pingpong" else []
+VARIANTS["decode_splitkv"] = [({}, HALF, (32, 80, 192, 256)), ({"WARPS": 8, "BLOCKS": 132}, HALF, (128,)),
+                              ({"STAGES": 6, "BLOCKS": 7}, HALF, (64, 128)), ({"WARPS": 1}, ("f16",), (64,))]
+VARIANTS["fa3_persistent"] += [({"BLOCKS": 7}, HALF, (64, 128))]  # many query tiles a block
+
 
 def kernel(name):
     return descriptor.parse(ROOT / "kernels" / "cuda" / f"{name}.cu")
 
 
 def cubin_path(k, values, dtype, D):
-    changed = "".join(f".{p.name}{values[p.name]}" for p in k.params if values[p.name] != p.default)
+    usual = k.defaults(dtype, D)
+    changed = "".join(f".{p.name}{values[p.name]}" for p in k.params if values[p.name] != usual[p.name])
     return OUT / f"{k.name}.{dtype}.d{descriptor.compiled_d(D)}{changed}.cubin"
 
 
@@ -125,9 +138,9 @@ def random_configurations(k, count=10):
 
 def configurations(k, quick=False):
     """(values, dtype, D) of everything that is tried."""
-    out = [(k.defaults(), dtype, D) for dtype in k.dtypes for D in HEAD_DIMS]
+    out = [(k.defaults(dtype, D), dtype, D) for dtype in k.dtypes for D in HEAD_DIMS]
     for values, dtypes, dims in VARIANTS[k.name]:
-        out += [({**k.defaults(), **values}, dtype, D) for dtype in dtypes for D in dims]
+        out += [({**k.defaults(dtype, D), **values}, dtype, D) for dtype in dtypes for D in dims]
     if not quick:
         out += random_configurations(k)
     shape = {"Sq": 1, "Sk": 1, "B": 1, "H": 1, "Hkv": 1}
@@ -147,7 +160,8 @@ def build(names, arch, quick=False):
         for values, dtype, D in configurations(k, quick):
             path = cubin_path(k, values, dtype, D)
             if not path.exists() or path.stat().st_mtime < newest:
-                jobs[path] = [nvcc, "-std=c++17", f"-arch=sm_{arch}", "-cubin", "-lineinfo",
+                own = k.arch or arch  # what this one is for alone
+                jobs[path] = [nvcc, "-std=c++17", f"-gencode=arch=compute_{own},code=sm_{own}", "-cubin", "-lineinfo",
                               "-o", str(path), *descriptor.definitions(k, values, dtype, D), k.path]
 
     def compile_one(command):
@@ -196,6 +210,21 @@ def function(path, entry):
     return f
 
 
+def tensor_map(one, env, dtype, tensor):
+    """What @tma says as the 128 bytes that the copy engine reads: the launcher's cuTensorMapEncodeTiled."""
+    raw = ctypes.create_string_buffer(192)
+    at = -ctypes.addressof(raw) % 64
+    here = (ctypes.c_char * 128).from_buffer(raw, at)
+    columns = one.swizzle // 2 if one.swizzle else descriptor.whole(one.columns, env)
+    box = (ctypes.c_uint * 4)(columns, descriptor.whole(one.rows, env), 1, 1)
+    sides = (ctypes.c_uint64 * 4)(*reversed(tensor.shape))
+    strides = (ctypes.c_uint64 * 3)(*(2 * tensor.stride(i) for i in (2, 1, 0)))
+    cuda(driver.cuTensorMapEncodeTiled(here, {"f16": 6, "bf16": 9}[dtype], 4, ctypes.c_void_p(tensor.data_ptr()), sides,
+                                       strides, box, (ctypes.c_uint * 4)(1, 1, 1, 1), 0,
+                                       {0: 0, 32: 1, 64: 2, 128: 3}[one.swizzle], 2, 0))
+    return here
+
+
 class Call:
     """One kernel with one shape: poisoned outputs and workspaces, launches."""
 
@@ -231,7 +260,11 @@ class Call:
             grid = [descriptor.whole(e, env) for e in p.grid]
             if dynamic > 48 * 1024:
                 cuda(driver.cuFuncSetAttribute(f, 8, dynamic))  # MAX_DYNAMIC_SHARED_SIZE_BYTES
-            self.launches.append((f, grid, descriptor.whole(p.threads, env), dynamic))
+            tensors = {"Q": q, "K": self.kt, "V": self.vt, "O": self.o}
+            maps = [tensor_map(t, env, dtype, tensors[t.tensor]) for t in p.tma]
+            params = [ctypes.addressof(x) for x in (self.args, *maps)]
+            self.launches.append((f, grid, descriptor.whole(p.threads, env), dynamic,
+                                  (ctypes.c_void_p * len(params))(*params), maps))
 
     def poison(self):
         for t in (self.o_flat, self.lse_flat):
@@ -240,12 +273,11 @@ class Call:
             w.fill_(0xFF)
 
     def run(self):
-        params = (ctypes.c_void_p * 1)(ctypes.addressof(self.args))
         stream = ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)
         for w, (_, _, zero) in zip(self.ws, self.k.workspaces):
             if zero:
                 w.zero_()
-        for f, grid, threads, dynamic in self.launches:
+        for f, grid, threads, dynamic, params, _ in self.launches:
             cuda(driver.cuLaunchKernel(f, *grid, threads, 1, 1, dynamic, stream, params, None))
 
     def guards_intact(self):
@@ -401,6 +433,8 @@ def run(names, count):
             rng = random.Random(f"{name} {values} {dtype} {D}")
             for n, shape in enumerate(cases(rng, count, D)):
                 layout = rng.choice(("bhsd", "bshd"))
+                if not descriptor.takes(k, values, dtype, shape):
+                    shape["Sq"] = min(shape["Sq"], 16)  # for a few queries
                 sentence, ratio = check(k, values, dtype, shape, layout, number * 1000 + n)
                 total, failed, top = worst.get(dtype, (0, 0, 0.0))
                 # Ratios of a few elements say nothing.
@@ -455,12 +489,13 @@ def race(names, rounds=5, shapes=None):
         racers = {"torch:flash": torch_flash}
         for name in names:
             k = kernel(name)
-            variants = [k.defaults()] + [{**k.defaults(), **v} for v, dtypes, dims in VARIANTS[name]
+            usual = k.defaults("f16", shape["D"])
+            variants = [usual] + [{**usual, **v} for v, dtypes, dims in VARIANTS[name]
                                          if "f16" in dtypes and shape["D"] in dims and v]
             for values in variants:
                 if cubin_path(k, values, "f16", shape["D"]).exists():
                     changed = " ".join(f"{p.name}={values[p.name]}" for p in k.params
-                                       if values[p.name] != p.default)
+                                       if values[p.name] != usual[p.name])
                     racers[f"{name} {changed}"] = Call(k, values, "f16", shape, tensors, "bhsd").run
         samples = {n: [] for n in racers}
         for n, work in racers.items():
@@ -496,13 +531,13 @@ def big(names):
         k = kernel(name)
         for what, part in shapes:
             shape = {"B": 1, "D": 64, "causal": 0, "scale": 0.125, **part}
-            if name.startswith("splitkv") and shape["Sq"] > 2:
+            if "splitkv" in name and shape["Sq"] > 2:
                 continue  # 86 GB of partial outputs
             if name in ("row_full", "row_atomic") and shape["Sk"] > 50000:
                 continue  # a score row does not fit
             generator = torch.Generator("cuda").manual_seed(1)
             tensors = make_tensors(shape, "f16", "bhsd", generator)
-            call = Call(k, k.defaults(), "f16", shape, tensors, "bhsd")
+            call = Call(k, k.defaults("f16", shape["D"]), "f16", shape, tensors, "bhsd")
             call.poison()
             call.run()
             torch.cuda.synchronize()
@@ -552,11 +587,11 @@ def time_all(names):
             if D == 64 and dtype != "bf16":
                 time_one(k, values, dtype, 1, 8, 1024, 64)
         for dtype in ("f16", "f32"):
-            time_one(k, k.defaults(), dtype, 4, 16, 2048, 64)
-            time_one(k, k.defaults(), dtype, 4, 16, 2048, 128)
+            time_one(k, k.defaults(dtype, 64), dtype, 4, 16, 2048, 64)
+            time_one(k, k.defaults(dtype, 128), dtype, 4, 16, 2048, 128)
         if name.startswith("row"):
             for H, S, D in ((4, 64, 512), (4, 64, 2048), (1, 16, 8192)):
-                time_one(k, k.defaults(), "f32", 1, H, S, D)
+                time_one(k, k.defaults("f32", D), "f32", 1, H, S, D)
     return True
 
 
@@ -567,9 +602,9 @@ def few(names):
         for number, (values, dtype, D) in enumerate(configurations(k)):
             if not cubin_path(k, values, dtype, D).exists():
                 continue  # built with --quick
-            if D not in (59, 64) or dtype != "f16" and values == k.defaults():
+            if D not in (59, 64) or dtype != "f16" and values == k.defaults(dtype, D):
                 continue
-            shape = {"B": 1, "H": 2, "Hkv": 1, "Sq": 70, "Sk": 133, "D": D, "causal": number % 2,
+            shape = {"B": 1, "H": 2, "Hkv": 1, "Sq": 13 if name == "decode_splitkv" else 70, "Sk": 133, "D": D, "causal": number % 2,
                      "scale": D**-0.5}
             sentence, _ = check(k, values, dtype, shape, "bshd", number)
             ok = ok and not sentence

@@ -361,7 +361,7 @@ static void check_map(const char *layout, const uint64_t q_strides[3], const uin
     CU_ASSERT(q->type == CU_MAP_BF16 && q->swizzle == CU_SWIZZLE_128);
     CU_ASSERT(q->dims[0] == 40 && q->dims[1] == 50 && q->dims[2] == 6 && q->dims[3] == 2);
     CU_ASSERT(k->dims[0] == 40 && k->dims[1] == 70 && k->dims[2] == 3 && k->dims[3] == 2);
-    CU_ASSERT(q->box[0] == 64 && q->box[1] == 128 && q->box[2] == 1 && q->box[3] == 1);
+    CU_ASSERT(q->box[0] == 64 && q->box[1] == 192 && q->box[2] == 1 && q->box[3] == 1);
     CU_ASSERT(k->box[0] == 64 && k->box[1] == 80 && v->box[1] == 80);
     CU_ASSERT_EQUAL(memcmp(q->strides, q_strides, sizeof q->strides), 0);
     CU_ASSERT_EQUAL(memcmp(k->strides, k_strides, sizeof k->strides), 0);

@@ -127,6 +127,43 @@ static void test_params(void)
     desc_free(d);
 }
 
+/* A default in parentheses follows the shape until somebody sets the parameter. */
+static void test_default_by_shape(void)
+{
+    static const char text[] = "/* k.cu\n * @name k\n * @title t\n * @dtypes f16 f32\n"
+                               " * @param BR (D<=64?192:128/T*2) [32..192] rows\n"
+                               " * @param BC 64 [16..128] keys\n * @threads BR\n * @grid 1\n */\n";
+    struct kernel_desc *d;
+    struct err err = ERR_INIT;
+    CU_ASSERT_EQUAL_FATAL(desc_parse("k.cu", text, strlen(text), &d, &err), ST_OK);
+    struct shape s = SHAPE_DEFAULT;
+    char buf[100];
+    CU_ASSERT_EQUAL(d->defaults.v[0], 192);
+    s.D = 56; /* the kernel is compiled for 64 */
+    CU_ASSERT_EQUAL(desc_defaults_for(d, &s).v[0], 192);
+    s.D = 65;
+    CU_ASSERT_EQUAL(desc_defaults_for(d, &s).v[0], 128);
+    s.dtype = DTYPE_F32;
+    struct param_values v = desc_defaults_for(d, &s);
+    CU_ASSERT_EQUAL(v.v[0], 64);
+    desc_params_format(d, &v, true, buf, sizeof buf);
+    CU_ASSERT_STRING_EQUAL(buf, "");
+    CU_ASSERT_EQUAL(desc_param_set(d, &v, "BR", "64", &err), ST_OK);
+    desc_params_format(d, &v, true, buf, sizeof buf);
+    CU_ASSERT_STRING_EQUAL(buf, "BR=64"); /* said, so it holds for every shape */
+    CU_ASSERT_FALSE(desc_param_changed(d, &v, 0, &s));
+    s.D = 32;
+    desc_follow(d, &s, &v);
+    CU_ASSERT_EQUAL(v.v[0], 64);
+    CU_ASSERT_TRUE(desc_param_changed(d, &v, 0, &s));
+    s.D = 128;
+    desc_take_as_usual(d, &s, &v); /* of a row that shows all */
+    s.D = 32;
+    desc_follow(d, &s, &v);
+    CU_ASSERT_EQUAL(v.v[0], 192);
+    desc_free(d);
+}
+
 static void test_param_errors(void)
 {
     static const struct {
@@ -227,6 +264,10 @@ static void test_messages(void)
         {"@param BC", "BC", "needs a default"},
         {"@param BC 3 [4..5] doc", "3", "outside 4..5"},
         {"@param BC 3 [5..4] doc", "[5..4]", "@param BC"},
+        {"@param BC (D) [16..128] doc", "(D)", "where D is 144"},
+        {"@param BC (D/32) [0..16] doc", "(D/32)", "whole number"},
+        {"@param BC (Sq*0+64) [16..128] doc", "(Sq*0+64)", "nothing else"},
+        {"@param BC (64) doc", "(64)", "needs a range"},
         {"@param BC 3 [4-5] doc", "[4-5]", "[16..128]"},
         {"@param BC word doc", "word", "at least two words"},
         {"@param BC a||b doc", "a||b", "neither a number"},
@@ -438,6 +479,7 @@ static const struct tap_test tests[] = {
     {"every tag", test_all_tags},
     {"launches and their buffers", test_launches},
     {"parameters", test_params},
+    {"a default that follows the shape", test_default_by_shape},
     {"bad parameter values change nothing", test_param_errors},
     {"line comments, byte order mark, CRLF, wrapped tags", test_ways_of_writing},
     {"CPU kernels need no launch", test_cpu_kernels_need_no_launch},

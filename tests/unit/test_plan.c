@@ -527,6 +527,9 @@ static void test_builtins_fit(void)
                 continue;
             struct shape s = SHAPE_DEFAULT;
             s.dtype = (enum dtype)dtype;
+            const struct param_values v = desc_defaults_for(d, &s);
+            if (desc_supports(d, &s, &v, dev->cc, NULL))
+                s.Sq = 16; /* it is for a few queries */
             struct plan p;
             struct err why = ERR_INIT;
             enum status st = plan_build(d, &s, NULL, dev, NULL, &p, &why);

@@ -188,7 +188,7 @@ static void add_all(struct session *s, struct request *r, enum kernel_side side,
         const struct kernel_desc *d = kernel_on(k, side);
         if (!d || kernel_is_peer(k) != peers)
             continue;
-        const struct param_values v = d->defaults;
+        const struct param_values v = desc_defaults_for(d, &r->problem.shape);
         if (!desc_supports(d, &r->problem.shape, &v, 0, NULL))
             add_kernel(r, k, side, NULL);
     }
@@ -256,7 +256,7 @@ static void first_params(const struct session *s, unsigned flags, struct request
 {
     for (int k = 0; k < r->nkernels; k++) {
         const struct kernel_desc *d = request_desc(r, k);
-        r->params[k] = d->defaults;
+        r->params[k] = desc_defaults_for(d, &r->problem.shape);
         if (flags & REQUEST_FRESH)
             continue;
         for (int named = 0; named < 2; named++) /* a setting for one kernel wins */
@@ -304,6 +304,8 @@ enum status request_try(struct request *r, const char *key, const char *value, b
                         struct err *err)
 {
     const enum status st = shape_set(&r->problem.shape, key, value, known, err);
+    for (int k = 0; *known && k < r->nkernels; k++)
+        desc_follow(request_desc(r, k), &r->problem.shape, &r->params[k]);
     return *known ? st : try_param(r, key, value, known, err);
 }
 
@@ -376,7 +378,7 @@ enum status request_check_params(const struct request *r, int i, const struct ke
     struct err why = ERR_INIT;
     if (!d || !desc_supports(d, &r->problem.shape, &r->params[i], sm, &why))
         return ST_OK;
-    const struct param_values usual = d->defaults;
+    const struct param_values usual = desc_defaults_for(d, &r->problem.shape);
     if (desc_supports(d, &r->problem.shape, &usual, sm, NULL))
         return ST_OK;
     return err_set(err, ST_USAGE, "%s", why.text);

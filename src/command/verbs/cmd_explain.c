@@ -224,7 +224,7 @@ static void find_subject(struct session *s, const struct cmd_call *c, const stru
         out->kernel = first_planned(s);
     if (!out->kernel || !out->kernel->cuda)
         return;
-    out->params = r->nkernels ? r->params[0] : out->kernel->cuda->defaults;
+    out->params = r->nkernels ? r->params[0] : desc_defaults_for(out->kernel->cuda, &out->shape);
     if (!same)
         return;
     if (shape && !names_any(c, is_shape_key))

@@ -157,10 +157,10 @@ static char *text_or_null(const char *text)
     return text && *text ? xstrdup(text) : NULL;
 }
 
-static char *param_list(const struct kernel_desc *d)
+static char *param_list(const struct kernel_desc *d, const struct shape *s)
 {
     char text[512];
-    const struct param_values v = d->defaults;
+    const struct param_values v = desc_defaults_for(d, s);
     desc_params_format(d, &v, false, text, sizeof text);
     return xstrdup(text);
 }
@@ -182,7 +182,7 @@ static void add_kernel(struct rowset *rows, const struct kernel *k, const struct
     if (!here)
         err_set(&why, ST_NO, "%s has no source for backend=%s", k->name, backend);
     else {
-        const struct param_values v = here->defaults;
+        const struct param_values v = desc_defaults_for(here, &r->problem.shape);
         (void)desc_supports(here, &r->problem.shape, &v, 0, &why);
     }
     struct kernel_row *row = rowset_add(rows);
@@ -193,7 +193,7 @@ static void add_kernel(struct rowset *rows, const struct kernel *k, const struct
     row->after = text_or_null(d->after);
     row->runs = kernel_sides_json(k);
     row->dtypes = kernel_dtypes_json(d);
-    row->params = param_list(d);
+    row->params = param_list(d, &r->problem.shape);
     row->user = k->user;
     row->supported = !*why.text;
     row->reason = text_or_null(why.text);

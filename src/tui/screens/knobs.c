@@ -57,7 +57,7 @@ void knobs_add_params(struct knobs *k, const struct request *r, int i,
                           .desc = d,
                           .param = p,
                           .values = r->params[i],
-                          .changed = !field_equal(f, &r->params[i], &d->defaults)},
+                          .changed = desc_param_changed(d, &r->params[i], p, &r->problem.shape)},
             value);
         free(value);
     }

@@ -162,7 +162,7 @@ bool subject_plan_differs(const struct subject *s)
     const struct kernel_desc *plan = s->planned.nkernels > 0 ? s->planned.descs[0] : NULL;
     const struct kernel_desc *runs = s->request.nkernels > 0 ? s->request.descs[0] : NULL;
     for (int i = 0; plan && runs && i < plan->nparams; i++)
-        if (s->planned.params[0].v[i] != plan->defaults.v[i] &&
+        if (desc_param_changed(plan, &s->planned.params[0], i, &s->planned.problem.shape) &&
             desc_param_index(runs, plan->params[i].name) < 0)
             return true;
     return false;

@@ -259,8 +259,10 @@ static void put_defaults(const struct sweep *w, struct request *r)
             field_take(f, &r->problem.shape, &usual);
         for (int k = 0; k < r->nkernels; k++) {
             int p = r->descs[k] ? desc_param_index(r->descs[k], key) : -1;
-            if (p >= 0)
+            if (p >= 0) {
                 r->params[k].v[p] = r->descs[k]->defaults.v[p];
+                r->params[k].given &= ~(1u << p);
+            }
         }
     }
 }
