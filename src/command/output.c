@@ -93,7 +93,7 @@ static void shorten_params(const struct session *s, struct row *row)
     const struct kernel_desc *d = ran ? ran : k ? kernel_main(k) : NULL;
     char text[512];
     struct param_values v;
-    struct shape shape;
+    struct shape shape = SHAPE_DEFAULT;
     if (!d || !params || !params_read(d, params, &v))
         return;
     if (row_text(row, "shape") && !shape_parse(row_text(row, "shape"), &shape, NULL))

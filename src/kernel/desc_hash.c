@@ -238,8 +238,9 @@ uint64_t desc_source_hash(const char *file, const char *source, size_t len)
 
 uint64_t desc_hash(const struct kernel_desc *d)
 {
-    if (d->hash && *d->hash)
-        return *d->hash;
+    const uint64_t known = d->hash ? *d->hash : 0;
+    if (known)
+        return known;
     const uint64_t h = desc_source_hash(d->path, d->source, d->source_len);
     if (d->hash)
         *d->hash = h;

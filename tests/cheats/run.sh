@@ -34,6 +34,8 @@ judge() { # NAME FILE WHERE: looks at the kernel's row of $table
     if [ "$want" = pass ]; then
         is "$3: $1 is honest: it passes and has a time" says "$row" '\|pass\|timed\|'
     else
+        # On the fake GPU, whose clock is the host's, what does nothing is also quicker than a launch can be.
+        [ "$3" = cuda ] && want="$want|less than a launch takes"
         is "$3: $1 is caught" says "$row" "^$1\\|(fail|None)\\|.*($want)"
     fi
 }

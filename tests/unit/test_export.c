@@ -10,6 +10,7 @@
 
 #include "base/json_text.h"
 #include "base/mem.h"
+#include "base/number.h"
 #include "draw/svg.h"
 #include "draw/timeline.h"
 #include "export/report.h"
@@ -444,6 +445,32 @@ static void test_captions(void)
 /* ---- models travel ---- */
 
 /* A picture of each kind, with marks. */
+/* An SM that nobody draws from rows: the model comes with the verb. A block too large by its SMEM, after
+ * one that fitted three times. */
+static struct chart *sm_sample(void)
+{
+    const struct occ_request was = {.threads = 128,
+                                    .regs = 64,
+                                    .smem = 30000,
+                                    .carveout = INT_UNKNOWN,
+                                    .grid = INT_UNKNOWN,
+                                    .device = "L4"};
+    struct occ_request now = was;
+    struct occupancy before, o;
+    struct chart *c = chart_new(&chart_sm);
+    struct sm_panel *panel = sm_add(c->model);
+    now.smem = 45000;
+    occupancy_compute(arch_find(89), 58, &was, &before);
+    occupancy_compute(arch_find(89), 58, &now, &o);
+    sm_take(panel, &o, arch_find(89));
+    sm_take_before(panel, &before, arch_find(89), "smem=30000");
+    panel->kernel = xstrdup("fa2");
+    panel->device = xstrdup("L4");
+    occupancy_clear(&before);
+    occupancy_clear(&o);
+    return c;
+}
+
 static void sample_charts(struct charts *out)
 {
     struct charts more = {0};
@@ -471,6 +498,7 @@ static void sample_charts(struct charts *out)
         charts_clear(&more);
         json_decref(tables[i]);
     }
+    charts_add(out, sm_sample());
     ((struct spread_chart *)charts_find(out, &chart_times)->model)->items[0].stale = true;
     devices_free(d);
 }
@@ -804,25 +832,6 @@ static void check_chart(const struct chart *c)
     str_free(&gp);
 }
 
-/* Every kind that can draw what the table has, its own or another's model. */
-static void check_drawn(const json_t *table, const struct device_table *d, size_t *drawn)
-{
-    struct charts charts = {0};
-    table_charts(table, d, &charts);
-    for (size_t i = 0; i < charts.n; i++)
-        check_chart(charts.v[i]);
-    for (size_t k = 0; chart_kinds[k]; k++) {
-        const struct chart *c = charts_find(&charts, chart_kinds[k]);
-        drawn[k] += c != NULL;
-        if (!c || c->kind == chart_kinds[k])
-            continue;
-        struct chart other = *c;
-        other.kind = chart_kinds[k];
-        check_chart(&other);
-    }
-    charts_clear(&charts);
-}
-
 /* Puts anything in the place of some values of a tree. */
 static json_t *spoil(const json_t *from, unsigned rate, size_t *strings)
 {
@@ -840,6 +849,36 @@ static json_t *spoil(const json_t *from, unsigned rate, size_t *strings)
         json_object_set_new(out, key, spoil(v, rate, strings));
     json_array_foreach(from, i, v) json_array_append_new(out, spoil(v, rate, strings));
     return out;
+}
+
+/* Brings the picture of an SM with it, with anything in the place of some values. */
+static void bring_sm(json_t *table, size_t *strings)
+{
+    struct charts charts = {0};
+    charts_add(&charts, sm_sample());
+    json_t *o = charts_to_json(&charts);
+    json_object_set_new(table, "charts", spoil(o, 60, strings));
+    json_decref(o);
+    charts_clear(&charts);
+}
+
+/* Every kind that can draw what the table has, its own or another's model. */
+static void check_drawn(const json_t *table, const struct device_table *d, size_t *drawn)
+{
+    struct charts charts = {0};
+    table_charts(table, d, &charts);
+    for (size_t i = 0; i < charts.n; i++)
+        check_chart(charts.v[i]);
+    for (size_t k = 0; chart_kinds[k]; k++) {
+        const struct chart *c = charts_find(&charts, chart_kinds[k]);
+        drawn[k] += c != NULL;
+        if (!c || c->kind == chart_kinds[k])
+            continue;
+        struct chart other = *c;
+        other.kind = chart_kinds[k];
+        check_chart(&other);
+    }
+    charts_clear(&charts);
 }
 
 /* Models come out of strangers' files, too: what can be read can be drawn. */
@@ -871,6 +910,8 @@ static void test_strangers(void)
     for (int i = 0; strings < 20000; i++) {
         json_t *table = hostile_table(&strings), *tables = json_pack("[O]", table);
         char *html;
+        if (i % 8 == 0)
+            bring_sm(table, &strings);
         check_rows(table);
         check_json(table);
         check_drawn(table, d, drawn);

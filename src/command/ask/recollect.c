@@ -68,7 +68,7 @@ void recollect_put(const struct recalled *it, json_t *row)
     if (near)
         shape_format(&it->row->shape, shape, sizeof shape);
     json_object_set_new(row, "recorded_us", real(exact ? it->row->median_us : NAN));
-    json_object_set_new(row, "recorded_tflops", real(exact ? it->row->tflops : NAN));
+    json_object_set_new(row, "recorded_tflops", real(it->row && exact ? it->row->tflops : NAN));
     json_object_set_new(row, "recorded_time", it->row ? json_string(it->row->time) : json_null());
     json_object_set_new(row, "recorded_in",
                         it->row ? json_string(it->row->recording) : json_null());

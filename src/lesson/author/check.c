@@ -306,11 +306,10 @@ static void look(void *ctx, const struct lesson_run *r, bool over)
 static void printed(void *ctx, const struct lesson_run *r, const char *command, const char *text)
 {
     struct checker *c = ctx;
-    json_t *lost = page_lost(c->own, run_stage(r), command, text), *sentence;
-    size_t i;
+    json_t *lost = page_lost(c->own, run_stage(r), command, text);
     begin_step(c, r->step);
-    json_array_foreach(lost, i, sentence)
-        find(c, "page", "problem", xstrdup(json_string_value(sentence)));
+    for (size_t i = 0; i < json_array_size(lost); i++)
+        find(c, "page", "problem", xstrdup(json_string_value(json_array_get(lost, i))));
     json_decref(lost);
 }
 

@@ -124,7 +124,8 @@ void app_show_next(struct app *a, int by)
 const struct binding *screen_keys(const struct screen_ops *s, int mode)
 {
     static const struct binding none[] = {{.does = NULL}};
-    return s->keys[mode] || mode > 0 ? s->keys[mode] : none;
+    const struct binding *keys = mode < SCREEN_MODES ? s->keys[mode] : NULL;
+    return keys || mode > 0 ? keys : none;
 }
 
 unsigned app_screen_keys(const struct app *a)
