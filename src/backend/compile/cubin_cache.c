@@ -115,7 +115,8 @@ static char *read_image(int fd, struct cubin_key key, size_t *len)
     if (!read_all(fd, &h, sizeof h) || memcmp(h.magic, magic, sizeof magic) != 0 ||
         memcmp(h.key, key.hash, sizeof h.key) != 0 || h.len == 0 || h.len > IMAGE_MAX)
         return NULL;
-    char *image = xmalloc(h.len);
+    char *image = xmalloc(h.len + 1); /* as a text, for what reads PTX */
+    image[h.len] = '\0';
     if (!read_all(fd, image, h.len) || fnv(fnv_start, image, h.len) != h.sum) {
         free(image);
         return NULL;

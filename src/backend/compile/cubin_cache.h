@@ -19,7 +19,7 @@ struct cubin_key {
 /* `texts` is NULL-terminated: source, definitions, architecture, compiler. */
 struct cubin_key cubin_key(const char *const *texts);
 
-/* The cubin, which the caller frees, or NULL. */
+/* The cubin with a zero behind it, which the caller frees, or NULL. */
 char *cubin_get(struct cubin_key key, size_t *len);
 /* Best effort: a full disk or a missing home costs a compile next time, no more. */
 /* Removes files until at most `most` bytes are left, and unfinished ones of writers that are gone; part
