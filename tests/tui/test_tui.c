@@ -201,7 +201,14 @@ static void test_typed_run(void)
     tui_expect(p, "pass", RUN_MS);
     pty_send(p, "q"); /* closes the popup first */
     CU_ASSERT(pty_wait_gone(p, "Esc close", 2000 * SLOW));
-    pty_send(p, ":run naive S=4k H=8 time=60\r");
+    pty_send(p, ":run naive S=4k H=8 time=60\r"); /* so long that a probe goes before it */
+    tui_expect(p, "Ctrl-C cancels", RUN_MS);
+    pty_send(p, "\003");
+    CU_ASSERT(pty_wait_gone(p, "Ctrl-C cancels", 3000 * SLOW));
+    tui_expect(p, "cancelled; the rows", 3000 * SLOW);
+    pty_send(p, "\033"); /* a popup, if there is one */
+    pty_settle(p, QUIET, 1000);
+    pty_send(p, ":run naive S=1k H=8 time=60\r");
     tui_expect(p, "Ctrl-C cancels", RUN_MS);
     pty_send(p, "\003");
     CU_ASSERT(pty_wait_gone(p, "Ctrl-C cancels", 3000 * SLOW));

@@ -60,8 +60,10 @@ double estimate_row_s(const struct timing_rule *rule, double once_s, bool timed)
     return once_s + warm + fmax(samples, once_s);
 }
 
-/* One kernel of `r` on the small problem: seconds of a run; NaN when it did not come to that. */
-static double probe_s(struct session *s, const struct request *r, int i)
+/* One kernel of `r` on the small problem: seconds of a run; NaN when it did not come to that.
+ * ST_CANCELLED is all that stops the whole. */
+static enum status probe_s(struct session *s, const struct request *r, int i, double *once_s,
+                           struct err *err)
 {
     const struct measure_how how = {.kind = JOB_RUN, .no_store = true, .verb = "run"};
     struct request one;
@@ -78,10 +80,14 @@ static double probe_s(struct session *s, const struct request *r, int i)
     measure_wait(run);
     measure_close(run, &m);
     const double us = m.rows.n ? m.rows.v[0].median_us : REAL_UNKNOWN;
+    const bool cancelled = m.status == ST_CANCELLED;
+    if (cancelled)
+        err_set(err, ST_CANCELLED, "%s", m.err.text);
     measured_clear(&m);
     one.nkernels = count;
     request_clear(&one);
-    return us * 1e-6 * shape_flops(&r->problem.shape) / shape_flops(&small.shape);
+    *once_s = us * 1e-6 * shape_flops(&r->problem.shape) / shape_flops(&small.shape);
+    return cancelled ? ST_CANCELLED : ST_OK;
 }
 
 /* "40 s", "12 min", "3 h": an estimate has no more digits. */
@@ -126,9 +132,10 @@ enum status estimate_ask(struct session *s, const struct request *r, enum job_ki
     for (int i = 0; !st && i < r->nkernels; i++) {
         if (measure_refuses(r, i, NULL))
             continue;
-        const double once_s = probe_s(s, r, i);
+        double once_s;
+        st = probe_s(s, r, i, &once_s, err);
         const double row_s = estimate_row_s(&r->options.rule, once_s, kind == JOB_RUN);
-        if (row_s > told_s)
+        if (!st && row_s > told_s)
             st = weigh(s, r, i, row_s, meant, err);
     }
     return st;
