@@ -346,8 +346,10 @@ void row_put_real(struct row *row, const char *name, double value)
     const struct field *f = row_type_field(row->type, name, &offset);
     if (foreign_value(row, name))
         json_object_set_new(foreign_of(row)->object, name, json_real(value));
-    else if (f && f->type == FIELD_REAL && !is_made(f))
-        *(double *)((char *)part_of(row, offset) + f->offset) = value;
+    else if (f && f->type == FIELD_REAL && !is_made(f)) {
+        void *member = (char *)part_of(row, offset) + f->offset;
+        *(double *)member = value;
+    }
 }
 
 /* ---- JSON ---- */
@@ -449,7 +451,6 @@ json_t *rowset_json(const struct rowset *set)
 
 void rowset_add_json(struct rowset *set, const json_t *rows)
 {
-    size_t i;
-    json_t *object;
-    json_array_foreach(rows, i, object) rowset_take(set, row_of_json(object));
+    for (size_t i = 0; i < json_array_size(rows); i++)
+        rowset_take(set, row_of_json(json_array_get(rows, i)));
 }

@@ -63,12 +63,14 @@ static json_t *real(double v)
 
 void recollect_put(const struct recalled *it, json_t *row)
 {
-    const bool exact = recollect_exact(it), near = it->row && !exact;
+    const bool exact = it->row && recollect_exact(it), near = it->row && !exact;
+    const double us = it->row && exact ? it->row->median_us : NAN;
+    const double tflops = it->row && exact ? it->row->tflops : NAN;
     char shape[SHAPE_TEXT] = "";
     if (near)
         shape_format(&it->row->shape, shape, sizeof shape);
-    json_object_set_new(row, "recorded_us", real(exact ? it->row->median_us : NAN));
-    json_object_set_new(row, "recorded_tflops", real(it->row && exact ? it->row->tflops : NAN));
+    json_object_set_new(row, "recorded_us", real(us));
+    json_object_set_new(row, "recorded_tflops", real(tflops));
     json_object_set_new(row, "recorded_time", it->row ? json_string(it->row->time) : json_null());
     json_object_set_new(row, "recorded_in",
                         it->row ? json_string(it->row->recording) : json_null());
