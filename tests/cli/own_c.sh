@@ -2,7 +2,7 @@
 # Kernels of one's own in C: dropped into the folder, added, edited; compiled by the system's compiler,
 # run, checked and timed beside the built-in ones; what does not compile, is not allowed or is wrong.
 # SPDX-License-Identifier: GPL-3.0-or-later
-# shellcheck disable=SC1091,SC2154
+# shellcheck disable=SC1091,SC2154,SC3046
 . "$(dirname "$0")/lib.sh"
 unset VISUAL EDITOR ATTNSCOPE_LIBCUDA
 own=$HOME/.local/share/attnscope/kernels

@@ -1,7 +1,7 @@
 #!/bin/sh
 # record, open, results of recordings, compare of two.
 # SPDX-License-Identifier: GPL-3.0-or-later
-# shellcheck disable=SC1091,SC2154,SC3046,SC2086
+# shellcheck disable=SC1091,SC2154,SC3046,SC2086,SC2016
 . "$(dirname "$0")/lib.sh"
 
 quick='S=32 H=1 f32 n=20 time=0.5'
