@@ -13,7 +13,7 @@
  *       FIELD(FIELD_INT, lamp_row, hours, .unit = "h", .doc = "How long it has been on."),
  *       {.name = NULL},
  *   };
- *   static const struct row_type lamp_type = ROW_TYPE(lamp_row, {lamp_fields});
+ *   static const struct row_type lamp_type = ROW_TYPE(lamp_row, {lamp_fields, 0});
  *
  *   struct rowset rows = {.type = &lamp_type};
  *   struct lamp_row *row = rowset_add(&rows);         all members unknown
@@ -27,7 +27,7 @@
  * which are seen, and where; of two that have one name the first is seen.
  *
  *   struct lit_row { struct lamp_row lamp; double lumens; };
- *   ROW_TYPE(lit_row, {lamp_fields, offsetof(struct lit_row, lamp)}, {lit_fields})
+ *   ROW_TYPE(lit_row, {lamp_fields, offsetof(struct lit_row, lamp)}, {lit_fields, 0})
  *
  * Fields that only the command line names (the axes of a sweep) make a type while the program runs,
  * row_type_new(). Rows of several types may stand in one set: a point of a sweep that is not possible
@@ -57,7 +57,7 @@ struct row_type {
     struct row_own *own;      /* of a type made while the program runs; NULL for constant ones */
 };
 
-/* ROW_TYPE(run_row, {run_fields}) */
+/* ROW_TYPE(run_row, {run_fields, 0}) */
 #define ROW_TYPE(struct_, ...)                                   \
     {                                                            \
         .size = sizeof(struct struct_), .parts = { __VA_ARGS__ } \

@@ -93,7 +93,7 @@ static const struct field lesson_fields[] = {
     FIELD(FIELD_TEXT, lesson_row, whose, .doc = "yours: it is not of this program."),
     {.name = NULL},
 };
-static const struct row_type lesson_type = ROW_TYPE(lesson_row, {lesson_fields});
+static const struct row_type lesson_type = ROW_TYPE(lesson_row, {lesson_fields, 0});
 
 static const struct columns columns[1] = {{
     .type = &lesson_type,

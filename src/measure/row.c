@@ -92,7 +92,7 @@ const struct field run_fields[] = {
 };
 // clang-format on
 
-const struct row_type run_type = ROW_TYPE(run_row, {run_fields});
+const struct row_type run_type = ROW_TYPE(run_row, {run_fields, 0});
 
 json_t *run_row_result(const struct run_row *row)
 {

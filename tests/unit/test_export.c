@@ -976,7 +976,7 @@ static void test_lost(void)
         {0, 0, NULL}, {80, 0, NULL}, {60, 1, "least"}, {35, 2, "least"}, {25, 3, "kernel"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         json_t *lost = rows_lost(&set, cols, cases[i].width);
-        CU_ASSERT_EQUAL(json_array_size(lost), cases[i].lost);
+        CU_ASSERT_EQUAL(json_array_size(lost), (size_t)cases[i].lost);
         if (cases[i].first)
             CU_ASSERT_STRING_EQUAL(json_string_value(json_array_get(lost, 0)), cases[i].first);
         json_decref(lost);

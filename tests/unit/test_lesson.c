@@ -240,7 +240,7 @@ static void test_rows(void)
 {
     static const struct field fields[] = {
         FIELD(FIELD_TEXT, numbered, kernel), FIELD(FIELD_INT, numbered, n), {.name = NULL}};
-    static const struct row_type type = ROW_TYPE(numbered, {fields});
+    static const struct row_type type = ROW_TYPE(numbered, {fields, 0});
     struct rowset one = {.type = &type}, three = {.type = &type}, none = {.type = &type};
     struct rows r;
     rows_init(&r);

@@ -34,7 +34,7 @@ static const struct field lamp_fields[] = {
     FIELD(FIELD_TEXT, lamp, secret, .flags = FIELD_UNKEPT),
     {.name = NULL},
 };
-static const struct row_type lamp_type = ROW_TYPE(lamp, {lamp_fields});
+static const struct row_type lamp_type = ROW_TYPE(lamp, {lamp_fields, 0});
 
 /* One that has more, and gives `hours` itself. */
 struct lit {
@@ -47,7 +47,7 @@ static const struct field lit_fields[] = {
     {.name = NULL},
 };
 static const struct row_type lit_type =
-    ROW_TYPE(lit, {lit_fields}, {lamp_fields, offsetof(struct lit, lamp)});
+    ROW_TYPE(lit, {lit_fields, 0}, {lamp_fields, offsetof(struct lit, lamp)});
 
 static void fill(struct lamp *row)
 {
@@ -199,7 +199,7 @@ static void test_own_type(void)
                                  {.name = NULL}};
     const char *order[] = {"name", name, "volts", "watts", NULL};
     struct row_type like =
-        ROW_TYPE(lit, {axes}, {lamp_fields, offsetof(struct lit, lamp)}, {lit_fields});
+        ROW_TYPE(lit, {axes, 0}, {lamp_fields, offsetof(struct lit, lamp)}, {lit_fields, 0});
     like.order = order;
     struct row_type *type = row_type_new(&like);
     struct rowset rows = {.type = type};

@@ -78,7 +78,7 @@ static const struct field log_fields[] = {
     FIELD(FIELD_TEXT, log_row, command, .doc = "As it was given."),
     {.name = NULL},
 };
-static const struct row_type log_type = ROW_TYPE(log_row, {log_fields});
+static const struct row_type log_type = ROW_TYPE(log_row, {log_fields, 0});
 
 // clang-format off
 static const struct columns columns[1] = {{

@@ -341,7 +341,7 @@ static const struct field own_fields[] = {
     FIELD(FIELD_TEXT, own_row, reason, .doc = "Why it cannot run."),
     {.name = NULL},
 };
-static const struct row_type own_type = ROW_TYPE(own_row, {own_fields});
+static const struct row_type own_type = ROW_TYPE(own_row, {own_fields, 0});
 
 static const struct columns own_columns[1] = {{
     .type = &own_type,

@@ -23,7 +23,7 @@ static const struct field device_row_fields[] = {
     {.name = NULL},
 };
 static const struct row_type device_type =
-    ROW_TYPE(device_row, {device_fields}, {device_row_fields});
+    ROW_TYPE(device_row, {device_fields, 0}, {device_row_fields, 0});
 
 // clang-format off
 static const struct columns device_columns[1] = {{
@@ -125,7 +125,7 @@ static const struct field kernel_fields[] = {
     {.name = NULL},
 };
 // clang-format on
-static const struct row_type kernel_type = ROW_TYPE(kernel_row, {kernel_fields});
+static const struct row_type kernel_type = ROW_TYPE(kernel_row, {kernel_fields, 0});
 
 // clang-format off
 static const struct columns kernel_columns[1] = {{

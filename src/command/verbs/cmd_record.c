@@ -168,7 +168,7 @@ static const struct field listed_fields[] = {
     FIELD(FIELD_TEXT, listed_row, reason, .doc = "Why it cannot be read."),
     {.name = NULL},
 };
-static const struct row_type listed_type = ROW_TYPE(listed_row, {listed_fields});
+static const struct row_type listed_type = ROW_TYPE(listed_row, {listed_fields, 0});
 
 static const struct columns list_columns[1] = {{
     .type = &listed_type,

@@ -34,7 +34,7 @@ static const struct field first_fields[] = {
     {.name = NULL},
 };
 static const struct row_type stored_type =
-    ROW_TYPE(stored_row, {first_fields}, {stored_fields}, {run_fields});
+    ROW_TYPE(stored_row, {first_fields, 0}, {stored_fields, 0}, {run_fields, 0});
 
 // clang-format off
 static const struct columns columns[1] = {{

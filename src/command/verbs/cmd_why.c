@@ -48,7 +48,7 @@ static const struct field why_fields[] = {
     FIELD(FIELD_TEXT, why_row, doc, .doc = "What the figure is."),
     {.name = NULL},
 };
-static const struct row_type why_type = ROW_TYPE(why_row, {why_fields});
+static const struct row_type why_type = ROW_TYPE(why_row, {why_fields, 0});
 static const struct columns why_columns[1] = {{
     .type = &why_type,
     .list = (const struct column[]){

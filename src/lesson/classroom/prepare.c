@@ -38,7 +38,7 @@ static const struct field prepare_fields[] = {
     FIELD(FIELD_TEXT, prepare_row, reason, .doc = "Why it is not ready, or what is shown instead."),
     {.name = NULL},
 };
-static const struct row_type prepare_type = ROW_TYPE(prepare_row, {prepare_fields});
+static const struct row_type prepare_type = ROW_TYPE(prepare_row, {prepare_fields, 0});
 
 struct prepare {
     struct session *session;

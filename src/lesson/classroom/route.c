@@ -216,7 +216,7 @@ static const struct field route_fields[] = {
     FIELD(FIELD_TEXT, route_row, what, .doc = "What is done."),
     {.name = NULL},
 };
-static const struct row_type route_type = ROW_TYPE(route_row, {route_fields});
+static const struct row_type route_type = ROW_TYPE(route_row, {route_fields, 0});
 
 static void add_part(struct rowset *rows, const struct route_part *p, int at)
 {

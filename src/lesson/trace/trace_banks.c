@@ -26,7 +26,7 @@ static const struct field fields[] = {
           .doc = "How often the banks had to deliver up to it."),
     {.name = NULL},
 };
-static const struct row_type banks_type = ROW_TYPE(banks_row, {fields});
+static const struct row_type banks_type = ROW_TYPE(banks_row, {fields, 0});
 
 // clang-format off
 const struct columns trace_banks_columns[1] = {{

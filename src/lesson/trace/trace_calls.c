@@ -34,7 +34,7 @@ static const struct field fields[] = {
     FIELD(FIELD_TEXT, calls_row, origin, .doc = "live: measured now on this processor."),
     {.name = NULL},
 };
-static const struct row_type calls_type = ROW_TYPE(calls_row, {fields});
+static const struct row_type calls_type = ROW_TYPE(calls_row, {fields, 0});
 
 // clang-format off
 const struct columns trace_calls_columns[1] = {{

@@ -46,7 +46,7 @@ static const struct field fields[] = {
 #undef CYCLE
 #undef TILE
 #undef REAL
-static const struct row_type pipe_type = ROW_TYPE(pipe_row, {fields});
+static const struct row_type pipe_type = ROW_TYPE(pipe_row, {fields, 0});
 
 const struct columns trace_pipe_columns[1] = {{
     .type = &pipe_type,

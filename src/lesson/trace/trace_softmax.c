@@ -38,7 +38,7 @@ static const struct field fields[] = {
 };
 #undef INT
 #undef REAL
-static const struct row_type softmax_type = ROW_TYPE(softmax_row, {fields});
+static const struct row_type softmax_type = ROW_TYPE(softmax_row, {fields, 0});
 
 const struct columns trace_softmax_columns[1] = {{
     .type = &softmax_type,

@@ -42,7 +42,7 @@ static const struct field fields[] = {
     {.name = NULL},
 };
 #undef REAL
-static const struct row_type split_type = ROW_TYPE(split_row, {fields});
+static const struct row_type split_type = ROW_TYPE(split_row, {fields, 0});
 
 const struct columns trace_splitkv_columns[1] = {{
     .type = &split_type,

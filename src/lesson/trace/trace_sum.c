@@ -30,7 +30,7 @@ static const struct field fields[] = {
     {.name = NULL},
 };
 #undef REAL
-static const struct row_type sum_type = ROW_TYPE(sum_row, {fields});
+static const struct row_type sum_type = ROW_TYPE(sum_row, {fields, 0});
 
 const struct columns trace_sum_columns[1] = {{
     .type = &sum_type,

@@ -40,7 +40,7 @@ static const struct field access_fields[] = {
     {.name = NULL},
 };
 #undef INT
-static const struct row_type access_type = ROW_TYPE(access_row, {access_fields});
+static const struct row_type access_type = ROW_TYPE(access_row, {access_fields, 0});
 
 const struct columns trace_access_columns[1] = {{
     .type = &access_type,
@@ -168,7 +168,7 @@ static const struct field reduce_fields[] = {
           .doc = "The distance to it."),
     {.name = NULL},
 };
-static const struct row_type reduce_type = ROW_TYPE(reduce_row, {reduce_fields});
+static const struct row_type reduce_type = ROW_TYPE(reduce_row, {reduce_fields, 0});
 
 // clang-format off
 const struct columns trace_reduce_columns[1] = {{
