@@ -103,6 +103,13 @@ json_t *run_row_result(const struct run_row *row)
     return o;
 }
 
+void run_row_drop_samples(struct run_row *row)
+{
+    json_decref(row->recent_us);
+    json_decref(row->samples_us);
+    row->recent_us = row->samples_us = NULL;
+}
+
 bool run_row_passed(const struct run_row *row)
 {
     return row->check && strcmp(row->check, "pass") == 0;
@@ -138,9 +145,7 @@ void run_rows_share(const struct run_rows *rows, struct rowset *out)
     for (size_t i = 0; i < rows->n; i++) {
         struct run_row *row = rowset_add(out);
         record_copy(run_fields, row, &rows->v[i]);
-        json_decref(row->recent_us);
-        json_decref(row->samples_us);
-        row->recent_us = row->samples_us = NULL;
+        run_row_drop_samples(row);
     }
 }
 

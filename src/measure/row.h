@@ -68,6 +68,9 @@ json_t *run_rows_result(const struct run_rows *rows);
 /* Did it pass its check? False also where there is none. */
 bool run_row_passed(const struct run_row *row);
 
+/* Lets go of what no reader gets: the samples. */
+void run_row_drop_samples(struct run_row *row);
+
 /* The row as its reader gets it: an object of all fields but the samples. The caller owns it. */
 json_t *run_row_result(const struct run_row *row);
 

@@ -288,26 +288,22 @@ void library_scan(const struct library *l, int i, recording_take_fn *take, void 
 
 /* ---- looking up ---- */
 
-static bool same(const json_t *row, const char *field, const char *want)
+static bool same(const char *have, const char *want)
 {
-    const char *have = json_string_value(json_object_get(row, field));
     return !want || (have && strcmp(have, want) == 0);
 }
 
-static bool fits(const struct recorded_row *r, const struct recording_query *q)
+static bool fits(const struct run_row *row, const struct recording_query *q)
 {
-    const char *device = json_string_value(json_object_get(r->row, "device"));
-    return same(r->row, "check", "pass") && same(r->row, "kernel", q->kernel) &&
-           same(r->row, "shape", q->shape) && same(r->row, "params", q->params) &&
-           same(r->row, "backend", q->backend) && same(r->row, "l2", q->l2) &&
-           (!q->device || (device && strcasestr(device, q->device)));
+    return run_row_passed(row) && same(row->kernel, q->kernel) && same(row->shape, q->shape) &&
+           same(row->params, q->params) && same(row->backend, q->backend) && same(row->l2, q->l2) &&
+           (!q->device || (row->device && strcasestr(row->device, q->device)));
 }
 
 /* Dates are ISO 8601, so that text order is time order. */
 static bool newer(const struct recorded_row *a, const struct recorded_row *b)
 {
-    const char *x = json_string_value(json_object_get(a->row, "time"));
-    const char *y = b ? json_string_value(json_object_get(b->row, "time")) : NULL;
+    const char *x = a->run->time, *y = b ? b->run->time : NULL;
     return !b || (x && (!y || strcmp(x, y) >= 0));
 }
 
@@ -315,7 +311,7 @@ static void better(const struct recording *rec, const struct recording_query *q,
                    const struct recorded_row **best)
 {
     for (size_t i = 0; i < rec->nrows; i++)
-        if (fits(&rec->rows[i], q) && newer(&rec->rows[i], *best))
+        if (fits(rec->rows[i].run, q) && newer(&rec->rows[i], *best))
             *best = &rec->rows[i];
 }
 

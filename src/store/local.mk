@@ -1,2 +1,2 @@
-libattnscope_a_SOURCES += %D%/store.h %D%/store.c
+libattnscope_a_SOURCES += %D%/store.h %D%/store.c %D%/kept.h %D%/kept.c
 libattnscope_a_SOURCES += %D%/recording.h %D%/recording.c %D%/recorder.c %D%/library.c %D%/recall.c %D%/recall.h

@@ -107,43 +107,53 @@ static bool is_sound(const struct run_row *row)
     return true;
 }
 
-static json_t *row_object(const struct reader *x, struct run_row *row, const json_t *line)
+/* What the row says where it stands in a recording, and not in the session that measured it. */
+static void make_recorded(const struct reader *x, struct kept_row *row, const json_t *line)
 {
-    if (!row->origin || (strcmp(row->origin, "sim") != 0 && strcmp(row->origin, "model") != 0)) {
-        free(row->origin);
-        row->origin = xstrdup("recorded");
+    struct run_row *run = &row->run;
+    const char *time = json_string_value(json_object_get(line, "time"));
+    const char *command = json_string_value(json_object_get(line, "command"));
+    if (!run->origin || (strcmp(run->origin, "sim") != 0 && strcmp(run->origin, "model") != 0)) {
+        free(run->origin);
+        run->origin = xstrdup("recorded");
     }
-    json_t *o = run_row_result(row);
-    if (!json_is_string(json_object_get(o, "time")))
-        keep_text(o, line, "time");
-    keep_text(o, line, "command");
-    json_object_set_new(o, "recording", json_string(x->rec->name));
-    return o;
+    if (!run->time && time)
+        run->time = xstrdup(time);
+    row->command = command ? xstrdup(command) : NULL;
+    row->recording = xstrdup(x->rec->name);
+    run_row_drop_samples(run);
+}
+
+static void keep_row(struct reader *x, struct row *row, const json_t *line)
+{
+    struct recording *rec = x->rec;
+    struct kept_row *kept = row_data(row);
+    json_t *plan = json_object_get(line, "plan");
+    make_recorded(x, kept, line);
+    xgrow((void **)&rec->rows, &rec->caprows, rec->nrows + 1, sizeof *rec->rows);
+    struct recorded_row *r = &rec->rows[rec->nrows++];
+    *r = (struct recorded_row){.row = row_hold(row),
+                               .run = &kept->run,
+                               .plan = json_is_object(plan) ? json_incref(plan) : NULL};
+    take_samples(r, json_object_get(line, "samples_us"));
 }
 
 static enum status take_row(struct reader *x, const json_t *line, struct err *err)
 {
-    struct run_row row;
-    struct recording *rec = x->rec;
-    if (rec->nrows >= RECORDING_ROWS_MAX) {
+    if (x->rec->nrows >= RECORDING_ROWS_MAX) {
         x->full = true;
         return ST_OK;
     }
-    record_init(run_fields, &row);
-    enum status st = record_from_json(run_fields, &row, json_object_get(line, "row"), err);
-    if (!st && !row.kernel)
+    struct row *row = row_new(&recorded_type);
+    struct run_row *run = &((struct kept_row *)row_data(row))->run;
+    enum status st = record_from_json(run_fields, run, json_object_get(line, "row"), err);
+    if (!st && !run->kernel)
         st = err_set(err, ST_USAGE, "a row names no kernel");
-    if (!st && !is_sound(&row))
+    if (!st && !is_sound(run))
         st = err_set(err, ST_USAGE, "a row has a time that is none");
-    if (!st) {
-        xgrow((void **)&rec->rows, &rec->caprows, rec->nrows + 1, sizeof *rec->rows);
-        struct recorded_row *r = &rec->rows[rec->nrows++];
-        json_t *plan = json_object_get(line, "plan");
-        *r = (struct recorded_row){.row = row_object(x, &row, line),
-                                   .plan = json_is_object(plan) ? json_incref(plan) : NULL};
-        take_samples(r, json_object_get(line, "samples_us"));
-    }
-    record_clear(run_fields, &row);
+    if (!st)
+        keep_row(x, row, line);
+    row_drop(row);
     return st;
 }
 
@@ -321,13 +331,8 @@ void recording_scan(const char *text, size_t len, recording_take_fn *take, void 
 
 void recording_each(const struct recording *rec, recording_take_fn *take, void *ctx)
 {
-    for (size_t i = 0; i < rec->nrows; i++) {
-        struct run_row row;
-        record_init(run_fields, &row);
-        if (!record_from_json(run_fields, &row, rec->rows[i].row, NULL))
-            take(ctx, &row);
-        record_clear(run_fields, &row);
-    }
+    for (size_t i = 0; i < rec->nrows; i++)
+        take(ctx, rec->rows[i].run);
 }
 
 char *recording_device(const char *text, size_t len)
@@ -428,7 +433,7 @@ void recording_free(struct recording *r)
     if (!r)
         return;
     for (size_t i = 0; i < r->nrows; i++) {
-        json_decref(r->rows[i].row);
+        row_drop(r->rows[i].row);
         json_decref(r->rows[i].plan);
         free(r->rows[i].samples);
     }
@@ -440,12 +445,10 @@ void recording_free(struct recording *r)
     free(r);
 }
 
-json_t *recording_rows(const struct recording *r)
+void recording_rows(const struct recording *r, struct rowset *rows)
 {
-    json_t *rows = json_array();
     for (size_t i = 0; i < r->nrows; i++)
-        json_array_append(rows, r->rows[i].row);
-    return rows;
+        rowset_share(rows, r->rows[i].row);
 }
 
 struct ratio recorded_ratio(const struct recorded_row *now, const struct recorded_row *before)

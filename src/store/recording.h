@@ -31,7 +31,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "measure/row.h"
+#include "store/kept.h"
 #include "measure/stats.h"
 
 enum {
@@ -68,10 +68,10 @@ enum status recorder_close(struct recorder *r, struct err *err);
 /* ---- reading ---- */
 
 struct recorded_row {
-    json_t *row;     /* run's fields, then command and recording; origin is "recorded" where the
-                        figures were live */
-    json_t *plan;    /* an object, or NULL */
-    double *samples; /* us, positive and finite; NULL: none kept */
+    const struct row *row; /* of recorded_type; origin is "recorded" where the figures were live */
+    const struct run_row *run; /* its measurement */
+    json_t *plan;              /* an object, or NULL */
+    double *samples;           /* us, positive and finite; NULL: none kept */
     size_t nsamples;
 };
 
@@ -96,8 +96,8 @@ void recording_scan(const char *text, size_t len, recording_take_fn *take, void 
 void recording_each(const struct recording *r, recording_take_fn *take, void *ctx);
 /* The device that the first line of a recording's text names. The caller frees it; NULL: none. */
 char *recording_device(const char *text, size_t len);
-/* All rows as an array of objects. The caller owns it. */
-json_t *recording_rows(const struct recording *r);
+/* Adds all its rows, which are shared. */
+void recording_rows(const struct recording *r, struct rowset *rows);
 /* Time of a row in `now` over that of one in `before`, from both rows' samples; all NaN where one
  * has none. */
 struct ratio recorded_ratio(const struct recorded_row *now, const struct recorded_row *before);

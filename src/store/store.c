@@ -457,67 +457,54 @@ static const char *column(sqlite3_stmt *q, int i)
     return t ? (const char *)t : "";
 }
 
-/* json_string() refuses what is no UTF-8, which a foreign file may hold. */
-static json_t *json_text(const char *text)
+/* A foreign file may hold what is no UTF-8, which no output can show. */
+static char *column_text(sqlite3_stmt *q, int i)
 {
-    json_t *o = json_string(text);
-    return o ? o : json_string("?");
+    const char *text = column(q, i);
+    return xstrdup(str_is_utf8(text) ? text : "?");
 }
 
 /* The stored row, through the field table; what is damaged says so instead of vanishing. */
-static json_t *row_object(sqlite3_stmt *q)
+static void read_row(sqlite3_stmt *q, struct kept_row *row)
 {
-    struct run_row row;
-    record_init(run_fields, &row);
     json_t *stored = json_loads(column(q, 4), 0, NULL);
-    if (!json_is_object(stored) || record_from_json(run_fields, &row, stored, NULL) != ST_OK) {
-        record_clear(run_fields, &row);
-        row.kernel = xstrdup(column(q, 3));
-        row.reason = xstrdup("the stored row is damaged");
+    if (!json_is_object(stored) || record_from_json(run_fields, &row->run, stored, NULL) != ST_OK) {
+        record_clear(run_fields, &row->run);
+        row->run.kernel = column_text(q, 3);
+        row->run.reason = xstrdup("the stored row is damaged");
     }
     json_decref(stored);
-    json_t *o = json_object();
-    json_object_set_new(o, "id", json_integer(sqlite3_column_int64(q, 0)));
-    json_object_set_new(o, "time", json_text(column(q, 1)));
-    json_object_set_new(o, "command", json_text(column(q, 2)));
-    json_t *fields = run_row_result(&row);
-    json_object_update_missing(o, fields);
-    json_decref(fields);
-    record_clear(run_fields, &row);
-    return o;
+    run_row_drop_samples(&row->run);
+    free(row->run.time);
+    row->run.time = column_text(q, 1);
+    row->command = column_text(q, 2);
+    row->id = sqlite3_column_int64(q, 0);
 }
 
-static enum status collect(struct store *s, struct finder *f, json_t **rows, struct err *err)
+static enum status collect(struct store *s, struct finder *f, struct rowset *rows, struct err *err)
 {
-    *rows = NULL;
+    struct rowset found = {.type = &stored_type};
     sqlite3_stmt *q = NULL;
     enum status st = finder_prepare(s, f, &q, err);
     if (st == ST_OK) {
-        json_t *found = json_array();
         int rc;
         while ((rc = sqlite3_step(q)) == SQLITE_ROW)
-            json_array_append_new(found, row_object(q));
-        if (rc == SQLITE_DONE) {
-            *rows = found;
-        } else {
-            json_decref(found);
+            read_row(q, rowset_add(&found));
+        if (rc == SQLITE_DONE)
+            rowset_append(rows, &found);
+        else
             st = store_fail(s, "read", err);
-        }
     }
+    rowset_clear(&found);
     sqlite3_finalize(q);
     return st;
 }
 
-static struct finder finder_new(void)
+enum status store_find(struct store *s, const struct store_query *q, struct rowset *rows,
+                       struct err *err)
 {
     struct finder f = {.nbinds = 0};
     str_add(&f.sql, "SELECT id,time,command,kernel,row FROM results");
-    return f;
-}
-
-enum status store_find(struct store *s, const struct store_query *q, json_t **rows, struct err *err)
-{
-    struct finder f = finder_new();
     finder_and(&f, "kernel=?", q->kernel);
     finder_and(&f, "backend=?", q->backend);
     finder_and(&f, "instr(lower(device),lower(?))>0", q->device);
@@ -527,22 +514,4 @@ enum status store_find(struct store *s, const struct store_query *q, json_t **ro
     enum status st = collect(s, &f, rows, err);
     finder_clear(&f);
     return st;
-}
-
-json_t *store_latest(struct store *s, const char *kernel, const char *params, const char *shape,
-                     const char *backend)
-{
-    struct finder f = finder_new();
-    finder_and(&f, "kernel=?", kernel);
-    finder_and(&f, "params=?", params);
-    finder_and(&f, "shape=?", shape);
-    finder_and(&f, "backend=?", backend);
-    finder_and(&f, "check_=?", "pass");
-    str_add(&f.sql, " ORDER BY id DESC LIMIT 1");
-    json_t *rows = NULL, *row = NULL;
-    if (collect(s, &f, &rows, NULL) == ST_OK)
-        row = json_incref(json_array_get(rows, 0));
-    json_decref(rows);
-    finder_clear(&f);
-    return row;
 }

@@ -7,9 +7,7 @@
 #ifndef ATTNSCOPE_STORE_STORE_H
 #define ATTNSCOPE_STORE_STORE_H
 
-#include <jansson.h>
-
-#include "measure/row.h"
+#include "store/kept.h"
 
 struct store;
 /* `path` NULL: $XDG_DATA_HOME/attnscope/results.db. Creates it. Where it is there but cannot be
@@ -28,12 +26,9 @@ struct store_query {
     const char *since;                             /* an ISO 8601 time, or its beginning */
     int limit;                                     /* newest first; 0: 20 */
 };
-/* An array of row objects, each with id, time and command besides run's fields. Caller owns. */
-enum status store_find(struct store *s, const struct store_query *q, json_t **rows,
+/* Adds what is found to `rows`, which is of stored_type. On failure it has none of them. */
+enum status store_find(struct store *s, const struct store_query *q, struct rowset *rows,
                        struct err *err);
-/* The newest passing row for exactly this kernel, params, shape, backend and device, or NULL. */
-json_t *store_latest(struct store *s, const char *kernel, const char *params, const char *shape,
-                     const char *backend);
 
 /* Lesson progress and predictions share the file; see lesson/take/progress.h. */
 struct sqlite3;

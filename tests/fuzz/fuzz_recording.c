@@ -75,12 +75,12 @@ static const struct column columns[] = {
     {0},
 };
 
-static int check_shown(const json_t *rows)
+static int check_shown(const struct rowset *rows)
 {
     int broken = 0;
     for (enum format f = FORMAT_TEXT; f <= FORMAT_MD && !broken; f++) {
         struct str out = {0};
-        rows_format_json(&out, rows, &(struct columns){.list = columns}, f, 0);
+        rows_format(&out, rows, &(struct columns){.list = columns}, f, 0);
         for (size_t i = 0; i < out.len && !broken; i++)
             if ((unsigned char)out.data[i] < ' ' && out.data[i] != '\n')
                 broken = fuzz_broken("form %d shows the byte %d", (int)f, out.data[i]);
@@ -91,13 +91,13 @@ static int check_shown(const json_t *rows)
 
 static int check_row(const struct recorded_row *r)
 {
-    const char *origin = json_string_value(json_object_get(r->row, "origin"));
-    const double median = json_number_value(json_object_get(r->row, "median_us"));
-    if (!json_is_string(json_object_get(r->row, "kernel")))
+    const char *origin = r->run->origin;
+    const double median = r->run->median_us;
+    if (!r->run->kernel)
         return fuzz_broken("a row without a kernel");
     if (!origin || strcmp(origin, "live") == 0)
         return fuzz_broken("a recorded row says that it is live");
-    if (median < 0 || !isfinite(median))
+    if (median < 0 || isinf(median))
         return fuzz_broken("a median of %g", median);
     for (size_t i = 0; i < r->nsamples; i++)
         if (!(r->samples[i] > 0) || isinf(r->samples[i]))
@@ -127,10 +127,11 @@ int fuzz_one(const uint8_t *data, size_t size)
     int broken = check_tables(rec);
     for (size_t i = 0; i < rec->nrows && !broken; i++)
         broken = check_row(&rec->rows[i]);
-    json_t *rows = recording_rows(rec);
+    struct rowset rows = {.type = &recorded_type};
+    recording_rows(rec, &rows);
     if (!broken)
-        broken = check_shown(rows);
-    json_decref(rows);
+        broken = check_shown(&rows);
+    rowset_clear(&rows);
     recording_free(rec);
     return broken;
 }

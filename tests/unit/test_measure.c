@@ -38,10 +38,10 @@ static size_t remembered(void)
 static int stored(void)
 {
     const struct store_query all = {0};
-    json_t *rows = NULL;
+    struct rowset rows = {.type = &stored_type};
     CU_ASSERT_EQUAL(store_find(session_store(session), &all, &rows, NULL), ST_OK);
-    const int n = (int)json_array_size(rows);
-    json_decref(rows);
+    const int n = (int)rows.n;
+    rowset_clear(&rows);
     return n;
 }
 

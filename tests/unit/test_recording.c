@@ -98,11 +98,11 @@ static void test_round_trip(void)
     CU_ASSERT_EQUAL(json_integer_value(json_object_get(rec->header, "seed")), 42);
     CU_ASSERT_EQUAL_FATAL(rec->nrows, 2);
     const struct recorded_row *r = &rec->rows[0];
-    CU_ASSERT_STRING_EQUAL(text_of(r->row, "origin"), "recorded");
-    CU_ASSERT_STRING_EQUAL(text_of(r->row, "command"), "run it");
-    CU_ASSERT_STRING_EQUAL(text_of(r->row, "recording"), "a");
-    CU_ASSERT_EQUAL(json_number_value(json_object_get(r->row, "median_us")), 10.5);
-    CU_ASSERT_PTR_NULL(json_object_get(r->row, "samples_us"));
+    CU_ASSERT_STRING_EQUAL(row_text(r->row, "origin"), "recorded");
+    CU_ASSERT_STRING_EQUAL(row_text(r->row, "command"), "run it");
+    CU_ASSERT_STRING_EQUAL(row_text(r->row, "recording"), "a");
+    CU_ASSERT_EQUAL(r->run->median_us, 10.5);
+    CU_ASSERT_PTR_NULL(r->run->samples_us);
     CU_ASSERT_EQUAL_FATAL(r->nsamples, 3); /* what is no time was left out */
     CU_ASSERT_EQUAL(r->samples[1], 11.5);
     CU_ASSERT_EQUAL(json_integer_value(json_object_get(r->plan, "smem_bytes")), 8192);
@@ -326,10 +326,10 @@ static void test_library(void)
     struct recording_query q = {.kernel = "fa2", .device = "test gpu", .l2 = "cold"};
     const struct recorded_row *best = library_best(l, &q);
     CU_ASSERT_PTR_NOT_NULL_FATAL(best);
-    CU_ASSERT_EQUAL(json_number_value(json_object_get(best->row, "median_us")), 10.5);
+    CU_ASSERT_EQUAL(best->run->median_us, 10.5);
     CU_ASSERT_EQUAL(library_open(l, newer, &rec, &err), ST_OK);
     best = library_best(l, &q);
-    CU_ASSERT_EQUAL(json_number_value(json_object_get(best->row, "median_us")), 7);
+    CU_ASSERT_EQUAL(best->run->median_us, 7);
     q.device = "no such GPU"; /* shipped recordings have real ones */
     CU_ASSERT_PTR_NULL(library_best(l, &q));
     q = (struct recording_query){.kernel = "fa2", .params = "BR=64"};

@@ -61,11 +61,11 @@ static void add(struct store *s, const char *kernel, const char *shape, double m
 
 static size_t count(struct store *s, struct store_query q)
 {
-    json_t *rows = NULL;
+    struct rowset rows = {.type = &stored_type};
     struct err err = ERR_INIT;
     CU_ASSERT_EQUAL(store_find(s, &q, &rows, &err), ST_OK);
-    size_t n = json_array_size(rows);
-    json_decref(rows);
+    size_t n = rows.n;
+    rowset_clear(&rows);
     return n;
 }
 
@@ -93,39 +93,31 @@ static void test_find(void)
 static void test_rows(void)
 {
     struct store *s = open_new("rows.db");
-    json_t *rows = NULL;
+    struct rowset rows = {.type = &stored_type};
     struct run_row row = make_row("naive", "S=1024", 12.5);
     row.time = xstrdup("2031-02-03T04:05:06Z");
     row.worst = json_pack("{s:i}", "b", 3);
     CU_ASSERT_EQUAL(store_add(s, &row, "run naive S=1k", NULL), ST_OK);
     record_clear(run_fields, &row);
     CU_ASSERT_EQUAL(store_find(s, &(struct store_query){.limit = 1}, &rows, NULL), ST_OK);
-    const json_t *o = json_array_get(rows, 0);
-    CU_ASSERT_EQUAL(json_integer_value(json_object_get(o, "id")), 1);
-    CU_ASSERT_STRING_EQUAL(json_string_value(json_object_get(o, "time")), "2031-02-03T04:05:06Z");
-    CU_ASSERT_STRING_EQUAL(json_string_value(json_object_get(o, "command")), "run naive S=1k");
-    CU_ASSERT_EQUAL(json_real_value(json_object_get(o, "median_us")), 12.5);
-    CU_ASSERT(json_is_null(json_object_get(o, "mean_us"))); /* unknown stays unknown */
-    CU_ASSERT_PTR_NULL(json_object_get(o, "recent_us"));    /* never stored */
-    CU_ASSERT_EQUAL(json_integer_value(json_object_get(json_object_get(o, "worst"), "b")), 3);
-    json_decref(rows);
-    store_close(s);
-}
-
-static void test_latest(void)
-{
-    struct store *s = open_new("latest.db");
-    add(s, "naive", "S=1024", 10);
-    add(s, "naive", "S=1024", 11);
-    struct run_row bad = make_row("naive", "S=1024", 5);
-    bad.check[0] = 'f';
-    CU_ASSERT_EQUAL(store_add(s, &bad, NULL, NULL), ST_OK);
-    record_clear(run_fields, &bad);
-    json_t *row = store_latest(s, "naive", "BR=32", "S=1024", "cpu");
-    CU_ASSERT_EQUAL(json_real_value(json_object_get(row, "median_us")), 11);
-    json_decref(row);
-    CU_ASSERT_PTR_NULL(store_latest(s, "naive", "BR=64", "S=1024", "cpu"));
-    CU_ASSERT_PTR_NULL(store_latest(s, "naive", "BR=32", "S=1024", "cuda"));
+    const struct kept_row *row0 = row_kept(rowset_at(&rows, 0));
+    CU_ASSERT_PTR_NOT_NULL_FATAL(row0);
+    CU_ASSERT_EQUAL(row0->id, 1);
+    CU_ASSERT_STRING_EQUAL(row0->run.time, "2031-02-03T04:05:06Z");
+    CU_ASSERT_STRING_EQUAL(row0->command, "run naive S=1k");
+    CU_ASSERT_PTR_NULL(row0->recording);
+    CU_ASSERT_EQUAL(row0->run.median_us, 12.5);
+    CU_ASSERT(isnan(row0->run.mean_us));     /* unknown stays unknown */
+    CU_ASSERT_PTR_NULL(row0->run.recent_us); /* never stored */
+    CU_ASSERT_EQUAL(json_integer_value(json_object_get(row0->run.worst, "b")), 3);
+    json_t *o = row_json(rows.rows[0]);
+    const char *name = json_object_iter_key(json_object_iter(o));
+    CU_ASSERT_STRING_EQUAL(name, "id"); /* as every script has read it so far */
+    CU_ASSERT(json_is_null(json_object_get(o, "mean_us")));
+    CU_ASSERT_PTR_NULL(json_object_get(o, "recent_us"));
+    CU_ASSERT_PTR_NULL(json_object_get(o, "recording"));
+    json_decref(o);
+    rowset_clear(&rows);
     store_close(s);
 }
 
@@ -216,17 +208,17 @@ static bool reads_without_space(void)
     struct store *s = NULL;
     struct err err = ERR_INIT;
     char *old = in_folder("full.db"), *fresh = in_folder("fresh.db");
-    json_t *rows = NULL;
+    struct rowset rows = {.type = &stored_type};
     struct run_row row = make_row("naive", "S=1", 1);
     signal(SIGXFSZ, SIG_IGN);
     setrlimit(RLIMIT_FSIZE, &(struct rlimit){.rlim_cur = 0, .rlim_max = 0});
     bool good = store_open(fresh, &s, &err) == ST_FAIL && !s;
     good = good && store_open(old, &s, &err) == ST_OK;
     good = good && store_find(s, &(struct store_query){.limit = 99}, &rows, &err) == ST_OK &&
-           json_array_size(rows) == 50;
+           rows.n == 50;
     good = good && store_add(s, &row, "run", &err) == ST_FAIL && strstr(err.text, "reading only");
     store_close(s);
-    json_decref(rows);
+    rowset_clear(&rows);
     record_clear(run_fields, &row);
     free(old);
     free(fresh);
@@ -351,19 +343,18 @@ static void test_hostile_rows(void)
         "UPDATE results SET row='{\"kernel\":\"a\\u001b[31m\",\"zzz\":1}' WHERE id=4;");
     struct store *s;
     struct err err = ERR_INIT;
-    json_t *rows = NULL;
+    struct rowset rows = {.type = &stored_type};
     CU_ASSERT_EQUAL_FATAL(open_foreign("hostile.db", &s, &err), ST_OK);
     CU_ASSERT_EQUAL(store_find(s, &(struct store_query){.limit = 99}, &rows, &err), ST_OK);
-    CU_ASSERT_EQUAL(json_array_size(rows), 50);
+    CU_ASSERT_EQUAL(rows.n, 50);
     for (size_t i = 47; i < 50; i++) { /* ids 3, 2, 1 */
-        const json_t *o = json_array_get(rows, i);
-        CU_ASSERT_STRING_EQUAL(json_string_value(json_object_get(o, "reason")),
-                               "the stored row is damaged");
-        CU_ASSERT_STRING_EQUAL(json_string_value(json_object_get(o, "kernel")), "naive");
-        CU_ASSERT(json_is_string(json_object_get(o, "time")));
+        const struct kept_row *row = row_kept(rows.rows[i]);
+        CU_ASSERT_STRING_EQUAL(row->run.reason, "the stored row is damaged");
+        CU_ASSERT_STRING_EQUAL(row->run.kernel, "naive");
+        CU_ASSERT(row->run.time && str_is_utf8(row->run.time));
     }
-    CU_ASSERT_PTR_NULL(json_object_get(json_array_get(rows, 46), "zzz"));
-    json_decref(rows);
+    CU_ASSERT_FALSE(row_has(rows.rows[46], "zzz"));
+    rowset_clear(&rows);
     store_close(s);
 }
 
@@ -390,7 +381,7 @@ static void test_mutations(void)
         fclose(f);
         struct store *s = NULL;
         struct err err = ERR_INIT;
-        json_t *rows = NULL;
+        struct rowset rows = {.type = &stored_type};
         if (store_open_foreign(to, &s, &err) != ST_OK) {
             CU_ASSERT(err.text[0] && !s);
             continue;
@@ -398,7 +389,7 @@ static void test_mutations(void)
         opened++;
         if (store_find(s, &(struct store_query){.limit = 99}, &rows, &err) != ST_OK)
             CU_ASSERT(err.text[0] != 0);
-        json_decref(rows);
+        rowset_clear(&rows);
         store_close(s);
     }
     printf("# %u of 300 mutants opened\n", opened);
@@ -426,7 +417,6 @@ static void test_unwritable(void)
 static const struct tap_test tests[] = {
     {"filters", test_find},
     {"a row comes back as it was", test_rows},
-    {"the latest passing row", test_latest},
     {"opened again, and twice", test_reopen},
     {"acknowledged rows survive SIGKILL", test_sigkill},
     {"two writers", test_two_writers},

@@ -19,25 +19,35 @@
 #include "command/output.h"
 #include "command/session.h"
 
-/* What a row has that no measurement has. */
-static const struct field pair_fields[] = {
-    {.name = "before_median_us",
-     .type = FIELD_REAL,
-     .title = "old us",
-     .unit = "us",
-     .doc = "median_us in the old recording; median_us is that of the new one."},
-    {.name = "source_changed",
-     .type = FIELD_BOOL,
-     .title = "source changed",
-     .doc = "The kernel's source differs between the recordings."},
-    {.name = NULL},
+/* What a row has besides its measurement, which is of the new recording where both have it. */
+struct pair_row {
+    struct run_row run;
+    double before_median_us;
+    int source_changed;
 };
 
+static const struct field pair_fields[] = {
+    FIELD(FIELD_REAL, pair_row, before_median_us, .title = "old us", .unit = "us",
+          .doc = "median_us in the old recording; median_us is that of the new one."),
+    FIELD(FIELD_BOOL, pair_row, source_changed, .title = "source changed",
+          .doc = "The kernel's source differs between the recordings."),
+    {.name = NULL},
+};
+static const char *const pair_order[] = {
+    "kernel", "shape",    "params",         "backend",          "l2",
+    "launch", "input",    "device",         "before_median_us", "median_us",
+    "ratio",  "ratio_lo", "ratio_hi",       "verdict",          "verdict_reason",
+    "check",  "origin",   "source_changed", "reason",           NULL};
+static const struct row_type pair_type = {.size = sizeof(struct pair_row),
+                                          .parts = {{pair_fields, 0}, {run_fields, 0}},
+                                          .order = pair_order};
+
 // clang-format off
-static const char in_old[] = "in the old recording alone", in_new[] = "in the new recording alone";
+static const char in_old[] = "in the old recording alone", in_new[] = "in the new recording alone",
+                  now_fails[] = "the new one fails its check";
 
 const struct columns pair_columns[1] = {{
-    .of = FIELD_TABLES(pair_fields, run_fields),
+    .type = &pair_type,
     .list = (const struct column[]){
         {.field = "kernel"},
         {.field = "shape", .varies = true},
@@ -61,6 +71,7 @@ const struct columns pair_columns[1] = {{
 
 static const char *const match_fields[] = {"kernel", "shape",  "params", "backend",
                                            "l2",     "launch", "input",  NULL};
+static const char *const machine_fields[] = {"device", "driver", "cuda", "peer_version", NULL};
 
 /* ---- is it meant? ---- */
 
@@ -89,18 +100,24 @@ bool names_recordings(struct session *s, const struct cmd_call *c)
 
 /* ---- rows that belong together ---- */
 
-static bool same_field(const json_t *a, const json_t *b, const char *field)
+/* Unknown and empty are alike. */
+static bool same_text(const char *a, const char *b)
 {
-    const char *x = row_string(a, field), *y = row_string(b, field);
-    return !strcmp(x ? x : "", y ? y : "");
+    return !strcmp(a ? a : "", b ? b : "");
+}
+
+static bool same_fields(const struct recorded_row *a, const struct recorded_row *b,
+                        const char *const *names)
+{
+    for (; *names; names++)
+        if (!same_text(row_text(a->row, *names), row_text(b->row, *names)))
+            return false;
+    return true;
 }
 
 static bool matches(const struct recorded_row *a, const struct recorded_row *b)
 {
-    for (const char *const *f = match_fields; *f; f++)
-        if (!same_field(a->row, b->row, *f))
-            return false;
-    return true;
+    return same_fields(a, b, match_fields);
 }
 
 /* The last row of `rec` that matches; files are in the order things happened. */
@@ -115,92 +132,77 @@ static const struct recorded_row *last_match(const struct recording *rec,
 
 /* ---- one line of the answer ---- */
 
-static bool passed(const json_t *row)
+static void put_text(char **member, const char *text)
 {
-    const char *check = row_string(row, "check");
-    return check && !strcmp(check, "pass");
+    char *copy = text ? xstrdup(text) : NULL;
+    free(*member);
+    *member = copy;
 }
 
-static void put_real(json_t *row, const char *field, double v)
+/* Which row it is; its figures are unknown so far. */
+static struct pair_row *add_pair(struct rowset *rows, const struct recorded_row *r)
 {
-    json_object_set_new(row, field, isfinite(v) ? json_real(v) : json_null());
-}
-
-static void put_text(json_t *row, const char *field, const char *text)
-{
-    json_object_set_new(row, field, text ? json_string(text) : json_null());
-}
-
-static json_t *blank_row(const struct recorded_row *r)
-{
-    json_t *row = json_object();
+    struct pair_row *row = rowset_add(rows);
     for (const char *const *f = match_fields; *f; f++)
-        json_object_set(row, *f, json_object_get(r->row, *f));
-    json_object_set(row, "device", json_object_get(r->row, "device"));
-    put_real(row, "before_median_us", NAN);
-    put_real(row, "median_us", NAN);
-    put_real(row, "ratio", NAN);
-    put_real(row, "ratio_lo", NAN);
-    put_real(row, "ratio_hi", NAN);
-    put_text(row, "verdict", NULL);
-    put_text(row, "verdict_reason", NULL);
-    json_object_set(row, "check", json_object_get(r->row, "check"));
-    put_text(row, "origin", "recorded");
-    json_object_set_new(row, "source_changed", json_null());
-    put_text(row, "reason", NULL);
+        field_copy(field_find(run_fields, *f), &row->run, r->run);
+    put_text(&row->run.device, r->run->device);
+    put_text(&row->run.check, r->run->check);
+    put_text(&row->run.origin, "recorded");
     return row;
 }
 
-static const char *no_ratio(const struct recorded_row *now, const struct recorded_row *before)
+static const char *no_ratio(const struct run_row *now, const struct run_row *before)
 {
-    if (!passed(now->row))
-        return "the new one fails its check";
-    if (!passed(before->row))
+    if (!run_row_passed(now))
+        return now_fails;
+    if (!run_row_passed(before))
         return "the old one failed its check";
-    if (isnan(row_number(now->row, "median_us")) || isnan(row_number(before->row, "median_us")))
+    if (isnan(now->median_us) || isnan(before->median_us))
         return "one of them was not timed";
     return NULL;
 }
 
-static void judge(json_t *row, const struct recorded_row *now, const struct recorded_row *before)
+static void judge(struct run_row *row, const struct recorded_row *now,
+                  const struct recorded_row *before)
 {
     struct ratio r = recorded_ratio(now, before);
     if (isnan(r.mid))
-        r.mid = row_number(now->row, "median_us") / row_number(before->row, "median_us");
-    put_real(row, "ratio", r.mid);
-    put_real(row, "ratio_lo", r.lo);
-    put_real(row, "ratio_hi", r.hi);
-    put_text(row, "verdict", stats_verdict(r));
+        r.mid = now->run->median_us / before->run->median_us;
+    row->ratio = r.mid;
+    row->ratio_lo = r.lo;
+    row->ratio_hi = r.hi;
+    put_text(&row->verdict, stats_verdict(r));
     if (isnan(r.lo))
-        put_text(row, "reason", "too few samples were recorded to tell");
-    else if (!same_field(now->row, before->row, "device"))
-        put_text(row, "reason", "measured on different devices");
+        put_text(&row->reason, "too few samples were recorded to tell");
+    else if (!same_text(now->run->device, before->run->device))
+        put_text(&row->reason, "measured on different devices");
 }
 
-static json_t *pair_row(const struct recorded_row *now, const struct recorded_row *before)
+static struct run_row *add_both(struct rowset *rows, const struct recorded_row *now,
+                                const struct recorded_row *before)
 {
-    json_t *row = blank_row(now);
-    const char *why = no_ratio(now, before), *was = row_string(before->row, "source_hash"),
-               *is = row_string(now->row, "source_hash");
-    put_real(row, "before_median_us", row_number(before->row, "median_us"));
-    put_real(row, "median_us", row_number(now->row, "median_us"));
+    struct pair_row *row = add_pair(rows, now);
+    const char *why = no_ratio(now->run, before->run), *was = before->run->source_hash,
+               *is = now->run->source_hash;
+    row->before_median_us = before->run->median_us;
+    row->run.median_us = now->run->median_us;
     if (was && is)
-        json_object_set_new(row, "source_changed", json_boolean(strcmp(was, is)));
+        row->source_changed = strcmp(was, is) != 0;
     if (why)
-        put_text(row, "reason", why);
+        put_text(&row->run.reason, why);
     else
-        judge(row, now, before);
-    return row;
+        judge(&row->run, now, before);
+    return &row->run;
 }
 
-/* ---- the whole ---- */
-
-static json_t *lone_row(const struct recorded_row *r, bool old)
+static void add_lone(struct rowset *rows, const struct recorded_row *r, bool old)
 {
-    json_t *row = blank_row(r);
-    put_real(row, old ? "before_median_us" : "median_us", row_number(r->row, "median_us"));
-    put_text(row, "reason", old ? in_old : in_new);
-    return row;
+    struct pair_row *row = add_pair(rows, r);
+    if (old)
+        row->before_median_us = r->run->median_us;
+    else
+        row->run.median_us = r->run->median_us;
+    put_text(&row->run.reason, old ? in_old : in_new);
 }
 
 /* ---- the control ---- */
@@ -215,15 +217,8 @@ struct control {
 /* Do both recordings have the same code on the same machine? Then a difference is none of the code's. */
 static bool is_control(const struct recorded_row *now, const struct recorded_row *before)
 {
-    static const char *const machine[] = {"device", "driver", "cuda", "peer_version", NULL};
-    const char *was = row_string(before->row, "source_hash"),
-               *is = row_string(now->row, "source_hash");
-    if (!was || !is || strcmp(was, is))
-        return false;
-    for (const char *const *f = machine; *f; f++)
-        if (!same_field(now->row, before->row, *f))
-            return false;
-    return true;
+    const char *was = before->run->source_hash, *is = now->run->source_hash;
+    return was && is && !strcmp(was, is) && same_fields(now, before, machine_fields);
 }
 
 /* One or two controls have not seen the worst: they count for twice and one and a half times as much. */
@@ -232,86 +227,91 @@ static double widened(const struct control *c)
     return pow(c->most, c->rows == 1 ? 2 : c->rows == 2 ? 1.5 : 1);
 }
 
-static void add_control(struct control *c, const json_t *row)
+static void add_control(struct control *c, struct run_row *row)
 {
-    const double lo = row_number(row, "ratio_lo"), hi = row_number(row, "ratio_hi");
-    if (!(lo > 0))
+    put_text(&row->verdict, "control");
+    if (!(row->ratio_lo > 0))
         return;
     c->rows++;
-    c->most = fmax(c->most, fmax(1 / lo, hi));
+    c->most = fmax(c->most, fmax(1 / row->ratio_lo, row->ratio_hi));
 }
 
 /* Takes back a winner that is within what the control shows. */
-static void hold_against(const struct control *c, json_t *row)
+static void hold_against(const struct control *c, struct run_row *row)
 {
-    const char *verdict = row_string(row, "verdict");
-    const double by = widened(c), lo = row_number(row, "ratio_lo"),
-                 hi = row_number(row, "ratio_hi");
+    const double by = widened(c), toward_1 = row->ratio_lo > 1 ? 1 / by : by;
     char buf[NUMBER_BUF];
-    if (!c->rows || !verdict || (strcmp(verdict, "SLOWER") && strcmp(verdict, "FASTER")))
+    if (!c->rows || (strcmp(row->verdict, "SLOWER") && strcmp(row->verdict, "FASTER")) ||
+        !strcmp(row->verdict, stats_verdict((struct ratio){NAN, row->ratio_lo * toward_1,
+                                                           row->ratio_hi * toward_1})))
         return;
-    const double toward_1 = lo > 1 ? 1 / by : by;
-    if (!strcmp(verdict, stats_verdict((struct ratio){NAN, lo * toward_1, hi * toward_1})))
-        return;
-    put_text(row, "verdict", "AMBIGUOUS");
-    char *why = xasprintf("unchanged kernels differ by up to %s times between the recordings",
-                          number_fmt(buf, c->most, 3));
-    put_text(row, "verdict_reason", why);
-    free(why);
+    put_text(&row->verdict, "AMBIGUOUS");
+    row->verdict_reason =
+        xasprintf("unchanged kernels differ by up to %s times between the recordings",
+                  number_fmt(buf, c->most, 3));
 }
 
-static json_t *compare_rows(const struct recording *before, const struct recording *now,
-                            struct control *control)
+static const struct run_row *pair_at(const struct rowset *rows, size_t i)
 {
-    json_t *rows = json_array(), *changed = json_array();
+    return &((const struct pair_row *)row_read(rows->rows[i]))->run;
+}
+
+static void compare_rows(const struct recording *before, const struct recording *now,
+                         struct rowset *rows, struct control *control)
+{
+    struct run_row **changed = xcalloc(now->nrows + 1, sizeof(struct run_row *));
+    size_t n = 0;
     *control = (struct control){.most = 1};
     for (size_t i = 0; i < now->nrows; i++) {
         const struct recorded_row *r = &now->rows[i], *old = last_match(before, r);
         if (last_match(now, r) != r)
             continue;
-        json_t *row = old ? pair_row(r, old) : lone_row(r, false);
-        json_array_append_new(rows, row);
-        if (!old || !row_string(row, "verdict"))
-            continue;
-        if (is_control(r, old)) {
-            put_text(row, "verdict", "control");
+        struct run_row *row = old ? add_both(rows, r, old) : NULL;
+        if (!old)
+            add_lone(rows, r, false);
+        else if (row->verdict && is_control(r, old))
             add_control(control, row);
-        } else
-            json_array_append(changed, row);
+        else if (row->verdict)
+            changed[n++] = row;
     }
-    for (size_t i = 0; i < json_array_size(changed); i++)
-        hold_against(control, json_array_get(changed, i));
-    json_decref(changed);
+    for (size_t i = 0; i < n; i++)
+        hold_against(control, changed[i]);
+    free(changed);
     for (size_t i = 0; i < before->nrows; i++) {
         const struct recorded_row *r = &before->rows[i];
         if (last_match(before, r) == r && !last_match(now, r))
-            json_array_append_new(rows, lone_row(r, true));
+            add_lone(rows, r, true);
     }
-    return rows;
 }
 
-static int count_of(const json_t *rows, const char *field, const char *value)
+static int count_of(const struct rowset *rows, const char *field, const char *text)
 {
     int n = 0;
-    for (size_t i = 0; i < json_array_size(rows); i++) {
-        const char *text = row_string(json_array_get(rows, i), field);
-        n += text && !strcmp(text, value);
-    }
+    for (size_t i = 0; i < rows->n; i++)
+        n += row_is(rows->rows[i], field, text);
     return n;
 }
 
+/* The geometric mean of the ratios, and in *n of how many. */
+static double mean_ratio(const struct rowset *rows, int *n)
+{
+    double sum = 0;
+    *n = 0;
+    for (size_t i = 0; i < rows->n; i++) {
+        const double r = pair_at(rows, i)->ratio;
+        if (r > 0)
+            sum += log(r), ++*n;
+    }
+    return exp(sum / *n);
+}
+
 /* "3 rows: 1 FASTER, 2 SAME; time ratio 0.93 in the geometric mean" */
-static void add_summary(struct str *out, const json_t *rows, const struct control *control)
+static void add_summary(struct str *out, const struct rowset *rows, const struct control *control)
 {
     static const char *const verdicts[] = {"FASTER", "SLOWER", "SAME", "AMBIGUOUS", "control"};
-    double sum = 0;
-    int n = 0;
-    for (size_t i = 0; i < json_array_size(rows); i++) {
-        const double r = row_number(json_array_get(rows, i), "ratio");
-        if (r > 0)
-            sum += log(r), n++;
-    }
-    str_addf(out, "%zu row%s", json_array_size(rows), json_array_size(rows) == 1 ? "" : "s");
+    int n;
+    const double mean = mean_ratio(rows, &n);
+    str_addf(out, "%zu row%s", rows->n, rows->n == 1 ? "" : "s");
     for (int i = 0, shown = 0; i < 5; i++) {
         const int count = count_of(rows, "verdict", verdicts[i]);
         if (count)
@@ -319,8 +319,7 @@ static void add_summary(struct str *out, const json_t *rows, const struct contro
     }
     char buf[NUMBER_BUF];
     if (n)
-        str_addf(out, "; time new over old, geometric mean of %d: %s", n,
-                 number_fmt(buf, exp(sum / n), 3));
+        str_addf(out, "; time new over old, geometric mean of %d: %s", n, number_fmt(buf, mean, 3));
     str_addc(out, '\n');
     if (control->rows)
         str_addf(out,
@@ -333,13 +332,13 @@ static void add_summary(struct str *out, const json_t *rows, const struct contro
                      "changed between the recordings\n");
 }
 
-static enum status answer(const json_t *rows, bool fail_slower, struct err *err)
+static enum status answer(const struct rowset *rows, bool fail_slower, struct err *err)
 {
-    const int broken = count_of(rows, "reason", "the new one fails its check");
+    const int broken = count_of(rows, "reason", now_fails);
     const int slower = count_of(rows, "verdict", "SLOWER");
     const size_t alone =
         (size_t)count_of(rows, "reason", in_old) + (size_t)count_of(rows, "reason", in_new);
-    if (alone == json_array_size(rows)) /* a gate must not pass for want of figures */
+    if (alone == rows->n) /* a gate must not pass for want of figures */
         return err_set(err, ST_FAIL, "nothing is compared: no row is in both recordings");
     if (broken)
         return err_set(err, ST_NO, "%d row%s of the new recording fail%s the check", broken,
@@ -380,11 +379,12 @@ enum status compare_recordings(struct session *s, struct cmd_call *c, struct err
     if (st)
         return st;
     struct control control;
-    json_t *rows = compare_rows(rec[0], rec[1], &control);
-    call_rows_json(s, c, rows, pair_columns);
+    struct rowset rows = {.type = &pair_type};
+    compare_rows(rec[0], rec[1], &rows, &control);
+    call_rows(s, c, &rows, pair_columns);
     if (text)
-        add_summary(c->out, rows, &control);
-    st = answer(rows, fail_on != NULL, err);
-    json_decref(rows);
+        add_summary(c->out, &rows, &control);
+    st = answer(&rows, fail_on != NULL, err);
+    rowset_clear(&rows);
     return st;
 }

@@ -15,7 +15,7 @@
 
 // clang-format off
 const struct columns recorded_columns[1] = {{
-    .of = FIELD_TABLES(run_fields),
+    .type = &recorded_type,
     .list = (const struct column[]){
         {.field = "kernel"},
         {.field = "shape", .varies = true},
@@ -49,12 +49,11 @@ static bool has_word(const char *text, const char *word, const char *separators)
 }
 
 /* A shape is as asked if asking changes nothing. */
-static bool shape_is(const json_t *row, const char *key, const char *value)
+static bool shape_is(const struct run_row *row, const char *key, const char *value)
 {
     struct shape have = SHAPE_DEFAULT, want;
     bool known = false;
-    const char *text = row_string(row, "shape");
-    if (!text || shape_parse(text, &have, NULL))
+    if (!row->shape || shape_parse(row->shape, &have, NULL))
         return false;
     want = have;
     const enum status st = key ? shape_set(&want, key, value, &known, NULL)
@@ -62,7 +61,7 @@ static bool shape_is(const json_t *row, const char *key, const char *value)
     return !st && known && shape_equal(&have, &want);
 }
 
-static bool shape_is_any(const json_t *row, const struct cmd_pair *p)
+static bool shape_is_any(const struct run_row *row, const struct cmd_pair *p)
 {
     char **values;
     int n;
@@ -75,11 +74,10 @@ static bool shape_is_any(const json_t *row, const struct cmd_pair *p)
     return found;
 }
 
-static bool param_is(const json_t *row, const struct cmd_pair *p)
+static bool param_is(const struct run_row *row, const struct cmd_pair *p)
 {
-    const char *params = row_string(row, "params");
     char *word = xasprintf("%s=%s", p->key, p->value);
-    const bool found = params && has_word(params, word, " ");
+    const bool found = row->params && has_word(row->params, word, " ");
     free(word);
     return found;
 }
@@ -90,23 +88,21 @@ static bool is_text_key(const char *key)
     return !strcmp(key, "l2") || !strcmp(key, "backend");
 }
 
-static bool pair_fits(const json_t *row, const struct cmd_pair *p)
+static bool pair_fits(const struct run_row *row, const struct cmd_pair *p)
 {
     if (is_shape_key(p->key))
         return shape_is_any(row, p);
     if (!is_text_key(p->key))
         return param_is(row, p);
-    const char *have = row_string(row, p->key);
+    const char *have = strcmp(p->key, "l2") ? row->backend : row->l2;
     return have && has_word(p->value, have, ",");
 }
 
-static bool fits(const json_t *row, const struct cmd_call *c)
+static bool fits(const struct run_row *row, const struct cmd_call *c)
 {
-    const char *kernel = row_string(row, "kernel");
     for (int i = 1; i < c->nwords; i++) {
         const char *word = c->words[i].text;
-        if (is_shape_word(word) ? !shape_is(row, NULL, word)
-                                : !kernel || !has_word(word, kernel, ","))
+        if (is_shape_word(word) ? !shape_is(row, NULL, word) : !has_word(word, row->kernel, ","))
             return false;
     }
     for (int i = 0; i < c->npairs; i++)
@@ -120,7 +116,7 @@ static bool is_param(const struct recording *rec, const char *key)
 {
     const size_t len = strlen(key);
     for (size_t i = 0; i < rec->nrows; i++) {
-        const char *at = row_string(rec->rows[i].row, "params");
+        const char *at = rec->rows[i].run->params;
         for (; at && (at = strstr(at, key)); at += len)
             if (at[len] == '=')
                 return true;
@@ -152,23 +148,20 @@ static enum status check_pairs(struct cmd_call *c, const struct recording *rec, 
     return ST_OK;
 }
 
-enum status recorded_rows(struct cmd_call *c, const struct recording *rec, json_t **rows,
+enum status recorded_rows(struct cmd_call *c, const struct recording *rec, struct rowset *rows,
                           struct err *err)
 {
-    *rows = NULL;
+    const size_t before = rows->n;
     enum status st = check_pairs(c, rec, err);
     if (!st)
         st = call_finish(NULL, c, err);
     if (st)
         return st;
-    *rows = json_array();
     for (size_t i = 0; i < rec->nrows; i++)
-        if (fits(rec->rows[i].row, c))
-            json_array_append(*rows, rec->rows[i].row);
-    if (json_array_size(*rows) || (c->nwords < 2 && !c->npairs))
+        if (fits(rec->rows[i].run, c))
+            rowset_share(rows, rec->rows[i].row);
+    if (rows->n > before || (c->nwords < 2 && !c->npairs))
         return ST_OK;
-    json_decref(*rows);
-    *rows = NULL;
     char *name = sanitize_line(rec->name);
     err_set(err, ST_NO, "no row of %s fits; open %s shows what it has", name, name);
     free(name);

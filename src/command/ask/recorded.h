@@ -6,10 +6,10 @@
 
 #include "command/session.h"
 
-/* The rows that fit the call's words behind the first (kernels, parts of a shape) and its pairs
- * (shape keys with lists and ranges, l2, backend, parameters): all where there are none. The caller
- * owns the array. ST_NO when no row fits. */
-enum status recorded_rows(struct cmd_call *c, const struct recording *rec, json_t **rows,
+/* Adds the rows that fit the call's words behind the first (kernels, parts of a shape) and its pairs
+ * (shape keys with lists and ranges, l2, backend, parameters): all where there are none. ST_NO when no
+ * row fits. */
+enum status recorded_rows(struct cmd_call *c, const struct recording *rec, struct rowset *rows,
                           struct err *err);
 
 extern const struct columns recorded_columns[1];

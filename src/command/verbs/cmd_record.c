@@ -264,11 +264,26 @@ static void add_brought(struct session *s, struct cmd_call *c, const struct reco
     lines_wrap(c->out, from, call_width(s, c));
 }
 
+/* All of a recording are many: as text they are remembered, and what they are is said. */
+static void show_opened(struct session *s, struct cmd_call *c, const struct recording *rec,
+                        const struct rowset *rows)
+{
+    const bool text = call_format(c) == FORMAT_TEXT, all = c->nwords < 2 && !c->npairs;
+    if (text)
+        add_heading(s, c, rec, rows->n);
+    if (text && all) {
+        add_brought(s, c, rec);
+        call_remember(s, c, rows, recorded_columns);
+    } else if (rows->n || !text) {
+        call_rows(s, c, rows, recorded_columns);
+    }
+}
+
 static enum status exec_open(struct session *s, struct cmd_call *c, struct err *err)
 {
     const struct recording *rec;
-    const bool text = call_format(c) == FORMAT_TEXT;
-    json_t *rows;
+    (void)call_format(c);
+    struct rowset rows = {.type = &recorded_type};
     if (!c->nwords) {
         enum status st = call_finish(s, c, err);
         return st ? st : open_list(s, c);
@@ -281,18 +296,9 @@ static enum status exec_open(struct session *s, struct cmd_call *c, struct err *
         return st;
     if (rec->note)
         session_note(s, "%s: %s", rec->name, rec->note);
-    const bool all = c->nwords < 2 && !c->npairs;
-    if (text)
-        add_heading(s, c, rec, json_array_size(rows));
-    if (text && all) {
-        add_brought(s, c, rec);
-        call_remember_json(s, c, rows, recorded_columns);
-    } else if (json_array_size(rows) || !text) {
-        call_rows_json(s, c, rows, recorded_columns);
-    }
-    if (json_array_size(rows))
-        journal_add(s, &s->rows.last.rows, recorded_columns, NULL, c->text);
-    json_decref(rows);
+    show_opened(s, c, rec, &rows);
+    journal_add(s, &rows, recorded_columns, NULL, c->text);
+    rowset_clear(&rows);
     return ST_OK;
 }
 
@@ -300,12 +306,12 @@ size_t open_count(struct session *s, const char *line)
 {
     struct call_list list = {0};
     const struct recording *rec = NULL;
-    json_t *rows = NULL;
+    struct rowset rows = {.type = &recorded_type};
     if (parse_line(s, line, &list, NULL) == ST_OK && list.count == 1 && list.calls[0]->nwords &&
         library_peek(session_library(s), list.calls[0]->words[0].text, &rec, NULL) == ST_OK)
         (void)recorded_rows(list.calls[0], rec, &rows, NULL);
-    const size_t n = json_array_size(rows);
-    json_decref(rows);
+    const size_t n = rows.n;
+    rowset_clear(&rows);
     call_list_clear(&list);
     return n;
 }

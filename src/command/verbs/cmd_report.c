@@ -14,9 +14,31 @@
 
 /* ---- the tables of a recording ---- */
 
+/* A measured row, and of its plan what draws it on a roofline. */
+struct roof_row {
+    struct run_row run;
+    double requested_intensity, peak_tflops, dram_gbs;
+    char *peak_unit;
+};
 // clang-format off
+static const struct field roof_fields[] = {
+    FIELD(FIELD_REAL, roof_row, requested_intensity, .title = "requested F/B", .digits = 3, .unit = "FLOP/B",
+          .doc = "Of its plan: FLOPs over the bytes that loads and stores ask for."),
+    FIELD(FIELD_REAL, roof_row, peak_tflops, .title = "peak TFLOP/s", .digits = 3, .unit = "TFLOP/s",
+          .doc = "Of its plan: dense peak of the units that the kernel uses."),
+    FIELD(FIELD_TEXT, roof_row, peak_unit, .title = "pipe", .doc = "Of its plan: these units."),
+    FIELD(FIELD_REAL, roof_row, dram_gbs, .title = "GB/s", .unit = "GB/s",
+          .doc = "Of its plan: bandwidth of the device's memory."),
+    {.name = NULL},
+};
+static const char *const roof_order[] = {
+    "kernel", "shape", "params", "device", "tflops", "check", "origin",
+    "requested_intensity", "peak_tflops", "peak_unit", "dram_gbs", NULL};
+static const struct row_type roof_type = {
+    .size = sizeof(struct roof_row), .parts = {{run_fields, 0}, {roof_fields, 0}}, .order = roof_order};
+
 static const struct columns roof_columns[1] = {{
-    .of = FIELD_TABLES(run_fields, plan_fields),
+    .type = &roof_type,
     .list = (const struct column[]){
         {.field = "kernel"},
         {.field = "params"},
@@ -33,9 +55,8 @@ static const struct columns roof_columns[1] = {{
 
 static bool has_roof(const struct recorded_row *r)
 {
-    const char *check = row_string(r->row, "check");
-    return r->plan && check && !strcmp(check, "pass") && row_number(r->row, "tflops") > 0 &&
-           row_number(r->plan, "requested_intensity") > 0 && row_string(r->row, "shape");
+    return r->plan && run_row_passed(r->run) && r->run->tflops > 0 && r->run->shape &&
+           row_number(r->plan, "requested_intensity") > 0;
 }
 
 /* Kernels are set side by side on one problem: the one that most rows are about. */
@@ -47,9 +68,9 @@ static const char *common_shape(const struct recording *rec)
         size_t n = 0;
         if (!has_roof(&rec->rows[i]))
             continue;
-        const char *shape = row_string(rec->rows[i].row, "shape");
+        const char *shape = rec->rows[i].run->shape;
         for (size_t k = i; k < rec->nrows && k < 2000; k++)
-            n += has_roof(&rec->rows[k]) && !strcmp(row_string(rec->rows[k].row, "shape"), shape);
+            n += has_roof(&rec->rows[k]) && !strcmp(rec->rows[k].run->shape, shape);
         if (n > most) {
             most = n;
             best = shape;
@@ -58,49 +79,34 @@ static const char *common_shape(const struct recording *rec)
     return best;
 }
 
-static json_t *roof_row(const struct recorded_row *r)
+static void add_roof_row(struct rowset *rows, const struct recorded_row *r)
 {
-    static const char *const measured[] = {"kernel", "shape", "params", "device",
-                                           "tflops", "check", "origin"};
-    static const char *const planned[] = {"requested_intensity", "peak_tflops", "peak_unit",
-                                          "dram_gbs"};
-    json_t *row = json_object();
-    for (size_t i = 0; i < sizeof measured / sizeof *measured; i++)
-        json_object_set(row, measured[i], json_object_get(r->row, measured[i]));
-    for (size_t i = 0; i < sizeof planned / sizeof *planned; i++)
-        json_object_set(row, planned[i], json_object_get(r->plan, planned[i]));
-    return row;
-}
-
-/* A table of rows that are JSON still. */
-static json_t *json_table(const json_t *rows, const struct columns *cols, const char *command)
-{
-    struct rowset set = {0};
-    rowset_add_json(&set, rows);
-    json_t *table = table_object(&set, cols, NULL, command);
-    rowset_clear(&set);
-    return table;
+    struct roof_row *row = rowset_add(rows);
+    record_copy(run_fields, &row->run, r->run);
+    if (record_from_json(roof_fields, row, r->plan,
+                         NULL)) /* a stranger's: what it says is unknown */
+        record_clear(roof_fields, row);
 }
 
 static void add_roof(const struct recording *rec, json_t *tables)
 {
     const char *shape = common_shape(rec);
-    json_t *rows = json_array();
+    struct rowset rows = {.type = &roof_type};
     struct str command = {0};
     for (size_t i = 0; shape && i < rec->nrows; i++) {
         const struct recorded_row *r = &rec->rows[i];
-        if (!has_roof(r) || strcmp(row_string(r->row, "shape"), shape) != 0)
+        if (!has_roof(r) || strcmp(r->run->shape, shape) != 0)
             continue;
-        str_addf(&command, "%s%s", command.len ? "," : "roofline ", row_string(r->row, "kernel"));
-        json_array_append_new(rows, roof_row(r));
+        str_addf(&command, "%s%s", command.len ? "," : "roofline ", r->run->kernel);
+        add_roof_row(&rows, r);
     }
     str_addf(&command, " %s", shape ? shape : "");
-    if (json_array_size(rows)) {
-        json_t *table = json_table(rows, roof_columns, str_text(&command));
+    if (rows.n) {
+        json_t *table = table_object(&rows, roof_columns, NULL, str_text(&command));
         json_object_set_new(table, "title", json_sprintf("Roofline: %s", shape));
         json_array_append_new(tables, table);
     }
-    json_decref(rows);
+    rowset_clear(&rows);
     str_free(&command);
 }
 
@@ -108,41 +114,36 @@ static void add_roof(const struct recording *rec, json_t *tables)
 
 /* "B=1 H=8 D=64 f32, L2 cold": what stays when S varies; NULL where the row has no S or no time. The
  * caller frees it. */
-static char *without_s(const json_t *row)
+static char *without_s(const struct run_row *row)
 {
-    const char *text = row_string(row, "shape"), *l2 = row_string(row, "l2"),
-               *check = row_string(row, "check");
     struct shape shape = SHAPE_DEFAULT;
     struct str s = {0};
-    if (!text || shape_parse(text, &shape, NULL) != ST_OK || shape.Sq != shape.Sk || !check ||
-        strcmp(check, "pass") != 0 || !(row_number(row, "median_us") > 0))
+    if (!row->shape || shape_parse(row->shape, &shape, NULL) != ST_OK || shape.Sq != shape.Sk ||
+        !run_row_passed(row) || !(row->median_us > 0))
         return NULL;
     shape_words_but(&shape, "S", &s);
-    if (l2)
-        str_addf(&s, ", L2 %s", l2);
+    if (row->l2)
+        str_addf(&s, ", L2 %s", row->l2);
     return str_take(&s);
 }
 
-static json_t *rows_like(const struct recording *rec, const char *rest)
+static void rows_like(const struct recording *rec, const char *rest, struct rowset *rows)
 {
-    json_t *rows = json_array();
     for (size_t i = 0; i < rec->nrows && i < 2000; i++) {
-        char *mine = without_s(rec->rows[i].row);
+        char *mine = without_s(rec->rows[i].run);
         if (mine && !strcmp(mine, rest))
-            json_array_append(rows, rec->rows[i].row);
+            rowset_share(rows, rec->rows[i].row);
         free(mine);
     }
-    return rows;
 }
 
-static size_t shapes_in(const json_t *rows)
+static size_t shapes_in(const struct rowset *rows)
 {
     size_t n = 0;
-    for (size_t i = 0; i < json_array_size(rows); i++) {
-        const char *shape = row_string(json_array_get(rows, i), "shape");
+    for (size_t i = 0; i < rows->n; i++) {
         bool seen = false;
         for (size_t k = 0; k < i && !seen; k++)
-            seen = !strcmp(row_string(json_array_get(rows, k), "shape"), shape);
+            seen = row_is(rows->rows[k], "shape", row_text(rows->rows[i], "shape"));
         n += !seen;
     }
     return n;
@@ -163,16 +164,17 @@ static void add_over_s(const struct recording *rec, json_t *tables)
 {
     enum { PLOTS_MAX = 8, SHAPES_MIN = 3 };
     for (size_t i = 0; i < rec->nrows && i < 2000 && json_array_size(tables) < PLOTS_MAX; i++) {
-        char *rest = without_s(rec->rows[i].row);
+        char *rest = without_s(rec->rows[i].run);
         char *title = rest ? xasprintf("Time over S: %s", rest) : NULL;
         if (title && !is_titled(tables, title)) {
-            json_t *rows = rows_like(rec, rest);
-            json_t *table = json_table(rows, recorded_columns, NULL);
+            struct rowset rows = {.type = &recorded_type};
+            rows_like(rec, rest, &rows);
+            json_t *table = table_object(&rows, recorded_columns, NULL, NULL);
             json_object_set_new(table, "title", json_string(title));
-            if (shapes_in(rows) >= SHAPES_MIN)
+            if (shapes_in(&rows) >= SHAPES_MIN)
                 json_array_append(tables, table);
             json_decref(table);
-            json_decref(rows);
+            rowset_clear(&rows);
         }
         free(title);
         free(rest);
@@ -181,16 +183,19 @@ static void add_over_s(const struct recording *rec, json_t *tables)
 
 static json_t *recording_tables(const struct recording *rec)
 {
-    json_t *tables = json_array(), *rows = recording_rows(rec);
+    json_t *tables = json_array();
+    struct rowset rows = {.type = &recorded_type};
     struct str command = {0};
+    recording_rows(rec, &rows);
     if (json_array_size(rec->tables) > 1)
         add_over_s(rec, tables);
     json_array_extend(tables, rec->tables);
     str_addf(&command, "open %s", rec->name);
-    if (!json_array_size(tables) && json_array_size(rows))
-        json_array_append_new(tables, json_table(rows, recorded_columns, str_text(&command)));
+    if (!json_array_size(tables) && rows.n)
+        json_array_append_new(tables,
+                              table_object(&rows, recorded_columns, NULL, str_text(&command)));
     add_roof(rec, tables);
-    json_decref(rows);
+    rowset_clear(&rows);
     str_free(&command);
     return tables;
 }

@@ -15,30 +15,9 @@
 #include "command/verbs/verbs.h"
 #include "measure/origin.h"
 
-/* What a stored row has besides its measurement. */
-struct stored_row {
-    struct run_row run;
-    int64_t id;
-    char *command;
-};
-static const struct field stored_fields[] = {
-    FIELD(FIELD_INT, stored_row, id, .doc = "Number of the row, growing."),
-    FIELD(FIELD_TEXT, stored_row, command,
-          .doc = "What would measure it again; the other fields are those of run."),
-    {.name = NULL},
-};
-/* The time comes second. */
-static const struct field first_fields[] = {
-    FIELD(FIELD_INT, stored_row, id),
-    FIELD_AT("time", FIELD_TEXT, stored_row, run.time),
-    {.name = NULL},
-};
-static const struct row_type stored_type =
-    ROW_TYPE(stored_row, {first_fields, 0}, {stored_fields, 0}, {run_fields, 0});
-
 // clang-format off
 static const struct columns columns[1] = {{
-    .of = FIELD_TABLES(stored_fields, run_fields),
+    .type = &stored_type,
     .list = (const struct column[]){
         {.field = "id", .optional = true, .drop = 6},
         {.field = "time", .drop = 2},
@@ -207,105 +186,92 @@ static enum status none_found(struct session *s, struct cmd_call *c, const struc
 
 /* ---- rows of opened recordings ---- */
 
-static bool selects(const struct store_query *q, const json_t *row)
+static bool selects(const struct store_query *q, const struct run_row *row)
 {
-    const char *kernel = row_string(row, "kernel"), *backend = row_string(row, "backend"),
-               *time = row_string(row, "time"), *shape = row_string(row, "shape");
-    return (!q->kernel || (kernel && !strcmp(kernel, q->kernel))) &&
-           (!q->backend || (backend && !strcmp(backend, q->backend))) &&
-           (!q->device || text_contains(row_string(row, "device"), q->device)) &&
-           (!q->shape || (shape && shape_has(shape, q->shape))) &&
-           (!q->since || (time && strcmp(time, q->since) >= 0));
+    return (!q->kernel || !strcmp(row->kernel, q->kernel)) &&
+           (!q->backend || (row->backend && !strcmp(row->backend, q->backend))) &&
+           (!q->device || text_contains(row->device, q->device)) &&
+           (!q->shape || (row->shape && shape_has(row->shape, q->shape))) &&
+           (!q->since || (row->time && strcmp(row->time, q->since) >= 0));
 }
 
-static void add_recorded(struct session *s, const struct store_query *q, json_t *rows)
+static void add_recorded(struct session *s, const struct store_query *q, struct rowset *rows)
 {
     const struct recording *rec;
     for (size_t i = 0; s->services.library && (rec = library_opened(s->services.library, i)); i++)
         for (size_t r = 0; r < rec->nrows; r++)
-            if (selects(q, rec->rows[r].row))
-                json_array_append(rows, rec->rows[r].row);
+            if (selects(q, rec->rows[r].run))
+                rowset_share(rows, rec->rows[r].row);
 }
 
 /* Newest first; what came first stays first. */
 struct dated {
-    json_t *row;
+    const struct row *row;
+    const char *time; /* "": unknown */
     size_t at;
 };
 static int newest_first(const void *pa, const void *pb)
 {
     const struct dated *a = pa, *b = pb;
-    const char *x = row_string(a->row, "time"), *y = row_string(b->row, "time");
-    const int order = strcmp(y ? y : "", x ? x : "");
+    const int order = strcmp(b->time, a->time);
     return order ? order : (a->at > b->at) - (a->at < b->at);
 }
 
-/* Sorts, and leaves at most `limit` rows of the wanted origin. */
-static json_t *sort_rows(json_t *rows, const char *origin, int limit)
+/* The newest rows of the wanted origin, at most `limit`. */
+static void pick_newest(const struct rowset *rows, const char *origin, int limit,
+                        struct rowset *out)
 {
-    const size_t n = json_array_size(rows);
-    struct dated *list = xcalloc(n + 1, sizeof *list);
-    json_t *out = json_array();
-    for (size_t i = 0; i < n; i++)
-        list[i] = (struct dated){json_array_get(rows, i), i};
-    qsort(list, n, sizeof *list, newest_first);
-    for (size_t i = 0; i < n && json_array_size(out) < (size_t)limit; i++) {
-        const char *have = row_string(list[i].row, "origin");
-        if (!origin || (have && !strcmp(have, origin)))
-            json_array_append(out, list[i].row);
+    struct dated *list = xcalloc(rows->n + 1, sizeof *list);
+    size_t n = 0;
+    for (size_t i = 0; i < rows->n; i++) {
+        const struct run_row *run = &row_kept(rows->rows[i])->run;
+        if (!origin || (run->origin && !strcmp(run->origin, origin)))
+            list[n++] = (struct dated){rows->rows[i], run->time ? run->time : "", i};
     }
+    qsort(list, n, sizeof *list, newest_first);
+    for (size_t i = 0; i < n && i < (size_t)limit; i++)
+        rowset_share(out, list[i].row);
     free(list);
-    json_decref(rows);
-    return out;
 }
 
 /* ---- the verb ---- */
 
-static void show_rows(struct session *s, struct cmd_call *c, const json_t *rows)
-{
-    struct rowset set = {.type = &stored_type};
-    rowset_add_json(&set, rows);
-    call_show(s, c, &set, columns);
-    rowset_clear(&set);
-}
-
-static enum status find_rows(struct session *s, const struct query *x, json_t **rows,
+static enum status find_rows(struct session *s, const struct query *x, struct rowset *rows,
                              struct err *err)
 {
     struct store *store = NULL;
+    struct rowset all = {.type = &stored_type};
     bool own = false;
     const bool recorded_only = x->origin && !strcmp(x->origin, "recorded");
     enum status st = recorded_only ? ST_OK : open_results(s, &store, &own, err);
     struct store_query q = x->store;
     if (x->origin) /* which the store does not know: the limit comes after it */
         q.limit = 100000;
-    *rows = NULL;
     if (!st && store)
-        st = store_find(store, &q, rows, err);
+        st = store_find(store, &q, &all, err);
     if (own)
         store_close(store);
-    if (st)
-        return st;
-    if (!*rows)
-        *rows = json_array();
-    add_recorded(s, &x->store, *rows);
-    *rows = sort_rows(*rows, x->origin, x->store.limit);
-    return ST_OK;
+    if (!st) {
+        add_recorded(s, &x->store, &all);
+        pick_newest(&all, x->origin, x->store.limit, rows);
+    }
+    rowset_clear(&all);
+    return st;
 }
 
 static enum status exec_results(struct session *s, struct cmd_call *c, struct err *err)
 {
     struct query x;
-    json_t *rows = NULL;
+    struct rowset rows = {.type = &stored_type};
     (void)call_format(c);
     enum status st = read_query(s, c, &x, err);
     if (!st)
         st = find_rows(s, &x, &rows, err);
-    if (!st && !json_array_size(rows))
+    if (!st && !rows.n)
         st = none_found(s, c, &x.store, err);
-    if (!st && (json_array_size(rows) || call_format(c) != FORMAT_TEXT))
-        show_rows(s, c, rows);
-    json_decref(rows);
+    if (!st && (rows.n || call_format(c) != FORMAT_TEXT))
+        call_show(s, c, &rows, columns);
+    rowset_clear(&rows);
     str_free(&x.shape);
     return st;
 }

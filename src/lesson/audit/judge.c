@@ -80,7 +80,7 @@ static struct row *recorded_instead(struct session *s, const struct row *row, co
     const enum library_scope look = library_look(library, LIBRARY_SHIPPED);
     const struct recorded_row *best = q.kernel && q.shape ? library_best(library, &q) : NULL;
     library_look(library, look);
-    return best ? row_of_json(best->row) : NULL;
+    return best ? row_hold(best->row) : NULL;
 }
 
 /* All rows that could not be measured here, with the caches in the same state, or none. */
