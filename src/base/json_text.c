@@ -3,9 +3,12 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/json_text.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/number.h"
 
 /* ASCII: no control character of a foreign text reaches a terminal. */
 enum { JSON_STYLE = JSON_COMPACT | JSON_ENCODE_ANY | JSON_ENSURE_ASCII };
@@ -80,4 +83,12 @@ void json_text(struct str *out, const json_t *v)
         add_real(out, json_real_value(v));
     else
         add_text(out, v);
+}
+
+json_t *json_value(const char *text)
+{
+    double v;
+    if (number_parse(text, &v, NULL))
+        return json_string(text);
+    return v == floor(v) && fabs(v) < 9e15 ? json_integer((json_int_t)v) : json_real(v);
 }

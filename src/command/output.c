@@ -3,7 +3,6 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "command/output.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +10,6 @@
 #include <sys/stat.h>
 
 #include "base/mem.h"
-#include "base/number.h"
 #include "command/session.h"
 
 void err_suggest_text(struct err *err, const char *text)
@@ -55,14 +53,6 @@ enum format call_format(struct cmd_call *c)
     if (csv)
         return FORMAT_CSV;
     return md ? FORMAT_MD : format_of_file(c->redirect);
-}
-
-json_t *json_value(const char *text)
-{
-    double v;
-    if (number_parse(text, &v, NULL))
-        return json_string(text);
-    return v == floor(v) && fabs(v) < 9e15 ? json_integer((json_int_t)v) : json_real(v);
 }
 
 /* ---- rows as people read them ---- */

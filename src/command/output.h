@@ -4,6 +4,7 @@
 #ifndef ATTNSCOPE_COMMAND_OUTPUT_H
 #define ATTNSCOPE_COMMAND_OUTPUT_H
 
+#include "base/json_text.h"
 #include "command/session.h"
 
 /* rows_format() after what people want otherwise than programs: in text parameters at their defaults
@@ -23,8 +24,6 @@ bool params_read(const struct kernel_desc *d, const char *text, struct param_val
 void call_flush(struct session *s, struct cmd_call *c);
 /* Columns for text of this call; 0: unlimited. */
 int call_width(const struct session *s, const struct cmd_call *c);
-/* A number as JSON integer where exact, else as real; a word as string. */
-json_t *json_value(const char *text);
 /* Appends "; did you mean \"x\"?"; nothing when near is NULL. */
 void err_suggest(struct err *err, const char *near);
 void err_suggest_text(struct err *err, const char *text); /* appends as it is */

@@ -6,6 +6,7 @@
 #include "command/rows.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -17,6 +18,7 @@
 #include "base/sanitize.h"
 #include "command/output.h"
 #include "command/session.h"
+#include "export/tidy.h"
 
 enum { RESULTS_MAX = 100, JOURNAL_TABLES = 200, JOURNAL_ROWS = 20000 };
 
@@ -161,7 +163,9 @@ static bool member_value(const void *ctx, const char *name, double *out)
     const char *rest;
     const struct row *row = rows_find(&s->rows, name, &rest);
     char *field = xstrndup(rest, strcspn(rest, ".["));
-    const bool have = row_has(row, field);
+    json_t *value = tidy_value(row, field);
+    const bool have = value != NULL;
+    json_decref(value);
     free(field);
     *out = have ? row_path_number(row, rest) : REAL_UNKNOWN;
     return have;
@@ -403,7 +407,19 @@ void session_remember_runs(struct session *s, const struct rowset *rows, bool co
 static bool has_text(const char *path)
 {
     struct stat st;
-    return path && !stat(path, &st) && st.st_size > 0;
+    return path && !stat(path, &st) && S_ISREG(st.st_mode) && st.st_size > 0;
+}
+
+/* Does the file begin with this line, its end included? */
+static bool begins_with(const char *path, const char *line, size_t len)
+{
+    char *have = xcalloc(len + 1, 1);
+    FILE *f = fopen(path, "re");
+    const bool same = f && fread(have, 1, len, f) == len && !memcmp(have, line, len);
+    if (f)
+        fclose(f);
+    free(have);
+    return same;
 }
 
 /* Takes out the line that begins at byte `from`. */
@@ -416,6 +432,18 @@ static void drop_line(struct str *s, size_t from)
     free(rest);
 }
 
+/* A file that rows are added to has the names already, unless its rows have others: then theirs stand
+ * between, and nothing lands in a wrong column. */
+static void drop_names(struct session *s, struct cmd_call *c, size_t from)
+{
+    const char *line = str_text(c->out) + from;
+    if (begins_with(c->redirect, line, strcspn(line, "\n") + 1))
+        drop_line(c->out, from);
+    else
+        session_note(s, "%s has other columns than these rows, which bring a line of names",
+                     c->redirect);
+}
+
 static void print_rows(struct session *s, struct cmd_call *c, const struct rowset *rows,
                        const struct columns *cols)
 {
@@ -423,7 +451,7 @@ static void print_rows(struct session *s, struct cmd_call *c, const struct rowse
     const size_t from = c->out->len;
     rows_show(s, c->out, rows, cols, f, call_width(s, c));
     if (f == FORMAT_CSV && c->append && has_text(c->redirect))
-        drop_line(c->out, from); /* the file has the names already */
+        drop_names(s, c, from);
     if (f == FORMAT_MD)
         rows_md_footer(c->out, call_command(c));
 }

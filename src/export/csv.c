@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/sanitize.h"
 #include "export/table.h"
+#include "export/tidy.h"
 
 static void add_csv(struct str *out, const char *text)
 {
@@ -40,39 +41,43 @@ static void add_csv_value(struct str *out, const json_t *v)
     str_free(&text);
 }
 
-/* The i-th column: the first row's field, or the type's where there is no row. */
-static const char *csv_name(const struct rowset *rows, size_t i)
-{
-    if (rows->n)
-        return row_name(rows->rows[0], i);
-    const struct field *f = rows->type ? row_type_at(rows->type, i, NULL) : NULL;
-    return f ? f->name : NULL;
-}
-
-static void add_names(struct str *out, const struct rowset *rows)
+static void add_names(struct str *out, json_t *names)
 {
     const char *name;
-    for (size_t i = 0; (name = csv_name(rows, i)); i++) {
+    json_t *none;
+    bool first = true;
+    json_object_foreach(names, name, none)
+    {
         char *clean = sanitize_line(name); /* a plan from a stranger may bring its own */
-        str_add(out, i ? "," : "");
+        str_add(out, first ? "" : ",");
         add_csv(out, clean);
         free(clean);
+        first = false;
     }
-    if (csv_name(rows, 0))
+    if (!first)
         str_addc(out, '\n');
+}
+
+static void add_row(struct str *out, json_t *names, const struct row *row)
+{
+    const char *name;
+    json_t *none, *values = tidy_flat(row);
+    bool first = true;
+    json_object_foreach(names, name, none)
+    {
+        str_add(out, first ? "" : ",");
+        add_csv_value(out, json_object_get(values, name));
+        first = false;
+    }
+    str_addc(out, '\n');
+    json_decref(values);
 }
 
 void table_csv(struct str *out, const struct rowset *rows)
 {
-    const char *name;
-    add_names(out, rows);
-    for (size_t r = 0; r < rows->n; r++) {
-        for (size_t i = 0; (name = csv_name(rows, i)); i++) {
-            json_t *v = row_value(rows->rows[r], name);
-            str_add(out, i ? "," : "");
-            add_csv_value(out, v);
-            json_decref(v);
-        }
-        str_addc(out, '\n');
-    }
+    json_t *names = tidy_names(rows);
+    add_names(out, names);
+    for (size_t i = 0; i < rows->n; i++)
+        add_row(out, names, rows->rows[i]);
+    json_decref(names);
 }

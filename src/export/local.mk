@@ -9,4 +9,5 @@ libattnscope_a_SOURCES += \
 	%D%/rowpath.c %D%/rows.c %D%/rows.h \
 	%D%/table.c %D%/table.h \
 	%D%/tally.c %D%/tally.h \
-	%D%/text.c
+	%D%/text.c \
+	%D%/tidy.c %D%/tidy.h

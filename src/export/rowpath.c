@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/number.h"
 #include "export/rows.h"
+#include "export/tidy.h"
 
 /* One step along the path from `at`; *path then stands behind it. */
 static const json_t *step(const json_t *at, const char **path)
@@ -42,7 +43,7 @@ static json_t *first_step(const struct row *row, const char *path, const char **
 {
     const size_t len = strcspn(path, ".[");
     char *field = xstrndup(path, len);
-    json_t *value = row_value(row, field);
+    json_t *value = tidy_value(row, field);
     free(field);
     *rest = path + len;
     return value;

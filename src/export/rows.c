@@ -10,6 +10,7 @@
 #include "base/json_text.h"
 #include "base/mem.h"
 #include "export/table.h"
+#include "export/tidy.h"
 
 double row_number(const json_t *row, const char *field)
 {
@@ -69,7 +70,7 @@ void table_json(struct str *out, const struct rowset *rows)
     size_t i;
     str_addc(out, '[');
     for (i = 0; i < rows->n; i++) {
-        json_t *row = row_json(rows->rows[i]);
+        json_t *row = tidy_row(rows->rows[i]);
         str_add(out, i ? ",\n " : "\n ");
         json_text(out, row);
         json_decref(row);

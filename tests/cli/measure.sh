@@ -136,9 +136,9 @@ is "and keeps its row" says "$out" '^naive .*pass'
 # a stored shape is silent about what is usual; a command has all that is not
 run run cpu_tiled S=16 H=16 Hkv=8 D=16 causal=yes f32 n=2 time=0.02 backend=cpu
 run results causal=no --csv
-is "results without a mask are found" [ "$(printf '%s\n' "$out" | grep -c causal)" -eq 0 ]
+is "results without a mask are found" [ "$(printf '%s\n' "$out" | grep -c " causal")" -eq 0 ]
 run results causal=yes --csv
-is "and those with one" [ "$(printf '%s\n' "$out" | grep -c causal)" -ge 1 ]
+is "and those with one" [ "$(printf '%s\n' "$out" | grep -c " causal")" -ge 1 ]
 run results causal=yes H=16 --csv
 is "a command has Hkv where it is another than H" says "$out" 'H=16 Hkv=8'
 is "  although it is the usual number" says "$out" ',run cpu_tiled [^,]*Hkv=8'

@@ -45,6 +45,9 @@ run watch 0.1 count=2 plan naive --csv
 is "watch from the shell" [ "$(printf '%s\n' "$out" | grep -c '^naive')" -eq 2 ]
 run -c 'devices L4 --csv > d.csv; devices T4 --csv >> d.csv'
 is "rows that are appended bring no second heading" [ "$(grep -c '^name' d.csv)" -eq 1 ]
+run -c 'plan naive --csv >> d.csv'
+is "rows of other columns bring theirs, and it is said" [ "$(grep -c '^kernel,' d.csv)" -eq 1 ]
+is "in a sentence" says "$err" 'd.csv has other columns than these rows'
 
 run --restricted -c 'show S | cat'
 is "--restricted: no pipes" says "$err" 'pipes are off'

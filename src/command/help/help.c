@@ -8,6 +8,7 @@
 
 #include "command/ask/keys.h"
 #include "command/show/profile.h"
+#include "export/tidy.h"
 
 /* ---- for people at a terminal ---- */
 
@@ -283,7 +284,7 @@ static const struct {
 
 static void md_field(struct str *out, const char *names, const char *doc)
 {
-    str_add(out, ".It Va ");
+    str_addf(out, ".It Va %s", isupper((unsigned char)*names) ? "\\&" : ""); /* Sq is a macro too */
     md_text(out, names, strlen(names));
     str_addc(out, '\n');
     md_prose(out, doc, strlen(doc));
@@ -356,6 +357,17 @@ static void md_verb_fields(struct str *out, int verb)
     str_free(&own);
 }
 
+/* What JSON and CSV add to rows. */
+static void md_tidy(struct str *out)
+{
+    const char *name, *doc;
+    str_add(out, ".Pp\nIn JSON and CSV, every row that has a shape also has it as columns:\n"
+                 ".Bl -tag -width Ds -compact\n");
+    for (size_t i = 0; tidy_doc(i, &name, &doc); i++)
+        md_field(out, name, doc);
+    str_add(out, ".El\n");
+}
+
 static void md_fields(struct str *out)
 {
     str_add(out, ".Sh FIELDS\nWhat is unknown is\n.Dv null .\nRows of\n.Cm run ,\n.Cm check\nand\n"
@@ -363,6 +375,7 @@ static void md_fields(struct str *out)
     for (const struct field *f = run_fields; f->name; f++)
         md_field(out, f->name, f->doc);
     str_add(out, ".El\n");
+    md_tidy(out);
     for (int i = 0; command_at(i); i++)
         md_verb_fields(out, i);
     md_counters(out);

@@ -13,6 +13,7 @@
 #include "command/output.h"
 #include "command/session.h"
 #include "command/verbs/verbs.h"
+#include "export/tidy.h"
 #include "kernel/moved.h"
 
 static const struct cmd_entry settable = {.flags = CMD_SHAPE | CMD_OPTIONS};
@@ -263,20 +264,22 @@ static enum status show_field(const struct session *s, const char *text, struct 
     const struct row *row = rows_find(&s->rows, text, &field);
     char *name = xstrndup(text, row ? (size_t)(field - text) - 1 : strcspn(text, "."));
     const struct field *known = field_find(run_fields, field);
+    json_t *value = tidy_value(row, field);
     enum status st = ST_OK;
     if (!row)
         st = no_row(s, name, err);
-    else if (!row_has(row, field)) {
+    else if (!value) {
         char *clean = sanitize_line(field);
         st = err_set(err, ST_USAGE, "%s has no field \"%s\"", name, clean);
         free(clean);
         err_suggest(err, str_nearest(field, field_of_row, row));
     } else {
-        json_t *rows = json_pack("[{s:s, s:o, s:s}]", "field", text, "value", row_value(row, field),
+        json_t *rows = json_pack("[{s:s, s:o, s:s}]", "field", text, "value", json_incref(value),
                                  "unit", known ? known->unit : "");
         rows_format_json(out, rows, row_columns, f, 0);
         json_decref(rows);
     }
+    json_decref(value);
     free(name);
     return st;
 }
