@@ -1,0 +1,84 @@
+#!/bin/sh
+# Rows as data: the manual's recipes do what it says, and what older programs wrote opens.
+# SPDX-License-Identifier: GPL-3.0-or-later
+# shellcheck disable=SC1091,SC2034,SC2154  # lib.sh gives tmp, rc, out and err
+. "$(dirname "$0")/lib.sh"
+export ATTNSCOPE_PYTHON=none ATTNSCOPE_LIBCUDA=none
+case ${ATTNSCOPE_SRCDIR:=$(dirname "$0")/../..} in /*) ;; *) ATTNSCOPE_SRCDIR=$OLDPWD/$ATTNSCOPE_SRCDIR ;; esac
+quick="n=3 time=0.02 threads=1 backend=cpu"
+
+# The n-th literal block of the manual's section DATA, as its reader copies it.
+recipe() {
+    awk -v want="$1" '
+        /^\.Sh /       { on = $2 == "DATA" }
+        !on            { next }
+        /^\.Bd /       { n++; text = 1; next }
+        /^\.Ed/        { text = 0 }
+        text && n == want { gsub(/\\-/, "-"); gsub(/\\e/, "\\"); print }
+    ' "$ATTNSCOPE_SRCDIR/man/attnscope.1.in"
+}
+
+recipe 1 >jq.sh
+recipe 2 >pandas.py
+recipe 3 >rows.R
+is "the manual has a recipe for jq" grep -q '^jq ' jq.sh
+is "for pandas" grep -q 'import pandas' pandas.py
+is "for R" grep -q 'read.csv' rows.R
+
+# shellcheck disable=SC2086  # words of a command
+run -c "run naive,cpu_tiled,fa2 S=32 H=1 D=16 f32 $quick --json > rows.json; \
+        run naive,cpu_tiled S=32 H=1 D=16 f32 $quick --csv > rows.csv; \
+        run naive S=16 H=1 D=16 f32 causal $quick --csv >> rows.csv"
+is "rows are written" [ "$rc" -eq 0 ]
+
+# Without a tool there is nothing to hold a recipe against; where one is, the recipe runs as it stands.
+if command -v jq >/dev/null; then
+    sed 1d jq.sh >only.sh # the first line measures
+    out=$(sh -e only.sh 2>err)
+    rc=$?
+    err=$(cat err)
+    is "the recipes for jq run" [ "$rc" -eq 0 ]
+    is "the fastest first, with its keys" [ "$(printf '%s\n' "$out" | sed 3q | sort -t'	' -k3,3g)" = "$(printf '%s\n' "$out" | sed 3q)" ]
+    is "keys are numbers" says "$out" '^fa2	32	[0-9.]+$'
+    is "one line for each kernel and length" [ "$(printf '%s\n' "$out" | grep -c '"n":1')" -eq 3 ]
+    is "parameters as columns" says "$out" '"kernel":"fa2","median_us":[0-9.]+,"BR":[0-9]+,"BC":[0-9]+'
+    is "a version in every row" [ "$(jq 'map(select(.schema_version == 2)) | length' rows.json)" -eq 3 ]
+else
+    skip "the recipes for jq: jq is not here"
+fi
+if command -v python3 >/dev/null; then
+    out=$(python3 -c 'import ast, sys; ast.parse(open("pandas.py").read())' 2>&1)
+    rc=$?
+    is "the recipe for pandas is Python" [ "$rc" -eq 0 ]
+    if python3 -c 'import pandas' 2>/dev/null; then
+        out=$(python3 pandas.py 2>&1)
+        rc=$?
+        is "and runs" [ "$rc" -eq 0 ]
+    else
+        skip "the recipe for pandas: pandas is not here"
+    fi
+    out=$(python3 - <<'END'
+import csv, json
+rows = list(csv.DictReader(open("rows.csv", newline="")))
+assert [(r["kernel"], r["Sk"], r["dtype"], r["causal"]) for r in rows] == [
+    ("naive", "32", "f32", "false"), ("cpu_tiled", "32", "f32", "false"), ("naive", "16", "f32", "true")], rows
+worst = json.loads(rows[0]["worst"])
+assert rows[0]["worst_row"] == str(worst["row"]) and rows[0]["worst_col"] == str(worst["col"])
+assert json.loads(rows[0]["param_values"]) == {"THREADS": 256}
+END
+    )
+    rc=$?
+    is "CSV: shape, parameters and the worst place are columns, appended rows fit" [ "$rc" -eq 0 ]
+fi
+if command -v Rscript >/dev/null; then
+    out=$(Rscript rows.R 2>&1)
+    rc=$?
+    is "the recipe for R runs" [ "$rc" -eq 0 ]
+else
+    skip "the recipe for R: R is not here"
+fi
+
+# A sweep whose first cell is not possible: the columns are those of all rows.
+run sweep naive H=3,4 Hkv=4 S=16 D=16 f32 n=2 time=0.02 threads=1 backend=cpu --csv
+is "CSV has the fields of all rows, not of the first alone" [ "$(printf '%s\n' "$out" | head -n 1 | tr , '\n' | grep -c '^q1_us$')" -eq 1 ]
+finish
