@@ -1,5 +1,8 @@
 # Tests report TAP. Unit tests and fuzz targets are programs, the rest are shell scripts; all find
 # the programs and the sources through the environment below.
+#
+# What runs for half a minute begins first, so that the others fill the lanes beside it.
+long_run_tests =
 include %D%/unit/local.mk
 include %D%/fuzz/local.mk
 include %D%/tui/local.mk
@@ -22,6 +25,7 @@ AM_TESTS_ENVIRONMENT = \
 	  ATTNSCOPE_LIBCUBLAS ATTNSCOPE_LIBCUDNN ATTNSCOPE_LIBCUPTI ATTNSCOPE_PYTHON; \
 	export ATTNSCOPE ATTNSCOPE_WORKER ATTNSCOPE_SRCDIR ATTNSCOPE_BUILDDIR ATTNSCOPE_FAKECUDA ATTNSCOPE_GPU_LOCK LC_ALL TERM TZ;
 
+TESTS += $(long_run_tests)
 check_LIBRARIES += libfuzzmain.a
 libfuzzmain_a_SOURCES = %D%/fuzz/fuzz_main.c
 check_PROGRAMS += $(fuzz_tests)
@@ -39,4 +43,4 @@ LDADD = libtap.a $(core_libs) $(CUNIT_LIBS)
 
 TESTS += $(fuzz_tests) $(shell_tests)
 shell_tests += %D%/man.sh %D%/layering.sh %D%/ptxas_fresh.sh
-EXTRA_DIST += $(shell_tests) %D%/cppcheck.txt
+EXTRA_DIST += $(long_run_tests) $(shell_tests) %D%/cppcheck.txt

@@ -12,11 +12,11 @@ static double share(double v, double lo, double hi)
     return (v - lo) / (hi - lo);
 }
 
-/* Rounded to a cell, and kept small where the value is far away. */
+/* Rounded to a cell, and kept small where the value is far away; what is no number is far at the left. */
 static int cell(double share_of, int cells)
 {
     double at = share_of * (cells - 1) + 0.5;
-    return at < -999 ? -999 : at > 9999 ? 9999 : (int)(at < 0 ? at - 1 : at);
+    return !(at >= -999) ? -999 : at > 9999 ? 9999 : (int)(at < 0 ? at - 1 : at);
 }
 
 int axes_x(const struct axes *a, double x)

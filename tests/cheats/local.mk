@@ -36,5 +36,5 @@ cheat_scripts = \
 	  $(fake_compile) -o $(@D)/`basename $$c .c`.so $(srcdir)/$$c -lm -lpthread || exit 1; done; touch $@
 check_DATA += %D%/libraries.stamp
 CLEANFILES += %D%/libraries.stamp %D%/*.so
-shell_tests += %D%/run.sh
+long_run_tests += %D%/run.sh
 EXTRA_DIST += $(cheat_sources) $(cheat_scripts) %D%/c/attend.h

@@ -68,7 +68,8 @@ static void run(struct link *k, double s)
         if (n > 0)
             put(&k->down, buf, (size_t)n, 1 / BYTES_PER_S);
         size_t down = arrived(&k->down), up = arrived(&k->up);
-        pty_take(k->p, k->down.bytes + k->down.done, down);
+        if (down > 0)
+            pty_take(k->p, k->down.bytes + k->down.done, down);
         k->down.done += down;
         for (; k->p->asked > 0; k->p->asked--)
             press(k, "\033[0n");

@@ -554,7 +554,7 @@ enum status request_make(struct session *s, struct cmd_call *c, unsigned flags, 
 enum status request_make_words(struct session *s, struct cmd_call *c, int first, int count,
                                unsigned flags, struct request *out, struct err *err)
 {
-    return make_from_call(s, c, c->words + first, count, flags, out, err);
+    return make_from_call(s, c, count > 0 ? c->words + first : NULL, count, flags, out, err);
 }
 
 enum status request_make_for(struct session *s, struct cmd_call *c, const char *kernels,
