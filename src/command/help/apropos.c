@@ -75,7 +75,9 @@ static int score(const struct topic *t, const struct cmd_call *c)
 /* ---- collecting ---- */
 
 struct hit {
-    char *kind, *name, *summary;
+    struct hit_row {
+        char *kind, *name, *summary;
+    } row;
     int score;
     size_t order;
 };
@@ -91,11 +93,13 @@ static void consider(struct hits *h, const struct cmd_call *c, const struct topi
         return;
     for (size_t i = 0; i < h->count;
          i++) /* n is a key, and a key of the screen, but one thing each */
-        if (!strcmp(h->items[i].name, t->name) && !strcmp(h->items[i].summary, t->summary))
+        if (!strcmp(h->items[i].row.name, t->name) && !strcmp(h->items[i].row.summary, t->summary))
             return;
     xgrow((void **)&h->items, &h->cap, h->count + 1, sizeof *h->items);
-    h->items[h->count] = (struct hit){sanitize_line(t->kind), sanitize_line(t->name),
-                                      sanitize_line(t->summary), points, h->count};
+    h->items[h->count] =
+        (struct hit){{sanitize_line(t->kind), sanitize_line(t->name), sanitize_line(t->summary)},
+                     points,
+                     h->count};
     h->count++;
 }
 
@@ -176,28 +180,36 @@ static int by_score(const void *a, const void *b)
 }
 
 // clang-format off
-static const struct columns columns[1] = {{
+static const struct field hit_fields[] = {
+    FIELD(FIELD_TEXT, hit_row, kind, .doc = "What it is: a command, a key, a field, a kernel, a lesson ..."),
+    FIELD(FIELD_TEXT, hit_row, name, .doc = "Its name."),
+    FIELD(FIELD_TEXT, hit_row, summary, .title = "meaning", .doc = "What it is for."),
+    {.name = NULL},
+};
+static const struct row_type hit_type = ROW_TYPE(hit_row, {hit_fields, 0});
+
+const struct columns apropos_columns[1] = {{
+    .type = &hit_type,
     .list = (const struct column[]){
-        {.field = "kind",    .title = "kind",    .left = true},
-        {.field = "name",    .title = "name",    .left = true},
-        {.field = "summary", .title = "meaning", .left = true},
+        {.field = "kind"},
+        {.field = "name"},
+        {.field = "summary"},
         {0},
     },
 }};
 // clang-format on
 
-static void print_hits(const struct session *s, struct cmd_call *c, const struct hits *h)
+static void print_hits(const struct session *s, struct cmd_call *c, struct hits *h)
 {
     const enum format f = call_format(c);
     const size_t shown = f == FORMAT_TEXT && h->count > SHOWN ? SHOWN : h->count;
-    json_t *rows = json_array();
+    struct rowset rows = {.type = &hit_type};
     for (size_t i = 0; i < shown; i++)
-        json_array_append_new(rows, json_pack("{s:s, s:s, s:s}", "kind", h->items[i].kind, "name",
-                                              h->items[i].name, "summary", h->items[i].summary));
-    rows_format_json(c->out, rows, columns, f, call_width(s, c));
+        rowset_move(&rows, &h->items[i].row);
+    rows_format(c->out, &rows, apropos_columns, f, call_width(s, c));
     if (shown < h->count)
         str_addf(c->out, "and %zu more; another word narrows it\n", h->count - shown);
-    json_decref(rows);
+    rowset_clear(&rows);
 }
 
 static enum status nothing(struct cmd_call *c, struct err *err)
@@ -229,7 +241,7 @@ enum status apropos(struct session *s, struct cmd_call *c, struct err *err)
         print_hits(s, c, &h);
     }
     for (size_t i = 0; i < h.count; i++)
-        free(h.items[i].kind), free(h.items[i].name), free(h.items[i].summary);
+        record_clear(hit_fields, &h.items[i].row);
     free(h.items);
     return h.count ? ST_OK : nothing(c, err);
 }

@@ -262,22 +262,11 @@ static const struct field_doc profile_docs[] = {
      "As in rows of run; limits, occupancy, waves, bytes and flops as in those of plan, for the code that ran."},
     {0},
 };
-static const struct field_doc doctor_docs[] = {
-    {"name, state, detail", "What was looked at, how it is, and what that means."},
-    {"value, gflops, percent_of_peak, percent_of_burst_peak", "Measured by --peak."},
-    {0},
-};
-static const struct field_doc show_docs[] = {
-    {"key, value, default, doc", "A setting; of a row, field, value and unit."},
-    {0},
-};
 static const struct {
     const char *verb;
     const struct field_doc *docs;
 } verb_docs[] = {
     {"occupancy", occupancy_docs},
-    {"doctor", doctor_docs},
-    {"show", show_docs},
     {"profile", profile_docs},
 };
 // clang-format on

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/mem.h"
+#include "base/number.h"
 #include "command/output.h"
 #include "command/session.h"
 #include "command/verbs/verbs.h"
@@ -100,13 +102,30 @@ static const struct figure figures[] = {
     {0},
 };
 
+struct figure_row {
+    char *gpu, *figure;
+    double value;
+    char *unit, *from, *origin;
+};
+static const struct field figure_fields[] = {
+    FIELD(FIELD_TEXT, figure_row, gpu, .title = "GPU", .doc = "Of which model."),
+    FIELD(FIELD_TEXT, figure_row, figure, .doc = "What it is."),
+    FIELD(FIELD_REAL, figure_row, value, .digits = 5, .doc = "The figure."),
+    FIELD(FIELD_TEXT, figure_row, unit, .doc = "Its unit."),
+    FIELD(FIELD_TEXT, figure_row, from, .doc = "Where it comes from: data sheet, architecture, computed, or your devices file."),
+    FIELD(FIELD_TEXT, figure_row, origin, .doc = "model: nothing of it is measured."),
+    {.name = NULL},
+};
+static const struct row_type figure_type = ROW_TYPE(figure_row, {figure_fields, 0});
+
 static const struct columns columns[1] = {{
+    .type = &figure_type,
     .list = (const struct column[]){
-        {.field = "gpu",    .title = "GPU",    .left = true, .varies = true},
-        {.field = "figure", .title = "figure", .left = true},
-        {.field = "value",  .title = "value",  .digits = 5},
-        {.field = "unit",   .title = "unit",   .left = true},
-        {.field = "from",   .title = "from",   .left = true, .drop = 1},
+        {.field = "gpu", .varies = true},
+        {.field = "figure"},
+        {.field = "value"},
+        {.field = "unit"},
+        {.field = "from", .drop = 1},
         {0},
     },
 }};
@@ -124,17 +143,16 @@ static const char *origin_text(const struct device *d, enum origin origin)
     }
 }
 
-static json_t *figure_row(const struct device *d, const struct figure *f)
+static void add_figure(struct rowset *rows, const struct device *d, const struct figure *f)
 {
-    double v = f->get(d, arch_find(d->cc));
-    json_t *row = json_object();
-    json_object_set_new(row, "gpu", json_string(d->name));
-    json_object_set_new(row, "figure", json_string(f->name));
-    json_object_set_new(row, "value", isfinite(v) ? json_real(v) : json_null());
-    json_object_set_new(row, "unit", json_string(f->unit));
-    json_object_set_new(row, "from", json_string(origin_text(d, f->origin)));
-    json_object_set_new(row, "origin", json_string("model"));
-    return row;
+    const double v = f->get(d, arch_find(d->cc));
+    struct figure_row *row = rowset_add(rows);
+    row->gpu = xstrdup(d->name);
+    row->figure = xstrdup(f->name);
+    row->value = isfinite(v) ? v : REAL_UNKNOWN;
+    row->unit = xstrdup(f->unit);
+    row->from = xstrdup(origin_text(d, f->origin));
+    row->origin = xstrdup("model");
 }
 
 static enum status exec_device(struct session *s, struct cmd_call *c, struct err *err)
@@ -145,9 +163,9 @@ static enum status exec_device(struct session *s, struct cmd_call *c, struct err
     const struct device *d = st ? NULL : session_gpu(s, name, err);
     if (!d)
         return st ? st : ST_USAGE;
-    json_t *rows = json_array();
+    struct rowset rows = {.type = &figure_type};
     for (const struct figure *f = figures; f->name; f++)
-        json_array_append_new(rows, figure_row(d, f));
+        add_figure(&rows, d, f);
     if (call_format(c) == FORMAT_TEXT) {
         char buf[256];
         const char *chosen = session_gpu_why(s, name, buf, sizeof buf);
@@ -159,8 +177,8 @@ static enum status exec_device(struct session *s, struct cmd_call *c, struct err
             str_addf(c->out, "%s\n", d->note);
         str_add(c->out, "\n");
     }
-    st = call_rows_json(s, c, rows, columns);
-    json_decref(rows);
+    st = call_rows(s, c, &rows, columns);
+    rowset_clear(&rows);
     return st;
 }
 
@@ -179,4 +197,5 @@ const struct cmd_entry cmd_device = {
     .keys = keys,
     .flags = CMD_ROWS,
     .exec = exec_device,
+    .columns = COLUMNS(columns),
 };

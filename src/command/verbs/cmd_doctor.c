@@ -35,32 +35,91 @@
 #define PACKAGE_VERSION "dev"
 #endif
 
+struct doctor_row {
+    char *name, *state, *detail;
+    json_t *value; /* a number or a text */
+    double gflops, percent_of_peak, percent_of_burst_peak;
+};
+// clang-format off
+static const struct field fields[] = {
+    FIELD(FIELD_TEXT, doctor_row, name, .title = "what", .doc = "What was looked at."),
+    FIELD(FIELD_TEXT, doctor_row, state, .doc = "How it is; live: it was measured by --peak."),
+    FIELD(FIELD_TEXT, doctor_row, detail, .doc = "What that means."),
+    FIELD(FIELD_JSON, doctor_row, value, .doc = "What --peak measured, in the unit that its name ends with."),
+    FIELD(FIELD_REAL, doctor_row, gflops, .unit = "GFLOP/s", .doc = "The rate of cpu_tiled on one thread, by --peak."),
+    FIELD(FIELD_REAL, doctor_row, percent_of_peak, .unit = "%",
+          .doc = "The same of the peak of multiply-adds at the clock of real work."),
+    FIELD(FIELD_REAL, doctor_row, percent_of_burst_peak, .unit = "%",
+          .doc = "The same of the peak of a burst of multiply-adds alone."),
+    {.name = NULL},
+};
+// clang-format on
+
+/* What is looked at has no figure; what is measured has one, and cpu_tiled has three. */
+#define DOCTOR_TYPE(...)                                                                          \
+    {                                                                                             \
+        .size = sizeof(struct doctor_row), .parts = {{fields, 0}}, .order = (const char *const[]) \
+        {                                                                                         \
+            "name", "state", "detail", __VA_ARGS__                                                \
+        }                                                                                         \
+    }
+static const struct row_type look_type = DOCTOR_TYPE(NULL);
+static const struct row_type value_type = DOCTOR_TYPE("value", NULL);
+static const struct row_type share_type =
+    DOCTOR_TYPE("gflops", "percent_of_peak", "percent_of_burst_peak", NULL);
+
 // clang-format off
 static const struct columns columns[1] = {{
+    .of = FIELD_TABLES(fields),
     .list = (const struct column[]){
-        {.field = "name",   .title = "what",   .left = true},
-        {.field = "state",  .title = "state",  .left = true},
-        {.field = "detail", .title = "detail", .left = true, .wrap = true},
+        {.field = "name"},
+        {.field = "state"},
+        {.field = "detail", .wrap = true},
         {0},
     },
 }};
 // clang-format on
 
-static void add(json_t *rows, const char *name, const char *state, const char *fmt, ...)
-    __attribute__((format(printf, 4, 5)));
-
-static void add(json_t *rows, const char *name, const char *state, const char *fmt, ...)
+static struct doctor_row *vadd(struct rowset *rows, const struct row_type *type, const char *name,
+                               const char *state, const char *fmt, va_list ap)
 {
     struct str text = {0};
+    struct row *row = row_new(type);
+    struct doctor_row *r = row_data(row);
+    rowset_take(rows, row);
+    str_vaddf(&text, fmt, ap);
+    r->name = xstrdup(name);
+    r->state = xstrdup(state);
+    r->detail = sanitize_line(str_text(&text));
+    str_free(&text);
+    return r;
+}
+
+/* What was looked at. */
+static void add(struct rowset *rows, const char *name, const char *state, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
+
+static void add(struct rowset *rows, const char *name, const char *state, const char *fmt, ...)
+{
     va_list ap;
     va_start(ap, fmt);
-    str_vaddf(&text, fmt, ap);
+    (void)vadd(rows, &look_type, name, state, fmt, ap);
     va_end(ap);
-    char *clean = sanitize_line(str_text(&text));
-    json_array_append_new(
-        rows, json_pack("{s:s, s:s, s:s}", "name", name, "state", state, "detail", clean));
-    free(clean);
-    str_free(&text);
+}
+
+/* What was measured; the caller says the figures. */
+static struct doctor_row *add_live(struct rowset *rows, const struct row_type *type,
+                                   const char *name, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
+
+static struct doctor_row *add_live(struct rowset *rows, const struct row_type *type,
+                                   const char *name, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    struct doctor_row *row = vadd(rows, type, name, "live", fmt, ap);
+    va_end(ap);
+    return row;
 }
 
 /* ---- what others make ---- */
@@ -107,7 +166,7 @@ static bool read_answer(int fd, struct answer *a)
 }
 
 /* In the words of the table; of what is missing or too old, those of whoever would use it. */
-static void add_wanted(json_t *rows, const struct wanted *w, const struct answer *a)
+static void add_wanted(struct rowset *rows, const struct wanted *w, const struct answer *a)
 {
     const char *base = strrchr(a->found.path, '/');
     const bool library = w->kind == WANTED_LIBRARY;
@@ -121,7 +180,7 @@ static void add_wanted(json_t *rows, const struct wanted *w, const struct answer
 }
 
 /* Whether that Python has PyTorch is seen when a peer is asked for: importing it takes seconds. */
-static void add_all_wanted(json_t *rows)
+static void add_all_wanted(struct rowset *rows)
 {
     int pipes[2];
     if (pipe(pipes))
@@ -154,7 +213,7 @@ static void add_all_wanted(json_t *rows)
 
 /* ---- this program ---- */
 
-static void add_versions(json_t *rows, const struct session *s)
+static void add_versions(struct rowset *rows, const struct session *s)
 {
     add(rows, "attnscope", "ok", "%s, with SQLite %s and jansson %s", PACKAGE_VERSION,
         sqlite3_libversion(), jansson_version_str());
@@ -163,7 +222,7 @@ static void add_versions(json_t *rows, const struct session *s)
                       : "files, pipes and ! are on");
 }
 
-static void add_terminal(json_t *rows, const struct session *s)
+static void add_terminal(struct rowset *rows, const struct session *s)
 {
     static const char *const tiers[] = {"ascii", "blocks", "braille"};
     const char *term = getenv("TERM");
@@ -179,7 +238,7 @@ static void add_terminal(json_t *rows, const struct session *s)
                                  : "as --color says");
 }
 
-static void add_path(json_t *rows, const char *name, enum path_kind kind, const char *file,
+static void add_path(struct rowset *rows, const char *name, enum path_kind kind, const char *file,
                      bool written)
 {
     struct err err = ERR_INIT;
@@ -193,7 +252,7 @@ static void add_path(json_t *rows, const char *name, enum path_kind kind, const 
     free(path);
 }
 
-static void add_sandbox(json_t *rows)
+static void add_sandbox(struct rowset *rows)
 {
     const int abi = confine_abi();
     if (abi)
@@ -207,7 +266,7 @@ static void add_sandbox(json_t *rows)
 }
 
 /* Who holds or waits cannot be told: the lock's file says nothing. */
-static void add_gpu_locks(json_t *rows)
+static void add_gpu_locks(struct rowset *rows)
 {
     struct gpu_lock_state l;
     for (int i = 0; gpu_lock_look(i, &l); i++)
@@ -220,7 +279,7 @@ static void add_gpu_locks(json_t *rows)
                 l.waiting == 1 ? "s" : "");
 }
 
-static void add_worker(json_t *rows)
+static void add_worker(struct rowset *rows)
 {
     char *path = NULL;
     struct err err = ERR_INIT;
@@ -231,7 +290,7 @@ static void add_worker(json_t *rows)
     free(path);
 }
 
-static void add_store(json_t *rows, struct session *s)
+static void add_store(struct rowset *rows, struct session *s)
 {
     char *path = path_in(PATH_DATA, "results.db");
     struct err err = ERR_INIT;
@@ -245,7 +304,7 @@ static void add_store(json_t *rows, struct session *s)
     free(path);
 }
 
-static void add_cpu(json_t *rows)
+static void add_cpu(struct rowset *rows)
 {
     char *name = host_cpu_name();
     add(rows, "CPU", "ok", "%s, %d of %d CPUs may be used, %s", name, host_usable_cpus(),
@@ -254,7 +313,7 @@ static void add_cpu(json_t *rows)
 }
 
 /* The model behind every figure that nobody measured. */
-static void add_plans(json_t *rows, struct session *s)
+static void add_plans(struct rowset *rows, struct session *s)
 {
     char buf[256];
     struct err err = ERR_INIT;
@@ -266,7 +325,7 @@ static void add_plans(json_t *rows, struct session *s)
         add(rows, "plans", "broken", "%s", err.text);
 }
 
-static void add_tables(json_t *rows, const struct session *s)
+static void add_tables(struct rowset *rows, const struct session *s)
 {
     int broken = 0;
     while (registry_problem(s->services.registry, broken))
@@ -278,7 +337,7 @@ static void add_tables(json_t *rows, const struct session *s)
 }
 
 /* Who could run kernels here. */
-static void add_backends(json_t *rows)
+static void add_backends(struct rowset *rows)
 {
     for (const struct backend_info *b = backend_rows; b->name; b++) {
         char *name = xasprintf("backend %s", b->name);
@@ -317,29 +376,24 @@ static json_t *run_peak(struct session *s, struct err *err, enum status *st)
     return extra;
 }
 
-/* The row that add() appended last. */
-static json_t *last_row(json_t *rows)
-{
-    return json_array_get(rows, json_array_size(rows) - 1);
-}
-
 /* One line of cpu_tiled's rate as a share of both peaks: at the clock of real work, and of a burst of
  * multiply-adds alone (which no kernel that also loads can keep up, see backend/peak.h). */
-static void add_share_row(json_t *rows, int S, double gflops, const json_t *peak)
+static void add_share_row(struct rowset *rows, int S, double gflops, const json_t *peak)
 {
     const double work = gflops * 100 / row_number(peak, "fma_gflops");
     const double burst = gflops * 100 / row_number(peak, "fma_burst_gflops");
     char name[64], rate[NUMBER_BUF], of_work[NUMBER_BUF], of_burst[NUMBER_BUF];
     snprintf(name, sizeof name, "cpu_tiled S=%d", S);
-    add(rows, name, "live", "%s GFLOP/s: %s %% of the FMA peak, %s %% of the burst peak",
+    struct doctor_row *row = add_live(
+        rows, &share_type, name, "%s GFLOP/s: %s %% of the FMA peak, %s %% of the burst peak",
         number_fmt(rate, gflops, 4), number_fmt(of_work, work, 3), number_fmt(of_burst, burst, 3));
-    json_object_set_new(last_row(rows), "gflops", json_real(gflops));
-    json_object_set_new(last_row(rows), "percent_of_peak", json_real(work));
-    json_object_set_new(last_row(rows), "percent_of_burst_peak", json_real(burst));
+    row->gflops = gflops;
+    row->percent_of_peak = work;
+    row->percent_of_burst_peak = burst;
 }
 
 /* cpu_tiled beside the peak of one thread: f32, D=64. */
-static enum status add_share(struct session *s, json_t *rows, const json_t *peak, int S,
+static enum status add_share(struct session *s, struct rowset *rows, const json_t *peak, int S,
                              struct err *err)
 {
     struct request r;
@@ -364,25 +418,22 @@ static enum status add_share(struct session *s, json_t *rows, const json_t *peak
 }
 
 /* Every number that the worker measured, as a row. */
-static void add_extra(json_t *rows, const json_t *extra)
+static void add_extra(struct rowset *rows, const json_t *extra)
 {
     const char *key;
     json_t *v;
     char buf[NUMBER_BUF];
     json_object_foreach((json_t *)extra, key, v)
     {
-        if (json_is_number(v))
-            add(rows, key, "live", "%s", number_fmt(buf, json_number_value(v), 4));
-        else if (json_is_string(v))
-            add(rows, key, "live", "%s", json_string_value(v));
-        else
-            continue;
-        json_object_set(last_row(rows), "value", v);
+        const char *text =
+            json_is_number(v) ? number_fmt(buf, json_number_value(v), 4) : json_string_value(v);
+        if (text)
+            add_live(rows, &value_type, key, "%s", text)->value = json_incref(v);
     }
 }
 
 /* "noisy: the tries are 31 % apart; others used 1.6 cores", where the peak is that of a busy machine. */
-static void add_peak_noise(json_t *rows, const json_t *peak)
+static void add_peak_noise(struct rowset *rows, const json_t *peak)
 {
     char a[NUMBER_BUF], b[NUMBER_BUF];
     const double spread = row_number(peak, "spread_pct"), others = row_number(peak, "other_cores");
@@ -394,7 +445,7 @@ static void add_peak_noise(json_t *rows, const json_t *peak)
             number_fmt(a, spread, 2), number_fmt(b, others, 2));
 }
 
-static enum status add_peak(struct session *s, json_t *rows, struct err *err)
+static enum status add_peak(struct session *s, struct rowset *rows, struct err *err)
 {
     enum status st = ST_OK;
     json_t *extra = run_peak(s, err, &st);
@@ -417,7 +468,7 @@ static enum status exec_doctor(struct session *s, struct cmd_call *c, struct err
     enum status st = call_finish(s, c, err);
     if (st)
         return st;
-    json_t *rows = json_array();
+    struct rowset set = {.type = &look_type}, *rows = &set;
     add_versions(rows, s);
     add_cpu(rows);
     add_terminal(rows, s);
@@ -436,8 +487,8 @@ static enum status exec_doctor(struct session *s, struct cmd_call *c, struct err
     add_path(rows, "cache", PATH_CACHE, "", true);
     if (peak)
         st = add_peak(s, rows, err);
-    rows_format_json(c->out, rows, columns, call_format(c), call_width(s, c));
-    json_decref(rows);
+    rows_format(c->out, rows, columns, call_format(c), call_width(s, c));
+    rowset_clear(rows);
     return st;
 }
 
@@ -461,4 +512,5 @@ const struct cmd_entry cmd_doctor = {
     .keys = keys,
     .flags = CMD_ROWS,
     .exec = exec_doctor,
+    .columns = COLUMNS(columns),
 };

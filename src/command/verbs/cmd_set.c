@@ -167,49 +167,78 @@ const struct cmd_entry cmd_set = {
 
 /* ---- show ---- */
 
+struct setting_row {
+    char *key, *value, *usual, *doc;
+};
+/* Of a row, or computed from rows. */
+struct value_row {
+    char *field;
+    json_t *value;
+    char *unit;
+};
+
 // clang-format off
+static const struct field setting_fields[] = {
+    FIELD(FIELD_TEXT, setting_row, key, .doc = "A setting."),
+    FIELD(FIELD_TEXT, setting_row, value, .doc = "What is in force; of a field of a row, what it is."),
+    FIELD_AT("default", FIELD_TEXT, setting_row, usual, .doc = "What reset brings back."),
+    FIELD(FIELD_TEXT, setting_row, doc, .title = "meaning", .doc = "What it is for."),
+    {.name = NULL},
+};
+static const struct field value_fields[] = {
+    FIELD(FIELD_TEXT, value_row, field, .doc = "Of a row: the name of its field, or what was computed."),
+    FIELD(FIELD_JSON, value_row, value, .digits = 6, .doc = "Its value."),
+    FIELD(FIELD_TEXT, value_row, unit, .doc = "Of a row: the unit of its field."),
+    {.name = NULL},
+};
+static const struct row_type setting_type = ROW_TYPE(setting_row, {setting_fields, 0});
+static const struct row_type value_type = ROW_TYPE(value_row, {value_fields, 0});
+static const struct row_type computed_type = {
+    .size = sizeof(struct value_row),
+    .parts = {{value_fields, 0}},
+    .order = (const char *const[]){"field", "value", NULL},
+};
+
 static const struct columns show_columns[1] = {{
+    .type = &setting_type,
     .list = (const struct column[]){
-        {.field = "key",     .title = "key",     .left = true},
-        {.field = "value",   .title = "value",   .left = true},
-        {.field = "default", .title = "default", .left = true},
-        {.field = "doc",     .title = "meaning", .left = true, .wrap = true},
+        {.field = "key"},
+        {.field = "value"},
+        {.field = "default"},
+        {.field = "doc", .wrap = true},
         {0},
     },
 }};
 static const struct columns row_columns[1] = {{
+    .type = &value_type,
     .list = (const struct column[]){
-        {.field = "field", .title = "field", .left = true},
-        {.field = "value", .title = "value", .left = true, .digits = 6},
-        {.field = "unit",  .title = "unit",  .left = true},
+        {.field = "field"},
+        {.field = "value"},
+        {.field = "unit"},
         {0},
     },
 }};
 // clang-format on
 
-static json_t *key_row(const struct session *s, const struct options *usual,
-                       const struct key_info *k)
+static void add_key(struct rowset *rows, const struct session *s, const struct options *usual,
+                    const struct key_info *k)
 {
     const struct problem problem = PROBLEM_DEFAULT;
-    char *now = get_key(&s->settings.problem, &s->settings.options, k->name);
-    char *before = get_key(&problem, usual, k->name);
-    json_t *row = json_pack("{s:s, s:s, s:s, s:s}", "key", k->name, "value", now, "default", before,
-                            "doc", k->doc);
-    free(now);
-    free(before);
-    return row;
+    struct setting_row *row = rowset_add(rows);
+    row->key = xstrdup(k->name);
+    row->value = get_key(&s->settings.problem, &s->settings.options, k->name);
+    row->usual = get_key(&problem, usual, k->name);
+    row->doc = xstrdup(k->doc);
 }
 
-static json_t *param_row(const struct session *s, size_t i)
+static void add_param(struct rowset *rows, const struct session *s, size_t i)
 {
-    const char *kernel = s->settings.params[i].kernel;
-    char *key = kernel ? xasprintf("%s %s", kernel, s->settings.params[i].name)
-                       : xstrdup(s->settings.params[i].name);
-    json_t *row = json_pack(
-        "{s:s, s:s, s:n, s:s}", "key", key, "value", s->settings.params[i].value, "default", "doc",
-        kernel ? "parameter of this kernel" : "parameter of every kernel that has it");
-    free(key);
-    return row;
+    const char *kernel = s->settings.params[i].kernel, *name = s->settings.params[i].name;
+    struct setting_row *row = rowset_add(rows);
+    row->key = kernel ? xasprintf("%s %s", kernel, name) : xstrdup(name);
+    row->value = xstrdup(s->settings.params[i].value);
+    row->doc =
+        xstrdup(kernel ? "parameter of this kernel" : "parameter of every kernel that has it");
 }
 
 static bool wanted(const struct cmd_call *c, const char *name)
@@ -220,21 +249,29 @@ static bool wanted(const struct cmd_call *c, const char *name)
     return !c->nwords;
 }
 
-/* `show $1`: a row whole, a field a line. */
-static void add_row(struct str *out, const struct row *row, enum format f)
+/* A field of a row, with its value, which is taken over; `called` as who asks calls it. */
+static void add_value(struct rowset *rows, const char *called, const struct row *row,
+                      const char *name, json_t *value)
 {
-    json_t *rows = json_array();
-    const char *key;
+    const struct field *f = row_field(row, name);
+    struct value_row *v = rowset_add(rows);
+    f = f ? f : field_find(run_fields, name); /* of a file: those that everybody knows */
+    v->field = xstrdup(called);
+    v->value = value;
+    v->unit = xstrdup(f && f->unit ? f->unit : "");
+}
+
+/* `show $1`: a row whole, a field a line. */
+static void show_row(struct str *out, const struct row *row, enum format f)
+{
+    struct rowset rows = {.type = &value_type};
+    const char *name;
     if (f == FORMAT_JSON)
-        json_array_append_new(rows, row_json(row));
-    for (size_t i = 0; f != FORMAT_JSON && (key = row_name(row, i)); i++) {
-        const struct field *field = field_find(run_fields, key);
-        json_array_append_new(rows,
-                              json_pack("{s:s, s:o, s:s}", "field", key, "value",
-                                        row_value(row, key), "unit", field ? field->unit : ""));
-    }
-    rows_format_json(out, rows, row_columns, f, 0);
-    json_decref(rows);
+        rowset_share(&rows, row);
+    for (size_t i = 0; f != FORMAT_JSON && (name = row_name(row, i)); i++)
+        add_value(&rows, name, row, name, row_value(row, name));
+    rows_format(out, &rows, row_columns, f, 0);
+    rowset_clear(&rows);
 }
 
 /* The i-th field of a row; a str_list_fn. */
@@ -263,7 +300,6 @@ static enum status show_field(const struct session *s, const char *text, struct 
     const char *field = "";
     const struct row *row = rows_find(&s->rows, text, &field);
     char *name = xstrndup(text, row ? (size_t)(field - text) - 1 : strcspn(text, "."));
-    const struct field *known = field_find(run_fields, field);
     json_t *value = tidy_value(row, field);
     enum status st = ST_OK;
     if (!row)
@@ -274,10 +310,10 @@ static enum status show_field(const struct session *s, const char *text, struct 
         free(clean);
         err_suggest(err, str_nearest(field, field_of_row, row));
     } else {
-        json_t *rows = json_pack("[{s:s, s:o, s:s}]", "field", text, "value", json_incref(value),
-                                 "unit", known ? known->unit : "");
-        rows_format_json(out, rows, row_columns, f, 0);
-        json_decref(rows);
+        struct rowset rows = {.type = &value_type};
+        add_value(&rows, text, row, field, json_incref(value));
+        rows_format(out, &rows, row_columns, f, 0);
+        rowset_clear(&rows);
     }
     json_decref(value);
     free(name);
@@ -291,10 +327,12 @@ static enum status show_number(const struct session *s, const char *text, struct
     enum status st = session_eval(s, text, &v, err);
     if (st)
         return st;
-    json_t *rows =
-        json_pack("[{s:s, s:o}]", "field", text, "value", isfinite(v) ? json_real(v) : json_null());
-    rows_format_json(out, rows, row_columns, f, 0);
-    json_decref(rows);
+    struct rowset rows = {.type = &computed_type};
+    struct value_row *row = rowset_add(&rows);
+    row->field = xstrdup(text);
+    row->value = isfinite(v) ? json_real(v) : NULL;
+    rows_format(out, &rows, row_columns, f, 0);
+    rowset_clear(&rows);
     return ST_OK;
 }
 
@@ -323,7 +361,7 @@ static enum status show_value(struct session *s, struct cmd_call *c, enum format
     const struct row *row = session_row(s, text);
     enum status st = ST_OK;
     if (row)
-        add_row(c->out, row, f);
+        show_row(c->out, row, f);
     else if (*text == '$' && !text[name])
         st = no_row(s, text, err);
     else if (*text == '$' && text[name] == '.' && !text[field])
@@ -365,20 +403,20 @@ static enum status exec_show(struct session *s, struct cmd_call *c, struct err *
         st = unknown_word(s, c, err);
     if (st)
         return st;
-    json_t *rows = json_array();
+    struct rowset rows = {.type = &setting_type};
     struct options usual;
     struct key_info k;
     options_init(&usual);
     for (size_t i = 0; key_at(&(struct key_list){.entry = &settable}, i, &k); i++)
         if (wanted(c, k.name))
-            json_array_append_new(rows, key_row(s, &usual, &k));
+            add_key(&rows, s, &usual, &k);
     for (size_t i = 0; i < s->settings.nparams; i++)
         if (wanted(c, s->settings.params[i].name) ||
             (s->settings.params[i].kernel && wanted(c, s->settings.params[i].kernel)))
-            json_array_append_new(rows, param_row(s, i));
+            add_param(&rows, s, i);
     options_clear(&usual);
-    rows_format_json(c->out, rows, show_columns, f, s->front.width); /* settings are no results */
-    json_decref(rows);
+    rows_format(c->out, &rows, show_columns, f, s->front.width); /* settings are no results */
+    rowset_clear(&rows);
     return ST_OK;
 }
 
@@ -398,6 +436,7 @@ const struct cmd_entry cmd_show = {
     .arg = ARG_KEY,
     .flags = CMD_ROWS,
     .exec = exec_show,
+    .columns = COLUMNS(show_columns, row_columns),
 };
 
 /* ---- reset ---- */
