@@ -70,29 +70,39 @@ static bool is_taken(const struct row_type *type, size_t p, const char *name)
     return false;
 }
 
-static const struct field *at_in_chain(const struct row_type *type, size_t i, size_t *at)
+static const struct field *walk_chain(struct row_walk *w, size_t *at)
 {
-    for (size_t p = 0; type->parts[p].fields; p++)
-        for (const struct field *f = type->parts[p].fields; f->name; f++) {
-            if (!is_seen(f) || is_taken(type, p, f->name) || i-- > 0)
+    const struct row_part *p;
+    for (; (p = &w->type->parts[w->part])->fields; w->part++, w->i = 0)
+        while (p->fields[w->i].name) {
+            const struct field *f = &p->fields[w->i++];
+            if (!is_seen(f) || is_taken(w->type, w->part, f->name))
                 continue;
             if (at)
-                *at = type->parts[p].at;
+                *at = p->at;
             return f;
         }
     return NULL;
 }
 
+const struct field *row_walk(struct row_walk *w, size_t *at)
+{
+    const char *const *order = w->type->order;
+    const struct field *f = NULL;
+    if (!order)
+        return walk_chain(w, at);
+    while (!f && order[w->i])
+        f = find_in_chain(w->type, order[w->i++], at);
+    return f;
+}
+
 const struct field *row_type_at(const struct row_type *type, size_t i, size_t *at)
 {
-    if (!type->order)
-        return at_in_chain(type, i, at);
-    for (const char *const *o = type->order; *o; o++) {
-        const struct field *f = find_in_chain(type, *o, at);
-        if (f && i-- == 0)
-            return f;
-    }
-    return NULL;
+    struct row_walk w = {.type = type};
+    const struct field *f;
+    while ((f = row_walk(&w, at)) && i-- > 0)
+        continue;
+    return f;
 }
 
 /* ---- types made while the program runs ---- */
@@ -352,6 +362,14 @@ void row_put_real(struct row *row, const char *name, double value)
     }
 }
 
+void row_forget(struct row *row, const char *name)
+{
+    size_t offset = 0;
+    const struct field *f = row_type_field(row->type, name, &offset);
+    if (f && !is_made(f))
+        field_clear(f, part_of(row, offset));
+}
+
 /* ---- JSON ---- */
 
 json_t *row_json(const struct row *row)
@@ -361,7 +379,7 @@ json_t *row_json(const struct row *row)
     if (is_foreign(row))
         return json_incref(foreign_of(row)->object);
     json_t *object = json_object();
-    for (size_t i = 0; (f = row_type_at(row->type, i, &at)); i++) {
+    for (struct row_walk w = {.type = row->type}; (f = row_walk(&w, &at));) {
         json_t *value = field_to_json(f, part_of(row, at));
         if (json_object_set_new(object, f->name, value ? value : json_null()) < 0)
             fatal("out of memory (the field %s)", f->name);

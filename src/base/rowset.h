@@ -70,7 +70,13 @@ void row_type_free(const struct row_type *type); /* constant ones and NULL are l
 /* The field called `name`, and in *at (may be NULL) the offset of its struct; NULL: none. Second names,
  * and fields that are neither stored nor printed, are none. */
 const struct field *row_type_field(const struct row_type *type, const char *name, size_t *at);
-/* The i-th field in order, NULL behind the last. */
+/* The next field in order, NULL behind the last; start with {.type = T}. */
+struct row_walk {
+    const struct row_type *type;
+    size_t part, i; /* what comes next */
+};
+const struct field *row_walk(struct row_walk *w, size_t *at);
+/* The i-th. */
 const struct field *row_type_at(const struct row_type *type, size_t i, size_t *at);
 
 /* ---- one row ---- */
@@ -107,6 +113,8 @@ const struct field *row_field(const struct row *row, const char *name);
 /* Set a text or a real number of a row that may be changed, where it has such a field. */
 void row_put_text(struct row *row, const char *name, const char *text);
 void row_put_real(struct row *row, const char *name, double value);
+/* Makes a member unknown, of a row that may be changed. */
+void row_forget(struct row *row, const char *name);
 
 /* An object with every field in order; the caller owns it. */
 json_t *row_json(const struct row *row);

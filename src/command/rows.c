@@ -19,6 +19,7 @@
 #include "command/output.h"
 #include "command/session.h"
 #include "export/tidy.h"
+#include "plan/row.h"
 
 enum { RESULTS_MAX = 100, JOURNAL_TABLES = 200, JOURNAL_ROWS = 20000 };
 

@@ -16,6 +16,7 @@
 #include "measure/row.h"
 #include "plan/occupancy.h"
 #include "plan/plan.h"
+#include "plan/row.h"
 #include "spec/shape.h"
 
 enum { ITEMS_MAX = 40, SERIES_MAX = 24, POINTS_MAX = 512, ROWS_MAX = 4096 };
@@ -26,7 +27,7 @@ const char *metric_unit(const char *metric)
 {
     const struct field *f = field_find(run_fields, metric);
     if (!f)
-        f = field_find_in(plan_tables, metric);
+        f = row_type_field(&plan_row_type, metric, NULL);
     return f && f->unit ? f->unit : "";
 }
 

@@ -55,6 +55,8 @@ json_t *rows_lost(const struct rowset *rows, const struct column *cols, int widt
 void lines_wrap(struct str *out, size_t from, int width);
 double row_number(const json_t *row, const char *field);      /* NaN when absent */
 const char *row_string(const json_t *row, const char *field); /* NULL when absent */
+/* A field as a text table shows it, with such a mark; "-" for unknown. The caller frees it. */
+char *row_cell(const struct row *row, const char *field, int digits);
 /* "<=" or ">=" before a figure of a plan whose registers are unknown, else "". */
 const char *row_bound(const struct row *row, const char *field);
 const char *bound_mark(const json_t *row, const char *field); /* of a row that is JSON still */

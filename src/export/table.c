@@ -73,28 +73,33 @@ void value_text(struct str *out, const json_t *v, int digits)
 }
 
 /* A figure that is only a bound, "<=64"; false where it is none. */
-static bool add_bound(struct str *out, const struct row *row, const struct column *col)
+static bool add_bound(struct str *out, const struct row *row, const char *field, int digits)
 {
     char number[NUMBER_BUF];
-    const char *mark = row_bound(row, col->field);
-    const double v = row_real(row, col->field);
+    const char *mark = row_bound(row, field);
+    const double v = row_real(row, field);
     if (!*mark || isnan(v))
         return false;
-    str_addf(out, "%s%s", mark, number_fmt(number, v, col->digits ? col->digits : 4));
+    str_addf(out, "%s%s", mark, number_fmt(number, v, digits ? digits : 4));
     return true;
 }
 
-static char *cell_text(const struct row *row, const struct column *col, bool marks)
+static char *cell_text(const struct row *row, const char *field, int digits, bool marks)
 {
     struct str s = {0};
-    if (marks && add_bound(&s, row, col))
+    if (marks && add_bound(&s, row, field, digits))
         return str_take(&s);
-    json_t *v = row_value(row, col->field);
-    value_text(&s, json_is_array(v) && !json_array_size(v) ? NULL : v, col->digits);
+    json_t *v = row_value(row, field);
+    value_text(&s, json_is_array(v) && !json_array_size(v) ? NULL : v, digits);
     json_decref(v);
     if (!s.len)
         str_addc(&s, '-');
     return str_take(&s);
+}
+
+char *row_cell(const struct row *row, const char *field, int digits)
+{
+    return cell_text(row, field, digits, true);
 }
 
 /* ---- the grid ---- */
@@ -143,7 +148,8 @@ void table_make(struct table *t, const struct rowset *rows, const struct column 
     t->cells = xcalloc(t->nrows * t->ncols + 1, sizeof *t->cells);
     for (size_t i = 0; i < t->nrows; i++)
         for (size_t c = 0; c < t->ncols; c++)
-            t->cells[i * t->ncols + c] = cell_text(rows->rows[i], t->cols[c], flags & TABLE_MARKS);
+            t->cells[i * t->ncols + c] = cell_text(rows->rows[i], t->cols[c]->field,
+                                                   t->cols[c]->digits, flags & TABLE_MARKS);
 }
 
 void table_clear(struct table *t)

@@ -139,14 +139,17 @@ void run_rows_clear(struct run_rows *rows)
     *rows = (struct run_rows){0};
 }
 
+void run_row_share(const struct run_row *from, struct run_row *to)
+{
+    record_copy(run_fields, to, from);
+    run_row_drop_samples(to);
+}
+
 void run_rows_share(const struct run_rows *rows, struct rowset *out)
 {
     *out = (struct rowset){.type = &run_type};
-    for (size_t i = 0; i < rows->n; i++) {
-        struct run_row *row = rowset_add(out);
-        record_copy(run_fields, row, &rows->v[i]);
-        run_row_drop_samples(row);
-    }
+    for (size_t i = 0; i < rows->n; i++)
+        run_row_share(&rows->v[i], rowset_add(out));
 }
 
 json_t *run_rows_result(const struct run_rows *rows)

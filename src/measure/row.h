@@ -60,6 +60,8 @@ void run_rows_take(struct run_rows *rows, struct run_row *row);
 /* Appends those of `more`, which is empty afterwards. */
 void run_rows_append(struct run_rows *rows, struct run_rows *more);
 void run_rows_clear(struct run_rows *rows);
+/* Makes `to`, a row that is all unknown, a copy without the samples. */
+void run_row_share(const struct run_row *from, struct run_row *to);
 /* For who hands them out: copies without the samples, of run_type. The caller clears the set. */
 void run_rows_share(const struct run_rows *rows, struct rowset *out);
 /* The same as an array of objects, for rows that are JSON still. The caller owns it. */

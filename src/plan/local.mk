@@ -11,7 +11,8 @@ libattnscope_a_SOURCES += \
 	%D%/occupancy.h \
 	%D%/plan.c \
 	%D%/plan.h \
-	%D%/plan_json.c \
+	%D%/row.c \
+	%D%/row.h \
 	%D%/schedule.c \
 	%D%/schedule.h \
 	%D%/schedule_json.c \

@@ -175,7 +175,7 @@ void occupancy_unknown(struct occupancy *o)
         .smem_per_block_bytes = INT_UNKNOWN,
         .reserved_bytes = INT_UNKNOWN,
         .carveout_bytes = INT_UNKNOWN,
-        .needs_optin = INT_UNKNOWN,
+        .needs_optin = -1,
         .regs_per_warp = INT_UNKNOWN,
         .warps = INT_UNKNOWN,
     };
@@ -275,17 +275,13 @@ const char *occ_limiter_name(enum occ_limiter bit)
 static json_t *limiter_json(const void *row)
 {
     const struct occupancy *o = row;
+    if (o->blocks_per_sm == INT_UNKNOWN)
+        return NULL;
     json_t *array = json_array();
     for (unsigned bit = OCC_BLOCKS; bit <= OCC_BARRIERS; bit <<= 1)
         if (o->limiter & bit)
             json_array_append_new(array, json_string(occ_limiter_name((enum occ_limiter)bit)));
     return array;
-}
-
-static json_t *needs_optin_json(const void *row)
-{
-    const struct occupancy *o = row;
-    return o->needs_optin == INT_UNKNOWN ? NULL : json_boolean(o->needs_optin);
 }
 
 // clang-format off
@@ -305,7 +301,10 @@ const struct field occupancy_fields[] = {
     FIELD(FIELD_INT, occupancy, limit_barriers, .doc = "Blocks that its named barriers allow, from compute capability 9.0 on."),
     FIELD(FIELD_TEXT, occupancy, reason, .doc = "Why it cannot run or be launched there."),
     FIELD_MADE("limiter", limiter_json, "The limits that are reached: blocks, regs, smem, warps, barriers."),
-    FIELD_MADE("needs_optin", needs_optin_json, "More than the 48 KiB that a launch gets without asking."),
+    FIELD(FIELD_BOOL, occupancy, needs_optin, .doc = "More than the 48 KiB that a launch gets without asking."),
+    FIELD_AT("limiter_bits", FIELD_COUNT, occupancy, limiter, .flags = FIELD_LOCAL),
+    FIELD(FIELD_INT, occupancy, regs_per_warp, .flags = FIELD_LOCAL),
+    FIELD(FIELD_INT, occupancy, warps, .flags = FIELD_LOCAL),
     {.name = NULL},
 };
 // clang-format on

@@ -38,7 +38,7 @@ struct occupancy {
     int64_t smem_per_block_bytes; /* rounded, reserved included */
     int64_t reserved_bytes;
     int64_t carveout_bytes; /* SMEM size of the SM that was assumed */
-    int64_t needs_optin;    /* 1: more than the 48 KiB default */
+    int needs_optin;        /* 1: more than the 48 KiB default; -1 unknown */
     char *reason;           /* why it cannot launch; owned */
     int64_t limit_barriers; /* INT_UNKNOWN before CC 9.0 */
     int64_t regs_per_warp;  /* rounded; INT_UNKNOWN */

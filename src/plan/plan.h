@@ -82,13 +82,6 @@ enum status plan_build(const struct kernel_desc *d, const struct shape *s,
                        const struct param_values *v, const struct device *dev,
                        const struct plan_regs *regs, struct plan *out, struct err *why);
 void plan_clear(struct plan *p);
-/* The design's fields for `plan`: their tables in order, NULL ends; of the plan, of its main pass and
- * of that pass's occupancy. A field without a text is in an earlier table too. */
-extern const struct field *const plan_tables[];
-/* Of these: what only rows of the verb have; what is planned; bytes, intensities, the roof. */
-extern const struct field plan_row_fields[], plan_head_fields[], plan_fields[];
-json_t *plan_to_json(const struct plan *p);
-
 /* What can be said about the roof beyond the numbers, in one sentence, or NULL. */
 const char *plan_roof_note(const struct plan *p);
 

@@ -132,6 +132,10 @@ is "plan --json ends with 0" [ "$rc" -eq 0 ]
 is "plan --json is an array" says "$out" '^\['
 is "plan --json has the design's fields" says "$out" '"smem_per_block_bytes":[0-9]+'
 is "unknown is null" says "$out" '"reason":null'
+run plan cpu_tiled,qtile_seq gpu=L4 --csv
+is "plan --csv: a kernel without a plan takes no column from the others" says "$out" '^kernel,.*,waves,'
+is "its figures are unknown, not zero" says "$out" '^cpu_tiled,.*no CUDA source to plan,model,,,'
+is "the other's are there" says "$out" '^qtile_seq,.*"\[""regs""\]"'
 run plan qtile_seq gpu=L4
 is "plan explains the grid" says "$out" 'ceil\(Sq/BR\)'
 is "plan names its limiter" says "$out" '<=='

@@ -13,6 +13,7 @@
 #include "kernel/desc_parse.h"
 #include "kernel/rename.h"
 #include "plan/plan.h"
+#include "plan/row.h"
 
 const char *const fuzz_seeds[] = {
     "/* @name a\n * @title t\n * @dtypes f16 bf16 f32\n * @requires D <= 128 && sm >= 75\n"

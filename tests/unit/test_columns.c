@@ -13,6 +13,7 @@
 #include "lesson/lesson.h"
 #include "measure/row.h"
 #include "plan/plan.h"
+#include "plan/row.h"
 
 /* ---- what is wrong with a table: one sentence a line ---- */
 
@@ -149,7 +150,7 @@ static void test_units(void)
     CU_ASSERT_STRING_EQUAL(metric_unit("waves"), "");
     CU_ASSERT_STRING_EQUAL(metric_unit("others_us"), ""); /* a name proves nothing */
     for (size_t i = 0; plan_metric_name(NULL, i); i++)
-        CU_ASSERT_PTR_NOT_NULL(field_find_in(plan_tables, plan_metric_name(NULL, i)));
+        CU_ASSERT_PTR_NOT_NULL(row_type_field(&plan_row_type, plan_metric_name(NULL, i), NULL));
 }
 
 static const struct tap_test tests[] = {

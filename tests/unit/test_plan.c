@@ -12,6 +12,7 @@
 #include "base/str.h"
 #include "kernel/registry.h"
 #include "plan/plan.h"
+#include "plan/row.h"
 #include "tap.h"
 
 #define NOWHERE "/nonexistent"

@@ -119,7 +119,11 @@ static void test_planned(void)
     CU_ASSERT(isnan(sweep_value(&w, sweep_row(&w, 4, 0))));
     CU_ASSERT_EQUAL(sweep_block(&w, sweep_row(&w, 4, 0))->letter, 'S');
     CU_ASSERT_EQUAL(sweep_block(&w, sweep_row(&w, 2, 0))->letter, 'K'); /* BC % 8 */
-    CU_ASSERT_PTR_NOT_NULL(json_object_get(sweep_row(&w, 4, 0), "reason"));
+    CU_ASSERT(row_known(sweep_row(&w, 4, 0), "reason"));
+    CU_ASSERT(row_is(sweep_row(&w, 4, 0), "kernel", "qtile_seq"));
+    CU_ASSERT_EQUAL(row_real(sweep_row(&w, 4, 0), "BR"), 128); /* the axes are numbers again */
+    CU_ASSERT_EQUAL(row_real(sweep_row(&w, 4, 0), "BC"), 128);
+    CU_ASSERT_PTR_NULL(sweep_run(&w, sweep_row(&w, 0, 0)));
     struct chart *c = sweep_chart(&w);
     const struct grid_chart *g = c->model;
     CU_ASSERT_PTR_EQUAL(c->kind, &chart_heat);
@@ -142,8 +146,7 @@ static void test_ranges(void)
     CU_ASSERT(sweep_value(&w, sweep_row(&w, 0, 0)) > 0);
     CU_ASSERT(isnan(sweep_value(&w, sweep_row(&w, 0, 1))));
     CU_ASSERT_EQUAL(sweep_block(&w, sweep_row(&w, 0, 1))->letter, 'K');
-    CU_ASSERT_STRING_EQUAL(json_string_value(json_object_get(sweep_row(&w, 0, 1), "reason")),
-                           "qtile_seq needs BR >= 32; BR is 16");
+    CU_ASSERT(row_is(sweep_row(&w, 0, 1), "reason", "qtile_seq needs BR >= 32; BR is 16"));
     CU_ASSERT(sweep_value(&w, sweep_row(&w, 1, 0)) > 0);
     CU_ASSERT(sweep_value(&w, sweep_row(&w, 1, 1)) > 0);
     CU_ASSERT(isnan(sweep_value(&w, sweep_row(&w, 2, 0))));
@@ -170,10 +173,22 @@ static void test_measured(void)
     CU_ASSERT_EQUAL(r.problem.shape.Sq, 128);
     request_clear(&r);
     CU_ASSERT_EQUAL(w.base.problem.shape.Sq, 1024);
-    json_t *rows = json_pack("[{s:f, s:s}, {s:f, s:s}]", "median_us", 12.5, "check", "pass",
-                             "median_us", 1.0, "check", "fail");
-    sweep_take(&w, 1, rows);
-    json_decref(rows);
+    struct run_row good, bad;
+    struct run_rows rows = {0};
+    record_init(run_fields, &good);
+    record_init(run_fields, &bad);
+    good.median_us = 12.5;
+    good.check = xstrdup("pass");
+    good.samples_us = json_array();
+    bad.median_us = 1;
+    bad.check = xstrdup("fail");
+    run_rows_take(&rows, &good);
+    run_rows_take(&rows, &bad);
+    sweep_take(&w, 1, &rows);
+    run_rows_clear(&rows);
+    const struct run_row *run = sweep_run(&w, sweep_row(&w, 1, 0));
+    CU_ASSERT_FATAL(run && run->median_us == 12.5 && !run->samples_us);
+    CU_ASSERT_PTR_NULL(sweep_run(&w, sweep_row(&w, 0, 1))); /* not possible: nothing ran */
     CU_ASSERT_DOUBLE_EQUAL(sweep_value(&w, sweep_row(&w, 1, 0)), 12.5, 0);
     CU_ASSERT(isnan(sweep_value(&w, sweep_row(&w, 1, 1)))); /* a wrong result has no time */
     CU_ASSERT_EQUAL(sweep_block(&w, sweep_row(&w, 1, 1))->letter, 'F');

@@ -18,6 +18,7 @@
 #include "backend/counters.h"
 #include "backend/cuda/cupti.h"
 #include "base/mem.h"
+#include "plan/row.h"
 
 enum { RANGES_MAX = 64, REPLAYS_MORE = 8 };
 

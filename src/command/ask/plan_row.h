@@ -1,18 +1,21 @@
-/* plan_row.h - a kernel's plan as a row.
+/* plan_row.h - the plan of a request's kernel as a row (plan/row.h).
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef ATTNSCOPE_COMMAND_PLAN_ROW_H
 #define ATTNSCOPE_COMMAND_PLAN_ROW_H
 
 #include "command/ask/request.h"
+#include "plan/row.h"
 
-/* The plan of kernel i of a request, as an object with kernel, gpu, shape, params, reason added.
- * `plan` (may be NULL) is left filled for the caller to clear. ST_USAGE on broken expressions. */
-enum status plan_row(const struct request *r, int i, const struct device *dev, struct plan *plan,
-                     json_t **row, struct err *err);
-/* The same with registers known from a compilation; NULL: those of the table. */
-enum status plan_row_with(const struct request *r, int i, const struct device *dev,
-                          const struct plan_regs *regs, struct plan *plan, json_t **row,
-                          struct err *err);
+struct plan_how {
+    bool lists;                   /* the row has passes, buffers and workspaces, too */
+    const struct plan_regs *regs; /* known from a compilation; NULL: those of the table */
+};
+/* Fills a row that is all unknown with the plan of kernel i; why it cannot run there is its reason. `how`
+ * (may be NULL) is {0} by default. `plan` (may be NULL) is left filled for the caller to clear, also
+ * where this fails. ST_USAGE on broken expressions. */
+enum status plan_row(const struct request *r, int i, const struct device *dev,
+                     const struct plan_how *how, struct plan *plan, struct plan_row *row,
+                     struct err *err);
 
 #endif

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "base/number.h"
 #include "base/sanitize.h"
 
@@ -56,27 +57,22 @@ bool recollect_exact(const struct recalled *it)
     return it->row && it->distance == 0;
 }
 
-static json_t *real(double v)
+void recollect_put(const struct recalled *it, struct plan_row *row)
 {
-    return isfinite(v) ? json_real(v) : json_null();
-}
-
-void recollect_put(const struct recalled *it, json_t *row)
-{
-    const bool exact = it->row && recollect_exact(it), near = it->row && !exact;
-    const double us = it->row && exact ? it->row->median_us : NAN;
-    const double tflops = it->row && exact ? it->row->tflops : NAN;
-    char shape[SHAPE_TEXT] = "";
-    if (near)
-        shape_format(&it->row->shape, shape, sizeof shape);
-    json_object_set_new(row, "recorded_us", real(us));
-    json_object_set_new(row, "recorded_tflops", real(tflops));
-    json_object_set_new(row, "recorded_time", it->row ? json_string(it->row->time) : json_null());
-    json_object_set_new(row, "recorded_in",
-                        it->row ? json_string(it->row->recording) : json_null());
-    json_object_set_new(row, "recorded_old", it->row ? json_boolean(it->old) : json_null());
-    json_object_set_new(row, "recorded_near", near ? json_string(shape) : json_null());
-    json_object_set_new(row, "recorded_near_us", real(near ? it->row->median_us : NAN));
+    if (!it->row)
+        return;
+    row->recorded_time = xstrdup(it->row->time);
+    row->recorded_in = xstrdup(it->row->recording);
+    row->recorded_old = it->old;
+    if (recollect_exact(it)) {
+        row->recorded_us = it->row->median_us;
+        row->recorded_tflops = it->row->tflops;
+        return;
+    }
+    char shape[SHAPE_TEXT];
+    shape_format(&it->row->shape, shape, sizeof shape);
+    row->recorded_near = xstrdup(shape);
+    row->recorded_near_us = it->row->median_us;
 }
 
 void recollect_where(const struct recalled *it, struct str *out)

@@ -5,6 +5,7 @@
 #define ATTNSCOPE_COMMAND_RECOLLECT_H
 
 #include "command/ask/request.h"
+#include "plan/row.h"
 
 /* Entry i of the request, its CUDA side, on that GPU: its shape or the nearest. See recall.h. */
 struct recalled recollect(struct session *s, const struct request *r, int i,
@@ -15,9 +16,8 @@ struct recalled recollect_label(struct session *s, const char *label);
 /* Is it of the very shape that was asked for? */
 bool recollect_exact(const struct recalled *it);
 
-/* Puts the recorded_... fields of plan_tables into a row; null for what there is none of. recorded_us is
- * of the very shape alone. */
-void recollect_put(const struct recalled *it, json_t *row);
+/* Puts the recorded_... fields into a row that has none; recorded_us is of the very shape alone. */
+void recollect_put(const struct recalled *it, struct plan_row *row);
 /* Appends where and when, "H200, 2026-11-22, recording h200": and that the kernel has changed since. */
 void recollect_where(const struct recalled *it, struct str *out);
 /* Appends the figure as a sheet says it, time first: "8.13 us, 16.5 TFLOP/s on H200 ...", or the nearest

@@ -25,8 +25,10 @@ void sweep_clear(struct sweep *w)
         axis_free(w->axes[i].values, w->axes[i].count);
     }
     for (int i = 0; w->rows && i < w->npoints * w->base.nkernels; i++)
-        json_decref(w->rows[i]);
+        row_drop(w->rows[i]);
     free(w->rows);
+    row_type_free(w->cell);
+    row_type_free(w->blocked);
     request_clear(&w->base);
     free(w->metric);
     *w = (struct sweep){0};
@@ -125,8 +127,79 @@ static enum status check_axes(struct sweep *w, struct cmd_call *c, struct err *e
         st =
             err_set(err, ST_USAGE, "that are %d cells; a sweep has at most %d", cells, SWEEP_CELLS);
     if (!st)
-        w->rows = xcalloc((size_t)cells + 1, sizeof(json_t *));
+        w->rows = xcalloc((size_t)cells + 1, sizeof *w->rows);
     return st;
+}
+
+/* ---- rows ---- */
+
+/* What every row begins with. */
+struct sweep_cell {
+    char *kernel;
+    char *at[SWEEP_AXES]; /* as texts */
+};
+struct run_cell {
+    struct sweep_cell head;
+    struct run_row run;
+    char *blocked_by; /* of a point that is not possible */
+};
+struct plan_cell {
+    struct sweep_cell head;
+    struct plan_row plan;
+};
+
+static const struct field blocked_fields[] = {
+    FIELD(FIELD_TEXT, run_cell, blocked_by),
+    {.name = NULL},
+};
+
+/* Is it one of the first n? */
+static bool is_among(const char *const *names, int n, const char *name)
+{
+    for (int i = 0; i < n; i++)
+        if (!strcmp(names[i], name))
+            return true;
+    return false;
+}
+
+/* With kernel and axes before those of `fields` that are to be seen. */
+static struct row_type *cell_type(const struct sweep *w, const struct row_type *whole,
+                                  const char *const *fields)
+{
+    enum { MORE = 12 };
+    const char *order[1 + SWEEP_AXES + MORE + 1] = {"kernel"};
+    struct row_type like = *whole;
+    int n = 1;
+    for (int i = 0; i < w->naxes; i++)
+        order[n++] = w->axes[i].key;
+    for (int i = 0; i < MORE && fields[i]; i++)
+        if (!is_among(fields, i, fields[i]))
+            order[n++] = fields[i];
+    like.order = order;
+    return row_type_new(&like);
+}
+
+static void make_types(struct sweep *w)
+{
+    const char *const blocked[] = {w->metric, "reason", "blocked_by", NULL},
+                      *const plan[] = {"gpu",     "shape",      "params",      "reason",
+                                       "limiter", "blocked_by", "upper_bound", "regs_source",
+                                       w->metric, NULL};
+    struct field head[SWEEP_AXES + 2] = {FIELD(FIELD_TEXT, sweep_cell, kernel)};
+    for (int i = 0; i < w->naxes; i++)
+        head[1 + i] =
+            (struct field){.name = w->axes[i].key,
+                           .type = FIELD_TEXT,
+                           .flags = FIELD_NUMERIC,
+                           .offset = offsetof(struct sweep_cell, at) + (size_t)i * sizeof(char *)};
+    const struct row_type run_cell = ROW_TYPE(
+        run_cell, {head, 0}, {run_fields, offsetof(struct run_cell, run)}, {blocked_fields, 0});
+    const struct row_type plan_cell =
+        ROW_TYPE(plan_cell, {head, 0}, PLAN_ROW_PARTS(offsetof(struct plan_cell, plan)));
+    struct row_type run = run_cell;
+    run.parts[2] = (struct row_part){0};
+    w->cell = w->measured ? row_type_new(&run) : cell_type(w, &plan_cell, plan);
+    w->blocked = cell_type(w, w->measured ? &run_cell : &plan_cell, blocked);
 }
 
 /* ---- points ---- */
@@ -143,40 +216,55 @@ int sweep_point(const struct sweep *w, int i, int j)
     return w->naxes > 1 ? i * w->axes[1].count + j : i;
 }
 
-json_t *sweep_row(const struct sweep *w, int point, int kernel)
+const struct row *sweep_row(const struct sweep *w, int point, int kernel)
 {
     return w->rows[point * w->base.nkernels + kernel];
 }
 
-double sweep_value(const struct sweep *w, const json_t *row)
+const struct run_row *sweep_run(const struct sweep *w, const struct row *row)
 {
-    const char *check = row_string(row, "check");
-    return check && !strcmp(check, "fail") ? NAN : row_number(row, w->metric);
+    const struct run_cell *cell = w->measured ? row_as(row, w->cell) : NULL;
+    return cell ? &cell->run : NULL;
 }
 
-const char *sweep_bound(const struct sweep *w, const json_t *row)
+double sweep_value(const struct sweep *w, const struct row *row)
 {
-    return bound_mark(row, w->metric);
+    return row_is(row, "check", "fail") ? NAN : row_real(row, w->metric);
 }
 
-/* The row of a point begins with kernel and axis values; `rest` is consumed. */
-static void put_row(struct sweep *w, int point, int kernel, json_t *rest)
+/* A new row of a point: its struct. */
+static void *add_row(struct sweep *w, int point, int kernel, const struct row_type *type)
 {
     int at[SWEEP_AXES];
-    json_t *row = json_object(), **slot = &w->rows[point * w->base.nkernels + kernel];
+    struct row **slot = &w->rows[point * w->base.nkernels + kernel];
+    row_drop(*slot);
+    *slot = row_new(type);
+    struct sweep_cell *cell = row_data(*slot);
     sweep_at(w, point, at);
-    json_object_set_new(row, "kernel", json_string(w->base.kernels[kernel]->name));
+    cell->kernel = xstrdup(w->base.kernels[kernel]->name);
     for (int i = 0; i < w->naxes; i++)
-        json_object_set_new(row, w->axes[i].key, json_value(w->axes[i].values[at[i]]));
-    json_object_update(row, rest);
-    json_decref(rest);
-    json_decref(*slot);
-    *slot = row;
+        cell->at[i] = xstrdup(w->axes[i].values[at[i]]);
+    return cell;
 }
 
-static json_t *impossible(const char *metric, const char *reason, const char *by)
+static void add_blocked(struct sweep *w, int point, int kernel, const char *reason, const char *by)
 {
-    return json_pack("{s:n, s:s, s:s?}", metric, "reason", reason, "blocked_by", by);
+    add_row(w, point, kernel, w->blocked);
+    struct row *row = w->rows[point * w->base.nkernels + kernel];
+    row_put_text(row, "reason", reason);
+    row_put_text(row, "blocked_by", by);
+}
+
+void sweep_put(struct sweep *w, int point, int kernel, const struct run_row *run)
+{
+    struct run_cell *cell = add_row(w, point, kernel, w->cell);
+    run_row_share(run, &cell->run);
+}
+
+void sweep_take(struct sweep *w, int point, const struct run_rows *rows)
+{
+    for (size_t k = 0; k < (size_t)w->base.nkernels && k < rows->n; k++)
+        sweep_put(w, point, (int)k, &rows->v[k]);
 }
 
 enum status sweep_request(const struct sweep *w, int point, struct request *out, struct err *err)
@@ -196,21 +284,17 @@ enum status sweep_request(const struct sweep *w, int point, struct request *out,
     return ST_NO;
 }
 
+/* Planned as far as it goes: what cannot run has its reason, and no value. */
 static void plan_point(struct sweep *w, const struct request *r, int point)
 {
     for (int k = 0; k < r->nkernels; k++) {
         struct err err = ERR_INIT;
-        json_t *all = NULL, *row = json_object();
-        if (plan_row(r, k, w->device, NULL, &all, &err))
-            json_object_set_new(row, "reason", json_string(err.text));
-        static const char *const kept[] = {"gpu",     "shape",      "params",      "reason",
-                                           "limiter", "blocked_by", "upper_bound", "regs_source"};
-        for (size_t i = 0; all && i < sizeof kept / sizeof *kept; i++)
-            json_object_set(row, kept[i], json_object_get(all, kept[i]));
-        json_t *value = row_string(row, "reason") ? NULL : json_object_get(all, w->metric);
-        json_object_set_new(row, w->metric, value ? json_incref(value) : json_null());
-        json_decref(all);
-        put_row(w, point, k, row);
+        struct plan_cell *cell = add_row(w, point, k, w->cell);
+        struct row *row = w->rows[point * w->base.nkernels + k];
+        if (plan_row(r, k, w->device, NULL, NULL, &cell->plan, &err))
+            row_put_text(row, "reason", err.text);
+        if (row_known(row, "reason"))
+            row_forget(row, w->metric);
     }
 }
 
@@ -220,7 +304,7 @@ bool sweep_compute(struct sweep *w, int point)
     struct err err = ERR_INIT;
     if (sweep_request(w, point, &r, &err)) {
         for (int k = 0; k < w->base.nkernels; k++)
-            put_row(w, point, k, impossible(w->metric, err.text, "shape"));
+            add_blocked(w, point, k, err.text, "shape");
         return true;
     }
     if (!w->measured)
@@ -237,17 +321,9 @@ void sweep_foresee(struct sweep *w, int point)
     for (int k = 0; k < r.nkernels; k++) {
         struct err err = ERR_INIT;
         if (measure_refuses(&r, k, &err))
-            put_row(w, point, k, impossible(w->metric, err.text, "kernel"));
+            add_blocked(w, point, k, err.text, "kernel");
     }
     request_clear(&r);
-}
-
-void sweep_take(struct sweep *w, int point, const json_t *rows)
-{
-    for (int k = 0; k < w->base.nkernels; k++) {
-        json_t *row = json_copy(json_array_get(rows, (size_t)k));
-        put_row(w, point, k, row ? row : json_object());
-    }
 }
 
 /* ---- the whole ---- */
@@ -302,6 +378,8 @@ static enum status check(struct sweep *w, struct cmd_call *c, struct err *err)
         st = call_finish(w->session, c, err);
     if (!st && !w->measured && !(w->device = session_gpu(w->session, w->base.options.gpu, err)))
         st = ST_USAGE;
+    if (!st)
+        make_types(w);
     return st;
 }
 

@@ -26,9 +26,11 @@ struct sweep {
     struct sweep_axis axes[SWEEP_AXES];
     int naxes, npoints;
     char *metric;
-    bool measured;               /* only a run gives it */
-    const struct device *device; /* for planned metrics */
-    json_t **rows;               /* npoints x base.nkernels; NULL: not known yet */
+    bool measured;                   /* only a run gives it */
+    const struct device *device;     /* for planned metrics */
+    struct row **rows;               /* npoints x base.nkernels; NULL: not known yet */
+    struct row_type *cell, *blocked; /* of its rows: kernel and axes first, then what a run or a
+                                        plan has; of a point that is not possible, its reason */
 };
 
 /* From a parsed call of the verb; finishes the call. *out must be cleared whatever the status. */
@@ -45,12 +47,11 @@ void sweep_clear(struct sweep *w);
 void sweep_at(const struct sweep *w, int point, int at[SWEEP_AXES]);
 int sweep_point(const struct sweep *w, int i, int j);
 /* The row of a point, NULL: not known yet. Borrowed. */
-json_t *sweep_row(const struct sweep *w, int point, int kernel);
+const struct row *sweep_row(const struct sweep *w, int point, int kernel);
+/* The run that a row of this sweep is of; NULL: it is of none, or of a point that is not possible. */
+const struct run_row *sweep_run(const struct sweep *w, const struct row *row);
 /* The metric in a row; NaN when unknown, not possible, or of a run that failed its check. */
-double sweep_value(const struct sweep *w, const json_t *row);
-
-/* "<=" or ">=" before a planned figure that only bounds it, the registers being unknown; "". */
-const char *sweep_bound(const struct sweep *w, const json_t *row);
+double sweep_value(const struct sweep *w, const struct row *row);
 
 /* The request of a point; the caller clears it. ST_NO with the reason when no kernel
  * can have such a point; then there is nothing to clear. */
@@ -60,13 +61,15 @@ enum status sweep_request(const struct sweep *w, int point, struct request *out,
 bool sweep_compute(struct sweep *w, int point);
 /* Fills the rows of a measured point whose kernels cannot run, before anything has run. */
 void sweep_foresee(struct sweep *w, int point);
-/* Takes the rows of a measurement, one per kernel. */
-void sweep_take(struct sweep *w, int point, const json_t *rows);
+/* The row of a point becomes this run's, which is copied without its samples. */
+void sweep_put(struct sweep *w, int point, int kernel, const struct run_row *run);
+/* The same of a measurement with a row for each kernel. */
+void sweep_take(struct sweep *w, int point, const struct run_rows *rows);
 
 /* ---- as pictures ---- */
 
 /* What stands in a row's way; NULL for a row that is not known yet or has its value. */
-const struct chart_block *sweep_block(const struct sweep *w, const json_t *row);
+const struct chart_block *sweep_block(const struct sweep *w, const struct row *row);
 /* Appends the shape without the words that an axis sets. */
 void sweep_shape(const struct sweep *w, struct str *out);
 /* Where its figures come from, as its rows say: "live"; NULL: they differ. Without a row, what they will

@@ -13,28 +13,28 @@
 #include "export/row_charts.h"
 #include "measure/origin.h"
 
-const struct chart_block *sweep_block(const struct sweep *w, const json_t *row)
+const struct chart_block *sweep_block(const struct sweep *w, const struct row *row)
 {
-    const char *check = row_string(row, "check"), *by = row_string(row, "blocked_by");
+    const char *by = row_text(row, "blocked_by");
     if (!row || isfinite(sweep_value(w, row)))
         return NULL;
-    return chart_block_of(by ? by : check && !strcmp(check, "fail") ? "check" : NULL);
+    return chart_block_of(by ? by : row_is(row, "check", "fail") ? "check" : NULL);
 }
 
-static void take_cell(const struct sweep *w, const json_t *row, struct grid_cell *v)
+static void take_cell(const struct sweep *w, const struct row *row, struct grid_cell *v)
 {
     const struct chart_block *b = sweep_block(w, row);
     if (!row)
         return;
-    const char *bound = bound_mark(row, w->metric), *reason = row_string(row, "reason");
+    const char *bound = row_bound(row, w->metric), *reason = row_text(row, "reason");
     v->value = sweep_value(w, row);
     v->blocked = b ? xstrdup(b->word) : NULL;
     v->why = b && reason ? sanitize_line(reason) : NULL;
     v->bound = !b && *bound ? xstrdup(bound) : NULL;
     if (b || strcmp(w->metric, "median_us") != 0)
         return;
-    v->lo = row_number(row, "q1_us");
-    v->hi = row_number(row, "q3_us");
+    v->lo = row_real(row, "q1_us");
+    v->hi = row_real(row, "q3_us");
 }
 
 /* Of two axes the first runs downward. */
@@ -76,8 +76,8 @@ void sweep_shape(const struct sweep *w, struct str *out)
 static char *device_of(const struct sweep *w)
 {
     for (int i = 0; i < w->npoints * w->base.nkernels; i++)
-        if (row_string(w->rows[i], "device"))
-            return sanitize_line(row_string(w->rows[i], "device"));
+        if (row_text(w->rows[i], "device"))
+            return sanitize_line(row_text(w->rows[i], "device"));
     return NULL;
 }
 
@@ -87,7 +87,7 @@ const char *sweep_origin(const struct sweep *w)
     if (!w->measured)
         return origin_word("model");
     for (int i = 0; i < w->npoints * w->base.nkernels; i++) {
-        const char *origin = origin_word(row_string(w->rows[i], "origin"));
+        const char *origin = origin_word(row_text(w->rows[i], "origin"));
         if (found && origin && origin != found)
             return NULL;
         found = found ? found : origin;

@@ -177,8 +177,13 @@ static enum status brief_plan(const struct request *r, int k, const struct devic
     const struct kernel_desc *d = r->kernels[k]->cuda;
     struct plan p;
     struct err why = ERR_INIT;
-    if (!d)
-        return plan_row(r, k, dev, NULL, out, err);
+    if (!d) {
+        struct row *row = row_new(&plan_row_type);
+        plan_row(r, k, dev, NULL, NULL, row_data(row), NULL);
+        *out = row_json(row);
+        row_drop(row);
+        return ST_OK;
+    }
     enum status st = plan_build(d, &r->problem.shape, &r->params[k], dev, NULL, &p, &why);
     if (st != ST_OK && st != ST_NO) {
         plan_clear(&p);

@@ -384,21 +384,33 @@ static enum status show_errors(const struct edit *e, const struct compiled *x, s
 
 /* ---- what the compiler made of it ---- */
 
+struct code_row {
+    struct plan_row plan;
+    char *compiler;
+};
+static const struct field code_fields[] = {
+    FIELD(FIELD_TEXT, code_row, compiler, .doc = "What compiled it, with its version."),
+    {.name = NULL},
+};
+static const struct row_type code_type =
+    ROW_TYPE(code_row, PLAN_ROW_PARTS(offsetof(struct code_row, plan)), {code_fields, 0});
+
 // clang-format off
-static const struct columns code_columns[1] = {{
+static const struct columns code_columns = {
+    .type = &code_type,
     .list = (const struct column[]){
-        {.field = "kernel",            .title = "kernel", .left = true},
-        {.field = "gpu",               .title = "gpu", .left = true},
-        {.field = "regs",              .title = "registers"},
-        {.field = "spill_bytes",       .title = "spilled B"},
-        {.field = "smem_bytes",        .title = "SMEM B"},
-        {.field = "blocks_per_sm",     .title = "blocks/SM"},
-        {.field = "occupancy_pct",     .title = "occ %", .digits = 3},
-        {.field = "limiter",           .title = "limiter", .left = true, .drop = 2},
-        {.field = "reason",            .title = "reason", .left = true, .optional = true},
+        {.field = "kernel"},
+        {.field = "gpu"},
+        {.field = "regs", .title = "registers"},
+        {.field = "spill_bytes"},
+        {.field = "smem_bytes"},
+        {.field = "blocks_per_sm"},
+        {.field = "occupancy_pct"},
+        {.field = "limiter", .drop = 2},
+        {.field = "reason", .optional = true},
         {0},
     },
-}};
+};
 // clang-format on
 
 static int known_or(const json_t *o, const char *name)
@@ -424,26 +436,24 @@ static bool take_regs(const struct compiled *x, size_t i, struct plan_regs *regs
     return true;
 }
 
-static enum status code_rows(const struct request *r, const struct compiled *x, json_t **rows,
+static enum status code_rows(const struct request *r, const struct compiled *x, struct rowset *rows,
                              struct err *err)
 {
-    *rows = json_array();
-    for (int i = 0; i < r->nkernels; i++) {
+    const char *compiler = row_string(x->extra, "compiler");
+    enum status st = ST_OK;
+    for (int i = 0; i < r->nkernels && !st; i++) {
         struct plan_regs regs = {0};
-        json_t *row;
         const bool known = take_regs(x, (size_t)i, &regs);
-        enum status st = plan_row_with(r, i, x->device, known ? &regs : NULL, NULL, &row, err);
-        if (st != ST_OK)
-            return st;
-        const json_t *compiler = json_object_get(x->extra, "compiler");
-        json_object_set_new(row, "compiler", compiler ? json_deep_copy(compiler) : json_null());
-        json_array_append_new(*rows, row);
+        const struct plan_how how = {.lists = true, .regs = known ? &regs : NULL};
+        struct code_row *row = rowset_add(rows);
+        row->compiler = compiler ? xstrdup(compiler) : NULL;
+        st = plan_row(r, i, x->device, &how, NULL, &row->plan, err);
     }
-    return ST_OK;
+    return st;
 }
 
 /* "48 registers fewer, 1 block/SM more" as the difference of the two rows. */
-static void add_change(struct str *out, const json_t *rows)
+static void add_change(struct str *out, const struct rowset *rows)
 {
     static const struct {
         const char *field, *what;
@@ -454,10 +464,10 @@ static void add_change(struct str *out, const json_t *rows)
         {"blocks_per_sm", "blocks/SM"},
         {"occupancy_pct", "% occupancy"},
     };
-    const json_t *before = json_array_get(rows, 0), *after = json_array_get(rows, 1);
+    const struct row *before = rowset_at(rows, 0), *after = rowset_at(rows, 1);
     const size_t from = out->len;
     for (size_t i = 0; i < sizeof figures / sizeof *figures; i++) {
-        const double d = row_number(after, figures[i].field) - row_number(before, figures[i].field);
+        const double d = row_real(after, figures[i].field) - row_real(before, figures[i].field);
         char buf[NUMBER_BUF];
         if (isnan(d) || d == 0)
             continue;
@@ -500,26 +510,25 @@ static char *not_run(const struct edit *e, const struct request *r, const struct
 static enum status show_code(const struct edit *e, const struct request *r,
                              const struct compiled *x, bool last, struct err *err)
 {
-    json_t *rows;
+    struct rowset rows = {.type = &code_type};
     enum status st = code_rows(r, x, &rows, err);
     char *why = last ? not_run(e, r, x) : NULL;
     const char *compiler = row_string(x->extra, "compiler");
     if (st == ST_OK && last && !e->text && call_format(e->c) != FORMAT_MD)
-        json_object_set_new(json_array_get(rows, 1), "reason", json_string(why));
+        row_put_text(rows.rows[1], "reason", why);
     if (st == ST_OK && e->text && compiler)
         str_addf(e->c->out, "compiled by %s for %s\n", compiler, x->device->name);
     if (st == ST_OK && last)
-        st = call_rows_json(e->s, e->c, rows, code_columns);
+        st = call_rows(e->s, e->c, &rows, &code_columns);
     else if (st == ST_OK && e->text)
-        rows_show_json(e->s, e->c->out, rows, code_columns, call_format(e->c),
-                       call_width(e->s, e->c));
+        rows_show(e->s, e->c->out, &rows, &code_columns, call_format(e->c), call_width(e->s, e->c));
     if (st == ST_OK && e->text) {
         if (outcome_is(x, 1, "ok"))
-            add_change(e->c->out, rows);
+            add_change(e->c->out, &rows);
         str_addf(e->c->out, "%s%s%s", why ? "" : "\n", why ? why : "", why ? "\n" : "");
     }
     free(why);
-    json_decref(rows);
+    rowset_clear(&rows);
     return st;
 }
 

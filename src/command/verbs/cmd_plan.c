@@ -17,8 +17,8 @@
 #include "draw/figures.h"
 
 // clang-format off
-static const struct columns plan_columns[1] = {{
-    .of = plan_tables,
+static const struct columns columns = {
+    .type = &plan_row_type,
     .list = (const struct column[]){
         {.field = "kernel"},
         {.field = "gpu"},
@@ -36,7 +36,7 @@ static const struct columns plan_columns[1] = {{
         {.field = "reason", .optional = true},
         {0},
     },
-}};
+};
 // clang-format on
 
 /* ---- as text: a sheet of parts, each under its word ---- */
@@ -311,14 +311,13 @@ static void add_pass(struct str *out, struct sheet sh, int i, unsigned wanted)
     str_free(&text);
 }
 
-static void add_plan_heading(struct str *out, const struct plan *p, const json_t *row)
+static void add_plan_heading(struct str *out, const struct plan *p, const struct plan_row *row)
 {
-    const char *params = row_string(row, "params");
-    str_addf(out, "%s on %s", row_string(row, "kernel"), row_string(row, "gpu"));
+    const char *params = row->params;
+    str_addf(out, "%s on %s", row->kernel, row->gpu);
     if (p->device)
         str_addf(out, " (%s, %d SMs)", p->device->arch, p->device->sms);
-    str_addf(out, ", %s%s%s\n", row_string(row, "shape"), params && *params ? ", " : "",
-             params ? params : "");
+    str_addf(out, ", %s%s%s\n", row->shape, *params ? ", " : "", params);
 }
 
 /* Why nothing is planned is never left out. */
@@ -331,16 +330,17 @@ static void add_refusal(struct str *out, const char *reason)
 }
 
 /* `chosen`: why this GPU, or NULL. */
-static void add_plan(struct session *s, struct cmd_call *c, const struct plan *p, const json_t *row,
-                     const struct recalled *recalled, const char *chosen, unsigned wanted)
+static void add_plan(struct session *s, struct cmd_call *c, const struct plan *p,
+                     const struct plan_row *row, const struct recalled *recalled,
+                     const char *chosen, unsigned wanted)
 {
-    const char *reason = row_string(row, "reason");
+    const char *reason = row->occ.reason;
     const bool all = !call_key(c, "only"), map = wanted == 1u << PART_SMEM;
     struct sheet sh = {s, p, NULL, p->device ? arch_find(p->device->cc) : NULL, recalled};
     add_plan_heading(c->out, p, row);
     if (all && chosen) {
         line(c->out, "gpu");
-        str_addf(c->out, "%s, %s\n", row_string(row, "gpu"), chosen);
+        str_addf(c->out, "%s, %s\n", row->gpu, chosen);
     }
     if (reason && !(map && p->device && p->npasses))
         add_refusal(c->out, reason);
@@ -363,53 +363,55 @@ static void add_plan(struct session *s, struct cmd_call *c, const struct plan *p
 /* ---- the verb ---- */
 
 /* The map of the main pass, as the picture that goes with the rows. */
-static void add_map(struct smem_chart *maps, const struct plan *p, const json_t *row)
+static void add_map(struct smem_chart *maps, const struct plan *p, const struct plan_row *row)
 {
     const struct plan_pass *pass = p->npasses ? &p->passes[p->main_pass] : NULL;
     if (!pass || pass->smem_bytes == INT_UNKNOWN)
         return;
     struct smem_map *m = smem_add(maps);
-    const char *params = row_string(row, "params"), *reason = row_string(row, "reason");
     smem_take(m, pass, p->device ? arch_find(p->device->cc) : NULL);
-    m->kernel = xstrdup(row_string(row, "kernel"));
+    m->kernel = xstrdup(row->kernel);
     m->device = p->device ? xstrdup(p->device->name) : NULL;
-    m->params = params ? xstrdup(params) : NULL;
-    m->reason = reason ? sanitize_line(reason) : NULL;
+    m->params = xstrdup(row->params);
+    m->reason = row->occ.reason ? sanitize_line(row->occ.reason) : NULL;
 }
 
 static enum status plan_one(struct session *s, struct cmd_call *c, const struct request *r, int i,
-                            const char *gpu, unsigned wanted, json_t *rows, struct smem_chart *maps,
-                            struct err *err)
+                            const char *gpu, unsigned wanted, struct rowset *rows,
+                            struct smem_chart *maps, struct err *err)
 {
     const struct device *dev = session_gpu(s, gpu, err);
+    const struct plan_how how = {.lists = true};
     struct plan p;
-    json_t *row;
     if (!dev)
         return call_mark_key(c, "gpu", ST_USAGE, err);
     enum status st = request_check_params(r, i, r->kernels[i]->cuda, dev->cc, err);
-    if (!st)
-        st = plan_row(r, i, dev, &p, &row, err);
     if (st)
         return st;
-    const struct recalled recalled = recollect(s, r, i, dev);
-    recollect_put(&recalled, row);
-    if (call_format(c) == FORMAT_TEXT) {
-        const size_t from = c->out->len;
-        char chosen[256];
-        if (json_array_size(rows))
-            str_addc(c->out, '\n');
-        add_plan(s, c, &p, row, &recalled, session_gpu_why(s, gpu, chosen, sizeof chosen), wanted);
-        lines_wrap(c->out, from, call_width(s, c));
+    struct plan_row *row = rowset_add(rows);
+    st = plan_row(r, i, dev, &how, &p, row, err);
+    if (!st) {
+        const struct recalled recalled = recollect(s, r, i, dev);
+        recollect_put(&recalled, row);
+        if (call_format(c) == FORMAT_TEXT) {
+            const size_t from = c->out->len;
+            char chosen[256];
+            if (rows->n > 1)
+                str_addc(c->out, '\n');
+            add_plan(s, c, &p, row, &recalled, session_gpu_why(s, gpu, chosen, sizeof chosen),
+                     wanted);
+            lines_wrap(c->out, from, call_width(s, c));
+        }
+        add_map(maps, &p, row);
     }
-    add_map(maps, &p, row);
     plan_clear(&p);
-    json_array_append_new(rows, row);
-    return ST_OK;
+    return st;
 }
 
 /* gpu= may name several models. */
 static enum status plan_all(struct session *s, struct cmd_call *c, const struct request *r,
-                            unsigned wanted, json_t *rows, struct smem_chart *maps, struct err *err)
+                            unsigned wanted, struct rowset *rows, struct smem_chart *maps,
+                            struct err *err)
 {
     char *gpus = xstrdup(r->options.gpu ? r->options.gpu : "auto"), *rest = gpus;
     char *names = xstrdup(gpus), *left = names;
@@ -434,7 +436,7 @@ static enum status exec_plan(struct session *s, struct cmd_call *c, struct err *
     enum status st = request_make(s, c, REQUEST_PLAN, &r, err);
     if (st)
         return st;
-    json_t *rows = json_array();
+    struct rowset rows = {.type = &plan_row_type};
     struct chart *map = chart_new(&chart_smem);
     if (!r.nkernels)
         st = err_set(err, ST_USAGE, "plan needs a kernel, for example: plan qtile_seq gpu=L4");
@@ -443,7 +445,7 @@ static enum status exec_plan(struct session *s, struct cmd_call *c, struct err *
     if (!st)
         st = call_finish(s, c, err);
     if (!st)
-        st = plan_all(s, c, &r, wanted, rows, map->model, err);
+        st = plan_all(s, c, &r, wanted, &rows, map->model, err);
     request_command(&r, "plan", &command);
     request_command_gpu(&r, session_gpu(s, NULL, NULL), &command);
     c->command = str_take(&command);
@@ -453,10 +455,10 @@ static enum status exec_plan(struct session *s, struct cmd_call *c, struct err *
     map->caption.origin = xstrdup("model");
     charts_add(&c->charts, map);
     if (!st && text)
-        call_remember_json(s, c, rows, plan_columns);
+        call_remember(s, c, &rows, &columns);
     else if (!st)
-        call_rows_json(s, c, rows, plan_columns);
-    json_decref(rows);
+        call_rows(s, c, &rows, &columns);
+    rowset_clear(&rows);
     request_clear(&r);
     return st;
 }
@@ -483,5 +485,5 @@ const struct cmd_entry cmd_plan = {
     .keys = plan_keys,
     .flags = CMD_SHAPE | CMD_OPTIONS | CMD_PARAMS | CMD_ROWS,
     .exec = exec_plan,
-    .columns = COLUMNS(plan_columns),
+    .columns = COLUMNS(&columns),
 };

@@ -11,6 +11,7 @@
 #include "command/session.h"
 #include "command/verbs/verbs.h"
 #include "export/report.h"
+#include "plan/row.h"
 
 /* ---- the tables of a recording ---- */
 

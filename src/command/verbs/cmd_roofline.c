@@ -13,6 +13,7 @@
 #include "command/show/roof.h"
 #include "draw/figures.h"
 #include "command/verbs/verbs.h"
+#include "plan/row.h"
 
 // clang-format off
 static const struct columns columns[1] = {{

@@ -28,7 +28,7 @@ struct swept {
     struct cmd_call *call;
     struct sweep w;
     bool no_store;
-    json_t *rows;          /* of the points that are done, in order */
+    struct rowset rows;    /* of the points that are done, in order */
     struct measured total; /* counts and the first bad status */
 };
 
@@ -40,9 +40,7 @@ static void measure_point(struct swept *v, int point)
     if (sweep_request(&v->w, point, &r, NULL))
         return;
     measure(v->s, &r, &how, &m);
-    json_t *rows = run_rows_result(&m.rows);
-    sweep_take(&v->w, point, rows);
-    json_decref(rows);
+    sweep_take(&v->w, point, &m.rows);
     v->total.ran += m.ran;
     v->total.failed += m.failed;
     v->total.need_gpu += m.need_gpu;
@@ -63,20 +61,25 @@ static void sweep_all(struct swept *v)
         else if (!w->measured)
             v->total.ran += w->base.nkernels;
         for (int k = 0; k < w->base.nkernels; k++)
-            json_array_append(v->rows, sweep_row(w, i, k));
+            rowset_share(&v->rows, sweep_row(w, i, k));
     }
 }
 
-/* What the exit status is made of: the run fields of the cells. */
+static char *copy_of(const char *text)
+{
+    return text ? xstrdup(text) : NULL;
+}
+
+/* What the exit status is made of. */
 static void count_rows(struct swept *v)
 {
-    size_t i;
-    json_t *cell;
-    json_array_foreach(v->rows, i, cell)
-    {
+    for (size_t i = 0; i < v->rows.n; i++) {
+        const struct row *cell = v->rows.rows[i];
         struct run_row row;
         record_init(run_fields, &row);
-        (void)record_from_json(run_fields, &row, cell, NULL);
+        row.kernel = copy_of(row_text(cell, "kernel"));
+        row.check = copy_of(row_text(cell, "check"));
+        row.reason = copy_of(row_text(cell, "reason"));
         run_rows_take(&v->total.rows, &row);
     }
 }
@@ -84,17 +87,22 @@ static void count_rows(struct swept *v)
 /* ---- as text ---- */
 
 /* A failed check leaves no figure in the table. */
-static json_t *cell_value(const struct swept *v, const json_t *row)
+static char *cell_text(const struct swept *v, const struct row *row)
 {
-    const char *check = row_string(row, "check");
-    if (check && !strcmp(check, "fail"))
-        return json_string("FAIL");
-    json_t *x = json_object_get(row, v->w.metric);
-    const char *mark = json_is_number(x) ? bound_mark(row, v->w.metric) : "";
-    char number[NUMBER_BUF];
-    if (*mark)
-        return json_sprintf("%s%s", mark, number_fmt(number, json_number_value(x), 4));
-    return x ? json_incref(x) : json_null();
+    return row_is(row, "check", "fail") ? xstrdup("FAIL") : row_cell(row, v->w.metric, 4);
+}
+
+/* A line of a table is texts, as many as it has columns: what stands in them, and their type. */
+static struct row_type *line_type(const struct column *cols, int n)
+{
+    struct field *fields = xcalloc((size_t)n + 1, sizeof *fields);
+    for (int j = 0; j < n; j++)
+        fields[j] = (struct field){
+            .name = cols[j].field, .type = FIELD_TEXT, .offset = (size_t)j * sizeof(char *)};
+    const struct row_type like = {.size = (size_t)n * sizeof(char *), .parts = {{fields, 0}}};
+    struct row_type *type = row_type_new(&like);
+    free(fields);
+    return type;
 }
 
 /* One table: the first axis downward; across, either the kernels or the second axis of one kernel. */
@@ -105,39 +113,49 @@ static void add_table(const struct swept *v, int kernel, struct str *out)
     const int across = two ? w->axes[1].count : w->base.nkernels;
     struct column *cols = xcalloc((size_t)across + 2, sizeof *cols);
     char **names = xcalloc((size_t)across, sizeof *names);
-    json_t *rows = json_array();
     cols[0] = (struct column){.field = w->axes[0].key, .title = w->axes[0].key};
     for (int j = 0; j < across; j++) {
         names[j] = two ? xasprintf("%s=%s", w->axes[1].key, w->axes[1].values[j])
                        : request_entry(&w->base, j);
-        cols[j + 1] = (struct column){.field = names[j], .title = names[j], .digits = 4};
+        cols[j + 1] = (struct column){.field = names[j], .title = names[j]};
     }
+    struct row_type *type = line_type(cols, across + 1);
+    struct rowset lines = {.type = type};
     for (int i = 0; i < w->axes[0].count; i++) {
-        json_t *line = json_object();
-        json_object_set_new(line, w->axes[0].key, json_value(w->axes[0].values[i]));
+        char **line = rowset_add(&lines);
         for (int j = 0; j < across; j++) {
-            const json_t *cell = sweep_row(w, sweep_point(w, i, two ? j : 0), two ? kernel : j);
-            json_object_set_new(line, names[j], cell_value(v, cell));
+            const struct row *cell = sweep_row(w, sweep_point(w, i, two ? j : 0), two ? kernel : j);
+            if (!line[0])
+                line[0] = row_cell(cell, w->axes[0].key, 4);
+            line[j + 1] = cell_text(v, cell);
         }
-        json_array_append_new(rows, line);
     }
-    rows_format_json(out, rows, &(struct columns){.list = cols}, FORMAT_TEXT,
-                     call_width(v->s, v->call));
-    json_decref(rows);
+    rows_format(out, &lines, &(struct columns){.list = cols}, FORMAT_TEXT,
+                call_width(v->s, v->call));
+    rowset_clear(&lines);
+    row_type_free(type);
     axis_free(names, across);
     free(cols);
+}
+
+/* "fa2 BR=32 S=4k" of a row. */
+static void add_place(const struct swept *v, const struct row *row, struct str *out)
+{
+    str_add(out, row_text(row, "kernel"));
+    for (int a = 0; a < v->w.naxes; a++) {
+        char *value = row_cell(row, v->w.axes[a].key, 0);
+        str_addf(out, " %s=%s", v->w.axes[a].key, value);
+        free(value);
+    }
 }
 
 /* Each reason once, with the cells it belongs to. */
 static void add_reasons(const struct swept *v, struct str *out)
 {
-    const struct sweep *w = &v->w;
     struct str seen = {0};
-    size_t i;
-    json_t *row;
-    json_array_foreach(v->rows, i, row)
-    {
-        const char *reason = row_string(row, "reason");
+    for (size_t i = 0; i < v->rows.n; i++) {
+        const struct row *row = v->rows.rows[i];
+        const char *reason = row_text(row, "reason");
         char *line = reason ? xasprintf("\n%s\n", reason) : NULL;
         const bool again = !line || strstr(str_text(&seen), line);
         if (!again)
@@ -146,12 +164,7 @@ static void add_reasons(const struct swept *v, struct str *out)
         if (again)
             continue;
         char *clean = sanitize_line(reason);
-        str_addf(out, "%s", row_string(row, "kernel"));
-        for (int a = 0; a < w->naxes; a++) {
-            char *value = json_dumps(json_object_get(row, w->axes[a].key), JSON_ENCODE_ANY);
-            str_addf(out, " %s=%s", w->axes[a].key, value);
-            free(value);
-        }
+        add_place(v, row, out);
         str_addf(out, ": %s\n", clean);
         free(clean);
     }
@@ -161,12 +174,10 @@ static void add_reasons(const struct swept *v, struct str *out)
 /* What the marks before figures mean, where there are any. */
 static void add_bounds(const struct swept *v, struct str *out)
 {
-    size_t i;
-    json_t *row;
-    json_array_foreach(v->rows, i, row)
-    {
-        const char *mark = bound_mark(row, v->w.metric);
-        if (!*mark || !json_is_number(json_object_get(row, v->w.metric)))
+    for (size_t i = 0; i < v->rows.n; i++) {
+        const struct row *row = v->rows.rows[i];
+        const char *mark = row_bound(row, v->w.metric);
+        if (!*mark || isnan(row_real(row, v->w.metric)))
             continue;
         str_addf(out, "%s: at %s that; the registers there are not known\n", mark,
                  *mark == '<' ? "most" : "least");
@@ -240,6 +251,18 @@ static void print_text(const struct swept *v, const struct grid_chart *g)
         add_plot(v, g, out);
 }
 
+/* On what it was measured: that of the first point that ran. */
+static void add_environment(const struct swept *v)
+{
+    for (size_t i = 0; i < v->rows.n; i++) {
+        const struct run_row *run = sweep_run(&v->w, v->rows.rows[i]);
+        if (!run || !run->device)
+            continue;
+        run_environment(v->call->out, run);
+        return;
+    }
+}
+
 static void print_rows(struct swept *v)
 {
     const struct sweep *w = &v->w;
@@ -258,14 +281,14 @@ static void print_rows(struct swept *v)
         print_text(v, chart->model);
     charts_add(&v->call->charts, chart);
     if (call_format(v->call) == FORMAT_TEXT) {
-        call_remember_json(v->s, v->call, v->rows, &cols);
+        call_remember(v->s, v->call, &v->rows, &cols);
         return;
     }
     if (call_format(v->call) == FORMAT_MD && w->measured)
-        run_environment_json(v->call->out, v->rows);
+        add_environment(v);
     else if (call_format(v->call) == FORMAT_MD)
         str_addf(v->call->out, "computed for %s, not measured\n\n", w->device->name);
-    call_rows_json(v->s, v->call, v->rows, &cols);
+    call_rows(v->s, v->call, &v->rows, &cols);
 }
 
 /* The command that repeats the sweep in a fresh session, on any machine. */
@@ -289,11 +312,8 @@ static char *sweep_command(const struct sweep *w)
 
 static enum status exec_sweep(struct session *s, struct cmd_call *c, struct err *err)
 {
-    struct swept v = {.s = s,
-                      .call = c,
-                      .no_store = call_option(c, "no-store") != NULL,
-                      .rows = json_array(),
-                      .total.err = ERR_INIT};
+    struct swept v = {
+        .s = s, .call = c, .no_store = call_option(c, "no-store") != NULL, .total.err = ERR_INIT};
     (void)call_format(c);
     enum status st = sweep_make(s, c, &v.w, err);
     if (!st) {
@@ -305,8 +325,8 @@ static enum status exec_sweep(struct session *s, struct cmd_call *c, struct err 
         st = measured_status(&v.total, true, err);
     }
     measured_clear(&v.total);
+    rowset_clear(&v.rows);
     sweep_clear(&v.w);
-    json_decref(v.rows);
     return st;
 }
 

@@ -158,12 +158,12 @@ static void figure_title(const struct sweep_screen *x, struct str *s)
 
 /* ---- the cell ---- */
 
-static void cell_value(const struct sweep_screen *x, struct flow *f, const json_t *row)
+static void cell_value(const struct sweep_screen *x, struct flow *f, const struct row *row)
 {
     const struct sweep *w = &x->sweep;
     double v = sweep_value(w, row);
     char b[NUMBER_BUF];
-    const char *bound = sweep_bound(w, row);
+    const char *bound = row_bound(row, w->metric);
     if (isfinite(v))
         flow_item(f, w->metric, ROLE_TITLE, "%s%s", bound, hidden(x) ? "?" : number_fmt(b, v, 4));
     else if (!row)
@@ -197,9 +197,8 @@ static void draw_cell(struct sweep_screen *x, struct canvas *c, struct rect r)
     const struct sweep *w = &x->sweep;
     if (!x->have)
         return;
-    const json_t *row = sweep_row(w, sweep_point(w, x->at[0], x->at[1]), x->kernel);
-    const char *reason = json_string_value(json_object_get(row, "reason")),
-               *check = json_string_value(json_object_get(row, "check"));
+    const struct row *row = sweep_row(w, sweep_point(w, x->at[0], x->at[1]), x->kernel);
+    const char *reason = row_text(row, "reason"), *check = row_text(row, "check");
     struct flow f = {.c = c, .r = r};
     cell_value(x, &f, row);
     if (check)
@@ -299,6 +298,16 @@ static void sweep_tell_estimate(struct sweep_screen *x)
 
 /* ---- points and the cell at the cursor ---- */
 
+/* The row of entry k of a point's request that was measured before; NULL: none. */
+static const struct run_row *measured_before(const struct sweep_screen *x, const struct request *r,
+                                             int k)
+{
+    char *label = cell_label(r, k);
+    const struct figures *f = measurement_find(&x->measurement, label);
+    free(label);
+    return f ? &f->row : NULL;
+}
+
 /* What is known of a measured point from earlier runs, and what can be said without a run. */
 static void fill_point(struct sweep_screen *x, int point)
 {
@@ -307,21 +316,14 @@ static void fill_point(struct sweep_screen *x, int point)
     sweep_foresee(w, point);
     if (sweep_request(w, point, &r, NULL) != ST_OK)
         return;
-    json_t *rows = json_array();
     bool all = true;
-    for (int k = 0; k < r.nkernels; k++) {
-        char *label = cell_label(&r, k);
-        const struct figures *f = measurement_find(&x->measurement, label);
-        json_t *now = sweep_row(w, point, k);
-        all &= f || now;
-        json_array_append_new(rows, f     ? run_row_result(&f->row)
-                                    : now ? json_incref(now)
-                                          : json_null());
-        free(label);
+    for (int k = 0; k < r.nkernels; k++)
+        all &= sweep_row(w, point, k) || measured_before(x, &r, k);
+    for (int k = 0; k < r.nkernels && all; k++) {
+        const struct run_row *run = measured_before(x, &r, k);
+        if (run)
+            sweep_put(w, point, k, run);
     }
-    if (all)
-        sweep_take(w, point, rows);
-    json_decref(rows);
     request_clear(&r);
 }
 
@@ -381,9 +383,7 @@ static bool point_known(void *ctx, int point, int i)
 static void point_take(void *ctx, int point, const struct run_rows *rows)
 {
     struct sweep_screen *x = ctx;
-    json_t *list = run_rows_result(rows); /* points keep them beside their axes' values */
-    sweep_take(&x->sweep, point, list);
-    json_decref(list);
+    sweep_take(&x->sweep, point, rows);
 }
 
 static bool all_known(const struct sweep_screen *x)
