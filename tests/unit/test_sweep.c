@@ -205,12 +205,6 @@ static void test_measured(void)
 
 /* ---- rooflines ---- */
 
-static double number(const json_t *row, const char *key)
-{
-    const json_t *v = json_object_get(row, key);
-    return json_is_number(v) ? json_number_value(v) : NAN;
-}
-
 static struct roofs make_roofs(const char *names)
 {
     struct roofs x;
@@ -226,20 +220,20 @@ static struct roofs make_roofs(const char *names)
 static void test_roofs(void)
 {
     struct roofs x = make_roofs("fa2,naive");
-    CU_ASSERT_EQUAL(json_array_size(x.rows), 8);
-    const json_t *prefill = roof_row(&x, 0, 0, 0), *decode = roof_row(&x, 0, 1, 0),
-                 *other = roof_row(&x, 1, 0, 1);
-    CU_ASSERT_STRING_EQUAL(json_string_value(json_object_get(prefill, "phase")), "prefill");
-    CU_ASSERT_STRING_EQUAL(json_string_value(json_object_get(decode, "phase")), "decode");
-    CU_ASSERT_STRING_EQUAL(json_string_value(json_object_get(other, "kernel")), "naive");
-    CU_ASSERT_STRING_EQUAL(json_string_value(json_object_get(other, "gpu")), "H200");
+    CU_ASSERT_EQUAL(x.rows.n, 8);
+    const struct row *prefill = roof_row(&x, 0, 0, 0), *decode = roof_row(&x, 0, 1, 0),
+                     *other = roof_row(&x, 1, 0, 1);
+    CU_ASSERT(row_is(prefill, "phase", "prefill"));
+    CU_ASSERT(row_is(decode, "phase", "decode"));
+    CU_ASSERT(row_is(other, "kernel", "naive"));
+    CU_ASSERT(row_is(other, "gpu", "H200"));
     /* f16: 4 H S^2 D FLOPs over 4 H S D values of 2 bytes: S/2; one query: about 1 */
-    CU_ASSERT_DOUBLE_EQUAL(number(prefill, "compulsory_intensity"), 512, 1e-6);
-    CU_ASSERT(number(decode, "compulsory_intensity") < 1.01);
-    CU_ASSERT(number(prefill, "reach_tflops") <= number(prefill, "roof_tflops") + 1e-9);
-    CU_ASSERT_DOUBLE_EQUAL(number(decode, "reach_tflops"),
-                           number(decode, "requested_intensity") * 300 / 1e3, 1e-9);
-    CU_ASSERT(isnan(number(prefill, "measured_tflops")));
+    CU_ASSERT_DOUBLE_EQUAL(row_real(prefill, "compulsory_intensity"), 512, 1e-6);
+    CU_ASSERT(row_real(decode, "compulsory_intensity") < 1.01);
+    CU_ASSERT(row_real(prefill, "reach_tflops") <= row_real(prefill, "roof_tflops") + 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(row_real(decode, "reach_tflops"),
+                           row_real(decode, "requested_intensity") * 300 / 1e3, 1e-9);
+    CU_ASSERT(isnan(row_real(prefill, "measured_tflops")));
     struct chart *c = roofs_chart(&x, DTYPE_F16, NULL, 1);
     const struct roof_chart *f = c->model;
     CU_ASSERT_EQUAL_FATAL(f->npoints, 4);
@@ -266,7 +260,7 @@ static void test_roofs_measured(void)
         "\"device\":\"NVIDIA L4\",\"check\":\"fail\",\"tflops\":99.0}",
     };
     struct roofs x = make_roofs("fa2");
-    const char *params = json_string_value(json_object_get(roof_row(&x, 0, 0, 0), "params"));
+    const char *params = row_text(roof_row(&x, 0, 0, 0), "params");
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         json_t *row = json_loads(rows[i], 0, NULL);
         json_object_set_new(row, "params", json_string(params));
@@ -275,16 +269,14 @@ static void test_roofs_measured(void)
     }
     roofs_clear(&x);
     x = make_roofs("fa2");
-    CU_ASSERT_DOUBLE_EQUAL(number(roof_row(&x, 0, 0, 0), "measured_tflops"), 12.5, 0);
-    CU_ASSERT_DOUBLE_EQUAL(number(roof_row(&x, 1, 0, 0), "measured_tflops"), 50, 0);
-    CU_ASSERT(isnan(number(roof_row(&x, 0, 1, 0), "measured_tflops")));
-    CU_ASSERT_STRING_EQUAL(
-        json_string_value(json_object_get(roof_row(&x, 0, 0, 0), "measured_origin")), "recorded");
-    CU_ASSERT_STRING_EQUAL(json_string_value(json_object_get(roof_row(&x, 0, 0, 0), "origin")),
-                           "model"); /* all else of the row */
-    CU_ASSERT(json_is_null(json_object_get(roof_row(&x, 0, 1, 0), "measured_origin")));
-    double share = 12.5 / number(roof_row(&x, 0, 0, 0), "reach_tflops");
-    CU_ASSERT_DOUBLE_EQUAL(number(roof_row(&x, 0, 0, 0), "of_reach_pct"), 100 * share, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(row_real(roof_row(&x, 0, 0, 0), "measured_tflops"), 12.5, 0);
+    CU_ASSERT_DOUBLE_EQUAL(row_real(roof_row(&x, 1, 0, 0), "measured_tflops"), 50, 0);
+    CU_ASSERT(isnan(row_real(roof_row(&x, 0, 1, 0), "measured_tflops")));
+    CU_ASSERT(row_is(roof_row(&x, 0, 0, 0), "measured_origin", "recorded"));
+    CU_ASSERT(row_is(roof_row(&x, 0, 0, 0), "origin", "model")); /* all else of the row */
+    CU_ASSERT(!row_known(roof_row(&x, 0, 1, 0), "measured_origin"));
+    double share = 12.5 / row_real(roof_row(&x, 0, 0, 0), "reach_tflops");
+    CU_ASSERT_DOUBLE_EQUAL(row_real(roof_row(&x, 0, 0, 0), "of_reach_pct"), 100 * share, 1e-9);
     roofs_clear(&x);
 }
 

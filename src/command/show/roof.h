@@ -6,6 +6,7 @@
 
 #include "command/ask/request.h"
 #include "draw/chart.h"
+#include "plan/row.h"
 
 enum { ROOF_DEVICES = 6, ROOF_PHASES = 2 };
 
@@ -17,8 +18,14 @@ struct roof_phase {
 /* The shape as it is first, then the other phase. */
 void roof_phases(const struct shape *s, struct roof_phase out[ROOF_PHASES]);
 
-/* What a row has besides fields of its plan. */
-extern const struct field roof_row_fields[];
+struct roof_row {
+    struct plan_row
+        plan; /* of a kernel; without one of the device: its peak, ridge and bandwidth */
+    char *phase;
+    double roof_tflops, reach_tflops, measured_tflops, of_reach_pct;
+    char *measured_origin;
+};
+extern const struct row_type roof_row_type;
 
 struct roofs {
     const struct device *devices[ROOF_DEVICES];
@@ -26,7 +33,7 @@ struct roofs {
     struct roof_phase phases[ROOF_PHASES];
     int nphases; /* 1: the shape as it is */
     int nkernels;
-    json_t *rows; /* by device, phase, kernel; see roof_row() */
+    struct rowset rows; /* by device, phase, kernel; see roof_row() */
 };
 
 /* Computes all rows. `r` is a request for plans. ST_USAGE as plan_row(). Clear it whatever the
@@ -35,10 +42,8 @@ enum status roofs_make(struct session *s, const struct request *r,
                        const struct device *const *devices, int ndevices, int nphases,
                        struct roofs *out, struct err *err);
 void roofs_clear(struct roofs *x);
-/* kernel, gpu, phase, shape, params, the plan's intensities and peaks, roof_tflops (with compulsory
- * bytes), reach_tflops (with those it requests), measured_tflops, of_reach_pct, measured_origin,
- * reason. Borrowed. */
-json_t *roof_row(const struct roofs *x, int device, int phase, int kernel);
+/* A row of roof_row_type, a struct roof_row; NULL where there are no rows. Borrowed. */
+const struct row *roof_row(const struct roofs *x, int device, int phase, int kernel);
 /* 'A' for kernel 0 and this shape, 'a' for it in the other phase. */
 char roof_letter(int phase, int kernel);
 

@@ -13,11 +13,10 @@
 #include "command/show/roof.h"
 #include "draw/figures.h"
 #include "command/verbs/verbs.h"
-#include "plan/row.h"
 
 // clang-format off
-static const struct columns columns[1] = {{
-    .of = FIELD_TABLES(roof_row_fields, plan_row_fields, plan_head_fields, plan_fields),
+static const struct columns columns = {
+    .type = &roof_row_type,
     .list = (const struct column[]){
         {.field = "kernel"},
         {.field = "gpu", .varies = true},
@@ -35,7 +34,7 @@ static const struct columns columns[1] = {{
         {.field = "reason", .optional = true},
         {0},
     },
-}};
+};
 // clang-format on
 
 static void add_heading(struct str *out, const struct device *dev, enum dtype t)
@@ -118,9 +117,9 @@ static enum status exec_roofline(struct session *s, struct cmd_call *c, struct e
         add_figure(s, c, &x, r.problem.shape.dtype, chart->model);
     charts_add(&c->charts, chart);
     if (!st && r.nkernels && text && !table)
-        call_remember_json(s, c, x.rows, columns);
+        call_remember(s, c, &x.rows, &columns);
     else if (!st && (r.nkernels || !text))
-        st = call_rows_json(s, c, x.rows, columns);
+        st = call_rows(s, c, &x.rows, &columns);
     roofs_clear(&x);
     request_clear(&r);
     return st;
@@ -152,5 +151,5 @@ const struct cmd_entry cmd_roofline = {
     .keys = roofline_keys,
     .flags = CMD_SHAPE | CMD_OPTIONS | CMD_PARAMS | CMD_ROWS,
     .exec = exec_roofline,
-    .columns = COLUMNS(columns),
+    .columns = COLUMNS(&columns),
 };

@@ -170,8 +170,7 @@ static void draw_kernels(struct roofline *x, struct canvas *c, struct rect r)
     for (int i = 0; i < shown; i++) {
         int k = x->kernels.top + i;
         struct rect at = list_row_at(&x->kernels, i);
-        const json_t *row = roof_row(&x->roofs, 0, 0, k);
-        double ai = row_number(row, "requested_intensity");
+        double ai = row_real(roof_row(&x->roofs, 0, 0, k), "requested_intensity");
         char b[NUMBER_BUF], *name = request_entry(&x->subject.request, k);
         bool cur = k == x->kernels.cur, on = x->show[k] && isfinite(ai);
         canvas_text(c, at.x, at.y, 1, ROLE_ACCENT, cur ? ">" : " ");
@@ -255,18 +254,18 @@ static const struct {
 };
 enum { HEADS = sizeof heads / sizeof *heads, PHASE_W = 11 };
 
-static void head_text(const json_t *row, int i, bool blank, char *out, size_t size)
+static void head_text(const struct row *row, int i, bool blank, char *out, size_t size)
 {
-    double v = row_number(row, heads[i].field);
+    double v = row_real(row, heads[i].field);
     char b[NUMBER_BUF];
     bool live = strcmp(heads[i].field, "measured_tflops") == 0 ||
                 strcmp(heads[i].field, "of_reach_pct") == 0;
     if (strcmp(heads[i].field, "bound") == 0)
-        snprintf(out, size, "%s", row_string(row, "bound") ? row_string(row, "bound") : "-");
+        snprintf(out, size, "%s", row_known(row, "bound") ? row_text(row, "bound") : "-");
     else if (strcmp(heads[i].field, "measured_origin") == 0)
         snprintf(out, size, "%s",
-                 row_string(row, "measured_origin") ? origin_tag(row_string(row, "measured_origin"))
-                                                    : "-");
+                 row_known(row, "measured_origin") ? origin_tag(row_text(row, "measured_origin"))
+                                                   : "-");
     else if (live && blank && isfinite(v))
         snprintf(out, size, "?");
     else if (strstr(heads[i].field, "_us"))
@@ -282,7 +281,7 @@ static void head_text(const json_t *row, int i, bool blank, char *out, size_t si
 
 static void draw_phase(struct roofline *x, struct canvas *c, struct rect r, int phase, int k)
 {
-    const json_t *row = roof_row(&x->roofs, 0, phase, k);
+    const struct row *row = roof_row(&x->roofs, 0, phase, k);
     int at = r.x + PHASE_W;
     canvas_textf(c, r.x, r.y, PHASE_W - 1, (enum role)(ROLE_SERIES + k % 6), "%c %s",
                  roof_letter(phase, k), x->roofs.phases[phase].name);
@@ -297,11 +296,11 @@ static void draw_phase(struct roofline *x, struct canvas *c, struct rect r, int 
 /* What the figures mean for this kernel, in a sentence or two. */
 static void add_meaning(const struct roofline *x, int k, struct str *s)
 {
-    const json_t *row = roof_row(&x->roofs, 0, 0, k);
-    const char *reason = row_string(row, "reason"), *name = row_string(row, "kernel");
-    double ideal = row_number(row, "compulsory_intensity"),
-           asks = row_number(row, "requested_intensity"), reach = row_number(row, "reach_tflops"),
-           roof = row_number(row, "roof_tflops"), measured = row_number(row, "measured_tflops");
+    const struct row *row = roof_row(&x->roofs, 0, 0, k);
+    const char *reason = row_text(row, "reason"), *name = row_text(row, "kernel");
+    double ideal = row_real(row, "compulsory_intensity"),
+           asks = row_real(row, "requested_intensity"), reach = row_real(row, "reach_tflops"),
+           roof = row_real(row, "roof_tflops"), measured = row_real(row, "measured_tflops");
     char b[4][NUMBER_BUF];
     if (reason) {
         str_addf(s, "%s. ", reason);
@@ -341,8 +340,7 @@ static void draw_point(struct roofline *x, struct canvas *c, struct rect r)
     add_meaning(x, k, &s);
     if (y < r.y + r.h)
         canvas_wrap_more(c, (struct rect){r.x, y, r.w, r.y + r.h - y},
-                         row_string(roof_row(&x->roofs, 0, 0, k), "reason") ? ROLE_BAD
-                                                                            : ROLE_NORMAL,
+                         row_known(roof_row(&x->roofs, 0, 0, k), "reason") ? ROLE_BAD : ROLE_NORMAL,
                          str_text(&s), 0);
     str_free(&s);
 }
