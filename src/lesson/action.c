@@ -8,11 +8,11 @@ void action_formats(struct cmd_call *c)
     (void)call_option(c, "json"), (void)call_option(c, "csv"), (void)call_option(c, "md");
 }
 
-enum status action_csv(struct session *s, struct cmd_call *c, json_t *rows,
+enum status action_csv(struct session *s, struct cmd_call *c, const struct rowset *rows,
                        const struct columns *cols)
 {
     if (call_option(c, "json") || call_option(c, "csv") || call_option(c, "md"))
-        return call_rows_json(s, c, rows, cols);
-    rows_format_json(c->out, rows, cols, FORMAT_CSV, 0);
+        return call_rows(s, c, rows, cols);
+    rows_format(c->out, rows, cols, FORMAT_CSV, 0);
     return ST_OK;
 }

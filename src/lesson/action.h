@@ -13,8 +13,9 @@
 #include "command/session.h"
 
 struct lesson_action {
-    const char *name, *usage; /* "pack", "[FILE] [name=TEXT]" */
-    const char *summary;      /* one line */
+    const char *name, *usage;      /* "pack", "[FILE] [name=TEXT]" */
+    const char *summary;           /* one line */
+    const struct columns *columns; /* of the table that it prints; NULL: none */
     enum status (*exec)(struct session *s, struct cmd_call *c, struct err *err);
 };
 
@@ -32,7 +33,7 @@ bool lesson_action_topic(size_t i, struct topic *out);
 /* Marks --json, --csv and --md as known to the call. */
 void action_formats(struct cmd_call *c);
 /* Puts rows out as CSV, which is what these lists are for, unless the call asks for another form. */
-enum status action_csv(struct session *s, struct cmd_call *c, json_t *rows,
+enum status action_csv(struct session *s, struct cmd_call *c, const struct rowset *rows,
                        const struct columns *cols);
 
 #endif

@@ -371,17 +371,14 @@ static int problems_in(const char *text, const char *check)
     struct session *s = session_new("test"), *own = walk_session(s);
     struct lesson *l;
     struct err err = ERR_INIT;
-    json_t *rows = json_array();
+    struct rowset rows = {.type = &check_type};
     int found = 0;
     CU_ASSERT_EQUAL_FATAL(lesson_parse("x/90-x.md", text, strlen(text), &l, &err), ST_OK);
-    lesson_check_text(s, l, text, strlen(text), rows);
-    lesson_check_steps(own, l, false, rows);
-    for (size_t i = 0; i < json_array_size(rows); i++) {
-        const json_t *row = json_array_get(rows, i);
-        found += !strcmp(json_string_value(json_object_get(row, "result")), "problem") &&
-                 !strcmp(json_string_value(json_object_get(row, "check")), check);
-    }
-    json_decref(rows);
+    lesson_check_text(s, l, text, strlen(text), &rows);
+    lesson_check_steps(own, l, false, &rows);
+    for (size_t i = 0; i < rows.n; i++)
+        found += row_is(rows.rows[i], "result", "problem") && row_is(rows.rows[i], "check", check);
+    rowset_clear(&rows);
     lesson_free(l);
     session_free(own);
     session_free(s);
@@ -430,14 +427,12 @@ static void test_check_guess(void)
                     0);
 }
 
-/* The members of the row of this check, `at`-th of its kind. */
-static const json_t *finding_of(const json_t *rows, const char *check, int at)
+/* The row of this check, `at`-th of its kind. */
+static const struct check_row *finding_of(const struct rowset *rows, const char *check, int at)
 {
-    for (size_t i = 0; i < json_array_size(rows); i++) {
-        const json_t *row = json_array_get(rows, i);
-        if (strcmp(json_string_value(json_object_get(row, "check")), check) == 0 && at-- == 0)
-            return row;
-    }
+    for (size_t i = 0; i < rows->n; i++)
+        if (row_is(rows->rows[i], "check", check) && at-- == 0)
+            return row_read(rows->rows[i]);
     return NULL;
 }
 
@@ -451,28 +446,25 @@ static void test_check_right(void)
     command_register_core();
     struct session *s = session_new("test"), *own = walk_session(s);
     struct lesson *l;
-    json_t *rows = json_array();
-    const char *gate, *values;
-    double margin, seconds;
-    int holds, finished;
+    struct rowset rows = {.type = &check_type};
     CU_ASSERT_EQUAL_FATAL(lesson_parse("x/90-x.md", text, strlen(text), &l, NULL), ST_OK);
-    lesson_check_steps(own, l, true, rows);
-    json_unpack((json_t *)finding_of(rows, "gate", 0), "{s:s, s:s}", "gate", &gate, "values",
-                &values);
-    CU_ASSERT_STRING_EQUAL(gate, "guess.p == $1.threads || guess.p == 1");
-    CU_ASSERT_STRING_EQUAL(values, "256 == 256 || 256 == 1"); /* the second walk knew it */
-    json_unpack((json_t *)finding_of(rows, "gate", 1), "{s:s, s:b, s:f}", "values", &values,
-                "holds", &holds, "margin", &margin);
-    CU_ASSERT_STRING_EQUAL(values, "256 == 9");
-    CU_ASSERT(!holds && margin == 0);
-    json_unpack((json_t *)finding_of(rows, "runs", 0), "{s:b, s:f}", "finished", &finished,
-                "seconds", &seconds);
-    CU_ASSERT(!finished && seconds >= 0);
-    const json_t *left = finding_of(rows, "runs", 1);
-    CU_ASSERT_STRING_EQUAL(json_string_value(json_object_get(left, "result")), "left out");
-    CU_ASSERT_PTR_NOT_NULL(
-        strstr(json_string_value(json_object_get(left, "detail")), "called nobody"));
-    json_decref(rows);
+    lesson_check_steps(own, l, true, &rows);
+    const struct check_row *right = finding_of(&rows, "gate", 0),
+                           *wrong = finding_of(&rows, "gate", 1),
+                           *run = finding_of(&rows, "runs", 0),
+                           *left = finding_of(&rows, "runs", 1);
+    CU_ASSERT_FATAL(right && wrong && run && left);
+    CU_ASSERT_STRING_EQUAL(right->gate, "guess.p == $1.threads || guess.p == 1");
+    CU_ASSERT_STRING_EQUAL(right->values, "256 == 256 || 256 == 1"); /* the second walk knew it */
+    CU_ASSERT_STRING_EQUAL(wrong->values, "256 == 9");
+    CU_ASSERT(wrong->holds == 0 && wrong->margin == 0);
+    CU_ASSERT(run->finished == 0 && run->seconds >= 0);
+    CU_ASSERT_STRING_EQUAL(left->result, "left out");
+    CU_ASSERT_PTR_NOT_NULL(strstr(left->detail, "called nobody"));
+    json_t *row = row_json(rows.rows[0]); /* only gates and runs have figures */
+    CU_ASSERT(!json_object_get(row, "margin") && !json_object_get(row, "seconds"));
+    json_decref(row);
+    rowset_clear(&rows);
     lesson_free(l);
     session_free(own);
     session_free(s);

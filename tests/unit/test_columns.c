@@ -10,6 +10,7 @@
 #include "base/number.h"
 #include "command/session.h"
 #include "export/row_charts.h"
+#include "lesson/action.h"
 #include "lesson/lesson.h"
 #include "measure/row.h"
 #include "plan/plan.h"
@@ -93,6 +94,9 @@ static void test_verbs(void)
     for (int i = 0; command_at(i); i++)
         for (const struct columns *const *c = command_at(i)->columns; c && *c; c++, tables++)
             check_columns(*c, command_at(i)->name, &out);
+    for (int i = 0; lesson_action_at(i); i++)
+        if (lesson_action_at(i)->columns)
+            check_columns(lesson_action_at(i)->columns, lesson_action_at(i)->name, &out);
     CU_ASSERT(tables >= 10);
     expect(&out, "");
 }

@@ -13,58 +13,91 @@ struct audit {
     struct session *session;
     const char *report, *section, *id, *verdict; /* NULL: all */
     const char *here;                            /* the device in use; NULL: none but the claims' */
-    json_t *rows;
+    struct rowset rows;
     int judged, differ, count[VERDICT_WAITS + 1];
 };
 
-static json_t *text_or_null(const char *text)
-{
-    json_t *v = text ? json_string(text) : NULL;
-    return v ? v : json_null();
-}
-
-static json_t *flag(enum verdict v)
-{
-    return v == VERDICT_CONFIRMED || v == VERDICT_REFUTED ? json_integer(v == VERDICT_CONFIRMED)
-                                                          : json_null();
-}
-
 /* ---- one claim as a row ---- */
 
-/* What the plan says on the device in use, where that is another than the report's. */
-static json_t *verdict_here(struct audit *a, const struct claim *c, const struct finding *f)
+struct claim_row {
+    char *id, *report, *section, *heading, *claim, *command, *relation, *verdict, *expected;
+    int64_t confirmed;
+    int agrees;
+    char *here, *origin, *on, *values, *reason;
+};
+
+// clang-format off
+static const struct field claim_fields[] = {
+    FIELD(FIELD_TEXT, claim_row, id, .doc = "The claim's own name."),
+    FIELD(FIELD_TEXT, claim_row, report, .doc = "Which report claims it."),
+    FIELD(FIELD_TEXT, claim_row, section, .doc = "In which section."),
+    FIELD(FIELD_TEXT, claim_row, heading, .doc = "The heading of that section."),
+    FIELD(FIELD_TEXT, claim_row, claim, .doc = "What it claims, in our words."),
+    FIELD(FIELD_TEXT, claim_row, command, .doc = "What gives the figures."),
+    FIELD(FIELD_TEXT, claim_row, relation, .doc = "What holds between them where the claim is right."),
+    FIELD(FIELD_TEXT, claim_row, verdict, .doc = "confirmed, refuted, open, untestable or waits, as it comes out now."),
+    FIELD(FIELD_TEXT, claim_row, expected, .doc = "As it is expected to come out."),
+    FIELD(FIELD_INT,  claim_row, confirmed, .doc = "1: confirmed, 0: refuted; else unknown."),
+    FIELD(FIELD_BOOL, claim_row, agrees, .doc = "Is the verdict the expected one? null while it is open."),
+    FIELD(FIELD_TEXT, claim_row, here, .doc = "The verdict where plans are made for the GPU in use."),
+    FIELD(FIELD_TEXT, claim_row, origin, .doc = "Where the figures come from: arithmetic, model, live or recorded."),
+    FIELD(FIELD_TEXT, claim_row, on, .doc = "Of which device, and of recorded ones the date."),
+    FIELD(FIELD_TEXT, claim_row, values, .doc = "The relation with its values."),
+    FIELD(FIELD_TEXT, claim_row, reason, .doc = "Why it is open, untestable or waits."),
+    {.name = NULL},
+};
+static const struct row_type claim_type = ROW_TYPE(claim_row, {claim_fields, 0});
+// clang-format on
+
+/* What the plan says on the device in use, where that is another than the report's; NULL. */
+static char *verdict_here(struct audit *a, const struct claim *c, const struct finding *f)
 {
     struct finding here;
     if (!a->here || !claim_is_planned(c) || (f->on && strcmp(f->on, a->here) == 0))
-        return json_null();
+        return NULL;
     claim_judge(a->session, c, a->here, &here);
-    json_t *word = json_string(verdict_words[here.found]);
+    const char *word = verdict_words[here.found];
     finding_clear(&here);
-    return word;
+    return xstrdup(word);
+}
+
+static void take_finding(struct claim_row *row, const struct claim *c, struct finding *f)
+{
+    const enum verdict found = f->found;
+    row->verdict = xstrdup(verdict_words[found]);
+    if (found == VERDICT_CONFIRMED || found == VERDICT_REFUTED)
+        row->confirmed = found == VERDICT_CONFIRMED;
+    if (found != VERDICT_OPEN)
+        row->agrees = found == c->expected;
+    row->origin = f->origin ? xstrdup(f->origin) : NULL;
+    row->on = f->on;
+    row->values = f->values;
+    row->reason = f->reason;
+    f->on = f->values = f->reason = NULL;
 }
 
 static void add_claim(struct audit *a, const struct claim *c)
 {
     struct finding f;
     claim_judge(a->session, c, NULL, &f);
-    const enum verdict found = f.found;
-    const bool agrees = found == c->expected, open = found == VERDICT_OPEN;
-    json_t *row = json_pack(
-        "{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "id",
-        c->id, "report", c->report, "section", c->section, "heading", c->heading, "claim", c->claim,
-        "command", c->command, "relation", c->relation, "verdict", verdict_words[found], "expected",
-        verdict_words[c->expected], "confirmed", flag(found), "agrees",
-        open ? json_null() : json_boolean(agrees), "here", verdict_here(a, c, &f), "origin",
-        text_or_null(f.origin), "on", text_or_null(f.on), "values", text_or_null(f.values),
-        "reason", text_or_null(f.reason));
-    finding_clear(&f);
-    if (!a->verdict ||
-        strcmp(a->verdict, json_string_value(json_object_get(row, "verdict"))) == 0) {
-        a->count[found]++;
-        a->differ += !open && !agrees;
-        json_array_append(a->rows, row);
+    if (a->verdict && strcmp(a->verdict, verdict_words[f.found]) != 0) {
+        finding_clear(&f);
+        return;
     }
-    json_decref(row);
+    struct claim_row *row = rowset_add(&a->rows);
+    row->id = xstrdup(c->id);
+    row->report = xstrdup(c->report);
+    row->section = xstrdup(c->section);
+    row->heading = c->heading ? xstrdup(c->heading) : NULL;
+    row->claim = xstrdup(c->claim);
+    row->command = xstrdup(c->command);
+    row->relation = xstrdup(c->relation);
+    row->expected = xstrdup(verdict_words[c->expected]);
+    row->here = verdict_here(a, c, &f);
+    take_finding(row, c, &f);
+    a->count[f.found]++;
+    a->differ += row->agrees == 0;
+    finding_clear(&f);
 }
 
 static bool is_meant(const struct audit *a, const struct claim *c)
@@ -82,11 +115,6 @@ static bool stopped(const struct session *s)
 
 /* ---- as text ---- */
 
-static const char *text_of(const json_t *row, const char *field)
-{
-    return json_string_value(json_object_get(row, field));
-}
-
 enum { INDENT = 11 };
 
 /* Lines of `text`, the first behind `mark`, which fills the indentation. */
@@ -103,26 +131,25 @@ static void print_behind(struct str *out, const char *mark, const char *text, in
 }
 
 /* "(model: L4) [here: refuted] ! expected: confirmed" */
-static void add_source(struct str *out, const json_t *row)
+static void add_source(struct str *out, const struct claim_row *row)
 {
-    const char *on = text_of(row, "on"), *reason = text_of(row, "reason");
-    if (reason)
-        str_addf(out, "(%s)", reason);
+    if (row->reason)
+        str_addf(out, "(%s)", row->reason);
     else
-        str_addf(out, "(%s%s%s)", text_of(row, "origin"), on ? ": " : "", on ? on : "");
-    if (text_of(row, "here"))
-        str_addf(out, " [here: %s]", text_of(row, "here"));
-    if (json_is_false(json_object_get(row, "agrees")))
-        str_addf(out, " ! expected: %s", text_of(row, "expected"));
+        str_addf(out, "(%s%s%s)", row->origin, row->on ? ": " : "", row->on ? row->on : "");
+    if (row->here)
+        str_addf(out, " [here: %s]", row->here);
+    if (row->agrees == 0)
+        str_addf(out, " ! expected: %s", row->expected);
 }
 
-static void print_row(struct str *out, const json_t *row, const char *section, int width)
+static void print_row(struct str *out, const struct claim_row *row, const char *section, int width)
 {
-    if (strcmp(section, text_of(row, "section")) != 0)
-        str_addf(out, "\n%s  %s\n", text_of(row, "section"), text_of(row, "heading"));
-    print_behind(out, text_of(row, "verdict"), text_of(row, "claim"), width);
+    if (strcmp(section, row->section) != 0)
+        str_addf(out, "\n%s  %s\n", row->section, row->heading ? row->heading : "");
+    print_behind(out, row->verdict, row->claim, width);
     struct str from = {0};
-    str_addf(&from, "%s ", text_of(row, "id"));
+    str_addf(&from, "%s ", row->id);
     add_source(&from, row);
     print_behind(out, "", str_text(&from), width);
     str_free(&from);
@@ -131,12 +158,12 @@ static void print_row(struct str *out, const json_t *row, const char *section, i
 static void print_text(const struct audit *a, struct str *out, int width)
 {
     const char *section = "";
-    for (size_t i = 0; i < json_array_size(a->rows); i++) {
-        const json_t *row = json_array_get(a->rows, i);
+    for (size_t i = 0; i < a->rows.n; i++) {
+        const struct claim_row *row = row_read(a->rows.rows[i]);
         print_row(out, row, section, width);
-        section = json_string_value(json_object_get(row, "section"));
+        section = row->section;
     }
-    str_addf(out, "\n%zu claims:", json_array_size(a->rows));
+    str_addf(out, "\n%zu claims:", a->rows.n);
     for (int i = 0; verdict_words[i]; i++)
         if (a->count[i])
             str_addf(out, " %d %s", a->count[i], verdict_words[i]);
@@ -145,58 +172,80 @@ static void print_text(const struct audit *a, struct str *out, int width)
 
 /* ---- the list of reports ---- */
 
+struct report_row {
+    char *report;
+    int64_t sections, claims, confirmed, refuted, untestable, waits;
+};
+
 // clang-format off
+static const struct field report_fields[] = {
+    FIELD(FIELD_TEXT, report_row, report, .doc = "A report, by the name that audit takes."),
+    FIELD(FIELD_INT,  report_row, sections, .doc = "Its sections."),
+    FIELD(FIELD_INT,  report_row, claims, .doc = "What it claims."),
+    FIELD(FIELD_INT,  report_row, confirmed, .doc = "How many are expected to be confirmed."),
+    FIELD(FIELD_INT,  report_row, refuted, .doc = "To be refuted."),
+    FIELD(FIELD_INT,  report_row, untestable, .doc = "To be untestable."),
+    FIELD(FIELD_INT,  report_row, waits, .doc = "To wait for what is to come."),
+    {.name = NULL},
+};
+static const struct row_type report_type = ROW_TYPE(report_row, {report_fields, 0});
+
 static const struct columns report_columns[1] = {{
+    .type = &report_type,
     .list = (const struct column[]){
-        {.field = "report",     .title = "report",     .left = true},
-        {.field = "sections",   .title = "sections"},
-        {.field = "claims",     .title = "claims"},
-        {.field = "confirmed",  .title = "confirmed"},
-        {.field = "refuted",    .title = "refuted"},
-        {.field = "untestable", .title = "untestable"},
-        {.field = "waits",      .title = "waits"},
+        {.field = "report"},
+        {.field = "sections"},
+        {.field = "claims"},
+        {.field = "confirmed"},
+        {.field = "refuted"},
+        {.field = "untestable"},
+        {.field = "waits"},
         {0},
     },
 }};
 static const struct columns claim_columns[1] = {{
+    .type = &claim_type,
     .list = (const struct column[]){
-        {.field = "id",       .title = "id",       .left = true},
-        {.field = "section",  .title = "section",  .left = true},
-        {.field = "verdict",  .title = "verdict",  .left = true},
-        {.field = "expected", .title = "expected", .left = true},
-        {.field = "here",     .title = "here",     .left = true, .optional = true},
-        {.field = "on",       .title = "on",       .left = true},
-        {.field = "values",   .title = "values",   .left = true},
-        {.field = "claim",    .title = "claim",    .left = true, .wrap = true},
+        {.field = "id"},
+        {.field = "section"},
+        {.field = "verdict"},
+        {.field = "expected"},
+        {.field = "here", .optional = true},
+        {.field = "on"},
+        {.field = "values"},
+        {.field = "claim", .wrap = true},
         {0},
     },
 }};
 // clang-format on
 
-static json_t *report_row(const struct ledger *l, const char *report)
+static void add_report(struct rowset *rows, const struct ledger *l, const char *report)
 {
-    int sections = 0, claims = 0, count[VERDICT_WAITS + 1] = {0};
+    int count[VERDICT_WAITS + 1] = {0};
+    struct report_row *row = rowset_add(rows);
+    row->report = xstrdup(report);
+    row->sections = row->claims = 0;
     for (size_t i = 0; i < l->nheadings; i++)
-        sections += strcmp(l->headings[i].report, report) == 0;
+        row->sections += strcmp(l->headings[i].report, report) == 0;
     for (size_t i = 0; i < l->nclaims; i++)
         if (strcmp(l->claims[i].report, report) == 0) {
-            claims++;
+            row->claims++;
             count[l->claims[i].expected]++;
         }
-    return json_pack("{s:s, s:i, s:i, s:i, s:i, s:i, s:i}", "report", report, "sections", sections,
-                     "claims", claims, "confirmed", count[VERDICT_CONFIRMED], "refuted",
-                     count[VERDICT_REFUTED], "untestable", count[VERDICT_UNTESTABLE], "waits",
-                     count[VERDICT_WAITS]);
+    row->confirmed = count[VERDICT_CONFIRMED];
+    row->refuted = count[VERDICT_REFUTED];
+    row->untestable = count[VERDICT_UNTESTABLE];
+    row->waits = count[VERDICT_WAITS];
 }
 
 static enum status list_reports(struct session *s, struct cmd_call *c, const struct ledger *l)
 {
-    json_t *rows = json_array();
+    struct rowset rows = {.type = &report_type};
     const char *report;
     for (size_t i = 0; (report = ledger_report(l, i)); i++)
-        json_array_append_new(rows, report_row(l, report));
-    const enum status st = call_rows_json(s, c, rows, report_columns);
-    json_decref(rows);
+        add_report(&rows, l, report);
+    const enum status st = call_rows(s, c, &rows, report_columns);
+    rowset_clear(&rows);
     return st;
 }
 
@@ -208,6 +257,7 @@ static enum status read_call(struct session *s, struct cmd_call *c, const struct
     const char *gpu = call_key(c, "gpu");
     (void)call_option(c, "json"), (void)call_option(c, "csv"), (void)call_option(c, "md");
     *a = (struct audit){.session = s,
+                        .rows = {.type = &claim_type},
                         .section = call_key(c, "section"),
                         .id = call_key(c, "id"),
                         .verdict = call_key(c, "verdict")};
@@ -238,7 +288,6 @@ static bool wants_text(const struct cmd_call *c)
 static enum status judge_all(struct audit *a, struct cmd_call *c, const struct ledger *l,
                              struct err *err)
 {
-    a->rows = json_array();
     size_t meant = 0;
     for (size_t i = 0; i < l->nclaims && !stopped(a->session); i++)
         if (is_meant(a, &l->claims[i])) {
@@ -248,13 +297,8 @@ static enum status judge_all(struct audit *a, struct cmd_call *c, const struct l
     if (!meant)
         return err_set(err, ST_USAGE, "no claim has that section or id");
     if (!wants_text(c))
-        return call_rows_json(a->session, c, a->rows, claim_columns);
-    /* for $1.confirmed and export, without printing the table */
-    const size_t from = c->out->len;
-    call_rows_json(a->session, c, a->rows, claim_columns);
-    c->out->len = from;
-    if (c->out->data)
-        c->out->data[from] = 0;
+        return call_rows(a->session, c, &a->rows, claim_columns);
+    call_remember(a->session, c, &a->rows, claim_columns); /* for $1.confirmed and export */
     const int width = a->session->front.width;
     print_text(a, c->out, width > 40 ? width : 80);
     return ST_OK;
@@ -272,7 +316,7 @@ static enum status exec_audit(struct session *s, struct cmd_call *c, struct err 
         st = list_reports(s, c, &l);
     else if (!st)
         st = judge_all(&a, c, &l, err);
-    json_decref(a.rows);
+    rowset_clear(&a.rows);
     ledger_clear(&l);
     return st;
 }
@@ -307,4 +351,5 @@ const struct cmd_entry cmd_audit = {
     .keys = audit_keys,
     .flags = CMD_ROWS,
     .exec = exec_audit,
+    .columns = COLUMNS(claim_columns, report_columns),
 };

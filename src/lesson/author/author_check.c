@@ -74,7 +74,7 @@ static enum status read_source(const struct session *s, const char *word, struct
 }
 
 static enum status check_one(struct session *s, struct session *own, const char *word, bool right,
-                             json_t *rows, int *problems, struct err *err)
+                             struct rowset *rows, int *problems, struct err *err)
 {
     struct source src;
     struct lesson *l = NULL;
@@ -93,12 +93,13 @@ static enum status check_one(struct session *s, struct session *own, const char 
 
 // clang-format off
 static const struct columns columns[1] = {{
+    .of = FIELD_TABLES(check_fields),
     .list = (const struct column[]){
-        {.field = "lesson", .title = "lesson", .left = true, .varies = true},
-        {.field = "step",   .title = "step"},
-        {.field = "check",  .title = "check",  .left = true},
-        {.field = "result", .title = "result", .left = true},
-        {.field = "detail", .title = "detail", .left = true, .wrap = true},
+        {.field = "lesson", .varies = true},
+        {.field = "step"},
+        {.field = "check"},
+        {.field = "result"},
+        {.field = "detail", .wrap = true},
         {0},
     },
 }};
@@ -116,16 +117,16 @@ static enum status exec_check(struct session *s, struct cmd_call *c, struct err 
         st = call_finish(s, c, err);
     if (st)
         return st;
-    json_t *rows = json_array();
+    struct rowset rows = {.type = &check_type};
     struct session *own = walk_session(s);
     for (int i = 1; i < c->nwords && !st; i++)
-        st = check_one(s, own, c->words[i].text, right, rows, &problems, err);
+        st = check_one(s, own, c->words[i].text, right, &rows, &problems, err);
     session_free(own);
     if (!st)
-        st = call_rows_json(s, c, rows, columns);
+        st = call_rows(s, c, &rows, columns);
     if (!st && problems)
         st = err_set(err, ST_NO, "%d problem%s", problems, problems == 1 ? "" : "s");
-    json_decref(rows);
+    rowset_clear(&rows);
     return st;
 }
 
@@ -133,5 +134,6 @@ const struct lesson_action action_check = {
     .name = "check",
     .usage = "FILE|NAME...",
     .summary = "is a lesson fit to be taught?",
+    .columns = columns,
     .exec = exec_check,
 };

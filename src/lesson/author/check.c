@@ -18,7 +18,7 @@
 struct checker {
     struct session *own;
     const struct lesson *lesson;
-    json_t *rows;
+    struct rowset *rows;
     int step, problems;
     int lines, columns; /* of the largest screen of the step */
     int shut;           /* steps whose gates stayed so */
@@ -27,16 +27,56 @@ struct checker {
 
 static const double enough_margin = 0.05;
 
-/* Takes the text over. The row is the checker's. */
-static json_t *find(struct checker *c, const char *check, const char *result, char *detail)
+// clang-format off
+const struct field check_fields[] = {
+    FIELD(FIELD_TEXT, check_row, lesson, .doc = "The lesson."),
+    FIELD(FIELD_INT,  check_row, step, .doc = "Its step, from 1; unknown: it is about the whole."),
+    FIELD(FIELD_TEXT, check_row, check, .doc = "What was looked at."),
+    FIELD(FIELD_TEXT, check_row, result, .doc = "ok, problem, note or left out."),
+    FIELD(FIELD_TEXT, check_row, detail, .doc = "What was found."),
+    FIELD(FIELD_TEXT, check_row, gate, .doc = "What the gate asks."),
+    FIELD(FIELD_TEXT, check_row, values, .doc = "The same with its values."),
+    FIELD(FIELD_BOOL, check_row, holds, .doc = "Is the gate open?"),
+    FIELD(FIELD_REAL, check_row, margin, .doc = "By how much what was measured may be off with the gate still open; 0.1 is 10 %."),
+    FIELD(FIELD_TEXT, check_row, title, .doc = "The heading of the step."),
+    FIELD(FIELD_BOOL, check_row, finished, .doc = "Did the step come to its end?"),
+    FIELD(FIELD_REAL, check_row, seconds, .unit = "s", .doc = "How long it took."),
+    FIELD(FIELD_TEXT, check_row, device, .doc = "Where its last row comes from."),
+    {.name = NULL},
+};
+// clang-format on
+
+#define CHECK_TYPE(...)                                                 \
+    {                                                                   \
+        .size = sizeof(struct check_row), .parts = {{check_fields, 0}}, \
+        .order = (const char *const[])                                  \
+        {                                                               \
+            "lesson", "step", "check", "result", "detail", __VA_ARGS__  \
+        }                                                               \
+    }
+const struct row_type check_type = CHECK_TYPE(NULL);
+static const struct row_type gate_type = CHECK_TYPE("gate", "values", "holds", "margin", NULL);
+static const struct row_type runs_type = CHECK_TYPE("title", "finished", "seconds", "device", NULL);
+
+/* Takes the text over. Whoever has figures besides adds them to the row. */
+static struct check_row *find_as(struct checker *c, const struct row_type *type, const char *check,
+                                 const char *result, char *detail)
 {
-    json_t *row = json_pack("{s:s, s:o, s:s, s:s, s:o}", "lesson", c->lesson->name, "step",
-                            c->step < 0 ? json_null() : json_integer(c->step + 1), "check", check,
-                            "result", result, "detail", detail ? json_string(detail) : json_null());
+    struct row *row = row_new(type);
+    struct check_row *r = row_data(row);
+    rowset_take(c->rows, row);
+    r->lesson = xstrdup(c->lesson->name);
+    r->step = c->step < 0 ? INT_UNKNOWN : c->step + 1;
+    r->check = xstrdup(check);
+    r->result = xstrdup(result);
+    r->detail = detail;
     c->problems += strcmp(result, "problem") == 0;
-    json_array_append_new(c->rows, row);
-    free(detail);
-    return row;
+    return r;
+}
+
+static void find(struct checker *c, const char *check, const char *result, char *detail)
+{
+    (void)find_as(c, &check_type, check, result, detail);
 }
 
 /* ---- questions and gates, from the values at the end of a step ---- */
@@ -91,24 +131,24 @@ static void check_gate(struct checker *c, const struct values *v, const struct i
     expr_substitute(it->expr, &env, &seen);
     const char *gate = expr_text(it->expr);
     const bool holds = expr_is_true(values_eval(v, it->expr));
-    json_t *row;
+    const char *result = "problem";
+    char *detail;
     if (gate_holds_anyway(it->expr))
-        row = find(c, "gate", "problem", xasprintf("%s holds without any command", gate));
+        detail = xasprintf("%s holds without any command", gate);
     else if (margin == 0 && !holds)
-        row = find(c, "gate", "problem", xasprintf("%s does not hold: %s", gate, str_text(&seen)));
+        detail = xasprintf("%s does not hold: %s", gate, str_text(&seen));
     else if (margin < enough_margin)
-        row = find(c, "gate", "problem",
-                   xasprintf("%s has no room for noise of 5 %%: %s", gate, str_text(&seen)));
-    else if (isinf(margin))
-        row = find(c, "gate", "ok", xasprintf("%s; nothing in it was measured", gate));
-    else
-        row =
-            find(c, "gate", "ok", xasprintf("%s; holds with noise of %.0f %%", gate, margin * 100));
-    json_object_set_new(row, "gate", json_string(gate));
-    json_object_set_new(row, "values", json_string(str_text(&seen)));
-    json_object_set_new(row, "holds", json_boolean(holds));
-    json_object_set_new(row, "margin", isinf(margin) ? json_null() : json_real(margin));
-    str_free(&seen);
+        detail = xasprintf("%s has no room for noise of 5 %%: %s", gate, str_text(&seen));
+    else {
+        result = "ok";
+        detail = isinf(margin) ? xasprintf("%s; nothing in it was measured", gate)
+                               : xasprintf("%s; holds with noise of %.0f %%", gate, margin * 100);
+    }
+    struct check_row *row = find_as(c, &gate_type, "gate", result, detail);
+    row->gate = xstrdup(gate);
+    row->values = str_take(&seen);
+    row->holds = holds;
+    row->margin = margin;
 }
 
 /* {EXPR} in what is said. */
@@ -316,19 +356,22 @@ static void printed(void *ctx, const struct lesson_run *r, const char *command, 
 /* How the step went, as a row that has its figures apart, too. */
 static void find_run(struct checker *c, const struct walk_end *end)
 {
-    json_t *row;
+    const char *result = end->left_out ? "left out" : end->command ? "problem" : "note";
+    char *detail;
     if (end->left_out)
-        row = find(c, "runs", "left out", xstrdup(end->why.text));
+        detail = xstrdup(end->why.text);
     else if (end->command)
-        row = find(c, "runs", "problem", xasprintf("a command fails: %s", end->why.text));
+        detail = xasprintf("a command fails: %s", end->why.text);
     else
-        row = find(c, "runs", end->finished ? "ok" : "note",
-                   xasprintf("%s after %.1f s%s%s", end->finished ? "through" : "stopped",
-                             end->seconds, c->device ? ", on " : "", c->device ? c->device : ""));
-    json_object_set_new(row, "title", json_string(c->lesson->steps[c->step].title));
-    json_object_set_new(row, "finished", json_boolean(end->finished));
-    json_object_set_new(row, "seconds", json_real(end->seconds));
-    json_object_set_new(row, "device", c->device ? json_string(c->device) : json_null());
+        detail = xasprintf("%s after %.1f s%s%s", end->finished ? "through" : "stopped",
+                           end->seconds, c->device ? ", on " : "", c->device ? c->device : "");
+    if (!end->left_out && !end->command && end->finished)
+        result = "ok";
+    struct check_row *row = find_as(c, &runs_type, "runs", result, detail);
+    row->title = xstrdup(c->lesson->steps[c->step].title);
+    row->finished = end->finished;
+    row->seconds = end->seconds;
+    row->device = c->device ? xstrdup(c->device) : NULL;
 }
 
 static void ended(void *ctx, int step, const struct walk_end *end)
@@ -343,16 +386,16 @@ static void ended(void *ctx, int step, const struct walk_end *end)
 }
 
 /* A gate may ask for a right guess: the second walk knows what is right. */
-int lesson_check_steps(struct session *own, const struct lesson *l, bool right, json_t *rows)
+int lesson_check_steps(struct session *own, const struct lesson *l, bool right, struct rowset *rows)
 {
     struct values outcomes;
     struct checker c;
-    json_t *found = json_array();
+    struct rowset found = {.type = &check_type};
     values_init(&outcomes);
     own->front.width = PAGE_COLUMNS;
     for (int tries = 0; tries < 2; tries++) {
-        json_array_clear(found);
-        c = (struct checker){.own = own, .lesson = l, .rows = found, .step = -1};
+        rowset_clear(&found);
+        c = (struct checker){.own = own, .lesson = l, .rows = &found, .step = -1};
         const struct walk walk = {
             .outcomes = &outcomes, .look = look, .printed = printed, .ended = ended, .ctx = &c};
         walk_lesson(own, l, &walk);
@@ -360,8 +403,8 @@ int lesson_check_steps(struct session *own, const struct lesson *l, bool right, 
         if (!c.shut && !right)
             break;
     }
-    json_array_extend(rows, found);
-    json_decref(found);
+    rowset_append(rows, &found);
+    rowset_clear(&found);
     values_clear(&outcomes);
     return c.problems;
 }
@@ -379,7 +422,7 @@ static bool is_param(const struct registry *r, const char *word)
 }
 
 int lesson_check_text(const struct session *s, const struct lesson *l, const char *text, size_t len,
-                      json_t *rows)
+                      struct rowset *rows)
 {
     struct checker c = {.lesson = l, .rows = rows, .step = -1};
     json_t *terms = text_terms(text, len), *capitals = text_capitals(text, len);

@@ -40,13 +40,26 @@ json_t *page_lost(struct session *s, const struct lesson_stage *at, const char *
 
 /* ---- check.c ---- */
 
-/* Appends findings to `rows`: objects with lesson, step (null: the whole), check, result ("ok",
- * "problem", "note", "left out") and detail. Those of check "gate" have also gate, values (the same
- * with its values), holds and margin (null: nothing was measured), those of "runs" title, finished,
- * seconds and device. Steps are walked in `own`, a walk_session(), and once more if a gate stays shut,
+/* A finding. Those of check "gate" and "runs" have figures besides, which the others lack. */
+struct check_row {
+    char *lesson;
+    int64_t step;                  /* unknown: the whole */
+    char *check, *result, *detail; /* result: "ok" "problem" "note" "left out" */
+    char *gate, *values;           /* "gate": what it asks; the same with its values */
+    int holds;
+    double margin;        /* endless: nothing in it was measured */
+    char *title, *device; /* "runs" */
+    int finished;
+    double seconds;
+};
+extern const struct field check_fields[];
+extern const struct row_type check_type; /* of a finding without figures */
+
+/* Appends findings to `rows`. Steps are walked in `own`, a walk_session(), and once more if a gate stays shut,
  * or with `right`: then all questions are answered right. The number of problems. */
-int lesson_check_steps(struct session *own, const struct lesson *l, bool right, json_t *rows);
+int lesson_check_steps(struct session *own, const struct lesson *l, bool right,
+                       struct rowset *rows);
 int lesson_check_text(const struct session *s, const struct lesson *l, const char *text, size_t len,
-                      json_t *rows);
+                      struct rowset *rows);
 
 #endif

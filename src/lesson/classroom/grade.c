@@ -19,18 +19,58 @@
 #include "kernel/descriptor.h"
 #include "lesson/action.h"
 #include "lesson/classroom/pack.h"
+#include "lesson/classroom/scores.h"
 #include "lesson/author/walk.h"
 #include "lesson/text/question.h"
 
 enum { FOLDER_MAX = 1000 };
 
+/* What comes out here of the questions of a lesson, "STEP.NAME", for one GPU. */
+struct known {
+    char *gpu; /* "": none */
+    const struct lesson *lesson;
+    struct values outcomes;
+};
+
 struct grader {
     struct session *own;
-    bool run;      /* measure too */
-    json_t *known; /* "gpu|lesson" -> object of "step.name" -> outcome */
-    json_t *rows;
+    bool run; /* measure too */
+    struct known *known;
+    size_t nknown, capknown;
+    struct rowset rows;
     int unreadable;
 };
+
+/* What is known of a pack is in all rows; figures are of a lesson. */
+struct grade_row {
+    char *pack, *learner, *time, *lesson;
+    int64_t steps, done, questions, answered, right, repeats, agree, differ;
+    char *gpu;
+    int intact;
+    char *reason;
+};
+
+// clang-format off
+static const struct field grade_fields[] = {
+    FIELD(FIELD_TEXT, grade_row, pack, .doc = "The file."),
+    FIELD(FIELD_TEXT, grade_row, learner, .doc = "Whose work it is, by the pack's word."),
+    FIELD(FIELD_TEXT, grade_row, time, .doc = "When it was packed, by the pack's word."),
+    FIELD(FIELD_TEXT, grade_row, lesson, .doc = "The lesson; or edit and the name of a kernel."),
+    FIELD(FIELD_INT,  grade_row, steps, .doc = "Its steps."),
+    FIELD(FIELD_INT,  grade_row, done, .doc = "Those that are done."),
+    FIELD(FIELD_INT,  grade_row, questions, .title = "asked", .doc = "Its questions."),
+    FIELD(FIELD_INT,  grade_row, answered, .doc = "Those that were answered."),
+    FIELD(FIELD_INT,  grade_row, right, .doc = "First answers that are right by the lesson's rule."),
+    FIELD(FIELD_INT,  grade_row, repeats, .title = "again", .doc = "Answers after the first, which do not count."),
+    FIELD(FIELD_INT,  grade_row, agree, .doc = "Outcomes that are the same here."),
+    FIELD(FIELD_INT,  grade_row, differ, .doc = "Outcomes that are others here."),
+    FIELD(FIELD_TEXT, grade_row, gpu, .doc = "For which GPU plans were made."),
+    FIELD(FIELD_BOOL, grade_row, intact, .doc = "Is the file as it was packed?"),
+    FIELD(FIELD_TEXT, grade_row, reason, .doc = "What is odd about it, or why there are no figures."),
+    {.name = NULL},
+};
+static const struct row_type grade_type = ROW_TYPE(grade_row, {grade_fields, 0});
+// clang-format on
 
 /* What one pack has on one lesson. */
 struct tally {
@@ -52,20 +92,33 @@ static bool takes_step(void *ctx, int step)
     return t->run || walk_is_timeless(&t->lesson->steps[step]);
 }
 
-/* Of all questions of a lesson: an object of "STEP.NAME" -> number. */
-static json_t *outcomes_of(struct grader *g, const struct lesson *l)
+static void take_outcomes(struct grader *g, struct known *k)
 {
-    struct values outcomes;
-    values_init(&outcomes);
-    struct take take = {l, g->run};
-    const struct walk walk = {.outcomes = &outcomes, .take = takes_step, .ctx = &take};
-    walk_lesson(g->own, l, &walk);
-    json_t *found = json_object();
-    for (size_t i = 0; i < outcomes.n; i++)
-        if (isfinite(outcomes.items[i].v))
-            json_object_set_new(found, outcomes.items[i].name, json_real(outcomes.items[i].v));
-    values_clear(&outcomes);
-    return found;
+    struct take take = {k->lesson, g->run};
+    const struct walk walk = {.outcomes = &k->outcomes, .take = takes_step, .ctx = &take};
+    free(g->own->settings.options.gpu);
+    g->own->settings.options.gpu = *k->gpu ? xstrdup(k->gpu) : NULL;
+    values_init(&k->outcomes);
+    walk_lesson(g->own, k->lesson, &walk);
+}
+
+/* The outcomes of a lesson for a GPU, "": none; each is walked through once. */
+static const struct values *outcomes_of(struct grader *g, const struct lesson *l, const char *gpu)
+{
+    for (size_t i = 0; i < g->nknown; i++)
+        if (g->known[i].lesson == l && !strcmp(g->known[i].gpu, gpu))
+            return &g->known[i].outcomes;
+    xgrow((void **)&g->known, &g->capknown, g->nknown + 1, sizeof *g->known);
+    struct known *k = &g->known[g->nknown++];
+    *k = (struct known){.gpu = xstrdup(gpu), .lesson = l};
+    take_outcomes(g, k);
+    return &k->outcomes;
+}
+
+/* "3.faster"; the caller frees it. */
+static char *question_key(int step, const char *name)
+{
+    return xasprintf("%d.%s", step, name);
 }
 
 /* The outcome as this program has it for the pack's device, or NaN: it cannot tell. */
@@ -76,19 +129,10 @@ static double outcome_here(struct grader *g, const struct pack *p, const struct 
     const struct device *device = gpu ? session_gpu(g->own, gpu, NULL) : NULL;
     if (gpu && !device)
         return REAL_UNKNOWN;
-    char *key = xasprintf("%s|%s", device ? device->name : "", l->name);
-    json_t *found = json_object_get(g->known, key);
-    if (!found) {
-        free(g->own->settings.options.gpu);
-        g->own->settings.options.gpu = device ? xstrdup(device->name) : NULL;
-        found = outcomes_of(g, l);
-        json_object_set_new(g->known, key, found);
-    }
+    char *key = question_key(step, name);
+    const double v = values_get(outcomes_of(g, l, device ? device->name : ""), key);
     free(key);
-    key = xasprintf("%d.%s", step, name);
-    const json_t *v = json_object_get(found, key);
-    free(key);
-    return v ? json_number_value(v) : REAL_UNKNOWN;
+    return isfinite(v) ? v : REAL_UNKNOWN;
 }
 
 static bool same_outcome(const struct item *question, bool timeless, double theirs, double ours)
@@ -101,11 +145,6 @@ static bool same_outcome(const struct item *question, bool timeless, double thei
 
 /* ---- one prediction ---- */
 
-static double number(const json_t *v)
-{
-    return json_is_number(v) ? json_number_value(v) : REAL_UNKNOWN;
-}
-
 static int step_called(const struct lesson *l, const char *title)
 {
     for (int i = 0; i < lesson_steps(l); i++)
@@ -114,58 +153,57 @@ static int step_called(const struct lesson *l, const char *title)
     return -1;
 }
 
-static void judge(struct grader *g, const struct pack *p, const struct lesson *l, const json_t *row,
-                  json_t *seen, struct tally *t)
+static void judge(struct grader *g, const struct pack *p, const struct lesson *l,
+                  const struct prediction_row *row, struct values *seen, struct tally *t)
 {
-    const char *name = json_string_value(json_object_get(row, "name"));
-    const int step = step_called(l, json_string_value(json_object_get(row, "step")));
-    const struct item *q = step >= 0 ? stage_question(&l->steps[step], name) : NULL;
+    const int step = step_called(l, row->step);
+    const struct item *q = step >= 0 ? stage_question(&l->steps[step], row->name) : NULL;
     if (!q) {
         t->unknown++;
         return;
     }
-    char *key = xasprintf("%d.%s", step, name);
-    const bool again = json_object_get(seen, key) != NULL;
-    json_object_set_new(seen, key, json_true());
+    char *key = question_key(step, row->name);
+    const bool again = !isnan(values_get(seen, key));
+    values_set(seen, key, 1);
     free(key);
     if (again) { /* after the first one the outcome is known */
         t->repeats++;
         return;
     }
     /* Of where it is the source that is asked: the right line that is nearest to the guess. */
-    const double guess = number(json_object_get(row, "guess")),
-                 outcome = number(json_object_get(row, "outcome")),
-                 ours = q->kind == ITEM_WHERE ? question_outcome(g->own, q, NULL, guess)
-                                              : outcome_here(g, p, l, step, name);
+    const double ours = q->kind == ITEM_WHERE ? question_outcome(g->own, q, NULL, row->guess)
+                                              : outcome_here(g, p, l, step, row->name);
     const bool same =
-        isnan(ours) || same_outcome(q, walk_is_timeless(&l->steps[step]), outcome, ours);
+        isnan(ours) || same_outcome(q, walk_is_timeless(&l->steps[step]), row->outcome, ours);
     t->answered++;
-    t->right += question_right(q, guess, same ? outcome : ours);
-    t->marked += json_is_true(json_object_get(row, "right"));
+    t->right += question_right(q, row->guess, same ? row->outcome : ours);
+    t->marked += row->right == 1;
     t->agree += !isnan(ours) && same;
     t->differ += !same;
 }
 
 /* ---- one pack ---- */
 
-static bool is_about(const json_t *row, const struct lesson *l)
+/* A list of a pack, whose members have been checked, as rows. */
+static void read_list(const struct pack *p, const char *list, struct rowset *rows)
 {
-    const char *name = json_string_value(json_object_get(row, "lesson"));
-    return name && strcmp(name, l->name) == 0;
+    const json_t *from = json_object_get(p->root, list);
+    for (size_t i = 0; i < json_array_size(from); i++) {
+        struct row *row = row_from_json(rows->type, json_array_get(from, i), NULL);
+        if (row)
+            rowset_take(rows, row);
+    }
 }
 
-static int steps_done(const struct pack *p, const struct lesson *l)
+static int steps_done(const struct rowset *progress, const struct lesson *l)
 {
-    const json_t *rows = json_object_get(p->root, "progress"), *row;
     int done = 0;
     for (int step = 0; step < lesson_steps(l); step++) {
         bool found = false;
-        for (size_t i = 0; i < json_array_size(rows) && !found; i++) {
-            row = json_array_get(rows, i);
-            found = is_about(row, l) &&
-                    !strcmp(json_string_value(json_object_get(row, "state")), "done") &&
-                    !strcmp(json_string_value(json_object_get(row, "step")),
-                            lesson_step_title(l, step));
+        for (size_t i = 0; i < progress->n && !found; i++) {
+            const struct progress_row *row = row_read(progress->rows[i]);
+            found = !strcmp(row->lesson, l->name) && !strcmp(row->state, "done") &&
+                    !strcmp(row->step, lesson_step_title(l, step));
         }
         done += found;
     }
@@ -182,7 +220,7 @@ static int questions_of(const struct lesson *l)
 }
 
 /* Sentences about a row, in one line; NULL: there is nothing to say. */
-static json_t *remarks(const struct pack *p, const struct tally *t)
+static char *remarks(const struct pack *p, const struct tally *t)
 {
     struct str s = {0};
     if (p->altered)
@@ -193,90 +231,91 @@ static json_t *remarks(const struct pack *p, const struct tally *t)
         str_addf(&s, "%d outcomes are not what comes out here; ", t->differ);
     if (t->unknown)
         str_addf(&s, "%d predictions are of no question of this lesson; ", t->unknown);
-    if (!s.len)
-        return json_null();
-    json_t *text = json_stringn(str_text(&s), s.len - 2);
+    char *text = s.len ? xstrndup(str_text(&s), s.len - 2) : NULL;
     str_free(&s);
     return text;
 }
 
 /* Device names come from a stranger's file; a spreadsheet takes = + - @ at the start for a formula. */
-static json_t *foreign(const char *text)
+static char *foreign(const char *text)
 {
-    return text ? json_string(text + strspn(text, "=+-@ \t\r\n")) : json_null();
+    return text ? xstrdup(text + strspn(text, "=+-@ \t\r\n")) : NULL;
+}
+
+static struct grade_row *add_row(struct grader *g, const char *file, const char *learner)
+{
+    struct grade_row *row = rowset_add(&g->rows);
+    row->pack = xstrdup(file);
+    row->learner = learner ? xstrdup(learner) : NULL;
+    return row;
 }
 
 static void grade_lesson(struct grader *g, const struct pack *p, const char *file,
+                         const struct rowset *predictions, const struct rowset *progress,
                          const struct lesson *l)
 {
-    const json_t *list = json_object_get(p->root, "predictions");
-    json_t *seen = json_object();
+    struct values seen;
     struct tally t = {0};
-    for (size_t i = 0; i < json_array_size(list); i++)
-        if (is_about(json_array_get(list, i), l))
-            judge(g, p, l, json_array_get(list, i), seen, &t);
-    json_decref(seen);
-    const int done = steps_done(p, l);
+    values_init(&seen);
+    for (size_t i = 0; i < predictions->n; i++) {
+        const struct prediction_row *row = row_read(predictions->rows[i]);
+        if (!strcmp(row->lesson, l->name))
+            judge(g, p, l, row, &seen, &t);
+    }
+    values_clear(&seen);
+    const int done = steps_done(progress, l);
     if (!done && !t.answered && !t.unknown)
         return;
-    json_array_append_new(
-        g->rows,
-        json_pack("{s:s, s:s, s:o, s:s, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:o, s:b, s:o}",
-                  "pack", file, "learner", pack_text(p, "learner"), "time",
-                  foreign(pack_text(p, "time")), "lesson", l->name, "steps", lesson_steps(l),
-                  "done", done, "questions", questions_of(l), "answered", t.answered, "right",
-                  t.right, "repeats", t.repeats, "agree", t.agree, "differ", t.differ, "gpu",
-                  foreign(pack_text(p, "gpu")), "intact", !p->altered, "reason", remarks(p, &t)));
-}
-
-static json_t *sentence(const struct err *err)
-{
-    char *clean = sanitize_line(err->text);
-    json_t *text = json_string(clean);
-    free(clean);
-    return text;
-}
-
-static json_t *empty_row(const char *file, const char *learner)
-{
-    return json_pack("{s:s, s:o, s:n, s:n, s:n, s:n, s:n, s:n, s:n, s:n, s:n, s:n, s:n, s:n, s:n}",
-                     "pack", file, "learner", learner ? json_string(learner) : json_null(), "time",
-                     "lesson", "steps", "done", "questions", "answered", "right", "repeats",
-                     "agree", "differ", "gpu", "intact", "reason");
+    struct grade_row *row = add_row(g, file, pack_text(p, "learner"));
+    row->time = foreign(pack_text(p, "time"));
+    row->lesson = xstrdup(l->name);
+    row->steps = lesson_steps(l);
+    row->done = done;
+    row->questions = questions_of(l);
+    row->answered = t.answered;
+    row->right = t.right;
+    row->repeats = t.repeats;
+    row->agree = t.agree;
+    row->differ = t.differ;
+    row->gpu = foreign(pack_text(p, "gpu"));
+    row->intact = !p->altered;
+    row->reason = remarks(p, &t);
 }
 
 /* An edited kernel is read, never run: is it a kernel, and of which step of the ladder is it a copy? */
-static json_t *edit_row(const struct pack *p, const char *file, const json_t *edit)
+static void grade_edit(struct grader *g, const struct pack *p, const char *file, const json_t *edit)
 {
     const char *name = json_string_value(json_object_get(edit, "kernel"));
     const json_t *text = json_object_get(edit, "text");
     struct kernel_desc *d = NULL;
     struct err err = ERR_INIT;
-    json_t *row = empty_row(file, pack_text(p, "learner"));
-    json_object_set_new(row, "lesson", json_sprintf("edit %s", name));
+    struct grade_row *row = add_row(g, file, pack_text(p, "learner"));
+    row->lesson = xasprintf("edit %s", name);
     if (desc_parse(name, json_string_value(text), json_string_length(text), &d, &err) == ST_OK)
-        json_object_set_new(row, "reason", json_string("a kernel; read it before you run it"));
+        row->reason = xstrdup("a kernel; read it before you run it");
     else {
         err_prefix(&err, "it is no kernel");
-        json_object_set_new(row, "reason", sentence(&err));
+        row->reason = sanitize_line(err.text);
     }
     desc_free(d);
-    return row;
 }
 
 static void grade_pack(struct grader *g, const struct pack *p, const char *file)
 {
-    const size_t before = json_array_size(g->rows);
+    const size_t before = g->rows.n;
+    struct rowset predictions = {.type = &prediction_type}, progress = {.type = &progress_type};
+    read_list(p, "predictions", &predictions);
+    read_list(p, "progress", &progress);
     for (int i = 0; lesson_at(i); i++)
-        grade_lesson(g, p, file, lesson_at(i));
+        grade_lesson(g, p, file, &predictions, &progress, lesson_at(i));
     const json_t *edits = json_object_get(p->root, "edits");
     for (size_t i = 0; i < json_array_size(edits); i++)
-        json_array_append_new(g->rows, edit_row(p, file, json_array_get(edits, i)));
-    if (json_array_size(g->rows) > before)
-        return;
-    json_t *row = empty_row(file, pack_text(p, "learner"));
-    json_object_set_new(row, "reason", json_string("nothing was predicted or done in it"));
-    json_array_append_new(g->rows, row);
+        grade_edit(g, p, file, json_array_get(edits, i));
+    if (g->rows.n == before)
+        add_row(g, file, pack_text(p, "learner"))->reason =
+            xstrdup("nothing was predicted or done in it");
+    rowset_clear(&predictions);
+    rowset_clear(&progress);
 }
 
 /* ---- files and folders ---- */
@@ -292,9 +331,7 @@ static void grade_file(struct grader *g, const char *path)
     if (!st)
         st = pack_parse(path, text, len, &p, &err);
     if (st) {
-        json_t *row = empty_row(clean, NULL);
-        json_object_set_new(row, "reason", sentence(&err));
-        json_array_append_new(g->rows, row);
+        add_row(g, clean, NULL)->reason = sanitize_line(err.text);
         g->unreadable++;
     } else {
         grade_pack(g, &p, clean);
@@ -332,28 +369,40 @@ static bool is_folder(const char *path)
 
 // clang-format off
 static const struct columns columns[1] = {{
+    .type = &grade_type,
     .list = (const struct column[]){
-        {.field = "pack",     .title = "pack",     .left = true, .drop = 3},
-        {.field = "learner",  .title = "learner",  .left = true},
-        {.field = "lesson",   .title = "lesson",   .left = true},
-        {.field = "steps",    .title = "steps"},
-        {.field = "done",     .title = "done"},
-        {.field = "questions",.title = "asked",    .drop = 2},
-        {.field = "answered", .title = "answered"},
-        {.field = "right",    .title = "right"},
-        {.field = "repeats",  .title = "again",    .drop = 4},
-        {.field = "agree",    .title = "agree",    .drop = 1},
-        {.field = "differ",   .title = "differ"},
-        {.field = "intact",   .title = "intact",   .left = true},
-        {.field = "reason",   .title = "reason",   .left = true, .optional = true},
+        {.field = "pack", .drop = 3},
+        {.field = "learner"},
+        {.field = "lesson"},
+        {.field = "steps"},
+        {.field = "done"},
+        {.field = "questions", .drop = 2},
+        {.field = "answered"},
+        {.field = "right"},
+        {.field = "repeats", .drop = 4},
+        {.field = "agree", .drop = 1},
+        {.field = "differ"},
+        {.field = "intact"},
+        {.field = "reason", .optional = true},
         {0},
     },
 }};
 // clang-format on
 
+static void grader_clear(struct grader *g)
+{
+    for (size_t i = 0; i < g->nknown; i++) {
+        values_clear(&g->known[i].outcomes);
+        free(g->known[i].gpu);
+    }
+    free(g->known);
+    rowset_clear(&g->rows);
+    session_free(g->own);
+}
+
 static enum status exec_grade(struct session *s, struct cmd_call *c, struct err *err)
 {
-    struct grader g = {.run = call_option(c, "run") != NULL};
+    struct grader g = {.run = call_option(c, "run") != NULL, .rows = {.type = &grade_type}};
     enum status st = ST_OK;
     action_formats(c);
     if (c->nwords < 2)
@@ -365,19 +414,15 @@ static enum status exec_grade(struct session *s, struct cmd_call *c, struct err 
     if (st)
         return st;
     g.own = walk_session(s);
-    g.known = json_object();
-    g.rows = json_array();
     for (int i = 1; i < c->nwords; i++)
         if (is_folder(c->words[i].text))
             grade_folder(&g, c->words[i].text);
         else
             grade_file(&g, c->words[i].text);
-    st = action_csv(s, c, g.rows, columns);
+    st = action_csv(s, c, &g.rows, columns);
     if (g.unreadable)
         st = err_set(err, ST_NO, "%d of the files cannot be read as packs", g.unreadable);
-    json_decref(g.rows);
-    json_decref(g.known);
-    session_free(g.own);
+    grader_clear(&g);
     return st;
 }
 
@@ -385,5 +430,6 @@ const struct lesson_action action_grade = {
     .name = "grade",
     .usage = "PACK|FOLDER... [--run]",
     .summary = "for the teacher: check packs again, a row for each pack and lesson",
+    .columns = columns,
     .exec = exec_grade,
 };

@@ -92,20 +92,22 @@ static json_t *now_text(void)
 static json_t *make_pack(struct session *s, const char *learner, struct err *err)
 {
     struct sqlite3 *db = progress_db(s);
-    json_t *predictions = scores_predictions(db, NULL, err);
-    json_t *steps = predictions ? scores_steps(db, err) : NULL;
-    if (!steps) {
-        json_decref(predictions);
+    struct rowset predictions = {.type = &prediction_type}, steps = {.type = &progress_type};
+    if (scores_predictions(db, NULL, &predictions, err) || scores_steps(db, &steps, err)) {
+        rowset_clear(&predictions);
+        rowset_clear(&steps);
         return NULL;
     }
     const struct device *gpu = session_gpu(s, NULL, NULL);
     char *cpu = host_cpu_name();
-    json_t *root =
-        json_pack("{s:s, s:i, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "format",
-                  "attnscope-pack", "format_version", PACK_VERSION, "learner", learner,
-                  "program_version", PACKAGE_VERSION, "time", now_text(), "system", system_name(),
-                  "cpu", text_or_null(cpu), "gpu", text_or_null(gpu ? gpu->name : NULL),
-                  "predictions", predictions, "progress", steps, "edits", read_edits(s));
+    json_t *root = json_pack(
+        "{s:s, s:i, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "format", "attnscope-pack",
+        "format_version", PACK_VERSION, "learner", learner, "program_version", PACKAGE_VERSION,
+        "time", now_text(), "system", system_name(), "cpu", text_or_null(cpu), "gpu",
+        text_or_null(gpu ? gpu->name : NULL), "predictions", rowset_json(&predictions), "progress",
+        rowset_json(&steps), "edits", read_edits(s));
+    rowset_clear(&predictions);
+    rowset_clear(&steps);
     free(cpu);
     char *hash = pack_hash(root);
     json_object_set_new(root, "hash", json_string(hash));

@@ -234,5 +234,6 @@ const struct lesson_action action_prepare = {
     .name = "prepare",
     .usage = "[LESSON...|all] [--list]",
     .summary = "for the teacher: compile and record beforehand what a demo will run",
+    .columns = columns,
     .exec = exec_prepare,
 };

@@ -310,5 +310,6 @@ const struct lesson_action action_route = {
     .name = "route",
     .usage = "[minutes=N] [start=HH:MM]",
     .summary = "for the teacher: 90 or N minutes through the course, with the clock",
+    .columns = columns,
     .exec = exec_route,
 };
