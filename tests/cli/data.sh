@@ -81,4 +81,28 @@ fi
 # A sweep whose first cell is not possible: the columns are those of all rows.
 run sweep naive H=3,4 Hkv=4 S=16 D=16 f32 n=2 time=0.02 threads=1 backend=cpu --csv
 is "CSV has the fields of all rows, not of the first alone" [ "$(printf '%s\n' "$out" | head -n 1 | tr , '\n' | grep -c '^q1_us$')" -eq 1 ]
+
+# What the first version wrote: a recording and results. tests/data has them as they were.
+old=$ATTNSCOPE_SRCDIR/tests/data
+run open "$old/v1.rec" --json
+is "an old recording opens" [ "$rc" -eq 0 ]
+is "with all its rows" [ "$(printf '%s\n' "$out" | grep -c '"kernel":')" -eq 6 ]
+is "each with the columns of today" [ "$(printf '%s\n' "$out" | grep -Ec '"origin":"recorded".*"Sq":(8|16|32),.*"D":16,"dtype":"f32".*"param_values":\{.*"schema_version":2')" -eq 6 ]
+run -c "open $old/v1.rec; report old.html"
+is "its tables and pictures make a page" grep -q '<svg' old.html
+mkdir -p "$HOME/.local/share/attnscope"
+cp "$old/v1.db" "$HOME/.local/share/attnscope/results.db"
+run results --json
+is "old results open" [ "$(printf '%s\n' "$out" | grep -Ec '"id":[1-6],.*"Sq":(8|16|32),.*"schema_version":2')" -eq 6 ]
+# shellcheck disable=SC2086  # words of a command
+run -c "run naive S=8 H=1 D=16 f32 $quick; results S=8 --csv"
+is "and take new rows" says "$out" '^7,'
+# A newer one may say more, and of a newer format nothing is made up.
+sed 's/"row":{/"row":{"schema_version":99,"later":{"x":[1]},/' "$old/v1.rec" >later.rec
+run open later.rec --json
+is "members that are not known are skipped" [ "$(printf '%s\n' "$out" | grep -c '"schema_version":2')" -eq 6 ]
+sed 's/"format_version":1/"format_version":2/' "$old/v1.rec" >newer.rec
+run open newer.rec
+is "a newer format is refused, and says so" [ "$rc" -eq 2 ]
+is "with both numbers" says "$err" 'newer attnscope \(format 2, this one reads 1\)'
 finish

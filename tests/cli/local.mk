@@ -5,6 +5,7 @@ shell_tests += %D%/audit.sh %D%/class.sh %D%/profile.sh
 shell_tests += %D%/peers.sh %D%/edit.sh %D%/kernel.sh %D%/own_c.sh %D%/views.sh %D%/alone.sh %D%/gpu.sh %D%/home.sh
 long_tests += %D%/newkey.sh %D%/verdicts.sh
 EXTRA_DIST += %D%/newkey.sh %D%/verdicts.sh
+EXTRA_DIST += tests/data/v1.rec tests/data/v1.db
 EXTRA_DIST += %D%/lib.sh %D%/frozen.txt tests/peers/mine.py tests/peers/torch.py
 
 # What tests/cli/frozen.sh holds still, taken anew from the program; read the diff.
