@@ -226,6 +226,45 @@ static void add_words(struct str *out, const char *text)
         str_addf(out, "%s%s", out->len ? " | " : "", text);
 }
 
+/* How many names a list has; *found: is this one of them? */
+static int count_names(const char *list, const char *between, const char *name, bool *found)
+{
+    int n = 0;
+    *found = false;
+    for (const char *p = list, *end; p; p = end ? end + strlen(between) : NULL) {
+        end = strstr(p, between);
+        const size_t len = end ? (size_t)(end - p) : strlen(p);
+        *found |= len == strlen(name) && !strncmp(p, name, len);
+        n++;
+    }
+    return n;
+}
+
+static void add_name(char **list, const char *between, const char *name)
+{
+    enum { NAMES = 6 };
+    bool found;
+    if (!name || !*name)
+        return;
+    const int n = count_names(*list, between, name, &found);
+    if (found || n > NAMES)
+        return;
+    char *longer =
+        *list ? xasprintf("%s%s%s", *list, between, n == NAMES ? "..." : name) : xstrdup(name);
+    free(*list);
+    *list = longer;
+}
+
+void caption_kernel(struct caption *c, const char *name)
+{
+    add_name(&c->kernels, ",", name);
+}
+
+void caption_device(struct caption *c, const char *name)
+{
+    add_name(&c->device, " and ", name);
+}
+
 void caption_text(const struct caption *c, struct str *out)
 {
     struct str s = {0}, where = {0};
@@ -242,14 +281,44 @@ void caption_text(const struct caption *c, struct str *out)
     str_free(&where);
 }
 
+/* The lines that a caption takes in `width` pixels: it is broken between its parts. */
+static int caption_lines(const char *text, double width, char *lines[], int most)
+{
+    static const char between[] = " | ";
+    int n = 0;
+    for (const char *p = text; *p && n < most;) {
+        const char *end = strstr(p, between);
+        end = end ? end : p + strlen(p);
+        for (const char *next; *end && n + 1 < most; end = next) {
+            next = strstr(end + 1, between);
+            next = next ? next : end + strlen(end);
+            char *longer = xstrndup(p, (size_t)(next - p));
+            const bool fits = svg_width(longer, false) <= width;
+            free(longer);
+            if (!fits)
+                break;
+        }
+        if (n + 1 == most)
+            end = p + strlen(p);
+        lines[n++] = xstrndup(p, (size_t)(end - p));
+        p = *end ? end + sizeof between - 1 : end;
+    }
+    return n;
+}
+
 void chart_svg_begin(struct str *out, const struct chart *c, double w, double h, const char *title,
                      bool alone)
 {
+    enum { MOST = 4 };
     struct str s = {0};
+    char *lines[MOST];
     caption_text(&c->caption, &s);
-    svg_begin(out, w, h + (s.len ? 24 : 0), title, alone);
-    if (s.len)
-        svg_text(out, 12, h + 14, SVG_START, "d s", str_text(&s));
+    const int n = caption_lines(str_text(&s), w - 24, lines, MOST);
+    svg_begin(out, w, h + (n ? 10 + 14 * n : 0), title, alone);
+    for (int i = 0; i < n; i++) {
+        svg_text(out, 12, h + 14 + 14 * i, SVG_START, "d s", lines[i]);
+        free(lines[i]);
+    }
     str_free(&s);
 }
 

@@ -227,7 +227,7 @@ void sm_words(const struct sm_panel *p, struct str *out);
 
 /* What is said about a picture as a whole, outside it. */
 struct caption {
-    char *kernels; /* "fa2,naive"; NULL where the picture names them itself */
+    char *kernels; /* "fa2,naive"; a picture may name them again */
     char *shape, *device;
     char *origin;  /* "live" "recorded" "sim" "model" */
     char *stale;   /* what of it is of other settings than are shown now; NULL: nothing */
@@ -334,6 +334,10 @@ void charts_from_json(const json_t *list, struct charts *out);
 /* Opens the picture of `c` with its caption below; end it with svg_end(). */
 void chart_svg_begin(struct str *out, const struct chart *c, double w, double h, const char *title,
                      bool alone);
+/* Add a name to those of the caption, unless it is there; NULL adds nothing. Beyond the sixth they are
+ * "...". */
+void caption_kernel(struct caption *c, const char *name);
+void caption_device(struct caption *c, const char *name);
 /* "fa2,naive | B=1 H=8 S=1024 D=64 f16 | MODEL L4 | attnscope 0.1": nothing where nothing is known. */
 void caption_text(const struct caption *c, struct str *out);
 

@@ -63,6 +63,7 @@ struct chart *error_chart(const struct run_row *row)
     g->yname = xstrdup("head");
     g->series[0].name = xstrdup(row->kernel ? row->kernel : "");
     fill(g, share, rows, per_batch);
+    caption_kernel(&c->caption, row->kernel);
     c->caption.shape = row->shape ? xstrdup(row->shape) : NULL;
     c->caption.device = row->device ? xstrdup(row->device) : NULL;
     c->caption.origin = row->origin ? xstrdup(row->origin) : NULL;

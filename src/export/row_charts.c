@@ -84,17 +84,27 @@ char *stale_words(const json_t *rows)
     return text;
 }
 
-/* What all rows share. */
-static void take_caption(const json_t *rows, struct caption *c)
+typedef void add_name_fn(struct caption *c, const char *name);
+static void add_names(const json_t *rows, const char *field, add_name_fn *add, struct caption *c)
+{
+    for (size_t i = 0; i < json_array_size(rows); i++) {
+        char *name = clean_text(json_array_get(rows, i), field);
+        add(c, name);
+        free(name);
+    }
+}
+
+void rows_caption(const json_t *rows, struct caption *c)
 {
     const char *origin = row_origin(json_array_get(rows, 0));
     for (size_t i = 1; i < json_array_size(rows); i++)
         if (strcmp(origin, row_origin(json_array_get(rows, i))) != 0)
             origin = "-";
     c->shape = common_text(rows, "shape");
-    c->device = common_text(rows, "device");
+    add_names(rows, "kernel", caption_kernel, c);
+    add_names(rows, "device", caption_device, c);
     if (!c->device)
-        c->device = common_text(rows, "gpu");
+        add_names(rows, "gpu", caption_device, c);
     if (strcmp(origin, "-") != 0)
         c->origin = xstrdup(origin);
     c->stale = stale_words(rows);
@@ -102,7 +112,7 @@ static void take_caption(const json_t *rows, struct caption *c)
 
 static void add_chart(struct charts *out, struct chart *c, const json_t *rows)
 {
-    take_caption(rows, &c->caption);
+    rows_caption(rows, &c->caption);
     charts_add(out, c);
 }
 

@@ -26,6 +26,9 @@ void times_charts(const json_t *rows, struct charts *out);
 struct run_rows;
 struct chart *samples_chart(const struct run_rows *rows);
 
+/* What all rows share, and the kernels and devices that they are of, into a caption that is all unknown. */
+void rows_caption(const json_t *rows, struct caption *c);
+
 /* "STALE: fa2, measured before the settings changed" where rows are; NULL. The caller frees it. */
 char *stale_words(const json_t *rows);
 

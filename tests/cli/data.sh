@@ -82,6 +82,34 @@ fi
 run sweep naive H=3,4 Hkv=4 S=16 D=16 f32 n=2 time=0.02 threads=1 backend=cpu --csv
 is "CSV has the fields of all rows, not of the first alone" [ "$(printf '%s\n' "$out" | head -n 1 | tr , '\n' | grep -c '^q1_us$')" -eq 1 ]
 
+# Every picture says of what it is, on what, where its figures are from, and who made it.
+missing=
+captioned() { # COMMAND FIGURE WORD...
+    # shellcheck disable=SC2086  # words of a command
+    run -c "$1; export p.svg figure=$2; export p.gp figure=$2; export p.html"
+    figure=$2
+    shift 2
+    for form in svg gp html; do
+        line=$(grep -E 'attnscope 0' p.$form | grep -E "$1" | grep -E '^set (multiplot .*)?title|class="d s"')
+        for word in "$@" 'attnscope 0'; do
+            says "$line" "$word" || missing="$missing $figure.$form:$word"
+        done
+        rm p.$form
+    done
+}
+small="S=16 H=1 D=16 f32 $quick"
+captioned "run fa2,naive $small" times 'fa2,naive' 'B=1 H=1 S=16 D=16 f32' 'live, .*1 thread'
+captioned "compare fa2,naive S=16 H=1 D=16 f32 time=0.02 threads=1 backend=cpu" ratios 'fa2,naive' 'B=1 H=1 S=16 D=16 f32' 'live, .*1 thread'
+captioned "sweep naive,fa2 S=8,16,32 H=1 D=16 f32 $quick" lines 'naive,fa2' 'B=1 H=1 D=16 f32' 'live, .*1 thread'
+captioned 'sweep fa2 BR=32,64 BC=32,64 metric=waves gpu=L4' heat 'fa2' 'B=1 H=8 S=1024 D=64 f16' 'model, L4'
+captioned 'plan fa2 gpu=H200' smem 'fa2' 'B=1 H=8 S=1024 D=64 f16' 'model, H200'
+captioned 'roofline fa2,naive gpu=H100,L4' roofline 'fa2,naive' 'B=1 H=8 S=1024 D=64 f16' 'model, H100-SXM and L4'
+captioned 'timeline fa2 gpu=L4 S=512 origin=model' timeline 'fa2' 'B=1 H=8 S=512 D=64 f16' 'model, L4'
+captioned 'occupancy fa2 gpu=H200' sm 'fa2' 'B=1 H=8 S=1024 D=64 f16' 'model, H200'
+is "captions have kernel, shape, device, origin and version:$missing" silent "$missing"
+run -c 'devices L4; export t.svg'
+is "a table that is drawn has one, too" grep -q 'attnscope 0' t.svg
+
 # What the first version wrote: a recording and results. tests/data has them as they were.
 old=$ATTNSCOPE_SRCDIR/tests/data
 run open "$old/v1.rec" --json

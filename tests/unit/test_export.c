@@ -435,11 +435,41 @@ static void test_captions(void)
 {
     json_t *t =
         run_table(json_pack("[o,o]", run_row("naive", "S=64", 9), run_row("fa2", "S=64", 5)));
-    expect_marks(t, ">S=64 | live, Test GPU | attnscope ", "\"S=64 | live, Test GPU | attnscope ");
+    expect_marks(t, ">naive,fa2 | S=64 | live, Test GPU | attnscope ",
+                 "\"naive,fa2 | S=64 | live, Test GPU | attnscope ");
     json_decref(t);
     t = sweep_table("k");
-    expect_marks(t, "model, L4 | attnscope ", "model, L4 | attnscope ");
+    expect_marks(t, ">k | model, L4 | attnscope ", "\"k | model, L4 | attnscope ");
     json_decref(t);
+}
+
+/* Names once, few of them, and long captions on lines that fit. */
+static void test_long_captions(void)
+{
+    struct chart *c = chart_new(&chart_times);
+    struct spread_chart *s = c->model;
+    struct str svg = {0};
+    for (int i = 0; i < 20; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "kernel_%d", i / 2);
+        caption_kernel(&c->caption, name);
+    }
+    caption_kernel(&c->caption, NULL);
+    CU_ASSERT_STRING_EQUAL(c->caption.kernels,
+                           "kernel_0,kernel_1,kernel_2,kernel_3,kernel_4,kernel_5,...");
+    caption_device(&c->caption, "A CPU, 2 threads");
+    caption_device(&c->caption, "2 threads"); /* no part of the other */
+    caption_device(&c->caption, "A CPU, 2 threads");
+    CU_ASSERT_STRING_EQUAL(c->caption.device, "A CPU, 2 threads and 2 threads");
+    c->caption.shape = xstrdup("B=1 H=8 S=1024 D=64 f16");
+    s->title = xstrdup("times");
+    chart_svg_begin(&svg, c, 300, 100, "narrow", true);
+    CU_ASSERT_PTR_NOT_NULL(strstr(str_text(&svg), ">B=1 H=8 S=1024 D=64 f16"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(str_text(&svg), "kernel_5,...</text>"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(str_text(&svg), "attnscope "));
+    CU_ASSERT_PTR_NOT_NULL(strstr(str_text(&svg), "viewBox=\"0 0 300 166\"")); /* four lines */
+    str_free(&svg);
+    chart_free(c);
 }
 
 /* ---- models travel ---- */
@@ -994,6 +1024,7 @@ static const struct tap_test tests[] = {
     {"also where only parameters do", test_series_params},
     {"bounds are bounds in svg, gnuplot and html", test_bounds},
     {"captions", test_captions},
+    {"captions name each once, and fit", test_long_captions},
     {"models are drawn alike after a journey as text", test_travel},
     {"a table's own model comes first", test_brought},
     {"report: findings, commands, nothing from outside", test_report},

@@ -104,6 +104,8 @@ struct chart *sweep_chart(const struct sweep *w)
     c->caption.shape = str_take(&shape);
     const char *origin = sweep_origin(w);
     c->caption.origin = origin ? xstrdup(origin) : NULL;
+    for (int k = 0; k < w->base.nkernels; k++)
+        caption_kernel(&c->caption, w->base.kernels[k]->name);
     c->caption.device = w->device ? xstrdup(w->device->name) : device_of(w);
     return c;
 }

@@ -225,8 +225,10 @@ struct chart *roofs_chart(const struct roofs *x, enum dtype t, const bool *show,
     struct chart *c = chart_new(&chart_roofline);
     struct roof_chart *f = c->model;
     roof_size(f, x->ndevices, x->nkernels * x->nphases);
-    for (int i = 0; i < x->ndevices; i++)
+    for (int i = 0; i < x->ndevices; i++) {
         roof_take(&f->roofs[i], x->devices[i], t);
+        caption_device(&c->caption, x->devices[i]->name);
+    }
     f->dtype = xstrdup(dtype_name(t));
     f->npoints = 0;
     for (int p = 0; p < x->nphases; p++)
@@ -239,8 +241,10 @@ struct chart *roofs_chart(const struct roofs *x, enum dtype t, const bool *show,
     shape_format(&x->phases[0].shape, shape, sizeof shape);
     c->caption.shape = xstrdup(shape);
     bool measured = false;
-    for (int i = 0; i < f->npoints; i++)
+    for (int i = 0; i < f->npoints; i++) {
         measured |= f->points[i].measured > 0;
+        caption_kernel(&c->caption, f->points[i].name);
+    }
     if (!measured) /* else the points say it themselves */
         c->caption.origin = xstrdup("model");
     return c;

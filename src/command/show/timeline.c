@@ -126,6 +126,11 @@ static char *copy(const char *text)
     return text ? xstrdup(text) : NULL;
 }
 
+static bool same_text(const char *a, const char *b)
+{
+    return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
 struct chart *timeline_chart(const struct request *r, const struct timeline *t, int n)
 {
     enum { SPANS_MAX = 4000 };
@@ -134,6 +139,7 @@ struct chart *timeline_chart(const struct request *r, const struct timeline *t, 
     char shape[SHAPE_TEXT];
     shape_format(&r->problem.shape, shape, sizeof shape);
     c->caption.shape = xstrdup(shape);
+    bool one_origin = true; /* else each panel says it */
     block_size(b, n);
     for (int i = 0; i < n; i++) {
         const struct block_panel *from = &t[i].panel;
@@ -146,6 +152,10 @@ struct chart *timeline_chart(const struct request *r, const struct timeline *t, 
         to->recorded = copy(from->recorded);
         to->recorded_us = from->recorded_us;
         block_take(to, &t[i].schedule, SPANS_MAX);
+        caption_kernel(&c->caption, to->kernel);
+        caption_device(&c->caption, to->device);
+        one_origin &= same_text(t[i].schedule.origin, t[0].schedule.origin);
     }
+    c->caption.origin = n && one_origin ? copy(t[0].schedule.origin) : NULL;
     return c;
 }

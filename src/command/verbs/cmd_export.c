@@ -67,6 +67,19 @@ static enum status as_md(const struct exported *x, struct str *out, struct err *
     return ST_OK;
 }
 
+/* Of what and by whom; the program alone where rows say nothing of it. The caller frees it. */
+static char *table_caption(const struct exported *x)
+{
+    struct chart *named = chart_new(chart_kinds[0]);
+    struct str text = {0};
+    rows_caption(json_object_get(x->table, "rows"), &named->caption);
+    caption_text(&named->caption, &text);
+    if (!text.len)
+        str_addf(&text, "attnscope %s", named->caption.version);
+    chart_free(named);
+    return str_take(&text);
+}
+
 /* Rows that are no picture: the table itself, as text that can be selected. */
 static void table_svg(const struct exported *x, struct str *out)
 {
@@ -76,13 +89,17 @@ static void table_svg(const struct exported *x, struct str *out)
     rows_show(x->s, &text, &x->s->rows.last.rows, &x->s->rows.last.cols, FORMAT_TEXT, COLUMNS_MAX);
     if (x->stale)
         str_addf(&text, "%s\n", x->stale);
-    struct canvas *c = canvas_new(COLUMNS_MAX, LINES_MAX, GLYPHS_BLOCK);
+    struct canvas *c = canvas_new(COLUMNS_MAX, LINES_MAX + 1, GLYPHS_BLOCK);
     char *copy = str_take(&text), *rest = copy;
     for (char *line; (line = strsep(&rest, "\n")) && lines < LINES_MAX; lines += *line != 0) {
         const int used =
             canvas_text(c, 0, lines, COLUMNS_MAX, lines ? ROLE_NORMAL : ROLE_TITLE, line);
         width = used > width ? used : width;
     }
+    char *caption = table_caption(x);
+    const int used = canvas_text(c, 0, lines++, COLUMNS_MAX, ROLE_DIM, caption);
+    width = used > width ? used : width;
+    free(caption);
     struct canvas *cut = canvas_new(width, lines, GLYPHS_BLOCK);
     for (int y = 0; y < lines; y++)
         memcpy(&cut->cells[y * width], &c->cells[y * COLUMNS_MAX],

@@ -260,6 +260,8 @@ static enum status show(struct session *s, struct cmd_call *c, const struct plac
         sm_take_before(panel, &of->pass->occ, place->arch, "as planned");
     name_panel(panel, place, of);
     chart->caption.origin = xstrdup("model");
+    caption_kernel(&chart->caption, panel->kernel);
+    caption_device(&chart->caption, panel->device);
     if (of->pass) {
         char shape[SHAPE_TEXT];
         shape_format(&of->request.problem.shape, shape, sizeof shape);

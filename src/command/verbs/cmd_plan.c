@@ -453,6 +453,11 @@ static enum status exec_plan(struct session *s, struct cmd_call *c, struct err *
     shape_format(&r.problem.shape, shape, sizeof shape);
     map->caption.shape = xstrdup(shape);
     map->caption.origin = xstrdup("model");
+    const struct smem_chart *maps = map->model;
+    for (int i = 0; i < maps->n; i++) {
+        caption_kernel(&map->caption, maps->maps[i].kernel);
+        caption_device(&map->caption, maps->maps[i].device);
+    }
     charts_add(&c->charts, map);
     if (!st && text)
         call_remember(s, c, &rows, &columns);

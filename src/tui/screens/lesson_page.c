@@ -164,6 +164,7 @@ static void live_title(const struct chart *times, struct str *out)
     struct caption shared = times->caption;
     struct str text = {0};
     shared.version = NULL; /* it is this program */
+    shared.kernels = NULL; /* their names stand before their bars */
     caption_text(&shared, &text);
     str_addf(out, "  %s", str_text(&text));
     str_free(&text);
