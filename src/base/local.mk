@@ -6,6 +6,7 @@ libattnscope_a_SOURCES += \
 	%D%/expr.c \
 	%D%/expr.h \
 	%D%/clock.h %D%/clock.c \
+	%D%/fuzzy.h %D%/fuzzy.c \
 	%D%/hash.h \
 	%D%/json_text.c \
 	%D%/json_text.h \

@@ -263,15 +263,32 @@ struct recalled recall_find(struct recall *r, const struct recall_query *q)
     return best;
 }
 
+static bool is_seen(const struct recall *r, const struct recall_row *row, const struct device *gpu)
+{
+    return is_same(row->gpu, gpu->name) && library_in_sight(r->library, row->source);
+}
+
 bool recall_has_gpu(struct recall *r, const struct device *gpu)
 {
     if (!gpu)
         return false;
     make_ready(r, gpu->name);
     for (size_t i = 0; i < r->n; i++)
-        if (is_same(r->rows[i].gpu, gpu->name) && library_in_sight(r->library, r->rows[i].source))
+        if (is_seen(r, &r->rows[i], gpu))
             return true;
     return false;
+}
+
+void recall_shapes(struct recall *r, const struct device *gpu,
+                   void (*seen)(void *ctx, const struct shape *shape), void *ctx)
+{
+    const struct shape *last = NULL;
+    make_ready(r, gpu->name);
+    for (size_t i = 0; i < r->n; i++) {
+        const struct shape *shape = &r->rows[i].shape;
+        if (is_seen(r, &r->rows[i], gpu) && !(last && shape_equal(last, shape)))
+            seen(ctx, last = shape);
+    }
 }
 
 /* ---- what one recording has ---- */

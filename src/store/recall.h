@@ -59,6 +59,10 @@ struct recalled recall_find(struct recall *r, const struct recall_query *q);
 /* Has any recording in sight a row of this GPU? */
 bool recall_has_gpu(struct recall *r, const struct device *gpu);
 
+/* Every shape in sight of which there are times on that GPU, in the order of kernels; some come twice. */
+void recall_shapes(struct recall *r, const struct device *gpu,
+                   void (*seen)(void *ctx, const struct shape *shape), void *ctx);
+
 /* How many times a size must be doubled or halved to come from one shape to the other: B, H, the heads of a
  * group, S (the larger step of Sq and Sk) and D added up. INFINITY: dtype, mask or layout differ. */
 double recall_distance(const struct shape *a, const struct shape *b);

@@ -153,6 +153,86 @@ static void test_undo_everywhere(void)
     close_app();
 }
 
+static bool has_kernel(const char *name)
+{
+    return app.kernel && strcmp(app.kernel->name, name) == 0;
+}
+
+/* One list for kernels, GPUs, shapes, commands, keys. */
+static void test_go_to(void)
+{
+    open_app(80, 24);
+    press(KEY_CTRL('p'));
+    CU_ASSERT(shows("go to:"));
+    CU_ASSERT(shows("1 of "));
+    type("fap");
+    CU_ASSERT(shows("fa3_persistent"));
+    CU_ASSERT(hides("row_full"));
+    type("zz\r"); /* nothing fits: nothing happens */
+    CU_ASSERT(hides("go to:"));
+    press(KEY_CTRL('p'));
+    type("fa3_pers\r");
+    CU_ASSERT(has_kernel("fa3_persistent"));
+    press(KEY_CTRL('p'));
+    type("gpu 4090"); /* the kind helps */
+    CU_ASSERT(shows("RTX-4090"));
+    press(TK_ENTER);
+    CU_ASSERT_STRING_EQUAL(session->settings.options.gpu, "RTX-4090");
+    press('u');
+    CU_ASSERT_PTR_NULL(session->settings.options.gpu);
+    press(KEY_CTRL('p'));
+    type("key zoom\r");
+    CU_ASSERT(app.zoom);
+    press(KEY_CTRL('p'));
+    type("command occup\r"); /* a command waits for its words */
+    CU_ASSERT(shows(":occupancy"));
+    press(TK_ESC);
+    close_app();
+}
+
+static void test_go_to_moves(void)
+{
+    int x, y;
+    open_app(100, 30);
+    press(KEY_CTRL('p'));
+    type("naive");
+    press(TK_DOWN);
+    press(TK_UP);
+    press(TK_UP); /* not above the first */
+    press(TK_ESC);
+    CU_ASSERT_FALSE(has_kernel("naive"));
+    type("]]]]]"); /* Source shows kernels itself */
+    press(KEY_CTRL('p'));
+    type("kernel naive\r");
+    CU_ASSERT(shows("naive.cu"));
+    press('1');
+    type("%");
+    press(KEY_CTRL('p'));
+    type("splitkv");
+    mouse(5, 3, 1); /* the wheel moves in it, wherever it is */
+    CU_ASSERT(place_of("splitkv_atomic", &x, &y));
+    mouse(x, y, 0);
+    CU_ASSERT(has_kernel("splitkv_atomic"));
+    close_app();
+}
+
+/* A shape of this session's rows comes back whole, whatever was set since. */
+static void test_go_to_shape(void)
+{
+    open_app(100, 30);
+    app_command(&app, "plan fa2 B=2 H=4 S=384 D=32 causal=yes dtype=bf16");
+    press(TK_ESC);
+    app_set(&app, "set Hkv=2 layout=bshd S=512");
+    press(KEY_CTRL('p'));
+    type("shape 384\r");
+    const struct shape *s = &session->settings.problem.shape;
+    CU_ASSERT(s->B == 2 && s->H == 4 && s->Hkv == 4 && s->Sq == 384 && s->Sk == 384 && s->D == 32);
+    CU_ASSERT(s->causal && s->dtype == DTYPE_BF16 && s->layout == LAYOUT_BHSD);
+    press('u'); /* in one step */
+    CU_ASSERT(s->Sq == 512 && s->Hkv == 2 && s->layout == LAYOUT_BSHD);
+    close_app();
+}
+
 static void test_find(void)
 {
     open_app(80, 24);
@@ -192,6 +272,16 @@ static void test_mouse(void)
     CU_ASSERT_STRING_EQUAL(session->settings.options.l2, "hot");
     mouse(0, 5, 0); /* beside it */
     CU_ASSERT(hides("Options"));
+    CU_ASSERT(click("Tab pane")); /* the keys of the last row */
+    CU_ASSERT(click("? help"));
+    CU_ASSERT(shows("Keys of"));
+    CU_ASSERT(click("Enter close") || click("Esc close"));
+    CU_ASSERT(hides("Keys of"));
+    CU_ASSERT(place_of("q quit", &x, &y));
+    mouse(x - 1, y, 0); /* between two items */
+    CU_ASSERT_FALSE(app.quit);
+    mouse(x + 5, y, 0);
+    CU_ASSERT(app.quit);
     for (int i = 0; i < 100 * 30; i++) /* nowhere does a press hurt */
         mouse(i % 100, i / 100, i % 3 - 1);
     close_app();
@@ -601,7 +691,10 @@ static const struct tap_test tests[] = {
     {"options change with the arrows and are undone", test_options},
     {"undo on every screen", test_undo_everywhere},
     {"find in lists and pages", test_find},
-    {"the mouse: tabs, rows, wheel, menus", test_mouse},
+    {"go to: kernels, GPUs, keys, commands", test_go_to},
+    {"go to: arrows, mouse, screens with kernels", test_go_to_moves},
+    {"go to: shapes", test_go_to_shape},
+    {"the mouse: tabs, rows, wheel, menus, keys of the footer", test_mouse},
     {"the key file", test_keyfile},
     {"the key line of a lesson", test_lesson_keys},
     {"a key runs a command", test_command_key},

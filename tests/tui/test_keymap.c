@@ -120,10 +120,10 @@ static bool only(const void *name, const struct keyrow *row)
 static void test_offered(void)
 {
     struct str s = {0};
-    keymap_footer(&keys, &s, set("lessons", 0), only, "answer-a", 1, 78);
+    keymap_footer(&(struct footer){&keys, set("lessons", 0), only, "answer-a", 1, 78}, &s);
     CU_ASSERT_STRING_EQUAL(str_text(&s), "a answer");
     str_clear(&s);
-    keymap_footer(&keys, &s, set("explore", 0), only, "cancel", 6, 78);
+    keymap_footer(&(struct footer){&keys, set("explore", 0), only, "cancel", 6, 78}, &s);
     CU_ASSERT_STRING_EQUAL(str_text(&s), "Ctrl-C cancel");
     str_free(&s);
 }
@@ -132,13 +132,13 @@ static void test_footer(void)
 {
     struct str s = {0};
     const unsigned explore = set("explore", 0);
-    keymap_footer(&keys, &s, explore, not_cancel, NULL, 6, 78);
+    keymap_footer(&(struct footer){&keys, explore, not_cancel, NULL, 6, 78}, &s);
     CU_ASSERT_STRING_EQUAL(str_text(&s),
                            "r run  Space mark  x explain  Tab pane  : command  ? help  q quit");
     str_clear(&s);
     for (int w = 8; w < 80; w++) { /* always fits, always tells how to leave */
         str_clear(&s);
-        keymap_footer(&keys, &s, explore, not_cancel, NULL, 6, w);
+        keymap_footer(&(struct footer){&keys, explore, not_cancel, NULL, 6, w}, &s);
         CU_ASSERT(str_width(str_text(&s)) <= w);
         CU_ASSERT_PTR_NOT_NULL(strstr(str_text(&s), "q quit"));
     }

@@ -111,6 +111,14 @@ void *app_show(struct app *a, const char *name)
     return app_screen(a);
 }
 
+void app_show_kernel(struct app *a, const struct kernel *k)
+{
+    if (!a->screen->show_kernel)
+        show_screen(a, 0);
+    a->screen->show_kernel(app_screen(a), k);
+    a->urgent = true;
+}
+
 void app_show_next(struct app *a, int by)
 {
     int n = 0;
@@ -260,13 +268,32 @@ enum status app_command(struct app *a, const char *line)
     return st;
 }
 
-static void prompt_line_done(void *ctx, const char *line)
+void app_line(struct app *a, const char *line)
 {
-    struct app *a = ctx;
     if (str_blank(line))
         return;
     for (int i = 0; a->all[i]; i++)
         if (a->all[i]->take_line && a->all[i]->take_line(a, line))
             return;
     app_command(a, line);
+}
+
+/* A command stands above the footer until the next key, which may copy it. */
+void app_run_row(struct app *a, const struct keyrow *row)
+{
+    char *before = a->ran;
+    if (row->b.act) {
+        row->b.act(app_target(a, row), row->b.arg);
+    } else {
+        a->ran = xstrdup(row->b.does + 1);
+        app_command(a, a->ran);
+    }
+    if (a->ran == before)
+        a->ran = NULL;
+    free(before);
+}
+
+static void prompt_line_done(void *ctx, const char *line)
+{
+    app_line(ctx, line);
 }

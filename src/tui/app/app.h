@@ -44,6 +44,8 @@ struct screen_ops {
     void (*tick)(void *ctx);
     /* True if there was a run to cancel. */
     bool (*cancel)(void *ctx);
+    /* Shows this kernel, as if its cursor had been moved there. */
+    void (*show_kernel)(void *ctx, const struct kernel *k);
     /* The command that does what the screen shows. */
     const char *(*command)(void *ctx);
     /* A typed line that the screen shows in its own way, opened if need be; false: it does not. */
@@ -133,11 +135,15 @@ void app_message(struct app *a, enum role role, const char *fmt, ...)
 enum status app_command(struct app *a, const char *line);
 /* The same for settings: no popup, errors as a message only. */
 enum status app_set(struct app *a, const char *line);
+/* A line as the prompt takes it: a screen may show it in its own way. */
+void app_line(struct app *a, const char *line);
 void app_popup(struct app *a, const char *title, const char *text);
 /* Opens the command line with this text in it. */
 void app_prompt(struct app *a, const char *initial);
 /* Shows the screen of this name and returns its state. */
 void *app_show(struct app *a, const char *name);
+/* Shows a kernel: on this screen where it has kernels, else on the first one. */
+void app_show_kernel(struct app *a, const struct kernel *k);
 /* The screen after (1) or before (-1) this one, around. */
 void app_show_next(struct app *a, int by);
 /* State of the screen that is shown. */
@@ -163,6 +169,8 @@ unsigned app_screen_keys(const struct app *a);
 unsigned app_valid_keys(const struct app *a);
 /* What a row's function gets: the app, or the screen. */
 void *app_target(const struct app *a, const struct keyrow *row);
+/* Does what a row of the key table says, as if its key had been pressed. */
+void app_run_row(struct app *a, const struct keyrow *row);
 /* Does the row do anything now? What the key line offers. */
 bool app_offers(const struct app *a, const struct keyrow *row);
 
@@ -185,6 +193,9 @@ struct rect app_frame(struct app *a, struct canvas *c);
 bool app_one_pane(const struct app *a, const struct canvas *c);
 /* The tab at this column of row 0, -1: none. */
 int app_tab_at(const struct app *a, const struct canvas *c, int x);
+
+/* The key whose item stands at this column of the last row, NULL: none. */
+const struct keyrow *app_footer_at(const struct app *a, const struct canvas *c, int x);
 
 /* The parts of app_frame(), for a screen that places them itself. */
 void app_draw_tabs(struct app *a, struct canvas *c, struct rect r);

@@ -95,6 +95,28 @@ static bool offered(const void *app, const struct keyrow *row)
     return app_offers(app, row);
 }
 
+/* Columns that the projector's echo of the last key takes. */
+static int echo_width(const struct app *a)
+{
+    return a->projector && a->pressed[0] ? str_width(a->pressed) + 3 : 0;
+}
+
+static struct footer footer_of(const struct app *a, int w)
+{
+    return (struct footer){.keys = &a->keys,
+                           .set = app_valid_keys(a),
+                           .offers = offered,
+                           .arg = a,
+                           .max = 6,
+                           .width = w - 2 - echo_width(a)};
+}
+
+const struct keyrow *app_footer_at(const struct app *a, const struct canvas *c, int x)
+{
+    const struct footer f = footer_of(a, c->w);
+    return x > 0 ? keymap_footer_at(&f, x - 1) : NULL;
+}
+
 void app_draw_footer(struct app *a, struct canvas *c, struct rect command, struct rect footer)
 {
     struct str s = {0};
@@ -109,11 +131,12 @@ void app_draw_footer(struct app *a, struct canvas *c, struct rect command, struc
         canvas_text(c, command.w - 8, command.y, 7, ROLE_DIM, "y copy");
     }
     str_clear(&s);
-    int echo = a->projector && a->pressed[0] ? str_width(a->pressed) + 3 : 0;
+    const int echo = echo_width(a);
+    const struct footer f = footer_of(a, footer.w);
     if (prompt_is_open()) /* it takes every key */
         str_add(&s, prompt_keys());
     else
-        keymap_footer(&a->keys, &s, app_valid_keys(a), offered, a, 6, footer.w - 2 - echo);
+        keymap_footer(&f, &s);
     canvas_text(c, 1, footer.y, footer.w - 2, ROLE_DIM, str_text(&s));
     if (echo)
         canvas_textf(c, footer.w - echo, footer.y, echo, ROLE_SELECT, " %s ", a->pressed);

@@ -174,23 +174,47 @@ void keymap_keys(const struct binding *b, struct str *out)
 
 /* ---- what is shown ---- */
 
-void keymap_footer(const struct keymap *m, struct str *out, unsigned set, offers_fn *offers,
-                   const void *arg, int max, int width)
+/* Adds the next item and returns its row; *at is where to look from. NULL: no more fit. */
+static const struct keyrow *next_item(const struct footer *f, int *at, int *n, struct str *out)
 {
-    for (const struct keyrow *row = m->rows; row < m->rows + m->nrows; row++) {
+    while (*at < f->keys->nrows) {
+        const struct keyrow *row = &f->keys->rows[(*at)++];
         const struct binding *b = &row->b;
-        if (!b->footer || !keymap_reaches(m, row, set) || (max <= 0 && !b->way_out) ||
-            (offers && !offers(arg, row)))
+        if (!b->footer || !keymap_reaches(f->keys, row, f->set) || (*n >= f->max && !b->way_out) ||
+            (f->offers && !f->offers(f->arg, row)))
             continue;
         char buf[16], item[64];
         int reserve = b->way_out ? 0 : 8; /* how to get out always fits */
         snprintf(item, sizeof item, "%s%s %s", out->len ? "  " : "",
                  keymap_key_name(b->keys[0], buf), b->footer);
-        if (str_width(str_text(out)) + str_width(item) + reserve > width)
+        if (str_width(str_text(out)) + str_width(item) + reserve > f->width)
             continue;
         str_add(out, item);
-        max--;
+        ++*n;
+        return row;
     }
+    return NULL;
+}
+
+void keymap_footer(const struct footer *f, struct str *out)
+{
+    int at = 0, n = 0;
+    while (next_item(f, &at, &n, out))
+        continue;
+}
+
+const struct keyrow *keymap_footer_at(const struct footer *f, int x)
+{
+    struct str s = {0};
+    const struct keyrow *row;
+    int at = 0, n = 0, from = 0, to = 0;
+    do {
+        from = to ? to + 2 : 0; /* items stand two blanks apart */
+        row = next_item(f, &at, &n, &s);
+        to = str_width(str_text(&s));
+    } while (row && x >= to);
+    str_free(&s);
+    return row && x >= from ? row : NULL;
 }
 
 void keymap_help(const struct keymap *m, struct str *out, unsigned set)

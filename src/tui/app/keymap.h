@@ -83,10 +83,18 @@ void keymap_keys(const struct binding *b, struct str *out);
 
 /* Does this row do anything now? */
 typedef bool offers_fn(const void *arg, const struct keyrow *row);
-/* "r run  Tab pane  ..." : the first `max` rows with a footer label that are offered, as far as
- * `width` goes. */
-void keymap_footer(const struct keymap *m, struct str *out, unsigned set, offers_fn *offers,
-                   const void *arg, int max, int width);
+/* What the line of keys is made of. */
+struct footer {
+    const struct keymap *keys;
+    unsigned set;
+    offers_fn *offers; /* NULL: every row does something */
+    const void *arg;
+    int max, width; /* items, but for the way out; columns */
+};
+/* "r run  Tab pane  ..." : the first rows with a footer label that are offered, as far as they fit. */
+void keymap_footer(const struct footer *f, struct str *out);
+/* The row whose item stands at this column of it; NULL: none. */
+const struct keyrow *keymap_footer_at(const struct footer *f, int x);
 /* All keys of a set, a line each: what they do and the help. */
 void keymap_help(const struct keymap *m, struct str *out, unsigned set);
 

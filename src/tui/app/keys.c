@@ -29,6 +29,12 @@ static void type_command(void *ctx, int arg)
     app_prompt(ctx, "");
 }
 
+static void go_to(void *ctx, int arg)
+{
+    (void)arg;
+    menu_goto(ctx);
+}
+
 static void copy(void *ctx, int arg)
 {
     struct app *a = ctx;
@@ -276,6 +282,7 @@ static const struct binding shared_keys[] = {
     {.keys = {TK_TAB}, .does = "pane-next", .act = focus, .arg = 1, .footer = "pane", .help = "next pane"},
     {.keys = {TK_BTAB}, .does = "pane-previous", .act = focus, .arg = -1, .help = "previous pane"},
     {.keys = {':'}, .does = "command", .act = type_command, .footer = "command", .help = "type a command; Tab completes, Up recalls"},
+    {.keys = {KEY_CTRL('p')}, .does = "go-to", .act = go_to, .help = "go to a kernel, GPU, shape: type a part of it", .over = true},
     {.keys = {'?', TK_F1}, .does = "help", .act = help, .footer = "help", .help = "this list"},
     {.keys = {TK_UP, 'k'}, .does = "up", .act = move, .arg = MOVE_UP, .help = "up", .over = true},
     {.keys = {TK_DOWN, 'j'}, .does = "down", .act = move, .arg = MOVE_DOWN, .help = "down", .over = true},
@@ -435,21 +442,6 @@ void app_keys_manual(const struct screen_ops *const *screens, struct str *out)
 
 /* ---- what a key does ---- */
 
-/* A command stands above the footer until the next key, which may copy it. */
-static void run_row(struct app *a, const struct keyrow *row)
-{
-    char *before = a->ran;
-    if (row->b.act) {
-        row->b.act(app_target(a, row), row->b.arg);
-    } else {
-        a->ran = xstrdup(row->b.does + 1);
-        app_command(a, a->ran);
-    }
-    if (a->ran == before)
-        a->ran = NULL;
-    free(before);
-}
-
 static void press(struct app *a, int key)
 {
     const struct keyrow *row = keymap_find(&a->keys, app_valid_keys(a), key);
@@ -459,7 +451,7 @@ static void press(struct app *a, int key)
     if (!over && a->screen->type && a->screen->type(app_screen(a), key))
         return;
     if (row)
-        run_row(a, row);
+        app_run_row(a, row);
     else if (!over)
         app_message(a, ROLE_DIM, "%s does nothing here; ? lists the keys",
                     key >= TK_OTHER ? "that key" : keymap_key_name(key, buf));
@@ -490,7 +482,10 @@ static void wheel(struct app *a, struct tty_mouse m)
 static void click(struct app *a, struct tty_mouse m)
 {
     int tab = m.y == 0 ? app_tab_at(a, a->canvas, m.x) : -1;
-    if (popup_is_open(&a->popup))
+    const struct keyrow *item = m.y == a->canvas->h - 1 ? app_footer_at(a, a->canvas, m.x) : NULL;
+    if (item)
+        app_run_row(a, item);
+    else if (popup_is_open(&a->popup))
         popup_click(&a->popup, m.x, m.y);
     else if (tab >= 0)
         app_show(a, a->all[tab]->name);
@@ -505,8 +500,12 @@ static void click(struct app *a, struct tty_mouse m)
 static void mouse(struct app *a)
 {
     struct tty_mouse m = tty_mouse(a->tty);
-    if (a->waiting || prompt_is_open())
+    if (a->waiting)
         return;
+    if (prompt_is_open()) {
+        m.wheel ? prompt_wheel(m.wheel) : (void)prompt_click(m.x, m.y);
+        return;
+    }
     app_clear_message(a);
     m.wheel ? wheel(a, m) : click(a, m);
 }

@@ -18,9 +18,10 @@
 #include "base/sanitize.h"
 #include "command/line/history.h"
 #include "tui/kit/keys.h"
+#include "tui/kit/pane.h"
 #include "tui/kit/tty.h"
 
-enum { LABEL_MAX = 40 };
+enum { LABEL_MAX = 40, CHOICES_SHOWN = 16 };
 
 static struct {
     bool open, ready, complete;
@@ -33,6 +34,8 @@ static struct {
     int nbytes, at;
     struct completion *found; /* candidates on show */
     int nfound;
+    const struct choices *choices; /* NULL: a line is typed */
+    struct list list;              /* of them */
     char *accepted;
 } prompt;
 
@@ -177,7 +180,21 @@ void prompt_open(struct session *s, const char *label, const char *initial, bool
     rl_callback_handler_install("", on_line);
     rl_insert_text(initial);
     prompt.selected = false;
+    prompt.choices = NULL;
     prompt.open = true;
+}
+
+/* What fits the line as it is now; the first is the best. */
+static void find_choices(void)
+{
+    prompt.list = (struct list){.n = prompt.choices->find(prompt.ctx, rl_line_buffer)};
+}
+
+void prompt_pick(struct session *s, const char *label, const struct choices *choices, void *ctx)
+{
+    prompt_open(s, label, "", false, NULL, ctx);
+    prompt.choices = choices;
+    find_choices();
 }
 
 void prompt_select(void)
@@ -196,6 +213,9 @@ void prompt_close(void)
     rl_callback_handler_remove();
     rl_free_line_state();
     prompt.open = false;
+    if (prompt.choices)
+        prompt.choices->closed(prompt.ctx);
+    prompt.choices = NULL;
 }
 
 bool prompt_is_open(void)
@@ -205,7 +225,9 @@ bool prompt_is_open(void)
 
 const char *prompt_keys(void)
 {
-    return prompt.complete ? "Enter run  Tab complete  Esc leave" : "Enter take it  Esc leave";
+    return prompt.choices    ? "type a part of its name  Up Down choose  Enter take it  Esc leave"
+           : prompt.complete ? "Enter run  Tab complete  Esc leave"
+                             : "Enter take it  Esc leave";
 }
 
 void prompt_set_cursor(int at)
@@ -286,8 +308,65 @@ static bool stays_in_search(int key)
     return key >= ' ' && key < TK_UP;
 }
 
+/* ---- choosing ---- */
+
+static void take_choice(void)
+{
+    const struct choices *choices = prompt.choices;
+    void *ctx = prompt.ctx;
+    const int i = prompt.list.cur;
+    const bool any = prompt.list.n > 0;
+    prompt.choices = NULL; /* closed() comes last */
+    prompt_close();
+    if (any)
+        choices->take(ctx, i);
+    choices->closed(ctx);
+}
+
+/* A key that moves among the choices; false: it edits the line. */
+static bool choice_key(int key)
+{
+    static const struct {
+        int key;
+        enum move move;
+    } moves[] = {
+        {TK_UP, MOVE_UP},           {KEY_CTRL('p'), MOVE_UP},  {TK_DOWN, MOVE_DOWN},
+        {KEY_CTRL('n'), MOVE_DOWN}, {TK_TAB, MOVE_DOWN},       {TK_BTAB, MOVE_UP},
+        {TK_PGUP, MOVE_PAGE_UP},    {TK_PGDN, MOVE_PAGE_DOWN},
+    };
+    for (size_t i = 0; i < sizeof moves / sizeof *moves; i++) {
+        if (moves[i].key == key) {
+            list_move(&prompt.list, moves[i].move);
+            return true;
+        }
+    }
+    return false;
+}
+
+bool prompt_click(int x, int y)
+{
+    const int at = prompt.open && prompt.choices ? list_at(&prompt.list, x, y) : -1;
+    if (at < 0)
+        return false;
+    prompt.list.cur = at;
+    take_choice();
+    return true;
+}
+
+void prompt_wheel(int by)
+{
+    if (prompt.open && prompt.choices)
+        list_move(&prompt.list, by < 0 ? MOVE_UP : MOVE_DOWN);
+}
+
 void prompt_key(int key)
 {
+    if (prompt.choices && choice_key(key))
+        return;
+    if (prompt.choices && key == TK_ENTER) {
+        take_choice();
+        return;
+    }
     if (key == TK_ESC || key == KEY_CTRL('c')) {
         prompt_close();
         return;
@@ -304,8 +383,13 @@ void prompt_key(int key)
         feed("\n", 1); /* ends the search and keeps the line */
     key_bytes(key);
     feed_rest();
-    if (prompt.accepted)
+    if (prompt.choices) {
+        free(prompt.accepted); /* Ctrl-O, Ctrl-J */
+        prompt.accepted = NULL;
+        find_choices();
+    } else if (prompt.accepted) {
         accept_line();
+    }
 }
 
 /* ---- drawing ---- */
@@ -325,6 +409,41 @@ static void draw_candidates(struct canvas *c, struct rect r)
     }
     if (prompt.nfound > rows)
         canvas_textf(c, r.x + r.w - 14, box.y, 12, ROLE_DIM, " %d more ", prompt.nfound - rows);
+}
+
+/* A name that needs more columns than usual has them, and its description what is left. */
+static void draw_choice(struct canvas *c, struct rect r, const struct choice *it, bool cur)
+{
+    const int kind = 8, usual = r.w < 100 ? 22 : 30, at = r.x + kind + 2, room = r.x + r.w - at - 1;
+    canvas_text(c, r.x + 1, r.y, kind, ROLE_DIM, it->kind);
+    const int used = canvas_text(c, at, r.y, room, ROLE_KEY, it->name);
+    const int doc = (used > usual ? used : usual) + 2;
+    if (doc < room)
+        canvas_text(c, at + doc, r.y, room - doc, ROLE_NORMAL, it->doc);
+    if (cur)
+        canvas_fill(c, r, ROLE_SELECT);
+}
+
+static void draw_choices(struct canvas *c, struct rect r)
+{
+    const int n = prompt.list.n, room = r.y - 2 < CHOICES_SHOWN ? r.y - 2 : CHOICES_SHOWN;
+    const int rows = n < room ? n : room;
+    const struct rect box = {r.x, r.y - (rows ? rows : 1) - 1, r.w, (rows ? rows : 1) + 1};
+    if (room < 1)
+        return;
+    canvas_blank(c, box);
+    canvas_hline(c, box.x, box.y, box.w);
+    const int shown = list_place(&prompt.list, (struct rect){r.x, box.y + 1, r.w, rows}, n, false);
+    for (int i = 0; i < shown; i++) {
+        struct choice it = {0};
+        prompt.choices->at(prompt.ctx, prompt.list.top + i, &it);
+        draw_choice(c, list_row_at(&prompt.list, i), &it, prompt.list.top + i == prompt.list.cur);
+    }
+    if (!n)
+        canvas_text(c, r.x + 1, box.y + 1, r.w - 2, ROLE_DIM,
+                    "nothing fits; fewer characters find more");
+    else
+        canvas_textf(c, r.x + r.w - 14, box.y, 13, ROLE_DIM, " %d of %d ", prompt.list.cur + 1, n);
 }
 
 /* Columns of the first n bytes of the line, as they are drawn. */
@@ -353,7 +472,9 @@ int prompt_draw(struct canvas *c, struct rect r)
     char *clean = sanitize_line(rl_line_buffer + from);
     canvas_text(c, x, r.y, room, prompt.selected ? ROLE_SELECT : ROLE_NORMAL, clean);
     free(clean);
-    if (prompt.nfound > 0)
+    if (prompt.choices)
+        draw_choices(c, r);
+    else if (prompt.nfound > 0)
         draw_candidates(c, r);
     return x + columns(rl_line_buffer + from, (size_t)rl_point - from);
 }

@@ -704,6 +704,16 @@ static bool compare_find(void *ctx, const char *text, int dir)
     return true;
 }
 
+static void compare_show_kernel(void *ctx, const struct kernel *k)
+{
+    struct compare *x = ctx;
+    for (int i = 0; i < x->n; i++)
+        if (!strcmp(x->view[i].label, k->name))
+            x->list.cur = i;
+    x->focus = COMPARE_RANKING;
+    remember_cursor(x);
+}
+
 static void compare_click(void *ctx, int px, int py)
 {
     struct compare *x = ctx;
@@ -744,6 +754,7 @@ const struct screen_ops compare_screen = {
     .command = compare_command,
     .explain = compare_explain,
     .find = compare_find,
+    .show_kernel = compare_show_kernel,
     .click = compare_click,
     .wheel = compare_wheel,
     .is_old = compare_is_old,

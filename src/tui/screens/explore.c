@@ -368,6 +368,14 @@ static void explore_select_kernel(struct explore *e, int i)
     explore_schedule(e);
 }
 
+static void explore_show_kernel(void *ctx, const struct kernel *k)
+{
+    struct explore *e = ctx;
+    explore_follow_registry(e);
+    e->focus = PANE_KERNELS;
+    explore_select_kernel(e, explore_kernel_index(e, k));
+}
+
 static void explore_select_setting(struct explore *e, int i)
 {
     e->shape_cur = i < 0 ? 0 : i >= e->subject.knobs.n ? e->subject.knobs.n - 1 : i;
@@ -885,6 +893,7 @@ const struct screen_ops explore_screen = {
     .command = explore_command,
     .explain = explore_explain,
     .find = explore_find,
+    .show_kernel = explore_show_kernel,
     .click = explore_click,
     .wheel = explore_wheel,
     .is_old = explore_is_old,

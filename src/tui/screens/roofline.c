@@ -651,6 +651,16 @@ static bool device_has(const void *ctx, int i, const char *text)
     return str_finds(roofline_device_at(ctx, i)->name, text);
 }
 
+static void roofline_show_kernel(void *ctx, const struct kernel *k)
+{
+    struct roofline *x = ctx;
+    for (int i = 0; i < x->subject.request.nkernels; i++)
+        if (x->subject.request.kernels[i] == k)
+            x->kernels.cur = i;
+    x->focus = ROOF_KERNELS;
+    roofline_renew_knobs(x);
+}
+
 static bool roofline_find(void *ctx, const char *text, int dir)
 {
     struct roofline *x = ctx;
@@ -753,6 +763,7 @@ const struct screen_ops roofline_screen = {
     .command = roofline_command,
     .explain = roofline_explain,
     .find = roofline_find,
+    .show_kernel = roofline_show_kernel,
     .click = roofline_click,
     .wheel = roofline_wheel,
     .is_old = roofline_is_old,

@@ -332,6 +332,16 @@ static void set_kernel(struct source *s, const char *name)
     show(s);
 }
 
+static void source_show_kernel(void *ctx, const struct kernel *k)
+{
+    struct source *s = ctx;
+    const struct kernel_desc *d = source_side(k, false);
+    if (d && d->source_len)
+        set_kernel(s, k->name);
+    else
+        app_message(s->app, ROLE_WARN, "%s has no text here: it is in a library", k->name);
+}
+
 /* The next or previous kernel that has a text. */
 static void step_kernel(void *ctx, int by)
 {
@@ -610,6 +620,7 @@ const struct screen_ops source_screen = {
     .command = source_command,
     .explain = source_explain,
     .find = source_find,
+    .show_kernel = source_show_kernel,
     .click = source_click,
     .wheel = source_wheel,
     .save = source_save,

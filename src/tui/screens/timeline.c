@@ -254,6 +254,18 @@ static void step_kernel(struct timelines *t, int by)
     show_model(t);
 }
 
+static void timeline_show_kernel(void *ctx, const struct kernel *k)
+{
+    struct timelines *t = ctx;
+    if (!k->cuda) {
+        app_message(t->app, ROLE_WARN, "%s has no source for a GPU: there are no SMs to show",
+                    k->name);
+        return;
+    }
+    set_name(t, t->focus, k->name);
+    show_model(t);
+}
+
 /* The second panel comes with the kernel that makes the plainest contrast. */
 static void second(void *ctx, int arg)
 {
@@ -546,6 +558,7 @@ const struct screen_ops timeline_screen = {
     .command = timeline_command,
     .explain = timeline_explain,
     .find = timeline_find,
+    .show_kernel = timeline_show_kernel,
     .click = timeline_click,
     .wheel = timeline_wheel,
     .save = timeline_save,
