@@ -2,6 +2,7 @@
 include %D%/cuda/local.mk
 include %D%/cpu/local.mk
 include %D%/peers/local.mk
+include %D%/peak/local.mk
 
 EXTRA_DIST += %D%/README.md %D%/h200.md %D%/hopper.md tools/build-fatbins.sh
 

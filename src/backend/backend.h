@@ -10,6 +10,7 @@
 #include <jansson.h>
 #include <stdbool.h>
 
+#include "backend/peak.h"
 #include "backend/trace.h"
 #include "kernel/registry.h"
 #include "spec/input.h"
@@ -137,6 +138,10 @@ struct backend_ops {
      * cleared by the caller whatever the status. The run's output is not looked at. Optional. */
     enum status (*trace)(struct backend *b, struct slot *s, const struct trace_watch *watch,
                          struct block_trace *out, struct err *err);
+    /* Measures what the device can do. `watch` is told of each figure before it is measured. `out` is set and
+     * must be cleared whatever the status; figures that cannot be had stay unknown. Optional. */
+    enum status (*peak)(struct backend *b, const struct peak_watch *watch, struct peak *out,
+                        struct err *err);
     /* Hardware counters of one run, replayed as often as they need. Puts into the object `out`: plan
      * (as plan_to_json(), of the code that runs, also when counting fails), counters (fields of
      * backend/counters.h), launches (the same of each launch, with name), replays, replay, l2. ST_NO:

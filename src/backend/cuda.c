@@ -9,10 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backend/cuda/bench.h"
 #include "backend/cuda/cuda.h"
 #include "backend/cuda/profile.h"
 #include "backend/cuda/timer.h"
 #include "backend/cuda/trace.h"
+#include "backend/peer/cublas.h"
 #include "backend/peer/cuda_peer.h"
 #include "base/mem.h"
 
@@ -230,6 +232,19 @@ static enum status profile(struct backend *b, struct slot *s, bool cold, json_t 
     return slot_profile(s, &b->flush, cold, out, err);
 }
 
+static enum status peak(struct backend *b, const struct peak_watch *watch, struct peak *out,
+                        struct err *err)
+{
+    struct bench bench;
+    enum status st = bench_open(&bench, &b->gpu, watch, out, err);
+    if (st == ST_OK)
+        st = bench_run(&bench, err);
+    if (st == ST_OK)
+        st = cublas_peak(&bench, err);
+    bench_close(&bench);
+    return st;
+}
+
 /* Fields of a row that only the backend knows. A difference between planner and machine does not
  * stop anything, but it is said. */
 static json_t *describe(const struct backend *b, const struct slot *s)
@@ -279,4 +294,5 @@ const struct backend_ops backend_cuda = {
     .sample = sample,
     .trace = trace,
     .profile = profile,
+    .peak = peak,
 };

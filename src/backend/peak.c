@@ -1,237 +1,89 @@
-/* peak.c - how fast this machine's cores and memory are, measured.
- *
- * The FMA loop itself is vector code: kernels/cpu/simd_math.h. Rates are the best of several tries,
- * because whatever disturbs one makes it slower.
- *
- * A core has no single clock. Multiply-adds that feed on registers alone draw less power than those
- * of a matrix product, which also load: on a recent Xeon 3.4 GHz against 2.9 to 3.1 GHz, for some
- * milliseconds after the loads have ceased. So there are two peaks: the burst, and the one that a
- * kernel can be measured against, whose bursts follow bouts of real work.
+/* peak.c - see peak.h.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "backend/peak.h"
 
 #include <math.h>
-#include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "backend/cpu/cpu_simd.h"
-#include "backend/cpu_host.h"
 #include "base/mem.h"
 #include "base/number.h"
 
-enum { MIB = 1 << 20, BUFFER_BYTES = 128 * MIB, CHUNK_BYTES = MIB };
-
 // clang-format off
+const struct peak_info peak_infos[PEAK_COUNT] = {
+    [PEAK_FMA]           = {"fma_gflops", "GFLOP/s", "f32 multiply-adds, one thread, at the clock of real work", 0},
+    [PEAK_FMA_BURST]     = {"fma_burst_gflops", "GFLOP/s", "f32 multiply-adds, one thread, nothing else going on", 0},
+    [PEAK_FMA_ALL]       = {"fma_gflops_all", "GFLOP/s", "f32 multiply-adds, all threads", 0},
+    [PEAK_EXP2]          = {"exp2_g_per_s", "G/s", "powers of two by the special function units, all threads", 0},
+    [PEAK_MMA_F16]       = {"mma_f16_tflops", "TFLOP/s", "f16 products of our own on the tensor cores, out of shared memory or registers", 0},
+    [PEAK_MMA_BF16]      = {"mma_bf16_tflops", "TFLOP/s", "the same, bf16", 0},
+    [PEAK_MMA_TF32]      = {"mma_tf32_tflops", "TFLOP/s", "the same, f32 rounded to TF32", 0},
+    [PEAK_GEMM_F16]      = {"gemm_f16_tflops", "TFLOP/s", "a large f16 matrix product of cuBLAS", 0},
+    [PEAK_GEMM_BF16]     = {"gemm_bf16_tflops", "TFLOP/s", "the same, bf16", 0},
+    [PEAK_GEMM_TF32]     = {"gemm_tf32_tflops", "TFLOP/s", "the same, f32 rounded to TF32", 0},
+    [PEAK_GEMM_F32]      = {"gemm_f32_tflops", "TFLOP/s", "the same, f32 without tensor cores", 0},
+    [PEAK_L1]            = {"l1_gbytes_per_s", "GB/s", "reading from the L1 cache, one thread", 0},
+    [PEAK_SMEM]          = {"smem_gbytes_per_s", "GB/s", "reading from shared memory, all SMs", 0},
+    [PEAK_L2]            = {"l2_gbytes_per_s", "GB/s", "reading from the L2 cache, one thread of a CPU, all SMs of a GPU", 0},
+    [PEAK_L3]            = {"l3_gbytes_per_s", "GB/s", "reading from the L3 cache, one thread", 0},
+    [PEAK_DRAM]          = {"dram_gbytes_per_s", "GB/s", "reading from memory, all threads", 0},
+    [PEAK_WRITE]         = {"write_gbytes_per_s", "GB/s", "writing to memory, all threads", 0},
+    [PEAK_COPY]          = {"copy_gbytes_per_s", "GB/s", "copying in memory, all threads, both ways counted", 0},
+    [PEAK_CLOCK]         = {"clock_mhz", "MHz", "clock of scalar code", 0},
+    [PEAK_LAUNCH_ALONE]  = {"launch_alone_us", "us", "an empty kernel by itself between two events", 1},
+    [PEAK_LAUNCH_STREAM] = {"launch_stream_us", "us", "an empty kernel in a row of them through a stream", 1},
+    [PEAK_LAUNCH_GRAPH]  = {"launch_graph_us", "us", "an empty kernel in a row of them in a graph", 1},
+    [PEAK_LAUNCH_STEP]   = {"launch_step_us", "us", "the same, with a load that its store waits for", 1},
+    [PEAK_LAUNCH_HOST]   = {"launch_host_us", "us", "what the driver's launch call takes of the host's time", 1},
+};
+
+const struct field ceiling_fields[] = {
+    FIELD(FIELD_TEXT, ceiling, name, .doc = "What was measured."),
+    FIELD(FIELD_REAL, ceiling, value, .digits = 4, .doc = "The figure, in the unit that its name ends with."),
+    FIELD(FIELD_REAL, ceiling, clock_mhz, .digits = 4, .unit = "MHz", .doc = "SM clock meanwhile, median (GPU)."),
+    FIELD(FIELD_REAL, ceiling, power_w, .digits = 3, .unit = "W", .doc = "Power that the device took, the highest reading."),
+    FIELD(FIELD_REAL, ceiling, temperature_c, .digits = 3, .unit = "C", .doc = "Its temperature, the highest reading."),
+    FIELD(FIELD_TEXT, ceiling, held, .doc = "What kept the clock down meanwhile; null: nothing did, or it is not known."),
+    FIELD(FIELD_REAL, ceiling, spread_pct, .digits = 2, .unit = "%", .doc = "How far its samples are apart (GPU, middle half), or tries (CPU)."),
+    {.name = NULL},
+};
+
 const struct field peak_fields[] = {
+    FIELD(FIELD_TEXT, peak, device, .doc = "what was measured"),
+    FIELD(FIELD_TEXT, peak, backend, .doc = "by whom"),
     FIELD(FIELD_TEXT, peak, isa, .doc = "vector instructions in use"),
+    FIELD(FIELD_TEXT, peak, driver, .doc = "GPU driver version"),
+    FIELD(FIELD_TEXT, peak, time, .doc = "when, UTC"),
+    FIELD(FIELD_TEXT, peak, reason, .doc = "why figures are missing"),
     FIELD(FIELD_INT, peak, threads, .doc = "threads of the pool"),
-    FIELD(FIELD_REAL, peak, fma_gflops, .digits = 4, .unit = "GFLOP/s", .doc = "f32 multiply-adds, one thread, at the clock of real work"),
-    FIELD(FIELD_REAL, peak, fma_burst_gflops, .digits = 4, .unit = "GFLOP/s", .doc = "f32 multiply-adds, one thread, nothing else going on"),
-    FIELD(FIELD_REAL, peak, fma_gflops_all, .digits = 4, .unit = "GFLOP/s", .doc = "f32 multiply-adds, all threads"),
-    FIELD(FIELD_REAL, peak, l1_gbytes_per_s, .digits = 4, .unit = "GB/s", .doc = "reading from the L1 cache, one thread"),
-    FIELD(FIELD_REAL, peak, l2_gbytes_per_s, .digits = 4, .unit = "GB/s", .doc = "reading from the L2 cache, one thread"),
-    FIELD(FIELD_REAL, peak, l3_gbytes_per_s, .digits = 4, .unit = "GB/s", .doc = "reading from the L3 cache, one thread"),
-    FIELD(FIELD_REAL, peak, dram_gbytes_per_s, .digits = 4, .unit = "GB/s", .doc = "reading from memory, all threads"),
-    FIELD(FIELD_REAL, peak, copy_gbytes_per_s, .digits = 4, .unit = "GB/s", .doc = "copying in memory, all threads, both ways counted"),
-    FIELD(FIELD_REAL, peak, clock_mhz, .digits = 4, .unit = "MHz", .doc = "clock of scalar code"),
-    FIELD(FIELD_REAL, peak, spread_pct, .digits = 2, .unit = "%", .doc = "how far the tries' FMA rates are apart; each figure is the largest"),
     FIELD(FIELD_REAL, peak, other_cores, .digits = 2, .unit = "cores", .doc = "processors that other programs used meanwhile"),
     {.name = NULL},
 };
 // clang-format on
 
-/* ---- multiply-adds ---- */
+/* ---- life ---- */
 
-static double fma_rate(const struct cpu_simd *simd, int64_t rounds)
+void peak_init(struct peak *p)
 {
-    const double start = host_seconds();
-    const double flops = simd->fma_burst(rounds);
-    return flops / (host_seconds() - start) * 1e-9;
+    record_init(peak_fields, p);
+    for (int i = 0; i < PEAK_COUNT; i++)
+        record_init(ceiling_fields, &p->at[i]);
 }
 
-/* Rounds that take about 5 ms: long against the clock's reading, short against a neighbour's turn. */
-static int64_t burst_rounds(const struct cpu_simd *simd)
+void peak_clear(struct peak *p)
 {
-    enum { PROBE = 20000 };
-    const double flops_per_round = simd->fma_burst(1);
-    return (int64_t)(fma_rate(simd, PROBE) * 1e9 * 5e-3 / flops_per_round) + 1;
+    record_clear(peak_fields, p);
+    for (int i = 0; i < PEAK_COUNT; i++)
+        record_clear(ceiling_fields, &p->at[i]);
 }
 
-/* Nothing but multiply-adds. */
-static double burst_peak(const struct cpu_simd *simd)
+struct ceiling *peak_put(struct peak *p, enum peak_id id, double value)
 {
-    enum { BURSTS = 40 };
-    const int64_t rounds = burst_rounds(simd);
-    double best = 0;
-    for (int i = 0; i < BURSTS; i++) {
-        const double rate = fma_rate(simd, rounds);
-        best = rate > best ? rate : best;
-    }
-    return best;
-}
-
-/* One attention head of 64 queries and 512 keys, over and over for `seconds`. */
-static void work(const struct cpu_simd *simd, struct tiled_job *job, double seconds)
-{
-    const double end = host_seconds() + seconds;
-    while (host_seconds() < end)
-        simd->tiled(job);
-}
-
-static int by_value(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-/* Bursts that follow bouts of attention; short ones, as the clock recovers. The median: a bout that
- * was interrupted lets the clock recover before its burst. */
-static double working_peak(const struct cpu_simd *simd, float *buffer)
-{
-    enum { BOUTS = 40, ROWS = 64, KEYS = 512, D = 64, HEAD = KEYS * D };
-    struct tiled_job job = {.q = buffer, .k = buffer, .v = buffer, .o = buffer + HEAD};
-    job.q_stride = job.k_stride = job.v_stride = job.o_stride = D;
-    job.rows = ROWS, job.D = D, job.BC = 96;
-    job.first_end = job.Sk = KEYS;
-    job.scale = 0.125f;
-    job.dtype = DTYPE_F32;
-    job.scratch = buffer + 2 * HEAD;
-    const int64_t rounds = burst_rounds(simd) / 25 + 1;
-    double rates[BOUTS];
-    for (int i = 0; i < BOUTS; i++) {
-        work(simd, &job, 5e-3);
-        rates[i] = fma_rate(simd, rounds);
-    }
-    qsort(rates, BOUTS, sizeof *rates, by_value);
-    return rates[BOUTS / 2];
-}
-
-struct fma_all {
-    const struct cpu_simd *simd;
-    int64_t rounds;
-};
-
-static void fma_block(void *ctx, int64_t block, int thread)
-{
-    const struct fma_all *f = ctx;
-    (void)block;
-    (void)thread;
-    (void)f->simd->fma_burst(f->rounds);
-}
-
-/* Four blocks a thread, handed out dynamically: a disturbed thread takes fewer. */
-static double fma_gflops_all(const struct cpu_simd *simd, struct pool *pool)
-{
-    enum { TRIES = 8, SHARE = 4 };
-    struct fma_all f = {simd, burst_rounds(simd)};
-    const int64_t blocks = (int64_t)pool_threads(pool) * SHARE;
-    const double flops = simd->fma_burst(1) * (double)f.rounds * (double)blocks;
-    double best = 0;
-    for (int i = 0; i < TRIES; i++) {
-        const double start = host_seconds();
-        pool_run(pool, blocks, fma_block, &f);
-        const double rate = flops / (host_seconds() - start) * 1e-9;
-        best = rate > best ? rate : best;
-    }
-    return best;
-}
-
-/* ---- memory ---- */
-
-struct region {
-    const struct cpu_simd *simd;
-    unsigned char *data;
-};
-
-static void read_chunk(void *ctx, int64_t block, int thread)
-{
-    const struct region *r = ctx;
-    (void)thread;
-    (void)r->simd->read_burst((const float *)(const void *)(r->data + block * CHUNK_BYTES),
-                              CHUNK_BYTES / 4);
-}
-
-static void copy_chunk(void *ctx, int64_t block, int thread)
-{
-    const struct region *r = ctx;
-    (void)thread;
-    memcpy(r->data + BUFFER_BYTES / 2 + block * CHUNK_BYTES, r->data + block * CHUNK_BYTES,
-           CHUNK_BYTES);
-}
-
-/* Reads the first `bytes` again and again for about 20 ms, by one thread. */
-static double cache_rate(const struct region *r, size_t bytes)
-{
-    enum { TRIES = 5 };
-    const int64_t n = (int64_t)(bytes / 4 / 256 * 256);
-    const int passes = (int)(32.0 * MIB / (double)bytes) + 1;
-    double best = 0;
-    if (n == 0)
-        return REAL_UNKNOWN;
-    (void)r->simd->read_burst((const float *)(const void *)r->data, n); /* bring it in */
-    for (int i = 0; i < TRIES; i++) {
-        const double start = host_seconds();
-        for (int p = 0; p < passes; p++)
-            (void)r->simd->read_burst((const float *)(const void *)r->data, n);
-        const double rate = 4.0 * (double)n * passes / (host_seconds() - start) * 1e-9;
-        best = rate > best ? rate : best;
-    }
-    return best;
-}
-
-/* The best of three passes over the whole buffer, flushed from the caches each time. */
-static double cold_rate(struct region *r, struct pool *pool, size_t chunks, pool_body *body,
-                        double bytes)
-{
-    enum { TRIES = 3 };
-    double best = 0;
-    for (int i = 0; i < TRIES; i++) {
-        (void)host_evict(r->data, BUFFER_BYTES);
-        const double start = host_seconds();
-        pool_run(pool, (int64_t)chunks, body, r);
-        const double rate = bytes / (host_seconds() - start) * 1e-9;
-        best = rate > best ? rate : best;
-    }
-    return best;
-}
-
-/* Well inside L1, in the middle of L2, and in L3 far from both ends. */
-static void measure_caches(const struct region *r, struct peak *out)
-{
-    const size_t l1 = host_cache_bytes(1), l2 = host_cache_bytes(2), l3 = host_cache_bytes(3);
-    size_t in_l3 = 4 * l2 < l3 / 2 ? 4 * l2 : l3 / 2;
-    in_l3 = in_l3 < BUFFER_BYTES / 2 ? in_l3 : BUFFER_BYTES / 2;
-    if (l1)
-        out->l1_gbytes_per_s = cache_rate(r, l1 / 2);
-    if (l2)
-        out->l2_gbytes_per_s = cache_rate(r, l2 / 2 < BUFFER_BYTES ? l2 / 2 : BUFFER_BYTES);
-    if (l2 && in_l3 > l2)
-        out->l3_gbytes_per_s = cache_rate(r, in_l3);
-}
-
-enum status peak_measure(const struct cpu_simd *simd, struct pool *pool, struct peak *out,
-                         struct err *err)
-{
-    record_init(peak_fields, out);
-    struct region r = {simd, host_alloc(BUFFER_BYTES)};
-    if (!r.data)
-        return err_set(err, ST_FAIL, "no memory for a buffer of 128 MiB");
-    memset(r.data, 0x3d, BUFFER_BYTES); /* real pages; as floats 0.046 */
-    out->isa = xstrdup(simd->title);
-    out->threads = pool_threads(pool);
-    out->fma_burst_gflops = burst_peak(simd);
-    out->fma_gflops = working_peak(simd, (float *)(void *)r.data);
-    out->fma_gflops_all = fma_gflops_all(simd, pool);
-    measure_caches(&r, out);
-    out->dram_gbytes_per_s =
-        cold_rate(&r, pool, BUFFER_BYTES / CHUNK_BYTES, read_chunk, BUFFER_BYTES);
-    out->copy_gbytes_per_s =
-        cold_rate(&r, pool, BUFFER_BYTES / 2 / CHUNK_BYTES, copy_chunk, BUFFER_BYTES);
-    out->clock_mhz = host_clock_mhz();
-    free(r.data);
-    return ST_OK;
+    struct ceiling *c = &p->at[id];
+    record_clear(ceiling_fields, c);
+    c->name = xstrdup(peak_infos[id].name);
+    c->value = value;
+    return c;
 }
 
 /* ---- several tries ---- */
@@ -241,20 +93,129 @@ static double apart_pct(double a, double b)
     return 100 * (fmax(a, b) / fmin(a, b) - 1);
 }
 
+static void merge_one(struct ceiling *best, struct ceiling *more, bool least)
+{
+    const double spread =
+        fmax(fmax(best->spread_pct, more->spread_pct), apart_pct(best->value, more->value));
+    const bool better =
+        isnan(best->value) || (least ? more->value < best->value : more->value > best->value);
+    if (better && !isnan(more->value))
+        record_copy(ceiling_fields, best, more);
+    if (!isnan(best->value))
+        best->spread_pct = spread;
+}
+
 void peak_merge(struct peak *best, struct peak *more)
 {
-    static const size_t rates[] = {
-        offsetof(struct peak, fma_gflops),        offsetof(struct peak, fma_burst_gflops),
-        offsetof(struct peak, fma_gflops_all),    offsetof(struct peak, l1_gbytes_per_s),
-        offsetof(struct peak, l2_gbytes_per_s),   offsetof(struct peak, l3_gbytes_per_s),
-        offsetof(struct peak, dram_gbytes_per_s), offsetof(struct peak, copy_gbytes_per_s),
-        offsetof(struct peak, clock_mhz)};
-    best->spread_pct = fmax(best->spread_pct, apart_pct(best->fma_gflops, more->fma_gflops));
-    best->spread_pct =
-        fmax(best->spread_pct, apart_pct(best->fma_gflops_all, more->fma_gflops_all));
-    for (size_t i = 0; i < sizeof rates / sizeof *rates; i++) {
-        double *to = (double *)(void *)((char *)best + rates[i]);
-        *to = fmax(*to, *(const double *)(const void *)((const char *)more + rates[i]));
+    for (int i = 0; i < PEAK_COUNT; i++)
+        merge_one(&best->at[i], &more->at[i], peak_infos[i].least);
+    peak_clear(more);
+}
+
+/* ---- JSON ---- */
+
+json_t *peak_to_json(const struct peak *p)
+{
+    json_t *o = record_to_json(peak_fields, p), *list = json_array();
+    for (int i = 0; i < PEAK_COUNT; i++)
+        if (isfinite(p->at[i].value))
+            json_array_append_new(list, record_to_json(ceiling_fields, &p->at[i]));
+    json_object_set_new(o, "ceilings", list);
+    return o;
+}
+
+static enum status read_ceiling(struct peak *p, const json_t *o, struct err *err)
+{
+    const char *name = json_string_value(json_object_get(o, "name"));
+    int i = 0;
+    while (i < PEAK_COUNT && (!name || strcmp(peak_infos[i].name, name) != 0))
+        i++;
+    return i < PEAK_COUNT ? record_from_json(ceiling_fields, &p->at[i], o, err) : ST_OK;
+}
+
+enum status peak_from_json(struct peak *p, const json_t *o, struct err *err)
+{
+    size_t at;
+    json_t *v;
+    const json_t *list = json_object_get(o, "ceilings");
+    peak_init(p);
+    if (!json_is_object(o) || !json_is_array(list))
+        return err_set(err, ST_USAGE, "no list of ceilings");
+    enum status st = record_from_json(peak_fields, p, o, err);
+    json_array_foreach(list, at, v)
+    {
+        if (st == ST_OK)
+            st = read_ceiling(p, v, err);
     }
-    record_clear(peak_fields, more);
+    if (st != ST_OK)
+        peak_clear(p);
+    return st;
+}
+
+/* ---- against the data sheet ---- */
+
+/* Clock of the tensor cores' figures; boost where the data sheet says no other. */
+static double tensor_clock(const struct device *d)
+{
+    return d->tensor_clock_mhz > 0 ? d->tensor_clock_mhz : d->clock_mhz;
+}
+
+double peak_sheet(const struct device *d, enum peak_id id, double *clock_mhz)
+{
+    const struct arch_limits *a = arch_find(d->cc);
+    const double per_clk = d->sms * d->clock_mhz * 1e-3; /* SMs times GHz */
+    *clock_mhz = d->clock_mhz;
+    switch (id) {
+    case PEAK_FMA_ALL:
+        return d->tflops[DTYPE_F32] * 1e3;
+    case PEAK_GEMM_F32:
+        return d->tflops[DTYPE_F32];
+    case PEAK_EXP2:
+        return a && a->exp2_per_clk ? a->exp2_per_clk * per_clk : REAL_UNKNOWN;
+    case PEAK_SMEM:
+        return a && a->smem_bytes_per_clk ? a->smem_bytes_per_clk * per_clk : REAL_UNKNOWN;
+    case PEAK_MMA_F16:
+    case PEAK_GEMM_F16:
+        *clock_mhz = tensor_clock(d);
+        return d->tflops[DTYPE_F16];
+    case PEAK_MMA_BF16:
+    case PEAK_GEMM_BF16:
+        *clock_mhz = tensor_clock(d);
+        return d->tflops[DTYPE_BF16];
+    case PEAK_MMA_TF32:
+    case PEAK_GEMM_TF32:
+        *clock_mhz = tensor_clock(d);
+        return d->tf32_tflops;
+    case PEAK_DRAM:
+    case PEAK_WRITE:
+    case PEAK_COPY:
+        *clock_mhz = REAL_UNKNOWN;
+        return d->dram_gbs;
+    default:
+        *clock_mhz = REAL_UNKNOWN;
+        return REAL_UNKNOWN;
+    }
+}
+
+/* ---- roofs ---- */
+
+static const struct ceiling *better(const struct peak *p, enum peak_id a, enum peak_id b)
+{
+    const struct ceiling *x = &p->at[a], *y = &p->at[b];
+    return isnan(x->value) || y->value > x->value ? y : x;
+}
+
+double peak_tflops(const struct peak *p, enum dtype dtype, const char *unit, double clock_mhz,
+                   const struct ceiling **which)
+{
+    const bool plain = unit && !strcmp(unit, "fp32"), tf32 = unit && !strcmp(unit, "tf32");
+    const struct ceiling *c = plain                ? &p->at[PEAK_FMA_ALL]
+                              : tf32               ? better(p, PEAK_MMA_TF32, PEAK_GEMM_TF32)
+                              : dtype == DTYPE_F16 ? better(p, PEAK_MMA_F16, PEAK_GEMM_F16)
+                                                   : better(p, PEAK_MMA_BF16, PEAK_GEMM_BF16);
+    *which = unit && !isnan(c->value) ? c : NULL;
+    if (!*which)
+        return REAL_UNKNOWN;
+    const double clocks = c->clock_mhz > 0 && clock_mhz > 0 ? clock_mhz / c->clock_mhz : 1;
+    return c->value * clocks * (plain ? 1e-3 : 1);
 }

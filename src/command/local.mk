@@ -55,6 +55,8 @@ libattnscope_a_SOURCES += \
 	%D%/show/profile.c \
 	%D%/show/profile.h \
 	%D%/ask/request.c %D%/ask/request.h %D%/ask/plan_row.c %D%/ask/plan_row.h %D%/ask/request_text.c \
+	%D%/show/peaks.c \
+	%D%/show/peaks.h \
 	%D%/show/roof.c \
 	%D%/show/roof.h \
 	%D%/settings.c %D%/settings.h \

@@ -25,6 +25,7 @@ void services_clear(struct services *x)
 {
     super_free(x->super);
     recall_free(x->recall);
+    ceilings_free(x->ceilings);
     library_free(x->library);
     free(x->gpu.name);
     store_close(x->store);
@@ -64,6 +65,13 @@ struct recall *session_recall(struct session *s)
     if (!s->services.recall)
         s->services.recall = recall_new(session_library(s), s->services.devices);
     return s->services.recall;
+}
+
+struct ceilings *session_ceilings(struct session *s)
+{
+    if (!s->services.ceilings)
+        s->services.ceilings = ceilings_new(session_library(s), s->services.devices);
+    return s->services.ceilings;
 }
 
 /* ---- the GPU ---- */

@@ -12,6 +12,7 @@
 #include "job/super.h"
 #include "kernel/registry.h"
 #include "plan/device.h"
+#include "store/ceilings.h"
 #include "store/recall.h"
 #include "store/recording.h"
 #include "store/store.h"
@@ -26,6 +27,7 @@ struct services {
     bool store_failed;            /* noted already */
     struct library *library;      /* session_library() */
     struct recall *recall;        /* session_recall() */
+    struct ceilings *ceilings;    /* session_ceilings() */
     struct {                      /* the GPU here, see session_gpu() */
         char *name;               /* the driver's, "NVIDIA H200"; NULL: none known */
         bool ran;                 /* a worker reported it */
@@ -45,6 +47,8 @@ struct store *session_store(struct session *s);
 struct library *session_library(struct session *s);
 /* What was recorded of a kernel on a GPU. */
 struct recall *session_recall(struct session *s);
+/* What was measured of GPUs themselves. */
+struct ceilings *session_ceilings(struct session *s);
 
 /* The device model for plans: `name`; when that is NULL or "auto" the session's gpu=; when that is
  * auto too the GPU of this machine, else L4. ST_USAGE's sentence in `err` when NULL. */

@@ -10,9 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "backend/cpu/cpu_simd.h"
-#include "backend/peak.h"
-#include "backend/pool.h"
+#include "backend/cpu_host.h"
 #include "base/mem.h"
 #include "base/number.h"
 #include "base/str.h"
@@ -144,35 +142,43 @@ static enum status run_job(struct launch *l, struct err *err)
     return l->written;
 }
 
-/* How fast this machine is, for the CPU's roofline. */
+static bool next_peak(void *ctx, const char *what, double seconds)
+{
+    struct launch *l = ctx;
+    (void)what;
+    peer_estimate(&l->peer, PHASE_PEAK, -1, seconds);
+    return !peer_stop(&l->peer);
+}
+
+static void name_peak(struct launch *l, const struct load_mark *from, struct peak *p)
+{
+    char date[32];
+    const struct load_mark to = load_mark();
+    launch_set_text(&p->device, l->ops->device_name(l->backend));
+    launch_set_text(&p->backend, l->info->name);
+    launch_set_text(&p->time, host_date(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ"));
+    p->other_cores = load_between(from, &to).other_cores;
+}
+
+/* How fast the backend's device is. */
 static enum status peak_job(struct launch *l, json_t **extra, struct err *err)
 {
-    enum { TRIES = 3 };
-    static const double peak_s = 10; /* a try takes about one */
-    const struct load_mark from = load_mark();
-    const struct cpu_simd *simd;
+    const struct peak_watch watch = {next_peak, l};
     struct peak peak;
-    enum status st = cpu_simd_pick(getenv("ATTNSCOPE_CPU"), &simd, err);
-    if (st != ST_OK)
+    enum status st = launch_need_backend(l, err);
+    if (st == ST_OK && !l->ops->peak)
+        st = err_set(err, ST_NO, "backend=%s has no peak to measure", l->info->name);
+    if (st != ST_OK || !take_device(l))
         return st;
-    peer_estimate(&l->peer, PHASE_PEAK, -1, peak_s);
-    struct pool *pool = pool_new(l->request.options.threads);
-    st = peak_measure(simd, pool, &peak, err);
-    peak.spread_pct = REAL_UNKNOWN;
-    for (int i = 1; st == ST_OK && i < TRIES && !peer_stop(&l->peer); i++) {
-        struct peak more;
-        peer_estimate(&l->peer, PHASE_PEAK, -1, peak_s);
-        if (peak_measure(simd, pool, &more, err) == ST_OK)
-            peak_merge(&peak, &more);
+    const struct load_mark from = load_mark();
+    st = l->ops->peak(l->backend, &watch, &peak, err);
+    gpu_lock_release(l->lock);
+    if (st == ST_OK) {
+        name_peak(l, &from, &peak);
+        *extra = peak_to_json(&peak);
     }
-    pool_free(pool);
-    if (st != ST_OK)
-        return st;
-    const struct load_mark to = load_mark();
-    peak.other_cores = load_between(&from, &to).other_cores;
-    *extra = record_to_json(peak_fields, &peak);
-    record_clear(peak_fields, &peak);
-    return ST_OK;
+    peak_clear(&peak);
+    return st;
 }
 
 static void send_done(struct launch *l, enum status st, const struct err *err, json_t *extra)

@@ -77,6 +77,11 @@ enum library_scope library_look(struct library *l, enum library_scope scope)
     return before;
 }
 
+enum library_scope library_scope(const struct library *l)
+{
+    return l->scope;
+}
+
 static void find_user(struct library *l)
 {
     char *folder = path_in(PATH_DATA, "recordings");

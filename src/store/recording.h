@@ -120,6 +120,7 @@ enum library_scope {
     LIBRARY_SHIPPED, /* what is shipped: verdicts are the same on every machine */
 };
 enum library_scope library_look(struct library *l, enum library_scope scope);
+enum library_scope library_scope(const struct library *l); /* as it is */
 /* `name` is a file, or the name of a recording; it stays open for look-ups. Borrowed. ST_USAGE with
  * the nearest name. */
 enum status library_open(struct library *l, const char *name, const struct recording **out,

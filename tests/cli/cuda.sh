@@ -34,6 +34,20 @@ is "run: hot replays a graph" says "$out" '"l2":"hot","launch":"graph"'
 is "run: the driver's time" says "$out" '"median_us":(70\.0|69\.99)'
 is "run: the clock of NVML" says "$out" '"sm_clock_mhz":1980'
 
+fake "us=50,hold=36,mhz=1400"
+run_input "$(printf 'set backend=cuda\ndoctor --peak --json')"
+rows=$out
+is "the peak: DRAM by the data sheet" says "$rows" '"name":"dram_gbytes_per_s".*"unit":"GB/s","device":"NVIDIA H200".*"sheet":4800'
+is "the peak: at the clock that was held, and why" says "$rows" '"name":"mma_f16_tflops".*at 1400 MHz \(held by power, heat\)'
+is "the peak: launches" says "$rows" '"name":"launch_graph_us".*"value":(50\.0|49\.99)'
+is "the peak: it is kept" [ -s "$HOME/.local/share/attnscope/ceilings/NVIDIA-H200.json" ]
+fake "us=50,cuModuleLoadData:1=200"
+run_input "$(printf 'set backend=cuda\ndoctor --peak')"
+is "the peak: code that the driver refuses is told" says "$out" 'not measured .*have no code here'
+fake "cuStreamSynchronize:4=700"
+run_input "$(printf 'set backend=cuda\ndoctor --peak')"
+is "the peak: a fault is told" says "$out$err" 'the peak was not measured: .*illegal address'
+
 fake "wrong=1"
 run check naive S=32 H=1
 is "a wrong element fails the check" [ "$rc" -eq 1 ]

@@ -21,6 +21,7 @@
  *   ptx=0                    the driver cannot compile PTX
  *   us=50                    virtual microseconds that every launch takes
  *   mhz=1980 throttle=3      the SM clock; each third look finds half of it
+ *   hold=4                   what keeps the clock down, as NVML's bits: 4 power, 32 heat
  *   wrong=1                  launches write garbage; wrong=2: nothing; wrong=3: behind the output
  *
  * Built with FAKE_OLD it lacks every optional entry point and has the older names of two; with

@@ -10,7 +10,7 @@
 
 #include "backend/cpu/sets.h"
 #include "backend/backend.h"
-#include "backend/peak.h"
+#include "backend/cpu/cpu_peak.h"
 #include "base/mem.h"
 #include "cpu_cases.h"
 #include "tap.h"
@@ -251,20 +251,20 @@ static void test_peak(void)
     const time_t end = time(NULL) + 60;
     for (int i = 0; !i || time(NULL) < end; i++) {
         if (i)
-            record_clear(peak_fields, &p);
-        CU_ASSERT_EQUAL_FATAL(peak_measure(best, pool, &p, &err), ST_OK);
-        if (p.fma_gflops_all > 0.5 * p.fma_gflops)
+            peak_clear(&p);
+        CU_ASSERT_EQUAL_FATAL(cpu_peak(best, pool, &p, &err), ST_OK);
+        if (p.at[PEAK_FMA_ALL].value > 0.5 * p.at[PEAK_FMA].value)
             break;
     }
     CU_ASSERT_STRING_EQUAL(p.isa, best->title);
     CU_ASSERT_EQUAL(p.threads, 2);
     /* No core does more than 4 vectors of multiply-adds a cycle, nor less than one in 8 cycles. */
-    CU_ASSERT(p.fma_gflops > 0.05 * best->lanes);
-    CU_ASSERT(p.fma_gflops < 4 * 2 * 6.5 * best->lanes);
-    CU_ASSERT(p.fma_gflops_all > 0.5 * p.fma_gflops || crowded());
-    CU_ASSERT(p.dram_gbytes_per_s > 0.01 && p.copy_gbytes_per_s > 0.01);
-    CU_ASSERT(isnan(p.l1_gbytes_per_s) || p.l1_gbytes_per_s > p.dram_gbytes_per_s / 100);
-    record_clear(peak_fields, &p);
+    CU_ASSERT(p.at[PEAK_FMA].value > 0.05 * best->lanes);
+    CU_ASSERT(p.at[PEAK_FMA].value < 4 * 2 * 6.5 * best->lanes);
+    CU_ASSERT(p.at[PEAK_FMA_ALL].value > 0.5 * p.at[PEAK_FMA].value || crowded());
+    CU_ASSERT(p.at[PEAK_DRAM].value > 0.01 && p.at[PEAK_COPY].value > 0.01);
+    CU_ASSERT(isnan(p.at[PEAK_L1].value) || p.at[PEAK_L1].value > p.at[PEAK_DRAM].value / 100);
+    peak_clear(&p);
     pool_free(pool);
 }
 

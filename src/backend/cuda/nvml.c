@@ -18,6 +18,7 @@ struct nvml {
     int (*clock)(nvml_device d, int which, unsigned *mhz);
     int (*power)(nvml_device d, unsigned *milliwatt);
     int (*temperature)(nvml_device d, int which, unsigned *celsius);
+    int (*reasons)(nvml_device d, unsigned long long *bits);
     nvml_device device;
     char driver[96];
 };
@@ -51,6 +52,10 @@ struct nvml *nvml_new(const char *bus_id, int index)
     n->power = (int (*)(nvml_device, unsigned *))dlsym(library, "nvmlDeviceGetPowerUsage");
     n->temperature =
         (int (*)(nvml_device, int, unsigned *))dlsym(library, "nvmlDeviceGetTemperature");
+    void *reasons = dlsym(library, "nvmlDeviceGetCurrentClocksEventReasons");
+    if (!reasons) /* before driver 535 */
+        reasons = dlsym(library, "nvmlDeviceGetCurrentClocksThrottleReasons");
+    n->reasons = (int (*)(nvml_device, unsigned long long *))reasons;
     if (!version || version(n->driver, sizeof n->driver) != 0)
         n->driver[0] = '\0';
     return n;
@@ -79,6 +84,28 @@ double nvml_temperature_c(const struct nvml *n)
     unsigned c = 0;
     const int which = NVML_TEMPERATURE_GPU;
     return n && n->temperature && n->temperature(n->device, which, &c) == 0 ? c : REAL_UNKNOWN;
+}
+
+const char *const nvml_held_words[NVML_HELD_COUNT] = {
+    [NVML_HELD_POWER] = "power",       [NVML_HELD_HEAT] = "heat",
+    [NVML_HELD_BRAKE] = "power brake", [NVML_HELD_SLOWDOWN] = "hardware slowdown",
+    [NVML_HELD_SYNC] = "sync boost",
+};
+
+/* NVML's bits (nvmlClocksEventReason...); heat has two, of software and of hardware. */
+unsigned nvml_held(const struct nvml *n)
+{
+    static const unsigned long long bits[NVML_HELD_COUNT] = {
+        [NVML_HELD_POWER] = 0x4,    [NVML_HELD_HEAT] = 0x20 | 0x40, [NVML_HELD_BRAKE] = 0x80,
+        [NVML_HELD_SLOWDOWN] = 0x8, [NVML_HELD_SYNC] = 0x10,
+    };
+    unsigned long long now = 0;
+    unsigned held = 0;
+    if (!n || !n->reasons || n->reasons(n->device, &now) != 0)
+        return 0;
+    for (int i = 0; i < NVML_HELD_COUNT; i++)
+        held |= (unsigned)!!(now & bits[i]) << i;
+    return held;
 }
 
 const char *nvml_driver(const struct nvml *n)

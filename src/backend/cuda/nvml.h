@@ -18,6 +18,18 @@ void nvml_free(struct nvml *n);
 double nvml_sm_clock_mhz(const struct nvml *n);
 double nvml_power_w(const struct nvml *n);
 double nvml_temperature_c(const struct nvml *n);
+/* What keeps the SM clock below what it could be just now: bits by enum nvml_held. 0 also where it is not
+ * known. A device that rests, or whose clock a user has fixed, is not kept down in this sense. */
+enum nvml_held {
+    NVML_HELD_POWER,
+    NVML_HELD_HEAT,
+    NVML_HELD_BRAKE,
+    NVML_HELD_SLOWDOWN,
+    NVML_HELD_SYNC,
+    NVML_HELD_COUNT
+};
+extern const char *const nvml_held_words[NVML_HELD_COUNT];
+unsigned nvml_held(const struct nvml *n);
 /* "580.159.04", NULL when unknown. Borrowed. */
 const char *nvml_driver(const struct nvml *n);
 

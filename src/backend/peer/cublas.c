@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backend/peer/cublas.h"
 #include "backend/peer/cuda_peer.h"
 #include "backend/finder.h"
 #include "base/mem.h"
@@ -20,6 +21,7 @@ enum {
     OP_N = 0,
     OP_T = 1,
     COMPUTE_F32 = 68,
+    COMPUTE_TF32 = 77, /* f32 in and out, rounded to TF32 between */
     ALGO_DEFAULT = -1,
     TYPE_F32 = 0,
     TYPE_F16 = 2,
@@ -237,6 +239,64 @@ static enum status queue(struct slot *s, int lane, struct err *err)
     if (st == ST_OK)
         st = slot_queue_passes(s, lane, err);
     return st == ST_OK ? queue_pass(s, lane, queue_outputs, err) : st;
+}
+
+/* ---- ceilings ---- */
+
+/* C = A B, all n x n, in memory one behind the other. */
+struct square {
+    struct cublas *c;
+    int n, type, compute;
+    size_t bytes; /* of a matrix */
+};
+
+static enum status queue_square(struct bench *b, void *ctx, int count, struct err *err)
+{
+    static const float one = 1, zero = 0;
+    const struct square *q = ctx;
+    char *at = (char *)(uintptr_t)b->memory;
+    int r = 0;
+    for (int i = 0; i < count && r == 0; i++)
+        r = q->c->gemm(q->c->handle, OP_T, OP_N, q->n, q->n, q->n, &one, at, q->type, q->n, 0,
+                       at + q->bytes, q->type, q->n, 0, &zero, at + 2 * q->bytes, q->type, q->n, 0,
+                       1, q->compute, ALGO_DEFAULT);
+    return check("cublasGemmStridedBatchedEx", r, err);
+}
+
+static enum status measure_square(struct bench *b, struct cublas *c, enum peak_id id,
+                                  const char *what, enum dtype dtype, int compute, struct err *err)
+{
+    enum { LARGE = 8192, LEAST = 1024 };
+    struct square q = {.c = c, .n = LARGE, .type = cuda_type(dtype), .compute = compute};
+    while (q.n > LEAST && 3.0 * q.n * q.n * (double)dtype_size(dtype) > (double)b->bytes)
+        q.n /= 2;
+    q.bytes = (size_t)q.n * (size_t)q.n * dtype_size(dtype);
+    enum status st = b->stopped ? ST_OK : bench_fill(b, dtype, err);
+    if (st == ST_OK)
+        st = bench_measure(b, id, what, queue_square, &q, 2.0 * q.n * q.n * q.n * 1e-12, err);
+    return st;
+}
+
+enum status cublas_peak(struct bench *b, struct err *err)
+{
+    struct cublas *c = xcalloc(1, sizeof *c);
+    struct err why = ERR_INIT;
+    enum status st = b->module ? open_cublas(c, &why) : ST_NO;
+    if (st != ST_OK) { /* no figures of its, which is no failure */
+        close_cublas(c, true);
+        return ST_OK;
+    }
+    st = check("cublasSetStream", c->set_stream(c->handle, b->gpu->streams[0]), err);
+    if (st == ST_OK)
+        st = measure_square(b, c, PEAK_GEMM_F16, "cuBLAS, f16", DTYPE_F16, COMPUTE_F32, err);
+    if (st == ST_OK)
+        st = measure_square(b, c, PEAK_GEMM_BF16, "cuBLAS, bf16", DTYPE_BF16, COMPUTE_F32, err);
+    if (st == ST_OK)
+        st = measure_square(b, c, PEAK_GEMM_TF32, "cuBLAS, TF32", DTYPE_F32, COMPUTE_TF32, err);
+    if (st == ST_OK)
+        st = measure_square(b, c, PEAK_GEMM_F32, "cuBLAS, f32", DTYPE_F32, COMPUTE_F32, err);
+    close_cublas(c, !b->gpu->spent);
+    return st;
 }
 
 const struct cuda_peer cuda_peer_cublas = {

@@ -27,6 +27,7 @@
 #include "command/ask/request.h"
 #include "command/output.h"
 #include "command/session.h"
+#include "command/show/peaks.h"
 #include "command/verbs/verbs.h"
 #include "job/gpu_lock.h"
 #include "job/proc.h"
@@ -45,7 +46,7 @@ static const struct field fields[] = {
     FIELD(FIELD_TEXT, doctor_row, name, .title = "what", .doc = "What was looked at."),
     FIELD(FIELD_TEXT, doctor_row, state, .doc = "How it is; live: it was measured by --peak."),
     FIELD(FIELD_TEXT, doctor_row, detail, .doc = "What that means."),
-    FIELD(FIELD_JSON, doctor_row, value, .doc = "What --peak measured, in the unit that its name ends with."),
+    FIELD(FIELD_JSON, doctor_row, value, .doc = "What --peak measured: a number in `unit`, or a text."),
     FIELD(FIELD_REAL, doctor_row, gflops, .unit = "GFLOP/s", .doc = "The rate of cpu_tiled on one thread, by --peak."),
     FIELD(FIELD_REAL, doctor_row, percent_of_peak, .unit = "%",
           .doc = "The same of the peak of multiply-adds at the clock of real work."),
@@ -65,12 +66,27 @@ static const struct field fields[] = {
     }
 static const struct row_type look_type = DOCTOR_TYPE(NULL);
 static const struct row_type value_type = DOCTOR_TYPE("value", NULL);
+
+/* A ceiling has the state of the device and the data sheet's figure, too. */
+struct figure_row {
+    struct doctor_row look;
+    struct peak_figure figure;
+};
+static const struct row_type figure_type = {
+    .size = sizeof(struct figure_row),
+    .parts = {{fields, 0},
+              {peak_figure_fields, offsetof(struct figure_row, figure)},
+              {ceiling_fields, offsetof(struct figure_row, figure.measured)}},
+    .order =
+        (const char *const[]){"name", "state", "detail", "value", "unit", "device", "clock_mhz",
+                              "power_w", "temperature_c", "held", "spread_pct", "sheet",
+                              "sheet_clock_mhz", "of_sheet_pct", "of_clock_pct", NULL}};
 static const struct row_type share_type =
     DOCTOR_TYPE("gflops", "percent_of_peak", "percent_of_burst_peak", NULL);
 
 // clang-format off
 static const struct columns columns[1] = {{
-    .of = FIELD_TABLES(fields),
+    .of = FIELD_TABLES(fields, peak_figure_fields, ceiling_fields),
     .list = (const struct column[]){
         {.field = "name"},
         {.field = "state"},
@@ -351,37 +367,12 @@ static void add_backends(struct rowset *rows)
 
 /* ---- --peak ---- */
 
-static json_t *run_peak(struct session *s, struct err *err, enum status *st)
-{
-    const struct measure_how how = {.kind = JOB_PEAK, .verb = "doctor"};
-    struct request r;
-    struct measured m;
-    json_t *extra = NULL;
-    char *more = xasprintf("backend=%s device=0 streams=1 l2=hot", backend_everywhere()->name);
-    *st = request_of(s, NULL, more, 0, &r, err);
-    free(more);
-    if (*st)
-        return NULL;
-    struct measuring *job = measure_start(s, &r, &how);
-    measure_wait(job);
-    extra = json_incref(job_extra(measure_job(job)));
-    measure_close(job, &m);
-    if (m.status == ST_CANCELLED)
-        *st = err_set(err, ST_CANCELLED, "cancelled");
-    else if (m.status || !extra)
-        *st = err_set(err, ST_FAIL, "the peak was not measured: %s",
-                      m.status ? m.err.text : "no answer");
-    measured_clear(&m);
-    request_clear(&r);
-    return extra;
-}
-
 /* One line of cpu_tiled's rate as a share of both peaks: at the clock of real work, and of a burst of
  * multiply-adds alone (which no kernel that also loads can keep up, see backend/peak.h). */
-static void add_share_row(struct rowset *rows, int S, double gflops, const json_t *peak)
+static void add_share_row(struct rowset *rows, int S, double gflops, const struct peak *peak)
 {
-    const double work = gflops * 100 / row_number(peak, "fma_gflops");
-    const double burst = gflops * 100 / row_number(peak, "fma_burst_gflops");
+    const double work = gflops * 100 / peak->at[PEAK_FMA].value;
+    const double burst = gflops * 100 / peak->at[PEAK_FMA_BURST].value;
     char name[64], rate[NUMBER_BUF], of_work[NUMBER_BUF], of_burst[NUMBER_BUF];
     snprintf(name, sizeof name, "cpu_tiled S=%d", S);
     struct doctor_row *row = add_live(
@@ -393,7 +384,7 @@ static void add_share_row(struct rowset *rows, int S, double gflops, const json_
 }
 
 /* cpu_tiled beside the peak of one thread: f32, D=64. */
-static enum status add_share(struct session *s, struct rowset *rows, const json_t *peak, int S,
+static enum status add_share(struct session *s, struct rowset *rows, const struct peak *peak, int S,
                              struct err *err)
 {
     struct request r;
@@ -417,26 +408,50 @@ static enum status add_share(struct session *s, struct rowset *rows, const json_
     return st;
 }
 
-/* Every number that the worker measured, as a row. */
-static void add_extra(struct rowset *rows, const json_t *extra)
+static void add_fact(struct rowset *rows, const char *name, const char *text)
 {
-    const char *key;
-    json_t *v;
-    char buf[NUMBER_BUF];
-    json_object_foreach((json_t *)extra, key, v)
-    {
-        const char *text =
-            json_is_number(v) ? number_fmt(buf, json_number_value(v), 4) : json_string_value(v);
-        if (text)
-            add_live(rows, &value_type, key, "%s", text)->value = json_incref(v);
+    if (text)
+        add_live(rows, &value_type, name, "%s", text)->value = json_string(text);
+}
+
+static void add_figure(struct session *s, const struct peak *p, enum peak_id id,
+                       struct rowset *rows)
+{
+    struct row *row = row_new(&figure_type);
+    struct figure_row *f = row_data(row);
+    struct str text = {0};
+    if (peaks_figure(s, p, id, &f->figure, &text)) {
+        f->look.name = xstrdup(peak_infos[id].name);
+        f->look.state = xstrdup("live");
+        f->look.detail = sanitize_line(str_text(&text));
+        f->look.value = json_real(f->figure.measured.value);
+        rowset_take(rows, row);
+    } else {
+        row_drop(row);
     }
+    str_free(&text);
+}
+
+/* What was measured, a row for each figure. */
+static void add_figures(struct session *s, const struct peak *p, struct rowset *rows)
+{
+    char count[NUMBER_BUF];
+    add_fact(rows, "peak of", p->device);
+    add_fact(rows, "isa", p->isa);
+    if (p->threads != INT_UNKNOWN)
+        add_live(rows, &value_type, "threads", "%s", number_fmt(count, (double)p->threads, 4))
+            ->value = json_integer(p->threads);
+    for (int i = 0; i < PEAK_COUNT; i++)
+        add_figure(s, p, (enum peak_id)i, rows);
+    add_fact(rows, "not measured", p->reason);
 }
 
 /* "noisy: the tries are 31 % apart; others used 1.6 cores", where the peak is that of a busy machine. */
-static void add_peak_noise(struct rowset *rows, const json_t *peak)
+static void add_peak_noise(struct rowset *rows, const struct peak *peak)
 {
     char a[NUMBER_BUF], b[NUMBER_BUF];
-    const double spread = row_number(peak, "spread_pct"), others = row_number(peak, "other_cores");
+    const double spread = fmax(peak->at[PEAK_FMA].spread_pct, peak->at[PEAK_FMA_ALL].spread_pct);
+    const double others = peak->other_cores;
     const double cores = (double)sysconf(_SC_NPROCESSORS_ONLN);
     if (spread > 10 || others > fmax(0.1 * cores, 0.2))
         add(rows, "noise", "live",
@@ -445,17 +460,32 @@ static void add_peak_noise(struct rowset *rows, const json_t *peak)
             number_fmt(a, spread, 2), number_fmt(b, others, 2));
 }
 
-static enum status add_peak(struct session *s, struct rowset *rows, struct err *err)
+static enum status add_peak_of(struct session *s, struct rowset *rows, const char *backend,
+                               struct err *err)
 {
-    enum status st = ST_OK;
-    json_t *extra = run_peak(s, err, &st);
+    struct peak peak;
+    const bool gpu = backend_is_gpu(backend);
+    enum status st = peaks_measure(s, backend, &peak, err);
     if (!st) {
-        add_extra(rows, extra);
-        add_peak_noise(rows, extra);
-        for (int S = 512; S <= 4096 && !st; S *= 2)
-            st = add_share(s, rows, extra, S, err);
+        add_figures(s, &peak, rows);
+        peaks_keep(s, &peak);
     }
-    json_decref(extra);
+    if (!st && !gpu)
+        add_peak_noise(rows, &peak);
+    for (int S = 512; S <= 4096 && !st && !gpu; S *= 2)
+        st = add_share(s, rows, &peak, S, err);
+    peak_clear(&peak);
+    return st;
+}
+
+/* Of everything that is here and has a clock, or of what backend= names. */
+static enum status add_peaks(struct session *s, struct rowset *rows, struct err *err)
+{
+    const char *asked = s->settings.options.backend;
+    enum status st = ST_OK;
+    for (const struct backend_info *b = backend_rows; b->name && !st; b++)
+        if (asked ? !strcmp(asked, b->name) : b->times && backend_is_here(b))
+            st = add_peak_of(s, rows, b->name, err);
     return st;
 }
 
@@ -486,14 +516,15 @@ static enum status exec_doctor(struct session *s, struct cmd_call *c, struct err
     add_path(rows, "state", PATH_STATE, "", true);
     add_path(rows, "cache", PATH_CACHE, "", true);
     if (peak)
-        st = add_peak(s, rows, err);
+        st = add_peaks(s, rows, err);
     rows_format(c->out, rows, columns, call_format(c), call_width(s, c));
     rowset_clear(rows);
     return st;
 }
 
 static const struct cmd_key keys[] = {
-    {"--peak", "also measure the FMA peak, cache and memory bandwidth, and cpu_tiled against them",
+    {"--peak",
+     "also measure what the processor and the GPU can do: arithmetic, caches, memory, launches",
      NULL},
     {0},
 };
@@ -504,10 +535,17 @@ const struct cmd_entry cmd_doctor = {
     .group = "Look up",
     .usage = "[--peak]",
     .summary = "what is there, what is missing, and what that means",
-    .help = "Nothing that is missing stops the program; the sentence says what does not work\n"
-            "without it.\n"
-            "\n"
-            "  doctor --peak\n",
+    .help =
+        "Nothing that is missing stops the program; the sentence says what does not work\n"
+        "without it.\n"
+        "\n"
+        "--peak measures the ceilings of the processor, and cpu_tiled against them, and of the\n"
+        "GPU: bandwidth of DRAM, L2 and shared memory, rates of multiply-adds, exponentials and\n"
+        "tensor cores (ours and cuBLAS's), and what a launch costs, each at the clock that was\n"
+        "held and with what held it. Those of a GPU are kept: roofline and run show them beside\n"
+        "the data sheet's. set backend= chooses one of the two.\n"
+        "\n"
+        "  doctor --peak\n",
     .arg = ARG_NONE,
     .keys = keys,
     .flags = CMD_ROWS,

@@ -1,0 +1,215 @@
+/* cpu_peak.c - how fast this machine's cores and memory are, measured.
+ *
+ * The FMA loop itself is vector code: kernels/cpu/simd_math.h. Rates are the best of several tries,
+ * because whatever disturbs one makes it slower.
+ *
+ * A core has no single clock. Multiply-adds that feed on registers alone draw less power than those
+ * of a matrix product, which also load: on a recent Xeon 3.4 GHz against 2.9 to 3.1 GHz, for some
+ * milliseconds after the loads have ceased. So there are two peaks: the burst, and the one that a
+ * kernel can be measured against, whose bursts follow bouts of real work.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "backend/cpu/cpu_peak.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backend/cpu/cpu_simd.h"
+#include "backend/cpu_host.h"
+#include "base/mem.h"
+#include "base/number.h"
+
+enum { MIB = 1 << 20, BUFFER_BYTES = 128 * MIB, CHUNK_BYTES = MIB };
+
+/* ---- multiply-adds ---- */
+
+static double fma_rate(const struct cpu_simd *simd, int64_t rounds)
+{
+    const double start = host_seconds();
+    const double flops = simd->fma_burst(rounds);
+    return flops / (host_seconds() - start) * 1e-9;
+}
+
+/* Rounds that take about 5 ms: long against the clock's reading, short against a neighbour's turn. */
+static int64_t burst_rounds(const struct cpu_simd *simd)
+{
+    enum { PROBE = 20000 };
+    const double flops_per_round = simd->fma_burst(1);
+    return (int64_t)(fma_rate(simd, PROBE) * 1e9 * 5e-3 / flops_per_round) + 1;
+}
+
+/* Nothing but multiply-adds. */
+static double burst_peak(const struct cpu_simd *simd)
+{
+    enum { BURSTS = 40 };
+    const int64_t rounds = burst_rounds(simd);
+    double best = 0;
+    for (int i = 0; i < BURSTS; i++) {
+        const double rate = fma_rate(simd, rounds);
+        best = rate > best ? rate : best;
+    }
+    return best;
+}
+
+/* One attention head of 64 queries and 512 keys, over and over for `seconds`. */
+static void work(const struct cpu_simd *simd, struct tiled_job *job, double seconds)
+{
+    const double end = host_seconds() + seconds;
+    while (host_seconds() < end)
+        simd->tiled(job);
+}
+
+static int by_value(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Bursts that follow bouts of attention; short ones, as the clock recovers. The median: a bout that
+ * was interrupted lets the clock recover before its burst. */
+static double working_peak(const struct cpu_simd *simd, float *buffer)
+{
+    enum { BOUTS = 40, ROWS = 64, KEYS = 512, D = 64, HEAD = KEYS * D };
+    struct tiled_job job = {.q = buffer, .k = buffer, .v = buffer, .o = buffer + HEAD};
+    job.q_stride = job.k_stride = job.v_stride = job.o_stride = D;
+    job.rows = ROWS, job.D = D, job.BC = 96;
+    job.first_end = job.Sk = KEYS;
+    job.scale = 0.125f;
+    job.dtype = DTYPE_F32;
+    job.scratch = buffer + 2 * HEAD;
+    const int64_t rounds = burst_rounds(simd) / 25 + 1;
+    double rates[BOUTS];
+    for (int i = 0; i < BOUTS; i++) {
+        work(simd, &job, 5e-3);
+        rates[i] = fma_rate(simd, rounds);
+    }
+    qsort(rates, BOUTS, sizeof *rates, by_value);
+    return rates[BOUTS / 2];
+}
+
+struct fma_all {
+    const struct cpu_simd *simd;
+    int64_t rounds;
+};
+
+static void fma_block(void *ctx, int64_t block, int thread)
+{
+    const struct fma_all *f = ctx;
+    (void)block;
+    (void)thread;
+    (void)f->simd->fma_burst(f->rounds);
+}
+
+/* Four blocks a thread, handed out dynamically: a disturbed thread takes fewer. */
+static double fma_gflops_all(const struct cpu_simd *simd, struct pool *pool)
+{
+    enum { TRIES = 8, SHARE = 4 };
+    struct fma_all f = {simd, burst_rounds(simd)};
+    const int64_t blocks = (int64_t)pool_threads(pool) * SHARE;
+    const double flops = simd->fma_burst(1) * (double)f.rounds * (double)blocks;
+    double best = 0;
+    for (int i = 0; i < TRIES; i++) {
+        const double start = host_seconds();
+        pool_run(pool, blocks, fma_block, &f);
+        const double rate = flops / (host_seconds() - start) * 1e-9;
+        best = rate > best ? rate : best;
+    }
+    return best;
+}
+
+/* ---- memory ---- */
+
+struct region {
+    const struct cpu_simd *simd;
+    unsigned char *data;
+};
+
+static void read_chunk(void *ctx, int64_t block, int thread)
+{
+    const struct region *r = ctx;
+    (void)thread;
+    (void)r->simd->read_burst((const float *)(const void *)(r->data + block * CHUNK_BYTES),
+                              CHUNK_BYTES / 4);
+}
+
+static void copy_chunk(void *ctx, int64_t block, int thread)
+{
+    const struct region *r = ctx;
+    (void)thread;
+    memcpy(r->data + BUFFER_BYTES / 2 + block * CHUNK_BYTES, r->data + block * CHUNK_BYTES,
+           CHUNK_BYTES);
+}
+
+/* Reads the first `bytes` again and again for about 20 ms, by one thread. */
+static double cache_rate(const struct region *r, size_t bytes)
+{
+    enum { TRIES = 5 };
+    const int64_t n = (int64_t)(bytes / 4 / 256 * 256);
+    const int passes = (int)(32.0 * MIB / (double)bytes) + 1;
+    double best = 0;
+    if (n == 0)
+        return REAL_UNKNOWN;
+    (void)r->simd->read_burst((const float *)(const void *)r->data, n); /* bring it in */
+    for (int i = 0; i < TRIES; i++) {
+        const double start = host_seconds();
+        for (int p = 0; p < passes; p++)
+            (void)r->simd->read_burst((const float *)(const void *)r->data, n);
+        const double rate = 4.0 * (double)n * passes / (host_seconds() - start) * 1e-9;
+        best = rate > best ? rate : best;
+    }
+    return best;
+}
+
+/* The best of three passes over the whole buffer, flushed from the caches each time. */
+static double cold_rate(struct region *r, struct pool *pool, size_t chunks, pool_body *body,
+                        double bytes)
+{
+    enum { TRIES = 3 };
+    double best = 0;
+    for (int i = 0; i < TRIES; i++) {
+        (void)host_evict(r->data, BUFFER_BYTES);
+        const double start = host_seconds();
+        pool_run(pool, (int64_t)chunks, body, r);
+        const double rate = bytes / (host_seconds() - start) * 1e-9;
+        best = rate > best ? rate : best;
+    }
+    return best;
+}
+
+/* Well inside L1, in the middle of L2, and in L3 far from both ends. */
+static void measure_caches(const struct region *r, struct peak *out)
+{
+    const size_t l1 = host_cache_bytes(1), l2 = host_cache_bytes(2), l3 = host_cache_bytes(3);
+    size_t in_l3 = 4 * l2 < l3 / 2 ? 4 * l2 : l3 / 2;
+    in_l3 = in_l3 < BUFFER_BYTES / 2 ? in_l3 : BUFFER_BYTES / 2;
+    if (l1)
+        peak_put(out, PEAK_L1, cache_rate(r, l1 / 2));
+    if (l2)
+        peak_put(out, PEAK_L2, cache_rate(r, l2 / 2 < BUFFER_BYTES ? l2 / 2 : BUFFER_BYTES));
+    if (l2 && in_l3 > l2)
+        peak_put(out, PEAK_L3, cache_rate(r, in_l3));
+}
+
+enum status cpu_peak(const struct cpu_simd *simd, struct pool *pool, struct peak *out,
+                     struct err *err)
+{
+    peak_init(out);
+    struct region r = {simd, host_alloc(BUFFER_BYTES)};
+    if (!r.data)
+        return err_set(err, ST_FAIL, "no memory for a buffer of 128 MiB");
+    memset(r.data, 0x3d, BUFFER_BYTES); /* real pages; as floats 0.046 */
+    out->isa = xstrdup(simd->title);
+    out->threads = pool_threads(pool);
+    peak_put(out, PEAK_FMA_BURST, burst_peak(simd));
+    peak_put(out, PEAK_FMA, working_peak(simd, (float *)(void *)r.data));
+    peak_put(out, PEAK_FMA_ALL, fma_gflops_all(simd, pool));
+    measure_caches(&r, out);
+    peak_put(out, PEAK_DRAM,
+             cold_rate(&r, pool, BUFFER_BYTES / CHUNK_BYTES, read_chunk, BUFFER_BYTES));
+    peak_put(out, PEAK_COPY,
+             cold_rate(&r, pool, BUFFER_BYTES / 2 / CHUNK_BYTES, copy_chunk, BUFFER_BYTES));
+    peak_put(out, PEAK_CLOCK, host_clock_mhz());
+    free(r.data);
+    return ST_OK;
+}

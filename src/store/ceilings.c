@@ -1,0 +1,201 @@
+/* ceilings.c - see ceilings.h.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "store/ceilings.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "base/path.h"
+#include "base/sanitize.h"
+#include "base/str.h"
+#include "kernel/blob.h"
+
+enum { KEPT_MAX = 64, FILE_BYTES_MAX = 1 << 20 };
+
+struct kept {
+    struct peak peak;
+    const struct device *gpu; /* of the table; NULL: it is none of them */
+    bool own;
+};
+
+struct ceilings {
+    const struct library *library;
+    const struct device_table *devices;
+    struct kept *v;
+    size_t n, cap;
+    bool read;
+};
+
+struct ceilings *ceilings_new(const struct library *l, const struct device_table *devices)
+{
+    struct ceilings *c = xcalloc(1, sizeof *c);
+    *c = (struct ceilings){.library = l, .devices = devices};
+    return c;
+}
+
+static void forget(struct ceilings *c)
+{
+    for (size_t i = 0; i < c->n; i++)
+        peak_clear(&c->v[i].peak);
+    c->n = 0;
+    c->read = false;
+}
+
+void ceilings_free(struct ceilings *c)
+{
+    if (!c)
+        return;
+    forget(c);
+    free(c->v);
+    free(c);
+}
+
+/* ---- reading ---- */
+
+static void clean(const struct field *fields, void *row)
+{
+    for (const struct field *f = fields; f->name; f++)
+        if (f->type == FIELD_TEXT) {
+            char **text = (char **)(void *)((char *)row + f->offset);
+            char *line = *text ? sanitize_line(*text) : NULL;
+            free(*text);
+            *text = line;
+        }
+}
+
+static void take(struct ceilings *c, const char *text, size_t len, bool own)
+{
+    struct kept k = {.own = own};
+    json_t *o = json_loadb(text, len, 0, NULL);
+    const bool good = o && c->n < KEPT_MAX && peak_from_json(&k.peak, o, NULL) == ST_OK;
+    json_decref(o);
+    if (!good)
+        return;
+    clean(peak_fields, &k.peak);
+    for (int i = 0; i < PEAK_COUNT; i++)
+        clean(ceiling_fields, &k.peak.at[i]);
+    if (k.peak.device)
+        (void)devices_get(c->devices, k.peak.device, &k.gpu, NULL);
+    xgrow((void **)&c->v, &c->cap, c->n + 1, sizeof *c->v);
+    c->v[c->n++] = k;
+}
+
+static bool ends_with(const char *name, const char *end)
+{
+    const size_t n = strlen(name), m = strlen(end);
+    return n > m && strcmp(name + n - m, end) == 0;
+}
+
+static void read_own(struct ceilings *c)
+{
+    char *folder = path_in(PATH_DATA, "ceilings");
+    DIR *d = folder ? opendir(folder) : NULL;
+    for (const struct dirent *e; d && (e = readdir(d));) {
+        char *path = xasprintf("%s/%s", folder, e->d_name), *text;
+        size_t len;
+        if (ends_with(e->d_name, ".json") &&
+            str_read_file(path, FILE_BYTES_MAX, &text, &len, NULL) == ST_OK) {
+            take(c, text, len, true);
+            free(text);
+        }
+        free(path);
+    }
+    if (d)
+        closedir(d);
+    free(folder);
+}
+
+static void read_all(struct ceilings *c)
+{
+    c->read = true;
+    read_own(c);
+    for (const struct blob *b = blob_table; b->path; b++)
+        if (ends_with(b->path, ".ceilings"))
+            take(c, b->data, blob_size(b), false);
+}
+
+/* ---- looking up ---- */
+
+/* Of two of the user's the newer; any of them before one that is shipped. */
+static bool is_better(const struct kept *a, const struct kept *b)
+{
+    if (!b || a->own != b->own)
+        return !b || a->own;
+    return a->peak.time && b->peak.time && strcmp(a->peak.time, b->peak.time) > 0;
+}
+
+const struct peak *ceilings_find(struct ceilings *c, const struct device *gpu, bool *own)
+{
+    const struct kept *best = NULL;
+    const bool all = library_scope(c->library) == LIBRARY_ALL;
+    if (!c->read)
+        read_all(c);
+    for (size_t i = 0; gpu && i < c->n; i++)
+        if (c->v[i].gpu == gpu && (all || !c->v[i].own) && is_better(&c->v[i], best))
+            best = &c->v[i];
+    if (best && own)
+        *own = best->own;
+    return best ? &best->peak : NULL;
+}
+
+const struct peak *ceilings_of(struct ceilings *c, const char *device, bool *own)
+{
+    const struct device *gpu = NULL;
+    if (!device || devices_get(c->devices, device, &gpu, NULL) != ST_OK)
+        return NULL;
+    return ceilings_find(c, gpu, own);
+}
+
+/* ---- keeping ---- */
+
+/* "NVIDIA-H200.json": what a file may be called everywhere. The caller frees. */
+static char *file_name(const char *device)
+{
+    struct str s = {0};
+    for (const char *p = device; *p && s.len < 80; p++)
+        str_addc(&s, isalnum((unsigned char)*p) ? *p : '-');
+    str_add(&s, ".json");
+    return str_take(&s);
+}
+
+static enum status write_file(const char *path, const json_t *o, struct err *err)
+{
+    char *fresh = xasprintf("%s.new", path), *text = json_dumps(o, JSON_INDENT(1));
+    FILE *f = text ? fopen(fresh, "we") : NULL;
+    bool done = f && fputs(text, f) >= 0 && fputc('\n', f) != EOF;
+    if (f)
+        done = fclose(f) == 0 && done;
+    done = done && rename(fresh, path) == 0;
+    enum status st =
+        done ? ST_OK : err_set(err, ST_FAIL, "cannot write %s: %s", path, strerror(errno));
+    if (!done)
+        unlink(fresh);
+    free(text);
+    free(fresh);
+    return st;
+}
+
+enum status ceilings_keep(struct ceilings *c, const struct peak *p, struct err *err)
+{
+    char *name = file_name(p->device ? p->device : "unknown"), *path = NULL;
+    char *file = xasprintf("ceilings/%s", name);
+    enum status st = path_for(PATH_DATA, file, "ceilings", &path, err);
+    if (st == ST_OK)
+        st = path_make_parent(path, err);
+    json_t *o = peak_to_json(p);
+    if (st == ST_OK)
+        st = write_file(path, o, err);
+    json_decref(o);
+    free(path);
+    free(file);
+    free(name);
+    forget(c);
+    return st;
+}
