@@ -19,6 +19,8 @@ struct front {
     void *ctx;
     void (*note)(void *ctx, const char *text); /* a message, one line, sanitised */
     void (*progress)(void *ctx, const struct job *j);
+    /* What is being done, in a few words, in place of what was said so before; NULL: it is over. */
+    void (*doing)(void *ctx, const char *text);
     bool (*cancelled)(void *ctx);
     /* Waits for the job in the front end's own loop; NULL: super_wait(). */
     void (*wait)(void *ctx, struct super *s, struct job *j);

@@ -54,7 +54,8 @@ libattnscope_a_SOURCES += \
 	%D%/ask/recollect.c %D%/ask/recollect.h \
 	%D%/show/profile.c \
 	%D%/show/profile.h \
-	%D%/ask/request.c %D%/ask/request.h %D%/ask/plan_row.c %D%/ask/plan_row.h %D%/ask/request_text.c \
+	%D%/ask/request.c %D%/ask/request.h %D%/ask/plan_here.c %D%/ask/plan_here.h \
+	%D%/ask/plan_row.c %D%/ask/plan_row.h %D%/ask/request_text.c \
 	%D%/show/peaks.c \
 	%D%/show/peaks.h \
 	%D%/show/roof.c \

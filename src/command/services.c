@@ -23,6 +23,7 @@ void services_init(struct services *x)
 
 void services_clear(struct services *x)
 {
+    foundry_free(x->foundry);
     super_free(x->super);
     recall_free(x->recall);
     ceilings_free(x->ceilings);
@@ -39,6 +40,13 @@ struct super *session_super(struct session *s)
     if (!s->services.super)
         s->services.super = super_new(NULL);
     return s->services.super;
+}
+
+struct foundry *session_foundry(struct session *s)
+{
+    if (!s->services.foundry)
+        s->services.foundry = foundry_new(NULL);
+    return s->services.foundry;
 }
 
 struct store *session_store(struct session *s)

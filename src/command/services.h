@@ -9,6 +9,7 @@
 #include <stddef.h>
 
 #include "base/status.h"
+#include "job/foundry.h"
 #include "job/super.h"
 #include "kernel/registry.h"
 #include "plan/device.h"
@@ -23,6 +24,7 @@ struct services {
     struct registry *registry;    /* which kernels there are */
     struct device_table *devices; /* which GPUs can be planned for */
     struct super *super;          /* session_super() */
+    struct foundry *foundry;      /* session_foundry() */
     struct store *store;          /* session_store() */
     bool store_failed;            /* noted already */
     struct library *library;      /* session_library() */
@@ -41,6 +43,8 @@ void services_init(struct services *x);
 void services_clear(struct services *x);
 
 struct super *session_super(struct session *s);
+/* What compiles for plans; see ask/plan_here.h. */
+struct foundry *session_foundry(struct session *s);
 /* NULL when it cannot be opened; the reason was noted once. */
 struct store *session_store(struct session *s);
 /* Recordings by name; its look-ups serve lessons and screens. */

@@ -27,13 +27,23 @@ static bool heat_sound(const void *model)
     return grid_sound(g) && g->ny;
 }
 
-static bool any_bound(const struct grid_chart *g, int series)
+static bool any_bound(const struct grid_cell *cells, int n)
 {
-    const struct grid_series *s = &g->series[series];
-    for (int i = 0; i < s->n; i++)
-        if (s->cells[i].bound && isfinite(s->cells[i].value))
+    for (int i = 0; i < n; i++)
+        if (cells[i].bound && isfinite(cells[i].value))
             return true;
     return false;
+}
+
+/* Of one map's values. A bound is none: it has no shade and moves nobody else's. */
+static struct range heat_range(const struct grid_chart *g, int series)
+{
+    struct range r = RANGE_NONE;
+    for (int i = 0; i < g->series[series].n; i++)
+        if (!g->series[series].cells[i].bound)
+            range_add(&r, g->series[series].cells[i].value);
+    r.log = r.lo > 0 && r.hi / r.lo >= 50;
+    return r;
 }
 
 /* ---- cells ---- */
@@ -100,7 +110,7 @@ static void cell_number(const struct grid_cell *v, int w, char *out, size_t size
     snprintf(out, size, "%.*s%s", w > 7 ? 2 : sign ? 1 : 0, mark, number);
 }
 
-/* Shade left, digits right; where both do not fit, the digits. */
+/* Shade left, digits right; where both do not fit, the digits. A bound is hatched. */
 static void draw_cell(struct canvas *c, struct rect r, const struct map *f,
                       const struct grid_cell *v, bool cur)
 {
@@ -108,10 +118,10 @@ static void draw_cell(struct canvas *c, struct rect r, const struct map *f,
     if (isfinite(v->value)) {
         cell_number(v, r.w, text, sizeof text);
         int w = limit(str_width(text), 0, r.w - 1);
-        uint32_t glyph = shade(c, range_share(&f->range, v->value));
+        uint32_t glyph = v->bound ? '/' : shade(c, range_share(&f->range, v->value));
         for (int y = 0; y < r.h; y++)
             for (int x = 0; x < r.w - 1 - (y == r.h / 2 ? w + 1 : 0); x++)
-                canvas_put(c, r.x + x, r.y + y, ROLE_HEAT, glyph);
+                canvas_put(c, r.x + x, r.y + y, v->bound ? ROLE_DIM : ROLE_HEAT, glyph);
         canvas_text(c, r.x + r.w - 1 - w, r.y + r.h / 2, w, ROLE_NORMAL, text);
     } else {
         canvas_put(c, r.x + (r.w - 1) / 2, r.y + r.h / 2, v->blocked ? ROLE_BAD : ROLE_DIM,
@@ -176,6 +186,8 @@ static void draw_legend(struct canvas *c, struct rect r, const struct map *f)
     snprintf(text, sizeof text, "%s%s", number_fmt(b, s->hi, 4), s->log ? " (log)" : "");
     if (range_known(s))
         legend_item(c, &x, y, end, ROLE_HEAT, shade(c, 1), text);
+    if (any_bound(f->cells, f->g->nx * f->g->ny))
+        legend_item(c, &x, y, end, ROLE_DIM, '/', "only bounded");
     for (const struct chart_block *k = chart_blocks; k->word; k++)
         if (has_block(f, k))
             legend_item(c, &x, y, end, ROLE_BAD, (uint32_t)k->letter, k->text);
@@ -184,7 +196,7 @@ static void draw_legend(struct canvas *c, struct rect r, const struct map *f)
 void fig_heat(struct canvas *c, struct rect r, const struct grid_chart *g, int series, int cx,
               int cy)
 {
-    const struct map f = {g, g->series[series].cells, grid_range(g, series), cx, cy};
+    const struct map f = {g, g->series[series].cells, heat_range(g, series), cx, cy};
     if (g->nx < 1 || g->ny < 1 || r.w < 12 || r.h < 4)
         return;
     struct heat_layout l = lay_out(r, &f);
@@ -227,15 +239,28 @@ static int svg_shade(const struct heat *h, double v)
     return share < 1 ? (int)(fmax(share, 0) * SVG_SHADES) : SVG_SHADES - 1;
 }
 
+/* No shade, hatched: how it compares with the others nobody knows. */
+static void draw_hatch(const struct heat *h, double x, double y)
+{
+    const double w = h->cell_w - 2, step = cell_h / 3;
+    svg_rect(h->out, x + 1, y + 1, w, cell_h - 2, "ghost");
+    for (double at = step; at < w + cell_h; at += step) {
+        const double x0 = fmax(0, at - (cell_h - 2)), x1 = fmin(at, w);
+        svg_line(h->out, x + 1 + x0, y + 1 + at - x0, x + 1 + x1, y + 1 + at - x1, "grid");
+    }
+    svg_rect(h->out, x + 3, y + 3, h->cell_w - 6, cell_h - 6, "axis dash");
+}
+
 static void draw_value(const struct heat *h, const struct grid_cell *v, double x, double y)
 {
     char number[NUMBER_BUF], text[NUMBER_BUF + 4], cls[16];
     snprintf(text, sizeof text, "%s%s", v->bound ? v->bound : "", number_fmt(number, v->value, 3));
     snprintf(cls, sizeof cls, "h%d", svg_shade(h, v->value));
-    svg_rect(h->out, x + 1, y + 1, h->cell_w - 2, cell_h - 2, cls);
     if (v->bound)
-        svg_rect(h->out, x + 3, y + 3, h->cell_w - 6, cell_h - 6, "axis dash");
-    snprintf(cls, sizeof cls, "k%d", svg_shade(h, v->value));
+        draw_hatch(h, x, y);
+    else
+        svg_rect(h->out, x + 1, y + 1, h->cell_w - 2, cell_h - 2, cls);
+    snprintf(cls, sizeof cls, v->bound ? "d s" : "k%d", svg_shade(h, v->value));
     if (svg_width(text, false) < h->cell_w - 4)
         svg_text(h->out, x + h->cell_w / 2, y + cell_h / 2 + 4, SVG_MIDDLE, cls, text);
 }
@@ -271,6 +296,13 @@ static void draw_scale(const struct heat *h, double y)
 {
     const struct range *r = &h->range;
     char a[NUMBER_BUF], b[NUMBER_BUF], classes[16];
+    const char *note = any_bound(h->g->series[h->series].cells, h->g->series[h->series].n)
+                           ? "; hatched, <= or >=: a bound, no more is known"
+                           : "";
+    if (!range_known(r)) {
+        svg_textf(h->out, left, y + 10, SVG_START, "d s", "grey: not possible%s", note);
+        return;
+    }
     for (int k = 0; k < SVG_SHADES; k++) {
         snprintf(classes, sizeof classes, "h%d", k);
         svg_rect(h->out, left + k * scale_w / SVG_SHADES, y, scale_w / SVG_SHADES, 10, classes);
@@ -278,8 +310,7 @@ static void draw_scale(const struct heat *h, double y)
     svg_textf(h->out, left + scale_w + 10, y + 10, SVG_START, "d s",
               "%s to %s%s%s%s; grey: not possible%s", number_fmt(a, r->lo, 3),
               number_fmt(b, r->hi, 3), h->g->unit && *h->g->unit ? " " : "", svg_unit(h->g->unit),
-              r->log ? " (logarithmic)" : "",
-              any_bound(h->g, h->series) ? "; dashed, <= or >=: a bound, no more is known" : "");
+              r->log ? " (logarithmic)" : "", note);
 }
 
 static void draw_map(const struct heat *h, double y0)
@@ -308,7 +339,7 @@ static void heat_svg(struct str *out, const struct chart *c, bool alone)
     char *title = xasprintf("%s over %s and %s", g->metric, g->yname, g->xname);
     chart_svg_begin(out, c, fmax(w, 760), g->nseries * map_h, title, alone);
     for (h.series = 0; h.series < g->nseries; h.series++) {
-        h.range = grid_range(g, h.series);
+        h.range = heat_range(g, h.series);
         draw_map(&h, h.series * map_h + head);
     }
     svg_end(out);
@@ -337,11 +368,11 @@ static void gp_words(struct str *out, const struct grid_chart *g, int s)
 
 static void gp_map(struct str *out, const struct grid_chart *g, int s)
 {
-    const struct range r = grid_range(g, s);
+    const struct range r = heat_range(g, s);
     str_addf(out, "$data%d << EOD\n", s);
     for (int i = 0; i < g->series[s].n; i++) {
         str_addf(out, "%d %d", i % g->nx, i / g->nx);
-        gp_value(out, g->series[s].cells[i].value);
+        gp_value(out, g->series[s].cells[i].bound ? NAN : g->series[s].cells[i].value);
         str_add(out, (i + 1) % g->nx ? "\n" : "\n\n");
     }
     str_add(out, "EOD\n");

@@ -7,6 +7,7 @@
 #ifndef ATTNSCOPE_JOB_LAUNCH_H
 #define ATTNSCOPE_JOB_LAUNCH_H
 
+#include "backend/compile/compile.h"
 #include "job/gpu_lock.h"
 #include "job/peer.h"
 #include "job/request.h"
@@ -29,6 +30,12 @@ struct entry {
     size_t nsamples, capsamples;
 };
 
+/* A compiler, as far as it was asked about. */
+struct maker {
+    char *version; /* "nvrtc 13.0"; NULL: not asked, or it is not here, */
+    char *why;     /* for this reason */
+};
+
 struct launch {
     struct peer peer;
     struct registry *registry;
@@ -49,6 +56,7 @@ struct launch {
     bool careful;        /* say which kernel comes before every sample: one of them kills workers */
     enum status written; /* of the output file that was asked for */
     struct err write_err;
+    struct maker makers[COMPILERS]; /* for JOB_COMPILE */
 };
 
 /* All rows, with "ready" set or not. */

@@ -1,4 +1,5 @@
 libattnscope_a_SOURCES += \
+	%D%/foundry.c %D%/foundry.h \
 	%D%/gpu_lock.c %D%/gpu_lock.h \
 	%D%/job.c %D%/job.h \
 	%D%/peer.c %D%/peer.h \

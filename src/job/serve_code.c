@@ -7,6 +7,7 @@
  *     outcome    "ok", "error" (the source does not compile), "stopped" (the compiler was, or died),
  *                "absent" (there is no compiler), "refused" (the kernel does not take the shape)
  *     reason     a sentence, null for ok
+ *     source_hash  of the source that was compiled, sixteen hexadecimal digits
  *     log        what the compiler said, sanitised, its first 64 KiB
  *     passes     an array of regs, spill_bytes, static_smem of each launch; null: unknown
  *
@@ -55,58 +56,122 @@ static const char *outcome(enum status st, const struct compile_result *r)
 }
 
 static json_t *result(const struct kernel_desc *d, const char *how, const char *reason,
-                      const struct compile_result *r)
+                      const char *messages)
 {
     struct str log = {0};
-    const size_t len = r->log ? strnlen(r->log, LOG_SHOWN) : 0;
+    char hash[24];
+    const size_t len = messages ? strnlen(messages, LOG_SHOWN) : 0;
     if (len)
-        sanitize(&log, r->log, len, true);
-    json_t *o = json_pack("{s:s, s:o, s:s, s:o}", "outcome", how, "reason",
-                          reason ? json_string(reason) : json_null(), "log", str_text(&log),
-                          "passes", usage_of(d, r->log));
+        sanitize(&log, messages, len, true);
+    snprintf(hash, sizeof hash, "%016llx", d->source ? (unsigned long long)desc_hash(d) : 0ull);
+    json_t *o = json_pack("{s:s, s:o, s:s, s:s, s:o}", "outcome", how, "reason",
+                          reason ? json_string(reason) : json_null(), "source_hash", hash, "log",
+                          str_text(&log), "passes", usage_of(d, messages));
     str_free(&log);
     return o;
 }
 
+/* ---- compilers ---- */
+
+/* What is known of a compiler. One that is here is asked once in this process's life; one that is not
+ * may be installed yet. */
+static const struct maker *maker(struct launch *l, enum compiler which)
+{
+    struct maker *m = &l->makers[which];
+    struct compile_result r;
+    struct err why = ERR_INIT;
+    if (m->version)
+        return m;
+    free(m->why);
+    m->why = NULL;
+    if (compile_with(which, "version", NULL, 0, NULL, &r, &why) == ST_OK)
+        m->version = xstrdup(r.version);
+    else
+        m->why = xstrdup(why.text);
+    compile_clear(&r);
+    return m;
+}
+
+void launch_forget_makers(struct launch *l)
+{
+    for (int i = 0; i < COMPILERS; i++) {
+        free(l->makers[i].version);
+        free(l->makers[i].why);
+        l->makers[i] = (struct maker){.version = NULL};
+    }
+}
+
+/* The compiler of a kernel: its own, but nvcc where NVRTC is not here. */
+static const struct maker *choose(struct launch *l, struct build *b)
+{
+    const enum compiler which = build_compiler(b->desc);
+    const struct maker *own = maker(l, which);
+    if (own->version || which != COMPILER_NVRTC)
+        return own;
+    b->by_nvcc = maker(l, COMPILER_NVCC)->version != NULL;
+    return b->by_nvcc ? maker(l, COMPILER_NVCC) : own;
+}
+
+/* ---- one build ---- */
+
 /* A run on this device finds the code in the cache. */
-static void keep(const struct build *b, const struct compile_result *r)
+static void keep(const struct build *b, const char *version, const struct compile_result *r)
 {
     struct cubin_key key;
-    if (r->version && build_key(b, r->version, &key))
+    if (r->image && build_key(b, version, &key))
         cubin_put(key, r->image, r->image_len);
 }
 
-static json_t *compile_build(const struct build *b, json_t **compiler)
+/* Compiles; what the compiler says of the source, it will say again, so that is kept. */
+static json_t *compile_now(const struct build *b, const char *version)
 {
     struct compile_result r;
     struct err why = ERR_INIT;
     const enum status st = build_code(b, &r, &why);
+    const struct build_said said = {
+        .compiled = st == ST_OK, .reason = st == ST_OK ? NULL : why.text, .log = r.log};
     if (st == ST_OK)
-        keep(b, &r);
-    if (r.version && !*compiler)
-        *compiler = json_string(r.version);
-    json_t *o = result(b->desc, outcome(st, &r), st == ST_OK ? NULL : why.text, &r);
+        keep(b, version, &r);
+    if (b->definitions && (st == ST_OK || (st == ST_NO && r.version)))
+        build_remember(b, version, &said);
+    json_t *o = result(b->desc, outcome(st, &r), said.reason, r.log);
     compile_clear(&r);
     return o;
 }
 
-static json_t *compile_planned(const struct plan *p, int sm, json_t **compiler)
+static json_t *compile_build(struct launch *l, struct build *b, json_t **compiler)
+{
+    const struct maker *m = choose(l, b);
+    struct build_said said = {0};
+    json_t *o;
+    if (!m->version)
+        return result(b->desc, "absent", m->why, NULL);
+    if (!*compiler)
+        *compiler = json_string(m->version);
+    if (b->definitions && build_recall(b, m->version, &said))
+        o = result(b->desc, said.compiled ? "ok" : "error", said.reason, said.log);
+    else
+        o = compile_now(b, m->version);
+    build_said_clear(&said);
+    return o;
+}
+
+static json_t *compile_planned(struct launch *l, const struct plan *p, json_t **compiler)
 {
     char arch[BUILD_ARCH_MAX];
     char **words = plan_definitions(p);
-    const struct build b = {.desc = p->desc,
-                            .definitions = (const char *const *)words,
-                            .arch = build_arch(p->desc, sm, arch)};
-    json_t *o = compile_build(&b, compiler);
+    struct build b = {.desc = p->desc,
+                      .definitions = (const char *const *)words,
+                      .arch = build_arch(p->desc, l->request.sm, arch)};
+    json_t *o = compile_build(l, &b, compiler);
     code_words_free(words);
     return o;
 }
 
 static json_t *refused(const char *why)
 {
-    const struct compile_result none = {0};
     static const struct kernel_desc nothing;
-    return result(&nothing, "refused", why, &none);
+    return result(&nothing, "refused", why, NULL);
 }
 
 /* For a GPU of this sm. */
@@ -125,19 +190,18 @@ static json_t *compile_cuda_entry(struct launch *l, int i, const struct kernel *
         st = launch_params(k->cuda, &q->problem.shape, q->entries[i].params, &v, &why);
     if (st == ST_OK)
         st = plan_build(k->cuda, &q->problem.shape, &v, NULL, NULL, &plan, &why);
-    o = st == ST_OK ? compile_planned(&plan, q->sm, compiler) : refused(why.text);
+    o = st == ST_OK ? compile_planned(l, &plan, compiler) : refused(why.text);
     plan_clear(&plan);
     return o;
 }
 
 /* For the CPU: one that is built in has been compiled with the program. */
-static json_t *compile_c_entry(const struct kernel *k, json_t **compiler)
+static json_t *compile_c_entry(struct launch *l, const struct kernel *k, json_t **compiler)
 {
-    const struct compile_result none = {0};
-    const struct build b = {.desc = k->cpu};
+    struct build b = {.desc = k->cpu};
     if (!k->cpu || k->cpu->code != CODE_C)
         return refused("it has no C source to compile");
-    return k->user ? compile_build(&b, compiler) : result(k->cpu, "ok", NULL, &none);
+    return k->user ? compile_build(l, &b, compiler) : result(k->cpu, "ok", NULL, NULL);
 }
 
 static json_t *compile_entry(struct launch *l, int i, json_t **compiler)
@@ -147,10 +211,12 @@ static json_t *compile_entry(struct launch *l, int i, json_t **compiler)
     if (registry_get(l->registry, l->request.entries[i].kernel, &k, &why) != ST_OK)
         return refused(why.text);
     const bool cuda = l->request.sm != 0;
-    const enum compiler which = cuda ? COMPILER_NVRTC : COMPILER_CC;
+    const enum compiler which = !cuda                               ? COMPILER_CC
+                                : maker(l, COMPILER_NVRTC)->version ? COMPILER_NVRTC
+                                                                    : COMPILER_NVCC;
     peer_estimate(&l->peer, PHASE_COMPILE, i,
                   compile_limits(which).wall_s / 8.0 + code_kinds[k->code].load_s);
-    return cuda ? compile_cuda_entry(l, i, k, compiler) : compile_c_entry(k, compiler);
+    return cuda ? compile_cuda_entry(l, i, k, compiler) : compile_c_entry(l, k, compiler);
 }
 
 /* The device for which to compile: the request's, or the one that is here; 0 stays for the CPU. */

@@ -9,4 +9,7 @@
 /* JOB_COMPILE: what its extra is. The caller owns it. */
 enum status launch_compile(struct launch *l, json_t **extra, struct err *err);
 
+/* Forgets what it knows of compilers. */
+void launch_forget_makers(struct launch *l);
+
 #endif

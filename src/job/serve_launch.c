@@ -257,6 +257,7 @@ int serve_launch(int fd)
             close(given);
     }
     launch_close(&l);
+    launch_forget_makers(&l);
     problem_clear(&l.problem);
     registry_free(l.registry);
     peer_close(&l.peer);

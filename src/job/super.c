@@ -749,6 +749,12 @@ bool super_dispatch(struct super *s)
     return changed;
 }
 
+const char *super_backend(const struct super *s)
+{
+    const struct job *j = s->active ? s->active : s->queue;
+    return j ? j->request.options.backend : NULL;
+}
+
 int super_fds(const struct super *s, struct pollfd *fds, int max)
 {
     int n = 0;

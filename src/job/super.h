@@ -52,6 +52,9 @@ const char *job_phase(const struct job *j);
 /* How long it will take at most, in seconds; NaN: unknown. */
 double job_estimate_s(const struct job *j);
 
+/* The backend of the job under way or next in turn; NULL: there is none. Borrowed until the next dispatch. */
+const char *super_backend(const struct super *s);
+
 enum { SUPER_FDS_MAX = 6 };
 /* For poll loops. fds: fills at most `max`, of SUPER_FDS_MAX, returns how many. timeout: ms until the next deadline,
  * -1 for none. dispatch: reads what is there, enforces deadlines; true if any job changed. */

@@ -344,6 +344,8 @@ static void explain_regs(const struct view *v)
         explain_line(
             v, "regs is unknown: registers are never guessed. A compile (NVRTC or nvcc) or a row "
                "of kernels/cuda/ptxas.tsv for these very parameters gives them.");
+        if (v->p->regs_reason)
+            explain_line(v, "Here: %s.", v->p->regs_reason);
         return;
     }
     explain_line(v, "regs = %s a thread, spills %s B, from %s%s", NUM(v->pass->regs),

@@ -152,7 +152,7 @@ static void take_regs(struct plan_pass *pass, int regs, int spill_bytes, int sta
                       const char *source, bool stale)
 {
     pass->regs = regs;
-    pass->spill_bytes = spill_bytes;
+    pass->spill_bytes = spill_bytes >= 0 ? spill_bytes : INT_UNKNOWN;
     pass->regs_source = source;
     pass->regs_stale = stale;
     if (!stale && static_smem >= 0)
@@ -424,7 +424,27 @@ void plan_clear(struct plan *p)
     for (int i = 0; i < p->npasses; i++)
         clear_pass(&p->passes[i]);
     free(p->reason);
+    free(p->regs_reason);
     *p = (struct plan){0};
+}
+
+bool plan_lacks_regs(const struct plan *p)
+{
+    for (int i = 0; p->device && p->device->cc && !p->reason && i < p->npasses; i++)
+        if (p->passes[i].regs == INT_UNKNOWN || p->passes[i].regs_stale)
+            return true;
+    return false;
+}
+
+bool plan_metric_needs_regs(const char *metric)
+{
+    static const char *const names[] = {
+        "regs",         "spill_bytes",   "limit_regs", "blocks_per_sm",
+        "active_warps", "occupancy_pct", "waves",      NULL};
+    for (const char *const *name = names; *name; name++)
+        if (!strcmp(*name, metric))
+            return true;
+    return false;
 }
 
 /* Definitions */

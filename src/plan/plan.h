@@ -39,7 +39,7 @@ struct plan_pass {
     int64_t dynamic_smem, static_smem, smem_bytes; /* smem_bytes = both; static as compiled if
                                                       known, else as laid out */
     int64_t regs, spill_bytes;                     /* INT_UNKNOWN */
-    const char *regs_source;                       /* "table" "ptxas" "nvrtc" or NULL */
+    const char *regs_source;                       /* "table" "ptxas" "nvrtc" "recorded" or NULL */
     bool regs_stale;
     struct occupancy occ;
 };
@@ -62,14 +62,15 @@ struct plan {
     const char *peak_unit;        /* "tensor", "tf32", or "fp32": a kernel without tensor
                                      instructions cannot reach the tensor roof */
     char *reason;                 /* why it cannot run; NULL: it can */
+    char *regs_reason;            /* why registers are not known; NULL: they are, or nobody says */
     const char *blocked_by; /* what that is about: "kernel" (its own @requires), "smem", "regs",
                                      "threads", "grid", "barriers", "memory"; NULL: it can run */
 };
 
-/* Registers known from a compile; they override the table. */
+/* Registers known from a compile; they override the table. Below 0: not known. */
 struct plan_regs {
     int regs[DESC_PASSES_MAX], spill_bytes[DESC_PASSES_MAX], static_smem[DESC_PASSES_MAX];
-    const char *source; /* "ptxas" or "nvrtc" */
+    const char *source; /* "ptxas" "nvrtc" "recorded" */
 };
 
 /* Builds the plan; `out` need not be initialised. `v` NULL: the defaults. `dev` NULL: no device is
@@ -82,6 +83,12 @@ enum status plan_build(const struct kernel_desc *d, const struct shape *s,
                        const struct param_values *v, const struct device *dev,
                        const struct plan_regs *regs, struct plan *out, struct err *why);
 void plan_clear(struct plan *p);
+/* Is there a launch whose registers are not known, or are those of an older source? What follows from them
+ * is a bound then. Never of a plan that cannot run, or of one for no GPU. */
+bool plan_lacks_regs(const struct plan *p);
+/* Is it a figure of a plan that nobody knows without registers? */
+bool plan_metric_needs_regs(const char *metric);
+
 /* What can be said about the roof beyond the numbers, in one sentence, or NULL. */
 const char *plan_roof_note(const struct plan *p);
 

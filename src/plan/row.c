@@ -100,7 +100,8 @@ const struct field plan_main_fields[] = {
           .doc = "Shared memory of a block, static and dynamic."),
     FIELD(FIELD_INT, plan_row, regs, .unit = "registers", .doc = "Registers of a thread."),
     FIELD(FIELD_TEXT, plan_row, regs_source,
-          .doc = "Where regs comes from: table, nvrtc or ptxas."),
+          .doc = "Where regs comes from: table (shipped), nvrtc or ptxas (compiled here), recorded "
+                 "(of a run of this source)."),
     FIELD(FIELD_INT, plan_row, spill_bytes, .unit = "B", .title = "spilled B",
           .doc = "Bytes of a thread that did not fit into registers."),
     {.name = NULL},
@@ -133,6 +134,8 @@ const struct field plan_fields[] = {
     FIELD(FIELD_TEXT, plan_row, roof_note, .doc = "What the numbers do not say about the roof."),
     FIELD(FIELD_JSON, plan_row, workspace,
           .doc = "Global memory between launches: name, bytes, doc."),
+    FIELD(FIELD_TEXT, plan_row, regs_reason,
+          .doc = "Why regs is not known, or stale: what a compiler said, or that there is none."),
     FIELD(FIELD_TEXT, plan_row, blocked_by,
           .doc = "What a plan that cannot run is short of: smem, regs, threads, barriers, grid, "
                  "memory, or kernel: its own rule."),
@@ -220,6 +223,7 @@ void plan_row_figures(struct plan_row *row, const struct plan *p)
     row->peak_unit = copy_of(p->peak_unit);
     row->dram_gbs = p->dram_gbs;
     row->roof_note = copy_of(plan_roof_note(p));
+    row->regs_reason = copy_of(p->regs_reason);
     row->blocked_by = copy_of(p->blocked_by);
 }
 

@@ -22,7 +22,7 @@ struct plan_row {
     double ridge, roof_us, peak_tflops, dram_gbs;
     char *bound, *peak_unit, *roof_note;
     json_t *workspace; /* [{name, bytes, doc}] */
-    char *blocked_by;
+    char *regs_reason, *blocked_by;
     /* What a recording has of it, or of the nearest shape. */
     double recorded_us, recorded_tflops, recorded_near_us;
     char *recorded_time, *recorded_in, *recorded_near;

@@ -100,6 +100,27 @@ static void progress_text(const struct job *j, struct str *out)
     }
 }
 
+static void show_progress(const char *text)
+{
+    clear_progress();
+    char *clean = sanitize_line(text);
+    const int width = str_width(clean);
+    if (width < 79) {
+        fputs(clean, stderr);
+        plain.shown = width;
+    }
+    free(clean);
+}
+
+static void doing(void *ctx, const char *text)
+{
+    (void)ctx;
+    if (!text)
+        clear_progress();
+    else if (plain.tty)
+        show_progress(text);
+}
+
 static void progress(void *ctx, const struct job *j)
 {
     (void)ctx;
@@ -110,14 +131,7 @@ static void progress(void *ctx, const struct job *j)
     snprintf(plain.phase, sizeof plain.phase, "%s", job_phase(j));
     struct str text = {0};
     progress_text(j, &text);
-    clear_progress();
-    char *clean = sanitize_line(str_text(&text));
-    const int width = str_width(clean);
-    if (width < 79) {
-        fputs(clean, stderr);
-        plain.shown = width;
-    }
-    free(clean);
+    show_progress(str_text(&text));
     str_free(&text);
 }
 
@@ -173,6 +187,7 @@ void front_plain(struct session *s)
     s->front.note = note;
     s->front.output = output;
     s->front.progress = progress;
+    s->front.doing = doing;
     s->front.ask = plain.tty && isatty(STDIN_FILENO) ? ask : NULL;
     s->front.lend = s->front.reclaim = NULL;
     s->front.cancelled = cancelled;

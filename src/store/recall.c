@@ -114,6 +114,7 @@ static void take(void *ctx, const struct run_row *row)
         .gbytes_per_s = row->gbytes_per_s,
         .error_ratio = row->error_ratio,
         .n = row->n,
+        .regs = row->regs,
     };
     r->n++;
 }

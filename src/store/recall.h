@@ -28,7 +28,7 @@ struct recall_row {
     int source; /* in the library */
     struct shape shape;
     double median_us, min_us, q1_us, q3_us, p95_us, cv_pct, tflops, gbytes_per_s, error_ratio;
-    int64_t n;
+    int64_t n, regs; /* regs: a thread's, of the code that ran; INT_UNKNOWN */
 };
 
 struct recall_query {

@@ -14,7 +14,7 @@ with_gpu() {
 }
 without_gpu() {
     unset ATTNSCOPE_LIBCUDA
-    export ATTNSCOPE_LIBNVRTC="$1"
+    export ATTNSCOPE_LIBNVRTC="$1" ATTNSCOPE_NVCC=none
 }
 
 # ---- the editor ----
@@ -118,7 +118,7 @@ if [ ! -e /dev/nvidiactl ]; then
 fi
 
 # ---- the real NVRTC ----
-unset ATTNSCOPE_LIBCUDA ATTNSCOPE_LIBNVRTC FAKECUDA
+unset ATTNSCOPE_LIBCUDA ATTNSCOPE_LIBNVRTC FAKECUDA ATTNSCOPE_NVCC
 rm -rf "$own"
 EDITOR='sed -i s/__syncthreads();/undefined_thing=1;/'
 run edit qtile_seq --no-run

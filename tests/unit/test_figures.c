@@ -528,17 +528,17 @@ static void test_heat(void)
     fig_heat(c, (struct rect){0, 0, 40, 5}, x->model, 0, 1, 0);
     expect_text(c, "   BC\n"
                    "BR         16         32         64\n"
-                   "32 ##### <=50 [:::::: 25]     S\n"
+                   "32 ///// <=50 [###### 25]     S\n"
                    "64 .... 12.50      ?          S\n"
-                   ". 12.50  # 50  S shared memory\n");
+                   ". 12.50  # 25  / only bounded  S share..\n");
     canvas_free(c);
     c = canvas_new(21, 5, GLYPHS_ASCII); /* where there is little room the sign alone is left */
     fig_heat(c, (struct rect){0, 0, 21, 5}, x->model, 0, -1, -1);
     expect_text(c, "   BC\n"
                    "BR    16    32    64\n"
-                   "32 # <50 :: 25   S\n"
+                   "32 / <50 ## 25   S\n"
                    "64  12.5   ?     S\n"
-                   ". 12.50  # 50  S sh..\n");
+                   ". 12.50  # 25  / on..\n");
     canvas_free(c);
     chart_free(x);
 }

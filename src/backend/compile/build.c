@@ -211,12 +211,59 @@ enum status build_code(const struct build *b, struct compile_result *out, struct
     char *name =
         of_user(d) ? xstrdup(d->path) : xasprintf("%s.%s", d->name, d->code == CODE_C ? "c" : "cu");
     char *source = xstrndup(d->source, d->source_len);
-    enum status st = compile_with(build_compiler(d), name, source, d->source_len,
-                                  (const char *const *)w.list, out, err);
+    enum status st = compile_with(b->by_nvcc ? COMPILER_NVCC : build_compiler(d), name, source,
+                                  d->source_len, (const char *const *)w.list, out, err);
     if (st == ST_OK && !out->image)
         st = err_set(err, ST_FAIL, "the compiler gave no code");
     free(source);
     free(name);
     code_words_free(w.list);
     return st;
+}
+
+/* ---- what the compiler said ---- */
+
+/* The key of the code, for something else than the code. */
+static bool said_key(const struct build *b, const char *version, struct cubin_key *key)
+{
+    char *what = xasprintf("messages of %s", version);
+    const bool known = build_key(b, what, key);
+    free(what);
+    return known;
+}
+
+bool build_recall(const struct build *b, const char *version, struct build_said *out)
+{
+    struct cubin_key key;
+    size_t len;
+    *out = (struct build_said){0};
+    char *text = said_key(b, version, &key) ? cubin_get(key, &len) : NULL;
+    char *reason = text ? strchr(text, '\n') : NULL,
+         *log = reason ? strchr(reason + 1, '\n') : NULL;
+    if (log) {
+        *reason++ = *log++ = '\0';
+        *out = (struct build_said){.compiled = strcmp(text, "ok") == 0,
+                                   .reason = *reason ? xstrdup(reason) : NULL,
+                                   .log = xstrdup(log)};
+    }
+    free(text);
+    return log != NULL;
+}
+
+void build_remember(const struct build *b, const char *version, const struct build_said *said)
+{
+    struct cubin_key key;
+    struct str text = {0};
+    str_addf(&text, "%s\n%s\n%s", said->compiled ? "ok" : "error", said->reason ? said->reason : "",
+             said->log ? said->log : "");
+    if (said_key(b, version, &key))
+        cubin_put(key, text.data, text.len);
+    str_free(&text);
+}
+
+void build_said_clear(struct build_said *s)
+{
+    free(s->reason);
+    free(s->log);
+    *s = (struct build_said){0};
 }

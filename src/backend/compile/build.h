@@ -14,6 +14,7 @@ struct build {
     const char *const
         *definitions; /* plan_definitions(); NULL for C, which reads its parameters as it runs */
     const char *arch; /* "sm_90"; NULL for C */
+    bool by_nvcc;     /* what NVRTC usually compiles, where there is no NVRTC */
 };
 
 enum { BUILD_ARCH_MAX = 16 };
@@ -27,5 +28,18 @@ enum compiler build_compiler(const struct kernel_desc *d);
 bool build_key(const struct build *b, const char *version, struct cubin_key *key);
 /* Compiles. As compile_with(); the log has ptxas' report on registers. */
 enum status build_code(const struct build *b, struct compile_result *out, struct err *err);
+
+/* What a compiler said of a build, kept beside the code: did it compile, and all messages. The texts are
+ * owned; build_said_clear() frees them. */
+struct build_said {
+    bool compiled;
+    char *reason; /* the first error; NULL where it compiled */
+    char *log;
+};
+/* What that version of the compiler has said of the same before; false: nothing is kept. */
+bool build_recall(const struct build *b, const char *version, struct build_said *out);
+/* Best effort, as cubin_put(). */
+void build_remember(const struct build *b, const char *version, const struct build_said *said);
+void build_said_clear(struct build_said *s);
 
 #endif

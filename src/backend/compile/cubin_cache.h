@@ -1,4 +1,5 @@
-/* cubin_cache.h - compiled kernels on disk, so that a compile is paid once.
+/* cubin_cache.h - compiled kernels on disk, and what the compiler said of each, so that a compile is paid
+ * once.
  *
  * Files lie in <cache>/cubin/, a folder that must belong to the user and to nobody else: what lies
  * there is run. The least recently used go when all together take more than $ATTNSCOPE_CACHE_MIB (256),

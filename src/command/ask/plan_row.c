@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "command/ask/plan_here.h"
 
 static void set_reason(struct plan_row *row, const char *text)
 {
@@ -40,8 +41,11 @@ enum status plan_row(const struct request *r, int i, const struct device *dev,
         unplanned(row, r, i, dev);
         return ST_OK;
     }
-    const enum status st = plan_build(r->kernels[i]->cuda, &r->problem.shape, &r->params[i], dev,
-                                      how ? how->regs : NULL, p, &why);
+    const struct kernel_desc *d = r->kernels[i]->cuda;
+    const enum status st =
+        how && how->session
+            ? plan_here(how->session, d, &r->problem.shape, &r->params[i], dev, p, &why)
+            : plan_build(d, &r->problem.shape, &r->params[i], dev, how ? how->regs : NULL, p, &why);
     const bool planned = st == ST_OK || st == ST_NO;
     if (planned)
         plan_row_figures(row, p);

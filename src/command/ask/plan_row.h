@@ -9,7 +9,8 @@
 
 struct plan_how {
     bool lists;                   /* the row has passes, buffers and workspaces, too */
-    const struct plan_regs *regs; /* known from a compilation; NULL: those of the table */
+    struct session *session;      /* with what is known here of its registers: plan_here() */
+    const struct plan_regs *regs; /* else: known from a compilation; NULL: those of the table */
 };
 /* Fills a row that is all unknown with the plan of kernel i; why it cannot run there is its reason. `how`
  * (may be NULL) is {0} by default. `plan` (may be NULL) is left filled for the caller to clear, also

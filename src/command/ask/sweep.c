@@ -12,6 +12,7 @@
 #include "command/ask/axis.h"
 #include "command/ask/keys.h"
 #include "command/ask/measure.h"
+#include "command/ask/plan_here.h"
 #include "command/ask/plan_row.h"
 #include "command/ask/request.h"
 #include "command/output.h"
@@ -291,7 +292,8 @@ static void plan_point(struct sweep *w, const struct request *r, int point)
         struct err err = ERR_INIT;
         struct plan_cell *cell = add_row(w, point, k, w->cell);
         struct row *row = w->rows[point * w->base.nkernels + k];
-        if (plan_row(r, k, w->device, NULL, NULL, &cell->plan, &err))
+        const struct plan_how how = {.session = w->session};
+        if (plan_row(r, k, w->device, &how, NULL, &cell->plan, &err))
             row_put_text(row, "reason", err.text);
         if (row_known(row, "reason"))
             row_forget(row, w->metric);
@@ -311,6 +313,15 @@ bool sweep_compute(struct sweep *w, int point)
         plan_point(w, &r, point);
     request_clear(&r);
     return !w->measured;
+}
+
+void sweep_want(const struct sweep *w, int point, const void *owner)
+{
+    struct request r;
+    if (w->measured || !plan_metric_needs_regs(w->metric) || sweep_request(w, point, &r, NULL))
+        return;
+    plans_ask(w->session, owner, &r, w->device);
+    request_clear(&r);
 }
 
 void sweep_foresee(struct sweep *w, int point)

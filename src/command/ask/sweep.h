@@ -59,6 +59,9 @@ enum status sweep_request(const struct sweep *w, int point, struct request *out,
 /* Fills the rows that need no run: all of a planned metric, and those of impossible points. True if
  * the point has all its rows. */
 bool sweep_compute(struct sweep *w, int point);
+/* Asks for the code of a point of a planned metric that hangs on registers, where they are not known: see
+ * plan_want(). sweep_compute() then knows them once they are compiled. */
+void sweep_want(const struct sweep *w, int point, const void *owner);
 /* Fills the rows of a measured point whose kernels cannot run, before anything has run. */
 void sweep_foresee(struct sweep *w, int point);
 /* The row of a point becomes this run's, which is copied without its samples. */

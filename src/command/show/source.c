@@ -10,6 +10,7 @@
 
 #include "base/mem.h"
 #include "base/number.h"
+#include "command/ask/plan_here.h"
 #include "command/ask/request.h"
 #include "command/output.h"
 #include "command/session.h"
@@ -171,7 +172,7 @@ static void plan_facts(struct session *s, const struct kernel *k, struct source_
     struct plan p;
     if (!k->cuda || !dev || request_of(s, k->name, NULL, REQUEST_PLAN, &r, NULL) != ST_OK)
         return;
-    (void)plan_build(k->cuda, &r.problem.shape, &r.params[0], dev, NULL, &p, NULL);
+    (void)plan_here(s, k->cuda, &r.problem.shape, &r.params[0], dev, &p, NULL);
     if (p.npasses > 0) {
         const struct plan_pass *pass = &p.passes[p.main_pass];
         out->smem_bytes = known(pass->smem_bytes);

@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "base/number.h"
 #include "backend/backend.h"
+#include "command/ask/plan_here.h"
 #include "command/ask/recollect.h"
 #include "command/ask/request.h"
 #include "command/session.h"
@@ -66,7 +67,7 @@ void timeline_model(struct session *s, const struct request *r, int i, const str
             "%s has no CUDA source to plan; backend=cpu takes stamps of it", r->kernels[i]->name);
         return;
     }
-    (void)plan_build(d, &r->problem.shape, &r->params[i], dev, NULL, &p, &why);
+    (void)plan_here(s, d, &r->problem.shape, &r->params[i], dev, &p, &why);
     if (sched_model(&p, &out->schedule, &why) != ST_OK)
         out->panel.reason = xstrdup(why.text);
     plan_clear(&p);

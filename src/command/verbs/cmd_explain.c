@@ -8,6 +8,7 @@
 #include "base/number.h"
 #include "base/sanitize.h"
 #include "command/ask/keys.h"
+#include "command/ask/plan_here.h"
 #include "command/ask/request.h"
 #include "command/output.h"
 #include "command/session.h"
@@ -251,7 +252,7 @@ static enum status explain_plan(struct session *s, struct cmd_call *c, const str
     if (!k || !k->cuda)
         return err_set(err, ST_USAGE, "%s has no CUDA source to plan", k ? k->name : "this build");
     memset(&p, 0, sizeof p);
-    enum status st = plan_build(k->cuda, &on.shape, &on.params, dev, NULL, &p, &why);
+    enum status st = plan_compiled(s, k->cuda, &on.shape, &on.params, dev, &p, &why);
     if (st != ST_OK && st != ST_NO)
         st = err_set(err, st, "%s", why.text);
     else {

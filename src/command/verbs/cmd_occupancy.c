@@ -8,6 +8,7 @@
 
 #include "base/mem.h"
 #include "base/number.h"
+#include "command/ask/plan_here.h"
 #include "command/ask/request.h"
 #include "command/output.h"
 #include "command/session.h"
@@ -151,8 +152,8 @@ static void planned_clear(struct planned *p)
     request_clear(&p->request);
 }
 
-static enum status plan_kernel(struct cmd_call *c, const struct device *dev, struct planned *out,
-                               struct err *err)
+static enum status plan_kernel(struct session *s, struct cmd_call *c, const struct device *dev,
+                               struct planned *out, struct err *err)
 {
     const struct request *r = &out->request;
     struct err why = ERR_INIT;
@@ -165,8 +166,8 @@ static enum status plan_kernel(struct cmd_call *c, const struct device *dev, str
             c, "cc",
             err_set(err, ST_USAGE, "a kernel is planned for a model: give gpu= instead of cc="),
             err);
-    enum status st = plan_build(r->kernels[0]->cuda, &r->problem.shape, &r->params[0], dev, NULL,
-                                &out->plan, &why);
+    enum status st = plan_compiled(s, r->kernels[0]->cuda, &r->problem.shape, &r->params[0], dev,
+                                   &out->plan, &why);
     if (st && st != ST_NO)
         return err_set(err, st, "%s", why.text);
     if (!out->plan.npasses)
@@ -289,8 +290,8 @@ static enum status exec_occupancy(struct session *s, struct cmd_call *c, struct 
     if (!st)
         st = find_place(s, c, &place, err);
     if (!st && named)
-        st = plan_kernel(c, call_key(c, "cc") ? NULL : session_gpu(s, call_key(c, "gpu"), err), &of,
-                         err);
+        st = plan_kernel(s, c, call_key(c, "cc") ? NULL : session_gpu(s, call_key(c, "gpu"), err),
+                         &of, err);
     q = planned = request_of_pass(of.pass);
     if (!st)
         st = read_request(c, place.arch, &place.sms, &q, err);

@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/number.h"
 #include "base/sanitize.h"
+#include "command/ask/plan_here.h"
 #include "command/ask/plan_row.h"
 #include "command/ask/recollect.h"
 #include "command/ask/request.h"
@@ -84,8 +85,11 @@ static void add_regs(struct str *out, const struct sheet *sh)
         return;
     }
     if (p->regs == INT_UNKNOWN) {
-        str_add(out, "- a thread: not compiled here and not in the table, so blocks/SM is an upper "
-                     "bound\n");
+        const char *why = sh->plan->regs_reason;
+        str_addf(out,
+                 "- a thread: not compiled here%s%s%s and not in the table, so blocks/SM is an "
+                 "upper bound\n",
+                 why ? " (" : "", why ? why : "", why ? ")" : "");
         return;
     }
     str_addf(out, "%lld a thread (%s%s)", (long long)p->regs, p->regs_source ? p->regs_source : "-",
@@ -381,7 +385,7 @@ static enum status plan_one(struct session *s, struct cmd_call *c, const struct 
                             struct smem_chart *maps, struct err *err)
 {
     const struct device *dev = session_gpu(s, gpu, err);
-    const struct plan_how how = {.lists = true};
+    const struct plan_how how = {.lists = true, .session = s};
     struct plan p;
     if (!dev)
         return call_mark_key(c, "gpu", ST_USAGE, err);
@@ -414,15 +418,21 @@ static enum status plan_all(struct session *s, struct cmd_call *c, const struct 
                             struct err *err)
 {
     char *gpus = xstrdup(r->options.gpu ? r->options.gpu : "auto"), *rest = gpus;
-    char *names = xstrdup(gpus), *left = names;
+    char *names = xstrdup(gpus), *left = names, *asked;
     enum status st = ST_OK;
     for (char *gpu; !st && (gpu = strsep(&left, ","));) /* all of them before any is planned */
         if (!session_gpu(s, gpu, err))
             st = call_mark_key(c, "gpu", ST_USAGE, err);
     free(names);
+    names = asked = xstrdup(gpus);
+    for (char *gpu; !st && (gpu = strsep(&asked, ","));)
+        plans_ask(s, s, r, session_gpu(s, gpu, NULL));
+    if (!st)
+        plans_wait(s);
     for (char *gpu; !st && (gpu = strsep(&rest, ","));)
         for (int i = 0; i < r->nkernels && !st; i++)
             st = plan_one(s, c, r, i, gpu, wanted, rows, maps, err);
+    free(names);
     free(gpus);
     return st;
 }
@@ -478,14 +488,17 @@ const struct cmd_entry cmd_plan = {
     .group = "Model",
     .usage = "K[,K...] [shape] [params] [gpu=NAME[,NAME]]",
     .summary = "grid, shared memory map, occupancy, traffic and roofline on a GPU model",
-    .help = "Everything is computed from the kernel's own descriptor, with the formulas that the\n"
-            "kernel is compiled and launched by; no GPU is needed. explain METRIC K shows how a\n"
-            "figure comes about. Where a recording has a time of that GPU, shape and parameters\n"
-            "it stands there as recorded, with its date; else that of the nearest shape, named.\n"
-            "\n"
-            "  plan qtile_seq gpu=L4\n"
-            "  plan row_online,splitkv gpu=L4,H200 S=4k D=128 --json\n"
-            "  plan qtile_seq BR=128 BC=128 D=128\n",
+    .help =
+        "Everything is computed from the kernel's own descriptor, with the formulas that the\n"
+        "kernel is compiled and launched by; no GPU is needed. explain METRIC K shows how a\n"
+        "figure comes about. Where a recording has a time of that GPU, shape and parameters\n"
+        "it stands there as recorded, with its date; else that of the nearest shape, named.\n"
+        "Registers that the shipped table lacks are compiled here, with NVRTC or nvcc, and kept;\n"
+        "without a compiler what hangs on them is a bound, marked <= or >=.\n"
+        "\n"
+        "  plan qtile_seq gpu=L4\n"
+        "  plan row_online,splitkv gpu=L4,H200 S=4k D=128 --json\n"
+        "  plan qtile_seq BR=128 BC=128 D=128\n",
     .arg = ARG_KERNELS,
     .keys = plan_keys,
     .flags = CMD_SHAPE | CMD_OPTIONS | CMD_PARAMS | CMD_ROWS,

@@ -14,6 +14,7 @@
 #include "command/ask/axis.h"
 #include "command/ask/keys.h"
 #include "command/ask/measure.h"
+#include "command/ask/plan_here.h"
 #include "command/ask/request.h"
 #include "command/ask/sweep.h"
 #include "command/output.h"
@@ -55,6 +56,10 @@ static void measure_point(struct swept *v, int point)
 static void sweep_all(struct swept *v)
 {
     struct sweep *w = &v->w;
+    for (int i = 0; i < w->npoints; i++)
+        sweep_want(w, i, v->s);
+    if (!w->measured)
+        plans_wait(v->s);
     for (int i = 0; i < w->npoints && !v->total.status; i++) {
         if (!sweep_compute(w, i))
             measure_point(v, i);
@@ -347,8 +352,10 @@ const struct cmd_entry cmd_sweep = {
         "as occupancy_pct, are computed for gpu= and need no run. One axis gives a table with\n"
         "a column per kernel and a plot, two give a table and a heat map per kernel. A cell that\n"
         "is not possible shows -, in the map the letter of what is in the way (S shared\n"
-        "memory, R registers, T threads, K the kernel's own rule), and its reason below; <= and\n"
-        ">= mark bounds, where the registers of a kernel are not known.\n"
+        "memory, R registers, T threads, K the kernel's own rule), and its reason below. "
+        "Registers\n"
+        "that the shipped table lacks are compiled; where there is no compiler, <= and >= mark\n"
+        "bounds, which are hatched in the map and have no shade.\n"
         "\n"
         "  sweep cpu_tiled,naive S=256..4k:x2 metric=tflops\n"
         "  sweep qtile_seq BR=16,32,64 BC=32..128:x2 metric=occupancy_pct gpu=H200\n"

@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "base/number.h"
+#include "command/ask/plan_here.h"
 #include "command/ask/request.h"
 #include "command/output.h"
 #include "command/session.h"
@@ -180,6 +181,7 @@ static enum status fill_model(struct session *s, struct cmd_call *c, const struc
     const struct device *dev = session_gpu(s, r->options.gpu, err);
     if (!dev)
         return call_mark_key(c, "gpu", ST_USAGE, err);
+    plans_compile(s, r, dev);
     for (int i = 0; i < r->nkernels; i++)
         timeline_model(s, r, i, dev, &t[i]);
     return ST_OK;

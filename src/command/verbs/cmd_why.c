@@ -10,6 +10,7 @@
 
 #include "base/mem.h"
 #include "base/number.h"
+#include "command/ask/plan_here.h"
 #include "command/ask/recollect.h"
 #include "command/ask/request.h"
 #include "command/output.h"
@@ -97,8 +98,8 @@ static enum status plan_side(struct session *s, struct pair *p, int i, struct er
     p->name[i] = request_entry(r, i);
     if (!r->kernels[i]->cuda)
         return err_set(err, ST_USAGE, "%s has no CUDA source to plan", r->kernels[i]->name);
-    enum status st = plan_build(r->kernels[i]->cuda, &r->problem.shape, &r->params[i], p->gpu, NULL,
-                                &p->plan[i], &why);
+    enum status st = plan_here(s, r->kernels[i]->cuda, &r->problem.shape, &r->params[i], p->gpu,
+                               &p->plan[i], &why);
     if (st)
         return err_set(err, st, "%s: %s", p->name[i], why.text);
     if (!p->plan[i].npasses)
@@ -117,6 +118,10 @@ static enum status make_pair(struct session *s, struct cmd_call *c, struct pair 
                        "why needs two kernels, for example: why fa2,qtile_seq gpu=H200");
     if (!(p->gpu = session_gpu(s, p->request.options.gpu, err)))
         return call_mark_key(c, "gpu", ST_USAGE, err);
+    if (!st)
+        st = call_finish(s, c, err);
+    if (!st)
+        plans_compile(s, &p->request, p->gpu);
     for (int i = 0; i < 2 && !st; i++)
         st = plan_side(s, p, i, err);
     if (st)
@@ -333,8 +338,6 @@ static enum status exec_why(struct session *s, struct cmd_call *c, struct err *e
     struct pair p = {.timed = false};
     const bool text = call_format(c) == FORMAT_TEXT;
     enum status st = make_pair(s, c, &p, err);
-    if (!st)
-        st = call_finish(s, c, err);
     if (!st) {
         struct rowset rows = {.type = &why_type};
         for (int i = 0; i < DIFFERENCES; i++)

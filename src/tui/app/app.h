@@ -104,6 +104,7 @@ struct app {
     int64_t looked_ms;   /* when the user's kernels were looked at */
     int frame_ms;        /* shortest time between frames for data */
     struct job *waiting; /* a typed command waits for this job */
+    char *doing;         /* as it says in its own words, or NULL */
     int64_t ctrl_c_ms;   /* of the last Ctrl-C with nothing to cancel */
     int exit_status;
     bool quit;

@@ -79,6 +79,10 @@ static const char *progress_text(const struct app *a, struct str *s)
 {
     static const char *const words[] = {"starting", "checking", "timing", "", "", ""};
     int n = job_count(a->waiting);
+    if (a->doing) {
+        str_add(s, a->doing);
+        return str_text(s);
+    }
     int64_t samples = 0;
     for (int i = 0; i < n; i++)
         if (job_row(a->waiting, i)->n > 0)

@@ -18,7 +18,7 @@
 #include "tui/app/prompt.h"
 #include "tui/kit/signals.h"
 
-enum { POLL_MAX = 16, LOOK_MS = 1000 };
+enum { POLL_MAX = 32, LOOK_MS = 1000 };
 
 static void on_note(void *ctx, const char *text)
 {
@@ -137,10 +137,33 @@ static void follow_kernels(struct app *a)
     app_update(a);
 }
 
+/* What is timed on this machine's cores is not disturbed by compilers. */
+static void hold_compilers(struct foundry *f, const struct super *s)
+{
+    const char *backend = s ? super_backend(s) : NULL;
+    const bool held = backend && !backend_is_gpu(backend);
+    if (held != foundry_is_held(f))
+        foundry_hold(f, held);
+}
+
+/* Jobs and compilations moved, or not. */
+static void take_events(struct app *a, struct super *super, struct foundry *foundry)
+{
+    const struct services *now = &a->session->services;
+    bool moved = super && now->super == super && super_dispatch(super);
+    moved |= foundry && now->foundry == foundry && foundry_dispatch(foundry);
+    if (!moved)
+        return;
+    a->dirty = true;
+    if (!a->waiting)
+        app_update(a);
+}
+
 /* The one event loop's turn; also called from within a command that waits. */
 void app_turn(struct app *a)
 {
     struct super *super = a->session->services.super; /* NULL until something ran */
+    struct foundry *foundry = a->session->services.foundry;
     struct pollfd fds[POLL_MAX] = {
         [1] = {.fd = signals_fd(), .events = POLLIN},
     };
@@ -151,6 +174,11 @@ void app_turn(struct app *a)
     if (super) {
         n += super_fds(super, fds + n, POLL_MAX - n);
         timeout = least(timeout, super_timeout_ms(super));
+    }
+    if (foundry) {
+        hold_compilers(foundry, super);
+        n += foundry_fds(foundry, fds + n, POLL_MAX - n);
+        timeout = least(timeout, foundry_timeout_ms(foundry));
     }
     if (registry_has_files(a->session->services.registry))
         timeout = least(timeout, LOOK_MS);
@@ -166,11 +194,7 @@ void app_turn(struct app *a)
         read_keys(a);
     if (fds[0].revents & (POLLHUP | POLLERR | POLLNVAL))
         on_signal(a, SIGHUP); /* the terminal is gone */
-    if (super && a->session->services.super == super && super_dispatch(super)) {
-        a->dirty = true;
-        if (!a->waiting)
-            app_update(a);
-    }
+    take_events(a, super, foundry);
     follow_kernels(a);
     if (a->screen->tick && !a->waiting && !a->frozen && !a->quit)
         a->screen->tick(app_screen(a));
@@ -189,6 +213,15 @@ static void on_wait(void *ctx, struct super *s, struct job *j)
     }
     a->waiting = NULL;
     a->urgent = true;
+}
+
+/* While a typed command waits for several things, one after the other. */
+static void on_doing(void *ctx, const char *text)
+{
+    struct app *a = ctx;
+    char *copy = text ? sanitize_line(text) : NULL;
+    free(a->doing);
+    a->doing = copy;
 }
 
 /* For commands that compute by themselves: lets keys through and tells whether to stop. */
@@ -252,6 +285,7 @@ void app_begin(struct app *a, struct session *s, struct tty *tty,
                               .note = on_note,
                               .cancelled = on_cancelled,
                               .wait = on_wait,
+                              .doing = on_doing,
                               .is_old = on_is_old,
                               .lend = on_lend,
                               .reclaim = on_reclaim,
@@ -274,6 +308,7 @@ void app_end(struct app *a)
     history_clear(&a->history);
     keymap_clear(&a->keys);
     free(a->ran);
+    free(a->doing);
     free(a->find);
     str_free(&a->log);
     canvas_free(a->canvas);

@@ -634,16 +634,28 @@ static void compare_draw_screen(void *ctx, struct canvas *c)
     compare_draw(c, r, &v);
 }
 
+/* The plans anew, with registers that were not known. */
+static void renew_plans(struct compare *x)
+{
+    for (int i = 0; i < x->n; i++)
+        if (x->rows[i].about)
+            subject_plan(x->rows[i].about, x->rows[i].label);
+    compare_renew_view(x);
+}
+
 static void compare_update(void *ctx)
 {
     struct compare *x = ctx;
     const bool set = subject_settings_changed(&x->subject),
-               edited = subject_kernels_changed(&x->subject);
+               edited = subject_kernels_changed(&x->subject),
+               compiled = subject_code_changed(&x->subject);
     compare_collect(x);
     if (edited)
         measurement_follow_kernels(&x->measurement);
     if (set || edited)
         compare_refresh(x);
+    else if (compiled)
+        renew_plans(x);
     else
         compare_renew_view(x);
 }

@@ -237,7 +237,7 @@ static void explore_refresh(struct explore *e)
     free(names);
 }
 
-enum { SETTLE_MS = 150 };
+enum { SETTLE_MS = 150, COMPILE_MS = 3000 };
 static const double soon_s = 2;         /* longer runs wait for `r` */
 static const double default_gflops = 5; /* of a kernel that was never timed */
 static const double runs_to_figure = 3; /* check, warm-up, first sample */
@@ -586,6 +586,7 @@ static void fill_view(struct explore *e, struct explore_view *v)
         .arch = gpu ? arch_find(gpu->cc) : NULL,
         .plan = e->subject.have_plan ? &e->subject.plan : NULL,
         .no_plan = e->subject.no_plan,
+        .compiling = subject_is_compiling(&e->subject),
         .why = e->subject.why.len ? str_text(&e->subject.why) : NULL,
     };
     view_measured(e, v);
@@ -837,19 +838,26 @@ static void explore_shown(void *ctx)
     explore_schedule(e);
 }
 
+/* A compiler beside it would disturb the measurement, which therefore waits for a while until the plan is
+ * known. When it may begin; 0: not planned. */
+static int64_t begin_ms(const struct explore *e)
+{
+    return e->due_ms && subject_is_compiling(&e->subject) ? e->due_ms + COMPILE_MS : e->due_ms;
+}
+
 static int explore_timeout_ms(void *ctx)
 {
     const struct explore *e = ctx;
     if (e->due_ms == 0)
         return -1;
-    int64_t left = e->due_ms - app_now_ms();
+    int64_t left = begin_ms(e) - app_now_ms();
     return left > 0 ? (int)left : 0;
 }
 
 static void explore_tick(void *ctx)
 {
     struct explore *e = ctx;
-    if (e->due_ms == 0 || app_now_ms() < e->due_ms)
+    if (e->due_ms == 0 || app_now_ms() < begin_ms(e))
         return;
     explore_run(e, JOB_RUN);
     e->app->dirty = true;

@@ -35,14 +35,17 @@ static void planned_smem(struct canvas *c, struct rect r, const struct explore_v
     model_clear(&smem_map_layout, &map);
 }
 
-static void occ_kernel(struct flow *f, const struct plan_pass *p)
+static void occ_kernel(struct flow *f, const struct plan_pass *p, bool compiling)
 {
     char b[NUMBER_BUF];
-    flow_item(f, "regs/thread", ROLE_NORMAL, "%s%s%s", number_fmt_int(b, p->regs),
-              p->regs_source ? " " : "",
-              p->regs_stale    ? "(stale table)"
-              : p->regs_source ? p->regs_source
-                               : "");
+    if (compiling)
+        flow_item(f, "regs/thread", ROLE_ACCENT, "compiling");
+    else
+        flow_item(f, "regs/thread", ROLE_NORMAL, "%s%s%s", number_fmt_int(b, p->regs),
+                  p->regs_source ? " " : "",
+                  p->regs_stale    ? "(stale table)"
+                  : p->regs_source ? p->regs_source
+                                   : "");
     flow_item(f, "threads", ROLE_NORMAL, "%s", number_fmt_int(b, p->threads));
     flow_item(f, "spills", p->spill_bytes > 0 ? ROLE_WARN : ROLE_NORMAL, "%s",
               p->spill_bytes == INT_UNKNOWN ? "-" : number_fmt_bytes(b, (double)p->spill_bytes));
@@ -125,7 +128,7 @@ static void planned_occ(struct canvas *c, struct rect r, const struct explore_vi
         fig_limits(c, r, &p->occ);
         f.y = 1;
     }
-    occ_kernel(&f, p);
+    occ_kernel(&f, p, v->compiling);
     occ_grid(&f, v->plan, p);
     occ_roof(&f, v->plan);
     occ_more(&f, v->plan);

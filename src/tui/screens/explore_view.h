@@ -53,6 +53,7 @@ struct explore_view {
     const struct plan *plan;        /* NULL when there is none */
     const char *no_plan;            /* why there is none, or why it cannot launch */
     const char *why;                /* plan_why() */
+    bool compiling;                 /* its registers will be known */
 };
 
 void explore_draw(struct canvas *c, const struct screen_layout *l, const struct explore_view *v);

@@ -10,6 +10,7 @@
 
 #include "base/mem.h"
 #include "base/number.h"
+#include "command/ask/plan_here.h"
 #include "command/ask/measure.h"
 #include "command/output.h"
 #include "command/ask/request.h"
@@ -632,9 +633,8 @@ static bool roofline_explain(void *ctx, struct str *out)
             "bytes, as high as the roof is there. The star is the same kernel if every input were "
             "read once and the output written once. @ is what was measured on that device. Capital "
             "letters: the shape as it is; small ones: the other of prefill and decode.\n\n");
-    (void)plan_build(d, &x->subject.request.problem.shape,
-                     &x->subject.request.params[x->kernels.cur], x->roofs.devices[0], NULL, &p,
-                     NULL);
+    (void)plan_here(x->app->session, d, &x->subject.request.problem.shape,
+                    &x->subject.request.params[x->kernels.cur], x->roofs.devices[0], &p, NULL);
     screen_explain_plan(&p, p.desc->name, out);
     plan_clear(&p);
     return true;

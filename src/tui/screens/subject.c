@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "command/ask/plan_here.h"
 #include "tui/screens/screen_util.h"
 
 static void replace(char **slot, const char *text)
@@ -47,6 +48,14 @@ bool subject_kernels_changed(struct subject *s)
     const int now = registry_generation(s->app->session->services.registry);
     bool changed = s->generation != now;
     s->generation = now;
+    return changed;
+}
+
+bool subject_code_changed(struct subject *s)
+{
+    const unsigned now = plans_serial(s->app->session);
+    const bool changed = s->code_serial != now;
+    s->code_serial = now;
     return changed;
 }
 
@@ -99,6 +108,8 @@ void subject_drop_plan(struct subject *s)
 {
     if (s->have_plan)
         plan_clear(&s->plan);
+    if (s->app)
+        plans_forget(s->app->session, s);
     s->have_plan = false;
     request_clear(&s->planned);
     replace(&s->no_plan, NULL);
@@ -119,10 +130,16 @@ static void build(struct subject *s)
             xasprintf("%s exists for the CPU only: there is no CUDA kernel to plan.", k->name);
     if (!k->cuda || s->planned.descs[0] != k->cuda)
         return; /* the CPU's side has no launch to plan */
-    if (plan_build(k->cuda, &s->planned.problem.shape, &s->planned.params[0], gpu, NULL, &s->plan,
-                   &err) != ST_OK)
+    if (plan_here(s->app->session, k->cuda, &s->planned.problem.shape, &s->planned.params[0], gpu,
+                  &s->plan, &err) != ST_OK)
         replace(&s->no_plan, err.text);
+    plan_want(s->app->session, s, &s->plan);
     s->have_plan = true;
+}
+
+bool subject_is_compiling(const struct subject *s)
+{
+    return s->have_plan && plan_is_awaited(s->app->session, &s->plan);
 }
 
 static void say_why(struct subject *s)

@@ -17,6 +17,7 @@ struct subject {
     struct app *app;
     unsigned settings_serial; /* of the app, when the settings were looked at */
     int generation;           /* of the registry, when the kernels were */
+    unsigned code_serial;     /* of plans_serial(), when the registers were */
 
     struct request request; /* nkernels 0: see problem */
     char *problem;          /* why there is no request, or nothing to be done with it; or NULL */
@@ -38,6 +39,8 @@ void subject_clear(struct subject *s);
 /* Has the user changed a setting, or saved a kernel, since this was asked last? */
 bool subject_settings_changed(struct subject *s);
 bool subject_kernels_changed(struct subject *s);
+/* Have registers come to be known since? Then plans are to be made again. */
+bool subject_code_changed(struct subject *s);
 
 /* Asks for kernels, as `verb names` would: request, problem and command are made anew. `verb` NULL:
  * run, or compare when they are several. `flags` as of request_of(). */
@@ -51,7 +54,10 @@ void subject_refuse(struct subject *s, const char *problem);
 /* The command as the screen says it; "" or NULL: none. For screen_ops.command. */
 const char *subject_command(const struct subject *s);
 
-/* Plans one kernel, "fa2" or "fa2@BR=32", on the session's GPU. */
+/* Is the plan's code being compiled, or about to be? */
+bool subject_is_compiling(const struct subject *s);
+/* Plans one kernel, "fa2" or "fa2@BR=32", on the session's GPU; code of unknown registers is compiled in the
+ * background, as long as it is planned here. */
 void subject_plan(struct subject *s, const char *kernel);
 /* The same for the first kernel of a request, which is copied. Of the CPU's side there is no plan. */
 void subject_plan_request(struct subject *s, const struct request *r);

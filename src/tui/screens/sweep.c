@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "base/number.h"
 #include "command/ask/measure.h"
+#include "command/ask/plan_here.h"
 #include "command/ask/request.h"
 #include "command/ask/sweep.h"
 #include "draw/figures.h"
@@ -54,6 +55,7 @@ static void remake(struct sweep_screen *x)
 {
     struct err err = ERR_INIT;
     sweep_clear(&x->sweep);
+    plans_forget(x->app->session, x);
     x->have = sweep_setup_make(&x->setup, &x->sweep, &err) == ST_OK;
     subject_set_problem(&x->subject, x->have ? NULL : err.text);
     x->computed = 0;
@@ -154,6 +156,9 @@ static void figure_title(const struct sweep_screen *x, struct str *s)
              w->measured ? x->activity
              : w->device ? w->device->name
                          : "?");
+    const int awaited = plans_awaited(x->app->session, x);
+    if (awaited)
+        str_addf(s, "  compiling, %d left", awaited);
 }
 
 /* ---- the cell ---- */
@@ -334,8 +339,10 @@ static void sweep_compute_some(struct sweep_screen *x)
     for (int i = 0; x->have && x->computed < w->npoints && i < POINTS_AT_ONCE; i++) {
         if (w->measured)
             fill_point(x, x->computed);
-        else
+        else {
+            sweep_want(w, x->computed, x);
             sweep_compute(w, x->computed);
+        }
         x->computed++;
     }
 }
@@ -631,6 +638,7 @@ static void sweep_close(void *ctx)
     measurement_clear(&x->measurement);
     subject_clear(&x->subject);
     subject_clear(&x->cell);
+    plans_forget(x->app->session, x);
     sweep_clear(&x->sweep);
     free(x);
 }
@@ -651,10 +659,17 @@ static bool changed(struct sweep_screen *x)
 static void sweep_update(void *ctx)
 {
     struct sweep_screen *x = ctx;
-    if (changed(x))
+    const bool compiled = subject_code_changed(&x->subject);
+    if (changed(x)) {
         sweep_refresh(x);
-    else
-        sweep_collect(x);
+        return;
+    }
+    sweep_collect(x);
+    if (!compiled)
+        return;
+    if (x->have && !x->sweep.measured)
+        x->computed = 0; /* the rows so far stay until they are made anew */
+    sweep_renew_cell(x);
 }
 
 static void sweep_shown(void *ctx)

@@ -11,6 +11,7 @@
 
 #include "base/mem.h"
 #include "base/number.h"
+#include "command/ask/plan_here.h"
 #include "command/ask/request.h"
 #include "command/show/timeline.h"
 #include "draw/timeline.h"
@@ -173,6 +174,8 @@ static void show_model(struct timelines *t)
         ask(t, REQUEST_PLAN);
     else
         subject_refuse(&t->subject, err.text);
+    plans_forget(t->app->session, t);
+    plans_ask(t->app->session, t, r, dev);
     for (int i = 0; i < r->nkernels && i < PANELS; i++)
         timeline_model(t->app->session, r, i, dev, &t->shown[i]);
     add_origin(t);
@@ -467,8 +470,9 @@ static void timeline_update(void *ctx)
 {
     struct timelines *t = ctx;
     const bool set = subject_settings_changed(&t->subject),
-               edited = subject_kernels_changed(&t->subject);
-    if (set || edited)
+               edited = subject_kernels_changed(&t->subject),
+               compiled = subject_code_changed(&t->subject);
+    if (set || edited || (compiled && !t->live && !t->measurement.job))
         refresh(t);
     else
         collect(t);
@@ -533,6 +537,7 @@ static void timeline_close(void *ctx)
 {
     struct timelines *t = ctx;
     measurement_stop(&t->measurement, false);
+    plans_forget(t->app->session, t);
     drop_shown(t);
     measurement_clear(&t->measurement);
     subject_clear(&t->subject);

@@ -1,0 +1,155 @@
+#!/bin/sh
+# Registers of plans: compiled here by a made-up NVRTC, by a made-up nvcc, recorded, not to be had; and
+# where there is a CUDA toolkit, what is shown is what cuobjdump says of the code.
+# SPDX-License-Identifier: GPL-3.0-or-later
+# shellcheck disable=SC1091,SC2154,SC3046
+. "$(dirname "$0")/lib.sh"
+: "${ATTNSCOPE_FAKECUDA:?}"
+fake=$ATTNSCOPE_FAKECUDA/fakecuda.so
+cache=$HOME/.cache/attnscope/cubin
+unset ATTNSCOPE_COMPILE ATTNSCOPE_LIBCUDA
+# What compilers have said so far: a file each.
+said() {
+    grep -alE 'Compiling entry|scripted' "$cache"/* 2>/dev/null | wc -l
+}
+nothing() {
+    export ATTNSCOPE_LIBNVRTC=none ATTNSCOPE_NVCC=none
+}
+odd="fa2 BR=32 gpu=H100"
+
+# ---- no compiler: a bound, and what would help ----
+nothing
+run plan $odd
+is "no compiler: planned all the same" [ "$rc" -eq 0 ]
+is "no compiler: no figure" says "$out" '^  registers +- a thread: not compiled here \(NVRTC: libnvrtc'
+is "no compiler: what would help" says "$out" 'install the CUDA toolkit'
+is "no compiler: marked as a bound" says "$out" 'occupancy  at most 7 blocks/SM'
+run plan $odd --json
+is "no compiler: null, and why" says "$out" '"regs":null,"regs_source":null.*"regs_reason":"NVRTC: libnvrtc'
+is "no compiler: a bound" says "$out" '"upper_bound":true'
+run plan fa2 gpu=H100 --json
+is "the table needs no compiler" says "$out" '"regs_source":"table".*"regs_reason":null'
+export ATTNSCOPE_LIBNVRTC="$fake" FAKECUDA=regs=200 ATTNSCOPE_COMPILE=off
+run plan $odd --json
+is "off: nothing is compiled" says "$out" '"regs":null.*"regs_reason":"compiling is off'
+is "off: nothing is kept" [ "$(said)" -eq 0 ]
+unset ATTNSCOPE_COMPILE
+
+# ---- NVRTC ----
+run plan $odd
+is "NVRTC: its registers" says "$out" '^  registers +200 a thread \(nvrtc\), 0 B spilled'
+is "NVRTC: they bind" says "$out" 'regs 4 <=='
+is "NVRTC: no bound any more" says "$out" '^  occupancy  4 blocks/SM'
+is "it is kept" [ "$(said)" -eq 1 ]
+FAKECUDA=regs=99
+run plan $odd S=4k H=2 --json
+is "another shape of the same code is not compiled again" says "$out" '"regs":200,"regs_source":"nvrtc"'
+is "no bound" says "$out" '"upper_bound":false'
+run plan $odd causal only=registers
+is "nor with a mask" says "$out" 'registers  200 '
+run plan $odd D=128 only=registers
+is "another D is another code" says "$out" 'registers  99 '
+run plan fa2 BR=32 gpu=L4 only=registers
+is "another architecture, too" says "$out" 'registers  99 '
+is "three codes by now" [ "$(said)" -eq 3 ]
+run plan fa2 BR=32 gpu=MI300X --json
+is "of no CUDA device nothing is compiled" [ "$(said)" -eq 3 ]
+run plan fa2_mma BR=256 BC=128 D=256 gpu=H100
+is "what cannot be launched is refused" says "$out" '^  no +fa2_mma'
+is "and not compiled" [ "$(said)" -eq 3 ]
+run explain regs fa2 BR=32 gpu=H100
+is "explain says where they come from" says "$out" 'regs = 200 a thread, spills 0 B, from nvrtc'
+run why fa2,fa2@BR=32 gpu=H100 --json
+is "why ranks what is compiled" says "$out" '"figure":"registers","value":128.*"other_value":200.0?,"bound":null,"other_bound":null'
+run sweep fa2 BR=16,32 S=512,1k,2k metric=occupancy_pct gpu=L4 --csv
+is "a sweep: every cell is known" [ "$(printf '%s\n' "$out" | grep -c ',false,nvrtc,')" -eq 6 ]
+is "a sweep compiles each code once" [ "$(said)" -eq 4 ]
+run sweep fa2 BR=16,32,64 metric=smem_bytes gpu=A100 --csv
+is "a figure without registers needs no compiler" [ "$(said)" -eq 4 ]
+run occupancy fa2 BR=32 gpu=H100 --json
+is "occupancy of a kernel" says "$out" '"limit_regs":4'
+
+# ---- what the compiler refuses ----
+FAKECUDA=nvrtc=6
+run plan fa2 BR=48 gpu=H100 --json
+is "refused: planned all the same" [ "$rc" -eq 0 ]
+is "refused: in the compiler's words" says "$out" '"regs":null.*"regs_reason":"it does not compile: scripted"'
+FAKECUDA=regs=99
+run plan fa2 BR=48 gpu=H100 only=registers
+is "refused: that is kept, too" says "$out" 'not compiled here \(it does not compile: scripted\)'
+
+# ---- Ctrl-C ----
+FAKECUDA=nvrtcCompileProgram:1=hang
+"$ATTNSCOPE" plan fa2 BR=80 gpu=H100 >out.txt 2>err.txt &
+pid=$!
+sleep 1
+kill -INT $pid
+rc=0
+wait $pid || rc=$?
+out=$(cat out.txt) err=$(cat err.txt)
+is "Ctrl-C ends the compiling, not the plan" says "$out" '^  occupancy  at most'
+is "and that is said" says "$err" '1 of 1 kernels are not compiled: figures that hang on their registers are bounds'
+FAKECUDA=regs=99
+run plan fa2 BR=80 gpu=H100 only=registers
+is "the next time it is compiled" says "$out" 'registers  99 '
+
+# ---- nvcc where NVRTC is missing ----
+cat >nvcc <<'END'
+#!/bin/sh
+[ "$1" = --version ] && { echo "Cuda compilation tools, release 13.0, V13.0.88"; exit 0; }
+while [ $# -gt 1 ]; do
+    [ "$1" = -o ] && image=$2
+    shift
+done
+echo "ptxas info    : Compiling entry function 'fa2' for 'sm_90'" >&2
+echo "    0 bytes stack frame, 4 bytes spill stores, 8 bytes spill loads" >&2
+echo "ptxas info    : Used 77 registers, used 1 barriers, 128 bytes smem" >&2
+echo FAKECUBIN >"$image"
+END
+chmod +x nvcc
+export ATTNSCOPE_LIBNVRTC=none ATTNSCOPE_NVCC="$tmp/nvcc"
+run plan $odd --json
+is "nvcc takes its place" says "$out" '"regs":77,"regs_source":"ptxas","spill_bytes":12'
+is "static shared memory is what was compiled" says "$out" '"static_smem_bytes":128'
+
+# ---- recorded ----
+export ATTNSCOPE_LIBCUDA="$fake" ATTNSCOPE_LIBNVRTC="$fake" FAKECUDA=us=70,regs=111
+run record mine.rec -- run fa2 BR=96 S=64 H=2 n=5 --json
+is "a run on a GPU" says "$out" '"regs":111'
+unset ATTNSCOPE_LIBCUDA
+nothing
+run -c "open mine.rec" -c "plan fa2 BR=96 S=4k gpu=H200 --json"
+is "a recorded run of this source has them" says "$out" '"regs":111,"regs_source":"recorded"'
+is "and nothing of what it does not say" says "$out" '"spill_bytes":null'
+run -c "open mine.rec" -c "plan fa2 BR=96 S=4k gpu=H100 --json"
+is "not for another GPU" says "$out" '"regs":null'
+run -c "open mine.rec" -c "plan fa2 BR=96 S=4k D=128 gpu=H200 --json"
+is "nor another D" says "$out" '"regs":null'
+sed 's/"source_hash":"[0-9a-f]*"/"source_hash":"0123456789abcdef"/' mine.rec >old.rec
+run -c "open old.rec" -c "plan fa2 BR=96 S=4k gpu=H200 --json"
+is "nor an older source" says "$out" '"regs":null'
+
+# ---- the real ones ----
+# real NAME: NAME compiles; what is shown is what ptxas says where nvcc alone compiles the same.
+real() {
+    export HOME="$tmp/real.$1"
+    mkdir "$HOME"
+    run plan fa2 BR=32 D=48 gpu=H100 --json
+    ours=$(printf '%s' "$out" | sed -n 's/.*"regs":\([0-9]*\),"regs_source":"\([a-z]*\)".*/\1 \2/p')
+    echo "# $1: registers $ours; ptxas says ${theirs:-nothing}"
+    is "$1: the registers are those that ptxas tells by itself" [ "$ours" = "$theirs $1" ]
+}
+unset ATTNSCOPE_LIBNVRTC ATTNSCOPE_NVCC FAKECUDA
+nvcc=$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)
+run -c "set BR=32 D=48 gpu=H100" -c "source fa2 --alone"
+printf '%s\n' "$out" >fa2.cu
+theirs=$("$nvcc" -std=c++17 -arch=sm_90 -Xptxas -v -cubin -o fa2.cubin fa2.cu 2>&1 | sed -n 's/.*Used \([0-9]*\) registers.*/\1/p')
+if [ -n "$theirs" ]; then
+    ATTNSCOPE_LIBNVRTC=none real ptxas
+    run doctor
+    if says "$out" '^NVRTC +ok'; then real nvrtc; fi
+else
+    number=$((number + 1))
+    echo "ok $number - # SKIP no nvcc here"
+fi
+finish
