@@ -6,10 +6,10 @@
 #include "kernel/descriptor.h"
 
 #include <ctype.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "kernel/blob.h"
@@ -166,74 +166,117 @@ static char *what_counts(const char *file, const char *text, size_t *len)
     return str_take(&out);
 }
 
-/* ---- the hash ---- */
+/* ---- shared headers ---- */
 
-#define FNV_OFFSET 0xcbf29ce484222325u
-#define FNV_PRIME  0x100000001b3u
+/* What counts of one, worked out when it is first wanted. */
+struct header {
+    const struct blob *blob;
+    bool cpu;
+    char *code; /* NULL: not yet */
+    size_t len;
+    uint64_t sees; /* by bit: itself, and what it includes; 0: not yet */
+};
+struct desc_headers {
+    struct header v[64];
+    size_t n;
+};
 
-uint64_t desc_hash_bytes(uint64_t h, const char *bytes, size_t len)
+static bool is_header(const struct blob *b, bool cpu)
 {
-    for (size_t i = 0; i < len; i++)
-        h = (h ^ (unsigned char)bytes[i]) * FNV_PRIME;
+    return str_starts(b->path, cpu ? "kernels/cpu/" : "kernels/cuda/") &&
+           ends_with(b->path, cpu ? ".h" : ".cuh");
+}
+
+struct desc_headers *desc_headers_new(void)
+{
+    struct desc_headers *h = xcalloc(1, sizeof *h);
+    for (const struct blob *b = blob_table; b->path; b++)
+        if (is_header(b, false) || is_header(b, true)) {
+            if (h->n == sizeof h->v / sizeof *h->v)
+                fatal("more than %zu shared headers", h->n);
+            h->v[h->n++] = (struct header){.blob = b, .cpu = is_header(b, true)};
+        }
     return h;
 }
+
+void desc_headers_free(struct desc_headers *h)
+{
+    for (size_t i = 0; h && i < h->n; i++)
+        free(h->v[i].code);
+    free(h);
+}
+
+static uint64_t seen_by(struct desc_headers *h, const char *text, size_t len);
+
+/* By bit: the header that `name` begins with, up to a quote, and what it includes. */
+static uint64_t header_named(struct desc_headers *h, const char *name, const char *end)
+{
+    for (size_t i = 0; i < h->n; i++) {
+        struct header *v = &h->v[i];
+        const char *own = strrchr(v->blob->path, '/') + 1;
+        const size_t n = strlen(own);
+        if (v->cpu || (size_t)(end - name) <= n || memcmp(name, own, n) != 0 || name[n] != '"')
+            continue;
+        if (!v->sees)
+            v->sees = UINT64_C(1) << i | seen_by(h, v->blob->data, blob_size(v->blob));
+        return v->sees;
+    }
+    return 0;
+}
+
+/* By bit: the shared headers that a text includes, itself or through one of them. */
+static uint64_t seen_by(struct desc_headers *h, const char *text, size_t len)
+{
+    static const char include[] = "#include \"";
+    const char *end = text + len;
+    uint64_t set = 0;
+    for (const char *p = text; (p = memmem(p, (size_t)(end - p), include, sizeof include - 1));) {
+        p += sizeof include - 1;
+        set |= header_named(h, p, end);
+    }
+    return set;
+}
+
+/* ---- the hash ---- */
 
 /* Continues a hash over what counts of a file. */
 static uint64_t hash_file(uint64_t h, const char *file, const char *text, size_t len)
 {
     char *part = what_counts(file, text, &len);
-    h = desc_hash_bytes(h, part, len);
+    h = hash_bytes(h, part, len);
     free(part);
     return h;
 }
 
-/* Does the text include this header by name? */
-static bool names_header(const char *text, size_t len, const char *header)
+static uint64_t hash_header(uint64_t h, struct header *v)
 {
-    char line[80];
-    int n = snprintf(line, sizeof line, "#include \"%s\"", header);
-    return n < (int)sizeof line && memmem(text, len, line, (size_t)n);
+    if (!v->code) {
+        v->len = blob_size(v->blob);
+        v->code = what_counts(v->blob->path, v->blob->data, &v->len);
+    }
+    return hash_bytes(h, v->code, v->len);
 }
 
-/* A header of the shared folder of this kind of file, by bit; NULL after the last. */
-static const struct blob *shared_header(const struct blob *b, bool cpu)
-{
-    const char *folder = cpu ? "kernels/cpu/" : "kernels/cuda/";
-    for (; b->path; b++)
-        if (str_starts(b->path, folder) && ends_with(b->path, cpu ? ".h" : ".cuh"))
-            return b;
-    return NULL;
-}
-
-/* Bits of the shared headers that a text includes, itself or through one of them. */
-static uint64_t headers_of(const char *text, size_t len)
-{
-    uint64_t set = 0, bit = 1;
-    for (const struct blob *b = shared_header(blob_table, false); b;
-         b = shared_header(b + 1, false), bit <<= 1)
-        if (names_header(text, len, strrchr(b->path, '/') + 1))
-            set |= bit | headers_of(b->data, blob_size(b));
-    return set;
-}
-
-/* The start of a source's hash: the headers that it sees, in the order of the build's list. CPU kernels
- * are compiled together with all of theirs. */
-static uint64_t hash_headers(const char *file, const char *text, size_t len)
+/* The headers that a source sees come first, in the order of the build's list. CPU kernels are compiled
+ * together with all of theirs. */
+static uint64_t hash_with(struct desc_headers *headers, const char *file, const char *source,
+                          size_t len)
 {
     const bool cpu = ends_with(file, ".c");
-    const uint64_t set = cpu ? UINT64_MAX : headers_of(text, len);
-    uint64_t h = FNV_OFFSET, bit = 1;
-    for (const struct blob *b = shared_header(blob_table, cpu); b; b = shared_header(b + 1, cpu)) {
-        if (cpu || set & bit)
-            h = hash_file(h, b->path, b->data, blob_size(b));
-        bit <<= 1;
-    }
-    return h;
+    const uint64_t set = cpu ? UINT64_MAX : seen_by(headers, source, len);
+    uint64_t h = HASH_START;
+    for (size_t i = 0; i < headers->n; i++)
+        if (headers->v[i].cpu == cpu && set & UINT64_C(1) << i)
+            h = hash_header(h, &headers->v[i]);
+    return hash_file(h, file, source, len);
 }
 
 uint64_t desc_source_hash(const char *file, const char *source, size_t len)
 {
-    return hash_file(hash_headers(file, source, len), file, source, len);
+    struct desc_headers *headers = desc_headers_new();
+    const uint64_t h = hash_with(headers, file, source, len);
+    desc_headers_free(headers);
+    return h;
 }
 
 uint64_t desc_hash(const struct kernel_desc *d)
@@ -241,7 +284,8 @@ uint64_t desc_hash(const struct kernel_desc *d)
     const uint64_t known = d->hash ? *d->hash : 0;
     if (known)
         return known;
-    const uint64_t h = desc_source_hash(d->path, d->source, d->source_len);
+    const uint64_t h = d->headers ? hash_with(d->headers, d->path, d->source, d->source_len)
+                                  : desc_source_hash(d->path, d->source, d->source_len);
     if (d->hash)
         *d->hash = h;
     return h;

@@ -85,6 +85,8 @@ struct desc_workspace {
     char *doc;
 };
 
+struct desc_headers;
+
 struct kernel_desc {
     char *name, *title, *idea, *after;  /* after: the ladder step it follows, or NULL */
     unsigned dtypes;                    /* bit (1u << enum dtype) */
@@ -115,7 +117,8 @@ struct kernel_desc {
     const char *source; /* the file's text, borrowed from the registry */
     size_t source_len;
     uint64_t *hash; /* what desc_hash() found, 0: nobody has asked yet; NULL: it is not kept */
-    char *path;     /* file it came from, or "built in" */
+    struct desc_headers *headers; /* for its hash; the registry's, or NULL */
+    char *path;                   /* file it came from, or "built in" */
 };
 
 /* FNV-1a of what counts of its headers and of itself: what measurements of it hang on. Worked out when
@@ -126,8 +129,10 @@ uint64_t desc_hash(const struct kernel_desc *d);
  * through another; all .h files of kernels/cpu for .c), in the order of the build's list, continued
  * over `source`. */
 uint64_t desc_source_hash(const char *file, const char *source, size_t len);
-/* Continues an FNV-1a over bytes as they are. */
-uint64_t desc_hash_bytes(uint64_t h, const char *bytes, size_t len);
+/* The shared headers, for descriptors that name it: what counts of each is worked out once, when it is first
+ * wanted. It outlives the descriptors. */
+struct desc_headers *desc_headers_new(void);
+void desc_headers_free(struct desc_headers *h); /* NULL is allowed */
 
 /* Parses the first comment of `source`. `file` names it in messages, which carry line and column;
  * err marks the word in `source`. @threads and @grid may be absent where `file` ends in ".c": a

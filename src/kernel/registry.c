@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/hash.h"
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/str.h"
@@ -37,6 +38,7 @@ struct user_file {
 struct registry {
     struct kernel **kernels; /* built-in ones first */
     size_t count, cap, builtin;
+    struct desc_headers *headers; /* of all descriptors */
     struct user_file *files;
     size_t nfiles;
     int generation;
@@ -191,7 +193,7 @@ static uint64_t hash_code(const struct kernel_desc *d)
     size_t len;
     uint64_t hash = desc_hash(d) ^ code_stamp(d);
     if (str_read_file(path, CODE_HASHED, &code, &len, NULL) == ST_OK) {
-        hash = desc_hash_bytes(desc_hash(d), code, len);
+        hash = hash_bytes(desc_hash(d), code, len);
         free(code);
     }
     free(path);
@@ -256,7 +258,9 @@ static enum status place(struct registry *r, struct user_file *f, struct kernel_
             return st;
         }
         *both[1]->hash = *d->hash;
+        both[1]->headers = r->headers;
     }
+    d->headers = r->headers;
     f->stamp.code = code_stamp(d);
     const struct kernel k = {.name = d->name,
                              .group = "your own",
@@ -566,6 +570,7 @@ static void add_builtin(struct registry *r, const struct desc_source *src, bool 
         add_problem(r, err.text);
         return;
     }
+    d->headers = r->headers;
     if (cpu && d->peer && !(d->backends & ON_CPU)) {
         desc_free(d);
         return;
@@ -628,6 +633,7 @@ struct registry *registry_new(void)
 {
     struct registry *r = xcalloc(1, sizeof *r);
     r->pythons = xcalloc(1, sizeof *r->pythons);
+    r->headers = desc_headers_new();
     load_folder(r, "kernels/cuda/", ".cu", false);
     load_folder(r, "kernels/cpu/", ".c", true);
     load_folder(r, "kernels/peers/", ".peer", false);
@@ -674,6 +680,7 @@ void registry_free(struct registry *r)
     free(r->retired);
     free(r->kernels);
     free(r->problems);
+    desc_headers_free(r->headers);
     free(r);
 }
 

@@ -24,6 +24,7 @@ struct build {
     const struct plan_regs *regs;
     struct err *why;
     enum status st; /* ST_OK, or the first refusal */
+    bool brief;     /* no formulas */
 };
 
 /* Keeps the first refusal as the plan's reason and goes on, so that a screen can show the rest. */
@@ -47,6 +48,12 @@ static char *formula(const struct expr *e, const struct desc_env *env)
     str_addf(&s, "%s = ", expr_text(e));
     expr_substitute(e, &ee, &s);
     return str_take(&s);
+}
+
+/* One that the plan keeps. */
+static char *kept_formula(const struct build *b, const struct expr *e)
+{
+    return b->brief ? NULL : formula(e, &b->compiled);
 }
 
 static enum status not_whole(const struct desc_env *env, const struct expr *e, const char *what,
@@ -125,7 +132,7 @@ static void place_buffers(struct build *b, const struct desc_pass *dp, struct pl
             .bytes = bytes,
             .is_static = is_static,
             .overlay = base != NULL,
-            .formula = formula(d->bytes, &b->compiled),
+            .formula = kept_formula(b, d->bytes),
         };
     }
 }
@@ -218,7 +225,7 @@ static void set_grid(struct build *b, const struct desc_pass *dp, struct plan_pa
         if (!dp->grid[i])
             continue;
         pass->grid[i] = eval_whole(b, dp->grid[i], sides[i], 1);
-        pass->grid_formula[i] = formula(dp->grid[i], &b->compiled);
+        pass->grid_formula[i] = kept_formula(b, dp->grid[i]);
         if (pass->grid[i] <= most[i])
             continue;
         char text[96];
@@ -297,7 +304,7 @@ static void build_pass(struct build *b, int index)
     struct plan_pass *pass = &b->p->passes[index];
     pass->name = dp->name;
     pass->threads = eval_whole(b, dp->threads, "the number of threads", 1);
-    pass->threads_formula = formula(dp->threads, &b->compiled);
+    pass->threads_formula = kept_formula(b, dp->threads);
     pass->cluster = dp->cluster ? eval_whole(b, dp->cluster, "the cluster size", 1) : 1;
     set_grid(b, dp, pass);
     lay_out(b, dp, pass);
@@ -381,13 +388,14 @@ static void check_memory(struct build *b)
 
 /* Public */
 
-enum status plan_build(const struct kernel_desc *d, const struct shape *s,
-                       const struct param_values *v, const struct device *dev,
-                       const struct plan_regs *regs, struct plan *out, struct err *why)
+static enum status build(const struct kernel_desc *d, const struct shape *s,
+                         const struct param_values *v, const struct device *dev,
+                         const struct plan_regs *regs, bool brief, struct plan *out,
+                         struct err *why)
 {
     *out = (struct plan){.desc = d, .device = dev, .shape = *s};
     out->params = v ? *v : desc_defaults_for(d, s);
-    struct build b = {.p = out, .regs = regs, .why = why, .st = ST_OK};
+    struct build b = {.p = out, .regs = regs, .why = why, .st = ST_OK, .brief = brief};
     b.arch = dev && dev->cc ? arch_find(dev->cc) : NULL;
     b.exact = (struct desc_env){
         .desc = d, .shape = &out->shape, .params = &out->params, .sm = dev ? dev->cc : 0};
@@ -407,6 +415,20 @@ enum status plan_build(const struct kernel_desc *d, const struct shape *s,
     set_traffic(&b);
     set_roof(out);
     return b.st;
+}
+
+enum status plan_build(const struct kernel_desc *d, const struct shape *s,
+                       const struct param_values *v, const struct device *dev,
+                       const struct plan_regs *regs, struct plan *out, struct err *why)
+{
+    return build(d, s, v, dev, regs, false, out, why);
+}
+
+enum status plan_brief(const struct kernel_desc *d, const struct shape *s,
+                       const struct param_values *v, const struct device *dev,
+                       const struct plan_regs *regs, struct plan *out, struct err *why)
+{
+    return build(d, s, v, dev, regs, true, out, why);
 }
 
 static void clear_pass(struct plan_pass *pass)

@@ -82,6 +82,10 @@ struct plan_regs {
 enum status plan_build(const struct kernel_desc *d, const struct shape *s,
                        const struct param_values *v, const struct device *dev,
                        const struct plan_regs *regs, struct plan *out, struct err *why);
+/* The same without formulas, which take a good part of the time: for who asks for many. */
+enum status plan_brief(const struct kernel_desc *d, const struct shape *s,
+                       const struct param_values *v, const struct device *dev,
+                       const struct plan_regs *regs, struct plan *out, struct err *why);
 void plan_clear(struct plan *p);
 /* Is there a launch whose registers are not known, or are those of an older source? What follows from them
  * is a bound then. Never of a plan that cannot run, or of one for no GPU. */

@@ -134,7 +134,7 @@ static struct trial try_value(const struct plan *p, int param, int64_t value)
     struct param_values v = p->params;
     v.v[param] = value;
     struct plan other;
-    plan_build(p->desc, &p->shape, &v, p->device, &regs, &other, NULL);
+    plan_brief(p->desc, &p->shape, &v, p->device, &regs, &other, NULL);
     struct trial t = measure(&other);
     plan_clear(&other);
     return t;

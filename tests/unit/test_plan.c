@@ -411,6 +411,60 @@ static void test_json(void)
     }
 }
 
+/* A row owns what it says: it outlives the plan, and a copy of it is as good. */
+static void test_row(void)
+{
+    struct bench b = setup(fused, "L4");
+    CU_ASSERT_EQUAL(build(&b, NULL), ST_OK);
+    struct row *row = row_new(&plan_row_type);
+    struct plan_row *p = row_data(row);
+    plan_row_figures(p, &b.plan);
+    plan_row_lists(p, &b.plan);
+    teardown(&b);
+    struct row *copy = row_copy(row);
+    json_t *one = row_json(row);
+    row_drop(row);
+    json_t *two = row_json(copy);
+    CU_ASSERT(json_equal(one, two));
+    CU_ASSERT(row_is(copy, "gpu", "L4") && row_is(copy, "origin", "model"));
+    CU_ASSERT_EQUAL(json_array_size(json_object_get(two, "limiter")), 1);
+    CU_ASSERT_EQUAL(json_array_size(json_object_get(two, "passes")), 1);
+    json_decref(one);
+    json_decref(two);
+    row_drop(copy);
+}
+
+/* A brief plan has every figure, and no formula. */
+static void test_brief(void)
+{
+    struct registry *r = registry_new();
+    struct device_table *t = devices_new();
+    const struct device *dev = NULL;
+    const struct shape shape = SHAPE_DEFAULT;
+    devices_get(t, "L4", &dev, NULL);
+    for (int i = 0; i < registry_count(r); i++) {
+        const struct kernel *k = registry_at(r, i);
+        struct row *rows[2];
+        struct plan p;
+        for (int brief = 0; brief < 2; brief++) {
+            (brief ? plan_brief : plan_build)(k->cuda ? k->cuda : k->cpu, &shape, NULL, dev, NULL,
+                                              &p, NULL);
+            CU_ASSERT(!brief || !p.npasses || !p.passes[0].threads_formula);
+            rows[brief] = row_new(&plan_row_type);
+            plan_row_figures(row_data(rows[brief]), &p);
+            plan_clear(&p);
+        }
+        json_t *whole = row_json(rows[0]), *brief = row_json(rows[1]);
+        CU_ASSERT(json_equal(whole, brief));
+        json_decref(whole);
+        json_decref(brief);
+        row_drop(rows[0]);
+        row_drop(rows[1]);
+    }
+    devices_free(t);
+    registry_free(r);
+}
+
 static void test_every_explanation(void)
 {
     struct registry *r = registry_new();
@@ -558,6 +612,8 @@ static const struct tap_test tests[] = {
     {"requested and compulsory traffic", test_traffic},
     {"ridge, bound and roof", test_roof},
     {"JSON has the documented fields, whatever the device", test_json},
+    {"rows own what they say", test_row},
+    {"a plan without formulas", test_brief},
     {"every metric of every kernel is explained", test_every_explanation},
     {"why, in three sentences, with advice that holds", test_why},
     {"CPU kernels have traffic but no launch", test_cpu_kernel},

@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/hash.h"
 #include "base/mem.h"
 #include "base/path.h"
 
@@ -27,23 +28,13 @@ static const char magic[8] = "ATTNCUB1";
 
 /* ---- keys ---- */
 
-static const uint64_t fnv_start = 0xcbf29ce484222325u, fnv_prime = 0x100000001b3u;
-
-static uint64_t fnv(uint64_t h, const void *data, size_t len)
-{
-    const unsigned char *p = data;
-    for (size_t i = 0; i < len; i++)
-        h = (h ^ p[i]) * fnv_prime;
-    return h;
-}
-
 /* Two FNV-1a hashes with different starts; the terminating 0 keeps texts apart. */
 struct cubin_key cubin_key(const char *const *texts)
 {
-    struct cubin_key k = {{fnv_start, ~fnv_start}};
+    struct cubin_key k = {{HASH_START, ~HASH_START}};
     for (; *texts; texts++)
         for (int i = 0; i < 2; i++)
-            k.hash[i] = fnv(k.hash[i], *texts, strlen(*texts) + 1);
+            k.hash[i] = hash_bytes(k.hash[i], *texts, strlen(*texts) + 1);
     return k;
 }
 
@@ -117,7 +108,7 @@ static char *read_image(int fd, struct cubin_key key, size_t *len)
         return NULL;
     char *image = xmalloc(h.len + 1); /* as a text, for what reads PTX */
     image[h.len] = '\0';
-    if (!read_all(fd, image, h.len) || fnv(fnv_start, image, h.len) != h.sum) {
+    if (!read_all(fd, image, h.len) || hash_bytes(HASH_START, image, h.len) != h.sum) {
         free(image);
         return NULL;
     }
@@ -146,7 +137,7 @@ static bool write_file(const char *path, struct cubin_key key, const void *image
     struct header h = {.key = {key.hash[0], key.hash[1]}, .len = len};
     char *part = xasprintf("%s.%d", path, (int)getpid());
     memcpy(h.magic, magic, sizeof magic);
-    h.sum = fnv(fnv_start, image, len);
+    h.sum = hash_bytes(HASH_START, image, len);
     const int fd = open(part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     bool done = fd >= 0 && write_all(fd, &h, sizeof h) && write_all(fd, image, len);
     if (fd >= 0)

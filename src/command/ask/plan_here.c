@@ -55,11 +55,16 @@ static char *say_unknown(const struct foundry *f, const struct foundry_answer *a
     }
 }
 
-enum status plan_here(struct session *s, const struct kernel_desc *d, const struct shape *shape,
-                      const struct param_values *v, const struct device *dev, struct plan *out,
-                      struct err *why)
+/* plan_build() or plan_brief(). */
+typedef enum status builder(const struct kernel_desc *d, const struct shape *s,
+                            const struct param_values *v, const struct device *dev,
+                            const struct plan_regs *regs, struct plan *out, struct err *why);
+
+static enum status here(struct session *s, builder *build, const struct kernel_desc *d,
+                        const struct shape *shape, const struct param_values *v,
+                        const struct device *dev, struct plan *out, struct err *why)
 {
-    enum status st = plan_build(d, shape, v, dev, NULL, out, why);
+    enum status st = build(d, shape, v, dev, NULL, out, why);
     if (!plan_lacks_regs(out))
         return st;
     struct foundry *f = session_foundry(s);
@@ -69,7 +74,21 @@ enum status plan_here(struct session *s, const struct kernel_desc *d, const stru
         return st;
     }
     plan_clear(out);
-    return plan_build(d, shape, v, dev, &a.regs, out, why);
+    return build(d, shape, v, dev, &a.regs, out, why);
+}
+
+enum status plan_here(struct session *s, const struct kernel_desc *d, const struct shape *shape,
+                      const struct param_values *v, const struct device *dev, struct plan *out,
+                      struct err *why)
+{
+    return here(s, plan_build, d, shape, v, dev, out, why);
+}
+
+enum status plan_here_brief(struct session *s, const struct kernel_desc *d,
+                            const struct shape *shape, const struct param_values *v,
+                            const struct device *dev, struct plan *out, struct err *why)
+{
+    return here(s, plan_brief, d, shape, v, dev, out, why);
 }
 
 /* ---- asking ---- */
@@ -113,7 +132,8 @@ void plans_ask(struct session *s, const void *owner, const struct request *r,
         struct plan p;
         if (!r->kernels[i]->cuda)
             continue;
-        (void)plan_here(s, r->kernels[i]->cuda, &r->problem.shape, &r->params[i], dev, &p, NULL);
+        (void)plan_here_brief(s, r->kernels[i]->cuda, &r->problem.shape, &r->params[i], dev, &p,
+                              NULL);
         plan_want(s, owner, &p);
         plan_clear(&p);
     }

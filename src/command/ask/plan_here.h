@@ -14,6 +14,10 @@
 enum status plan_here(struct session *s, const struct kernel_desc *d, const struct shape *shape,
                       const struct param_values *v, const struct device *dev, struct plan *out,
                       struct err *why);
+/* The same as plan_brief(). */
+enum status plan_here_brief(struct session *s, const struct kernel_desc *d,
+                            const struct shape *shape, const struct param_values *v,
+                            const struct device *dev, struct plan *out, struct err *why);
 
 /* Does a compilation go on, or wait, that would tell the plan's registers? */
 bool plan_is_awaited(struct session *s, const struct plan *p);

@@ -42,14 +42,17 @@ enum status plan_row(const struct request *r, int i, const struct device *dev,
         return ST_OK;
     }
     const struct kernel_desc *d = r->kernels[i]->cuda;
+    const bool lists = how && how->lists;
+    const struct plan_regs *regs = how ? how->regs : NULL;
     const enum status st =
-        how && how->session
-            ? plan_here(how->session, d, &r->problem.shape, &r->params[i], dev, p, &why)
-            : plan_build(d, &r->problem.shape, &r->params[i], dev, how ? how->regs : NULL, p, &why);
+        how && how->session ? (lists ? plan_here : plan_here_brief)(
+                                  how->session, d, &r->problem.shape, &r->params[i], dev, p, &why)
+                            : (lists ? plan_build : plan_brief)(d, &r->problem.shape, &r->params[i],
+                                                                dev, regs, p, &why);
     const bool planned = st == ST_OK || st == ST_NO;
     if (planned)
         plan_row_figures(row, p);
-    if (planned && how && how->lists)
+    if (planned && lists)
         plan_row_lists(row, p);
     if (st == ST_NO)
         set_reason(row, why.text);

@@ -8,7 +8,7 @@
 #include "plan/row.h"
 
 struct plan_how {
-    bool lists;                   /* the row has passes, buffers and workspaces, too */
+    bool lists; /* the row has passes, buffers and workspaces, too, and the plan its formulas */
     struct session *session;      /* with what is known here of its registers: plan_here() */
     const struct plan_regs *regs; /* else: known from a compilation; NULL: those of the table */
 };
