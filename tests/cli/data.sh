@@ -99,7 +99,7 @@ captioned() { # COMMAND FIGURE WORD...
 }
 small="S=16 H=1 D=16 f32 $quick"
 captioned "run fa2,naive $small" times 'fa2,naive' 'B=1 H=1 S=16 D=16 f32' 'live, .*1 thread'
-captioned "compare fa2,naive S=16 H=1 D=16 f32 time=0.02 threads=1 backend=cpu" ratios 'fa2,naive' 'B=1 H=1 S=16 D=16 f32' 'live, .*1 thread'
+captioned "compare $ATTNSCOPE_SRCDIR/tests/data/v1.rec $ATTNSCOPE_SRCDIR/tests/data/v1.rec" ratios 'fa2,cpu_tiled,naive' 'recorded, .*1 thread'
 captioned "sweep naive,fa2 S=8,16,32 H=1 D=16 f32 $quick" lines 'naive,fa2' 'B=1 H=1 D=16 f32' 'live, .*1 thread'
 captioned 'sweep fa2 BR=32,64 BC=32,64 metric=waves gpu=L4' heat 'fa2' 'B=1 H=8 S=1024 D=64 f16' 'model, L4'
 captioned 'plan fa2 gpu=H200' smem 'fa2' 'B=1 H=8 S=1024 D=64 f16' 'model, H200'
