@@ -52,6 +52,7 @@ libattnscope_a_SOURCES += \
 	%D%/line/parse.c %D%/line/parse.h \
 	%D%/ask/recorded.c %D%/ask/recorded.h \
 	%D%/ask/recollect.c %D%/ask/recollect.h \
+	%D%/show/groups.c %D%/show/groups.h \
 	%D%/show/profile.c \
 	%D%/show/profile.h \
 	%D%/ask/request.c %D%/ask/request.h %D%/ask/plan_here.c %D%/ask/plan_here.h \

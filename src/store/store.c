@@ -380,12 +380,9 @@ static char *time_now(void)
     return xstrdup(buf);
 }
 
-enum status store_add(struct store *s, const struct run_row *row, const char *command,
-                      struct err *err)
+/* Is it one's own, and can it be written to? */
+static enum status may_write(const struct store *s, struct err *err)
 {
-    static const char sql[] =
-        "INSERT INTO results(time,kernel,params,shape,backend,device,check_,median_us,command,row)"
-        " VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10)";
     if (s->foreign)
         return err_set(err, ST_USAGE, "%s is open for reading only", s->path);
     if (s->read_only && path_may_write(s->path, err) != ST_OK)
@@ -393,6 +390,18 @@ enum status store_add(struct store *s, const struct run_row *row, const char *co
     if (s->read_only)
         return err_set(err, ST_FAIL, "%s could be opened for reading only: is its disk full?",
                        s->path);
+    return ST_OK;
+}
+
+enum status store_add(struct store *s, const struct run_row *row, const char *command,
+                      struct err *err)
+{
+    static const char sql[] =
+        "INSERT INTO results(time,kernel,params,shape,backend,device,check_,median_us,command,row)"
+        " VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10)";
+    enum status may = may_write(s, err);
+    if (may)
+        return may;
     if (!s->insert &&
         sqlite3_prepare_v3(s->db, sql, -1, SQLITE_PREPARE_PERSISTENT, &s->insert, NULL))
         return store_fail(s, "store a result in", err);
@@ -412,6 +421,37 @@ enum status store_add(struct store *s, const struct run_row *row, const char *co
     free(text);
     free(when);
     return st;
+}
+
+/* ---- removing ---- */
+
+static bool remove_all(struct store *s, const int64_t *ids, size_t n)
+{
+    sqlite3_stmt *q = NULL;
+    bool ok = !sqlite3_prepare_v2(s->db, "DELETE FROM results WHERE id=?1", -1, &q, NULL);
+    for (size_t i = 0; i < n && ok; i++) {
+        sqlite3_bind_int64(q, 1, ids[i]);
+        ok = sqlite3_step(q) == SQLITE_DONE;
+        sqlite3_reset(q);
+    }
+    sqlite3_finalize(q);
+    return ok;
+}
+
+enum status store_remove(struct store *s, const int64_t *ids, size_t n, struct err *err)
+{
+    enum status may = may_write(s, err);
+    if (may)
+        return may;
+    if (!db_exec(s, "BEGIN IMMEDIATE"))
+        return store_fail(s, "remove results from", err);
+    if (!remove_all(s, ids, n) || !db_exec(s, "COMMIT")) {
+        store_fail(s, "remove results from", err);
+        db_exec(s, "ROLLBACK");
+        return ST_FAIL;
+    }
+    db_exec(s, "VACUUM"); /* refused while another process reads: the room is used again then */
+    return ST_OK;
 }
 
 /* ---- finding ---- */
@@ -509,6 +549,7 @@ enum status store_find(struct store *s, const struct store_query *q, struct rows
     finder_and(&f, "backend=?", q->backend);
     finder_and(&f, "instr(lower(device),lower(?))>0", q->device);
     finder_and(&f, "time>=?", q->since);
+    finder_and(&f, "time<?", q->before);
     finder_and(&f, "shape_has(shape,?)", q->shape);
     str_addf(&f.sql, " ORDER BY id DESC LIMIT %d", q->limit > 0 ? q->limit : 20);
     enum status st = collect(s, &f, rows, err);

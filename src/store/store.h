@@ -23,12 +23,16 @@ enum status store_add(struct store *s, const struct run_row *row, const char *co
 
 struct store_query {
     const char *kernel, *shape, *backend, *device; /* NULL: any; shape as in shape_has() */
-    const char *since;                             /* an ISO 8601 time, or its beginning */
+    const char *since, *before;                    /* ISO 8601 times, or their beginnings */
     int limit;                                     /* newest first; 0: 20 */
 };
 /* Adds what is found to `rows`, which is of stored_type. On failure it has none of them. */
 enum status store_find(struct store *s, const struct store_query *q, struct rowset *rows,
                        struct err *err);
+
+/* Removes rows by their ids, all of them or, on failure, none; what they took of the file is given back
+ * where nobody else holds it. */
+enum status store_remove(struct store *s, const int64_t *ids, size_t n, struct err *err);
 
 /* Lesson progress and predictions share the file; see lesson/take/progress.h. */
 struct sqlite3;

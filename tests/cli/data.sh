@@ -125,6 +125,45 @@ is "old results open" [ "$(printf '%s\n' "$out" | grep -Ec '"id":[1-6],.*"Sq":(8
 # shellcheck disable=SC2086  # words of a command
 run -c "run naive S=8 H=1 D=16 f32 $quick; results S=8 --csv"
 is "and take new rows" says "$out" '^7,'
+
+# Groups, and rows that go: never without a word.
+cp "$old/v1.db" "$HOME/.local/share/attnscope/results.db"
+run results by=kernel,shape --json
+is "results are grouped" [ "$(printf '%s\n' "$out" | grep -c '"kernel":')" -eq 5 ]
+is "with how many, and how far apart" says "$out" '"kernel":"naive","shape":"B=1 H=2 S=32 D=16 f32","n":2,"failed":0,"median_us":[0-9.]+,"best_us":[0-9.]+,"worst_us":[0-9.]+,"spread_pct":[0-9.]+'
+is "a single one has no spread" says "$out" '"kernel":"fa2",.*"n":1,.*"spread_pct":null'
+is "groups have the shape as columns" says "$out" '"Sq":32,.*"D":16'
+run results by=Sq,kernel
+is "numbers are sorted as numbers" [ "$(printf '%s\n' "$out" | awk 'NR > 1 { print $1 $2 }' | tr '\n' ' ')" = '8naive 16naive 32cpu_tiled 32fa2 32naive ' ]
+run results by=kernel
+is "times of several shapes have no median" says "$out" '^naive +4 +0 +- +- '
+is "and the group says why" says "$out" 'naive: no times over rows that differ in shape'
+run results by=kernl
+is "a misspelt field gets its neighbour" says "$err" 'did you mean "kernel"'
+run results by=kernel before=2020 --csv
+is "no group: nothing breaks" [ "$rc" -eq 0 ]
+run results prune
+is "prune needs to know which" [ "$rc" -eq 2 ]
+run results prune keep=1
+is "it shows what would go, and does nothing without a word" [ "$rc" -eq 2 ]
+is "it says what the word is" says "$err" 'nothing was removed; --yes removes 1 result, measured 20'
+is "the older one of two" says "$out" '^ *1  20.* naive '
+run results --json
+is "all are there" [ "$(printf '%s\n' "$out" | grep -c '"id":')" -eq 6 ]
+run --restricted results prune keep=1 --yes
+is "not where a session is restricted" [ "$rc" -eq 2 ]
+run results prune S=32 limit=1 --yes
+is "a key that it does not heed is refused" [ "$rc" -eq 2 ]
+run results prune S=32 before=2020 --yes
+is "none that old" says "$out" 'no results to remove'
+run results prune S=32 keep=1 before=0min --yes --csv
+is "with the word they go" [ "$rc" -eq 0 ]
+is "and the output is a copy" [ "$(printf '%s\n' "$out" | grep -Ec '^[0-9]+,20')" -eq 1 ]
+is "and it is said" says "$err" '1 result removed'
+run results prune naive --yes
+run results --json
+is "the others stay" [ "$(printf '%s\n' "$out" | grep -o '"id":[0-9]*' | tr '\n' ' ')" = '"id":3 "id":2 ' ]
+
 # A newer one may say more, and of a newer format nothing is made up.
 sed 's/"row":{/"row":{"schema_version":99,"later":{"x":[1]},/' "$old/v1.rec" >later.rec
 run open later.rec --json

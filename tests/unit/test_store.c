@@ -121,6 +121,29 @@ static void test_rows(void)
     store_close(s);
 }
 
+/* All of them or none: also while another program holds the file. */
+static void test_remove(void)
+{
+    struct store *s = open_new("remove.db"), *other = open_new("remove.db");
+    struct err err = ERR_INIT;
+    for (int i = 0; i < 5; i++)
+        add(s, i % 2 ? "fa2" : "naive", "B=1 H=8 S=1024 D=64 f16", i + 1);
+    CU_ASSERT_EQUAL(sqlite3_exec(store_handle(other), "BEGIN IMMEDIATE", 0, 0, 0), SQLITE_OK);
+    CU_ASSERT_EQUAL(store_remove(s, (const int64_t[]){1, 4}, 2, &err), ST_FAIL);
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "cannot remove results from"));
+    CU_ASSERT_EQUAL(sqlite3_exec(store_handle(other), "COMMIT", 0, 0, 0), SQLITE_OK);
+    CU_ASSERT_EQUAL(count(s, (struct store_query){.limit = 9}), 5);
+    CU_ASSERT_EQUAL(store_remove(s, (const int64_t[]){1, 4, 99}, 3, &err), ST_OK);
+    CU_ASSERT_EQUAL(count(other, (struct store_query){.limit = 9}), 3);
+    CU_ASSERT_EQUAL(count(other, (struct store_query){.kernel = "naive"}), 2);
+    add(s, "late", "B=1 H=8 S=1024 D=64 f16", 1);
+    CU_ASSERT_EQUAL(count(s, (struct store_query){.limit = 9}), 4);
+    CU_ASSERT_EQUAL(count(s, (struct store_query){.before = "2020"}), 0);
+    CU_ASSERT_EQUAL(count(s, (struct store_query){.before = "9"}), 4);
+    store_close(s);
+    store_close(other);
+}
+
 static void test_reopen(void)
 {
     store_close(open_new("re.db"));
@@ -283,6 +306,7 @@ static void test_foreign(void)
     CU_ASSERT_EQUAL(count(s, (struct store_query){.limit = 99}), 50);
     struct run_row row = make_row("naive", "S=1", 1);
     CU_ASSERT_EQUAL(store_add(s, &row, "run", &err), ST_USAGE);
+    CU_ASSERT_EQUAL(store_remove(s, (const int64_t[]){1}, 1, &err), ST_USAGE);
     CU_ASSERT(sqlite3_exec(store_handle(s), "DELETE FROM results", 0, 0, 0) != SQLITE_OK);
     CU_ASSERT(sqlite3_exec(store_handle(s), "ATTACH ':memory:' AS x", 0, 0, 0) != SQLITE_OK);
     record_clear(run_fields, &row);
@@ -417,6 +441,7 @@ static void test_unwritable(void)
 static const struct tap_test tests[] = {
     {"filters", test_find},
     {"a row comes back as it was", test_rows},
+    {"rows are removed, all or none", test_remove},
     {"opened again, and twice", test_reopen},
     {"acknowledged rows survive SIGKILL", test_sigkill},
     {"two writers", test_two_writers},

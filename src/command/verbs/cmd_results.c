@@ -12,6 +12,7 @@
 #include "command/ask/keys.h"
 #include "command/output.h"
 #include "command/session.h"
+#include "command/show/groups.h"
 #include "command/verbs/verbs.h"
 #include "measure/origin.h"
 
@@ -57,7 +58,7 @@ static enum status shape_filter(struct cmd_call *c, struct str *out, struct err 
     return ST_OK;
 }
 
-/* ---- since= ---- */
+/* ---- since= and before= ---- */
 
 /* "2d": so many seconds, -1 when it is none. */
 static double age_seconds(const char *text)
@@ -86,25 +87,26 @@ static bool is_date(const char *text)
     return len >= 4;
 }
 
-/* A time in the form of the stored ones, which sort as text. */
-static enum status read_since(struct cmd_call *c, char out[32], const char **since, struct err *err)
+/* A time in the form of the stored ones, which sort as text; *time NULL: the key is not given. */
+static enum status read_time(struct cmd_call *c, const char *key, char out[32], const char **time_,
+                             struct err *err)
 {
-    const char *text = call_key(c, "since");
+    const char *text = call_key(c, key);
     const double age = text ? age_seconds(text) : -1;
     struct tm tm;
-    *since = NULL;
+    *time_ = NULL;
     if (!text)
         return ST_OK;
     const time_t then = time(NULL) - (time_t)(age > 0 ? age : 0);
     if (age >= 0 && gmtime_r(&then, &tm) && strftime(out, 32, "%Y-%m-%dT%H:%M:%SZ", &tm))
-        *since = out;
+        *time_ = out;
     else if (is_date(text))
-        *since = text;
-    if (*since)
+        *time_ = text;
+    if (*time_)
         return ST_OK;
-    err_set(err, ST_USAGE,
-            "since= takes an age such as 30min, 2h, 3d or a date such as 2026-11-20");
-    return call_mark_key(c, "since", ST_USAGE, err);
+    err_set(err, ST_USAGE, "%s= takes an age such as 30min, 2h, 3d or a date such as 2026-11-20",
+            key);
+    return call_mark_key(c, key, ST_USAGE, err);
 }
 
 /* ---- the query ---- */
@@ -112,9 +114,36 @@ static enum status read_since(struct cmd_call *c, char out[32], const char **sin
 struct query {
     struct store_query store;
     const char *origin; /* NULL: any */
+    const char *by;     /* NULL: no groups */
+    bool prune;
+    int64_t keep; /* of each setup; 0: none */
     struct str shape;
-    char since[32];
+    char since[32], before[32];
 };
+
+enum { FOUND_MAX = 100000 };
+
+/* What only prune takes, and what it does not. */
+static enum status read_prune(struct cmd_call *c, struct query *x, struct err *err)
+{
+    static const char *const others[] = {"by", "limit", "origin"};
+    const struct store_query *q = &x->store;
+    const char *keep = call_key(c, "keep");
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (call_key(c, others[i])) {
+            err_set(err, ST_USAGE, "results prune has no use for %s=", others[i]);
+            return call_mark_key(c, others[i], ST_USAGE, err);
+        }
+    enum status st = keep ? number_parse_int("keep", keep, 1, FOUND_MAX, &x->keep, err) : ST_OK;
+    if (st)
+        return call_mark_key(c, "keep", st, err);
+    if (keep || q->kernel || q->shape || q->backend || q->device || q->since || q->before ||
+        x->shape.len)
+        return ST_OK;
+    return err_set(err, ST_USAGE,
+                   "results prune needs to know which: before=30d, keep=3 (the newest of each), a "
+                   "kernel, a shape, device=");
+}
 
 static enum status read_query(struct session *s, struct cmd_call *c, struct query *x,
                               struct err *err)
@@ -122,13 +151,17 @@ static enum status read_query(struct session *s, struct cmd_call *c, struct quer
     const char *limit = call_key(c, "limit");
     struct store_query *q = &x->store;
     struct str *shape = &x->shape;
-    int64_t n = 20;
+    const bool prune = c->nwords && !strcmp(c->words[0].text, "prune");
+    const bool all = prune || call_key(c, "by");
+    int64_t n = all ? FOUND_MAX : 20;
     *x = (struct query){.origin = call_key(c, "origin"),
+                        .by = call_key(c, "by"),
+                        .prune = prune,
                         .store = {.kernel = call_key(c, "kernel"),
                                   .backend = call_key(c, "backend"),
                                   .device = call_key(c, "device")}};
     enum status st = shape_filter(c, shape, err);
-    for (int i = 0; i < c->nwords && !st; i++) {
+    for (int i = prune; i < c->nwords && !st; i++) {
         const char *word = c->words[i].text;
         if (is_shape_word(word))
             str_addf(shape, "%s%s", shape->len ? " " : "", word);
@@ -137,10 +170,14 @@ static enum status read_query(struct session *s, struct cmd_call *c, struct quer
         else
             st = err_set(err, ST_USAGE, "results takes one kernel; \"%s\" is one too many", word);
     }
-    if (!st && limit && (st = number_parse_int("limit", limit, 1, 100000, &n, err)))
+    if (!st && limit && (st = number_parse_int("limit", limit, 1, FOUND_MAX, &n, err)))
         call_mark_key(c, "limit", st, err);
     if (!st)
-        st = read_since(c, x->since, &q->since, err);
+        st = read_time(c, "since", x->since, &q->since, err);
+    if (!st)
+        st = read_time(c, "before", x->before, &q->before, err);
+    if (!st && prune)
+        st = read_prune(c, x, err);
     if (!st)
         st = call_finish(s, c, err);
     q->limit = (int)n;
@@ -176,8 +213,8 @@ static enum status none_found(struct session *s, struct cmd_call *c, const struc
         return c->nwords
                    ? call_mark(c, ST_USAGE, c->words[0].at, (int)strlen(c->words[0].text), err)
                    : call_mark_key(c, "kernel", ST_USAGE, err);
-    const bool any =
-        !q->kernel && !q->backend && !q->device && !q->shape && !q->since && !call_key(c, "origin");
+    const bool any = !q->kernel && !q->backend && !q->device && !q->shape && !q->since &&
+                     !q->before && !call_key(c, "origin");
     if (call_format(c) == FORMAT_TEXT)
         str_add(c->out, any ? "no results yet; what run, compare and sweep measure is kept here\n"
                             : "no results match\n");
@@ -192,7 +229,8 @@ static bool selects(const struct store_query *q, const struct run_row *row)
            (!q->backend || (row->backend && !strcmp(row->backend, q->backend))) &&
            (!q->device || text_contains(row->device, q->device)) &&
            (!q->shape || (row->shape && shape_has(row->shape, q->shape))) &&
-           (!q->since || (row->time && strcmp(row->time, q->since) >= 0));
+           (!q->since || (row->time && strcmp(row->time, q->since) >= 0)) &&
+           (!q->before || (row->time && strcmp(row->time, q->before) < 0));
 }
 
 static void add_recorded(struct session *s, const struct store_query *q, struct rowset *rows)
@@ -234,8 +272,6 @@ static void pick_newest(const struct rowset *rows, const char *origin, int limit
     free(list);
 }
 
-/* ---- the verb ---- */
-
 static enum status find_rows(struct session *s, const struct query *x, struct rowset *rows,
                              struct err *err)
 {
@@ -246,7 +282,7 @@ static enum status find_rows(struct session *s, const struct query *x, struct ro
     enum status st = recorded_only ? ST_OK : open_results(s, &store, &own, err);
     struct store_query q = x->store;
     if (x->origin) /* which the store does not know: the limit comes after it */
-        q.limit = 100000;
+        q.limit = FOUND_MAX;
     if (!st && store)
         st = store_find(store, &q, &all, err);
     if (own)
@@ -259,19 +295,178 @@ static enum status find_rows(struct session *s, const struct query *x, struct ro
     return st;
 }
 
+/* ---- by= ---- */
+
+static enum status show_groups(struct session *s, struct cmd_call *c, const char *by,
+                               const struct rowset *rows, struct err *err)
+{
+    struct rowset groups = {0};
+    struct column *list;
+    enum status st = groups_make(by, rows, &groups, &list, err);
+    if (st) /* by= was consumed: the mark is within its value */
+        return call_mark_key(c, "by", st, err);
+    const struct columns cols = {.type = groups.n ? row_type_of(groups.rows[0]) : NULL,
+                                 .of = FIELD_TABLES(run_fields, shape_keys, group_columns[0].of[0]),
+                                 .list = list};
+    call_show(s, c, &groups, &cols);
+    rowset_clear(&groups);
+    free(list);
+    return ST_OK;
+}
+
+/* ---- prune ---- */
+
+/* How many rows of the same kernel, parameters, problem, machine and caches came before; counts this
+ * one. `seen` is an object: setup to number. */
+static int64_t rank_in(json_t *seen, const struct run_row *run)
+{
+    const char *const parts[] = {run->kernel, run->params, run->shape, run->backend,
+                                 run->device, run->l2,     run->input};
+    struct str key = {0};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        str_addf(&key, "%s\n", parts[i] ? parts[i] : "");
+    const int64_t before = json_integer_value(json_object_get(seen, str_text(&key)));
+    json_object_set_new(seen, str_text(&key), json_integer(before + 1));
+    str_free(&key);
+    return before;
+}
+
+/* Stored rows that are to go: those that the query selects, but for the newest of each setup. */
+static void pick_old(const struct rowset *rows, const struct query *x, const char *before,
+                     struct rowset *out)
+{
+    json_t *seen = json_object();
+    for (size_t i = 0; i < rows->n; i++) {
+        const struct run_row *run = &row_kept(rows->rows[i])->run;
+        const int64_t rank = rank_in(seen, run);
+        if (rank >= x->keep && (!before || (run->time && strcmp(run->time, before) < 0)))
+            rowset_share(out, rows->rows[i]);
+    }
+    json_decref(seen);
+}
+
+static enum status find_old(struct session *s, const struct query *x, struct rowset *out,
+                            struct err *err)
+{
+    struct rowset all = {.type = &stored_type};
+    struct store_query q = x->store;
+    if (!s->services.store && store_open(NULL, &s->services.store, err))
+        return ST_FAIL;
+    q.before = NULL; /* younger ones count for keep= */
+    q.limit = FOUND_MAX;
+    const enum status st = store_find(s->services.store, &q, &all, err);
+    if (!st)
+        pick_old(&all, x, x->store.before, out);
+    rowset_clear(&all);
+    return st;
+}
+
+/* "37 results, measured 2026-10-01 to 2026-11-20". */
+static void say_old(const struct rowset *rows, struct str *out)
+{
+    const char *first = NULL, *last = NULL;
+    for (size_t i = 0; i < rows->n; i++) {
+        const char *time = row_kept(rows->rows[i])->run.time;
+        first = time && (!first || strcmp(time, first) < 0) ? time : first;
+        last = time && (!last || strcmp(time, last) > 0) ? time : last;
+    }
+    str_addf(out, "%zu result%s", rows->n, rows->n == 1 ? "" : "s");
+    if (first)
+        str_addf(out, ", measured %.10s to %.10s", first, last);
+}
+
+/* The word, or a yes. */
+static enum status may_remove(struct session *s, struct cmd_call *c, const char *what,
+                              struct err *err)
+{
+    if (call_option(c, "yes"))
+        return ST_OK;
+    if (!s->front.ask)
+        return err_set(err, ST_USAGE, "nothing was removed; --yes removes %s", what);
+    char *question = xasprintf("Remove %s for good?", what);
+    const bool yes = s->front.ask(s->front.ctx, question);
+    free(question);
+    return yes ? ST_OK : err_set(err, ST_CANCELLED, "nothing was removed");
+}
+
+static enum status remove_rows(struct session *s, const struct rowset *rows, struct err *err)
+{
+    int64_t *ids = xcalloc(rows->n + 1, sizeof *ids);
+    for (size_t i = 0; i < rows->n; i++)
+        ids[i] = row_kept(rows->rows[i])->id;
+    const enum status st = store_remove(s->services.store, ids, rows->n, err);
+    free(ids);
+    if (!st)
+        session_note(s, "%zu result%s removed", rows->n, rows->n == 1 ? "" : "s");
+    return st;
+}
+
+/* People see a few of many; programs get all. */
+static void show_old(struct session *s, struct cmd_call *c, const struct rowset *old)
+{
+    enum { FEW = 20 };
+    struct rowset few = {.type = old->type};
+    const bool cut = call_format(c) == FORMAT_TEXT && old->n > FEW;
+    for (size_t i = 0; i < old->n && (!cut || i < FEW); i++)
+        rowset_share(&few, old->rows[i]);
+    call_show(s, c, &few, columns);
+    if (cut)
+        str_addf(c->out, "and %zu older ones; --csv shows all\n", old->n - FEW);
+    rowset_clear(&few);
+}
+
+/* What is to go is shown first, and in a form for programs whole: a file of it is a copy. */
+static enum status prune(struct session *s, struct cmd_call *c, const struct query *x,
+                         struct err *err)
+{
+    struct rowset old = {.type = &stored_type};
+    struct str what = {0};
+    const bool text = call_format(c) == FORMAT_TEXT;
+    (void)call_option(c, "yes");
+    enum status st =
+        s->restricted ? err_set(err, ST_USAGE, "results prune is off: this session is restricted")
+                      : find_old(s, x, &old, err);
+    say_old(&old, &what);
+    if (!st && (old.n || !text))
+        show_old(s, c, &old);
+    if (!st && !old.n && text)
+        str_add(c->out, "no results to remove\n");
+    call_flush(s, c);
+    if (!st && old.n)
+        st = may_remove(s, c, str_text(&what), err);
+    if (!st && old.n)
+        st = remove_rows(s, &old, err);
+    str_free(&what);
+    rowset_clear(&old);
+    return st;
+}
+
+/* ---- the verb ---- */
+
+static enum status list(struct session *s, struct cmd_call *c, const struct query *x,
+                        struct err *err)
+{
+    struct rowset rows = {.type = &stored_type};
+    enum status st = find_rows(s, x, &rows, err);
+    if (!st && !rows.n)
+        st = none_found(s, c, &x->store, err);
+    const bool shown = rows.n || call_format(c) != FORMAT_TEXT;
+    if (!st && shown && x->by)
+        st = show_groups(s, c, x->by, &rows, err);
+    else if (!st && shown)
+        call_show(s, c, &rows, columns);
+    rowset_clear(&rows);
+    return st;
+}
+
 static enum status exec_results(struct session *s, struct cmd_call *c, struct err *err)
 {
     struct query x;
-    struct rowset rows = {.type = &stored_type};
     (void)call_format(c);
+    (void)call_option(c, "yes");
     enum status st = read_query(s, c, &x, err);
     if (!st)
-        st = find_rows(s, &x, &rows, err);
-    if (!st && !rows.n)
-        st = none_found(s, c, &x.store, err);
-    if (!st && (rows.n || call_format(c) != FORMAT_TEXT))
-        call_show(s, c, &rows, columns);
-    rowset_clear(&rows);
+        st = x.prune ? prune(s, c, &x, err) : list(s, c, &x, err);
     str_free(&x.shape);
     return st;
 }
@@ -281,26 +476,42 @@ static const struct cmd_key results_keys[] = {
     {"backend", "only this backend", NULL},
     {"device", "only devices whose name has this text", NULL},
     {"since", "only later ones: an age (30min, 2h, 3d, 1w) or a date (2026-11-20)", NULL},
+    {"before", "only earlier ones, in the same words", NULL},
     {"origin", "only figures of this origin", origin_words},
-    {"limit", "at most this many rows, newest first; 20 by default", NULL},
+    {"limit", "at most this many rows, newest first; 20 by default, with by= all", NULL},
+    {"by", "a row for each group instead: fields such as kernel,shape or device,Sq", NULL},
+    {"keep", "with prune: as many of each kernel, parameters, shape, device and caches stay", NULL},
+    {"--yes", "with prune: remove them without being asked", NULL},
     {0},
 };
 
 const struct cmd_entry cmd_results = {
     .name = "results",
     .group = "Look up",
-    .usage = "[K] [shape] [since=AGE|DATE] [device=TEXT] [limit=N]",
+    .usage = "[prune] [K] [shape] [since=AGE|DATE] [device=TEXT] [limit=N] [by=FIELDS]",
     .summary = "what was measured before, newest first",
-    .help = "Every measured row is kept, with the command that made it, unless --no-store was\n"
-            "given. Rows of recordings that were opened stand among them, with the origin\n"
-            "\"recorded\". Shape keys and words select.\n"
-            "\n"
-            "  results fa2 since=2d device=H200\n"
-            "  results cpu_tiled S=4k f32 limit=5\n"
-            "  results limit=1000 --csv > all.csv\n",
+    .help =
+        "Every measured row is kept, with the command that made it, unless --no-store was\n"
+        "given. Rows of recordings that were opened stand among them, with the origin\n"
+        "\"recorded\". Shape keys and words select.\n"
+        "\n"
+        "by= groups them: how many, their median, best and worst time, and the spread of separate\n"
+        "runs beside the CV of samples within one. Rows of several shapes, devices or caches have\n"
+        "no common time, and their group says so.\n"
+        "\n"
+        "results prune removes what the same words select: it shows the rows, asks on a terminal\n"
+        "and needs --yes elsewhere; with --json or --csv the output is a copy. keep=N leaves the\n"
+        "newest N of each setup. Rows of recordings are not touched.\n"
+        "\n"
+        "  results fa2 since=2d device=H200\n"
+        "  results cpu_tiled S=4k f32 limit=5\n"
+        "  results limit=1000 --csv > all.csv\n"
+        "  results device=H200 D=64 by=kernel,shape,device\n"
+        "  results prune before=30d keep=3 --yes --csv > gone.csv\n",
+    .first = (const char *const[]){"prune", NULL},
     .arg = ARG_KERNEL,
     .keys = results_keys,
     .flags = CMD_SHAPE | CMD_ROWS,
     .exec = exec_results,
-    .columns = COLUMNS(columns),
+    .columns = COLUMNS(columns, group_columns),
 };
