@@ -379,15 +379,20 @@ static void gp_map(struct str *out, const struct grid_chart *g, int s)
     gp_words(out, g, s);
     if (r.hi > r.lo)
         gp_range(out, "cb", &r, NULL, 0);
+    else if (range_known(&r)) /* gnuplot wants a range */
+        gp_range(out, "cb", &(struct range){.lo = r.lo - 1, .hi = r.hi + 1}, NULL, 0);
     if (g->nseries > 1) {
         str_add(out, "set title ");
         gp_quoted(out, g->series[s].name);
         str_addc(out, '\n');
     }
-    str_addf(out,
-             "plot $data%d using 1:2:3 with image notitle, \\\n"
-             "     $words%d using 1:2:3 with labels notitle\n",
-             s, s);
+    str_add(out, "plot ");
+    if (range_known(&r)) /* boxes and no image: that wants four values at least */
+        str_addf(out,
+                 "$data%d using 1:2:(0.5):(0.5):3 with boxxyerror fillstyle solid noborder palette "
+                 "notitle, \\\n     ",
+                 s);
+    str_addf(out, "$words%d using 1:2:3 with labels notitle\n", s);
 }
 
 static void heat_gnuplot(struct str *out, const struct chart *c)

@@ -129,6 +129,16 @@ sed 's/"source_hash":"[0-9a-f]*"/"source_hash":"0123456789abcdef"/' mine.rec >ol
 run -c "open old.rec" -c "plan fa2 BR=96 S=4k gpu=H200 --json"
 is "nor an older source" says "$out" '"regs":null'
 
+# ---- what the kernel itself rules out is neither planned nor run under its name ----
+run run fa2 BR=100 S=64 H=1 time=0.05
+is "BR=100: refused" [ "$rc" -ne 0 ]
+is "BR=100: by the kernel's own rule" says "$out" 'fa2 needs BR % 16 == 0; BR is 100; backend=cpu runs its C version'
+is "BR=100: no time" [ "$(printf '%s\n' "$out" | grep -c ' pass ')" -eq 0 ]
+run run fa2 BR=100 S=64 H=1 time=0.05 backend=cpu
+is "BR=100: the C version, where it is asked for" [ "$rc" -eq 0 ]
+run run fa2 BR=32 D=300 S=64 H=1 time=0.05
+is "a shape that only the C version takes is no fault of a parameter" [ "$rc" -eq 0 ]
+
 # ---- the real ones ----
 # real NAME: NAME compiles; what is shown is what ptxas says where nvcc alone compiles the same.
 real() {

@@ -5,6 +5,7 @@
 #include "command/ask/measure.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,6 +22,41 @@ static bool needs_gpu(const struct request *r, int i)
     const struct backend_info *gpu = backend_gpu();
     return !r->descs[i] && backend_desc(gpu, r->kernels[i]) && !r->options.backend &&
            !backend_is_here(gpu);
+}
+
+/* What the C version's parameters are on the CUDA side. */
+static struct param_values twin_params(const struct kernel_desc *c, const struct param_values *v,
+                                       const struct kernel_desc *cuda, const struct shape *s)
+{
+    struct param_values twin = desc_defaults_for(cuda, s);
+    for (int i = 0; i < c->nparams; i++) {
+        char number[32];
+        const struct field *f = &c->params[i];
+        if (!desc_param_changed(c, v, i, s) || desc_param_index(cuda, f->name) < 0)
+            continue;
+        snprintf(number, sizeof number, "%lld", (long long)v->v[i]);
+        (void)desc_param_try(cuda, &twin, f->name, f->words ? f->words[v->v[i]] : number, NULL);
+    }
+    return twin;
+}
+
+/* Where nobody has named a backend, the C version stands for the kernel: parameters that the CUDA kernel
+ * refuses are not run under its name. */
+static bool twin_refuses(const struct request *r, int i, struct err *why)
+{
+    const struct kernel *k = r->kernels[i];
+    const struct shape *s = &r->problem.shape;
+    struct err reason = ERR_INIT;
+    if (r->options.backend || !k->cuda || r->descs[i] != k->cpu)
+        return false;
+    const struct param_values usual = desc_defaults_for(k->cuda, s),
+                              v = twin_params(k->cpu, &r->params[i], k->cuda, s);
+    if (desc_supports(k->cuda, s, &v, 0, &reason) == ST_OK ||
+        desc_supports(k->cuda, s, &usual, 0, NULL) != ST_OK)
+        return false;
+    err_set(why, ST_NO, "%s; backend=%s runs its C version, which takes that", reason.text,
+            backend_everywhere()->name);
+    return true;
 }
 
 /* Why kernel i cannot run on `backend`; false if it can. */
@@ -42,7 +78,8 @@ static bool refused(const struct request *r, int i, const char *backend, struct 
                 r->kernels[i]->name, backend);
         return true;
     }
-    return desc_supports(r->descs[i], &r->problem.shape, &r->params[i], 0, why) != ST_OK;
+    return desc_supports(r->descs[i], &r->problem.shape, &r->params[i], 0, why) != ST_OK ||
+           twin_refuses(r, i, why);
 }
 
 /* A row without figures. */

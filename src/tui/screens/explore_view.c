@@ -21,9 +21,19 @@ static const struct plan_pass *main_pass(const struct plan *p)
     return p && p->npasses > 0 ? &p->passes[p->main_pass] : NULL;
 }
 
+/* What the kernel itself rules out has no layout and no launch: there is nothing to draw. */
+static bool is_ruled_out(const struct plan *p)
+{
+    return p && p->reason && p->blocked_by && !strcmp(p->blocked_by, "kernel");
+}
+
 static void planned_smem(struct canvas *c, struct rect r, const struct explore_view *v)
 {
     const struct plan_pass *p = main_pass(v->plan);
+    if (is_ruled_out(v->plan)) {
+        canvas_wrap(c, r, ROLE_BAD, v->plan->reason);
+        return;
+    }
     if (!p) {
         canvas_wrap(c, r, ROLE_DIM, v->no_plan ? v->no_plan : "");
         return;
@@ -114,6 +124,10 @@ static void planned_occ(struct canvas *c, struct rect r, const struct explore_vi
 {
     const struct plan_pass *p = main_pass(v->plan);
     struct flow f = {.c = c, .r = r, .roomy = v->roomy};
+    if (is_ruled_out(v->plan)) {
+        canvas_wrap(c, r, ROLE_BAD, v->plan->reason);
+        return;
+    }
     if (!p) {
         canvas_wrap(c, r, ROLE_DIM, v->no_plan ? v->no_plan : "");
         return;
@@ -137,8 +151,8 @@ static void planned_occ(struct canvas *c, struct rect r, const struct explore_vi
 static void planned_roof(struct canvas *c, struct rect r, const struct explore_view *v)
 {
     const struct plan *p = v->plan;
-    if (!p || !v->gpu) {
-        canvas_wrap(c, r, ROLE_DIM, v->no_plan ? v->no_plan : "");
+    if (!p || !v->gpu || is_ruled_out(p)) {
+        canvas_wrap(c, r, is_ruled_out(p) ? ROLE_BAD : ROLE_DIM, v->no_plan ? v->no_plan : "");
         return;
     }
     const double ai[2] = {p->compulsory_intensity, p->requested_intensity};
@@ -180,7 +194,7 @@ static const char *gpu_name(const struct explore_view *v)
 /* Append the pane's title with its headline figure. */
 static void planned_smem_title(const struct explore_view *v, struct str *s)
 {
-    const struct plan_pass *p = main_pass(v->plan);
+    const struct plan_pass *p = is_ruled_out(v->plan) ? NULL : main_pass(v->plan);
     char b[2][NUMBER_BUF];
     str_add(s, "SMEM/block");
     if (p && v->arch && v->arch->smem_optin > 0)
@@ -194,7 +208,7 @@ static void planned_smem_title(const struct explore_view *v, struct str *s)
 
 static void planned_occ_title(const struct explore_view *v, struct str *s)
 {
-    const struct plan_pass *p = main_pass(v->plan);
+    const struct plan_pass *p = is_ruled_out(v->plan) ? NULL : main_pass(v->plan);
     char b[2][NUMBER_BUF];
     str_add(s, "Occupancy");
     if (p && p->occ.blocks_per_sm > 0)
