@@ -248,10 +248,6 @@ struct field_doc {
 };
 
 // clang-format off
-static const struct field_doc occupancy_docs[] = {
-    {"smem", "Bytes of a block as given; the other fields are those of plan."},
-    {0},
-};
 static const struct field_doc profile_docs[] = {
     {"l2", "cold: every replay began with an empty L2; hot: with what the one before left; mixed: only the first was cold."},
     {"replay, replays", "run or launch, what was repeated to count everything, and how often."},
@@ -266,7 +262,6 @@ static const struct {
     const char *verb;
     const struct field_doc *docs;
 } verb_docs[] = {
-    {"occupancy", occupancy_docs},
     {"profile", profile_docs},
 };
 // clang-format on

@@ -15,27 +15,56 @@
 #include "command/verbs/verbs.h"
 #include "draw/figures.h"
 
+struct block_row {
+    char *kernel, *gpu;
+    int64_t threads, regs, smem;
+    struct occupancy occ;
+};
+static const struct field kernel_fields[] = {
+    FIELD(FIELD_TEXT, block_row, kernel, .doc = "Whose block it is, where a kernel was named."),
+    {.name = NULL},
+};
+static const struct field block_fields[] = {
+    FIELD(FIELD_TEXT, block_row, gpu, .doc = "For which model, or compute capability."),
+    FIELD(FIELD_INT, block_row, threads, .doc = "Threads of the block."),
+    FIELD(FIELD_INT, block_row, regs, .unit = "registers", .doc = "Registers of a thread."),
+    FIELD(FIELD_INT, block_row, smem, .title = "SMEM B", .unit = "B",
+          .doc = "Bytes of a block as given; the other fields are those of plan."),
+    FIELD_AT("reason", FIELD_TEXT, block_row, occ.reason,
+             .doc = "Why no block can be launched there."),
+    {.name = NULL},
+};
+#define OCCUPANCY                                         \
+    {                                                     \
+        occupancy_fields, offsetof(struct block_row, occ) \
+    }
+static const struct row_type block_type = ROW_TYPE(block_row, {block_fields, 0}, OCCUPANCY),
+                             kernel_type = ROW_TYPE(block_row, {kernel_fields, 0},
+                                                    {block_fields, 0}, OCCUPANCY);
+#undef OCCUPANCY
+
 // clang-format off
-static const struct columns columns[1] = {{
+static const struct columns columns = {
+    .type = &kernel_type,
     .list = (const struct column[]){
-        {.field = "kernel",               .title = "kernel",     .left = true, .optional = true},
-        {.field = "gpu",                  .title = "gpu",        .left = true},
-        {.field = "threads",              .title = "threads",    .drop = 4},
-        {.field = "regs",                 .title = "regs",       .drop = 3},
-        {.field = "smem",                 .title = "SMEM B",     .drop = 2},
-        {.field = "smem_per_block_bytes", .title = "SMEM/block", .drop = 5},
-        {.field = "limit_blocks",         .title = "blocks"},
-        {.field = "limit_regs",           .title = "by regs"},
-        {.field = "limit_smem",           .title = "by SMEM"},
-        {.field = "limit_warps",          .title = "by warps"},
-        {.field = "limiter",              .title = "limiter",    .left = true, .drop = 1},
-        {.field = "blocks_per_sm",        .title = "blocks/SM"},
-        {.field = "occupancy_pct",        .title = "occ %",      .digits = 4},
-        {.field = "waves",                .title = "waves",      .digits = 3, .optional = true},
-        {.field = "reason",               .title = "reason",     .left = true, .optional = true},
+        {.field = "kernel", .optional = true},
+        {.field = "gpu"},
+        {.field = "threads", .drop = 4},
+        {.field = "regs", .drop = 3},
+        {.field = "smem", .drop = 2},
+        {.field = "smem_per_block_bytes", .drop = 5},
+        {.field = "limit_blocks"},
+        {.field = "limit_regs"},
+        {.field = "limit_smem"},
+        {.field = "limit_warps"},
+        {.field = "limiter", .drop = 1},
+        {.field = "blocks_per_sm"},
+        {.field = "occupancy_pct", .digits = 4},
+        {.field = "waves", .optional = true},
+        {.field = "reason", .optional = true},
         {0},
     },
-}};
+};
 // clang-format on
 
 struct place {
@@ -200,25 +229,22 @@ static bool is_what_if(const struct occ_request *a, const struct occ_request *b)
 
 /* ---- what is shown ---- */
 
-static json_t *int_or_null(int64_t v)
+static char *copy_of(const char *text)
 {
-    return v == INT_UNKNOWN ? json_null() : json_integer(v);
+    return text ? xstrdup(text) : NULL;
 }
 
-static json_t *result_row(const struct place *place, const struct occ_request *q,
-                          const struct occupancy *o, const struct planned *of)
+static void add_row(struct rowset *rows, const struct place *place, const struct occ_request *q,
+                    const struct occupancy *o, const struct planned *of)
 {
-    json_t *row = json_object(), *fields = occupancy_to_json(o);
-    if (of->pass)
-        json_object_set_new(row, "kernel", json_string(of->request.kernels[0]->name));
-    json_object_set_new(row, "gpu", place->name ? json_string(place->name) : json_null());
-    json_object_set_new(row, "threads", int_or_null(q->threads));
-    json_object_set_new(row, "regs", int_or_null(q->regs));
-    json_object_set_new(row, "smem", int_or_null(q->smem));
-    json_object_set_new(row, "reason", json_null());
-    json_object_update(row, fields);
-    json_decref(fields);
-    return row;
+    struct block_row *row = rowset_add(rows);
+    row->kernel = of->pass ? xstrdup(of->request.kernels[0]->name) : NULL;
+    row->gpu = copy_of(place->name);
+    row->threads = q->threads;
+    row->regs = q->regs;
+    row->smem = q->smem;
+    row->occ = *o;
+    row->occ.reason = copy_of(o->reason);
 }
 
 /* The block as the picture names it: the kernel's parameters, or the figures that were given. */
@@ -271,10 +297,10 @@ static enum status show(struct session *s, struct cmd_call *c, const struct plac
     if (call_format(c) == FORMAT_TEXT)
         draw_panel(s, c, panel);
     charts_add(&c->charts, chart);
-    json_t *rows = json_array();
-    json_array_append_new(rows, result_row(place, q, o, of));
-    enum status st = call_rows_json(s, c, rows, columns);
-    json_decref(rows);
+    struct rowset rows = {.type = of->pass ? &kernel_type : &block_type};
+    add_row(&rows, place, q, o, of);
+    const enum status st = call_rows(s, c, &rows, &columns);
+    rowset_clear(&rows);
     return st;
 }
 
@@ -343,4 +369,5 @@ const struct cmd_entry cmd_occupancy = {
     .keys = keys,
     .flags = CMD_SHAPE | CMD_PARAMS | CMD_ROWS,
     .exec = exec_occupancy,
+    .columns = COLUMNS(&columns),
 };

@@ -20,26 +20,52 @@
 
 enum { CONTEXT = 3 };
 
-// clang-format off
-static const struct columns line_columns[1] = {{
-    .list = (const struct column[]){
-        {.field = "line",  .title = "line"},
-        {.field = "marks", .title = "does", .left = true},
-        {.field = "text",  .title = "text", .left = true},
-        {0},
-    },
-}};
-static const struct columns fact_columns[1] = {{
-    .list = (const struct column[]){
-        {.field = "figure", .title = "figure", .left = true},
-        {.field = "before", .title = "before"},
-        {.field = "after",  .title = "after"},
-        {.field = "change_pct", .title = "change %", .digits = 3},
-        {.field = "origin", .title = "origin", .left = true},
-        {0},
-    },
-}};
-// clang-format on
+struct line_row {
+    int64_t line;
+    char *marks, *text;
+};
+static const struct field line_fields[] = {
+    FIELD(FIELD_INT, line_row, line, .doc = "Its number."),
+    FIELD(FIELD_TEXT, line_row, marks, .title = "does",
+          .doc =
+              "What it does: L loads, S stores, C computes, B barrier, X shuffles; blanks else."),
+    FIELD(FIELD_TEXT, line_row, text, .doc = "The line."),
+    {.name = NULL},
+};
+static const struct row_type line_type = ROW_TYPE(line_row, {line_fields, 0});
+static const struct columns line_columns = {
+    .type = &line_type,
+    .list = (const struct column[]){{.field = "line"}, {.field = "marks"}, {.field = "text"}, {0}},
+};
+
+struct fact_row {
+    char *kernel, *base, *figure, *origin, *gpu;
+    double before, after, change_pct;
+};
+static const struct field fact_fields[] = {
+    FIELD(FIELD_TEXT, fact_row, kernel, .doc = "The kernel after the change."),
+    FIELD(FIELD_TEXT, fact_row, base, .doc = "The one before."),
+    FIELD(FIELD_TEXT, fact_row, figure,
+          .doc = "time_us, error_ratio (of the last run), smem_bytes, regs, occupancy_pct, waves, "
+                 "requested_bytes (of the plan)."),
+    FIELD(FIELD_TEXT, fact_row, origin, .doc = "Where the figure comes from; model: of the plan."),
+    FIELD(FIELD_REAL, fact_row, before, .doc = "The figure of base."),
+    FIELD(FIELD_REAL, fact_row, after, .doc = "That of kernel."),
+    FIELD(FIELD_REAL, fact_row, change_pct, .title = "change %", .digits = 3, .unit = "%",
+          .doc = "By how much it is more."),
+    FIELD(FIELD_TEXT, fact_row, gpu, .doc = "For which model it was planned."),
+    {.name = NULL},
+};
+static const struct row_type fact_type = ROW_TYPE(fact_row, {fact_fields, 0});
+static const struct columns fact_columns = {
+    .type = &fact_type,
+    .list = (const struct column[]){{.field = "figure"},
+                                    {.field = "before"},
+                                    {.field = "after"},
+                                    {.field = "change_pct"},
+                                    {.field = "origin"},
+                                    {0}},
+};
 
 /* What one call is about. */
 struct ask {
@@ -70,29 +96,23 @@ static void add_diff(struct str *out, const struct diff_line *d, int count)
     }
 }
 
-static json_t *real_or_null(double v)
+static void fact_rows(const struct ask *q, const struct source_facts *before,
+                      const struct source_facts *after, struct rowset *rows)
 {
-    return isfinite(v) ? json_real(v) : json_null();
-}
-
-static json_t *fact_rows(const struct ask *q, const struct source_facts *before,
-                         const struct source_facts *after)
-{
-    json_t *rows = json_array();
     const struct device *gpu = session_gpu(q->s, NULL, NULL);
     for (const struct source_fact *f = source_fact_rows; f->field; f++) {
-        const double x = source_fact_value(before, f), y = source_fact_value(after, f);
-        json_t *row = json_pack("{s:s, s:s, s:s, s:s}", "kernel", q->kernel->name, "base",
-                                q->base->name, "figure", f->field, "origin",
-                                f->measured ? after->origin : origin_word("model"));
-        json_object_set_new(row, "before", real_or_null(x));
-        json_object_set_new(row, "after", real_or_null(y));
-        json_object_set_new(row, "change_pct",
-                            x > 0 ? real_or_null(100 * (y / x - 1)) : json_null());
-        json_object_set_new(row, "gpu", gpu && !f->measured ? json_string(gpu->name) : json_null());
-        json_array_append_new(rows, row);
+        struct fact_row *row = rowset_add(rows);
+        const char *origin = f->measured ? after->origin : origin_word("model");
+        row->kernel = xstrdup(q->kernel->name);
+        row->base = xstrdup(q->base->name);
+        row->figure = xstrdup(f->field);
+        row->origin = origin ? xstrdup(origin) : NULL;
+        row->before = source_fact_value(before, f);
+        row->after = source_fact_value(after, f);
+        if (row->before > 0)
+            row->change_pct = 100 * (row->after / row->before - 1);
+        row->gpu = gpu && !f->measured ? xstrdup(gpu->name) : NULL;
     }
-    return rows;
 }
 
 /* Time, resources and error before and after, as a table. */
@@ -124,9 +144,10 @@ static enum status diff(const struct ask *q, struct err *err)
     source_facts(q->s, q->base, a, &before);
     source_facts(q->s, q->kernel, b, &after);
     if (call_format(q->c) != FORMAT_TEXT) {
-        json_t *rows = fact_rows(q, &before, &after);
-        call_show_json(q->s, q->c, rows, fact_columns);
-        json_decref(rows);
+        struct rowset rows = {.type = &fact_type};
+        fact_rows(q, &before, &after, &rows);
+        call_show(q->s, q->c, &rows, &fact_columns);
+        rowset_clear(&rows);
         return ST_OK;
     }
     struct diff_line *d = diff_texts(a->source, a->source_len, b->source, b->source_len, &count);
@@ -151,7 +172,7 @@ static void show_lines(const struct ask *q, const char *text, size_t len)
 {
     struct lex_lexer l = {.at = text, .end = text + len, .lang = lang_of(q->view)};
     const bool rows_wanted = call_format(q->c) != FORMAT_TEXT;
-    json_t *rows = json_array();
+    struct rowset rows = {.type = &line_type};
     for (int n = 1; l.at < l.end; n++) {
         const char *line = l.at;
         char marks[6];
@@ -159,18 +180,19 @@ static void show_lines(const struct ask *q, const char *text, size_t len)
         const size_t size = (size_t)(l.at - line) - (l.at > line && l.at[-1] == '\n');
         struct str clean = {0};
         sanitize(&clean, line, size, true);
-        if (rows_wanted)
-            json_array_append_new(rows, json_pack("{s:i, s:s, s:s}", "line", n, "marks", marks,
-                                                  "text", str_text(&clean)));
-        else
+        if (rows_wanted) {
+            struct line_row *row = rowset_add(&rows);
+            *row = (struct line_row){n, xstrdup(marks), str_take(&clean)};
+        } else {
             str_addf(q->c->out, "%4d %s %s\n", n, marks, str_text(&clean));
+        }
         str_free(&clean);
     }
     if (rows_wanted)
-        call_show_json(q->s, q->c, rows, line_columns);
+        call_show(q->s, q->c, &rows, &line_columns);
     else
         str_add(q->c->out, "L load  S store  C compute  B barrier  X shuffle\n");
-    json_decref(rows);
+    rowset_clear(&rows);
 }
 
 static enum status explain_line(const struct ask *q, const char *text, size_t len, struct err *err)
@@ -371,4 +393,5 @@ const struct cmd_entry cmd_source = {
     .flags = CMD_ROWS,
     .keys = keys,
     .exec = exec_source,
+    .columns = COLUMNS(&fact_columns, &line_columns),
 };

@@ -17,65 +17,125 @@
 
 enum { KERNELS_MAX = 8, LINES = 16, LINES_MAX = 256 };
 
+struct line_row {
+    char *kernel, *origin, *device, *shape, *params, *unit, *note, *reason, *recorded_in;
+    int64_t rows, blocks, slots;
+    bool upper_bound;
+    double waves, span_us, span_blocks, busy_pct, fill_pct, tail_pct, imbalance, recorded_us;
+    json_t *block_list;
+};
+static const struct field line_fields[] = {
+    FIELD(FIELD_TEXT, line_row, kernel, .doc = "Whose blocks they are."),
+    FIELD(FIELD_TEXT, line_row, origin,
+          .doc = "model: the planner's schedule; live: stamps of a run on the device."),
+    FIELD(FIELD_TEXT, line_row, device, .doc = "Where it ran, or for which model."),
+    FIELD(FIELD_TEXT, line_row, shape, .doc = "The attention problem."),
+    FIELD(FIELD_TEXT, line_row, params, .doc = "Kernel parameters that are not the usual ones."),
+    FIELD(FIELD_TEXT, line_row, unit,
+          .doc = "What blocks are put on: SM, or thread (CPU backend)."),
+    FIELD(FIELD_TEXT, line_row, note, .doc = "What should be known beside the figures."),
+    FIELD(FIELD_INT, line_row, rows, .doc = "SMs or threads of the device."),
+    FIELD(FIELD_INT, line_row, blocks, .doc = "Blocks of the main pass."),
+    FIELD(FIELD_INT, line_row, slots, .doc = "Blocks that run at a time."),
+    FIELD(FIELD_FLAG, line_row, upper_bound,
+          .doc = "The model's registers are unknown: at most so many slots."),
+    FIELD(FIELD_REAL, line_row, waves, .digits = 3, .doc = "blocks over slots."),
+    FIELD(FIELD_REAL, line_row, span_us, .title = "span us", .unit = "us",
+          .doc = "From the first block's begin to the last one's end; the model has no clock."),
+    FIELD(FIELD_REAL, line_row, busy_pct, .title = "busy %", .digits = 3, .unit = "%",
+          .doc = "Of the SMs' time, with at least one block on the SM."),
+    FIELD(FIELD_REAL, line_row, fill_pct, .title = "filled %", .digits = 3, .unit = "%",
+          .doc = "Of the slots' time, with blocks of the main pass."),
+    FIELD(FIELD_REAL, line_row, tail_pct, .title = "tail %", .digits = 3, .unit = "%",
+          .doc = "Of the span: from the last wave's first idle slot to the end of the main pass."),
+    FIELD(FIELD_REAL, line_row, imbalance, .title = "longest/mean", .digits = 3,
+          .doc = "Longest block over the mean of its pass."),
+    FIELD(FIELD_TEXT, line_row, reason, .doc = "Why there is no timeline."),
+    FIELD(FIELD_REAL, line_row, span_blocks, .title = "block times", .digits = 3,
+          .doc = "The span of the model, in times of the kernel's longest block alone on an SM."),
+    FIELD(FIELD_REAL, line_row, recorded_us, .title = "recorded us", .unit = "us",
+          .doc = "Median time of this shape that was recorded on this GPU."),
+    FIELD(FIELD_TEXT, line_row, recorded_in, .doc = "In which recording."),
+    {.name = NULL},
+};
+/* The rows that a session keeps have no blocks: they would be most of its memory. */
+static const struct field list_fields[] = {
+    FIELD(FIELD_JSON, line_row, block_list,
+          .doc =
+              "In --json every block: pass, block, tile, head, split, kv_tiles, row, lane, wave, "
+              "begin_us, end_us (null for the model), begin_blocks, end_blocks (null for stamps)."),
+    {.name = NULL},
+};
+static const struct row_type line_type = ROW_TYPE(line_row, {line_fields, 0}),
+                             listed_type = ROW_TYPE(line_row, {line_fields, 0}, {list_fields, 0});
+
 // clang-format off
-static const struct columns columns[1] = {{
+static const struct columns columns = {
+    .type = &listed_type,
     .list = (const struct column[]){
-        {.field = "kernel",    .title = "kernel", .left = true},
-        {.field = "origin",    .title = "origin", .left = true},
-        {.field = "device",    .title = "device", .left = true, .drop = 1},
-        {.field = "blocks",    .title = "blocks"},
-        {.field = "slots",     .title = "slots"},
-        {.field = "waves",     .title = "waves",  .digits = 3},
-        {.field = "span_us",   .title = "span us", .optional = true},
-        {.field = "span_blocks", .title = "block times", .digits = 3, .optional = true},
-        {.field = "recorded_us", .title = "recorded us", .optional = true},
-        {.field = "busy_pct",  .title = "busy %", .digits = 3},
-        {.field = "fill_pct",  .title = "filled %", .digits = 3},
-        {.field = "tail_pct",  .title = "tail %", .digits = 3},
-        {.field = "imbalance", .title = "longest/mean", .digits = 3},
-        {.field = "reason",    .title = "reason", .left = true, .optional = true},
+        {.field = "kernel"},
+        {.field = "origin"},
+        {.field = "device", .drop = 1},
+        {.field = "blocks"},
+        {.field = "slots"},
+        {.field = "waves"},
+        {.field = "span_us", .optional = true},
+        {.field = "span_blocks", .optional = true},
+        {.field = "recorded_us", .optional = true},
+        {.field = "busy_pct"},
+        {.field = "fill_pct"},
+        {.field = "tail_pct"},
+        {.field = "imbalance"},
+        {.field = "reason", .optional = true},
         {0},
     },
-}};
+};
 // clang-format on
 
 /* ---- rows ---- */
 
-static json_t *real_or_null(double v)
+static char *copy_of(const char *text)
 {
-    return isfinite(v) ? json_real(v) : json_null();
+    return text ? xstrdup(text) : NULL;
 }
 
-static json_t *timeline_row(const struct request *r, const struct timeline *t, bool blocks)
+static void set_figures(struct line_row *row, const struct schedule *s)
 {
+    const struct sched_summary sum = sched_summarise(s);
+    row->rows = s->rows;
+    row->blocks = sum.blocks;
+    row->slots = sum.slots;
+    row->waves = sum.waves;
+    row->span_us = sum.span_us;
+    row->span_blocks = sum.span_blocks;
+    row->busy_pct = sum.busy_pct;
+    row->fill_pct = sum.fill_pct;
+    row->tail_pct = sum.tail_pct;
+    row->imbalance = sum.imbalance;
+}
+
+static void add_row(struct rowset *rows, const struct request *r, const struct timeline *t)
+{
+    struct line_row *row = rowset_add(rows);
+    const struct block_panel *p = &t->panel;
     char shape[SHAPE_TEXT];
-    const struct sched_summary sum = sched_summarise(&t->schedule);
-    const bool have = !t->panel.reason;
     shape_format(&r->problem.shape, shape, sizeof shape);
-    json_t *row =
-        json_pack("{s:s, s:s?, s:s?, s:s, s:s, s:s?, s:s?}", "kernel", t->panel.kernel, "origin",
-                  t->schedule.origin, "device", t->panel.device, "shape", shape, "params",
-                  t->panel.params, "unit", t->schedule.unit, "note", t->panel.note);
-    json_object_set_new(row, "rows", have ? json_integer(t->schedule.rows) : json_null());
-    json_object_set_new(row, "blocks", have ? json_integer(sum.blocks) : json_null());
-    json_object_set_new(row, "slots", have ? json_integer(sum.slots) : json_null());
-    json_object_set_new(row, "upper_bound", json_boolean(t->schedule.bound));
-    json_object_set_new(row, "waves", have ? real_or_null(sum.waves) : json_null());
-    json_object_set_new(row, "span_us", have ? real_or_null(sum.span_us) : json_null());
-    json_object_set_new(row, "busy_pct", have ? real_or_null(sum.busy_pct) : json_null());
-    json_object_set_new(row, "fill_pct", have ? real_or_null(sum.fill_pct) : json_null());
-    json_object_set_new(row, "tail_pct", have ? real_or_null(sum.tail_pct) : json_null());
-    json_object_set_new(row, "imbalance", have ? real_or_null(sum.imbalance) : json_null());
-    json_object_set_new(row, "reason",
-                        t->panel.reason ? json_string(t->panel.reason) : json_null());
-    json_object_set_new(row, "span_blocks", have ? real_or_null(sum.span_blocks) : json_null());
-    json_object_set_new(row, "recorded_us",
-                        t->panel.recorded_us > 0 ? json_real(t->panel.recorded_us) : json_null());
-    json_object_set_new(row, "recorded_in",
-                        t->panel.recorded ? json_string(t->panel.recorded) : json_null());
-    if (blocks)
-        json_object_set_new(row, "block_list", sched_blocks_json(&t->schedule));
-    return row;
+    row->kernel = copy_of(p->kernel);
+    row->origin = copy_of(t->schedule.origin);
+    row->device = copy_of(p->device);
+    row->shape = xstrdup(shape);
+    row->params = copy_of(p->params);
+    row->unit = copy_of(t->schedule.unit);
+    row->note = copy_of(p->note);
+    row->upper_bound = t->schedule.bound;
+    row->reason = copy_of(p->reason);
+    if (!p->reason)
+        set_figures(row, &t->schedule);
+    if (p->recorded_us > 0)
+        row->recorded_us = p->recorded_us;
+    row->recorded_in = copy_of(p->recorded);
+    if (rows->type == &listed_type)
+        row->block_list = sched_blocks_json(&t->schedule);
 }
 
 /* ---- text ---- */
@@ -219,29 +279,37 @@ static enum status check_kernels(const struct request *r, struct err *err)
     return ST_OK;
 }
 
+static void print_rows(struct session *s, struct cmd_call *c, const struct request *r,
+                       const struct timeline *t)
+{
+    const enum format f = call_format(c);
+    struct rowset rows = {.type = f == FORMAT_JSON ? &listed_type : &line_type};
+    for (int i = 0; i < r->nkernels; i++)
+        add_row(&rows, r, &t[i]);
+    rows_show(s, c->out, &rows, &columns, f, call_width(s, c));
+    rowset_clear(&rows);
+    if (f == FORMAT_MD)
+        rows_md_footer(c->out, c->command);
+}
+
 static enum status print(struct session *s, struct cmd_call *c, const struct request *r,
                          const struct timeline *t, struct err *err)
 {
-    const enum format f = call_format(c);
     const char *reason = NULL;
     int drawn = 0;
-    json_t *rows = json_array(), *kept = json_array();
+    struct rowset kept = {.type = &line_type};
+    if (call_format(c) == FORMAT_TEXT)
+        add_text(s, c, r, t, r->nkernels);
+    else
+        print_rows(s, c, r, t);
     for (int i = 0; i < r->nkernels; i++) {
-        json_array_append_new(rows, timeline_row(r, &t[i], f == FORMAT_JSON));
-        json_array_append_new(kept, timeline_row(r, &t[i], false));
+        add_row(&kept, r, &t[i]);
         drawn += !t[i].panel.reason;
         reason = reason ? reason : t[i].panel.reason;
     }
-    if (f == FORMAT_TEXT)
-        add_text(s, c, r, t, r->nkernels);
-    else
-        rows_show_json(s, c->out, rows, columns, f, call_width(s, c));
-    if (f == FORMAT_MD)
-        rows_md_footer(c->out, c->command);
     charts_add(&c->charts, timeline_chart(r, t, r->nkernels));
-    call_remember_json(s, c, kept, columns);
-    json_decref(rows);
-    json_decref(kept);
+    call_remember(s, c, &kept, &columns);
+    rowset_clear(&kept);
     if (drawn)
         return ST_OK;
     return r->nkernels > 1 ? err_set(err, ST_NO, "no kernel has a timeline here")
@@ -315,4 +383,5 @@ const struct cmd_entry cmd_timeline = {
     .keys = keys,
     .flags = CMD_SHAPE | CMD_OPTIONS | CMD_PARAMS | CMD_ROWS,
     .exec = exec_timeline,
+    .columns = COLUMNS(&columns),
 };
