@@ -7,6 +7,7 @@
 #include <jansson.h>
 #include <stdbool.h>
 
+#include "base/rowset.h"
 #include "base/str.h"
 #include "draw/canvas.h"
 
@@ -28,7 +29,7 @@ struct front {
      * gets it all at the end. Commands run by a command always give theirs to their caller. */
     void (*output)(void *ctx, struct str *out);
     /* Does it show this row as one of settings that have changed since? Pictures of it then say so. */
-    bool (*is_old)(void *ctx, const json_t *row);
+    bool (*is_old)(void *ctx, const struct row *row);
     /* Gives the terminal to a program that wants all of it, and takes it back. */
     void (*lend)(void *ctx);
     void (*reclaim)(void *ctx);

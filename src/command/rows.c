@@ -25,16 +25,7 @@ enum { RESULTS_MAX = 100, JOURNAL_TABLES = 200, JOURNAL_ROWS = 20000 };
 
 void rows_init(struct rows *r)
 {
-    *r = (struct rows){.journal = json_array()};
-}
-
-static void clear_last(struct rows *r)
-{
-    rowset_clear(&r->last.rows);
-    free(r->last.command);
-    charts_clear(&r->last.charts);
-    if (r->last.arena)
-        arena_free(r->last.arena);
+    *r = (struct rows){0};
 }
 
 void rows_forget(struct rows *r)
@@ -48,10 +39,10 @@ void rows_forget(struct rows *r)
 
 void rows_clear(struct rows *r)
 {
-    clear_last(r);
+    sheet_clear(&r->last);
     rows_forget(r);
     free(r->names);
-    json_decref(r->journal);
+    sheets_clear(&r->journal);
     *r = (struct rows){.recorder = r->recorder};
 }
 
@@ -271,100 +262,44 @@ void session_keep_row(struct session *s, const struct run_row *row, const char *
 
 /* ---- the journal ---- */
 
-static json_t *columns_json(const struct columns *cols)
+/* The oldest sheets go first; the newest stays whatever its size. */
+static void journal_trim(struct sheets *journal)
 {
-    json_t *list = json_array();
-    struct column *all = columns_resolve(cols);
-    for (const struct column *c = all; c->field; c++)
-        json_array_append_new(list, json_pack("{s:s, s:s, s:b, s:i, s:b}", "field", c->field,
-                                              "title", c->title, "left", c->left, "digits",
-                                              c->digits, "optional", c->optional));
-    free(all);
-    return list;
+    size_t rows = 0, over = 0;
+    for (size_t i = 0; i < journal->n; i++)
+        rows += journal->v[i].rows.n;
+    while (over + 1 < journal->n && (journal->n - over > JOURNAL_TABLES || rows > JOURNAL_ROWS))
+        rows -= journal->v[over++].rows.n;
+    sheets_forget(journal, over);
 }
 
-/* The oldest tables go first; the newest stays whatever its size. */
-static void journal_trim(json_t *journal)
+static void record_sheet(struct session *s, const struct sheet *sh)
 {
-    size_t rows = 0, i;
-    json_t *table;
-    json_array_foreach(journal, i, table) rows += json_array_size(json_object_get(table, "rows"));
-    while (json_array_size(journal) > 1 &&
-           (json_array_size(journal) > JOURNAL_TABLES || rows > JOURNAL_ROWS)) {
-        rows -= json_array_size(json_object_get(json_array_get(journal, 0), "rows"));
-        json_array_remove(journal, 0);
-    }
-}
-
-json_t *table_object(const struct rowset *rows, const struct columns *cols,
-                     const struct charts *charts, const char *command)
-{
-    char now[32];
-    json_t *text = json_string(command), *table = json_object();
-    host_date(now, sizeof now, "%Y-%m-%dT%H:%M:%SZ");
-    json_object_set_new(table, "time", json_string(now));
-    json_object_set_new(table, "command", text ? text : json_null());
-    json_object_set_new(table, "columns", columns_json(cols));
-    json_object_set_new(table, "rows", rowset_json(rows));
-    json_t *pictures = charts ? charts_to_json(charts) : NULL;
-    if (pictures)
-        json_object_set_new(table, "charts", pictures);
-    return table;
-}
-
-json_t *table_last(const struct rows *r)
-{
-    return table_object(&r->last.rows, &r->last.cols, &r->last.charts, r->last.command);
+    struct err err = ERR_INIT;
+    json_t *table = sheet_json(sh);
+    if (recorder_table(s->rows.recorder, table, &err))
+        recording_failed(s, &err);
+    json_decref(table);
 }
 
 void journal_add(struct session *s, const struct rowset *rows, const struct columns *cols,
                  const struct charts *charts, const char *command)
 {
-    struct err err = ERR_INIT;
     if (!rows->n)
         return;
-    json_t *table = table_object(rows, cols, charts, command);
-    if (records(s) && recorder_table(s->rows.recorder, table, &err))
-        recording_failed(s, &err);
-    json_array_append_new(s->rows.journal, table);
-    journal_trim(s->rows.journal);
+    const struct sheet sh = sheet_make(rows, cols, charts, command);
+    if (records(s))
+        record_sheet(s, &sh);
+    sheets_take(&s->rows.journal, sh);
+    journal_trim(&s->rows.journal);
 }
 
 /* ---- what a command gave ---- */
 
-static void keep_columns(struct rows *r, const struct columns *cols)
+static void keep_for_export(struct rows *r, struct sheet sh)
 {
-    size_t n = 0;
-    struct column *all = columns_resolve(cols), *kept;
-    while (all[n].field)
-        n++;
-    if (!r->last.arena)
-        r->last.arena = arena_new();
-    arena_reset(r->last.arena);
-    kept = arena_alloc(r->last.arena, (n + 1) * sizeof *kept);
-    memcpy(kept, all, (n + 1) * sizeof *kept);
-    for (size_t i = 0; i < n; i++) {
-        kept[i].field = arena_printf(r->last.arena, "%s", all[i].field);
-        kept[i].title = arena_printf(r->last.arena, "%s", all[i].title);
-    }
-    r->last.cols = (struct columns){.list = kept};
-    free(all);
-}
-
-static void keep_for_export(struct rows *r, const struct rowset *rows, const struct columns *cols,
-                            const struct charts *charts, const char *command)
-{
-    struct rowset kept = {.type = rows->type};
-    struct charts shared = {0};
-    rowset_append(&kept, rows);
-    rowset_clear(&r->last.rows);
-    r->last.rows = kept;
-    charts_share(&shared, charts);
-    charts_clear(&r->last.charts);
-    r->last.charts = shared;
-    keep_columns(r, cols);
-    free(r->last.command);
-    r->last.command = xstrdup(command);
+    sheet_clear(&r->last);
+    r->last = sh;
 }
 
 /* They are $ever+1 and so on from here on; the oldest are forgotten. */
@@ -391,7 +326,7 @@ void call_remember(struct session *s, struct cmd_call *c, const struct rowset *r
                    const struct columns *cols)
 {
     number_rows(&s->rows, rows);
-    keep_for_export(&s->rows, rows, cols, &c->charts, call_command(c));
+    keep_for_export(&s->rows, sheet_make(rows, cols, &c->charts, call_command(c)));
     if (is_reported(c))
         journal_add(s, rows, cols, &c->charts, call_command(c));
 }
@@ -401,7 +336,7 @@ void session_remember_runs(struct session *s, const struct rowset *rows, bool co
 {
     const struct columns *cols = compared ? compare_columns : run_columns;
     number_rows(&s->rows, rows);
-    keep_for_export(&s->rows, rows, cols, NULL, command);
+    keep_for_export(&s->rows, sheet_make(rows, cols, NULL, command));
     journal_add(s, rows, cols, NULL, command);
 }
 
@@ -461,7 +396,7 @@ void call_show(struct session *s, struct cmd_call *c, const struct rowset *rows,
                const struct columns *cols)
 {
     print_rows(s, c, rows, cols);
-    keep_for_export(&s->rows, rows, cols, &c->charts, call_command(c));
+    keep_for_export(&s->rows, sheet_make(rows, cols, &c->charts, call_command(c)));
 }
 
 enum status call_rows(struct session *s, struct cmd_call *c, const struct rowset *rows,
@@ -529,9 +464,9 @@ enum status session_apart(struct session *s, const char *line, struct rows *got,
 void session_adopt(struct session *s, const struct rows *got)
 {
     number_rows(&s->rows, &got->results);
-    json_array_extend(s->rows.journal, got->journal);
-    journal_trim(s->rows.journal);
+    for (size_t i = 0; i < got->journal.n; i++)
+        sheets_take(&s->rows.journal, sheet_copy(&got->journal.v[i]));
+    journal_trim(&s->rows.journal);
     if (got->last.command)
-        keep_for_export(&s->rows, &got->last.rows, &got->last.cols, &got->last.charts,
-                        got->last.command);
+        keep_for_export(&s->rows, sheet_copy(&got->last));
 }

@@ -8,14 +8,12 @@
 #ifndef ATTNSCOPE_COMMAND_ROWS_H
 #define ATTNSCOPE_COMMAND_ROWS_H
 
-#include <jansson.h>
 #include <stdbool.h>
 
 #include "base/rowset.h"
 #include "base/status.h"
 #include "base/str.h"
-#include "draw/chart.h"
-#include "export/rows.h"
+#include "export/sheet.h"
 #include "store/recording.h"
 
 struct session;
@@ -33,15 +31,9 @@ struct rows {
     size_t ever;           /* rows so far, also those that results has lost again */
     struct row_name *names;
     size_t nnames, capnames;
-    struct { /* what the last command with rows printed, for `export` */
-        struct rowset rows;
-        struct columns cols;  /* resolved */
-        char *command;        /* NULL: nothing yet */
-        struct charts charts; /* pictures that came with the rows */
-        struct arena *arena;  /* of cols */
-    } last;
-    json_t *journal;           /* array of tables (store/recording.h) that verbs printed; the oldest
-                                  go when there are many; for `report` */
+    struct sheet last; /* what the last command with rows printed, for `export`; its command is NULL
+                              where there is none yet */
+    struct sheets journal; /* what verbs printed, for `report`; the oldest go when there are many */
     struct recorder *recorder; /* `record` is on, or NULL; not owned by a copy that is set apart */
 };
 
@@ -102,11 +94,6 @@ void session_keep_row(struct session *s, const struct run_row *row, const char *
                       bool no_store);
 /* Ends the recording under way, if any; notes what it holds. */
 enum status session_record_off(struct session *s, struct err *err);
-/* A table as in store/recording.h, with its pictures (NULL: none); the caller owns it. */
-json_t *table_object(const struct rowset *rows, const struct columns *cols,
-                     const struct charts *charts, const char *command);
-/* The last table as such an object. */
-json_t *table_last(const struct rows *r);
 /* Adds a table to the journal, and to the recording under way. `rows` and `charts` are borrowed. */
 void journal_add(struct session *s, const struct rowset *rows, const struct columns *cols,
                  const struct charts *charts, const char *command);

@@ -10,7 +10,6 @@
 #include "base/mem.h"
 #include "draw/svg.h"
 #include "export/table.h"
-#include "measure/origin.h"
 
 const char html_style[] =
     ":root{--paper:#f5f7f9;--card:#fff;--ink:#1b2430;--dim:#5c6875;--line:#e0e5ea;--accent:#1769c4;"
@@ -73,34 +72,6 @@ void html_chip(struct str *out, const char *kind, const char *fmt, ...)
     str_free(&text);
 }
 
-const char *row_origin(const json_t *row)
-{
-    const char *origin = origin_word(row_string(row, "origin"));
-    if (origin)
-        return origin;
-    return row_string(row, "gpu") ? "model" : "-"; /* planned cells of a sweep name their device */
-}
-
-struct column *columns_from_json(const json_t *list)
-{
-    const size_t n = json_array_size(list);
-    struct column *cols = xcalloc(n + 1, sizeof *cols);
-    size_t used = 0;
-    for (size_t i = 0; i < n; i++) {
-        const json_t *c = json_array_get(list, i);
-        const char *field = row_string(c, "field"), *title = row_string(c, "title");
-        if (!field || !title)
-            continue;
-        cols[used++] =
-            (struct column){.field = field,
-                            .title = title,
-                            .left = json_is_true(json_object_get(c, "left")),
-                            .digits = (int)json_integer_value(json_object_get(c, "digits")),
-                            .optional = strcmp(field, "kernel") != 0};
-    }
-    return cols;
-}
-
 /* Words that mean good or bad have their colour besides. */
 static const char *cell_class(const struct column *c, const char *text)
 {
@@ -127,13 +98,10 @@ static void add_row(struct str *out, const struct table *t, size_t r)
     str_add(out, "</tr>\n");
 }
 
-void html_table(struct str *out, const json_t *rows, const struct column *cols, size_t open)
+void html_table(struct str *out, const struct rowset *rows, const struct column *cols, size_t open)
 {
     struct table t;
-    struct rowset set = {0};
-    rowset_add_json(&set, rows);
-    table_make(&t, &set, cols, 0);
-    rowset_clear(&set);
+    table_make(&t, rows, cols, 0);
     const bool fold = t.nrows > open;
     if (fold)
         str_addf(out, "<details><summary>%zu rows</summary>\n", t.nrows);

@@ -89,7 +89,7 @@ static void add_count_tile(struct str *out, size_t n, const char *kind, const ch
 static void add_tiles(struct str *out, const struct report *r, const struct tally *t)
 {
     str_add(out, "<div class=\"tiles\">\n");
-    add_count_tile(out, json_array_size(r->tables), "", "table", "tables");
+    add_count_tile(out, r->sheets.n, "", "table", "tables");
     add_count_tile(out, t->kernels.n + t->kernels.more, "", "kernel", "kernels");
     if (t->measured)
         add_count_tile(out, t->measured, "", "measured row", "measured rows");
@@ -183,8 +183,8 @@ static void add_reproduce(struct str *out, const struct report *r)
     str_add(out, "<section>\n<h2>How to repeat it</h2>\n<p>Each command alone, or all as a script "
                  "for <code>attnscope -f FILE</code>. Times will differ with the machine; checks "
                  "and planned figures will not.</p>\n<pre>");
-    for (size_t i = 0; i < json_array_size(r->tables); i++) {
-        const char *command = row_string(json_array_get(r->tables, i), "command");
+    for (size_t i = 0; i < r->sheets.n; i++) {
+        const char *command = r->sheets.v[i].command;
         char *line = command ? xasprintf("\n%s\n", command) : NULL;
         if (line && !strstr(str_text(&seen), line)) {
             str_add(&seen, line);
@@ -197,16 +197,12 @@ static void add_reproduce(struct str *out, const struct report *r)
     str_add(out, "</pre>\n</section>\n");
 }
 
-static bool has_column(const json_t *tables, const char *field)
+static bool has_column(const struct sheets *sheets, const char *field)
 {
-    for (size_t i = 0; i < json_array_size(tables); i++) {
-        const json_t *cols = json_object_get(json_array_get(tables, i), "columns");
-        for (size_t c = 0; c < json_array_size(cols); c++) {
-            const char *name = row_string(json_array_get(cols, c), "field");
-            if (name && !strcmp(name, field))
+    for (size_t i = 0; i < sheets->n; i++)
+        for (const struct column *c = sheets->v[i].cols.list; c->field; c++)
+            if (!strcmp(c->field, field))
                 return true;
-        }
-    }
     return false;
 }
 
@@ -223,7 +219,7 @@ static void add_glossary(struct str *out, const struct report *r)
             "<dt>-</dt><dd>Not known; never zero.</dd>\n</dl>\n"
             "<details><summary>The columns</summary>\n<dl>\n");
     for (const struct field *f = run_fields; f->name; f++) {
-        if (!has_column(r->tables, f->name))
+        if (!has_column(&r->sheets, f->name))
             continue;
         str_addf(out, "<dt><code>%s</code></dt><dd>", f->name);
         xml_text(out, f->doc);
@@ -236,10 +232,13 @@ static void add_glossary(struct str *out, const struct report *r)
 static void add_data(struct str *out, const struct report *r)
 {
     struct str json = {0};
-    json_t *data = json_pack("{s:s, s:i, s:O}", "format", "attnscope-report", "format_version", 1,
-                             "tables", r->tables);
+    json_t *tables = json_array();
+    for (size_t i = 0; i < r->sheets.n; i++)
+        json_array_append_new(tables, sheet_json(&r->sheets.v[i]));
+    json_t *data = json_pack("{s:s, s:i, s:o}", "format", "attnscope-report", "format_version", 1,
+                             "tables", tables);
     if (r->header)
-        json_object_set(data, "header", r->header);
+        json_object_set_new(data, "header", json_deep_copy(r->header));
     json_text(&json, data);
     str_add(out, "<script type=\"application/json\" id=\"attnscope-data\">\n");
     for (const char *p = str_text(&json); *p; p++)
@@ -256,16 +255,16 @@ void report_html(const struct report *r, struct str *out)
 {
     struct tally t = tally_new();
     int figures_left = FIGURES_MAX;
-    const size_t n = json_array_size(r->tables);
+    const size_t n = r->sheets.n;
     for (size_t i = 0; i < n; i++) /* those with a title show rows of others again */
-        if (!row_string(json_array_get(r->tables, i), "title"))
-            tally_table(&t, json_array_get(r->tables, i));
+        if (!r->sheets.v[i].title)
+            tally_sheet(&t, &r->sheets.v[i]);
     add_head(out, r, &t);
     add_tiles(out, r, &t);
     add_environment(out, r, &t);
     report_contents(out, r);
     for (size_t i = 0; i < n; i++)
-        report_section(out, r, json_array_get(r->tables, i), i + 1, &figures_left);
+        report_section(out, r, &r->sheets.v[i], i + 1, &figures_left);
     add_reproduce(out, r);
     add_glossary(out, r);
     str_add(out, "</main>\n<footer>Everything in this page is in this one file: it fetches nothing "

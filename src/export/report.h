@@ -11,17 +11,18 @@
 #include <jansson.h>
 
 #include "base/str.h"
+#include "export/sheet.h"
 #include "plan/device.h"
 
 struct report {
-    const char *title; /* NULL: made from what was measured */
-    const char *about; /* "a session", "the recording h200" */
-    const char *note;  /* what could not be read; NULL: nothing */
-    json_t *header;    /* of a recording; NULL: this machine, now */
-    json_t *tables;    /* array of tables (store/recording.h), in order */
+    const char *title;    /* NULL: made from what was measured */
+    const char *about;    /* "a session", "the recording h200" */
+    const char *note;     /* what could not be read; NULL: nothing */
+    const json_t *header; /* of a recording; NULL: this machine, now */
+    struct sheets sheets; /* in order; borrowed */
     const struct device_table *devices;
 };
-/* Appends the page. A table with a member `title` is headed by it; its rows are counted elsewhere. */
+/* Appends the page. A sheet with a title is headed by it; its rows are counted elsewhere. */
 void report_html(const struct report *r, struct str *out);
 
 #endif

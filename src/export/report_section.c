@@ -14,17 +14,6 @@
 
 /* ---- one table ---- */
 
-static const char *common_text(const json_t *rows, const char *field)
-{
-    const char *first = row_string(json_array_get(rows, 0), field);
-    for (size_t i = 1; first && i < json_array_size(rows); i++) {
-        const char *text = row_string(json_array_get(rows, i), field);
-        if (!text || strcmp(text, first) != 0)
-            return NULL;
-    }
-    return first;
-}
-
 static const struct {
     const char *field, *title;
 } shared_facts[] = {
@@ -34,12 +23,12 @@ static const struct {
 enum { SHARED = sizeof shared_facts / sizeof *shared_facts };
 
 /* What all rows share: shape, device, caches. */
-static void add_common(struct str *out, const json_t *rows)
+static void add_common(struct str *out, const struct sheet *sh)
 {
     bool any = false;
-    const char *device = common_text(rows, "device");
+    const char *device = sheet_common(sh, "device");
     for (int i = 0; i < SHARED; i++) {
-        const char *text = common_text(rows, shared_facts[i].field);
+        const char *text = sheet_common(sh, shared_facts[i].field);
         if (!text || (!strcmp(shared_facts[i].field, "gpu") && device))
             continue;
         str_add(out, any ? " &middot; " : "<p class=\"facts\">");
@@ -52,23 +41,23 @@ static void add_common(struct str *out, const json_t *rows)
 }
 
 /* Takes out the columns that add_common() and the badges have said for all rows. */
-static void drop_common(struct column *cols, const json_t *rows)
+static void drop_common(struct column *cols, const struct sheet *sh)
 {
     struct column *to = cols;
     for (const struct column *c = cols; c->field; c++) {
         bool said = !strcmp(c->field, "origin");
         for (int i = 0; i < SHARED; i++)
             said = said || !strcmp(c->field, shared_facts[i].field);
-        if (!said || !common_text(rows, c->field))
+        if (!said || !sheet_common(sh, c->field))
             *to++ = *c;
     }
     *to = (struct column){0};
 }
 
-static void add_chips(struct str *out, const json_t *table)
+static void add_chips(struct str *out, const struct sheet *sh)
 {
     struct tally t = tally_new();
-    tally_table(&t, table);
+    tally_sheet(&t, sh);
     str_add(out, "<p>");
     for (int i = 0; i < 4; i++)
         if (t.origins[i])
@@ -91,9 +80,9 @@ static void shorten_list(char *text)
 }
 
 /* Its own title, else "run fa2,naive": the verb and what it is about. */
-static void add_name(struct str *out, const json_t *table)
+static void add_name(struct str *out, const struct sheet *sh)
 {
-    const char *title = row_string(table, "title"), *command = row_string(table, "command");
+    const char *title = sh->title, *command = sh->command;
     size_t len = command ? strcspn(command, " ") : 0;
     if (command && command[len] == ' ')
         len += 1 + strcspn(command + len + 1, " ");
@@ -104,11 +93,11 @@ static void add_name(struct str *out, const json_t *table)
     free(text);
 }
 
-static void add_heading(struct str *out, const json_t *table, size_t number)
+static void add_heading(struct str *out, const struct sheet *sh, size_t number)
 {
-    const char *command = row_string(table, "command");
+    const char *command = sh->command;
     str_addf(out, "<section>\n<h2 id=\"t%zu\">%zu. ", number, number);
-    add_name(out, table);
+    add_name(out, sh);
     str_add(out, "</h2>\n");
     if (!command)
         return;
@@ -121,14 +110,14 @@ static void add_heading(struct str *out, const json_t *table, size_t number)
 void report_contents(struct str *out, const struct report *r)
 {
     enum { FEW = 4 };
-    if (json_array_size(r->tables) <= FEW)
+    if (r->sheets.n <= FEW)
         return;
     str_add(out, "<section>\n<h2>Contents</h2>\n<ol class=\"toc\">\n");
-    for (size_t i = 0; i < json_array_size(r->tables); i++) {
-        const json_t *table = json_array_get(r->tables, i);
-        const char *shape = common_text(json_object_get(table, "rows"), "shape");
+    for (size_t i = 0; i < r->sheets.n; i++) {
+        const struct sheet *sh = &r->sheets.v[i];
+        const char *shape = sheet_common(sh, "shape");
         str_addf(out, "<li><a href=\"#t%zu\">", i + 1);
-        add_name(out, table);
+        add_name(out, sh);
         str_add(out, "</a>");
         if (shape) {
             str_add(out, " <span class=\"small\">");
@@ -141,11 +130,11 @@ void report_contents(struct str *out, const struct report *r)
 }
 
 /* Every picture that the table has; a sweep's rows are not shown once more as a list of times. */
-static int add_figures(struct str *out, const json_t *table, const struct report *r)
+static int add_figures(struct str *out, const struct sheet *sh, const struct report *r)
 {
     struct charts charts = {0};
     int shown = 0;
-    table_charts(table, r->devices, &charts);
+    row_charts(sh, r->devices, &charts);
     for (const struct chart_kind *const *k = chart_kinds; *k; k++)
         for (size_t i = 0; i < charts.n; i++) {
             if (charts.v[i]->kind != *k || (shown && (*k == &chart_lines || *k == &chart_times)))
@@ -159,19 +148,37 @@ static int add_figures(struct str *out, const json_t *table, const struct report
     return shown;
 }
 
-void report_section(struct str *out, const struct report *r, const json_t *table, size_t number,
+/* Columns without a value are left out, but for the kernel; what text tables shorten or leave out is here. The
+ * caller frees the list; its texts are the sheet's. */
+static struct column *page_columns(const struct sheet *sh)
+{
+    size_t n = 0;
+    while (sh->cols.list[n].field)
+        n++;
+    struct column *cols = xcalloc(n + 1, sizeof *cols);
+    for (size_t i = 0; i < n; i++) {
+        const struct column *c = &sh->cols.list[i];
+        cols[i] = (struct column){.field = c->field,
+                                  .title = c->title,
+                                  .left = c->left,
+                                  .digits = c->digits,
+                                  .optional = strcmp(c->field, "kernel") != 0};
+    }
+    return cols;
+}
+
+void report_section(struct str *out, const struct report *r, const struct sheet *sh, size_t number,
                     int *figures_left)
 {
-    const json_t *rows = json_object_get(table, "rows");
-    struct column *cols = columns_from_json(json_object_get(table, "columns"));
-    add_heading(out, table, number);
-    add_common(out, rows);
-    add_chips(out, table);
-    html_findings(out, table);
-    const int shown = *figures_left > 0 ? add_figures(out, table, r) : 0;
+    struct column *cols = page_columns(sh);
+    add_heading(out, sh, number);
+    add_common(out, sh);
+    add_chips(out, sh);
+    html_findings(out, sh);
+    const int shown = *figures_left > 0 ? add_figures(out, sh, r) : 0;
     *figures_left -= shown;
-    drop_common(cols, rows);
-    html_table(out, rows, cols, shown ? 12 : 30);
+    drop_common(cols, sh);
+    html_table(out, &sh->rows, cols, shown ? 12 : 30);
     str_add(out, "</section>\n");
     free(cols);
 }

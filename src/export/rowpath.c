@@ -127,11 +127,3 @@ const char *row_bound(const struct row *row, const char *field)
                        : ""; /* none is none, whatever the registers are */
     return "";
 }
-
-const char *bound_mark(const json_t *row, const char *field)
-{
-    struct row *known = row_of_json((json_t *)row);
-    const char *mark = row_bound(known, field);
-    row_drop(known);
-    return mark;
-}

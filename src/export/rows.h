@@ -59,7 +59,6 @@ const char *row_string(const json_t *row, const char *field); /* NULL when absen
 char *row_cell(const struct row *row, const char *field, int digits);
 /* "<=" or ">=" before a figure of a plan whose registers are unknown, else "". */
 const char *row_bound(const struct row *row, const char *field);
-const char *bound_mark(const json_t *row, const char *field); /* of a row that is JSON still */
 /* The text that a path leads to: "check", "limiter[0]", "passes[1].regs_source"; NULL when there is
  * none. The caller frees it. */
 char *row_path_text(const struct row *row, const char *path);

@@ -6,9 +6,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "export/html.h"
-#include "export/rows.h"
-
 static void names_add(struct names *s, const char *text)
 {
     if (!text || !*text)
@@ -24,34 +21,33 @@ static void names_add(struct names *s, const char *text)
 
 const char *const origin_names[5] = {"live", "recorded", "sim", "model", "-"};
 
-static void count_row(struct tally *t, const json_t *row)
+static void count_row(struct tally *t, const struct row *row)
 {
-    const char *check = row_string(row, "check"), *device = row_string(row, "device");
-    const double clock = row_number(row, "sm_clock_mhz"), seed = row_number(row, "seed");
+    const char *check = row_text(row, "check"), *device = row_text(row, "device");
+    const double clock = row_real(row, "sm_clock_mhz"), seed = row_real(row, "seed");
     for (int i = 0; i < 5; i++)
         t->origins[i] += !strcmp(origin_names[i], row_origin(row));
     t->rows++;
-    t->measured += row_number(row, "median_us") > 0;
+    t->measured += row_real(row, "median_us") > 0;
     t->pass += check && !strcmp(check, "pass");
     t->fail += check && !strcmp(check, "fail");
-    names_add(&t->kernels, row_string(row, "kernel"));
+    names_add(&t->kernels, row_text(row, "kernel"));
     if (strcmp(row_origin(row), "model") != 0)
         names_add(&t->devices, device);
     else
-        names_add(&t->models, row_string(row, "gpu"));
-    names_add(&t->drivers, row_string(row, "driver"));
-    names_add(&t->cudas, row_string(row, "cuda"));
+        names_add(&t->models, row_text(row, "gpu"));
+    names_add(&t->drivers, row_text(row, "driver"));
+    names_add(&t->cudas, row_text(row, "cuda"));
     t->clock_lo = fmin(t->clock_lo, clock);
     t->clock_hi = fmax(t->clock_hi, clock);
     t->seeds = t->seeds || (!isnan(seed) && !isnan(t->seed) && seed != t->seed);
     t->seed = isnan(t->seed) ? seed : t->seed;
 }
 
-void tally_table(struct tally *t, const json_t *table)
+void tally_sheet(struct tally *t, const struct sheet *sh)
 {
-    const json_t *rows = json_object_get(table, "rows");
-    for (size_t i = 0; i < json_array_size(rows); i++)
-        count_row(t, json_array_get(rows, i));
+    for (size_t i = 0; i < sh->rows.n; i++)
+        count_row(t, sh->rows.rows[i]);
 }
 
 struct tally tally_new(void)

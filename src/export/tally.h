@@ -4,9 +4,7 @@
 #ifndef ATTNSCOPE_EXPORT_TALLY_H
 #define ATTNSCOPE_EXPORT_TALLY_H
 
-#include <jansson.h>
-#include <stdbool.h>
-#include <stddef.h>
+#include "export/sheet.h"
 
 enum { NAMES_MAX = 8 };
 
@@ -22,12 +20,11 @@ struct tally {
     struct names kernels, devices, models, drivers, cudas, dates;
     double clock_lo, clock_hi, seed;
     bool seeds;
-    const json_t *fastest;
 };
 extern const char *const origin_names[5];
 
 struct tally tally_new(void);
-/* Counts the rows of one table in. */
-void tally_table(struct tally *t, const json_t *table);
+/* Counts the rows of one sheet in. */
+void tally_sheet(struct tally *t, const struct sheet *sh);
 
 #endif

@@ -158,7 +158,7 @@ static void test_judge(void)
         finding_clear(&f);
     }
     CU_ASSERT_EQUAL(s->rows.results.n, 0); /* it leaves the session as it was */
-    CU_ASSERT_EQUAL(json_array_size(s->rows.journal), 0);
+    CU_ASSERT_EQUAL(s->rows.journal.n, 0);
     session_free(s);
 }
 

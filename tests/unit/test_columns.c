@@ -9,7 +9,7 @@
 
 #include "base/number.h"
 #include "command/session.h"
-#include "export/row_charts.h"
+#include "export/row_grids.h"
 #include "lesson/action.h"
 #include "lesson/lesson.h"
 #include "measure/row.h"

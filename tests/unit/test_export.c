@@ -201,6 +201,14 @@ static json_t *run_table(json_t *rows)
                      column("kernel"), column("median_us"), column("check"), "rows", rows);
 }
 
+/* The pictures of a table as a recording has it. */
+static void table_charts(const json_t *table, const struct device_table *d, struct charts *out)
+{
+    struct sheet sh = sheet_from_json(table);
+    row_charts(&sh, d, out);
+    sheet_clear(&sh);
+}
+
 /* The picture of a table, as what suits it or as `name`, in a form; "" where it has none. */
 static char *draw_as(const json_t *table, const char *name, bool gnuplot)
 {
@@ -593,8 +601,12 @@ static char *page(json_t *tables)
 {
     struct str out = {0};
     struct device_table *d = devices_new();
-    const struct report r = {.about = "a test", .tables = tables, .devices = d};
+    struct sheets sheets = {0};
+    for (size_t i = 0; i < json_array_size(tables); i++)
+        sheets_take(&sheets, sheet_from_json(json_array_get(tables, i)));
+    const struct report r = {.about = "a test", .sheets = sheets, .devices = d};
     report_html(&r, &out);
+    sheets_clear(&sheets);
     devices_free(d);
     return str_take(&out);
 }
@@ -632,10 +644,44 @@ static void test_report_data(void)
     data = strchr(data, '\n') + 1;
     char *end = strstr(data, "</script>");
     json_t *back = json_loadb(data, (size_t)(end - data), 0, NULL);
-    CU_ASSERT(json_equal(json_object_get(back, "tables"), tables));
+    const json_t *is = json_array_get(json_object_get(back, "tables"), 0),
+                 *was = json_array_get(tables, 0);
+    CU_ASSERT(json_equal(json_object_get(is, "rows"), json_object_get(was, "rows")));
+    CU_ASSERT(json_equal(json_object_get(is, "command"), json_object_get(was, "command")));
     json_decref(back);
     free(html);
     json_decref(tables);
+}
+
+/* A sheet is what its JSON says, there and back; a copy is independent. */
+static void test_sheet(void)
+{
+    json_t *table =
+        run_table(json_pack("[o,o]", run_row("naive", "S=64", 9), run_row("fa2", "S=64", 5)));
+    json_object_set_new(table, "title", json_string("again"));
+    json_object_set_new(json_array_get(json_object_get(table, "rows"), 1), "stale", json_true());
+    struct sheet sh = sheet_from_json(table), copy = sheet_copy(&sh);
+    json_t *was = sheet_json(&sh);
+    CU_ASSERT(json_equal(json_object_get(was, "rows"), json_object_get(table, "rows")));
+    CU_ASSERT(!sheet_is_old(&sh, 0) && sheet_is_old(&sh, 1));
+    CU_ASSERT_STRING_EQUAL(sheet_common(&sh, "shape"), "S=64");
+    CU_ASSERT_PTR_NULL(sheet_common(&sh, "kernel"));
+    CU_ASSERT_PTR_NULL(sheet_common(&sh, "none"));
+    sheet_clear(&sh);
+    json_decref(table);
+    struct sheets list = {0};
+    sheets_take(&list, copy);
+    sheets_take(&list, sheet_copy(&list.v[0]));
+    sheets_forget(&list, 1);
+    json_t *now = sheet_json(&list.v[0]);
+    CU_ASSERT(json_equal(now, was));
+    CU_ASSERT_STRING_EQUAL(list.v[0].title, "again");
+    char *words = sheet_stale(&list.v[0]);
+    CU_ASSERT_STRING_EQUAL(words, "STALE: fa2, measured before the settings changed");
+    free(words);
+    sheets_clear(&list);
+    json_decref(now);
+    json_decref(was);
 }
 
 /* ---- strangers ---- */
@@ -818,15 +864,16 @@ static void check_rows(const json_t *table)
                                          {.field = "params", .title = "params"},
                                          {.field = "reason", .title = "reason", .left = true},
                                          {0}};
-    const json_t *rows = json_object_get(table, "rows");
+    struct sheet sh = sheet_from_json(table);
     for (enum format f = FORMAT_TEXT; f <= FORMAT_MD; f++) {
         struct str out = {0};
-        rows_format_json(&out, rows, &(struct columns){.list = cols}, f, f == FORMAT_TEXT ? 60 : 0);
+        rows_format(&out, &sh.rows, &(struct columns){.list = cols}, f, f == FORMAT_TEXT ? 60 : 0);
         CU_ASSERT_FALSE(has_control(str_text(&out), out.len));
         if (f == FORMAT_CSV)
             check_csv(str_text(&out));
         str_free(&out);
     }
+    sheet_clear(&sh);
 }
 
 static void check_json(const json_t *table)
@@ -1029,6 +1076,7 @@ static const struct tap_test tests[] = {
     {"a table's own model comes first", test_brought},
     {"report: findings, commands, nothing from outside", test_report},
     {"report: the data inside is the data", test_report_data},
+    {"a sheet is what its JSON says", test_sheet},
     {"a canvas as SVG", test_canvas},
     {"20000 hostile strings through every form", test_strangers},
     {"models out of strangers' files", test_strange_models},

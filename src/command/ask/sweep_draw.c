@@ -10,7 +10,7 @@
 #include "command/ask/keys.h"
 #include "command/ask/sweep.h"
 #include "command/output.h"
-#include "export/row_charts.h"
+#include "export/row_grids.h"
 #include "measure/origin.h"
 
 const struct chart_block *sweep_block(const struct sweep *w, const struct row *row)

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/mem.h"
 #include "command/output.h"
 #include "command/session.h"
 #include "command/verbs/verbs.h"
@@ -18,7 +19,7 @@
 struct exported {
     struct session *s;
     const struct chart_kind *figure; /* asked for, or NULL */
-    json_t *table;                   /* what is old has a member "stale" */
+    struct sheet sheet;              /* which says what is old */
     char *stale;                     /* the same in words; NULL: nothing is */
     struct charts charts;            /* what the rows can be drawn as */
 };
@@ -32,7 +33,7 @@ static enum status no_figure(const struct exported *x, struct err *err)
 
 static enum status as_rows(const struct exported *x, enum format f, struct str *out)
 {
-    rows_show(x->s, out, &x->s->rows.last.rows, &x->s->rows.last.cols, f, 0);
+    rows_show(x->s, out, &x->sheet.rows, &x->sheet.cols, f, 0);
     return ST_OK;
 }
 
@@ -63,7 +64,7 @@ static enum status as_md(const struct exported *x, struct str *out, struct err *
     as_rows(x, FORMAT_MD, out);
     if (x->stale)
         str_addf(out, "\n%s\n", x->stale);
-    rows_md_footer(out, x->s->rows.last.command);
+    rows_md_footer(out, x->sheet.command);
     return ST_OK;
 }
 
@@ -72,7 +73,7 @@ static char *table_caption(const struct exported *x)
 {
     struct chart *named = chart_new(chart_kinds[0]);
     struct str text = {0};
-    rows_caption(json_object_get(x->table, "rows"), &named->caption);
+    sheet_caption(&x->sheet, &named->caption);
     caption_text(&named->caption, &text);
     if (!text.len)
         str_addf(&text, "attnscope %s", named->caption.version);
@@ -86,7 +87,7 @@ static void table_svg(const struct exported *x, struct str *out)
     enum { COLUMNS_MAX = 200, LINES_MAX = 500 };
     struct str text = {0};
     int lines = 0, width = 1;
-    rows_show(x->s, &text, &x->s->rows.last.rows, &x->s->rows.last.cols, FORMAT_TEXT, COLUMNS_MAX);
+    rows_show(x->s, &text, &x->sheet.rows, &x->sheet.cols, FORMAT_TEXT, COLUMNS_MAX);
     if (x->stale)
         str_addf(&text, "%s\n", x->stale);
     struct canvas *c = canvas_new(COLUMNS_MAX, LINES_MAX + 1, GLYPHS_BLOCK);
@@ -134,12 +135,12 @@ static enum status as_gnuplot(const struct exported *x, struct str *out, struct 
 static enum status as_html(const struct exported *x, struct str *out, struct err *err)
 {
     (void)err;
+    struct sheet one = x->sheet;
     const struct report r = {.about = "one command",
                              .note = x->stale,
-                             .tables = json_pack("[O]", x->table),
+                             .sheets = {.v = &one, .n = 1},
                              .devices = x->s->services.devices};
     report_html(&r, out);
-    json_decref(r.tables);
     return ST_OK;
 }
 
@@ -196,40 +197,31 @@ static enum status read_figure(struct cmd_call *c, const struct chart_kind **fig
     return call_mark_key(c, "figure", ST_USAGE, err);
 }
 
-/* Rows that the front end shows as old; the session's own stay as they are. */
-static void mark_stale(const struct session *s, json_t *table)
+/* Rows that the front end shows as old. */
+static void mark_old(const struct session *s, struct sheet *sh)
 {
     const struct front *f = &s->front;
-    json_t *rows = json_array();
-    size_t i;
-    json_t *row;
-    json_array_foreach(json_object_get(table, "rows"), i, row)
-    {
-        const bool old = f->is_old && f->is_old(f->ctx, row);
-        json_t *copy = old ? json_copy(row) : json_incref(row);
-        if (old)
-            json_object_set_new(copy, "stale", json_true());
-        json_array_append_new(rows, copy);
-    }
-    json_object_set_new(table, "rows", rows);
+    sh->old = xcalloc(sh->rows.n + 1, sizeof *sh->old);
+    for (size_t i = 0; f->is_old && i < sh->rows.n; i++)
+        sh->old[i] = f->is_old(f->ctx, sheet_row(sh, i));
 }
 
 static enum status write_export(struct session *s, const struct kind *kind, const char *path,
                                 const struct chart_kind *figure, struct err *err)
 {
     struct str text = {0};
-    struct exported x = {.s = s, .figure = figure, .table = table_last(&s->rows)};
-    mark_stale(s, x.table);
-    x.stale = stale_words(json_object_get(x.table, "rows"));
-    row_charts(x.table, &s->rows.last.charts, s->services.devices, &x.charts);
+    struct exported x = {.s = s, .figure = figure, .sheet = sheet_copy(&s->rows.last)};
+    mark_old(s, &x.sheet);
+    x.stale = sheet_stale(&x.sheet);
+    row_charts(&x.sheet, s->services.devices, &x.charts);
     enum status st = kind->make(&x, &text, err);
     if (!st)
         st = session_write(s, path, str_text(&text), text.len, false, err);
     if (!st)
-        session_note(s, "%zu rows written to %s", s->rows.last.rows.n, path);
+        session_note(s, "%zu rows written to %s", x.sheet.rows.n, path);
     charts_clear(&x.charts);
     free(x.stale);
-    json_decref(x.table);
+    sheet_clear(&x.sheet);
     str_free(&text);
     return st;
 }

@@ -43,7 +43,7 @@ static const struct columns columns = {
 /* ---- as text: a sheet of parts, each under its word ---- */
 
 /* What a part is printed from. */
-struct sheet {
+struct plan_view {
     const struct session *s;
     const struct plan *plan;
     const struct plan_pass *pass;   /* of the launch that is printed */
@@ -56,7 +56,7 @@ static void line(struct str *out, const char *title)
     str_addf(out, "  %-10s ", title);
 }
 
-static void add_grid(struct str *out, const struct sheet *sh)
+static void add_grid(struct str *out, const struct plan_view *sh)
 {
     const struct plan_pass *p = sh->pass;
     str_addf(out, "%lld x %lld x %lld blocks", (long long)p->grid[0], (long long)p->grid[1],
@@ -68,7 +68,7 @@ static void add_grid(struct str *out, const struct sheet *sh)
     str_addc(out, '\n');
 }
 
-static void add_threads(struct str *out, const struct sheet *sh)
+static void add_threads(struct str *out, const struct plan_view *sh)
 {
     const struct plan_pass *p = sh->pass;
     str_addf(out, "%lld, %lld warps", (long long)p->threads, (long long)(p->threads + 31) / 32);
@@ -77,7 +77,7 @@ static void add_threads(struct str *out, const struct sheet *sh)
     str_addc(out, '\n');
 }
 
-static void add_regs(struct str *out, const struct sheet *sh)
+static void add_regs(struct str *out, const struct plan_view *sh)
 {
     const struct plan_pass *p = sh->pass;
     if (p->regs == INT_UNKNOWN && !sh->arch) {
@@ -120,7 +120,7 @@ static const char *beyond_default(const struct plan_pass *p, const struct arch_l
 }
 
 /* Bytes, buffers and their map. */
-static void add_smem(struct str *out, const struct sheet *sh)
+static void add_smem(struct str *out, const struct plan_view *sh)
 {
     const struct plan_pass *p = sh->pass;
     char used[NUMBER_BUF], limit[NUMBER_BUF];
@@ -151,13 +151,13 @@ static void add_smem(struct str *out, const struct sheet *sh)
 }
 
 /* Do blocks fit an SM, as far as is known? */
-static bool is_resident(const struct sheet *sh)
+static bool is_resident(const struct plan_view *sh)
 {
     const struct occupancy *o = &sh->pass->occ;
     return sh->arch && o->blocks_per_sm && o->blocks_per_sm != INT_UNKNOWN;
 }
 
-static void add_occupancy(struct str *out, const struct sheet *sh)
+static void add_occupancy(struct str *out, const struct plan_view *sh)
 {
     const struct occupancy *o = &sh->pass->occ;
     char buf[NUMBER_BUF];
@@ -179,7 +179,7 @@ static void add_limit(struct str *out, const struct occupancy *o, enum occ_limit
              number_fmt_int(buf, v), o->limiter & bit ? " <==" : "");
 }
 
-static void add_limits(struct str *out, const struct sheet *sh)
+static void add_limits(struct str *out, const struct plan_view *sh)
 {
     const struct occupancy *o = &sh->pass->occ;
     add_limit(out, o, OCC_BLOCKS, o->limit_blocks);
@@ -189,20 +189,20 @@ static void add_limits(struct str *out, const struct sheet *sh)
     str_addc(out, '\n');
 }
 
-static void add_waves(struct str *out, const struct sheet *sh)
+static void add_waves(struct str *out, const struct plan_view *sh)
 {
     const struct occupancy *o = &sh->pass->occ;
     char buf[NUMBER_BUF];
     str_addf(out, "%s%s\n", o->upper_bound == 1 ? "at least " : "", number_fmt(buf, o->waves, 3));
 }
 
-static void add_work(struct str *out, const struct sheet *sh)
+static void add_work(struct str *out, const struct plan_view *sh)
 {
     char buf[NUMBER_BUF];
     str_addf(out, "%sFLOP\n", number_fmt_count(buf, sh->plan->flops));
 }
 
-static void add_traffic(struct str *out, const struct sheet *sh)
+static void add_traffic(struct str *out, const struct plan_view *sh)
 {
     const struct plan *p = sh->plan;
     char a[NUMBER_BUF], b[NUMBER_BUF];
@@ -212,7 +212,7 @@ static void add_traffic(struct str *out, const struct sheet *sh)
              number_fmt(b, p->compulsory_intensity, 3));
 }
 
-static void add_roofline(struct str *out, const struct sheet *sh)
+static void add_roofline(struct str *out, const struct plan_view *sh)
 {
     const struct plan *p = sh->plan;
     char a[NUMBER_BUF], b[NUMBER_BUF];
@@ -221,18 +221,18 @@ static void add_roofline(struct str *out, const struct sheet *sh)
     str_addf(out, "no kernel is faster than %s here\n", number_fmt_us(b, p->roof_us));
 }
 
-static void add_recorded(struct str *out, const struct sheet *sh)
+static void add_recorded(struct str *out, const struct plan_view *sh)
 {
     recollect_text(sh->recalled, out);
     str_addc(out, '\n');
 }
 
-static bool is_recorded(const struct sheet *sh)
+static bool is_recorded(const struct plan_view *sh)
 {
     return sh->recalled->row != NULL;
 }
 
-static void add_why(struct str *out, const struct sheet *sh)
+static void add_why(struct str *out, const struct plan_view *sh)
 {
     struct str why = {0};
     plan_why(sh->plan, &why);
@@ -243,9 +243,9 @@ static void add_why(struct str *out, const struct sheet *sh)
 
 /* The parts, in their order. only= takes their words, which are what their lines begin with. */
 struct part {
-    bool of_plan;                                         /* once a plan; else once a launch */
-    void (*add)(struct str *out, const struct sheet *sh); /* nothing added: no line */
-    bool (*is_there)(const struct sheet *sh);             /* NULL: always */
+    bool of_plan;                                             /* once a plan; else once a launch */
+    void (*add)(struct str *out, const struct plan_view *sh); /* nothing added: no line */
+    bool (*is_there)(const struct plan_view *sh);             /* NULL: always */
 };
 // clang-format off
 static const char *const part_names[] = {"smem", /* the map of the main pass alone */
@@ -289,7 +289,7 @@ static enum status wanted_parts(struct cmd_call *c, unsigned *out, struct err *e
 }
 
 /* Those of `wanted` that belong to a launch, or to the plan as a whole. */
-static void add_parts(struct str *out, const struct sheet *sh, bool of_plan, unsigned wanted)
+static void add_parts(struct str *out, const struct plan_view *sh, bool of_plan, unsigned wanted)
 {
     for (int i = PART_SMEM + 1; i < NPARTS; i++) {
         if (!(wanted & 1u << i) || parts[i].of_plan != of_plan ||
@@ -304,7 +304,7 @@ static void add_parts(struct str *out, const struct sheet *sh, bool of_plan, uns
     }
 }
 
-static void add_pass(struct str *out, struct sheet sh, int i, unsigned wanted)
+static void add_pass(struct str *out, struct plan_view sh, int i, unsigned wanted)
 {
     struct str text = {0};
     sh.pass = &sh.plan->passes[i];
@@ -340,7 +340,7 @@ static void add_plan(struct session *s, struct cmd_call *c, const struct plan *p
 {
     const char *reason = row->occ.reason;
     const bool all = !call_key(c, "only"), map = wanted == 1u << PART_SMEM;
-    struct sheet sh = {s, p, NULL, p->device ? arch_find(p->device->cc) : NULL, recalled};
+    struct plan_view sh = {s, p, NULL, p->device ? arch_find(p->device->cc) : NULL, recalled};
     add_plan_heading(c->out, p, row);
     if (all && chosen) {
         line(c->out, "gpu");

@@ -12,32 +12,26 @@
 #include "command/verbs/verbs.h"
 #include "export/report.h"
 #include "plan/row.h"
+#include "plan/row.h"
 
 /* ---- the tables of a recording ---- */
 
-/* A measured row, and of its plan what draws it on a roofline. */
+/* A measured row, and the plan that was recorded with it. */
 struct roof_row {
     struct run_row run;
-    double requested_intensity, peak_tflops, dram_gbs;
-    char *peak_unit;
-};
-// clang-format off
-static const struct field roof_fields[] = {
-    FIELD(FIELD_REAL, roof_row, requested_intensity, .title = "requested F/B", .digits = 3, .unit = "FLOP/B",
-          .doc = "Of its plan: FLOPs over the bytes that loads and stores ask for."),
-    FIELD(FIELD_REAL, roof_row, peak_tflops, .title = "peak TFLOP/s", .digits = 3, .unit = "TFLOP/s",
-          .doc = "Of its plan: dense peak of the units that the kernel uses."),
-    FIELD(FIELD_TEXT, roof_row, peak_unit, .title = "pipe", .doc = "Of its plan: these units."),
-    FIELD(FIELD_REAL, roof_row, dram_gbs, .title = "GB/s", .unit = "GB/s",
-          .doc = "Of its plan: bandwidth of the device's memory."),
-    {.name = NULL},
+    struct plan_row plan;
 };
 static const char *const roof_order[] = {
-    "kernel", "shape", "params", "device", "tflops", "check", "origin",
-    "requested_intensity", "peak_tflops", "peak_unit", "dram_gbs", NULL};
+    "kernel",      "shape",     "params",   "device",
+    "tflops",      "check",     "origin",   "requested_intensity",
+    "peak_tflops", "peak_unit", "dram_gbs", NULL};
 static const struct row_type roof_type = {
-    .size = sizeof(struct roof_row), .parts = {{run_fields, 0}, {roof_fields, 0}}, .order = roof_order};
+    .size = sizeof(struct roof_row),
+    .parts = {{run_fields, 0}, {plan_fields, offsetof(struct roof_row, plan)}},
+    .order = roof_order,
+};
 
+// clang-format off
 static const struct columns roof_columns[1] = {{
     .type = &roof_type,
     .list = (const struct column[]){
@@ -84,12 +78,11 @@ static void add_roof_row(struct rowset *rows, const struct recorded_row *r)
 {
     struct roof_row *row = rowset_add(rows);
     record_copy(run_fields, &row->run, r->run);
-    if (record_from_json(roof_fields, row, r->plan,
-                         NULL)) /* a stranger's: what it says is unknown */
-        record_clear(roof_fields, row);
+    if (record_from_json(plan_fields, &row->plan, r->plan, NULL))
+        record_clear(plan_fields, &row->plan); /* a stranger's: what it says is unknown */
 }
 
-static void add_roof(const struct recording *rec, json_t *tables)
+static void add_roof(const struct recording *rec, struct sheets *sheets)
 {
     const char *shape = common_shape(rec);
     struct rowset rows = {.type = &roof_type};
@@ -103,9 +96,9 @@ static void add_roof(const struct recording *rec, json_t *tables)
     }
     str_addf(&command, " %s", shape ? shape : "");
     if (rows.n) {
-        json_t *table = table_object(&rows, roof_columns, NULL, str_text(&command));
-        json_object_set_new(table, "title", json_sprintf("Roofline: %s", shape));
-        json_array_append_new(tables, table);
+        struct sheet sh = sheet_make(&rows, roof_columns, NULL, str_text(&command));
+        sh.title = xasprintf("Roofline: %s", shape);
+        sheets_take(sheets, sh);
     }
     rowset_clear(&rows);
     str_free(&command);
@@ -150,85 +143,87 @@ static size_t shapes_in(const struct rowset *rows)
     return n;
 }
 
-static bool is_titled(const json_t *tables, const char *title)
+static bool is_titled(const struct sheets *sheets, const char *title)
 {
-    for (size_t i = 0; i < json_array_size(tables); i++) {
-        const char *text = row_string(json_array_get(tables, i), "title");
-        if (text && !strcmp(text, title))
+    for (size_t i = 0; i < sheets->n; i++)
+        if (sheets->v[i].title && !strcmp(sheets->v[i].title, title))
             return true;
-    }
     return false;
 }
 
 /* Rows of different commands that differ in S alone say more together than apart. */
-static void add_over_s(const struct recording *rec, json_t *tables)
+static void add_over_s(const struct recording *rec, struct sheets *sheets)
 {
     enum { PLOTS_MAX = 8, SHAPES_MIN = 3 };
-    for (size_t i = 0; i < rec->nrows && i < 2000 && json_array_size(tables) < PLOTS_MAX; i++) {
+    for (size_t i = 0; i < rec->nrows && i < 2000 && sheets->n < PLOTS_MAX; i++) {
         char *rest = without_s(rec->rows[i].run);
         char *title = rest ? xasprintf("Time over S: %s", rest) : NULL;
-        if (title && !is_titled(tables, title)) {
-            struct rowset rows = {.type = &recorded_type};
+        struct rowset rows = {.type = &recorded_type};
+        if (title && !is_titled(sheets, title))
             rows_like(rec, rest, &rows);
-            json_t *table = table_object(&rows, recorded_columns, NULL, NULL);
-            json_object_set_new(table, "title", json_string(title));
-            if (shapes_in(&rows) >= SHAPES_MIN)
-                json_array_append(tables, table);
-            json_decref(table);
-            rowset_clear(&rows);
+        if (shapes_in(&rows) >= SHAPES_MIN) {
+            struct sheet sh = sheet_make(&rows, recorded_columns, NULL, NULL);
+            sh.title = xstrdup(title);
+            sheets_take(sheets, sh);
         }
+        rowset_clear(&rows);
         free(title);
         free(rest);
     }
 }
 
-static json_t *recording_tables(const struct recording *rec)
+/* What the recording's commands printed; of one that has no tables, its rows. */
+static void add_recorded(const struct recording *rec, struct sheets *sheets)
 {
-    json_t *tables = json_array();
     struct rowset rows = {.type = &recorded_type};
-    struct str command = {0};
+    char *command = xasprintf("open %s", rec->name);
+    for (size_t i = 0; i < json_array_size(rec->tables); i++)
+        sheets_take(sheets, sheet_from_json(json_array_get(rec->tables, i)));
     recording_rows(rec, &rows);
-    if (json_array_size(rec->tables) > 1)
-        add_over_s(rec, tables);
-    json_array_extend(tables, rec->tables);
-    str_addf(&command, "open %s", rec->name);
-    if (!json_array_size(tables) && rows.n)
-        json_array_append_new(tables,
-                              table_object(&rows, recorded_columns, NULL, str_text(&command)));
-    add_roof(rec, tables);
+    if (!sheets->n && rows.n)
+        sheets_take(sheets, sheet_make(&rows, recorded_columns, NULL, command));
     rowset_clear(&rows);
-    str_free(&command);
-    return tables;
+    free(command);
+}
+
+static struct sheets recording_sheets(const struct recording *rec)
+{
+    struct sheets sheets = {0};
+    if (json_array_size(rec->tables) > 1)
+        add_over_s(rec, &sheets);
+    add_recorded(rec, &sheets);
+    add_roof(rec, &sheets);
+    return sheets;
 }
 
 /* ---- the verb ---- */
 
-/* What the page is about: "last", a recording, or all that this session has printed. */
-static enum status find_tables(struct session *s, struct cmd_call *c, struct report *r,
-                               struct str *about, struct err *err)
+/* What the page is about: "last", a recording, or all that this session has printed. The caller clears *own,
+ * which the page may show. */
+static enum status find_sheets(struct session *s, struct cmd_call *c, struct report *r,
+                               struct sheets *own, struct str *about, struct err *err)
 {
     const struct recording *rec;
     if (c->nwords == 1) {
         str_add(about, "a session");
-        r->tables = json_incref(s->rows.journal);
+        r->sheets = s->rows.journal;
     } else if (!strcmp(c->words[1].text, "last")) {
         str_add(about, "one command");
-        r->tables = s->rows.last.rows.n ? json_pack("[o]", table_last(&s->rows)) : json_array();
+        r->sheets = (struct sheets){.v = &s->rows.last, .n = s->rows.last.rows.n > 0};
     } else {
         enum status st = library_open(session_library(s), c->words[1].text, &rec, err);
         if (st)
             return call_mark(c, st, c->words[1].at, (int)strlen(c->words[1].text), err);
         str_addf(about, "the recording %s", rec->name);
-        r->tables = recording_tables(rec);
+        r->sheets = *own = recording_sheets(rec);
         r->header = rec->header;
         r->note = rec->note;
     }
     r->about = str_text(about);
-    return json_array_size(r->tables)
-               ? ST_OK
-               : err_set(err, ST_USAGE,
-                         "there is nothing to report yet; run something first, or "
-                         "name a recording");
+    return r->sheets.n ? ST_OK
+                       : err_set(err, ST_USAGE,
+                                 "there is nothing to report yet; run something first, or "
+                                 "name a recording");
 }
 
 static enum status read_call(struct session *s, struct cmd_call *c, struct report *r,
@@ -246,18 +241,19 @@ static enum status read_call(struct session *s, struct cmd_call *c, struct repor
 static enum status exec_report(struct session *s, struct cmd_call *c, struct err *err)
 {
     struct report r = {.devices = s->services.devices};
+    struct sheets own = {0};
     struct str page = {0}, about = {0};
     enum status st = read_call(s, c, &r, err);
     if (!st)
-        st = find_tables(s, c, &r, &about, err);
+        st = find_sheets(s, c, &r, &own, &about, err);
     if (!st) {
         report_html(&r, &page);
         st = session_write(s, c->words[0].text, str_text(&page), page.len, false, err);
     }
     if (!st)
-        session_note(s, "%zu table%s reported in %s", json_array_size(r.tables),
-                     json_array_size(r.tables) == 1 ? "" : "s", c->words[0].text);
-    json_decref(r.tables);
+        session_note(s, "%zu table%s reported in %s", r.sheets.n, r.sheets.n == 1 ? "" : "s",
+                     c->words[0].text);
+    sheets_clear(&own);
     str_free(&page);
     str_free(&about);
     return st;

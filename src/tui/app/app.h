@@ -61,7 +61,7 @@ struct screen_ops {
     void (*click)(void *ctx, int x, int y);
     void (*wheel)(void *ctx, int x, int y, int by);
     /* Is it a row that the screen shows, and of settings that have changed since? */
-    bool (*is_old)(void *ctx, const json_t *row);
+    bool (*is_old)(void *ctx, const struct row *row);
     /* State that outlives the program: cursor, focus, results shown. Pass NaN as null. restore()
      * gets what save() made, possibly by another version: it takes what it knows. */
     void (*save)(void *ctx, json_t *object);

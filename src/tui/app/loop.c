@@ -266,7 +266,7 @@ static void load_keys(struct app *a)
     str_free(&problems);
 }
 
-static bool on_is_old(void *ctx, const json_t *row)
+static bool on_is_old(void *ctx, const struct row *row)
 {
     const struct app *a = ctx;
     return a->screen->is_old && a->screen->is_old(app_screen(a), row);

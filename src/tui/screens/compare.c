@@ -743,7 +743,7 @@ static void compare_wheel(void *ctx, int px, int py, int by)
     compare_move(ctx, by < 0 ? MOVE_UP : MOVE_DOWN);
 }
 
-static bool compare_is_old(void *ctx, const json_t *row)
+static bool compare_is_old(void *ctx, const struct row *row)
 {
     const struct compare *x = ctx;
     return measurement_is_old(&x->measurement, row);

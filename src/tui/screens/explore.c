@@ -877,7 +877,7 @@ static const char *explore_command(void *ctx)
     return subject_command(&e->subject);
 }
 
-static bool explore_is_old(void *ctx, const json_t *row)
+static bool explore_is_old(void *ctx, const struct row *row)
 {
     const struct explore *e = ctx;
     return measurement_is_old(&e->measurement, row);

@@ -175,11 +175,11 @@ void lesson_draw_live(struct canvas *c, struct rect r, const struct row *const *
 {
     enum { RIGHT_W = 14 };
     const struct rect in = {r.x + 2, r.y + 1, r.w - 4, r.h - 2};
-    json_t *list = json_array();
+    struct rowset oldest_first = {0};
     struct charts charts = {0};
     for (int i = n; i-- > 0;)
-        json_array_append_new(list, row_json(rows[i]));
-    times_charts(list, &charts);
+        rowset_share(&oldest_first, rows[i]);
+    times_charts(&oldest_first, &charts);
     const struct chart *times = charts_find(&charts, &chart_times);
     struct str title = {0};
     live_title(times, &title);
@@ -192,5 +192,5 @@ void lesson_draw_live(struct canvas *c, struct rect r, const struct row *const *
         draw_live_row(c, (struct rect){in.x + in.w - RIGHT_W + 1, in.y + i, RIGHT_W - 1, 1},
                       rows[n - 1 - i]);
     charts_clear(&charts);
-    json_decref(list);
+    rowset_clear(&oldest_first);
 }

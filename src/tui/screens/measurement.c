@@ -84,19 +84,13 @@ bool figures_current(const struct figures *f, const struct request *r, int i)
     return shape_equal(&f->shape, &r->problem.shape) && strcmp(f->params, params) == 0;
 }
 
-static bool same_text(const json_t *row, const char *field, const char *text)
+static bool is_of(const struct figures *f, const struct row *row)
 {
-    const char *mine = json_string_value(json_object_get(row, field));
-    return text && mine && strcmp(mine, text) == 0;
+    return row_is(row, "kernel", f->row.kernel) && row_is(row, "shape", f->row.shape) &&
+           row_is(row, "params", f->row.params) && row_is(row, "time", f->row.time);
 }
 
-static bool is_of(const struct figures *f, const json_t *row)
-{
-    return same_text(row, "kernel", f->row.kernel) && same_text(row, "shape", f->row.shape) &&
-           same_text(row, "params", f->row.params) && same_text(row, "time", f->row.time);
-}
-
-bool measurement_is_old(const struct measurement *m, const json_t *row)
+bool measurement_is_old(const struct measurement *m, const struct row *row)
 {
     bool old = false;
     for (size_t i = 0; i < m->n && !old; i++) {

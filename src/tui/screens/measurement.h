@@ -76,7 +76,7 @@ void measurement_follow_kernels(struct measurement *m);
 bool figures_current(const struct figures *f, const struct request *r, int i);
 
 /* Is it a row of these figures whose kernel, asked for now, would have another shape or other parameters? */
-bool measurement_is_old(const struct measurement *m, const json_t *row);
+bool measurement_is_old(const struct measurement *m, const struct row *row);
 
 /* ---- cell by cell ---- */
 

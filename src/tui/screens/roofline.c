@@ -740,7 +740,7 @@ static void roofline_restore(void *ctx, const json_t *o)
     roofline_renew_knobs(x);
 }
 
-static bool roofline_is_old(void *ctx, const json_t *row)
+static bool roofline_is_old(void *ctx, const struct row *row)
 {
     const struct roofline *x = ctx;
     return measurement_is_old(&x->measurement, row);
