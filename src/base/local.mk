@@ -24,6 +24,7 @@ libattnscope_a_SOURCES += \
 	%D%/rowset.h \
 	%D%/sanitize.c \
 	%D%/sanitize.h \
+	%D%/sanitized.h \
 	%D%/status.c \
 	%D%/status.h \
 	%D%/str.c \

@@ -32,10 +32,10 @@ static unsigned dot_bit(const struct dots *d, int x, int y)
 
 static void dot_set(struct dots *d, double x, double y)
 {
-    int px = (int)(x * (d->r.w * d->sx - 1) + 0.5);
-    int py = (int)((1 - y) * (d->r.h * d->sy - 1) + 0.5);
     if (!(x >= 0 && x <= 1 && y >= 0 && y <= 1) || d->r.w <= 0 || d->r.h <= 0)
         return;
+    const int px = (int)(x * (d->r.w * d->sx - 1) + 0.5);
+    const int py = (int)((1 - y) * (d->r.h * d->sy - 1) + 0.5);
     d->bits[(size_t)(py / d->sy) * (size_t)d->r.w + (size_t)(px / d->sx)] |=
         (uint8_t)dot_bit(d, px % d->sx, py % d->sy);
 }

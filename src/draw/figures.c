@@ -1,6 +1,7 @@
 /* figures.c - small figures without a model: sparkline, horizontal bar, occupancy limits.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "draw/scale.h"
 #include "draw/figures.h"
 
 #include <math.h>
@@ -13,18 +14,16 @@ void fig_spark(struct canvas *c, struct rect r, const double *v, int n)
     int levels = c->glyphs == GLYPHS_ASCII ? 5 : 8;
     const double *last = n > r.w ? v + n - r.w : v;
     int count = n > r.w ? r.w : n;
-    double lo = INFINITY, hi = -INFINITY;
-    for (int i = 0; i < count; i++) {
-        lo = fmin(lo, last[i]);
-        hi = fmax(hi, last[i]);
-    }
+    struct range range = RANGE_NONE;
+    for (int i = 0; i < count; i++)
+        range_add(&range, last[i]);
     for (int i = 0; i < count; i++) {
         if (isnan(last[i])) {
             canvas_put(c, r.x + i, r.y, ROLE_WARN, 'x');
             continue;
         }
-        double share = hi > lo ? (last[i] - lo) / (hi - lo) : 0.5;
-        int level = (int)(share * (levels - 1) + 0.5);
+        const double share = range.hi > range.lo ? range_share(&range, last[i]) : 0.5;
+        const int level = (int)(fmin(fmax(share, 0), 1) * (levels - 1) + 0.5);
         canvas_put(c, r.x + i, r.y, ROLE_ACCENT,
                    levels == 5 ? (uint32_t)ascii[level] : 0x2581u + (uint32_t)level);
     }

@@ -23,7 +23,9 @@ double range_share(const struct range *r, double v)
 {
     if (!(r->hi > r->lo))
         return 1;
-    return r->log ? log(v / r->lo) / log(r->hi / r->lo) : (v - r->lo) / (r->hi - r->lo);
+    const double share =
+        r->log ? log(v / r->lo) / log(r->hi / r->lo) : (v - r->lo) / (r->hi - r->lo);
+    return share >= 2 ? 2 : share >= -1 ? share : -1; /* NaN of infinite ends, too */
 }
 
 double scale_px(const struct scale *s, double v)

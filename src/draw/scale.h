@@ -16,7 +16,7 @@ struct range {
 void range_add(struct range *r, double v);
 /* Does it hold a value? */
 bool range_known(const struct range *r);
-/* Where v stands, 0 at lo, 1 at hi. */
+/* Where v stands, 0 at lo, 1 at hi; never further than one range outside, and always a number. */
 double range_share(const struct range *r, double v);
 
 enum { TICKS_MAX = 24 };

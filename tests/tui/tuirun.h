@@ -5,10 +5,11 @@
 #ifndef ATTNSCOPE_TESTS_TUIRUN_H
 #define ATTNSCOPE_TESTS_TUIRUN_H
 
+#include "base/sanitized.h"
 #include "ptyrun.h"
 #include "tap.h"
 
-#if defined(__SANITIZE_ADDRESS__)
+#if SANITIZED
 #define SLOW     5              /* sanitized programs take longer and more memory */
 #define LONG_RUN ":set S=512\r" /* a shape that takes seconds to time */
 #else

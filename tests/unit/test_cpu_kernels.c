@@ -11,11 +11,12 @@
 #include "backend/cpu/sets.h"
 #include "backend/backend.h"
 #include "backend/cpu/cpu_peak.h"
+#include "base/sanitized.h"
 #include "base/mem.h"
 #include "cpu_cases.h"
 #include "tap.h"
 
-#if defined(__SANITIZE_ADDRESS__)
+#if SANITIZED
 enum { QUICK = true }; /* the plain build runs them all; here small shapes reach every loop */
 #else
 enum { QUICK = false };

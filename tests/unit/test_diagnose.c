@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sanitized.h"
 #include "base/mem.h"
 #include "measure/diagnose.h"
 #include "backend/backend.h"
@@ -118,7 +119,7 @@ static void plant(enum fault fault, struct tally *t)
 
 static void test_faults_are_named(void)
 {
-#if defined(__SANITIZE_ADDRESS__) /* looks for wrong accesses, and fewer problems show those */
+#if SANITIZED /* looks for wrong accesses, and fewer problems show those */
     enum { TRIES = 400, ENOUGH = 3 };
 #else
     enum { TRIES = 400, ENOUGH = 8 };

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "backend/backend.h"
+#include "base/sanitized.h"
 #include "base/mem.h"
 #include "measure/reference.h"
 #include "measure/verify.h"
@@ -20,7 +21,7 @@
 /* ---- the two calibrations ---- */
 
 /* The plain build counts; a sanitized one looks for wrong accesses, and fewer shapes show those. */
-#if defined(__SANITIZE_ADDRESS__)
+#if SANITIZED
 enum { SHARE = 5 };
 #else
 enum { SHARE = 1 };

@@ -11,16 +11,10 @@
 #include "backend/compile/compile_wire.h"
 #include "base/confine.h"
 #include "base/mem.h"
+#include "base/sanitized.h"
 #include "base/str.h"
 
-/* AddressSanitizer reserves terabytes of addresses, and looks for leaks in /proc/self. */
-#if defined(__SANITIZE_ADDRESS__)
-const bool compile_sanitized = true;
-#elif defined(__has_feature)
-const bool compile_sanitized = __has_feature(address_sanitizer);
-#else
-const bool compile_sanitized = false;
-#endif
+const bool compile_sanitized = SANITIZED;
 
 static void allow_system(int rules)
 {
