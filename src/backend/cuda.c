@@ -178,13 +178,10 @@ static enum status prepare(struct backend *b, struct slot *s, uint64_t turn, int
     return slot_prepare(s, turn, runs, err);
 }
 
-/* Looked at closely or not at all: the bus is slow. */
 static enum status inspect(struct backend *b, struct slot *s, bool all, struct err *err)
 {
     (void)b;
-    if (slot_is_elsewhere(s))
-        return s->peer->inspect(s, all, err);
-    return all ? slot_inspect(s, err) : ST_OK;
+    return slot_is_elsewhere(s) ? s->peer->inspect(s, all, err) : slot_inspect(s, all, err);
 }
 
 /* The driver tells no more of it than the table: f32 may go through the tensor cores in parts. */

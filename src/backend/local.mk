@@ -5,7 +5,7 @@ libattnscope_a_SOURCES += %D%/cuda/inputs.h %D%/cuda/inputs.c %D%/cuda/slot.h %D
 libattnscope_a_SOURCES += %D%/cuda/cuda_abi.h %D%/cuda/cuda_api.h %D%/cuda/cuda_api.c %D%/cuda/nvml.h %D%/cuda/nvml.c
 libattnscope_a_SOURCES += %D%/compile/compile.h %D%/compile/compile_wire.h %D%/compile/compile.c %D%/compile/compile_confine.c %D%/compile/nvrtc.c
 libattnscope_a_SOURCES += %D%/compile/cubin_cache.h %D%/compile/cubin_cache.c
-libattnscope_a_SOURCES += %D%/cpu/cpu.h %D%/cpu/cpu.c %D%/cpu/cpu_kernel.h %D%/cpu/sets.h %D%/cpu/sets.c %D%/cpu/spot.h %D%/cpu/spot.c \
+libattnscope_a_SOURCES += %D%/cpu/cpu.h %D%/cpu/cpu.c %D%/cpu/cpu_kernel.h %D%/cpu/sets.h %D%/cpu/sets.c %D%/spot.h %D%/spot.c \
 	%D%/cpu/cpu_own.c \
 	%D%/cpu/cpu_own.h %D%/cpu/cpu_kernel.c
 libattnscope_a_SOURCES += %D%/cpu/cpu_simd.h %D%/cpu/cpu_simd.c

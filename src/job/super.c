@@ -19,6 +19,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/number.h"
 #include "base/sanitize.h"
 #include "base/str.h"
 #include "job/job.h"
@@ -545,6 +546,18 @@ static double budget_wait(const struct super *s)
 
 /* ---- deadlines ---- */
 
+/* Who set the limit learns that it was the limit: what is slow, as a kernel that prints a great deal, would
+ * have come to an end. */
+static void add_silence(const struct super *s, const struct proc *p, struct str *what)
+{
+    char limit[NUMBER_BUF];
+    const double asked = s->active ? s->active->request.options.timeout_s : 0;
+    str_addf(what, "gave no sign of life for %.1f s", p->silence);
+    if (asked > 0)
+        str_addf(what, ", where timeout=%s is the limit,", number_fmt(limit, asked, 3));
+    str_add(what, " and was stopped");
+}
+
 static void enforce_deadline(struct super *s, enum role role)
 {
     struct proc *p = &s->procs[role];
@@ -553,7 +566,7 @@ static void enforce_deadline(struct super *s, enum role role)
     struct str what = {0};
     bool died = proc_ended(p, &what); /* unseen, if a child of its holds the socket */
     if (!died)
-        str_addf(&what, "gave no sign of life for %.1f s and was stopped", p->silence);
+        add_silence(s, p, &what);
     take_fault(s, role, died, what.data);
     str_free(&what);
 }

@@ -20,15 +20,7 @@ for r in json.load(sys.stdin):
 expected() { # FILE: the pattern behind "expect:"
     sed -n 's/^[ *#]*expect: //p' "$1"
 }
-# On a GPU two outputs of a measurement are looked at, and no row of the others: that one is wrong now and then,
-# or in every second run, shows only if it hits one of them.
-by_chance() { # NAME WHERE
-    [ "$2" = cuda ] && { [ "$1" = x_seventh ] || [ "$1" = x_ahead ]; }
-}
 judge() { # NAME FILE WHERE: looks at the kernel's row of $table
-    if by_chance "$1" "$3"; then
-        return
-    fi
     row=$(printf '%s\n' "$table" | grep "^$1|" | tail -1)
     want=$(expected "$2")
     if [ "$want" = pass ]; then

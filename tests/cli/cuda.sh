@@ -65,7 +65,7 @@ is "a fault: kernel and cause are named" says "$out" '"kernel":"fa2".*fa2: illeg
 is "a fault: the kernel after it runs in a new worker" says "$out" '"kernel":"splitkv".*"check":"pass"'
 fake "cuLaunchKernel:1=hang"
 run check naive S=32 H=1 timeout=0.5
-is "a hang ends" says "$out" 'no sign of life'
+is "a hang ends, by the limit that was asked for" says "$out" 'no sign of life for 0\.5 s, where timeout=0\.5'
 fake "cuLaunchKernel:1=abort"
 run check naive S=32 H=1
 is "a crash ends" says "$out" 'signal 6'

@@ -376,6 +376,7 @@ struct cu_function {
     const char *kernel; /* the module's */
     int dtype, first;   /* first: the kernel itself and not a further pass */
     int maps;           /* tensor maps behind the first parameter */
+    int launched;
 };
 
 struct cu_module {
@@ -657,7 +658,7 @@ static void tick(const void *unused)
     fake.clock_us += fake_number("us", 50);
 }
 
-static cu_result launch_peak(void)
+static inline cu_result launch_peak(void)
 {
     if (!fake.capturing)
         tick(NULL);
@@ -689,6 +690,18 @@ static cu_result launch(const struct fake_launch *l, cu_function f, void **param
     return CU_SUCCESS;
 }
 
+/* A real driver loads a kernel when it is first launched, and may wait for the stream then. */
+static inline void mind_gate(cu_function f)
+{
+    if (fake.gate && !f->launched && !fake.capturing) {
+        fprintf(stderr,
+                "fakecuda: %s is launched for the first time while the stream waits for the host\n",
+                f->name);
+        abort();
+    }
+    f->launched = 1;
+}
+
 #ifndef FAKE_BROKEN
 CU(cuLaunchKernel, cu_function f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
    unsigned bz, unsigned smem, cu_stream s, void **params, void **extra)
@@ -698,6 +711,7 @@ CU(cuLaunchKernel, cu_function f, unsigned gx, unsigned gy, unsigned gz, unsigne
     (void)s;
     (void)extra;
     fake_at_kernel(f->kernel);
+    mind_gate(f);
     if (strcmp(f->name, "attnscope_sweep") == 0)
         return launch_sweep(params); /* refused, it would be a memset: nobody's launch */
     ENTER("cuLaunchKernel");

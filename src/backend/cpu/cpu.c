@@ -11,10 +11,10 @@
 #include "backend/cpu/cpu_own.h"
 #include "backend/cpu/cpu_peak.h"
 #include "backend/cpu/sets.h"
-#include "backend/cpu/spot.h"
 #include "backend/foreign.h"
 #include "backend/peer/python.h"
 #include "backend/pool.h"
+#include "backend/spot.h"
 #include "base/mem.h"
 #include "base/number.h"
 
@@ -424,14 +424,15 @@ static uint64_t draw(struct backend *b)
 }
 
 /* A row of one of its runs, at random. */
-static bool spot_is_right(struct backend *b, const struct slot *s)
+static bool row_is_right(struct backend *b, const struct slot *s)
 {
     const int set = s->first + (int)(draw(b) % (uint64_t)s->runs);
     const int64_t rows = b->shape.B * b->shape.H * b->shape.Sq;
-    return spot_row_is_right(
-        &b->shape, sets_tensor(&b->sets, set, TENSOR_Q), sets_tensor(&b->sets, set, TENSOR_K),
-        sets_tensor(&b->sets, set, TENSOR_V), output_of(b, s, set) + OUTPUT_GUARD_BYTES,
-        (int64_t)(draw(b) % (uint64_t)rows));
+    const struct spot spot =
+        spot_of_row(&b->shape, sets_tensor(&b->sets, set, TENSOR_Q),
+                    sets_tensor(&b->sets, set, TENSOR_K), sets_tensor(&b->sets, set, TENSOR_V),
+                    output_of(b, s, set) + OUTPUT_GUARD_BYTES, (int64_t)(draw(b) % (uint64_t)rows));
+    return spot_is_right(&spot);
 }
 
 /* A few elements of every run's output, at random, and its last. */
@@ -475,7 +476,7 @@ static enum status cpu_inspect(struct backend *b, struct slot *s, bool all, stru
     if (!has_written(b, s))
         return err_set(err, ST_FAIL,
                        "%s: its output was not written when it returned from a timed run", name);
-    if (!spot_is_right(b, s))
+    if (!row_is_right(b, s))
         return err_set(err, ST_FAIL, "%s: the output of a timed run is wrong", name);
     if (all && !guards_intact(b, s))
         return err_set(err, ST_FAIL, "%s: a timed run wrote before or behind its output", name);

@@ -23,6 +23,7 @@ struct bench {
     size_t bytes;   /* of it */
     uint32_t *gate; /* the stream waits until the host writes `turn` here; NULL: no such thing */
     uint32_t turn;
+    bool gating;  /* samples use it */
     bool stopped; /* by the watch */
 };
 

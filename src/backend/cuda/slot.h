@@ -51,6 +51,8 @@ struct slot {
         behind_s; /* least time that the device was busy after a sample; INFINITY: not looked at */
     int looks;
     bool late;           /* after a sample, its output was not written */
+    int inspected;       /* samples whose rows were looked at */
+    uint64_t spots;      /* state of the random numbers behind that */
     cu_graph_exec graph; /* of `graph_repeat` runs; NULL: none yet */
     int graph_repeat;
     int commands;                 /* that one run queues */
@@ -103,7 +105,7 @@ int slot_sets(const struct slot *s);
 /* Fresh inputs for that many rounds, and poisoned outputs: before every sample. */
 enum status slot_prepare(struct slot *s, uint64_t turn, int runs, struct err *err);
 /* After a sample: as backend_ops.inspect. */
-enum status slot_inspect(struct slot *s, struct err *err);
+enum status slot_inspect(struct slot *s, bool all, struct err *err);
 
 /* Queues one run, all passes, of lane i into its stream. */
 enum status slot_queue(struct slot *s, int i, struct err *err);
