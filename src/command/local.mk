@@ -28,6 +28,7 @@ libattnscope_a_SOURCES += \
 	%D%/verbs/cmd_source.c \
 	%D%/verbs/cmd_sweep.c \
 	%D%/verbs/cmd_timeline.c \
+	%D%/verbs/cmd_tune.c \
 	%D%/verbs/cmd_watch.c \
 	%D%/command.c %D%/call.c %D%/front.c %D%/table.c \
 	%D%/ask/compare_rec.c %D%/ask/compare_rec.h \

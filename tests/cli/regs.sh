@@ -2,7 +2,7 @@
 # Registers of plans: compiled here by a made-up NVRTC, by a made-up nvcc, recorded, not to be had; and
 # where there is a CUDA toolkit, what is shown is what cuobjdump says of the code.
 # SPDX-License-Identifier: GPL-3.0-or-later
-# shellcheck disable=SC1091,SC2154,SC3046
+# shellcheck disable=SC1091,SC2086,SC2154,SC3046
 . "$(dirname "$0")/lib.sh"
 : "${ATTNSCOPE_FAKECUDA:?}"
 fake=$ATTNSCOPE_FAKECUDA/fakecuda.so
@@ -68,6 +68,40 @@ run sweep fa2 BR=16,32,64 metric=smem_bytes gpu=A100 --csv
 is "a figure without registers needs no compiler" [ "$(said)" -eq 4 ]
 run occupancy fa2 BR=32 gpu=H100 --json
 is "occupancy of a kernel" says "$out" '"limit_regs":4'
+
+# ---- tune ----
+run tune fa2 gpu=H100 BR=16,32 BC=64,128 --json
+is "tune: a row for every tile" [ "$(printf '%s\n' "$out" | grep -c '"tile":"BR=[0-9]* BC=[0-9]*"')" -eq 4 ]
+is "tune: compiled" [ "$(printf '%s\n' "$out" | grep -c '"regs_source":"nvrtc"')" -eq 4 ]
+is "tune: the fewest bytes first" says "$(printf '%s\n' "$out" | sed -n 2p)" '"rank":1,.*"tile":"BR=32 BC=64"'
+is "tune: equal ones are equal" says "$(printf '%s\n' "$out" | sed -n 3p)" '"rank":1,.*"tile":"BR=32 BC=128"'
+run tune fa2 gpu=H100 BR=16,32 BC=64,128 sort=regs
+is "tune: by another figure" says "$(printf '%s\n' "$out" | sed -n 3p)" '^ +1 +BR=16 BC=64 +99 '
+is "tune: the worse one" says "$out" '^ +4 +BR=32 BC=64 +200 '
+is "tune: what the order does not say" says "$out" 'no ranking by time.*compare fa2@BR=16@BC=64,'
+run tune fa2 gpu=L4 BR=32 BC=64,128 S=512 D=256
+is "tune: what cannot run is below, with its reason" says "$out" '^not possible: BC=128: [0-9]+ B of shared memory'
+is "tune: and not in the table" [ "$(printf '%s\n' "$out" | grep -c '^ .*BC=128 ')" -eq 0 ]
+run tune fa2 gpu=H100 BR=32,100 BC=64 --json
+is "tune: against the kernel's own rule" says "$out" '"rank":null,.*"tile":"BR=100".*"reason":"fa2 needs BR % 16 == 0; BR is 100".*"blocks_per_sm":null'
+run tune fa2 gpu=H100 --csv
+is "tune: tiles by itself" [ "$(printf '%s\n' "$out" | wc -l)" -eq 13 ]
+run tune naive gpu=H100 S=128 --csv
+is "tune: a kernel without tiles" says "$out" ',THREADS=1024,'
+run -c "set gpu=L4 BR=64" -c "tune fa2 BC=32,64 S=256" -c "export t.csv"
+is "tune: exported as it was" [ "$(wc -l <t.csv)" -eq 3 ]
+run tune fa2 S=1k,2k
+is "tune: of one shape" [ "$rc" -eq 2 ]
+run tune fa2,naive
+is "tune: of one kernel" [ "$rc" -eq 2 ]
+run tune fa2 sort=time
+is "tune: sorted by what it has" says "$err" 'sort= takes one of: bytes, waves'
+export ATTNSCOPE_COMPILE=off
+run tune fa2 gpu=H100 BR=32,64 BC=64 sort=warps
+unset ATTNSCOPE_COMPILE
+is "tune: a bound has no rank" says "$out" '^ +- +BR=32 .*<=7 +<=14 '
+is "tune: what is known stands before it" says "$(printf '%s\n' "$out" | sed -n 3p)" '^ +1 +BR=64 +128 +table'
+is "tune: and that is said" says "$out" '<= and >= are bounds, never ranked'
 
 # ---- what the compiler refuses ----
 FAKECUDA=nvrtc=6
@@ -155,7 +189,9 @@ run -c "set BR=32 D=48 gpu=H100" -c "source fa2 --alone"
 printf '%s\n' "$out" >fa2.cu
 theirs=$("$nvcc" -std=c++17 -arch=sm_90 -Xptxas -v -cubin -o fa2.cubin fa2.cu 2>&1 | sed -n 's/.*Used \([0-9]*\) registers.*/\1/p')
 if [ -n "$theirs" ]; then
-    ATTNSCOPE_LIBNVRTC=none real ptxas
+    export ATTNSCOPE_LIBNVRTC=none
+    real ptxas
+    unset ATTNSCOPE_LIBNVRTC
     run doctor
     if says "$out" '^NVRTC +ok'; then real nvrtc; fi
 else

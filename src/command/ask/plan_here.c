@@ -118,6 +118,11 @@ bool plan_is_awaited(struct session *s, const struct plan *p)
            foundry_look(session_foundry(s), p, p->device->cc).state == FOUNDRY_WANTED;
 }
 
+bool plan_is_refused(struct session *s, const struct plan *p)
+{
+    return plan_lacks_regs(p) && foundry_look(session_foundry(s), p, p->device->cc).refused;
+}
+
 void plan_want(struct session *s, const void *owner, const struct plan *p)
 {
     static const double settle_s = 0.1; /* before a screen measures */

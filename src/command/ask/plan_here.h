@@ -21,6 +21,8 @@ enum status plan_here_brief(struct session *s, const struct kernel_desc *d,
 
 /* Does a compilation go on, or wait, that would tell the plan's registers? */
 bool plan_is_awaited(struct session *s, const struct plan *p);
+/* Is there a compiler, and does it refuse the plan's code? Then out->regs_reason says why. */
+bool plan_is_refused(struct session *s, const struct plan *p);
 /* Asks for the code of a plan whose registers are not known, where nobody knows them; see foundry_want().
  * `owner`: the session where a verb waits, else whatever shows it, which then keeps still for a moment. */
 void plan_want(struct session *s, const void *owner, const struct plan *p);

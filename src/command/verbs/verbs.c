@@ -13,6 +13,7 @@ void command_register_core(void)
         &cmd_sweep,
         &cmd_profile,
         &cmd_plan,
+        &cmd_tune,
         &cmd_explain,
         &cmd_edit, &cmd_kernel, &cmd_source,
         &cmd_occupancy,
