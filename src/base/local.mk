@@ -16,6 +16,7 @@ libattnscope_a_SOURCES += \
 	%D%/number.h \
 	%D%/path.c \
 	%D%/path.h \
+	%D%/file.c %D%/file.h \
 	%D%/field.c \
 	%D%/field.h \
 	%D%/record.c \

@@ -17,6 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/mem.h"
 
 enum { PREAMBLE_1 = 10, PREAMBLE_2 = 12, HEADER_MAX = 65536, ALIGNMENT = 64 };
@@ -361,37 +362,6 @@ static size_t make_header(const struct npy_header *h, char out[512])
     return (size_t)n;
 }
 
-static bool write_all(int fd, const void *data, size_t len)
-{
-    for (size_t done = 0; done < len;) {
-        const ssize_t n = write(fd, (const char *)data + done, len - done);
-        if (n < 0 && errno != EINTR)
-            return false;
-        done += n > 0 ? (size_t)n : 0;
-    }
-    return true;
-}
-
-/* Header and elements into a fresh file; false with errno set, and then no file is left. */
-static bool write_fresh(const char *path, const struct npy_header *h, const void *data)
-{
-    char header[512];
-    const size_t header_len = make_header(h, header);
-    const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (fd < 0)
-        return false;
-    bool ok = write_all(fd, header, header_len) && write_all(fd, data, h->data_bytes);
-    int why = errno;
-    if (close(fd) != 0 && ok) {
-        ok = false;
-        why = errno;
-    }
-    if (!ok)
-        unlink(path);
-    errno = why;
-    return ok;
-}
-
 /* Where `path` leads: links are followed, so that a link stays one and its target is replaced. The
  * caller frees *real. ST_USAGE where a file must not, or cannot, be put. */
 static enum status find_target(const char *path, char **real, struct err *err)
@@ -452,20 +422,12 @@ enum status npy_check_target(const char *path, struct err *err)
     return st;
 }
 
-/* Writes beside `real` and puts the result in its place; false with errno set. */
 static bool replace(const char *real, const struct npy_header *h, const void *data)
 {
-    char *temporary = xasprintf("%s.%ld.tmp", real, (long)getpid());
-    unlink(temporary); /* left by an earlier process of the same number */
-    bool ok = write_fresh(temporary, h, data);
-    if (ok && rename(temporary, real) != 0) {
-        const int why = errno;
-        unlink(temporary);
-        errno = why;
-        ok = false;
-    }
-    free(temporary);
-    return ok;
+    char header[512];
+    const size_t header_len = make_header(h, header);
+    const struct bytes parts[] = {{header, header_len}, {data, h->data_bytes}};
+    return file_replace(real, 0666, parts, 2, NULL);
 }
 
 enum status npy_write(const char *path, const struct npy_header *h, const void *data,

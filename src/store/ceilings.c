@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "base/file.h"
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/sanitize.h"
@@ -167,19 +167,11 @@ static char *file_name(const char *device)
 
 static enum status write_file(const char *path, const json_t *o, struct err *err)
 {
-    char *fresh = xasprintf("%s.new", path), *text = json_dumps(o, JSON_INDENT(1));
-    FILE *f = text ? fopen(fresh, "we") : NULL;
-    bool done = f && fputs(text, f) >= 0 && fputc('\n', f) != EOF;
-    if (f)
-        done = fclose(f) == 0 && done;
-    done = done && rename(fresh, path) == 0;
-    enum status st =
-        done ? ST_OK : err_set(err, ST_FAIL, "cannot write %s: %s", path, strerror(errno));
-    if (!done)
-        unlink(fresh);
+    char *text = json_dumps(o, JSON_INDENT(1));
+    const struct bytes parts[] = {{text, text ? strlen(text) : 0}, {"\n", 1}};
+    const bool done = text && file_replace(path, 0666, parts, 2, NULL);
     free(text);
-    free(fresh);
-    return st;
+    return done ? ST_OK : err_set(err, ST_FAIL, "cannot write %s: %s", path, strerror(errno));
 }
 
 enum status ceilings_keep(struct ceilings *c, const struct peak *p, struct err *err)

@@ -837,7 +837,7 @@ static void cache_forgets_the_oldest(void)
         usleep(5000); /* the clock of files moves in steps */
     }
     CU_ASSERT(is_cached(0)); /* used last */
-    CU_ASSERT_EQUAL(system("touch \"$XDG_CACHE_HOME/attnscope/cubin/1.cubin.999999999\""), 0);
+    CU_ASSERT_EQUAL(system("touch \"$XDG_CACHE_HOME/attnscope/cubin/1.cubin.999999999.tmp\""), 0);
     char *held =
         xasprintf("%s/attnscope/cubin/%016llx%016llx.cubin", folder,
                   (unsigned long long)numbered(1).hash[0], (unsigned long long)numbered(1).hash[1]);

@@ -6,7 +6,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/hash.h"
+#include "base/file.h"
 #include "base/mem.h"
 #include "base/path.h"
 
@@ -85,21 +85,6 @@ static bool read_all(int fd, void *data, size_t len)
     return true;
 }
 
-static bool write_all(int fd, const void *data, size_t len)
-{
-    const char *p = data;
-    while (len > 0) {
-        const ssize_t n = write(fd, p, len);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return false;
-        p += n;
-        len -= (size_t)n;
-    }
-    return true;
-}
-
 static char *read_image(int fd, struct cubin_key key, size_t *len)
 {
     struct header h;
@@ -131,22 +116,13 @@ char *cubin_get(struct cubin_key key, size_t *len)
     return image;
 }
 
-/* Written beside and renamed, so that a reader sees a whole file or none. */
 static bool write_file(const char *path, struct cubin_key key, const void *image, size_t len)
 {
     struct header h = {.key = {key.hash[0], key.hash[1]}, .len = len};
-    char *part = xasprintf("%s.%d", path, (int)getpid());
     memcpy(h.magic, magic, sizeof magic);
     h.sum = hash_bytes(HASH_START, image, len);
-    const int fd = open(part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    bool done = fd >= 0 && write_all(fd, &h, sizeof h) && write_all(fd, image, len);
-    if (fd >= 0)
-        done = close(fd) == 0 && done;
-    done = done && rename(part, path) == 0;
-    if (!done && fd >= 0)
-        unlink(part);
-    free(part);
-    return done;
+    const struct bytes parts[] = {{&h, sizeof h}, {image, len}};
+    return file_replace(path, 0600, parts, 2, NULL);
 }
 
 /* ---- pruning ---- */
@@ -164,15 +140,6 @@ static int by_age(const void *a, const void *b)
     if (x->tv_sec != y->tv_sec)
         return x->tv_sec < y->tv_sec ? -1 : 1;
     return (x->tv_nsec > y->tv_nsec) - (x->tv_nsec < y->tv_nsec);
-}
-
-/* "....cubin.4711" of a process that is no more. */
-static bool is_left_over(const char *name)
-{
-    const char *mark = strstr(name, ".cubin.");
-    char *end;
-    const long pid = mark ? strtol(mark + 7, &end, 10) : 0;
-    return pid > 0 && !*end && kill((pid_t)pid, 0) != 0 && errno == ESRCH;
 }
 
 /* Who reads the file holds its lock. */
@@ -196,7 +163,7 @@ static struct entry *list_entries(const char *folder, size_t *count)
         struct stat st;
         char *path = xasprintf("%s/%s", folder, e->d_name);
         const size_t len = strlen(e->d_name);
-        if (is_left_over(e->d_name))
+        if (file_is_left_over(e->d_name))
             unlink(path);
         if (len > 6 && strcmp(e->d_name + len - 6, ".cubin") == 0 && lstat(path, &st) == 0 &&
             S_ISREG(st.st_mode)) {

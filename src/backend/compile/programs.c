@@ -22,6 +22,7 @@
 #include "backend/compile/compile.h"
 #include "backend/compile/compile_wire.h"
 #include "backend/finder.h"
+#include "base/file.h"
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/str.h"
@@ -103,12 +104,9 @@ static char *make_folder(void)
 static bool write_text(const char *folder, const char *name, const char *text, size_t len)
 {
     char *path = xasprintf("%s/%s", folder, name);
-    FILE *f = fopen(path, "wxe");
+    const bool done = file_create(path, 0666, &(const struct bytes){text, len}, 1);
     free(path);
-    if (!f)
-        return false;
-    const bool done = fwrite(text, 1, len, f) == len;
-    return fclose(f) == 0 && done;
+    return done;
 }
 
 /* Makes the folders that lead to `name` below `folder`. */

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "backend/compile/build.h"
+#include "base/file.h"
 #include "base/mem.h"
 
 /* What this process has open: like the loader's own list, there is one a process. */
@@ -68,20 +69,6 @@ static enum status get_image(const struct build *b, bool known, struct cubin_key
     return st;
 }
 
-static bool write_all(int fd, const char *data, size_t len)
-{
-    while (len > 0) {
-        const ssize_t n = write(fd, data, len);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return false;
-        data += n;
-        len -= (size_t)n;
-    }
-    return true;
-}
-
 static enum status load_image(const struct kernel_desc *d, const char *image, size_t len,
                               cpu_kernel_fn **fn, struct err *err)
 {
@@ -90,7 +77,7 @@ static enum status load_image(const struct kernel_desc *d, const char *image, si
     enum status st = ST_OK;
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     void *library =
-        fd >= 0 && write_all(fd, image, len) ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
+        fd >= 0 && file_write_all(fd, image, len) ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
     void *f = library ? dlsym(library, symbol) : NULL;
     if (!library) {
         const char *why = fd < 0 ? strerror(errno) : dlerror();

@@ -8,31 +8,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/mem.h"
 #include "base/sanitize.h"
 #include "command/session.h"
-
-/* All of it, or false with errno. */
-static bool write_all(int fd, const char *text, size_t len)
-{
-    while (len) {
-        const ssize_t n = write(fd, text, len);
-        if (n < 0 && errno != EINTR)
-            return false;
-        if (n > 0)
-            text += n, len -= (size_t)n;
-    }
-    return true;
-}
-
-static bool close_after(int fd, bool ok)
-{
-    const int why = errno;
-    if (close(fd) && ok)
-        return false;
-    errno = why;
-    return ok;
-}
 
 /* Into the file itself. What a full disk cut off behind an older text is taken back. */
 static bool write_there(const char *path, const char *text, size_t len, bool append, bool *opened)
@@ -42,30 +21,13 @@ static bool write_there(const char *path, const char *text, size_t len, bool app
     if (!(*opened = fd >= 0))
         return false;
     const bool plain = !fstat(fd, &was) && S_ISREG(was.st_mode);
-    const bool ok = write_all(fd, text, len);
+    const bool ok = file_write_all(fd, text, len);
     const int why = errno;
     if (!ok && plain && ftruncate(fd, was.st_size))
         errno = why; /* that it stays is all that is left to do */
+    if (close(fd) != 0 && ok)
+        return false;
     errno = why;
-    return close_after(fd, ok);
-}
-
-/* Beside the file, then in its place: whoever reads it sees the old or the new text whole, and a full
- * disk leaves the old one. `real` is free of links. False with *opened false: cannot be made here. */
-static bool write_beside(const char *real, mode_t mode, const char *text, size_t len, bool *opened)
-{
-    char *temp = xasprintf("%s.%ld.tmp", real, (long)getpid());
-    const int fd = open(temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    bool ok = *opened = fd >= 0;
-    if (ok) {
-        ok = close_after(fd, (!mode || !fchmod(fd, mode)) && write_all(fd, text, len)) &&
-             !rename(temp, real);
-        const int why = errno;
-        if (!ok)
-            unlink(temp);
-        errno = why;
-    }
-    free(temp);
     return ok;
 }
 
@@ -79,7 +41,7 @@ static bool write_file(const char *path, const char *text, size_t len, bool appe
     if (there && access(path, W_OK))
         return *opened = false;
     char *real = there ? realpath(path, NULL) : xstrdup(path);
-    bool ok = real && write_beside(real, there ? old.st_mode & 07777 : 0, text, len, opened);
+    bool ok = real && file_replace(real, 0666, &(const struct bytes){text, len}, 1, opened);
     if (!real || !*opened)
         ok = write_there(path, text, len, false, opened);
     free(real);

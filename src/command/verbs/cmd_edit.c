@@ -5,7 +5,6 @@
 #include "command/verbs/verbs.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +13,7 @@
 #include <unistd.h>
 
 #include "backend/compile/compile_log.h"
+#include "base/file.h"
 #include "base/mem.h"
 #include "base/number.h"
 #include "base/path.h"
@@ -90,23 +90,6 @@ static char *foreign_folder(const struct kernel_desc *d)
     return real;
 }
 
-static enum status write_new(const char *path, const struct str *text, struct err *err)
-{
-    const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-    bool done = fd >= 0;
-    for (size_t at = 0; done && at < text->len;) {
-        const ssize_t n = write(fd, text->data + at, text->len - at);
-        done = n > 0 || (n < 0 && errno == EINTR);
-        at += n > 0 ? (size_t)n : 0;
-    }
-    const int why = errno;
-    if (fd >= 0 && close(fd) != 0)
-        done = false;
-    if (!done && fd >= 0)
-        unlink(path);
-    return done ? ST_OK : err_set(err, ST_FAIL, "cannot write %s: %s", path, strerror(why));
-}
-
 static enum status make_copy(struct edit *e, struct err *err)
 {
     struct str text = {0};
@@ -114,8 +97,8 @@ static enum status make_copy(struct edit *e, struct err *err)
     enum status st = kernel_rename(source_of(e), e->name, folder, &text, err);
     if (st == ST_OK)
         st = path_make_parent(e->path, err);
-    if (st == ST_OK)
-        st = write_new(e->path, &text, err);
+    if (st == ST_OK && !file_create(e->path, 0644, &(const struct bytes){text.data, text.len}, 1))
+        st = err_set(err, ST_FAIL, "cannot write %s: %s", e->path, strerror(errno));
     if (st == ST_OK)
         session_note(e->s, "%s is a copy of %s for you to change", e->path, e->original->name);
     free(folder);
@@ -262,8 +245,7 @@ static void show(const struct edit *e, struct str *text)
     str_free(text);
 }
 
-/* The sentence is "FILE:line:column: ...". */
-/* The registry's sentence about the file, with the line that it names. */
+/* The registry's sentence about the file, "FILE:line:column: ...", with the line that it names. */
 static void show_problem(const struct edit *e, const char *problem)
 {
     struct str out = {0};

@@ -9,12 +9,12 @@
 
 #include <ctype.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/sanitize.h"
@@ -181,17 +181,11 @@ static char *function_name(const struct addition *a)
 
 static enum status write_text(const char *text, const char *name, const char *path, struct err *err)
 {
-    const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-    if (fd < 0 && errno == EEXIST)
+    if (file_create(path, 0644, &(const struct bytes){text, strlen(text)}, 1))
+        return ST_OK;
+    if (errno == EEXIST)
         return err_set(err, ST_USAGE, "%s is there already; kernel remove %s takes it out", path,
                        name);
-    if (fd < 0)
-        return cannot("write", path, err);
-    const size_t len = strlen(text);
-    const bool done = write(fd, text, len) == (ssize_t)len;
-    if (close(fd) == 0 && done)
-        return ST_OK;
-    unlink(path);
     return cannot("write", path, err);
 }
 

@@ -3,12 +3,11 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "tui/app/state.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "base/file.h"
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/sanitize.h"
@@ -145,21 +144,6 @@ void state_put(struct app *a, json_t *state)
 
 /* ---- the file ---- */
 
-static bool write_file(const char *path, const char *text)
-{
-    char *fresh = xasprintf("%s.%ld", path, (long)getpid());
-    int fd = open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    size_t len = strlen(text);
-    bool ok = fd >= 0 && write(fd, text, len) == (ssize_t)len;
-    if (fd >= 0)
-        ok = close(fd) == 0 && ok;
-    ok = ok && rename(fresh, path) == 0;
-    if (!ok)
-        unlink(fresh);
-    free(fresh);
-    return ok;
-}
-
 void state_save(struct app *a, const char *why)
 {
     char *path = a->session->restricted ? NULL : path_in(PATH_STATE, "session.json");
@@ -168,7 +152,8 @@ void state_save(struct app *a, const char *why)
         json_object_set_new(o, "ended_by", json_string(why));
         char *text = json_dumps(o, JSON_COMPACT);
         if (text)
-            (void)write_file(path, text); /* there is no one left to tell */
+            (void)file_replace(path, 0600, &(const struct bytes){text, strlen(text)}, 1,
+                               NULL); /* there is no one left to tell */
         free(text);
         json_decref(o);
     }

@@ -4,12 +4,11 @@
 #include "tui/kit/clip.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "base/file.h"
 #include "base/path.h"
 #include "draw/svg.h"
 
@@ -34,15 +33,6 @@ void clip_osc52(const char *text, struct str *out)
     str_addc(out, '\a');
 }
 
-static bool write_all(const char *path, int flags, const char *text, size_t len)
-{
-    int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | flags, 0600);
-    if (fd < 0)
-        return false;
-    bool ok = write(fd, text, len) == (ssize_t)len;
-    return close(fd) == 0 && ok;
-}
-
 /* The Linux console and real terminals print the sequence instead. */
 static bool takes_osc52(void)
 {
@@ -60,7 +50,7 @@ void clip_copy(struct tty *t, const char *text, struct str *told)
     str_free(&seq);
     char *path = path_in(PATH_STATE, "copied");
     bool saved = path && path_make_parent(path, NULL) == ST_OK &&
-                 write_all(path, O_TRUNC, text, strlen(text));
+                 file_replace(path, 0600, &(const struct bytes){text, strlen(text)}, 1, NULL);
     if (sent)
         str_add(told, "sent to the terminal's clipboard");
     if (saved)
@@ -81,7 +71,7 @@ enum status clip_dump(const struct canvas *c, bool svg, struct str *told)
         canvas_to_text(c, &text);
     for (int i = 1; i < 1000; i++) {
         snprintf(path, sizeof path, "attnscope-screen-%d.%s", i, svg ? "svg" : "txt");
-        if (write_all(path, O_EXCL, str_text(&text), text.len)) {
+        if (file_create(path, 0600, &(const struct bytes){str_text(&text), text.len}, 1)) {
             str_addf(told, "screen written to %s", path);
             st = ST_OK;
             break;

@@ -1,0 +1,189 @@
+/* Files that appear whole or not at all.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "base/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "tap.h"
+
+static char folder[] = "/tmp/attnscope-file-XXXXXX";
+
+static char *in_folder(const char *name)
+{
+    return xasprintf("%s/%s", folder, name);
+}
+
+static void expect_text(const char *path, const char *want)
+{
+    char *text = NULL;
+    size_t len;
+    CU_ASSERT_EQUAL(str_read_file(path, 1000, &text, &len, NULL), ST_OK);
+    CU_ASSERT_STRING_EQUAL(text ? text : "nothing", want);
+    free(text);
+}
+
+static mode_t mode_of(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 ? st.st_mode & 07777 : 0;
+}
+
+/* What else lies in the folder: temporary files that were left. */
+static int files(void)
+{
+    char *line = xasprintf("ls -A %s | wc -l", folder), text[16] = "";
+    FILE *f = popen(line, "r");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(f);
+    CU_ASSERT_PTR_NOT_NULL(fgets(text, sizeof text, f));
+    pclose(f);
+    free(line);
+    return atoi(text);
+}
+
+static const struct bytes two[] = {{"one ", 4}, {"two", 3}};
+static const struct bytes other[] = {{"other", 5}};
+
+static void test_create(void)
+{
+    char *path = in_folder("new");
+    const mode_t was = umask(022);
+    CU_ASSERT(file_create(path, 0666, two, 2));
+    umask(was);
+    expect_text(path, "one two");
+    CU_ASSERT_EQUAL(mode_of(path), 0644);
+    errno = 0;
+    CU_ASSERT_FALSE(file_create(path, 0666, other, 1)); /* never over another's work */
+    CU_ASSERT_EQUAL(errno, EEXIST);
+    expect_text(path, "one two");
+    unlink(path);
+    CU_ASSERT(file_create(path, 0600, NULL, 0)); /* nothing is a content, too */
+    expect_text(path, "");
+    CU_ASSERT_EQUAL(mode_of(path), 0600);
+    unlink(path);
+    free(path);
+    path = in_folder("none/new");
+    CU_ASSERT_FALSE(file_create(path, 0666, two, 2));
+    CU_ASSERT_EQUAL(errno, ENOENT);
+    free(path);
+}
+
+static void test_replace(void)
+{
+    char *path = in_folder("old");
+    bool beside = false;
+    CU_ASSERT(file_replace(path, 0600, two, 2, &beside) && beside);
+    expect_text(path, "one two");
+    CU_ASSERT_EQUAL(mode_of(path), 0600);
+    CU_ASSERT_EQUAL(chmod(path, 0754), 0);
+    const int reader = open(path, O_RDONLY | O_CLOEXEC);
+    CU_ASSERT(file_replace(path, 0666, other, 1, NULL));
+    expect_text(path, "other");
+    CU_ASSERT_EQUAL(mode_of(path), 0754); /* its permissions are its owner's */
+    char seen[8] = "";
+    CU_ASSERT(read(reader, seen, 7) == 7 && !strcmp(seen, "one two")); /* who reads, reads on */
+    close(reader);
+    CU_ASSERT_EQUAL(files(), 1);
+    unlink(path);
+    free(path);
+    path = in_folder("none/old");
+    CU_ASSERT_FALSE(file_replace(path, 0600, two, 2, &beside) || beside);
+    free(path);
+}
+
+/* In a process that can write three bytes to a file. */
+static bool fails_when_full(const char *path)
+{
+    const struct rlimit three = {3, 3};
+    signal(SIGXFSZ, SIG_IGN);
+    bool beside = false;
+    char *fresh = in_folder("fresh");
+    if (setrlimit(RLIMIT_FSIZE, &three) != 0)
+        return false;
+    const bool kept = !file_replace(path, 0600, two, 2, &beside) && beside && errno == EFBIG;
+    const bool gone = !file_create(fresh, 0600, two, 2) && errno == EFBIG && access(fresh, F_OK);
+    free(fresh);
+    return kept && gone;
+}
+
+static void test_full(void)
+{
+    char *path = in_folder("old");
+    int status = 1;
+    CU_ASSERT(file_create(path, 0600, other, 1));
+    const pid_t pid = fork();
+    if (pid == 0)
+        _exit(!fails_when_full(path));
+    waitpid(pid, &status, 0);
+    CU_ASSERT_EQUAL(status, 0);
+    expect_text(path, "other"); /* the old one is as it was */
+    CU_ASSERT_EQUAL(files(), 1);
+    unlink(path);
+    free(path);
+}
+
+/* Through a pipe that is read slowly a write takes several calls. */
+static void test_write_all(void)
+{
+    enum { LEN = 300000 };
+    int pipes[2], status = 1;
+    char *data = xcalloc(LEN, 1);
+    CU_ASSERT_EQUAL_FATAL(pipe(pipes), 0);
+    const pid_t pid = fork();
+    if (pid == 0) {
+        close(pipes[0]);
+        _exit(!file_write_all(pipes[1], data, LEN));
+    }
+    close(pipes[1]);
+    size_t got = 0;
+    for (ssize_t n; (n = read(pipes[0], data, 1000)) > 0;)
+        got += (size_t)n;
+    CU_ASSERT_EQUAL(got, LEN);
+    waitpid(pid, &status, 0);
+    CU_ASSERT_EQUAL(status, 0);
+    close(pipes[0]);
+    free(data);
+    errno = 0;
+    CU_ASSERT_FALSE(file_write_all(-1, "x", 1));
+    CU_ASSERT_EQUAL(errno, EBADF);
+}
+
+static void test_left_over(void)
+{
+    char *mine = xasprintf("a.json.%ld.tmp", (long)getpid());
+    CU_ASSERT(file_is_left_over("a.json.999999999.tmp"));
+    CU_ASSERT_FALSE(file_is_left_over(mine)); /* it is being written */
+    CU_ASSERT_FALSE(file_is_left_over("a.999999999"));
+    CU_ASSERT_FALSE(file_is_left_over("999999999.tmp"));
+    CU_ASSERT_FALSE(file_is_left_over("a.json.tmp"));
+    CU_ASSERT_FALSE(file_is_left_over(".tmp"));
+    free(mine);
+}
+
+static const struct tap_test tests[] = {
+    {"a new file is whole, and never over another", test_create},
+    {"an old one is replaced in one moment", test_replace},
+    {"on a full disk nothing changes", test_full},
+    {"all bytes are written", test_write_all},
+    {"what a killed one leaves is known", test_left_over},
+};
+
+int main(void)
+{
+    if (!mkdtemp(folder))
+        return 1;
+    const int st = tap_run("file", tests, sizeof tests / sizeof *tests);
+    rmdir(folder);
+    return st;
+}
