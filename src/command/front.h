@@ -35,6 +35,9 @@ struct front {
     void (*reclaim)(void *ctx);
     /* A question for yes or no; yes is true. NULL: nobody is there to be asked. */
     bool (*ask)(void *ctx, const char *question);
+    const char
+        *part;   /* of a longer whole, what is being done: "point 7 of 24: S=2k"; stands before what
+                         progress says. NULL: it is the whole. Borrowed */
     bool direct; /* the terminal is the commands' own: the shell may write to it and read from it */
     int width;   /* columns for text tables; 0: unlimited */
     const json_t

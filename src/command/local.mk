@@ -68,6 +68,7 @@ libattnscope_a_SOURCES += \
 	%D%/line/shell.c %D%/line/shell.h \
 	%D%/show/source.c %D%/show/alone.c \
 	%D%/show/source.h %D%/show/alone.h \
+	%D%/ask/sweep_walk.c %D%/ask/sweep_walk.h \
 	%D%/ask/sweep.c \
 	%D%/ask/sweep.h \
 	%D%/ask/sweep_draw.c \

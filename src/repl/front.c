@@ -45,6 +45,7 @@ static bool cancelled(void *ctx)
 /* ---- the progress line ---- */
 
 struct plain {
+    const struct session *session;
     bool tty;         /* standard error is a terminal */
     int shown;        /* columns of the progress line on it now */
     double last_s;    /* when it was drawn */
@@ -100,15 +101,24 @@ static void progress_text(const struct job *j, struct str *out)
     }
 }
 
+/* What is too long for a line loses its end. */
 static void show_progress(const char *text)
 {
+    enum { COLUMNS = 78 };
     clear_progress();
-    char *clean = sanitize_line(text);
-    const int width = str_width(clean);
-    if (width < 79) {
-        fputs(clean, stderr);
-        plain.shown = width;
+    char *clean = sanitize_line(text), *p = clean;
+    unsigned code;
+    int width = 0;
+    while (*p) {
+        const int len = str_utf8_next(p, &code), more = len > 0 ? str_code_width(code) : 1;
+        if (width + more > COLUMNS)
+            break;
+        width += more;
+        p += len > 0 ? len : 1;
     }
+    *p = 0;
+    fputs(clean, stderr);
+    plain.shown = width;
     free(clean);
 }
 
@@ -130,6 +140,8 @@ static void progress(void *ctx, const struct job *j)
     plain.last_s = seconds_now();
     snprintf(plain.phase, sizeof plain.phase, "%s", job_phase(j));
     struct str text = {0};
+    if (plain.session->front.part)
+        str_addf(&text, "%s; ", plain.session->front.part);
     progress_text(j, &text);
     show_progress(str_text(&text));
     str_free(&text);
@@ -179,7 +191,7 @@ void front_measure(struct session *s)
 void front_plain(struct session *s)
 {
     struct sigaction act = {.sa_handler = on_interrupt};
-    plain = (struct plain){.tty = isatty(STDERR_FILENO)};
+    plain = (struct plain){.session = s, .tty = isatty(STDERR_FILENO)};
     sigemptyset(&act.sa_mask);
     sigaction(SIGINT, &act, NULL);
     signal(SIGPIPE, SIG_IGN); /* a reader that left is an error to report, not a death */

@@ -12,6 +12,7 @@
 
 #include <sqlite3.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -454,12 +455,73 @@ enum status store_remove(struct store *s, const int64_t *ids, size_t n, struct e
     return ST_OK;
 }
 
+/* A text column; a damaged file may hold anything there. */
+static const char *column(sqlite3_stmt *q, int i)
+{
+    const unsigned char *t = sqlite3_column_text(q, i);
+    return t ? (const char *)t : "";
+}
+
+/* ---- what is under way ---- */
+
+/* Runs one statement about `what`. */
+static bool step_once(struct store *s, const char *sql, const char *what)
+{
+    sqlite3_stmt *q = NULL;
+    bool ok = !sqlite3_prepare_v2(s->db, sql, -1, &q, NULL);
+    if (ok) {
+        char *now = time_now();
+        bind_text(q, 1, what);
+        if (sqlite3_bind_parameter_count(q) > 1)
+            bind_text(q, 2, now);
+        ok = sqlite3_step(q) == SQLITE_DONE;
+        free(now);
+    }
+    sqlite3_finalize(q);
+    return ok;
+}
+
+static bool read_begun(struct store *s, const char *what, struct store_begun *out)
+{
+    sqlite3_stmt *q = NULL;
+    bool ok = !sqlite3_prepare_v2(s->db, "SELECT began,after FROM unfinished WHERE what=?1", -1, &q,
+                                  NULL);
+    if (ok)
+        bind_text(q, 1, what);
+    ok = ok && sqlite3_step(q) == SQLITE_ROW;
+    if (ok) {
+        snprintf(out->time, sizeof out->time, "%s", column(q, 0));
+        out->after = sqlite3_column_int64(q, 1);
+    }
+    sqlite3_finalize(q);
+    return ok;
+}
+
+enum status store_begin(struct store *s, const char *what, struct store_begun *out)
+{
+    static const char table[] = "CREATE TABLE IF NOT EXISTS unfinished("
+                                " what TEXT PRIMARY KEY, began TEXT NOT NULL,"
+                                " after INTEGER NOT NULL)" /* the newest result then */;
+    static const char insert[] = "INSERT OR IGNORE INTO unfinished"
+                                 " SELECT ?1,?2,ifnull(max(id),0) FROM results";
+    *out = (struct store_begun){.after = 0};
+    const bool ok = !may_write(s, NULL) && db_exec(s, table) && step_once(s, insert, what) &&
+                    read_begun(s, what, out);
+    return ok ? ST_OK : ST_FAIL;
+}
+
+void store_finish(struct store *s, const char *what)
+{
+    if (!may_write(s, NULL))
+        step_once(s, "DELETE FROM unfinished WHERE what=?1", what);
+}
+
 /* ---- finding ---- */
 
 /* A statement under construction: SQL and the texts to bind, in order. */
 struct finder {
     struct str sql;
-    char *binds[8];
+    char *binds[10];
     int nbinds;
 };
 
@@ -488,13 +550,6 @@ static void finder_clear(struct finder *f)
     for (int i = 0; i < f->nbinds; i++)
         free(f->binds[i]);
     str_free(&f->sql);
-}
-
-/* A text column; a damaged file may hold anything there. */
-static const char *column(sqlite3_stmt *q, int i)
-{
-    const unsigned char *t = sqlite3_column_text(q, i);
-    return t ? (const char *)t : "";
 }
 
 /* A foreign file may hold what is no UTF-8, which no output can show. */
@@ -548,11 +603,15 @@ enum status store_find(struct store *s, const struct store_query *q, struct rows
     finder_and(&f, "kernel=?", q->kernel);
     finder_and(&f, "backend=?", q->backend);
     finder_and(&f, "instr(lower(device),lower(?))>0", q->device);
+    char *after = q->after > 0 ? xasprintf("%lld", (long long)q->after) : NULL;
+    finder_and(&f, "command=?", q->command);
+    finder_and(&f, "id>CAST(? AS INTEGER)", after);
     finder_and(&f, "time>=?", q->since);
     finder_and(&f, "time<?", q->before);
     finder_and(&f, "shape_has(shape,?)", q->shape);
     str_addf(&f.sql, " ORDER BY id DESC LIMIT %d", q->limit > 0 ? q->limit : 20);
     enum status st = collect(s, &f, rows, err);
     finder_clear(&f);
+    free(after);
     return st;
 }

@@ -23,7 +23,9 @@ enum status store_add(struct store *s, const struct run_row *row, const char *co
 
 struct store_query {
     const char *kernel, *shape, *backend, *device; /* NULL: any; shape as in shape_has() */
+    const char *command;                           /* NULL: any; else exactly this one */
     const char *since, *before;                    /* ISO 8601 times, or their beginnings */
+    int64_t after;                                 /* the row's id is larger; 0: any */
     int limit;                                     /* newest first; 0: 20 */
 };
 /* Adds what is found to `rows`, which is of stored_type. On failure it has none of them. */
@@ -33,6 +35,15 @@ enum status store_find(struct store *s, const struct store_query *q, struct rows
 /* Removes rows by their ids, all of them or, on failure, none; what they took of the file is given back
  * where nobody else holds it. */
 enum status store_remove(struct store *s, const int64_t *ids, size_t n, struct err *err);
+
+/* What is under way and must not be lost with the program. store_begin() notes it, unless it is noted already,
+ * and says since when; store_finish() forgets it. */
+struct store_begun {
+    char time[32];
+    int64_t after; /* the newest row that there was; 0: none */
+};
+enum status store_begin(struct store *s, const char *what, struct store_begun *out);
+void store_finish(struct store *s, const char *what);
 
 /* Lesson progress and predictions share the file; see lesson/take/progress.h. */
 struct sqlite3;

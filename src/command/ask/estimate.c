@@ -90,8 +90,7 @@ static enum status probe_s(struct session *s, const struct request *r, int i, do
     return cancelled ? ST_CANCELLED : ST_OK;
 }
 
-/* "40 s", "12 min", "3 h": an estimate has no more digits. */
-static const char *about(char buf[NUMBER_BUF], double seconds)
+const char *estimate_text(char buf[NUMBER_BUF], double seconds)
 {
     const char *unit = seconds < 100 ? "s" : seconds < 6000 ? "min" : "h";
     const double v = seconds / (seconds < 100 ? 1 : seconds < 6000 ? 60 : 3600);
@@ -104,7 +103,7 @@ static enum status weigh(struct session *s, const struct request *r, int i, doub
 {
     char buf[NUMBER_BUF];
     const char *name = r->kernels[i]->name;
-    about(buf, row_s);
+    estimate_text(buf, row_s);
     if (row_s > told_s)
         session_note(s, "%s: about %s for this row, by a short run on a smaller shape", name, buf);
     if (row_s <= long_s || meant)

@@ -4,11 +4,14 @@
 #ifndef ATTNSCOPE_COMMAND_ESTIMATE_H
 #define ATTNSCOPE_COMMAND_ESTIMATE_H
 
+#include "base/number.h"
 #include "command/ask/request.h"
 
 /* The problem that a probe runs: the same type, D and mask, heads and lengths cut so that it has
  * about 3e8 FLOPs; the same where it has no more. */
 struct problem estimate_probe(const struct problem *p);
+/* "40 s", "12 min", "3 h": an estimate has no more digits. Returns buf. */
+const char *estimate_text(char buf[NUMBER_BUF], double seconds);
 /* Seconds of a row whose run takes `once_s`: its check, and for a timed one a warm-up and samples. */
 double estimate_row_s(const struct timing_rule *rule, double once_s, bool timed);
 

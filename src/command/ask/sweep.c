@@ -222,6 +222,23 @@ const struct row *sweep_row(const struct sweep *w, int point, int kernel)
     return w->rows[point * w->base.nkernels + kernel];
 }
 
+bool sweep_has(const struct sweep *w, int point)
+{
+    bool all = true;
+    for (int k = 0; k < w->base.nkernels; k++)
+        all &= sweep_row(w, point, k) != NULL;
+    return all;
+}
+
+void sweep_drop(struct sweep *w, int point)
+{
+    for (int k = 0; k < w->base.nkernels; k++) {
+        struct row **slot = &w->rows[point * w->base.nkernels + k];
+        row_drop(*slot);
+        *slot = NULL;
+    }
+}
+
 const struct run_row *sweep_run(const struct sweep *w, const struct row *row)
 {
     const struct run_cell *cell = w->measured ? row_as(row, w->cell) : NULL;

@@ -48,6 +48,10 @@ void sweep_at(const struct sweep *w, int point, int at[SWEEP_AXES]);
 int sweep_point(const struct sweep *w, int i, int j);
 /* The row of a point, NULL: not known yet. Borrowed. */
 const struct row *sweep_row(const struct sweep *w, int point, int kernel);
+/* Has a point a row of every kernel? */
+bool sweep_has(const struct sweep *w, int point);
+/* Forgets the rows of a point. */
+void sweep_drop(struct sweep *w, int point);
 /* The run that a row of this sweep is of; NULL: it is of none, or of a point that is not possible. */
 const struct run_row *sweep_run(const struct sweep *w, const struct row *row);
 /* The metric in a row; NaN when unknown, not possible, or of a run that failed its check. */

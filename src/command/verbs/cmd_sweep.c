@@ -17,6 +17,7 @@
 #include "command/ask/plan_here.h"
 #include "command/ask/request.h"
 #include "command/ask/sweep.h"
+#include "command/ask/sweep_walk.h"
 #include "command/output.h"
 #include "command/session.h"
 #include "command/verbs/cmd_run.h"
@@ -28,46 +29,60 @@ struct swept {
     struct session *s;
     struct cmd_call *call;
     struct sweep w;
-    bool no_store;
     struct rowset rows;    /* of the points that are done, in order */
     struct measured total; /* counts and the first bad status */
+    int missing;           /* points that were not reached */
 };
 
-static void measure_point(struct swept *v, int point)
-{
-    const struct measure_how how = {.kind = JOB_RUN, .no_store = v->no_store, .verb = "run"};
-    struct request r;
-    struct measured m;
-    if (sweep_request(&v->w, point, &r, NULL))
-        return;
-    measure(v->s, &r, &how, &m);
-    sweep_take(&v->w, point, &m.rows);
-    v->total.ran += m.ran;
-    v->total.failed += m.failed;
-    v->total.need_gpu += m.need_gpu;
-    if (m.status && !v->total.status) {
-        v->total.status = m.status;
-        v->total.err = m.err;
-    }
-    measured_clear(&m);
-    request_clear(&r);
-}
-
-static void sweep_all(struct swept *v)
+/* Computed for a device: nothing runs. */
+static void plan_all(struct swept *v)
 {
     struct sweep *w = &v->w;
     for (int i = 0; i < w->npoints; i++)
         sweep_want(w, i, v->s);
-    if (!w->measured)
-        plans_wait(v->s);
-    for (int i = 0; i < w->npoints && !v->total.status; i++) {
-        if (!sweep_compute(w, i))
-            measure_point(v, i);
-        else if (!w->measured)
-            v->total.ran += w->base.nkernels;
-        for (int k = 0; k < w->base.nkernels; k++)
-            rowset_share(&v->rows, sweep_row(w, i, k));
+    plans_wait(v->s);
+    for (int i = 0; i < w->npoints; i++)
+        v->total.ran += sweep_compute(w, i) * w->base.nkernels;
+}
+
+/* The rows that there are, of runs before an interruption too. */
+static void collect(struct swept *v)
+{
+    for (int i = 0; i < v->w.npoints; i++) {
+        if (!sweep_has(&v->w, i)) {
+            v->missing++;
+            continue;
+        }
+        for (int k = 0; k < v->w.base.nkernels; k++)
+            rowset_share(&v->rows, sweep_row(&v->w, i, k));
     }
+}
+
+static bool has_figures(const struct swept *v)
+{
+    for (size_t i = 0; i < v->rows.n; i++)
+        if (row_known(v->rows.rows[i], "check"))
+            return true;
+    return false;
+}
+
+static void measure_all(struct swept *v, bool fresh, bool no_store)
+{
+    const struct measure_how how = {.kind = JOB_RUN, .no_store = no_store, .verb = "run"};
+    struct sweep_walk k;
+    sweep_walk_begin(&k, v->s, &v->w, &how, v->call->command, fresh);
+    sweep_walk(&k);
+    collect(v);
+    v->total = k.sum;
+    v->total.ran += k.before * v->w.base.nkernels;
+    if (v->total.status == ST_CANCELLED && has_figures(v))
+        err_set(
+            &v->total.err, ST_CANCELLED,
+            k.line ? "cancelled; %d of %d points are there, and the same line goes on with the rest"
+                   : "cancelled; %d of %d points are there",
+            k.done, k.total);
+    k.sum = (struct measured){.err = ERR_INIT};
+    sweep_walk_end(&k);
 }
 
 static char *copy_of(const char *text)
@@ -95,6 +110,14 @@ static void count_rows(struct swept *v)
 static char *cell_text(const struct swept *v, const struct row *row)
 {
     return row_is(row, "check", "fail") ? xstrdup("FAIL") : row_cell(row, v->w.metric, 4);
+}
+
+/* The value as a table has numbers: "32768". The caller frees it. */
+static char *axis_text(const struct sweep_axis *a, int i)
+{
+    char buf[NUMBER_BUF];
+    double v;
+    return xstrdup(number_parse(a->values[i], &v, NULL) ? a->values[i] : number_fmt(buf, v, 4));
 }
 
 /* A line of a table is texts, as many as it has columns: what stands in them, and their type. */
@@ -128,10 +151,9 @@ static void add_table(const struct swept *v, int kernel, struct str *out)
     struct rowset lines = {.type = type};
     for (int i = 0; i < w->axes[0].count; i++) {
         char **line = rowset_add(&lines);
+        line[0] = axis_text(&w->axes[0], i);
         for (int j = 0; j < across; j++) {
             const struct row *cell = sweep_row(w, sweep_point(w, i, two ? j : 0), two ? kernel : j);
-            if (!line[0])
-                line[0] = row_cell(cell, w->axes[0].key, 4);
             line[j + 1] = cell_text(v, cell);
         }
     }
@@ -317,16 +339,23 @@ static char *sweep_command(const struct sweep *w)
 
 static enum status exec_sweep(struct session *s, struct cmd_call *c, struct err *err)
 {
-    struct swept v = {
-        .s = s, .call = c, .no_store = call_option(c, "no-store") != NULL, .total.err = ERR_INIT};
+    struct swept v = {.s = s, .call = c, .total.err = ERR_INIT};
+    const bool no_store = call_option(c, "no-store") != NULL,
+               fresh = call_option(c, "fresh") != NULL;
     (void)call_format(c);
     enum status st = sweep_make(s, c, &v.w, err);
     if (!st) {
-        sweep_all(&v);
-        count_rows(&v);
         free(c->command);
         c->command = sweep_command(&v.w);
-        print_rows(&v);
+        if (v.w.measured)
+            measure_all(&v, fresh, no_store);
+        else {
+            plan_all(&v);
+            collect(&v);
+        }
+        count_rows(&v);
+        if (v.rows.n)
+            print_rows(&v);
         st = measured_status(&v.total, true, err);
     }
     measured_clear(&v.total);
@@ -337,6 +366,7 @@ static enum status exec_sweep(struct session *s, struct cmd_call *c, struct err 
 
 static const struct cmd_key sweep_keys[] = {
     {"metric", "the figure to show: a field of run or of plan; median_us by default", NULL},
+    {"--fresh", "measure again what an interrupted sweep of this line had already", NULL},
     {"--no-store", "do not keep the results", NULL},
     {0},
 };
@@ -356,6 +386,10 @@ const struct cmd_entry cmd_sweep = {
         "Registers\n"
         "that the shipped table lacks are compiled; where there is no compiler, <= and >= mark\n"
         "bounds, which are hatched in the map and have no shade.\n"
+        "\n"
+        "While it measures, the point, the rest and the time left are shown. After Ctrl-C the "
+        "points\n"
+        "that are done are printed, and the same line goes on with the rest: also after a crash.\n"
         "\n"
         "  sweep cpu_tiled,naive S=256..4k:x2 metric=tflops\n"
         "  sweep qtile_seq BR=16,32,64 BC=32..128:x2 metric=occupancy_pct gpu=H200\n"

@@ -87,6 +87,8 @@ static const char *progress_text(const struct app *a, struct str *s)
     for (int i = 0; i < n; i++)
         if (job_row(a->waiting, i)->n > 0)
             samples += job_row(a->waiting, i)->n;
+    if (a->session->front.part)
+        str_addf(s, "%s; ", a->session->front.part);
     str_addf(s, "%s", words[job_state(a->waiting)]);
     if (samples > 0)
         str_addf(s, ", %lld sample%s", (long long)samples, samples == 1 ? "" : "s");

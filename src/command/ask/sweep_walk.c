@@ -1,0 +1,258 @@
+/* sweep_walk.c - see sweep_walk.h.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "command/ask/sweep_walk.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+
+#include "backend/cpu_host.h"
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/number.h"
+#include "command/ask/estimate.h"
+#include "command/session.h"
+#include "store/kept.h"
+
+#ifndef PACKAGE_VERSION
+#define PACKAGE_VERSION "dev"
+#endif
+
+/* ---- how long it takes ---- */
+
+static bool is_whole(const struct run_row *row)
+{
+    return row->reason || (row->stopped && strcmp(row->stopped, "cancel") != 0);
+}
+
+static double ratio_of(double a, double b)
+{
+    return a > b ? a / b : b / a;
+}
+
+/* Seconds of a run of this kernel on that point, by the nearest point in size that was measured; NaN: none
+ * was. */
+static double once_s(const struct sweep_walk *k, int point, int kernel)
+{
+    const struct sweep *w = k->sweep;
+    double best = INFINITY, s = NAN;
+    for (int i = 0; i < w->npoints; i++) {
+        const struct run_row *run = sweep_run(w, sweep_row(w, i, kernel));
+        const double apart =
+            run && run->median_us > 0 ? ratio_of(k->flops[i], k->flops[point]) : NAN;
+        if (!(apart < best))
+            continue;
+        best = apart;
+        s = run->median_us * 1e-6 * k->flops[point] / k->flops[i];
+    }
+    return s;
+}
+
+static double point_s(const struct sweep_walk *k, int point)
+{
+    double sum = 0;
+    for (int i = 0; i < k->sweep->base.nkernels; i++) {
+        const double once = once_s(k, point, i);
+        if (isfinite(once)) /* one that never runs takes no time */
+            sum += estimate_row_s(&k->sweep->base.options.rule, once, true);
+    }
+    return sum > 0 ? sum : NAN;
+}
+
+double sweep_walk_left_s(const struct sweep_walk *k)
+{
+    double left = 0;
+    for (int i = 0; i < k->sweep->npoints; i++)
+        if (isfinite(k->flops[i]) && !sweep_has(k->sweep, i))
+            left += point_s(k, i);
+    return k->guessed_s > 0 ? left * k->spent_s / k->guessed_s : left;
+}
+
+/* "point 7 of 24: S=2048, about 40 s left". */
+static char *part_text(const struct sweep_walk *k, int point)
+{
+    const struct sweep *w = k->sweep;
+    int at[SWEEP_AXES];
+    char buf[NUMBER_BUF];
+    struct str s = {0};
+    const double left = sweep_walk_left_s(k);
+    sweep_at(w, point, at);
+    str_addf(&s, "point %d of %d:", k->done + 1, k->total);
+    for (int i = 0; i < w->naxes; i++)
+        str_addf(&s, " %s=%s", w->axes[i].key, w->axes[i].values[at[i]]);
+    if (isfinite(left))
+        str_addf(&s, ", about %s left", estimate_text(buf, left));
+    return str_take(&s);
+}
+
+/* ---- what was there before ---- */
+
+/* Figures of another machine, another version or other processors are no part of this sweep. */
+static char *kept_line(const char *line)
+{
+    struct utsname u;
+    const char *visible = getenv("CUDA_VISIBLE_DEVICES");
+    char *cpu = host_cpu_name();
+    char *text = xasprintf("%s | %s | %s | %s | %s", line, uname(&u) ? "" : u.nodename, cpu,
+                           visible ? visible : "", PACKAGE_VERSION);
+    free(cpu);
+    return text;
+}
+
+static bool is_of(const struct run_row *run, const struct request *r, int i)
+{
+    char params[512], hash[24];
+    const struct kernel_desc *d = r->descs[i];
+    if (!d)
+        return false;
+    desc_params_format(d, &r->params[i], false, params, sizeof params);
+    snprintf(hash, sizeof hash, "%016llx", (unsigned long long)desc_hash(d));
+    return is_whole(run) && run->params && !strcmp(run->params, params) &&
+           (!run->source_hash || !strcmp(run->source_hash, hash));
+}
+
+/* The newest row of entry i that this sweep has given so far; NULL: none. Borrowed of `rows`. */
+static const struct run_row *find_before(const struct sweep_walk *k, const struct request *r, int i,
+                                         const char *command, struct rowset *rows)
+{
+    const struct store_query q = {.kernel = r->kernels[i]->name,
+                                  .command = command,
+                                  .after = k->begun.after,
+                                  .limit = 2 * r->nkernels};
+    rowset_clear(rows);
+    if (store_find(session_store(k->session), &q, rows, NULL))
+        return NULL;
+    for (size_t n = 0; n < rows->n; n++)
+        if (is_of(&row_kept(rows->rows[n])->run, r, i))
+            return &row_kept(rows->rows[n])->run;
+    return NULL;
+}
+
+/* All rows of a point, or none. */
+static void take_before(struct sweep_walk *k, int point)
+{
+    struct request r;
+    struct str command = {0};
+    struct rowset rows = {.type = &stored_type};
+    bool all = true;
+    if (sweep_request(k->sweep, point, &r, NULL))
+        return;
+    request_command(&r, k->how.verb, &command);
+    for (int i = 0; i < r.nkernels && all; i++) {
+        const struct run_row *run = find_before(k, &r, i, str_text(&command), &rows);
+        all = run != NULL || measure_refuses(&r, i, NULL);
+        if (run)
+            sweep_put(k->sweep, point, i, run);
+    }
+    if (all)
+        sweep_foresee(k->sweep, point);
+    else
+        sweep_drop(k->sweep, point);
+    rowset_clear(&rows);
+    str_free(&command);
+    request_clear(&r);
+}
+
+/* Opens the entry of this line among the unfinished ones. A sweep that cannot be kept is one all the same. */
+static void keep_line(struct sweep_walk *k, const char *line, bool fresh)
+{
+    struct store *store = session_store(k->session);
+    if (k->how.no_store || !store)
+        return;
+    k->line = kept_line(line);
+    if (fresh)
+        store_finish(store, k->line);
+    if (!store_begin(store, k->line, &k->begun))
+        return;
+    free(k->line);
+    k->line = NULL;
+}
+
+static void say_before(const struct sweep_walk *k)
+{
+    if (k->before)
+        session_note(
+            k->session,
+            "going on: %d of %d points are there since %.16s UTC; --fresh measures them again",
+            k->before, k->total, k->begun.time);
+}
+
+/* ---- the whole ---- */
+
+void sweep_walk_begin(struct sweep_walk *k, struct session *s, struct sweep *w,
+                      const struct measure_how *how, const char *line, bool fresh)
+{
+    *k = (struct sweep_walk){.session = s, .sweep = w, .how = *how, .sum.err = ERR_INIT};
+    k->flops = xcalloc((size_t)w->npoints + 1, sizeof *k->flops);
+    keep_line(k, line, fresh);
+    for (int i = 0; i < w->npoints; i++) {
+        struct request r;
+        k->flops[i] = NAN;
+        if (sweep_compute(w, i) || sweep_request(w, i, &r, NULL))
+            continue;
+        k->flops[i] = shape_flops(&r.problem.shape);
+        k->total++;
+        request_clear(&r);
+        if (k->line)
+            take_before(k, i);
+        k->before += sweep_has(w, i);
+    }
+    k->done = k->before;
+    say_before(k);
+}
+
+static void take_counts(struct sweep_walk *k, const struct measured *m)
+{
+    k->sum.ran += m->ran;
+    k->sum.failed += m->failed;
+    k->sum.unknown += m->unknown;
+    k->sum.need_gpu += m->need_gpu;
+    if (m->status && !k->sum.status) {
+        k->sum.status = m->status;
+        k->sum.err = m->err;
+    }
+}
+
+static void measure_point(struct sweep_walk *k, int point)
+{
+    struct request r;
+    struct measured m;
+    if (sweep_request(k->sweep, point, &r, NULL))
+        return;
+    char *part = part_text(k, point);
+    const double begin_s = seconds_now();
+    k->session->front.part = part;
+    measure(k->session, &r, &k->how, &m);
+    k->session->front.part = NULL;
+    if (m.status != ST_CANCELLED) {
+        sweep_take(k->sweep, point, &m.rows);
+        const double guess = point_s(k, point);
+        k->spent_s += seconds_now() - begin_s;
+        k->guessed_s += isfinite(guess) ? guess : 0;
+        k->done++;
+    }
+    take_counts(k, &m);
+    measured_clear(&m);
+    request_clear(&r);
+    free(part);
+}
+
+void sweep_walk(struct sweep_walk *k)
+{
+    for (int i = 0; i < k->sweep->npoints && !k->sum.status; i++)
+        if (isfinite(k->flops[i]) && !sweep_has(k->sweep, i))
+            measure_point(k, i);
+}
+
+void sweep_walk_end(struct sweep_walk *k)
+{
+    if (k->line && k->done == k->total)
+        store_finish(session_store(k->session), k->line);
+    measured_clear(&k->sum);
+    free(k->line);
+    free(k->flops);
+    *k = (struct sweep_walk){0};
+}

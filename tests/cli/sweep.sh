@@ -1,0 +1,66 @@
+#!/bin/sh
+# Sweeps that people finish: cut short, killed, gone on with.
+# SPDX-License-Identifier: GPL-3.0-or-later
+# shellcheck disable=SC1091,SC2154  # lib.sh gives tmp, rc, out and err
+. "$(dirname "$0")/lib.sh"
+export ATTNSCOPE_PYTHON=none ATTNSCOPE_LIBCUDA=none
+sweep="sweep naive S=32,48,64,128,256 H=1 D=16 f32 time=0.4 cv=0.0001 threads=1 backend=cpu"
+
+# Starts the sweep, sends the signal when so many results are stored, and waits for its end.
+cut_short() { # SIGNAL RESULTS WORD...
+    signal=$1 want=$2
+    shift 2
+    # shellcheck disable=SC2086  # words of a command
+    "$ATTNSCOPE" $sweep "$@" >"$tmp/.out" 2>"$tmp/.err" &
+    pid=$!
+    i=0
+    while [ "$i" -lt 300 ] && [ "$(stored)" -lt "$want" ]; do
+        sleep 0.1
+        i=$((i + 1))
+    done
+    sleep 0.1
+    kill "-$signal" $pid
+    rc=0
+    wait $pid || rc=$?
+    out=$(cat "$tmp/.out") err=$(cat "$tmp/.err")
+}
+stored() { "$ATTNSCOPE" results limit=99 --csv 2>/dev/null | tail -n +2 | grep -c .; }
+
+cut_short INT 2
+is "Ctrl-C ends a sweep with 130" [ "$rc" -eq 130 ]
+is "the points that are done are printed" says "$out" '^ 48 +[0-9]'
+is "those that are not have no figure" says "$out" '^256 +-'
+is "and it is said how to go on" says "$err" 'cancelled; [2-4] of 5 points are there, and the same line goes on'
+first=$(printf '%s\n' "$out" | awk '$1 == 32 { print $2 }')
+n=$(stored)
+# shellcheck disable=SC2086
+run $sweep --json
+is "the same line goes on" [ "$rc" -eq 0 ]
+is "and says since when" says "$err" 'going on: [2-4] of 5 points are there since 20.* UTC; --fresh'
+is "with the points that there were" [ "$(printf '%s\n' "$out" | grep -c '"kernel":"naive"')" -eq 5 ]
+is "whose times are those of then" says "$out" "\"S\":32,.*\"median_us\":$(printf '%s' "$first" | cut -c1-3 | sed 's/\..*//')"
+is "and without measuring them again" [ "$(stored)" -le "$((n + 3))" ]
+# shellcheck disable=SC2086
+run $sweep
+is "a sweep that is finished is forgotten: the line measures all" [ -z "$err" ]
+
+before=$(stored)
+cut_short KILL $((before + 1))
+is "killed" [ "$rc" -eq 137 ]
+# shellcheck disable=SC2086
+run $sweep time=0.02
+is "another line does not go on with it" silent "$err"
+# shellcheck disable=SC2086
+run $sweep
+is "nothing that was finished is lost" says "$err" 'going on: [1-5] of 5 points'
+
+before=$(stored)
+cut_short INT $((before + 1))
+# shellcheck disable=SC2086
+run $sweep --fresh
+is "--fresh measures all again" silent "$err"
+cut_short INT 0 --no-store
+# shellcheck disable=SC2086
+run $sweep --no-store
+is "--no-store keeps nothing to go on with" silent "$err"
+finish
