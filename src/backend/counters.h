@@ -1,13 +1,13 @@
-/* counters.h - hardware counters: the one table of what `profile` reads, and how the launches of a
- * run make one figure. Pure; front ends read the table for titles, help and `explain`.
+/* counters.h - hardware counters: what `profile` reads (counter_table.h), and how the launches of a run make
+ * one figure. Pure; front ends read the tables for titles, help and `explain`.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef ATTNSCOPE_BACKEND_COUNTERS_H
 #define ATTNSCOPE_BACKEND_COUNTERS_H
 
-#include <jansson.h>
+#include "base/record.h"
 
-enum { COUNTERS_MAX = 64, COUNTER_NAMES = 3 };
+enum { COUNTER_NAMES = 3 };
 
 /* How the figures of several launches make one of the run. Where no honest figure comes out, there
  * is none. */
@@ -21,24 +21,28 @@ enum counter_section { SECTION_SPEED, SECTION_OCCUPANCY, SECTION_MEMORY, SECTION
 
 struct counter {
     const char *field; /* of rows; NULL ends the table */
-    const char *title; /* as in the tables of Nsight Compute where that has it */
-    const char *unit;
+    const char *title, *unit;
     enum counter_section section;
     enum counter_join join;
-    double scale;                     /* from CUPTI's unit to ours */
-    const char *names[COUNTER_NAMES]; /* CUPTI's, best first; a chip has the first that it knows */
-    const char *doc;                  /* one sentence for help, `explain` and the manual */
+    double scale;
+    const char *names[COUNTER_NAMES];
 };
 extern const struct counter counters[];
-int counters_count(void);
 /* The counter of this field, or NULL. */
 const struct counter *counter_find(const char *field);
 
 /* The figures of one launch, or of a run, by index into the table; NaN where the chip has no such
  * counter or it could not be read. */
-struct counter_values {
-    double v[COUNTERS_MAX];
+#define COUNTER(field_, ...) COUNTER_##field_,
+enum {
+#include "backend/counter_table.h"
+    COUNTERS
 };
+#undef COUNTER
+struct counter_values {
+    double v[COUNTERS];
+};
+extern const struct field counter_fields[];          /* of counter_values */
 void counter_values_clear(struct counter_values *c); /* all unknown */
 /* `n` launches as one run. One launch stays as it is. */
 struct counter_values counters_join(const struct counter_values *launches, int n);

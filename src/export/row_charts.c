@@ -180,20 +180,6 @@ static bool is_true(const struct row *row, const char *field)
     return row_path_number(row, field) == 1;
 }
 
-static int64_t limiter_of(const struct row *row)
-{
-    json_t *list = row_value(row, "limiter");
-    int64_t bits = 0;
-    for (size_t i = 0; i < json_array_size(list); i++)
-        for (unsigned bit = OCC_BLOCKS; bit <= OCC_BARRIERS; bit *= 2) {
-            const char *word = json_string_value(json_array_get(list, i));
-            if (word && !strcmp(word, occ_limiter_name((enum occ_limiter)bit)))
-                bits |= bit;
-        }
-    json_decref(list);
-    return bits;
-}
-
 static int64_t smem_limit(const struct row *row, const struct device_table *d)
 {
     const char *gpu = row_text(row, "gpu");
@@ -245,7 +231,9 @@ static void take_map(const struct row *row, const json_t *buffers, const struct 
     m->limit_smem = row_int(row, "limit_smem", 0, 1e9);
     m->limit_warps = row_int(row, "limit_warps", 0, 1e9);
     m->blocks_per_sm = row_int(row, "blocks_per_sm", 0, 1e9);
-    m->limiter = limiter_of(row);
+    json_t *limiter = row_value(row, "limiter");
+    m->limiter = occ_limiter_read(limiter);
+    json_decref(limiter);
     m->occupancy_pct = row_real(row, "occupancy_pct");
     m->bound = *row_bound(row, "blocks_per_sm") != 0;
 }

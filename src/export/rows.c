@@ -63,6 +63,21 @@ struct column *columns_resolve(const struct columns *cols)
     return all;
 }
 
+struct row_type *columns_texts(const struct column *cols)
+{
+    size_t n = 0;
+    while (cols[n].field)
+        n++;
+    struct field *fields = xcalloc(n + 1, sizeof *fields);
+    for (size_t i = 0; i < n; i++)
+        fields[i] =
+            (struct field){.name = cols[i].field, .type = FIELD_TEXT, .offset = i * sizeof(char *)};
+    const struct row_type like = {.size = n * sizeof(char *), .parts = {{fields, 0}}};
+    struct row_type *type = row_type_new(&like);
+    free(fields);
+    return type;
+}
+
 /* ---- forms ---- */
 
 void table_json(struct str *out, const struct rowset *rows)

@@ -38,6 +38,10 @@ const struct field *columns_field(const struct columns *cols, const char *name);
  * is a broken invariant. */
 struct column *columns_resolve(const struct columns *cols);
 
+/* Rows of texts, char *[], one a column, for tables whose columns are made while the program runs. The
+ * caller frees it. */
+struct row_type *columns_texts(const struct column *cols);
+
 /* A column "reason" is special in text tables: its sentences go below the table.
  * Appends the rows; CSV has the fields of the first one, or of the set's type where there is none.
  * In text and Markdown a figure that is only a bound says so. `width` limits text tables; 0: none.

@@ -8,6 +8,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "base/number.h"
@@ -270,6 +271,18 @@ const char *occ_limiter_name(enum occ_limiter bit)
         return "barriers";
     }
     return NULL;
+}
+
+unsigned occ_limiter_read(const json_t *names)
+{
+    unsigned bits = 0;
+    for (size_t i = 0; i < json_array_size(names); i++)
+        for (unsigned bit = OCC_BLOCKS; bit <= OCC_BARRIERS; bit <<= 1) {
+            const char *word = json_string_value(json_array_get(names, i));
+            if (word && !strcmp(word, occ_limiter_name((enum occ_limiter)bit)))
+                bits |= bit;
+        }
+    return bits;
 }
 
 static json_t *limiter_json(const void *row)

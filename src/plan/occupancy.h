@@ -68,5 +68,7 @@ void occupancy_room(const struct arch_limits *arch, const struct occupancy *o,
 extern const struct field occupancy_fields[];
 json_t *occupancy_to_json(const struct occupancy *o);
 const char *occ_limiter_name(enum occ_limiter bit);
+/* The bits of such an array; what is none of the names, or no array, has none. */
+unsigned occ_limiter_read(const json_t *names);
 
 #endif

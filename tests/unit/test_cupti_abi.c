@@ -161,7 +161,7 @@ static int lacking(const char *chip)
     (void)c.initialize(&i); /* fails without a driver, which the host's side does not need */
     if (c.host_open(&h) != CUPTI_OK)
         return 201;
-    for (int k = 0; k < counters_count(); k++)
+    for (int k = 0; k < COUNTERS; k++)
         if (!knows(&c, h.host, &counters[k])) {
             printf("# %s has no %s\n", chip, counters[k].field);
             n++;

@@ -283,44 +283,56 @@ static void no_library(void)
 
 static void rows_follow(void)
 {
-    json_t *run = json_pack("{s:s, s:s, s:s, s:n}", "kernel", "k", "shape", "S=16", "check", "pass",
-                            "reason");
+    struct run_row run;
+    record_init(run_fields, &run);
+    run.kernel = xstrdup("k");
+    run.shape = xstrdup("S=16");
+    run.check = xstrdup("pass");
+    run.l2 = xstrdup("both");
     json_t *profile = json_pack(
-        "{s:{s:f, s:f, s:f, s:f, s:f, s:f, s:n}, s:{s:[iii], s:i, s:f, s:f, s:[]}, s:[{}]}",
-        "counters", "dram_bytes", 3e6, "smem_wavefronts", 200.0, "smem_conflicts", 50.0,
-        "sm_active_cycles", 100.0, "sm_active_cycles_min", 80.0, "sm_active_cycles_max", 120.0,
-        "l2_bytes", "plan", "grid", 4, 2, 1, "threads", 128, "compulsory_bytes", 1e6,
-        "occupancy_pct", 50.0, "passes", "launches");
-    json_t *row = profile_row(run, profile);
+        "{s:s, s:{s:f, s:f, s:f, s:f, s:f, s:f, s:n}, s:{s:[iii], s:i, s:f, s:f, s:[], s:[s], "
+        "s:i}, "
+        "s:[{}]}",
+        "l2", "hot", "counters", "dram_bytes", 3e6, "smem_wavefronts", 200.0, "smem_conflicts",
+        50.0, "sm_active_cycles", 100.0, "sm_active_cycles_min", 80.0, "sm_active_cycles_max",
+        120.0, "l2_bytes", "plan", "grid", 4, 2, 1, "threads", 128, "compulsory_bytes", 1e6,
+        "occupancy_pct", 50.0, "passes", "limiter", "smem", "blocks_per_sm", 2, "launches");
+    struct rowset rows = {.type = &profile_type};
+    profile_add(&rows, &run, profile);
+    profile_add(&rows, &run, NULL);
+    const struct row *row = rows.rows[0], *none = rows.rows[1];
     CU_ASSERT(profile_counted(row));
-    CU_ASSERT_EQUAL(json_number_value(json_object_get(row, "dram_ratio")), 3);
-    CU_ASSERT_EQUAL(json_number_value(json_object_get(row, "smem_conflict_pct")), 25);
-    CU_ASSERT_EQUAL(json_number_value(json_object_get(row, "sm_spread_pct")), 40);
-    CU_ASSERT_EQUAL(json_number_value(json_object_get(row, "blocks")), 8);
-    CU_ASSERT_EQUAL(json_number_value(json_object_get(row, "total_threads")), 1024);
-    CU_ASSERT(json_is_null(json_object_get(row, "l2_ratio")));
-    CU_ASSERT(json_is_null(json_object_get(row, "l2_bytes")));
-    json_t *none = profile_row(run, NULL);
+    CU_ASSERT_EQUAL(row_real(row, "dram_ratio"), 3);
+    CU_ASSERT_EQUAL(row_real(row, "smem_conflict_pct"), 25);
+    CU_ASSERT_EQUAL(row_real(row, "sm_spread_pct"), 40);
+    CU_ASSERT_EQUAL(row_real(row, "blocks"), 8);
+    CU_ASSERT_EQUAL(row_real(row, "threads"), 128);
+    CU_ASSERT_EQUAL(row_real(row, "total_threads"), 1024);
+    CU_ASSERT_EQUAL(row_real(row, "occupancy_pct"), 50);
+    CU_ASSERT(row_is(row, "l2", "hot")); /* as it was counted, not as it was asked for */
+    CU_ASSERT_EQUAL(row_path_number(row, "limiter.smem"), 1);
+    CU_ASSERT_EQUAL(row_path_number(row, "limiter.regs"), 0);
+    CU_ASSERT(isnan(row_real(row, "l2_ratio")) && isnan(row_real(row, "l2_bytes")));
     CU_ASSERT_FALSE(profile_counted(none));
-    CU_ASSERT_EQUAL(json_object_size(none), json_object_size(row)); /* the same fields */
-    CU_ASSERT(json_is_null(json_object_get(none, "dram_bytes")));
-    json_decref(none);
-    json_decref(row);
+    CU_ASSERT(row_has(none, "dram_bytes") && !row_known(none, "dram_bytes"));
+    CU_ASSERT(!row_known(none, "l2") && row_is(none, "kernel", "k"));
+    CU_ASSERT(profile_run(none) && !row_has(none, "median_us")); /* no time of a profiled run */
+    rowset_clear(&rows);
+    record_clear(run_fields, &run);
     json_decref(profile);
-    json_decref(run);
 }
 
 static void every_field_is_explained(void)
 {
-    struct field f;
+    const struct field *f;
     struct str source = {0};
     size_t n = 0;
-    for (; profile_field_at(n, &f); n++) {
+    for (; (f = profile_field_at(n)); n++) {
         str_clear(&source);
-        profile_source(f.name, &source);
-        CU_ASSERT(*f.doc && source.len > 0);
+        profile_source(f->name, &source);
+        CU_ASSERT(*f->doc && source.len > 0);
     }
-    CU_ASSERT(n > (size_t)counters_count());
+    CU_ASSERT(n > (size_t)COUNTERS);
     str_clear(&source);
     profile_source("sm_spread_pct", &source);
     CU_ASSERT_STRING_EQUAL(str_text(&source),

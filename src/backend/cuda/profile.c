@@ -39,9 +39,9 @@ struct profiler {
     struct image data;   /* what was counted */
     cupti_host host;
     cupti_range range;
-    const char *names[COUNTERS_MAX]; /* by index into the table; NULL: this chip has none */
-    size_t needed;                   /* replays, as planned */
-    size_t replays;                  /* as made */
+    const char *names[COUNTERS]; /* by index into the table; NULL: this chip has none */
+    size_t needed;               /* replays, as planned */
+    size_t replays;              /* as made */
     struct counter_values launches[RANGES_MAX];
     int nlaunches;
 };
@@ -125,7 +125,7 @@ static bool add_metric(struct profiler *p, const char *name)
 static enum status choose_metrics(struct profiler *p, struct err *err)
 {
     int found = 0;
-    for (int i = 0; i < counters_count(); i++) {
+    for (int i = 0; i < COUNTERS; i++) {
         for (int k = 0; k < COUNTER_NAMES && counters[i].names[k] && !p->names[i]; k++)
             if (add_metric(p, counters[i].names[k]))
                 p->names[i] = counters[i].names[k];
@@ -161,9 +161,9 @@ static enum status make_config(struct profiler *p, struct err *err)
 
 static enum status make_data(struct profiler *p, struct err *err)
 {
-    const char *names[COUNTERS_MAX];
+    const char *names[COUNTERS];
     size_t n = 0;
-    for (int i = 0; i < counters_count(); i++)
+    for (int i = 0; i < COUNTERS; i++)
         if (p->names[i])
             names[n++] = p->names[i];
     struct cupti_data_size s = {.size = CUPTI_SIZE(struct cupti_data_size, bytes),
@@ -286,7 +286,7 @@ static enum status read_figures(struct profiler *p, struct err *err)
                        info.ranges, planned);
     p->nlaunches = (int)info.ranges;
     for (int i = 0; i < p->nlaunches; i++) {
-        for (int k = 0; k < counters_count(); k++)
+        for (int k = 0; k < COUNTERS; k++)
             p->launches[i].v[k] = evaluate(p, (size_t)i, k);
         if (p->launches[i].v[elapsed] <= 0)
             return err_set(err, ST_NO, "no counters: no cycle passed while launch %d ran", i + 1);

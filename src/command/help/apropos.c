@@ -139,10 +139,10 @@ static void consider_keys(struct hits *h, const struct cmd_call *c)
         consider_key(h, c, "", k.name, k.doc, k.values);
     for (const struct field *f = run_fields; f->name; f++)
         consider(h, c, &(struct topic){"field", f->name, f->doc, f->unit});
-    struct field counted;
-    for (size_t i = 0; profile_field_at(i, &counted); i++)
-        if (!field_find(run_fields, counted.name))
-            consider(h, c, &(struct topic){"counter", counted.name, counted.doc, counted.unit});
+    const struct field *f;
+    for (size_t i = 0; (f = profile_field_at(i)); i++)
+        if (!field_find(run_fields, f->name))
+            consider(h, c, &(struct topic){"counter", f->name, f->doc, f->unit});
     for (size_t i = 0; plan_metric_name(NULL, i); i++)
         consider(h, c,
                  &(struct topic){"figure", plan_metric_name(NULL, i),

@@ -137,10 +137,10 @@ static void offer_metrics(struct completer *c)
 /* Fields of a profile that a run does not have. */
 static void offer_counters(struct completer *c)
 {
-    struct field f;
-    for (size_t i = 0; profile_field_at(i, &f); i++)
-        if (!field_find(run_fields, f.name))
-            offer(c, f.name, f.doc, "");
+    const struct field *f;
+    for (size_t i = 0; (f = profile_field_at(i)); i++)
+        if (!field_find(run_fields, f->name))
+            offer(c, f->name, f->doc, "");
 }
 
 static void offer_topics(struct completer *c, topic_fn *at)

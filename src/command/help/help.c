@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "command/ask/keys.h"
-#include "command/show/profile.h"
 #include "export/tidy.h"
 
 /* ---- for people at a terminal ---- */
@@ -241,48 +240,12 @@ static void md_command(struct str *out, const struct cmd_entry *e)
     str_add(out, ".El\n");
 }
 
-/* Fields of rows that are made elsewhere than from a field table. A test holds the manual against
- * what the verbs print. */
-struct field_doc {
-    const char *name, *doc;
-};
-
-// clang-format off
-static const struct field_doc profile_docs[] = {
-    {"l2", "cold: every replay began with an empty L2; hot: with what the one before left; mixed: only the first was cold."},
-    {"replay, replays", "run or launch, what was repeated to count everything, and how often."},
-    {"launches, launch_list", "Launches of a run, and the counters of each with its name."},
-    {"grid, threads, blocks, total_threads", "As launched, of the main pass."},
-    {"dynamic_smem_bytes, static_smem_bytes", "Of a block."},
-    {"kernel, backend, device, origin, shape, params, seed, input, driver, cuda, source_hash, peer_version, time, check, max_diff, error_ratio, regs, regs_source, reason",
-     "As in rows of run; limits, occupancy, waves, bytes and flops as in those of plan, for the code that ran."},
-    {0},
-};
-static const struct {
-    const char *verb;
-    const struct field_doc *docs;
-} verb_docs[] = {
-    {"profile", profile_docs},
-};
-// clang-format on
-
 static void md_field(struct str *out, const char *names, const char *doc)
 {
     str_addf(out, ".It Va %s", isupper((unsigned char)*names) ? "\\&" : ""); /* Sq is a macro too */
     md_text(out, names, strlen(names));
     str_addc(out, '\n');
     md_prose(out, doc, strlen(doc));
-}
-
-/* What the hardware counts; explain has the names of CUPTI. */
-static void md_counters(struct str *out)
-{
-    struct field f;
-    str_add(out, ".Pp\nCounters of\n.Cm profile\nand what follows from them:\n"
-                 ".Bl -tag -width Ds -compact\n");
-    for (size_t i = 0; profile_field_at(i, &f); i++)
-        md_field(out, f.name, f.doc);
-    str_add(out, ".El\n");
 }
 
 /* The i-th table of fields that verb `e` has rows of; those of several tables one after another. */
@@ -328,10 +291,6 @@ static void md_verb_fields(struct str *out, int verb)
 {
     const struct cmd_entry *e = command_at(verb);
     struct str own = {0};
-    for (size_t i = 0; i < sizeof verb_docs / sizeof *verb_docs; i++)
-        for (const struct field_doc *f = verb_docs[i].docs; f->name; f++)
-            if (!strcmp(verb_docs[i].verb, e->name))
-                md_field(&own, f->name, f->doc);
     for (size_t i = 0; table_at(e, i); i++)
         if (!stands_elsewhere(verb, table_at(e, i)))
             md_table(&own, e, i);
@@ -362,7 +321,6 @@ static void md_fields(struct str *out)
     md_tidy(out);
     for (int i = 0; command_at(i); i++)
         md_verb_fields(out, i);
-    md_counters(out);
     str_add(out, ".Pp\nFigures of\n.Cm plan\nthat\n.Cm explain\nshows with their formulas:\n");
     for (size_t i = 0; plan_metric_name(NULL, i); i++)
         str_addf(out, ".Va %s%s\n", plan_metric_name(NULL, i),

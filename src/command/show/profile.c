@@ -5,37 +5,52 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "base/number.h"
 #include "command/output.h"
+#include "plan/occupancy.h"
 
 /* ---- figures that follow ---- */
 
-// clang-format off
-const struct profile_figure profile_figures[] = {
-    {"reached_occupancy_pct", "Achieved of planned", "%", SECTION_OCCUPANCY,
-     "achieved_occupancy_pct", NULL, "occupancy_pct", 100,
-     "achieved occupancy in percent of the planned one; what is missing are blocks that were not "
-     "there yet, or any more"},
-    {"dram_ratio", "DRAM over compulsory", "x", SECTION_MEMORY, "dram_bytes", NULL, "compulsory_bytes", 1,
-     "DRAM traffic over the compulsory bytes: 1 when every byte crosses once, less when the L2 had "
-     "some already or keeps the output"},
-    {"l2_ratio", "L2 over requested", "x", SECTION_MEMORY, "l2_bytes", NULL, "requested_bytes", 1,
-     "L2 traffic over the bytes that the algorithm requests: less than 1 where L1 or shared memory "
-     "serves a request"},
-    {"smem_conflict_pct", "Wavefronts that conflicts cost", "%", SECTION_MEMORY, "smem_conflicts",
-     NULL, "smem_wavefronts", 100,
-     "bank conflicts in percent of all shared-memory wavefronts"},
-    {"sm_spread_pct", "Spread over SMs", "%", SECTION_WORK, "sm_active_cycles_max",
-     "sm_active_cycles_min", "sm_active_cycles", 100,
-     "busiest less least busy SM, in percent of the average SM's active cycles: imbalance"},
-    {"sm_active_pct", "SM active of elapsed", "%", SECTION_WORK, "sm_active_cycles", NULL,
-     "elapsed_cycles", 100,
-     "how long the average SM had a warp, in percent of the elapsed cycles; the rest is idle"},
-    {0},
-};
+/* A figure, its title, unit and section: (over - less) / under * scale, of fields of the row; less may
+ * be NULL. */
+#define FIGURES(FIGURE)                                                                            \
+    FIGURE(reached_occupancy_pct, "Achieved of planned", "%", OCCUPANCY, "achieved_occupancy_pct", \
+           NULL, "occupancy_pct", 100,                                                             \
+           "achieved occupancy in percent of the planned one; what is missing are blocks that "    \
+           "were not there yet, or any more")                                                      \
+    FIGURE(dram_ratio, "DRAM over compulsory", "x", MEMORY, "dram_bytes", NULL,                    \
+           "compulsory_bytes", 1,                                                                  \
+           "DRAM traffic over the compulsory bytes: 1 when every byte crosses once, less when "    \
+           "the L2 had some already or keeps the output")                                          \
+    FIGURE(l2_ratio, "L2 over requested", "x", MEMORY, "l2_bytes", NULL, "requested_bytes", 1,     \
+           "L2 traffic over the bytes that the algorithm requests: less than 1 where L1 or "       \
+           "shared memory serves a request")                                                       \
+    FIGURE(smem_conflict_pct, "Wavefronts that conflicts cost", "%", MEMORY, "smem_conflicts",     \
+           NULL, "smem_wavefronts", 100,                                                           \
+           "bank conflicts in percent of all shared-memory wavefronts")                            \
+    FIGURE(sm_spread_pct, "Spread over SMs", "%", WORK, "sm_active_cycles_max",                    \
+           "sm_active_cycles_min", "sm_active_cycles", 100,                                        \
+           "busiest less least busy SM, in percent of the average SM's active cycles: imbalance")  \
+    FIGURE(sm_active_pct, "SM active of elapsed", "%", WORK, "sm_active_cycles", NULL,             \
+           "elapsed_cycles", 100,                                                                  \
+           "how long the average SM had a warp, in percent of the elapsed cycles; the rest is "    \
+           "idle")
 
+#define FIGURE(field_, title_, unit_, section_, over_, less_, under_, scale_, doc_) \
+    {#field_, title_, unit_, SECTION_##section_, over_, less_, under_, scale_},
+static const struct figure {
+    const char *field, *title, *unit;
+    enum counter_section section;
+    const char *over, *less, *under;
+    double scale;
+} figures[] = {FIGURES(FIGURE){0}};
+#undef FIGURE
+
+// clang-format off
 /* What the planner says of the code that ran, beside the counters. */
 static const struct planned {
     const char *field, *title, *unit;
@@ -44,10 +59,10 @@ static const struct planned {
     {"blocks",                   "Grid size", "block"},
     {"launches",                 "Launches of a run", ""},
     {"regs",                     "Registers per thread", ""},
-    {"carveout_bytes",           "Shared memory configuration", "bytes"},
-    {"reserved_bytes",           "Driver shared memory per block", "bytes"},
-    {"dynamic_smem_bytes",       "Dynamic shared memory per block", "bytes"},
-    {"static_smem_bytes",        "Static shared memory per block", "bytes"},
+    {"carveout_bytes",           "Shared memory configuration", "B"},
+    {"reserved_bytes",           "Driver shared memory per block", "B"},
+    {"dynamic_smem_bytes",       "Dynamic shared memory per block", "B"},
+    {"static_smem_bytes",        "Static shared memory per block", "B"},
     {"total_threads",            "Threads", "thread"},
     {"waves",                    "Waves per SM", ""},
     {0},
@@ -60,43 +75,24 @@ static const struct planned {
     {"occupancy_pct",            "Planned occupancy", "%"},
     {0},
 }, memory_lines[] = {
-    {"compulsory_bytes",         "Compulsory (plan)", "bytes"},
-    {"requested_bytes",          "Requested (plan)", "bytes"},
+    {"compulsory_bytes",         "Compulsory (plan)", "B"},
+    {"requested_bytes",          "Requested (plan)", "B"},
     {0},
 };
 // clang-format on
 
-static const struct profile_figure *figure_find(const char *field)
+static const struct figure *figure_find(const char *field)
 {
-    for (const struct profile_figure *f = profile_figures; f->field; f++)
+    for (const struct figure *f = figures; f->field; f++)
         if (!strcmp(f->field, field))
             return f;
     return NULL;
 }
 
-bool profile_field_at(size_t i, struct field *out)
-{
-    const size_t n = (size_t)counters_count();
-    if (i < n) {
-        *out = (struct field){.name = counters[i].field,
-                              .type = FIELD_REAL,
-                              .unit = counters[i].unit,
-                              .doc = counters[i].doc};
-        return true;
-    }
-    for (const struct profile_figure *f = profile_figures; f->field; f++)
-        if (i-- == n) {
-            *out = (struct field){
-                .name = f->field, .type = FIELD_REAL, .unit = f->unit, .doc = f->doc};
-            return true;
-        }
-    return false;
-}
-
 void profile_source(const char *field, struct str *out)
 {
     const struct counter *c = counter_find(field);
-    const struct profile_figure *f = figure_find(field);
+    const struct figure *f = figure_find(field);
     if (c) {
         str_add(out, "counted by CUPTI as ");
         for (int i = 0; i < COUNTER_NAMES && c->names[i]; i++)
@@ -109,30 +105,103 @@ void profile_source(const char *field, struct str *out)
 
 /* ---- rows ---- */
 
-static void put(json_t *row, const char *field, double v)
+struct profile_row {
+    struct run_row run; /* its l2 is the profile's */
+    char *replay;
+    int64_t replays;
+    struct counter_values counters;
+    /* The plan of the code that ran. */
+    struct occupancy occ;
+    json_t *grid;
+    int64_t threads, smem_bytes, dynamic_smem_bytes, static_smem_bytes;
+    double flops, requested_bytes, compulsory_bytes, roof_us, blocks, total_threads;
+#define FIGURE(field_, ...) double field_;
+    FIGURES(FIGURE)
+#undef FIGURE
+    int64_t launches;
+    json_t *launch_list;
+};
+#define TEXT(m, doc_)        FIELD(FIELD_TEXT, profile_row, m, .doc = doc_)
+#define INT(m, unit_, doc_)  FIELD(FIELD_INT, profile_row, m, .unit = unit_, .doc = doc_)
+#define REAL(m, unit_, doc_) FIELD(FIELD_REAL, profile_row, m, .unit = unit_, .doc = doc_)
+
+/* How it was counted. */
+static const struct field asked_fields[] = {
+    FIELD_AT("l2", FIELD_TEXT, profile_row, run.l2,
+             .doc = "cold: every replay began with an empty L2; hot: with what the one before "
+                    "left; mixed: only the first was cold."),
+    TEXT(replay, "What was repeated to count everything: run or launch."),
+    INT(replays, "", "How often."),
+    {.name = NULL},
+};
+static const struct field sum_fields[] = {
+    REAL(blocks, "", "Blocks of the main pass."),
+    REAL(total_threads, "", "Threads of all its blocks."),
+    INT(launches, "", "Launches of a run."),
+    FIELD(FIELD_JSON, profile_row, launch_list, .doc = "The counters of each, with its name."),
+    {.name = NULL},
+};
+/* What a row takes of its plan, under the plan's names. */
+static const struct field planned_fields[] = {
+    FIELD(FIELD_JSON, profile_row, grid, .doc = "Blocks as launched, of the main pass: x, y, z."),
+    INT(threads, "", "Threads of a block."),
+    INT(smem_bytes, "B", "Shared memory of a block, static and dynamic."),
+    REAL(flops, "", "Floating-point operations of the problem."),
+    REAL(requested_bytes, "B", "What loads and stores ask for, before any cache."),
+    REAL(compulsory_bytes, "B", "Q, K, V and O once."),
+    REAL(roof_us, "us", "No kernel of this kind is faster there."),
+    {.name = NULL},
+};
+static const struct field pass_fields[] = {
+    INT(dynamic_smem_bytes, "B", "Of a block, as the launch asks for it."),
+    INT(static_smem_bytes, "B", "Of a block, as compiled."),
+    {.name = NULL},
+};
+#undef TEXT
+#undef INT
+#undef REAL
+
+#define FIGURE(field_, title_, unit_, section_, over_, less_, under_, scale_, doc_) \
+    FIELD(FIELD_REAL, profile_row, field_, .unit = unit_, .digits = 3, .doc = doc_),
+static const struct field figure_fields[] = {FIGURES(FIGURE){.name = NULL}};
+#undef FIGURE
+
+const struct field *profile_field_at(size_t i)
 {
-    json_object_set_new(row, field, isfinite(v) ? json_real(v) : json_null());
+    const struct field *f = i < COUNTERS ? &counter_fields[i] : &figure_fields[i - COUNTERS];
+    return f->name ? f : NULL;
 }
 
-/* Of a measured row, what says what was asked of whom, and whether the result was right. */
-static void add_run(json_t *row, const json_t *run)
-{
-    static const char *const fields[] = {
-        "kernel", "backend", "device",   "origin",      "shape",       "params",
-        "seed",   "input",   "driver",   "cuda",        "source_hash", "peer_version",
-        "time",   "check",   "max_diff", "error_ratio", "regs",        "regs_source",
-    };
-    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
-        json_t *v = json_object_get(run, fields[i]);
-        json_object_set_new(row, fields[i], v ? json_incref(v) : json_null());
-    }
-}
+#define COUNTER(field_, ...) #field_,
+#define FIGURE(field_, ...)  #field_,
+// clang-format off
+static const char *const order[] = {
+    "kernel", "backend", "device", "origin", "shape", "params", "seed", "input",
+    "driver", "cuda", "source_hash", "peer_version", "time", "check", "max_diff", "error_ratio",
+    "regs", "regs_source", "l2", "replay", "replays",
+#include "backend/counter_table.h"
+    "grid", "threads", "limit_blocks", "limit_regs", "limit_smem", "limit_warps", "limiter",
+    "blocks_per_sm", "active_warps", "occupancy_pct", "waves", "smem_bytes", "smem_per_block_bytes",
+    "reserved_bytes", "carveout_bytes", "flops", "requested_bytes", "compulsory_bytes", "roof_us",
+    "blocks", "total_threads", "dynamic_smem_bytes", "static_smem_bytes",
+    FIGURES(FIGURE)
+    "launches", "launch_list", "reason", NULL,
+};
+// clang-format on
+#undef COUNTER
+#undef FIGURE
 
-static json_t *copy_or_null(const json_t *from, const char *field)
-{
-    json_t *v = json_object_get(from, field);
-    return v ? json_incref(v) : json_null();
-}
+const struct row_type profile_type = {
+    .size = sizeof(struct profile_row),
+    .parts = {{asked_fields, 0},
+              {sum_fields, 0},
+              {counter_fields, offsetof(struct profile_row, counters)},
+              {figure_fields, 0},
+              {planned_fields, 0},
+              {pass_fields, 0},
+              {run_fields, offsetof(struct profile_row, run)},
+              {occupancy_fields, offsetof(struct profile_row, occ)}},
+    .order = order};
 
 static const json_t *main_pass(const json_t *plan)
 {
@@ -148,82 +217,64 @@ static const json_t *main_pass(const json_t *plan)
     return NULL;
 }
 
-static void add_plan(json_t *row, const json_t *plan)
+/* Members of what a worker sent; what is not as it should be stays unknown. */
+static void take(const struct field *fields, void *to, const json_t *from)
 {
-    static const char *const fields[] = {
-        "grid",
-        "threads",
-        "limit_blocks",
-        "limit_regs",
-        "limit_smem",
-        "limit_warps",
-        "limiter",
-        "blocks_per_sm",
-        "active_warps",
-        "occupancy_pct",
-        "waves",
-        "smem_bytes",
-        "smem_per_block_bytes",
-        "reserved_bytes",
-        "carveout_bytes",
-        "flops",
-        "requested_bytes",
-        "compulsory_bytes",
-        "roof_us",
-    };
-    const json_t *grid = json_object_get(plan, "grid"), *pass = main_pass(plan);
-    double blocks = 1;
-    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
-        json_object_set_new(row, fields[i], copy_or_null(plan, fields[i]));
+    if (json_is_object(from))
+        (void)record_from_json(fields, to, from, NULL);
+}
+
+static void take_plan(struct profile_row *row, const json_t *plan)
+{
+    take(planned_fields, row, plan);
+    take(pass_fields, row, main_pass(plan));
+    take(occupancy_fields, &row->occ, plan);
+    row->occ.limiter = occ_limiter_read(json_object_get(plan, "limiter"));
+    row->blocks = 1;
     for (size_t i = 0; i < 3; i++) {
-        const json_t *n = json_array_get(grid, i);
-        blocks *= json_is_number(n) ? json_number_value(n) : NAN;
+        const json_t *n = json_array_get(row->grid, i);
+        row->blocks *= json_is_number(n) ? json_number_value(n) : NAN;
     }
-    put(row, "blocks", blocks);
-    put(row, "total_threads", blocks * row_number(row, "threads"));
-    json_object_set_new(row, "dynamic_smem_bytes", copy_or_null(pass, "dynamic_smem_bytes"));
-    json_object_set_new(row, "static_smem_bytes", copy_or_null(pass, "static_smem_bytes"));
+    if (row->threads != INT_UNKNOWN)
+        row->total_threads = row->blocks * (double)row->threads;
 }
 
-static void add_figures(json_t *row)
+static void add_figures(struct row *row)
 {
-    for (const struct profile_figure *f = profile_figures; f->field; f++) {
-        const double under = row_number(row, f->under),
-                     less = f->less ? row_number(row, f->less) : 0;
-        put(row, f->field, under > 0 ? (row_number(row, f->over) - less) / under * f->scale : NAN);
+    for (const struct figure *f = figures; f->field; f++) {
+        const double under = row_real(row, f->under), less = f->less ? row_real(row, f->less) : 0;
+        if (under > 0)
+            row_put_real(row, f->field, (row_real(row, f->over) - less) / under * f->scale);
     }
 }
 
-bool profile_counted(const json_t *row)
+void profile_add(struct rowset *rows, const struct run_row *run, const json_t *profile)
 {
-    for (const struct counter *c = counters; c->field; c++)
-        if (!isnan(row_number(row, c->field)))
+    struct profile_row *row = rowset_add(rows);
+    const json_t *launches = json_object_get(profile, "launches");
+    run_row_share(run, &row->run);
+    record_clear(asked_fields, row); /* the run's l2 is what was asked for */
+    take(asked_fields, row, profile);
+    take(counter_fields, &row->counters, json_object_get(profile, "counters"));
+    take_plan(row, json_object_get(profile, "plan"));
+    add_figures(rows->rows[rows->n - 1]);
+    row->launches = launches ? (int64_t)json_array_size(launches) : INT_UNKNOWN;
+    row->launch_list = json_incref((json_t *)launches);
+}
+
+const struct run_row *profile_run(const struct row *row)
+{
+    const struct profile_row *p = row_as(row, &profile_type);
+    return p ? &p->run : NULL;
+}
+
+bool profile_counted(const struct row *row)
+{
+    const struct profile_row *p = row_as(row, &profile_type);
+    for (int i = 0; p && i < COUNTERS; i++)
+        if (!isnan(p->counters.v[i]))
             return true;
     return false;
-}
-
-json_t *profile_row(const json_t *run, const json_t *profile)
-{
-    struct counter_values none;
-    json_t *row = json_object(), *counted = json_object_get(profile, "counters");
-    const json_t *launches = json_object_get(profile, "launches");
-    counter_values_clear(&none);
-    add_run(row, run);
-    json_object_set_new(row, "l2", copy_or_null(profile, "l2"));
-    json_object_set_new(row, "replay", copy_or_null(profile, "replay"));
-    json_object_set_new(row, "replays", copy_or_null(profile, "replays"));
-    json_t *values = counters_to_json(&none);
-    json_object_update_existing(values, counted);
-    json_object_update(row, values);
-    json_decref(values);
-    add_plan(row, json_object_get(profile, "plan"));
-    add_figures(row);
-    json_object_set_new(row, "launches",
-                        launches ? json_integer((json_int_t)json_array_size(launches))
-                                 : json_null());
-    json_object_set_new(row, "launch_list", copy_or_null(profile, "launches"));
-    json_object_set_new(row, "reason", copy_or_null(run, "reason"));
-    return row;
 }
 
 /* ---- tables ---- */
@@ -231,96 +282,97 @@ json_t *profile_row(const json_t *run, const json_t *profile)
 enum { KERNELS_MAX = 16, KEY_MAX = 24 };
 
 /* A figure as people want it: bytes with a prefix, counts whole, the rest with two decimals. */
-static void format_figure(char buf[NUMBER_BUF], double v, const char *unit)
+static char *figure_text(double v, const char *unit)
 {
+    char buf[NUMBER_BUF];
     if (isnan(v))
         snprintf(buf, NUMBER_BUF, "-");
-    else if (!strcmp(unit, "bytes"))
+    else if (!strcmp(unit, "B"))
         number_fmt_bytes(buf, v);
     else if (v == floor(v) && fabs(v) < 1e15)
         snprintf(buf, NUMBER_BUF, "%.0f", v);
     else
         snprintf(buf, NUMBER_BUF, "%.*f", fabs(v) < 1 ? 3 : fabs(v) < 1e6 ? 2 : 0, v);
+    return xstrdup(buf);
 }
 
-/* One line of a table, unless no kernel has the figure and it is none of the counters: that one is
- * missing should be seen there. */
-static void add_line(json_t *lines, const json_t *rows, const char *field, const char *title,
-                     const char *unit, bool always)
+/* The lines of a table: what, unit, and a text for each kernel. */
+struct lines {
+    struct rowset set;
+    const struct rowset *of;
+};
+
+/* One line, unless no kernel has the figure and it is none of the counters: that one is missing should be
+ * seen there. */
+static void add_line(struct lines *lines, const char *field, const char *title, const char *unit,
+                     bool always)
 {
-    json_t *line = json_pack("{s:s, s:s}", "what", title, "unit", unit), *row;
     bool have = always;
-    size_t i;
-    json_array_foreach(rows, i, row)
-    {
-        char key[KEY_MAX], text[NUMBER_BUF];
-        const double v = row_number(row, field);
-        snprintf(key, sizeof key, "k%zu", i);
-        format_figure(text, v, unit);
-        json_object_set_new(line, key, json_string(text));
-        have |= !isnan(v);
-    }
-    if (have)
-        json_array_append_new(lines, line);
-    else
-        json_decref(line);
+    for (size_t i = 0; i < lines->of->n; i++)
+        have |= !isnan(row_real(lines->of->rows[i], field));
+    if (!have)
+        return;
+    char **line = rowset_add(&lines->set);
+    line[0] = xstrdup(title);
+    line[1] = xstrdup(strcmp(unit, "B") ? unit : "bytes");
+    for (size_t i = 0; i < lines->of->n && i < KERNELS_MAX; i++)
+        line[i + 2] = figure_text(row_real(lines->of->rows[i], field), unit);
 }
 
-static void add_planned(json_t *lines, const json_t *rows, const struct planned *p)
+static void add_planned(struct lines *lines, const struct planned *p)
 {
-    for (; p->field; p++)
-        add_line(lines, rows, p->field, p->title, p->unit, false);
+    for (; p && p->field; p++)
+        add_line(lines, p->field, p->title, p->unit, false);
 }
 
-static void add_counted(json_t *lines, const json_t *rows, enum counter_section section)
+static void add_counted(struct lines *lines, int section)
 {
     for (const struct counter *c = counters; c->field; c++)
-        if (c->section == section)
-            add_line(lines, rows, c->field, c->title, c->unit, true);
-    for (const struct profile_figure *f = profile_figures; f->field; f++)
-        if (f->section == section)
-            add_line(lines, rows, f->field, f->title, f->unit, false);
+        if ((int)c->section == section)
+            add_line(lines, c->field, c->title, c->unit, true);
+    for (const struct figure *f = figures; f->field; f++)
+        if ((int)f->section == section)
+            add_line(lines, f->field, f->title, f->unit, false);
 }
 
-static void print_table(struct str *out, const char *title, json_t *lines, const json_t *rows,
+/* A table whose first column has this title. */
+static const struct table {
+    const char *title;
+    const struct planned *planned; /* or NULL */
+    int section;                   /* of counters; -1: none */
+} tables[] = {
+    {"speed", NULL, SECTION_SPEED},
+    {"launch", launch_lines, -1},
+    {"occupancy", occupancy_lines, SECTION_OCCUPANCY},
+    {"memory", memory_lines, SECTION_MEMORY},
+    {"work over units", NULL, SECTION_WORK},
+};
+
+static void print_table(struct str *out, const struct table *t, const struct rowset *rows,
                         enum format f, int width)
 {
     char keys[KERNELS_MAX][KEY_MAX];
-    struct column cols[KERNELS_MAX + 3] = {{.field = "what", .title = title, .left = true},
+    struct column cols[KERNELS_MAX + 3] = {{.field = "what", .title = t->title, .left = true},
                                            {.field = "unit", .title = "unit", .left = true}};
-    const size_t n = json_array_size(rows);
-    for (size_t i = 0; i < n && i < KERNELS_MAX; i++) {
+    for (size_t i = 0; i < rows->n && i < KERNELS_MAX; i++) {
         snprintf(keys[i], KEY_MAX, "k%zu", i);
-        cols[i + 2] = (struct column){.field = keys[i],
-                                      .title = row_string(json_array_get(rows, i), "kernel")};
+        cols[i + 2] = (struct column){.field = keys[i], .title = row_text(rows->rows[i], "kernel")};
     }
-    if (json_array_size(lines)) {
+    struct row_type *type = columns_texts(cols);
+    struct lines lines = {.set.type = type, .of = rows};
+    add_planned(&lines, t->planned);
+    add_counted(&lines, t->section);
+    if (lines.set.n) {
         if (out->len)
             str_addc(out, '\n');
-        rows_format_json(out, lines, &(struct columns){.list = cols}, f, width);
+        rows_format(out, &lines.set, &(struct columns){.list = cols}, f, width);
     }
-    json_decref(lines);
+    rowset_clear(&lines.set);
+    row_type_free(type);
 }
 
-void profile_tables(struct str *out, const json_t *rows, enum format f, int width)
+void profile_tables(struct str *out, const struct rowset *rows, enum format f, int width)
 {
-    static const struct {
-        const char *title;
-        const struct planned *planned; /* or NULL */
-        int section;                   /* of counters; -1: none */
-    } tables[] = {
-        {"speed", NULL, SECTION_SPEED},
-        {"launch", launch_lines, -1},
-        {"occupancy", occupancy_lines, SECTION_OCCUPANCY},
-        {"memory", memory_lines, SECTION_MEMORY},
-        {"work over units", NULL, SECTION_WORK},
-    };
-    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
-        json_t *lines = json_array();
-        if (tables[i].planned)
-            add_planned(lines, rows, tables[i].planned);
-        if (tables[i].section >= 0)
-            add_counted(lines, rows, (enum counter_section)tables[i].section);
-        print_table(out, tables[i].title, lines, rows, f, width);
-    }
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
+        print_table(out, &tables[i], rows, f, width);
 }

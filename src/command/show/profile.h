@@ -8,30 +8,23 @@
 #include "backend/counters.h"
 #include "command/ask/measure.h"
 
-/* Figures that follow from counters and plan; `field` NULL ends the table. */
-struct profile_figure {
-    const char *field, *title, *unit;
-    enum counter_section section;
-    const char *over, *less, *under; /* fields of the row: (over - less) / under * scale; less may
-                                        be NULL */
-    double scale;
-    const char *doc;
-};
-extern const struct profile_figure profile_figures[];
-
-/* The i-th field that only profiled rows have, with unit and doc; false behind the last. */
-bool profile_field_at(size_t i, struct field *out);
+/* The i-th field that only profiled rows have: counters, and figures that follow from them and the plan;
+ * NULL behind the last. */
+const struct field *profile_field_at(size_t i);
 /* The names of CUPTI behind a field, or how it follows from others, as a line without end; nothing
  * for other fields. */
 void profile_source(const char *field, struct str *out);
 
-/* The row of one kernel: `run` as run_row_result() has it, `profile` as backend_ops.profile leaves
- * it, NULL where nothing was counted: then the figures are null. The caller owns it. */
-json_t *profile_row(const json_t *run, const json_t *profile);
+extern const struct row_type profile_type;
+/* Adds the row of one kernel: of its run, and of what backend_ops.profile leaves; NULL: nothing was
+ * counted, and the figures are unknown. */
+void profile_add(struct rowset *rows, const struct run_row *run, const json_t *profile);
+/* The run of a row; NULL: it is no such row. */
+const struct run_row *profile_run(const struct row *row);
 /* Was anything counted? */
-bool profile_counted(const json_t *row);
+bool profile_counted(const struct row *row);
 
 /* The rows as tables: a figure a line, a kernel a column, in sections. Text and Markdown. */
-void profile_tables(struct str *out, const json_t *rows, enum format f, int width);
+void profile_tables(struct str *out, const struct rowset *rows, enum format f, int width);
 
 #endif

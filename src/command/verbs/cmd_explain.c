@@ -27,7 +27,6 @@ static bool is_plan_metric(const char *name)
 static const char *metric_name(const void *ctx, size_t i)
 {
     size_t n = 0;
-    struct field counted;
     while (plan_metric_name(ctx, n))
         if (n++ == i)
             return plan_metric_name(ctx, i);
@@ -35,19 +34,18 @@ static const char *metric_name(const void *ctx, size_t i)
     for (n = 0; run_fields[n].name; n++)
         if (n == i)
             return run_fields[n].name;
-    return profile_field_at(i - n, &counted) ? counted.name : NULL;
+    const struct field *counted = profile_field_at(i - n);
+    return counted ? counted->name : NULL;
 }
 
-/* The field of a run or of a profile; false for a metric of the plan. */
-static bool find_field(const char *name, struct field *out)
+/* The field of a run or of a profile; NULL: a metric of the plan. */
+static const struct field *find_field(const char *name)
 {
     const struct field *f = field_find(run_fields, name);
-    for (size_t i = 0; !f && profile_field_at(i, out); i++)
-        if (!strcmp(out->name, name))
-            return true;
-    if (f)
-        *out = *f;
-    return f != NULL;
+    for (size_t i = 0; !f && profile_field_at(i); i++)
+        if (!strcmp(profile_field_at(i)->name, name))
+            return profile_field_at(i);
+    return f;
 }
 
 /* The metric of this name, or the only one that begins with it; NULL: none. */
@@ -277,7 +275,6 @@ static enum status exec_explain(struct session *s, struct cmd_call *c, struct er
     if (!c->nwords)
         return err_set(err, ST_USAGE, "explain needs a metric, for example: explain occupancy_pct");
     const char *metric = find_metric(c->words[0].text);
-    struct field f;
     if (!metric)
         return unknown_metric(c, c->words[0].text, err);
     enum status st = request_make_words(s, c, 1, c->nwords - 1, REQUEST_PLAN, &r, err);
@@ -286,8 +283,8 @@ static enum status exec_explain(struct session *s, struct cmd_call *c, struct er
     st = call_finish(s, c, err);
     if (!st && is_plan_metric(metric))
         st = explain_plan(s, c, &r, metric, err);
-    else if (!st && find_field(metric, &f))
-        explain_field(s, c, &f);
+    else if (!st)
+        explain_field(s, c, find_field(metric));
     lines_wrap(c->out, 0, call_width(s, c));
     request_clear(&r);
     return st;

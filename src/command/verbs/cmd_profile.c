@@ -15,48 +15,44 @@
 enum { KERNELS_MAX = 16 };
 
 // clang-format off
-static const struct columns columns[1] = {{
+static const struct columns columns = {
+    .type = &profile_type,
     .list = (const struct column[]){
-        {.field = "kernel",                 .title = "kernel",   .left = true},
-        {.field = "shape",                  .title = "shape",    .left = true, .varies = true},
-        {.field = "params",                 .title = "params",   .left = true, .optional = true, .drop = 6},
-        {.field = "duration_us",            .title = "us"},
-        {.field = "dram_bytes",             .title = "DRAM bytes"},
-        {.field = "l2_bytes",               .title = "L2 bytes", .drop = 3},
-        {.field = "tensor_pct",             .title = "tensor %", .digits = 3},
-        {.field = "compute_pct",            .title = "SM %",     .digits = 3, .drop = 2},
-        {.field = "memory_pct",             .title = "memory %", .digits = 3, .drop = 1},
+        {.field = "kernel"},
+        {.field = "shape", .varies = true},
+        {.field = "params", .optional = true, .drop = 6},
+        {.field = "duration_us", .title = "us"},
+        {.field = "dram_bytes", .title = "DRAM bytes"},
+        {.field = "l2_bytes", .title = "L2 bytes", .drop = 3},
+        {.field = "tensor_pct", .title = "tensor %", .digits = 3},
+        {.field = "compute_pct", .title = "SM %", .digits = 3, .drop = 2},
+        {.field = "memory_pct", .title = "memory %", .digits = 3, .drop = 1},
         {.field = "achieved_occupancy_pct", .title = "occupancy %", .digits = 3},
-        {.field = "smem_conflict_pct",      .title = "conflicts %", .digits = 3, .drop = 4},
-        {.field = "check",                  .title = "check",    .left = true},
-        {.field = "reason",                 .title = "reason",   .left = true, .optional = true},
+        {.field = "smem_conflict_pct", .title = "conflicts %", .drop = 4},
+        {.field = "check"},
+        {.field = "reason", .optional = true},
         {0},
     },
-}};
+};
 // clang-format on
 
 /* ---- the rows ---- */
 
 /* Rows of every kernel of the request, counted where that is permitted. */
-static json_t *count(struct session *s, const struct request *r, struct measured *m)
+static void count(struct session *s, const struct request *r, struct measured *m,
+                  struct rowset *rows)
 {
     const struct measure_how how = {.kind = JOB_PROFILE, .no_store = true, .verb = "profile"};
     struct measuring *x = measure_start(s, r, &how);
-    json_t *rows = json_array(), *profiles = json_array();
+    json_t *profiles[KERNELS_MAX] = {NULL};
     measure_wait(x);
-    for (int i = 0; i < r->nkernels; i++) {
-        const json_t *one = measure_item(x, i);
-        json_array_append_new(profiles, one ? json_copy((json_t *)one) : json_null());
-    }
+    for (int i = 0; i < r->nkernels; i++)
+        profiles[i] = json_copy((json_t *)measure_item(x, i));
     measure_finish(x, m);
     for (int i = 0; i < r->nkernels; i++) {
-        const json_t *one = json_array_get(profiles, (size_t)i);
-        json_t *run = run_row_result(&m->rows.v[i]);
-        json_array_append_new(rows, profile_row(run, json_is_null(one) ? NULL : one));
-        json_decref(run);
+        profile_add(rows, &m->rows.v[i], profiles[i]);
+        json_decref(profiles[i]);
     }
-    json_decref(profiles);
-    return rows;
 }
 
 /* ---- output ---- */
@@ -69,66 +65,70 @@ static void add_reason(struct str *out, const char *name, const char *reason)
     str_addf(out, "%s%s%s\n", named ? "" : name, named ? "" : ": ", reason);
 }
 
+/* Above the tables: what was measured, and what is to be known of each kernel. */
+static void add_heads(struct str *out, const struct request *r, const struct rowset *counted)
+{
+    char shape[SHAPE_TEXT];
+    shape_format(&r->problem.shape, shape, sizeof shape);
+    for (size_t i = 0; i < counted->n; i++) {
+        const struct row *row = counted->rows[i];
+        const struct run_row *run = profile_run(row);
+        const double launches = row_real(row, "launches");
+        if (i == 0)
+            str_addf(out, "%s | %s | L2 %s | %.0f replays\n", shape, run->device, run->l2,
+                     row_real(row, "replays"));
+        if (run->check && !run_row_passed(run))
+            str_addf(out, "%s FAILS its check: its figures are those of a wrong kernel\n",
+                     run->kernel);
+        if (launches > 1)
+            str_addf(out,
+                     "%s: sums over %.0f launches, percentages weighted by time; --json has "
+                     "each\n",
+                     run->kernel, launches);
+    }
+}
+
 static void add_text(struct session *s, struct cmd_call *c, const struct request *r,
-                     const json_t *rows)
+                     const struct rowset *rows)
 {
     const enum format f = call_format(c);
-    char shape[SHAPE_TEXT];
-    size_t i;
-    json_t *row, *counted = json_array();
-    shape_format(&r->problem.shape, shape, sizeof shape);
-    json_array_foreach(rows, i, row)
-    {
-        const char *reason = row_string(row, "reason"), *name = row_string(row, "kernel");
-        if (profile_counted(row))
-            json_array_append(counted, row);
-        if (reason && (r->nkernels > 1 || profile_counted(row))) /* else it is the error */
-            add_reason(c->out, name, reason);
+    const int width = f == FORMAT_TEXT ? call_width(s, c) : 0;
+    struct rowset counted = {.type = &profile_type};
+    for (size_t i = 0; i < rows->n; i++) {
+        const struct run_row *run = profile_run(rows->rows[i]);
+        const bool any = profile_counted(rows->rows[i]);
+        if (any)
+            rowset_share(&counted, rows->rows[i]);
+        if (run->reason && (r->nkernels > 1 || any)) /* else it is the error */
+            add_reason(c->out, run->kernel, run->reason);
     }
-    json_array_foreach(counted, i, row)
-    {
-        const json_int_t launches = json_integer_value(json_object_get(row, "launches"));
-        const char *check = row_string(row, "check");
-        if (i == 0)
-            str_addf(c->out, "%s | %s | L2 %s | %lld replays\n", shape, row_string(row, "device"),
-                     row_string(row, "l2"),
-                     (long long)json_integer_value(json_object_get(row, "replays")));
-        if (check && strcmp(check, "pass"))
-            str_addf(c->out, "%s FAILS its check: its figures are those of a wrong kernel\n",
-                     row_string(row, "kernel"));
-        if (launches > 1)
-            str_addf(c->out,
-                     "%s: sums over %lld launches, percentages weighted by time; --json has each\n",
-                     row_string(row, "kernel"), (long long)launches);
-    }
-    lines_wrap(c->out, 0, f == FORMAT_TEXT ? call_width(s, c) : 0);
-    if (f == FORMAT_MD && json_array_size(counted)) {
+    add_heads(c->out, r, &counted);
+    lines_wrap(c->out, 0, width);
+    if (f == FORMAT_MD && counted.n) {
         str_addc(c->out, '\n');
-        run_environment_json(c->out, counted);
+        run_environment(c->out, profile_run(counted.rows[0]));
     }
-    if (json_array_size(counted))
-        profile_tables(c->out, counted, f, f == FORMAT_TEXT ? call_width(s, c) : 0);
-    json_decref(counted);
+    if (counted.n)
+        profile_tables(c->out, &counted, f, width);
+    rowset_clear(&counted);
 }
 
 static enum status print(struct session *s, struct cmd_call *c, const struct request *r,
-                         json_t *rows, struct err *err)
+                         const struct rowset *rows, struct err *err)
 {
     const enum format f = call_format(c);
     const char *reason = NULL;
-    size_t i, counted = 0;
-    json_t *row;
+    size_t counted = 0;
     if (f == FORMAT_TEXT || f == FORMAT_MD)
         add_text(s, c, r, rows);
     else
-        rows_show_json(s, c->out, rows, columns, f, 0);
+        rows_show(s, c->out, rows, &columns, f, 0);
     if (f == FORMAT_MD)
         rows_md_footer(c->out, c->command);
-    call_remember_json(s, c, rows, columns);
-    json_array_foreach(rows, i, row)
-    {
-        counted += profile_counted(row);
-        reason = reason ? reason : row_string(row, "reason");
+    call_remember(s, c, rows, &columns);
+    for (size_t i = 0; i < rows->n; i++) {
+        counted += profile_counted(rows->rows[i]);
+        reason = reason ? reason : profile_run(rows->rows[i])->reason;
     }
     if (counted)
         return ST_OK;
@@ -177,12 +177,13 @@ static enum status exec_profile(struct session *s, struct cmd_call *c, struct er
     }
     request_command(&r, "profile", &command);
     c->command = str_take(&command);
-    json_t *rows = count(s, &r, &m);
+    struct rowset rows = {.type = &profile_type};
+    count(s, &r, &m, &rows);
     if (m.status == ST_CANCELLED)
         st = err_set(err, ST_CANCELLED, "cancelled");
     else
-        st = print(s, c, &r, rows, err);
-    json_decref(rows);
+        st = print(s, c, &r, &rows, err);
+    rowset_clear(&rows);
     measured_clear(&m);
     request_clear(&r);
     return st;
@@ -220,4 +221,5 @@ const struct cmd_entry cmd_profile = {
     .arg = ARG_KERNELS,
     .flags = CMD_SHAPE | CMD_OPTIONS | CMD_PARAMS | CMD_ROWS,
     .exec = exec_profile,
+    .columns = COLUMNS(&columns),
 };

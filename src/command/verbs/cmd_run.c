@@ -191,17 +191,6 @@ void run_environment(struct str *out, const struct run_row *row)
     str_addf(out, ", seed %lld\n\n", (long long)(row->seed == INT_UNKNOWN ? 0 : row->seed));
 }
 
-void run_environment_json(struct str *out, const json_t *rows)
-{
-    struct run_row row;
-    record_init(run_fields, &row);
-    for (size_t i = 0; !row.device && i < json_array_size(rows); i++)
-        (void)record_from_json(run_fields, &row, json_array_get(rows, i), NULL);
-    if (row.device)
-        run_environment(out, &row);
-    record_clear(run_fields, &row);
-}
-
 enum { MAPS_SHOWN = 3, MAP_LINES = 16 };
 
 /* The pictures of the checks that failed: with the rows, and below them. */

@@ -16,8 +16,6 @@ enum status run_request(struct session *s, struct cmd_call *c, const struct requ
                         struct err *err);
 /* For a table that leaves the program: on what a row was measured, in words. */
 void run_environment(struct str *out, const struct run_row *row);
-/* The same for the first of rows that hold a measurement's fields among others. */
-void run_environment_json(struct str *out, const json_t *rows);
 /* Heading, rows, and for a file of shapes the geometric means of `ratio_field`. */
 void run_print(struct session *s, struct cmd_call *c, const struct request *r, const char *shapes,
                const struct measured *m, const struct columns *cols, const char *ratio_field,

@@ -120,19 +120,6 @@ static char *axis_text(const struct sweep_axis *a, int i)
     return xstrdup(number_parse(a->values[i], &v, NULL) ? a->values[i] : number_fmt(buf, v, 4));
 }
 
-/* A line of a table is texts, as many as it has columns: what stands in them, and their type. */
-static struct row_type *line_type(const struct column *cols, int n)
-{
-    struct field *fields = xcalloc((size_t)n + 1, sizeof *fields);
-    for (int j = 0; j < n; j++)
-        fields[j] = (struct field){
-            .name = cols[j].field, .type = FIELD_TEXT, .offset = (size_t)j * sizeof(char *)};
-    const struct row_type like = {.size = (size_t)n * sizeof(char *), .parts = {{fields, 0}}};
-    struct row_type *type = row_type_new(&like);
-    free(fields);
-    return type;
-}
-
 /* One table: the first axis downward; across, either the kernels or the second axis of one kernel. */
 static void add_table(const struct swept *v, int kernel, struct str *out)
 {
@@ -147,7 +134,7 @@ static void add_table(const struct swept *v, int kernel, struct str *out)
                        : request_entry(&w->base, j);
         cols[j + 1] = (struct column){.field = names[j], .title = names[j]};
     }
-    struct row_type *type = line_type(cols, across + 1);
+    struct row_type *type = columns_texts(cols);
     struct rowset lines = {.type = type};
     for (int i = 0; i < w->axes[0].count; i++) {
         char **line = rowset_add(&lines);
