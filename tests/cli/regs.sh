@@ -103,6 +103,19 @@ is "tune: a bound has no rank" says "$out" '^ +- +BR=32 .*<=7 +<=14 '
 is "tune: what is known stands before it" says "$(printf '%s\n' "$out" | sed -n 3p)" '^ +1 +BR=64 +128 +table'
 is "tune: and that is said" says "$out" '<= and >= are bounds, never ranked'
 
+# ---- source K diff ----
+export EDITOR=true
+run edit fa2 --no-run gpu=H100
+is "an edit is compiled" [ "$rc" -eq 0 ]
+run -c "set gpu=H100" -c "source fa2_edit diff"
+is "its figures stay known in the diff" says "$out" '^registers +128 +99 '
+export ATTNSCOPE_COMPILE=off
+run -c "set gpu=H100" -c "source fa2_edit diff"
+is "a bound has its mark, and no change" says "$out" '^occupancy +25 % +<=31.2 % +MODEL'
+run -c "set gpu=H100" -c "source fa2_edit diff --json"
+is "for programs, too" says "$out" '"figure":"occupancy_pct".*"change_pct":null.*"before_bound":null,"after_bound":"<="'
+unset ATTNSCOPE_COMPILE
+
 # ---- what the compiler refuses ----
 FAKECUDA=nvrtc=6
 run plan fa2 BR=48 gpu=H100 --json

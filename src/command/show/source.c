@@ -54,19 +54,19 @@ const struct kernel *source_base(const struct registry *r, const struct kernel *
 
 /* ---- figures ---- */
 
-#define FACT(member, title_, measured_, unit_)                         \
-    {                                                                  \
-        .field = #member, .title = title_, .measured = measured_,      \
-        .offset = offsetof(struct source_facts, member), .unit = unit_ \
+#define FACT(member, title_, measured_, unit_, ...)                                 \
+    {                                                                               \
+        .field = #member, .title = title_, .measured = measured_,                   \
+        .offset = offsetof(struct source_facts, member), .unit = unit_, __VA_ARGS__ \
     }
 const struct source_fact source_fact_rows[] = {
-    FACT(time_us, "time", true, FACT_US),
-    FACT(error_ratio, "error / plain", true, FACT_NUMBER),
-    FACT(smem_bytes, "SMEM / block", false, FACT_BYTES),
-    FACT(regs, "registers", false, FACT_NUMBER),
-    FACT(occupancy_pct, "occupancy", false, FACT_PCT),
-    FACT(waves, "waves", false, FACT_NUMBER),
-    FACT(requested_bytes, "requested", false, FACT_BYTES),
+    FACT(time_us, "time", true, FACT_US, .bound = NULL),
+    FACT(error_ratio, "error / plain", true, FACT_NUMBER, .bound = NULL),
+    FACT(smem_bytes, "SMEM / block", false, FACT_BYTES, .bound = NULL),
+    FACT(regs, "registers", false, FACT_NUMBER, .bound = NULL),
+    FACT(occupancy_pct, "occupancy", false, FACT_PCT, .bound = "<="),
+    FACT(waves, "waves", false, FACT_NUMBER, .bound = ">="),
+    FACT(requested_bytes, "requested", false, FACT_BYTES, .bound = NULL),
     {.field = NULL},
 };
 #undef FACT
@@ -93,9 +93,16 @@ void source_fact_tags(const struct source_facts *before, const struct source_fac
     str_free(&tags);
 }
 
-const char *source_fact_text(const struct source_fact *row, double v, char *buf, size_t size)
+const char *source_fact_bound(const struct source_facts *f, const struct source_fact *row)
+{
+    return f->bound && row->bound ? row->bound : "";
+}
+
+const char *source_fact_text(const struct source_facts *f, const struct source_fact *row, char *buf,
+                             size_t size)
 {
     char number[NUMBER_BUF];
+    const double v = source_fact_value(f, row);
     switch (row->unit) {
     case FACT_US:
         number_fmt_us(number, v);
@@ -108,20 +115,30 @@ const char *source_fact_text(const struct source_fact *row, double v, char *buf,
         number_fmt(number, v, 3);
         break;
     }
-    snprintf(buf, size, "%s%s", number, row->unit == FACT_PCT && isfinite(v) ? " %" : "");
+    snprintf(buf, size, "%s%s%s", isfinite(v) ? source_fact_bound(f, row) : "", number,
+             row->unit == FACT_PCT && isfinite(v) ? " %" : "");
     return buf;
 }
 
-const char *source_fact_change(double before, double after, char *buf, size_t size)
+double source_fact_change_pct(const struct source_facts *before, const struct source_facts *after,
+                              const struct source_fact *row)
 {
+    const double x = source_fact_value(before, row), y = source_fact_value(after, row);
+    const bool bound = *source_fact_bound(before, row) || *source_fact_bound(after, row);
+    return x > 0 && !bound ? 100 * (y / x - 1) : REAL_UNKNOWN;
+}
+
+const char *source_fact_change(const struct source_facts *before, const struct source_facts *after,
+                               const struct source_fact *row, char *buf, size_t size)
+{
+    const double pct = source_fact_change_pct(before, after, row);
     buf[0] = '\0';
-    if (!(before > 0) || !isfinite(after))
+    if (!isfinite(pct))
         return buf;
-    const double pct = 100 * (after / before - 1);
     if (fabs(pct) < 0.5)
         snprintf(buf, size, "same");
-    else if (after > 3 * before)
-        snprintf(buf, size, "x %.3g", after / before);
+    else if (pct > 200)
+        snprintf(buf, size, "x %.3g", 1 + pct / 100);
     else
         snprintf(buf, size, "%+.0f %%", pct);
     return buf;
@@ -163,6 +180,14 @@ const char *source_no_time(const struct session *s, const struct kernel *k)
 static double known(int64_t v)
 {
     return v == INT_UNKNOWN ? REAL_UNKNOWN : (double)v;
+}
+
+void source_want(struct session *s, const void *owner, const struct kernel *k)
+{
+    struct request r;
+    if (request_of(s, k->name, NULL, REQUEST_PLAN, &r, NULL) == ST_OK)
+        plans_ask(s, owner, &r, session_gpu(s, NULL, NULL));
+    request_clear(&r);
 }
 
 static void plan_facts(struct session *s, const struct kernel *k, struct source_facts *out)

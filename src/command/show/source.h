@@ -29,6 +29,8 @@ struct source_facts {
 /* `d`: the side that is looked at; C has no plan of a GPU's resources. */
 void source_facts(struct session *s, const struct kernel *k, const struct kernel_desc *d,
                   struct source_facts *out);
+/* Asks for the code of the kernel's plan; see plan_want(). */
+void source_want(struct session *s, const void *owner, const struct kernel *k);
 /* Why the last measurement of the kernel gave no time, or NULL. Borrowed until the next one. */
 const char *source_no_time(const struct session *s, const struct kernel *k);
 
@@ -38,6 +40,8 @@ struct source_fact {
     bool measured;             /* else of the plan */
     size_t offset;             /* of the double in source_facts */
     enum { FACT_US, FACT_BYTES, FACT_NUMBER, FACT_PCT } unit;
+    const char
+        *bound; /* "<=" or ">=": what it is where registers are not known; NULL: what it is */
 };
 extern const struct source_fact source_fact_rows[]; /* field NULL ends */
 double source_fact_value(const struct source_facts *f, const struct source_fact *row);
@@ -45,10 +49,17 @@ double source_fact_value(const struct source_facts *f, const struct source_fact 
  * is the planned device (NULL: there is none). */
 void source_fact_tags(const struct source_facts *before, const struct source_facts *after,
                       const struct source_fact *row, const struct device *gpu, struct str *out);
-/* "41.2 us", or "-". */
-const char *source_fact_text(const struct source_fact *row, double v, char *buf, size_t size);
-/* "-20 %" of two values, "" where that says nothing. */
-const char *source_fact_change(double before, double after, char *buf, size_t size);
+/* "<=" where the figure is a bound; "". */
+const char *source_fact_bound(const struct source_facts *f, const struct source_fact *row);
+/* "41.2 us", "<=25 %", or "-". */
+const char *source_fact_text(const struct source_facts *f, const struct source_fact *row, char *buf,
+                             size_t size);
+/* (after / before - 1) * 100; NaN: not known, or of a bound. */
+double source_fact_change_pct(const struct source_facts *before, const struct source_facts *after,
+                              const struct source_fact *row);
+/* "-20 %", "" where that says nothing. */
+const char *source_fact_change(const struct source_facts *before, const struct source_facts *after,
+                               const struct source_fact *row, char *buf, size_t size);
 
 /* What the words of a line mean, a paragraph each; false when none is known. `before`: the text from
  * its begin to the line, for comments that go on. */

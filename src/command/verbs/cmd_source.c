@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "base/number.h"
 #include "base/sanitize.h"
+#include "command/ask/plan_here.h"
 #include "command/output.h"
 #include "command/session.h"
 #include "command/show/alone.h"
@@ -39,7 +40,7 @@ static const struct columns line_columns = {
 };
 
 struct fact_row {
-    char *kernel, *base, *figure, *origin, *gpu;
+    char *kernel, *base, *figure, *origin, *gpu, *before_bound, *after_bound;
     double before, after, change_pct;
 };
 static const struct field fact_fields[] = {
@@ -52,15 +53,21 @@ static const struct field fact_fields[] = {
     FIELD(FIELD_REAL, fact_row, before, .doc = "The figure of base."),
     FIELD(FIELD_REAL, fact_row, after, .doc = "That of kernel."),
     FIELD(FIELD_REAL, fact_row, change_pct, .title = "change %", .digits = 3, .unit = "%",
-          .doc = "By how much it is more."),
+          .doc = "By how much it is more; null for a bound."),
     FIELD(FIELD_TEXT, fact_row, gpu, .doc = "For which model it was planned."),
+    FIELD(FIELD_TEXT, fact_row, before_bound,
+          .doc = "<= or >=: before only bounds the figure, as registers are not known; null: it is "
+                 "the figure."),
+    FIELD(FIELD_TEXT, fact_row, after_bound, .doc = "The same of after."),
     {.name = NULL},
 };
 static const struct row_type fact_type = ROW_TYPE(fact_row, {fact_fields, 0});
 static const struct columns fact_columns = {
     .type = &fact_type,
     .list = (const struct column[]){{.field = "figure"},
+                                    {.field = "before_bound", .title = "bound", .optional = true},
                                     {.field = "before"},
+                                    {.field = "after_bound", .title = "bound", .optional = true},
                                     {.field = "after"},
                                     {.field = "change_pct"},
                                     {.field = "origin"},
@@ -96,6 +103,11 @@ static void add_diff(struct str *out, const struct diff_line *d, int count)
     }
 }
 
+static char *copy_mark(const char *mark)
+{
+    return *mark ? xstrdup(mark) : NULL;
+}
+
 static void fact_rows(const struct ask *q, const struct source_facts *before,
                       const struct source_facts *after, struct rowset *rows)
 {
@@ -109,8 +121,9 @@ static void fact_rows(const struct ask *q, const struct source_facts *before,
         row->origin = origin ? xstrdup(origin) : NULL;
         row->before = source_fact_value(before, f);
         row->after = source_fact_value(after, f);
-        if (row->before > 0)
-            row->change_pct = 100 * (row->after / row->before - 1);
+        row->change_pct = source_fact_change_pct(before, after, f);
+        row->before_bound = copy_mark(source_fact_bound(before, f));
+        row->after_bound = copy_mark(source_fact_bound(after, f));
         row->gpu = gpu && !f->measured ? xstrdup(gpu->name) : NULL;
     }
 }
@@ -125,8 +138,9 @@ static void add_facts(struct str *out, const struct ask *q, const struct source_
     for (const struct source_fact *f = source_fact_rows; f->field; f++) {
         char a[NUMBER_BUF + 4], b[NUMBER_BUF + 4], c[32];
         const double x = source_fact_value(before, f), y = source_fact_value(after, f);
-        str_addf(out, "%-14s %14s %14s %9s  ", f->title, source_fact_text(f, x, a, sizeof a),
-                 source_fact_text(f, y, b, sizeof b), source_fact_change(x, y, c, sizeof c));
+        str_addf(out, "%-14s %14s %14s %9s  ", f->title, source_fact_text(before, f, a, sizeof a),
+                 source_fact_text(after, f, b, sizeof b),
+                 source_fact_change(before, after, f, c, sizeof c));
         source_fact_tags(before, after, f, gpu, out);
         str_addc(out, '\n');
         measured |= f->measured && isfinite(x) && isfinite(y);
@@ -141,6 +155,11 @@ static enum status diff(const struct ask *q, struct err *err)
     const struct kernel_desc *b = source_side(q->kernel, q->cpu);
     struct source_facts before, after;
     int count;
+    if (!q->cpu) {
+        source_want(q->s, q->s, q->base);
+        source_want(q->s, q->s, q->kernel);
+        plans_wait(q->s);
+    }
     source_facts(q->s, q->base, a, &before);
     source_facts(q->s, q->kernel, b, &after);
     if (call_format(q->c) != FORMAT_TEXT) {

@@ -11,6 +11,7 @@
 
 #include "base/mem.h"
 #include "base/number.h"
+#include "command/ask/plan_here.h"
 #include "command/show/source.h"
 #include "tui/app/app.h"
 #include "tui/kit/codeview.h"
@@ -73,7 +74,7 @@ static void draw_facts_line(const struct source *s, struct canvas *c, struct rec
         const double x = source_fact_value(&s->before, f), y = source_fact_value(&s->after, f);
         if (isnan(x) || isnan(y) || (s->app->blank && f->measured))
             continue;
-        source_fact_change(x, y, change, sizeof change);
+        source_fact_change(&s->before, &s->after, f, change, sizeof change);
         str_add(&text, text.len ? ";  " : "");
         if (first || measured != f->measured) {
             source_fact_tags(&s->before, &s->after, f, gpu, &text);
@@ -81,8 +82,8 @@ static void draw_facts_line(const struct source *s, struct canvas *c, struct rec
         }
         first = false;
         measured = f->measured;
-        str_addf(&text, "%s %s -> %s%s%s%s", f->title, source_fact_text(f, x, a, sizeof a),
-                 source_fact_text(f, y, b, sizeof b), *change ? " (" : "", change,
+        str_addf(&text, "%s %s -> %s%s%s%s", f->title, source_fact_text(&s->before, f, a, sizeof a),
+                 source_fact_text(&s->after, f, b, sizeof b), *change ? " (" : "", change,
                  *change ? ")" : "");
     }
     if (isnan(s->before.time_us) || isnan(s->after.time_us))
@@ -113,16 +114,16 @@ static void draw_facts_table(const struct source *s, struct canvas *c, struct re
 {
     const int w = (r.w - 14) / 3;
     const char *names[2] = {source_before(s)->name, s->name};
+    const struct source_facts unknown = {.time_us = REAL_UNKNOWN, .error_ratio = REAL_UNKNOWN};
     for (int i = 0; i < 2; i++)
         canvas_textf(c, r.x + 14 + i * w, r.y, w - 1, ROLE_TITLE, "%*s", w - 1, names[i]);
     int y = r.y + 1;
     for (const struct source_fact *f = source_fact_rows; f->field && y < r.y + r.h; f++, y++) {
         char text[3][NUMBER_BUF + 4];
         const bool hidden = f->measured && s->app->blank;
-        const double a = source_fact_value(&s->before, f), b = source_fact_value(&s->after, f);
-        source_fact_text(f, hidden ? REAL_UNKNOWN : a, text[0], sizeof text[0]);
-        source_fact_text(f, hidden ? REAL_UNKNOWN : b, text[1], sizeof text[1]);
-        source_fact_change(hidden ? REAL_UNKNOWN : a, b, text[2], sizeof text[2]);
+        source_fact_text(hidden ? &unknown : &s->before, f, text[0], sizeof text[0]);
+        source_fact_text(hidden ? &unknown : &s->after, f, text[1], sizeof text[1]);
+        source_fact_change(hidden ? &unknown : &s->before, &s->after, f, text[2], sizeof text[2]);
         canvas_text(c, r.x, y, 13, ROLE_DIM, f->title);
         for (int i = 0; i < 3; i++)
             canvas_textf(c, r.x + 14 + i * w, y, w - 1, i == 2 ? ROLE_ACCENT : ROLE_NORMAL, "%*s",
@@ -303,6 +304,11 @@ static void show(struct source *s)
 static void update_facts(struct source *s)
 {
     const struct kernel *base = source_before(s);
+    plans_forget(s->app->session, s);
+    if (base && s->diff) { /* the figures stand beside a diff alone */
+        source_want(s->app->session, s, base);
+        source_want(s->app->session, s, source_kernel(s));
+    }
     source_facts(s->app->session, source_kernel(s), source_side(source_kernel(s), false),
                  &s->after);
     if (base)
@@ -595,6 +601,7 @@ static void *source_open(struct app *a)
 static void source_close(void *ctx)
 {
     struct source *s = ctx;
+    plans_forget(s->app->session, s);
     drop_listings(s);
     codeview_clear(&s->code);
     free(s->missing);
