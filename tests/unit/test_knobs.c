@@ -62,6 +62,18 @@ static void stuck(const char *kernel, const char *name, int dir, const char *wan
     free(why);
 }
 
+/* Steps go to what the kernel takes; where another parameter is in the way, to the next value. */
+static void test_legal_steps(void)
+{
+    session = session_new("test");
+    say("set gpu=H100");
+    turn("fa2", "PAD", 1, "8");
+    turn("fa2", "PAD", -1, "4");
+    turn("fa2", "PAD", -1, "0");
+    stuck("fa2", "PAD", -1, "smallest");
+    session_free(session);
+}
+
 /* The reason that the plan gives for qtile_seq as it is set, "" when it can be launched. */
 static char *wall(void)
 {
@@ -181,6 +193,7 @@ static void test_strip(void)
 }
 
 static const struct tap_test tests[] = {
+    {"steps go to legal values", test_legal_steps},
     {"into the walls and out", test_walls},
     {"shape keys and devices", test_shape},
     {"marks", test_marks},

@@ -65,6 +65,8 @@ void knobs_add_params(struct knobs *k, const struct request *r, int i,
 
 /* ---- steps ---- */
 
+enum { STEPS_TRIED = 256 }; /* words go round */
+
 static char *step_shape(const struct session *s, const struct knob *k, int dir)
 {
     struct shape shape = s->settings.problem.shape;
@@ -88,18 +90,30 @@ static char *step_gpu(struct session *s, int dir)
     return NULL;
 }
 
-static char *step_param(const struct knob *k, int dir)
+/* The next value that the kernel takes beside its other parameters, the shape and the GPU. Where it takes
+ * none there, the next one: another parameter is in the way, and the screen says which. */
+static char *step_param(struct session *s, const struct knob *k, int dir)
 {
-    struct param_values v = k->values;
-    return desc_param_step(k->desc, &v, k->param, dir) ? field_text(&k->desc->params[k->param], &v)
-                                                       : NULL;
+    const struct field *f = &k->desc->params[k->param];
+    const struct device *gpu = session_gpu(s, NULL, NULL);
+    struct param_values v = k->values, next = v;
+    if (!desc_param_step(k->desc, &next, k->param, dir))
+        return NULL;
+    v = next;
+    for (int i = 0; i < STEPS_TRIED; i++) {
+        if (!desc_supports(k->desc, &s->settings.problem.shape, &v, gpu ? gpu->cc : 0, NULL))
+            return field_text(f, &v);
+        if (!desc_param_step(k->desc, &v, k->param, dir))
+            break;
+    }
+    return field_text(f, &next);
 }
 
 char *knob_step(struct session *s, const struct knob *k, int dir, char **why)
 {
     char *value = k->kind == KNOB_GPU     ? step_gpu(s, dir)
                   : k->kind == KNOB_SHAPE ? step_shape(s, k, dir)
-                                          : step_param(k, dir);
+                                          : step_param(s, k, dir);
     if (why)
         *why = value || k->kind == KNOB_GPU
                    ? NULL
