@@ -42,6 +42,10 @@ void fig_samples(struct canvas *c, struct rect r, const struct sample_series *s)
 
 /* ---- small figures ---- */
 
+/* A number with its unit in large characters, as large as fits the rectangle from its upper left corner on:
+ * digits, ". - + e x ?", u, m, s. Returns the lines used; 0: there is no room, or no glyph for it. */
+int fig_digits(struct canvas *c, struct rect r, enum role role, const char *text);
+
 /* One line: the last values, scaled between their min and max; x marks a dropped sample (NaN). */
 void fig_spark(struct canvas *c, struct rect r, const double *v, int n);
 /* A horizontal bar, value of max. */

@@ -412,7 +412,11 @@ static void test_projector(void)
     CU_ASSERT(hides("Shape"));
     press(TK_DOWN);
     CU_ASSERT(shows(" Down"));      /* the key is shown */
-    CU_ASSERT(hides("Occupancy ")); /* one pane at a time */
+    CU_ASSERT(shows("Occupancy ")); /* with the times, what the plan says */
+    CU_ASSERT(hides("Check against"));
+    press(TK_TAB); /* else one pane at a time */
+    CU_ASSERT(shows("Check against"));
+    CU_ASSERT(hides("Occupancy "));
     CU_ASSERT_STRING_EQUAL(tty_theme(tty)->name, "projector");
     type("z"); /* all panes: what the larger spacing would push out stays */
     CU_ASSERT(shows("-bound >="));

@@ -127,7 +127,7 @@ static struct explore_view make_view(const struct plan *plan, const struct run_r
 static struct canvas *draw(int w, int h, enum glyphs glyphs, const struct explore_view *v)
 {
     struct canvas *c = canvas_new(w, h, glyphs);
-    struct layout_wish wish = {v->nshape, v->nkernels, 3, v->focus, false};
+    struct layout_wish wish = {v->nshape, v->nkernels, 3, v->focus, false, false};
     struct screen_layout l;
     layout_explore(w, h, &wish, &l);
     explore_draw(c, &l, v);
@@ -425,7 +425,44 @@ static void test_no_launch(void)
     canvas_free(c);
 }
 
+/* In a room: the median large, the samples, and what the plan says below; never the two in one pane. */
+static void test_room(void)
+{
+    struct run_row row = make_row(NULL);
+    struct plan plan = make_plan();
+    struct explore_view v = make_view(&plan, &row, NULL);
+    v.focus = PANE_TIME;
+    v.roomy = true;
+    struct layout_wish wish = {v.nshape, v.nkernels, 3, PANE_TIME, true, true};
+    struct screen_layout l;
+    for (int size = 0; size < 2; size++) {
+        struct canvas *c = canvas_new(size ? 200 : 80, size ? 50 : 24, GLYPHS_ASCII);
+        layout_explore(c->w, c->h, &wish, &l);
+        explore_draw(c, &l, &v);
+        const char *four = size ? "\n  ####        ####" : "\n  ##    ##"; /* of 4.21 ms */
+        CU_ASSERT(shows(c, four));
+        CU_ASSERT(shows(c, "median 4.21 ms"));                            /* and in words */
+        CU_ASSERT(shows(c, size ? "4300" : "last 8") || shows(c, "4.3")); /* its samples */
+        CU_ASSERT(shows(c, "limit regs 4"));
+        v.blank = true;
+        canvas_clear(c);
+        explore_draw(c, &l, &v);
+        CU_ASSERT_FALSE(shows(c, "4.21"));
+        CU_ASSERT_FALSE(shows(c, four));
+        v.blank = false;
+        canvas_free(c);
+    }
+    v.row = NULL; /* nothing measured: no figure is made up */
+    struct canvas *c = canvas_new(80, 24, GLYPHS_ASCII);
+    layout_explore(80, 24, &wish, &l);
+    explore_draw(c, &l, &v);
+    CU_ASSERT_FALSE(shows(c, "##    ##"));
+    CU_ASSERT(shows(c, "limit regs 4"));
+    canvas_free(c);
+}
+
 static const struct tap_test tests[] = {
+    {"a room: large digits, and the plan below", test_room},
     {"80x24 in ASCII, whole", test_golden},
     {"every size and tier", test_every_size_and_tier},
     {"old figures are dimmed and named", test_old_figures},

@@ -676,6 +676,28 @@ static void test_sizes(void)
     chart_free(times);
 }
 
+static void test_digits(void)
+{
+    struct canvas *c = canvas_new(60, 11, GLYPHS_ASCII);
+    CU_ASSERT_EQUAL(fig_digits(c, (struct rect){0, 0, 20, 5}, ROLE_TITLE, "4.2 us"),
+                    0); /* too narrow */
+    CU_ASSERT_EQUAL(fig_digits(c, (struct rect){0, 0, 60, 4}, ROLE_TITLE, "4.2 us"),
+                    0); /* too low */
+    CU_ASSERT_EQUAL(fig_digits(c, (struct rect){0, 0, 60, 5}, ROLE_TITLE, "4.2 GB"),
+                    0); /* no such glyph */
+    CU_ASSERT_EQUAL(fig_digits(c, (struct rect){0, 0, 60, 5}, ROLE_TITLE, ""), 0);
+    canvas_resize(c, 26, 5);
+    CU_ASSERT_EQUAL(fig_digits(c, (struct rect){0, 0, 26, 5}, ROLE_TITLE, "4.2 us"), 5);
+    expect_text(c, "#  #   ####\n"
+                   "#  #      #    #  #  ##\n"
+                   "####   ####    #  # #\n"
+                   "   #   #       #  #  #\n"
+                   "   # # ####    #### ##\n");
+    canvas_resize(c, 60, 11); /* twice as large: ten lines, and four columns a dot */
+    CU_ASSERT_EQUAL(fig_digits(c, (struct rect){0, 0, 60, 11}, ROLE_TITLE, "1.5"), 10);
+    canvas_free(c);
+}
+
 static const struct tap_test tests[] = {
     {"shared memory in one line", test_smem},
     {"shared memory with a row for each buffer", test_smem_rows},
@@ -685,6 +707,7 @@ static const struct tap_test tests[] = {
     {"an SM, and the state before", test_sm_before},
     {"an SM whose registers are not known", test_sm_unknown},
     {"an SM that no block fits", test_sm_none},
+    {"large digits", test_digits},
     {"sparkline", test_spark},
     {"bar", test_bar},
     {"limits mark what is reached", test_limits},

@@ -91,7 +91,8 @@ static void test_all_sizes(void)
     for (int w = 40; w <= 220; w += 4) {
         for (int h = 12; h <= 90; h += 3) {
             for (int n = 0; n <= 40; n += 8) {
-                struct layout_wish any = {n, n / 2, n / 3, (enum pane)(n % PANE_COUNT), false};
+                struct layout_wish any = {n,     n / 2, n / 3, (enum pane)(n % PANE_COUNT),
+                                          false, false};
                 layout_explore(w, h, &any, &l);
                 check_panes(&l);
             }

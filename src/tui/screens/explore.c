@@ -612,8 +612,8 @@ static void explore_draw_screen(void *ctx, struct canvas *c)
     struct explore *e = ctx;
     struct explore_view v;
     leave_lists(e);
-    struct layout_wish wish = {e->subject.knobs.n, e->nkernels, smem_rows(e), e->focus,
-                               e->app->zoom};
+    struct layout_wish wish = {e->subject.knobs.n, e->nkernels,  smem_rows(e),
+                               e->focus,           e->app->zoom, e->app->projector};
     layout_explore(c->w, c->h, &wish, &e->layout);
     if (e->layout.mode == LAYOUT_FULL && !e->app->zoom && e->layout.pane[e->focus].w <= 0)
         e->focus = PANE_SHAPE; /* the terminal shrank */

@@ -123,7 +123,7 @@ static void occ_more(struct flow *f, const struct plan *p)
 static void planned_occ(struct canvas *c, struct rect r, const struct explore_view *v)
 {
     const struct plan_pass *p = main_pass(v->plan);
-    struct flow f = {.c = c, .r = r, .roomy = v->roomy};
+    struct flow f = {.c = c, .r = r, .roomy = v->roomy && r.h > 10};
     if (is_ruled_out(v->plan)) {
         canvas_wrap(c, r, ROLE_BAD, v->plan->reason);
         return;
@@ -377,6 +377,33 @@ static const char *stop_text(const char *stopped)
     return stopped ? stopped : "";
 }
 
+/* For a room: the median large, the samples as a histogram. Returns the lines used; the last line stays for
+ * what is being done. */
+static int time_large(struct canvas *c, struct rect r, const struct explore_view *v)
+{
+    enum { DIGITS_H = 5, HISTOGRAM_H = 4 };
+    const struct unit u = time_unit(v->row->median_us);
+    char b[NUMBER_BUF], text[2 * NUMBER_BUF];
+    struct flow f = {.c = c};
+    snprintf(text, sizeof text, "%s %s",
+             hidden(v, time_text(b, v->row->median_us, u, v->row->cv_pct)), u.name);
+    const int height = r.h < 20 ? DIGITS_H : r.h / 3;
+    int y =
+        fig_digits(c, (struct rect){r.x, r.y + 1, r.w, height}, figure_role(v, ROLE_TITLE), text);
+    if (!y)
+        return 0;
+    y += 2;
+    f.r = (struct rect){r.x, r.y + y, r.w, r.h - y};
+    time_figures(&f, v);
+    time_recorded(&f, v);
+    const int at = y + f.y + 1, left = r.h - at - 1;
+    if (left >= HISTOGRAM_H && !v->blank && v->samples &&
+        fig_histogram(c, (struct rect){r.x, r.y + at, r.w, left}, v->samples, 0))
+        return at + left;
+    time_spark(&f, v);
+    return y + f.y;
+}
+
 static void pane_time(struct canvas *c, struct rect r, const struct explore_view *v)
 {
     struct flow f = {.c = c, .r = r, .roomy = v->roomy};
@@ -386,10 +413,14 @@ static void pane_time(struct canvas *c, struct rect r, const struct explore_view
         return;
     }
     const bool timed = v->row && !isnan(v->row->median_us);
-    if (timed)
+    f.y = timed && v->roomy ? time_large(c, r, v) : 0;
+    const bool large = f.y > 0;
+    if (timed && !large)
         time_figures(&f, v);
-    time_recorded(&f, v);
-    if (timed && (!v->recalled || r.h - f.y > 1)) /* the last line is for what is being done */
+    if (!large)
+        time_recorded(&f, v);
+    if (timed && !large &&
+        (!v->recalled || r.h - f.y > 1)) /* the last line is for what is being done */
         time_spark(&f, v);
     if (v->failure)
         canvas_wrap(c, (struct rect){r.x, r.y + f.y, r.w, r.h - f.y}, ROLE_BAD, v->failure);

@@ -114,6 +114,19 @@ static void layout_compact(struct screen_layout *l, enum pane focus)
     l->tabs = (struct rect){0, 0, l->w, 1};
 }
 
+enum { ROOM_PLAN_H = 6 };
+
+/* The times large, and what the plan says of them in the lines below. */
+static void layout_room(struct screen_layout *l)
+{
+    struct rect *plan = &l->frame[PANE_OCC];
+    layout_compact(l, PANE_TIME);
+    l->frame[PANE_TIME].h -= ROOM_PLAN_H;
+    l->pane[PANE_TIME].h -= ROOM_PLAN_H;
+    *plan = (struct rect){0, l->frame[PANE_TIME].y + l->frame[PANE_TIME].h, l->w, ROOM_PLAN_H};
+    l->pane[PANE_OCC] = (struct rect){1, plan->y + 1, l->w - 2, plan->h - 1};
+}
+
 void layout_explore(int w, int h, const struct layout_wish *wish, struct screen_layout *out)
 {
     memset(out, 0, sizeof *out);
@@ -128,6 +141,8 @@ void layout_explore(int w, int h, const struct layout_wish *wish, struct screen_
     out->footer = (struct rect){0, h - 1, w, 1};
     if (out->mode == LAYOUT_FULL)
         layout_full(out, wish);
+    else if (wish->zoom && wish->projector && wish->focus == PANE_TIME && h >= FULL_H)
+        layout_room(out);
     else
         layout_compact(out, wish->focus);
 }

@@ -37,7 +37,8 @@ struct screen_layout {
 struct layout_wish {
     int nshape, nkernels, nsmem; /* rows */
     enum pane focus;
-    bool zoom; /* only the focused one, whatever the size */
+    bool zoom;      /* only the focused one, whatever the size */
+    bool projector; /* of a room: below the times stands what the plan says */
 };
 
 void layout_explore(int w, int h, const struct layout_wish *wish, struct screen_layout *out);
