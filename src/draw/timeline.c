@@ -438,14 +438,16 @@ void timeline_summary(const struct block_panel *s, struct str *out)
     else
         number_fmt_us(time, span);
     str_addf(out,
-             "%lld block%s, %s%lld slot%s (%d a%s %s), %s wave%s, %s%s; %ss busy %s%%, tail %s%%, "
-             "longest/mean block %s",
+             "%lld block%s, %s%lld slot%s (%s%d a%s %s), %s%s wave%s, %s%s; %ss busy %s%%, tail "
+             "%s%%, longest/mean block %s",
              (long long)s->blocks, s->blocks == 1 ? "" : "s", s->bound ? "<=" : "",
-             (long long)s->slots, s->slots == 1 ? "" : "s", (int)s->lanes,
-             s->unit[0] == 'S' ? "n" : "", s->unit, number_fmt(b[0], s->waves, 3),
-             s->waves == 1 ? "" : "s", model ? "ends at " : "", time, s->unit,
-             number_fmt(b[2], s->busy_pct, 3), number_fmt(b[3], s->tail_pct, 2),
+             (long long)s->slots, s->slots == 1 ? "" : "s", s->bound ? "<=" : "", (int)s->lanes,
+             s->unit[0] == 'S' ? "n" : "", s->unit, s->bound ? ">=" : "",
+             number_fmt(b[0], s->waves, 3), s->waves == 1 ? "" : "s", model ? "ends at " : "", time,
+             s->unit, number_fmt(b[2], s->busy_pct, 3), number_fmt(b[3], s->tail_pct, 2),
              number_fmt(b[4], s->imbalance, 3));
+    if (s->bound)
+        str_add(out, "; drawn as if that many fit: the registers are not known");
     if (s->shown < s->rows)
         str_addf(out, "; here the first %d of %d %ss", (int)s->shown, (int)s->rows, s->unit);
     if (s->recorded_us > 0 && s->recorded)

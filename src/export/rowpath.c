@@ -115,10 +115,8 @@ const char *row_bound(const struct row *row, const char *field)
     static const struct {
         const char *field, *mark;
     } marks[] = {
-        {"blocks_per_sm", "<="},
-        {"active_warps", "<="},
-        {"occupancy_pct", "<="},
-        {"waves", ">="}, /* fewer blocks at a time, more waves */
+        {"blocks_per_sm", "<="}, {"active_warps", "<="}, {"occupancy_pct", "<="},
+        {"slots", "<="},         {"waves", ">="}, /* fewer blocks at a time, more waves */
     };
     for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
         if (!strcmp(field, marks[i].field))

@@ -299,6 +299,14 @@ static void test_figure(void)
     CU_ASSERT_STRING_EQUAL(str_text(&text),
                            "5 blocks, 4 slots (2 an SM), 1.25 waves, 6 us; SMs busy 83.3%, "
                            "tail 33%, longest/mean block 1.11");
+    str_clear(&text);
+    p.bound = 1; /* then its figures are */
+    timeline_summary(&p, &text);
+    CU_ASSERT_STRING_EQUAL(str_text(&text),
+                           "5 blocks, <=4 slots (<=2 an SM), >=1.25 waves, 6 us; SMs busy 83.3%, "
+                           "tail 33%, longest/mean block 1.11; drawn as if that many fit: the "
+                           "registers are not known");
+    p.bound = 0;
     str_free(&text);
     canvas_free(c);
     CU_ASSERT_EQUAL(timeline_best_mark(&p), MARK_TILE);

@@ -71,9 +71,12 @@ static void occ_grid(struct flow *f, const struct plan *plan, const struct plan_
              (long long)p->grid[2]);
     if (!isnan(p->occ.waves)) {
         double whole = floor(p->occ.waves), tail = p->occ.waves - whole;
-        snprintf(waves, sizeof waves, "%s waves", number_fmt(b, p->occ.waves, 3));
-        snprintf(of, sizeof of, " of %lld", (long long)(p->occ.blocks_per_sm * plan->device->sms));
-        if (tail > 0 && whole > 0)
+        const bool bound = p->occ.upper_bound == 1;
+        snprintf(waves, sizeof waves, "%s%s waves", bound ? ">=" : "",
+                 number_fmt(b, p->occ.waves, 3));
+        snprintf(of, sizeof of, " of %s%lld", bound ? "<=" : "",
+                 (long long)(p->occ.blocks_per_sm * plan->device->sms));
+        if (tail > 0 && whole > 0 && !bound)
             snprintf(last, sizeof last, "last %.0f%% full", tail * 100);
     }
     int need = snprintf(NULL, 0, "grid %lld blocks  %s  %s", blocks, waves, last);
