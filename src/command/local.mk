@@ -53,6 +53,7 @@ libattnscope_a_SOURCES += \
 	%D%/line/parse.c %D%/line/parse.h \
 	%D%/ask/recorded.c %D%/ask/recorded.h \
 	%D%/ask/recollect.c %D%/ask/recollect.h \
+	%D%/show/sweep_words.c %D%/show/sweep_words.h \
 	%D%/show/groups.c %D%/show/groups.h \
 	%D%/show/profile.c \
 	%D%/show/profile.h \

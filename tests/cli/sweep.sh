@@ -63,4 +63,19 @@ cut_short INT 0 --no-store
 # shellcheck disable=SC2086
 run $sweep --no-store
 is "--no-store keeps nothing to go on with" silent "$err"
+
+# Kernels that take turns, and who overtakes whom.
+run sweep naive,cpu_tiled S=8,16,32 H=1 D=16 f32 time=0.1 threads=1 backend=cpu base=cpu_tiled
+is "base= shows ratios with their interval" says "$out" '^16 .* [0-9.]+ \([0-9.]+\.\.[0-9.]+\) (FASTER|SLOWER|SAME|no winner)'
+is "in turns" says "$out" 'live \| in turns with cpu_tiled'
+is "and a sentence for each of the others" says "$out" '^naive (is|against|overtakes|falls)'
+run sweep naive,cpu_tiled S=8,16 H=1 D=16 f32 n=5 time=0.05 threads=1 backend=cpu base=naive --json
+is "ratios are fields" says "$out" '"kernel":"cpu_tiled","S":16,.*"ratio":[0-9.]+,"ratio_lo":[0-9.]+'
+run sweep naive,cpu_tiled S=8,16 H=1 D=16 f32 n=5 time=0.05 threads=1 backend=cpu
+is "times of separate runs name no winner" says "$out" 'separate runs name no winner; base=naive'
+is "medians have their spread" says "$out" '^ ?8 +[0-9.]+ .[ 0-9]+%'
+run sweep fa2 BR=16,32,64 S=32 H=1 D=16 f32 n=9 time=0.05 backend=cpu --confirm
+is "the two shortest take turns" says "$out" '^(fa2 .* is|fa2 .* against fa2|fa2 against)'
+run sweep fa2 S=16,32 H=1 D=16 f32 n=5 time=0.05 backend=cpu --confirm
+is "where they are of one problem" says "$err" 'no two points of one problem'
 finish

@@ -7,6 +7,7 @@
 #include "command/ask/sweep.h"
 #include "command/line/parse.h"
 #include "command/show/roof.h"
+#include "command/show/sweep_words.h"
 #include "tap.h"
 
 #include <math.h>
@@ -104,6 +105,107 @@ static void test_words(void)
     sweep_clear(&w);
     CU_ASSERT_EQUAL(sweep_of(session, "fa2", axes, 1, "nothing", &w, &err), ST_USAGE);
     CU_ASSERT(err.at < 0);
+    sweep_clear(&w);
+}
+
+/* A point as compare would have it: one letter a point, Faster, Slower, same (=), ambiguous (?). */
+static void put_verdicts(struct sweep *w, int kernel, const char *letters)
+{
+    for (int i = 0; letters[i]; i++) {
+        const char l = letters[i];
+        struct run_row row;
+        record_init(run_fields, &row);
+        row.kernel = xstrdup(w->base.kernels[kernel]->name);
+        row.check = xstrdup("pass");
+        row.verdict = xstrdup(l == 'F'   ? "FASTER"
+                              : l == 'S' ? "SLOWER"
+                              : l == '=' ? "SAME"
+                                         : "AMBIGUOUS");
+        row.ratio = l == 'F' ? 0.5 : l == 'S' ? 2 : 1;
+        row.ratio_lo = row.ratio * 0.9;
+        row.ratio_hi = row.ratio * 1.1;
+        sweep_put(w, i, kernel, &row);
+        record_clear(run_fields, &row);
+    }
+}
+
+static void expect_said(const char *letters, const char *want)
+{
+    struct sweep w = make("sweep naive,fa2 S=512,640,768,896,1k base=naive");
+    struct str out = {0};
+    CU_ASSERT(w.paired && w.measured);
+    put_verdicts(&w, 1, letters);
+    sweep_say_crossings(&w, &out);
+    CU_ASSERT_STRING_EQUAL(str_text(&out), want);
+    if (strcmp(str_text(&out), want))
+        printf("# %s:\n# %s", letters, str_text(&out));
+    str_free(&out);
+    sweep_clear(&w);
+}
+
+/* A crossing lies between two verdicts, never between a verdict and none. */
+static void test_crossings(void)
+{
+    expect_said("SSFFF", "fa2 overtakes naive at S = 640..768\n"
+                         "fa2 against naive: FASTER at 3, SLOWER at 2 of 5 points\n");
+    expect_said("S=?FF", "fa2 overtakes naive at S = 512..896\n"
+                         "fa2 against naive: FASTER at 2, SLOWER at 1 of 5 points, the SAME within "
+                         "1 % at 1, no verdict at 1\n");
+    expect_said("FFSSF",
+                "fa2 falls behind naive at S = 640..768\nfa2 overtakes naive at S = 896..1k\n"
+                "fa2 against naive: FASTER at 3, SLOWER at 2 of 5 points\n");
+    expect_said("FFFFF", "fa2 is FASTER than naive at every point\n");
+    expect_said("??F?F", "fa2 is FASTER than naive at 2 of 5 points, no verdict at 3\n");
+    expect_said("?????",
+                "fa2 against naive: FASTER at 0, SLOWER at 0 of 5 points, no verdict at 5\n");
+    expect_said("SS",
+                "fa2 is SLOWER than naive at 2 of 5 points, no verdict at 3\n"); /* cut short */
+    refuse("sweep fa2 S=1,2 base=fa2", "a ratio needs two kernels");
+    refuse("sweep fa2,naive S=1,2 base=cpu_tiled", "base=cpu_tiled is not among the kernels");
+    refuse("sweep fa2,naive S=1,2 metric=waves base=fa2", "no base is needed");
+    /* The base comes first whatever the line says; sizes that do not grow have no crossing. */
+    struct sweep w = make("sweep naive,fa2 S=2k,1k base=fa2");
+    struct str out = {0};
+    CU_ASSERT_STRING_EQUAL(w.base.kernels[0]->name, "fa2");
+    CU_ASSERT_STRING_EQUAL(w.metric, "ratio");
+    put_verdicts(&w, 1, "SF");
+    sweep_say_crossings(&w, &out);
+    CU_ASSERT_EQUAL(out.len, 0);
+    double lo, hi;
+    CU_ASSERT(sweep_spread(&w, sweep_row(&w, 0, 1), &lo, &hi));
+    CU_ASSERT_DOUBLE_EQUAL(lo, 1.8, 1e-9);
+    str_free(&out);
+    sweep_clear(&w);
+}
+
+/* The two shortest of one problem, and the line that would tell. */
+static void test_fastest(void)
+{
+    static const double us[] = {30, 10, NAN, 20, 40, 11};
+    struct sweep w = make("sweep fa2 BR=16,32,64 BC=32,64 S=1k l2=hot backend=cpu");
+    int kernel, best[2];
+    for (int i = 0; i < w.npoints; i++) {
+        struct run_row row;
+        record_init(run_fields, &row);
+        row.check = xstrdup(i == 5 ? "fail" : "pass");
+        row.median_us = us[i];
+        sweep_put(&w, i, 0, &row);
+        record_clear(run_fields, &row);
+    }
+    CU_ASSERT_FATAL(sweep_fastest(&w, &kernel, best));
+    CU_ASSERT_EQUAL(best[0], 1);
+    CU_ASSERT_EQUAL(best[1], 3); /* the shorter one failed its check */
+    char *line = sweep_confirmation(&w, kernel, best);
+    CU_ASSERT(str_starts(line, "compare fa2@BR=16@BC=64,fa2@BR=32@BC=64 "));
+    CU_ASSERT_PTR_NOT_NULL(strstr(line, "l2=hot"));
+    struct call_list list = {0};
+    struct err err = ERR_INIT;
+    CU_ASSERT_EQUAL(parse_line(session, line, &list, &err), ST_OK);
+    call_list_clear(&list);
+    free(line);
+    sweep_clear(&w);
+    w = make("sweep fa2 S=1k,2k"); /* points that solve other problems cannot be compared */
+    CU_ASSERT(!sweep_fastest(&w, &kernel, best));
     sweep_clear(&w);
 }
 
@@ -281,9 +383,14 @@ static void test_roofs_measured(void)
 }
 
 static const struct tap_test tests[] = {
-    {"axes and labels", test_parse},          {"from words", test_words},
-    {"a planned sweep", test_planned},        {"ranges of each kernel", test_ranges},
-    {"a measured sweep", test_measured},      {"roofline rows", test_roofs},
+    {"axes and labels", test_parse},
+    {"from words", test_words},
+    {"a planned sweep", test_planned},
+    {"ranges of each kernel", test_ranges},
+    {"where a kernel overtakes another", test_crossings},
+    {"what looks fastest, and what would tell", test_fastest},
+    {"a measured sweep", test_measured},
+    {"roofline rows", test_roofs},
     {"measured points", test_roofs_measured},
 };
 

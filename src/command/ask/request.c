@@ -332,6 +332,31 @@ void request_only(struct request *r, int i)
         free(r->own[--r->nkernels]);
 }
 
+/* Is entry i what base= names? "qtile_seq" is the first of its kind, "qtile_seq@BR=32" that one. */
+static bool is_base(const struct request *r, int i, const char *base)
+{
+    const char *name = r->kernels[i]->name;
+    const size_t len = strlen(name);
+    if (strncmp(base, name, len))
+        return false;
+    return !base[len] || (base[len] == '@' && r->own[i] && !strcmp(base + len + 1, r->own[i]));
+}
+
+enum status request_base_first(struct cmd_call *c, struct request *r, const char *base,
+                               struct err *err)
+{
+    int at = 0;
+    while (base && at < r->nkernels && !is_base(r, at, base))
+        at++;
+    if (at == r->nkernels) {
+        err_set(err, ST_USAGE, "base=%s is not among the kernels; did you mean \"%s\"?", base,
+                r->kernels[0]->name);
+        return call_mark_key(c, "base", ST_USAGE, err);
+    }
+    request_put_first(r, at);
+    return ST_OK;
+}
+
 /* One "BR=32" of kernel i's own. */
 static enum status set_own(struct request *r, int i, const char *pair, struct err *err)
 {

@@ -59,6 +59,10 @@ enum status request_try(struct request *r, const char *key, const char *value, b
                         struct err *err);
 /* Moves kernel i before the others. */
 void request_put_first(struct request *r, int i);
+/* Puts the entry that base= names before the others, "fa2" or "fa2@BR=32": ratios are over the first. NULL: it
+ * stays as it is. ST_USAGE marks the key. */
+enum status request_base_first(struct cmd_call *c, struct request *r, const char *base,
+                               struct err *err);
 /* Leaves kernel i alone in it. */
 void request_only(struct request *r, int i);
 

@@ -383,11 +383,25 @@ static enum status find_metric(struct sweep *w, struct cmd_call *c, struct err *
     return mark_values(c, "metric", ST_USAGE, err);
 }
 
-static enum status begin(struct session *s, struct cmd_call *c, const char *metric,
-                         struct sweep *out, struct err *err)
+/* Figures that only kernels which took turns have. */
+static bool is_of_pairs(const char *metric)
 {
-    *out = (struct sweep){.session = s, .metric = xstrdup(metric ? metric : "median_us")};
-    return find_metric(out, c, err);
+    static const char *const fields[] = {"ratio", "ratio_lo", "ratio_hi", "pair_max_diff"};
+    return is_among(fields, sizeof fields / sizeof *fields, metric);
+}
+
+/* `base`: kernels take turns, against this one or, with a metric of pairs, the first. */
+static enum status begin(struct session *s, struct cmd_call *c, const char *metric,
+                         const char *base, struct sweep *out, struct err *err)
+{
+    metric = metric ? metric : base ? "ratio" : "median_us";
+    *out = (struct sweep){
+        .session = s, .metric = xstrdup(metric), .paired = base || is_of_pairs(metric)};
+    const enum status st = find_metric(out, c, err);
+    if (st || !base || out->measured)
+        return st;
+    err_set(err, ST_USAGE, "%s is planned: no base is needed", out->metric);
+    return mark_values(c, "base", ST_USAGE, err);
 }
 
 static unsigned request_flags(const struct sweep *w)
@@ -401,6 +415,11 @@ static enum status check(struct sweep *w, struct cmd_call *c, struct err *err)
     if (!w->naxes)
         return err_set(err, ST_USAGE,
                        "sweep needs an axis, for example: sweep cpu_tiled S=256..4k:x2");
+    if (w->paired && w->base.nkernels < 2)
+        return err_set(
+            err, ST_USAGE,
+            "a ratio needs two kernels, for example: sweep naive,%s S=256..4k base=naive",
+            strcmp(w->base.kernels[0]->name, "naive") ? w->base.kernels[0]->name : "cpu_tiled");
     enum status st = check_axes(w, c, err);
     if (!st && c)
         st = call_finish(w->session, c, err);
@@ -413,9 +432,12 @@ static enum status check(struct sweep *w, struct cmd_call *c, struct err *err)
 
 enum status sweep_make(struct session *s, struct cmd_call *c, struct sweep *out, struct err *err)
 {
-    enum status st = begin(s, c, call_key(c, "metric"), out, err);
+    const char *base = call_key(c, "base");
+    enum status st = begin(s, c, call_key(c, "metric"), base, out, err);
     if (!st)
         st = request_make(s, c, request_flags(out), &out->base, err);
+    if (!st)
+        st = request_base_first(c, &out->base, base, err);
     if (!st && !out->base.nkernels)
         st = err_set(err, ST_USAGE,
                      "sweep needs a kernel, for example: sweep cpu_tiled S=256..4k:x2");
@@ -427,7 +449,7 @@ enum status sweep_make(struct session *s, struct cmd_call *c, struct sweep *out,
 enum status sweep_of(struct session *s, const char *kernels, const struct sweep_words *axes,
                      int naxes, const char *metric, struct sweep *out, struct err *err)
 {
-    enum status st = begin(s, NULL, metric, out, err);
+    enum status st = begin(s, NULL, metric, NULL, out, err);
     if (!st)
         st = request_of(s, kernels, NULL, request_flags(out), &out->base, err);
     for (int i = 0; i < naxes && !st; i++)

@@ -27,6 +27,7 @@ struct sweep {
     int naxes, npoints;
     char *metric;
     bool measured;                   /* only a run gives it */
+    bool paired;                     /* the kernels take turns: rows have ratios over the first */
     const struct device *device;     /* for planned metrics */
     struct row **rows;               /* npoints x base.nkernels; NULL: not known yet */
     struct row_type *cell, *blocked; /* of its rows: kernel and axes first, then what a run or a
@@ -57,6 +58,9 @@ const struct run_row *sweep_run(const struct sweep *w, const struct row *row);
 /* The metric in a row; NaN when unknown, not possible, or of a run that failed its check. */
 double sweep_value(const struct sweep *w, const struct row *row);
 
+/* Between what a value of it lies: the quartiles of a median, the 95 % interval of a ratio. False: other
+ * metrics have none, or it is not known. */
+bool sweep_spread(const struct sweep *w, const struct row *row, double *lo, double *hi);
 /* The request of a point; the caller clears it. ST_NO with the reason when no kernel
  * can have such a point; then there is nothing to clear. */
 enum status sweep_request(const struct sweep *w, int point, struct request *out, struct err *err);

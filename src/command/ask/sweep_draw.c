@@ -31,10 +31,21 @@ static void take_cell(const struct sweep *w, const struct row *row, struct grid_
     v->blocked = b ? xstrdup(b->word) : NULL;
     v->why = b && reason ? sanitize_line(reason) : NULL;
     v->bound = !b && *bound ? xstrdup(bound) : NULL;
-    if (b || strcmp(w->metric, "median_us") != 0)
-        return;
-    v->lo = row_real(row, "q1_us");
-    v->hi = row_real(row, "q3_us");
+    if (!b)
+        sweep_spread(w, row, &v->lo, &v->hi);
+}
+
+bool sweep_spread(const struct sweep *w, const struct row *row, double *lo, double *hi)
+{
+    static const char *const ends[][3] = {{"median_us", "q1_us", "q3_us"},
+                                          {"ratio", "ratio_lo", "ratio_hi"}};
+    *lo = *hi = NAN;
+    for (int i = 0; i < 2; i++)
+        if (!strcmp(w->metric, ends[i][0])) {
+            *lo = row_real(row, ends[i][1]);
+            *hi = row_real(row, ends[i][2]);
+        }
+    return isfinite(*lo) && isfinite(*hi);
 }
 
 /* Of two axes the first runs downward. */

@@ -130,32 +130,6 @@ static enum status judge_speed(const struct run_rows *rows, struct err *err)
     return ST_OK;
 }
 
-/* Is entry i what base= names? "qtile_seq" is the first of its kind, "qtile_seq@BR=32" that one. */
-static bool is_base(const struct request *r, int i, const char *base)
-{
-    const char *name = r->kernels[i]->name;
-    const size_t len = strlen(name);
-    if (strncmp(base, name, len))
-        return false;
-    return !base[len] || (base[len] == '@' && r->own[i] && !strcmp(base + len + 1, r->own[i]));
-}
-
-/* Puts the base first: ratios are over entry 0. */
-static enum status base_first(struct cmd_call *c, struct request *r, const char *base,
-                              struct err *err)
-{
-    int at = 0;
-    while (base && at < r->nkernels && !is_base(r, at, base))
-        at++;
-    if (at == r->nkernels) {
-        err_set(err, ST_USAGE, "base=%s is not among the kernels compared; did you mean \"%s\"?",
-                base, r->kernels[0]->name);
-        return call_mark_key(c, "base", ST_USAGE, err);
-    }
-    request_put_first(r, at);
-    return ST_OK;
-}
-
 static enum status read_fail_on(struct cmd_call *c, bool *slower, struct err *err)
 {
     const char *value = call_option(c, "fail-on");
@@ -216,7 +190,7 @@ static enum status exec_compare(struct session *s, struct cmd_call *c, struct er
         st = err_set(err, ST_USAGE, "compare needs two kernels, for example: compare naive,%s",
                      strcmp(r.kernels[0]->name, "naive") ? r.kernels[0]->name : "cpu_tiled");
     if (!st)
-        st = base_first(c, &r, base, err);
+        st = request_base_first(c, &r, base, err);
     if (!st)
         st = compare_prepared(s, c, &r, &how, shapes, fail_slower, err);
     request_clear(&r);

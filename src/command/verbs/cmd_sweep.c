@@ -20,6 +20,7 @@
 #include "command/ask/sweep_walk.h"
 #include "command/output.h"
 #include "command/session.h"
+#include "command/show/sweep_words.h"
 #include "command/verbs/cmd_run.h"
 #include "command/verbs/verbs.h"
 #include "draw/figures.h"
@@ -68,7 +69,11 @@ static bool has_figures(const struct swept *v)
 
 static void measure_all(struct swept *v, bool fresh, bool no_store)
 {
-    const struct measure_how how = {.kind = JOB_RUN, .no_store = no_store, .verb = "run"};
+    const bool turns = v->w.paired;
+    const struct measure_how how = {.kind = JOB_RUN,
+                                    .interleave = turns,
+                                    .no_store = no_store,
+                                    .verb = turns ? "compare" : "run"};
     struct sweep_walk k;
     sweep_walk_begin(&k, v->s, &v->w, &how, v->call->command, fresh);
     sweep_walk(&k);
@@ -106,10 +111,38 @@ static void count_rows(struct swept *v)
 
 /* ---- as text ---- */
 
+static const char *plus_minus(const struct session *s)
+{
+    return s->front.glyphs == GLYPHS_ASCII ? "+-" : "\u00b1";
+}
+
+/* "152.9 +-3%": half of what the middle half of the samples takes. "0.412 (0.405..0.420) FASTER". */
+static void add_spread(const struct swept *v, const struct row *row, struct str *out)
+{
+    char a[NUMBER_BUF], b[NUMBER_BUF];
+    double lo, hi;
+    const double mid = sweep_value(&v->w, row);
+    const char *verdict = row_text(row, "verdict");
+    if (!sweep_spread(&v->w, row, &lo, &hi) || !(mid > 0))
+        return;
+    if (strcmp(v->w.metric, "ratio") != 0)
+        str_addf(out, " %s%2.0f%%", plus_minus(v->s), 50 * (hi - lo) / mid);
+    else if (verdict && strcmp(verdict, "base") != 0)
+        str_addf(out, " (%s..%s) %s", number_fmt(a, lo, 3), number_fmt(b, hi, 3),
+                 strcmp(verdict, "AMBIGUOUS") ? verdict : "no winner");
+}
+
 /* A failed check leaves no figure in the table. */
 static char *cell_text(const struct swept *v, const struct row *row)
 {
-    return row_is(row, "check", "fail") ? xstrdup("FAIL") : row_cell(row, v->w.metric, 4);
+    struct str s = {0};
+    if (!row)
+        return xstrdup("-");
+    char *value = row_is(row, "check", "fail") ? xstrdup("FAIL") : row_cell(row, v->w.metric, 4);
+    str_add(&s, value);
+    free(value);
+    add_spread(v, row, &s);
+    return str_take(&s);
 }
 
 /* The value as a table has numbers: "32768". The caller frees it. */
@@ -185,6 +218,24 @@ static void add_reasons(const struct swept *v, struct str *out)
     str_free(&seen);
 }
 
+/* Who wins, where that is known; else how it would be. */
+static void add_winner(const struct swept *v, struct str *out)
+{
+    const struct sweep *w = &v->w;
+    int kernel, best[2];
+    sweep_say_crossings(w, out);
+    if (sweep_fastest(w, &kernel, best)) {
+        char *line = sweep_confirmation(w, kernel, best);
+        str_addf(out, "the two shortest are times of separate runs, which name no winner: %s\n",
+                 line);
+        free(line);
+    } else if (w->measured && !w->paired && w->base.nkernels > 1 && v->rows.n &&
+               (!strcmp(w->metric, "median_us") || !strcmp(w->metric, "tflops")))
+        str_addf(out,
+                 "times of separate runs name no winner; base=%s lets the kernels take turns\n",
+                 w->base.kernels[0]->name);
+}
+
 /* What the marks before figures mean, where there are any. */
 static void add_bounds(const struct swept *v, struct str *out)
 {
@@ -243,7 +294,8 @@ static void print_text(const struct swept *v, const struct grid_chart *g)
     struct str shape = {0};
     sweep_shape(w, &shape);
     if (w->measured)
-        str_addf(out, "%s | %s\n", str_text(&shape), origin ? origin : "of several origins");
+        str_addf(out, "%s | %s%s%s\n", str_text(&shape), origin ? origin : "of several origins",
+                 w->paired ? " | in turns with " : "", w->paired ? w->base.kernels[0]->name : "");
     else
         str_addf(out, "%s | %s %s\n", str_text(&shape), origin_tag(origin), w->device->name);
     str_free(&shape);
@@ -260,6 +312,7 @@ static void print_text(const struct swept *v, const struct grid_chart *g)
     const size_t from = out->len;
     add_reasons(v, out);
     add_bounds(v, out);
+    add_winner(v, out);
     lines_wrap(out, from, call_width(v->s, v->call));
     if (!two)
         add_plot(v, g, out);
@@ -315,6 +368,11 @@ static char *sweep_command(const struct sweep *w)
     str_addf(&out, "%.*s", (int)(rest - str_text(&all)), str_text(&all));
     for (int i = 0; i < w->naxes; i++)
         str_addf(&out, " %s=%s", w->axes[i].key, w->axes[i].given);
+    if (w->paired) {
+        char *base = request_entry(&w->base, 0);
+        str_addf(&out, " base=%s", base);
+        free(base);
+    }
     str_addf(&out, " metric=%s%s", w->metric, rest);
     str_free(&all);
     if (!w->measured)
@@ -324,11 +382,33 @@ static char *sweep_command(const struct sweep *w)
 
 /* ---- the verb ---- */
 
+/* The two shortest, as compare has them. */
+static enum status let_them_take_turns(struct swept *v, struct err *err)
+{
+    int kernel, best[2];
+    if (!sweep_fastest(&v->w, &kernel, best))
+        return err_set(err, ST_USAGE,
+                       "--confirm is for parameters of one kernel: there are no two points of one "
+                       "problem to compare");
+    static const char *const forms[] = {[FORMAT_TEXT] = "",
+                                        [FORMAT_JSON] = " --json",
+                                        [FORMAT_CSV] = " --csv",
+                                        [FORMAT_MD] = " --md"};
+    char *compare = sweep_confirmation(&v->w, kernel, best);
+    char *line = xasprintf("%s%s", compare, forms[call_format(v->call)]);
+    free(compare);
+    if (call_format(v->call) == FORMAT_TEXT || call_format(v->call) == FORMAT_MD)
+        str_addc(v->call->out, '\n');
+    const enum status st = command_line(v->s, line, v->call->out, err);
+    free(line);
+    return st;
+}
+
 static enum status exec_sweep(struct session *s, struct cmd_call *c, struct err *err)
 {
     struct swept v = {.s = s, .call = c, .total.err = ERR_INIT};
     const bool no_store = call_option(c, "no-store") != NULL,
-               fresh = call_option(c, "fresh") != NULL;
+               fresh = call_option(c, "fresh") != NULL, confirm = call_option(c, "confirm") != NULL;
     (void)call_format(c);
     enum status st = sweep_make(s, c, &v.w, err);
     if (!st) {
@@ -344,6 +424,8 @@ static enum status exec_sweep(struct session *s, struct cmd_call *c, struct err 
         if (v.rows.n)
             print_rows(&v);
         st = measured_status(&v.total, true, err);
+        if (!st && confirm)
+            st = let_them_take_turns(&v, err);
     }
     measured_clear(&v.total);
     rowset_clear(&v.rows);
@@ -353,6 +435,9 @@ static enum status exec_sweep(struct session *s, struct cmd_call *c, struct err 
 
 static const struct cmd_key sweep_keys[] = {
     {"metric", "the figure to show: a field of run or of plan; median_us by default", NULL},
+    {"base",
+     "kernels take turns at each point; shows their time over this one's, with its interval", NULL},
+    {"--confirm", "of one kernel's parameters: let the two shortest take turns in the end", NULL},
     {"--fresh", "measure again what an interrupted sweep of this line had already", NULL},
     {"--no-store", "do not keep the results", NULL},
     {0},
@@ -378,6 +463,15 @@ const struct cmd_entry cmd_sweep = {
         "points\n"
         "that are done are printed, and the same line goes on with the rest: also after a crash.\n"
         "\n"
+        "With base= the kernels take turns at each point, as in compare: the figure is the time "
+        "over\n"
+        "the base's with its 95 % interval, and below the table stands where one overtakes the\n"
+        "other. Times of separate runs name no winner; of one kernel's parameters --confirm lets\n"
+        "the two shortest take turns. The figure behind \u00b1 is half of what the middle half of\n"
+        "the samples takes.\n"
+        "\n"
+        "  sweep naive,fa2 S=64..1k:x2 base=naive\n"
+        "  sweep fa2 BR=16,32,64 BC=32,64 S=1k --confirm\n"
         "  sweep cpu_tiled,naive S=256..4k:x2 metric=tflops\n"
         "  sweep qtile_seq BR=16,32,64 BC=32..128:x2 metric=occupancy_pct gpu=H200\n"
         "  sweep fa2 S=512..8k:x2 > s.csv\n",

@@ -1,0 +1,175 @@
+/* sweep_words.c - see sweep_words.h.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "command/show/sweep_words.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/number.h"
+#include "command/ask/keys.h"
+
+/* ---- crossings ---- */
+
+/* Do the values of the axis grow, as numbers? */
+static bool grows(const struct sweep_axis *a)
+{
+    double before = -INFINITY, v;
+    for (int i = 0; i < a->count; i++) {
+        if (number_parse(a->values[i], &v, NULL) || !(v > before))
+            return false;
+        before = v;
+    }
+    return a->count > 0;
+}
+
+/* -1: FASTER than the base, 1: SLOWER, 0: neither, or nobody knows. */
+static int side_at(const struct sweep *w, int point, int kernel)
+{
+    const struct row *row = sweep_row(w, point, kernel);
+    if (row_is(row, "verdict", "FASTER"))
+        return -1;
+    return row_is(row, "verdict", "SLOWER");
+}
+
+struct walked {
+    int faster, slower, same, open; /* points by verdict */
+    int crossings;
+};
+
+static void count(struct walked *c, const struct sweep *w, int point, int kernel)
+{
+    const struct row *row = sweep_row(w, point, kernel);
+    const int side = side_at(w, point, kernel);
+    c->faster += side < 0;
+    c->slower += side > 0;
+    c->same += row_is(row, "verdict", "SAME");
+    c->open += !side && !row_is(row, "verdict", "SAME");
+}
+
+/* Each change of sides, with the last point before it and the first behind it. */
+static struct walked walk(const struct sweep *w, int kernel, const char *name, const char *base,
+                          struct str *out)
+{
+    const struct sweep_axis *a = &w->axes[0];
+    struct walked c = {0};
+    int side = 0, last = -1;
+    for (int i = 0; i < w->npoints; i++) {
+        const int now = side_at(w, i, kernel);
+        count(&c, w, i, kernel);
+        if (now && side && now != side) {
+            str_addf(out, "%s %s %s at %s = %s..%s\n", name, now < 0 ? "overtakes" : "falls behind",
+                     base, a->key, a->values[last], a->values[i]);
+            c.crossings++;
+        }
+        if (now) {
+            side = now;
+            last = i;
+        }
+    }
+    return c;
+}
+
+static void say_counts(const struct sweep *w, const struct walked *c, const char *name,
+                       const char *base, struct str *out)
+{
+    const int decided = c->faster + c->slower;
+    if (c->crossings || !decided)
+        str_addf(out, "%s against %s: ", name, base);
+    else
+        str_addf(out, "%s is %s than %s at ", name, c->faster ? "FASTER" : "SLOWER", base);
+    if (!c->crossings && decided == w->npoints)
+        str_add(out, "every point\n");
+    else if (!c->crossings && decided)
+        str_addf(out, "%d of %d points", decided, w->npoints);
+    else
+        str_addf(out, "FASTER at %d, SLOWER at %d of %d points", c->faster, c->slower, w->npoints);
+    if (decided == w->npoints && !c->crossings)
+        return;
+    if (c->same)
+        str_addf(out, ", the SAME within 1 %% at %d", c->same);
+    if (c->open)
+        str_addf(out, ", no verdict at %d", c->open);
+    str_addc(out, '\n');
+}
+
+void sweep_say_crossings(const struct sweep *w, struct str *out)
+{
+    if (!w->paired || w->naxes != 1 || !grows(&w->axes[0]))
+        return;
+    char *base = request_entry(&w->base, 0);
+    for (int k = 1; k < w->base.nkernels; k++) {
+        char *name = request_entry(&w->base, k);
+        const struct walked c = walk(w, k, name, base, out);
+        say_counts(w, &c, name, base, out);
+        free(name);
+    }
+    free(base);
+}
+
+/* ---- what looks fastest ---- */
+
+static bool are_params(const struct sweep *w)
+{
+    bool all = w->measured && !w->paired && w->naxes > 0;
+    for (int i = 0; i < w->naxes; i++)
+        all &= !is_shape_key(w->axes[i].key) && strcmp(w->axes[i].key, "gpu") != 0;
+    return all;
+}
+
+static double time_at(const struct sweep *w, int point, int kernel)
+{
+    const struct row *row = sweep_row(w, point, kernel);
+    return row_is(row, "check", "pass") ? row_real(row, "median_us") : NAN;
+}
+
+bool sweep_fastest(const struct sweep *w, int *kernel, int best[2])
+{
+    double least[2] = {INFINITY, INFINITY};
+    *kernel = 0;
+    best[0] = best[1] = -1;
+    if (!are_params(w) || w->base.nkernels != 1)
+        return false;
+    for (int i = 0; i < w->npoints; i++) {
+        const double us = time_at(w, i, 0);
+        const int place = us < least[0] ? 0 : us < least[1] ? 1 : 2;
+        if (place == 0) {
+            least[1] = least[0];
+            best[1] = best[0];
+        }
+        if (place < 2) {
+            least[place] = us;
+            best[place] = i;
+        }
+    }
+    return best[1] >= 0;
+}
+
+static void add_entry(const struct sweep *w, int kernel, int point, struct str *out)
+{
+    int at[SWEEP_AXES];
+    sweep_at(w, point, at);
+    str_add(out, w->base.kernels[kernel]->name);
+    for (int i = 0; i < w->naxes; i++)
+        str_addf(out, "@%s=%s", w->axes[i].key, w->axes[i].values[at[i]]);
+}
+
+char *sweep_confirmation(const struct sweep *w, int kernel, const int best[2])
+{
+    struct str out = {0}, all = {0};
+    struct request one;
+    request_copy(&one, &w->base);
+    request_only(&one, kernel);
+    request_command(&one, "compare", &all);
+    const char *rest = str_text(&all) + strlen("compare ");
+    str_add(&out, "compare ");
+    add_entry(w, kernel, best[0], &out);
+    str_addc(&out, ',');
+    add_entry(w, kernel, best[1], &out);
+    str_add(&out, rest + strcspn(rest, " "));
+    str_free(&all);
+    request_clear(&one);
+    return str_take(&out);
+}

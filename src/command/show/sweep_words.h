@@ -1,0 +1,23 @@
+/* sweep_words.h - what a measured sweep says in words: where a kernel overtakes another, and what looks fastest
+ * and is not yet known to be.
+ *
+ * A winner comes of kernels that took turns. Times of separate runs name none.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef ATTNSCOPE_COMMAND_SWEEP_WORDS_H
+#define ATTNSCOPE_COMMAND_SWEEP_WORDS_H
+
+#include "command/ask/sweep.h"
+
+/* Of a sweep of pairs over one axis of growing numbers, a line for each kernel but the base: "fa2 overtakes naive
+ * at S = 640..768", between the last point where it was SLOWER and the first where it is FASTER; or that it is
+ * one of them wherever there is a verdict. Points without one are counted. */
+void sweep_say_crossings(const struct sweep *w, struct str *out);
+
+/* The two points with the least times of one kernel, where all axes are parameters, so that they solve one problem
+ * and can be compared; false: there are none. */
+bool sweep_fastest(const struct sweep *w, int *kernel, int best[2]);
+/* "compare fa2@BR=32,fa2@BR=64 S=1k": what would tell whether the first of them is faster. The caller frees it. */
+char *sweep_confirmation(const struct sweep *w, int kernel, const int best[2]);
+
+#endif
