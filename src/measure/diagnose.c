@@ -10,6 +10,7 @@
 #include "backend/backend.h"
 #include "base/mem.h"
 #include "base/number.h"
+#include "measure/fault.h"
 #include "measure/reference.h"
 
 enum {
@@ -103,77 +104,30 @@ const struct cause diagnose_causes[] = {
     [CAUSES] = {0},
 };
 
-/* What a kernel with one fault does instead; all zero does everything right. */
-struct fault {
-    enum cause_id cause;
-    double scale; /* times the right one; 0: 1 */
-    enum {
-        MASK_RIGHT,
-        MASK_ALL,
-        MASK_LESS,
-        MASK_MORE,
-        MASK_MORE_IF_ANY,
-        MASK_CORNER,
-        MASK_CAUSAL,
-        MASK_ROUND
-    } mask;
-    enum { HEAD_RIGHT, HEAD_MODULO, HEAD_CLAMPED, HEAD_FIRST } head;
-    enum { KEYS_RIGHT, KEYS_PADDED, KEYS_FULL_TILES, KEYS_NOT_LAST_TILE, KEYS_NOT_FIRST_TILE } keys;
-    int bc;           /* keys of a tile, where it matters */
-    int64_t but_last; /* keys left out at the end */
-    double part;      /* only this share of the tiles is visited; 0: all */
-    bool keep_o, keep_l, undivided, v_of_k, first_batch;
-    int v_shift;
-    bool backward; /* the last tile first */
-    int splits;    /* parts of the keys, combined at the end; 0: 1 */
-};
-
-/* ---- the tensors, widened ---- */
+/* ---- what is held against it ---- */
 
 struct world {
     const struct reference *r;
     const struct shape *s;
-    double scale;
-    float *q, *k, *v; /* in the tensors' layout */
-    struct strides sq, skv;
-    const char *output;        /* without guard */
-    double *o, *part, *scores; /* scratch: D, D, and Sk rounded up */
-    float *got;                /* scratch: D */
+    struct evaluator e;
+    const char *output; /* without guard */
+    float *got;         /* scratch: D */
 };
-
-static float *widened(const struct shape *s, const void *from, size_t n)
-{
-    float *to = xmalloc((n ? n : 1) * sizeof *to);
-    dtype_to_float(s->dtype, from, to, n);
-    return to;
-}
 
 static struct world world_new(const struct reference *r, const struct tensors *t,
                               const void *guarded)
 {
     const struct shape *s = &r->shape;
-    struct world w = {.r = r, .s = s, .scale = (double)(float)(1 / sqrt((double)s->D))};
-    w.q = widened(s, t->q, shape_q_elems(s));
-    w.k = widened(s, t->k, shape_kv_elems(s));
-    w.v = widened(s, t->v, shape_kv_elems(s));
-    w.sq = shape_strides(s, s->H, s->Sq);
-    w.skv = shape_strides(s, s->Hkv, s->Sk);
-    w.output = (const char *)guarded + OUTPUT_GUARD_BYTES;
-    w.o = xmalloc((size_t)s->D * sizeof *w.o);
-    w.part = xmalloc((size_t)s->D * sizeof *w.part);
-    w.scores = xmalloc((size_t)(s->Sk + 512) * sizeof *w.scores);
-    w.got = xmalloc((size_t)s->D * sizeof *w.got);
-    return w;
+    return (struct world){.r = r,
+                          .s = s,
+                          .e = evaluator_new(s, t),
+                          .output = (const char *)guarded + OUTPUT_GUARD_BYTES,
+                          .got = xmalloc((size_t)s->D * sizeof(float))};
 }
 
 static void world_free(struct world *w)
 {
-    free(w->q);
-    free(w->k);
-    free(w->v);
-    free(w->o);
-    free(w->part);
-    free(w->scores);
+    evaluator_free(&w->e);
     free(w->got);
 }
 
@@ -181,160 +135,10 @@ static void world_free(struct world *w)
 static const float *got_row(struct world *w, int64_t row)
 {
     const struct row_place at = row_place_of(w->s, row);
-    const int64_t element = at.b * w->sq.b + at.h * w->sq.h + at.i * w->sq.s;
+    const int64_t element = at.b * w->e.sq.b + at.h * w->e.sq.h + at.i * w->e.sq.s;
     dtype_to_float(w->s->dtype, w->output + (size_t)element * dtype_size(w->s->dtype), w->got,
                    (size_t)w->s->D);
     return w->got;
-}
-
-/* ---- a row as a faulty kernel computes it ---- */
-
-static int64_t round_up(int64_t x, int64_t to)
-{
-    return (x + to - 1) / to * to;
-}
-
-/* Keys that row i sees: 0 .. the result - 1. */
-static int64_t seen_keys(const struct shape *s, const struct fault *f, int64_t i)
-{
-    const int64_t right = shape_row_keys(s, i);
-    switch (f->mask) {
-    case MASK_ALL:
-        return s->Sk;
-    case MASK_LESS:
-        return s->causal && right > 0 ? right - 1 : right;
-    case MASK_MORE:
-        return s->causal && right < s->Sk ? right + 1 : right;
-    case MASK_MORE_IF_ANY:
-        return s->causal && right > 0 && right < s->Sk ? right + 1 : right;
-    case MASK_CORNER:
-        return i + 1 < s->Sk ? i + 1 : s->Sk;
-    case MASK_CAUSAL:
-        return i + 1 + s->Sk - s->Sq < 0       ? 0
-               : i + 1 + s->Sk - s->Sq < s->Sk ? i + 1 + s->Sk - s->Sq
-                                               : s->Sk;
-    case MASK_ROUND:
-        return round_up(right, f->bc) < s->Sk ? round_up(right, f->bc) : s->Sk;
-    default:
-        return right;
-    }
-}
-
-static int64_t kv_head(const struct shape *s, const struct fault *f, int64_t h)
-{
-    switch (f->head) {
-    case HEAD_MODULO:
-        return h % s->Hkv;
-    case HEAD_CLAMPED:
-        return h < s->Hkv ? h : s->Hkv - 1;
-    case HEAD_FIRST:
-        return 0;
-    default:
-        return h / (s->H / s->Hkv);
-    }
-}
-
-/* The first and last key of the loop; `pad`: keys of score 0 and value 0 after them. */
-static void key_range(const struct shape *s, const struct fault *f, int64_t seen, int64_t *from,
-                      int64_t *to, int64_t *pad)
-{
-    const int64_t bc = f->bc ? f->bc : 1, tiles = (seen + bc - 1) / bc;
-    *from = f->keys == KEYS_NOT_FIRST_TILE && seen > bc ? bc : 0;
-    *to = seen;
-    *pad = 0;
-    if (f->keys == KEYS_PADDED && seen == s->Sk)
-        *pad = round_up(seen, bc) - seen;
-    if (f->keys == KEYS_FULL_TILES)
-        *to = seen / bc * bc;
-    if (f->keys == KEYS_NOT_LAST_TILE)
-        *to = tiles > 1 ? (tiles - 1) * bc : seen;
-    if (f->part > 0)
-        *to = (int64_t)(f->part * (double)seen) / bc * bc;
-    if (f->but_last && *to > f->but_last)
-        *to -= f->but_last;
-}
-
-/* One pass of the online softmax over keys from .. to - 1, and `pad` keys of score 0 behind them; o is
- * not yet divided by l. Scores are in w->scores. */
-struct state {
-    double m, l;
-    double *o;
-};
-
-static void add_tile(struct world *w, const struct fault *f, struct state *t, int64_t kv,
-                     int64_t from, int64_t end, int64_t to)
-{
-    const int64_t D = w->s->D, Sk = w->s->Sk;
-    double top = t->m;
-    for (int64_t j = from; j < end; j++)
-        top = fmax(top, w->scores[j]);
-    const double shrink = isinf(t->m) ? 0 : exp(t->m - top);
-    const double shrink_o = f->keep_o && !isinf(t->m) ? 1 : shrink;
-    t->l *= f->keep_l && !isinf(t->m) ? 1 : shrink;
-    t->m = top;
-    for (int64_t d = 0; d < D; d++)
-        t->o[d] *= shrink_o;
-    for (int64_t j = from; j < end; j++) {
-        const double p = exp(w->scores[j] - top);
-        t->l += p;
-        if (j >= to)
-            continue;
-        const int64_t value = f->v_shift ? ((j + f->v_shift) % Sk + Sk) % Sk : j;
-        const float *v = (f->v_of_k ? w->k : w->v) + kv + value * w->skv.s;
-        for (int64_t d = 0; d < D; d++)
-            t->o[d] += p * (double)v[d];
-    }
-}
-
-static void add_tiles(struct world *w, const struct fault *f, struct state *t, int64_t kv,
-                      int64_t from, int64_t end, int64_t to)
-{
-    const int64_t bc = f->bc ? f->bc : w->s->Sk, tiles = (end - from + bc - 1) / bc;
-    for (int64_t i = 0; i < tiles; i++) {
-        const int64_t at = from + (f->backward ? tiles - 1 - i : i) * bc;
-        add_tile(w, f, t, kv, at, at + bc < end ? at + bc : end, to);
-    }
-}
-
-static void make_scores(struct world *w, const struct fault *f, const struct row_place *at,
-                        int64_t kv, int64_t to, int64_t pad)
-{
-    const float *q = w->q + at->b * w->sq.b + at->h * w->sq.h + at->i * w->sq.s;
-    const double scale = w->scale * (f->scale > 0 ? f->scale : 1);
-    for (int64_t j = 0; j < to + pad; j++) {
-        double dot = 0;
-        const float *k = w->k + kv + j * w->skv.s;
-        for (int64_t d = 0; j < to && d < w->s->D; d++)
-            dot += (double)q[d] * (double)k[d];
-        w->scores[j] = dot * scale;
-    }
-}
-
-/* w->o is row (b, h, i) as a kernel with this fault gives it; 0 where nothing is summed. */
-static void evaluate(struct world *w, const struct fault *f, int64_t row)
-{
-    const struct shape *s = w->s;
-    const struct row_place at = row_place_of(s, row);
-    const int64_t kv = kv_head(s, f, at.h) * w->skv.h + (f->first_batch ? 0 : at.b) * w->skv.b;
-    int64_t from, to, pad;
-    key_range(s, f, seen_keys(s, f, at.i), &from, &to, &pad);
-    make_scores(w, f, &at, kv, to, pad);
-    const int64_t splits = f->splits ? f->splits : 1, bc = f->bc ? f->bc : 1;
-    const int64_t per = round_up((to + pad - from + splits - 1) / splits, bc);
-    double m = -INFINITY, l = 0;
-    memset(w->o, 0, (size_t)s->D * sizeof *w->o);
-    for (int64_t part = from; part < to + pad; part += per) {
-        struct state t = {-INFINITY, 0, w->part};
-        memset(t.o, 0, (size_t)s->D * sizeof *t.o);
-        add_tiles(w, f, &t, kv, part, part + per < to + pad ? part + per : to + pad, to);
-        const double top = fmax(m, t.m), old = isinf(m) ? 0 : exp(m - top), new = exp(t.m - top);
-        m = top;
-        l = l * old + t.l * new;
-        for (int64_t d = 0; d < s->D; d++)
-            w->o[d] = w->o[d] * old + t.o[d] * new;
-    }
-    for (int64_t d = 0; d < s->D && !f->undivided; d++)
-        w->o[d] = l > 0 ? w->o[d] / l : 0;
 }
 
 /* ---- does it match? ---- */
@@ -381,7 +185,7 @@ static bool is_unwritten(const struct world *w, int64_t row)
     const size_t size = dtype_size(w->s->dtype);
     const unsigned char *poison = size == 4 ? output_poison_f32 : output_poison_f16;
     const char *from =
-        w->output + (size_t)(at.b * w->sq.b + at.h * w->sq.h + at.i * w->sq.s) * size;
+        w->output + (size_t)(at.b * w->e.sq.b + at.h * w->e.sq.h + at.i * w->e.sq.s) * size;
     for (int64_t d = 0; d < w->s->D; d++)
         if (memcmp(from + (size_t)d * size, poison, size) == 0)
             return true;
@@ -460,25 +264,31 @@ static void note_trial(struct verdicts *v, enum cause_id cause, double explained
     }
 }
 
+/* A fault, and what it is called. */
+struct trial {
+    enum cause_id cause;
+    struct fault fault;
+};
+
 static void try_fault(struct world *w, const struct survey *v, struct verdicts *out,
-                      const struct fault *f)
+                      const struct trial *trial)
 {
     int fits = 0;
     bool right = true;
     for (int i = 0; i < v->nwrong; i++) {
         const int64_t row = row_at(w->r, v->wrong[i]);
-        evaluate(w, f, row);
-        fits += matches(w->r, got_row(w, row), w->o);
+        evaluate(&w->e, &trial->fault, row);
+        fits += matches(w->r, got_row(w, row), w->e.o);
         if (i == 3 && fits == 0)
             return; /* hardly the cause of the rest */
     }
     for (int i = 0; i < v->nright && right && fits; i++) {
         const int64_t row = row_at(w->r, v->right[i]);
-        evaluate(w, f, row);
-        right = matches(w->r, got_row(w, row), w->o);
+        evaluate(&w->e, &trial->fault, row);
+        right = matches(w->r, got_row(w, row), w->e.o);
     }
     if (v->nwrong)
-        note_trial(out, f->cause, (double)fits / v->nwrong, right);
+        note_trial(out, trial->cause, (double)fits / v->nwrong, right);
 }
 
 static const int tile_sizes[] = {1, 2, 4, 8, 16, 24, 32, 48, 64, 96, 128, 256};
@@ -488,33 +298,33 @@ static void try_simple(struct world *w, const struct survey *v, struct verdicts 
 {
     const double root = sqrt((double)w->s->D), e = 1.4426950408889634;
     const bool causal = w->s->causal, grouped = w->s->H != w->s->Hkv;
-    const struct fault always[] = {
-        {.cause = SCALE, .scale = root},
-        {.cause = SCALE, .scale = 1 / root},
-        {.cause = SCALE, .scale = sqrt((double)w->s->D / (double)(w->s->D + 1))},
-        {.cause = EXP_BASE, .scale = e},
-        {.cause = EXP_BASE, .scale = 1 / e},
-        {.cause = UNDIVIDED, .undivided = true},
-        {.cause = VALUES_OF_K, .v_of_k = true},
-        {.cause = VALUES_SHIFTED, .v_shift = 1},
-        {.cause = VALUES_SHIFTED, .v_shift = -1},
-        {.cause = KEY_MISSED, .but_last = 1},
-        {.cause = KEY_MISSED, .keys = KEYS_NOT_FIRST_TILE, .bc = 1},
-        {.cause = OTHER_BATCH, .first_batch = true},
+    const struct trial always[] = {
+        {SCALE, {.scale = root}},
+        {SCALE, {.scale = 1 / root}},
+        {SCALE, {.scale = sqrt((double)w->s->D / (double)(w->s->D + 1))}},
+        {EXP_BASE, {.scale = e}},
+        {EXP_BASE, {.scale = 1 / e}},
+        {UNDIVIDED, {.undivided = true}},
+        {VALUES_OF_K, {.v_of_k = true}},
+        {VALUES_SHIFTED, {.v_shift = 1}},
+        {VALUES_SHIFTED, {.v_shift = -1}},
+        {KEY_MISSED, {.but_last = 1}},
+        {KEY_MISSED, {.keys = KEYS_NOT_FIRST_TILE, .bc = 1}},
+        {OTHER_BATCH, {.first_batch = true}},
     };
-    const struct fault masks[] = {
-        {.cause = DIAGONAL, .mask = MASK_LESS},        {.cause = DIAGONAL, .mask = MASK_MORE},
-        {.cause = DIAGONAL, .mask = MASK_MORE_IF_ANY}, {.cause = MASK_IGNORED, .mask = MASK_ALL},
-        {.cause = MASK_TOP_LEFT, .mask = MASK_CORNER},
+    const struct trial masks[] = {
+        {DIAGONAL, {.mask = MASK_LESS}},        {DIAGONAL, {.mask = MASK_MORE}},
+        {DIAGONAL, {.mask = MASK_MORE_IF_ANY}}, {MASK_IGNORED, {.mask = MASK_ALL}},
+        {MASK_TOP_LEFT, {.mask = MASK_CORNER}},
     };
-    const struct fault unasked[] = {
-        {.cause = MASK_UNASKED, .mask = MASK_CAUSAL},
-        {.cause = MASK_UNASKED, .mask = MASK_CORNER},
+    const struct trial unasked[] = {
+        {MASK_UNASKED, {.mask = MASK_CAUSAL}},
+        {MASK_UNASKED, {.mask = MASK_CORNER}},
     };
-    const struct fault groups[] = {
-        {.cause = HEAD_OF_GROUP, .head = HEAD_MODULO},
-        {.cause = HEAD_OF_GROUP, .head = HEAD_CLAMPED},
-        {.cause = HEAD_OF_GROUP, .head = HEAD_FIRST},
+    const struct trial groups[] = {
+        {HEAD_OF_GROUP, {.head = HEAD_MODULO}},
+        {HEAD_OF_GROUP, {.head = HEAD_CLAMPED}},
+        {HEAD_OF_GROUP, {.head = HEAD_FIRST}},
     };
     for (size_t i = 0; i < sizeof always / sizeof *always; i++)
         if (always[i].cause != OTHER_BATCH || w->s->B > 1)
@@ -532,12 +342,12 @@ static void try_tiles(struct world *w, const struct survey *v, struct verdicts *
 {
     for (int i = 0; i < TILE_SIZES; i++) {
         const int bc = tile_sizes[i];
-        const struct fault tiled[] = {
-            {.cause = TAIL_COUNTED, .keys = KEYS_PADDED, .bc = bc},
-            {.cause = TAIL_DROPPED, .keys = KEYS_FULL_TILES, .bc = bc},
-            {.cause = TILE_MISSED, .keys = KEYS_NOT_LAST_TILE, .bc = bc},
-            {.cause = TILE_MISSED, .keys = KEYS_NOT_FIRST_TILE, .bc = bc},
-            {.cause = MASK_TILE, .mask = MASK_ROUND, .bc = bc},
+        const struct trial tiled[] = {
+            {TAIL_COUNTED, {.keys = KEYS_PADDED, .bc = bc}},
+            {TAIL_DROPPED, {.keys = KEYS_FULL_TILES, .bc = bc}},
+            {TILE_MISSED, {.keys = KEYS_NOT_LAST_TILE, .bc = bc}},
+            {TILE_MISSED, {.keys = KEYS_NOT_FIRST_TILE, .bc = bc}},
+            {MASK_TILE, {.mask = MASK_ROUND, .bc = bc}},
         };
         for (size_t k = 0; k < sizeof tiled / sizeof *tiled; k++)
             if ((tiled[k].cause != MASK_TILE || (w->s->causal && bc < w->s->Sk)) && bc > 1 &&
@@ -552,17 +362,17 @@ static void try_rescaling(struct world *w, const struct survey *v, struct verdic
     for (int i = 0; i < TILE_SIZES * 6; i++) {
         const int bc = tile_sizes[i / 6], splits = 1 << i % 3;
         const bool backward = i % 6 >= 3;
-        const struct fault faults[] = {
-            {.cause = RESCALE_O, .keep_o = true},
-            {.cause = RESCALE_L, .keep_l = true},
-            {.cause = RESCALE_BOTH, .keep_o = true, .keep_l = true},
+        const struct trial trials[] = {
+            {RESCALE_O, {.keep_o = true}},
+            {RESCALE_L, {.keep_l = true}},
+            {RESCALE_BOTH, {.keep_o = true, .keep_l = true}},
         };
-        for (size_t k = 0; bc * splits < 2 * w->s->Sk && k < sizeof faults / sizeof *faults; k++) {
-            struct fault f = faults[k];
-            f.bc = bc;
-            f.splits = splits;
-            f.backward = backward;
-            try_fault(w, v, out, &f);
+        for (size_t k = 0; bc * splits < 2 * w->s->Sk && k < sizeof trials / sizeof *trials; k++) {
+            struct trial one = trials[k];
+            one.fault.bc = bc;
+            one.fault.splits = splits;
+            one.fault.backward = backward;
+            try_fault(w, v, out, &one);
         }
     }
 }
@@ -570,8 +380,8 @@ static void try_rescaling(struct world *w, const struct survey *v, struct verdic
 static void try_splits(struct world *w, const struct survey *v, struct verdicts *out)
 {
     for (int n = 2; n <= 8; n *= 2) {
-        const struct fault f = {.cause = SPLIT_MISSED, .part = 1 - 1.0 / n, .bc = 1};
-        try_fault(w, v, out, &f);
+        const struct trial part = {SPLIT_MISSED, {.part = 1 - 1.0 / n, .bc = 1}};
+        try_fault(w, v, out, &part);
     }
 }
 
@@ -618,9 +428,9 @@ static double largest_score(struct world *w, int64_t row)
     const struct fault none = {0};
     const int64_t keys = shape_row_keys(w->s, row_place_of(w->s, row).i);
     double top = -INFINITY;
-    evaluate(w, &none, row);
+    evaluate(&w->e, &none, row);
     for (int64_t j = 0; j < keys; j++)
-        top = fmax(top, w->scores[j]);
+        top = fmax(top, w->e.scores[j]);
     return top;
 }
 

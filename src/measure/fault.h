@@ -1,0 +1,54 @@
+/* fault.h - a row of the output as a kernel with one fault computes it.
+ *
+ * Kernels go wrong in ways that are known: a mask that is off by one, a tile that is not rescaled, another
+ * group's keys. A fault says what is done instead of the right thing; evaluate() does that, in float64 and
+ * tile by tile as the kernel would. diagnose.c holds what comes out against what a kernel gave.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef ATTNSCOPE_MEASURE_FAULT_H
+#define ATTNSCOPE_MEASURE_FAULT_H
+
+#include "spec/input.h"
+#include "spec/shape.h"
+
+/* What a kernel with one fault does instead; all zero does everything right. */
+struct fault {
+    double scale; /* times the right one; 0: 1 */
+    enum {
+        MASK_RIGHT,
+        MASK_ALL,
+        MASK_LESS,
+        MASK_MORE,
+        MASK_MORE_IF_ANY,
+        MASK_CORNER,
+        MASK_CAUSAL,
+        MASK_ROUND
+    } mask;
+    enum { HEAD_RIGHT, HEAD_MODULO, HEAD_CLAMPED, HEAD_FIRST } head;
+    enum { KEYS_RIGHT, KEYS_PADDED, KEYS_FULL_TILES, KEYS_NOT_LAST_TILE, KEYS_NOT_FIRST_TILE } keys;
+    int bc;           /* keys of a tile, where it matters */
+    int64_t but_last; /* keys left out at the end */
+    double part;      /* only this share of the tiles is visited; 0: all */
+    bool keep_o, keep_l, undivided, v_of_k, first_batch;
+    int v_shift;
+    bool backward; /* the last tile first */
+    int splits;    /* parts of the keys, combined at the end; 0: 1 */
+};
+
+/* The tensors of a problem, widened, and room for a row. */
+struct evaluator {
+    const struct shape *s;
+    double scale;              /* the right one: 1/sqrt(D) */
+    float *q, *k, *v;          /* in the tensors' layout */
+    struct strides sq, skv;    /* of Q and the output; of K and V */
+    double *o, *part, *scores; /* D, D, and Sk rounded up */
+};
+
+/* `s` is borrowed; the tensors are copied. End it with evaluator_free(). */
+struct evaluator evaluator_new(const struct shape *s, const struct tensors *t);
+void evaluator_free(struct evaluator *e);
+/* Makes e->o row (b * H + h) * Sq + i as a kernel with this fault gives it; 0 where nothing is summed. Its
+ * scores, times the scale, are in e->scores. */
+void evaluate(struct evaluator *e, const struct fault *f, int64_t row);
+
+#endif
