@@ -586,3 +586,59 @@ void job_judge_clock(struct job *j)
                                fmax(c->passed - least, 0), c->passed));
     rank_rows(j);
 }
+
+/* ---- what is over, and what must be done again ---- */
+
+/* The first kernel's output is what the others are compared with, so it stays. */
+static bool is_base(const struct job *j, int i)
+{
+    return i == 0 && j->request.nentries > 1;
+}
+
+bool job_take_answer(struct job *j, int i)
+{
+    j->unjudged--;
+    if (--j->entries[i].unjudged == 0 && !is_base(j, i))
+        job_drop_output(j, i);
+    return j->unjudged > 0;
+}
+
+bool job_take_back(struct job *j)
+{
+    bool any = false;
+    for (int i = 0; i < j->request.nentries; i++) {
+        struct entry_state *e = &j->entries[i];
+        e->again = e->unjudged > 0;
+        e->unjudged = 0;
+        any |= e->again;
+    }
+    j->unjudged = 0;
+    if (any && is_base(j, 0) && j->entries[0].output >= 0)
+        j->entries[0].again = true;
+    return any;
+}
+
+void job_take_extra(struct job *j, json_t *extra)
+{
+    const char *list = job_extra_list(j->request.kind);
+    json_t *old = list ? json_object_get(j->extra, list) : NULL,
+           *items = list ? json_object_get(extra, list) : NULL;
+    size_t i;
+    json_t *item;
+    json_array_foreach(old, i, item)
+    {
+        if (json_is_null(json_array_get(items, i)))
+            json_array_set(items, i, item);
+    }
+    json_decref(j->extra);
+    j->extra = json_is_object(extra) ? json_incref(extra) : NULL;
+}
+
+json_t *job_over_entries(const struct job *j)
+{
+    json_t *list = json_array();
+    for (int i = 0; i < j->request.nentries; i++)
+        if (j->entries[i].over)
+            json_array_append_new(list, json_integer(i));
+    return list;
+}

@@ -106,6 +106,19 @@ void job_leave_unjudged(struct job *j, int i, const char *sentence);
 /* Lets go of an output that no judge will need. */
 void job_drop_output(struct job *j, int i);
 
+/* The judge has answered one output of entry i; it is let go of, unless others are compared with it. Is any
+ * other left to be answered? */
+bool job_take_answer(struct job *j, int i);
+/* The judge is gone: marks what it has not answered as to be judged again, and the base if anything else is. Is
+ * there any? */
+bool job_take_back(struct job *j);
+
+/* Takes `extra` from a worker, which may be changed. What an earlier worker of the job has traced or counted
+ * stays. */
+void job_take_extra(struct job *j, json_t *extra);
+/* Indices of the entries that an earlier worker has finished or did not survive. The caller owns the list. */
+json_t *job_over_entries(const struct job *j);
+
 /* Merges the launch worker's array of rows, or the judge's row for one entry. The objects may be
  * changed. ST_FAIL when they are none of ours. */
 enum status job_take_rows(struct job *j, json_t *rows, struct err *err);

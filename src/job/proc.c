@@ -329,3 +329,13 @@ void graveyard_clear(struct graveyard *g, double seconds)
     free(g->items);
     *g = (struct graveyard){.count = 0};
 }
+
+double proc_wait(const struct proc *p, double now)
+{
+    double wait = p->pid ? p->deadline - now : INFINITY;
+    if (!isnan(p->closed_since))
+        wait = fmin(wait, 0.001);
+    if (p->log_fd >= 0 && p->log_after > now)
+        wait = fmin(wait, p->log_after - now);
+    return wait;
+}

@@ -45,6 +45,9 @@ bool proc_has_ended(const struct proc *p);
  * status 3". It is reaped then, and pid 0. */
 bool proc_ended(struct proc *p, struct str *how);
 
+/* Seconds from `now` until it needs attention by the clock; INFINITY: it needs none. */
+double proc_wait(const struct proc *p, double now);
+
 /* Processes that were killed and must still be reaped. */
 struct graveyard {
     struct grave {

@@ -94,20 +94,11 @@ static void send_output(struct super *s, struct job *j, int i, int fd)
     hand_over(s, j, i, fd);
 }
 
-/* The first kernel's output is what the others are compared with, so it stays. */
-static bool is_base(const struct job *j, int i)
-{
-    return i == 0 && j->request.nentries > 1;
-}
-
 /* It has answered. */
 static void take_judged(struct super *s, struct job *j, int i)
 {
     struct proc *judge = &s->procs[JUDGE];
-    j->unjudged--;
-    if (--j->entries[i].unjudged == 0 && !is_base(j, i))
-        job_drop_output(j, i);
-    if (j->unjudged)
+    if (job_take_answer(j, i))
         expect_sign(s, judge, job_silence(j, 0, false));
     else
         judge->deadline = INFINITY;
@@ -126,22 +117,6 @@ static void settle_culprit(struct super *s, struct job *j, bool died, const char
         job_leave_unjudged(j, i, sentence);
     }
     free(sentence);
-}
-
-/* Takes back what no judge has answered, and the base if anything else is left. */
-static bool take_back(struct job *j)
-{
-    bool any = false;
-    for (int i = 0; i < j->request.nentries; i++) {
-        struct entry_state *e = &j->entries[i];
-        e->again = e->unjudged > 0;
-        e->unjudged = 0;
-        any |= e->again;
-    }
-    j->unjudged = 0;
-    if (any && is_base(j, 0) && j->entries[0].output >= 0)
-        j->entries[0].again = true;
-    return any;
 }
 
 /* ---- further outputs ---- */
@@ -201,7 +176,7 @@ static void judge_again(struct super *s, struct job *j, bool died, const char *w
         extra_again(s, j, died, what);
     else
         settle_culprit(s, j, died, what);
-    if (!take_back(j))
+    if (!job_take_back(j))
         return;
     const bool ready = need_proc(s, JUDGE, &why) == ST_OK;
     for (int i = 0; i < j->request.nentries; i++) {
@@ -287,7 +262,6 @@ static enum status hear_output(struct super *s, const json_t *o, int fd, struct 
 }
 
 /* Outputs judged and everything ready: on to the timing, or to the end. */
-/* Outputs judged and everything ready: on to the timing, or to the end. */
 static void advance(struct super *s)
 {
     struct job *j = s->active;
@@ -310,30 +284,13 @@ static void advance(struct super *s)
     }
 }
 
-/* What an earlier worker of the job has traced or counted stays. */
-static void take_extra(struct job *j, json_t *extra)
-{
-    const char *list = job_extra_list(j->request.kind);
-    json_t *old = list ? json_object_get(j->extra, list) : NULL,
-           *items = list ? json_object_get(extra, list) : NULL;
-    size_t i;
-    json_t *item;
-    json_array_foreach(old, i, item)
-    {
-        if (json_is_null(json_array_get(items, i)))
-            json_array_set(items, i, item);
-    }
-    json_decref(j->extra);
-    j->extra = json_is_object(extra) ? json_incref(extra) : NULL;
-}
-
 static enum status hear_rows(struct super *s, json_t *o, struct err *err)
 {
     struct job *j = s->active;
     enum status st = job_take_rows(j, json_object_get(o, "rows"), err);
     s->changed = true;
     if (st == ST_OK && json_object_get(o, "extra"))
-        take_extra(j, json_object_get(o, "extra"));
+        job_take_extra(j, json_object_get(o, "extra"));
     if (st == ST_OK && json_is_true(json_object_get(o, "ready"))) {
         j->ready = true;
         j->entry = -1;
@@ -365,7 +322,7 @@ static enum status hear_done(struct super *s, json_t *o, struct err *err)
     enum status st = job_take_rows(j, json_object_get(o, "rows"), err);
     if (st != ST_OK && !error) /* a worker that could not read the request has no rows */
         return st;
-    take_extra(j, json_object_get(o, "extra"));
+    job_take_extra(j, json_object_get(o, "extra"));
     if (error) {
         free(j->error);
         j->error = sanitize_line(error);
@@ -630,19 +587,8 @@ static enum status need_proc(struct super *s, enum role role, struct err *err)
     return st;
 }
 
-/* Indices of the entries that an earlier worker has finished or did not survive. */
-static json_t *over_entries(const struct job *j)
-{
-    json_t *list = json_array();
-    for (int i = 0; i < j->request.nentries; i++)
-        if (j->entries[i].over)
-            json_array_append_new(list, json_integer(i));
-    return list;
-}
-
-/* Gives the job to the workers. A launch worker that does not take it is about to end, which
- * settle_closed() will tell. */
-/* Gives the job to the launch worker, a new one if need be, and makes sure of a judge. */
+/* Gives the job to the launch worker, a new one if need be, and makes sure of a judge. A worker that does not
+ * take it is about to end, which settle_closed() will tell. */
 static enum status send_job(struct super *s, struct job *j, struct err *err)
 {
     struct proc *launch = &s->procs[LAUNCH];
@@ -656,7 +602,7 @@ static enum status send_job(struct super *s, struct job *j, struct err *err)
         return st;
     json_t *msg =
         json_pack("{s:i, s:o, s:o, s:b}", "job", j->id, "request", job_request_to_json(&j->request),
-                  "skip", over_entries(j), "careful", j->careful);
+                  "skip", job_over_entries(j), "careful", j->careful);
     if (wire_send(launch->wire, WIRE_JOB, msg, -1, 0, err) != ST_OK)
         launch->closed_since = seconds_now();
     json_decref(msg);
@@ -680,11 +626,9 @@ static void go_on(struct super *s, struct job *j, const char *what)
     free(sentence);
 }
 
-/* A process failed: it goes, the budget shrinks, and the job it was busy with goes on without it or
- * ends; unless the process was an old one that never answered: it may have died before it knew of
- * the job. */
-/* A process failed, and how: "died (signal 9, killed)". `died`: it did by itself, which another that
- * is given the same work need not. */
+/* A process failed, and how: "died (signal 9, killed)". `died`: it did by itself, which another that is given
+ * the same work need not. It goes, the budget shrinks, and the job it was busy with goes on without it or
+ * ends; unless the process was an old one that never answered: it may have died before it knew of the job. */
 static void take_fault(struct super *s, enum role role, bool died, const char *what)
 {
     struct job *j = s->active;
@@ -782,17 +726,6 @@ int super_fds(const struct super *s, struct pollfd *fds, int max)
             fds[n++] = (struct pollfd){.fd = p->log_fd, .events = POLLIN};
     }
     return n;
-}
-
-/* Seconds until this process needs attention by the clock. */
-static double proc_wait(const struct proc *p, double now)
-{
-    double wait = p->pid ? p->deadline - now : INFINITY;
-    if (!isnan(p->closed_since))
-        wait = fmin(wait, 0.001);
-    if (p->log_fd >= 0 && p->log_after > now)
-        wait = fmin(wait, p->log_after - now);
-    return wait;
 }
 
 int super_timeout_ms(const struct super *s)

@@ -8,17 +8,66 @@
 
 #include "base/str.h"
 
+enum status desc_read_expr(struct desc_text *t, struct desc_checks *c, const char *tag,
+                           struct slice where, enum scope scope, struct expr **out)
+{
+    if (!where.len)
+        return desc_fail(t, where, "@%s needs an expression", tag);
+    char *text = slice_line(t, where);
+    struct err err = ERR_INIT;
+    enum status st = expr_parse(text, out, &err);
+    if (st == ST_OK) {
+        c->items[c->count++] = (struct check){*out, where, scope, tag};
+    } else {
+        /* Offsets agree only if no run of blanks was squeezed. */
+        bool exact = strlen(text) == where.len && err.at >= 0 && (size_t)err.at <= where.len;
+        struct slice at =
+            exact ? (struct slice){where.at + (size_t)err.at, (size_t)err.len} : where;
+        desc_fail(t, at, "@%s: %s", tag, err.text);
+    }
+    free(text);
+    return st;
+}
+
 /* What is checked. */
 struct checked {
     struct desc_text *t;
     struct kernel_desc *d;
 };
 
+/* What the tags say together of where the code comes from. */
+static enum status check_code(const struct checked *p)
+{
+    const struct slice top = {0, 0};
+    const struct kernel_desc *d = p->d;
+    if (p->t->cpu)
+        return ST_OK; /* tags of other code were refused one by one */
+    const bool compiled = code_kinds[d->code].compiled;
+    if (p->t->bare && !d->file && d->code != CODE_PYTHON)
+        return desc_fail(p->t, top,
+                         "a descriptor without a source names its code: @cubin FILE, "
+                         "@library FILE:FUNCTION or @python MODULE.FUNCTION");
+    if (!p->t->bare && d->file)
+        return desc_fail(p->t, top, "a source is its own code; %s belongs into a file NAME.attn",
+                         d->code == CODE_CUBIN ? "@cubin" : "@library");
+    if (d->compiler && !compiled)
+        return desc_fail(p->t, top, "@compiler: there is nothing to compile");
+    if ((d->flags || d->include) && !compiled)
+        return desc_fail(p->t, top, "@%s: there is nothing to compile",
+                         d->flags ? "flags" : "include");
+    if (d->backends & ON_CPU && d->code != CODE_LIBRARY && !d->peer)
+        return desc_fail(p->t, top, "@backend cpu: only a library can run on the CPU");
+    return ST_OK;
+}
+
 static enum status check_required(const struct checked *p, const char *missing)
 {
     struct slice top = {0, 0};
     if (missing)
         return desc_fail(p->t, top, "the first comment has no @%s", missing);
+    const enum status st = check_code(p);
+    if (st != ST_OK)
+        return st;
     const bool launched = !p->t->cpu && code_kinds[p->d->code].launched;
     for (int i = 0; launched && i < p->d->npasses; i++) {
         const struct desc_pass *pass = &p->d->passes[i];

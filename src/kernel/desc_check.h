@@ -33,6 +33,10 @@ struct desc_checks {
     struct slice requires_; /* its terms are split last */
 };
 
+/* Reads the expression that stands at `where`, for @tag, and puts it on the list of checks. */
+enum status desc_read_expr(struct desc_text *t, struct desc_checks *c, const char *tag,
+                           struct slice where, enum scope scope, struct expr **out);
+
 /* Checks `d`, read from `t`; what it has of @requires is split into terms. `missing` names a required tag
  * that is not there, or is NULL. A trusted source is split but not checked again. */
 enum status desc_check(struct desc_text *t, struct kernel_desc *d, const struct desc_checks *c,

@@ -24,39 +24,12 @@ struct parser {
     struct desc_checks checks;
 };
 
-/* ---- pieces that several tags are made of ----
- *
- * An expression is put on the list of checks. A name is the caller's to free; `what` is for
- * messages: "a parameter". */
-
-static bool is_identifier(const char *word)
-{
-    if (!isalpha((unsigned char)*word) && *word != '_')
-        return false;
-    while (isalnum((unsigned char)*word) || *word == '_')
-        word++;
-    return !*word;
-}
+/* ---- pieces that several tags are made of, of the tag that is being read ---- */
 
 static enum status read_expr(struct parser *p, struct slice where, enum scope scope,
                              struct expr **out)
 {
-    if (!where.len)
-        return desc_fail(&p->t, where, "@%s needs an expression", p->tag);
-    char *text = slice_line(&p->t, where);
-    struct err err = ERR_INIT;
-    enum status st = expr_parse(text, out, &err);
-    if (st == ST_OK) {
-        p->checks.items[p->checks.count++] = (struct check){*out, where, scope, p->tag};
-    } else {
-        /* Offsets agree only if no run of blanks was squeezed. */
-        bool exact = strlen(text) == where.len && err.at >= 0 && (size_t)err.at <= where.len;
-        struct slice at =
-            exact ? (struct slice){where.at + (size_t)err.at, (size_t)err.len} : where;
-        desc_fail(&p->t, at, "@%s: %s", p->tag, err.text);
-    }
-    free(text);
-    return st;
+    return desc_read_expr(&p->t, &p->checks, p->tag, where, scope, out);
 }
 
 static enum status take_expr(struct parser *p, struct slice *rest, enum scope scope,
@@ -67,25 +40,17 @@ static enum status take_expr(struct parser *p, struct slice *rest, enum scope sc
     return read_expr(p, word, scope, out);
 }
 
-/* Takes a name; what: "a parameter". The caller frees *out. */
 static enum status take_name(struct parser *p, struct slice *rest, const char *what, char **out,
                              struct slice *where)
 {
-    if (!slice_take_word(&p->t, rest, where))
-        return desc_fail(&p->t, *where, "@%s needs the name of %s", p->tag, what);
-    char *name = slice_text(&p->t, *where);
-    if (!is_identifier(name) || where->len > NAME_MAX_LEN) {
-        desc_fail(&p->t, *where,
-                  "\"%s\" cannot be the name of %s: letters, digits and _, at most %d", name, what,
-                  NAME_MAX_LEN);
-        free(name);
-        return ST_USAGE;
-    }
-    *out = name;
-    return ST_OK;
+    return desc_take_name(&p->t, p->tag, rest, what, out, where);
 }
 
-/* Kernel and pass names become entry points, file names and words of the command line. */
+static enum status take_lower_name(struct parser *p, struct slice *rest, const char *what,
+                                   char **out)
+{
+    return desc_take_lower_name(&p->t, p->tag, rest, what, out);
+}
 
 enum { COUNTED_MAX = 16 }; /* numbers up to it are counted through, larger ones are sizes */
 
@@ -220,7 +185,7 @@ static enum status read_word_param(struct parser *p, struct slice value, struct 
     enum status st = ST_OK;
     n = 0;
     for (char *word; st == ST_OK && (word = strsep(&from, "|"));) {
-        if (!is_identifier(word) || strlen(word) > NAME_MAX_LEN)
+        if (!desc_is_identifier(word) || strlen(word) > NAME_MAX_LEN)
             st = desc_fail(&p->t, value,
                            "@param %s: \"%s\" is neither a number nor a choice of words a|b",
                            param->name, word);
@@ -508,12 +473,6 @@ static enum status read_cubin(struct parser *p, struct slice rest)
     return take_file(p, rest, CODE_CUBIN);
 }
 
-static bool is_symbol(const char *text)
-{
-    size_t n = strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_$.");
-    return n > 0 && !text[n] && n < 512;
-}
-
 /* FILE:SYMBOL; the symbol is attn_run if left out. */
 static enum status read_library(struct parser *p, struct slice rest)
 {
@@ -524,7 +483,7 @@ static enum status read_library(struct parser *p, struct slice rest)
     if (colon)
         *colon++ = '\0';
     p->d->symbol = xstrdup(colon ? colon : "attn_run");
-    if (!*p->d->file || !is_symbol(p->d->symbol))
+    if (!*p->d->file || !desc_is_symbol(p->d->symbol))
         return desc_fail(&p->t, rest, "@library is written FILE:FUNCTION");
     return ST_OK;
 }
@@ -568,24 +527,6 @@ static enum status read_peer(struct parser *p, struct slice rest)
     return take_text(p, rest, &p->d->peer);
 }
 
-/* "module.function": Python names with dots between them; further dots are packages or attributes. */
-bool desc_is_python_path(const char *path)
-{
-    enum { LEN_MAX = 200 };
-    const size_t len = strlen(path);
-    bool start = true;
-    int dots = 0;
-    for (; *path; path++) {
-        const unsigned char c = (unsigned char)*path;
-        const bool letter = isalpha(c) || c == '_';
-        if (*path == '.' ? start : !letter && (start || !isdigit(c)))
-            return false;
-        start = *path == '.';
-        dots += start;
-    }
-    return dots > 0 && !start && len <= LEN_MAX;
-}
-
 /* MODULE.FUNCTION, as after "py:"; on both backends unless @backend has said otherwise. */
 static enum status read_python(struct parser *p, struct slice rest)
 {
@@ -606,7 +547,7 @@ static enum status read_python(struct parser *p, struct slice rest)
 static enum status read_entry(struct parser *p, struct slice rest)
 {
     char *text = slice_text(&p->t, rest);
-    const bool good = is_symbol(text) && !p->pass->entry;
+    const bool good = desc_is_symbol(text) && !p->pass->entry;
     if (!good)
         free(text);
     else
@@ -615,45 +556,7 @@ static enum status read_entry(struct parser *p, struct slice rest)
                 : desc_fail(&p->t, rest, "@entry is the name of one entry point, once a launch");
 }
 
-/* What the tags say together. */
-static enum status check_code(struct parser *p)
-{
-    const struct slice top = {0, 0};
-    const struct kernel_desc *d = p->d;
-    if (p->t.cpu)
-        return ST_OK; /* tags of other code were refused one by one */
-    const bool compiled = code_kinds[d->code].compiled;
-    if (p->t.bare && !d->file && d->code != CODE_PYTHON)
-        return desc_fail(&p->t, top,
-                         "a descriptor without a source names its code: @cubin FILE, "
-                         "@library FILE:FUNCTION or @python MODULE.FUNCTION");
-    if (!p->t.bare && d->file)
-        return desc_fail(&p->t, top, "a source is its own code; %s belongs into a file NAME.attn",
-                         d->code == CODE_CUBIN ? "@cubin" : "@library");
-    if (d->compiler && !compiled)
-        return desc_fail(&p->t, top, "@compiler: there is nothing to compile");
-    if ((d->flags || d->include) && !compiled)
-        return desc_fail(&p->t, top, "@%s: there is nothing to compile",
-                         d->flags ? "flags" : "include");
-    if (d->backends & ON_CPU && d->code != CODE_LIBRARY && !d->peer)
-        return desc_fail(&p->t, top, "@backend cpu: only a library can run on the CPU");
-    return ST_OK;
-}
-
 /* ---- the other tags, and the table of all ---- */
-
-static enum status take_lower_name(struct parser *p, struct slice *rest, const char *what,
-                                   char **out)
-{
-    struct slice where;
-    enum status st = take_name(p, rest, what, out, &where);
-    for (const char *c = st == ST_OK ? *out : ""; *c; c++)
-        if (isupper((unsigned char)*c))
-            return desc_fail(&p->t, where, "the name of %s is lower case: \"%s\"", what, *out);
-    if (st == ST_OK && rest->len)
-        return desc_fail(&p->t, *rest, "@%s takes one word", p->tag);
-    return st;
-}
 
 static enum status read_text(struct parser *p, struct slice rest, char **out)
 {
@@ -904,11 +807,7 @@ enum status desc_parse_source(const struct desc_source *src, struct kernel_desc 
         st = read_tag(&p, name, rest);
     if (st == ST_OK) {
         p.d->passes[0].name = xstrdup(p.d->name ? p.d->name : "");
-        const char *missing = missing_tag(&p);
-        if (!missing)
-            st = check_code(&p);
-        if (st == ST_OK)
-            st = desc_check(&p.t, p.d, &p.checks, missing, src->trusted);
+        st = desc_check(&p.t, p.d, &p.checks, missing_tag(&p), src->trusted);
     }
     free(p.t.text);
     if (st != ST_OK) {

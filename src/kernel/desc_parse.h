@@ -15,7 +15,4 @@ struct desc_source {
 enum status desc_parse_source(const struct desc_source *src, struct kernel_desc **out,
                               struct err *err);
 
-/* Is it "module.function": Python names with dots between them? */
-bool desc_is_python_path(const char *path);
-
 #endif

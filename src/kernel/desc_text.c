@@ -7,6 +7,7 @@
 #include "kernel/desc_text.h"
 
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -239,4 +240,67 @@ bool desc_next_tag(const struct desc_text *t, size_t *pos, struct slice *name, s
     rest->len = end - rest->at;
     *rest = slice_trim(t, *rest);
     return true;
+}
+
+/* ---- words that name something ---- */
+
+bool desc_is_identifier(const char *word)
+{
+    if (!isalpha((unsigned char)*word) && *word != '_')
+        return false;
+    while (isalnum((unsigned char)*word) || *word == '_')
+        word++;
+    return !*word;
+}
+
+bool desc_is_symbol(const char *text)
+{
+    size_t n = strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_$.");
+    return n > 0 && !text[n] && n < 512;
+}
+
+bool desc_is_python_path(const char *path)
+{
+    enum { LEN_MAX = 200 };
+    const size_t len = strlen(path);
+    bool start = true;
+    int dots = 0;
+    for (; *path; path++) {
+        const unsigned char c = (unsigned char)*path;
+        const bool letter = isalpha(c) || c == '_';
+        if (*path == '.' ? start : !letter && (start || !isdigit(c)))
+            return false;
+        start = *path == '.';
+        dots += start;
+    }
+    return dots > 0 && !start && len <= LEN_MAX;
+}
+
+enum status desc_take_name(struct desc_text *t, const char *tag, struct slice *rest,
+                           const char *what, char **out, struct slice *where)
+{
+    if (!slice_take_word(t, rest, where))
+        return desc_fail(t, *where, "@%s needs the name of %s", tag, what);
+    char *name = slice_text(t, *where);
+    if (!desc_is_identifier(name) || where->len > NAME_MAX_LEN) {
+        desc_fail(t, *where, "\"%s\" cannot be the name of %s: letters, digits and _, at most %d",
+                  name, what, NAME_MAX_LEN);
+        free(name);
+        return ST_USAGE;
+    }
+    *out = name;
+    return ST_OK;
+}
+
+enum status desc_take_lower_name(struct desc_text *t, const char *tag, struct slice *rest,
+                                 const char *what, char **out)
+{
+    struct slice where;
+    enum status st = desc_take_name(t, tag, rest, what, out, &where);
+    for (const char *c = st == ST_OK ? *out : ""; *c; c++)
+        if (isupper((unsigned char)*c))
+            return desc_fail(t, where, "the name of %s is lower case: \"%s\"", what, *out);
+    if (st == ST_OK && rest->len)
+        return desc_fail(t, *rest, "@%s takes one word", tag);
+    return st;
 }

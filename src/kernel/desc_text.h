@@ -53,4 +53,23 @@ bool slice_take_word(const struct desc_text *t, struct slice *rest, struct slice
 /* Where `name` stands as a whole word within the slice; the slice itself if nowhere. */
 struct slice slice_find_word(const struct desc_text *t, struct slice where, const char *name);
 
+/* ---- words that name something ----
+ *
+ * `tag` is the one that is being read and `what` what has the name, "a parameter", both for the sentence. The
+ * caller frees *out, also where ST_USAGE follows behind the name. */
+
+/* Letters, digits and _, at most NAME_MAX_LEN. */
+enum status desc_take_name(struct desc_text *t, const char *tag, struct slice *rest,
+                           const char *what, char **out, struct slice *where);
+/* The only word of `rest`, in lower case: of kernels and passes, which become entry points, file names and
+ * words of the command line. */
+enum status desc_take_lower_name(struct desc_text *t, const char *tag, struct slice *rest,
+                                 const char *what, char **out);
+/* A letter or _, then letters, digits and _. */
+bool desc_is_identifier(const char *word);
+/* May it be a symbol of an object file? */
+bool desc_is_symbol(const char *text);
+/* Is it "module.function": Python names with dots between them? Further dots are packages or attributes. */
+bool desc_is_python_path(const char *path);
+
 #endif

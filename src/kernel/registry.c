@@ -20,6 +20,7 @@
 #include "base/str.h"
 #include "kernel/blob.h"
 #include "kernel/desc_parse.h"
+#include "kernel/desc_text.h"
 
 /* Tells one version of a file from another. */
 struct stamp {
