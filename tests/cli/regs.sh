@@ -90,6 +90,8 @@ run tune naive gpu=H100 S=128 --csv
 is "tune: a kernel without tiles" says "$out" ',THREADS=1024,'
 run -c "set gpu=L4 BR=64" -c "tune fa2 BC=32,64 S=256" -c "export t.csv"
 is "tune: exported as it was" [ "$(wc -l <t.csv)" -eq 3 ]
+run -c "set gpu=H100 BR=48 PAD=8" -c "tune fa2 BR=16,32 BC=64"
+is "tune: what is set and varied is varied" says "$out" 'compare fa2@BR=[0-9]+,fa2@BR=[0-9]+ BC=64 PAD=8 gpu=H100$|compare fa2@BR=[0-9]+,fa2@BR=[0-9]+ PAD=8 gpu=H100$'
 run tune fa2 S=1k,2k
 is "tune: of one shape" [ "$rc" -eq 2 ]
 run tune fa2,naive

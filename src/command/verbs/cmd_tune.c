@@ -213,6 +213,18 @@ static enum status add_given(struct tune *t, const struct cmd_pair *p, struct er
                : err_set(err, ST_USAGE, "that are %d tiles; %d at most", t->ntiles, TILES_MAX);
 }
 
+/* What is varied has no value of its own, whatever the session has set. */
+static void forget_settings(struct tune *t)
+{
+    const struct kernel_desc *d = t->base.kernels[0]->cuda;
+    const struct param_values usual = desc_defaults_for(d, &t->base.problem.shape);
+    for (int i = 0; i < t->naxes; i++) {
+        const int at = desc_param_index(d, t->axes[i].name);
+        t->base.params[0].v[at] = usual.v[at];
+        t->base.params[0].given &= ~(1u << at);
+    }
+}
+
 /* What the call varies, else what is usual. */
 static enum status find_axes(struct tune *t, struct err *err)
 {
@@ -229,6 +241,7 @@ static enum status find_axes(struct tune *t, struct err *err)
     }
     if (!t->naxes)
         add_all_usual(t);
+    forget_settings(t);
     return ST_OK;
 }
 
