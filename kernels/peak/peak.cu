@@ -103,23 +103,6 @@ extern "C" __global__ void peak_write(Words *p, unsigned long long count, int ro
         }
 }
 
-// The first half of `count` items into the second. Counted both ways, that is `count`.
-extern "C" __global__ void peak_copy(Words *p, unsigned long long count, int rounds)
-{
-    const unsigned long long threads = (unsigned long long)gridDim.x * blockDim.x, half = count / 2;
-    for (int r = 0; r < rounds; r++)
-        for (unsigned long long i = blockIdx.x * (unsigned long long)blockDim.x + threadIdx.x; i < half;
-             i += 4 * threads) {
-            Words v[4];
-#pragma unroll
-            for (int k = 0; k < 4; k++)
-                v[k] = load(p + i + k * threads);
-#pragma unroll
-            for (int k = 0; k < 4; k++)
-                store(p + half + i + k * threads, v[k]);
-        }
-}
-
 // Every warp reads 512 bytes that lie side by side, another 512 each time: four wavefronts, no conflict. A round
 // is eight loads of a thread. The block's 1024 threads go through 32 KiB.
 extern "C" __global__ void __launch_bounds__(1024) peak_smem(unsigned *out, int rounds)

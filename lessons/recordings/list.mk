@@ -2,3 +2,5 @@
 blob_files += %D%/h200-short.rec
 blob_files += %D%/h200-ladder.rec
 blob_files += %D%/h200.rec
+# What doctor --peak measured of the device itself: NAME.ceilings
+blob_files += %D%/h200.ceilings

@@ -260,6 +260,10 @@ static json_t *describe(const struct backend *b, const struct slot *s)
         json_object_set_new(o, "reason", json_string(note));
     if (s && s->version)
         json_object_set_new(o, "peer_version", json_string(s->version));
+    char *held = s ? nvml_held_text(s->held, s->state_looks) : NULL;
+    if (held)
+        json_object_set_new(o, "held", json_string(held));
+    free(held);
     json_t *more = s && s->peer && s->peer->describe ? s->peer->describe(s) : NULL;
     if (more)
         json_object_update(o, more);

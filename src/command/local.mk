@@ -46,6 +46,8 @@ libattnscope_a_SOURCES += \
 	%D%/line/config.c %D%/line/config.h \
 	%D%/line/lex.c %D%/line/lex.h \
 	%D%/ask/estimate.c \
+	%D%/ask/ceiling.c \
+	%D%/ask/ceiling.h \
 	%D%/ask/estimate.h \
 	%D%/ask/measure.c \
 	%D%/ask/measure.h \

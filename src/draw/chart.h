@@ -101,7 +101,8 @@ void samples_take(struct sample_series *s, const json_t *us);
 
 struct roof {
     char *name;
-    double peak, scalar, gbs; /* TFLOP/s, TFLOP/s without tensor instructions, GB/s */
+    double peak, scalar, gbs;   /* TFLOP/s, TFLOP/s without tensor instructions, GB/s */
+    double held_peak, held_gbs; /* the same as measured of the device itself; unknown: nobody did */
 };
 struct roof_point {
     char *name, *letter;        /* letter NULL: A, B, C in order */

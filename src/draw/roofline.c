@@ -26,7 +26,8 @@ enum { ROOFS_MAX = 16, POINTS_MAX = 200 };
 // clang-format off
 static const struct field roof_fields[] = {
     CHART_FIELD(roof, name, FIELD_TEXT),   CHART_FIELD(roof, peak, FIELD_REAL),
-    CHART_FIELD(roof, scalar, FIELD_REAL), CHART_FIELD(roof, gbs, FIELD_REAL), {0},
+    CHART_FIELD(roof, scalar, FIELD_REAL), CHART_FIELD(roof, gbs, FIELD_REAL),
+    CHART_FIELD(roof, held_peak, FIELD_REAL), CHART_FIELD(roof, held_gbs, FIELD_REAL), {0},
 };
 static const struct chart_layout roof_layout = {sizeof(struct roof), roof_fields, NULL};
 static const struct field point_fields[] = {
@@ -61,6 +62,13 @@ void roof_take(struct roof *r, const struct device *d, enum dtype t)
     r->peak = d->tflops[t];
     r->scalar = d->tflops[DTYPE_F32];
     r->gbs = d->dram_gbs;
+}
+
+/* Has it a second roof? Its place is in the same view, below the first. */
+static bool has_held(const struct roof *r)
+{
+    return r->held_peak > 0 && r->held_gbs > 0 && r->held_peak <= r->peak * 1.2 &&
+           r->held_gbs <= r->gbs * 1.2;
 }
 
 /* Where a roof bends and how high it is, as logarithms. */
@@ -207,6 +215,23 @@ static void right_text(struct canvas *c, const struct axes *a, double y, int sid
 }
 
 /* With several devices each roof has its name on it. */
+/* The second roof, where it is as much as a line below the first. */
+static void draw_held(struct canvas *c, const struct axes *a, const struct roof *f,
+                      const struct place *first)
+{
+    if (!has_held(f))
+        return;
+    const struct place held = {.peak = f->held_peak,
+                               .gbs = f->held_gbs,
+                               .ridge = log10(f->held_peak * 1e3 / f->held_gbs),
+                               .top = log10(f->held_peak)};
+    if (axes_y(a, held.top) == axes_y(a, first->top))
+        return;
+    draw_slope(c, a, &held, ROLE_DIM);
+    if (held.top <= a->y1 && held.top >= a->y0)
+        draw_flat(c, a, held.ridge, held.top, ROLE_DIM);
+}
+
 static void label_roof(struct canvas *c, const struct axes *a, const struct roof_chart *f, int i,
                        const struct place *roof, enum role role)
 {
@@ -396,6 +421,7 @@ void fig_roofs(struct canvas *c, struct rect r, const struct roof_chart *f,
         if (!find_roof(&f->roofs[i], &roof))
             continue;
         draw_scalar(c, &a, f, i, &roof);
+        draw_held(c, &a, &f->roofs[i], &roof);
         draw_slope(c, &a, &roof, device_role(f, i));
         if (roof.top <= a.y1)
             draw_flat(c, &a, roof.ridge, roof.top, device_role(f, i));
@@ -470,6 +496,20 @@ static void svg_axes(const struct plot *p)
              "FLOP per byte requested (logarithmic)");
 }
 
+/* The second roof, as measured of the device itself. */
+static void svg_held(const struct plot *p, const struct roof *f)
+{
+    const struct range *rx = &p->x.range, *ry = &p->y.range;
+    const double peak = f->held_peak, gbs = f->held_gbs;
+    const double ridge = peak * 1e3 / gbs, start = fmax(rx->lo, ry->lo * 1e3 / gbs);
+    const double x[] = {x_px(p, start), x_px(p, ridge), x_px(p, rx->hi)};
+    const double y[] = {y_px(p, start * gbs / 1e3), y_px(p, peak), y_px(p, peak)};
+    char a[NUMBER_BUF], b[NUMBER_BUF];
+    svg_path(p->out, x, y, 3, "axis dash");
+    svg_textf(p->out, p->right - 6, y[1] + 13, SVG_END, "d s", "measured: %s TFLOP/s, %s GB/s",
+              number_fmt(a, peak, 3), number_fmt(b, gbs, 4));
+}
+
 /* A roof from where the slope enters the view; the lower one of kernels without tensor cores. */
 static void svg_roof(const struct plot *p, const struct roof *f, int i)
 {
@@ -479,6 +519,8 @@ static void svg_roof(const struct plot *p, const struct roof *f, int i)
     const double y[] = {y_px(p, start * f->gbs / 1e3), y_px(p, f->peak), y_px(p, f->peak)};
     char peak[NUMBER_BUF], gbs[NUMBER_BUF], at[NUMBER_BUF];
     svg_path(p->out, x, y, 3, i ? "roof dash" : "roof");
+    if (has_held(f))
+        svg_held(p, f);
     svg_textf(p->out, p->right - 6, y[1] - 7, SVG_END, "t s", "%s: %s TFLOP/s", f->name,
               number_fmt(peak, f->peak, 3));
     if (f->scalar > ry->lo && f->scalar < f->peak) {
@@ -633,6 +675,13 @@ static void roofs_gnuplot(struct str *out, const struct chart *c)
                  first ? "plot" : ", \\\n    ", f->gbs / 1e3, f->peak, f->gbs / 1e3, f->peak);
         gp_quoted(out, f->name);
         first = false;
+        if (!has_held(f))
+            continue;
+        char *name = xasprintf("%s, measured", f->name);
+        str_addf(out, ", \\\n     (x*%.9g < %.9g ? x*%.9g : %.9g) with lines dt 2 title ",
+                 f->held_gbs / 1e3, f->held_peak, f->held_gbs / 1e3, f->held_peak);
+        gp_quoted(out, name);
+        free(name);
     }
     str_addf(out, ", \\\n     $points using 1:2 with points pt 6 title \"at most, %s\"",
              origin_tag("model"));

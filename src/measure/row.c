@@ -85,6 +85,8 @@ const struct field run_fields[] = {
     INT(modes, "", "2 when the times fall into two groups with hardly any between, else 1."),
     FICKLE(FIELD_REAL, mode_ratio, 3, "", "Time of the slower of two modes over the faster."),
     FICKLE(FIELD_REAL, mode_pct, 3, "%", "Samples in the slower of two modes."),
+    TEXT(held, "What kept the GPU's clock down while it was timed: power, heat, power brake, hardware slowdown, sync boost."),
+    REAL(of_ceiling_pct, 3, "%", "The nearer of two roofs that doctor --peak measured of this GPU: its products' rate at the clock of the run, and, where L2 was cold, DRAM's bandwidth for compulsory bytes.", .title = "% ceiling"),
     REAL(independent,   3, "samples", "What the samples are worth where neighbours hang together."),
     SAMPLES(recent_us, "The last samples; not stored."),
     SAMPLES(samples_us, "The samples, evenly thinned to at most 1000; kept in recordings alone."),

@@ -42,8 +42,10 @@ struct run_row {
     double other_cores, steal_pct, throttled_pct, drift_pct;
     int64_t modes; /* 1 or 2 */
     double mode_ratio, mode_pct, independent;
-    json_t *recent_us;  /* the last samples, for the sparkline; never stored */
-    json_t *samples_us; /* all, evenly thinned to ROW_SAMPLES_MAX; only recordings keep them */
+    char *held;            /* what kept a GPU's clock down: "power" */
+    double of_ceiling_pct; /* beside what was measured of the GPU itself */
+    json_t *recent_us;     /* the last samples, for the sparkline; never stored */
+    json_t *samples_us;    /* all, evenly thinned to ROW_SAMPLES_MAX; only recordings keep them */
 };
 enum { ROW_SAMPLES_MAX = 1000 };
 

@@ -41,6 +41,12 @@ is "the peak: DRAM by the data sheet" says "$rows" '"name":"dram_gbytes_per_s".*
 is "the peak: at the clock that was held, and why" says "$rows" '"name":"mma_f16_tflops".*at 1400 MHz \(held by power, heat\)'
 is "the peak: launches" says "$rows" '"name":"launch_graph_us".*"value":(50\.0|49\.99)'
 is "the peak: it is kept" [ -s "$HOME/.local/share/attnscope/ceilings/NVIDIA-H200.json" ]
+run roofline fa2_mma S=1k D=128 f16 gpu=H200
+is "the peak: a second roof, measured here" says "$out" 'measured here 20.*TFLOP/s at 1400 MHz \(held by power, heat\)'
+run run fa2_mma S=64 H=1 n=8 --json
+is "the peak: rows have their share of it" says "$out" '"held":"power, heat","of_ceiling_pct":[0-9]'
+run run fa2_mma S=64 H=1 n=8
+is "the peak: a clock that is held is told" says "$out" 'clock: fa2_mma: 1400 MHz, held by power, heat'
 fake "us=50,cuModuleLoadData:1=200"
 run_input "$(printf 'set backend=cuda\ndoctor --peak')"
 is "the peak: code that the driver refuses is told" says "$out" 'not measured .*have no code here'

@@ -97,16 +97,6 @@ static double median(double *x, int n)
     return x[n / 2];
 }
 
-/* "power, heat": what at least a tenth of the looks found. The caller frees; NULL: nothing. */
-static char *held_words(const struct readings *r)
-{
-    struct str s = {0};
-    for (int i = 0; i < NVML_HELD_COUNT; i++)
-        if (r->held[i] && 10 * r->held[i] >= r->looks)
-            str_addf(&s, "%s%s", s.len ? ", " : "", nvml_held_words[i]);
-    return s.len ? str_take(&s) : NULL;
-}
-
 static void put_figure(struct bench *b, enum peak_id id, struct readings *r)
 {
     struct ceiling *c = peak_put(b->out, id, median(r->rates, r->n));
@@ -114,7 +104,7 @@ static void put_figure(struct bench *b, enum peak_id id, struct readings *r)
     c->clock_mhz = median(r->clocks, r->nclocks);
     c->power_w = r->power_w;
     c->temperature_c = r->temperature_c;
-    c->held = held_words(r);
+    c->held = nvml_held_text(r->held, r->looks);
 }
 
 /* Runs that make a sample, from one that warms up and one that is timed. */
@@ -322,7 +312,6 @@ static const struct traffic {
     {PEAK_L2, "peak_read", "L2", true},
     {PEAK_DRAM, "peak_read", "DRAM, reading", false},
     {PEAK_WRITE, "peak_write", "DRAM, writing", false},
-    {PEAK_COPY, "peak_copy", "DRAM, copying", false},
 };
 
 /* The L2 by a quarter of it: a chip may keep what it reads twice, in each half of its L2. DRAM by all of the
@@ -345,6 +334,18 @@ static enum status run_traffic(struct bench *b, const struct traffic *t, struct 
     return st == ST_OK ? bench_measure(b, t->id, t->what, queue_kernel, &w,
                                        (double)w.items * ITEM * w.rounds * 1e-9, err)
                        : st;
+}
+
+/* The first half of the memory into the second, by the driver's own copy. Counted both ways, that is all of it. */
+static enum status queue_copy(struct bench *b, void *ctx, int count, struct err *err)
+{
+    struct gpu *g = b->gpu;
+    const size_t half = b->bytes / 2;
+    cu_result r = CU_SUCCESS;
+    (void)ctx;
+    for (int i = 0; i < count && r == CU_SUCCESS; i++)
+        r = g->api.copy_on(b->memory + half, b->memory, half, g->streams[0]);
+    return gpu_check(g, "the peak", "cuMemcpyDtoDAsync", r, err);
 }
 
 enum status bench_fill(struct bench *b, enum dtype dtype, struct err *err)
@@ -522,6 +523,9 @@ enum status bench_run(struct bench *b, struct err *err)
     enum status st = b->module ? bench_fill(b, DTYPE_F32, err) : ST_OK;
     for (int i = 0; i < TRAFFIC && st == ST_OK; i++)
         st = run_traffic(b, &traffic[i], err);
+    if (st == ST_OK && b->module) /* else there is nothing but zeros to copy */
+        st = bench_measure(b, PEAK_COPY, "DRAM, copying", queue_copy, NULL,
+                           (double)(b->bytes / 2 * 2) * 1e-9, err);
     for (int i = 0; i < ARITHMETIC && st == ST_OK; i++)
         if (!is_outdone(b, &arithmetic[i]))
             st = run_arithmetic(b, &arithmetic[i], err);

@@ -9,6 +9,7 @@
 #include "backend/finder.h"
 #include "base/mem.h"
 #include "base/number.h"
+#include "base/str.h"
 
 enum { NVML_CLOCK_SM = 1, NVML_TEMPERATURE_GPU = 0 };
 
@@ -86,11 +87,20 @@ double nvml_temperature_c(const struct nvml *n)
     return n && n->temperature && n->temperature(n->device, which, &c) == 0 ? c : REAL_UNKNOWN;
 }
 
-const char *const nvml_held_words[NVML_HELD_COUNT] = {
+static const char *const held_words[NVML_HELD_COUNT] = {
     [NVML_HELD_POWER] = "power",       [NVML_HELD_HEAT] = "heat",
     [NVML_HELD_BRAKE] = "power brake", [NVML_HELD_SLOWDOWN] = "hardware slowdown",
     [NVML_HELD_SYNC] = "sync boost",
 };
+
+char *nvml_held_text(const int found[NVML_HELD_COUNT], int looks)
+{
+    struct str s = {0};
+    for (int i = 0; i < NVML_HELD_COUNT; i++)
+        if (found[i] && 10 * found[i] >= looks)
+            str_addf(&s, "%s%s", s.len ? ", " : "", held_words[i]);
+    return s.len ? str_take(&s) : NULL;
+}
 
 /* NVML's bits (nvmlClocksEventReason...); heat has two, of software and of hardware. */
 unsigned nvml_held(const struct nvml *n)

@@ -28,8 +28,9 @@ enum nvml_held {
     NVML_HELD_SYNC,
     NVML_HELD_COUNT
 };
-extern const char *const nvml_held_words[NVML_HELD_COUNT];
 unsigned nvml_held(const struct nvml *n);
+/* "power, heat": what at least a tenth of the looks found. The caller frees; NULL: nothing. */
+char *nvml_held_text(const int found[NVML_HELD_COUNT], int looks);
 /* "580.159.04", NULL when unknown. Borrowed. */
 const char *nvml_driver(const struct nvml *n);
 

@@ -50,10 +50,13 @@ struct slot {
     double
         behind_s; /* least time that the device was busy after a sample; INFINITY: not looked at */
     int looks;
-    bool late;           /* after a sample, its output was not written */
-    int inspected;       /* samples whose rows were looked at */
-    uint64_t spots;      /* state of the random numbers behind that */
-    cu_graph_exec graph; /* of `graph_repeat` runs; NULL: none yet */
+    bool late; /* after a sample, its output was not written */
+    int samples;
+    int state_looks,
+        held[NVML_HELD_COUNT]; /* looks at the device while it was timed, and what they found */
+    int inspected;             /* samples whose rows were looked at */
+    uint64_t spots;            /* state of the random numbers behind that */
+    cu_graph_exec graph;       /* of `graph_repeat` runs; NULL: none yet */
     int graph_repeat;
     int commands;                 /* that one run queues */
     const struct cuda_peer *peer; /* a library does the work, or most of it; NULL: none */

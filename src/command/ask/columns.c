@@ -19,6 +19,7 @@ const struct columns run_columns[1] = {{
         {.field = "n", .drop = 8},
         {.field = "tflops"},
         {.field = "gbytes_per_s", .drop = 3},
+        {.field = "of_ceiling_pct", .optional = true, .drop = 6},
         {.field = "max_diff", .drop = 1},
         {.field = "error_ratio", .drop = 2},
         {.field = "check"},

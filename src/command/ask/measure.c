@@ -11,6 +11,7 @@
 
 #include "base/mem.h"
 #include "base/number.h"
+#include "command/ask/ceiling.h"
 #include "command/ask/request.h"
 #include "command/output.h"
 #include "command/session.h"
@@ -189,11 +190,12 @@ static struct run_row ended_row(const struct measuring *m, int i, bool keep, str
         out->failed++;
     if (!row->check && row->checked_rows != INT_UNKNOWN)
         out->unknown++;
-    if (keep)
-        keep_row(m->session, r, &m->how, row);
     struct run_row copy;
     record_init(run_fields, &copy);
     record_copy(run_fields, &copy, row);
+    ceiling_fill(m->session, r->kernels[i], &r->problem.shape, &copy);
+    if (keep)
+        keep_row(m->session, r, &m->how, &copy);
     return copy;
 }
 

@@ -8,6 +8,8 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/number.h"
+#include "command/ask/ceiling.h"
 #include "command/ask/plan_row.h"
 #include "command/ask/recollect.h"
 #include "command/ask/request.h"
@@ -31,6 +33,18 @@ static const struct field roof_fields[] = {
           .doc = "measured_tflops over reach_tflops; over 100 where caches help."),
     FIELD(FIELD_TEXT, roof_row, measured_origin, .title = "from",
           .doc = "Where measured_tflops comes from: live, recorded or sim."),
+    FIELD(FIELD_REAL, roof_row, ceiling_tflops, .digits = 4, .unit = "TFLOP/s",
+          .doc = "The peak of the same units as doctor --peak measured it on that device."),
+    FIELD(FIELD_REAL, roof_row, ceiling_clock_mhz, .digits = 4, .unit = "MHz",
+          .doc = "The SM clock that was held meanwhile."),
+    FIELD(FIELD_TEXT, roof_row, ceiling_held, .doc = "What kept that clock down: power, heat."),
+    FIELD(FIELD_REAL, roof_row, ceiling_gbs, .digits = 4, .unit = "GB/s",
+          .doc = "DRAM's bandwidth as measured there."),
+    FIELD(FIELD_REAL, roof_row, ceiling_reach_tflops, .title = "ceiling", .digits = 3,
+          .unit = "TFLOP/s", .doc = "The measured roof at requested_intensity."),
+    FIELD(FIELD_REAL, roof_row, of_ceiling_pct, .title = "of ceiling %", .digits = 3, .unit = "%",
+          .doc = "measured_tflops over that, at the clock of the run where it is known."),
+    FIELD(FIELD_TEXT, roof_row, ceiling_time, .doc = "When the ceilings were measured, UTC."),
     {.name = NULL},
 };
 
@@ -58,6 +72,13 @@ static const char *const order[] = {"kernel",
                                     "measured_tflops",
                                     "of_reach_pct",
                                     "measured_origin",
+                                    "ceiling_tflops",
+                                    "ceiling_clock_mhz",
+                                    "ceiling_held",
+                                    "ceiling_gbs",
+                                    "ceiling_reach_tflops",
+                                    "of_ceiling_pct",
+                                    "ceiling_time",
                                     NULL};
 const struct row_type roof_row_type = {
     .size = sizeof(struct roof_row),
@@ -122,6 +143,37 @@ static void set_measured(struct roof_row *row, double tflops, const char *origin
     row->measured_origin = origin ? xstrdup(origin) : NULL;
 }
 
+static void copy_into(char **to, const char *text)
+{
+    *to = text ? xstrdup(text) : NULL;
+}
+
+/* The second roof. `clock_mhz`: of the run that was measured; NaN: unknown. */
+static void set_ceiling(struct roof_row *row, struct session *s, const struct device *dev,
+                        enum dtype dtype, double clock_mhz)
+{
+    const struct plan_row *p = &row->plan;
+    const char *unit = NULL;
+    if (!p->peak_unit) /* of the device alone */
+        (void)device_peak(dev, dtype, dtype != DTYPE_F32, &unit);
+    const struct held_roof r =
+        ceiling_roof(s, dev, dtype, p->peak_unit ? p->peak_unit : unit, REAL_UNKNOWN);
+    if (!r.rate)
+        return;
+    const double clocks =
+        r.rate->clock_mhz > 0 && clock_mhz > 0 ? clock_mhz / r.rate->clock_mhz : 1;
+    const double bytes = p->requested_intensity * r.gbs / 1e3;
+    row->ceiling_tflops = r.tflops;
+    row->ceiling_clock_mhz = r.rate->clock_mhz;
+    row->ceiling_gbs = r.gbs;
+    copy_into(&row->ceiling_held, r.rate->held);
+    copy_into(&row->ceiling_time, r.peak->time);
+    if (!isfinite(bytes))
+        return;
+    row->ceiling_reach_tflops = fmin(r.tflops, bytes);
+    row->of_ceiling_pct = 100 * row->measured_tflops / fmin(r.tflops * clocks, bytes);
+}
+
 /* What nobody measured in this session may have been recorded. */
 static void add_measured(struct roof_row *row, struct session *s, const struct request *r, int k,
                          const struct device *dev)
@@ -133,6 +185,7 @@ static void add_measured(struct roof_row *row, struct session *s, const struct r
         set_measured(row, tflops, row_text(run, "origin"));
     else if (recollect_exact(&it))
         set_measured(row, it.row->tflops, "recorded");
+    set_ceiling(row, s, dev, r->problem.shape.dtype, row_real(run, "sm_clock_mhz"));
 }
 
 /* The roof itself, where no kernel is named. */
@@ -159,8 +212,11 @@ static enum status add_kernels(struct session *s, const struct request *r, struc
     enum status st = ST_OK;
     request_copy(&q, r);
     q.problem.shape = phase->shape;
-    if (!r->nkernels)
-        device_row(rowset_add(&x->rows), dev, phase);
+    if (!r->nkernels) {
+        struct roof_row *row = rowset_add(&x->rows);
+        device_row(row, dev, phase);
+        set_ceiling(row, s, dev, phase->shape.dtype, REAL_UNKNOWN);
+    }
     for (int k = 0; k < r->nkernels && !st; k++) {
         struct roof_row *row = rowset_add(&x->rows);
         row->phase = xstrdup(phase->name);
@@ -174,6 +230,15 @@ static enum status add_kernels(struct session *s, const struct request *r, struc
     return st;
 }
 
+static void add_held(struct session *s, struct roofs *x, int d, enum dtype dtype)
+{
+    const char *unit;
+    (void)device_peak(x->devices[d], dtype, dtype != DTYPE_F32, &unit);
+    const struct held_roof r = ceiling_roof(s, x->devices[d], dtype, unit, REAL_UNKNOWN);
+    x->held_tflops[d] = r.tflops;
+    x->held_gbs[d] = r.gbs;
+}
+
 enum status roofs_make(struct session *s, const struct request *r,
                        const struct device *const *devices, int ndevices, int nphases,
                        struct roofs *out, struct err *err)
@@ -185,9 +250,11 @@ enum status roofs_make(struct session *s, const struct request *r,
                           .rows.type = &roof_row_type};
     memcpy(out->devices, devices, (size_t)ndevices * sizeof *devices);
     roof_phases(&r->problem.shape, out->phases);
-    for (int d = 0; d < ndevices; d++)
+    for (int d = 0; d < ndevices; d++) {
+        add_held(s, out, d, r->problem.shape.dtype);
         for (int p = 0; p < nphases && !st; p++)
             st = add_kernels(s, r, out, devices[d], &out->phases[p], err);
+    }
     return st;
 }
 
@@ -226,7 +293,11 @@ struct chart *roofs_chart(const struct roofs *x, enum dtype t, const bool *show,
     struct roof_chart *f = c->model;
     roof_size(f, x->ndevices, x->nkernels * x->nphases);
     for (int i = 0; i < x->ndevices; i++) {
-        roof_take(&f->roofs[i], x->devices[i], t);
+        {
+            roof_take(&f->roofs[i], x->devices[i], t);
+            f->roofs[i].held_peak = x->held_tflops[i];
+            f->roofs[i].held_gbs = x->held_gbs[i];
+        }
         caption_device(&c->caption, x->devices[i]->name);
     }
     f->dtype = xstrdup(dtype_name(t));

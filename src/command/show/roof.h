@@ -24,6 +24,9 @@ struct roof_row {
     char *phase;
     double roof_tflops, reach_tflops, measured_tflops, of_reach_pct;
     char *measured_origin;
+    /* The second roof, see command/ask/ceiling.h. */
+    double ceiling_tflops, ceiling_clock_mhz, ceiling_gbs, ceiling_reach_tflops, of_ceiling_pct;
+    char *ceiling_held, *ceiling_time;
 };
 extern const struct row_type roof_row_type;
 
@@ -33,7 +36,9 @@ struct roofs {
     struct roof_phase phases[ROOF_PHASES];
     int nphases; /* 1: the shape as it is */
     int nkernels;
-    struct rowset rows; /* by device, phase, kernel; see roof_row() */
+    double held_tflops[ROOF_DEVICES],
+        held_gbs[ROOF_DEVICES]; /* second roofs, of the type's fastest units */
+    struct rowset rows;         /* by device, phase, kernel; see roof_row() */
 };
 
 /* Computes all rows. `r` is a request for plans. ST_USAGE as plan_row(). Clear it whatever the

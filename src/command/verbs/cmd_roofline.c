@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "base/number.h"
+#include "command/ask/ceiling.h"
 #include "command/ask/request.h"
 #include "command/output.h"
 #include "command/session.h"
@@ -30,6 +31,8 @@ static const struct columns columns = {
         {.field = "measured_tflops", .optional = true},
         {.field = "of_reach_pct", .optional = true},
         {.field = "measured_origin", .optional = true},
+        {.field = "ceiling_reach_tflops", .optional = true, .drop = 5},
+        {.field = "of_ceiling_pct", .optional = true, .drop = 1},
         {.field = "roof_us", .drop = 3},
         {.field = "reason", .optional = true},
         {0},
@@ -37,12 +40,20 @@ static const struct columns columns = {
 };
 // clang-format on
 
-static void add_heading(struct str *out, const struct device *dev, enum dtype t)
+static void add_heading(struct session *s, struct str *out, const struct device *dev, enum dtype t)
 {
     char b[3][NUMBER_BUF];
     str_addf(out, "%s, %s: %s TFLOP/s, %s GB/s, ridge %s FLOP/B\n", dev->name, dtype_name(t),
              number_fmt(b[0], dev->tflops[t], 4), number_fmt(b[1], dev->dram_gbs, 4),
              number_fmt(b[2], dev->tflops[t] * 1e3 / dev->dram_gbs, 3));
+    const char *unit;
+    struct str second = {0};
+    (void)device_peak(dev, t, t != DTYPE_F32, &unit);
+    const struct held_roof r = ceiling_roof(s, dev, t, unit, REAL_UNKNOWN);
+    ceiling_roof_text(&r, &second);
+    if (second.len)
+        str_addf(out, "  %s\n", str_text(&second));
+    str_free(&second);
 }
 
 /* A kernel stands at the intensity it asks for, below the roof there; '*' is the ideal. */
@@ -51,7 +62,7 @@ static void add_figure(struct session *s, struct cmd_call *c, const struct roofs
 {
     const int width = s->front.width > 40 && s->front.width < 78 ? s->front.width : 78;
     for (int d = 0; d < x->ndevices; d++)
-        add_heading(c->out, x->devices[d], t);
+        add_heading(s, c->out, x->devices[d], t);
     struct canvas *canvas = canvas_new(width, 18, s->front.glyphs);
     fig_roofs(canvas, (struct rect){0, 0, width, 18}, fig, &CHART_WHOLE);
     canvas_to_text(canvas, c->out);
@@ -141,7 +152,9 @@ const struct cmd_entry cmd_roofline = {
         "Each kernel is drawn at the intensity of the bytes it requests: FLOPs over the bytes\n"
         "its loads and stores ask for. compulsory is the intensity if every input were read\n"
         "once and the output written once, drawn as *. What was measured in this session on the\n"
-        "device itself is drawn as @. Several devices show several roofs; kernels stand under\n"
+        "device itself is drawn as @. Where doctor --peak measured that device, its second roof\n"
+        "stands below the data sheet's, and of ceiling % is the share of it at the clock of the\n"
+        "run. Several devices show several roofs; kernels stand under\n"
         "the first. phase=both adds decode (one query) or prefill in small letters. The axes\n"
         "depend on the devices alone.\n"
         "\n"

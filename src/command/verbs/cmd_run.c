@@ -233,6 +233,18 @@ static void add_error_maps(struct session *s, struct cmd_call *c, const struct r
         }
 }
 
+/* "clock: fa2_mma: 1590 MHz, held by power", a line for each row whose clock was kept down. */
+static void add_clocks(struct cmd_call *c, const struct run_rows *rows)
+{
+    char a[NUMBER_BUF];
+    for (size_t i = 0; i < rows->n; i++) {
+        const struct run_row *row = &rows->v[i];
+        if (row->held && row->sm_clock_mhz > 0)
+            str_addf(c->out, "clock: %s: %s MHz, held by %s\n", row->kernel,
+                     number_fmt(a, row->sm_clock_mhz, 4), row->held);
+    }
+}
+
 /* "noise: fa2: others used 1.9 of 2 cores", a line for each row whose times were disturbed. */
 static void add_noise(struct session *s, struct cmd_call *c, const struct run_rows *rows)
 {
@@ -263,7 +275,10 @@ void run_print(struct session *s, struct cmd_call *c, const struct request *r, c
     rowset_clear(&rows);
     if (text) {
         add_error_maps(s, c, &m->rows);
-        add_noise(s, c, &m->rows);
+        {
+            add_noise(s, c, &m->rows);
+            add_clocks(c, &m->rows);
+        }
     }
     if (md && shapes)
         str_addc(c->out, '\n');

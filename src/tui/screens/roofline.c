@@ -294,6 +294,25 @@ static void draw_phase(struct roofline *x, struct canvas *c, struct rect r, int 
     }
 }
 
+/* The second roof, and how near to it what was measured is. */
+static void add_ceiling(const struct roofline *x, const struct row *row, struct str *s)
+{
+    const double tflops = row_real(row, "ceiling_tflops"), share = row_real(row, "of_ceiling_pct"),
+                 mhz = row_real(row, "ceiling_clock_mhz");
+    const char *held = row_text(row, "ceiling_held");
+    char b[3][NUMBER_BUF];
+    if (!isfinite(tflops))
+        return;
+    str_addf(s, " doctor --peak reached %s TFLOP/s", number_fmt(b[0], tflops, 4));
+    if (mhz > 0)
+        str_addf(s, " at %s MHz%s%s", number_fmt(b[1], mhz, 4), held ? ", held by " : "",
+                 held ? held : "");
+    str_addf(s, ", and %s GB/s", number_fmt(b[2], row_real(row, "ceiling_gbs"), 4));
+    if (isfinite(share) && !x->app->blank)
+        str_addf(s, ": this is %s %% of that", number_fmt(b[0], share, 3));
+    str_addc(s, '.');
+}
+
 /* What the figures mean for this kernel, in a sentence or two. */
 static void add_meaning(const struct roofline *x, int k, struct str *s)
 {
@@ -324,6 +343,7 @@ static void add_meaning(const struct roofline *x, int k, struct str *s)
         str_add(s, "It is faster than these bytes allow: caches serve part of them.");
     else if (!isfinite(measured))
         str_add(s, "No time of this device for this shape yet.");
+    add_ceiling(x, row, s);
 }
 
 static void draw_point(struct roofline *x, struct canvas *c, struct rect r)

@@ -1,0 +1,67 @@
+/* ceiling.c - see ceiling.h.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "command/ask/ceiling.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/number.h"
+
+struct held_roof ceiling_roof(struct session *s, const struct device *gpu, enum dtype dtype,
+                              const char *unit, double clock_mhz)
+{
+    struct held_roof r = {.tflops = REAL_UNKNOWN, .gbs = REAL_UNKNOWN};
+    r.peak = ceilings_find(session_ceilings(s), gpu, &r.own);
+    if (!r.peak)
+        return r;
+    r.tflops = peak_tflops(r.peak, dtype, unit, clock_mhz, &r.rate);
+    r.gbs = fmax(r.peak->at[PEAK_DRAM].value, r.peak->at[PEAK_COPY].value);
+    return r;
+}
+
+void ceiling_roof_text(const struct held_roof *r, struct str *out)
+{
+    char a[NUMBER_BUF];
+    if (!r->peak || !r->rate)
+        return;
+    str_addf(out, "measured%s", r->own ? " here" : "");
+    if (r->peak->time)
+        str_addf(out, " %.10s", r->peak->time);
+    str_addf(out, ": %s TFLOP/s", number_fmt(a, r->tflops, 4));
+    if (r->rate->clock_mhz > 0)
+        str_addf(out, " at %s MHz", number_fmt(a, r->rate->clock_mhz, 4));
+    if (r->rate->held)
+        str_addf(out, " (held by %s)", r->rate->held);
+    if (r->gbs > 0) {
+        str_addf(out, ", %s GB/s", number_fmt(a, r->gbs, 4));
+        str_addf(out, ", ridge %s FLOP/B", number_fmt(a, r->tflops * 1e3 / r->gbs, 3));
+    }
+}
+
+/* Units that products of a type run on; other libraries use tensor cores where the type has them. */
+static const char *unit_of(const struct kernel *k, const struct device *gpu, enum dtype dtype)
+{
+    const char *unit = NULL;
+    const bool tensor =
+        kernel_is_peer(k) ? dtype != DTYPE_F32 : k->cuda && k->cuda->unit == UNIT_TENSOR;
+    (void)device_peak(gpu, dtype, tensor, &unit);
+    return unit;
+}
+
+/* The nearer of the two roofs, at the clock of the run: products, and what must come from DRAM where the caches
+ * were cold. */
+void ceiling_fill(struct session *s, const struct kernel *k, const struct shape *shape,
+                  struct run_row *row)
+{
+    const struct device *gpu = NULL;
+    if (!backend_is_gpu(row->backend) || !row->device || !(row->median_us > 0) ||
+        devices_get(s->services.devices, row->device, &gpu, NULL) != ST_OK)
+        return;
+    const struct held_roof r =
+        ceiling_roof(s, gpu, shape->dtype, unit_of(k, gpu, shape->dtype), row->sm_clock_mhz);
+    const bool cold = row->l2 && strcmp(row->l2, "cold") == 0;
+    const double products = row->tflops / r.tflops,
+                 bytes = cold ? row->gbytes_per_s / r.gbs : REAL_UNKNOWN;
+    row->of_ceiling_pct = 100 * fmax(products, bytes); /* either may be NaN */
+}

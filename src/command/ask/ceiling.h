@@ -1,0 +1,31 @@
+/* ceiling.h - what was measured of a GPU itself (doctor --peak), beside its data sheet: the second roof.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef ATTNSCOPE_COMMAND_CEILING_H
+#define ATTNSCOPE_COMMAND_CEILING_H
+
+#include "command/session.h"
+#include "kernel/registry.h"
+#include "measure/row.h"
+
+/* The roof as measured; NaN and NULL unknown. */
+struct held_roof {
+    const struct peak
+        *peak; /* borrowed until the next doctor --peak; NULL: nobody measured this GPU */
+    const struct ceiling *rate; /* of the units; NULL: not measured */
+    double tflops, gbs;         /* of the units at the clock asked for, and of DRAM */
+    bool own;                   /* measured here, not shipped */
+};
+/* Of a GPU for kernels of a type on these units ("tensor", "tf32", "fp32"), at an SM clock (NaN: at the one
+ * that was held when it was measured). */
+struct held_roof ceiling_roof(struct session *s, const struct device *gpu, enum dtype dtype,
+                              const char *unit, double clock_mhz);
+/* "measured here 2026-11-22: 817 TFLOP/s at 1695 MHz (held by power), 4405 GB/s, ridge 185 FLOP/B";
+ * nothing where nothing was measured. */
+void ceiling_roof_text(const struct held_roof *r, struct str *out);
+
+/* Fills of_ceiling_pct of a row that kernel k gave on a GPU. */
+void ceiling_fill(struct session *s, const struct kernel *k, const struct shape *shape,
+                  struct run_row *row);
+
+#endif
