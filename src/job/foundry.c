@@ -296,7 +296,7 @@ static void take_result(struct foundry *f, struct cast *c, const json_t *extra)
     const json_t *passes = json_object_get(o, "passes");
     char hash[24];
     snprintf(hash, sizeof hash, "%016llx", (unsigned long long)c->hash);
-    if (says(o, "outcome", "absent") && !f->absent)
+    if (says(o, "outcome", "absent") && !compiler && !f->absent) /* for no device at all */
         f->absent = xstrdup(reason ? reason : "no compiler");
     if (!says(o, "outcome", "ok")) {
         settle(c, reason ? reason : "the worker gave no answer", says(o, "outcome", "error"));

@@ -5,7 +5,8 @@
  *   sm, device compute capability times ten, 0 for the CPU; the name of what is here when none was given
  *   kernels    one object an entry:
  *     outcome    "ok", "error" (the source does not compile), "stopped" (the compiler was, or died),
- *                "absent" (there is no compiler), "refused" (the kernel does not take the shape)
+ *                "absent" (there is no compiler, or none that makes code for this device), "refused" (the
+ *                kernel does not take the shape)
  *     reason     a sentence, null for ok
  *     source_hash  of the source that was compiled, sixteen hexadecimal digits
  *     log        what the compiler said, sanitised, its first 64 KiB
@@ -44,15 +45,6 @@ static json_t *usage_of(const struct kernel_desc *d, const char *log)
                                                 figure(u.static_smem)));
     }
     return passes;
-}
-
-static const char *outcome(enum status st, const struct compile_result *r)
-{
-    if (st == ST_OK)
-        return "ok";
-    if (st == ST_NO)
-        return r->version ? "error" : "absent"; /* what is absent has no version */
-    return "stopped";
 }
 
 static json_t *result(const struct kernel_desc *d, const char *how, const char *reason,
@@ -122,6 +114,28 @@ static void keep(const struct build *b, const char *version, const struct compil
         cubin_put(key, r->image, r->image_len);
 }
 
+/* Is it the device that the compiler does not know, and not the source that is wrong? */
+static bool is_other_device(const struct build_said *said)
+{
+    static const char *const words[] = {"invalid value for --gpu-architecture",
+                                        "Unsupported gpu architecture", NULL};
+    for (const char *const *w = words; *w && !said->compiled; w++)
+        if (said->log && strstr(said->log, *w))
+            return true;
+    return false;
+}
+
+static json_t *said_result(const struct build *b, const char *version,
+                           const struct build_said *said)
+{
+    if (!is_other_device(said))
+        return result(b->desc, said->compiled ? "ok" : "error", said->reason, said->log);
+    char *why = xasprintf("%s makes no code for %s", version, b->arch);
+    json_t *o = result(b->desc, "absent", why, NULL);
+    free(why);
+    return o;
+}
+
 /* Compiles; what the compiler says of the source, it will say again, so that is kept. */
 static json_t *compile_now(const struct build *b, const char *version)
 {
@@ -134,7 +148,8 @@ static json_t *compile_now(const struct build *b, const char *version)
         keep(b, version, &r);
     if (b->definitions && (st == ST_OK || (st == ST_NO && r.version)))
         build_remember(b, version, &said);
-    json_t *o = result(b->desc, outcome(st, &r), said.reason, r.log);
+    json_t *o = st == ST_OK || st == ST_NO ? said_result(b, version, &said)
+                                           : result(b->desc, "stopped", said.reason, r.log);
     compile_clear(&r);
     return o;
 }
@@ -149,7 +164,7 @@ static json_t *compile_build(struct launch *l, struct build *b, json_t **compile
     if (!*compiler)
         *compiler = json_string(m->version);
     if (b->definitions && build_recall(b, m->version, &said))
-        o = result(b->desc, said.compiled ? "ok" : "error", said.reason, said.log);
+        o = said_result(b, m->version, &said);
     else
         o = compile_now(b, m->version);
     build_said_clear(&said);

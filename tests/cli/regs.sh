@@ -118,6 +118,9 @@ run -c "set gpu=H100" -c "source fa2_edit diff --json"
 is "for programs, too" says "$out" '"figure":"occupancy_pct".*"change_pct":null.*"before_bound":null,"after_bound":"<="'
 unset ATTNSCOPE_COMPILE
 
+run tune fa2 gpu=H100 BR=32 BC=64
+is "tune: nothing varied is one tile" says "$out" '^ +1 +BR=32 BC=64 PAD=4 +200 '
+
 # ---- what the compiler refuses ----
 FAKECUDA=nvrtc=6
 run plan fa2 BR=48 gpu=H100 --json
@@ -155,11 +158,19 @@ echo "    0 bytes stack frame, 4 bytes spill stores, 8 bytes spill loads" >&2
 echo "ptxas info    : Used 77 registers, used 1 barriers, 128 bytes smem" >&2
 echo FAKECUBIN >"$image"
 END
+sed -i '3i case $* in *sm_70*) echo "nvcc fatal   : Unsupported gpu architecture sm_70"; exit 1 ;; esac' nvcc
 chmod +x nvcc
 export ATTNSCOPE_LIBNVRTC=none ATTNSCOPE_NVCC="$tmp/nvcc"
 run plan $odd --json
 is "nvcc takes its place" says "$out" '"regs":77,"regs_source":"ptxas","spill_bytes":12'
 is "static shared memory is what was compiled" says "$out" '"static_smem_bytes":128'
+
+run plan fa2 BR=32 gpu=V100 --json
+is "a device that the compiler does not know" says "$out" '"regs":null.*"regs_reason":"nvcc 13.0.88 makes no code for sm_70"'
+run tune fa2 BR=16,32 BC=32 gpu=V100 --json
+is "is no fault of the tiles" [ "$(printf '%s\n' "$out" | grep -c '"rank":[12],.*"reason":null')" -eq 2 ]
+run -c "plan fa2 BR=32 gpu=V100" -c "plan fa2 BR=32 gpu=L4 only=registers"
+is "and says nothing of others" says "$out" 'registers  77 '
 
 # ---- recorded ----
 export ATTNSCOPE_LIBCUDA="$fake" ATTNSCOPE_LIBNVRTC="$fake" FAKECUDA=us=70,regs=111

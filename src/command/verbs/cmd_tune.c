@@ -264,12 +264,17 @@ static enum status tile_request(const struct tune *t, int at, struct request *ou
     return st;
 }
 
-/* "BR=32 BC=64", or with `between` "@" as a kernel's name takes it. */
-static char *tile_text(const struct tune *t, int at, const char *between)
+/* "BR=32 BC=64"; all parameters where none is varied. */
+static char *tile_text(const struct tune *t, int at)
 {
     struct str s = {0};
+    char all[1024];
     for (int a = 0; a < t->naxes; a++)
-        str_addf(&s, "%s%s=%s", a ? between : "", t->axes[a].name, value_of(t, a, at));
+        str_addf(&s, "%s%s=%s", a ? " " : "", t->axes[a].name, value_of(t, a, at));
+    if (!t->naxes) {
+        desc_params_format(t->base.kernels[0]->cuda, &t->base.params[0], false, all, sizeof all);
+        str_add(&s, *all ? all : "-");
+    }
     return str_take(&s);
 }
 
@@ -308,7 +313,7 @@ static void plan_tile(struct tune *t, int at)
         row->plan.kernel = xstrdup(t->base.kernels[0]->name);
     if (row->plan.blocked_by && !strcmp(row->plan.blocked_by, "kernel"))
         forget_figures(t->rows.rows[t->rows.n - 1]);
-    row->tile = tile_text(t, at, " ");
+    row->tile = tile_text(t, at);
     plan_clear(&p);
     request_clear(&r);
 }
