@@ -347,6 +347,19 @@ static struct sm_rows share(const struct rect r, const struct sm_panel *p)
     return s;
 }
 
+/* Where the whole does not fit, what it was before comes first: the end is what can be missed. */
+static void change_line(struct canvas *c, struct rect r, const struct sm_panel *p)
+{
+    char *line =
+        p->before ? xasprintf("%s  (before: %s)", p->change, p->before) : xstrdup(p->change);
+    if (p->before && str_width(line) > r.w) {
+        free(line);
+        line = xasprintf("from %s: %s", p->before, p->change);
+    }
+    canvas_text(c, r.x, r.y, r.w, ROLE_ACCENT, line);
+    free(line);
+}
+
 void fig_sm(struct canvas *c, struct rect r, const struct sm_panel *p)
 {
     if (r.w < W_MIN || r.h < p->n || !p->n || p->blocks == INT_UNKNOWN)
@@ -361,9 +374,7 @@ void fig_sm(struct canvas *c, struct rect r, const struct sm_panel *p)
         canvas_text(c, r.x, at.y++, r.w, ROLE_TITLE, str_text(&text));
     }
     if (s.change)
-        canvas_textf(c, r.x, at.y++, r.w, ROLE_ACCENT, "%s%s%s%s", p->change,
-                     p->before ? "  (before: " : "", p->before ? p->before : "",
-                     p->before ? ")" : "");
+        change_line(c, (struct rect){r.x, at.y++, r.w, 1}, p);
     for (int i = 0; i < p->n; i++) {
         text.len = 0;
         sm_bar_words(p, i, &text);

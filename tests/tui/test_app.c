@@ -233,6 +233,29 @@ static void test_go_to_shape(void)
     close_app();
 }
 
+/* On a large terminal the SM is drawn; a what-if shows the state before. Another kernel has none. */
+static void test_sm_pane(void)
+{
+    open_app(200, 50);
+    app_set(&app, "set gpu=H100 D=64");
+    app_draw(&app);
+    CU_ASSERT(shows("SM  MODEL H100-SXM"));
+    CU_ASSERT(shows("4 blocks, 16 of 64 warps"));
+    app_set(&app, "set D=128");
+    app_draw(&app);
+    CU_ASSERT(shows("D=64: 4 -> 3 blocks"));
+    press('u');
+    CU_ASSERT(shows("D=128: 3 -> 4 blocks"));
+    press(KEY_CTRL('p'));
+    type("kernel fa3_persistent\r");
+    CU_ASSERT(hides("3 -> 4 blocks"));
+    CU_ASSERT(shows("SM  MODEL H100-SXM"));
+    app_set(&app, "set gpu=MI300X"); /* no occupancy model */
+    app_draw(&app);
+    CU_ASSERT(hides("warps     ["));
+    close_app();
+}
+
 static void test_find(void)
 {
     open_app(80, 24);
@@ -698,6 +721,7 @@ static const struct tap_test tests[] = {
     {"go to: kernels, GPUs, keys, commands", test_go_to},
     {"go to: arrows, mouse, screens with kernels", test_go_to_moves},
     {"go to: shapes", test_go_to_shape},
+    {"the SM, and the state before", test_sm_pane},
     {"the mouse: tabs, rows, wheel, menus, keys of the footer", test_mouse},
     {"the key file", test_keyfile},
     {"the key line of a lesson", test_lesson_keys},

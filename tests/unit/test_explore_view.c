@@ -32,7 +32,6 @@ static const struct device l4 = {.name = (char *)"L4",
                                  .sms = 58,
                                  .dram_gbs = 300,
                                  .tflops = {121, 121, 30.3}};
-static const struct arch_limits ada = {.max_warps = 48, .smem_optin = 101376};
 
 static struct plan make_plan(void)
 {
@@ -57,6 +56,10 @@ static struct plan make_plan(void)
                             .blocks_per_sm = 3,
                             .active_warps = 12,
                             .occupancy_pct = 25,
+                            .smem_per_block_bytes = 27648,
+                            .carveout_bytes = 102400,
+                            .regs_per_warp = 4096,
+                            .warps = 4,
                             .waves = 256.0 / 174}}},
         .npasses = 1,
         .flops = 8.6e9,
@@ -118,7 +121,7 @@ static struct explore_view make_view(const struct plan *plan, const struct run_r
         .samples = row ? &samples : NULL,
         .activity = "",
         .gpu = &l4,
-        .arch = &ada,
+        .arch = arch_find(89),
         .plan = plan,
         .why = "Shared memory stops a fourth block. Try BC=32.",
     };

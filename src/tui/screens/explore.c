@@ -17,6 +17,7 @@
 #include "measure/origin.h"
 #include "tui/app/app.h"
 #include "tui/app/prompt.h"
+#include "tui/screens/explore_kernels.h"
 #include "tui/screens/explore_view.h"
 #include "tui/screens/measurement.h"
 #include "tui/screens/screen_util.h"
@@ -31,13 +32,11 @@ struct explore {
     const struct kernel *kernel, *second;
     struct subject subject;         /* both kernels, the first one's plan */
     struct measurement measurement; /* figures by kernel's name */
-    struct view_row shape_rows[KNOBS_MAX], *kernel_rows;
-    char **cannot;               /* by kernel: why it cannot run on the backend, NULL if it can */
-    const struct kernel **known; /* of the registry, when it was last looked at */
-    int shape_cur, nkernels;
+    struct view_row shape_rows[KNOBS_MAX];
+    struct kernel_rows kernels;
+    int shape_cur;
     struct list shape_list, kernel_list; /* where they were drawn */
     struct recalled recalled;            /* what is recorded of the plan's kernel on its GPU */
-    bool lists_recorded;                 /* the times beside the kernels are recorded ones */
 
     int64_t due_ms; /* when to measure; 0: not planned */
     bool watch;
@@ -45,41 +44,7 @@ struct explore {
     struct chart *samples; /* of the figures shown, as drawn last; NULL: none */
 };
 
-enum { REGISTRY_SHOWN = 512 }; /* kernels whose recorded times are listed */
-
 /* ---- request, plan, rows ---- */
-
-static int explore_kernel_index(const struct explore *e, const struct kernel *k)
-{
-    for (int i = 0; i < e->nkernels; i++)
-        if (e->known[i] == k)
-            return i;
-    return 0;
-}
-
-static const char *explore_backend(const struct explore *e)
-{
-    const char *asked = e->app->session->settings.options.backend;
-    return asked ? asked : backend_usual()->name;
-}
-
-/* Why kernel k cannot be measured as the settings are, parameters too; NULL if it can. The caller frees it. */
-static char *why_not(const struct explore *e, const struct kernel *k)
-{
-    struct err why = ERR_INIT;
-    struct request r;
-    char *text = NULL;
-    if (request_of(e->app->session, k->name, NULL, 0, &r, &why) != ST_OK ||
-        measure_refuses(&r, 0, &why))
-        text = xstrdup(why.text);
-    request_clear(&r);
-    return text;
-}
-
-static bool is_marked(const struct explore *e, const struct kernel *k)
-{
-    return k == e->second || marks_find(&e->app->marks, k->name) >= 0;
-}
 
 static struct figures *figures_of(const struct explore *e, const struct kernel *k)
 {
@@ -97,101 +62,23 @@ static const struct figures *pair_of(const struct explore *e)
     return figures_current(f, r, 1) ? f : NULL;
 }
 
-/* The GPU of which recordings are asked for: one that was named. */
-static const struct device *recorded_gpu(const struct explore *e)
-{
-    struct session *s = e->app->session;
-    return s->settings.options.gpu ? session_gpu(s, NULL, NULL) : NULL;
-}
-
 static void renew_recalled(struct explore *e)
 {
-    const struct device *gpu = recorded_gpu(e);
+    const struct device *gpu = kernel_rows_gpu(e->app);
     const struct request *r = &e->subject.planned;
     e->recalled = gpu && r->nkernels > 0 ? recollect(e->app->session, r, 0, gpu)
                                          : (struct recalled){.distance = INFINITY};
 }
 
-/* Where a GPU is named of which there are recordings, and what runs here is no GPU, the list shows that
- * GPU's times: all of them recorded, or none. */
-static void list_recorded(struct explore *e)
-{
-    const struct device *gpu = recorded_gpu(e);
-    double us[REGISTRY_SHOWN];
-    const int n = e->nkernels < REGISTRY_SHOWN ? e->nkernels : REGISTRY_SHOWN;
-    e->lists_recorded = false;
-    if (!gpu || backend_is_gpu(explore_backend(e)) ||
-        !recall_has_gpu(session_recall(e->app->session), gpu))
-        return;
-    for (int i = 0; i < n; i++) {
-        const struct recalled it = recollect_label(e->app->session, e->known[i]->name);
-        us[i] = it.row ? it.row->median_us : NAN;
-        e->lists_recorded |= us[i] > 0;
-    }
-    for (int i = 0; i < e->nkernels && e->lists_recorded; i++) {
-        struct view_row *row = &e->kernel_rows[i];
-        row->bad = false; /* what failed here is not what was timed there */
-        row->value[0] = 0;
-        if (i < n && us[i] > 0)
-            number_fmt_us(row->value, us[i]);
-    }
-}
-
-static void renew_kernels(struct explore *e)
-{
-    for (int i = 0; i < e->nkernels; i++) {
-        const struct kernel *k = e->known[i];
-        const struct figures *f = figures_of(e, k);
-        struct view_row *row = &e->kernel_rows[i];
-        free(e->cannot[i]);
-        e->cannot[i] = why_not(e, k);
-        *row = (struct view_row){
-            .name = k->name, .dim = e->cannot[i] != NULL, .marked = is_marked(e, k)};
-        if (!f || !shape_equal(&f->shape, &e->app->session->settings.problem.shape))
-            continue;
-        row->bad = f->row.check && strcmp(f->row.check, "fail") == 0;
-        if (row->bad)
-            snprintf(row->value, sizeof row->value, "FAIL");
-        else if (f->row.median_us > 0)
-            number_fmt_us(row->value, f->row.median_us);
-    }
-    list_recorded(e);
-}
-
-static void forget_kernels(struct explore *e)
-{
-    for (int i = 0; i < e->nkernels; i++)
-        free(e->cannot[i]);
-    free(e->cannot);
-    free(e->known);
-    free(e->kernel_rows);
-}
-
-static bool is_known(const struct explore *e, const struct kernel *k)
-{
-    for (int i = 0; k && i < e->nkernels; i++)
-        if (e->known[i] == k)
-            return true;
-    return false;
-}
-
-/* Makes room for the registry's kernels as they are now. */
+/* Follows the registry where it has changed. */
 static void explore_follow_registry(struct explore *e)
 {
-    const struct registry *r = e->app->session->services.registry;
-    const size_t n = (size_t)registry_count(r);
-    if (e->known && !subject_kernels_changed(&e->subject))
+    if (!subject_kernels_changed(&e->subject) && e->kernels.n)
         return;
-    forget_kernels(e);
-    e->known = xcalloc(n + 1, sizeof *e->known);
-    e->cannot = xcalloc(n + 1, sizeof *e->cannot);
-    e->kernel_rows = xcalloc(n + 1, sizeof *e->kernel_rows);
-    e->nkernels = (int)n;
-    for (size_t i = 0; i < n; i++)
-        e->known[i] = registry_at(r, (int)i);
-    if (!is_known(e, e->kernel))
-        e->kernel = first_kernel(r);
-    if (!is_known(e, e->second))
+    kernel_rows_follow(&e->kernels);
+    if (!kernel_rows_has(&e->kernels, e->kernel))
+        e->kernel = first_kernel(e->app->session->services.registry);
+    if (!kernel_rows_has(&e->kernels, e->second))
         e->second = NULL;
     measurement_follow_kernels(&e->measurement);
 }
@@ -233,7 +120,7 @@ static void explore_refresh(struct explore *e)
     }
     renew_knobs(e);
     renew_recalled(e);
-    renew_kernels(e);
+    kernel_rows_renew(&e->kernels, &e->measurement, e->second);
     free(names);
 }
 
@@ -289,7 +176,8 @@ static bool explore_stop(struct explore *e)
 
 static bool can_run(const struct explore *e)
 {
-    return e->subject.request.nkernels > 0 && !e->cannot[explore_kernel_index(e, e->kernel)];
+    return e->subject.request.nkernels > 0 &&
+           !e->kernels.cannot[kernel_rows_index(&e->kernels, e->kernel)];
 }
 
 static void explore_run(struct explore *e, enum job_kind kind)
@@ -359,8 +247,8 @@ static const char *const pane_metrics[PANE_COUNT][8] = {
 /* The i-th of the list, or the nearest; its plan follows, and it is measured when the keys rest. */
 static void explore_select_kernel(struct explore *e, int i)
 {
-    i = i < 0 ? 0 : i >= e->nkernels ? e->nkernels - 1 : i;
-    const struct kernel *k = e->nkernels ? e->known[i] : NULL;
+    i = i < 0 ? 0 : i >= e->kernels.n ? e->kernels.n - 1 : i;
+    const struct kernel *k = e->kernels.n ? e->kernels.known[i] : NULL;
     if (!k || k == e->kernel)
         return;
     e->kernel = k;
@@ -373,7 +261,7 @@ static void explore_show_kernel(void *ctx, const struct kernel *k)
     struct explore *e = ctx;
     explore_follow_registry(e);
     e->focus = PANE_KERNELS;
-    explore_select_kernel(e, explore_kernel_index(e, k));
+    explore_select_kernel(e, kernel_rows_index(&e->kernels, k));
 }
 
 static void explore_select_setting(struct explore *e, int i)
@@ -385,7 +273,7 @@ static bool kernel_has(const void *ctx, int i, const char *text)
 {
     const struct explore *e = ctx;
     const struct kernel *k = registry_at(e->app->session->services.registry, i);
-    return str_finds(k->name, text) || str_finds(e->kernel_rows[i].name, text);
+    return str_finds(k->name, text) || str_finds(e->kernels.rows[i].name, text);
 }
 
 static bool setting_has(const void *ctx, int i, const char *text)
@@ -405,8 +293,8 @@ static bool explore_find(void *ctx, const char *text, int dir)
         explore_select_setting(e, at);
         return true;
     }
-    int cur = explore_kernel_index(e, e->kernel);
-    at = list_find(e->nkernels, cur, dir, kernel_has, e, text);
+    int cur = kernel_rows_index(&e->kernels, e->kernel);
+    at = list_find(e->kernels.n, cur, dir, kernel_has, e, text);
     if (at < 0)
         return false;
     e->focus = PANE_KERNELS;
@@ -498,10 +386,11 @@ static void *explore_open(struct app *a)
 {
     struct explore *e = xcalloc(1, sizeof *e);
     e->app = a;
+    e->kernels.app = a;
     subject_init(&e->subject, a);
     measurement_init(&e->measurement, a);
     snprintf(e->measurement.machine, sizeof e->measurement.machine, "%s backend",
-             explore_backend(e));
+             kernel_rows_backend(e->app));
     explore_refresh(e);
     return e;
 }
@@ -512,7 +401,7 @@ static void explore_close(void *ctx)
     measurement_clear(&e->measurement);
     subject_clear(&e->subject);
     chart_free(e->samples);
-    forget_kernels(e);
+    kernel_rows_clear(&e->kernels);
     free(e);
 }
 
@@ -553,32 +442,33 @@ static void view_measured(struct explore *e, struct explore_view *v)
 static const char *explore_origin(const struct explore *e)
 {
     const struct figures *f = figures_of(e, e->kernel);
-    return origin_tag(f && f->row.origin ? f->row.origin : backend_origin(explore_backend(e)));
+    return origin_tag(f && f->row.origin ? f->row.origin
+                                         : backend_origin(kernel_rows_backend(e->app)));
 }
 
 static void fill_view(struct explore *e, struct explore_view *v)
 {
     struct session *s = e->app->session;
-    int k = explore_kernel_index(e, e->kernel);
+    int k = kernel_rows_index(&e->kernels, e->kernel);
     const struct device *gpu = session_gpu(s, NULL, NULL);
     *v = (struct explore_view){
         .focus = e->focus,
         .machine = e->measurement.machine,
         .recalled = e->recalled.row ? &e->recalled : NULL,
-        .lists_recorded = e->lists_recorded,
+        .lists_recorded = e->kernels.recorded,
         .origin = explore_origin(e),
         .shape = e->shape_rows,
         .nshape = e->subject.knobs.n,
         .shape_cur = e->shape_cur,
-        .kernels = e->kernel_rows,
-        .nkernels = e->nkernels,
+        .kernels = e->kernels.rows,
+        .nkernels = e->kernels.n,
         .kernel_cur = k,
         .shape_list = &e->shape_list,
         .kernel_list = &e->kernel_list,
         .roomy = e->app->projector && (e->app->zoom || e->app->canvas->h >= ROOMY_H),
         .kernel = e->kernel->name,
         .second = e->second && e->second != e->kernel ? e->second->name : NULL,
-        .cannot = e->subject.problem ? e->subject.problem : e->cannot[k],
+        .cannot = e->subject.problem ? e->subject.problem : e->kernels.cannot[k],
         .activity = e->activity,
         .failure = e->measurement.failure,
         .blank = e->app->blank,
@@ -587,6 +477,8 @@ static void fill_view(struct explore *e, struct explore_view *v)
         .plan = e->subject.have_plan ? &e->subject.plan : NULL,
         .no_plan = e->subject.no_plan,
         .compiling = subject_is_compiling(&e->subject),
+        .before = e->subject.before.blocks_per_sm != INT_UNKNOWN ? &e->subject.before : NULL,
+        .before_words = e->subject.before_words,
         .why = e->subject.why.len ? str_text(&e->subject.why) : NULL,
     };
     view_measured(e, v);
@@ -612,7 +504,7 @@ static void explore_draw_screen(void *ctx, struct canvas *c)
     struct explore *e = ctx;
     struct explore_view v;
     leave_lists(e);
-    struct layout_wish wish = {e->subject.knobs.n, e->nkernels,  smem_rows(e),
+    struct layout_wish wish = {e->subject.knobs.n, e->kernels.n, smem_rows(e),
                                e->focus,           e->app->zoom, e->app->projector};
     layout_explore(c->w, c->h, &wish, &e->layout);
     if (e->layout.mode == LAYOUT_FULL && !e->app->zoom && e->layout.pane[e->focus].w <= 0)
@@ -689,10 +581,10 @@ static void watch(void *ctx, int arg)
 static void run(void *ctx, int kind)
 {
     struct explore *e = ctx;
-    int k = explore_kernel_index(e, e->kernel);
-    if (e->subject.problem || e->cannot[k])
+    int k = kernel_rows_index(&e->kernels, e->kernel);
+    if (e->subject.problem || e->kernels.cannot[k])
         app_message(e->app, ROLE_WARN, "%s",
-                    e->subject.problem ? e->subject.problem : e->cannot[k]);
+                    e->subject.problem ? e->subject.problem : e->kernels.cannot[k]);
     else
         explore_run(e, (enum job_kind)kind);
 }
@@ -709,8 +601,8 @@ static void explore_move(void *ctx, enum move m)
 {
     struct explore *e = ctx;
     const bool kernels = e->focus == PANE_KERNELS;
-    int at = kernels ? explore_kernel_index(e, e->kernel) : e->shape_cur;
-    if (!move_row(m, kernels ? e->nkernels : e->subject.knobs.n, e->layout.pane[e->focus].h, &at))
+    int at = kernels ? kernel_rows_index(&e->kernels, e->kernel) : e->shape_cur;
+    if (!move_row(m, kernels ? e->kernels.n : e->subject.knobs.n, e->layout.pane[e->focus].h, &at))
         change(e, m == MOVE_LEFT ? -1 : 1);
     else if (kernels)
         explore_select_kernel(e, at);
@@ -753,7 +645,7 @@ static void explore_wheel(void *ctx, int x, int y, int by)
     struct explore *e = ctx;
     int p = pane_at(e, x, y), row = list_at(&e->shape_list, x, y);
     if (p == PANE_KERNELS) {
-        explore_select_kernel(e, explore_kernel_index(e, e->kernel) + by);
+        explore_select_kernel(e, kernel_rows_index(&e->kernels, e->kernel) + by);
     } else if (p == PANE_SHAPE && row >= 0 && row == e->shape_cur && e->focus == PANE_SHAPE) {
         change(e, -by);
     } else if (p == PANE_SHAPE) {

@@ -151,6 +151,22 @@ static void planned_occ(struct canvas *c, struct rect r, const struct explore_vi
     occ_more(&f, v->plan);
 }
 
+static void planned_sm(struct canvas *c, struct rect r, const struct explore_view *v)
+{
+    const struct plan_pass *p = main_pass(v->plan);
+    struct sm_panel panel;
+    if (!p || !v->arch || is_ruled_out(v->plan) || p->occ.blocks_per_sm == INT_UNKNOWN) {
+        canvas_wrap(c, r, ROLE_DIM, "there is no launch to draw");
+        return;
+    }
+    model_init(&sm_panel_layout, &panel);
+    sm_take(&panel, &p->occ, v->arch);
+    if (v->before)
+        sm_take_before(&panel, v->before, v->arch, v->before_words);
+    fig_sm(c, r, &panel);
+    model_clear(&sm_panel_layout, &panel);
+}
+
 static void planned_roof(struct canvas *c, struct rect r, const struct explore_view *v)
 {
     const struct plan *p = v->plan;
@@ -618,6 +634,8 @@ static void pane_title(const struct explore_view *v, enum pane p, struct str *s)
         planned_smem_title(v, s);
     else if (p == PANE_OCC)
         planned_occ_title(v, s);
+    else if (p == PANE_SM)
+        str_addf(s, "SM  MODEL %s", gpu_name(v));
     else if (p == PANE_ROOF)
         planned_roof_title(v, s);
     else if (p == PANE_KERNELS && v->lists_recorded)
@@ -661,6 +679,9 @@ static void draw_pane(struct canvas *c, const struct screen_layout *l, const str
         break;
     case PANE_OCC:
         planned_occ(c, in, v);
+        break;
+    case PANE_SM:
+        planned_sm(c, in, v);
         break;
     case PANE_SAMPLES:
         pane_samples(c, in, v);

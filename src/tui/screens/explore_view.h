@@ -54,6 +54,9 @@ struct explore_view {
     const char *no_plan;            /* why there is none, or why it cannot launch */
     const char *why;                /* plan_why() */
     bool compiling;                 /* its registers will be known */
+    const struct occupancy
+        *before;              /* of an SM before a setting changed it; NULL: nothing changed */
+    const char *before_words; /* what was set then: "BR=64" */
 };
 
 void explore_draw(struct canvas *c, const struct screen_layout *l, const struct explore_view *v);

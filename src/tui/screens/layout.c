@@ -89,6 +89,7 @@ static void layout_full(struct screen_layout *l, const struct layout_wish *wish)
         {.pane = PANE_CHECK, .min = 3, .want = 4},
         {.pane = PANE_SMEM, .min = 2, .want = wish->nsmem + 2},
         {.pane = PANE_OCC, .min = 4, .want = 8},
+        {.pane = PANE_SM, .min = 5, .want = 13, .optional = true},
         {.pane = PANE_SAMPLES, .min = 6, .want = 9, .optional = true},
         {.pane = PANE_ROOF, .min = 9, .want = 16, .optional = true},
     };
@@ -97,7 +98,7 @@ static void layout_full(struct screen_layout *l, const struct layout_wish *wish)
         {.pane = PANE_ROOF, .min = 8, .want = 30},
     };
     stack(l, left, 2, 0, left_w, top, bottom - top);
-    stack(l, mid, third ? 4 : 6, mid_x, mid_w, top, bottom - top);
+    stack(l, mid, third ? 5 : 7, mid_x, mid_w, top, bottom - top);
     if (third)
         stack(l, right, 2, mid_x + mid_w - 1, w - mid_x - mid_w + 1, top, bottom - top);
     set_pane(l, PANE_WHY, (struct rect){0, bottom, w, why_rows + 2});

@@ -17,6 +17,7 @@ enum pane {
     PANE_CHECK,
     PANE_SMEM,
     PANE_OCC,
+    PANE_SM,      /* what the resident blocks take of an SM */
     PANE_SAMPLES, /* histogram of the last samples */
     PANE_ROOF,    /* roofline figure */
     PANE_WHY,

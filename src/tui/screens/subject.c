@@ -24,6 +24,7 @@ void subject_init(struct subject *s, struct app *a)
                           .settings_serial = a->settings_serial,
                           .generation = registry_generation(a->session->services.registry),
                           .knob = "S"};
+    occupancy_unknown(&s->before);
 }
 
 void subject_clear(struct subject *s)
@@ -152,12 +153,75 @@ static void say_why(struct subject *s)
         str_add(&s->why, s->no_plan);
 }
 
+/* ---- the state before ---- */
+
+/* A plan's kernel and GPU, and what it was made for. */
+struct planned_for {
+    char *what, *at;
+    struct occupancy occ;
+};
+
+static struct planned_for planned_for(const struct subject *s)
+{
+    struct planned_for p = {0};
+    char shape[SHAPE_TEXT], params[SHAPE_TEXT];
+    occupancy_unknown(&p.occ);
+    if (!s->have_plan || s->plan.npasses == 0 || s->planned.nkernels == 0)
+        return p;
+    const struct device *gpu = session_gpu(s->app->session, s->planned.options.gpu, NULL);
+    shape_format(&s->planned.problem.shape, shape, sizeof shape);
+    desc_params_format(s->planned.descs[0], &s->planned.params[0], false, params, sizeof params);
+    p.what = xasprintf("%s %s", s->planned.kernels[0]->name, gpu ? gpu->name : "");
+    p.at = xasprintf("%s %s", shape, params);
+    p.occ = s->plan.passes[s->plan.main_pass].occ;
+    p.occ.reason = NULL; /* the plan's */
+    return p;
+}
+
+/* Words of `was` that `now` has not. */
+static void words_gone(const char *was, const char *now, char *buf, size_t size)
+{
+    struct str s = {0};
+    for (const char *p = was; *p; p += strspn(p, " ")) {
+        const size_t len = strcspn(p, " ");
+        bool there = false;
+        for (const char *q = now; *q && !there; q += strcspn(q, " "), q += strspn(q, " "))
+            there = strcspn(q, " ") == len && !strncmp(p, q, len);
+        if (!there) {
+            str_add(&s, s.len ? " " : "");
+            str_addn(&s, p, len);
+        }
+        p += len;
+    }
+    snprintf(buf, size, "%s", str_text(&s));
+    str_free(&s);
+}
+
+/* Did a setting change what an SM holds? Registers that come to be known are no such change. */
+static void keep_before(struct subject *s, const struct planned_for *was)
+{
+    struct planned_for now = planned_for(s);
+    const bool same = was->what && now.what && !strcmp(was->what, now.what);
+    if (!same)
+        occupancy_unknown(&s->before);
+    else if (strcmp(was->at, now.at) && was->occ.blocks_per_sm != INT_UNKNOWN) {
+        s->before = was->occ;
+        words_gone(was->at, now.at, s->before_words, sizeof s->before_words);
+    }
+    free(now.what);
+    free(now.at);
+}
+
 void subject_plan_request(struct subject *s, const struct request *r)
 {
+    struct planned_for was = planned_for(s);
     subject_drop_plan(s);
     request_copy(&s->planned, r);
     build(s);
     say_why(s);
+    keep_before(s, &was);
+    free(was.what);
+    free(was.at);
 }
 
 void subject_plan(struct subject *s, const char *kernel)

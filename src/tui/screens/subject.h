@@ -29,6 +29,10 @@ struct subject {
     bool have_plan;
     char *no_plan;  /* why there is none, or why it cannot be launched */
     struct str why; /* what limits it, in a sentence or two */
+    /* What an SM held before a setting changed it, for the same kernel and GPU; blocks_per_sm INT_UNKNOWN:
+     * nothing. */
+    struct occupancy before;
+    char before_words[64]; /* what was set then and is not now: "BR=64" */
 
     struct knobs knobs;
     char knob[32]; /* name of the chosen one */
