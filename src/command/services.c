@@ -120,6 +120,13 @@ static const char *given(const struct session *s, const char *name)
     return name && strcmp(name, "auto") != 0 ? name : s->settings.options.gpu;
 }
 
+bool session_gpu_is_here(struct session *s, const struct device *gpu)
+{
+    const struct device *d;
+    const char *here = name_here(s);
+    return here && devices_get(s->services.devices, here, &d, NULL) == ST_OK && d == gpu;
+}
+
 const struct device *session_gpu(struct session *s, const char *name, struct err *err)
 {
     const struct device *d = NULL;

@@ -57,6 +57,8 @@ struct ceilings *session_ceilings(struct session *s);
 /* The device model for plans: `name`; when that is NULL or "auto" the session's gpu=; when that is
  * auto too the GPU of this machine, else L4. ST_USAGE's sentence in `err` when NULL. */
 const struct device *session_gpu(struct session *s, const char *name, struct err *err);
+/* Is it the GPU of this machine, as far as that is known without starting a worker? */
+bool session_gpu_is_here(struct session *s, const struct device *gpu);
 /* Why session_gpu() answers as it does: "the GPU of this machine", or for whom and why L4 stands
  * in. NULL when the model was asked for. The text goes into `buf`. */
 const char *session_gpu_why(struct session *s, const char *name, char *buf, size_t size);

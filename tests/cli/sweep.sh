@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # shellcheck disable=SC1091,SC2154  # lib.sh gives tmp, rc, out and err
 . "$(dirname "$0")/lib.sh"
-export ATTNSCOPE_PYTHON=none ATTNSCOPE_LIBCUDA=none
+export ATTNSCOPE_PYTHON=none ATTNSCOPE_LIBCUDA=none ATTNSCOPE_PROC_GPUS=/nowhere
 sweep="sweep naive S=32,48,64,128,256 H=1 D=16 f32 time=0.4 cv=0.0001 threads=1 backend=cpu"
 
 # Starts the sweep, sends the signal when so many results are stored, and waits for its end.
@@ -78,4 +78,32 @@ run sweep fa2 BR=16,32,64 S=32 H=1 D=16 f32 n=9 time=0.05 backend=cpu --confirm
 is "the two shortest take turns" says "$out" '^(fa2 .* is|fa2 .* against fa2|fa2 against)'
 run sweep fa2 S=16,32 H=1 D=16 f32 n=5 time=0.05 backend=cpu --confirm
 is "where they are of one problem" says "$err" 'no two points of one problem'
+
+# gpu as an axis; times on a GPU that is not here are recorded ones.
+run sweep fa2 gpu=H200,L4 metric=waves --json
+is "gpu is an axis" says "$out" '"kernel":"fa2","gpu":"L4",.*"origin"|"kernel":"fa2","gpu":"L4",'
+waves=$(printf '%s\n' "$out" | grep '"gpu":"L4"' | grep -o '"waves":[0-9.]*')
+run plan fa2 gpu=L4 --json
+is "with the figures that plan has there" says "$out" "$waves"
+run sweep fa2 BR=32,64 gpu=H200,nosuch metric=waves
+is "a GPU that there is not is refused" [ "$rc" -eq 2 ]
+run -c 'sweep fa2 BR=32,64 gpu=H200,L4 metric=waves; export h.svg'
+is "in a map, too" says "$out" '^BR +gpu=H200 +gpu=L4'
+is "with both in the caption" grep -q 'model, H200 and L4' h.svg
+run plan fa2 S=512 gpu=H200 --json
+us=$(printf '%s\n' "$out" | grep -o '"recorded_us":[0-9.]*' | cut -d: -f2)
+run sweep fa2,cudnn S=512,640 gpu=H200 --json
+is "recorded times are the cells of another GPU" says "$out" "\"kernel\":\"fa2\",\"S\":512,.*\"origin\":\"recorded\".*\"median_us\":$us"
+is "of libraries too" says "$out" '"kernel":"cudnn","S":512,.*"origin":"recorded".*"median_us":[0-9.]+'
+is "others say which is near" says "$out" '"kernel":"fa2","S":640,"median_us":null,"reason":"nothing is recorded of it on H200; the nearest shape is [^"]*: [0-9]'
+run sweep fa2 S=512,640 gpu=H200
+is "and the heading says RECORDED, where and when" says "$out" 'RECORDED H200, 20[0-9-]+$'
+run sweep fa2 S=512,640 gpu=Orin
+is "nothing recorded: a GPU is needed" [ "$rc" -eq 77 ]
+run sweep fa2,naive S=512,640 gpu=H200 base=fa2
+is "recorded runs took no turns" says "$err" 'recorded times are of separate runs'
+run sweep fa2 S=16,32 H=1 D=16 f32 n=3 time=0.02 gpu=H200 backend=cpu --json
+is "backend= means this machine" says "$out" '"origin":"live"'
+run -c 'set gpu=H200; sweep fa2 S=16,32 H=1 D=16 f32 n=3 time=0.02 backend=cpu --json'
+is "so does a kernel that runs here" says "$out" '"origin":"live"'
 finish

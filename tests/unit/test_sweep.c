@@ -209,6 +209,31 @@ static void test_fastest(void)
     sweep_clear(&w);
 }
 
+/* Each point has its own GPU; what the request of a point says is its command. */
+static void test_gpus(void)
+{
+    struct sweep w = make("sweep fa2 BR=32,64 gpu=H100,L4,L4 metric=waves");
+    CU_ASSERT_EQUAL(w.npoints, 6);
+    CU_ASSERT_STRING_EQUAL(w.axes[1].values[0], "H100-SXM"); /* as the table calls it */
+    CU_ASSERT_STRING_EQUAL(sweep_device(&w, 3)->name, "H100-SXM");
+    CU_ASSERT_STRING_EQUAL(sweep_device(&w, 4)->name, "L4");
+    struct request r;
+    struct str s = {0};
+    CU_ASSERT_EQUAL_FATAL(sweep_request(&w, 4, &r, NULL), ST_OK);
+    request_command(&r, "plan", &s);
+    CU_ASSERT_PTR_NOT_NULL(strstr(str_text(&s), "gpu=L4"));
+    str_free(&s);
+    request_clear(&r);
+    for (int i = 0; i < w.npoints; i++)
+        CU_ASSERT(sweep_compute(&w, i));
+    CU_ASSERT_NOT_EQUAL(sweep_value(&w, sweep_row(&w, 0, 0)), sweep_value(&w, sweep_row(&w, 1, 0)));
+    CU_ASSERT_EQUAL(sweep_value(&w, sweep_row(&w, 1, 0)), sweep_value(&w, sweep_row(&w, 2, 0)));
+    CU_ASSERT(row_is(sweep_row(&w, 1, 0), "gpu", "L4"));
+    sweep_clear(&w);
+    refuse("sweep fa2 gpu=L4,H10 metric=waves", "H10");
+    refuse("sweep fa2 gpu=L4,H100 S=1,2 D=32,64 metric=waves", "at most two axes");
+}
+
 static void test_planned(void)
 {
     struct sweep w = make("sweep qtile_seq BR=32,128 BC=32,128,12 D=128 f32 gpu=L4 "
@@ -387,6 +412,7 @@ static const struct tap_test tests[] = {
     {"from words", test_words},
     {"a planned sweep", test_planned},
     {"ranges of each kernel", test_ranges},
+    {"GPUs as an axis", test_gpus},
     {"where a kernel overtakes another", test_crossings},
     {"what looks fastest, and what would tell", test_fastest},
     {"a measured sweep", test_measured},

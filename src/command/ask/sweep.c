@@ -8,12 +8,14 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/number.h"
 #include "base/sanitize.h"
 #include "command/ask/axis.h"
 #include "command/ask/keys.h"
 #include "command/ask/measure.h"
 #include "command/ask/plan_here.h"
 #include "command/ask/plan_row.h"
+#include "command/ask/recollect.h"
 #include "command/ask/request.h"
 #include "command/output.h"
 #include "command/session.h"
@@ -23,6 +25,7 @@ void sweep_clear(struct sweep *w)
     for (int i = 0; i < w->naxes; i++) {
         free(w->axes[i].key);
         free(w->axes[i].given);
+        free(w->axes[i].gpus);
         axis_free(w->axes[i].values, w->axes[i].count);
     }
     for (int i = 0; w->rows && i < w->npoints * w->base.nkernels; i++)
@@ -37,8 +40,11 @@ void sweep_clear(struct sweep *w)
 
 /* ---- axes ---- */
 
+/* gpu= is an option that was read already; a list of GPUs is an axis all the same. */
 static bool is_axis_pair(const struct cmd_pair *p)
 {
+    if (!strcmp(p->key, "gpu"))
+        return strchr(p->value, ',') != NULL;
     return !p->used && axis_is(p->value) && !is_option_key(p->key) && !is_input_key(p->key);
 }
 
@@ -89,10 +95,30 @@ static void unknown_axis(const char *key, const struct request *r, struct err *e
     err_suggest(err, str_nearest(key, key_name, &keys));
 }
 
+/* What the values of the key gpu name. */
+static enum status check_gpus(struct sweep *w, struct cmd_call *c, struct sweep_axis *a,
+                              struct err *err)
+{
+    a->gpus = xcalloc((size_t)a->count + 1, sizeof *a->gpus);
+    for (int i = 0; i < a->count; i++) {
+        a->gpus[i] = session_gpu(w->session, a->values[i], err);
+        if (!a->gpus[i])
+            return mark_values(c, a->key, ST_USAGE, err);
+        free(a->values[i]);
+        a->values[i] = xstrdup(a->gpus[i]->name);
+    }
+    free(w->base.options.gpu); /* each point has its own */
+    w->base.options.gpu = NULL;
+    w->device = a->gpus[0];
+    return ST_OK;
+}
+
 /* Words that are wrong anywhere must be found before anything is measured. `c` may be NULL. */
-static enum status check_axis(struct cmd_call *c, const struct sweep_axis *a,
+static enum status check_axis(struct sweep *w, struct cmd_call *c, struct sweep_axis *a,
                               struct request *scratch, struct err *err)
 {
+    if (!strcmp(a->key, "gpu"))
+        return check_gpus(w, c, a, err);
     for (int i = 0; i < a->count; i++) {
         bool known;
         enum status st = request_try(scratch, a->key, a->values[i], &known, err);
@@ -119,7 +145,7 @@ static enum status check_axes(struct sweep *w, struct cmd_call *c, struct err *e
     for (int i = 0; i < w->naxes && !st; i++) {
         struct request scratch;
         request_copy(&scratch, &w->base);
-        st = check_axis(c, &w->axes[i], &scratch, err);
+        st = check_axis(w, c, &w->axes[i], &scratch, err);
         request_clear(&scratch);
         cells *= w->axes[i].count;
         w->npoints *= w->axes[i].count;
@@ -174,7 +200,7 @@ static struct row_type *cell_type(const struct sweep *w, const struct row_type *
     for (int i = 0; i < w->naxes; i++)
         order[n++] = w->axes[i].key;
     for (int i = 0; i < MORE && fields[i]; i++)
-        if (!is_among(fields, i, fields[i]))
+        if (!is_among(order, n, fields[i]))
             order[n++] = fields[i];
     like.order = order;
     return row_type_new(&like);
@@ -285,6 +311,22 @@ void sweep_take(struct sweep *w, int point, const struct run_rows *rows)
         sweep_put(w, point, (int)k, &rows->v[k]);
 }
 
+const struct device *sweep_device(const struct sweep *w, int point)
+{
+    int at[SWEEP_AXES];
+    sweep_at(w, point, at);
+    for (int i = 0; i < w->naxes; i++)
+        if (w->axes[i].gpus)
+            return w->axes[i].gpus[at[i]];
+    return w->device;
+}
+
+static void put_gpu(struct request *r, const struct device *gpu)
+{
+    free(r->options.gpu);
+    r->options.gpu = xstrdup(gpu->name);
+}
+
 enum status sweep_request(const struct sweep *w, int point, struct request *out, struct err *err)
 {
     int at[SWEEP_AXES];
@@ -293,7 +335,10 @@ enum status sweep_request(const struct sweep *w, int point, struct request *out,
     sweep_at(w, point, at);
     request_copy(out, &w->base);
     for (int i = 0; i < w->naxes && !st; i++)
-        st = request_try(out, w->axes[i].key, w->axes[i].values[at[i]], &known, err);
+        if (!w->axes[i].gpus)
+            st = request_try(out, w->axes[i].key, w->axes[i].values[at[i]], &known, err);
+    if (!st && w->device)
+        put_gpu(out, sweep_device(w, point));
     if (!st)
         st = shape_check(&out->problem.shape, err);
     if (!st)
@@ -310,10 +355,74 @@ static void plan_point(struct sweep *w, const struct request *r, int point)
         struct plan_cell *cell = add_row(w, point, k, w->cell);
         struct row *row = w->rows[point * w->base.nkernels + k];
         const struct plan_how how = {.session = w->session};
-        if (plan_row(r, k, w->device, &how, NULL, &cell->plan, &err))
+        if (plan_row(r, k, sweep_device(w, point), &how, NULL, &cell->plan, &err))
             row_put_text(row, "reason", err.text);
         if (row_known(row, "reason"))
             row_forget(row, w->metric);
+    }
+}
+
+static char *copy(const char *text)
+{
+    return text && *text ? xstrdup(text) : NULL;
+}
+
+/* The figures that the index keeps of a recorded run. */
+static void take_recalled(const struct recalled *it, struct run_row *run)
+{
+    const struct recall_row *from = it->row;
+    char shape[SHAPE_TEXT];
+    shape_format(&from->shape, shape, sizeof shape);
+    run->kernel = copy(from->kernel);
+    run->backend = xstrdup(backend_gpu()->name);
+    run->device = copy(from->device);
+    run->origin = xstrdup("recorded");
+    run->shape = xstrdup(shape);
+    run->params = xstrdup(from->params ? from->params : "");
+    run->l2 = copy(from->l2);
+    run->input = copy(from->input);
+    run->source_hash = copy(from->hash);
+    run->time = copy(from->time);
+    run->check = xstrdup("pass"); /* the index has no others */
+    run->median_us = from->median_us;
+    run->min_us = from->min_us;
+    run->q1_us = from->q1_us;
+    run->q3_us = from->q3_us;
+    run->p95_us = from->p95_us;
+    run->cv_pct = from->cv_pct;
+    run->tflops = from->tflops;
+    run->gbytes_per_s = from->gbytes_per_s;
+    run->error_ratio = from->error_ratio;
+    run->n = from->n;
+    run->regs = from->regs;
+    if (it->old)
+        run->reason = xasprintf("recorded (%s) of an older source of the kernel", from->recording);
+}
+
+/* What recordings have of the very point; else which one is near. */
+static void recall_point(struct sweep *w, const struct request *r, int point)
+{
+    const struct device *gpu = sweep_device(w, point);
+    for (int k = 0; k < r->nkernels; k++) {
+        const struct recalled it = recollect(w->session, r, k, gpu);
+        if (recollect_exact(&it)) {
+            struct run_row run;
+            record_init(run_fields, &run);
+            take_recalled(&it, &run);
+            sweep_put(w, point, k, &run);
+            record_clear(run_fields, &run);
+            continue;
+        }
+        struct str why = {0};
+        str_addf(&why, "nothing is recorded of it on %s", gpu->name);
+        if (it.row) {
+            char shape[SHAPE_TEXT], us[NUMBER_BUF];
+            shape_format(&it.row->shape, shape, sizeof shape);
+            str_addf(&why, "; the nearest shape is %s: %s", shape,
+                     number_fmt_us(us, it.row->median_us));
+        }
+        add_blocked(w, point, k, str_text(&why), NULL);
+        str_free(&why);
     }
 }
 
@@ -326,10 +435,12 @@ bool sweep_compute(struct sweep *w, int point)
             add_blocked(w, point, k, err.text, "shape");
         return true;
     }
-    if (!w->measured)
+    if (w->recorded)
+        recall_point(w, &r, point);
+    else if (!w->measured)
         plan_point(w, &r, point);
     request_clear(&r);
-    return !w->measured;
+    return w->recorded || !w->measured;
 }
 
 void sweep_want(const struct sweep *w, int point, const void *owner)
@@ -337,7 +448,7 @@ void sweep_want(const struct sweep *w, int point, const void *owner)
     struct request r;
     if (w->measured || !plan_metric_needs_regs(w->metric) || sweep_request(w, point, &r, NULL))
         return;
-    plans_ask(w->session, owner, &r, w->device);
+    plans_ask(w->session, owner, &r, sweep_device(w, point));
     request_clear(&r);
 }
 
@@ -406,7 +517,37 @@ static enum status begin(struct session *s, struct cmd_call *c, const char *metr
 
 static unsigned request_flags(const struct sweep *w)
 {
-    return REQUEST_AXES | (w->measured ? 0 : REQUEST_PLAN);
+    return REQUEST_AXES | (w->measured && !w->recorded ? 0 : REQUEST_PLAN);
+}
+
+/* A GPU by that name, and it is not this machine's. A name that there is not is refused later. */
+static bool is_far(struct session *s, const char *gpu)
+{
+    const struct device *d = gpu && strcmp(gpu, "auto") != 0 ? session_gpu(s, gpu, NULL) : NULL;
+    return d && !session_gpu_is_here(s, d);
+}
+
+/* Does the line name a GPU for its times that no kernel can run on here, several or one? Who says backend=
+ * means this machine. */
+static bool names_far_gpu(struct session *s, const struct cmd_call *c)
+{
+    const char *gpu = NULL;
+    for (int i = 0; i < c->npairs; i++) {
+        if (!strcmp(c->pairs[i].key, "backend"))
+            return false;
+        if (!strcmp(c->pairs[i].key, "gpu"))
+            gpu = c->pairs[i].value;
+    }
+    return gpu && (strchr(gpu, ',') || is_far(s, gpu));
+}
+
+/* The session names a GPU, and none of the kernels runs without one. */
+static bool needs_far_gpu(const struct sweep *w)
+{
+    bool all = !w->base.options.backend && is_far(w->session, w->base.options.gpu);
+    for (int k = 0; k < w->base.nkernels; k++)
+        all &= !w->base.descs[k] && w->base.kernels[k]->cuda;
+    return all;
 }
 
 /* Kernels and axes are there: are they enough, and right? `c` may be NULL. */
@@ -420,10 +561,17 @@ static enum status check(struct sweep *w, struct cmd_call *c, struct err *err)
             err, ST_USAGE,
             "a ratio needs two kernels, for example: sweep naive,%s S=256..4k base=naive",
             strcmp(w->base.kernels[0]->name, "naive") ? w->base.kernels[0]->name : "cpu_tiled");
+    w->recorded |= w->measured && needs_far_gpu(w);
     enum status st = check_axes(w, c, err);
     if (!st && c)
         st = call_finish(w->session, c, err);
-    if (!st && !w->measured && !(w->device = session_gpu(w->session, w->base.options.gpu, err)))
+    if (!st && w->paired && w->recorded)
+        st =
+            err_set(err, ST_USAGE,
+                    "recorded times are of separate runs: no ratio over a base; leave out gpu=, or "
+                    "base=");
+    if (!st && !w->device && (!w->measured || w->recorded) &&
+        !(w->device = session_gpu(w->session, w->base.options.gpu, err)))
         st = ST_USAGE;
     if (!st)
         make_types(w);
@@ -434,6 +582,7 @@ enum status sweep_make(struct session *s, struct cmd_call *c, struct sweep *out,
 {
     const char *base = call_key(c, "base");
     enum status st = begin(s, c, call_key(c, "metric"), base, out, err);
+    out->recorded = out->measured && names_far_gpu(s, c);
     if (!st)
         st = request_make(s, c, request_flags(out), &out->base, err);
     if (!st)

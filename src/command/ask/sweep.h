@@ -17,7 +17,8 @@ struct sweep_axis {
     char *key;
     char **values; /* as texts */
     int count;
-    char *given; /* "256..4k:x2" */
+    char *given;                /* "256..4k:x2" */
+    const struct device **gpus; /* of the key gpu: what its values name; else NULL */
 };
 
 struct sweep {
@@ -26,10 +27,11 @@ struct sweep {
     struct sweep_axis axes[SWEEP_AXES];
     int naxes, npoints;
     char *metric;
-    bool measured;                   /* only a run gives it */
-    bool paired;                     /* the kernels take turns: rows have ratios over the first */
-    const struct device *device;     /* for planned metrics */
-    struct row **rows;               /* npoints x base.nkernels; NULL: not known yet */
+    bool measured;               /* only a run gives it */
+    bool paired;                 /* the kernels take turns: rows have ratios over the first */
+    bool recorded;               /* measured on a GPU that is not here: recordings have its rows */
+    const struct device *device; /* of planned and recorded ones; with an axis gpu the first */
+    struct row **rows;           /* npoints x base.nkernels; NULL: not known yet */
     struct row_type *cell, *blocked; /* of its rows: kernel and axes first, then what a run or a
                                         plan has; of a point that is not possible, its reason */
 };
@@ -64,8 +66,10 @@ bool sweep_spread(const struct sweep *w, const struct row *row, double *lo, doub
 /* The request of a point; the caller clears it. ST_NO with the reason when no kernel
  * can have such a point; then there is nothing to clear. */
 enum status sweep_request(const struct sweep *w, int point, struct request *out, struct err *err);
-/* Fills the rows that need no run: all of a planned metric, and those of impossible points. True if
- * the point has all its rows. */
+/* The GPU of a point; NULL: of a metric that is measured here. */
+const struct device *sweep_device(const struct sweep *w, int point);
+/* Fills the rows that need no run: all of a planned or recorded metric, and those of impossible points. True
+ * if the point has all its rows. */
 bool sweep_compute(struct sweep *w, int point);
 /* Asks for the code of a point of a planned metric that hangs on registers, where they are not known: see
  * plan_want(). sweep_compute() then knows them once they are compiled. */

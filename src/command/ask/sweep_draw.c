@@ -95,6 +95,8 @@ static char *device_of(const struct sweep *w)
 const char *sweep_origin(const struct sweep *w)
 {
     const char *found = NULL;
+    if (w->recorded)
+        return origin_word("recorded");
     if (!w->measured)
         return origin_word("model");
     for (int i = 0; i < w->npoints * w->base.nkernels; i++) {
@@ -117,6 +119,9 @@ struct chart *sweep_chart(const struct sweep *w)
     c->caption.origin = origin ? xstrdup(origin) : NULL;
     for (int k = 0; k < w->base.nkernels; k++)
         caption_kernel(&c->caption, w->base.kernels[k]->name);
-    c->caption.device = w->device ? xstrdup(w->device->name) : device_of(w);
+    for (int i = 0; w->device && i < w->npoints; i++)
+        caption_device(&c->caption, sweep_device(w, i)->name);
+    if (!w->device)
+        c->caption.device = device_of(w);
     return c;
 }

@@ -113,7 +113,7 @@ void sweep_say_crossings(const struct sweep *w, struct str *out)
 
 static bool are_params(const struct sweep *w)
 {
-    bool all = w->measured && !w->paired && w->naxes > 0;
+    bool all = w->measured && !w->paired && !w->recorded && w->naxes > 0;
     for (int i = 0; i < w->naxes; i++)
         all &= !is_shape_key(w->axes[i].key) && strcmp(w->axes[i].key, "gpu") != 0;
     return all;

@@ -35,15 +35,26 @@ struct swept {
     int missing;           /* points that were not reached */
 };
 
-/* Computed for a device: nothing runs. */
+/* A time that nobody has recorded would need the GPU. */
+static void count_computed(struct swept *v, const struct row *row)
+{
+    const bool there = !v->w.recorded || isfinite(sweep_value(&v->w, row));
+    v->total.ran += there;
+    v->total.need_gpu += !there;
+}
+
+/* Computed for a device, or recorded on it: nothing runs. */
 static void plan_all(struct swept *v)
 {
     struct sweep *w = &v->w;
     for (int i = 0; i < w->npoints; i++)
         sweep_want(w, i, v->s);
     plans_wait(v->s);
-    for (int i = 0; i < w->npoints; i++)
-        v->total.ran += sweep_compute(w, i) * w->base.nkernels;
+    for (int i = 0; i < w->npoints; i++) {
+        sweep_compute(w, i);
+        for (int k = 0; k < w->base.nkernels; k++)
+            count_computed(v, sweep_row(w, i, k));
+    }
 }
 
 /* The rows that there are, of runs before an interruption too. */
@@ -229,7 +240,7 @@ static void add_winner(const struct swept *v, struct str *out)
         str_addf(out, "the two shortest are times of separate runs, which name no winner: %s\n",
                  line);
         free(line);
-    } else if (w->measured && !w->paired && w->base.nkernels > 1 && v->rows.n &&
+    } else if (w->measured && !w->paired && !w->recorded && w->base.nkernels > 1 && v->rows.n &&
                (!strcmp(w->metric, "median_us") || !strcmp(w->metric, "tflops")))
         str_addf(out,
                  "times of separate runs name no winner; base=%s lets the kernels take turns\n",
@@ -282,6 +293,33 @@ static void add_heat(const struct swept *v, const struct grid_chart *g, int kern
     canvas_free(c);
 }
 
+static bool has_gpu_axis(const struct sweep *w)
+{
+    bool any = false;
+    for (int i = 0; i < w->naxes; i++)
+        any |= w->axes[i].gpus != NULL;
+    return any;
+}
+
+/* "B=1 H=8 D=64 f16 | RECORDED H200, 2026-11-20 to 2026-11-22". */
+static void add_where(const struct sweep *w, const char *shape, struct str *out)
+{
+    const char *first = NULL, *last = NULL;
+    const bool axis = has_gpu_axis(w);
+    for (int i = 0; i < w->npoints * w->base.nkernels; i++) {
+        const char *time = row_text(w->rows[i], "time");
+        first = time && (!first || strcmp(time, first) < 0) ? time : first;
+        last = time && (!last || strcmp(time, last) > 0) ? time : last;
+    }
+    str_addf(out, "%s | %s%s%s", shape, origin_tag(sweep_origin(w)), axis ? "" : " ",
+             axis ? "" : w->device->name);
+    if (first)
+        str_addf(out, "%s %.10s", axis ? "" : ",", first);
+    if (first && strncmp(first, last, 10) != 0)
+        str_addf(out, " to %.10s", last);
+    str_addc(out, '\n');
+}
+
 static void print_text(const struct swept *v, const struct grid_chart *g)
 {
     const struct sweep *w = &v->w;
@@ -293,11 +331,11 @@ static void print_text(const struct swept *v, const struct grid_chart *g)
              two ? w->axes[1].key : "");
     struct str shape = {0};
     sweep_shape(w, &shape);
-    if (w->measured)
+    if (w->device)
+        add_where(w, str_text(&shape), out);
+    else
         str_addf(out, "%s | %s%s%s\n", str_text(&shape), origin ? origin : "of several origins",
                  w->paired ? " | in turns with " : "", w->paired ? w->base.kernels[0]->name : "");
-    else
-        str_addf(out, "%s | %s %s\n", str_text(&shape), origin_tag(origin), w->device->name);
     str_free(&shape);
     lines_wrap(out, heading, call_width(v->s, v->call));
     for (int k = 0; k < (two ? w->base.nkernels : 1); k++) {
@@ -346,6 +384,8 @@ static void print_rows(struct swept *v)
     struct chart *chart = sweep_chart(w);
     if (call_format(v->call) == FORMAT_TEXT)
         print_text(v, chart->model);
+    if (call_format(v->call) == FORMAT_MD && !w->measured)
+        str_addf(v->call->out, "computed for %s, not measured\n\n", chart->caption.device);
     charts_add(&v->call->charts, chart);
     if (call_format(v->call) == FORMAT_TEXT) {
         call_remember(v->s, v->call, &v->rows, &cols);
@@ -353,8 +393,6 @@ static void print_rows(struct swept *v)
     }
     if (call_format(v->call) == FORMAT_MD && w->measured)
         add_environment(v);
-    else if (call_format(v->call) == FORMAT_MD)
-        str_addf(v->call->out, "computed for %s, not measured\n\n", w->device->name);
     call_rows(v->s, v->call, &v->rows, &cols);
 }
 
@@ -375,7 +413,7 @@ static char *sweep_command(const struct sweep *w)
     }
     str_addf(&out, " metric=%s%s", w->metric, rest);
     str_free(&all);
-    if (!w->measured)
+    if (w->device && !has_gpu_axis(w))
         request_command_gpu(&w->base, w->device, &out);
     return str_take(&out);
 }
@@ -414,7 +452,7 @@ static enum status exec_sweep(struct session *s, struct cmd_call *c, struct err 
     if (!st) {
         free(c->command);
         c->command = sweep_command(&v.w);
-        if (v.w.measured)
+        if (v.w.measured && !v.w.recorded)
             measure_all(&v, fresh, no_store);
         else {
             plan_all(&v);
@@ -459,6 +497,9 @@ const struct cmd_entry cmd_sweep = {
         "that the shipped table lacks are compiled; where there is no compiler, <= and >= mark\n"
         "bounds, which are hatched in the map and have no shade.\n"
         "\n"
+        "gpu= may be an axis, too: gpu=H100,A100. Times on a GPU that is not here are those that\n"
+        "recordings have of the very kernel, parameters and shape.\n"
+        "\n"
         "While it measures, the point, the rest and the time left are shown. After Ctrl-C the "
         "points\n"
         "that are done are printed, and the same line goes on with the rest: also after a crash.\n"
@@ -470,6 +511,7 @@ const struct cmd_entry cmd_sweep = {
         "the two shortest take turns. The figure behind \u00b1 is half of what the middle half of\n"
         "the samples takes.\n"
         "\n"
+        "  sweep fa2,cudnn S=512..8k:x2 gpu=H200\n"
         "  sweep naive,fa2 S=64..1k:x2 base=naive\n"
         "  sweep fa2 BR=16,32,64 BC=32,64 S=1k --confirm\n"
         "  sweep cpu_tiled,naive S=256..4k:x2 metric=tflops\n"
