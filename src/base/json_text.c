@@ -92,3 +92,15 @@ json_t *json_value(const char *text)
         return json_string(text);
     return v == floor(v) && fabs(v) < 9e15 ? json_integer((json_int_t)v) : json_real(v);
 }
+
+const char *json_text_of(const json_t *object, const char *name)
+{
+    return json_string_value(json_object_get(object, name));
+}
+
+double json_number_of(const json_t *object, const char *name)
+{
+    const json_t *v = json_object_get(object, name);
+    const double x = json_is_number(v) ? json_number_value(v) : NAN;
+    return isfinite(x) ? x : NAN;
+}

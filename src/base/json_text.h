@@ -1,4 +1,4 @@
-/* json_text.h - JSON out: short, exact, ASCII; and values of words that users write.
+/* json_text.h - JSON out: short, exact, ASCII; values of words that users write, and members.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef ATTNSCOPE_BASE_JSON_TEXT_H
@@ -13,5 +13,8 @@
 void json_text(struct str *out, const json_t *v);
 /* A number as JSON integer where exact, else as real; a word as string. NULL: it is no UTF-8. */
 json_t *json_value(const char *text);
+/* Members of an object: NULL, or NaN, when there is none of that kind. NULL has no members. */
+const char *json_text_of(const json_t *object, const char *name);
+double json_number_of(const json_t *object, const char *name);
 
 #endif

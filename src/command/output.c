@@ -121,15 +121,6 @@ void rows_show(const struct session *s, struct str *out, const struct rowset *ro
     rowset_clear(&shown);
 }
 
-void rows_show_json(const struct session *s, struct str *out, const json_t *rows,
-                    const struct columns *cols, enum format f, int width)
-{
-    struct rowset set = {0};
-    rowset_add_json(&set, rows);
-    rows_show(s, out, &set, cols, f, width);
-    rowset_clear(&set);
-}
-
 void call_flush(struct session *s, struct cmd_call *c)
 {
     if (s->front.output && s->depth == 1 && !s->captured && c->out->len)

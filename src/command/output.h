@@ -11,9 +11,6 @@
  * are left out. */
 void rows_show(const struct session *s, struct str *out, const struct rowset *rows,
                const struct columns *cols, enum format f, int width);
-/* The same for rows that are JSON still. */
-void rows_show_json(const struct session *s, struct str *out, const json_t *rows,
-                    const struct columns *cols, enum format f, int width);
 /* Does front.speaks name the column? */
 bool column_is_spoken_of(const struct session *s, const struct column *c);
 /* Those of a list of resolved columns are never left out. */

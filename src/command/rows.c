@@ -407,35 +407,6 @@ enum status call_rows(struct session *s, struct cmd_call *c, const struct rowset
     return ST_OK;
 }
 
-/* ---- rows that are JSON still ---- */
-
-enum status call_rows_json(struct session *s, struct cmd_call *c, json_t *rows,
-                           const struct columns *cols)
-{
-    struct rowset set = {0};
-    rowset_add_json(&set, rows);
-    const enum status st = call_rows(s, c, &set, cols);
-    rowset_clear(&set);
-    return st;
-}
-
-void call_show_json(struct session *s, struct cmd_call *c, json_t *rows, const struct columns *cols)
-{
-    struct rowset set = {0};
-    rowset_add_json(&set, rows);
-    call_show(s, c, &set, cols);
-    rowset_clear(&set);
-}
-
-void call_remember_json(struct session *s, struct cmd_call *c, json_t *rows,
-                        const struct columns *cols)
-{
-    struct rowset set = {0};
-    rowset_add_json(&set, rows);
-    call_remember(s, c, &set, cols);
-    rowset_clear(&set);
-}
-
 /* ---- set apart ---- */
 
 enum status session_apart(struct session *s, const char *line, struct rows *got, struct str *out,

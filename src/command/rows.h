@@ -76,13 +76,6 @@ void call_show(struct session *s, struct cmd_call *c, const struct rowset *rows,
 /* Keeps the rows as $1 .. $last and for export; call_rows() does it too. */
 void call_remember(struct session *s, struct cmd_call *c, const struct rowset *rows,
                    const struct columns *cols);
-/* The same for rows that are JSON still: verbs that have no field table yet. `rows` is borrowed. */
-enum status call_rows_json(struct session *s, struct cmd_call *c, json_t *rows,
-                           const struct columns *cols);
-void call_show_json(struct session *s, struct cmd_call *c, json_t *rows,
-                    const struct columns *cols);
-void call_remember_json(struct session *s, struct cmd_call *c, json_t *rows,
-                        const struct columns *cols);
 /* Keeps measured rows as $1 .. $last and for `export`, as the verbs run and compare do: for front ends
  * that measure by themselves. `command` would repeat them. */
 void session_remember_runs(struct session *s, const struct rowset *rows, bool compared,

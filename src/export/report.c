@@ -136,10 +136,10 @@ static void add_clock(struct str *out, const struct tally *t)
 static void add_machine(struct str *out, const struct report *r)
 {
     if (r->header) {
-        add_fact(out, "Recorded", row_string(r->header, "time"));
-        add_fact(out, "Recorded by", row_string(r->header, "program_version"));
-        add_fact(out, "System", row_string(r->header, "system"));
-        add_fact(out, "CPU", row_string(r->header, "cpu"));
+        add_fact(out, "Recorded", json_text_of(r->header, "time"));
+        add_fact(out, "Recorded by", json_text_of(r->header, "program_version"));
+        add_fact(out, "System", json_text_of(r->header, "system"));
+        add_fact(out, "CPU", json_text_of(r->header, "cpu"));
         return;
     }
     char *system = host_system(), *cpu = host_cpu_name();

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json_text.h"
 #include "base/mem.h"
 #include "base/number.h"
 #include "base/sanitize.h"
@@ -193,7 +194,7 @@ static int64_t smem_limit(const struct row *row, const struct device_table *d)
 
 static char *member_clean(const json_t *object, const char *name)
 {
-    return copy_clean(row_string(object, name));
+    return copy_clean(json_text_of(object, name));
 }
 
 static void take_buffers(const json_t *list, struct smem_map *m)
@@ -203,9 +204,9 @@ static void take_buffers(const json_t *list, struct smem_map *m)
     for (size_t i = 0; i < json_array_size(list) && n < m->n; i++) {
         const json_t *from = json_array_get(list, i);
         struct smem_buffer *b = &m->buffers[n];
-        b->offset = whole(row_number(from, "offset"), 0, 1e9);
-        b->bytes = whole(row_number(from, "bytes"), 0, 1e9);
-        if (b->offset == INT_UNKNOWN || b->bytes == INT_UNKNOWN || !row_string(from, "name"))
+        b->offset = whole(json_number_of(from, "offset"), 0, 1e9);
+        b->bytes = whole(json_number_of(from, "bytes"), 0, 1e9);
+        if (b->offset == INT_UNKNOWN || b->bytes == INT_UNKNOWN || !json_text_of(from, "name"))
             continue;
         b->name = member_clean(from, "name");
         b->formula = member_clean(from, "formula");

@@ -12,18 +12,6 @@
 #include "export/table.h"
 #include "export/tidy.h"
 
-double row_number(const json_t *row, const char *field)
-{
-    const json_t *v = json_object_get(row, field);
-    const double x = json_is_number(v) ? json_number_value(v) : NAN;
-    return isfinite(x) ? x : NAN;
-}
-
-const char *row_string(const json_t *row, const char *field)
-{
-    return json_string_value(json_object_get(row, field));
-}
-
 /* ---- columns ---- */
 
 const struct field *columns_table(const struct columns *cols, size_t i)
@@ -112,13 +100,4 @@ void rows_format(struct str *out, const struct rowset *rows, const struct column
         break;
     }
     free(all);
-}
-
-void rows_format_json(struct str *out, const json_t *rows, const struct columns *cols,
-                      enum format f, int width)
-{
-    struct rowset set = {0};
-    rowset_add_json(&set, rows);
-    rows_format(out, &set, cols, f, width);
-    rowset_clear(&set);
 }

@@ -48,17 +48,12 @@ struct row_type *columns_texts(const struct column *cols);
  * Foreign text is sanitised. */
 void rows_format(struct str *out, const struct rowset *rows, const struct columns *cols,
                  enum format f, int width);
-/* The same for rows that are JSON still. */
-void rows_format_json(struct str *out, const json_t *rows, const struct columns *cols,
-                      enum format f, int width);
 /* The fields of the columns that a text table of this width leaves out, and of those whose cells it cuts,
  * as an array of texts. The caller owns it. */
 json_t *rows_lost(const struct rowset *rows, const struct column *cols, int width);
 /* Breaks the lines of *out from byte `from` on at blanks, to at most `width` columns; 0: not at all.
  * Further lines stand below the text that the first one's title or indentation leads to. */
 void lines_wrap(struct str *out, size_t from, int width);
-double row_number(const json_t *row, const char *field);      /* NaN when absent */
-const char *row_string(const json_t *row, const char *field); /* NULL when absent */
 /* A field as a text table shows it, with such a mark; "-" for unknown. The caller frees it. */
 char *row_cell(const struct row *row, const char *field, int digits);
 /* "<=" or ">=" before a figure of a plan whose registers are unknown, else "". */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "backend/cpu_host.h"
+#include "base/json_text.h"
 #include "base/mem.h"
 #include "base/sanitize.h"
 #include "measure/origin.h"
@@ -139,7 +140,7 @@ static struct column *columns_from_json(const json_t *list)
     size_t used = 0;
     for (size_t i = 0; i < json_array_size(list); i++) {
         const json_t *c = json_array_get(list, i);
-        const char *field = row_string(c, "field"), *title = row_string(c, "title");
+        const char *field = json_text_of(c, "field"), *title = json_text_of(c, "title");
         if (field && title)
             cols[used++] = (struct column){
                 .field = field,
@@ -155,9 +156,9 @@ static struct column *columns_from_json(const json_t *list)
 struct sheet sheet_from_json(const json_t *table)
 {
     const json_t *rows = json_object_get(table, "rows");
-    struct sheet sh = {.time = copy_of(row_string(table, "time")),
-                       .command = copy_of(row_string(table, "command")),
-                       .title = copy_of(row_string(table, "title"))};
+    struct sheet sh = {.time = copy_of(json_text_of(table, "time")),
+                       .command = copy_of(json_text_of(table, "command")),
+                       .title = copy_of(json_text_of(table, "title"))};
     struct column *cols = columns_from_json(json_object_get(table, "columns"));
     keep_columns(&sh, cols);
     free(cols);

@@ -153,11 +153,3 @@ void run_rows_share(const struct run_rows *rows, struct rowset *out)
     for (size_t i = 0; i < rows->n; i++)
         run_row_share(&rows->v[i], rowset_add(out));
 }
-
-json_t *run_rows_result(const struct run_rows *rows)
-{
-    json_t *list = json_array();
-    for (size_t i = 0; i < rows->n; i++)
-        json_array_append_new(list, run_row_result(&rows->v[i]));
-    return list;
-}

@@ -66,8 +66,6 @@ void run_rows_clear(struct run_rows *rows);
 void run_row_share(const struct run_row *from, struct run_row *to);
 /* For who hands them out: copies without the samples, of run_type. The caller clears the set. */
 void run_rows_share(const struct run_rows *rows, struct rowset *out);
-/* The same as an array of objects, for rows that are JSON still. The caller owns it. */
-json_t *run_rows_result(const struct run_rows *rows);
 
 /* Did it pass its check? False also where there is none. */
 bool run_row_passed(const struct run_row *row);

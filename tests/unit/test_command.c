@@ -2,6 +2,7 @@
  * requests and the commands that reproduce them.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "base/json_text.h"
 #include "base/mem.h"
 #include "command/ask/axis.h"
 #include "command/ask/request.h"
@@ -462,16 +463,16 @@ static void test_plan_rows(void)
     char *text = say("plan naive,fa2 gpu=L4,H200 S=256 --json", ST_OK);
     json_t *rows = json_loads(text, 0, NULL);
     CU_ASSERT_EQUAL_FATAL(json_array_size(rows), 4);
-    CU_ASSERT_STRING_EQUAL(row_string(json_array_get(rows, 3), "kernel"), "fa2");
-    CU_ASSERT_STRING_EQUAL(row_string(json_array_get(rows, 3), "gpu"), "H200");
-    CU_ASSERT(row_number(json_array_get(rows, 0), "flops") == 4.0 * 8 * 256 * 256 * 64);
+    CU_ASSERT_STRING_EQUAL(json_text_of(json_array_get(rows, 3), "kernel"), "fa2");
+    CU_ASSERT_STRING_EQUAL(json_text_of(json_array_get(rows, 3), "gpu"), "H200");
+    CU_ASSERT(json_number_of(json_array_get(rows, 0), "flops") == 4.0 * 8 * 256 * 256 * 64);
     json_decref(rows);
     free(text);
     text = say("sweep fa2 BR=16,32,9999 metric=threads --json", ST_OK);
     rows = json_loads(text, 0, NULL);
     CU_ASSERT_EQUAL_FATAL(json_array_size(rows), 3);
     CU_ASSERT(json_is_null(json_object_get(json_array_get(rows, 2), "threads")));
-    CU_ASSERT_PTR_NOT_NULL(row_string(json_array_get(rows, 2), "reason"));
+    CU_ASSERT_PTR_NOT_NULL(json_text_of(json_array_get(rows, 2), "reason"));
     json_decref(rows);
     free(text);
 }

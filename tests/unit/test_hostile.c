@@ -361,16 +361,16 @@ static void in_rows(const char *evil)
     json_array_append_new(rows, row);
     static const enum format formats[] = {FORMAT_TEXT, FORMAT_JSON, FORMAT_CSV, FORMAT_MD};
     static const char *const names[] = {"text", "JSON", "CSV", "Markdown"};
+    struct rowset set = {0};
+    rowset_add_json(&set, rows);
     for (int f = 0; f < 4; f++) {
         struct str out = {0};
-        rows_format_json(&out, rows, &(struct columns){.list = row_columns}, formats[f], 80);
+        rows_format(&out, &set, &(struct columns){.list = row_columns}, formats[f], 80);
         if (formats[f] == FORMAT_MD)
             rows_md_footer(&out, evil);
         clean(names[f], str_text(&out), out.len);
         str_free(&out);
     }
-    struct rowset set = {0};
-    rowset_add_json(&set, rows);
     session_remember_runs(session, &set, false, "run naive");
     rowset_clear(&set);
     json_decref(rows);

@@ -115,11 +115,11 @@ static void test_rows(void)
     CU_ASSERT_STRING_EQUAL(rows.v[2].kernel, "k2");
     CU_ASSERT(!run_row_passed(&rows.v[0]) && !run_row_passed(&rows.v[1]) &&
               run_row_passed(&rows.v[2]));
-    json_t *list = run_rows_result(&rows);
-    CU_ASSERT_EQUAL(json_array_size(list), 3);
-    CU_ASSERT_PTR_NULL(json_object_get(json_array_get(list, 0), "recent_us"));
-    CU_ASSERT_PTR_NOT_NULL(json_object_get(json_array_get(list, 0), "reason"));
-    json_decref(list);
+    struct rowset shared;
+    run_rows_share(&rows, &shared);
+    CU_ASSERT_EQUAL(shared.n, 3);
+    CU_ASSERT(!row_has(shared.rows[0], "recent_us") && row_has(shared.rows[0], "reason"));
+    rowset_clear(&shared);
     run_rows_clear(&rows);
     CU_ASSERT(rows.n == 0 && !rows.v);
 }

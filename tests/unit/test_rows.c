@@ -33,11 +33,19 @@ static json_t *two_rows(void)
                      "reason", "fa2 needs D <= 128");
 }
 
-static char *format(const json_t *rows, enum format f, int width)
+static char *format_by(const json_t *rows, const struct column *cols, enum format f, int width)
 {
     struct str out = {0};
-    rows_format_json(&out, rows, &(struct columns){.list = columns}, f, width);
+    struct rowset set = {0};
+    rowset_add_json(&set, rows);
+    rows_format(&out, &set, &(struct columns){.list = cols}, f, width);
+    rowset_clear(&set);
     return str_take(&out);
+}
+
+static char *format(const json_t *rows, enum format f, int width)
+{
+    return format_by(rows, columns, f, width);
 }
 
 static void expect(const json_t *rows, enum format f, int width, const char *text)
@@ -93,13 +101,12 @@ static void test_wrapped_column(void)
         {0}};
     json_t *rows = json_pack("[{s:s, s:s}, {s:s, s:s}]", "key", "timeout", "doc",
                              "seconds of silence; 0: 5 beyond time", "key", "n", "doc", "samples");
-    struct str s = {0};
-    rows_format_json(&s, rows, &(struct columns){.list = cols}, FORMAT_TEXT, 30);
-    CU_ASSERT_STRING_EQUAL(str_text(&s), "key      doc\n"
-                                         "timeout  seconds of silence;\n"
-                                         "         0: 5 beyond time\n"
-                                         "n        samples\n");
-    str_free(&s);
+    char *got = format_by(rows, cols, FORMAT_TEXT, 30);
+    CU_ASSERT_STRING_EQUAL(got, "key      doc\n"
+                                "timeout  seconds of silence;\n"
+                                "         0: 5 beyond time\n"
+                                "n        samples\n");
+    free(got);
     json_decref(rows);
 }
 

@@ -14,6 +14,7 @@
 
 #include "backend/compile/compile_log.h"
 #include "base/file.h"
+#include "base/json_text.h"
 #include "base/mem.h"
 #include "base/number.h"
 #include "base/path.h"
@@ -311,7 +312,7 @@ static json_t *result_of(const struct compiled *x, size_t i)
 
 static bool outcome_is(const struct compiled *x, size_t i, const char *word)
 {
-    const char *outcome = row_string(result_of(x, i), "outcome");
+    const char *outcome = json_text_of(result_of(x, i), "outcome");
     return outcome && !strcmp(outcome, word);
 }
 
@@ -351,7 +352,7 @@ static enum status compile(const struct edit *e, const struct request *r, struct
     else if (!x->extra)
         st = err_set(err, ST_FAIL, "the worker gave no answer");
     measured_clear(&m);
-    const char *name = row_string(x->extra, "device");
+    const char *name = json_text_of(x->extra, "device");
     const struct device *d = name ? session_gpu(e->s, name, NULL) : NULL;
     x->device = d ? d : x->device;
     return st;
@@ -359,7 +360,7 @@ static enum status compile(const struct edit *e, const struct request *r, struct
 
 static enum status show_errors(const struct edit *e, const struct compiled *x, struct err *err)
 {
-    const char *log = row_string(result_of(x, 1), "log");
+    const char *log = json_text_of(result_of(x, 1), "log");
     const int n = print_errors(e, log ? log : "");
     return err_set(err, ST_NO, "%s does not compile: %d error%s", e->name, n, n == 1 ? "" : "s");
 }
@@ -407,7 +408,7 @@ static bool take_regs(const struct compiled *x, size_t i, struct plan_regs *regs
     const json_t *passes = json_object_get(result_of(x, i), "passes");
     if (!outcome_is(x, i, "ok"))
         return false;
-    const char *compiler = row_string(x->extra, "compiler");
+    const char *compiler = json_text_of(x->extra, "compiler");
     regs->source = compiler && str_starts(compiler, "nvcc") ? "ptxas" : "nvrtc";
     for (size_t k = 0; k < DESC_PASSES_MAX; k++) {
         const json_t *p = json_array_get(passes, k);
@@ -421,7 +422,7 @@ static bool take_regs(const struct compiled *x, size_t i, struct plan_regs *regs
 static enum status code_rows(const struct request *r, const struct compiled *x, struct rowset *rows,
                              struct err *err)
 {
-    const char *compiler = row_string(x->extra, "compiler");
+    const char *compiler = json_text_of(x->extra, "compiler");
     enum status st = ST_OK;
     for (int i = 0; i < r->nkernels && !st; i++) {
         struct plan_regs regs = {0};
@@ -472,7 +473,7 @@ static void add_c_hint(const struct edit *e, struct str *out)
 static char *not_run(const struct edit *e, const struct request *r, const struct compiled *x)
 {
     const bool no_driver = !backend_gpu_is_here();
-    const char *reason = row_string(result_of(x, 1), "reason");
+    const char *reason = json_text_of(result_of(x, 1), "reason");
     struct str s = {0};
     if (outcome_is(x, 1, "ok") && e->compile_only) {
         str_addf(&s, "%s was compiled and not run, as --no-run asks", e->name);
@@ -495,7 +496,7 @@ static enum status show_code(const struct edit *e, const struct request *r,
     struct rowset rows = {.type = &code_type};
     enum status st = code_rows(r, x, &rows, err);
     char *why = last ? not_run(e, r, x) : NULL;
-    const char *compiler = row_string(x->extra, "compiler");
+    const char *compiler = json_text_of(x->extra, "compiler");
     if (st == ST_OK && last && !e->text && call_format(e->c) != FORMAT_MD)
         row_put_text(rows.rows[1], "reason", why);
     if (st == ST_OK && e->text && compiler)
@@ -544,7 +545,7 @@ static enum status compare(struct edit *e, struct request *r, struct err *err)
 /* C has no registers to show: what the compiler made of it is seen in the times. */
 static enum status show_c(const struct edit *e, const struct compiled *x, bool runs)
 {
-    const char *compiler = row_string(x->extra, "compiler");
+    const char *compiler = json_text_of(x->extra, "compiler");
     if (e->text && compiler)
         str_addf(e->c->out, "compiled by %s\n%s", compiler, runs ? "\n" : "");
     if (!runs)
@@ -564,7 +565,7 @@ static enum status judge(struct edit *e, struct request *r, struct err *err)
         st = show_errors(e, &x, err);
     else if (st == ST_OK && !outcome_is(&x, 1, "ok") &&
              (e->side == SIDE_CPU || !outcome_is(&x, 1, "absent")))
-        st = err_set(err, ST_NO, "%s", row_string(result_of(&x, 1), "reason"));
+        st = err_set(err, ST_NO, "%s", json_text_of(result_of(&x, 1), "reason"));
     else if (st == ST_OK) {
         const bool runs = !e->compile_only && backend->side == e->side && backend_is_here(backend);
         st = e->side == SIDE_CUDA ? show_code(e, r, &x, !runs, err) : show_c(e, &x, runs);

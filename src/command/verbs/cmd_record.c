@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/json_text.h"
 #include "base/number.h"
 #include "base/sanitize.h"
 #include "command/ask/recorded.h"
@@ -185,7 +186,7 @@ static const struct columns list_columns[1] = {{
 
 static char *header_text(const struct recording *rec, const char *field)
 {
-    const char *text = row_string(rec->header, field);
+    const char *text = json_text_of(rec->header, field);
     return text ? xstrdup(text) : NULL;
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/json_text.h"
 #include "command/ask/recorded.h"
 #include "command/output.h"
 #include "command/session.h"
@@ -51,7 +52,7 @@ static const struct columns roof_columns[1] = {{
 static bool has_roof(const struct recorded_row *r)
 {
     return r->plan && run_row_passed(r->run) && r->run->tflops > 0 && r->run->shape &&
-           row_number(r->plan, "requested_intensity") > 0;
+           json_number_of(r->plan, "requested_intensity") > 0;
 }
 
 /* Kernels are set side by side on one problem: the one that most rows are about. */
