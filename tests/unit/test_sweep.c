@@ -52,6 +52,7 @@ static void refuse(const char *line, const char *want)
 
 static void test_parse(void)
 {
+    refuse("sweep S=1,2", "sweep needs a kernel");
     refuse("sweep fa2", "axis");
     refuse("sweep fa2 S=1,2 D=32,64 B=1,2", "at most two");
     refuse("sweep fa2 BQ=1,2", "neither a shape key nor a parameter");

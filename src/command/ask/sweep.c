@@ -585,11 +585,11 @@ enum status sweep_make(struct session *s, struct cmd_call *c, struct sweep *out,
     out->recorded = out->measured && names_far_gpu(s, c);
     if (!st)
         st = request_make(s, c, request_flags(out), &out->base, err);
-    if (!st)
-        st = request_base_first(c, &out->base, base, err);
     if (!st && !out->base.nkernels)
         st = err_set(err, ST_USAGE,
                      "sweep needs a kernel, for example: sweep cpu_tiled S=256..4k:x2");
+    if (!st)
+        st = request_base_first(c, &out->base, base, err);
     if (!st)
         st = take_axes(out, c, err);
     return st ? st : check(out, c, err);
