@@ -101,7 +101,7 @@ static void add_row(struct str *out, const struct table *t, size_t r)
 void html_table(struct str *out, const struct rowset *rows, const struct column *cols, size_t open)
 {
     struct table t;
-    table_make(&t, rows, cols, 0);
+    table_make(&t, rows, cols, TABLE_MARKS);
     const bool fold = t.nrows > open;
     if (fold)
         str_addf(out, "<details><summary>%zu rows</summary>\n", t.nrows);

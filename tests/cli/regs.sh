@@ -27,6 +27,10 @@ is "no compiler: marked as a bound" says "$out" 'occupancy  at most 7 blocks/SM'
 run plan $odd --json
 is "no compiler: null, and why" says "$out" '"regs":null,"regs_source":null.*"regs_reason":"NVRTC: libnvrtc'
 is "no compiler: a bound" says "$out" '"upper_bound":true'
+for form in html svg md; do
+    run -c "tune fa2 BR=32,64 BC=64 gpu=H100" -c "export t.$form"
+    is "no compiler: a bound is none in .$form either" grep -Eq '&lt;=7|<=7' "t.$form"
+done
 run plan fa2 gpu=H100 --json
 is "the table needs no compiler" says "$out" '"regs_source":"table".*"regs_reason":null'
 export ATTNSCOPE_LIBNVRTC="$fake" FAKECUDA=regs=200 ATTNSCOPE_COMPILE=off
@@ -88,8 +92,8 @@ run tune fa2 gpu=H100 --csv
 is "tune: tiles by itself" [ "$(printf '%s\n' "$out" | wc -l)" -eq 13 ]
 run tune naive gpu=H100 S=128 --csv
 is "tune: a kernel without tiles" says "$out" ',THREADS=1024,'
-run -c "set gpu=L4 BR=64" -c "tune fa2 BC=32,64 S=256" -c "export t.csv"
-is "tune: exported as it was" [ "$(wc -l <t.csv)" -eq 3 ]
+run -c "set gpu=L4 BR=64" -c "tune fa2 BC=32,64 S=256" -c "export tuned.csv"
+is "tune: exported as it was" [ "$(wc -l <tuned.csv)" -eq 3 ]
 run -c "set gpu=H100 BR=48 PAD=8" -c "tune fa2 BR=16,32 BC=64"
 is "tune: what is set and varied is varied" says "$out" 'compare fa2@BR=[0-9]+,fa2@BR=[0-9]+ BC=64 PAD=8 gpu=H100$|compare fa2@BR=[0-9]+,fa2@BR=[0-9]+ PAD=8 gpu=H100$'
 run tune fa2 S=1k,2k
