@@ -48,28 +48,18 @@ static bool has_word(const char *text, const char *word, const char *separators)
     return false;
 }
 
-/* A shape is as asked if asking changes nothing. */
-static bool shape_is(const struct run_row *row, const char *key, const char *value)
-{
-    struct shape have = SHAPE_DEFAULT, want;
-    bool known = false;
-    if (!row->shape || shape_parse(row->shape, &have, NULL))
-        return false;
-    want = have;
-    const enum status st = key ? shape_set(&want, key, value, &known, NULL)
-                               : shape_set_word(&want, value, &known, NULL);
-    return !st && known && shape_equal(&have, &want);
-}
-
 static bool shape_is_any(const struct run_row *row, const struct cmd_pair *p)
 {
     char **values;
     int n;
     bool found = false;
-    if (axis_expand(p->value, &values, &n, NULL))
+    if (!row->shape || axis_expand(p->value, &values, &n, NULL))
         return false;
-    for (int i = 0; i < n && !found; i++)
-        found = shape_is(row, p->key, values[i]);
+    for (int i = 0; i < n && !found; i++) {
+        char *word = xasprintf("%s=%s", p->key, values[i]);
+        found = shape_has(row->shape, word);
+        free(word);
+    }
     axis_free(values, n);
     return found;
 }
@@ -102,7 +92,8 @@ static bool fits(const struct run_row *row, const struct cmd_call *c)
 {
     for (int i = 1; i < c->nwords; i++) {
         const char *word = c->words[i].text;
-        if (is_shape_word(word) ? !shape_is(row, NULL, word) : !has_word(word, row->kernel, ","))
+        if (is_shape_word(word) ? !row->shape || !shape_has(row->shape, word)
+                                : !has_word(word, row->kernel, ","))
             return false;
     }
     for (int i = 0; i < c->npairs; i++)
