@@ -398,8 +398,7 @@ static void hear_nonsense(struct super *s, enum role role, const struct err *why
     free(what);
 }
 
-/* Takes in what a worker has said, for at most hearing_s. */
-/* Takes in what a worker has said, without waiting and not for long. */
+/* Takes in what a worker has said, without waiting, for at most hearing_s. */
 static void hear(struct super *s, enum role role)
 {
     struct proc *p = &s->procs[role];
@@ -456,7 +455,6 @@ static void unlink_job(struct super *s, struct job *j)
 
 /* The job is over. A process that is still busy with it is of no more use, nor is one that has had
  * counters on: what it timed next might not be what others time. */
-/* The job is over. A process that is still busy with it is dropped. */
 static void finish_job(struct super *s, struct job *j, enum job_state state)
 {
     if (s->active == j) {
