@@ -15,6 +15,7 @@
 #include "export/html.h"
 #include "export/tally.h"
 #include "measure/row.h"
+#include "store/recording.h"
 
 #ifndef PACKAGE_VERSION
 #define PACKAGE_VERSION "dev"
@@ -136,10 +137,10 @@ static void add_clock(struct str *out, const struct tally *t)
 static void add_machine(struct str *out, const struct report *r)
 {
     if (r->header) {
-        add_fact(out, "Recorded", json_text_of(r->header, "time"));
-        add_fact(out, "Recorded by", json_text_of(r->header, "program_version"));
-        add_fact(out, "System", json_text_of(r->header, "system"));
-        add_fact(out, "CPU", json_text_of(r->header, "cpu"));
+        add_fact(out, "Recorded", r->header->time);
+        add_fact(out, "Recorded by", r->header->program_version);
+        add_fact(out, "System", r->header->system);
+        add_fact(out, "CPU", r->header->cpu);
         return;
     }
     char *system = host_system(), *cpu = host_cpu_name();
@@ -238,7 +239,7 @@ static void add_data(struct str *out, const struct report *r)
     json_t *data = json_pack("{s:s, s:i, s:o}", "format", "attnscope-report", "format_version", 1,
                              "tables", tables);
     if (r->header)
-        json_object_set_new(data, "header", json_deep_copy(r->header));
+        json_object_set_new(data, "header", record_to_json(recording_header_fields, r->header));
     json_text(&json, data);
     str_add(out, "<script type=\"application/json\" id=\"attnscope-data\">\n");
     for (const char *p = str_text(&json); *p; p++)

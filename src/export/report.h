@@ -14,12 +14,14 @@
 #include "export/sheet.h"
 #include "plan/device.h"
 
+struct recording_header; /* store/recording.h */
+
 struct report {
-    const char *title;    /* NULL: made from what was measured */
-    const char *about;    /* "a session", "the recording h200" */
-    const char *note;     /* what could not be read; NULL: nothing */
-    const json_t *header; /* of a recording; NULL: this machine, now */
-    struct sheets sheets; /* in order; borrowed */
+    const char *title;                     /* NULL: made from what was measured */
+    const char *about;                     /* "a session", "the recording h200" */
+    const char *note;                      /* what could not be read; NULL: nothing */
+    const struct recording_header *header; /* NULL: this machine, now */
+    struct sheets sheets;                  /* in order; borrowed */
     const struct device_table *devices;
 };
 /* Appends the page. A sheet with a title is headed by it; its rows are counted elsewhere. */

@@ -261,7 +261,7 @@ bool library_source(const struct library *l, int i, struct library_source *out)
         return true;
     }
     const struct recording *rec = l->files[(size_t)i - l->n];
-    const char *device = json_string_value(json_object_get(rec->header, "device"));
+    const char *device = rec->header.device;
     *out = (struct library_source){.place = PLACE_OPENED,
                                    .name = rec->name,
                                    .device = device ? xstrdup(device) : NULL,

@@ -3,7 +3,6 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <errno.h>
 #include <fcntl.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -191,34 +190,43 @@ static void put_text(json_t *o, const char *name, const char *text)
     json_object_set_new(o, name, v ? v : json_null());
 }
 
-static void put_real(json_t *o, const char *name, double v)
-{
-    json_object_set_new(o, name, isfinite(v) ? json_real(v) : json_null());
-}
-
 static void put_now(json_t *o)
 {
     char now[32];
     put_text(o, "time", host_date(now, sizeof now, "%Y-%m-%dT%H:%M:%SZ"));
 }
 
+static void take_row(struct recording_header *h, const struct run_row *row)
+{
+    const struct {
+        char **to;
+        const char *from;
+    } texts[] = {{&h->backend, row->backend},
+                 {&h->device, row->device},
+                 {&h->driver, row->driver},
+                 {&h->cuda, row->cuda}};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        *texts[i].to = texts[i].from ? xstrdup(texts[i].from) : NULL;
+    h->sm_clock_mhz = row->sm_clock_mhz;
+    h->seed = row->seed;
+}
+
 /* `row` NULL: a recording that begins with a table, and has no device. */
 static json_t *header(const struct run_row *row)
 {
-    char *system = host_system(), *cpu = host_cpu_name();
-    json_t *o = json_pack("{s:s, s:s, s:i, s:s}", "type", "header", "format", "attnscope-recording",
-                          "format_version", RECORDING_VERSION, "program_version", PACKAGE_VERSION);
-    put_now(o);
-    put_text(o, "system", system);
-    put_text(o, "cpu", cpu);
-    put_text(o, "backend", row ? row->backend : NULL);
-    put_text(o, "device", row ? row->device : NULL);
-    put_text(o, "driver", row ? row->driver : NULL);
-    put_text(o, "cuda", row ? row->cuda : NULL);
-    put_real(o, "sm_clock_mhz", row ? row->sm_clock_mhz : NAN);
-    json_object_set_new(o, "seed", row ? json_integer((json_int_t)row->seed) : json_null());
-    free(system);
-    free(cpu);
+    char now[32];
+    struct recording_header h;
+    json_t *o = json_pack("{s:s, s:s}", "type", "header", "format", "attnscope-recording");
+    record_init(recording_header_fields, &h);
+    h.format_version = RECORDING_VERSION;
+    h.program_version = xstrdup(PACKAGE_VERSION);
+    h.time = xstrdup(host_date(now, sizeof now, "%Y-%m-%dT%H:%M:%SZ"));
+    h.system = host_system();
+    h.cpu = host_cpu_name();
+    if (row)
+        take_row(&h, row);
+    record_add_json(recording_header_fields, &h, o);
+    record_clear(recording_header_fields, &h);
     return o;
 }
 

@@ -48,20 +48,37 @@ static void keep_text(json_t *to, const json_t *from, const char *name)
     json_object_set(to, name, json_is_string(v) ? v : json_null());
 }
 
-static void keep_number(json_t *to, const json_t *from, const char *name)
-{
-    json_t *v = json_object_get(from, name);
-    const bool ok = json_is_number(v) && isfinite(json_number_value(v));
-    json_object_set(to, name, ok ? v : json_null());
-}
-
 /* ---- the lines ---- */
+
+// clang-format off
+const struct field recording_header_fields[] = {
+    FIELD(FIELD_INT,  recording_header, format_version, .doc = "Of the file."),
+    FIELD(FIELD_TEXT, recording_header, program_version, .doc = "Of the program that wrote it."),
+    FIELD(FIELD_TEXT, recording_header, time, .doc = "When it begins, UTC."),
+    FIELD(FIELD_TEXT, recording_header, system, .doc = "The system it was written on."),
+    FIELD(FIELD_TEXT, recording_header, cpu, .doc = "Its processor."),
+    FIELD(FIELD_TEXT, recording_header, backend, .doc = "Who ran its first row."),
+    FIELD(FIELD_TEXT, recording_header, device, .doc = "On what."),
+    FIELD(FIELD_TEXT, recording_header, driver, .doc = "With which GPU driver."),
+    FIELD(FIELD_TEXT, recording_header, cuda, .doc = "And which CUDA."),
+    FIELD(FIELD_REAL, recording_header, sm_clock_mhz, .unit = "MHz", .doc = "At which SM clock."),
+    FIELD(FIELD_INT,  recording_header, seed, .doc = "Seed of its inputs."),
+    {.name = NULL},
+};
+// clang-format on
+
+/* What has another type is unknown. */
+static void read_header(struct recording_header *h, const json_t *line)
+{
+    for (const struct field *f = recording_header_fields; f->name; f++) {
+        const json_t *v = json_object_get(line, f->name);
+        if (v && field_fits(f, v, false))
+            field_from_json(f, h, v);
+    }
+}
 
 static enum status take_header(struct reader *x, const json_t *line, struct err *err)
 {
-    static const char *const texts[] = {"program_version", "time",   "system", "cpu",
-                                        "backend",         "device", "driver", "cuda"};
-    static const char *const numbers[] = {"format_version", "sm_clock_mhz", "seed"};
     const char *format = json_string_value(json_object_get(line, "format"));
     const json_t *version = json_object_get(line, "format_version");
     if (!format || strcmp(format, "attnscope-recording") != 0)
@@ -75,10 +92,7 @@ static enum status take_header(struct reader *x, const json_t *line, struct err 
     if (x->headed) /* two recordings in one file: each row carries its own device */
         return ST_OK;
     x->headed = true;
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        keep_text(x->rec->header, line, texts[i]);
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        keep_number(x->rec->header, line, numbers[i]);
+    read_header(&x->rec->header, line);
     return ST_OK;
 }
 
@@ -388,7 +402,7 @@ enum status recording_parse(const char *name, const char *text, size_t len, stru
     struct reader x = {.rec = rec, .line = 1};
     struct err why = ERR_INIT;
     rec->name = sanitize_line(name);
-    rec->header = json_object();
+    record_init(recording_header_fields, &rec->header);
     rec->tables = json_array();
     enum status st = len > RECORDING_FILE_MAX ? err_set(&why, ST_USAGE, "it is larger than %d MiB",
                                                         RECORDING_FILE_MAX >> 20)
@@ -438,7 +452,7 @@ void recording_free(struct recording *r)
         free(r->rows[i].samples);
     }
     free(r->rows);
-    json_decref(r->header);
+    record_clear(recording_header_fields, &r->header);
     json_decref(r->tables);
     free(r->name);
     free(r->note);

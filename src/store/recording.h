@@ -75,9 +75,19 @@ struct recorded_row {
     size_t nsamples;
 };
 
+/* Its first line. */
+struct recording_header {
+    int64_t format_version;
+    char *program_version, *time, *system, *cpu; /* who wrote it, when and where */
+    char *backend, *device, *driver, *cuda;      /* of its first row */
+    double sm_clock_mhz;
+    int64_t seed;
+};
+extern const struct field recording_header_fields[];
+
 struct recording {
-    char *name;     /* as it is opened: "h200" */
-    json_t *header; /* an object, with null for what is unknown */
+    char *name; /* as it is opened: "h200" */
+    struct recording_header header;
     struct recorded_row *rows;
     size_t nrows, caprows;
     json_t *tables; /* array of table objects that can be shown */

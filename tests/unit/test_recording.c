@@ -93,9 +93,9 @@ static void test_round_trip(void)
     char *path = make_file("a.rec");
     struct recording *rec = read_file(path);
     CU_ASSERT_STRING_EQUAL(rec->name, "a");
-    CU_ASSERT_STRING_EQUAL(text_of(rec->header, "device"), "Test GPU");
-    CU_ASSERT_STRING_EQUAL(text_of(rec->header, "driver"), "580.1");
-    CU_ASSERT_EQUAL(json_integer_value(json_object_get(rec->header, "seed")), 42);
+    CU_ASSERT_STRING_EQUAL(rec->header.device, "Test GPU");
+    CU_ASSERT_STRING_EQUAL(rec->header.driver, "580.1");
+    CU_ASSERT_EQUAL(rec->header.seed, 42);
     CU_ASSERT_EQUAL_FATAL(rec->nrows, 2);
     const struct recorded_row *r = &rec->rows[0];
     CU_ASSERT_STRING_EQUAL(row_text(r->row, "origin"), "recorded");

@@ -1,11 +1,11 @@
 /* cmd_record.c - record: keep what is measured in a file that can be mailed; open: have it back.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/json_text.h"
 #include "base/number.h"
 #include "base/sanitize.h"
 #include "command/ask/recorded.h"
@@ -184,12 +184,6 @@ static const struct columns list_columns[1] = {{
 }};
 // clang-format on
 
-static char *header_text(const struct recording *rec, const char *field)
-{
-    const char *text = json_text_of(rec->header, field);
-    return text ? xstrdup(text) : NULL;
-}
-
 static void add_listed(struct rowset *rows, struct session *s, const char *name)
 {
     const struct recording *rec;
@@ -197,8 +191,8 @@ static void add_listed(struct rowset *rows, struct session *s, const char *name)
     const bool ok = !library_peek(session_library(s), name, &rec, &err);
     struct listed_row *row = rowset_add(rows);
     row->name = xstrdup(str_is_utf8(name) ? name : "?");
-    row->device = ok ? header_text(rec, "device") : NULL;
-    row->time = ok ? header_text(rec, "time") : NULL;
+    row->device = ok && rec->header.device ? xstrdup(rec->header.device) : NULL;
+    row->time = ok && rec->header.time ? xstrdup(rec->header.time) : NULL;
     row->rows = ok ? (int64_t)rec->nrows : INT_UNKNOWN;
     row->reason = ok ? NULL : xstrdup(err.text);
 }
@@ -217,17 +211,11 @@ static enum status open_list(struct session *s, struct cmd_call *c)
     return ST_OK;
 }
 
-static void add_header_text(struct str *out, const json_t *header, const char *field,
-                            const char *before)
+static void add_part(struct str *out, const char *before, const char *text)
 {
-    const json_t *v = json_object_get(header, field);
-    char buf[NUMBER_BUF];
-    if (json_is_number(v))
-        str_addf(out, " | %s%s MHz", before, number_fmt(buf, json_number_value(v), 4));
-    if (!json_is_string(v))
-        return;
-    char *clean = sanitize_line(json_string_value(v));
-    str_addf(out, " | %s%s", before, clean);
+    char *clean = text ? sanitize_line(text) : NULL;
+    if (clean)
+        str_addf(out, " | %s%s", before, clean);
     free(clean);
 }
 
@@ -236,13 +224,16 @@ static void add_header_text(struct str *out, const json_t *header, const char *f
 static void add_heading(struct session *s, struct cmd_call *c, const struct recording *rec,
                         size_t shown)
 {
+    const struct recording_header *h = &rec->header;
     const size_t from = c->out->len;
+    char buf[NUMBER_BUF];
     str_addf(c->out, "%s", rec->name);
-    add_header_text(c->out, rec->header, "time", "recorded ");
-    add_header_text(c->out, rec->header, "device", "");
-    add_header_text(c->out, rec->header, "driver", "driver ");
-    add_header_text(c->out, rec->header, "cuda", "CUDA ");
-    add_header_text(c->out, rec->header, "sm_clock_mhz", "clock ");
+    add_part(c->out, "recorded ", h->time);
+    add_part(c->out, "", h->device);
+    add_part(c->out, "driver ", h->driver);
+    add_part(c->out, "CUDA ", h->cuda);
+    if (!isnan(h->sm_clock_mhz))
+        str_addf(c->out, " | clock %s MHz", number_fmt(buf, h->sm_clock_mhz, 4));
     if (shown < rec->nrows)
         str_addf(c->out, " | %zu of %zu rows\n", shown, rec->nrows);
     else

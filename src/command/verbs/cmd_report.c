@@ -217,7 +217,7 @@ static enum status find_sheets(struct session *s, struct cmd_call *c, struct rep
             return call_mark(c, st, c->words[1].at, (int)strlen(c->words[1].text), err);
         str_addf(about, "the recording %s", rec->name);
         r->sheets = *own = recording_sheets(rec);
-        r->header = rec->header;
+        r->header = &rec->header;
         r->note = rec->note;
     }
     r->about = str_text(about);

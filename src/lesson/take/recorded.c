@@ -104,13 +104,6 @@ char *recorded_command(struct session *s, const struct item *it, bool no_gpu)
     return it->recording ? measured_command(s, it) : xstrdup(it->text);
 }
 
-/* A text of the header; "-" where it is unknown. The caller frees. */
-static char *header_text(const struct recording *rec, const char *field)
-{
-    const char *text = rec ? json_string_value(json_object_get(rec->header, field)) : NULL;
-    return sanitize_line(text ? text : "-");
-}
-
 char *recorded_note(struct session *s, const struct item *it)
 {
     const struct recording *rec = NULL;
@@ -119,7 +112,8 @@ char *recorded_note(struct session *s, const struct item *it)
     const enum library_scope look = library_look(library, LIBRARY_LESSONS);
     (void)library_peek(library, name, &rec, NULL);
     library_look(library, look);
-    char *device = header_text(rec, "device"), *time = header_text(rec, "time");
+    const char *on = rec ? rec->header.device : NULL, *when = rec ? rec->header.time : NULL;
+    char *device = sanitize_line(on ? on : "-"), *time = sanitize_line(when ? when : "-");
     char *note = xasprintf("There is no GPU to measure here: the figures are recorded ones (%s, "
                            "%.10s). With a GPU this step runs: %s",
                            device, time, it->text);
