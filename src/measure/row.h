@@ -26,6 +26,8 @@ struct run_row {
     json_t *first_bad;                /* {b,h,row} */
     json_t *error_map, *causes;       /* {tile_rows, heads, share [[...]]}; [{cause, ...}] */
     char *check;                      /* "pass" "fail" */
+    int deterministic;                /* did two runs on the same inputs agree? -1: not looked at */
+    double rerun_max_diff;            /* their largest difference */
     double speedup;                   /* over the first kernel of the run */
     double ratio, ratio_lo, ratio_hi; /* compare: time over base's time, 95 % interval */
     char *verdict;                    /* "base" "FASTER" "SLOWER" "SAME" "AMBIGUOUS" */

@@ -77,4 +77,12 @@ void verify_output(const struct reference *r, const void *guarded_output, struct
  * has not. */
 double verify_pair(const struct problem *p, const void *guarded_a, const void *guarded_b);
 
+/* The same run again: how far it is from the first. */
+struct rerun {
+    int64_t differ;   /* elements that are not the same bits */
+    double max_diff;  /* NaN if one has a NaN that the other has not */
+    bool is_rounding; /* no more than sums in another order may do to an output of this type */
+};
+struct rerun verify_rerun(const struct shape *s, const void *guarded_a, const void *guarded_b);
+
 #endif

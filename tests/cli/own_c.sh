@@ -41,6 +41,18 @@ is "a parameter out of range is refused" says "$err" 'BR'
 run timeline mine S=128 H=2 backend=cpu
 is "its blocks are seen" says "$out" 'mine'
 
+# ---- the same run twice ----
+is "two runs of it are the same" says "$(run check mine S=64 H=1 f32 backend=cpu --json && echo "$out")" '"deterministic":true,"rerun_max_diff":0\.0'
+mine moody -e 's/1 \/ t->l\[r\]/(1 + 2e-7f * (float)(calls % 7)) \/ t->l[r]/' -e 's/^void attn_moody.*/&/' \
+    -e 's/^static void finish_row/static int calls;\nstatic void finish_row/' -e 's/    run_grid(a, l, ceil/    calls++;\n    run_grid(a, l, ceil/'
+run check moody S=64 H=1 f32 backend=cpu
+is "a right one whose runs differ passes" [ "$rc" -eq 0 ]
+is "and is told not to be deterministic" says "$out" 'not deterministic: moody: two runs on the same inputs differ by up to [0-9.]+e-0[678]'
+mine wild -e 's/1 \/ t->l\[r\]/(calls % 3 == 0 ? 2 : 1) \/ t->l[r]/' \
+    -e 's/^static void finish_row/static int calls;\nstatic void finish_row/' -e 's/    run_grid(a, l, ceil/    calls++;\n    run_grid(a, l, ceil/'
+run check wild S=64 H=1 f32 backend=cpu
+is "one that is wrong now and then fails by its second run" says "$out" 'wild: (a second run|a neighbouring shape) is wrong'
+
 # ---- the cache follows the file ----
 is "what was compiled is kept" [ -n "$(ls "$HOME/.cache/attnscope/cubin")" ]
 mine mine -e 's/correction;$/correction * 0.5f;/'

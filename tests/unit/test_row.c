@@ -45,7 +45,7 @@ static void test_table_covers_struct(void)
 {
     size_t covered = 0;
     for (const struct field *f = run_fields; f->name; f++) {
-        covered += f->type == FIELD_BOOL ? sizeof(int) : 8;
+        covered += 8; /* a lone truth value is padded */
         for (const struct field *g = run_fields; g != f; g++) {
             CU_ASSERT(g->offset != f->offset);
             CU_ASSERT(strcmp(g->name, f->name) != 0);

@@ -233,6 +233,17 @@ static void add_error_maps(struct session *s, struct cmd_call *c, const struct r
         }
 }
 
+/* A line for each kernel whose two runs on the same inputs were not the same. */
+static void add_reruns(struct cmd_call *c, const struct run_rows *rows)
+{
+    char a[NUMBER_BUF];
+    for (size_t i = 0; i < rows->n; i++)
+        if (rows->v[i].deterministic == 0)
+            str_addf(c->out,
+                     "not deterministic: %s: two runs on the same inputs differ by up to %s\n",
+                     rows->v[i].kernel, number_fmt(a, rows->v[i].rerun_max_diff, 2));
+}
+
 /* "clock: fa2_mma: 1590 MHz, held by power", a line for each row whose clock was kept down. */
 static void add_clocks(struct cmd_call *c, const struct run_rows *rows)
 {
@@ -278,6 +289,7 @@ void run_print(struct session *s, struct cmd_call *c, const struct request *r, c
         {
             add_noise(s, c, &m->rows);
             add_clocks(c, &m->rows);
+            add_reruns(c, &m->rows);
         }
     }
     if (md && shapes)
