@@ -334,7 +334,7 @@ void call_remember(struct session *s, struct cmd_call *c, const struct rowset *r
 void session_remember_runs(struct session *s, const struct rowset *rows, bool compared,
                            const char *command)
 {
-    const struct columns *cols = compared ? compare_columns : run_columns;
+    const struct columns *cols = compared ? &compare_columns : &run_columns;
     number_rows(&s->rows, rows);
     keep_for_export(&s->rows, sheet_make(rows, cols, NULL, command));
     journal_add(s, rows, cols, NULL, command);

@@ -95,7 +95,7 @@ static const struct field lesson_fields[] = {
 };
 static const struct row_type lesson_type = ROW_TYPE(lesson_row, {lesson_fields, 0});
 
-static const struct columns columns[1] = {{
+static const struct columns columns = {
     .type = &lesson_type,
     .list = (const struct column[]){
         {.field = "number"},
@@ -108,7 +108,7 @@ static const struct columns columns[1] = {{
         {.field = "right", .optional = true},
         {0},
     },
-}};
+};
 // clang-format on
 
 static void add_lesson(struct rowset *rows, struct sqlite3 *db, const struct lesson *l)
@@ -156,7 +156,7 @@ static enum status exec_lessons(struct session *s, struct cmd_call *c, struct er
     struct rowset rows = {.type = &lesson_type};
     for (int i = 0; lesson_at(i); i++)
         add_lesson(&rows, db, lesson_at(i));
-    st = call_rows(s, c, &rows, columns);
+    st = call_rows(s, c, &rows, &columns);
     if (st == ST_OK && !json && !csv && !md)
         add_total(c->out, &rows);
     rowset_clear(&rows);
@@ -321,7 +321,7 @@ static const struct cmd_entry cmd_lessons = {
     .arg = ARG_NONE,
     .flags = CMD_ROWS,
     .exec = exec_lessons,
-    .columns = COLUMNS(columns),
+    .columns = COLUMNS(&columns),
 };
 
 static const struct cmd_key lesson_keys[] = {

@@ -6,7 +6,7 @@
 #include "measure/row.h"
 
 // clang-format off
-const struct columns run_columns[1] = {{
+const struct columns run_columns = {
     .of = FIELD_TABLES(run_fields),
     .list = (const struct column[]){
         {.field = "kernel"},
@@ -29,9 +29,9 @@ const struct columns run_columns[1] = {{
         {.field = "reason", .optional = true},
         {0},
     },
-}};
+};
 
-const struct columns compare_columns[1] = {{
+const struct columns compare_columns = {
     .of = FIELD_TABLES(run_fields),
     .list = (const struct column[]){
         {.field = "kernel"},
@@ -54,5 +54,5 @@ const struct columns compare_columns[1] = {{
         {.field = "reason", .optional = true},
         {0},
     },
-}};
+};
 // clang-format on

@@ -6,6 +6,6 @@
 
 #include "export/rows.h"
 
-extern const struct columns run_columns[1], compare_columns[1];
+extern const struct columns run_columns, compare_columns;
 
 #endif

@@ -46,7 +46,7 @@ static const struct row_type pair_type = {.size = sizeof(struct pair_row),
 static const char in_old[] = "in the old recording alone", in_new[] = "in the new recording alone",
                   now_fails[] = "the new one fails its check";
 
-const struct columns pair_columns[1] = {{
+const struct columns pair_columns = {
     .type = &pair_type,
     .list = (const struct column[]){
         {.field = "kernel"},
@@ -66,7 +66,7 @@ const struct columns pair_columns[1] = {{
         {.field = "reason", .optional = true},
         {0},
     },
-}};
+};
 // clang-format on
 
 static const char *const match_fields[] = {"kernel", "shape",  "params", "backend",
@@ -381,7 +381,7 @@ enum status compare_recordings(struct session *s, struct cmd_call *c, struct err
     struct control control;
     struct rowset rows = {.type = &pair_type};
     compare_rows(rec[0], rec[1], &rows, &control);
-    call_rows(s, c, &rows, pair_columns);
+    call_rows(s, c, &rows, &pair_columns);
     if (text)
         add_summary(c->out, &rows, &control);
     st = answer(&rows, fail_on != NULL, err);

@@ -9,6 +9,6 @@
 /* Does `compare` name recordings instead of kernels? */
 bool names_recordings(struct session *s, const struct cmd_call *c);
 enum status compare_recordings(struct session *s, struct cmd_call *c, struct err *err);
-extern const struct columns pair_columns[1]; /* of what it prints */
+extern const struct columns pair_columns; /* of what it prints */
 
 #endif

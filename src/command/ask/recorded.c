@@ -14,7 +14,7 @@
 #include "command/session.h"
 
 // clang-format off
-const struct columns recorded_columns[1] = {{
+const struct columns recorded_columns = {
     .type = &recorded_type,
     .list = (const struct column[]){
         {.field = "kernel"},
@@ -35,7 +35,7 @@ const struct columns recorded_columns[1] = {{
         {.field = "reason", .optional = true},
         {0},
     },
-}};
+};
 // clang-format on
 
 /* Is `word` one of the words of `text`, which `separators` part? */

@@ -12,6 +12,6 @@
 enum status recorded_rows(struct cmd_call *c, const struct recording *rec, struct rowset *rows,
                           struct err *err);
 
-extern const struct columns recorded_columns[1];
+extern const struct columns recorded_columns;
 
 #endif

@@ -188,7 +188,7 @@ static const struct field hit_fields[] = {
 };
 static const struct row_type hit_type = ROW_TYPE(hit_row, {hit_fields, 0});
 
-const struct columns apropos_columns[1] = {{
+const struct columns apropos_columns = {
     .type = &hit_type,
     .list = (const struct column[]){
         {.field = "kind"},
@@ -196,7 +196,7 @@ const struct columns apropos_columns[1] = {{
         {.field = "summary"},
         {0},
     },
-}};
+};
 // clang-format on
 
 static void print_hits(const struct session *s, struct cmd_call *c, struct hits *h)
@@ -206,7 +206,7 @@ static void print_hits(const struct session *s, struct cmd_call *c, struct hits 
     struct rowset rows = {.type = &hit_type};
     for (size_t i = 0; i < shown; i++)
         rowset_move(&rows, &h->items[i].row);
-    rows_format(c->out, &rows, apropos_columns, f, call_width(s, c));
+    rows_format(c->out, &rows, &apropos_columns, f, call_width(s, c));
     if (shown < h->count)
         str_addf(c->out, "and %zu more; another word narrows it\n", h->count - shown);
     rowset_clear(&rows);

@@ -9,7 +9,7 @@
 
 /* Prints what mentions all words of the call, best first; ST_USAGE when nothing does. */
 enum status apropos(struct session *s, struct cmd_call *c, struct err *err);
-extern const struct columns apropos_columns[1]; /* of what it prints */
+extern const struct columns apropos_columns; /* of what it prints */
 /* Fills a help text to `width` columns; 0: leaves it. */
 void help_fit(struct str *out, int width);
 

@@ -56,7 +56,7 @@ static const struct column figures[] = {
     {.field = "reason", .optional = true},
     {0},
 };
-const struct columns group_columns[1] = {{.of = FIELD_TABLES(group_fields), .list = figures}};
+const struct columns group_columns = {.of = FIELD_TABLES(group_fields), .list = figures};
 // clang-format on
 
 /* Measurements that differ in one of these have no common time. */

@@ -9,7 +9,7 @@
 enum { GROUP_KEYS = 8 };
 
 /* The figures of a group; its keys stand before them. For help and the manual. */
-extern const struct columns group_columns[1];
+extern const struct columns group_columns;
 
 /* Rows of kept measurements (store/kept.h), grouped by the fields that `by` lists, "kernel,shape": texts
  * and whole numbers of run, and keys of the shape. The groups go to *out in the order of their keys, and

@@ -151,7 +151,7 @@ static enum status compare_prepared(struct session *s, struct cmd_call *c, struc
     drop_verdicts(&m.rows);
     if (!shapes)
         sort_rows(&m.rows);
-    run_print(s, c, r, shapes, &m, compare_columns, "ratio", "time ratio");
+    run_print(s, c, r, shapes, &m, &compare_columns, "ratio", "time ratio");
     const size_t from = c->out->len;
     if (call_format(c) == FORMAT_TEXT && !shapes)
         add_verdicts(s, c->out, &m.rows);
@@ -237,5 +237,5 @@ const struct cmd_entry cmd_compare = {
     .keys = compare_keys,
     .flags = CMD_SHAPE | CMD_OPTIONS | CMD_PARAMS | CMD_ROWS,
     .exec = exec_compare,
-    .columns = COLUMNS(compare_columns, pair_columns),
+    .columns = COLUMNS(&compare_columns, &pair_columns),
 };

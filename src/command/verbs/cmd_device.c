@@ -118,7 +118,7 @@ static const struct field figure_fields[] = {
 };
 static const struct row_type figure_type = ROW_TYPE(figure_row, {figure_fields, 0});
 
-static const struct columns columns[1] = {{
+static const struct columns columns = {
     .type = &figure_type,
     .list = (const struct column[]){
         {.field = "gpu", .varies = true},
@@ -128,7 +128,7 @@ static const struct columns columns[1] = {{
         {.field = "from", .drop = 1},
         {0},
     },
-}};
+};
 // clang-format on
 
 static const char *origin_text(const struct device *d, enum origin origin)
@@ -177,7 +177,7 @@ static enum status exec_device(struct session *s, struct cmd_call *c, struct err
             str_addf(c->out, "%s\n", d->note);
         str_add(c->out, "\n");
     }
-    st = call_rows(s, c, &rows, columns);
+    st = call_rows(s, c, &rows, &columns);
     rowset_clear(&rows);
     return st;
 }
@@ -197,5 +197,5 @@ const struct cmd_entry cmd_device = {
     .keys = keys,
     .flags = CMD_ROWS,
     .exec = exec_device,
-    .columns = COLUMNS(columns),
+    .columns = COLUMNS(&columns),
 };

@@ -85,7 +85,7 @@ static const struct row_type share_type =
     DOCTOR_TYPE("gflops", "percent_of_peak", "percent_of_burst_peak", NULL);
 
 // clang-format off
-static const struct columns columns[1] = {{
+static const struct columns columns = {
     .of = FIELD_TABLES(fields, peak_figure_fields, ceiling_fields),
     .list = (const struct column[]){
         {.field = "name"},
@@ -93,7 +93,7 @@ static const struct columns columns[1] = {{
         {.field = "detail", .wrap = true},
         {0},
     },
-}};
+};
 // clang-format on
 
 static struct doctor_row *vadd(struct rowset *rows, const struct row_type *type, const char *name,
@@ -517,7 +517,7 @@ static enum status exec_doctor(struct session *s, struct cmd_call *c, struct err
     add_path(rows, "cache", PATH_CACHE, "", true);
     if (peak)
         st = add_peaks(s, rows, err);
-    rows_format(c->out, rows, columns, call_format(c), call_width(s, c));
+    rows_format(c->out, rows, &columns, call_format(c), call_width(s, c));
     rowset_clear(rows);
     return st;
 }
@@ -550,5 +550,5 @@ const struct cmd_entry cmd_doctor = {
     .keys = keys,
     .flags = CMD_ROWS,
     .exec = exec_doctor,
-    .columns = COLUMNS(columns),
+    .columns = COLUMNS(&columns),
 };

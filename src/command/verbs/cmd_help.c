@@ -100,7 +100,7 @@ const struct cmd_entry cmd_apropos = {
     .arg = ARG_TOPIC,
     .flags = CMD_ROWS,
     .exec = exec_apropos,
-    .columns = COLUMNS(apropos_columns),
+    .columns = COLUMNS(&apropos_columns),
 };
 
 /* ---- quit ---- */

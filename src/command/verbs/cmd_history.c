@@ -81,7 +81,7 @@ static const struct field log_fields[] = {
 static const struct row_type log_type = ROW_TYPE(log_row, {log_fields, 0});
 
 // clang-format off
-static const struct columns columns[1] = {{
+static const struct columns columns = {
     .type = &log_type,
     .list = (const struct column[]){
         {.field = "number"},
@@ -90,7 +90,7 @@ static const struct columns columns[1] = {{
         {.field = "command"},
         {0},
     },
-}};
+};
 // clang-format on
 
 static enum status exec_log(struct session *s, struct cmd_call *c, struct err *err)
@@ -108,7 +108,7 @@ static enum status exec_log(struct session *s, struct cmd_call *c, struct err *e
         row->seconds = round(e->seconds * 1e3) / 1e3;
         row->command = sanitize_line(e->text);
     }
-    rows_format(c->out, &rows, columns, f, call_width(s, c));
+    rows_format(c->out, &rows, &columns, f, call_width(s, c));
     rowset_clear(&rows);
     return ST_OK;
 }
@@ -124,5 +124,5 @@ const struct cmd_entry cmd_log = {
     .arg = ARG_NONE,
     .flags = CMD_ROWS,
     .exec = exec_log,
-    .columns = COLUMNS(columns),
+    .columns = COLUMNS(&columns),
 };

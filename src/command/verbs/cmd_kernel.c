@@ -337,7 +337,7 @@ static const struct field own_fields[] = {
 };
 static const struct row_type own_type = ROW_TYPE(own_row, {own_fields, 0});
 
-static const struct columns own_columns[1] = {{
+static const struct columns own_columns = {
     .type = &own_type,
     .list = (const struct column[]){
         {.field = "name"},
@@ -348,7 +348,7 @@ static const struct columns own_columns[1] = {{
         {.field = "reason", .optional = true},
         {0},
     },
-}};
+};
 // clang-format on
 
 /* ---- list ---- */
@@ -381,7 +381,7 @@ static enum status print_own(struct session *s, struct cmd_call *c, const struct
     }
     enum status st = ST_OK;
     if (rows.n || call_format(c) != FORMAT_TEXT)
-        st = call_rows(s, c, &rows, own_columns);
+        st = call_rows(s, c, &rows, &own_columns);
     else
         str_add(c->out, "no kernels of your own; kernel add FILE and edit K bring them in\n");
     rowset_clear(&rows);
@@ -530,5 +530,5 @@ const struct cmd_entry cmd_kernel = {
     .keys = kernel_keys,
     .flags = CMD_ROWS,
     .exec = exec_kernel,
-    .columns = COLUMNS(own_columns),
+    .columns = COLUMNS(&own_columns),
 };

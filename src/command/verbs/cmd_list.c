@@ -26,7 +26,7 @@ static const struct row_type device_type =
     ROW_TYPE(device_row, {device_fields, 0}, {device_row_fields, 0});
 
 // clang-format off
-static const struct columns device_columns[1] = {{
+static const struct columns device_columns = {
     .type = &device_type,
     .list = (const struct column[]){
         {.field = "name"},
@@ -42,7 +42,7 @@ static const struct columns device_columns[1] = {{
         {.field = "note", .optional = true, .drop = 2},
         {0},
     },
-}};
+};
 // clang-format on
 
 static void add_device(struct rowset *rows, const struct device *d)
@@ -77,7 +77,7 @@ static enum status exec_devices(struct session *s, struct cmd_call *c, struct er
     if (!rows.n) /* only words can have left nothing: give the nearest name */
         st = devices_get(s->services.devices, c->words[0].text, &(const struct device *){0}, err);
     else
-        st = call_rows(s, c, &rows, device_columns);
+        st = call_rows(s, c, &rows, &device_columns);
     for (int i = 0; devices_problem(s->services.devices, i); i++)
         session_note(s, "%s", devices_problem(s->services.devices, i));
     rowset_clear(&rows);
@@ -96,7 +96,7 @@ const struct cmd_entry cmd_devices = {
     .arg = ARG_DEVICE,
     .flags = CMD_ROWS,
     .exec = exec_devices,
-    .columns = COLUMNS(device_columns),
+    .columns = COLUMNS(&device_columns),
 };
 
 /* ---- kernels ---- */
@@ -128,7 +128,7 @@ static const struct field kernel_fields[] = {
 static const struct row_type kernel_type = ROW_TYPE(kernel_row, {kernel_fields, 0});
 
 // clang-format off
-static const struct columns kernel_columns[1] = {{
+static const struct columns kernel_columns = {
     .type = &kernel_type,
     .list = (const struct column[]){
         {.field = "name"},
@@ -140,7 +140,7 @@ static const struct columns kernel_columns[1] = {{
         {.field = "reason", .optional = true},
         {0},
     },
-}};
+};
 // clang-format on
 
 json_t *kernel_dtypes_json(const struct kernel_desc *d)
@@ -220,7 +220,7 @@ static enum status exec_kernels(struct session *s, struct cmd_call *c, struct er
     if (!st && !rows.n && c->nwords)
         st = registry_get(s->services.registry, c->words[0].text, &(const struct kernel *){0}, err);
     else if (!st)
-        st = call_rows(s, c, &rows, kernel_columns);
+        st = call_rows(s, c, &rows, &kernel_columns);
     for (int i = 0; registry_problem(s->services.registry, i); i++)
         session_note(s, "%s", registry_problem(s->services.registry, i));
     rowset_clear(&rows);
@@ -240,5 +240,5 @@ const struct cmd_entry cmd_kernels = {
     .arg = ARG_KERNEL,
     .flags = CMD_SHAPE | CMD_OPTIONS | CMD_ROWS,
     .exec = exec_kernels,
-    .columns = COLUMNS(kernel_columns),
+    .columns = COLUMNS(&kernel_columns),
 };

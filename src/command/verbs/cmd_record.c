@@ -171,7 +171,7 @@ static const struct field listed_fields[] = {
 };
 static const struct row_type listed_type = ROW_TYPE(listed_row, {listed_fields, 0});
 
-static const struct columns list_columns[1] = {{
+static const struct columns list_columns = {
     .type = &listed_type,
     .list = (const struct column[]){
         {.field = "name"},
@@ -181,7 +181,7 @@ static const struct columns list_columns[1] = {{
         {.field = "reason", .optional = true},
         {0},
     },
-}};
+};
 // clang-format on
 
 static void add_listed(struct rowset *rows, struct session *s, const char *name)
@@ -206,7 +206,7 @@ static enum status open_list(struct session *s, struct cmd_call *c)
     if (call_format(c) == FORMAT_TEXT && !rows.n)
         str_add(c->out, "no recordings yet; record FILE makes one, open FILE reads any\n");
     else
-        call_show(s, c, &rows, list_columns);
+        call_show(s, c, &rows, &list_columns);
     rowset_clear(&rows);
     return ST_OK;
 }
@@ -265,9 +265,9 @@ static void show_opened(struct session *s, struct cmd_call *c, const struct reco
         add_heading(s, c, rec, rows->n);
     if (text && all) {
         add_brought(s, c, rec);
-        call_remember(s, c, rows, recorded_columns);
+        call_remember(s, c, rows, &recorded_columns);
     } else if (rows->n || !text) {
-        call_rows(s, c, rows, recorded_columns);
+        call_rows(s, c, rows, &recorded_columns);
     }
 }
 
@@ -289,7 +289,7 @@ static enum status exec_open(struct session *s, struct cmd_call *c, struct err *
     if (rec->note)
         session_note(s, "%s: %s", rec->name, rec->note);
     show_opened(s, c, rec, &rows);
-    journal_add(s, &rows, recorded_columns, NULL, c->text);
+    journal_add(s, &rows, &recorded_columns, NULL, c->text);
     rowset_clear(&rows);
     return ST_OK;
 }
@@ -335,5 +335,5 @@ const struct cmd_entry cmd_open = {
     .keys = open_keys,
     .flags = CMD_SHAPE | CMD_ROWS,
     .exec = exec_open,
-    .columns = COLUMNS(list_columns, recorded_columns),
+    .columns = COLUMNS(&list_columns, &recorded_columns),
 };

@@ -33,7 +33,7 @@ static const struct row_type roof_type = {
 };
 
 // clang-format off
-static const struct columns roof_columns[1] = {{
+static const struct columns roof_columns = {
     .type = &roof_type,
     .list = (const struct column[]){
         {.field = "kernel"},
@@ -46,7 +46,7 @@ static const struct columns roof_columns[1] = {{
         {.field = "check"},
         {0},
     },
-}};
+};
 // clang-format on
 
 static bool has_roof(const struct recorded_row *r)
@@ -97,7 +97,7 @@ static void add_roof(const struct recording *rec, struct sheets *sheets)
     }
     str_addf(&command, " %s", shape ? shape : "");
     if (rows.n) {
-        struct sheet sh = sheet_make(&rows, roof_columns, NULL, str_text(&command));
+        struct sheet sh = sheet_make(&rows, &roof_columns, NULL, str_text(&command));
         sh.title = xasprintf("Roofline: %s", shape);
         sheets_take(sheets, sh);
     }
@@ -163,7 +163,7 @@ static void add_over_s(const struct recording *rec, struct sheets *sheets)
         if (title && !is_titled(sheets, title))
             rows_like(rec, rest, &rows);
         if (shapes_in(&rows) >= SHAPES_MIN) {
-            struct sheet sh = sheet_make(&rows, recorded_columns, NULL, NULL);
+            struct sheet sh = sheet_make(&rows, &recorded_columns, NULL, NULL);
             sh.title = xstrdup(title);
             sheets_take(sheets, sh);
         }
@@ -182,7 +182,7 @@ static void add_recorded(const struct recording *rec, struct sheets *sheets)
         sheets_take(sheets, sheet_from_json(json_array_get(rec->tables, i)));
     recording_rows(rec, &rows);
     if (!sheets->n && rows.n)
-        sheets_take(sheets, sheet_make(&rows, recorded_columns, NULL, command));
+        sheets_take(sheets, sheet_make(&rows, &recorded_columns, NULL, command));
     rowset_clear(&rows);
     free(command);
 }
@@ -280,5 +280,5 @@ const struct cmd_entry cmd_report = {
     .arg = ARG_FILE,
     .keys = report_keys,
     .exec = exec_report,
-    .columns = COLUMNS(roof_columns, recorded_columns),
+    .columns = COLUMNS(&roof_columns, &recorded_columns),
 };

@@ -17,7 +17,7 @@
 #include "measure/origin.h"
 
 // clang-format off
-static const struct columns columns[1] = {{
+static const struct columns columns = {
     .type = &stored_type,
     .list = (const struct column[]){
         {.field = "id", .optional = true, .drop = 6},
@@ -35,7 +35,7 @@ static const struct columns columns[1] = {{
         {.field = "origin", .varies = true, .drop = 8},
         {0},
     },
-}};
+};
 // clang-format on
 
 /* What the keys ask of a shape, as words. */
@@ -306,7 +306,7 @@ static enum status show_groups(struct session *s, struct cmd_call *c, const char
     if (st) /* by= was consumed: the mark is within its value */
         return call_mark_key(c, "by", st, err);
     const struct columns cols = {.type = groups.n ? row_type_of(groups.rows[0]) : NULL,
-                                 .of = FIELD_TABLES(run_fields, shape_keys, group_columns[0].of[0]),
+                                 .of = FIELD_TABLES(run_fields, shape_keys, group_columns.of[0]),
                                  .list = list};
     call_show(s, c, &groups, &cols);
     rowset_clear(&groups);
@@ -409,7 +409,7 @@ static void show_old(struct session *s, struct cmd_call *c, const struct rowset 
     const bool cut = call_format(c) == FORMAT_TEXT && old->n > FEW;
     for (size_t i = 0; i < old->n && (!cut || i < FEW); i++)
         rowset_share(&few, old->rows[i]);
-    call_show(s, c, &few, columns);
+    call_show(s, c, &few, &columns);
     if (cut)
         str_addf(c->out, "and %zu older ones; --csv shows all\n", old->n - FEW);
     rowset_clear(&few);
@@ -454,7 +454,7 @@ static enum status list(struct session *s, struct cmd_call *c, const struct quer
     if (!st && shown && x->by)
         st = show_groups(s, c, x->by, &rows, err);
     else if (!st && shown)
-        call_show(s, c, &rows, columns);
+        call_show(s, c, &rows, &columns);
     rowset_clear(&rows);
     return st;
 }
@@ -513,5 +513,5 @@ const struct cmd_entry cmd_results = {
     .keys = results_keys,
     .flags = CMD_SHAPE | CMD_ROWS,
     .exec = exec_results,
-    .columns = COLUMNS(columns, group_columns),
+    .columns = COLUMNS(&columns, &group_columns),
 };

@@ -26,7 +26,7 @@
 #include "export/row_charts.h"
 
 // clang-format off
-static const struct columns check_columns[1] = {{
+static const struct columns check_columns = {
     .of = FIELD_TABLES(run_fields),
     .list = (const struct column[]){
         {.field = "kernel"},
@@ -43,7 +43,7 @@ static const struct columns check_columns[1] = {{
         {.field = "reason", .optional = true},
         {0},
     },
-}};
+};
 // clang-format on
 
 /* ---- shapes=FILE ---- */
@@ -410,12 +410,12 @@ static enum status exec_measured(struct session *s, struct cmd_call *c, enum job
 
 static enum status exec_run(struct session *s, struct cmd_call *c, struct err *err)
 {
-    return exec_measured(s, c, JOB_RUN, run_columns, err);
+    return exec_measured(s, c, JOB_RUN, &run_columns, err);
 }
 
 static enum status exec_check(struct session *s, struct cmd_call *c, struct err *err)
 {
-    return exec_measured(s, c, JOB_CHECK, check_columns, err);
+    return exec_measured(s, c, JOB_CHECK, &check_columns, err);
 }
 
 static const struct cmd_key run_keys[] = {
@@ -453,7 +453,7 @@ const struct cmd_entry cmd_run = {
     .keys = run_keys,
     .flags = CMD_SHAPE | CMD_OPTIONS | CMD_PARAMS | CMD_ROWS | CMD_AGAIN,
     .exec = exec_run,
-    .columns = COLUMNS(run_columns),
+    .columns = COLUMNS(&run_columns),
 };
 
 const struct cmd_entry cmd_check = {
@@ -470,5 +470,5 @@ const struct cmd_entry cmd_check = {
     .keys = run_keys,
     .flags = CMD_SHAPE | CMD_OPTIONS | CMD_PARAMS | CMD_ROWS,
     .exec = exec_check,
-    .columns = COLUMNS(check_columns),
+    .columns = COLUMNS(&check_columns),
 };

@@ -199,7 +199,7 @@ static const struct row_type computed_type = {
     .order = (const char *const[]){"field", "value", NULL},
 };
 
-static const struct columns show_columns[1] = {{
+static const struct columns show_columns = {
     .type = &setting_type,
     .list = (const struct column[]){
         {.field = "key"},
@@ -208,8 +208,8 @@ static const struct columns show_columns[1] = {{
         {.field = "doc", .wrap = true},
         {0},
     },
-}};
-static const struct columns row_columns[1] = {{
+};
+static const struct columns row_columns = {
     .type = &value_type,
     .list = (const struct column[]){
         {.field = "field"},
@@ -217,7 +217,7 @@ static const struct columns row_columns[1] = {{
         {.field = "unit"},
         {0},
     },
-}};
+};
 // clang-format on
 
 static void add_key(struct rowset *rows, const struct session *s, const struct options *usual,
@@ -270,7 +270,7 @@ static void show_row(struct str *out, const struct row *row, enum format f)
         rowset_share(&rows, row);
     for (size_t i = 0; f != FORMAT_JSON && (name = row_name(row, i)); i++)
         add_value(&rows, name, row, name, row_value(row, name));
-    rows_format(out, &rows, row_columns, f, 0);
+    rows_format(out, &rows, &row_columns, f, 0);
     rowset_clear(&rows);
 }
 
@@ -312,7 +312,7 @@ static enum status show_field(const struct session *s, const char *text, struct 
     } else {
         struct rowset rows = {.type = &value_type};
         add_value(&rows, text, row, field, json_incref(value));
-        rows_format(out, &rows, row_columns, f, 0);
+        rows_format(out, &rows, &row_columns, f, 0);
         rowset_clear(&rows);
     }
     json_decref(value);
@@ -331,7 +331,7 @@ static enum status show_number(const struct session *s, const char *text, struct
     struct value_row *row = rowset_add(&rows);
     row->field = xstrdup(text);
     row->value = isfinite(v) ? json_real(v) : NULL;
-    rows_format(out, &rows, row_columns, f, 0);
+    rows_format(out, &rows, &row_columns, f, 0);
     rowset_clear(&rows);
     return ST_OK;
 }
@@ -415,7 +415,7 @@ static enum status exec_show(struct session *s, struct cmd_call *c, struct err *
             (s->settings.params[i].kernel && wanted(c, s->settings.params[i].kernel)))
             add_param(&rows, s, i);
     options_clear(&usual);
-    rows_format(c->out, &rows, show_columns, f, s->front.width); /* settings are no results */
+    rows_format(c->out, &rows, &show_columns, f, s->front.width); /* settings are no results */
     rowset_clear(&rows);
     return ST_OK;
 }
@@ -436,7 +436,7 @@ const struct cmd_entry cmd_show = {
     .arg = ARG_KEY,
     .flags = CMD_ROWS,
     .exec = exec_show,
-    .columns = COLUMNS(show_columns, row_columns),
+    .columns = COLUMNS(&show_columns, &row_columns),
 };
 
 /* ---- reset ---- */

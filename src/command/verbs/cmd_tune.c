@@ -50,7 +50,7 @@ static const struct row_type tune_type = {
     .parts = {{tune_fields, 0}, PLAN_ROW_PARTS(offsetof(struct tune_row, plan)),
               {recorded_fields, offsetof(struct tune_row, plan)}},
     .order = order};
-static const struct columns tune_columns[1] = {{
+static const struct columns tune_columns = {
     .type = &tune_type,
     .list = (const struct column[]){
         {.field = "rank"},
@@ -68,7 +68,7 @@ static const struct columns tune_columns[1] = {{
         {.field = "reason", .optional = true},
         {0},
     },
-}};
+};
 
 /* What rows can be sorted by; of all of these less is first, but where more is. */
 static const char *const sort_names[] = {"bytes", "waves", "blocks", "warps", "regs", "smem", "spilled", "recorded", NULL};
@@ -462,7 +462,7 @@ static void print_text(struct tune *t)
              t->sort->what, t->sort->more ? ", most first" : "");
     lines_wrap(out, from, width);
     if (legal.n)
-        rows_show(t->session, out, &legal, tune_columns, FORMAT_TEXT, width);
+        rows_show(t->session, out, &legal, &tune_columns, FORMAT_TEXT, width);
     from = out->len;
     say_unranked(t, out);
     say_illegal(t, out);
@@ -536,9 +536,9 @@ static enum status exec_tune(struct session *s, struct cmd_call *c, struct err *
         if (text)
             print_text(&t);
         if (text)
-            call_remember(s, c, &t.rows, tune_columns);
+            call_remember(s, c, &t.rows, &tune_columns);
         else
-            st = call_rows(s, c, &t.rows, tune_columns);
+            st = call_rows(s, c, &t.rows, &tune_columns);
     }
     tune_clear(&t);
     return st;
@@ -569,5 +569,5 @@ const struct cmd_entry cmd_tune = {
     .keys = tune_keys,
     .flags = CMD_SHAPE | CMD_OPTIONS | CMD_PARAMS | CMD_ROWS,
     .exec = exec_tune,
-    .columns = COLUMNS(tune_columns),
+    .columns = COLUMNS(&tune_columns),
 };

@@ -50,7 +50,7 @@ static const struct field why_fields[] = {
     {.name = NULL},
 };
 static const struct row_type why_type = ROW_TYPE(why_row, {why_fields, 0});
-static const struct columns why_columns[1] = {{
+static const struct columns why_columns = {
     .type = &why_type,
     .list = (const struct column[]){
         {.field = "rank"},
@@ -68,7 +68,7 @@ static const struct columns why_columns[1] = {{
         {.field = "origin", .drop = 3},
         {0},
     },
-}};
+};
 // clang-format on
 
 /* ---- what is asked ---- */
@@ -348,9 +348,9 @@ static enum status exec_why(struct session *s, struct cmd_call *c, struct err *e
         if (text)
             add_text(s, c, &p);
         if (text)
-            call_remember(s, c, &rows, why_columns);
+            call_remember(s, c, &rows, &why_columns);
         else
-            st = call_rows(s, c, &rows, why_columns);
+            st = call_rows(s, c, &rows, &why_columns);
         rowset_clear(&rows);
     }
     pair_clear(&p);
@@ -374,5 +374,5 @@ const struct cmd_entry cmd_why = {
     .arg = ARG_KERNELS,
     .flags = CMD_SHAPE | CMD_OPTIONS | CMD_PARAMS | CMD_ROWS,
     .exec = exec_why,
-    .columns = COLUMNS(why_columns),
+    .columns = COLUMNS(&why_columns),
 };

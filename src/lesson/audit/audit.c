@@ -190,7 +190,7 @@ static const struct field report_fields[] = {
 };
 static const struct row_type report_type = ROW_TYPE(report_row, {report_fields, 0});
 
-static const struct columns report_columns[1] = {{
+static const struct columns report_columns = {
     .type = &report_type,
     .list = (const struct column[]){
         {.field = "report"},
@@ -202,8 +202,8 @@ static const struct columns report_columns[1] = {{
         {.field = "waits"},
         {0},
     },
-}};
-static const struct columns claim_columns[1] = {{
+};
+static const struct columns claim_columns = {
     .type = &claim_type,
     .list = (const struct column[]){
         {.field = "id"},
@@ -216,7 +216,7 @@ static const struct columns claim_columns[1] = {{
         {.field = "claim", .wrap = true},
         {0},
     },
-}};
+};
 // clang-format on
 
 static void add_report(struct rowset *rows, const struct ledger *l, const char *report)
@@ -244,7 +244,7 @@ static enum status list_reports(struct session *s, struct cmd_call *c, const str
     const char *report;
     for (size_t i = 0; (report = ledger_report(l, i)); i++)
         add_report(&rows, l, report);
-    const enum status st = call_rows(s, c, &rows, report_columns);
+    const enum status st = call_rows(s, c, &rows, &report_columns);
     rowset_clear(&rows);
     return st;
 }
@@ -297,8 +297,8 @@ static enum status judge_all(struct audit *a, struct cmd_call *c, const struct l
     if (!meant)
         return err_set(err, ST_USAGE, "no claim has that section or id");
     if (!wants_text(c))
-        return call_rows(a->session, c, &a->rows, claim_columns);
-    call_remember(a->session, c, &a->rows, claim_columns); /* for $1.confirmed and export */
+        return call_rows(a->session, c, &a->rows, &claim_columns);
+    call_remember(a->session, c, &a->rows, &claim_columns); /* for $1.confirmed and export */
     const int width = a->session->front.width;
     print_text(a, c->out, width > 40 ? width : 80);
     return ST_OK;
@@ -351,5 +351,5 @@ const struct cmd_entry cmd_audit = {
     .keys = audit_keys,
     .flags = CMD_ROWS,
     .exec = exec_audit,
-    .columns = COLUMNS(claim_columns, report_columns),
+    .columns = COLUMNS(&claim_columns, &report_columns),
 };

@@ -92,7 +92,7 @@ static enum status check_one(struct session *s, struct session *own, const char 
 }
 
 // clang-format off
-static const struct columns columns[1] = {{
+static const struct columns columns = {
     .of = FIELD_TABLES(check_fields),
     .list = (const struct column[]){
         {.field = "lesson", .varies = true},
@@ -102,7 +102,7 @@ static const struct columns columns[1] = {{
         {.field = "detail", .wrap = true},
         {0},
     },
-}};
+};
 // clang-format on
 
 static enum status exec_check(struct session *s, struct cmd_call *c, struct err *err)
@@ -123,7 +123,7 @@ static enum status exec_check(struct session *s, struct cmd_call *c, struct err 
         st = check_one(s, own, c->words[i].text, right, &rows, &problems, err);
     session_free(own);
     if (!st)
-        st = call_rows(s, c, &rows, columns);
+        st = call_rows(s, c, &rows, &columns);
     if (!st && problems)
         st = err_set(err, ST_NO, "%d problem%s", problems, problems == 1 ? "" : "s");
     rowset_clear(&rows);
@@ -134,6 +134,6 @@ const struct lesson_action action_check = {
     .name = "check",
     .usage = "FILE|NAME...",
     .summary = "is a lesson fit to be taught?",
-    .columns = columns,
+    .columns = &columns,
     .exec = exec_check,
 };

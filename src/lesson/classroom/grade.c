@@ -368,7 +368,7 @@ static bool is_folder(const char *path)
 }
 
 // clang-format off
-static const struct columns columns[1] = {{
+static const struct columns columns = {
     .type = &grade_type,
     .list = (const struct column[]){
         {.field = "pack", .drop = 3},
@@ -386,7 +386,7 @@ static const struct columns columns[1] = {{
         {.field = "reason", .optional = true},
         {0},
     },
-}};
+};
 // clang-format on
 
 static void grader_clear(struct grader *g)
@@ -419,7 +419,7 @@ static enum status exec_grade(struct session *s, struct cmd_call *c, struct err 
             grade_folder(&g, c->words[i].text);
         else
             grade_file(&g, c->words[i].text);
-    st = action_csv(s, c, &g.rows, columns);
+    st = action_csv(s, c, &g.rows, &columns);
     if (g.unreadable)
         st = err_set(err, ST_NO, "%d of the files cannot be read as packs", g.unreadable);
     grader_clear(&g);
@@ -430,6 +430,6 @@ const struct lesson_action action_grade = {
     .name = "grade",
     .usage = "PACK|FOLDER... [--run]",
     .summary = "for the teacher: check packs again, a row for each pack and lesson",
-    .columns = columns,
+    .columns = &columns,
     .exec = exec_grade,
 };

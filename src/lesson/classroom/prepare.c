@@ -175,7 +175,7 @@ static enum status open_recording(struct session *s, char **path, struct err *er
 }
 
 // clang-format off
-static const struct columns columns[1] = {{
+static const struct columns columns = {
     .type = &prepare_type,
     .list = (const struct column[]){
         {.field = "lesson"},
@@ -186,7 +186,7 @@ static const struct columns columns[1] = {{
         {.field = "reason", .optional = true},
         {0},
     },
-}};
+};
 // clang-format on
 
 static enum status run_all(struct prepare *p, struct cmd_call *c, struct err *err)
@@ -220,7 +220,7 @@ static enum status exec_prepare(struct session *s, struct cmd_call *c, struct er
     p.seen = json_object();
     st = run_all(&p, c, err);
     if (!st)
-        st = call_rows(s, c, &p.rows, columns);
+        st = call_rows(s, c, &p.rows, &columns);
     if (!st && p.status == ST_CANCELLED)
         st = err_set(err, ST_CANCELLED, "stopped; what is recorded so far stays");
     else if (!st && p.failed)
@@ -234,6 +234,6 @@ const struct lesson_action action_prepare = {
     .name = "prepare",
     .usage = "[LESSON...|all] [--list]",
     .summary = "for the teacher: compile and record beforehand what a demo will run",
-    .columns = columns,
+    .columns = &columns,
     .exec = exec_prepare,
 };

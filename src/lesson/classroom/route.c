@@ -233,7 +233,7 @@ static void add_part(struct rowset *rows, const struct route_part *p, int at)
 }
 
 // clang-format off
-static const struct columns columns[1] = {{
+static const struct columns columns = {
     .type = &route_type,
     .list = (const struct column[]){
         {.field = "at"},
@@ -243,7 +243,7 @@ static const struct columns columns[1] = {{
         {.field = "what", .wrap = true},
         {0},
     },
-}};
+};
 // clang-format on
 
 static const char how[] =
@@ -296,7 +296,7 @@ static enum status exec_route(struct session *s, struct cmd_call *c, struct err 
     struct rowset rows = {.type = &route_type};
     for (size_t i = 0; i < r.nparts; at += r.parts[i++].minutes)
         add_part(&rows, &r.parts[i], at);
-    st = call_rows(s, c, &rows, columns);
+    st = call_rows(s, c, &rows, &columns);
     if (!st && plain && minutes != WHOLE)
         st = add_left_out(&r, minutes, c->out, err);
     if (!st && plain)
@@ -310,6 +310,6 @@ const struct lesson_action action_route = {
     .name = "route",
     .usage = "[minutes=N] [start=HH:MM]",
     .summary = "for the teacher: 90 or N minutes through the course, with the clock",
-    .columns = columns,
+    .columns = &columns,
     .exec = exec_route,
 };

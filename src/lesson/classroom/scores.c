@@ -111,7 +111,7 @@ enum status scores_steps(struct sqlite3 *db, struct rowset *rows, struct err *er
 /* ---- lesson export ---- */
 
 // clang-format off
-static const struct columns columns[1] = {{
+static const struct columns columns = {
     .type = &prediction_type,
     .list = (const struct column[]){
         {.field = "time", .drop = 4},
@@ -125,7 +125,7 @@ static const struct columns columns[1] = {{
         {.field = "version", .drop = 3},
         {0},
     },
-}};
+};
 // clang-format on
 
 static enum status exec_export(struct session *s, struct cmd_call *c, struct err *err)
@@ -144,7 +144,7 @@ static enum status exec_export(struct session *s, struct cmd_call *c, struct err
     struct rowset rows = {.type = &prediction_type};
     st = scores_predictions(progress_db(s), l ? lesson_name(l) : NULL, &rows, err);
     if (!st)
-        st = action_csv(s, c, &rows, columns);
+        st = action_csv(s, c, &rows, &columns);
     rowset_clear(&rows);
     return st;
 }
@@ -153,6 +153,6 @@ const struct lesson_action action_export = {
     .name = "export",
     .usage = "[LESSON]",
     .summary = "predictions made so far, as CSV",
-    .columns = columns,
+    .columns = &columns,
     .exec = exec_export,
 };

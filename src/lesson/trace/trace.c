@@ -20,9 +20,9 @@
     X(calls)
 #define DECLARE(view)                            \
     extern const struct trace_view trace_##view; \
-    extern const struct columns trace_##view##_columns[1];
+    extern const struct columns trace_##view##_columns;
 #define ADDRESS(view)  &trace_##view,
-#define SHOWN(view)    trace_##view##_columns,
+#define SHOWN(view)    &trace_##view##_columns,
 #define WITH_BAR(view) "|" #view
 
 VIEWS(DECLARE)

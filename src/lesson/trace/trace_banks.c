@@ -29,7 +29,7 @@ static const struct field fields[] = {
 static const struct row_type banks_type = ROW_TYPE(banks_row, {fields, 0});
 
 // clang-format off
-const struct columns trace_banks_columns[1] = {{
+const struct columns trace_banks_columns = {
     .type = &banks_type,
     .list = (const struct column[]){
         {.field = "lane"},
@@ -38,7 +38,7 @@ const struct columns trace_banks_columns[1] = {{
         {.field = "goes"},
         {0},
     },
-}};
+};
 // clang-format on
 
 struct banks {
@@ -158,10 +158,10 @@ static enum status follow_banks(struct session *s, struct cmd_call *c, struct er
         return st;
     struct rowset rows = {.type = &banks_type};
     add_lanes(&rows, &b);
-    st = call_rows(s, c, &rows, trace_banks_columns);
+    st = call_rows(s, c, &rows, &trace_banks_columns);
     rowset_clear(&rows);
     return st;
 }
 
 const struct trace_view trace_banks = {
-    .word = "banks", .columns = trace_banks_columns, .exec = follow_banks};
+    .word = "banks", .columns = &trace_banks_columns, .exec = follow_banks};

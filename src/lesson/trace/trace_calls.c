@@ -37,7 +37,7 @@ static const struct field fields[] = {
 static const struct row_type calls_type = ROW_TYPE(calls_row, {fields, 0});
 
 // clang-format off
-const struct columns trace_calls_columns[1] = {{
+const struct columns trace_calls_columns = {
     .type = &calls_type,
     .list = (const struct column[]){
         {.field = "call"},
@@ -47,7 +47,7 @@ const struct columns trace_calls_columns[1] = {{
         {.field = "origin"},
         {0},
     },
-}};
+};
 // clang-format on
 
 struct calls {
@@ -135,11 +135,11 @@ static enum status follow_calls(struct session *s, struct cmd_call *c, struct er
     if (st == ST_OK)
         st = all_calls(&calls, &rows, err);
     if (st == ST_OK)
-        st = call_rows(s, c, &rows, trace_calls_columns);
+        st = call_rows(s, c, &rows, &trace_calls_columns);
     drop_memory(&calls);
     rowset_clear(&rows);
     return st;
 }
 
 const struct trace_view trace_calls = {
-    .word = "calls", .columns = trace_calls_columns, .exec = follow_calls};
+    .word = "calls", .columns = &trace_calls_columns, .exec = follow_calls};

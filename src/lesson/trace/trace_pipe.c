@@ -48,7 +48,7 @@ static const struct field fields[] = {
 #undef REAL
 static const struct row_type pipe_type = ROW_TYPE(pipe_row, {fields, 0});
 
-const struct columns trace_pipe_columns[1] = {{
+const struct columns trace_pipe_columns = {
     .type = &pipe_type,
     .list = (const struct column[]){
         {.field = "tile"},
@@ -65,7 +65,7 @@ const struct columns trace_pipe_columns[1] = {{
         {.field = "origin", .drop = 1},
         {0},
     },
-}};
+};
 // clang-format on
 
 struct tile {
@@ -190,7 +190,7 @@ static void trace_pipe_rows(const struct trace *t, struct rowset *rows)
 const struct trace_view trace_pipe = {
     .word = "pipe",
     .rows = trace_pipe_rows,
-    .columns = trace_pipe_columns,
+    .columns = &trace_pipe_columns,
     .breaks = 1u << BREAK_WAIT | 1u << BREAK_EMPTY,
     .whole_tiles = true,
 };

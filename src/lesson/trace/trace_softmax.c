@@ -40,7 +40,7 @@ static const struct field fields[] = {
 #undef REAL
 static const struct row_type softmax_type = ROW_TYPE(softmax_row, {fields, 0});
 
-const struct columns trace_softmax_columns[1] = {{
+const struct columns trace_softmax_columns = {
     .type = &softmax_type,
     .list = (const struct column[]){
         {.field = "tile"},
@@ -54,7 +54,7 @@ const struct columns trace_softmax_columns[1] = {{
         {.field = "want"},
         {0},
     },
-}};
+};
 // clang-format on
 
 /* What a kernel keeps for a query row; of o, the first column is enough to see. */
@@ -131,6 +131,6 @@ static void trace_rows(const struct trace *t, struct rowset *rows)
 const struct trace_view trace_softmax = {
     .word = "softmax",
     .rows = trace_rows,
-    .columns = trace_softmax_columns,
+    .columns = &trace_softmax_columns,
     .breaks = 1u << BREAK_RESCALE | 1u << BREAK_MAX,
 };

@@ -44,7 +44,7 @@ static const struct field fields[] = {
 #undef REAL
 static const struct row_type split_type = ROW_TYPE(split_row, {fields, 0});
 
-const struct columns trace_splitkv_columns[1] = {{
+const struct columns trace_splitkv_columns = {
     .type = &split_type,
     .list = (const struct column[]){
         {.field = "split"},
@@ -58,7 +58,7 @@ const struct columns trace_splitkv_columns[1] = {{
         {.field = "want", .drop = 1},
         {0},
     },
-}};
+};
 // clang-format on
 
 struct part {
@@ -148,6 +148,6 @@ static void trace_split_rows(const struct trace *t, struct rowset *rows)
 const struct trace_view trace_splitkv = {
     .word = "splitkv",
     .rows = trace_split_rows,
-    .columns = trace_splitkv_columns,
+    .columns = &trace_splitkv_columns,
     .breaks = 1u << BREAK_MAX | 1u << BREAK_WEIGHTS,
 };

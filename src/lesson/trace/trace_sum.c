@@ -32,7 +32,7 @@ static const struct field fields[] = {
 #undef REAL
 static const struct row_type sum_type = ROW_TYPE(sum_row, {fields, 0});
 
-const struct columns trace_sum_columns[1] = {{
+const struct columns trace_sum_columns = {
     .type = &sum_type,
     .list = (const struct column[]){
         {.field = "order"},
@@ -43,7 +43,7 @@ const struct columns trace_sum_columns[1] = {{
         {.field = "distinct"},
         {0},
     },
-}};
+};
 // clang-format on
 
 struct sums {
@@ -160,5 +160,5 @@ static void trace_sum_rows(const struct trace *t, struct rowset *rows)
 const struct trace_view trace_sum = {
     .word = "sum",
     .rows = trace_sum_rows,
-    .columns = trace_sum_columns,
+    .columns = &trace_sum_columns,
 };

@@ -42,7 +42,7 @@ static const struct field access_fields[] = {
 #undef INT
 static const struct row_type access_type = ROW_TYPE(access_row, {access_fields, 0});
 
-const struct columns trace_access_columns[1] = {{
+const struct columns trace_access_columns = {
     .type = &access_type,
     .list = (const struct column[]){
         {.field = "load"},
@@ -54,7 +54,7 @@ const struct columns trace_access_columns[1] = {{
         {.field = "map"},
         {0},
     },
-}};
+};
 // clang-format on
 
 struct access {
@@ -144,7 +144,7 @@ static enum status follow_access(struct session *s, struct cmd_call *c, struct e
     int64_t sectors = 0;
     for (int64_t r = 0; r < a.rounds; r++)
         add_load(&rows, &a, r, &sectors);
-    st = call_rows(s, c, &rows, trace_access_columns);
+    st = call_rows(s, c, &rows, &trace_access_columns);
     rowset_clear(&rows);
     return st;
 }
@@ -171,7 +171,7 @@ static const struct field reduce_fields[] = {
 static const struct row_type reduce_type = ROW_TYPE(reduce_row, {reduce_fields, 0});
 
 // clang-format off
-const struct columns trace_reduce_columns[1] = {{
+const struct columns trace_reduce_columns = {
     .type = &reduce_type,
     .list = (const struct column[]){
         {.field = "step"},
@@ -181,7 +181,7 @@ const struct columns trace_reduce_columns[1] = {{
         {.field = "max_diff", .drop = 1},
         {0},
     },
-}};
+};
 // clang-format on
 
 struct sum {
@@ -313,13 +313,13 @@ static enum status follow_reduce(struct session *s, struct cmd_call *c, struct e
         by_shuffles(&t);
     else
         one_by_one(&t);
-    st = call_rows(s, c, &rows, trace_reduce_columns);
+    st = call_rows(s, c, &rows, &trace_reduce_columns);
     rowset_clear(&rows);
     return st;
 }
 
 const struct trace_view trace_access = {
-    .word = "access", .columns = trace_access_columns, .exec = follow_access};
+    .word = "access", .columns = &trace_access_columns, .exec = follow_access};
 
 const struct trace_view trace_reduce = {
-    .word = "reduce", .columns = trace_reduce_columns, .exec = follow_reduce};
+    .word = "reduce", .columns = &trace_reduce_columns, .exec = follow_reduce};
