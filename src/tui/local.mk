@@ -1,6 +1,6 @@
 # The full-screen interface; the only folder that includes curses.
 libattnscope_ui_a_SOURCES += \
-  %D%/app/app.h %D%/app/app.c \
+  %D%/app/app.h %D%/app/app.c %D%/app/drive.h %D%/app/drive.c \
   %D%/kit/clip.h %D%/kit/clip.c \
   %D%/kit/codeview.h %D%/kit/codeview.c \
   %D%/screens/compare.c \

@@ -14,6 +14,7 @@
 #include "tap.h"
 #include "tui/app/app.h"
 #include "tui/app/keyfile.h"
+#include "tui/app/prompt.h"
 #include "tui/app/state.h"
 #include "tui/screens/measurement.h"
 #include "tui/tui.h"
@@ -230,6 +231,54 @@ static void test_go_to_shape(void)
     CU_ASSERT(s->causal && s->dtype == DTYPE_BF16 && s->layout == LAYOUT_BHSD);
     press('u'); /* in one step */
     CU_ASSERT(s->Sq == 512 && s->Hkv == 2 && s->layout == LAYOUT_BSHD);
+    close_app();
+}
+
+static void say(const char *line)
+{
+    type(":");
+    type(line);
+    press(TK_ENTER);
+}
+
+/* A command that the screen on show is about drives it; elsewhere, or with more than the screen has a
+ * place for, it is run as ever. */
+static void test_drive(void)
+{
+    open_app(100, 30);
+    say("sweep fa2 D=32,64 metric=occupancy_pct"); /* not on its screen */
+    CU_ASSERT(popup_is_open(&app.popup));
+    press(TK_ESC);
+    type("3");
+    say("sweep fa2,qtile_seq D=32,64 S=512 metric=occupancy_pct gpu=H100");
+    CU_ASSERT_FALSE(popup_is_open(&app.popup));
+    CU_ASSERT(shows("occupancy_pct over D"));
+    CU_ASSERT(shows("A fa2  B qtile_seq"));
+    CU_ASSERT_EQUAL(session->settings.problem.shape.Sq, 512);
+    say("sweep fa2 D=32,64 metric=occupancy_pct --json"); /* for a file: as ever */
+    CU_ASSERT(popup_is_open(&app.popup));
+    press(TK_ESC);
+    say("sweep fa2 D=32,64 PAD=8 metric=waves");
+    CU_ASSERT(shows("waves over D"));
+    CU_ASSERT(hides("qtile_seq"));
+    say("sweep fa2 BR=16..128:x2 metric=waves");
+    CU_ASSERT(shows("waves over BR"));
+    type("5");
+    say("timeline splitkv,naive S=2k");
+    CU_ASSERT(shows("timeline splitkv,naive S=2048"));
+    say("timeline fa2,naive,splitkv"); /* three have no place here: the command says so */
+    CU_ASSERT(shows("timeline splitkv,naive") || popup_is_open(&app.popup) || prompt_is_open());
+    press(TK_ESC);
+    press(TK_ESC);
+    type("6");
+    say("source row_full");
+    CU_ASSERT(shows("row_full.cu"));
+    say("source no_such_kernel"); /* its error, at the word */
+    CU_ASSERT(prompt_is_open());
+    press(TK_ESC);
+    say("source naive S=banana"); /* nothing is half done */
+    CU_ASSERT(shows("row_full"));
+    press(TK_ESC);
     close_app();
 }
 
@@ -721,6 +770,7 @@ static const struct tap_test tests[] = {
     {"go to: kernels, GPUs, keys, commands", test_go_to},
     {"go to: arrows, mouse, screens with kernels", test_go_to_moves},
     {"go to: shapes", test_go_to_shape},
+    {"commands drive the screen they are about", test_drive},
     {"the SM, and the state before", test_sm_pane},
     {"the mouse: tabs, rows, wheel, menus, keys of the footer", test_mouse},
     {"the key file", test_keyfile},

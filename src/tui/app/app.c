@@ -9,6 +9,7 @@
 
 #include "base/mem.h"
 #include "base/sanitize.h"
+#include "tui/app/drive.h"
 #include "tui/app/prompt.h"
 #include "tui/kit/clip.h"
 
@@ -268,9 +269,22 @@ enum status app_command(struct app *a, const char *line)
     return st;
 }
 
+/* Lets the screen that is shown do what a line asks for, where it is about that; false: it is not. */
+static bool drive(struct app *a, const char *line)
+{
+    struct driven d;
+    const bool ours = drive_read(a, line, &d);
+    const bool set = ours && (!d.settings.len || app_set(a, str_text(&d.settings)) == ST_OK);
+    if (set) /* else the message says what is wrong */
+        a->screen->drive(app_screen(a), d.call, d.names);
+    drive_clear(&d);
+    a->urgent = true;
+    return ours;
+}
+
 void app_line(struct app *a, const char *line)
 {
-    if (str_blank(line))
+    if (str_blank(line) || drive(a, line))
         return;
     for (int i = 0; a->all[i]; i++)
         if (a->all[i]->take_line && a->all[i]->take_line(a, line))

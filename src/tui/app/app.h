@@ -48,6 +48,12 @@ struct screen_ops {
     void (*show_kernel)(void *ctx, const struct kernel *k);
     /* The command that does what the screen shows. */
     const char *(*command)(void *ctx);
+    /* Commands that drive the screen while it is shown, NULL ends: their keys are settings by then, but for
+     * those that it claims; `names` are the kernels between commas, NULL where the command has none. */
+    const char *const *drives;
+    int kernels_most; /* that it has room for, and none with parameters of its own; 0: any */
+    bool (*claims)(const struct cmd_pair *pair);
+    void (*drive)(void *ctx, const struct cmd_call *c, const char *names);
     /* A typed line that the screen shows in its own way, opened if need be; false: it does not. */
     bool (*take_line)(struct app *a, const char *line);
     /* Text for `x`: the figures at the cursor, each with its formula and the values put in. False:

@@ -45,3 +45,16 @@ void marks_rename(struct marks *m, int i, const char *label)
     m->v[i] = xstrdup(label);
     free(old);
 }
+
+void marks_take(struct marks *m, const char *labels)
+{
+    if (!labels)
+        return;
+    marks_clear(m);
+    for (const char *at = labels; *at; at += strcspn(at, ","), at += *at == ',') {
+        char *label = xstrndup(at, strcspn(at, ","));
+        if (*label)
+            marks_add(m, label);
+        free(label);
+    }
+}

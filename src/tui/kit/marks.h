@@ -20,6 +20,8 @@ int marks_find(const struct marks *m, const char *label); /* -1: not marked */
 /* False when there is no room. */
 bool marks_add(struct marks *m, const char *label);
 void marks_remove(struct marks *m, int i);
+/* The labels between commas in place of all; NULL: nothing changes. */
+void marks_take(struct marks *m, const char *labels);
 /* Another label in its place. */
 void marks_rename(struct marks *m, int i, const char *label);
 

@@ -673,6 +673,26 @@ static bool compare_cancel(void *ctx)
     return measurement_stop(&x->measurement, true);
 }
 
+static const char *const compare_drives[] = {"compare", NULL};
+
+static bool compare_claims(const struct cmd_pair *p)
+{
+    return !strcmp(p->key, "base");
+}
+
+static void compare_drive(void *ctx, const struct cmd_call *c, const char *names)
+{
+    struct compare *x = ctx;
+    marks_take(&x->app->marks, names);
+    if (names)
+        compare_replace(&x->base, NULL); /* the first one, unless it is said */
+    for (int i = 0; i < c->npairs; i++)
+        if (compare_claims(&c->pairs[i]))
+            compare_replace(&x->base, c->pairs[i].value);
+    compare_refresh(x);
+    compare_start(x);
+}
+
 static const char *compare_command(void *ctx)
 {
     const struct compare *x = ctx;
@@ -766,6 +786,9 @@ const struct screen_ops compare_screen = {
     .command = compare_command,
     .explain = compare_explain,
     .find = compare_find,
+    .drives = compare_drives,
+    .claims = compare_claims,
+    .drive = compare_drive,
     .show_kernel = compare_show_kernel,
     .click = compare_click,
     .wheel = compare_wheel,

@@ -628,6 +628,16 @@ static bool roofline_cancel(void *ctx)
     return measurement_stop(&x->measurement, true);
 }
 
+static const char *const roofline_drives[] = {"roofline", NULL};
+
+static void roofline_drive(void *ctx, const struct cmd_call *c, const char *names)
+{
+    struct roofline *x = ctx;
+    (void)c;
+    marks_take(&x->app->marks, names);
+    roofline_refresh(x);
+}
+
 static const char *roofline_command(void *ctx)
 {
     const struct roofline *x = ctx;
@@ -783,6 +793,8 @@ const struct screen_ops roofline_screen = {
     .command = roofline_command,
     .explain = roofline_explain,
     .find = roofline_find,
+    .drives = roofline_drives,
+    .drive = roofline_drive,
     .show_kernel = roofline_show_kernel,
     .click = roofline_click,
     .wheel = roofline_wheel,

@@ -338,6 +338,8 @@ static void set_kernel(struct source *s, const char *name)
     show(s);
 }
 
+static const char *const source_drives[] = {"source", NULL};
+
 static void source_show_kernel(void *ctx, const struct kernel *k)
 {
     struct source *s = ctx;
@@ -346,6 +348,15 @@ static void source_show_kernel(void *ctx, const struct kernel *k)
         set_kernel(s, k->name);
     else
         app_message(s->app, ROLE_WARN, "%s has no text here: it is in a library", k->name);
+}
+
+static void source_drive(void *ctx, const struct cmd_call *c, const char *names)
+{
+    struct source *s = ctx;
+    const struct kernel *k = names ? registry_find(kernels(s), names) : NULL;
+    (void)c;
+    if (k)
+        source_show_kernel(s, k);
 }
 
 /* The next or previous kernel that has a text. */
@@ -627,6 +638,9 @@ const struct screen_ops source_screen = {
     .command = source_command,
     .explain = source_explain,
     .find = source_find,
+    .drives = source_drives,
+    .kernels_most = 1,
+    .drive = source_drive,
     .show_kernel = source_show_kernel,
     .click = source_click,
     .wheel = source_wheel,

@@ -12,6 +12,7 @@
 
 #include "base/mem.h"
 #include "base/number.h"
+#include "command/ask/axis.h"
 #include "command/ask/measure.h"
 #include "command/ask/plan_here.h"
 #include "command/ask/request.h"
@@ -704,6 +705,24 @@ static bool sweep_cancel(void *ctx)
 }
 
 /* In the figure, the command of the cell; else that of the whole. */
+static const char *const sweep_drives[] = {"sweep", NULL};
+
+static bool sweep_claims(const struct cmd_pair *p)
+{
+    return !strcmp(p->key, "metric") || axis_is(p->value);
+}
+
+/* The axes of the command are those of the screen; one that is measured is measured. */
+static void sweep_drive(void *ctx, const struct cmd_call *c, const char *names)
+{
+    struct sweep_screen *x = ctx;
+    marks_take(&x->app->marks, names);
+    sweep_setup_take(&x->setup, c);
+    sweep_refresh(x);
+    if (x->have && x->sweep.measured)
+        run(x, 0);
+}
+
 static const char *sweep_command(void *ctx)
 {
     const struct sweep_screen *x = ctx;
@@ -775,6 +794,9 @@ const struct screen_ops sweep_screen = {
     .command = sweep_command,
     .explain = sweep_explain,
     .find = sweep_find,
+    .drives = sweep_drives,
+    .claims = sweep_claims,
+    .drive = sweep_drive,
     .click = sweep_click,
     .wheel = sweep_wheel,
     .save = sweep_save,

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "command/ask/axis.h"
 #include "command/ask/request.h"
 
 /* In the order of the arrow keys: what the plan gives, then what a run gives. */
@@ -277,4 +278,21 @@ void sweep_setup_command(const struct sweep_setup *x, const struct sweep *w, str
     for (int i = 0; i < w->naxes; i++)
         str_addf(out, " %s=%s", x->axis[i], x->values[i]);
     str_addf(out, " metric=%s", x->metric);
+}
+
+void sweep_setup_take(struct sweep_setup *x, const struct cmd_call *c)
+{
+    int axes = 0;
+    for (int i = 0; i < c->npairs; i++) {
+        const struct cmd_pair *p = &c->pairs[i];
+        if (!strcmp(p->key, "metric")) {
+            snprintf(x->metric, sizeof x->metric, "%s", p->value);
+        } else if (axis_is(p->value) && axes < SWEEP_AXES) {
+            snprintf(x->axis[axes], sizeof x->axis[axes], "%s", p->key);
+            snprintf(x->values[axes], sizeof x->values[axes], "%s", p->value);
+            axes++;
+        }
+    }
+    for (int i = axes; axes > 0 && i < SWEEP_AXES; i++)
+        x->axis[i][0] = x->values[i][0] = 0;
 }

@@ -24,6 +24,8 @@ void sweep_setup_names(const struct sweep_setup *x, struct str *out);
 bool sweep_setup_step(struct sweep_setup *x, int row, int dir);
 /* Takes typed text for a row; a message when it is no value for it. */
 void sweep_setup_type(struct sweep_setup *x, int row, const char *text);
+/* Axes and metric as a call of sweep has them; what it has not stays, but the axes go together. */
+void sweep_setup_take(struct sweep_setup *x, const struct cmd_call *c);
 /* Label and value of a row. */
 const char *sweep_setup_row(const struct sweep_setup *x, int row, const char **value);
 /* The sweep that it describes; to be cleared whatever the status. */

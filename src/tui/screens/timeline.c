@@ -269,6 +269,29 @@ static void timeline_show_kernel(void *ctx, const struct kernel *k)
     show_model(t);
 }
 
+static const char *const timeline_drives[] = {"timeline", NULL};
+
+static bool timeline_claims(const struct cmd_pair *p)
+{
+    return !strcmp(p->key, "origin");
+}
+
+static void timeline_drive(void *ctx, const struct cmd_call *c, const char *names)
+{
+    struct timelines *t = ctx;
+    char *first = names ? xstrndup(names, strcspn(names, ",")) : NULL;
+    if (first) {
+        set_name(t, 0, first);
+        set_name(t, 1, strchr(names, ',') ? strchr(names, ',') + 1 : NULL);
+        t->focus = 0;
+    }
+    show_model(t);
+    for (int i = 0; i < c->npairs; i++)
+        if (timeline_claims(&c->pairs[i]) && !strcmp(c->pairs[i].value, "live"))
+            take_stamps(t, 0);
+    free(first);
+}
+
 /* The second panel comes with the kernel that makes the plainest contrast. */
 static void second(void *ctx, int arg)
 {
@@ -563,6 +586,10 @@ const struct screen_ops timeline_screen = {
     .command = timeline_command,
     .explain = timeline_explain,
     .find = timeline_find,
+    .drives = timeline_drives,
+    .kernels_most = PANELS,
+    .claims = timeline_claims,
+    .drive = timeline_drive,
     .show_kernel = timeline_show_kernel,
     .click = timeline_click,
     .wheel = timeline_wheel,
