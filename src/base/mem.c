@@ -42,6 +42,11 @@ char *xstrdup(const char *text)
     return xstrndup(text, strlen(text));
 }
 
+char *xstrdup_if(const char *text)
+{
+    return text ? xstrdup(text) : NULL;
+}
+
 char *xstrndup(const char *text, size_t len)
 {
     len = strnlen(text, len);

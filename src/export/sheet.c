@@ -19,11 +19,6 @@ static char *clean_copy(const char *text)
     return text ? sanitize_line(text) : NULL;
 }
 
-static char *copy_of(const char *text)
-{
-    return text ? xstrdup(text) : NULL;
-}
-
 /* Columns whose texts the sheet has; `all` ends like every list of columns. */
 static void keep_columns(struct sheet *sh, const struct column *all)
 {
@@ -44,8 +39,8 @@ struct sheet sheet_make(const struct rowset *rows, const struct columns *cols,
                         const struct charts *charts, const char *command)
 {
     char now[32];
-    struct sheet sh = {.time = copy_of(host_date(now, sizeof now, "%Y-%m-%dT%H:%M:%SZ")),
-                       .command = copy_of(command),
+    struct sheet sh = {.time = xstrdup_if(host_date(now, sizeof now, "%Y-%m-%dT%H:%M:%SZ")),
+                       .command = xstrdup_if(command),
                        .rows = {.type = rows->type}};
     struct column *all = columns_resolve(cols);
     keep_columns(&sh, all);
@@ -57,9 +52,9 @@ struct sheet sheet_make(const struct rowset *rows, const struct columns *cols,
 
 struct sheet sheet_copy(const struct sheet *sh)
 {
-    struct sheet copy = {.time = copy_of(sh->time),
-                         .command = copy_of(sh->command),
-                         .title = copy_of(sh->title),
+    struct sheet copy = {.time = xstrdup_if(sh->time),
+                         .command = xstrdup_if(sh->command),
+                         .title = xstrdup_if(sh->title),
                          .rows = {.type = sh->rows.type}};
     keep_columns(&copy, sh->cols.list);
     rowset_append(&copy.rows, &sh->rows);
@@ -156,9 +151,9 @@ static struct column *columns_from_json(const json_t *list)
 struct sheet sheet_from_json(const json_t *table)
 {
     const json_t *rows = json_object_get(table, "rows");
-    struct sheet sh = {.time = copy_of(json_text_of(table, "time")),
-                       .command = copy_of(json_text_of(table, "command")),
-                       .title = copy_of(json_text_of(table, "title"))};
+    struct sheet sh = {.time = xstrdup_if(json_text_of(table, "time")),
+                       .command = xstrdup_if(json_text_of(table, "command")),
+                       .title = xstrdup_if(json_text_of(table, "title"))};
     struct column *cols = columns_from_json(json_object_get(table, "columns"));
     keep_columns(&sh, cols);
     free(cols);

@@ -60,11 +60,6 @@ void job_request_clear(struct job_request *r)
     *r = (struct job_request){.nentries = 0};
 }
 
-static char *dup_or_null(const char *text)
-{
-    return text ? xstrdup(text) : NULL;
-}
-
 void job_request_copy(struct job_request *dst, const struct job_request *src)
 {
     *dst = *src;
@@ -72,11 +67,11 @@ void job_request_copy(struct job_request *dst, const struct job_request *src)
     problem_copy(&dst->problem, &src->problem);
     memset(&dst->options, 0, sizeof dst->options);
     options_copy(&dst->options, &src->options);
-    dst->output = dup_or_null(src->output);
+    dst->output = xstrdup_if(src->output);
     dst->entries = xcalloc((size_t)src->nentries + 1, sizeof *dst->entries);
     for (int i = 0; i < src->nentries; i++) {
-        dst->entries[i].kernel = dup_or_null(src->entries[i].kernel);
-        dst->entries[i].params = dup_or_null(src->entries[i].params);
+        dst->entries[i].kernel = xstrdup_if(src->entries[i].kernel);
+        dst->entries[i].params = xstrdup_if(src->entries[i].params);
     }
 }
 

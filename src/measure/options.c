@@ -24,17 +24,12 @@ void options_clear(struct options *o)
     *o = (struct options){0};
 }
 
-static char *dup_or_null(const char *text)
-{
-    return text ? xstrdup(text) : NULL;
-}
-
 void options_copy(struct options *dst, const struct options *src)
 {
     struct options copy = *src;
-    copy.backend = dup_or_null(src->backend);
-    copy.gpu = dup_or_null(src->gpu);
-    copy.l2 = dup_or_null(src->l2);
+    copy.backend = xstrdup_if(src->backend);
+    copy.gpu = xstrdup_if(src->gpu);
+    copy.l2 = xstrdup_if(src->l2);
     options_clear(dst);
     *dst = copy;
 }

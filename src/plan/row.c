@@ -166,11 +166,6 @@ const struct row_type plan_row_type = ROW_TYPE(plan_row, PLAN_ROW_PARTS(0), {rec
 
 /* ---- from a plan ---- */
 
-static char *copy_of(const char *text)
-{
-    return text ? xstrdup(text) : NULL;
-}
-
 static const struct plan_pass no_pass = {.grid = {INT_UNKNOWN, INT_UNKNOWN, INT_UNKNOWN},
                                          .threads = INT_UNKNOWN,
                                          .smem_bytes = INT_UNKNOWN,
@@ -190,12 +185,12 @@ static void take_main_pass(struct plan_row *row, const struct plan *p)
         row->occ = pass->occ;
     else
         occupancy_unknown(&row->occ);
-    row->occ.reason = copy_of(p->reason);
+    row->occ.reason = xstrdup_if(p->reason);
     row->grid = grid_json(pass);
     row->threads = pass->threads;
     row->smem_bytes = pass->smem_bytes;
     row->regs = pass->regs;
-    row->regs_source = copy_of(pass->regs_source);
+    row->regs_source = xstrdup_if(pass->regs_source);
     row->spill_bytes = pass->spill_bytes;
 }
 
@@ -205,8 +200,8 @@ void plan_row_figures(struct plan_row *row, const struct plan *p)
     shape_format(&p->shape, shape, sizeof shape);
     desc_params_format(p->desc, &p->params, false, params, sizeof params);
     row->kernel = xstrdup(p->desc->name);
-    row->gpu = p->device ? copy_of(p->device->name) : NULL;
-    row->device = copy_of(row->gpu);
+    row->gpu = p->device ? xstrdup_if(p->device->name) : NULL;
+    row->device = xstrdup_if(row->gpu);
     row->shape = xstrdup(shape);
     row->params = xstrdup(params);
     row->origin = xstrdup("model");
@@ -217,14 +212,14 @@ void plan_row_figures(struct plan_row *row, const struct plan *p)
     row->requested_intensity = p->requested_intensity;
     row->compulsory_intensity = p->compulsory_intensity;
     row->ridge = p->ridge;
-    row->bound = copy_of(p->bound);
+    row->bound = xstrdup_if(p->bound);
     row->roof_us = p->roof_us;
     row->peak_tflops = p->peak_tflops;
-    row->peak_unit = copy_of(p->peak_unit);
+    row->peak_unit = xstrdup_if(p->peak_unit);
     row->dram_gbs = p->dram_gbs;
-    row->roof_note = copy_of(plan_roof_note(p));
-    row->regs_reason = copy_of(p->regs_reason);
-    row->blocked_by = copy_of(p->blocked_by);
+    row->roof_note = xstrdup_if(plan_roof_note(p));
+    row->regs_reason = xstrdup_if(p->regs_reason);
+    row->blocked_by = xstrdup_if(p->blocked_by);
 }
 
 static json_t *workspace_json(const struct plan *p)

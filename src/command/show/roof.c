@@ -140,12 +140,12 @@ static void set_measured(struct roof_row *row, double tflops, const char *origin
 {
     row->measured_tflops = tflops;
     row->of_reach_pct = 100 * tflops / row->reach_tflops;
-    row->measured_origin = origin ? xstrdup(origin) : NULL;
+    row->measured_origin = xstrdup_if(origin);
 }
 
 static void copy_into(char **to, const char *text)
 {
-    *to = text ? xstrdup(text) : NULL;
+    *to = xstrdup_if(text);
 }
 
 /* The second roof. `clock_mhz`: of the run that was measured; NaN: unknown. */
@@ -266,11 +266,6 @@ void roofs_clear(struct roofs *x)
 
 /* ---- the picture ---- */
 
-static char *copy_text(const char *text)
-{
-    return text ? xstrdup(text) : NULL;
-}
-
 static void take_point(const struct roof_row *row, int phase, int kernel, bool ideal,
                        struct roof_point *p)
 {
@@ -280,7 +275,7 @@ static void take_point(const struct roof_row *row, int phase, int kernel, bool i
     p->intensity = row->plan.requested_intensity;
     p->tflops = row->reach_tflops;
     p->measured = row->measured_tflops;
-    p->origin = copy_text(row->measured_origin);
+    p->origin = xstrdup_if(row->measured_origin);
     if (!ideal)
         return;
     p->ideal = row->plan.compulsory_intensity;

@@ -107,7 +107,7 @@ void timeline_take(const struct measuring *job, int i, struct timeline *out)
     const struct run_row *row = measure_row(job, i);
     struct err why = ERR_INIT;
     begin(r, i, r->descs[i], out);
-    out->panel.device = row && row->device ? xstrdup(row->device) : NULL;
+    out->panel.device = row ? xstrdup_if(row->device) : NULL;
     if (!row || !json_is_object(stamps)) {
         out->panel.reason = no_stamps(job, i);
         return;
@@ -120,11 +120,6 @@ void timeline_take(const struct measuring *job, int i, struct timeline *out)
             xasprintf("%s fails its check here, so its times are not shown", out->panel.kernel);
     out->schedule.origin = origin_word(row->origin);
     block_take(&out->panel, &out->schedule, 0);
-}
-
-static char *copy(const char *text)
-{
-    return text ? xstrdup(text) : NULL;
 }
 
 static bool same_text(const char *a, const char *b)
@@ -145,18 +140,18 @@ struct chart *timeline_chart(const struct request *r, const struct timeline *t, 
     for (int i = 0; i < n; i++) {
         const struct block_panel *from = &t[i].panel;
         struct block_panel *to = &b->panels[i];
-        to->kernel = copy(from->kernel);
-        to->params = copy(from->params);
-        to->device = copy(from->device);
-        to->note = copy(from->note);
-        to->reason = copy(from->reason);
-        to->recorded = copy(from->recorded);
+        to->kernel = xstrdup_if(from->kernel);
+        to->params = xstrdup_if(from->params);
+        to->device = xstrdup_if(from->device);
+        to->note = xstrdup_if(from->note);
+        to->reason = xstrdup_if(from->reason);
+        to->recorded = xstrdup_if(from->recorded);
         to->recorded_us = from->recorded_us;
         block_take(to, &t[i].schedule, SPANS_MAX);
         caption_kernel(&c->caption, to->kernel);
         caption_device(&c->caption, to->device);
         one_origin &= same_text(t[i].schedule.origin, t[0].schedule.origin);
     }
-    c->caption.origin = n && one_origin ? copy(t[0].schedule.origin) : NULL;
+    c->caption.origin = n && one_origin ? xstrdup_if(t[0].schedule.origin) : NULL;
     return c;
 }

@@ -429,7 +429,7 @@ static enum status code_rows(const struct request *r, const struct compiled *x, 
         const bool known = take_regs(x, (size_t)i, &regs);
         const struct plan_how how = {.lists = true, .regs = known ? &regs : NULL};
         struct code_row *row = rowset_add(rows);
-        row->compiler = compiler ? xstrdup(compiler) : NULL;
+        row->compiler = xstrdup_if(compiler);
         st = plan_row(r, i, x->device, &how, NULL, &row->plan, err);
     }
     return st;

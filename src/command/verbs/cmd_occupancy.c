@@ -229,29 +229,24 @@ static bool is_what_if(const struct occ_request *a, const struct occ_request *b)
 
 /* ---- what is shown ---- */
 
-static char *copy_of(const char *text)
-{
-    return text ? xstrdup(text) : NULL;
-}
-
 static void add_row(struct rowset *rows, const struct place *place, const struct occ_request *q,
                     const struct occupancy *o, const struct planned *of)
 {
     struct block_row *row = rowset_add(rows);
     row->kernel = of->pass ? xstrdup(of->request.kernels[0]->name) : NULL;
-    row->gpu = copy_of(place->name);
+    row->gpu = xstrdup_if(place->name);
     row->threads = q->threads;
     row->regs = q->regs;
     row->smem = q->smem;
     row->occ = *o;
-    row->occ.reason = copy_of(o->reason);
+    row->occ.reason = xstrdup_if(o->reason);
 }
 
 /* The block as the picture names it: the kernel's parameters, or the figures that were given. */
 static void name_panel(struct sm_panel *p, const struct place *place, const struct planned *of)
 {
     char text[512];
-    p->device = place->name ? xstrdup(place->name) : NULL;
+    p->device = xstrdup_if(place->name);
     if (!of->pass)
         return;
     request_params(&of->request, 0, text, sizeof text);

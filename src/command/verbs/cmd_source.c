@@ -118,7 +118,7 @@ static void fact_rows(const struct ask *q, const struct source_facts *before,
         row->kernel = xstrdup(q->kernel->name);
         row->base = xstrdup(q->base->name);
         row->figure = xstrdup(f->field);
-        row->origin = origin ? xstrdup(origin) : NULL;
+        row->origin = xstrdup_if(origin);
         row->before = source_fact_value(before, f);
         row->after = source_fact_value(after, f);
         row->change_pct = source_fact_change_pct(before, after, f);

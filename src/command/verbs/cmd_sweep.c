@@ -101,11 +101,6 @@ static void measure_all(struct swept *v, bool fresh, bool no_store)
     sweep_walk_end(&k);
 }
 
-static char *copy_of(const char *text)
-{
-    return text ? xstrdup(text) : NULL;
-}
-
 /* What the exit status is made of. */
 static void count_rows(struct swept *v)
 {
@@ -113,9 +108,9 @@ static void count_rows(struct swept *v)
         const struct row *cell = v->rows.rows[i];
         struct run_row row;
         record_init(run_fields, &row);
-        row.kernel = copy_of(row_text(cell, "kernel"));
-        row.check = copy_of(row_text(cell, "check"));
-        row.reason = copy_of(row_text(cell, "reason"));
+        row.kernel = xstrdup_if(row_text(cell, "kernel"));
+        row.check = xstrdup_if(row_text(cell, "check"));
+        row.reason = xstrdup_if(row_text(cell, "reason"));
         run_rows_take(&v->total.rows, &row);
     }
 }

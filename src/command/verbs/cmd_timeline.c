@@ -94,11 +94,6 @@ static const struct columns columns = {
 
 /* ---- rows ---- */
 
-static char *copy_of(const char *text)
-{
-    return text ? xstrdup(text) : NULL;
-}
-
 static void set_figures(struct line_row *row, const struct schedule *s)
 {
     const struct sched_summary sum = sched_summarise(s);
@@ -120,20 +115,20 @@ static void add_row(struct rowset *rows, const struct request *r, const struct t
     const struct block_panel *p = &t->panel;
     char shape[SHAPE_TEXT];
     shape_format(&r->problem.shape, shape, sizeof shape);
-    row->kernel = copy_of(p->kernel);
-    row->origin = copy_of(t->schedule.origin);
-    row->device = copy_of(p->device);
+    row->kernel = xstrdup_if(p->kernel);
+    row->origin = xstrdup_if(t->schedule.origin);
+    row->device = xstrdup_if(p->device);
     row->shape = xstrdup(shape);
-    row->params = copy_of(p->params);
-    row->unit = copy_of(t->schedule.unit);
-    row->note = copy_of(p->note);
+    row->params = xstrdup_if(p->params);
+    row->unit = xstrdup_if(t->schedule.unit);
+    row->note = xstrdup_if(p->note);
     row->upper_bound = t->schedule.bound;
-    row->reason = copy_of(p->reason);
+    row->reason = xstrdup_if(p->reason);
     if (!p->reason)
         set_figures(row, &t->schedule);
     if (p->recorded_us > 0)
         row->recorded_us = p->recorded_us;
-    row->recorded_in = copy_of(p->recorded);
+    row->recorded_in = xstrdup_if(p->recorded);
     if (rows->type == &listed_type)
         row->block_list = sched_blocks_json(&t->schedule);
 }
