@@ -26,6 +26,7 @@ libattnscope_a_SOURCES += $(chart_files) \
   %D%/grid.h \
   %D%/samples.h \
   %D%/scale.h %D%/scale.c \
+  %D%/slots.h %D%/slots.c \
   %D%/spread.h %D%/spread.c \
   %D%/svg.h %D%/svg.c \
   %D%/timeline.h

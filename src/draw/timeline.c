@@ -12,6 +12,7 @@
 #include "base/number.h"
 #include "draw/gnuplot.h"
 #include "draw/scale.h"
+#include "draw/slots.h"
 #include "draw/svg.h"
 #include "measure/origin.h"
 
@@ -250,50 +251,42 @@ void timeline_legend(const struct block_panel *s, enum timeline_mark mark, struc
 
 /* ---- lines ---- */
 
-/* A line is `per` rows, or one lane of a row where all of them have room. */
-struct lines {
-    int per, lanes; /* lanes > 1: each lane its own line */
-    int count;
-};
-
 int timeline_fit(const struct block_panel *s, int lines)
 {
     return lines < 1 ? 1 : ((int)s->shown + lines - 1) / lines;
 }
 
-static struct lines lay_lines(const struct block_panel *s, const struct timeline_view *v,
-                              int height)
+/* SMs that do the same share a line where not every slot has one. */
+static void lay_lines(const struct block_panel *s, const struct timeline_view *v, int w, int height,
+                      struct slot_lines *out)
 {
-    struct lines l = {.per = v->per_line > 0 ? v->per_line : timeline_fit(s, height), .lanes = 1};
-    if (l.per == 1 && (int)s->lanes > 1 && ((int)s->shown - v->row) * (int)s->lanes <= height)
-        l.lanes = (int)s->lanes;
-    const int rows = ((int)s->shown - v->row + l.per - 1) / l.per * l.lanes;
-    l.count = rows < height ? rows : height;
-    return l;
+    const struct slot_scale scale = {v->begin_us, (v->end_us - v->begin_us) / w, w};
+    const bool room = ((int)s->shown - v->row) * (int)s->lanes <= height;
+    if (v->per_line > 0 || room || !slots_alike(out, s, v->row, &scale, height))
+        slots_even(out, s, v->row, v->per_line > 0 ? v->per_line : timeline_fit(s, height), height);
 }
 
-/* The line of a block, -1: not in view. */
-static int line_of(const struct lines *l, const struct timeline_view *v, const struct block_span *b)
+static void slot_name(const struct block_panel *s, const struct slot_lines *l, int line,
+                      struct str *out)
 {
-    if (b->row < v->row)
-        return -1;
-    const int lane = b->lane < l->lanes ? b->lane : l->lanes - 1;
-    const int line = (b->row - v->row) / l->per * l->lanes + (l->lanes > 1 ? lane : 0);
-    return line < l->count ? line : -1;
+    const struct slot_line *at = &l->v[line];
+    str_addf(out, "%s %d", s->unit[0] == 't' ? "thr" : s->unit, at->row);
+    if (at->rows > 1)
+        str_addf(out, "-%d", at->row + at->rows - 1);
 }
 
 static void draw_label(struct canvas *c, int x, int y, const struct block_panel *s,
-                       const struct timeline_view *v, const struct lines *l, int line)
+                       const struct slot_lines *l, int line)
 {
-    const int first = v->row + line / l->lanes * l->per;
-    const int last = first + l->per - 1 < (int)s->shown ? first + l->per - 1 : (int)s->shown - 1;
-    const char *unit = s->unit[0] == 't' ? "thr" : s->unit;
-    if (l->lanes > 1 && line % l->lanes)
-        return;
-    if (last > first)
-        canvas_textf(c, x, y, TIMELINE_LABEL - 1, ROLE_DIM, "%s %d-%d", unit, first, last);
-    else
-        canvas_textf(c, x, y, TIMELINE_LABEL - 1, ROLE_DIM, "%s %d", unit, first);
+    struct str name = {0};
+    const struct slot_line *at = &l->v[line];
+    if (slots_leads(l, line))
+        slot_name(s, l, line, &name);
+    else if (at->rows > 1)
+        str_addf(&name, at->lanes > 1 ? "  slot %d-%d" : "  slot %d", at->lane,
+                 at->lane + at->lanes - 1);
+    canvas_text(c, x, y, TIMELINE_LABEL - 1, ROLE_DIM, str_text(&name));
+    str_free(&name);
 }
 
 /* ---- cells ---- */
@@ -302,10 +295,11 @@ static void draw_label(struct canvas *c, int x, int y, const struct block_panel 
 struct share {
     double filled, best;
     const struct block_span *block;
+    char first, last; /* of the letters of all blocks there */
 };
 
 static void add_block(struct share *row, int w, const struct timeline_view *v,
-                      const struct block_span *b)
+                      const struct block_span *b, char letter)
 {
     const double cell_us = (v->end_us - v->begin_us) / w;
     const double from = (b->begin_us - v->begin_us) / cell_us,
@@ -316,6 +310,10 @@ static void add_block(struct share *row, int w, const struct timeline_view *v,
     for (int x = from > 0 ? (int)from : 0; x <= last; x++) {
         const double part = fmin(to, x + 1) - fmax(from, x);
         row[x].filled += part > 0 ? part : 0;
+        if (part > 0.02 && (!row[x].first || letter < row[x].first))
+            row[x].first = letter;
+        if (part > 0.02 && letter > row[x].last)
+            row[x].last = letter;
         if (part > row[x].best) {
             row[x].best = part;
             row[x].block = b;
@@ -323,25 +321,54 @@ static void add_block(struct share *row, int w, const struct timeline_view *v,
     }
 }
 
-/* A line of one slot shows where a block begins. */
-static bool begins_here(const struct share *s, int x)
+/* Does the block of a cell begin there, and has it room for more than its edge? One that began before
+ * the view, or beside another that is still there, has none. */
+static bool begins_here(const struct share *s, int x, int w, const struct timeline_view *v)
 {
-    return s[x].block && (x == 0 || s[x].block != s[x - 1].block) && s[x + 1].block == s[x].block;
+    const double cell_us = (v->end_us - v->begin_us) / w;
+    if (!s[x].block || (x > 0 && s[x].block == s[x - 1].block) || x + 1 >= w ||
+        s[x + 1].block != s[x].block)
+        return false;
+    return s[x].block->begin_us > v->begin_us + (x - 1) * cell_us;
 }
 
-static void draw_line(struct canvas *c, struct rect r, const struct block_panel *s,
-                      const struct timeline_view *v, const struct share *row, double slots,
-                      int32_t count)
+/* Letter and role of a cell, small where fewer than half of the slots are filled. */
+static char cell_sign(const struct share *s, double slots, enum timeline_mark mark, int32_t count,
+                      enum role *role)
+{
+    const char sign = sign_of(s->block, mark, count, role);
+    return s->filled < 0.5 * slots ? (char)tolower((unsigned char)sign) : sign;
+}
+
+/* Blocks of many letters that begin and end together: "A-H-----" to the right of their edge. Returns
+ * how many columns. */
+static int draw_together(struct canvas *c, struct rect r, const struct share *s, int x, bool small)
+{
+    int n = 0;
+    char name[4] = {s[x].first, '-', s[x].last, 0};
+    if (small)
+        name[0] = (char)tolower((unsigned char)name[0]),
+        name[2] = (char)tolower((unsigned char)name[2]);
+    while (x + n < r.w && s[x + n].block == s[x].block)
+        n++;
+    for (int i = 0; i < n; i++)
+        canvas_put(c, r.x + x + i, r.y, n >= 3 && i < 3 ? ROLE_NORMAL : ROLE_DIM,
+                   n >= 3 && i < 3 ? (uint32_t)name[i] : '-');
+    return n;
+}
+
+static void draw_line(struct canvas *c, struct rect r, const struct timeline_view *v,
+                      const struct share *row, double slots, int32_t count, bool alike)
 {
     for (int x = 0; x < r.w; x++) {
         enum role role;
         if (!row[x].block || row[x].filled < 0.02)
             continue;
-        char sign = sign_of(row[x].block, v->mark, count, &role);
-        if (row[x].filled < 0.5 * slots)
-            sign = (char)tolower((unsigned char)sign);
-        if (slots == 1 && (int)s->shown * (int)s->lanes > 1 && x + 1 < r.w && begins_here(row, x))
-            canvas_put(c, r.x + x, r.y, ROLE_FRAME, '|');
+        if (begins_here(row, x, r.w, v))
+            canvas_put(c, r.x + x++, r.y, ROLE_FRAME, '|');
+        const char sign = cell_sign(&row[x], slots, v->mark, count, &role);
+        if (alike && row[x].first != row[x].last)
+            x += draw_together(c, r, row, x, sign >= 'a') - 1;
         else
             canvas_put(c, r.x + x, r.y, role, (uint32_t)sign);
     }
@@ -355,7 +382,7 @@ static void draw_filled(struct canvas *c, struct rect r, const struct block_pane
     struct share *row = xcalloc((size_t)r.w + 1, sizeof *row);
     const double slots = (double)(int)s->shown * (int)s->lanes;
     for (int i = 0; i < s->n; i++)
-        add_block(row, r.w, v, &s->spans[i]);
+        add_block(row, r.w, v, &s->spans[i], '#');
     for (int x = 0; x < r.w; x++) {
         if (!(row[x].filled > 0))
             continue;
@@ -373,26 +400,30 @@ int fig_timeline(struct canvas *c, struct rect r, const struct block_panel *s,
     const int w = r.w - TIMELINE_LABEL, height = r.h - 1;
     if (w < 4 || height < 1 || !s->n || !(v->end_us > v->begin_us))
         return 0;
-    const struct lines l = lay_lines(s, v, height);
-    struct share *cells = xcalloc((size_t)l.count * (size_t)(w + 1), sizeof *cells);
-    for (int i = 0; i < s->n; i++) {
-        const int line = line_of(&l, v, &s->spans[i]);
-        if (line >= 0)
-            add_block(cells + (size_t)line * (size_t)(w + 1), w, v, &s->spans[i]);
-    }
+    struct slot_lines l;
+    lay_lines(s, v, w, height, &l);
+    const size_t cells_a_line = (size_t)w + 1;
+    struct share *cells = xcalloc((size_t)l.n * cells_a_line, sizeof *cells);
     const int32_t count = classes(s, v->mark);
-    for (int i = 0; i < l.count; i++) {
-        const int first = v->row + i / l.lanes * l.per;
-        const int rows = first + l.per <= (int)s->shown ? l.per : (int)s->shown - first;
-        const double slots = l.lanes > 1 ? 1 : (double)rows * (int)s->lanes;
-        draw_label(c, r.x, r.y + i, s, v, &l, i);
-        draw_line(c, (struct rect){r.x + TIMELINE_LABEL, r.y + i, w, 1}, s, v,
-                  cells + (size_t)i * (size_t)(w + 1), slots, count);
+    for (int i = 0; i < s->n; i++) {
+        enum role role;
+        const int line = slots_line(&l, &s->spans[i]);
+        if (line >= 0)
+            add_block(cells + (size_t)line * cells_a_line, w, v, &s->spans[i],
+                      sign_of(&s->spans[i], v->mark, count, &role));
     }
+    for (int i = 0; i < l.n; i++) {
+        draw_label(c, r.x, r.y + i, s, &l, i);
+        draw_line(c, (struct rect){r.x + TIMELINE_LABEL, r.y + i, w, 1}, v,
+                  cells + (size_t)i * cells_a_line, (double)l.v[i].rows * l.v[i].lanes, count,
+                  l.v[i].alike);
+    }
+    const int used = l.n;
     free(cells);
-    canvas_text(c, r.x, r.y + l.count, TIMELINE_LABEL - 1, ROLE_DIM, "slots");
-    draw_filled(c, (struct rect){r.x + TIMELINE_LABEL, r.y + l.count, w, 1}, s, v);
-    return l.count + 1;
+    slots_clear(&l);
+    canvas_text(c, r.x, r.y + used, TIMELINE_LABEL - 1, ROLE_DIM, "slots");
+    draw_filled(c, (struct rect){r.x + TIMELINE_LABEL, r.y + used, w, 1}, s, v);
+    return used + 1;
 }
 
 /* ---- words ---- */
@@ -484,48 +515,65 @@ static void timeline_cells(struct canvas *c, struct rect r, const void *model,
 
 static const double width = 760, left = 56, right = 736, head = 62, foot = 44;
 
+/* A block, or the blocks of SMs that do the same, which is then drawn once. */
+struct box {
+    const struct block_span *b; /* of the first one */
+    int line, column;
+    char first, last; /* of their letters */
+};
+
 struct panel_svg {
     const struct block_panel *p;
     struct str *out;
     enum timeline_mark mark;
     int32_t count;
     int64_t lanes[PASSES_MAX]; /* a pass has slots of its own */
+    struct slot_lines lines;   /* rows that do the same on one */
+    struct box *boxes;
+    int n;
     double row_h;
     struct scale x;
 };
 
 static double panel_h(const struct panel_svg *s)
 {
-    return s->p->reason ? head : head + (double)s->p->shown * s->row_h + foot;
+    return s->p->reason ? head : head + s->lines.n * s->row_h + foot;
 }
 
-/* The class of a block's colour: as in cells, and one for later passes. */
-static int colour_of(const struct panel_svg *s, const struct block_span *b)
+enum { MIXED = SVG_SERIES + 1 };
+
+/* The class of a box's colour: as in cells, one for later passes, and one for blocks of many letters. */
+static int colour_of(const struct panel_svg *s, const struct box *x)
 {
-    const int letter = letter_of(class_of(b, s->mark), s->count);
-    return b->pass > 0 ? SVG_SERIES : letter < 0 ? 0 : letter % SVG_SERIES;
+    const int letter = letter_of(class_of(x->b, s->mark), s->count);
+    return x->b->pass > 0        ? SVG_SERIES
+           : x->first != x->last ? MIXED
+           : letter < 0          ? 0
+                                 : letter % SVG_SERIES;
 }
 
 static struct rect_px {
     double x, y, w, h;
-} place_of(const struct panel_svg *s, const struct block_span *b, double y0)
+} place_of(const struct panel_svg *s, const struct box *box, double y0)
 {
+    const struct block_span *b = box->b;
     const double lane_h = s->row_h / (double)s->lanes[b->pass],
-                 x0 = scale_px(&s->x, shown_time(s->p, b->begin_us));
-    return (struct rect_px){x0, y0 + (double)b->row * s->row_h + (double)b->lane * lane_h,
-                            fmax(scale_px(&s->x, shown_time(s->p, b->end_us)) - x0 - 0.6, 0.3),
-                            fmax(lane_h - (s->row_h > 5 ? 0.8 : 0), 0.4)};
+                 x0 = scale_px(&s->x, shown_time(s->p, b->begin_us)),
+                 w = scale_px(&s->x, shown_time(s->p, b->end_us)) - x0;
+    return (struct rect_px){
+        x0, y0 + box->line * s->row_h + (double)b->lane * lane_h,
+        fmax(w - (w > 6 ? 1.2 : 0.6), 0.3), /* its end, before the next begins */
+        fmax(lane_h - (s->row_h > 5 ? 0.8 : 0), 0.4)};
 }
 
 /* All blocks of one colour as one path. */
 static void svg_colour(const struct panel_svg *s, int colour, double y0)
 {
     bool any = false;
-    for (int i = 0; i < s->p->n; i++) {
-        const struct block_span *b = &s->p->spans[i];
-        if (colour_of(s, b) != colour)
+    for (int i = 0; i < s->n; i++) {
+        if (colour_of(s, &s->boxes[i]) != colour)
             continue;
-        const struct rect_px r = place_of(s, b, y0);
+        const struct rect_px r = place_of(s, &s->boxes[i], y0);
         str_addf(s->out, "%sM%.1f %.1fh%.1fv%.1fh-%.1fz", any ? "" : "<path d=\"", r.x, r.y, r.w,
                  r.h, r.w);
         any = true;
@@ -533,30 +581,40 @@ static void svg_colour(const struct panel_svg *s, int colour, double y0)
     if (any && colour < SVG_SERIES)
         str_addf(s->out, "\" class=\"s%d\"/>\n", colour);
     else if (any)
-        str_add(s->out, "\" class=\"warn\"/>\n");
+        str_addf(s->out, "\" class=\"%s\"/>\n", colour == MIXED ? "h4" : "warn");
 }
 
 /* Letters where they fit; the legend below names them in any case. */
 static void svg_letters(const struct panel_svg *s, double y0)
 {
-    for (int i = 0; i < s->p->n; i++) {
-        enum role role;
-        const struct block_span *b = &s->p->spans[i];
-        const struct rect_px r = place_of(s, b, y0);
-        const char text[2] = {sign_of(b, s->mark, s->count, &role), 0};
-        if (r.w >= 12 && r.h >= 11)
-            svg_text(s->out, r.x + r.w / 2, r.y + r.h / 2 + 4, SVG_MIDDLE, "on s", text);
+    for (int i = 0; i < s->n; i++) {
+        const struct box *x = &s->boxes[i];
+        const struct rect_px r = place_of(s, x, y0);
+        const bool many = x->first != x->last;
+        const char one[2] = {x->first, 0}, both[4] = {x->first, '-', x->last, 0};
+        if (r.w >= (many ? 30 : 12) && r.h >= 11)
+            svg_text(s->out, r.x + r.w / 2, r.y + r.h / 2 + 4, SVG_MIDDLE, many ? "k4 s" : "on s",
+                     many ? both : one);
     }
 }
 
 static void svg_rows(const struct panel_svg *s, double y0)
 {
-    const int rows = (int)s->p->shown;
-    const int every = s->row_h >= 12 ? 1 : rows > 64 ? 32 : rows > 16 ? 8 : 4;
-    svg_rect(s->out, left, y0, right - left, rows * s->row_h, "ghost");
-    for (int r = 0; r < rows; r += every)
-        svg_textf(s->out, left - 8, y0 + r * s->row_h + fmin(s->row_h, 10) - 0.5, SVG_END, "d s",
-                  "%s%s%d", r ? "" : s->p->unit, r ? "" : " ", r);
+    const int n = s->lines.n, every = s->row_h >= 12 ? 1 : n > 64 ? 32 : n > 16 ? 8 : 4;
+    svg_rect(s->out, left, y0, right - left, n * s->row_h, "ghost");
+    for (int i = 0; i < n; i += every) {
+        const struct slot_line *l = &s->lines.v[i];
+        const double y = y0 + i * s->row_h + fmin(s->row_h, 10) - 0.5;
+        const char *unit = i ? "" : s->p->unit, *gap = i ? "" : " ";
+        if (l->rows > 1)
+            svg_textf(s->out, left - 8, y, SVG_END, "d s", "%s%s%d-%d", unit, gap, l->row,
+                      l->row + l->rows - 1);
+        else
+            svg_textf(s->out, left - 8, y, SVG_END, "d s", "%s%s%d", unit, gap, l->row);
+        if (i && s->row_h >= 12)
+            svg_line(s->out, left - 4, y0 + i * s->row_h - 0.4, right, y0 + i * s->row_h - 0.4,
+                     "grid");
+    }
 }
 
 static void svg_time_axis(const struct panel_svg *s, double y)
@@ -588,9 +646,9 @@ static void svg_panel(const struct panel_svg *s, double y0)
     str_free(&text);
     if (s->p->reason)
         return;
-    const double bottom = y0 + head + (double)s->p->shown * s->row_h;
+    const double bottom = y0 + head + s->lines.n * s->row_h;
     svg_rows(s, y0 + head);
-    for (int k = 0; k <= SVG_SERIES; k++)
+    for (int k = 0; k <= MIXED; k++)
         svg_colour(s, k, y0 + head);
     svg_letters(s, y0 + head);
     svg_time_axis(s, bottom);
@@ -599,6 +657,59 @@ static void svg_panel(const struct panel_svg *s, double y0)
         str_addf(&text, "; %s", s->p->note);
     svg_text(s->out, left, bottom + 34, SVG_START, "d s", str_text(&text));
     str_free(&text);
+}
+
+/* By line, pass, slot and time; of SMs that do the same the first one first. */
+static int by_place(const void *a, const void *b)
+{
+    const struct box *x = a, *y = b;
+    const int64_t keys[][2] = {{x->line, y->line},
+                               {x->b->pass, y->b->pass},
+                               {x->b->lane, y->b->lane},
+                               {x->column, y->column},
+                               {x->b->row, y->b->row}};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (keys[i][0] != keys[i][1])
+            return keys[i][0] < keys[i][1] ? -1 : 1;
+    return x->b < y->b ? -1 : x->b > y->b;
+}
+
+/* The same block of another SM of the line? */
+static bool same_box(const struct box *a, const struct box *b)
+{
+    return a->line == b->line && a->b->pass == b->b->pass && a->b->lane == b->b->lane &&
+           a->column == b->column && a->b->row != b->b->row;
+}
+
+static void find_boxes(struct panel_svg *s, const struct slot_scale *scale)
+{
+    int n = 0;
+    s->boxes = xcalloc((size_t)s->p->n + 1, sizeof *s->boxes);
+    for (int i = 0; i < s->p->n; i++) {
+        enum role role;
+        const struct block_span *b = &s->p->spans[i];
+        const char letter = sign_of(b, s->mark, s->count, &role);
+        s->boxes[i] = (struct box){b, slots_line(&s->lines, b), slot_column(scale, b->begin_us),
+                                   letter, letter};
+    }
+    qsort(s->boxes, (size_t)s->p->n, sizeof *s->boxes, by_place);
+    for (int i = 0; i < s->p->n; i++) {
+        const struct box *x = &s->boxes[i];
+        struct box *last = n ? &s->boxes[n - 1] : NULL;
+        if (!last || !same_box(last, x)) {
+            s->boxes[n++] = *x;
+            continue;
+        }
+        last->first = x->first < last->first ? x->first : last->first;
+        last->last = x->last > last->last ? x->last : last->last;
+    }
+    s->n = n;
+}
+
+static void panel_svg_clear(struct panel_svg *s)
+{
+    slots_clear(&s->lines);
+    free(s->boxes);
 }
 
 static struct panel_svg panel_svg(const struct block_chart *b, int i, struct str *out)
@@ -614,58 +725,85 @@ static struct panel_svg panel_svg(const struct block_chart *b, int i, struct str
     }
     if (p->reason)
         return s;
+    const struct slot_scale scale = {0, span_of(b, p) / (right - left), (int)(right - left)};
     s.mark = timeline_best_mark(p);
     s.count = classes(p, s.mark);
-    s.row_h = fmin(16, fmax(b->n > 2 ? 2 : 3, floor(320.0 / (double)p->shown)));
+    slots_rows(&s.lines, p, &scale);
+    find_boxes(&s, &scale);
+    s.row_h = fmin(fmax(16, s.lines.n < p->shown ? 16.0 * (double)s.lanes[0] : 0),
+                   fmax(b->n > 2 ? 2 : 3, floor(320.0 / s.lines.n)));
     return s;
 }
 
 static void timeline_svg(struct str *out, const struct chart *c, bool alone)
 {
     const struct block_chart *b = c->model;
+    struct panel_svg *s = xcalloc((size_t)b->n + 1, sizeof *s);
     double h = 0;
     for (int i = 0; i < b->n; i++) {
-        const struct panel_svg s = panel_svg(b, i, out);
-        h += panel_h(&s);
+        s[i] = panel_svg(b, i, out);
+        h += panel_h(&s[i]);
     }
     chart_svg_begin(out, c, width, h + 22, "blocks over SMs and time", alone);
     h = 0;
     for (int i = 0; i < b->n; i++) {
-        const struct panel_svg s = panel_svg(b, i, out);
-        svg_panel(&s, h);
-        h += panel_h(&s);
+        svg_panel(&s[i], h);
+        h += panel_h(&s[i]);
+        panel_svg_clear(&s[i]);
     }
+    free(s);
     svg_text(out, left, h + 12, SVG_START, "d s", "grey: nothing runs there");
     svg_end(out);
 }
 
 /* ---- gnuplot ---- */
 
+/* Names of the lines where rows share one; else gnuplot counts them itself. */
+static void gp_rows(struct str *out, const struct panel_svg *s)
+{
+    const int n = s->lines.n;
+    str_addf(out, "set ylabel \"%s\"\nset yrange [%d.5:-0.5]\n",
+             s->p->unit[0] == 't' ? "thread" : "SM", n - 1);
+    if (n == s->p->shown || n > 40) {
+        str_add(out, "set ytics auto\n");
+        return;
+    }
+    for (int i = 0; i < n; i++) {
+        const struct slot_line *l = &s->lines.v[i];
+        str_addf(out, "%s\"%d", i ? ", " : "set ytics (", l->row);
+        if (l->rows > 1)
+            str_addf(out, "-%d", l->row + l->rows - 1);
+        str_addf(out, "\" %d", i);
+    }
+    str_add(out, ")\n");
+}
+
 static void gp_panel(struct str *out, const struct block_chart *b, int i)
 {
-    const struct panel_svg s = panel_svg(b, i, out);
+    struct panel_svg s = panel_svg(b, i, out);
     struct str title = {0};
     str_addf(out, "$blocks%d << EOD\n", i);
-    for (int k = 0; k < s.p->n; k++) {
-        const struct block_span *v = &s.p->spans[k];
+    for (int k = 0; k < s.n; k++) {
+        const struct block_span *v = s.boxes[k].b;
         const double lane_h = 0.9 / (double)s.lanes[v->pass],
-                     y = (double)v->row - 0.45 + (double)v->lane * lane_h;
+                     y = s.boxes[k].line - 0.45 + (double)v->lane * lane_h;
         str_addf(out, "%.9g %.9g %.9g %.9g %.9g %.9g %d\n",
                  shown_time(s.p, (v->begin_us + v->end_us) / 2), y + lane_h / 2,
                  shown_time(s.p, v->begin_us), shown_time(s.p, v->end_us), y, y + lane_h,
-                 colour_of(&s, v) + 1);
+                 colour_of(&s, &s.boxes[k]) + 1);
     }
     str_add(out, "EOD\nset title ");
     timeline_heading(s.p, &title);
     str_add(&title, ": ");
     timeline_summary(s.p, &title);
     gp_quoted(out, str_text(&title));
-    str_addf(out, " font \",9\"\nset ylabel \"%s\"\nset yrange [%d.5:-0.5]\n",
-             s.p->unit[0] == 't' ? "thread" : "SM", (int)s.p->shown - 1);
+    str_add(out, " font \",9\"\n");
+    gp_rows(out, &s);
     str_addf(out, "set xlabel \"%s\"\nset xrange [0:%.9g]\n", s.p->block_us > 0 ? "blocks" : "us",
              shown_time(s.p, span_of(b, s.p)));
     str_addf(out, "plot $blocks%d using 1:2:3:4:5:6:7 with boxxyerror lc variable notitle\n", i);
     str_free(&title);
+    panel_svg_clear(&s);
 }
 
 static void timeline_gnuplot(struct str *out, const struct chart *c)
@@ -675,7 +813,7 @@ static void timeline_gnuplot(struct str *out, const struct chart *c)
     for (int i = 0; i < b->n; i++)
         n += !b->panels[i].reason;
     gp_head(out, &c->caption);
-    str_add(out, "set style fill solid 0.6 noborder\n");
+    str_add(out, "set style fill solid 0.6 border lc rgb \"white\"\n");
     gp_multiplot(out, &c->caption, n);
     for (int i = 0; i < b->n; i++)
         if (!b->panels[i].reason)

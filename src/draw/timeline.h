@@ -1,7 +1,9 @@
 /* timeline.h - blocks over SMs: rows are SMs, x is time, a letter is what a block works on.
  *
- * Where there are more SMs than lines, a line stands for several; then a cell shows the block that
- * has most of it, in capitals where at least half of the slots are filled, small where fewer are.
+ * A block begins with an edge, so that one can be told from the next of its letter. Where there are
+ * more slots than lines, SMs that do the same share one, with the letters of all ("|A-H----"). Where
+ * they do not, a line stands for several SMs; then a cell shows the block that has most of it, in
+ * capitals where at least half of the slots are filled, small where fewer are.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef ATTNSCOPE_DRAW_TIMELINE_H

@@ -289,7 +289,7 @@ static void test_figure(void)
                    "time       |0\n");
     canvas_clear(c);
     fig_timeline(c, (struct rect){0, 0, c->w, 2}, &p, &v); /* one line for both SMs */
-    expect_text(c, "SM 0-1     AAAAAAAAeeee\n"
+    expect_text(c, "SM 0-1     |AAAAAAA|eee\n"
                    "slots      ########::::\n\n\n\n\n");
     struct str text = {0};
     timeline_legend(&p, MARK_TILE, &text);
@@ -317,6 +317,67 @@ static void test_figure(void)
     CU_ASSERT_PTR_NOT_NULL(strstr(str_text(&text), "; here the first 1 of 2 SMs"));
     str_free(&text);
     model_clear(&block_panel_layout, &p);
+}
+
+/* A wave of one block an SM, and a second one on the first two of them. */
+static void fill_waves(struct sched_block *b, struct schedule *s, int rows, int more)
+{
+    *s = (struct schedule){.unit = "SM",
+                           .origin = "model",
+                           .rows = rows,
+                           .lanes = 1,
+                           .npasses = 1,
+                           .blocks = b,
+                           .nblocks = rows + more,
+                           .span_us = more ? 8 : 4};
+    for (int i = 0; i < rows + more; i++)
+        b[i] = (struct sched_block){.row = i % rows,
+                                    .work = {.tile = i % rows, .head = i / rows, .split = -1},
+                                    .wave = i / rows,
+                                    .begin_us = 4.0 * (i / rows),
+                                    .end_us = 4.0 * (i / rows + 1)};
+}
+
+/* SMs that do the same share a line; blocks of one letter have an edge between them. */
+static void test_shared_lines(void)
+{
+    enum { ROWS = 12 };
+    struct sched_block b[ROWS + 2];
+    struct schedule s;
+    struct block_panel p;
+    struct canvas *c = canvas_new(TIMELINE_LABEL + 12, 5, GLYPHS_ASCII);
+    fill_waves(b, &s, ROWS, 0);
+    model_init(&block_panel_layout, &p);
+    block_take(&p, &s, 0);
+    struct timeline_view v = {.end_us = 4, .mark = MARK_TILE};
+    CU_ASSERT_EQUAL(fig_timeline(c, (struct rect){0, 0, c->w, 5}, &p, &v), 2);
+    expect_text(c, "SM 0-11    |A-L--------\nslots      ############\n\n\n\n");
+    model_clear(&block_panel_layout, &p);
+    fill_waves(b, &s, ROWS, 2);
+    block_take(&p, &s, 0);
+    v = (struct timeline_view){.end_us = 8, .mark = MARK_TILE};
+    canvas_clear(c);
+    CU_ASSERT_EQUAL(fig_timeline(c, (struct rect){0, 0, c->w, 5}, &p, &v), 3);
+    expect_text(c, "SM 0-1     |A-B--|A-B--\nSM 2-11    |C-L--\nslots      ######......\n\n\n");
+    v.mark = MARK_WAVE; /* the same letter twice has an edge, too */
+    for (int i = 0; i < p.n; i++)
+        p.spans[i].wave = 0;
+    canvas_clear(c);
+    fig_timeline(c, (struct rect){0, 0, c->w, 5}, &p, &v);
+    expect_text(c, "SM 0-1     |AAAAA|AAAAA\nSM 2-11    |AAAAA\nslots      ######......\n\n\n");
+    p.spans[ROWS / 2].end_us = 6; /* one that does something else: no range is right for them */
+    v.mark = MARK_TILE;
+    canvas_clear(c);
+    fig_timeline(c, (struct rect){0, 0, c->w, 4}, &p, &v);
+    expect_text(c, "SM 0-3     |AAAAA|AAAAA\nSM 4-7     |EEEEEggg\nSM 8-11    |IIIII\n"
+                   "slots      ######:::...\n\n");
+    v.per_line = 1; /* as asked: each by itself */
+    canvas_clear(c);
+    fig_timeline(c, (struct rect){0, 0, c->w, 3}, &p, &v);
+    expect_text(c,
+                "SM 0       |AAAAA|AAAAA\nSM 1       |BBBBB|BBBBB\nslots      ######:::...\n\n\n");
+    model_clear(&block_panel_layout, &p);
+    canvas_free(c);
 }
 
 /* The model has no clock: what it shows are blocks, and no time that could rank two kernels. */
@@ -385,6 +446,7 @@ static const struct tap_test tests[] = {
     {"models of the ladder's kernels", test_models},
     {"stamps become lanes", test_arrange},
     {"what it looks like", test_figure},
+    {"SMs that do the same share a line", test_shared_lines},
 };
 
 int main(void)

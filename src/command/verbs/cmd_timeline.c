@@ -358,9 +358,11 @@ const struct cmd_entry cmd_timeline = {
     .summary = "blocks over SMs and time: waves, the tail, idle SMs, causal imbalance",
     .help =
         "Rows are SMs, x is time, a letter is the query tile, head or share of the keys that a\n"
-        "block works on; stamps of several kernels stand on one scale. Where a row is several SMs, "
-        "capitals\n"
-        "mean that at least half of their slots are filled. origin=live runs a traced build of\n"
+        "block works on, and | where one begins; stamps of several kernels stand on one scale. "
+        "SMs\n"
+        "that do the same share a row, with the letters of all (A-H). Where a row is other SMs,\n"
+        "it shows the block that has most of it, in capitals where at least half of their slots\n"
+        "are filled. origin=live runs a traced build of\n"
         "the same source that stamps begin and end of every block (on the CPU: of every task of\n"
         "the thread pool, in the shortest of several runs); it is the default on a GPU and with "
         "backend=cpu. origin=model needs\n"

@@ -57,7 +57,9 @@ static struct timeline_view view_of(const struct timelines *t, const struct bloc
         .begin_us = span * (t->middle - half),
         .end_us = span * (t->middle + half),
         .row = t->row < (int)s->rows ? t->row : 0,
-        .per_line = per > 1 ? per : 1,
+        .per_line = t->level == 0 ? 0
+                    : per > 1     ? per
+                                  : 1, /* 0: those that do the same on one */
         .mark = t->mark == MARK_AUTO ? timeline_best_mark(s) : (enum timeline_mark)t->mark,
     };
 }
@@ -92,7 +94,7 @@ static void draw_inside(const struct timelines *t, struct canvas *c, struct rect
     const int used = fig_timeline(c, (struct rect){r.x, r.y, r.w, lines}, &tl->panel, &v);
     fig_time_axis(c, (struct rect){r.x, r.y + used, r.w, 1}, v.begin_us, v.end_us,
                   tl->panel.block_us);
-    draw_words(c, (struct rect){r.x, r.y + lines + 1, r.w, words}, tl, v.mark);
+    draw_words(c, (struct rect){r.x, r.y + used + 1, r.w, r.h - used - 1}, tl, v.mark);
 }
 
 static void draw_panel(struct timelines *t, struct canvas *c, struct rect r, int i, bool bare)
