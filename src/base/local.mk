@@ -30,4 +30,5 @@ libattnscope_a_SOURCES += \
 	%D%/status.h \
 	%D%/str.c \
 	%D%/str.h \
+	%D%/texts.c %D%/texts.h \
 	%D%/utf8.c

@@ -9,6 +9,7 @@
 
 #include "base/rowset.h"
 #include "base/str.h"
+#include "base/texts.h"
 #include "draw/canvas.h"
 
 struct job;
@@ -40,9 +41,9 @@ struct front {
                          progress says. NULL: it is the whole. Borrowed */
     bool direct; /* the terminal is the commands' own: the shell may write to it and read from it */
     int width;   /* columns for text tables; 0: unlimited */
-    const json_t
-        *speaks; /* an object: columns of these fields or titles are the last that a narrow table
-                             leaves out; NULL: none. Borrowed */
+    const struct texts
+        *speaks; /* columns of these fields or titles are the last that a narrow table leaves
+                                   out; NULL: none. Borrowed */
     enum glyphs glyphs;
     bool color; /* NO_COLOR, CLICOLOR_FORCE and --color have been weighed */
 };

@@ -94,8 +94,8 @@ static void shorten_params(const struct session *s, struct row *row)
 
 bool column_is_spoken_of(const struct session *s, const struct column *c)
 {
-    return s->front.speaks && (json_object_get(s->front.speaks, c->field) ||
-                               json_object_get(s->front.speaks, c->title));
+    return s->front.speaks &&
+           (texts_have(s->front.speaks, c->field) || texts_have(s->front.speaks, c->title));
 }
 
 void keep_spoken(const struct session *s, struct column *cols)

@@ -8,6 +8,7 @@
 
 #include "base/rowset.h"
 #include "base/str.h"
+#include "base/texts.h"
 
 enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_CSV, FORMAT_MD };
 
@@ -49,8 +50,8 @@ struct row_type *columns_texts(const struct column *cols);
 void rows_format(struct str *out, const struct rowset *rows, const struct columns *cols,
                  enum format f, int width);
 /* The fields of the columns that a text table of this width leaves out, and of those whose cells it cuts,
- * as an array of texts. The caller owns it. */
-json_t *rows_lost(const struct rowset *rows, const struct column *cols, int width);
+ * by name. The caller clears them. */
+struct texts rows_lost(const struct rowset *rows, const struct column *cols, int width);
 /* Breaks the lines of *out from byte `from` on at blanks, to at most `width` columns; 0: not at all.
  * Further lines stand below the text that the first one's title or indentation leads to. */
 void lines_wrap(struct str *out, size_t from, int width);

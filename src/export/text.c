@@ -214,10 +214,10 @@ static void add_notes(struct str *out, const struct rowset *rows)
     }
 }
 
-json_t *rows_lost(const struct rowset *rows, const struct column *cols, int width)
+struct texts rows_lost(const struct rowset *rows, const struct column *cols, int width)
 {
     struct table all, fits;
-    json_t *lost = json_array();
+    struct texts lost = {0};
     table_make(&all, rows, cols, TABLE_TEXT);
     table_make(&fits, rows, cols, TABLE_TEXT);
     measure_columns(&all);
@@ -226,7 +226,7 @@ json_t *rows_lost(const struct rowset *rows, const struct column *cols, int widt
     for (size_t c = 0, at = 0; c < all.ncols; c++) {
         const bool shown = at < fits.ncols && fits.cols[at] == all.cols[c];
         if (!shown || fits.width[at] < all.width[c])
-            json_array_append_new(lost, json_string(all.cols[c]->field));
+            texts_add(&lost, all.cols[c]->field);
         at += shown;
     }
     table_clear(&all);

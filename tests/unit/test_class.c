@@ -476,14 +476,14 @@ static void test_shipped_terms(void)
     for (const struct blob *b = blob_table; b->path; b++) {
         if (!str_starts(b->path, "lessons/") || !strstr(b->path, ".md"))
             continue;
-        json_t *terms = text_terms(b->data, blob_size(b));
-        for (size_t i = 0; i < json_array_size(terms); i++) {
-            const char *term = json_string_value(json_array_get(terms, i));
+        struct texts terms = text_terms(b->data, blob_size(b));
+        for (size_t i = 0; i < terms.n; i++) {
+            const char *term = terms.v[i];
             if (!glossary_knows(term))
                 printf("# %s: *%s*\n", b->path, term);
             CU_ASSERT(glossary_knows(term));
         }
-        json_decref(terms);
+        texts_clear(&terms);
     }
 }
 

@@ -1052,11 +1052,11 @@ static void test_lost(void)
     } cases[] = {
         {0, 0, NULL}, {80, 0, NULL}, {60, 1, "least"}, {35, 2, "least"}, {25, 3, "kernel"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        json_t *lost = rows_lost(&set, cols, cases[i].width);
-        CU_ASSERT_EQUAL(json_array_size(lost), (size_t)cases[i].lost);
+        struct texts lost = rows_lost(&set, cols, cases[i].width);
+        CU_ASSERT_EQUAL(lost.n, (size_t)cases[i].lost);
         if (cases[i].first)
-            CU_ASSERT_STRING_EQUAL(json_string_value(json_array_get(lost, 0)), cases[i].first);
-        json_decref(lost);
+            CU_ASSERT_STRING_EQUAL(lost.v[0], cases[i].first);
+        texts_clear(&lost);
     }
     rowset_clear(&set);
     json_decref(rows);

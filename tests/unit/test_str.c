@@ -9,7 +9,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/mem.h"
 #include "base/str.h"
+#include "base/texts.h"
 
 static void test_append(void)
 {
@@ -153,6 +155,24 @@ static void test_read_file(void)
     free(data);
 }
 
+static void test_texts(void)
+{
+    struct texts t = {0};
+    char word[] = "one";
+    CU_ASSERT_FALSE(texts_have(&t, "one"));
+    CU_ASSERT(texts_add(&t, word));
+    word[0] = 'x'; /* it has a copy */
+    CU_ASSERT(texts_add(&t, "") && texts_add(&t, "two"));
+    CU_ASSERT_FALSE(texts_add(&t, "one"));
+    CU_ASSERT(texts_have(&t, "one") && !texts_have(&t, "on"));
+    texts_take(&t, xstrdup("one"));
+    CU_ASSERT_EQUAL_FATAL(t.n, 4);
+    CU_ASSERT_STRING_EQUAL(t.v[2], "two");
+    CU_ASSERT_STRING_EQUAL(t.v[3], "one");
+    texts_clear(&t);
+    CU_ASSERT(t.n == 0 && !texts_have(&t, "two"));
+}
+
 static const struct tap_test tests[] = {
     {"appending and taking", test_append},
     {"prefixes and blanks", test_words},
@@ -162,6 +182,7 @@ static const struct tap_test tests[] = {
     {"invalid bytes are one U+FFFD each", test_utf8_invalid},
     {"columns", test_width},
     {"reading files", test_read_file},
+    {"several texts", test_texts},
 };
 
 TAP_MAIN("str", tests)

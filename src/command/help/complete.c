@@ -154,17 +154,16 @@ static void offer_topics(struct completer *c, topic_fn *at)
 /* $fa2 is the newest row of fa2: each kernel once. */
 static void offer_row_kernels(struct completer *c)
 {
-    json_t *seen = json_object();
+    struct texts seen = {0};
     for (size_t i = c->s->rows.results.n; i > 0; i--) {
         const char *kernel = row_text(c->s->rows.results.rows[i - 1], "kernel");
-        if (!kernel || json_object_get(seen, kernel))
+        if (!kernel || !texts_add(&seen, kernel))
             continue;
         char *name = xasprintf("$%s", kernel);
         offer_own(c, name, "the newest row of this kernel");
         free(name);
-        json_object_set_new(seen, kernel, json_true());
     }
-    json_decref(seen);
+    texts_clear(&seen);
 }
 
 /* "$last", "$3", "$fa2", and behind the dot the fields of that row. */

@@ -346,11 +346,11 @@ static void look(void *ctx, const struct lesson_run *r, bool over)
 static void printed(void *ctx, const struct lesson_run *r, const char *command, const char *text)
 {
     struct checker *c = ctx;
-    json_t *lost = page_lost(c->own, run_stage(r), command, text);
+    struct texts lost = page_lost(c->own, run_stage(r), command, text);
     begin_step(c, r->step);
-    for (size_t i = 0; i < json_array_size(lost); i++)
-        find(c, "page", "problem", xstrdup(json_string_value(json_array_get(lost, i))));
-    json_decref(lost);
+    for (size_t i = 0; i < lost.n; i++)
+        find(c, "page", "problem", xstrdup(lost.v[i]));
+    texts_clear(&lost);
 }
 
 /* How the step went, as a row that has its figures apart, too. */
@@ -425,22 +425,22 @@ int lesson_check_text(const struct session *s, const struct lesson *l, const cha
                       struct rowset *rows)
 {
     struct checker c = {.lesson = l, .rows = rows, .step = -1};
-    json_t *terms = text_terms(text, len), *capitals = text_capitals(text, len);
+    struct texts terms = text_terms(text, len), capitals = text_capitals(text, len);
     check_minutes(&c);
-    for (size_t i = 0; i < json_array_size(terms); i++) {
-        const char *term = json_string_value(json_array_get(terms, i));
+    for (size_t i = 0; i < terms.n; i++) {
+        const char *term = terms.v[i];
         if (!glossary_knows(term))
             find(&c, "terms", "problem",
                  xasprintf("*%s* is not in the glossary; \"**\" marks stress", term));
     }
-    for (size_t i = 0; i < json_array_size(capitals); i++) {
-        const char *word = json_string_value(json_array_get(capitals, i));
+    for (size_t i = 0; i < capitals.n; i++) {
+        const char *word = capitals.v[i];
         if (!glossary_mentions(word) && !is_param(s->services.registry, word))
             find(&c, "terms", "note", xasprintf("the glossary does not mention %s", word));
     }
     if (strstr(text, "TODO"))
         find(&c, "text", "problem", xstrdup("TODO is left in it"));
-    json_decref(terms);
-    json_decref(capitals);
+    texts_clear(&terms);
+    texts_clear(&capitals);
     return c.problems;
 }

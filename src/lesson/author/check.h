@@ -17,11 +17,10 @@ double gate_margin(const struct values *v, const struct expr *gate);
 
 /* ---- check_text.c: what is written ---- */
 
-/* Words set in *italics*, each once, as an array of texts: the terms that a lesson introduces. The
- * caller owns it. */
-json_t *text_terms(const char *text, size_t len);
+/* Words set in *italics*, each once: the terms that a lesson introduces. The caller clears them. */
+struct texts text_terms(const char *text, size_t len);
 /* Abbreviations in capitals, likewise. */
-json_t *text_capitals(const char *text, size_t len);
+struct texts text_capitals(const char *text, size_t len);
 /* Is there an entry of that name, in the singular or the plural, whatever the case? */
 bool glossary_knows(const char *term);
 /* Does any entry, its sentences included, mention the word? */
@@ -34,9 +33,9 @@ enum { SCREEN_LINES = 24, SCREEN_COLUMNS = 80, PAGE_COLUMNS = 76 };
 
 /* Of what a command of the step printed for a page: a sentence for lines that are longer, and for each
  * column that its table leaves out or cuts although the step speaks of it (text/speech.h). The rows are those
- * that the session has last. The caller owns the array. */
-json_t *page_lost(struct session *s, const struct lesson_stage *at, const char *command,
-                  const char *printed);
+ * that the session has last. The caller clears them. */
+struct texts page_lost(struct session *s, const struct lesson_stage *at, const char *command,
+                       const char *printed);
 
 /* ---- check.c ---- */
 

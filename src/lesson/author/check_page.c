@@ -29,23 +29,23 @@ static bool has_table(const struct session *s, const char *printed)
     return has;
 }
 
-static void lost_columns(const struct session *s, json_t *out)
+static void lost_columns(const struct session *s, struct texts *out)
 {
     struct column *cols = columns_resolve(&s->rows.last.cols);
     keep_spoken(s, cols);
-    json_t *lost = rows_lost(&s->rows.last.rows, cols, PAGE_COLUMNS);
-    for (size_t i = 0; i < json_array_size(lost); i++) {
-        const struct column *c = column_of(cols, json_string_value(json_array_get(lost, i)));
+    struct texts lost = rows_lost(&s->rows.last.rows, cols, PAGE_COLUMNS);
+    for (size_t i = 0; i < lost.n; i++) {
+        const struct column *c = column_of(cols, lost.v[i]);
         if (c && column_is_spoken_of(s, c))
-            json_array_append_new(out, json_sprintf("%s: the column \"%s\" is cut or left out at "
-                                                    "%d columns, and the step speaks of it",
-                                                    s->rows.last.command, c->title, PAGE_COLUMNS));
+            texts_take(out, xasprintf("%s: the column \"%s\" is cut or left out at %d columns, and "
+                                      "the step speaks of it",
+                                      s->rows.last.command, c->title, PAGE_COLUMNS));
     }
-    json_decref(lost);
+    texts_clear(&lost);
     free(cols);
 }
 
-static void long_lines(const char *command, const char *printed, json_t *out)
+static void long_lines(const char *command, const char *printed, struct texts *out)
 {
     int widest = 0;
     for (const char *p = printed; *p; p += strcspn(p, "\n") + (p[strcspn(p, "\n")] != 0)) {
@@ -55,19 +55,19 @@ static void long_lines(const char *command, const char *printed, json_t *out)
         widest = wide > widest ? wide : widest;
     }
     if (widest > PAGE_COLUMNS)
-        json_array_append_new(out, json_sprintf("%s: prints a line of %d columns where %d fit",
-                                                command, widest, PAGE_COLUMNS));
+        texts_take(out, xasprintf("%s: prints a line of %d columns where %d fit", command, widest,
+                                  PAGE_COLUMNS));
 }
 
-json_t *page_lost(struct session *s, const struct lesson_stage *at, const char *command,
-                  const char *printed)
+struct texts page_lost(struct session *s, const struct lesson_stage *at, const char *command,
+                       const char *printed)
 {
-    json_t *out = json_array(), *speaks = stage_speaks(at);
-    long_lines(command, printed, out);
-    s->front.speaks = speaks;
+    struct texts out = {0}, speaks = stage_speaks(at);
+    long_lines(command, printed, &out);
+    s->front.speaks = &speaks;
     if (s->rows.last.command && s->rows.last.cols.list && has_table(s, printed))
-        lost_columns(s, out);
+        lost_columns(s, &out);
     s->front.speaks = NULL;
-    json_decref(speaks);
+    texts_clear(&speaks);
     return out;
 }

@@ -14,7 +14,7 @@
 enum { TERM_MAX = 60 };
 
 struct words {
-    json_t *found; /* object: word -> true; keeps the order */
+    struct texts found;
     struct str term;
     int italics;
     bool code, capitals; /* inside code; collect capitals instead of italics */
@@ -24,7 +24,7 @@ static void keep(struct words *w, const char *word)
 {
     char *clean = sanitize_line(word);
     if (*clean && strlen(clean) <= TERM_MAX)
-        json_object_set_new(w->found, clean, json_true());
+        texts_add(&w->found, clean);
     free(clean);
 }
 
@@ -94,7 +94,7 @@ static int add_text(MD_TEXTTYPE type, const MD_CHAR *text, MD_SIZE size, void *c
     return 0;
 }
 
-static json_t *collect(const char *text, size_t len, bool capitals)
+static struct texts collect(const char *text, size_t len, bool capitals)
 {
     static const MD_PARSER callbacks = {
         .flags = MD_FLAG_NOINDENTEDCODEBLOCKS,
@@ -105,25 +105,21 @@ static json_t *collect(const char *text, size_t len, bool capitals)
         .text = add_text,
     };
     struct str source = {0}; /* md4c 0.4 reads past a link that the end of the text cuts off */
-    struct words w = {.found = json_object(), .capitals = capitals};
+    struct words w = {.capitals = capitals};
     str_addn(&source, text, len);
     str_add(&source, "\n\n");
     (void)md_parse(source.data, (MD_SIZE)source.len, &callbacks, &w);
-    json_t *list = json_array();
-    for (void *it = json_object_iter(w.found); it; it = json_object_iter_next(w.found, it))
-        json_array_append_new(list, json_string(json_object_iter_key(it)));
-    json_decref(w.found);
     str_free(&w.term);
     str_free(&source);
-    return list;
+    return w.found;
 }
 
-json_t *text_terms(const char *text, size_t len)
+struct texts text_terms(const char *text, size_t len)
 {
     return collect(text, len, false);
 }
 
-json_t *text_capitals(const char *text, size_t len)
+struct texts text_capitals(const char *text, size_t len)
 {
     return collect(text, len, true);
 }

@@ -44,7 +44,7 @@ struct prepare {
     struct session *session;
     bool list;          /* only say what would be run */
     struct rowset rows; /* one a command */
-    json_t *seen;       /* commands that were run already */
+    struct texts seen;  /* commands that were run already */
     int failed;
     enum status status; /* ST_CANCELLED ends it */
 };
@@ -105,11 +105,8 @@ static bool is_shown(const struct item *it)
 static void prepare_item(struct prepare *p, const struct lesson *l, int step, const struct item *it)
 {
     char *line = line_of(p->session, it);
-    const bool again = json_object_get(p->seen, line) != NULL;
-    if (!again && p->status != ST_CANCELLED) {
-        json_object_set_new(p->seen, line, json_true());
+    if (p->status != ST_CANCELLED && texts_add(&p->seen, line))
         prepare_command(p, l, step, line, is_shown(it));
-    }
     free(line);
 }
 
@@ -217,7 +214,6 @@ static enum status exec_prepare(struct session *s, struct cmd_call *c, struct er
     if (st)
         return st;
     p.rows.type = &prepare_type;
-    p.seen = json_object();
     st = run_all(&p, c, err);
     if (!st)
         st = call_rows(s, c, &p.rows, &columns);
@@ -226,7 +222,7 @@ static enum status exec_prepare(struct session *s, struct cmd_call *c, struct er
     else if (!st && p.failed)
         st = err_set(err, ST_NO, "%d of %zu commands are not ready", p.failed, p.rows.n);
     rowset_clear(&p.rows);
-    json_decref(p.seen);
+    texts_clear(&p.seen);
     return st;
 }
 

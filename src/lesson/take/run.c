@@ -559,11 +559,11 @@ static enum status answer_run(struct lesson_run *r, struct str *out, struct err 
     const struct item *it = run_item(r);
     char *line = xstrdup(r->command); /* a front end that waits may ask for the step again */
     struct rows got;
-    json_t *speaks = stage_speaks(run_stage(r));
-    r->session->front.speaks = speaks;
+    struct texts speaks = stage_speaks(run_stage(r));
+    r->session->front.speaks = &speaks;
     enum status st = session_apart(r->session, line, &got, out, err);
     r->session->front.speaks = NULL;
-    json_decref(speaks);
+    texts_clear(&speaks);
     const bool open_instead = st == ST_NO_GPU && it->recording && !r->no_gpu;
     if (!open_instead) /* else the recorded rows are $1, $2, ... */
         rows_add(&r->values.rows, &got.results, it->label);

@@ -8,11 +8,11 @@
 
 #include "base/mem.h"
 
-static void add(json_t *words, const char *word, size_t len)
+static void add(struct texts *words, const char *word, size_t len)
 {
     char *copy = xstrndup(word, len);
     if (*copy)
-        json_object_set_new(words, copy, json_true());
+        texts_add(words, copy);
     free(copy);
 }
 
@@ -27,22 +27,22 @@ static void add_fields(void *words, const char *name)
 }
 
 /* What stands between two of these marks. */
-static void add_marked(json_t *words, const char *text, char mark)
+static void add_marked(struct texts *words, const char *text, char mark)
 {
     const char *from = text ? strchr(text, mark) : NULL;
     for (const char *to; from && (to = strchr(from + 1, mark)); from = strchr(to + 1, mark))
         add(words, from + 1, (size_t)(to - from - 1));
 }
 
-static void add_text(json_t *words, const char *text)
+static void add_text(struct texts *words, const char *text)
 {
     add_marked(words, text, '`');
     add_marked(words, text, '"');
 }
 
-json_t *stage_speaks(const struct lesson_stage *step)
+struct texts stage_speaks(const struct lesson_stage *step)
 {
-    json_t *words = json_object();
+    struct texts all = {0}, *words = &all;
     stage_names(step, add_fields, words);
     for (size_t i = 0; i < step->nitems; i++) {
         const struct item *it = &step->items[i];
@@ -54,5 +54,5 @@ json_t *stage_speaks(const struct lesson_stage *step)
     }
     for (size_t i = 0; i < step->nhints; i++)
         add_text(words, step->hints[i]);
-    return words;
+    return all;
 }

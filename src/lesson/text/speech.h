@@ -4,12 +4,11 @@
 #ifndef ATTNSCOPE_LESSON_SPEECH_H
 #define ATTNSCOPE_LESSON_SPEECH_H
 
-#include <jansson.h>
-
+#include "base/texts.h"
 #include "lesson/text/parsed.h"
 
-/* The fields of rows that the step's expressions have, and what its texts set in `code` or "quotes", as the
- * names of an object: front.speaks takes it. The caller owns it. */
-json_t *stage_speaks(const struct lesson_stage *step);
+/* The fields of rows that the step's expressions have, and what its texts set in `code` or "quotes", for
+ * front.speaks. The caller clears them. */
+struct texts stage_speaks(const struct lesson_stage *step);
 
 #endif
