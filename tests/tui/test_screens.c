@@ -137,9 +137,9 @@ static void test_sweep_measured(void)
     pty_send(p, "jjj\rmedian_us\r");
     tui_expect(p, "3 of 3 points to measure, about", 2000);
     pty_send(p, "r");
-    tui_expect(p, "0 of 3 points, about", 2000);
-    CU_ASSERT(pty_wait(p, "1 of 3 points, about", RUN_MS) ||
-              pty_wait(p, "2 of 3 points, about", 10));
+    tui_expect(p, "point 1 of 3: S=32, about", 2000);
+    CU_ASSERT(pty_wait(p, "point 2 of 3: S=64, about", RUN_MS) ||
+              pty_wait(p, "point 3 of 3: S=128, about", 10));
     pty_send(p, "\003");
     tui_expect(p, "cancelled", 2000);
     CU_ASSERT(pty_wait(p, "of 3 points to measure", 2000) && !pty_shows(p, "3 of 3 points to"));
@@ -147,6 +147,12 @@ static void test_sweep_measured(void)
     tui_expect(p, "all 3 points", RUN_MS);
     pty_send(p, "\rtflops\r"); /* another figure of the same runs: nothing to measure */
     tui_expect(p, "tflops  LIVE  all 3 points", 2000);
+    pty_send(p, "\rtime\r"); /* no metric: the figure stays, and the command */
+    tui_expect(p, "there is no metric \"time\"", 2000);
+    CU_ASSERT(pty_shows(p, "tflops  LIVE  all 3 points"));
+    pty_send(p, "r"); /* nothing is wiped by one key */
+    tui_expect(p, "all 3 points are measured; r once more", 2000);
+    CU_ASSERT(pty_shows(p, "tflops  LIVE  all 3 points"));
     pty_send(p, "."); /* hidden, to be guessed */
     tui_expect(p, "BLANK", 2000);
     tui_quit(p);

@@ -12,6 +12,7 @@
 #include "base/number.h"
 #include "base/sanitize.h"
 #include "command/ask/axis.h"
+#include "command/ask/estimate.h"
 #include "command/ask/keys.h"
 #include "command/ask/measure.h"
 #include "command/ask/plan_here.h"
@@ -78,6 +79,24 @@ static bool has_figures(const struct swept *v)
     return false;
 }
 
+/* The largest point that is missing: a row of minutes is asked about before anything runs. */
+static enum status ask_longest(struct swept *v, const struct sweep_walk *k, struct err *err)
+{
+    const struct timing_rule usual = TIMING_DEFAULT;
+    const bool meant = v->w.base.options.rule.max_s != usual.max_s;
+    struct request r;
+    int longest = -1;
+    for (int i = 0; i < v->w.npoints; i++)
+        if (isfinite(k->flops[i]) && !sweep_has(&v->w, i) &&
+            (longest < 0 || k->flops[i] > k->flops[longest]))
+            longest = i;
+    if (longest < 0 || sweep_request(&v->w, longest, &r, NULL))
+        return ST_OK;
+    const enum status st = estimate_ask(v->s, &r, JOB_RUN, meant, err);
+    request_clear(&r);
+    return st;
+}
+
 static void measure_all(struct swept *v, bool fresh, bool no_store)
 {
     const bool turns = v->w.paired;
@@ -87,6 +106,7 @@ static void measure_all(struct swept *v, bool fresh, bool no_store)
                                     .verb = turns ? "compare" : "run"};
     struct sweep_walk k;
     sweep_walk_begin(&k, v->s, &v->w, &how, v->call->command, fresh);
+    k.sum.status = ask_longest(v, &k, &k.sum.err);
     sweep_walk(&k);
     collect(v);
     v->total = k.sum;

@@ -315,7 +315,8 @@ int measurement_cells_left(const struct measurement *m, const struct cells *c, d
 static bool start_cell(struct measurement *m)
 {
     const struct cells *c = m->cells;
-    const struct measure_how how = {.kind = JOB_RUN, .verb = "run"};
+    const struct measure_how how = {
+        .kind = JOB_RUN, .interleave = c->turns, .verb = c->turns ? "compare" : "run"};
     for (int cell = 0; cell < c->n; cell++) {
         struct request r;
         if (!cell_missing(c, cell) || c->request(c->ctx, cell, &r) != ST_OK)

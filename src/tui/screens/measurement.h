@@ -25,6 +25,7 @@ struct figures {
 struct cells {
     void *ctx;
     int n, nkernels; /* cells; entries of each one's request */
+    bool turns;      /* the entries of a cell take turns: their rows have ratios */
     /* The request of a cell, to be cleared; ST_NO: it has none. */
     enum status (*request)(void *ctx, int cell, struct request *out);
     bool (*known)(void *ctx, int cell, int i); /* has entry i of its request a row? */

@@ -13,10 +13,12 @@
 #include "base/mem.h"
 #include "base/number.h"
 #include "command/ask/axis.h"
+#include "command/ask/estimate.h"
 #include "command/ask/measure.h"
 #include "command/ask/plan_here.h"
 #include "command/ask/request.h"
 #include "command/ask/sweep.h"
+#include "command/show/sweep_words.h"
 #include "draw/figures.h"
 #include "measure/origin.h"
 #include "tui/app/app.h"
@@ -45,11 +47,18 @@ struct sweep_screen {
     struct measurement measurement; /* figures of points: kept over every change */
     int at[SWEEP_AXES], kernel;     /* cursor */
     int computed;                   /* points of a planned metric that have their rows */
+    bool warned;                    /* all is measured: the next r measures it once more */
 
     char activity[160];
 };
 
 /* ---- the sweep ---- */
+
+/* Are its points measured here? Planned and recorded ones are there at once. */
+static bool runs_here(const struct sweep_screen *x)
+{
+    return x->have && x->sweep.measured && !x->sweep.recorded;
+}
 
 /* Makes the sweep anew from the setup. */
 static void remake(struct sweep_screen *x)
@@ -62,7 +71,9 @@ static void remake(struct sweep_screen *x)
     x->computed = 0;
     if (!x->have)
         sweep_clear(&x->sweep);
-    x->cells.n = x->have && x->sweep.measured ? x->sweep.npoints : 0;
+    x->warned = false;
+    x->cells.n = runs_here(x) ? x->sweep.npoints : 0;
+    x->cells.turns = x->sweep.paired;
     x->cells.nkernels = x->sweep.base.nkernels;
 }
 
@@ -153,16 +164,32 @@ static void figure_title(const struct sweep_screen *x, struct str *s)
     else
         str_addf(s, "%s", w->metric);
     free(label);
-    str_addf(s, "  %s%s%s", origin_tag(sweep_origin(w)), w->measured ? "  " : " ",
-             w->measured ? x->activity
-             : w->device ? w->device->name
-                         : "?");
+    str_addf(s, "  %s%s%s", origin_tag(sweep_origin(w)), runs_here(x) ? "  " : " ",
+             runs_here(x) ? x->activity
+             : w->device  ? sweep_device(w, sweep_point(w, x->at[0], x->at[1]))->name
+                          : "?");
     const int awaited = plans_awaited(x->app->session, x);
     if (awaited)
         str_addf(s, "  compiling, %d left", awaited);
 }
 
 /* ---- the cell ---- */
+
+/* "from 0.81 to 0.83, FASTER"; the quartiles of a median. */
+static void cell_spread(const struct sweep_screen *x, struct flow *f, const struct row *row)
+{
+    char a[NUMBER_BUF], b[NUMBER_BUF];
+    double lo, hi;
+    const char *verdict = row_text(row, "verdict");
+    if (verdict && !strcmp(verdict, "base"))
+        flow_item(f, NULL, ROLE_DIM, "the base");
+    else if (sweep_spread(&x->sweep, row, &lo, &hi))
+        flow_item(f, "from", ROLE_NORMAL, "%s to %s%s%s", number_fmt(a, lo, 3),
+                  number_fmt(b, hi, 3), verdict ? ", " : "",
+                  !verdict                        ? ""
+                  : !strcmp(verdict, "AMBIGUOUS") ? "no winner"
+                                                  : verdict);
+}
 
 static void cell_value(const struct sweep_screen *x, struct flow *f, const struct row *row)
 {
@@ -174,6 +201,8 @@ static void cell_value(const struct sweep_screen *x, struct flow *f, const struc
         flow_item(f, w->metric, ROLE_TITLE, "%s%s", bound, hidden(x) ? "?" : number_fmt(b, v, 4));
     else if (!row)
         flow_item(f, w->metric, ROLE_DIM, "not measured yet: r");
+    if (isfinite(v) && !hidden(x))
+        cell_spread(x, f, row);
     if (*bound)
         flow_item(f, NULL, ROLE_DIM, "a bound: the registers are not known");
 }
@@ -212,10 +241,16 @@ static void draw_cell(struct sweep_screen *x, struct canvas *c, struct rect r)
     cell_plan(x, &f);
     flow_line(&f);
     struct rect rest = {r.x, r.y + f.y, r.w, r.h - f.y};
+    struct str said = {0};
+    if (!hidden(x))
+        sweep_say_crossings(w, &said);
     if (reason && rest.h > 0)
-        canvas_wrap_more(c, rest, ROLE_BAD, reason, 0);
+        canvas_wrap_more(c, rest, isfinite(sweep_value(w, row)) ? ROLE_WARN : ROLE_BAD, reason, 0);
+    else if (said.len && rest.h > 0)
+        canvas_wrap_more(c, rest, ROLE_NORMAL, str_text(&said), 0);
     else if (x->cell.why.len && rest.h > 0)
         canvas_wrap_more(c, rest, ROLE_NORMAL, str_text(&x->cell.why), 0);
+    str_free(&said);
 }
 
 static void cell_title(const struct sweep_screen *x, struct str *s)
@@ -285,19 +320,32 @@ static void sweep_draw(struct sweep_screen *x, struct canvas *c, struct rect r)
         draw_inside(x, c, in[p], (enum sweep_pane)p);
 }
 
+/* " S=512 BR=32"; the caller frees it. */
+static char *point_text(const struct sweep *w, int point)
+{
+    int at[SWEEP_AXES];
+    struct str s = {0};
+    sweep_at(w, point, at);
+    for (int i = 0; i < w->naxes; i++)
+        str_addf(&s, " %s=%s", w->axes[i].key, w->axes[i].values[at[i]]);
+    return str_take(&s);
+}
+
 static void sweep_tell_estimate(struct sweep_screen *x)
 {
     double s;
     char b[NUMBER_BUF];
     int left = measurement_cells_left(&x->measurement, &x->cells, &s);
-    if (!x->have || !x->sweep.measured)
+    if (!runs_here(x))
         x->activity[0] = 0;
-    else if (x->measurement.cells)
-        snprintf(x->activity, sizeof x->activity, "%d of %d points, about %s left",
-                 x->sweep.npoints - left, x->sweep.npoints, number_fmt_us(b, s * 1e6));
-    else if (left)
+    else if (x->measurement.cells) {
+        char *at = point_text(&x->sweep, x->measurement.cell);
+        snprintf(x->activity, sizeof x->activity, "point %d of %d:%s, about %s left",
+                 x->sweep.npoints - left + 1, x->sweep.npoints, at, estimate_text(b, s));
+        free(at);
+    } else if (left)
         snprintf(x->activity, sizeof x->activity, "%d of %d points to measure, about %s: r", left,
-                 x->sweep.npoints, number_fmt_us(b, s * 1e6));
+                 x->sweep.npoints, estimate_text(b, s));
     else
         snprintf(x->activity, sizeof x->activity, "all %d points", x->sweep.npoints);
 }
@@ -311,7 +359,7 @@ static const struct run_row *measured_before(const struct sweep_screen *x, const
     char *label = cell_label(r, k);
     const struct figures *f = measurement_find(&x->measurement, label);
     free(label);
-    return f ? &f->row : NULL;
+    return f && (!x->sweep.paired || f->row.verdict) ? &f->row : NULL;
 }
 
 /* What is known of a measured point from earlier runs, and what can be said without a run. */
@@ -338,7 +386,7 @@ static void sweep_compute_some(struct sweep_screen *x)
 {
     struct sweep *w = &x->sweep;
     for (int i = 0; x->have && x->computed < w->npoints && i < POINTS_AT_ONCE; i++) {
-        if (w->measured)
+        if (runs_here(x))
             fill_point(x, x->computed);
         else {
             sweep_want(w, x->computed, x);
@@ -368,7 +416,7 @@ static void sweep_renew_cell(struct sweep_screen *x)
     if (sweep_request(w, sweep_point(w, x->at[0], x->at[1]), &r, NULL) != ST_OK)
         return;
     request_only(&r, x->kernel);
-    request_command(&r, w->measured ? "run" : "plan", &x->cell.command);
+    request_command(&r, runs_here(x) ? "run" : "plan", &x->cell.command);
     subject_plan_request(&x->cell, &r);
     request_clear(&r);
 }
@@ -403,15 +451,22 @@ static void run(void *ctx, int arg)
 {
     struct sweep_screen *x = ctx;
     (void)arg;
-    if (!x->have || !x->sweep.measured) {
+    if (!runs_here(x)) {
         app_message(x->app, ROLE_NORMAL, "%s",
-                    x->subject.problem ? x->subject.problem
-                                       : "this metric is computed: there is nothing to run");
+                    x->subject.problem  ? x->subject.problem
+                    : x->sweep.recorded ? "these times are recorded: there is nothing to run"
+                                        : "this metric is computed: there is nothing to run");
         return;
     }
     if (x->measurement.cells)
         return;
-    if (all_known(x)) { /* once more */
+    if (all_known(x) && !x->warned) {
+        x->warned = true;
+        app_message(x->app, ROLE_NORMAL,
+                    "all %d points are measured; r once more measures them anew", x->sweep.npoints);
+        return;
+    }
+    if (all_known(x)) {
         measurement_forget_cells(&x->measurement, &x->cells);
         remake(x);
     }
@@ -492,13 +547,29 @@ static void sweep_restore(void *ctx, const json_t *o)
 
 /* ---- keys ---- */
 
+/* What makes no sweep is told and not taken: the figure stays. */
+static void take_typed(struct sweep_screen *x, int row, const char *text)
+{
+    const struct sweep_setup before = x->setup;
+    struct err err = ERR_INIT;
+    struct sweep w;
+    sweep_setup_type(&x->setup, row, text);
+    const enum status st = sweep_setup_make(&x->setup, &w, &err);
+    sweep_clear(&w);
+    if (st) {
+        x->setup = before;
+        app_message(x->app, ROLE_BAD, "%s", err.text);
+        return;
+    }
+    sweep_refresh(x);
+}
+
 static void type_done(void *ctx, const char *text)
 {
     struct sweep_screen *x = ctx;
     int row = x->list.cur;
     if (row < SETUP_ROWS) {
-        sweep_setup_type(&x->setup, row, text);
-        sweep_refresh(x);
+        take_typed(x, row, text);
     } else if (!str_blank(text)) {
         char *line = knob_command(&x->subject.knobs.v[row - SETUP_ROWS], text);
         app_set(x->app, line);
@@ -668,7 +739,7 @@ static void sweep_update(void *ctx)
     sweep_collect(x);
     if (!compiled)
         return;
-    if (x->have && !x->sweep.measured)
+    if (x->have && !runs_here(x))
         x->computed = 0; /* the rows so far stay until they are made anew */
     sweep_renew_cell(x);
 }
@@ -719,7 +790,7 @@ static void sweep_drive(void *ctx, const struct cmd_call *c, const char *names)
     marks_take(&x->app->marks, names);
     sweep_setup_take(&x->setup, c);
     sweep_refresh(x);
-    if (x->have && x->sweep.measured)
+    if (runs_here(x))
         run(x, 0);
 }
 

@@ -23,6 +23,7 @@ static const char *const metrics[] = {
     "requested_bytes",
     "roof_us",
     "median_us",
+    "ratio",
     "tflops",
     "gbytes_per_s",
     "cv_pct",
@@ -93,6 +94,7 @@ static void find_keys(struct sweep_setup *x, struct key_set *k)
     }
     for (const struct field *s = shape_keys; s->name; s++)
         add_key(k, s->name, NULL, 0);
+    add_key(k, "gpu", NULL, 0);
     str_free(&names);
 }
 
@@ -102,7 +104,9 @@ static void choose_values(struct sweep_setup *x, int axis, const struct key_set 
     const struct kernel_desc *d = k->v[i].desc;
     const struct shape *shape = &x->app->session->settings.problem.shape;
     struct str tries = {0};
-    if (d)
+    if (!strcmp(k->v[i].name, "gpu"))
+        str_add(&tries, "L4,A100-80GB,H100-SXM,H200");
+    else if (d)
         field_tries(&d->params[k->v[i].param], &d->defaults, &tries);
     else
         field_tries(field_find(shape_keys, k->v[i].name), shape, &tries);
@@ -178,6 +182,8 @@ static void step_metric(struct sweep_setup *x, int dir)
         if (strcmp(metrics[n], x->metric) == 0)
             at = n;
     at = at < 0 ? 0 : (at + dir + n) % n;
+    if (!strcmp(metrics[at], "ratio") && x->app->marks.n < 2) /* of what to what? */
+        at = (at + dir + n) % n;
     snprintf(x->metric, sizeof x->metric, "%s", metrics[at]);
 }
 
