@@ -159,9 +159,15 @@ const struct field recorded_fields[] = {
     {.name = NULL},
 };
 
-const struct row_type plan_type =
-    ROW_TYPE(plan_row, {plan_head_fields, 0}, {occupancy_fields, offsetof(struct plan_row, occ)},
-             {plan_main_fields, 0}, {plan_fields, 0});
+/* What a plan by itself does not say, and owns all the same. */
+static const struct field hidden_fields[] = {
+    FIELD(FIELD_TEXT, plan_row, gpu, .flags = FIELD_LOCAL),
+    FIELD(FIELD_TEXT, plan_row, origin, .flags = FIELD_LOCAL),
+    {.name = NULL},
+};
+const struct row_type plan_type = ROW_TYPE(plan_row, {plan_head_fields, 0}, {hidden_fields, 0},
+                                           {occupancy_fields, offsetof(struct plan_row, occ)},
+                                           {plan_main_fields, 0}, {plan_fields, 0});
 const struct row_type plan_row_type = ROW_TYPE(plan_row, PLAN_ROW_PARTS(0), {recorded_fields, 0});
 
 /* ---- from a plan ---- */

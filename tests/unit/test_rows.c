@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "export/rows.h"
 #include "export/tidy.h"
 #include "measure/row.h"
@@ -108,6 +109,51 @@ static void test_wrapped_column(void)
                                 "n        samples\n");
     free(got);
     json_decref(rows);
+}
+
+/* Columns that are made while the program runs, and a cell as it stands in such a table. */
+static void test_texts(void)
+{
+    char axis[] = "BR=16";
+    const struct column cols[] = {
+        {.field = "S", .title = "S"}, {.field = axis, .title = axis}, {0}};
+    struct row_type *type = columns_texts(cols);
+    struct rowset rows = {.type = type};
+    struct str out = {0};
+    static const char *const cells[][2] = {{"64", "<=1.5"}, {"128", NULL}};
+    for (int i = 0; i < 2; i++) {
+        char **line = rowset_add(&rows);
+        line[0] = xstrdup_if(cells[i][0]);
+        line[1] = xstrdup_if(cells[i][1]);
+    }
+    rows_format(&out, &rows, &(struct columns){.list = cols}, FORMAT_TEXT, 0);
+    CU_ASSERT_STRING_EQUAL(str_text(&out), "  S  BR=16\n"
+                                           " 64  <=1.5\n"
+                                           "128      -\n");
+    str_free(&out);
+    rowset_clear(&rows);
+    row_type_free(type);
+    json_t *o = json_pack("{s:f, s:i, s:b, s:f, s:s}", "waves", 1.23456, "blocks_per_sm", 2,
+                          "upper_bound", 1, "median_us", 12.34567, "kernel", "a\033b");
+    struct row *row = row_of_json(o);
+    static const struct {
+        const char *field;
+        int digits;
+        const char *text;
+    } wanted[] = {{"waves", 3, ">=1.23"},
+                  {"blocks_per_sm", 0, "<=2"},
+                  {"median_us", 0, "12.35"},
+                  {"nothing", 0, "-"}};
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+        char *got = row_cell(row, wanted[i].field, wanted[i].digits);
+        CU_ASSERT_STRING_EQUAL(got, wanted[i].text);
+        free(got);
+    }
+    char *clean = row_cell(row, "kernel", 0);
+    CU_ASSERT_PTR_NULL(strchr(clean, '\033'));
+    free(clean);
+    row_drop(row);
+    json_decref(o);
 }
 
 static void test_foreign_text(void)
@@ -307,6 +353,7 @@ static const struct tap_test tests[] = {
     {"text: aligned, reasons below, equal columns left out", test_text},
     {"text: a narrow terminal loses columns, then cuts names", test_narrow},
     {"a column that wraps", test_wrapped_column},
+    {"columns made at run time, and one cell", test_texts},
     {"foreign text is harmless in every form", test_foreign_text},
     {"json: round trip, short numbers, exact counts", test_json},
     {"csv: quoting, unknown is empty, order of fields", test_csv},

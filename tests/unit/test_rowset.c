@@ -191,6 +191,37 @@ static void test_chain(void)
     row_drop(copy);
 }
 
+/* Fields in order, each with its place in the row; and members made unknown again. */
+static void test_walk_and_forget(void)
+{
+    static const char *const order[] = {"axis", "watts", "volts", "name", NULL};
+    struct row *row = row_new(&lit_type);
+    struct row_walk all = {.type = &lit_type};
+    const struct field *f;
+    size_t at, n = 0;
+    for (; (f = row_walk(&all, &at)); n++) {
+        CU_ASSERT_STRING_EQUAL(f->name, row_name(row, n));
+        CU_ASSERT_PTR_EQUAL(f, row_type_field(&lit_type, f->name, NULL));
+        CU_ASSERT(at < sizeof(struct lit));
+    }
+    CU_ASSERT_PTR_NULL(row_name(row, n));
+    CU_ASSERT_PTR_NULL(row_walk(&all, NULL)); /* stays at its end */
+    struct row_type few = lit_type;
+    few.order = order;
+    struct row_walk some = {.type = &few};
+    CU_ASSERT_STRING_EQUAL(row_walk(&some, NULL)->name, "axis");
+    CU_ASSERT_STRING_EQUAL(row_walk(&some, NULL)->name, "watts");
+    CU_ASSERT_STRING_EQUAL(row_walk(&some, NULL)->name, "name"); /* there are no volts */
+    CU_ASSERT_PTR_NULL(row_walk(&some, NULL));
+    fill(&((struct lit *)row_data(row))->lamp);
+    row_forget(row, "watts");
+    row_forget(row, "name");
+    row_forget(row, "volts"); /* none: nothing happens */
+    row_forget(row, "twice"); /* made of others */
+    CU_ASSERT(!row_known(row, "watts") && !row_known(row, "name") && row_known(row, "colour"));
+    row_drop(row);
+}
+
 /* A type made at run time outlives who made it as long as it has a row; its names are its own. */
 static void test_own_type(void)
 {
@@ -261,6 +292,7 @@ static const struct tap_test tests[] = {
     {"many hold a row, a copy is one's own", test_holders},
     {"a struct moves in", test_move},
     {"a chain of tables", test_chain},
+    {"fields in order, and forgotten ones", test_walk_and_forget},
     {"a type made at run time, with an order", test_own_type},
     {"from JSON", test_json},
     {"rows of fields that nobody here knows", test_foreign},
