@@ -65,6 +65,11 @@ class Kernel:
         env = {"D": compiled_d(D), "T": ELEM_BYTES[dtype]}
         return {p.name: p.default if isinstance(p.default, int) else whole(p.default, env) for p in self.params}
 
+    def value(self, name, given):
+        """A parameter's value of a number or a word, "f16"; a name or a word that is not there is a fault of ours."""
+        one, = [p for p in self.params if p.name == name]
+        return one.words.index(given) if one.words else given
+
     def params_text(self, values):
         """As the params column of ptxas.tsv and the file names of the tests have it."""
         shown = [f"{p.name}={p.words[values[p.name]] if p.words else values[p.name]}"

@@ -102,6 +102,8 @@ static double number_at(const json_t *value, const char *path)
 double row_path_number(const struct row *row, const char *path)
 {
     const char *rest;
+    if (*row_bound(row, path))
+        return REAL_UNKNOWN;
     json_t *value = first_step(row, path, &rest);
     const double number = number_at(value, rest);
     json_decref(value);

@@ -62,7 +62,8 @@ const char *row_bound(const struct row *row, const char *field);
 /* The text that a path leads to: "check", "limiter[0]", "passes[1].regs_source"; NULL when there is
  * none. The caller frees it. */
 char *row_path_text(const struct row *row, const char *path);
-/* What a path leads to, "median_us", "worst.row", "grid[0]", as a number: true and "pass" are 1, false and "fail" 0, all else is unknown (NaN). A
+/* What a path leads to, "median_us", "worst.row", "grid[0]", as a number: true and "pass" are 1, false and "fail" 0, all else is unknown
+ * (NaN), and so is a figure that row_bound() marks. A
  * text or a list of texts can be asked for a word, 1 if it is that or has it, else 0:
  * "origin.recorded", "limiter.smem"; and a list for its length: "samples_us.count". */
 double row_path_number(const struct row *row, const char *path);

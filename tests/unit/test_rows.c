@@ -340,6 +340,20 @@ static void test_path(void)
         CU_ASSERT(isnan(cases[i].want) ? isnan(got) : got == cases[i].want);
     }
     CU_ASSERT(isnan(row_path_number(NULL, "n")));
+    /* a bound is no figure that a gate could rest on */
+    json_t *o = json_pack("{s:i, s:f, s:i, s:b}", "blocks_per_sm", 7, "waves", 0.25, "smem_bytes",
+                          4096, "upper_bound", 1);
+    struct row *plan = row_of_json(o);
+    CU_ASSERT(isnan(row_path_number(plan, "blocks_per_sm")));
+    CU_ASSERT(isnan(row_path_number(plan, "waves")));
+    CU_ASSERT_EQUAL(row_path_number(plan, "smem_bytes"), 4096);
+    CU_ASSERT_EQUAL(row_path_number(plan, "upper_bound"), 1);
+    row_drop(plan);
+    json_object_set_new(o, "upper_bound", json_false());
+    plan = row_of_json(o);
+    CU_ASSERT_EQUAL(row_path_number(plan, "blocks_per_sm"), 7);
+    row_drop(plan);
+    json_decref(o);
     char *text = row_path_text(row, "limits[1]");
     CU_ASSERT_STRING_EQUAL(text, "smem");
     CU_ASSERT_PTR_NULL(row_path_text(row, "limits.smem"));
