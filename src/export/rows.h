@@ -44,7 +44,7 @@ struct column *columns_resolve(const struct columns *cols);
 struct row_type *columns_texts(const struct column *cols);
 
 /* A column "reason" is special in text tables: its sentences go below the table.
- * Appends the rows; CSV has the fields of the first one, or of the set's type where there is none.
+ * Appends the rows; CSV has the fields of all of them, or of the set's type where there is none.
  * In text and Markdown a figure that is only a bound says so. `width` limits text tables; 0: none.
  * Foreign text is sanitised. */
 void rows_format(struct str *out, const struct rowset *rows, const struct columns *cols,
