@@ -15,6 +15,7 @@
     FIELD(FIELD_REAL, run_row, m, .digits = d, .unit = unit_, .doc = __VA_ARGS__)
 #define FICKLE(type_, m, d, unit_, doc_) \
     FIELD(type_, run_row, m, .flags = FIELD_FICKLE, .digits = d, .unit = unit_, .doc = doc_)
+#define BOOL(m, doc_)        FIELD(FIELD_BOOL, run_row, m, .unit = "", .doc = doc_)
 #define JSON(m, unit_, doc_) FIELD(FIELD_JSON, run_row, m, .unit = unit_, .doc = doc_)
 #define SAMPLES(m, doc_) \
     FIELD(FIELD_JSON, run_row, m, .flags = FIELD_UNKEPT, .unit = "us", .doc = doc_)
@@ -60,7 +61,7 @@ const struct field run_fields[] = {
     JSON(error_map, "", "Wrong rows by head and query tile: tile_rows, heads (of a batch), share (0..1, a list for each head; null: not judged)."),
     JSON(causes, "", "What would make the output so, likeliest first: cause, text, where, explained (0..1), certain."),
     TEXT(check, "pass or fail; null with a reason where the reference itself is not finite."),
-    FIELD(FIELD_BOOL, run_row, deterministic, .unit = "", .doc = "Did two runs on the same inputs give the same bits, but for what atomic additions explain? null: not looked at (a run of over half a second)."),
+    BOOL(deterministic, "Did two runs on the same inputs give the same bits, but for what atomic additions explain? null: not looked at (a run of over half a second)."),
     REAL(rerun_max_diff, 2, "", "Largest difference between those two outputs."),
     REAL(speedup,  3, "", "Median time of the run's first kernel over this one's."),
     REAL(ratio,    4, "", "Time over the base kernel's time, median of interleaved pairs."),
