@@ -61,6 +61,8 @@ void axes_x_label(struct canvas *c, const struct axes *a, int x, int *end, enum 
 {
     int w = str_width(text);
     int at = x - w / 2;
+    if (at < a->r.x)
+        at = a->r.x;
     if (at + w > a->r.x + a->r.w)
         at = a->r.x + a->r.w - w;
     if (at <= *end)

@@ -119,10 +119,11 @@ measured() {
 LIST
 }
 
-# The fields of JSON or CSV in the order of their first appearance.
+# The fields of JSON or CSV in the order of their first appearance; parameters are those of the kernel that
+# happens to be first.
 fields() {
     case $1 in
-    *--json*) grep -oE '"[a-z_A-Z0-9]+":' | awk '!seen[$0]++' | tr -d '": ' | tr '\n' ' ' ;;
+    *--json*) sed 's/"param_values":{[^}]*}/"param_values":{}/g' | grep -oE '"[a-z_A-Z0-9]+":' | awk '!seen[$0]++' | tr -d '": ' | tr '\n' ' ' ;;
     *--md*) grep -m 1 '^| ' ;;
     *) head -n 1 | sed 's/[0-9.]\{3,\}/#/g' ;;
     esac

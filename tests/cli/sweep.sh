@@ -106,4 +106,6 @@ run sweep fa2 S=16,32 H=1 D=16 f32 n=3 time=0.02 gpu=H200 backend=cpu --json
 is "backend= means this machine" says "$out" '"origin":"live"'
 run -c 'set gpu=H200; sweep fa2 S=16,32 H=1 D=16 f32 n=3 time=0.02 backend=cpu --json'
 is "so does a kernel that runs here" says "$out" '"origin":"live"'
+run plan cudnn S=512 gpu=H200
+is "a library has its recorded time where there is no plan" says "$out" 'recorded +[0-9.]+ us, .*H200, 20'
 finish

@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "command/ask/request.h"
 #include "command/ask/sweep.h"
+#include "command/ask/sweep_walk.h"
 #include "command/line/parse.h"
 #include "command/show/roof.h"
 #include "command/show/sweep_words.h"
@@ -59,6 +60,7 @@ static void test_parse(void)
     refuse("sweep fa2 BR=foo,32", "whole number");
     refuse("sweep row_online REDUCE=warp,wrap metric=waves", "did you mean \"warp\"?");
     refuse("sweep fa2 S=1..1M:+1", "");
+    refuse("sweep fa2,naive S=32,64 l2=both", "a point of a sweep has one time: l2=cold or l2=hot");
     refuse("sweep fa2 WARPS=keys,rows metric=waves", "with WARPS=keys it is fa2_keys now");
     struct sweep w = make("sweep fa2,fa2@BR=32 S=256,512 D=32..128:x2 metric=waves gpu=L4");
     int at[SWEEP_AXES];
@@ -233,6 +235,33 @@ static void test_gpus(void)
     sweep_clear(&w);
     refuse("sweep fa2 gpu=L4,H10 metric=waves", "H10");
     refuse("sweep fa2 gpu=L4,H100 S=1,2 D=32,64 metric=waves", "at most two axes");
+}
+
+/* Nothing is known before the first point; then the rest is as much as its size. */
+static void test_left(void)
+{
+    struct sweep w = make("sweep naive S=64,128,256 n=10 time=100 backend=cpu");
+    const struct measure_how how = {.kind = JOB_RUN, .no_store = true, .verb = "run"};
+    struct sweep_walk k;
+    struct run_row row;
+    sweep_walk_begin(&k, session, &w, &how, "sweep naive", false);
+    CU_ASSERT_EQUAL(k.total, 3);
+    CU_ASSERT_EQUAL(k.done, 0);
+    CU_ASSERT_PTR_NULL(k.line);
+    CU_ASSERT(isnan(sweep_walk_left_s(&k)));
+    record_init(run_fields, &row);
+    row.median_us = 1e6;
+    sweep_put(&w, 0, 0, &row);
+    record_clear(run_fields, &row);
+    const double once = 4 + 16; /* twice and four times the length */
+    CU_ASSERT_DOUBLE_EQUAL(sweep_walk_left_s(&k), once + fmin(40, 100) + fmin(160, 100), 1);
+    k.spent_s = 3; /* points took thrice as long as they were thought to */
+    k.guessed_s = 1;
+    CU_ASSERT_DOUBLE_EQUAL(sweep_walk_left_s(&k), 3 * (once + 40 + 100), 3);
+    sweep_drop(&w, 0);
+    CU_ASSERT(!sweep_has(&w, 0));
+    sweep_walk_end(&k);
+    sweep_clear(&w);
 }
 
 static void test_planned(void)
@@ -414,6 +443,7 @@ static const struct tap_test tests[] = {
     {"a planned sweep", test_planned},
     {"ranges of each kernel", test_ranges},
     {"GPUs as an axis", test_gpus},
+    {"how long the rest takes", test_left},
     {"where a kernel overtakes another", test_crossings},
     {"what looks fastest, and what would tell", test_fastest},
     {"a measured sweep", test_measured},

@@ -362,6 +362,11 @@ static void add_plan(struct session *s, struct cmd_call *c, const struct plan *p
     }
     if (p->device && p->npasses)
         add_parts(c->out, &sh, true, wanted);
+    else if (all && recalled->row) { /* of a library, which has nothing else to show */
+        line(c->out, "recorded");
+        recollect_text(recalled, c->out);
+        str_addc(c->out, '\n');
+    }
 }
 
 /* ---- the verb ---- */
