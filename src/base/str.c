@@ -143,6 +143,8 @@ static bool starts_folded(const char *text, const char *prefix)
     return true;
 }
 
+enum { MANY_BEGIN = 3 }; /* so many letters of several names stand for the first of them */
+
 const char *str_nearest(const char *word, str_list_fn *next, const void *ctx)
 {
     const size_t len = strlen(word);
@@ -161,12 +163,10 @@ const char *str_nearest(const char *word, str_list_fn *next, const void *ctx)
             best = d;
             nearest = candidate;
         }
-        if (len > 0 && starts_folded(candidate, word)) {
+        if (len > 0 && starts_folded(candidate, word) && nbegun++ == 0)
             begun = candidate;
-            nbegun++;
-        }
     }
-    return best > 0 && nbegun == 1 ? begun : nearest;
+    return best > 0 && (nbegun == 1 || (nbegun > 1 && len >= MANY_BEGIN)) ? begun : nearest;
 }
 
 static const char *next_in_array(const void *ctx, size_t i)

@@ -37,7 +37,8 @@ int str_distance(const char *a, const char *b);
 
 /* Candidates come from `next(ctx, i)`, which returns NULL after the last. Returns the nearest one
  * to `word` if it is near enough to be a plausible typing error (distance at most a third of the
- * word, and 1 for short words) or the only one that `word` begins, else NULL. Borrowed. */
+ * word, and 1 for short words), or one that `word` begins: the only one, or from three letters on the
+ * first. Else NULL. Borrowed. */
 typedef const char *str_list_fn(const void *ctx, size_t i);
 const char *str_nearest(const char *word, str_list_fn *next, const void *ctx);
 

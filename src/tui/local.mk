@@ -7,6 +7,7 @@ libattnscope_ui_a_SOURCES += \
   %D%/screens/compare_view.h %D%/screens/compare_view.c \
   %D%/kit/entry.h %D%/kit/entry.c \
   %D%/screens/explore.c \
+  %D%/screens/explore_explain.h %D%/screens/explore_explain.c \
   %D%/screens/explore_kernels.h %D%/screens/explore_kernels.c \
   %D%/screens/explore_view.h %D%/screens/explore_view.c \
   %D%/kit/flow.h %D%/kit/flow.c \

@@ -54,6 +54,9 @@ bad 'no-such-file' -f no-such-file
 bad 'cpu' run naive backend=gpu
 bad '--json' plan naive --jsno
 bad 'not closed' -c 'show "S'
+run plan fa2_mma gpu=Orin
+is "a peak that is not known bounds nothing" says "$out" 'unknown: the table has no peak of .*Orin.* for f16'
+is "  and no question mark stands for it" [ -z "$(printf '%s' "$out" | grep -F '?-bound')" ]
 bad 'BR is 63' plan fa2 BR=63
 bad 'PAD is a parameter of the CUDA kernel; on backend=cpu fa2 has BR BC' run fa2 PAD=0 backend=cpu
 bad 'fa2 has no WARPS any more: with WARPS=keys it is fa2_keys now' run fa2 WARPS=keys
@@ -155,11 +158,11 @@ run plan row_full S=1M D=64
 is "a plan that hits a wall is an answer" [ "$rc" -eq 0 ]
 run plan row_full S=1M --json
 is "counts are exact" says "$out" '"flops":2251799813685248\.0,'
-run plan qtile_seq BC=32 gpu=L4 --md
-is "plan --md marks an upper bound" says "$out" '\| &lt;=5 \| &lt;=83\.3 \|.*>=0\.441'
-run plan qtile_seq BC=32 gpu=L4 --json
-is "plan --json keeps the number" says "$out" '"blocks_per_sm":5,.*"upper_bound":true'
-run explain occupancy qtile_seq BC=32 gpu=L4
+run plan qtile_seq BC=16 gpu=L4 --md
+is "plan --md marks an upper bound" says "$out" '\| &lt;=6 \| &lt;=100 \|.*>=0\.368'
+run plan qtile_seq BC=16 gpu=L4 --json
+is "plan --json keeps the number" says "$out" '"blocks_per_sm":6,.*"upper_bound":true'
+run explain occupancy qtile_seq BC=16 gpu=L4
 is "explain takes a unique prefix" [ "$rc" -eq 0 ]
 is "explain writes a bound as one" says "$out" 'warps of an SM <= 100 \* '
 run explain colour fa2
@@ -268,11 +271,11 @@ run sweep qtile_seq BR=32,64 BC=32,64,7 metric=occupancy_pct gpu=L4 --json
 is "sweep has a row per cell" [ "$(printf '%s' "$out" | grep -c '"BR"')" -eq 6 ]
 is "an impossible cell has its reason" says "$out" '"BC":7.*"reason":"[^"]+'
 is "and no value" says "$out" '"BC":7.*"occupancy_pct":null'
-run sweep qtile_seq BC=32,64 metric=occupancy_pct gpu=L4
-is "sweep marks an upper bound" says "$out" '^32 +<=83\.33$'
+run sweep qtile_seq BC=16,64 metric=occupancy_pct gpu=L4
+is "sweep marks an upper bound" says "$out" '^16 +<=100$'
 is "and leaves exact values alone" says "$out" '^64 +33\.33$'
-run sweep qtile_seq BC=32,64 metric=occupancy_pct gpu=L4 --csv
-is "its rows say it too" says "$out" '^qtile_seq,32,.*,true,,83\.33'
+run sweep qtile_seq BC=16,64 metric=occupancy_pct gpu=L4 --csv
+is "its rows say it too" says "$out" '^qtile_seq,16,.*,true,,100'
 run sweep qtile_seq BR=32,128 BC=32,64,128 D=128 f32 metric=occupancy_pct gpu=L4 --json
 is "an impossible cell names what it is short of" says "$out" '"BR":128,"BC":128.*"blocked_by":"smem"'
 run sweep qtile_seq BR=32,128 BC=32,64,128 D=128 f32 metric=occupancy_pct gpu=L4

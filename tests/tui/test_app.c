@@ -16,6 +16,7 @@
 #include "tui/app/keyfile.h"
 #include "tui/app/prompt.h"
 #include "tui/app/state.h"
+#include "tui/screens/layout.h"
 #include "tui/screens/measurement.h"
 #include "tui/tui.h"
 
@@ -270,6 +271,12 @@ static void test_drive(void)
     CU_ASSERT(shows("timeline splitkv,naive") || popup_is_open(&app.popup) || prompt_is_open());
     press(TK_ESC);
     press(TK_ESC);
+    type("3");
+    say("sweep fa2 D=32,64 metric=time"); /* no such metric: the plot stays */
+    CU_ASSERT(shows("no metric"));
+    CU_ASSERT(shows("waves over BR"));
+    say("gpu=A100"); /* set, in short */
+    CU_ASSERT_STRING_EQUAL(session->settings.options.gpu, "A100");
     type("6");
     say("source row_full");
     CU_ASSERT(shows("row_full.cu"));
@@ -279,6 +286,41 @@ static void test_drive(void)
     say("source naive S=banana"); /* nothing is half done */
     CU_ASSERT(shows("row_full"));
     press(TK_ESC);
+    close_app();
+}
+
+/* What `x` says is about the pane in focus. */
+static void test_explain_pane(void)
+{
+    open_app(80, 24);
+    press('x');
+    CU_ASSERT(shows("computed, not measured")); /* the whole plan */
+    press(TK_ESC);
+    for (int i = 0; i < PANE_TIME - PANE_SHAPE; i++)
+        press(TK_TAB);
+    press('x');
+    CU_ASSERT(shows("was not measured yet"));
+    app_message(&app, ROLE_NORMAL, "%s", "");
+    press(TK_TAB);
+    press(TK_TAB); /* shared memory: that alone */
+    press('x');
+    CU_ASSERT(shows("smem"));
+    CU_ASSERT(hides("limit_regs"));
+    press(TK_ESC);
+    close_app();
+}
+
+/* A small terminal opens with a figure, not with a list. */
+static void test_small(void)
+{
+    open_app(40, 12);
+    CU_ASSERT(shows("Time"));
+    press(TK_TAB);
+    CU_ASSERT(hides("Time"));
+    close_app();
+    open_app(80, 24);
+    type("z"); /* zoomed: the pane that has the focus */
+    CU_ASSERT(shows("Shape"));
     close_app();
 }
 
@@ -771,6 +813,8 @@ static const struct tap_test tests[] = {
     {"go to: arrows, mouse, screens with kernels", test_go_to_moves},
     {"go to: shapes", test_go_to_shape},
     {"commands drive the screen they are about", test_drive},
+    {"x explains the pane in focus", test_explain_pane},
+    {"a small terminal opens with a figure", test_small},
     {"the SM, and the state before", test_sm_pane},
     {"the mouse: tabs, rows, wheel, menus, keys of the footer", test_mouse},
     {"the key file", test_keyfile},

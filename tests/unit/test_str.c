@@ -75,6 +75,10 @@ static void test_nearest(void)
     CU_ASSERT_STRING_EQUAL(str_nearest_in("occ", verbs), "occupancy"); /* a unique prefix */
     CU_ASSERT_STRING_EQUAL(str_nearest_in("RUN", verbs), "run");
     CU_ASSERT_PTR_NULL(str_nearest_in("c", verbs)); /* check or compare */
+    static const char *const gpus[] = {"A10", "H100-SXM", "H100-PCIe", NULL};
+    CU_ASSERT_STRING_EQUAL(str_nearest_in("H10", gpus),
+                           "H100-SXM"); /* not A10, though that is near */
+    CU_ASSERT_STRING_EQUAL(str_nearest_in("A1", gpus), "A10");
     CU_ASSERT_PTR_NULL(str_nearest_in("quit", verbs));
     CU_ASSERT_PTR_NULL(str_nearest_in("", verbs));
     static const char *const keys[] = {"B", "H", "Sq", NULL};

@@ -247,7 +247,7 @@ static const struct alias *is_alias(const struct parser *p, const struct token *
                : NULL;
 }
 
-/* What the verb stands for; `@FILE` is source-file FILE. */
+/* What the verb stands for; `@FILE` is source-file FILE, and `gpu=H100` is set gpu=H100. */
 static enum status find_verb(const struct token *verb, struct cmd_call *c, struct err *err)
 {
     if (verb->kind != TOKEN_WORD || verb->quote)
@@ -257,6 +257,11 @@ static enum status find_verb(const struct token *verb, struct cmd_call *c, struc
         c->entry = command_named("source-file");
         if (verb->text[1])
             add_word(c, verb->text + 1, 0);
+        return ST_OK;
+    }
+    if (pair_key_length(verb->text)) {
+        c->entry = command_named("set");
+        add_pair(&c->pairs, &c->npairs, verb->text, pair_key_length(verb->text), 0);
         return ST_OK;
     }
     enum status st = command_find(verb->text, &c->entry, err);

@@ -216,8 +216,12 @@ static void add_roofline(struct str *out, const struct plan_view *sh)
 {
     const struct plan *p = sh->plan;
     char a[NUMBER_BUF], b[NUMBER_BUF];
-    str_addf(out, "ridge %s FLOP/B ==> %s-bound; ", number_fmt(a, p->ridge, 3),
-             p->bound ? p->bound : "?");
+    if (!p->bound) {
+        str_addf(out, "unknown: the table has no peak of %s for %s\n", p->device->name,
+                 dtype_name(p->shape.dtype));
+        return;
+    }
+    str_addf(out, "ridge %s FLOP/B ==> %s-bound; ", number_fmt(a, p->ridge, 3), p->bound);
     str_addf(out, "no kernel is faster than %s here\n", number_fmt_us(b, p->roof_us));
 }
 

@@ -17,6 +17,7 @@
 #include "measure/origin.h"
 #include "tui/app/app.h"
 #include "tui/app/prompt.h"
+#include "tui/screens/explore_explain.h"
 #include "tui/screens/explore_kernels.h"
 #include "tui/screens/explore_view.h"
 #include "tui/screens/measurement.h"
@@ -27,6 +28,7 @@ struct explore {
     struct app *app;
     enum pane focus;
     bool projected; /* the projector was on when the screen was last drawn */
+    bool drawn;     /* it was drawn, or brought back: the pane is the user's choice */
     struct screen_layout layout;
 
     const struct kernel *kernel, *second;
@@ -235,14 +237,7 @@ static void explore_collect(struct explore *e)
         e->activity[0] = 0;
 }
 
-/* The metrics that a pane shows come first. */
-static const char *const pane_metrics[PANE_COUNT][8] = {
-    [PANE_SMEM] = {"smem_bytes", "smem_per_block_bytes", "reserved_bytes", "needs_optin"},
-    [PANE_OCC] = {"blocks_per_sm", "occupancy_pct", "waves", "active_warps"},
-    [PANE_ROOF] = {"roof_us", "bound", "ridge", "compulsory_intensity", "requested_intensity"},
-};
-
-/* ---- find, explain ---- */
+/* ---- find ---- */
 
 /* The i-th of the list, or the nearest; its plan follows, and it is measured when the keys rest. */
 static void explore_select_kernel(struct explore *e, int i)
@@ -302,42 +297,6 @@ static bool explore_find(void *ctx, const char *text, int dir)
     return true;
 }
 
-static bool in_pane(enum pane p, const char *metric)
-{
-    for (int i = 0; i < 8 && pane_metrics[p][i]; i++)
-        if (strcmp(pane_metrics[p][i], metric) == 0)
-            return true;
-    return false;
-}
-
-static void explain_metric(const struct explore *e, const char *metric, struct str *out)
-{
-    struct err err = ERR_INIT;
-    struct str text = {0};
-    if (plan_explain(&e->subject.plan, metric, &text, &err) == ST_OK)
-        screen_explain_add(out, str_text(&text));
-    str_free(&text);
-}
-
-static bool explore_explain(void *ctx, struct str *out)
-{
-    struct explore *e = ctx;
-    if (!e->subject.have_plan) {
-        str_add(out, e->subject.no_plan ? e->subject.no_plan : "there is no plan");
-        return false;
-    }
-    str_addf(out, "%s on %s, computed, not measured (MODEL):\n\n", e->kernel->name,
-             e->subject.plan.device->name);
-    if (e->subject.why.len)
-        str_addf(out, "%s\n\n", str_text(&e->subject.why));
-    for (int i = 0; i < 8 && pane_metrics[e->focus][i]; i++)
-        explain_metric(e, pane_metrics[e->focus][i], out);
-    for (size_t i = 0; plan_metric_name(NULL, i); i++)
-        if (!in_pane(e->focus, plan_metric_name(NULL, i)))
-            explain_metric(e, plan_metric_name(NULL, i), out);
-    return true;
-}
-
 /* ---- what outlives the program ---- */
 
 static void explore_save(void *ctx, json_t *o)
@@ -370,7 +329,8 @@ static void explore_restore(void *ctx, const json_t *o)
     e->kernel = k ? k : e->kernel;
     e->second = kernel_named(e, o, "marked");
     e->focus = pane >= 0 && pane < PANE_COUNT ? (enum pane)pane : PANE_SHAPE;
-    e->projected = e->app->projector; /* the pane is the one that was left */
+    e->projected = e->app->projector;
+    e->drawn = true; /* the pane is the one that was left */
     if (machine)
         snprintf(e->measurement.machine, sizeof e->measurement.machine, "%s", machine);
     explore_refresh(e);
@@ -491,12 +451,24 @@ static int smem_rows(const struct explore *e)
                : 0;
 }
 
-/* On a projector one pane stands alone, and what an audience came for is no list. */
+/* On a projector one pane stands alone, and on a terminal that is small from the start: what somebody came
+ * for is no list. */
 static void leave_lists(struct explore *e)
 {
-    if (e->app->projector && !e->projected && e->focus <= PANE_KERNELS)
+    const struct canvas *c = e->app->canvas;
+    const bool room = e->app->projector && !e->projected;
+    const bool small = !e->drawn && (c->w < FULL_W || c->h < FULL_H);
+    if ((room || small) && e->focus <= PANE_KERNELS)
         e->focus = PANE_TIME;
     e->projected = e->app->projector;
+    e->drawn = true;
+}
+
+static bool explore_explain(void *ctx, struct str *out)
+{
+    struct explore_view v;
+    fill_view(ctx, &v);
+    return explore_explain_pane(&v, out);
 }
 
 static void explore_draw_screen(void *ctx, struct canvas *c)

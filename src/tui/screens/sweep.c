@@ -787,10 +787,19 @@ static bool sweep_claims(const struct cmd_pair *p)
 static void sweep_drive(void *ctx, const struct cmd_call *c, const char *names)
 {
     struct sweep_screen *x = ctx;
+    const struct sweep_setup was = x->setup;
+    struct sweep made;
+    struct err err = ERR_INIT;
     marks_take(&x->app->marks, names);
     sweep_setup_take(&x->setup, c);
+    const enum status st = sweep_setup_make(&x->setup, &made, &err);
+    sweep_clear(&made);
+    if (st) { /* what stands there stays */
+        x->setup = was;
+        app_message(x->app, ROLE_BAD, "%s", err.text);
+    }
     sweep_refresh(x);
-    if (runs_here(x))
+    if (!st && runs_here(x))
         run(x, 0);
 }
 
