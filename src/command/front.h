@@ -36,6 +36,7 @@ struct front {
     void (*reclaim)(void *ctx);
     /* A question for yes or no; yes is true. NULL: nobody is there to be asked. */
     bool (*ask)(void *ctx, const char *question);
+    bool careful; /* of the question that is asked: an empty answer is no */
     const char
         *part;   /* of a longer whole, what is being done: "point 7 of 24: S=2k"; stands before what
                          progress says. NULL: it is the whole. Borrowed */

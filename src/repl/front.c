@@ -162,12 +162,13 @@ static bool ask(void *ctx, const char *question)
     char answer[64];
     (void)ctx;
     clear_progress();
-    fprintf(stderr, "%s [Y/n] ", question);
+    const bool careful = plain.session->front.careful;
+    fprintf(stderr, "%s %s ", question, careful ? "[y/N]" : "[Y/n]");
     fflush(stderr);
     if (!fgets(answer, sizeof answer, stdin) || interrupts)
         return false;
     const char c = answer[strspn(answer, " \t")];
-    return c == 'y' || c == 'Y' || c == '\n';
+    return c == 'y' || c == 'Y' || (c == '\n' && !careful);
 }
 
 static void output(void *ctx, struct str *out)

@@ -154,6 +154,33 @@ run --restricted results prune keep=1 --yes
 is "not where a session is restricted" [ "$rc" -eq 2 ]
 run results prune S=32 limit=1 --yes
 is "a key that it does not heed is refused" [ "$rc" -eq 2 ]
+if command -v python3 >/dev/null; then # on a terminal it asks, and Enter means no
+    out=$(python3 - "$ATTNSCOPE" <<'END' 2>&1
+import os, pty, sys, time
+def answer(text):
+    pid, fd = pty.fork()
+    if not pid:
+        os.execv(sys.argv[1], [sys.argv[1], "results", "prune", "S=16"])
+    seen = b""
+    try:
+        while b"[y/N]" not in seen:
+            seen += os.read(fd, 4096)
+        os.write(fd, text)
+        while True:
+            seen += os.read(fd, 4096)
+    except OSError:
+        pass
+    os.waitpid(pid, 0)
+    return seen.decode()
+for text in (b"\n", b"n\n", b"yes\n"):
+    print(answer(text).splitlines()[-1])
+END
+    )
+    is "on a terminal it asks, and Enter removes nothing" [ "$(printf '%s\n' "$out" | grep -c 'nothing was removed')" -eq 2 ]
+    is "yes does" says "$out" '1 result removed'
+else
+    run results prune S=16 --yes
+fi
 run results prune S=32 before=2020 --yes
 is "none that old" says "$out" 'no results to remove'
 run results prune S=32 keep=1 before=0min --yes --csv

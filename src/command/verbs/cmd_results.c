@@ -384,7 +384,9 @@ static enum status may_remove(struct session *s, struct cmd_call *c, const char 
     if (!s->front.ask)
         return err_set(err, ST_USAGE, "nothing was removed; --yes removes %s", what);
     char *question = xasprintf("Remove %s for good?", what);
+    s->front.careful = true;
     const bool yes = s->front.ask(s->front.ctx, question);
+    s->front.careful = false;
     free(question);
     return yes ? ST_OK : err_set(err, ST_CANCELLED, "nothing was removed");
 }
