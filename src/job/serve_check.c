@@ -114,13 +114,16 @@ static double load_seconds(const struct launch *l, int i)
 
 /* ---- the same again ---- */
 
+static bool is_described(const struct launch *l, int i);
+
 /* Sums by atomic operations come in any order, so their last bits may differ. */
 static bool adds_atomically(struct launch *l, int i)
 {
     static const char word[] = "atomic";
     const struct kernel *k;
     const struct kernel_desc *d;
-    if (find_desc(l, l->request.entries[i].kernel, &k, &d, NULL) != ST_OK || !d->source)
+    if (!is_described(l, i) || find_desc(l, l->request.entries[i].kernel, &k, &d, NULL) != ST_OK ||
+        !d->source)
         return true; /* a library: nobody knows */
     return memmem(d->source, d->source_len, word, sizeof word - 1) != NULL;
 }

@@ -49,6 +49,25 @@ static json_t *smem_json(const void *row)
     return list_json(smem_fields, pass->smem, sizeof *pass->smem, pass->nsmem);
 }
 
+/* The tensor maps that its launch passes, in their order. */
+static json_t *tma_json(const void *row)
+{
+    const struct plan_pass *p = row;
+    json_t *list = json_array();
+    for (int i = 0; i < p->ntma; i++) {
+        const struct plan_tma *t = &p->tma[i];
+        const char name[2] = {t->tensor, 0};
+        json_t *o = json_pack("{s:s}", "tensor", name);
+        json_object_set_new(o, "rows",
+                            t->rows == INT_UNKNOWN ? json_null() : json_integer(t->rows));
+        json_object_set_new(o, "columns",
+                            t->columns == INT_UNKNOWN ? json_null() : json_integer(t->columns));
+        json_object_set_new(o, "swizzle_bytes", json_integer(t->swizzle));
+        json_array_append_new(list, o);
+    }
+    return list;
+}
+
 static const struct field pass_fields[] = {
     FIELD(FIELD_TEXT, plan_pass, name),
     FIELD_MADE("grid", grid_json, NULL),
@@ -63,6 +82,7 @@ static const struct field pass_fields[] = {
     FIELD(FIELD_FLAG, plan_pass, regs_stale),
     FIELD_AT("blocks_per_sm", FIELD_INT, plan_pass, occ.blocks_per_sm),
     FIELD_AT("waves", FIELD_REAL, plan_pass, occ.waves),
+    FIELD_MADE("tma", tma_json, NULL),
     {.name = NULL},
 };
 
@@ -109,9 +129,12 @@ const struct field plan_main_fields[] = {
 
 const struct field plan_fields[] = {
     FIELD(FIELD_JSON, plan_row, passes,
-          .doc = "All launches: name, grid, threads, smem_bytes, static_smem_bytes, "
-                 "dynamic_smem_bytes, cluster (blocks that share memory), regs, spill_bytes, "
-                 "regs_source, regs_stale (the source has changed since), blocks_per_sm, waves."),
+          .doc =
+              "All launches: name, grid, threads, smem_bytes, static_smem_bytes, "
+              "dynamic_smem_bytes, cluster (blocks that share memory), regs, spill_bytes, "
+              "regs_source, regs_stale (the source has changed since), blocks_per_sm, waves, tma "
+              "(tensor maps for the copy engine: tensor, rows and columns of a copy, "
+              "swizzle_bytes)."),
     FIELD(FIELD_REAL, plan_row, flops, .doc = "Floating-point operations of the problem."),
     FIELD(FIELD_REAL, plan_row, requested_bytes, .unit = "B",
           .doc = "What loads and stores ask for, before any cache."),
