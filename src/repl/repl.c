@@ -12,13 +12,27 @@
 #include "repl/front.h"
 #include "repl/line.h"
 
+/* What the rows of a command are called from now on, for who types the next line. */
+static void name_rows(const struct session *s, size_t before, struct str *out)
+{
+    const size_t now = s->rows.ever;
+    if (now == before + 1)
+        str_addf(out, "(row $%zu)\n", now);
+    else if (now > before)
+        str_addf(out, "(rows $%zu to $%zu)\n", before + 1, now);
+}
+
+/* `where` NULL: it was typed. */
 static enum status run_line(struct session *s, const char *text, const char *where)
 {
     struct str out = {0};
     struct err err = ERR_INIT;
+    const size_t before = s->rows.ever;
     (void)front_interrupted(); /* an old Ctrl-C means nothing to this command */
     front_measure(s);
     const enum status st = command_line(s, text, &out, &err);
+    if (!where)
+        name_rows(s, before, &out);
     if (out.len)
         s->front.output(s->front.ctx, &out);
     front_report(s, st, &err, text, where);

@@ -153,6 +153,19 @@ static void test_editing(void)
     pty_free(pty);
 }
 
+/* What rows are called is said to who types, and the name holds. */
+static void test_row_names(void)
+{
+    start();
+    enter("sweep naive S=64,128 metric=waves gpu=L4\r", "(rows $1 to $2)");
+    enter("explain waves naive gpu=L4\r", "waves");
+    enter("sweep naive S=256,512 metric=waves gpu=L4\r", "(rows $3 to $4)");
+    pty_forget(pty);
+    enter("show $4.S\r", "512");
+    CU_ASSERT_FALSE(pty_sent(pty, "(row")); /* no row, no name */
+    quit();
+}
+
 static void test_inputrc(void)
 {
     char path[96];
@@ -198,6 +211,7 @@ static const struct tap_test tests[] = {
     {"Tab completes, twice lists with descriptions", test_completion},
     {"history, also of another session", test_history},
     {"errors point, Ctrl-C, paste, Enter", test_editing},
+    {"rows are named", test_row_names},
     {"vi mode and bindings from inputrc", test_inputrc},
     {"the shell and watch end by Ctrl-C", test_shell},
 };

@@ -706,11 +706,12 @@ static bool compare_explain(void *ctx, struct str *out)
     str_add(
         out,
         "The comparison:\n"
-        "  The kernels take turns, A B A B, so that a change of clock or load meets all of\n"
-        "  them. ratio is the median of time over the baseline's time in the same round, with\n"
-        "  its 95 % bootstrap interval: below 0.99 FASTER, above 1.01 SLOWER, within both SAME,\n"
-        "  else AMBIGUOUS, and then there is no winner. A kernel that fails its check is not\n"
-        "  ranked. speedup = 1 / ratio; without a paired run the baseline's median / median.\n"
+        "  The kernels take turns, A B A B, so that a change of clock or load meets all of them. "
+        "ratio is the median of time over the baseline's time in the same round, with its 95 % "
+        "bootstrap interval: below 0.99 FASTER, above 1.01 SLOWER, within both SAME, else "
+        "AMBIGUOUS, "
+        "and then there is no winner. A kernel that fails its check is not ranked. speedup = 1 / "
+        "ratio; without a paired run the baseline's median / median.\n"
         "  % peak: of the device's peak for the dtype; unknown for a CPU.\n\n");
     if (!row || !row->plan)
         return true;
