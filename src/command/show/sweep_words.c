@@ -76,6 +76,10 @@ static void say_counts(const struct sweep *w, const struct walked *c, const char
                        const char *base, struct str *out)
 {
     const int decided = c->faster + c->slower;
+    if (!decided && !c->same) {
+        str_addf(out, "%s against %s: no winner at any of %d points\n", name, base, w->npoints);
+        return;
+    }
     if (c->crossings || !decided)
         str_addf(out, "%s against %s: ", name, base);
     else
