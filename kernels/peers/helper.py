@@ -158,11 +158,13 @@ def deliver(kernel, result, out):
 
 class Device:
     """Copies of Q, K, V on the GPU, a guarded output there, and the clockwork of a sample."""
+    true_clockwork = None  # as it was before any module of the user's was imported
 
     def __init__(self, torch, problem, memory):
         self.torch = torch
         if not torch.cuda.is_available():
             raise Refusal(f"this PyTorch ({torch.__version__}) sees no GPU: it was built without CUDA, or for another driver")
+        Device.true_clockwork = Device.true_clockwork or self.clockwork()
         torch.cuda.set_device(problem["device"])
         torch.set_grad_enabled(False)
         self.place = f"cuda:{problem['device']}"
@@ -189,6 +191,18 @@ class Device:
 
     def version(self):
         return f"torch {self.torch.__version__}"
+
+    def clockwork(self):
+        """What times are taken with: a callable has no reason to replace any of it."""
+        cuda = self.torch.cuda
+        parts = {f"torch.cuda.Event.{n}": getattr(cuda.Event, n) for n in ("record", "query", "synchronize", "elapsed_time")}
+        return {**parts, "torch.cuda.Event": cuda.Event, "torch.cuda.synchronize": cuda.synchronize,
+                "torch.cuda._sleep": cuda._sleep}
+
+    def mind_clockwork(self, kernel):
+        for name, part in self.clockwork().items():
+            if part is not self.true_clockwork[name]:
+                raise Refusal(f"{kernel.name}: {name} was replaced, with which times are taken")
 
     def events(self):
         return [self.torch.cuda.Event(enable_timing=True) for _ in range(2)]
@@ -320,6 +334,7 @@ class Device:
             if held or kernel.hold_s >= HOLD_MAX_S:
                 break
             kernel.hold_s = min(max(2 * kernel.hold_s, 3 * host_s), HOLD_MAX_S)
+        self.mind_clockwork(kernel)
         answer = {"seconds": begin.elapsed_time(end) * 1e-3 / repeat, "launch": "graph" if recorded else "stream"}
         if not held:
             answer["reason"] = f"{kernel.name} waits for the GPU while it is called: the time has the host's in it"

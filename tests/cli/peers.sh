@@ -111,6 +111,19 @@ is "what cannot be recorded is launched" [ "$(field torch:flash launch)" = strea
 run run py:mine.right,py:mine.elsewhere,py:mine.waits,py:mine.spoils S=4 H=1 D=4 f32 n=9 --json
 is "a callable on a GPU" [ "$(field py:mine.right check)" = pass ]
 is "its version names PyTorch" says "$(field py:mine.right peer_version)" 'torch 9.9.stub, python 3'
+cat >plain/patched.py <<'END'
+"""Replaces the clock that PyTorch times with: a tenth of what has passed."""
+import mine
+import torch
+
+true = torch.cuda.Event.elapsed_time
+torch.cuda.Event.elapsed_time = lambda self, end: true(self, end) / 10
+attend = mine.right
+END
+run run py:patched.attend,torch:flash S=4 H=1 D=4 f32 n=5 --json
+is "one that replaces PyTorch's clock has no time" reason py:patched.attend 'Event.elapsed_time was replaced'
+is "and who is beside it, in another process, has one" [ "$(field torch:flash check)" = pass ]
+run run py:mine.right,py:mine.elsewhere,py:mine.waits,py:mine.spoils S=4 H=1 D=4 f32 n=9 --json
 is "one that writes into its inputs there" reason py:mine.spoils 'overwrote its inputs'
 is "work in another stream is no time" reason py:mine.elsewhere 'another stream'
 is "one that waits has host time in it, and says so" reason py:mine.waits "host's in it"
