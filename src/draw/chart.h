@@ -111,6 +111,7 @@ struct roof_point {
     double measured;            /* TFLOP/s at the intensity that it requests */
     char *origin;               /* of `measured`, as rows say it: "live"; all else is planned */
     char *text;                 /* "FAIL": why it is not measured; NULL */
+    int dot;                    /* one of the rest: a small dot without a letter */
     int64_t kernel;             /* points of one kernel have one number, for the cursor */
 };
 struct roof_chart {

@@ -36,6 +36,7 @@ static const struct field point_fields[] = {
     CHART_FIELD(roof_point, ideal, FIELD_REAL), CHART_FIELD(roof_point, ideal_tflops, FIELD_REAL),
     CHART_FIELD(roof_point, measured, FIELD_REAL),  CHART_FIELD(roof_point, origin, FIELD_TEXT),
     CHART_FIELD(roof_point, text, FIELD_TEXT),      CHART_FIELD(roof_point, kernel, FIELD_INT),
+    CHART_FIELD(roof_point, dot, FIELD_BOOL),
     {0},
 };
 static const struct chart_layout point_layout = {sizeof(struct roof_point), point_fields, NULL};
@@ -128,23 +129,28 @@ static bool find_axes(const struct roof_chart *f, const struct chart_view *v, st
     return true;
 }
 
-/* Decades, and between them 2 and 5 when the view is narrow. */
-static void draw_labels(struct canvas *c, const struct axes *a)
+/* Decades; between them 2 and 5 when the view is narrow, and tenths when it is narrower still. */
+static double label_at(double decades, int k)
 {
     static const double steps[] = {1, 2, 5};
+    return decades >= 3 ? (k ? NAN : 1) : decades >= 0.7 ? (k < 3 ? steps[k] : NAN) : 1 + 0.1 * k;
+}
+
+static void draw_labels(struct canvas *c, const struct axes *a)
+{
+    const double w = a->x1 - a->x0;
     char buf[NUMBER_BUF];
     int end = a->r.x - 3, y_last = 999;
-    bool fine = a->x1 - a->x0 < 3;
     for (int e = (int)floor(a->x0); e <= a->x1; e++)
-        for (int k = 0; k < (fine ? 3 : 1); k++) {
-            double x = e + log10(steps[k]);
+        for (int k = 0; k < 90 && isfinite(label_at(w, k)); k++) {
+            double x = e + log10(label_at(w, k));
             if (x >= a->x0 && x <= a->x1)
                 axes_x_label(c, a, axes_x(a, x), &end, ROLE_DIM, number_fmt(buf, pow(10, x), 3));
         }
     for (int e = (int)floor(a->y0); e <= a->y1; e++)
-        for (int k = 0; k < (fine ? 3 : 1); k++) {
-            double y = e + log10(steps[k]);
-            if (y < a->y0 || y > a->y1 || axes_y(a, y) >= y_last)
+        for (int k = 0; k < 90 && isfinite(label_at(w, k)); k++) {
+            double y = e + log10(label_at(w, k));
+            if (y < a->y0 || y > a->y1 || axes_y(a, y) >= y_last - (w < 0.7))
                 continue;
             y_last = axes_y(a, y);
             axes_y_label(c, a, y_last, pow(10, y));
@@ -344,6 +350,16 @@ static char point_letter(const struct roof_point *p, int i)
     return isalnum((unsigned char)c) || c == '+' ? c : (char)('A' + i % 26);
 }
 
+/* One of the rest, where no letter is. */
+static void draw_dot(struct canvas *c, const struct axes *a, const struct roof_point *p)
+{
+    const double x = log10(p->intensity), y = log10(p->tflops);
+    if (!axes_inside(a, x, y) || has_point(c, axes_x(a, x), axes_y(a, y)))
+        return;
+    canvas_put(c, axes_x(a, x), axes_y(a, y), ROLE_NORMAL,
+               c->glyphs == GLYPHS_ASCII ? 'o' : 0x2022);
+}
+
 /* The bound, and below it, where there is one, what was measured: a line leads from one to the
  * other, which is the distance to the roof. */
 static void draw_point(struct canvas *c, const struct axes *a, const struct roof_point *p, int i,
@@ -377,6 +393,8 @@ static void draw_legend(struct canvas *c, struct rect r, const struct roof_chart
     for (int i = 0; i < f->npoints && x < r.x + r.w; i++) {
         const struct roof_point *p = &f->points[i];
         const char *origin = measured_origin(p);
+        if (p->dot)
+            continue;
         x +=
             2 + canvas_textf(c, x, r.y + r.h - 1, r.x + r.w - x, (enum role)(ROLE_SERIES + i % 6),
                              "%c %s%s%s", point_letter(p, i), p->name, *origin ? " @" : "", origin);
@@ -390,12 +408,17 @@ static void draw_origins(struct canvas *c, const struct axes *a, struct rect r,
     struct str s = {0}, tags = {0};
     str_add(&s, "TFLOP/s over FLOP/byte");
     for (int i = 0; i < f->npoints; i++)
-        if (f->points[i].measured > 0)
+        if (f->points[i].measured > 0 && !f->points[i].dot)
             origin_add(&tags, f->points[i].origin);
     if (tags.len)
         str_addf(&s, ", letters %s, @ %s", origin_tag("model"), str_text(&tags));
     if (any_met(c, a))
         str_add(&s, ", &: several");
+    for (int i = 0; i < f->npoints; i++)
+        if (f->points[i].dot) {
+            str_addf(&s, ", %s: the others", c->glyphs == GLYPHS_ASCII ? "o" : "\u2022");
+            break;
+        }
     canvas_text(c, r.x, r.y, r.w, ROLE_DIM, str_text(&s));
     str_free(&s);
     str_free(&tags);
@@ -426,9 +449,12 @@ void fig_roofs(struct canvas *c, struct rect r, const struct roof_chart *f,
         if (roof.top <= a.y1)
             draw_flat(c, &a, roof.ridge, roof.top, device_role(f, i));
     }
+    for (int i = 0; i < f->npoints; i++)
+        if (f->points[i].dot)
+            draw_dot(c, &a, &f->points[i]);
     for (int pass = 0; pass < 2; pass++) /* the cursor's points last */
         for (int i = 0; i < f->npoints; i++)
-            if ((v->x >= 0 && f->points[i].kernel == v->x) == (pass == 1))
+            if (!f->points[i].dot && (v->x >= 0 && f->points[i].kernel == v->x) == (pass == 1))
                 draw_point(c, &a, &f->points[i], i, pass == 1);
     draw_origins(c, &a, r, f);
     for (int i = 0; i < f->nroofs; i++) { /* labels go where no point is */
@@ -547,6 +573,11 @@ static void svg_point(const struct plot *p, int i)
                            *origin ? " (" : "", origin, *origin ? ")" : "");
     svg_hint_begin(p->out, hint);
     free(hint);
+    if (v->dot) {
+        svg_rect(p->out, x - 1.5, roof - 1.5, 3, 3, "d");
+        svg_hint_end(p->out);
+        return;
+    }
     snprintf(cls, sizeof cls, "thin l%d dash", i % SVG_SERIES);
     if (v->measured > 0) {
         svg_line(p->out, x, roof, x, y_px(p, v->measured), cls);
@@ -562,9 +593,12 @@ static void svg_point(const struct plot *p, int i)
 static void svg_names(const struct plot *p)
 {
     bool any = false, ideal = false;
+    int lines = 0;
     for (int i = 0; i < p->f->npoints; i++) {
         const struct roof_point *v = &p->f->points[i];
-        const double y = top + 8 + i * 17;
+        if (v->dot)
+            continue;
+        const double y = top + 8 + lines++ * 17;
         char share[NUMBER_BUF + 24] = "", b[NUMBER_BUF];
         any = any || v->measured > 0;
         ideal = ideal || (v->ideal > 0 && v->ideal_tflops > 0);
@@ -658,7 +692,7 @@ static void roofs_gnuplot(struct str *out, const struct chart *c)
         gp_value(out, v->measured > 0 ? within(&p.y.range, v->measured) : NAN);
         gp_value(out, ideal ? within(&p.x.range, v->ideal) : NAN);
         gp_value(out, ideal ? within(&p.y.range, v->ideal_tflops) : NAN);
-        str_addf(out, " \"%c\" ", point_letter(v, i));
+        str_addf(out, " \"%c\" ", v->dot ? ' ' : point_letter(v, i));
         gp_quoted(out, v->name);
         str_addc(out, ' ');
         gp_quoted(out, measured_origin(v));
@@ -690,6 +724,8 @@ static void roofs_gnuplot(struct str *out, const struct chart *c)
                  "     $points using 4:5 with points pt 3 title \"each byte moved once\", \\\n"
                  "     $points using 1:2:6 with labels offset 0,1 notitle");
     for (int i = 0; i < p.f->npoints; i++) { /* the letters' names in the key */
+        if (p.f->points[i].dot)
+            continue;
         char *name = xasprintf("%c %s", point_letter(&p.f->points[i], i), p.f->points[i].name);
         str_add(out, ", \\\n     NaN with points lc \"white\" title ");
         gp_quoted(out, name);

@@ -24,6 +24,7 @@ libattnscope_ui_a_SOURCES += \
   %D%/kit/outlet.h %D%/kit/outlet.c \
   %D%/kit/pane.h %D%/kit/pane.c \
   %D%/kit/popup.h %D%/kit/popup.c \
+  %D%/kit/veil.h %D%/app/veil.h %D%/app/veil.c \
   %D%/app/prompt.h %D%/app/prompt.c \
   %D%/screens/roofline.c \
   %D%/screens/measurement.h %D%/screens/measurement.c \

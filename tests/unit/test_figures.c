@@ -371,6 +371,48 @@ static void test_roofs_points(void)
     canvas_free(c);
 }
 
+/* The rest are dots without letters; near enough, a factor of 0.93 is rows apart. */
+static void test_roofs_dots(void)
+{
+    struct device d = toy_device();
+    const struct device *one = &d;
+    struct chart *x = roofs(&one, 1, DTYPE_F16, 2);
+    struct roof_point *p = ((struct roof_chart *)x->model)->points;
+    struct chart_view v = {.x = -1, .zoom = 10, .center_x = 10, .center_y = 10};
+    struct str text = {0}, svg = {0};
+    p[0] = (struct roof_point){
+        .name = xstrdup("fa2"), .intensity = 10, .tflops = 10, .ideal = NAN, .measured = 9.3};
+    p[1] = (struct roof_point){.name = xstrdup("naive"),
+                               .intensity = 100,
+                               .tflops = 10,
+                               .ideal = NAN,
+                               .measured = 3,
+                               .dot = 1};
+    struct canvas *c = canvas_new(60, 16, GLYPHS_ASCII);
+    fig_roofs(c, (struct rect){0, 0, 60, 16}, x->model, &CHART_WHOLE);
+    canvas_to_text(c, &text);
+    CU_ASSERT_PTR_NOT_NULL(strstr(str_text(&text), "o: the others"));
+    CU_ASSERT_PTR_NULL(strstr(str_text(&text), "naive"));
+    CU_ASSERT_EQUAL(canvas_glyph(c, 29, 4), 'o');
+    x->kind->svg(&svg, x, true);
+    CU_ASSERT_PTR_NULL(strstr(str_text(&svg), ">B naive"));
+    CU_ASSERT_PTR_NOT_NULL(
+        strstr(str_text(&svg), "naive: 100 FLOP/B")); /* where one points at it */
+    canvas_clear(c);
+    fig_roofs(c, (struct rect){0, 0, 60, 16}, x->model, &v);
+    int letter = -1, measured = -1;
+    for (int y = 0; y < 16; y++)
+        for (int k = 10; k < 60; k++) {
+            letter = canvas_glyph(c, k, y) == 'A' ? y : letter;
+            measured = canvas_glyph(c, k, y) == '@' && y > 1 ? y : measured;
+        }
+    CU_ASSERT(letter > 0 && measured >= letter + 2);
+    str_free(&text);
+    str_free(&svg);
+    canvas_free(c);
+    chart_free(x);
+}
+
 /* What was measured says where, point by point, in each way of drawing; a letter alone is planned. */
 static void test_roofs_origins(void)
 {
@@ -716,6 +758,7 @@ static const struct tap_test tests[] = {
     {"roofline of an unknown peak", test_roofline_unknown},
     {"rooflines of two devices", test_roofs_devices},
     {"bound, ideal, measured, zoom", test_roofs_points},
+    {"the rest are dots; a factor of 0.93 shows", test_roofs_dots},
     {"whence each point is known", test_roofs_origins},
     {"line plot", test_lines},
     {"line plot over decades", test_lines_log},

@@ -300,14 +300,20 @@ struct chart *roofs_chart(const struct roofs *x, enum dtype t, const bool *show,
     for (int p = 0; p < x->nphases; p++)
         for (int k = 0; k < x->nkernels; k++) {
             const struct roof_row *row = row_read(roof_row(x, 0, p, k));
-            if ((!show || show[k]) && isfinite(row->reach_tflops))
-                take_point(row, p, k, cur < 0 || k == cur, &f->points[f->npoints++]);
+            const bool dot = show && !show[k];
+            if (!isfinite(row->reach_tflops) || (dot && p > 0))
+                continue;
+            struct roof_point *to = &f->points[f->npoints++];
+            take_point(row, p, k, !dot && (cur < 0 || k == cur), to);
+            to->dot = dot;
         }
     char shape[SHAPE_TEXT];
     shape_format(&x->phases[0].shape, shape, sizeof shape);
     c->caption.shape = xstrdup(shape);
     bool measured = false;
     for (int i = 0; i < f->npoints; i++) {
+        if (f->points[i].dot)
+            continue;
         measured |= f->points[i].measured > 0;
         caption_kernel(&c->caption, f->points[i].name);
     }

@@ -53,7 +53,7 @@ const struct row *roof_row(const struct roofs *x, int device, int phase, int ker
 char roof_letter(int phase, int kernel);
 
 /* The devices' roofs for a type and, under the first, points of all kernels and phases; `show` says for
- * each kernel whether it is drawn (NULL: all). cur: the kernel at the cursor, -1 none; its ideal is
+ * each kernel whether it has a letter (NULL: all), the others are dots. cur: the kernel at the cursor, -1 none; its ideal is
  * drawn, and without a cursor everybody's. The caller owns it. */
 struct chart *roofs_chart(const struct roofs *x, enum dtype t, const bool *show, int cur);
 

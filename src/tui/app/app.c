@@ -11,7 +11,9 @@
 #include "base/sanitize.h"
 #include "tui/app/drive.h"
 #include "tui/app/prompt.h"
+#include "tui/app/veil.h"
 #include "tui/kit/clip.h"
+#include "tui/kit/veil.h"
 
 enum { LOG_MAX = 65536 };
 
@@ -254,11 +256,13 @@ enum status app_command(struct app *a, const char *line)
     struct err err = ERR_INIT;
     if (a->screen->cancel)
         a->screen->cancel(app_screen(a)); /* the machine is for this command now */
+    const size_t ever = a->session->rows.ever;
     enum status st = run_line(a, line, &out, &err);
     if (a->screen->shown && !a->quit)
         a->screen->shown(app_screen(a)); /* goes on with what it was at */
     if (has_text(&out))
-        app_popup(a, line, str_text(&out));
+        app_popup(a, line,
+                  a->blank && veil_measured(a->session, line, ever) ? VEIL_TEXT : str_text(&out));
     if (st != ST_OK && err.text[0])
         app_message(a, st == ST_CANCELLED ? ROLE_WARN : ROLE_BAD, "%s", err.text);
     if (st == ST_USAGE) { /* nothing typed is lost: the cursor stands on the word */

@@ -188,6 +188,7 @@ static void blank(void *ctx, int arg)
     struct app *a = ctx;
     (void)arg;
     a->blank = !a->blank;
+    app_update(a); /* an order by what is hidden would tell it */
 }
 
 static void cancel(void *ctx, int arg)

@@ -65,6 +65,7 @@ static void step_blank(struct app *a, int dir)
 {
     (void)dir;
     a->blank = !a->blank;
+    app_update(a);
 }
 
 static void get_zoom(const struct app *a, char *buf, size_t size)

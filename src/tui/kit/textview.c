@@ -8,6 +8,7 @@
 
 #include "base/mem.h"
 #include "base/sanitize.h"
+#include "tui/kit/veil.h"
 #include "tui/kit/pane.h"
 
 enum { TAB_STOP = 8 };
@@ -189,6 +190,14 @@ static void wrap_line(struct textview *v, const struct text_line *line)
     } while (*text);
 }
 
+void textview_veil(struct textview *v, int line)
+{
+    if (v->veil == line + 1)
+        return;
+    drop_rows(v);
+    v->veil = line + 1;
+}
+
 int textview_rows(struct textview *v, int width)
 {
     if (width < 8)
@@ -199,8 +208,11 @@ int textview_rows(struct textview *v, int width)
         v->width = width;
         for (int i = 0; i < v->nlines; i++) {
             v->lines[i].row = v->nrows;
-            wrap_line(v, &v->lines[i]);
+            if (!v->veil || i < v->veil - 1)
+                wrap_line(v, &v->lines[i]);
         }
+        if (v->veil && v->veil <= v->nlines)
+            add_to(&v->rows, &v->nrows, &v->rows_cap, xstrdup(VEIL_TEXT), ROLE_WARN);
     }
     return v->nrows;
 }

@@ -21,6 +21,7 @@ struct textview {
     int show;             /* from 1: line to bring to the top at the next drawing, 0: none */
     int width, top, page; /* first row shown; rows of the last drawing */
     int found;            /* from 1: row to point out, 0: none */
+    int veil;             /* from 1: line from which nothing is shown, 0: all is */
     int measure; /* prose (ROLE_NORMAL, ROLE_TITLE) is wrapped at this width on wider places; 0: no limit */
 };
 
@@ -31,6 +32,8 @@ void textview_truncate(struct textview *v, int nlines);
 bool textview_more(const struct textview *v);
 /* Appends text, which is sanitised here; tabs are expanded. */
 void textview_add(struct textview *v, enum role role, const char *text);
+/* Hides the lines from `line` on, and says so in their place; -1: shows all. They stay. */
+void textview_veil(struct textview *v, int line);
 /* Puts the lines of `text` in the place of `drop` lines from `at` on; what is at the top stays there.
  * Returns how many they are. */
 int textview_replace(struct textview *v, int at, int drop, enum role role, const char *text);

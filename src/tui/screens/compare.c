@@ -233,10 +233,12 @@ static void show_plans(struct compare *x)
 /* Stable, and few rows. */
 static void sort_view(struct compare *x)
 {
+    const bool hidden = x->app->blank && x->sort != SORT_NAME;
+    const int by = hidden ? (int)SORT_NONE : (int)x->sort;
     for (int i = 1; i < x->n; i++) {
         struct compare_row row = x->view[i];
         int to = i;
-        for (; to > 0 && compare_order(&row, &x->view[to - 1], x->sort, x->reverse) < 0; to--)
+        for (; to > 0 && compare_order(&row, &x->view[to - 1], by, x->reverse) < 0; to--)
             x->view[to] = x->view[to - 1];
         x->view[to] = row;
     }

@@ -40,17 +40,16 @@ static double sort_key(const struct compare_row *r, enum compare_sort sort)
     }
 }
 
-int compare_order(const struct compare_row *a, const struct compare_row *b, enum compare_sort sort,
-                  bool reverse)
+int compare_order(const struct compare_row *a, const struct compare_row *b, int sort, bool reverse)
 {
     int dir = reverse ? -1 : 1;
     if (group(a) != group(b))
         return group(a) - group(b);
     if (sort == SORT_NAME)
         return dir * strcmp(a->label, b->label);
-    if (group(a) != 1)
+    if (group(a) != 1 || sort == SORT_NONE)
         return 0;
-    double x = sort_key(a, sort), y = sort_key(b, sort);
+    double x = sort_key(a, (enum compare_sort)sort), y = sort_key(b, (enum compare_sort)sort);
     return dir * ((x > y) - (x < y));
 }
 
@@ -109,10 +108,12 @@ static int digits(const struct run_row *r)
 static double table_unit(const struct compare_view *v, const char **name)
 {
     double least = INFINITY;
-    for (int i = 0; i < v->n; i++)
+    for (int i = 0; i < v->n && !v->blank; i++)
         if (compare_timed(&v->rows[i]))
             least = fmin(least, v->rows[i].row->median_us);
     *name = least >= 1e6 && isfinite(least) ? "s" : least >= 1e3 && isfinite(least) ? "ms" : "us";
+    if (v->blank)
+        *name = "";
     return **name == 's' ? 1e6 : **name == 'm' ? 1e3 : 1;
 }
 
@@ -163,7 +164,8 @@ static enum role verdict_role(const char *verdict)
                                             : ROLE_NORMAL;
 }
 
-static const char *verdict_text(const struct compare_row *x)
+/* Whether it failed is no figure, and stays to be seen. */
+static const char *verdict_text(const struct compare_row *x, bool blank)
 {
     if (compare_failed(x))
         return "FAIL";
@@ -171,6 +173,8 @@ static const char *verdict_text(const struct compare_row *x)
         return "old";
     if (x->base)
         return "base";
+    if (blank)
+        return "?";
     return x->row->verdict ? x->row->verdict : compare_timed(x) ? "rerun" : "-";
 }
 
@@ -243,8 +247,8 @@ static void draw_ranking_row(struct canvas *c, struct rect r, const struct compa
                 canvas_textf(c, at + 1, r.y, r.x + r.w - at - 1, /* the last: all that is left */
                              compare_failed(x) ? ROLE_BAD
                              : x->old          ? ROLE_DIM
-                                               : verdict_role(x->row->verdict),
-                             " %s", verdict_text(x));
+                                               : verdict_role(v->blank ? NULL : x->row->verdict),
+                             " %s", verdict_text(x, v->blank));
                 break;
             }
             if (!compare_failed(x) || col == COL_DIFF) /* a wrong result has no time worth a rank */
@@ -268,8 +272,8 @@ static void draw_heads(struct canvas *c, struct rect r, const struct compare_vie
     for (int k = 0; k < COLUMNS; k++) {
         int col = column_order[k], cw = column_width(col, r.w);
         char title[32];
-        snprintf(title, sizeof title, "%s%s%s", specs[col].title, col == COL_MEDIAN ? " " : "",
-                 col == COL_MEDIAN ? unit : "");
+        snprintf(title, sizeof title, "%s%s%s", specs[col].title,
+                 col == COL_MEDIAN && *unit ? " " : "", col == COL_MEDIAN ? unit : "");
         if (cw)
             canvas_textf(c, at, r.y, cw, ROLE_DIM, col == COL_VERDICT ? "  %-*s" : "%*s",
                          col == COL_VERDICT ? cw - 2 : cw, title);
@@ -333,8 +337,11 @@ static void ranking_title(const struct compare_view *v, struct str *s)
     for (int i = 0; i < v->n; i++)
         if (v->rows[i].row)
             origin_add(&tags, v->rows[i].row->origin);
-    str_addf(s, "Ranking by %s%s  %s", compare_sort_names[v->sort], v->reverse ? ", reversed" : "",
-             tags.len ? str_text(&tags) : origin_tag(v->origin));
+    if (v->blank && v->sort != SORT_NAME)
+        str_add(s, "Not ranked: values are hidden");
+    else
+        str_addf(s, "Ranking by %s%s", compare_sort_names[v->sort], v->reverse ? ", reversed" : "");
+    str_addf(s, "  %s", tags.len ? str_text(&tags) : origin_tag(v->origin));
     str_free(&tags);
     if (v->failure)
         str_addf(s, "  %s", v->failure);
@@ -570,7 +577,7 @@ static void pair_facts(const struct compare_row *left, const struct compare_row 
         str_addf(out, "same inputs, seed %s", number_fmt_int(b[0], right->row->seed));
     if (left->base && !isnan(right->row->pair_max_diff) && !blank)
         str_addf(out, " | they differ by %.1e at most", right->row->pair_max_diff);
-    if (left->row->sm_clock_mhz > 0 && right->row->sm_clock_mhz > 0)
+    if (!blank && left->row->sm_clock_mhz > 0 && right->row->sm_clock_mhz > 0)
         str_addf(out, " | clock %s and %s MHz", number_fmt(b[0], left->row->sm_clock_mhz, 4),
                  number_fmt(b[1], right->row->sm_clock_mhz, 4));
 }

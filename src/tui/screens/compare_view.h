@@ -22,6 +22,8 @@ enum compare_pane {
 };
 
 enum compare_sort { SORT_TIME, SORT_SPEEDUP, SORT_TFLOPS, SORT_CV, SORT_NAME, SORT_COUNT };
+/* While values are hidden: the order that the rows have by themselves. */
+enum { SORT_NONE = SORT_COUNT };
 extern const char *const compare_sort_names[SORT_COUNT];
 
 struct compare_row {
@@ -53,9 +55,8 @@ struct compare_view {
 };
 
 /* The order of two rows: what takes part first, right ones by the column, then those not measured,
- * then those that failed or cannot run. */
-int compare_order(const struct compare_row *a, const struct compare_row *b, enum compare_sort sort,
-                  bool reverse);
+ * then those that failed or cannot run. SORT_NONE: only that. */
+int compare_order(const struct compare_row *a, const struct compare_row *b, int sort, bool reverse);
 /* Time of the baseline over that of the row; NaN unless both passed their check. */
 double compare_speedup(const struct compare_row *base, const struct compare_row *row);
 /* One sentence on the pair: "fa2 is FASTER than naive: ...". */

@@ -251,7 +251,7 @@ static void draw_row(struct canvas *c, struct rect r, const struct view_row *row
                      bool focus, bool blank)
 {
     const char *value = blank && *row->value ? "?" : row->value;
-    enum role role = row->bad ? ROLE_BAD : row->dim ? ROLE_DIM : ROLE_NORMAL;
+    enum role role = row->bad && !blank ? ROLE_BAD : row->dim ? ROLE_DIM : ROLE_NORMAL;
     int value_w = str_width(value);
     canvas_text(c, r.x, r.y, 1, ROLE_ACCENT, cur ? ">" : row->marked ? "*" : " ");
     if (cur && row->marked)
@@ -325,19 +325,20 @@ static void time_figures(struct flow *f, const struct explore_view *v)
     struct unit u = time_unit(r->median_us);
     enum role n = figure_role(v, ROLE_NORMAL);
     char b[NUMBER_BUF];
-    flow_item(f, "median", figure_role(v, ROLE_TITLE), "%s %s",
-              hidden(v, time_text(b, r->median_us, u, r->cv_pct)), u.name);
+    flow_item(f, "median", figure_role(v, ROLE_TITLE), "%s%s%s",
+              hidden(v, time_text(b, r->median_us, u, r->cv_pct)), v->blank ? "" : " ",
+              v->blank ? "" : u.name);
     flow_item(f, "min", n, "%s", hidden(v, time_text(b, r->min_us, u, r->cv_pct)));
     flow_item(f, "p95", n, "%s", hidden(v, time_text(b, r->p95_us, u, r->cv_pct)));
-    flow_item(f, "CV", r->cv_pct > 5 ? figure_role(v, ROLE_WARN) : n, "%s%s",
-              hidden(v, number_fmt(b, r->cv_pct, 2)), isfinite(r->cv_pct) ? "%" : "");
+    flow_item(f, "CV", r->cv_pct > 5 && !v->blank ? figure_role(v, ROLE_WARN) : n, "%s%s",
+              hidden(v, number_fmt(b, r->cv_pct, 2)), isfinite(r->cv_pct) && !v->blank ? "%" : "");
     flow_line(f);
     flow_item(f, NULL, n, "%s GFLOP/s",
               hidden(v, number_fmt(b, r->tflops * 1e3, time_digits(r->cv_pct))));
     flow_item(f, NULL, n, "%s GB/s",
               hidden(v, number_fmt(b, r->gbytes_per_s, time_digits(r->cv_pct))));
-    flow_item(f, "n", n, "%s", number_fmt_int(b, r->n));
-    if (r->dropped > 0)
+    flow_item(f, "n", n, "%s", hidden(v, number_fmt_int(b, r->n))); /* it follows how they vary */
+    if (r->dropped > 0 && !v->blank)
         flow_item(f, "dropped", figure_role(v, ROLE_WARN), "%s", number_fmt_int(b, r->dropped));
     if (r->l2)
         flow_item(f, "L2", n, "%s", r->l2);
@@ -404,8 +405,10 @@ static int time_large(struct canvas *c, struct rect r, const struct explore_view
     const struct unit u = time_unit(v->row->median_us);
     char b[NUMBER_BUF], text[2 * NUMBER_BUF];
     struct flow f = {.c = c};
-    snprintf(text, sizeof text, "%s %s",
-             hidden(v, time_text(b, v->row->median_us, u, v->row->cv_pct)), u.name);
+    snprintf(text, sizeof text, "%s %s", time_text(b, v->row->median_us, u, v->row->cv_pct),
+             u.name);
+    if (v->blank)
+        snprintf(text, sizeof text, "?");
     const int height = r.h < 20 ? DIGITS_H : r.h / 3;
     int y =
         fig_digits(c, (struct rect){r.x, r.y + 1, r.w, height}, figure_role(v, ROLE_TITLE), text);
@@ -450,7 +453,7 @@ static void pane_time(struct canvas *c, struct rect r, const struct explore_view
     else if (v->row && v->row->reason && isnan(v->row->median_us))
         canvas_wrap(c, r, ROLE_WARN, v->row->reason);
     else if (v->row)
-        flow_item(&f, NULL, ROLE_DIM, "%s", stop_text(v->row->stopped));
+        flow_item(&f, NULL, ROLE_DIM, "%s", hidden(v, stop_text(v->row->stopped)));
 }
 
 /* {"b":0,"h":7,"row":3971,"col":66} as words. */
@@ -540,7 +543,8 @@ static void pair_ratio(struct flow *f, const struct explore_view *v)
     struct str ratio = {0};
     str_addf(&ratio, "%sx [%s..%s]", hidden(v, ratio_text(b[0], p->ratio)),
              hidden(v, ratio_text(b[1], p->ratio_lo)), hidden(v, ratio_text(b[2], p->ratio_hi)));
-    const char *verdict = p->verdict ? p->verdict : "-", *diff = diff_text(b[3], p->pair_max_diff);
+    const char *verdict = hidden(v, p->verdict ? p->verdict : "-"),
+               *diff = diff_text(b[3], p->pair_max_diff);
     int rest = str_width(verdict) + str_width(str_text(&ratio)) + str_width(hidden(v, diff)) + 8;
     int name = str_width(v->second), room = f->r.w - 2 - rest;
     char cut[64];
@@ -551,7 +555,7 @@ static void pair_ratio(struct flow *f, const struct explore_view *v)
              v->second, name <= room ? "" : "..");
     flow_item(f, "*", figure_role(v, ROLE_NORMAL), "%s", cut);
     f->gap = 1;
-    flow_item(f, NULL, figure_role(v, verdict_role(p->verdict)), "%s", verdict);
+    flow_item(f, NULL, figure_role(v, verdict_role(v->blank ? NULL : p->verdict)), "%s", verdict);
     flow_item(f, NULL, figure_role(v, ROLE_TITLE), "%s", str_text(&ratio));
     flow_item(f, "pair", figure_role(v, ROLE_NORMAL), "%s", hidden(v, diff));
     f->gap = 0;
@@ -600,13 +604,15 @@ static void pane_check(struct canvas *c, struct rect r, const struct explore_vie
         flow_line(&f);
     }
     pair_figures(&f, v);
-    error_map(c, (struct rect){r.x, r.y + f.y + (f.x > 0), r.w, r.h - f.y - (f.x > 0)}, v->row);
+    if (!v->blank)
+        error_map(c, (struct rect){r.x, r.y + f.y + (f.x > 0), r.w, r.h - f.y - (f.x > 0)}, v->row);
 }
 
 static void pane_samples(struct canvas *c, struct rect r, const struct explore_view *v)
 {
     if (v->blank || !v->samples || !fig_histogram(c, r, v->samples, 0))
-        canvas_text(c, r.x, r.y, r.w, ROLE_DIM, "no samples yet");
+        canvas_text(c, r.x, r.y, r.w, ROLE_DIM,
+                    v->blank ? "hidden: . shows them" : "no samples yet");
 }
 
 /* ---- titles and the whole ---- */

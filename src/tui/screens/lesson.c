@@ -21,8 +21,10 @@
 #include "lesson/take/progress.h"
 #include "tui/app/app.h"
 #include "tui/app/prompt.h"
+#include "tui/app/veil.h"
 #include "tui/kit/pane.h"
 #include "tui/kit/textview.h"
+#include "tui/kit/veil.h"
 #include "tui/screens/lesson_list.h"
 #include "tui/screens/lesson_page.h"
 
@@ -52,6 +54,8 @@ struct lessons {
     bool picking;     /* the lines are shown in the text's place */
     struct list pick; /* cursor among them */
     size_t first_row; /* of session->rows.results that belongs to this step */
+    size_t begun;     /* rows.ever when the lesson began */
+    int measured_at;  /* line of the page from which measured figures may stand, -1: nowhere */
 };
 
 /* The tables of progress.h; NULL when there are none. */
@@ -223,13 +227,14 @@ static void draw_page_inside(struct lessons *l, struct canvas *c, struct rect r)
 {
     int commands = l->command && !l->busy;
     struct rect text = {r.x, r.y, r.w, r.h - 1 - commands};
+    textview_veil(&l->page.text, l->app->blank ? l->measured_at : -1);
     int ask = place_question(l, text), used = textview_rows(&l->page.text, r.w);
     text.h -= ask;
     if (l->picking) {
         draw_lines(l, c, text);
         used = text.h;
     } else {
-        textview_draw(&l->page.text, c, text);
+        textview_draw(&l->page.text, c, text); /* as far as it is not hidden */
     }
     int y = r.y + (used < text.h ? used : text.h);
     if (ask > 0)
@@ -261,6 +266,13 @@ static void draw_page(struct lessons *l, struct canvas *c, struct rect r)
     canvas_put(c, r.x + 3 + used, r.y, ROLE_FRAME, ' ');
 }
 
+/* In the place of what was measured: how long bars are would tell it. */
+static void draw_veil(struct canvas *c, struct rect r)
+{
+    canvas_box(c, r, "Live");
+    canvas_text(c, r.x + 2, r.y + 1, r.w - 4, ROLE_WARN, VEIL_TEXT);
+}
+
 static void draw_run(struct lessons *l, struct canvas *c)
 {
     const struct row *rows[LIVE_ROWS];
@@ -277,7 +289,9 @@ static void draw_run(struct lessons *l, struct canvas *c)
                                (struct rect){c->w - panel, 2, panel, height});
     if (steps)
         draw_steps(l, c, (struct rect){0, 2, left, bottom - 2 - (live ? live - 1 : 0)});
-    if (live)
+    if (live && l->app->blank)
+        draw_veil(c, (struct rect){0, bottom - live, c->w, live});
+    else if (live)
         lesson_draw_live(c, (struct rect){0, bottom - live, c->w, live}, rows, n);
 }
 
@@ -354,6 +368,7 @@ static void look(struct lessons *l)
     bool new_step = at->step != l->step;
     if (new_step) {
         textview_clear(&l->page.text);
+        l->measured_at = -1;
         l->has_words = lesson_has_words(l->run);
         l->first_row = l->app->session->rows.results.n;
     }
@@ -391,6 +406,8 @@ static void lesson_open_run(struct lessons *l, const struct lesson *lesson, int 
     l->lesson = lesson;
     l->step = -1;
     l->serial = 0;
+    l->begun = l->app->session->rows.ever;
+    l->measured_at = -1;
     l->run = lesson_run_new(l->app->session, lesson, step, 0); /* wrapped here */
     look(l);
 }
@@ -426,6 +443,18 @@ static void echo_input(struct lessons *l, const char *input, const char *questio
     }
 }
 
+/* Has a command of this lesson measured anything, or looked up what was? What is said after that may
+ * quote it. */
+static bool has_measured(const struct lessons *l)
+{
+    const struct rows *r = &l->app->session->rows;
+    const size_t fresh = r->ever - l->begun;
+    for (size_t i = 0; i < r->results.n && i < fresh; i++)
+        if (veil_row(r->results.rows[r->results.n - 1 - i]))
+            return true;
+    return false;
+}
+
 static void answer(struct lessons *l, const char *input)
 {
     struct str out = {0};
@@ -438,18 +467,22 @@ static void answer(struct lessons *l, const char *input)
     l->busy = true;
     l->app->session->front.width = lesson_text_width(l); /* tables fit the page */
     enum status st = lesson_answer(l->run, input, &out, &err);
+    const bool measured = has_measured(l);
     l->busy = false;
     lesson_take_question_out(l);
     const struct lesson_screen *at = lesson_step(l->run);
     if (at->step != step) { /* the page turns: show what was said before it does */
         if (!str_blank(str_text(&out)))
-            app_popup(l->app, "Before the next step", str_text(&out));
+            app_popup(l->app, "Before the next step",
+                      measured && l->app->blank ? VEIL_TEXT : str_text(&out));
     } else if (st != ST_USAGE) {
         bool answered = at->serial != l->serial;
         char *said = as_offered(l, input);
         echo_input(l, said, answered ? l->question : NULL,
                    l->want == LESSON_RUN ? l->command : NULL);
         free(said);
+        if (measured && l->measured_at < 0)
+            l->measured_at = l->page.text.nlines;
         textview_add(&l->page.text, ROLE_ACCENT, str_text(&out));
     }
     look(l);

@@ -22,6 +22,8 @@
 #include "tui/screens/screen_util.h"
 #include "tui/screens/subject.h"
 
+enum { ZOOM_MAX = 10 }; /* a tenth of a decade high: a factor of 0.93 is rows apart */
+
 enum roof_pane { ROOF_KERNELS, ROOF_DEVICES_PANE, ROOF_POINT, ROOF_FIGURE, ROOF_STRIP, ROOF_PANES };
 
 struct roofline {
@@ -136,9 +138,13 @@ static void make_roofs(struct roofline *x)
         subject_set_problem(&x->subject, err.text);
 }
 
-/* The strip alone: the kernel at the cursor has other parameters. */
+/* The strip and the command: the kernel at the cursor has other parameters, and is shown where none is
+ * marked. */
 static void roofline_renew_knobs(struct roofline *x)
 {
+    for (int i = 0; i < x->subject.request.nkernels && x->app->marks.n == 0; i++)
+        x->show[i] = i == x->kernels.cur;
+    show_command(x);
     subject_renew_knobs(&x->subject, x->kernels.cur);
     knobs_rare_last(&x->subject.knobs);
 }
@@ -153,13 +159,14 @@ static void roofline_refresh(struct roofline *x)
     subject_ask(&x->subject, str_text(&names), "roofline", REQUEST_PLAN);
     x->show = xrealloc(x->show, ((size_t)r->nkernels + 1) * sizeof *x->show);
     for (int i = 0; i < r->nkernels; i++)
-        x->show[i] = x->app->marks.n == 0 || i < x->app->marks.n;
+        x->show[i] = i < x->app->marks.n;
     if (x->kernels.cur >= r->nkernels)
         x->kernels.cur = 0;
+    if (x->app->marks.n == 0 && r->nkernels > 0) /* nothing marked: the one at the cursor */
+        x->show[x->kernels.cur] = true;
     if (!x->subject.problem)
         make_roofs(x);
     roofline_renew_knobs(x);
-    show_command(x);
     str_free(&names);
 }
 
@@ -215,15 +222,21 @@ static void draw_figure(struct roofline *x, struct canvas *c, struct rect r)
         canvas_wrap(c, r, ROLE_BAD, x->subject.problem);
         return;
     }
+    bool *at = x->kernels.cur < x->subject.request.nkernels ? &x->show[x->kernels.cur] : NULL;
+    const bool marked = at && *at;
+    if (at)
+        *at = true; /* the cursor's has its letter, too */
     struct chart *chart = roofs_chart(&x->roofs, x->app->session->settings.problem.shape.dtype,
                                       x->show, x->kernels.cur);
+    if (at)
+        *at = marked;
     const struct roof_chart *m = chart->model;
     struct chart_view view = {.x = x->kernels.cur, .zoom = x->zoom, .bare = true};
     for (int i = 0; i < m->npoints; i++) {
         struct roof_point *p = &m->points[i];
         if (x->app->blank)
             p->measured = NAN;
-        if (p->kernel == view.x && !(view.center_x > 0)) {
+        if (p->kernel == view.x && !p->dot && !(view.center_x > 0)) {
             view.center_x = p->intensity;
             view.center_y = p->tflops;
         }
@@ -529,7 +542,10 @@ static void open_row(void *ctx, int arg)
 static void zoom(void *ctx, int by)
 {
     struct roofline *x = ctx;
-    x->zoom = by == 0 ? 0 : x->zoom + by > 8 ? 8 : x->zoom + by < -2 ? -2 : x->zoom + by;
+    x->zoom = by == 0                   ? 0
+              : x->zoom + by > ZOOM_MAX ? ZOOM_MAX
+              : x->zoom + by < -2       ? -2
+                                        : x->zoom + by;
 }
 
 static void roofline_move(void *ctx, enum move m)
@@ -564,7 +580,7 @@ static void roofline_back(void *ctx)
 
 // clang-format off
 static const struct binding roofline_keys[] = {
-    {.keys = {' '}, .does = "mark", .act = mark, .footer = "mark", .help = "show this kernel, or this device's roof, or not"},
+    {.keys = {' '}, .does = "mark", .act = mark, .footer = "mark", .help = "a letter for this kernel, a roof for this device, or not; what is not marked is a dot"},
     {.keys = {'+', '='}, .does = "zoom-in", .act = zoom, .arg = 1, .footer = "zoom", .help = "zoom in, around the kernel at the cursor"},
     {.keys = {'-'}, .does = "zoom-out", .act = zoom, .arg = -1, .help = "zoom out"},
     {.keys = {'0'}, .does = "zoom-reset", .act = zoom, .help = "the axes that the devices give"},
@@ -763,7 +779,7 @@ static void roofline_restore(void *ctx, const json_t *o)
             x->more[x->nmore++] = d;
     }
     zoom(x, 0);
-    zoom(x, steps > 8 || steps < -2 ? 0 : (int)steps);
+    zoom(x, steps > ZOOM_MAX || steps < -2 ? 0 : (int)steps);
     roofline_refresh(x);
     if (row >= 0 && row < x->subject.request.nkernels)
         x->kernels.cur = (int)row;

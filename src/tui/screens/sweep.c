@@ -127,7 +127,7 @@ static void hide(struct grid_chart *g)
     for (int s = 0; s < g->nseries; s++)
         for (int i = 0; i < g->series[s].n; i++) {
             struct grid_cell *v = &g->series[s].cells[i];
-            v->value = NAN;
+            v->value = v->lo = v->hi = NAN;
             if (g->ny) {
                 free(v->blocked);
                 v->blocked = NULL;
@@ -165,9 +165,10 @@ static void figure_title(const struct sweep_screen *x, struct str *s)
         str_addf(s, "%s", w->metric);
     free(label);
     str_addf(s, "  %s%s%s", origin_tag(sweep_origin(w)), runs_here(x) ? "  " : " ",
-             runs_here(x) ? x->activity
-             : w->device  ? sweep_device(w, sweep_point(w, x->at[0], x->at[1]))->name
-                          : "?");
+             hidden(x)      ? "values are hidden"
+             : runs_here(x) ? x->activity
+             : w->device    ? sweep_device(w, sweep_point(w, x->at[0], x->at[1]))->name
+                            : "?");
     const int awaited = plans_awaited(x->app->session, x);
     if (awaited)
         str_addf(s, "  compiling, %d left", awaited);

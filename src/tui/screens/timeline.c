@@ -16,6 +16,7 @@
 #include "command/show/timeline.h"
 #include "draw/timeline.h"
 #include "tui/app/app.h"
+#include "tui/kit/veil.h"
 #include "tui/screens/measurement.h"
 #include "tui/screens/screen_util.h"
 #include "tui/screens/subject.h"
@@ -65,10 +66,13 @@ static struct timeline_view view_of(const struct timelines *t, const struct bloc
 }
 
 static void draw_words(struct canvas *c, struct rect r, const struct timeline *tl,
-                       enum timeline_mark mark)
+                       enum timeline_mark mark, bool blank)
 {
     struct str s = {0};
-    timeline_summary(&tl->panel, &s);
+    struct block_panel panel = tl->panel; /* what it points to stays the timeline's */
+    if (blank)
+        panel.recorded_us = NAN;
+    timeline_summary(&panel, &s);
     str_add(&s, ". ");
     timeline_legend(&tl->panel, mark, &s);
     if (tl->panel.note)
@@ -85,7 +89,7 @@ static void draw_inside(const struct timelines *t, struct canvas *c, struct rect
         return;
     }
     if (t->app->blank && t->live) {
-        canvas_text(c, r.x, r.y, r.w, ROLE_WARN, "measured, and hidden: . shows it");
+        canvas_text(c, r.x, r.y, r.w, ROLE_WARN, VEIL_TEXT);
         return;
     }
     const int words = r.h >= 8 ? r.w >= 150 ? 1 : 2 : 1;
@@ -94,7 +98,8 @@ static void draw_inside(const struct timelines *t, struct canvas *c, struct rect
     const int used = fig_timeline(c, (struct rect){r.x, r.y, r.w, lines}, &tl->panel, &v);
     fig_time_axis(c, (struct rect){r.x, r.y + used, r.w, 1}, v.begin_us, v.end_us,
                   tl->panel.block_us);
-    draw_words(c, (struct rect){r.x, r.y + used + 1, r.w, r.h - used - 1}, tl, v.mark);
+    draw_words(c, (struct rect){r.x, r.y + used + 1, r.w, r.h - used - 1}, tl, v.mark,
+               t->app->blank);
 }
 
 static void draw_panel(struct timelines *t, struct canvas *c, struct rect r, int i, bool bare)
