@@ -34,7 +34,7 @@ enum status plan_row(const struct request *r, int i, const struct device *dev,
                      const struct plan_how *how, struct plan *plan, struct plan_row *row,
                      struct err *err)
 {
-    struct plan local, *p = plan ? plan : &local;
+    struct plan local = {0}, *p = plan ? plan : &local;
     struct err why = ERR_INIT;
     memset(p, 0, sizeof *p);
     if (!r->kernels[i]->cuda) {
