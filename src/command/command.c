@@ -81,18 +81,29 @@ static enum status check_formats(struct cmd_call *c, struct err *err)
     return ST_OK;
 }
 
-/* A key that nobody asked for: unknown, or one that only other words of the verb have. */
-static enum status unused_key(struct cmd_call *c, const struct cmd_pair *p, struct err *err)
+/* What nobody asked for: unknown, or what only other words of the verb have. `kind`: "key", "option";
+ * `nearest` may be NULL. */
+static enum status unused(struct cmd_call *c, const struct cmd_pair *p, const char *kind,
+                          const char *nearest, struct err *err)
 {
-    struct key_list keys = {.entry = c->entry};
-    const char *nearest = str_nearest(p->key, key_name, &keys);
     if (nearest && strcmp(nearest, p->key) == 0) {
         err_set(err, ST_USAGE, "%s has no use for \"%s\" here", c->entry->name, nearest);
     } else {
-        err_set(err, ST_USAGE, "%s has no key \"%s\"", c->entry->name, p->key);
+        err_set(err, ST_USAGE, "%s has no %s \"%s\"", c->entry->name, kind, p->key);
         err_suggest(err, nearest);
     }
     return call_mark(c, ST_USAGE, p->at, (int)strlen(p->key), err);
+}
+
+static enum status unused_option(struct cmd_call *c, const struct cmd_pair *p, struct err *err)
+{
+    return unused(c, p, "option", str_nearest(p->key, option_name, c->entry), err);
+}
+
+static enum status unused_key(struct cmd_call *c, const struct cmd_pair *p, struct err *err)
+{
+    struct key_list keys = {.entry = c->entry};
+    return unused(c, p, "key", str_nearest(p->key, key_name, &keys), err);
 }
 
 enum status call_finish(struct session *s, struct cmd_call *c, struct err *err)
@@ -101,13 +112,9 @@ enum status call_finish(struct session *s, struct cmd_call *c, struct err *err)
     const enum status st = check_formats(c, err);
     if (st)
         return st;
-    for (int i = 0; i < c->noptions; i++) {
-        if (c->options[i].used)
-            continue;
-        err_set(err, ST_USAGE, "%s has no option \"%s\"", c->entry->name, c->options[i].key);
-        err_suggest(err, str_nearest(c->options[i].key, option_name, c->entry));
-        return call_mark(c, ST_USAGE, c->options[i].at, (int)strlen(c->options[i].key), err);
-    }
+    for (int i = 0; i < c->noptions; i++)
+        if (!c->options[i].used)
+            return unused_option(c, &c->options[i], err);
     for (int i = 0; i < c->npairs; i++)
         if (!c->pairs[i].used)
             return unused_key(c, &c->pairs[i], err);

@@ -103,6 +103,8 @@ run trace sum break=max
 is "what cannot be left out is refused" says "$err" 'sum has no break=max'
 run trace pipe lanes=4
 is "a key of another word is no misspelling" says "$err" 'trace has no use for "lanes" here$'
+run lesson 1 --json
+is "nor is an option that others of the verb take" says "$err" 'lesson has no use for "--json" here$'
 
 run lesson measur
 is "a unique prefix is enough" says "$out" 'Measure before you believe'
