@@ -6,13 +6,19 @@
 
 #include "command/command.h"
 
-/* The verbs of this room. */
-extern const struct cmd_entry cmd_run, cmd_check, cmd_compare, cmd_sweep, cmd_plan, cmd_tune,
-    cmd_occupancy, cmd_why, cmd_roofline, cmd_devices, cmd_kernels, cmd_explain, cmd_source,
-    cmd_results, cmd_export, cmd_record, cmd_open, cmd_report, cmd_timeline, cmd_profile, cmd_set,
-    cmd_show, cmd_reset, cmd_doctor, cmd_help, cmd_apropos, cmd_quit, cmd_alias, cmd_unalias,
-    cmd_watch, cmd_save, cmd_source_file, cmd_history, cmd_log, cmd_shell, cmd_completions,
-    cmd_complete_line;
-extern const struct cmd_entry cmd_device, cmd_edit, cmd_kernel;
+/* A further verb is a file that defines cmd_NAME, and its name here: in the order in which help lists
+ * them. */
+// clang-format off
+#define VERBS_TABLE(X) \
+    X(run) X(check) X(compare) X(sweep) X(profile) X(plan) X(tune) X(explain) X(edit)    \
+    X(kernel) X(source) X(occupancy) X(why) X(roofline) X(timeline) X(kernels) X(device) \
+    X(devices) X(doctor) X(set) X(show) X(reset) X(results) X(export) X(record) X(open)  \
+    X(report) X(help) X(apropos) X(alias) X(unalias) X(watch) X(save) X(source_file)     \
+    X(history) X(log) X(shell) X(completions) X(complete_line) X(quit)
+// clang-format on
+
+#define DECLARE_VERB(name) extern const struct cmd_entry cmd_##name;
+VERBS_TABLE(DECLARE_VERB)
+#undef DECLARE_VERB
 
 #endif
