@@ -7,6 +7,7 @@
 # Only tui/ may include curses, only repl/ and tui/ readline.
 # One concept has one home: requests are made in command/ask/request.c, jobs start in
 # command/ask/measure.c, and backends are named in backend/ alone.
+# HACKING.md, which says where things are, names files that exist.
 # SPDX-License-Identifier: GPL-3.0-or-later
 order="base spec kernel plan backend measure job store draw export command lesson repl tui"
 rooms_backend="compile cuda peer cpu"
@@ -91,6 +92,16 @@ named_backends() {
         '^src/(backend/|kernel/desc|store/record|job/request.h)'
 }
 
+# Prints files that HACKING.md names and that are not there; NAME stands for any.
+missing_files() {
+    # shellcheck disable=SC2016  # backticks of the text
+    grep -oE '`[A-Za-z0-9_./-]+\.(c|h|cu|py|sh|mk|txt|md)`' HACKING.md | tr -d '`' | sort -u | grep -v NAME |
+        while read -r file; do
+            [ -n "$(find src kernels lessons man tests -path "*/$file" -print -quit)" ] || [ -e "$file" ] ||
+                echo "HACKING.md: $file"
+        done
+}
+
 n=0
 report() { # text, findings
     n=$((n + 1))
@@ -104,7 +115,7 @@ report() { # text, findings
 
 # shellcheck disable=SC2086  # a list of words
 set -- $order
-echo "1..$(($# + 13))"
+echo "1..$(($# + 14))"
 for folder; do
     report "src/$folder includes nothing to its right" "$(upward "$folder" "$(rank "$folder" "$order")")"
 done
@@ -128,3 +139,4 @@ report "requests are made in command/ask/request.c alone" \
 report "nobody makes a call by hand" "$(outside 'struct cmd_call [a-z_]+ = ' '^src/command/(command.c|line/)')"
 report "backends are named in src/backend alone" "$(named_backends)"
 report "nothing includes NVIDIA's headers" "$(forbidden 'cuda|nvrtc|nvml|cupti' '^$')"
+report "HACKING.md names files that exist" "$(missing_files)"
