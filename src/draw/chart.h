@@ -97,6 +97,24 @@ void samples_size(struct sample_chart *s, int n); /* SAMPLE_SERIES at most */
 /* The last ones of a list of microseconds into a series that has none; what is no time is dropped. */
 void samples_take(struct sample_series *s, const json_t *us);
 
+/* ---- two kernels, figure by figure ---- */
+
+struct pair_bar {
+    char *figure, *unit;       /* "waves"; "B" or "": no unit */
+    double value, other;       /* of the first kernel and of the other; known of both */
+    char *bound, *other_bound; /* "<=" or ">=" where it only bounds the figure; NULL: it is it */
+    char *words;               /* beside the pair: "2.01x, as the time" */
+};
+struct pair_chart {
+    char *kernel, *other;
+    struct pair_bar *bars; /* the strongest first */
+    int n;
+};
+void pairs_size(struct pair_chart *p, int n);
+enum { PAIRS_VALUE = 36 };
+/* The value of one side (0, 1) with its bound: "<=4", "16.0 KiB". */
+const char *pairs_value(char buf[PAIRS_VALUE], const struct pair_bar *b, int side);
+
 /* ---- roofs ---- */
 
 struct roof {
@@ -301,7 +319,7 @@ struct chart_kind {
 };
 /* Those that producers fill. */
 extern const struct chart_kind chart_heat, chart_lines, chart_ratios, chart_times, chart_timeline,
-    chart_smem, chart_sm, chart_roofline, chart_histogram, chart_samples;
+    chart_smem, chart_sm, chart_pairs, chart_roofline, chart_histogram, chart_samples;
 /* Every kind, in the order of local.mk: what says most comes first. NULL ends; so do their names. */
 extern const struct chart_kind *const chart_kinds[];        /* NULL ends */
 extern const char *const chart_names[];                     /* the words; NULL ends */

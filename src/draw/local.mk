@@ -2,6 +2,7 @@
 # The kinds of pictures, each in the file of its name: lines.c defines chart_lines. What says most comes first: a table is
 # drawn as the first one that it has. A further kind is a file and a line.
 chart_files = \
+  %D%/pairs.c \
   %D%/heat.c \
   %D%/lines.c \
   %D%/ratios.c \

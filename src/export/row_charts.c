@@ -392,12 +392,18 @@ static void add_timeline(const struct sheet *sh, struct charts *out)
 
 /* ---- all of them ---- */
 
+/* A row for each of several figures, as of `why`: their ratios are none of times. */
+static bool names_figures(const struct sheet *sh)
+{
+    return row_text(sheet_row(sh, 0), "figure") != NULL;
+}
+
 static void from_rows(const struct sheet *sh, const struct device_table *d, struct charts *out)
 {
     sweep_grid(sh, out);
     if (!out->n && sheet_any_above_zero(sh, "median_us"))
         shapes_grid(sh, out);
-    if (sheet_any_above_zero(sh, "ratio"))
+    if (sheet_any_above_zero(sh, "ratio") && !names_figures(sh))
         add_items(sh, true, out);
     if (sheet_any_above_zero(sh, "median_us"))
         add_items(sh, false, out);

@@ -218,6 +218,13 @@ run why row_full,qtile_seq gpu=H200 S=512
 is "why names what differs most" says "$out" 'They differ most in requested: 513 MiB against 9\.00 MiB, which by itself speaks for qtile_seq'
 is "  and the recorded times" says "$out" 'RECORDED on H200: row_full [0-9.]+ us, qtile_seq [0-9.]+ us'
 is "  and claims no cause" says "$out" 'goes the way of the time; that it is the cause is +not +shown'
+run -c 'why fa2,fa2@BR=32 gpu=H200 S=512; export svg pairs.svg; export gp pairs.gp; export html pairs.html'
+is "why exports its bars" says "$(cat pairs.svg)" '>fa2 and fa2@BR=32</text>'
+missing=
+says "$(cat pairs.svg)" "over the base's" && missing=ratios
+is "  and not as ratios of times" [ -z "$missing" ]
+is "  for gnuplot" says "$(cat pairs.gp)" 'title "fa2.BR=32"'
+is "  in a page" says "$(cat pairs.html)" 'two kernels, figure by figure'
 run why row_full,qtile_seq gpu=H200 S=512 --json
 is "why --json ranks" says "$out" '"rank":1,"figure":"requested"'
 is "  and says whether it agrees with the time" says "$out" '"favours":"qtile_seq","agrees":true'

@@ -509,6 +509,47 @@ static struct chart *sm_sample(void)
     return c;
 }
 
+/* Two kernels, a figure that is known of both, and one that only bounds. */
+static struct chart *pairs_sample(void)
+{
+    struct chart *c = chart_new(&chart_pairs);
+    struct pair_chart *p = c->model;
+    p->kernel = xstrdup("fa2");
+    p->other = xstrdup("naive");
+    pairs_size(p, 2);
+    p->bars[0] = (struct pair_bar){.figure = xstrdup("SMEM"),
+                                   .unit = xstrdup("B"),
+                                   .value = 45000,
+                                   .other = 1024,
+                                   .words = xstrdup("43.9x")};
+    p->bars[1] = (struct pair_bar){.figure = xstrdup("waves"),
+                                   .value = 2,
+                                   .other = 4,
+                                   .bound = xstrdup(">="),
+                                   .words = xstrdup("bounds: not ranked")};
+    return c;
+}
+
+/* What only bounds is never drawn as a bar. */
+static void test_pairs(void)
+{
+    struct chart *c = pairs_sample();
+    struct canvas *canvas = canvas_new(80, 4, GLYPHS_ASCII);
+    struct str text = {0}, svg = {0};
+    c->kind->cells(canvas, (struct rect){0, 0, 80, 4}, c->model, &CHART_WHOLE);
+    canvas_to_text(canvas, &text);
+    c->kind->svg(&svg, c, true);
+    CU_ASSERT_PTR_NOT_NULL(strstr(str_text(&text), "43.9 KiB"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(str_text(&text), "fa2   //////"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(str_text(&text), ">=2"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(str_text(&svg), "axis dash"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(str_text(&svg), ">&gt;=2</text>"));
+    str_free(&text);
+    str_free(&svg);
+    canvas_free(canvas);
+    chart_free(c);
+}
+
 static void sample_charts(struct charts *out)
 {
     struct charts more = {0};
@@ -537,6 +578,7 @@ static void sample_charts(struct charts *out)
         json_decref(tables[i]);
     }
     charts_add(out, sm_sample());
+    charts_add(out, pairs_sample());
     ((struct spread_chart *)charts_find(out, &chart_times)->model)->items[0].stale = true;
     devices_free(d);
 }
@@ -928,11 +970,12 @@ static json_t *spoil(const json_t *from, unsigned rate, size_t *strings)
     return out;
 }
 
-/* Brings the picture of an SM with it, with anything in the place of some values. */
-static void bring_sm(json_t *table, size_t *strings)
+/* Brings pictures with it that no row alone gives, with anything in the place of some values. */
+static void bring_pictures(json_t *table, size_t *strings)
 {
     struct charts charts = {0};
     charts_add(&charts, sm_sample());
+    charts_add(&charts, pairs_sample());
     json_t *o = charts_to_json(&charts);
     json_object_set_new(table, "charts", spoil(o, 60, strings));
     json_decref(o);
@@ -988,7 +1031,7 @@ static void test_strangers(void)
         json_t *table = hostile_table(&strings), *tables = json_pack("[O]", table);
         char *html;
         if (i % 8 == 0)
-            bring_sm(table, &strings);
+            bring_pictures(table, &strings);
         check_rows(table);
         check_json(table);
         check_drawn(table, d, drawn);
@@ -1072,6 +1115,7 @@ static const struct tap_test tests[] = {
     {"bounds are bounds in svg, gnuplot and html", test_bounds},
     {"captions", test_captions},
     {"captions name each once, and fit", test_long_captions},
+    {"paired bars; what only bounds is none", test_pairs},
     {"models are drawn alike after a journey as text", test_travel},
     {"a table's own model comes first", test_brought},
     {"report: findings, commands, nothing from outside", test_report},

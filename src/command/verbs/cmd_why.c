@@ -200,21 +200,6 @@ static const char *value_text(char buf[NUMBER_BUF + 4], const struct difference 
     return buf;
 }
 
-enum { FIGURE_W = 18, VALUE_W = 12, RATIO_W = 22 };
-
-/* A bound is hatched: it is no value. */
-static void draw_side(struct canvas *c, struct rect r, const struct difference *d, int i)
-{
-    const double most = fmax(d->value[0], d->value[1]);
-    char buf[NUMBER_BUF + 4];
-    if (*d->bound[i])
-        for (int x = 0; most > 0 && x < lround(d->value[i] / most * r.w); x++)
-            canvas_put(c, r.x + x, r.y, ROLE_DIM, '/');
-    else
-        fig_bar(c, r, (enum role)(ROLE_SERIES + i), d->value[i], most);
-    canvas_text(c, r.x + r.w + 1, r.y, VALUE_W - 1, ROLE_NORMAL, value_text(buf, d, i));
-}
-
 static void ratio_text(const struct pair *p, const struct difference *d, char *buf, size_t size)
 {
     char number[NUMBER_BUF];
@@ -230,26 +215,42 @@ static void ratio_text(const struct pair *p, const struct difference *d, char *b
                  *d->bound[0] || *d->bound[1] ? "bounds: not ranked" : "one has none");
 }
 
-static void draw_pairs(struct session *s, struct cmd_call *c, const struct pair *p, int n)
+/* Differences that are known of both, bounds too, as bars. */
+static struct chart *make_chart(const struct pair *p, int n)
 {
-    int width = call_width(s, c), names = 0;
-    width = width <= 0 || width > 100 ? 100 : width < 60 ? 60 : width;
-    for (int i = 0; i < 2; i++)
-        names = str_width(p->name[i]) > names ? str_width(p->name[i]) : names;
-    names = (names > 20 ? 20 : names) + 1;
-    struct canvas *canvas = canvas_new(width, 2 * n, s->front.glyphs);
-    const int at = FIGURE_W + names, w = width - at - VALUE_W - RATIO_W;
+    struct chart *c = chart_new(&chart_pairs);
+    struct pair_chart *x = c->model;
+    char shape[SHAPE_TEXT];
+    x->kernel = xstrdup(p->name[0]);
+    x->other = xstrdup(p->name[1]);
+    pairs_size(x, n);
     for (int i = 0; i < n; i++) {
         const struct difference *d = &p->d[i];
-        char ratio[64];
-        ratio_text(p, d, ratio, sizeof ratio);
-        canvas_text(canvas, 0, 2 * i, FIGURE_W - 1, ROLE_TITLE, d->figure);
-        canvas_text(canvas, width - RATIO_W, 2 * i, RATIO_W, ROLE_DIM, ratio);
-        for (int k = 0; k < 2; k++) {
-            canvas_text(canvas, FIGURE_W, 2 * i + k, names - 1, ROLE_NORMAL, p->name[k]);
-            draw_side(canvas, (struct rect){at, 2 * i + k, w < 8 ? 8 : w, 1}, d, k);
-        }
+        char words[64];
+        ratio_text(p, d, words, sizeof words);
+        x->bars[i] = (struct pair_bar){.figure = xstrdup(d->figure),
+                                       .unit = xstrdup(d->unit),
+                                       .value = d->value[0],
+                                       .other = d->value[1],
+                                       .bound = *d->bound[0] ? xstrdup(d->bound[0]) : NULL,
+                                       .other_bound = *d->bound[1] ? xstrdup(d->bound[1]) : NULL,
+                                       .words = xstrdup(words)};
     }
+    for (int i = 0; i < 2; i++)
+        caption_kernel(&c->caption, p->name[i]);
+    caption_device(&c->caption, p->gpu->name);
+    shape_format(&p->request.problem.shape, shape, sizeof shape);
+    c->caption.shape = xstrdup(shape);
+    c->caption.origin = xstrdup("model");
+    return c;
+}
+
+static void draw_pairs(struct session *s, struct cmd_call *c, const struct chart *chart, int n)
+{
+    int width = call_width(s, c);
+    width = width <= 0 || width > 100 ? 100 : width < 60 ? 60 : width;
+    struct canvas *canvas = canvas_new(width, 2 * n, s->front.glyphs);
+    chart->kind->cells(canvas, (struct rect){0, 0, width, 2 * n}, chart->model, &CHART_WHOLE);
     canvas_to_text(canvas, c->out);
     canvas_free(canvas);
 }
@@ -312,16 +313,24 @@ static void say_times(const struct pair *p, struct str *out)
     say_way(p, out);
 }
 
-static void add_text(struct session *s, struct cmd_call *c, const struct pair *p)
+/* How many differences have bars: those that rank, and what only bounds. */
+static int barred(const struct pair *p)
 {
-    char shape[SHAPE_TEXT];
     int n = p->n;
-    shape_format(&p->request.problem.shape, shape, sizeof shape);
     while (n < DIFFERENCES && isfinite(p->d[n].value[0]) && isfinite(p->d[n].value[1]) &&
            (*p->d[n].bound[0] || *p->d[n].bound[1]))
         n++;
+    return n;
+}
+
+static void add_text(struct session *s, struct cmd_call *c, const struct pair *p,
+                     const struct chart *chart)
+{
+    char shape[SHAPE_TEXT];
+    const int n = barred(p);
+    shape_format(&p->request.problem.shape, shape, sizeof shape);
     str_addf(c->out, "%s and %s  MODEL %s, %s\n", p->name[0], p->name[1], p->gpu->name, shape);
-    draw_pairs(s, c, p, n);
+    draw_pairs(s, c, chart, n);
     const size_t from = c->out->len;
     say_most(p, c->out);
     say_times(p, c->out);
@@ -345,8 +354,10 @@ static enum status exec_why(struct session *s, struct cmd_call *c, struct err *e
         for (int i = 0; i < DIFFERENCES; i++)
             add_difference(&rows, &p, i);
         add_time(&rows, &p);
+        struct chart *chart = make_chart(&p, barred(&p));
         if (text)
-            add_text(s, c, &p);
+            add_text(s, c, &p, chart);
+        charts_add(&c->charts, chart);
         if (text)
             call_remember(s, c, &rows, &why_columns);
         else

@@ -573,12 +573,27 @@ static void compare_back(void *ctx)
     compare_renew_view(x);
 }
 
+/* Of the pair below. */
+static void why(void *ctx, int arg)
+{
+    struct compare *x = ctx;
+    const struct compare_row *right = compare_current(x);
+    const char *left = x->left ? x->left : compare_base(x);
+    (void)arg;
+    if (left && right && strcmp(left, right->label) != 0)
+        screen_why(x->app, left, right->label);
+    else
+        app_message(x->app, ROLE_NORMAL,
+                    "this is the pair's left side: W on another row says in what they differ");
+}
+
 // clang-format off
 static const struct binding compare_keys[] = {
     {.keys = {'r', TK_F5}, .does = "run", .act = run, .footer = "run", .help = "measure all that take part, in turn"},
     {.keys = {' '}, .does = "mark", .act = mark, .footer = "mark", .help = "take this kernel in, or leave it out"},
     {.keys = {'b'}, .does = "baseline", .act = baseline, .footer = "baseline", .help = "this one is what the others are compared with"},
     {.keys = {TK_ENTER}, .does = "open", .act = open_pair, .footer = "pair", .help = "this one is the pair's left side; once more: the baseline is"},
+    {.keys = {'W'}, .does = "why", .act = why, .help = "in what the pair differs: registers, SMEM, blocks, waves, bytes"},
     {.keys = {'m'}, .does = "more", .act = more, .footer = "more runs", .help = "twice as many samples"},
     {.keys = {'v'}, .does = "view", .act = variant, .footer = "variant", .help = "the same kernel again, with parameters of its own: fa2@BR=32"},
     {.keys = {'s'}, .does = "sort", .act = sort, .footer = "sort", .help = "next column to sort by"},

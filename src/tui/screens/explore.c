@@ -550,6 +550,18 @@ static void watch(void *ctx, int arg)
         explore_run(e, JOB_RUN);
 }
 
+/* As the command says it, bars and all; `e` exports them. */
+static void why(void *ctx, int arg)
+{
+    struct explore *e = ctx;
+    (void)arg;
+    if (e->second && e->second != e->kernel)
+        screen_why(e->app, e->kernel->name, e->second->name);
+    else
+        app_message(e->app, ROLE_NORMAL,
+                    "Space marks a kernel; on another one W says in what they differ");
+}
+
 static void run(void *ctx, int kind)
 {
     struct explore *e = ctx;
@@ -672,6 +684,7 @@ static const struct binding explore_keys[] = {
     {.keys = {TK_ENTER}, .does = "open", .act = open_row, .help = "type the value of this row"},
     {.keys = {'c'}, .does = "check", .act = run, .arg = JOB_CHECK, .help = "check against float64, without timing"},
     {.keys = {'E'}, .does = "edit", .act = edit, .help = "change a copy in your editor, then compare it"},
+    {.keys = {'W'}, .does = "why", .act = why, .help = "in what this kernel and the marked one differ"},
     {.keys = {'w'}, .does = "watch", .act = watch, .help = "keep measuring until pressed again"},
     {.does = NULL},
 };

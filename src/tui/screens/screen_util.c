@@ -4,6 +4,7 @@
 #include "tui/screens/screen_util.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -83,4 +84,11 @@ void screen_explain_plan(const struct plan *p, const char *label, struct str *ou
             screen_explain_add(out, str_text(&text));
         str_free(&text);
     }
+}
+
+void screen_why(struct app *a, const char *left, const char *right)
+{
+    char *line = xasprintf("why %s,%s", left, right);
+    app_command(a, line);
+    free(line);
 }

@@ -7,6 +7,7 @@
 #include "command/ask/request.h"
 #include "measure/row.h"
 #include "kernel/registry.h"
+#include "tui/app/app.h"
 
 /* Where a newcomer starts: a kernel that is quick and still readable. */
 const struct kernel *first_kernel(const struct registry *r);
@@ -16,5 +17,8 @@ void screen_activity(const struct job *j, char *buf, size_t size);
 void screen_explain_add(struct str *out, const char *text);
 /* Every metric of a plan with its formula and the values put in. */
 void screen_explain_plan(const struct plan *p, const char *label, struct str *out);
+
+/* In what two kernels differ, as paired bars: the command `why`, in a popup. */
+void screen_why(struct app *a, const char *left, const char *right);
 
 #endif
