@@ -113,7 +113,26 @@ static void test_source(void)
     tui_quit(p);
 }
 
+/* What a lesson measured, its answer and the score are hidden, and come back. */
+static void test_lesson_veil(void)
+{
+    struct pty *p = tui_start(100, 40);
+    press(p, "7", "Measure before you believe");
+    press(p, "\033[B\033[B\033[B\r", "How many times longer");
+    press(p, "\r", "guess");
+    press(p, "4\r", "run it");
+    pty_send(p, "\r");
+    tui_expect(p, "max diff", RUN_MS);
+    press(p, ".", "measured, and hidden");
+    CU_ASSERT(pty_wait_gone(p, "max diff", WAIT));
+    CU_ASSERT(pty_wait_gone(p, "PASS", WAIT));
+    CU_ASSERT(pty_wait_gone(p, "guesses", WAIT));
+    press(p, ".", "max diff");
+    tui_quit(p);
+}
+
 static const struct tap_test tests[] = {
+    {"Lessons: what was measured can be hidden", test_lesson_veil},
     {"Timeline: the model follows", test_timeline},
     {"Timeline: stamps", test_stamps},
     {"Source: text, marks, words, changes", test_source},

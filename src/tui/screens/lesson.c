@@ -126,7 +126,8 @@ static void draw_header(struct lessons *l, struct canvas *c, struct rect r)
 {
     int made = 0, right = 0, x = 1;
     progress_score(lesson_progress(l), lesson_name(l->lesson), &made, &right);
-    bool score = made > 0 && r.w >= FULL_W;
+    /* the score tells whether the last guess was near */
+    const bool score = made > 0 && r.w >= FULL_W && !l->app->blank;
     x += canvas_text(c, x, r.y, r.w - (score ? 46 : 24), ROLE_TITLE, lesson_title(l->lesson)) + 2;
     x += canvas_textf(c, x, r.y, -1, ROLE_NORMAL, "step %d/%d ", l->step + 1, l->steps);
     canvas_put(c, x, r.y, ROLE_FRAME, '[');
