@@ -248,6 +248,10 @@ is "a what-if says the change" says "$out" '2 -> 4 blocks; a block takes SMEM 44
 run occupancy fa2 gpu=H200 D=128 BC=112
 is "unknown registers are hatched" says "$out" 'registers +\[/+\] +not known'
 is "  and blocks at most" says "$out" '<=2 x '
+run occupancy fa3_warpspec gpu=A100
+is "occupancy of a kernel that this GPU does not take says so" says "$out" '^fa3_warpspec needs sm == 90; sm is 80'
+run occupancy fa3_warpspec gpu=A100 smem=24k --json
+is "but a what-if is of a block" says "$out" '"reason":null'
 run occupancy fa2,naive
 is "occupancy of two kernels is refused" test "$rc" -eq 2
 run occupancy fa2 cc=8.9

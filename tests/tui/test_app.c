@@ -289,6 +289,33 @@ static void test_drive(void)
     close_app();
 }
 
+/* base=, parameters that one kernel of several has, and what Sweep refuses. */
+static void test_drive_sweep(void)
+{
+    open_app(100, 30);
+    type("3");
+    say("sweep fa2,naive D=32,64 PAD=4 metric=waves"); /* set for the one that has it */
+    CU_ASSERT(shows("A fa2  B naive"));
+    CU_ASSERT(hides("no parameter"));
+    say("sweep fa2 D=32,64 metric=occupancy_pct FOO=3"); /* nothing typed is lost */
+    CU_ASSERT(prompt_is_open());
+    press(TK_ESC);
+    say("sweep fa2,naive S=8,16 H=1 D=8 base=naive metric=waves");
+    CU_ASSERT(shows("leave out metric=, or base="));
+    say("sweep fa2,naive S=8,16 H=1 D=8 base=row_full");
+    CU_ASSERT(shows("base=row_full is not among the kernels"));
+    CU_ASSERT(shows("waves over D"));
+    say("set l2=both");
+    say("sweep fa2 S=8,16 H=1 D=8 metric=median_us"); /* a cell has one time */
+    CU_ASSERT(shows("l2=cold or l2=hot"));
+    say("set l2=cold");
+    say("sweep fa2,naive S=8,16 H=1 D=8 base=naive"); /* the base is the first */
+    CU_ASSERT(shows("ratio over S"));
+    CU_ASSERT(shows("A naive  B fa2"));
+    press(KEY_CTRL('c'));
+    close_app();
+}
+
 /* What `x` says is about the pane in focus. */
 static void test_explain_pane(void)
 {
@@ -813,6 +840,7 @@ static const struct tap_test tests[] = {
     {"go to: arrows, mouse, screens with kernels", test_go_to_moves},
     {"go to: shapes", test_go_to_shape},
     {"commands drive the screen they are about", test_drive},
+    {"a sweep typed on Sweep", test_drive_sweep},
     {"x explains the pane in focus", test_explain_pane},
     {"a small terminal opens with a figure", test_small},
     {"the SM, and the state before", test_sm_pane},

@@ -1,6 +1,7 @@
 /* test_explore_view.c - the Explore screen drawn from a fixed view, against golden text.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "tui/screens/explore_explain.h"
 #include "tui/screens/explore_view.h"
 
 #include <math.h>
@@ -352,6 +353,24 @@ static void test_blank(void)
     canvas_free(c);
 }
 
+/* What x says has the digits of the screen, not those of the arithmetic. */
+static void test_explain_digits(void)
+{
+    struct run_row row = make_row(NULL);
+    struct plan plan = make_plan();
+    struct explore_view v = make_view(&plan, &row, NULL);
+    struct str out = {0};
+    row.median_us = 4210.1234567891;
+    v.focus = PANE_TIME;
+    CU_ASSERT(explore_explain_pane(&v, &out));
+    CU_ASSERT_PTR_NOT_NULL(strstr(str_text(&out), "median_us = 4210 us\n"));
+    str_clear(&out);
+    v.blank = true;
+    CU_ASSERT(explore_explain_pane(&v, &out));
+    CU_ASSERT_PTR_NULL(strstr(str_text(&out), "4210"));
+    str_free(&out);
+}
+
 static void test_nothing_known(void)
 {
     struct explore_view v = make_view(NULL, NULL, NULL);
@@ -473,6 +492,7 @@ static const struct tap_test tests[] = {
     {"what was recorded", test_recorded},
     {"a failed check is not ranked", test_fail},
     {"blank hides what was measured", test_blank},
+    {"digits of an explanation", test_explain_digits},
     {"nothing known yet", test_nothing_known},
     {"long figures stay in sight", test_long_figures},
     {"a GPU without an occupancy model", test_no_occupancy_model},

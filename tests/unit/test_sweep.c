@@ -161,7 +161,7 @@ static void test_crossings(void)
     expect_said("??F?F", "fa2 is FASTER than naive at 2 of 5 points, no verdict at 3\n");
     expect_said("?????", "fa2 against naive: no winner at any of 5 points\n");
     expect_said("SS",
-                "fa2 is SLOWER than naive at 2 of 5 points, no verdict at 3\n"); /* cut short */
+                "fa2 is SLOWER than naive at 2 of 5 points, not measured at 3\n"); /* cut short */
     refuse("sweep fa2 S=1,2 base=fa2", "a ratio needs two kernels");
     refuse("sweep fa2,naive S=1,2 base=cpu_tiled", "base=cpu_tiled is not among the kernels");
     refuse("sweep fa2,naive S=1,2 metric=waves base=fa2", "no base is needed");

@@ -565,7 +565,7 @@ static enum status check(struct sweep *w, struct cmd_call *c, struct err *err)
     enum status st = check_axes(w, c, err);
     if (!st && c)
         st = call_finish(w->session, c, err);
-    if (!st && c && w->measured && !strcmp(w->base.options.l2, "both"))
+    if (!st && w->measured && w->base.options.l2 && !strcmp(w->base.options.l2, "both"))
         st = err_set(err, ST_USAGE, "a point of a sweep has one time: l2=cold or l2=hot");
     if (!st && w->paired && w->recorded)
         st =

@@ -36,6 +36,7 @@ static int side_at(const struct sweep *w, int point, int kernel)
 
 struct walked {
     int faster, slower, same, open; /* points by verdict */
+    int todo;                       /* not measured, or not yet */
     int crossings;
 };
 
@@ -46,7 +47,8 @@ static void count(struct walked *c, const struct sweep *w, int point, int kernel
     c->faster += side < 0;
     c->slower += side > 0;
     c->same += row_is(row, "verdict", "SAME");
-    c->open += !side && !row_is(row, "verdict", "SAME");
+    c->todo += !row;
+    c->open += row && !side && !row_is(row, "verdict", "SAME");
 }
 
 /* Each change of sides, with the last point before it and the first behind it. */
@@ -96,6 +98,8 @@ static void say_counts(const struct sweep *w, const struct walked *c, const char
         str_addf(out, ", the SAME within 1 %% at %d", c->same);
     if (c->open)
         str_addf(out, ", no verdict at %d", c->open);
+    if (c->todo)
+        str_addf(out, ", not measured at %d", c->todo);
     str_addc(out, '\n');
 }
 

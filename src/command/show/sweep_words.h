@@ -11,7 +11,7 @@
 
 /* Of a sweep of pairs over one axis of growing numbers, a line for each kernel but the base: "fa2 overtakes naive
  * at S = 640..768", between the last point where it was SLOWER and the first where it is FASTER; or that it is
- * one of them wherever there is a verdict. Points without one are counted. */
+ * one of them wherever there is a verdict. Points without one are counted, and apart from them those that were not measured. */
 void sweep_say_crossings(const struct sweep *w, struct str *out);
 
 /* The two points with the least times of one kernel, where all axes are parameters, so that they solve one problem

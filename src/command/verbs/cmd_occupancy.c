@@ -31,7 +31,7 @@ static const struct field block_fields[] = {
     FIELD(FIELD_INT, block_row, smem, .title = "SMEM B", .unit = "B",
           .doc = "Bytes of a block as given; the other fields are those of plan."),
     FIELD_AT("reason", FIELD_TEXT, block_row, occ.reason,
-             .doc = "Why no block can be launched there."),
+             .doc = "Why no block can be launched there, or the kernel not run."),
     {.name = NULL},
 };
 #define OCCUPANCY                                         \
@@ -239,7 +239,9 @@ static void add_row(struct rowset *rows, const struct place *place, const struct
     row->regs = q->regs;
     row->smem = q->smem;
     row->occ = *o;
-    row->occ.reason = xstrdup_if(o->reason);
+    /* What keeps the kernel from this GPU stands beside the figures of its block; a what-if is of a block. */
+    const bool planned = of->pass && o == &of->pass->occ;
+    row->occ.reason = xstrdup_if(planned && of->plan.reason ? of->plan.reason : o->reason);
 }
 
 /* The block as the picture names it: the kernel's parameters, or the figures that were given. */

@@ -436,13 +436,17 @@ static void say_how_to_time(const struct tune *t, struct str *out)
     const size_t legal = t->rows.n - count_class(t, ILLEGAL);
     if (legal < 2 || !t->naxes)
         return;
-    str_add(out, "The order is no ranking by time, which only a run tells: compare ");
+    const bool here = session_gpu_is_here(t->session, t->gpu);
+    str_addf(out, "The order is no ranking by time, which only a run%s%s tells: compare ",
+             here ? "" : " on ", here ? "" : t->gpu->name);
     for (size_t i = 0; i < 2; i++) {
         const struct tune_row *row = row_read(t->rows.rows[i]);
         str_addf(out, "%s%s@", i ? "," : "", row->plan.kernel);
         for (const char *p = row->tile; *p; p++)
             str_addc(out, *p == ' ' ? '@' : *p);
     }
+    if (!t->base.options.backend) /* without it the C versions are timed where there is no GPU */
+        str_add(out, " backend=cuda");
     add_rest(t, out);
     str_addc(out, '\n');
 }

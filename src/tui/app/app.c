@@ -279,8 +279,10 @@ static bool drive(struct app *a, const char *line)
     struct driven d;
     const bool ours = drive_read(a, line, &d);
     const bool set = ours && (!d.settings.len || app_set(a, str_text(&d.settings)) == ST_OK);
-    if (set) /* else the message says what is wrong */
+    if (set)
         a->screen->drive(app_screen(a), d.call, d.names);
+    else if (ours) /* the message says what is wrong; nothing typed is lost */
+        app_prompt(a, line);
     drive_clear(&d);
     a->urgent = true;
     return ours;

@@ -58,15 +58,24 @@ static bool is_key(const char *name)
            field_find(problem_keys, name);
 }
 
-/* "; set fa2 BR=32" for each kernel. */
-static void set_param(struct str *out, const char *names, const struct cmd_pair *p)
+/* "; set fa2 BR=32" for each kernel that has such a parameter. Where none has, for all: set then says so. */
+static void set_param(const struct app *a, struct str *out, const char *names,
+                      const struct cmd_pair *p)
 {
-    for (const char *at = names; at && *at; at += strcspn(at, ","), at += *at == ',')
-        str_addf(out, "; set %.*s %s=%s", (int)strcspn(at, ",@"), at, p->key, p->value);
+    struct request r;
+    bool any = false;
+    if (request_of(a->session, names, NULL, REQUEST_PLAN, &r, NULL) != ST_OK)
+        return;
+    for (int i = 0; i < r.nkernels; i++)
+        any |= desc_param_index(request_desc(&r, i), p->key) >= 0;
+    for (int i = 0; i < r.nkernels; i++)
+        if (!any || desc_param_index(request_desc(&r, i), p->key) >= 0)
+            str_addf(out, "; set %s %s=%s", r.kernels[i]->name, p->key, p->value);
+    request_clear(&r);
 }
 
 /* What has to be set for the call, as a line; "" nothing. */
-static void settings_line(const struct screen_ops *s, const struct cmd_call *c, const char *names,
+static void settings_line(const struct app *a, const struct cmd_call *c, const char *names,
                           struct str *out)
 {
     struct str keys = {0}, params = {0};
@@ -81,12 +90,12 @@ static void settings_line(const struct screen_ops *s, const struct cmd_call *c, 
     }
     for (int i = 0; i < c->npairs; i++) {
         const struct cmd_pair *p = &c->pairs[i];
-        if (is_claimed(s, p))
+        if (is_claimed(a->screen, p))
             continue;
         if (is_key(p->key))
             str_addf(&keys, " %s=%s", p->key, p->value);
         else
-            set_param(&params, names, p);
+            set_param(a, &params, names, p);
     }
     if (keys.len)
         str_addf(out, "set%s", str_text(&keys));
@@ -96,12 +105,21 @@ static void settings_line(const struct screen_ops *s, const struct cmd_call *c, 
     str_free(&params);
 }
 
+/* A parameter needs a kernel whose it is. */
+static bool have_owner(const struct screen_ops *s, const struct cmd_call *c, const char *names)
+{
+    for (int i = 0; i < c->npairs && !names; i++)
+        if (!is_claimed(s, &c->pairs[i]) && !is_key(c->pairs[i].key))
+            return false;
+    return true;
+}
+
 /* All that can be said against it before anything is set. */
 static bool fits(const struct app *a, const struct cmd_call *c, const char *names)
 {
     const bool plain = !c->noptions && !c->redirect && !c->pipe;
     return plain && c->entry && is_driven_by(a->screen, c->entry->name) && are_kernels(a, names) &&
-           are_shape(c, names ? 1 : 0);
+           are_shape(c, names ? 1 : 0) && have_owner(a->screen, c, names);
 }
 
 bool drive_read(const struct app *a, const char *line, struct driven *out)
@@ -114,7 +132,7 @@ bool drive_read(const struct app *a, const char *line, struct driven *out)
     out->names = names_of(out->call);
     if (!fits(a, out->call, out->names))
         return false;
-    settings_line(a->screen, out->call, out->names, &out->settings);
+    settings_line(a, out->call, out->names, &out->settings);
     return true;
 }
 

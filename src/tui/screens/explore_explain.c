@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/number.h"
 #include "tui/screens/screen_util.h"
 
 /* What each pane shows: fields of the measured row, metrics of the plan. Panes without a line are about
@@ -28,12 +29,20 @@ static const struct about {
                                "requested_intensity"}},
 };
 
+/* Times have no more digits that mean something. */
+static char *value_text(const struct field *f, const struct run_row *row)
+{
+    char a[NUMBER_BUF];
+    return f->type == FIELD_REAL ? xstrdup(number_fmt(a, field_number(f, row), 4))
+                                 : field_text(f, row);
+}
+
 static void add_field(const struct explore_view *v, const char *name, struct str *out)
 {
     const struct field *f = field_find(run_fields, name);
     if (!f || !field_known(f, v->row))
         return;
-    char *value = field_text(f, v->row);
+    char *value = value_text(f, v->row);
     str_addf(out, "%s = %s%s%s\n  %s\n\n", f->name, v->blank ? "?" : value,
              f->unit && *f->unit ? " " : "", f->unit ? f->unit : "", f->doc ? f->doc : "");
     free(value);

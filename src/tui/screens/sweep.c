@@ -781,7 +781,55 @@ static const char *const sweep_drives[] = {"sweep", NULL};
 
 static bool sweep_claims(const struct cmd_pair *p)
 {
-    return !strcmp(p->key, "metric") || axis_is(p->value);
+    return !strcmp(p->key, "metric") || !strcmp(p->key, "base") || axis_is(p->value);
+}
+
+/* The kernels of the call, that of base= first: the screen's ratios are over the first. NULL: base= is none
+ * of them. The caller frees it. */
+static char *names_base_first(const char *names, const char *base)
+{
+    const size_t len = strlen(base);
+    for (const char *at = names; *at; at += strcspn(at, ","), at += *at == ',') {
+        const size_t label = strcspn(at, ",");
+        if ((label != len && strcspn(at, ",@") != len) || strncmp(at, base, len) != 0)
+            continue;
+        struct str out = {0};
+        str_addn(&out, at, label);
+        str_addf(&out, ",%.*s%s", (int)(at - names), names, at[label] ? at + label + 1 : "");
+        return str_take(&out);
+    }
+    return NULL;
+}
+
+static const char *pair_value(const struct cmd_call *c, const char *key)
+{
+    for (int i = 0; i < c->npairs; i++)
+        if (!strcmp(c->pairs[i].key, key))
+            return c->pairs[i].value;
+    return NULL;
+}
+
+/* The kernels of the call become the marked ones. */
+static enum status take_kernels(struct sweep_screen *x, const struct cmd_call *c, const char *names,
+                                struct err *err)
+{
+    const char *base = pair_value(c, "base"), *metric = pair_value(c, "metric");
+    if (!base) {
+        marks_take(&x->app->marks, names);
+        return ST_OK;
+    }
+    if (metric && strcmp(metric, "ratio") != 0)
+        return err_set(err, ST_USAGE,
+                       "over a base this screen shows ratios: leave out metric=, or base=");
+    struct str marked = {0};
+    sweep_setup_names(&x->setup, &marked);
+    char *order = names_base_first(names ? names : str_text(&marked), base);
+    marks_take(&x->app->marks, order);
+    const enum status st =
+        order ? ST_OK : err_set(err, ST_USAGE, "base=%s is not among the kernels", base);
+    free(order);
+    str_free(&marked);
+    return st;
 }
 
 /* The axes of the command are those of the screen; one that is measured is measured. */
@@ -791,10 +839,12 @@ static void sweep_drive(void *ctx, const struct cmd_call *c, const char *names)
     const struct sweep_setup was = x->setup;
     struct sweep made;
     struct err err = ERR_INIT;
-    marks_take(&x->app->marks, names);
-    sweep_setup_take(&x->setup, c);
-    const enum status st = sweep_setup_make(&x->setup, &made, &err);
-    sweep_clear(&made);
+    enum status st = take_kernels(x, c, names, &err);
+    if (!st) {
+        sweep_setup_take(&x->setup, c);
+        st = sweep_setup_make(&x->setup, &made, &err);
+        sweep_clear(&made);
+    }
     if (st) { /* what stands there stays */
         x->setup = was;
         app_message(x->app, ROLE_BAD, "%s", err.text);

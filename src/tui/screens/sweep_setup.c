@@ -293,6 +293,8 @@ void sweep_setup_take(struct sweep_setup *x, const struct cmd_call *c)
         const struct cmd_pair *p = &c->pairs[i];
         if (!strcmp(p->key, "metric")) {
             snprintf(x->metric, sizeof x->metric, "%s", p->value);
+        } else if (!strcmp(p->key, "base")) { /* the kernels are in its order by now */
+            snprintf(x->metric, sizeof x->metric, "ratio");
         } else if (axis_is(p->value) && axes < SWEEP_AXES) {
             snprintf(x->axis[axes], sizeof x->axis[axes], "%s", p->key);
             snprintf(x->values[axes], sizeof x->values[axes], "%s", p->value);
