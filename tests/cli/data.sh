@@ -181,6 +181,11 @@ END
 else
     run results prune S=16 --yes
 fi
+for date in 2026-13-45 2026-02-30 2026-1 2026- 9999-12-31T25; do
+    run results prune S=32 before=$date --yes
+    is "prune takes no date $date" [ "$rc" -eq 2 ]
+    is "  and says what it takes" says "$err" 'an age such as 30min.* or a date such as'
+done
 run results prune S=32 before=2020 --yes
 is "none that old" says "$out" 'no results to remove'
 run results prune S=32 keep=1 before=0min --yes --csv

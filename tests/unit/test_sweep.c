@@ -399,7 +399,9 @@ static void test_roofs(void)
     chart_free(c);
     c = roofs_chart(&x, DTYPE_F16, (const bool[]){true, false}, 0);
     f = c->model;
-    CU_ASSERT_EQUAL(f->npoints, 2);
+    CU_ASSERT_EQUAL_FATAL(f->npoints, 3); /* the other kernel is a dot, once */
+    CU_ASSERT(!f->points[0].dot && f->points[1].dot && !f->points[2].dot);
+    CU_ASSERT(f->points[1].kernel == 1);
     chart_free(c);
     roofs_clear(&x);
 }

@@ -75,7 +75,17 @@ static double age_seconds(const char *text)
     return -1;
 }
 
-/* "2026-11-20" or the beginning of any other ISO 8601 time. */
+/* Is there such a day, and such a time of it? What a prefix lacks is as the first of its kind. */
+static bool is_in_calendar(const char *text)
+{
+    int year, month = 1, day = 1, hour = 0, minute = 0, second = 0;
+    (void)sscanf(text, "%d-%d-%dT%d:%d:%d", &year, &month, &day, &hour, &minute, &second);
+    struct tm tm = {.tm_year = year - 1900, .tm_mon = month - 1, .tm_mday = day, .tm_hour = 12};
+    (void)timegm(&tm); /* 30 February becomes 1 or 2 March */
+    return tm.tm_mon == month - 1 && tm.tm_mday == day && hour < 24 && minute < 60 && second < 61;
+}
+
+/* "2026-11-20" or the beginning of any other ISO 8601 time, which ends with a whole number. */
 static bool is_date(const char *text)
 {
     static const char form[] = "dddd-dd-ddTdd:dd:ddZ";
@@ -84,7 +94,8 @@ static bool is_date(const char *text)
         if (i >= sizeof form - 1 ||
             (form[i] == 'd' ? !isdigit((unsigned char)text[i]) : text[i] != form[i]))
             return false;
-    return len >= 4;
+    const bool whole = form[len] != 'd' && len >= 4 && form[len - 1] != '-';
+    return whole && is_in_calendar(text);
 }
 
 /* A time in the form of the stored ones, which sort as text; *time NULL: the key is not given. */
