@@ -355,6 +355,12 @@ static void test_small(void)
 static void test_sm_pane(void)
 {
     open_app(200, 50);
+    app_set(&app, "set gpu=H100 D=32"); /* another GPU than by default: not what D did */
+    app_draw(&app);
+    CU_ASSERT(hides("D=64:"));
+    CU_ASSERT(hides("(before"));
+    app_set(&app, "reset D gpu");
+    app_draw(&app);
     app_set(&app, "set gpu=H100 D=64");
     app_draw(&app);
     CU_ASSERT(shows("SM  MODEL H100-SXM"));

@@ -404,6 +404,14 @@ static void test_roofs(void)
     CU_ASSERT(f->points[1].kernel == 1);
     chart_free(c);
     roofs_clear(&x);
+    x = make_roofs("fa2,fa3_warpspec"); /* an L4 does not take the second: no point, and a reason */
+    c = roofs_chart(&x, DTYPE_F16, NULL, -1);
+    f = c->model;
+    CU_ASSERT_EQUAL(f->npoints, 2);
+    CU_ASSERT_STRING_EQUAL(f->points[1].name, "fa2");
+    CU_ASSERT(row_is(roof_row(&x, 0, 0, 1), "reason", "fa3_warpspec needs sm == 90; sm is 89"));
+    chart_free(c);
+    roofs_clear(&x);
 }
 
 /* A right run on the device counts; one that failed, or on another device, does not. */

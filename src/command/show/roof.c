@@ -301,7 +301,7 @@ struct chart *roofs_chart(const struct roofs *x, enum dtype t, const bool *show,
         for (int k = 0; k < x->nkernels; k++) {
             const struct roof_row *row = row_read(roof_row(x, 0, p, k));
             const bool dot = show && !show[k];
-            if (!isfinite(row->reach_tflops) || (dot && p > 0))
+            if (!isfinite(row->reach_tflops) || row->plan.occ.reason || (dot && p > 0))
                 continue;
             struct roof_point *to = &f->points[f->npoints++];
             take_point(row, p, k, !dot && (cur < 0 || k == cur), to);

@@ -168,10 +168,10 @@ static struct planned_for planned_for(const struct subject *s)
     occupancy_unknown(&p.occ);
     if (!s->have_plan || s->plan.npasses == 0 || s->planned.nkernels == 0)
         return p;
-    const struct device *gpu = session_gpu(s->app->session, s->planned.options.gpu, NULL);
     shape_format(&s->planned.problem.shape, shape, sizeof shape);
     desc_params_format(s->planned.descs[0], &s->planned.params[0], false, params, sizeof params);
-    p.what = xasprintf("%s %s", s->planned.kernels[0]->name, gpu ? gpu->name : "");
+    /* the plan's own GPU: the settings are newer */
+    p.what = xasprintf("%s %s", s->planned.kernels[0]->name, s->plan.device->name);
     p.at = xasprintf("%s %s", shape, params);
     p.occ = s->plan.passes[s->plan.main_pass].occ;
     p.occ.reason = NULL; /* the plan's */
