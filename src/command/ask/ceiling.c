@@ -29,14 +29,14 @@ void ceiling_roof_text(const struct held_roof *r, struct str *out)
     if (r->peak->time)
         str_addf(out, " %.10s", r->peak->time);
     str_addf(out, ": %s TFLOP/s", number_fmt(a, r->tflops, 4));
-    if (r->rate->clock_mhz > 0)
-        str_addf(out, " at %s MHz", number_fmt(a, r->rate->clock_mhz, 4));
-    if (r->rate->held)
-        str_addf(out, " (held by %s)", r->rate->held);
     if (r->gbs > 0) {
         str_addf(out, ", %s GB/s", number_fmt(a, r->gbs, 4));
         str_addf(out, ", ridge %s FLOP/B", number_fmt(a, r->tflops * 1e3 / r->gbs, 3));
     }
+    if (r->rate->clock_mhz > 0)
+        str_addf(out, "; at %s MHz", number_fmt(a, r->rate->clock_mhz, 4));
+    if (r->rate->held)
+        str_addf(out, ", held by %s", r->rate->held);
 }
 
 /* Units that products of a type run on; other libraries use tensor cores where the type has them. */

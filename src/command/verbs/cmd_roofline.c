@@ -40,6 +40,16 @@ static const struct columns columns = {
 };
 // clang-format on
 
+/* "  measured ...; at ...": in one line, or its second part below. */
+static void add_indented(struct str *out, const char *text, int width)
+{
+    const char *part = strstr(text, "; ");
+    if (part && str_width(text) + 2 > width)
+        str_addf(out, "  %.*s\n    %s\n", (int)(part - text), text, part + 2);
+    else if (*text)
+        str_addf(out, "  %s\n", text);
+}
+
 static void add_heading(struct session *s, struct str *out, const struct device *dev, enum dtype t)
 {
     char b[3][NUMBER_BUF];
@@ -51,8 +61,7 @@ static void add_heading(struct session *s, struct str *out, const struct device 
     (void)device_peak(dev, t, t != DTYPE_F32, &unit);
     const struct held_roof r = ceiling_roof(s, dev, t, unit, REAL_UNKNOWN);
     ceiling_roof_text(&r, &second);
-    if (second.len)
-        str_addf(out, "  %s\n", str_text(&second));
+    add_indented(out, str_text(&second), 76);
     str_free(&second);
 }
 
