@@ -264,6 +264,11 @@ static void test_drive(void)
     CU_ASSERT(hides("qtile_seq"));
     say("sweep fa2 BR=16..128:x2 metric=waves");
     CU_ASSERT(shows("waves over BR"));
+    type("4");
+    say("roofline fused_warp_softmax gpu=A100");
+    type("/fused_warp_softmax\r");
+    CU_ASSERT(shows("fused_warp_softmax under A100-80GB")); /* not cut by the pane above */
+    say("set gpu=H100");
     type("5");
     say("timeline splitkv,naive S=2k");
     CU_ASSERT(shows("timeline splitkv,naive S=2048"));

@@ -451,7 +451,10 @@ static void roofline_draw(struct roofline *x, struct canvas *c, struct rect r)
     };
     struct rect in[ROOF_PANES];
     for (int p = 0; p < ROOF_STRIP; p++)
-        in[p] = draw_frame(x, c, panes[p], (enum roof_pane)p, false);
+        if (p != ROOF_POINT)
+            in[p] = draw_frame(x, c, panes[p], (enum roof_pane)p, false);
+    in[ROOF_POINT] =
+        draw_frame(x, c, panes[ROOF_POINT], ROOF_POINT, false); /* its title crosses the others */
     for (int p = 0; p < ROOF_STRIP; p++)
         draw_inside(x, c, in[p], (enum roof_pane)p);
 }
