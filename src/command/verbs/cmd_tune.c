@@ -446,7 +446,7 @@ static void say_how_to_time(const struct tune *t, struct str *out)
             str_addc(out, *p == ' ' ? '@' : *p);
     }
     if (!t->base.options.backend) /* without it the C versions are timed where there is no GPU */
-        str_add(out, " backend=cuda");
+        str_addf(out, " backend=%s", backend_gpu()->name);
     add_rest(t, out);
     str_addc(out, '\n');
 }
