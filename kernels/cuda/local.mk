@@ -10,3 +10,29 @@ cuda_sources = %D%/attn.cuh %D%/async.cuh %D%/mma.cuh %D%/hopper.cuh %D%/wmma.cu
 	%D%/fa3_wgmma.cu %D%/fa3_warpspec.cu %D%/fa3_pingpong.cu %D%/fa3_overlap.cu %D%/fa3_persistent.cu %D%/decode_splitkv.cu %D%/half2_tile.cu %D%/cublas.cu
 blob_files += $(cuda_sources) %D%/ptxas.tsv
 EXTRA_DIST += tools/update-ptxas tools/descriptor.py tests/gpu/try_kernels.py
+
+# The ladder, in the order in which it is taught: each section (+, with _ for a blank) and its kernels. A
+# further kernel is a file, its place here, and in the list of files above.
+ladder = \
+	+unfused naive \
+	+one_query_per_block row_full row_atomic row_online \
+	+FA-1 fa1_2022 \
+	+query_tiles qtile_seq qtile_tpq qtile_patch \
+	+FA-2 fa2_keys fa2 \
+	+parallel_K/V splitkv splitkv_atomic \
+	+WMMA fa_scalar wmma_serial wmma_shape wmma_stages wmma_split wmma_depth fused_scalar fused_wmma_qk \
+		fused_wmma_pv fused_warp_softmax fused_dyn_smem fused_vector_io fused_cp_async fused_warp_spec \
+	+FA-2_on_tensor_cores fa2_mma_plain fa2_mma_swizzle fa2_mma_async fa2_mma_rows fa2_mma_lazy \
+		fa2_mma_wide fa2_mma \
+	+Hopper fa3_wgmma fa3_warpspec fa3_pingpong fa3_overlap fa3_persistent \
+	+decode decode_splitkv \
+	+half2_tiles half2_tile \
+	+large_D row_tile \
+	+CPU cpu_tiled \
+	+peers cublas cudnn torch:flash torch:cudnn torch:efficient torch:math
+ladder_table.h: %D%/local.mk
+	$(AM_V_GEN)group=; for n in $(ladder); do case $$n in \
+	+*) group=`echo $$n | tr -d + | tr _ ' '` ;; \
+	*) echo "{\"$$n\", \"$$group\"}," ;; esac; done > $@.tmp && mv $@.tmp $@
+BUILT_SOURCES += ladder_table.h
+CLEANFILES += ladder_table.h

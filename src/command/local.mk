@@ -1,3 +1,13 @@
+# The verbs of this room, in the order in which help has them; the lessons add theirs.
+verbs = run check compare sweep profile plan tune explain edit kernel source occupancy why roofline \
+	timeline kernels device devices doctor set show reset results export record open report help \
+	apropos alias unalias watch save source_file history log shell completions complete_line quit
+verb_table.h: %D%/local.mk
+	$(AM_V_GEN){ printf '%s\n' '#define VERBS_TABLE(X) \'; \
+	for n in $(verbs); do printf '    X(%s) %s\n' $$n '\'; done; echo; } > $@.tmp && mv $@.tmp $@
+BUILT_SOURCES += verb_table.h
+CLEANFILES += verb_table.h
+
 libattnscope_a_SOURCES += \
 	%D%/verbs/cmd_alias.c \
 	%D%/help/apropos.c \

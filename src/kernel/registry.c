@@ -452,60 +452,11 @@ const char *registry_problem_of(const struct registry *r, const char *name)
     return NULL;
 }
 
-/* The ladder: every name that is built in, in the order in which it is taught. */
+/* The ladder: every name that is built in, in the order in which it is taught; kernels/cuda/local.mk has it. */
 static const struct rung {
     const char *name, *group;
 } ladder[] = {
-    // clang-format off
-    {"naive",              "unfused"},
-    {"row_full",           "one query per block"},
-    {"row_atomic",         "one query per block"},
-    {"row_online",         "one query per block"},
-    {"fa1_2022",           "FA-1"},
-    {"qtile_seq",          "query tiles"},
-    {"qtile_tpq",          "query tiles"},
-    {"qtile_patch",        "query tiles"},
-    {"fa2_keys",           "FA-2"},
-    {"fa2",                "FA-2"},
-    {"splitkv",            "parallel K/V"},
-    {"splitkv_atomic",     "parallel K/V"},
-    {"fa_scalar",          "WMMA"},
-    {"wmma_serial",        "WMMA"},
-    {"wmma_shape",         "WMMA"},
-    {"wmma_stages",        "WMMA"},
-    {"wmma_split",         "WMMA"},
-    {"wmma_depth",         "WMMA"},
-    {"fused_scalar",       "WMMA"},
-    {"fused_wmma_qk",      "WMMA"},
-    {"fused_wmma_pv",      "WMMA"},
-    {"fused_warp_softmax", "WMMA"},
-    {"fused_dyn_smem",     "WMMA"},
-    {"fused_vector_io",    "WMMA"},
-    {"fused_cp_async",     "WMMA"},
-    {"fused_warp_spec",    "WMMA"},
-    {"fa2_mma_plain",      "FA-2 on tensor cores"},
-    {"fa2_mma_swizzle",    "FA-2 on tensor cores"},
-    {"fa2_mma_async",      "FA-2 on tensor cores"},
-    {"fa2_mma_rows",       "FA-2 on tensor cores"},
-    {"fa2_mma_lazy",       "FA-2 on tensor cores"},
-    {"fa2_mma_wide",       "FA-2 on tensor cores"},
-    {"fa2_mma",            "FA-2 on tensor cores"},
-    {"fa3_wgmma",          "Hopper"},
-    {"fa3_warpspec",       "Hopper"},
-    {"fa3_pingpong",       "Hopper"},
-    {"fa3_overlap",        "Hopper"},
-    {"fa3_persistent",     "Hopper"},
-    {"decode_splitkv",     "decode"},
-    {"half2_tile",         "half2 tiles"},
-    {"row_tile",           "large D"},
-    {"cpu_tiled",          "CPU"},
-    {"cublas",             "peers"},
-    {"cudnn",              "peers"},
-    {"torch:flash",        "peers"},
-    {"torch:cudnn",        "peers"},
-    {"torch:efficient",    "peers"},
-    {"torch:math",         "peers"},
-    // clang-format on
+#include "ladder_table.h"
 };
 enum { RUNGS = sizeof ladder / sizeof *ladder };
 

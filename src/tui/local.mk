@@ -1,4 +1,12 @@
 # The full-screen interface; the only folder that includes curses.
+# In the order of their tabs.
+screens = explore compare sweep roofline timeline source lessons
+screen_table.h: %D%/local.mk
+	$(AM_V_GEN){ printf '%s\n' '#define SCREENS_TABLE(X) \'; \
+	for n in $(screens); do printf '    X(%s) %s\n' $$n '\'; done; echo; } > $@.tmp && mv $@.tmp $@
+BUILT_SOURCES += screen_table.h
+CLEANFILES += screen_table.h
+
 libattnscope_ui_a_SOURCES += \
   %D%/app/app.h %D%/app/app.c %D%/app/drive.h %D%/app/drive.c \
   %D%/kit/clip.h %D%/kit/clip.c \

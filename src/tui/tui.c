@@ -13,8 +13,9 @@
 #include "tui/app/state.h"
 #include "tui/kit/signals.h"
 
-/* A further screen is a file with its ops, NAME_screen, and its name here: in the order of the tabs. */
-#define SCREENS_TABLE(X) X(explore) X(compare) X(sweep) X(roofline) X(timeline) X(source) X(lessons)
+/* A further screen is a file with its ops, NAME_screen, and its name in tui/local.mk: there in the list of
+ * screens, in the order of the tabs, and in that of files. */
+#include "screen_table.h"
 
 #define DECLARE_SCREEN(name) extern const struct screen_ops name##_screen;
 #define SCREEN_OPS(name)     &name##_screen,

@@ -6,16 +6,9 @@
 
 #include "command/command.h"
 
-/* A further verb is a file that defines cmd_NAME, and its name here: in the order in which help lists
- * them. */
-// clang-format off
-#define VERBS_TABLE(X) \
-    X(run) X(check) X(compare) X(sweep) X(profile) X(plan) X(tune) X(explain) X(edit)    \
-    X(kernel) X(source) X(occupancy) X(why) X(roofline) X(timeline) X(kernels) X(device) \
-    X(devices) X(doctor) X(set) X(show) X(reset) X(results) X(export) X(record) X(open)  \
-    X(report) X(help) X(apropos) X(alias) X(unalias) X(watch) X(save) X(source_file)     \
-    X(history) X(log) X(shell) X(completions) X(complete_line) X(quit)
-// clang-format on
+/* A further verb is a file here that defines cmd_NAME, and its name in command/local.mk: there in the list of
+ * verbs, in the order in which help has them, and in that of files. VERBS_TABLE(X) is X(NAME) for each. */
+#include "verb_table.h"
 
 #define DECLARE_VERB(name) extern const struct cmd_entry cmd_##name;
 VERBS_TABLE(DECLARE_VERB)
