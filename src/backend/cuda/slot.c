@@ -314,7 +314,8 @@ static uint64_t draw(struct slot *s)
     return s->spots >> 20;
 }
 
-/* Copies `rows` rows that are `stride` elements apart from the device, to the end of the last. */
+/* Copies `rows` rows that are `stride` elements apart from the device, to the end of the last. What a
+ * copy leaves out is NaN, and not what the host had there of a run before. */
 static enum status copy_rows(struct slot *s, const void *from, int64_t rows, int64_t stride,
                              char **to, struct err *err)
 {
@@ -322,6 +323,7 @@ static enum status copy_rows(struct slot *s, const void *from, int64_t rows, int
     const size_t size = dtype_size(p->dtype);
     const size_t bytes = rows ? (size_t)((rows - 1) * stride + p->D) * size : 0;
     *to = xmalloc(bytes + 1);
+    memset(*to, 0xff, bytes);
     return bytes ? gpu_check(s->gpu, s->desc->name, "cuMemcpyDtoH",
                              s->gpu->api.copy_out(*to, (cu_pointer)(uintptr_t)from, bytes), err)
                  : ST_OK;
