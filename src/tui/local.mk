@@ -41,7 +41,8 @@ libattnscope_ui_a_SOURCES += \
   %D%/app/history.h %D%/app/history.c \
   %D%/kit/signals.h %D%/kit/signals.c \
   %D%/app/state.h %D%/app/state.c \
-  %D%/screens/sweep.c %D%/screens/sweep_setup.h %D%/screens/sweep_setup.c \
+  %D%/screens/sweep.c %D%/screens/sweep_cell.h %D%/screens/sweep_cell.c \
+  %D%/screens/sweep_setup.h %D%/screens/sweep_setup.c \
   %D%/screens/source.c \
   %D%/kit/textview.h %D%/kit/textview.c \
   %D%/kit/theme.h %D%/kit/theme.c \

@@ -267,13 +267,6 @@ static void draw_page(struct lessons *l, struct canvas *c, struct rect r)
     canvas_put(c, r.x + 3 + used, r.y, ROLE_FRAME, ' ');
 }
 
-/* In the place of what was measured: how long bars are would tell it. */
-static void draw_veil(struct canvas *c, struct rect r)
-{
-    canvas_box(c, r, "Live");
-    canvas_text(c, r.x + 2, r.y + 1, r.w - 4, ROLE_WARN, VEIL_TEXT);
-}
-
 static void draw_run(struct lessons *l, struct canvas *c)
 {
     const struct row *rows[LIVE_ROWS];
@@ -291,7 +284,7 @@ static void draw_run(struct lessons *l, struct canvas *c)
     if (steps)
         draw_steps(l, c, (struct rect){0, 2, left, bottom - 2 - (live ? live - 1 : 0)});
     if (live && l->app->blank)
-        draw_veil(c, (struct rect){0, bottom - live, c->w, live});
+        lesson_draw_veil(c, (struct rect){0, bottom - live, c->w, live});
     else if (live)
         lesson_draw_live(c, (struct rect){0, bottom - live, c->w, live}, rows, n);
 }

@@ -11,6 +11,7 @@
 #include "base/number.h"
 #include "command/output.h"
 #include "export/row_charts.h"
+#include "tui/kit/veil.h"
 
 void lesson_page_clear(struct lesson_page *p)
 {
@@ -193,4 +194,10 @@ void lesson_draw_live(struct canvas *c, struct rect r, const struct row *const *
                       rows[n - 1 - i]);
     charts_clear(&charts);
     rowset_clear(&oldest_first);
+}
+
+void lesson_draw_veil(struct canvas *c, struct rect r)
+{
+    canvas_box(c, r, "Live");
+    canvas_text(c, r.x + 2, r.y + 1, r.w - 4, ROLE_WARN, VEIL_TEXT);
 }

@@ -44,5 +44,7 @@ void lesson_page_figures(const struct lesson_page *p, struct lesson_run *run, in
 /* The newest n rows of a step, the newest first, as export draws them, the oldest first; how much their
  * samples vary and whether the output was right stands beside. */
 void lesson_draw_live(struct canvas *c, struct rect r, const struct row *const *rows, int n);
+/* In their place while values are hidden: how long bars are would tell them. */
+void lesson_draw_veil(struct canvas *c, struct rect r);
 
 #endif

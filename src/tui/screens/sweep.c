@@ -27,6 +27,7 @@
 #include "tui/screens/measurement.h"
 #include "tui/screens/screen_util.h"
 #include "tui/screens/subject.h"
+#include "tui/screens/sweep_cell.h"
 #include "tui/screens/sweep_setup.h"
 
 enum { POINTS_AT_ONCE = 64 }; /* about a millisecond of planning */
@@ -174,112 +175,28 @@ static void figure_title(const struct sweep_screen *x, struct str *s)
         str_addf(s, "  compiling, %d left", awaited);
 }
 
-/* ---- the cell ---- */
-
-/* "from 0.81 to 0.83, FASTER"; the quartiles of a median. */
-static void cell_spread(const struct sweep_screen *x, struct flow *f, const struct row *row)
-{
-    char a[NUMBER_BUF], b[NUMBER_BUF];
-    double lo, hi;
-    const char *verdict = row_text(row, "verdict");
-    if (verdict && !strcmp(verdict, "base"))
-        flow_item(f, NULL, ROLE_DIM, "the base");
-    else if (sweep_spread(&x->sweep, row, &lo, &hi))
-        flow_item(f, "from", ROLE_NORMAL, "%s to %s%s%s", number_fmt(a, lo, 3),
-                  number_fmt(b, hi, 3), verdict ? ", " : "",
-                  !verdict                        ? ""
-                  : !strcmp(verdict, "AMBIGUOUS") ? "no winner"
-                                                  : verdict);
-}
-
-static void cell_value(const struct sweep_screen *x, struct flow *f, const struct row *row)
-{
-    const struct sweep *w = &x->sweep;
-    double v = sweep_value(w, row);
-    char b[NUMBER_BUF];
-    const char *bound = row_bound(row, w->metric);
-    if (isfinite(v))
-        flow_item(f, w->metric, ROLE_TITLE, "%s%s", bound, hidden(x) ? "?" : number_fmt(b, v, 4));
-    else if (!row)
-        flow_item(f, w->metric, ROLE_DIM, "not measured yet: r");
-    if (isfinite(v) && !hidden(x))
-        cell_spread(x, f, row);
-    if (*bound)
-        flow_item(f, NULL, ROLE_DIM, "a bound: the registers are not known");
-}
-
-static void cell_plan(const struct sweep_screen *x, struct flow *f)
-{
-    const struct plan *p = &x->cell.plan;
-    const struct plan_pass *m =
-        x->cell.have_plan && p->npasses > 0 ? &p->passes[p->main_pass] : NULL;
-    const bool bound = m && m->occ.upper_bound == 1;
-    char b[3][NUMBER_BUF];
-    if (!m)
-        return;
-    flow_item(f, "SMEM", ROLE_NORMAL, "%s", number_fmt_bytes(b[0], (double)m->smem_bytes));
-    flow_item(f, "regs", ROLE_NORMAL, "%s", number_fmt_int(b[0], m->regs));
-    if (m->occ.blocks_per_sm != INT_UNKNOWN)
-        flow_item(f, "occupancy", ROLE_NORMAL, "%s%s blocks/SM, %s%s %%", bound ? "<=" : "",
-                  number_fmt_int(b[0], m->occ.blocks_per_sm), bound ? "<=" : "",
-                  number_fmt(b[1], m->occ.occupancy_pct, 3));
-    flow_item(f, "waves", ROLE_NORMAL, "%s%s", bound ? ">=" : "",
-              number_fmt(b[0], m->occ.waves, 3));
-    flow_item(f, "AI", ROLE_NORMAL, "%s FLOP/B", number_fmt(b[0], p->requested_intensity, 3));
-}
-
-static void draw_cell(struct sweep_screen *x, struct canvas *c, struct rect r)
-{
-    const struct sweep *w = &x->sweep;
-    if (!x->have)
-        return;
-    const struct row *row = sweep_row(w, sweep_point(w, x->at[0], x->at[1]), x->kernel);
-    const char *reason = row_text(row, "reason"), *check = row_text(row, "check");
-    struct flow f = {.c = c, .r = r};
-    cell_value(x, &f, row);
-    if (check)
-        flow_item(&f, "check", strcmp(check, "pass") ? ROLE_BAD : ROLE_GOOD, "%s", check);
-    cell_plan(x, &f);
-    flow_line(&f);
-    struct rect rest = {r.x, r.y + f.y, r.w, r.h - f.y};
-    struct str said = {0};
-    if (!hidden(x))
-        sweep_say_crossings(w, &said);
-    if (reason && rest.h > 0)
-        canvas_wrap_more(c, rest, isfinite(sweep_value(w, row)) ? ROLE_WARN : ROLE_BAD, reason, 0);
-    else if (said.len && rest.h > 0)
-        canvas_wrap_more(c, rest, ROLE_NORMAL, str_text(&said), 0);
-    else if (x->cell.why.len && rest.h > 0)
-        canvas_wrap_more(c, rest, ROLE_NORMAL, str_text(&x->cell.why), 0);
-    str_free(&said);
-}
-
-static void cell_title(const struct sweep_screen *x, struct str *s)
-{
-    const struct sweep *w = &x->sweep;
-    if (!x->have) {
-        str_add(s, "Cell");
-        return;
-    }
-    char *label = request_entry(&w->base, x->kernel);
-    str_addf(s, "%s", label);
-    for (int i = 0; i < w->naxes; i++)
-        str_addf(s, " %s=%s", w->axes[i].key, w->axes[i].values[x->at[i]]);
-    if (x->cell.have_plan)
-        str_addf(s, "  MODEL %s", x->cell.plan.device->name);
-    free(label);
-}
-
 /* ---- the whole ---- */
+
+static struct sweep_cell cell_of(const struct sweep_screen *x)
+{
+    return (struct sweep_cell){.sweep = &x->sweep,
+                               .about = &x->cell,
+                               .at = x->at,
+                               .kernel = x->kernel,
+                               .hidden = hidden(x)};
+}
 
 static void pane_title(const struct sweep_screen *x, enum sweep_pane p, struct str *s)
 {
+    const struct sweep_cell cell = cell_of(x);
     if (p == SWEEP_SETUP)
         str_add(s, "Sweep");
     else if (p == SWEEP_FIGURE)
         figure_title(x, s);
+    else if (x->have)
+        sweep_cell_title(&cell, s);
     else
-        cell_title(x, s);
+        str_add(s, "Cell");
 }
 
 static struct rect draw_frame(const struct sweep_screen *x, struct canvas *c, struct rect r,
@@ -294,12 +211,13 @@ static struct rect draw_frame(const struct sweep_screen *x, struct canvas *c, st
 
 static void draw_inside(struct sweep_screen *x, struct canvas *c, struct rect r, enum sweep_pane p)
 {
+    const struct sweep_cell cell = cell_of(x);
     if (p == SWEEP_SETUP)
         draw_setup(x, c, r);
     else if (p == SWEEP_FIGURE)
         draw_figure(x, c, r);
-    else
-        draw_cell(x, c, r);
+    else if (x->have)
+        sweep_cell_draw(&cell, c, r);
 }
 
 static void sweep_draw(struct sweep_screen *x, struct canvas *c, struct rect r)
