@@ -192,6 +192,26 @@ static void test_go_to(void)
     close_app();
 }
 
+/* Over a text or a menu, too: that is closed, and the keys are the screen's. */
+static void test_go_to_over(void)
+{
+    open_app(80, 24);
+    for (const char *over = "?o!"; *over; over++) {
+        press(*over);
+        CU_ASSERT(popup_is_open(&app.popup));
+        press(KEY_CTRL('p'));
+        type("key zoom\r");
+        CU_ASSERT_FALSE(popup_is_open(&app.popup));
+        CU_ASSERT(app.zoom);
+        type("z");
+    }
+    type("7?");
+    press(KEY_CTRL('p')); /* a lesson's keys ask the lesson what they do */
+    type("key");
+    press(TK_ESC);
+    close_app();
+}
+
 static void test_go_to_moves(void)
 {
     int x, y;
@@ -848,6 +868,7 @@ static const struct tap_test tests[] = {
     {"undo on every screen", test_undo_everywhere},
     {"find in lists and pages", test_find},
     {"go to: kernels, GPUs, keys, commands", test_go_to},
+    {"go to: over a popup", test_go_to_over},
     {"go to: arrows, mouse, screens with kernels", test_go_to_moves},
     {"go to: shapes", test_go_to_shape},
     {"commands drive the screen they are about", test_drive},

@@ -285,6 +285,7 @@ void menu_goto(struct app *a)
     static const struct choices choices = {.find = find, .at = at, .take = take, .closed = closed};
     struct picker *p = xcalloc(1, sizeof *p);
     p->app = a;
+    popup_close(&a->popup); /* keys are the screen's, and what they do is done there */
     for (int i = 0; i < KINDS; i++)
         kinds[i].list(p, &kinds[i]);
     p->fit = xcalloc(p->n + 1, sizeof(struct item *));
