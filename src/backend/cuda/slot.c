@@ -314,6 +314,8 @@ static uint64_t draw(struct slot *s)
     return s->spots >> 20;
 }
 
+enum { UNCOPIED = 0xff }; /* a NaN in every type */
+
 /* Copies `rows` rows that are `stride` elements apart from the device, to the end of the last. What a
  * copy leaves out is NaN, and not what the host had there of a run before. */
 static enum status copy_rows(struct slot *s, const void *from, int64_t rows, int64_t stride,
@@ -323,10 +325,24 @@ static enum status copy_rows(struct slot *s, const void *from, int64_t rows, int
     const size_t size = dtype_size(p->dtype);
     const size_t bytes = rows ? (size_t)((rows - 1) * stride + p->D) * size : 0;
     *to = xmalloc(bytes + 1);
-    memset(*to, 0xff, bytes);
+    memset(*to, UNCOPIED, bytes);
     return bytes ? gpu_check(s->gpu, s->desc->name, "cuMemcpyDtoH",
                              s->gpu->api.copy_out(*to, (cu_pointer)(uintptr_t)from, bytes), err)
                  : ST_OK;
+}
+
+/* The same of an input, which is no NaN throughout: a copy that brought nothing is told. */
+static enum status copy_input(struct slot *s, const void *from, int64_t rows, int64_t stride,
+                              char **to, struct err *err)
+{
+    const size_t row = (size_t)s->inputs->shape.D * dtype_size(s->inputs->shape.dtype);
+    enum status st = copy_rows(s, from, rows, stride, to, err);
+    size_t left = 0;
+    while (st == ST_OK && rows && left < row && (unsigned char)(*to)[left] == UNCOPIED)
+        left++;
+    if (st == ST_OK && rows && left == row)
+        st = err_set(err, ST_FAIL, "%s: a copy from the GPU brought nothing", s->desc->name);
+    return st;
 }
 
 /* A wrong row in a sentence: the inputs are others, or nothing was written, or just wrong. */
@@ -349,13 +365,13 @@ static enum status look_at_row(struct slot *s, int i, int64_t row, struct err *e
     const struct AttnArgs *a = &s->lanes[i].args;
     char *q = NULL, *k = NULL, *v = NULL, *o = NULL;
     struct spot spot = spot_of_row(&s->inputs->shape, a->q, a->k, a->v, a->o, row);
-    enum status st = copy_rows(s, spot.q, 1, 0, &q, err);
+    enum status st = copy_input(s, spot.q, 1, 0, &q, err);
     if (st == ST_OK)
         st = copy_rows(s, spot.o, 1, 0, &o, err);
     if (st == ST_OK)
-        st = copy_rows(s, spot.k, spot.keys, spot.k_stride, &k, err);
+        st = copy_input(s, spot.k, spot.keys, spot.k_stride, &k, err);
     if (st == ST_OK)
-        st = copy_rows(s, spot.v, spot.keys, spot.v_stride, &v, err);
+        st = copy_input(s, spot.v, spot.keys, spot.v_stride, &v, err);
     spot.q = q, spot.k = k, spot.v = v, spot.o = o;
     if (st == ST_OK && !spot_is_right(&spot))
         st = blame_row(s, i, o, err);
