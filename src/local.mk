@@ -7,6 +7,7 @@ libattnscope_ui_a_SOURCES =
 nodist_libattnscope_a_SOURCES = blob_table.c
 
 include %D%/base/local.mk
+include %D%/sim/local.mk
 include %D%/spec/local.mk
 include %D%/kernel/local.mk
 include %D%/plan/local.mk

@@ -9,7 +9,9 @@
 # command/ask/measure.c, and backends are named in backend/ alone.
 # HACKING.md, which says where things are, names files that exist.
 # SPDX-License-Identifier: GPL-3.0-or-later
-order="base spec kernel plan backend measure job store draw export command lesson repl tui"
+order="base sim spec kernel plan backend measure job store draw export command lesson repl tui"
+# sim: lower, PTX text to a program; exec, what runs it.
+rooms_sim="lower exec"
 rooms_backend="compile cuda peer cpu"
 # command: line, a line of text as words, calls, files and programs; ask, what a call asks for and its
 # rows; show, what verbs and screens show alike; help, what there is to say: texts, search, completion;
@@ -115,10 +117,11 @@ report() { # text, findings
 
 # shellcheck disable=SC2086  # a list of words
 set -- $order
-echo "1..$(($# + 14))"
+echo "1..$(($# + 15))"
 for folder; do
     report "src/$folder includes nothing to its right" "$(upward "$folder" "$(rank "$folder" "$order")")"
 done
+report "rooms of sim look one way" "$(upward_rooms sim "$rooms_sim")"
 report "rooms of backend look one way" "$(upward_rooms backend "$rooms_backend")"
 report "rooms of command look one way" "$(upward_rooms command "$rooms_command")"
 report "rooms of lesson look one way" "$(upward_rooms lesson "$rooms_lesson")"

@@ -1,0 +1,2 @@
+libattnscope_a_SOURCES += \
+	%D%/ptx.h
