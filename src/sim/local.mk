@@ -1,2 +1,5 @@
 libattnscope_a_SOURCES += \
-	%D%/ptx.h
+	%D%/cache.h \
+	%D%/pattern.h \
+	%D%/ptx.h \
+	%D%/tensor.h

@@ -1,0 +1,81 @@
+/* cache.h - a sectored, set-associative cache before DRAM: the L2 of a simulated GPU, or an L1.
+ *
+ * Lines of 128 bytes with four sectors of 32; 16 ways; the line that was not used for longest leaves
+ * (the hardware's rule is not documented). Sets are picked by a hash of the line, as hardware does in its own
+ * way, so that strides of powers of two use all of them. Write-back: a written byte stays until its
+ * line leaves. A write does not read: bytes that were written are known, and a sector is read from
+ * DRAM only when somebody reads bytes of it that nobody wrote.
+ *
+ * One thread a cache. What several threads simulate reaches the one L2 of a run in the order of blocks
+ * (struct cache_feed), so figures are the same for any number of threads. On hardware blocks run at
+ * the same time and their accesses mix: hits between blocks that follow each other are right only
+ * when the cache is much larger, or much smaller, than what the blocks in flight use. Exact
+ * whatever the order: sectors asked for, and `unique` (the bytes that any cache must read).
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef ATTNSCOPE_SIM_CACHE_H
+#define ATTNSCOPE_SIM_CACHE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "sim/pattern.h"
+
+enum cache_op {
+    CACHE_READ,
+    CACHE_WRITE,
+    CACHE_ATOMIC, /* reads and writes, done at the L2 */
+    CACHE_COUNT
+};
+
+/* In sectors unless the name says bytes. */
+struct cache_counts {
+    uint64_t asked[CACHE_COUNT];
+    uint64_t hits[CACHE_COUNT]; /* asked for and there; a write always is, if its line was */
+    uint64_t unique;            /* distinct sectors asked for */
+    uint64_t unique_read; /* of these, read before they were written as a whole: compulsory reads */
+    uint64_t dram_read_bytes;
+    uint64_t dram_written_bytes; /* by lines that left */
+    uint64_t dirty_bytes;        /* that are still in the cache: written to DRAM some day */
+};
+
+struct cache;
+struct cache *cache_new(size_t bytes); /* rounded down to whole sets, at least one set (2 KiB) */
+void cache_free(struct cache *c);
+void cache_clear(struct cache *c); /* empty, all counts 0 */
+size_t cache_bytes(const struct cache *c);
+
+/* One sector: `sector` is its address / 32, bit i of `bytes` its byte i. */
+void cache_sector(struct cache *c, enum cache_op op, uint64_t sector, uint32_t bytes);
+/* All sectors of one access of a warp; `first` is the address of its first active lane. */
+void cache_access(struct cache *c, enum cache_op op, uint64_t first,
+                  const struct pattern_global *p);
+struct cache_counts cache_counts(const struct cache *c);
+
+/* Blocks of several threads in front of one cache. Each block's accesses are kept until its turn comes,
+ * in the order of its number; a block that keeps too much waits for its turn and then goes through.
+ * A feed with an L1 of l1_bytes (0: none) lets each block's reads pass an L1 of its own, empty at its start; writes and
+ * atomics go around it and take the sector out of it. */
+struct cache_feed;
+struct cache_feed *cache_feed_new(size_t l2_bytes, size_t l1_bytes);
+void cache_feed_free(struct cache_feed *f);
+
+/* One thread's view of the feed. */
+struct cache_port;
+struct cache_port *cache_port_new(struct cache_feed *f);
+void cache_port_free(struct cache_port *p);
+/* Blocks are numbered 0, 1, 2 ... in the order in which they are taken by threads: every number is begun
+ * once, and a thread never waits inside a block for a higher number's. */
+void cache_port_begin(struct cache_port *p, uint64_t number);
+/* Returns how many of the sectors hit the L1. `around`: not through the L1 (ld.global.cg, cp.async.cg). */
+unsigned cache_port_access(struct cache_port *p, enum cache_op op, bool around, uint64_t first,
+                           const struct pattern_global *g);
+void cache_port_end(struct cache_port *p);
+/* Nobody waits for a turn any more; counts mean nothing from then on. From any thread. */
+void cache_feed_stop(struct cache_feed *f);
+/* When all blocks have ended: the L2's counts. l1_asked and l1_hits (may be NULL): reads through the L1s. */
+struct cache_counts cache_feed_counts(const struct cache_feed *f, uint64_t *l1_asked,
+                                      uint64_t *l1_hits);
+
+#endif

@@ -1,0 +1,142 @@
+/* pattern.h - what one memory instruction of a warp costs: shared-memory wavefronts, global sectors.
+ *
+ * Shared memory has 32 banks of 4 bytes; a wavefront serves each bank once, and lanes that want the same
+ * word share it. An access of up to 4 bytes a lane is served for the warp at once, one of 8 bytes
+ * for half-warps, one of 16 bytes for quarter-warps, unless neighbours want the same, see
+ * pattern_shared_cost(). Global memory is asked for in sectors of 32 bytes.
+ *
+ * Costs depend only on differences between lanes' addresses (and on the first address modulo 4, for
+ * global memory modulo 32), so every static instruction remembers a few patterns (struct *_memo): a
+ * further access costs the compare of a vector. A memo belongs to one thread; all zeros is an empty
+ * one.
+ *
+ * Addresses are multiples of the access' bytes: who reports misaligned lanes takes them out of the mask.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef ATTNSCOPE_SIM_PATTERN_H
+#define ATTNSCOPE_SIM_PATTERN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum pattern_kind {
+    PATTERN_ACCESS, /* loads and stores, cp.async */
+    PATTERN_ROWS, /* ldmatrix, stmatrix: 16 bytes a lane of the mask; 8 lanes, a matrix, at a time */
+    PATTERN_ATOMIC, /* lanes that change the same word wait for each other */
+};
+
+struct pattern_shared {
+    uint16_t wavefronts;
+    uint16_t ideal; /* what the distinct words need at least, at 32 words a wavefront */
+    uint16_t same;  /* most lanes on one address; atomics: so often is it done in turn */
+};
+
+/* One access without a memo. bytes 1, 2, 4, 8, 16. All zero when no lane is active. */
+struct pattern_shared pattern_shared_cost(const uint32_t addr[32], uint32_t mask, unsigned bytes,
+                                          enum pattern_kind kind);
+
+struct pattern_global {
+    uint16_t sectors; /* distinct sectors of 32 bytes */
+    uint16_t ideal;   /* what the distinct bytes need at least */
+    uint16_t same;    /* most lanes on one address; atomics: so often is it done in turn */
+    int64_t
+        sector[32]; /* their numbers (address / 32) minus the first active lane's, by first touch */
+    uint32_t bytes[32]; /* of these sectors; bit i: byte i is read or written */
+};
+
+/* One access without a memo. bytes 1, 2, 4, 8, 16. No sectors when no lane is active. */
+void pattern_global_cost(const uint64_t addr[32], uint32_t mask, unsigned bytes,
+                         struct pattern_global *out);
+
+/* What a static instruction remembers: its last few patterns. */
+#define PATTERN_WAYS 4
+
+struct pattern_shared_way {
+    uint32_t offset[32]; /* from the first active lane's address; 0 for lanes that are not active */
+    uint32_t mask, low;  /* low: that address modulo 4 */
+    struct pattern_shared cost;
+};
+
+struct pattern_shared_memo {
+    uint32_t used, next; /* ways that are filled; the way that is filled next */
+    struct pattern_shared_way way[PATTERN_WAYS];
+};
+
+struct pattern_global_way {
+    uint64_t offset[32];
+    uint32_t mask, low; /* low: the first active lane's address modulo 32 */
+    struct pattern_global cost;
+};
+
+struct pattern_global_memo {
+    uint32_t used, next;
+    struct pattern_global_way way[PATTERN_WAYS];
+};
+
+/* Adds a pattern that the memo lacks. */
+const struct pattern_shared *pattern_shared_learn(struct pattern_shared_memo *memo,
+                                                  const uint32_t addr[32], uint32_t mask,
+                                                  unsigned bytes, enum pattern_kind kind);
+const struct pattern_global *pattern_global_learn(struct pattern_global_memo *memo,
+                                                  const uint64_t addr[32], uint32_t mask,
+                                                  unsigned bytes);
+
+/* The loops below are written so that compilers make a few vector instructions of them. */
+static inline bool pattern_shared_hit(const struct pattern_shared_way *w, const uint32_t addr[32],
+                                      uint32_t mask, uint32_t first)
+{
+    if (w->mask != mask || w->low != (first & 3))
+        return false;
+    uint32_t other = 0;
+    if (mask == UINT32_MAX) {
+        for (int i = 0; i < 32; i++)
+            other |= (addr[i] - first) ^ w->offset[i];
+        return !other;
+    }
+    for (int i = 0; i < 32; i++)
+        other |= ((addr[i] - first) ^ w->offset[i]) & -(mask >> i & 1);
+    return !other;
+}
+
+static inline bool pattern_global_hit(const struct pattern_global_way *w, const uint64_t addr[32],
+                                      uint32_t mask, uint64_t first)
+{
+    if (w->mask != mask || w->low != (first & 31))
+        return false;
+    uint64_t other = 0;
+    if (mask == UINT32_MAX) {
+        for (int i = 0; i < 32; i++)
+            other |= (addr[i] - first) ^ w->offset[i];
+        return !other;
+    }
+    for (int i = 0; i < 32; i++)
+        other |= ((addr[i] - first) ^ w->offset[i]) & -(uint64_t)(mask >> i & 1);
+    return !other;
+}
+
+/* What pattern_shared_cost() says. One memo is for one `bytes` and one `kind`; `mask` is not 0. The
+ * answer is valid until the memo's next use. */
+static inline const struct pattern_shared *pattern_shared(struct pattern_shared_memo *memo,
+                                                          const uint32_t addr[32], uint32_t mask,
+                                                          unsigned bytes, enum pattern_kind kind)
+{
+    const uint32_t first = addr[__builtin_ctz(mask)];
+    for (uint32_t i = 0; i < memo->used; i++)
+        if (pattern_shared_hit(&memo->way[i], addr, mask, first))
+            return &memo->way[i].cost;
+    return pattern_shared_learn(memo, addr, mask, bytes, kind);
+}
+
+/* What pattern_global_cost() says; sector numbers count from addr[first active lane] / 32. */
+static inline const struct pattern_global *pattern_global(struct pattern_global_memo *memo,
+                                                          const uint64_t addr[32], uint32_t mask,
+                                                          unsigned bytes)
+{
+    const uint64_t first = addr[__builtin_ctz(mask)];
+    for (uint32_t i = 0; i < memo->used; i++)
+        if (pattern_global_hit(&memo->way[i], addr, mask, first))
+            return &memo->way[i].cost;
+    return pattern_global_learn(memo, addr, mask, bytes);
+}
+
+#endif
