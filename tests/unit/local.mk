@@ -178,3 +178,5 @@ unit_tests += %D%/test_class.t
 %C%_test_class_t_SOURCES = %D%/test_class.c $(home_run)
 unit_tests += %D%/test_measure.t
 %C%_test_measure_t_SOURCES = %D%/test_measure.c $(home_run)
+unit_tests += %D%/test_cage.t
+%C%_test_cage_t_SOURCES = %D%/test_cage.c
