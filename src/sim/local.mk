@@ -3,3 +3,4 @@ libattnscope_a_SOURCES += \
 	%D%/pattern.h \
 	%D%/ptx.h \
 	%D%/tensor.h
+libattnscope_a_SOURCES += %D%/sim.h
