@@ -1,0 +1,190 @@
+/* hazard.h - which accesses of a launch are not ordered: data races and copies that nobody waited for.
+ *
+ * The executor tells what warps do, in the order in which it does it; this finds pairs of accesses of which one
+ * writes, that touch the same byte and that nothing orders. Units are threads. It is the happens-before relation that
+ * counts, not what happened to come first: a barrier that is missing is found though warps run one after another.
+ *
+ * What orders (PTX ISA, "Memory Consistency Model", "bar", "bar.warp.sync", "cp.async", "mbarrier"):
+ *   - a thread's own instructions, in their order;
+ *   - bar.sync, bar.red, barrier.sync: what a thread did before it arrives comes before what those that wait do behind
+ *     it; bar.arrive gives and does not receive; barriers with other ids or with fewer threads order those threads;
+ *   - bar.warp.sync (__syncwarp): the lanes of its mask. Lanes of a warp are unordered without it;
+ *   - an mbarrier: arrivals of a phase come before what those do who saw it complete;
+ *   - a release (a fence, then a strong write; or st.release, atom.acq_rel, ...) and the acquire that reads its value
+ *     (or that of a read-modify-write in between); at .cta scope only within a block;
+ *   - cp.async is a write of its own, that is ordered behind its issue and before the wait for its group by the thread
+ *     that issued it (or before the completed phase of the mbarrier that cp.async.mbarrier.arrive named). Others
+ *     need the wait and then a barrier.
+ * What does not: shfl.sync, vote.sync, match.sync, redux.sync, activemask, mma.sync, wmma and ldmatrix. The manual gives
+ * them no effect on memory, though lanes wait for each other there. Accesses of ldmatrix and wmma are weak, and which
+ * lane makes which part of them is nobody's business: each lane of the warp counts as if it made them all.
+ *
+ * Decisions beyond the manual's letter:
+ *   - Lanes of one instruction that write the same bytes alike are no hazard (the CUDA guide says that one of them
+ *     does it); unlike, they are HAZARD_LANES. Equal values of different instructions are a race, but marked
+ *     (`same_value`) where every one of them was so: harmless on today's hardware, undefined in PTX.
+ *   - A release publishes what its thread has learnt through barriers until the write, not only until the fence:
+ *     `__threadfence(); __syncthreads(); if (!tid) atomicAdd(...)` orders what all threads did before their fence.
+ *   - Strong accesses (atom, red, ld/st .relaxed .acquire .release .volatile) do not race with each other, whatever
+ *     their scopes and sizes.
+ *   - The copies of cp.async read global memory at their issue.
+ *
+ * Exact for shared memory: a byte is reported if and only if two accesses to it are unordered (of several hazards at a
+ * byte at least the first is). In global memory bytes remember three accesses, of as many blocks as can be: no false
+ * alarm, nearly all races.
+ * Not here: shared memory of other blocks of a cluster.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef ATTNSCOPE_SIM_HAZARD_H
+#define ATTNSCOPE_SIM_HAZARD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    HAZARD_LANES_OF_WARP = 32,
+    HAZARD_THREADS_MAX = 1024,
+    HAZARD_SHARED_MAX = 1 << 20,     /* bytes of a block's shared memory */
+    HAZARD_INSN_MAX = (1 << 20) - 1, /* instructions from here on are all called by this number */
+    HAZARD_BARRIERS = 16,
+};
+
+/* enumerator, name in rows, what is missing, in words */
+#define HAZARD_KINDS(X)                                                                          \
+    X(LANES, "race_lanes", "lanes of one instruction write different values to the same bytes")  \
+    X(WARP, "race_warp", "lanes of one warp use the same bytes with no __syncwarp between them") \
+    X(BLOCK, "race_block", "warps of one block use the same bytes with no barrier between them") \
+    X(GRID, "race_grid", "blocks use the same bytes with nothing that orders them")              \
+    X(WAIT, "missing_wait",                                                                      \
+      "bytes are used while an asynchronous copy of them may still be under way")
+enum hazard_kind {
+#define X(id, name, what) HAZARD_##id,
+    HAZARD_KINDS(X)
+#undef X
+        HAZARD_KIND_COUNT
+};
+const char *hazard_kind_name(enum hazard_kind k); /* "race_warp" */
+const char *hazard_kind_what(enum hazard_kind k);
+
+/* What an access does. Strong ones do not race with each other. */
+enum hazard_act {
+    HAZARD_READ,
+    HAZARD_WRITE,
+    HAZARD_STRONG_READ,  /* ld.relaxed, ld.acquire, ld.volatile */
+    HAZARD_STRONG_WRITE, /* st.relaxed, st.release, st.volatile */
+    HAZARD_ATOMIC,       /* atom, red: reads and writes */
+    HAZARD_COPY,         /* cp.async: writes shared memory between its issue and the wait */
+    HAZARD_ACTS
+};
+const char *hazard_act_name(enum hazard_act a); /* "read" "write" "read" "write" "atomic" "copy" */
+
+enum hazard_scope { HAZARD_SCOPE_CTA, HAZARD_SCOPE_GPU }; /* .gpu, .sys and .cluster are GPU */
+
+/* One side of a hazard. */
+struct hazard_party {
+    uint64_t block; /* linear */
+    int warp, lane; /* lane -1: the warp as a whole (wmma.store) */
+    uint32_t insn;  /* HAZARD_INSN_MAX: that one or a later one */
+    enum hazard_act act;
+};
+
+/* Hazards of one kind between one pair of instructions. */
+struct hazard_report {
+    enum hazard_kind kind;
+    bool shared;              /* else global memory */
+    struct hazard_party a, b; /* a came first in the simulation; of the first occurrence */
+    uint64_t
+        addr; /* first byte of the first occurrence: offset in shared memory, or an address of global memory */
+    uint32_t bytes;  /* that both touch, there */
+    uint64_t count;  /* occurrences: lanes of b, summed */
+    bool same_value; /* they wrote what was there, every time */
+};
+
+/* ---- Of a launch: what its blocks have in common. Functions may be called by several threads. ---- */
+
+struct hazards;
+
+struct hazard_options {
+    uint32_t threads;      /* of a block, 1..HAZARD_THREADS_MAX */
+    uint32_t shared_bytes; /* of a block, at most HAZARD_SHARED_MAX */
+    uint32_t max_reports;  /* distinct (kind, pair of instructions) that are kept; 0: 64 */
+    uint64_t max_bytes;    /* of host memory for what happened to global memory; 0: 256 MiB */
+};
+
+struct hazards *hazards_new(const struct hazard_options *o);
+void hazards_free(struct hazards *h); /* NULL is fine; after its blocks */
+
+/* After all blocks have ended: the reports, by instruction of b, then of a. The caller frees *out; it and *n may be
+ * empty. *lost: occurrences of further pairs than max_reports. *unchecked: bytes of global accesses that were not looked
+ * at, for want of memory. lost and unchecked may be NULL. */
+void hazards_take(struct hazards *h, struct hazard_report **out, size_t *n, uint64_t *lost,
+                  uint64_t *unchecked);
+
+/* ---- Of a block in flight: one for each thread that runs blocks, used again for the next. ---- */
+
+struct hazard_block;
+
+struct hazard_block *hazard_block_new(struct hazards *h);
+void hazard_block_free(struct hazard_block *b); /* NULL is fine */
+/* `shared`: the block's shared memory, read when a write meets an earlier one; NULL: values are not compared. */
+void hazard_block_begin(struct hazard_block *b, uint64_t block, const void *shared);
+void hazard_block_end(struct hazard_block *b);
+
+/* ---- What warps do. Masks are of lanes that take part; warps count from 0. ---- */
+
+/* The values of a write, for the comparison: part i of lane l is the `bytes` bytes (1, 2, 4, 8) at
+ * part[i] + l * stride. */
+struct hazard_values {
+    const void *part[4];
+    uint8_t parts, bytes, stride;
+};
+
+struct hazard_access {
+    uint32_t warp, mask, insn;
+    uint32_t bytes; /* of a lane, 1..128; any alignment */
+    enum hazard_act act;
+    bool collective; /* wmma, ldmatrix: mask says whose addresses there are; all lanes of the warp
+                                           take part */
+    bool acquire, release;              /* of strong accesses: .acquire, .release, .acq_rel */
+    enum hazard_scope scope;            /* of strong accesses; for plain ones it says nothing */
+    const struct hazard_values *values; /* of writes; NULL: not known, taken as unlike */
+};
+
+/* Before the access takes place. Addresses of lanes outside the mask are not read. Bytes outside of shared_bytes are
+ * left out: that is the executor's fault to report. A HAZARD_COPY's source is told by another call, as HAZARD_READ of
+ * global memory. `addr` of global memory is whatever tells bytes apart for the whole launch. */
+void hazard_shared(struct hazard_block *b, const struct hazard_access *a, const uint32_t addr[32]);
+void hazard_global(struct hazard_block *b, const struct hazard_access *a, const uint64_t addr[32]);
+
+/* membar, fence: by each lane of the mask. */
+void hazard_fence(struct hazard_block *b, uint32_t warp, uint32_t mask, enum hazard_scope scope);
+/* bar.warp.sync, when all lanes of the mask are there. */
+void hazard_warp_sync(struct hazard_block *b, uint32_t warp, uint32_t mask);
+/* Lanes arrive at barrier `id` (below HAZARD_BARRIERS) of the block; `waits`: bar.sync and bar.red, else bar.arrive. Then,
+ * when it opens, those that wait go on. */
+void hazard_barrier_arrive(struct hazard_block *b, uint32_t id, uint32_t warp, uint32_t mask,
+                           bool waits);
+void hazard_barrier_open(struct hazard_block *b, uint32_t id);
+
+/* cp.async.commit_group; cp.async.wait_group `pending` (0: none may be under way). cp.async.wait_all is
+ * hazard_copy_commit() and hazard_copy_wait(..., 0). */
+void hazard_copy_commit(struct hazard_block *b, uint32_t warp, uint32_t mask);
+void hazard_copy_wait(struct hazard_block *b, uint32_t warp, uint32_t mask, uint32_t pending);
+
+/* mbarrier objects in shared memory, by offset; addr[lane] says which object a lane means. What mbarrier
+ * instructions do to the object itself need not be told as accesses. `copies`: cp.async.mbarrier.arrive, which
+ * arrives when the copies that the lane has issued so far have come. The arrival that completes a phase is told
+ * first, then the completion. A wait or test that came out true is one for the phase that completed last. init and inval
+ * forget what was. */
+void hazard_mbarrier_init(struct hazard_block *b, uint32_t addr);
+void hazard_mbarrier_arrive(struct hazard_block *b, uint32_t warp, uint32_t mask,
+                            const uint32_t addr[32], bool copies);
+void hazard_mbarrier_complete(struct hazard_block *b, uint32_t addr);
+void hazard_mbarrier_wait(struct hazard_block *b, uint32_t warp, uint32_t mask,
+                          const uint32_t addr[32]);
+
+/* Lanes that have ended: barriers of the block need not wait for them any more. */
+void hazard_exit(struct hazard_block *b, uint32_t warp, uint32_t mask);
+
+#endif
