@@ -1,3 +1,8 @@
+# What PTX text becomes before it is lowered.
+libattnscope_a_SOURCES += \
+	%D%/flow.h \
+	%D%/place.h
+
 libattnscope_a_SOURCES += \
 	%D%/cache.h \
 	%D%/hazard.h \
