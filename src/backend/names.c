@@ -3,12 +3,14 @@
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <dirent.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "backend/backend.h"
+#include "base/clock.h"
 #include "base/str.h"
 
 /* Quiet NaNs with a payload that no arithmetic produces. The 16-bit one is a NaN both as f16 and as
@@ -19,17 +21,32 @@ const unsigned char output_guard_byte = 0xc5;
 
 /* The device file of a driver that is loaded and lets this process at a GPU: desktop and server,
  * Jetson, Windows' Linux. In a container without a GPU there is none, whatever /proc says. */
-static bool nvidia_present(void)
+static bool device_file(void)
 {
     static const char *const files[] = {"/dev/nvidiactl", "/dev/nvgpu", "/dev/nvhost-gpu",
                                         "/usr/lib/wsl/lib/libcuda.so.1", NULL};
-    const char *test = secure_getenv("ATTNSCOPE_LIBCUDA");
-    if (test && *test)
-        return true;
     for (const char *const *f = files; *f; f++)
         if (access(*f, F_OK) == 0)
             return true;
     return false;
+}
+
+/* Asked hundreds of times a frame, so the file system is asked once a second: a driver may come. */
+static bool nvidia_present(void)
+{
+    static _Thread_local struct {
+        double at;
+        bool here;
+    } seen = {.at = -INFINITY};
+    const char *test = secure_getenv("ATTNSCOPE_LIBCUDA");
+    if (test && *test)
+        return true;
+    const double now = seconds_now();
+    if (now - seen.at >= 1) {
+        seen.here = device_file();
+        seen.at = now;
+    }
+    return seen.here;
 }
 
 /* ---- the table ---- */

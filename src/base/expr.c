@@ -8,6 +8,7 @@
 
 #include <ctype.h>
 #include <math.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,13 +40,16 @@ enum op {
 };
 
 /* Hundreds live as long as the program: small. Texts, and so indices, are below 32768. */
+/* 32 bytes: the kernels' descriptors have six thousand of them. */
 struct node {
-    enum op op;
+    uint8_t op; /* enum op */
     bool truth; /* gives true, false or unknown: what an unknown result becomes false for */
     short nargs;
-    short at, len;            /* where it stands in the text: a name or number; else the operator */
-    double number;            /* OP_NUMBER */
-    const char *name;         /* OP_NAME, OP_CALL; in the arena */
+    short at, len; /* where it stands in the text: a name or number; else the operator */
+    union {
+        double number;    /* OP_NUMBER */
+        const char *name; /* OP_NAME, OP_CALL; in the arena */
+    };
     short arg[EXPR_ARGS_MAX]; /* indices of the operands, all smaller than this node's own */
 };
 

@@ -795,6 +795,7 @@ enum status desc_parse_source(const struct desc_source *src, struct kernel_desc 
     p.d->texts = arena_new();
     p.d->backends = ON_CUDA;
     p.d->npasses = 1;
+    p.d->passes = xcalloc(DESC_PASSES_MAX, sizeof *p.d->passes);
     p.pass = &p.d->passes[0];
     *out = NULL;
     enum status st = desc_copy_comment(&p.t, src->len);
@@ -814,6 +815,7 @@ enum status desc_parse_source(const struct desc_source *src, struct kernel_desc 
         desc_free(p.d);
         return st;
     }
+    p.d->passes = xrealloc(p.d->passes, (size_t)p.d->npasses * sizeof *p.d->passes);
     p.d->source = src->text;
     p.d->source_len = src->len;
     p.d->hash = xcalloc(1, sizeof *p.d->hash);

@@ -51,6 +51,7 @@ void desc_free(struct kernel_desc *d)
     arena_free(d->texts);
     for (int i = 0; i < d->npasses; i++)
         free_pass(&d->passes[i]);
+    free(d->passes);
     for (int i = 0; i < d->nws; i++) {
         free(d->ws[i].name);
         expr_free(d->ws[i].bytes);

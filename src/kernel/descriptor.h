@@ -101,7 +101,7 @@ struct kernel_desc {
     struct expr
         *by_shape[DESC_PARAMS_MAX]; /* a default that follows D and T, (D<=64?192:128), or NULL */
     struct arena *texts;            /* names, words and sentences of params */
-    struct desc_pass passes[DESC_PASSES_MAX];
+    struct desc_pass *passes; /* npasses; NULL for none: most have one, and each is 900 bytes */
     int npasses;
     struct desc_workspace ws[DESC_WS_MAX];
     int nws;

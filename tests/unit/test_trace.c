@@ -143,8 +143,9 @@ static void test_source(void)
         free(traced);
     }
     CU_ASSERT(kernels > 5);
-    struct kernel_desc none = {.name = "k", .source = "void k(int a) {}", .source_len = 16};
-    none.npasses = 1;
+    struct desc_pass pass = {0};
+    struct kernel_desc none = {
+        .name = "k", .source = "void k(int a) {}", .source_len = 16, .passes = &pass, .npasses = 1};
     CU_ASSERT_PTR_NULL(trace_source(&none, &err)); /* not an entry point */
     none.source = "__global__ void k(AttnArgs a);";
     none.source_len = strlen(none.source);
