@@ -6,7 +6,7 @@ libattnscope_a_SOURCES += \
 libattnscope_a_SOURCES += \
 	%D%/cache.h \
 	%D%/hazard.h \
-	%D%/pattern.h \
+	%D%/pattern.c %D%/pattern.h \
 	%D%/ptx.h \
 	%D%/tensor.h
 libattnscope_a_SOURCES += %D%/sim.h

@@ -2,8 +2,11 @@
  *
  * Shared memory has 32 banks of 4 bytes; a wavefront serves each bank once, and lanes that want the same
  * word share it. An access of up to 4 bytes a lane is served for the warp at once, one of 8 bytes
- * for half-warps, one of 16 bytes for quarter-warps, unless neighbours want the same, see
- * pattern_shared_cost(). Global memory is asked for in sectors of 32 bytes.
+ * for half-warps, one of 16 bytes for quarter-warps, because 128 bytes a cycle is what goes to the
+ * registers. Loads in which neighbours (lanes i and i^1, or i and i^2, of all active ones) want the same
+ * go in half as many steps: that much NVIDIA says in its forum (topic 77228); that a load of 16 bytes asks this of each half-warp for
+ * itself is what others measured. So a load of 16 bytes for all lanes at one address takes two wavefronts, not one.
+ * Steps without an active lane cost nothing. Global memory is asked for in sectors of 32 bytes.
  *
  * Costs depend only on differences between lanes' addresses (and on the first address modulo 4, for
  * global memory modulo 32), so every static instruction remembers a few patterns (struct *_memo): a
@@ -20,7 +23,8 @@
 #include <stdint.h>
 
 enum pattern_kind {
-    PATTERN_ACCESS, /* loads and stores, cp.async */
+    PATTERN_LOAD,
+    PATTERN_STORE, /* cp.async into shared memory, too */
     PATTERN_ROWS, /* ldmatrix, stmatrix: 16 bytes a lane of the mask; 8 lanes, a matrix, at a time */
     PATTERN_ATOMIC, /* lanes that change the same word wait for each other */
 };

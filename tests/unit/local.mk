@@ -180,3 +180,5 @@ unit_tests += %D%/test_measure.t
 %C%_test_measure_t_SOURCES = %D%/test_measure.c $(home_run)
 unit_tests += %D%/test_cage.t
 %C%_test_cage_t_SOURCES = %D%/test_cage.c
+unit_tests += %D%/test_pattern.t
+%C%_test_pattern_t_SOURCES = %D%/test_pattern.c

@@ -1,0 +1,194 @@
+/* pattern.c - wavefronts and sectors of one access, and what an instruction remembers of them.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "sim/pattern.h"
+
+#include <stddef.h>
+
+enum { LANES = 32, BANKS = 32, SECTOR_BYTES = 32 };
+
+/* Do all active lanes want what their neighbour (lane ^ `step`) wants? A neighbour that is not active
+ * wants nothing. */
+static bool pairs_agree(const uint32_t addr[LANES], uint32_t mask, int step)
+{
+    for (int i = 0; i < LANES; i++) {
+        const int j = i ^ step;
+        if ((mask >> i & 1) && (mask >> j & 1) && addr[i] != addr[j])
+            return false;
+    }
+    return true;
+}
+
+static bool paired(const uint32_t addr[LANES], uint32_t mask)
+{
+    return pairs_agree(addr, mask, 1) || pairs_agree(addr, mask, 2);
+}
+
+/* The distinct words of each bank that some lanes want. */
+struct banks {
+    int count[BANKS];
+    int lanes[BANKS]; /* that want something of it, however many want the same */
+    uint32_t word[BANKS][LANES];
+};
+
+static void bank_add(struct banks *b, uint32_t word)
+{
+    const uint32_t bank = word % BANKS;
+    b->lanes[bank]++;
+    for (int i = 0; i < b->count[bank]; i++)
+        if (b->word[bank][i] == word)
+            return;
+    b->word[bank][b->count[bank]++] = word;
+}
+
+/* Wavefronts of the lanes of `mask`, which are served together. */
+static unsigned step_wavefronts(const uint32_t addr[LANES], uint32_t mask, unsigned bytes,
+                                enum pattern_kind kind)
+{
+    struct banks b;
+    for (int i = 0; i < BANKS; i++)
+        b.count[i] = b.lanes[i] = 0;
+    const unsigned words = bytes < 4 ? 1 : bytes / 4;
+    for (int i = 0; i < LANES; i++)
+        for (unsigned w = 0; (mask >> i & 1) && w < words; w++)
+            bank_add(&b, addr[i] / 4 + w);
+    int most = 0;
+    for (int i = 0; i < BANKS; i++) {
+        const int n = kind == PATTERN_ATOMIC ? b.lanes[i] : b.count[i];
+        most = n > most ? n : most;
+    }
+    return (unsigned)most;
+}
+
+/* Lanes that are served together, beginning with lane `first`. */
+static int step_lanes(const uint32_t addr[LANES], uint32_t mask, unsigned bytes,
+                      enum pattern_kind kind, int first)
+{
+    if (kind == PATTERN_ROWS)
+        return 8;
+    if (bytes <= 4)
+        return LANES;
+    const int lanes = bytes == 8 ? 16 : 8;
+    if (kind != PATTERN_LOAD)
+        return lanes;
+    /* Half the steps: of 8 bytes one for the warp, of 16 bytes one for a half-warp. */
+    const uint32_t together = bytes == 8 ? mask : mask & (UINT32_C(0xffff) << first);
+    return first % (2 * lanes) == 0 && paired(addr, together) ? 2 * lanes : lanes;
+}
+
+static unsigned distinct_words(const uint32_t addr[LANES], uint32_t mask, unsigned bytes)
+{
+    uint32_t word[LANES * 4];
+    unsigned n = 0;
+    const unsigned words = bytes < 4 ? 1 : bytes / 4;
+    for (int i = 0; i < LANES; i++) {
+        for (unsigned w = 0; (mask >> i & 1) && w < words; w++) {
+            unsigned k = 0;
+            while (k < n && word[k] != addr[i] / 4 + w)
+                k++;
+            word[k] = addr[i] / 4 + w;
+            n += k == n;
+        }
+    }
+    return n;
+}
+
+static unsigned most_on_one(const uint64_t addr[LANES], uint32_t mask)
+{
+    unsigned most = 0;
+    for (int i = 0; i < LANES; i++) {
+        unsigned n = 0;
+        for (int j = 0; j < LANES; j++)
+            n += (mask >> i & 1) && (mask >> j & 1) && addr[i] == addr[j];
+        most = n > most ? n : most;
+    }
+    return most;
+}
+
+static unsigned most_on_one_shared(const uint32_t addr[LANES], uint32_t mask)
+{
+    uint64_t wide[LANES];
+    for (int i = 0; i < LANES; i++)
+        wide[i] = addr[i];
+    return most_on_one(wide, mask);
+}
+
+struct pattern_shared pattern_shared_cost(const uint32_t addr[32], uint32_t mask, unsigned bytes,
+                                          enum pattern_kind kind)
+{
+    unsigned wavefronts = 0;
+    for (int first = 0; first < LANES;) {
+        const int lanes = step_lanes(addr, mask, bytes, kind, first);
+        const uint32_t group = lanes == LANES ? UINT32_MAX : ((UINT32_C(1) << lanes) - 1) << first;
+        wavefronts += step_wavefronts(addr, mask & group, bytes, kind);
+        first += lanes;
+    }
+    return (struct pattern_shared){
+        .wavefronts = (uint16_t)wavefronts,
+        .ideal = (uint16_t)((distinct_words(addr, mask, bytes) + BANKS - 1) / BANKS),
+        .same = (uint16_t)most_on_one_shared(addr, mask),
+    };
+}
+
+void pattern_global_cost(const uint64_t addr[32], uint32_t mask, unsigned bytes,
+                         struct pattern_global *out)
+{
+    out->sectors = out->ideal = out->same = 0;
+    const uint64_t first = mask ? addr[__builtin_ctz(mask)] / SECTOR_BYTES : 0;
+    unsigned total = 0;
+    for (int i = 0; i < LANES; i++) {
+        if (!(mask >> i & 1))
+            continue;
+        const int64_t sector = (int64_t)(addr[i] / SECTOR_BYTES - first);
+        int k = 0;
+        while (k < out->sectors && out->sector[k] != sector)
+            k++;
+        if (k == out->sectors) {
+            out->sector[out->sectors++] = sector;
+            out->bytes[k] = 0;
+        }
+        out->bytes[k] |= ((UINT32_C(1) << bytes) - 1) << addr[i] % SECTOR_BYTES;
+    }
+    for (int k = 0; k < out->sectors; k++)
+        total += (unsigned)__builtin_popcount(out->bytes[k]);
+    out->ideal = (uint16_t)((total + SECTOR_BYTES - 1) / SECTOR_BYTES);
+    out->same = (uint16_t)most_on_one(addr, mask);
+}
+
+/* The way that a new pattern goes to: an empty one, else the one that was filled first. */
+static uint32_t next_way(uint32_t *used, uint32_t *next)
+{
+    const uint32_t way = *next;
+    *next = (way + 1) % PATTERN_WAYS;
+    if (*used < PATTERN_WAYS)
+        ++*used;
+    return way;
+}
+
+const struct pattern_shared *pattern_shared_learn(struct pattern_shared_memo *memo,
+                                                  const uint32_t addr[32], uint32_t mask,
+                                                  unsigned bytes, enum pattern_kind kind)
+{
+    struct pattern_shared_way *w = &memo->way[next_way(&memo->used, &memo->next)];
+    const uint32_t first = mask ? addr[__builtin_ctz(mask)] : 0;
+    for (int i = 0; i < LANES; i++)
+        w->offset[i] = mask >> i & 1 ? addr[i] - first : 0;
+    w->mask = mask;
+    w->low = first & 3;
+    w->cost = pattern_shared_cost(addr, mask, bytes, kind);
+    return &w->cost;
+}
+
+const struct pattern_global *pattern_global_learn(struct pattern_global_memo *memo,
+                                                  const uint64_t addr[32], uint32_t mask,
+                                                  unsigned bytes)
+{
+    struct pattern_global_way *w = &memo->way[next_way(&memo->used, &memo->next)];
+    const uint64_t first = mask ? addr[__builtin_ctz(mask)] : 0;
+    for (int i = 0; i < LANES; i++)
+        w->offset[i] = mask >> i & 1 ? addr[i] - first : 0;
+    w->mask = mask;
+    w->low = first & 31;
+    pattern_global_cost(addr, mask, bytes, &w->cost);
+    return &w->cost;
+}
