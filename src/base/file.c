@@ -14,6 +14,68 @@
 
 #include "base/mem.h"
 
+/* ---- the gate ---- */
+
+static const char *kind_of(mode_t mode)
+{
+    return S_ISDIR(mode)    ? "a folder"
+           : S_ISFIFO(mode) ? "a pipe"
+           : S_ISSOCK(mode) ? "a socket"
+           : S_ISLNK(mode)  ? "a link, which is not followed here"
+                            : "a device";
+}
+
+static enum status no_file(const char *path, mode_t mode, struct err *err)
+{
+    errno = EINVAL;
+    return err_set(err, ST_USAGE, "%s is %s, not a file", path, kind_of(mode));
+}
+
+static enum status cannot_open(const char *path, struct err *err)
+{
+    const int why = errno;
+    err_set(err, ST_USAGE, "cannot open %s: %s", path, strerror(why));
+    errno = why;
+    return ST_USAGE;
+}
+
+/* What it is, is asked before it is opened, since to open some devices is to act; and once more after, since
+ * another may have come into its place. */
+enum status file_open(const char *path, enum file_links links, int *fd, struct err *err)
+{
+    const bool own = links == FILE_OWN;
+    struct stat st;
+    *fd = -1;
+    if (own ? lstat(path, &st) : stat(path, &st))
+        return cannot_open(path, err);
+    if (!S_ISREG(st.st_mode))
+        return no_file(path, st.st_mode, err);
+    const int open_fd =
+        open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | (own ? O_NOFOLLOW : 0));
+    if (open_fd < 0)
+        return cannot_open(path, err);
+    if (!fstat(open_fd, &st) && S_ISREG(st.st_mode)) {
+        *fd = open_fd;
+        return ST_OK;
+    }
+    close(open_fd);
+    return no_file(path, st.st_mode, err);
+}
+
+enum status file_open_if(const char *path, enum file_links links, int *fd, struct err *err)
+{
+    const enum status st = file_open(path, links, fd, err);
+    return st && (errno == ENOENT || errno == ENOTDIR) ? ST_OK : st;
+}
+
+enum status file_may_open(const char *path, struct err *err)
+{
+    struct stat st;
+    return stat(path, &st) || S_ISREG(st.st_mode) ? ST_OK : no_file(path, st.st_mode, err);
+}
+
+/* ---- writing ---- */
+
 bool file_write_all(int fd, const void *data, size_t len)
 {
     const char *p = data;

@@ -1,4 +1,5 @@
-/* file.h - bytes into a file: all of them, or none and errno.
+/* file.h - the one gate through which files that are named by somebody come in, and bytes into a file: all
+ * of them, or none and errno.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef ATTNSCOPE_BASE_FILE_H
@@ -7,6 +8,27 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
+
+#include "base/status.h"
+
+/* ---- reading: the gate ----
+ *
+ * Kernels, lessons, packs, recordings, databases, configuration and state come from friends, strangers and
+ * shared homes. A FIFO, a terminal or a device under such a name would be waited for, with the terminal raw
+ * and signals unheard; so only regular files are opened, without waiting, and all others have a sentence. */
+
+enum file_links {
+    FILE_FOLLOW, /* a link is what it leads to: the user named it */
+    FILE_OWN     /* no link: a file that lies in a folder of ours and whose text may be passed on */
+};
+/* Opens for reading. ST_USAGE with a sentence that names the path and what it is instead of a file. */
+enum status file_open(const char *path, enum file_links links, int *fd, struct err *err);
+/* The same for a file that need not be: ST_OK and *fd -1 where there is nothing. */
+enum status file_open_if(const char *path, enum file_links links, int *fd, struct err *err);
+/* For libraries that open by name, as SQLite: ST_OK where there is a regular file or nothing at all. */
+enum status file_may_open(const char *path, struct err *err);
+
+/* ---- writing ---- */
 
 struct bytes {
     const void *data;

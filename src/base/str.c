@@ -5,12 +5,10 @@
 
 #include <ctype.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -197,18 +195,12 @@ static enum status read_all(int fd, const char *path, size_t max, struct str *ou
     }
 }
 
-enum status str_read_file(const char *path, size_t max, char **data, size_t *len, struct err *err)
+/* Consumes `fd`. */
+static enum status read_whole(int fd, const char *path, size_t max, char **data, size_t *len,
+                              struct err *err)
 {
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return err_set(err, ST_USAGE, "cannot open %s: %s", path, strerror(errno));
     struct str text = {0};
-    struct stat st;
-    enum status status = ST_OK;
-    if (fstat(fd, &st) == 0 && S_ISDIR(st.st_mode))
-        status = err_set(err, ST_USAGE, "%s is a folder, not a file", path);
-    else
-        status = read_all(fd, path, max, &text, err);
+    const enum status status = read_all(fd, path, max, &text, err);
     close(fd);
     if (status == ST_OK) {
         *len = text.len;
@@ -216,4 +208,27 @@ enum status str_read_file(const char *path, size_t max, char **data, size_t *len
     }
     str_free(&text);
     return status;
+}
+
+enum status str_read(const char *path, size_t max, enum file_links links, char **data, size_t *len,
+                     struct err *err)
+{
+    int fd;
+    const enum status st = file_open(path, links, &fd, err);
+    return st ? st : read_whole(fd, path, max, data, len, err);
+}
+
+enum status str_read_if(const char *path, size_t max, enum file_links links, char **data,
+                        size_t *len, struct err *err)
+{
+    int fd;
+    *data = NULL;
+    *len = 0;
+    const enum status st = file_open_if(path, links, &fd, err);
+    return st || fd < 0 ? st : read_whole(fd, path, max, data, len, err);
+}
+
+enum status str_read_file(const char *path, size_t max, char **data, size_t *len, struct err *err)
+{
+    return str_read(path, max, FILE_FOLLOW, data, len, err);
 }

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/file.h"
 #include "base/status.h"
 
 /* A growable string. Always terminated once anything was appended; `data` may be NULL before.
@@ -56,8 +57,14 @@ bool str_is_utf8(const char *text);
 /* Encodes; returns the number of bytes (1..4), not terminated. */
 int str_utf8_put(char out[4], unsigned code);
 
-/* Reads a whole file of at most `max` bytes. The caller frees `*data`, which has a terminating 0
- * after `*len` bytes. ST_USAGE with a sentence when it is missing, a folder, or too large. */
+/* Reads a whole file of at most `max` bytes, opened by file_open(). The caller frees `*data`, which has a
+ * terminating 0 after `*len` bytes. ST_USAGE with a sentence when it is missing, no regular file, or too large. */
+enum status str_read(const char *path, size_t max, enum file_links links, char **data, size_t *len,
+                     struct err *err);
+/* The same for a file that need not be: then *data is NULL. */
+enum status str_read_if(const char *path, size_t max, enum file_links links, char **data,
+                        size_t *len, struct err *err);
+/* As str_read(), where links are followed. */
 enum status str_read_file(const char *path, size_t max, char **data, size_t *len, struct err *err);
 
 #endif

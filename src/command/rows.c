@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "backend/cpu_host.h"
 #include "base/expr.h"
@@ -350,10 +351,12 @@ static bool has_text(const char *path)
 static bool begins_with(const char *path, const char *line, size_t len)
 {
     char *have = xcalloc(len + 1, 1);
-    FILE *f = fopen(path, "re");
-    const bool same = f && fread(have, 1, len, f) == len && !memcmp(have, line, len);
-    if (f)
-        fclose(f);
+    int fd;
+    bool same = false;
+    if (file_open(path, FILE_FOLLOW, &fd, NULL) == ST_OK) {
+        same = read(fd, have, len) == (ssize_t)len && !memcmp(have, line, len);
+        close(fd);
+    }
     free(have);
     return same;
 }

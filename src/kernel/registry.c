@@ -30,7 +30,8 @@ struct stamp {
 
 /* A file in the user's folder. */
 struct user_file {
-    char *path;
+    char *entry; /* in the folder */
+    char *path; /* of the source or descriptor: the entry, or what the path file that it is names */
     struct stamp stamp;
     struct kernel *kernel; /* NULL: it has a problem */
     char *problem;         /* one sentence, or NULL */
@@ -142,7 +143,7 @@ static int is_kernel_file(const struct dirent *entry)
 {
     return entry->d_name[0] != '.' &&
            (ends_with(entry->d_name, ".cu") || ends_with(entry->d_name, ".c") ||
-            ends_with(entry->d_name, ".attn"));
+            ends_with(entry->d_name, ".attn") || ends_with(entry->d_name, REGISTRY_PATH_FILE));
 }
 
 static struct stamp stamp_of(const char *path)
@@ -201,27 +202,50 @@ static uint64_t hash_code(const struct kernel_desc *d)
     return hash;
 }
 
-/* `kernel add` made a link: the file that was moved or deleted is what the user knows. */
-static enum status name_target(const char *path, enum status st, struct err *err)
+/* The file that was moved or deleted is what the user knows. */
+static enum status name_target(const struct user_file *f, enum status st, struct err *err)
 {
+    const char *base = strrchr(f->entry, '/') + 1;
+    const int name = (int)strcspn(base, ".");
     char target[PATH_MAX];
-    const ssize_t n = readlink(path, target, sizeof target);
-    const char *base = strrchr(path, '/') + 1;
-    if (n <= 0 || (size_t)n >= sizeof target || access(path, F_OK) == 0)
-        return st;
-    return err_set(err, st, "%.*s is gone, and %.*s with it; \"kernel remove %.*s\" forgets it",
-                   (int)n, target, (int)strcspn(base, "."), base, (int)strcspn(base, "."), base);
+    if (!strcmp(f->entry, f->path)) {
+        const ssize_t n = readlink(f->entry, target, sizeof target);
+        return n <= 0 || (size_t)n >= sizeof target
+                   ? st
+                   : err_set(err, st,
+                             "%s is a link, and links in this folder are not followed; \"kernel "
+                             "remove %.*s\", "
+                             "then \"kernel add %.*s\" takes the file in by its path",
+                             f->entry, name, base, (int)n, target);
+    }
+    char *text = NULL;
+    size_t len;
+    if (*f->path != '/' && str_read(f->entry, PATH_MAX, FILE_OWN, &text, &len, err) != ST_OK)
+        return ST_USAGE; /* it is no file at all */
+    free(text);
+    if (*f->path != '/')
+        return err_set(err, st,
+                       "%s holds no path of a .cu, .c or .attn; \"kernel remove %.*s\" forgets it",
+                       f->entry, name, base);
+    return access(f->path, F_OK) == 0
+               ? st
+               : err_set(err, st, "%s is gone, and %.*s with it; \"kernel remove %.*s\" forgets it",
+                         f->path, name, base, name, base);
 }
 
-static enum status parse_file(const char *path, char **text, struct kernel_desc **d,
+/* What lies in the folder itself is no link: its text goes into packs. */
+static enum status parse_file(const struct user_file *f, char **text, struct kernel_desc **d,
                               struct err *err)
 {
     size_t len;
     *d = NULL;
-    enum status st = str_read_file(path, USER_FILE_MAX, text, &len, err);
+    const bool here = !strcmp(f->entry, f->path);
+    enum status st = *f->path != '/' ? ST_USAGE
+                                     : str_read(f->path, USER_FILE_MAX,
+                                                here ? FILE_OWN : FILE_FOLLOW, text, &len, err);
     if (st != ST_OK)
-        return name_target(path, st, err);
-    st = desc_parse(path, *text, len, d, err);
+        return name_target(f, st, err);
+    st = desc_parse(f->path, *text, len, d, err);
     if (st == ST_OK && (*d)->file)
         *(*d)->hash = hash_code(*d);
     return st;
@@ -288,7 +312,7 @@ static void read_user_file(struct registry *r, struct user_file *f, struct kerne
     struct err err = ERR_INIT;
     struct kernel_desc *d;
     char *text = NULL;
-    enum status st = parse_file(f->path, &text, &d, &err);
+    enum status st = parse_file(f, &text, &d, &err);
     retire(r, (struct retired){.text = text});
     if (old) {
         retire(r, (struct retired){.desc = old->cuda});
@@ -306,12 +330,29 @@ static void read_user_file(struct registry *r, struct user_file *f, struct kerne
 
 /* ---- the folder ---- */
 
-static struct user_file *find_file(struct user_file *files, size_t n, const char *path)
+static struct user_file *find_file(struct user_file *files, size_t n, const char *entry)
 {
     for (size_t i = 0; i < n; i++)
-        if (!strcmp(files[i].path, path))
+        if (!strcmp(files[i].entry, entry))
             return &files[i];
     return NULL;
+}
+
+/* What `entry` stands for: itself, or the one line of a path file; "" where that holds no path. */
+static char *path_meant(const char *entry)
+{
+    char *text = NULL;
+    size_t len;
+    if (!ends_with(entry, REGISTRY_PATH_FILE))
+        return xstrdup(entry);
+    if (str_read(entry, PATH_MAX, FILE_OWN, &text, &len, NULL) == ST_OK)
+        text[strcspn(text, "\n")] = '\0';
+    const bool is_path =
+        text && *text == '/' &&
+        (ends_with(text, ".cu") || ends_with(text, ".c") || ends_with(text, ".attn"));
+    char *path = xstrdup(is_path ? text : "");
+    free(text);
+    return path;
 }
 
 static size_t list_files(struct user_file **out)
@@ -321,7 +362,8 @@ static size_t list_files(struct user_file **out)
     int n = folder ? scandir(folder, &entries, is_kernel_file, alphasort) : 0;
     struct user_file *files = xcalloc(n > 0 ? (size_t)n : 1, sizeof *files);
     for (int i = 0; i < n; i++) {
-        files[i].path = xasprintf("%s/%s", folder, entries[i]->d_name);
+        files[i].entry = xasprintf("%s/%s", folder, entries[i]->d_name);
+        files[i].path = path_meant(files[i].entry);
         files[i].stamp = stamp_of(files[i].path);
         free(entries[i]);
     }
@@ -338,8 +380,8 @@ static bool all_unchanged(const struct registry *r, const struct user_file *now,
         return false;
     for (size_t i = 0; i < n; i++) {
         const struct user_file *f = &r->files[i];
-        if (strcmp(f->path, now[i].path) || !same_stamp(&f->stamp, &now[i].stamp) ||
-            (f->kernel && !unchanged(f, &now[i].stamp)))
+        if (strcmp(f->entry, now[i].entry) || strcmp(f->path, now[i].path) ||
+            !same_stamp(&f->stamp, &now[i].stamp) || (f->kernel && !unchanged(f, &now[i].stamp)))
             return false;
     }
     return true;
@@ -348,6 +390,7 @@ static bool all_unchanged(const struct registry *r, const struct user_file *now,
 static void free_files(struct user_file *files, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
+        free(files[i].entry);
         free(files[i].path);
         free(files[i].problem);
     }
@@ -385,12 +428,13 @@ bool registry_refresh(struct registry *r)
     }
     r->count = r->builtin;
     for (size_t i = 0; i < r->nfiles; i++)
-        if (!find_file(now, n, r->files[i].path))
+        if (!find_file(now, n, r->files[i].entry))
             retire_gone(r, &r->files[i]);
     for (int kept = 1; kept >= 0; kept--) /* first what stays: it keeps its name */
         for (size_t i = 0; i < n; i++) {
-            struct user_file *old = find_file(r->files, r->nfiles, now[i].path);
-            const bool stays = old && unchanged(old, &now[i].stamp);
+            struct user_file *old = find_file(r->files, r->nfiles, now[i].entry);
+            const bool stays =
+                old && !strcmp(old->path, now[i].path) && unchanged(old, &now[i].stamp);
             if (stays != kept || now[i].kernel)
                 continue;
             if (stays) {
@@ -443,12 +487,20 @@ const char *registry_problem(const struct registry *r, int i)
 const char *registry_problem_of(const struct registry *r, const char *name)
 {
     for (size_t i = 0; i < r->nfiles; i++) {
-        const char *base = strrchr(r->files[i].path, '/') + 1;
+        const char *base = strrchr(r->files[i].entry, '/') + 1;
         const size_t n = strlen(name);
         if (r->files[i].problem && !strncmp(base, name, n) && base[n] == '.' &&
             !strchr(base + n + 1, '.'))
             return r->files[i].problem;
     }
+    return NULL;
+}
+
+const char *registry_entry_of(const struct registry *r, const struct kernel *k)
+{
+    for (size_t i = 0; i < r->nfiles; i++)
+        if (r->files[i].kernel == k)
+            return r->files[i].entry;
     return NULL;
 }
 

@@ -49,6 +49,10 @@ enum status registry_get(const struct registry *r, const char *name, const struc
 const struct kernel *registry_python(const struct registry *r, int i);
 /* The i-th sentence about a user kernel that could not be loaded; NULL after the last. */
 const char *registry_problem(const struct registry *r, int i);
+/* The file of the user's folder that a kernel comes from: its source or descriptor, or NAME.path, which names
+ * it. NULL: it is not from there. Borrowed until the next refresh. */
+#define REGISTRY_PATH_FILE ".path"
+const char *registry_entry_of(const struct registry *r, const struct kernel *k);
 /* The sentence about NAME.cu or NAME.attn, or NULL. */
 const char *registry_problem_of(const struct registry *r, const char *name);
 /* For completion and suggestions (str_list_fn). */

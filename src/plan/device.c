@@ -321,7 +321,9 @@ static void read_user_file(struct device_table *t, const char *path)
     char *text, *line;
     size_t len;
     struct err err = ERR_INIT;
-    if (str_read_file(path, 1 << 20, &text, &len, &err) != ST_OK)
+    if (str_read_if(path, 1 << 20, FILE_FOLLOW, &text, &len, &err) != ST_OK)
+        add_problem(t, err.text);
+    if (!text)
         return; /* usually there is none */
     char *next = text;
     for (int number = 1; (line = strsep(&next, "\n")); number++) {

@@ -156,6 +156,8 @@ static void load_history(void)
     history_load(&h);
     for (size_t i = 0; i < h.count; i++)
         add_history(h.lines[i]);
+    if (h.refused)
+        session_note(line.session, "%s; lines are not kept", h.refused);
     history_forget(&h);
 }
 

@@ -292,16 +292,15 @@ static ssize_t read_upto(int fd, void *data, size_t want)
 /* Only regular files: a pipe has no size to check the header against. */
 static enum status open_regular(const char *path, int *fd, uint64_t *size, struct err *err)
 {
-    struct stat st;
-    *fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (*fd < 0)
-        return err_set(err, ST_USAGE, "cannot open %s: %s", path, strerror(errno));
-    if (fstat(*fd, &st) == 0 && S_ISREG(st.st_mode)) {
-        *size = (uint64_t)st.st_size;
-        return ST_OK;
+    struct stat file;
+    enum status st = file_open(path, FILE_FOLLOW, fd, err);
+    if (st == ST_OK && fstat(*fd, &file) == 0)
+        *size = (uint64_t)file.st_size;
+    else if (st == ST_OK) {
+        st = err_set(err, ST_USAGE, "cannot read %s: %s", path, strerror(errno));
+        close(*fd);
     }
-    close(*fd);
-    return err_set(err, ST_USAGE, "%s is not a file", path);
+    return st;
 }
 
 enum status npy_open(const char *path, struct npy_header *out, struct err *err)

@@ -2,10 +2,10 @@
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <dirent.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "base/path.h"
@@ -153,12 +153,25 @@ static void note_opened(struct library *l, const struct recording *rec)
     l->opened[l->nopened++] = rec;
 }
 
+/* A file of the user's folder: itself, and no link to something else. */
+static enum status read_own(struct shelf *s, struct err *err)
+{
+    char *text;
+    size_t len;
+    enum status st = str_read(s->path, RECORDING_FILE_MAX, FILE_OWN, &text, &len, err);
+    if (st)
+        return st;
+    st = recording_parse(s->name, text, len, &s->rec, err);
+    free(text);
+    return st;
+}
+
 static enum status read_shelf(struct shelf *s, struct err *err)
 {
     if (s->rec)
         return ST_OK;
     enum status st =
-        s->path ? recording_read(s->path, &s->rec, err)
+        s->path ? read_own(s, err)
                 : recording_parse(s->name, s->blob->data, blob_size(s->blob), &s->rec, err);
     s->broken = st != ST_OK;
     return st;
@@ -222,8 +235,11 @@ enum status library_open(struct library *l, const char *name, const struct recor
     *out = NULL;
     enum status st = ST_USAGE;
     struct shelf *s = find_shelf(l, name);
+    const bool named = l->scope == LIBRARY_ALL && !s && file_may_open(name, err) != ST_OK;
     if (l->scope == LIBRARY_ALL && is_file(name))
         st = open_file(l, name, out, err);
+    else if (named)
+        return ST_USAGE;
     else if (!s)
         return no_recording(l, name, err);
     else if (!(st = read_shelf(s, err)))
@@ -241,11 +257,12 @@ static char *shelf_device(const struct shelf *s)
     char head[HEAD_MAX];
     if (s->blob)
         return recording_device(s->blob->data, blob_size(s->blob));
-    FILE *f = fopen(s->path, "re");
-    const size_t n = f ? fread(head, 1, sizeof head, f) : 0;
-    if (f)
-        fclose(f);
-    return n ? recording_device(head, n) : NULL;
+    int fd;
+    if (file_open(s->path, FILE_OWN, &fd, NULL) != ST_OK)
+        return NULL;
+    const ssize_t n = read(fd, head, sizeof head);
+    close(fd);
+    return n > 0 ? recording_device(head, (size_t)n) : NULL;
 }
 
 bool library_source(const struct library *l, int i, struct library_source *out)
@@ -285,7 +302,7 @@ void library_scan(const struct library *l, int i, recording_take_fn *take, void 
     const struct shelf *s = &l->shelves[i];
     if (s->blob)
         recording_scan(s->blob->data, blob_size(s->blob), take, ctx);
-    else if (str_read_file(s->path, RECORDING_FILE_MAX, &text, &len, NULL) == ST_OK) {
+    else if (str_read(s->path, RECORDING_FILE_MAX, FILE_OWN, &text, &len, NULL) == ST_OK) {
         recording_scan(text, len, take, ctx);
         free(text);
     }

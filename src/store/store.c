@@ -96,6 +96,19 @@ static void sql_shape_has(sqlite3_context *c, int count, sqlite3_value **v)
     sqlite3_result_int(c, words && shape_has(text, words));
 }
 
+/* A pipe in the place of the file, or of those that SQLite lays beside it, would be waited for. */
+static enum status may_open(const struct store *s, struct err *err)
+{
+    static const char *const endings[] = {"", "-wal", "-shm", "-journal"};
+    enum status st = ST_OK;
+    for (size_t i = 0; !st && i < sizeof endings / sizeof *endings; i++) {
+        char *path = xasprintf("%s%s", s->path, endings[i]);
+        st = file_may_open(path, err);
+        free(path);
+    }
+    return st ? ST_FAIL : ST_OK;
+}
+
 /* The interface's memory is budgeted: a small page cache and hardly any lookaside. */
 static bool db_open(struct store *s, const char *name, int flags)
 {
@@ -256,6 +269,9 @@ enum status store_open(const char *path, struct store **out, struct err *err)
         return st;
     }
     struct store *s = store_new(name, false);
+    st = may_open(s, err);
+    if (st)
+        return hand_over(s, st, out);
     st = prepare_own(s, err);
     bool busy = (sqlite3_errcode(s->db) & 0xff) == SQLITE_BUSY; /* then somebody is writing it */
     if (st != ST_OK && !busy && prepare_reading(s)) {
@@ -339,7 +355,9 @@ enum status store_open_foreign(const char *path, struct store **out, struct err 
 {
     *out = NULL;
     struct stat st;
-    if (stat(path, &st) != 0 || !S_ISREG(st.st_mode))
+    if (file_may_open(path, err) != ST_OK)
+        return ST_USAGE;
+    if (stat(path, &st) != 0)
         return err_set(err, ST_USAGE, "no results file at %s", path);
     if (st.st_size > FOREIGN_MAX)
         return err_set(err, ST_USAGE, "%s is too large: at most %d MiB are read", path,

@@ -59,9 +59,12 @@ static void first_frame(struct app *a)
 static void resume(struct app *a, bool asked)
 {
     struct err err = ERR_INIT;
+    bool cut = false;
     if (asked && state_resume(a, &err) != ST_OK)
         app_message(a, ROLE_WARN, "%s", err.text);
-    else if (!asked && state_was_cut())
+    else if (!asked && state_look(&cut, &err) != ST_OK)
+        app_message(a, ROLE_WARN, "%s", err.text);
+    else if (cut)
         app_message(a, ROLE_NORMAL, "the line was cut last time; :resume brings that session back");
 }
 

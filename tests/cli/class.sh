@@ -133,7 +133,7 @@ run lesson add elsewhere/ours.md
 is "a name that is taken is refused" [ "$rc" -eq 2 ]
 mkfifo elsewhere/pipe.md
 run lesson add elsewhere/pipe.md
-is "a pipe is no lesson, and is not waited for" says "$err" 'no regular file'
+is "a pipe is no lesson, and is not waited for" says "$err" 'is a pipe, not a file'
 run --restricted lesson add done.md
 is "--restricted adds nothing" [ "$rc" -eq 2 ]
 mv elsewhere/ours.md elsewhere/gone.md

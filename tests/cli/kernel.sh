@@ -44,7 +44,7 @@ descriptor moved "" >moves.cu
 run kernel add moves.cu
 mv moves.cu away.cu
 run plan moved
-is "a link whose file has moved names that file" says "$err" "$tmp/moves.cu is gone.*kernel remove moved"
+is "a path whose file has moved names that file" says "$err" "$tmp/moves.cu is gone.*kernel remove moved"
 run kernel remove moved
 is "and is removed" [ "$rc" -eq 0 ]
 run kernels backend=cpu

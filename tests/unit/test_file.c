@@ -171,12 +171,61 @@ static void test_left_over(void)
     free(mine);
 }
 
+/* ---- the gate ---- */
+
+static enum status opens(const char *path, enum file_links links, struct err *err)
+{
+    int fd = 7;
+    const enum status st = file_open(path, links, &fd, err);
+    CU_ASSERT(st == ST_OK ? fd >= 0 : fd == -1);
+    if (fd >= 0)
+        close(fd);
+    return st;
+}
+
+static void expect_refused(const char *path, enum file_links links, const char *what)
+{
+    struct err err = ERR_INIT;
+    CU_ASSERT_EQUAL(opens(path, links, &err), ST_USAGE);
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.text, path));
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.text, what));
+}
+
+static void test_gate(void)
+{
+    char *path = in_folder("x"), *link = in_folder("link");
+    int fd;
+    expect_refused(path, FILE_FOLLOW, "No such file");
+    CU_ASSERT(file_open_if(path, FILE_FOLLOW, &fd, NULL) == ST_OK && fd == -1);
+    CU_ASSERT_EQUAL(file_may_open(path, NULL), ST_OK); /* nothing is in the way */
+    CU_ASSERT_EQUAL(mkfifo(path, 0600), 0);
+    expect_refused(path, FILE_FOLLOW, "a pipe");
+    CU_ASSERT(file_open_if(path, FILE_FOLLOW, &fd, NULL) == ST_USAGE && fd == -1);
+    CU_ASSERT_EQUAL(file_may_open(path, NULL), ST_USAGE);
+    CU_ASSERT_EQUAL(symlink(path, link), 0);
+    expect_refused(link, FILE_FOLLOW, "a pipe");
+    unlink(path);
+    CU_ASSERT(mkdir(path, 0700) == 0);
+    expect_refused(path, FILE_FOLLOW, "a folder");
+    rmdir(path);
+    expect_refused("/dev/null", FILE_FOLLOW, "a device");
+    CU_ASSERT(file_create(path, 0600, two, 2));
+    CU_ASSERT_EQUAL(opens(path, FILE_OWN, NULL), ST_OK);
+    CU_ASSERT_EQUAL(opens(link, FILE_FOLLOW, NULL), ST_OK); /* the user may name a link */
+    expect_refused(link, FILE_OWN, "a link");               /* but nobody lays one for us */
+    unlink(link);
+    unlink(path);
+    free(link);
+    free(path);
+}
+
 static const struct tap_test tests[] = {
     {"a new file is whole, and never over another", test_create},
     {"an old one is replaced in one moment", test_replace},
     {"on a full disk nothing changes", test_full},
     {"all bytes are written", test_write_all},
     {"what a killed one leaves is known", test_left_over},
+    {"only regular files are opened, and no links laid for us", test_gate},
 };
 
 int main(void)

@@ -116,6 +116,10 @@ static void test_refused(void)
     unlink(file);
     CU_ASSERT_EQUAL(mkfifo(file, 0600), 0); /* must not be waited for */
     expect("");
+    struct history h;
+    history_load(&h); /* its owner hears of it */
+    CU_ASSERT(h.refused && strstr(h.refused, "history is a pipe, not a file"));
+    history_forget(&h);
     CU_ASSERT_TRUE(history_keep("x"));
     unlink(file);
     mkdir(file, 0700);

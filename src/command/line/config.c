@@ -3,10 +3,8 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "command/line/config.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/path.h"
 #include "command/line/parse.h"
@@ -41,17 +39,13 @@ static void config_lines(struct session *s, const char *path, char *text)
 
 void session_load_config(struct session *s)
 {
-    char *path = path_in(PATH_CONFIG, "config"), *text;
+    char *path = path_in(PATH_CONFIG, "config"), *text = NULL;
     size_t len;
     struct err err = ERR_INIT;
-    const bool none = !path || (access(path, F_OK) && (errno == ENOENT || errno == ENOTDIR));
-    if (!none) {
-        if (str_read_file(path, 1 << 20, &text, &len, &err))
-            session_note(s, "%s", err.text);
-        else {
-            config_lines(s, path, text);
-            free(text);
-        }
-    }
+    if (path && str_read_if(path, 1 << 20, FILE_FOLLOW, &text, &len, &err))
+        session_note(s, "%s", err.text);
+    if (text)
+        config_lines(s, path, text);
+    free(text);
     free(path);
 }

@@ -14,18 +14,20 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/sanitize.h"
 
 enum { BYTES_READ = 1 << 20, BYTES_LONG = 1 << 19 };
 
-static int open_locked(int flags)
+/* `why`, NULL or empty: gets the sentence when there is something that is no file to read or write. */
+static int open_locked(int flags, struct err *why)
 {
     char *path = path_in(PATH_STATE, "history");
     int fd = -1;
-    if (path && (!(flags & O_CREAT) || !path_make_parent(path, NULL)))
-        fd = open(path, flags | O_CLOEXEC | O_NONBLOCK, 0600);
+    if (path && !file_may_open(path, why) && (!(flags & O_CREAT) || !path_make_parent(path, NULL)))
+        fd = open(path, flags | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0600);
     free(path);
     if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) && flock(fd, LOCK_EX)) {
         close(fd);
@@ -129,8 +131,11 @@ void history_load(struct history *out)
     char **all;
     size_t size;
     *out = (struct history){0};
-    int fd = open_locked(O_RDWR);
-    if (fd < 0 && (fd = open_locked(O_RDONLY)) < 0)
+    struct err why = ERR_INIT;
+    int fd = open_locked(O_RDWR, &why);
+    if (*why.text)
+        out->refused = xstrdup(why.text);
+    if (fd < 0 && (fd = open_locked(O_RDONLY, NULL)) < 0)
         return;
     char *text = read_tail(fd, &size);
     if (text) {
@@ -149,6 +154,7 @@ void history_forget(struct history *h)
     for (size_t i = 0; i < h->count; i++)
         free(h->lines[i]);
     free(h->lines);
+    free(h->refused);
     *h = (struct history){0};
 }
 
@@ -156,7 +162,7 @@ bool history_keep(const char *line)
 {
     if (str_blank(line) || *line == ' ')
         return false;
-    const int fd = open_locked(O_WRONLY | O_APPEND | O_CREAT);
+    const int fd = open_locked(O_WRONLY | O_APPEND | O_CREAT, NULL);
     if (fd >= 0) {
         char *text = xasprintf("%s\n", line);
         const ssize_t n = write(fd, text, strlen(text));

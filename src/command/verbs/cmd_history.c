@@ -19,7 +19,7 @@
 enum { HISTORY_SHOWN = 20 };
 
 /* The last `count` lines, or all that contain `word`. */
-static void print_history(struct str *out, int64_t count, const char *word)
+static void print_history(struct session *s, struct str *out, int64_t count, const char *word)
 {
     struct history h;
     history_load(&h);
@@ -27,6 +27,8 @@ static void print_history(struct str *out, int64_t count, const char *word)
     for (size_t i = first; i < h.count; i++)
         if (!word || text_contains(h.lines[i], word))
             str_addf(out, "%5zu  %s\n", i + 1, h.lines[i]);
+    if (h.refused)
+        session_note(s, "%s", h.refused);
     history_forget(&h);
 }
 
@@ -45,7 +47,7 @@ static enum status exec_history(struct session *s, struct cmd_call *c, struct er
         word = NULL;
     }
     if (!st)
-        print_history(c->out, count, word);
+        print_history(s, c->out, count, word);
     return st;
 }
 

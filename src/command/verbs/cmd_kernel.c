@@ -1,7 +1,7 @@
 /* cmd_kernel.c - kernel: takes an engineer's own code in, where it lies, and lets go of it again.
  *
- * Nothing is copied: a .cu, a .c or an .attn is linked into the user's folder, so that it is read where
- * its author edits it; for a library a descriptor of a few lines is written there. Everything else
+ * Nothing is copied: the path of a .cu, a .c or an .attn is written into the user's folder, so that it is
+ * read where its author edits it, and nobody else's file is taken for the user's; for a library a descriptor of a few lines is written there. Everything else
  * is the registry's, which reads that folder.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
@@ -89,26 +89,42 @@ static enum status accept(struct session *s, struct cmd_call *c, const char *nam
     return st;
 }
 
-/* Links the file into the folder under the name that its descriptor gives. */
-static enum status add_link(struct session *s, struct cmd_call *c, const char *from,
-                            const char *name, const char *ending, struct err *err)
+static enum status write_text(const char *text, const char *name, const char *path, struct err *err)
 {
-    char *path = file_in_folder(name, ending, err), there[4096];
+    if (file_create(path, 0644, &(const struct bytes){text, strlen(text)}, 1))
+        return ST_OK;
+    if (errno == EEXIST)
+        return err_set(err, ST_USAGE, "%s is there already; kernel remove %s takes it out", path,
+                       name);
+    return cannot("write", path, err);
+}
+
+/* Is it what this path file holds already? */
+static bool holds(const char *path, const char *line)
+{
+    char *text = NULL;
+    size_t len;
+    const bool same =
+        str_read(path, TEXT_MAX, FILE_OWN, &text, &len, NULL) == ST_OK && !strcmp(text, line);
+    free(text);
+    return same;
+}
+
+/* Keeps the file's path in the folder under the name that its descriptor gives. */
+static enum status add_path(struct session *s, struct cmd_call *c, const char *from,
+                            const char *name, struct err *err)
+{
+    char *path = file_in_folder(name, REGISTRY_PATH_FILE, err), *line = xasprintf("%s\n", from);
     enum status st = path ? path_make_parent(path, err) : ST_FAIL;
-    if (st == ST_OK && symlink(from, path) != 0) {
-        const bool taken = errno == EEXIST;
-        const ssize_t n = taken ? readlink(path, there, sizeof there - 1) : -1;
-        there[n > 0 ? n : 0] = '\0';
-        if (!taken)
-            st = cannot("link", path, err);
-        else if (strcmp(there, from) != 0)
-            st = err_set(err, ST_USAGE, "%s is there already; kernel remove %s takes it out", path,
-                         name);
-        else
-            session_note(s, "%s was added before", name);
-    }
+    if (st == ST_OK && strchr(from, '\n'))
+        st = err_set(err, ST_USAGE, "a path with a line end in it cannot be kept");
+    if (st == ST_OK && holds(path, line))
+        session_note(s, "%s was added before", name);
+    else if (st == ST_OK)
+        st = write_text(line, name, path, err);
     if (st == ST_OK)
         st = accept(s, c, name, path, from, err);
+    free(line);
     free(path);
     return st;
 }
@@ -139,7 +155,7 @@ static enum status add_described(struct session *s, struct cmd_call *c, const ch
     if (err)
         err->at = -1; /* it points into the file */
     if (st == ST_OK)
-        st = add_link(s, c, path, name, strrchr(path, '.'), err);
+        st = add_path(s, c, path, name, err);
     free(name);
     return st;
 }
@@ -177,16 +193,6 @@ static char *function_name(const struct addition *a)
         str_add(&s, "mine");
     }
     return str_take(&s);
-}
-
-static enum status write_text(const char *text, const char *name, const char *path, struct err *err)
-{
-    if (file_create(path, 0644, &(const struct bytes){text, strlen(text)}, 1))
-        return ST_OK;
-    if (errno == EEXIST)
-        return err_set(err, ST_USAGE, "%s is there already; kernel remove %s takes it out", path,
-                       name);
-    return cannot("write", path, err);
 }
 
 static enum status write_descriptor(const struct addition *a, const char *name, const char *path,
@@ -242,8 +248,10 @@ static enum status find_file(const char *word, struct addition *a, struct err *e
         *colon = '\0';
         a->symbol = xstrdup(colon + 1);
     }
-    a->path = realpath(file, NULL);
-    enum status st = a->path ? ST_OK : cannot("add", file, err);
+    enum status st = file_may_open(file, err);
+    a->path = st ? NULL : realpath(file, NULL);
+    if (!st && !a->path)
+        st = cannot("add", file, err);
     free(file);
     return st == ST_OK ? ST_OK : ST_USAGE;
 }
@@ -404,12 +412,12 @@ static enum status list(struct session *s, struct cmd_call *c, struct err *err)
 /* The file in the folder that kernel `name` comes from, or that would be it if it were right. */
 static char *file_of(const struct session *s, const char *name)
 {
-    static const char *const endings[] = {".cu", ".c", ".attn"};
+    static const char *const endings[] = {".cu", ".c", ".attn", REGISTRY_PATH_FILE};
     const struct kernel *k = registry_find(s->services.registry, name);
-    const struct kernel_desc *d = k && k->user ? kernel_main(k) : NULL;
+    const char *entry = k ? registry_entry_of(s->services.registry, k) : NULL;
     struct stat st;
-    if (d && *d->path == '/')
-        return xstrdup(d->path);
+    if (entry)
+        return xstrdup(entry);
     for (size_t i = 0; !strchr(name, '/') && i < sizeof endings / sizeof *endings; i++) {
         char *path = file_in_folder(name, endings[i], NULL);
         if (path && lstat(path, &st) == 0)
@@ -419,12 +427,12 @@ static char *file_of(const struct session *s, const char *name)
     return NULL;
 }
 
-/* A link goes; a file with the user's own text is kept under a name that is no kernel's. */
+/* A path goes, and a link; a file with the user's own text is kept under a name that is no kernel's. */
 static enum status take_out(struct session *s, const char *path, struct err *err)
 {
     enum { TRIES = 1000 };
     struct stat st;
-    if (lstat(path, &st) == 0 && S_ISLNK(st.st_mode))
+    if (ends_with(path, REGISTRY_PATH_FILE) || (lstat(path, &st) == 0 && S_ISLNK(st.st_mode)))
         return unlink(path) == 0 ? ST_OK : cannot("remove", path, err);
     for (int i = 1; i < TRIES; i++) {
         char *aside = xasprintf("%s.%d", path, i);

@@ -12,6 +12,7 @@
 #include "backend/cpu_host.h"
 #include "base/mem.h"
 #include "base/path.h"
+#include "kernel/descriptor.h"
 #include "lesson/action.h"
 #include "lesson/classroom/pack.h"
 #include "lesson/classroom/scores.h"
@@ -30,12 +31,26 @@ static int wants_edit(const struct dirent *e)
     return len > tail && strcmp(e->d_name + len - tail, ending) == 0;
 }
 
+/* Only what lies there itself and is a kernel: what a link leads to is nothing to hand in. */
+static enum status read_edit(const char *path, char **text, size_t *len, struct err *err)
+{
+    struct kernel_desc *d = NULL;
+    enum status st = str_read(path, PACK_EDIT_MAX, FILE_OWN, text, len, err);
+    if (st)
+        return st;
+    st = desc_parse(path, *text, *len, &d, err);
+    desc_free(d);
+    if (st)
+        free(*text);
+    return st;
+}
+
 static void add_edit(json_t *edits, const char *folder, const char *file, struct session *s)
 {
     char *path = xasprintf("%s/%s", folder, file), *text, *name;
     struct err err = ERR_INIT;
     size_t len;
-    if (str_read_file(path, PACK_EDIT_MAX, &text, &len, &err) != ST_OK) {
+    if (read_edit(path, &text, &len, &err) != ST_OK) {
         session_note(s, "left out: %s", err.text);
     } else {
         name = xstrndup(file, strlen(file) - 3);

@@ -2,10 +2,8 @@
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <dirent.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/mem.h"
 #include "base/path.h"
@@ -36,12 +34,27 @@ static void add_lesson(struct lesson *l)
     catalog.items[catalog.n++] = l;
 }
 
+static const struct lesson *called(const char *name)
+{
+    for (size_t i = 0; i < catalog.n; i++)
+        if (strcmp(catalog.items[i]->name, name) == 0)
+            return catalog.items[i];
+    return NULL;
+}
+
 static void add_text(const char *file, const char *text, size_t len, bool own)
 {
     struct lesson *l;
     struct err err = ERR_INIT;
     if (lesson_parse(file, text, len, &l, &err) != ST_OK) {
         add_problem(err.text);
+        return;
+    }
+    if (called(l->name)) {
+        err_set(&err, ST_USAGE, "%s: there is a lesson \"%s\" already; call the file otherwise",
+                file, l->name);
+        add_problem(err.text);
+        lesson_free(l);
         return;
     }
     l->own = own;
@@ -72,10 +85,13 @@ static int wants_file(const struct dirent *e)
 static void add_user_file(const char *folder, const char *name)
 {
     char *path = xasprintf("%s/%s", folder, name), *text;
+    struct err err = ERR_INIT;
     size_t len;
-    if (str_read_file(path, FILE_MAX, &text, &len, NULL) == 0) {
+    if (str_read(path, FILE_MAX, FILE_OWN, &text, &len, &err) == ST_OK) {
         add_text(path, text, len, true);
         free(text);
+    } else {
+        add_problem(err.text);
     }
     free(path);
 }
@@ -96,31 +112,12 @@ static void add_users(void)
 
 /* ---- lessons that lie elsewhere: lesson add ---- */
 
-static const struct lesson *called(const char *name)
-{
-    for (size_t i = 0; i < catalog.n; i++)
-        if (strcmp(catalog.items[i]->name, name) == 0)
-            return catalog.items[i];
-    return NULL;
-}
-
-/* A pipe or a device would be waited for. */
-static enum status check_file(const char *path, struct err *err)
-{
-    struct stat st;
-    if (stat(path, &st) != 0)
-        return err_set(err, ST_USAGE, "cannot open %s: %s", path, strerror(errno));
-    return S_ISREG(st.st_mode) ? ST_OK : err_set(err, ST_USAGE, "%s is no regular file", path);
-}
-
 static enum status take_in(const char *path, const struct lesson **out, struct err *err)
 {
     char *text = NULL;
     size_t len;
     struct lesson *l = NULL;
-    enum status st = check_file(path, err);
-    if (!st)
-        st = str_read_file(path, FILE_MAX, &text, &len, err);
+    enum status st = str_read_file(path, FILE_MAX, &text, &len, err);
     if (!st)
         st = lesson_parse(path, text, len, &l, err);
     free(text);
@@ -142,8 +139,7 @@ static void add_added(void)
     char *list = path_in(PATH_DATA, LESSONS_ADDED), *text = NULL, *rest;
     const struct lesson *l;
     size_t len;
-    if (list && check_file(list, NULL) == ST_OK &&
-        str_read_file(list, FILE_MAX, &text, &len, NULL) == ST_OK) {
+    if (list && str_read_file(list, FILE_MAX, &text, &len, NULL) == ST_OK) {
         rest = text;
         for (char *path; (path = strsep(&rest, "\n"));) {
             struct err err = ERR_INIT;

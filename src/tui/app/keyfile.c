@@ -294,11 +294,13 @@ void keyfile_apply(struct keymap *m, const char *name, char *text, struct str *p
 
 void keyfile_load(struct keymap *m, struct str *problems)
 {
-    char *path = path_in(PATH_CONFIG, "keys"), *text;
+    char *path = path_in(PATH_CONFIG, "keys"), *text = NULL;
+    struct err err = ERR_INIT;
     size_t len;
-    if (path && str_read_file(path, FILE_BYTES, &text, &len, NULL) == ST_OK) {
+    if (path && str_read_if(path, FILE_BYTES, FILE_FOLLOW, &text, &len, &err) != ST_OK)
+        str_addf(problems, "%s\n", err.text);
+    if (text)
         keyfile_apply(m, path, text, problems);
-        free(text);
-    }
+    free(text);
     free(path);
 }

@@ -133,7 +133,7 @@ static void feed(const char *bytes, int n)
 
 /* ---- opening ---- */
 
-static void load_history(void)
+static void load_history(struct session *s)
 {
     struct history h;
     using_history();
@@ -141,10 +141,12 @@ static void load_history(void)
     history_load(&h);
     for (size_t i = 0; i < h.count; i++)
         add_history(h.lines[i]);
+    if (h.refused)
+        session_note(s, "%s; lines are not kept", h.refused);
     history_forget(&h);
 }
 
-static void make_ready(void)
+static void make_ready(struct session *s)
 {
     void *ours = tty_terminfo(); /* readline looks the terminal up again */
     rl_readline_name = "attnscope";
@@ -161,7 +163,7 @@ static void make_ready(void)
     tty_set_terminfo(ours);
     rl_bind_key('\t', on_tab);
     rl_variable_bind("bell-style", "none"); /* it would go past curses */
-    load_history();
+    load_history(s);
     prompt.ready = true;
 }
 
@@ -169,7 +171,7 @@ void prompt_open(struct session *s, const char *label, const char *initial, bool
                  prompt_done *done, void *ctx)
 {
     if (!prompt.ready)
-        make_ready();
+        make_ready(s);
     if (prompt.open)
         prompt_close();
     prompt.session = s;

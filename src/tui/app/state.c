@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/file.h"
 #include "base/mem.h"
@@ -144,10 +145,27 @@ void state_put(struct app *a, json_t *state)
 
 /* ---- the file ---- */
 
+static json_t *load(struct err *err);
+
+/* What was refused is its owner's all the same: it steps aside before another takes its place. */
+static void keep_refused(const char *path)
+{
+    struct stat st;
+    struct err err = ERR_INIT;
+    json_t *o = lstat(path, &st) ? NULL : load(&err);
+    if (!o && *err.text) {
+        char *aside = xasprintf("%s.refused", path);
+        (void)rename(path, aside);
+        free(aside);
+    }
+    json_decref(o);
+}
+
 void state_save(struct app *a, const char *why)
 {
     char *path = a->session->restricted ? NULL : path_in(PATH_STATE, "session.json");
     if (path && path_make_parent(path, NULL) == ST_OK) {
+        keep_refused(path);
         json_t *o = state_take(a);
         json_object_set_new(o, "ended_by", json_string(why));
         char *text = json_dumps(o, JSON_COMPACT);
@@ -160,16 +178,19 @@ void state_save(struct app *a, const char *why)
     free(path);
 }
 
+/* The state; NULL where there is none, and with a sentence where it is none that can be read. */
 static json_t *load(struct err *err)
 {
     char *path = path_in(PATH_STATE, "session.json"), *text = NULL;
     size_t len = 0;
     json_t *o = NULL;
-    if (path && str_read_file(path, STATE_BYTES, &text, &len, NULL) == ST_OK)
-        o = json_loadb(text, len, JSON_DISABLE_EOF_CHECK, NULL);
+    if (!path || str_read_if(path, STATE_BYTES, FILE_FOLLOW, &text, &len, err) || !text) {
+        free(path);
+        return NULL;
+    }
+    o = json_loadb(text, len, JSON_DISABLE_EOF_CHECK, NULL);
     if (!json_is_object(o)) {
-        err_set(err, ST_NO, o || text ? "%s cannot be read" : "there is no session to resume",
-                path ? path : "the state folder");
+        err_set(err, ST_NO, "%s cannot be read", path);
         json_decref(o);
         o = NULL;
     }
@@ -180,23 +201,25 @@ static json_t *load(struct err *err)
 
 enum status state_resume(struct app *a, struct err *err)
 {
-    json_t *o = load(err);
+    struct err why = ERR_INIT;
+    json_t *o = load(&why);
     if (!o)
-        return ST_NO;
+        return err_set(err, ST_NO, *why.text ? "%s; it is kept as session.json.refused" : "%s",
+                       *why.text ? why.text : "there is no session to resume");
     state_put(a, o);
     json_decref(o);
     return ST_OK;
 }
 
-bool state_was_cut(void)
+enum status state_look(bool *cut, struct err *err)
 {
-    char *path = path_in(PATH_STATE, "session.json"), *text = NULL;
-    size_t len = 0;
-    bool cut = path && str_read_file(path, STATE_BYTES, &text, &len, NULL) == ST_OK &&
-               strstr(text, "\"ended_by\":\"hang-up\"");
-    free(text);
-    free(path);
-    return cut;
+    struct err why = ERR_INIT;
+    json_t *o = load(&why);
+    const char *end = json_string_value(json_object_get(o, "ended_by"));
+    *cut = end && !strcmp(end, "hang-up");
+    json_decref(o);
+    return *why.text ? err_set(err, ST_NO, "%s; it is kept as session.json.refused", why.text)
+                     : ST_OK;
 }
 
 /* ---- the verb ---- */

@@ -16,8 +16,9 @@ void state_put(struct app *a, json_t *state);
 void state_save(struct app *a, const char *why);
 /* ST_NO when there is none. */
 enum status state_resume(struct app *a, struct err *err);
-/* Did the last session end without having been quit? */
-bool state_was_cut(void);
+/* Did the last session end without having been quit? ST_NO with a sentence where its file cannot be read: it
+ * steps aside, as session.json.refused, before another takes its place. */
+enum status state_look(bool *cut, struct err *err);
 /* The verb `resume`. */
 void state_register(void);
 

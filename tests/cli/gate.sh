@@ -1,0 +1,159 @@
+#!/bin/sh
+# Every way by which a file comes in, with everything that is no file of ours in its place: a pipe, a socket,
+# a device, a folder, a link, what is huge, and what is gone. None is waited for, each has its sentence.
+# SPDX-License-Identifier: GPL-3.0-or-later
+# shellcheck source-path=SCRIPTDIR
+. "$(dirname "$0")/lib.sh"
+: "${ATTNSCOPE_SRCDIR:?}"
+data=$HOME/.local/share/attnscope
+config=$HOME/.config/attnscope
+state=$HOME/.local/state/attnscope
+mkdir -p "$data/kernels" "$data/lessons" "$data/recordings" "$data/ceilings" "$config" "$state"
+
+put() { # kind, path
+    rm -rf "$2"
+    case $1 in
+    pipe) mkfifo "$2" ;;
+    socket) python3 -c 'import os, socket, sys
+os.chdir(os.path.dirname(sys.argv[1])) # names of sockets are short
+socket.socket(socket.AF_UNIX).bind(os.path.basename(sys.argv[1]))' "$2" ;;
+    device) ln -s /dev/zero "$2" ;;
+    folder) mkdir "$2" ;;
+    gone) ln -s "$tmp/nowhere" "$2" ;;
+    huge) truncate -s 3G "$2" ;;
+    esac
+}
+# What the sentence of a kind says: of a file that was named, and of one that lies in our own folders, where
+# links are not followed at all.
+word() { # kind, "own" or "named"
+    case $1,$2 in
+    device,own | gone,own) echo 'is a link|is gone' ;;
+    pipe,*) echo 'is a pipe, not a file' ;;
+    socket,*) echo 'is a socket, not a file' ;;
+    device,*) echo 'is a device, not a file' ;;
+    folder,*) echo 'is a folder, not a file' ;;
+    gone,*) echo 'No such file|there is no|no results|is gone' ;;
+    huge,*) echo 'too large|larger than|at most' ;;
+    esac
+}
+quick() { # the program, in ten seconds or not at all
+    rc=0
+    timeout -k 1 20 "$ATTNSCOPE" "$@" >"$tmp/.out" 2>"$tmp/.err" </dev/null || rc=$?
+    out=$(head -c 20000 "$tmp/.out")
+    err=$(head -c 20000 "$tmp/.err")
+}
+told() { # pattern: at an end, and in a sentence on either stream
+    [ "$rc" -ne 124 ] && [ "$rc" -lt 128 ] && says "$out
+$err" "$1"
+}
+named() { # what, words with @ for the file
+    what=$1
+    shift
+    for kind in pipe socket device folder gone huge; do
+        case $what,$kind in
+        input,huge) continue ;;   # what its header promises is refused elsewhere
+        grade,folder) continue ;; # of packs
+        library,huge) continue ;; # it is mapped, not read
+        esac
+        put $kind "$tmp/x$ending"
+        for word; do
+            shift
+            case $word in *@*) word=${word%%@*}$tmp/x$ending${word#*@} ;; esac
+            set -- "$@" "$word"
+        done
+        quick "$@"
+        is "$what: $kind" told "$(word $kind named)"
+        rm -rf "$tmp/x$ending"
+    done
+}
+laid() { # what, path, "own" or "named", words
+    what=$1 path=$2 place=$3
+    shift 3
+    for kind in pipe socket device folder gone huge; do
+        case $what,$place,$kind in
+        *,named,gone) continue ;;  # as if there were none
+        history,*,huge) continue ;; # its end is read
+        esac
+        put $kind "$path"
+        quick "$@"
+        is "$what: $kind" told "$(word $kind "$place")"
+        rm -rf "$path"
+    done
+}
+
+ending=
+named "script" -f @
+named "commands of a file" source-file @
+named "shapes" run naive shapes=@
+named "lesson check" lesson check @
+named "grade" lesson grade @
+ending=.md
+named "lesson add" lesson add @
+ending=.cu
+named "kernel add" kernel add @
+ending=.so
+named "library" kernel add @
+ending=.npy
+named "input" run naive backend=cpu input=@,@,@
+ending=.rec
+named "recording" open @
+laid "kernel" "$data/kernels/own.cu" own kernels
+laid "path of a kernel" "$data/kernels/own.path" own kernels
+laid "lesson" "$data/lessons/own.md" own lessons
+laid "own recording" "$data/recordings/own.rec" own open own
+laid "config" "$config/config" named show S
+laid "devices" "$config/devices" named devices
+laid "history" "$state/history" named history
+
+# SQLite opens by name, its side files too.
+for kind in pipe socket device folder; do
+    for file in results.db results.db-wal results.db-journal; do
+        put $kind "$data/$file"
+        quick run naive S=8 H=1 n=3 time=0.1 backend=cpu
+        is "$file: $kind" told "results are not kept: .*$(word $kind named)"
+        rm -rf "$data/$file"
+    done
+done
+
+# What no sentence is due for is passed over, but not waited for.
+for kind in pipe socket device folder gone huge; do
+    put $kind "$data/ceilings/x.json"
+    quick roofline gpu=L4 naive
+    is "ceilings: $kind" [ "$rc" -eq 0 ]
+    rm -rf "$data/ceilings/x.json"
+done
+
+# A private file that is linked into the folder is nobody's to hand in, nor is what is no kernel.
+mkdir "$tmp/secret"
+printf '/* @name x_edit\n@title T\n@dtypes f16\n@threads 64\n@grid 1\n*/\n// PRIVATE KEY\n' >"$tmp/secret/key"
+ln -s "$tmp/secret/key" "$data/kernels/x_edit.cu"
+printf 'PASSWORD\n' >"$data/kernels/y_edit.cu"
+sed 's/@name *naive/@name naive_edit/; s/ naive(/ naive_edit(/' "$ATTNSCOPE_SRCDIR/kernels/cuda/naive.cu" >"$data/kernels/naive_edit.cu"
+run lesson pack hw.pack name=Ada
+is "a pack is written" [ "$rc" -eq 0 ]
+is "  without what a link leads to" [ "$(grep -c 'PRIVATE' hw.pack)" -eq 0 ]
+is "  without what is no kernel" [ "$(grep -c 'PASSWORD' hw.pack)" -eq 0 ]
+is "  which is said" says "$err" 'left out: .*x_edit.cu is a link, which is not followed here'
+is "  with the edit" says "$(cat hw.pack)" '"kernel": "naive_edit"'
+run kernels x_edit
+is "a linked kernel says how to take it in" says "$err" "is a link.*kernel remove x_edit.*kernel add $tmp/secret/key"
+rm "$data/kernels"/*
+
+# The path is recorded; what it names is read there.
+printf '/* @name mine\n@title T\n@dtypes f16\n@threads 64\n@grid 1\n*/\n' >mine.cu
+run kernel add mine.cu
+is "kernel add keeps the path" [ "$(cat "$data/kernels/mine.path")" = "$tmp/mine.cu" ]
+is "  and makes no link" [ -z "$(find "$data/kernels" -type l)" ]
+run kernel remove mine
+is "kernel remove forgets it" [ ! -e "$data/kernels/mine.path" ]
+is "  and leaves the file alone" [ -e mine.cu ]
+printf '/etc/passwd\n' >"$data/kernels/p.path"
+run kernels
+is "a path of something else is refused" says "$err" 'p.path holds no path of a .cu, .c or .attn'
+rm "$data/kernels/p.path"
+
+# ---- a lesson cannot take a shipped one's name ----
+cp "$ATTNSCOPE_SRCDIR"/lessons/01-*.md "$data/lessons/"
+run lessons
+is "a lesson that is named as a shipped one is refused" says "$err$out" '01-.*there is a lesson ".*" already'
+finish
