@@ -159,10 +159,14 @@ descriptor naive '@compiler nvcc' >work/mine.cu
 run kernel add work/mine.cu
 is "a taken name is said of the file that was named" says "$err" "$tmp/work/mine.cu: the name naive is taken"
 odd=$(printf 'work/a\n-ccbin=evil')
-mkdir "$odd"
-descriptor odd '@compiler nvcc' >"$odd/odd.cu"
-run kernel add "$odd/odd.cu"
+mkdir -p "$odd/attnscope/kernels"
+descriptor odd '@compiler nvcc' >"$odd/attnscope/kernels/odd.cu"
+run kernel add "$odd/attnscope/kernels/odd.cu"
+is "a path with a line end is not kept" says "$rc $err" '^2 .*a line end'
+XDG_DATA_HOME=$odd
+export XDG_DATA_HOME
 run check odd S=64 H=2
+unset XDG_DATA_HOME
 is "a folder's name smuggles no flag" says "$out" 'odd.*line break'
 run kernel remove eng
 is "remove" [ ! -e "$own/eng.cu" ]

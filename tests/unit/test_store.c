@@ -326,7 +326,7 @@ static void expect_refusal(const char *name, const char *says)
 static void test_foreign_refused(void)
 {
     expect_refusal("missing.db", "no results file");
-    expect_refusal(".", "no results file");
+    expect_refusal(".", "is a folder, not a file");
     sql("other.db", "CREATE TABLE t(a)");
     expect_refusal("other.db", "not one of attnscope");
     make_results("newer.db");
