@@ -158,7 +158,7 @@ is "and nothing is added" [ ! -e "$own/evil.cu" ]
 descriptor naive '@compiler nvcc' >work/mine.cu
 run kernel add work/mine.cu
 is "a taken name is said of the file that was named" says "$err" "$tmp/work/mine.cu: the name naive is taken"
-odd=$(printf 'work/a\n-ccbin=evil')
+odd=$(printf '%s/work/a\n-ccbin=evil' "$tmp")
 mkdir -p "$odd/attnscope/kernels"
 descriptor odd '@compiler nvcc' >"$odd/attnscope/kernels/odd.cu"
 run kernel add "$odd/attnscope/kernels/odd.cu"
