@@ -43,3 +43,6 @@ uninstall-local:
 # The tracked table of registers, spills and static SMEM: exact occupancy without NVIDIA software.
 update-ptxas: kerneldefs$(EXEEXT)
 	NVCC='$(NVCC)' $(srcdir)/tools/update-ptxas
+# The tracked PTX of every configuration in that table, for the simulator.
+update-ptx:
+	NVCC='$(NVCC)' nice $(srcdir)/tools/update-ptx

@@ -4,7 +4,7 @@
 noinst_LIBRARIES += libattnscope.a libattnscope_ui.a
 libattnscope_a_SOURCES =
 libattnscope_ui_a_SOURCES =
-nodist_libattnscope_a_SOURCES = blob_table.c
+nodist_libattnscope_a_SOURCES = blob_table.c ptx_blobs.c
 
 include %D%/base/local.mk
 include %D%/sim/local.mk
@@ -22,7 +22,9 @@ include %D%/lesson/local.mk
 include %D%/repl/local.mk
 include %D%/tui/local.mk
 
-core_libs = libattnscope.a $(cpu_libs) $(JANSSON_LIBS) $(SQLITE_LIBS) $(MD4C_LIBS) $(LIBS)
+# liblzma unpacks the simulator's PTX, which the worker does: the interface program does not get it.
+core_libs = libattnscope.a $(cpu_libs) $(JANSSON_LIBS) $(SQLITE_LIBS) $(MD4C_LIBS) \
+	$(LZMA_LIBS) $(LIBS)
 
 bin_PROGRAMS += attnscope
 attnscope_SOURCES = %D%/main.c
@@ -38,4 +40,9 @@ blob_table.c: tools/embed.sh $(blob_files) Makefile
 blob_table.$(OBJEXT): blob_table.c $(blob_files)
 BUILT_SOURCES += blob_table.c
 CLEANFILES += blob_table.c
-EXTRA_DIST += tools/embed.sh $(blob_files)
+ptx_blobs.c: tools/embed.sh $(ptx_files) Makefile
+	$(AM_V_GEN)TABLE=ptx_blobs $(SHELL) $(srcdir)/tools/embed.sh $(abs_srcdir) $(abs_builddir) $(ptx_files) > $@.tmp && mv $@.tmp $@
+ptx_blobs.$(OBJEXT): ptx_blobs.c $(ptx_files)
+BUILT_SOURCES += ptx_blobs.c
+CLEANFILES += ptx_blobs.c
+EXTRA_DIST += tools/embed.sh $(blob_files) $(ptx_files)

@@ -9,7 +9,8 @@ cuda_sources = %D%/attn.cuh %D%/async.cuh %D%/mma.cuh %D%/hopper.cuh %D%/wmma.cu
 	%D%/fa2_mma_async.cu %D%/fa2_mma_rows.cu %D%/fa2_mma_lazy.cu %D%/fa2_mma_wide.cu %D%/fa2_mma.cu \
 	%D%/fa3_wgmma.cu %D%/fa3_warpspec.cu %D%/fa3_pingpong.cu %D%/fa3_overlap.cu %D%/fa3_persistent.cu %D%/decode_splitkv.cu %D%/half2_tile.cu %D%/cublas.cu
 blob_files += $(cuda_sources) %D%/ptxas.tsv
-EXTRA_DIST += tools/update-ptxas tools/descriptor.py tests/gpu/try_kernels.py
+ptx_files += %D%/ptx.tsv %D%/ptx.xz
+EXTRA_DIST += tools/update-ptxas tools/update-ptx tools/descriptor.py tests/gpu/try_kernels.py
 
 # The ladder, in the order in which it is taught: each section (+, with _ for a blank) and its kernels. A
 # further kernel is a file, its place here, and in the list of files above.

@@ -149,6 +149,16 @@ const struct wanted wanted[WANT_COUNT] = {
                  .does = "compiles C kernels of yours for the CPU",
                  .without = "a C kernel of yours does not run",
                  .get = "install gcc or clang"},
+    [WANT_CLANG] = {.name = "clang",
+                    .kind = WANTED_PROGRAM,
+                    .test_env = "ATTNSCOPE_CLANG",
+                    .names = {"clang", "clang-20", "clang-19", "clang-18", "clang-17", "clang-16",
+                              "clang-15", "clang-14"},
+                    .does = "makes PTX for the simulator where neither NVRTC nor nvcc is",
+                    .without =
+                        "where neither NVRTC nor nvcc is, the simulator runs built-in kernels with "
+                        "shipped parameters alone",
+                    .get = "install clang"},
     [WANT_PYTHON] = {.name = "Python",
                      .kind = WANTED_PROGRAM,
                      .test_env = "ATTNSCOPE_PYTHON",

@@ -23,6 +23,7 @@ enum wanted_id {
     WANT_NVCC,
     WANT_HEADERS,
     WANT_CC,
+    WANT_CLANG,
     WANT_PYTHON,
     WANT_COUNT
 };
@@ -33,8 +34,8 @@ struct wanted {
     enum wanted_kind kind;
     const char
         *test_env; /* names a file that is taken instead, in tests; not in a set-id program */
-    const char *names[5]; /* sonames, best first; a program; a header */
-    const char *old;      /* a soname that tells a version which will not do, or NULL */
+    const char *names[10]; /* sonames, best first; a program's; a header */
+    const char *old;       /* a soname that tells a version which will not do, or NULL */
     const char
         *pattern;     /* of its file in a toolkit's or package's folder; NULL: the loader's alone */
     const char *mark; /* an entry point that older ones lack, or NULL */

@@ -19,3 +19,4 @@ libattnscope_a_SOURCES += %D%/peak.h %D%/peak.c %D%/cpu/cpu_peak.h %D%/cpu/cpu_p
 libattnscope_a_SOURCES += %D%/compile/build.h %D%/compile/build.c %D%/compile/programs.c %D%/foreign.h %D%/foreign.c
 libattnscope_a_SOURCES += %D%/compile/compile_log.h %D%/compile/compile_log.c
 libattnscope_a_SOURCES += %D%/sim/cage.h %D%/sim/cage.c %D%/sim/walls.h %D%/sim/walls.c
+libattnscope_a_SOURCES += %D%/compile/ptx.h %D%/compile/ptx.c %D%/compile/ptx_shipped.c %D%/compile/ptx_text.h %D%/compile/ptx_text.c

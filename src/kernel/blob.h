@@ -17,6 +17,9 @@ struct blob {
 
 extern const struct blob blob_table[]; /* in the order of the build's list; path NULL at the end */
 
+/* Of the worker alone, kernels/cuda/ptx.xz and its table: the linker takes them where they are used. */
+extern const struct blob ptx_blobs[];
+
 /* The blob at `path`, or NULL. */
 const struct blob *blob_find(const char *path);
 size_t blob_size(const struct blob *b);

@@ -290,3 +290,15 @@ uint64_t desc_hash(const struct kernel_desc *d)
         *d->hash = h;
     return h;
 }
+
+uint64_t desc_text_hash(const struct kernel_desc *d)
+{
+    struct desc_headers *headers = desc_headers_new();
+    const uint64_t set = seen_by(headers, d->source, d->source_len);
+    uint64_t h = HASH_START;
+    for (size_t i = 0; i < headers->n; i++)
+        if (!headers->v[i].cpu && set & UINT64_C(1) << i)
+            h = hash_bytes(h, headers->v[i].blob->data, blob_size(headers->v[i].blob));
+    desc_headers_free(headers);
+    return hash_bytes(h, d->source, d->source_len);
+}

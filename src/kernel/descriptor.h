@@ -129,6 +129,9 @@ uint64_t desc_hash(const struct kernel_desc *d);
  * through another; all .h files of kernels/cpu for .c), in the order of the build's list, continued
  * over `source`. */
 uint64_t desc_source_hash(const char *file, const char *source, size_t len);
+/* The same over the texts as they are, comments and blanks too: what the line numbers of compiled code
+ * hang on. tools/update-ptx has the same. */
+uint64_t desc_text_hash(const struct kernel_desc *d);
 /* The shared headers, for descriptors that name it: what counts of each is worked out once, when it is first
  * wanted. It outlives the descriptors. */
 struct desc_headers *desc_headers_new(void);

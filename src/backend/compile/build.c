@@ -97,15 +97,76 @@ static void add_language(struct words *w, const struct build *b, char *const *fl
         add(w, xasprintf("--gpu-architecture=%s", b->arch));
         add(w, xstrdup("--ptxas-options=-v"));
     }
+    if (b->lines)
+        add(w, xstrdup("-lineinfo"));
+}
+
+/* ---- clang's options: PTX, of its own accord ---- */
+
+/* What of nvcc's flags changes PTX, in clang's words; NULL: as it is. Others concern what comes after. */
+static const struct translation {
+    const char *nvcc;
+    const char *clang[3];
+} translations[] = {
+    {"-D", {NULL}},
+    {"-U", {NULL}},
+    {"-std=", {NULL}},
+    {"-O", {NULL}},
+    {"-w", {NULL}},
+    {"-use_fast_math",
+     {"-DATTNSCOPE_FAST_MATH", "-fgpu-flush-denormals-to-zero", "-fcuda-approx-transcendentals"}},
+    {"-ftz=true", {"-fgpu-flush-denormals-to-zero"}},
+    {"-fmad=false", {"-ffp-contract=off"}},
+    {"-prec-div=false", {"-DATTNSCOPE_FAST_DIV"}},
+    {"-prec-sqrt=false", {"-DATTNSCOPE_FAST_SQRT"}},
+};
+
+static void translate(struct words *w, const char *flag)
+{
+    flag += str_starts(flag, "--"); /* two dashes are as good as one */
+    for (size_t i = 0; i < sizeof translations / sizeof *translations; i++) {
+        const struct translation *t = &translations[i];
+        if (!str_starts(flag, t->nvcc))
+            continue;
+        if (!t->clang[0])
+            add(w, xstrdup(flag));
+        for (int j = 0; j < 3 && t->clang[j]; j++)
+            add(w, xstrdup(t->clang[j]));
+        return;
+    }
+}
+
+/* The oldest PTX that has all of the architecture; clang 14 stops at 7.1 for sm_80, and knows no sm_90. */
+static void add_clang(struct words *w, const struct build *b, char *const *flags)
+{
+    const int sm = atoi(b->arch + strcspn(b->arch, "0123456789"));
+    if (!has_flag(flags, "-std="))
+        add(w, xstrdup("-std=c++17"));
+    if (!has_flag(flags, "-O"))
+        add(w, xstrdup("-O3"));
+    add(w, xasprintf("--cuda-gpu-arch=sm_%d", sm));
+    add(w, xstrdup("-Xclang"));
+    add(w, xstrdup("-target-feature"));
+    add(w, xstrdup("-Xclang"));
+    add(w, xstrdup(sm >= 90 ? "+ptx78" : "+ptx71"));
+    add(w, xstrdup("-ffp-contract=fast")); /* as nvcc */
+    if (b->lines)
+        add(w, xstrdup("-gline-tables-only"));
 }
 
 static struct words options(const struct build *b)
 {
     struct words w = {0}, folders = include_folders(b->desc);
     char **flags = code_words(b->desc->flags);
-    add_language(&w, b, flags);
+    if (b->by_clang)
+        add_clang(&w, b, flags);
+    else
+        add_language(&w, b, flags);
     for (char **f = flags; *f; f++)
-        add_flag(&w, b->desc, *f);
+        if (!b->by_clang || str_starts(*f, "-I") || strstr(*f, "include-path="))
+            add_flag(&w, b->desc, *f);
+        else
+            translate(&w, *f);
     for (size_t i = 0; i < folders.count; i++)
         add(&w, xasprintf("-I%s", folders.list[i]));
     for (const char *const *d = b->definitions; d && *d; d++)
@@ -211,8 +272,11 @@ enum status build_code(const struct build *b, struct compile_result *out, struct
     char *name =
         of_user(d) ? xstrdup(d->path) : xasprintf("%s.%s", d->name, d->code == CODE_C ? "c" : "cu");
     char *source = xstrndup(d->source, d->source_len);
-    enum status st = compile_with(b->by_nvcc ? COMPILER_NVCC : build_compiler(d), name, source,
-                                  d->source_len, (const char *const *)w.list, out, err);
+    const enum compiler which = b->by_clang  ? COMPILER_CLANG
+                                : b->by_nvcc ? COMPILER_NVCC
+                                             : build_compiler(d);
+    enum status st =
+        compile_with(which, name, source, d->source_len, (const char *const *)w.list, out, err);
     if (st == ST_OK && !out->image)
         st = err_set(err, ST_FAIL, "the compiler gave no code");
     free(source);

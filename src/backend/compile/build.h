@@ -13,8 +13,10 @@ struct build {
     const struct kernel_desc *desc; /* of a kind that is compiled */
     const char *const
         *definitions; /* plan_definitions(); NULL for C, which reads its parameters as it runs */
-    const char *arch; /* "sm_90"; NULL for C */
+    const char *arch; /* "sm_90" for code, "compute_90" for PTX; NULL for C */
     bool by_nvcc;     /* what NVRTC usually compiles, where there is no NVRTC */
+    bool by_clang;    /* PTX without anything of NVIDIA's */
+    bool lines;       /* with line information */
 };
 
 enum { BUILD_ARCH_MAX = 16 };

@@ -40,6 +40,7 @@ struct compile_limits compile_limits(enum compiler which)
     static const struct compile_limits usual[] = {
         [COMPILER_NVRTC] = {.wall_s = 20, .cpu_s = 10},
         [COMPILER_CC] = {.wall_s = 40, .cpu_s = 20},
+        [COMPILER_CLANG] = {.wall_s = 40, .cpu_s = 20},
         [COMPILER_NVCC] = {.wall_s = 240, .cpu_s = 120}, /* template headers take a minute */
     };
     const char *text = getenv("ATTNSCOPE_COMPILE_SECONDS");
@@ -165,8 +166,10 @@ static enum status start_child(int fd, pid_t *pid, struct err *err)
     return st;
 }
 
-const char *const compiler_words[COMPILERS] = {
-    [COMPILER_NVRTC] = "nvrtc", [COMPILER_NVCC] = "nvcc", [COMPILER_CC] = "cc"};
+const char *const compiler_words[COMPILERS] = {[COMPILER_NVRTC] = "nvrtc",
+                                               [COMPILER_NVCC] = "nvcc",
+                                               [COMPILER_CC] = "cc",
+                                               [COMPILER_CLANG] = "clang"};
 
 static enum status explain_end(enum compiler which, int how, bool late, struct err *err)
 {

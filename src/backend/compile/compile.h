@@ -1,4 +1,4 @@
-/* compile.h - turns CUDA source into a cubin, and C into a shared object, in a process of its own.
+/* compile.h - turns CUDA source into a cubin or PTX, and C into a shared object, in a process of its own.
  *
  * A compiler runs code paths that the user's source chooses: a template of 250 bytes can keep it busy
  * for a minute. So it runs as `attnscope-worker compile`, under limits of processor time, memory and
@@ -19,7 +19,7 @@ enum {
     COMPILE_SOURCE_MAX = 16 << 20, /* likewise a source */
 };
 
-enum compiler { COMPILER_NVRTC, COMPILER_NVCC, COMPILER_CC, COMPILERS };
+enum compiler { COMPILER_NVRTC, COMPILER_NVCC, COMPILER_CC, COMPILER_CLANG, COMPILERS };
 extern const char *const compiler_words[COMPILERS]; /* "nvrtc" */
 
 /* Seconds that a compiler is given: $ATTNSCOPE_COMPILE_SECONDS on the clock, and half of them of

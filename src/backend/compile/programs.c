@@ -1,5 +1,5 @@
-/* programs.c - compilers that are programs, below the compile role of attnscope-worker: nvcc for CUDA, the
- * system's for C.
+/* programs.c - compilers that are programs, below the compile role of attnscope-worker: nvcc and clang for
+ * CUDA, the system's for C.
  *
  * The program is started directly, with one argument a flag and without a shell of ours; its flags come
  * from the lists in kernel/code.c. It works in a fresh folder that only the user may enter, under the
@@ -36,9 +36,12 @@ struct tool {
     enum wanted_id wanted;
     const char *source, *image;   /* files in its folder */
     const char *const *first;     /* arguments before all others; NULL ends */
+    const char *const *first_ptx; /* instead, where PTX is wanted; or NULL */
     const char *const *last;      /* and after the source */
-    const char *headers, *ending; /* of ours: where they are among the embedded files */
-    const char *const *own;       /* headers under src/ that they include; NULL ends, or NULL */
+    struct {
+        const char *folder, *ending;
+    } headers[2];           /* of ours: where they are among the embedded files */
+    const char *const *own; /* headers under src/ that they include; NULL ends, or NULL */
     void (*version)(const char *log, char *text, size_t size); /* of what --version prints */
 };
 
@@ -121,15 +124,27 @@ static bool make_way(const char *folder, const char *name)
     return done;
 }
 
+/* The name by which sources include an embedded file; NULL: it is no header for this program. */
+static const char *header_name(const struct tool *t, const char *path)
+{
+    const char *dot = strrchr(path, '.');
+    for (int i = 0; i < 2 && t->headers[i].folder; i++) {
+        const char *name = path + strlen(t->headers[i].folder);
+        if (str_starts(path, t->headers[i].folder) && !strchr(name, '/') && dot &&
+            strcmp(dot, t->headers[i].ending) == 0)
+            return name;
+    }
+    return NULL;
+}
+
 /* The headers that a kernel of ours includes by their bare names, and those under src/ that these
  * include. */
 static bool write_headers(const char *folder, const struct tool *t)
 {
     bool done = true;
     for (const struct blob *b = blob_table; b->path && done; b++) {
-        const char *dot = strrchr(b->path, '.');
-        if (str_starts(b->path, t->headers) && dot && strcmp(dot, t->ending) == 0)
-            done = write_text(folder, b->path + strlen(t->headers), b->data, blob_size(b));
+        const char *name = header_name(t, b->path);
+        done = !name || write_text(folder, name, b->data, blob_size(b));
     }
     for (const char *const *name = t->own; name && *name && done; name++) {
         char *path = xasprintf("src/%s", *name);
@@ -248,12 +263,18 @@ static void add_words(struct line *l, const char *const *words)
         l->words[l->n++] = (char *)*words;
 }
 
+/* PTX for a virtual architecture (compute_90), as with NVRTC. */
+static bool wants_ptx(const char *options)
+{
+    return strstr(options, "gpu-architecture=compute_") != NULL;
+}
+
 static void compile(const struct tool *t, char *program, const char *folder,
                     const struct parcel *ask, struct parcel *answer)
 {
     struct line l = {.words = {program}, .n = 1};
     char *rest = ask[ASK_OPTIONS].data, why[80];
-    add_words(&l, t->first);
+    add_words(&l, wants_ptx(ask[ASK_OPTIONS].data) && t->first_ptx ? t->first_ptx : t->first);
     for (char *option; l.n < ARGS_MAX && (option = strtok_r(rest, "\n", &rest));)
         l.words[l.n++] = option;
     char *include = xasprintf("-I%s", folder), *out = xasprintf("%s/%s", folder, t->image);
@@ -310,6 +331,21 @@ static void cc_version(const char *log, char *text, size_t size)
 }
 
 static const char *const nvcc_first[] = {"-cubin", NULL}, *const none[] = {NULL};
+static const char *const nvcc_ptx[] = {"-ptx", NULL};
+/* No toolkit is looked for: what it would give is in clang_cuda.h. Warnings of loops that were not
+ * unrolled say nothing about the source. Names in .file lines begin with "./". */
+static const char *const clang_first[] = {"-x",
+                                          "cuda",
+                                          "--cuda-device-only",
+                                          "-S",
+                                          "-nocudainc",
+                                          "-nocudalib",
+                                          "-Wno-unknown-cuda-version",
+                                          "-Wno-pass-failed",
+                                          "-fdebug-compilation-dir=.",
+                                          "-include",
+                                          "clang_cuda.h",
+                                          NULL};
 static const char *const cc_first[] = {"-shared", "-fPIC", NULL};
 static const char *const cc_last[] = {"-lm", NULL};
 static const char *const cc_own[] = {"backend/cpu/cpu_kernel.h",
@@ -325,9 +361,9 @@ static const struct tool tools[] = {
                        .source = "kernel.cu",
                        .image = "kernel.cubin",
                        .first = nvcc_first,
+                       .first_ptx = nvcc_ptx,
                        .last = none,
-                       .headers = "kernels/cuda/",
-                       .ending = ".cuh",
+                       .headers = {{"kernels/cuda/", ".cuh"}},
                        .version = nvcc_version},
     [COMPILER_CC] = {.name = "cc",
                      .wanted = WANT_CC,
@@ -335,10 +371,17 @@ static const struct tool tools[] = {
                      .image = "kernel.so",
                      .first = cc_first,
                      .last = cc_last,
-                     .headers = "kernels/cpu/",
-                     .ending = ".h",
+                     .headers = {{"kernels/cpu/", ".h"}},
                      .own = cc_own,
                      .version = cc_version},
+    [COMPILER_CLANG] = {.name = "clang",
+                        .wanted = WANT_CLANG,
+                        .source = "kernel.cu",
+                        .image = "kernel.ptx",
+                        .first = clang_first,
+                        .last = none,
+                        .headers = {{"kernels/cuda/", ".cuh"}, {"kernels/cuda/clang/", ".h"}},
+                        .version = cc_version},
 };
 
 void program_answer(enum compiler which, const struct parcel *ask, struct parcel *answer)
