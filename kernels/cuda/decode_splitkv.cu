@@ -16,13 +16,14 @@
  * @param     BLOCKS 256 [1..4096] blocks that share the work: two a multiprocessor, nearly
  * @threads   32*WARPS
  * @grid      min(BLOCKS,B*Hkv*ceil(H/Hkv*Sq/16)*ceil(Sk/(16*WARPS)))
- * @smem      dynamic ring WARPS*STAGES*2*16*D*2  K and V of the steps under way, swizzled
- * @smem      dynamic sums 16*(D+8)*4             outputs of the warps, added up
- * @smem      dynamic ends 2*16*WARPS*4           their maxima and sums of exponentials
+ * @smem      dynamic ring WARPS*STAGES*2*16*D*2
+ *            pitch=D rows=16 swizzle=16  K and V of the steps under way, swizzled
+ * @smem      dynamic sums 16*(D+8)*4 type=f32 pitch=D+8  outputs of the warps, added up
+ * @smem      dynamic ends 2*16*WARPS*4 type=f32 pitch=WARPS rows=16  their maxima and sums of exponentials
  * @pass      combine
  * @threads   128
  * @grid      Sq H B
- * @smem      static parts 4*(D+4)*4  what each warp added up
+ * @smem      static parts 4*(D+4)*4 type=f32 pitch=D+4  what each warp added up
  * @workspace partial_o   B*Hkv*ceil(H/Hkv*Sq/16)*(floor(BLOCKS/(B*Hkv*ceil(H/Hkv*Sq/16)))+2)*16*D*4
  *            outputs of a tile's pieces, f32
  * @workspace partial_lse B*Hkv*ceil(H/Hkv*Sq/16)*(floor(BLOCKS/(B*Hkv*ceil(H/Hkv*Sq/16)))+2)*16*4

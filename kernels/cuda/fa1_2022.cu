@@ -13,10 +13,10 @@
  * @param     PAD 2 [0..16]   extra elements per row of Q and K, against bank conflicts
  * @threads   16*BR
  * @grid      1 H B
- * @smem      dynamic Ks BC*(D+PAD)*T  K tile
- * @smem      dynamic Vs BC*D*T        V tile
- * @smem      dynamic Qs BR*(D+PAD)*T  Q tile
- * @smem      dynamic Ps BR*BC*4       exponentials of the scores of the tile
+ * @smem      dynamic Ks BC*(D+PAD)*T pitch=D+PAD        K tile
+ * @smem      dynamic Vs BC*D*T       pitch=D            V tile
+ * @smem      dynamic Qs BR*(D+PAD)*T pitch=D+PAD        Q tile
+ * @smem      dynamic Ps BR*BC*4      type=f32 pitch=BC  exponentials of the scores of the tile
  * @workspace o_acc B*H*Sq*D*4  unfinished output, f32
  * @workspace m     B*H*Sq*4    running maximum
  * @workspace l     B*H*Sq*4    running sum of exponentials

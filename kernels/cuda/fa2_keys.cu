@@ -13,11 +13,11 @@
  * @param     PAD 4 [0..16]     extra elements per row of Q and K, against bank conflicts
  * @threads   2*BR
  * @grid      ceil(Sq/BR) H B
- * @smem      dynamic Qs BR*(D+PAD)*T  Q tile
- * @smem      dynamic Ks BC*(D+PAD)*T  K tile
- * @smem      dynamic Vs BC*D*T        V tile
- * @smem      dynamic Ps BR*(BC+8)*4   exponentials of the scores of the tile
- * @smem      dynamic Xs BR*(BR/16)*4  row maxima and sums that warps exchange
+ * @smem      dynamic Qs BR*(D+PAD)*T pitch=D+PAD          Q tile
+ * @smem      dynamic Ks BC*(D+PAD)*T pitch=D+PAD          K tile
+ * @smem      dynamic Vs BC*D*T       pitch=D              V tile
+ * @smem      dynamic Ps BR*(BC+8)*4  type=f32 pitch=BC+8  exponentials of the scores of the tile
+ * @smem      dynamic Xs BR*(BR/16)*4 type=f32 pitch=BR    row maxima and sums that warps exchange
  * @traffic   read B*H*(Sq*D*T+tiles(BR,BC)*2*BC*D*T) write B*H*Sq*D*T
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */

@@ -15,9 +15,9 @@
  * @param     PAD 0 [0..64]     extra elements per row of Q, K and V; 8 ends the bank conflicts
  * @threads   2*BR
  * @grid      ceil(Sq/BR) H B
- * @smem      dynamic Qs BR*(D+PAD)*T  Q tile
- * @smem      dynamic Ks BC*(D+PAD)*T  K tile
- * @smem      dynamic Vs BC*(D+PAD)*T  V tile
+ * @smem      dynamic Qs BR*(D+PAD)*T pitch=D+PAD  Q tile
+ * @smem      dynamic Ks BC*(D+PAD)*T pitch=D+PAD  K tile
+ * @smem      dynamic Vs BC*(D+PAD)*T pitch=D+PAD  V tile
  * @traffic   read B*H*(Sq*D*T+tiles(BR,BC)*2*BC*D*T) write B*H*Sq*D*T
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */

@@ -14,9 +14,9 @@
  * @param     BC 64 [16..128]   key rows per tile
  * @threads   2*BR
  * @grid      ceil(Sq/BR) H B
- * @smem      dynamic Qs BR*D*T  Q tile, swizzled
- * @smem      dynamic Ks BC*D*T  K tile, swizzled
- * @smem      dynamic Vs BC*D*T  V tile, swizzled
+ * @smem      dynamic Qs BR*D*T pitch=D swizzle=16  Q tile, swizzled
+ * @smem      dynamic Ks BC*D*T pitch=D swizzle=16  K tile, swizzled
+ * @smem      dynamic Vs BC*D*T pitch=D swizzle=16  V tile, swizzled
  * @traffic   read B*H*(Sq*D*T+tiles(BR,BC)*2*BC*D*T) write B*H*Sq*D*T
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */

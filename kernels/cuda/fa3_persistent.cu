@@ -22,10 +22,13 @@
  * @tma       Q box=BR,D swizzle=128                           copies of the Q tile
  * @tma       K box=min(BC,192-112*(D>128)),D swizzle=128      and of K and V tiles
  * @tma       V box=min(BC,192-112*(D>128)),D swizzle=128
- * @smem      dynamic Qs (1+(D<=128))*BR*ceil(D/64)*128 align=1024  Q tiles, in slices of 64 columns
- * @smem      dynamic Ks STAGES*min(BC,192-112*(D>128))*ceil(D/64)*128 align=1024  K tiles
- * @smem      dynamic Vs STAGES*min(BC,192-112*(D>128))*ceil(D/64)*128 align=1024  V tiles
- * @smem      dynamic barriers 8*(2*(1+(D<=128))+4*STAGES)+16*(1+(D<=128))  who waits for what,
+ * @smem      dynamic Qs (1+(D<=128))*BR*ceil(D/64)*128
+ *            align=1024 pitch=64 rows=BR swizzle=16  Q tiles, in slices of 64 columns
+ * @smem      dynamic Ks STAGES*min(BC,192-112*(D>128))*ceil(D/64)*128
+ *            align=1024 pitch=64 rows=min(BC,192-112*(D>128)) swizzle=16  K tiles
+ * @smem      dynamic Vs STAGES*min(BC,192-112*(D>128))*ceil(D/64)*128
+ *            align=1024 pitch=64 rows=min(BC,192-112*(D>128)) swizzle=16  V tiles
+ * @smem      dynamic barriers 8*(2*(1+(D<=128))+4*STAGES)+16*(1+(D<=128)) type=u64  who waits for what,
  *            and which tiles are on
  * @traffic   read B*H*(Sq*D*T+tiles(BR,min(BC,192-112*(D>128)))*2*min(BC,192-112*(D>128))*D*T)
  *            write B*H*Sq*D*T

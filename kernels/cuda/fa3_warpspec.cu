@@ -20,10 +20,13 @@
  * @tma       Q box=BR,D swizzle=128                           copies of the Q tile
  * @tma       K box=min(BC,192-112*(D>128)),D swizzle=128      and of K and V tiles
  * @tma       V box=min(BC,192-112*(D>128)),D swizzle=128
- * @smem      dynamic Qs BR*ceil(D/64)*128 align=1024  Q tile, in slices of 64 columns
- * @smem      dynamic Ks STAGES*min(BC,192-112*(D>128))*ceil(D/64)*128 align=1024  K tiles
- * @smem      dynamic Vs STAGES*min(BC,192-112*(D>128))*ceil(D/64)*128 align=1024  V tiles
- * @smem      dynamic barriers 8*(1+4*STAGES)  who waits for what
+ * @smem      dynamic Qs BR*ceil(D/64)*128
+ *            align=1024 pitch=64 rows=BR swizzle=16  Q tile, in slices of 64 columns
+ * @smem      dynamic Ks STAGES*min(BC,192-112*(D>128))*ceil(D/64)*128
+ *            align=1024 pitch=64 rows=min(BC,192-112*(D>128)) swizzle=16  K tiles
+ * @smem      dynamic Vs STAGES*min(BC,192-112*(D>128))*ceil(D/64)*128
+ *            align=1024 pitch=64 rows=min(BC,192-112*(D>128)) swizzle=16  V tiles
+ * @smem      dynamic barriers 8*(1+4*STAGES) type=u64  who waits for what
  * @traffic   read B*H*(Sq*D*T+tiles(BR,min(BC,192-112*(D>128)))*2*min(BC,192-112*(D>128))*D*T)
  *            write B*H*Sq*D*T
  *

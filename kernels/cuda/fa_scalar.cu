@@ -16,10 +16,10 @@
  * @param     PAD 2 [0..32]          extra elements per row of Q and K
  * @threads   THREADS
  * @grid      ceil(Sq/BR) H B
- * @smem      dynamic Qs BR*(D+PAD)*T  Q tile
- * @smem      dynamic Ks BC*(D+PAD)*T  K tile, then V tile
- * @smem      dynamic Ss BR*(BC+4)*4   scores, then their exponentials
- * @smem      dynamic Os BR*(D+4)*4    output, not yet divided
+ * @smem      dynamic Qs BR*(D+PAD)*T pitch=D+PAD          Q tile
+ * @smem      dynamic Ks BC*(D+PAD)*T pitch=D+PAD          K tile, then V tile
+ * @smem      dynamic Ss BR*(BC+4)*4  type=f32 pitch=BC+4  scores, then their exponentials
+ * @smem      dynamic Os BR*(D+4)*4   type=f32 pitch=D+4   output, not yet divided
  * @traffic   read B*H*(Sq*D*T+tiles(BR,BC)*2*BC*D*T) write B*H*Sq*D*T
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */

@@ -16,14 +16,14 @@
  * @param     MINBLOCKS 2 [1..8]    blocks a multiprocessor that the compiler shall make room for
  * @threads   256
  * @grid      ceil(Sq/BR) H B
- * @smem      dynamic Qs BR*D*T align=32         Q tile
- * @smem      dynamic Ks STAGES*BC*D*T align=32  K tiles
- * @smem      dynamic Vs STAGES*BC*D*T align=32  V tiles
- * @smem      dynamic Ss BR*BC*(4-2*ACC) align=32  scores
- * @smem      dynamic Ps BR*BC*T align=32        their exponentials
- * @smem      dynamic Os BR*D*(4-2*ACC) align=32 output, not yet divided
- * @smem      dynamic ms BR*4                    maxima
- * @smem      dynamic ls BR*4                    sums
+ * @smem      dynamic Qs BR*D*T          align=32 pitch=D                Q tile
+ * @smem      dynamic Ks STAGES*BC*D*T   align=32 pitch=D rows=BC        K tiles
+ * @smem      dynamic Vs STAGES*BC*D*T   align=32 pitch=D rows=BC        V tiles
+ * @smem      dynamic Ss BR*BC*(4-2*ACC) align=32 type=4-2*ACC pitch=BC  scores
+ * @smem      dynamic Ps BR*BC*T         align=32 pitch=BC               their exponentials
+ * @smem      dynamic Os BR*D*(4-2*ACC)  align=32 type=4-2*ACC pitch=D   output, not yet divided
+ * @smem      dynamic ms BR*4            type=f32                        maxima
+ * @smem      dynamic ls BR*4            type=f32                        sums
  * @traffic   read B*H*(Sq*D*T+tiles(BR,BC)*2*BC*D*T) write B*H*Sq*D*T
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */

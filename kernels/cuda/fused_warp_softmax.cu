@@ -17,14 +17,14 @@
  * @param     MINBLOCKS 2 [1..8]    blocks a multiprocessor that the compiler shall make room for
  * @threads   256
  * @grid      ceil(Sq/BR) H B
- * @smem      static Qs BR*D*T align=32         Q tile
- * @smem      static Ks STAGES*BC*D*T align=32  K tiles
- * @smem      static Vs STAGES*BC*D*T align=32  V tiles
- * @smem      static Ss BR*BC*(4-2*ACC) align=32  scores
- * @smem      static Ps BR*BC*T align=32        their exponentials
- * @smem      static Os BR*D*(4-2*ACC) align=32 output, not yet divided
- * @smem      static ms BR*4                    maxima
- * @smem      static ls BR*4                    sums
+ * @smem      static Qs BR*D*T          align=32 pitch=D                Q tile
+ * @smem      static Ks STAGES*BC*D*T   align=32 pitch=D rows=BC        K tiles
+ * @smem      static Vs STAGES*BC*D*T   align=32 pitch=D rows=BC        V tiles
+ * @smem      static Ss BR*BC*(4-2*ACC) align=32 type=4-2*ACC pitch=BC  scores
+ * @smem      static Ps BR*BC*T         align=32 pitch=BC               their exponentials
+ * @smem      static Os BR*D*(4-2*ACC)  align=32 type=4-2*ACC pitch=D   output, not yet divided
+ * @smem      static ms BR*4            type=f32                        maxima
+ * @smem      static ls BR*4            type=f32                        sums
  * @traffic   read B*H*(Sq*D*T+tiles(BR,BC)*2*BC*D*T) write B*H*Sq*D*T
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */

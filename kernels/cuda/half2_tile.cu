@@ -19,10 +19,10 @@
  * @param     ACC f32|f16        products and sums in 32 bits, or in pairs of 16
  * @threads   4*BR
  * @grid      ceil(Sq/BR) H B
- * @smem      dynamic Qs BR*(D/2+PAD)*4          Q tile
- * @smem      dynamic Ks STAGES*BC*(D/2+PAD)*4   K tiles
- * @smem      dynamic Vs STAGES*BC*(D/2+PAD)*4   V tiles
- * @smem      dynamic Ps BR*(BC+2)*4             exponentials of the scores
+ * @smem      dynamic Qs BR*(D/2+PAD)*4        pitch=D+2*PAD          Q tile
+ * @smem      dynamic Ks STAGES*BC*(D/2+PAD)*4 pitch=D+2*PAD rows=BC  K tiles
+ * @smem      dynamic Vs STAGES*BC*(D/2+PAD)*4 pitch=D+2*PAD rows=BC  V tiles
+ * @smem      dynamic Ps BR*(BC+2)*4           type=f32 pitch=BC+2    exponentials of the scores
  * @traffic   read B*H*(Sq*D*T+tiles(BR,BC)*2*BC*D*T) write B*H*Sq*D*T
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */

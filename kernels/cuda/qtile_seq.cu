@@ -17,9 +17,9 @@
  *            or repeat query tid % BR
  * @threads   THREADS
  * @grid      ceil(Sq/BR) H B
- * @smem      dynamic Qs BR*(D+PAD)*T  Q tile
- * @smem      dynamic Ks BC*D*T        K tile
- * @smem      dynamic Vs BC*D*T        V tile
+ * @smem      dynamic Qs BR*(D+PAD)*T pitch=D+PAD  Q tile
+ * @smem      dynamic Ks BC*D*T       pitch=D      K tile
+ * @smem      dynamic Vs BC*D*T       pitch=D      V tile
  * @traffic   read B*H*(Sq*D*T+tiles(BR,BC)*2*BC*D*T) write B*H*Sq*D*T
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */

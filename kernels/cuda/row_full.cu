@@ -11,9 +11,9 @@
  * @param     THREADS 128 [32..1024]  threads per block
  * @threads   THREADS
  * @grid      Sq H B
- * @smem      dynamic Qs  D*4   query row, f32
- * @smem      dynamic Red 32*4  one partial result per warp
- * @smem      dynamic Ss  ceil(Sk/4)*16  score row, then probabilities, in whole vectors of 4
+ * @smem      dynamic Qs  D*4           type=f32  query row, f32
+ * @smem      dynamic Red 32*4          type=f32  one partial result per warp
+ * @smem      dynamic Ss  ceil(Sk/4)*16 type=f32  score row, then probabilities, in whole vectors of 4
  * @traffic   read B*H*(Sq*D*T+pairs*2*D*T) write B*H*Sq*D*T
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */

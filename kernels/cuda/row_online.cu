@@ -18,11 +18,11 @@
  *            or each lane its own stretch
  * @threads   THREADS
  * @grid      Sq H B
- * @smem      dynamic Ss  BC*4                 scores of this block of keys
- * @smem      dynamic Ps  BC*4                 their exponentials
- * @smem      dynamic Red 32*4                 one partial sum per warp
- * @smem      dynamic Qs  D*4                  query row, f32
- * @smem      dynamic Op  max(D,THREADS*VEC)*4 over=Qs  partial outputs of the key groups
+ * @smem      dynamic Ss  BC*4                 type=f32          scores of this block of keys
+ * @smem      dynamic Ps  BC*4                 type=f32          their exponentials
+ * @smem      dynamic Red 32*4                 type=f32          one partial sum per warp
+ * @smem      dynamic Qs  D*4                  type=f32          query row, f32
+ * @smem      dynamic Op  max(D,THREADS*VEC)*4 over=Qs type=f32  partial outputs of the key groups
  * @traffic   read B*H*(Sq*D*T+pairs*2*D*T) write B*H*Sq*D*T
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */

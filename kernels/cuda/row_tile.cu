@@ -18,12 +18,12 @@
  *                                   operands would be, without a tensor core
  * @threads   THREADS
  * @grid      ceil(Sq/QUERIES) H B
- * @smem      dynamic Qs (QCACHE==0)*QUERIES*D*T  Q
- * @smem      dynamic Ks (ASYNC==1)*BC*D*T        K tile
- * @smem      dynamic Ss QUERIES*BC*4             scores, then their exponentials
- * @smem      dynamic ms QUERIES*4                maxima
- * @smem      dynamic ls QUERIES*4                sums
- * @smem      dynamic cs QUERIES*4                what outputs are multiplied by after a new maximum
+ * @smem      dynamic Qs (QCACHE==0)*QUERIES*D*T pitch=D            Q
+ * @smem      dynamic Ks (ASYNC==1)*BC*D*T       pitch=D            K tile
+ * @smem      dynamic Ss QUERIES*BC*4            type=f32 pitch=BC  scores, then their exponentials
+ * @smem      dynamic ms QUERIES*4               type=f32           maxima
+ * @smem      dynamic ls QUERIES*4               type=f32           sums
+ * @smem      dynamic cs QUERIES*4 type=f32  what outputs are multiplied by after a new maximum
  * @traffic   read B*H*(Sq*(QCACHE==0)+tiles(QUERIES,BC)*BC*(2+QUERIES*(QCACHE==1)))*D*T
  *            write B*H*Sq*D*T
  *

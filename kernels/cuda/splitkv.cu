@@ -16,10 +16,10 @@
  * @param     SPLITS 8 [1..128]   blocks that share the keys of a query tile
  * @threads   2*BR
  * @grid      ceil(Sq/BR)*SPLITS H B
- * @smem      dynamic Qs BR*(D+PAD)*T  Q tile
- * @smem      dynamic Ks BC*(D+PAD)*T  K tile
- * @smem      dynamic Vs BC*D*T        V tile
- * @smem      dynamic Ps BR*(BC+8)*4   exponentials of the scores of the tile
+ * @smem      dynamic Qs BR*(D+PAD)*T pitch=D+PAD          Q tile
+ * @smem      dynamic Ks BC*(D+PAD)*T pitch=D+PAD          K tile
+ * @smem      dynamic Vs BC*D*T       pitch=D              V tile
+ * @smem      dynamic Ps BR*(BC+8)*4  type=f32 pitch=BC+8  exponentials of the scores of the tile
  * @pass      combine
  * @threads   128
  * @grid      ceil(Sq/4) H B

@@ -14,10 +14,10 @@
  * @param     SPLITS 8 [1..128]   blocks that share the keys of a query tile
  * @threads   2*BR
  * @grid      ceil(Sq/BR)*SPLITS H B
- * @smem      dynamic Qs BR*(D+PAD)*T  Q tile
- * @smem      dynamic Ks BC*(D+PAD)*T  K tile
- * @smem      dynamic Vs BC*D*T        V tile
- * @smem      dynamic Ps BR*(BC+8)*4   exponentials of the scores of the tile
+ * @smem      dynamic Qs BR*(D+PAD)*T pitch=D+PAD          Q tile
+ * @smem      dynamic Ks BC*(D+PAD)*T pitch=D+PAD          K tile
+ * @smem      dynamic Vs BC*D*T       pitch=D              V tile
+ * @smem      dynamic Ps BR*(BC+8)*4  type=f32 pitch=BC+8  exponentials of the scores of the tile
  * @workspace partial_o   B*H*Sq*SPLITS*D*4  partial outputs, f32
  * @workspace partial_lse B*H*Sq*SPLITS*4    their LSE, base 2
  * @workspace arrived     B*H*ceil(Sq/BR)*4 zero  blocks that left their part, per query tile

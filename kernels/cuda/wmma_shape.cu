@@ -19,11 +19,11 @@
  * @param     SHAPE m8n32k16|m32n8k16|m16n16k16  rows x columns x depth of one product
  * @threads   WARPS*32
  * @grid      ceil(Sq/BR) H B
- * @smem      dynamic Qs BR*(D+PAD)*T align=32   Q tile
- * @smem      dynamic Ks BC*(D+PAD)*T align=32   K tile, then V tile
- * @smem      dynamic Ss BR*(BC+4)*4  align=32   scores
- * @smem      dynamic Ps BR*(BC+PAD)*T align=32  their exponentials, 16 bits
- * @smem      dynamic Os BR*(D+4)*4   align=32   output, not yet divided
+ * @smem      dynamic Qs BR*(D+PAD)*T  align=32 pitch=D+PAD          Q tile
+ * @smem      dynamic Ks BC*(D+PAD)*T  align=32 pitch=D+PAD          K tile, then V tile
+ * @smem      dynamic Ss BR*(BC+4)*4   align=32 type=f32 pitch=BC+4  scores
+ * @smem      dynamic Ps BR*(BC+PAD)*T align=32 pitch=BC+PAD         their exponentials, 16 bits
+ * @smem      dynamic Os BR*(D+4)*4    align=32 type=f32 pitch=D+4   output, not yet divided
  * @traffic   read B*H*(Sq*D*T+tiles(BR,BC)*2*BC*D*T) write B*H*Sq*D*T
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */

@@ -21,11 +21,11 @@ struct check {
     const char *tag;
 };
 
-/* threads, three grid sides, cluster, buffers and boxes of each pass, workspaces, parameters, requires,
+/* threads, three grid sides, cluster, buffers (bytes, type, pitch, rows) and boxes of each pass, workspaces, parameters, requires,
  * traffic. */
 enum {
-    CHECKS_MAX =
-        DESC_PASSES_MAX * (5 + DESC_SMEM_MAX + 2 * DESC_TMA_MAX) + DESC_WS_MAX + DESC_PARAMS_MAX + 3
+    CHECKS_MAX = DESC_PASSES_MAX * (5 + 4 * DESC_SMEM_MAX + 2 * DESC_TMA_MAX) + DESC_WS_MAX +
+                 DESC_PARAMS_MAX + 3
 };
 struct desc_checks {
     struct check items[CHECKS_MAX];

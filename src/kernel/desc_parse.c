@@ -14,6 +14,7 @@
 #include "base/number.h"
 #include "base/str.h"
 #include "kernel/desc_check.h"
+#include "kernel/desc_smem.h"
 
 struct parser {
     struct desc_text t;
@@ -232,7 +233,7 @@ static enum status read_param(struct parser *p, struct slice rest)
     return st;
 }
 
-/* ---- @smem: a buffer in shared memory, its size, alignment and overlay ---- */
+/* ---- @smem: a buffer in shared memory, its size, alignment, overlay and elements ---- */
 
 static bool buffer_exists(const struct kernel_desc *d, const char *name)
 {
@@ -277,6 +278,7 @@ static enum status read_over(struct parser *p, struct slice word, struct desc_sm
 static enum status read_smem_options(struct parser *p, struct slice *rest, struct desc_smem *b)
 {
     enum status st = ST_OK;
+    bool known;
     while (st == ST_OK && rest->len) {
         struct slice word, left = *rest;
         slice_take_word(&p->t, &left, &word);
@@ -284,7 +286,8 @@ static enum status read_smem_options(struct parser *p, struct slice *rest, struc
             st = read_align(p, word, b);
         else if (slice_starts(&p->t, word, "over="))
             st = b->over ? desc_fail(&p->t, word, "over= twice") : read_over(p, word, b);
-        else
+        else if (st = desc_read_elements(&p->t, &p->checks, word, &b->elements, &known),
+                 st == ST_OK && !known)
             break;
         *rest = left;
     }
@@ -334,6 +337,8 @@ static enum status read_smem(struct parser *p, struct slice rest)
         st = read_smem_options(p, &rest, b);
     if (st == ST_OK)
         st = settle_align(p, where, b);
+    if (st == ST_OK)
+        st = desc_settle_elements(&p->t, where, b);
     b->doc = slice_line(&p->t, rest);
     p->pass->nsmem++; /* now, so that over= finds earlier buffers only */
     return st;

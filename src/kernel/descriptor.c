@@ -26,6 +26,9 @@ static void free_pass(struct desc_pass *pass)
     for (int i = 0; i < pass->nsmem; i++) {
         free(pass->smem[i].name);
         expr_free(pass->smem[i].bytes);
+        expr_free(pass->smem[i].elements.bytes);
+        expr_free(pass->smem[i].elements.pitch);
+        expr_free(pass->smem[i].elements.rows);
         free(pass->smem[i].over);
         free(pass->smem[i].doc);
     }

@@ -44,13 +44,29 @@ struct param_values {
     unsigned given; /* bit i: somebody has set parameter i, so it does not follow the shape */
 };
 
-/* @smem dynamic|static NAME expr [align=N] [over=NAME] doc */
+/* What a buffer holds, where it says so: type=, pitch=, rows=, swizzle=. For people alone, who then read `Ks[5][12]`
+ * where an address is meant; nothing is compiled or launched by it. */
+struct desc_elements {
+    const char
+        *type; /* of desc_types, borrowed; NULL: not said, or `bytes` says how many they are */
+    struct expr *bytes; /* of an element; NULL: those of `type` */
+    struct expr *pitch; /* elements from one row to the next; NULL: no rows */
+    struct expr *rows;  /* of one tile, where there are several; NULL: one tile */
+    int swizzle;        /* bytes of the chunks that rows exchange, 16; 0: none */
+};
+extern const struct desc_type {
+    const char *name; /* "elem": of the shape's dtype */
+    int bytes;        /* 0: those of the dtype */
+} desc_types[];       /* NULL ends */
+
+/* @smem dynamic|static NAME expr [align=N] [over=NAME] [type=T] [pitch=E] [rows=E] [swizzle=16] doc */
 struct desc_smem {
     char *name;
     struct expr *bytes;
     bool is_static;
     int align;  /* bytes, a power of two; default 16 */
     char *over; /* starts at the offset of this earlier buffer, or NULL */
+    struct desc_elements elements;
     char *doc;
 };
 

@@ -9,6 +9,7 @@ libattnscope_a_SOURCES += \
 	%D%/desc_check.c %D%/desc_check.h \
 	%D%/desc_parse.c \
 	%D%/desc_parse.h \
+	%D%/desc_smem.c %D%/desc_smem.h \
 	%D%/desc_text.c %D%/desc_text.h \
 	%D%/descriptor.c %D%/desc_hash.c  \
 	%D%/descriptor.h \

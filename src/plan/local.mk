@@ -9,6 +9,7 @@ libattnscope_a_SOURCES += \
 	%D%/explain.c \
 	%D%/occupancy.c \
 	%D%/occupancy.h \
+	%D%/place.c %D%/place.h \
 	%D%/plan.c \
 	%D%/plan.h \
 	%D%/row.c \

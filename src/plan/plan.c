@@ -110,6 +110,30 @@ static const struct plan_smem *find_buffer(const struct plan_pass *pass, const c
     return NULL;
 }
 
+static int64_t eval_part(struct build *b, const struct desc_smem *d, const struct expr *e,
+                         const char *part)
+{
+    char what[80];
+    snprintf(what, sizeof what, "%s of buffer %s", part, d->name);
+    return e ? eval_whole(b, e, what, 1) : INT_UNKNOWN;
+}
+
+/* What a buffer holds, in words and numbers of this plan. */
+static void take_elements(struct build *b, const struct desc_smem *d, struct plan_smem *out)
+{
+    const struct desc_elements *e = &d->elements;
+    out->element_bytes = eval_part(b, d, e->bytes, "the element size");
+    out->pitch = eval_part(b, d, e->pitch, "the pitch");
+    out->rows = eval_part(b, d, e->rows, "the rows of a tile");
+    out->swizzle = e->swizzle ? e->swizzle : INT_UNKNOWN;
+    for (const struct desc_type *t = desc_types; e->type && t->name; t++)
+        if (!strcmp(t->name, e->type)) {
+            const enum dtype dtype = b->compiled.shape->dtype;
+            out->type = t->bytes ? t->name : dtype_name(dtype);
+            out->element_bytes = t->bytes ? t->bytes : (int64_t)dtype_size(dtype);
+        }
+}
+
 /* Appends the buffers of one kind to the pass, from *end on; *end moves behind the last one. */
 static void place_buffers(struct build *b, const struct desc_pass *dp, struct plan_pass *pass,
                           bool is_static, int64_t *end)
@@ -134,6 +158,7 @@ static void place_buffers(struct build *b, const struct desc_pass *dp, struct pl
             .overlay = base != NULL,
             .formula = kept_formula(b, d->bytes),
         };
+        take_elements(b, d, &pass->smem[pass->nsmem - 1]);
     }
 }
 

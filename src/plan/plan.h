@@ -16,6 +16,12 @@ struct plan_smem {
     int64_t offset, bytes;  /* in the block's addresses: static buffers first, then dynamic ones */
     bool is_static, overlay;
     char *formula; /* "BC*(D+PAD)*T = 64*(64+8)*2" */
+    /* What it holds, where the descriptor says so. */
+    const char *type;      /* "f16"; NULL: not said, or only how many bytes an element has */
+    int64_t element_bytes; /* INT_UNKNOWN: not said */
+    int64_t pitch;         /* elements from row to row; INT_UNKNOWN: no rows */
+    int64_t rows;          /* of one of its tiles; INT_UNKNOWN: it is one tile */
+    int64_t swizzle; /* bytes of the chunks that change places within a row; INT_UNKNOWN: none do */
 };
 
 /* A tensor map: the tensor, and the box that one copy moves. */

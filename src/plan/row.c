@@ -27,10 +27,19 @@ static json_t *kind_json(const void *row)
 }
 
 static const struct field smem_fields[] = {
-    FIELD(FIELD_TEXT, plan_smem, name),  FIELD(FIELD_INT, plan_smem, offset),
-    FIELD(FIELD_INT, plan_smem, bytes),  FIELD(FIELD_TEXT, plan_smem, formula),
-    FIELD_MADE("kind", kind_json, NULL), FIELD(FIELD_FLAG, plan_smem, overlay),
-    FIELD(FIELD_TEXT, plan_smem, doc),   {.name = NULL},
+    FIELD(FIELD_TEXT, plan_smem, name),
+    FIELD(FIELD_INT, plan_smem, offset),
+    FIELD(FIELD_INT, plan_smem, bytes),
+    FIELD(FIELD_TEXT, plan_smem, formula),
+    FIELD_MADE("kind", kind_json, NULL),
+    FIELD(FIELD_FLAG, plan_smem, overlay),
+    FIELD(FIELD_TEXT, plan_smem, doc),
+    FIELD(FIELD_TEXT, plan_smem, type),
+    FIELD(FIELD_INT, plan_smem, element_bytes),
+    FIELD(FIELD_INT, plan_smem, pitch),
+    FIELD(FIELD_INT, plan_smem, rows),
+    FIELD(FIELD_INT, plan_smem, swizzle),
+    {.name = NULL},
 };
 
 static json_t *grid_json(const void *row)
@@ -115,7 +124,8 @@ const struct field plan_main_fields[] = {
     FIELD(FIELD_JSON, plan_row, smem,
           .doc =
               "Buffers in shared memory: name, offset, bytes, formula, kind (static or dynamic), "
-              "overlay (lies over another buffer), doc."),
+              "overlay (lies over another buffer), doc, and what it holds, where known: type, "
+              "element_bytes, pitch and rows (in elements), swizzle (bytes of a chunk)."),
     FIELD(FIELD_INT, plan_row, smem_bytes, .unit = "B", .title = "SMEM B",
           .doc = "Shared memory of a block, static and dynamic."),
     FIELD(FIELD_INT, plan_row, regs, .unit = "registers", .doc = "Registers of a thread."),

@@ -10,40 +10,41 @@
 #include "tap.h"
 
 /* Every tag once, in several shapes of writing. */
-static const char full[] = "/* tile.cu - a tile.\n"
-                           " *\n"
-                           " * @name      tile\n"
-                           " * @title     A tile\n"
-                           " * @idea      First line\n"
-                           " *            second line.\n"
-                           " * @after     naive\n"
-                           " * @dtypes    f16 f32\n"
-                           " * @requires  sm >= 75 && D <= 128 && (BR <= 64 || BC < 32)\n"
-                           " * @param     BR 64 [16..128]   rows\n"
-                           " * @param     BC 32             columns\n"
-                           " * @param     PAD 0             padding\n"
-                           " * @param     MAP idle|duplicate what the others do\n"
-                           " * @threads   BR * 4\n"
-                           " * @grid      ceil(Sq/BR) H B\n"
-                           " * @smem      static  Flags 64 align=4  flags\n"
-                           " * @smem      dynamic Ks BC*(D+PAD)*T align=128  keys\n"
-                           " * @smem      dynamic Vs BC*D*T over=Ks values\n"
-                           " * @smem      dynamic Row (Sk + 1)*4 a row of any length\n"
-                           " * @cluster   2\n"
-                           " * @pass      combine\n"
-                           " * @threads   32\n"
-                           " * @grid      B*H\n"
-                           " * @workspace part B*H*4 zero partial sums\n"
-                           " * @traffic   read B*H*Sq*D*T\n"
-                           " *            write tiles(BR,BC)*4\n"
-                           " * @unit      tensor\n"
-                           " * @include   /opt/mine\n"
-                           " * @flags     -O1 -g\n"
-                           " * @compiler  nvcc\n"
-                           " *\n"
-                           " * @-signs inside prose, and mail@host, are nothing.\n"
-                           " */\n"
-                           "code();\n";
+static const char full[] =
+    "/* tile.cu - a tile.\n"
+    " *\n"
+    " * @name      tile\n"
+    " * @title     A tile\n"
+    " * @idea      First line\n"
+    " *            second line.\n"
+    " * @after     naive\n"
+    " * @dtypes    f16 f32\n"
+    " * @requires  sm >= 75 && D <= 128 && (BR <= 64 || BC < 32)\n"
+    " * @param     BR 64 [16..128]   rows\n"
+    " * @param     BC 32             columns\n"
+    " * @param     PAD 0             padding\n"
+    " * @param     MAP idle|duplicate what the others do\n"
+    " * @threads   BR * 4\n"
+    " * @grid      ceil(Sq/BR) H B\n"
+    " * @smem      static  Flags 64 align=4  flags\n"
+    " * @smem      dynamic Ks BC*(D+PAD)*T pitch=D+PAD align=128 rows=8 swizzle=16  keys\n"
+    " * @smem      dynamic Vs BC*D*T over=Ks values\n"
+    " * @smem      dynamic Row (Sk + 1)*4 a row of any length\n"
+    " * @cluster   2\n"
+    " * @pass      combine\n"
+    " * @threads   32\n"
+    " * @grid      B*H\n"
+    " * @workspace part B*H*4 zero partial sums\n"
+    " * @traffic   read B*H*Sq*D*T\n"
+    " *            write tiles(BR,BC)*4\n"
+    " * @unit      tensor\n"
+    " * @include   /opt/mine\n"
+    " * @flags     -O1 -g\n"
+    " * @compiler  nvcc\n"
+    " *\n"
+    " * @-signs inside prose, and mail@host, are nothing.\n"
+    " */\n"
+    "code();\n";
 
 static struct kernel_desc *parse_as(const char *file, const char *source, struct err *err)
 {
@@ -98,6 +99,12 @@ static void test_launches(void)
     CU_ASSERT_TRUE(smem[0].is_static);
     CU_ASSERT_EQUAL(smem[0].align, 4);
     CU_ASSERT_EQUAL(smem[1].align, 128);
+    CU_ASSERT_STRING_EQUAL(expr_text(smem[1].elements.pitch), "D+PAD");
+    CU_ASSERT_STRING_EQUAL(expr_text(smem[1].elements.rows), "8");
+    CU_ASSERT_STRING_EQUAL(smem[1].elements.type, "elem"); /* where rows are said */
+    CU_ASSERT_EQUAL(smem[1].elements.swizzle, 16);
+    CU_ASSERT_STRING_EQUAL(smem[1].doc, "keys");
+    CU_ASSERT_PTR_NULL(smem[0].elements.type);
     CU_ASSERT_STRING_EQUAL(smem[2].over, "Ks");
     CU_ASSERT_EQUAL(smem[2].align, 128); /* that of its base */
     CU_ASSERT_STRING_EQUAL(expr_text(smem[3].bytes), "(Sk + 1)*4");
@@ -283,6 +290,15 @@ static void test_messages(void)
         {"@smem static Vs 16 over=Ks doc", "over=Ks", "only a dynamic buffer"},
         {"@smem static Vs Sk*4 doc", "Sk", "cannot depend on Sk"},
         {"@smem dynamic Vs Sq+ 4 doc", "", "@smem"},
+        {"@smem dynamic Vs 16 rows=4 doc", "Vs", "rows= but no pitch="},
+        {"@smem dynamic Vs 16 swizzle=16 doc", "Vs", "swizzle= but no pitch="},
+        {"@smem dynamic Vs 16 pitch=4 swizzle=8 doc", "8", "swizzle is 16"},
+        {"@smem dynamic Vs 16 pitch=Sk doc", "Sk", "cannot depend on Sk"},
+        {"@smem dynamic Vs 16 pitch= doc", "", "needs an expression"},
+        {"@smem dynamic Vs 16 type=f33 doc", "f33", "f33"},
+        {"@smem dynamic Vs 16 pitch=4 pitch=8 doc", "pitch=8", "twice"},
+        {"@smem dynamic Vs 16 type=f16 type=4 doc", "type=4", "twice"},
+        {"@smem dynamic Vs 16 pitch=4 rows=BRR doc", "BRR", "did you mean BR?"},
         {"@workspace w B*Sx*4 doc", "Sx", "did you mean Sq?"},
         {"@workspace w", "", "needs an expression"},
         {"@traffic write 3", "write", "read EXPR write EXPR"},
