@@ -28,11 +28,23 @@ echo 'set time=0.05' >"$HOME/.config/attnscope/config"
 run record main.rec -- run cpu_tiled S=64 H=1 backend=cpu
 is "a recording to begin with" [ "$rc" -eq 0 ]
 
+# Its callable takes numpy, which python3 of PATH may lack where the system's has it.
+numpy=
+for python in python3 /usr/bin/python3; do
+    [ -n "$numpy" ] || ! "$python" -c 'import numpy' 2>/dev/null || numpy=$python
+done
+[ -z "$numpy" ] || export ATTNSCOPE_PYTHON="$numpy"
+
 commands >list
 is "the README has commands" [ "$(wc -l <list)" -ge 20 ]
 while IFS= read -r line; do
     case $line in
     *--projector* | *--plain*) continue ;; # screens and prompts: tests/tui
+    *py:mine.*)
+        [ -n "$numpy" ] || { skip "no numpy here: $line" && continue; }
+        # shellcheck disable=SC2086
+        run ${line#attnscope }
+        ;;
     *'lesson measure') run_input q lesson measure ;;
     *'record new.rec'*) run record new.rec -- run cpu_tiled S=64 H=1 backend=cpu ;; # a kernel that runs here
     *)
