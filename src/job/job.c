@@ -280,7 +280,7 @@ static bool forget_worker(struct job *j)
     }
     j->state = JOB_STARTING;
     j->ready = false;
-    j->clocks = (struct two_clocks){0};
+    j->clocks = (struct lateness){0};
     j->entry = -1;
     free(j->phase[LAUNCH]);
     j->phase[LAUNCH] = NULL;
@@ -554,36 +554,25 @@ enum status job_take_verdict(struct job *j, int entry, json_t *row, struct err *
 
 /* ---- clocks ---- */
 
-void job_hear_clock(struct job *j, double theirs)
+void job_hear_clock(struct job *j, double theirs, pid_t pid)
 {
-    struct two_clocks *c = &j->clocks;
     const double now = seconds_now();
-    if (j->state != JOB_TIMING || !(theirs > 0))
-        return;
-    if (!c->ours) {
-        c->ours = now;
-        c->theirs = theirs;
-    }
-    c->passed = now - c->ours;
-    c->lag[c->frames++ % CLOCK_FRAMES] = c->passed - (theirs - c->theirs);
+    if (j->state == JOB_TIMING && theirs > 0)
+        lateness_hear(&j->clocks, now, theirs, waited_for_core(pid) + waited_for_core(0));
 }
 
-/* A frame may come late, but not all of the last ones. Ours is the clock of a process in which no kernel runs. */
+/* Ours is the clock of a process in which no kernel runs. */
 void job_judge_clock(struct job *j)
 {
-    static const double late_s = 0.1, share = 0.1;
-    const struct two_clocks *c = &j->clocks;
-    double least = c->lag[0];
-    for (int i = 1; i < CLOCK_FRAMES; i++)
-        least = fmin(least, c->lag[i]);
-    if (c->frames < CLOCK_FRAMES || c->unsure || least < late_s + share * c->passed)
+    double told;
+    if (!lateness_found(&j->clocks, &told))
         return;
     for (int i = 0; i < j->request.nentries; i++)
         if (j->rows[i].n > 0 && !failed_check(&j->rows[i]))
             fail_row(&j->rows[i],
                      xasprintf("%.2f s passed in its process by its clock while %.2f s "
                                "passed outside: the times are not true",
-                               fmax(c->passed - least, 0), c->passed));
+                               told, j->clocks.passed));
     rank_rows(j);
 }
 

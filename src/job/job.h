@@ -7,6 +7,7 @@
 #ifndef ATTNSCOPE_JOB_JOB_H
 #define ATTNSCOPE_JOB_JOB_H
 
+#include "job/lateness.h"
 #include "job/super.h"
 #include "job/wire.h"
 
@@ -34,16 +35,6 @@ struct extra_output {
     bool retried; /* a judge has died over it */
 };
 
-/* The launch worker's clock beside ours while it times. */
-enum { CLOCK_FRAMES = 3 };
-struct two_clocks {
-    double theirs, ours;      /* at its first frame; 0: there was none */
-    double passed;            /* by ours, from then to the last */
-    double lag[CLOCK_FRAMES]; /* of the last ones: how much less it was by theirs */
-    int frames;
-    bool unsure; /* we were not there to hear */
-};
-
 struct job {
     struct super *super; /* NULL once the job has ended */
     struct job *next;    /* in the queue */
@@ -64,13 +55,13 @@ struct job {
     json_t *judged;           /* the problem of the last of them; NULL: there was none */
     char *phase[ROLES];       /* "first run of fa2", as last announced; NULL: nothing yet */
     double estimate_s[ROLES]; /* and how long until the next sign of life */
-    struct two_clocks clocks;
-    bool ready;       /* every entry has run once */
-    bool done;        /* the launch worker has said DONE, or was never asked */
-    double cancel_by; /* the launch worker must have stopped; INFINITY: nobody cancelled */
-    bool careful;     /* a worker died and nobody knows which kernel did it; now we want to */
-    bool veteran;     /* its launch worker served an earlier job */
-    bool orphan;      /* the caller has let go of it */
+    struct lateness clocks;   /* the launch worker's beside ours while it times */
+    bool ready;               /* every entry has run once */
+    bool done;                /* the launch worker has said DONE, or was never asked */
+    double cancel_by;         /* the launch worker must have stopped; INFINITY: nobody cancelled */
+    bool careful; /* a worker died and nobody knows which kernel did it; now we want to */
+    bool veteran; /* its launch worker served an earlier job */
+    bool orphan;  /* the caller has let go of it */
 };
 
 struct job *job_new(struct super *s, int id, const struct job_request *r);
@@ -136,8 +127,8 @@ void job_take_extra_verdict(struct job *j, int i, const json_t *row);
 /* Nobody could judge it, as `sentence` says: then the row is not known to be right. */
 void job_leave_extra(struct job *j, int i, const char *sentence);
 
-/* A frame of the launch worker's says that its clock is at `theirs`. */
-void job_hear_clock(struct job *j, double theirs);
+/* A frame of the launch worker's, of process `pid`, says that its clock is at `theirs`. */
+void job_hear_clock(struct job *j, double theirs, pid_t pid);
 /* Its timing is over: had it another clock than we have, no row of it passes. */
 void job_judge_clock(struct job *j);
 

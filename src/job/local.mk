@@ -2,6 +2,7 @@ libattnscope_a_SOURCES += \
 	%D%/foundry.c %D%/foundry.h \
 	%D%/gpu_lock.c %D%/gpu_lock.h \
 	%D%/job.c %D%/job.h \
+	%D%/lateness.c %D%/lateness.h \
 	%D%/peer.c %D%/peer.h \
 	%D%/proc.c %D%/proc.h \
 	%D%/request.c %D%/request.h \

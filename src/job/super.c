@@ -377,7 +377,7 @@ static enum status hear_frame(struct super *s, enum role role, enum wire_type ty
         s->changed = true;
     }
     if (role == LAUNCH)
-        job_hear_clock(j, json_number_value(json_object_get(o, "clock")));
+        job_hear_clock(j, json_number_value(json_object_get(o, "clock")), p->pid);
     if (type == WIRE_ESTIMATE)
         return hear_estimate(s, role, o, err);
     if (type == WIRE_VERDICT && role == JUDGE)
