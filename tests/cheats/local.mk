@@ -22,6 +22,7 @@ cheat_sources = \
 	%D%/c/watcher.c
 cheat_scripts = \
 	%D%/py/cheat_after_calls.py \
+	%D%/py/cheat_ahead.py \
 	%D%/py/cheat_background.py \
 	%D%/py/cheat_by_content.py \
 	%D%/py/cheat_by_pointer.py \
@@ -30,7 +31,8 @@ cheat_scripts = \
 	%D%/py/cheat_honest.py \
 	%D%/py/cheat_inputs.py \
 	%D%/py/cheat_lazy.py \
-	%D%/py/cheat_one_shape.py
+	%D%/py/cheat_one_shape.py \
+	%D%/py/cheat_seventh.py
 %D%/libraries.stamp: $(cheat_sources) %D%/c/attend.h
 	$(AM_V_GEN)for c in $(cheat_sources); do \
 	  $(fake_compile) -o $(@D)/`basename $$c .c`.so $(srcdir)/$$c -lm -lpthread || exit 1; done; touch $@

@@ -76,19 +76,24 @@ mkdir plain stub
 cp "$here"/py/*.py "$ATTNSCOPE_SRCDIR/tests/peers/mine.py" plain/
 cp "$ATTNSCOPE_SRCDIR/tests/peers/torch.py" stub/
 export PYTHONDONTWRITEBYTECODE=1 PYTHONPATH="$tmp/plain"
-callables() { # WHERE ARGUMENT...
+callables() { # WHERE PATTERN ARGUMENT...
     where=$1
-    shift
+    some=$(find "$here/py" -name "$2" | sort)
+    shift 2
     list=
-    for p in "$here"/py/*.py; do
+    for p in $some; do
         list=$list${list:+,}py:$(basename "$p" .py).attend
     done
     # shellcheck disable=SC2086
     run run "$list" B=1 H=2 S=5 D=4 f32 n=12 "$@" --json
     table=$(rows)
-    for p in "$here"/py/*.py; do
+    for p in $some; do
         judge "py:$(basename "$p" .py).attend" "$p" "$where"
     done
 }
-callables python backend=cpu
+callables python '*.py' backend=cpu
+# The same through tensors on a GPU, whose outputs come by copy.
+export ATTNSCOPE_LIBCUDA="$ATTNSCOPE_FAKECUDA/fakecuda.so" ATTNSCOPE_LIBNVRTC="$ATTNSCOPE_FAKECUDA/fakecuda.so"
+export FAKECUDA="" STUB_TORCH="us=50 nograph=1" PYTHONPATH="$tmp/plain:$tmp/stub"
+callables "python, GPU" 'cheat_[ahs]*[dht].py' backend=cuda launch=stream
 finish

@@ -53,6 +53,7 @@ class Tensor:
         return sum(i * s for i, s in zip(index, self.strides))
 
     def copy_(self, other):
+        gpu.catch_up()  # the stream's order
         if len(self.shape) == 1:
             self.data[:] = other.data
             return
@@ -106,6 +107,10 @@ class Gpu:
     until = elsewhere = 0.0  # of the current stream, of another
     recording = False
     recorded, pending = [], []  # what a graph does; what replays have still to do: when somebody waits
+
+    def catch_up(self):
+        while self.pending:
+            self.pending.pop(0)()
 
     def busy(self, seconds):
         if not self.recording:
@@ -168,8 +173,7 @@ cuda.set_device = lambda i: None
 
 
 def synchronize():
-    while gpu.pending:
-        gpu.pending.pop(0)()
+    gpu.catch_up()
     wait_until(max(gpu.until, gpu.elsewhere))
 
 

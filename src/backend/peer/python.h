@@ -51,7 +51,7 @@ const void *python_output(const struct python_slot *s);
 /* Before a sample: the inputs of this turn, and a poisoned output. */
 enum status python_prepare(struct python_slot *s, uint64_t turn, struct err *err);
 /* After one, and `all`: after all. ST_FAIL when it wrote to its inputs or had not written its output when it
- * returned, or when its process's clock and ours do not agree. */
+ * returned, when a row of that, any, is wrong, or when its process's clock and ours do not agree. */
 enum status python_inspect(struct python_slot *s, bool all, struct err *err);
 /* Makes the last sample's output what python_output() has. */
 enum status python_fetch(struct python_slot *s, struct err *err);
