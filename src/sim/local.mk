@@ -1,7 +1,19 @@
 # What PTX text becomes before it is lowered.
 libattnscope_a_SOURCES += \
 	%D%/flow.h \
-	%D%/place.h
+	%D%/place.h \
+	%D%/lower/ptx_body.c \
+	%D%/lower/ptx_debug.c \
+	%D%/lower/ptx_lex.c \
+	%D%/lower/ptx_lex.h \
+	%D%/lower/ptx_names.c \
+	%D%/lower/ptx_names.h \
+	%D%/lower/ptx_parse.c \
+	%D%/lower/ptx_read.c \
+	%D%/lower/ptx_read.h \
+	%D%/lower/ptx_store.c \
+	%D%/lower/ptx_store.h \
+	%D%/lower/ptx_variable.c
 
 libattnscope_a_SOURCES += \
 	%D%/cache.h \

@@ -2,7 +2,8 @@
  *
  * A parser, no judge: an instruction nobody knows is kept as it is, and who lowers it names it. What
  * is refused is refused with its line: names that are not declared, text that is no PTX, numbers of
- * things beyond the limits below. The text is foreign; names in a module are printable ASCII.
+ * things beyond the limits below. The text is foreign; names in a module are printable ASCII,
+ * those of files are not.
  *
  * Everything of a module lives as long as the module. All strings are interned: equal texts within
  * one module are one pointer.
@@ -23,8 +24,8 @@
 
 /* Limits against hostile text; far beyond what compilers write. */
 enum {
-    PTX_MAX_TEXT = 64 << 20, /* bytes */
-    PTX_MAX_INSNS = 4 << 20, /* in one function, also after inlining */
+    PTX_MAX_TEXT = 16 << 20, /* bytes */
+    PTX_MAX_INSNS = 1 << 20, /* in one function, also after inlining */
     PTX_MAX_REGS = 1 << 20,  /* used ones of one function */
     PTX_MAX_NESTING = 32,    /* of scopes, braces of an initialiser, inlined calls */
     PTX_MAX_NAME = 4096,     /* bytes */
@@ -125,7 +126,7 @@ enum ptx_operand_kind {
     PTX_IMM,       /* `imm`, `imm_kind` */
     PTX_VARIABLE,  /* `variable` + `offset`: its address, as in mov and cvta */
     PTX_FUNCTION,  /* `function`: what is called */
-    PTX_LABEL,     /* `label` */
+    PTX_LABEL,     /* `label`, `name` */
     PTX_TARGETS,   /* `targets`: index of a .branchtargets table */
     PTX_PROTOTYPE, /* `name` of a .callprototype or .calltargets */
     PTX_ADDRESS, /* [reg + offset], [variable + offset] or [offset]; items: coordinates of a tensor */
@@ -154,15 +155,16 @@ struct ptx_operand {
         uint32_t targets;
     };
     union {
-        const char *name;                    /* PTX_SPECIAL, PTX_PROTOTYPE */
+        const char *name; /* PTX_SPECIAL, PTX_LABEL, PTX_TARGETS, PTX_PROTOTYPE */
         const struct ptx_variable *variable; /* PTX_VARIABLE, PTX_ADDRESS; NULL: none */
         const struct ptx_function *function;
     };
 };
 
 /* Where a line of CUDA stands (.loc). Index 0 of `locations` is "unknown", with line 0. */
+#define PTX_NO_FILE UINT32_MAX
 struct ptx_location {
-    uint32_t file;   /* index in `files` of the module */
+    uint32_t file;   /* index in `files` of the module; PTX_NO_FILE: no .file names it */
     uint32_t line;   /* from 1; 0: unknown */
     uint32_t column; /* from 1; 0: unknown */
     /* When the line came here by inlining: the function that it is of, as the assembler calls it,
@@ -235,8 +237,8 @@ struct ptx_function {
 };
 
 struct ptx_file {
-    uint32_t index; /* as .loc calls it */
-    const char *name;
+    uint32_t index;   /* as .loc calls it */
+    const char *name; /* as the text has it, foreign bytes */
 };
 
 struct ptx_module {
