@@ -20,5 +20,11 @@ libattnscope_a_SOURCES += \
 	%D%/hazard.h \
 	%D%/pattern.c %D%/pattern.h \
 	%D%/ptx.h \
-	%D%/tensor.h
+	%D%/half.h \
+	%D%/tensor.c %D%/tensor.h \
+	%D%/tensor_block.h %D%/tensor_body.h %D%/tensor_isa.h \
+	%D%/tensor_avx2.c \
+	%D%/tensor_avx512.c \
+	%D%/tensor_generic.c \
+	%D%/tensor_load.c
 libattnscope_a_SOURCES += %D%/sim.h

@@ -43,7 +43,7 @@ enum tensor_operand { TENSOR_A, TENSOR_B, TENSOR_C, TENSOR_D };
 
 #define TENSOR_REGS_MAX 8
 
-struct tensor_isa;
+struct tensor_block;
 
 /* One product D = A B + C of a warp: A is m x k, B is k x n. Made once for an instruction, then constant. */
 struct tensor_mma {
@@ -55,6 +55,7 @@ struct tensor_mma {
     int hmma;    /* mma.sync m16n8 (or m8n8) products that it is on the hardware */
     void (*run)(const struct tensor_mma *op, uint32_t *const d[], uint32_t *const a[],
                 uint32_t *const b[], uint32_t *const c[]);
+    void (*block)(const struct tensor_block *); /* what `run` does a m16n8 product with */
 };
 
 /* "f16", ".bf16", "tf32" ... as PTX spells it. False: no type of tensor instructions that we know. */
@@ -133,9 +134,8 @@ void tensor_wmma_load(const struct tensor_wmma *w, int i, const void *const from
                       uint32_t *const d[]);
 void tensor_wmma_store(const struct tensor_wmma *w, int i, void *const to[], uint32_t *const s[]);
 
-/* For tests: forces "generic", "avx2" or "avx512" for what is made from now on, NULL: the best. False when this
- * machine or this build has no such thing. Not while others make or run instructions. */
-bool tensor_force(const char *isa);
-const char *tensor_isa_name(void);
+/* For tests: "generic", "avx2" or "avx512" instead of the best. False when this machine or this build has no such
+ * thing, or the product has but one way; then nothing changes. */
+bool tensor_mma_use(struct tensor_mma *op, const char *isa);
 
 #endif

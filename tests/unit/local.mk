@@ -188,3 +188,5 @@ unit_tests += %D%/test_cage.t
 %C%_test_cage_t_SOURCES = %D%/test_cage.c
 unit_tests += %D%/test_pattern.t
 %C%_test_pattern_t_SOURCES = %D%/test_pattern.c
+unit_tests += %D%/test_tensor.t
+%C%_test_tensor_t_SOURCES = %D%/test_tensor.c
