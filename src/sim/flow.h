@@ -30,8 +30,8 @@ enum flow_use {
 typedef void flow_visit_fn(void *ctx, int32_t reg, enum flow_use use);
 /* Calls `visit` for every register that the instruction names: guard, addresses and vector elements
  * included; reads before writes. A guarded write leaves the lanes without the guard as they were: it
- * comes as a read and a write. The first operand is written, but for those that have no result
- * (st, red, bar, bra, cp.async, ...); a list of results in parentheses is. */
+ * comes as a read and a write. The first operand is written unless it is an address, or the
+ * instruction has no result (bar.sync, nanosleep, ...); of a call it is the list before the function. */
 void flow_registers(const struct ptx_function *f, const struct ptx_insn *i, flow_visit_fn *visit,
                     void *ctx);
 
@@ -42,8 +42,8 @@ struct flow_block {
     uint32_t nprev;
     const uint32_t *prev;
     uint32_t meet; /* immediate post-dominator, a block; itself for the end */
-    /* Loops: `loop` is the header of the innermost one around, -1 for none; nested `depth` deep.
-     * Only back edges to blocks that come no later in the text make loops. */
+    /* Loops: `loop` is the header of the innermost one around, its own for a header, -1 for none; nested
+     * `depth` deep. Of a loop with several entries the one that is met first is the header. */
     int32_t loop;
     uint32_t depth;
     bool reached; /* from the function's begin */
@@ -51,8 +51,9 @@ struct flow_block {
 
 struct flow {
     struct flow_block *blocks; /* in the order of the text */
-    uint32_t nblocks;          /* at least 2 with one instruction; the last is the end */
+    uint32_t nblocks;          /* the last is the end */
     uint32_t *block_of;        /* by instruction; at `ninsns` the end */
+    struct flow_store *store;
 };
 
 /* ST_USAGE with the PTX line when a branch has no label to go to. flow_free() frees it. */

@@ -2,6 +2,8 @@
 libattnscope_a_SOURCES += \
 	%D%/flow.h \
 	%D%/place.h \
+	%D%/lower/flow.c \
+	%D%/lower/place.c \
 	%D%/lower/ptx_body.c \
 	%D%/lower/ptx_debug.c \
 	%D%/lower/ptx_lex.c \

@@ -9,8 +9,8 @@
  * write does not end what was there before. Results never share a place with operands of the same
  * instruction, so that it may write before it has read all.
  *
- * Source: Poletto and Sarkar, Linear Scan Register Allocation, 1999; intervals with holes as in
- * Traub, Holloway, Smith, Quality and Speed in Linear-Scan Register Allocation, 1998.
+ * Source: Poletto and Sarkar, Linear Scan Register Allocation, 1999. A register has its place from
+ * the first to the last instruction of the text at which it lives.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef ATTNSCOPE_SIM_PLACE_H
@@ -28,11 +28,13 @@ struct place {
     uint32_t max_live; /* most slots that are live at one instruction: below this nobody gets */
 };
 #define PLACE_NONE UINT32_MAX
+enum { PLACE_MAX_SLOTS = 8192 }; /* also of masks; the hardware has 255 registers */
 
 /* Slots a register takes: 0 for a predicate. */
 uint32_t place_slots(enum ptx_type t);
 
-/* ST_USAGE when registers times blocks exceed what memory it may take (256 MiB). */
+/* ST_USAGE when more than PLACE_MAX_SLOTS live at once, or registers times blocks are too many for the
+ * memory it may take (128 MiB). place_free() frees it. */
 enum status place_new(const struct ptx_function *f, const struct flow *w, struct place **out,
                       struct err *err);
 void place_free(struct place *p);
