@@ -24,7 +24,7 @@ include %D%/tui/local.mk
 
 # liblzma unpacks the simulator's PTX, which the worker does: the interface program does not get it.
 core_libs = libattnscope.a $(cpu_libs) $(JANSSON_LIBS) $(SQLITE_LIBS) $(MD4C_LIBS) \
-	$(LZMA_LIBS) $(LIBS)
+	$(LZMA_LIBS) $(NETTLE_LIBS) $(LIBS)
 
 bin_PROGRAMS += attnscope
 attnscope_SOURCES = %D%/main.c

@@ -49,7 +49,7 @@ static const struct program_option {
     {"command", 'c', "LINE", "run these commands, a line or several; may be repeated"},
     {"file", 'f', "FILE", "run the commands in FILE"},
     {"plain", OPT_PLAIN, NULL, "no full screen: read commands line by line"},
-    {"restricted", OPT_RESTRICTED, NULL, "no writing to files, no pipes, no shell"},
+    {"restricted", OPT_RESTRICTED, NULL, "no writing to files, no pipes, no shell, no native code"},
     {"color", OPT_COLOR, "WHEN", "auto, always or never"},
     {"charset", OPT_CHARSET, "SET", "auto, ascii, blocks or braille"},
     {"theme", OPT_THEME, "NAME", "default, light, mono or projector"},

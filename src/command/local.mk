@@ -55,6 +55,7 @@ libattnscope_a_SOURCES += \
 	%D%/ask/keys.c %D%/ask/keys.h %D%/ask/set.c %D%/ask/set.h \
 	%D%/line/config.c %D%/line/config.h \
 	%D%/line/lex.c %D%/line/lex.h \
+	%D%/ask/consent.c %D%/ask/consent.h \
 	%D%/ask/estimate.c \
 	%D%/ask/ceiling.c \
 	%D%/ask/ceiling.h \

@@ -29,6 +29,7 @@ void services_clear(struct services *x)
     ceilings_free(x->ceilings);
     library_free(x->library);
     free(x->gpu.name);
+    free(x->consent_wanted);
     store_close(x->store);
     devices_free(x->devices);
     registry_free(x->registry);

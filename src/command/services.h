@@ -27,6 +27,8 @@ struct services {
     struct foundry *foundry;      /* session_foundry() */
     struct store *store;          /* session_store() */
     bool store_failed;            /* noted already */
+    char *consent_wanted;         /* consent_wanted() */
+    bool allowed_noted;           /* that it cannot be read what was allowed */
     struct library *library;      /* session_library() */
     struct recall *recall;        /* session_recall() */
     struct ceilings *ceilings;    /* session_ceilings() */

@@ -86,7 +86,7 @@ is "a function that is not there" says "$out" 'neither no_such_f32 nor no_such'
 cp "$lib" now.so
 run kernel add now.so:attn_run dtypes=f32 backend=cpu name=now
 printf '@name now\n@title t\n@dtypes f32\n@backend cpu\n@library %s/now.so:attn_wrong\n' "$tmp" >new.attn
-run_input "$(printf 'check now f32 S=16 H=1\n!cp %s next.so; mv next.so now.so; cat new.attn > %s/now.attn\ncheck now f32 S=16 H=1\n' "$lib" "$own")"
+run_input "$(printf 'check now f32 S=16 H=1\n!cp %s next.so; mv next.so now.so; cat new.attn > %s/now.attn\nkernel allow now\ncheck now f32 S=16 H=1\n' "$lib" "$own")"
 is "a new version is opened" says "$out" '^now .* fail '
 
 # ---- on the fake driver ----

@@ -18,6 +18,7 @@ mine() {
     shift
     sed -e "s/@name      fa2/@name      $name/" -e "s/@after     qtile_seq/@after     fa2/" -e "s/attn_fa2/attn_$name/" "$@" \
         "$src/fa2.c" >"$own/$name.c"
+    "$ATTNSCOPE" kernel allow "$name" >/dev/null 2>&1 || : # one that is broken has no permission to lack
 }
 
 # ---- dropped into the folder ----
@@ -69,6 +70,7 @@ run run named S=64 backend=cpu
 is "the function is missing" says "$out" 'it has no function attn_named'
 mine greedy
 echo '#include "/etc/passwd"' >>"$own/greedy.c"
+run kernel allow greedy
 run run greedy S=64 backend=cpu
 is "what is not its own cannot be included" says "$out" 'does not compile'
 is "and is not shown" [ "$(printf '%s\n' "$out" | grep -c root:)" -eq 0 ]

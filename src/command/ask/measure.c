@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "base/number.h"
 #include "command/ask/ceiling.h"
+#include "command/ask/consent.h"
 #include "command/ask/request.h"
 #include "command/output.h"
 #include "command/session.h"
@@ -175,6 +176,7 @@ struct measuring {
     char *l2;
     struct job *job; /* NULL: nothing can run */
     int *entry;      /* of the job, by kernel of the request; -1: cannot run */
+    char **withheld; /* why the user's say is missing, NULL: it is not */
 };
 
 /* Row of kernel i out of the ended job; counts it. */
@@ -199,6 +201,17 @@ static struct run_row ended_row(const struct measuring *m, int i, bool keep, str
     return copy;
 }
 
+/* Somebody's own code needs the user's say, and what a restricted session allows. */
+static bool withheld(struct measuring *m, int i)
+{
+    struct err why = ERR_INIT;
+    const struct request *r = &m->request;
+    if (consent_ask(m->session, r->kernels[i], r->descs[i], &why) == ST_OK)
+        return false;
+    m->withheld[i] = xstrdup(why.text);
+    return true;
+}
+
 static struct measuring *start_pass(struct session *s, const struct request *r,
                                     const struct measure_how *how, const char *backend,
                                     const char *l2)
@@ -210,11 +223,13 @@ static struct measuring *start_pass(struct session *s, const struct request *r,
                             .how = *how,
                             .backend = backend,
                             .l2 = xstrdup(l2),
-                            .entry = xcalloc((size_t)r->nkernels + 1, sizeof *m->entry)};
+                            .entry = xcalloc((size_t)r->nkernels + 1, sizeof *m->entry),
+                            .withheld = xcalloc((size_t)r->nkernels + 1, sizeof *m->withheld)};
     request_copy(&m->request, r);
     fill_request(r, how, backend, l2, &q);
     for (int i = 0; i < r->nkernels; i++) {
-        m->entry[i] = runs && refused(r, i, backend, NULL) ? -1 : q.nentries;
+        const bool no = runs && (refused(r, i, backend, NULL) || withheld(m, i));
+        m->entry[i] = no ? -1 : q.nentries;
         if (m->entry[i] >= 0)
             add_entry(&q, r, i);
     }
@@ -231,8 +246,9 @@ static void finish_pass(struct measuring *m, bool keep, struct measured *out)
     for (int i = 0; i < r->nkernels; i++) {
         struct err why = ERR_INIT;
         const bool no = m->entry[i] < 0 && refused(r, i, m->backend, &why);
+        const char *reason = m->withheld[i] ? m->withheld[i] : no ? why.text : NULL;
         struct run_row row =
-            no ? reason_row(r, i, m->backend, m->l2, why.text) : ended_row(m, i, keep, out);
+            reason ? reason_row(r, i, m->backend, m->l2, reason) : ended_row(m, i, keep, out);
         out->need_gpu += no && needs_gpu(r, i);
         run_rows_take(&out->rows, &row);
     }
@@ -413,7 +429,10 @@ void measure_drop(struct measuring *m)
     if (!m)
         return;
     job_free(m->job); /* which cancels it */
+    for (int i = 0; i < m->request.nkernels; i++)
+        free(m->withheld[i]);
     request_clear(&m->request);
+    free(m->withheld);
     free(m->entry);
     free(m->l2);
     free(m);

@@ -234,8 +234,11 @@ static void add_versions(struct rowset *rows, const struct session *s)
     add(rows, "attnscope", "ok", "%s, with SQLite %s and jansson %s", PACKAGE_VERSION,
         sqlite3_libversion(), jansson_version_str());
     add(rows, "session", s->restricted ? "restricted" : "free", "%s",
-        s->restricted ? "no files are written, no other programs run"
-                      : "files, pipes and ! are on");
+        s->restricted
+            ? "measures and keeps results; no files that you name are written, no pipe, no shell, "
+              "no "
+              "native code or Python of anybody's"
+            : "files, pipes and ! are on; native code and Python run once you have allowed them");
 }
 
 static void add_terminal(struct rowset *rows, const struct session *s)

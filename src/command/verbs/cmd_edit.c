@@ -19,6 +19,7 @@
 #include "base/number.h"
 #include "base/path.h"
 #include "base/sanitize.h"
+#include "command/ask/consent.h"
 #include "command/ask/measure.h"
 #include "command/ask/plan_row.h"
 #include "command/ask/request.h"
@@ -593,7 +594,9 @@ static enum status edit_once(struct edit *e, bool *again, struct err *err)
     st = both_request(e, edited, &r, err);
     if (st != ST_OK)
         return st;
-    st = judge(e, &r, err);
+    st = consent_give(e->s, edited, NULL, err); /* the user has just written it */
+    if (st == ST_OK)
+        st = judge(e, &r, err);
     *again = st == ST_NO;
     request_clear(&r);
     return st;

@@ -18,6 +18,7 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/sanitize.h"
+#include "command/ask/consent.h"
 #include "command/output.h"
 #include "command/session.h"
 #include "command/verbs/cmd_list.h"
@@ -73,6 +74,21 @@ static enum status refuse(const char *problem, const char *path, const char *nam
     return st;
 }
 
+/* Code that runs with the user's rights is said to, once, and with the hash that the yes holds for. */
+static enum status allow(struct session *s, const struct kernel *k, struct err *err)
+{
+    char hash[SHA256_HEX + 1];
+    if (!consent_side(k))
+        return ST_OK;
+    const enum status st = consent_give(s, k, hash, err);
+    if (st == ST_OK && *hash)
+        session_note(
+            s, "%s is %s: it runs in the worker with your rights, as any program does; sha256 %s",
+            k->name, consent_class(k, consent_side(k)) == CLASS_PYTHON ? "Python" : "native code",
+            hash);
+    return st;
+}
+
 /* The registry's word on what has just been put into the folder as `path`; what is wrong is taken
  * out again. */
 static enum status accept(struct session *s, struct cmd_call *c, const char *name, const char *path,
@@ -81,8 +97,10 @@ static enum status accept(struct session *s, struct cmd_call *c, const char *nam
     registry_refresh(s->services.registry);
     const char *problem = registry_problem_of(s->services.registry, name);
     const struct kernel *k = problem ? NULL : registry_find(s->services.registry, name);
-    if (k && k->user)
-        return print_own(s, c, k);
+    if (k && k->user) {
+        const enum status st = allow(s, k, err);
+        return st ? st : print_own(s, c, k);
+    }
     enum status st = refuse(problem, path, named, err);
     unlink(path);
     registry_refresh(s->services.registry);
@@ -471,6 +489,23 @@ static enum status remove_one(struct session *s, struct cmd_call *c, struct err 
     return st;
 }
 
+/* ---- allow ---- */
+
+static enum status allow_one(struct session *s, struct cmd_call *c, struct err *err)
+{
+    const struct kernel *k = NULL;
+    enum status st = call_finish(s, c, err);
+    if (st == ST_OK && c->nwords != 2)
+        st = err_set(err, ST_USAGE, "kernel allow needs one name; kernel list shows them");
+    if (st == ST_OK)
+        st = call_mark(c, registry_get(s->services.registry, c->words[1].text, &k, err),
+                       c->words[1].at, (int)strlen(c->words[1].text), err);
+    if (st == ST_OK && !consent_side(k))
+        return err_set(err, ST_USAGE,
+                       "%s needs no permission: it is no code that runs with your rights", k->name);
+    return st ? st : allow(s, k, err);
+}
+
 /* ---- the verb ---- */
 
 static const struct action {
@@ -479,11 +514,12 @@ static const struct action {
     bool writes;
 } actions[] = {
     {"add", kernel_add, true},
+    {"allow", allow_one, true},
     {"list", list, false},
     {"remove", remove_one, true},
 };
 enum { ACTIONS = sizeof actions / sizeof *actions };
-static const char *const action_names[] = {"add", "list", "remove", NULL};
+static const char *const action_names[] = {"add", "allow", "list", "remove", NULL};
 
 static enum status exec_kernel(struct session *s, struct cmd_call *c, struct err *err)
 {
@@ -500,7 +536,7 @@ static enum status exec_kernel(struct session *s, struct cmd_call *c, struct err
     }
     char *clean = sanitize_line(word);
     const char *near = str_nearest_in(word, action_names);
-    err_set(err, ST_USAGE, "kernel knows add, list and remove, not \"%s\"", clean);
+    err_set(err, ST_USAGE, "kernel knows add, allow, list and remove, not \"%s\"", clean);
     err_suggest(err, near);
     free(clean);
     return call_mark(c, ST_USAGE, c->words[0].at, (int)strlen(word), err);
@@ -516,7 +552,7 @@ static const struct cmd_key kernel_keys[] = {
 const struct cmd_entry cmd_kernel = {
     .name = "kernel",
     .group = "Session",
-    .usage = "add FILE [name=] [dtypes=] [backend=] | list | remove NAME",
+    .usage = "add FILE [name=] [dtypes=] [backend=] | allow NAME | list | remove NAME",
     .summary = "take in kernels of your own: sources, cubins, functions of a library",
     .help =
         "FILE is a .cu with a descriptor in its first comment, which may ask for nvcc, folders\n"
@@ -527,8 +563,13 @@ const struct cmd_entry cmd_kernel = {
         "\n"
         "A file stays where it is and is read there whenever it has changed. What was added is\n"
         "planned where a descriptor says how, and run, checked, timed and compared as the\n"
-        "built-in kernels are, beside them and the peers. attnscope-kernel(5) has it all. A\n"
-        "library runs in the worker with your rights, as any program of yours does.\n"
+        "built-in kernels are, beside them and the peers. attnscope-kernel(5) has it all.\n"
+        "\n"
+        "C, libraries and Python run in the worker with your rights, as any program of yours "
+        "does.\n"
+        "So they run only when you have said so: add says so, and allow, for the code as it is "
+        "then;\n"
+        "changed code is asked about again. Restricted sessions and lessons run none of it.\n"
         "\n"
         "  kernel add work/mine.cu\n"
         "  kernel add build/libmine.so:attn_run name=mine dtypes=f16,bf16\n"

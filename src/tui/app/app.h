@@ -4,6 +4,7 @@
 #ifndef ATTNSCOPE_TUI_APP_H
 #define ATTNSCOPE_TUI_APP_H
 
+#include "base/sha256.h"
 #include "command/session.h"
 #include "tui/app/keymap.h"
 #include "tui/app/history.h"
@@ -107,11 +108,13 @@ struct app {
     bool urgent;    /* a key changed something: draw now */
     bool ran_frame; /* the first frame is out */
     int64_t last_frame_ms;
-    int64_t looked_ms;   /* when the user's kernels were looked at */
-    int frame_ms;        /* shortest time between frames for data */
-    struct job *waiting; /* a typed command waits for this job */
-    char *doing;         /* as it says in its own words, or NULL */
-    int64_t ctrl_c_ms;   /* of the last Ctrl-C with nothing to cancel */
+    int64_t looked_ms; /* when the user's kernels were looked at */
+    int frame_ms;      /* shortest time between frames for data */
+    char consent_name[64],
+        consent_hash[SHA256_HEX + 1]; /* what the user is asked about: menu_consent() */
+    struct job *waiting;              /* a typed command waits for this job */
+    char *doing;                      /* as it says in its own words, or NULL */
+    int64_t ctrl_c_ms;                /* of the last Ctrl-C with nothing to cancel */
     int exit_status;
     bool quit;
 };

@@ -15,6 +15,7 @@
 #include "base/sanitize.h"
 #include "tui/app/app.h"
 #include "tui/app/keyfile.h"
+#include "tui/app/menus.h"
 #include "tui/app/prompt.h"
 #include "tui/kit/signals.h"
 
@@ -198,6 +199,8 @@ void app_turn(struct app *a)
     follow_kernels(a);
     if (a->screen->tick && !a->waiting && !a->frozen && !a->quit)
         a->screen->tick(app_screen(a));
+    if (a->session->services.consent_wanted && !popup_is_open(&a->popup) && !prompt_is_open())
+        menu_consent(a);
 }
 
 static void on_wait(void *ctx, struct super *s, struct job *j)

@@ -8,6 +8,8 @@
 
 void menu_options(struct app *a);
 void menu_export(struct app *a);
+/* Asks whether the kernel that consent_wanted() names may run; nothing happens when it names none. */
+void menu_consent(struct app *a);
 /* The list of all that there is to go to. */
 void menu_goto(struct app *a);
 /* Keys of the screen, commands, colours and glyphs. */

@@ -1,0 +1,224 @@
+/* consent.c - see consent.h.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "command/ask/consent.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "base/path.h"
+#include "base/str.h"
+#include "command/session.h"
+
+enum { ALLOWED_MAX = 1 << 20 };
+
+const char *const consent_words[] = {"shipped", "gpu", "native", "python"};
+
+/* ---- what it is ---- */
+
+enum code_class consent_class(const struct kernel *k, const struct kernel_desc *d)
+{
+    if (!k->user)
+        return CLASS_SHIPPED;
+    if (d->code == CODE_PYTHON)
+        return CLASS_PYTHON;
+    return d->code == CODE_LIBRARY || d->code == CODE_C ? CLASS_NATIVE : CLASS_GPU;
+}
+
+const struct kernel_desc *consent_side(const struct kernel *k)
+{
+    const struct kernel_desc *sides[] = {k->cuda, k->cpu};
+    for (int i = 0; i < 2; i++)
+        if (sides[i] && consent_class(k, sides[i]) >= CLASS_NATIVE)
+            return sides[i];
+    return NULL;
+}
+
+static enum status add_file(struct sha256 *h, const char *path, struct err *err)
+{
+    char block[16384];
+    int fd;
+    enum status st = file_open(path, FILE_FOLLOW, &fd, err);
+    if (st)
+        return st;
+    ssize_t n;
+    while ((n = read(fd, block, sizeof block)) > 0 || (n < 0 && errno == EINTR))
+        if (n > 0)
+            sha256_add(h, block, (size_t)n);
+    if (n < 0)
+        st = err_set(err, ST_USAGE, "cannot read %s: %s", path, strerror(errno));
+    close(fd);
+    return st;
+}
+
+enum status consent_hash(const struct kernel_desc *d, char out[SHA256_HEX + 1], struct err *err)
+{
+    struct sha256 h;
+    enum status st = ST_OK;
+    sha256_begin(&h);
+    sha256_add(&h, d->source, d->source_len);
+    if (d->file) {
+        char *path = desc_path(d, d->file);
+        sha256_add(&h, "", 1);
+        st = add_file(&h, path, err);
+        free(path);
+    }
+    sha256_end(&h, out);
+    return st;
+}
+
+/* ---- what was allowed ---- */
+
+/* One that cannot be read is said once, and allows nothing. */
+static char *read_allowed(struct session *s)
+{
+    char *path = path_in(PATH_DATA, "allowed"), *text = NULL;
+    struct err err = ERR_INIT;
+    size_t len;
+    if (path && str_read_if(path, ALLOWED_MAX, FILE_OWN, &text, &len, &err) &&
+        !s->services.allowed_noted) {
+        s->services.allowed_noted = true;
+        session_note(s, "what was allowed is not known: %s", err.text);
+    }
+    free(path);
+    return text;
+}
+
+static bool is_allowed(struct session *s, const char *hash)
+{
+    char *text = read_allowed(s), *rest = text;
+    bool found = false;
+    for (char *line; !found && rest && (line = strsep(&rest, "\n"));)
+        found =
+            strncmp(line, hash, SHA256_HEX) == 0 && (!line[SHA256_HEX] || line[SHA256_HEX] == ' ');
+    free(text);
+    return found;
+}
+
+/* Appends one line with one call: sessions side by side lose nothing. */
+static enum status write_allowed(const char *hash, const char *name, struct err *err)
+{
+    char *path = NULL, *line = xasprintf("%s %s\n", hash, name);
+    enum status st = path_for(PATH_DATA, "allowed", "what you allow", &path, err);
+    if (!st)
+        st = path_make_parent(path, err);
+    if (!st)
+        st = file_may_open(path, err);
+    const int fd =
+        st ? -1
+           : open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
+    if (!st && (fd < 0 || !file_write_all(fd, line, strlen(line))))
+        st = err_set(err, ST_FAIL, "cannot write %s: %s", path, strerror(errno));
+    if (fd >= 0)
+        close(fd);
+    free(line);
+    free(path);
+    return st;
+}
+
+/* ---- may it? ---- */
+
+/* A name that was typed is no file of somebody's. */
+static bool was_typed(const struct kernel_desc *d)
+{
+    return d->code == CODE_PYTHON && *d->path != '/';
+}
+
+enum status consent_check(struct session *s, const struct kernel *k, const struct kernel_desc *d,
+                          struct err *err)
+{
+    char hash[SHA256_HEX + 1];
+    const enum code_class is = consent_class(k, d);
+    if (is < CLASS_NATIVE)
+        return ST_OK;
+    const char *what = is == CLASS_PYTHON ? "Python" : "native code";
+    if (s->restricted)
+        return err_set(err, ST_NO,
+                       "%s is %s, which runs with your rights; this session is restricted", k->name,
+                       what);
+    if (was_typed(d))
+        return ST_OK;
+    enum status st = consent_hash(d, hash, err);
+    if (st || is_allowed(s, hash))
+        return st;
+    return err_set(
+        err, ST_NO,
+        "%s is %s, which runs with your rights, and nobody has allowed it as it is now (sha256 "
+        "%.12s); kernel allow %s does",
+        k->name, what, hash, k->name);
+}
+
+void consent_text(const struct kernel *k, struct str *out)
+{
+    char hash[SHA256_HEX + 1] = "";
+    const struct kernel_desc *d = consent_side(k);
+    char *file = d->file ? desc_path(d, d->file) : xstrdup(d->path);
+    (void)consent_hash(d, hash, NULL);
+    str_addf(
+        out,
+        "%s is %s, and runs in the worker with your rights, as any program does: it can read and "
+        "change your files.\nfile    %s\nsha256  %s\n",
+        k->name, consent_class(k, d) == CLASS_PYTHON ? "Python" : "native code", file, hash);
+    free(file);
+}
+
+static bool says_yes(struct session *s, const struct kernel *k)
+{
+    struct str text = {0};
+    consent_text(k, &text);
+    char *rest = str_take(&text), *all = rest;
+    for (char *line; (line = strsep(&rest, "\n"));)
+        if (*line)
+            session_note(s, "%s", line);
+    free(all);
+    const bool careful = s->front.careful;
+    char *question = xasprintf("Run %s?", k->name);
+    s->front.careful = true;
+    const bool yes = s->front.ask(s->front.ctx, question);
+    s->front.careful = careful;
+    free(question);
+    return yes;
+}
+
+enum status consent_ask(struct session *s, const struct kernel *k, const struct kernel_desc *d,
+                        struct err *err)
+{
+    enum status st = consent_check(s, k, d, err);
+    if (st != ST_NO || s->restricted)
+        return st;
+    if (!s->front.ask) {
+        free(s->services.consent_wanted);
+        s->services.consent_wanted = xstrdup(k->name);
+        return st;
+    }
+    return says_yes(s, k) ? consent_give(s, k, NULL, err) : st;
+}
+
+enum status consent_give(struct session *s, const struct kernel *k, char hash[SHA256_HEX + 1],
+                         struct err *err)
+{
+    char own[SHA256_HEX + 1], *to = hash ? hash : own;
+    const struct kernel_desc *d = consent_side(k);
+    *to = '\0';
+    if (s->restricted)
+        return err_set(err, ST_USAGE, "nothing can be allowed: this session is restricted");
+    if (!d || was_typed(d))
+        return ST_OK;
+    enum status st = consent_hash(d, to, err);
+    return st || is_allowed(s, to) ? st : write_allowed(to, k->name, err);
+}
+
+const struct kernel *consent_wanted(struct session *s)
+{
+    const struct kernel *k = s->services.consent_wanted
+                                 ? registry_find(s->services.registry, s->services.consent_wanted)
+                                 : NULL;
+    free(s->services.consent_wanted);
+    s->services.consent_wanted = NULL;
+    return k;
+}
