@@ -32,13 +32,13 @@ $(cuda_out)/stamp: kerneldefs$(EXEEXT) $(cuda_sources) tools/build-fatbins.sh
 	touch $@
 CLEANFILES += kerneldefs.txt
 clean-local:
-	rm -rf $(cuda_out) cppcheck-cache
+	rm -rf fuzz-build $(cuda_out) cppcheck-cache
 install-data-local:
 	if test -d $(cuda_out); then \
 	  $(MKDIR_P) '$(DESTDIR)$(pkgdatadir)/cuda' && \
 	  $(INSTALL_DATA) $(cuda_out)/*.fatbin $(cuda_out)/*.def $(cuda_out)/*.ptx '$(DESTDIR)$(pkgdatadir)/cuda'; fi
 uninstall-local:
-	rm -rf '$(DESTDIR)$(pkgdatadir)/cuda'
+	rm -rf fuzz-build '$(DESTDIR)$(pkgdatadir)/cuda'
 
 # The tracked table of registers, spills and static SMEM: exact occupancy without NVIDIA software.
 update-ptxas: kerneldefs$(EXEEXT)

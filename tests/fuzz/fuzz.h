@@ -17,6 +17,9 @@ int fuzz_one(const uint8_t *data, size_t size);
 extern const char *const fuzz_seeds[];
 extern const char *const fuzz_tokens[];
 
+/* A target that takes long may define how many usual inputs one of its own counts for. */
+extern const unsigned fuzz_cost __attribute__((weak));
+
 /* Says which invariant is broken; returns 1. */
 int fuzz_broken(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 

@@ -7,13 +7,20 @@
  *   fuzz_TARGET [inputs [first]]     1,000,000 inputs from number 0 by default; FUZZ_INPUTS in the
  *                                    environment gives another default
  *
- * Reports TAP. Built with -DFUZZ_LIBFUZZER, a target is a libFuzzer target instead.
+ * Before those, the inputs of corpus/TARGET.txt run: what `make fuzz` found worth keeping, one a line,
+ * written as seeds are. Reports TAP.
+ *
+ *   fuzz_TARGET --escape FILE...     prints files as such lines
+ *
+ * Built with -DFUZZ_LIBFUZZER, a target is a libFuzzer target instead; with FUZZ_SEEDS_TO=DIR in the
+ * environment it writes its seeds, its corpus and, as DIR.dict, its tokens, and ends.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "fuzz.h"
 
 #include <signal.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,9 +38,111 @@ int fuzz_broken(const char *fmt, ...)
     return 1;
 }
 
+enum { INPUT_MAX = 1024, TEXTS_MAX = 128, EDITS_MAX = 8, HANG_SECONDS = 60 };
+
+struct text {
+    size_t len;
+    uint8_t bytes[INPUT_MAX];
+};
+
+static void load_text(struct text *t, const char *source)
+{
+    t->len = 0;
+    while (*source && t->len < INPUT_MAX) {
+        unsigned byte;
+        if (source[0] == '\\' && source[1] == 'x' && sscanf(source + 2, "%2x", &byte) == 1) {
+            t->bytes[t->len++] = (uint8_t)byte;
+            source += 4;
+        } else {
+            t->bytes[t->len++] = (uint8_t)*source++;
+        }
+    }
+}
+
+static void print_escaped(FILE *f, const uint8_t *bytes, size_t len)
+{
+    for (size_t i = 0; i < len; i++)
+        if (bytes[i] >= ' ' && bytes[i] < 0x7F && bytes[i] != '"' && bytes[i] != '\\')
+            putc(bytes[i], f);
+        else
+            fprintf(f, "\\x%02x", bytes[i]);
+}
+
+/* The kept inputs of a program NAME, or of fuzz_NAME.t; NULL: it has none. */
+static FILE *open_corpus(const char *program)
+{
+    const char *slash = strrchr(program, '/'), *name = slash ? slash + 1 : program;
+    const char *dir = getenv("ATTNSCOPE_SRCDIR");
+    if (!strncmp(name, "fuzz_", 5))
+        name += 5;
+    char path[4096];
+    snprintf(path, sizeof path, "%s/tests/fuzz/corpus/%.*s.txt", dir ? dir : ".",
+             (int)strcspn(name, "."), name);
+    return fopen(path, "re");
+}
+
+/* The next line as an input; false at the end. */
+static bool next_kept(FILE *f, struct text *t)
+{
+    char line[4 * INPUT_MAX + 2];
+    if (!fgets(line, sizeof line, f))
+        return false;
+    line[strcspn(line, "\n")] = 0;
+    load_text(t, line);
+    return true;
+}
+
 #ifdef FUZZ_LIBFUZZER
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int LLVMFuzzerInitialize(int *argc, char ***argv);
+
+static void write_seed(const char *dir, const char *kind, int number, const struct text *t)
+{
+    char path[4096];
+    snprintf(path, sizeof path, "%s/%s%d", dir, kind, number);
+    FILE *f = fopen(path, "we");
+    if (!f || fwrite(t->bytes, 1, t->len, f) != t->len || fclose(f) != 0)
+        exit(1);
+}
+
+static void write_tokens(const char *dir)
+{
+    char path[4096];
+    struct text t;
+    snprintf(path, sizeof path, "%s.dict", dir);
+    FILE *f = fopen(path, "we");
+    for (int i = 0; f && fuzz_tokens[i]; i++) {
+        load_text(&t, fuzz_tokens[i]);
+        if (t.len == 0)
+            continue;
+        putc('"', f);
+        print_escaped(f, t.bytes, t.len);
+        fputs("\"\n", f);
+    }
+    if (!f || fclose(f) != 0)
+        exit(1);
+}
+
+int LLVMFuzzerInitialize(int *argc, char ***argv)
+{
+    const char *dir = getenv("FUZZ_SEEDS_TO");
+    (void)argc;
+    if (!dir)
+        return 0;
+    struct text t;
+    for (int i = 0; fuzz_seeds[i]; i++) {
+        load_text(&t, fuzz_seeds[i]);
+        write_seed(dir, "seed", i, &t);
+    }
+    FILE *kept = open_corpus((*argv)[0]);
+    for (int i = 0; kept && next_kept(kept, &t); i++)
+        write_seed(dir, "kept", i, &t);
+    if (kept)
+        fclose(kept);
+    write_tokens(dir);
+    exit(0);
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -43,13 +152,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 }
 
 #else
-
-enum { INPUT_MAX = 1024, TEXTS_MAX = 128, EDITS_MAX = 8, HANG_SECONDS = 60 };
-
-struct text {
-    size_t len;
-    uint8_t bytes[INPUT_MAX];
-};
 
 struct texts {
     size_t count;
@@ -78,20 +180,6 @@ static uint64_t scramble(uint64_t number)
     z = (z ^ z >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
     z = (z ^ z >> 27) * UINT64_C(0x94D049BB133111EB);
     return (z ^ z >> 31) | 1;
-}
-
-static void load_text(struct text *t, const char *source)
-{
-    t->len = 0;
-    while (*source && t->len < INPUT_MAX) {
-        unsigned byte;
-        if (source[0] == '\\' && source[1] == 'x' && sscanf(source + 2, "%2x", &byte) == 1) {
-            t->bytes[t->len++] = (uint8_t)byte;
-            source += 4;
-        } else {
-            t->bytes[t->len++] = (uint8_t)*source++;
-        }
-    }
 }
 
 static void load_texts(struct texts *all, const char *const *sources)
@@ -178,24 +266,24 @@ static void make_input(uint64_t number, const struct texts *seeds, const struct 
 /* What a death in the target is reported with. A signal handler can reach nothing else. */
 static struct {
     uint64_t number;
+    bool kept; /* line `number` of the corpus */
     struct text input;
 } current;
 
 static void print_input(const struct text *t)
 {
     fputs("# input: \"", stdout);
-    for (size_t i = 0; i < t->len; i++)
-        if (t->bytes[i] >= ' ' && t->bytes[i] < 0x7F && t->bytes[i] != '"' && t->bytes[i] != '\\')
-            putchar(t->bytes[i]);
-        else
-            printf("\\x%02x", t->bytes[i]);
+    print_escaped(stdout, t->bytes, t->len);
     fputs("\"\n", stdout);
 }
 
 static void report_failure(const char *how)
 {
-    printf("not ok 1 - input %llu %s; repeat it with the arguments: 1 %llu\n",
-           (unsigned long long)current.number, how, (unsigned long long)current.number);
+    const unsigned long long n = current.number;
+    if (current.kept)
+        printf("not ok 1 - kept input %llu %s\n", n, how);
+    else
+        printf("not ok 2 - input %llu %s; repeat it with the arguments: 1 %llu\n", n, how, n);
     print_input(&current.input);
     fflush(stdout);
 }
@@ -253,16 +341,31 @@ static uint64_t number_or(const char *text, uint64_t otherwise)
     return text && *text ? strtoull(text, NULL, 10) : otherwise;
 }
 
-int main(int argc, char **argv)
+static bool run_kept(const char *program)
+{
+    FILE *f = open_corpus(program);
+    current.kept = true;
+    bool broken = false;
+    while (f && !broken && next_kept(f, &current.input)) {
+        current.number++;
+        alarm(HANG_SECONDS);
+        broken = run_exact(&current.input);
+    }
+    if (f)
+        fclose(f);
+    if (broken)
+        report_failure("breaks an invariant");
+    else
+        printf("ok 1 - %llu kept inputs\n", (unsigned long long)current.number);
+    current.kept = false;
+    return !broken;
+}
+
+static void run_made(uint64_t inputs, uint64_t first)
 {
     static struct texts seeds, tokens;
     load_texts(&seeds, fuzz_seeds);
     load_texts(&tokens, fuzz_tokens);
-    const uint64_t inputs =
-        number_or(argc > 1 ? argv[1] : NULL, number_or(getenv("FUZZ_INPUTS"), 1000000));
-    const uint64_t first = number_or(argc > 2 ? argv[2] : NULL, 0);
-    printf("1..1\n");
-    watch_for_death();
     const double begin = seconds();
     for (uint64_t i = 0; i < inputs; i++) {
         if (i % 1024 == 0)
@@ -271,12 +374,42 @@ int main(int argc, char **argv)
         make_input(current.number, &seeds, &tokens, &current.input);
         if (run_exact(&current.input)) {
             report_failure("breaks an invariant");
-            return 0;
+            return;
         }
     }
     const double took = seconds() - begin;
-    printf("ok 1 - %llu inputs, %.0f a second\n", (unsigned long long)inputs,
+    printf("ok 2 - %llu inputs, %.0f a second\n", (unsigned long long)inputs,
            (double)inputs / (took > 0 ? took : 1e-9));
+}
+
+/* Each file as a line of a corpus; longer ones would be cut, and are left out. */
+static int escape_files(char **files)
+{
+    uint8_t bytes[INPUT_MAX + 1];
+    for (; *files; files++) {
+        FILE *f = fopen(*files, "re");
+        const size_t len = f ? fread(bytes, 1, sizeof bytes, f) : 0;
+        if (!f || fclose(f) != 0)
+            return 1;
+        if (len <= INPUT_MAX) {
+            print_escaped(stdout, bytes, len);
+            putchar('\n');
+        }
+    }
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 1 && !strcmp(argv[1], "--escape"))
+        return escape_files(argv + 2);
+    const unsigned cost = &fuzz_cost ? fuzz_cost : 1;
+    const uint64_t inputs =
+        number_or(argc > 1 ? argv[1] : NULL, number_or(getenv("FUZZ_INPUTS"), 1000000) / cost);
+    printf("1..2\n");
+    watch_for_death();
+    if (run_kept(argv[0]))
+        run_made(inputs, number_or(argc > 2 ? argv[2] : NULL, 0));
     return 0;
 }
 

@@ -2,6 +2,7 @@
 #   fuzz_tests += %D%/fuzz_NAME.t
 #   %C%_fuzz_NAME_t_SOURCES = %D%/fuzz_NAME.c %D%/fuzz.h
 #   %C%_fuzz_NAME_t_LDADD = libfuzzmain.a $(core_libs)
+# `FUZZ_TARGETS=NAME FUZZ_KEEP=yes make fuzz` then writes corpus/NAME.txt.
 # tests/local.mk makes libfuzzmain.a from fuzz_main.c and turns the list into check_PROGRAMS and
 # TESTS.
 
@@ -35,3 +36,8 @@ fuzz_tests += %D%/fuzz_log.t
 fuzz_tests += %D%/fuzz_pack.t
 %C%_fuzz_pack_t_SOURCES = %D%/fuzz_pack.c %D%/fuzz.h
 %C%_fuzz_pack_t_LDADD = libfuzzmain.a $(core_libs)
+fuzz_tests += %D%/fuzz_command.t
+%C%_fuzz_command_t_SOURCES = %D%/fuzz_command.c %D%/fuzz.h
+%C%_fuzz_command_t_LDADD = libfuzzmain.a $(core_libs)
+
+EXTRA_DIST += %D%/corpus
