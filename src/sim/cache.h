@@ -32,7 +32,7 @@ enum cache_op {
 /* In sectors unless the name says bytes. */
 struct cache_counts {
     uint64_t asked[CACHE_COUNT];
-    uint64_t hits[CACHE_COUNT]; /* asked for and there; a write always is, if its line was */
+    uint64_t hits[CACHE_COUNT]; /* asked for and there; a write is if its line was */
     uint64_t unique;            /* distinct sectors asked for */
     uint64_t unique_read; /* of these, read before they were written as a whole: compulsory reads */
     uint64_t dram_read_bytes;
@@ -42,15 +42,20 @@ struct cache_counts {
 
 struct cache;
 struct cache *cache_new(size_t bytes); /* rounded down to whole sets, at least one set (2 KiB) */
+/* One that leaves `unique` and `unique_read` at 0, and so needs no memory for them: an L1. */
+struct cache *cache_new_plain(size_t bytes);
 void cache_free(struct cache *c);
 void cache_clear(struct cache *c); /* empty, all counts 0 */
 size_t cache_bytes(const struct cache *c);
+size_t cache_sets(const struct cache *c);
+size_t cache_set(const struct cache *c, uint64_t line); /* that keeps line number address / 128 */
 
-/* One sector: `sector` is its address / 32, bit i of `bytes` its byte i. */
-void cache_sector(struct cache *c, enum cache_op op, uint64_t sector, uint32_t bytes);
+/* One sector: `sector` is its address / 32, bit i of `bytes` its byte i. Did it hit? */
+bool cache_sector(struct cache *c, enum cache_op op, uint64_t sector, uint32_t bytes);
 /* All sectors of one access of a warp; `first` is the address of its first active lane. */
 void cache_access(struct cache *c, enum cache_op op, uint64_t first,
                   const struct pattern_global *p);
+void cache_forget(struct cache *c, uint64_t sector); /* is not there any more, nor written back */
 struct cache_counts cache_counts(const struct cache *c);
 
 /* Blocks of several threads in front of one cache. Each block's accesses are kept until its turn comes,
@@ -60,6 +65,9 @@ struct cache_counts cache_counts(const struct cache *c);
 struct cache_feed;
 struct cache_feed *cache_feed_new(size_t l2_bytes, size_t l1_bytes);
 void cache_feed_free(struct cache_feed *f);
+/* At most so many runs of sectors (16 bytes each) that a block keeps until its turn, and eight times
+ * as many that ended blocks keep. 0: the default. Before the first block. */
+void cache_feed_limit(struct cache_feed *f, size_t runs);
 
 /* One thread's view of the feed. */
 struct cache_port;

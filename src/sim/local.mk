@@ -18,7 +18,8 @@ libattnscope_a_SOURCES += \
 	%D%/lower/ptx_variable.c
 
 libattnscope_a_SOURCES += \
-	%D%/cache.h \
+	%D%/cache.c %D%/cache.h \
+	%D%/cache_feed.c \
 	%D%/hazard.h \
 	%D%/pattern.c %D%/pattern.h \
 	%D%/ptx.h \

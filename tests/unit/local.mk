@@ -192,3 +192,5 @@ unit_tests += %D%/test_pattern.t
 %C%_test_pattern_t_SOURCES = %D%/test_pattern.c
 unit_tests += %D%/test_tensor.t
 %C%_test_tensor_t_SOURCES = %D%/test_tensor.c
+unit_tests += %D%/test_cache.t
+%C%_test_cache_t_SOURCES = %D%/test_cache.c
