@@ -6,6 +6,7 @@ libattnscope_a_SOURCES += \
 	%D%/lower/place.c \
 	%D%/lower/ptx_body.c \
 	%D%/lower/ptx_debug.c \
+	%D%/lower/ptx_inline.c \
 	%D%/lower/ptx_lex.c \
 	%D%/lower/ptx_lex.h \
 	%D%/lower/ptx_names.c \

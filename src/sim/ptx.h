@@ -269,8 +269,9 @@ void ptx_free(struct ptx_module *m);
 const struct ptx_function *ptx_function(const struct ptx_module *m, const char *name);
 
 /* `f` with every call of a .func that has a body replaced by the body, whatever is called within
- * included; calls of functions without a body stay. The module owns it; it is `f` itself when there
- * is nothing to do. ST_USAGE: recursion, a call through a register, or more than the limits. */
+ * included; calls of functions without a body, or through a register, stay. Their locations are hung
+ * below those of the calls: m->locations grows and moves. The module owns *out; it is `f` itself when
+ * there is nothing to do. ST_USAGE: recursion, or more than the limits. */
 enum status ptx_inline(struct ptx_module *m, const struct ptx_function *f,
                        const struct ptx_function **out, struct err *err);
 

@@ -290,9 +290,9 @@ static void free_reader(struct reader *r)
 enum status ptx_parse(const char *text, size_t len, struct ptx_module **out, struct err *err)
 {
     *out = NULL;
-    len -= len && !text[len - 1]; /* NVRTC counts the terminating 0 */
     if (len > PTX_MAX_TEXT)
         return err_set(err, ST_USAGE, "%zu bytes of PTX: more than %d", len, PTX_MAX_TEXT);
+    len -= len && !text[len - 1]; /* NVRTC counts the terminating 0 */
     struct ptx_module *m = xcalloc(1, sizeof *m);
     m->store = ptx_store_new();
     m->address_bits = 32;

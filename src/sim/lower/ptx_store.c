@@ -50,9 +50,12 @@ static void split(struct ptx_store *s, struct atom *a)
     while (n && a->text[n - 1] >= '0' && a->text[n - 1] <= '9')
         n--;
     const uint32_t ndigits = a->len - n;
-    if (!n || !ndigits || ndigits > 9 || (a->text[n] == '0' && ndigits > 1))
+    if (!n || !ndigits || ndigits > 10 || (a->text[n] == '0' && ndigits > 1))
         return;
-    a->number = (uint32_t)strtoul(a->text + n, NULL, 10);
+    const unsigned long long number = strtoull(a->text + n, NULL, 10);
+    if (number > INT32_MAX)
+        return;
+    a->number = (uint32_t)number;
     a->prefix = ptx_store_atom(s, a->text, n);
 }
 

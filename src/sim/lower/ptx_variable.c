@@ -72,6 +72,13 @@ static bool read_words(struct reader *r, struct ptx_variable *v)
             if (!read_align(r, &v->align))
                 return false;
             continue;
+        } else if (strcmp(word, "attribute") == 0) { /* (.managed), (.unified(1, 2)) */
+            ptx_lex_next(&r->lex);
+            if (!ptx_read_is_sign(r, '('))
+                return ptx_read_expected(r, "'('");
+            if (!ptx_read_parens(r))
+                return false;
+            continue;
         } else if (strcmp(word, "ptr") == 0) {
             ptx_lex_next(&r->lex);
             return skip_pointee(r);
