@@ -31,7 +31,7 @@ struct backend_info {
     bool gpu;        /* a GPU of this machine runs it: `device` of its rows is a model of the
                               table of devices, and without it the exit status is ST_NO_GPU */
     bool times;      /* has a clock: without one, rows have a check and no times */
-    bool counts;     /* has hardware counters */
+    bool counts;     /* has counters: the hardware's, or its own */
     bool (*present)(void); /* could this machine run it? NULL: every one can */
     const char *needs;     /* "a GPU"; with `present` */
     const char *absent;    /* why not, as part of a sentence: "no NVIDIA driver is loaded here" */
@@ -53,6 +53,8 @@ const struct backend_info *backend_usual(void);
 const char *backend_origin(const char *name);
 /* One that every machine has. */
 const struct backend_info *backend_everywhere(void);
+/* The one that counts and takes no times: it stands for a GPU where there is none. */
+const struct backend_info *backend_simulator(void);
 /* The one whose kernels run on a GPU of this machine, and whether there is such a GPU. */
 const struct backend_info *backend_gpu(void);
 bool backend_gpu_is_here(void);
@@ -68,9 +70,23 @@ enum launch_kind { LAUNCH_AUTO, LAUNCH_STREAM, LAUNCH_GRAPH };
 
 struct backend_options {
     int device;  /* index among the backend's devices */
-    int threads; /* CPU backend: 0 for all */
+    int threads; /* CPU backend, simulator: 0 for all */
     int streams; /* concurrent launches, 1 by default */
     int launch;  /* enum launch_kind */
+    int blocks;  /* enum sim_blocks */
+    int hazards; /* enum sim_hazards */
+};
+
+/* Which blocks of a grid are simulated; AUTO: all that take seconds and not minutes. */
+enum sim_blocks { SIM_BLOCKS_AUTO, SIM_BLOCKS_ALL, SIM_BLOCKS_SOME };
+/* Whether races are looked for; AUTO: below a GFLOP. */
+enum sim_hazards { SIM_HAZARDS_AUTO, SIM_HAZARDS_ON, SIM_HAZARDS_OFF };
+
+/* Told of a run that takes its time, several times a second: the share that is done, NaN: unknown, and seconds
+ * so far. False: it should stop. */
+struct run_watch {
+    bool (*go_on)(void *ctx, double share, double seconds);
+    void *ctx;
 };
 
 /* A loaded kernel: its plan, workspace and output. */
@@ -94,6 +110,15 @@ struct backend_ops {
     json_t *(*describe)(const struct backend *b, const struct slot *s);
     /* Fields of every row, also of a kernel that could not be loaded. Optional. */
     json_t *(*describe_machine)(const struct backend *b);
+    /* Fields of a row that the last run() has told: counts, hazards, and in `check` and `reason` that these make it
+     * fail. Optional. */
+    json_t *(*outcome)(const struct backend *b, const struct slot *s);
+    /* Has the last run() left parts of the output out? Then there is nothing to judge, and `reason` of the outcome says
+     * so. Optional. */
+    bool (*partial)(const struct backend *b, const struct slot *s);
+    /* Whom runs tell of their progress from now on; borrowed. Optional: who runs for seconds without a way to be stopped has
+     * no use for it. */
+    void (*watch)(struct backend *b, const struct run_watch *w);
     /* Compute capability times ten. Optional: only GPUs have one. */
     int (*sm)(const struct backend *b);
     /* True once a fault has made this process useless: it should end, and another start. Every call
@@ -112,6 +137,7 @@ struct backend_ops {
     /* One untimed run on the problem's own inputs, into a poisoned output with guard bands intact
      * afterwards or not. ST_FAIL also when it has overwritten its inputs. */
     enum status (*run)(struct backend *b, struct slot *s, struct err *err);
+    /* What follows up to `limits`, and flush and sample, is for backends that have a clock; the others leave it out. */
     /* How many runs may share a sample, each with inputs of its own: at least 1. */
     int (*sets)(const struct backend *b, const struct slot *s);
     /* Before every sample, untimed: run i of it finds the inputs of turn + i (input_turn_bytes()) and a
@@ -142,7 +168,7 @@ struct backend_ops {
      * must be cleared whatever the status; figures that cannot be had stay unknown. Optional. */
     enum status (*peak)(struct backend *b, const struct peak_watch *watch, struct peak *out,
                         struct err *err);
-    /* Hardware counters of one run, replayed as often as they need. Puts into the object `out`: plan
+    /* Counters of one run, replayed as often as they need. Puts into the object `out`: plan
      * (as plan_to_json(), of the code that runs, also when counting fails), counters (fields of
      * backend/counters.h), launches (the same of each launch, with name), replays, replay, l2. ST_NO:
      * they cannot be had, and the sentence has the remedy. Optional. */

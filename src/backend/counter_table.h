@@ -3,12 +3,16 @@
  * COUNTER(field, title, unit, section, join, scale, doc, names): the field of rows; its title as in the
  * tables of Nsight Compute where that has it; how the launches of a run make one figure (enum
  * counter_join); from CUPTI's unit to ours; one sentence for help, `explain` and the manual; CUPTI's
- * names, best first: a chip has the first that it knows. Whoever includes this says first what a row
- * becomes.
+ * names, best first: a chip has the first that it knows, and some have none. COUNTED: the same of what the simulator
+ * counts, too. Whoever includes this says first what a row becomes; COUNTED is a COUNTER unless it is
+ * said, too, and nothing afterwards.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #define OF_PEAK_ACTIVE  ".avg.pct_of_peak_sustained_active"
 #define OF_PEAK_ELAPSED ".avg.pct_of_peak_sustained_elapsed"
+#ifndef COUNTED
+#define COUNTED COUNTER
+#endif
 // clang-format off
 COUNTER(duration_us, "Duration", "us", SPEED, SUM, 1e-3,
         "time on the GPU's own clock, of one replay without the host's part; run is the better clock",
@@ -53,22 +57,22 @@ COUNTER(eligible_warps, "Eligible warps per scheduler", "warp", OCCUPANCY, TIME,
         "warps that could issue in a cycle, of one scheduler; below 1 it often has nothing to do",
         "smsp__warps_eligible.avg.per_cycle_active")
 
-COUNTER(dram_bytes, "DRAM traffic", "B", MEMORY, SUM, 1,
+COUNTED(dram_bytes, "DRAM traffic", "B", MEMORY, SUM, 1,
         "bytes that went to and from DRAM; the compulsory bytes of the plan are the least possible",
         "dram__bytes.sum")
-COUNTER(dram_read_bytes, "DRAM reads", "B", MEMORY, SUM, 1,
+COUNTED(dram_read_bytes, "DRAM reads", "B", MEMORY, SUM, 1,
         "bytes read from DRAM",
         "dram__bytes_read.sum", "dram__bytes_op_read.sum")
-COUNTER(dram_write_bytes, "DRAM writes", "B", MEMORY, SUM, 1,
+COUNTED(dram_write_bytes, "DRAM writes", "B", MEMORY, SUM, 1,
         "bytes written to DRAM; what still lies in the L2 at the end is not among them",
         "dram__bytes_write.sum", "dram__bytes_op_write.sum")
-COUNTER(l2_bytes, "L2 traffic", "B", MEMORY, SUM, 1,
+COUNTED(l2_bytes, "L2 traffic", "B", MEMORY, SUM, 1,
         "bytes that were asked of the L2, by whomever",
         "lts__t_bytes.sum")
-COUNTER(smem_wavefronts, "SMEM wavefronts", "", MEMORY, SUM, 1,
+COUNTED(smem_wavefronts, "SMEM wavefronts", "", MEMORY, SUM, 1,
         "passes of the shared-memory pipe; an access without conflicts takes one for 128 bytes",
         "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum")
-COUNTER(smem_conflicts, "SMEM bank conflicts", "", MEMORY, SUM, 1,
+COUNTED(smem_conflicts, "SMEM bank conflicts", "", MEMORY, SUM, 1,
         "those wavefronts that exist only because threads wanted one bank at once, as the counter has "
         "it; other clients of the pipe can appear in it",
         "l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum")
@@ -109,6 +113,40 @@ COUNTER(l2_elapsed_cycles_sum, "Total L2 elapsed cycles", "cycle", WORK, SUM, 1,
 COUNTER(dram_elapsed_cycles_sum, "Total DRAM elapsed cycles", "cycle", WORK, SUM, 1,
         "elapsed cycles of the memory clock summed over the channels",
         "dram__cycles_elapsed.sum")
+
+COUNTED(warp_instructions, "Warp instructions", "", EXECUTED, SUM, 1,
+        "instructions that warps executed; by the simulator those of PTX, where ptxas makes up to a quarter more or less",
+        "smsp__inst_executed.sum")
+COUNTED(active_lanes, "Active lanes per instruction", "lane", EXECUTED, TIME, 1,
+        "lanes of a warp that took part in an instruction, averaged; below 32 by branches, guards and ends",
+        "smsp__thread_inst_executed_per_inst_executed.ratio")
+COUNTED(divergences, "Branches that split a warp", "", EXECUTED, SUM, 1,
+        "branches whose lanes went both ways")
+COUNTED(tensor_ops, "Tensor instructions", "", EXECUTED, SUM, 1,
+        "products on the tensor cores of a warp, as mma.sync m16n8 counts them")
+COUNTED(smem_requests, "SMEM requests", "", EXECUTED, SUM, 1,
+        "instructions of warps on shared memory, ldmatrix and atomics included")
+COUNTED(smem_wavefronts_ideal, "SMEM wavefronts, ideal", "", EXECUTED, SUM, 1,
+        "wavefronts that the distinct words of the accesses need at least, without any conflict")
+COUNTED(global_requests, "Global requests", "", EXECUTED, SUM, 1,
+        "instructions of warps on global memory, cp.async and atomics included")
+COUNTED(global_sectors, "Global sectors", "", EXECUTED, SUM, 1,
+        "sectors of 32 bytes that these touch")
+COUNTED(global_sectors_ideal, "Global sectors, ideal", "", EXECUTED, SUM, 1,
+        "sectors that their distinct bytes need at least, side by side")
+COUNTED(local_sectors, "Local memory sectors", "", EXECUTED, SUM, 1,
+        "sectors of the threads' own memory: arrays that no register holds, spills")
+COUNTED(barriers, "Barriers", "", EXECUTED, SUM, 1,
+        "__syncthreads() and its kin, each warp's counted")
+COUNTED(shuffles, "Shuffles", "", EXECUTED, SUM, 1,
+        "exchanges between the lanes of a warp")
+COUNTED(votes, "Votes", "", EXECUTED, SUM, 1,
+        "votes, matches and reductions over the lanes of a warp")
+COUNTED(atomics, "Atomic instructions", "", EXECUTED, SUM, 1,
+        "atom and red of warps, on whatever memory")
+COUNTED(async_copies, "Asynchronous copies", "", EXECUTED, SUM, 1,
+        "cp.async of warps: from global to shared memory past the registers")
 // clang-format on
+#undef COUNTED
 #undef OF_PEAK_ACTIVE
 #undef OF_PEAK_ELAPSED

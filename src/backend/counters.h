@@ -1,5 +1,5 @@
-/* counters.h - hardware counters: what `profile` reads (counter_table.h), and how the launches of a run make
- * one figure. Pure; front ends read the tables for titles, help and `explain`.
+/* counters.h - what `profile` counts, on a GPU or by the simulator (counter_table.h), and how the launches of a run
+ * make one figure. Pure; front ends read the tables for titles, help and `explain`.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef ATTNSCOPE_BACKEND_COUNTERS_H
@@ -17,7 +17,13 @@ enum counter_join {
     JOIN_NONE, /* extremes over units: the busiest SM need not be the same one */
 };
 
-enum counter_section { SECTION_SPEED, SECTION_OCCUPANCY, SECTION_MEMORY, SECTION_WORK };
+enum counter_section {
+    SECTION_SPEED,
+    SECTION_OCCUPANCY,
+    SECTION_MEMORY,
+    SECTION_WORK,
+    SECTION_EXECUTED
+};
 
 struct counter {
     const char *field; /* of rows; NULL ends the table */
@@ -25,7 +31,7 @@ struct counter {
     enum counter_section section;
     enum counter_join join;
     double scale;
-    const char *names[COUNTER_NAMES];
+    const char *names[COUNTER_NAMES]; /* all NULL: only the simulator counts it */
 };
 extern const struct counter counters[];
 /* The counter of this field, or NULL. */

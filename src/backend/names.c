@@ -128,6 +128,14 @@ const struct backend_info *backend_everywhere(void)
     return b;
 }
 
+const struct backend_info *backend_simulator(void)
+{
+    const struct backend_info *b = backend_rows;
+    while (b->times)
+        b++;
+    return b;
+}
+
 const struct backend_info *backend_gpu(void)
 {
     const struct backend_info *b = backend_rows;

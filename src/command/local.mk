@@ -80,6 +80,7 @@ libattnscope_a_SOURCES += \
 	%D%/session.c \
 	%D%/session.h \
 	%D%/line/shell.c %D%/line/shell.h \
+	%D%/show/simulated.c %D%/show/simulated.h \
 	%D%/show/source.c %D%/show/alone.c \
 	%D%/show/source.h %D%/show/alone.h \
 	%D%/ask/sweep_walk.c %D%/ask/sweep_walk.h \

@@ -8,6 +8,7 @@
 
 #include <ctype.h>
 #include <dirent.h>
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "base/str.h"
 
@@ -71,6 +73,12 @@ void launch_describe(struct launch *l, struct entry *e)
         take_fields(&e->row, l->ops->describe(l->backend, e->slot));
 }
 
+void launch_tell_outcome(struct launch *l, struct entry *e)
+{
+    if (l->ops->outcome)
+        take_fields(&e->row, l->ops->outcome(l->backend, e->slot));
+}
+
 /* What the worker knows about a row before it runs. */
 void launch_describe_params(const struct launch *l, const struct kernel_desc *d,
                             const struct param_values *v, struct run_row *row)
@@ -98,6 +106,19 @@ void launch_close(struct launch *l)
     l->has_inputs = false;
 }
 
+/* A long run is no hang: it says how long it may yet take. */
+static bool run_goes_on(void *ctx, double share, double seconds)
+{
+    static const double news_s = 0.5;
+    struct launch *l = ctx;
+    const double now = seconds_now(), left = share > 0 ? seconds / share - seconds : seconds;
+    if (now - l->told > news_s) {
+        peer_estimate(&l->peer, PHASE_FIRST_RUN, l->running, fmax(left, news_s));
+        l->told = now;
+    }
+    return !peer_stop(&l->peer);
+}
+
 /* Without it measurements do not queue; that is said in the log and stops nothing. */
 static void open_lock(struct launch *l)
 {
@@ -114,10 +135,12 @@ enum status launch_need_backend(struct launch *l, struct err *err)
         return err_set(err, ST_USAGE, "unknown backend %s", l->request.options.backend);
     bool same = l->backend && ops == l->ops && o->device == l->options.device &&
                 o->threads == l->options.threads && o->streams == l->options.streams &&
-                o->launch == l->options.launch;
+                o->launch == l->options.launch && o->blocks == l->options.blocks &&
+                o->hazards == l->options.hazards;
     if (same)
         return ST_OK;
     launch_close(l);
+    l->watch = (struct run_watch){run_goes_on, l};
     l->ops = ops;
     l->info = backend_info(l->request.options.backend);
     l->options = *o;
@@ -126,6 +149,8 @@ enum status launch_need_backend(struct launch *l, struct err *err)
     enum status st = ops->open(o, &l->backend, err);
     if (st == ST_OK && ops->lock_name)
         open_lock(l);
+    if (st == ST_OK && ops->watch)
+        ops->watch(l->backend, &l->watch);
     return st;
 }
 

@@ -57,6 +57,9 @@ struct launch {
     enum status written; /* of the output file that was asked for */
     struct err write_err;
     struct maker makers[COMPILERS]; /* for JOB_COMPILE */
+    struct run_watch watch;         /* of the backend's runs, which is us */
+    int running;                    /* the entry that runs */
+    double told;                    /* when it was last said that it does */
 };
 
 /* All rows, with "ready" set or not. */
@@ -71,6 +74,8 @@ void launch_describe_params(const struct launch *l, const struct kernel_desc *d,
 void launch_set_text(char **member, const char *value);
 /* Takes over what the backend says about a row: driver, kind of launch, warnings. */
 void launch_describe(struct launch *l, struct entry *e);
+/* Takes over what its last run has told: counts, hazards. */
+void launch_tell_outcome(struct launch *l, struct entry *e);
 
 /* Processes that this one has started, directly or not, at most `max`; returns how many. */
 int launch_children(int *pids, int max);

@@ -90,6 +90,17 @@ const struct field run_fields[] = {
     FICKLE(FIELD_REAL, mode_pct, 3, "%", "Samples in the slower of two modes."),
     TEXT(held, "What kept the GPU's clock down while it was timed: power, heat, power brake, hardware slowdown, sync boost."),
     REAL(of_ceiling_pct, 3, "%", "The nearer of two roofs that doctor --peak measured of this GPU: its products' rate at the clock of the run, and, where L2 was cold, DRAM's bandwidth for compulsory bytes.", .title = "% ceiling"),
+    TEXT(ptx, "Whose PTX the simulator ran: nvcc, nvrtc or clang and its version; file: the user's own."),
+    REAL(predicted_us, 3, "us", "Time by the simulator's model; null until there is one. Simulation speed is never a time."),
+    INT(blocks,     "blocks", "Blocks of all launches of a simulated run."),
+    INT(blocks_run, "blocks", "How many of them were simulated; fewer: counts are those of all, by blocks that stand for others."),
+    INT(hazards,    "", "Distinct hazards that the simulator found: accesses out of bounds, never written, misaligned, races, missing waits, barriers; null: none was found and races were not looked for."),
+    TEXT(hazard, "The first of them: what, where, who."),
+#define COUNTER(...)
+#define COUNTED(field_, title_, unit_, section_, join_, scale_, doc_, ...) \
+    FIELD(FIELD_REAL, run_row, field_, .unit = unit_, .doc = doc_),
+#include "backend/counter_table.h"
+#undef COUNTER
     REAL(independent,   3, "samples", "What the samples are worth where neighbours hang together."),
     SAMPLES(recent_us, "The last samples; not stored."),
     SAMPLES(samples_us, "The samples, evenly thinned to at most 1000; kept in recordings alone."),

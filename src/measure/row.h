@@ -46,8 +46,19 @@ struct run_row {
     double mode_ratio, mode_pct, independent;
     char *held;            /* what kept a GPU's clock down: "power" */
     double of_ceiling_pct; /* beside what was measured of the GPU itself */
-    json_t *recent_us;     /* the last samples, for the sparkline; never stored */
-    json_t *samples_us;    /* all, evenly thinned to ROW_SAMPLES_MAX; only recordings keep them */
+    /* Of a run by the simulator; NaN, INT_UNKNOWN elsewhere. */
+    char *ptx;           /* whose PTX it was: "nvcc 13.0" */
+    double predicted_us; /* by the time model */
+    int64_t blocks,
+        blocks_run;  /* of all launches; fewer were run than there are: counts are extrapolated */
+    int64_t hazards; /* distinct ones that were found */
+    char *hazard;    /* the first of them, in a sentence */
+#define COUNTER(...)
+#define COUNTED(field_, ...) double field_; /* as in backend/counter_table.h */
+#include "backend/counter_table.h"
+#undef COUNTER
+    json_t *recent_us;  /* the last samples, for the sparkline; never stored */
+    json_t *samples_us; /* all, evenly thinned to ROW_SAMPLES_MAX; only recordings keep them */
 };
 enum { ROW_SAMPLES_MAX = 1000 };
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backend/args.h"
 #include "backend/cpu_host.h"
 #include "backend/cpu/cpu_own.h"
 #include "backend/cpu/cpu_peak.h"
@@ -228,31 +229,12 @@ static enum status make_workspace(struct slot *s, const struct shape *shape, str
     return ST_OK;
 }
 
-static void set_strides(int64_t dst[3], const struct shape *s, int64_t heads, int64_t rows)
-{
-    const struct strides st = shape_strides(s, heads, rows);
-    dst[0] = st.b;
-    dst[1] = st.h;
-    dst[2] = st.s;
-}
-
+/* Keeps the workspace, which is there already. */
 static void make_args(const struct backend *b, struct slot *s)
 {
-    const struct shape *p = &b->shape;
-    struct AttnArgs *a = &s->args;
-    a->seed = b->seed;
-    a->B = (int32_t)p->B;
-    a->H = (int32_t)p->H;
-    a->Hkv = (int32_t)p->Hkv;
-    a->Sq = (int32_t)p->Sq;
-    a->Sk = (int32_t)p->Sk;
-    a->D = (int32_t)p->D;
-    a->causal = p->causal;
-    a->scale = (float)(1 / sqrt((double)p->D));
-    set_strides(a->q_stride, p, p->H, p->Sq);
-    set_strides(a->k_stride, p, p->Hkv, p->Sk);
-    set_strides(a->v_stride, p, p->Hkv, p->Sk);
-    set_strides(a->o_stride, p, p->H, p->Sq);
+    struct AttnArgs a = attn_args(&b->shape, b->seed);
+    memcpy(a.ws, s->args.ws, sizeof a.ws);
+    s->args = a;
 }
 
 /* ---- peers and callables in Python ---- */

@@ -8,19 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backend/args.h"
 #include "backend/spot.h"
 #include "base/clock.h"
 #include "base/mem.h"
 
 /* ---- lanes ---- */
-
-static void set_strides(int64_t dst[3], const struct shape *s, int64_t heads, int64_t rows)
-{
-    const struct strides st = shape_strides(s, heads, rows);
-    dst[0] = st.b;
-    dst[1] = st.h;
-    dst[2] = st.s;
-}
 
 static void *device_address(cu_pointer p)
 {
@@ -30,27 +23,14 @@ static void *device_address(cu_pointer p)
 static void make_args(const struct inputs *in, int set, struct lane *l)
 {
     const struct input_set *from = &in->sets[set % in->count];
-    const struct shape *p = &in->shape;
     struct AttnArgs *a = &l->args;
-    *a = (struct AttnArgs){.q = device_address(from->at[TENSOR_Q]),
-                           .k = device_address(from->at[TENSOR_K]),
-                           .v = device_address(from->at[TENSOR_V]),
-                           .o = device_address(l->output + OUTPUT_GUARD_BYTES),
-                           .seed = in->seed,
-                           .B = (int32_t)p->B,
-                           .H = (int32_t)p->H,
-                           .Hkv = (int32_t)p->Hkv,
-                           .Sq = (int32_t)p->Sq,
-                           .Sk = (int32_t)p->Sk,
-                           .D = (int32_t)p->D,
-                           .causal = p->causal,
-                           .scale = (float)(1 / sqrt((double)p->D))};
+    *a = attn_args(&in->shape, in->seed);
+    a->q = device_address(from->at[TENSOR_Q]);
+    a->k = device_address(from->at[TENSOR_K]);
+    a->v = device_address(from->at[TENSOR_V]);
+    a->o = device_address(l->output + OUTPUT_GUARD_BYTES);
     for (int i = 0; i < DESC_WS_MAX; i++)
         a->ws[i] = device_address(l->ws[i]);
-    set_strides(a->q_stride, p, p->H, p->Sq);
-    set_strides(a->k_stride, p, p->Hkv, p->Sk);
-    set_strides(a->v_stride, p, p->Hkv, p->Sk);
-    set_strides(a->o_stride, p, p->H, p->Sq);
 }
 
 /* ---- tensor maps ---- */

@@ -93,7 +93,9 @@ void profile_source(const char *field, struct str *out)
 {
     const struct counter *c = counter_find(field);
     const struct figure *f = figure_find(field);
-    if (c) {
+    if (c && !c->names[0]) {
+        str_add(out, "counted by the simulator alone");
+    } else if (c) {
         str_add(out, "counted by CUPTI as ");
         for (int i = 0; i < COUNTER_NAMES && c->names[i]; i++)
             str_addf(out, "%s%s", i ? ", else " : "", c->names[i]);
@@ -178,7 +180,7 @@ const struct field *profile_field_at(size_t i)
 static const char *const order[] = {
     "kernel", "backend", "device", "origin", "shape", "params", "seed", "input",
     "driver", "cuda", "source_hash", "peer_version", "time", "check", "max_diff", "error_ratio",
-    "regs", "regs_source", "l2", "replay", "replays",
+    "regs", "regs_source", "l2", "replay", "replays", "ptx", "blocks_run", "hazards", "hazard",
 #include "backend/counter_table.h"
     "grid", "threads", "limit_blocks", "limit_regs", "limit_smem", "limit_warps", "limiter",
     "blocks_per_sm", "active_warps", "occupancy_pct", "waves", "smem_bytes", "smem_per_block_bytes",
@@ -319,6 +321,15 @@ static void add_line(struct lines *lines, const char *field, const char *title, 
         line[i + 2] = figure_text(row_real(lines->of->rows[i], field), unit);
 }
 
+/* Then what hardware alone counts is not missing. */
+static bool all_simulated(const struct rowset *rows)
+{
+    bool all = true;
+    for (size_t i = 0; i < rows->n; i++)
+        all &= profile_run(rows->rows[i])->ptx != NULL;
+    return all;
+}
+
 static void add_planned(struct lines *lines, const struct planned *p)
 {
     for (; p && p->field; p++)
@@ -329,7 +340,8 @@ static void add_counted(struct lines *lines, int section)
 {
     for (const struct counter *c = counters; c->field; c++)
         if ((int)c->section == section)
-            add_line(lines, c->field, c->title, c->unit, true);
+            add_line(lines, c->field, c->title, c->unit,
+                     c->names[0] && c->section != SECTION_EXECUTED && !all_simulated(lines->of));
     for (const struct figure *f = figures; f->field; f++)
         if ((int)f->section == section)
             add_line(lines, f->field, f->title, f->unit, false);
@@ -346,6 +358,7 @@ static const struct table {
     {"occupancy", occupancy_lines, SECTION_OCCUPANCY},
     {"memory", memory_lines, SECTION_MEMORY},
     {"work over units", NULL, SECTION_WORK},
+    {"executed", NULL, SECTION_EXECUTED},
 };
 
 static void print_table(struct str *out, const struct table *t, const struct rowset *rows,

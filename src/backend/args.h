@@ -1,0 +1,13 @@
+/* args.h - what every backend puts into a kernel's argument, but for its addresses.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef ATTNSCOPE_BACKEND_ARGS_H
+#define ATTNSCOPE_BACKEND_ARGS_H
+
+#include "kernel/attn_args.h"
+#include "spec/shape.h"
+
+/* Sizes, strides of the shape's layout, scale and seed; pointers NULL. */
+struct AttnArgs attn_args(const struct shape *p, uint64_t seed);
+
+#endif

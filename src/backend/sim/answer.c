@@ -1,0 +1,140 @@
+/* answer.c - see answer.h.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "backend/sim/answer.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json_text.h"
+#include "base/mem.h"
+#include "base/record.h"
+#include "base/sanitize.h"
+
+/* ---- texts ---- */
+
+static json_t *clean_string(const json_t *v, bool lines)
+{
+    struct str out = {0};
+    sanitize(&out, json_string_value(v), json_string_length(v), lines);
+    json_t *clean = json_stringn(str_text(&out), out.len);
+    str_free(&out);
+    return clean ? clean : json_string("");
+}
+
+static json_t *clean(const json_t *v, int depth);
+
+static json_t *clean_object(const json_t *v, int depth)
+{
+    json_t *out = json_object(), *item;
+    const char *key;
+    json_object_foreach((json_t *)v, key, item)
+    {
+        char *name = sanitize_line(key);
+        json_object_set_new(out, name,
+                            strcmp(key, "printf") == 0 && json_is_string(item)
+                                ? clean_string(item, true)
+                                : clean(item, depth));
+        free(name);
+    }
+    return out;
+}
+
+/* A copy whose texts are harmless; what lies deeper than anything that we send is left out. */
+static json_t *clean(const json_t *v, int depth)
+{
+    enum { DEEP = 12 };
+    if (depth > DEEP)
+        return json_null();
+    if (json_is_string(v))
+        return clean_string(v, false);
+    if (json_is_object(v))
+        return clean_object(v, depth + 1);
+    if (!json_is_array(v))
+        return json_copy((json_t *)v);
+    json_t *out = json_array(), *item;
+    size_t i;
+    json_array_foreach(v, i, item) json_array_append_new(out, clean(item, depth + 1));
+    return out;
+}
+
+/* ---- figures ---- */
+
+/* A count of a stranger: a whole number that is not negative; else 0. */
+static int64_t count_of(const json_t *o, const char *name)
+{
+    const double v = json_number_of(o, name);
+    return v >= 0 && v < 0x1p62 ? (int64_t)v : 0;
+}
+
+/* Of a run, by its launches: sums, and lanes by instructions. */
+static struct counter_values join(const struct counter_values *launches, size_t n)
+{
+    struct counter_values out;
+    double lanes = 0, executed = 0;
+    counter_values_clear(&out);
+    for (size_t i = 0; i < n; i++) {
+        lanes += launches[i].v[COUNTER_active_lanes] * launches[i].v[COUNTER_warp_instructions];
+        executed += launches[i].v[COUNTER_warp_instructions];
+    }
+    for (int c = 0; c < COUNTERS; c++)
+        for (size_t i = 0; i < n && counters[c].join == JOIN_SUM; i++)
+            out.v[c] = i ? out.v[c] + launches[i].v[c] : launches[0].v[c];
+    if (executed > 0)
+        out.v[COUNTER_active_lanes] = lanes / executed;
+    return out;
+}
+
+static void read_passes(struct sim_answer *a)
+{
+    enum { MOST = 16 };
+    const json_t *passes = json_object_get(a->all, "passes");
+    struct counter_values launches[MOST];
+    const size_t n = json_array_size(passes) < MOST ? json_array_size(passes) : MOST;
+    for (size_t i = 0; i < n; i++) {
+        const json_t *pass = json_array_get(passes, i), *c = json_object_get(pass, "counters");
+        counter_values_clear(&launches[i]);
+        if (json_is_object(c))
+            (void)record_from_json(counter_fields, &launches[i], c, NULL);
+        a->blocks += count_of(pass, "blocks");
+        a->blocks_run += count_of(pass, "blocks_run");
+    }
+    a->counters = join(launches, n);
+}
+
+static void read_findings(struct sim_answer *a)
+{
+    const json_t *list = json_object_get(a->all, "findings");
+    const char *first = json_text_of(json_array_get(list, 0), "sentence");
+    a->findings = (int64_t)json_array_size(list) + count_of(a->all, "findings_lost");
+    a->finding = xstrdup_if(first);
+}
+
+enum status answer_read(const struct str *text, struct sim_answer *out, struct err *err)
+{
+    json_t *raw = json_loadb(str_text(text), text->len, 0, NULL);
+    *out = (struct sim_answer){0};
+    counter_values_clear(&out->counters);
+    if (!json_is_object(raw) || !json_is_integer(json_object_get(raw, "status"))) {
+        json_decref(raw);
+        return err_set(err, ST_FAIL, "its process sent what is no answer");
+    }
+    out->all = clean(raw, 0);
+    json_decref(raw);
+    out->partial = json_is_true(json_object_get(out->all, "partial"));
+    out->intact = json_is_true(json_object_get(out->all, "intact"));
+    read_passes(out);
+    read_findings(out);
+    const char *why = json_text_of(out->all, "error");
+    if (json_integer_value(json_object_get(out->all, "status")) == ST_OK)
+        return ST_OK;
+    return err_set(err, ST_NO, "%s", why && *why ? why : "it failed without a reason");
+}
+
+void answer_clear(struct sim_answer *a)
+{
+    free(a->finding);
+    json_decref(a->all);
+    *a = (struct sim_answer){0};
+}

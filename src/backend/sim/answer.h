@@ -1,0 +1,29 @@
+/* answer.h - what a caged run has answered, read as one reads a stranger.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef ATTNSCOPE_BACKEND_SIM_ANSWER_H
+#define ATTNSCOPE_BACKEND_SIM_ANSWER_H
+
+#include <jansson.h>
+
+#include "backend/counters.h"
+#include "base/status.h"
+#include "base/str.h"
+
+/* Begin with {0}; answer_clear() frees. All texts have passed the sanitiser. */
+struct sim_answer {
+    struct counter_values counters; /* of all launches */
+    int64_t blocks, blocks_run;
+    int64_t findings; /* distinct, those that were not kept included */
+    char *finding;    /* the first, in a sentence; NULL */
+    bool partial;     /* not every block was run: there is no output */
+    bool intact;      /* the inputs are as they were */
+    json_t *all;      /* passes, findings, printf: as it came, its texts made harmless */
+};
+
+/* ST_NO with its own sentence where the run has failed or was stopped, ST_FAIL where it is no answer. What it counted
+ * until then is in `out` whatever the status, if it was one. */
+enum status answer_read(const struct str *text, struct sim_answer *out, struct err *err);
+void answer_clear(struct sim_answer *a);
+
+#endif

@@ -1,0 +1,212 @@
+/* finding.c - see finding.h.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "backend/sim/finding.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backend/sim/sum.h"
+#include "base/json_text.h"
+#include "base/mem.h"
+#include "base/sanitize.h"
+#include "plan/place.h"
+#include "sim/hazard.h"
+
+/* ---- parties ---- */
+
+static json_t *block_json(const struct finding_scene *s, uint64_t block)
+{
+    const uint64_t x = s->launch->grid[0], y = s->launch->grid[1];
+    return json_pack("[I, I, I]", (json_int_t)(block % x), (json_int_t)(block / x % y),
+                     (json_int_t)(block / x / y));
+}
+
+static json_t *party_json(const struct finding_scene *s, uint64_t block, int warp, int lane,
+                          size_t insn, const char *act)
+{
+    json_t *o = json_pack("{s:o, s:i}", "block", block_json(s, block), "warp", warp);
+    json_object_set_new(o, "lane", lane >= 0 ? json_integer(lane) : json_null());
+    if (act)
+        json_object_set_new(o, "act", json_string(act));
+    if (insn >= sim_program_facts(s->program).insns)
+        return o;
+    place_to_json(s->program, insn, o);
+    json_object_set_new(o, "instruction", json_string(sim_program_insn(s->program, insn).name));
+    return o;
+}
+
+/* "fa2.cu:70 (attn.cuh:77)", or the line of the PTX. */
+static void add_place(const json_t *party, struct str *out)
+{
+    const char *file = json_text_of(party, "file"), *at = json_text_of(party, "at_file");
+    if (!file) {
+        str_addf(out, "PTX line %.0f", json_number_of(party, "ptx_line"));
+        return;
+    }
+    str_addf(out, "%s:%.0f", file, json_number_of(party, "line"));
+    if (at)
+        str_addf(out, " (%s:%.0f)", at, json_number_of(party, "at_line"));
+}
+
+/* "lane 3 of warp 1 in block (0,0,0) writes at fa2.cu:70" */
+static void add_party(const json_t *party, struct str *out)
+{
+    const json_t *block = json_object_get(party, "block");
+    const char *act = json_text_of(party, "act");
+    const double lane = json_number_of(party, "lane");
+    if (lane >= 0)
+        str_addf(out, "lane %.0f of warp %.0f", lane, json_number_of(party, "warp"));
+    else
+        str_addf(out, "warp %.0f", json_number_of(party, "warp"));
+    str_addf(out, " in block (%lld,%lld,%lld)",
+             (long long)json_integer_value(json_array_get(block, 0)),
+             (long long)json_integer_value(json_array_get(block, 1)),
+             (long long)json_integer_value(json_array_get(block, 2)));
+    if (act)
+        str_addf(out, ", %s,", act);
+    str_add(out, " at ");
+    add_place(party, out);
+}
+
+/* ---- addresses ---- */
+
+/* Where dynamic shared memory really begins: behind the static one, as the program has it. */
+static int64_t dynamic_base(const struct sim_program *p)
+{
+    const struct sim_facts f = sim_program_facts(p);
+    const uint32_t align = f.shared_align ? f.shared_align : 1;
+    return (f.static_shared + align - 1) / align * align;
+}
+
+/* "Ks[5][12]", and the buffer that it is of. */
+static void name_shared(const struct finding_scene *s, uint64_t addr, json_t *o)
+{
+    const struct plan_spot spot = plan_place(s->pass, dynamic_base(s->program), (int64_t)addr);
+    json_object_set_new(o, "name", spot.buffer ? json_string(spot.buffer->name) : json_null());
+    json_object_set_new(o, "offset", json_integer(spot.offset));
+    json_object_set_new(o, "element", spot.buffer ? json_string(spot.text) : json_null());
+}
+
+/* "K[0][1][12][5]": batch, head, row, column of an input or output; else bytes from the start. The caller frees it. */
+static char *element_text(const struct shape *p, const char *name, int64_t offset)
+{
+    const bool of_keys = *name == 'K' || *name == 'V';
+    const int64_t heads = of_keys ? p->Hkv : p->H, rows = of_keys ? p->Sk : p->Sq;
+    const int64_t at = offset / (int64_t)dtype_size(p->dtype);
+    const bool is_tensor = strlen(name) == 1 && strchr("QKVO", *name);
+    if (!is_tensor || offset < 0 || at >= p->B * heads * rows * p->D)
+        return xasprintf("%s %c %lld", name, offset < 0 ? '-' : '+', llabs((long long)offset));
+    const bool heads_first = p->layout == LAYOUT_BHSD;
+    const int64_t line = at / p->D, inner = heads_first ? rows : heads;
+    const int64_t a = line / inner % (heads_first ? heads : rows), b = line % inner;
+    return xasprintf("%s[%lld][%lld][%lld][%lld]", name, (long long)(line / (heads * rows)),
+                     (long long)(heads_first ? a : b), (long long)(heads_first ? b : a),
+                     (long long)(at % p->D));
+}
+
+static void name_global(const struct finding_scene *s, uint64_t addr, json_t *o)
+{
+    int64_t offset = 0;
+    uint64_t bytes;
+    const char *name = sim_memory_name(s->memory, addr, &offset, &bytes);
+    json_object_set_new(o, "name", name ? json_string(name) : json_null());
+    json_object_set_new(o, "offset", name ? json_integer(offset) : json_null());
+    if (!name)
+        return;
+    char *element = element_text(s->shape, name, offset);
+    json_object_set_new(o, "element", json_string(element));
+    free(element);
+}
+
+/* Name of what lies there, the offset in it, and the element. */
+static void name_address(const struct finding_scene *s, enum sim_space space, uint64_t addr,
+                         json_t *o)
+{
+    json_object_set_new(o, "space", json_string(sim_space_name(space)));
+    if (space == SIM_SHARED)
+        name_shared(s, addr, o);
+    else if (space == SIM_GLOBAL)
+        name_global(s, addr, o);
+    else if (space != SIM_NOWHERE)
+        json_object_set_new(o, "offset", json_integer((json_int_t)addr));
+}
+
+/* ---- findings ---- */
+
+static json_t *begin(const struct finding_scene *s, const char *kind, const char *what,
+                     uint64_t count)
+{
+    json_t *o =
+        json_pack("{s:s, s:s, s:I}", "kind", kind, "what", what, "count", (json_int_t)count);
+    json_object_set_new(o, "pass", json_string(s->pass->name));
+    return o;
+}
+
+static void say(json_t *o, struct str *sentence)
+{
+    char *clean = sanitize_line(str_text(sentence));
+    json_object_set_new(o, "sentence", json_string(clean));
+    free(clean);
+    str_free(sentence);
+}
+
+static json_t *fault_json(const struct finding_scene *s, const struct sim_fault *f)
+{
+    json_t *o = begin(s, sim_fault_name(f->kind), sim_fault_what(f->kind), f->count);
+    struct str text = {0};
+    char *sentence = sim_fault_sentence(s->program, s->memory, s->launch, f);
+    str_add(&text, sentence);
+    free(sentence);
+    name_address(s, f->space, f->addr, o);
+    json_object_set_new(o, "bytes", json_integer((json_int_t)f->bytes));
+    json_object_set_new(o, "first", party_json(s, f->block, f->warp, f->lane, f->insn, NULL));
+    json_object_set_new(o, "second", json_null());
+    say(o, &text);
+    return o;
+}
+
+static const char *verb_of(enum hazard_act a)
+{
+    static const char *const verbs[HAZARD_ACTS] = {
+        [HAZARD_READ] = "reading",        [HAZARD_WRITE] = "writing",
+        [HAZARD_STRONG_READ] = "reading", [HAZARD_STRONG_WRITE] = "writing",
+        [HAZARD_ATOMIC] = "in an atomic", [HAZARD_COPY] = "by an asynchronous copy",
+    };
+    return (unsigned)a < HAZARD_ACTS ? verbs[a] : "";
+}
+
+static json_t *hazard_party_json(const struct finding_scene *s, const struct hazard_party *p)
+{
+    return party_json(s, p->block, p->warp, p->lane, p->insn, verb_of(p->act));
+}
+
+static json_t *hazard_json(const struct finding_scene *s, const struct hazard_report *h)
+{
+    json_t *o = begin(s, hazard_kind_name(h->kind), hazard_kind_what(h->kind), h->count);
+    json_t *a = hazard_party_json(s, &h->a), *b = hazard_party_json(s, &h->b);
+    struct str text = {0};
+    name_address(s, h->shared ? SIM_SHARED : SIM_GLOBAL, h->addr, o);
+    str_addf(&text, "%s: ", hazard_kind_what(h->kind));
+    const char *element = json_text_of(o, "element");
+    if (element)
+        str_addf(&text, "%s: ", element);
+    add_party(a, &text);
+    str_add(&text, ", and ");
+    add_party(b, &text);
+    json_object_set_new(o, "bytes", json_integer((json_int_t)h->bytes));
+    json_object_set_new(o, "same_value", json_boolean(h->same_value));
+    json_object_set_new(o, "first", a);
+    json_object_set_new(o, "second", b);
+    say(o, &text);
+    return o;
+}
+
+void findings_add(const struct finding_scene *s, const struct sim_result *r, json_t *list)
+{
+    for (size_t i = 0; i < r->faults; i++)
+        json_array_append_new(list, fault_json(s, &r->fault[i]));
+    for (size_t i = 0; i < r->hazards; i++)
+        json_array_append_new(list, hazard_json(s, &r->hazard[i]));
+}

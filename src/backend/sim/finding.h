@@ -1,0 +1,26 @@
+/* finding.h - what is wrong with a launch, faults and hazards alike, as JSON with both parties and a sentence.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef ATTNSCOPE_BACKEND_SIM_FINDING_H
+#define ATTNSCOPE_BACKEND_SIM_FINDING_H
+
+#include <jansson.h>
+
+#include "plan/plan.h"
+#include "sim/sim.h"
+
+/* Of one launch. */
+struct finding_scene {
+    const struct sim_program *program;
+    const struct sim_memory *memory;
+    const struct sim_launch *launch;
+    const struct plan_pass *pass;
+    const struct shape *shape;
+};
+
+/* Appends an object for each fault and each hazard of `r` to `list`: kind, what, pass, space, addr, name and offset
+ * of the allocation or buffer, bytes, count, first and second (block, warp, lane, act, and the place as
+ * place_to_json() has it), text, sentence. */
+void findings_add(const struct finding_scene *s, const struct sim_result *r, json_t *list);
+
+#endif

@@ -1,0 +1,309 @@
+/* launch.c - see launch.h.
+ *
+ * In here text is foreign: it is parsed, lowered and run behind the walls of the cage.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "backend/sim/launch.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "backend/args.h"
+#include "backend/sim/finding.h"
+#include "backend/sim/sample.h"
+#include "backend/sim/sum.h"
+#include "base/hash.h"
+#include "base/mem.h"
+#include "sim/sim.h"
+
+struct run {
+    const struct sim_job *job;
+    struct cage_board *board;
+    struct sim_memory *memory;
+    struct AttnArgs args;
+    uint64_t hash[3]; /* of the inputs before */
+    uint64_t before;  /* blocks of earlier launches */
+    bool partial;
+    json_t *passes, *findings;
+    uint64_t lost;   /* findings that were not kept */
+    struct str text; /* that the kernel printed */
+    bool cut;
+};
+
+/* One launch under way. */
+struct pass {
+    struct run *run;
+    const struct plan_pass *plan;
+    struct sim_program *program;
+    struct sim_launch launch;
+    struct sim_sum sum;
+    uint64_t blocks;
+};
+
+/* ---- memory ---- */
+
+static const char *const names[3] = {"Q", "K", "V"};
+
+static enum status add_inputs(struct run *r, struct err *err)
+{
+    const void **to[3] = {&r->args.q, &r->args.k, &r->args.v};
+    enum status st = ST_OK;
+    for (int i = 0; i < 3 && st == ST_OK; i++) {
+        uint64_t at = 0;
+        r->hash[i] = hash_bytes(HASH_START, r->job->tensors[i], r->job->tensor_bytes[i]);
+        st = sim_memory_map(r->memory, names[i], r->job->tensors[i], r->job->tensor_bytes[i], true,
+                            &at, err);
+        *to[i] = (const void *)(uintptr_t)at;
+    }
+    return st;
+}
+
+static enum status add_output(struct run *r, struct err *err)
+{
+    uint64_t at = 0;
+    enum status st =
+        sim_memory_map(r->memory, "O", r->job->output, r->job->output_bytes, false, &at, err);
+    r->args.o = (void *)(uintptr_t)at;
+    return st;
+}
+
+static enum status zero(struct run *r, uint64_t at, uint64_t bytes)
+{
+    static const char zeros[4096];
+    for (uint64_t done = 0, n; done < bytes; done += n) {
+        n = bytes - done < sizeof zeros ? bytes - done : sizeof zeros;
+        if (!sim_memory_write(r->memory, at + done, zeros, n))
+            return ST_FAIL;
+    }
+    return ST_OK;
+}
+
+static enum status add_workspaces(struct run *r, struct err *err)
+{
+    const struct kernel_desc *d = r->job->plan->desc;
+    enum status st = ST_OK;
+    for (int i = 0; i < d->nws && st == ST_OK; i++) {
+        const uint64_t bytes = (uint64_t)r->job->plan->ws_bytes[i];
+        uint64_t at = 0;
+        st = sim_memory_add(r->memory, d->ws[i].name, bytes, &at, err);
+        if (st == ST_OK && d->ws[i].zero)
+            st = zero(r, at, bytes);
+        r->args.ws[i] = (void *)(uintptr_t)at;
+    }
+    return st;
+}
+
+static uint64_t memory_limit(const struct sim_job *j)
+{
+    uint64_t sum = j->output_bytes;
+    for (int i = 0; i < 3; i++)
+        sum += j->tensor_bytes[i];
+    for (int i = 0; i < j->plan->desc->nws; i++)
+        sum += (uint64_t)j->plan->ws_bytes[i];
+    return sum + (1 << 20);
+}
+
+static enum status make_memory(struct run *r, struct err *err)
+{
+    r->memory = sim_memory_new(memory_limit(r->job));
+    r->args = attn_args(&r->job->plan->shape, r->job->seed);
+    enum status st = add_inputs(r, err);
+    if (st == ST_OK)
+        st = add_output(r, err);
+    return st == ST_OK ? add_workspaces(r, err) : st;
+}
+
+static bool inputs_intact(const struct run *r)
+{
+    bool same = true;
+    for (int i = 0; i < 3; i++)
+        same &= hash_bytes(HASH_START, r->job->tensors[i], r->job->tensor_bytes[i]) == r->hash[i];
+    return same;
+}
+
+/* ---- one launch ---- */
+
+static void tell_progress(void *ctx, const struct sim_progress *p)
+{
+    const struct pass *x = ctx;
+    atomic_store(&x->run->board->done, x->run->before + p->blocks_done);
+}
+
+static struct sim_options options_of(struct pass *x)
+{
+    const struct sim_job *j = x->run->job;
+    const double l2 = j->plan->device ? j->plan->device->l2_bytes : 0;
+    return (struct sim_options){.threads = j->threads,
+                                .hazards = j->hazards,
+                                .l2_bytes = l2 > 0 ? (uint64_t)l2 : 0,
+                                .seconds = j->seconds,
+                                .stop = &x->run->board->stop,
+                                .progress = tell_progress,
+                                .progress_ctx = x};
+}
+
+static void keep_text(struct run *r, const struct sim_result *got)
+{
+    enum { TEXT_MAX = 64 << 10 };
+    const size_t n = got->printf_text ? strlen(got->printf_text) : 0,
+                 room = r->text.len < TEXT_MAX ? TEXT_MAX - r->text.len : 0;
+    str_addn(&r->text, got->printf_text, n < room ? n : room);
+    r->cut |= got->printf_cut || n > room;
+}
+
+/* Runs these blocks, NULL: all; what was found is kept, counts are added `weight` times; 0: only looked at. */
+static enum status run_blocks(struct pass *x, const uint64_t *blocks, size_t n, uint64_t weight,
+                              struct sim_result *got, struct err *err)
+{
+    struct sim_options o = options_of(x);
+    const struct finding_scene scene = {x->program, x->run->memory, &x->launch, x->plan,
+                                        &x->run->job->plan->shape};
+    o.blocks = blocks;
+    o.block_count = n;
+    enum status st = sim_run(x->program, x->run->memory, &x->launch, &o, got, err);
+    x->sum.cached = o.l2_bytes > 0;
+    if (weight)
+        sum_add(&x->sum, got, weight);
+    findings_add(&scene, got, x->run->findings);
+    x->run->lost += got->faults_lost + got->hazards_lost;
+    keep_text(x->run, got);
+    return st;
+}
+
+static enum status run_whole(struct pass *x, struct err *err)
+{
+    struct sim_result got = {0};
+    enum status st = run_blocks(x, NULL, 0, 1, &got, err);
+    sim_result_clear(&got);
+    return st;
+}
+
+static enum status run_groups(struct pass *x, const struct sample_group groups[2], struct err *err)
+{
+    enum status st = ST_OK;
+    json_array_clear(x->run->findings); /* those of the probe come again */
+    x->run->lost = 0;
+    str_clear(&x->run->text);
+    for (int i = 0; i < 2 && groups[i].n && st == ST_OK; i++) {
+        struct sim_result got = {0};
+        st = run_blocks(x, groups[i].blocks, groups[i].n, groups[i].weight, &got, err);
+        sim_result_clear(&got);
+    }
+    x->run->partial = true;
+    return st;
+}
+
+/* Blocks that stand for the others, when a probe of some says that they do; else all. */
+static enum status run_sample(struct pass *x, struct err *err)
+{
+    struct sample_probe probe = sample_probe(x->launch.grid);
+    struct sample_group groups[2] = {{0}};
+    struct sim_result got = {0};
+    enum status st = run_blocks(x, probe.blocks, probe.n, 0, &got, err);
+    const bool repeats = st == ST_OK && got.blocks_run == probe.n &&
+                         sample_groups(x->launch.grid, &probe, got.block_class, groups) &&
+                         groups[0].n + groups[1].n < x->blocks;
+    sim_result_clear(&got);
+    if (repeats)
+        st = run_groups(x, groups, err);
+    else if (st == ST_OK)
+        st = run_whole(x, err);
+    sample_groups_free(groups);
+    free(probe.blocks);
+    return st;
+}
+
+static struct sim_launch launch_of(const struct run *r, const struct plan_pass *p)
+{
+    const struct device *dev = r->job->plan->device;
+    return (struct sim_launch){
+        .grid = {(uint32_t)p->grid[0], (uint32_t)p->grid[1], (uint32_t)p->grid[2]},
+        .block = {(uint32_t)p->threads, 1, 1},
+        .dynamic_shared = (uint32_t)p->dynamic_smem,
+        .multiprocessors = dev ? (uint32_t)dev->sms : 0,
+        .params = &r->args,
+        .param_bytes = sizeof r->args};
+}
+
+static void report_pass(const struct pass *x, const char *entry)
+{
+    const struct sim_facts f = sim_program_facts(x->program);
+    json_t *o =
+        json_pack("{s:s, s:s, s:I, s:I, s:i, s:I}", "name", x->plan->name, "entry", entry, "blocks",
+                  (json_int_t)x->blocks, "blocks_run", (json_int_t)x->sum.blocks_run, "slots",
+                  f.slots, "instructions", (json_int_t)f.insns);
+    json_object_set_new(o, "counters", sum_counters_json(&x->sum, &x->sum.total));
+    json_object_set_new(o, "pipes", sum_pipes_json(x->sum.pipe));
+    json_object_set_new(o, "lines", sum_lines_json(&x->sum, x->program));
+    json_object_set_new(o, "phases", sum_phases_json(&x->sum, x->program));
+    json_array_append_new(x->run->passes, o);
+}
+
+static bool wants_sample(const struct pass *x)
+{
+    return x->run->job->blocks == SIM_BLOCKS_SOME && sim_job_samples(x->run->job) &&
+           x->blocks >= SAMPLE_WORTH;
+}
+
+static enum status run_pass(struct run *r, int i, struct err *err)
+{
+    struct pass x = {.run = r, .plan = &r->job->plan->passes[i]};
+    char entry[600];
+    desc_entry(r->job->plan->desc, i, entry, sizeof entry);
+    enum status st = sim_program_new(r->job->ptx, r->job->ptx_len, entry, &x.program, err);
+    if (st != ST_OK)
+        return st;
+    x.launch = launch_of(r, x.plan);
+    x.blocks = (uint64_t)x.launch.grid[0] * x.launch.grid[1] * x.launch.grid[2];
+    st = wants_sample(&x) ? run_sample(&x, err) : run_whole(&x, err);
+    r->before += x.blocks;
+    report_pass(&x, entry);
+    sum_clear(&x.sum);
+    sim_program_free(x.program);
+    return st;
+}
+
+bool sim_job_samples(const struct sim_job *j)
+{
+    return j->plan->npasses == 1 && j->plan->desc->nws == 0;
+}
+
+/* ---- the whole ---- */
+
+static uint64_t count_blocks(const struct plan *p)
+{
+    uint64_t n = 0;
+    for (int i = 0; i < p->npasses; i++)
+        n += (uint64_t)(p->passes[i].grid[0] * p->passes[i].grid[1] * p->passes[i].grid[2]);
+    return n;
+}
+
+static json_t *answer_json(const struct run *r, enum status st, const struct err *err)
+{
+    json_t *o = json_pack("{s:i, s:O, s:O, s:I, s:b, s:b, s:b}", "status", (int)st, "passes",
+                          r->passes, "findings", r->findings, "findings_lost", (json_int_t)r->lost,
+                          "partial", r->partial, "intact", inputs_intact(r), "printf_cut", r->cut);
+    json_object_set_new(o, "error", st == ST_OK ? json_null() : json_string(err->text));
+    json_object_set_new(o, "printf", json_stringn_nocheck(str_text(&r->text), r->text.len));
+    json_object_set_new(o, "isa", json_string(sim_isa()));
+    return o;
+}
+
+void sim_job_run(void *ctx, struct cage_board *board, struct str *answer)
+{
+    struct err err = ERR_INIT;
+    struct run r = {.job = ctx, .board = board, .passes = json_array(), .findings = json_array()};
+    atomic_store(&board->total, count_blocks(r.job->plan));
+    enum status st = make_memory(&r, &err);
+    for (int i = 0; i < r.job->plan->npasses && st == ST_OK; i++)
+        st = run_pass(&r, i, &err);
+    json_t *o = answer_json(&r, st, &err);
+    char *text = json_dumps(o, JSON_COMPACT | JSON_ENSURE_ASCII);
+    str_add(answer, text ? text : "");
+    free(text);
+    json_decref(o);
+    sim_memory_free(r.memory);
+    json_decref(r.passes);
+    json_decref(r.findings);
+    str_free(&r.text);
+}

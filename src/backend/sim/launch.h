@@ -1,0 +1,33 @@
+/* launch.h - a run of a kernel by the simulator: what the caged process is given, does and answers.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef ATTNSCOPE_BACKEND_SIM_LAUNCH_H
+#define ATTNSCOPE_BACKEND_SIM_LAUNCH_H
+
+#include "backend/backend.h"
+#include "backend/sim/cage.h"
+#include "plan/plan.h"
+
+/* All borrowed, and readable in the cage, which is a copy. */
+struct sim_job {
+    const struct plan *plan;
+    const char *ptx; /* of all passes */
+    size_t ptx_len;
+    uint64_t seed;
+    void *tensors[3]; /* by enum tensor_id; the cage has copies of its own */
+    size_t tensor_bytes[3];
+    void *output; /* shared memory, poisoned; without guards: the simulator sees what is beside */
+    size_t output_bytes;
+    enum sim_blocks blocks;
+    bool hazards;
+    int threads;
+    double seconds; /* of wall-clock time */
+};
+
+/* The work of a cage; ctx is a struct sim_job. Its answer is JSON, see answer.h. */
+cage_work sim_job_run;
+
+/* Can blocks of it stand for others? Not where passes read what other blocks wrote. */
+bool sim_job_samples(const struct sim_job *j);
+
+#endif

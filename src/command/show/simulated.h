@@ -1,0 +1,26 @@
+/* simulated.h - what the simulator counted by source line and by phase, and what it found wrong, as rows.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef ATTNSCOPE_COMMAND_SIMULATED_H
+#define ATTNSCOPE_COMMAND_SIMULATED_H
+
+#include "command/ask/measure.h"
+#include "export/rows.h"
+
+/* Each adds the rows of one kernel: of its run, and of what backend_ops.profile leaves. NULL: none. `d` has the
+ * source, whose lines are shown. */
+void lines_add(struct rowset *rows, const struct run_row *run, const struct kernel_desc *d,
+               const json_t *profile);
+void phases_add(struct rowset *rows, const struct run_row *run, const struct kernel_desc *d,
+                const json_t *profile);
+/* A kernel without findings has one row, whose kind is unknown. */
+void findings_add_rows(struct rowset *rows, const struct run_row *run, const struct kernel_desc *d,
+                       const json_t *profile);
+
+extern const struct row_type line_type, phase_type, finding_type;
+extern const struct columns line_columns, phase_columns, finding_columns;
+
+/* A finding in words: what, where, both parties with their lines. Nothing for a row without one. */
+void finding_text(const struct row *row, struct str *out);
+
+#endif
