@@ -154,6 +154,9 @@ struct backend_ops {
     enum status (*read_output)(struct backend *b, struct slot *s, int i, void *dst,
                                struct err *err);
     size_t (*output_bytes)(const struct backend *b); /* guards included */
+    /* Copies the LSE that the last run() wrote, B * H * Sq floats between guard bands as an output has them, to
+     * `dst`: what holds output_poison_f32 was not written. ST_NO: no LSE was asked of it. Optional. */
+    enum status (*read_lse)(struct backend *b, struct slot *s, void *dst, struct err *err);
     /* Evicts inputs from the caches, as the L2 flush on a GPU. */
     void (*flush)(struct backend *b);
     /* One timed sample: `repeat` back-to-back runs, at most sets(), seconds per run in *seconds. clock_mhz

@@ -199,6 +199,12 @@ static enum status read_output(struct backend *b, struct slot *s, int i, void *d
     return slot_read_output(s, i, dst, err);
 }
 
+static enum status read_lse(struct backend *b, struct slot *s, void *dst, struct err *err)
+{
+    (void)b;
+    return slot_read_lse(s, dst, err);
+}
+
 static size_t output_bytes(const struct backend *b)
 {
     return inputs_output_bytes(&b->inputs);
@@ -290,6 +296,7 @@ const struct backend_ops backend_cuda = {
     .inspect = inspect,
     .limits = limits,
     .read_output = read_output,
+    .read_lse = read_lse,
     .output_bytes = output_bytes,
     .flush = flush,
     .sample = sample,

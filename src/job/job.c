@@ -464,10 +464,10 @@ void job_leave_extra(struct job *j, int i, const char *sentence)
 /* ---- rows ---- */
 
 static const char *const check_fields[] = {
-    "max_diff",       "mean_diff", "rms_diff",     "baseline_max_diff", "error_ratio",
-    "rounding_ratio", "worst",     "checked_rows", "total_rows",        "check",
-    "pair_max_diff",  "bad_rows",  "bad_pct",      "first_bad",         "error_map",
-    "causes",         NULL,
+    "max_diff",       "mean_diff",     "rms_diff", "baseline_max_diff", "error_ratio",
+    "rounding_ratio", "lse_max_diff",  "worst",    "checked_rows",      "total_rows",
+    "check",          "pair_max_diff", "bad_rows", "bad_pct",           "first_bad",
+    "error_map",      "causes",        NULL,
 };
 
 static bool is_check_field(const char *name)

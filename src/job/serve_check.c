@@ -85,20 +85,37 @@ static enum status make_output_file(const char *kernel, size_t size, int *fd, ch
     return err_set(err, ST_FAIL, "%s: no memory for its output: %s", kernel, strerror(errno));
 }
 
+/* Behind the output the LSE, where the last run was asked for one; else the file ends with the output. */
+static enum status export_lse(struct launch *l, int i, size_t size, char *map, int fd,
+                              struct err *err)
+{
+    enum status st = ST_NO;
+    if (l->ops->read_lse)
+        st = l->ops->read_lse(l->backend, l->entries[i].slot, map + size, err);
+    if (st != ST_NO)
+        return st;
+    if (ftruncate(fd, (off_t)size) != 0)
+        return err_set(err, ST_FAIL, "cannot cut an output: %s", strerror(errno));
+    return ST_OK;
+}
+
 /* The guarded output of entry i's run `run` in a fresh memfd; `file`: also to the user's file, for entry 0. */
 static enum status export_output(struct launch *l, int i, int run, bool file, int *fd,
                                  struct err *err)
 {
-    size_t size = l->ops->output_bytes(l->backend);
+    const size_t size = l->ops->output_bytes(l->backend),
+                 all = size + lse_guarded_bytes(&l->problem.shape);
     char *map;
-    enum status st = make_output_file(l->request.entries[i].kernel, size, fd, &map, err);
+    enum status st = make_output_file(l->request.entries[i].kernel, all, fd, &map, err);
     if (st != ST_OK)
         return st;
     st = l->ops->read_output(l->backend, l->entries[i].slot, run, map, err);
     if (st == ST_OK && file && i == 0 &&
         l->request.output) /* a full disk is no fault of the kernel */
         l->written = write_npy(&l->request, map + OUTPUT_GUARD_BYTES, &l->write_err);
-    munmap(map, size);
+    if (st == ST_OK)
+        st = export_lse(l, i, size, map, *fd, err);
+    munmap(map, all);
     return st == ST_OK ? seal(*fd, err) : st;
 }
 

@@ -50,7 +50,7 @@ static size_t guarded_bytes(const struct shape *s)
     return shape_q_elems(s) * dtype_size(s->dtype) + 2 * OUTPUT_GUARD_BYTES;
 }
 
-/* Maps an output. Without the seals its sender could cut it short while it is read. */
+/* Maps an output, behind which its LSE may lie. Without the seals its sender could cut it short while it is read. */
 static enum status map_output(int fd, const struct shape *s, struct mapped *out, struct err *err)
 {
     enum { NEEDED = F_SEAL_SHRINK | F_SEAL_WRITE };
@@ -58,7 +58,8 @@ static enum status map_output(int fd, const struct shape *s, struct mapped *out,
     int seals = fcntl(fd, F_GET_SEALS);
     if (seals < 0 || (seals & NEEDED) != NEEDED)
         return err_set(err, ST_FAIL, "the output is not sealed");
-    if (fstat(fd, &st) != 0 || (size_t)st.st_size != guarded_bytes(s))
+    const size_t output = guarded_bytes(s), with_lse = output + lse_guarded_bytes(s);
+    if (fstat(fd, &st) != 0 || ((size_t)st.st_size != output && (size_t)st.st_size != with_lse))
         return err_set(err, ST_FAIL, "the output has the wrong size");
     void *data = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
     if (data == MAP_FAILED)
@@ -156,6 +157,8 @@ static enum status judge_output(struct judge *j, const struct problem *p, int en
     st = need_reference(j, p, entry, err);
     if (st == ST_OK) {
         verify_output(j->reference, output.data, j->pool, row);
+        if (output.size > guarded_bytes(&p->shape))
+            verify_lse(j->reference, (const char *)output.data + guarded_bytes(&p->shape), row);
         if (row->check && strcmp(row->check, "fail") == 0)
             add_cause(j, p, entry, output.data, row);
         if (entry > 0 && !further && j->base.data && j->base_job == j->peer.job)

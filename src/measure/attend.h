@@ -27,6 +27,7 @@ struct attend_rows {
     const float *q;      /* n x D, contiguous */
     const int64_t *keys; /* row r sees keys 0 .. keys[r]-1 */
     int n;               /* 1..attend_rows_max() */
+    double *lse; /* NULL, or n that receive log(sum exp(score)) of each row; -inf without a key */
 };
 
 /* How it is evaluated. All zero: in float64, nothing rounded. */

@@ -275,6 +275,18 @@ static TARGET void FN(softmax)(const struct attend_kv *kv, const struct attend_r
     }
 }
 
+/* The row sums as logarithms of what they are without the largest score taken off. */
+static void FN(log_sums)(const struct attend_rows *rows, const struct attend_mode *mode,
+                         const REAL *sums, const REAL *tops)
+{
+    for (int r = 0; r < rows->n; r++) {
+        const double sum = (double)sums[r], top = (double)tops[r];
+        rows->lse[r] = rows->keys[r] <= 0 ? -INFINITY
+                       : mode->base2      ? (top + log2(sum)) * EXP_LN2
+                                          : top + log(sum);
+    }
+}
+
 /* Rounds the finished outputs and hands them out. */
 static TARGET void FN(finish)(const struct attend_kv *kv, const struct attend_rows *rows,
                               const struct attend_mode *mode, const struct FN(work) * w,
@@ -349,6 +361,8 @@ static TARGET void FN(attend)(const struct attend_kv *kv, const struct attend_ro
     struct FN(work) w = FN(lay_out)(kv, rows, scratch);
     FN(all_scores)(kv, mode, &w);
     FN(softmax)(kv, rows, mode, &w, sums, tops);
+    if (rows->lse)
+        FN(log_sums)(rows, mode, sums, tops);
     FN(weighted_sum)(kv, mode, false, &w);
     FN(finish)(kv, rows, mode, &w, sums, out);
 #ifndef ATTEND_SINGLE

@@ -21,6 +21,7 @@ struct sums {
         rounding_square; /* sum over rows of a row's squared error, and of its square */
     double noise_n, noise_max, noise, noise_square; /* variances; noise_square: of row sums */
     double plain_n[PLAIN_MAX], plain_max[PLAIN_MAX], plain[PLAIN_MAX];
+    double lse_max, lse_plain;
 };
 
 /* Some rows of one key/value head, [from, to) in the list of rows. */
@@ -197,6 +198,16 @@ static void store_screen(struct sweep *w, const struct tile *t, const double *ou
         to[i] = (float)out[i];
 }
 
+static void add_lse_sums(const double *plain, const double *lse, int64_t n, struct sums *sum)
+{
+    for (int64_t i = 0; i < n; i++)
+        if (isfinite(lse[i])) {
+            const double e = fabs(plain[i] - lse[i]);
+            sum->lse_max = fmax(sum->lse_max, fabs(lse[i]));
+            sum->lse_plain = isfinite(e) ? fmax(sum->lse_plain, e) : sum->lse_plain;
+        }
+}
+
 static void judge_tile(struct sweep *w, int64_t block, const struct attend_kv *kv,
                        const struct attend_rows *rows, const struct tile_memory *m)
 {
@@ -205,14 +216,19 @@ static void judge_tile(struct sweep *w, int64_t block, const struct attend_kv *k
     int64_t n = rows->n * kv->D;
     double *value = r->value + w->tiles[block].from * kv->D;
     bool noise = w->noise_every > 0 && block % w->noise_every == 0;
+    double *lse = r->lse + w->tiles[block].from;
+    struct attend_rows with_lse = *rows;
+    with_lse.lse = lse;
     const struct attend_mode exact = {.single = false};
-    attend(kv, rows, &exact, m->scratch, value, noise ? m->extra : NULL, r->shape.dtype);
+    attend(kv, &with_lse, &exact, m->scratch, value, noise ? m->extra : NULL, r->shape.dtype);
     add_reference_sums(r, value, rows->n, sum);
     if (noise)
         add_noise_sums(m->extra, rows->n, kv->D, sum);
+    with_lse.lse = m->extra; /* the noise in it is summed up */
     for (int i = 0; i < w->nplain; i++) {
-        attend(kv, rows, &w->plain[i], m->scratch, m->out, NULL, r->shape.dtype);
+        attend(kv, &with_lse, &w->plain[i], m->scratch, m->out, NULL, r->shape.dtype);
         add_plain_sums(m->out, value, n, i, sum);
+        add_lse_sums(m->extra, lse, rows->n, sum);
     }
 }
 
@@ -230,7 +246,7 @@ static void tile_block(void *ctx, int64_t block, int thread)
         widen_query(w, row, m.q + (i - t->from) * s->D);
         m.keys[i - t->from] = shape_row_keys(s, row % s->Sq);
     }
-    const struct attend_rows rows = {m.q, m.keys, (int)(t->to - t->from)};
+    const struct attend_rows rows = {.q = m.q, .keys = m.keys, .n = (int)(t->to - t->from)};
     if (w->screen) {
         const struct attend_mode single = {.single = true};
         attend(&kv, &rows, &single, m.scratch, m.out, NULL, s->dtype);
@@ -272,6 +288,8 @@ static void merge_sums(struct sums *to, const struct sums *from)
     to->noise_max = fmax(to->noise_max, from->noise_max);
     to->noise += from->noise;
     to->noise_square += from->noise_square;
+    to->lse_max = fmax(to->lse_max, from->lse_max);
+    to->lse_plain = fmax(to->lse_plain, from->lse_plain);
     for (int i = 0; i < PLAIN_MAX; i++) {
         to->plain_n[i] += from->plain_n[i];
         to->plain_max[i] = fmax(to->plain_max[i], from->plain_max[i]);
@@ -425,6 +443,8 @@ static double root_mean(double sum, double n)
 static void take_sums(struct reference *r, const struct sums *s)
 {
     r->max = s->max;
+    r->lse_max = s->lse_max;
+    r->lse_plain = s->lse_plain;
     r->rms = root_mean(s->square, s->n);
     r->rounding_rms = root_mean(s->rounding, s->n);
     r->effective = effective_elements(r, s);
@@ -477,6 +497,7 @@ enum status reference_new(const struct problem *p, const struct tensors *t, stru
     r->total = p->shape.B * p->shape.H * p->shape.Sq;
     choose_rows(r, p, max_flops);
     r->value = xmalloc((size_t)(r->judged * r->shape.D) * sizeof *r->value);
+    r->lse = xmalloc((size_t)r->judged * sizeof *r->lse);
     bool screen = r->rows && can_screen(&r->shape, max_flops);
     if (r->rows && !screen)
         r->hull = xmalloc((size_t)(2 * p->shape.B * p->shape.Hkv * p->shape.D) * sizeof *r->hull);
@@ -499,6 +520,7 @@ void reference_free(struct reference *r)
         return;
     free(r->rows);
     free(r->value);
+    free(r->lse);
     free(r->screen);
     free(r->hull);
     free(r);

@@ -14,6 +14,9 @@ struct reference {
     int64_t judged;   /* rows with a float64 answer */
     int64_t *rows;    /* their numbers, ascending; NULL: all */
     double *value;    /* judged x D */
+    double *lse;      /* judged: log of the sum of exponentials of the scores; -inf without a key */
+    double lse_max;   /* largest |lse| of finite ones */
+    double lse_plain; /* largest error of the plain evaluation's */
     double max, rms;  /* of the finite reference values */
     double plain_max; /* largest error of the plain evaluation */
     double plain_rms;

@@ -102,6 +102,7 @@ const struct field run_fields[] = {
 #include "backend/counter_table.h"
 #undef COUNTER
     REAL(independent,   3, "samples", "What the samples are worth where neighbours hang together."),
+    REAL(lse_max_diff,  2, "", "Largest error of the LSE (log of the sum of exponentials of a row's scores) against float64; null: it writes none, or not whole."),
     SAMPLES(recent_us, "The last samples; not stored."),
     SAMPLES(samples_us, "The samples, evenly thinned to at most 1000; kept in recordings alone."),
     {.name = NULL},

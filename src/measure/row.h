@@ -45,6 +45,7 @@ struct run_row {
     int64_t modes; /* 1 or 2 */
     double mode_ratio, mode_pct, independent;
     char *held;            /* what kept a GPU's clock down: "power" */
+    double lse_max_diff;   /* of the LSE that it wrote; unknown: it writes none */
     double of_ceiling_pct; /* beside what was measured of the GPU itself */
     /* Of a run by the simulator; NaN, INT_UNKNOWN elsewhere. */
     char *ptx;           /* whose PTX it was: "nvcc 13.0" */

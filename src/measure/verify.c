@@ -455,6 +455,93 @@ void verify_output(const struct reference *r, const void *guarded_output, struct
         leave_open(r, row);
 }
 
+/* ---- LSE ---- */
+
+size_t lse_guarded_bytes(const struct shape *s)
+{
+    return (size_t)(s->B * s->H * s->Sq) * sizeof(float) + 2 * OUTPUT_GUARD_BYTES;
+}
+
+/* What is wrong with an LSE; of rows, the first is kept. */
+struct lse_findings {
+    int64_t unwritten, first_unwritten;
+    int64_t nonfinite, first_nonfinite;
+    double max; /* largest error */
+    int64_t worst;
+};
+
+/* Every row is there; those that have an answer are right. */
+static struct lse_findings inspect_lse(const struct reference *r, const char *lse)
+{
+    struct lse_findings f = {0};
+    for (int64_t row = 0, at = 0; row < r->total; row++) {
+        const bool judged = at < r->judged && (!r->rows || r->rows[at] == row);
+        const double want = judged ? r->lse[at++] : NAN;
+        float got; /* behind an output of 16 bits it may lie anywhere */
+        memcpy(&got, lse + (size_t)row * sizeof got, sizeof got);
+        if (is_poison(DTYPE_F32, lse + (size_t)row * sizeof got)) {
+            f.first_unwritten = f.unwritten++ ? f.first_unwritten : row;
+        } else if (isnan(want)) {
+            continue;
+        } else if (!isfinite(want) || !isfinite(got)) {
+            if ((double)got != want)
+                f.first_nonfinite = f.nonfinite++ ? f.first_nonfinite : row;
+        } else if (fabs((double)got - want) > f.max) {
+            f.max = fabs((double)got - want);
+            f.worst = row;
+        }
+    }
+    return f;
+}
+
+static double lse_limit(const struct reference *r)
+{
+    static const double probes[DTYPE_COUNT] = {
+        [DTYPE_F16] = 0x1p-12, [DTYPE_BF16] = 0x1p-9, [DTYPE_F32] = 0x1p-21};
+    return 3 * r->lse_plain + probes[r->shape.dtype] * fmax(r->lse_max, 1);
+}
+
+static char *lse_reason(const struct reference *r, struct guard g, const struct lse_findings *f)
+{
+    const struct row_place at = row_place_of(&r->shape, f->unwritten   ? f->first_unwritten
+                                                        : f->nonfinite ? f->first_nonfinite
+                                                                       : f->worst);
+    char where[96];
+    snprintf(where, sizeof where, "b%lld h%lld row %lld", (long long)at.b, (long long)at.h,
+             (long long)at.i);
+    if (g.before || g.after)
+        return xasprintf("%lld bytes around its LSE were overwritten",
+                         (long long)(g.before + g.after));
+    if (f->unwritten)
+        return xasprintf("its LSE was not written in %lld of %lld rows, the first %s",
+                         (long long)f->unwritten, (long long)r->total, where);
+    if (f->nonfinite)
+        return xasprintf("its LSE is infinite or NaN where it should not be, or finite where a row "
+                         "sees no key, in %lld rows, the first %s",
+                         (long long)f->nonfinite, where);
+    if (f->max <= lse_limit(r))
+        return NULL;
+    return xasprintf("its LSE is off by %.2g at %s, over 3 x %.2g (plain) + %.2g (rounding)",
+                     f->max, where, r->lse_plain, lse_limit(r) - 3 * r->lse_plain);
+}
+
+void verify_lse(const struct reference *r, const void *guarded_lse, struct run_row *row)
+{
+    const struct guard g = inspect_guards(guarded_lse, (size_t)r->total * sizeof(float));
+    const struct lse_findings f = inspect_lse(r, (const char *)guarded_lse + OUTPUT_GUARD_BYTES);
+    row->lse_max_diff = REAL_UNKNOWN;
+    if (f.unwritten == r->total && !g.before && !g.after)
+        return;
+    char *reason = lse_reason(r, g, &f);
+    row->lse_max_diff = f.nonfinite || f.unwritten ? REAL_UNKNOWN : f.max;
+    if (reason && (!row->check || strcmp(row->check, "fail") != 0)) {
+        set_text(&row->check, xstrdup("fail"));
+        set_text(&row->reason, reason);
+        return;
+    }
+    free(reason);
+}
+
 double verify_pair(const struct problem *p, const void *guarded_a, const void *guarded_b)
 {
     const char *a = (const char *)guarded_a + OUTPUT_GUARD_BYTES;

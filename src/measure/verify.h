@@ -73,6 +73,15 @@ double reference_estimate(const struct problem *p, int threads, double max_flops
 void verify_output(const struct reference *r, const void *guarded_output, struct pool *pool,
                    struct run_row *row);
 
+/* The same of an LSE, natural-log sums of the exponentials of each row's scores (b, h, row; float32), between
+ * guard bands: B * H * Sq of them that held output_poison_f32 before. All as they were: the kernel writes none,
+ * and nothing changes. Else lse_max_diff is set, and a row that has not failed yet fails when one is missing,
+ * when a guard is hurt, or when one is further off than 3 x the plain evaluation's worst (whose scores are
+ * rounded to the type for f16 and bf16) plus half an ulp of the type, for f32 four, at the largest. */
+void verify_lse(const struct reference *r, const void *guarded_lse, struct run_row *row);
+/* Bytes of one, guards included. */
+size_t lse_guarded_bytes(const struct shape *s);
+
 /* Largest difference of two outputs of the same problem; NaN if either has a NaN that the other
  * has not. */
 double verify_pair(const struct problem *p, const void *guarded_a, const void *guarded_b);

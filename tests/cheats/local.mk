@@ -13,6 +13,7 @@ cheat_sources = \
 	%D%/c/input_check.c \
 	%D%/c/input_timed.c \
 	%D%/c/low_precision.c \
+	%D%/c/lse.c \
 	%D%/c/one_seed.c \
 	%D%/c/one_shape.c \
 	%D%/c/poison.c \

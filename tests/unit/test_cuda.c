@@ -320,6 +320,7 @@ static void packs_the_arguments(void)
     struct err err;
     struct slot *s;
     struct AttnArgs a;
+    double seconds, clock;
     setenv("ATTNSCOPE_STRICT", "0", 1);
     CU_ASSERT_EQUAL_FATAL(
         rig_open(&r, "fakecuda.so", "", "Sq=5 Sk=7 B=2 H=6 Hkv=3 D=48 f32 bshd causal", 1, &err),
@@ -334,7 +335,9 @@ static void packs_the_arguments(void)
     CU_ASSERT(a.v_stride[0] == 7 * 3 * 48 && a.v_stride[1] == 48 && a.v_stride[2] == 3 * 48);
     CU_ASSERT_EQUAL(a.seed, 42);
     CU_ASSERT_PTR_NOT_NULL(a.ws[0]);
-    CU_ASSERT_PTR_NULL(a.lse);
+    CU_ASSERT_PTR_NOT_NULL(a.lse); /* a checked run's is asked for, a timed one's is not */
+    CU_ASSERT_EQUAL(backend_cuda.sample(r.b, s, 1, &seconds, &clock, &err), ST_OK);
+    CU_ASSERT_PTR_NULL(((const struct AttnArgs *)launch_at(3)->args)->lse);
     CU_ASSERT_EQUAL(memcmp(a.q, r.t.q, r.t.q_bytes), 0);
     CU_ASSERT_EQUAL(memcmp(a.v, r.t.v, r.t.kv_bytes), 0);
     rig_close(&r);

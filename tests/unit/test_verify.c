@@ -388,7 +388,139 @@ static void test_exact_case(void)
     bench_free(&b);
 }
 
+/* ---- LSE ---- */
+
+/* log(sum exp) of a row in float32, keys from the last to the first, online: not as the reference does it. */
+static float lse_of_row(const struct bench *b, int64_t row)
+{
+    const struct shape *s = &b->p.shape;
+    const struct row_place at = row_place_of(s, row);
+    const float *q = b->q + row * s->D,
+                *k = b->k + (at.b * s->Hkv + at.h / (s->H / s->Hkv)) * s->Sk * s->D;
+    float max = -INFINITY, sum = 0;
+    for (int64_t j = shape_row_keys(s, at.i); j-- > 0;) {
+        float score = 0;
+        for (int64_t d = 0; d < s->D; d++)
+            score += q[d] * k[j * s->D + d];
+        score *= (float)(1 / sqrt((double)s->D));
+        if (score > max) {
+            sum = sum * expf(max - score) + 1;
+            max = score;
+        } else {
+            sum += expf(score - max);
+        }
+    }
+    return sum > 0 ? max + logf(sum) : -INFINITY;
+}
+
+/* A guarded LSE; `written`: all rows, else none. The caller frees it. */
+static char *lse_of(const struct bench *b, bool written)
+{
+    const struct shape *s = &b->p.shape;
+    const size_t bytes = lse_guarded_bytes(s);
+    char *lse = xmalloc(bytes);
+    memset(lse, output_guard_byte, bytes);
+    for (int64_t row = 0; row < s->B * s->H * s->Sq; row++) {
+        const float x = written ? lse_of_row(b, row) : 0;
+        memcpy(lse + OUTPUT_GUARD_BYTES + (size_t)row * sizeof x,
+               written ? (const void *)&x : output_poison_f32, sizeof x);
+    }
+    return lse;
+}
+
+static void put_lse(char *lse, int64_t row, float x)
+{
+    memcpy(lse + OUTPUT_GUARD_BYTES + (size_t)row * sizeof x, &x, sizeof x);
+}
+
+static void test_right_lse_passes(void)
+{
+    int failed = 0;
+    for (int i = 0; i < 600 / SHARE; i++) {
+        const struct problem p = random_problem();
+        struct bench b = bench_new(&p, 0);
+        struct run_row row;
+        record_init(run_fields, &row);
+        char *lse = lse_of(&b, true);
+        verify_lse(b.ref, lse, &row);
+        failed += row.check != NULL || !isfinite(row.lse_max_diff);
+        if (row.check)
+            printf("# %s\n", row.reason);
+        free(lse);
+        record_clear(run_fields, &row);
+        bench_free(&b);
+    }
+    CU_ASSERT_EQUAL(failed, 0);
+}
+
+static void expect_lse(const struct bench *b, const char *lse, const char *part)
+{
+    struct run_row row;
+    record_init(run_fields, &row);
+    row.check = xstrdup("pass");
+    verify_lse(b->ref, lse, &row);
+    CU_ASSERT_STRING_EQUAL(row.check, part ? "fail" : "pass");
+    if (part && (!row.reason || !strstr(row.reason, part))) {
+        printf("# wanted \"%s\", got \"%s\"\n", part, row.reason ? row.reason : "nothing");
+        CU_FAIL("wrong reason");
+    }
+    record_clear(run_fields, &row);
+}
+
+static void test_lse_faults(void)
+{
+    struct problem p = small_problem();
+    p.shape.causal = true;
+    p.shape.Sk = p.shape.Sq - 3; /* three rows without a key */
+    struct bench b = bench_new(&p, 0);
+    const int64_t total = p.shape.B * p.shape.H * p.shape.Sq;
+    char *lse = lse_of(&b, true), *none = lse_of(&b, false);
+    expect_lse(&b, lse, NULL);
+    expect_lse(&b, none, NULL); /* it writes none */
+    const float last = lse_of_row(&b, total - 1);
+    put_lse(lse, total - 1, last / 0.69314718f); /* base 2 */
+    expect_lse(&b, lse, "its LSE is off by");
+    put_lse(lse, total - 1, last + 0.05f);
+    expect_lse(&b, lse, "b0 h1 row 63");
+    put_lse(lse, total - 1, NAN);
+    expect_lse(&b, lse, "infinite or NaN");
+    put_lse(lse, total - 1, last);
+    put_lse(lse, 1, 0); /* no key: -inf */
+    expect_lse(&b, lse, "in 1 rows, the first b0 h0 row 1");
+    put_lse(lse, 1, -INFINITY);
+    expect_lse(&b, lse, NULL);
+    memcpy(lse + OUTPUT_GUARD_BYTES + 7 * sizeof last, output_poison_f32, sizeof last);
+    expect_lse(&b, lse, "its LSE was not written in 1 of 128 rows, the first b0 h0 row 7");
+    none[lse_guarded_bytes(&p.shape) - 1] = 0;
+    expect_lse(&b, none, "1 bytes around its LSE");
+    free(lse);
+    free(none);
+    bench_free(&b);
+}
+
+/* What failed for its output keeps that reason. */
+static void test_lse_of_failed(void)
+{
+    struct problem p = small_problem();
+    struct bench b = bench_new(&p, 0);
+    char *lse = lse_of(&b, true);
+    struct run_row row;
+    put_lse(lse, 5, 1e9f);
+    record_init(run_fields, &row);
+    row.check = xstrdup("fail");
+    row.reason = xstrdup("the output");
+    verify_lse(b.ref, lse, &row);
+    CU_ASSERT_STRING_EQUAL(row.reason, "the output");
+    CU_ASSERT(row.lse_max_diff > 1e8);
+    record_clear(run_fields, &row);
+    free(lse);
+    bench_free(&b);
+}
+
 static const struct tap_test tests[] = {
+    {"a right LSE passes on random shapes", test_right_lse_passes},
+    {"a wrong LSE is told, and none is none", test_lse_faults},
+    {"an LSE does not hide what is wrong with the output", test_lse_of_failed},
     {"the reference agrees with another float64 evaluation", test_reference_is_right},
     {"right kernels pass on 20000 random shapes", test_right_kernels_pass},
     {"planted faults never pass", test_planted_faults_fail},

@@ -28,6 +28,8 @@ struct slot {
     struct AttnArgs args;
     size_t ws_bytes[DESC_WS_MAX];
     unsigned char *outputs;     /* guard, tensor, guard: one for each set of inputs */
+    unsigned char *lse;         /* guard, a float for each row, guard; NULL: not asked */
+    bool lse_is_fresh;          /* of the last run */
     int first, runs;            /* sets of the last sample; run i has set first + i */
     struct python_slot *python; /* it runs in Python, and the rest is empty; else NULL */
 };
@@ -78,6 +80,7 @@ static void free_slot(struct slot *s)
     for (int i = 0; i < DESC_WS_MAX; i++)
         free(s->args.ws[i]);
     free(s->outputs);
+    free(s->lse);
     free(s);
 }
 
@@ -391,6 +394,7 @@ static enum status cpu_prepare(struct backend *b, struct slot *s, uint64_t turn,
         return err_set(err, ST_USAGE, "a sample of %d runs", runs);
     if (s->python)
         return python_prepare(s->python, turn, err);
+    s->lse_is_fresh = false;
     s->first = turn ? (s->first + s->runs) % b->sets.count : 0;
     s->runs = runs;
     sets_fill(&b->sets, turn, s->first, runs);
@@ -465,6 +469,31 @@ static enum status cpu_inspect(struct backend *b, struct slot *s, bool all, stru
     return ST_OK;
 }
 
+static size_t lse_bytes(const struct backend *b)
+{
+    return (size_t)(b->shape.B * b->shape.H * b->shape.Sq) * sizeof(float) + 2 * OUTPUT_GUARD_BYTES;
+}
+
+/* Room for a checked run's LSE; in timed runs nobody asks for it. */
+static void poison_lse(const struct backend *b, struct slot *s)
+{
+    const size_t bytes = lse_bytes(b), behind = bytes - OUTPUT_GUARD_BYTES;
+    if (!s->lse)
+        s->lse = xmalloc(bytes);
+    memset(s->lse, output_guard_byte, OUTPUT_GUARD_BYTES);
+    for (size_t at = OUTPUT_GUARD_BYTES; at < behind; at += sizeof output_poison_f32)
+        memcpy(s->lse + at, output_poison_f32, sizeof output_poison_f32);
+    memset(s->lse + behind, output_guard_byte, OUTPUT_GUARD_BYTES);
+}
+
+static enum status cpu_read_lse(struct backend *b, struct slot *s, void *dst, struct err *err)
+{
+    if (s->python || !s->lse_is_fresh)
+        return err_set(err, ST_NO, "%s was not asked for its LSE", s->desc->name);
+    memcpy(dst, s->lse, lse_bytes(b));
+    return ST_OK;
+}
+
 static enum status cpu_run(struct backend *b, struct slot *s, struct err *err)
 {
     if (s->python)
@@ -474,7 +503,11 @@ static enum status cpu_run(struct backend *b, struct slot *s, struct err *err)
         return st;
     guard_output(b, output_of(b, s, 0));
     poison_workspace(s);
+    poison_lse(b, s);
+    s->args.lse = (float *)(void *)(s->lse + OUTPUT_GUARD_BYTES);
     st = launch(b, s, 0, err);
+    s->args.lse = NULL;
+    s->lse_is_fresh = true;
     const char *tensor = sets_written(&b->sets);
     if (st == ST_OK && tensor)
         st = err_set(err, ST_FAIL, "%s: it overwrote its inputs (%s)", s->desc->name, tensor);
@@ -659,6 +692,7 @@ const struct backend_ops backend_cpu = {
     .inspect = cpu_inspect,
     .limits = cpu_limits,
     .read_output = cpu_read_output,
+    .read_lse = cpu_read_lse,
     .output_bytes = cpu_output_bytes,
     .flush = cpu_flush,
     .sample = cpu_sample,

@@ -163,6 +163,7 @@ static void free_lanes(struct slot *s)
 {
     struct gpu *g = s->gpu;
     gpu_release(g, &s->outputs);
+    gpu_release(g, &s->lse);
     for (int i = 0; i < s->nlanes; i++) {
         for (int k = 0; k < DESC_WS_MAX && i < g->nstreams; k++)
             gpu_release(g, &s->lanes[i].ws[k]);
@@ -258,6 +259,33 @@ static enum status poison(struct gpu *g, struct slot *s, struct err *err)
     return st == ST_OK ? gpu_check(g, s->desc->name, "cuMemsetD8Async", r, err) : st;
 }
 
+static size_t lse_rows(const struct slot *s)
+{
+    const struct shape *p = &s->inputs->shape;
+    return (size_t)(p->B * p->H * p->Sq);
+}
+
+static size_t lse_bytes(const struct slot *s)
+{
+    return lse_rows(s) * sizeof(float) + 2 * OUTPUT_GUARD_BYTES;
+}
+
+/* Room for a checked run's LSE, poisoned; in timed runs nobody asks for it. */
+static enum status poison_lse(struct gpu *g, struct slot *s, struct err *err)
+{
+    char what[160];
+    uint32_t pattern;
+    snprintf(what, sizeof what, "%s: its LSE", s->desc->name);
+    enum status st = s->lse ? ST_OK : gpu_alloc(g, what, lse_bytes(s), &s->lse, err);
+    if (st != ST_OK)
+        return st;
+    memcpy(&pattern, output_poison_f32, sizeof pattern);
+    cu_result r = g->api.fill8(s->lse, output_guard_byte, lse_bytes(s), g->streams[0]);
+    if (r == CU_SUCCESS)
+        r = g->api.fill32(s->lse + OUTPUT_GUARD_BYTES, pattern, lse_rows(s), g->streams[0]);
+    return gpu_check(g, s->desc->name, "cuMemsetD32Async", r, err);
+}
+
 /* ---- around samples ---- */
 
 int slot_sets(const struct slot *s)
@@ -273,6 +301,7 @@ enum status slot_prepare(struct slot *s, uint64_t turn, int runs, struct err *er
         st = err_set(err, ST_USAGE, "a sample of %d runs", runs);
     if (st != ST_OK || slot_is_elsewhere(s))
         return st == ST_OK ? s->peer->prepare(s, turn, err) : st;
+    s->lse_is_fresh = false;
     s->runs = runs;
     for (int i = 0; i < runs * g->nstreams && st == ST_OK; i++) {
         const uint64_t stream = (uint64_t)(i % g->nstreams), round = (uint64_t)(i / g->nstreams);
@@ -411,6 +440,28 @@ enum status slot_inspect(struct slot *s, bool all, struct err *err)
     return st == ST_OK ? look_at_rows(s, err) : st;
 }
 
+static enum status queue_with_lse(struct slot *s, struct err *err)
+{
+    struct AttnArgs *a = &s->lanes[0].args;
+    a->lse = s->peer ? NULL : device_address(s->lse + OUTPUT_GUARD_BYTES);
+    const enum status st = slot_queue(s, 0, err);
+    a->lse = NULL;
+    s->lse_is_fresh = !s->peer;
+    return st;
+}
+
+enum status slot_read_lse(struct slot *s, void *dst, struct err *err)
+{
+    struct gpu *g = s->gpu;
+    enum status st = gpu_alive(g, s->desc->name, err);
+    if (st != ST_OK)
+        return st;
+    if (!s->lse_is_fresh)
+        return err_set(err, ST_NO, "%s was not asked for its LSE", s->desc->name);
+    return gpu_check(g, s->desc->name, "cuMemcpyDtoH", g->api.copy_out(dst, s->lse, lse_bytes(s)),
+                     err);
+}
+
 enum status slot_run(struct slot *s, struct err *err)
 {
     struct gpu *g = s->gpu;
@@ -422,8 +473,10 @@ enum status slot_run(struct slot *s, struct err *err)
         st = slot_prepare(s, 0, 1, err);
     if (st == ST_OK)
         st = poison(g, s, err);
+    if (st == ST_OK && !s->peer)
+        st = poison_lse(g, s, err);
     if (st == ST_OK)
-        st = slot_queue(s, 0, err);
+        st = queue_with_lse(s, err);
     if (st == ST_OK)
         st = gpu_check(g, name, "cuStreamSynchronize", g->api.stream_sync(g->streams[0]), err);
     return st == ST_OK ? inputs_intact(g, s->inputs, 0, name, err) : st;

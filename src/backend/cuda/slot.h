@@ -44,6 +44,8 @@ struct slot {
                          "library" */
     char *note;         /* where planner and machine differ, or NULL */
     cu_pointer outputs; /* of all lanes */
+    cu_pointer lse;     /* guard, a float for each row, guard; 0: not asked yet */
+    bool lse_is_fresh;  /* of the last run */
     struct lane *lanes;
     int nlanes; /* a multiple of the GPU's streams, CUDA_STREAMS_MAX at most */
     int runs;   /* rounds of launches, one in every stream, in the last sample */
@@ -117,5 +119,7 @@ enum status slot_queue_passes(struct slot *s, int i, struct err *err);
 /* One run into a poisoned output; then inputs are looked at. */
 enum status slot_run(struct slot *s, struct err *err);
 enum status slot_read_output(struct slot *s, int i, void *dst, struct err *err);
+/* As backend_ops.read_lse. */
+enum status slot_read_lse(struct slot *s, void *dst, struct err *err);
 
 #endif

@@ -40,6 +40,8 @@ static inline void cheat_attend_row(const struct AttnArgs *a, int b, int h, int 
     }
     for (int j = 0; j < keys; j++)
         sum += p[j] = exp(p[j] - max);
+    if (a->lse)
+        a->lse[((int64_t)b * a->H + h) * a->Sq + i] = sum > 0 ? (float)(max + log(sum)) : -INFINITY;
     for (int d = 0; d < a->D; d++) {
         double x = 0;
         for (int j = 0; j < keys; j++)
