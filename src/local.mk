@@ -27,7 +27,7 @@ core_libs = libattnscope.a $(cpu_libs) $(JANSSON_LIBS) $(SQLITE_LIBS) $(MD4C_LIB
 	$(LZMA_LIBS) $(NETTLE_LIBS) $(LIBS)
 
 bin_PROGRAMS += attnscope
-attnscope_SOURCES = %D%/main.c
+attnscope_SOURCES = %D%/main.c %D%/base/heap.c
 attnscope_LDADD = libattnscope_ui.a $(core_libs) $(READLINE_LIBS) $(NCURSES_LIBS)
 
 pkglibexec_PROGRAMS += attnscope-worker

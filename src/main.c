@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <fcntl.h>
 #include <getopt.h>
+#include <jansson.h>
 #include <locale.h>
 #include <signal.h>
 #include <stdio.h>
@@ -350,6 +351,8 @@ static void fill_closed_streams(void)
 int main(int argc, char **argv)
 {
     struct arguments a = {0};
+    json_set_alloc_funcs(xmalloc,
+                         free); /* where heap.c is not: half an object would be another row */
     fill_closed_streams();
     signal(SIGXFSZ, SIG_IGN); /* a file at its limit is an error to report, not a death */
     setlocale(LC_CTYPE, "");
@@ -371,6 +374,8 @@ int main(int argc, char **argv)
         front_plain(s);
         session_load_config(s);
         status = end_recording(s, run(s, &a, argc - optind, argv + optind));
+        if (!status && s->services.unkept)
+            status = ST_FAIL; /* as was said when it happened */
         session_free(s);
     }
     free(a.lines);

@@ -7,6 +7,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <errno.h>
 #include <fcntl.h>
+#include <jansson.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +19,7 @@
 #include <unistd.h>
 
 #include "backend/compile/compile.h"
+#include "base/mem.h"
 #include "job/serve.h"
 
 static const struct {
@@ -87,6 +89,7 @@ static int is_socket(int fd)
 
 int main(int argc, char **argv)
 {
+    json_set_alloc_funcs(xmalloc, free); /* half an object would be another message */
     long fd = argc == 4 ? number(argv[2]) : -1, parent = argc == 4 ? number(argv[3]) : -1;
     if (fd < 3 || parent < 0 || !is_socket((int)fd))
         return usage();

@@ -9,6 +9,7 @@ include %D%/tui/local.mk
 include %D%/cli/local.mk
 include %D%/fakecuda/local.mk
 include %D%/cheats/local.mk
+include %D%/oom/local.mk
 include %D%/faults/local.mk
 include %D%/gpu/local.mk
 

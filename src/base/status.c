@@ -7,10 +7,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-/* The only mutable global of the program: fatal() may be reached from anywhere, and the terminal
+/* The only mutable globals of the program: fatal() may be reached from anywhere, and the terminal
  * must be given back whoever calls it. */
 static void (*fatal_hook)(void);
+static int dying; /* how often that was asked for */
 
 /* Formats into `err`. Goes through a buffer of its own, because an argument may be err->text. */
 __attribute__((format(printf, 2, 0))) static void err_format(struct err *err, const char *fmt,
@@ -76,6 +78,8 @@ void fatal(const char *fmt, ...)
 {
     void (*hook)(void) = fatal_hook;
     fatal_hook = NULL; /* a hook that fails itself must not come back here */
+    if (dying++ > 1)
+        _exit(ST_FAIL); /* nor what is done at the end */
     if (hook)
         hook();
     va_list ap;

@@ -255,10 +255,12 @@ void session_keep_row(struct session *s, const struct run_row *row, const char *
     if (!row->check)
         return;
     struct store *store = no_store ? NULL : session_store(s);
-    if (store && store_add(store, row, command, &err))
+    const bool failed = store && store_add(store, row, command, &err);
+    if (failed)
         session_note(s, "the result of %s was not kept: %s", row->kernel, err.text);
     if (records(s))
         record_row(s, row, command);
+    s->services.unkept |= (failed || (!store && !no_store)) && !records(s);
 }
 
 /* ---- the journal ---- */

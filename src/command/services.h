@@ -27,6 +27,7 @@ struct services {
     struct foundry *foundry;      /* session_foundry() */
     struct store *store;          /* session_store() */
     bool store_failed;            /* noted already */
+    bool unkept;                  /* a result could not be kept: the program ends with ST_FAIL */
     char *consent_wanted;         /* consent_wanted() */
     bool allowed_noted;           /* that it cannot be read what was allowed */
     struct library *library;      /* session_library() */
