@@ -22,6 +22,10 @@
 
 #define SHOWN __attribute__((visibility("default")))
 
+SHOWN void *__libc_malloc(size_t size);
+SHOWN void *__libc_calloc(size_t n, size_t size);
+SHOWN void *__libc_realloc(void *old, size_t size);
+
 static atomic_long count;
 static long at = -1, last = -1;
 static bool ready, ours;
