@@ -10,8 +10,8 @@
 # HACKING.md, which says where things are, names files that exist.
 # SPDX-License-Identifier: GPL-3.0-or-later
 order="base sim spec kernel plan backend measure job store draw export command lesson repl tui"
-# sim: lower, PTX text to a program; exec, what runs it.
-rooms_sim="lower exec"
+# sim: hazard, what orders accesses; lower, PTX text to a program; exec, what runs it.
+rooms_sim="hazard lower exec"
 rooms_backend="compile sim cuda peer cpu"
 # command: line, a line of text as words, calls, files and programs; ask, what a call asks for and its
 # rows; show, what verbs and screens show alike; help, what there is to say: texts, search, completion;

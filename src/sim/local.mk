@@ -21,7 +21,15 @@ libattnscope_a_SOURCES += \
 libattnscope_a_SOURCES += \
 	%D%/cache.c %D%/cache.h \
 	%D%/cache_feed.c \
-	%D%/hazard.h \
+	%D%/hazard.c %D%/hazard.h \
+	%D%/hazard/block.h \
+	%D%/hazard/found.c %D%/hazard/found.h \
+	%D%/hazard/global_use.c \
+	%D%/hazard/know.c %D%/hazard/know.h \
+	%D%/hazard/ordering.c \
+	%D%/hazard/release.c \
+	%D%/hazard/shared_use.c \
+	%D%/hazard/values.c \
 	%D%/pattern.c %D%/pattern.h \
 	%D%/ptx.h \
 	%D%/half.h \

@@ -1,0 +1,205 @@
+/* block.h - what the parts of the hazard detector share: a launch, and a block in flight.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef ATTNSCOPE_SIM_HAZARD_BLOCK_H
+#define ATTNSCOPE_SIM_HAZARD_BLOCK_H
+
+#include <pthread.h>
+
+#include "sim/hazard/know.h"
+#include "sim/hazard/found.h"
+
+enum {
+    LANES = HAZARD_LANES_OF_WARP,
+    WARPS_MAX = HAZARD_THREADS_MAX / LANES,
+    CLOCK_MAX = (1 << 28) - 1,
+};
+
+/* ---- releases, by location ---- */
+
+/* What an acquire of a location learns. */
+struct released {
+    uint64_t addr;
+    struct abroad *gpu;  /* for all */
+    struct abroad *near; /* for threads of block `block` alone; has what gpu has, too */
+    uint64_t block;
+    struct released *next;
+};
+enum { RELEASED_BUCKETS = 256 };
+struct released_table {
+    struct released *bucket[RELEASED_BUCKETS];
+    uint32_t n;
+};
+void released_clear(struct released_table *t);
+
+/* ---- a launch ---- */
+
+struct global_page;
+enum { PAGE_BUCKETS = 1 << 14, PAGE_LOCKS = 64 };
+
+struct hazards {
+    struct hazard_options options;
+    pthread_mutex_t findings_lock;
+    struct findings findings;
+    pthread_mutex_t released_lock;
+    struct released_table released;        /* of global memory */
+    atomic_bool any_released;              /* so that plain writes need not look */
+    pthread_mutex_t page_lock[PAGE_LOCKS]; /* of the buckets that are equal modulo PAGE_LOCKS */
+    struct global_page *page[PAGE_BUCKETS];
+    atomic_ullong bytes;     /* that pages take */
+    atomic_ullong unchecked; /* bytes of accesses that found no memory for their page */
+};
+
+/* ---- a block in flight ---- */
+
+struct barrier {
+    struct know *arrived; /* what those that do not wait left, and others before; NULL: nothing */
+    uint32_t waits[WARPS_MAX];
+    bool used;
+};
+
+struct mbarrier {
+    uint32_t addr;
+    struct know *arriving, *complete; /* of the phase under way; of the last one. NULL: nothing */
+};
+
+/* What a thread has of fences, once there was one. */
+struct fenced {
+    uint32_t clock[2];   /* of its last fence of at least that scope; 0: none */
+    struct abroad *seen; /* what relaxed reads found, which the next fence makes known */
+};
+
+/* Groups of asynchronous copies of a thread. */
+enum { GROUPS = 32 };
+struct copying {
+    uint32_t done;   /* its copies up to this clock are there, as it knows by its own waits */
+    uint32_t groups; /* committed so far */
+    uint32_t clock[GROUPS]; /* of the last ones: the clock of its copies at the commit */
+};
+
+/* For each lane of a mask. */
+#define EACH_LANE(lane, mask)                                                \
+    for (uint32_t left_##lane = (mask), lane;                                \
+         left_##lane && (lane = (uint32_t)__builtin_ctz(left_##lane), true); \
+         left_##lane &= left_##lane - 1)
+
+struct shared_memory; /* shared_use.c */
+
+struct hazard_block {
+    struct hazards *launch;
+    uint64_t number;
+    const unsigned char *bytes; /* its shared memory, or NULL */
+    uint32_t warps, lanes, threads;
+    uint32_t all[WARPS_MAX];   /* lanes that a warp has */
+    uint32_t alive[WARPS_MAX]; /* of those, that have not ended */
+    bool uniform[WARPS_MAX];   /* all lanes that it has hold the same knowledge */
+    struct clocks clocks;
+    struct know *know[HAZARD_THREADS_MAX];
+    uint32_t clock[WARPS_MAX];      /* of its lanes' accesses now */
+    uint32_t copy_clock[WARPS_MAX]; /* of its lanes' copies now */
+    struct copying *copying;        /* [lanes]; NULL: no copies yet */
+    struct fenced *fenced;          /* [lanes]; NULL: no fences yet */
+    struct barrier barrier[HAZARD_BARRIERS];
+    struct mbarrier *mbarrier;
+    uint32_t mbarriers;
+    struct released_table released; /* of shared memory */
+    uint64_t accesses;              /* counted, to tell them apart */
+    struct findings findings;
+    struct shared_memory *shared;
+    bool began;
+};
+
+/* Slots: lane l of warp w is w * 32 + l; its copies are `lanes` behind that. */
+static inline uint32_t slot_of(uint32_t warp, uint32_t lane)
+{
+    return warp * LANES + lane;
+}
+
+static inline struct know *know_of(const struct hazard_block *b, uint32_t warp, uint32_t lane)
+{
+    return b->know[slot_of(warp, lane)];
+}
+
+/* Does the lane of slot `slot`, which has `k`, know what slot `who` did up to `clock`? It knows its own, and of its
+ * copies what it has waited for. */
+static inline bool knows(const struct hazard_block *b, const struct know *k, uint32_t slot,
+                         uint32_t who, uint32_t clock)
+{
+    return who == slot || k->v[who] >= clock ||
+           (who == b->lanes + slot && b->copying && b->copying[slot].done >= clock);
+}
+
+/* Gives a lane other knowledge, held once for it. */
+static inline void learn(struct hazard_block *b, uint32_t slot, struct know *k)
+{
+    know_drop(&b->clocks, b->know[slot]);
+    b->know[slot] = k;
+}
+
+/* `k` held by `slot` alone, so that it may be changed. */
+static inline struct know *own_knowledge(struct hazard_block *b, uint32_t slot)
+{
+    struct know *k = b->know[slot];
+    if (k->refs > 1) {
+        learn(b, slot, know_copy(&b->clocks, k));
+        b->uniform[slot / LANES] = false;
+    }
+    return b->know[slot];
+}
+
+static inline void raise_to(uint32_t *x, uint32_t value)
+{
+    *x = *x > value ? *x : value;
+}
+
+/* Beyond CLOCK_MAX all accesses are of one clock, which makes races missed and never alarms false. */
+static inline void tick(struct hazard_block *b, uint32_t warp)
+{
+    b->clock[warp] += b->clock[warp] < CLOCK_MAX;
+}
+
+static inline void tick_copies(struct hazard_block *b, uint32_t warp)
+{
+    b->copy_clock[warp] += b->copy_clock[warp] < CLOCK_MAX;
+}
+
+/* For each lane of the mask in turn: what the location's last release gave, then what the lane releases. */
+void order_strong(struct hazard_block *b, const struct hazard_access *a, const uint64_t addr[32],
+                  bool shared);
+/* A plain write to locations that may have been released: nothing is read from them any more. */
+void forget_released(struct hazard_block *b, const struct hazard_access *a, const uint64_t addr[32],
+                     bool shared);
+
+static inline bool is_write(enum hazard_act act)
+{
+    return act != HAZARD_READ && act != HAZARD_STRONG_READ;
+}
+static inline bool is_strong(enum hazard_act act)
+{
+    return act == HAZARD_STRONG_READ || act == HAZARD_STRONG_WRITE || act == HAZARD_ATOMIC;
+}
+
+/* values.c. Whether lane `lane` of the access writes what is at `bytes`, from byte `skip` of the lane's value, n bytes. */
+bool writes_same(const struct hazard_values *v, uint32_t lane, uint32_t skip,
+                 const unsigned char *bytes, uint32_t n);
+/* Whether two lanes write the same n bytes from there on. */
+bool lanes_agree(const struct hazard_values *v, uint32_t x, uint32_t skip_x, uint32_t y,
+                 uint32_t skip_y, uint32_t n);
+
+/* A conflict of the access under way with what was there. */
+static inline void report(struct hazard_block *b, const struct hazard_report *r)
+{
+    findings_add(&b->findings, r, b->accesses);
+}
+
+/* shared_use.c */
+struct shared_memory *shared_new(struct hazard_block *b);
+void shared_free(struct shared_memory *s);
+void shared_begin(struct hazard_block *b);
+void shared_new_epoch(struct hazard_block *b); /* all that was done is known to all that live */
+void shared_exit(struct hazard_block *b, uint32_t warp);
+
+/* global_use.c */
+void global_clear(struct hazards *h);
+
+#endif

@@ -1,0 +1,310 @@
+/* global_use.c - who used which bytes of global memory, and whether that is ordered.
+ *
+ * Pages of 4 KiB, made when first used, are looked at in cells of 16 bytes that become smaller, page by page, as
+ * accesses ask for it. A cell remembers the last write and two further accesses, of other blocks if there are such:
+ * one of them conflicts with whatever block writes. All blocks in flight share the pages; a lock holds for those
+ * of its buckets.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "sim/hazard/block.h"
+
+enum { PAGE_BITS = 12, RECORDS = 3 };
+
+struct record {
+    uint32_t block; /* + 1; 0: none */
+    uint32_t clock;
+    uint32_t insn : 20, act : 3, collective : 1;
+    uint32_t slot : 10, access : 22; /* which of its block's: lanes of one have the same */
+};
+struct global_cell {
+    struct record is[RECORDS]; /* the first is the last write, if there was one */
+};
+struct global_page {
+    uint64_t number;
+    struct global_page *next;
+    uint32_t shift;
+    struct global_cell *cell; /* [1 << (PAGE_BITS - shift)] */
+};
+
+void global_clear(struct hazards *h)
+{
+    for (int i = 0; i < PAGE_BUCKETS; i++)
+        for (struct global_page *p = h->page[i], *next; p; p = next) {
+            next = p->next;
+            free(p->cell);
+            free(p);
+        }
+    memset(h->page, 0, sizeof h->page);
+}
+
+/* ---- pages ---- */
+
+static uint32_t bucket_of(uint64_t number)
+{
+    return (uint32_t)(number * 0x9e3779b97f4a7c15u >> 50) % PAGE_BUCKETS;
+}
+
+static size_t page_bytes(uint32_t shift)
+{
+    return sizeof(struct global_cell) << (PAGE_BITS - shift);
+}
+
+/* Room for so many bytes more? */
+static bool reserve(struct hazards *h, size_t bytes)
+{
+    if (atomic_fetch_add(&h->bytes, bytes) + bytes <= h->options.max_bytes)
+        return true;
+    atomic_fetch_sub(&h->bytes, bytes);
+    return false;
+}
+
+static bool refine_page(struct hazards *h, struct global_page *p, uint32_t shift)
+{
+    const uint32_t by = p->shift - shift, n = 1u << (PAGE_BITS - shift);
+    if (!reserve(h, page_bytes(shift) - page_bytes(p->shift)))
+        return false;
+    struct global_cell *cell = xcalloc(n, sizeof *cell);
+    for (uint32_t i = 0; i < n; i++)
+        cell[i] = p->cell[i >> by];
+    free(p->cell);
+    p->cell = cell;
+    p->shift = shift;
+    return true;
+}
+
+/* The page, its cells not larger than 1 << shift; NULL: no memory for it. Its lock is held. */
+static struct global_page *page_for(struct hazards *h, uint64_t number, uint32_t shift)
+{
+    struct global_page **at = &h->page[bucket_of(number)], *p = *at;
+    while (p && p->number != number)
+        p = p->next;
+    if (!p) {
+        const uint32_t first = shift < 4 ? shift : 4;
+        if (!reserve(h, sizeof *p + page_bytes(first)))
+            return NULL;
+        p = xcalloc(1, sizeof *p);
+        *p = (struct global_page){.number = number, .next = *at, .shift = first};
+        p->cell = xcalloc(1u << (PAGE_BITS - first), sizeof *p->cell);
+        *at = p;
+    }
+    return p->shift <= shift || refine_page(h, p, shift) ? p : NULL;
+}
+
+/* ---- an access to a cell ---- */
+
+struct work {
+    struct hazard_block *b;
+    const struct hazard_access *a;
+    const struct know *know; /* of this lane */
+    uint32_t lane, slot;
+    struct record now;
+};
+
+static bool conflicts(enum hazard_act x, enum hazard_act y)
+{
+    return (is_write(x) || is_write(y)) && !(is_strong(x) && is_strong(y));
+}
+
+/* Does whoever makes the access know all lanes of the record's warp up to its clock? */
+static bool knows_record(const struct work *w, const struct record *r)
+{
+    const struct hazard_block *b = w->b;
+    const bool here = r->block == w->now.block;
+    const struct snapshot *other = here ? NULL : abroad_of(w->know->abroad, r->block - 1);
+    if (!here && !other)
+        return false;
+    const uint32_t warp = r->slot / LANES;
+    EACH_LANE(l, r->collective ? b->all[warp] : 1u << r->slot % LANES)
+    {
+        const uint32_t slot = slot_of(warp, l);
+        if (here ? !knows(b, w->know, w->slot, slot, r->clock) : other->v[slot] < r->clock)
+            return false;
+    }
+    return true;
+}
+
+static void report_record(const struct work *w, const struct record *r, uint64_t addr,
+                          uint32_t bytes, bool same)
+{
+    const struct hazard_access *a = w->a;
+    const uint32_t warp = r->slot / LANES;
+    const struct hazard_report found = {.kind = r->block != w->now.block ? HAZARD_GRID
+                                                : warp == a->warp        ? HAZARD_WARP
+                                                                         : HAZARD_BLOCK,
+                                        .a = {.block = r->block - 1,
+                                              .warp = (int)warp,
+                                              .lane = r->collective ? -1 : (int)(r->slot % LANES),
+                                              .insn = r->insn,
+                                              .act = (enum hazard_act)r->act},
+                                        .b = {.block = w->b->number,
+                                              .warp = (int)a->warp,
+                                              .lane = a->collective ? -1 : (int)w->lane,
+                                              .insn = w->now.insn,
+                                              .act = a->act},
+                                        .addr = addr,
+                                        .bytes = bytes,
+                                        .same_value = same};
+    report(w->b, &found);
+}
+
+/* Where the access is remembered: instead of one of its own block that it covers, in a free place, or instead of one
+ * that matters less. RECORDS: nowhere. */
+static int place_for(const struct work *w, const struct global_cell *c, const bool known[RECORDS])
+{
+    const bool weak_write = is_write(w->a->act) && !is_strong(w->a->act);
+    const bool weak_kept = c->is[0].block && !is_strong((enum hazard_act)c->is[0].act);
+    if (weak_write || (is_write(w->a->act) && !weak_kept))
+        return 0;
+    for (int i = 1; i < RECORDS; i++)
+        if (c->is[i].block == w->now.block && c->is[i].act == w->now.act)
+            return i;
+    for (int i = 1; i < RECORDS; i++)
+        if (!c->is[i].block)
+            return i;
+    for (int i = 1; i < RECORDS; i++)
+        if (known[i])
+            return i;
+    return RECORDS;
+}
+
+/* Is the access one that the cell has already, as good as this one? */
+static inline bool is_there(const struct global_cell *c, const struct record *now)
+{
+    const struct record *r = &c->is[1];
+    return now->act == HAZARD_READ && !c->is[0].block && r->block == now->block &&
+           r->act == now->act && r->slot == now->slot && r->clock == now->clock;
+}
+
+static bool is_same_access(const struct record *r, const struct record *now)
+{
+    return r->block == now->block && r->access == now->access;
+}
+
+static void use_cell(const struct work *w, struct global_cell *c, uint64_t addr, uint32_t bytes)
+{
+    if (is_there(c, &w->now))
+        return;
+    bool known[RECORDS], all = true;
+    for (int i = 0; i < RECORDS; i++) {
+        const struct record *r = &c->is[i];
+        known[i] = !r->block || is_same_access(r, &w->now) || knows_record(w, r);
+        all &= known[i];
+        if (!known[i] && conflicts((enum hazard_act)r->act, w->a->act))
+            report_record(w, r, addr, bytes, false);
+    }
+    if (is_write(w->a->act) && !is_strong(w->a->act) && all)
+        memset(c, 0, sizeof *c); /* who races with them, races with this one */
+    const int at = place_for(w, c, known);
+    if (at == 0 && c->is[0].block && c->is[0].block != w->now.block)
+        for (int i = 1; i < RECORDS; i++)
+            if (!c->is[i].block) {
+                c->is[i] = c->is[0];
+                break;
+            }
+    if (at < RECORDS)
+        c->is[at] = w->now;
+}
+
+/* ---- an access of a warp ---- */
+
+/* The part of a lane's bytes that lies in one page. */
+static void use_page(struct work *w, uint64_t addr, uint32_t bytes)
+{
+    struct hazards *h = w->b->launch;
+    const uint64_t number = addr >> PAGE_BITS;
+    const uint32_t in = (uint32_t)addr & ((1u << PAGE_BITS) - 1);
+    const uint32_t shift = (uint32_t)__builtin_ctz(in | bytes | 1u << 4);
+    pthread_mutex_t *lock = &h->page_lock[bucket_of(number) % PAGE_LOCKS];
+    pthread_mutex_lock(lock);
+    struct global_page *p = page_for(h, number, shift);
+    for (uint32_t at = 0; p && at < bytes; at += 1u << p->shift)
+        use_cell(w, &p->cell[(in + at) >> p->shift], addr + at, 1u << p->shift);
+    pthread_mutex_unlock(lock);
+    if (!p)
+        atomic_fetch_add(&h->unchecked, bytes);
+}
+
+static void use_lane(struct work *w, uint64_t addr)
+{
+    for (uint32_t done = 0; done < w->a->bytes;) {
+        const uint32_t in = (uint32_t)(addr + done) & ((1u << PAGE_BITS) - 1);
+        const uint32_t left = w->a->bytes - done, room = (1u << PAGE_BITS) - in;
+        use_page(w, addr + done, left < room ? left : room);
+        done += left < room ? left : room;
+    }
+}
+
+/* Lanes of one instruction that write the same bytes unlike. */
+static void compare_lanes(struct work *w, const uint64_t addr[32], uint32_t mask)
+{
+    const struct hazard_access *a = w->a;
+    EACH_LANE(l, mask)
+    for (uint32_t before = 0; before < l; before++) {
+        const uint64_t from = addr[l] > addr[before] ? addr[l] : addr[before];
+        const uint64_t to = (addr[l] > addr[before] ? addr[before] : addr[l]) + a->bytes;
+        if (!(mask >> before & 1) || from >= to ||
+            lanes_agree(a->values, before, (uint32_t)(from - addr[before]), l,
+                        (uint32_t)(from - addr[l]), (uint32_t)(to - from)))
+            continue;
+        struct hazard_report r = {.kind = HAZARD_LANES,
+                                  .b = {.block = w->b->number,
+                                        .warp = (int)a->warp,
+                                        .lane = (int)l,
+                                        .insn = w->now.insn,
+                                        .act = a->act},
+                                  .addr = from,
+                                  .bytes = (uint32_t)(to - from)};
+        r.a = r.b;
+        r.a.lane = (int)before;
+        report(w->b, &r);
+        break;
+    }
+}
+
+/* Do all lanes write behind the one before? */
+static bool ascending(const uint64_t addr[32], uint32_t mask, uint32_t bytes)
+{
+    uint64_t end = 0;
+    EACH_LANE(l, mask)
+    {
+        if (addr[l] < end)
+            return false;
+        end = addr[l] + bytes;
+    }
+    return true;
+}
+
+void hazard_global(struct hazard_block *b, const struct hazard_access *a, const uint64_t addr[32])
+{
+    struct hazard_access all = *a;
+    all.mask &= b->all[a->warp];
+    if (!all.mask || !all.bytes)
+        return;
+    b->accesses++;
+    if (a->act == HAZARD_WRITE)
+        forget_released(b, &all, addr, false);
+    struct work w = {.b = b,
+                     .a = &all,
+                     .now = {.block = (uint32_t)b->number + 1,
+                             .clock = b->clock[a->warp],
+                             .insn = a->insn < HAZARD_INSN_MAX ? a->insn : HAZARD_INSN_MAX,
+                             .act = a->act,
+                             .collective = a->collective,
+                             .access = b->accesses & ((1u << 22) - 1)}};
+    if (a->act == HAZARD_WRITE && !a->collective && !ascending(addr, all.mask, a->bytes))
+        compare_lanes(&w, addr, all.mask);
+    EACH_LANE(l, all.mask)
+    {
+        w.lane = l;
+        w.slot = slot_of(a->warp, l);
+        w.now.slot = w.slot & (HAZARD_THREADS_MAX - 1);
+        w.know = b->know[w.slot];
+        use_lane(&w, addr[l]);
+    }
+    if (is_strong(a->act))
+        order_strong(b, &all, addr, false);
+}

@@ -1,0 +1,253 @@
+/* ordering.c - what orders: barriers, warp syncs, mbarriers, copies, fences and releases, as knowledge of threads.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "sim/hazard/block.h"
+
+/* `into` learns what the lanes have done up to now and what they know. Afterwards the warp's clock must move. */
+static void publish(struct hazard_block *b, struct know *into, uint32_t warp, uint32_t mask)
+{
+    const struct know *before = NULL;
+    EACH_LANE(l, mask)
+    {
+        const struct know *k = know_of(b, warp, l);
+        if (k != before)
+            know_join(&b->clocks, into, k);
+        before = k;
+        into->v[slot_of(warp, l)] = b->clock[warp];
+        if (b->copying)
+            raise_to(&into->v[b->lanes + slot_of(warp, l)], b->copying[slot_of(warp, l)].done);
+    }
+    if (mask == b->all[warp])
+        into->least[warp] = b->clock[warp];
+}
+
+/* The lanes share `k`, of which the caller keeps its hold. */
+static void share(struct hazard_block *b, uint32_t warp, uint32_t mask, struct know *k)
+{
+    EACH_LANE(l, mask)
+    learn(b, slot_of(warp, l), know_hold(k));
+    b->uniform[warp] = mask == b->all[warp];
+}
+
+/* ---- within a warp ---- */
+
+void hazard_warp_sync(struct hazard_block *b, uint32_t warp, uint32_t mask)
+{
+    mask &= b->all[warp];
+    if (!(mask & (mask - 1)))
+        return; /* one lane, or none */
+    struct know *k = know_of(b, warp, (uint32_t)__builtin_ctz(mask));
+    uint32_t holders = 0;
+    EACH_LANE(l, mask)
+    holders += know_of(b, warp, l) == k;
+    if (holders == (uint32_t)__builtin_popcount(mask) && k->refs == holders) {
+        publish(b, k, warp, mask); /* in place */
+    } else {
+        k = know_copy(&b->clocks, k);
+        publish(b, k, warp, mask);
+        share(b, warp, mask, k);
+        know_drop(&b->clocks, k);
+    }
+    tick(b, warp);
+}
+
+/* ---- barriers of the block ---- */
+
+void hazard_barrier_arrive(struct hazard_block *b, uint32_t id, uint32_t warp, uint32_t mask,
+                           bool waits)
+{
+    struct barrier *bar = &b->barrier[id % HAZARD_BARRIERS];
+    mask &= b->all[warp];
+    bar->used = true;
+    if (waits) {
+        bar->waits[warp] |= mask; /* they do nothing until it opens */
+        return;
+    }
+    if (!bar->arrived)
+        bar->arrived =
+            know_copy(&b->clocks, know_of(b, warp, (uint32_t)__builtin_ctz(mask | 1u << 31)));
+    publish(b, bar->arrived, warp, mask);
+    tick(b, warp);
+}
+
+/* Do all lanes that live wait? */
+static bool is_whole(const struct hazard_block *b, const struct barrier *bar)
+{
+    for (uint32_t w = 0; w < b->warps; w++)
+        if (b->alive[w] & ~bar->waits[w])
+            return false;
+    return true;
+}
+
+void hazard_barrier_open(struct hazard_block *b, uint32_t id)
+{
+    struct barrier *bar = &b->barrier[id % HAZARD_BARRIERS];
+    struct know *k = bar->arrived;
+    for (uint32_t w = 0; w < b->warps; w++) {
+        const uint32_t mask = bar->waits[w];
+        if (mask && !k)
+            k = know_copy(&b->clocks, know_of(b, w, (uint32_t)__builtin_ctz(mask)));
+        if (mask)
+            publish(b, k, w, mask);
+    }
+    const bool whole = is_whole(b, bar);
+    for (uint32_t w = 0; w < b->warps; w++)
+        if (bar->waits[w]) {
+            share(b, w, bar->waits[w], k);
+            tick(b, w);
+        }
+    know_drop(&b->clocks, k);
+    *bar = (struct barrier){0};
+    if (whole)
+        shared_new_epoch(b);
+}
+
+/* ---- mbarriers ---- */
+
+static struct mbarrier *mbarrier_at(struct hazard_block *b, uint32_t addr)
+{
+    for (uint32_t i = 0; i < b->mbarriers; i++)
+        if (b->mbarrier[i].addr == addr)
+            return &b->mbarrier[i];
+    if (!(b->mbarriers & (b->mbarriers - 1)))
+        b->mbarrier = xrealloc(b->mbarrier,
+                               (b->mbarriers ? 2 * (size_t)b->mbarriers : 1) * sizeof *b->mbarrier);
+    b->mbarrier[b->mbarriers] = (struct mbarrier){.addr = addr};
+    return &b->mbarrier[b->mbarriers++];
+}
+
+void hazard_mbarrier_init(struct hazard_block *b, uint32_t addr)
+{
+    struct mbarrier *m = mbarrier_at(b, addr);
+    know_drop(&b->clocks, m->arriving);
+    know_drop(&b->clocks, m->complete);
+    *m = (struct mbarrier){.addr = addr};
+}
+
+/* What has arrived, to be added to: nothing yet is what `like` has had before all, clocks of 0. */
+static struct know *arriving(struct hazard_block *b, struct mbarrier *m)
+{
+    if (!m->arriving) {
+        m->arriving = know_new(&b->clocks);
+        memset(m->arriving->v, 0, 2 * (size_t)b->lanes * sizeof *m->arriving->v);
+        memset(m->arriving->least, 0, b->warps * sizeof *m->arriving->least);
+    }
+    return m->arriving;
+}
+
+static void begin_copies(struct hazard_block *b)
+{
+    if (!b->copying)
+        b->copying = xcalloc(b->lanes, sizeof *b->copying);
+    b->clocks.copies = true;
+}
+
+/* Lanes of the mask whose address is that of the first. */
+static uint32_t lanes_at(const uint32_t addr[32], uint32_t mask)
+{
+    uint32_t same = 0;
+    EACH_LANE(l, mask)
+    same |= (uint32_t)(addr[l] == addr[__builtin_ctz(mask)]) << l;
+    return same;
+}
+
+void hazard_mbarrier_arrive(struct hazard_block *b, uint32_t warp, uint32_t mask,
+                            const uint32_t addr[32], bool copies)
+{
+    mask &= b->all[warp];
+    if (copies)
+        begin_copies(b);
+    while (mask) {
+        const uint32_t same = lanes_at(addr, mask);
+        struct know *k = arriving(b, mbarrier_at(b, addr[__builtin_ctz(mask)]));
+        if (!copies)
+            publish(b, k, warp, same);
+        else
+            EACH_LANE(l, same)
+        k->v[b->lanes + slot_of(warp, l)] = b->copy_clock[warp];
+        mask &= ~same;
+    }
+    if (copies)
+        tick_copies(b, warp);
+    else
+        tick(b, warp);
+}
+
+void hazard_mbarrier_complete(struct hazard_block *b, uint32_t addr)
+{
+    struct mbarrier *m = mbarrier_at(b, addr);
+    know_drop(&b->clocks, m->complete);
+    m->complete = m->arriving;
+    m->arriving = NULL;
+}
+
+/* A lane learns all that `from` knows. Lanes behind it that knew what it knew get the same. */
+static void learn_from(struct hazard_block *b, uint32_t warp, uint32_t mask,
+                       const struct know *from)
+{
+    while (mask) {
+        const uint32_t first = (uint32_t)__builtin_ctz(mask);
+        struct know *old = know_hold(know_of(b, warp, first));
+        uint32_t same = 0;
+        EACH_LANE(l, mask)
+        same |= (uint32_t)(know_of(b, warp, l) == old) << l;
+        mask &= ~same;
+        if (!know_has(&b->clocks, old, from) || from->abroad) {
+            struct know *k = know_copy(&b->clocks, old);
+            know_join(&b->clocks, k, from);
+            share(b, warp, same, k);
+            know_drop(&b->clocks, k);
+        }
+        know_drop(&b->clocks, old);
+    }
+}
+
+void hazard_mbarrier_wait(struct hazard_block *b, uint32_t warp, uint32_t mask,
+                          const uint32_t addr[32])
+{
+    mask &= b->all[warp];
+    while (mask) {
+        const uint32_t at = addr[__builtin_ctz(mask)];
+        const uint32_t same = lanes_at(addr, mask);
+        const struct know *done = mbarrier_at(b, at)->complete;
+        if (done)
+            learn_from(b, warp, same, done);
+        mask &= ~same;
+    }
+}
+
+/* ---- asynchronous copies ---- */
+
+void hazard_copy_commit(struct hazard_block *b, uint32_t warp, uint32_t mask)
+{
+    begin_copies(b);
+    EACH_LANE(l, mask & b->all[warp])
+    {
+        struct copying *c = &b->copying[slot_of(warp, l)];
+        c->clock[c->groups++ % GROUPS] = b->copy_clock[warp];
+    }
+    tick_copies(b, warp);
+}
+
+void hazard_copy_wait(struct hazard_block *b, uint32_t warp, uint32_t mask, uint32_t pending)
+{
+    begin_copies(b);
+    EACH_LANE(l, mask & b->all[warp])
+    {
+        struct copying *c = &b->copying[slot_of(warp, l)];
+        if (c->groups > pending && pending < GROUPS)
+            c->done = c->clock[(c->groups - 1 - pending) % GROUPS];
+    }
+}
+
+/* ---- ends ---- */
+
+void hazard_exit(struct hazard_block *b, uint32_t warp, uint32_t mask)
+{
+    b->alive[warp] &= ~mask;
+    shared_exit(b, warp);
+}
