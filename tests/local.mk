@@ -11,6 +11,7 @@ include %D%/fakecuda/local.mk
 include %D%/cheats/local.mk
 include %D%/oom/local.mk
 include %D%/faults/local.mk
+include %D%/sim/local.mk
 include %D%/gpu/local.mk
 
 TEST_EXTENSIONS = .t .sh
