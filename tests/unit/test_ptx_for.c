@@ -102,7 +102,7 @@ static int count_shipped(const struct kernel_desc *d, enum dtype dtype, int D)
     free(entry);
     ptx_clear(&p);
     wish_clear(&w);
-    return found;
+    return found ? 1 : -1000;
 }
 
 /* What the planner defines for every kernel that is built in is what the texts were made with. The kernel's
@@ -120,7 +120,7 @@ static void test_every_kernel(void)
                 if (k->cuda->dtypes & 1u << t)
                     count += count_shipped(k->cuda, (enum dtype)t, sizes[j]);
     }
-    CU_ASSERT(count > 40);
+    CU_ASSERT(count > 250);
 }
 
 /* No compiler is asked, however many there are, and none is needed. */
