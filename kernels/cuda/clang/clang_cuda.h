@@ -29,16 +29,16 @@
 
 typedef __SIZE_TYPE__ size_t;
 
-#define __host__          __attribute__((host))
-#define __device__        __attribute__((device))
-#define __global__        __attribute__((global))
-#define __shared__        __attribute__((shared))
-#define __constant__      __attribute__((constant))
+#define __host__               __attribute__((host))
+#define __device__             __attribute__((device))
+#define __global__             __attribute__((global))
+#define __shared__             __attribute__((shared))
+#define __constant__           __attribute__((constant))
 #define __launch_bounds__(...) __attribute__((launch_bounds(__VA_ARGS__)))
-#define __forceinline__   __inline__ __attribute__((always_inline))
-#define __noinline__      __attribute__((noinline))
-#define __align__(n)      __attribute__((aligned(n)))
-#define __builtin_align__(n) __align__(n)
+#define __forceinline__        __inline__ __attribute__((always_inline))
+#define __noinline__           __attribute__((noinline))
+#define __align__(n)           __attribute__((aligned(n)))
+#define __builtin_align__(n)   __align__(n)
 
 /* Of every function here. */
 #define __attn_fn static __device__ __forceinline__
