@@ -290,18 +290,14 @@ static void run_f64(const struct tensor_mma *op, uint32_t *const d[], uint32_t *
 static void run_mma(const struct tensor_mma *op, uint32_t *const d[], uint32_t *const a[],
                     uint32_t *const b[], uint32_t *const c[])
 {
-    struct tensor_block s = {
+    const struct tensor_block s = {
+        .a = a,
+        .b = b,
+        .c = c,
+        .d = d,
         .c_half = op->type[TENSOR_C] == TENSOR_F16,
         .d_half = op->type[TENSOR_D] == TENSOR_F16,
     };
-    for (int r = 0; r < op->regs[TENSOR_A]; r++)
-        s.a[r] = a[r];
-    for (int r = 0; r < op->regs[TENSOR_B]; r++)
-        s.b[r] = b[r];
-    for (int r = 0; r < op->regs[TENSOR_C]; r++)
-        s.c[r] = c[r];
-    for (int r = 0; r < op->regs[TENSOR_D]; r++)
-        s.d[r] = d[r];
     op->block(&s);
 }
 
@@ -310,23 +306,20 @@ static void run_wmma(const struct tensor_mma *op, uint32_t *const d[], uint32_t 
                      uint32_t *const b[], uint32_t *const c[])
 {
     uint32_t sum[TENSOR_REGS_MAX][32] __attribute__((aligned(64)));
-    const int c_regs = op->regs[TENSOR_C] / 2, d_regs = op->regs[TENSOR_D] / 2,
-              b_regs = op->type[TENSOR_A] == TENSOR_TF32 ? 2 : op->k / 8;
+    uint32_t *to[TENSOR_REGS_MAX];
+    for (int r = 0; r < TENSOR_REGS_MAX; r++)
+        to[r] = sum[r];
+    const int c_regs = op->regs[TENSOR_C] / 2, d_regs = op->regs[TENSOR_D] / 2;
     uint32_t *const *const left = op->m == 8 ? b : a, *const *const right = op->m == 8 ? a : b;
     for (int half = 0; half < 2; half++) {
-        struct tensor_block s = {
+        const struct tensor_block s = {
+            .a = left + (op->m == 16 ? 0 : 4 * half),
+            .b = right + (op->m == 16 ? 2 * half : 0),
+            .c = c + half * c_regs,
+            .d = to + half * d_regs,
             .c_half = op->type[TENSOR_C] == TENSOR_F16,
             .d_half = op->type[TENSOR_D] == TENSOR_F16,
         };
-        const int left_from = op->m == 16 ? 0 : 4 * half, right_from = op->m == 16 ? 2 * half : 0;
-        for (int r = 0; r < 2 * b_regs; r++)
-            s.a[r] = left[left_from + r];
-        for (int r = 0; r < b_regs; r++)
-            s.b[r] = right[right_from + r];
-        for (int r = 0; r < c_regs; r++)
-            s.c[r] = c[half * c_regs + r];
-        for (int r = 0; r < d_regs; r++)
-            s.d[r] = sum[half * d_regs + r];
         op->block(&s);
     }
     for (int r = 0; r < 2 * d_regs; r++)

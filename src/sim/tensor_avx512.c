@@ -46,6 +46,18 @@ INLINE_VF vf vf_nan(vf x)
     return _mm512_mask_mov_ps(x, _mm512_cmp_ps_mask(x, x, _CMP_UNORD_Q), nan);
 }
 
+/* As tensor_body.h has it, by one exchange among 32 lanes for each half. */
+#define TENSOR_TURNS
+INLINE_VF void turn(const uint32_t *reg, uint32_t turned[2][16])
+{
+    const __m512i even =
+                      _mm512_setr_epi32(0, 8, 16, 24, 1, 9, 17, 25, 2, 10, 18, 26, 3, 11, 19, 27),
+                  odd = _mm512_add_epi32(even, _mm512_set1_epi32(4)), low = _mm512_loadu_si512(reg),
+                  top = _mm512_loadu_si512(reg + 16);
+    _mm512_storeu_si512(turned[0], _mm512_permutex2var_epi32(low, even, top));
+    _mm512_storeu_si512(turned[1], _mm512_permutex2var_epi32(low, odd, top));
+}
+
 #include "sim/tensor_body.h"
 
 ISA_END

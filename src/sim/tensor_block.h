@@ -10,8 +10,7 @@
 /* D = A B + C of 16 x 8, with the fragments of mma.sync: registers of 32 lanes. Registers of d may be
  * those of others. */
 struct tensor_block {
-    const uint32_t *a[4], *b[2], *c[4];
-    uint32_t *d[4];
+    uint32_t *const *a, *const *b, *const *c, *const *d; /* up to 4, 2, 4 and 4 of them */
     bool c_half, d_half; /* f16 pairs in two registers, else f32 in four */
 };
 

@@ -23,12 +23,12 @@
 #include "sim/tensor_block.h"
 
 #define INLINE static inline __attribute__((always_inline))
-enum { VECTORS = 32 / TENSOR_W };
 
-/* The elements `part` of a register as floats. */
-INLINE void widen(enum tensor_kind kind, const uint32_t *reg, int part, float *out)
+/* The elements `part` of `lanes` lanes of a register as floats. */
+INLINE void widen(enum tensor_kind kind, const uint32_t *reg, int lanes, int part, float *out)
 {
-    for (int v = 0; v < VECTORS; v++) {
+    UNROLL
+    for (int v = 0; v < lanes / TENSOR_W; v++) {
         const uint32_t *p = reg + v * TENSOR_W;
         vf x;
         if (kind == KIND_F16)
@@ -41,23 +41,30 @@ INLINE void widen(enum tensor_kind kind, const uint32_t *reg, int part, float *o
     }
 }
 
-/* The 4 x 4 floats whose rows are 8 floats apart at p, transposed, at q. */
-INLINE void turn4(const float *p, float *q)
+#ifndef TENSOR_TURNS
+/* A register of B, whose lane 4 column + i has row i of every four: turned[column & 1][i][column / 2]. */
+INLINE void turn(const uint32_t *reg, uint32_t turned[2][16])
 {
+    for (int p = 0; p < 2; p++) {
+        const uint32_t *from = reg + 4 * p; /* columns p, p + 2, ... are 8 lanes apart */
 #if defined __SSE__
-    __m128 r0 = _mm_loadu_ps(p), r1 = _mm_loadu_ps(p + 8), r2 = _mm_loadu_ps(p + 16),
-           r3 = _mm_loadu_ps(p + 24);
-    _MM_TRANSPOSE4_PS(r0, r1, r2, r3);
-    _mm_storeu_ps(q, r0);
-    _mm_storeu_ps(q + 4, r1);
-    _mm_storeu_ps(q + 8, r2);
-    _mm_storeu_ps(q + 12, r3);
+        const float *f = (const float *)(const void *)from;
+        __m128 r0 = _mm_loadu_ps(f), r1 = _mm_loadu_ps(f + 8), r2 = _mm_loadu_ps(f + 16),
+               r3 = _mm_loadu_ps(f + 24);
+        _MM_TRANSPOSE4_PS(r0, r1, r2, r3);
+        float *to = (float *)(void *)turned[p];
+        _mm_storeu_ps(to, r0);
+        _mm_storeu_ps(to + 4, r1);
+        _mm_storeu_ps(to + 8, r2);
+        _mm_storeu_ps(to + 12, r3);
 #else
-    for (int i = 0; i < 4; i++)
-        for (int c = 0; c < 4; c++)
-            q[4 * i + c] = p[8 * c + i];
+        for (int i = 0; i < 4; i++)
+            for (int c = 0; c < 4; c++)
+                turned[p][4 * i + c] = from[8 * c + i];
 #endif
+    }
 }
+#endif
 
 /* One step of k: element `i` of A's groups by B's four floats, for two vectors of lanes. */
 #define STEP(i)                                                                 \
@@ -111,15 +118,15 @@ INLINE void product(enum tensor_kind kind, int regs, const struct tensor_block *
     float a[2][2][2][32]
         __attribute__((aligned(64))); /* register of the same k, half of the rows, part */
     float b[2][2][2][16] __attribute__((aligned(64)));
-    float flat[32] __attribute__((aligned(64)));
     const int step = 2 * 32; /* floats from one half of A's rows to the other */
     for (int r = 0; r < regs; r++) {
+        uint32_t turned[2][16] __attribute__((aligned(64)));
+        turn(s->b[r], turned);
         for (int part = 0; part < parts; part++) {
-            widen(kind, s->a[2 * r], part, a[r][0][part]);
-            widen(kind, s->a[2 * r + 1], part, a[r][1][part]);
-            widen(kind, s->b[r], part, flat);
-            turn4(flat, b[r][part][0]);
-            turn4(flat + 4, b[r][part][1]);
+            widen(kind, s->a[2 * r], 32, part, a[r][0][part]);
+            widen(kind, s->a[2 * r + 1], 32, part, a[r][1][part]);
+            widen(kind, turned[0], 16, part, b[r][part][0]);
+            widen(kind, turned[1], 16, part, b[r][part][1]);
         }
     }
     for (int lane = 0; lane < 32; lane += 2 * TENSOR_W) {
