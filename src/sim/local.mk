@@ -39,4 +39,35 @@ libattnscope_a_SOURCES += \
 	%D%/tensor_avx512.c \
 	%D%/tensor_generic.c \
 	%D%/tensor_load.c
-libattnscope_a_SOURCES += %D%/sim.h
+# What it becomes, and what runs it.
+libattnscope_a_SOURCES += \
+	%D%/sim.h %D%/sim.c \
+	%D%/code.h \
+	%D%/isa.h %D%/isa.c \
+	%D%/special.h \
+	%D%/lower/lower.h \
+	%D%/lower/emit.c \
+	%D%/lower/lower.c \
+	%D%/lower/lower_data.c \
+	%D%/lower/lower_tensor.c \
+	%D%/lower/lower_warp.c \
+	%D%/lower/operands.c \
+	%D%/exec/access.c \
+	%D%/exec/block.c %D%/exec/block.h \
+	%D%/exec/cvt.c %D%/exec/cvt.h \
+	%D%/exec/fault.c \
+	%D%/exec/half_body.h \
+	%D%/exec/lanes.h \
+	%D%/exec/mem_body.h \
+	%D%/exec/memory.c %D%/exec/memory.h \
+	%D%/exec/ops_avx2.c \
+	%D%/exec/ops_avx512.c \
+	%D%/exec/ops_body.h \
+	%D%/exec/ops_generic.c \
+	%D%/exec/phase.c %D%/exec/phase.h \
+	%D%/exec/printf.c \
+	%D%/exec/run.c \
+	%D%/exec/sync.c \
+	%D%/exec/warp.c %D%/exec/warp.h \
+	%D%/exec/warp_body.h \
+	%D%/exec/worker.h

@@ -1,0 +1,178 @@
+/* code.h - a lowered program: what the executor reads. Immutable once made, shared by threads.
+ *
+ * A register is a slot of 32 lanes of 32 bits (128 bytes); 64-bit values take two neighbouring slots, 32 lanes of
+ * 64 bits. 8 and 16 bits lie in the low bits of a slot, above them zeros. Operands are references: the
+ * byte offset of a slot, with bit 0 set in the pool of constants and clear in the warp's registers.
+ * Predicates are masks of lanes, referred to as 2 * index + negated.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef ATTNSCOPE_SIM_CODE_H
+#define ATTNSCOPE_SIM_CODE_H
+
+#include "sim/isa.h"
+#include "sim/tensor.h"
+
+#define SIM_LANES  32
+#define SIM_FULL   UINT32_MAX
+#define SIM_SLOT   128u
+#define SIM_NO_REF UINT32_MAX
+#define SIM_VECTOR 8 /* registers of one operand */
+
+/* Predicates that every program has. */
+enum { PRED_TRUE, PRED_SINK, PRED_CARRY, PRED_TEMP, PRED_FIRST };
+
+/* Windows of the generic address space; allocations lie below. */
+#define SIM_SHARED_WINDOW 0x7f0000000000ull
+#define SIM_LOCAL_WINDOW  0x7f1000000000ull
+#define SIM_PARAM_WINDOW  0x7f2000000000ull
+#define SIM_WINDOW_BYTES  0x1000000000ull
+
+/* Types of CVT: `kind` of the source, `sub` of the destination. */
+enum cvt_type {
+    CV_U8,
+    CV_S8,
+    CV_U16,
+    CV_S16,
+    CV_U32,
+    CV_S32,
+    CV_U64,
+    CV_S64,
+    CV_F16,
+    CV_BF16,
+    CV_F32,
+    CV_F64,
+    CV_F16X2,
+    CV_BF16X2
+};
+static inline bool cvt_is_wide(enum cvt_type t)
+{
+    return t == CV_U64 || t == CV_S64 || t == CV_F64;
+}
+
+/* Which bytes an instruction touches, and how they become registers. */
+struct code_memory {
+    uint8_t space;                /* enum sim_space; SIM_NOWHERE: generic */
+    uint8_t bytes;                /* of an element: 1, 2, 4, 8 */
+    uint8_t count;                /* of elements: 1, 2, 4, 8 */
+    bool is_signed;               /* extend with the sign */
+    bool wide_addr;               /* the address register has 64 bits */
+    bool wide_reg;                /* data registers have 64 bits */
+    bool half_reg;                /* the destination has 16 bits */
+    bool around;                  /* not through the L1 */
+    bool is_volatile, is_ordered; /* .relaxed, .acquire, .release: no race of their own */
+    bool cta;                     /* its scope is the block */
+    uint8_t ordering;             /* bit 0 acquire, bit 1 release */
+    int64_t offset;
+    uint32_t reg[SIM_VECTOR]; /* references; SIM_NO_REF: sink */
+    uint8_t atom;             /* enum sim_atom */
+    uint8_t atom_type;        /* enum ptx_type-like, see lower */
+};
+
+enum sim_atom {
+    ATOM_ADD,
+    ATOM_MIN,
+    ATOM_MAX,
+    ATOM_INC,
+    ATOM_DEC,
+    ATOM_CAS,
+    ATOM_EXCH,
+    ATOM_AND,
+    ATOM_OR,
+    ATOM_XOR
+};
+enum sim_atom_type {
+    ATOM_B32,
+    ATOM_B64,
+    ATOM_S32,
+    ATOM_U32,
+    ATOM_S64,
+    ATOM_U64,
+    ATOM_F32,
+    ATOM_F64,
+    ATOM_F16,
+    ATOM_F16X2,
+    ATOM_BF16,
+    ATOM_BF16X2,
+    ATOM_B16
+};
+
+/* `sub` of BAR */
+enum sim_bar { BAR_SYNC, BAR_ARRIVE, BAR_RED_AND, BAR_RED_OR, BAR_RED_POPC };
+
+struct code_tensor {
+    struct tensor_mma mma;
+    struct tensor_wmma wmma;
+    uint32_t d[8], a[8], b[8], c[8]; /* references */
+    int matrices;
+    bool trans;
+};
+
+struct code {
+    uint16_t op;
+    uint16_t flags;
+    uint16_t guard; /* predicate reference; 0: always */
+    uint8_t pipe;   /* SIM_PIPE_COUNT: not counted */
+    uint8_t sub, kind;
+    uint8_t compare, boolean;
+    uint8_t pad;
+    uint16_t pd, pq; /* indices of destinations */
+    uint16_t pa, pb; /* references of sources */
+    uint32_t d, a, b, c;
+    uint32_t target; /* of a branch; index in memory, tensor or targets tables */
+    uint32_t join;   /* where the sides of a branch meet; the number of codes: at the end */
+    uint32_t insn;   /* which instruction it is of */
+    uint32_t imm;
+};
+
+struct program_constant { /* 8 bytes a lane when wide */
+    uint64_t value;
+    bool wide;
+    bool second;  /* the upper half of the wide one before it */
+    int variable; /* index in variables: its address is added; -1: none */
+};
+
+struct program_variable { /* of module scope, global or const */
+    const char *name;
+    uint64_t bytes, align;
+    const uint8_t *data;
+    uint64_t ndata;
+    bool is_const;
+    const struct ptx_variable *from;
+};
+
+struct program_targets {
+    uint32_t n;
+    uint32_t *to;
+};
+
+struct ptx_module;
+struct ptx_function;
+
+struct sim_program {
+    struct sim_facts facts;
+    char *text; /* the PTX */
+    size_t text_len;
+    struct ptx_module *module;
+    const struct ptx_function *function;
+    struct code *code;
+    uint32_t ncode;
+    struct sim_insn *insn;
+    struct sim_place *places;
+    char *names;
+    struct code_memory *memory;
+    uint32_t nmemory;
+    struct code_tensor *tensor;
+    uint32_t ntensor;
+    struct program_targets *targets;
+    uint32_t ntargets;
+    struct program_constant *constant;
+    uint32_t nconstant; /* slots: a wide one takes two, the second entry is empty */
+    struct program_variable *variable;
+    uint32_t nvariable;
+    uint32_t slots; /* of a lane */
+    uint32_t predicates;
+    uint32_t dynamic_offset; /* where dynamic shared memory begins */
+    uint32_t call_bytes;     /* of parameters of calls */
+};
+
+#endif

@@ -1,0 +1,746 @@
+/* mem_body.h - loads, stores, copies, tensor loads: addresses to bytes, checked, counted, watched. Included as
+ * ops_body.h, behind it.
+ *
+ * Lanes that do not take part get the address of one that does, so that loops over all lanes touch only what
+ * may be touched.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+
+INLINE void IN_SET(fill32)(u32 *addr, uint32_t m)
+{
+    const uint32_t first = addr[__builtin_ctz(m)];
+    LANES addr[i] = m >> i & 1 ? addr[i] : first;
+}
+INLINE void IN_SET(fill64)(u64 *addr, uint32_t m)
+{
+    const uint64_t first = addr[__builtin_ctz(m)];
+    LANES addr[i] = m >> i & 1 ? addr[i] : first;
+}
+
+/* What an access asks of bytes. */
+struct IN_SET(access) {
+    uint32_t size, align;
+    bool fetches, write; /* an atomic does both */
+    bool around;
+    enum hazard_act act;
+    const struct hazard_values *values;
+    enum pattern_kind pattern;
+    bool collective;
+    uint8_t ordering;
+    bool cta;
+};
+
+static void IN_SET(watch)(struct warp *w, const struct code *c, const struct IN_SET(access) * k,
+                          uint32_t m, const uint32_t *shared, const uint64_t *global)
+{
+    const struct hazard_access a = {.warp = (uint32_t)w->id,
+                                    .mask = m,
+                                    .insn = c->insn,
+                                    .bytes = k->size,
+                                    .act = k->act,
+                                    .collective = k->collective,
+                                    .acquire = k->ordering & 1,
+                                    .release = k->ordering & 2,
+                                    .scope = k->cta ? HAZARD_SCOPE_CTA : HAZARD_SCOPE_GPU,
+                                    .values = k->values};
+    if (shared)
+        hazard_shared(worker_of(w)->hazard, &a, shared);
+    else
+        hazard_global(worker_of(w)->hazard, &a, global);
+}
+
+static void IN_SET(cost_shared)(struct warp *w, const struct code *c, const u32 *addr, uint32_t m,
+                                uint32_t size, enum pattern_kind kind)
+{
+    struct worker *t = worker_of(w);
+    struct memo *memo = &t->memo[c - t->program->code];
+    if (!memo->shared)
+        memo->shared = xcalloc(1, sizeof *memo->shared);
+    const uint32_t piece = size > 16 ? 16 : size;
+    uint64_t wavefronts = 0, ideal = 0;
+    for (uint32_t at = 0; at < size; at += piece) {
+        uint32_t shifted[32];
+        const uint32_t *from = (const uint32_t *)addr;
+        if (at) {
+            LANES shifted[i] = addr[i] + at;
+            from = shifted;
+        }
+        const struct pattern_shared *p = pattern_shared(memo->shared, from, m, piece, kind);
+        wavefronts += p->wavefronts;
+        ideal += p->ideal;
+    }
+    struct sim_counts *n = &t->cost[c->insn], *s = &t->sum;
+    const uint64_t bytes = (uint64_t)__builtin_popcount(m) * size;
+    n->smem_requests++, s->smem_requests++;
+    n->smem_wavefronts += wavefronts, s->smem_wavefronts += wavefronts;
+    n->smem_wavefronts_ideal += ideal, s->smem_wavefronts_ideal += ideal;
+    n->smem_bytes += bytes, s->smem_bytes += bytes;
+}
+
+static void IN_SET(cost_global)(struct warp *w, const struct code *c, const u64 *addr, uint32_t m,
+                                const struct IN_SET(access) * k)
+{
+    struct worker *t = worker_of(w);
+    struct memo *memo = &t->memo[c - t->program->code];
+    if (!memo->global)
+        memo->global = xcalloc(1, sizeof *memo->global);
+    const uint32_t piece = k->size > 16 ? 16 : k->size;
+    uint64_t sectors = 0, ideal = 0;
+    for (uint32_t at = 0; at < k->size; at += piece) {
+        uint64_t from[32];
+        LANES from[i] = addr[i] + at;
+        const struct pattern_global *p = pattern_global(memo->global, from, m, piece);
+        sectors += p->sectors;
+        ideal += p->ideal;
+        if (t->port)
+            cache_port_access(t->port,
+                              k->write ? k->fetches ? CACHE_ATOMIC : CACHE_WRITE : CACHE_READ,
+                              k->around, from[__builtin_ctz(m)], p);
+    }
+    struct sim_counts *n = &t->cost[c->insn], *s = &t->sum;
+    const uint64_t bytes = (uint64_t)__builtin_popcount(m) * k->size;
+    n->global_requests++, s->global_requests++;
+    n->global_sectors += sectors, s->global_sectors += sectors;
+    n->global_sectors_ideal += ideal, s->global_sectors_ideal += ideal;
+    n->global_bytes += bytes, s->global_bytes += bytes;
+}
+
+/* Shared memory: returns the lanes that take part, and where their bytes are. */
+static uint32_t IN_SET(reach_shared)(struct warp *w, const struct code *c, u32 *addr, uint32_t m,
+                                     const struct IN_SET(access) * k, uint8_t *p[32])
+{
+    struct block *b = w->block;
+    if (m != FULL)
+        IN_SET(fill32)(addr, m);
+    uint32_t bad = k->size > b->shared_bytes;
+    const uint32_t last = b->shared_bytes - k->size, low = k->align - 1;
+    LANES bad |= (uint32_t)(addr[i] > last) | (addr[i] & low);
+    if (bad) {
+        m = access_shared_slow(w, c, (const uint32_t *)addr, m, k->size, k->align, k->write);
+        if (!m)
+            return 0;
+        IN_SET(fill32)(addr, m);
+    }
+    uint8_t *const base = b->shared;
+    LANES p[i] = base + addr[i];
+    const char *const bits = (const char *)b->shared_written;
+    const uint64_t want = k->size >= 32 ? UINT32_MAX : ((uint64_t)1 << k->size) - 1;
+    uint64_t have = want;
+    for (int i = 0; i < 32; i++) {
+        uint64_t word;
+        memcpy(&word, bits + (addr[i] >> 3), sizeof word);
+        have &= word >> (addr[i] & 7);
+    }
+    if (have != want) {
+        for (int i = 0; i < 32; i++) {
+            if (!(m >> i & 1))
+                continue;
+            if (k->fetches && !written_all(b->shared_written, addr[i], k->size))
+                access_unwritten(w, c, SIM_SHARED, addr[i], k->size, i);
+            if (k->write)
+                written_mark(b->shared_written, addr[i], k->size);
+        }
+    }
+    if (worker_of(w)->counters)
+        IN_SET(cost_shared)(w, c, addr, m, k->size, k->pattern);
+    if (worker_of(w)->hazard)
+        IN_SET(watch)(w, c, k, m, (const uint32_t *)addr, NULL);
+    if (k->write)
+        b->changes++;
+    return m;
+}
+
+static uint32_t IN_SET(reach_global)(struct warp *w, const struct code *c, u64 *addr, uint32_t m,
+                                     const struct IN_SET(access) * k, uint8_t *p[32])
+{
+    struct worker *t = worker_of(w);
+    struct memo *memo = &t->memo[c - t->program->code];
+    if (m != FULL)
+        IN_SET(fill64)(addr, m);
+    const struct allocation *al = memo->last;
+    const uint64_t first = addr[__builtin_ctz(m)];
+    if (!al || first - al->base >= al->bytes)
+        al = memo->last = memory_find(t->memory, first);
+    uint64_t bad = !al || k->size > al->bytes;
+    if (!bad) {
+        const uint64_t base = al->base, last = al->bytes - k->size, low = k->align - 1;
+        LANES bad |= (uint64_t)(addr[i] - base > last) | (addr[i] & low);
+    }
+    if (bad || (k->write && al->read_only)) {
+        m = access_global_slow(w, c, (const uint64_t *)addr, m, k->size, k->align, k->write,
+                               k->fetches, p);
+        if (!m)
+            return 0;
+        IN_SET(fill64)(addr, m);
+    } else {
+        uint8_t *const host = al->host - al->base;
+        LANES p[i] = host + addr[i];
+        if (!al->all_written)
+            for (int i = 0; i < 32; i++) {
+                if (!(m >> i & 1) || written_all(al->written, addr[i] - al->base, k->size))
+                    continue;
+                if (k->fetches)
+                    access_unwritten(w, c, SIM_GLOBAL, addr[i], k->size, i);
+                if (k->write)
+                    written_mark_shared(al->written, addr[i] - al->base, k->size);
+            }
+    }
+    if (t->counters)
+        IN_SET(cost_global)(w, c, addr, m, k);
+    if (t->hazard)
+        IN_SET(watch)(w, c, k, m, NULL, (const uint64_t *)addr);
+    return m;
+}
+
+/* ---- Bytes to registers and back. ---- */
+typedef uint32_t IN_SET(quad) __attribute__((vector_size(16), may_alias));
+
+/* 4 registers of 32 bits from 16 bytes a lane: four lanes at a time are turned. */
+INLINE void IN_SET(turn_in)(u32 *const r[4], uint8_t *const p[32])
+{
+    for (int i = 0; i < 32; i += 4) {
+        IN_SET(quad) a, b, c, d;
+        memcpy(&a, p[i], 16);
+        memcpy(&b, p[i + 1], 16);
+        memcpy(&c, p[i + 2], 16);
+        memcpy(&d, p[i + 3], 16);
+        const IN_SET(quad) ab0 = __builtin_shufflevector(a, b, 0, 4, 1, 5),
+                           ab1 = __builtin_shufflevector(a, b, 2, 6, 3, 7),
+                           cd0 = __builtin_shufflevector(c, d, 0, 4, 1, 5),
+                           cd1 = __builtin_shufflevector(c, d, 2, 6, 3, 7);
+        *(IN_SET(quad) *)(void *)(r[0] + i) = __builtin_shufflevector(ab0, cd0, 0, 1, 4, 5);
+        *(IN_SET(quad) *)(void *)(r[1] + i) = __builtin_shufflevector(ab0, cd0, 2, 3, 6, 7);
+        *(IN_SET(quad) *)(void *)(r[2] + i) = __builtin_shufflevector(ab1, cd1, 0, 1, 4, 5);
+        *(IN_SET(quad) *)(void *)(r[3] + i) = __builtin_shufflevector(ab1, cd1, 2, 3, 6, 7);
+    }
+}
+
+INLINE uint64_t IN_SET(element)(const uint8_t *p, uint32_t bytes, bool is_signed)
+{
+    uint64_t v = 0;
+    switch (bytes) {
+    case 1:
+        return is_signed ? (uint64_t)(int8_t)*p : *p;
+    case 2:
+        memcpy(&v, p, 2);
+        return is_signed ? (uint64_t)(int16_t)v : v;
+    case 4:
+        memcpy(&v, p, 4);
+        return is_signed ? (uint64_t)(int32_t)v : v;
+    default:
+        memcpy(&v, p, 8);
+        return v;
+    }
+}
+
+static void IN_SET(fetch)(struct warp *w, const struct code_memory *mem, uint32_t m,
+                          uint8_t *const p[32])
+{
+    const bool full = m == FULL;
+    if (full && mem->bytes == 4 && !mem->wide_reg && mem->count == 4) {
+        u32 trash[32] __attribute__((aligned(64)));
+        u32 *r[4];
+        for (int k = 0; k < 4; k++)
+            r[k] = mem->reg[k] == SIM_NO_REF ? trash : REF(u32, mem->reg[k]);
+        IN_SET(turn_in)(r, p);
+        return;
+    }
+    for (int k = 0; k < mem->count; k++) {
+        if (mem->reg[k] == SIM_NO_REF)
+            continue;
+        const uint32_t at = (uint32_t)k * mem->bytes;
+        if (mem->wide_reg) {
+            u64 v[32] __attribute__((aligned(64)));
+            for (int i = 0; i < 32; i++)
+                v[i] = IN_SET(element)(p[i] + at, mem->bytes, mem->is_signed);
+            IN_SET(blend64)(REF(u64, mem->reg[k]), v, m);
+            continue;
+        }
+        u32 part[32] __attribute__((aligned(64)));
+        u32 *const whole = REF(u32, mem->reg[k]), *const v = full ? whole : part;
+        if (mem->bytes == 4)
+            for (int i = 0; i < 32; i++)
+                memcpy(&v[i], p[i] + at, 4);
+        else if (mem->bytes == 2 && !mem->is_signed)
+            for (int i = 0; i < 32; i++) {
+                uint16_t h;
+                memcpy(&h, p[i] + at, 2);
+                v[i] = h;
+            }
+        else
+            for (int i = 0; i < 32; i++)
+                v[i] = (uint32_t)IN_SET(element)(p[i] + at, mem->bytes, mem->is_signed);
+        if (!full)
+            IN_SET(blend32)(whole, part, m);
+    }
+}
+
+INLINE void IN_SET(put)(struct warp *w, const struct code_memory *mem, uint32_t m,
+                        uint8_t *const p[32])
+{
+    for (int k = 0; k < mem->count; k++) {
+        const uint32_t at = (uint32_t)k * mem->bytes;
+        if (mem->wide_reg) {
+            const u64 *v = REF(const u64, mem->reg[k]);
+            for (uint32_t left = m; left; left &= left - 1) {
+                const int i = __builtin_ctz(left);
+                memcpy(p[i] + at, &v[i], mem->bytes);
+            }
+            continue;
+        }
+        const u32 *v = REF(const u32, mem->reg[k]);
+        if (mem->bytes == 4)
+            for (uint32_t left = m; left; left &= left - 1) {
+                const int i = __builtin_ctz(left);
+                memcpy(p[i] + at, &v[i], 4);
+            }
+        else
+            for (uint32_t left = m; left; left &= left - 1) {
+                const int i = __builtin_ctz(left);
+                memcpy(p[i] + at, &v[i], mem->bytes);
+            }
+    }
+}
+
+/* ---- ld and st ---- */
+INLINE void IN_SET(address64)(const struct warp *w, const struct code *c,
+                              const struct code_memory *mem, u64 *addr)
+{
+    const uint64_t offset = (uint64_t)mem->offset;
+    if (mem->wide_addr) {
+        const u64 *a = REF(const u64, c->a);
+        LANES addr[i] = a[i] + offset;
+    } else {
+        const u32 *a = REF(const u32, c->a);
+        LANES addr[i] = a[i] + offset;
+    }
+}
+/* In shared memory; what is beyond 32 bits is beyond any block's. */
+INLINE void IN_SET(address32)(const struct warp *w, const struct code *c,
+                              const struct code_memory *mem, u32 *addr)
+{
+    const uint32_t offset = (uint32_t)mem->offset;
+    if (mem->wide_addr) {
+        const u64 *a = REF(const u64, c->a);
+        LANES
+        {
+            const uint64_t x = a[i] + (uint64_t)mem->offset;
+            addr[i] = x >> 32 ? UINT32_MAX : (uint32_t)x;
+        }
+    } else {
+        const u32 *a = REF(const u32, c->a);
+        LANES addr[i] = a[i] + offset;
+    }
+}
+
+static struct IN_SET(access) IN_SET(access_of)(const struct code_memory *mem, bool write)
+{
+    const bool strong = mem->is_volatile || mem->is_ordered;
+    return (struct IN_SET(access)){
+        .size = (uint32_t)mem->bytes * mem->count,
+        .align = (uint32_t)mem->bytes * mem->count,
+        .fetches = !write,
+        .write = write,
+        .around = mem->around,
+        .pattern = write ? PATTERN_STORE : PATTERN_LOAD,
+        .act = write    ? strong ? HAZARD_STRONG_WRITE : HAZARD_WRITE
+               : strong ? HAZARD_STRONG_READ
+                        : HAZARD_READ,
+        .ordering = mem->ordering,
+        .cta = mem->cta,
+    };
+}
+
+/* Lanes whose generic address lies in the window that begins at `base`. */
+INLINE uint32_t IN_SET(in_window)(const u64 *addr, uint32_t m, uint64_t base)
+{
+    s32 t[32] __attribute__((aligned(64)));
+    LANES t[i] = -(s32)(addr[i] - base < SIM_WINDOW_BYTES);
+    return IN_SET(mask_of)(t) & m;
+}
+
+static void IN_SET(move)(struct warp *w, const struct code *c, const struct code_memory *mem,
+                         uint32_t m, bool write, enum sim_space space, u64 *addr, u32 *addr32)
+{
+    uint8_t *p[32] __attribute__((aligned(64)));
+    struct IN_SET(access) k = IN_SET(access_of)(mem, write);
+    struct hazard_values values;
+    if (write && worker_of(w)->hazard) {
+        values = (struct hazard_values){
+            .parts = mem->count, .bytes = mem->bytes, .stride = mem->wide_reg ? 8 : 4};
+        for (int i = 0; i < mem->count && i < 4; i++)
+            values.part[i] = REF(const void, mem->reg[i]);
+        if (mem->count <= 4)
+            k.values = &values;
+    }
+    m = space == SIM_SHARED ? IN_SET(reach_shared)(w, c, addr32, m, &k, p)
+                            : IN_SET(reach_global)(w, c, addr, m, &k, p);
+    if (!m)
+        return;
+    if (write)
+        IN_SET(put)(w, mem, m, p);
+    else
+        IN_SET(fetch)(w, mem, m, p);
+}
+
+static void IN_SET(move_generic)(struct warp *w, const struct code *c,
+                                 const struct code_memory *mem, uint32_t m, bool write)
+{
+    u64 addr[32] __attribute__((aligned(64)));
+    IN_SET(address64)(w, c, mem, addr);
+    const uint32_t shared = IN_SET(in_window)(addr, m, SIM_SHARED_WINDOW);
+    const uint32_t local = IN_SET(in_window)(addr, m, SIM_LOCAL_WINDOW);
+    const uint32_t param = IN_SET(in_window)(addr, m, SIM_PARAM_WINDOW);
+    const uint32_t global = m & ~(shared | local | param);
+    u64 own[32] __attribute__((aligned(64)));
+    if (shared) {
+        u32 a32[32] __attribute__((aligned(64)));
+        LANES
+        {
+            const uint64_t x = addr[i] - SIM_SHARED_WINDOW;
+            a32[i] = x >> 32 ? UINT32_MAX : (uint32_t)x;
+        }
+        IN_SET(move)(w, c, mem, shared, write, SIM_SHARED, NULL, a32);
+    }
+    if (local) {
+        LANES own[i] = addr[i] - SIM_LOCAL_WINDOW;
+        warp_local(w, c, mem, local, (const uint64_t *)own, write);
+    }
+    if (param) {
+        LANES own[i] = addr[i] - SIM_PARAM_WINDOW;
+        warp_param(w, c, mem, param, (const uint64_t *)own, write);
+    }
+    if (global)
+        IN_SET(move)(w, c, mem, global, write, SIM_GLOBAL, addr, NULL);
+}
+
+INLINE void IN_SET(load_or_store)(struct warp *w, const struct code *c, uint32_t m, bool write)
+{
+    const struct code_memory *mem = &worker_of(w)->program->memory[c->target];
+    u64 addr[32] __attribute__((aligned(64)));
+    if (!m)
+        return;
+    switch (mem->space) {
+    case SIM_SHARED: {
+        u32 a32[32] __attribute__((aligned(64)));
+        IN_SET(address32)(w, c, mem, a32);
+        IN_SET(move)(w, c, mem, m, write, SIM_SHARED, NULL, a32);
+        return;
+    }
+    case SIM_GLOBAL:
+    case SIM_CONST:
+        IN_SET(address64)(w, c, mem, addr);
+        IN_SET(move)(w, c, mem, m, write, SIM_GLOBAL, addr, NULL);
+        return;
+    case SIM_LOCAL:
+        IN_SET(address64)(w, c, mem, addr);
+        warp_local(w, c, mem, m, (const uint64_t *)addr, write);
+        return;
+    case SIM_PARAM:
+        IN_SET(address64)(w, c, mem, addr);
+        warp_param(w, c, mem, m, (const uint64_t *)addr, write);
+        return;
+    default:
+        IN_SET(move_generic)(w, c, mem, m, write);
+    }
+}
+OP(LD)
+{
+    IN_SET(load_or_store)(w, c, m, false);
+}
+OP(ST)
+{
+    IN_SET(load_or_store)(w, c, m, true);
+}
+
+/* ---- atom, red ---- */
+OP(ATOM)
+{
+    struct worker *t = worker_of(w);
+    const struct code_memory *mem = &t->program->memory[c->target];
+    if (!m)
+        return;
+    COUNT(t, c, atomics, 1);
+    struct IN_SET(access) k = IN_SET(access_of)(mem, true);
+    k.fetches = true;
+    k.around = true;
+    k.act = HAZARD_ATOMIC;
+    k.pattern = PATTERN_ATOMIC;
+    uint8_t *p[32];
+    u64 addr[32] __attribute__((aligned(64)));
+    IN_SET(address64)(w, c, mem, addr);
+    const uint32_t shared = mem->space == SIM_SHARED ? m
+                            : mem->space == SIM_NOWHERE
+                                ? IN_SET(in_window)(addr, m, SIM_SHARED_WINDOW)
+                                : 0;
+    if (shared) {
+        const uint64_t base = mem->space == SIM_SHARED ? 0 : SIM_SHARED_WINDOW;
+        u32 a32[32] __attribute__((aligned(64)));
+        LANES a32[i] = (addr[i] - base) >> 32 ? UINT32_MAX : (uint32_t)(addr[i] - base);
+        const uint32_t good = IN_SET(reach_shared)(w, c, a32, shared, &k, p);
+        if (good)
+            warp_atomic(w, c, mem, good, p);
+    }
+    if (m & ~shared) {
+        const uint32_t good = IN_SET(reach_global)(w, c, addr, m & ~shared, &k, p);
+        if (good)
+            warp_atomic(w, c, mem, good, p);
+    }
+}
+
+/* ---- cp.async: a is the address in shared memory, b in global memory, c the number of source bytes or none; pa
+ * ignore-src. The bytes lie in the warp until the wait. ---- */
+OP(CP_ASYNC)
+{
+    struct worker *t = worker_of(w);
+    const struct code_memory *mem = &t->program->memory[c->target];
+    if (!m)
+        return;
+    COUNT(t, c, async_copies, 1);
+    const uint32_t bytes = mem->bytes;
+    u32 to[32] __attribute__((aligned(64)));
+    u64 from[32] __attribute__((aligned(64)));
+    IN_SET(address32)(w, c, mem, to);
+    const u64 *b = REF(const u64, c->b);
+    LANES from[i] = b[i] + c->imm;
+    uint8_t *p[32];
+    /* where it goes: checked now, written later */
+    struct block *blk = w->block;
+    if (m != FULL)
+        IN_SET(fill32)(to, m);
+    uint32_t bad = bytes > blk->shared_bytes;
+    LANES bad |= (uint32_t)(to[i] > blk->shared_bytes - bytes) | (to[i] & (bytes - 1));
+    if (bad)
+        m = access_shared_slow(w, c, (const uint32_t *)to, m, bytes, bytes, true);
+    if (!m)
+        return;
+    IN_SET(fill32)(to, m);
+    const struct IN_SET(access)
+        k = {.size = bytes, .align = bytes, .write = true, .act = HAZARD_COPY};
+    if (t->counters)
+        IN_SET(cost_shared)(w, c, to, m, bytes, PATTERN_STORE);
+    if (t->hazard)
+        IN_SET(watch)(w, c, &k, m, (const uint32_t *)to, NULL);
+    struct async_copy *a = async_issue(w);
+    a->mask = m;
+    a->bytes = bytes;
+    a->insn = c->insn;
+    memcpy(a->to, to, sizeof a->to);
+    /* lanes with fewer source bytes read that much, the rest is zeros */
+    uint32_t none = m & IN_SET(pred)(w, c->pa), whole = m & ~none, some = 0;
+    uint32_t count[32];
+    if (c->c != SIM_NO_REF) {
+        const u32 *n = REF(const u32, c->c);
+        for (int i = 0; i < 32; i++) {
+            count[i] = n[i] < bytes ? n[i] : bytes;
+            if (!(whole >> i & 1) || count[i] == bytes)
+                continue;
+            whole &= ~(1u << i);
+            if (count[i])
+                some |= 1u << i;
+        }
+    }
+    struct IN_SET(access) g = {
+        .size = bytes, .align = bytes, .fetches = true, .act = HAZARD_READ, .around = mem->around};
+    u64 addr[32] __attribute__((aligned(64)));
+    memcpy(addr, from, sizeof addr);
+    const uint32_t good = whole ? IN_SET(reach_global)(w, c, addr, whole, &g, p) : 0;
+    if (good == FULL && bytes == 16) {
+        for (int i = 0; i < 32; i++)
+            memcpy(a->data[i], p[i], 16);
+        return;
+    }
+    memset(a->data, 0, sizeof a->data);
+    for (uint32_t left = good; left; left &= left - 1) {
+        const int i = __builtin_ctz(left);
+        memcpy(a->data[i], p[i], bytes);
+    }
+    for (; some; some &= some - 1) { /* rare: a lane at a time */
+        const int i = __builtin_ctz(some);
+        memcpy(addr, from, sizeof addr);
+        g.size = count[i];
+        g.align = 1;
+        uint32_t got = 0;
+        for (uint32_t at = 0; at < count[i]; at++) { /* any number of bytes */
+            uint64_t one[32];
+            for (int j = 0; j < 32; j++)
+                one[j] = from[j] + at;
+            got = access_global_slow(w, c, one, 1u << i, 1, 1, false, true, p);
+            if (got)
+                a->data[i][at] = *p[i];
+        }
+    }
+}
+OP(CP_ASYNC_COMMIT)
+{
+    (void)c;
+    async_commit(w, m);
+    if (worker_of(w)->hazard && m)
+        hazard_copy_commit(worker_of(w)->hazard, (uint32_t)w->id, m);
+}
+/* imm: groups that may be under way; kind: wait_all */
+OP(CP_ASYNC_WAIT)
+{
+    if (!m)
+        return;
+    if (worker_of(w)->hazard) {
+        if (c->kind)
+            hazard_copy_commit(worker_of(w)->hazard, (uint32_t)w->id, m);
+        hazard_copy_wait(worker_of(w)->hazard, (uint32_t)w->id, m, c->kind ? 0 : c->imm);
+    }
+    async_wait(w, m, c->kind ? 0 : c->imm, c->kind);
+}
+
+/* ---- mbarrier: a is the address; see mbarrier.c ---- */
+#define MBARRIER(name)                                                             \
+    OP(name)                                                                       \
+    {                                                                              \
+        const struct code_memory *mem = &worker_of(w)->program->memory[c->target]; \
+        u32 addr[32] __attribute__((aligned(64)));                                 \
+        if (!m)                                                                    \
+            return;                                                                \
+        if (mem->space == SIM_NOWHERE) {                                           \
+            u64 wide[32] __attribute__((aligned(64)));                             \
+            IN_SET(address64)(w, c, mem, wide);                                    \
+            LANES addr[i] = (wide[i] - SIM_SHARED_WINDOW) >> 32                    \
+                                ? UINT32_MAX                                       \
+                                : (uint32_t)(wide[i] - SIM_SHARED_WINDOW);         \
+        } else                                                                     \
+            IN_SET(address32)(w, c, mem, addr);                                    \
+        warp_mbarrier(w, c, m, (const uint32_t *)addr);                            \
+    }
+MBARRIER(MBARRIER_INIT)
+MBARRIER(MBARRIER_INVAL)
+MBARRIER(MBARRIER_ARRIVE)
+MBARRIER(MBARRIER_TEST)
+MBARRIER(CP_ASYNC_MBARRIER)
+
+/* ---- ldmatrix, stmatrix: lane i has the address of row i. All lanes take part. ---- */
+INLINE uint32_t IN_SET(matrix_rows)(struct warp *w, const struct code *c,
+                                    const struct code_tensor *x, const struct code_memory *mem,
+                                    bool write, uint8_t *p[32])
+{
+    u32 addr[32] __attribute__((aligned(64)));
+    if (mem->space == SIM_NOWHERE) {
+        u64 wide[32] __attribute__((aligned(64)));
+        IN_SET(address64)(w, c, mem, wide);
+        LANES addr[i] = (wide[i] - SIM_SHARED_WINDOW) >> 32
+                            ? UINT32_MAX
+                            : (uint32_t)(wide[i] - SIM_SHARED_WINDOW);
+    } else
+        IN_SET(address32)(w, c, mem, addr);
+    const uint32_t rows = x->matrices == 4 ? FULL : (1u << (8 * x->matrices)) - 1;
+    const struct IN_SET(access) k = {.size = 16,
+                                     .align = 16,
+                                     .fetches = !write,
+                                     .write = write,
+                                     .act = write ? HAZARD_WRITE : HAZARD_READ,
+                                     .pattern = PATTERN_ROWS,
+                                     .collective = true};
+    return IN_SET(reach_shared)(w, c, addr, rows, &k, p);
+}
+OP(LDMATRIX)
+{
+    const struct code_tensor *x = &worker_of(w)->program->tensor[c->imm];
+    if (!m)
+        return;
+    uint8_t *p[32];
+    const uint32_t good =
+        IN_SET(matrix_rows)(w, c, x, &worker_of(w)->program->memory[c->target], false, p);
+    const void *row[32];
+    LANES row[i] = good >> i & 1 ? p[i] : NULL;
+    uint32_t *d[4];
+    for (int k = 0; k < x->matrices; k++)
+        d[k] = REF(uint32_t, x->d[k]);
+    tensor_ldmatrix(x->matrices, x->trans, row, d);
+}
+OP(STMATRIX)
+{
+    const struct code_tensor *x = &worker_of(w)->program->tensor[c->imm];
+    if (!m)
+        return;
+    uint8_t *p[32];
+    const uint32_t good =
+        IN_SET(matrix_rows)(w, c, x, &worker_of(w)->program->memory[c->target], true, p);
+    void *row[32];
+    LANES row[i] = good >> i & 1 ? p[i] : NULL;
+    uint32_t *s[4];
+    for (int k = 0; k < x->matrices; k++)
+        s[k] = REF(uint32_t, x->d[k]);
+    tensor_stmatrix(x->matrices, x->trans, row, s);
+}
+OP(MMA)
+{
+    struct worker *t = worker_of(w);
+    const struct code_tensor *x = &t->program->tensor[c->imm];
+    if (!m)
+        return;
+    COUNT(t, c, tensor_ops, (uint64_t)x->mma.hmma);
+    uint32_t *r[4][8];
+    const uint32_t *const from[4] = {x->a, x->b, x->c, x->d};
+    for (int o = 0; o < 4; o++)
+        for (int k = 0; k < x->mma.regs[o]; k++)
+            r[o][k] = REF(uint32_t, from[o][k]);
+    tensor_mma_run(&x->mma, r[3], r[0], r[1], r[2]);
+}
+
+/* wmma.load and wmma.store: a few accesses each; c->b is the leading dimension, imm the tensor. */
+INLINE void IN_SET(wmma)(struct warp *w, const struct code *c, bool write)
+{
+    struct worker *t = worker_of(w);
+    const struct code_tensor *x = &t->program->tensor[c->imm];
+    const struct code_memory *mem = &t->program->memory[c->target];
+    u64 base[32] __attribute__((aligned(64)));
+    IN_SET(address64)(w, c, mem, base);
+    const uint64_t at = base[0];
+    const int64_t ld = (int32_t)REF(const u32, c->b)[0];
+    const bool shared = mem->space == SIM_SHARED ||
+                        (mem->space == SIM_NOWHERE && at - SIM_SHARED_WINDOW < SIM_WINDOW_BYTES);
+    uint32_t *r[8];
+    for (int k = 0; k < x->wmma.regs; k++)
+        r[k] = REF(uint32_t, x->d[k]);
+    for (int j = 0; j < x->wmma.count; j++) {
+        const struct tensor_access *a = &x->wmma.access[j];
+        const struct IN_SET(access) k = {.size = (uint32_t)a->bytes,
+                                         .align = (uint32_t)a->bytes,
+                                         .fetches = !write,
+                                         .write = write,
+                                         .act = write ? HAZARD_WRITE : HAZARD_READ,
+                                         .pattern = a->ldmatrix ? PATTERN_ROWS
+                                                    : write     ? PATTERN_STORE
+                                                                : PATTERN_LOAD,
+                                         .collective = true};
+        uint64_t offset[32];
+        uint8_t *p[32];
+        uint32_t good;
+        tensor_wmma_offsets(&x->wmma, j, ld, offset);
+        if (shared) {
+            u32 addr[32] __attribute__((aligned(64)));
+            const uint64_t from = mem->space == SIM_SHARED ? at : at - SIM_SHARED_WINDOW;
+            LANES addr[i] = (from + offset[i]) >> 32 ? UINT32_MAX : (uint32_t)(from + offset[i]);
+            good = IN_SET(reach_shared)(w, c, addr, a->mask, &k, p);
+        } else {
+            u64 addr[32] __attribute__((aligned(64)));
+            LANES addr[i] = at + offset[i];
+            good = IN_SET(reach_global)(w, c, addr, a->mask, &k, p);
+        }
+        void *row[32];
+        LANES row[i] = good >> i & 1 ? p[i] : NULL;
+        if (write)
+            tensor_wmma_store(&x->wmma, j, row, r);
+        else
+            tensor_wmma_load(&x->wmma, j, (const void *const *)row, r);
+    }
+    if (t->counters && x->wmma.count > 1 && shared) /* one instruction, however many accesses */
+        t->cost[c->insn].smem_requests += 0;
+}
+OP(WMMA_LOAD)
+{
+    if (m)
+        IN_SET(wmma)(w, c, false);
+}
+OP(WMMA_STORE)
+{
+    if (m)
+        IN_SET(wmma)(w, c, true);
+}

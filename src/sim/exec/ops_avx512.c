@@ -1,0 +1,46 @@
+/* ops_avx512.c - the bodies of all instructions for AVX-512.
+ *
+ * The pragmas stand here and in no macro: gcc 12 forgets targets that come from one.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#if defined __x86_64__
+#define SIM_SET avx512
+#define ISA_AVX512
+#include <stddef.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "sim/exec/lanes.h"
+
+#if defined __clang__
+#pragma clang attribute push(                                                               \
+    __attribute__((                                                                         \
+        target("avx512f,avx512dq,avx512bw,avx512vl,avx2,fma,f16c,bmi,bmi2,popcnt,lzcnt"))), \
+    apply_to = function)
+#elif defined __GNUC__
+#pragma GCC push_options
+#ifdef __OPTIMIZE__ /* at -O0 gcc 12 loses the target to this pragma */
+#pragma GCC optimize("O3,no-math-errno,no-trapping-math,fp-contract=off")
+#endif
+#pragma GCC target("avx512f,avx512dq,avx512bw,avx512vl,avx2,fma,f16c,bmi,bmi2,popcnt,lzcnt")
+#endif
+
+#include "sim/pattern.h" /* its loops, too */
+
+#include "sim/exec/cvt.h"
+#include "sim/exec/worker.h"
+
+#include "sim/exec/ops_body.h"
+/* Behind it, in this order. */
+#include "sim/exec/half_body.h"
+#include "sim/exec/mem_body.h"
+#include "sim/exec/warp_body.h"
+
+#if defined __clang__
+#pragma clang attribute pop
+#elif defined __GNUC__
+#pragma GCC pop_options
+#endif
+#else
+typedef int no_ops_avx512; /* a file needs a declaration */
+#endif

@@ -1,0 +1,67 @@
+/* phase.c - see phase.h.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "sim/exec/phase.h"
+
+#include "base/mem.h"
+
+struct sim_phase *phase_of(struct sim_phase **all, size_t *n, size_t *cap, int64_t begins)
+{
+    size_t i = 0;
+    while (i < *n && (*all)[i].begins < begins)
+        i++;
+    if (i < *n && (*all)[i].begins == begins)
+        return &(*all)[i];
+    xgrow((void **)all, cap, *n + 1, sizeof **all);
+    memmove(*all + i + 1, *all + i, (*n - i) * sizeof **all);
+    ++*n;
+    (*all)[i] = (struct sim_phase){.begins = begins};
+    return &(*all)[i];
+}
+
+/* The block's totals so far. */
+static struct sim_phase totals(const struct block *b)
+{
+    const struct worker *t = b->worker;
+    struct sim_phase p = {.counts = t->sum};
+    for (int i = 0; i < SIM_PIPE_COUNT; i++) {
+        p.pipe[i] = t->pipe[i];
+        p.counts.executions += t->pipe[i];
+    }
+    p.counts.lanes = t->lanes;
+    return p;
+}
+
+/* What was done since the phase began is its own. */
+static void close_phase(struct block *b)
+{
+    struct worker *t = b->worker;
+    const struct sim_phase now = totals(b);
+    struct sim_phase *p = phase_of(&t->phase, &t->phases, &t->phases_cap, b->phase);
+    uint64_t *to = (uint64_t *)(void *)&p->counts;
+    const uint64_t *from = (const uint64_t *)(const void *)&now.counts;
+    const uint64_t *before = (const uint64_t *)(const void *)&t->before.counts;
+    for (int i = 0; i < SIM_COUNT_COUNT; i++)
+        to[i] += from[i] - before[i];
+    for (int i = 0; i < SIM_PIPE_COUNT; i++)
+        p->pipe[i] += now.pipe[i] - t->before.pipe[i];
+    p->times++;
+    t->before = now;
+}
+
+void phase_block_begin(struct block *b)
+{
+    b->worker->before = (struct sim_phase){0};
+    b->phase = -1;
+}
+
+void phase_begin(struct block *b, const struct code *barrier)
+{
+    close_phase(b);
+    b->phase = barrier->insn;
+}
+
+void phase_block_end(struct block *b)
+{
+    close_phase(b);
+}

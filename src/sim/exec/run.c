@@ -1,0 +1,599 @@
+/* run.c - a grid over threads, and what it comes to.
+ *
+ * Threads take blocks in launch order; each adds up what its blocks did. Sums do not depend on who took which; lists
+ * (faults, text) are put in the order of blocks at the end.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/sanitize.h"
+#include "sim/exec/block.h"
+#include "sim/exec/phase.h"
+#include "sim/ptx.h"
+
+#define SHARED_LIMIT 232448u
+#define THREADS_MAX  256
+#define BLOCKS_MAX   (1ull << 32)
+#define TELL_MS      50
+
+struct printed {
+    uint64_t block;
+    char *text;
+};
+
+struct run {
+    const struct sim_program *program;
+    struct sim_memory *memory;
+    const struct sim_launch *launch;
+    const struct sim_options *options;
+    uint64_t blocks; /* to run */
+    atomic_ullong next, done, executed;
+    atomic_bool halt;
+    pthread_mutex_t lock; /* of what follows */
+    pthread_cond_t tell;
+    int running;
+    struct sim_result *result;
+    size_t faults_cap, phases_cap, printed_count, printed_cap, printed_bytes;
+    struct printed *printed;
+    char *constants;
+    struct hazards *hazards;
+    struct cache_feed *feed;
+    size_t fault_kinds; /* in result */
+};
+
+/* ---- Variables of the module ---- */
+static enum status init_variable(struct sim_memory *m, const struct program_variable *v,
+                                 uint64_t at, struct err *err)
+{
+    struct allocation *a = (struct allocation *)memory_find(m, at);
+    (void)err;
+    memset(a->host, 0, a->bytes);
+    if (v->data)
+        memcpy(a->host, v->data, v->ndata < v->bytes ? v->ndata : v->bytes);
+    a->all_written = true;
+    a->read_only = v->is_const;
+    return ST_OK;
+}
+
+static void init_pointers(struct sim_memory *m, const struct sim_program *p, const uint64_t *addr)
+{
+    for (uint32_t i = 0; i < p->nvariable; i++) {
+        const struct ptx_variable *v = p->variable[i].from;
+        const struct allocation *a = memory_find(m, addr[i]);
+        for (uint32_t k = 0; k < v->nrelocs; k++) {
+            const struct ptx_reloc *r = &v->relocs[k];
+            for (uint32_t j = 0; r->variable && j < p->nvariable; j++) {
+                if (p->variable[j].from != r->variable || r->offset + (uint64_t)r->bytes > a->bytes)
+                    continue;
+                const uint64_t x = (addr[j] + (uint64_t)r->addend) >> r->shift;
+                memcpy(a->host + r->offset, &x, (size_t)r->bytes);
+            }
+        }
+    }
+}
+
+/* Their addresses; made at the program's first run in this memory. */
+static enum status instance_of(struct sim_memory *m, const struct sim_program *p, uint64_t **addr,
+                               struct err *err)
+{
+    for (size_t i = 0; i < m->instances; i++)
+        if (m->instance[i].program == p) {
+            *addr = m->instance[i].addr;
+            return ST_OK;
+        }
+    uint64_t *made = xcalloc(p->nvariable + 1u, sizeof *made);
+    enum status st = ST_OK;
+    for (uint32_t i = 0; i < p->nvariable && st == ST_OK; i++) {
+        st = sim_memory_add(m, p->variable[i].name, p->variable[i].bytes ? p->variable[i].bytes : 1,
+                            &made[i], err);
+        if (st == ST_OK)
+            st = init_variable(m, &p->variable[i], made[i], err);
+    }
+    if (st != ST_OK) {
+        free(made);
+        return st;
+    }
+    init_pointers(m, p, made);
+    m->instance = xrealloc(m->instance, (m->instances + 1) * sizeof *m->instance);
+    m->instance[m->instances].program = p;
+    m->instance[m->instances++].addr = made;
+    *addr = made;
+    return ST_OK;
+}
+
+static char *make_constants(const struct sim_program *p, const uint64_t *addr)
+{
+    const size_t bytes = (p->nconstant + 2ull) * SIM_SLOT;
+    char *pool = aligned_alloc(64, bytes);
+    if (!pool)
+        fatal("out of memory");
+    memset(pool, 0, bytes);
+    for (uint32_t i = 0; i < p->nconstant; i++) {
+        const struct program_constant *c = &p->constant[i];
+        const uint64_t v = c->value + (c->variable >= 0 ? addr[c->variable] : 0);
+        for (int lane = 0; lane < 32 && !c->second; lane++) {
+            char *at = pool + (size_t)i * SIM_SLOT;
+            if (c->wide)
+                memcpy(at + 8 * lane, &v, 8);
+            else
+                memcpy(at + 4 * lane, &v, 4);
+        }
+    }
+    return pool;
+}
+
+/* ---- A thread ---- */
+static int by_block(const void *a, const void *b)
+{
+    const struct sim_fault *x = a, *y = b;
+    return x->block < y->block ? -1 : x->block > y->block;
+}
+
+/* Each (kind, instruction) once: of the lowest block, with all counts. */
+static void merge_faults(struct run *r, const struct fault_list *l)
+{
+    struct sim_result *res = r->result;
+    for (size_t i = 0; i < l->count; i++) {
+        const struct sim_fault *f = &l->fault[i];
+        struct sim_fault *to = NULL;
+        for (size_t k = 0; k < res->faults && !to; k++)
+            if (res->fault[k].kind == f->kind && res->fault[k].insn == f->insn)
+                to = &res->fault[k];
+        if (!to) {
+            xgrow((void **)&res->fault, &r->faults_cap, res->faults + 1, sizeof *res->fault);
+            res->fault[res->faults++] = *f;
+            continue;
+        }
+        const uint64_t count = to->count + f->count;
+        if (f->block < to->block)
+            *to = *f;
+        to->count = count;
+    }
+    res->faults_lost += l->lost;
+}
+
+static void merge_printed(struct run *r, struct worker *t)
+{
+    if (!t->printed.len)
+        return;
+    xgrow((void **)&r->printed, &r->printed_cap, r->printed_count + 1, sizeof *r->printed);
+    r->printed_bytes += t->printed.len;
+    r->printed[r->printed_count++] =
+        (struct printed){.block = t->block.index, .text = str_take(&t->printed)};
+    r->result->printf_cut |= t->printf_cut;
+}
+
+static uint64_t mixed(uint64_t h, uint64_t x)
+{
+    h = (h ^ x) * 0x9e3779b97f4a7c15ull;
+    return h ^ h >> 32;
+}
+
+/* What the block did, added to what the thread's blocks did; its class. */
+static uint64_t gather(struct worker *t, struct sim_counts *insn)
+{
+    const struct sim_program *p = t->program;
+    uint64_t class = 0;
+    for (uint32_t k = 0; k < p->ncode; k++) {
+        const struct code *c = &p->code[k];
+        const struct tally *n = &t->tally[k];
+        if (c->flags & SIM_QUIET || !n->executions || c->insn >= p->facts.insns)
+            continue;
+        insn[c->insn].executions += n->executions;
+        insn[c->insn].lanes += n->lanes;
+        class = mixed(mixed(mixed(class, k), n->executions), n->lanes);
+    }
+    for (size_t i = 0; i < p->facts.insns; i++) {
+        const uint64_t *from = (const uint64_t *)(const void *)&t->cost[i];
+        uint64_t *to = (uint64_t *)(void *)&insn[i];
+        for (int k = 0; k < SIM_COUNT_COUNT; k++) {
+            to[k] += from[k];
+            if (from[k])
+                class = mixed(mixed(class, (uint64_t)k << 32 | i), from[k]);
+        }
+    }
+    return class;
+}
+
+static bool take(struct run *r, uint64_t *at)
+{
+    if (atomic_load_explicit(&r->halt, memory_order_relaxed))
+        return false;
+    *at = atomic_fetch_add(&r->next, 1);
+    return *at < r->blocks;
+}
+
+static void end_block(struct run *r, struct worker *t, uint64_t at, uint64_t class)
+{
+    pthread_mutex_lock(&r->lock);
+    r->result->block[at] = t->block.index;
+    r->result->block_instructions[at] = t->block.executed;
+    r->result->block_class[at] = class;
+    r->result->blocks_run++;
+    merge_faults(r, &t->faults);
+    merge_printed(r, t);
+    pthread_mutex_unlock(&r->lock);
+    atomic_fetch_add(&r->done, 1);
+}
+
+/* What the thread's blocks did, to the whole. */
+static void merge(struct run *r, struct worker *t, const struct sim_counts *insn,
+                  const uint64_t *pipe)
+{
+    struct sim_result *res = r->result;
+    pthread_mutex_lock(&r->lock);
+    for (size_t i = 0; i < res->insns; i++) {
+        sim_counts_add(&res->insn[i], &insn[i]);
+        sim_counts_add(&res->total, &insn[i]);
+    }
+    for (int k = 0; k < SIM_PIPE_COUNT; k++)
+        res->pipe[k] += pipe[k];
+    for (size_t i = 0; i < t->phases; i++) {
+        struct sim_phase *to =
+            phase_of(&res->phase, &res->phases, &r->phases_cap, t->phase[i].begins);
+        to->times += t->phase[i].times;
+        sim_counts_add(&to->counts, &t->phase[i].counts);
+        for (int k = 0; k < SIM_PIPE_COUNT; k++)
+            to->pipe[k] += t->phase[i].pipe[k];
+    }
+    pthread_mutex_unlock(&r->lock);
+}
+
+static warp_run_fn *runner(void);
+
+static void *work(void *arg)
+{
+    struct run *r = arg;
+    const struct sim_options *o = r->options;
+    struct worker *t = xcalloc(1, sizeof *t);
+    *t = (struct worker){.run = r,
+                         .program = r->program,
+                         .launch = r->launch,
+                         .memory = r->memory,
+                         .warp_run = runner(),
+                         .counters = !o->no_counters,
+                         .max_instructions = o->max_instructions ? o->max_instructions : 1ull << 36,
+                         .quantum = o->quantum ? o->quantum : 65536,
+                         .seed = o->seed,
+                         .max_printf = o->max_printf ? o->max_printf : 64 << 10,
+                         .constants = r->constants,
+                         .params = r->launch->params};
+    worker_open(t);
+    if (r->hazards)
+        t->hazard = hazard_block_new(r->hazards);
+    if (r->feed)
+        t->port = cache_port_new(r->feed);
+    struct sim_counts *insn = xcalloc(r->result->insns + 1, sizeof *insn);
+    uint64_t pipe[SIM_PIPE_COUNT] = {0}, at;
+    while (take(r, &at)) {
+        const uint64_t block = o->blocks ? o->blocks[at] : at;
+        if (t->port)
+            cache_port_begin(t->port, at);
+        const bool whole = block_run(t, block, &r->halt, &r->executed);
+        if (t->port)
+            cache_port_end(t->port);
+        if (!whole)
+            break;
+        const uint64_t class = gather(t, insn);
+        for (int k = 0; k < SIM_PIPE_COUNT; k++)
+            pipe[k] += t->pipe[k];
+        end_block(r, t, at, class);
+    }
+    merge(r, t, insn, pipe);
+    free(insn);
+    if (t->port)
+        cache_port_free(t->port);
+    hazard_block_free(t->hazard);
+    worker_close(t);
+    free(t);
+    pthread_mutex_lock(&r->lock);
+    r->running--;
+    pthread_cond_signal(&r->tell);
+    pthread_mutex_unlock(&r->lock);
+    return NULL;
+}
+
+/* ---- The caller waits, tells how far it is, and stops it ---- */
+static enum status watch(struct run *r, double begin, struct err *err)
+{
+    const struct sim_options *o = r->options;
+    enum status st = ST_OK;
+    pthread_mutex_lock(&r->lock);
+    while (r->running) {
+        struct timespec until;
+        clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_nsec += TELL_MS / 10 * 1000000L;
+        if (until.tv_nsec >= 1000000000L) {
+            until.tv_sec++;
+            until.tv_nsec -= 1000000000L;
+        }
+        pthread_cond_timedwait(&r->tell, &r->lock, &until);
+        pthread_mutex_unlock(&r->lock);
+        if (st == ST_OK && o->stop && atomic_load(o->stop))
+            st = err_set(err, ST_CANCELLED, "stopped after %llu of %" PRIu64 " blocks",
+                         (unsigned long long)atomic_load(&r->done), r->blocks);
+        if (st == ST_OK && o->seconds > 0 && seconds_now() - begin > o->seconds)
+            st = err_set(err, ST_FAIL,
+                         "the simulation took more than %g s: %llu of %" PRIu64 " blocks are done",
+                         o->seconds, (unsigned long long)atomic_load(&r->done), r->blocks);
+        if (st != ST_OK && !atomic_exchange(&r->halt, true) && r->feed)
+            cache_feed_stop(r->feed);
+        if (o->progress) {
+            const struct sim_progress p = {.blocks_done = atomic_load(&r->done),
+                                           .blocks = r->blocks,
+                                           .instructions = atomic_load(&r->executed)};
+            o->progress(o->progress_ctx, &p);
+        }
+        pthread_mutex_lock(&r->lock);
+    }
+    pthread_mutex_unlock(&r->lock);
+    return st;
+}
+
+/* ---- Begin and end ---- */
+static enum status check_launch(const struct sim_program *p, const struct sim_launch *l,
+                                struct err *err)
+{
+    const char *name = p->facts.entry;
+    uint64_t blocks = 1, threads = 1;
+    for (int i = 0; i < 3; i++) {
+        if (!l->grid[i] || !l->block[i])
+            return err_set(err, ST_USAGE,
+                           "%s: the grid or the block has no extent in one direction", name);
+        blocks *= l->grid[i];
+        threads *= l->block[i];
+        if (blocks > BLOCKS_MAX || threads > 1024)
+            return err_set(err, ST_USAGE, "%s: %s", name,
+                           threads > 1024 ? "a block has at most 1024 threads" : "too many blocks");
+    }
+    if (p->facts.max_threads && threads > p->facts.max_threads)
+        return err_set(err, ST_USAGE,
+                       "%s is compiled for at most %" PRIu32 " threads a block, not %" PRIu64, name,
+                       p->facts.max_threads, threads);
+    const uint64_t shared = p->dynamic_offset + (uint64_t)l->dynamic_shared;
+    const uint32_t limit = l->shared_limit ? l->shared_limit : SHARED_LIMIT;
+    if (shared > limit)
+        return err_set(err, ST_USAGE,
+                       "%s needs %" PRIu64 " bytes of shared memory, a block has at most %" PRIu32,
+                       name, shared, limit);
+    if (l->param_bytes < p->facts.param_bytes || (p->facts.param_bytes && !l->params))
+        return err_set(err, ST_USAGE, "%s has %" PRIu32 " bytes of parameters, %zu were given",
+                       name, p->facts.param_bytes, l->param_bytes);
+    return ST_OK;
+}
+
+static enum status check_blocks(struct run *r, struct err *err)
+{
+    const struct sim_options *o = r->options;
+    const uint64_t all = (uint64_t)r->launch->grid[0] * r->launch->grid[1] * r->launch->grid[2];
+    r->result->blocks = all;
+    r->blocks = o->blocks ? o->block_count : all;
+    for (uint64_t i = 0; o->blocks && i < o->block_count; i++)
+        if (o->blocks[i] >= all || (i && o->blocks[i] <= o->blocks[i - 1]))
+            return err_set(err, ST_USAGE,
+                           "block %" PRIu64 " is not in the grid, or not in ascending order",
+                           o->blocks[i]);
+    return ST_OK;
+}
+
+static int thread_count(const struct run *r, struct err *err, enum status *st)
+{
+    const struct sim_options *o = r->options;
+    const uint64_t limit = o->max_memory ? o->max_memory : 1ull << 30,
+                   each = worker_bytes(r->program, r->launch);
+    uint64_t n = o->threads > 0 ? (uint64_t)o->threads : (uint64_t)sysconf(_SC_NPROCESSORS_ONLN);
+    if (n > THREADS_MAX)
+        n = THREADS_MAX;
+    if (n > r->blocks)
+        n = r->blocks;
+    if (each > limit) {
+        *st = err_set(err, ST_FAIL,
+                      "a block of %s needs %" PRIu64
+                      " MiB of memory, more than the limit of %" PRIu64,
+                      r->program->facts.entry, each >> 20, limit >> 20);
+        return 0;
+    }
+    if (n > limit / each)
+        n = limit / each;
+    return n ? (int)n : 1;
+}
+
+static void finish_lists(struct run *r)
+{
+    struct sim_result *res = r->result;
+    const uint32_t keep = r->options->max_faults ? r->options->max_faults : 64;
+    if (res->faults)
+        qsort(res->fault, res->faults, sizeof *res->fault, by_block);
+    while (res->faults > keep)
+        res->faults_lost += res->fault[--res->faults].count;
+    struct str all = {0};
+    for (size_t left = r->printed_count; left; left--) { /* few blocks print */
+        size_t first = SIZE_MAX;
+        for (size_t i = 0; i < r->printed_count; i++)
+            if (r->printed[i].text &&
+                (first == SIZE_MAX || r->printed[i].block < r->printed[first].block))
+                first = i;
+        sanitize(&all, r->printed[first].text, strlen(r->printed[first].text), true);
+        free(r->printed[first].text);
+        r->printed[first].text = NULL;
+        const size_t max = r->options->max_printf ? r->options->max_printf : 64 << 10;
+        if (all.len > max) {
+            all.data[all.len = max] = 0;
+            res->printf_cut = true;
+        }
+    }
+    res->printf_text = str_take(&all);
+}
+
+static void finish_cache(struct run *r)
+{
+    struct sim_counts *t = &r->result->total;
+    const struct cache_counts c = cache_feed_counts(r->feed, NULL, NULL);
+    for (int i = 0; i < CACHE_COUNT; i++) {
+        t->l2_hits += c.hits[i];
+        t->l2_misses += c.asked[i] - c.hits[i];
+    }
+    t->dram_read_bytes = c.dram_read_bytes;
+    t->dram_write_bytes = c.dram_written_bytes + c.dirty_bytes;
+}
+
+static enum status run_threads(struct run *r, int n, struct err *err)
+{
+    const double begin = seconds_now();
+    pthread_t thread[THREADS_MAX];
+    int started = 0;
+    r->running = n;
+    for (; started < n; started++)
+        if (pthread_create(&thread[started], NULL, work, r))
+            break;
+    pthread_mutex_lock(&r->lock);
+    r->running -= n - started;
+    pthread_mutex_unlock(&r->lock);
+    enum status st =
+        started ? watch(r, begin, err) : err_set(err, ST_FAIL, "no thread can be started");
+    for (int i = 0; i < started; i++)
+        pthread_join(thread[i], NULL);
+    if (r->options->progress) {
+        const struct sim_progress p = {.blocks_done = atomic_load(&r->done),
+                                       .blocks = r->blocks,
+                                       .instructions = atomic_load(&r->executed)};
+        r->options->progress(r->options->progress_ctx, &p);
+    }
+    r->result->seconds = seconds_now() - begin;
+    r->result->threads = started;
+    return st;
+}
+
+static enum status prepare(struct run *r, struct err *err)
+{
+    const struct sim_program *p = r->program;
+    const struct sim_options *o = r->options;
+    struct sim_result *res = r->result;
+    uint64_t *addr = NULL;
+    enum status st = check_launch(p, r->launch, err);
+    if (st == ST_OK)
+        st = check_blocks(r, err);
+    if (st == ST_OK)
+        st = instance_of(r->memory, p, &addr, err);
+    if (st != ST_OK)
+        return st;
+    r->constants = make_constants(p, addr);
+    res->insns = p->facts.insns;
+    res->insn = xcalloc(res->insns + 1, sizeof *res->insn);
+    res->block = calloc(r->blocks + 1, sizeof *res->block);
+    res->block_instructions = calloc(r->blocks + 1, sizeof *res->block_instructions);
+    res->block_class = calloc(r->blocks + 1, sizeof *res->block_class);
+    if (!res->block || !res->block_instructions || !res->block_class)
+        return err_set(err, ST_FAIL, "%s: not enough memory for %" PRIu64 " blocks", p->facts.entry,
+                       r->blocks);
+    if (o->hazards) {
+        const struct hazard_options h = {
+            .threads = r->launch->block[0] * r->launch->block[1] * r->launch->block[2],
+            .shared_bytes = p->dynamic_offset + r->launch->dynamic_shared};
+        r->hazards = hazards_new(&h);
+    }
+    if (o->l2_bytes && !o->no_counters)
+        r->feed = cache_feed_new(o->l2_bytes, 0);
+    return ST_OK;
+}
+
+enum status sim_run(const struct sim_program *p, struct sim_memory *m,
+                    const struct sim_launch *launch, const struct sim_options *o,
+                    struct sim_result *res, struct err *err)
+{
+    struct run r = {.program = p, .memory = m, .launch = launch, .options = o, .result = res};
+    *res = (struct sim_result){0};
+    pthread_mutex_init(&r.lock, NULL);
+    pthread_cond_init(&r.tell, NULL);
+    enum status st = prepare(&r, err);
+    const int n = st == ST_OK ? thread_count(&r, err, &st) : 0;
+    if (st == ST_OK && r.blocks)
+        st = run_threads(&r, n, err);
+    finish_lists(&r);
+    if (r.hazards) {
+        hazards_take(r.hazards, &res->hazard, &res->hazards, &res->hazards_lost, NULL);
+        hazards_free(r.hazards);
+    }
+    if (r.feed) {
+        if (st == ST_OK)
+            finish_cache(&r);
+        cache_feed_free(r.feed);
+    }
+    free(r.constants);
+    free(r.printed);
+    pthread_cond_destroy(&r.tell);
+    pthread_mutex_destroy(&r.lock);
+    return st;
+}
+
+void sim_result_clear(struct sim_result *r)
+{
+    free(r->insn);
+    free(r->phase);
+    free(r->block);
+    free(r->block_instructions);
+    free(r->block_class);
+    free(r->fault);
+    free(r->hazard);
+    free(r->printf_text);
+    *r = (struct sim_result){0};
+}
+
+/* ---- Instruction sets ---- */
+static const struct {
+    const char *name;
+    warp_run_fn *run;
+} sets[] = {
+    {"generic", warp_run_generic},
+#if defined __x86_64__
+    {"avx2", warp_run_avx2},
+    {"avx512", warp_run_avx512},
+#endif
+};
+
+static int best_set(void)
+{
+#if defined __x86_64__
+    __builtin_cpu_init();
+    const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+                      __builtin_cpu_supports("bmi2");
+    if (avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+        __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl"))
+        return 2;
+    if (avx2)
+        return 1;
+#endif
+    return 0;
+}
+
+static int forced = -1; /* by tests */
+
+static int set_in_use(void)
+{
+    return forced >= 0 ? forced : best_set();
+}
+
+static warp_run_fn *runner(void)
+{
+    return sets[set_in_use()].run;
+}
+
+const char *sim_isa(void)
+{
+    return sets[set_in_use()].name;
+}
+
+bool sim_force_isa(const char *name)
+{
+    forced = -1;
+    for (int i = 0; name && i <= best_set(); i++)
+        if (!strcmp(name, sets[i].name))
+            forced = i;
+    return !name || forced >= 0;
+}

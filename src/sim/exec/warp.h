@@ -1,0 +1,101 @@
+/* warp.h - a warp and its block while they run.
+ *
+ * A block is run by one thread: its warps in turn, each until it waits, ends or has had its quantum. Between two
+ * instructions everything that a lane has is here, to be looked into.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef ATTNSCOPE_SIM_EXEC_WARP_H
+#define ATTNSCOPE_SIM_EXEC_WARP_H
+
+#include "sim/cache.h"
+#include "sim/code.h"
+#include "sim/exec/memory.h"
+#include "sim/pattern.h"
+
+struct block;
+
+/* Lanes that go the same way. The topmost of the stack runs; where it comes to `join`, it is done
+ * and the one below goes on. Masks shrink from bottom to top, or part: at most 2 * 32 + 1. */
+struct path {
+    uint32_t pc, join, mask;
+};
+#define PATHS_MAX 72
+
+enum warp_wait {
+    WAIT_NOTHING,
+    WAIT_BARRIER,
+    WAIT_ENDED,
+};
+
+/* A cp.async that was issued: bytes that lie here until the thread waits for them. */
+struct async_copy {
+    uint32_t mask;  /* lanes whose copy has not landed */
+    uint32_t bytes; /* 4, 8, 16 */
+    uint32_t insn;
+    uint32_t group[32]; /* of each lane; 0: not committed */
+    uint32_t to[32];
+    uint8_t data[32][16];
+};
+
+struct warp {
+    char *base[2]; /* registers, constants; indexed by bit 0 of a reference */
+    uint32_t *pred;
+    struct block *block;
+    uint32_t live;  /* lanes that exist and have not ended */
+    uint32_t exist; /* lanes that exist */
+    int id;
+    int depth; /* of `path`, 0 when all have ended */
+    struct path path[PATHS_MAX];
+    enum warp_wait wait;
+    uint32_t waits_at;     /* code that it waits in */
+    int barrier;           /* number */
+    uint32_t barrier_mask; /* lanes that reached it */
+    bool yields;           /* its turn ends: it asked in vain for an mbarrier */
+    uint64_t executed;
+    char *local;             /* [word][lane] */
+    uint32_t *local_written; /* lanes that wrote a word */
+    struct async_copy *copy; /* in order of issue */
+    size_t copies, copies_cap;
+    uint32_t commits[32];
+};
+
+struct barrier {
+    uint32_t arrived;  /* threads, in whole warps */
+    uint32_t expected; /* threads; 0: all that live */
+    uint32_t popc;     /* of bar.red */
+    bool some_true, some_false;
+};
+
+struct worker;
+
+struct block {
+    const struct sim_program *program;
+    const struct sim_launch *launch;
+    struct worker *worker;
+    uint64_t index;
+    uint32_t ctaid[3];
+    uint32_t threads; /* of a block */
+    int nwarps;
+    struct warp *warp;
+    uint8_t *shared;
+    uint64_t *shared_written; /* a bit for every byte */
+    uint32_t shared_bytes;
+    struct barrier barrier[16];
+    uint64_t executed;
+    uint64_t changes; /* of memory that a spinning warp may wait for */
+    bool ended;       /* by trap, assert, deadlock */
+    int64_t phase;    /* instruction of the barrier that began it, -1: none */
+};
+
+/* What the worker does for the instructions; all are called with the code that runs. */
+void block_fault(struct block *b, const struct warp *w, const struct code *c, int lane,
+                 enum sim_fault_kind kind, enum sim_space space, uint64_t addr, uint32_t bytes,
+                 uint32_t lanes, const char *fmt, ...) __attribute__((format(printf, 10, 11)));
+
+/* Runs the warp until it waits, ends, yields, or has executed `quantum` more. */
+typedef void warp_run_fn(struct warp *w, uint64_t quantum);
+void warp_run_generic(struct warp *w, uint64_t quantum);
+void warp_run_avx2(struct warp *w, uint64_t quantum);
+void warp_run_avx512(struct warp *w, uint64_t quantum);
+
+#endif
