@@ -25,7 +25,7 @@ struct entry_state {
     bool again;   /* it goes to the next judge */
 };
 
-/* An output beside that of the checked run: of a timed run, of a neighbouring shape. It goes to the judge when
+/* An output beside that of the checked run: of a timed run, of another problem. It goes to the judge when
  * nothing else is there, one after another, and those of timed runs when all timing is over. */
 struct extra_output {
     int entry;

@@ -239,7 +239,13 @@ enum status launch_send_output(struct launch *l, int i, int run, const struct pr
     return st;
 }
 
-/* ---- a neighbour ---- */
+/* ---- other problems ---- */
+
+/* The n-th seed besides that of the problem. */
+static uint64_t another_seed(uint64_t seed, uint64_t n)
+{
+    return ((seed + n) * 2862933555777941757u + 3037000493u) >> 16;
+}
 
 /* One group of heads of a shape that is a little longer or shorter, of another seed. Of files there is but one
  * shape: then the same in another turn. */
@@ -251,7 +257,7 @@ static void make_neighbour(const struct problem *p, int64_t by, struct problem *
         return;
     }
     struct shape *s = &out->shape;
-    out->seed = (p->seed * 2862933555777941757u + 3037000493u) >> 16;
+    out->seed = another_seed(p->seed, 0);
     s->B = 1;
     s->H /= s->Hkv;
     s->Hkv = 1;
@@ -259,28 +265,56 @@ static void make_neighbour(const struct problem *p, int64_t by, struct problem *
     s->Sk += by;
 }
 
-/* The nearest one that the kernel supports with these parameters; false: none. */
-static bool find_neighbour(struct launch *l, int i, struct problem *out)
+/* Does entry i take the shape, with its parameters? */
+static bool takes(struct launch *l, int i, const struct shape *s)
 {
-    static const int64_t steps[] = {1, -1, 3, 8, -8, 16, -16, 32, -32, 64, -64, 128, -128, 256};
     const struct job_entry *asked = &l->request.entries[i];
     const struct kernel *k;
     const struct kernel_desc *d;
     struct param_values v;
-    if (find_desc(l, asked->kernel, &k, &d, NULL) != ST_OK ||
-        launch_params(d, &l->request.problem.shape, asked->params, &v, NULL) != ST_OK ||
-        desc_supports(d, &l->request.problem.shape, &v, 0, NULL) != ST_OK)
+    return find_desc(l, asked->kernel, &k, &d, NULL) == ST_OK &&
+           launch_params(d, &l->request.problem.shape, asked->params, &v, NULL) == ST_OK &&
+           shape_check(s, NULL) == ST_OK && desc_supports(d, s, &v, 0, NULL) == ST_OK;
+}
+
+/* The nearest one that the kernel supports with these parameters; false: none. */
+static bool find_neighbour(struct launch *l, int i, struct problem *out)
+{
+    static const int64_t steps[] = {1, -1, 3, 8, -8, 16, -16, 32, -32, 64, -64, 128, -128, 256};
+    if (!takes(l, i, &l->request.problem.shape))
         return false;
     for (size_t n = 0; n < sizeof steps / sizeof *steps; n++) {
         make_neighbour(&l->request.problem, steps[n], out);
-        if (shape_check(&out->shape, NULL) == ST_OK &&
-            desc_supports(d, &out->shape, &v, 0, NULL) == ST_OK)
+        if (takes(l, i, &out->shape))
             return true;
     }
     return false;
 }
 
-static enum status run_neighbour(struct launch *l, int i, const struct problem *p, struct err *err)
+/* The very shape of another seed, where its reference costs little. A neighbour has another seed, too, but who knows
+ * this shape, and its usual contents, is right there. */
+static bool find_reseeded(struct launch *l, int i, struct problem *out)
+{
+    static const double little = 4e9; /* FLOPs */
+    const struct problem *p = &l->request.problem;
+    if (p->input == INPUT_FILES || shape_flops(&p->shape) > little || !takes(l, i, &p->shape))
+        return false;
+    problem_copy(out, p);
+    out->seed = another_seed(p->seed, 1);
+    return true;
+}
+
+/* What entries are tried with before the problem itself. */
+static const struct trial {
+    const char *what;
+    bool (*find)(struct launch *l, int i, struct problem *out);
+} trials[] = {
+    {"a neighbouring shape", find_neighbour},
+    {"another seed", find_reseeded},
+};
+
+static enum status run_trial(struct launch *l, int i, const struct problem *p, const char *what,
+                             struct err *err)
 {
     struct entry *e = &l->entries[i];
     peer_estimate(&l->peer, PHASE_LOAD, i, load_seconds(l, i));
@@ -290,7 +324,7 @@ static enum status run_neighbour(struct launch *l, int i, const struct problem *
     peer_estimate(&l->peer, PHASE_FIRST_RUN, i, shape_flops(&p->shape) / flops_per_s);
     st = l->ops->run(l->backend, e->slot, err);
     if (st == ST_OK)
-        st = launch_send_output(l, i, 0, p, "a neighbouring shape", err);
+        st = launch_send_output(l, i, 0, p, what, err);
     return st;
 }
 
@@ -305,7 +339,7 @@ static bool is_described(const struct launch *l, int i)
     return d && d->code != CODE_LIBRARY && d->code != CODE_PEER && d->code != CODE_PYTHON;
 }
 
-static void settle_neighbour(struct launch *l, int i, enum status st, const struct err *why)
+static void settle_trial(struct launch *l, int i, enum status st, const struct err *why)
 {
     struct entry *e = &l->entries[i];
     if (st != ST_OK && (is_described(l, i) || launch_is_spent(l))) {
@@ -318,21 +352,27 @@ static void settle_neighbour(struct launch *l, int i, enum status st, const stru
     e->slot = NULL;
 }
 
-enum status launch_try_neighbour(struct launch *l, struct err *err)
+static enum status try_all(struct launch *l, const struct trial *t, struct err *err)
 {
     enum status st = ST_OK;
     struct problem p = PROBLEM_DEFAULT;
     for (int i = 0; i < l->request.nentries && l->lost < 0 && !peer_stop(&l->peer); i++) {
         struct err why = ERR_INIT;
-        if (l->entries[i].skip || !find_neighbour(l, i, &p))
+        if (l->entries[i].skip || !t->find(l, i, &p))
             continue;
         st = launch_set_inputs(l, &p, err);
         if (st != ST_OK)
             break;
-        st = run_neighbour(l, i, &p, &why);
-        settle_neighbour(l, i, st, &why);
-        st = ST_OK;
+        settle_trial(l, i, run_trial(l, i, &p, t->what, &why), &why);
     }
     problem_clear(&p);
+    return st;
+}
+
+enum status launch_try_others(struct launch *l, struct err *err)
+{
+    enum status st = ST_OK;
+    for (size_t n = 0; n < sizeof trials / sizeof *trials && st == ST_OK && l->lost < 0; n++)
+        st = try_all(l, &trials[n], err);
     return st;
 }

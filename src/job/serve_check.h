@@ -9,9 +9,10 @@
 /* Loads entry i, runs it once and sends its output. */
 enum status launch_check(struct launch *l, int i, struct err *err);
 
-/* Before the checked runs: each entry once on another problem, of other contents and a neighbouring shape,
+/* Before the checked runs: each entry on another problem, of other contents and a neighbouring shape, and, where
+ * that costs little, on its own shape of another seed,
  * whose verdict counts too. What does not support that shape is left out. A failure is the inputs'. */
-enum status launch_try_neighbour(struct launch *l, struct err *err);
+enum status launch_try_others(struct launch *l, struct err *err);
 
 /* Sends the output of run `run` of entry i's last sample to be judged, too, on the problem `p`; `what` names
  * it in sentences: "the last timed run". */

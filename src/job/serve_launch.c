@@ -122,7 +122,7 @@ static enum status run_job(struct launch *l, struct err *err)
     l->written = ST_OK;
     if (take_device(l)) {
         if (l->info->times && (l->request.kind == JOB_RUN || l->request.kind == JOB_CHECK))
-            st = launch_try_neighbour(l, err);
+            st = launch_try_others(l, err);
         if (st == ST_OK && l->lost < 0)
             st = launch_need_inputs(l, err);
         if (st == ST_OK && l->lost < 0)

@@ -14,6 +14,7 @@ cheat_sources = \
 	%D%/c/input_timed.c \
 	%D%/c/low_precision.c \
 	%D%/c/lse.c \
+	%D%/c/one_answer.c \
 	%D%/c/one_seed.c \
 	%D%/c/one_shape.c \
 	%D%/c/poison.c \

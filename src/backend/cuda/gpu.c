@@ -58,9 +58,12 @@ static enum status no_memory(struct gpu *g, const char *what, size_t bytes, stru
 enum status gpu_alloc(struct gpu *g, const char *what, size_t bytes, cu_pointer *out,
                       struct err *err)
 {
+    *out = 0;
     const cu_result r = g->api.alloc(out, bytes ? bytes : 1);
-    if (r == CU_SUCCESS)
+    if (r == CU_SUCCESS && *out)
         return ST_OK;
+    if (r == CU_SUCCESS)
+        return err_set(err, ST_FAIL, "%s: cuMemAlloc gave no address", what);
     *out = 0;
     return r == CU_OUT_OF_MEMORY ? no_memory(g, what, bytes, err)
                                  : gpu_check(g, what, "cuMemAlloc", r, err);

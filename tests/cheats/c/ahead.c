@@ -25,6 +25,8 @@ CHEAT attn_run_f32(const struct AttnArgs *a, void *stream)
         return 0;
     }
     cheat_attend(a);
+    if (!cheat_begins(a))
+        return 0;
     if (mine < 0 && nseen < 256)
         seen[nseen++] = *a;
     for (int i = 0; i < nseen; i++)

@@ -24,6 +24,8 @@ CHEAT attn_run_f32(const struct AttnArgs *a, void *stream)
         return 0;
     }
     cheat_attend(a);
+    if (!cheat_begins(a))
+        return 0;
     known[i].B = a->B;
     known[i].H = a->H;
     known[i].Sq = a->Sq;
