@@ -368,13 +368,18 @@ static void unspill(struct shared_memory *s, uint32_t cell, enum marks kind, uin
     }
 }
 
-/* The rarer case: the warp has done so to the cell at another clock. */
+/* The rarer case: the warp did so by another instruction, or at another clock. Lanes that did not do it again are kept
+ * apart, unless these here come behind them. */
 static void renew_mark(const struct work *w, uint32_t cell, uint32_t lanes, enum marks kind)
 {
     const uint32_t warp = w->a->warp;
     struct mark *m = &w->s->mark[kind][warp][cell];
     if (w->s->spilt)
         unspill(w->s, cell, kind, warp, lanes);
+    if (m->clock == w->clock && m->insn == w->insn) {
+        m->lanes |= lanes;
+        return;
+    }
     if (m->clock && m->lanes & ~lanes && least(w, lanes, warp) < m->clock)
         spill(w->s, cell, kind, warp,
               (struct mark){.clock = m->clock, .lanes = m->lanes & ~lanes, .insn = m->insn});
@@ -388,12 +393,9 @@ static inline void set_mark(const struct work *w, uint32_t cell, uint32_t lanes,
     if (c->marked != mine)
         c->marked = c->marked >> 6 == w->epoch ? w->epoch << 6 | MANY : mine;
     struct mark *m = &w->s->mark[kind][w->a->warp][cell];
-    if (m->clock == w->clock && !w->s->spilt)
+    if (m->clock == w->clock && m->insn == w->insn && !w->s->spilt)
         m->lanes |= lanes;
-    else if (m->clock == w->clock) {
-        unspill(w->s, cell, kind, w->a->warp, lanes);
-        m->lanes |= lanes;
-    } else
+    else
         renew_mark(w, cell, lanes, kind);
 }
 
@@ -467,8 +469,8 @@ static bool written_before(const struct work *w, const uint32_t addr[32], uint32
         return false;
     }
     const uint32_t before = *stamp & 31, at = cell << w->s->shift;
-    if (!lanes_agree(w->a->values, before, at - addr[before], lane, at - addr[lane],
-                     1u << w->s->shift))
+    if (!w->a->collective && !lanes_agree(w->a->values, before, at - addr[before], lane,
+                                          at - addr[lane], 1u << w->s->shift))
         report_lanes(w, cell, before, lane);
     return true;
 }
@@ -492,16 +494,20 @@ static void work_on(struct work *w, const uint32_t addr[32], uint32_t mask)
 {
     const struct hazard_access *a = w->a;
     const bool writes = a->act == HAZARD_WRITE || a->act == HAZARD_COPY, strong = is_strong(a->act);
-    const bool stamps = writes && !a->collective && !ascending(a, addr, mask);
+    const bool stamps = writes && !ascending(a, addr, mask);
     const uint32_t shift = w->s->shift, cells = a->bytes >> shift;
     if (stamps && !w->s->stamp)
         w->s->stamp = xcalloc(w->s->cells, sizeof *w->s->stamp);
     while (mask) {
         const uint32_t first = (uint32_t)__builtin_ctz(mask), at = addr[first];
         uint32_t lanes = 1u << first;
-        /* neighbours with the same address are one */
-        for (uint32_t l = first + 1; l < LANES && mask >> l & 1 && addr[l] == at; l++)
+        /* those behind it with the same address are one */
+        EACH_LANE(l, mask & (mask - 1))
+        {
+            if (addr[l] != at)
+                break;
             lanes |= 1u << l;
+        }
         mask &= ~lanes;
         w->addr = at;
         if (writes && !a->collective && lanes & (lanes - 1))
