@@ -36,6 +36,9 @@ struct front {
     void (*reclaim)(void *ctx);
     /* A question for yes or no; yes is true. NULL: nobody is there to be asked. */
     bool (*ask)(void *ctx, const char *question);
+    /* Before a line is read from the terminal: waits until there is one; false: Ctrl-C came instead, however
+     * early. NULL: nobody types. */
+    bool (*await)(void *ctx);
     bool careful; /* of the question that is asked: an empty answer is no */
     const char
         *part;   /* of a longer whole, what is being done: "point 7 of 24: S=2k"; stands before what

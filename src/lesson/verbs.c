@@ -244,8 +244,9 @@ static void echo(struct str *out, const char *line)
 }
 
 /* Asks until the lesson ends, the input ends or the learner quits. False if it was the input: who
- * feeds answers through a pipe wants to know that they were too few, or not understood. */
-static bool walk(struct session *s, struct lesson_run *r, int width, struct str *out)
+ * feeds answers through a pipe wants to know that they were too few, or not understood. *cancelled: Ctrl-C. */
+static bool walk(struct session *s, struct lesson_run *r, int width, struct str *out,
+                 bool *cancelled)
 {
     struct shown was = {.step = -1};
     char *line = NULL;
@@ -255,7 +256,13 @@ static bool walk(struct session *s, struct lesson_run *r, int width, struct str 
         const struct lesson_screen *at = lesson_step(r);
         print_screen(out, at, &was, width);
         flush(s, out);
-        if (at->want == LESSON_DONE || !(whole = getline(&line, &cap, stdin) >= 0))
+        if (at->want == LESSON_DONE)
+            break;
+        if (s->front.await && !s->front.await(s->front.ctx)) {
+            *cancelled = true;
+            break;
+        }
+        if (!(whole = getline(&line, &cap, stdin) >= 0))
             break;
         line[strcspn(line, "\r\n")] = 0;
         if (!isatty(STDIN_FILENO)) /* nobody typed it, so nobody saw it */
@@ -278,8 +285,11 @@ static enum status run_lesson(struct session *s, struct cmd_call *c, const struc
         return err_set(err, ST_USAGE, "take lessons on the Lessons screen here");
     int width = s->front.width > 20 && s->front.width < 80 ? s->front.width : 80;
     struct lesson_run *r = lesson_run_new(s, l, step, width);
-    const bool whole = walk(s, r, width, c->out);
+    bool cancelled = false;
+    const bool whole = walk(s, r, width, c->out, &cancelled);
     lesson_run_free(r);
+    if (cancelled)
+        return err_set(err, ST_CANCELLED, "left; lesson %s goes on at this step", l->name);
     if (whole || isatty(STDIN_FILENO))
         return ST_OK;
     return err_set(err, ST_NO, "the input ended before the lesson did");

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,10 +21,18 @@
 
 static volatile sig_atomic_t interrupts;
 
-/* The first one cancels what runs; if nobody has looked by the second, the program ends. */
+static volatile sig_atomic_t stays;
+
+void front_stays(void)
+{
+    stays = 1;
+}
+
+/* The first one cancels what runs; if nobody has looked by the second, the program ends, unless it is a line
+ * reader, which outlives its commands as a shell does. */
 static void on_interrupt(int sig)
 {
-    if (interrupts++ < 1)
+    if (interrupts++ < 1 || stays)
         return;
     signal(sig, SIG_DFL);
     raise(sig);
@@ -156,6 +165,25 @@ static void note(void *ctx, const char *text)
     fprintf(stderr, "attnscope: %s\n", text);
 }
 
+/* Signals are let in only while nothing is looked at: one that comes between the look and the wait would
+ * otherwise be waited for in vain. */
+static bool await_line(void *ctx)
+{
+    struct pollfd p = {.fd = STDIN_FILENO, .events = POLLIN};
+    sigset_t all, before;
+    int ready = 0;
+    (void)ctx;
+    sigfillset(&all);
+    sigprocmask(SIG_BLOCK, &all, &before);
+    while (!interrupts && ready <= 0) {
+        ready = ppoll(&p, 1, NULL, &before);
+        if (ready < 0 && errno != EINTR)
+            break; /* the read says why */
+    }
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    return !interrupts;
+}
+
 /* Only where somebody can read the question and answer it. */
 static bool ask(void *ctx, const char *question)
 {
@@ -165,7 +193,7 @@ static bool ask(void *ctx, const char *question)
     const bool careful = plain.session->front.careful;
     fprintf(stderr, "%s %s ", question, careful ? "[y/N]" : "[Y/n]");
     fflush(stderr);
-    if (!fgets(answer, sizeof answer, stdin) || interrupts)
+    if (!await_line(ctx) || !fgets(answer, sizeof answer, stdin) || interrupts)
         return false;
     const char c = answer[strspn(answer, " \t")];
     return c == 'y' || c == 'Y' || (c == '\n' && !careful);
@@ -202,6 +230,7 @@ void front_plain(struct session *s)
     s->front.progress = progress;
     s->front.doing = doing;
     s->front.ask = plain.tty && isatty(STDIN_FILENO) ? ask : NULL;
+    s->front.await = isatty(STDIN_FILENO) ? await_line : NULL;
     s->front.lend = s->front.reclaim = NULL;
     s->front.cancelled = cancelled;
     s->front.wait = NULL;

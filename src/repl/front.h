@@ -13,6 +13,8 @@ void front_plain(struct session *s);
 /* Takes the terminal's width anew; before each command. */
 void front_measure(struct session *s);
 
+/* From now on no SIGINT ends the program, however many come. */
+void front_stays(void);
 /* Was SIGINT received since the last call? */
 bool front_interrupted(void);
 

@@ -19,6 +19,7 @@
 #include "base/sanitize.h"
 #include "command/line/history.h"
 #include "repl/front.h"
+#include "repl/undo.h"
 
 static struct {
     struct session *session;
@@ -100,7 +101,7 @@ static int on_signal(void)
 {
     if (!front_interrupted())
         return 0;
-    rl_replace_line("", 0);
+    undo_drop_line();
     rl_crlf();
     rl_on_new_line();
     rl_redisplay();
@@ -132,6 +133,7 @@ static void await_key(int fd)
 
 static int get_key(FILE *in)
 {
+    undo_disown();
     await_key(fileno(in));
     return rl_getc(in);
 }

@@ -4,4 +4,6 @@ libattnscope_ui_a_SOURCES += \
 	%D%/line.c \
 	%D%/line.h \
 	%D%/repl.c \
-	%D%/repl.h
+	%D%/repl.h \
+	%D%/undo.c \
+	%D%/undo.h

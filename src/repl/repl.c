@@ -81,6 +81,7 @@ static enum status loop_terminal(struct session *s)
     char prompt[SHAPE_TEXT + 8], *text, *last = NULL;
     enum status st = ST_OK;
     line_open(s);
+    front_stays();
     while (!s->quit) {
         make_prompt(s, prompt, sizeof prompt);
         if (!(text = line_read(prompt))) {

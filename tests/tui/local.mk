@@ -6,6 +6,12 @@ endif
 libtuirun_a_SOURCES = %D%/tuirun.h %D%/tuirun.c %D%/ptyrun.h %D%/ptyrun.c
 libtuirun_a_CPPFLAGS = $(tui_cppflags) $(CUNIT_CFLAGS)
 tui_libs = libtuirun.a libtap.a $(CUNIT_LIBS)
+unit_tests += %D%/fuzz_repl.t
+%C%_fuzz_repl_t_SOURCES = %D%/fuzz_repl.c
+%C%_fuzz_repl_t_CPPFLAGS = $(tui_cppflags)
+%C%_fuzz_repl_t_LDADD = $(tui_libs)
+long_tests += %D%/fuzz_repl_long.sh
+EXTRA_DIST += %D%/fuzz_repl_long.sh
 unit_tests += %D%/test_repl.t
 %C%_test_repl_t_SOURCES = %D%/test_repl.c
 %C%_test_repl_t_CPPFLAGS = $(tui_cppflags)

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "tap.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -207,6 +208,52 @@ static void test_shell(void)
     quit();
 }
 
+/* readline crashed on what it had shared with the history. */
+static void test_undo(void)
+{
+    static const char *const keys[] = {"(((",   "\x0f", "set ",   "\x1b<", "\x1b[B", "\x1bn",
+                                       "\x1b<", "\r",   "\x1b[A", "\x03",  "\x0f",   "\r"};
+    start();
+    enter("show S\rset S=512\rset S=1k\r", "f16>");
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        pty_send(pty, keys[i]);
+        pty_settle(pty, 30, 2000);
+    }
+    CU_ASSERT_FALSE(pty_ended(pty, 100));
+    pty_send(pty, "\x15");
+    quit();
+}
+
+static void test_stays(void)
+{
+    start();
+    for (int i = 0; i < 20; i++)
+        kill(pty->pid, SIGINT);
+    for (int i = 0; i < 20; i++)
+        pty_send(pty, "\x03");
+    CU_ASSERT_TRUE(at_last_prompt(""));
+    pty_send(pty, "!sleep 1\r");
+    for (int i = 0; i < 20; i++)
+        kill(pty->pid, SIGINT); /* to it alone: the shell goes on */
+    CU_ASSERT_FALSE(pty_ended(pty, 300));
+    enter("show D\r", "f16>");
+    quit();
+}
+
+/* It came before the read began, and was lost until Enter. */
+static void test_lesson(void)
+{
+    for (int i = 0; i < 10; i++) {
+        start();
+        pty_send(pty, "lesson measure\r");
+        CU_ASSERT_TRUE(pty_wait(pty, "Measure before", LONG_MS)); /* its question may follow yet */
+        usleep((useconds_t)(i * 700));
+        pty_send(pty, "\x03");
+        CU_ASSERT_TRUE(pty_wait(pty, "goes on at this step", LONG_MS));
+        quit();
+    }
+}
+
 static const struct tap_test tests[] = {
     {"Tab completes, twice lists with descriptions", test_completion},
     {"history, also of another session", test_history},
@@ -214,6 +261,9 @@ static const struct tap_test tests[] = {
     {"rows are named", test_row_names},
     {"vi mode and bindings from inputrc", test_inputrc},
     {"the shell and watch end by Ctrl-C", test_shell},
+    {"Ctrl-C in a line of the history, and behind it", test_undo},
+    {"Ctrl-C never ends it", test_stays},
+    {"Ctrl-C leaves a lesson, however early it comes", test_lesson},
 };
 
 int main(void)

@@ -17,6 +17,7 @@
 #include "base/mem.h"
 #include "base/sanitize.h"
 #include "command/line/history.h"
+#include "repl/undo.h"
 #include "tui/kit/keys.h"
 #include "tui/kit/pane.h"
 #include "tui/kit/tty.h"
@@ -51,6 +52,7 @@ static void drop_candidates(void)
 static int feed_byte(FILE *unused)
 {
     (void)unused;
+    undo_disown();
     return prompt.at < prompt.nbytes ? (unsigned char)prompt.bytes[prompt.at++] : EOF;
 }
 
