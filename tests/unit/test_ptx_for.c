@@ -95,7 +95,8 @@ static void plant(const char *variable, const char *name, const char *version, c
         "while [ $# -gt 1 ]; do [ \"$1\" = -o ] && image=$2; shift; done\n"
         "grep -q BROKEN \"$1\" && { echo 'own.cu(3): error: broken'; exit 1; }\n"
         "printf '// %%s\\n.version 7.1\\n.target sm_80\\n// by %s, process %%s\\n"
-        ".file 1 \"%%s/attn.cuh\"\\n.file 2 \"/opt/cuda/targets/x/include/cuda_fp16.hpp\"\\n' "
+        ".file 1 \"%%s/attn.cuh\"\\n.file 2 "
+        "\"/opt/cuda/targets/x86_64-linux/include/cuda_fp16.hpp\"\\n' "
         "\"$all\" $$ \"${image%%/*}\" "
         ">\"$image\"\n",
         version, error ? "echo '" : "", error ? error : "", error ? "'; exit 1\n" : "", name);
@@ -471,19 +472,27 @@ static void test_tidy(void)
     static const struct {
         const char *in, *out;
     } cases[] = {
-        {".file 1 \"/c/compile-12/fa2.cu\"\n", ".file 1 \"fa2.cu\"\n"},
+        {".file 1 \"/c/attnscope/compile-12/fa2.cu\"\n", ".file 1 \"fa2.cu\"\n"},
         {"\t.file\t1 \"./fa2.cu\"\n", "\t.file\t1 \"fa2.cu\"\n"},
         {".file 2 \"/usr/local/cuda/include/cuda_fp16.h\"", ".file 2 \"cuda/cuda_fp16.h\""},
         {".file 3 \"/home/u/kernels/my.cu\", 1, 2\n", ".file 3 \"/home/u/kernels/my.cu\", 1, 2\n"},
-        {".file 3 \"/home/u/compile-notes.cu\"\n", ".file 3 \"/home/u/compile-notes.cu\"\n"},
+        {".file 3 \"/home/u/compile-2/notes.cu\"\n", ".file 3 \"/home/u/compile-2/notes.cu\"\n"},
+        {".file 1 \"/work/fa2.cu\"\n", ".file 1 \"fa2.cu\"\n"}, /* NVRTC's */
+        {".file 1 \"/work/attn.cuh\"\n", ".file 1 \"attn.cuh\"\n"},
+        {".file 1 \"/work/my.cu\"\n", ".file 1 \"/work/my.cu\"\n"},
+        {".file 1 \"/work/a/fa2.cu\"\n", ".file 1 \"/work/a/fa2.cu\"\n"},
+        {".file 1 \"/workfa2.cu\"\n", ".file 1 \"/workfa2.cu\"\n"},
+        {".file 1 \"/home/u/cuda/include/my.cuh\"\n", ".file 1 \"/home/u/cuda/include/my.cuh\"\n"},
+        {".file 1 \"/v/lib/python3.12/site-packages/nvidia/cu13/include/a.h\"\n",
+         ".file 1 \"cuda/a.h\"\n"},
         {".file 4 \"open\n", ".file 4 \"open\n"},
-        {".files \"/c/compile-1/a\"\n", ".files \"/c/compile-1/a\"\n"},
+        {".files \"/c/attnscope/compile-1/a\"\n", ".files \"/c/attnscope/compile-1/a\"\n"},
         {"add.s32 %r1, %r2, %r3;\n.file 1 \"\"\nx", "add.s32 %r1, %r2, %r3;\n.file 1 \"\"\nx"},
         {"", ""},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         size_t len;
-        char *out = ptx_tidy(cases[i].in, strlen(cases[i].in), &len);
+        char *out = ptx_tidy(cases[i].in, strlen(cases[i].in), "/work", &len);
         CU_ASSERT_STRING_EQUAL(out, cases[i].out);
         CU_ASSERT_EQUAL(len, strlen(cases[i].out));
         free(out);

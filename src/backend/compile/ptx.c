@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "backend/compile/build.h"
 #include "backend/compile/ptx_text.h"
@@ -149,7 +150,9 @@ static enum status compile(const struct ptx_request *r, enum maker_id id, const 
     if (st == ST_OK)
         st = ptx_is_text(result.image, result.image_len, err);
     if (st == ST_OK) {
-        out->text = ptx_tidy(result.image, result.image_len, &out->len);
+        char *cwd = getcwd(NULL, 0); /* the compiler's, too */
+        out->text = ptx_tidy(result.image, result.image_len, cwd, &out->len);
+        free(cwd);
         if (build_key(&j.build, k->version, &key))
             cubin_put(key, out->text, out->len);
     } else if (st == ST_NO && id == BY_CLANG) {

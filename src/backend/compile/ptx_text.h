@@ -6,9 +6,9 @@
 
 #include <stddef.h>
 
-/* A copy with short names in its .file lines: "fa2.cu" and "attn.cuh" for ours, which were compiled in a folder
- * that is gone, "cuda/NAME" for CUDA's headers, and a user's file as it is. The caller frees it; a zero is behind its *out_len
- * bytes. */
-char *ptx_tidy(const char *text, size_t len, size_t *out_len);
+/* A copy with short names in its .file lines: "fa2.cu" and "attn.cuh" for ours, "cuda/NAME" for CUDA's headers, and a
+ * user's file as it is. Ours were compiled in a folder that is gone, or had no folder, and NVRTC wrote that of
+ * its process, `cwd` (NULL: unknown), before them. The caller frees it; a zero is behind its *out_len bytes. */
+char *ptx_tidy(const char *text, size_t len, const char *cwd, size_t *out_len);
 
 #endif
