@@ -1,5 +1,6 @@
 /* serve_listing.c - the launch worker compiles a kernel and says what the machine will see: PTX from
- * NVRTC, SASS from the disassembler of a CUDA toolkit. No GPU is needed.
+ * NVRTC, or what the simulator runs where there is none, SASS from the disassembler of a CUDA toolkit. No GPU is
+ * needed.
  *
  * The result, in job_extra(): "ptx" and "sass", each an object of text or, where there is none, reason.
  *
@@ -18,6 +19,7 @@
 #include <unistd.h>
 
 #include "backend/compile/build.h"
+#include "backend/compile/ptx.h"
 #include "backend/finder.h"
 #include "base/mem.h"
 #include "base/sanitize.h"
@@ -52,18 +54,44 @@ static json_t *no_listing(const char *reason)
 
 /* ---- PTX ---- */
 
+/* Where NVRTC is missing: that of the simulator, which ships or is made by another compiler. */
+static json_t *simulators_ptx(const struct plan *p, const char *const *words)
+{
+    struct ptx_request r = {.desc = p->desc, .definitions = words};
+    struct ptx ptx = {0};
+    struct err why = ERR_INIT;
+    struct ptx_makers *makers = ptx_makers_new();
+    enum status st = ptx_sm(p->desc, &p->shape, &p->params, &r.sm, &why);
+    if (st == ST_OK)
+        st = ptx_for(makers, &r, &ptx, &why);
+    json_t *o = NULL;
+    if (st == ST_OK) {
+        struct str text = {0};
+        str_addf(&text, "// by %s for sm_%d, as the simulator runs it\n%s", ptx.from, r.sm,
+                 ptx.text);
+        o = listing(str_text(&text), text.len);
+        str_free(&text);
+    } else {
+        o = no_listing(why.text);
+    }
+    ptx_clear(&ptx);
+    ptx_makers_free(makers);
+    return o;
+}
+
 static json_t *make_ptx(const struct plan *p, const char *const *words, int sm)
 {
     char arch[BUILD_ARCH_MAX];
     struct compile_result r;
     struct err why = ERR_INIT;
     if (build_compiler(p->desc) != COMPILER_NVRTC)
-        return no_listing("PTX comes from NVRTC, and this kernel is compiled by nvcc; nvcc -ptx "
-                          "shows it");
+        return simulators_ptx(p, words);
     snprintf(arch, sizeof arch, "compute_%d", sm);
     const struct build b = {.desc = p->desc, .definitions = words, .arch = arch};
     const enum status st = build_code(&b, &r, &why);
-    json_t *o = st == ST_OK ? listing(r.image, r.image_len) : no_listing(why.text);
+    json_t *o = st == ST_OK                 ? listing(r.image, r.image_len)
+                : st == ST_NO && !r.version ? simulators_ptx(p, words)
+                                            : no_listing(why.text);
     compile_clear(&r);
     return o;
 }
