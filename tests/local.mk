@@ -11,6 +11,7 @@ include %D%/fakecuda/local.mk
 include %D%/cheats/local.mk
 include %D%/oom/local.mk
 include %D%/faults/local.mk
+include %D%/sim/local.mk
 include %D%/gpu/local.mk
 
 TEST_EXTENSIONS = .t .sh
@@ -43,5 +44,5 @@ endif
 LDADD = libtap.a $(core_libs) $(CUNIT_LIBS)
 
 TESTS += $(fuzz_tests) $(shell_tests)
-shell_tests += %D%/man.sh %D%/layering.sh %D%/ptxas_fresh.sh
+shell_tests += %D%/man.sh %D%/layering.sh %D%/ptxas_fresh.sh %D%/ptx_fresh.sh
 EXTRA_DIST += $(long_run_tests) $(shell_tests) %D%/cppcheck.txt

@@ -9,6 +9,9 @@ cuda_sources = %D%/attn.cuh %D%/async.cuh %D%/mma.cuh %D%/hopper.cuh %D%/wmma.cu
 	%D%/fa2_mma_async.cu %D%/fa2_mma_rows.cu %D%/fa2_mma_lazy.cu %D%/fa2_mma_wide.cu %D%/fa2_mma.cu \
 	%D%/fa3_wgmma.cu %D%/fa3_warpspec.cu %D%/fa3_pingpong.cu %D%/fa3_overlap.cu %D%/fa3_persistent.cu %D%/decode_splitkv.cu %D%/half2_tile.cu %D%/cublas.cu
 blob_files += $(cuda_sources) %D%/ptxas.tsv
+# What clang is given where neither NVRTC nor nvcc is.
+blob_files += %D%/clang/clang_cuda.h %D%/clang/cuda_fp16.h %D%/clang/cuda_bf16.h %D%/clang/mma.h %D%/clang/cuda_pipeline.h \
+	%D%/clang/assert.h %D%/clang/cuda_runtime.h %D%/clang/device_launch_parameters.h %D%/clang/math_constants.h
 ptx_files += %D%/ptx.tsv %D%/ptx.xz
 EXTRA_DIST += tools/update-ptxas tools/update-ptx tools/descriptor.py tests/gpu/try_kernels.py
 

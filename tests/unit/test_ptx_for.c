@@ -17,58 +17,9 @@
 #include "base/str.h"
 #include "home.h"
 #include "kernel/blob.h"
-#include "kernel/registry.h"
-#include "plan/plan.h"
+#include "ptx_wish.h"
 
-static struct registry *kernels;
-static struct device_table *devices;
 static char folder[512];
-
-/* ---- what is asked for ---- */
-
-/* A kernel's plan with parameters, "BR=32" or NULL, as a request for PTX. */
-struct wish {
-    struct plan plan;
-    char **words;
-    struct ptx_request request;
-};
-
-/* False: the planner refuses it. */
-static bool wish_make(struct wish *w, const struct kernel_desc *d, enum dtype dtype, int D,
-                      const char *name, const char *value)
-{
-    const struct device *dev;
-    struct shape shape = SHAPE_DEFAULT;
-    struct err err = ERR_INIT;
-    shape.dtype = dtype;
-    shape.D = D;
-    CU_ASSERT_FATAL(devices_get(devices, "H100", &dev, NULL) == ST_OK);
-    struct param_values v = desc_defaults_for(d, &shape);
-    if (name)
-        CU_ASSERT_FATAL(desc_param_set(d, &v, name, value, NULL) == ST_OK);
-    *w = (struct wish){.request = {.desc = d}};
-    CU_ASSERT_FATAL(ptx_sm(d, &shape, &v, &w->request.sm, NULL) == ST_OK);
-    if (plan_build(d, &shape, &v, dev, NULL, &w->plan, &err) != ST_OK) {
-        plan_clear(&w->plan);
-        return false;
-    }
-    w->words = plan_definitions(&w->plan);
-    w->request.definitions = (const char *const *)w->words;
-    return true;
-}
-
-static void wish_clear(struct wish *w)
-{
-    plan_clear(&w->plan);
-    code_words_free(w->words);
-}
-
-static const struct kernel_desc *desc(const char *name)
-{
-    const struct kernel *k;
-    CU_ASSERT_FATAL(registry_get(kernels, name, &k, NULL) == ST_OK);
-    return k->cuda;
-}
 
 /* ---- planted compilers ---- */
 
@@ -124,16 +75,6 @@ static void forget(void)
     free(command);
 }
 
-/* One request by compilers that nobody has asked yet. */
-static enum status get(const struct ptx_request *r, struct ptx *out, struct err *err)
-{
-    struct ptx_makers *m = ptx_makers_new();
-    *err = ERR_INIT;
-    const enum status st = ptx_for(m, r, out, err);
-    ptx_makers_free(m);
-    return st;
-}
-
 /* ---- the shipped texts ---- */
 
 static int count_shipped(const struct kernel_desc *d, enum dtype dtype, int D)
@@ -162,7 +103,7 @@ static int count_shipped(const struct kernel_desc *d, enum dtype dtype, int D)
     free(entry);
     ptx_clear(&p);
     wish_clear(&w);
-    return found;
+    return found ? 1 : -1000;
 }
 
 /* What the planner defines for every kernel that is built in is what the texts were made with. The kernel's
@@ -171,8 +112,8 @@ static void test_every_kernel(void)
 {
     static const int sizes[] = {32, 64, 128, 256};
     int count = 0;
-    for (int i = 0; i < registry_count(kernels); i++) {
-        const struct kernel *k = registry_at(kernels, i);
+    for (int i = 0; i < registry_count(wish_kernels); i++) {
+        const struct kernel *k = registry_at(wish_kernels, i);
         if (k->user || !k->cuda || k->cuda->code != CODE_NVRTC || k->cuda->arch)
             continue;
         for (int t = 0; t < DTYPE_COUNT; t++)
@@ -180,7 +121,7 @@ static void test_every_kernel(void)
                 if (k->cuda->dtypes & 1u << t)
                     count += count_shipped(k->cuda, (enum dtype)t, sizes[j]);
     }
-    CU_ASSERT(count > 40);
+    CU_ASSERT(count > 250);
 }
 
 /* No compiler is asked, however many there are, and none is needed. */
@@ -190,18 +131,18 @@ static void test_shipped(void)
     struct ptx p;
     struct err err;
     plant("ATTNSCOPE_NVCC", "nvcc", NVCC_SAYS, NULL);
-    CU_ASSERT_FATAL(wish_make(&w, desc("fa2"), DTYPE_F16, 64, NULL, NULL));
-    CU_ASSERT_EQUAL(get(&w.request, &p, &err), ST_OK);
+    CU_ASSERT_FATAL(wish_make(&w, wish_desc("fa2"), DTYPE_F16, 64, NULL, NULL));
+    CU_ASSERT_EQUAL(wish_get(&w.request, &p, &err), ST_OK);
     CU_ASSERT(p.shipped);
     CU_ASSERT(str_starts(p.from, "nvcc "));
     CU_ASSERT_PTR_NULL(p.log);
     char *from = xstrdup(p.from);
     ptx_clear(&p);
     nothing_here();
-    CU_ASSERT_EQUAL(get(&w.request, &p, &err), ST_OK);
+    CU_ASSERT_EQUAL(wish_get(&w.request, &p, &err), ST_OK);
     ptx_clear(&p);
     w.request.from = from;
-    CU_ASSERT_EQUAL(get(&w.request, &p, &err), ST_OK);
+    CU_ASSERT_EQUAL(wish_get(&w.request, &p, &err), ST_OK);
     CU_ASSERT(p.shipped);
     ptx_clear(&p);
     free(from);
@@ -213,14 +154,14 @@ static void test_another_source(void)
 {
     struct wish w;
     struct ptx p;
-    CU_ASSERT_FATAL(wish_make(&w, desc("fa2"), DTYPE_F16, 64, NULL, NULL));
+    CU_ASSERT_FATAL(wish_make(&w, wish_desc("fa2"), DTYPE_F16, 64, NULL, NULL));
     struct kernel_desc other = *w.request.desc;
     char *text = xasprintf("%.*s ", (int)other.source_len, other.source);
     other.source = text; /* a blank at the end is another text */
     other.source_len++;
     w.request.desc = &other;
     CU_ASSERT_FALSE(ptx_shipped(&w.request, &p));
-    w.request.desc = desc("fa2");
+    w.request.desc = wish_desc("fa2");
     w.request.sm = 90;
     CU_ASSERT_FALSE(ptx_shipped(&w.request, &p));
     free(text);
@@ -236,14 +177,14 @@ static void test_order(void)
     struct err err;
     forget();
     nothing_here();
-    CU_ASSERT_FATAL(wish_make(&w, desc("fa2"), DTYPE_F16, 64, "BR", "32"));
-    CU_ASSERT_EQUAL(get(&w.request, &p, &err), ST_NO);
+    CU_ASSERT_FATAL(wish_make(&w, wish_desc("fa2"), DTYPE_F16, 64, "BR", "32"));
+    CU_ASSERT_EQUAL(wish_get(&w.request, &p, &err), ST_NO);
     CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "install clang"));
     CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "fa2"));
     ptx_clear(&p);
 
     plant("ATTNSCOPE_CLANG", "clang", CLANG_SAYS, NULL);
-    CU_ASSERT_EQUAL_FATAL(get(&w.request, &p, &err), ST_OK);
+    CU_ASSERT_EQUAL_FATAL(wish_get(&w.request, &p, &err), ST_OK);
     CU_ASSERT_STRING_EQUAL(p.from, "clang 14.0.6");
     CU_ASSERT_PTR_NOT_NULL(strstr(p.text, "by clang"));
     CU_ASSERT_PTR_NOT_NULL(strstr(p.text, "--cuda-gpu-arch=sm_80"));
@@ -254,7 +195,7 @@ static void test_order(void)
     ptx_clear(&p);
 
     plant("ATTNSCOPE_NVCC", "nvcc", NVCC_SAYS, NULL);
-    CU_ASSERT_EQUAL_FATAL(get(&w.request, &p, &err), ST_OK);
+    CU_ASSERT_EQUAL_FATAL(wish_get(&w.request, &p, &err), ST_OK);
     CU_ASSERT_STRING_EQUAL(p.from, "nvcc 12.4");
     CU_ASSERT_PTR_NOT_NULL(strstr(p.text, "// -ptx "));
     CU_ASSERT_PTR_NOT_NULL(strstr(p.text, "--gpu-architecture=compute_80"));
@@ -271,9 +212,9 @@ static void test_cache(void)
     forget();
     nothing_here();
     plant("ATTNSCOPE_CLANG", "clang", CLANG_SAYS, NULL);
-    CU_ASSERT_FATAL(wish_make(&w, desc("fa2"), DTYPE_F16, 64, "BR", "32"));
-    CU_ASSERT_EQUAL_FATAL(get(&w.request, &first, &err), ST_OK);
-    CU_ASSERT_EQUAL_FATAL(get(&w.request, &again, &err), ST_OK);
+    CU_ASSERT_FATAL(wish_make(&w, wish_desc("fa2"), DTYPE_F16, 64, "BR", "32"));
+    CU_ASSERT_EQUAL_FATAL(wish_get(&w.request, &first, &err), ST_OK);
+    CU_ASSERT_EQUAL_FATAL(wish_get(&w.request, &again, &err), ST_OK);
     CU_ASSERT(again.cached);
     CU_ASSERT_STRING_EQUAL(first.text, again.text); /* the process's number is in it */
     CU_ASSERT_EQUAL(first.len, again.len);
@@ -281,7 +222,7 @@ static void test_cache(void)
     ptx_clear(&again);
     plant("ATTNSCOPE_CLANG", "clang", "clang version 19.1.7",
           NULL); /* another compiler, another text */
-    CU_ASSERT_EQUAL_FATAL(get(&w.request, &again, &err), ST_OK);
+    CU_ASSERT_EQUAL_FATAL(wish_get(&w.request, &again, &err), ST_OK);
     CU_ASSERT_FALSE(again.cached);
     CU_ASSERT_STRING_EQUAL(again.from, "clang 19.1.7");
     ptx_clear(&again);
@@ -299,18 +240,18 @@ static void test_from(void)
     nothing_here();
     plant("ATTNSCOPE_NVCC", "nvcc", NVCC_SAYS, NULL);
     plant("ATTNSCOPE_CLANG", "clang", CLANG_SAYS, NULL);
-    CU_ASSERT_FATAL(wish_make(&w, desc("fa2"), DTYPE_F16, 64, NULL, NULL)); /* what ships */
+    CU_ASSERT_FATAL(wish_make(&w, wish_desc("fa2"), DTYPE_F16, 64, NULL, NULL)); /* what ships */
     w.request.from = "clang 14.0.6";
-    CU_ASSERT_EQUAL_FATAL(get(&w.request, &p, &err), ST_OK);
+    CU_ASSERT_EQUAL_FATAL(wish_get(&w.request, &p, &err), ST_OK);
     CU_ASSERT_STRING_EQUAL(p.from, "clang 14.0.6");
     CU_ASSERT_FALSE(p.shipped);
     ptx_clear(&p);
     w.request.from = "nvcc 12.4";
-    CU_ASSERT_EQUAL_FATAL(get(&w.request, &p, &err), ST_OK);
+    CU_ASSERT_EQUAL_FATAL(wish_get(&w.request, &p, &err), ST_OK);
     CU_ASSERT_PTR_NOT_NULL(strstr(p.text, "by nvcc"));
     ptx_clear(&p);
     w.request.from = "clang 19.1.7";
-    CU_ASSERT_EQUAL(get(&w.request, &p, &err), ST_NO);
+    CU_ASSERT_EQUAL(wish_get(&w.request, &p, &err), ST_NO);
     CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "clang 19.1.7"));
     ptx_clear(&p);
     wish_clear(&w);
@@ -325,20 +266,21 @@ static void test_errors(void)
     struct err err;
     forget();
     nothing_here();
-    CU_ASSERT_FATAL(wish_make(&w, desc("fa2"), DTYPE_F16, 64, "BR", "32"));
+    CU_ASSERT_FATAL(wish_make(&w, wish_desc("fa2"), DTYPE_F16, 64, "BR", "32"));
     struct kernel_desc other = *w.request.desc;
     other.source = xasprintf("%.*s\n// BROKEN\n", (int)other.source_len, other.source);
     other.source_len = strlen(other.source);
     w.request.desc = &other;
     plant("ATTNSCOPE_NVCC", "nvcc", NVCC_SAYS, NULL);
     plant("ATTNSCOPE_CLANG", "clang", CLANG_SAYS, NULL);
-    CU_ASSERT_EQUAL(get(&w.request, &p, &err), ST_NO); /* the source's fault: no other is asked */
+    CU_ASSERT_EQUAL(wish_get(&w.request, &p, &err),
+                    ST_NO); /* the source's fault: no other is asked */
     CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "broken"));
     CU_ASSERT_STRING_EQUAL(p.from, "nvcc 12.4");
     CU_ASSERT_PTR_NOT_NULL(strstr(p.log, "own.cu(3): error"));
     ptx_clear(&p);
     setenv("ATTNSCOPE_NVCC", "/nonexistent", 1);
-    CU_ASSERT_EQUAL(get(&w.request, &p, &err), ST_NO);
+    CU_ASSERT_EQUAL(wish_get(&w.request, &p, &err), ST_NO);
     CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "attnscope's own headers"));
     ptx_clear(&p);
     free((char *)other.source);
@@ -354,12 +296,12 @@ static void test_next(void)
     forget();
     nothing_here();
     plant("ATTNSCOPE_NVCC", "nvcc", NVCC_SAYS, "nvcc fatal   : Unsupported gpu architecture");
-    CU_ASSERT_FATAL(wish_make(&w, desc("fa2"), DTYPE_F16, 64, "BR", "32"));
-    CU_ASSERT_EQUAL(get(&w.request, &p, &err), ST_NO);
+    CU_ASSERT_FATAL(wish_make(&w, wish_desc("fa2"), DTYPE_F16, 64, "BR", "32"));
+    CU_ASSERT_EQUAL(wish_get(&w.request, &p, &err), ST_NO);
     CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "Unsupported gpu architecture"));
     ptx_clear(&p);
     plant("ATTNSCOPE_CLANG", "clang", CLANG_SAYS, NULL);
-    CU_ASSERT_EQUAL(get(&w.request, &p, &err), ST_OK);
+    CU_ASSERT_EQUAL(wish_get(&w.request, &p, &err), ST_OK);
     CU_ASSERT_STRING_EQUAL(p.from, "clang 14.0.6");
     ptx_clear(&p);
     wish_clear(&w);
@@ -379,8 +321,8 @@ static void test_no_ptx(void)
                "while [ $# -gt 1 ]; do [ \"$1\" = -o ] && image=$2; shift; done\n"
                "printf '\\177ELF\\1\\2' >\"$image\"\n",
                0755);
-    CU_ASSERT_FATAL(wish_make(&w, desc("fa2"), DTYPE_F16, 64, "BR", "32"));
-    CU_ASSERT_EQUAL(get(&w.request, &p, &err), ST_NO);
+    CU_ASSERT_FATAL(wish_make(&w, wish_desc("fa2"), DTYPE_F16, 64, "BR", "32"));
+    CU_ASSERT_EQUAL(wish_get(&w.request, &p, &err), ST_NO);
     CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "cubin"));
     CU_ASSERT_PTR_NULL(p.text);
     ptx_clear(&p);
@@ -391,7 +333,7 @@ static void test_no_ptx(void)
 
 static void test_refused(void)
 {
-    const struct kernel_desc *d = desc("fa3_wgmma");
+    const struct kernel_desc *d = wish_desc("fa3_wgmma");
     struct shape shape = SHAPE_DEFAULT;
     const struct param_values v = desc_defaults_for(d, &shape);
     struct err err = ERR_INIT;
@@ -399,8 +341,8 @@ static void test_refused(void)
     CU_ASSERT_EQUAL(ptx_sm(d, &shape, &v, &sm, &err), ST_NO);
     CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "90a"));
     struct ptx p;
-    const struct ptx_request r = {.desc = desc("cudnn"), .sm = 80};
-    CU_ASSERT_EQUAL(get(&r, &p, &err), ST_NO);
+    const struct ptx_request r = {.desc = wish_desc("cudnn"), .sm = 80};
+    CU_ASSERT_EQUAL(wish_get(&r, &p, &err), ST_NO);
     CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "another library"));
     ptx_clear(&p);
 }
@@ -428,15 +370,15 @@ static void test_own(void)
     char *text;
     struct kernel_desc *d = own_desc(&text, "own.ptx");
     const struct ptx_request r = {.desc = d, .sm = 80};
-    CU_ASSERT_EQUAL(get(&r, &p, &err), ST_NO); /* no such file */
+    CU_ASSERT_EQUAL(wish_get(&r, &p, &err), ST_NO); /* no such file */
     ptx_clear(&p);
     write_file("own.ptx", "// mine\n/* and\nmine */ .version 8.0\n.target sm_80\n", 0644);
-    CU_ASSERT_EQUAL(get(&r, &p, &err), ST_OK);
+    CU_ASSERT_EQUAL(wish_get(&r, &p, &err), ST_OK);
     CU_ASSERT_STRING_EQUAL(p.from, "file");
     CU_ASSERT_PTR_NOT_NULL(strstr(p.text, ".target sm_80"));
     ptx_clear(&p);
     write_file("own.ptx", "\177ELF and so on", 0644);
-    CU_ASSERT_EQUAL(get(&r, &p, &err), ST_NO);
+    CU_ASSERT_EQUAL(wish_get(&r, &p, &err), ST_NO);
     CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "nvcc -ptx"));
     CU_ASSERT_PTR_NULL(p.text);
     ptx_clear(&p);
@@ -505,8 +447,7 @@ static bool prepare(const char *home)
     char *cache = xasprintf("%s/cache", home);
     setenv("XDG_CACHE_HOME", cache, 1);
     free(cache);
-    kernels = registry_new();
-    devices = devices_new();
+    wishes_begin();
     return getenv("ATTNSCOPE_WORKER") != NULL;
 }
 
@@ -528,7 +469,6 @@ int main(void)
         {"a PTX file of one's own", test_own},
     };
     const int rc = home_run("ptx_for", prepare, tests, sizeof tests / sizeof *tests);
-    registry_free(kernels);
-    devices_free(devices);
+    wishes_end();
     return rc;
 }

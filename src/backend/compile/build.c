@@ -106,7 +106,7 @@ static void add_language(struct words *w, const struct build *b, char *const *fl
 /* What of nvcc's flags changes PTX, in clang's words; NULL: as it is. Others concern what comes after. */
 static const struct translation {
     const char *nvcc;
-    const char *clang[3];
+    const char *clang[6];
 } translations[] = {
     {"-D", {NULL}},
     {"-U", {NULL}},
@@ -114,10 +114,11 @@ static const struct translation {
     {"-O", {NULL}},
     {"-w", {NULL}},
     {"-use_fast_math",
-     {"-DATTNSCOPE_FAST_MATH", "-fgpu-flush-denormals-to-zero", "-fcuda-approx-transcendentals"}},
-    {"-ftz=true", {"-fgpu-flush-denormals-to-zero"}},
+     {"-DATTNSCOPE_FAST_MATH", "-DATTNSCOPE_FTZ", "-fgpu-flush-denormals-to-zero", "-mllvm",
+      "-nvptx-prec-divf32=0"}},
+    {"-ftz=true", {"-DATTNSCOPE_FTZ", "-fgpu-flush-denormals-to-zero"}},
     {"-fmad=false", {"-ffp-contract=off"}},
-    {"-prec-div=false", {"-DATTNSCOPE_FAST_DIV"}},
+    {"-prec-div=false", {"-mllvm", "-nvptx-prec-divf32=1"}},
     {"-prec-sqrt=false", {"-DATTNSCOPE_FAST_SQRT"}},
 };
 
@@ -130,7 +131,7 @@ static void translate(struct words *w, const char *flag)
             continue;
         if (!t->clang[0])
             add(w, xstrdup(flag));
-        for (int j = 0; j < 3 && t->clang[j]; j++)
+        for (size_t j = 0; j < sizeof t->clang / sizeof *t->clang && t->clang[j]; j++)
             add(w, xstrdup(t->clang[j]));
         return;
     }

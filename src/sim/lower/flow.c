@@ -341,6 +341,19 @@ static void find_meetings(struct flow *w)
 
 /* ---- Loops. ---- */
 
+/* All by number of the order; blocks of a loop that is done are one set with its header. */
+struct loops {
+    const struct flow *w;
+    const struct order *o;
+    uint32_t *set, *around, *work, *mark, nwork;
+    /* Ways into a loop beside its header, a list by header: who walks around the loop takes them. */
+    uint32_t *entries;
+    struct entry {
+        uint32_t from, next;
+    } * entry;
+    size_t nentries, entry_cap;
+};
+
 static uint32_t find_set(uint32_t *set, uint32_t x)
 {
     while (set[x] != x)
@@ -353,34 +366,60 @@ static bool is_below(const struct order *o, uint32_t number, uint32_t above)
     return number >= above && number <= o->last[above];
 }
 
-/* Hangs the bodies of the loops with header `h` (a number) below it in `around`; true if there is one. */
-static bool find_body(const struct flow *w, const struct order *o, uint32_t h, uint32_t *set,
-                      uint32_t *around, uint32_t *work, uint32_t *mark)
+/* `from` (a number) comes to what is in the loop of `h`. */
+static void add_to_body(struct loops *l, uint32_t h, uint32_t from)
 {
-    const struct flow_block *header = &w->blocks[o->vertex[h]];
-    uint32_t n = 0;
+    const uint32_t x = find_set(l->set, from);
+    if (x == h || l->mark[x] == h)
+        return;
+    if (is_below(l->o, x, h)) {
+        l->work[l->nwork++] = x;
+        l->mark[x] = h;
+    } else if (l->nentries < MAX_EDGES) {
+        xgrow((void **)&l->entry, &l->entry_cap, l->nentries + 1, sizeof *l->entry);
+        l->entry[l->nentries] = (struct entry){from, l->entries[h]};
+        l->entries[h] = (uint32_t)l->nentries++;
+    }
+}
+
+/* Hangs the body of the loop with header `h` below it in `around`; true if there is one. */
+static bool find_body(struct loops *l, uint32_t h)
+{
+    const struct flow_block *header = &l->w->blocks[l->o->vertex[h]];
     bool found = false;
+    l->nwork = 0;
     for (uint32_t k = 0; k < header->nprev; k++) {
-        const uint32_t from = o->number[header->prev[k]];
-        if (from == NONE || !is_below(o, from, h))
+        const uint32_t from = l->o->number[header->prev[k]];
+        if (from == NONE || !is_below(l->o, from, h))
             continue;
         found = true;
-        const uint32_t x = find_set(set, from);
-        if (x != h && mark[x] != h)
-            mark[work[n++] = x] = h;
+        add_to_body(l, h, from);
     }
-    for (uint32_t i = 0; i < n; i++) {
-        const struct flow_block *b = &w->blocks[o->vertex[work[i]]];
-        for (uint32_t k = 0; k < b->nprev; k++) {
-            const uint32_t from = o->number[b->prev[k]];
-            const uint32_t x = from == NONE ? h : find_set(set, from);
-            if (x != h && mark[x] != h && is_below(o, x, h))
-                mark[work[n++] = x] = h;
-        }
+    for (uint32_t i = 0; i < l->nwork; i++) {
+        const struct flow_block *b = &l->w->blocks[l->o->vertex[l->work[i]]];
+        for (uint32_t k = 0; k < b->nprev; k++)
+            if (l->o->number[b->prev[k]] != NONE)
+                add_to_body(l, h, l->o->number[b->prev[k]]);
+        for (uint32_t e = l->entries[l->work[i]]; e != NONE; e = l->entry[e].next)
+            add_to_body(l, h, l->entry[e].from);
     }
-    for (uint32_t i = 0; i < n; i++)
-        set[work[i]] = around[work[i]] = h;
+    for (uint32_t i = 0; i < l->nwork; i++)
+        l->set[l->work[i]] = l->around[l->work[i]] = h;
     return found;
+}
+
+/* Headers know themselves; the others learn the loop that they hang below. */
+static void tell_blocks(struct flow *w, const struct loops *l)
+{
+    for (uint32_t v = 0; v < l->o->n; v++) { /* outer headers have lower numbers */
+        struct flow_block *b = &w->blocks[l->o->vertex[v]];
+        const uint32_t out = l->around[v] == NONE ? NONE : l->o->vertex[l->around[v]];
+        const bool is_header = b->loop >= 0;
+        b->reached = true;
+        b->depth = (out == NONE ? 0 : w->blocks[out].depth) + is_header;
+        if (!is_header && out != NONE)
+            b->loop = (int32_t)out;
+    }
 }
 
 static void find_loops(struct flow *w)
@@ -389,25 +428,24 @@ static void find_loops(struct flow *w)
     const size_t n = w->nblocks;
     order_begin(&o, w->nblocks, false);
     order_walk(&o, w, 0, 0);
-    uint32_t *all = xmalloc(4 * n * sizeof *all), *set = all, *around = all + n,
-             *work = all + 2 * n, *mark = all + 3 * n;
-    memset(all, 0xFF, 4 * n * sizeof *all);
+    uint32_t *all = xmalloc(5 * n * sizeof *all);
+    memset(all, 0xFF, 5 * n * sizeof *all);
+    struct loops l = {.w = w,
+                      .o = &o,
+                      .set = all,
+                      .around = all + n,
+                      .work = all + 2 * n,
+                      .mark = all + 3 * n,
+                      .entries = all + 4 * n};
     for (uint32_t v = 0; v < n; v++)
-        set[v] = v;
+        l.set[v] = v;
     for (uint32_t b = 0; b < n; b++)
         w->blocks[b].loop = -1;
     for (uint32_t h = o.n; h-- > 0;)
-        if (find_body(w, &o, h, set, around, work, mark))
+        if (find_body(&l, h))
             w->blocks[o.vertex[h]].loop = (int32_t)o.vertex[h];
-    for (uint32_t v = 0; v < o.n; v++) { /* outer headers have lower numbers */
-        struct flow_block *b = &w->blocks[o.vertex[v]];
-        const uint32_t out = around[v] == NONE ? NONE : o.vertex[around[v]];
-        const bool is_header = b->loop >= 0;
-        b->reached = true;
-        b->depth = (out == NONE ? 0 : w->blocks[out].depth) + is_header;
-        if (!is_header && out != NONE)
-            b->loop = (int32_t)out;
-    }
+    tell_blocks(w, &l);
+    free(l.entry);
     free(all);
     free(o.vertex);
 }

@@ -1,0 +1,4 @@
+/* device_launch_parameters.h - nothing: clang_cuda.h, which comes before every source, has what device code needs of NVIDIA's header
+ * of this name.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
