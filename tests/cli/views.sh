@@ -88,12 +88,9 @@ is "PTX, of the fake compiler" says "$out" 'gpu-architecture=compute_89'
 (
     export ATTNSCOPE_LIBNVRTC=none ATTNSCOPE_NVCC=none ATTNSCOPE_CLANG=none
     "$ATTNSCOPE" source fa2 view=ptx >"$tmp/shipped.ptx" 2>&1
-    "$ATTNSCOPE" source fa2 BR=32 view=ptx >"$tmp/none.txt" 2>&1
 )
 is "PTX without any compiler, as the simulator runs it" says "$(cat "$tmp/shipped.ptx")" '^// by nvcc [0-9.]* for sm_80'
 is "  and all of it" says "$(cat "$tmp/shipped.ptx")" '^\.visible \.entry fa2\('
-run -c 'set BR=32' -c 'source fa2 view=ptx'
-is "PTX of other parameters, of the fake compiler" says "$out" 'P_BR|gpu-architecture'
 run source cudnn view=ptx
 is "what is not ours has none" says "$err" 'no CUDA source to compile'
 run roofline fa2_mma S=4k D=128 f16 gpu=H200
