@@ -103,6 +103,7 @@ const struct field run_fields[] = {
 #undef COUNTER
     REAL(independent,   3, "samples", "What the samples are worth where neighbours hang together."),
     REAL(lse_max_diff,  2, "", "Largest error of the LSE (log of the sum of exponentials of a row's scores) against float64; null: it writes none, or not whole."),
+    FICKLE(FIELD_TEXT, crossing, 0, "", "Of a sweep with base=: overtakes or falls behind the base, between the last point with another verdict and this one."),
     SAMPLES(recent_us, "The last samples; not stored."),
     SAMPLES(samples_us, "The samples, evenly thinned to at most 1000; kept in recordings alone."),
     {.name = NULL},

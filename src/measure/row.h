@@ -32,6 +32,7 @@ struct run_row {
     double ratio, ratio_lo, ratio_hi; /* compare: time over base's time, 95 % interval */
     char *verdict;                    /* "base" "FASTER" "SLOWER" "SAME" "AMBIGUOUS" */
     char *verdict_reason;             /* why AMBIGUOUS although the interval has a winner */
+    char *crossing;                   /* sweep: "overtakes naive at S = 640..768" */
     double pair_max_diff;
     int64_t seed;
     int64_t regs;      /* a thread's registers in the code that ran */

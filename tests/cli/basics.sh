@@ -233,6 +233,10 @@ is "bounds are not ranked" says "$out" 'warps an SM .*bounds: not ranked'
 is "  nor is a time made up" says "$out" 'what the differences cost +is +not +known'
 run why fa2
 is "why needs two kernels" test "$rc" -eq 2
+run why fa2,fa2 gpu=H100
+is "that differ" says "$rc $err" '^2 .*why needs two kernels that differ; both are fa2'
+run tune cudnn gpu=H100
+is "a kernel without parameters has no name of a tile" says "$out" '^not possible: cudnn launches'
 run why fa2,cpu_tiled
 is "  of CUDA" says "$err" 'cpu_tiled has no CUDA source to plan'
 run occupancy fa2 gpu=L4

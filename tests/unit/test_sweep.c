@@ -146,9 +146,28 @@ static void expect_said(const char *letters, const char *want)
     sweep_clear(&w);
 }
 
+/* Of each point, as its row has it; "" for none. */
+static void expect_crossings(const char *letters, const char *const want[5])
+{
+    struct sweep w = make("sweep naive,fa2 S=512,640,768,896,1k base=naive");
+    put_verdicts(&w, 1, letters);
+    for (int i = 0; i < 5; i++) {
+        char *text = sweep_crossing(&w, i, 1);
+        CU_ASSERT_STRING_EQUAL(text ? text : "", want[i]);
+        free(text);
+        CU_ASSERT_PTR_NULL(sweep_crossing(&w, i, 0)); /* the base itself */
+    }
+    sweep_clear(&w);
+}
+
 /* A crossing lies between two verdicts, never between a verdict and none. */
 static void test_crossings(void)
 {
+    expect_crossings("S=?FF",
+                     (const char *const[]){"", "", "", "overtakes naive at S = 512..896", ""});
+    expect_crossings("FFSSF", (const char *const[]){"", "", "falls behind naive at S = 640..768",
+                                                    "", "overtakes naive at S = 896..1k"});
+    expect_crossings("?FFFF", (const char *const[]){"", "", "", "", ""});
     expect_said("SSFFF", "fa2 overtakes naive at S = 640..768\n"
                          "fa2 against naive: FASTER at 3, SLOWER at 2 of 5 points\n");
     expect_said("S=?FF", "fa2 overtakes naive at S = 512..896\n"

@@ -493,6 +493,24 @@ enum status measured_status(const struct measured *m, bool shown, struct err *er
     return ST_NO;
 }
 
+char *measured_name(const struct session *s, const struct run_rows *rows, const struct run_row *row)
+{
+    const struct kernel *k = registry_find(s->services.registry, row->kernel);
+    struct param_values v;
+    char text[512];
+    int same = 0;
+    for (size_t i = 0; i < rows->n; i++)
+        same += !strcmp(rows->v[i].kernel, row->kernel);
+    if (same < 2 || !k || !row->params)
+        return xstrdup(row->kernel);
+    const struct kernel_desc *d =
+        k->cuda && params_read(k->cuda, row->params, &v) ? k->cuda : k->cpu;
+    if (!d || !params_read(d, row->params, &v))
+        return xstrdup(row->kernel);
+    desc_params_format(d, &v, true, text, sizeof text);
+    return text[0] ? xasprintf("%s (%s)", row->kernel, text) : xstrdup(row->kernel);
+}
+
 void measured_heading(const struct run_rows *rows, struct str *out, int width)
 {
     const size_t from = out->len;

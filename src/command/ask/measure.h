@@ -35,6 +35,10 @@ void measure(struct session *s, const struct request *r, const struct measure_ho
 void measured_clear(struct measured *m);
 /* "B=1 H=8 S=1024 D=64 f16 | cpu, Xeon ... | L2 cold | seed 42": what all rows share. */
 void measured_heading(const struct run_rows *rows, struct str *out, int width);
+/* A row's kernel for a line below the table, with its changed parameters where another of `rows` has the same kernel:
+ * "fa2 (BR=32)". The caller frees it. */
+char *measured_name(const struct session *s, const struct run_rows *rows,
+                    const struct run_row *row);
 /* The exit status of a measured command, in order of weight: cancelled, broken, nothing ran, a
  * check failed. `shown`: the rows have been printed, and their reasons need not be said again. */
 enum status measured_status(const struct measured *m, bool shown, struct err *err);

@@ -51,25 +51,38 @@ static void count(struct walked *c, const struct sweep *w, int point, int kernel
     c->open += row && !side && !row_is(row, "verdict", "SAME");
 }
 
-/* Each change of sides, with the last point before it and the first behind it. */
-static struct walked walk(const struct sweep *w, int kernel, const char *name, const char *base,
-                          struct str *out)
+static bool can_cross(const struct sweep *w)
+{
+    return w->paired && w->naxes == 1 && grows(&w->axes[0]);
+}
+
+char *sweep_crossing(const struct sweep *w, int point, int kernel)
 {
     const struct sweep_axis *a = &w->axes[0];
+    const int now = can_cross(w) && kernel > 0 ? side_at(w, point, kernel) : 0;
+    int last = point - 1;
+    while (now && last >= 0 && !side_at(w, last, kernel))
+        last--;
+    if (!now || last < 0 || side_at(w, last, kernel) == now)
+        return NULL;
+    char *base = request_entry(&w->base, 0);
+    char *text = xasprintf("%s %s at %s = %s..%s", now < 0 ? "overtakes" : "falls behind", base,
+                           a->key, a->values[last], a->values[point]);
+    free(base);
+    return text;
+}
+
+/* Each change of sides, with the last point before it and the first behind it. */
+static struct walked walk(const struct sweep *w, int kernel, const char *name, struct str *out)
+{
     struct walked c = {0};
-    int side = 0, last = -1;
     for (int i = 0; i < w->npoints; i++) {
-        const int now = side_at(w, i, kernel);
+        char *crossing = sweep_crossing(w, i, kernel);
         count(&c, w, i, kernel);
-        if (now && side && now != side) {
-            str_addf(out, "%s %s %s at %s = %s..%s\n", name, now < 0 ? "overtakes" : "falls behind",
-                     base, a->key, a->values[last], a->values[i]);
-            c.crossings++;
-        }
-        if (now) {
-            side = now;
-            last = i;
-        }
+        if (crossing)
+            str_addf(out, "%s %s\n", name, crossing);
+        c.crossings += crossing != NULL;
+        free(crossing);
     }
     return c;
 }
@@ -105,12 +118,12 @@ static void say_counts(const struct sweep *w, const struct walked *c, const char
 
 void sweep_say_crossings(const struct sweep *w, struct str *out)
 {
-    if (!w->paired || w->naxes != 1 || !grows(&w->axes[0]))
+    if (!can_cross(w))
         return;
     char *base = request_entry(&w->base, 0);
     for (int k = 1; k < w->base.nkernels; k++) {
         char *name = request_entry(&w->base, k);
-        const struct walked c = walk(w, k, name, base, out);
+        const struct walked c = walk(w, k, name, out);
         say_counts(w, &c, name, base, out);
         free(name);
     }

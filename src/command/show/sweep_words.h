@@ -14,6 +14,10 @@
  * one of them wherever there is a verdict. Points without one are counted, and apart from them those that were not measured. */
 void sweep_say_crossings(const struct sweep *w, struct str *out);
 
+/* "overtakes naive at S = 640..768" where a kernel is on another side of the base, by its verdict, than at the last
+ * point with one; NULL: it is not, or the axis does not grow. The caller frees it. */
+char *sweep_crossing(const struct sweep *w, int point, int kernel);
+
 /* The two points with the least times of one kernel, where all axes are parameters, so that they solve one problem
  * and can be compared; false: there are none. */
 bool sweep_fastest(const struct sweep *w, int *kernel, int best[2]);

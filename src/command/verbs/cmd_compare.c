@@ -56,26 +56,6 @@ static void drop_verdicts(struct run_rows *rows)
     }
 }
 
-/* The row's kernel; with its changed parameters where another row has the same kernel. */
-static char *entry_name(const struct session *s, const struct run_rows *rows,
-                        const struct run_row *row)
-{
-    const struct kernel *k = registry_find(s->services.registry, row->kernel);
-    struct param_values v;
-    char text[512];
-    int same = 0;
-    for (size_t i = 0; i < rows->n; i++)
-        same += !strcmp(rows->v[i].kernel, row->kernel);
-    if (same < 2 || !k || !row->params)
-        return xstrdup(row->kernel);
-    const struct kernel_desc *d =
-        k->cuda && params_read(k->cuda, row->params, &v) ? k->cuda : k->cpu;
-    if (!d || !params_read(d, row->params, &v))
-        return xstrdup(row->kernel);
-    desc_params_format(d, &v, true, text, sizeof text);
-    return text[0] ? xasprintf("%s (%s)", row->kernel, text) : xstrdup(row->kernel);
-}
-
 static void add_verdict(struct str *out, const struct run_row *row, const char *name,
                         const char *base)
 {
@@ -105,11 +85,11 @@ static void add_verdicts(const struct session *s, struct str *out, const struct 
         b++;
     if (b == rows->n)
         return;
-    char *base = entry_name(s, rows, &rows->v[b]);
+    char *base = measured_name(s, rows, &rows->v[b]);
     for (size_t i = 0; i < rows->n; i++) {
         if (!rows->v[i].verdict || !strcmp(rows->v[i].verdict, "base"))
             continue;
-        char *name = entry_name(s, rows, &rows->v[i]);
+        char *name = measured_name(s, rows, &rows->v[i]);
         add_verdict(out, &rows->v[i], name, base);
         free(name);
     }

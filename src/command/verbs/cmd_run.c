@@ -261,8 +261,11 @@ static void add_noise(struct session *s, struct cmd_call *c, const struct run_ro
 {
     const size_t from = c->out->len;
     for (size_t i = 0; i < rows->n; i++)
-        if (noise_seen(&rows->v[i]))
-            str_addf(c->out, "noise: %s: %s\n", rows->v[i].kernel, rows->v[i].noise);
+        if (noise_seen(&rows->v[i])) {
+            char *name = measured_name(s, rows, &rows->v[i]);
+            str_addf(c->out, "noise: %s: %s\n", name, rows->v[i].noise);
+            free(name);
+        }
     lines_wrap(c->out, from, call_width(s, c));
 }
 

@@ -58,6 +58,21 @@ static void plan_all(struct swept *v)
     }
 }
 
+/* A row as it goes out: with the crossing, where there is one. */
+static void add_point(struct swept *v, int point, int kernel)
+{
+    const struct row *row = sweep_row(&v->w, point, kernel);
+    char *crossing = sweep_crossing(&v->w, point, kernel);
+    if (crossing) {
+        struct row *told = row_copy(row);
+        row_put_text(told, "crossing", crossing);
+        rowset_take(&v->rows, told);
+    } else {
+        rowset_share(&v->rows, row);
+    }
+    free(crossing);
+}
+
 /* The rows that there are, of runs before an interruption too. */
 static void collect(struct swept *v)
 {
@@ -67,7 +82,7 @@ static void collect(struct swept *v)
             continue;
         }
         for (int k = 0; k < v->w.base.nkernels; k++)
-            rowset_share(&v->rows, sweep_row(&v->w, i, k));
+            add_point(v, i, k);
     }
 }
 

@@ -390,8 +390,9 @@ static void say_illegal(const struct tune *t, struct str *out)
         char *clean = sanitize_line(row->plan.occ.reason);
         const size_t name = strlen(row->plan.kernel);
         const bool named = !strncmp(clean, row->plan.kernel, name) && clean[name] == ':';
-        str_addf(out, "%s %s: %s\n", i == from ? "not possible:" : "             ", row->tile,
-                 clean + (named ? name + 2 : 0));
+        const bool whole = !strcmp(row->tile, "-"); /* a kernel without parameters */
+        str_addf(out, "%s %s%s%s\n", i == from ? "not possible:" : "             ",
+                 whole ? "" : row->tile, whole ? "" : ": ", clean + (named ? name + 2 : 0));
         free(clean);
     }
     if (t->rows.n > from + SHOWN)

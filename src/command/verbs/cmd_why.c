@@ -118,6 +118,14 @@ static enum status make_pair(struct session *s, struct cmd_call *c, struct pair 
     if (p->request.nkernels != 2)
         return err_set(err, ST_USAGE,
                        "why needs two kernels, for example: why fa2,qtile_seq gpu=H200");
+    char *both[2] = {request_entry(&p->request, 0), request_entry(&p->request, 1)};
+    const bool same = !strcmp(both[0], both[1]);
+    if (same)
+        st = err_set(err, ST_USAGE, "why needs two kernels that differ; both are %s", both[0]);
+    free(both[0]);
+    free(both[1]);
+    if (same)
+        return st;
     if (!(p->gpu = session_gpu(s, p->request.options.gpu, err)))
         return call_mark_key(c, "gpu", ST_USAGE, err);
     if (!st)
