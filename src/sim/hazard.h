@@ -17,7 +17,9 @@
  *     need the wait and then a barrier.
  * What does not: shfl.sync, vote.sync, match.sync, redux.sync, activemask, mma.sync, wmma and ldmatrix. The manual gives
  * them no effect on memory, though lanes wait for each other there. Accesses of ldmatrix and wmma are weak, and which
- * lane makes which part of them is nobody's business: each lane of the warp counts as if it made them all.
+ * lane makes which part of them is nobody's business: each lane of the warp counts as if it made them all. Only a
+ * store of a whole warp (wmma.store) behind its load (wmma.load) of the same bytes is no race: lanes meet at the store, and
+ * then all have read. So a tile may be loaded, added to and stored.
  *
  * Decisions beyond the manual's letter:
  *   - Lanes of one instruction that write the same bytes alike are no hazard (the CUDA guide says that one of them

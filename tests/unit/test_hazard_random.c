@@ -122,6 +122,9 @@ static bool conflict(const struct event *x, const struct event *y)
     if (x->from >= y->to || y->from >= x->to || (!writes(x->act) && !writes(y->act)) ||
         (strong(x->act) && strong(y->act)))
         return false;
+    if (x->collective && y->collective && x->block == y->block &&
+        x->thread / 32 == y->thread / 32 && x->act == HAZARD_READ && y->act == HAZARD_WRITE)
+        return false; /* lanes meet at the store, and then all have read */
     return x->insn != y->insn || !x->collective;
 }
 

@@ -184,6 +184,14 @@ static bool is_same_access(const struct record *r, const struct record *now)
     return r->block == now->block && r->access == now->access;
 }
 
+/* A store of all lanes of a warp together, behind a load of them together: all have read when they meet. */
+static bool is_stored_behind(const struct record *r, const struct record *now)
+{
+    return r->block == now->block && r->collective && now->collective &&
+           r->slot / LANES == now->slot / LANES && r->act == HAZARD_READ &&
+           now->act == HAZARD_WRITE;
+}
+
 static void use_cell(const struct work *w, struct global_cell *c, uint64_t addr, uint32_t bytes)
 {
     if (is_there(c, &w->now))
@@ -191,7 +199,8 @@ static void use_cell(const struct work *w, struct global_cell *c, uint64_t addr,
     bool known[RECORDS], all = true;
     for (int i = 0; i < RECORDS; i++) {
         const struct record *r = &c->is[i];
-        known[i] = !r->block || is_same_access(r, &w->now) || knows_record(w, r);
+        known[i] = !r->block || is_same_access(r, &w->now) || is_stored_behind(r, &w->now) ||
+                   knows_record(w, r);
         all &= known[i];
         if (!known[i] && conflicts((enum hazard_act)r->act, w->a->act))
             report_record(w, r, addr, bytes, false);

@@ -48,8 +48,10 @@ struct cell {
 /* What else is done to a cell, by lanes of one warp at one clock. */
 enum marks { READS, STRONG_READS, STRONG_WRITES, MARKS };
 struct mark {
-    uint32_t clock, lanes, insn; /* clock 0: nothing */
+    uint32_t clock, lanes; /* clock 0: nothing */
+    uint32_t insn;         /* with TOGETHER where all lanes did it together */
 };
+#define TOGETHER (1u << 31)
 /* One that a later one of the same warp did not come behind. */
 struct spilt {
     uint32_t cell, warp;
@@ -219,6 +221,7 @@ struct work {
     const struct hazard_access *a;
     const struct know *know; /* of all lanes; NULL: each has its own */
     uint32_t clock, insn, epoch;
+    uint32_t mark; /* the instruction as marks have it */
     bool copy;
     uint32_t addr; /* of the lanes that are worked on */
 };
@@ -310,8 +313,11 @@ static void check_mark(const struct work *w, uint32_t cell, uint32_t lanes, enum
     static const enum hazard_act act[] = {[READS] = HAZARD_READ,
                                           [STRONG_READS] = HAZARD_STRONG_READ,
                                           [STRONG_WRITES] = HAZARD_ATOMIC};
+    const bool together = m->insn & TOGETHER;
     if (!m->clock || least(w, lanes, warp) >= m->clock)
         return;
+    if (together && w->a->collective && warp == w->a->warp && kind == READS)
+        return; /* all lanes have read when they meet at the store */
     EACH_LANE(l, lanes)
     {
         const struct know *k = knowledge(w, l);
@@ -325,8 +331,8 @@ static void check_mark(const struct work *w, uint32_t cell, uint32_t lanes, enum
         r.kind = kind_between(w, warp);
         r.a = (struct hazard_party){.block = w->b->number,
                                     .warp = (int)warp,
-                                    .lane = __builtin_ctz(unknown),
-                                    .insn = m->insn,
+                                    .lane = together ? -1 : __builtin_ctz(unknown),
+                                    .insn = m->insn & HAZARD_INSN_MAX,
                                     .act = act[kind]};
         r.same_value = kind == STRONG_WRITES ? is_same(w, cell, l) : false;
         report(w->b, &r);
@@ -376,14 +382,14 @@ static void renew_mark(const struct work *w, uint32_t cell, uint32_t lanes, enum
     struct mark *m = &w->s->mark[kind][warp][cell];
     if (w->s->spilt)
         unspill(w->s, cell, kind, warp, lanes);
-    if (m->clock == w->clock && m->insn == w->insn) {
+    if (m->clock == w->clock && m->insn == w->mark) {
         m->lanes |= lanes;
         return;
     }
     if (m->clock && m->lanes & ~lanes && least(w, lanes, warp) < m->clock)
         spill(w->s, cell, kind, warp,
               (struct mark){.clock = m->clock, .lanes = m->lanes & ~lanes, .insn = m->insn});
-    *m = (struct mark){.clock = w->clock, .lanes = lanes, .insn = w->insn};
+    *m = (struct mark){.clock = w->clock, .lanes = lanes, .insn = w->mark};
 }
 
 static inline void set_mark(const struct work *w, uint32_t cell, uint32_t lanes, enum marks kind)
@@ -393,7 +399,7 @@ static inline void set_mark(const struct work *w, uint32_t cell, uint32_t lanes,
     if (c->marked != mine)
         c->marked = c->marked >> 6 == w->epoch ? w->epoch << 6 | MANY : mine;
     struct mark *m = &w->s->mark[kind][w->a->warp][cell];
-    if (m->clock == w->clock && m->insn == w->insn && !w->s->spilt)
+    if (m->clock == w->clock && m->insn == w->mark && !w->s->spilt)
         m->lanes |= lanes;
     else
         renew_mark(w, cell, lanes, kind);
@@ -585,6 +591,7 @@ void hazard_shared(struct hazard_block *b, const struct hazard_access *a, const 
         .insn = a->insn < HAZARD_INSN_MAX ? a->insn : HAZARD_INSN_MAX,
         .epoch = s->epoch,
         .copy = a->act == HAZARD_COPY};
+    w.mark = w.insn | (a->collective ? TOGETHER : 0);
     work_on(&w, addr, mask);
     if (is_strong(a->act))
         order_strong(b, &inside, wide, true);
