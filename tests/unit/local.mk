@@ -207,3 +207,5 @@ unit_tests += %D%/test_cache.t
 %C%_test_cache_t_SOURCES = %D%/test_cache.c
 unit_tests += %D%/test_sim_parts.t
 %C%_test_sim_parts_t_SOURCES = %D%/test_sim_parts.c
+unit_tests += %D%/test_sim.t
+%C%_test_sim_t_SOURCES = %D%/test_sim.c

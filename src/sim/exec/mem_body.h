@@ -709,7 +709,7 @@ INLINE void IN_SET(wmma)(struct warp *w, const struct code *c, bool write)
                                          .pattern = a->ldmatrix ? PATTERN_ROWS
                                                     : write     ? PATTERN_STORE
                                                                 : PATTERN_LOAD,
-                                         .collective = true};
+                                         .collective = a->ldmatrix};
         uint64_t offset[32];
         uint8_t *p[32];
         uint32_t good;
