@@ -2,3 +2,5 @@
 shell_tests += %D%/faults/faults.sh
 long_tests += %D%/faults/all.sh
 EXTRA_DIST += %D%/faults
+long_tests += %D%/compilers.sh
+EXTRA_DIST += %D%/compilers.sh

@@ -20,27 +20,33 @@ void wishes_end(void)
     devices_free(devices);
 }
 
-bool wish_make(struct wish *w, const struct kernel_desc *d, enum dtype dtype, int D,
-               const char *name, const char *value)
+bool wish_make_for(struct wish *w, const struct kernel_desc *d, const struct shape *shape,
+                   const char *name, const char *value)
 {
     const struct device *dev;
-    struct shape shape = SHAPE_DEFAULT;
     struct err err = ERR_INIT;
-    shape.dtype = dtype;
-    shape.D = D;
     CU_ASSERT_FATAL(devices_get(devices, "H100", &dev, NULL) == ST_OK);
-    struct param_values v = desc_defaults_for(d, &shape);
+    struct param_values v = desc_defaults_for(d, shape);
     if (name)
         CU_ASSERT_FATAL(desc_param_set(d, &v, name, value, NULL) == ST_OK);
     *w = (struct wish){.request = {.desc = d}};
-    CU_ASSERT_FATAL(ptx_sm(d, &shape, &v, &w->request.sm, NULL) == ST_OK);
-    if (plan_build(d, &shape, &v, dev, NULL, &w->plan, &err) != ST_OK) {
+    if (ptx_sm(d, shape, &v, &w->request.sm, NULL) != ST_OK ||
+        plan_build(d, shape, &v, dev, NULL, &w->plan, &err) != ST_OK) {
         plan_clear(&w->plan);
         return false;
     }
     w->words = plan_definitions(&w->plan);
     w->request.definitions = (const char *const *)w->words;
     return true;
+}
+
+bool wish_make(struct wish *w, const struct kernel_desc *d, enum dtype dtype, int D,
+               const char *name, const char *value)
+{
+    struct shape shape = SHAPE_DEFAULT;
+    shape.dtype = dtype;
+    shape.D = D;
+    return wish_make_for(w, d, &shape, name, value);
 }
 
 void wish_clear(struct wish *w)

@@ -26,6 +26,8 @@ struct wish {
 /* False: the planner refuses it. */
 bool wish_make(struct wish *w, const struct kernel_desc *d, enum dtype dtype, int D,
                const char *name, const char *value);
+bool wish_make_for(struct wish *w, const struct kernel_desc *d, const struct shape *shape,
+                   const char *name, const char *value);
 void wish_clear(struct wish *w);
 
 /* By compilers that nobody has asked yet. */

@@ -203,7 +203,7 @@ static json_t *hazard_json(const struct finding_scene *s, const struct hazard_re
     return o;
 }
 
-void findings_add(const struct finding_scene *s, const struct sim_result *r, json_t *list)
+void findings_list(const struct finding_scene *s, const struct sim_result *r, json_t *list)
 {
     for (size_t i = 0; i < r->faults; i++)
         json_array_append_new(list, fault_json(s, &r->fault[i]));

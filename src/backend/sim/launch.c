@@ -164,7 +164,7 @@ static enum status run_blocks(struct pass *x, const uint64_t *blocks, size_t n, 
     x->sum.cached = o.l2_bytes > 0;
     if (weight)
         sum_add(&x->sum, got, weight);
-    findings_add(&scene, got, x->run->findings);
+    findings_list(&scene, got, x->run->findings);
     x->run->lost += got->faults_lost + got->hazards_lost;
     keep_text(x->run, got);
     return st;
