@@ -21,7 +21,7 @@ enum status call_mark_key(struct cmd_call *c, const char *key, enum status st, s
         if (!strcmp(p->key, key) && *p->value)
             return call_mark(c, st, p->value_at, (int)strlen(p->value), err);
         if (!strcmp(p->key, key))
-            return call_mark(c, st, p->at, (int)strlen(p->key), err);
+            return call_mark(c, st, p->at, p->key_len, err);
     }
     return st;
 }

@@ -92,7 +92,7 @@ static enum status unused(struct cmd_call *c, const struct cmd_pair *p, const ch
         err_set(err, ST_USAGE, "%s has no %s \"%s\"", c->entry->name, kind, p->key);
         err_suggest(err, nearest);
     }
-    return call_mark(c, ST_USAGE, p->at, (int)strlen(p->key), err);
+    return call_mark(c, ST_USAGE, p->at, p->key_len, err);
 }
 
 static enum status unused_option(struct cmd_call *c, const struct cmd_pair *p, struct err *err)

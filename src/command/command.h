@@ -23,8 +23,8 @@ struct cmd_word {
 };
 struct cmd_pair {
     char *key, *value;
-    int at, value_at;
-    bool used; /* set by whoever consumed it; what is left over is an error */
+    int at, key_len, value_at; /* key_len: as typed, which may be an abbreviation */
+    bool used;                 /* set by whoever consumed it; what is left over is an error */
 };
 struct cmd_call {
     const struct cmd_entry *entry;

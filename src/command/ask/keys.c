@@ -128,7 +128,7 @@ enum status call_agrees(struct cmd_call *c, struct err *err)
                 continue;
             err_set(err, ST_USAGE, "%s and %s=%s contradict each other; give one of them",
                     c->words[w].text, pair->key, pair->value);
-            return call_mark(c, ST_USAGE, pair->at, (int)strlen(pair->key), err);
+            return call_mark(c, ST_USAGE, pair->at, pair->key_len, err);
         }
     return ST_OK;
 }
@@ -291,7 +291,7 @@ enum status call_expand_keys(const struct session *s, struct cmd_call *c, struct
             own.kernels = call_kernels(s, c, &own.nkernels);
         st = key_resolve(&own, p->key, &full, err);
         if (st)
-            call_mark(c, st, p->at, (int)strlen(p->key), err);
+            call_mark(c, st, p->at, p->key_len, err);
         else if (full && strcmp(full, p->key)) {
             free(p->key);
             p->key = xstrdup(full);

@@ -458,14 +458,14 @@ static enum status take_params(struct source *c, struct request *r, struct err *
         if (p->used)
             continue;
         if (request_other_side(r, p->key, err) || request_moved(r, p->key, p->value, err))
-            return mark(c, ST_USAGE, p->at, (int)strlen(p->key), err);
+            return mark(c, ST_USAGE, p->at, p->key_len, err);
         const struct key_list keys = {c->entry, r->kernels, r->nkernels};
         char *clean = sanitize_line(p->key);
         err_set(err, ST_USAGE, "%s has no key \"%s\"%s", c->entry ? c->entry->name : "a shape",
                 clean, r->nkernels ? ", and no kernel in it such a parameter" : "");
         free(clean);
         err_suggest(err, str_nearest(p->key, request_key, &keys));
-        return mark(c, ST_USAGE, p->at, (int)strlen(p->key), err);
+        return mark(c, ST_USAGE, p->at, p->key_len, err);
     }
     return ST_OK;
 }
@@ -510,7 +510,7 @@ static enum status check_options(struct source *c, const struct request *r, stru
             continue;
         err_set(err, ST_USAGE, "backend=%s has no use for %s; leave it out, or say backend=%s",
                 b->name, f->name, heeding(f->name));
-        st = mark(c, ST_USAGE, p->at, (int)strlen(p->key), err);
+        st = mark(c, ST_USAGE, p->at, p->key_len, err);
     }
     options_clear(&usual);
     return st;

@@ -75,7 +75,7 @@ static enum status take_axes(struct sweep *w, struct cmd_call *c, struct err *er
             continue;
         if (w->naxes == SWEEP_AXES) {
             err_set(err, ST_USAGE, "a sweep has at most two axes; %s is one too many", p->key);
-            return call_mark(c, ST_USAGE, p->at, (int)strlen(p->key), err);
+            return call_mark(c, ST_USAGE, p->at, p->key_len, err);
         }
         const enum status st = add_axis(w, p->key, p->value, err);
         if (st)
@@ -131,7 +131,7 @@ static enum status check_axis(struct sweep *w, struct cmd_call *c, struct sweep_
             unknown_axis(a->key, scratch, err);
         for (int p = 0; c && p < c->npairs; p++)
             if (!strcmp(c->pairs[p].key, a->key))
-                call_mark(c, ST_USAGE, c->pairs[p].at, (int)strlen(a->key), err);
+                call_mark(c, ST_USAGE, c->pairs[p].at, c->pairs[p].key_len, err);
         return ST_USAGE;
     }
     return ST_OK;

@@ -25,6 +25,7 @@ static void add_pair(struct cmd_pair **list, int *count, const char *text, size_
     (*list)[(*count)++] = (struct cmd_pair){.key = xstrndup(text, key),
                                             .value = value ? xstrdup(value) : NULL,
                                             .at = at,
+                                            .key_len = (int)key,
                                             .value_at = at + (int)key + (value != NULL)};
 }
 

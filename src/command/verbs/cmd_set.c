@@ -44,19 +44,20 @@ static enum status set_one(struct session *s, struct cmd_call *c, struct cmd_pai
     else {
         st = session_set_param(s, kernel, p->key, p->value, &known, err);
         if (!known && param_moved(kernel, p->key, p->value, err))
-            return call_mark(c, ST_USAGE, p->at, (int)strlen(p->key), err);
+            return call_mark(c, ST_USAGE, p->at, p->key_len, err);
         if (!known) {
             const struct kernel *k = registry_find(s->services.registry, kernel);
             const struct key_list keys = {&(const struct cmd_entry){.flags = CMD_PARAMS}, &k, 1};
             st = err_set(err, ST_USAGE, "%s has no parameter \"%s\"", kernel, p->key);
             err_suggest(err, str_nearest(p->key, key_name, &keys));
-            return call_mark(c, st, p->at, (int)strlen(p->key), err);
+            return call_mark(c, st, p->at, p->key_len, err);
         }
     }
     if (!st)
         return ST_OK;
     const bool key = !is_setting(p->key);
-    return call_mark(c, st, key ? p->at : p->value_at, (int)strlen(key ? p->key : p->value), err);
+    return call_mark(c, st, key ? p->at : p->value_at, key ? p->key_len : (int)strlen(p->value),
+                     err);
 }
 
 /* Shape words and keys and input keys change together, so that `set H=6 Hkv=3` needs no legal step

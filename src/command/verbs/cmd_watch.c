@@ -85,7 +85,7 @@ static enum status own_keys(struct cmd_call *c, int64_t *count, struct err *err)
         enum status st = ST_OK;
         if (strcmp(p->key, "count")) {
             err_set(err, ST_USAGE, "watch has no key \"%s\"; did you mean \"count\"?", p->key);
-            return call_mark(c, ST_USAGE, p->at, (int)strlen(p->key), err);
+            return call_mark(c, ST_USAGE, p->at, p->key_len, err);
         }
         if ((st = number_parse_int("count", p->value, 1, 1000000, count, err)))
             return call_mark(c, st, p->value_at, (int)strlen(p->value), err);
