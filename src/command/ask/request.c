@@ -231,8 +231,8 @@ static enum status take_word(struct session *s, struct source *c, const struct c
         char *name = xstrndup(p, len);
         enum status st = add_name(s, name, r, side, err);
         free(name);
-        if (st)
-            return mark(c, st, w->at + (int)(p - w->text), len ? (int)len : 1, err);
+        if (st) /* for a name that is not there, the comma beside it */
+            return mark(c, st, w->at + (int)(p - w->text) - (!len && !*p), len ? (int)len : 1, err);
         p += len;
         if (!*p)
             return ST_OK;
