@@ -2,6 +2,8 @@
 libattnscope_a_SOURCES += \
 	%D%/flow.h \
 	%D%/place.h \
+	%D%/statics.h \
+	%D%/lower/statics.c \
 	%D%/lower/flow.c \
 	%D%/lower/place.c \
 	%D%/lower/ptx_body.c \
