@@ -163,7 +163,7 @@ static void add_environment(struct str *out, const struct report *r, const struc
     if (!isnan(t->seed))
         add_fact(out, "Seed of the inputs", t->seeds ? "several" : number_fmt(seed, t->seed, 15));
     str_add(out, "<dt>Origin of the figures</dt><dd>");
-    for (int i = 0; i < 4; i++)
+    for (int i = 0; i < ORIGINS - 1; i++)
         if (t->origins[i])
             html_chip(out, origin_names[i], "%s: %zu row%s", origin_names[i], t->origins[i],
                       t->origins[i] == 1 ? "" : "s");

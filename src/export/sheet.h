@@ -49,7 +49,7 @@ void sheet_caption(const struct sheet *sh, struct caption *c);
 /* Adds a picture of its rows, with sheet_caption(); one that shows nothing is let go. */
 void sheet_chart(const struct sheet *sh, struct chart *c, struct charts *out);
 
-/* "live", "recorded", "sim", "model", or "-": where the figures of a row are from. */
+/* One of origin_words, or "-": where the figures of a row are from. */
 const char *row_origin(const struct row *row);
 /* A text of a row, sanitised; NULL when absent. The caller frees it. */
 char *row_clean(const struct row *row, const char *field);

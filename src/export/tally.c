@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "export/tally.h"
+#include "measure/origin.h"
 
 #include <math.h>
 #include <string.h>
@@ -19,13 +20,13 @@ static void names_add(struct names *s, const char *text)
         s->more++;
 }
 
-const char *const origin_names[5] = {"live", "recorded", "sim", "model", "-"};
+const char *const origin_names[ORIGINS] = {"live", "recorded", "sim", "model", ORIGIN_ALTERED, "-"};
 
 static void count_row(struct tally *t, const struct row *row)
 {
     const char *check = row_text(row, "check"), *device = row_text(row, "device");
     const double clock = row_real(row, "sm_clock_mhz"), seed = row_real(row, "seed");
-    for (int i = 0; i < 5; i++)
+    for (int i = 0; i < ORIGINS; i++)
         t->origins[i] += !strcmp(origin_names[i], row_origin(row));
     t->rows++;
     t->measured += row_real(row, "median_us") > 0;

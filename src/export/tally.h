@@ -6,6 +6,8 @@
 
 #include "export/sheet.h"
 
+enum { ORIGINS = 6 }; /* words of figures, and "-" */
+
 enum { NAMES_MAX = 8 };
 
 /* A few different texts, in the order met. */
@@ -16,12 +18,12 @@ struct names {
 
 /* All texts are borrowed from the rows. */
 struct tally {
-    size_t rows, measured, pass, fail, origins[5]; /* live recorded sim model - */
+    size_t rows, measured, pass, fail, origins[ORIGINS]; /* by origin_names */
     struct names kernels, devices, models, drivers, cudas, dates;
     double clock_lo, clock_hi, seed;
     bool seeds;
 };
-extern const char *const origin_names[5];
+extern const char *const origin_names[ORIGINS];
 
 struct tally tally_new(void);
 /* Counts the rows of one sheet in. */

@@ -6,7 +6,9 @@
 
 #include "base/str.h"
 
-/* "live" "recorded" "sim" "model"; NULL ends. */
+/* "live" "recorded" "sim" "model" "altered"; NULL ends. What is altered was changed by hand since it was recorded:
+ * it is shown as that and ranked nowhere. */
+#define ORIGIN_ALTERED "altered"
 extern const char *const origin_words[];
 /* The table's own word for a text; NULL: it is none, or NULL. */
 const char *origin_word(const char *text);

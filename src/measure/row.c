@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "measure/origin.h"
 
 /* The sentence may be followed by .title. */
 #define TEXT(m, ...)       FIELD(FIELD_TEXT, run_row, m, .unit = "", .doc = __VA_ARGS__)
@@ -130,7 +131,8 @@ void run_row_drop_samples(struct run_row *row)
 
 bool run_row_passed(const struct run_row *row)
 {
-    return row->check && strcmp(row->check, "pass") == 0;
+    return row->check && strcmp(row->check, "pass") == 0 &&
+           (!row->origin || strcmp(row->origin, ORIGIN_ALTERED) != 0);
 }
 
 /* ---- rows ---- */

@@ -8,7 +8,7 @@
 
 struct run_row {
     char *kernel, *backend, *device;
-    char *origin; /* "live" "recorded" "sim" "model" */
+    char *origin; /* of origin_words */
     char *shape, *params;
     double median_us, min_us, q1_us, q3_us, mean_us, p95_us, cv_pct;
     int64_t n, dropped;

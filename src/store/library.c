@@ -303,7 +303,7 @@ void library_scan(const struct library *l, int i, recording_take_fn *take, void 
     if (s->blob)
         recording_scan(s->blob->data, blob_size(s->blob), take, ctx);
     else if (str_read(s->path, RECORDING_FILE_MAX, FILE_OWN, &text, &len, NULL) == ST_OK) {
-        recording_scan(text, len, take, ctx);
+        recording_scan_foreign(text, len, take, ctx);
         free(text);
     }
 }

@@ -14,6 +14,7 @@
 #include "base/mem.h"
 #include "base/sanitize.h"
 #include "store/recording.h"
+#include "store/seal.h"
 
 #ifndef PACKAGE_VERSION
 #define PACKAGE_VERSION "dev"
@@ -25,6 +26,7 @@ struct recorder {
     bool headed;  /* the header is in the file */
     bool foreign; /* the file was refused, and is none of ours */
     size_t rows;
+    char seal[SHA256_HEX + 1]; /* of the last line; "": there is none */
     int failed; /* errno of the line that could not be written, after which nothing is; 0: none */
 };
 
@@ -81,6 +83,7 @@ static enum status prepare_append(struct recorder *r, struct err *err)
     enum status read = recording_read(r->path, &old, err);
     if (read)
         return read;
+    memcpy(r->seal, old->seal, sizeof r->seal);
     recording_free(old);
     r->headed = true;
     return mend_end(r, err);
@@ -163,6 +166,7 @@ static enum status write_line(struct recorder *r, json_t *line, struct err *err)
     enum status st = ST_OK;
     struct str text = {0};
     struct stat before;
+    seal_put(line, r->seal);
     json_text(&text, line);
     json_decref(line);
     str_addc(&text, '\n');
@@ -226,6 +230,7 @@ static json_t *header(const struct run_row *row)
     if (row)
         take_row(&h, row);
     record_add_json(recording_header_fields, &h, o);
+    json_object_set_new(o, "sealed", json_true());
     record_clear(recording_header_fields, &h);
     return o;
 }

@@ -10,6 +10,8 @@
 #include "base/mem.h"
 #include "base/sanitize.h"
 #include "base/str.h"
+#include "measure/origin.h"
+#include "store/seal.h"
 
 enum { SAMPLES_MAX = 100000, COLUMNS_MAX = 64, TABLE_ROWS_MAX = 5000, DEPTH_MAX = 12 };
 
@@ -20,6 +22,7 @@ struct reader {
     size_t bad, bad_line;       /* lines that are broken; the first of them */
     struct err why;             /* of that one */
     bool headed, full, cut_off; /* the last line has no end */
+    enum seal seal;             /* of the present line */
 };
 
 /* ---- values ---- */
@@ -92,6 +95,7 @@ static enum status take_header(struct reader *x, const json_t *line, struct err 
     if (x->headed) /* two recordings in one file: each row carries its own device */
         return ST_OK;
     x->headed = true;
+    x->rec->sealed = json_is_true(json_object_get(line, "sealed"));
     read_header(&x->rec->header, line);
     return ST_OK;
 }
@@ -121,6 +125,11 @@ static bool is_sound(const struct run_row *row)
     return true;
 }
 
+static bool is_altered(const struct reader *x)
+{
+    return x->seal == SEAL_BROKEN || (x->seal == SEAL_NONE && x->rec->sealed);
+}
+
 /* What the row says where it stands in a recording, and not in the session that measured it. */
 static void make_recorded(const struct reader *x, struct kept_row *row, const json_t *line)
 {
@@ -130,6 +139,13 @@ static void make_recorded(const struct reader *x, struct kept_row *row, const js
     if (!run->origin || (strcmp(run->origin, "sim") != 0 && strcmp(run->origin, "model") != 0)) {
         free(run->origin);
         run->origin = xstrdup("recorded");
+    }
+    if (is_altered(x)) {
+        x->rec->altered++;
+        free(run->origin);
+        run->origin = xstrdup(ORIGIN_ALTERED);
+        if (!run->reason)
+            run->reason = xstrdup("changed by hand since it was recorded");
     }
     if (!run->time && time)
         run->time = xstrdup(time);
@@ -201,17 +217,17 @@ static json_t *columns(const json_t *list)
 }
 
 /* What was live there is recorded here. */
-static json_t *table_row(const json_t *from)
+static json_t *table_row(const json_t *from, const char *origin_there)
 {
     json_t *row = json_copy((json_t *)from);
     const char *origin = json_string_value(json_object_get(row, "origin"));
     if (origin && strcmp(origin, "live") == 0)
-        json_object_set_new(row, "origin", json_string("recorded"));
+        json_object_set_new(row, "origin", json_string(origin_there));
     return row;
 }
 
 /* The same in pictures: whatever in them says "origin". What else is in one is its reader's to check. */
-static json_t *recorded_charts(const json_t *from)
+static json_t *recorded_charts(const json_t *from, const char *origin_there)
 {
     const char *key;
     json_t *v, *out = json_is_object(from) ? json_object() : json_array();
@@ -222,13 +238,15 @@ static json_t *recorded_charts(const json_t *from)
             const char *text = json_string_value(v);
             const bool live = text && !strcmp(key, "origin") && !strcmp(text, "live");
             json_object_set_new(out, key,
-                                live                                    ? json_string("recorded")
-                                : json_is_object(v) || json_is_array(v) ? recorded_charts(v)
-                                                                        : json_incref(v));
+                                live ? json_string(origin_there)
+                                : json_is_object(v) || json_is_array(v)
+                                    ? recorded_charts(v, origin_there)
+                                    : json_incref(v));
         }
     else
         json_array_foreach(from, i, v) json_array_append_new(
-            out, json_is_object(v) || json_is_array(v) ? recorded_charts(v) : json_incref(v));
+            out, json_is_object(v) || json_is_array(v) ? recorded_charts(v, origin_there)
+                                                       : json_incref(v));
     return out;
 }
 
@@ -246,17 +264,33 @@ static enum status take_table(struct reader *x, const json_t *line, struct err *
         return ST_OK;
     }
     json_t *table = json_object(), *kept = json_array();
+    const char *origin_there = is_altered(x) ? ORIGIN_ALTERED : "recorded";
+    x->rec->altered += is_altered(x);
     keep_text(table, line, "time");
     keep_text(table, line, "command");
     json_object_set_new(table, "columns", cols);
     for (size_t i = 0; i < json_array_size(rows) && i < TABLE_ROWS_MAX; i++)
         if (json_is_object(json_array_get(rows, i)))
-            json_array_append_new(kept, table_row(json_array_get(rows, i)));
+            json_array_append_new(kept, table_row(json_array_get(rows, i), origin_there));
     json_object_set_new(table, "rows", kept);
     if (json_is_array(json_object_get(line, "charts")))
-        json_object_set_new(table, "charts", recorded_charts(json_object_get(line, "charts")));
+        json_object_set_new(table, "charts",
+                            recorded_charts(json_object_get(line, "charts"), origin_there));
     json_array_append_new(x->rec->tables, table);
     return ST_OK;
+}
+
+/* Its own, and whether it stands behind the line that it was written behind. */
+static void look_at_seal(struct reader *x, const json_t *line)
+{
+    struct recording *rec = x->rec;
+    const char *after = json_string_value(json_object_get(line, "after"));
+    const char *seal = json_string_value(json_object_get(line, "seal"));
+    x->seal = seal_look(line);
+    if (x->seal == SEAL_GOOD && strncmp(after ? after : "", rec->seal, SEAL_AFTER) != 0 &&
+        (after || *rec->seal))
+        rec->shuffled |= x->headed;
+    snprintf(rec->seal, sizeof rec->seal, "%s", seal ? seal : "");
 }
 
 static enum status take_object(struct reader *x, const json_t *line, struct err *err)
@@ -266,6 +300,7 @@ static enum status take_object(struct reader *x, const json_t *line, struct err 
         return err_set(err, ST_USAGE, "it is no object with a type");
     if (too_deep(line, 0))
         return err_set(err, ST_USAGE, "it is nested too deeply");
+    look_at_seal(x, line);
     if (strcmp(type, "header") == 0)
         return take_header(x, line, err);
     if (!x->headed)
@@ -291,7 +326,8 @@ static enum status take_line(struct reader *x, const char *text, size_t len, str
 /* ---- one by one ---- */
 
 /* False: it is none that says enough. */
-static bool take_scanned(const json_t *row, const char *time, recording_take_fn *take, void *ctx)
+static bool take_scanned(const json_t *row, const char *time, bool altered, recording_take_fn *take,
+                         void *ctx)
 {
     struct run_row r;
     record_init(run_fields, &r);
@@ -299,6 +335,10 @@ static bool take_scanned(const json_t *row, const char *time, recording_take_fn 
                     !record_from_json(run_fields, &r, row, NULL) && r.kernel && is_sound(&r);
     if (ok && !r.time && time)
         r.time = xstrdup(time);
+    if (altered) {
+        free(r.origin);
+        r.origin = xstrdup(ORIGIN_ALTERED);
+    }
     if (ok && r.time)
         take(ctx, &r);
     const bool whole = ok && r.time;
@@ -316,31 +356,49 @@ static bool scan_row(const char *text, size_t len, recording_take_fn *take, void
         return false;
     at += sizeof mark - 2;
     json_t *row = json_loadb(at, len - (size_t)(at - text), JSON_DISABLE_EOF_CHECK, NULL);
-    const bool ok = take_scanned(row, NULL, take, ctx);
+    const bool ok = take_scanned(row, NULL, false, take, ctx);
     json_decref(row);
     return ok;
 }
 
-static void scan_line(const char *text, size_t len, recording_take_fn *take, void *ctx)
+/* `sealed`, NULL: the file is ours. *sealed: the header has said that lines have seals. */
+static void scan_line(const char *text, size_t len, bool *sealed, recording_take_fn *take,
+                      void *ctx)
 {
-    if (!len || len > RECORDING_LINE_MAX || scan_row(text, len, take, ctx))
+    if (!len || len > RECORDING_LINE_MAX || (!sealed && scan_row(text, len, take, ctx)))
         return;
     json_t *line = json_loadb(text, len, 0, NULL);
     const char *type = json_string_value(json_object_get(line, "type"));
     const char *time = json_string_value(json_object_get(line, "time"));
-    if (type && !strcmp(type, "row"))
-        take_scanned(json_object_get(line, "row"), time ? time : "", take, ctx);
+    if (sealed && type && !strcmp(type, "header"))
+        *sealed = json_is_true(json_object_get(line, "sealed"));
+    if (type && !strcmp(type, "row")) {
+        const enum seal seal = sealed && !too_deep(line, 0) ? seal_look(line) : SEAL_GOOD;
+        const bool altered = seal == SEAL_BROKEN || (seal == SEAL_NONE && *sealed);
+        take_scanned(json_object_get(line, "row"), time ? time : "", altered, take, ctx);
+    }
     json_decref(line);
 }
 
-void recording_scan(const char *text, size_t len, recording_take_fn *take, void *ctx)
+static void scan(const char *text, size_t len, bool *sealed, recording_take_fn *take, void *ctx)
 {
     const char *end = text + len;
     for (int rows = 0; text < end && rows < RECORDING_ROWS_MAX; rows++) {
         const char *stop = memchr(text, '\n', (size_t)(end - text));
-        scan_line(text, (size_t)((stop ? stop : end) - text), take, ctx);
+        scan_line(text, (size_t)((stop ? stop : end) - text), sealed, take, ctx);
         text = stop ? stop + 1 : end;
     }
+}
+
+void recording_scan(const char *text, size_t len, recording_take_fn *take, void *ctx)
+{
+    scan(text, len, NULL, take, ctx);
+}
+
+void recording_scan_foreign(const char *text, size_t len, recording_take_fn *take, void *ctx)
+{
+    bool sealed = false;
+    scan(text, len, &sealed, take, ctx);
 }
 
 void recording_each(const struct recording *rec, recording_take_fn *take, void *ctx)
@@ -371,6 +429,13 @@ static void make_note(struct reader *x)
                  x->bad_line, x->why.text);
     if (x->full)
         str_addf(&s, "%sonly the first %d rows were read", s.len ? "; " : "", RECORDING_ROWS_MAX);
+    if (x->rec->altered)
+        str_addf(&s, "%s%zu line%s changed by hand since %s recorded: ALTERED, and ranked nowhere",
+                 s.len ? "; " : "", x->rec->altered, x->rec->altered > 1 ? "s were" : " was",
+                 x->rec->altered > 1 ? "they were" : "it was");
+    if (x->rec->shuffled)
+        str_addf(&s, "%slines were taken out, put in or moved since it was recorded",
+                 s.len ? "; " : "");
     x->rec->note = s.len ? str_take(&s) : NULL;
     str_free(&s);
 }

@@ -16,6 +16,8 @@
  *       What a command printed, with its pictures (draw/chart.h), so that a report can show it again.
  *       Tables of older programs have no "charts".
  *
+ * Each line of today's recordings ends with "after" and "seal", store/seal.h, and their header says "sealed":true.
+ *
  * Lines of other types and members that are not known are skipped, so that newer files can be read.
  * A line is written whole with one call in append mode: what a crash can damage is the last line,
  * and a reader says so and goes on without it.
@@ -31,6 +33,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/sha256.h"
 #include "store/kept.h"
 #include "measure/stats.h"
 
@@ -91,7 +94,12 @@ struct recording {
     struct recorded_row *rows;
     size_t nrows, caprows;
     json_t *tables; /* array of table objects that can be shown */
-    char *note;     /* what could not be read, one sentence; NULL: all could */
+    char *
+        note; /* what could not be read or was changed, one sentence; NULL: all is as it was written */
+    size_t altered; /* rows and tables that were changed by hand: the origin of figures is "altered" */
+    bool sealed;    /* lines carry seals (store/seal.h): then one without is altered, too */
+    bool shuffled;  /* lines were taken out, put in or moved */
+    char seal[SHA256_HEX + 1]; /* of the last line, "": it has none */
 };
 
 /* ST_USAGE with a sentence where `text` is no recording. */
@@ -103,6 +111,8 @@ void recording_free(struct recording *r);
  * without its samples. Lines that cannot be read are passed over. */
 typedef void recording_take_fn(void *ctx, const struct run_row *row);
 void recording_scan(const char *text, size_t len, recording_take_fn *take, void *ctx);
+/* The same of somebody's file: rows that were changed have the origin "altered". */
+void recording_scan_foreign(const char *text, size_t len, recording_take_fn *take, void *ctx);
 void recording_each(const struct recording *r, recording_take_fn *take, void *ctx);
 /* The device that the first line of a recording's text names. The caller frees it; NULL: none. */
 char *recording_device(const char *text, size_t len);

@@ -18,6 +18,7 @@
 #include "base/number.h"
 #include "command/output.h"
 #include "command/session.h"
+#include "measure/origin.h"
 
 /* What a row has besides its measurement, which is of the new recording where both have it. */
 struct pair_row {
@@ -139,6 +140,11 @@ static void put_text(char **member, const char *text)
     *member = copy;
 }
 
+static bool is_altered(const struct run_row *row)
+{
+    return row->origin && !strcmp(row->origin, ORIGIN_ALTERED);
+}
+
 /* Which row it is; its figures are unknown so far. */
 static struct pair_row *add_pair(struct rowset *rows, const struct recorded_row *r)
 {
@@ -147,12 +153,14 @@ static struct pair_row *add_pair(struct rowset *rows, const struct recorded_row 
         field_copy(field_find(run_fields, *f), &row->run, r->run);
     put_text(&row->run.device, r->run->device);
     put_text(&row->run.check, r->run->check);
-    put_text(&row->run.origin, "recorded");
+    put_text(&row->run.origin, is_altered(r->run) ? ORIGIN_ALTERED : "recorded");
     return row;
 }
 
 static const char *no_ratio(const struct run_row *now, const struct run_row *before)
 {
+    if (is_altered(now) || is_altered(before))
+        return "ALTERED: it was changed by hand since it was recorded";
     if (!run_row_passed(now))
         return now_fails;
     if (!run_row_passed(before))
