@@ -96,9 +96,10 @@ struct recording {
     json_t *tables; /* array of table objects that can be shown */
     char *
         note; /* what could not be read or was changed, one sentence; NULL: all is as it was written */
-    size_t altered; /* rows and tables that were changed by hand: the origin of figures is "altered" */
-    bool sealed;    /* lines carry seals (store/seal.h): then one without is altered, too */
-    bool shuffled;  /* lines were taken out, put in or moved */
+    size_t
+        altered; /* rows and tables that were changed by hand: the origin of figures is "altered" */
+    bool sealed; /* lines carry seals (store/seal.h): then one without is altered, too */
+    bool shuffled;             /* lines were taken out, put in or moved */
     char seal[SHA256_HEX + 1]; /* of the last line, "": it has none */
 };
 
