@@ -90,7 +90,7 @@ const struct field run_fields[] = {
     FICKLE(FIELD_REAL, mode_ratio, 3, "", "Time of the slower of two modes over the faster."),
     FICKLE(FIELD_REAL, mode_pct, 3, "%", "Samples in the slower of two modes."),
     TEXT(held, "What kept the GPU's clock down while it was timed: power, heat, power brake, hardware slowdown, sync boost."),
-    REAL(of_ceiling_pct, 3, "%", "The nearer of two roofs that doctor --peak measured of this GPU: its products' rate at the clock of the run, and, where L2 was cold, DRAM's bandwidth for compulsory bytes.", .title = "% ceiling"),
+    REAL(of_ceiling_pct, 3, "%", "The nearer of two roofs that doctor --peak measured of this device: its products' rate (of a GPU at the clock of the run), and, where caches were cold, DRAM's bandwidth for compulsory bytes.", .title = "% ceiling"),
     TEXT(ptx, "Whose PTX the simulator ran: nvcc, nvrtc or clang and its version; file: the user's own."),
     REAL(predicted_us, 3, "us", "Time by the simulator's model; null until there is one. Simulation speed is never a time."),
     INT(blocks,     "blocks", "Blocks of all launches of a simulated run."),

@@ -145,12 +145,30 @@ const struct peak *ceilings_find(struct ceilings *c, const struct device *gpu, b
     return best ? &best->peak : NULL;
 }
 
+/* Of a device that is not in the table of GPUs: a CPU with its threads and instructions. */
+static const struct peak *find_named(struct ceilings *c, const char *device, bool *own)
+{
+    const struct kept *best = NULL;
+    if (!c->read)
+        read_all(c);
+    for (size_t i = 0; library_scope(c->library) == LIBRARY_ALL && i < c->n; i++) {
+        const struct kept *k = &c->v[i];
+        if (k->own && k->peak.device && !strcmp(k->peak.device, device) && is_better(k, best))
+            best = k;
+    }
+    if (best && own)
+        *own = true;
+    return best ? &best->peak : NULL;
+}
+
 const struct peak *ceilings_of(struct ceilings *c, const char *device, bool *own)
 {
     const struct device *gpu = NULL;
-    if (!device || devices_get(c->devices, device, &gpu, NULL) != ST_OK)
+    if (!device)
         return NULL;
-    return ceilings_find(c, gpu, own);
+    if (devices_get(c->devices, device, &gpu, NULL) == ST_OK)
+        return ceilings_find(c, gpu, own);
+    return find_named(c, device, own);
 }
 
 /* ---- keeping ---- */

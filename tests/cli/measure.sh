@@ -98,6 +98,16 @@ run results fooo
 is "results: an unknown kernel is a usage error" [ "$rc" -eq 2 ]
 is "and named" says "$err" 'fooo'
 
+run run naive S=64 H=1 f32 $quick --json
+is "without measured ceilings there is no share of them" says "$out" '"of_ceiling_pct":null'
+device=$(printf '%s' "$out" | sed -n 's/.*"device":"\([^"]*\)".*/\1/p')
+mkdir -p "$HOME/.local/share/attnscope/ceilings"
+printf '{"device":"%s","backend":"cpu","ceilings":[{"name":"fma_gflops_all","value":1000.0}]}' "$device" \
+    >"$HOME/.local/share/attnscope/ceilings/cpu.json"
+run run naive S=64 H=1 f32 $quick --json
+is "those that doctor --peak kept of the CPU are the roof" says "$out" '"of_ceiling_pct":[0-9.]+'
+rm -r "$HOME/.local/share/attnscope/ceilings"
+
 run run naive S=64 H=1 f32 l2=both $quick --json
 is "l2=both: two rows" [ "$(printf '%s' "$out" | grep -Ec '"l2":"(cold|hot)"')" -eq 2 ]
 

@@ -137,6 +137,18 @@ static void test_kept(void)
     found = ceilings_find(c, device("H200"), &own);
     CU_ASSERT(found && found->at[PEAK_MMA_F16].value == 722);
     peak_clear(&p);
+    /* A CPU is in no table: its name says threads and instructions, and all must be the same. */
+    peak_init(&p);
+    p.device = xstrdup("Some CPU, 2 threads, AVX-512");
+    p.backend = xstrdup("cpu");
+    peak_put(&p, PEAK_FMA_ALL, 200);
+    CU_ASSERT_EQUAL(ceilings_keep(c, &p, &err), ST_OK);
+    found = ceilings_of(c, "Some CPU, 2 threads, AVX-512", &own);
+    CU_ASSERT(own && found && found->at[PEAK_FMA_ALL].value == 200);
+    CU_ASSERT_PTR_NULL(ceilings_of(c, "Some CPU, 1 thread, AVX-512", &own));
+    (void)library_look(l, LIBRARY_LESSONS);
+    CU_ASSERT_PTR_NULL(ceilings_of(c, "Some CPU, 2 threads, AVX-512", &own));
+    peak_clear(&p);
     ceilings_free(c);
     library_free(l);
 }

@@ -49,19 +49,36 @@ static const char *unit_of(const struct kernel *k, const struct device *gpu, enu
     return unit;
 }
 
-/* The nearer of the two roofs, at the clock of the run: products, and what must come from DRAM where the caches
- * were cold. */
+/* The nearer of the two roofs, products and, where the caches were cold, what must come from memory. */
+static double share(const struct run_row *row, double tflops, double gbs)
+{
+    const bool cold = row->l2 && strcmp(row->l2, "cold") == 0;
+    const double bytes = cold ? row->gbytes_per_s / gbs : REAL_UNKNOWN;
+    return 100 * fmax(row->tflops / tflops, bytes); /* either may be NaN */
+}
+
+/* Of a CPU with these threads: its kernels multiply and add in f32, whatever the type. */
+static void fill_of_cpu(struct session *s, struct run_row *row)
+{
+    const struct peak *p = ceilings_of(session_ceilings(s), row->device, NULL);
+    if (p)
+        row->of_ceiling_pct = share(row, p->at[PEAK_FMA_ALL].value * 1e-3, p->at[PEAK_DRAM].value);
+}
+
+/* At the clock of the run. */
 void ceiling_fill(struct session *s, const struct kernel *k, const struct shape *shape,
                   struct run_row *row)
 {
     const struct device *gpu = NULL;
-    if (!backend_is_gpu(row->backend) || !row->device || !(row->median_us > 0) ||
-        devices_get(s->services.devices, row->device, &gpu, NULL) != ST_OK)
+    if (!row->device || !row->backend || !(row->median_us > 0))
+        return;
+    if (!backend_is_gpu(row->backend)) {
+        fill_of_cpu(s, row);
+        return;
+    }
+    if (devices_get(s->services.devices, row->device, &gpu, NULL) != ST_OK)
         return;
     const struct held_roof r =
         ceiling_roof(s, gpu, shape->dtype, unit_of(k, gpu, shape->dtype), row->sm_clock_mhz);
-    const bool cold = row->l2 && strcmp(row->l2, "cold") == 0;
-    const double products = row->tflops / r.tflops,
-                 bytes = cold ? row->gbytes_per_s / r.gbs : REAL_UNKNOWN;
-    row->of_ceiling_pct = 100 * fmax(products, bytes); /* either may be NaN */
+    row->of_ceiling_pct = share(row, r.tflops, r.gbs);
 }

@@ -24,7 +24,8 @@ struct held_roof ceiling_roof(struct session *s, const struct device *gpu, enum 
  * nothing where nothing was measured. */
 void ceiling_roof_text(const struct held_roof *r, struct str *out);
 
-/* Fills of_ceiling_pct of a row that kernel k gave on a GPU. */
+/* Fills of_ceiling_pct of a row that kernel k gave on a GPU, or on a CPU that doctor --peak measured with the same
+ * threads. */
 void ceiling_fill(struct session *s, const struct kernel *k, const struct shape *shape,
                   struct run_row *row);
 
