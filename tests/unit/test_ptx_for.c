@@ -340,6 +340,9 @@ static void test_refused(void)
     int sm = 0;
     CU_ASSERT_EQUAL(ptx_sm(d, &shape, &v, &sm, &err), ST_NO);
     CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "90a"));
+    CU_ASSERT_EQUAL(ptx_sm(wish_desc("cublas"), &shape, &v, &sm, &err),
+                    ST_NO); /* its softmax is ours, no more */
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "cublas"));
     struct ptx p;
     const struct ptx_request r = {.desc = wish_desc("cudnn"), .sm = 80};
     CU_ASSERT_EQUAL(wish_get(&r, &p, &err), ST_NO);

@@ -24,6 +24,9 @@ void ptx_clear(struct ptx *p)
 enum status ptx_sm(const struct kernel_desc *d, const struct shape *s, const struct param_values *v,
                    int *sm, struct err *err)
 {
+    if (d->peer)
+        return err_set(err, ST_NO, "%s: the work is done by %s, whose code is not PTX that we have",
+                       d->name, d->peer);
     if (d->arch)
         return err_set(err, ST_NO,
                        "%s is for sm_%s alone (TMA, wgmma), which the simulator does not run",

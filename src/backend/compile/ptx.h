@@ -33,7 +33,7 @@ struct ptx {
 void ptx_clear(struct ptx *p); /* frees the texts */
 
 /* The compute capability, times ten, that a kernel is simulated for: 80, else 90 where the kernel asks for it. ST_NO with
- * the reason: it needs what sm_90a alone has (TMA, wgmma), or is no code that has PTX. */
+ * the reason: it needs what sm_90a alone has (TMA, wgmma), or another library does the work. */
 enum status ptx_sm(const struct kernel_desc *d, const struct shape *s, const struct param_values *v,
                    int *sm, struct err *err);
 
