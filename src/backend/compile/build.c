@@ -11,8 +11,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/hash.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "kernel/blob.h"
 
 enum { FILES_MAX = 20000, DEPTH_MAX = 16 };
 
@@ -244,6 +246,23 @@ static bool stamp_headers(const struct kernel_desc *d, struct walk *w)
     return w->files < FILES_MAX;
 }
 
+/* Of what every source is given before its first line. */
+static uint64_t clang_headers_hash(void)
+{
+    uint64_t h = HASH_START;
+    for (const struct blob *f = blob_table; f->path; f++)
+        if (str_starts(f->path, "kernels/cuda/clang/"))
+            h = hash_bytes(h, f->data, blob_size(f));
+    return h;
+}
+
+/* Lines move with comments, which code does not hang on. */
+static uint64_t code_hash(const struct build *b)
+{
+    const uint64_t h = b->lines ? desc_text_hash(b->desc) : desc_hash(b->desc);
+    return b->by_clang ? h ^ clang_headers_hash() : h;
+}
+
 bool build_key(const struct build *b, const char *version, struct cubin_key *key)
 {
     struct walk headers = {0};
@@ -253,7 +272,7 @@ bool build_key(const struct build *b, const char *version, struct cubin_key *key
     for (size_t i = 0; i < w.count; i++)
         str_addf(&all, "%s\n", w.list[i]);
     char hash[24];
-    snprintf(hash, sizeof hash, "%016llx", (unsigned long long)desc_hash(b->desc));
+    snprintf(hash, sizeof hash, "%016llx", (unsigned long long)code_hash(b));
     char *source = xstrndup(b->desc->source, b->desc->source_len);
     const char *texts[] = {source, hash, str_text(&all), str_text(&headers.text), version, NULL};
     *key = cubin_key(texts);
