@@ -5,9 +5,8 @@
  *     sim_memory_add(m, "q", bytes, &q, &err); sim_memory_write(m, q, data, bytes);
  *     sim_run(p, m, &launch, &options, &result, &err);
  *
- * A program is immutable and may be run by several threads at once, each with a memory of its own. A run spreads
- * the blocks of a grid over threads; every count is the same for any number of threads, except those of the
- * cache (`l2_*`, `dram_*`), which with several threads depend on who comes first.
+ * A program is immutable and may be run by several threads at once, each with a memory of its own. A run
+ * spreads the blocks of a grid over threads; every count is the same for any number of threads.
  *
  * What is simulated: warps of 32 lanes with a divergence stack that reconverges at the immediate post-dominator.
  * A warp runs until it waits, ends, or has had its quantum; then the next warp of the block. Counts

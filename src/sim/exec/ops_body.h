@@ -548,15 +548,15 @@ INLINE float IN_SET(saturated)(float x)
     return x > 0 ? x < 1 ? x : 1 : 0;
 }
 
-/* expr of x, y, z; `left` is what the exact result has beyond r = expr, `cancels` see directed() */
+/* expr of x, y, z; `left` is what the exact result has beyond r = expr, `cancels` see directed(). All lanes
+ * without modifiers is the common case: it needs no room for parts. */
 #define REAL(name, expr, left, cancels)                                                            \
-    OP(name)                                                                                       \
+    static __attribute__((noinline)) void IN_SET(odd_##name)(struct warp * w,                      \
+                                                             const struct code *c, uint32_t m)     \
     {                                                                                              \
         f32 part[32] __attribute__((aligned(64)));                                                 \
-        f32 *const whole = REF(f32, c->d);                                                         \
+        f32 *const d = part;                                                                       \
         const f32 *a = REF(const f32, c->a), *b = REF(const f32, c->b), *e = REF(const f32, c->c); \
-        const bool odd = c->flags & SIM_REAL_FLAGS;                                                \
-        f32 *const d = m == FULL && !odd ? whole : part;                                           \
         f32 own[3][32] __attribute__((aligned(64)));                                               \
         if (c->flags & SIM_FTZ)                                                                    \
             a = IN_SET(flush)(a, own[0]), b = IN_SET(flush)(b, own[1]),                            \
@@ -577,8 +577,22 @@ INLINE float IN_SET(saturated)(float x)
             LANES d[i] = IN_SET(saturated)(d[i]);                                                  \
         if (c->flags & SIM_FTZ)                                                                    \
             IN_SET(flush)(d, d);                                                                   \
-        if (d == part)                                                                             \
-            IN_SET(blend32)((u32 *)(void *)whole, (const u32 *)(const void *)part, m);             \
+        IN_SET(blend32)(REF(u32, c->d), (const u32 *)(const void *)part, m);                       \
+    }                                                                                              \
+    OP(name)                                                                                       \
+    {                                                                                              \
+        if (m != FULL || c->flags & SIM_REAL_FLAGS) {                                              \
+            IN_SET(odd_##name)(w, c, m);                                                           \
+            return;                                                                                \
+        }                                                                                          \
+        f32 *const d = REF(f32, c->d);                                                             \
+        const f32 *a = REF(const f32, c->a), *b = REF(const f32, c->b), *e = REF(const f32, c->c); \
+        LANES                                                                                      \
+        {                                                                                          \
+            const float x = a[i], y = b[i], z = e[i];                                              \
+            (void)x, (void)y, (void)z;                                                             \
+            d[i] = expr;                                                                           \
+        }                                                                                          \
     }
 REAL(ADD_F32, x + y, IN_SET(left_of)(r, x, y), x != 0)
 REAL(SUB_F32, x - y, IN_SET(left_of)(r, x, -(double)y), x != 0)

@@ -1,0 +1,559 @@
+/* The simulator's blocks: divergence, barriers, what lanes do together, memory and its faults, counts by hand.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "tap.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "sim/hazard.h"
+#include "sim/sim.h"
+
+#define WORDS 256
+
+/* A kernel of (out, in) whose body has %t, the thread, %o and %i, its own words of out and in, and %out, %in. */
+#define HEAD ".version 8.0\n.target sm_90\n.address_size 64\n"
+#define BEGIN                                                                                   \
+    ".visible .entry k(.param .u64 pout, .param .u64 pin)\n{\n"                                 \
+    ".reg .b64 %o, %i, %out, %in, %x<9>;\n.reg .b32 %t, %r<20>;\n.reg .f32 %f<9>;\n.reg .pred " \
+    "%p<9>;\n"                                                                                  \
+    "mov.u32 %t, %tid.x;\nld.param.u64 %out, [pout];\nld.param.u64 %in, [pin];\n"               \
+    "mad.wide.u32 %o, %t, 4, %out;\nmad.wide.u32 %i, %t, 4, %in;\n"
+#define END "ret;\n}\n"
+
+struct trial {
+    struct sim_program *p;
+    struct sim_memory *m;
+    struct sim_launch launch;
+    struct sim_options options;
+    struct sim_result r;
+    struct err err;
+    uint64_t params[2];
+    uint32_t out[WORDS];
+    enum status st;
+};
+
+/* Lowers and runs; out and in have WORDS words, in[k] is k. */
+static struct trial run_with(const char *before, const char *body, uint32_t threads,
+                             uint32_t blocks, struct sim_options o)
+{
+    struct trial t = {.options = o, .err = ERR_INIT};
+    uint32_t in[WORDS];
+    char *ptx = NULL;
+    struct str s = {0};
+    str_addf(&s, "%s%s%s%s%s", HEAD, before, BEGIN, body, END);
+    ptx = str_take(&s);
+    for (uint32_t k = 0; k < WORDS; k++)
+        in[k] = k;
+    t.m = sim_memory_new(1 << 20);
+    CU_ASSERT(sim_memory_add(t.m, "out", sizeof t.out, &t.params[0], &t.err) == ST_OK);
+    CU_ASSERT(sim_memory_add(t.m, "in", sizeof in, &t.params[1], &t.err) == ST_OK);
+    sim_memory_write(t.m, t.params[1], in, sizeof in);
+    t.launch = (struct sim_launch){.grid = {blocks, 1, 1},
+                                   .block = {threads, 1, 1},
+                                   .params = t.params,
+                                   .param_bytes = sizeof t.params};
+    if (!t.options.threads)
+        t.options.threads = 1;
+    t.st = sim_program_new(ptx, strlen(ptx), "k", &t.p, &t.err);
+    if (t.st == ST_OK) {
+        t.launch.params = t.params;
+        t.st = sim_run(t.p, t.m, &t.launch, &t.options, &t.r, &t.err);
+        sim_memory_read(t.m, t.params[0], t.out, sizeof t.out);
+    }
+    if (t.st != ST_OK)
+        printf("# %s\n", t.err.text);
+    free(ptx);
+    return t;
+}
+
+static struct trial run(const char *body, uint32_t threads)
+{
+    return run_with("", body, threads, 1, (struct sim_options){0});
+}
+
+static void end(struct trial *t)
+{
+    sim_result_clear(&t->r);
+    sim_program_free(t->p);
+    sim_memory_free(t->m);
+}
+
+static bool clean(const struct trial *t)
+{
+    for (size_t i = 0; i < t->r.faults; i++) {
+        char *s = sim_fault_sentence(t->p, t->m, &t->launch, &t->r.fault[i]);
+        printf("# %s\n", s);
+        free(s);
+    }
+    return t->st == ST_OK && !t->r.faults;
+}
+
+static const struct sim_fault *fault_of(const struct trial *t, enum sim_fault_kind k)
+{
+    for (size_t i = 0; i < t->r.faults; i++)
+        if (t->r.fault[i].kind == k)
+            return &t->r.fault[i];
+    return NULL;
+}
+
+/* ---- Divergence ---- */
+static void test_divergence(void)
+{
+    /* nested: 4 ways by two bits, each adds its own; all meet */
+    struct trial t =
+        run("and.b32 %r1, %t, 1;\nand.b32 %r2, %t, 2;\nsetp.ne.u32 %p1, %r1, 0;\nsetp.ne.u32 %p2, "
+            "%r2, 0;\nmov.u32 %r3, 0;\n"
+            "@%p1 bra ODD;\n@%p2 bra A2;\nadd.u32 %r3, %r3, 10;\nbra A3;\nA2: add.u32 %r3, %r3, "
+            "20;\nA3: add.u32 %r3, %r3, 100;\nbra MEET;\n"
+            "ODD: @%p2 bra B2;\nadd.u32 %r3, %r3, 30;\nbra B3;\nB2: add.u32 %r3, %r3, 40;\nB3: "
+            "add.u32 %r3, %r3, 200;\n"
+            "MEET: activemask.b32 %r4;\nadd.u32 %r3, %r3, %r4;\nst.global.u32 [%o], %r3;\n",
+            32);
+    CU_ASSERT(clean(&t));
+    for (uint32_t k = 0; k < 32; k++)
+        CU_ASSERT_EQUAL(t.out[k],
+                        (k & 1 ? 200 + (k & 2 ? 40 : 30) : 100 + (k & 2 ? 20 : 10)) + UINT32_MAX);
+    CU_ASSERT_EQUAL(t.r.total.divergences, 3);
+    end(&t);
+    /* a loop that each lane leaves when it likes: the sum of 0 .. t */
+    t = run("mov.u32 %r1, 0;\nmov.u32 %r2, 0;\nL: add.u32 %r2, %r2, %r1;\nadd.u32 %r1, %r1, "
+            "1;\nsetp.le.u32 %p1, %r1, %t;\n@%p1 bra L;\n"
+            "st.global.u32 [%o], %r2;\n",
+            40);
+    CU_ASSERT(clean(&t));
+    for (uint32_t k = 0; k < 40; k++)
+        CU_ASSERT_EQUAL(t.out[k], k * (k + 1) / 2);
+    end(&t);
+    /* lanes that end early leave the others alone */
+    t = run("st.global.u32 [%o], 1;\nsetp.lt.u32 %p1, %t, 7;\n@%p1 ret;\nsetp.lt.u32 %p2, %t, "
+            "20;\n@%p2 bra M;\nexit;\nM: st.global.u32 [%o], 2;\n",
+            32);
+    CU_ASSERT(clean(&t));
+    for (uint32_t k = 0; k < 32; k++)
+        CU_ASSERT_EQUAL(t.out[k], k >= 7 && k < 20 ? 2 : 1);
+    end(&t);
+    /* a table of branches */
+    t = run(
+        "and.b32 %r1, %t, 3;\nT: .branchtargets A, B, C, B;\nbrx.idx %r1, T;\nA: mov.u32 %r2, "
+        "5;\nbra E;\nB: mov.u32 %r2, 6;\nbra E;\nC: mov.u32 %r2, 7;\nE: st.global.u32 [%o], %r2;\n",
+        32);
+    CU_ASSERT(clean(&t));
+    for (uint32_t k = 0; k < 32; k++)
+        CU_ASSERT_EQUAL(t.out[k], (k & 3) == 0 ? 5 : (k & 3) == 2 ? 7 : 6);
+    end(&t);
+}
+
+/* ---- Barriers ---- */
+#define SHARED ".shared .align 16 .b8 sm[1024];\n"
+
+static void test_barriers(void)
+{
+    /* each thread reads what another warp wrote */
+    struct trial t = run_with(SHARED,
+                              "mov.u32 %r1, sm;\nmad.lo.u32 %r2, %t, 4, %r1;\nst.shared.u32 [%r2], "
+                              "%t;\nbar.sync 0;\nxor.b32 %r3, %t, 96;\nmad.lo.u32 %r2, %r3, 4, "
+                              "%r1;\nld.shared.u32 %r4, [%r2];\nst.global.u32 [%o], %r4;\n",
+                              128, 1, (struct sim_options){.hazards = true});
+    CU_ASSERT(clean(&t));
+    CU_ASSERT_EQUAL(t.r.hazards, 0);
+    for (uint32_t k = 0; k < 128; k++)
+        CU_ASSERT_EQUAL(t.out[k], k ^ 96);
+    CU_ASSERT_EQUAL(t.r.total.barriers, 4);
+    CU_ASSERT_EQUAL(t.r.phases, 2);
+    CU_ASSERT_EQUAL(t.r.phase[0].begins, -1);
+    CU_ASSERT_EQUAL(t.r.phase[0].counts.executions + t.r.phase[1].counts.executions,
+                    t.r.total.executions);
+    CU_ASSERT_EQUAL(t.r.phase[0].counts.lanes + t.r.phase[1].counts.lanes, t.r.total.lanes);
+    end(&t);
+    /* without it, a race is found though the order of warps hides it from some */
+    t = run_with(
+        SHARED,
+        "mov.u32 %r1, sm;\nmad.lo.u32 %r2, %t, 4, %r1;\nst.shared.u32 [%r2], %t;\nxor.b32 %r3, %t, "
+        "96;\nmad.lo.u32 %r2, %r3, 4, %r1;\nld.shared.u32 %r4, [%r2];\nst.global.u32 [%o], %r4;\n",
+        128, 1, (struct sim_options){.hazards = true});
+    CU_ASSERT(t.r.hazards > 0 && t.r.hazard[0].kind == HAZARD_BLOCK);
+    end(&t);
+    /* a producer that does not wait, and a consumer: named barrier 3 for 64 threads */
+    t = run_with(
+        SHARED,
+        "mov.u32 %r1, sm;\nand.b32 %r5, %t, 31;\nmad.lo.u32 %r2, %r5, 4, %r1;\nsetp.lt.u32 %p1, "
+        "%t, 32;\n@%p1 bra CONSUMER;\nst.shared.u32 [%r2], 77;\nbar.arrive 3, 64;\nbra DONE;\n"
+        "CONSUMER: bar.sync 3, 64;\nld.shared.u32 %r4, [%r2];\nst.global.u32 [%o], %r4;\nDONE:\n",
+        64, 1, (struct sim_options){.hazards = true});
+    CU_ASSERT(clean(&t));
+    CU_ASSERT_EQUAL(t.r.hazards, 0);
+    CU_ASSERT_EQUAL(t.out[31], 77);
+    end(&t);
+    /* reductions over the block */
+    t = run("setp.lt.u32 %p1, %t, 33;\nbar.red.popc.u32 %r1, 0, %p1;\nbar.red.and.pred %p2, 0, "
+            "%p1;\nbar.red.or.pred %p3, 0, %p1;\nselp.u32 %r2, 100, 0, %p2;\nselp.u32 %r3, 1000, "
+            "0, %p3;\nadd.u32 %r1, %r1, %r2;\nadd.u32 %r1, %r1, %r3;\nst.global.u32 [%o], %r1;\n",
+            96);
+    CU_ASSERT(clean(&t));
+    CU_ASSERT_EQUAL(t.out[0], 1033);
+    CU_ASSERT_EQUAL(t.out[95], 1033);
+    end(&t);
+    /* warps that ended are not waited for */
+    t = run("setp.ge.u32 %p1, %t, 32;\n@%p1 ret;\nbar.sync 0;\nst.global.u32 [%o], 5;\n", 64);
+    CU_ASSERT(clean(&t));
+    CU_ASSERT_EQUAL(t.out[0], 5);
+    end(&t);
+}
+
+static void test_barriers_go_wrong(void)
+{
+    struct trial t =
+        run("setp.lt.u32 %p1, %t, 16;\n@%p1 bra S;\nbar.sync 0;\nS: st.global.u32 [%o], 1;\n", 32);
+    const struct sim_fault *f = fault_of(&t, SIM_FAULT_DIVERGENT_BARRIER);
+    CU_ASSERT(f && f->warp == 0 && f->lane == 0 && f->count == 16);
+    CU_ASSERT_EQUAL(t.out[0], 1);
+    end(&t);
+    /* each warp at a barrier of its own: nobody comes, and it is said who waits where */
+    t = run("shr.u32 %r1, %t, 5;\nbar.sync %r1;\nst.global.u32 [%o], 1;\n", 64);
+    f = fault_of(&t, SIM_FAULT_DEADLOCK);
+    CU_ASSERT(t.st == ST_OK && f && strstr(f->text, "warp 0 at barrier 0") &&
+              strstr(f->text, "warp 1 at barrier 1"));
+    end(&t);
+    t = run("mov.u32 %r1, 16;\nbar.sync %r1;\n", 32);
+    CU_ASSERT(fault_of(&t, SIM_FAULT_BARRIER_MISUSE) != NULL);
+    end(&t);
+    t = run_with("", "L: bra L;\n", 32, 1, (struct sim_options){.max_instructions = 1000000});
+    CU_ASSERT(fault_of(&t, SIM_FAULT_ENDLESS) != NULL);
+    end(&t);
+    t = run_with("", "L: bra L;\n", 32, 1, (struct sim_options){.seconds = 0.05});
+    CU_ASSERT_EQUAL(t.st, ST_FAIL);
+    end(&t);
+    atomic_bool stop = true;
+    t = run_with("", "L: bra L;\n", 32, 1, (struct sim_options){.stop = &stop});
+    CU_ASSERT_EQUAL(t.st, ST_CANCELLED);
+    end(&t);
+    t = run("setp.eq.u32 %p1, %t, 5;\n@%p1 trap;\nst.global.u32 [%o], 1;\n", 32);
+    f = fault_of(&t, SIM_FAULT_TRAP);
+    CU_ASSERT(f && f->lane == 5);
+    end(&t);
+}
+
+/* ---- Lanes together ---- */
+static void test_lanes(void)
+{
+    struct trial t =
+        run("mad.lo.u32 %r1, %t, 3, 1;\nshfl.sync.bfly.b32 %r2, %r1, 5, 31, -1;\nst.global.u32 "
+            "[%o], %r2;\n"
+            "shfl.sync.up.b32 %r3|%p1, %r1, 2, 0, -1;\nst.global.u32 [%o+128], %r3;\n"
+            "shfl.sync.down.b32 %r4, %r1, 3, 0x1807, -1;\nst.global.u32 [%o+256], %r4;\n"
+            "shfl.sync.idx.b32 %r5, %r1, 9, 31, -1;\nselp.u32 %r6, 1, 0, %p1;\nadd.u32 %r5, %r5, "
+            "%r6;\nst.global.u32 [%o+384], %r5;\n",
+            32);
+    CU_ASSERT(clean(&t));
+    for (uint32_t k = 0; k < 32; k++) {
+        CU_ASSERT_EQUAL(t.out[k], (k ^ 5) * 3 + 1);
+        CU_ASSERT_EQUAL(t.out[32 + k], (k < 2 ? k : k - 2) * 3 + 1);
+        CU_ASSERT_EQUAL(t.out[64 + k], ((k & 7) + 3 <= 7 ? k + 3 : k) * 3 + 1);
+        CU_ASSERT_EQUAL(t.out[96 + k], 28 + (k >= 2));
+    }
+    CU_ASSERT_EQUAL(t.r.total.shuffles, 4);
+    end(&t);
+    t = run("setp.lt.u32 %p1, %t, 5;\nvote.sync.ballot.b32 %r1, %p1, -1;\nvote.sync.any.pred %p2, "
+            "%p1, -1;\nvote.sync.all.pred %p3, %p1, -1;\nvote.sync.uni.pred %p4, %p1, -1;\n"
+            "selp.u32 %r2, 0x100, 0, %p2;\nselp.u32 %r3, 0x200, 0, %p3;\nselp.u32 %r4, 0x400, 0, "
+            "%p4;\nor.b32 %r1, %r1, %r2;\nor.b32 %r1, %r1, %r3;\nor.b32 %r1, %r1, "
+            "%r4;\nst.global.u32 [%o], %r1;\n"
+            "redux.sync.add.s32 %r5, %t, -1;\nredux.sync.max.u32 %r6, %t, -1;\nadd.u32 %r5, %r5, "
+            "%r6;\nst.global.u32 [%o+128], %r5;\n"
+            "and.b32 %r7, %t, 3;\nmatch.any.sync.b32 %r8, %r7, -1;\nst.global.u32 [%o+256], %r8;\n"
+            "elect.sync %r9|%p5, -1;\nselp.u32 %r9, 1, 0, %p5;\nst.global.u32 [%o+384], %r9;\n",
+            32);
+    CU_ASSERT(clean(&t));
+    for (uint32_t k = 0; k < 32; k++) {
+        CU_ASSERT_EQUAL(t.out[k], 0x11f);
+        CU_ASSERT_EQUAL(t.out[32 + k], 496 + 31);
+        CU_ASSERT_EQUAL(t.out[64 + k], 0x11111111u << (k & 3));
+        CU_ASSERT_EQUAL(t.out[96 + k], k == 0);
+    }
+    end(&t);
+    t = run("setp.lt.u32 %p1, %t, 8;\n@%p1 shfl.sync.idx.b32 %r2, %t, 0, 31, -1;\nst.global.u32 "
+            "[%o], 0;\n",
+            32);
+    CU_ASSERT(fault_of(&t, SIM_FAULT_DIVERGENT_WARP) != NULL);
+    end(&t);
+}
+
+static void test_atomics(void)
+{
+    struct trial t =
+        run_with(SHARED,
+                 "mov.u32 %r1, sm;\nsetp.eq.u32 %p1, %t, 0;\n@%p1 st.shared.u32 [%r1], "
+                 "0;\nbar.sync 0;\natom.shared.add.u32 %r2, [%r1], %t;\nbar.sync 0;\nld.shared.u32 "
+                 "%r3, [%r1];\nst.global.u32 [%o], %r3;\n",
+                 64, 1, (struct sim_options){.hazards = true});
+    CU_ASSERT(clean(&t));
+    CU_ASSERT_EQUAL(t.out[63], 2016);
+    CU_ASSERT_EQUAL(t.r.hazards, 0);
+    CU_ASSERT_EQUAL(t.r.total.atomics, 2);
+    end(&t);
+    /* over blocks and threads, each kind on a word of its own */
+    t = run_with(
+        "",
+        "red.global.add.u32 [%in], 1;\nred.global.max.u32 [%in+4], %t;\natom.global.cas.b32 %r1, "
+        "[%in+8], 2, 9;\nred.global.add.f32 [%in+12], 0f3F800000;\nred.global.xor.b32 [%in+16], "
+        "%t;\natom.global.exch.b32 %r2, [%in+20], %t;\nred.global.min.s32 [%in+24], "
+        "-5;\natom.global.inc.u32 %r3, [%in+28], 9;\nst.global.u32 [%o], 0;\n",
+        64, 6, (struct sim_options){.threads = 4});
+    uint32_t in[8];
+    CU_ASSERT(clean(&t));
+    sim_memory_read(t.m, t.params[1], in, sizeof in);
+    CU_ASSERT_EQUAL(in[0], 384);
+    CU_ASSERT_EQUAL(in[1], 63);
+    CU_ASSERT_EQUAL(in[2], 9);
+    CU_ASSERT_EQUAL(in[4], 4); /* 0 ^ 1 ^ ... ^ 63 is 0 */
+    CU_ASSERT_EQUAL(in[6], (uint32_t)-5);
+    CU_ASSERT_EQUAL(in[7], (7 + 384) % 10);
+    float f;
+    memcpy(&f, &in[3], sizeof f);
+    CU_ASSERT(f > 383.9f && f < 384.1f); /* 3 was a subnormal */
+    end(&t);
+}
+
+/* ---- Memory ---- */
+static void test_faults(void)
+{
+    struct trial t = run("ld.global.u32 %r1, [%i+1000];\nst.global.u32 [%o], %r1;\n", 32);
+    const struct sim_fault *f = fault_of(&t, SIM_FAULT_BOUNDS_READ);
+    int64_t offset;
+    uint64_t bytes;
+    CU_ASSERT(f && f->lane == 6 && f->count == 26);
+    const char *name = f ? sim_memory_name(t.m, f->addr, &offset, &bytes) : NULL;
+    CU_ASSERT(name && !strcmp(name, "in") && offset == 1024 && bytes == 1024);
+    CU_ASSERT_EQUAL(t.out[5], 255);
+    end(&t);
+    t = run("add.u64 %x1, %i, 2;\nld.global.u32 %r1, [%x1];\nld.global.u32 %r2, [%out];\n", 32);
+    f = fault_of(&t, SIM_FAULT_MISALIGNED);
+    CU_ASSERT(f && f->count == 32);
+    f = fault_of(&t, SIM_FAULT_UNWRITTEN);
+    CU_ASSERT(f && f->addr == t.params[0] && f->bytes == 4);
+    end(&t);
+    t = run_with(
+        SHARED,
+        "mov.u32 %r1, sm;\nst.shared.u32 [%r1+1024], 1;\nld.shared.f32 %f1, [%r1];\nsetp.nan.f32 "
+        "%p1, %f1, %f1;\nselp.u32 %r2, 1, 0, %p1;\nst.global.u32 [%o], %r2;\n",
+        32, 1, (struct sim_options){0});
+    CU_ASSERT(fault_of(&t, SIM_FAULT_BOUNDS_WRITE) && fault_of(&t, SIM_FAULT_UNWRITTEN));
+    CU_ASSERT_EQUAL(t.out[0], 1);
+    end(&t);
+    t = run_with(".const .align 4 .u32 c[2] = {7, 8};\n.global .align 4 .u32 g[2];\n",
+                 "ld.const.u32 %r1, [c+4];\nld.global.u32 %r2, [g];\nadd.u32 %r1, %r1, "
+                 "%r2;\nst.global.u32 [%o], %r1;\nmov.u64 %x1, c;\nst.global.u32 [%x1], 1;\n",
+                 32, 1, (struct sim_options){0});
+    CU_ASSERT(t.r.faults == 1 && fault_of(&t, SIM_FAULT_READ_ONLY));
+    CU_ASSERT_EQUAL(t.out[3], 8);
+    end(&t);
+}
+
+static void test_spaces(void)
+{
+    /* local memory is each lane's own; generic addresses find all of them */
+    struct trial t =
+        run_with(SHARED,
+                 ".local .align 8 .b8 lo[16];\nmov.u64 %x1, lo;\ncvta.local.u64 %x2, %x1;\nst.u32 "
+                 "[%x2+4], %t;\nld.local.u32 %r1, [%x1+4];\nmov.u32 %r2, sm;\nmad.lo.u32 %r2, %t, "
+                 "4, %r2;\ncvt.u64.u32 %x3, %r2;\ncvta.shared.u64 %x4, %x3;\nst.u32 [%x4], "
+                 "%r1;\nld.shared.u32 %r3, [%r2];\nisspacep.shared %p1, %x4;\nselp.u32 %r4, 100, "
+                 "0, %p1;\nadd.u32 %r3, %r3, %r4;\nst.u32 [%o], %r3;\n",
+                 64, 1, (struct sim_options){0});
+    CU_ASSERT(clean(&t));
+    for (uint32_t k = 0; k < 64; k++)
+        CU_ASSERT_EQUAL(t.out[k], k + 100);
+    CU_ASSERT_EQUAL(t.r.total.local_requests, 4);
+    end(&t);
+    t = run(
+        "mad.wide.u32 %x1, %t, 16, %in;\nld.global.v4.u32 {%r1, %r2, %r3, %r4}, "
+        "[%x1];\nmad.wide.u32 %x2, %t, 16, %out;\nst.global.v4.u32 [%x2], {%r4, %r3, %r2, %r1};\n",
+        32);
+    CU_ASSERT(clean(&t));
+    for (uint32_t k = 0; k < 128; k++)
+        CU_ASSERT_EQUAL(t.out[k], k / 4 * 4 + 3 - k % 4);
+    end(&t);
+    t = run("mad.wide.u32 %x1, %t, 2, %in;\nld.global.u16 %r1, [%x1];\nld.global.s8 %r2, "
+            "[%in+255];\nld.global.u8 %r3, [%x1];\nadd.u32 %r1, %r1, %r2;\nadd.u32 %r1, %r1, "
+            "%r3;\nst.global.u32 [%o], %r1;\n",
+            32);
+    CU_ASSERT(clean(&t));
+    CU_ASSERT_EQUAL(t.out[2], 2);
+    CU_ASSERT_EQUAL(t.out[3], 0);
+    end(&t);
+}
+
+/* ---- Copies ---- */
+#define COPY                                                                                 \
+    "mov.u32 %r1, sm;\nmad.lo.u32 %r2, %t, 4, %r1;\ncp.async.ca.shared.global [%r2], [%i], " \
+    "4;\ncp.async.commit_group;\n"
+
+static void test_async(void)
+{
+    struct trial t = run_with(
+        SHARED,
+        COPY "cp.async.wait_group 0;\nld.shared.u32 %r3, [%r2];\nst.global.u32 [%o], %r3;\n", 32, 1,
+        (struct sim_options){.hazards = true});
+    CU_ASSERT(clean(&t));
+    CU_ASSERT_EQUAL(t.r.hazards, 0);
+    for (uint32_t k = 0; k < 32; k++)
+        CU_ASSERT_EQUAL(t.out[k], k);
+    end(&t);
+    /* one group may be under way: the bytes are not there */
+    t = run_with(SHARED,
+                 COPY
+                 "cp.async.wait_group 1;\nld.shared.u32 %r3, [%r2];\nst.global.u32 [%o], %r3;\n",
+                 32, 1, (struct sim_options){.hazards = true});
+    CU_ASSERT(fault_of(&t, SIM_FAULT_UNWRITTEN) != NULL);
+    CU_ASSERT(t.r.hazards && t.r.hazard[0].kind == HAZARD_WAIT);
+    CU_ASSERT_EQUAL(t.out[3], UINT32_MAX);
+    end(&t);
+    /* fewer source bytes than are copied: zeros follow, and the source behind them is not read */
+    t = run_with(
+        SHARED,
+        "mov.u32 %r1, sm;\nmad.lo.u32 %r2, %t, 16, %r1;\nmad.wide.u32 %x1, %t, 16, "
+        "%in;\ncp.async.cg.shared.global [%r2], [%x1], 16, "
+        "8;\ncp.async.wait_all;\nld.shared.v4.u32 {%r3, %r4, %r5, %r6}, [%r2];\nadd.u32 %r3, %r3, "
+        "%r5;\nadd.u32 %r3, %r3, %r6;\nst.global.u32 [%o], %r3;\nst.global.u32 [%o+128], %r4;\n",
+        32, 1, (struct sim_options){0});
+    CU_ASSERT(clean(&t));
+    CU_ASSERT_EQUAL(t.out[5], 20);
+    CU_ASSERT_EQUAL(t.out[37], 21);
+    end(&t);
+    /* an mbarrier: warp 1 waits until the 32 threads of warp 0 have arrived */
+    t = run_with(
+        SHARED,
+        "mov.u32 %r1, sm;\nsetp.eq.u32 %p1, %t, 0;\n@%p1 mbarrier.init.shared.b64 [%r1], "
+        "32;\nbar.sync 0;\nsetp.lt.u32 %p2, %t, 32;\n@%p2 bra GIVE;\n"
+        "W: mbarrier.try_wait.parity.shared.b64 %p3, [%r1], 0;\n@!%p3 bra W;\nld.shared.u32 %r3, "
+        "[%r1+64];\nst.global.u32 [%o], %r3;\nbra DONE;\n"
+        "GIVE: @%p1 st.shared.u32 [%r1+64], 42;\nmbarrier.arrive.shared.b64 %x1, [%r1];\nDONE:\n",
+        64, 1, (struct sim_options){.hazards = true, .seed = 3});
+    CU_ASSERT(clean(&t));
+    CU_ASSERT_EQUAL(t.out[63], 42);
+    CU_ASSERT_EQUAL(t.r.hazards, 0);
+    end(&t);
+    /* nobody arrives */
+    t = run_with(SHARED,
+                 "mov.u32 %r1, sm;\nsetp.eq.u32 %p1, %t, 0;\n@%p1 mbarrier.init.shared.b64 [%r1], "
+                 "32;\nW: mbarrier.try_wait.parity.shared.b64 %p3, [%r1], 0;\n@!%p3 bra W;\n",
+                 32, 1, (struct sim_options){0});
+    CU_ASSERT(fault_of(&t, SIM_FAULT_DEADLOCK) != NULL);
+    end(&t);
+}
+
+/* ---- Text ---- */
+static void test_text(void)
+{
+    struct trial t = run_with(
+        ".extern .func (.param .b32 r) vprintf (.param .b64 a, .param .b64 b);\n.global .align 1 "
+        ".b8 fmt[12] = {116, 61, 37, 100, 32, 37, 46, 49, 102, 10, 0, 0};\n",
+        ".local .align 8 .b8 args[16];\n.reg .f64 %d;\nsetp.gt.u32 %p1, %t, 1;\n@%p1 ret;\nmov.u64 "
+        "%x1, args;\ncvta.local.u64 %x2, %x1;\nst.local.u32 [%x1], %t;\nmov.f64 %d, "
+        "0d4004000000000000;\nst.local.f64 [%x1+8], %d;\nmov.u64 %x3, fmt;\ncvta.global.u64 %x4, "
+        "%x3;\n"
+        "{\n.param .b64 p0;\nst.param.b64 [p0], %x4;\n.param .b64 p1;\nst.param.b64 [p1], "
+        "%x2;\n.param .b32 rv;\ncall.uni (rv), vprintf, (p0, p1);\nld.param.b32 %r1, [rv];\n}\n",
+        32, 2, (struct sim_options){.threads = 2});
+    CU_ASSERT_EQUAL(t.st, ST_OK);
+    CU_ASSERT_STRING_EQUAL(t.r.printf_text, "t=0 2.5\nt=1 2.5\nt=0 2.5\nt=1 2.5\n");
+    end(&t);
+}
+
+/* What is not known is refused: line, text, reason. */
+static void refused(const char *body, const char *words)
+{
+    struct trial t = run(body, 32);
+    if (t.st != ST_USAGE || !strstr(t.err.text, words) || !strstr(t.err.text, "PTX line 15"))
+        printf("# %s: %s\n", body, t.err.text);
+    CU_ASSERT(t.st == ST_USAGE && strstr(t.err.text, words) && strstr(t.err.text, "PTX line 15"));
+    t.p = NULL;
+    end(&t);
+}
+
+static void test_refusals(void)
+{
+    refused("frobnicate.u32 %r1, %r2;\n", "does not know this instruction");
+    refused("add.f16x3 %r1, %r2, %r3;\n", "add.f16x3");
+    refused("add.s32 %x1, %x2, %x3;\n", "64 bits");
+    refused("add.u64 %r1, %r2, %r3;\n", "32 bits");
+    refused("wgmma.fence.sync.aligned;\n", "sm_90a");
+    refused("add.s32 %r1, %r2;\n", "wants 3");
+    refused("mul.sat.s32 %r1, %r2, %r3;\n", "mul.sat");
+    refused("ld.global.v4.u32 {%r1, %r2}, [%in];\n", "wants 4");
+}
+
+/* Counts of a small program by hand, the same for any number of threads and order of turns. */
+static void test_counts(void)
+{
+    static const char body[] =
+        "mov.u32 %r1, sm;\nmad.lo.u32 %r2, %t, 8, %r1;\nld.global.u32 %r3, [%i];\nst.shared.u32 "
+        "[%r2], %r3;\nbar.sync 0;\nld.shared.u32 %r4, [%r2];\nst.global.u32 [%o], %r4;\n";
+    struct trial t = run_with(SHARED, body, 64, 5, (struct sim_options){.l2_bytes = 1 << 20});
+    const struct sim_counts *c = &t.r.total;
+    CU_ASSERT(clean(&t));
+    CU_ASSERT_EQUAL(c->executions, 5 * 2 * 13);
+    CU_ASSERT_EQUAL(c->lanes, 32 * c->executions);
+    CU_ASSERT_EQUAL(c->smem_requests, 5 * 2 * 2);
+    CU_ASSERT_EQUAL(c->smem_wavefronts, 5 * 2 * 2 * 2); /* every other bank */
+    CU_ASSERT_EQUAL(c->smem_wavefronts_ideal, 5 * 2 * 2);
+    CU_ASSERT_EQUAL(c->smem_bytes, 5 * 2 * 2 * 128);
+    CU_ASSERT_EQUAL(c->global_requests, 5 * 2 * 2);
+    CU_ASSERT_EQUAL(c->global_sectors, 5 * 2 * 2 * 4);
+    CU_ASSERT_EQUAL(c->dram_read_bytes, 256);
+    CU_ASSERT_EQUAL(c->dram_write_bytes, 256);
+    CU_ASSERT_EQUAL(t.r.pipe[SIM_PIPE_lsu], 5 * 2 * 6);
+    for (int k = 1; k < 5; k++)
+        CU_ASSERT_EQUAL(t.r.block_class[k], t.r.block_class[0]);
+    for (int threads = 1; threads <= 4; threads++) {
+        struct trial u = run_with(
+            SHARED, body, 64, 5,
+            (struct sim_options){
+                .l2_bytes = 1 << 20, .threads = threads, .seed = (uint64_t)threads, .quantum = 3});
+        CU_ASSERT(!memcmp(&u.r.total, &t.r.total, sizeof u.r.total));
+        CU_ASSERT(!memcmp(u.r.insn, t.r.insn, t.r.insns * sizeof *t.r.insn));
+        end(&u);
+    }
+    end(&t);
+    const uint64_t some[] = {1, 4};
+    t = run_with(SHARED, body, 64, 5, (struct sim_options){.blocks = some, .block_count = 2});
+    CU_ASSERT(t.r.blocks == 5 && t.r.blocks_run == 2 && t.r.block[1] == 4 &&
+              t.r.total.executions == 2 * 2 * 13);
+    end(&t);
+}
+
+/* A launch that makes no sense. */
+static void test_launches(void)
+{
+    struct trial t = run_with("", "st.global.u32 [%o], 1;\n", 2000, 1, (struct sim_options){0});
+    CU_ASSERT_EQUAL(t.st, ST_USAGE);
+    end(&t);
+    t = run_with("", "st.global.u32 [%o], 1;\n", 32, 0, (struct sim_options){0});
+    CU_ASSERT_EQUAL(t.st, ST_USAGE);
+    end(&t);
+    const uint64_t outside[] = {3};
+    t = run_with("", "st.global.u32 [%o], 1;\n", 32, 3,
+                 (struct sim_options){.blocks = outside, .block_count = 1});
+    CU_ASSERT_EQUAL(t.st, ST_USAGE);
+    end(&t);
+}
+
+static const struct tap_test tests[] = {
+    {"divergence", test_divergence},
+    {"barriers", test_barriers},
+    {"barriers that go wrong, and loops without an end", test_barriers_go_wrong},
+    {"shuffles and votes", test_lanes},
+    {"atomics", test_atomics},
+    {"faults of memory", test_faults},
+    {"address spaces", test_spaces},
+    {"asynchronous copies and mbarriers", test_async},
+    {"printf", test_text},
+    {"refusals", test_refusals},
+    {"counts by hand", test_counts},
+    {"launches that make no sense", test_launches},
+};
+
+TAP_MAIN("sim_run", tests)
