@@ -39,7 +39,7 @@ INLINE_VF vf vf_fma(vf a, vf b, vf c)
 
 INLINE_VF vf vf_half(const uint32_t *p, int part)
 {
-    vf x;
+    vf x = {0};
     for (int i = 0; i < TENSOR_W; i++)
         x[i] = half_to_float((uint16_t)(p[i] >> 16 * part));
     return x;
@@ -47,7 +47,7 @@ INLINE_VF vf vf_half(const uint32_t *p, int part)
 
 INLINE_VF vf vf_top(const uint32_t *p, uint32_t mask, unsigned shift)
 {
-    vf x;
+    vf x = {0};
     for (int i = 0; i < TENSOR_W; i++)
         x[i] = bits_float(p[i] << shift & mask);
     return x;
