@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "sim/ptx.h"
+#include "sim/sim.h"
 
 #define HEAD ".version 9.0\n.target sm_80\n.address_size 64\n" /* three lines */
 
@@ -624,6 +625,31 @@ static void what_cannot_be_inlined_is_told(void)
     ptx_free(m);
 }
 
+/* Compilers number files from 1, in any order, and list them behind the code. */
+static void a_program_names_the_file_of_a_line(void)
+{
+    static const char text[] =
+        HEAD ".entry k()\n{\n.reg .b32 %r<3>;\n.loc 2 7 1\nmov.b32 %r1, 1;\n.loc 9 8 1, "
+             "function_name L, "
+             "inlined_at 1 20 3\nmov.b32 %r2, 2;\n.loc 5 3 1\nret;\n}\n"
+             ".file 1 \"one.cu\"\n.file 9 \"nine.cuh\"\n.file 2 \"two.cuh\"\n";
+    struct err err = ERR_INIT;
+    struct sim_program *p;
+    CU_ASSERT_EQUAL_FATAL(sim_program_new(text, strlen(text), "k", &p, &err), ST_OK);
+    CU_ASSERT_EQUAL_FATAL(sim_program_facts(p).insns, 3);
+    const struct sim_insn a = sim_program_insn(p, 0), b = sim_program_insn(p, 1);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(a.at.file);
+    CU_ASSERT_STRING_EQUAL(a.at.file, "two.cuh");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(b.at.file);
+    CU_ASSERT_STRING_EQUAL(b.at.file, "nine.cuh");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(b.at.inlined_at);
+    CU_ASSERT_STRING_EQUAL(b.at.inlined_at->file, "one.cu");
+    CU_ASSERT_EQUAL(b.at.inlined_at->line, 20);
+    CU_ASSERT_PTR_NULL(sim_program_insn(p, 2).at.file); /* no .file has this number */
+    CU_ASSERT_EQUAL(sim_program_insn(p, 2).at.line, 3);
+    sim_program_free(p);
+}
+
 static const struct tap_test tests[] = {
     {"a module has its directives", module_has_its_directives},
     {"variables have space, length and value", variables_have_space_length_and_value},
@@ -640,6 +666,7 @@ static const struct tap_test tests[] = {
     {"calls become bodies", calls_become_bodies},
     {"frames of inlined functions do not overlap", frames_do_not_overlap},
     {"what cannot be inlined is told", what_cannot_be_inlined_is_told},
+    {"a program names the file of a line", a_program_names_the_file_of_a_line},
 };
 
 TAP_MAIN("ptx", tests)

@@ -93,10 +93,7 @@ static enum status lower_one(struct lower *l)
 /* ---- Facts and places ---- */
 static const char *file_name(const struct ptx_module *m, uint32_t index)
 {
-    for (uint32_t i = 0; i < m->nfiles; i++)
-        if (m->files[i].index == index)
-            return m->files[i].name;
-    return NULL;
+    return index < m->nfiles ? m->files[index].name : NULL; /* PTX_NO_FILE is beyond */
 }
 
 static void copy_places(struct lower *l)
