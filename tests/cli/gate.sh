@@ -112,7 +112,7 @@ for kind in pipe socket device folder; do
         quick run naive S=8 H=1 n=3 time=0.1 backend=cpu
         is "$file: $kind" told "results are not kept: .*$(word $kind named)"
         is "  which is no success" [ "$rc" -eq 3 ]
-        rm -rf "$data/$file"
+        rm -rf "${data:?}/$file"
     done
 done
 
