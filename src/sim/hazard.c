@@ -151,6 +151,7 @@ static void leave(struct hazard_block *b)
     b->copying = NULL;
     released_clear(&b->released);
     b->began = false;
+    b->late.is = false;
 }
 
 void hazard_block_free(struct hazard_block *b)

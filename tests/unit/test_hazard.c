@@ -798,6 +798,21 @@ static void test_last_block(void)
     expect_grid(&g, HAZARD_GRID, 2, 4);
 }
 
+/* Blocks on several threads: one tells of its atomic, then the other of its own and makes it, then the first makes it.
+ * What the other gave is there. */
+static void test_overtaken(void)
+{
+    struct grid g;
+    open_grid(&g, 0);
+    global(&g, 0, 0, 1, HAZARD_WRITE, 2, 0, 0, 4);
+    hazard_fence(g.block[0], 0, 1, HAZARD_SCOPE_GPU);
+    global(&g, 1, 0, 1, HAZARD_ATOMIC, 3, 64, 0, 4);
+    global(&g, 0, 0, 1, HAZARD_ATOMIC, 3, 64, 0, 4);
+    hazard_fence(g.block[1], 0, 1, HAZARD_SCOPE_GPU);
+    global(&g, 1, 0, 1, HAZARD_READ, 4, 0, 0, 4);
+    expect_grid(&g, -1, 0, 0);
+}
+
 /* ---- bounds ---- */
 
 static void test_bounds(void)
@@ -877,6 +892,7 @@ static const struct tap_test tests[] = {
     {"blocks over global memory", test_grid},
     {"a block over global memory", test_global_in_block},
     {"the block that comes last", test_last_block},
+    {"an atomic that is overtaken", test_overtaken},
     {"what is kept is bounded", test_bounds},
     {"one block after the other", test_blocks_in_turn},
 };

@@ -182,8 +182,9 @@ static bool released(const struct model *m, int block, int thread, bool release,
     return true;
 }
 
-static void model_strong(struct model *m, int block, int thread, struct location *l,
-                         const struct hazard_access *a)
+/* What an acquire, or a relaxed read before a fence, learns. */
+static void model_strong_read(struct model *m, int block, int thread, const struct location *l,
+                              const struct hazard_access *a)
 {
     struct thread *t = &m->thread[block][thread];
     const bool near = l->block == block, gpu = a->scope == HAZARD_SCOPE_GPU;
@@ -198,8 +199,12 @@ static void model_strong(struct model *m, int block, int thread, struct location
             join(&t->seen, &l->near);
         join(&t->seen, &l->far);
     }
-    if (!writes(a->act))
-        return;
+}
+
+static void model_strong_write(struct model *m, int block, int thread, struct location *l,
+                               const struct hazard_access *a)
+{
+    const bool near = l->block == block, gpu = a->scope == HAZARD_SCOPE_GPU;
     struct set gives;
     const bool keeps = a->act == HAZARD_ATOMIC;
     if (!keeps || !near)
@@ -257,9 +262,11 @@ static void access(struct trial *t, int block)
         wide[l] = 0x700000000000u + m->page + at[l];
     }
     const int first = m->events, shift = global ? BLOCKS * SHARED : block * SHARED;
-    if (global)
+    if (global) {
         hazard_global(t->block[block], &a, wide);
-    else
+        hazard_warp_sync(t->block[block], warp,
+                         1); /* does nothing, but what was read is learnt now */
+    } else
         hazard_shared(t->block[block], &a, at);
     for (int l = 0; l < 32; l++)
         for (int by = 0; by < 32 && a.mask >> l & 1; by++)
@@ -268,10 +275,18 @@ static void access(struct trial *t, int block)
                              a.collective);
     judge(t, first);
     struct location *row = m->location[global ? BLOCKS : block];
+    /* In shared memory lane after lane reads and writes; in global memory all write before they learn what they read. */
+    for (int pass = 0; pass <= global && strong(a.act); pass++)
+        for (int l = 0; l < 32; l++) {
+            struct location *at_lane = &row[at[l] / 16 % LOCATIONS];
+            const int thread = (int)warp * 32 + l;
+            if (a.mask >> l & 1 && pass == global)
+                model_strong_read(m, block, thread, at_lane, &a);
+            if (a.mask >> l & 1 && pass == 0 && writes(a.act))
+                model_strong_write(m, block, thread, at_lane, &a);
+        }
     for (int l = 0; l < 32; l++)
-        if (a.mask >> l & 1 && strong(a.act))
-            model_strong(m, block, (int)warp * 32 + l, &row[at[l] / 16], &a);
-        else if (a.mask >> l & 1 && a.act == HAZARD_WRITE && at[l] % 16 == 0)
+        if (a.mask >> l & 1 && a.act == HAZARD_WRITE && at[l] % 16 == 0)
             row[at[l] / 16] = (struct location){.block = block};
 }
 

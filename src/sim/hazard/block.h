@@ -103,7 +103,14 @@ struct hazard_block {
     struct mbarrier *mbarrier;
     uint32_t mbarriers;
     struct released_table released; /* of shared memory */
-    uint64_t accesses;              /* counted, to tell them apart */
+    /* A strong read of global memory whose releases are still to be learnt. They are when the block does something
+     * else: by then the access itself has been made, and whoever made one before had told of it before. */
+    struct late {
+        bool is;
+        struct hazard_access a;
+        uint64_t addr[LANES];
+    } late;
+    uint64_t accesses; /* counted, to tell them apart */
     struct findings findings;
     struct shared_memory *shared;
     bool began;
@@ -166,6 +173,13 @@ static inline void tick_copies(struct hazard_block *b, uint32_t warp)
 /* For each lane of the mask in turn: what the location's last release gave, then what the lane releases. */
 void order_strong(struct hazard_block *b, const struct hazard_access *a, const uint64_t addr[32],
                   bool shared);
+/* Learns what is late. Before anything else that a block does. */
+void learn_late(struct hazard_block *b);
+static inline void settle(struct hazard_block *b)
+{
+    if (b->late.is)
+        learn_late(b);
+}
 /* A plain write to locations that may have been released: nothing is read from them any more. */
 void forget_released(struct hazard_block *b, const struct hazard_access *a, const uint64_t addr[32],
                      bool shared);

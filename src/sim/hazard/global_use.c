@@ -171,12 +171,13 @@ static int place_for(const struct work *w, const struct global_cell *c, const bo
     return RECORDS;
 }
 
-/* Is the access one that the cell has already, as good as this one? */
+/* Is the access a read that the cell has already of that warp, where nobody wrote? (Of lanes that read the same the
+ * first is remembered.) */
 static inline bool is_there(const struct global_cell *c, const struct record *now)
 {
-    const struct record *r = &c->is[1];
+    const struct record *r = c->is[1].block == now->block ? &c->is[1] : &c->is[2];
     return now->act == HAZARD_READ && !c->is[0].block && r->block == now->block &&
-           r->act == now->act && r->slot == now->slot && r->clock == now->clock;
+           r->act == HAZARD_READ && r->clock == now->clock && r->slot / LANES == now->slot / LANES;
 }
 
 static bool is_same_access(const struct record *r, const struct record *now)
@@ -220,30 +221,75 @@ static void use_cell(const struct work *w, struct global_cell *c, uint64_t addr,
 
 /* ---- an access of a warp ---- */
 
-/* The part of a lane's bytes that lies in one page. */
-static void use_page(struct work *w, uint64_t addr, uint32_t bytes)
+static void use_bytes(struct work *w, struct global_page *p, uint64_t addr, uint32_t bytes)
 {
-    struct hazards *h = w->b->launch;
-    const uint64_t number = addr >> PAGE_BITS;
     const uint32_t in = (uint32_t)addr & ((1u << PAGE_BITS) - 1);
-    const uint32_t shift = (uint32_t)__builtin_ctz(in | bytes | 1u << 4);
-    pthread_mutex_t *lock = &h->page_lock[bucket_of(number) % PAGE_LOCKS];
-    pthread_mutex_lock(lock);
-    struct global_page *p = page_for(h, number, shift);
-    for (uint32_t at = 0; p && at < bytes; at += 1u << p->shift)
+    for (uint32_t at = 0; at < bytes; at += 1u << p->shift)
         use_cell(w, &p->cell[(in + at) >> p->shift], addr + at, 1u << p->shift);
-    pthread_mutex_unlock(lock);
-    if (!p)
-        atomic_fetch_add(&h->unchecked, bytes);
 }
 
-static void use_lane(struct work *w, uint64_t addr)
+static void be_lane(struct work *w, uint32_t lane)
 {
-    for (uint32_t done = 0; done < w->a->bytes;) {
-        const uint32_t in = (uint32_t)(addr + done) & ((1u << PAGE_BITS) - 1);
-        const uint32_t left = w->a->bytes - done, room = (1u << PAGE_BITS) - in;
-        use_page(w, addr + done, left < room ? left : room);
-        done += left < room ? left : room;
+    w->lane = lane;
+    w->slot = slot_of(w->a->warp, lane);
+    w->now.slot = w->slot & (HAZARD_THREADS_MAX - 1);
+    w->know = w->b->know[w->slot];
+}
+
+/* The lanes, all of whose bytes lie in one page. */
+static void use_page(struct work *w, uint64_t number, const uint64_t addr[32], uint32_t mask)
+{
+    struct hazards *h = w->b->launch;
+    uint64_t bits = w->a->bytes | 1u << 4;
+    EACH_LANE(l, mask)
+    bits |= addr[l];
+    pthread_mutex_t *lock = &h->page_lock[bucket_of(number) % PAGE_LOCKS];
+    pthread_mutex_lock(lock);
+    struct global_page *p = page_for(h, number, (uint32_t)__builtin_ctz((uint32_t)bits));
+    EACH_LANE(l, p ? mask : 0)
+    {
+        be_lane(w, l);
+        use_bytes(w, p, addr[l], w->a->bytes);
+    }
+    pthread_mutex_unlock(lock);
+    if (!p)
+        atomic_fetch_add(&h->unchecked, (uint64_t)w->a->bytes * (uint32_t)__builtin_popcount(mask));
+}
+
+/* A lane whose bytes lie in several pages: in pieces. */
+static void use_pieces(struct work *w, const struct hazard_access *whole, const uint64_t addr[32],
+                       uint32_t lane)
+{
+    uint64_t at[32];
+    for (uint32_t done = 0; done < whole->bytes;) {
+        const uint32_t in = (uint32_t)(addr[lane] + done) & ((1u << PAGE_BITS) - 1);
+        const uint32_t left = whole->bytes - done, room = (1u << PAGE_BITS) - in;
+        struct hazard_access piece = *whole;
+        piece.bytes = left < room ? left : room;
+        at[lane] = addr[lane] + done;
+        w->a = &piece;
+        use_page(w, at[lane] >> PAGE_BITS, at, 1u << lane);
+        done += piece.bytes;
+    }
+    w->a = whole;
+}
+
+static void use_lanes(struct work *w, const uint64_t addr[32], uint32_t mask)
+{
+    const struct hazard_access *a = w->a;
+    while (mask) {
+        const uint32_t first = (uint32_t)__builtin_ctz(mask);
+        const uint64_t number = addr[first] >> PAGE_BITS;
+        uint32_t same = 0;
+        EACH_LANE(l, mask)
+        same |= (uint32_t)(addr[l] >> PAGE_BITS == number &&
+                           (addr[l] + a->bytes - 1) >> PAGE_BITS == number)
+                << l;
+        if (same)
+            use_page(w, number, addr, same);
+        else
+            use_pieces(w, a, addr, first);
+        mask &= ~(same ? same : 1u << first);
     }
 }
 
@@ -289,6 +335,7 @@ static bool ascending(const uint64_t addr[32], uint32_t mask, uint32_t bytes)
 
 void hazard_global(struct hazard_block *b, const struct hazard_access *a, const uint64_t addr[32])
 {
+    settle(b);
     struct hazard_access all = *a;
     all.mask &= b->all[a->warp];
     if (!all.mask || !all.bytes)
@@ -306,14 +353,7 @@ void hazard_global(struct hazard_block *b, const struct hazard_access *a, const 
                              .access = b->accesses & ((1u << 22) - 1)}};
     if (a->act == HAZARD_WRITE && !a->collective && !ascending(addr, all.mask, a->bytes))
         compare_lanes(&w, addr, all.mask);
-    EACH_LANE(l, all.mask)
-    {
-        w.lane = l;
-        w.slot = slot_of(a->warp, l);
-        w.now.slot = w.slot & (HAZARD_THREADS_MAX - 1);
-        w.know = b->know[w.slot];
-        use_lane(&w, addr[l]);
-    }
+    use_lanes(&w, addr, all.mask);
     if (is_strong(a->act))
         order_strong(b, &all, addr, false);
 }

@@ -37,6 +37,7 @@ static void share(struct hazard_block *b, uint32_t warp, uint32_t mask, struct k
 
 void hazard_warp_sync(struct hazard_block *b, uint32_t warp, uint32_t mask)
 {
+    settle(b);
     mask &= b->all[warp];
     if (!(mask & (mask - 1)))
         return; /* one lane, or none */
@@ -60,6 +61,7 @@ void hazard_warp_sync(struct hazard_block *b, uint32_t warp, uint32_t mask)
 void hazard_barrier_arrive(struct hazard_block *b, uint32_t id, uint32_t warp, uint32_t mask,
                            bool waits)
 {
+    settle(b);
     struct barrier *bar = &b->barrier[id % HAZARD_BARRIERS];
     mask &= b->all[warp];
     bar->used = true;
@@ -85,6 +87,7 @@ static bool is_whole(const struct hazard_block *b, const struct barrier *bar)
 
 void hazard_barrier_open(struct hazard_block *b, uint32_t id)
 {
+    settle(b);
     struct barrier *bar = &b->barrier[id % HAZARD_BARRIERS];
     struct know *k = bar->arrived;
     for (uint32_t w = 0; w < b->warps; w++) {
@@ -158,6 +161,7 @@ static uint32_t lanes_at(const uint32_t addr[32], uint32_t mask)
 void hazard_mbarrier_arrive(struct hazard_block *b, uint32_t warp, uint32_t mask,
                             const uint32_t addr[32], bool copies)
 {
+    settle(b);
     mask &= b->all[warp];
     if (copies)
         begin_copies(b);
@@ -209,6 +213,7 @@ static void learn_from(struct hazard_block *b, uint32_t warp, uint32_t mask,
 void hazard_mbarrier_wait(struct hazard_block *b, uint32_t warp, uint32_t mask,
                           const uint32_t addr[32])
 {
+    settle(b);
     mask &= b->all[warp];
     while (mask) {
         const uint32_t at = addr[__builtin_ctz(mask)];
@@ -224,6 +229,7 @@ void hazard_mbarrier_wait(struct hazard_block *b, uint32_t warp, uint32_t mask,
 
 void hazard_copy_commit(struct hazard_block *b, uint32_t warp, uint32_t mask)
 {
+    settle(b);
     begin_copies(b);
     EACH_LANE(l, mask & b->all[warp])
     {
@@ -235,6 +241,7 @@ void hazard_copy_commit(struct hazard_block *b, uint32_t warp, uint32_t mask)
 
 void hazard_copy_wait(struct hazard_block *b, uint32_t warp, uint32_t mask, uint32_t pending)
 {
+    settle(b);
     begin_copies(b);
     EACH_LANE(l, mask & b->all[warp])
     {

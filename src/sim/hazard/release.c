@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "sim/hazard/block.h"
@@ -29,6 +30,7 @@ static void acquire(struct hazard_block *b, uint32_t slot, struct abroad *what,
 
 void hazard_fence(struct hazard_block *b, uint32_t warp, uint32_t mask, enum hazard_scope scope)
 {
+    settle(b);
     if (!b->fenced)
         b->fenced = xcalloc(b->lanes, sizeof *b->fenced);
     EACH_LANE(l, mask & b->all[warp])
@@ -147,33 +149,78 @@ static void write_strong(struct hazard_block *b, const struct hazard_access *a, 
     abroad_drop(gives);
 }
 
-void order_strong(struct hazard_block *b, const struct hazard_access *a, const uint64_t addr[32],
-                  bool shared)
+static bool reads(enum hazard_act act)
 {
-    struct hazards *h = b->launch;
-    struct released_table *t = shared ? &b->released : &h->released;
-    const bool writes = is_write(a->act), reads = a->act != HAZARD_STRONG_WRITE;
-    const bool may_give = writes && (a->release || b->fenced);
-    if (shared ? !t->n && !may_give : !atomic_load(&h->any_released) && !may_give)
+    return act == HAZARD_STRONG_READ || act == HAZARD_ATOMIC;
+}
+
+/* Of shared memory: one lane after the other, reading and writing at once. */
+static void order_shared(struct hazard_block *b, const struct hazard_access *a,
+                         const uint64_t addr[32], bool may_give)
+{
+    if (!b->released.n && !may_give)
         return;
-    if (!shared)
-        pthread_mutex_lock(&h->released_lock);
     EACH_LANE(l, a->mask & b->all[a->warp])
     {
         const uint32_t slot = slot_of(a->warp, l);
-        struct released *r = find_released(t, addr[l], may_give);
-        if (r && reads)
+        struct released *r = find_released(&b->released, addr[l], may_give);
+        if (r && reads(a->act))
             read_strong(b, a, slot, r);
-        if (r && writes)
+        if (r && is_write(a->act))
             write_strong(b, a, slot, r);
     }
-    if (!shared) {
-        if (t->n)
-            atomic_store(&h->any_released, true);
-        pthread_mutex_unlock(&h->released_lock);
+}
+
+static void release_global(struct hazard_block *b, const struct hazard_access *a,
+                           const uint64_t addr[32], bool may_give)
+{
+    struct hazards *h = b->launch;
+    if (!may_give && !atomic_load(&h->any_released))
+        return;
+    pthread_mutex_lock(&h->released_lock);
+    EACH_LANE(l, a->mask & b->all[a->warp])
+    {
+        struct released *r = find_released(&h->released, addr[l], may_give);
+        if (r)
+            write_strong(b, a, slot_of(a->warp, l), r);
+    }
+    if (h->released.n)
+        atomic_store(&h->any_released, true);
+    pthread_mutex_unlock(&h->released_lock);
+}
+
+void order_strong(struct hazard_block *b, const struct hazard_access *a, const uint64_t addr[32],
+                  bool shared)
+{
+    const bool writes = is_write(a->act), may_give = writes && (a->release || b->fenced);
+    if (shared)
+        order_shared(b, a, addr, may_give);
+    else if (writes)
+        release_global(b, a, addr, may_give);
+    if (!shared && reads(a->act)) {
+        b->late.is = true;
+        b->late.a = *a;
+        memcpy(b->late.addr, addr, sizeof b->late.addr);
     }
     if (writes && a->release)
         tick(b, a->warp);
+}
+
+void learn_late(struct hazard_block *b)
+{
+    struct hazards *h = b->launch;
+    const struct hazard_access *a = &b->late.a;
+    b->late.is = false;
+    if (!atomic_load(&h->any_released))
+        return;
+    pthread_mutex_lock(&h->released_lock);
+    EACH_LANE(l, a->mask & b->all[a->warp])
+    {
+        struct released *r = find_released(&h->released, b->late.addr[l], false);
+        if (r)
+            read_strong(b, a, slot_of(a->warp, l), r);
+    }
+    pthread_mutex_unlock(&h->released_lock);
 }
 
 void forget_released(struct hazard_block *b, const struct hazard_access *a, const uint64_t addr[32],

@@ -304,6 +304,8 @@ static void check_write(const struct work *w, uint32_t cell, uint32_t lanes)
                                     .act = copied ? HAZARD_COPY : HAZARD_WRITE};
         r.same_value = !copied && is_same(w, cell, l);
         report(w->b, &r);
+        if (w->a->collective)
+            break; /* one for the warp */
     }
 }
 
@@ -336,6 +338,8 @@ static void check_mark(const struct work *w, uint32_t cell, uint32_t lanes, enum
                                     .act = act[kind]};
         r.same_value = kind == STRONG_WRITES ? is_same(w, cell, l) : false;
         report(w->b, &r);
+        if (w->a->collective)
+            break;
     }
 }
 
@@ -559,6 +563,7 @@ static void make_marks(struct hazard_block *b, const struct hazard_access *a)
 
 void hazard_shared(struct hazard_block *b, const struct hazard_access *a, const uint32_t addr[32])
 {
+    settle(b);
     struct shared_memory *s = b->shared;
     uint32_t bits;
     const uint32_t mask = within(s, a, a->mask & b->all[a->warp], addr, &bits);
