@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "base/number.h"
 #include "base/sanitize.h"
+#include "command/show/hazard_words.h"
 #include "kernel/blob.h"
 
 /* ---- rows ---- */
@@ -61,6 +62,7 @@ struct finding_row {
     struct who who;
     struct where where, second_where;
     char *kind, *what, *space, *name, *element, *sentence, *check;
+    char *why, *mend, *lesson;
     int64_t offset, bytes, count;
     int same_value;
     json_t *first, *second;
@@ -126,6 +128,9 @@ static const struct field finding_fields[] = {
     FIELD(FIELD_JSON, finding_row, second, .doc = "The other party of a race, which came later in the simulation."),
     FIELD(FIELD_TEXT, finding_row, sentence, .doc = "All of it in a sentence."),
     FIELD(FIELD_TEXT, finding_row, check, .doc = "Of the run: pass or fail."),
+    FIELD(FIELD_TEXT, finding_row, why, .doc = "What happens there, and why it matters."),
+    FIELD(FIELD_TEXT, finding_row, mend, .doc = "How it is mended."),
+    FIELD(FIELD_TEXT, finding_row, lesson, .doc = "Which lesson explains it; null: none."),
     {.name = NULL},
 };
 
@@ -391,6 +396,10 @@ static void read_finding(struct finding_row *row, const json_t *o, const struct 
     row->second = object_or_null(json_object_get(o, "second"));
     read_where(&row->where, row->first, d);
     read_where(&row->second_where, row->second, d);
+    const struct hazard_words *words = hazard_words(row->kind);
+    row->why = words ? xstrdup(words->why) : NULL;
+    row->mend = words ? xstrdup(words->mend) : NULL;
+    row->lesson = words && words->lesson ? xstrdup(words->lesson) : NULL;
 }
 
 void findings_add_rows(struct rowset *rows, const struct run_row *run, const struct kernel_desc *d,
@@ -437,6 +446,16 @@ static void add_party(const struct where *w, const json_t *party, struct str *ou
     free(act);
 }
 
+/* Once for each kind in a text: why it matters, how it is mended, which lesson explains it. */
+static void add_words(const struct finding_row *row, struct str *out)
+{
+    if (!row->why || strstr(str_text(out), row->why))
+        return;
+    str_addf(out, "  Why: %s\n  Mend: %s\n", row->why, row->mend);
+    if (row->lesson)
+        str_addf(out, "  More: lesson %s\n", row->lesson);
+}
+
 void finding_text(const struct row *r, struct str *out)
 {
     const struct finding_row *row = row_as(r, &finding_type);
@@ -457,4 +476,5 @@ void finding_text(const struct row *r, struct str *out)
              row->count == 1 ? "" : "s");
     if (row->same_value == 1)
         str_add(out, "  the same value was written each time: undefined all the same\n");
+    add_words(row, out);
 }

@@ -1,0 +1,122 @@
+/* hazard_words.c - what a student should know of each kind of hazard.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "command/show/hazard_words.h"
+
+#include <string.h>
+
+static const struct hazard_words table[] = {
+    {.kind = "race_block",
+     .why = "Warps of a block run in any order and at any speed. One writes what another uses, and "
+            "nothing makes either wait: sometimes the old value is read, sometimes the new one.",
+     .mend = "Put __syncthreads() between the two: behind a write that others read, and behind "
+             "reads of what is overwritten next.",
+     .lesson = "blocks"},
+    {.kind = "race_warp",
+     .why = "Lanes of a warp need not run in step, and the compiler may exchange their accesses. A "
+            "shuffle or a vote makes lanes wait and orders no memory.",
+     .mend = "Put __syncwarp() between the write and the use by another lane; its mask must name "
+             "both.",
+     .lesson = "warps"},
+    {.kind = "race_lanes",
+     .why = "Several lanes write different values to one place in one instruction. One of them "
+            "stays, and nobody says which.",
+     .mend = "Give each lane a place of its own, let one lane write, or use an atomic operation.",
+     .lesson = "atomics"},
+    {.kind = "race_grid",
+     .why = "Blocks run in any order, at once or one after the other; __syncthreads() ends at the "
+            "block. What one block writes another uses, and nothing says which comes first.",
+     .mend = "Give each block a place of its own and combine in a second launch; or count with an "
+             "atomic operation, with __threadfence() before it and behind it.",
+     .lesson = "atomics"},
+    {.kind = "missing_wait",
+     .why = "cp.async goes on while the thread does other things. These bytes are used before the "
+            "thread that issued the copy has waited for it: they may still be the old ones.",
+     .mend =
+         "Wait for the group (cp.async.wait_group N lets the last N be under way), then meet at "
+         "a barrier if other threads read what was copied.",
+     .lesson = "cp-async"},
+    {.kind = "out_of_bounds_read",
+     .why = "An address lies outside of every tensor and buffer. On a GPU this reads somebody "
+            "else's bytes, or ends the launch with an error that names no line.",
+     .mend = "Compare row and column with Sq, Sk and D before the access: the last tile is seldom "
+             "full.",
+     .lesson = NULL},
+    {.kind = "out_of_bounds_write",
+     .why = "An address lies outside of every tensor and buffer. On a GPU this destroys somebody "
+            "else's bytes, or ends the launch with an error that names no line.",
+     .mend = "Compare row and column with Sq, Sk and D before the access: the last tile is seldom "
+             "full.",
+     .lesson = NULL},
+    {.kind = "misaligned",
+     .why = "An access of 4, 8 or 16 bytes must begin at a multiple of as many. A GPU ends the "
+            "launch.",
+     .mend = "Choose row pitches and offsets that are multiples of the vector, or load narrower "
+             "where they are not.",
+     .lesson = "coalescing"},
+    {.kind = "never_written",
+     .why = "Bytes are read that nobody has written. Memory has some value there, a good one often "
+            "enough for tests to pass.",
+     .mend = "Write them first: zeros for what lies beyond the last row, and the first maximum and "
+             "sum.",
+     .lesson = NULL},
+    {.kind = "read_only",
+     .why = "A kernel's parameters and constants cannot be written.",
+     .mend = "Copy what is changed into a variable, or into memory that was given for it.",
+     .lesson = NULL},
+    {.kind = "divergent_barrier",
+     .why = "Only some threads come to the barrier: the others took another branch. What then "
+            "happens is not defined; a block that waits for ever is one of the outcomes.",
+     .mend = "Take the barrier out of the condition, so that all threads of the block pass it.",
+     .lesson = "blocks"},
+    {.kind = "divergent_warp",
+     .why = "The mask of a .sync instruction names lanes that do not execute it. They are waited "
+            "for, or their values are not defined.",
+     .mend = "Let all lanes of the mask execute it, or name only those that do.",
+     .lesson = "reductions"},
+    {.kind = "deadlock",
+     .why = "All warps of a block wait, and nobody is left who could wake them.",
+     .mend = "Count: who arrives at each barrier, how often, and how many it waits for.",
+     .lesson = "warp-spec"},
+    {.kind = "endless",
+     .why =
+         "The block did not end within the instructions that it may take: a loop whose condition "
+         "nobody changes, or a wait for what never comes.",
+     .mend = "Look at the loop that runs: what should end it, and who should change that?",
+     .lesson = "warp-spec"},
+    {.kind = "trap",
+     .why = "The kernel ended itself, by __trap() or by what the compiler put for code that cannot "
+            "be reached.",
+     .mend = "Look at the condition above the line.",
+     .lesson = NULL},
+    {.kind = "assert",
+     .why = "An assert() of the kernel did not hold.",
+     .mend = "Its text says what should have been true.",
+     .lesson = NULL},
+    {.kind = "barrier_misuse",
+     .why = "A block has barriers 0 to 15, and counts of threads at them are multiples of 32.",
+     .mend = "Look at the number and at the count that bar.sync or bar.arrive is given.",
+     .lesson = "warp-spec"},
+    {.kind = "mbarrier",
+     .why = "An mbarrier is an object in shared memory: before its init it is no barrier, and more "
+            "arrivals than it counts spoil its next phase.",
+     .mend = "Initialise it in one thread, then __syncthreads(); count who arrives in each phase.",
+     .lesson = "warp-spec"},
+    {.kind = "branch",
+     .why = "An indirect branch goes to none of its targets.",
+     .mend = "Look at the index of the switch.",
+     .lesson = NULL},
+};
+
+const struct hazard_words *hazard_words_at(size_t i)
+{
+    return i < sizeof table / sizeof *table ? &table[i] : NULL;
+}
+
+const struct hazard_words *hazard_words(const char *kind)
+{
+    for (size_t i = 0; kind && i < sizeof table / sizeof *table; i++)
+        if (!strcmp(table[i].kind, kind))
+            return &table[i];
+    return NULL;
+}
