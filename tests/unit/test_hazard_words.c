@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "command/command.h"
 #include "command/show/hazard_words.h"
 #include "lesson/lesson.h"
 #include "sim/hazard.h"
@@ -61,5 +62,7 @@ static const struct tap_test tests[] = {
 int main(void)
 {
     setenv("XDG_DATA_HOME", "/nonexistent", 1);
+    command_register_core(); /* lessons are checked against the commands */
+    lesson_register();
     return tap_run("hazard_words", tests, sizeof tests / sizeof *tests);
 }
