@@ -276,11 +276,12 @@ static void access(struct trial *t, int block)
     judge(t, first);
     struct location *row = m->location[global ? BLOCKS : block];
     /* In shared memory lane after lane reads and writes; in global memory all write before they learn what they read. */
-    for (int pass = 0; pass <= global && strong(a.act); pass++)
+    const int learns = global ? 1 : 0;
+    for (int pass = 0; pass <= learns && strong(a.act); pass++)
         for (int l = 0; l < 32; l++) {
             struct location *at_lane = &row[at[l] / 16 % LOCATIONS];
             const int thread = (int)warp * 32 + l;
-            if (a.mask >> l & 1 && pass == global)
+            if (a.mask >> l & 1 && pass == learns)
                 model_strong_read(m, block, thread, at_lane, &a);
             if (a.mask >> l & 1 && pass == 0 && writes(a.act))
                 model_strong_write(m, block, thread, at_lane, &a);
