@@ -75,6 +75,18 @@ if ! command -v nvcc >/dev/null && ! [ -x "${CUDA_HOME:-/usr/local/cuda}/bin/nvc
     finish
     exit 0
 fi
+# Without a fault there is none to find: fa2, or every kernel in every shape of the table.
+clean="fa2 S=200 H=2 D=64"
+[ "${FAULTS_OF:-}" = all ] && {
+    faults list
+    clean=$(printf '%s\n' "$out" | cut -f2,4 | tr '\t' ' ' | sort -u)
+}
+bad=$(printf '%s\n' "$clean" | while read -r kernel shape; do
+    # shellcheck disable=SC2086
+    "$ATTNSCOPE" sanitize "$kernel" $shape >/dev/null 2>&1 </dev/null || echo "# $kernel $shape"
+done)
+[ -z "$bad" ] || echo "$bad"
+is "kernels as they are have no hazard" [ -z "$bad" ]
 [ "${FAULTS_OF:-}" = all ] && FAULTS_OF=$(grep -v '^#' "$here/faults.tsv" | cut -f1)
 for fault in ${FAULTS_OF:-fa2-no-syncwarp fa2-tail-not-masked mma-v-not-waited row_atomic-no-zero tpq-shuffle-diverges last-no-fence}; do
     name=$(echo "$fault" | tr - _)
