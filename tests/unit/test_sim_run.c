@@ -376,6 +376,12 @@ static void test_spaces(void)
     for (uint32_t k = 0; k < 128; k++)
         CU_ASSERT_EQUAL(t.out[k], k / 4 * 4 + 3 - k % 4);
     end(&t);
+    t = run("mad.wide.u32 %x1, %t, 16, %in;\nld.global.v4.u32 {%r1, _, _, %r4}, [%x1];\n"
+            "add.u32 %r1, %r1, %r4;\nst.global.u32 [%o], %r1;\n",
+            32);
+    CU_ASSERT(clean(&t));
+    CU_ASSERT_EQUAL(t.out[7], 59);
+    end(&t);
     t = run("mad.wide.u32 %x1, %t, 2, %in;\nld.global.u16 %r1, [%x1];\nld.global.s8 %r2, "
             "[%in+255];\nld.global.u8 %r3, [%x1];\nadd.u32 %r1, %r1, %r2;\nadd.u32 %r1, %r1, "
             "%r3;\nst.global.u32 [%o], %r1;\n",

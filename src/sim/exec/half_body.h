@@ -112,7 +112,7 @@ OP(HALF)
     const bool bf = c->kind & 1, two = c->kind & 2, ftz = c->flags & SIM_FTZ && !bf;
     for (int i = 0; i < 32; i++) {
         uint32_t v = 0;
-        for (int k = 0; k <= two; k++) {
+        for (int k = 0; k < 1 + two; k++) {
             uint32_t h[3] = {a[i] >> (16 * k) & 0xffff, b[i] >> (16 * k) & 0xffff,
                              e[i] >> (16 * k) & 0xffff};
             if (ftz)
@@ -138,7 +138,7 @@ OP(SETP_HALF)
     for (int k = 0; k < 2; k++) {
         float a[32], b[32];
         s32 t[32] __attribute__((aligned(64)));
-        LANES
+        EACH_LANE
         {
             a[i] = IN_SET(half_in)(x[i], k, bf);
             b[i] = IN_SET(half_in)(y[i], k, bf);

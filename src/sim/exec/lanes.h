@@ -21,9 +21,9 @@
 #define JOIN_2(a, b) JOIN_(a, b)
 #define IN_SET(name) JOIN_2(name, SIM_SET)
 #if defined __clang__
-#define LANES PRAGMA(clang loop vectorize(assume_safety)) for (int i = 0; i < 32; i++)
+#define EACH_LANE PRAGMA(clang loop vectorize(assume_safety)) for (int i = 0; i < 32; i++)
 #else
-#define LANES PRAGMA(GCC ivdep) for (int i = 0; i < 32; i++)
+#define EACH_LANE PRAGMA(GCC ivdep) for (int i = 0; i < 32; i++)
 #endif
 #define INLINE static inline __attribute__((always_inline))
 

@@ -9,12 +9,12 @@
 INLINE void IN_SET(fill32)(u32 *addr, uint32_t m)
 {
     const uint32_t first = addr[__builtin_ctz(m)];
-    LANES addr[i] = m >> i & 1 ? addr[i] : first;
+    EACH_LANE addr[i] = m >> i & 1 ? addr[i] : first;
 }
 INLINE void IN_SET(fill64)(u64 *addr, uint32_t m)
 {
     const uint64_t first = addr[__builtin_ctz(m)];
-    LANES addr[i] = m >> i & 1 ? addr[i] : first;
+    EACH_LANE addr[i] = m >> i & 1 ? addr[i] : first;
 }
 
 /* What an access asks of bytes. */
@@ -62,7 +62,7 @@ static void IN_SET(cost_shared)(struct warp *w, const struct code *c, const u32 
         uint32_t shifted[32];
         const uint32_t *from = (const uint32_t *)addr;
         if (at) {
-            LANES shifted[i] = addr[i] + at;
+            EACH_LANE shifted[i] = addr[i] + at;
             from = shifted;
         }
         const struct pattern_shared *p = pattern_shared(memo->shared, from, m, piece, kind);
@@ -88,7 +88,7 @@ static void IN_SET(cost_global)(struct warp *w, const struct code *c, const u64 
     uint64_t sectors = 0, ideal = 0;
     for (uint32_t at = 0; at < k->size; at += piece) {
         uint64_t from[32];
-        LANES from[i] = addr[i] + at;
+        EACH_LANE from[i] = addr[i] + at;
         const struct pattern_global *p = pattern_global(memo->global, from, m, piece);
         sectors += p->sectors;
         ideal += p->ideal;
@@ -114,7 +114,7 @@ static uint32_t IN_SET(reach_shared)(struct warp *w, const struct code *c, u32 *
         IN_SET(fill32)(addr, m);
     uint32_t bad = k->size > b->shared_bytes;
     const uint32_t last = b->shared_bytes - k->size, low = k->align - 1;
-    LANES bad |= (uint32_t)(addr[i] > last) | (addr[i] & low);
+    EACH_LANE bad |= (uint32_t)(addr[i] > last) | (addr[i] & low);
     if (bad) {
         m = access_shared_slow(w, c, (const uint32_t *)addr, m, k->size, k->align, k->write);
         if (!m)
@@ -122,7 +122,7 @@ static uint32_t IN_SET(reach_shared)(struct warp *w, const struct code *c, u32 *
         IN_SET(fill32)(addr, m);
     }
     uint8_t *const base = b->shared;
-    LANES p[i] = base + addr[i];
+    EACH_LANE p[i] = base + addr[i];
     const char *const bits = (const char *)b->shared_written;
     const uint64_t want = k->size >= 32 ? UINT32_MAX : ((uint64_t)1 << k->size) - 1;
     uint64_t have = want;
@@ -164,7 +164,7 @@ static uint32_t IN_SET(reach_global)(struct warp *w, const struct code *c, u64 *
     uint64_t bad = !al || k->size > al->bytes;
     if (!bad) {
         const uint64_t base = al->base, last = al->bytes - k->size, low = k->align - 1;
-        LANES bad |= (uint64_t)(addr[i] - base > last) | (addr[i] & low);
+        EACH_LANE bad |= (uint64_t)(addr[i] - base > last) | (addr[i] & low);
     }
     if (bad || (k->write && al->read_only)) {
         m = access_global_slow(w, c, (const uint64_t *)addr, m, k->size, k->align, k->write,
@@ -174,7 +174,7 @@ static uint32_t IN_SET(reach_global)(struct warp *w, const struct code *c, u64 *
         IN_SET(fill64)(addr, m);
     } else {
         uint8_t *const host = al->host - al->base;
-        LANES p[i] = host + addr[i];
+        EACH_LANE p[i] = host + addr[i];
         if (!al->all_written)
             for (int i = 0; i < 32; i++) {
                 if (!(m >> i & 1) || written_all(al->written, addr[i] - al->base, k->size))
@@ -237,11 +237,11 @@ static void IN_SET(fetch)(struct warp *w, const struct code_memory *mem, uint32_
                           uint8_t *const p[32])
 {
     const bool full = m == FULL;
-    if (full && mem->bytes == 4 && !mem->wide_reg && mem->count == 4) {
-        u32 trash[32] __attribute__((aligned(64)));
-        u32 *r[4];
-        for (int k = 0; k < 4; k++)
-            r[k] = mem->reg[k] == SIM_NO_REF ? trash : REF(u32, mem->reg[k]);
+    const bool sinks = mem->reg[0] == SIM_NO_REF || mem->reg[1] == SIM_NO_REF ||
+                       mem->reg[2] == SIM_NO_REF || mem->reg[3] == SIM_NO_REF;
+    if (full && mem->bytes == 4 && !mem->wide_reg && mem->count == 4 && !sinks) {
+        u32 *const r[4] = {REF(u32, mem->reg[0]), REF(u32, mem->reg[1]), REF(u32, mem->reg[2]),
+                           REF(u32, mem->reg[3])};
         IN_SET(turn_in)(r, p);
         return;
     }
@@ -309,10 +309,10 @@ INLINE void IN_SET(address64)(const struct warp *w, const struct code *c,
     const uint64_t offset = (uint64_t)mem->offset;
     if (mem->wide_addr) {
         const u64 *a = REF(const u64, c->a);
-        LANES addr[i] = a[i] + offset;
+        EACH_LANE addr[i] = a[i] + offset;
     } else {
         const u32 *a = REF(const u32, c->a);
-        LANES addr[i] = a[i] + offset;
+        EACH_LANE addr[i] = a[i] + offset;
     }
 }
 /* In shared memory; what is beyond 32 bits is beyond any block's. */
@@ -322,14 +322,14 @@ INLINE void IN_SET(address32)(const struct warp *w, const struct code *c,
     const uint32_t offset = (uint32_t)mem->offset;
     if (mem->wide_addr) {
         const u64 *a = REF(const u64, c->a);
-        LANES
+        EACH_LANE
         {
             const uint64_t x = a[i] + (uint64_t)mem->offset;
             addr[i] = x >> 32 ? UINT32_MAX : (uint32_t)x;
         }
     } else {
         const u32 *a = REF(const u32, c->a);
-        LANES addr[i] = a[i] + offset;
+        EACH_LANE addr[i] = a[i] + offset;
     }
 }
 
@@ -355,7 +355,7 @@ static struct IN_SET(access) IN_SET(access_of)(const struct code_memory *mem, bo
 INLINE uint32_t IN_SET(in_window)(const u64 *addr, uint32_t m, uint64_t base)
 {
     s32 t[32] __attribute__((aligned(64)));
-    LANES t[i] = -(s32)(addr[i] - base < SIM_WINDOW_BYTES);
+    EACH_LANE t[i] = -(s32)(addr[i] - base < SIM_WINDOW_BYTES);
     return IN_SET(mask_of)(t) & m;
 }
 
@@ -395,7 +395,7 @@ static void IN_SET(move_generic)(struct warp *w, const struct code *c,
     u64 own[32] __attribute__((aligned(64)));
     if (shared) {
         u32 a32[32] __attribute__((aligned(64)));
-        LANES
+        EACH_LANE
         {
             const uint64_t x = addr[i] - SIM_SHARED_WINDOW;
             a32[i] = x >> 32 ? UINT32_MAX : (uint32_t)x;
@@ -403,11 +403,11 @@ static void IN_SET(move_generic)(struct warp *w, const struct code *c,
         IN_SET(move)(w, c, mem, shared, write, SIM_SHARED, NULL, a32);
     }
     if (local) {
-        LANES own[i] = addr[i] - SIM_LOCAL_WINDOW;
+        EACH_LANE own[i] = addr[i] - SIM_LOCAL_WINDOW;
         warp_local(w, c, mem, local, (const uint64_t *)own, write);
     }
     if (param) {
-        LANES own[i] = addr[i] - SIM_PARAM_WINDOW;
+        EACH_LANE own[i] = addr[i] - SIM_PARAM_WINDOW;
         warp_param(w, c, mem, param, (const uint64_t *)own, write);
     }
     if (global)
@@ -476,7 +476,7 @@ OP(ATOM)
     if (shared) {
         const uint64_t base = mem->space == SIM_SHARED ? 0 : SIM_SHARED_WINDOW;
         u32 a32[32] __attribute__((aligned(64)));
-        LANES a32[i] = (addr[i] - base) >> 32 ? UINT32_MAX : (uint32_t)(addr[i] - base);
+        EACH_LANE a32[i] = (addr[i] - base) >> 32 ? UINT32_MAX : (uint32_t)(addr[i] - base);
         const uint32_t good = IN_SET(reach_shared)(w, c, a32, shared, &k, p);
         if (good)
             warp_atomic(w, c, mem, good, p);
@@ -502,14 +502,14 @@ OP(CP_ASYNC)
     u64 from[32] __attribute__((aligned(64)));
     IN_SET(address32)(w, c, mem, to);
     const u64 *b = REF(const u64, c->b);
-    LANES from[i] = b[i] + c->imm;
+    EACH_LANE from[i] = b[i] + c->imm;
     uint8_t *p[32];
     /* where it goes: checked now, written later */
     struct block *blk = w->block;
     if (m != FULL)
         IN_SET(fill32)(to, m);
     uint32_t bad = bytes > blk->shared_bytes;
-    LANES bad |= (uint32_t)(to[i] > blk->shared_bytes - bytes) | (to[i] & (bytes - 1));
+    EACH_LANE bad |= (uint32_t)(to[i] > blk->shared_bytes - bytes) | (to[i] & (bytes - 1));
     if (bad)
         m = access_shared_slow(w, c, (const uint32_t *)to, m, bytes, bytes, true);
     if (!m)
@@ -602,9 +602,9 @@ OP(CP_ASYNC_WAIT)
         if (mem->space == SIM_NOWHERE) {                                           \
             u64 wide[32] __attribute__((aligned(64)));                             \
             IN_SET(address64)(w, c, mem, wide);                                    \
-            LANES addr[i] = (wide[i] - SIM_SHARED_WINDOW) >> 32                    \
-                                ? UINT32_MAX                                       \
-                                : (uint32_t)(wide[i] - SIM_SHARED_WINDOW);         \
+            EACH_LANE addr[i] = (wide[i] - SIM_SHARED_WINDOW) >> 32                \
+                                    ? UINT32_MAX                                   \
+                                    : (uint32_t)(wide[i] - SIM_SHARED_WINDOW);     \
         } else                                                                     \
             IN_SET(address32)(w, c, mem, addr);                                    \
         warp_mbarrier(w, c, m, (const uint32_t *)addr);                            \
@@ -624,9 +624,9 @@ INLINE uint32_t IN_SET(matrix_rows)(struct warp *w, const struct code *c,
     if (mem->space == SIM_NOWHERE) {
         u64 wide[32] __attribute__((aligned(64)));
         IN_SET(address64)(w, c, mem, wide);
-        LANES addr[i] = (wide[i] - SIM_SHARED_WINDOW) >> 32
-                            ? UINT32_MAX
-                            : (uint32_t)(wide[i] - SIM_SHARED_WINDOW);
+        EACH_LANE addr[i] = (wide[i] - SIM_SHARED_WINDOW) >> 32
+                                ? UINT32_MAX
+                                : (uint32_t)(wide[i] - SIM_SHARED_WINDOW);
     } else
         IN_SET(address32)(w, c, mem, addr);
     const uint32_t rows = x->matrices == 4 ? FULL : (1u << (8 * x->matrices)) - 1;
@@ -648,7 +648,7 @@ OP(LDMATRIX)
     const uint32_t good =
         IN_SET(matrix_rows)(w, c, x, &worker_of(w)->program->memory[c->target], false, p);
     const void *row[32];
-    LANES row[i] = good >> i & 1 ? p[i] : NULL;
+    EACH_LANE row[i] = good >> i & 1 ? p[i] : NULL;
     uint32_t *d[4];
     for (int k = 0; k < x->matrices; k++)
         d[k] = REF(uint32_t, x->d[k]);
@@ -663,7 +663,7 @@ OP(STMATRIX)
     const uint32_t good =
         IN_SET(matrix_rows)(w, c, x, &worker_of(w)->program->memory[c->target], true, p);
     void *row[32];
-    LANES row[i] = good >> i & 1 ? p[i] : NULL;
+    EACH_LANE row[i] = good >> i & 1 ? p[i] : NULL;
     uint32_t *s[4];
     for (int k = 0; k < x->matrices; k++)
         s[k] = REF(uint32_t, x->d[k]);
@@ -717,15 +717,16 @@ INLINE void IN_SET(wmma)(struct warp *w, const struct code *c, bool write)
         if (shared) {
             u32 addr[32] __attribute__((aligned(64)));
             const uint64_t from = mem->space == SIM_SHARED ? at : at - SIM_SHARED_WINDOW;
-            LANES addr[i] = (from + offset[i]) >> 32 ? UINT32_MAX : (uint32_t)(from + offset[i]);
+            EACH_LANE addr[i] =
+                (from + offset[i]) >> 32 ? UINT32_MAX : (uint32_t)(from + offset[i]);
             good = IN_SET(reach_shared)(w, c, addr, a->mask, &k, p);
         } else {
             u64 addr[32] __attribute__((aligned(64)));
-            LANES addr[i] = at + offset[i];
+            EACH_LANE addr[i] = at + offset[i];
             good = IN_SET(reach_global)(w, c, addr, a->mask, &k, p);
         }
         void *row[32];
-        LANES row[i] = good >> i & 1 ? p[i] : NULL;
+        EACH_LANE row[i] = good >> i & 1 ? p[i] : NULL;
         if (write)
             tensor_wmma_store(&x->wmma, j, row, r);
         else

@@ -21,12 +21,12 @@
 
 INLINE void IN_SET(blend32)(u32 *d, const u32 *t, uint32_t m)
 {
-    LANES d[i] = m >> i & 1 ? t[i] : d[i];
+    EACH_LANE d[i] = m >> i & 1 ? t[i] : d[i];
 }
 
 INLINE void IN_SET(blend64)(u64 *d, const u64 *t, uint32_t m)
 {
-    LANES d[i] = m >> i & 1 ? t[i] : d[i];
+    EACH_LANE d[i] = m >> i & 1 ? t[i] : d[i];
 }
 
 /* One bit of each lane's 0 or -1. */
@@ -85,7 +85,7 @@ INLINE void IN_SET(compared)(struct warp *w, const struct code *c, uint32_t m, u
     {                                    \
         OUT(T);                          \
         const S *a = REF(const S, c->a); \
-        LANES                            \
+        EACH_LANE                        \
         {                                \
             const S x = a[i];            \
             d[i] = (T)(expr);            \
@@ -97,7 +97,7 @@ INLINE void IN_SET(compared)(struct warp *w, const struct code *c, uint32_t m, u
     {                                                             \
         OUT(T);                                                   \
         const S *a = REF(const S, c->a), *b = REF(const S, c->b); \
-        LANES                                                     \
+        EACH_LANE                                                 \
         {                                                         \
             const S x = a[i], y = b[i];                           \
             d[i] = (T)(expr);                                     \
@@ -109,7 +109,7 @@ INLINE void IN_SET(compared)(struct warp *w, const struct code *c, uint32_t m, u
     {                                                                                      \
         OUT(T);                                                                            \
         const S *a = REF(const S, c->a), *b = REF(const S, c->b), *e = REF(const S, c->c); \
-        LANES                                                                              \
+        EACH_LANE                                                                          \
         {                                                                                  \
             const S x = a[i], y = b[i], z = e[i];                                          \
             d[i] = (T)(expr);                                                              \
@@ -123,7 +123,7 @@ INLINE void IN_SET(compared)(struct warp *w, const struct code *c, uint32_t m, u
         OUT(T);                              \
         const S *a = REF(const S, c->a);     \
         const u32 *b = REF(const u32, c->b); \
-        LANES                                \
+        EACH_LANE                            \
         {                                    \
             const S x = a[i];                \
             const u32 y = b[i];              \
@@ -133,7 +133,7 @@ INLINE void IN_SET(compared)(struct warp *w, const struct code *c, uint32_t m, u
     }
 
 #define COMPARE_LOOP(expr)   \
-    LANES                    \
+    EACH_LANE                \
     {                        \
         t[i] = -(s32)(expr); \
     }                        \
@@ -199,13 +199,16 @@ INLINE void IN_SET(compared)(struct warp *w, const struct code *c, uint32_t m, u
         OUT(L);                                                                           \
         const L *a = REF(const L, c->a), *b = REF(const L, c->b);                         \
         const uint32_t p = IN_SET(pred)(w, c->pa);                                        \
-        LANES d[i] = p >> i & 1 ? a[i] : b[i];                                            \
+        EACH_LANE d[i] = p >> i & 1 ? a[i] : b[i];                                        \
         STORE##bits;                                                                      \
     }
 #define AS_S32(x) ((int32_t)(x))
 #define AS_S64(x) ((int64_t)(x))
 INT_OPS(16, 32, u32, int16_t, uint16_t, int32_t, uint32_t, AS_S16)
+/* Shifts of signed numbers keep the sign with every compiler that we know. */
+/* cppcheck-suppress shiftTooManyBitsSigned */
 INT_OPS(32, 32, u32, int32_t, uint32_t, int64_t, uint64_t, AS_S32)
+/* cppcheck-suppress shiftTooManyBitsSigned */
 INT_OPS(64, 64, u64, int64_t, uint64_t, __int128, unsigned __int128, AS_S64)
 
 #define CLAMP32(x) ((x) > INT32_MAX ? INT32_MAX : (x) < INT32_MIN ? INT32_MIN : (int32_t)(x))
@@ -223,7 +226,7 @@ OP3(MADWIDE_U16, 32, u32, u32, (x & 0xffff) * (y & 0xffff) + z)
         OUT(u64);                                                 \
         const S *a = REF(const S, c->a), *b = REF(const S, c->b); \
         const u64 *e = REF(const u64, c->c);                      \
-        LANES d[i] = (uint64_t)((W)a[i] * b[i]) + e[i];           \
+        EACH_LANE d[i] = (uint64_t)((W)a[i] * b[i]) + e[i];       \
         STORE64;                                                  \
     }
 MADWIDE(MADWIDE_S32, s32, int64_t)
@@ -311,7 +314,7 @@ BFE(BFE_S64, 64, u64, int64_t, 64, 1)
         OUT(L);                                                              \
         const L *a = REF(const L, c->a), *b = REF(const L, c->b);            \
         const u32 *e = REF(const u32, c->c), *g = REF(const u32, c->imm);    \
-        LANES                                                                \
+        EACH_LANE                                                            \
         {                                                                    \
             const uint32_t pos = e[i] & 255, len = g[i] & 255;               \
             const L ones = len >= n ? ~(L)0 : ((L)1 << (len & (n - 1))) - 1; \
@@ -341,7 +344,7 @@ OP1(POPC32, 32, u32, u32, __builtin_popcount(x))
     {                                        \
         OUT(u32);                            \
         const u64 *a = REF(const u64, c->a); \
-        LANES                                \
+        EACH_LANE                            \
         {                                    \
             const uint64_t x = a[i];         \
             d[i] = (uint32_t)(expr);         \
@@ -375,7 +378,7 @@ OP(LOP3)
     uint32_t on[8];
     for (int k = 0; k < 8; k++)
         on[k] = t >> k & 1 ? UINT32_MAX : 0;
-    LANES
+    EACH_LANE
     {
         const uint32_t x = a[i], y = b[i], z = e[i];
         d[i] = (~x & ~y & ~z & on[0]) | (~x & ~y & z & on[1]) | (~x & y & ~z & on[2]) |
@@ -420,7 +423,7 @@ OP(PRMT)
         OUT(u32);                                                                                  \
         const u32 *a = REF(const u32, c->a), *b = REF(const u32, c->b), *e = REF(const u32, c->c); \
         const bool wrap = c->flags & SIM_WRAP;                                                     \
-        LANES                                                                                      \
+        EACH_LANE                                                                                  \
         {                                                                                          \
             const uint32_t n = wrap ? e[i] & 31 : e[i] < 32 ? e[i] : 32;                           \
             const uint64_t x = a[i] | (uint64_t)b[i] << 32;                                        \
@@ -435,7 +438,7 @@ OP(SHF_R)
     OUT(u32);
     const u32 *a = REF(const u32, c->a), *b = REF(const u32, c->b), *e = REF(const u32, c->c);
     const bool wrap = c->flags & SIM_WRAP;
-    LANES
+    EACH_LANE
     {
         const uint32_t n = wrap ? e[i] & 31 : e[i] < 32 ? e[i] : 32;
         d[i] = (uint32_t)((a[i] | (uint64_t)b[i] << 32) >> n);
@@ -460,7 +463,7 @@ OP(BMSK)
         OUT(L);                                                   \
         const L *a = REF(const L, c->a), *b = REF(const L, c->b); \
         const C *e = REF(const C, c->c);                          \
-        LANES d[i] = e[i] >= 0 ? a[i] : b[i];                     \
+        EACH_LANE d[i] = e[i] >= 0 ? a[i] : b[i];                 \
         STORE##bits;                                              \
     }
 SLCT(SLCT_S32, 32, u32, s32, )
@@ -505,7 +508,7 @@ INLINE const f32 *IN_SET(flush)(const f32 *from, f32 *to)
 {
     const u32 *x = (const u32 *)(const void *)from;
     u32 *y = (u32 *)(void *)to;
-    LANES y[i] = x[i] & (x[i] & 0x7f800000 ? UINT32_MAX : 0x80000000);
+    EACH_LANE y[i] = x[i] & (x[i] & 0x7f800000 ? UINT32_MAX : 0x80000000);
     return to;
 }
 
@@ -561,7 +564,7 @@ INLINE float IN_SET(saturated)(float x)
         if (c->flags & SIM_FTZ)                                                                    \
             a = IN_SET(flush)(a, own[0]), b = IN_SET(flush)(b, own[1]),                            \
             e = IN_SET(flush)(e, own[2]);                                                          \
-        LANES                                                                                      \
+        EACH_LANE                                                                                  \
         {                                                                                          \
             const float x = a[i], y = b[i], z = e[i];                                              \
             (void)x, (void)y, (void)z;                                                             \
@@ -574,7 +577,7 @@ INLINE float IN_SET(saturated)(float x)
                 d[i] = IN_SET(directed)(r, left, cancels, c->flags);                               \
             }                                                                                      \
         if (c->flags & SIM_SAT)                                                                    \
-            LANES d[i] = IN_SET(saturated)(d[i]);                                                  \
+            EACH_LANE d[i] = IN_SET(saturated)(d[i]);                                              \
         if (c->flags & SIM_FTZ)                                                                    \
             IN_SET(flush)(d, d);                                                                   \
         IN_SET(blend32)(REF(u32, c->d), (const u32 *)(const void *)part, m);                       \
@@ -587,7 +590,7 @@ INLINE float IN_SET(saturated)(float x)
         }                                                                                          \
         f32 *const d = REF(f32, c->d);                                                             \
         const f32 *a = REF(const f32, c->a), *b = REF(const f32, c->b), *e = REF(const f32, c->c); \
-        LANES                                                                                      \
+        EACH_LANE                                                                                  \
         {                                                                                          \
             const float x = a[i], y = b[i], z = e[i];                                              \
             (void)x, (void)y, (void)z;                                                             \
@@ -676,7 +679,7 @@ OP(NEG_F32)
     OUT(u32);
     const u32 *a = REF(const u32, c->a);
     const bool ftz = c->flags & SIM_FTZ;
-    LANES d[i] = (ftz && !(a[i] & 0x7f800000) ? a[i] & 0x80000000 : a[i]) ^ 0x80000000;
+    EACH_LANE d[i] = (ftz && !(a[i] & 0x7f800000) ? a[i] & 0x80000000 : a[i]) ^ 0x80000000;
     STORE32;
 }
 OP(ABS_F32)
@@ -684,7 +687,7 @@ OP(ABS_F32)
     OUT(u32);
     const u32 *a = REF(const u32, c->a);
     const bool ftz = c->flags & SIM_FTZ;
-    LANES d[i] = (ftz && !(a[i] & 0x7f800000) ? 0 : a[i]) & 0x7fffffff;
+    EACH_LANE d[i] = (ftz && !(a[i] & 0x7f800000) ? 0 : a[i]) & 0x7fffffff;
     STORE32;
 }
 OP2(COPYSIGN_F32, 32, u32, u32, (y & 0x7fffffff) | (x & 0x80000000))
@@ -711,7 +714,7 @@ INLINE float IN_SET(min_of)(float x, float y)
         f32 own[2][32] __attribute__((aligned(64)));                                   \
         if (c->flags & SIM_FTZ)                                                        \
             a = IN_SET(flush)(a, own[0]), b = IN_SET(flush)(b, own[1]);                \
-        LANES d[i] = IN_SET(fn)(a[i], b[i]);                                           \
+        EACH_LANE d[i] = IN_SET(fn)(a[i], b[i]);                                       \
         if (c->flags & (SIM_NAN | SIM_XORSIGN))                                        \
             for (int i = 0; i < 32; i++) {                                             \
                 const float x = a[i], y = b[i];                                        \
@@ -825,7 +828,7 @@ OP(UNPACK16)
 {
     const u32 *a = REF(const u32, c->a);
     u32 lo[32], hi[32];
-    LANES
+    EACH_LANE
     {
         const uint32_t x = a[i];
         lo[i] = x & 0xffff;
@@ -838,7 +841,7 @@ OP(UNPACK32)
 {
     const u64 *a = REF(const u64, c->a);
     u32 lo[32], hi[32];
-    LANES
+    EACH_LANE
     {
         const uint64_t x = a[i];
         lo[i] = (uint32_t)x;
@@ -870,5 +873,5 @@ OP(SPECIAL)
         return;
     }
     u32 *d = REF(u32, c->d);
-    LANES d[i] = m >> i & 1 ? (uint32_t)v[i] : d[i];
+    EACH_LANE d[i] = m >> i & 1 ? (uint32_t)v[i] : d[i];
 }

@@ -35,7 +35,7 @@ OP(SHFL)
     s32 in_range[32] __attribute__((aligned(64)));
     u32 from[32] __attribute__((aligned(64)));
     const int kind = c->kind;
-    LANES
+    EACH_LANE
     {
         const int32_t lane = i, step = (int32_t)(b[i] & 31), seg = (int32_t)(e[i] >> 8 & 31);
         const int32_t clamp = (int32_t)(e[i] & 31);
@@ -67,7 +67,7 @@ OP(VOTE)
     const uint32_t yes = IN_SET(pred)(w, c->pa) & m;
     if (c->kind == 3) {
         u32 out[32] __attribute__((aligned(64)));
-        LANES out[i] = yes;
+        EACH_LANE out[i] = yes;
         IN_SET(blend32)(REF(u32, c->d), out, m);
         return;
     }
@@ -102,13 +102,13 @@ OP(ELECT)
     if (c->d == SIM_NO_REF)
         return;
     u32 out[32] __attribute__((aligned(64)));
-    LANES out[i] = leader;
+    EACH_LANE out[i] = leader;
     IN_SET(blend32)(REF(u32, c->d), out, m);
 }
 OP(ACTIVEMASK)
 {
     u32 out[32] __attribute__((aligned(64)));
-    LANES out[i] = m;
+    EACH_LANE out[i] = m;
     IN_SET(blend32)(REF(u32, c->d), out, m);
 }
 OP(WARP_SYNC)
