@@ -13,6 +13,7 @@
 #include "sim/exec/lanes.h"
 
 #if defined __clang__
+#pragma clang diagnostic ignored "-Wpass-failed" /* at -O1 no loop is vectorised */
 #pragma clang attribute push(__attribute__((target("avx2,fma,f16c,bmi,bmi2,popcnt,lzcnt"))), \
                              apply_to = function)
 #elif defined __GNUC__

@@ -13,6 +13,7 @@
 #include "sim/exec/lanes.h"
 
 #if defined __clang__
+#pragma clang diagnostic ignored "-Wpass-failed" /* at -O1 no loop is vectorised */
 #pragma clang attribute push(                                                               \
     __attribute__((                                                                         \
         target("avx512f,avx512dq,avx512bw,avx512vl,avx2,fma,f16c,bmi,bmi2,popcnt,lzcnt"))), \
