@@ -189,9 +189,9 @@ static void model_strong_read(struct model *m, int block, int thread, const stru
     struct thread *t = &m->thread[block][thread];
     const bool near = l->block == block, gpu = a->scope == HAZARD_SCOPE_GPU;
     if (a->act != HAZARD_STRONG_WRITE && a->acquire) {
-        if (near)
-            join(&t->knows,
-                 &l->near); /* at .cta scope what came by another block stays there: below */
+        for (int i = 0; near && i < m->events; i++) /* at .cta scope what its own block did */
+            if (has(&l->near, i) && (gpu || m->event[i].block == block))
+                add(&t->knows, i);
         if (gpu)
             join(&t->knows, &l->far);
     } else if (a->act != HAZARD_STRONG_WRITE) {
@@ -246,7 +246,7 @@ static void access(struct trial *t, int block)
         a.acquire = a.act != HAZARD_STRONG_WRITE && draw(m, 2);
         a.release = a.act != HAZARD_STRONG_READ && draw(m, 2);
     } else if (a.act != HAZARD_COPY) {
-        a.collective = !draw(m, 6);
+        a.collective = !draw(m, 6) && m->alive[block][warp] == EVERY;
     }
     if (a.act == HAZARD_COPY)
         a.bytes = 4u << draw(m, 3);

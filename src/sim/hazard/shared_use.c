@@ -65,7 +65,7 @@ struct shared_memory {
     uint32_t bytes, shift, cells;
     uint32_t epoch;
     bool stuck;  /* a thread ended that had used memory in this epoch: nobody will meet it again */
-    bool strong; /* was there ever a STRONG_WRITES? */
+    bool strong; /* was there ever a strong access? */
     uint32_t touched[WARPS_MAX]; /* epoch of the last access */
     struct cell *cell;
     struct mark *mark[MARKS][WARPS_MAX];
@@ -221,7 +221,8 @@ struct work {
     const struct hazard_access *a;
     const struct know *know; /* of all lanes; NULL: each has its own */
     uint32_t clock, insn, epoch;
-    uint32_t mark; /* the instruction as marks have it */
+    uint32_t mark;  /* the instruction as marks have it */
+    uint32_t floor; /* all lanes know of their own warp up to this clock */
     bool copy;
     uint32_t addr; /* of the lanes that are worked on */
 };
@@ -405,6 +406,8 @@ static inline void set_mark(const struct work *w, uint32_t cell, uint32_t lanes,
     struct mark *m = &w->s->mark[kind][w->a->warp][cell];
     if (m->clock == w->clock && m->insn == w->mark && !w->s->spilt)
         m->lanes |= lanes;
+    else if (!w->s->spilt && (m->clock <= w->floor || !(m->lanes & ~lanes)))
+        *m = (struct mark){.clock = w->clock, .lanes = lanes, .insn = w->mark};
     else
         renew_mark(w, cell, lanes, kind);
 }
@@ -434,7 +437,7 @@ static void write_cell(const struct work *w, uint32_t cell, uint32_t lanes)
     if (c->written >= w->epoch)
         check_write(w, cell, lanes);
     if (c->marked >> 6 >= w->epoch) {
-        for (enum marks k = READS; k < MARKS; k++)
+        for (enum marks k = READS; k < (w->s->strong ? MARKS : STRONG_READS); k++)
             check_marks(w, cell, lanes, k);
         c->marked = 0;
         if (w->s->spilt)
@@ -558,7 +561,7 @@ static void make_marks(struct hazard_block *b, const struct hazard_access *a)
                                                            : STRONG_WRITES;
     if (a->act != HAZARD_WRITE && a->act != HAZARD_COPY && !s->mark[kind][a->warp])
         s->mark[kind][a->warp] = xcalloc(s->cells, sizeof *s->mark[kind][a->warp]);
-    s->strong |= kind == STRONG_WRITES && is_strong(a->act);
+    s->strong |= is_strong(a->act);
 }
 
 void hazard_shared(struct hazard_block *b, const struct hazard_access *a, const uint32_t addr[32])
@@ -596,6 +599,7 @@ void hazard_shared(struct hazard_block *b, const struct hazard_access *a, const 
         .insn = a->insn < HAZARD_INSN_MAX ? a->insn : HAZARD_INSN_MAX,
         .epoch = s->epoch,
         .copy = a->act == HAZARD_COPY};
+    w.floor = w.know ? w.know->least[a->warp] : 0;
     w.mark = w.insn | (a->collective ? TOGETHER : 0);
     work_on(&w, addr, mask);
     if (is_strong(a->act))
