@@ -154,15 +154,13 @@ static bool press(struct pty *p, unsigned long n)
 static void expect_alive(struct pty *p)
 {
     pty_resize(p, 80, 24);
-    pty_send(p, "\x07\x07\x1b\x03");
-    pty_settle(p, 50, 3000);
-    pty_send(p, "\x03");
-    pty_settle(p, 50, 3000);
-    pty_send(p, "\x07"); /* what an ESC before still waits for */
-    pty_settle(p, 50, 3000);
-    pty_send(p, "\x15");
-    pty_forget(p);
-    pty_send(p, "quit\r");
+    for (int i = 0; i < 8 && !pty_ended(p, 400); i++) { /* a quoting key takes the first of them */
+        pty_send(p, "\x07\x03");
+        pty_settle(p, 50, 3000);
+        pty_send(p, "\x07\x15");
+        pty_settle(p, 50, 3000);
+        pty_send(p, "quit\r");
+    }
     CU_ASSERT_TRUE(pty_ended(p, 30000));
     CU_ASSERT_EQUAL(p->status & 0x7f, 0); /* by itself */
     CU_ASSERT_TRUE(pty_modes_restored(p));
