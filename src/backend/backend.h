@@ -69,12 +69,13 @@ const struct kernel_desc *backend_desc(const struct backend_info *b, const struc
 enum launch_kind { LAUNCH_AUTO, LAUNCH_STREAM, LAUNCH_GRAPH };
 
 struct backend_options {
-    int device;  /* index among the backend's devices */
-    int threads; /* CPU backend, simulator: 0 for all */
-    int streams; /* concurrent launches, 1 by default */
-    int launch;  /* enum launch_kind */
-    int blocks;  /* enum sim_blocks */
-    int hazards; /* enum sim_hazards */
+    int device;    /* index among the backend's devices */
+    int threads;   /* CPU backend, simulator: 0 for all */
+    int streams;   /* concurrent launches, 1 by default */
+    int launch;    /* enum launch_kind */
+    int blocks;    /* enum sim_blocks */
+    int hazards;   /* enum sim_hazards */
+    bool counting; /* counts are wanted as those of a timed run, which is not asked for its LSE */
 };
 
 /* Which blocks of a grid are simulated; AUTO: all that take seconds and not minutes. */

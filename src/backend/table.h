@@ -28,4 +28,12 @@ BACKEND(cuda,
         .present = nvidia_present,
         .needs = "a GPU",
         .absent = "no NVIDIA driver is loaded here")
+BACKEND(sim,
+        .title = "simulator",
+        .doc = "CUDA kernels by a simulator of their PTX: check, counters, hazards, no times",
+        .side = SIDE_CUDA,
+        .origin = "sim",
+        .devices = 1,
+        .options = {"threads", "blocks", "hazards"},
+        .counts = true)
 // clang-format on

@@ -1,5 +1,5 @@
 # The verbs of this room, in the order in which help has them; the lessons add theirs.
-verbs = run check compare sweep profile plan tune explain edit kernel source occupancy why roofline \
+verbs = run check compare sweep profile sanitize plan tune explain edit kernel source occupancy why roofline \
 	timeline kernels device devices doctor set show reset results export record open report help \
 	apropos alias unalias watch save source_file history log shell completions complete_line quit
 verb_table.h: %D%/local.mk
@@ -33,6 +33,7 @@ libattnscope_a_SOURCES += \
 	%D%/verbs/cmd_results.c \
 	%D%/verbs/cmd_roofline.c \
 	%D%/verbs/cmd_run.c \
+	%D%/verbs/cmd_sanitize.c \
 	%D%/verbs/cmd_script.c \
 	%D%/verbs/cmd_set.c \
 	%D%/verbs/cmd_source.c \

@@ -130,13 +130,15 @@ static void open_lock(struct launch *l)
 enum status launch_need_backend(struct launch *l, struct err *err)
 {
     const struct backend_ops *ops = backend_find(l->request.options.backend);
-    const struct backend_options asked = options_backend(&l->request.options), *o = &asked;
+    struct backend_options asked = options_backend(&l->request.options), *o = &asked;
+    asked.counting = l->request.kind == JOB_PROFILE;
     if (!ops)
         return err_set(err, ST_USAGE, "unknown backend %s", l->request.options.backend);
     bool same = l->backend && ops == l->ops && o->device == l->options.device &&
                 o->threads == l->options.threads && o->streams == l->options.streams &&
                 o->launch == l->options.launch && o->blocks == l->options.blocks &&
-                o->hazards == l->options.hazards;
+                o->hazards == l->options.hazards &&
+                (ops->sample || o->counting == l->options.counting);
     if (same)
         return ST_OK;
     launch_close(l);

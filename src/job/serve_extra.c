@@ -41,8 +41,8 @@ enum status launch_profile(struct launch *l, int i, struct err *err)
     const bool cold = !l->request.options.l2 || strcmp(l->request.options.l2, "hot") != 0;
     struct entry *e = &l->entries[i];
     if (!l->ops->profile)
-        return err_set(err, ST_NO, "backend=%s has no hardware counters; they need a GPU",
-                       l->info->name);
+        return err_set(err, ST_NO, "backend=%s has no counters; backend=%s has", l->info->name,
+                       backend_simulator()->name);
     peer_estimate(&l->peer, PHASE_PROFILE, i, l->ops->load_s + replays * e->once_s);
     json_t *out = json_object();
     enum status st = l->ops->profile(l->backend, e->slot, cold, out, err);

@@ -39,7 +39,9 @@ struct backend_options options_backend(const struct options *o)
     return (struct backend_options){.device = o->device,
                                     .threads = o->threads,
                                     .streams = o->streams,
-                                    .launch = (int)o->launch};
+                                    .launch = (int)o->launch,
+                                    .blocks = o->blocks,
+                                    .hazards = o->hazards};
 }
 
 /* ---- what a key does besides setting its member ---- */
@@ -82,6 +84,14 @@ static const char *const launch_docs[] = {"whatever disturbs a short kernel leas
                                           "one launch after another",
                                           "launches replayed from a graph"};
 
+static const char *const blocks_words[] = {"auto", "all", "some", NULL};
+static const char *const blocks_docs[] = {
+    "all, unless that takes many seconds", "every block: a checked output",
+    "blocks that stand for the others: counts at once, no check"};
+static const char *const hazards_words[] = {"auto", "on", "off", NULL};
+static const char *const hazards_docs[] = {"on for shapes below 1 GFLOP",
+                                           "looked for: three times as slow", "not looked for"};
+
 // clang-format off
 #define WORDS(name) .words = name##_words, .word_docs = name##_docs
 
@@ -103,7 +113,11 @@ const struct field option_keys[] = {
     FIELD(FIELD_WORD,  options, launch, WORDS(launch),
           .doc = "GPU launches through streams or graphs"),
     FIELD(FIELD_COUNT, options, threads, .flags = FIELD_AUTO, .lo = 0, .hi = 1024,
-          .doc = "threads of the CPU backend; auto: all"),
+          .doc = "threads of the CPU backend and of the simulator; auto: all"),
+    FIELD(FIELD_WORD,  options, blocks, WORDS(blocks),
+          .doc = "which blocks of a grid the simulator runs"),
+    FIELD(FIELD_WORD,  options, hazards, WORDS(hazards),
+          .doc = "races and missing waits, which the simulator finds"),
     FIELD(FIELD_COUNT, options, streams, .lo = 1, .hi = 64,
           .doc = "concurrent launches"),
     FIELD_AT("timeout", FIELD_REAL, options, timeout_s, .flags = FIELD_AUTO, .lo = 0, .hi = 86400, .example = "30",

@@ -16,6 +16,7 @@ struct options {
     char *l2; /* "cold" "hot" "both" */
     enum launch_kind launch;
     int device, threads, streams;
+    int blocks, hazards; /* enum sim_blocks, enum sim_hazards */
     double timeout_s; /* silence allowed while a kernel runs; 0: 5 s, or ten times the worker's own
                          estimate if that is longer */
 };

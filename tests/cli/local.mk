@@ -12,3 +12,6 @@ EXTRA_DIST += %D%/lib.sh %D%/frozen.txt tests/peers/mine.py tests/peers/torch.py
 .PHONY: update-frozen
 update-frozen: all
 	$(AM_TESTS_ENVIRONMENT) $(SHELL) $(srcdir)/tests/cli/frozen.sh --update
+
+# CUDA kernels without a GPU.
+shell_tests += %D%/sim.sh

@@ -8,13 +8,15 @@ shape="S=16 D=32 H=1"
 
 # ---- without a GPU
 if [ ! -e /dev/nvidiactl ]; then
-    run profile row_online
-    is "no GPU: status 77" [ "$rc" -eq 77 ]
-    is "no GPU: what is needed, and what there is instead" says "$err" 'hardware counters of an NVIDIA GPU.*plan has the ideal'
+    run profile row_online S=64 H=1 f32
+    is "no GPU: the simulator counts" [ "$rc" -eq 0 ]
+    is "no GPU: it says who" says "$out" 'PTX simulator.*PTX of .*simulated'
+    is "no GPU: what is executed" says "$out" '^Warp instructions +- +[1-9]'
+    is "no GPU: what hardware alone counts is not among it" [ "${out#*Elapsed cycles}" = "$out" ]
 fi
 run profile row_online backend=cpu
 is "backend=cpu is a usage error" [ "$rc" -eq 2 ]
-is "it has no counters" says "$err" 'backend=cpu has none'
+is "it has no counters" says "$err" 'backend=cpu has none, backend=sim has'
 run profile
 is "it needs a kernel" says "$err" 'profile needs a kernel, for example'
 run explain dram_bytes

@@ -107,7 +107,7 @@ static void read_findings(struct sim_answer *a)
 {
     const json_t *list = json_object_get(a->all, "findings");
     const char *first = json_text_of(json_array_get(list, 0), "sentence");
-    a->findings = (int64_t)json_array_size(list) + count_of(a->all, "findings_lost");
+    a->findings = (int64_t)json_array_size(list);
     a->finding = xstrdup_if(first);
 }
 

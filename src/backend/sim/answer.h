@@ -14,7 +14,7 @@
 struct sim_answer {
     struct counter_values counters; /* of all launches */
     int64_t blocks, blocks_run;
-    int64_t findings; /* distinct, those that were not kept included */
+    int64_t findings; /* distinct, as far as they were kept */
     char *finding;    /* the first, in a sentence; NULL */
     bool partial;     /* not every block was run: there is no output */
     bool intact;      /* the inputs are as they were */

@@ -64,6 +64,10 @@ static enum status add_output(struct run *r, struct err *err)
     enum status st =
         sim_memory_map(r->memory, "O", r->job->output, r->job->output_bytes, false, &at, err);
     r->args.o = (void *)(uintptr_t)at;
+    if (st != ST_OK || !r->job->lse)
+        return st;
+    st = sim_memory_map(r->memory, "LSE", r->job->lse, r->job->lse_bytes, false, &at, err);
+    r->args.lse = (float *)(uintptr_t)at;
     return st;
 }
 
@@ -95,7 +99,7 @@ static enum status add_workspaces(struct run *r, struct err *err)
 
 static uint64_t memory_limit(const struct sim_job *j)
 {
-    uint64_t sum = j->output_bytes;
+    uint64_t sum = j->output_bytes + j->lse_bytes;
     for (int i = 0; i < 3; i++)
         sum += j->tensor_bytes[i];
     for (int i = 0; i < j->plan->desc->nws; i++)

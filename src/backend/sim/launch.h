@@ -18,6 +18,8 @@ struct sim_job {
     size_t tensor_bytes[3];
     void *output; /* shared memory, poisoned; without guards: the simulator sees what is beside */
     size_t output_bytes;
+    void *lse; /* the same for a float of each row; NULL: not asked for */
+    size_t lse_bytes;
     enum sim_blocks blocks;
     bool hazards;
     int threads;

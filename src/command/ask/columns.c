@@ -55,4 +55,31 @@ const struct columns compare_columns = {
         {0},
     },
 };
+/* Of runs by the simulator: what they did, no times. */
+const struct columns counted_columns = {
+    .of = FIELD_TABLES(run_fields),
+    .list = (const struct column[]){
+        {.field = "kernel"},
+        {.field = "shape", .varies = true},
+        {.field = "params", .optional = true, .drop = 8},
+        {.field = "warp_instructions", .title = "warp instr", .digits = 5},
+        {.field = "active_lanes", .title = "lanes", .digits = 3, .drop = 3},
+        {.field = "tensor_ops", .title = "tensor", .digits = 5, .drop = 4},
+        {.field = "smem_wavefronts", .title = "SMEM wavef.", .digits = 5},
+        {.field = "smem_wavefronts_ideal", .title = "ideal", .digits = 5, .drop = 2},
+        {.field = "global_sectors", .title = "sectors", .digits = 5},
+        {.field = "global_sectors_ideal", .title = "ideal", .digits = 5, .drop = 2},
+        {.field = "barriers", .drop = 6},
+        {.field = "predicted_us", .optional = true},
+        {.field = "max_diff", .drop = 1},
+        {.field = "error_ratio", .drop = 5},
+        {.field = "pair_max_diff", .optional = true, .drop = 5},
+        {.field = "hazards"},
+        {.field = "check"},
+        {.field = "ptx", .drop = 7},
+        {.field = "origin", .drop = 9},
+        {.field = "reason", .optional = true},
+        {0},
+    },
+};
 // clang-format on

@@ -6,6 +6,6 @@
 
 #include "export/rows.h"
 
-extern const struct columns run_columns, compare_columns;
+extern const struct columns run_columns, compare_columns, counted_columns;
 
 #endif

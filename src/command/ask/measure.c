@@ -150,7 +150,8 @@ static void keep_row(struct session *s, const struct request *r, const struct me
 
 static bool has_figures(const struct run_row *row)
 {
-    return row->check || !isnan(row->median_us) || row->checked_rows != INT_UNKNOWN;
+    return row->check || !isnan(row->median_us) || row->checked_rows != INT_UNKNOWN ||
+           !isnan(row->warp_instructions);
 }
 
 static const char *no_figures(const struct job *j)

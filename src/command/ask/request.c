@@ -71,6 +71,12 @@ enum status request_backend(const struct request *r, const char **name, struct e
                    b->absent, sure);
 }
 
+bool request_has_times(const struct request *r)
+{
+    const struct backend_info *b = runner(&r->options);
+    return !b || b->times;
+}
+
 /* The side whose descriptors count: plans are of CUDA kernels. */
 static enum kernel_side wanted_side(const struct options *o, unsigned flags)
 {

@@ -71,6 +71,8 @@ void request_only(struct request *r, int i);
 /* The backend that will run r, or ST_NO_GPU / ST_FAIL / ST_USAGE with a sentence; *name is set
  * whatever comes. */
 enum status request_backend(const struct request *r, const char **name, struct err *err);
+/* Has what will run r a clock? Without one its rows have no times. */
+bool request_has_times(const struct request *r);
 /* The descriptor that knows kernel i's parameters: the wanted side, else the other one. */
 const struct kernel_desc *request_desc(const struct request *r, int i);
 /* A parameter that kernel i refuses is a bad value, ST_USAGE, unlike a shape or a device that it does

@@ -121,7 +121,7 @@ static const struct field finding_fields[] = {
     FIELD(FIELD_INT, finding_row, offset, .unit = "B", .doc = "Offset in it."),
     FIELD(FIELD_INT, finding_row, bytes, .unit = "B", .doc = "Size of the access, or what both touch."),
     FIELD(FIELD_INT, finding_row, count, .doc = "How often."),
-    FIELD(FIELD_BOOL, finding_row, same_value, .doc = "Was the same written every time? Then today's hardware does not show it."),
+    FIELD(FIELD_BOOL, finding_row, same_value, .doc = "Was the same value written every time, so that today's hardware does not show it?"),
     WHERE_FIELDS(finding_row, "", where),
     WHERE_FIELDS(finding_row, "second_", second_where),
     FIELD(FIELD_JSON, finding_row, first, .doc = "Who: block, warp, lane, what it does, where."),

@@ -96,6 +96,10 @@ static void add_verdicts(const struct session *s, struct str *out, const struct 
     free(base);
 }
 
+static const char no_verdict[] =
+    "no verdict on time: simulated runs have none; what the kernels do stands "
+    "side by side\n";
+
 /* For --fail-on=slower: a gate must not pass for want of figures. */
 static enum status judge_speed(const struct run_rows *rows, struct err *err)
 {
@@ -131,10 +135,14 @@ static enum status compare_prepared(struct session *s, struct cmd_call *c, struc
     drop_verdicts(&m.rows);
     if (!shapes)
         sort_rows(&m.rows);
-    run_print(s, c, r, shapes, &m, &compare_columns, "ratio", "time ratio");
+    const bool timed = request_has_times(r);
+    run_print(s, c, r, shapes, &m, timed ? &compare_columns : &counted_columns,
+              timed ? "ratio" : NULL, "time ratio");
     const size_t from = c->out->len;
-    if (call_format(c) == FORMAT_TEXT && !shapes)
+    if (call_format(c) == FORMAT_TEXT && !shapes && timed)
         add_verdicts(s, c->out, &m.rows);
+    else if (call_format(c) == FORMAT_TEXT && !timed)
+        str_add(c->out, no_verdict);
     lines_wrap(c->out, from, call_width(s, c));
     st = measured_status(&m, true, err);
     if (!st && fail_slower)
@@ -171,6 +179,8 @@ static enum status exec_compare(struct session *s, struct cmd_call *c, struct er
                      strcmp(r.kernels[0]->name, "naive") ? r.kernels[0]->name : "cpu_tiled");
     if (!st)
         st = request_base_first(c, &r, base, err);
+    if (!st && fail_slower && !request_has_times(&r))
+        st = err_set(err, ST_USAGE, "--fail-on=slower needs times, and simulated runs have none");
     if (!st)
         st = compare_prepared(s, c, &r, &how, shapes, fail_slower, err);
     request_clear(&r);

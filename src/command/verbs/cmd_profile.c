@@ -9,10 +9,13 @@
 #include "command/output.h"
 #include "command/session.h"
 #include "command/show/profile.h"
+#include "command/show/simulated.h"
 #include "command/verbs/cmd_run.h"
 #include "command/verbs/verbs.h"
 
 enum { KERNELS_MAX = 16 };
+
+static const char *const by_words[] = {"line", "phase", NULL};
 
 // clang-format off
 static const struct columns columns = {
@@ -38,9 +41,9 @@ static const struct columns columns = {
 
 /* ---- the rows ---- */
 
-/* Rows of every kernel of the request, counted where that is permitted. */
+/* Rows of every kernel of the request, counted where that is permitted; `parts`: of its lines, or of its phases. */
 static void count(struct session *s, const struct request *r, struct measured *m,
-                  struct rowset *rows)
+                  struct rowset *rows, struct rowset *parts)
 {
     const struct measure_how how = {.kind = JOB_PROFILE, .no_store = true, .verb = "profile"};
     struct measuring *x = measure_start(s, r, &how);
@@ -51,6 +54,10 @@ static void count(struct session *s, const struct request *r, struct measured *m
     measure_finish(x, m);
     for (int i = 0; i < r->nkernels; i++) {
         profile_add(rows, &m->rows.v[i], profiles[i]);
+        if (parts->type == &line_type)
+            lines_add(parts, &m->rows.v[i], r->descs[i], profiles[i]);
+        else
+            phases_add(parts, &m->rows.v[i], r->descs[i], profiles[i]);
         json_decref(profiles[i]);
     }
 }
@@ -65,6 +72,16 @@ static void add_reason(struct str *out, const char *name, const char *reason)
     str_addf(out, "%s%s%s\n", named ? "" : name, named ? "" : ": ", reason);
 }
 
+static void add_first_head(struct str *out, const char *shape, const struct run_row *run,
+                           double replays)
+{
+    str_addf(out, "%s | %s | L2 %s | ", shape, run->device, run->l2);
+    if (run->ptx)
+        str_addf(out, "PTX of %s, simulated\n", run->ptx);
+    else
+        str_addf(out, "%.0f replays\n", replays);
+}
+
 /* Above the tables: what was measured, and what is to be known of each kernel. */
 static void add_heads(struct str *out, const struct request *r, const struct rowset *counted)
 {
@@ -75,8 +92,7 @@ static void add_heads(struct str *out, const struct request *r, const struct row
         const struct run_row *run = profile_run(row);
         const double launches = row_real(row, "launches");
         if (i == 0)
-            str_addf(out, "%s | %s | L2 %s | %.0f replays\n", shape, run->device, run->l2,
-                     row_real(row, "replays"));
+            add_first_head(out, shape, run, row_real(row, "replays"));
         if (run->check && !run_row_passed(run))
             str_addf(out, "%s FAILS its check: its figures are those of a wrong kernel\n",
                      run->kernel);
@@ -137,26 +153,48 @@ static enum status print(struct session *s, struct cmd_call *c, const struct req
                                      reason ? reason : "the worker gave no figures");
 }
 
+/* Lines or phases, below what was measured. */
+static enum status print_parts(struct session *s, struct cmd_call *c, const struct request *r,
+                               const struct rowset *rows, const struct rowset *parts)
+{
+    const enum format f = call_format(c);
+    const bool lines = parts->type == &line_type;
+    if (f == FORMAT_TEXT)
+        add_heads(c->out, r, rows);
+    call_rows(s, c, parts, lines ? &line_columns : &phase_columns);
+    return ST_OK;
+}
+
 /* ---- the verb ---- */
 
-static enum status check_request(const struct request *r, struct err *err)
+static enum status check_request(const struct request *r, const char *by, struct err *err)
 {
     const char *backend;
+    if (by && strcmp(by, by_words[0]) && strcmp(by, by_words[1]))
+        return err_set(err, ST_USAGE, "by has no value \"%s\"; it is line or phase", by);
     if (!r->nkernels)
         return err_set(err, ST_USAGE,
                        "profile needs a kernel, for example: profile fa2_mma S=4k D=128");
     if (r->nkernels > KERNELS_MAX)
         return err_set(err, ST_USAGE, "profile takes at most %d kernels", KERNELS_MAX);
     const enum status st = request_backend(r, &backend, err);
+    if (st == ST_OK && by && backend_info(backend)->times)
+        return err_set(err, ST_USAGE, "by=%s needs backend=%s: a GPU counts no lines", by,
+                       backend_simulator()->name);
     if (st == ST_OK && backend_info(backend)->counts)
         return ST_OK;
     if (r->options.backend && !backend_info(backend)->counts)
-        return err_set(err, ST_USAGE,
-                       "profile reads hardware counters of a GPU; backend=%s has none", backend);
-    return err_set(err, ST_NO_GPU,
-                   "profile reads hardware counters of an NVIDIA GPU, and %s; plan has the ideal "
-                   "figures",
-                   backend_gpu()->absent);
+        return err_set(err, ST_USAGE, "profile reads counters; backend=%s has none, backend=%s has",
+                       backend, backend_simulator()->name);
+    return st;
+}
+
+static bool names_backend(const struct session *s, const struct cmd_call *c)
+{
+    bool named = s->settings.options.backend != NULL;
+    for (int i = 0; i < c->npairs; i++)
+        named = named || !strcmp(c->pairs[i].key, "backend");
+    return named;
 }
 
 static enum status exec_profile(struct session *s, struct cmd_call *c, struct err *err)
@@ -165,10 +203,14 @@ static enum status exec_profile(struct session *s, struct cmd_call *c, struct er
     struct measured m;
     struct str command = {0};
     (void)call_format(c); /* the options are known from here on */
-    enum status st = request_make(s, c, 0, &r, err);
+    const char *by = call_key(c, "by");
+    const bool simulated = !names_backend(s, c) && !backend_usual()->counts;
+    enum status st = request_make(s, c, simulated ? REQUEST_PLAN : 0, &r, err);
     if (st)
         return st;
-    st = check_request(&r, err);
+    if (simulated)
+        r.options.backend = xstrdup(backend_simulator()->name);
+    st = check_request(&r, by, err);
     if (!st)
         st = call_finish(s, c, err);
     if (st) {
@@ -177,17 +219,25 @@ static enum status exec_profile(struct session *s, struct cmd_call *c, struct er
     }
     request_command(&r, "profile", &command);
     c->command = str_take(&command);
-    struct rowset rows = {.type = &profile_type};
-    count(s, &r, &m, &rows);
+    struct rowset rows = {.type = &profile_type},
+                  parts = {.type = by && !strcmp(by, by_words[0]) ? &line_type : &phase_type};
+    count(s, &r, &m, &rows, &parts);
     if (m.status == ST_CANCELLED)
         st = err_set(err, ST_CANCELLED, "cancelled");
     else
-        st = print(s, c, &r, &rows, err);
+        st = by && parts.n ? print_parts(s, c, &r, &rows, &parts) : print(s, c, &r, &rows, err);
     rowset_clear(&rows);
+    rowset_clear(&parts);
     measured_clear(&m);
     request_clear(&r);
     return st;
 }
+
+static const struct cmd_key profile_keys[] = {
+    {"by", "a row for each source line, or for each phase between barriers (backend=sim)",
+     by_words},
+    {0},
+};
 
 const struct cmd_entry cmd_profile = {
     .name = "profile",
@@ -212,14 +262,22 @@ const struct cmd_entry cmd_profile = {
         "Sums\n"
         "and means of several launches are in the row, each launch in launch_list of --json.\n"
         "\n"
-        "It needs libcupti of CUDA 12.6 or newer and the driver's permission; where one is "
+        "Without a GPU, or with backend=sim, the simulator counts what the kernel executes: warp\n"
+        "instructions, wavefronts and sectors with their ideals, tensor instructions, barriers. "
+        "The\n"
+        "busiest source lines come with by=line, phases between barriers with by=phase.\n"
+        "\n"
+        "On a GPU it needs libcupti of CUDA 12.6 or newer and the driver's permission; where one "
+        "is "
         "missing,\n"
         "a sentence says what to do, and the exit status is 3.\n"
         "\n"
         "  profile fa_scalar,wmma_serial S=1024 D=64\n"
-        "  profile row_tile PAD=0 l2=hot --json\n",
+        "  profile row_tile PAD=0 l2=hot --json\n"
+        "  profile fa2 by=line backend=sim\n",
     .arg = ARG_KERNELS,
+    .keys = profile_keys,
     .flags = CMD_SHAPE | CMD_OPTIONS | CMD_PARAMS | CMD_ROWS,
     .exec = exec_profile,
-    .columns = COLUMNS(&columns),
+    .columns = COLUMNS(&columns, &line_columns, &phase_columns),
 };

@@ -403,7 +403,9 @@ static enum status exec_measured(struct session *s, struct cmd_call *c, enum job
         return st;
     st = run_request(s, c, &r, &how, shapes, &m, err);
     if (!st) {
-        run_print(s, c, &r, shapes, &m, cols, kind == JOB_RUN ? "speedup" : NULL, "speedup");
+        const bool timed = kind == JOB_RUN && request_has_times(&r);
+        run_print(s, c, &r, shapes, &m, request_has_times(&r) ? cols : &counted_columns,
+                  timed ? "speedup" : NULL, "speedup");
         st = measured_status(&m, true, err);
         measured_clear(&m);
     }
@@ -448,6 +450,12 @@ const struct cmd_entry cmd_run = {
         "keep the CPU busy for more than a minute and neither time= nor a yes at the terminal\n"
         "allows it.\n"
         "\n"
+        "backend=sim runs CUDA kernels by a simulator of their PTX, on any machine: a check, "
+        "counts\n"
+        "of what they do and hazards, in place of times. blocks=some runs blocks that stand for "
+        "the\n"
+        "others, which large shapes do by themselves.\n"
+        "\n"
         "  run cpu_tiled,naive S=2048 D=64 H=8\n"
         "  run qtile_seq BR=32 f32 causal n=50\n"
         "  run fa2 input=q.npy,k.npy,v.npy output=o.npy\n"
@@ -456,7 +464,7 @@ const struct cmd_entry cmd_run = {
     .keys = run_keys,
     .flags = CMD_SHAPE | CMD_OPTIONS | CMD_PARAMS | CMD_ROWS | CMD_AGAIN,
     .exec = exec_run,
-    .columns = COLUMNS(&run_columns),
+    .columns = COLUMNS(&run_columns, &counted_columns),
 };
 
 const struct cmd_entry cmd_check = {
@@ -466,7 +474,7 @@ const struct cmd_entry cmd_check = {
     .summary = "judge kernels against the float64 reference, without timing",
     .help = "Rows as for run, without times. The error stands beside that of a plain evaluation\n"
             "in the same precision (x plain) and, for f16 and bf16, beside the error of merely\n"
-            "rounding the right answer (x rounding).\n"
+            "rounding the right answer (x rounding). With backend=sim hazards fail it, too.\n"
             "\n"
             "  check all Sq=113 Sk=203 D=40\n",
     .arg = ARG_KERNELS,

@@ -1,0 +1,235 @@
+/* cmd_sanitize.c - sanitize: what a kernel does that it must not, found by simulation on a small shape.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/number.h"
+#include "command/ask/measure.h"
+#include "command/ask/request.h"
+#include "command/output.h"
+#include "command/session.h"
+#include "command/show/simulated.h"
+#include "command/verbs/verbs.h"
+
+/* What came of all kernels. */
+struct outcome {
+    struct rowset findings;
+    struct str text;
+    int clean, dirty, wrong, stuck;
+    enum status status;
+    struct err err; /* of the first that could not be run */
+};
+
+/* ---- the shape ---- */
+
+/* Did the call say how large? */
+static bool has_size(const struct cmd_call *c)
+{
+    static const char *const sizes[] = {"B", "H", "Hkv", "S", "Sq", "Sk", "input"};
+    for (int i = 0; i < c->npairs; i++)
+        for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++)
+            if (!strcmp(c->pairs[i].key, sizes[k]))
+                return true;
+    return false;
+}
+
+/* Small and ragged: a tile that is not full, two heads. The first that the kernel takes; of the head dimension that was
+ * asked for if it can be. */
+static void make_small(struct request *r)
+{
+    static const struct {
+        int64_t Sq, Sk;
+    } lengths[] = {{200, 200}, {3, 200}, {256, 256}, {64, 64}};
+    const int64_t dims[] = {r->problem.shape.D, 64, 32, 128, 256, 512};
+    for (size_t d = 0; d < sizeof dims / sizeof *dims; d++)
+        for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+            struct shape s = r->problem.shape;
+            s.B = 1;
+            s.H = 2;
+            s.Hkv = s.hkv_given ? 1 : 2;
+            s.Sq = lengths[i].Sq;
+            s.Sk = lengths[i].Sk;
+            s.D = dims[d];
+            const struct param_values v = desc_defaults_for(r->descs[0], &s);
+            if (shape_check(&s, NULL) || desc_supports(r->descs[0], &s, &v, 0, NULL))
+                continue;
+            r->problem.shape = s;
+            return;
+        }
+}
+
+/* Parameters that follow the shape follow the small one; those that were given stay. */
+static void shrink(struct request *r)
+{
+    const struct kernel_desc *d = r->descs[0];
+    const struct shape before = r->problem.shape;
+    make_small(r);
+    const struct param_values then = desc_defaults_for(d, &before),
+                              now = desc_defaults_for(d, &r->problem.shape);
+    for (int i = 0; i < d->nparams; i++)
+        if (r->params[0].v[i] == then.v[i])
+            r->params[0].v[i] = now.v[i];
+}
+
+/* ---- one kernel ---- */
+
+static void add_verdict(struct outcome *o, const struct run_row *run, int64_t found)
+{
+    char blocks[NUMBER_BUF], instructions[NUMBER_BUF];
+    const bool wrong = run->check && !strcmp(run->check, "fail") && !found;
+    number_fmt_int(blocks, run->blocks_run == INT_UNKNOWN ? 0 : run->blocks_run);
+    number_fmt(instructions, run->warp_instructions, 4);
+    str_addf(&o->text, "%s, %s: ", run->kernel, run->shape ? run->shape : "");
+    if (found)
+        str_addf(&o->text, "%lld hazard%s", (long long)found, found == 1 ? "" : "s");
+    else
+        str_add(&o->text, wrong ? "no hazard, but its output is wrong" : "no hazard");
+    str_addf(&o->text, " in %s blocks, %s warp instructions of %s's PTX\n", blocks, instructions,
+             run->ptx ? run->ptx : "?");
+    if (wrong && run->reason)
+        str_addf(&o->text, "  %s\n", run->reason);
+    o->dirty += found > 0;
+    o->wrong += wrong;
+    o->clean += !found && !wrong;
+}
+
+static void add_stuck(struct outcome *o, const struct request *r, const struct measured *m)
+{
+    const struct run_row *run = m->rows.n ? &m->rows.v[0] : NULL;
+    const char *why = run && run->reason ? run->reason
+                      : m->err.text[0]   ? m->err.text
+                                         : "the worker gave no figures";
+    if (!o->stuck++)
+        o->status = err_set(&o->err, m->status == ST_CANCELLED ? ST_CANCELLED : ST_FAIL, "%s", why);
+    const char *name = r->kernels[0]->name, *behind = why + strlen(name);
+    const bool named = str_starts(why, name) && str_starts(behind, ": ");
+    str_addf(&o->text, "%s: not run: %s\n", name, named ? behind + 2 : why);
+}
+
+static void take(struct outcome *o, const struct request *r, const struct measured *m,
+                 const json_t *profile)
+{
+    const struct run_row *run = m->rows.n ? &m->rows.v[0] : NULL;
+    const size_t from = o->findings.n;
+    if (!run || !profile || isnan(run->warp_instructions)) {
+        add_stuck(o, r, m);
+        return;
+    }
+    findings_add_rows(&o->findings, run, r->descs[0], profile);
+    add_verdict(o, run, run->hazards == INT_UNKNOWN ? 0 : run->hazards);
+    for (size_t i = from; i < o->findings.n; i++)
+        finding_text(o->findings.rows[i], &o->text);
+}
+
+static void examine(struct session *s, const struct request *r, struct outcome *o)
+{
+    const struct measure_how how = {.kind = JOB_PROFILE, .no_store = true, .verb = "sanitize"};
+    struct measured m;
+    struct measuring *x = measure_start(s, r, &how);
+    measure_wait(x);
+    json_t *profile = json_copy((json_t *)measure_item(x, 0));
+    measure_finish(x, &m);
+    take(o, r, &m, profile);
+    json_decref(profile);
+    measured_clear(&m);
+}
+
+/* Kernel i alone, with races looked for. */
+static void examine_entry(struct session *s, const struct cmd_call *c, const struct request *all,
+                          int i, struct outcome *o)
+{
+    struct request r;
+    request_copy(&r, all);
+    request_only(&r, i);
+    free(r.options.backend);
+    r.options.backend = xstrdup(backend_simulator()->name);
+    r.options.blocks = SIM_BLOCKS_ALL;
+    r.options.hazards = SIM_HAZARDS_ON;
+    if (r.descs[0] && !has_size(c))
+        shrink(&r);
+    examine(s, &r, o);
+    request_clear(&r);
+}
+
+/* ---- the verb ---- */
+
+static enum status verdict(const struct outcome *o, struct err *err)
+{
+    if (o->status == ST_CANCELLED || (o->stuck && !o->dirty && !o->wrong)) {
+        *err = o->err;
+        return o->status;
+    }
+    if (o->dirty)
+        return err_set(err, ST_NO, "hazards were found");
+    return o->wrong ? err_set(err, ST_NO, "no hazard was found, and the output is wrong") : ST_OK;
+}
+
+static void print(struct session *s, struct cmd_call *c, const struct outcome *o)
+{
+    const enum format f = call_format(c);
+    if (f == FORMAT_TEXT) {
+        const size_t from = c->out->len;
+        str_add(c->out, str_text(&o->text));
+        lines_wrap(c->out, from, call_width(s, c));
+    } else
+        rows_show(s, c->out, &o->findings, &finding_columns, f, 0);
+    if (f == FORMAT_MD)
+        rows_md_footer(c->out, c->command ? c->command : c->text);
+    call_remember(s, c, &o->findings, &finding_columns);
+}
+
+static enum status exec_sanitize(struct session *s, struct cmd_call *c, struct err *err)
+{
+    struct request r;
+    (void)call_format(c);
+    enum status st = request_make(s, c, REQUEST_PLAN, &r, err);
+    if (!st && !r.nkernels)
+        st = err_set(err, ST_USAGE, "sanitize needs a kernel, for example: sanitize fa2");
+    if (!st)
+        st = call_finish(s, c, err);
+    struct outcome o = {.findings = {.type = &finding_type}, .err = ERR_INIT};
+    for (int i = 0; !st && i < r.nkernels && o.status != ST_CANCELLED; i++)
+        examine_entry(s, c, &r, i, &o);
+    if (!st) {
+        print(s, c, &o);
+        st = verdict(&o, err);
+    }
+    rowset_clear(&o.findings);
+    str_free(&o.text);
+    request_clear(&r);
+    return st;
+}
+
+const struct cmd_entry cmd_sanitize = {
+    .name = "sanitize",
+    .group = "Measure",
+    .usage = "K[,K...] [shape] [params]",
+    .summary = "races, missing waits, accesses out of bounds: what a kernel must not do",
+    .help =
+        "The kernel's PTX runs in a simulator that sees every access of every thread: data races\n"
+        "within a warp, between the warps of a block and between blocks; bytes of an asynchronous\n"
+        "copy that nobody waited for; accesses out of bounds, misaligned, or of what was never\n"
+        "written; barriers that only some threads reach; blocks that wait for ever. A race is "
+        "found\n"
+        "whether or not it shows: what counts is that nothing orders the two accesses. Each is "
+        "told\n"
+        "with both parties: block, warp, lane, source line and its text, the element, and how "
+        "often.\n"
+        "\n"
+        "Without a size the shape is small and ragged (S=200 H=2), so that tiles have ends. Exit\n"
+        "status 1 on a hazard or a wrong output, 0 without. It needs no GPU; a kernel that did "
+        "not\n"
+        "travel with the program needs NVRTC, nvcc or clang for its PTX. check, and run with\n"
+        "backend=sim, look for hazards by themselves where that is quick.\n"
+        "\n"
+        "  sanitize fa2\n"
+        "  sanitize mine S=333 causal --json\n"
+        "  sanitize all f32\n",
+    .arg = ARG_KERNELS,
+    .flags = CMD_SHAPE | CMD_OPTIONS | CMD_PARAMS | CMD_ROWS,
+    .exec = exec_sanitize,
+    .columns = COLUMNS(&finding_columns),
+};

@@ -1,0 +1,126 @@
+#!/bin/sh
+# backend=sim, sanitize and profile without a GPU: CUDA kernels by the simulator of their PTX.
+# SPDX-License-Identifier: GPL-3.0-or-later
+# shellcheck disable=SC1091,SC2154,SC2086  # lib.sh gives tmp, rc, out and err; shapes are words
+. "$(dirname "$0")/lib.sh"
+export ATTNSCOPE_LIBCUDA=none ATTNSCOPE_PYTHON=none COLUMNS=160
+src=${ATTNSCOPE_SRCDIR:-$OLDPWD}
+case $src in /*) ;; *) src=$OLDPWD/$src ;; esac
+
+sim() { run "$@" backend=sim; }
+# The value of a field of the first row.
+field() { printf '%s' "$out" | sed -n "s/.*\"$1\":\\([^,}]*\\)[,}].*/\\1/p" | head -1; }
+# Lines of a text with the pattern.
+lines() { printf '%s\n' "$1" | grep -Ec -- "$2"; }
+
+# ---- right, on ragged, causal, grouped and long-layout shapes, for kernels of every kind
+while read -r kernels shape; do
+    sim check $kernels $shape
+    is "right: $kernels $shape" [ "$rc" -eq 0 ]
+    is "without a hazard: $kernels" [ "$(lines "$out" ' 0  pass ')" -eq "$(echo "$kernels" | tr , '\n' | wc -l)" ]
+done <<'LIST'
+qtile_seq,naive,splitkv S=72 H=2 D=32
+fa2 S=100 H=2 D=64 f32 causal
+fa2_mma Sq=70 Sk=130 H=2 D=64 causal
+row_online S=40 H=4 Hkv=2 D=64 bf16 layout=bshd
+decode_splitkv Sq=2 Sk=300 H=4 Hkv=2 D=64
+LIST
+
+# ---- rows
+sim check fa2_mma S=128 H=1 --json
+is "a row says what it is" says "$out" '"backend":"sim".*"origin":"sim"'
+is "it has no time" [ "$(field median_us)" = null ]
+is "nor a predicted one yet" [ "$(field predicted_us)" = null ]
+is "whose PTX" says "$out" '"ptx":"nvcc [0-9.]+"'
+is "warp instructions" [ "$(field warp_instructions | cut -d. -f1)" -gt 1000 ]
+is "tensor instructions" [ "$(field tensor_ops | cut -d. -f1)" -gt 100 ]
+is "wavefronts are no fewer than the ideal" \
+    [ "$(field smem_wavefronts | cut -d. -f1)" -ge "$(field smem_wavefronts_ideal | cut -d. -f1)" ]
+is "all blocks were run" [ "$(field blocks)" = "$(field blocks_run)" ]
+is "hazards were looked for" [ "$(field hazards)" = 0 ]
+first=$(field warp_instructions),$(field smem_wavefronts),$(field global_sectors),$(field active_lanes)
+sim check fa2_mma S=128 H=1 threads=1 --json
+is "counts do not hang on threads" [ "$first" = "$(field warp_instructions),$(field smem_wavefronts),$(field global_sectors),$(field active_lanes)" ]
+
+# The score matrix of naive is read and written by three launches: sums over them.
+sim run naive,qtile_seq S=64 H=1 f32
+is "run has counts in place of times" says "$out" '^kernel +warp instr'
+is "and a check" [ "$(lines "$out" '^(naive|qtile_seq) .* pass ')" -eq 2 ]
+
+# ---- compare
+sim compare qtile_seq,fa2 S=64 H=1 f32
+is "compare stands" [ "$rc" -eq 0 ]
+is "without a verdict, in words" says "$out" 'no verdict on time'
+sim compare qtile_seq,fa2 S=64 H=1 f32 --fail-on=slower
+is "a gate on time is refused" [ "$rc" -eq 2 ]
+is "in words" says "$err" 'needs times'
+
+# ---- what is no kernel for it
+sim check cublas S=64
+is "a library has a reason" says "$out$err" 'another library'
+sim check fa3_wgmma S=128 D=64
+is "so has what it does not simulate" says "$out$err" 'sm_90a'
+
+# ---- representative blocks: the counts are those of all
+same_counts() { # kernel and shape
+    sim run $1 blocks=all hazards=off --json
+    all=$(field warp_instructions),$(field smem_wavefronts),$(field global_sectors),$(field tensor_ops),$(field barriers)
+    sim run $1 blocks=some hazards=off --json
+    is "some blocks stand for all: $1" \
+        [ "$all" = "$(field warp_instructions),$(field smem_wavefronts),$(field global_sectors),$(field tensor_ops),$(field barriers)" ]
+    is "fewer were run" [ "$(field blocks_run)" -lt "$(field blocks)" ]
+    is "the row says so, and has no check" says "$out" '"check":null.*stand for the others'
+}
+same_counts "fa2 S=500 H=8 D=32 f32"
+same_counts "fa2 Sq=390 Sk=400 H=8 D=32 causal"
+same_counts "fa2_mma S=400 H=8 Hkv=2 B=2 D=64"
+same_counts "row_full S=50 H=8 D=32"
+sim run qtile_seq S=200 H=8 D=32 f32 blocks=some --json
+is "blocks whose branches hang on the data stand for nobody" [ "$(field blocks_run)" = "$(field blocks)" ]
+sim run splitkv S=300 H=8 D=32 blocks=some --json
+is "passes that read other blocks' output run whole" [ "$(field blocks_run)" = "$(field blocks)" ]
+is "and are checked" [ "$(field check)" = '"pass"' ]
+
+# ---- profile
+sim profile qtile_seq S=72 H=1 D=32 by=line
+is "lines of the source" says "$out" '^qtile_seq\.cu:[0-9]+ \(attn\.cuh:[0-9]+\) '
+is "with their text" says "$out" '__syncthreads|const|for|acc'
+sim profile qtile_seq S=72 H=1 D=32 by=phase --json
+is "phases between barriers" [ "$(lines "$out" '"phase":')" -ge 3 ]
+sim profile qtile_seq S=72 H=1 D=32 by=block
+is "by= has its words" [ "$rc" -eq 2 ]
+
+# ---- sanitize
+run sanitize qtile_seq
+is "a clean kernel: status 0" [ "$rc" -eq 0 ]
+is "in words, on a small ragged shape" says "$out" 'S=200 .*no hazard'
+run sanitize fa2_mma,row_online D=64 --json
+is "clean rows" [ "$(lines "$out" '"kind":null.*"check":"pass"')" -eq 2 ]
+
+# A kernel of one's own that lacks a barrier, where something compiles it.
+mkdir -p "$HOME/.local/share/attnscope/kernels"
+mine=$HOME/.local/share/attnscope/kernels/mine.cu
+sed -e 's/^ \* @name.*/ * @name mine/' -e 's/qtile_seq(const/mine(const/' "$src/kernels/cuda/qtile_seq.cu" |
+    awk '/__syncthreads\(\);/ && ++n == 2 { sub(/__syncthreads\(\);/, "") } { print }' >"$mine"
+run sanitize mine f32 D=32
+if says "$out$err" 'not run: .*(nvcc|clang|NVRTC)'; then
+    skip "nothing here compiles CUDA"
+else
+    is "a race: status 1" [ "$rc" -eq 1 ]
+    is "it is told" says "$out" '^race_block: '
+    is "with its line" says "$out" 'mine\.cu:[0-9]+'
+    is "with the element" says "$out" '[KV]s(\[[0-9]+\])+'
+    is "with both parties" [ "$(lines "$out" 'block \([0-9,]*\) warp [0-9]+ lane [0-9]+, (writing|reading)')" -ge 2 ]
+    sim check mine f32 S=72 H=1 D=32
+    is "check fails for it" [ "$rc" -eq 1 ]
+    sim check mine f32 S=72 H=1 D=32 --json
+    is "and says why" says "$out" '"hazard":"[^"]*(bytes|barrier)'
+    run sanitize mine f32 D=32 --json
+    is "rows for programs" says "$out" '"kind":"race_block".*"second_place":"mine\.cu'
+fi
+
+# ---- limits
+ATTNSCOPE_SIM_SECONDS=0.2 run check naive S=2k H=8 backend=sim blocks=all
+is "time is bounded" [ "$rc" -eq 3 ]
+is "and it is said" says "$out$err" '0\.2 s'
+finish
