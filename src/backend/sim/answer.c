@@ -55,7 +55,10 @@ static json_t *clean(const json_t *v, int depth)
         return json_copy((json_t *)v);
     json_t *out = json_array(), *item;
     size_t i;
-    json_array_foreach(v, i, item) json_array_append_new(out, clean(item, depth + 1));
+    json_array_foreach(v, i, item)
+    {
+        json_array_append_new(out, clean(item, depth + 1));
+    }
     return out;
 }
 
@@ -90,7 +93,7 @@ static void read_passes(struct sim_answer *a)
 {
     enum { MOST = 16 };
     const json_t *passes = json_object_get(a->all, "passes");
-    struct counter_values launches[MOST];
+    struct counter_values launches[MOST] = {0};
     const size_t n = json_array_size(passes) < MOST ? json_array_size(passes) : MOST;
     for (size_t i = 0; i < n; i++) {
         const json_t *pass = json_array_get(passes, i), *c = json_object_get(pass, "counters");

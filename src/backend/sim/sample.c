@@ -12,8 +12,9 @@ enum { ENDS = 2, COLUMNS_MAX = 2 * ENDS + 1, ROWS_MAX = 4 };
 /* Ascending, distinct: the first and last `ends` of n, and one in the middle. */
 static int spread(uint64_t n, int ends, uint64_t *out)
 {
-    int count = 0;
-    for (uint64_t i = 0; i < (uint64_t)ends && i < n; i++)
+    int count = 1;
+    out[0] = 0; /* a grid has blocks */
+    for (uint64_t i = 1; i < (uint64_t)ends && i < n; i++)
         out[count++] = i;
     const uint64_t middle = n / 2;
     if (middle > out[count - 1])
