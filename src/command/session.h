@@ -33,6 +33,8 @@ struct session {
     int scripts;  /* files that are being run, one within the other */
     bool quit;    /* `quit` was given */
     bool restricted;
+    /* Restricted for a lesson of this program alone, where the user is not: what he allowed may run. */
+    bool ours;
     const char *program; /* argv[0] */
 };
 

@@ -58,7 +58,7 @@ static void compile_kernel(const char *kernel, enum dtype dtype, const char *ins
     CU_ASSERT_PTR_NOT_NULL(strstr(p.text, "\"attn.cuh\""));
     CU_ASSERT_PTR_NOT_NULL(strstr(p.text, instruction));
     CU_ASSERT_PTR_NULL(strstr(p.text, "\"/")); /* no folder of ours is named */
-    CU_ASSERT_PTR_NULL(strstr(p.log, "warning"));
+    CU_ASSERT(!p.log || !strstr(p.log, "warning"));
     ptx_clear(&p);
     free((char *)changed.source);
     free(file);
@@ -134,7 +134,7 @@ static void names(void)
             printf("# no %s\n", wanted[i]);
             CU_FAIL("an instruction is missing");
         }
-    CU_ASSERT_PTR_NULL(strstr(p.log, "warning"));
+    CU_ASSERT(!p.log || !strstr(p.log, "warning"));
     ptx_clear(&p);
     free(text);
     free(path);

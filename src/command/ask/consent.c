@@ -137,7 +137,7 @@ enum status consent_check(struct session *s, const struct kernel *k, const struc
     if (is < CLASS_NATIVE)
         return ST_OK;
     const char *what = is == CLASS_PYTHON ? "Python" : "native code";
-    if (s->restricted)
+    if (s->restricted && (!s->ours || was_typed(d)))
         return err_set(err, ST_NO,
                        "%s is %s, which runs with your rights; this session is restricted", k->name,
                        what);
