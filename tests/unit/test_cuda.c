@@ -337,7 +337,9 @@ static void packs_the_arguments(void)
     CU_ASSERT_PTR_NOT_NULL(a.ws[0]);
     CU_ASSERT_PTR_NOT_NULL(a.lse); /* a checked run's is asked for, a timed one's is not */
     CU_ASSERT_EQUAL(backend_cuda.sample(r.b, s, 1, &seconds, &clock, &err), ST_OK);
-    CU_ASSERT_PTR_NULL(((const struct AttnArgs *)launch_at(3)->args)->lse);
+    struct AttnArgs timed; /* what the driver kept is not aligned */
+    memcpy(&timed, launch_at(3)->args, sizeof timed);
+    CU_ASSERT_PTR_NULL(timed.lse);
     CU_ASSERT_EQUAL(memcmp(a.q, r.t.q, r.t.q_bytes), 0);
     CU_ASSERT_EQUAL(memcmp(a.v, r.t.v, r.t.kv_bytes), 0);
     rig_close(&r);

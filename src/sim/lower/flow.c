@@ -80,7 +80,8 @@ static void visit_operand(const struct ptx_function *f, const struct ptx_operand
 void flow_registers(const struct ptx_function *f, const struct ptx_insn *i, flow_visit_fn *visit,
                     void *ctx)
 {
-    const struct ptx_operand *o = &f->operands[i->operand];
+    /* A function without operands has no list. */
+    const struct ptx_operand *o = f->operands ? &f->operands[i->operand] : NULL;
     const bool written = i->noperands && is_written(f, i, 0);
     if (i->guard >= 0)
         visit(ctx, i->guard, FLOW_READS);
