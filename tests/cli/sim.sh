@@ -110,6 +110,10 @@ else
     is "it is told" says "$out" '^race_block: '
     is "with its line" says "$out" 'mine\.cu:[0-9]+'
     is "with the element" says "$out" '[KV]s(\[[0-9]+\])+'
+    is "each pair of lines once: what was unrolled is one finding" [ "$(printf '%s\n' "$out" | awk '
+        /^[a-z_]+: / { print kind, a, b; kind = $1; a = b = "" }
+        /^  mine\.cu:/ { if (a == "") a = $1; else b = $1 $NF }
+        END { print kind, a, b }' | grep . | sort | uniq -d | wc -l)" -eq 0 ]
     is "with both parties" [ "$(lines "$out" 'block \([0-9,]*\) warp [0-9]+ lane [0-9]+, (writing|reading)')" -ge 2 ]
     sim check mine f32 S=72 H=1 D=32
     is "check fails for it" [ "$rc" -eq 1 ]

@@ -203,10 +203,58 @@ static json_t *hazard_json(const struct finding_scene *s, const struct hazard_re
     return o;
 }
 
+/* Are they of the same lines? What a compiler unrolled is many instructions and one thing to mend. */
+static bool same_lines(const json_t *a, const json_t *b)
+{
+    static const char *const members[] = {"file", "line", "at_file", "at_line", "function", "act"};
+    if (!json_object_get(a, "file") && !json_object_get(b, "file"))
+        return json_equal(json_object_get(a, "ptx_line"), json_object_get(b, "ptx_line"));
+    for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
+        const json_t *x = json_object_get(a, members[i]), *y = json_object_get(b, members[i]);
+        if (x != y && !json_equal(x, y))
+            return false;
+    }
+    return true;
+}
+
+static bool same_finding(const json_t *a, const json_t *b)
+{
+    static const char *const members[] = {"kind", "pass", "space", "name", "same_value"};
+    for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
+        const json_t *x = json_object_get(a, members[i]), *y = json_object_get(b, members[i]);
+        if (x != y && !json_equal(x, y))
+            return false;
+    }
+    return same_lines(json_object_get(a, "first"), json_object_get(b, "first")) &&
+           same_lines(json_object_get(a, "second"), json_object_get(b, "second"));
+}
+
+/* Takes over `o`: counted with the first of its kind and lines, or a finding of its own. */
+static void add_finding(json_t *list, json_t *o)
+{
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        json_t *known = json_array_get(list, i), *count = json_object_get(known, "count");
+        if (!same_finding(known, o))
+            continue;
+        json_integer_set(count, json_integer_value(count) +
+                                    json_integer_value(json_object_get(o, "count")));
+        json_decref(o);
+        return;
+    }
+    json_array_append_new(list, o);
+}
+
+/* Causes before what comes of them: bytes that nobody wrote are what a missing wait or barrier leaves. */
 void findings_list(const struct finding_scene *s, const struct sim_result *r, json_t *list)
 {
     for (size_t i = 0; i < r->faults; i++)
-        json_array_append_new(list, fault_json(s, &r->fault[i]));
-    for (size_t i = 0; i < r->hazards; i++)
-        json_array_append_new(list, hazard_json(s, &r->hazard[i]));
+        if (r->fault[i].kind != SIM_FAULT_UNWRITTEN)
+            add_finding(list, fault_json(s, &r->fault[i]));
+    for (int waits = 1; waits >= 0; waits--)
+        for (size_t i = 0; i < r->hazards; i++)
+            if ((r->hazard[i].kind == HAZARD_WAIT) == waits)
+                add_finding(list, hazard_json(s, &r->hazard[i]));
+    for (size_t i = 0; i < r->faults; i++)
+        if (r->fault[i].kind == SIM_FAULT_UNWRITTEN)
+            add_finding(list, fault_json(s, &r->fault[i]));
 }

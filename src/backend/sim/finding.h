@@ -18,7 +18,8 @@ struct finding_scene {
     const struct shape *shape;
 };
 
-/* Appends an object for each fault and each hazard of `r` to `list`: kind, what, pass, space, addr, name and offset
+/* Appends an object for each fault and each hazard of `r` to `list`, those of the same kind, buffer and lines as one, and
+ * causes before what comes of them: kind, what, pass, space, addr, name and offset
  * of the allocation or buffer, bytes, count, first and second (block, warp, lane, act, and the place as
  * place_to_json() has it), text, sentence. */
 void findings_list(const struct finding_scene *s, const struct sim_result *r, json_t *list);
