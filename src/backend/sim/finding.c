@@ -207,8 +207,9 @@ static json_t *hazard_json(const struct finding_scene *s, const struct hazard_re
 static bool same_lines(const json_t *a, const json_t *b)
 {
     static const char *const members[] = {"file", "line", "at_file", "at_line", "function", "act"};
-    if (!json_object_get(a, "file") && !json_object_get(b, "file"))
-        return json_equal(json_object_get(a, "ptx_line"), json_object_get(b, "ptx_line"));
+    const json_t *line = json_object_get(a, "ptx_line"), *other = json_object_get(b, "ptx_line");
+    if (!json_object_get(a, "file") && line != other && !json_equal(line, other))
+        return false;
     for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
         const json_t *x = json_object_get(a, members[i]), *y = json_object_get(b, members[i]);
         if (x != y && !json_equal(x, y))
@@ -244,15 +245,18 @@ static void add_finding(json_t *list, json_t *o)
     json_array_append_new(list, o);
 }
 
-/* Causes before what comes of them: bytes that nobody wrote are what a missing wait or barrier leaves. */
+/* Causes before what comes of them: a barrier that is missing between warps is missing between the lanes of one,
+ * too, and leaves bytes that nobody wrote. */
 void findings_list(const struct finding_scene *s, const struct sim_result *r, json_t *list)
 {
+    static const enum hazard_kind order[HAZARD_KIND_COUNT] = {
+        HAZARD_WAIT, HAZARD_BLOCK, HAZARD_GRID, HAZARD_WARP, HAZARD_LANES};
     for (size_t i = 0; i < r->faults; i++)
         if (r->fault[i].kind != SIM_FAULT_UNWRITTEN)
             add_finding(list, fault_json(s, &r->fault[i]));
-    for (int waits = 1; waits >= 0; waits--)
+    for (int k = 0; k < HAZARD_KIND_COUNT; k++)
         for (size_t i = 0; i < r->hazards; i++)
-            if ((r->hazard[i].kind == HAZARD_WAIT) == waits)
+            if (r->hazard[i].kind == order[k])
                 add_finding(list, hazard_json(s, &r->hazard[i]));
     for (size_t i = 0; i < r->faults; i++)
         if (r->fault[i].kind == SIM_FAULT_UNWRITTEN)
