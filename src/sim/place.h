@@ -7,7 +7,9 @@
  * Two registers share a place only when no lane can need both: a lane goes one way through the
  * control flow, writes are masked to the lanes that run, and liveness covers all ways. A guarded
  * write does not end what was there before. Results never share a place with operands of the same
- * instruction, so that it may write before it has read all.
+ * instruction, so that it may write before it has read all. Registers of different widths never
+ * share: lane 1 of a wide value stands where lanes 2 and 3 of a narrow one do, and a lane may wait
+ * elsewhere and still need its own.
  *
  * Source: Poletto and Sarkar, Linear Scan Register Allocation, 1999. A register has its place from
  * the first to the last instruction of the text at which it lives.

@@ -218,13 +218,16 @@ static char *random_program(uint32_t nblocks)
         for (uint32_t n = draw(6); n; n--)
             draw(3) || fresh > 70 ? add_insn(&s) : add_chain(&s, &fresh);
         const uint32_t kind = draw(8);
+        /* One after the other: a compiler draws arguments in the order that it likes. */
+        const uint32_t first = draw(kind < 4 ? 4 : nblocks), second = draw(nblocks),
+                       which = draw(7);
         if (kind < 4)
-            str_addf(&s, "@%%p%u bra L%u;\n", draw(4), draw(nblocks));
+            str_addf(&s, "@%%p%u bra L%u;\n", first, second);
         else if (kind == 4)
-            str_addf(&s, "bra L%u;\n", draw(nblocks));
+            str_addf(&s, "bra L%u;\n", second);
         else if (kind == 5)
-            str_addf(&s, "T%u: .branchtargets L%u, L%u;\nbrx.idx %%r%u, T%u;\n", b, draw(nblocks),
-                     draw(nblocks), draw(7), b);
+            str_addf(&s, "T%u: .branchtargets L%u, L%u;\nbrx.idx %%r%u, T%u;\n", b, first, second,
+                     which, b);
         else if (kind == 6 && !draw(3))
             str_add(&s, "@%p1 exit;\n");
     }

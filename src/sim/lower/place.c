@@ -188,49 +188,58 @@ static void live_free(struct live *l)
 
 enum { WORDS = PLACE_MAX_SLOTS / 64 };
 
-/* Slots, or masks, of which some are taken. */
+enum { WIDTHS = 3 }; /* of 1, 2 and 4 slots */
+
+/* Slots, or masks, of which some are taken. Lanes of a wide value stand where other lanes of narrow ones would, so
+ * what once held one width never holds another: a lane elsewhere may still need its part. */
 struct pool {
-    uint64_t taken[WORDS];
-    uint32_t top; /* behind the highest that was ever taken */
+    uint64_t taken[WORDS],
+        of[WIDTHS][WORDS]; /* `of`: which width they are for, once they were taken */
+    uint32_t top;          /* behind the highest that was ever taken */
 };
 
-/* The first free slot, rather one beside a taken one, so that pairs stay free for wide values. */
-static uint32_t find_one(const struct pool *p)
+static int width_index(uint32_t n)
 {
-    const uint64_t even = UINT64_C(0x5555555555555555);
-    uint32_t any = NONE;
-    for (uint32_t i = 0; i < WORDS && (any == NONE || i * 64 < p->top); i++) {
-        const uint64_t free = ~p->taken[i];
-        const uint64_t buddy = (p->taken[i] & even) << 1 | (p->taken[i] >> 1 & even);
-        if (free & buddy)
-            return i * 64 + (uint32_t)__builtin_ctzll(free & buddy);
-        if (any == NONE && free)
-            any = i * 64 + (uint32_t)__builtin_ctzll(free);
-    }
-    return any;
+    return n == 4 ? 2 : n == 2 ? 1 : 0;
 }
 
-/* The first `n` free ones together at a multiple of `n`; n is 2 or 4. */
+/* Bits from which `n` set ones begin, at multiples of `n`. */
+static uint64_t runs_of(uint64_t bits, uint32_t n)
+{
+    if (n == 1)
+        return bits;
+    bits &= bits >> 1;
+    return n == 2 ? bits & UINT64_C(0x5555555555555555)
+                  : bits & bits >> 2 & UINT64_C(0x1111111111111111);
+}
+
+static uint64_t unused(const struct pool *p, uint32_t word)
+{
+    return ~(p->of[0][word] | p->of[1][word] | p->of[2][word]);
+}
+
+/* The first `n` together that are free and had this width before, or else none. */
 static uint32_t find_run(const struct pool *p, uint32_t n)
 {
-    const uint64_t starts = n == 2 ? UINT64_C(0x5555555555555555) : UINT64_C(0x1111111111111111);
-    for (uint32_t i = 0; i < WORDS; i++) {
-        uint64_t free = ~p->taken[i];
-        free &= free >> 1;
-        free &= n == 4 ? free >> 2 : free;
-        if (free & starts)
-            return i * 64 + (uint32_t)__builtin_ctzll(free & starts);
-    }
+    const uint64_t *own = p->of[width_index(n)];
+    for (uint32_t fresh = 0; fresh < 2; fresh++)
+        for (uint32_t i = 0; i < WORDS; i++) {
+            const uint64_t runs = runs_of(fresh ? unused(p, i) : ~p->taken[i] & own[i], n);
+            if (runs)
+                return i * 64 + (uint32_t)__builtin_ctzll(runs);
+        }
     return NONE;
 }
 
 static uint32_t pool_take(struct pool *p, uint32_t n)
 {
-    const uint32_t at = n == 1 ? find_one(p) : find_run(p, n);
+    const uint32_t at = find_run(p, n);
     if (at == NONE)
         return NONE;
-    for (uint32_t i = at; i < at + n; i++)
+    for (uint32_t i = at; i < at + n; i++) {
         p->taken[i / 64] |= UINT64_C(1) << i % 64;
+        p->of[width_index(n)][i / 64] |= UINT64_C(1) << i % 64;
+    }
     p->top = at + n > p->top ? at + n : p->top;
     return at;
 }
