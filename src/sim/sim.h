@@ -149,7 +149,8 @@ struct sim_options {
     uint64_t max_memory;       /* bytes of host memory for blocks in flight; 0: 1 GiB */
     uint32_t quantum;          /* instructions of a warp until the next one's turn; 0: 65536 */
     uint32_t
-        max_faults; /* distinct (kind, instruction) that are kept, the rest is counted; 0: 64 */
+        max_faults;     /* distinct (kind, instruction) that are kept, the rest is counted; 0: 64 */
+    uint64_t max_marks; /* bytes of host memory for marks of races in global memory; 0: 256 MiB */
     uint32_t max_printf;     /* bytes of text that is kept; 0: 64 KiB */
     uint64_t seed;           /* order in which warps of a block have their turns; 0: ascending */
     const atomic_bool *stop; /* true: end with ST_CANCELLED, within milliseconds; NULL: never */
@@ -277,6 +278,8 @@ struct sim_result {
     size_t hazards;
     struct hazard_report *hazard;
     uint64_t hazards_lost;
+    uint64_t
+        hazards_unwatched; /* bytes of global accesses that races were not looked for in: no room for marks */
     char *printf_text; /* sanitised, never NULL; blocks in launch order */
     bool printf_cut;
     double seconds; /* of wall-clock time; never to be shown as a kernel's time */

@@ -133,6 +133,7 @@ static enum status read_text(const char *text, struct sim_answer *a, struct err 
 
 static const char good[] =
     "{\"status\":0,\"error\":null,\"partial\":false,\"intact\":true,\"findings_lost\":2,"
+    "\"unwatched\":3,"
     "\"printf\":\"one\\ntwo\\u001b[31m\",\"findings\":[{\"kind\":\"race_block\",\"count\":5,"
     "\"what\":\"warps \\u001b[2J "
     "race\",\"name\":\"Ks\",\"element\":\"Ks[5][12]\",\"offset\":816,\"bytes\":4,"
@@ -161,7 +162,7 @@ static void test_answer(void)
     CU_ASSERT_EQUAL(a.blocks, 15);
     CU_ASSERT_EQUAL(a.blocks_run, 8);
     CU_ASSERT_EQUAL(a.findings, 1); /* distinct ones */
-    CU_ASSERT(a.intact && !a.partial);
+    CU_ASSERT(a.intact && !a.partial && a.unwatched);
     CU_ASSERT_EQUAL(a.counters.v[COUNTER_warp_instructions], 400);
     CU_ASSERT_EQUAL(a.counters.v[COUNTER_active_lanes], 20); /* by instructions */
     CU_ASSERT_EQUAL(a.counters.v[COUNTER_barriers], 10);
@@ -198,7 +199,7 @@ static void test_strange_answers(void)
         "{\"status\":0,\"passes\":[7,null,\"x\",[]],\"findings\":[1,null,[]]}",
         "{\"status\":0,\"passes\":[{\"blocks\":-5,\"blocks_run\":1e300,\"counters\":[]}]}",
         "{\"status\":0,\"passes\":[{\"counters\":{\"warp_instructions\":\"many\"}}]}",
-        "{\"status\":0,\"findings_lost\":-9,\"findings\":[{\"sentence\":5}]}",
+        "{\"status\":0,\"findings_lost\":-9,\"findings\":[{\"sentence\":5}],\"unwatched\":\"1\"}",
     };
     struct sim_answer a;
     struct err err;
@@ -210,6 +211,7 @@ static void test_strange_answers(void)
     for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) {
         CU_ASSERT_EQUAL(read_text(odd[i], &a, &err), ST_OK);
         CU_ASSERT_EQUAL(a.blocks, 0);
+        CU_ASSERT_FALSE(a.unwatched);
         CU_ASSERT_EQUAL(a.blocks_run, 0);
         CU_ASSERT(isnan(a.counters.v[COUNTER_warp_instructions]));
         CU_ASSERT_PTR_NULL(a.finding);

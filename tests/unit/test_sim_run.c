@@ -392,6 +392,18 @@ static void test_spaces(void)
     end(&t);
 }
 
+/* Where there is no room for marks, races between blocks are not said to be absent. */
+static void test_unwatched(void)
+{
+    static const char body[] = "ld.global.u32 %r3, [%i];\nst.global.u32 [%o], %r3;\n";
+    struct trial t = run_with("", body, 32, 2, (struct sim_options){.hazards = true});
+    CU_ASSERT_EQUAL(t.r.hazards_unwatched, 0);
+    end(&t);
+    t = run_with("", body, 32, 2, (struct sim_options){.hazards = true, .max_marks = 1});
+    CU_ASSERT_EQUAL(t.r.hazards_unwatched, 2 * 2 * 32 * 4); /* blocks, accesses, lanes, bytes */
+    end(&t);
+}
+
 /* ---- Copies ---- */
 #define COPY                                                                                 \
     "mov.u32 %r1, sm;\nmad.lo.u32 %r2, %t, 4, %r1;\ncp.async.ca.shared.global [%r2], [%i], " \
@@ -555,6 +567,7 @@ static const struct tap_test tests[] = {
     {"atomics", test_atomics},
     {"faults of memory", test_faults},
     {"address spaces", test_spaces},
+    {"what is not watched is counted", test_unwatched},
     {"asynchronous copies and mbarriers", test_async},
     {"printf", test_text},
     {"refusals", test_refusals},

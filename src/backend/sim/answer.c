@@ -112,6 +112,7 @@ static void read_findings(struct sim_answer *a)
     const char *first = json_text_of(json_array_get(list, 0), "sentence");
     a->findings = (int64_t)json_array_size(list);
     a->finding = xstrdup_if(first);
+    a->unwatched = json_integer_value(json_object_get(a->all, "unwatched")) > 0;
 }
 
 enum status answer_read(const struct str *text, struct sim_answer *out, struct err *err)

@@ -15,6 +15,7 @@ struct sim_answer {
     struct counter_values counters; /* of all launches */
     int64_t blocks, blocks_run;
     int64_t findings; /* distinct, as far as they were kept */
+    bool unwatched;   /* some bytes were not watched: no finding is then no clean bill */
     char *finding;    /* the first, in a sentence; NULL */
     bool partial;     /* not every block was run: there is no output */
     bool intact;      /* the inputs are as they were */

@@ -25,8 +25,9 @@ struct run {
     uint64_t before;  /* blocks of earlier launches */
     bool partial;
     json_t *passes, *findings;
-    uint64_t lost;   /* findings that were not kept */
-    struct str text; /* that the kernel printed */
+    uint64_t lost;      /* findings that were not kept */
+    uint64_t unwatched; /* bytes of global accesses in which no races were looked for */
+    struct str text;    /* that the kernel printed */
     bool cut;
 };
 
@@ -170,6 +171,7 @@ static enum status run_blocks(struct pass *x, const uint64_t *blocks, size_t n, 
         sum_add(&x->sum, got, weight);
     findings_list(&scene, got, x->run->findings);
     x->run->lost += got->faults_lost + got->hazards_lost;
+    x->run->unwatched += got->hazards_unwatched;
     keep_text(x->run, got);
     return st;
 }
@@ -187,6 +189,7 @@ static enum status run_groups(struct pass *x, const struct sample_group groups[2
     enum status st = ST_OK;
     json_array_clear(x->run->findings); /* those of the probe come again */
     x->run->lost = 0;
+    x->run->unwatched = 0;
     str_clear(&x->run->text);
     for (int i = 0; i < 2 && groups[i].n && st == ST_OK; i++) {
         struct sim_result got = {0};
@@ -288,6 +291,7 @@ static json_t *answer_json(const struct run *r, enum status st, const struct err
                           r->passes, "findings", r->findings, "findings_lost", (json_int_t)r->lost,
                           "partial", r->partial, "intact", inputs_intact(r), "printf_cut", r->cut);
     json_object_set_new(o, "error", st == ST_OK ? json_null() : json_string(err->text));
+    json_object_set_new(o, "unwatched", json_integer((json_int_t)r->unwatched));
     json_object_set_new(o, "printf", json_stringn_nocheck(str_text(&r->text), r->text.len));
     json_object_set_new(o, "isa", json_string(sim_isa()));
     return o;

@@ -109,6 +109,17 @@ static void add_stuck(struct outcome *o, const struct request *r, const struct m
     str_addf(&o->text, "%s: not run: %s\n", name, named ? behind + 2 : why);
 }
 
+/* Nothing was found, and not everything was looked at: neither clean nor dirty. */
+static void add_unwatched(struct outcome *o, const struct run_row *run)
+{
+    static const char why[] =
+        "no hazard was found, but it uses more global memory than races between blocks can "
+        "be looked for in; a smaller shape tells";
+    if (!o->stuck++)
+        o->status = err_set(&o->err, ST_FAIL, "%s: %s", run->kernel, why);
+    str_addf(&o->text, "%s, %s: not known: %s\n", run->kernel, run->shape ? run->shape : "", why);
+}
+
 static void take(struct outcome *o, const struct request *r, const struct measured *m,
                  const json_t *profile)
 {
@@ -118,8 +129,12 @@ static void take(struct outcome *o, const struct request *r, const struct measur
         add_stuck(o, r, m);
         return;
     }
+    if (run->hazards == INT_UNKNOWN) {
+        add_unwatched(o, run);
+        return;
+    }
     findings_add_rows(&o->findings, run, r->descs[0], profile);
-    add_verdict(o, run, run->hazards == INT_UNKNOWN ? 0 : run->hazards);
+    add_verdict(o, run, run->hazards);
     for (size_t i = from; i < o->findings.n; i++)
         finding_text(o->findings.rows[i], &o->text);
 }

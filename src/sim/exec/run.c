@@ -495,7 +495,8 @@ static enum status prepare(struct run *r, struct err *err)
     if (o->hazards) {
         const struct hazard_options h = {
             .threads = r->launch->block[0] * r->launch->block[1] * r->launch->block[2],
-            .shared_bytes = p->dynamic_offset + r->launch->dynamic_shared};
+            .shared_bytes = p->dynamic_offset + r->launch->dynamic_shared,
+            .max_bytes = o->max_marks};
         r->hazards = hazards_new(&h);
     }
     if (o->l2_bytes && !o->no_counters)
@@ -517,7 +518,8 @@ enum status sim_run(const struct sim_program *p, struct sim_memory *m,
         st = run_threads(&r, n, err);
     finish_lists(&r);
     if (r.hazards) {
-        hazards_take(r.hazards, &res->hazard, &res->hazards, &res->hazards_lost, NULL);
+        hazards_take(r.hazards, &res->hazard, &res->hazards, &res->hazards_lost,
+                     &res->hazards_unwatched);
         hazards_free(r.hazards);
     }
     if (r.feed) {
