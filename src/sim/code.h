@@ -169,7 +169,8 @@ struct sim_program {
     uint32_t nconstant; /* slots: a wide one takes two, the second entry is empty */
     struct program_variable *variable;
     uint32_t nvariable;
-    uint32_t slots; /* of a lane */
+    uint32_t *place_of; /* by register of `function`: its slot, or its mask; PLACE_NONE */
+    uint32_t slots;     /* of a lane */
     uint32_t predicates;
     uint32_t dynamic_offset; /* where dynamic shared memory begins */
     uint32_t call_bytes;     /* of parameters of calls */

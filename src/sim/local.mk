@@ -66,6 +66,8 @@ libattnscope_a_SOURCES += \
 	%D%/exec/ops_avx512.c \
 	%D%/exec/ops_body.h \
 	%D%/exec/ops_generic.c \
+	%D%/observe.h \
+	%D%/exec/observe.c %D%/exec/observe.h \
 	%D%/exec/phase.c %D%/exec/phase.h \
 	%D%/exec/printf.c \
 	%D%/exec/run.c \

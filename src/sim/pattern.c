@@ -130,6 +130,43 @@ struct pattern_shared pattern_shared_cost(const uint32_t addr[32], uint32_t mask
     };
 }
 
+/* Of the lanes of `mask`, which are served together: their words' places in the queues of the banks, from `base`. Returns
+ * how many wavefronts that are. */
+static unsigned step_turns(const uint32_t addr[LANES], uint32_t mask, unsigned bytes,
+                           enum pattern_kind kind, unsigned base, uint16_t turn[LANES][4])
+{
+    struct banks b;
+    int most = 0;
+    for (int i = 0; i < BANKS; i++)
+        b.count[i] = b.lanes[i] = 0;
+    const unsigned words = bytes < 4 ? 1 : bytes / 4;
+    for (int i = 0; i < LANES; i++)
+        for (unsigned w = 0; (mask >> i & 1) && w < words; w++) {
+            const uint32_t word = addr[i] / 4 + w, bank = word % BANKS;
+            bank_add(&b, word);
+            int at = 0;
+            while (b.word[bank][at] != word)
+                at++;
+            if (kind == PATTERN_ATOMIC)
+                at = b.lanes[bank] - 1;
+            turn[i][w] = (uint16_t)(base + (unsigned)at);
+            most = at >= most ? at + 1 : most;
+        }
+    return (unsigned)most;
+}
+
+void pattern_shared_turns(const uint32_t addr[32], uint32_t mask, unsigned bytes,
+                          enum pattern_kind kind, uint16_t turn[32][4])
+{
+    unsigned base = 0;
+    for (int first = 0; first < LANES;) {
+        const int lanes = step_lanes(addr, mask, bytes, kind, first);
+        const uint32_t group = lanes == LANES ? UINT32_MAX : ((UINT32_C(1) << lanes) - 1) << first;
+        base += step_turns(addr, mask & group, bytes, kind, base, turn);
+        first += lanes;
+    }
+}
+
 void pattern_global_cost(const uint64_t addr[32], uint32_t mask, unsigned bytes,
                          struct pattern_global *out)
 {

@@ -39,6 +39,11 @@ struct pattern_shared {
 struct pattern_shared pattern_shared_cost(const uint32_t addr[32], uint32_t mask, unsigned bytes,
                                           enum pattern_kind kind);
 
+/* For each lane of `mask`, and each word of 4 bytes that it wants (turn[lane][w]; less than a word: 0): the number,
+ * from 0, of the wavefront that serves it. The highest is wavefronts - 1. */
+void pattern_shared_turns(const uint32_t addr[32], uint32_t mask, unsigned bytes,
+                          enum pattern_kind kind, uint16_t turn[32][4]);
+
 struct pattern_global {
     uint16_t sectors; /* distinct sectors of 32 bytes */
     uint16_t ideal;   /* what the distinct bytes need at least */

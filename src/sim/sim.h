@@ -136,6 +136,8 @@ struct sim_progress {
     uint64_t instructions; /* of warps */
 };
 
+struct sim_observe;
+
 struct sim_options {
     int threads;       /* 0: one for every core */
     bool hazards;      /* races, missing waits (3 times as slow) */
@@ -151,8 +153,10 @@ struct sim_options {
     uint32_t
         max_faults;     /* distinct (kind, instruction) that are kept, the rest is counted; 0: 64 */
     uint64_t max_marks; /* bytes of host memory for marks of races in global memory; 0: 256 MiB */
-    uint32_t max_printf;     /* bytes of text that is kept; 0: 64 KiB */
-    uint64_t seed;           /* order in which warps of a block have their turns; 0: ascending */
+    uint32_t max_printf; /* bytes of text that is kept; 0: 64 KiB */
+    uint64_t seed;       /* order in which warps of a block have their turns; 0: ascending */
+    const struct sim_observe
+        *observe;            /* what to look at, see observe.h; it needs counters; NULL: nothing */
     const atomic_bool *stop; /* true: end with ST_CANCELLED, within milliseconds; NULL: never */
     /* Called by the thread that called sim_run(), about every 50 ms; NULL: never. */
     void (*progress)(void *ctx, const struct sim_progress *p);
@@ -260,6 +264,8 @@ struct sim_fault {
 
 struct hazard_report;
 
+struct sim_seen;
+
 struct sim_result {
     uint64_t blocks, blocks_run;
     struct sim_counts total;
@@ -280,6 +286,9 @@ struct sim_result {
     uint64_t hazards_lost;
     uint64_t
         hazards_unwatched; /* bytes of global accesses that races were not looked for in: no room for marks */
+    struct sim_seen *seen; /* what options.observe asked for, in the order of execution */
+    size_t nseen;
+    bool seen_cut;     /* there was more of it */
     char *printf_text; /* sanitised, never NULL; blocks in launch order */
     bool printf_cut;
     double seconds; /* of wall-clock time; never to be shown as a kernel's time */

@@ -215,5 +215,7 @@ unit_tests += %D%/test_sim_parts.t
 %C%_test_sim_parts_t_SOURCES = %D%/test_sim_parts.c
 unit_tests += %D%/test_sim.t
 %C%_test_sim_t_SOURCES = %D%/test_sim.c
+unit_tests += %D%/test_sim_observe.t
+%C%_test_sim_observe_t_SOURCES = %D%/test_sim_observe.c
 unit_tests += %D%/test_sim_run.t
 %C%_test_sim_run_t_SOURCES = %D%/test_sim_run.c

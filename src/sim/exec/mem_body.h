@@ -69,6 +69,8 @@ static void IN_SET(cost_shared)(struct warp *w, const struct code *c, const u32 
         wavefronts += p->wavefronts;
         ideal += p->ideal;
     }
+    if (t->seeing)
+        observe_shared(t->observer, (const uint32_t *)addr, m, size, kind, wavefronts, ideal);
     struct sim_counts *n = &t->cost[c->insn], *s = &t->sum;
     const uint64_t bytes = (uint64_t)__builtin_popcount(m) * size;
     n->smem_requests++, s->smem_requests++;
@@ -97,6 +99,9 @@ static void IN_SET(cost_global)(struct warp *w, const struct code *c, const u64 
                               k->write ? k->fetches ? CACHE_ATOMIC : CACHE_WRITE : CACHE_READ,
                               k->around, from[__builtin_ctz(m)], p);
     }
+    if (t->seeing)
+        observe_global(t->observer, (const uint64_t *)addr, m, k->size, k->write, k->fetches,
+                       sectors, ideal);
     struct sim_counts *n = &t->cost[c->insn], *s = &t->sum;
     const uint64_t bytes = (uint64_t)__builtin_popcount(m) * k->size;
     n->global_requests++, s->global_requests++;

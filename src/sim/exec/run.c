@@ -14,7 +14,9 @@
 #include "base/mem.h"
 #include "base/sanitize.h"
 #include "sim/exec/block.h"
+#include "sim/exec/observe.h"
 #include "sim/exec/phase.h"
+#include "sim/observe.h"
 #include "sim/ptx.h"
 
 #define SHARED_LIMIT 232448u
@@ -44,6 +46,7 @@ struct run {
     char *constants;
     struct hazards *hazards;
     struct cache_feed *feed;
+    struct observer *observer;
     size_t fault_kinds; /* in result */
 };
 
@@ -253,11 +256,12 @@ static void *work(void *arg)
     const struct sim_options *o = r->options;
     struct worker *t = xcalloc(1, sizeof *t);
     *t = (struct worker){.run = r,
-                         .program = r->program,
+                         .program = r->observer ? observer_program(r->observer) : r->program,
+                         .observer = r->observer,
                          .launch = r->launch,
                          .memory = r->memory,
                          .warp_run = runner(),
-                         .counters = !o->no_counters,
+                         .counters = !o->no_counters || o->observe,
                          .max_instructions = o->max_instructions ? o->max_instructions : 1ull << 36,
                          .quantum = o->quantum ? o->quantum : 65536,
                          .seed = o->seed,
@@ -499,9 +503,11 @@ static enum status prepare(struct run *r, struct err *err)
             .max_bytes = o->max_marks};
         r->hazards = hazards_new(&h);
     }
+    if (o->observe)
+        st = observer_new(p, r->memory, r->launch, o->observe, &r->observer, err);
     if (o->l2_bytes && !o->no_counters)
         r->feed = cache_feed_new(o->l2_bytes, 0);
-    return ST_OK;
+    return st;
 }
 
 enum status sim_run(const struct sim_program *p, struct sim_memory *m,
@@ -527,6 +533,8 @@ enum status sim_run(const struct sim_program *p, struct sim_memory *m,
             finish_cache(&r);
         cache_feed_free(r.feed);
     }
+    if (r.observer)
+        observer_take(r.observer, &res->seen, &res->nseen, &res->seen_cut);
     free(r.constants);
     free(r.printed);
     pthread_cond_destroy(&r.tell);
@@ -543,6 +551,7 @@ void sim_result_clear(struct sim_result *r)
     free(r->block_class);
     free(r->fault);
     free(r->hazard);
+    sim_seen_free(r->seen, r->nseen);
     free(r->printf_text);
     *r = (struct sim_result){0};
 }

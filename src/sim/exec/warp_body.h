@@ -143,6 +143,15 @@ OP(NOP)
 }
 
 typedef void IN_SET(op_fn)(struct warp *w, const struct code *c, uint32_t m);
+static IN_SET(op_fn) *const IN_SET(ops)[OP_CONTROL];
+/* One that somebody looks at; which it is stands in the plain program. */
+OP(OBSERVED)
+{
+    struct observer *o = worker_of(w)->observer;
+    const enum sim_op op = observe_begin(o, w, c, m);
+    IN_SET(ops)[op](w, c, m);
+    observe_end(o, w, c, op, m);
+}
 static IN_SET(op_fn) *const IN_SET(ops)[OP_CONTROL] = {
 #define X(name) [OP_##name] = IN_SET(op_##name),
     SIM_LANE_OPS(X) SIM_WARP_OPS(X)

@@ -5,6 +5,7 @@
 #define ATTNSCOPE_SIM_EXEC_WORKER_H
 
 #include "base/str.h"
+#include "sim/exec/observe.h"
 #include "sim/exec/warp.h"
 #include "sim/hazard.h"
 
@@ -49,6 +50,8 @@ struct worker {
     uint64_t divergences, lanes;
     struct hazard_block *hazard;
     struct cache_port *port;
+    struct observer *observer; /* NULL: nobody looks */
+    bool seeing;               /* at the instruction that runs now */
     struct block block;
     char *registers, *local;
     uint32_t *predicates;

@@ -249,6 +249,8 @@ static enum status lower_function(struct lower *l)
     st = place_variables(l);
     if (st == ST_OK)
         st = lower_all(l);
+    p->place_of = l->place->slot; /* registers may be looked at */
+    l->place->slot = NULL;
     p->facts.slots = (int)l->place->nslots;
     p->facts.predicates = (int)l->place->nmasks;
     return st;
@@ -310,6 +312,7 @@ void sim_program_free(struct sim_program *p)
         free(p->targets[i].to);
     free(p->targets);
     free(p->text);
+    free(p->place_of);
     free(p->code);
     free(p->insn);
     free(p->places);
