@@ -5,3 +5,11 @@ long_tests += %D%/faults/all.sh
 EXTRA_DIST += %D%/faults/all.sh %D%/faults/faults.py %D%/faults/faults.tsv $(srcdir)/%D%/faults/*.patch
 long_tests += %D%/compilers.sh
 EXTRA_DIST += %D%/compilers.sh
+
+# How fast the simulator is: every kernel, and from the command to the answer. SIM_SPEED picks, see speed.c.
+check_PROGRAMS += %D%/speed
+%C%_speed_SOURCES = %D%/speed.c
+%C%_speed_LDADD = $(core_libs)
+.PHONY: sim-speed
+sim-speed: %D%/speed attnscope attnscope-worker
+	ATTNSCOPE='$(abs_builddir)/attnscope' ATTNSCOPE_WORKER='$(abs_builddir)/attnscope-worker' %D%/speed

@@ -1,0 +1,455 @@
+/* speed.c - how fast the simulator is, and one number of all that it counts: `make sim-speed`.
+ *
+ * Every kernel of the ladder with every dtype, its shipped PTX, 1024 queries and keys of one head. Times are processor
+ * time, so other work on the machine counts only as far as it takes caches and shared cores away; what is compared is
+ * run in turn, round by round. The goals are those of a core that nobody else uses.
+ *
+ * SIM_SPEED: words, separated by blanks: names of kernels or of kernels with a dtype (`fa2`, `fa2/f32`); names of modes
+ * (`avx512`, `avx2`, `generic`, `hazards`, `two`); `sums`: the checksum of every count, hazard and output instead of
+ * times; `rounds=9`. From the environment too: ATTNSCOPE, the program whose `run` is timed from start to end;
+ * without it that part is left out.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "backend/args.h"
+#include "backend/compile/ptx.h"
+#include "backend/cpu_host.h"
+#include "base/clock.h"
+#include "base/hash.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "kernel/registry.h"
+#include "plan/plan.h"
+#include "sim/hazard.h"
+#include "sim/sim.h"
+#include "spec/input.h"
+
+enum { ROUNDS_MAX = 99, SETS = 3 };
+enum mode { HAZARDS = SETS, TWO, MODES };
+static const char *const modes[MODES] = {"avx512", "avx2", "generic", "hazards", "two"};
+
+static const char *wishes;
+static int rounds = 5;
+
+static bool wished(const char *word)
+{
+    const size_t n = strlen(word);
+    for (const char *at = wishes; at && (at = strstr(at, word)); at += n)
+        if ((at == wishes || at[-1] == ' ') && (!at[n] || at[n] == ' '))
+            return true;
+    return false;
+}
+
+/* A mode, when no other is asked for. */
+static bool wishes_mode(int mode)
+{
+    bool any = false;
+    for (int i = 0; i < MODES; i++)
+        any |= wished(modes[i]);
+    return !any || wished(modes[mode]);
+}
+
+static bool is_mode(const char *word, size_t n)
+{
+    bool is = false;
+    for (int i = 0; i < MODES; i++)
+        is |= strlen(modes[i]) == n && !strncmp(word, modes[i], n);
+    return is;
+}
+
+/* Is any kernel named? */
+static bool chooses(void)
+{
+    for (const char *at = wishes; *at;) {
+        const size_t n = strcspn(at, " ");
+        if (n && strncmp(at, "sums", n) && !memchr(at, '=', n) && !is_mode(at, n))
+            return true;
+        at += n + (at[n] == ' ');
+    }
+    return false;
+}
+
+static double cpu_seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* ---- a kernel, ready to be run ---- */
+
+struct trial {
+    struct plan plan;
+    struct ptx ptx;
+    struct problem problem;
+    struct tensors tensors;
+    struct sim_program *program[DESC_PASSES_MAX];
+    double lower_s; /* text to programs, of all passes */
+};
+
+static void trial_clear(struct trial *t)
+{
+    for (int i = 0; i < DESC_PASSES_MAX; i++)
+        sim_program_free(t->program[i]);
+    plan_clear(&t->plan);
+    ptx_clear(&t->ptx);
+    tensors_free(&t->tensors);
+}
+
+static enum status get_text(struct trial *t, int sm)
+{
+    char **words = plan_definitions(&t->plan);
+    const struct ptx_request r = {
+        .desc = t->plan.desc, .definitions = (const char *const *)words, .sm = sm};
+    const bool found = ptx_shipped(&r, &t->ptx);
+    for (char **w = words; *w; w++)
+        free(*w);
+    free(words);
+    return found ? ST_OK : ST_NO;
+}
+
+static enum status lower(struct trial *t, struct err *err)
+{
+    enum status st = ST_OK;
+    const double begin = cpu_seconds();
+    for (int i = 0; i < t->plan.npasses && st == ST_OK; i++) {
+        char entry[600];
+        desc_entry(t->plan.desc, i, entry, sizeof entry);
+        st = sim_program_new(t->ptx.text, t->ptx.len, entry, &t->program[i], err);
+    }
+    t->lower_s = cpu_seconds() - begin;
+    return st;
+}
+
+/* ST_NO: the kernel does not take the shape, or none of its PTX ships. */
+static enum status trial_make(struct trial *t, const struct kernel_desc *d,
+                              const struct device *dev, const struct shape *shape, struct err *err)
+{
+    int sm = 0;
+    *t = (struct trial){.problem = PROBLEM_DEFAULT};
+    t->problem.shape = *shape;
+    const struct param_values v = desc_defaults_for(d, shape);
+    enum status st = ptx_sm(d, shape, &v, &sm, err);
+    if (st == ST_OK)
+        st = plan_build(d, shape, &v, dev, NULL, &t->plan, err);
+    if (st == ST_OK)
+        st = get_text(t, sm);
+    if (st == ST_OK)
+        st = lower(t, err);
+    return st == ST_OK ? tensors_make(&t->problem, &t->tensors, err) : st;
+}
+
+/* ---- a run of it ---- */
+
+struct outcome {
+    double cpu_s, wall_s;
+    uint64_t winsts, sum;
+    uint64_t hazards;
+};
+
+static uint64_t add_memory(struct sim_memory *m, const char *name, uint64_t bytes, bool zero)
+{
+    uint64_t at = 0;
+    struct err err = ERR_INIT;
+    if (sim_memory_add(m, name, bytes, &at, &err) != ST_OK)
+        fatal("%s", err.text);
+    if (zero) {
+        void *zeros = xcalloc(1, bytes + 1);
+        sim_memory_write(m, at, zeros, bytes);
+        free(zeros);
+    }
+    return at;
+}
+
+static struct sim_memory *fill_memory(const struct trial *t, struct AttnArgs *args)
+{
+    const struct kernel_desc *d = t->plan.desc;
+    struct sim_memory *m = sim_memory_new(1ull << 32);
+    const void *const from[3] = {t->tensors.q, t->tensors.k, t->tensors.v};
+    const uint64_t q = t->tensors.q_bytes, kv = t->tensors.kv_bytes, bytes[3] = {q, kv, kv};
+    uint64_t at[3];
+    *args = attn_args(&t->plan.shape, t->problem.seed);
+    for (int i = 0; i < 3; i++) {
+        at[i] = add_memory(m, (const char *const[]){"Q", "K", "V"}[i], bytes[i], false);
+        sim_memory_write(m, at[i], from[i], bytes[i]);
+    }
+    args->q = (const void *)(uintptr_t)at[0];
+    args->k = (const void *)(uintptr_t)at[1];
+    args->v = (const void *)(uintptr_t)at[2];
+    args->o = (void *)(uintptr_t)add_memory(m, "O", q, false);
+    for (int i = 0; i < d->nws; i++)
+        args->ws[i] = (void *)(uintptr_t)add_memory(m, d->ws[i].name, (uint64_t)t->plan.ws_bytes[i],
+                                                    d->ws[i].zero);
+    return m;
+}
+
+/* All that was counted and found: nothing of it depends on threads, on the instruction set, or on time. Counts of
+ * hazards depend on who came first where blocks race, and no kernel of the ladder does. */
+static uint64_t sum_of(uint64_t h, const struct sim_result *r)
+{
+    h = hash_bytes(h, &r->total, sizeof r->total);
+    h = hash_bytes(h, r->pipe, sizeof r->pipe);
+    h = hash_bytes(h, r->insn, r->insns * sizeof *r->insn);
+    for (size_t i = 0; i < r->phases; i++)
+        h = hash_bytes(h, &r->phase[i], sizeof r->phase[i]);
+    h = hash_bytes(h, r->block_instructions, r->blocks_run * sizeof *r->block_instructions);
+    h = hash_bytes(h, r->block_class, r->blocks_run * sizeof *r->block_class);
+    for (size_t i = 0; i < r->faults; i++) {
+        const struct sim_fault *f = &r->fault[i];
+        const uint64_t v[] = {f->kind, f->block, (uint64_t)f->warp, (uint64_t)f->lane,
+                              f->insn, f->addr,  f->count};
+        h = hash_bytes(h, v, sizeof v);
+    }
+    for (size_t i = 0; i < r->hazards; i++) {
+        const struct hazard_report *z = &r->hazard[i];
+        const uint64_t v[] = {z->kind, z->a.insn, z->b.insn, z->addr, z->count};
+        h = hash_bytes(h, v, sizeof v);
+    }
+    return hash_bytes(h, &r->hazards_unwatched, sizeof r->hazards_unwatched);
+}
+
+static uint64_t sum_output(uint64_t h, const struct trial *t, const struct sim_memory *m,
+                           const struct AttnArgs *args)
+{
+    void *out = xcalloc(1, t->tensors.q_bytes + 1);
+    sim_memory_read(m, (uint64_t)(uintptr_t)args->o, out, t->tensors.q_bytes);
+    h = hash_bytes(h, out, t->tensors.q_bytes);
+    free(out);
+    return h;
+}
+
+static struct outcome run(const struct trial *t, const struct sim_options *o)
+{
+    struct outcome out = {.sum = HASH_START};
+    struct err err = ERR_INIT;
+    struct AttnArgs args;
+    struct sim_memory *m = fill_memory(t, &args);
+    for (int i = 0; i < t->plan.npasses; i++) {
+        const struct plan_pass *p = &t->plan.passes[i];
+        const struct sim_launch l = {
+            .grid = {(uint32_t)p->grid[0], (uint32_t)p->grid[1], (uint32_t)p->grid[2]},
+            .block = {(uint32_t)p->threads, 1, 1},
+            .dynamic_shared = (uint32_t)p->dynamic_smem,
+            .multiprocessors = (uint32_t)t->plan.device->sms,
+            .params = &args,
+            .param_bytes = sizeof args};
+        struct sim_result r;
+        const double cpu = cpu_seconds(), wall = seconds_now();
+        if (sim_run(t->program[i], m, &l, o, &r, &err) != ST_OK)
+            fatal("%s: %s", t->plan.desc->name, err.text);
+        out.cpu_s += cpu_seconds() - cpu;
+        out.wall_s += seconds_now() - wall;
+        out.winsts += r.total.executions;
+        out.hazards += r.hazards + r.faults;
+        if (wished("sums"))
+            out.sum = sum_of(out.sum, &r);
+        sim_result_clear(&r);
+    }
+    if (wished("sums"))
+        out.sum = sum_output(out.sum, t, m, &args);
+    sim_memory_free(m);
+    return out;
+}
+
+/* ---- the table ---- */
+
+struct figures {
+    double s[MODES][ROUNDS_MAX], wall[2][ROUNDS_MAX];
+    uint64_t winsts, hazards;
+};
+
+static struct sim_options options_of(int mode)
+{
+    return (struct sim_options){
+        .threads = mode == TWO ? 2 : 1, .hazards = mode == HAZARDS, .l2_bytes = 50u << 20};
+}
+
+/* Every mode once, one after the other. */
+static void round_of(const struct trial *t, struct figures *f, int n)
+{
+    for (int mode = 0; mode < MODES; mode++) {
+        const struct sim_options o = options_of(mode);
+        f->s[mode][n] = NAN;
+        if (!wishes_mode(mode) || (mode < SETS && !sim_force_isa(modes[mode])))
+            continue;
+        const struct outcome out = run(t, &o);
+        f->s[mode][n] = out.cpu_s;
+        if (mode == TWO)
+            f->wall[1][n] = out.wall_s;
+        if (mode == 0)
+            f->wall[0][n] = out.wall_s;
+        f->winsts = out.winsts;
+        f->hazards += mode == HAZARDS ? out.hazards : 0;
+        sim_force_isa(NULL);
+    }
+}
+
+static double best(double v[ROUNDS_MAX])
+{
+    qsort(v, (size_t)rounds, sizeof *v, ascending);
+    return v[0];
+}
+
+static void print_figures(const char *name, const struct trial *t, struct figures *f)
+{
+    double low[MODES], middle[MODES];
+    for (int i = 0; i < MODES; i++) {
+        low[i] = best(f->s[i]);
+        middle[i] = f->s[i][rounds / 2];
+    }
+    const double ns = 1e9 / (double)f->winsts;
+    printf("%-22s %7.2f", name, (double)f->winsts * 1e-6);
+    for (int i = 0; i < SETS; i++)
+        printf(" %6.1f %5.1f", low[i] * ns, middle[i] * ns);
+    printf(" %7.2f %6.2f %6.2f %6.2f %7.1f %s\n", t->plan.flops / low[0] * 1e-9,
+           low[HAZARDS] / low[0], low[TWO] / low[0], best(f->wall[0]) / best(f->wall[1]),
+           t->lower_s * 1e3, f->hazards ? "FINDINGS" : "");
+    fflush(stdout);
+}
+
+static void head(void)
+{
+    printf("%-22s %7s %12s %12s %12s %7s %6s %6s %6s %7s\n", "", "M warp", "AVX-512", "AVX2",
+           "generic", "GFLOP/s", "with", "2 thr.", "2 thr.", "PTX to");
+    printf("%-22s %7s %6s %5s %6s %5s %6s %5s %7s %6s %6s %6s %7s\n", "kernel", "insns", "ns",
+           "mid", "ns", "mid", "ns", "mid", "a core", "haz.", "cpu", "wall", "code ms");
+}
+
+static void time_kernel(const char *name, const struct trial *t)
+{
+    struct figures *f = xcalloc(1, sizeof *f);
+    for (int i = 0; i < rounds; i++)
+        round_of(t, f, i);
+    print_figures(name, t, f);
+    free(f);
+}
+
+static void sum_kernel(const char *name, const struct trial *t)
+{
+    printf("%-22s", name);
+    for (int mode = 0; mode < MODES; mode++) {
+        const struct sim_options o = options_of(mode);
+        if (!wishes_mode(mode) || (mode < SETS && !sim_force_isa(modes[mode])))
+            continue;
+        printf(" %016" PRIx64, run(t, &o).sum);
+        sim_force_isa(NULL);
+    }
+    printf("\n");
+    fflush(stdout);
+}
+
+static void each_kernel(void (*what)(const char *name, const struct trial *t), int64_t S)
+{
+    struct registry *all = registry_new();
+    struct device_table *devices = devices_new();
+    const struct device *dev;
+    devices_get(devices, "H100", &dev, NULL);
+    for (int i = 0; i < registry_count(all); i++) {
+        const struct kernel_desc *d = registry_at(all, i)->cuda;
+        for (int k = 0; d && !d->peer && k < DTYPE_COUNT; k++) {
+            char name[80];
+            struct shape shape = SHAPE_DEFAULT;
+            struct trial t;
+            struct err err = ERR_INIT;
+            shape.H = shape.Hkv = 1;
+            shape.Sq = shape.Sk = S;
+            shape.dtype = (enum dtype)k;
+            snprintf(name, sizeof name, "%s/%s", d->name, dtype_name(shape.dtype));
+            if (!(d->dtypes & 1u << k) || (chooses() && !wished(d->name) && !wished(name)))
+                continue;
+            if (trial_make(&t, d, dev, &shape, &err) == ST_OK)
+                what(name, &t);
+            trial_clear(&t);
+        }
+    }
+    devices_free(devices);
+    registry_free(all);
+}
+
+/* ---- from the command to the answer ---- */
+
+static double command_seconds(const char *line, double *cpu)
+{
+    const char *program = getenv("ATTNSCOPE");
+    struct rusage before, after;
+    getrusage(RUSAGE_CHILDREN, &before);
+    const double begin = seconds_now();
+    const pid_t pid = fork();
+    if (pid == 0) {
+        if (!freopen("/dev/null", "w", stdout))
+            _exit(1);
+        execl(program, program, "-c", line, (char *)NULL);
+        _exit(127);
+    }
+    int how = 0;
+    if (pid < 0 || waitpid(pid, &how, 0) != pid || !WIFEXITED(how) || WEXITSTATUS(how))
+        return NAN;
+    const double s = seconds_now() - begin;
+    getrusage(RUSAGE_CHILDREN, &after);
+    *cpu = (double)(after.ru_utime.tv_sec - before.ru_utime.tv_sec + after.ru_stime.tv_sec -
+                    before.ru_stime.tv_sec) +
+           1e-6 * (double)(after.ru_utime.tv_usec - before.ru_utime.tv_usec +
+                           after.ru_stime.tv_usec - before.ru_stime.tv_usec);
+    return s;
+}
+
+/* The default shape: 8 heads, 1024 queries and keys. */
+static void time_commands(void)
+{
+    static const struct {
+        const char *line;
+        double goal;
+    } all[] = {{"run fa2 backend=sim blocks=some hazards=off", 0.1},
+               {"run fa2 backend=sim hazards=off", 0.6},
+               {"run fa2 backend=sim hazards=on", 2},
+               {"run fa2 backend=sim dtype=f32 blocks=some hazards=off", NAN},
+               {"run fa2 backend=sim dtype=f32 hazards=off", NAN},
+               {"run fa2 backend=sim dtype=f32 hazards=on", NAN}};
+    printf("\n%-58s %8s %8s %8s %6s\n", "from the command to its end, ms", "best", "median", "cpu",
+           "goal");
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        double wall[ROUNDS_MAX], cpu[ROUNDS_MAX];
+        for (int k = 0; k < rounds; k++)
+            wall[k] = command_seconds(all[i].line, &cpu[k]);
+        const double least = best(wall), cpu_s = best(cpu);
+        printf("%-58s %8.0f %8.0f %8.0f", all[i].line, least * 1e3, wall[rounds / 2] * 1e3,
+               cpu_s * 1e3);
+        printf(isnan(all[i].goal) ? "\n" : " %6.0f\n", all[i].goal * 1e3);
+    }
+}
+
+int main(void)
+{
+    char *cpu = host_cpu_name();
+    wishes = getenv("SIM_SPEED") ? getenv("SIM_SPEED") : "";
+    const char *r = strstr(wishes, "rounds=");
+    if (r && atoi(r + 7) > 0 && atoi(r + 7) <= ROUNDS_MAX)
+        rounds = atoi(r + 7);
+    if (wished("sums")) {
+        each_kernel(sum_kernel, 130);
+    } else {
+        printf("%s, %d cores, %d rounds, best and median; processor time\n", cpu,
+               host_usable_cpus(), rounds);
+        head();
+        each_kernel(time_kernel, 1024);
+        if (getenv("ATTNSCOPE") && !chooses())
+            time_commands();
+    }
+    free(cpu);
+    return 0;
+}
