@@ -44,7 +44,5 @@ void session_free(struct session *s);
 /* Writes to a file for export and redirection; refuses in restricted sessions. */
 enum status session_write(const struct session *s, const char *path, const char *text, size_t len,
                           bool append, struct err *err);
-/* How many rows `open ...`, a whole command, would show; nothing is shown. 0: none, or it is refused. */
-size_t open_count(struct session *s, const char *line);
 
 #endif

@@ -76,6 +76,13 @@ is "times of separate runs name no winner" says "$out" 'separate runs name no wi
 is "medians have their spread" says "$out" '^ ?8 +[0-9.]+ .[ 0-9]+%'
 run sweep fa2 BR=16,32,64 S=32 H=1 D=16 f32 n=9 time=0.05 backend=cpu --confirm
 is "the two shortest take turns" says "$out" '^(fa2 .* is|fa2 .* against fa2|fa2 against)'
+before=$(stored)
+run sweep fa2 BR=16,32 S=32 H=1 D=16 f32 n=7 time=0.05 backend=cpu --confirm --no-store --json
+is "and --no-store keeps none of it" [ "$(stored)" -eq "$before" ]
+is "which is rows of both in each format" says "$out" '"verdict":"base"'
+run -c 'sweep fa2 BR=16,32 S=32 H=1 D=16 f32 n=7 time=0.05 backend=cpu --confirm; report sweep.html'
+is "a report has the sweep and the comparison apart" [ "$(grep -c '<section>' sweep.html)" -ge 2 ]
+is "with its command" [ "$(grep -c 'attnscope compare fa2' sweep.html)" -eq 1 ]
 run sweep fa2 S=16,32 H=1 D=16 f32 n=5 time=0.05 backend=cpu --confirm
 is "where they are of one problem" says "$err" 'no two points of one problem'
 

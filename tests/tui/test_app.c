@@ -558,7 +558,9 @@ static void test_figures(void)
     CU_ASSERT_FALSE(figures_current(f, &r, 2));
     CU_ASSERT_FALSE(figures_current(NULL, &r, 0));
     request_clear(&r);
-    CU_ASSERT_EQUAL(request_of(session, "fa2", "S=2048", 0, &r, NULL), ST_OK);
+    CU_ASSERT_EQUAL(
+        request_of(session, "fa2", (struct request_word[]){{"S", "2048"}, {0}}, 0, &r, NULL),
+        ST_OK);
     CU_ASSERT_FALSE(figures_current(f, &r, 0));
     request_clear(&r);
     CU_ASSERT_EQUAL(request_of(session, "fa2@BR=32", NULL, 0, &r, NULL), ST_OK);

@@ -13,7 +13,8 @@
 
 static struct session *session;
 
-static struct measuring *start(const char *kernels, const char *more, enum job_kind kind)
+static struct measuring *start(const char *kernels, const struct request_word *more,
+                               enum job_kind kind)
 {
     struct request r;
     struct err err = ERR_INIT;
@@ -45,7 +46,12 @@ static int stored(void)
     return n;
 }
 
-static const char small[] = "B=1 H=1 S=32 D=32 f32 backend=cpu n=2";
+static const struct request_word small[] = {{"B", "1"},  {"H", "1"},    {"S", "32"},
+                                            {"D", "32"}, {"f32", NULL}, {"backend", "cpu"},
+                                            {"n", "2"},  {NULL, NULL}},
+                                 large[] = {{"B", "1"},  {"H", "8"},    {"S", "4k"},
+                                            {"D", "64"}, {"f32", NULL}, {"backend", "cpu"},
+                                            {NULL, NULL}};
 
 /* What cannot run keeps its place, with the reason. */
 static void test_rows(void)
@@ -116,7 +122,7 @@ static void test_drop(void)
     struct measured out;
     const int before = stored();
     measure_drop(NULL);
-    measure_drop(start("naive", "B=1 H=8 S=4k D=64 f32 backend=cpu", JOB_RUN));
+    measure_drop(start("naive", large, JOB_RUN));
     struct measuring *m = start("naive", small, JOB_CHECK);
     measure_wait(m);
     measure_close(m, &out);
@@ -130,7 +136,7 @@ static void test_cancel(void)
 {
     struct measured out;
     struct err err = ERR_INIT;
-    measure_finish(start("naive", "B=1 H=8 S=4k D=64 f32 backend=cpu", JOB_RUN), &out);
+    measure_finish(start("naive", large, JOB_RUN), &out);
     CU_ASSERT_EQUAL(out.status, ST_CANCELLED);
     CU_ASSERT_EQUAL(out.rows.n, 1);
     CU_ASSERT_EQUAL(measured_status(&out, true, &err), ST_CANCELLED);

@@ -40,7 +40,10 @@ static enum status from_line(const char *line, unsigned flags, struct request *r
     return st;
 }
 
-static void same(const char *line, const char *kernels, const char *more, unsigned flags)
+#define WORDS(...) ((const struct request_word[]){__VA_ARGS__, {NULL, NULL}})
+
+static void same(const char *line, const char *kernels, const struct request_word *more,
+                 unsigned flags)
 {
     struct request a, b;
     struct err err = ERR_INIT;
@@ -62,11 +65,12 @@ static void test_same(void)
 {
     do_line("reset; set S=2k; set qtile_seq BC=32");
     same("run fa2", "fa2", NULL, 0);
-    same("run qtile_seq,fa2 D=128 f32 BR=32", "qtile_seq,fa2", "D=128 f32 BR=32", REQUEST_PLAN);
+    same("run qtile_seq,fa2 D=128 f32 BR=32", "qtile_seq,fa2",
+         WORDS({"D", "128"}, {"f32", NULL}, {"BR", "32"}), REQUEST_PLAN);
     same("compare qtile_seq,qtile_seq@BR=32@BC=64", "qtile_seq,qtile_seq@BR=32@BC=64", NULL,
          REQUEST_PLAN);
-    same("run naive backend=cpu threads=1 l2=hot n=5", "naive", "backend=cpu threads=1 l2=hot n=5",
-         0);
+    same("run naive backend=cpu threads=1 l2=hot n=5", "naive",
+         WORDS({"backend", "cpu"}, {"threads", "1"}, {"l2", "hot"}, {"n", "5"}), 0);
     do_line("reset");
 }
 
@@ -74,8 +78,9 @@ static void test_fresh(void)
 {
     struct request r;
     do_line("reset; set S=2k n=7 causal=yes; set qtile_seq BR=32");
-    CU_ASSERT_EQUAL_FATAL(
-        request_of(session, "qtile_seq", "D=32", REQUEST_PLAN | REQUEST_FRESH, &r, NULL), ST_OK);
+    CU_ASSERT_EQUAL_FATAL(request_of(session, "qtile_seq", WORDS({"D", "32"}),
+                                     REQUEST_PLAN | REQUEST_FRESH, &r, NULL),
+                          ST_OK);
     char *text = text_of(&r);
     CU_ASSERT_STRING_EQUAL(text, "run qtile_seq D=32");
     free(text);

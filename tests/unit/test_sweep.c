@@ -221,7 +221,25 @@ static void test_fastest(void)
     CU_ASSERT_PTR_NOT_NULL(strstr(line, "l2=hot"));
     struct call_list list = {0};
     struct err err = ERR_INIT;
-    CU_ASSERT_EQUAL(parse_line(session, line, &list, &err), ST_OK);
+    struct request r, said;
+    CU_ASSERT_EQUAL_FATAL(sweep_contest(&w, kernel, best, &r, &err), ST_OK);
+    CU_ASSERT_EQUAL_FATAL(parse_line(session, line, &list, &err), ST_OK);
+    CU_ASSERT_EQUAL_FATAL(request_make(session, list.calls[0], 0, &said, &err), ST_OK);
+    CU_ASSERT_EQUAL(r.nkernels, 2);
+    for (int i = 0; i < 2; i++) { /* what is done is what is said */
+        char have[64], want[64], *a = request_entry(&r, i), *b = request_entry(&said, i);
+        request_params(&r, i, have, sizeof have);
+        request_params(&said, i, want, sizeof want);
+        CU_ASSERT_STRING_EQUAL(have, want);
+        CU_ASSERT_STRING_EQUAL(a, b);
+        CU_ASSERT_PTR_EQUAL(r.descs[i], said.descs[i]);
+        free(a);
+        free(b);
+    }
+    CU_ASSERT_EQUAL(r.params[0].v[desc_param_index(r.descs[0], "BR")], 16);
+    CU_ASSERT_EQUAL(r.params[1].v[desc_param_index(r.descs[1], "BR")], 32);
+    request_clear(&said);
+    request_clear(&r);
     call_list_clear(&list);
     free(line);
     sweep_clear(&w);

@@ -88,9 +88,9 @@ static bool pair_fits(const struct run_row *row, const struct cmd_pair *p)
     return have && has_word(p->value, have, ",");
 }
 
-static bool fits(const struct run_row *row, const struct cmd_call *c)
+static bool fits(const struct run_row *row, const struct recorded_choice *c)
 {
-    for (int i = 1; i < c->nwords; i++) {
+    for (int i = 0; i < c->nwords; i++) {
         const char *word = c->words[i].text;
         if (is_shape_word(word) ? !row->shape || !shape_has(row->shape, word)
                                 : !has_word(word, row->kernel, ","))
@@ -115,44 +115,68 @@ static bool is_param(const struct recording *rec, const char *key)
     return false;
 }
 
-/* A value that is none would fit nothing, and nobody would know why. Keys that nobody has are left
- * for call_finish(). */
-static enum status check_pairs(struct cmd_call *c, const struct recording *rec, struct err *err)
+/* A value that is none would fit nothing, and nobody would know why. */
+static enum status check_value(const struct cmd_pair *p, struct err *err)
 {
-    for (int i = 0; i < c->npairs; i++) {
+    struct shape scratch = SHAPE_DEFAULT;
+    char **values = NULL;
+    int n = 0;
+    bool known;
+    enum status st = axis_expand(p->value, &values, &n, err);
+    for (int k = 0; k < n && !st; k++)
+        st = shape_set(&scratch, p->key, values[k], &known, err);
+    axis_free(values, n);
+    return st;
+}
+
+/* *wrong is the first pair whose value is none, and then there is an error, or that says nothing of rows; NULL: there is
+ * no such pair. */
+static enum status check_pairs(const struct recorded_choice *c, const struct recording *rec,
+                               const struct cmd_pair **wrong, struct err *err)
+{
+    enum status st = ST_OK;
+    *wrong = NULL;
+    for (int i = 0; i < c->npairs && !*wrong; i++) {
         struct cmd_pair *p = &c->pairs[i];
-        struct shape scratch = SHAPE_DEFAULT;
-        char **values = NULL;
-        int n = 0;
-        bool known;
-        enum status st = ST_OK;
         p->used = is_shape_key(p->key) || is_text_key(p->key) || is_param(rec, p->key);
-        if (!is_shape_key(p->key))
-            continue;
-        st = axis_expand(p->value, &values, &n, err);
-        for (int k = 0; k < n && !st; k++)
-            st = shape_set(&scratch, p->key, values[k], &known, err);
-        axis_free(values, n);
-        if (st)
-            return call_mark(c, st, p->value_at, (int)strlen(p->value), err);
+        st = is_shape_key(p->key) ? check_value(p, err) : ST_OK;
+        if (st || !p->used)
+            *wrong = p;
     }
-    return ST_OK;
+    return st;
+}
+
+static size_t add_rows(const struct recorded_choice *c, const struct recording *rec,
+                       struct rowset *rows)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < rec->nrows; i++)
+        if (fits(rec->rows[i].run, c)) {
+            n++;
+            if (rows)
+                rowset_share(rows, rec->rows[i].row);
+        }
+    return n;
+}
+
+size_t recorded_count(const struct recorded_choice *c, const struct recording *rec)
+{
+    const struct cmd_pair *wrong;
+    return check_pairs(c, rec, &wrong, NULL) || wrong ? 0 : add_rows(c, rec, NULL);
 }
 
 enum status recorded_rows(struct cmd_call *c, const struct recording *rec, struct rowset *rows,
                           struct err *err)
 {
-    const size_t before = rows->n;
-    enum status st = check_pairs(c, rec, err);
-    if (!st)
-        st = call_finish(NULL, c, err);
+    const struct recorded_choice choice = {
+        .words = c->words + 1, .nwords = c->nwords - 1, .pairs = c->pairs, .npairs = c->npairs};
+    const struct cmd_pair *wrong;
+    enum status st = check_pairs(&choice, rec, &wrong, err);
     if (st)
+        return call_mark(c, st, wrong->value_at, (int)strlen(wrong->value), err);
+    st = call_finish(NULL, c, err); /* which refuses a key that nobody has */
+    if (st || add_rows(&choice, rec, rows) || (c->nwords < 2 && !c->npairs))
         return st;
-    for (size_t i = 0; i < rec->nrows; i++)
-        if (fits(rec->rows[i].run, c))
-            rowset_share(rows, rec->rows[i].row);
-    if (rows->n > before || (c->nwords < 2 && !c->npairs))
-        return ST_OK;
     char *name = sanitize_line(rec->name);
     err_set(err, ST_NO, "no row of %s fits; open %s shows what it has", name, name);
     free(name);

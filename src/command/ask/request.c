@@ -13,7 +13,6 @@
 #include "base/sanitize.h"
 #include "command/ask/axis.h"
 #include "command/ask/keys.h"
-#include "command/line/lex.h"
 #include "command/output.h"
 #include "kernel/moved.h"
 
@@ -174,7 +173,7 @@ static enum status check_shape(struct session *s, struct source *c, struct reque
 /* ---- kernels ---- */
 
 /* `own`: parameters of this entry alone, "BR=32@BC=64", or NULL. */
-static void add_kernel(struct request *r, const struct kernel *k, enum kernel_side side,
+static void add_kernel(struct request *r, const struct kernel *k, const struct kernel_desc *d,
                        const char *own)
 {
     const size_t n = (size_t)r->nkernels + 1;
@@ -183,7 +182,7 @@ static void add_kernel(struct request *r, const struct kernel *k, enum kernel_si
     r->kernels = xrealloc(r->kernels, n * sizeof *r->kernels);
     r->descs = xrealloc(r->descs, n * sizeof *r->descs);
     r->kernels[r->nkernels] = k;
-    r->descs[r->nkernels++] = kernel_on(k, side);
+    r->descs[r->nkernels++] = d;
 }
 
 /* "all": the program's and the user's kernels; "peers": the other libraries'. */
@@ -196,7 +195,7 @@ static void add_all(struct session *s, struct request *r, enum kernel_side side,
             continue;
         const struct param_values v = desc_defaults_for(d, &r->problem.shape);
         if (!desc_supports(d, &r->problem.shape, &v, 0, NULL))
-            add_kernel(r, k, side, NULL);
+            add_kernel(r, k, d, NULL);
     }
 }
 
@@ -217,7 +216,7 @@ static enum status add_name(struct session *s, char *name, struct request *r, en
         return err_set(err, ST_USAGE, "a kernel's name is missing between commas");
     enum status st = registry_get(s->services.registry, name, &k, err);
     if (!st)
-        add_kernel(r, k, side, own);
+        add_kernel(r, k, kernel_on(k, side), own);
     return st;
 }
 
@@ -382,15 +381,34 @@ static enum status set_own(struct request *r, int i, const char *pair, struct er
     return st;
 }
 
+/* All of them. */
+static enum status set_owns(struct request *r, int i, struct err *err)
+{
+    char *copy = r->own[i] ? xstrdup(r->own[i]) : NULL, *rest = copy, *pair;
+    enum status st = ST_OK;
+    while (!st && (pair = strsep(&rest, "@")))
+        st = set_own(r, i, pair, err);
+    free(copy);
+    return st;
+}
+
+enum status request_twins(struct request *r, int i, const char *a, const char *b, struct err *err)
+{
+    request_only(r, i);
+    free(r->own[0]);
+    r->own[0] = xstrdup(a);
+    add_kernel(r, r->kernels[0], r->descs[0], b);
+    r->params = xrealloc(r->params, 2 * sizeof *r->params);
+    r->params[1] = r->params[0];
+    const enum status st = set_owns(r, 0, err);
+    return st ? st : set_owns(r, 1, err);
+}
+
 /* What stands after @ goes above everything else. */
 static enum status own_params(struct source *c, struct request *r, struct err *err)
 {
     for (int i = 0; i < r->nkernels; i++) {
-        char *copy = r->own[i] ? xstrdup(r->own[i]) : NULL, *rest = copy, *pair;
-        enum status st = ST_OK;
-        while (!st && (pair = strsep(&rest, "@")))
-            st = set_own(r, i, pair, err);
-        free(copy);
+        const enum status st = set_owns(r, i, err);
         for (int w = 0; st && w < c->nwords; w++) {
             const char *at = strstr(c->words[w].text, r->own[i]);
             if (at)
@@ -599,46 +617,25 @@ enum status request_make_for(struct session *s, struct cmd_call *c, const char *
     return st;
 }
 
-/* Appends the words and pairs of a text to those of `c`, which owns all of its own. */
-static void split(const char *text, struct cmd_word **words, int *nwords, struct cmd_pair **pairs,
-                  int *npairs)
+enum status request_of(struct session *s, const char *kernels, const struct request_word *more,
+                       unsigned flags, struct request *out, struct err *err)
 {
-    struct token t;
-    int at = 0;
-    for (token_next(text, &at, &t); t.kind == TOKEN_WORD; token_next(text, &at, &t)) {
-        const size_t key = pair_key_length(t.text);
-        if (key) {
-            *pairs = xrealloc(*pairs, (size_t)(*npairs + 1) * sizeof **pairs);
-            (*pairs)[(*npairs)++] =
-                (struct cmd_pair){.key = xstrndup(t.text, key), .value = xstrdup(t.text + key + 1)};
-        } else {
-            *words = xrealloc(*words, (size_t)(*nwords + 1) * sizeof **words);
-            (*words)[(*nwords)++] = (struct cmd_word){.text = xstrdup(t.text)};
-        }
-        token_clear(&t);
-    }
-    token_clear(&t);
-}
-
-enum status request_of(struct session *s, const char *kernels, const char *more, unsigned flags,
-                       struct request *out, struct err *err)
-{
-    struct cmd_word *words = xcalloc(1, sizeof *words);
-    struct cmd_pair *pairs = NULL;
-    int nwords = 0, npairs = 0;
+    int n = 0;
+    while (more && more[n].text)
+        n++;
+    struct cmd_word *words = xcalloc((size_t)n + 1, sizeof *words);
+    struct cmd_pair *pairs = xcalloc((size_t)n + 1, sizeof *pairs);
+    struct source source = {.words = words, .pairs = pairs, .flags = flags};
     if (kernels)
-        words[nwords++].text = xstrdup(kernels);
-    if (more)
-        split(more, &words, &nwords, &pairs, &npairs);
-    struct source source = {
-        .words = words, .nwords = nwords, .pairs = pairs, .npairs = npairs, .flags = flags};
-    const enum status st = make(s, &source, out, err);
-    for (int i = 0; i < nwords; i++)
-        free(words[i].text);
-    for (int i = 0; i < npairs; i++) {
-        free(pairs[i].key);
-        free(pairs[i].value);
+        words[source.nwords++].text = (char *)(uintptr_t)kernels; /* all of them are only read */
+    for (int i = 0; i < n; i++) {
+        char *text = (char *)(uintptr_t)more[i].text, *value = (char *)(uintptr_t)more[i].value;
+        if (value)
+            pairs[source.npairs++] = (struct cmd_pair){.key = text, .value = value};
+        else
+            words[source.nwords++].text = text;
     }
+    const enum status st = make(s, &source, out, err);
     free(words);
     free(pairs);
     return st;

@@ -39,10 +39,13 @@ enum status request_make_words(struct session *s, struct cmd_call *c, int first,
 /* The same with `kernels` in the place of the call's first word. */
 enum status request_make_for(struct session *s, struct cmd_call *c, const char *kernels,
                              unsigned flags, struct request *out, struct err *err);
-/* The same for who has no call: `kernels` is one word or NULL, `more` further words and pairs between blanks,
- * "S=512 f32 l2=hot", or NULL. On failure `out` is empty and may be cleared. */
-enum status request_of(struct session *s, const char *kernels, const char *more, unsigned flags,
-                       struct request *out, struct err *err);
+/* The same for who has no call: `kernels` is one word or NULL, `more` further pairs and words up to one without
+ * text, {{"S", "512"}, {"f32"}, {0}}, or NULL. On failure `out` is empty and may be cleared. */
+struct request_word {
+    const char *text, *value; /* a key and its value, or a word and NULL */
+};
+enum status request_of(struct session *s, const char *kernels, const struct request_word *more,
+                       unsigned flags, struct request *out, struct err *err);
 /* `dst` is overwritten, not cleared. */
 void request_copy(struct request *dst, const struct request *src);
 void request_clear(struct request *r);
@@ -65,6 +68,8 @@ enum status request_base_first(struct cmd_call *c, struct request *r, const char
                                struct err *err);
 /* Leaves kernel i alone in it. */
 void request_only(struct request *r, int i);
+/* Leaves it twice, each with parameters of its own: "BR=32@BC=64" and "BR=64@BC=64". */
+enum status request_twins(struct request *r, int i, const char *a, const char *b, struct err *err);
 
 /* ---- asking ---- */
 
@@ -89,6 +94,9 @@ bool request_moved(const struct request *r, const char *name, const char *value,
 
 /* The command that reproduces request r for `verb`, with only what differs from the defaults. */
 void request_command(const struct request *r, const char *verb, struct str *out);
+/* Its two parts behind the verb, each with a blank before it: " fa2,naive", and " S=512 BR=32 l2=hot". */
+void request_names(const struct request *r, struct str *out);
+void request_rest(const struct request *r, struct str *out);
 /* Appends gpu= unless the command has it: another machine would take its own GPU. */
 void request_command_gpu(const struct request *r, const struct device *gpu, struct str *out);
 /* Appends the name of entry k as that command has it: with @NAME=VALUE for each parameter in which

@@ -76,16 +76,26 @@ void request_command_gpu(const struct request *r, const struct device *gpu, stru
     word_quote(out, gpu->name);
 }
 
-void request_command(const struct request *r, const char *verb, struct str *out)
+void request_names(const struct request *r, struct str *out)
 {
-    str_add(out, verb);
     for (int k = 0; k < r->nkernels; k++) {
         str_add(out, k ? "," : " ");
         request_label(r, k, out);
     }
+}
+
+void request_rest(const struct request *r, struct str *out)
+{
     problem_changes(&r->problem, false, out);
     command_params(r, out);
     const char *backend = NULL;
     (void)request_backend(r, &backend, NULL);
     options_changes(&r->options, backend_info(backend), out);
+}
+
+void request_command(const struct request *r, const char *verb, struct str *out)
+{
+    str_add(out, verb);
+    request_names(r, out);
+    request_rest(r, out);
 }

@@ -21,11 +21,13 @@ enum status peaks_measure(struct session *s, const char *backend, struct peak *o
     struct request r;
     struct measured m;
     const bool gpu = backend_is_gpu(backend);
-    char *more =
-        xasprintf("backend=%s %sstreams=1 l2=hot", backend, gpu ? "" : "device=0 "); /* its own */
+    const struct request_word more[] = {{"backend", backend},
+                                        {"streams", "1"},
+                                        {"l2", "hot"},
+                                        {gpu ? NULL : "device", "0"}, /* a GPU's is the session's */
+                                        {NULL, NULL}};
     peak_init(out);
     enum status st = request_of(s, NULL, more, 0, &r, err);
-    free(more);
     if (st)
         return st;
     struct measuring *job = measure_start(s, &r, &how);

@@ -168,29 +168,42 @@ bool sweep_fastest(const struct sweep *w, int *kernel, int best[2])
     return best[1] >= 0;
 }
 
-static void add_entry(const struct sweep *w, int kernel, int point, struct str *out)
+/* "BR=32@BC=64": where a point lies on the axes, which are parameters. */
+static char *place_of(const struct sweep *w, int point)
 {
+    struct str out = {0};
     int at[SWEEP_AXES];
     sweep_at(w, point, at);
-    str_add(out, w->base.kernels[kernel]->name);
     for (int i = 0; i < w->naxes; i++)
-        str_addf(out, "@%s=%s", w->axes[i].key, w->axes[i].values[at[i]]);
+        str_addf(&out, "%s%s=%s", i ? "@" : "", w->axes[i].key, w->axes[i].values[at[i]]);
+    return str_take(&out);
+}
+
+enum status sweep_contest(const struct sweep *w, int kernel, const int best[2], struct request *out,
+                          struct err *err)
+{
+    char *a = place_of(w, best[0]), *b = place_of(w, best[1]);
+    request_copy(out, &w->base);
+    const enum status st = request_twins(out, kernel, a, b, err);
+    if (st)
+        request_clear(out);
+    free(a);
+    free(b);
+    return st;
 }
 
 char *sweep_confirmation(const struct sweep *w, int kernel, const int best[2])
 {
-    struct str out = {0}, all = {0};
+    const char *name = w->base.kernels[kernel]->name;
+    char *a = place_of(w, best[0]), *b = place_of(w, best[1]);
+    struct str out = {0};
     struct request one;
     request_copy(&one, &w->base);
     request_only(&one, kernel);
-    request_command(&one, "compare", &all);
-    const char *rest = str_text(&all) + strlen("compare ");
-    str_add(&out, "compare ");
-    add_entry(w, kernel, best[0], &out);
-    str_addc(&out, ',');
-    add_entry(w, kernel, best[1], &out);
-    str_add(&out, rest + strcspn(rest, " "));
-    str_free(&all);
+    str_addf(&out, "compare %s@%s,%s@%s", name, a, name, b);
+    request_rest(&one, &out);
     request_clear(&one);
+    free(a);
+    free(b);
     return str_take(&out);
 }

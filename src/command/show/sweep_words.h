@@ -21,7 +21,11 @@ char *sweep_crossing(const struct sweep *w, int point, int kernel);
 /* The two points with the least times of one kernel, where all axes are parameters, so that they solve one problem
  * and can be compared; false: there are none. */
 bool sweep_fastest(const struct sweep *w, int *kernel, int best[2]);
-/* "compare fa2@BR=32,fa2@BR=64 S=1k": what would tell whether the first of them is faster. The caller frees it. */
+/* The two of them as a request of two entries: what tells whether the first is faster. The caller clears it; on failure there is
+ * nothing to clear. */
+enum status sweep_contest(const struct sweep *w, int kernel, const int best[2], struct request *out,
+                          struct err *err);
+/* The same for people: "compare fa2@BR=32,fa2@BR=64 S=1k". The caller frees it. */
 char *sweep_confirmation(const struct sweep *w, int kernel, const int best[2]);
 
 #endif

@@ -395,10 +395,16 @@ static enum status add_share(struct session *s, struct rowset *rows, const struc
     const struct measure_how how = {.kind = JOB_RUN, .no_store = true, .verb = "run"};
     if (!registry_find(s->services.registry, "cpu_tiled"))
         return ST_OK;
-    char *more = xasprintf("B=1 H=1 S=%d D=64 f32 backend=%s threads=1 l2=hot time=%g", S,
-                           backend_everywhere()->name, fmin(2, s->settings.options.rule.max_s));
+    char *length = xasprintf("%d", S),
+         *seconds = xasprintf("%g", fmin(2, s->settings.options.rule.max_s));
+    const struct request_word more[] = {
+        {"B", "1"},        {"H", "1"},    {"S", length},
+        {"D", "64"},       {"f32", NULL}, {"threads", "1"},
+        {"time", seconds}, {"l2", "hot"}, {"backend", backend_everywhere()->name},
+        {NULL, NULL}};
     enum status st = request_of(s, "cpu_tiled", more, REQUEST_FRESH, &r, err);
-    free(more);
+    free(length);
+    free(seconds);
     if (st)
         return st;
     measure(s, &r, &how, &m);

@@ -294,20 +294,6 @@ static enum status exec_open(struct session *s, struct cmd_call *c, struct err *
     return ST_OK;
 }
 
-size_t open_count(struct session *s, const char *line)
-{
-    struct call_list list = {0};
-    const struct recording *rec = NULL;
-    struct rowset rows = {.type = &recorded_type};
-    if (parse_line(s, line, &list, NULL) == ST_OK && list.count == 1 && list.calls[0]->nwords &&
-        library_peek(session_library(s), list.calls[0]->words[0].text, &rec, NULL) == ST_OK)
-        (void)recorded_rows(list.calls[0], rec, &rows, NULL);
-    const size_t n = rows.n;
-    rowset_clear(&rows);
-    call_list_clear(&list);
-    return n;
-}
-
 static const char *const l2_words[] = {"cold", "hot", NULL};
 static const struct cmd_key open_keys[] = {
     {"l2", "rows measured with this state of the caches", l2_words},

@@ -22,6 +22,7 @@
 #include "command/output.h"
 #include "command/session.h"
 #include "command/show/sweep_words.h"
+#include "command/verbs/cmd_compare.h"
 #include "command/verbs/cmd_run.h"
 #include "command/verbs/verbs.h"
 #include "draw/figures.h"
@@ -429,11 +430,9 @@ static void print_rows(struct swept *v)
 /* The command that repeats the sweep in a fresh session, on any machine. */
 static char *sweep_command(const struct sweep *w)
 {
-    struct str out = {0}, all = {0};
-    request_command(&w->base, "sweep", &all);
-    const char *rest = str_text(&all) + strlen("sweep ");
-    rest += strcspn(rest, " "); /* behind the kernels */
-    str_addf(&out, "%.*s", (int)(rest - str_text(&all)), str_text(&all));
+    struct str out = {0};
+    str_add(&out, "sweep");
+    request_names(&w->base, &out);
     for (int i = 0; i < w->naxes; i++)
         str_addf(&out, " %s=%s", w->axes[i].key, w->axes[i].given);
     if (w->paired) {
@@ -441,8 +440,8 @@ static char *sweep_command(const struct sweep *w)
         str_addf(&out, " base=%s", base);
         free(base);
     }
-    str_addf(&out, " metric=%s%s", w->metric, rest);
-    str_free(&all);
+    str_addf(&out, " metric=%s", w->metric);
+    request_rest(&w->base, &out);
     if (w->device && !has_gpu_axis(w))
         request_command_gpu(&w->base, w->device, &out);
     return str_take(&out);
@@ -451,24 +450,25 @@ static char *sweep_command(const struct sweep *w)
 /* ---- the verb ---- */
 
 /* The two shortest, as compare has them. */
-static enum status let_them_take_turns(struct swept *v, struct err *err)
+static enum status let_them_take_turns(struct swept *v, bool no_store, struct err *err)
 {
+    const struct measure_how how = {
+        .kind = JOB_RUN, .interleave = true, .no_store = no_store, .verb = "compare"};
+    struct cmd_call *c = v->call;
+    struct request r;
     int kernel, best[2];
     if (!sweep_fastest(&v->w, &kernel, best))
         return err_set(err, ST_USAGE,
                        "--confirm is for parameters of one kernel: there are no two points of one "
                        "problem to compare");
-    static const char *const forms[] = {[FORMAT_TEXT] = "",
-                                        [FORMAT_JSON] = " --json",
-                                        [FORMAT_CSV] = " --csv",
-                                        [FORMAT_MD] = " --md"};
-    char *compare = sweep_confirmation(&v->w, kernel, best);
-    char *line = xasprintf("%s%s", compare, forms[call_format(v->call)]);
-    free(compare);
-    if (call_format(v->call) == FORMAT_TEXT || call_format(v->call) == FORMAT_MD)
-        str_addc(v->call->out, '\n');
-    const enum status st = command_line(v->s, line, v->call->out, err);
-    free(line);
+    enum status st = sweep_contest(&v->w, kernel, best, &r, err);
+    if (st)
+        return st;
+    charts_clear(&c->charts); /* the sweep's, which has its rows */
+    if (call_format(c) == FORMAT_TEXT || call_format(c) == FORMAT_MD)
+        str_addc(c->out, '\n');
+    st = compare_request(v->s, c, &r, &how, NULL, err);
+    request_clear(&r);
     return st;
 }
 
@@ -493,7 +493,7 @@ static enum status exec_sweep(struct session *s, struct cmd_call *c, struct err 
             print_rows(&v);
         st = measured_status(&v.total, true, err);
         if (!st && confirm)
-            st = let_them_take_turns(&v, err);
+            st = let_them_take_turns(&v, no_store, err);
     }
     measured_clear(&v.total);
     rowset_clear(&v.rows);

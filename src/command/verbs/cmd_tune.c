@@ -421,16 +421,6 @@ static void say_unranked(const struct tune *t, struct str *out)
         str_addf(out, "%zu of them nobody has recorded on %s for this shape\n", n, t->gpu->name);
 }
 
-/* " BR=32 S=512": what the request is about, behind its kernel. */
-static void add_rest(const struct tune *t, struct str *out)
-{
-    struct str all = {0};
-    request_command(&t->base, "run", &all);
-    const char *rest = str_text(&all) + strlen("run ");
-    str_add(out, rest + strcspn(rest, " "));
-    str_free(&all);
-}
-
 /* What a plan cannot tell, and what can. */
 static void say_how_to_time(const struct tune *t, struct str *out)
 {
@@ -448,7 +438,7 @@ static void say_how_to_time(const struct tune *t, struct str *out)
     }
     if (!t->base.options.backend) /* without it the C versions are timed where there is no GPU */
         str_addf(out, " backend=%s", backend_gpu()->name);
-    add_rest(t, out);
+    request_rest(&t->base, out);
     str_addc(out, '\n');
 }
 

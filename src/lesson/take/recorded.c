@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "lesson/take/recorded.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +12,7 @@
 #include "base/mem.h"
 #include "base/sanitize.h"
 #include "command/ask/keys.h"
+#include "command/ask/recorded.h"
 
 /* Does a key say which rows are meant, and not how they are to be measured? Those of the shape, parameters, and
  * the state of the caches do. */
@@ -30,20 +32,6 @@ static bool has_key(const struct cmd_call *c, const char *key)
     return false;
 }
 
-/* Its words and the pairs that choose rows, in their order. */
-static void add_choice(const struct cmd_call *c, struct str *line)
-{
-    for (int w = 0, p = 0; w < c->nwords || p < c->npairs;) {
-        if (w < c->nwords && (p == c->npairs || c->words[w].at < c->pairs[p].at)) {
-            str_addf(line, " %s", c->words[w++].text);
-            continue;
-        }
-        if (chooses_rows(c, &c->pairs[p]))
-            str_addf(line, " %s=%s", c->pairs[p].key, c->pairs[p].value);
-        p++;
-    }
-}
-
 /* A lesson's command is one call; what cannot be read has been refused with the lesson. NULL: none. */
 static const struct cmd_call *call_of(const struct session *s, const struct item *it,
                                       struct call_list *calls)
@@ -52,33 +40,75 @@ static const struct cmd_call *call_of(const struct session *s, const struct item
                                                                               : NULL;
 }
 
+/* Of which rows it is about: its words and the pairs that choose rows; the caches as run has them when nothing is said; of one's own
+ * recording those of the GPU alone: shipped ones have no others. The caller frees the array of pairs. */
+static struct recorded_choice choice_of(const struct cmd_call *c, const char *recording)
+{
+    struct recorded_choice r = {.words = c->words, .nwords = c->nwords};
+    r.pairs = xcalloc((size_t)c->npairs + 2, sizeof *r.pairs);
+    for (int i = 0; i < c->npairs; i++)
+        if (chooses_rows(c, &c->pairs[i]))
+            r.pairs[r.npairs++] = c->pairs[i];
+    if (!has_key(c, "l2"))
+        r.pairs[r.npairs++] =
+            (struct cmd_pair){.key = (char *)"l2", .value = (char *)"cold", .at = INT_MAX};
+    if (strcmp(recording, LIBRARY_PREPARED) == 0)
+        r.pairs[r.npairs++] = (struct cmd_pair){.key = (char *)"backend",
+                                                .value = (char *)(uintptr_t)backend_gpu()->name};
+    return r;
+}
+
+/* As the lesson has it, what it leaves unsaid last. */
+static void add_choice(const struct recorded_choice *c, struct str *line)
+{
+    for (int w = 0, p = 0; w < c->nwords || p < c->npairs;)
+        if (w < c->nwords && (p == c->npairs || c->words[w].at < c->pairs[p].at)) {
+            str_addf(line, " %s", c->words[w++].text);
+        } else {
+            str_addf(line, " %s=%s", c->pairs[p].key, c->pairs[p].value);
+            p++;
+        }
+}
+
+/* How many rows of a recording the step is about. */
+static size_t count(struct session *s, const struct item *it, const char *recording)
+{
+    const struct recording *rec;
+    struct call_list calls = {0};
+    const struct cmd_call *c = call_of(s, it, &calls);
+    size_t n = 0;
+    if (c && library_peek(session_library(s), recording, &rec, NULL) == ST_OK) {
+        const struct recorded_choice choice = choice_of(c, recording);
+        n = recorded_count(&choice, rec);
+        free(choice.pairs);
+    }
+    call_list_clear(&calls);
+    return n;
+}
+
+/* The same as a command, for the learner. */
 static char *open_command(const struct session *s, const struct item *it, const char *recording)
 {
     struct str line = {0};
     struct call_list calls = {0};
     const struct cmd_call *c = call_of(s, it, &calls);
     str_addf(&line, "open %s", recording);
-    if (c)
-        add_choice(c, &line);
-    if (!c || !has_key(c, "l2"))
-        str_add(&line, " l2=cold"); /* as run measures when nothing is said */
-    if (strcmp(recording, LIBRARY_PREPARED) == 0)
-        str_addf(&line, " backend=%s", backend_gpu()->name); /* shipped ones have no others */
+    if (c) {
+        const struct recorded_choice r = choice_of(c, recording);
+        add_choice(&r, &line);
+        free(r.pairs);
+    }
     call_list_clear(&calls);
     return str_take(&line);
 }
 
 static const char *recording_of(struct session *s, const struct item *it)
 {
-    char *shipped = open_command(s, it, it->recording),
-         *own = open_command(s, it, LIBRARY_PREPARED);
     struct library *library = session_library(s);
     const enum library_scope look = library_look(library, LIBRARY_LESSONS);
-    const size_t n = open_count(s, own);
-    const bool prepared = n && n == open_count(s, shipped);
+    const size_t n = count(s, it, LIBRARY_PREPARED);
+    const bool prepared = n && n == count(s, it, it->recording);
     library_look(library, look);
-    free(shipped);
-    free(own);
     return prepared ? LIBRARY_PREPARED : it->recording;
 }
 
