@@ -31,4 +31,5 @@ libattnscope_a_SOURCES += \
 	%D%/str.c \
 	%D%/str.h \
 	%D%/texts.c %D%/texts.h \
-	%D%/utf8.c
+	%D%/utf8.c \
+	%D%/whose.c %D%/whose.h

@@ -13,6 +13,7 @@ libattnscope_a_SOURCES += \
 	%D%/desc_text.c %D%/desc_text.h \
 	%D%/descriptor.c %D%/desc_hash.c  \
 	%D%/descriptor.h \
+	%D%/kernel_whose.c %D%/kernel_whose.h \
 	%D%/lex.c \
 	%D%/lex.h \
 	%D%/ptxas.c \

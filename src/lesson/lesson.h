@@ -39,6 +39,7 @@
 
 #include "base/status.h"
 #include "base/str.h"
+#include "base/whose.h"
 #include "command/session.h"
 
 /* ---- which lessons there are ---- */
@@ -64,7 +65,8 @@ int lesson_after(struct sqlite3 *db, int i);
 
 const char *lesson_name(const struct lesson *l);  /* "measure" */
 const char *lesson_title(const struct lesson *l); /* sanitised */
-bool lesson_is_own(const struct lesson *l);       /* the user's, not of the course */
+bool lesson_is_own(const struct lesson *l);       /* not of the course: yours or someone's */
+const struct whose *lesson_whose(const struct lesson *l); /* base/whose.h */
 int lesson_steps(const struct lesson *l);
 int lesson_minutes(const struct lesson *l); /* as the lesson says itself; 0: it does not */
 /* Of its steps from `first` to `last`, from 0, in a room; 0: one of them does not say. */

@@ -74,7 +74,7 @@ struct lesson_row {
     int64_t number;
     char *name, *title;
     int64_t steps, done, predictions, predictions_right, minutes;
-    char *of, *needs, *right, *whose;
+    char *of, *needs, *right, *whose, *hash;
 };
 
 // clang-format off
@@ -90,7 +90,8 @@ static const struct field lesson_fields[] = {
     FIELD(FIELD_TEXT, lesson_row, of, .flags = FIELD_NUMERIC, .title = "done", .doc = "Steps done and all, 3/7."),
     FIELD(FIELD_TEXT, lesson_row, needs, .doc = "What it needs besides this program."),
     FIELD(FIELD_TEXT, lesson_row, right, .title = "predictions", .doc = "Predictions that held, in words."),
-    FIELD(FIELD_TEXT, lesson_row, whose, .doc = "yours: it is not of this program."),
+    FIELD(FIELD_TEXT, lesson_row, whose, .doc = "shipped, yours (it lies in your own folder of lessons), or someone's."),
+    FIELD(FIELD_TEXT, lesson_row, hash, .doc = "The first digits of the SHA-256 of its text."),
     {.name = NULL},
 };
 static const struct row_type lesson_type = ROW_TYPE(lesson_row, {lesson_fields, 0});
@@ -101,7 +102,7 @@ static const struct columns columns = {
         {.field = "number"},
         {.field = "name"},
         {.field = "title"},
-        {.field = "whose", .optional = true},
+        {.field = "whose", .varies = true},
         {.field = "minutes"},
         {.field = "of"},
         {.field = "needs", .optional = true},
@@ -128,7 +129,8 @@ static void add_lesson(struct rowset *rows, struct sqlite3 *db, const struct les
     row->of = xasprintf("%d/%d", done, lesson_steps(l));
     row->needs = lesson_needs(l);
     row->right = made ? xasprintf("%d of %d right", right, made) : NULL;
-    row->whose = lesson_is_own(l) ? xstrdup("yours") : NULL;
+    row->whose = xstrdup(whose_words[lesson_whose(l)->is]);
+    row->hash = xstrdup(lesson_whose(l)->hash);
 }
 
 /* "30 lessons, 490 minutes; 12 of 173 steps done" */
@@ -194,6 +196,16 @@ static void flush(struct session *s, struct str *out)
 static void print_heading(struct str *out, const struct lesson_screen *at)
 {
     str_addf(out, "\n== %s == %d/%d %s\n\n", at->title, at->step + 1, at->steps, at->heading);
+}
+
+/* What bears no mark is of this program. */
+static void print_whose(struct str *out, const struct lesson *l)
+{
+    if (!lesson_is_own(l))
+        return;
+    str_addf(out, "lesson %s: ", lesson_name(l));
+    whose_add(out, lesson_whose(l));
+    str_addc(out, '\n');
 }
 
 static void print_prompt(struct str *out, const struct lesson_screen *at)
@@ -286,6 +298,7 @@ static enum status run_lesson(struct session *s, struct cmd_call *c, const struc
     int width = s->front.width > 20 && s->front.width < 80 ? s->front.width : 80;
     struct lesson_run *r = lesson_run_new(s, l, step, width);
     bool cancelled = false;
+    print_whose(c->out, l);
     const bool whole = walk(s, r, width, c->out, &cancelled);
     lesson_run_free(r);
     if (cancelled)

@@ -49,7 +49,7 @@ static const char *alias_of(const char *normal)
     return NULL;
 }
 
-/* The user's devices come last and win. */
+/* Of two devices of the user's the later wins; none has the name of one of ours. */
 static const struct device *find_normal(const struct device_table *t, const char *normal)
 {
     for (size_t i = t->count; i-- > 0;) {
@@ -312,6 +312,12 @@ static enum status read_line(const struct device_table *t, char *line, struct de
         return err_set(err, ST_USAGE, "\"%s\": a name is followed by key=value", name);
     if (!*name)
         return err_set(err, ST_USAGE, "the line begins with a key; the name comes first");
+    const struct device *shipped = find_device(t, name);
+    if (shipped && !shipped->user)
+        return err_set(err, ST_USAGE,
+                       "%s means %s, a device of this program, and goes on meaning it; call yours "
+                       "otherwise: my-%s like=%s ...",
+                       name, shipped->name, shipped->name, shipped->name);
     enum status st = read_keys(t, out, rest, err);
     return st == ST_OK ? finish(out, err) : st;
 }

@@ -65,8 +65,8 @@ struct device_table;
  * The name is what stands before the first word with `=`. Keys: like (copies a device of the table
  * first), vendor, arch, cc, sms, clock_mhz, dram_gbs, l2_bytes, f16_tflops, bf16_tflops,
  * f32_tflops, tf32_tflops, memory_bytes, fp32_lanes, tensor_flops, tensor_clock_mhz, note (the
- * rest of the line). `#` begins a comment line. A device of the same name as a built-in one takes
- * its place. */
+ * rest of the line). `#` begins a comment line. A name that already means a built-in one is refused: what
+ * a recording, a lesson or a colleague calls H100 is the same everywhere. */
 struct device_table *devices_new(void);
 void devices_free(struct device_table *t);
 int devices_count(const struct device_table *t);

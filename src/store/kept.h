@@ -11,10 +11,11 @@ struct kept_row {
     char *command;      /* what would measure it again */
     int64_t id;         /* in the store, growing; else unknown */
     char *recording;    /* the name of the one that it is of; NULL: it is stored */
+    char *whose, *hash; /* base/whose.h: of that recording; of the file of results, without hash */
 };
 
-/* In the order of old: a stored row begins with id, time and command, a recorded one ends with command and
- * recording. */
+/* In the order of old: a stored row begins with id, time and command, a recorded one ends with command,
+ * recording and whose that is. */
 extern const struct row_type stored_type, recorded_type;
 
 /* Its struct where it is of one of the two, else NULL. */

@@ -25,7 +25,7 @@ struct shelf {
 };
 
 struct library {
-    struct shelf *shelves; /* by name; the user's before a shipped one, which it hides */
+    struct shelf *shelves; /* by name; a shipped one before the user's, which it hides */
     size_t n, cap;
     enum library_scope scope;
     struct recording **files; /* opened by path */
@@ -58,16 +58,24 @@ static int by_name(const void *a, const void *b)
 {
     const struct shelf *x = a, *y = b;
     const int order = strcmp(x->name, y->name);
-    return order ? order : !x->path - !y->path;
+    return order ? order : !y->path - !x->path;
+}
+
+/* A name that is shipped means what is shipped. */
+static bool is_hidden(const struct library *l, size_t i)
+{
+    const struct shelf *s = &l->shelves[i];
+    return s->path && i && !s[-1].path && strcmp(s[-1].name, s->name) == 0;
 }
 
 static bool in_sight(const struct library *l, size_t i)
 {
     const struct shelf *s = &l->shelves[i];
-    if (s->path)
-        return l->scope == LIBRARY_ALL ||
-               (l->scope == LIBRARY_LESSONS && strcmp(s->name, LIBRARY_PREPARED) == 0);
-    return l->scope != LIBRARY_ALL || !i || strcmp(s[-1].name, s->name) != 0;
+    if (!s->path)
+        return true;
+    return !is_hidden(l, i) &&
+           (l->scope == LIBRARY_ALL ||
+            (l->scope == LIBRARY_LESSONS && strcmp(s->name, LIBRARY_PREPARED) == 0));
 }
 
 enum library_scope library_look(struct library *l, enum library_scope scope)
@@ -137,6 +145,17 @@ const char *library_name(const void *library, size_t i)
     return NULL;
 }
 
+char *library_problem(const struct library *l, const char *name, int i)
+{
+    for (size_t k = 0; k < l->n; k++)
+        if (is_hidden(l, k) && (!name || !strcmp(l->shelves[k].name, name)) && i-- == 0)
+            return xasprintf(
+                "%s is hidden by the recording %s of this program; rename it, or open it "
+                "by its path",
+                l->shelves[k].path, l->shelves[k].name);
+    return NULL;
+}
+
 const struct recording *library_opened(const struct library *l, size_t i)
 {
     return i < l->nopened ? l->opened[i] : NULL;
@@ -162,6 +181,8 @@ static enum status read_own(struct shelf *s, struct err *err)
     if (st)
         return st;
     st = recording_parse(s->name, text, len, &s->rec, err);
+    if (!st)
+        recording_belongs(s->rec, s->path);
     free(text);
     return st;
 }
@@ -173,6 +194,8 @@ static enum status read_shelf(struct shelf *s, struct err *err)
     enum status st =
         s->path ? read_own(s, err)
                 : recording_parse(s->name, s->blob->data, blob_size(s->blob), &s->rec, err);
+    if (!st && !s->path)
+        recording_belongs(s->rec, NULL);
     s->broken = st != ST_OK;
     return st;
 }
@@ -236,7 +259,7 @@ enum status library_open(struct library *l, const char *name, const struct recor
     enum status st = ST_USAGE;
     struct shelf *s = find_shelf(l, name);
     const bool named = l->scope == LIBRARY_ALL && !s && file_may_open(name, err) != ST_OK;
-    if (l->scope == LIBRARY_ALL && is_file(name))
+    if (l->scope == LIBRARY_ALL && !(s && !s->path) && is_file(name))
         st = open_file(l, name, out, err);
     else if (named)
         return ST_USAGE;

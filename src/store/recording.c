@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backend/cpu_host.h"
 #include "base/mem.h"
 #include "base/sanitize.h"
 #include "base/str.h"
@@ -80,6 +81,11 @@ static void read_header(struct recording_header *h, const json_t *line)
     }
 }
 
+static bool is_altered(const struct reader *x)
+{
+    return x->seal == SEAL_BROKEN || (x->seal == SEAL_NONE && x->rec->sealed);
+}
+
 static enum status take_header(struct reader *x, const json_t *line, struct err *err)
 {
     const char *format = json_string_value(json_object_get(line, "format"));
@@ -96,6 +102,7 @@ static enum status take_header(struct reader *x, const json_t *line, struct err 
         return ST_OK;
     x->headed = true;
     x->rec->sealed = json_is_true(json_object_get(line, "sealed"));
+    x->rec->header_altered = is_altered(x);
     read_header(&x->rec->header, line);
     return ST_OK;
 }
@@ -123,11 +130,6 @@ static bool is_sound(const struct run_row *row)
         if (times[i] < 0 || isinf(times[i]))
             return false;
     return true;
-}
-
-static bool is_altered(const struct reader *x)
-{
-    return x->seal == SEAL_BROKEN || (x->seal == SEAL_NONE && x->rec->sealed);
 }
 
 /* What the row says where it stands in a recording, and not in the session that measured it. */
@@ -433,6 +435,8 @@ static void make_note(struct reader *x)
         str_addf(&s, "%s%zu line%s changed by hand since %s recorded: ALTERED, and ranked nowhere",
                  s.len ? "; " : "", x->rec->altered, x->rec->altered > 1 ? "s were" : " was",
                  x->rec->altered > 1 ? "they were" : "it was");
+    if (x->rec->header_altered)
+        str_addf(&s, "%swhere and when it was recorded was changed by hand", s.len ? "; " : "");
     if (x->rec->shuffled)
         str_addf(&s, "%slines were taken out, put in or moved since it was recorded",
                  s.len ? "; " : "");
@@ -467,6 +471,8 @@ enum status recording_parse(const char *name, const char *text, size_t len, stru
     struct reader x = {.rec = rec, .line = 1};
     struct err why = ERR_INIT;
     rec->name = sanitize_line(name);
+    rec->whose.is = WHOSE_SOMEONES;
+    whose_hash(&rec->whose, text, len);
     record_init(recording_header_fields, &rec->header);
     rec->tables = json_array();
     enum status st = len > RECORDING_FILE_MAX ? err_set(&why, ST_USAGE, "it is larger than %d MiB",
@@ -481,6 +487,28 @@ enum status recording_parse(const char *name, const char *text, size_t len, stru
     recording_free(rec);
     *out = NULL;
     return st;
+}
+
+/* Your file, measured by a CPU as this machine has it, and nobody had his hands in it. */
+static bool is_made_here(const struct recording *r, const char *path)
+{
+    char *cpu = host_cpu_name();
+    const bool whole = !r->header_altered && !r->altered && !r->shuffled;
+    const bool here = whole && r->header.cpu && cpu && strcmp(r->header.cpu, cpu) == 0;
+    free(cpu);
+    return here && whose_file_is_yours(path);
+}
+
+void recording_belongs(struct recording *r, const char *path)
+{
+    r->whose.is = !path ? WHOSE_SHIPPED : is_made_here(r, path) ? WHOSE_YOURS : WHOSE_SOMEONES;
+    for (size_t i = 0; i < r->nrows; i++) {
+        struct kept_row *kept = row_data((struct row *)r->rows[i].row);
+        free(kept->whose);
+        free(kept->hash);
+        kept->whose = xstrdup(whose_words[r->whose.is]);
+        kept->hash = xstrdup(r->whose.hash);
+    }
 }
 
 /* "a/b/h200.rec" is h200. */
@@ -502,6 +530,8 @@ enum status recording_read(const char *path, struct recording **out, struct err 
         return st;
     char *name = name_of(path);
     st = recording_parse(name, text, len, out, err);
+    if (!st)
+        recording_belongs(*out, path);
     free(name);
     free(text);
     return st;

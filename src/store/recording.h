@@ -34,8 +34,9 @@
 #include <stddef.h>
 
 #include "base/sha256.h"
-#include "store/kept.h"
+#include "base/whose.h"
 #include "measure/stats.h"
+#include "store/kept.h"
 
 enum {
     RECORDING_VERSION = 1,
@@ -89,7 +90,8 @@ struct recording_header {
 extern const struct field recording_header_fields[];
 
 struct recording {
-    char *name; /* as it is opened: "h200" */
+    char *name;         /* as it is opened: "h200" */
+    struct whose whose; /* of its text; recording_read() and the library know */
     struct recording_header header;
     struct recorded_row *rows;
     size_t nrows, caprows;
@@ -99,13 +101,16 @@ struct recording {
     size_t
         altered; /* rows and tables that were changed by hand: the origin of figures is "altered" */
     bool sealed; /* lines carry seals (store/seal.h): then one without is altered, too */
-    bool shuffled;             /* lines were taken out, put in or moved */
+    bool shuffled;       /* lines were taken out, put in or moved */
+    bool header_altered; /* device, CPU and date of the first line are not as they were written */
     char seal[SHA256_HEX + 1]; /* of the last line, "": it has none */
 };
 
 /* ST_USAGE with a sentence where `text` is no recording. */
 enum status recording_parse(const char *name, const char *text, size_t len, struct recording **out,
                             struct err *err);
+/* Says whose it is, in it and in each of its rows; `path` NULL: inside the program. */
+void recording_belongs(struct recording *r, const char *path);
 enum status recording_read(const char *path, struct recording **out, struct err *err);
 void recording_free(struct recording *r);
 /* For who needs the rows one by one and keeps none: every sound row of a recording's text goes to `take`,
@@ -126,7 +131,8 @@ struct ratio recorded_ratio(const struct recorded_row *now, const struct recorde
 /* ---- the library: what the program ships, what the user keeps, what was opened ---- */
 
 /* Shipped: lessons/recordings/NAME.rec, inside the program. The user's: NAME.rec in
- * <data>/attnscope/recordings. Both are read when something is first looked up. */
+ * <data>/attnscope/recordings. Both are read when something is first looked up. A name that is shipped means what
+ * is shipped, whatever lies in that folder or here: the other is opened by its path. */
 struct library;
 struct library *library_new(void);
 void library_free(struct library *l);
@@ -149,6 +155,9 @@ enum status library_open(struct library *l, const char *name, const struct recor
 /* The same for a name alone, without opening it for `results`. */
 enum status library_peek(struct library *l, const char *name, const struct recording **out,
                          struct err *err);
+/* The i-th sentence about a recording of the user's folder that a shipped one's name hides, of all or of this
+ * name alone; NULL after the last. The caller frees it. */
+char *library_problem(const struct library *l, const char *name, int i);
 /* Names that `open` takes without a path; NULL after the last. A str_list_fn over a library. */
 const char *library_name(const void *library, size_t i);
 /* The i-th recording that library_open() has opened so far; NULL after the last. */

@@ -22,6 +22,7 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/str.h"
+#include "base/whose.h"
 #include "spec/shape.h"
 
 struct store {
@@ -578,7 +579,7 @@ static char *column_text(sqlite3_stmt *q, int i)
 }
 
 /* The stored row, through the field table; what is damaged says so instead of vanishing. */
-static void read_row(sqlite3_stmt *q, struct kept_row *row)
+static void read_row(sqlite3_stmt *q, const char *whose, struct kept_row *row)
 {
     json_t *stored = json_loads(column(q, 4), 0, NULL);
     if (!json_is_object(stored) || record_from_json(run_fields, &row->run, stored, NULL) != ST_OK) {
@@ -591,6 +592,7 @@ static void read_row(sqlite3_stmt *q, struct kept_row *row)
     free(row->run.time);
     row->run.time = column_text(q, 1);
     row->command = column_text(q, 2);
+    row->whose = xstrdup(whose);
     row->id = sqlite3_column_int64(q, 0);
 }
 
@@ -598,11 +600,12 @@ static enum status collect(struct store *s, struct finder *f, struct rowset *row
 {
     struct rowset found = {.type = &stored_type};
     sqlite3_stmt *q = NULL;
+    const char *whose = whose_words[whose_at(s->path).is];
     enum status st = finder_prepare(s, f, &q, err);
     if (st == ST_OK) {
         int rc;
         while ((rc = sqlite3_step(q)) == SQLITE_ROW)
-            read_row(q, rowset_add(&found));
+            read_row(q, whose, rowset_add(&found));
         if (rc == SQLITE_DONE)
             rowset_append(rows, &found);
         else

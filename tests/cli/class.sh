@@ -121,7 +121,7 @@ sed 's/^# .*/# Banks, ours/' done.md >elsewhere/ours.md
 run lesson add elsewhere/ours.md
 is "a lesson is added" [ "$rc" -eq 0 ]
 run lesson list
-is "and listed as the user's own" says "$out" 'ours +Banks, ours +yours'
+is "and listed as one that lies elsewhere" says "$out" "ours +Banks, ours +someone's"
 is "those of the course are not" [ "$(printf '%s\n' "$out" | grep -c 'banks .*yours')" -eq 0 ]
 run_input q lesson ours
 is "it is found by its name" says "$out" '1/2 '

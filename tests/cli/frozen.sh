@@ -134,7 +134,7 @@ show() { # every command with its status and what is held of it
         # shellcheck disable=SC2086  # words of a command
         set -f; run $line; set +f
         printf '$ %s\n= %s\n' "$line" "$rc"
-        { printf '%s\n' "$out"; printf '%s\n' "$err" | sed '/^$/d; s/^/! /'; } | sed "s#$tmp#TMP#g; /^attnscope .* UTC,/d"
+        { printf '%s\n' "$out"; printf '%s\n' "$err" | sed '/^$/d; s/^/! /'; } | sed "s#$tmp#TMP#g; /^attnscope .* UTC,/d; s/\"hash\":\"[0-9a-f]\{12\}\"/\"hash\":\"#\"/; s/,shipped,[0-9a-f]\{12\}/,shipped,#/"
     done
     measured | while IFS= read -r line; do
         # shellcheck disable=SC2086  # words of a command

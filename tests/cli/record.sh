@@ -81,7 +81,7 @@ run open a.rec --json
 is "open brings the rows back" [ "$(printf '%s' "$out" | grep -c '"origin":"recorded"')" -eq 3 ]
 is "with the command" says "$out" '"command":"run naive,cpu_tiled'
 run open a.rec
-is "open says where and when" says "$out" '^a \| recorded 20[0-9T:-]+Z \| .* \| 3 rows'
+is "open says where and when" says "$out" '^a \| yours, sha256 [0-9a-f]{12} \| recorded 20[0-9T:-]+Z \| .* \| 3 rows'
 run -c "open a.rec; results naive S=16; show \$last"
 is "results knows opened recordings" says "$out" 'recorded +20|20.* naive '
 is "rows are remembered" says "$out" '^median_us +[0-9]'

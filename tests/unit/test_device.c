@@ -155,7 +155,7 @@ static void test_user_devices(void)
                   "\n"
                   "RTX 4090 Laptop  like=rtx-4090 sms=76 clock_mhz=2040 memory_bytes=16G\n"
                   "MyCard cc=8.9 sms=20 dram_gbs=200 f32_tflops=10.2 note=a guess, rather\r\n"
-                  "L4 like=L4 dram_gbs=250\n");
+                  "my-L4 like=L4 dram_gbs=250\n");
     CU_ASSERT_PTR_NULL(devices_problem(t, 0));
     const struct device *d = get(t, "rtx-4090-laptop");
     CU_ASSERT_PTR_NOT_NULL_FATAL(d);
@@ -168,7 +168,7 @@ static void test_user_devices(void)
     CU_ASSERT_STRING_EQUAL(d->note, "a guess, rather");
     CU_ASSERT_STRING_EQUAL(d->arch, "sm_89");
     CU_ASSERT_TRUE(isnan(d->tflops[DTYPE_F16]));
-    CU_ASSERT_EQUAL(get(t, "l4")->dram_gbs, 250); /* the user's row wins */
+    CU_ASSERT_EQUAL(get(t, "my l4")->dram_gbs, 250);
     devices_free(t);
 }
 
@@ -205,6 +205,24 @@ static void test_bad_lines(void)
     devices_free(t);
 }
 
+/* What is called by a name that is ours, or means ours, is not taken in. */
+static void test_names_of_ours(void)
+{
+    static const char *const names[] = {"L4", "nvidia l4", "H100", "h100-sxm"};
+    struct device_table *t = with_file("L4 like=L4 dram_gbs=250\nnvidia l4 sms=1\n"
+                                       "H100 sms=1\nh100-sxm like=L4\nmine like=L4 sms=3\n");
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *problem = devices_problem(t, (int)i);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(problem);
+        CU_ASSERT_PTR_NOT_NULL(strstr(problem, "a device of this program"));
+        CU_ASSERT_FALSE(get(t, names[i])->user);
+    }
+    CU_ASSERT_NOT_EQUAL(get(t, "L4")->dram_gbs, 250);
+    CU_ASSERT_NOT_EQUAL(get(t, "H100")->sms, 1);
+    CU_ASSERT_EQUAL(get(t, "mine")->sms, 3);
+    devices_free(t);
+}
+
 static void test_peak(void)
 {
     struct device_table *t = devices_new();
@@ -224,6 +242,7 @@ static const struct tap_test tests[] = {
     {"the table is complete and finds its own rows", test_table_is_sane},
     {"limits for every compute capability", test_architectures},
     {"names as people and drivers write them", test_names},
+    {"a name of ours stays ours", test_names_of_ours},
     {"an unknown name gets the nearest one", test_unknown_name},
     {"the user's devices", test_user_devices},
     {"bad lines are named and skipped", test_bad_lines},

@@ -14,6 +14,7 @@
 #include "base/path.h"
 #include "base/str.h"
 #include "command/session.h"
+#include "kernel/kernel_whose.h"
 
 enum { ALLOWED_MAX = 1 << 20 };
 
@@ -37,39 +38,6 @@ const struct kernel_desc *consent_side(const struct kernel *k)
         if (sides[i] && consent_class(k, sides[i]) >= CLASS_NATIVE)
             return sides[i];
     return NULL;
-}
-
-static enum status add_file(struct sha256 *h, const char *path, struct err *err)
-{
-    char block[16384];
-    int fd;
-    enum status st = file_open(path, FILE_FOLLOW, &fd, err);
-    if (st)
-        return st;
-    ssize_t n;
-    while ((n = read(fd, block, sizeof block)) > 0 || (n < 0 && errno == EINTR))
-        if (n > 0)
-            sha256_add(h, block, (size_t)n);
-    if (n < 0)
-        st = err_set(err, ST_USAGE, "cannot read %s: %s", path, strerror(errno));
-    close(fd);
-    return st;
-}
-
-enum status consent_hash(const struct kernel_desc *d, char out[SHA256_HEX + 1], struct err *err)
-{
-    struct sha256 h;
-    enum status st = ST_OK;
-    sha256_begin(&h);
-    sha256_add(&h, d->source, d->source_len);
-    if (d->file) {
-        char *path = desc_path(d, d->file);
-        sha256_add(&h, "", 1);
-        st = add_file(&h, path, err);
-        free(path);
-    }
-    sha256_end(&h, out);
-    return st;
 }
 
 /* ---- what was allowed ---- */
@@ -143,7 +111,7 @@ enum status consent_check(struct session *s, const struct kernel *k, const struc
                        what);
     if (was_typed(d))
         return ST_OK;
-    enum status st = consent_hash(d, hash, err);
+    enum status st = desc_sha256(d, hash, err);
     if (st || is_allowed(s, hash))
         return st;
     return err_set(
@@ -158,7 +126,7 @@ void consent_text(const struct kernel *k, struct str *out)
     char hash[SHA256_HEX + 1] = "";
     const struct kernel_desc *d = consent_side(k);
     char *file = d->file ? desc_path(d, d->file) : xstrdup(d->path);
-    (void)consent_hash(d, hash, NULL);
+    (void)desc_sha256(d, hash, NULL);
     str_addf(
         out,
         "%s is %s, and runs in the worker with your rights, as any program does: it can read and "
@@ -209,7 +177,7 @@ enum status consent_give(struct session *s, const struct kernel *k, char hash[SH
         return err_set(err, ST_USAGE, "nothing can be allowed: this session is restricted");
     if (!d || was_typed(d))
         return ST_OK;
-    enum status st = consent_hash(d, to, err);
+    enum status st = desc_sha256(d, to, err);
     return st || is_allowed(s, to) ? st : write_allowed(to, k->name, err);
 }
 

@@ -31,8 +31,6 @@ enum code_class consent_class(const struct kernel *k, const struct kernel_desc *
 const struct kernel_desc *consent_side(const struct kernel *k);
 extern const char *const consent_words[]; /* by class: "shipped", "gpu", "native", "python" */
 
-/* SHA-256 over descriptor and code. ST_USAGE where the code cannot be read. */
-enum status consent_hash(const struct kernel_desc *d, char out[SHA256_HEX + 1], struct err *err);
 /* Why it may not run; ST_OK where it may. */
 enum status consent_check(struct session *s, const struct kernel *k, const struct kernel_desc *d,
                           struct err *err);

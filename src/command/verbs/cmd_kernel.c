@@ -22,6 +22,7 @@
 #include "command/output.h"
 #include "command/session.h"
 #include "command/verbs/cmd_list.h"
+#include "kernel/kernel_whose.h"
 
 static enum status print_own(struct session *s, struct cmd_call *c, const struct kernel *only);
 
@@ -346,7 +347,7 @@ static enum status kernel_add(struct session *s, struct cmd_call *c, struct err 
 struct own_row {
     char *name, *title, *code;
     json_t *runs, *dtypes;
-    char *file, *after, *reason;
+    char *whose, *hash, *file, *after, *reason;
 };
 
 // clang-format off
@@ -356,6 +357,8 @@ static const struct field own_fields[] = {
     FIELD(FIELD_TEXT, own_row, code, .doc = "What its code is."),
     FIELD(FIELD_JSON, own_row, runs, .title = "runs on", .doc = "Backends that it runs on."),
     FIELD(FIELD_JSON, own_row, dtypes, .doc = "Types it takes."),
+    FIELD(FIELD_TEXT, own_row, whose, .doc = "yours: its code lies in your own data folder; else someone's."),
+    FIELD(FIELD_TEXT, own_row, hash, .doc = "The first digits of the SHA-256 of its descriptor and code."),
     FIELD(FIELD_TEXT, own_row, file, .doc = "Where its code lies."),
     FIELD(FIELD_TEXT, own_row, after, .doc = "The kernel it is a change of."),
     FIELD(FIELD_TEXT, own_row, reason, .doc = "Why it cannot run."),
@@ -370,6 +373,8 @@ static const struct columns own_columns = {
         {.field = "code"},
         {.field = "runs"},
         {.field = "dtypes"},
+        {.field = "whose"},
+        {.field = "hash", .drop = 1},
         {.field = "file"},
         {.field = "reason", .optional = true},
         {0},
@@ -384,12 +389,15 @@ static void add_own(struct rowset *rows, const struct kernel *k)
     const struct kernel_desc *d = kernel_main(k);
     char *real = realpath(d->path, NULL), *code = d->file ? desc_path(d, d->file) : NULL;
     const char *file = code ? code : real ? real : d->path;
+    const struct whose whose = kernel_whose(k);
     struct own_row *row = rowset_add(rows);
     row->name = xstrdup(k->name);
     row->title = d->title ? xstrdup(d->title) : NULL;
     row->code = xstrdup(code_kinds[d->code].name);
     row->runs = kernel_sides_json(k);
     row->dtypes = kernel_dtypes_json(d);
+    row->whose = xstrdup(whose_words[whose.is]);
+    row->hash = *whose.hash ? xstrdup(whose.hash) : NULL;
     row->file = file ? xstrdup(file) : NULL;
     row->after = d->after ? xstrdup(d->after) : NULL;
     free(code);

@@ -11,6 +11,7 @@
 #include "command/output.h"
 #include "command/session.h"
 #include "command/verbs/verbs.h"
+#include "kernel/kernel_whose.h"
 
 /* ---- devices ---- */
 
@@ -106,6 +107,7 @@ struct kernel_row {
     json_t *runs, *dtypes;
     char *params;
     bool user, supported;
+    char *whose, *hash;
     char *reason;
 };
 
@@ -120,6 +122,8 @@ static const struct field kernel_fields[] = {
     FIELD(FIELD_JSON, kernel_row, dtypes, .doc = "Types it takes."),
     FIELD(FIELD_TEXT, kernel_row, params, .title = "parameters", .doc = "Parameters with their defaults."),
     FIELD(FIELD_FLAG, kernel_row, user, .doc = "From your own folder."),
+    FIELD(FIELD_TEXT, kernel_row, whose, .doc = "shipped, yours or someone's; attnscope(1) says which is which."),
+    FIELD(FIELD_TEXT, kernel_row, hash, .doc = "The first digits of the SHA-256 of its descriptor and code."),
     FIELD(FIELD_FLAG, kernel_row, supported, .doc = "It takes the shape on the backend in use."),
     FIELD(FIELD_TEXT, kernel_row, reason, .doc = "Why not."),
     {.name = NULL},
@@ -133,6 +137,7 @@ static const struct columns kernel_columns = {
     .list = (const struct column[]){
         {.field = "name"},
         {.field = "group", .drop = 1},
+        {.field = "whose", .varies = true, .drop = 3},
         {.field = "runs"},
         {.field = "dtypes"},
         {.field = "params", .optional = true, .drop = 2},
@@ -185,6 +190,7 @@ static void add_kernel(struct rowset *rows, const struct kernel *k, const struct
         const struct param_values v = desc_defaults_for(here, &r->problem.shape);
         (void)desc_supports(here, &r->problem.shape, &v, 0, &why);
     }
+    const struct whose whose = kernel_whose(k);
     struct kernel_row *row = rowset_add(rows);
     row->name = xstrdup(k->name);
     row->group = text_or_null(k->group);
@@ -195,6 +201,8 @@ static void add_kernel(struct rowset *rows, const struct kernel *k, const struct
     row->dtypes = kernel_dtypes_json(d);
     row->params = param_list(d, &r->problem.shape);
     row->user = k->user;
+    row->whose = xstrdup(whose_words[whose.is]);
+    row->hash = text_or_null(whose.hash);
     row->supported = !*why.text;
     row->reason = text_or_null(why.text);
 }

@@ -157,7 +157,7 @@ const struct cmd_entry cmd_record = {
 struct listed_row {
     char *name, *device, *time;
     int64_t rows;
-    char *reason;
+    char *whose, *hash, *reason;
 };
 
 // clang-format off
@@ -166,6 +166,8 @@ static const struct field listed_fields[] = {
     FIELD(FIELD_TEXT, listed_row, device, .doc = "On what it was recorded."),
     FIELD(FIELD_TEXT, listed_row, time, .title = "date", .doc = "When, UTC."),
     FIELD(FIELD_INT,  listed_row, rows, .doc = "How many rows it has."),
+    FIELD(FIELD_TEXT, listed_row, whose, .doc = "shipped with the program, yours (of this machine), or someone's."),
+    FIELD(FIELD_TEXT, listed_row, hash, .doc = "The first digits of its SHA-256."),
     FIELD(FIELD_TEXT, listed_row, reason, .doc = "Why it cannot be read."),
     {.name = NULL},
 };
@@ -178,6 +180,8 @@ static const struct columns list_columns = {
         {.field = "device"},
         {.field = "time"},
         {.field = "rows"},
+        {.field = "whose", .drop = 2},
+        {.field = "hash", .drop = 1},
         {.field = "reason", .optional = true},
         {0},
     },
@@ -194,7 +198,17 @@ static void add_listed(struct rowset *rows, struct session *s, const char *name)
     row->device = ok && rec->header.device ? xstrdup(rec->header.device) : NULL;
     row->time = ok && rec->header.time ? xstrdup(rec->header.time) : NULL;
     row->rows = ok ? (int64_t)rec->nrows : INT_UNKNOWN;
+    row->whose = ok ? xstrdup(whose_words[rec->whose.is]) : NULL;
+    row->hash = ok ? xstrdup(rec->whose.hash) : NULL;
     row->reason = ok ? NULL : xstrdup(err.text);
+}
+
+/* What a name does not mean although it lies in the user's folder; `name` NULL: all such. */
+static void say_hidden(struct session *s, const char *name)
+{
+    char *problem;
+    for (int i = 0; (problem = library_problem(session_library(s), name, i)); i++, free(problem))
+        session_note(s, "%s", problem);
 }
 
 static enum status open_list(struct session *s, struct cmd_call *c)
@@ -208,6 +222,7 @@ static enum status open_list(struct session *s, struct cmd_call *c)
     else
         call_show(s, c, &rows, &list_columns);
     rowset_clear(&rows);
+    say_hidden(s, NULL);
     return ST_OK;
 }
 
@@ -219,7 +234,7 @@ static void add_part(struct str *out, const char *before, const char *text)
     free(clean);
 }
 
-/* "h200 | recorded 2026-11-20T... | NVIDIA H200 | driver 580 | CUDA 13.0 | SM 1980 MHz | 3 of 96
+/* "h200 | shipped, sha256 ... | recorded 2026-11-20T... | NVIDIA H200 | driver 580 | CUDA 13.0 | SM 1980 MHz | 3 of 96
  * rows" */
 static void add_heading(struct session *s, struct cmd_call *c, const struct recording *rec,
                         size_t shown)
@@ -227,7 +242,8 @@ static void add_heading(struct session *s, struct cmd_call *c, const struct reco
     const struct recording_header *h = &rec->header;
     const size_t from = c->out->len;
     char buf[NUMBER_BUF];
-    str_addf(c->out, "%s", rec->name);
+    str_addf(c->out, "%s | ", rec->name);
+    whose_add(c->out, &rec->whose);
     add_part(c->out, "recorded ", h->time);
     add_part(c->out, "", h->device);
     add_part(c->out, "driver ", h->driver);
@@ -288,6 +304,7 @@ static enum status exec_open(struct session *s, struct cmd_call *c, struct err *
         return st;
     if (rec->note)
         session_note(s, "%s: %s", rec->name, rec->note);
+    say_hidden(s, c->words[0].text);
     show_opened(s, c, rec, &rows);
     journal_add(s, &rows, &recorded_columns, NULL, c->text);
     rowset_clear(&rows);

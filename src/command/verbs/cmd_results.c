@@ -33,6 +33,7 @@ static const struct columns columns = {
         {.field = "tflops", .drop = 5},
         {.field = "check"},
         {.field = "origin", .varies = true, .drop = 8},
+        {.field = "whose", .varies = true, .drop = 9},
         {0},
     },
 };

@@ -42,7 +42,8 @@ static const struct lesson *called(const char *name)
     return NULL;
 }
 
-static void add_text(const char *file, const char *text, size_t len, bool own)
+/* `path` NULL: it is of the course. */
+static void add_text(const char *file, const char *text, size_t len, const char *path)
 {
     struct lesson *l;
     struct err err = ERR_INIT;
@@ -57,7 +58,7 @@ static void add_text(const char *file, const char *text, size_t len, bool own)
         lesson_free(l);
         return;
     }
-    l->own = own;
+    l->whose.is = whose_at(path).is;
     add_lesson(l);
 }
 
@@ -74,7 +75,7 @@ static void add_built_in(void)
 {
     for (const struct blob *b = blob_table; b->path; b++)
         if (str_starts(b->path, "lessons/") && is_lesson(b->path))
-            add_text(b->path, b->data, blob_size(b), false);
+            add_text(b->path, b->data, blob_size(b), NULL);
 }
 
 static int wants_file(const struct dirent *e)
@@ -88,7 +89,7 @@ static void add_user_file(const char *folder, const char *name)
     struct err err = ERR_INIT;
     size_t len;
     if (str_read(path, FILE_MAX, FILE_OWN, &text, &len, &err) == ST_OK) {
-        add_text(path, text, len, true);
+        add_text(path, text, len, path);
         free(text);
     } else {
         add_problem(err.text);
@@ -128,7 +129,7 @@ static enum status take_in(const char *path, const struct lesson **out, struct e
         lesson_free(l);
         return st;
     }
-    l->own = true;
+    l->whose.is = whose_at(path).is;
     add_lesson(l);
     *out = l;
     return ST_OK;

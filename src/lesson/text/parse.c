@@ -465,6 +465,8 @@ enum status lesson_parse(const char *file, const char *text, size_t len, struct 
     p.lesson = xcalloc(1, sizeof *p.lesson);
     p.lesson->name = name_of(file);
     p.lesson->minutes = minutes_of(source.data);
+    p.lesson->whose.is = WHOSE_SOMEONES; /* until somebody knows better */
+    whose_hash(&p.lesson->whose, text, len);
     if (md_parse(source.data, (MD_SIZE)source.len, &callbacks, &p) != 0 && p.status == ST_OK)
         p.status = err_set(p.err, ST_USAGE, "%s: cannot be read as Markdown", file);
     if (p.status == ST_OK)
@@ -541,7 +543,12 @@ const char *lesson_title(const struct lesson *l)
 
 bool lesson_is_own(const struct lesson *l)
 {
-    return l->own;
+    return l->whose.is != WHOSE_SHIPPED;
+}
+
+const struct whose *lesson_whose(const struct lesson *l)
+{
+    return &l->whose;
 }
 
 int lesson_steps(const struct lesson *l)

@@ -5,6 +5,7 @@
 #define ATTNSCOPE_LESSON_PARSED_H
 
 #include "base/expr.h"
+#include "base/whose.h"
 #include "lesson/lesson.h"
 
 enum item_kind {
@@ -67,8 +68,8 @@ struct lesson_stage { /* a step; the name is taken by lesson_step() */
 
 struct lesson {
     char *name, *title;
-    int minutes; /* as its first words say; 0: they do not */
-    bool own;    /* the user's, not of the course */
+    int minutes;        /* as its first words say; 0: they do not */
+    struct whose whose; /* its hash is that of the text it was parsed from */
     struct lesson_stage *steps;
     size_t nsteps, capsteps;
 };

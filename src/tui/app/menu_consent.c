@@ -10,6 +10,7 @@
 
 #include "base/mem.h"
 #include "command/ask/consent.h"
+#include "kernel/kernel_whose.h"
 #include "tui/app/menus.h"
 
 enum { NOT_NOW, ALLOW, ABOUT, ROWS };
@@ -39,7 +40,7 @@ static void give(struct app *a, const struct kernel *k)
 {
     char now[SHA256_HEX + 1] = "";
     struct err err = ERR_INIT;
-    enum status st = consent_hash(consent_side(k), now, &err);
+    enum status st = desc_sha256(consent_side(k), now, &err);
     if (!st && strcmp(now, a->consent_hash) != 0)
         st = err_set(&err, ST_NO, "%s has changed meanwhile; run it again to be asked again",
                      k->name);
@@ -73,7 +74,7 @@ void menu_consent(struct app *a)
     static const struct menu_ops ops = {.count = count, .row = get_row, .open = open_row};
     const struct kernel *k = consent_wanted(a->session);
     struct err err = ERR_INIT;
-    if (!k || consent_hash(consent_side(k), a->consent_hash, &err) != ST_OK)
+    if (!k || desc_sha256(consent_side(k), a->consent_hash, &err) != ST_OK)
         return;
     snprintf(a->consent_name, sizeof a->consent_name, "%s", k->name);
     char *title =

@@ -128,7 +128,9 @@ static void draw_header(struct lessons *l, struct canvas *c, struct rect r)
     progress_score(lesson_progress(l), lesson_name(l->lesson), &made, &right);
     /* the score tells whether the last guess was near */
     const bool score = made > 0 && r.w >= FULL_W && !l->app->blank;
-    x += canvas_text(c, x, r.y, r.w - (score ? 46 : 24), ROLE_TITLE, lesson_title(l->lesson)) + 2;
+    x += lesson_list_mark(c, x, r.y, l->lesson);
+    x += canvas_text(c, x, r.y, r.w - x - (score ? 45 : 23), ROLE_TITLE, lesson_title(l->lesson)) +
+         2;
     x += canvas_textf(c, x, r.y, -1, ROLE_NORMAL, "step %d/%d ", l->step + 1, l->steps);
     canvas_put(c, x, r.y, ROLE_FRAME, '[');
     fig_bar(c, (struct rect){x + 1, r.y, 8, 1}, ROLE_ACCENT, l->step + 1, l->steps);

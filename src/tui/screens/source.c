@@ -13,6 +13,7 @@
 #include "base/number.h"
 #include "command/ask/plan_here.h"
 #include "command/show/source.h"
+#include "kernel/kernel_whose.h"
 #include "tui/app/app.h"
 #include "tui/kit/codeview.h"
 #include "tui/screens/measurement.h"
@@ -34,6 +35,7 @@ struct source {
     char *listing[VIEWS]; /* PTX and SASS of this kernel and these settings, once they came */
     char *no_listing[VIEWS];
     struct source_facts before, after;
+    struct whose whose;     /* the kernel is, as it was when it was last shown */
     struct subject subject; /* the command alone: a text is there whatever the settings */
 };
 
@@ -143,6 +145,10 @@ static void draw_title(const struct source *s, struct str *title, int w)
     else
         str_addf(title, "%s  %s", s->name,
                  !source_kernel(s)->cuda && s->view == VIEW_CUDA ? "C" : view_titles[s->view]);
+    if (!source_shows_diff(s) && s->whose.is != WHOSE_SHIPPED) {
+        str_add(title, "  ");
+        whose_add(title, &s->whose);
+    }
     if (!source_shows_diff(s) && d->title && (int)title->len + str_width(d->title) + RANGE_W < w)
         str_addf(title, "  %s", d->title);
 }
@@ -294,6 +300,7 @@ static void show_listing(struct source *s)
 
 static void show(struct source *s)
 {
+    s->whose = kernel_whose(source_kernel(s));
     if (s->view == VIEW_CUDA)
         show_cuda(s);
     else

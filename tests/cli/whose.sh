@@ -1,0 +1,119 @@
+#!/bin/sh
+# Shipped, yours or someone's, with a hash, wherever a kernel, a lesson, a recording or a result is shown; and names
+# of this program go on meaning what is shipped, whatever lies in the user's folders or here.
+# SPDX-License-Identifier: GPL-3.0-or-later
+# shellcheck source-path=SCRIPTDIR
+. "$(dirname "$0")/lib.sh"
+: "${ATTNSCOPE_SRCDIR:?}"
+data=$HOME/.local/share/attnscope
+config=$HOME/.config/attnscope
+mkdir -p "$data/kernels" "$data/lessons" "$data/recordings" "$config"
+
+kernel() { # file, name
+    sed "s/@name *naive/@name $2/; s/ naive\\([_(]\\)/ $2\\1/" "$ATTNSCOPE_SRCDIR/kernels/cuda/naive.cu" >"$1"
+}
+# The row of `name` in the last output as JSON: one member.
+member() { # name, member
+    printf '%s\n' "$out" | grep "\"name\":\"$1\"" | sed -n "s/.*\"$2\":\"\\{0,1\\}\\([^\",}]*\\).*/\\1/p"
+}
+sha() { sha256sum "$1" | cut -c1-12; }
+
+# ---- kernels ----
+run kernels
+is "where all is shipped no table says so" [ "$(printf '%s' "$out" | grep -c shipped)" -eq 0 ]
+run kernels --json
+is "rows always do" [ "$(member fa2 whose) $(member fa2 hash)" = "shipped $(sha "$ATTNSCOPE_SRCDIR/kernels/cuda/fa2.cu")" ]
+kernel "$data/kernels/laid.cu" laid
+kernel away.cu away
+run kernel add away.cu
+run kernels
+is "a kernel in your own folder is yours" says "$out" '^laid .* yours '
+is "  one that lies elsewhere is someone's" says "$out" "^away .* someone's "
+is "  others are shipped" says "$out" '^fa2 .* shipped '
+run kernel list
+is "kernel list has the hash" says "$out" "^away .* someone's +$(sha away.cu) "
+echo '// changed' >>away.cu
+run kernel list
+is "  as the file is now" says "$out" "^away .* someone's +$(sha away.cu) "
+run kernels --json
+is "rows have both" [ "$(member laid whose) $(member away whose)" = "yours someone's" ]
+kernel "$data/kernels/fa2.cu" fa2
+run kernels
+is "a kernel cannot take a shipped one's name" says "$err" 'the name fa2 is taken by a built-in kernel'
+is "  which stays what it is" says "$out" '^fa2 .*FA-2 .* shipped '
+rm "$data/kernels/fa2.cu"
+kernel fa2.cu fa2
+run kernel add fa2.cu
+is "  nor by being added" says "$rc $err" '^2 .*the name fa2 is taken by a built-in kernel'
+
+# ---- lessons ----
+printf '# Mine\n\n## One\n\nText.\n' >lesson-of-mine.md
+cp lesson-of-mine.md "$data/lessons/laid.md"
+run lesson add lesson-of-mine.md
+run lessons --json
+is "a lesson in your own folder is yours" [ "$(member laid whose) $(member laid hash)" = "yours $(sha lesson-of-mine.md)" ]
+is "  one that was added from elsewhere is someone's" [ "$(member lesson-of-mine whose)" = "someone's" ]
+is "  the course is shipped" [ "$(member blocks whose)" = shipped ]
+run lesson lesson-of-mine </dev/null
+is "its head says so" says "$out" "^lesson lesson-of-mine: someone's, sha256 $(sha lesson-of-mine.md)\$"
+mkdir other
+for of in blocks 01-blocks; do
+    cp lesson-of-mine.md "other/$of.md"
+    run lesson add "other/$of.md"
+    is "a lesson cannot take a shipped one's name ($of)" says "$rc $err" '^2 .*there is a lesson "blocks" already'
+    cp lesson-of-mine.md "$data/lessons/$of.md"
+    run lessons
+    is "  nor by lying there" says "$err$out" 'there is a lesson "blocks" already'
+    rm "$data/lessons/$of.md"
+done
+run lesson check other/blocks.md
+is "  its file is still reached by its path" says "$out" "runs +ok"
+
+# ---- recordings ----
+run record mine.rec -- run naive S=16 H=1 f32 n=3 time=0.05 backend=cpu
+run open mine.rec
+is "a recording of this machine is yours" says "$out" "^mine \\| yours, sha256 $(sha mine.rec) "
+sed 's/"cpu":"[^"]*"/"cpu":"Z80"/' mine.rec >theirs.rec
+run open theirs.rec
+is "of another machine it is someone's" says "$out" "^theirs \\| someone's, sha256 $(sha theirs.rec) "
+is "  and a first line that was changed is told" says "$err" 'where and when it was recorded was changed by hand'
+sed 's/"median_us":[0-9.]*/"median_us":0.5/' mine.rec >worked.rec
+run open worked.rec
+is "what was changed is nobody's own" says "$out" "^worked \\| someone's, "
+cp mine.rec "$data/recordings/own.rec"
+cp theirs.rec "$data/recordings/got.rec"
+run open --json
+is "lists have both" [ "$(member own whose) $(member got whose) $(member h200 whose)" = "yours someone's shipped" ]
+run -c 'open theirs.rec; open h200-short; results limit=500 --json'
+is "results: what was measured here is yours" says "$out" '"whose":"yours"'
+is "  rows of a recording are whose it is, with its hash" says "$out" "\"recording\":\"theirs\",\"whose\":\"someone's\",\"recording_hash\":\"$(sha theirs.rec)\""
+run -c 'open h200-short; results limit=500'
+is "  in the table where they differ" says "$out" 'recorded +shipped$'
+
+cp mine.rec "$data/recordings/h200-short.rec"
+cp mine.rec h200-short
+run open h200-short
+is "a name that is shipped means what is shipped" says "$out" '^h200-short \| shipped, '
+is "  and not what lies in the folder, which is said" says "$err" "recordings/h200-short.rec is hidden by the recording h200-short of this program"
+run open "$data/recordings/h200-short.rec"
+is "  that is reached by its path" says "$out" '^h200-short \| yours, '
+run open ./h200-short
+is "  as is one that lies here" says "$out" '^h200-short \| yours, '
+run -c 'open; open own'
+is "  the list says it, too" says "$err" 'is hidden by the recording h200-short'
+
+# ---- devices, commands ----
+printf 'H100 sms=1\nMine like=L4 sms=3\n' >"$config/devices"
+run devices --json
+is "a device cannot take a name that means a shipped one" says "$err" 'devices:1: H100 means H100-SXM, a device of this program'
+is "  others are taken in" [ "$(member Mine sms)" = 3 ]
+run plan fa2 gpu=H100 --json
+is "  and the name means what it did" says "$out" '"gpu":"H100-SXM"'
+for verb in run lesson trace; do
+    run -c "alias $verb = plan"
+    is "$verb cannot become an alias" says "$rc $err" '^2 .*is a command of its own and stays one'
+    printf 'alias %s = plan\n' "$verb" >"$config/config"
+    run show S
+    is "  not in the configuration either" says "$err" 'config:1: .* is a command of its own and stays one'
+done
+finish
