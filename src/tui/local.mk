@@ -36,6 +36,8 @@ libattnscope_ui_a_SOURCES += \
   %D%/app/prompt.h %D%/app/prompt.c \
   %D%/screens/roofline.c \
   %D%/screens/measurement.h %D%/screens/measurement.c \
+  %D%/screens/sim_view.h %D%/screens/sim_view.c \
+  %D%/screens/simulation.h %D%/screens/simulation.c \
   %D%/screens/subject.h %D%/screens/subject.c \
   %D%/screens/screen_util.h %D%/screens/screen_util.c \
   %D%/app/history.h %D%/app/history.c \
@@ -43,7 +45,7 @@ libattnscope_ui_a_SOURCES += \
   %D%/app/state.h %D%/app/state.c \
   %D%/screens/sweep.c %D%/screens/sweep_cell.h %D%/screens/sweep_cell.c \
   %D%/screens/sweep_setup.h %D%/screens/sweep_setup.c \
-  %D%/screens/source.c \
+  %D%/screens/source.h %D%/screens/source.c \
   %D%/kit/textview.h %D%/kit/textview.c \
   %D%/kit/theme.h %D%/kit/theme.c \
   %D%/screens/timeline.c \

@@ -23,25 +23,39 @@
 /* What is shown: a screen, and the keys pressed there. */
 static const struct view {
     const char *name, *screen, *keys;
+    bool no_gpu; /* what it shows, it shows where there is none */
 } views[] = {
-    {"explore", "explore", ""},
-    {"compare", "compare", ""},
-    {"sweep", "sweep", ""},
-    {"roofline", "roofline", ""},
-    {"timeline", "timeline", ""},
-    {"source", "source", ""},
-    {"lessons", "lessons", ""},
-    {"lesson 1", "lessons", "\r"},
-    {"explore blank", "explore", "."},
-    {"explore zoom", "explore", "z"},
-    {"help", "explore", "?"},
-    {"options", "explore", "o"},
-    {"export", "explore", "e"},
-    {"explain", "explore", "x"},
-    {"device", "explore", "d"},
-    {"prompt", "explore", ":set gpu=H\t"},
-    {"explore recorded", "explore", ":set gpu=H200 B=4 H=16 S=4096 D=128\r"},
-    {"compare recorded", "compare", ":set gpu=H200 B=4 H=16 S=4096 D=128\r"},
+    {.name = "explore", .screen = "explore", .keys = ""},
+    {.name = "compare", .screen = "compare", .keys = ""},
+    {.name = "sweep", .screen = "sweep", .keys = ""},
+    {.name = "roofline", .screen = "roofline", .keys = ""},
+    {.name = "timeline", .screen = "timeline", .keys = ""},
+    {.name = "source", .screen = "source", .keys = ""},
+    {.name = "lessons", .screen = "lessons", .keys = ""},
+    {.name = "lesson 1", .screen = "lessons", .keys = "\r"},
+    {.name = "explore blank", .screen = "explore", .keys = "."},
+    {.name = "explore zoom", .screen = "explore", .keys = "z"},
+    {.name = "help", .screen = "explore", .keys = "?"},
+    {.name = "options", .screen = "explore", .keys = "o"},
+    {.name = "export", .screen = "explore", .keys = "e"},
+    {.name = "explain", .screen = "explore", .keys = "x"},
+    {.name = "device", .screen = "explore", .keys = "d"},
+    {.name = "prompt", .screen = "explore", .keys = ":set gpu=H\t"},
+    {.name = "explore recorded",
+     .screen = "explore",
+     .keys = ":set gpu=H200 B=4 H=16 S=4096 D=128\r"},
+    {.name = "compare recorded",
+     .screen = "compare",
+     .keys = ":set gpu=H200 B=4 H=16 S=4096 D=128\r"},
+    {.name = "explore simulated beside",
+     .screen = "explore",
+     .keys = ":set backend=auto\r",
+     .no_gpu = true},
+    {.name = "explore simulated",
+     .screen = "explore",
+     .keys = ":set backend=sim\r\t/fa2_mma_rows\r"},
+    {.name = "explore hazard", .screen = "explore", .keys = ":set backend=sim\r\t/qtile_seq\r"},
+    {.name = "explore simulated old", .screen = "explore", .keys = ":set backend=sim S=256\r"},
 };
 static const int sizes[][2] = {{80, 24}, {200, 50}, {100, 30}, {40, 12}, {60, 18}};
 static const char *const tiers[] = {"ascii", "blocks", "braille"};
@@ -183,6 +197,8 @@ static void capture_tier(const struct view *v, enum glyphs tier)
 
 static void capture_view(const struct view *v)
 {
+    if (v->no_gpu && backend_gpu_is_here())
+        return;
     for (int tier = GLYPHS_ASCII; tier <= GLYPHS_BRAILLE; tier++)
         capture_tier(v, (enum glyphs)tier);
 }

@@ -131,7 +131,8 @@ static struct explore_view make_view(const struct plan *plan, const struct run_r
 static struct canvas *draw(int w, int h, enum glyphs glyphs, const struct explore_view *v)
 {
     struct canvas *c = canvas_new(w, h, glyphs);
-    struct layout_wish wish = {v->nshape, v->nkernels, 3, v->focus, false, false};
+    struct layout_wish wish = {
+        .nshape = v->nshape, .nkernels = v->nkernels, .nsmem = 3, .focus = v->focus};
     struct screen_layout l;
     layout_explore(w, h, &wish, &l);
     explore_draw(c, &l, v);
@@ -455,7 +456,12 @@ static void test_room(void)
     struct explore_view v = make_view(&plan, &row, NULL);
     v.focus = PANE_TIME;
     v.roomy = true;
-    struct layout_wish wish = {v.nshape, v.nkernels, 3, PANE_TIME, true, true};
+    struct layout_wish wish = {.nshape = v.nshape,
+                               .nkernels = v.nkernels,
+                               .nsmem = 3,
+                               .focus = PANE_TIME,
+                               .zoom = true,
+                               .projector = true};
     struct screen_layout l;
     for (int size = 0; size < 2; size++) {
         struct canvas *c = canvas_new(size ? 200 : 80, size ? 50 : 24, GLYPHS_ASCII);

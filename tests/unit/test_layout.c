@@ -78,7 +78,7 @@ static void check_panes(const struct screen_layout *l)
         struct rect r = l->pane[p];
         if (r.w == 0)
             continue;
-        CU_ASSERT(r.x >= 0 && r.y >= 0 && r.w >= 18 && r.h >= 2);
+        CU_ASSERT(r.x >= 0 && r.y >= 0 && r.w >= 18 && r.h >= (l->simulates && l->h < 28 ? 1 : 2));
         CU_ASSERT(r.x + r.w <= l->w && r.y + r.h <= l->command.y);
         for (int q = p + 1; q < PANE_COUNT; q++)
             CU_ASSERT_FALSE(l->pane[q].w > 0 && overlap(r, l->pane[q]));
@@ -91,8 +91,12 @@ static void test_all_sizes(void)
     for (int w = 40; w <= 220; w += 4) {
         for (int h = 12; h <= 90; h += 3) {
             for (int n = 0; n <= 40; n += 8) {
-                struct layout_wish any = {n,     n / 2, n / 3, (enum pane)(n % PANE_COUNT),
-                                          false, false};
+                struct layout_wish any = {.nshape = n,
+                                          .nkernels = n / 2,
+                                          .nsmem = n / 3,
+                                          .nsim = n % 3 * 4,
+                                          .pair = n % 16 == 0,
+                                          .focus = (enum pane)(n % PANE_COUNT)};
                 layout_explore(w, h, &any, &l);
                 check_panes(&l);
             }
@@ -105,7 +109,16 @@ static void test_compact_focus(void)
     struct layout_wish one = wish;
     struct screen_layout l;
     enum pane p = PANE_SHAPE;
-    for (int i = 0; i < PANE_COUNT; i++) { /* Tab reaches every pane and comes round */
+    for (int i = 0; i < PANE_COUNT - 1;
+         i++) { /* Tab reaches every pane that there is and comes round */
+        CU_ASSERT_NOT_EQUAL(p, PANE_SIM);
+        one.focus = p;
+        layout_explore(40, 12, &one, &l);
+        p = layout_next(&l, p, 1);
+    }
+    CU_ASSERT_EQUAL(p, PANE_SHAPE);
+    one.nsim = 6;
+    for (int i = 0; i < PANE_COUNT; i++) {
         one.focus = p;
         layout_explore(40, 12, &one, &l);
         for (int q = 0; q < PANE_COUNT; q++)
@@ -113,6 +126,28 @@ static void test_compact_focus(void)
         p = layout_next(&l, p, 1);
     }
     CU_ASSERT_EQUAL(p, PANE_SHAPE);
+}
+
+/* Beside times the simulator's figures have a pane at every size, and all others keep theirs. */
+static void test_simulated(void)
+{
+    struct layout_wish with = wish;
+    struct screen_layout l, without;
+    with.nsim = 6;
+    for (int pair = 0; pair < 2; pair++) {
+        with.pair = pair;
+        for (int h = 24; h <= 60; h++) {
+            layout_explore(80, h, &with, &l);
+            layout_explore(80, h, &wish, &without);
+            check_panes(&l);
+            CU_ASSERT(l.pane[PANE_SIM].h >= (h < 28 ? 1 : 2));
+            CU_ASSERT_EQUAL(without.frame[PANE_SIM].w, 0);
+            for (int p = PANE_SHAPE; p <= PANE_OCC; p++)
+                CU_ASSERT(l.pane[p].w > 0);
+            CU_ASSERT(l.pane[PANE_TIME].h >= 4 && l.pane[PANE_OCC].h >= 4);
+            CU_ASSERT(l.pane[PANE_CHECK].h >= (pair ? 3 : 2) && l.pane[PANE_SMEM].h >= 1);
+        }
+    }
 }
 
 static void test_next_skips_hidden(void)
@@ -130,6 +165,7 @@ static const struct tap_test tests[] = {
     {"modes by size", test_modes},
     {"panes neither overlap nor leave the screen", test_all_sizes},
     {"compact shows the focused pane", test_compact_focus},
+    {"a pane beside times", test_simulated},
     {"the focus skips hidden panes", test_next_skips_hidden},
 };
 

@@ -22,6 +22,8 @@
 #include "tui/screens/explore_view.h"
 #include "tui/screens/measurement.h"
 #include "tui/screens/screen_util.h"
+#include "tui/screens/simulation.h"
+#include "tui/screens/source.h"
 #include "tui/screens/subject.h"
 
 struct explore {
@@ -34,6 +36,8 @@ struct explore {
     const struct kernel *kernel, *second;
     struct subject subject;         /* both kernels, the first one's plan */
     struct measurement measurement; /* figures by kernel's name */
+    struct simulation sim;    /* of the CUDA source of the kernel shown; after what is timed */
+    struct sim_view sim_view; /* as drawn last */
     struct view_row shape_rows[KNOBS_MAX];
     struct kernel_rows kernels;
     int shape_cur;
@@ -41,6 +45,8 @@ struct explore {
     struct recalled recalled;            /* what is recorded of the plan's kernel on its GPU */
 
     int64_t due_ms; /* when to measure; 0: not planned */
+    int64_t sim_ms; /* the same of simulating, where nothing is timed before */
+    bool sim_asked; /* by a key */
     bool watch;
     char activity[120], old_shape[256];
     struct chart *samples; /* of the figures shown, as drawn last; NULL: none */
@@ -83,6 +89,7 @@ static void explore_follow_registry(struct explore *e)
     if (!kernel_rows_has(&e->kernels, e->second))
         e->second = NULL;
     measurement_follow_kernels(&e->measurement);
+    simulation_follow_kernels(&e->sim);
 }
 
 /* Another kernel has other parameters: the cursor stays on the name, if it is there. */
@@ -115,6 +122,7 @@ static void explore_refresh(struct explore *e)
     e->app->kernel = e->kernel;
     e->app->second = second;
     subject_ask(s, names, NULL, 0);
+    simulation_ask(&e->sim, simulation_has(e->kernel) ? e->kernel->name : NULL);
     subject_plan(s, e->kernel->name);
     if (subject_plan_differs(s)) {
         str_add(&s->command, s->command.len ? "; " : "");
@@ -122,7 +130,7 @@ static void explore_refresh(struct explore *e)
     }
     renew_knobs(e);
     renew_recalled(e);
-    kernel_rows_renew(&e->kernels, &e->measurement, e->second);
+    kernel_rows_renew(&e->kernels, &e->measurement, &e->sim, e->second);
     free(names);
 }
 
@@ -171,15 +179,17 @@ static void describe_activity(struct explore *e)
 /* Half a figure is none: the settings have changed. True if a job ran. */
 static bool explore_stop(struct explore *e)
 {
-    e->due_ms = 0;
+    e->due_ms = e->sim_ms = 0;
+    e->sim_asked = false;
     e->activity[0] = 0;
-    return measurement_stop(&e->measurement, false);
+    const bool simulated = simulation_stop(&e->sim);
+    return measurement_stop(&e->measurement, false) || simulated;
 }
 
+/* Can it be timed? */
 static bool can_run(const struct explore *e)
 {
-    return e->subject.request.nkernels > 0 &&
-           !e->kernels.cannot[kernel_rows_index(&e->kernels, e->kernel)];
+    return e->subject.request.nkernels > 0 && !kernel_rows_untimed(&e->kernels, e->kernel);
 }
 
 static void explore_run(struct explore *e, enum job_kind kind)
@@ -189,6 +199,16 @@ static void explore_run(struct explore *e, enum job_kind kind)
         measurement_start(&e->measurement, &e->subject.request, kind);
         describe_activity(e);
     }
+}
+
+/* Times first, for a simulation beside them would bend them; then what the simulator says of the same. */
+static void explore_simulate(struct explore *e)
+{
+    const bool wanted = !simulation_is_known(&e->sim) && simulation_is_quick(&e->sim);
+    e->sim_ms = 0;
+    if (e->sim_asked || wanted)
+        simulation_start(&e->sim, e->sim_asked);
+    e->sim_asked = false;
 }
 
 static bool known(const struct explore *e)
@@ -202,11 +222,8 @@ static bool known(const struct explore *e)
     return all && (r->nkernels < 2 || pair_of(e));
 }
 
-/* Measures 150 ms from now if that gives figures soon. */
-static void explore_schedule(struct explore *e)
+static void schedule_times(struct explore *e)
 {
-    explore_stop(e);
-    measurement_set_failure(&e->measurement, NULL);
     if (!can_run(e) || (known(e) && !e->watch))
         return;
     double s = explore_estimate(e);
@@ -217,24 +234,45 @@ static void explore_schedule(struct explore *e)
                  s);
 }
 
-/* Takes in what the job has. What was asked for with its command is remembered as $last and is in the
+/* Measures 150 ms from now if that gives figures soon, and simulates. */
+static void explore_schedule(struct explore *e)
+{
+    explore_stop(e);
+    measurement_set_failure(&e->measurement, NULL);
+    simulation_forgive(&e->sim);
+    schedule_times(e);
+    if (!e->due_ms)
+        e->sim_ms = app_now_ms() + SETTLE_MS;
+}
+
+/* Takes in what the jobs have. What was asked for with its command is remembered as $last and is in the
  * store; a watch that repeats it does not and is not. */
-static void explore_collect(struct explore *e)
+static void collect_times(struct explore *e)
 {
     struct measured m;
+    const bool remember = e->measurement.kind == JOB_RUN && !e->watch;
     if (!e->measurement.job)
         return;
-    const bool remember = e->measurement.kind == JOB_RUN && !e->watch;
     if (measurement_collect(&e->measurement, remember, &m)) {
         e->watch = e->watch && (!m.status || m.status == ST_CANCELLED);
-        if (e->watch && !m.status)
-            explore_run(e, JOB_RUN);
+        e->activity[0] = 0;
+        if (m.status != ST_CANCELLED)
+            explore_simulate(e);
         measured_clear(&m);
     }
     if (e->measurement.job)
         describe_activity(e);
     else
         e->activity[0] = 0;
+}
+
+/* What stands alone is a result like any other; beside times it is not the last one. */
+static void explore_collect(struct explore *e)
+{
+    collect_times(e);
+    simulation_collect(&e->sim, !can_run(e));
+    if (e->watch && !e->measurement.job && !simulation_is_running(&e->sim))
+        explore_run(e, JOB_RUN);
 }
 
 /* ---- find ---- */
@@ -309,6 +347,7 @@ static void explore_save(void *ctx, json_t *o)
     json_object_set_new(o, "row", json_integer(e->shape_cur));
     json_object_set_new(o, "machine", json_string(e->measurement.machine));
     json_object_set_new(o, "figures", measurement_save(&e->measurement));
+    json_object_set_new(o, "simulated", simulation_save(&e->sim));
 }
 
 static const struct kernel *kernel_named(const struct explore *e, const json_t *o,
@@ -326,6 +365,7 @@ static void explore_restore(void *ctx, const json_t *o)
     json_int_t pane = json_integer_value(json_object_get(o, "pane")),
                row = json_integer_value(json_object_get(o, "row"));
     measurement_restore(&e->measurement, json_object_get(o, "figures"));
+    simulation_restore(&e->sim, json_object_get(o, "simulated"));
     e->kernel = k ? k : e->kernel;
     e->second = kernel_named(e, o, "marked");
     e->focus = pane >= 0 && pane < PANE_COUNT ? (enum pane)pane : PANE_SHAPE;
@@ -349,6 +389,7 @@ static void *explore_open(struct app *a)
     e->kernels.app = a;
     subject_init(&e->subject, a);
     measurement_init(&e->measurement, a);
+    simulation_init(&e->sim, a);
     snprintf(e->measurement.machine, sizeof e->measurement.machine, "%s backend",
              kernel_rows_backend(e->app));
     explore_refresh(e);
@@ -359,6 +400,7 @@ static void explore_close(void *ctx)
 {
     struct explore *e = ctx;
     measurement_clear(&e->measurement);
+    simulation_clear(&e->sim);
     subject_clear(&e->subject);
     chart_free(e->samples);
     kernel_rows_clear(&e->kernels);
@@ -396,6 +438,49 @@ static void view_measured(struct explore *e, struct explore_view *v)
     }
     v->pair = pair ? &pair->row : NULL;
     v->samples = e->samples ? e->samples->model : NULL;
+}
+
+/* The run whose hazard is told; NULL: there is none. */
+static const struct run_row *hazardous(const struct explore *e)
+{
+    const struct simulated it = simulation_of(&e->sim, 0);
+    const struct run_row *row = it.watched && it.watched->hazard ? it.watched : it.row;
+    return row && row->hazard ? row : NULL;
+}
+
+static void view_simulated(struct explore *e, struct explore_view *v)
+{
+    const struct simulated it = simulation_of(&e->sim, 0);
+    const struct run_row *bad = hazardous(e);
+    const bool waits = !simulation_is_known(&e->sim) && !simulation_is_running(&e->sim);
+    e->sim_view = (struct sim_view){
+        .row = it.row,
+        .watched = it.watched,
+        .old = it.old,
+        .cannot = e->sim.cannot,
+        .activity = simulation_is_running(&e->sim) ? simulation_activity(&e->sim)
+                    : !waits                       ? NULL
+                    : !simulation_is_quick(&e->sim)
+                        ? "press r to simulate: the whole grid takes a while"
+                    : e->due_ms || e->measurement.job ? "after the times"
+                    : e->sim_ms                       ? "soon"
+                                                      : NULL,
+        .failure = simulation_failure(&e->sim),
+        .line_key = bad && simulation_line(bad->hazard) ? "H" : NULL,
+        .blank = e->app->blank,
+        .roomy = v->roomy,
+    };
+    if (simulation_is_on(e->app->session) && simulation_has(e->kernel))
+        v->sim = &e->sim_view;
+    v->untimed = kernel_rows_untimed(&e->kernels, e->kernel);
+    if (!v->sim || !v->untimed)
+        return;
+    v->row = it.row; /* the pane of the check is of what runs */
+    v->pair = NULL;
+    v->samples = NULL;
+    v->origin = origin_tag(backend_simulator()->origin);
+    v->machine = simulation_machine(&e->sim);
+    v->old_shape = it.old && it.row->shape ? it.row->shape : NULL;
 }
 
 /* "LIVE": what the figures shown are; before there are any, what they will be. */
@@ -442,6 +527,15 @@ static void fill_view(struct explore *e, struct explore_view *v)
         .why = e->subject.why.len ? str_text(&e->subject.why) : NULL,
     };
     view_measured(e, v);
+    view_simulated(e, v);
+}
+
+/* Rows of the pane beside times; 0: there is none. */
+static int sim_rows(const struct explore *e)
+{
+    const bool beside = simulation_is_on(e->app->session) && simulation_has(e->kernel) &&
+                        !kernel_rows_untimed(&e->kernels, e->kernel);
+    return !beside ? 0 : SIM_VIEW_ROWS + (hazardous(e) ? 3 : 0);
 }
 
 static int smem_rows(const struct explore *e)
@@ -476,8 +570,16 @@ static void explore_draw_screen(void *ctx, struct canvas *c)
     struct explore *e = ctx;
     struct explore_view v;
     leave_lists(e);
-    struct layout_wish wish = {e->subject.knobs.n, e->kernels.n, smem_rows(e),
-                               e->focus,           e->app->zoom, e->app->projector};
+    if (e->focus == PANE_SIM && !sim_rows(e))
+        e->focus = PANE_TIME;
+    struct layout_wish wish = {.nshape = e->subject.knobs.n,
+                               .nkernels = e->kernels.n,
+                               .nsmem = smem_rows(e),
+                               .nsim = sim_rows(e),
+                               .pair = e->second && e->second != e->kernel,
+                               .focus = e->focus,
+                               .zoom = e->app->zoom,
+                               .projector = e->app->projector};
     layout_explore(c->w, c->h, &wish, &e->layout);
     if (e->layout.mode == LAYOUT_FULL && !e->app->zoom && e->layout.pane[e->focus].w <= 0)
         e->focus = PANE_SHAPE; /* the terminal shrank */
@@ -566,11 +668,28 @@ static void run(void *ctx, int kind)
 {
     struct explore *e = ctx;
     int k = kernel_rows_index(&e->kernels, e->kernel);
-    if (e->subject.problem || e->kernels.cannot[k])
+    if (e->kernels.cannot[k] || (e->subject.problem && !e->sim.request.nkernels)) {
         app_message(e->app, ROLE_WARN, "%s",
                     e->subject.problem ? e->subject.problem : e->kernels.cannot[k]);
+        return;
+    }
+    explore_run(e, (enum job_kind)kind);
+    e->sim_asked = true;
+    if (!e->measurement.job)
+        explore_simulate(e);
+}
+
+/* Where the first hazard is, in its source. */
+static void show_hazard(void *ctx, int arg)
+{
+    struct explore *e = ctx;
+    const struct run_row *row = hazardous(e);
+    const int line = row ? simulation_line(row->hazard) : 0;
+    (void)arg;
+    if (line)
+        source_show_line(e->app, e->kernel, line);
     else
-        explore_run(e, (enum job_kind)kind);
+        app_message(e->app, ROLE_NORMAL, row ? "its line is not known" : "no hazard is shown here");
 }
 
 static void change(struct explore *e, int dir)
@@ -685,6 +804,7 @@ static const struct binding explore_keys[] = {
     {.keys = {'c'}, .does = "check", .act = run, .arg = JOB_CHECK, .help = "check against float64, without timing"},
     {.keys = {'E'}, .does = "edit", .act = edit, .help = "change a copy in your editor, then compare it"},
     {.keys = {'W'}, .does = "why", .act = why, .help = "in what this kernel and the marked one differ"},
+    {.keys = {'H'}, .does = "hazard", .act = show_hazard, .help = "the source line of the hazard that the simulator found"},
     {.keys = {'w'}, .does = "watch", .act = watch, .help = "keep measuring until pressed again"},
     {.does = NULL},
 };
@@ -725,25 +845,30 @@ static int64_t begin_ms(const struct explore *e)
 static int explore_timeout_ms(void *ctx)
 {
     const struct explore *e = ctx;
-    if (e->due_ms == 0)
+    const int64_t at = e->due_ms ? begin_ms(e) : e->sim_ms;
+    if (at == 0)
         return -1;
-    int64_t left = begin_ms(e) - app_now_ms();
+    int64_t left = at - app_now_ms();
     return left > 0 ? (int)left : 0;
 }
 
 static void explore_tick(void *ctx)
 {
     struct explore *e = ctx;
-    if (e->due_ms == 0 || app_now_ms() < begin_ms(e))
+    const int64_t now = app_now_ms();
+    if (e->due_ms && now >= begin_ms(e))
+        explore_run(e, JOB_RUN);
+    else if (e->sim_ms && now >= e->sim_ms)
+        explore_simulate(e);
+    else
         return;
-    explore_run(e, JOB_RUN);
     e->app->dirty = true;
 }
 
 static bool explore_cancel(void *ctx)
 {
     struct explore *e = ctx;
-    bool planned = e->due_ms != 0;
+    const bool planned = e->due_ms != 0 || (e->sim_ms && !simulation_is_known(&e->sim));
     e->watch = false;
     return explore_stop(e) || planned;
 }
@@ -757,7 +882,7 @@ static const char *explore_command(void *ctx)
 static bool explore_is_old(void *ctx, const struct row *row)
 {
     const struct explore *e = ctx;
-    return measurement_is_old(&e->measurement, row);
+    return measurement_is_old(&e->measurement, row) || simulation_is_old(&e->sim, row);
 }
 
 const struct screen_ops explore_screen = {

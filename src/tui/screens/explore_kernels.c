@@ -25,9 +25,12 @@ const struct device *kernel_rows_gpu(const struct app *a)
 
 void kernel_rows_clear(struct kernel_rows *k)
 {
-    for (int i = 0; i < k->n; i++)
+    for (int i = 0; i < k->n; i++) {
         free(k->cannot[i]);
+        free(k->untimed[i]);
+    }
     free(k->cannot);
+    free(k->untimed);
     free(k->known);
     free(k->rows);
     *k = (struct kernel_rows){.app = k->app};
@@ -40,6 +43,7 @@ void kernel_rows_follow(struct kernel_rows *k)
     kernel_rows_clear(k);
     k->known = xcalloc(n + 1, sizeof *k->known);
     k->cannot = xcalloc(n + 1, sizeof *k->cannot);
+    k->untimed = xcalloc(n + 1, sizeof *k->untimed);
     k->rows = xcalloc(n + 1, sizeof *k->rows);
     k->n = (int)n;
     for (size_t i = 0; i < n; i++)
@@ -64,16 +68,39 @@ int kernel_rows_index(const struct kernel_rows *k, const struct kernel *it)
 
 /* ---- rows ---- */
 
-/* Why it cannot be measured as the settings are, parameters too; NULL if it can. The caller frees it. */
-static char *why_not(struct session *s, const struct kernel *it)
+/* Why it cannot be measured as the settings are, parameters too, or simulated; NULL if it can. The caller frees it. */
+static char *why_not(struct session *s, const struct kernel *it, bool simulated)
 {
     struct err why = ERR_INIT;
     struct request r;
     char *text = NULL;
-    if (request_of(s, it->name, NULL, 0, &r, &why) != ST_OK || measure_refuses(&r, 0, &why))
+    const enum status st = simulated ? simulation_request(s, it->name, &r, &why)
+                                     : request_of(s, it->name, NULL, 0, &r, &why);
+    if (st != ST_OK || measure_refuses(&r, 0, &why))
         text = xstrdup(why.text);
     request_clear(&r);
     return text;
+}
+
+/* What cannot be timed may still be simulated. */
+static void judge(struct kernel_rows *k, int i)
+{
+    struct session *s = k->app->session;
+    const struct kernel *it = k->known[i];
+    const bool simulated = simulation_is_on(s) && simulation_has(it);
+    free(k->cannot[i]);
+    free(k->untimed[i]);
+    k->untimed[i] = why_not(s, it, false);
+    if (!k->untimed[i] && !simulation_leaves_times(s))
+        k->untimed[i] = xstrdup("the simulator has no clock");
+    k->cannot[i] = !k->untimed[i] ? NULL
+                   : simulated    ? why_not(s, it, true)
+                                  : xstrdup(k->untimed[i]);
+}
+
+const char *kernel_rows_untimed(const struct kernel_rows *k, const struct kernel *it)
+{
+    return k->n ? k->untimed[kernel_rows_index(k, it)] : NULL;
 }
 
 static void show_figures(struct view_row *row, const struct figures *f)
@@ -83,6 +110,13 @@ static void show_figures(struct view_row *row, const struct figures *f)
         snprintf(row->value, sizeof row->value, "FAIL");
     else if (f->row.median_us > 0)
         number_fmt_us(row->value, f->row.median_us);
+}
+
+/* In place of a time that there is none of: that it was simulated. */
+static void show_simulated(struct view_row *row, const struct run_row *it)
+{
+    row->bad = it->check && strcmp(it->check, "fail") == 0;
+    snprintf(row->value, sizeof row->value, "%s", row->bad ? "FAIL" : "sim");
 }
 
 /* Where a GPU is named of which there are recordings, and what runs here is no GPU, the list shows that
@@ -110,20 +144,24 @@ static void list_recorded(struct kernel_rows *k)
     free(us);
 }
 
-void kernel_rows_renew(struct kernel_rows *k, struct measurement *m, const struct kernel *second)
+void kernel_rows_renew(struct kernel_rows *k, struct measurement *m, const struct simulation *sim,
+                       const struct kernel *second)
 {
     struct session *s = k->app->session;
     for (int i = 0; i < k->n; i++) {
         const struct kernel *it = k->known[i];
         const struct figures *f = measurement_find(m, it->name);
-        free(k->cannot[i]);
-        k->cannot[i] = why_not(s, it);
+        const struct run_row *simulated =
+            simulation_find(sim, it->name, &s->settings.problem.shape);
+        judge(k, i);
         k->rows[i] = (struct view_row){
             .name = it->name,
             .dim = k->cannot[i] != NULL,
             .marked = it == second || marks_find(&k->app->marks, it->name) >= 0,
         };
-        if (f && shape_equal(&f->shape, &s->settings.problem.shape))
+        if (k->untimed[i] && simulated)
+            show_simulated(&k->rows[i], simulated);
+        else if (!k->untimed[i] && f && shape_equal(&f->shape, &s->settings.problem.shape))
             show_figures(&k->rows[i], f);
     }
     list_recorded(k);

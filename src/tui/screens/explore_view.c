@@ -426,9 +426,23 @@ static int time_large(struct canvas *c, struct rect r, const struct explore_view
     return y + f.y;
 }
 
+/* Nothing can be timed here: what is counted stands in the place of times. */
+static void untimed(struct canvas *c, struct rect r, const struct explore_view *v)
+{
+    struct flow f = {.c = c, .r = r};
+    time_recorded(&f, v);
+    flow_line(&f);
+    const int used = f.y < r.h ? f.y : r.h - 1;
+    sim_view_draw(c, (struct rect){r.x, r.y + used, r.w, r.h - used}, v->sim);
+}
+
 static void pane_time(struct canvas *c, struct rect r, const struct explore_view *v)
 {
     struct flow f = {.c = c, .r = r, .roomy = v->roomy};
+    if (v->untimed && v->sim && !v->cannot) {
+        untimed(c, r, v);
+        return;
+    }
     if (v->cannot) {
         time_recorded(&f, v);
         canvas_wrap(c, (struct rect){r.x, r.y + f.y, r.w, r.h - f.y}, ROLE_WARN, v->cannot);
@@ -600,10 +614,16 @@ static void pane_check(struct canvas *c, struct rect r, const struct explore_vie
     if (v->row && (v->row->check || !isnan(v->row->max_diff))) {
         check_figures(&f, v);
     } else {
-        flow_item(&f, NULL, ROLE_DIM, "not checked yet");
+        flow_item(&f, NULL, ROLE_DIM, "%s",
+                  v->row && v->row->reason ? v->row->reason : "not checked yet");
         flow_line(&f);
     }
-    pair_figures(&f, v);
+    if (!v->untimed)
+        pair_figures(&f, v);
+    else if (v->second)
+        flow_item(&f, "*", ROLE_DIM, "%s: 2 puts their counters side by side", v->second);
+    else
+        flow_item(&f, NULL, ROLE_DIM, "Space marks a second kernel to compare with");
     if (!v->blank)
         error_map(c, (struct rect){r.x, r.y + f.y + (f.x > 0), r.w, r.h - f.y - (f.x > 0)}, v->row);
 }
@@ -612,13 +632,29 @@ static void pane_samples(struct canvas *c, struct rect r, const struct explore_v
 {
     if (v->blank || !v->samples || !fig_histogram(c, r, v->samples, 0))
         canvas_text(c, r.x, r.y, r.w, ROLE_DIM,
-                    v->blank ? "hidden: . shows them" : "no samples yet");
+                    v->blank               ? "hidden: . shows them"
+                    : v->sim && v->untimed ? "nothing is timed here"
+                                           : "no samples yet");
 }
 
 /* ---- titles and the whole ---- */
 
+/* "CUDA  SIM  PASS  no hazard"; with the kernel's name where it stands in the place of times. */
+static void title_sim(const struct explore_view *v, struct str *s)
+{
+    str_add(s, "CUDA");
+    if (v->untimed && v->kernel)
+        str_addf(s, "  %s", v->kernel);
+    str_addf(s, "  %s", origin_tag("sim"));
+    sim_view_headline(v->sim, s);
+}
+
 static void title_time(const struct explore_view *v, struct str *s)
 {
+    if (v->untimed && v->sim) {
+        title_sim(v, s);
+        return;
+    }
     str_addf(s, "Time  %s  %s", v->kernel ? v->kernel : "", v->origin);
     if (v->old_shape)
         str_addf(s, "  old shape: %s", v->old_shape);
@@ -627,13 +663,13 @@ static void title_time(const struct explore_view *v, struct str *s)
 static void pane_title(const struct explore_view *v, enum pane p, struct str *s)
 {
     static const char *const plain[PANE_COUNT] = {
-        [PANE_SHAPE] = "Shape",
-        [PANE_KERNELS] = "Kernels",
-        [PANE_SAMPLES] = "Samples",
-        [PANE_WHY] = "Why?",
+        [PANE_SHAPE] = "Shape", [PANE_KERNELS] = "Kernels", [PANE_SAMPLES] = "Samples",
+        [PANE_WHY] = "Why?",    [PANE_SIM] = "CUDA",
     };
     if (p == PANE_TIME)
         title_time(v, s);
+    else if (p == PANE_SIM && v->sim)
+        title_sim(v, s);
     else if (p == PANE_CHECK)
         str_addf(s, "Check against float64  %s", v->origin);
     else if (p == PANE_SMEM)
@@ -679,6 +715,10 @@ static void draw_pane(struct canvas *c, const struct screen_layout *l, const str
         break;
     case PANE_CHECK:
         pane_check(c, in, v);
+        break;
+    case PANE_SIM:
+        if (v->sim)
+            sim_view_draw(c, in, v->sim);
         break;
     case PANE_SMEM:
         planned_smem(c, in, v);

@@ -1,8 +1,8 @@
 /* explore_view.h - what the Explore screen shows, as plain data, and how it is drawn on a canvas.
  *
  * Nothing here knows curses, the session or the worker: tests draw a fixed view and compare text.
- * Measured figures carry LIVE and the machine they come from; planned ones MODEL and the GPU they
- * are computed for. The two never share a pane. Recorded ones carry RECORDED, that GPU and their date: a
+ * Measured figures carry LIVE and the machine they come from; simulated ones SIM; planned ones MODEL and the GPU they
+ * are computed for. No two share a pane. Recorded ones carry RECORDED, that GPU and their date: a
  * line of their own in the pane of times, a point under the roof, all times of the list or none.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
@@ -15,6 +15,7 @@
 #include "plan/plan.h"
 #include "store/recall.h"
 #include "tui/screens/layout.h"
+#include "tui/screens/sim_view.h"
 
 /* A row of the shape or kernel pane. */
 struct view_row {
@@ -47,6 +48,11 @@ struct explore_view {
     const char *activity;  /* "timing, 41 samples", "press r: about 12 s", "" */
     const char *failure;   /* why the last run gave nothing, or NULL */
     bool blank;            /* hide measured values */
+
+    const struct sim_view
+        *sim; /* of the CUDA source by the simulator; NULL: nothing is simulated */
+    const char *
+        untimed; /* why there are no times: the simulator's figures stand in their place; NULL: there are */
 
     const struct device *gpu;       /* of the plan */
     const struct arch_limits *arch; /* of that GPU, NULL unknown */

@@ -67,14 +67,24 @@ static void stack(struct screen_layout *l, struct slot *s, int n, int x, int w, 
     }
 }
 
-enum { THIRD_COLUMN_W = 132 };
+static int drop_slot(struct slot *s, int n, enum pane p)
+{
+    int kept = 0;
+    for (int i = 0; i < n; i++)
+        if (s[i].pane != p)
+            s[kept++] = s[i];
+    return kept;
+}
+
+enum { THIRD_COLUMN_W = 132, ROOM_SIM_H = 28 };
 
 static void layout_full(struct screen_layout *l, const struct layout_wish *wish)
 {
     int w = l->w, h = l->h;
     bool third = w >= THIRD_COLUMN_W;
-    bool closed = h > FULL_H; /* room for the frame's bottom line */
-    int why_rows = h >= 30 ? 3 : 2;
+    bool closed = h > FULL_H;                            /* room for the frame's bottom line */
+    const bool tight = wish->nsim > 0 && h < ROOM_SIM_H; /* all give a row to one pane more */
+    int why_rows = h >= 30 ? 3 : tight ? 1 : 2;
     int top = 2, bottom = h - 2 - why_rows - 1 - closed; /* bottom: the border above Why */
     int left_w = w >= 100 ? 26 : 22;
     int mid_x = left_w - 1, mid_w = w - mid_x;
@@ -86,8 +96,9 @@ static void layout_full(struct screen_layout *l, const struct layout_wish *wish)
     };
     struct slot mid[] = {
         {.pane = PANE_TIME, .min = 4, .want = 5},
-        {.pane = PANE_CHECK, .min = 3, .want = 4},
-        {.pane = PANE_SMEM, .min = 2, .want = wish->nsmem + 2},
+        {.pane = PANE_CHECK, .min = tight && !wish->pair ? 2 : 3, .want = 4},
+        {.pane = PANE_SIM, .min = tight ? 1 : 2, .want = wish->nsim},
+        {.pane = PANE_SMEM, .min = tight && wish->pair ? 1 : 2, .want = wish->nsmem + 2},
         {.pane = PANE_OCC, .min = 4, .want = 8},
         {.pane = PANE_SM, .min = 5, .want = 13, .optional = true},
         {.pane = PANE_SAMPLES, .min = 6, .want = 9, .optional = true},
@@ -97,8 +108,11 @@ static void layout_full(struct screen_layout *l, const struct layout_wish *wish)
         {.pane = PANE_SAMPLES, .min = 6, .want = 11},
         {.pane = PANE_ROOF, .min = 8, .want = 30},
     };
+    int nmid = third ? 6 : 8;
+    if (wish->nsim == 0)
+        nmid = drop_slot(mid, nmid, PANE_SIM);
     stack(l, left, 2, 0, left_w, top, bottom - top);
-    stack(l, mid, third ? 5 : 7, mid_x, mid_w, top, bottom - top);
+    stack(l, mid, nmid, mid_x, mid_w, top, bottom - top);
     if (third)
         stack(l, right, 2, mid_x + mid_w - 1, w - mid_x - mid_w + 1, top, bottom - top);
     set_pane(l, PANE_WHY, (struct rect){0, bottom, w, why_rows + 2});
@@ -133,6 +147,7 @@ void layout_explore(int w, int h, const struct layout_wish *wish, struct screen_
     memset(out, 0, sizeof *out);
     out->w = w;
     out->h = h;
+    out->simulates = wish->nsim > 0;
     out->mode = w >= FULL_W && h >= FULL_H && !wish->zoom ? LAYOUT_FULL
                 : w >= MIN_W && h >= MIN_H                ? LAYOUT_COMPACT
                                                           : LAYOUT_TOO_SMALL;
@@ -153,7 +168,7 @@ enum pane layout_next(const struct screen_layout *l, enum pane from, int dir)
     enum pane p = from;
     for (int i = 0; i < PANE_COUNT; i++) {
         p = (enum pane)(((int)p + dir + PANE_COUNT) % PANE_COUNT);
-        if (l->mode == LAYOUT_COMPACT || l->pane[p].w > 0)
+        if (l->pane[p].w > 0 || (l->mode == LAYOUT_COMPACT && (p != PANE_SIM || l->simulates)))
             return p;
     }
     return from;

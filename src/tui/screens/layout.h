@@ -15,6 +15,7 @@ enum pane {
     PANE_KERNELS,
     PANE_TIME,
     PANE_CHECK,
+    PANE_SIM, /* what the simulator counts, beside times */
     PANE_SMEM,
     PANE_OCC,
     PANE_SM,      /* what the resident blocks take of an SM */
@@ -29,6 +30,7 @@ enum layout_mode { LAYOUT_TOO_SMALL, LAYOUT_COMPACT, LAYOUT_FULL };
 struct screen_layout {
     enum layout_mode mode;
     int w, h;
+    bool simulates;                /* PANE_SIM is one of them */
     struct rect frame[PANE_COUNT]; /* with borders, which neighbours share; w 0: not shown */
     struct rect pane[PANE_COUNT];  /* what is inside */
     struct rect tabs, device, command, footer;
@@ -37,6 +39,8 @@ struct screen_layout {
 /* What the panes would like to show. */
 struct layout_wish {
     int nshape, nkernels, nsmem; /* rows */
+    int nsim;                    /* of PANE_SIM; 0: it is not shown */
+    bool pair;                   /* PANE_CHECK has a marked kernel, too */
     enum pane focus;
     bool zoom;      /* only the focused one, whatever the size */
     bool projector; /* of a room: below the times stands what the plan says */

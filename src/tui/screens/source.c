@@ -18,6 +18,7 @@
 #include "tui/kit/codeview.h"
 #include "tui/screens/measurement.h"
 #include "tui/screens/screen_util.h"
+#include "tui/screens/source.h"
 #include "tui/screens/subject.h"
 
 extern const struct screen_ops source_screen;
@@ -364,6 +365,17 @@ static void source_drive(void *ctx, const struct cmd_call *c, const char *names)
     (void)c;
     if (k)
         source_show_kernel(s, k);
+}
+
+void source_show_line(struct app *a, const struct kernel *k, int line)
+{
+    struct source *s = app_show(a, source_screen.name);
+    s->diff = false;
+    s->view = VIEW_CUDA;
+    source_show_kernel(s, k);
+    show(s);
+    if (line > 0 && line <= s->code.nlines)
+        s->code.list.cur = line - 1;
 }
 
 /* The next or previous kernel that has a text. */
