@@ -54,6 +54,8 @@ int str_code_width(unsigned code);
 /* Decodes one code point; returns the bytes used (at least 1); invalid bytes give U+FFFD. */
 int str_utf8_next(const char *text, unsigned *code);
 bool str_is_utf8(const char *text);
+/* How many of the first `most` bytes are whole characters. */
+size_t str_utf8_room(const char *text, size_t most);
 /* Encodes; returns the number of bytes (1..4), not terminated. */
 int str_utf8_put(char out[4], unsigned code);
 

@@ -8,6 +8,7 @@
 #include "base/str.h"
 
 #include <stdint.h>
+#include <string.h>
 
 struct range {
     uint32_t first, last;
@@ -186,6 +187,16 @@ bool str_is_utf8(const char *text)
             return false;
     }
     return true;
+}
+
+size_t str_utf8_room(const char *text, size_t most)
+{
+    size_t n = strnlen(text, most + 1);
+    if (n <= most)
+        return n;
+    for (n = most; n > 0 && ((unsigned char)text[n] & 0xC0) == 0x80;)
+        n--;
+    return n;
 }
 
 int str_utf8_put(char out[4], unsigned code)

@@ -151,6 +151,7 @@ struct ptx_function;
 struct sim_program {
     struct sim_facts facts;
     char *text; /* the PTX */
+    uint64_t text_hash;
     size_t text_len;
     struct ptx_module *module;
     const struct ptx_function *function;

@@ -20,6 +20,10 @@ extern const char *const fuzz_tokens[];
 /* A target that takes long may define how many usual inputs one of its own counts for. */
 extern const unsigned fuzz_cost __attribute__((weak));
 
+/* A target of a language may set this: most edits then keep to the bounds of words and statements (which end with
+ * `;` or a line). */
+extern const unsigned fuzz_words __attribute__((weak));
+
 /* Says which invariant is broken; returns 1. */
 int fuzz_broken(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 

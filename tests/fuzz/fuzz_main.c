@@ -18,6 +18,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "fuzz.h"
 
+#include <ctype.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -38,7 +39,7 @@ int fuzz_broken(const char *fmt, ...)
     return 1;
 }
 
-enum { INPUT_MAX = 1024, TEXTS_MAX = 128, EDITS_MAX = 8, HANG_SECONDS = 60 };
+enum { INPUT_MAX = 1024, TEXTS_MAX = 256, EDITS_MAX = 8, WORD_EDITS_MAX = 4, HANG_SECONDS = 60 };
 
 struct text {
     size_t len;
@@ -251,14 +252,153 @@ static void edit(struct text *t, uint64_t *state, const struct texts *seeds,
     }
 }
 
+/* ---- edits of a language ---- */
+
+struct span {
+    size_t at, len;
+};
+
+static bool in_word(uint8_t c)
+{
+    return isalnum(c) || c == '_' || c == '%' || c == '$' || c == '.';
+}
+
+/* The word, or the single other character, that `at` lies in. */
+static struct span word_at(const struct text *t, size_t at)
+{
+    size_t from = at, to = at;
+    if (at >= t->len)
+        return (struct span){t->len, 0};
+    while (from > 0 && in_word(t->bytes[at]) && in_word(t->bytes[from - 1]))
+        from--;
+    while (to < t->len && in_word(t->bytes[to]))
+        to++;
+    return (struct span){from, to > at ? to - from : 1};
+}
+
+/* From behind the `;` or line end before `at` to the next one, with it. */
+static struct span statement_at(const struct text *t, size_t at)
+{
+    size_t from = at < t->len ? at : t->len, to = from;
+    while (from > 0 && t->bytes[from - 1] != ';' && t->bytes[from - 1] != '\n')
+        from--;
+    while (to < t->len && t->bytes[to] != ';' && t->bytes[to] != '\n')
+        to++;
+    return (struct span){from, to - from + (to < t->len)};
+}
+
+/* What may stand for what: registers of one kind, numbers, other words; 0: no word. */
+static unsigned kind_of(const struct text *t, struct span w)
+{
+    const uint8_t *c = t->bytes + w.at;
+    unsigned kind = 1;
+    if (!w.len || !in_word(*c))
+        return 0;
+    if (isdigit(*c))
+        return 2;
+    for (size_t i = 0; i < w.len && *c == '%' && !isdigit(c[i]); i++)
+        kind = kind * 31 + c[i];
+    return kind;
+}
+
+/* A word of `from` of the same kind, if a few draws find one. */
+static struct span word_like(const struct text *from, unsigned kind, uint64_t *state)
+{
+    enum { DRAWS = 12 };
+    struct span w = {0};
+    for (int i = 0; i < DRAWS; i++) {
+        w = word_at(from, below(state, from->len + 1));
+        if (kind_of(from, w) == kind)
+            break;
+    }
+    return w;
+}
+
+/* One part of a word, between dots, for a token that begins with one. */
+static void edit_part(struct text *t, size_t at, struct span w, uint64_t *state,
+                      const struct texts *tokens)
+{
+    enum { DRAWS = 12 };
+    size_t from = at, to = at + 1;
+    const struct text *token = NULL;
+    while (from > w.at && t->bytes[from] != '.')
+        from--;
+    while (to < w.at + w.len && t->bytes[to] != '.')
+        to++;
+    for (int i = 0; i < DRAWS && (!token || token->bytes[0] != '.'); i++)
+        token = &tokens->text[below(state, tokens->count)];
+    if (from < to && to <= t->len && t->bytes[from] == '.')
+        splice(t, from, to - from, token->bytes, token->len);
+}
+
+enum word_edit {
+    WORD_OTHER, /* of its kind, of the same text */
+    WORD_SEED,  /* of its kind, of a seed */
+    WORD_TOKEN, /* any token */
+    PART_TOKEN,
+    STATEMENT_CUT,
+    STATEMENT_TWICE,
+    STATEMENT_MOVED,
+    STATEMENT_SEED,
+    NWORD_EDITS
+};
+
+static void edit_words(struct text *t, uint64_t *state, const struct texts *seeds,
+                       const struct texts *tokens)
+{
+    const enum word_edit how = (enum word_edit)below(state, NWORD_EDITS);
+    const struct text copy = *t, *seed = &seeds->text[below(state, seeds->count)],
+                      *token = &tokens->text[below(state, tokens->count)];
+    const size_t at = below(state, t->len + 1), there = below(state, t->len + 1),
+                 abroad = below(state, seed->len + 1);
+    const struct span w = word_at(t, at), s = statement_at(t, at), s2 = statement_at(t, there),
+                      s3 = statement_at(seed, abroad);
+    struct span other;
+    switch (how) {
+    case WORD_OTHER:
+        other = word_like(&copy, kind_of(t, w), state);
+        splice(t, w.at, w.len, copy.bytes + other.at, other.len);
+        break;
+    case WORD_SEED:
+        other = word_like(seed, kind_of(t, w), state);
+        splice(t, w.at, w.len, seed->bytes + other.at, other.len);
+        break;
+    case WORD_TOKEN:
+        splice(t, w.at, there % 4 ? w.len : 0, token->bytes, token->len);
+        break;
+    case PART_TOKEN:
+        edit_part(t, at, w, state, tokens);
+        break;
+    case STATEMENT_CUT:
+        splice(t, s.at, s.len, copy.bytes, 0);
+        break;
+    case STATEMENT_TWICE:
+        splice(t, s.at, 0, copy.bytes + s.at, s.len);
+        break;
+    case STATEMENT_MOVED:
+        splice(t, s2.at, 0, copy.bytes + s.at, s.len);
+        break;
+    case STATEMENT_SEED:
+        splice(t, s.at, 0, seed->bytes + s3.at, s3.len);
+        break;
+    case NWORD_EDITS:
+        break;
+    }
+}
+
+static bool keeps_words(uint64_t *state)
+{
+    return &fuzz_words && below(state, 16);
+}
+
 static void make_input(uint64_t number, const struct texts *seeds, const struct texts *tokens,
                        struct text *out)
 {
     uint64_t state = scramble(number);
     *out = seeds->text[below(&state, seeds->count)];
-    const size_t edits = below(&state, EDITS_MAX + 1);
+    const size_t edits = below(&state, &fuzz_words ? WORD_EDITS_MAX + 1 : EDITS_MAX + 1);
     for (size_t i = 0; i < edits; i++)
-        edit(out, &state, seeds, tokens);
+        (keeps_words(&state) ? edit_words : edit)(out, &state, seeds, tokens);
 }
 
 /* ---- running them ------------------------------------------------------------------------- */

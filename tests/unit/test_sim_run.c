@@ -299,8 +299,8 @@ static void test_atomics(void)
         "",
         "red.global.add.u32 [%in], 1;\nred.global.max.u32 [%in+4], %t;\natom.global.cas.b32 %r1, "
         "[%in+8], 2, 9;\nred.global.add.f32 [%in+12], 0f3F800000;\nred.global.xor.b32 [%in+16], "
-        "%t;\natom.global.exch.b32 %r2, [%in+20], %t;\nred.global.min.s32 [%in+24], "
-        "-5;\natom.global.inc.u32 %r3, [%in+28], 9;\nst.global.u32 [%o], 0;\n",
+        "%t;\natom.global.gpu.exch.b32 %r2, [%in+20], %t;\nred.global.min.s32 [%in+24], "
+        "-5;\natom.cta.global.inc.u32 %r3, [%in+28], 9;\nst.global.u32 [%o], 0;\n",
         64, 6, (struct sim_options){.threads = 4});
     uint32_t in[8];
     CU_ASSERT(clean(&t));
@@ -464,21 +464,95 @@ static void test_async(void)
 }
 
 /* ---- Text ---- */
+#define PRINT_MODULE                                                                           \
+    ".extern .func (.param .b32 r) vprintf (.param .b64 a, .param .b64 b);\n.global .align 1 " \
+    ".b8 fmt[12] = {116, 61, 37, 100, 32, 37, 46, 49, 102, 10, 0, 0};\n"
+#define PRINT_DECLARE ".local .align 8 .b8 args[16];\n.reg .f64 %d;\n"
+/* "t=%d %.1f\n" of %t and 2.5 */
+#define PRINT                                                                                  \
+    "mov.u64 %x1, args;\ncvta.local.u64 %x2, %x1;\nst.local.u32 [%x1], %t;\nmov.f64 %d, "      \
+    "0d4004000000000000;\nst.local.f64 [%x1+8], %d;\nmov.u64 %x3, fmt;\ncvta.global.u64 %x4, " \
+    "%x3;\n{\n.param .b64 p0;\nst.param.b64 [p0], %x4;\n.param .b64 p1;\nst.param.b64 [p1], "  \
+    "%x2;\n.param .b32 rv;\ncall.uni (rv), vprintf, (p0, p1);\nld.param.b32 %r1, [rv];\n}\n"
+
 static void test_text(void)
 {
-    struct trial t = run_with(
-        ".extern .func (.param .b32 r) vprintf (.param .b64 a, .param .b64 b);\n.global .align 1 "
-        ".b8 fmt[12] = {116, 61, 37, 100, 32, 37, 46, 49, 102, 10, 0, 0};\n",
-        ".local .align 8 .b8 args[16];\n.reg .f64 %d;\nsetp.gt.u32 %p1, %t, 1;\n@%p1 ret;\nmov.u64 "
-        "%x1, args;\ncvta.local.u64 %x2, %x1;\nst.local.u32 [%x1], %t;\nmov.f64 %d, "
-        "0d4004000000000000;\nst.local.f64 [%x1+8], %d;\nmov.u64 %x3, fmt;\ncvta.global.u64 %x4, "
-        "%x3;\n"
-        "{\n.param .b64 p0;\nst.param.b64 [p0], %x4;\n.param .b64 p1;\nst.param.b64 [p1], "
-        "%x2;\n.param .b32 rv;\ncall.uni (rv), vprintf, (p0, p1);\nld.param.b32 %r1, [rv];\n}\n",
-        32, 2, (struct sim_options){.threads = 2});
+    struct trial t =
+        run_with(PRINT_MODULE, PRINT_DECLARE "setp.gt.u32 %p1, %t, 1;\n@%p1 ret;\n" PRINT, 32, 2,
+                 (struct sim_options){.threads = 2});
     CU_ASSERT_EQUAL(t.st, ST_OK);
     CU_ASSERT_STRING_EQUAL(t.r.printf_text, "t=0 2.5\nt=1 2.5\nt=0 2.5\nt=1 2.5\n");
+    CU_ASSERT_FALSE(t.r.printf_cut);
     end(&t);
+}
+
+/* All of many blocks print: the first bytes in order of blocks stay, whatever the threads' order, and no more memory or
+ * time goes into it than that. */
+static void test_much_text(void)
+{
+    struct trial t = run_with(PRINT_MODULE,
+                              PRINT_DECLARE "mov.u32 %t, %ctaid.x;\nmov.u32 %r2, %tid.x;\n"
+                                            "setp.gt.u32 %p1, %r2, 0;\n@%p1 ret;\n" PRINT,
+                              32, 20000, (struct sim_options){.threads = 2, .max_printf = 21});
+    CU_ASSERT_EQUAL(t.st, ST_OK);
+    CU_ASSERT_STRING_EQUAL(t.r.printf_text, "t=0 2.5\nt=1 2.5\nt=2 2");
+    CU_ASSERT_TRUE(t.r.printf_cut);
+    end(&t);
+    t = run_with(PRINT_MODULE, PRINT_DECLARE "L:\n" PRINT "bra L;\n", 32, 1,
+                 (struct sim_options){.max_instructions = 20000, .max_printf = 8000});
+    CU_ASSERT_EQUAL(strlen(t.r.printf_text), 8000);
+    CU_ASSERT_TRUE(t.r.printf_cut);
+    CU_ASSERT_PTR_NOT_NULL(fault_of(&t, SIM_FAULT_ENDLESS));
+    end(&t);
+}
+
+/* ---- Variables of a module, which outlive its programs ---- */
+#define VARIABLE(words)                                                                      \
+    HEAD words                                                                               \
+        "\n.visible .entry one(.param .u64 p)\n{\n.reg .b64 %x<3>; .reg .b32 %r<3>;\n"       \
+        "ld.global.u32 %r1, [v+4];\nadd.u32 %r1, %r1, 5;\nst.global.u32 [v+4], %r1;\nret;\n" \
+        "}\n.visible .entry two(.param .u64 p)\n{\n.reg .b64 %x<3>; .reg .b32 %r<3>;\n"      \
+        "ld.param.u64 %x1, [p];\nld.global.u32 %r1, [v+4];\nst.global.u32 [%x1], %r1;\n"     \
+        "ld.global.u64 %x2, [w];\nst.global.u64 [%x1+8], %x2;\nret;\n}\n"
+static const char first_module[] = VARIABLE(".global .u32 v[2] = {1, 30};\n.global .u64 w = 7;"),
+                  other_module[] = VARIABLE(".global .u32 v[2] = {1, 900};\n.global .u64 w = 8;");
+
+static void run_entry(struct sim_memory *m, const char *module, const char *entry, uint64_t param)
+{
+    const struct sim_launch l = {
+        .grid = {1, 1, 1}, .block = {1, 1, 1}, .params = &param, .param_bytes = sizeof param};
+    const struct sim_options o = {.threads = 1};
+    struct sim_program *p = NULL;
+    struct sim_result r = {0};
+    struct err err = ERR_INIT;
+    CU_ASSERT_EQUAL_FATAL(sim_program_new(module, strlen(module), entry, &p, &err), ST_OK);
+    CU_ASSERT_EQUAL(sim_run(p, m, &l, &o, &r, &err), ST_OK);
+    CU_ASSERT_EQUAL(r.faults, 0);
+    sim_result_clear(&r);
+    sim_program_free(p); /* the next one may well get its address */
+}
+
+static void test_variables(void)
+{
+    struct sim_memory *m = sim_memory_new(1 << 20);
+    uint64_t out = 0, got[2];
+    CU_ASSERT_EQUAL(sim_memory_add(m, "out", sizeof got, &out, NULL), ST_OK);
+    static const struct {
+        const char *module, *entry;
+        uint64_t v, w; /* of entry two */
+    } steps[] = {{first_module, "one", 0, 0},   {first_module, "two", 35, 7},
+                 {other_module, "two", 900, 8}, {first_module, "one", 0, 0},
+                 {first_module, "two", 40, 7},  {other_module, "one", 0, 0},
+                 {other_module, "two", 905, 8}};
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+        run_entry(m, steps[i].module, steps[i].entry, out);
+        CU_ASSERT_TRUE(sim_memory_read(m, out, got, sizeof got));
+        if (!strcmp(steps[i].entry, "two")) {
+            CU_ASSERT_EQUAL((uint32_t)got[0], steps[i].v);
+            CU_ASSERT_EQUAL(got[1], steps[i].w);
+        }
+    }
+    sim_memory_free(m);
 }
 
 /* What is not known is refused: line, text, reason. */
@@ -570,6 +644,8 @@ static const struct tap_test tests[] = {
     {"what is not watched is counted", test_unwatched},
     {"asynchronous copies and mbarriers", test_async},
     {"printf", test_text},
+    {"much text", test_much_text},
+    {"variables of a module", test_variables},
     {"refusals", test_refusals},
     {"counts by hand", test_counts},
     {"launches that make no sense", test_launches},

@@ -123,6 +123,18 @@ static void test_utf8_invalid(void)
     CU_ASSERT_TRUE(str_is_utf8("gr\xC3\xBC\xC3\x9F \xEF\xBF\xBD \xF0\x9F\x98\x80"));
 }
 
+/* What of a text fits without half a character. */
+static void test_utf8_room(void)
+{
+    static const char text[] = "a\xc3\xa4\xe2\x82\xac\xf0\x9f\x94\xa5"; /* 1, 2, 3 and 4 bytes */
+    static const size_t room[] = {0, 1, 1, 3, 3, 3, 6, 6, 6, 6, 10, 10, 10};
+    for (size_t most = 0; most < sizeof room / sizeof *room; most++)
+        CU_ASSERT_EQUAL(str_utf8_room(text, most), room[most]);
+    CU_ASSERT_EQUAL(str_utf8_room("", 5), 0);
+    CU_ASSERT_EQUAL(str_utf8_room("\x80\x80\x80", 2), 0);
+    CU_ASSERT_EQUAL(str_utf8_room("plain", 1 << 20), 5);
+}
+
 static void test_width(void)
 {
     CU_ASSERT_EQUAL(str_width("plain"), 5);
@@ -183,6 +195,7 @@ static const struct tap_test tests[] = {
     {"did you mean", test_nearest},
     {"every code point comes back", test_utf8_round_trip},
     {"invalid bytes are one U+FFFD each", test_utf8_invalid},
+    {"room for whole characters", test_utf8_room},
     {"columns", test_width},
     {"reading files", test_read_file},
     {"several texts", test_texts},

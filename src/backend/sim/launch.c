@@ -150,10 +150,10 @@ static struct sim_options options_of(struct pass *x)
 static void keep_text(struct run *r, const struct sim_result *got)
 {
     enum { TEXT_MAX = 64 << 10 };
-    const size_t n = got->printf_text ? strlen(got->printf_text) : 0,
-                 room = r->text.len < TEXT_MAX ? TEXT_MAX - r->text.len : 0;
-    str_addn(&r->text, got->printf_text, n < room ? n : room);
-    r->cut |= got->printf_cut || n > room;
+    const char *text = got->printf_text ? got->printf_text : "";
+    const size_t room = str_utf8_room(text, TEXT_MAX - r->text.len);
+    str_addn(&r->text, text, room);
+    r->cut |= got->printf_cut || text[room];
 }
 
 /* Runs these blocks, NULL: all; what was found is kept, counts are added `weight` times; 0: only looked at. */

@@ -32,7 +32,7 @@ void sim_memory_free(struct sim_memory *m)
         free(m->all[i].name);
     }
     for (size_t i = 0; i < m->instances; i++)
-        free(m->instance[i].addr);
+        free(m->instance[i].name);
     free(m->instance);
     free(m->all);
     free(m);

@@ -21,12 +21,14 @@ struct sim_memory {
     struct allocation *all; /* ascending by base */
     size_t count, cap;
     uint64_t limit, used, next;
-    /* variables of a program's module, made at its first run here */
+    /* variables of modules, made at the first run of a program here that names them */
     struct instance {
-        const void *program;
-        uint64_t *addr;
+        uint64_t module; /* hash of its text */
+        uint32_t line;   /* of the declaration */
+        char *name;
+        uint64_t addr;
     } * instance;
-    size_t instances;
+    size_t instances, instances_cap;
 };
 
 const struct allocation *memory_find(const struct sim_memory *m, uint64_t addr);

@@ -42,6 +42,7 @@ struct run {
     int running;
     struct sim_result *result;
     size_t faults_cap, phases_cap, printed_count, printed_cap, printed_bytes;
+    uint64_t printed_end; /* no block behind it can be shown */
     struct printed *printed;
     char *constants;
     struct hazards *hazards;
@@ -51,63 +52,78 @@ struct run {
 };
 
 /* ---- Variables of the module ---- */
-static enum status init_variable(struct sim_memory *m, const struct program_variable *v,
-                                 uint64_t at, struct err *err)
+static void init_variable(struct sim_memory *m, const struct program_variable *v, uint64_t at)
 {
     struct allocation *a = (struct allocation *)memory_find(m, at);
-    (void)err;
     memset(a->host, 0, a->bytes);
     if (v->data)
         memcpy(a->host, v->data, v->ndata < v->bytes ? v->ndata : v->bytes);
     a->all_written = true;
     a->read_only = v->is_const;
-    return ST_OK;
 }
 
-static void init_pointers(struct sim_memory *m, const struct sim_program *p, const uint64_t *addr)
+static void init_pointers(struct sim_memory *m, const struct sim_program *p, uint32_t i,
+                          const uint64_t *addr)
 {
-    for (uint32_t i = 0; i < p->nvariable; i++) {
-        const struct ptx_variable *v = p->variable[i].from;
-        const struct allocation *a = memory_find(m, addr[i]);
-        for (uint32_t k = 0; k < v->nrelocs; k++) {
-            const struct ptx_reloc *r = &v->relocs[k];
-            for (uint32_t j = 0; r->variable && j < p->nvariable; j++) {
-                if (p->variable[j].from != r->variable || r->offset + (uint64_t)r->bytes > a->bytes)
-                    continue;
-                const uint64_t x = (addr[j] + (uint64_t)r->addend) >> r->shift;
-                memcpy(a->host + r->offset, &x, (size_t)r->bytes);
-            }
+    const struct ptx_variable *v = p->variable[i].from;
+    const struct allocation *a = memory_find(m, addr[i]);
+    for (uint32_t k = 0; k < v->nrelocs; k++) {
+        const struct ptx_reloc *r = &v->relocs[k];
+        for (uint32_t j = 0; r->variable && j < p->nvariable; j++) {
+            if (p->variable[j].from != r->variable || r->offset + (uint64_t)r->bytes > a->bytes)
+                continue;
+            const uint64_t x = (addr[j] + (uint64_t)r->addend) >> r->shift;
+            memcpy(a->host + r->offset, &x, (size_t)r->bytes);
         }
     }
 }
 
-/* Their addresses; made at the program's first run in this memory. */
-static enum status instance_of(struct sim_memory *m, const struct sim_program *p, uint64_t **addr,
-                               struct err *err)
+/* A variable that an earlier program of the same module has made here; 0: none. */
+static uint64_t known_variable(const struct sim_memory *m, const struct sim_program *p, uint32_t i)
 {
-    for (size_t i = 0; i < m->instances; i++)
-        if (m->instance[i].program == p) {
-            *addr = m->instance[i].addr;
-            return ST_OK;
-        }
-    uint64_t *made = xcalloc(p->nvariable + 1u, sizeof *made);
+    const struct program_variable *v = &p->variable[i];
+    for (size_t k = 0; k < m->instances; k++) {
+        const struct instance *x = &m->instance[k];
+        if (x->module == p->text_hash && x->line == v->from->line && !strcmp(x->name, v->name))
+            return x->addr;
+    }
+    return 0;
+}
+
+static enum status make_variable(struct sim_memory *m, const struct sim_program *p, uint32_t i,
+                                 uint64_t *addr, struct err *err)
+{
+    const struct program_variable *v = &p->variable[i];
+    const enum status st = sim_memory_add(m, v->name, v->bytes ? v->bytes : 1, addr, err);
+    if (st != ST_OK)
+        return st;
+    init_variable(m, v, *addr);
+    xgrow((void **)&m->instance, &m->instances_cap, m->instances + 1, sizeof *m->instance);
+    m->instance[m->instances++] = (struct instance){
+        .module = p->text_hash, .line = v->from->line, .name = xstrdup(v->name), .addr = *addr};
+    return ST_OK;
+}
+
+/* Addresses of a program's variables, which the caller frees. Those that no program of its module had used in this
+ * memory are made; the others are as those have left them, as on a GPU. */
+static enum status variables_of(struct sim_memory *m, const struct sim_program *p, uint64_t **out,
+                                struct err *err)
+{
+    uint64_t *addr = xcalloc(p->nvariable + 1u, sizeof *addr);
+    bool *made = xcalloc(p->nvariable + 1u, sizeof *made);
     enum status st = ST_OK;
     for (uint32_t i = 0; i < p->nvariable && st == ST_OK; i++) {
-        st = sim_memory_add(m, p->variable[i].name, p->variable[i].bytes ? p->variable[i].bytes : 1,
-                            &made[i], err);
-        if (st == ST_OK)
-            st = init_variable(m, &p->variable[i], made[i], err);
+        addr[i] = known_variable(m, p, i);
+        made[i] = !addr[i];
+        if (made[i])
+            st = make_variable(m, p, i, &addr[i], err);
     }
-    if (st != ST_OK) {
-        free(made);
-        return st;
-    }
-    init_pointers(m, p, made);
-    m->instance = xrealloc(m->instance, (m->instances + 1) * sizeof *m->instance);
-    m->instance[m->instances].program = p;
-    m->instance[m->instances++].addr = made;
-    *addr = made;
-    return ST_OK;
+    for (uint32_t i = 0; i < p->nvariable && st == ST_OK; i++)
+        if (made[i])
+            init_pointers(m, p, i, addr);
+    free(made);
+    *out = addr;
+    return st;
 }
 
 static char *make_constants(const struct sim_program *p, const uint64_t *addr)
@@ -161,15 +177,55 @@ static void merge_faults(struct run *r, const struct fault_list *l)
     res->faults_lost += l->lost;
 }
 
+static size_t printf_limit(const struct run *r)
+{
+    return r->options->max_printf ? r->options->max_printf : 64 << 10;
+}
+
+static int by_printing_block(const void *a, const void *b)
+{
+    const struct printed *x = a, *y = b;
+    return x->block < y->block ? -1 : x->block > y->block;
+}
+
+/* In order of blocks; what lies behind the first bytes that may be shown is let go. */
+static void trim_printed(struct run *r)
+{
+    size_t kept = 0, bytes = 0;
+    if (r->printed_count)
+        qsort(r->printed, r->printed_count, sizeof *r->printed, by_printing_block);
+    for (size_t i = 0; i < r->printed_count; i++) {
+        if (bytes < printf_limit(r)) {
+            bytes += strlen(r->printed[i].text);
+            r->printed[kept++] = r->printed[i];
+            r->printed_end = bytes < printf_limit(r) ? UINT64_MAX : r->printed[i].block;
+            continue;
+        }
+        free(r->printed[i].text);
+        r->result->printf_cut = true;
+    }
+    r->printed_count = kept;
+    r->printed_bytes = bytes;
+}
+
+/* Many blocks may print: no more is kept than a few times what may be shown. */
 static void merge_printed(struct run *r, struct worker *t)
 {
+    struct str text = {0};
     if (!t->printed.len)
         return;
-    xgrow((void **)&r->printed, &r->printed_cap, r->printed_count + 1, sizeof *r->printed);
-    r->printed_bytes += t->printed.len;
-    r->printed[r->printed_count++] =
-        (struct printed){.block = t->block.index, .text = str_take(&t->printed)};
     r->result->printf_cut |= t->printf_cut;
+    if (t->block.index > r->printed_end) {
+        r->result->printf_cut = true;
+        return;
+    }
+    sanitize(&text, str_text(&t->printed), t->printed.len, true);
+    xgrow((void **)&r->printed, &r->printed_cap, r->printed_count + 1, sizeof *r->printed);
+    r->printed_bytes += text.len;
+    r->printed[r->printed_count++] =
+        (struct printed){.block = t->block.index, .text = str_take(&text)};
+    if (r->printed_bytes > 4 * printf_limit(r))
+        trim_printed(r);
 }
 
 static uint64_t mixed(uint64_t h, uint64_t x)
@@ -408,6 +464,22 @@ static int thread_count(const struct run *r, struct err *err, enum status *st)
     return n ? (int)n : 1;
 }
 
+/* Frees the parts. */
+static char *join_printed(struct run *r)
+{
+    struct str all = {0};
+    trim_printed(r);
+    for (size_t i = 0; i < r->printed_count; i++) {
+        str_add(&all, r->printed[i].text);
+        free(r->printed[i].text);
+    }
+    const size_t room = str_utf8_room(str_text(&all), printf_limit(r));
+    r->result->printf_cut |= room < all.len;
+    char *text = xstrndup(str_text(&all), room);
+    str_free(&all);
+    return text;
+}
+
 static void finish_lists(struct run *r)
 {
     struct sim_result *res = r->result;
@@ -416,23 +488,7 @@ static void finish_lists(struct run *r)
         qsort(res->fault, res->faults, sizeof *res->fault, by_block);
     while (res->faults > keep)
         res->faults_lost += res->fault[--res->faults].count;
-    struct str all = {0};
-    for (size_t left = r->printed_count; left; left--) { /* few blocks print */
-        size_t first = SIZE_MAX;
-        for (size_t i = 0; i < r->printed_count; i++)
-            if (r->printed[i].text &&
-                (first == SIZE_MAX || r->printed[i].block < r->printed[first].block))
-                first = i;
-        sanitize(&all, r->printed[first].text, strlen(r->printed[first].text), true);
-        free(r->printed[first].text);
-        r->printed[first].text = NULL;
-        const size_t max = r->options->max_printf ? r->options->max_printf : 64 << 10;
-        if (all.len > max) {
-            all.data[all.len = max] = 0;
-            res->printf_cut = true;
-        }
-    }
-    res->printf_text = str_take(&all);
+    res->printf_text = join_printed(r);
 }
 
 static void finish_cache(struct run *r)
@@ -484,10 +540,12 @@ static enum status prepare(struct run *r, struct err *err)
     if (st == ST_OK)
         st = check_blocks(r, err);
     if (st == ST_OK)
-        st = instance_of(r->memory, p, &addr, err);
+        st = variables_of(r->memory, p, &addr, err);
+    if (st == ST_OK)
+        r->constants = make_constants(p, addr);
+    free(addr);
     if (st != ST_OK)
         return st;
-    r->constants = make_constants(p, addr);
     res->insns = p->facts.insns;
     res->insn = xcalloc(res->insns + 1, sizeof *res->insn);
     res->block = calloc(r->blocks + 1, sizeof *res->block);
@@ -514,7 +572,12 @@ enum status sim_run(const struct sim_program *p, struct sim_memory *m,
                     const struct sim_launch *launch, const struct sim_options *o,
                     struct sim_result *res, struct err *err)
 {
-    struct run r = {.program = p, .memory = m, .launch = launch, .options = o, .result = res};
+    struct run r = {.program = p,
+                    .memory = m,
+                    .launch = launch,
+                    .options = o,
+                    .result = res,
+                    .printed_end = UINT64_MAX};
     *res = (struct sim_result){0};
     pthread_mutex_init(&r.lock, NULL);
     pthread_cond_init(&r.tell, NULL);

@@ -204,6 +204,13 @@ static void mb_write(uint8_t *p, struct mbarrier b)
     memcpy(p, &v, sizeof v);
 }
 
+/* As the 22 bits that are kept: whatever a kernel expects. */
+static int32_t tx_sum(int32_t a, int32_t b)
+{
+    const uint32_t sum = ((uint32_t)a + (uint32_t)b) << 10;
+    return (int32_t)sum >> 10;
+}
+
 /* The phase ends when nothing is missing any more. */
 static void mb_settle(struct warp *w, uint32_t addr, struct mbarrier *b)
 {
@@ -222,7 +229,7 @@ static void mb_arrive(struct warp *w, const struct code *c, int lane, uint32_t a
     uint8_t *p = w->block->shared + addr;
     struct mbarrier b = mb_read(p);
     memcpy(state, p, sizeof *state);
-    b.tx += tx;
+    b.tx = tx_sum(b.tx, tx);
     if (n > b.missing) {
         block_fault(w->block, w, c, lane, SIM_FAULT_MBARRIER, SIM_SHARED, addr, 8, 1,
                     "%" PRIu32 " arrive where %" PRIu32 " are missing", n, b.missing);

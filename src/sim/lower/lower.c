@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/mem.h"
 
 #define CODES_MAX (8u << 20)
@@ -288,6 +289,7 @@ enum status sim_program_new(const char *ptx, size_t len, const char *entry,
     if (st == ST_OK) {
         p->text = xstrndup(ptx, len);
         p->text_len = strlen(p->text);
+        p->text_hash = hash_bytes(HASH_START, ptx, len);
         p->function = l.f;
         l.module = p->module;
         st = lower_function(&l);

@@ -580,10 +580,11 @@ static bool atom_is_known(const struct code_memory *m)
 static enum status lower_atom(struct lower *l, bool red)
 {
     struct code_memory m = {.is_ordered = true, .count = 1};
+    static const char *const scopes[] = {"cta", "gpu", "sys", "cluster", NULL};
     order_words(l, &m);
     m.is_ordered = true;
+    const int first_of_all = lower_choice(l, scopes); /* PTX: before the space; compilers: behind */
     m.space = (uint8_t)space_of(l);
-    static const char *const scopes[] = {"cta", "gpu", "sys", "cluster", NULL};
     const int early = lower_choice(l, scopes);
     const int op = lower_choice(l, atoms);
     lower_word(l, "noftz");
@@ -593,7 +594,7 @@ static enum status lower_atom(struct lower *l, bool red)
     const enum ptx_type t = lower_type(l);
     lower_word(l, "noftz");
     const int late = lower_choice(l, scopes);
-    m.cta |= early == 0 || late == 0;
+    m.cta |= first_of_all == 0 || early == 0 || late == 0;
     TRY(lower_end(l));
     const int at = atom_type_of(t);
     if (op < 0 || at < 0 ||

@@ -275,6 +275,8 @@ static enum status place_shared(struct lower *l, const struct ptx_variable *v, u
     return ST_OK;
 }
 
+#define VARIABLES_MAX 4096 /* of a module; they are searched one after another */
+
 static bool is_entry_param(const struct lower *l, const struct ptx_variable *v)
 {
     for (uint32_t i = 0; i < l->f->nparams; i++)
@@ -307,6 +309,8 @@ enum status lower_variable(struct lower *l, const struct ptx_variable *v, uint64
         return ST_OK;
     case PTX_SPACE_GLOBAL:
     case PTX_SPACE_CONST:
+        if (l->p->nvariable >= VARIABLES_MAX)
+            return lower_refuse(l, "the kernel names more than %d variables", VARIABLES_MAX);
         *space = v->space == PTX_SPACE_CONST ? SIM_CONST : SIM_GLOBAL;
         *reloc = (int)lower_program_variable(l, v);
         *addr = 0;
