@@ -10,6 +10,7 @@
 #include <jansson.h>
 #include <stdbool.h>
 
+#include "backend/look.h"
 #include "backend/peak.h"
 #include "backend/trace.h"
 #include "kernel/registry.h"
@@ -178,6 +179,10 @@ struct backend_ops {
      * they cannot be had, and the sentence has the remedy. Optional. */
     enum status (*profile)(struct backend *b, struct slot *s, bool cold, json_t *out,
                            struct err *err);
+    /* Looks at a line while the kernel runs, and at nothing else: no output comes of it, and run() need not have been
+     * called. Puts what was seen into the object `out`. ST_USAGE: there is no such line. Optional. */
+    enum status (*look)(struct backend *b, struct slot *s, const struct look_at *l, json_t *out,
+                        struct err *err);
 };
 
 /* Poison and guards: a quiet NaN pattern no kernel writes by accident. See measure/verify.h. */

@@ -434,6 +434,33 @@ static enum status sim_profile(struct backend *b, struct slot *s, bool cold, jso
     return ST_OK;
 }
 
+/* ---- looking ---- */
+
+static enum status sim_look(struct backend *b, struct slot *s, const struct look_at *l, json_t *out,
+                            struct err *err)
+{
+    struct sim_job j = job_of(b, s);
+    struct sim_answer a = {0};
+    struct str text;
+    j.look = l;
+    j.hazards = false;
+    j.lse = NULL;
+    poison_all(b, s);
+    s->done = false;
+    enum status st = run_caged(b, s, &j, &text, err);
+    if (st == ST_OK) {
+        st = answer_read(&text, &a, err);
+        str_free(&text);
+    }
+    const json_t *seen = json_object_get(a.all, "looked");
+    if (st == ST_OK && !json_is_object(seen))
+        st = err_set(err, ST_NO, "%s: its process has seen nothing", s->desc->name);
+    if (st == ST_OK)
+        json_object_update(out, (json_t *)(uintptr_t)seen);
+    answer_clear(&a);
+    return st == ST_FAIL ? ST_NO : st;
+}
+
 /* Without a clock there are no samples, nor what prepares and inspects them. */
 const struct backend_ops backend_sim = {
     .load_s = 3, /* a compiler, where the PTX did not travel with the program */
@@ -453,4 +480,5 @@ const struct backend_ops backend_sim = {
     .read_lse = sim_read_lse,
     .output_bytes = sim_output_bytes,
     .profile = sim_profile,
+    .look = sim_look,
 };

@@ -83,6 +83,7 @@ libattnscope_a_SOURCES += \
 	%D%/session.h \
 	%D%/line/shell.c %D%/line/shell.h \
 	%D%/show/simulated.c %D%/show/simulated.h \
+	%D%/show/looked.c %D%/show/looked.h \
 	%D%/show/source.c %D%/show/alone.c \
 	%D%/show/source.h %D%/show/alone.h \
 	%D%/ask/sweep_walk.c %D%/ask/sweep_walk.h \

@@ -243,6 +243,30 @@ void sm_bar_words(const struct sm_panel *p, int i, struct str *out);
 /* "2 blocks, 8 of 48 warps (16.7 %): the next is stopped by SMEM". */
 void sm_words(const struct sm_panel *p, struct str *out);
 
+/* ---- lanes of a warp: banks, sectors, exchanges ---- */
+
+struct lane_cell {
+    int64_t x, y, number; /* what stands there: a lane, or how many */
+    double level;         /* its shade, 0 to 1 */
+};
+enum { LANE_CELLS_MAX = 4096 };
+struct lane_map {
+    char *kernel, *place, *text; /* "fa2.cu:57"; the line */
+    char *words;                 /* "ld.shared.f32: 32 wavefronts, ideal 1" */
+    char *xname, *yname;         /* "bank", "wavefront" */
+    char *number;                /* what the numbers are: "the lane that is served" */
+    int64_t columns, rows;
+    struct lane_cell *cells;
+    int n;
+};
+struct lane_chart {
+    struct lane_map *maps;
+    int n;
+};
+/* One more map, all unknown; the pointer lasts until the next one. */
+struct lane_map *lanes_add(struct lane_chart *c);
+void lanes_cells(struct lane_map *m, int n); /* room for n */
+
 /* ---- a picture ---- */
 
 /* What is said about a picture as a whole, outside it. */
@@ -319,7 +343,7 @@ struct chart_kind {
 };
 /* Those that producers fill. */
 extern const struct chart_kind chart_heat, chart_lines, chart_ratios, chart_times, chart_timeline,
-    chart_smem, chart_sm, chart_pairs, chart_roofline, chart_histogram, chart_samples;
+    chart_smem, chart_lanes, chart_sm, chart_pairs, chart_roofline, chart_histogram, chart_samples;
 /* Every kind, in the order of local.mk: what says most comes first. NULL ends; so do their names. */
 extern const struct chart_kind *const chart_kinds[];        /* NULL ends */
 extern const char *const chart_names[];                     /* the words; NULL ends */

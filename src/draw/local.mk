@@ -9,6 +9,7 @@ chart_files = \
   %D%/times.c \
   %D%/timeline.c \
   %D%/smem.c \
+  %D%/lanes.c \
   %D%/sm.c \
   %D%/roofline.c \
   %D%/histogram.c \

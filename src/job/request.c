@@ -16,14 +16,17 @@
 
 enum { ENTRIES_MAX = 64, TEXT_MAX = 4096 };
 
-static const char *const kind_names[] = {[JOB_RUN] = "run",         [JOB_CHECK] = "check",
-                                         [JOB_TRACE] = "trace",     [JOB_PROFILE] = "profile",
-                                         [JOB_COMPILE] = "compile", [JOB_LISTING] = "listing",
-                                         [JOB_PEAK] = "peak",       NULL};
+static const char *const kind_names[] = {
+    [JOB_RUN] = "run",         [JOB_CHECK] = "check", [JOB_TRACE] = "trace",
+    [JOB_PROFILE] = "profile", [JOB_LOOK] = "look",   [JOB_COMPILE] = "compile",
+    [JOB_LISTING] = "listing", [JOB_PEAK] = "peak",   NULL};
 
 const char *job_extra_list(enum job_kind kind)
 {
-    return kind == JOB_TRACE ? "traces" : kind == JOB_PROFILE ? "profiles" : NULL;
+    return kind == JOB_TRACE     ? "traces"
+           : kind == JOB_PROFILE ? "profiles"
+           : kind == JOB_LOOK    ? "looks"
+                                 : NULL;
 }
 
 /* What is a request's own; the rest of its plain members are those of its options. */
@@ -40,6 +43,7 @@ static const struct part {
     size_t offset;
 } parts[] = {{option_keys, offsetof(struct job_request, options)},
              {timing_fields, offsetof(struct job_request, options)},
+             {look_fields, offsetof(struct job_request, look)},
              {own_fields, 0}};
 enum { PARTS = sizeof parts / sizeof *parts };
 
@@ -57,6 +61,7 @@ void job_request_clear(struct job_request *r)
     free(r->entries);
     options_clear(&r->options);
     free(r->output);
+    look_clear(&r->look);
     *r = (struct job_request){.nentries = 0};
 }
 
@@ -68,6 +73,7 @@ void job_request_copy(struct job_request *dst, const struct job_request *src)
     memset(&dst->options, 0, sizeof dst->options);
     options_copy(&dst->options, &src->options);
     dst->output = xstrdup_if(src->output);
+    look_copy(&dst->look, &src->look);
     dst->entries = xcalloc((size_t)src->nentries + 1, sizeof *dst->entries);
     for (int i = 0; i < src->nentries; i++) {
         dst->entries[i].kernel = xstrdup_if(src->entries[i].kernel);
@@ -125,7 +131,9 @@ static enum status read_kind(struct job_request *r, const json_t *v, struct err 
             r->kind = (enum job_kind)i;
             return ST_OK;
         }
-    return wrong(err, "kind", "\"run\", \"check\", \"trace\", \"compile\" or \"peak\"");
+    return wrong(err, "kind",
+                 "\"run\", \"check\", \"trace\", \"profile\", \"look\", \"compile\", \"listing\" "
+                 "or \"peak\"");
 }
 
 static bool known_name(const char *name)

@@ -16,6 +16,8 @@ enum job_kind {
                     job_extra() {"traces": one object, false or null per entry}, see backend/trace.h */
     JOB_PROFILE, /* check, then count what the hardware does; in job_extra() {"profiles": one object
                     or null per entry}, see backend_ops.profile */
+    JOB_LOOK, /* run only to look at a line, as `look` says: no check, no figures; in job_extra() {"looks":
+                    one object or null per entry}, see backend_ops.look */
     JOB_COMPILE, /* compile every entry's CUDA source for `sm`, without a GPU; result in
                     job_extra(), see serve_code.c */
     JOB_LISTING, /* compile entry 0 likewise and list its PTX and SASS, see serve_listing.c */
@@ -38,9 +40,10 @@ struct job_request {
     struct options options;    /* backend and l2 are settled: "cpu", "cold" or "hot" */
     struct job_entry *entries; /* at most 64 */
     int nentries;
-    bool interleave; /* A B A B ...: compare */
-    int sm;          /* JOB_COMPILE, JOB_LISTING: compute capability times ten, 89 */
-    char *output;    /* write entry 0's output here as .npy, or NULL */
+    bool interleave;     /* A B A B ...: compare */
+    int sm;              /* JOB_COMPILE, JOB_LISTING: compute capability times ten, 89 */
+    struct look_at look; /* JOB_LOOK */
+    char *output;        /* write entry 0's output here as .npy, or NULL */
 };
 /* Frees the members and makes all zero. */
 void job_request_clear(struct job_request *r);

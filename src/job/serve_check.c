@@ -189,16 +189,23 @@ static enum status run_again(struct launch *l, int i, int fd, struct err *err)
     return st;
 }
 
+enum status launch_load(struct launch *l, int i, struct err *err)
+{
+    peer_estimate(&l->peer, PHASE_LOAD, i, load_seconds(l, i));
+    const enum status st = load_entry(l, i, err);
+    if (st == ST_OK)
+        launch_describe(l, &l->entries[i]);
+    return st;
+}
+
 /* Loads entry i, runs it once and sends its output. */
 enum status launch_check(struct launch *l, int i, struct err *err)
 {
     struct entry *e = &l->entries[i];
     int fd = -1;
-    peer_estimate(&l->peer, PHASE_LOAD, i, load_seconds(l, i));
-    enum status st = load_entry(l, i, err);
+    enum status st = launch_load(l, i, err);
     if (st != ST_OK)
         return st;
-    launch_describe(l, e);
     peer_estimate(&l->peer, PHASE_FIRST_RUN, i,
                   shape_flops(&l->request.problem.shape) / flops_per_s);
     int children[CHILDREN_MAX];

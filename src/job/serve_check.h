@@ -9,6 +9,9 @@
 /* Loads entry i, runs it once and sends its output. */
 enum status launch_check(struct launch *l, int i, struct err *err);
 
+/* Loads entry i alone. */
+enum status launch_load(struct launch *l, int i, struct err *err);
+
 /* Before the checked runs: each entry on another problem, of other contents and a neighbouring shape, and, where
  * that costs little, on its own shape of another seed,
  * whose verdict counts too. What does not support that shape is left out. A failure is the inputs'. */

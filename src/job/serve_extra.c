@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#include "job/serve_check.h"
+
 struct traced {
     struct launch *launch;
     int entry;
@@ -46,6 +48,26 @@ enum status launch_profile(struct launch *l, int i, struct err *err)
     peer_estimate(&l->peer, PHASE_PROFILE, i, l->ops->load_s + replays * e->once_s);
     json_t *out = json_object();
     enum status st = l->ops->profile(l->backend, e->slot, cold, out, err);
+    json_array_set_new(l->traces, (size_t)i, out);
+    return st;
+}
+
+enum status launch_look(struct launch *l, int i, struct err *err)
+{
+    static const double flops_per_s = 2e8; /* below any machine that is usable; a block or two */
+    enum status st = launch_load(l, i, err);
+    if (st == ST_OK && !l->ops->look)
+        st = err_set(err, ST_NO, "backend=%s cannot look into a kernel; backend=%s can",
+                     l->info->name, backend_simulator()->name);
+    if (st != ST_OK)
+        return st;
+    peer_estimate(&l->peer, PHASE_PROFILE, i,
+                  l->ops->load_s + shape_flops(&l->request.problem.shape) / flops_per_s);
+    l->running = i;
+    json_t *out = json_object();
+    st = l->ops->look(l->backend, l->entries[i].slot, &l->request.look, out, err);
+    if (st == ST_USAGE)
+        json_object_set_new(out, "usage", json_true());
     json_array_set_new(l->traces, (size_t)i, out);
     return st;
 }

@@ -11,4 +11,7 @@
 enum status launch_trace(struct launch *l, int i, struct err *err);
 enum status launch_profile(struct launch *l, int i, struct err *err);
 
+/* JOB_LOOK: entry i, which nobody has run, into l->traces. */
+enum status launch_look(struct launch *l, int i, struct err *err);
+
 #endif

@@ -14,7 +14,7 @@
 
 #include "base/status.h"
 
-enum { WIRE_VERSION = 2, WIRE_MAX = 1 << 20 };
+enum { WIRE_VERSION = 3, WIRE_MAX = 1 << 20 };
 
 /* Every frame of a worker's about a job has clock: seconds_now() there, which the supervisor holds against its
  * own. */

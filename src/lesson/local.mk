@@ -8,7 +8,7 @@ libattnscope_a_SOURCES += %D%/take/run.h %D%/take/run.c %D%/take/progress.h %D%/
 libattnscope_a_SOURCES += %D%/take/recorded.h %D%/take/recorded.c %D%/take/step_figure.h %D%/take/step_figure.c
 libattnscope_a_SOURCES += %D%/take/words.h %D%/take/words.c
 libattnscope_a_SOURCES += %D%/trace/trace.c %D%/trace/trace_query.h %D%/trace/trace_query.c %D%/trace/trace_softmax.c
-libattnscope_a_SOURCES += %D%/trace/trace_split.c %D%/trace/trace_sum.c %D%/trace/trace_warp.c %D%/trace/trace_banks.c %D%/trace/trace_pipe.c %D%/trace/trace_calls.c
+libattnscope_a_SOURCES += %D%/trace/trace_split.c %D%/trace/trace_sum.c %D%/trace/trace_look.c %D%/trace/trace_pipe.c %D%/trace/trace_calls.c
 # what `lesson ACTION` does, for classes and authors
 libattnscope_a_SOURCES += %D%/action.h %D%/action.c %D%/classroom/scores.h %D%/classroom/scores.c
 libattnscope_a_SOURCES += %D%/classroom/notes.c %D%/classroom/route.h %D%/classroom/route.c %D%/classroom/prepare.c

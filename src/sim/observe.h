@@ -39,10 +39,11 @@ struct sim_access {
     bool write, fetches;  /* an atomic does both */
     uint32_t mask;  /* lanes whose bytes were touched: those that are out of bounds were dropped */
     uint32_t bytes; /* of a lane */
-    uint64_t addr[32];      /* in shared memory an offset; only of lanes in `mask` */
-    enum pattern_kind kind; /* of shared memory: how lanes are served together */
-    uint32_t cost, ideal;   /* wavefronts of shared memory, or sectors of global memory */
-    uint64_t word[32]; /* an atomic of at most 8 bytes: what lies there when all lanes are done */
+    uint64_t addr[32];            /* in shared memory an offset; only of lanes in `mask` */
+    enum pattern_kind kind;       /* of shared memory: how lanes are served together */
+    uint32_t cost, ideal;         /* wavefronts of shared memory, or sectors of global memory */
+    uint64_t found[32], left[32]; /* an atomic of at most 8 bytes: what lay there before its first
+                                     lane, and lies there after its last */
 };
 
 /* A register that the instruction reads or writes; of 64 bits at most, those of more are left out. */

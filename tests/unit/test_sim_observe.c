@@ -174,7 +174,8 @@ static void test_atomics(void)
     CU_ASSERT_EQUAL_FATAL(s->accesses, 1);
     CU_ASSERT(s->access->write && s->access->fetches);
     CU_ASSERT_EQUAL(s->access->cost, 32);
-    CU_ASSERT_EQUAL(s->access->word[7], 100 + 31 * 32 / 2);
+    CU_ASSERT_EQUAL(s->access->found[7], 100);
+    CU_ASSERT_EQUAL(s->access->left[7], 100 + 31 * 32 / 2);
     CU_ASSERT_EQUAL(reg(s, "%r1")->after[0], 100);
     end(&x);
 }

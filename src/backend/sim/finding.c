@@ -120,9 +120,8 @@ static void name_global(const struct finding_scene *s, uint64_t addr, json_t *o)
     free(element);
 }
 
-/* Name of what lies there, the offset in it, and the element. */
-static void name_address(const struct finding_scene *s, enum sim_space space, uint64_t addr,
-                         json_t *o)
+void finding_name_address(const struct finding_scene *s, enum sim_space space, uint64_t addr,
+                          json_t *o)
 {
     json_object_set_new(o, "space", json_string(sim_space_name(space)));
     if (space == SIM_SHARED)
@@ -159,7 +158,7 @@ static json_t *fault_json(const struct finding_scene *s, const struct sim_fault 
     char *sentence = sim_fault_sentence(s->program, s->memory, s->launch, f);
     str_add(&text, sentence);
     free(sentence);
-    name_address(s, f->space, f->addr, o);
+    finding_name_address(s, f->space, f->addr, o);
     json_object_set_new(o, "bytes", json_integer((json_int_t)f->bytes));
     json_object_set_new(o, "first", party_json(s, f->block, f->warp, f->lane, f->insn, NULL));
     json_object_set_new(o, "second", json_null());
@@ -187,7 +186,7 @@ static json_t *hazard_json(const struct finding_scene *s, const struct hazard_re
     json_t *o = begin(s, hazard_kind_name(h->kind), hazard_kind_what(h->kind), h->count);
     json_t *a = hazard_party_json(s, &h->a), *b = hazard_party_json(s, &h->b);
     struct str text = {0};
-    name_address(s, h->shared ? SIM_SHARED : SIM_GLOBAL, h->addr, o);
+    finding_name_address(s, h->shared ? SIM_SHARED : SIM_GLOBAL, h->addr, o);
     str_addf(&text, "%s: ", hazard_kind_what(h->kind));
     const char *element = json_text_of(o, "element");
     if (element)

@@ -24,4 +24,8 @@ struct finding_scene {
  * place_to_json() has it), text, sentence. */
 void findings_list(const struct finding_scene *s, const struct sim_result *r, json_t *list);
 
+/* Puts into `o` what lies at an address: space, name of the buffer or tensor, offset in it, element. */
+void finding_name_address(const struct finding_scene *s, enum sim_space space, uint64_t addr,
+                          json_t *o);
+
 #endif

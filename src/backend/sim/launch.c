@@ -10,10 +10,12 @@
 
 #include "backend/args.h"
 #include "backend/sim/finding.h"
+#include "backend/sim/look.h"
 #include "backend/sim/sample.h"
 #include "backend/sim/sum.h"
 #include "base/hash.h"
 #include "base/mem.h"
+#include "sim/observe.h"
 #include "sim/sim.h"
 
 struct run {
@@ -29,6 +31,9 @@ struct run {
     uint64_t unwatched; /* bytes of global accesses in which no races were looked for */
     struct str text;    /* that the kernel printed */
     bool cut;
+    struct look_choice choice; /* what is looked at, where something is */
+    bool chosen;               /* this is the second run, which looks there */
+    json_t *looked;
 };
 
 /* One launch under way. */
@@ -142,6 +147,7 @@ static struct sim_options options_of(struct pass *x)
                                 .hazards = j->hazards,
                                 .l2_bytes = l2 > 0 ? (uint64_t)l2 : 0,
                                 .seconds = j->seconds,
+                                .seed = j->look ? (uint64_t)j->look->seed : 0,
                                 .stop = &x->run->board->stop,
                                 .progress = tell_progress,
                                 .progress_ctx = x};
@@ -246,6 +252,64 @@ static void report_pass(const struct pass *x, const char *entry)
     json_array_append_new(x->run->passes, o);
 }
 
+/* ---- looking ---- */
+
+/* The block's number in the grid; UINT64_MAX: it has none there. */
+static uint64_t block_of(const struct look_at *l, const uint32_t grid[3])
+{
+    if (l->x >= grid[0] || l->y >= grid[1] || l->z >= grid[2])
+        return UINT64_MAX;
+    return (uint64_t)l->x + grid[0] * ((uint64_t)l->y + grid[1] * (uint64_t)l->z);
+}
+
+static bool has_warp(const struct pass *x, int64_t warp)
+{
+    return warp * 32 < x->launch.block[0];
+}
+
+/* Runs the block, and those whose work it needs; `what` NULL: nobody looks. */
+static enum status run_looked(struct pass *x, const struct sim_observe *what, uint64_t block,
+                              struct sim_result *got, struct err *err)
+{
+    struct sim_options o = options_of(x);
+    o.observe = what;
+    if (sim_job_samples(x->run->job) && block != UINT64_MAX) {
+        o.blocks = &block;
+        o.block_count = 1;
+    }
+    return sim_run(x->program, x->run->memory, &x->launch, &o, got, err);
+}
+
+/* First all that may be worth a look, at its first execution by each warp; then the line that was chosen. */
+static enum status look_pass(struct pass *x, int i, struct err *err)
+{
+    enum { FIRST_MOST = 1 << 14 };
+    struct run *r = x->run;
+    const struct look_at *l = r->job->look;
+    const struct finding_scene scene = {x->program, r->memory, &x->launch, x->plan,
+                                        &r->job->plan->shape};
+    const uint64_t block = block_of(l, x->launch.grid);
+    const bool looks =
+        block != UINT64_MAX && has_warp(x, l->warp) && (!r->chosen || r->choice.pass == i);
+    bool *wide = r->chosen ? NULL : look_wide(l, x->program);
+    struct sim_observe what = {
+        .block = block, .warp = SIM_ANY_WARP, .insn = wide, .each = 1, .most = FIRST_MOST};
+    if (r->chosen && looks)
+        what = (struct sim_observe){
+            .block = block, .warp = look_warp(&r->choice, x->program), .insn = r->choice.insn};
+    struct sim_result got = {0};
+    enum status st = run_looked(x, looks ? &what : NULL, block, &got, err);
+    if (st == ST_OK && looks && !r->chosen)
+        look_weigh(&r->choice, i, &scene, &got);
+    if (st == ST_OK && looks && r->chosen) {
+        r->looked = look_answer(&r->choice, &scene, &got, err);
+        st = r->looked ? ST_OK : ST_USAGE;
+    }
+    sim_result_clear(&got);
+    free(wide);
+    return st;
+}
+
 static bool wants_sample(const struct pass *x)
 {
     return x->run->job->blocks == SIM_BLOCKS_SOME && sim_job_samples(x->run->job) &&
@@ -262,9 +326,13 @@ static enum status run_pass(struct run *r, int i, struct err *err)
         return st;
     x.launch = launch_of(r, x.plan);
     x.blocks = (uint64_t)x.launch.grid[0] * x.launch.grid[1] * x.launch.grid[2];
-    st = wants_sample(&x) ? run_sample(&x, err) : run_whole(&x, err);
+    if (r->job->look)
+        st = look_pass(&x, i, err);
+    else
+        st = wants_sample(&x) ? run_sample(&x, err) : run_whole(&x, err);
     r->before += x.blocks;
-    report_pass(&x, entry);
+    if (!r->job->look)
+        report_pass(&x, entry);
     sum_clear(&x.sum);
     sim_program_free(x.program);
     return st;
@@ -294,7 +362,49 @@ static json_t *answer_json(const struct run *r, enum status st, const struct err
     json_object_set_new(o, "unwatched", json_integer((json_int_t)r->unwatched));
     json_object_set_new(o, "printf", json_stringn_nocheck(str_text(&r->text), r->text.len));
     json_object_set_new(o, "isa", json_string(sim_isa()));
+    json_object_set_new(o, "looked", r->looked ? json_incref(r->looked) : json_null());
     return o;
+}
+
+static enum status run_passes(struct run *r, struct err *err)
+{
+    enum status st = make_memory(r, err);
+    for (int i = 0; i < r->job->plan->npasses && st == ST_OK; i++)
+        st = run_pass(r, i, err);
+    return st;
+}
+
+static enum status check_block(const struct run *r, struct err *err)
+{
+    const struct plan *p = r->job->plan;
+    const struct look_at *l = r->job->look;
+    for (int i = 0; i < p->npasses; i++) {
+        const int64_t *g = p->passes[i].grid;
+        if (l->x < g[0] && l->y < g[1] && l->z < g[2])
+            return ST_OK;
+    }
+    const int64_t *g = p->passes[p->main_pass].grid;
+    return err_set(err, ST_USAGE,
+                   "there is no block %lld,%lld,%lld: the grid is %lld x %lld x %lld",
+                   (long long)l->x, (long long)l->y, (long long)l->z, (long long)g[0],
+                   (long long)g[1], (long long)g[2]);
+}
+
+/* Twice, each time in memory that nobody has written. */
+static enum status run_to_look(struct run *r, struct err *err)
+{
+    r->choice = (struct look_choice){.look = r->job->look, .pass = -1};
+    enum status st = check_block(r, err);
+    if (st == ST_OK)
+        st = run_passes(r, err);
+    if (st == ST_OK)
+        st = look_settle(&r->choice, err);
+    if (st != ST_OK)
+        return st;
+    sim_memory_free(r->memory);
+    r->memory = NULL;
+    r->chosen = true;
+    return run_passes(r, err);
 }
 
 void sim_job_run(void *ctx, struct cage_board *board, struct str *answer)
@@ -302,9 +412,7 @@ void sim_job_run(void *ctx, struct cage_board *board, struct str *answer)
     struct err err = ERR_INIT;
     struct run r = {.job = ctx, .board = board, .passes = json_array(), .findings = json_array()};
     atomic_store(&board->total, count_blocks(r.job->plan));
-    enum status st = make_memory(&r, &err);
-    for (int i = 0; i < r.job->plan->npasses && st == ST_OK; i++)
-        st = run_pass(&r, i, &err);
+    const enum status st = r.job->look ? run_to_look(&r, &err) : run_passes(&r, &err);
     json_t *o = answer_json(&r, st, &err);
     char *text = json_dumps(o, JSON_COMPACT | JSON_ENSURE_ASCII);
     str_add(answer, text ? text : "");
@@ -313,5 +421,7 @@ void sim_job_run(void *ctx, struct cage_board *board, struct str *answer)
     sim_memory_free(r.memory);
     json_decref(r.passes);
     json_decref(r.findings);
+    json_decref(r.looked);
+    look_choice_clear(&r.choice);
     str_free(&r.text);
 }

@@ -5,6 +5,7 @@
 #define ATTNSCOPE_BACKEND_SIM_LAUNCH_H
 
 #include "backend/backend.h"
+#include "backend/look.h"
 #include "backend/sim/cage.h"
 #include "plan/plan.h"
 
@@ -24,6 +25,8 @@ struct sim_job {
     bool hazards;
     int threads;
     double seconds; /* of wall-clock time */
+    const struct look_at
+        *look; /* a block is run to be looked at, and nothing else comes of it; NULL: a run */
 };
 
 /* The work of a cage; ctx is a struct sim_job. Its answer is JSON, see answer.h. */

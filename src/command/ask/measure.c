@@ -107,7 +107,8 @@ static struct run_row reason_row(const struct request *r, int i, const char *bac
  * and a kernel that cannot be is no row but an outcome in job_extra(); or have none. */
 static bool runs_kernels(enum job_kind kind)
 {
-    return kind == JOB_RUN || kind == JOB_CHECK || kind == JOB_TRACE || kind == JOB_PROFILE;
+    return kind == JOB_RUN || kind == JOB_CHECK || kind == JOB_TRACE || kind == JOB_PROFILE ||
+           kind == JOB_LOOK;
 }
 
 /* The job's request, yet without entries. */
@@ -127,6 +128,8 @@ static void fill_request(const struct request *r, const struct measure_how *how,
     (void)field_set(field_find(option_keys, "l2"), &q->options, l2, NULL);
     q->problem = PROBLEM_DEFAULT;
     problem_copy(&q->problem, &r->problem);
+    if (how->look)
+        look_copy(&q->look, how->look);
     q->entries = xcalloc((size_t)r->nkernels + 1, sizeof *q->entries);
 }
 

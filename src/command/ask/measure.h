@@ -14,11 +14,12 @@
 
 struct measure_how {
     enum job_kind kind;
-    bool interleave;     /* the kernels take turns */
-    bool no_store;       /* keep the rows in a recording alone */
-    const char *verb;    /* for the recorded command; a literal */
-    const char *output;  /* .npy for the first kernel, or NULL; only for measure() */
-    const char *backend; /* JOB_COMPILE: whose compiler; NULL: the GPU's */
+    bool interleave;            /* the kernels take turns */
+    bool no_store;              /* keep the rows in a recording alone */
+    const char *verb;           /* for the recorded command; a literal */
+    const char *output;         /* .npy for the first kernel, or NULL; only for measure() */
+    const char *backend;        /* JOB_COMPILE: whose compiler; NULL: the GPU's */
+    const struct look_at *look; /* JOB_LOOK: what is looked at; NULL else */
     int sm; /* JOB_COMPILE, JOB_LISTING: compute capability times ten; 0: of the GPU here */
 };
 struct measured {

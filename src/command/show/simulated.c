@@ -226,7 +226,7 @@ static bool is_own(const struct kernel_desc *d, const char *file)
     return own;
 }
 
-static char *source_line(const struct kernel_desc *d, const char *file, int64_t line)
+char *source_line_text(const struct kernel_desc *d, const char *file, int64_t line)
 {
     if (!file || !d)
         return NULL;
@@ -274,9 +274,9 @@ static void read_where(struct where *w, const json_t *o, const struct kernel_des
     w->at_line = int_of(o, "at_line");
     w->function = text_of(o, "function");
     w->place = place_text(w, o);
-    w->text = w->at_file ? source_line(d, w->at_file, w->at_line) : NULL;
+    w->text = w->at_file ? source_line_text(d, w->at_file, w->at_line) : NULL;
     if (!w->text)
-        w->text = source_line(d, w->file, w->line);
+        w->text = source_line_text(d, w->file, w->line);
 }
 
 static void read_who(struct who *who, const struct run_row *run, const char *pass)

@@ -20,6 +20,10 @@ void findings_add_rows(struct rowset *rows, const struct run_row *run, const str
 extern const struct row_type line_type, phase_type, finding_type;
 extern const struct columns line_columns, phase_columns, finding_columns;
 
+/* A line of the kernel's own file, or of a header that all kernels share, without blanks around it; the caller frees it, NULL:
+ * there is none. */
+char *source_line_text(const struct kernel_desc *d, const char *file, int64_t line);
+
 /* A finding in words: what, where, both parties with their lines. Nothing for a row without one. */
 void finding_text(const struct row *row, struct str *out);
 

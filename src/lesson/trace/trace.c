@@ -42,21 +42,21 @@ static enum status no_view(struct err *err)
 
 static enum status exec_trace(struct session *s, struct cmd_call *c, struct err *err)
 {
-    const char *word = c->nwords == 1 ? c->words[0].text : "";
+    const char *word = c->nwords ? c->words[0].text : "";
     (void)call_option(c, "json"), (void)call_option(c, "csv"), (void)call_option(c, "md");
     for (int i = 0; i < VIEW_COUNT; i++)
-        if (strcmp(word, views[i]->word) == 0)
+        if (strcmp(word, views[i]->word) == 0 && (c->nwords == 1 || views[i]->kernels))
             return views[i]->exec ? views[i]->exec(s, c, err) : trace_query(s, c, views[i], err);
     return no_view(err);
 }
 
-static const char *const all_breaks[] = {"nothing", "rescale", "max",   "weights", "step", "start",
-                                         "wait",    "empty",   "first", "alloc",   NULL};
+static const char *const all_breaks[] = {"nothing", "rescale", "max",   "weights", "wait",
+                                         "empty",   "first",   "alloc", NULL};
 
 static const struct cmd_key trace_keys[] = {
     {"Sk", "keys, 16 by default; calls: queries and keys, 1024", NULL},
-    {"BC", "keys per tile, 4 by default", NULL},
-    {"D", "head dimension, 8 by default; access, banks: 64", NULL},
+    {"BC", "keys per tile, 4 by default; banks, access, reduce: the kernel's", NULL},
+    {"D", "head dimension, 8 by default; banks, access, reduce: 64", NULL},
     {"SPLITS", "splitkv: blocks that share the keys, 4 by default", NULL},
     {"tries", "sum: random orders of arrival, 4 by default", NULL},
     {"STAGES", "pipe: buffers for tiles, 2 by default", NULL},
@@ -64,17 +64,20 @@ static const struct cmd_key trace_keys[] = {
     {"work", "pipe: cycles of work for a tile, 276 by default", NULL},
     {"issue", "pipe: cycles between the beginnings of two copies, 0 by default", NULL},
     {"calls", "calls: how many are timed, 8 by default", NULL},
-    {"VEC", "access: elements per load, 1 by default; banks: as many as are 16 bytes", NULL},
-    {"ACCESS", "access: coalesced or strided, as row_online has them", NULL},
-    {"dtype", "access: f32, f16 or bf16; banks: f16, bf16 or f32", NULL},
-    {"PAD", "banks: elements between rows, 0 by default", NULL},
-    {"swizzle", "banks: yes: 16-byte chunk c of row r lies in place c xor (r mod 8)", NULL},
-    {"column", "banks: which load of the row, 0 by default", NULL},
-    {"lanes", "reduce: 32 by default; banks: as many as 128 bytes are for", NULL},
-    {"how", "reduce: shuffle, one (after another) or atomic", NULL},
+    {"line", "banks, access, reduce: a line of the kernel, or FILE:LINE; else what costs most",
+     NULL},
+    {"buffer", "banks, reduce: of shared memory, as plan names them: its accesses alone", NULL},
+    {"operand", "access: Q, K, V, O or a workspace: its accesses alone", NULL},
+    {"block", "banks, access, reduce: which block, x,y,z; 0,0,0 by default", NULL},
+    {"warp", "banks, access, reduce: which warp; by default the first that comes there", NULL},
+    {"turn", "banks, access, reduce: which time it comes there; banks: the worst by default", NULL},
+    {"lanes", "banks, access, reduce: so many rows at most", NULL},
+    {"how", "reduce: by shuffle, one (after another, through shared memory) or atomic", NULL},
     {"op", "reduce: sum or max", NULL},
-    {"order", "reduce: who comes first with how=atomic; 0: lane 0", NULL},
-    {"shift", "reduce: is added to every number", NULL},
+    {"order", "reduce: an order in which warps have their turns; 0: ascending", NULL},
+    {"VEC", "banks without a kernel: elements per load, 1 or as many as are 16 bytes", NULL},
+    {"swizzle",
+     "banks without a kernel: yes: 16-byte chunk c of row r lies in place c xor (r mod 8)", NULL},
     {"seed", "of the inputs", NULL},
     {"input", "kind of inputs", NULL},
     {"scale", "multiplies the scores", NULL},
@@ -85,9 +88,9 @@ static const struct cmd_key trace_keys[] = {
 const struct cmd_entry cmd_trace = {
     .name = "trace",
     .group = "Learn",
-    .usage = &("" VIEWS(WITH_BAR) " [Sk=] [BC=] [D=] [SPLITS=] [scale=] [break=]")[1],
-    .summary =
-        "follow a kernel's arithmetic with real numbers: online softmax, split-KV, sums, a warp",
+    .usage = &("" VIEWS(WITH_BAR) " [K] [shape] [params] [line=] [break=] ...")[1],
+    .summary = "look into a kernel: banks, sectors, sums of lanes; follow its arithmetic with real "
+               "numbers",
     .help =
         "softmax: one row per K/V tile: the scores of its keys, the running maximum m, the\n"
         "factor that the earlier sums are multiplied with (rescale), the running sum l, the\n"
@@ -113,26 +116,36 @@ const struct cmd_entry cmd_trace = {
         "  trace pipe Sk=32 STAGES=3 load=700 work=276\n"
         "  trace pipe break=wait\n"
         "\n"
-        "access: how the 32 lanes of a warp read a row of K in row_online. One row per load:\n"
-        "how many lanes have something to read, and how many 32-byte sectors they touch.\n"
-        "  trace access D=256 ACCESS=strided\n"
+        "banks, access and reduce look into a kernel while the simulator runs one of its blocks:\n"
+        "every lane, address and number is one that was executed. They take a kernel with shape\n"
+        "and parameters (small without a size: S=64 B=1 H=1), and line=, block=, warp=, turn=.\n"
+        "Needs no GPU; parameters that did not ship need NVRTC, nvcc or clang. export svg draws "
+        "it.\n"
         "\n"
-        "reduce: how they add up 32 numbers, one row per step. how=shuffle: all lanes exchange;\n"
-        "one, atomic: one after another. break=step forgets the last exchange, break=start\n"
-        "lets a maximum begin with 0.\n"
-        "  trace reduce how=atomic order=7\n"
+        "banks: an access to shared memory, by default that with most conflicts. One row per "
+        "lane:\n"
+        "its element, and for each bank that it wants the wavefront that serves it; goes counts\n"
+        "them up to this lane. PAD= and a swizzled kernel move the rows.\n"
+        "  trace banks fa2_mma_plain PAD=8 buffer=Ks\n"
+        "  trace banks qtile_seq f32 PAD=1 line=57\n"
         "\n"
-        "banks: lanes that read one column of a tile in shared memory, each of its own row.\n"
-        "One row per lane: the banks that it wants, and its place in their queue; goes counts\n"
-        "how often the banks must deliver. PAD= and swizzle=yes move the rows.\n"
-        "  trace banks D=64 PAD=8\n"
+        "access: loads and stores of global memory. One row per access, those of the same rows of\n"
+        "the tensor together: lanes that take part, bytes that they want, 32-byte sectors that it\n"
+        "touches, and how few would do.\n"
+        "  trace access row_online f32 D=256 VEC=1 ACCESS=strided operand=K\n"
+        "\n"
+        "reduce: numbers of many lanes becoming one, a row for each step: by shuffles (who gets\n"
+        "from whom), one after another through shared memory, or by atomics. order= lets warps\n"
+        "have their turns in another order.\n"
+        "  trace reduce row_online\n"
+        "  trace reduce row_atomic how=atomic order=2\n"
         "\n"
         "calls: this machine writes Sk x Sk scores, call after call: how long each took.\n"
         "break=first counts the call that warms up, break=alloc gets new memory in each.\n"
         "  trace calls Sk=1k break=alloc\n",
     .arg = ARG_WORD,
     .keys = trace_keys,
-    .flags = CMD_ROWS,
+    .flags = CMD_ROWS | CMD_SHAPE | CMD_PARAMS,
     .exec = exec_trace,
     .columns = (const struct columns *const[]){VIEWS(SHOWN) NULL},
 };

@@ -38,6 +38,7 @@ struct trace_view {
     unsigned breaks;  /* bits by enum breakage: what can be left out */
     bool whole_tiles; /* Sk must be a multiple of bc */
     enum status (*exec)(struct session *s, struct cmd_call *c, struct err *err); /* else NULL */
+    bool kernels; /* takes a kernel and a shape behind its word */
 };
 /* Makes the query that the call asks for and puts out the rows of the view. */
 enum status trace_query(struct session *s, struct cmd_call *c, const struct trace_view *view,

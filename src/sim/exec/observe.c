@@ -242,15 +242,15 @@ static void see_shuffle(const struct warp *w, const struct code *c, uint32_t m, 
     }
 }
 
-static void see_words(const struct observer *o, struct sim_access *a)
+static void see_words(const struct observer *o, const struct sim_access *a, uint64_t word[32])
 {
     for (int lane = 0; lane < 32; lane++) {
         if (!(a->mask >> lane & 1) || a->bytes > 8)
             continue;
         if (a->space == SIM_SHARED)
-            memcpy(&a->word[lane], o->block->shared + a->addr[lane], a->bytes);
+            memcpy(&word[lane], o->block->shared + a->addr[lane], a->bytes);
         else
-            (void)sim_memory_read(o->memory, a->addr[lane], &a->word[lane], a->bytes);
+            (void)sim_memory_read(o->memory, a->addr[lane], &word[lane], a->bytes);
     }
 }
 
@@ -265,7 +265,7 @@ void observe_end(struct observer *o, struct warp *w, const struct code *c, enum 
         see_shuffle(w, c, m, s);
     for (size_t i = 0; i < s->accesses; i++)
         if (s->access[i].write && s->access[i].fetches)
-            see_words(o, &s->access[i]);
+            see_words(o, &s->access[i], s->access[i].left);
     read_registers(o, w, s, false);
 }
 
@@ -296,6 +296,8 @@ void observe_shared(struct observer *o, const uint32_t addr[32], uint32_t m, uin
                              .ideal = (uint32_t)ideal};
     for (int lane = 0; lane < 32; lane++)
         a->addr[lane] = m >> lane & 1 ? addr[lane] : 0;
+    if (a->write && a->fetches)
+        see_words(o, a, a->found);
 }
 
 void observe_global(struct observer *o, const uint64_t addr[32], uint32_t m, uint32_t bytes,
@@ -311,4 +313,6 @@ void observe_global(struct observer *o, const uint64_t addr[32], uint32_t m, uin
                              .ideal = (uint32_t)ideal};
     for (int lane = 0; lane < 32; lane++)
         a->addr[lane] = m >> lane & 1 ? addr[lane] : 0;
+    if (a->write && a->fetches)
+        see_words(o, a, a->found);
 }
