@@ -450,6 +450,8 @@ static enum status sim_look(struct backend *b, struct slot *s, const struct look
     enum status st = run_caged(b, s, &j, &text, err);
     if (st == ST_OK) {
         st = answer_read(&text, &a, err);
+        if (st == ST_NO && json_integer_value(json_object_get(a.all, "status")) == ST_USAGE)
+            st = ST_USAGE;
         str_free(&text);
     }
     const json_t *seen = json_object_get(a.all, "looked");

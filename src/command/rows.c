@@ -318,10 +318,12 @@ static const char *call_command(const struct cmd_call *c)
     return c->command ? c->command : c->text;
 }
 
-/* Lists of what there is belong neither into a report nor into a recording. */
+/* Lists of what there is belong neither into a report nor into a recording; pictures do. */
 static bool is_reported(const struct cmd_call *c)
 {
     const char *group = c->entry->group ? c->entry->group : "";
+    if (c->charts.n)
+        return true;
     return strcmp(group, "Look up") != 0 && strcmp(group, "Learn") != 0;
 }
 

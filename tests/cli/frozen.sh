@@ -47,9 +47,9 @@ computed() {
     sweep fa2 BR=16,32 BC=16,32 metric=smem_bytes gpu=L4 --md
     trace softmax
     trace softmax --json
-    trace banks --json
+    trace banks lanes=2 --json
     trace access
-    trace reduce --json
+    trace reduce lanes=1 --json
     trace splitkv --csv
     trace sum --json
     trace pipe

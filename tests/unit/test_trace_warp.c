@@ -1,11 +1,12 @@
-/* test_trace_warp.c - `trace access`, `trace reduce` and `trace banks`: what a warp reads, and how it adds
- * up; `trace pipe` and `trace calls`: tiles on their way, and a clock.
+/* test_trace_warp.c - `trace access`, `trace reduce` and `trace banks`: what a warp of a kernel reads, and how it
+ * adds up, as the simulator executes it; `trace pipe` and `trace calls`: tiles on their way, and a clock.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <jansson.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "command/command.h"
@@ -52,120 +53,202 @@ static double total(const json_t *rows, const char *name)
     return sum;
 }
 
-/* Whoever reads it, and however: a row is read once, all of it. */
+static const char *text(const json_t *rows, size_t i, const char *name)
+{
+    const char *t = json_string_value(json_object_get(json_array_get(rows, i), name));
+    return t ? t : "";
+}
+
+/* Whoever reads it, and however: a row of K is read once, all of it. */
 static void test_every_byte_once(void)
 {
-    static const int heads[] = {8, 40, 64, 96, 128, 256, 1000, 8192};
+    static const int heads[] = {64, 256};
     for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
-        for (int vec = 1; vec <= 4; vec *= 2)
+        for (int vec = 1; vec <= 4; vec += 3)
             for (int strided = 0; strided < 2; strided++) {
-                json_t *rows = trace("access D=%d VEC=%d ACCESS=%s dtype=%s", heads[i], vec,
-                                     strided ? "strided" : "coalesced", i % 2 ? "f16" : "f32");
-                CU_ASSERT_EQUAL(total(rows, "used_bytes"), heads[i] * (i % 2 ? 2 : 4));
+                json_t *rows = trace("access row_online f32 D=%d VEC=%d ACCESS=%s operand=K",
+                                     heads[i], vec, strided ? "strided" : "coalesced");
+                CU_ASSERT_EQUAL(total(rows, "used_bytes"), heads[i] * 4);
                 CU_ASSERT_EQUAL(total(rows, "sectors"), last(rows, "sectors_so_far"));
+                CU_ASSERT(strncmp(text(rows, 0, "element"), "K[0][0][0][0]", 14) == 0);
+                CU_ASSERT_STRING_EQUAL(text(rows, 0, "file"), "row_online.cu");
+                CU_ASSERT_STRING_EQUAL(text(rows, 0, "origin"), "sim");
                 json_decref(rows);
             }
 }
 
+/* The words of the formula choose a kernel that shows the same. */
 static void test_sectors(void)
 {
     static const struct {
         const char *args;
         double loads, sectors;
     } cases[] = {
-        {"D=64", 2, 8},
-        {"D=64 ACCESS=strided", 2, 16},
-        {"D=256", 8, 32},
-        {"D=256 ACCESS=strided", 8, 256}, /* each lane in a sector of its own */
-        {"D=1024 ACCESS=strided", 32, 1024},
+        {"VEC=1", 2, 8},
+        {"D=64 VEC=1 ACCESS=strided", 2, 16},
+        {"D=256 VEC=1", 8, 32},
+        {"D=256 VEC=1 ACCESS=strided dtype=f32", 8, 256}, /* each lane in a sector of its own */
         {"D=256 VEC=4", 2, 32},
         {"D=256 VEC=4 ACCESS=strided", 2, 64},
         {"D=64 VEC=4 ACCESS=strided", 1, 8}, /* one load: no stride */
-        {"D=256 VEC=4 dtype=f16", 2, 16},
-        {"D=40 ACCESS=strided", 2, 10}, /* 20 lanes with two each; the others have nothing */
+        {"D=512 VEC=1 ACCESS=strided", 16, 512},
+        {"D=1024", 8, 128},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         json_t *rows = trace("access %s", cases[i].args);
+        if (last(rows, "sectors_so_far") != cases[i].sectors)
+            printf("# access %s: %g\n", cases[i].args, last(rows, "sectors_so_far"));
         CU_ASSERT_EQUAL(json_array_size(rows), cases[i].loads);
         CU_ASSERT_EQUAL(last(rows, "sectors_so_far"), cases[i].sectors);
         json_decref(rows);
     }
 }
 
-static void test_reductions(void)
+/* Distances 16, 8, 4, 2, 1; each step doubles what a lane's number stands for. */
+static void test_shuffles(void)
 {
-    for (int lanes = 1; lanes <= 32; lanes *= 2)
-        for (int max = 0; max < 2; max++) {
-            const char *op = max ? "max" : "sum";
-            json_t *tree = trace("reduce lanes=%d op=%s", lanes, op);
-            json_t *one = trace("reduce lanes=%d op=%s how=one", lanes, op);
-            json_t *atomic = trace("reduce lanes=%d op=%s how=atomic order=3", lanes, op);
-            CU_ASSERT_EQUAL(json_array_size(tree), log2(lanes));
-            CU_ASSERT_EQUAL(json_array_size(one), (size_t)lanes);
-            CU_ASSERT_EQUAL(json_array_size(atomic), (size_t)lanes);
-            CU_ASSERT(lanes == 1 || last(tree, "max_diff") < 1e-5);
-            CU_ASSERT(last(one, "max_diff") < 1e-5);
-            CU_ASSERT_DOUBLE_EQUAL(last(atomic, "value"), last(one, "value"), max ? 0 : 1e-5);
-            json_decref(tree);
-            json_decref(one);
-            json_decref(atomic);
+    json_t *sum = trace("reduce"), *max = trace("reduce row_online f32 op=max");
+    CU_ASSERT_EQUAL_FATAL(json_array_size(sum), 5);
+    CU_ASSERT_EQUAL_FATAL(json_array_size(max), 5);
+    for (size_t i = 0; i < 5; i++) {
+        CU_ASSERT_EQUAL(field(sum, i, "from"), 16 >> i);
+        CU_ASSERT_EQUAL(field(sum, i, "numbers"), 2 << i);
+        CU_ASSERT_EQUAL(field(sum, i, "adds"), 32);
+        CU_ASSERT(i == 0 || field(max, i, "value") >= field(max, i - 1, "value"));
+    }
+    CU_ASSERT_DOUBLE_EQUAL(field(sum, 3, "value") + field(sum, 3, "value_1"), last(sum, "value"),
+                           1e-5); /* the even lanes' and the odd ones' */
+    CU_ASSERT(field(sum, 3, "max_diff") > 0.01);
+    CU_ASSERT(last(sum, "max_diff") < 1e-5);
+    CU_ASSERT_EQUAL(last(max, "max_diff"), 0);
+    CU_ASSERT(strstr(text(max, 0, "place"), "attn.cuh") != NULL);
+    json_t *four = trace("reduce qtile_tpq f16"); /* groups of four lanes */
+    CU_ASSERT_EQUAL(json_array_size(four), 2);
+    CU_ASSERT_EQUAL(last(four, "numbers"), 4);
+    CU_ASSERT(last(four, "max_diff") < 1e-4);
+    json_t *second = trace("reduce turn=2");
+    CU_ASSERT_EQUAL(json_array_size(second), 5);
+    CU_ASSERT(last(second, "value") != last(sum, "value"));
+    CU_ASSERT(last(second, "max_diff") < 1e-5);
+    json_decref(second);
+    json_decref(four);
+    json_decref(sum);
+    json_decref(max);
+}
+
+/* One after another through shared memory; at one word; in other orders. */
+static void test_one_word(void)
+{
+    json_t *one = trace("reduce how=one");
+    CU_ASSERT_EQUAL(json_array_size(one), 8); /* warps of row_online */
+    CU_ASSERT_EQUAL(last(one, "numbers"), 8);
+    CU_ASSERT(last(one, "max_diff") < 1e-6);
+    json_decref(one);
+    json_t *atomic = trace("reduce how=atomic");
+    CU_ASSERT_EQUAL_FATAL(json_array_size(atomic), 32);
+    for (size_t i = 0; i < 32; i++) {
+        CU_ASSERT_EQUAL(field(atomic, i, "lane"), i);
+        CU_ASSERT_EQUAL(field(atomic, i, "adds"), 1);
+    }
+    CU_ASSERT(last(atomic, "max_diff") < 1e-5);
+    json_decref(atomic);
+    double first = NAN;
+    int others = 0;
+    for (int order = 0; order < 8; order++) {
+        json_t *rows = trace("reduce row_atomic f32 S=128 buffer=Red op=sum order=%d", order);
+        CU_ASSERT_EQUAL(json_array_size(rows), 4); /* a warp each */
+        CU_ASSERT_EQUAL(last(rows, "numbers"), 128);
+        CU_ASSERT(last(rows, "max_diff") < 1e-4);
+        first = order ? first : last(rows, "value");
+        others += last(rows, "value") != first;
+        json_decref(rows);
+    }
+    CU_ASSERT(others > 0);
+    json_t *short_one = trace("reduce how=atomic lanes=5");
+    CU_ASSERT_EQUAL(json_array_size(short_one), 5);
+    CU_ASSERT(last(short_one, "want") == last(short_one, "want") &&
+              last(short_one, "max_diff") > 0);
+    json_decref(short_one);
+}
+
+/* Maps as they are printed: no wavefront brings two words of one bank, and all wavefronts are there. */
+static void check_map(const json_t *rows)
+{
+    char seen[40][33] = {{0}};
+    int most = 0;
+    for (size_t i = 0; i < json_array_size(rows); i++) {
+        const char *map = text(rows, i, "map");
+        CU_ASSERT_EQUAL(strlen(map), 32);
+        CU_ASSERT_EQUAL(field(rows, i, "bank"), (double)((int)field(rows, i, "offset") / 4 % 32));
+        CU_ASSERT(map[(int)field(rows, i, "bank")] != '.');
+        for (int b = 0; b < 32 && map[b]; b++) {
+            const int go = map[b] == '.' ? -1 : map[b] <= '9' ? map[b] - '0' : map[b] - 'a' + 10;
+            if (go < 0)
+                continue;
+            CU_ASSERT(go >= 1 && go < 40 && !seen[go][b]);
+            seen[go][b] = 1;
+            most = go > most ? go : most;
         }
+    }
+    CU_ASSERT_EQUAL(most, last(rows, "wavefronts"));
+    CU_ASSERT_EQUAL(most, last(rows, "goes"));
 }
 
-/* What break= leaves out shows, and where the lessons say that it hides it does. */
-static void test_faults(void)
-{
-    json_t *step = trace("reduce break=step"), *right = trace("reduce");
-    CU_ASSERT_EQUAL(json_array_size(step), json_array_size(right) - 1);
-    CU_ASSERT_EQUAL(last(step, "value"), field(right, 3, "value"));
-    CU_ASSERT(last(step, "max_diff") > 0.1);
-    json_t *hidden = trace("reduce op=max how=one break=start");
-    json_t *seen = trace("reduce op=max how=one break=start shift=-9");
-    CU_ASSERT_EQUAL(last(hidden, "max_diff"), 0);
-    CU_ASSERT_EQUAL(last(seen, "value"), 0);
-    CU_ASSERT(last(seen, "max_diff") > 1);
-    json_decref(step);
-    json_decref(right);
-    json_decref(hidden);
-    json_decref(seen);
-}
-
-/* Conflicts of 8 rows read by 16 bytes, and of 32 lanes with a row each. */
 static void test_banks(void)
 {
     static const struct {
-        const char *args;
-        double lanes, goes;
+        const char *args, *element;
+        double goes, ideal;
     } cases[] = {
-        {"D=16", 8, 2},
-        {"D=32", 8, 4},
-        {"D=64", 8, 8},
-        {"D=128", 8, 8},
-        {"D=64 PAD=8", 8, 1},
-        {"D=64 PAD=16", 8, 2},
-        {"D=64 PAD=32", 8, 4},
-        {"D=64 dtype=f32", 8, 8},
-        {"D=64 dtype=f32 PAD=4", 8, 1},
-        {"D=64 dtype=f32 VEC=1", 32, 32},
-        {"D=64 dtype=f32 VEC=1 PAD=1", 32, 1},
-        {"D=64 dtype=f32 VEC=1 PAD=4", 32, 4},
-        {"D=64 dtype=f32 VEC=2", 16, 16},
-        {"D=1 VEC=1", 32, 1}, /* two lanes a word, which is brought once */
-        {"D=64 VEC=1 PAD=2", 32, 1},
+        {"", "Ks[0][0]", 32, 4},
+        {"D=64 PAD=8", "Ks[0][0]", 4, 4},
+        {"fa2_mma_plain PAD=16 buffer=Ks", "Ks[0][0]", 8, 4},
+        {"fa2_mma_plain bf16 D=128 buffer=Vs", "Vs[0][0]", 32, 4},
+        {"swizzle=yes", "Ks[0][0]", 4, 4},
+        {"VEC=1 dtype=f32 PAD=0", "Qs[0][0]", 32, 4},
+        {"VEC=1 dtype=f32 PAD=1", "Qs[0][0]", 1, 1},
+        {"qtile_seq f16 PAD=2 buffer=Qs", "Qs[0][0]", 1, 1},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         json_t *rows = trace("banks %s", cases[i].args);
-        if (last(rows, "goes") != cases[i].goes)
-            printf("# banks %s: %g goes\n", cases[i].args, last(rows, "goes"));
-        CU_ASSERT_EQUAL(last(rows, "goes"), cases[i].goes);
-        CU_ASSERT_EQUAL((double)json_array_size(rows), cases[i].lanes);
+        if (last(rows, "wavefronts") != cases[i].goes)
+            printf("# banks %s: %g\n", cases[i].args, last(rows, "wavefronts"));
+        CU_ASSERT_EQUAL(json_array_size(rows), 32);
+        CU_ASSERT_EQUAL(last(rows, "wavefronts"), cases[i].goes);
+        CU_ASSERT_EQUAL(last(rows, "ideal"), cases[i].ideal);
+        CU_ASSERT_STRING_EQUAL(text(rows, 0, "element"), cases[i].element);
+        if (cases[i].goes == last(rows, "goes") && i < 5)
+            check_map(rows);
         json_decref(rows);
     }
-    for (int column = 0; column < 8; column++) {
-        json_t *rows = trace("banks swizzle=yes column=%d", column);
-        CU_ASSERT_EQUAL(last(rows, "goes"), 1);
+    for (int turn = 1; turn <= 16; turn += 3) {
+        json_t *rows = trace("banks fa2_mma_swizzle buffer=Ks turn=%d", turn);
+        CU_ASSERT_EQUAL(last(rows, "wavefronts"), 4);
+        check_map(rows);
         json_decref(rows);
     }
+}
+
+/* The same in another block and warp; the rows say which. */
+static void test_where(void)
+{
+    json_t *rows = trace("banks fa2 H=2 S=200 block=1,1 warp=2 buffer=Ps");
+    CU_ASSERT_EQUAL(field(rows, 0, "warp"), 2);
+    const json_t *block = json_object_get(json_array_get(rows, 0), "block");
+    CU_ASSERT_EQUAL(json_integer_value(json_array_get(block, 0)), 1);
+    CU_ASSERT_EQUAL(json_integer_value(json_array_get(block, 1)), 1);
+    const double line = field(rows, 0, "line");
+    json_t *same = trace("banks fa2 H=2 S=200 block=1,1 warp=2 line=%g", line);
+    CU_ASSERT_EQUAL(field(same, 0, "line"), line);
+    json_decref(same);
+    json_decref(rows);
+    json_t *store = trace("access fa2 operand=O");
+    CU_ASSERT_STRING_EQUAL(text(store, 0, "instruction"), "st.global.u16");
+    CU_ASSERT(strncmp(text(store, 0, "element"), "O[", 2) == 0);
+    json_decref(store);
+    json_t *pass = trace("access splitkv operand=partial_o"); /* a kernel of two launches */
+    CU_ASSERT(json_array_size(pass) > 0);
+    json_decref(pass);
 }
 
 /* However it is buffered, the output is that of the softmax, bit for bit; only the cycles differ. */
@@ -238,14 +321,49 @@ static void test_calls(void)
 
 static void test_refused(void)
 {
-    static const char *const bad[] = {
-        "access VEC=3",       "access D=66 VEC=4",       "access D=0",
-        "reduce lanes=12",    "reduce lanes=64",         "reduce how=else",
-        "access Sk=4",        "reduce shift=x",          "access softmax",
-        "banks VEC=3",        "banks lanes=9",           "banks column=8",
-        "banks PAD=1",        "banks swizzle=yes PAD=8", "banks swizzle=yes D=32",
-        "pipe Sk=30",         "pipe STAGES=0",           "pipe break=max",
-        "softmax break=wait", "calls Sk=9999",           "calls break=wait"};
+    static const char *const bad[] = {"access VEC=3",
+                                      "access D=0",
+                                      "access nosuch",
+                                      "access softmax",
+                                      "access fa2 operand=Z",
+                                      "access fa2,naive",
+                                      "reduce how=else",
+                                      "reduce op=mean",
+                                      "reduce shift=1",
+                                      "reduce break=step",
+                                      "reduce naive how=atomic",
+                                      "reduce turn=4096",
+                                      "banks VEC=3",
+                                      "banks VEC=2",
+                                      "banks column=3",
+                                      "banks swizzle=maybe",
+                                      "banks fa2 line=x",
+                                      "banks fa2 line=:5",
+                                      "banks fa2 line=5:",
+                                      "banks fa2 line=-3",
+                                      "banks fa2 line=99999999",
+                                      "banks fa2 line=1",
+                                      "banks fa2 line=attn.cuh:1",
+                                      "banks fa2 line=nosuch.cu:57",
+                                      "banks fa2 block=1",
+                                      "banks fa2 block=0,0,0,0",
+                                      "banks fa2 block=x",
+                                      "banks fa2 warp=31",
+                                      "banks fa2 warp=32",
+                                      "banks fa2 turn=0",
+                                      "banks fa2 turn=4096",
+                                      "banks fa2 buffer=Zs",
+                                      "banks fa2 lanes=0",
+                                      "banks fa2 foo=1",
+                                      "banks fa3_wgmma",
+                                      "banks cublas",
+                                      "pipe Sk=30",
+                                      "pipe STAGES=0",
+                                      "pipe break=max",
+                                      "pipe fa2",
+                                      "softmax break=wait",
+                                      "calls Sk=9999",
+                                      "calls break=wait"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         CU_ASSERT_PTR_NULL(trace("%s", bad[i]));
 }
@@ -253,9 +371,10 @@ static void test_refused(void)
 static const struct tap_test tests[] = {
     {"a row is read once, whatever the pattern", test_every_byte_once},
     {"sectors", test_sectors},
-    {"sums and maxima", test_reductions},
-    {"planted faults", test_faults},
+    {"sums and maxima by shuffles", test_shuffles},
+    {"one after another, and at one word", test_one_word},
     {"banks", test_banks},
+    {"which block, warp and line", test_where},
     {"tiles on their way", test_pipe},
     {"a wait left out", test_pipe_faults},
     {"calls, one after another", test_calls},

@@ -496,9 +496,10 @@ static enum status check_open(const char *line, struct err *err)
 static const struct figure {
     const char *name, *command, *ending;
 } figures[] = {
-    {"smem", "plan", "only=smem"},          {"timeline", "timeline", "origin=model"},
-    {"roofline", "roofline", "--no-table"}, {"source", "", ""}, /* parse_source() */
-    {"banks", "trace banks", ""},
+    {"smem", "plan", "only=smem"},
+    {"timeline", "timeline", "origin=model"},
+    {"roofline", "roofline", "--no-table"},
+    {"source", "", ""}, /* parse_source() */
 };
 
 /* Does nothing of the call say where figures are measured, or what else is shown? */
@@ -547,9 +548,33 @@ static enum status parse_source(struct item *it, const char *line, struct err *e
     return st;
 }
 
-/* figure smem|timeline|roofline K ..., figure source K ..., figure banks KEYS */
+static enum status parse_command(struct lesson_stage *step, const char *line, struct err *err);
+
+/* Banks are seen where a kernel runs, so that is a command as any other: the learner starts it. */
+static enum status parse_banks(struct lesson_stage *step, const char *rest, struct err *err)
+{
+    char *clean = sanitize_line(rest), *command = xasprintf("trace banks %s", clean);
+    enum status st = check_figure(command, err);
+    if (st == ST_OK)
+        st = parse_command(step, command, err);
+    free(clean);
+    free(command);
+    return st;
+}
+
+/* "banks dtype=f16" begins with the word; behind it something must come. */
+static const char *behind_banks(const char *line)
+{
+    static const char word[] = "banks ";
+    line += strspn(line, " \t");
+    return strncmp(line, word, sizeof word - 1) == 0 ? line + sizeof word - 1 : NULL;
+}
+
+/* figure smem|timeline|roofline K ..., figure source K ...; figure banks KEYS is `trace banks KEYS`. */
 static enum status parse_figure(struct lesson_stage *step, const char *line, struct err *err)
 {
+    if (behind_banks(line))
+        return parse_banks(step, behind_banks(line), err);
     struct item *it = stage_add(step, ITEM_FIGURE);
     it->text = sanitize_line(line);
     const char *rest = it->text;
@@ -561,7 +586,7 @@ static enum status parse_figure(struct lesson_stage *step, const char *line, str
     free(name);
     if (!f || !*rest)
         return err_set(err, ST_USAGE,
-                       "figure takes smem, timeline, roofline or source, and a kernel, or banks");
+                       "figure takes smem, timeline, roofline or source, and a kernel");
     if (strcmp(f->name, "source") == 0)
         return parse_source(it, rest, err);
     it->command = xasprintf("%s %s", f->command, rest);
@@ -658,6 +683,7 @@ enum status directive_parse(struct lesson_stage *step, const char *line, struct 
     const size_t before = step->nitems;
     const enum status st = d->parse(step, rest, err);
     for (size_t i = before; i < step->nitems; i++)
-        step->items[i].directive = d->name;
+        if (step->items[i].kind != ITEM_RUN) /* a command, which acts as one */
+            step->items[i].directive = d->name;
     return st;
 }

@@ -231,17 +231,29 @@ static void add_usual(struct session *s, const struct cmd_call *c, struct str *o
 }
 
 /* The rest of the call: what is no key of this verb is of the shape or the kernel. */
-static void add_rest(struct cmd_call *c, int from, struct str *out)
+static enum status add_rest(struct cmd_call *c, int from, struct str *out, struct err *err)
 {
+    static const char *const heeded[] = {"threads", "timeout", NULL};
     for (int i = from; i < c->nwords; i++)
         str_addf(out, "%s ", c->words[i].text);
     for (int i = 0; i < c->npairs; i++) {
         struct cmd_pair *p = &c->pairs[i];
         if (p->used)
             continue;
+        const bool sim = !strcmp(p->key, "backend") && !strcmp(p->value, backend_simulator()->name);
+        bool option = field_find(option_keys, p->key) && !sim;
+        for (int k = 0; heeded[k]; k++)
+            option = option && strcmp(p->key, heeded[k]) != 0;
+        if (option) {
+            err_set(err, ST_USAGE,
+                    "trace looks into kernels on backend=%s, which has no use for %s=",
+                    backend_simulator()->name, p->key);
+            return call_mark_key(c, p->key, ST_USAGE, err);
+        }
         str_addf(out, "%s=%s ", p->key, p->value);
         (void)call_key(c, p->key);
     }
+    return ST_OK;
 }
 
 static enum status make_request(struct session *s, struct asked *a, struct request *r,
@@ -292,8 +304,8 @@ static enum status read_call(struct session *s, struct cmd_call *c, struct asked
         return st;
     add_dtype(s, c, a);
     add_usual(s, c, &a->more);
-    add_rest(c, a->named ? 2 : 1, &a->more);
-    return call_finish(s, c, err);
+    st = add_rest(c, a->named ? 2 : 1, &a->more, err);
+    return st == ST_OK ? call_finish(s, c, err) : st;
 }
 
 /* ---- the verb ---- */
