@@ -5,6 +5,7 @@
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,17 +21,37 @@
 struct asked {
     enum look_view view;
     struct look_at look;
-    char *kernel;    /* "fa2"; of the words, or what they stand for */
-    bool named;      /* of the words */
-    struct str more; /* shape and parameters */
-    int64_t most;    /* rows that are shown; 0: all */
+    char *kernel;              /* "fa2"; of the words, or what they stand for */
+    bool named;                /* of the words */
+    struct request_word *more; /* shape and parameters; one without text ends them */
+    size_t nmore, cap;
+    int64_t most; /* rows that are shown; 0: all */
 };
 
 static void asked_clear(struct asked *a)
 {
     look_clear(&a->look);
     free(a->kernel);
-    str_free(&a->more);
+    for (size_t i = 0; i < a->nmore; i++) {
+        free((char *)(uintptr_t)a->more[i].text);
+        free((char *)(uintptr_t)a->more[i].value);
+    }
+    free(a->more);
+}
+
+/* A word, or a key with its value; both are copied. */
+static void add_word(struct asked *a, const char *text, const char *value)
+{
+    xgrow((void **)&a->more, &a->cap, a->nmore + 2, sizeof *a->more);
+    a->more[a->nmore++] = (struct request_word){xstrdup(text), xstrdup_if(value)};
+    a->more[a->nmore] = (struct request_word){0};
+}
+
+static void add_number(struct asked *a, const char *key, uint64_t value)
+{
+    char text[24];
+    snprintf(text, sizeof text, "%" PRIu64, value);
+    add_word(a, key, text);
 }
 
 /* ---- what is looked at ---- */
@@ -171,7 +192,7 @@ static enum status choose_access(struct cmd_call *c, struct asked *a, struct err
 {
     (void)err;
     if (!a->named && !dtype_of(c))
-        str_add(&a->more, "f32 ");
+        add_word(a, "f32", NULL);
     if (!a->named)
         stand_for(a, "row_online", "K");
     return ST_OK;
@@ -199,9 +220,9 @@ static enum status choose_reduce(struct cmd_call *c, struct asked *a, struct err
     if (a->named)
         return ST_OK;
     if (!dtype_of(c))
-        str_add(&a->more, "f32 ");
+        add_word(a, "f32", NULL);
     if (how == 1 && !pair_of(c, "REDUCE"))
-        str_add(&a->more, "REDUCE=block ");
+        add_word(a, "REDUCE", "block");
     stand_for(a, how == 2 ? "row_atomic" : "row_online", NULL);
     return ST_OK;
 }
@@ -216,26 +237,26 @@ static bool any_of(const struct cmd_call *c, const char *const *keys)
     return false;
 }
 
-static void add_usual(struct session *s, const struct cmd_call *c, struct str *out)
+static void add_usual(struct session *s, const struct cmd_call *c, struct asked *a)
 {
     static const char *const sizes[] = {"S", "Sq", "Sk", "input", NULL};
     static const char *const keys[] = {"B", "H", "D", NULL};
-    static const int64_t usual[] = {1, 1, 64};
+    static const unsigned usual[] = {1, 1, 64};
     if (!any_of(c, sizes))
-        str_add(out, "S=64 ");
+        add_number(a, "S", 64);
     for (int i = 0; keys[i]; i++)
         if (!pair_of(c, keys[i]))
-            str_addf(out, "%s=%" PRId64 " ", keys[i], usual[i]);
+            add_number(a, keys[i], usual[i]);
     if (!pair_of(c, "seed"))
-        str_addf(out, "seed=%" PRIu64 " ", s->settings.problem.seed);
+        add_number(a, "seed", s->settings.problem.seed);
 }
 
 /* The rest of the call: what is no key of this verb is of the shape or the kernel. */
-static enum status add_rest(struct cmd_call *c, int from, struct str *out, struct err *err)
+static enum status add_rest(struct cmd_call *c, int from, struct asked *a, struct err *err)
 {
     static const char *const heeded[] = {"threads", "timeout", NULL};
     for (int i = from; i < c->nwords; i++)
-        str_addf(out, "%s ", c->words[i].text);
+        add_word(a, c->words[i].text, NULL);
     for (int i = 0; i < c->npairs; i++) {
         struct cmd_pair *p = &c->pairs[i];
         if (p->used)
@@ -250,7 +271,7 @@ static enum status add_rest(struct cmd_call *c, int from, struct str *out, struc
                     backend_simulator()->name, p->key);
             return call_mark_key(c, p->key, ST_USAGE, err);
         }
-        str_addf(out, "%s=%s ", p->key, p->value);
+        add_word(a, p->key, p->value);
         (void)call_key(c, p->key);
     }
     return ST_OK;
@@ -260,8 +281,7 @@ static enum status make_request(struct session *s, struct asked *a, struct reque
                                 struct err *err)
 {
     struct err why = ERR_INIT;
-    enum status st =
-        request_of(s, a->kernel, str_text(&a->more), REQUEST_PLAN | REQUEST_FRESH, r, err);
+    enum status st = request_of(s, a->kernel, a->more, REQUEST_PLAN | REQUEST_FRESH, r, err);
     if (st == ST_OK && r->nkernels != 1)
         st = err_set(err, ST_USAGE, "trace looks at one kernel at a time");
     if (st != ST_OK)
@@ -285,7 +305,7 @@ static void add_dtype(const struct session *s, const struct cmd_call *c, struct 
 {
     const struct kernel *k = registry_find(s->services.registry, a->kernel);
     if (!dtype_of(c) && a->named && k && !takes(k, DTYPE_F16) && takes(k, DTYPE_F32))
-        str_add(&a->more, "f32 ");
+        add_word(a, "f32", NULL);
 }
 
 static enum status read_call(struct session *s, struct cmd_call *c, struct asked *a,
@@ -303,8 +323,8 @@ static enum status read_call(struct session *s, struct cmd_call *c, struct asked
     if (st != ST_OK)
         return st;
     add_dtype(s, c, a);
-    add_usual(s, c, &a->more);
-    st = add_rest(c, a->named ? 2 : 1, &a->more, err);
+    add_usual(s, c, a);
+    st = add_rest(c, a->named ? 2 : 1, a, err);
     return st == ST_OK ? call_finish(s, c, err) : st;
 }
 
