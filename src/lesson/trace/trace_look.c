@@ -277,22 +277,13 @@ static enum status add_rest(struct cmd_call *c, int from, struct asked *a, struc
     return ST_OK;
 }
 
-static enum status make_request(struct session *s, struct asked *a, struct request *r,
-                                struct err *err)
+static enum status check_request(struct request *r, struct err *err)
 {
-    struct err why = ERR_INIT;
-    enum status st = request_of(s, a->kernel, a->more, REQUEST_PLAN | REQUEST_FRESH, r, err);
-    if (st == ST_OK && r->nkernels != 1)
-        st = err_set(err, ST_USAGE, "trace looks at one kernel at a time");
-    if (st != ST_OK)
-        return st;
+    if (r->nkernels != 1)
+        return err_set(err, ST_USAGE, "trace looks at one kernel at a time");
     free(r->options.backend);
     r->options.backend = xstrdup(backend_simulator()->name);
-    if (measure_refuses(r, 0, &why)) {
-        *err = why;
-        st = ST_NO;
-    }
-    return st;
+    return measure_refuses(r, 0, err) ? ST_NO : ST_OK;
 }
 
 static bool takes(const struct kernel *k, enum dtype t)
@@ -346,19 +337,29 @@ static enum status show(struct session *s, struct cmd_call *c, const struct aske
     return st;
 }
 
+/* The kernel is asked for, and looked at. */
+static enum status look(struct session *s, const struct asked *a, struct looked *out,
+                        struct err *err)
+{
+    struct request r;
+    enum status st = request_of(s, a->kernel, a->more, REQUEST_PLAN | REQUEST_FRESH, &r, err);
+    if (st != ST_OK)
+        return st;
+    st = check_request(&r, err);
+    if (st == ST_OK)
+        st = looked_ask(s, &r, &a->look, out, err);
+    request_clear(&r);
+    return st;
+}
+
 static enum status follow(struct session *s, struct cmd_call *c, enum look_view view,
                           struct err *err)
 {
     struct asked a = {.view = view, .look = LOOK_NONE};
-    struct request r = {.nkernels = 0};
     struct looked l = {.view = view};
     enum status st = read_call(s, c, &a, err);
-    if (st == ST_OK) {
-        st = make_request(s, &a, &r, err);
-        if (st == ST_OK)
-            st = looked_ask(s, &r, &a.look, &l, err);
-        request_clear(&r);
-    }
+    if (st == ST_OK)
+        st = look(s, &a, &l, err);
     if (st == ST_OK)
         st = show(s, c, &a, &l);
     looked_clear(&l);
