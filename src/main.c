@@ -50,7 +50,8 @@ static const struct program_option {
     {"command", 'c', "LINE", "run these commands, a line or several; may be repeated"},
     {"file", 'f', "FILE", "run the commands in FILE"},
     {"plain", OPT_PLAIN, NULL, "no full screen: read commands line by line"},
-    {"restricted", OPT_RESTRICTED, NULL, "no writing to files, no pipes, no shell, no native code"},
+    {"restricted", OPT_RESTRICTED, NULL,
+     "no writing to files, no pipes, no shell, no code that is not of this program but PTX"},
     {"color", OPT_COLOR, "WHEN", "auto, always or never"},
     {"charset", OPT_CHARSET, "SET", "auto, ascii, blocks or braille"},
     {"theme", OPT_THEME, "NAME", "default, light, mono or projector"},
@@ -368,7 +369,8 @@ int main(int argc, char **argv)
     int status = read_arguments(argc, argv, &a);
     if (status < 0) {
         struct session *s = session_new(argv[0]);
-        s->restricted = a.restricted;
+        if (a.restricted)
+            s->may = session_kinds[SESSION_RESTRICTED].may;
         s->front.color = wants_color(a.look.color);
         (void)tui_glyphs(a.look.charset, &s->front.glyphs, NULL);
         front_plain(s);

@@ -133,9 +133,9 @@ static enum status run_help_option(const struct session *s, struct cmd_call *c)
 static enum status execute(struct session *s, struct cmd_call *c, struct err *err)
 {
     const bool others = c->entry->flags & CMD_REST && c->nwords; /* `watch 2 run --help` */
-    if (c->redirect && s->restricted)
+    if (c->redirect && !session_may(s, MAY_WRITE))
         return err_set(err, ST_USAGE, "writing to files is off in this restricted session");
-    if (c->pipe && s->restricted)
+    if (c->pipe && !session_may(s, MAY_SHELL))
         return err_set(err, ST_USAGE, "pipes are off in this restricted session");
     if (!others && call_option(c, "help"))
         return run_help_option(s, c);

@@ -41,6 +41,7 @@ libattnscope_a_SOURCES += \
 	%D%/verbs/cmd_timeline.c \
 	%D%/verbs/cmd_tune.c \
 	%D%/verbs/cmd_watch.c \
+	%D%/may.c %D%/may.h \
 	%D%/command.c %D%/call.c %D%/front.c %D%/table.c \
 	%D%/ask/compare_rec.c %D%/ask/compare_rec.h \
 	%D%/command.h %D%/front.h \

@@ -416,18 +416,18 @@ enum status call_rows(struct session *s, struct cmd_call *c, const struct rowset
 
 /* ---- set apart ---- */
 
-enum status session_apart(struct session *s, const char *line, struct rows *got, struct str *out,
-                          struct err *err)
+enum status session_apart(struct session *s, enum session_kind as, const char *line,
+                          struct rows *got, struct str *out, struct err *err)
 {
     const struct rows own = s->rows;
-    const bool restricted = s->restricted;
+    const unsigned may = s->may;
     rows_init(&s->rows);
     s->rows.recorder = own.recorder;
-    s->restricted = true;
+    s->may &= session_kinds[as].may;
     const enum library_scope look = library_look(session_library(s), LIBRARY_LESSONS);
     const enum status st = command_line(s, line, out, err);
     library_look(session_library(s), look);
-    s->restricted = restricted;
+    s->may = may;
     struct rows gave = s->rows;
     s->rows = own;
     s->rows.recorder = gave.recorder;

@@ -13,6 +13,7 @@
 #include "base/rowset.h"
 #include "base/status.h"
 #include "base/str.h"
+#include "command/may.h"
 #include "export/sheet.h"
 #include "store/recording.h"
 
@@ -93,15 +94,15 @@ void journal_add(struct session *s, const struct rowset *rows, const struct colu
 
 /* ---- set apart ---- */
 
-/* Runs a line as a lesson runs its commands: files and other programs are out of reach, and of
- * recordings those are seen that lessons may show.
+/* Runs a line as a lesson runs its commands: the session may what it may and that kind of session does, too,
+ * and of recordings those are seen that lessons may show.
  *
  * While it runs the session's rows are set apart: $1 is the line's own first row. Afterwards they are
  * as before, to the number: results, what `export` has, tables for `report`. What the line gave is in
  * `got` (NULL: nobody wants it), which the caller ends with rows_clear(). What was measured is kept as ever: in the store, and
  * in the recording under way. */
-enum status session_apart(struct session *s, const char *line, struct rows *got, struct str *out,
-                          struct err *err);
+enum status session_apart(struct session *s, enum session_kind as, const char *line,
+                          struct rows *got, struct str *out, struct err *err);
 /* Makes what a line gave apart the session's newest, as if it had been given here. */
 void session_adopt(struct session *s, const struct rows *got);
 

@@ -13,6 +13,7 @@ struct session *session_new(const char *program)
     settings_init(&s->settings);
     rows_init(&s->rows);
     services_init(&s->services);
+    s->may = session_kinds[SESSION_FREE].may;
     s->program = program;
     return s;
 }

@@ -7,6 +7,7 @@
 
 #include "command/command.h"
 #include "command/front.h"
+#include "command/may.h"
 #include "command/rows.h"
 #include "command/services.h"
 #include "command/settings.h"
@@ -28,20 +29,18 @@ struct session {
     struct services services; /* registry, devices, supervisor, store, recordings, GPU */
     struct front front;       /* who shows it */
     struct command_log log;
-    int depth;    /* commands that are running: a lesson runs commands within its own */
-    int captured; /* of them, those whose output goes to a file or a pipe */
-    int scripts;  /* files that are being run, one within the other */
-    bool quit;    /* `quit` was given */
-    bool restricted;
-    /* Restricted for a lesson of this program alone, where the user is not: what he allowed may run. */
-    bool ours;
+    int depth;           /* commands that are running: a lesson runs commands within its own */
+    int captured;        /* of them, those whose output goes to a file or a pipe */
+    int scripts;         /* files that are being run, one within the other */
+    bool quit;           /* `quit` was given */
+    unsigned may;        /* enum may, as in session_kinds */
     const char *program; /* argv[0] */
 };
 
 /* Verbs are known to the table once command_register_core() and its like were called. */
 struct session *session_new(const char *program);
 void session_free(struct session *s);
-/* Writes to a file for export and redirection; refuses in restricted sessions. */
+/* Writes to a file for export and redirection; needs MAY_WRITE. */
 enum status session_write(const struct session *s, const char *path, const char *text, size_t len,
                           bool append, struct err *err);
 

@@ -74,7 +74,7 @@ static struct session *session(void)
     }
     if (!s) {
         s = session_new("fuzz");
-        s->restricted = true;
+        s->may = session_kinds[SESSION_RESTRICTED].may;
     }
     return s;
 }

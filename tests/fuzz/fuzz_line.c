@@ -43,7 +43,7 @@ static struct session *session(void)
     setenv("HOME", "/nonexistent", 1);
     command_register_core();
     s = session_new("fuzz");
-    s->restricted = true;
+    s->may = session_kinds[SESSION_RESTRICTED].may;
     for (int i = 0; aliases[i]; i++) {
         struct str out = {0};
         (void)command_line(s, aliases[i], &out, NULL);

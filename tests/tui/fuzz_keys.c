@@ -209,7 +209,7 @@ int main(int argc, char **argv)
     lesson_register();
     tui_register();
     struct session *s = session_new(argv[0]);
-    s->restricted = true; /* no files, no shell */
+    s->may = session_kinds[SESSION_RESTRICTED].may; /* no files, no shell */
     f.dice.state = seed ? strtoull(seed, NULL, 10) : 1;
     f.tty = memtty_new(80, 24);
     app_begin(&f.app, s, f.tty, tui_screens);

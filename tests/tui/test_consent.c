@@ -79,7 +79,7 @@ static const struct kernel *mine(void)
 
 static bool allowed(void)
 {
-    return consent_check(session, mine(), consent_side(mine()), NULL) == ST_OK;
+    return consent_check(session, mine(), consent_side(mine()), NULL, NULL) == ST_OK;
 }
 
 /* What a screen does that would run it. */
@@ -161,10 +161,10 @@ static void test_restricted(void)
 {
     open_app();
     CU_ASSERT_EQUAL(consent_give(session, mine(), NULL, NULL), ST_OK);
-    session->restricted = true;
+    session->may = session_kinds[SESSION_RESTRICTED].may;
     CU_ASSERT_FALSE(allowed());
     CU_ASSERT_EQUAL(consent_give(session, mine(), NULL, NULL), ST_USAGE);
-    CU_ASSERT_EQUAL(consent_ask(session, mine(), consent_side(mine()), NULL), ST_NO);
+    CU_ASSERT_EQUAL(consent_ask(session, mine(), consent_side(mine()), NULL, NULL), ST_NO);
     CU_ASSERT_PTR_NULL(consent_wanted(session)); /* there is nothing to ask */
     close_app();
 }

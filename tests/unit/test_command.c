@@ -191,9 +191,9 @@ static void test_redirect(void)
     CU_ASSERT_EQUAL_FATAL(str_read_file(file, 100, &data, &len, NULL), ST_OK);
     CU_ASSERT_STRING_EQUAL(data, "[a][b]");
     free(data);
-    session->restricted = true;
+    session->may = session_kinds[SESSION_RESTRICTED].may;
     free(say(line, ST_USAGE));
-    session->restricted = false;
+    session->may = session_kinds[SESSION_FREE].may;
     free(line);
     line = xasprintf("devices L4 > %s/f.csv", dir); /* the ending chooses the form */
     free(say(line, ST_OK));
@@ -233,10 +233,10 @@ static void test_shell(void)
     expect("!printf 'a\\033[31mb'", "a^[[31mb");
     free(say("zprobe | exit 3", ST_NO));
     free(say("zrefuse | cat", ST_NO));
-    session->restricted = true;
+    session->may = session_kinds[SESSION_RESTRICTED].may;
     free(say("zprobe a | cat", ST_USAGE));
     free(say("!true", ST_USAGE));
-    session->restricted = false;
+    session->may = session_kinds[SESSION_FREE].may;
     char *big = say("devices --json | head -c 1", ST_OK); /* a reader that leaves early */
     CU_ASSERT_STRING_EQUAL(big, "[");
     free(big);
@@ -273,9 +273,9 @@ static void test_save(void)
     CU_ASSERT_PTR_NOT_NULL(strstr(first, "Hkv=4"));
     CU_ASSERT_PTR_NOT_NULL(strstr(first, "set qtile_seq BR=128"));
     CU_ASSERT_DOUBLE_EQUAL(session->settings.options.rule.cv, 0.00123456, 1e-15);
-    session->restricted = true;
+    session->may = session_kinds[SESSION_RESTRICTED].may;
     free(say(save, ST_USAGE));
-    session->restricted = false;
+    session->may = session_kinds[SESSION_FREE].may;
     free(say("reset; unalias za zb", ST_OK));
     char *loop = xasprintf("!echo '@%s/s' > %s/s", dir, dir);
     free(say(loop, ST_OK));

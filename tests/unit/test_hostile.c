@@ -288,9 +288,10 @@ static void typed(const char *evil)
 
 static void test_typed(void)
 {
-    session->restricted = true; /* no shell and no files: thousands of them would be made */
+    session->may = session_kinds[SESSION_RESTRICTED]
+                       .may; /* no shell and no files: thousands of them would be made */
     all(typed);
-    session->restricted = false;
+    session->may = session_kinds[SESSION_FREE].may;
 }
 
 static void aliased(const char *evil)
@@ -316,9 +317,9 @@ static void aliased(const char *evil)
 
 static void test_aliased(void)
 {
-    session->restricted = true;
+    session->may = session_kinds[SESSION_RESTRICTED].may;
     all(aliased);
-    session->restricted = false;
+    session->may = session_kinds[SESSION_FREE].may;
     run("unalias zz");
 }
 
@@ -599,9 +600,9 @@ static void in_directives(const char *evil)
 
 static void test_directives(void)
 {
-    session->restricted = true;
+    session->may = session_kinds[SESSION_RESTRICTED].may;
     all(in_directives);
-    session->restricted = false;
+    session->may = session_kinds[SESSION_FREE].may;
 }
 
 static void test_lessons(void)
@@ -679,7 +680,7 @@ static void in_settings(const struct str *texts)
     for (int i = 0; i < BATCH; i++)
         str_addf(&s, "%s\nset %s\nset gpu=%s\n", str_text(&texts[i]), str_text(&texts[i]),
                  str_text(&texts[i]));
-    session->restricted = true;
+    session->may = session_kinds[SESSION_RESTRICTED].may;
     write_text(path, str_text(&s), s.len);
     session_load_config(session);
     fflush(stderr);
@@ -697,7 +698,7 @@ static void in_settings(const struct str *texts)
     write_text(history, str_text(&s), s.len);
     run("history 100");
     unlink(history);
-    session->restricted = false;
+    session->may = session_kinds[SESSION_FREE].may;
     run("reset");
     free(history), free(devices), free(path);
     str_free(&s);

@@ -456,7 +456,7 @@ static void test_session_is_left_alone(void)
     int64_t S = w.s->settings.problem.shape.Sk;
     answer(&w, "", ST_OK);
     CU_ASSERT_EQUAL(w.s->rows.results.n, before + 1);
-    CU_ASSERT_FALSE(w.s->restricted);
+    CU_ASSERT_EQUAL(w.s->may, session_kinds[SESSION_FREE].may);
     CU_ASSERT_EQUAL(w.s->settings.problem.shape.Sk, S);
     str_free(&out);
     walk_free(&w);

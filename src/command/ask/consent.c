@@ -18,24 +18,50 @@
 
 enum { ALLOWED_MAX = 1 << 20 };
 
-const char *const consent_words[] = {"shipped", "gpu", "native", "python"};
+const struct code_class_info code_classes[CODE_CLASSES] = {
+    [CLASS_SHIPPED] = {"shipped", "of this program", 0},
+    [CLASS_INTERPRETED] = {"interpreted", "PTX, which is interpreted in a cage", 0},
+    [CLASS_GPU] = {"gpu", "code for the GPU", 0},
+    [CLASS_COMPILED] = {"compiled",
+                        "CUDA source that is not of this program, which a compiler would take in",
+                        MAY_COMPILE},
+    [CLASS_NATIVE] = {"native", "native code, which runs with your rights", MAY_NATIVE},
+    [CLASS_PYTHON] = {"python", "Python, which runs with your rights", MAY_PYTHON},
+};
 
 /* ---- what it is ---- */
 
-enum code_class consent_class(const struct kernel *k, const struct kernel_desc *d)
+static bool is_ptx(const struct kernel_desc *d)
+{
+    const char *dot = d->file ? strrchr(d->file, '.') : NULL;
+    return dot && !strcmp(dot, ".ptx");
+}
+
+enum code_class consent_class(const struct kernel *k, const struct kernel_desc *d,
+                              const struct backend_info *on)
 {
     if (!k->user)
         return CLASS_SHIPPED;
     if (d->code == CODE_PYTHON)
         return CLASS_PYTHON;
-    return d->code == CODE_LIBRARY || d->code == CODE_C ? CLASS_NATIVE : CLASS_GPU;
+    if (d->code == CODE_LIBRARY || d->code == CODE_C)
+        return CLASS_NATIVE;
+    if (code_kinds[d->code].compiled)
+        return CLASS_COMPILED;
+    return on == backend_simulator() && is_ptx(d) ? CLASS_INTERPRETED : CLASS_GPU;
+}
+
+/* A shipped one's path is none. */
+bool consent_compiles(const struct session *s, const struct kernel_desc *d)
+{
+    return *d->path != '/' || session_may(s, MAY_COMPILE);
 }
 
 const struct kernel_desc *consent_side(const struct kernel *k)
 {
     const struct kernel_desc *sides[] = {k->cuda, k->cpu};
     for (int i = 0; i < 2; i++)
-        if (sides[i] && consent_class(k, sides[i]) >= CLASS_NATIVE)
+        if (sides[i] && consent_class(k, sides[i], NULL) >= CLASS_NATIVE)
             return sides[i];
     return NULL;
 }
@@ -98,27 +124,23 @@ static bool was_typed(const struct kernel_desc *d)
 }
 
 enum status consent_check(struct session *s, const struct kernel *k, const struct kernel_desc *d,
-                          struct err *err)
+                          const struct backend_info *on, struct err *err)
 {
     char hash[SHA256_HEX + 1];
-    const enum code_class is = consent_class(k, d);
-    if (is < CLASS_NATIVE)
-        return ST_OK;
-    const char *what = is == CLASS_PYTHON ? "Python" : "native code";
-    if (s->restricted && (!s->ours || was_typed(d)))
-        return err_set(err, ST_NO,
-                       "%s is %s, which runs with your rights; this session is restricted", k->name,
-                       what);
-    if (was_typed(d))
+    const enum code_class is = consent_class(k, d, on);
+    const struct code_class_info *class = &code_classes[is];
+    const unsigned needs = class->needs | (was_typed(d) ? MAY_ALLOW : 0);
+    if (needs & ~s->may)
+        return err_set(err, ST_NO, "%s is %s; this session is restricted", k->name, class->is);
+    if (is < CLASS_NATIVE || was_typed(d))
         return ST_OK;
     enum status st = desc_sha256(d, hash, err);
     if (st || is_allowed(s, hash))
         return st;
     return err_set(
         err, ST_NO,
-        "%s is %s, which runs with your rights, and nobody has allowed it as it is now (sha256 "
-        "%.12s); kernel allow %s does",
-        k->name, what, hash, k->name);
+        "%s is %s, and nobody has allowed it as it is now (sha256 %.12s); kernel allow %s does",
+        k->name, class->is, hash, k->name);
 }
 
 void consent_text(const struct kernel *k, struct str *out)
@@ -131,7 +153,7 @@ void consent_text(const struct kernel *k, struct str *out)
         out,
         "%s is %s, and runs in the worker with your rights, as any program does: it can read and "
         "change your files.\nfile    %s\nsha256  %s\n",
-        k->name, consent_class(k, d) == CLASS_PYTHON ? "Python" : "native code", file, hash);
+        k->name, consent_class(k, d, NULL) == CLASS_PYTHON ? "Python" : "native code", file, hash);
     free(file);
 }
 
@@ -154,10 +176,10 @@ static bool says_yes(struct session *s, const struct kernel *k)
 }
 
 enum status consent_ask(struct session *s, const struct kernel *k, const struct kernel_desc *d,
-                        struct err *err)
+                        const struct backend_info *on, struct err *err)
 {
-    enum status st = consent_check(s, k, d, err);
-    if (st != ST_NO || s->restricted)
+    enum status st = consent_check(s, k, d, on, err);
+    if (st != ST_NO || !session_may(s, MAY_ALLOW))
         return st;
     if (!s->front.ask) {
         free(s->services.consent_wanted);
@@ -173,7 +195,7 @@ enum status consent_give(struct session *s, const struct kernel *k, char hash[SH
     char own[SHA256_HEX + 1], *to = hash ? hash : own;
     const struct kernel_desc *d = consent_side(k);
     *to = '\0';
-    if (s->restricted)
+    if (!session_may(s, MAY_ALLOW))
         return err_set(err, ST_USAGE, "nothing can be allowed: this session is restricted");
     if (!d || was_typed(d))
         return ST_OK;

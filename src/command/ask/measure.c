@@ -210,7 +210,8 @@ static bool withheld(struct measuring *m, int i)
 {
     struct err why = ERR_INIT;
     const struct request *r = &m->request;
-    if (consent_ask(m->session, r->kernels[i], r->descs[i], &why) == ST_OK)
+    if (consent_ask(m->session, r->kernels[i], r->descs[i], backend_info(m->backend), &why) ==
+        ST_OK)
         return false;
     m->withheld[i] = xstrdup(why.text);
     return true;

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "command/ask/consent.h"
 #include "job/foundry.h"
 #include "store/recall.h"
 
@@ -126,7 +127,7 @@ bool plan_is_refused(struct session *s, const struct plan *p)
 void plan_want(struct session *s, const void *owner, const struct plan *p)
 {
     static const double settle_s = 0.1; /* before a screen measures */
-    if (plan_lacks_regs(p))
+    if (plan_lacks_regs(p) && consent_compiles(s, p->desc))
         foundry_want(session_foundry(s), owner, p, p->device->cc, owner == s ? 0 : settle_s);
 }
 

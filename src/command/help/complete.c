@@ -513,7 +513,7 @@ static void offer_all(struct completer *c, const struct context *x, const char *
 {
     const char *sign = strchr(word, '=');
     const size_t key = pair_key_length(word);
-    if (x->at_shell && c->s->restricted)
+    if (x->at_shell && !session_may(c->s, MAY_SHELL))
         return;
     if (x->at_file || x->at_shell)
         offer_files(c, NULL);

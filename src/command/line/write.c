@@ -54,7 +54,7 @@ enum status session_write(const struct session *s, const char *path, const char 
     char *name = sanitize_line(path);
     enum status st = ST_OK;
     bool opened = false;
-    if (s->restricted)
+    if (!session_may(s, MAY_WRITE))
         st = err_set(err, ST_USAGE, "cannot write \"%s\": this session is restricted", name);
     else if (!write_file(path, text, len, append, &opened))
         st = err_set(err, opened ? ST_FAIL : ST_USAGE, "cannot write \"%s\": %s", name,

@@ -52,7 +52,7 @@ enum status peaks_measure(struct session *s, const char *backend, struct peak *o
 void peaks_keep(struct session *s, const struct peak *p)
 {
     struct err err = ERR_INIT;
-    if (s->restricted)
+    if (!session_may(s, MAY_WRITE))
         return;
     if (ceilings_keep(session_ceilings(s), p, &err))
         session_note(s, "the ceilings are not kept: %s", err.text);

@@ -10,6 +10,7 @@
 
 #include "base/mem.h"
 #include "base/number.h"
+#include "command/ask/consent.h"
 #include "command/ask/plan_here.h"
 #include "command/ask/request.h"
 #include "command/output.h"
@@ -289,7 +290,10 @@ enum status source_listing_start(struct session *s, const struct kernel *k, stru
         return err_set(err, ST_NO, "%s has no CUDA source to compile", k->name);
     if (!dev->cc)
         return err_set(err, ST_NO, "%s is no CUDA device; set gpu= to one", dev->name);
-    const enum status st = request_of(s, k->name, NULL, REQUEST_PLAN, &r, err);
+    enum status st = consent_check(s, k, k->cuda, NULL, err);
+    if (st != ST_OK)
+        return st;
+    st = request_of(s, k->name, NULL, REQUEST_PLAN, &r, err);
     const struct measure_how how = {.kind = JOB_LISTING, .sm = dev->cc, .verb = "source"};
     if (st == ST_OK)
         *job = measure_start(s, &r, &how);

@@ -233,12 +233,12 @@ static void add_versions(struct rowset *rows, const struct session *s)
 {
     add(rows, "attnscope", "ok", "%s, with SQLite %s and jansson %s", PACKAGE_VERSION,
         sqlite3_libversion(), jansson_version_str());
-    add(rows, "session", s->restricted ? "restricted" : "free", "%s",
-        s->restricted
-            ? "measures and keeps results; no files that you name are written, no pipe, no shell, "
-              "no "
-              "native code or Python of anybody's"
-            : "files, pipes and ! are on; native code and Python run once you have allowed them");
+    const bool whole = s->may == session_kinds[SESSION_FREE].may;
+    add(rows, "session", session_kinds[whole ? SESSION_FREE : SESSION_RESTRICTED].name, "%s",
+        whole
+            ? "files, pipes and ! are on; native code and Python run once you have allowed them"
+            : "measures and keeps results; no files that you name are written, no pipe, no shell, "
+              "no compiler but for what is shipped, no native code or Python of anybody's");
 }
 
 static void add_terminal(struct rowset *rows, const struct session *s)

@@ -686,7 +686,7 @@ static enum status exec_edit(struct session *s, struct cmd_call *c, struct err *
 {
     struct edit e = {.s = s, .c = c};
     const bool fresh = call_option(c, "fresh") != NULL;
-    if (s->restricted)
+    if (!session_may(s, MAY_SHELL) || !session_may(s, MAY_WRITE))
         return err_set(err, ST_USAGE,
                        "edit starts programs and writes files, which is off in this "
                        "restricted session");

@@ -85,7 +85,8 @@ static enum status allow(struct session *s, const struct kernel *k, struct err *
     if (st == ST_OK && *hash)
         session_note(
             s, "%s is %s: it runs in the worker with your rights, as any program does; sha256 %s",
-            k->name, consent_class(k, consent_side(k)) == CLASS_PYTHON ? "Python" : "native code",
+            k->name,
+            consent_class(k, consent_side(k), NULL) == CLASS_PYTHON ? "Python" : "native code",
             hash);
     return st;
 }
@@ -535,7 +536,7 @@ static enum status exec_kernel(struct session *s, struct cmd_call *c, struct err
     for (int i = 0; i < ACTIONS; i++) {
         if (strcmp(word, actions[i].name) != 0)
             continue;
-        if (actions[i].writes && s->restricted)
+        if (actions[i].writes && !session_may(s, MAY_WRITE))
             return err_set(err, ST_USAGE,
                            "kernel %s writes files, which is off in this restricted "
                            "session",

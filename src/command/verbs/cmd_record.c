@@ -103,7 +103,7 @@ static enum status exec_record(struct session *s, struct cmd_call *c, struct err
         enum status st = call_finish(s, c, err);
         return st ? st : record_status(s, c);
     }
-    if (s->restricted)
+    if (!session_may(s, MAY_WRITE))
         return err_set(err, ST_USAGE, "recording is off in this restricted session");
     if (c->nwords == 1 && !strcmp(c->words[0].text, "off")) {
         enum status st = call_finish(s, c, err);

@@ -234,7 +234,7 @@ static enum status read_call(struct session *s, struct cmd_call *c, struct repor
     enum status st = call_finish(s, c, err);
     if (!st && (c->nwords < 1 || c->nwords > 2))
         st = err_set(err, ST_USAGE, "report needs a file, for example: report lesson.html");
-    if (!st && s->restricted)
+    if (!st && !session_may(s, MAY_WRITE))
         st = err_set(err, ST_USAGE, "writing to files is off in this restricted session");
     return st;
 }

@@ -438,8 +438,9 @@ static enum status prune(struct session *s, struct cmd_call *c, const struct que
     const bool text = call_format(c) == FORMAT_TEXT;
     (void)call_option(c, "yes");
     enum status st =
-        s->restricted ? err_set(err, ST_USAGE, "results prune is off: this session is restricted")
-                      : find_old(s, x, &old, err);
+        !session_may(s, MAY_WRITE)
+            ? err_set(err, ST_USAGE, "results prune is off: this session is restricted")
+            : find_old(s, x, &old, err);
     say_old(&old, &what);
     if (!st && (old.n || !text))
         show_old(s, c, &old);

@@ -368,7 +368,7 @@ static enum status check_params(const struct request *r, struct err *err)
 enum status run_prepare(struct session *s, struct cmd_call *c, const char *output,
                         struct request *r, struct err *err)
 {
-    if (output && s->restricted)
+    if (output && !session_may(s, MAY_WRITE))
         return err_set(err, ST_USAGE, "output= is off in this restricted session");
     enum status st = request_make(s, c, 0, r, err);
     if (st)

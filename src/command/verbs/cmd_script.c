@@ -175,7 +175,7 @@ const struct cmd_entry cmd_save = {
 
 static enum status exec_shell(struct session *s, struct cmd_call *c, struct err *err)
 {
-    if (s->restricted)
+    if (!session_may(s, MAY_SHELL))
         return err_set(err, ST_USAGE, "the shell is off in this restricted session");
     if (!c->nwords)
         return err_set(err, ST_USAGE, "! needs a shell command, for example: !ls");

@@ -50,7 +50,7 @@ static enum status run_one(struct session *s, const char *command, struct rows *
 {
     struct str out = {0};
     struct rows got;
-    const enum status st = session_apart(s, command, &got, &out, err);
+    const enum status st = session_apart(s, SESSION_LESSON, command, &got, &out, err);
     rows_add(rows, &got.results, NULL);
     rows_clear(&got);
     str_free(&out);

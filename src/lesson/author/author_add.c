@@ -45,7 +45,7 @@ static enum status exec_add(struct session *s, struct cmd_call *c, struct err *e
         st = err_set(err, ST_USAGE, "lesson add needs a file, for example: lesson add banks-2.md");
     if (!st)
         st = call_finish(s, c, err);
-    if (!st && s->restricted)
+    if (!st && !session_may(s, MAY_WRITE))
         st = err_set(err, ST_USAGE, "adding lessons is off in this restricted session");
     if (!st)
         st = full_path(c->words[1].text, &path, err);

@@ -67,7 +67,7 @@ static enum status read_source(const struct session *s, const char *word, struct
     *out = (struct source){0};
     if (!strchr(word, '/') && !(len > 3 && strcmp(word + len - 3, ".md") == 0))
         return read_named(word, out, err);
-    if (s->restricted)
+    if (!session_may(s, MAY_READ))
         return err_set(err, ST_USAGE, "reading files is off in this restricted session");
     out->file = xstrdup(word);
     return str_read_file(word, LESSON_MAX, &out->text, &out->len, err);

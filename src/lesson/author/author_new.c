@@ -112,7 +112,7 @@ static enum status exec_new(struct session *s, struct cmd_call *c, struct err *e
     st = path_for(PATH_DATA, file, "your lessons", &path, err);
     if (!st && access(path, F_OK) == 0)
         st = err_set(err, ST_USAGE, "\"%s\" exists already", path);
-    if (!st && !s->restricted)
+    if (!st && session_may(s, MAY_WRITE))
         st = path_make_parent(path, err);
     if (!st)
         st = session_write(s, path, skeleton, sizeof skeleton - 1, false, err);

@@ -22,7 +22,7 @@ struct session *walk_session(const struct session *s)
     own->front.note = NULL;            /* what a step has to say is for learners */
     own->front.output = NULL;          /* and so is what its commands print */
     own->services.store_failed = true; /* nothing is kept */
-    own->restricted = true;
+    own->may = s->may & session_kinds[SESSION_LESSON].may;
     options_copy(&own->settings.options, &s->settings.options);
     return own;
 }

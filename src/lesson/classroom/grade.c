@@ -407,7 +407,7 @@ static enum status exec_grade(struct session *s, struct cmd_call *c, struct err 
     action_formats(c);
     if (c->nwords < 2)
         st = err_set(err, ST_USAGE, "lesson grade needs packs, or a folder of *.pack");
-    if (!st && s->restricted)
+    if (!st && !session_may(s, MAY_READ))
         st = err_set(err, ST_USAGE, "reading files is off in this restricted session");
     if (!st)
         st = call_finish(s, c, err);

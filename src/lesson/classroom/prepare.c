@@ -70,8 +70,9 @@ static void prepare_command(struct prepare *p, const struct lesson *l, int step,
     struct rows got = {0};
     struct str out = {0};
     const double start = seconds_now();
-    const enum status st =
-        p->list || shown ? ST_OK : session_apart(p->session, line, &got, &out, &err);
+    const enum status st = p->list || shown
+                               ? ST_OK
+                               : session_apart(p->session, SESSION_LESSON, line, &got, &out, &err);
     const char *why = st && *err.text ? err.text : complaint(&got.results);
     const bool ok = !st && !why;
     char *instead = xasprintf("no GPU here: %s, step %d, shows a recording of the program's",
@@ -207,7 +208,7 @@ static enum status exec_prepare(struct session *s, struct cmd_call *c, struct er
     struct prepare p = {.session = s, .list = call_option(c, "list") != NULL};
     action_formats(c);
     enum status st = call_finish(s, c, err);
-    if (!st && s->restricted)
+    if (!st && !session_may(s, MAY_WRITE))
         st = err_set(err, ST_USAGE, "recording is off in this restricted session");
     if (!st)
         st = check_names(c, err);

@@ -561,9 +561,8 @@ static enum status answer_run(struct lesson_run *r, struct str *out, struct err 
     struct rows got;
     struct texts speaks = stage_speaks(run_stage(r));
     r->session->front.speaks = &speaks;
-    r->session->ours = !r->session->restricted && !lesson_is_own(r->lesson);
-    enum status st = session_apart(r->session, line, &got, out, err);
-    r->session->ours = false;
+    const enum session_kind as = lesson_is_own(r->lesson) ? SESSION_LESSON : SESSION_COURSE;
+    enum status st = session_apart(r->session, as, line, &got, out, err);
     r->session->front.speaks = NULL;
     texts_clear(&speaks);
     const bool open_instead = st == ST_NO_GPU && it->recording && !r->no_gpu;

@@ -114,7 +114,8 @@ static enum status draw_command(struct session *s, const struct item *it, int wi
     struct str all = {0};
     const int was = s->front.width;
     s->front.width = width;
-    enum status st = session_apart(s, it->command, NULL, it->from ? &all : out, err);
+    enum status st =
+        session_apart(s, SESSION_LESSON, it->command, NULL, it->from ? &all : out, err);
     s->front.width = was;
     if (st == ST_OK && it->from)
         st = cut_diff(str_text(&all), it, width, out, err);

@@ -103,7 +103,7 @@ enum status words_explain(struct session *s, const char *word, int width, struct
     }
     if (word[strspn(word, "abcdefghijklmnopqrstuvwxyz0123456789_")] == 0) { /* a figure, then? */
         char *line = xasprintf("explain %s", word);
-        enum status st = session_apart(s, line, NULL, out, NULL);
+        enum status st = session_apart(s, SESSION_LESSON, line, NULL, out, NULL);
         free(line);
         if (st == ST_OK)
             return ST_OK;

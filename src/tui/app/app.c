@@ -172,7 +172,7 @@ const char *app_shown_command(const struct app *a)
 void app_dump(struct app *a, bool svg)
 {
     struct str told = {0};
-    if (a->session->restricted) {
+    if (!session_may(a->session, MAY_WRITE)) {
         app_message(a, ROLE_WARN, "--restricted: no files are written");
         return;
     }

@@ -77,9 +77,9 @@ void menu_consent(struct app *a)
     if (!k || desc_sha256(consent_side(k), a->consent_hash, &err) != ST_OK)
         return;
     snprintf(a->consent_name, sizeof a->consent_name, "%s", k->name);
-    char *title =
-        xasprintf("Run %s, which is %s?", k->name,
-                  consent_class(k, consent_side(k)) == CLASS_PYTHON ? "Python" : "native code");
+    char *title = xasprintf(
+        "Run %s, which is %s?", k->name,
+        consent_class(k, consent_side(k), NULL) == CLASS_PYTHON ? "Python" : "native code");
     popup_open_menu(&a->popup, title, &ops, a);
     free(title);
     a->urgent = true;

@@ -163,7 +163,7 @@ static void keep_refused(const char *path)
 
 void state_save(struct app *a, const char *why)
 {
-    char *path = a->session->restricted ? NULL : path_in(PATH_STATE, "session.json");
+    char *path = session_may(a->session, MAY_WRITE) ? path_in(PATH_STATE, "session.json") : NULL;
     if (path && path_make_parent(path, NULL) == ST_OK) {
         keep_refused(path);
         json_t *o = state_take(a);
