@@ -76,6 +76,7 @@ struct backend_options {
     int launch;    /* enum launch_kind */
     int blocks;    /* enum sim_blocks */
     int hazards;   /* enum sim_hazards */
+    double sim_s;  /* wall-clock seconds that a simulated run may take; 0: as many as it needs */
     bool counting; /* counts are wanted as those of a timed run, which is not asked for its LSE */
 };
 

@@ -244,12 +244,12 @@ static void poison_all(const struct backend *b, struct slot *s)
 }
 
 /* Wall-clock seconds that a run may take. */
-static double patience_s(void)
+static double patience_s(const struct backend_options *o)
 {
     static const double usual = 600, most = 86400;
     const char *text = getenv("ATTNSCOPE_SIM_SECONDS");
-    const double n = text ? strtod(text, NULL) : 0;
-    return n > 0 ? fmin(n, most) : usual;
+    const double n = text ? strtod(text, NULL) : 0, longest = n > 0 ? fmin(n, most) : usual;
+    return o->sim_s > 0 ? fmin(o->sim_s, longest) : longest;
 }
 
 /* Blocks in flight, shadows of memory, programs, stacks of threads; and copies of what it is given. */
@@ -284,7 +284,7 @@ static struct sim_job job_of(const struct backend *b, const struct slot *s)
                         .blocks = (enum sim_blocks)b->options.blocks,
                         .hazards = b->options.hazards == SIM_HAZARDS_ON,
                         .threads = b->threads,
-                        .seconds = patience_s()};
+                        .seconds = patience_s(&b->options)};
     memcpy(j.tensors, b->tensors, sizeof j.tensors);
     memcpy(j.tensor_bytes, b->bytes, sizeof j.tensor_bytes);
     if (b->options.hazards == SIM_HAZARDS_AUTO)

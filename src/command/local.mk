@@ -87,6 +87,7 @@ libattnscope_a_SOURCES += \
 	%D%/show/looked.c %D%/show/looked.h \
 	%D%/show/source.c %D%/show/alone.c \
 	%D%/show/source.h %D%/show/alone.h \
+	%D%/ask/simulate.c %D%/ask/simulate.h \
 	%D%/ask/sweep_walk.c %D%/ask/sweep_walk.h \
 	%D%/ask/sweep.c \
 	%D%/ask/sweep.h \

@@ -336,6 +336,19 @@ void call_remember(struct session *s, struct cmd_call *c, const struct rowset *r
         journal_add(s, rows, cols, &c->charts, call_command(c));
 }
 
+void call_remember_tables(struct session *s, struct cmd_call *c, const struct call_tables *t)
+{
+    struct rowset first = {.type = t->all->type};
+    for (size_t i = 0; i < t->numbered; i++)
+        rowset_share(&first, t->all->rows[i]);
+    number_rows(&s->rows, &first);
+    rowset_clear(&first);
+    keep_for_export(&s->rows, sheet_make(t->all, t->cols[!t->tables[0]->n], &c->charts,
+                                         call_command(c)));
+    for (int i = 0; i < 2 && is_reported(c); i++)
+        journal_add(s, t->tables[i], t->cols[i], i ? NULL : &c->charts, call_command(c));
+}
+
 void session_remember_runs(struct session *s, const struct rowset *rows, bool compared,
                            const char *command)
 {
@@ -397,6 +410,12 @@ static void print_rows(struct session *s, struct cmd_call *c, const struct rowse
         drop_names(s, c, from);
     if (f == FORMAT_MD)
         rows_md_footer(c->out, call_command(c));
+}
+
+void call_print(struct session *s, struct cmd_call *c, const struct rowset *rows,
+                const struct columns *cols)
+{
+    print_rows(s, c, rows, cols);
 }
 
 void call_show(struct session *s, struct cmd_call *c, const struct rowset *rows,

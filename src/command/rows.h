@@ -77,6 +77,18 @@ void call_show(struct session *s, struct cmd_call *c, const struct rowset *rows,
 /* Keeps the rows as $1 .. $last and for export; call_rows() does it too. */
 void call_remember(struct session *s, struct cmd_call *c, const struct rowset *rows,
                    const struct columns *cols);
+/* Rows of a command that were shown as two tables, either of which may be empty. Those that take numbers stand first in
+ * `all`, `numbered` of them; `export` has all, a report both tables. */
+struct call_tables {
+    const struct rowset *all;
+    size_t numbered;
+    const struct rowset *tables[2];
+    const struct columns *cols[2];
+};
+void call_remember_tables(struct session *s, struct cmd_call *c, const struct call_tables *t);
+/* Prints the rows in a format for programs, without remembering them. */
+void call_print(struct session *s, struct cmd_call *c, const struct rowset *rows,
+                const struct columns *cols);
 /* Keeps measured rows as $1 .. $last and for `export`, as the verbs run and compare do: for front ends
  * that measure by themselves. `command` would repeat them. */
 void session_remember_runs(struct session *s, const struct rowset *rows, bool compared,

@@ -137,7 +137,7 @@ enum status launch_need_backend(struct launch *l, struct err *err)
     bool same = l->backend && ops == l->ops && o->device == l->options.device &&
                 o->threads == l->options.threads && o->streams == l->options.streams &&
                 o->launch == l->options.launch && o->blocks == l->options.blocks &&
-                o->hazards == l->options.hazards &&
+                o->hazards == l->options.hazards && o->sim_s == l->options.sim_s &&
                 (ops->sample || o->counting == l->options.counting);
     if (same)
         return ST_OK;

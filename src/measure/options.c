@@ -41,7 +41,8 @@ struct backend_options options_backend(const struct options *o)
                                     .streams = o->streams,
                                     .launch = (int)o->launch,
                                     .blocks = o->blocks,
-                                    .hazards = o->hazards};
+                                    .hazards = o->hazards,
+                                    .sim_s = o->sim_s};
 }
 
 /* ---- what a key does besides setting its member ---- */
@@ -130,6 +131,7 @@ const struct field timing_fields[] = {
     FIELD_AT("min_s", FIELD_REAL, options, rule.min_s, .lo = 0, .hi = 3600),
     FIELD_AT("min_n", FIELD_INT, options, rule.min_n, .lo = 0, .hi = 1000000),
     FIELD_AT("warm_s", FIELD_REAL, options, rule.warm_s, .lo = 0, .hi = 3600),
+    FIELD_AT("sim_s", FIELD_REAL, options, sim_s, .lo = 0, .hi = 86400),
     FIELD_AT("clock_floor", FIELD_REAL, options, rule.clock_floor, .lo = 0, .hi = 1),
     {.name = NULL},
 };

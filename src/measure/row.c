@@ -95,6 +95,7 @@ const struct field run_fields[] = {
     REAL(predicted_us, 3, "us", "Time by the simulator's model; null until there is one. Simulation speed is never a time."),
     INT(blocks,     "blocks", "Blocks of all launches of a simulated run."),
     INT(blocks_run, "blocks", "How many of them were simulated; fewer: counts are those of all, by blocks that stand for others."),
+    TEXT(hazards_shape, "The small shape that hazards were looked for on, where it is not the row's own; null: the row's own, or they were not looked for."),
     INT(hazards,    "", "Distinct hazards that the simulator found: accesses out of bounds, never written, misaligned, races, missing waits, barriers; null: none was found and races were not looked for."),
     TEXT(hazard, "The first of them: what, where, who."),
 #define COUNTER(...)

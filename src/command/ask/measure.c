@@ -26,22 +26,6 @@ static bool needs_gpu(const struct request *r, int i)
            !backend_is_here(gpu);
 }
 
-/* What the C version's parameters are on the CUDA side. */
-static struct param_values twin_params(const struct kernel_desc *c, const struct param_values *v,
-                                       const struct kernel_desc *cuda, const struct shape *s)
-{
-    struct param_values twin = desc_defaults_for(cuda, s);
-    for (int i = 0; i < c->nparams; i++) {
-        char number[32];
-        const struct field *f = &c->params[i];
-        if (!desc_param_changed(c, v, i, s) || desc_param_index(cuda, f->name) < 0)
-            continue;
-        snprintf(number, sizeof number, "%lld", (long long)v->v[i]);
-        (void)desc_param_try(cuda, &twin, f->name, f->words ? f->words[v->v[i]] : number, NULL);
-    }
-    return twin;
-}
-
 /* Where nobody has named a backend, the C version stands for the kernel: parameters that the CUDA kernel
  * refuses are not run under its name. */
 static bool twin_refuses(const struct request *r, int i, struct err *why)
@@ -51,8 +35,9 @@ static bool twin_refuses(const struct request *r, int i, struct err *why)
     struct err reason = ERR_INIT;
     if (r->options.backend || !k->cuda || r->descs[i] != k->cpu)
         return false;
-    const struct param_values usual = desc_defaults_for(k->cuda, s),
-                              v = twin_params(k->cpu, &r->params[i], k->cuda, s);
+    const struct param_values usual = desc_defaults_for(k->cuda, s);
+    struct param_values v = usual;
+    request_carry_params(r, i, k->cuda, &v);
     if (desc_supports(k->cuda, s, &v, 0, &reason) == ST_OK ||
         desc_supports(k->cuda, s, &usual, 0, NULL) != ST_OK)
         return false;
@@ -446,14 +431,15 @@ void measure_drop(struct measuring *m)
 void measured_clear(struct measured *m)
 {
     run_rows_clear(&m->rows);
+    run_rows_clear(&m->beside);
     *m = (struct measured){0};
 }
 
-static void list_failed(const struct run_rows *rows, struct str *names)
+static void list_failed(const struct run_rows *rows, const char *how, struct str *names)
 {
     for (size_t i = 0; i < rows->n; i++)
         if (rows->v[i].check && !run_row_passed(&rows->v[i]))
-            str_addf(names, "%s%s", names->len ? ", " : "", rows->v[i].kernel);
+            str_addf(names, "%s%s%s", names->len ? ", " : "", rows->v[i].kernel, how);
 }
 
 static bool is_reason(const struct run_rows *rows, const char *text)
@@ -492,7 +478,8 @@ enum status measured_status(const struct measured *m, bool shown, struct err *er
     if (!m->failed)
         return ST_OK;
     struct str names = {0};
-    list_failed(&m->rows, &names);
+    list_failed(&m->rows, "", &names);
+    list_failed(&m->beside, " (simulated)", &names);
     err_set(err, ST_NO, "the check failed for %s", str_text(&names));
     str_free(&names);
     return ST_NO;

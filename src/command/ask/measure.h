@@ -27,6 +27,7 @@ struct measured {
     int ran, failed;      /* rows with figures; rows whose check failed */
     int unknown;          /* rows whose check has no answer: the reference is not finite */
     int need_gpu;         /* rows of kernels that exist for CUDA alone, where there is no GPU */
+    struct run_rows beside; /* of the simulator, beside live ones of `rows`: simulate.h */
     enum status status;   /* ST_OK, ST_CANCELLED, ST_FAIL */
     struct err err;       /* for status, or why nothing ran */
 };

@@ -6,6 +6,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "command/ask/request.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -256,21 +257,63 @@ static enum status take_words(struct session *s, struct source *c, struct reques
 
 /* ---- parameters ---- */
 
+/* What the session has set of kernel k's, for side `d`. */
+static void session_params(const struct session *s, const struct kernel *k,
+                           const struct kernel_desc *d, struct param_values *v)
+{
+    for (int named = 0; named < 2; named++) /* a setting for one kernel wins */
+        for (size_t i = 0; i < s->settings.nparams; i++)
+            if (!s->settings.params[i].kernel == !named &&
+                (!named || !strcmp(s->settings.params[i].kernel, k->name)))
+                (void)desc_param_set(d, v, s->settings.params[i].name, s->settings.params[i].value,
+                                     NULL);
+}
+
 /* The defaults, and what the session has set. */
 static void first_params(const struct session *s, unsigned flags, struct request *r)
 {
     for (int k = 0; k < r->nkernels; k++) {
         const struct kernel_desc *d = request_desc(r, k);
         r->params[k] = desc_defaults_for(d, &r->problem.shape);
-        if (flags & REQUEST_FRESH)
-            continue;
-        for (int named = 0; named < 2; named++) /* a setting for one kernel wins */
-            for (size_t i = 0; i < s->settings.nparams; i++)
-                if (!s->settings.params[i].kernel == !named &&
-                    (!named || !strcmp(s->settings.params[i].kernel, r->kernels[k]->name)))
-                    (void)desc_param_set(d, &r->params[k], s->settings.params[i].name,
-                                         s->settings.params[i].value, NULL);
+        if (!(flags & REQUEST_FRESH))
+            session_params(s, r->kernels[k], d, &r->params[k]);
     }
+}
+
+void request_carry_params(const struct request *r, int i, const struct kernel_desc *to,
+                          struct param_values *v)
+{
+    const struct kernel_desc *from = request_desc(r, i);
+    const struct param_values *have = &r->params[i];
+    for (int p = 0; p < from->nparams; p++) {
+        char number[32];
+        const struct field *f = &from->params[p];
+        if (!desc_param_changed(from, have, p, &r->problem.shape) ||
+            desc_param_index(to, f->name) < 0)
+            continue;
+        snprintf(number, sizeof number, "%lld", (long long)have->v[p]);
+        (void)desc_param_try(to, v, f->name, f->words ? f->words[have->v[p]] : number, NULL);
+    }
+}
+
+bool request_on(const struct session *s, const struct request *r, int i, const char *backend,
+                struct request *out)
+{
+    const struct kernel *k = r->kernels[i];
+    const struct backend_info *b = backend_info(backend);
+    const struct kernel_desc *d = b && !kernel_is_peer(k) ? backend_desc(b, k) : NULL;
+    if (!d)
+        return false;
+    struct param_values v = desc_defaults_for(d, &r->problem.shape);
+    session_params(s, k, d, &v);
+    request_carry_params(r, i, d, &v);
+    request_copy(out, r);
+    request_only(out, i);
+    out->descs[0] = d;
+    out->params[0] = v;
+    free(out->options.backend);
+    out->options.backend = xstrdup(backend);
+    return true;
 }
 
 enum status request_param(struct request *r, const char *name, const char *value, bool *known,

@@ -66,6 +66,13 @@ void request_put_first(struct request *r, int i);
  * stays as it is. ST_USAGE marks the key. */
 enum status request_base_first(struct cmd_call *c, struct request *r, const char *base,
                                struct err *err);
+/* Entry i alone, for another backend by name: what it has changed of its parameters goes over by name, above
+ * what the session sets. False: the kernel has no such side, or it is another library's. `out` is overwritten. */
+bool request_on(const struct session *s, const struct request *r, int i, const char *backend,
+                struct request *out);
+/* What kernel i's changed parameters are for another side of it, above `v`; those that it lacks or refuses are left out. */
+void request_carry_params(const struct request *r, int i, const struct kernel_desc *to,
+                          struct param_values *v);
 /* Leaves kernel i alone in it. */
 void request_only(struct request *r, int i);
 /* Leaves it twice, each with parameters of its own: "BR=32@BC=64" and "BR=64@BC=64". */

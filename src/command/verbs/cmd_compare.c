@@ -14,6 +14,7 @@
 #include "command/ask/compare_rec.h"
 #include "command/ask/measure.h"
 #include "command/ask/request.h"
+#include "command/ask/simulate.h"
 #include "command/output.h"
 #include "command/session.h"
 #include "command/verbs/cmd_run.h"
@@ -78,7 +79,7 @@ static void add_verdict(struct str *out, const struct run_row *row, const char *
 }
 
 /* One sentence per kernel besides the base. */
-static void add_verdicts(const struct session *s, struct str *out, const struct run_rows *rows)
+static void add_verdicts(const struct session *s, const struct run_rows *rows, struct str *out)
 {
     size_t b = 0;
     while (b < rows->n && (!rows->v[b].verdict || strcmp(rows->v[b].verdict, "base")))
@@ -105,6 +106,10 @@ static enum status judge_speed(const struct run_rows *rows, struct err *err)
 {
     for (size_t i = 0; i < rows->n; i++) {
         const struct run_row *row = &rows->v[i];
+        if (row_is_simulated(row))
+            return err_set(err, ST_NO_GPU,
+                           "%s was simulated, which gives no time; --fail-on=slower needs a GPU",
+                           row->kernel);
         if (!isfinite(row->median_us))
             return err_set(err, ST_FAIL, "%s gave no time, so it is not known to be no slower",
                            row->kernel);
@@ -133,17 +138,15 @@ static enum status compare_prepared(struct session *s, struct cmd_call *c, struc
     if (st)
         return st;
     drop_verdicts(&m.rows);
-    if (!shapes)
-        sort_rows(&m.rows);
     const bool timed = request_has_times(r);
-    run_print(s, c, r, shapes, &m, timed ? &compare_columns : &counted_columns,
-              timed ? "ratio" : NULL, "time ratio");
-    const size_t from = c->out->len;
-    if (call_format(c) == FORMAT_TEXT && !shapes && timed)
-        add_verdicts(s, c->out, &m.rows);
-    else if (call_format(c) == FORMAT_TEXT && !timed)
+    const struct run_look look = {.cols = &compare_columns,
+                                  .ratio_field = timed ? "ratio" : NULL,
+                                  .ratio_title = "time ratio",
+                                  .order = shapes ? NULL : sort_rows,
+                                  .below = add_verdicts};
+    run_show(s, c, r, how, shapes, &look, &m);
+    if (call_format(c) == FORMAT_TEXT && !timed)
         str_add(c->out, no_verdict);
-    lines_wrap(c->out, from, call_width(s, c));
     st = measured_status(&m, true, err);
     if (!st && fail_slower)
         st = judge_speed(&m.rows, err);
@@ -227,5 +230,5 @@ const struct cmd_entry cmd_compare = {
     .keys = compare_keys,
     .flags = CMD_SHAPE | CMD_OPTIONS | CMD_PARAMS | CMD_ROWS,
     .exec = exec_compare,
-    .columns = COLUMNS(&compare_columns, &pair_columns),
+    .columns = COLUMNS(&compare_columns, &pair_columns, &counted_columns),
 };

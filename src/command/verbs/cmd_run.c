@@ -17,6 +17,7 @@
 #include "command/ask/estimate.h"
 #include "command/ask/measure.h"
 #include "command/ask/request.h"
+#include "command/ask/simulate.h"
 #include "command/line/lex.h"
 #include "command/output.h"
 #include "command/session.h"
@@ -58,6 +59,7 @@ struct shapes_run {
 static void absorb(struct measured *total, struct measured *part)
 {
     run_rows_append(&total->rows, &part->rows);
+    run_rows_append(&total->beside, &part->beside);
     total->ran += part->ran;
     total->failed += part->failed;
     total->unknown += part->unknown;
@@ -83,6 +85,7 @@ static enum status each_shape(const struct shapes_run *x, const char *line, bool
         request_copy(&r, x->base);
         problem_copy(&r.problem, &p);
         measure(x->s, &r, x->how, &part);
+        simulate(x->s, &r, x->how, 0, &part);
         absorb(x->total, &part);
         request_clear(&r);
     }
@@ -269,36 +272,199 @@ static void add_noise(struct session *s, struct cmd_call *c, const struct run_ro
     lines_wrap(c->out, from, call_width(s, c));
 }
 
-void run_print(struct session *s, struct cmd_call *c, const struct request *r, const char *shapes,
-               const struct measured *m, const struct columns *cols, const char *ratio_field,
-               const char *ratio_title)
+/* ---- live rows, and simulated ones below them ---- */
+
+/* Does it stand in the table of the simulator, be it for want of a GPU with a reason alone? */
+static bool is_below(const struct request *r, const struct run_row *row)
 {
-    const bool text = call_format(c) == FORMAT_TEXT, md = call_format(c) == FORMAT_MD;
-    if (text && !shapes)
-        measured_heading(&m->rows, c->out, call_width(s, c));
-    for (size_t i = 0; md && i < m->rows.n; i++)
-        if (m->rows.v[i].device) {
-            run_environment(c->out, &m->rows.v[i]);
-            break;
-        }
-    add_error_charts(c, &m->rows);
-    struct rowset rows;
-    run_rows_share(&m->rows, &rows);
-    call_rows(s, c, &rows, cols);
-    charts_add(&s->rows.last.charts, samples_chart(&m->rows));
-    rowset_clear(&rows);
-    if (text) {
-        add_error_maps(s, c, &m->rows);
-        {
-            add_noise(s, c, &m->rows);
-            add_clocks(c, &m->rows);
-            add_reruns(c, &m->rows);
-        }
+    for (int i = 0; i < r->nkernels; i++)
+        if (!strcmp(r->kernels[i]->name, row->kernel) && simulated(r, i) == SIMULATED_ALONE)
+            return true;
+    return row_is_simulated(row);
+}
+
+static void copy_row(struct run_rows *to, const struct run_row *from)
+{
+    struct run_row row;
+    record_init(run_fields, &row);
+    record_copy(run_fields, &row, from);
+    run_rows_take(to, &row);
+}
+
+static void live_rows(const struct request *r, const struct measured *m,
+                      const struct run_look *look, struct run_rows *out)
+{
+    for (size_t i = 0; i < m->rows.n; i++)
+        if (!is_below(r, &m->rows.v[i]))
+            copy_row(out, &m->rows.v[i]);
+    if (look->order)
+        look->order(out);
+}
+
+/* The next of this kernel from *at on. */
+static const struct run_row *next_of(const struct run_rows *rows, const char *kernel, size_t *at)
+{
+    while (*at < rows->n && strcmp(rows->v[*at].kernel, kernel) != 0)
+        ++*at;
+    return *at < rows->n ? &rows->v[(*at)++] : NULL;
+}
+
+/* In the order in which the kernels were asked for. */
+static void simulated_rows(const struct request *r, const struct measured *m, struct run_rows *out)
+{
+    const struct run_row *row;
+    for (int i = 0; i < r->nkernels; i++) {
+        const char *name = r->kernels[i]->name;
+        bool had = false;
+        for (int k = 0; k < i; k++)
+            had = had || !strcmp(r->kernels[k]->name, name);
+        for (size_t at = 0; !had && (row = next_of(&m->rows, name, &at));)
+            if (is_below(r, row))
+                copy_row(out, row);
+        for (size_t at = 0; !had && (row = next_of(&m->beside, name, &at));)
+            copy_row(out, row);
     }
-    if (md && shapes)
+}
+
+static void show_table(struct session *s, struct cmd_call *c, const struct run_rows *rows,
+                       const struct columns *cols)
+{
+    struct rowset set;
+    run_rows_share(rows, &set);
+    rows_show(s, c->out, &set, cols, call_format(c), call_width(s, c));
+    rowset_clear(&set);
+}
+
+static void show_environment(struct cmd_call *c, const struct run_rows *rows)
+{
+    for (size_t i = 0; i < rows->n; i++)
+        if (rows->v[i].device) {
+            run_environment(c->out, &rows->v[i]);
+            return;
+        }
+}
+
+static void show_live(struct session *s, struct cmd_call *c, const char *shapes,
+                      const struct run_look *look, const struct run_rows *rows)
+{
+    const bool text = call_format(c) == FORMAT_TEXT;
+    if (!rows->n)
+        return;
+    if (text && !shapes)
+        measured_heading(rows, c->out, call_width(s, c));
+    else if (!text)
+        show_environment(c, rows);
+    show_table(s, c, rows, look->cols);
+    if (text) {
+        add_error_maps(s, c, rows);
+        add_noise(s, c, rows);
+        add_clocks(c, rows);
+        add_reruns(c, rows);
+    }
+    const size_t from = c->out->len;
+    if (text && !shapes && look->below)
+        look->below(s, rows, c->out);
+    lines_wrap(c->out, from, call_width(s, c));
+}
+
+/* "hazards: looked for on B=1 H=2 S=200 D=64 f16", once for each such shape. */
+static void add_hazard_shapes(struct cmd_call *c, const struct run_rows *rows)
+{
+    const size_t from = c->out->len;
+    for (size_t i = 0; i < rows->n; i++) {
+        const char *shape = rows->v[i].hazards_shape;
+        if (shape && !strstr(str_text(c->out) + from, shape))
+            str_addf(c->out, "hazards: looked for on %s\n", shape);
+    }
+}
+
+static const char beside_title[] =
+    "The CUDA source, simulated: what it does and whether it is right, not how long it takes";
+
+static bool any_counted(const struct run_rows *rows)
+{
+    for (size_t i = 0; i < rows->n; i++)
+        if (row_is_simulated(&rows->v[i]))
+            return true;
+    return false;
+}
+
+static void show_simulated(struct session *s, struct cmd_call *c, const struct request *r,
+                           const char *shapes, const struct run_look *look,
+                           const struct run_rows *rows, bool below)
+{
+    const bool text = call_format(c) == FORMAT_TEXT;
+    if (!rows->n)
+        return;
+    if (below || (!r->options.backend && any_counted(rows)))
+        str_addf(c->out, "%s%s%s", below ? "\n" : "", beside_title, text ? "\n" : "\n\n");
+    if (text && !shapes)
+        measured_heading(rows, c->out, call_width(s, c));
+    else if (!text)
+        show_environment(c, rows);
+    show_table(s, c, rows, &counted_columns);
+    if (!text)
+        return;
+    add_hazard_shapes(c, rows);
+    add_error_maps(s, c, rows);
+    if (!below && !shapes && look->below)
+        look->below(s, rows, c->out);
+}
+
+static void remember(struct session *s, struct cmd_call *c, const struct run_look *look,
+                     const struct run_rows *live, const struct run_rows *sim,
+                     const struct measured *m)
+{
+    struct rowset all, beside, tables[2];
+    run_rows_share(&m->rows, &all);
+    run_rows_share(&m->beside, &beside);
+    rowset_append(&all, &beside);
+    run_rows_share(live, &tables[0]);
+    run_rows_share(sim, &tables[1]);
+    const struct call_tables t = {.all = &all,
+                                  .numbered = m->rows.n,
+                                  .tables = {&tables[0], &tables[1]},
+                                  .cols = {look->cols, &counted_columns}};
+    add_error_charts(c, &m->rows);
+    add_error_charts(c, &m->beside);
+    if (call_format(c) == FORMAT_JSON || call_format(c) == FORMAT_CSV)
+        call_print(s, c, &all, look->cols);
+    call_remember_tables(s, c, &t);
+    charts_add(&s->rows.last.charts, samples_chart(live));
+    rowset_clear(&all);
+    rowset_clear(&beside);
+    rowset_clear(&tables[0]);
+    rowset_clear(&tables[1]);
+}
+
+void run_show(struct session *s, struct cmd_call *c, const struct request *r,
+              const struct measure_how *how, const char *shapes, const struct run_look *look,
+              struct measured *m)
+{
+    const enum format f = call_format(c);
+    const bool read = f == FORMAT_TEXT || f == FORMAT_MD;
+    struct run_rows live = {0}, sim = {0};
+    live_rows(r, m, look, &live);
+    if (read)
+        show_live(s, c, shapes, look, &live);
+    if (!shapes && simulated_any(r)) {
+        call_flush(s, c);
+        simulate(s, r, how, 0, m);
+    }
+    simulated_rows(r, m, &sim);
+    if (look->order)
+        look->order(&m->rows);
+    if (read)
+        show_simulated(s, c, r, shapes, look, &sim, live.n > 0);
+    remember(s, c, look, &live, &sim, m);
+    if (f == FORMAT_MD)
+        rows_md_footer(c->out, c->command ? c->command : c->text);
+    if (f == FORMAT_MD && shapes)
         str_addc(c->out, '\n');
-    if ((text || md) && shapes && ratio_field)
-        add_geomeans(c->out, r, &m->rows, ratio_field, ratio_title);
+    if (read && shapes && look->ratio_field)
+        add_geomeans(c->out, r, &live, look->ratio_field, look->ratio_title);
+    run_rows_clear(&live);
+    run_rows_clear(&sim);
 }
 
 static enum status need_kernel(const struct cmd_call *c, const struct request *r, struct err *err)
@@ -404,8 +570,10 @@ static enum status exec_measured(struct session *s, struct cmd_call *c, enum job
     st = run_request(s, c, &r, &how, shapes, &m, err);
     if (!st) {
         const bool timed = kind == JOB_RUN && request_has_times(&r);
-        run_print(s, c, &r, shapes, &m, request_has_times(&r) ? cols : &counted_columns,
-                  timed ? "speedup" : NULL, "speedup");
+        const struct run_look look = {.cols = cols,
+                                      .ratio_field = timed ? "speedup" : NULL,
+                                      .ratio_title = "speedup"};
+        run_show(s, c, &r, &how, shapes, &look, &m);
         st = measured_status(&m, true, err);
         measured_clear(&m);
     }
@@ -481,5 +649,5 @@ const struct cmd_entry cmd_check = {
     .keys = run_keys,
     .flags = CMD_SHAPE | CMD_OPTIONS | CMD_PARAMS | CMD_ROWS,
     .exec = exec_check,
-    .columns = COLUMNS(&check_columns),
+    .columns = COLUMNS(&check_columns, &counted_columns),
 };

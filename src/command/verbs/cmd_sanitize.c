@@ -9,6 +9,7 @@
 #include "base/number.h"
 #include "command/ask/measure.h"
 #include "command/ask/request.h"
+#include "command/ask/simulate.h"
 #include "command/output.h"
 #include "command/session.h"
 #include "command/show/simulated.h"
@@ -34,44 +35,6 @@ static bool has_size(const struct cmd_call *c)
             if (!strcmp(c->pairs[i].key, sizes[k]))
                 return true;
     return false;
-}
-
-/* Small and ragged: a tile that is not full, two heads. The first that the kernel takes; of the head dimension that was
- * asked for if it can be. */
-static void make_small(struct request *r)
-{
-    static const struct {
-        int64_t Sq, Sk;
-    } lengths[] = {{200, 200}, {3, 200}, {256, 256}, {64, 64}};
-    const int64_t dims[] = {r->problem.shape.D, 64, 32, 128, 256, 512};
-    for (size_t d = 0; d < sizeof dims / sizeof *dims; d++)
-        for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
-            struct shape s = r->problem.shape;
-            s.B = 1;
-            s.H = 2;
-            s.Hkv = s.hkv_given ? 1 : 2;
-            s.Sq = lengths[i].Sq;
-            s.Sk = lengths[i].Sk;
-            s.D = dims[d];
-            const struct param_values v = desc_defaults_for(r->descs[0], &s);
-            if (shape_check(&s, NULL) || desc_supports(r->descs[0], &s, &v, 0, NULL))
-                continue;
-            r->problem.shape = s;
-            return;
-        }
-}
-
-/* Parameters that follow the shape follow the small one; those that were given stay. */
-static void shrink(struct request *r)
-{
-    const struct kernel_desc *d = r->descs[0];
-    const struct shape before = r->problem.shape;
-    make_small(r);
-    const struct param_values then = desc_defaults_for(d, &before),
-                              now = desc_defaults_for(d, &r->problem.shape);
-    for (int i = 0; i < d->nparams; i++)
-        if (r->params[0].v[i] == then.v[i])
-            r->params[0].v[i] = now.v[i];
 }
 
 /* ---- one kernel ---- */
@@ -164,7 +127,7 @@ static void examine_entry(struct session *s, const struct cmd_call *c, const str
     r.options.blocks = SIM_BLOCKS_ALL;
     r.options.hazards = SIM_HAZARDS_ON;
     if (r.descs[0] && !has_size(c))
-        shrink(&r);
+        (void)simulate_shrink(&r);
     examine(s, &r, o);
     request_clear(&r);
 }
