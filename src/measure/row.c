@@ -95,7 +95,6 @@ const struct field run_fields[] = {
     REAL(predicted_us, 3, "us", "Time by the simulator's model; null until there is one. Simulation speed is never a time."),
     INT(blocks,     "blocks", "Blocks of all launches of a simulated run."),
     INT(blocks_run, "blocks", "How many of them were simulated; fewer: counts are those of all, by blocks that stand for others."),
-    TEXT(hazards_shape, "The small shape that hazards were looked for on, where it is not the row's own; null: the row's own, or they were not looked for."),
     INT(hazards,    "", "Distinct hazards that the simulator found: accesses out of bounds, never written, misaligned, races, missing waits, barriers; null: none was found and races were not looked for."),
     TEXT(hazard, "The first of them: what, where, who."),
 #define COUNTER(...)
@@ -106,6 +105,7 @@ const struct field run_fields[] = {
     REAL(independent,   3, "samples", "What the samples are worth where neighbours hang together."),
     REAL(lse_max_diff,  2, "", "Largest error of the LSE (log of the sum of exponentials of a row's scores) against float64; null: it writes none, or not whole."),
     FICKLE(FIELD_TEXT, crossing, 0, "", "Of a sweep with base=: overtakes or falls behind the base, between the last point with another verdict and this one."),
+    TEXT(hazards_shape, "The small shape that hazards were looked for on, where it is not the row's own; null: the row's own, or they were not looked for."),
     SAMPLES(recent_us, "The last samples; not stored."),
     SAMPLES(samples_us, "The samples, evenly thinned to at most 1000; kept in recordings alone."),
     {.name = NULL},

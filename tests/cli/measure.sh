@@ -13,7 +13,7 @@ rc=0
 out=$(cat "$tmp/.out") err=$(cat "$tmp/.err")
 is "a limit on file sizes is a runtime error" [ "$rc" -eq 3 ]
 is "with its reason, no death by a signal" says "$out" '^naive: .*File too large'
-run run naive,cpu_tiled S=64 H=1 f32 $quick --json
+run run naive,cpu_tiled S=64 H=1 f32 $quick backend=cpu --json
 is "run ends with 0" [ "$rc" -eq 0 ]
 is "run --json: a row per kernel" [ "$(printf '%s' "$out" | grep -c '"check":"pass"')" -eq 2 ]
 is "run: figures are live" says "$out" '"origin":"live"'
@@ -75,7 +75,7 @@ run compare cpu_tiled,row_full S=64 H=1 f32 backend=cpu $quick --fail-on=slower
 is "compare --fail-on=slower: no time is no pass" [ "$rc" -eq 3 ]
 is "and says so" says "$err" 'row_full gave no time'
 
-run run naive,row_full S=64 H=1 f32 $quick
+run run naive,row_full S=64 H=1 f32 $quick backend=cpu
 is "one kernel that cannot run does not stop the other" [ "$rc" -eq 0 ]
 is "and its reason stands below" says "$out" '^row_full.*CUDA'
 run run row_full S=64 backend=cpu --json
@@ -84,8 +84,11 @@ reason=$(printf '%s' "$out" | sed -n 's/.*"reason":"\([^"]*\)".*/\1/p')
 is "no kernel could run: a row with the reason" [ -n "$reason" ]
 is "which is not said twice" [ "$(printf '%s' "$err" | grep -Fc "$reason")" -eq 0 ]
 if [ ! -e /dev/nvidiactl ]; then
-    run run row_full S=64
-    is "a kernel for CUDA alone, no GPU: 77" [ "$rc" -eq 77 ]
+    run run cublas S=64
+    is "a kernel for a GPU alone, no GPU: 77" [ "$rc" -eq 77 ]
+    run run row_full S=64 --json
+    is "one that the simulator runs: 0" [ "$rc" -eq 0 ]
+    is "and its row says so" says "$out" '"origin":"sim".*"check":"pass"'
 fi
 run -c "run fa2,naive S=48 H=1 BR=32 $quick; explain tflops; explain error_ratio; results; show \$last"
 is "explain puts the last row's values in" says "$out" '= 4 \* 1 \* 1 \* 2304 \* 64 / \([0-9.]+ \* 10\^6\) = [0-9.]+ TFLOP/s'
@@ -98,21 +101,21 @@ run results fooo
 is "results: an unknown kernel is a usage error" [ "$rc" -eq 2 ]
 is "and named" says "$err" 'fooo'
 
-run run naive S=64 H=1 f32 $quick --json
+run run naive S=64 H=1 f32 $quick backend=cpu --json
 is "without measured ceilings there is no share of them" says "$out" '"of_ceiling_pct":null'
 device=$(printf '%s' "$out" | sed -n 's/.*"device":"\([^"]*\)".*/\1/p')
 mkdir -p "$HOME/.local/share/attnscope/ceilings"
 printf '{"device":"%s","backend":"cpu","ceilings":[{"name":"fma_gflops_all","value":1000.0}]}' "$device" \
     >"$HOME/.local/share/attnscope/ceilings/cpu.json"
-run run naive S=64 H=1 f32 $quick --json
+run run naive S=64 H=1 f32 $quick backend=cpu --json
 is "those that doctor --peak kept of the CPU are the roof" says "$out" '"of_ceiling_pct":[0-9.]+'
 rm -r "$HOME/.local/share/attnscope/ceilings"
 
-run run naive S=64 H=1 f32 l2=both $quick --json
+run run naive S=64 H=1 f32 l2=both $quick backend=cpu --json
 is "l2=both: two rows" [ "$(printf '%s' "$out" | grep -Ec '"l2":"(cold|hot)"')" -eq 2 ]
 
 printf 'S=32 H=1\nS=48 H=1 f32 causal # ragged\n\n' >shapes
-run run naive,cpu_tiled shapes=shapes $quick
+run run naive,cpu_tiled shapes=shapes $quick backend=cpu
 is "shapes=FILE: every kernel on every shape" [ "$(printf '%s\n' "$out" | grep -c 'pass')" -eq 4 ]
 is "shapes=FILE: the geometric mean" says "$out" 'geometric mean of 2 shapes'
 printf 'S=32\nS=zero\n' >shapes

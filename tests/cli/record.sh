@@ -4,7 +4,7 @@
 # shellcheck disable=SC1091,SC2154,SC3046,SC2086,SC2016
 . "$(dirname "$0")/lib.sh"
 
-quick='S=32 H=1 f32 n=20 time=0.5'
+quick='S=32 H=1 f32 n=20 time=0.5 backend=cpu' # the C versions alone
 
 run record a.rec -- run naive,cpu_tiled $quick --json
 is "record FILE -- command runs it" [ "$rc" -eq 0 ]
@@ -21,14 +21,14 @@ run record a.rec -- run naive $quick
 is "an existing file is not overwritten" [ "$rc" -eq 2 ]
 is "and said to exist" says "$err" 'a\.rec exists; .*--append.*--force'
 is "it is as it was" [ "$(cksum a.rec)" = "$sum" ]
-run record a.rec --append samples=5 -- run naive S=16 H=1 n=10 time=0.2
+run record a.rec --append samples=5 -- run naive S=16 H=1 n=10 time=0.2 backend=cpu
 is "--append goes on" [ "$(grep -c '^{"type":"row"' a.rec)" -eq 3 ]
 is "samples= thins" says "$(grep '^{"type":"row"' a.rec | tail -1)" '"samples_us":\[[0-9.]+(,[0-9.]+){4}\],"samples_of":10'
-printf 'record b.rec\nrun naive %s\ncheck naive S=8 H=1\nrecord\nrecord off\nrun naive S=8 H=1 n=5 time=0.1\n' "$quick" >script
+printf 'record b.rec\nrun naive %s\ncheck naive S=8 H=1 backend=cpu\nrecord\nrecord off\nrun naive S=8 H=1 n=5 time=0.1\n' "$quick" >script
 run -f script
 is "record ... record off" [ "$(grep -c '^{"type":"row"' b.rec)" -eq 2 ]
 is "record says where it stands" says "$out" 'recording into b\.rec: 2 rows so far'
-run record b2.rec "run naive $quick; check naive S=8 H=1"
+run record b2.rec "run naive $quick; check naive S=8 H=1 backend=cpu"
 is "a line in quotes" [ "$(grep -c '^{"type":"row"' b2.rec)" -eq 2 ]
 run record none.rec -- run no_such_kernel
 is "a command that fails leaves no empty file" [ "$rc$([ -e none.rec ] && echo file)" = 2 ]
