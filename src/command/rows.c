@@ -343,8 +343,8 @@ void call_remember_tables(struct session *s, struct cmd_call *c, const struct ca
         rowset_share(&first, t->all->rows[i]);
     number_rows(&s->rows, &first);
     rowset_clear(&first);
-    keep_for_export(&s->rows, sheet_make(t->all, t->cols[!t->tables[0]->n], &c->charts,
-                                         call_command(c)));
+    keep_for_export(&s->rows,
+                    sheet_make(t->all, t->cols[!t->tables[0]->n], &c->charts, call_command(c)));
     for (int i = 0; i < 2 && is_reported(c); i++)
         journal_add(s, t->tables[i], t->cols[i], i ? NULL : &c->charts, call_command(c));
 }

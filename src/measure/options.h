@@ -17,7 +17,7 @@ struct options {
     enum launch_kind launch;
     int device, threads, streams;
     int blocks, hazards; /* enum sim_blocks, enum sim_hazards */
-    double sim_s; /* wall-clock seconds that a simulated run may take; 0: as many as it needs */
+    double sim_s;     /* wall-clock seconds that a simulated run may take; 0: as many as it needs */
     double timeout_s; /* silence allowed while a kernel runs; 0: 5 s, or ten times the worker's own
                          estimate if that is longer */
 };

@@ -55,7 +55,7 @@ struct run_row {
         blocks_run;  /* of all launches; fewer were run than there are: counts are extrapolated */
     int64_t hazards; /* distinct ones that were found */
     char *hazards_shape; /* that they were looked for on; NULL: the row's */
-    char *hazard;    /* the first of them, in a sentence */
+    char *hazard;        /* the first of them, in a sentence */
 #define COUNTER(...)
 #define COUNTED(field_, ...) double field_; /* as in backend/counter_table.h */
 #include "backend/counter_table.h"

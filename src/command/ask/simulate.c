@@ -90,7 +90,8 @@ bool simulate_shrink(struct request *r)
         r->problem.seed = seed;
     }
     r->problem.shape = small;
-    const struct param_values then = desc_defaults_for(d, &before), now = desc_defaults_for(d, &small);
+    const struct param_values then = desc_defaults_for(d, &before),
+                              now = desc_defaults_for(d, &small);
     for (int i = 0; i < d->nparams; i++)
         if (r->params[0].v[i] == then.v[i])
             r->params[0].v[i] = now.v[i];
@@ -204,7 +205,8 @@ static enum status take_row(struct simulating *x, struct run_row *row)
 /* What the whole grid of the asked shape would take, in seconds of a processor. */
 static double whole_s(const struct simulating *x)
 {
-    const double scale = shape_flops(&x->asked.problem.shape) / shape_flops(&x->small.problem.shape);
+    const double scale =
+        shape_flops(&x->asked.problem.shape) / shape_flops(&x->small.problem.shape);
     return scale *
            (x->probe.warp_instructions * instruction_s + x->probe.global_sectors * sector_s);
 }
@@ -334,9 +336,9 @@ static void add_reason(const struct kernel *k, struct run_row *live, const struc
     m->need_gpu -= k->user; /* a GPU would not take what does not compile either */
     if (!sim->reason)
         return;
-    char *text = live->reason ? xasprintf("%s; nor does the simulator run it: %s", live->reason,
-                                          sim->reason)
-                              : xstrdup(sim->reason);
+    char *text = live->reason
+                     ? xasprintf("%s; nor does the simulator run it: %s", live->reason, sim->reason)
+                     : xstrdup(sim->reason);
     free(live->reason);
     live->reason = text;
 }

@@ -570,9 +570,8 @@ static enum status exec_measured(struct session *s, struct cmd_call *c, enum job
     st = run_request(s, c, &r, &how, shapes, &m, err);
     if (!st) {
         const bool timed = kind == JOB_RUN && request_has_times(&r);
-        const struct run_look look = {.cols = cols,
-                                      .ratio_field = timed ? "speedup" : NULL,
-                                      .ratio_title = "speedup"};
+        const struct run_look look = {
+            .cols = cols, .ratio_field = timed ? "speedup" : NULL, .ratio_title = "speedup"};
         run_show(s, c, &r, &how, shapes, &look, &m);
         st = measured_status(&m, true, err);
         measured_clear(&m);

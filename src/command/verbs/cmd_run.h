@@ -19,8 +19,8 @@ void run_environment(struct str *out, const struct run_row *row);
 
 /* How a verb shows what was measured. */
 struct run_look {
-    const struct columns *cols;     /* of rows with times, or of checks */
-    const char *ratio_field;        /* with a file of shapes, its geometric means; NULL: none */
+    const struct columns *cols; /* of rows with times, or of checks */
+    const char *ratio_field;    /* with a file of shapes, its geometric means; NULL: none */
     const char *ratio_title;
     void (*order)(struct run_rows *rows); /* of the table; NULL: as asked */
     /* Sentences below the table in a text; NULL: none. */
