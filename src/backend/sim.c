@@ -444,6 +444,7 @@ static enum status sim_look(struct backend *b, struct slot *s, const struct look
     struct str text;
     j.look = l;
     j.hazards = false;
+    j.threads = 1; /* where blocks see each other's atomics, they do so in order */
     j.lse = NULL;
     poison_all(b, s);
     s->done = false;

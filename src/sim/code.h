@@ -140,6 +140,11 @@ struct program_variable { /* of module scope, global or const */
     const struct ptx_variable *from;
 };
 
+struct program_shared { /* a static variable in shared memory */
+    const char *name;
+    uint32_t at, bytes;
+};
+
 struct program_targets {
     uint32_t n;
     uint32_t *to;
@@ -170,6 +175,8 @@ struct sim_program {
     uint32_t nconstant; /* slots: a wide one takes two, the second entry is empty */
     struct program_variable *variable;
     uint32_t nvariable;
+    struct program_shared *shared;
+    uint32_t nshared;
     uint32_t *place_of; /* by register of `function`: its slot, or its mask; PLACE_NONE */
     uint32_t slots;     /* of a lane */
     uint32_t predicates;

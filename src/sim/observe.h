@@ -50,6 +50,7 @@ struct sim_access {
 struct sim_register {
     const char *name, *type; /* "%f12", "f32"; "pred" has 0 and 1. Of the program */
     bool read, written;
+    bool address; /* it is part of an address */
     uint64_t before[32], after[32];
 };
 

@@ -86,6 +86,16 @@ struct sim_insn sim_program_insn(const struct sim_program *p, size_t insn)
     return p->insn[insn];
 }
 
+const char *sim_program_shared(const struct sim_program *p, uint64_t addr, uint64_t *offset)
+{
+    for (uint32_t i = 0; i < p->nshared; i++)
+        if (addr >= p->shared[i].at && addr - p->shared[i].at < p->shared[i].bytes) {
+            *offset = addr - p->shared[i].at;
+            return p->shared[i].name;
+        }
+    return NULL;
+}
+
 char *sim_program_ptx_line(const struct sim_program *p, int line)
 {
     const char *at = p->text;

@@ -90,6 +90,9 @@ struct sim_facts {
 };
 struct sim_facts sim_program_facts(const struct sim_program *p);
 struct sim_insn sim_program_insn(const struct sim_program *p, size_t insn); /* insn < facts.insns */
+/* The static variable in shared memory at an address: its name as the compiler wrote it, foreign, borrowed from the
+ * program, and the offset in it; NULL: none. Their order is the simulator's, not a compiler's. */
+const char *sim_program_shared(const struct sim_program *p, uint64_t addr, uint64_t *offset);
 /* The text of a line of the PTX without blanks around it, sanitised; the caller frees. */
 char *sim_program_ptx_line(const struct sim_program *p, int line);
 

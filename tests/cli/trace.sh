@@ -19,6 +19,13 @@ is "access: the sum of its loads" says "$out" 'ld.global.f32: 8 accesses, 256 se
 run trace reduce row_online f32
 is "reduce: who gets from whom" says "$out" '   1 +32  ghijklmnopqrstuv0123456789abcdef +2 '
 
+run trace banks fused_wmma_qk lanes=2
+is "static variables go by their names, however a compiler places them" says "$out" '   1  Ss\[1\]\[0\] +2'
+run trace access decode_splitkv operand=K
+is "a kernel for few queries gets few" says "$out" 'Sq=1 Sk=64'
+run trace reduce splitkv_atomic how=atomic
+is "what was added by a constant has no right answer here" says "$out" ' 1 +- +-$'
+
 # rows
 run trace banks fa2 --json
 is "JSON: a row a lane" [ "$(printf '%s' "$out" | grep -o '"lane":' | wc -l)" -eq 32 ]

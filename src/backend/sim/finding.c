@@ -80,10 +80,38 @@ static int64_t dynamic_base(const struct sim_program *p)
     return (f.static_shared + align - 1) / align * align;
 }
 
+/* Is it the variable of that name? Compilers write `_ZZ3fa2E2Ks` for one of a kernel, and add `_0` and the like. */
+static bool is_variable(const char *symbol, const char *name)
+{
+    char *tail = xasprintf("%zu%s", strlen(name), name);
+    const char *at = strcmp(symbol, name) == 0 ? symbol + strlen(symbol) : NULL;
+    for (const char *p = symbol; !at && (p = strstr(p, tail)); p++) {
+        const char *rest = p + strlen(tail);
+        if (p > symbol && (p[-1] < '0' || p[-1] > '9') && (!*rest || *rest == '_'))
+            at = rest + (*rest ? 1 + strspn(rest + 1, "0123456789") : 0);
+    }
+    free(tail);
+    return at && !*at;
+}
+
+struct plan_spot finding_spot(const struct finding_scene *s, uint64_t addr)
+{
+    uint64_t offset;
+    const char *symbol = sim_program_shared(s->program, addr, &offset);
+    if (!symbol)
+        return plan_place(s->pass, dynamic_base(s->program), (int64_t)addr);
+    for (int i = 0; i < s->pass->nsmem; i++) {
+        const struct plan_smem *b = &s->pass->smem[i];
+        if (b->is_static && is_variable(symbol, b->name))
+            return plan_place_in(s->pass, b->name, (int64_t)offset);
+    }
+    return plan_place_in(s->pass, "", (int64_t)addr); /* one that the descriptor does not have */
+}
+
 /* "Ks[5][12]", and the buffer that it is of. */
 static void name_shared(const struct finding_scene *s, uint64_t addr, json_t *o)
 {
-    const struct plan_spot spot = plan_place(s->pass, dynamic_base(s->program), (int64_t)addr);
+    const struct plan_spot spot = finding_spot(s, addr);
     json_object_set_new(o, "name", spot.buffer ? json_string(spot.buffer->name) : json_null());
     json_object_set_new(o, "offset", json_integer(spot.offset));
     json_object_set_new(o, "element", spot.buffer ? json_string(spot.text) : json_null());

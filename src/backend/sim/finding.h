@@ -6,6 +6,7 @@
 
 #include <jansson.h>
 
+#include "plan/place.h"
 #include "plan/plan.h"
 #include "sim/sim.h"
 
@@ -24,6 +25,9 @@ struct finding_scene {
  * place_to_json() has it), text, sentence. */
 void findings_list(const struct finding_scene *s, const struct sim_result *r, json_t *list);
 
+/* What lies at an address of shared memory: static variables by their names in the program, for compilers place them as
+ * they like; dynamic ones as planned. */
+struct plan_spot finding_spot(const struct finding_scene *s, uint64_t addr);
 /* Puts into `o` what lies at an address: space, name of the buffer or tensor, offset in it, element. */
 void finding_name_address(const struct finding_scene *s, enum sim_space space, uint64_t addr,
                           json_t *o);

@@ -156,18 +156,10 @@ bool *look_wide(const struct look_at *l, const struct sim_program *p)
 
 /* ---- names ---- */
 
-/* Where dynamic shared memory really begins: behind the static one, as the program has it. */
-static int64_t dynamic_base(const struct sim_program *p)
-{
-    const struct sim_facts f = sim_program_facts(p);
-    const uint32_t align = f.shared_align ? f.shared_align : 1;
-    return (f.static_shared + align - 1) / align * align;
-}
-
 const char *look_name_of(const struct finding_scene *s, enum sim_space space, uint64_t addr)
 {
     if (space == SIM_SHARED) {
-        const struct plan_spot spot = plan_place(s->pass, dynamic_base(s->program), (int64_t)addr);
+        const struct plan_spot spot = finding_spot(s, addr);
         return spot.buffer ? spot.buffer->name : NULL;
     }
     int64_t offset;
@@ -184,7 +176,7 @@ static bool has_name(const struct finding_scene *s, enum sim_space space, uint64
         return true;
     if (space != SIM_SHARED)
         return false;
-    const struct plan_spot spot = plan_place(s->pass, dynamic_base(s->program), (int64_t)addr);
+    const struct plan_spot spot = finding_spot(s, addr);
     return spot.other && !strcmp(spot.other->name, name);
 }
 
@@ -290,6 +282,15 @@ static bool combines(const struct look_at *l, const struct sim_program *p,
     return false;
 }
 
+/* The same, asked once of an instruction. `known`: 0 not yet, 1 no, 2 yes. */
+static bool combines_here(const struct look_at *l, const struct sim_program *p, size_t insn,
+                          const struct look_place *at, char *known)
+{
+    if (!known[insn])
+        known[insn] = combines(l, p, at) ? 2 : 1;
+    return known[insn] == 2;
+}
+
 /* A line as it is weighed. */
 struct group {
     struct look_place place;
@@ -335,6 +336,7 @@ void look_weigh(struct look_choice *c, int pass, const struct finding_scene *s,
 {
     const size_t n = sim_program_facts(s->program).insns;
     bool *relevant = xcalloc(n + 1, sizeof *relevant);
+    char *known = xcalloc(n + 1, sizeof *known);
     struct group *groups = xcalloc(n + 1, sizeof *groups);
     size_t ngroups = 0;
     for (size_t i = 0; i < got->nseen; i++) {
@@ -346,7 +348,7 @@ void look_weigh(struct look_choice *c, int pass, const struct finding_scene *s,
             add_line(c, s, e->insn);
         const struct look_place at = look_place(s->program, e->insn);
         if (l->line ? !is_of_line(s->program, e->insn, l->line)
-                    : l->view == LOOK_REDUCE && !combines(l, s->program, &at))
+                    : l->view == LOOK_REDUCE && !combines_here(l, s->program, e->insn, &at, known))
             continue;
         struct group *g = group_of(groups, &ngroups, &at, l->line != NULL);
         if (!relevant[e->insn])
@@ -365,6 +367,7 @@ void look_weigh(struct look_choice *c, int pass, const struct finding_scene *s,
         take_insns(c, s, relevant, best);
     }
     free(relevant);
+    free(known);
     free(groups);
 }
 

@@ -419,12 +419,12 @@ static const struct sim_register *register_at(const struct sim_seen *e, bool wri
     return NULL;
 }
 
-/* The last one that is read: of an atomic what is added. */
+/* The last one that is read and no address: of an atomic what is added. NULL: a constant. */
 static const struct sim_register *last_read(const struct sim_seen *e)
 {
     const struct sim_register *r, *last = NULL;
     for (size_t k = 0; (r = register_at(e, false, k)); k++)
-        last = r;
+        last = r->address ? last : r;
     return last;
 }
 
@@ -440,18 +440,19 @@ struct chain {
     uint32_t of[LANES];        /* whose numbers each lane's stands for */
     int from[LANES];           /* of the exchange before the step */
     uint64_t came_value[LANES];
-    double want; /* of lane 0: exact but for the doubles */
+    int lead;    /* lane 0, or the first of those that take part */
+    double want; /* of that lane: exact but for the doubles */
     json_t *steps;
     size_t numbers; /* in the running one */
     bool over;      /* another one begins */
 };
 
-/* Lane 0's right answer so far, of numbers that it was given. */
+/* The leading lane's right answer so far, of numbers that it was given. */
 static double want_of(const struct chain *c)
 {
     double sum = NAN;
     for (int i = 0; i < LANES; i++)
-        if (c->of[0] >> i & 1)
+        if (c->of[c->lead] >> i & 1)
             sum = isnan(sum) ? c->begin[i] : combined(c->how, sum, c->begin[i]);
     return sum;
 }
@@ -524,6 +525,7 @@ static void begin_shuffles(struct chain *c, const struct sim_seen *e,
                            const struct sim_register *src)
 {
     c->first = e;
+    c->lead = __builtin_ctz(e->mask);
     names_add(&c->now, src->name);
     for (int i = 0; i < LANES; i++) {
         c->of[i] = 1u << i;
@@ -547,7 +549,7 @@ static void step_shuffle(struct chain *c, const struct sim_seen *e,
     for (int i = 0; i < LANES; i++)
         of[i] = c->of[i] | (c->from[i] >= 0 ? c->of[c->from[i]] : 0);
     memcpy(c->of, of, sizeof of);
-    c->numbers = (size_t)__builtin_popcount(c->of[0]);
+    c->numbers = (size_t)__builtin_popcount(c->of[c->lead]);
     c->want = want_of(c);
     for (int i = 0; i < LANES; i++)
         json_array_append_new(from, c->from[i] >= 0 ? json_integer(c->from[i]) : json_null());
@@ -563,7 +565,7 @@ static void follow_shuffle(struct chain *c, const struct sim_seen *e, bool *used
 {
     const struct sim_register *result, *came;
     const struct sim_register *src = e->shuffles ? register_at(e, false, 0) : NULL;
-    if (e->shuffles && !*used && src && (!c->first || names_has(&c->now, src->name))) {
+    if (e->shuffles && e->mask && !*used && src && (!c->first || names_has(&c->now, src->name))) {
         if (!c->first)
             begin_shuffles(c, e, src);
         exchange(c, e);
@@ -654,8 +656,7 @@ static void step_atomic(struct chain *c, const struct sim_seen *e, uint32_t lane
     json_t *o = execution(c->scene, e), *who = json_array();
     for (uint32_t left = part; left; left &= left - 1) {
         const int i = __builtin_ctz(left);
-        if (x)
-            c->want = combined(c->how, c->want, value_of(c->type, x->before[i]));
+        c->want = x ? combined(c->how, c->want, value_of(c->type, x->before[i])) : NAN;
         json_array_append_new(who, json_integer(i));
         c->numbers++;
     }

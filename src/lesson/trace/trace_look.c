@@ -237,16 +237,49 @@ static bool any_of(const struct cmd_call *c, const char *const *keys)
     return false;
 }
 
-static void add_usual(struct session *s, const struct cmd_call *c, struct asked *a)
+static bool takes(const struct kernel *k, enum dtype t)
+{
+    return k && k->cuda && k->cuda->dtypes & 1u << t;
+}
+
+/* Small: the first of these lengths and head dimensions that the kernel takes, those that were given apart. */
+static void add_size(const struct session *s, const struct cmd_call *c, struct asked *a)
 {
     static const char *const sizes[] = {"S", "Sq", "Sk", "input", NULL};
-    static const char *const keys[] = {"B", "H", "D", NULL};
-    static const unsigned usual[] = {1, 1, 64};
-    if (!any_of(c, sizes))
-        add_number(a, "S", 64);
-    for (int i = 0; keys[i]; i++)
-        if (!pair_of(c, keys[i]))
-            add_number(a, keys[i], usual[i]);
+    static const int64_t lengths[][2] = {{64, 64}, {1, 64}, {256, 256}};
+    static const int64_t dims[] = {64, 128, 32, 256, 512};
+    const struct kernel *k = registry_find(s->services.registry, a->kernel);
+    const bool sized = any_of(c, sizes), has_d = pair_of(c, "D") != NULL;
+    struct shape fit = SHAPE_DEFAULT;
+    fit.B = fit.H = fit.Hkv = 1;
+    bool found = !k || !k->cuda || sized || has_d;
+    for (size_t i = 0; i < sizeof dims / sizeof *dims && !found; i++)
+        for (size_t n = 0; n < sizeof lengths / sizeof *lengths && !found; n++) {
+            fit.Sq = lengths[n][0];
+            fit.Sk = lengths[n][1];
+            fit.D = dims[i];
+            if (takes(k, DTYPE_F32) && !takes(k, DTYPE_F16))
+                fit.dtype = DTYPE_F32;
+            const struct param_values v = desc_defaults_for(k->cuda, &fit);
+            found = desc_supports(k->cuda, &fit, &v, 0, NULL) == ST_OK;
+        }
+    if (!found || !k || !k->cuda || sized || has_d)
+        fit.Sq = fit.Sk = fit.D = 64;
+    if (!sized) {
+        add_number(a, "Sq", (uint64_t)fit.Sq);
+        add_number(a, "Sk", (uint64_t)fit.Sk);
+    }
+    if (!has_d)
+        add_number(a, "D", (uint64_t)fit.D);
+}
+
+static void add_usual(const struct session *s, const struct cmd_call *c, struct asked *a)
+{
+    static const char *const ones[] = {"B", "H", NULL};
+    add_size(s, c, a);
+    for (int i = 0; ones[i]; i++)
+        if (!pair_of(c, ones[i]))
+            add_number(a, ones[i], 1);
     if (!pair_of(c, "seed"))
         add_number(a, "seed", s->settings.problem.seed);
 }
@@ -284,11 +317,6 @@ static enum status check_request(struct request *r, struct err *err)
     free(r->options.backend);
     r->options.backend = xstrdup(backend_simulator()->name);
     return measure_refuses(r, 0, err) ? ST_NO : ST_OK;
-}
-
-static bool takes(const struct kernel *k, enum dtype t)
-{
-    return k && k->cuda && k->cuda->dtypes & 1u << t;
 }
 
 /* A kernel of f32 alone is looked at in f32. */

@@ -159,6 +159,16 @@ static void list_register(void *ctx, int32_t reg, enum flow_use use)
     l->seen->reg[k].written |= use == FLOW_WRITES;
 }
 
+static bool is_address(const struct ptx_function *f, const struct ptx_insn *i, int32_t reg)
+{
+    for (uint32_t k = 0; k < i->noperands; k++) {
+        const struct ptx_operand *o = &f->operands[i->operand + k];
+        if (o->kind == PTX_ADDRESS && o->reg == reg)
+            return true;
+    }
+    return false;
+}
+
 static void read_registers(const struct observer *o, const struct warp *w, struct sim_seen *s,
                            bool first)
 {
@@ -166,6 +176,8 @@ static void read_registers(const struct observer *o, const struct warp *w, struc
     struct listing l = {.o = o, .seen = first ? s : &fresh};
     const struct ptx_function *f = o->plain->function;
     flow_registers(f, &f->insns[s->insn], list_register, &l);
+    for (size_t k = 0; k < s->regs && first; k++)
+        s->reg[k].address = is_address(f, &f->insns[s->insn], l.id[k]);
     for (size_t k = 0; k < s->regs; k++)
         for (int lane = 0; lane < 32; lane++) {
             const uint64_t v = register_value(o, w, l.id[k], lane);

@@ -314,6 +314,7 @@ void sim_program_free(struct sim_program *p)
         free(p->targets[i].to);
     free(p->targets);
     free(p->text);
+    free(p->shared);
     free(p->place_of);
     free(p->code);
     free(p->insn);

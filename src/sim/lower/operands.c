@@ -270,6 +270,9 @@ static enum status place_shared(struct lower *l, const struct ptx_variable *v, u
             return lower_refuse(l, "%s makes shared memory larger than any GPU has", v->name);
         f->static_shared = (uint32_t)(from + v->bytes);
         *at = from + 1;
+        l->p->shared = xrealloc(l->p->shared, (l->p->nshared + 1u) * sizeof *l->p->shared);
+        l->p->shared[l->p->nshared++] =
+            (struct program_shared){v->name, (uint32_t)from, (uint32_t)v->bytes};
     }
     *addr = *at - 1;
     return ST_OK;
