@@ -327,11 +327,13 @@ static void add_dtype(const struct session *s, const struct cmd_call *c, struct 
         add_word(a, "f32", NULL);
 }
 
+typedef enum status choose_fn(struct cmd_call *c, struct asked *a, struct err *err);
+static choose_fn *const choose[] = {
+    [LOOK_BANKS] = choose_banks, [LOOK_ACCESS] = choose_access, [LOOK_REDUCE] = choose_reduce};
+
 static enum status read_call(struct session *s, struct cmd_call *c, struct asked *a,
                              struct err *err)
 {
-    enum status (*const choose[])(struct cmd_call *, struct asked *, struct err *) = {
-        [LOOK_BANKS] = choose_banks, [LOOK_ACCESS] = choose_access, [LOOK_REDUCE] = choose_reduce};
     a->named = c->nwords > 1 && (!is_shape_word(c->words[1].text) ||
                                  registry_find(s->services.registry, c->words[1].text));
     if (a->named)
