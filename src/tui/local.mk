@@ -12,6 +12,8 @@ libattnscope_ui_a_SOURCES += \
   %D%/kit/clip.h %D%/kit/clip.c \
   %D%/kit/codeview.h %D%/kit/codeview.c \
   %D%/screens/compare.c \
+  %D%/screens/compare_counters.h %D%/screens/compare_counters.c \
+  %D%/screens/contender.h %D%/screens/contender.c \
   %D%/screens/compare_view.h %D%/screens/compare_view.c \
   %D%/kit/entry.h %D%/kit/entry.c \
   %D%/screens/explore.c \

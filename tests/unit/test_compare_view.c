@@ -1,6 +1,7 @@
 /* test_compare_view.c - the Compare screen's order, speedups, verdicts and panes from fixed rows.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "tui/screens/compare_counters.h"
 #include "tui/screens/compare_view.h"
 
 #include <math.h>
@@ -62,7 +63,7 @@ static void test_order(void)
     CU_ASSERT(compare_order(&b, &a, SORT_TFLOPS, false) < 0);
     CU_ASSERT(compare_order(&a, &b, SORT_NAME, false) > 0);
     const struct compare_row *groups[] = {&a, &none, &bad, &cannot, &other};
-    for (int sort = 0; sort < SORT_COUNT; sort++)
+    for (int sort = 0; sort < SORT_COUNTER; sort++)
         for (int i = 0; i + 1 < 5; i++) /* whatever the column: a wrong one is never on top */
             CU_ASSERT(compare_order(groups[i], groups[i + 1], (enum compare_sort)sort, i % 2) < 0);
 }
@@ -250,10 +251,66 @@ static void test_sizes(void)
             }
 }
 
+/* Counts beside each other, with ratios to the baseline's; never a winner. */
+static void test_counters(void)
+{
+    struct run_row slim, wide;
+    struct knobs knobs = {0};
+    struct list list = {0};
+    struct str verdict = {0}, text = {0};
+    record_init(run_fields, &slim);
+    record_init(run_fields, &wide);
+    slim.warp_instructions = 1000;
+    slim.smem_wavefronts = 3840;
+    wide.warp_instructions = 4000;
+    wide.smem_wavefronts = 1920;
+    const struct compare_row rows[] = {
+        {.label = "fa2_mma",
+         .in = true,
+         .base = true,
+         .untimed = "no GPU",
+         .sim = &slim,
+         .counter = 1000},
+        {.label = "fa2_plain", .in = true, .untimed = "no GPU", .sim = &wide, .counter = 4000},
+        {.label = "cublas", .in = true, .sim_cannot = "another library", .counter = NAN},
+    };
+    struct compare_view v = make_view(rows, 3, &list, &knobs);
+    v.counts = true;
+    v.counter = counter_find("smem_wavefronts");
+    for (int w = 80; w <= 200; w += 40) {
+        struct canvas *c = canvas_new(w, 24, GLYPHS_ASCII);
+        str_clear(&text);
+        compare_draw(c, (struct rect){0, 0, w, 24}, &v);
+        canvas_to_text(c, &text);
+        CU_ASSERT_PTR_NOT_NULL(strstr(str_text(&text), "1.92 k 0.500x"));
+        CU_ASSERT_PTR_NOT_NULL(strstr(str_text(&text), "4.00 k 4x"));
+        CU_ASSERT_PTR_NOT_NULL(strstr(str_text(&text), "another library"));
+        CU_ASSERT_PTR_NULL(strstr(str_text(&text), "FASTER"));
+        CU_ASSERT_PTR_NULL(strstr(str_text(&text), "SLOWER"));
+        canvas_free(c);
+    }
+    CU_ASSERT(compare_order(&rows[0], &rows[1], SORT_COUNTER, false) < 0);
+    CU_ASSERT(compare_order(&rows[0], &rows[1], SORT_COUNTER, true) > 0);
+    CU_ASSERT(compare_order(&rows[2], &rows[1], SORT_COUNTER, true) > 0); /* unknown is not least */
+    compare_verdict(&rows[0], &rows[1], false, &verdict);
+    CU_ASSERT_PTR_NOT_NULL(strstr(str_text(&verdict), "not which is faster"));
+    for (int i = 0; compare_counter_at(i); i++)
+        CU_ASSERT_EQUAL(compare_counter_index(compare_counter_at(i)->field), i);
+    CU_ASSERT_EQUAL(compare_counter_index("elapsed_cycles"), -1); /* the simulator has no clock */
+    str_free(&verdict);
+    str_free(&text);
+    record_clear(run_fields, &slim);
+    record_clear(run_fields, &wide);
+}
+
 static const struct tap_test tests[] = {
-    {"order", test_order},         {"speedup", test_speedup},
-    {"verdict", test_verdict},     {"ranking, intervals, pair", test_draw},
-    {"hidden values", test_blank}, {"every size", test_sizes},
+    {"order", test_order},
+    {"speedup", test_speedup},
+    {"verdict", test_verdict},
+    {"ranking, intervals, pair", test_draw},
+    {"hidden values", test_blank},
+    {"every size", test_sizes},
+    {"counters side by side", test_counters},
 };
 
 TAP_MAIN("compare_view", tests)

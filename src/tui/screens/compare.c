@@ -15,20 +15,13 @@
 #include "command/ask/request.h"
 #include "tui/app/app.h"
 #include "tui/app/prompt.h"
+#include "tui/screens/compare_counters.h"
 #include "tui/screens/compare_view.h"
+#include "tui/screens/contender.h"
 #include "tui/screens/measurement.h"
 #include "tui/screens/screen_util.h"
+#include "tui/screens/simulation.h"
 #include "tui/screens/subject.h"
-
-/* One row: an entry of the comparison, or a kernel that could become one. */
-struct contender {
-    char *label;
-    bool in;
-    char *cannot;             /* why it cannot run, or NULL */
-    struct request request;   /* what a run of it alone asks; nkernels 0: nothing */
-    struct subject *about;    /* its plan and knobs, NULL: not asked for yet */
-    struct recalled recalled; /* row NULL: nothing of this very shape */
-};
 
 struct compare {
     struct app *app;
@@ -42,25 +35,19 @@ struct compare {
     bool reverse;
     struct subject subject;         /* all that take part; knobs of the kernel at the cursor */
     struct measurement measurement; /* figures by label */
+    struct simulation sim;          /* of those that take part, after their times */
     int64_t more;                   /* samples asked for by `m`; 0: the session's rule */
+    int counter;                    /* the chosen one, by compare_counter_at() */
+    bool counts, chose;             /* counters in the place of quartiles; a key said so */
+    bool timed;                     /* the last run had something to time */
 };
 
 /* ---- rows ---- */
 
-static void clear_contender(struct contender *k)
-{
-    free(k->label);
-    free(k->cannot);
-    request_clear(&k->request);
-    if (k->about)
-        subject_clear(k->about);
-    free(k->about);
-}
-
 static void compare_clear_rows(struct compare *x)
 {
     for (int i = 0; i < x->n; i++)
-        clear_contender(&x->rows[i]);
+        contender_clear(&x->rows[i]);
     free(x->rows);
     free(x->view);
     x->rows = NULL;
@@ -121,41 +108,42 @@ static void list_rows(struct compare *x)
         add_row(x, registry_at(r, i)->name, false);
 }
 
-static void judge_row(struct compare *x, struct contender *k)
-{
-    struct err err = ERR_INIT;
-    if (request_of(x->app->session, k->label, NULL, 0, &k->request, &err) != ST_OK ||
-        measure_refuses(&k->request, 0, &err))
-        k->cannot = xstrdup(err.text);
-    k->recalled = recollect_label(x->app->session, k->label);
-}
-
 /* The baseline's label; NULL: nothing can run. */
 static const char *compare_base(const struct compare *x)
 {
     for (int i = 0; x->base && i < x->n; i++)
         if (x->rows[i].in && strcmp(x->rows[i].label, x->base) == 0)
             return x->base;
-    for (int i = 0; i < x->n; i++)
-        if (x->rows[i].in && !x->rows[i].cannot)
-            return x->rows[i].label;
+    for (int untimed = 0; untimed < 2; untimed++) /* ratios of times need one that has them */
+        for (int i = 0; i < x->n; i++)
+            if (x->rows[i].in && !x->rows[i].cannot && !x->rows[i].untimed == !untimed)
+                return x->rows[i].label;
     return NULL;
 }
 
 /* ---- the request ---- */
 
-/* All that take part and can run, the baseline first. */
-static void compare_renew_request(struct compare *x)
+/* All that take part and can run, the baseline first; of those for which `has` is true (NULL: all). */
+static void list_names(const struct compare *x, bool (*has)(const struct contender *k),
+                       struct str *names)
 {
-    struct subject *s = &x->subject;
-    struct str names = {0};
     const char *base = compare_base(x);
     for (int pass = 0; pass < 2 && base; pass++)
         for (int i = 0; i < x->n; i++) {
             const struct contender *k = &x->rows[i];
-            if (k->in && !k->cannot && (strcmp(k->label, base) == 0) == (pass == 0))
-                str_addf(&names, "%s%s", names.len ? "," : "", k->label);
+            if (k->in && !k->cannot && (!has || has(k)) &&
+                (strcmp(k->label, base) == 0) == (pass == 0))
+                str_addf(names, "%s%s", names->len ? "," : "", k->label);
         }
+}
+
+static void compare_renew_request(struct compare *x)
+{
+    struct subject *s = &x->subject;
+    struct str names = {0}, simulated = {0};
+    list_names(x, NULL, &names);
+    list_names(x, contender_is_simulated, &simulated);
+    simulation_ask(&x->sim, simulated.len ? str_text(&simulated) : NULL);
     if (names.len == 0) {
         subject_refuse(s, "nothing that takes part can run here; Space takes a kernel in");
     } else {
@@ -164,6 +152,7 @@ static void compare_renew_request(struct compare *x)
             subject_set_samples(s, x->more);
     }
     str_free(&names);
+    str_free(&simulated);
 }
 
 /* ---- what is shown ---- */
@@ -179,13 +168,20 @@ static double peak_of(const struct compare *x, const struct run_row *row)
 
 static struct compare_row view_row(struct compare *x, const struct contender *k, const char *base)
 {
-    const struct figures *f = k->in ? measurement_find(&x->measurement, k->label) : NULL;
+    const struct figures *f =
+        k->in && !k->untimed ? measurement_find(&x->measurement, k->label) : NULL;
+    const struct sim_known sim = simulation_of(&x->sim, simulation_entry(&x->sim, k->label));
     return (struct compare_row){
         .label = k->label,
         .in = k->in,
         .base = base && strcmp(k->label, base) == 0,
         .left = x->left && strcmp(k->label, x->left) == 0,
         .cannot = k->cannot,
+        .untimed = k->untimed,
+        .sim = k->in ? sim.row : NULL,
+        .sim_old = sim.old,
+        .sim_cannot = k->sim_cannot,
+        .counter = sim.old ? NAN : compare_counter_value(sim.row, compare_counter_at(x->counter)),
         .row = f ? &f->row : NULL,
         .old = f && !figures_current(f, &k->request, 0),
         .peak_tflops = peak_of(x, f ? &f->row : NULL),
@@ -201,24 +197,10 @@ static struct contender *contender_of(struct compare *x, const char *label)
     return NULL;
 }
 
-/* Only the pair is planned: the rest of the ladder would cost a key its answer. */
-static const struct subject *about(struct compare *x, struct contender *k)
-{
-    if (!k->about) {
-        k->about = xcalloc(1, sizeof *k->about);
-        subject_init(k->about, x->app);
-        subject_ask(k->about, k->label, NULL, 0);
-        subject_plan(k->about, k->label);
-        subject_renew_knobs(k->about, 0);
-        knobs_rare_last(&k->about->knobs);
-    }
-    return k->about;
-}
-
 static void show_plan(struct compare *x, struct compare_row *row)
 {
     struct contender *k = contender_of(x, row->label);
-    const struct subject *s = k ? about(x, k) : NULL;
+    const struct subject *s = k ? contender_about(x->app, k) : NULL;
     row->plan = s && s->have_plan ? &s->plan : NULL;
     row->no_plan = s ? s->no_plan : NULL;
 }
@@ -278,7 +260,7 @@ static void compare_renew_knobs(struct compare *x)
     const struct compare_row *row = compare_current(x);
     struct contender *k = row ? contender_of(x, row->label) : NULL;
     if (k)
-        x->subject.knobs = about(x, k)->knobs;
+        x->subject.knobs = contender_about(x->app, k)->knobs;
     else
         subject_renew_knobs(&x->subject, 0);
 }
@@ -289,7 +271,7 @@ static void compare_refresh(struct compare *x)
     compare_clear_rows(x);
     list_rows(x);
     for (int i = 0; i < x->n; i++)
-        judge_row(x, &x->rows[i]);
+        contender_judge(x->app, &x->rows[i]);
     compare_renew_request(x);
     compare_renew_view(x);
     compare_renew_knobs(x);
@@ -297,24 +279,54 @@ static void compare_refresh(struct compare *x)
 
 /* ---- measuring ---- */
 
+/* What runs is what the settings are now; false: nothing can be timed. */
+static bool start_times(struct compare *x)
+{
+    struct str names = {0};
+    struct request r;
+    list_names(x, contender_is_timed, &names);
+    const bool any =
+        names.len && request_of(x->app->session, str_text(&names), NULL, 0, &r, NULL) == ST_OK;
+    if (any) {
+        r.options.rule.n = x->more ? x->more : r.options.rule.n;
+        measurement_start(&x->measurement, &r, JOB_RUN);
+        request_clear(&r);
+    }
+    str_free(&names);
+    return any;
+}
+
+static void compare_simulate(struct compare *x)
+{
+    if (x->sim.request.nkernels)
+        simulation_start(&x->sim, !simulation_is_quick(&x->sim));
+}
+
 static void compare_start(struct compare *x)
 {
     measurement_stop(&x->measurement, true);
+    simulation_stop(&x->sim);
     if (x->subject.problem) {
         app_message(x->app, ROLE_WARN, "%s", x->subject.problem);
         return;
     }
-    measurement_start(&x->measurement, &x->subject.request, JOB_RUN);
+    simulation_forgive(&x->sim);
+    x->timed = start_times(x);
+    if (!x->timed) /* else it follows, for it would bend the times */
+        compare_simulate(x);
     compare_refresh(x);
 }
 
 static void compare_collect(struct compare *x)
 {
     struct measured m;
+    simulation_collect(&x->sim, !x->timed);
     if (!measurement_collect(&x->measurement, true, &m))
         return;
     if (x->measurement.failure)
         measurement_set_failure(&x->measurement, "the run failed; ! has the log");
+    if (m.status != ST_CANCELLED)
+        compare_simulate(x);
     measured_clear(&m);
 }
 
@@ -328,6 +340,10 @@ static void compare_save(void *ctx, json_t *o)
         json_array_append_new(marks, json_string(x->app->marks.v[i]));
     json_object_set_new(o, "marks", marks);
     json_object_set_new(o, "rows", measurement_save(&x->measurement));
+    json_object_set_new(o, "simulated", simulation_save(&x->sim));
+    json_object_set_new(o, "counter", json_string(compare_counter_at(x->counter)->field));
+    if (x->chose)
+        json_object_set_new(o, "counts", json_boolean(x->counts));
     if (x->base)
         json_object_set_new(o, "base", json_string(x->base));
     if (x->at)
@@ -354,6 +370,12 @@ static void compare_restore(void *ctx, const json_t *o)
         marks_add(&x->app->marks, label);
     }
     measurement_restore(&x->measurement, json_object_get(o, "rows"));
+    simulation_restore(&x->sim, json_object_get(o, "simulated"));
+    const char *counter = json_string_value(json_object_get(o, "counter"));
+    const int at = counter ? compare_counter_index(counter) : -1;
+    x->counter = at >= 0 ? at : x->counter;
+    x->chose = json_is_boolean(json_object_get(o, "counts"));
+    x->counts = json_is_true(json_object_get(o, "counts"));
     compare_replace(&x->base, json_string_value(json_object_get(o, "base")));
     compare_replace(&x->at, json_string_value(json_object_get(o, "cursor")));
     x->focus = pane >= 0 && pane < COMPARE_PANES ? (enum compare_pane)pane : COMPARE_RANKING;
@@ -534,6 +556,43 @@ static void sort(void *ctx, int arg)
     compare_renew_view(x);
 }
 
+static void take_counter(void *ctx, int counter)
+{
+    struct compare *x = ctx;
+    x->counter = counter;
+    x->sort = SORT_COUNTER;
+    x->counts = x->chose = true;
+    compare_renew_view(x);
+}
+
+static void choose_counter(void *ctx, int arg)
+{
+    struct compare *x = ctx;
+    (void)arg;
+    compare_counter_choose(x->app->session, take_counter, x);
+}
+
+/* Counters stand there by themselves where there are no times to draw. */
+static bool shows_counts(const struct compare *x)
+{
+    bool untimed = false, timed = false;
+    for (int i = 0; i < x->n; i++) {
+        untimed |= x->rows[i].in && x->rows[i].untimed;
+        timed |= x->rows[i].in && !x->rows[i].untimed;
+    }
+    return x->chose ? x->counts : untimed && !timed;
+}
+
+static void toggle_counts(void *ctx, int arg)
+{
+    struct compare *x = ctx;
+    (void)arg;
+    x->counts = !shows_counts(x);
+    x->chose = true;
+    if (x->counts && !simulation_is_on(x->app->session))
+        app_message(x->app, ROLE_DIM, "backend=sim counts; profile counts on a GPU");
+}
+
 static void sort_reverse(void *ctx, int arg)
 {
     struct compare *x = ctx;
@@ -596,6 +655,8 @@ static const struct binding compare_keys[] = {
     {.keys = {'W'}, .does = "why", .act = why, .help = "in what the pair differs: registers, SMEM, blocks, waves, bytes"},
     {.keys = {'m'}, .does = "more", .act = more, .footer = "more runs", .help = "twice as many samples"},
     {.keys = {'v'}, .does = "view", .act = variant, .footer = "variant", .help = "the same kernel again, with parameters of its own: fa2@BR=32"},
+    {.keys = {'c'}, .does = "counters", .act = toggle_counts, .help = "what the simulator counted of the CUDA source, or the quartiles"},
+    {.keys = {'C'}, .does = "counter", .act = choose_counter, .help = "which counter stands first and gives the order"},
     {.keys = {'s'}, .does = "sort", .act = sort, .footer = "sort", .help = "next column to sort by"},
     {.keys = {'S'}, .does = "sort-reverse", .act = sort_reverse, .help = "the other way round"},
     {.does = NULL},
@@ -610,6 +671,8 @@ static void *compare_open(struct app *a)
     x->app = a;
     subject_init(&x->subject, a);
     measurement_init(&x->measurement, a);
+    simulation_init(&x->sim, a);
+    x->counter = compare_counter_index("warp_instructions");
     compare_replace(&x->at, a->kernel ? a->kernel->name : NULL);
     compare_refresh(x);
     return x;
@@ -620,6 +683,7 @@ static void compare_close(void *ctx)
     struct compare *x = ctx;
     measurement_stop(&x->measurement, true);
     measurement_clear(&x->measurement);
+    simulation_clear(&x->sim);
     subject_clear(&x->subject);
     compare_clear_rows(x);
     free(x->at);
@@ -646,6 +710,11 @@ static void compare_draw_screen(void *ctx, struct canvas *c)
                              .activity = x->measurement.activity,
                              .failure = x->measurement.failure,
                              .gpu = gpu ? gpu->name : NULL,
+                             .counts = shows_counts(x),
+                             .counter = compare_counter_at(x->counter),
+                             .sim_state = simulation_failure(&x->sim)
+                                              ? simulation_failure(&x->sim)
+                                              : simulation_activity(&x->sim),
                              .sort = x->sort,
                              .reverse = x->reverse};
     compare_draw(c, r, &v);
@@ -667,8 +736,10 @@ static void compare_update(void *ctx)
                edited = subject_kernels_changed(&x->subject),
                compiled = subject_code_changed(&x->subject);
     compare_collect(x);
-    if (edited)
+    if (edited) {
         measurement_follow_kernels(&x->measurement);
+        simulation_follow_kernels(&x->sim);
+    }
     if (set || edited)
         compare_refresh(x);
     else if (compiled)
@@ -687,7 +758,8 @@ static void compare_shown(void *ctx)
 static bool compare_cancel(void *ctx)
 {
     struct compare *x = ctx;
-    return measurement_stop(&x->measurement, true);
+    const bool simulated = simulation_stop(&x->sim);
+    return measurement_stop(&x->measurement, true) || simulated;
 }
 
 static const char *const compare_drives[] = {"compare", NULL};
@@ -729,7 +801,11 @@ static bool compare_explain(void *ctx, struct str *out)
         "AMBIGUOUS, "
         "and then there is no winner. A kernel that fails its check is not ranked. speedup = 1 / "
         "ratio; without a paired run the baseline's median / median.\n"
-        "  % peak: of the device's peak for the dtype; unknown for a CPU.\n\n");
+        "  % peak: of the device's peak for the dtype; unknown for a CPU.\n"
+        "  Without a GPU the CUDA sources are simulated after the times (SIM). c shows the counts, "
+        "C "
+        "chooses one: x is its ratio to the baseline's. Fewer instructions or wavefronts are not a "
+        "shorter time; no verdict comes of them.\n\n");
     if (!row || !row->plan)
         return true;
     screen_explain_plan(row->plan, row->label, out);
@@ -784,7 +860,7 @@ static void compare_wheel(void *ctx, int px, int py, int by)
 static bool compare_is_old(void *ctx, const struct row *row)
 {
     const struct compare *x = ctx;
-    return measurement_is_old(&x->measurement, row);
+    return measurement_is_old(&x->measurement, row) || simulation_is_old(&x->sim, row);
 }
 
 extern const struct screen_ops compare_screen;

@@ -12,13 +12,31 @@
 #include "base/number.h"
 #include "draw/figures.h"
 #include "measure/origin.h"
+#include "tui/screens/compare_counters.h"
 #include "tui/screens/knobs.h"
+#include "tui/screens/sim_view.h"
 
-const char *const compare_sort_names[SORT_COUNT] = {"time", "speedup", "TFLOP/s", "CV", "name"};
+const char *const compare_sort_names[SORT_COUNT] = {"time", "speedup", "TFLOP/s",
+                                                    "CV",   "name",    "counter"};
 
 /* ---- what rows say ---- */
 
-/* Groups from the top: measured, not measured yet, failed, cannot run, candidates. */
+static bool sim_failed(const struct compare_row *r)
+{
+    return r->sim && r->sim->check && strcmp(r->sim->check, "pass") != 0;
+}
+
+/* The same by a counter: wrong kernels count nothing worth an order. */
+static int counter_group(const struct compare_row *r)
+{
+    return !r->in                 ? 5 + (r->cannot != NULL)
+           : r->cannot            ? 4
+           : sim_failed(r)        ? 3
+           : isfinite(r->counter) ? 1
+                                  : 2;
+}
+
+/* Groups from the top: measured, not measured yet or never, failed, cannot run, candidates. */
 static int group(const struct compare_row *r)
 {
     return !r->in              ? 5 + (r->cannot != NULL)
@@ -43,6 +61,12 @@ static double sort_key(const struct compare_row *r, enum compare_sort sort)
 int compare_order(const struct compare_row *a, const struct compare_row *b, int sort, bool reverse)
 {
     int dir = reverse ? -1 : 1;
+    if (sort == SORT_COUNTER) {
+        if (counter_group(a) != counter_group(b))
+            return counter_group(a) - counter_group(b);
+        return counter_group(a) == 1 ? dir * ((a->counter > b->counter) - (a->counter < b->counter))
+                                     : 0;
+    }
     if (group(a) != group(b))
         return group(a) - group(b);
     if (sort == SORT_NAME)
@@ -210,6 +234,8 @@ static const char *no_figures(const struct compare_row *x)
         return x->cannot;
     if (!x->in)
         return "Space takes it in";
+    if (x->untimed)
+        return x->sim ? "no times here; c shows its counters" : "no times here: r simulates it";
     return x->row && x->row->reason ? x->row->reason : "not measured yet: r";
 }
 
@@ -226,6 +252,25 @@ static void draw_recorded(struct canvas *c, int at, int y, int w, const struct c
                  x->recalled.old ? "  older source" : "");
 }
 
+/* What cannot be timed here has no rank, but it was simulated. */
+static void draw_simulated(struct canvas *c, int at, int y, int w, const struct compare_view *v,
+                           const struct compare_row *x)
+{
+    struct str text = {0};
+    const struct sim_view it = {
+        .row = x->sim, .watched = x->sim, .old = x->sim_old, .blank = v->blank};
+    char b[NUMBER_BUF];
+    sim_view_headline(&it, &text);
+    str_addf(&text, "  %s warp instr",
+             v->blank ? "?" : number_fmt_count(b, x->sim->warp_instructions));
+    canvas_textf(c, at, y, w,
+                 sim_failed(x) ? ROLE_BAD
+                 : x->sim_old  ? ROLE_DIM
+                               : ROLE_NORMAL,
+                 "%s%s", origin_tag("sim"), str_text(&text));
+    str_free(&text);
+}
+
 static void draw_ranking_row(struct canvas *c, struct rect r, const struct compare_view *v,
                              const struct compare_row *x, double unit, bool cur)
 {
@@ -237,6 +282,8 @@ static void draw_ranking_row(struct canvas *c, struct rect r, const struct compa
     if (!x->row || (!compare_timed(x) && !compare_failed(x))) {
         if (x->recalled.row)
             draw_recorded(c, at + 1, r.y, w - 1, v, x);
+        else if (x->untimed && x->sim && !isnan(x->sim->warp_instructions))
+            draw_simulated(c, at + 1, r.y, w - 1, v, x);
         else
             canvas_text(c, at + 1, r.y, w - 1, ROLE_DIM, no_figures(x));
     } else {
@@ -334,11 +381,16 @@ static void draw_intervals(struct canvas *c, struct rect r, const struct compare
 static void ranking_title(const struct compare_view *v, struct str *s)
 {
     struct str tags = {0};
-    for (int i = 0; i < v->n; i++)
+    for (int i = 0; i < v->n; i++) {
         if (v->rows[i].row)
             origin_add(&tags, v->rows[i].row->origin);
+        if (v->rows[i].untimed && v->rows[i].sim && v->rows[i].in)
+            origin_add(&tags, v->rows[i].sim->origin);
+    }
     if (v->blank && v->sort != SORT_NAME)
         str_add(s, "Not ranked: values are hidden");
+    else if (v->sort == SORT_COUNTER && v->counter)
+        str_addf(s, "In the order of %s%s", v->counter->title, v->reverse ? ", reversed" : "");
     else
         str_addf(s, "Ranking by %s%s", compare_sort_names[v->sort], v->reverse ? ", reversed" : "");
     str_addf(s, "  %s", tags.len ? str_text(&tags) : origin_tag(v->origin));
@@ -357,6 +409,8 @@ static void pane_title(const struct compare_view *v, enum compare_pane p, struct
                              *right = v->n > 0 ? &v->rows[v->list->cur] : NULL;
     if (p == COMPARE_RANKING)
         ranking_title(v, s);
+    else if (p == COMPARE_INTERVALS && v->counts)
+        compare_counters_title(v, s);
     else if (p == COMPARE_INTERVALS)
         str_add(s, "Quartiles q1..q3 around the median, log time");
     else if (left == right)
@@ -381,6 +435,8 @@ static void draw_inside(struct canvas *c, struct rect r, const struct compare_vi
 {
     if (p == COMPARE_RANKING)
         draw_ranking(c, r, v);
+    else if (p == COMPARE_INTERVALS && v->counts)
+        compare_draw_counters(c, r, v);
     else if (p == COMPARE_INTERVALS)
         draw_intervals(c, r, v);
     else
@@ -477,6 +533,10 @@ void compare_verdict(const struct compare_row *left, const struct compare_row *r
                      : "");
     else if (left->cannot || right->cannot)
         str_addf(out, "%s", left->cannot ? left->cannot : right->cannot);
+    else if (left->untimed || right->untimed)
+        str_addf(out,
+                 "%s has no times here. Counters say in what the two differ, not which is faster.",
+                 (left->untimed ? left : right)->label);
     else if (!compare_timed(left) || !compare_timed(right))
         str_add(out, "r measures both in turn, so that a change of clock or load meets all.");
     else if (left->old || right->old)

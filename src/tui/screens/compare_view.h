@@ -7,6 +7,7 @@
 #ifndef ATTNSCOPE_TUI_COMPARE_VIEW_H
 #define ATTNSCOPE_TUI_COMPARE_VIEW_H
 
+#include "backend/counters.h"
 #include "measure/row.h"
 #include "plan/plan.h"
 #include "store/recall.h"
@@ -21,18 +22,33 @@ enum compare_pane {
     COMPARE_PANES
 };
 
-enum compare_sort { SORT_TIME, SORT_SPEEDUP, SORT_TFLOPS, SORT_CV, SORT_NAME, SORT_COUNT };
+/* SORT_COUNTER: by what the simulator counted, which is an order and no ranking. */
+enum compare_sort {
+    SORT_TIME,
+    SORT_SPEEDUP,
+    SORT_TFLOPS,
+    SORT_CV,
+    SORT_NAME,
+    SORT_COUNTER,
+    SORT_COUNT
+};
 /* While values are hidden: the order that the rows have by themselves. */
 enum { SORT_NONE = SORT_COUNT };
 extern const char *const compare_sort_names[SORT_COUNT];
 
 struct compare_row {
-    const char *label;         /* "fa2", "fa2@BR=32" */
-    bool in;                   /* part of the comparison; else a candidate */
-    bool base, left;           /* baseline; the pair's left side */
-    const char *cannot;        /* why it cannot run, or NULL */
+    const char *label;  /* "fa2", "fa2@BR=32" */
+    bool in;            /* part of the comparison; else a candidate */
+    bool base, left;    /* baseline; the pair's left side */
+    const char *cannot; /* why it can be neither timed nor simulated, or NULL */
+    const char *
+        untimed; /* why there are no times, and the simulator's counts stand alone; NULL: it is timed */
     const struct run_row *row; /* NULL: no figures */
     bool old;                  /* the figures are of other settings */
+    const struct run_row *sim; /* what the simulator counted; NULL: nothing yet */
+    bool sim_old;              /* the same of that */
+    const char *sim_cannot;    /* why it cannot be simulated; NULL: it can */
+    double counter;            /* the chosen counter's value; NaN unknown */
     const struct plan *plan;   /* NULL: see no_plan */
     const char *no_plan;
     double peak_tflops; /* of the device that it ran on; NaN unknown */
@@ -50,6 +66,9 @@ struct compare_view {
     int knob;
     const char *machine, *activity, *failure, *gpu; /* failure may be NULL */
     const char *origin;                             /* "live": of rows that are not measured yet */
+    bool counts;                                    /* counters stand in the place of quartiles */
+    const struct counter *counter;                  /* the chosen one; NULL: none */
+    const char *sim_state; /* what the simulator does, or why it gave nothing; NULL */
     enum compare_sort sort;
     bool reverse;
 };

@@ -443,14 +443,14 @@ static void view_measured(struct explore *e, struct explore_view *v)
 /* The run whose hazard is told; NULL: there is none. */
 static const struct run_row *hazardous(const struct explore *e)
 {
-    const struct simulated it = simulation_of(&e->sim, 0);
+    const struct sim_known it = simulation_of(&e->sim, 0);
     const struct run_row *row = it.watched && it.watched->hazard ? it.watched : it.row;
     return row && row->hazard ? row : NULL;
 }
 
 static void view_simulated(struct explore *e, struct explore_view *v)
 {
-    const struct simulated it = simulation_of(&e->sim, 0);
+    const struct sim_known it = simulation_of(&e->sim, 0);
     const struct run_row *bad = hazardous(e);
     const bool waits = !simulation_is_known(&e->sim) && !simulation_is_running(&e->sim);
     e->sim_view = (struct sim_view){

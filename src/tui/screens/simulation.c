@@ -162,19 +162,30 @@ static const struct figures *older(const struct figures *whole, const struct fig
     return a && b && strcmp(b, a) > 0 ? part : whole;
 }
 
-struct simulated simulation_of(const struct simulation *s, int i)
+struct sim_known simulation_of(const struct simulation *s, int i)
 {
     if (i < 0 || i >= s->request.nkernels)
-        return (struct simulated){0};
+        return (struct sim_known){0};
     const struct figures *part = current_at(s, &s->part, i), *whole = current_at(s, &s->whole, i);
     const struct figures *f = whole ? whole : part, *watched = is_watched(whole) ? whole : part;
     const bool old = !f;
     if (old)
         f = watched = older(figures_at(s, &s->whole, i), figures_at(s, &s->part, i));
-    return (struct simulated){.row = f ? &f->row : NULL,
+    return (struct sim_known){.row = f ? &f->row : NULL,
                               .watched = is_watched(watched) ? &watched->row : NULL,
                               .figures = f,
                               .old = f && old};
+}
+
+int simulation_entry(const struct simulation *s, const char *label)
+{
+    int found = -1;
+    for (int i = 0; i < s->request.nkernels && found < 0; i++) {
+        char *entry = request_entry(&s->request, i);
+        found = strcmp(entry, label) == 0 ? i : -1;
+        free(entry);
+    }
+    return found;
 }
 
 const struct run_row *simulation_find(const struct simulation *s, const char *label,

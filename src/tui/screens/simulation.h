@@ -24,7 +24,7 @@ struct simulation {
 };
 
 /* What is known of one kernel. */
-struct simulated {
+struct sim_known {
     const struct run_row *row;     /* the best that there is; NULL: nothing yet */
     const struct run_row *watched; /* the run in which hazards were looked for; NULL: in none */
     const struct figures *figures; /* of the row */
@@ -66,7 +66,9 @@ const char *simulation_machine(const struct simulation *s);
 /* Forgets why nothing came of it. */
 void simulation_forgive(struct simulation *s);
 /* Of entry i of the request; nothing where there is none. */
-struct simulated simulation_of(const struct simulation *s, int i);
+struct sim_known simulation_of(const struct simulation *s, int i);
+/* The entry of this label; -1: it is not in the request. */
+int simulation_entry(const struct simulation *s, const char *label);
 /* Of a kernel in this very shape, whatever its parameters; NULL: nothing. */
 const struct run_row *simulation_find(const struct simulation *s, const char *label,
                                       const struct shape *shape);
