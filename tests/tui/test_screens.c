@@ -101,6 +101,39 @@ static void test_variant(void)
     tui_quit(p);
 }
 
+/* Without a GPU a CUDA kernel is simulated: in the place of times, and beside others with no winner. Keys work
+ * meanwhile. */
+static void test_simulated(void)
+{
+    struct pty *p = tui_start(80, 24);
+    pty_send(p, ":set S=100 H=2 time=0.2 backend=sim\r");
+    tui_expect(p, "S=100", 2000);
+    pty_send(p, "\t/fa2_mma_plain\r");
+    tui_expect(p, "CUDA  fa2_mma_plain  SIM", 2000);
+    tui_expect(p, "PASS  no hazard", RUN_MS);
+    tui_expect(p, "warp instr", 2000);
+    CU_ASSERT_FALSE(pty_shows(p, "GFLOP/s")); /* its speed is no kernel's */
+    for (int i = 0; i < 10; i++)              /* cancelled again and again */
+        pty_send(p, ":set S=300\ru");
+    tui_expect(p, "run fa2_mma_plain H=2 S=100", 2000);
+    tui_expect(p, "PASS  no hazard", RUN_MS);
+    pty_send(p, ":set B=2\r");
+    tui_expect(p, "B=2", 2000);
+    CU_ASSERT(pty_wait_gone(p, "old shape", RUN_MS));
+    tui_expect(p, "PASS  no hazard", RUN_MS);
+    pty_send(p, "H");
+    tui_expect(p, "no hazard is shown here", 2000);
+    pty_send(p, "2");
+    tui_expect(p, "[2 Compare]", 2000);
+    pty_send(p, ":compare fa2_mma_plain,fa2_mma\r");
+    tui_expect(p, "Counters of the CUDA source  SIM  x: over fa2_mma_plain", RUN_MS);
+    tui_expect(p, "SIM  PASS", RUN_MS);
+    pty_send(p, "Cwavefronts, id\r");
+    tui_expect(p, "In the order of SMEM wavefronts, ideal", 2000);
+    CU_ASSERT_FALSE(pty_shows(p, "FASTER") || pty_shows(p, "SLOWER"));
+    tui_quit(p);
+}
+
 /* ---- Sweep ---- */
 
 /* Tile sizes against occupancy: computed at once, and what cannot be has its letter and reason. */
@@ -246,6 +279,7 @@ static void test_sizes(void)
 static const struct tap_test tests[] = {
     {"marked kernels are compared and judged", test_compare},
     {"a kernel stands beside itself", test_variant},
+    {"CUDA kernels are simulated", test_simulated},
     {"a planned sweep is there at once, walls included", test_sweep_planned},
     {"a measured sweep stops and goes on", test_sweep_measured},
     {"rooflines of two devices, prefill and decode", test_roofline},

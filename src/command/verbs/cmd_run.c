@@ -396,8 +396,12 @@ static void show_simulated(struct session *s, struct cmd_call *c, const struct r
     const bool text = call_format(c) == FORMAT_TEXT;
     if (!rows->n)
         return;
-    if (below || (!r->options.backend && any_counted(rows)))
+    if (below || (!r->options.backend && any_counted(rows))) {
+        const size_t from = c->out->len + below;
         str_addf(c->out, "%s%s%s", below ? "\n" : "", beside_title, text ? "\n" : "\n\n");
+        if (text)
+            lines_wrap(c->out, from, call_width(s, c));
+    }
     if (text && !shapes)
         measured_heading(rows, c->out, call_width(s, c));
     else if (!text)

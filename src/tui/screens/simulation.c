@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "tui/screens/simulation.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -167,7 +168,10 @@ struct sim_known simulation_of(const struct simulation *s, int i)
     if (i < 0 || i >= s->request.nkernels)
         return (struct sim_known){0};
     const struct figures *part = current_at(s, &s->part, i), *whole = current_at(s, &s->whole, i);
-    const struct figures *f = whole ? whole : part, *watched = is_watched(whole) ? whole : part;
+    const bool well =
+        whole && !isnan(whole->row.warp_instructions); /* a step that failed hides none */
+    const struct figures *f = well || !part ? whole : part,
+                         *watched = is_watched(whole) ? whole : part;
     const bool old = !f;
     if (old)
         f = watched = older(figures_at(s, &s->whole, i), figures_at(s, &s->part, i));
