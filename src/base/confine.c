@@ -8,6 +8,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -82,37 +83,72 @@ void confine_allow(int rules, const char *path, enum confine_access access)
     close(fd);
 }
 
-static bool is_precious(const char *folder)
+/* Does `path` lie below `folder`, or is it that? Both real. */
+static bool is_below(const char *path, const char *folder)
 {
-    const char *home = getenv("HOME");
-    struct stat a, b;
-    if (stat(folder, &a) != 0)
-        return true;
-    for (int i = 0; i < 2; i++) {
-        const char *other = i ? "/" : home;
-        if (other && stat(other, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino)
-            return true;
-    }
-    return false;
+    const size_t len = strlen(folder);
+    return strncmp(path, folder, len) == 0 && (!path[len] || path[len] == '/' || len == 1);
 }
 
-void confine_allow_sources(int rules, const char *folder)
+/* Where nobody keeps headers, and others keep secrets. */
+static bool is_of_system(const char *folder)
 {
-    if (rules < 0)
-        return;
-    if (!is_precious(folder)) {
-        confine_allow(rules, folder, CONFINE_READ);
-        return;
-    }
+    static const char *const folders[] = {"/etc", "/proc", "/sys", "/run", "/dev", "/boot"};
+    bool found = strcmp(folder, "/") == 0;
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
+        found = found || is_below(folder, folders[i]);
+    return found;
+}
+
+/* A hidden folder of the home: keys, tokens, profiles. What Python's packages and this program lay there are
+ * headers and kernels. */
+static bool is_hidden(const char *folder, const char *home)
+{
+    if (!home || !is_below(folder, home) || !strstr(folder + strlen(home), "/."))
+        return false;
+    return !strstr(folder, "/site-packages/") && !strstr(folder, "/attnscope/") &&
+           strcmp(strrchr(folder, '/'), "/include") != 0;
+}
+
+static bool is_source(const char *name)
+{
+    static const char *const endings[] = {".h",   ".hpp", ".hh",  ".cuh", ".cu", ".c",
+                                          ".cpp", ".cc",  ".inc", ".inl", ".ipp"};
+    const char *dot = *name == '.' ? NULL : strrchr(name, '.');
+    bool found = false;
+    for (size_t i = 0; dot && i < sizeof endings / sizeof *endings; i++)
+        found = found || strcmp(dot, endings[i]) == 0;
+    return found;
+}
+
+/* The plain files among what lies there that a source could want. */
+static void allow_source_files(int rules, const char *folder)
+{
     DIR *d = opendir(folder);
     for (const struct dirent *e; d && (e = readdir(d));) {
-        char *path = e->d_name[0] == '.' ? NULL : xasprintf("%s/%s", folder, e->d_name);
-        if (path)
+        struct stat st;
+        char *path = is_source(e->d_name) ? xasprintf("%s/%s", folder, e->d_name) : NULL;
+        if (path && lstat(path, &st) == 0 && S_ISREG(st.st_mode))
             confine_allow(rules, path, CONFINE_READ);
         free(path);
     }
     if (d)
         closedir(d);
+}
+
+void confine_allow_sources(int rules, const char *folder)
+{
+    char real[PATH_MAX], home[PATH_MAX];
+    const char *named = getenv("HOME");
+    if (rules < 0 || !realpath(folder, real))
+        return;
+    const bool known = named && *named == '/' && realpath(named, home) && strcmp(home, "/") != 0;
+    if (is_of_system(real) || is_hidden(real, known ? home : NULL))
+        return;
+    if (known && is_below(home, real))
+        allow_source_files(rules, real);
+    else
+        confine_allow(rules, real, CONFINE_READ);
 }
 
 bool confine_enter(int rules)

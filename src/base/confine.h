@@ -24,7 +24,9 @@ enum confine_access {
 int confine_new(void);
 /* Allows a path and what is below it. Nothing happens for -1. */
 void confine_allow(int rules, const char *path, enum confine_access access);
-/* As CONFINE_READ; of a home folder, or of the root, only what is not hidden. */
+/* As CONFINE_READ, for a folder that a source or its descriptor names: of the home and of folders above it the
+ * sources and headers that lie in them alone, of the root, of /etc and its like, and of hidden folders of the home
+ * nothing (but of Python's packages, of a folder "include", and of what is this program's own). */
 void confine_allow_sources(int rules, const char *folder);
 /* From now on, for this process and those it starts; it also gives up new privileges and TCP. True
  * when it is so, or when there is no Landlock. */

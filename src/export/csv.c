@@ -25,13 +25,44 @@ static void add_csv(struct str *out, const char *text)
     str_addc(out, '"');
 }
 
+/* "-0.26 0.37" */
+static bool is_numbers(const char *text)
+{
+    char *end;
+    do {
+        (void)strtod(text, &end);
+        if (end == text || (*end && *end != ' '))
+            return false;
+        text = end + strspn(end, " ");
+    } while (*text);
+    return true;
+}
+
+/* A spreadsheet takes a text that begins so for a formula. Numbers are none, nor are texts that are numbers. */
+static bool is_formula(const char *text)
+{
+    return *text && strchr("=+-@", *text) && !is_numbers(text);
+}
+
+/* A text: an apostrophe before it is what spreadsheets know for "no formula". */
+static void add_csv_text(struct str *out, const char *text)
+{
+    if (!is_formula(text)) {
+        add_csv(out, text);
+        return;
+    }
+    char *plain = xasprintf("'%s", text);
+    add_csv(out, plain);
+    free(plain);
+}
+
 static void add_csv_value(struct str *out, const json_t *v)
 {
     if (!v || json_is_null(v))
         return;
     if (json_is_string(v)) {
         char *clean = sanitize_line(json_string_value(v));
-        add_csv(out, clean);
+        add_csv_text(out, clean);
         free(clean);
         return;
     }

@@ -62,8 +62,12 @@ static const char schema[] = "CREATE TABLE results("
 /* ST_FAIL: "cannot <doing> <path>: <SQLite's reason>". */
 static enum status store_fail(const struct store *s, const char *doing, struct err *err)
 {
+    const bool foreign_tables =
+        s->db && sqlite3_errcode(s->db) == SQLITE_OK; /* SQLite finds no fault */
     return err_set(err, ST_FAIL, "cannot %s %s: %s", doing, s->path,
-                   s->db ? sqlite3_errmsg(s->db) : "out of memory");
+                   !s->db           ? "out of memory"
+                   : foreign_tables ? "its tables are not those of this program; move it away"
+                                    : sqlite3_errmsg(s->db));
 }
 
 static bool db_exec(struct store *s, const char *sql)

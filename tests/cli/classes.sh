@@ -81,6 +81,7 @@ is "  really" [ ! -e ran ]
 
 # ---- somebody's lesson ----
 take() { # command
+    # shellcheck disable=SC2016 # Markdown
     printf '# Theirs\n\n## One\n\nText.\n\n```attnscope\n%s\n```\n' "$1" >"$data/lessons/theirs.md"
     rc=0
     yes '' 2>/dev/null | head -4 | timeout 120 "$ATTNSCOPE" lesson theirs --restart >"$tmp/.out" 2>"$tmp/.err" || rc=$?

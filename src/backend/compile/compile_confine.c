@@ -56,6 +56,8 @@ static void allow_included(int rules, const char *const *options)
 /* The toolkit that a program or library belongs to: the folder above its own. */
 static void allow_toolkit(int rules, const char *file)
 {
+    static const char *const parts[] = {"bin",  "lib",     "lib64",  "libexec",
+                                        "nvvm", "targets", "include"};
     char path[PATH_MAX];
     if (!file || !realpath(file, path))
         return;
@@ -65,6 +67,12 @@ static void allow_toolkit(int rules, const char *file)
             *slash = '\0';
     }
     confine_allow_sources(rules, path);
+    for (size_t i = 0; i < sizeof parts / sizeof *parts;
+         i++) { /* it may be installed in a hidden folder */
+        char *part = xasprintf("%s/%s", path, parts[i]);
+        confine_allow(rules, part, CONFINE_READ);
+        free(part);
+    }
 }
 
 bool compile_confine(const char *compiler, const char *const *options, const char *folder)
