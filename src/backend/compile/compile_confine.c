@@ -53,7 +53,7 @@ static void allow_included(int rules, const char *const *options)
                 confine_allow_sources(rules, *options + strlen(words[i]));
 }
 
-/* The toolkit that a program or library belongs to: the folder above its own. */
+/* The toolkit that a program or library belongs to: itself, and the folder above its own. */
 static void allow_toolkit(int rules, const char *file)
 {
     static const char *const parts[] = {"bin",  "lib",     "lib64",  "libexec",
@@ -61,6 +61,7 @@ static void allow_toolkit(int rules, const char *file)
     char path[PATH_MAX];
     if (!file || !realpath(file, path))
         return;
+    confine_allow(rules, path, CONFINE_READ);
     for (int up = 0; up < 2; up++) {
         char *slash = strrchr(path, '/');
         if (slash && slash != path)
