@@ -28,11 +28,21 @@ static bool is_device_code(const struct kernel_desc *d)
     return d && (d->code == CODE_CUBIN || (code_kinds[d->code].compiled && d->code != CODE_C));
 }
 
+bool simulator_stands_in(const struct options *o)
+{
+    return !o->backend && !backend_gpu_is_here();
+}
+
+bool simulator_takes(const struct kernel *k)
+{
+    return !kernel_is_peer(k) && is_device_code(backend_desc(backend_simulator(), k));
+}
+
 enum simulated simulated(const struct request *r, int i)
 {
     const struct kernel *k = r->kernels[i];
     const struct kernel_desc *d = backend_desc(backend_simulator(), k);
-    if (r->options.backend || backend_gpu_is_here() || kernel_is_peer(k) || !is_device_code(d))
+    if (!simulator_stands_in(&r->options) || !simulator_takes(k))
         return SIMULATED_NOT;
     return r->descs[i] && r->descs[i] != d ? SIMULATED_BESIDE : SIMULATED_ALONE;
 }

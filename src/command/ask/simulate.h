@@ -20,6 +20,9 @@
 enum simulated { SIMULATED_NOT, SIMULATED_BESIDE, SIMULATED_ALONE };
 /* Does the simulator speak for kernel i of r, and where does its row stand? */
 enum simulated simulated(const struct request *r, int i);
+/* The rule's two halves, for who has no request: where these options are set, and of this kernel, whatever its shape. */
+bool simulator_stands_in(const struct options *o);
+bool simulator_takes(const struct kernel *k);
 /* For all kernels: is there one for which it does? */
 bool simulated_any(const struct request *r);
 /* Is it a row of the simulator? */

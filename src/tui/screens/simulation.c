@@ -10,6 +10,7 @@
 
 #include "base/mem.h"
 #include "base/number.h"
+#include "command/ask/simulate.h"
 
 /* A grid that is run whole without being asked for has no more FLOP than this: some seconds. */
 static const double soon_flops = 5e9;
@@ -17,7 +18,8 @@ static const double soon_flops = 5e9;
 bool simulation_is_on(const struct session *s)
 {
     const char *asked = s->settings.options.backend;
-    return asked ? !strcmp(asked, backend_simulator()->name) : !backend_gpu_is_here();
+    return asked ? !strcmp(asked, backend_simulator()->name)
+                 : simulator_stands_in(&s->settings.options);
 }
 
 bool simulation_leaves_times(const struct session *s)
@@ -28,7 +30,7 @@ bool simulation_leaves_times(const struct session *s)
 
 bool simulation_has(const struct kernel *k)
 {
-    return k->cuda && !k->cuda->peer;
+    return simulator_takes(k);
 }
 
 void simulation_init(struct simulation *s, struct app *a)
