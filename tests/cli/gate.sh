@@ -153,6 +153,48 @@ run kernels
 is "a path of something else is refused" says "$err" 'p.path holds no path of a .cu, .c or .attn'
 rm "$data/kernels/p.path"
 
+# ---- nobody opens a file beside the gate ----
+# Who calls open() and its like, and why that is no file that somebody names: what is written (w), of the system
+# (s: /proc, /sys, /dev), for a sandbox's rules (r), locked or cached by us with O_NOFOLLOW (c), code that was
+# allowed (a).
+known() {
+    sed 's/^ *//; s/ .*//' <<'END'
+    base/file.c the gate itself
+    base/confine.c r
+    base/mem.c s
+    backend/compile/build.c r: O_DIRECTORY, for times alone
+    backend/compile/cubin_cache.c c
+    backend/compile/programs.c w: a log, /dev/null
+    backend/cpu/cpu_own.c a: from memory
+    backend/cpu_host.c s
+    backend/finder.c a: libraries of the system
+    backend/foreign.c a
+    backend/names.c s: the linker's list
+    backend/sim/walls.c s
+    command/ask/consent.c w: after file_may_open()
+    command/line/history.c w
+    command/line/shell.c s
+    command/line/write.c w
+    job/gpu_lock.c c
+    job/launch.c s
+    job/lateness.c s
+    job/proc.c s
+    main.c s
+    measure/load.c s
+    store/recorder.c w
+    store/store.c after file_may_open()
+    tui/app/prompt.c s
+    tui/kit/outlet.c s: the terminal
+    worker.c s
+END
+}
+(cd "$ATTNSCOPE_SRCDIR/src" && grep -rlE --include='*.c' '(^|[^_a-zA-Z>.])(open|open64|openat|fopen|freopen|creat|popen|dlopen|sqlite3_open[a-z0-9_]*|json_load_file)\(' .) |
+    sed 's#^\./##' | sort >opens
+is "the search finds some" [ "$(wc -l <opens)" -gt 10 ]
+known | sort >allowed_to
+is "no source opens files beside base/file.h (or say here why)" [ -z "$(comm -23 opens allowed_to)" ]
+is "and the list has none that does not" [ -z "$(comm -13 opens allowed_to)" ]
+
 # ---- a lesson cannot take a shipped one's name ----
 cp "$ATTNSCOPE_SRCDIR"/lessons/01-*.md "$data/lessons/"
 run lessons

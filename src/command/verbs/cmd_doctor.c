@@ -18,6 +18,7 @@
 
 #include "backend/cpu_host.h"
 #include "backend/finder.h"
+#include "backend/sim/cage.h"
 #include "base/confine.h"
 #include "base/mem.h"
 #include "base/number.h"
@@ -284,6 +285,20 @@ static void add_sandbox(struct rowset *rows)
             "source can include any file that you can read");
 }
 
+/* tests/unit/test_cage.c tries to get through each wall. */
+static void add_cage(struct rowset *rows)
+{
+    const struct cage_walls w = cage_walls();
+    add(rows, "cage",
+        w.files && w.calls   ? "on"
+        : w.files || w.calls ? "in part"
+                             : "off",
+        "PTX is simulated in a process %s%s, with limits of memory and time",
+        w.files ? "without files" : "that could open files (no Landlock here)",
+        w.calls ? ", network, programs or other processes"
+                : ", whose system calls are not filtered (no seccomp here)");
+}
+
 /* Who holds or waits cannot be told: the lock's file says nothing. */
 static void add_gpu_locks(struct rowset *rows)
 {
@@ -513,6 +528,7 @@ static enum status exec_doctor(struct session *s, struct cmd_call *c, struct err
     add_terminal(rows, s);
     add_worker(rows);
     add_sandbox(rows);
+    add_cage(rows);
     add_gpu_locks(rows);
     add_backends(rows);
     add_all_wanted(rows);
