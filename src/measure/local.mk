@@ -1,5 +1,5 @@
 # measure: reference, error metrics, timing rules, statistics
-libattnscope_a_SOURCES += %D%/row.h %D%/row.c %D%/origin.h %D%/origin.c
+libattnscope_a_SOURCES += %D%/row.h %D%/run_fields.h %D%/row.c %D%/origin.h %D%/origin.c
 libattnscope_a_SOURCES += %D%/options.h %D%/options.c
 libattnscope_a_SOURCES += %D%/stats.h %D%/stats.c
 libattnscope_a_SOURCES += %D%/load.h %D%/load.c %D%/noise.h %D%/noise.c

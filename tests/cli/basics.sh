@@ -165,6 +165,8 @@ is "plan --json keeps the number" says "$out" '"blocks_per_sm":6,.*"upper_bound"
 run explain occupancy qtile_seq BC=16 gpu=L4
 is "explain takes a unique prefix" [ "$rc" -eq 0 ]
 is "explain writes a bound as one" says "$out" 'warps of an SM <= 100 \* '
+run explain deterministic
+is "explain knows a field without a unit" says "$out" '^deterministic: Did two runs'
 run explain colour fa2
 is "explain suggests nothing that is far off" says "$err" 'no metric "colour"; there are '
 run explain waves qtile_seq BC=64 gpu=L4

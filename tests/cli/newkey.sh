@@ -1,8 +1,8 @@
 #!/bin/sh
-# A further key of the shape, option or field of a row is its member and one line in a table. This
-# adds two keys, a number and a word, an option and a field to a copy of the source, builds it, and
-# meets them everywhere: set, show, help, completion, JSON, the store, the wire, an axis of a sweep,
-# the shape pane. Takes minutes: `make check-long`.
+# A further key of the shape or option is its member and one line in a table, a field of run one line
+# and who fills it. This adds two keys, a number and a word, an option and a field to a copy of the source,
+# builds it, and meets them everywhere: set, show, help, completion, JSON, the store, the wire, an axis of a
+# sweep, the shape pane. Takes minutes: `make check-long`.
 # SPDX-License-Identifier: GPL-3.0-or-later
 # shellcheck disable=SC1091,SC2154  # lib.sh gives tmp, rc, out and err
 build=$PWD
@@ -12,7 +12,7 @@ source=$(cd "${ATTNSCOPE_SRCDIR:-$(dirname "$0")/../..}" && pwd) || exit 99
 [ -x "$build/config.status" ] || { echo "1..0 # SKIP not in a build folder"; exit 77; }
 worker=${ATTNSCOPE%/*}/attnscope-worker
 
-# ---- the changes: a member and a line each, in 2 files ----
+# ---- the changes, in 2 files each: a member and a line; a field of run is a line and who fills it ----
 mkdir "$tmp/copy"
 (cd "$source" && tar cf - configure* Makefile.* aclocal.m4 build-aux m4 src kernels lessons man tests tools ./*.md) |
     (cd "$tmp/copy" && tar xf -)
@@ -26,14 +26,14 @@ sed -i 's/^    int device, threads, streams;$/&\n    int pause_ms;/' src/measure
 sed -i '/^    FIELD(FIELD_COUNT, options, streams,/i\
     FIELD(FIELD_COUNT, options, pause_ms, .lo = 0, .hi = 1000, .doc = "rest between samples"),
 ' src/measure/options.c
-sed -i 's/^    double pair_max_diff;$/&\n    double joules;/' src/measure/row.h
-sed -i '/^    REAL(pair_max_diff,/i\
-    REAL(joules, 3, "J", "Energy of a run."),
-' src/measure/row.c
+sed -i '/^RUN_FIELD(REAL, speedup,/i\
+RUN_FIELD(REAL, joules, .digits = 3, .unit = "J", .doc = "Energy of a run.")
+' src/measure/run_fields.h
+sed -i 's/^    row->min_us = .*/&\n    row->joules = 2000 * s.median;/' src/measure/timing.c
 diff -ru "$source/src" src | sed -n 's/^/# /p'
-changed=$(diff -rq "$source/src" src | sed 's/.*src\/\([a-z/]*\.[ch]\) differ/\1/' | tr '\n' ' ')
+changed=$(diff -rq "$source/src" src | sed 's/.* src\/\([a-z_/]*\.[ch]\) differ/\1/' | tr '\n' ' ')
 is "two files are changed for each" \
-    [ "$changed" = "measure/options.c measure/options.h measure/row.c measure/row.h spec/shape.c spec/shape.h " ]
+    [ "$changed" = "measure/options.c measure/options.h measure/run_fields.h measure/timing.c spec/shape.c spec/shape.h " ]
 
 mkdir "$tmp/made"
 cd "$tmp/made" || exit 99
@@ -95,9 +95,10 @@ run help run
 is "help lists the option" says "$out" 'pause_ms'
 # shellcheck disable=SC2086
 run run fa2 $quick pause_ms=5 --json
-is "a row has the field" says "$out" '"joules":null'
+is "a row has the field, filled" says "$out" '"joules":[0-9.]+[0-9e]'
 run results limit=1 --json
 is "and its command the option" says "$out" 'pause_ms=5'
+is "the store has the field's value" says "$out" '"joules":[0-9.]+[0-9e]'
 run results --csv
 is "the field is a column" says "$(printf '%s\n' "$out" | head -n 1)" ',joules,'
 run complete-line 'sweep fa2 S=64,128 metric=jou'

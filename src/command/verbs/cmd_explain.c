@@ -149,8 +149,8 @@ static bool add_formula(struct str *out, const char *field, const struct row *ro
 
 static void explain_field(struct session *s, struct cmd_call *c, const struct field *f)
 {
-    str_addf(c->out, "%s%s%s%s: %s\n", f->name, *f->unit ? " [" : "", f->unit, *f->unit ? "]" : "",
-             f->doc);
+    const char *unit = f->unit ? f->unit : "";
+    str_addf(c->out, "%s%s%s%s: %s\n", f->name, *unit ? " [" : "", unit, *unit ? "]" : "", f->doc);
     const size_t from = c->out->len;
     profile_source(f->name, c->out);
     if (c->out->len > from)
