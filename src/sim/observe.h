@@ -10,8 +10,8 @@
  * What is looked at runs a slow body of its own; everything else runs as ever. Counts, faults and results are the
  * same with and without.
  *
- * What the warp's loop does itself cannot be looked at so: branches, barriers, exit. Accesses to local memory and to
- * parameters have registers and no `access`.
+ * What the warp's loop does itself cannot be looked at so: branches, barriers, exit. Accesses to local memory, to
+ * parameters and of mbarriers have registers and no `access`.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef ATTNSCOPE_SIM_OBSERVE_H

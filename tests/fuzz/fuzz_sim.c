@@ -14,6 +14,7 @@
 
 #include "base/str.h"
 #include "sim/hazard.h"
+#include "sim/observe.h"
 #include "sim/sim.h"
 
 const unsigned fuzz_cost = 100;
@@ -320,7 +321,15 @@ const char *const fuzz_tokens[] = {"@%p1 ",
 
 /* ---- the grid ---- */
 
-enum { BYTES = 1024, GUARD = 64, CANARY = 0x5a, TEXT_MAX = 300, STEPS = 4000, BLOCKS = 2 };
+enum {
+    BYTES = 1024,
+    GUARD = 64,
+    CANARY = 0x5a,
+    TEXT_MAX = 300,
+    STEPS = 4000,
+    BLOCKS = 2,
+    WATCHED = 4096
+};
 
 struct arena { /* an allocation of the kernel's, with guards on both sides */
     uint8_t before[GUARD], bytes[BYTES], after[GUARD];
@@ -353,6 +362,7 @@ static bool intact(const struct arena *x)
     return same;
 }
 
+/* On the best instruction set (isa NULL) all is looked at, which must change nothing. */
 static void scene_run(struct scene *s, const struct sim_program *p, const char *isa, uint32_t how)
 {
     static const uint32_t threads[] = {32, 48, 64, 64};
@@ -363,7 +373,13 @@ static void scene_run(struct scene *s, const struct sim_program *p, const char *
                                  .multiprocessors = 4,
                                  .params = &s->params,
                                  .param_bytes = sizeof s->params};
+    bool wanted[WATCHED];
+    memset(wanted, true, sizeof wanted);
+    const struct sim_observe look = {
+        .block = how >> 6 & 1, .warp = SIM_ANY_WARP, .insn = wanted, .most = 200};
+    const bool looks = sim_program_facts(p).insns <= WATCHED && !isa && (how & 56) != 8;
     const struct sim_options o = {.threads = 1,
+                                  .observe = looks ? &look : NULL,
                                   .hazards = how & 4,
                                   .no_counters = (how & 56) == 8,
                                   .l2_bytes = how & 8 ? 16384 : 0,
@@ -446,6 +462,32 @@ static int check_findings(const struct scene *s, const struct sim_program *p)
     return broken;
 }
 
+/* What was seen is of what was counted. */
+static int check_seen(const struct scene *s)
+{
+    uint64_t wavefronts = 0, sectors = 0;
+    for (size_t i = 0; i < s->r.nseen; i++) {
+        const struct sim_seen *e = &s->r.seen[i];
+        if (e->insn >= s->r.insns || e->warp < 0 || e->warp > 1 || !e->turn || e->mask & ~e->active)
+            return fuzz_broken("seen: instruction %zu, warp %d, lanes %x of %x", e->insn, e->warp,
+                               e->mask, e->active);
+        for (size_t k = 0; k < e->accesses; k++) {
+            const struct sim_access *a = &e->access[k];
+            const bool shared = a->space == SIM_SHARED;
+            if (!a->mask || a->cost < a->ideal || (!shared && a->space != SIM_GLOBAL))
+                return fuzz_broken("seen: an access of lanes %x, cost %u", a->mask, a->cost);
+            wavefronts += shared ? a->cost : 0;
+            sectors += shared ? 0 : a->cost;
+        }
+        for (size_t k = 0; k < e->regs; k++)
+            if (!e->reg[k].name || !e->reg[k].type || !(e->reg[k].read || e->reg[k].written))
+                return fuzz_broken("seen: a register that is nobody's");
+    }
+    if (wavefronts > s->r.total.smem_wavefronts || sectors > s->r.total.global_sectors)
+        return fuzz_broken("seen: more wavefronts or sectors than were counted");
+    return 0;
+}
+
 static int check_scene(const struct scene *s, const struct sim_program *p)
 {
     if (s->st != ST_OK && !*s->err.text)
@@ -457,7 +499,7 @@ static int check_scene(const struct scene *s, const struct sim_program *p)
     if (check_words(s->err.text, false, "a sentence") ||
         (s->r.printf_text && check_words(s->r.printf_text, true, "what it printed")))
         return 1;
-    return s->st == ST_OK ? check_counts(s) || check_findings(s, p) : 0;
+    return s->st == ST_OK ? check_counts(s) || check_seen(s) || check_findings(s, p) : 0;
 }
 
 /* Every set of instructions does the same. */

@@ -250,7 +250,10 @@ static void test_nothing_changes(void)
         "shl.b32 %r1, %t, 3;\nand.b32 %r1, %r1, 1023;\nadd.u32 %r1, %r1, %s;\n"
         "st.shared.u32 [%r1], %t;\nbar.sync 0;\nld.shared.v2.u32 {%r2, %r3}, [%r1];\n"
         "shfl.sync.bfly.b32 %r4, %r2, 5, 31, 0xffffffff;\nsetp.lt.u32 %p1, %t, 40;\n@%p1 bra L;\n"
-        "mul.lo.u32 %r4, %r4, %r3;\nL:\nst.global.u32 [%o], %r4;\n";
+        "mul.lo.u32 %r4, %r4, %r3;\nL:\nst.global.u32 [%o], %r4;\nbar.sync 0;\n"
+        "setp.eq.u32 %p2, %t, 0;\n@%p2 mbarrier.init.shared.b64 [%s], 96;\nbar.sync 0;\n"
+        "mbarrier.arrive.shared.b64 _, [%s];\nW:\n"
+        "mbarrier.test_wait.parity.shared.b64 %p3, [%s], 0;\n@!%p3 bra W;\n";
     for (size_t set = 0; set < 3; set++) {
         if (!sim_force_isa(sets[set]))
             continue;

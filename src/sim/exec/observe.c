@@ -218,9 +218,13 @@ static void begin_seen(struct observer *o, const struct warp *w, const struct co
     o->open = true;
 }
 
+enum sim_op observed_op(const struct observer *o, const struct code *c)
+{
+    return (enum sim_op)o->plain->code[c - o->program.code].op;
+}
+
 enum sim_op observe_begin(struct observer *o, struct warp *w, const struct code *c, uint32_t m)
 {
-    const size_t at = (size_t)(c - o->program.code);
     uint64_t turn;
     o->block = w->block;
     if (!(c->flags & SIM_QUIET)) {
@@ -232,7 +236,7 @@ enum sim_op observe_begin(struct observer *o, struct warp *w, const struct code 
         o->open = s->insn == c->insn && s->warp == w->id && s->block == w->block->index;
     }
     worker_of(w)->seeing = o->open;
-    return (enum sim_op)o->plain->code[at].op;
+    return observed_op(o, c);
 }
 
 /* Whose value each lane got. PTX 9.7.9, shfl.sync; as the operation's own body. */

@@ -29,6 +29,8 @@ void observer_take(struct observer *o, struct sim_seen **seen, size_t *n, bool *
 enum sim_op observe_begin(struct observer *o, struct warp *w, const struct code *c, uint32_t m);
 void observe_end(struct observer *o, struct warp *w, const struct code *c, enum sim_op op,
                  uint32_t m);
+/* The operation that a code of the observed program really is: for bodies that ask which they are. */
+enum sim_op observed_op(const struct observer *o, const struct code *c);
 /* Its accesses, while the worker is `seeing`. */
 void observe_shared(struct observer *o, const uint32_t addr[32], uint32_t m, uint32_t bytes,
                     enum pattern_kind kind, uint64_t wavefronts, uint64_t ideal);

@@ -291,11 +291,17 @@ static void mb_forget(struct warp *w, uint32_t addr)
         hazard_mbarrier_init(worker_of(w)->hazard, addr);
 }
 
+/* Which operation it is, also where somebody looks at it. */
+static enum sim_op op_of(const struct worker *t, const struct code *c)
+{
+    return c->op == OP_OBSERVED ? observed_op(t->observer, c) : (enum sim_op)c->op;
+}
+
 /* One lane. sub of an arrival: bit 0 drops, bit 1 expects bytes (c), bit 2 does not count, bit 3 .noinc of cp.async */
 static void mb_lane(struct warp *w, const struct code *c, int lane, uint32_t addr, uint32_t *yes)
 {
     uint64_t state = 0;
-    switch (c->op) {
+    switch (op_of(worker_of(w), c)) {
     case OP_MBARRIER_INIT:
         mb_init(w, c, lane, addr);
         return;
@@ -323,15 +329,15 @@ static void mb_lane(struct warp *w, const struct code *c, int lane, uint32_t add
 void warp_mbarrier(struct warp *w, const struct code *c, uint32_t m, const uint32_t addr[32])
 {
     struct worker *t = worker_of(w);
+    const enum sim_op op = op_of(t, c);
     uint32_t good = 0, yes = 0;
     for (int i = 0; i < 32; i++)
-        if (m >> i & 1 && mb_is_well(w, c, i, addr[i], c->op == OP_MBARRIER_INIT))
+        if (m >> i & 1 && mb_is_well(w, c, i, addr[i], op == OP_MBARRIER_INIT))
             good |= 1u << i;
-    if (c->op == OP_CP_ASYNC_MBARRIER)
+    if (op == OP_CP_ASYNC_MBARRIER)
         async_wait(w, m, 0, true); /* here is where we let them come */
-    if (t->hazard && good && (c->op == OP_MBARRIER_ARRIVE || c->op == OP_CP_ASYNC_MBARRIER))
-        hazard_mbarrier_arrive(t->hazard, (uint32_t)w->id, good, addr,
-                               c->op == OP_CP_ASYNC_MBARRIER);
+    if (t->hazard && good && (op == OP_MBARRIER_ARRIVE || op == OP_CP_ASYNC_MBARRIER))
+        hazard_mbarrier_arrive(t->hazard, (uint32_t)w->id, good, addr, op == OP_CP_ASYNC_MBARRIER);
     for (int i = 0; i < 32; i++)
         if (good >> i & 1)
             mb_lane(w, c, i, addr[i], &yes);
@@ -341,7 +347,7 @@ void warp_mbarrier(struct warp *w, const struct code *c, uint32_t m, const uint3
         COUNT(t, c, smem_wavefronts_ideal, 1);
         COUNT(t, c, smem_bytes, 8ull * (uint64_t)__builtin_popcount(good));
     }
-    if (c->op != OP_MBARRIER_TEST)
+    if (op != OP_MBARRIER_TEST)
         return;
     if (t->hazard && yes)
         hazard_mbarrier_wait(t->hazard, (uint32_t)w->id, yes, addr);
