@@ -54,7 +54,8 @@ static struct look look_at(const char *body, uint32_t threads, uint32_t blocks, 
                                       .block = {threads, 1, 1},
                                       .params = &x.out,
                                       .param_bytes = sizeof x.out};
-    const struct sim_options o = {.threads = 2, .hazards = true, .observe = name ? &what : NULL};
+    const struct sim_options o = {
+        .threads = 2, .hazards = true, .max_instructions = 100000, .observe = name ? &what : NULL};
     x.st = sim_run(x.p, x.m, &launch, &o, &x.r, &x.err);
     free(wanted);
     return x;
