@@ -396,6 +396,19 @@ static void add_counts(const struct sim_answer *a, json_t *o)
     json_object_set_new(o, "blocks_run", json_integer(a->blocks_run));
 }
 
+/* What it printed, and what was found beyond what is kept. */
+static void add_rest(const struct sim_answer *a, json_t *o)
+{
+    bool cut;
+    json_t *lines = a->all ? answer_printed(a, &cut) : NULL;
+    if (lines) {
+        json_object_set_new(o, "printed", lines);
+        json_object_set_new(o, "printed_cut", json_boolean(cut));
+    }
+    if (a->lost)
+        json_object_set_new(o, "hazards_lost", json_integer(a->lost));
+}
+
 /* What is wrong with it makes it fail, however right its output is: on a GPU it may be another. */
 static json_t *sim_outcome(const struct backend *b, const struct slot *s)
 {
@@ -408,6 +421,7 @@ static json_t *sim_outcome(const struct backend *b, const struct slot *s)
         json_object_set_new(o, "hazards", json_integer(a->findings));
     if (a->partial)
         say_partial(a, o);
+    add_rest(a, o);
     if (!a->finding)
         return o;
     json_object_set_new(o, "hazard", json_string(a->finding));

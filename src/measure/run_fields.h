@@ -135,6 +135,12 @@ RUN_FIELD(INT, hazards,
                  "misaligned, races, missing waits, barriers; null: none was found and races were not "
                  "looked for.")
 RUN_FIELD(TEXT, hazard, .doc = "The first of them: what, where, who.")
+RUN_FIELD(INT, hazards_lost, .flags = FIELD_FICKLE,
+          .doc = "Accesses of further hazards, of which no more was kept.")
+RUN_FIELD(JSON, printed, .flags = FIELD_FICKLE,
+          .doc = "What the kernel printed itself (printf) in a simulated run, in order of blocks: an array of "
+                 "lines.")
+RUN_FIELD(BOOL, printed_cut, .flags = FIELD_FICKLE, .doc = "Did it print more than was kept?")
 
 /* What it counts: a line each in backend/counter_table.h. */
 #define COUNTER(...)

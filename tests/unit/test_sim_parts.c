@@ -171,6 +171,13 @@ static void test_answer(void)
     CU_ASSERT_PTR_NOT_NULL_FATAL(a.finding);
     CU_ASSERT_STRING_EQUAL(a.finding, "a ^Grace");
     CU_ASSERT_STRING_EQUAL(json_string_value(json_object_get(a.all, "printf")), "one\ntwo^[[31m");
+    bool cut = true;
+    json_t *lines = answer_printed(&a, &cut);
+    CU_ASSERT_EQUAL(json_array_size(lines), 2);
+    CU_ASSERT_STRING_EQUAL(json_string_value(json_array_get(lines, 1)), "two^[[31m");
+    CU_ASSERT_FALSE(cut);
+    CU_ASSERT_EQUAL(a.lost, 2);
+    json_decref(lines);
     answer_clear(&a);
 }
 

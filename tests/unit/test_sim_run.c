@@ -483,6 +483,11 @@ static void test_text(void)
     CU_ASSERT_EQUAL(t.st, ST_OK);
     CU_ASSERT_STRING_EQUAL(t.r.printf_text, "t=0 2.5\nt=1 2.5\nt=0 2.5\nt=1 2.5\n");
     CU_ASSERT_FALSE(t.r.printf_cut);
+    CU_ASSERT_EQUAL(t.r.faults, 0); /* its result is read */
+    end(&t);
+    t = run_with(PRINT_MODULE, PRINT_DECLARE PRINT "st.global.u32 [%o], %r1;\n", 32, 1,
+                 (struct sim_options){0});
+    CU_ASSERT_EQUAL(t.out[3], 2);
     end(&t);
 }
 

@@ -219,6 +219,13 @@ static bool is_compilers_fault(const char *log)
     return false;
 }
 
+/* An nvcc without a host compiler is none. */
+static bool lacks_host(const char *log)
+{
+    return log && (strstr(log, "ailed to preprocess host compiler") ||
+                   strstr(log, "gcc: No such file") || strstr(log, "cc: not found"));
+}
+
 /* From the first that is here, can, and is the one that is asked for. */
 static enum status from_compilers(struct ptx_makers *m, const struct ptx_request *r,
                                   struct ptx *out, struct err *err)
@@ -236,6 +243,10 @@ static enum status from_compilers(struct ptx_makers *m, const struct ptx_request
         struct ptx now = {0};
         struct err why = ERR_INIT;
         const enum status st = compile(r, id, k, &now, &why);
+        if (st == ST_NO && lacks_host(now.log)) {
+            ptx_clear(&now);
+            continue;
+        }
         const bool next = st == ST_NO && is_compilers_fault(now.log);
         if (!next || !tried) {
             ptx_clear(out);

@@ -112,7 +112,27 @@ static void read_findings(struct sim_answer *a)
     const char *first = json_text_of(json_array_get(list, 0), "sentence");
     a->findings = (int64_t)json_array_size(list);
     a->finding = xstrdup_if(first);
+    a->lost = count_of(a->all, "findings_lost");
     a->unwatched = json_integer_value(json_object_get(a->all, "unwatched")) > 0;
+}
+
+json_t *answer_printed(const struct sim_answer *a, bool *cut)
+{
+    const char *p = json_text_of(a->all, "printf");
+    *cut = json_is_true(json_object_get(a->all, "printf_cut"));
+    if (!p || !*p)
+        return NULL;
+    json_t *lines = json_array();
+    for (int i = 0; *p; i++) {
+        const size_t n = strcspn(p, "\n");
+        if (i == ANSWER_LINES_MAX) {
+            *cut = true;
+            break;
+        }
+        json_array_append_new(lines, json_stringn(p, n));
+        p += n + (p[n] == '\n');
+    }
+    return lines;
 }
 
 enum status answer_read(const struct str *text, struct sim_answer *out, struct err *err)

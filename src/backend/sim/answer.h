@@ -17,11 +17,15 @@ struct sim_answer {
     int64_t findings; /* distinct, as far as they were kept */
     bool unwatched;   /* some bytes were not watched: no finding is then no clean bill */
     char *finding;    /* the first, in a sentence; NULL */
+    int64_t lost;     /* accesses of further findings, which were not kept */
     bool partial;     /* not every block was run: there is no output */
     bool intact;      /* the inputs are as they were */
     json_t *all;      /* passes, findings, printf: as it came, its texts made harmless */
 };
 
+enum { ANSWER_LINES_MAX = 1000 };
+/* The lines that the kernel printed, an array; NULL: none. *cut: there were more. */
+json_t *answer_printed(const struct sim_answer *a, bool *cut);
 /* ST_NO with its own sentence where the run has failed or was stopped, ST_FAIL where it is no answer. What it counted
  * until then is in `out` whatever the status, if it was one. */
 enum status answer_read(const struct str *text, struct sim_answer *out, struct err *err);

@@ -65,7 +65,8 @@ struct finding_row {
     char *why, *mend, *lesson;
     int64_t offset, bytes, count;
     int same_value;
-    json_t *first, *second;
+    json_t *first, *second, *printed;
+    int64_t lost;
 };
 
 // clang-format off
@@ -131,6 +132,8 @@ static const struct field finding_fields[] = {
     FIELD(FIELD_TEXT, finding_row, why, .doc = "What happens there, and why it matters."),
     FIELD(FIELD_TEXT, finding_row, mend, .doc = "How it is mended."),
     FIELD(FIELD_TEXT, finding_row, lesson, .doc = "Which lesson explains it; null: none."),
+    FIELD(FIELD_INT, finding_row, lost, .doc = "In the kernel's first row: accesses of further hazards, of which no more was kept."),
+    FIELD(FIELD_JSON, finding_row, printed, .doc = "In the kernel's first row: lines that it printed itself (printf)."),
     {.name = NULL},
 };
 
@@ -412,6 +415,8 @@ void findings_add_rows(struct rowset *rows, const struct run_row *run, const str
         struct finding_row *row = rowset_add(rows);
         read_who(&row->who, run, json_text_of(o, "pass"));
         row->check = xstrdup_if(run->check);
+        row->lost = i ? INT_UNKNOWN : run->hazards_lost;
+        row->printed = i ? NULL : json_incref(run->printed);
         if (json_is_object(o))
             read_finding(row, o, d);
     }
@@ -477,4 +482,38 @@ void finding_text(const struct row *r, struct str *out)
     if (row->same_value == 1)
         str_add(out, "  the same value was written each time: undefined all the same\n");
     add_words(row, out);
+}
+
+/* ---- what kernels printed ---- */
+
+enum { PRINTED_SHOWN = 20 };
+
+static void printed_lines(const struct run_row *row, struct str *out)
+{
+    const size_t n = json_array_size(row->printed), shown = n < PRINTED_SHOWN ? n : PRINTED_SHOWN;
+    str_addf(out, "printed by %s:\n", row->kernel);
+    for (size_t i = 0; i < shown; i++) {
+        char *line = sanitize_line(json_string_value(json_array_get(row->printed, i))
+                                       ? json_string_value(json_array_get(row->printed, i))
+                                       : "");
+        str_addf(out, "  %s\n", line);
+        free(line);
+    }
+    if (shown < n)
+        str_addf(out, "  ... and %zu more lines%s; --json has %zu\n", n - shown,
+                 row->printed_cut == 1 ? " at least" : "", n);
+    else if (row->printed_cut == 1)
+        str_add(out, "  ... and more, which was not kept\n");
+}
+
+void printed_text(const struct run_rows *rows, struct str *out)
+{
+    for (size_t i = 0; i < rows->n; i++) {
+        const struct run_row *row = &rows->v[i];
+        if (json_array_size(row->printed))
+            printed_lines(row, out);
+        if (row->hazards_lost != INT_UNKNOWN && row->hazards_lost > 0)
+            str_addf(out, "%s: and %lld more accesses of further hazards, which were not kept\n",
+                     row->kernel, (long long)row->hazards_lost);
+    }
 }

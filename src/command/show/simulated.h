@@ -23,6 +23,8 @@ extern const struct columns line_columns, phase_columns, finding_columns;
 /* A line of the kernel's own file, or of a header that all kernels share, without blanks around it; the caller frees it, NULL:
  * there is none. */
 char *source_line_text(const struct kernel_desc *d, const char *file, int64_t line);
+/* What kernels printed, the first lines of each, and how many findings were not kept. */
+void printed_text(const struct run_rows *rows, struct str *out);
 
 /* A finding in words: what, where, both parties with their lines. Nothing for a row without one. */
 void finding_text(const struct row *row, struct str *out);

@@ -21,6 +21,7 @@
 #include "command/line/lex.h"
 #include "command/output.h"
 #include "command/session.h"
+#include "command/show/simulated.h"
 #include "command/verbs/verbs.h"
 #include "draw/errors.h"
 #include "measure/noise.h"
@@ -411,6 +412,7 @@ static void show_simulated(struct session *s, struct cmd_call *c, const struct r
         return;
     add_hazard_shapes(c, rows);
     add_error_maps(s, c, rows);
+    printed_text(rows, c->out);
     if (!below && !shapes && look->below)
         look->below(s, rows, c->out);
 }

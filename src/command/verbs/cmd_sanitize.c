@@ -100,6 +100,7 @@ static void take(struct outcome *o, const struct request *r, const struct measur
     add_verdict(o, run, run->hazards);
     for (size_t i = from; i < o->findings.n; i++)
         finding_text(o->findings.rows[i], &o->text);
+    printed_text(&m->rows, &o->text);
 }
 
 static void examine(struct session *s, const struct request *r, struct outcome *o)

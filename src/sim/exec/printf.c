@@ -85,10 +85,21 @@ static void add_text(struct worker *t, const char *text, size_t n)
     str_addn(&t->printed, text, n);
 }
 
-/* Text of one lane. */
-static void print_lane(struct warp *w, const char *fmt, uint64_t at, int lane)
+/* What it returns, where somebody reads it. */
+static void set_local(struct warp *w, uint64_t at, uint32_t value, int lane)
+{
+    const struct sim_program *p = w->block->program;
+    if (at % 4 || at + 4 > p->facts.local_bytes + (uint64_t)p->call_bytes)
+        return;
+    memcpy((uint8_t *)w->local + (at >> 2) * SIM_SLOT + (uint64_t)lane * 4, &value, sizeof value);
+    w->local_written[at >> 2] |= 1u << lane;
+}
+
+/* Text of one lane; how many arguments it had. */
+static uint32_t print_lane(struct warp *w, const char *fmt, uint64_t at, int lane)
 {
     struct worker *t = worker_of(w);
+    uint32_t converted = 0;
     while (*fmt) {
         const size_t plain = strcspn(fmt, "%");
         add_text(t, fmt, plain);
@@ -117,11 +128,13 @@ static void print_lane(struct warp *w, const char *fmt, uint64_t at, int lane)
                      at, lane, out, sizeof out);
         add_text(t, out, strlen(out));
         fmt += n + sized + 1;
+        converted++;
     }
+    return converted;
 }
 
 /* a: offset of the first parameter of the call in local memory: the format's address, then that of the arguments
- * (generic, in local memory, or 0). d gets what it returns. */
+ * (generic, in local memory, or 0). imm - 1: that of the result, the number of arguments; 0: none. */
 void warp_printf(struct warp *w, const struct code *c, uint32_t m)
 {
     for (int i = 0; i < 32; i++) {
@@ -130,9 +143,11 @@ void warp_printf(struct warp *w, const struct code *c, uint32_t m)
         char fmt[4 * STRING_MAX];
         read_string(worker_of(w), call_value(w, c->a, 8, i), fmt, sizeof fmt);
         const uint64_t args = call_value(w, c->b, 8, i);
-        print_lane(
+        const uint32_t n = print_lane(
             w, fmt,
             args - SIM_LOCAL_WINDOW < SIM_WINDOW_BYTES ? args - SIM_LOCAL_WINDOW : UINT32_MAX, i);
+        if (c->imm)
+            set_local(w, c->imm - 1, n, i);
     }
 }
 

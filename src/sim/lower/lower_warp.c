@@ -267,13 +267,15 @@ static enum status call_param(struct lower *l, const struct ptx_operand *list, u
 static enum status lower_call(struct lower *l)
 {
     const struct ptx_function *f = NULL;
-    const struct ptx_operand *args = NULL;
+    const struct ptx_operand *args = NULL, *result = NULL;
     for (int k = 0; k < l->i->noperands; k++) {
         const struct ptx_operand *o = lower_operand(l, k);
         if (o->kind == PTX_FUNCTION)
             f = o->function;
         else if (o->kind == PTX_LIST && f)
             args = o;
+        else if (o->kind == PTX_LIST)
+            result = o;
     }
     const char *name = f ? f->name : "a function behind a pointer";
     if (!f || !args || (strcmp(name, "vprintf") != 0 && strcmp(name, "__assertfail") != 0))
@@ -282,6 +284,10 @@ static enum status lower_call(struct lower *l)
     const bool print = !strcmp(name, "vprintf");
     for (uint32_t k = 0; k < (print ? 2u : 4u); k++)
         TRY(call_param(l, args, k, &at[k]));
+    if (print && result && result->nitems) { /* one more: 0 is none */
+        TRY(call_param(l, result, 0, &at[3]));
+        at[3]++;
+    }
     struct code *c = lower_emit(l, print ? OP_PRINTF : OP_ASSERT, SIM_PIPE_other);
     c->a = at[0], c->b = at[1], c->c = at[2], c->imm = at[3];
     l->p->facts.uses_printf |= print;
