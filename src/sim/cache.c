@@ -15,13 +15,22 @@ enum { PAGE_SECTORS = 2048, PAGE_WORDS = PAGE_SECTORS / 64 };
 #define ALL      UINT32_MAX
 #define IN_ORDER UINT64_C(0xfedcba9876543210)
 
-struct set {
-    uint64_t line[WAYS];          /* line numbers */
-    uint64_t order;               /* ways, four bits each, the last used in the lowest */
-    uint32_t have[WAYS][SECTORS]; /* bytes of each sector that are known */
-    uint8_t dirty[WAYS];          /* sectors, by bits */
-    uint8_t settled[WAYS];        /* sectors of which an endless cache knows all, by bits */
+struct way {
+    uint64_t line;          /* its number */
+    uint32_t have[SECTORS]; /* bytes of each sector that are known */
+    uint8_t dirty;          /* sectors, by bits */
+    uint8_t settled;        /* sectors of which an endless cache knows all, by bits */
 };
+
+/* All zeros: empty. So a large cache costs nothing where nobody asks, and what a line needs lies in two places: an access
+ * is as slow as those are far away. */
+struct set {
+    uint64_t order; /* ways, four bits each, the last used in the lowest; exclusive-or IN_ORDER */
+    uint64_t tag[WAYS / 8]; /* of each way a byte: what its line may be, 0: it has none */
+    uint64_t spare;
+    struct way way[WAYS];
+};
+_Static_assert(sizeof(struct way) == 32 && sizeof(struct set) % 32 == 0, "parts of a cache line");
 
 /* What an endless cache would know of 64 KiB. */
 struct page {
@@ -33,6 +42,7 @@ struct page {
 
 struct cache {
     struct set *set;
+    void *room; /* that they lie in */
     size_t sets;
     struct cache_counts counts;
     bool plain;         /* nothing unique is counted */
@@ -119,61 +129,89 @@ static bool count_unique(struct cache *c, uint64_t sector, uint32_t bytes, bool 
 
 /* As good as drawn by lot for lines at any distance: a multiplicative hash alone has distances that it
  * folds into half of the sets. */
+static uint64_t hash_of(uint64_t line)
+{
+    const uint64_t x = line * UINT64_C(0x9e3779b97f4a7c15);
+    return (x ^ x >> 32) * UINT64_C(0xd6e8feb86659fd93);
+}
+
+static size_t set_at(const struct cache *c, uint64_t hash)
+{
+    return (size_t)((hash >> 32) * c->sets >> 32);
+}
+
 static size_t set_of(const struct cache *c, uint64_t line)
 {
-    uint64_t x = line * UINT64_C(0x9e3779b97f4a7c15);
-    x = (x ^ x >> 32) * UINT64_C(0xd6e8feb86659fd93);
-    return (size_t)((x >> 32) * c->sets >> 32);
+    return set_at(c, hash_of(line));
+}
+
+/* Never 0. */
+static uint8_t tag_of(uint64_t hash)
+{
+    return (uint8_t)(hash >> 8 | 0x80);
 }
 
 static void use(struct set *s, unsigned way)
 {
-    if ((s->order & 15) == way)
+    const uint64_t order = s->order ^ IN_ORDER;
+    if ((order & 15) == way)
         return;
     /* The nibble that is `way`: the lowest that is zero in x. */
-    const uint64_t ones = UINT64_C(0x1111111111111111), x = s->order ^ ones * way;
+    const uint64_t ones = UINT64_C(0x1111111111111111), x = order ^ ones * way;
     const unsigned bit = (unsigned)__builtin_ctzll((x - ones) & ~x & (ones << 3)) & ~3u;
     const uint64_t younger = (UINT64_C(1) << bit) - 1;
     const uint64_t moved = younger << 4 | 15;
-    s->order = (s->order & ~moved) | (s->order & younger) << 4 | way;
+    s->order = ((order & ~moved) | (order & younger) << 4 | way) ^ IN_ORDER;
 }
 
-static int find(const struct set *s, uint64_t line)
+/* Bits of a byte that is zero in x; others above it may seem to be. */
+static uint64_t zero_bytes(uint64_t x)
 {
-    const unsigned last = s->order & 15;
-    if (s->line[last] == line)
+    const uint64_t ones = UINT64_C(0x0101010101010101);
+    return (x - ones) & ~x & ones << 7;
+}
+
+static int find(const struct set *s, uint64_t line, uint8_t tag)
+{
+    const unsigned last = (s->order ^ IN_ORDER) & 15;
+    if (s->way[last].line == line && (uint8_t)(s->tag[last / 8] >> last % 8 * 8) == tag)
         return (int)last;
-    for (int w = 0; w < WAYS; w++)
-        if (s->line[w] == line)
-            return w;
+    for (int half = 0; half < WAYS / 8; half++) {
+        uint64_t maybe = zero_bytes(s->tag[half] ^ UINT64_C(0x0101010101010101) * tag);
+        for (; maybe; maybe &= maybe - 1) {
+            const int w = 8 * half + __builtin_ctzll(maybe) / 8;
+            if (s->way[w].line == line && (uint8_t)(s->tag[half] >> w % 8 * 8) == tag)
+                return w;
+        }
+    }
     return -1;
 }
 
 /* The way for a line that is not there: the longest unused, written back. */
-static unsigned evict(struct cache *c, struct set *s)
+static unsigned evict(struct cache *c, struct set *s, uint64_t line, uint8_t tag)
 {
-    const unsigned way = (unsigned)(s->order >> 60);
-    const uint64_t dirty = SECTOR_BYTES * (uint64_t)__builtin_popcount(s->dirty[way]);
+    const unsigned way = (unsigned)((s->order ^ IN_ORDER) >> 60);
+    const uint64_t dirty = SECTOR_BYTES * (uint64_t)__builtin_popcount(s->way[way].dirty);
     c->counts.dram_written_bytes += dirty;
     c->counts.dirty_bytes -= dirty;
-    s->dirty[way] = 0;
-    s->settled[way] = c->plain ? 15 : 0;
-    memset(s->have[way], 0, sizeof s->have[way]);
+    s->way[way] = (struct way){.line = line, .settled = c->plain ? 15 : 0};
+    s->tag[way / 8] &= ~(UINT64_C(0xff) << way % 8 * 8);
+    s->tag[way / 8] |= (uint64_t)tag << way % 8 * 8;
     return way;
 }
 
 /* One sector of a way whose line was there (`known`) or has just been put in. */
-static bool touch(struct cache *c, struct set *s, unsigned way, bool known, enum cache_op op,
-                  uint64_t sector, uint32_t bytes)
+static bool touch(struct cache *c, struct way *w, bool known, enum cache_op op, uint64_t sector,
+                  uint32_t bytes)
 {
     const unsigned at = sector % SECTORS;
-    uint32_t *have = &s->have[way][at];
+    uint32_t *have = &w->have[at];
     const bool there = (*have & bytes) == bytes;
     c->counts.asked[op]++;
     const bool hit = op == CACHE_WRITE ? known : there;
     c->counts.hits[op] += hit;
-    if (!(s->settled[way] >> at & 1) && count_unique(c, sector, bytes, op != CACHE_WRITE))
-        s->settled[way] |= (uint8_t)(1u << at);
+    if (!(w->settled >> at & 1) && count_unique(c, sector, bytes, op != CACHE_WRITE))
+        w->settled |= (uint8_t)(1u << at);
     if (!there) {
         if (op != CACHE_WRITE) {
             c->counts.dram_read_bytes += SECTOR_BYTES;
@@ -181,81 +219,106 @@ static bool touch(struct cache *c, struct set *s, unsigned way, bool known, enum
         }
         *have |= bytes;
     }
-    if (op != CACHE_READ && !(s->dirty[way] >> at & 1)) {
-        s->dirty[way] |= (uint8_t)(1u << at);
+    if (op != CACHE_READ && !(w->dirty >> at & 1)) {
+        w->dirty |= (uint8_t)(1u << at);
         c->counts.dirty_bytes += SECTOR_BYTES;
     }
     return hit;
 }
 
-/* The set and way of a line, put there if it is missing. */
-static struct set *get(struct cache *c, uint64_t line, unsigned *way, bool *known)
+/* The way of a line, put there if it is missing. */
+static struct way *get(struct cache *c, uint64_t line, bool *known)
 {
-    struct set *s = &c->set[set_of(c, line)];
-    const int found = find(s, line);
+    const uint64_t hash = hash_of(line);
+    const uint8_t tag = tag_of(hash);
+    struct set *s = &c->set[set_at(c, hash)];
+    const int found = find(s, line, tag);
     *known = found >= 0;
-    *way = found >= 0 ? (unsigned)found : evict(c, s);
-    s->line[*way] = line;
-    use(s, *way);
-    return s;
+    const unsigned way = found >= 0 ? (unsigned)found : evict(c, s, line, tag);
+    use(s, way);
+    return &s->way[way];
 }
 
 /* ---- The face. ---- */
 
 bool cache_sector(struct cache *c, enum cache_op op, uint64_t sector, uint32_t bytes)
 {
-    unsigned way;
     bool known;
-    struct set *s = get(c, sector / SECTORS, &way, &known);
-    return touch(c, s, way, known, op, sector, bytes);
+    struct way *w = get(c, sector / SECTORS, &known);
+    return touch(c, w, known, op, sector, bytes);
+}
+
+void cache_sectors(struct cache *c, enum cache_op op, uint64_t sector, uint32_t bytes, uint32_t n)
+{
+    struct way *w = NULL;
+    for (uint32_t i = 0; i < n; i++) {
+        bool known = true;
+        if (!w || (sector + i) % SECTORS == 0)
+            w = get(c, (sector + i) / SECTORS, &known);
+        touch(c, w, known, op, sector + i, bytes);
+    }
+}
+
+/* Asks for the sets of an access, which lie anywhere, before the first is looked at. */
+static void foresee(const struct cache *c, uint64_t first, const struct pattern_global *p)
+{
+    uint64_t line = NO_LINE;
+    for (int i = 0; i < p->sectors; i++) {
+        const uint64_t sector = first / SECTOR_BYTES + (uint64_t)p->sector[i];
+        if (sector / SECTORS == line)
+            continue;
+        line = sector / SECTORS;
+        const struct set *s = &c->set[set_of(c, line)];
+        __builtin_prefetch(s);
+    }
 }
 
 void cache_access(struct cache *c, enum cache_op op, uint64_t first, const struct pattern_global *p)
 {
     uint64_t line = NO_LINE;
-    struct set *s = NULL;
-    unsigned way = 0;
-    bool known = false;
+    struct way *w = NULL;
+    if (p->sectors > SECTORS)
+        foresee(c, first, p);
     for (int i = 0; i < p->sectors; i++) {
         const uint64_t sector = first / SECTOR_BYTES + (uint64_t)p->sector[i];
+        bool known = true;
         if (sector / SECTORS != line) {
             line = sector / SECTORS;
-            s = get(c, line, &way, &known);
+            w = get(c, line, &known);
         }
-        touch(c, s, way, known, op, sector, p->bytes[i]);
+        touch(c, w, known, op, sector, p->bytes[i]);
     }
 }
 
 void cache_forget(struct cache *c, uint64_t sector)
 {
-    struct set *s = &c->set[set_of(c, sector / SECTORS)];
-    const int way = find(s, sector / SECTORS);
-    if (way < 0)
+    const uint64_t hash = hash_of(sector / SECTORS);
+    struct set *s = &c->set[set_at(c, hash)];
+    const int found = find(s, sector / SECTORS, tag_of(hash));
+    if (found < 0)
         return;
-    s->have[way][sector % SECTORS] = 0;
-    if (s->dirty[way] >> sector % SECTORS & 1)
+    struct way *w = &s->way[found];
+    w->have[sector % SECTORS] = 0;
+    if (w->dirty >> sector % SECTORS & 1)
         c->counts.dirty_bytes -= SECTOR_BYTES;
-    s->dirty[way] &= (uint8_t) ~(1u << sector % SECTORS);
+    w->dirty &= (uint8_t) ~(1u << sector % SECTORS);
 }
 
 void cache_clear(struct cache *c)
 {
     free_pages(c);
     c->counts = (struct cache_counts){0};
-    for (size_t i = 0; i < c->sets; i++) {
-        memset(&c->set[i], 0, sizeof c->set[i]);
-        memset(c->set[i].line, 0xff, sizeof c->set[i].line);
-        c->set[i].order = IN_ORDER;
-    }
+    memset(c->set, 0, c->sets * sizeof *c->set);
 }
 
 struct cache *cache_new(size_t bytes)
 {
+    enum { ALIGNED = 64 };
     struct cache *c = xcalloc(1, sizeof *c);
     c->sets = bytes / (WAYS * LINE_BYTES);
     c->sets += !c->sets;
-    c->set = xcalloc(c->sets, sizeof *c->set);
-    cache_clear(c);
+    c->room = xcalloc(c->sets * sizeof *c->set + ALIGNED, 1); /* of pages that nobody has touched */
+    c->set = (struct set *)(void *)((char *)c->room + ALIGNED - (uintptr_t)c->room % ALIGNED);
     return c;
 }
 
@@ -271,7 +334,7 @@ void cache_free(struct cache *c)
     if (!c)
         return;
     free_pages(c);
-    free(c->set);
+    free(c->room);
     free(c);
 }
 

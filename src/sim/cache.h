@@ -52,7 +52,9 @@ size_t cache_set(const struct cache *c, uint64_t line); /* that keeps line numbe
 
 /* One sector: `sector` is its address / 32, bit i of `bytes` its byte i. Did it hit? */
 bool cache_sector(struct cache *c, enum cache_op op, uint64_t sector, uint32_t bytes);
-/* All sectors of one access of a warp; `first` is the address of its first active lane. */
+/* `n` of them, one after the other, from `sector` on. */
+void cache_sectors(struct cache *c, enum cache_op op, uint64_t sector, uint32_t bytes, uint32_t n);
+/* All sectors of one access of a warp, one after the other; `first` is the address of its first active lane. */
 void cache_access(struct cache *c, enum cache_op op, uint64_t first,
                   const struct pattern_global *p);
 void cache_forget(struct cache *c, uint64_t sector); /* is not there any more, nor written back */

@@ -79,9 +79,8 @@ static void replay(struct cache *l2, struct runs *r)
 {
     for (size_t i = 0; i < r->n; i++) {
         const struct run *run = &r->at[i];
-        for (uint32_t k = 0; k < run->count; k++)
-            cache_sector(l2, (enum cache_op)(run->sector_op & 3), (run->sector_op >> 2) + k,
-                         run->bytes);
+        cache_sectors(l2, (enum cache_op)(run->sector_op & 3), run->sector_op >> 2, run->bytes,
+                      run->count);
     }
     r->n = 0;
 }
@@ -201,6 +200,10 @@ unsigned cache_port_access(struct cache_port *p, enum cache_op op, bool around, 
                            const struct pattern_global *g)
 {
     unsigned hits = 0;
+    if (p->mine && !p->l1) {
+        cache_access(p->feed->l2, op, first, g);
+        return 0;
+    }
     for (int i = 0; i < g->sectors; i++) {
         const uint64_t sector = first / SECTOR_BYTES + (uint64_t)g->sector[i];
         if (p->l1 && op == CACHE_READ && !around) {

@@ -6,7 +6,7 @@
  *
  * SIM_SPEED: words, separated by blanks: names of kernels or of kernels with a dtype (`fa2`, `fa2/f32`); names of modes
  * (`avx512`, `avx2`, `generic`, `hazards`, `two`); `sums`: the checksum of every count, hazard and output instead of
- * times; `rounds=9`. From the environment too: ATTNSCOPE, the program whose `run` is timed from start to end;
+ * times; `rounds=9`; `size=256`: so many queries and keys instead of 1024. From the environment too: ATTNSCOPE, the program whose `run` is timed from start to end;
  * without it that part is left out.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
@@ -47,6 +47,13 @@ static bool wished(const char *word)
         if ((at == wishes || at[-1] == ' ') && (!at[n] || at[n] == ' '))
             return true;
     return false;
+}
+
+static int number_of(const char *key, int most, int usual)
+{
+    const char *at = strstr(wishes, key);
+    const int n = at ? atoi(at + strlen(key)) : 0;
+    return n > 0 && n <= most ? n : usual;
 }
 
 /* A mode, when no other is asked for. */
@@ -437,16 +444,14 @@ int main(void)
 {
     char *cpu = host_cpu_name();
     wishes = getenv("SIM_SPEED") ? getenv("SIM_SPEED") : "";
-    const char *r = strstr(wishes, "rounds=");
-    if (r && atoi(r + 7) > 0 && atoi(r + 7) <= ROUNDS_MAX)
-        rounds = atoi(r + 7);
+    rounds = number_of("rounds=", ROUNDS_MAX, rounds);
     if (wished("sums")) {
-        each_kernel(sum_kernel, 130);
+        each_kernel(sum_kernel, number_of("size=", 65536, 130));
     } else {
         printf("%s, %d cores, %d rounds, best and median; processor time\n", cpu,
                host_usable_cpus(), rounds);
         head();
-        each_kernel(time_kernel, 1024);
+        each_kernel(time_kernel, number_of("size=", 65536, 1024));
         if (getenv("ATTNSCOPE") && !chooses())
             time_commands();
     }
