@@ -3,6 +3,8 @@ libattnscope_a_SOURCES += \
 	%D%/flow.h \
 	%D%/place.h \
 	%D%/statics.h \
+	%D%/chain.h \
+	%D%/lower/chain.c \
 	%D%/lower/statics.c \
 	%D%/lower/flow.c \
 	%D%/lower/place.c \

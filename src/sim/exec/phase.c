@@ -32,6 +32,19 @@ static struct sim_phase totals(const struct block *b)
     return p;
 }
 
+/* What the busiest warp executed since the phase began; the next one begins. */
+static uint64_t longest(struct block *b)
+{
+    uint64_t most = 0;
+    for (int i = 0; i < b->nwarps; i++) {
+        struct warp *w = &b->warp[i];
+        const uint64_t n = w->executed - w->phase_from;
+        most = n > most ? n : most;
+        w->phase_from = w->executed;
+    }
+    return most;
+}
+
 /* What was done since the phase began is its own. */
 static void close_phase(struct block *b)
 {
@@ -46,6 +59,7 @@ static void close_phase(struct block *b)
     for (int i = 0; i < SIM_PIPE_COUNT; i++)
         p->pipe[i] += now.pipe[i] - t->before.pipe[i];
     p->times++;
+    p->longest += longest(b);
     t->before = now;
 }
 

@@ -297,6 +297,7 @@ static void merge(struct run *r, struct worker *t, const struct sim_counts *insn
         struct sim_phase *to =
             phase_of(&res->phase, &res->phases, &r->phases_cap, t->phase[i].begins);
         to->times += t->phase[i].times;
+        to->longest += t->phase[i].longest;
         sim_counts_add(&to->counts, &t->phase[i].counts);
         for (int k = 0; k < SIM_PIPE_COUNT; k++)
             to->pipe[k] += t->phase[i].pipe[k];

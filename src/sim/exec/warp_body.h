@@ -286,6 +286,10 @@ void IN_SET(warp_run)(struct warp *w, uint64_t quantum)
             if (c->op == OP_BAR) {
                 t->lanes += lanes; /* a phase may end here */
                 lanes = 0;
+                w->executed += executed;
+                w->block->executed += executed;
+                quantum -= executed;
+                executed = 0;
                 if (m && barrier_arrive(w, c, m))
                     goto out;
                 break;

@@ -1,0 +1,55 @@
+/* chain.h - how long a warp waits for itself: chains of instructions that need each other's results.
+ *
+ * A straight piece of a function (no way in but at its begin, no barrier within) takes a lone warp at least as long as
+ * its longest chain of dependent instructions, each with its latency, and at least a cycle of issue for each
+ * machine instruction (statics.h). ptxas orders a piece freely, so the order of its text counts for nothing; pieces
+ * are taken to overlap nothing. A piece is run as often as its first instruction was.
+ *
+ * The sums are warp cycles by phase, what a block does from one block-wide barrier to the next, and by what the
+ * chain waits for. They are estimates from PTX for CC 9.0: a model scales them for its device.
+ *
+ * Latencies, in cycles: arithmetic 4 for each machine instruction, exp2 and its kin 22, shared memory 28 and 2 for
+ * each further wavefront, an f32 atomic on shared memory 60 for each lane (a loop of compare and swap), shuffles
+ * 24, votes 12, the L2 262 and one for each sector, mma.sync 33, a barrier 24. Source: published dependent-issue
+ * micro-benchmarks of sm_80 and sm_90, rounded; what they are good for is measured by the model that uses them.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef ATTNSCOPE_SIM_CHAIN_H
+#define ATTNSCOPE_SIM_CHAIN_H
+
+#include "sim/sim.h"
+#include "sim/statics.h"
+
+/* What a chain waits for. */
+#define CHAIN_PARTS(X)                                                      \
+    X(alu, "results of arithmetic")                                         \
+    X(xu, "exp2, reciprocals, conversions")                                 \
+    X(shared, "shared memory and ldmatrix")                                 \
+    X(shuffle, "shuffles and votes")                                        \
+    X(global, "global memory, as if all of it were in the L2")              \
+    X(tensor, "products of tensor cores")                                   \
+    X(barrier, "barriers")                                                  \
+    X(issue, "nothing: the piece has more instructions than its chain has cycles")
+enum chain_part {
+#define X(name, what) CHAIN_##name,
+    CHAIN_PARTS(X)
+#undef X
+        CHAIN_PARTS_COUNT
+};
+const char *chain_part_name(enum chain_part p); /* "shared" */
+const char *chain_part_what(enum chain_part p);
+
+/* One phase, summed over all warps that ran it. */
+struct chain_phase {
+    double cycles[CHAIN_PARTS_COUNT]; /* of warps */
+    double trips;                     /* to global memory, of those cycles: one after the other */
+    struct statics machine;           /* machine instructions of warps, by pipe */
+};
+
+/* The phases of a run: `insn` as sim_result has them, `phase[phases]` its phases; out[phases]. ST_FAIL: the control
+ * flow makes no sense, which no program that was run has. */
+enum status chain_phases(const struct sim_program *p, const struct sim_counts *insn,
+                         const struct sim_phase *phase, size_t phases, struct chain_phase *out,
+                         struct err *err);
+
+#endif
