@@ -21,14 +21,14 @@
 #include "sim/statics.h"
 
 /* What a chain waits for. */
-#define CHAIN_PARTS(X)                                                      \
-    X(alu, "results of arithmetic")                                         \
-    X(xu, "exp2, reciprocals, conversions")                                 \
-    X(shared, "shared memory and ldmatrix")                                 \
-    X(shuffle, "shuffles and votes")                                        \
-    X(global, "global memory, as if all of it were in the L2")              \
-    X(tensor, "products of tensor cores")                                   \
-    X(barrier, "barriers")                                                  \
+#define CHAIN_PARTS(X)                                         \
+    X(alu, "results of arithmetic")                            \
+    X(xu, "exp2, reciprocals, conversions")                    \
+    X(shared, "shared memory and ldmatrix")                    \
+    X(shuffle, "shuffles and votes")                           \
+    X(global, "global memory, as if all of it were in the L2") \
+    X(tensor, "products of tensor cores")                      \
+    X(barrier, "barriers")                                     \
     X(issue, "nothing: the piece has more instructions than its chain has cycles")
 enum chain_part {
 #define X(name, what) CHAIN_##name,

@@ -87,6 +87,9 @@ is "lines of the source" says "$out" '^qtile_seq\.cu:[0-9]+ \(attn\.cuh:[0-9]+\)
 is "with their text" says "$out" '__syncthreads|const|for|acc'
 sim profile qtile_seq S=72 H=1 D=32 by=phase --json
 is "phases between barriers" [ "$(lines "$out" '"phase":')" -ge 3 ]
+is "what a warp waits for in them" says "$out" '"chain_cycles":[0-9.]+,"waits_for":"(alu|global|shared|issue)"'
+sim profile qtile_seq S=128 H=1 by=phase --json
+is "two of its eight warps multiply, the others wait" says "$out" '"warp_imbalance":3\.9'
 sim profile qtile_seq S=72 H=1 D=32 by=block
 is "by= has its words" [ "$rc" -eq 2 ]
 

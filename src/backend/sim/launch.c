@@ -245,6 +245,7 @@ static void report_pass(const struct pass *x, const char *entry)
         json_pack("{s:s, s:s, s:I, s:I, s:i, s:I}", "name", x->plan->name, "entry", entry, "blocks",
                   (json_int_t)x->blocks, "blocks_run", (json_int_t)x->sum.blocks_run, "slots",
                   f.slots, "instructions", (json_int_t)f.insns);
+    json_object_set_new(o, "warps", json_integer(((json_int_t)x->plan->threads + 31) / 32));
     json_object_set_new(o, "counters", sum_counters_json(&x->sum, &x->sum.total));
     json_object_set_new(o, "pipes", sum_pipes_json(x->sum.pipe));
     json_object_set_new(o, "lines", sum_lines_json(&x->sum, x->program));

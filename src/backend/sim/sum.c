@@ -9,6 +9,7 @@
 
 #include "base/mem.h"
 #include "base/sanitize.h"
+#include "sim/chain.h"
 
 /* ---- adding ---- */
 
@@ -249,9 +250,22 @@ json_t *sum_lines_json(const struct sim_sum *s, const struct sim_program *p)
     return list;
 }
 
+/* What its chain is made of, and how evenly the block's warps shared the work. */
+static void add_chain(const struct chain_phase *c, const struct sim_phase *ph, json_t *o)
+{
+    json_t *parts = json_object();
+    for (int i = 0; i < CHAIN_PARTS_COUNT; i++)
+        json_object_set_new(parts, chain_part_name((enum chain_part)i), json_real(c->cycles[i]));
+    json_object_set_new(o, "chain", parts);
+    json_object_set_new(o, "longest", json_real((double)ph->longest));
+}
+
 json_t *sum_phases_json(const struct sim_sum *s, const struct sim_program *p)
 {
     json_t *list = json_array();
+    struct chain_phase *chain = xcalloc(s->phases + 1, sizeof *chain);
+    struct err why = ERR_INIT;
+    const bool chained = chain_phases(p, s->insn, s->phase, s->phases, chain, &why) == ST_OK;
     for (size_t i = 0; i < s->phases; i++) {
         const struct sim_phase *ph = &s->phase[i];
         json_t *o = sum_counters_json(s, &ph->counts);
@@ -259,7 +273,10 @@ json_t *sum_phases_json(const struct sim_sum *s, const struct sim_program *p)
             place_to_json(p, (size_t)ph->begins, o);
         json_object_set_new(o, "times", json_real((double)ph->times));
         json_object_set_new(o, "pipes", sum_pipes_json(ph->pipe));
+        if (chained)
+            add_chain(&chain[i], ph, o);
         json_array_append_new(list, o);
     }
+    free(chain);
     return list;
 }

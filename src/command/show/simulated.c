@@ -54,6 +54,8 @@ struct phase_row {
     struct where where;
     int64_t phase;
     double times, share_pct;
+    double chain_cycles, warp_imbalance;
+    char *waits_for;
     json_t *pipes;
     struct counted counted;
 };
@@ -110,6 +112,9 @@ static const struct field phase_fields[] = {
     FIELD(FIELD_REAL, phase_row, times, .doc = "How often it was entered, over all blocks."),
     FIELD(FIELD_REAL, phase_row, share_pct, .unit = "%", .digits = 3, .doc = "Of the launch's warp instructions."),
     FIELD(FIELD_JSON, phase_row, pipes, .doc = "Warp instructions by pipe."),
+    FIELD(FIELD_REAL, phase_row, chain_cycles, .unit = "cycles", .digits = 4, .doc = "What a lone warp of a block needs for it, each time, at least: its longest chains of dependent instructions, by latencies of sm_90. An estimate from PTX."),
+    FIELD(FIELD_TEXT, phase_row, waits_for, .doc = "What most of these cycles wait for: alu, xu, shared, shuffle, global, tensor, barrier; issue: for nothing, there are more instructions."),
+    FIELD(FIELD_REAL, phase_row, warp_imbalance, .unit = "x", .digits = 3, .doc = "Instructions of a block's busiest warp over the average of its warps; the others wait for it at the barrier."),
     {.name = NULL},
 };
 static const struct field finding_fields[] = {
@@ -350,6 +355,30 @@ void lines_add(struct rowset *rows, const struct run_row *run, const struct kern
     }
 }
 
+/* Of a stranger's figures: the phase's chain for one warp of one block, and its largest part. */
+static void read_chain(struct phase_row *row, const json_t *item, double warps)
+{
+    const json_t *parts = json_object_get(item, "chain"), *v;
+    const char *name;
+    double sum = 0, most = 0;
+    row->chain_cycles = row->warp_imbalance = REAL_UNKNOWN;
+    json_object_foreach((json_t *)(uintptr_t)parts, name, v)
+    {
+        const double cycles = json_number_value(v);
+        sum += cycles;
+        if (cycles <= most)
+            continue;
+        most = cycles;
+        free(row->waits_for);
+        row->waits_for = xstrdup(name);
+    }
+    if (sum > 0 && row->times > 0 && warps > 0)
+        row->chain_cycles = sum / row->times / warps;
+    const double longest = json_number_of(item, "longest");
+    if (longest > 0 && warps > 0)
+        row->warp_imbalance = longest * warps / row->counted.warp_instructions;
+}
+
 void phases_add(struct rowset *rows, const struct run_row *run, const struct kernel_desc *d,
                 const json_t *profile)
 {
@@ -367,6 +396,7 @@ void phases_add(struct rowset *rows, const struct run_row *run, const struct ker
             read_counted(&row->counted, item);
             row->phase = (int64_t)k;
             row->times = json_number_of(item, "times");
+            read_chain(row, item, json_number_of(pass, "warps"));
             row->pipes = json_is_object(pipes) ? json_incref(pipes) : NULL;
             row->share_pct = 100 * row->counted.warp_instructions / executed(pass);
             if (!row->where.place)

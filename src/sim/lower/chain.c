@@ -179,7 +179,8 @@ static void take(struct chain *c, uint32_t i)
     else if (!add_special(&c->result, in->op, &c->insn[i])) {
         const bool xu = c->p->insn[i].pipe == SIM_PIPE_xu;
         const double slots = c->machine.total - before;
-        extend(&c->result, xu ? CHAIN_xu : CHAIN_alu, LAT_ALU * slots + (xu ? LAT_XU - LAT_ALU : 0));
+        extend(&c->result, xu ? CHAIN_xu : CHAIN_alu,
+               LAT_ALU * slots + (xu ? LAT_XU - LAT_ALU : 0));
     }
     flow_registers(c->f, in, visit_writes, c);
     if (c->result.length > c->longest.length)
