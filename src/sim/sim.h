@@ -214,8 +214,8 @@ void sim_counts_add(struct sim_counts *to, const struct sim_counts *from);
 
 /* What blocks do from one block-wide barrier to the next, by the barrier that opens it. */
 struct sim_phase {
-    int64_t begins; /* instruction of the barrier; -1: the kernel's entry */
-    uint64_t times; /* so often was it begun, over all blocks */
+    int64_t begins;   /* instruction of the barrier; -1: the kernel's entry */
+    uint64_t times;   /* so often was it begun, over all blocks */
     uint64_t longest; /* warp instructions of the warp that executed most of them, each time */
     struct sim_counts counts;
     uint64_t pipe[SIM_PIPE_COUNT]; /* warp instructions */

@@ -52,7 +52,7 @@ struct warp {
     uint32_t barrier_mask; /* lanes that reached it */
     bool yields;           /* its turn ends: it asked in vain for an mbarrier */
     uint64_t executed;
-    uint64_t phase_from; /* `executed` when the block's phase began */
+    uint64_t phase_from;     /* `executed` when the block's phase began */
     char *local;             /* [word][lane] */
     uint32_t *local_written; /* lanes that wrote a word */
     struct async_copy *copy; /* in order of issue */
