@@ -57,6 +57,7 @@ void sum_add(struct sim_sum *s, const struct sim_result *r, uint64_t weight)
     for (size_t i = 0; i < r->phases; i++) {
         struct sim_phase *to = phase_at(s, r->phase[i].begins);
         to->times += weight * r->phase[i].times;
+        to->longest += weight * r->phase[i].longest;
         add_counts(&to->counts, &r->phase[i].counts, weight);
         add_pipes(to->pipe, r->phase[i].pipe, weight);
     }
