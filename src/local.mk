@@ -4,7 +4,7 @@
 noinst_LIBRARIES += libattnscope.a libattnscope_ui.a
 libattnscope_a_SOURCES =
 libattnscope_ui_a_SOURCES =
-nodist_libattnscope_a_SOURCES = blob_table.c ptx_blobs.c
+nodist_libattnscope_a_SOURCES = blob_table.c ptx_blobs.c build_id.c
 
 include %D%/base/local.mk
 include %D%/sim/local.mk
@@ -49,4 +49,10 @@ ptx_blobs.c: tools/embed.sh $(ptx_files) Makefile
 ptx_blobs.$(OBJEXT): ptx_blobs.c $(ptx_files)
 BUILT_SOURCES += ptx_blobs.c
 CLEANFILES += ptx_blobs.c
+# What the library is made from, in sixteen digits: interface and worker compare it before they talk.
+build_id.c: $(libattnscope_a_SOURCES) $(blob_files) Makefile
+	$(AM_V_GEN)id=`cd $(srcdir) && cat $(libattnscope_a_SOURCES) $(blob_files) | sha256sum | cut -c 1-16` && \
+	  printf '#include "job/wire.h"\nconst char wire_build[] = "%s";\n' "$$id" > $@.tmp && mv $@.tmp $@
+BUILT_SOURCES += build_id.c
+CLEANFILES += build_id.c
 EXTRA_DIST += tools/embed.sh $(blob_files) $(ptx_files)

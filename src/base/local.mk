@@ -7,6 +7,7 @@ libattnscope_a_SOURCES += \
 	%D%/expr.h \
 	%D%/clock.h %D%/clock.c \
 	%D%/fuzzy.h %D%/fuzzy.c \
+	%D%/kin.c %D%/kin.h \
 	%D%/hash.h %D%/sha256.h %D%/sha256.c \
 	%D%/json_text.c \
 	%D%/json_text.h \

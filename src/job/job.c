@@ -177,7 +177,7 @@ char *job_fault_sentence(const struct job *j, enum role role, const char *what)
     static const char *const doing[] = {
         [JOB_STARTING] = "starting", [JOB_CHECKING] = "checking", [JOB_TIMING] = "timing"};
     const char *who = role == LAUNCH ? "worker" : "judge", *own = doing_more(j, role);
-    int entry = role == LAUNCH ? j->entry : job_judged_entry(j);
+    int entry = role == LAUNCH ? job_suspect(j) : job_judged_entry(j);
     if (entry >= 0)
         return xasprintf("%s: the %s %s while %s", j->request.entries[entry].kernel, who, what,
                          own ? own : doing[j->state]);
@@ -189,6 +189,8 @@ void job_announce(struct job *j, enum role role, enum wire_phase phase, int entr
 {
     if (role == LAUNCH)
         j->entry = entry;
+    if (role == LAUNCH && entry >= 0)
+        j->entries[entry].loaded = true;
     const char *kernel = entry >= 0 && role == LAUNCH ? j->request.entries[entry].kernel : NULL;
     free(j->phase[role]);
     j->phase[role] = xasprintf("%s%s%s", wire_phase_name(phase),
@@ -273,7 +275,7 @@ static bool forget_worker(struct job *j)
     for (int i = 0; i < j->request.nentries; i++) {
         struct entry_state *e = &j->entries[i];
         e->over = is_over(j, i);
-        e->seen = false;
+        e->seen = e->loaded = false;
         left |= !e->over;
         if (!e->over) /* they will come again */
             drop_extras_of(j, i);
@@ -287,17 +289,135 @@ static bool forget_worker(struct job *j)
     return left;
 }
 
+/* It is in the present worker. */
+static bool is_here(const struct job *j, int i)
+{
+    return !j->entries[i].over && !j->entries[i].later;
+}
+
+static int count_here(const struct job *j)
+{
+    int n = 0;
+    for (int i = 0; i < j->request.nentries; i++)
+        n += is_here(j, i);
+    return n;
+}
+
+int job_suspect(const struct job *j)
+{
+    if (j->entry >= 0 && !is_over(j, j->entry))
+        return j->entry;
+    for (int i = 0; i < j->request.nentries && count_here(j) == 1; i++)
+        if (is_here(j, i) && j->entries[i].native)
+            return i;
+    return -1;
+}
+
+bool job_is_doubtful(const struct job *j)
+{
+    const int suspect = job_suspect(j);
+    bool others = false; /* whose threads may be at work there */
+    for (int i = 0; i < j->request.nentries; i++)
+        others |= i != suspect && j->entries[i].native && j->entries[i].loaded;
+    return !j->apart && others && count_here(j) > 1;
+}
+
+/* It ran several, and did not say which it was at. */
+bool job_is_puzzling(const struct job *j)
+{
+    return job_suspect(j) < 0 && j->entry < 0 && j->ready && !j->careful;
+}
+
+bool job_set_apart(struct job *j)
+{
+    j->apart = true;
+    j->careful = false;
+    return forget_worker(j);
+}
+
+void job_explain_apart(struct job *j)
+{
+    for (int i = 0; i < j->request.nentries && j->apart && j->request.interleave; i++) {
+        struct run_row *row = &j->rows[i];
+        if (!row->reason && row->median_us > 0)
+            row->reason = xstrdup("measured in a process of its own, so there is no ratio: the one "
+                                  "in which the kernels took turns failed");
+    }
+}
+
+bool job_next_part(struct job *j)
+{
+    bool waiting = false;
+    for (int i = 0; i < j->request.nentries; i++) {
+        struct entry_state *e = &j->entries[i];
+        e->over |= is_here(j, i);
+        waiting |= e->later && !e->over;
+    }
+    if (waiting)
+        forget_worker(j);
+    return waiting;
+}
+
+/* Who runs next where natives are set apart: all others together, else the first native one. */
+static void choose_part(struct job *j)
+{
+    int first = -1;
+    bool others = false;
+    for (int i = 0; i < j->request.nentries; i++) {
+        const struct entry_state *e = &j->entries[i];
+        others |= !e->over && !e->native;
+        if (!e->over && e->native && first < 0)
+            first = i;
+    }
+    for (int i = 0; i < j->request.nentries; i++)
+        j->entries[i].later = j->apart && j->entries[i].native && (others || i != first);
+}
+
+json_t *job_skipped(struct job *j)
+{
+    json_t *list = json_array();
+    choose_part(j);
+    for (int i = 0; i < j->request.nentries; i++)
+        if (!is_here(j, i))
+            json_array_append_new(list, json_integer(i));
+    return list;
+}
+
+enum status job_take_natives(struct job *j, const json_t *list, struct err *err)
+{
+    size_t at;
+    const json_t *v;
+    if (list && !json_is_array(list))
+        return err_set(err, ST_FAIL, "natives are no list");
+    json_array_foreach(list, at, v)
+    {
+        const json_int_t i = json_is_integer(v) ? json_integer_value(v) : -1;
+        if (i < 0 || i >= j->request.nentries)
+            return err_set(err, ST_FAIL, "natives that are no entries");
+        j->entries[i].native = true;
+    }
+    return ST_OK;
+}
+
 bool job_go_on(struct job *j, const char *sentence)
 {
-    bool guilty = j->entry >= 0 && !is_over(j, j->entry);
-    bool puzzling = j->entry < 0 && j->ready && !j->careful;
-    if (guilty) {
-        set_reason(&j->rows[j->entry], sentence);
-        j->entries[j->entry].over = true;
+    const int suspect = job_suspect(j);
+    const bool known = suspect >= 0;
+    const bool puzzling = job_is_puzzling(j);
+    if (known) {
+        set_reason(&j->rows[suspect], sentence);
+        j->entries[suspect].over = true;
         set_error(j, sentence);
     }
     j->careful = puzzling; /* the next one will say which kernel comes */
-    return (guilty || puzzling || j->entry >= 0) && forget_worker(j);
+    return (known || puzzling || j->entry >= 0) && forget_worker(j);
+}
+
+void job_leave_out(struct job *j, int i, const char *sentence)
+{
+    set_reason(&j->rows[i], sentence);
+    j->entries[i].over = true;
+    set_error(j, sentence);
 }
 
 bool job_go_on_without(struct job *j, int entry, bool fault)
@@ -621,13 +741,4 @@ void job_take_extra(struct job *j, json_t *extra)
     }
     json_decref(j->extra);
     j->extra = json_is_object(extra) ? json_incref(extra) : NULL;
-}
-
-json_t *job_over_entries(const struct job *j)
-{
-    json_t *list = json_array();
-    for (int i = 0; i < j->request.nentries; i++)
-        if (j->entries[i].over)
-            json_array_append_new(list, json_integer(i));
-    return list;
 }

@@ -23,6 +23,9 @@ struct entry_state {
     bool doubted; /* of its further outputs one could not be judged: it cannot pass */
     bool retried; /* a judge has died over it */
     bool again;   /* it goes to the next judge */
+    bool loaded;  /* the present launch worker has been at it */
+    bool native;  /* somebody's machine code, which can spoil the worker for others */
+    bool later;   /* waits for a worker of its own */
 };
 
 /* An output beside that of the checked run: of a timed run, of another problem. It goes to the judge when
@@ -60,6 +63,7 @@ struct job {
     bool done;                /* the launch worker has said DONE, or was never asked */
     double cancel_by;         /* the launch worker must have stopped; INFINITY: nobody cancelled */
     bool careful; /* a worker died and nobody knows which kernel did it; now we want to */
+    bool apart;   /* a worker died and each of several could have done it: natives run alone now */
     bool veteran; /* its launch worker served an earlier job */
     bool orphan;  /* the caller has let go of it */
 };
@@ -79,6 +83,20 @@ void job_announce(struct job *j, enum role role, enum wire_phase phase, int entr
 /* The launch worker waits for the GPU, and so do `others`; -1: nobody knows how many. */
 void job_announce_queue(struct job *j, int others);
 
+/* Whose doing the launch worker's failure is, as far as one can know: the kernel that it was at, or the only
+ * native one; -1: nobody's. */
+int job_suspect(const struct job *j);
+/* Could another than the suspect have done it? Not where they have been set apart. */
+bool job_is_doubtful(const struct job *j);
+/* Will only another worker, which says which kernel comes, show whose doing it is? */
+bool job_is_puzzling(const struct job *j);
+/* From now on every native kernel runs in a worker of its own, the others in one. True: some are left to run. */
+bool job_set_apart(struct job *j);
+/* Says in the rows why there is no ratio, where that is because kernels were set apart. */
+void job_explain_apart(struct job *j);
+/* The worker has done all that was its part. True: others wait for theirs; the job is then as after job_go_on(). */
+bool job_next_part(struct job *j);
+
 /* The launch worker has failed, as `sentence` says. The kernel it was busy with is lost and gets the
  * sentence as its reason. True when the others can go on in a new worker: the job is then as if it
  * had not started, but for the entries that are over. */
@@ -86,6 +104,8 @@ bool job_go_on(struct job *j, const char *sentence);
 /* The launch worker itself says that another must go on after this entry. `fault`: the kernel's, which
  * makes the job a failed one; else a failure like many. As job_go_on(). */
 bool job_go_on_without(struct job *j, int entry, bool fault);
+/* Entry i is not run, as `sentence` says. */
+void job_leave_out(struct job *j, int i, const char *sentence);
 /* No new worker: what is not over gets `sentence` as its reason. The job ends when the judge has
  * answered. */
 void job_give_up(struct job *j, const char *sentence);
@@ -107,8 +127,11 @@ bool job_take_back(struct job *j);
 /* Takes `extra` from a worker, which may be changed. What an earlier worker of the job has traced or counted
  * stays. */
 void job_take_extra(struct job *j, json_t *extra);
-/* Indices of the entries that an earlier worker has finished or did not survive. The caller owns the list. */
-json_t *job_over_entries(const struct job *j);
+/* Indices of the entries that the next worker leaves alone: an earlier one has finished them or did not survive
+ * them, or they wait for one of their own. The caller owns the list. */
+json_t *job_skipped(struct job *j);
+/* Takes note of which entries are native, from a worker's list, NULL: none. ST_FAIL: it makes no sense. */
+enum status job_take_natives(struct job *j, const json_t *list, struct err *err);
 
 /* Merges the launch worker's array of rows, or the judge's row for one entry. The objects may be
  * changed. ST_FAIL when they are none of ours. */

@@ -6,8 +6,6 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "job/launch.h"
 
-#include <ctype.h>
-#include <dirent.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -18,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/kin.h"
 #include "base/mem.h"
 #include "base/str.h"
 
@@ -195,49 +194,68 @@ void launch_blame(struct launch *l, const struct entry *e, enum status st)
         l->lost = (int)(e - l->entries);
 }
 
-/* The fourth word of /proc/PID/stat, behind the name, which may hold anything. */
-static int parent_of(const char *pid)
+/* Who loses its parent becomes ours: worker.c has asked for that. So what one that is ended leaves is found
+ * in the next round. */
+int launch_end_new_children(const pid_t *before, int n)
 {
-    char path[64], text[512], *end;
-    snprintf(path, sizeof path, "/proc/%s/stat", pid);
-    FILE *f = fopen(path, "re");
-    const size_t n = f ? fread(text, 1, sizeof text - 1, f) : 0;
-    int parent = 0;
-    if (f)
-        fclose(f);
-    text[n] = '\0';
-    end = strrchr(text, ')');
-    return end && sscanf(end + 1, " %*c %d", &parent) == 1 ? parent : 0;
-}
-
-/* Who loses its parent becomes ours: worker.c has asked for that. */
-int launch_children(int *pids, int max)
-{
-    int n = 0;
-    DIR *dir = opendir("/proc");
-    for (struct dirent *e; dir && n < max && (e = readdir(dir));)
-        if (isdigit((unsigned char)e->d_name[0]) && parent_of(e->d_name) == (int)getpid())
-            pids[n++] = atoi(e->d_name);
-    if (dir)
-        closedir(dir);
-    return n;
-}
-
-int launch_end_new_children(const int *before, int n)
-{
-    enum { MANY = 4096 };
-    int now[MANY], found = 0; /* a kernel that leaves one at every call leaves many */
-    for (int count = launch_children(now, MANY), i = 0; i < count; i++) {
-        bool known = false;
-        for (int k = 0; k < n; k++)
-            known = known || before[k] == now[i];
-        if (known)
-            continue;
-        found = now[i];
-        kill(found, SIGKILL);
-        waitpid(found, NULL, 0);
+    enum { MANY = 4096, ROUNDS = 100 };
+    pid_t now[MANY]; /* a kernel that leaves one at every call leaves many */
+    int found = 0;
+    bool more = kin_has_children();
+    for (int round = 0; more && round < ROUNDS; round++) {
+        more = false;
+        for (int count = kin_children(now, MANY), i = 0; i < count; i++) {
+            bool known = false;
+            for (int k = 0; k < n; k++)
+                known = known || before[k] == now[i];
+            if (known)
+                continue;
+            found = (int)now[i];
+            more = true;
+            kill(now[i], SIGKILL);
+            waitpid(now[i], NULL, 0);
+        }
     }
     return found;
+}
+
+bool launch_is_native(const struct launch *l, int i)
+{
+    const struct kernel *k;
+    if (registry_get(l->registry, l->request.entries[i].kernel, &k, NULL) != ST_OK)
+        return false;
+    const struct kernel_desc *d = backend_desc(l->info, k);
+    return d && (d->code == CODE_LIBRARY || (k->user && d->code == CODE_C));
+}
+
+static bool is_python(const struct launch *l, int i)
+{
+    const struct kernel *k;
+    const struct kernel_desc *d =
+        registry_get(l->registry, l->request.entries[i].kernel, &k, NULL) == ST_OK
+            ? backend_desc(l->info, k)
+            : NULL;
+    return d && (d->code == CODE_PYTHON || d->code == CODE_PEER);
+}
+
+void launch_announce_code(struct launch *l)
+{
+    json_t *natives = json_array();
+    bool starts = false;
+    for (int i = 0; l->info && i < l->request.nentries; i++) {
+        if (l->entries[i].skip)
+            continue;
+        if (launch_is_native(l, i))
+            json_array_append_new(natives, json_integer(i));
+        starts |= is_python(l, i);
+    }
+    starts |= json_array_size(natives) > 0;
+    if (starts)
+        peer_send(&l->peer, WIRE_ESTIMATE,
+                  json_pack("{s:i, s:f, s:s, s:O}", "entry", -1, "seconds", 0.0, "phase",
+                            wire_phase_name(PHASE_OPEN), "natives", natives),
+                  -1);
+    json_decref(natives);
 }
 
 enum status launch_params(const struct kernel_desc *d, const struct shape *s, const char *text,

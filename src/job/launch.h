@@ -24,7 +24,9 @@ struct entry {
     struct timing *timing;
     int repeat;   /* runs per sample */
     bool foreign; /* code of the user's that runs on the host: it may have threads and processes */
-    int children[CHILDREN_MAX], nchildren; /* processes of ours when its timing began */
+    pid_t children[CHILDREN_MAX]; /* of ours when it was loaded */
+    int nchildren;
+    bool leaves;     /* it has left processes behind */
     size_t picked;   /* the sample whose output is judged, beside the last one's */
     double *samples; /* seconds; NaN where the sample was dropped */
     size_t nsamples, capsamples;
@@ -49,11 +51,12 @@ struct launch {
     struct job_request request; /* the job under way */
     struct entry *entries;
     uint64_t turn_picked,
-        turn_last;       /* what the inputs of judged samples are: the same for all kernels */
-    int lost;            /* the entry after which another process goes on; -1: none */
-    bool spent;          /* something failed that should not: another process may do better */
-    json_t *traces;      /* of JOB_TRACE and JOB_PROFILE: one object or null per entry */
-    bool careful;        /* say which kernel comes before every sample: one of them kills workers */
+        turn_last;  /* what the inputs of judged samples are: the same for all kernels */
+    int lost;       /* the entry after which another process goes on; -1: none */
+    bool spent;     /* something failed that should not: another process may do better */
+    json_t *traces; /* of JOB_TRACE and JOB_PROFILE: one object or null per entry */
+    bool doubtful;  /* one of several that run in this process did it; each alone will show who */
+    bool careful;   /* say which kernel comes before every sample: one of them kills workers */
     enum status written; /* of the output file that was asked for */
     struct err write_err;
     struct maker makers[COMPILERS]; /* for JOB_COMPILE */
@@ -77,10 +80,14 @@ void launch_describe(struct launch *l, struct entry *e);
 /* Takes over what its last run has told: counts, hazards. */
 void launch_tell_outcome(struct launch *l, struct entry *e);
 
-/* Processes that this one has started, directly or not, at most `max`; returns how many. */
-int launch_children(int *pids, int max);
-/* Ends those that are not among the n in `before`; returns one of them, 0: there was none. */
-int launch_end_new_children(const int *before, int n);
+/* Ends the children of this process that are not among the n in `before`, and theirs; returns one of them,
+ * 0: there was none. */
+int launch_end_new_children(const pid_t *before, int n);
+
+/* Is entry i machine code of somebody's that runs in this very process? */
+bool launch_is_native(const struct launch *l, int i);
+/* Tells the supervisor which entries are, and that processes may be left behind. */
+void launch_announce_code(struct launch *l);
 
 /* Entry e has failed with `st`. If that is more than a refusal, the job is over for this process, and the
  * other entries go on in another. */

@@ -9,12 +9,14 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "job/proc.h"
 
 struct peer peer_open(int fd, const char *role)
 {
-    struct peer p = {.wire = wire_new(fd)};
+    struct peer p = {.wire = wire_new(fd), .owner = getpid(), .words_entry = -1};
     struct err err = ERR_INIT;
-    json_t *hello = json_pack("{s:s, s:i}", "role", role, "version", WIRE_VERSION);
+    json_t *hello =
+        json_pack("{s:s, s:i, s:s}", "role", role, "version", WIRE_VERSION, "build", wire_build);
     p.gone = wire_send(p.wire, WIRE_HELLO, hello, -1, -1, &err) != ST_OK;
     json_decref(hello);
     return p;
@@ -26,10 +28,18 @@ void peer_close(struct peer *p)
     p->wire = NULL;
 }
 
+/* Without what is done at exit: that is the first one's. */
+void peer_end_twin(const struct peer *p)
+{
+    if (getpid() != p->owner)
+        _exit(0);
+}
+
 /* One look at the wire. ST_NO: nothing there. A broken wire goes to the log: it is a bug. */
 static enum status receive(struct peer *p, enum wire_type *type, json_t **payload, int *fd)
 {
     struct err err = ERR_INIT;
+    peer_end_twin(p);
     if (p->gone)
         return ST_FAIL;
     enum status st = wire_recv(p->wire, type, payload, fd, &err);
@@ -72,6 +82,7 @@ bool peer_stop(struct peer *p)
 void peer_send(struct peer *p, enum wire_type type, json_t *payload, int fd)
 {
     struct err err = ERR_INIT;
+    peer_end_twin(p);
     json_object_set_new(payload, "job", json_integer(p->job));
     json_object_set_new(payload, "clock", json_real(seconds_now()));
     if (!p->gone && wire_send(p->wire, type, payload, fd, -1, &err) != ST_OK) {
@@ -81,8 +92,22 @@ void peer_send(struct peer *p, enum wire_type type, json_t *payload, int fd)
     json_decref(payload);
 }
 
+/* A log that is full or closed has no words to tell apart. */
+static void begin_words(struct peer *p, int entry)
+{
+    const char mark = WORDS_BEGIN;
+    if (entry == p->words_entry && p->job == p->words_job)
+        return;
+    p->words_entry = entry;
+    p->words_job = p->job;
+    fflush(stdout);
+    if (write(STDOUT_FILENO, &mark, 1) < 0)
+        p->words_job = 0; /* once more with the next */
+}
+
 void peer_estimate(struct peer *p, enum wire_phase phase, int entry, double seconds)
 {
+    begin_words(p, entry);
     peer_send(p, WIRE_ESTIMATE,
               json_pack("{s:i, s:f, s:s}", "entry", entry, "seconds", seconds, "phase",
                         wire_phase_name(phase)),

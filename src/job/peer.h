@@ -8,20 +8,27 @@
 #define ATTNSCOPE_JOB_PEER_H
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 #include "job/wire.h"
 #include "measure/row.h"
 
 struct peer {
     struct wire *wire;
-    int job;        /* number of the job under way, in every frame */
-    bool gone;      /* the supervisor, or its good sense */
-    bool cancelled; /* it asked to stop the job under way */
+    pid_t owner;                /* the process that opened it */
+    int words_job, words_entry; /* whose words go to the log now */
+    int job;                    /* number of the job under way, in every frame */
+    bool gone;                  /* the supervisor, or its good sense */
+    bool cancelled;             /* it asked to stop the job under way */
 };
 
 /* Takes the descriptor and says hello. */
 struct peer peer_open(int fd, const char *role);
 void peer_close(struct peer *p);
+
+/* A kernel that forks and returns twice makes a second worker on the same connection. That one ends here, and in
+ * every function below. */
+void peer_end_twin(const struct peer *p);
 
 /* Waits for the next frame. False when there will be none. */
 bool peer_next(struct peer *p, enum wire_type *type, json_t **payload, int *fd);

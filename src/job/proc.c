@@ -25,6 +25,9 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/sanitize.h"
+
+extern char **environ;
 
 enum { WORKER_FD = 3 }; /* where the worker finds its socket */
 
@@ -149,7 +152,7 @@ static void reset_signals(void)
 
 /* The child between fork and exec. It gets a session of its own, so that keys typed at the terminal
  * do not reach it; its output goes to the log. */
-static void become_worker(const struct ends *e, char *const argv[])
+static void become_worker(const struct ends *e, char *const argv[], char *const envp[])
 {
     setsid();
     int null = open("/dev/null", O_RDONLY);
@@ -159,22 +162,38 @@ static void become_worker(const struct ends *e, char *const argv[])
     dup2(e->log[1], 2);
     dup2(e->sock[1], WORKER_FD);
     reset_signals();
-    execv(argv[0], argv);
+    execve(argv[0], argv, envp);
     dprintf(2, "cannot start %s: %s\n", argv[0], strerror(errno));
     _exit(127);
 }
 
+/* Our environment with `mark`, which the list borrows like all the rest; the caller frees the list. */
+static char **marked_environment(char *mark)
+{
+    size_t n = 0, kept = 0;
+    while (environ && environ[n])
+        n++;
+    char **out = xcalloc(n + 2, sizeof *out);
+    out[kept++] = mark;
+    for (size_t i = 0; i < n; i++)
+        if (strncmp(environ[i], mark, strcspn(mark, "=") + 1) != 0)
+            out[kept++] = environ[i];
+    return out;
+}
+
 /* fork, not posix_spawn: that would keep the interface waiting until a busy machine gets round to
  * the child's exec. Signals stay blocked until the child has none of our handlers any more. */
-static pid_t start_worker(const struct ends *e, char *const argv[])
+static pid_t start_worker(const struct ends *e, char *const argv[], char *mark)
 {
     sigset_t all, before;
+    char **envp = marked_environment(mark);
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, &before);
     pid_t pid = fork();
     if (pid == 0)
-        become_worker(e, argv);
+        become_worker(e, argv, envp);
     int why = errno;
+    free(envp);
     sigprocmask(SIG_SETMASK, &before, NULL);
     errno = why;
     return pid;
@@ -200,7 +219,9 @@ enum status proc_spawn(struct proc *p, const char *path, struct err *err)
     snprintf(fd, sizeof fd, "%d", WORKER_FD);
     snprintf(parent, sizeof parent, "%ld", (long)getpid());
     char *argv[] = {(char *)(uintptr_t)path, (char *)(uintptr_t)p->role, fd, parent, NULL};
-    pid_t pid = start_worker(&e, argv);
+    char mark[KIN_MARK];
+    kin_new_mark(mark);
+    pid_t pid = start_worker(&e, argv, mark);
     if (pid < 0) {
         err_set(err, ST_FAIL, "cannot start a worker: %s", strerror(errno));
         ends_close(&e);
@@ -215,31 +236,70 @@ enum status proc_spawn(struct proc *p, const char *path, struct err *err)
                        .log_fd = e.log[0],
                        .deadline = INFINITY,
                        .closed_since = NAN};
+    memcpy(p->kin, mark, sizeof mark);
     return ST_OK;
 }
 
 /* ---- hearing ---- */
 
-void proc_read_log(struct proc *p, struct str *log)
+/* Adds to `s`, of which at most the last `max` bytes are kept. */
+static void add_tail(struct str *s, const char *text, size_t len, size_t max)
+{
+    str_addn(s, text, len);
+    if (s->len > max) {
+        size_t extra = s->len - max / 2;
+        memmove(s->data, s->data + extra, s->len - extra + 1);
+        s->len -= extra;
+    }
+}
+
+static void hear_words(struct proc *p, const char *text, size_t len, struct str *log)
+{
+    for (const char *mark; (mark = memchr(text, WORDS_BEGIN, len));) {
+        add_tail(log, text, (size_t)(mark - text), LOG_MAX);
+        str_clear(&p->words);
+        len -= (size_t)(mark + 1 - text);
+        text = mark + 1;
+    }
+    add_tail(log, text, len, LOG_MAX);
+    add_tail(&p->words, text, len, WORDS_MAX);
+}
+
+/* Once; false: there is nothing now. */
+static bool read_some(struct proc *p, struct str *log)
 {
     enum { CHUNK = 16 << 10 };
-    static const double pause_s = 0.02; /* 16 KiB per 20 ms: a flood stays below 1 MB/s */
-    if (p->log_fd < 0 || seconds_now() < p->log_after)
-        return;
     char buf[CHUNK];
-    ssize_t n = read(p->log_fd, buf, sizeof buf);
+    ssize_t n = p->log_fd < 0 ? -1 : read(p->log_fd, buf, sizeof buf);
     if (n == 0) { /* it closed its output; that alone is no fault */
         close(p->log_fd);
         p->log_fd = -1;
     }
     if (n <= 0)
-        return;
-    p->log_after = seconds_now() + pause_s;
-    str_addn(log, buf, (size_t)n);
-    if (log->len > LOG_MAX) {
-        size_t extra = log->len - LOG_MAX / 2;
-        memmove(log->data, log->data + extra, log->len - extra + 1);
-        log->len -= extra;
+        return false;
+    hear_words(p, buf, (size_t)n, log);
+    return true;
+}
+
+void proc_read_log(struct proc *p, struct str *log)
+{
+    static const double pause_s = 0.02; /* 16 KiB per 20 ms: a flood stays below 1 MB/s */
+    if (seconds_now() >= p->log_after && read_some(p, log))
+        p->log_after = seconds_now() + pause_s;
+}
+
+void proc_add_last_words(const struct proc *p, struct str *how)
+{
+    const char *text = str_text(&p->words);
+    size_t end = p->words.len;
+    while (end && text[end - 1] == '\n')
+        end--;
+    size_t begin = end;
+    while (begin && text[begin - 1] != '\n' && end - begin < 200)
+        begin--;
+    if (begin < end) {
+        str_add(how, ": ");
+        sanitize(how, text + begin, end - begin, false);
     }
 }
 
@@ -278,12 +338,15 @@ bool proc_ended(struct proc *p, struct str *how)
 
 /* ---- ending ---- */
 
-static void grave_add(struct graveyard *g, pid_t pid)
+static void grave_add(struct graveyard *g, const struct proc *p)
 {
     void *items = g->items;
     xgrow(&items, &g->cap, g->count + 1, sizeof *g->items);
     g->items = items;
-    g->items[g->count++] = (struct grave){.pid = pid, .since = seconds_now()};
+    struct grave *new = &g->items[g->count++];
+    *new = (struct grave){.pid = p->pid, .since = seconds_now()};
+    if (p->parent)
+        memcpy(new->kin, p->kin, sizeof new->kin);
 }
 
 void proc_drop(struct proc *p, struct graveyard *g)
@@ -291,9 +354,11 @@ void proc_drop(struct proc *p, struct graveyard *g)
     if (p->pid) {
         kill(-p->pid, SIGKILL); /* its session: whatever it started goes too */
         kill(p->pid, SIGKILL);
-        grave_add(g, p->pid);
     }
+    if (p->pid || p->parent)
+        grave_add(g, p);
     wire_free(p->wire);
+    str_free(&p->words);
     if (p->log_fd >= 0)
         close(p->log_fd);
     if (p->end_fd >= 0)
@@ -301,11 +366,22 @@ void proc_drop(struct proc *p, struct graveyard *g)
     *p = proc_none(p->role);
 }
 
+/* Is there nothing left to be done about it? Who has lost its parent starts no others that are not found by
+ * the next look, so a look that finds nobody is the last one; who cannot be killed is not waited for. */
+static bool settle(struct grave *e)
+{
+    static const double search_s = 5;
+    if (e->pid && waitpid(e->pid, NULL, WNOHANG) == 0)
+        return false;
+    e->pid = 0;
+    return !e->kin[0] || kin_end_marked(e->kin) == 0 || seconds_now() > e->since + search_s;
+}
+
 void graveyard_visit(struct graveyard *g)
 {
     size_t kept = 0;
     for (size_t i = 0; i < g->count; i++)
-        if (waitpid(g->items[i].pid, NULL, WNOHANG) == 0)
+        if (!settle(&g->items[i]))
             g->items[kept++] = g->items[i];
     g->count = kept;
 }
@@ -326,6 +402,9 @@ void graveyard_clear(struct graveyard *g, double seconds)
         nanosleep(&(struct timespec){.tv_nsec = 200000}, NULL);
         graveyard_visit(g);
     }
+    for (size_t i = 0; i < g->count; i++)
+        if (g->items[i].kin[0])
+            kin_end_marked(g->items[i].kin);
     free(g->items);
     *g = (struct graveyard){.count = 0};
 }

@@ -10,8 +10,12 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+#include "base/kin.h"
 #include "base/str.h"
 #include "job/wire.h"
+
+/* A worker prints it when it goes on to another kernel: what follows are that one's words. It is not shown. */
+enum { WORDS_BEGIN = 0x1e };
 
 struct proc {
     const char *role; /* "launch" "judge" */
@@ -20,9 +24,12 @@ struct proc {
     int end_fd;       /* readable once it has ended, whoever still holds its connection; -1: none */
     int log_fd;       /* its stdout and stderr; -1: none */
     double log_after; /* not read before this time, so that a flood costs little */
-    bool greeted;     /* HELLO has come */
-    double silence;   /* seconds that it may be silent, for the sentence */
-    double deadline;  /* when it owes a sign of life at the latest; INFINITY: it owes none */
+    struct str words; /* the end of what it printed since it was last at another kernel */
+    char kin[KIN_MARK];  /* in the environment of all that it starts */
+    bool parent;         /* it may start processes, which must end with it */
+    bool greeted;        /* HELLO has come */
+    double silence;      /* seconds that it may be silent, for the sentence */
+    double deadline;     /* when it owes a sign of life at the latest; INFINITY: it owes none */
     double closed_since; /* it closed its connection; NaN: it did not */
 };
 
@@ -36,8 +43,10 @@ struct proc proc_none(const char *role);
 enum status proc_spawn(struct proc *p, const char *path, struct err *err);
 
 /* Appends what the process has printed to `log`, of which the last LOG_MAX bytes are kept. */
-enum { LOG_MAX = 64 << 10 };
+enum { LOG_MAX = 64 << 10, WORDS_MAX = 4 << 10 };
 void proc_read_log(struct proc *p, struct str *log);
+/* ": out of memory", the last line of these words, when there is one. */
+void proc_add_last_words(const struct proc *p, struct str *how);
 
 /* Has it ended, as far as that is known at once? */
 bool proc_has_ended(const struct proc *p);
@@ -48,11 +57,12 @@ bool proc_ended(struct proc *p, struct str *how);
 /* Seconds from `now` until it needs attention by the clock; INFINITY: it needs none. */
 double proc_wait(const struct proc *p, double now);
 
-/* Processes that were killed and must still be reaped. */
+/* Processes that were killed and must still be reaped, and have left others that must be found. */
 struct graveyard {
     struct grave {
-        pid_t pid;
+        pid_t pid; /* 0: reaped */
         double since;
+        char kin[KIN_MARK]; /* "": there are no others */
     } * items;
     size_t count, cap;
 };

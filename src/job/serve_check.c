@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/kin.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "measure/verify.h"
@@ -47,9 +48,12 @@ static enum status load_entry(struct launch *l, int i, struct err *err)
     if (st != ST_OK)
         return st;
     launch_describe_params(l, d, &v, &l->entries[i].row);
-    l->entries[i].foreign = d->code == CODE_LIBRARY || (k->user && d->code == CODE_C);
     st = desc_supports(d, &l->problem.shape, &v, 0, err);
-    return st == ST_OK ? l->ops->load(l->backend, k, &v, &l->entries[i].slot, err) : st;
+    struct entry *e = &l->entries[i];
+    e->foreign = launch_is_native(l, i);
+    if (e->foreign)
+        e->nchildren = kin_children(e->children, CHILDREN_MAX);
+    return st == ST_OK ? l->ops->load(l->backend, k, &v, &e->slot, err) : st;
 }
 
 static enum status seal(int fd, struct err *err)
@@ -161,6 +165,28 @@ static bool same_guards(const char *output, const char *other, size_t size)
            !memcmp(output + behind, other + behind, OUTPUT_GUARD_BYTES);
 }
 
+enum status launch_look_behind(struct launch *l, int i, struct err *err)
+{
+    struct entry *e = &l->entries[i];
+    peer_end_twin(&l->peer);
+    const int left = e->foreign ? launch_end_new_children(e->children, e->nchildren) : 0;
+    e->leaves |= left != 0;
+    return left ? err_set(err, ST_FAIL, "%s: it left a process behind (%d)",
+                          l->request.entries[i].kernel, left)
+                : ST_OK;
+}
+
+/* Once, and nothing that it started is left, even where it failed. */
+static enum status run_once(struct launch *l, int i, struct err *err)
+{
+    struct err behind = ERR_INIT;
+    enum status st = l->ops->run(l->backend, l->entries[i].slot, err),
+                left = launch_look_behind(l, i, &behind);
+    if (st == ST_OK && left != ST_OK && err)
+        *err = behind;
+    return st == ST_OK ? left : st;
+}
+
 /* A second run on the same inputs, unless runs repeat by themselves, as simulated ones do; `fd` has the output of the first. One that differs goes to the judge,
  * too, and so does one that wrote beside its output. */
 static enum status run_again(struct launch *l, int i, int fd, struct err *err)
@@ -171,7 +197,7 @@ static enum status run_again(struct launch *l, int i, int fd, struct err *err)
     if (!l->info->times || e->once_s > long_s ||
         (l->request.kind != JOB_RUN && l->request.kind != JOB_CHECK))
         return ST_OK;
-    enum status st = l->ops->run(l->backend, e->slot, err);
+    enum status st = run_once(l, i, err);
     char *again = xmalloc(size), *first = NULL;
     bool same = true;
     if (st == ST_OK)
@@ -208,17 +234,11 @@ enum status launch_check(struct launch *l, int i, struct err *err)
         return st;
     peer_estimate(&l->peer, PHASE_FIRST_RUN, i,
                   shape_flops(&l->request.problem.shape) / flops_per_s);
-    int children[CHILDREN_MAX];
-    const int n = e->foreign ? launch_children(children, CHILDREN_MAX) : 0;
     double begin = seconds_now();
     l->running = i;
-    st = l->ops->run(l->backend, e->slot, err);
+    st = run_once(l, i, err);
     e->once_s = seconds_now() - begin;
     launch_tell_outcome(l, e);
-    const int left = e->foreign ? launch_end_new_children(children, n) : 0;
-    if (st == ST_OK && left)
-        st = err_set(err, ST_FAIL, "%s: it left a process behind (%d)",
-                     l->request.entries[i].kernel, left);
     if (st != ST_OK || (l->ops->partial && l->ops->partial(l->backend, e->slot)))
         return st; /* nothing to judge */
     st = export_output(l, i, 0, true, &fd, err);
@@ -323,13 +343,12 @@ static const struct trial {
 static enum status run_trial(struct launch *l, int i, const struct problem *p, const char *what,
                              struct err *err)
 {
-    struct entry *e = &l->entries[i];
     peer_estimate(&l->peer, PHASE_LOAD, i, load_seconds(l, i));
     enum status st = load_entry(l, i, err);
     if (st != ST_OK)
         return st;
     peer_estimate(&l->peer, PHASE_FIRST_RUN, i, shape_flops(&p->shape) / flops_per_s);
-    st = l->ops->run(l->backend, e->slot, err);
+    st = run_once(l, i, err);
     if (st == ST_OK)
         st = launch_send_output(l, i, 0, p, what, err);
     return st;
@@ -349,7 +368,7 @@ static bool is_described(const struct launch *l, int i)
 static void settle_trial(struct launch *l, int i, enum status st, const struct err *why)
 {
     struct entry *e = &l->entries[i];
-    if (st != ST_OK && (is_described(l, i) || launch_is_spent(l))) {
+    if (st != ST_OK && (is_described(l, i) || e->leaves || launch_is_spent(l))) {
         e->skip = true;
         launch_set_text(&e->row.reason, why->text);
         launch_blame(l, e, st);

@@ -11,6 +11,9 @@ enum status launch_check(struct launch *l, int i, struct err *err);
 
 /* Loads entry i alone. */
 enum status launch_load(struct launch *l, int i, struct err *err);
+/* After a run of entry i: ST_FAIL, with a sentence, if it has left a process behind, which is ended. The copy of
+ * this process that a kernel made by fork() does not come back from here. */
+enum status launch_look_behind(struct launch *l, int i, struct err *err);
 
 /* Before the checked runs: each entry on another problem, of other contents and a neighbouring shape, and, where
  * that costs little, on its own shape of another seed,

@@ -121,6 +121,7 @@ static enum status run_job(struct launch *l, struct err *err)
     if (st != ST_OK)
         return st;
     l->written = ST_OK;
+    launch_announce_code(l);
     if (take_device(l)) {
         if (l->info->times && (l->request.kind == JOB_RUN || l->request.kind == JOB_CHECK))
             st = launch_try_others(l, err);
@@ -190,6 +191,8 @@ static void send_done(struct launch *l, enum status st, const struct err *err, j
     if (l->lost >= 0)
         json_object_update_new(
             done, json_pack("{s:i, s:b}", "lost", l->lost, "fault", launch_is_spent(l)));
+    if (l->doubtful)
+        json_object_set_new(done, "doubtful", json_true());
     json_object_set_new(done, "no_gpu", json_boolean(st == ST_NO_GPU));
     peer_send(&l->peer, WIRE_DONE, done, -1);
 }
@@ -215,6 +218,7 @@ static void serve_job(struct launch *l, const json_t *payload)
     l->peer.job = (int)json_integer_value(json_object_get(payload, "job"));
     l->peer.cancelled = false;
     l->lost = -1;
+    l->doubtful = false;
     enum status st = job_request_from_json(&l->request, json_object_get(payload, "request"), &err);
     entries_new(l);
     skip_entries(l, json_object_get(payload, "skip"));
@@ -235,7 +239,8 @@ static void serve_job(struct launch *l, const json_t *payload)
         }
     if (st == ST_OK && job_extra_list(l->request.kind))
         extra = json_pack("{s:O}", job_extra_list(l->request.kind), l->traces);
-    l->spent = l->lost >= 0 || st == ST_FAIL || st == ST_NO_GPU; /* drivers fail once and for all */
+    l->spent = l->lost >= 0 || l->doubtful || st == ST_FAIL ||
+               st == ST_NO_GPU; /* drivers fail once and for all */
     send_done(l, st, &err, extra);
     entries_free(l);
     job_request_clear(&l->request);

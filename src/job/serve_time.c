@@ -95,7 +95,8 @@ static void warm_up(struct launch *l, struct entry *e)
             lose(l, e, st, &why);
             return;
         }
-        if (l->ops->inspect(l->backend, e->slot, false, &why) != ST_OK) {
+        if (l->ops->inspect(l->backend, e->slot, false, &why) != ST_OK ||
+            launch_look_behind(l, index, &why) != ST_OK) {
             expose(l, e, &why);
             return;
         }
@@ -133,7 +134,8 @@ static bool sample_turn(struct launch *l, struct entry *e, uint64_t turn, bool a
         st = l->ops->sample(l->backend, e->slot, e->repeat, seconds, clock, &why);
     if (st != ST_OK)
         lose(l, e, st, &why);
-    else if (l->ops->inspect(l->backend, e->slot, all, &why) != ST_OK)
+    else if (l->ops->inspect(l->backend, e->slot, all, &why) != ST_OK ||
+             launch_look_behind(l, (int)(e - l->entries), &why) != ST_OK)
         expose(l, e, &why);
     return e->slot;
 }
@@ -316,13 +318,19 @@ static enum status check_plausible(struct launch *l, const struct entry *e, stru
 /* Does it leave anything behind that works? */
 static enum status check_rest(const struct entry *e, const char *name, struct err *err)
 {
-    const int left = e->foreign ? launch_end_new_children(e->children, e->nchildren) : 0;
-    if (left)
-        return err_set(err, ST_FAIL, "%s: it left a process behind (%d)", name, left);
     if (e->foreign && !host_goes_idle((int)getpid()))
         return err_set(err, ST_FAIL, "%s: a thread of its works on while nothing is asked of it",
                        name);
     return ST_OK;
+}
+
+/* Of those that have run in this process. */
+static int count_natives(const struct launch *l)
+{
+    int n = 0;
+    for (int i = 0; i < l->request.nentries; i++)
+        n += l->entries[i].foreign;
+    return n;
 }
 
 static bool time_last_of(struct launch *l, struct entry *e)
@@ -332,8 +340,14 @@ static bool time_last_of(struct launch *l, struct entry *e)
     const char *name = l->request.entries[e - l->entries].kernel;
     if (!sample_turn(l, e, l->turn_last, true, &seconds, &clock))
         return false;
-    if (check_plausible(l, e, &why) == ST_OK && check_rest(e, name, &why) == ST_OK)
-        return true;
+    if (check_plausible(l, e, &why) == ST_OK) {
+        if (check_rest(e, name, &why) == ST_OK)
+            return true;
+        if (count_natives(l) > 1) {
+            l->doubtful = true;
+            return false;
+        }
+    }
     expose(l, e, &why);
     return false;
 }
@@ -342,7 +356,7 @@ static bool time_last_of(struct launch *l, struct entry *e)
 static void time_last(struct group *g)
 {
     struct launch *l = g->l;
-    for (int i = 0; i < g->count && l->lost < 0 && !peer_stop(&l->peer); i++) {
+    for (int i = 0; i < g->count && l->lost < 0 && !l->doubtful && !peer_stop(&l->peer); i++) {
         struct entry *e = g->items[i];
         if (e->slot && time_last_of(l, e))
             send_run(l, e, l->turn_last, "the last timed run");
@@ -410,8 +424,6 @@ static void time_entries(struct launch *l, int from, int to)
         e->timing = timing_new(&l->request.options.rule);
         e->usual_mhz = REAL_UNKNOWN;
         e->picked = pick_sample(l);
-        if (e->foreign)
-            e->nchildren = launch_children(e->children, CHILDREN_MAX);
         warm_up(l, e);
         if (e->slot)
             g.items[g.count++] = e;
@@ -433,6 +445,6 @@ void launch_time(struct launch *l)
     if (l->request.interleave)
         time_entries(l, 0, n);
     else
-        for (int i = 0; i < n && l->lost < 0; i++)
+        for (int i = 0; i < n && l->lost < 0 && !l->doubtful; i++)
             time_entries(l, i, i + 1);
 }

@@ -22,26 +22,16 @@
 #include "base/number.h"
 #include "base/sanitize.h"
 #include "base/str.h"
+#include "job/crew.h"
 #include "job/job.h"
-#include "job/proc.h"
-
-enum { FAULTS_MAX = 5 }; /* in a minute; then no more restarts for a while */
 
 struct super {
-    char *given; /* worker path asked for, or NULL */
-    struct proc procs[ROLES];
-    bool started[ROLES]; /* ever; the next start is a restart */
-    int restarts;
-    struct graveyard graves;
+    struct crew crew;
     struct job *active, *queue;
     int last_id;
-    double dispatched;         /* when super_dispatch() was last called */
-    double patience;           /* 1, but for tests */
-    double faults[FAULTS_MAX]; /* when the last ones were; a ring */
-    int nfaults;
-    struct str log, clean_log; /* as it came; as it may be shown */
-    bool changed;              /* a job, since the last dispatch */
-    bool more;                 /* frames were left unread for the next dispatch */
+    double dispatched; /* when super_dispatch() was last called */
+    bool changed;      /* a job, since the last dispatch */
+    bool more;         /* frames were left unread for the next dispatch */
 };
 
 /* Is the role's process at work for the active job? */
@@ -51,15 +41,7 @@ static inline bool is_busy(const struct super *s, enum role role)
     return j && (role == LAUNCH ? !j->done : j->unjudged > 0 || j->asked >= 0);
 }
 
-/* The process owes a sign of life within `seconds`. */
-static inline void expect_sign(const struct super *s, struct proc *p, double seconds)
-{
-    p->silence = seconds * s->patience;
-    p->deadline = seconds_now() + p->silence;
-}
-
 static void finish_job(struct super *s, struct job *j, enum job_state state);
-static enum status need_proc(struct super *s, enum role role, struct err *err);
 static void take_fault(struct super *s, enum role role, bool died, const char *what);
 static enum status send_job(struct super *s, struct job *j, struct err *err);
 
@@ -68,14 +50,14 @@ static enum status send_job(struct super *s, struct job *j, struct err *err);
 /* Hands entry i's output to the judge that is there. */
 static void hand_over(struct super *s, struct job *j, int i, int fd)
 {
-    struct proc *judge = &s->procs[JUDGE];
+    struct proc *judge = &s->crew.procs[JUDGE];
     struct err why = ERR_INIT;
     json_t *msg = json_pack("{s:i, s:i, s:o}", "job", j->id, "entry", i, "problem",
                             problem_to_json(&j->request.problem));
     if (j->entries[i].unjudged++ == 0)
         j->entries[i].turn = ++j->last_turn;
     if (j->unjudged++ == 0)
-        expect_sign(s, judge, job_silence(j, 0, false));
+        crew_expect(&s->crew, JUDGE, job_silence(j, 0, false));
     if (wire_send(judge->wire, WIRE_JUDGE, msg, fd, 0, &why) != ST_OK)
         judge->closed_since = seconds_now(); /* its end will be told by settle_closed() */
     json_decref(msg);
@@ -86,7 +68,7 @@ static void send_output(struct super *s, struct job *j, int i, int fd)
 {
     struct err why = ERR_INIT;
     job_drop_output(j, i);
-    if (need_proc(s, JUDGE, &why) != ST_OK) {
+    if (crew_need(&s->crew, JUDGE, &why) != ST_OK) {
         job_leave_unjudged(j, i, why.text);
         return;
     }
@@ -97,9 +79,9 @@ static void send_output(struct super *s, struct job *j, int i, int fd)
 /* It has answered. */
 static void take_judged(struct super *s, struct job *j, int i)
 {
-    struct proc *judge = &s->procs[JUDGE];
+    struct proc *judge = &s->crew.procs[JUDGE];
     if (job_take_answer(j, i))
-        expect_sign(s, judge, job_silence(j, 0, false));
+        crew_expect(&s->crew, JUDGE, job_silence(j, 0, false));
     else
         judge->deadline = INFINITY;
 }
@@ -112,7 +94,7 @@ static void settle_culprit(struct super *s, struct job *j, bool died, const char
     char *sentence = job_fault_sentence(j, JUDGE, what);
     if (died && !e->retried && e->output >= 0) {
         e->retried = true;
-        str_addf(&s->log, "%s; another judge was started\n", sentence);
+        str_addf(&s->crew.log, "%s; another judge was started\n", sentence);
     } else {
         job_leave_unjudged(j, i, sentence);
     }
@@ -126,17 +108,17 @@ static void hand_over_extra(struct super *s, struct job *j, int i)
 {
     struct extra_output *x = &j->extras[i];
     struct err why = ERR_INIT;
-    if (need_proc(s, JUDGE, &why) != ST_OK) {
+    if (crew_need(&s->crew, JUDGE, &why) != ST_OK) {
         job_leave_extra(j, i, why.text);
         return;
     }
-    struct proc *judge = &s->procs[JUDGE];
+    struct proc *judge = &s->crew.procs[JUDGE];
     json_t *msg = json_pack("{s:i, s:i, s:O, s:s}", "job", j->id, "entry", x->entry, "problem",
                             x->problem, "what", x->what);
     j->asked = i;
     json_decref(j->judged);
     j->judged = json_incref(x->problem);
-    expect_sign(s, judge, job_silence(j, 0, false));
+    crew_expect(&s->crew, JUDGE, job_silence(j, 0, false));
     if (wire_send(judge->wire, WIRE_JUDGE, msg, x->fd, 0, &why) != ST_OK)
         judge->closed_since = seconds_now();
     json_decref(msg);
@@ -178,7 +160,7 @@ static void judge_again(struct super *s, struct job *j, bool died, const char *w
         settle_culprit(s, j, died, what);
     if (!job_take_back(j))
         return;
-    const bool ready = need_proc(s, JUDGE, &why) == ST_OK;
+    const bool ready = crew_need(&s->crew, JUDGE, &why) == ST_OK;
     for (int i = 0; i < j->request.nentries; i++) {
         const struct entry_state *e = &j->entries[i];
         if (e->again && ready && e->output >= 0)
@@ -221,6 +203,13 @@ static enum status hear_hello(struct proc *p, enum wire_type type, const json_t 
     const char *role = json_string_value(json_object_get(o, "role"));
     if (type != WIRE_HELLO || !role || strcmp(role, p->role) != 0)
         return nonsense(err, "it did not say hello first");
+    const char *build = json_string_value(json_object_get(o, "build"));
+    if (!build || strcmp(build, wire_build) != 0)
+        return err_set(err, ST_USAGE,
+                       "the worker is of another build (%.16s) than this program (%s), so it was "
+                       "stopped: install both from one build, or name the right one in "
+                       "ATTNSCOPE_WORKER",
+                       build ? build : "none", wire_build);
     p->greeted = true;
     return ST_OK;
 }
@@ -234,14 +223,17 @@ static enum status hear_estimate(struct super *s, enum role role, const json_t *
     if (!read_seconds(o, &seconds) || !read_entry(j, o, "entry", true, &entry) ||
         phase == PHASE_COUNT)
         return nonsense(err, "its estimate is none");
-    if (role == LAUNCH && entry >= 0 && j->entries[entry].over)
+    if (role == LAUNCH && entry >= 0 && (j->entries[entry].over || j->entries[entry].later))
         return nonsense(err, "it runs a kernel that it was told to skip");
+    if (role == LAUNCH &&
+        crew_take_natives(&s->crew, j, json_object_get(o, "natives"), err) != ST_OK)
+        return ST_FAIL;
     job_announce(j, role, phase, entry, seconds);
     const json_t *others = json_object_get(o, "others");
     if (role == LAUNCH && phase == PHASE_QUEUE && json_is_integer(others))
         job_announce_queue(j, (int)json_integer_value(others));
     s->changed = true;
-    expect_sign(s, &s->procs[role], job_silence(j, seconds, wire_phase_runs(phase)));
+    crew_expect(&s->crew, role, job_silence(j, seconds, wire_phase_runs(phase)));
     return ST_OK;
 }
 
@@ -265,20 +257,21 @@ static enum status hear_output(struct super *s, const json_t *o, int fd, struct 
 static void advance(struct super *s)
 {
     struct job *j = s->active;
-    struct proc *launch = &s->procs[LAUNCH];
+    struct proc *launch = &s->crew.procs[LAUNCH];
     if (!j || j->unjudged || (!isfinite(j->cancel_by) && judge_extras(s, j)))
         return;
     if (j->done) {
         enum job_state end = isfinite(j->cancel_by) ? JOB_CANCELLED
                              : j->error             ? JOB_FAILED
                                                     : JOB_DONE;
+        job_explain_apart(j);
         finish_job(s, j, end);
     } else if (j->ready && j->state == JOB_CHECKING && j->request.kind == JOB_RUN &&
                !isfinite(j->cancel_by)) {
         struct err why = ERR_INIT;
         j->state = JOB_TIMING;
         s->changed = true;
-        expect_sign(s, launch, job_silence(j, 0, false));
+        crew_expect(&s->crew, LAUNCH, job_silence(j, 0, false));
         if (wire_send(launch->wire, WIRE_GO, NULL, -1, 0, &why) != ST_OK)
             launch->closed_since = seconds_now();
     }
@@ -294,23 +287,32 @@ static enum status hear_rows(struct super *s, json_t *o, struct err *err)
     if (st == ST_OK && json_is_true(json_object_get(o, "ready"))) {
         j->ready = true;
         j->entry = -1;
-        s->procs[LAUNCH].deadline = INFINITY; /* it waits for us now */
+        s->crew.procs[LAUNCH].deadline = INFINITY; /* it waits for us now */
     }
     return st;
 }
 
-/* The worker is of no more use after what this kernel did or met. The others go on in a new one. */
-static void hear_lost(struct super *s, const json_t *o)
+/* Does anything wait for another worker: after what a kernel did or met, by which this one is of no more use,
+ * or because it was not this one's? */
+static bool goes_on(struct job *j, const json_t *o)
+{
+    int lost;
+    if (json_object_get(o, "lost") && read_entry(j, o, "lost", false, &lost))
+        return job_go_on_without(j, lost, json_is_true(json_object_get(o, "fault")));
+    if (json_is_true(json_object_get(o, "doubtful")) && !j->apart)
+        return job_set_apart(j);
+    return job_next_part(j);
+}
+
+static void hear_the_rest(struct super *s, const json_t *o)
 {
     struct job *j = s->active;
     struct err why = ERR_INIT;
-    int lost;
-    if (!json_object_get(o, "lost") || !read_entry(j, o, "lost", false, &lost))
+    if (json_object_get(o, "lost"))
+        crew_drop(&s->crew, LAUNCH);
+    if (isfinite(j->cancel_by) || !goes_on(j, o))
         return;
-    proc_drop(&s->procs[LAUNCH], &s->graves);
-    if (isfinite(j->cancel_by) ||
-        !job_go_on_without(j, lost, json_is_true(json_object_get(o, "fault"))))
-        return;
+    crew_drop(&s->crew, LAUNCH);
     if (send_job(s, j, &why) != ST_OK)
         job_give_up(j, why.text);
 }
@@ -329,9 +331,9 @@ static enum status hear_done(struct super *s, json_t *o, struct err *err)
         j->no_gpu = json_is_true(json_object_get(o, "no_gpu"));
     }
     j->done = true;
-    s->procs[LAUNCH].deadline = INFINITY;
+    s->crew.procs[LAUNCH].deadline = INFINITY;
     job_judge_clock(j);
-    hear_lost(s, o);
+    hear_the_rest(s, o);
     return ST_OK;
 }
 
@@ -344,9 +346,9 @@ static enum status hear_verdict(struct super *s, json_t *o, struct err *err)
         const int i = j->asked;
         j->asked = -1;
         if (j->unjudged)
-            expect_sign(s, &s->procs[JUDGE], job_silence(j, 0, false));
+            crew_expect(&s->crew, JUDGE, job_silence(j, 0, false));
         else
-            s->procs[JUDGE].deadline = INFINITY;
+            s->crew.procs[JUDGE].deadline = INFINITY;
         s->changed = true;
         job_take_extra_verdict(j, i, json_object_get(o, "row"));
         return ST_OK;
@@ -364,10 +366,10 @@ static enum status hear_verdict(struct super *s, json_t *o, struct err *err)
 static enum status hear_frame(struct super *s, enum role role, enum wire_type type, json_t *o,
                               int fd, struct err *err)
 {
-    struct proc *p = &s->procs[role];
+    struct proc *p = &s->crew.procs[role];
     struct job *j = s->active;
     if (isfinite(p->deadline)) /* then there is a job */
-        expect_sign(s, p, job_silence(j, 0, false));
+        crew_expect(&s->crew, role, job_silence(j, 0, false));
     if (!p->greeted)
         return hear_hello(p, type, o, err);
     if (!is_busy(s, role) || json_integer_value(json_object_get(o, "job")) != j->id)
@@ -398,12 +400,21 @@ static void hear_nonsense(struct super *s, enum role role, const struct err *why
     free(what);
 }
 
+/* Another would be no better. */
+static void refuse_worker(struct super *s, enum role role, const struct err *why)
+{
+    crew_drop(&s->crew, role);
+    str_addf(&s->crew.log, "%s\n", why->text);
+    if (role == LAUNCH && s->active)
+        job_give_up(s->active, why->text);
+}
+
 /* Takes in what a worker has said, without waiting, for at most hearing_s. */
 static void hear(struct super *s, enum role role)
 {
-    struct proc *p = &s->procs[role];
+    struct proc *p = &s->crew.procs[role];
     double until = seconds_now() + hearing_s;
-    proc_read_log(p, &s->log);
+    proc_read_log(p, &s->crew.log);
     while (p->wire && isnan(p->closed_since)) {
         enum wire_type type;
         json_t *payload;
@@ -425,18 +436,17 @@ static void hear(struct super *s, enum role role)
         json_decref(payload);
         if (fd >= 0)
             close(fd);
-        if (st != ST_OK)
+        if (st == ST_USAGE)
+            refuse_worker(s, role, &why);
+        else if (st != ST_OK)
             hear_nonsense(s, role, &why);
     }
 }
 
-static const double fault_window_s = 60; /* at most FAULTS_MAX faults in it */
-static const double hello_s = 10;        /* for a new worker to say hello */
-static const double cancel_s = 0.05;     /* for a worker to stop by itself */
-static const double closing_s = 0.1;     /* between closing its connection and ending */
-static const double farewell_s = 0.01;   /* super_free waits this long for the killed */
-
-static const char *const role_names[ROLES] = {[LAUNCH] = "launch", [JUDGE] = "judge"};
+static const double hello_s = 10;      /* for a new worker to say hello */
+static const double cancel_s = 0.05;   /* for a worker to stop by itself */
+static const double closing_s = 0.1;   /* between closing its connection and ending */
+static const double farewell_s = 0.01; /* super_free waits this long for the killed */
 
 /* ---- ends ---- */
 
@@ -459,10 +469,10 @@ static void finish_job(struct super *s, struct job *j, enum job_state state)
 {
     if (s->active == j) {
         if (!j->done || j->request.kind == JOB_PROFILE)
-            proc_drop(&s->procs[LAUNCH], &s->graves);
+            crew_drop(&s->crew, LAUNCH);
         if (j->unjudged || j->asked >= 0)
-            proc_drop(&s->procs[JUDGE], &s->graves);
-        s->procs[LAUNCH].deadline = s->procs[JUDGE].deadline = INFINITY;
+            crew_drop(&s->crew, JUDGE);
+        s->crew.procs[LAUNCH].deadline = s->crew.procs[JUDGE].deadline = INFINITY;
     }
     unlink_job(s, j);
     j->state = state;
@@ -490,15 +500,6 @@ static void start_over(struct super *s)
     s->active = NULL;
 }
 
-/* Seconds until the budget allows another start. */
-static double budget_wait(const struct super *s)
-{
-    if (s->nfaults < FAULTS_MAX)
-        return 0;
-    double oldest = s->faults[s->nfaults % FAULTS_MAX];
-    return fmax(0, oldest + fault_window_s - seconds_now());
-}
-
 /* ---- deadlines ---- */
 
 /* Who set the limit learns that it was the limit: what is slow, as a kernel that prints a great deal, would
@@ -515,7 +516,7 @@ static void add_silence(const struct super *s, const struct proc *p, struct str 
 
 static void enforce_deadline(struct super *s, enum role role)
 {
-    struct proc *p = &s->procs[role];
+    struct proc *p = &s->crew.procs[role];
     if (!p->pid || seconds_now() < p->deadline)
         return;
     struct str what = {0};
@@ -526,33 +527,18 @@ static void enforce_deadline(struct super *s, enum role role)
     str_free(&what);
 }
 
-/* ": out of memory", the last line of the log, when there is one. */
-static void add_last_words(const struct super *s, struct str *how)
-{
-    size_t end = s->log.len;
-    while (end && s->log.data[end - 1] == '\n')
-        end--;
-    size_t begin = end;
-    while (begin && s->log.data[begin - 1] != '\n' && end - begin < 200)
-        begin--;
-    if (begin < end) {
-        str_add(how, ": ");
-        sanitize(how, s->log.data + begin, end - begin, false);
-    }
-}
-
 /* A process that closed its connection usually is about to end; its status is the better story. */
 static void settle_closed(struct super *s, enum role role)
 {
-    struct proc *p = &s->procs[role];
+    struct proc *p = &s->crew.procs[role];
     if (isnan(p->closed_since))
         return;
     struct str how = {0};
     if (proc_ended(p, &how)) {
         p->log_after = 0;
-        proc_read_log(p, &s->log);
+        proc_read_log(p, &s->crew.log);
         if (str_starts(how.data, "ended"))
-            add_last_words(s, &how);
+            proc_add_last_words(p, &how);
         take_fault(s, role, true, how.data);
     } else if (seconds_now() > p->closed_since + closing_s) {
         take_fault(s, role, true, "closed its connection and was stopped");
@@ -562,51 +548,33 @@ static void settle_closed(struct super *s, enum role role)
 
 /* ---- starting a job ---- */
 
-/* Makes sure that the role's process runs, as far as the budget allows. */
-static enum status need_proc(struct super *s, enum role role, struct err *err)
-{
-    struct proc *p = &s->procs[role];
-    if (p->wire)
-        return ST_OK;
-    double wait = budget_wait(s);
-    if (wait > 0)
-        return err_set(err, ST_FAIL,
-                       "the worker failed %d times within a minute and is not started again for "
-                       "now; give the command again in %.0f s",
-                       FAULTS_MAX, ceil(wait));
-    char *path;
-    enum status st = proc_find(s->given, &path, err);
-    if (st != ST_OK)
-        return st;
-    st = proc_spawn(p, path, err);
-    free(path);
-    s->restarts += st == ST_OK && s->started[role];
-    s->started[role] |= st == ST_OK;
-    return st;
-}
-
 /* Gives the job to the launch worker, a new one if need be, and makes sure of a judge. A worker that does not
  * take it is about to end, which settle_closed() will tell. */
 static enum status send_job(struct super *s, struct job *j, struct err *err)
 {
-    struct proc *launch = &s->procs[LAUNCH];
+    struct proc *launch = &s->crew.procs[LAUNCH];
+    enum status st = crew_leave_out_guilty(&s->crew, j, err);
+    if (st != ST_OK)
+        return st;
+    if (launch->wire)
+        crew_part_with_strangers(&s->crew, j);
     j->veteran = launch->greeted;
-    enum status st = need_proc(s, LAUNCH, err);
+    st = crew_need(&s->crew, LAUNCH, err);
     const bool judged = j->request.kind != JOB_PEAK && j->request.kind != JOB_COMPILE &&
                         j->request.kind != JOB_LISTING;
     if (st == ST_OK && judged)
-        st = need_proc(s, JUDGE, err);
+        st = crew_need(&s->crew, JUDGE, err);
     if (st != ST_OK)
         return st;
     json_t *msg =
         json_pack("{s:i, s:o, s:o, s:b}", "job", j->id, "request", job_request_to_json(&j->request),
-                  "skip", job_over_entries(j), "careful", j->careful);
+                  "skip", job_skipped(j), "careful", j->careful);
     if (wire_send(launch->wire, WIRE_JOB, msg, -1, 0, err) != ST_OK)
         launch->closed_since = seconds_now();
     json_decref(msg);
     j->done = false;
     double limit = j->request.options.timeout_s > 0 ? j->request.options.timeout_s : hello_s;
-    expect_sign(s, launch, launch->greeted ? job_silence(j, 0, true) : limit);
+    crew_expect(&s->crew, LAUNCH, launch->greeted ? job_silence(j, 0, true) : limit);
     return ST_OK;
 }
 
@@ -616,12 +584,31 @@ static void go_on(struct super *s, struct job *j, const char *what)
     struct err why = ERR_INIT;
     char *sentence = job_fault_sentence(j, LAUNCH, what);
     s->changed = true;
-    str_addf(&s->log, "%s\n", sentence);
-    if (!job_go_on(j, sentence))
+    str_addf(&s->crew.log, "%s\n", sentence);
+    if (!(job_is_doubtful(j) ? job_set_apart(j) : job_go_on(j, sentence)))
         job_give_up(j, sentence);
     else if (send_job(s, j, &why) != ST_OK)
         job_give_up(j, why.text);
     free(sentence);
+}
+
+/* Where nobody knows yet who did it, the next try will tell, and count. */
+static void count_fault(struct super *s, enum role role, bool hit)
+{
+    const struct job *j = s->active;
+    int entry = -1;
+    if (!s->crew.procs[role].greeted) {
+        blame_add(&s->crew.blame, NULL, seconds_now());
+        return;
+    }
+    if (!hit || (role == LAUNCH && (job_is_doubtful(j) || job_is_puzzling(j) ||
+                                    (j->state == JOB_STARTING && j->veteran))))
+        return;
+    if (role == LAUNCH)
+        entry = job_suspect(j);
+    else
+        entry = j->asked >= 0 ? j->extras[j->asked].entry : job_judged_entry(j);
+    blame_add(&s->crew.blame, entry >= 0 ? j->request.entries[entry].kernel : NULL, seconds_now());
 }
 
 /* A process failed, and how: "died (signal 9, killed)". `died`: it did by itself, which another that is given
@@ -631,10 +618,10 @@ static void take_fault(struct super *s, enum role role, bool died, const char *w
 {
     struct job *j = s->active;
     bool hit = is_busy(s, role);
-    s->faults[s->nfaults++ % FAULTS_MAX] = seconds_now();
-    proc_drop(&s->procs[role], &s->graves);
+    count_fault(s, role, hit);
+    crew_drop(&s->crew, role);
     if (!hit) {
-        str_addf(&s->log, "the idle %s %s\n", role_names[role], what);
+        str_addf(&s->crew.log, "the idle %s %s\n", crew_roles[role], what);
         return;
     }
     if (isfinite(j->cancel_by))
@@ -666,7 +653,7 @@ static void start_next(struct super *s)
  * are heard. */
 static void hear_to_the_end(struct super *s, enum role role)
 {
-    struct proc *p = &s->procs[role];
+    struct proc *p = &s->crew.procs[role];
     const bool ended = proc_has_ended(p);
     const pid_t pid = p->pid;
     hear(s, role);
@@ -688,7 +675,7 @@ bool super_dispatch(struct super *s)
 {
     s->more = false;
     notice_absence(s);
-    graveyard_visit(&s->graves);
+    graveyard_visit(&s->crew.graves);
     for (int role = 0; role < ROLES; role++)
         hear_to_the_end(s, (enum role)role);
     for (int role = 0; role < ROLES; role++) {
@@ -715,7 +702,7 @@ int super_fds(const struct super *s, struct pollfd *fds, int max)
     int n = 0;
     double now = seconds_now();
     for (int role = 0; role < ROLES; role++) {
-        const struct proc *p = &s->procs[role];
+        const struct proc *p = &s->crew.procs[role];
         if (p->wire && isnan(p->closed_since) && n < max)
             fds[n++] = (struct pollfd){.fd = wire_fd(p->wire), .events = POLLIN};
         if (p->end_fd >= 0 && isnan(p->closed_since) && n < max)
@@ -728,9 +715,9 @@ int super_fds(const struct super *s, struct pollfd *fds, int max)
 
 int super_timeout_ms(const struct super *s)
 {
-    double now = seconds_now(), wait = graveyard_wait(&s->graves);
+    double now = seconds_now(), wait = graveyard_wait(&s->crew.graves);
     for (int role = 0; role < ROLES; role++)
-        wait = fmin(wait, proc_wait(&s->procs[role], now));
+        wait = fmin(wait, proc_wait(&s->crew.procs[role], now));
     if (s->active)
         wait = fmin(wait, s->active->cancel_by - now);
     if (s->more || s->changed || (!s->active && s->queue))
@@ -764,16 +751,13 @@ void super_wait(struct super *s, struct job *j, bool (*cancelled)(void *ctx),
 struct super *super_new(const char *worker)
 {
     struct super *s = xcalloc(1, sizeof *s);
-    s->given = worker ? xstrdup(worker) : NULL;
-    s->patience = 1;
-    for (int role = 0; role < ROLES; role++)
-        s->procs[role] = proc_none(role_names[role]);
+    s->crew = crew_new(worker);
     return s;
 }
 
 void super_set_patience(struct super *s, double factor)
 {
-    s->patience = factor;
+    s->crew.patience = factor;
 }
 
 void super_free(struct super *s)
@@ -781,15 +765,12 @@ void super_free(struct super *s)
     if (!s)
         return;
     for (int role = 0; role < ROLES; role++)
-        proc_drop(&s->procs[role], &s->graves);
+        crew_drop(&s->crew, (enum role)role);
     while (s->queue)
         finish_job(s, s->queue, JOB_CANCELLED);
     if (s->active)
         finish_job(s, s->active, JOB_CANCELLED);
-    graveyard_clear(&s->graves, farewell_s);
-    str_free(&s->log);
-    str_free(&s->clean_log);
-    free(s->given);
+    crew_clear(&s->crew, farewell_s);
     free(s);
 }
 
@@ -815,13 +796,13 @@ void job_cancel(struct job *j)
     }
     if (j->unjudged ||
         j->asked >= 0) { /* its answer interests nobody, and it would hold up the next job */
-        proc_drop(&s->procs[JUDGE], &s->graves);
+        crew_drop(&s->crew, JUDGE);
         j->unjudged = 0;
         j->asked = -1;
     }
     j->cancel_by = seconds_now() + cancel_s;
     struct err why = ERR_INIT;
-    if (!j->done && wire_send(s->procs[LAUNCH].wire, WIRE_CANCEL, NULL, -1, 0, &why) != ST_OK)
+    if (!j->done && wire_send(s->crew.procs[LAUNCH].wire, WIRE_CANCEL, NULL, -1, 0, &why) != ST_OK)
         finish_job(s, j, JOB_CANCELLED);
     else if (j->done)
         advance(s);
@@ -843,19 +824,17 @@ void job_free(struct job *j)
 int super_pid(const struct super *s, const char *role)
 {
     for (int i = 0; i < ROLES; i++)
-        if (strcmp(role, role_names[i]) == 0)
-            return (int)s->procs[i].pid;
+        if (strcmp(role, crew_roles[i]) == 0)
+            return (int)s->crew.procs[i].pid;
     return 0;
 }
 
 int super_restarts(const struct super *s)
 {
-    return s->restarts;
+    return s->crew.restarts;
 }
 
 const char *super_log(struct super *s)
 {
-    str_clear(&s->clean_log);
-    sanitize(&s->clean_log, str_text(&s->log), s->log.len, true);
-    return str_text(&s->clean_log);
+    return crew_log(&s->crew);
 }

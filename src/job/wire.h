@@ -16,15 +16,20 @@
 
 enum { WIRE_VERSION = 3, WIRE_MAX = 1 << 20 };
 
+/* What this program was built from: both ends must have the same, or a frame means one thing here and another
+ * there. A hash of all sources of the library, made with it. */
+extern const char wire_build[];
+
 /* Every frame of a worker's about a job has clock: seconds_now() there, which the supervisor holds against its
  * own. */
 enum wire_type {
-    WIRE_HELLO = 1, /* worker -> super: role, version */
+    WIRE_HELLO = 1, /* worker -> super: role, version, build: wire_build there */
     WIRE_JOB,       /* super -> launch: job (its number), request, skip: indices of entries that
                        are not to be run, careful: announce every sample */
     WIRE_ESTIMATE,  /* worker -> super: job, seconds until its next frame, entry it works on (-1:
                        several, or none), phase: what it does, by its name below, others: see
-                       PHASE_QUEUE */
+                       PHASE_QUEUE, natives: the entries whose machine code is somebody's and runs
+                       in that process; where it is there, processes may be left behind */
     WIRE_OUTPUT,  /* launch -> super: job, entry; carries the memfd. Of a run beside the checked one
                        also what: which, and problem: its inputs */
     WIRE_GO,      /* super -> launch: outputs judged, start timing */
@@ -33,7 +38,8 @@ enum wire_type {
     WIRE_DONE,    /* launch -> super: job, final rows, error (a sentence or null),
                        no_gpu: it is for want of one, lost: the
                        entry after which another worker must go on, if so; fault: it is that
-                       kernel's, extra */
+                       kernel's, doubtful: one of several did wrong, and each alone will show
+                       which, extra */
     WIRE_CANCEL,  /* super -> launch; answered by DONE; ignored by an idle worker */
     WIRE_JUDGE,   /* super -> judge: job, entry, problem, what; carries the memfd */
     WIRE_VERDICT, /* judge -> super: job, entry, row: the check fields, what: as in JUDGE */

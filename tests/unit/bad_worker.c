@@ -17,6 +17,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "job/proc.h"
 #include "job/wire.h"
 
 struct actor {
@@ -25,6 +26,7 @@ struct actor {
     const char *fault; /* "" for none */
     bool skip[8];
     bool careful;
+    bool guilty; /* the name of entry 0 begins so */
 };
 
 static bool is(const struct actor *a, const char *fault)
@@ -256,15 +258,28 @@ static void break_protocol(struct actor *a)
 
 static void say_estimate(struct actor *a, enum wire_phase phase, int entry)
 {
+    printf("%c", WORDS_BEGIN);
+    fflush(stdout);
     say(a, WIRE_ESTIMATE,
         json_pack("{s:i, s:f, s:s}", "entry", entry, "seconds", 0.01, "phase",
                   wire_phase_name(phase)),
         -1);
 }
 
+/* Entry 1 is native and has left a thread that breaks whatever runs beside it: another, or nobody. */
+static bool is_beside(const struct actor *a, int entry)
+{
+    bool others = false;
+    for (int i = 0; i < a->entries; i++)
+        others |= i != 1 && !a->skip[i];
+    return !a->skip[1] && (others ? entry != 1 : is(a, "native_guilty"));
+}
+
 /* Kernels that take turns announce nothing, unless care is asked for. */
 static void play_pairs(struct actor *a)
 {
+    if ((is(a, "native_pairs") || is(a, "native_guilty")) && is_beside(a, -1))
+        crash();
     for (int i = 0; i < a->entries; i++) {
         if (a->skip[i])
             continue;
@@ -309,6 +324,11 @@ static void play_timing(struct actor *a, bool pairs)
     say_rows(a, WIRE_ROWS, false, rows(a, "median_us", json_real(10)));
     if (is(a, "time_late_segv"))
         crash();
+    if (is(a, "native_doubt") && is_beside(a, -1)) {
+        say(a, WIRE_DONE,
+            json_pack("{s:o, s:n, s:b}", "rows", rows(a, NULL, NULL), "error", "doubtful", 1), -1);
+        leave(0);
+    }
     if (is(a, "slow") && a->job == 1)
         for (int i = 0; i < 600; i++) { /* until cancelled, at most 30 s */
             struct pollfd p = {.fd = a->fd, .events = POLLIN};
@@ -353,6 +373,16 @@ static void play_check(struct actor *a, int i)
         hang();
     if (i == 1 && is(a, "k1_lost"))
         say_lost(a);
+    if (i == 0 && is(a, "words"))
+        printf("k0 has no memory\n"), fflush(stdout);
+    if (i == 1 && is(a, "words"))
+        leave(3);
+    if (i == 0 && a->guilty && is(a, "guilty_segv"))
+        crash();
+    if (i == 2 && is(a, "native_check") && is_beside(a, i))
+        crash();
+    if (i == 2 && is(a, "native_hang") && is_beside(a, i))
+        hang();
     if (i && is(a, "judge_once"))
         usleep(200000); /* by now the judge is gone */
     say_output(a, i);
@@ -365,6 +395,19 @@ static void play_job(struct actor *a, const json_t *payload)
     a->entries = (int)json_array_size(json_object_get(request, "entries"));
     a->careful = json_is_true(json_object_get(payload, "careful"));
     read_skip(a, json_object_get(payload, "skip"));
+    const char *name = json_string_value(
+        json_object_get(json_array_get(json_object_get(request, "entries"), 0), "kernel"));
+    a->guilty = name && strncmp(name, "guilty", 6) == 0;
+    if (strncmp(a->fault, "native", 6) == 0 && !a->skip[1] && a->entries > 1)
+        say(a, WIRE_ESTIMATE,
+            json_pack("{s:i, s:f, s:s, s:[i]}", "entry", -1, "seconds", 0.0, "phase", "loading",
+                      "natives", 1),
+            -1);
+    if (is(a, "native_index"))
+        say(a, WIRE_ESTIMATE,
+            json_pack("{s:i, s:f, s:s, s:[i]}", "entry", -1, "seconds", 0.0, "phase", "loading",
+                      "natives", 7),
+            -1);
     if (is(a, "inputs_segv")) {
         say_estimate(a, PHASE_INPUTS, -1);
         crash();
@@ -455,7 +498,12 @@ int bad_worker(const char *role, int fd)
     if (is(&a, "early_hang") && !judge)
         hang();
     const char *said = is(&a, "wrong_role") && !judge ? "judge" : role;
-    say(&a, WIRE_HELLO, json_pack("{s:s, s:i}", "role", said, "version", WIRE_VERSION), -1);
+    const char *build = is(&a, "other_build") && !judge ? "0123456789abcdef" : wire_build;
+    json_t *hello =
+        json_pack("{s:s, s:i, s:s}", "role", said, "version", WIRE_VERSION, "build", build);
+    if (is(&a, "no_build") && !judge)
+        json_object_del(hello, "build");
+    say(&a, WIRE_HELLO, hello, -1);
     if (judge)
         play_judge(&a);
     else

@@ -147,6 +147,8 @@ static void test_good(void)
     }
     CU_ASSERT(super_pid(s, "launch") > 0 && super_pid(s, "judge") > 0);
     CU_ASSERT_EQUAL(super_restarts(s), 0);
+    for (double begin = now(); super_timeout_ms(s) != -1 && now() - begin < 10; usleep(1000))
+        super_dispatch(s);                    /* the end of the log */
     CU_ASSERT_EQUAL(super_timeout_ms(s), -1); /* idle costs nothing */
     super_free(s);
 }
@@ -175,6 +177,8 @@ static const struct fault {
     {"early_exit", "ended with status 4 while starting"},
     {"early_hang", "gave no sign of life"},
     {"wrong_role", "did not say hello"},
+    {"other_build", "the worker is of another build (0123456789abcdef) than this program ("},
+    {"no_build", "the worker is of another build (none) than this program ("},
     {"exit_3", "ended with status 3: the fake has ^[[31mno memory"},
     {"abort", "k0: the worker died (signal 6, aborted) while checking"},
     {"segv", "k0: the worker died (signal 11, segmentation fault) while checking"},
@@ -205,6 +209,7 @@ static const struct fault {
     {"no_rows", "rows are not those of the job"},
     {"verdict", "VERDICT out of turn"},
     {"bad_estimate", "estimate is none"},
+    {"native_index", "natives that are no entries"},
     {"inputs_segv", "the worker died (signal 11, segmentation fault) while making the inputs"},
     {"time_segv", "died (signal 11, segmentation fault) while timing"},
     {"time_late_segv", "died (signal 11, segmentation fault) while timing"},
@@ -294,7 +299,7 @@ static void test_guilty(void)
     CU_ASSERT(no_children());
 }
 
-/* When every kernel is guilty the budget ends it, and what was not run says so. */
+/* When every kernel is guilty each of them answers for itself. */
 static void test_all_guilty(void)
 {
     struct super *s = start("segv");
@@ -305,10 +310,86 @@ static void test_all_guilty(void)
         const char *reason = job_row(j, i)->reason;
         char name[16];
         snprintf(name, sizeof name, "k%d: ", i);
-        CU_ASSERT(reason && strncmp(reason, i < 5 ? name : "the worker failed 5 times", 4) == 0);
+        CU_ASSERT(reason && strncmp(reason, name, 4) == 0 && strstr(reason, "signal 11"));
     }
-    CU_ASSERT_EQUAL(super_restarts(s), 4);
+    CU_ASSERT_EQUAL(super_restarts(s), 6);
     job_free(j);
+    super_free(s);
+}
+
+/* Kernel 0 printed something, kernel 1 ended without a word. */
+static void test_last_words(void)
+{
+    struct super *s = start("words");
+    struct job *j = run(s, JOB_CHECK, 3);
+    CU_ASSERT(job_error(j) &&
+              !strcmp(job_error(j), "k1: the worker ended with status 3 while checking"));
+    CU_ASSERT_PTR_NULL(job_row(j, 0)->reason);
+    CU_ASSERT(strstr(super_log(s), "k0 has no memory\n") != NULL);
+    CU_ASSERT_PTR_NULL(strstr(super_log(s), "^^")); /* marks of the worker's are not shown */
+    job_free(j);
+    super_free(s);
+}
+
+/* Native kernel 1 takes the worker down while others run: they are innocent. What it does alone is its own. */
+static void check_native(const char *fault, bool pairs, bool guilty, int restarts)
+{
+    struct super *s = start(fault);
+    struct job_request r = request(JOB_RUN, 3);
+    r.interleave = pairs;
+    struct job *j = super_submit(s, &r);
+    super_wait(s, j, NULL, NULL, NULL);
+    CU_ASSERT_EQUAL(job_state(j), guilty ? JOB_FAILED : JOB_DONE);
+    CU_ASSERT_EQUAL(super_restarts(s), restarts);
+    for (int i = 0; i < 3; i++) {
+        const struct run_row *row = job_row(j, i);
+        const bool lost = guilty && i == 1;
+        CU_ASSERT(row->check && strcmp(row->check, "pass") == 0);
+        CU_ASSERT(lost ? isnan(row->median_us) : row->median_us == 10);
+        CU_ASSERT(lost ? row->reason && !strncmp(row->reason, "k1: the worker died", 19)
+                       : !pairs || (row->reason && strstr(row->reason, "there is no ratio")));
+        CU_ASSERT(pairs || lost || !row->reason);
+        if (row->reason)
+            printf("# %s: k%d: %s\n", fault, i, row->reason);
+    }
+    CU_ASSERT_EQUAL(job_error(j) != NULL, guilty);
+    job_free(j);
+    job_request_clear(&r);
+    super_free(s);
+}
+
+static void test_native(void)
+{
+    check_native("native_check", false, false, 2);
+    check_native("native_hang", false, false, 2);
+    check_native("native_pairs", true, false, 2);
+    check_native("native_doubt", true, false, 2);
+    check_native("native_guilty", true, true, 2);
+    CU_ASSERT(no_children());
+}
+
+static void submit_named(struct super *s, const char *name, int entries, bool good)
+{
+    struct job_request r = request(JOB_CHECK, entries);
+    free(r.entries[0].kernel);
+    r.entries[0].kernel = xstrdup(name);
+    struct job *j = super_submit(s, &r);
+    super_wait(s, j, NULL, NULL, NULL);
+    CU_ASSERT_EQUAL(job_state(j), good ? JOB_DONE : JOB_FAILED);
+    job_free(j);
+    job_request_clear(&r);
+}
+
+/* A worker in which a native kernel is serves no job without it. */
+static void test_strangers(void)
+{
+    struct super *s = start("native");
+    submit_named(s, "k0", 2, true);
+    const int first = super_pid(s, "launch");
+    submit_named(s, "another", 2, true); /* k1 is in it, too */
+    CU_ASSERT_EQUAL(super_pid(s, "launch"), first);
+    submit_named(s, "k0", 1, true);
+    CU_ASSERT(super_pid(s, "launch") != first && super_restarts(s) == 1);
     super_free(s);
 }
 
@@ -465,17 +546,41 @@ static void test_not_found(void)
     super_free(s);
 }
 
+/* Five faults of a kernel's are enough for a minute, and for that kernel alone. */
 static void test_budget(void)
 {
-    struct super *s = start("segv");
-    for (int i = 0; i < 5; i++) {
-        struct job *j = run(s, JOB_RUN, 1);
-        CU_ASSERT(strstr(job_error(j), "signal 11") != NULL);
-        job_free(j);
-    }
-    struct job *j = run(s, JOB_RUN, 1);
-    CU_ASSERT(strstr(job_error(j), "5 times within a minute") != NULL);
+    struct super *s = start("guilty_segv");
+    for (int i = 0; i < 5; i++)
+        submit_named(s, "guilty", 1, false);
+    const int restarts = super_restarts(s);
+    struct job_request r = request(JOB_RUN, 2);
+    free(r.entries[0].kernel);
+    r.entries[0].kernel = xstrdup("guilty");
+    struct job *j = super_submit(s, &r);
+    super_wait(s, j, NULL, NULL, NULL);
+    CU_ASSERT(strstr(job_error(j), "guilty: its process failed 5 times within a minute") != NULL);
     CU_ASSERT(strstr(job_error(j), "again in") != NULL);
+    CU_ASSERT(job_row(j, 0)->reason && !strcmp(job_row(j, 0)->reason, job_error(j)));
+    CU_ASSERT_EQUAL(job_state(j), JOB_FAILED);
+    CU_ASSERT(job_row(j, 1)->check && job_row(j, 1)->median_us == 10);
+    CU_ASSERT(super_restarts(s) <= restarts + 1);
+    job_free(j);
+    job_request_clear(&r);
+    submit_named(s, "guilty", 1, false); /* nothing is started for it */
+    CU_ASSERT(super_restarts(s) <= restarts + 1);
+    for (int i = 0; i < 3; i++)
+        submit_named(s, "innocent", 2, true);
+    super_free(s);
+}
+
+/* A worker that does not come up is nobody's fault, and everybody waits. */
+static void test_budget_of_all(void)
+{
+    struct super *s = start("early_exit");
+    for (int i = 0; i < 5; i++)
+        submit_named(s, "k0", 1, false);
+    struct job *j = run(s, JOB_RUN, 1);
+    CU_ASSERT(strstr(job_error(j), "the worker failed 5 times within a minute") != NULL);
     CU_ASSERT_EQUAL(super_pid(s, "launch"), 0);
     job_free(j);
     super_free(s);
@@ -583,15 +688,17 @@ static void test_signals(void)
     CU_ASSERT(no_children());
 }
 
-/* An idle worker that is killed costs no message; one that is stopped costs the next job. */
+/* An idle worker that is killed costs no message, however often; one that is stopped costs the next job. */
 static void test_idle_death(void)
 {
     struct super *s = start(NULL);
     job_free(run(s, JOB_RUN, 1));
-    kill(super_pid(s, "launch"), SIGKILL);
-    struct job *j = run(s, JOB_RUN, 1);
-    check_good(j);
-    job_free(j);
+    for (int i = 0; i < 7; i++) {
+        kill(super_pid(s, "launch"), SIGKILL);
+        struct job *j = run(s, JOB_RUN, 1);
+        check_good(j);
+        job_free(j);
+    }
     super_free(s);
 }
 
@@ -746,7 +853,11 @@ static const struct tap_test tests[] = {
     {"a flood of output costs nothing", test_flood},
     {"a missing program is named", test_missing_program},
     {"without a worker, the places tried are named", test_not_found},
-    {"five faults in a minute stop the restarts", test_budget},
+    {"five faults in a minute stop the kernel that they are of", test_budget},
+    {"five workers that do not start stop all", test_budget_of_all},
+    {"last words are those of the kernel", test_last_words},
+    {"native kernels answer for what they do to others", test_native},
+    {"a worker with a stranger in it is let go", test_strangers},
     {"cancel stops gently, kills where it must, and is no fault", test_cancel},
     {"the queue, and jobs freed at any time", test_queue},
     {"SIGKILL and SIGSTOP at any moment", test_signals},

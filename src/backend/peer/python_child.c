@@ -20,6 +20,7 @@
 
 #include "backend/cpu_host.h"
 #include "backend/finder.h"
+#include "base/kin.h"
 #include "base/mem.h"
 #include "base/sanitize.h"
 #include "base/str.h"
@@ -33,11 +34,8 @@ enum { ANSWER_MAX = 64 << 10, SOCKET_FD = 3, SCRIPT_FD = 4, FREE_FD = 10 };
 
 static void reap(struct child *c)
 {
-    if (c->pid > 0) {
-        kill(c->pid, SIGKILL);
-        for (int i = 0; i < 2000 && waitpid(c->pid, NULL, WNOHANG) == 0; i++)
-            usleep(1000); /* a process stuck in a driver is left behind */
-    }
+    if (c->pid > 0)
+        kin_end_tree(c->pid); /* what its callable has started goes, too */
     if (c->fd >= 0)
         close(c->fd);
     c->pid = 0;

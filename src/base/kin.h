@@ -1,0 +1,32 @@
+/* kin.h - processes that come of another, wherever they went: found in /proc, and ended.
+ *
+ * Who calls setsid() leaves the process group, who loses its parent leaves the tree. Without root there is no
+ * fence that nobody gets out of, so two traces are followed: the parents, and a mark in the environment, which
+ * fork() and, unless somebody cleans up, exec() hand on. Who drops both, or runs as another user, is lost: this
+ * is for accidents and carelessness.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef ATTNSCOPE_BASE_KIN_H
+#define ATTNSCOPE_BASE_KIN_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+enum { KIN_MARK = 40 };
+
+/* A line of an environment that nobody else has. */
+void kin_new_mark(char mark[KIN_MARK]);
+
+/* Children of this process, of whatever thread, dead ones that nobody has waited for included; at most `max`;
+ * returns how many. */
+int kin_children(pid_t *pids, int max);
+/* Is there any? Costs one system call. */
+bool kin_has_children(void);
+
+/* Kills every living process that has `mark` in its environment, this one excepted; returns how many there were:
+ * none, and nobody is left. */
+int kin_end_marked(const char *mark);
+/* Kills `root`, a child of this process, and all that come of it, and waits for those that become ours. */
+void kin_end_tree(pid_t root);
+
+#endif
