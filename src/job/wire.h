@@ -14,7 +14,7 @@
 
 #include "base/status.h"
 
-enum { WIRE_VERSION = 3, WIRE_MAX = 1 << 20 };
+enum { WIRE_VERSION = 2, WIRE_MAX = 1 << 20 };
 
 /* What this program was built from: both ends must have the same, or a frame means one thing here and another
  * there. A hash of all sources of the library, made with it. */
