@@ -124,6 +124,16 @@ struct code {
     uint32_t imm;
 };
 
+/* Codes from one on that a warp does one after the other with the same lanes: none is guarded, branches or waits, and
+ * behind the first no lanes meet. They are counted at once; the whole is added as one vector of bytes. */
+struct code_run {
+    uint8_t pipe[14];     /* codes of each; from SIM_PIPE_COUNT on those that are not counted */
+    uint8_t instructions; /* that begin in it */
+    uint8_t length;       /* codes; 0: it is none */
+};
+enum { CODE_RUN_BYTES = 16 };
+_Static_assert(SIM_PIPE_COUNT < 14 && sizeof(struct code_run) == CODE_RUN_BYTES, "a byte for each");
+
 struct program_constant { /* 8 bytes a lane when wide */
     uint64_t value;
     bool wide;
@@ -161,6 +171,7 @@ struct sim_program {
     struct ptx_module *module;
     const struct ptx_function *function;
     struct code *code;
+    struct code_run *run; /* that begins with each code */
     uint32_t ncode;
     struct sim_insn *insn;
     struct sim_place *places;

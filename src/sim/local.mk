@@ -72,6 +72,7 @@ libattnscope_a_SOURCES += \
 	%D%/exec/observe.c %D%/exec/observe.h \
 	%D%/exec/phase.c %D%/exec/phase.h \
 	%D%/exec/printf.c \
+	%D%/exec/quick_body.h \
 	%D%/exec/run.c \
 	%D%/exec/sync.c \
 	%D%/exec/warp.c %D%/exec/warp.h \

@@ -192,6 +192,39 @@ void pattern_global_cost(const uint64_t addr[32], uint32_t mask, unsigned bytes,
     out->same = (uint16_t)most_on_one(addr, mask);
 }
 
+static void shape_of(const uint64_t offset[LANES], uint32_t mask, unsigned bytes,
+                     struct pattern_shape *s)
+{
+    *s = (struct pattern_shape){.row = mask == UINT32_MAX, .distinct = 1};
+    for (int i = 0; i < LANES; i++) {
+        const int64_t d = (int64_t)offset[i];
+        s->least = d < s->least ? d : s->least;
+        s->most = d > s->most ? d : s->most;
+        s->bits |= offset[i];
+        s->row &= offset[i] == (uint64_t)i * bytes;
+        unsigned k = 0; /* the first is that of the first active lane: 0 */
+        while (k < s->distinct && s->apart[k] != d)
+            k++;
+        s->from[i] = k;
+        if (k == s->distinct)
+            s->apart[s->distinct++] = d;
+    }
+}
+
+/* Distinct addresses' bytes, put together where one begins at the end of the one before. */
+static void find_runs(struct pattern_shared_way *w, unsigned bytes)
+{
+    w->runs = 0;
+    for (int k = 0; k < w->shape.distinct; k++) {
+        const int32_t at = (int32_t)w->shape.apart[k];
+        struct pattern_run *last = w->runs ? &w->run[w->runs - 1] : NULL;
+        if (last && last->at + (int64_t)last->bytes == at)
+            last->bytes += bytes;
+        else
+            w->run[w->runs++] = (struct pattern_run){.at = at, .bytes = bytes};
+    }
+}
+
 /* The way that a new pattern goes to: an empty one, else the one that was filled first. */
 static uint32_t next_way(uint32_t *used, uint32_t *next)
 {
@@ -210,9 +243,14 @@ const struct pattern_shared *pattern_shared_learn(struct pattern_shared_memo *me
     const uint32_t first = mask ? addr[__builtin_ctz(mask)] : 0;
     for (int i = 0; i < LANES; i++)
         w->offset[i] = mask >> i & 1 ? addr[i] - first : 0;
+    uint64_t wide[LANES];
+    for (int i = 0; i < LANES; i++)
+        wide[i] = (uint64_t)(int32_t)w->offset[i];
     w->mask = mask;
     w->low = first & 3;
     w->cost = pattern_shared_cost(addr, mask, bytes, kind);
+    shape_of(wide, mask, bytes, &w->shape);
+    find_runs(w, bytes);
     return &w->cost;
 }
 
@@ -227,5 +265,6 @@ const struct pattern_global *pattern_global_learn(struct pattern_global_memo *me
     w->mask = mask;
     w->low = first & 31;
     pattern_global_cost(addr, mask, bytes, &w->cost);
+    shape_of(w->offset, mask, bytes, &w->shape);
     return &w->cost;
 }

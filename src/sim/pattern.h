@@ -20,6 +20,7 @@
 #define ATTNSCOPE_SIM_PATTERN_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 enum pattern_kind {
@@ -57,6 +58,22 @@ struct pattern_global {
 void pattern_global_cost(const uint64_t addr[32], uint32_t mask, unsigned bytes,
                          struct pattern_global *out);
 
+/* How lanes' addresses lie, seen from that of the first active lane. Lanes that are not active count as that one. */
+struct pattern_shape {
+    int64_t least, most; /* differences, as signed numbers */
+    uint64_t bits;       /* of all differences */
+    bool row;            /* all 32 lanes, each begins where the one before ends */
+    uint8_t distinct;    /* addresses */
+    int64_t apart[32];   /* the difference of each of them; behind them 0 */
+    uint32_t from[32];   /* of each lane: which of them it has */
+};
+
+/* Bytes without a gap. */
+struct pattern_run {
+    int32_t at; /* from the first active lane's address */
+    uint32_t bytes;
+};
+
 /* What a static instruction remembers: its last few patterns. */
 #define PATTERN_WAYS 4
 
@@ -64,6 +81,9 @@ struct pattern_shared_way {
     uint32_t offset[32]; /* from the first active lane's address; 0 for lanes that are not active */
     uint32_t mask, low;  /* low: that address modulo 4 */
     struct pattern_shared cost;
+    struct pattern_shape shape;
+    uint32_t runs; /* that hold all of its bytes, and no others */
+    struct pattern_run run[32];
 };
 
 struct pattern_shared_memo {
@@ -75,6 +95,7 @@ struct pattern_global_way {
     uint64_t offset[32];
     uint32_t mask, low; /* low: the first active lane's address modulo 32 */
     struct pattern_global cost;
+    struct pattern_shape shape;
 };
 
 struct pattern_global_memo {
@@ -123,16 +144,35 @@ static inline bool pattern_global_hit(const struct pattern_global_way *w, const 
     return !other;
 }
 
+/* What is remembered of these addresses, NULL: nothing. `mask` is not 0. */
+static inline const struct pattern_shared_way *
+pattern_shared_known(const struct pattern_shared_memo *memo, const uint32_t addr[32], uint32_t mask)
+{
+    const uint32_t first = addr[__builtin_ctz(mask)];
+    for (uint32_t i = 0; i < memo->used; i++)
+        if (pattern_shared_hit(&memo->way[i], addr, mask, first))
+            return &memo->way[i];
+    return NULL;
+}
+static inline const struct pattern_global_way *
+pattern_global_known(const struct pattern_global_memo *memo, const uint64_t addr[32], uint32_t mask)
+{
+    const uint64_t first = addr[__builtin_ctz(mask)];
+    for (uint32_t i = 0; i < memo->used; i++)
+        if (pattern_global_hit(&memo->way[i], addr, mask, first))
+            return &memo->way[i];
+    return NULL;
+}
+
 /* What pattern_shared_cost() says. One memo is for one `bytes` and one `kind`; `mask` is not 0. The
  * answer is valid until the memo's next use. */
 static inline const struct pattern_shared *pattern_shared(struct pattern_shared_memo *memo,
                                                           const uint32_t addr[32], uint32_t mask,
                                                           unsigned bytes, enum pattern_kind kind)
 {
-    const uint32_t first = addr[__builtin_ctz(mask)];
-    for (uint32_t i = 0; i < memo->used; i++)
-        if (pattern_shared_hit(&memo->way[i], addr, mask, first))
-            return &memo->way[i].cost;
+    const struct pattern_shared_way *w = pattern_shared_known(memo, addr, mask);
+    if (w)
+        return &w->cost;
     return pattern_shared_learn(memo, addr, mask, bytes, kind);
 }
 
@@ -141,10 +181,9 @@ static inline const struct pattern_global *pattern_global(struct pattern_global_
                                                           const uint64_t addr[32], uint32_t mask,
                                                           unsigned bytes)
 {
-    const uint64_t first = addr[__builtin_ctz(mask)];
-    for (uint32_t i = 0; i < memo->used; i++)
-        if (pattern_global_hit(&memo->way[i], addr, mask, first))
-            return &memo->way[i].cost;
+    const struct pattern_global_way *w = pattern_global_known(memo, addr, mask);
+    if (w)
+        return &w->cost;
     return pattern_global_learn(memo, addr, mask, bytes);
 }
 

@@ -38,7 +38,7 @@ uint64_t worker_bytes(const struct sim_program *p, const struct sim_launch *l)
                           p->predicates * 4ull + sizeof(struct warp);
     return (uint64_t)warps_of(l) * warp +
            (p->dynamic_offset + (uint64_t)l->dynamic_shared) * 9 / 8 +
-           p->ncode * (sizeof(struct memo) + sizeof(struct tally)) +
+           p->ncode * (sizeof(struct memo) + 2 * sizeof(struct tally)) +
            p->facts.insns * sizeof(struct sim_counts);
 }
 
@@ -67,6 +67,7 @@ void worker_open(struct worker *t)
     t->local = aligned((uint64_t)n * local_words(p) * (SIM_SLOT + 4));
     t->memo = xcalloc(p->ncode, sizeof *t->memo);
     t->tally = xcalloc(p->ncode, sizeof *t->tally);
+    t->runs = xcalloc(p->ncode, sizeof *t->runs);
     t->cost = xcalloc(p->facts.insns + 1, sizeof *t->cost);
 }
 
@@ -80,6 +81,7 @@ void worker_close(struct worker *t)
         free(t->block.warp[i].copy);
     free(t->memo);
     free(t->tally);
+    free(t->runs);
     free(t->cost);
     free(t->block.shared);
     free(t->block.shared_written);
@@ -134,6 +136,7 @@ static void block_begin(struct worker *t, uint64_t index)
     memset(t->local + (uint64_t)b->nwarps * local_words(p) * SIM_SLOT, 0,
            (uint64_t)b->nwarps * local_words(p) * 4);
     memset(t->tally, 0, p->ncode * sizeof *t->tally);
+    memset(t->runs, 0, p->ncode * sizeof *t->runs);
     memset(t->cost, 0, p->facts.insns * sizeof *t->cost);
     memset(&t->sum, 0, sizeof t->sum);
     memset(t->pipe, 0, sizeof t->pipe);

@@ -30,6 +30,14 @@ struct IN_SET(access) {
     bool cta;
 };
 
+INLINE void IN_SET(ask_cache)(struct worker *t, const struct IN_SET(access) * k, uint64_t first,
+                              const struct pattern_global *p)
+{
+    if (t->port)
+        cache_port_access(t->port, k->write ? k->fetches ? CACHE_ATOMIC : CACHE_WRITE : CACHE_READ,
+                          k->around, first, p);
+}
+
 static void IN_SET(watch)(struct warp *w, const struct code *c, const struct IN_SET(access) * k,
                           uint32_t m, const uint32_t *shared, const uint64_t *global)
 {
@@ -71,12 +79,7 @@ static void IN_SET(cost_shared)(struct warp *w, const struct code *c, const u32 
     }
     if (t->seeing)
         observe_shared(t->observer, (const uint32_t *)addr, m, size, kind, wavefronts, ideal);
-    struct sim_counts *n = &t->cost[c->insn], *s = &t->sum;
-    const uint64_t bytes = (uint64_t)__builtin_popcount(m) * size;
-    n->smem_requests++, s->smem_requests++;
-    n->smem_wavefronts += wavefronts, s->smem_wavefronts += wavefronts;
-    n->smem_wavefronts_ideal += ideal, s->smem_wavefronts_ideal += ideal;
-    n->smem_bytes += bytes, s->smem_bytes += bytes;
+    IN_SET(add_shared)(t, c, wavefronts, ideal, m, size);
 }
 
 static void IN_SET(cost_global)(struct warp *w, const struct code *c, const u64 *addr, uint32_t m,
@@ -94,20 +97,12 @@ static void IN_SET(cost_global)(struct warp *w, const struct code *c, const u64 
         const struct pattern_global *p = pattern_global(memo->global, from, m, piece);
         sectors += p->sectors;
         ideal += p->ideal;
-        if (t->port)
-            cache_port_access(t->port,
-                              k->write ? k->fetches ? CACHE_ATOMIC : CACHE_WRITE : CACHE_READ,
-                              k->around, from[__builtin_ctz(m)], p);
+        IN_SET(ask_cache)(t, k, from[__builtin_ctz(m)], p);
     }
     if (t->seeing)
         observe_global(t->observer, (const uint64_t *)addr, m, k->size, k->write, k->fetches,
                        sectors, ideal);
-    struct sim_counts *n = &t->cost[c->insn], *s = &t->sum;
-    const uint64_t bytes = (uint64_t)__builtin_popcount(m) * k->size;
-    n->global_requests++, s->global_requests++;
-    n->global_sectors += sectors, s->global_sectors += sectors;
-    n->global_sectors_ideal += ideal, s->global_sectors_ideal += ideal;
-    n->global_bytes += bytes, s->global_bytes += bytes;
+    IN_SET(add_global)(t, c, sectors, ideal, m, k->size);
 }
 
 /* Shared memory: returns the lanes that take part, and where their bytes are. */
@@ -364,20 +359,87 @@ INLINE uint32_t IN_SET(in_window)(const u64 *addr, uint32_t m, uint64_t base)
     return IN_SET(mask_of)(t) & m;
 }
 
+/* The values of an access that is as it was before; `first` is where the first active lane's bytes are. */
+INLINE void IN_SET(move_values)(struct warp *w, const struct code_memory *mem, uint32_t m,
+                                bool write, uint8_t *first, const struct pattern_shape *s)
+{
+    uint8_t *p[32] __attribute__((aligned(64)));
+    if (m == FULL &&
+        (write ? IN_SET(quick_store)(w, mem, first, s) : IN_SET(quick_load)(w, mem, first, s)))
+        return;
+    for (int i = 0; i < 32; i++)
+        p[i] = first + s->apart[s->from[i]];
+    if (write)
+        IN_SET(put)(w, mem, m, p);
+    else
+        IN_SET(fetch)(w, mem, m, p);
+}
+
+/* What an access is, for who watches: hazards compare values. */
+static struct IN_SET(access) IN_SET(with_values)(struct warp *w, const struct code_memory *mem,
+                                                 bool write, struct hazard_values *values)
+{
+    struct IN_SET(access) k = IN_SET(access_of)(mem, write);
+    if (!write || !worker_of(w)->hazard)
+        return k;
+    *values = (struct hazard_values){
+        .parts = mem->count, .bytes = mem->bytes, .stride = mem->wide_reg ? 8 : 4};
+    for (int i = 0; i < mem->count && i < 4; i++)
+        values->part[i] = REF(const void, mem->reg[i]);
+    if (mem->count <= 4)
+        k.values = values;
+    return k;
+}
+static void IN_SET(watch_move)(struct warp *w, const struct code *c, const struct code_memory *mem,
+                               uint32_t m, bool write, const uint32_t *shared,
+                               const uint64_t *global)
+{
+    struct hazard_values values;
+    const struct IN_SET(access) k = IN_SET(with_values)(w, mem, write, &values);
+    IN_SET(watch)(w, c, &k, m, shared, global);
+}
+
+/* As it was before: false, if not, and nothing is done. */
+INLINE bool IN_SET(move_shared)(struct warp *w, const struct code *c, const struct code_memory *mem,
+                                uint32_t m, bool write, const u32 *addr)
+{
+    const uint32_t size = (uint32_t)mem->bytes * mem->count;
+    const struct pattern_shared_way *way = IN_SET(quick_shared)(w, c, addr, m, size, write);
+    if (!way)
+        return false;
+    if (worker_of(w)->hazard)
+        IN_SET(watch_move)(w, c, mem, m, write, (const uint32_t *)addr, NULL);
+    IN_SET(move_values)(w, mem, m, write, w->block->shared + addr[__builtin_ctz(m)], &way->shape);
+    return true;
+}
+
+INLINE bool IN_SET(move_global)(struct warp *w, const struct code *c, const struct code_memory *mem,
+                                uint32_t m, bool write, const u64 *addr)
+{
+    uint8_t *host;
+    const uint32_t size = (uint32_t)mem->bytes * mem->count;
+    const struct pattern_global_way *way = IN_SET(quick_global)(w, c, addr, m, size, write, &host);
+    if (!way)
+        return false;
+    struct worker *t = worker_of(w);
+    if (t->port)
+        cache_port_access(t->port, write ? CACHE_WRITE : CACHE_READ, mem->around,
+                          addr[__builtin_ctz(m)], &way->cost);
+    if (t->hazard)
+        IN_SET(watch_move)(w, c, mem, m, write, NULL, (const uint64_t *)addr);
+    IN_SET(move_values)(w, mem, m, write, host, &way->shape);
+    return true;
+}
+
 static void IN_SET(move)(struct warp *w, const struct code *c, const struct code_memory *mem,
                          uint32_t m, bool write, enum sim_space space, u64 *addr, u32 *addr32)
 {
+    if (space == SIM_SHARED ? IN_SET(move_shared)(w, c, mem, m, write, addr32)
+                            : IN_SET(move_global)(w, c, mem, m, write, addr))
+        return;
     uint8_t *p[32] __attribute__((aligned(64)));
-    struct IN_SET(access) k = IN_SET(access_of)(mem, write);
     struct hazard_values values;
-    if (write && worker_of(w)->hazard) {
-        values = (struct hazard_values){
-            .parts = mem->count, .bytes = mem->bytes, .stride = mem->wide_reg ? 8 : 4};
-        for (int i = 0; i < mem->count && i < 4; i++)
-            values.part[i] = REF(const void, mem->reg[i]);
-        if (mem->count <= 4)
-            k.values = &values;
-    }
+    const struct IN_SET(access) k = IN_SET(with_values)(w, mem, write, &values);
     m = space == SIM_SHARED ? IN_SET(reach_shared)(w, c, addr32, m, &k, p)
                             : IN_SET(reach_global)(w, c, addr, m, &k, p);
     if (!m)

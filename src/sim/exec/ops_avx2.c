@@ -32,6 +32,7 @@
 #include "sim/exec/ops_body.h"
 /* Behind it, in this order. */
 #include "sim/exec/half_body.h"
+#include "sim/exec/quick_body.h"
 #include "sim/exec/mem_body.h"
 #include "sim/exec/warp_body.h"
 

@@ -234,11 +234,25 @@ static uint64_t mixed(uint64_t h, uint64_t x)
     return h ^ h >> 32;
 }
 
+/* Each code of a run did what its first did. */
+static void spread_runs(struct worker *t)
+{
+    const struct sim_program *p = t->program;
+    for (uint32_t k = 0; k < p->ncode; k++) {
+        const struct tally n = t->runs[k];
+        for (uint32_t i = 0; n.executions && i < p->run[k].length; i++) {
+            t->tally[k + i].executions += n.executions;
+            t->tally[k + i].lanes += n.lanes;
+        }
+    }
+}
+
 /* What the block did, added to what the thread's blocks did; its class. */
 static uint64_t gather(struct worker *t, struct sim_counts *insn)
 {
     const struct sim_program *p = t->program;
     uint64_t class = 0;
+    spread_runs(t);
     for (uint32_t k = 0; k < p->ncode; k++) {
         const struct code *c = &p->code[k];
         const struct tally *n = &t->tally[k];

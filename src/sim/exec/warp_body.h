@@ -225,21 +225,45 @@ static void IN_SET(branch_indexed)(struct warp *w, const struct code *c, uint32_
     }
 }
 
+/* A run of codes by the lanes of `m`, counted as one. */
+INLINE void IN_SET(straight)(struct warp *w, struct worker *t, const struct code *c,
+                             const struct code_run *r, uint32_t m, uint32_t lanes)
+{
+    const uint8_t *add = (const uint8_t *)r;
+    struct tally *n = &t->runs[c - t->program->code];
+    n->executions++;
+    n->lanes += lanes;
+    for (int i = 0; i < CODE_RUN_BYTES; i++)
+        t->pipe[i] += add[i];
+    for (const struct code *const end = c + r->length; c < end; c++)
+        IN_SET(ops)[c->op](w, c, m);
+}
+
 void IN_SET(warp_run)(struct warp *w, uint64_t quantum)
 {
     struct worker *const t = worker_of(w);
     const struct code *const code = t->program->code;
+    const struct code_run *const runs = t->program->run;
     struct tally *const tally = t->tally;
     uint64_t executed = 0, lanes = 0;
     while (w->depth) {
         struct path *p = &w->path[w->depth - 1];
         uint32_t pc = p->pc;
         const uint32_t active = p->mask, join = p->join;
+        const uint32_t active_lanes = (uint32_t)__builtin_popcount(active);
         for (;;) {
             const struct code *const c = &code[pc];
             if (c->flags & SIM_JOIN && pc == join) {
                 w->depth--;
                 break;
+            }
+            const struct code_run *const r = &runs[pc];
+            if (r->length > 1 && executed + r->instructions <= quantum) {
+                IN_SET(straight)(w, t, c, r, active, active_lanes);
+                executed += r->instructions;
+                lanes += (uint64_t)r->instructions * active_lanes;
+                pc += r->length;
+                continue;
             }
             if (executed >= quantum && !(c->flags & SIM_QUIET)) {
                 p->pc = pc;

@@ -36,17 +36,20 @@ struct worker {
     struct sim_memory *memory;
     warp_run_fn *warp_run;
     bool counters;
+    bool
+        slow; /* accesses are looked at lane by lane: someone watches them, or nothing is counted */
     uint64_t max_instructions;
     uint32_t quantum;
     uint64_t seed;
     size_t max_printf;
     char *constants; /* of 32 lanes */
     const uint8_t *params;
-    struct memo *memo;       /* by code */
-    struct tally *tally;     /* by code, of the block */
-    struct sim_counts *cost; /* by instruction, of the block; executions and lanes stay 0 */
-    struct sim_counts sum;   /* of the block, the same */
-    uint64_t pipe[SIM_PIPE_COUNT + 1]; /* of the block; the last: what is not counted */
+    struct memo *memo;             /* by code */
+    struct tally *tally;           /* by code, of the block; without those that are in `runs` */
+    struct tally *runs;            /* by code that a run of codes begins with, of the block */
+    struct sim_counts *cost;       /* by instruction, of the block; executions and lanes stay 0 */
+    struct sim_counts sum;         /* of the block, the same */
+    uint64_t pipe[CODE_RUN_BYTES]; /* of the block; from SIM_PIPE_COUNT on: of no interest */
     uint64_t divergences, lanes;
     struct hazard_block *hazard;
     struct cache_port *port;

@@ -204,6 +204,28 @@ static void fix_targets(struct lower *l)
             p->targets[k].to[j] = l->code_of[p->targets[k].to[j]];
 }
 
+static bool is_plain(const struct code *c)
+{
+    return c->op < OP_CONTROL && !c->guard;
+}
+
+/* From the last on: each run is a code and the run behind it. */
+static void find_runs(struct sim_program *p)
+{
+    p->run = xcalloc(p->ncode + 1u, sizeof *p->run);
+    for (uint32_t k = p->ncode; k-- > 0;) {
+        const struct code *c = &p->code[k];
+        struct code_run *r = &p->run[k];
+        if (!is_plain(c))
+            continue;
+        if (k + 1 < p->ncode && !(c[1].flags & SIM_JOIN) && r[1].length < UINT8_MAX)
+            *r = r[1];
+        r->pipe[c->pipe]++;
+        r->instructions += !(c->flags & SIM_QUIET);
+        r->length++;
+    }
+}
+
 static enum status lower_all(struct lower *l)
 {
     for (uint32_t n = 0; n < l->f->ninsns; n++) {
@@ -227,6 +249,7 @@ static enum status lower_all(struct lower *l)
     lower_emit(l, OP_EXIT, SIM_PIPE_other);
     add_pointed_variables(l);
     fix_targets(l);
+    find_runs(l->p);
     return ST_OK;
 }
 
@@ -317,6 +340,7 @@ void sim_program_free(struct sim_program *p)
     free(p->shared);
     free(p->place_of);
     free(p->code);
+    free(p->run);
     free(p->insn);
     free(p->places);
     free(p->memory);
