@@ -333,6 +333,7 @@ static void *work(void *arg)
                          .memory = r->memory,
                          .warp_run = runner(),
                          .counters = !o->no_counters || o->observe,
+                         .slow = r->observer || o->no_counters,
                          .max_instructions = o->max_instructions ? o->max_instructions : 1ull << 36,
                          .quantum = o->quantum ? o->quantum : 65536,
                          .seed = o->seed,
