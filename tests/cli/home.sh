@@ -38,7 +38,7 @@ measures() { # HOME what-is-said
 measures "$tmp/ro" "cannot create the folder $tmp/ro/.local: Permission denied"
 measures "$tmp/file" "cannot create the folder $tmp/file: a file is in its place"
 measures '' 'no folder for results: neither HOME nor XDG_DATA_HOME is a full path'
-at "$tmp/ro" record mine.rec -- run naive S=8 H=1 n=5 time=0.1
+at "$tmp/ro" record mine.rec -- run naive S=8 H=1 n=5 time=0.1 backend=cpu
 is "a recording elsewhere is written" [ "$rc$(grep -c '^{"type":"row"' mine.rec)" = 01 ]
 EDITOR=true at "$tmp/ro" edit naive
 is "edit says where it cannot write" says "$rc $err" "^3 attnscope: cannot create the folder $tmp/ro/.local: Permission denied"
