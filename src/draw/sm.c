@@ -144,6 +144,13 @@ static bool is_amount(int64_t v)
     return v == INT_UNKNOWN || (v >= 0 && v < (INT64_C(1) << 40));
 }
 
+/* Each of them is drawn. */
+static bool few_blocks_before(const struct sm_bar *b)
+{
+    return b->was_per_block == INT_UNKNOWN || b->was_used == INT_UNKNOWN || b->was_per_block <= 0 ||
+           b->was_used / b->was_per_block <= 1024;
+}
+
 static bool sm_sound(const void *model)
 {
     const struct sm_chart *s = model;
@@ -155,7 +162,7 @@ static bool sm_sound(const void *model)
             const struct sm_bar *b = &p->bars[k];
             ok = b->name && b->unit && is_amount(b->capacity) && is_amount(b->per_block) &&
                  is_amount(b->used) && is_amount(b->lacks) && is_amount(b->was_per_block) &&
-                 is_amount(b->was_used) && is_amount(b->fits);
+                 is_amount(b->was_used) && is_amount(b->fits) && few_blocks_before(b);
         }
     }
     return ok;

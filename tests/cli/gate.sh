@@ -161,6 +161,7 @@ known() {
     sed 's/^ *//; s/ .*//' <<'END'
     base/file.c the gate itself
     base/confine.c r
+    base/kin.c s
     base/mem.c s
     backend/compile/build.c r: O_DIRECTORY, for times alone
     backend/compile/cubin_cache.c c
@@ -176,7 +177,6 @@ known() {
     command/line/shell.c s
     command/line/write.c w
     job/gpu_lock.c c
-    job/launch.c s
     job/lateness.c s
     job/proc.c s
     main.c s

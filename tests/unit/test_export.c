@@ -530,6 +530,26 @@ static struct chart *pairs_sample(void)
     return c;
 }
 
+/* Two lanes at one bank. */
+static struct chart *lanes_sample(void)
+{
+    struct chart *c = chart_new(&chart_lanes);
+    struct lane_map *m = lanes_add(c->model);
+    m->kernel = xstrdup("fa2");
+    m->place = xstrdup("fa2.cu:57");
+    m->text = xstrdup("x = Ks[j][d];");
+    m->words = xstrdup("ld.shared.f32: 2 wavefronts, ideal 1");
+    m->xname = xstrdup("bank");
+    m->yname = xstrdup("wavefront");
+    m->number = xstrdup("the lane that is served");
+    m->columns = 32;
+    m->rows = 2;
+    lanes_cells(m, 2);
+    m->cells[0] = (struct lane_cell){.x = 3, .y = 0, .number = 0, .level = 0.5};
+    m->cells[1] = (struct lane_cell){.x = 3, .y = 1, .number = 8, .level = 1};
+    return c;
+}
+
 /* What only bounds is never drawn as a bar. */
 static void test_pairs(void)
 {
@@ -578,6 +598,7 @@ static void sample_charts(struct charts *out)
         json_decref(tables[i]);
     }
     charts_add(out, sm_sample());
+    charts_add(out, lanes_sample());
     charts_add(out, pairs_sample());
     ((struct spread_chart *)charts_find(out, &chart_times)->model)->items[0].stale = true;
     devices_free(d);
@@ -976,6 +997,7 @@ static void bring_pictures(json_t *table, size_t *strings)
     struct charts charts = {0};
     charts_add(&charts, sm_sample());
     charts_add(&charts, pairs_sample());
+    charts_add(&charts, lanes_sample());
     json_t *o = charts_to_json(&charts);
     json_object_set_new(table, "charts", spoil(o, 60, strings));
     json_decref(o);

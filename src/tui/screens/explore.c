@@ -804,7 +804,7 @@ static const struct binding explore_keys[] = {
     {.keys = {'c'}, .does = "check", .act = run, .arg = JOB_CHECK, .help = "check against float64, without timing"},
     {.keys = {'E'}, .does = "edit", .act = edit, .help = "change a copy in your editor, then compare it"},
     {.keys = {'W'}, .does = "why", .act = why, .help = "in what this kernel and the marked one differ"},
-    {.keys = {'H'}, .does = "hazard", .act = show_hazard, .help = "the source line of the hazard that the simulator found"},
+    {.keys = {'H'}, .does = "hazard", .act = show_hazard, .help = "the source line of a simulated hazard"},
     {.keys = {'w'}, .does = "watch", .act = watch, .help = "keep measuring until pressed again"},
     {.does = NULL},
 };
