@@ -163,8 +163,10 @@ static const struct device *device_of(const struct backend *b, int sm)
 static enum status find_ptx(struct backend *b, struct slot *s, int sm, struct err *err)
 {
     char **words = plan_definitions(&s->plan);
-    const struct ptx_request r = {
-        .desc = s->desc, .definitions = (const char *const *)words, .sm = sm};
+    const struct ptx_request r = {.desc = s->desc,
+                                  .definitions = (const char *const *)words,
+                                  .sm = sm,
+                                  .from = *b->options.ptx_from ? b->options.ptx_from : NULL};
     enum status st = ptx_for(b->makers, &r, &s->ptx, err);
     for (char **w = words; *w; w++)
         free(*w);

@@ -17,7 +17,7 @@ libattnscope_a_SOURCES += \
 	%D%/verbs/cmd_completions.c \
 	%D%/verbs/cmd_device.c \
 	%D%/verbs/cmd_doctor.c \
-	%D%/verbs/cmd_edit.c \
+	%D%/edit/cmd_edit.c %D%/edit/simulated.c %D%/edit/simulated.h \
 	%D%/verbs/cmd_kernel.c \
 	%D%/line/editor.c %D%/line/editor.h \
 	%D%/verbs/cmd_explain.c \

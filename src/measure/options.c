@@ -5,6 +5,7 @@
 #include "measure/options.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,6 +22,7 @@ void options_clear(struct options *o)
     free(o->backend);
     free(o->gpu);
     free(o->l2);
+    free(o->ptx_from);
     *o = (struct options){0};
 }
 
@@ -30,19 +32,22 @@ void options_copy(struct options *dst, const struct options *src)
     copy.backend = xstrdup_if(src->backend);
     copy.gpu = xstrdup_if(src->gpu);
     copy.l2 = xstrdup_if(src->l2);
+    copy.ptx_from = xstrdup_if(src->ptx_from);
     options_clear(dst);
     *dst = copy;
 }
 
 struct backend_options options_backend(const struct options *o)
 {
-    return (struct backend_options){.device = o->device,
-                                    .threads = o->threads,
-                                    .streams = o->streams,
-                                    .launch = (int)o->launch,
-                                    .blocks = o->blocks,
-                                    .hazards = o->hazards,
-                                    .sim_s = o->sim_s};
+    struct backend_options b = {.device = o->device,
+                                .threads = o->threads,
+                                .streams = o->streams,
+                                .launch = (int)o->launch,
+                                .blocks = o->blocks,
+                                .hazards = o->hazards,
+                                .sim_s = o->sim_s};
+    snprintf(b.ptx_from, sizeof b.ptx_from, "%s", o->ptx_from ? o->ptx_from : "");
+    return b;
 }
 
 /* ---- what a key does besides setting its member ---- */
@@ -132,6 +137,7 @@ const struct field timing_fields[] = {
     FIELD_AT("min_n", FIELD_INT, options, rule.min_n, .lo = 0, .hi = 1000000),
     FIELD_AT("warm_s", FIELD_REAL, options, rule.warm_s, .lo = 0, .hi = 3600),
     FIELD_AT("sim_s", FIELD_REAL, options, sim_s, .lo = 0, .hi = 86400),
+    FIELD(FIELD_TEXT, options, ptx_from),
     FIELD_AT("clock_floor", FIELD_REAL, options, rule.clock_floor, .lo = 0, .hi = 1),
     {.name = NULL},
 };

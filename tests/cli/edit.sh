@@ -112,7 +112,9 @@ if [ ! -e /dev/nvidiactl ]; then
     is "no GPU: figures of the compiler" says "$out" '^qtile_seq_edit +L4 +32 +0 '
     is "no GPU: it was not run" says "$out" 'was not run: no NVIDIA driver'
     without_gpu /nonexistent
+    export ATTNSCOPE_CLANG=/nonexistent
     run edit qtile_seq gpu=L4
+    unset ATTNSCOPE_CLANG
     is "no compiler: done" [ "$rc" -eq 0 ]
     is "no compiler: says what is missing" says "$out" 'saved and planned, neither compiled nor run: NVRTC'
 fi

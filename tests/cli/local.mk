@@ -2,7 +2,7 @@
 shell_tests += %D%/repl.sh %D%/frozen.sh %D%/readme.sh
 shell_tests += %D%/basics.sh %D%/lesson.sh %D%/measure.sh %D%/data.sh %D%/sweep.sh %D%/cuda.sh %D%/completions.sh %D%/record.sh
 shell_tests += %D%/audit.sh %D%/class.sh %D%/profile.sh %D%/trace.sh
-shell_tests += %D%/peers.sh %D%/edit.sh %D%/regs.sh %D%/kernel.sh %D%/own_c.sh %D%/views.sh %D%/alone.sh %D%/gpu.sh %D%/home.sh %D%/gate.sh %D%/consent.sh %D%/whose.sh %D%/classes.sh %D%/secrets.sh %D%/seal.sh %D%/kills.sh
+shell_tests += %D%/peers.sh %D%/edit.sh %D%/edit_sim.sh %D%/regs.sh %D%/kernel.sh %D%/own_c.sh %D%/views.sh %D%/alone.sh %D%/gpu.sh %D%/home.sh %D%/gate.sh %D%/consent.sh %D%/whose.sh %D%/classes.sh %D%/secrets.sh %D%/seal.sh %D%/kills.sh
 shell_tests += %D%/blame.sh
 long_tests += %D%/newkey.sh %D%/verdicts.sh %D%/kills_long.sh
 EXTRA_DIST += %D%/newkey.sh %D%/verdicts.sh %D%/kills_long.sh %D%/kills.py

@@ -23,6 +23,8 @@
 #include "command/ask/measure.h"
 #include "command/ask/plan_row.h"
 #include "command/ask/request.h"
+#include "command/ask/simulate.h"
+#include "command/edit/simulated.h"
 #include "command/line/editor.h"
 #include "command/output.h"
 #include "command/session.h"
@@ -554,6 +556,35 @@ static enum status show_c(const struct edit *e, const struct compiled *x, bool r
     return ST_OK;
 }
 
+/* ---- by the simulator, where no GPU runs it ---- */
+
+/* What a compiler made of it is shown first, where one knew registers; then what it does. */
+static enum status judge_simulated(struct edit *e, struct request *r, const struct compiled *x,
+                                   struct err *err)
+{
+    bool ran = false;
+    char *why = NULL;
+    enum status st = ST_OK;
+    if (outcome_is(x, 1, "ok"))
+        st = show_code(e, r, x, false, err);
+    if (st == ST_OK)
+        call_flush(e->s, e->c);
+    if (st == ST_OK)
+        st = edit_simulate(
+            &(struct edit_simulation){
+                .s = e->s, .c = e->c, .name = e->name, .path = e->path, .text = e->text},
+            r, &ran, &why, err);
+    if (st == ST_OK && !ran && why && !outcome_is(x, 1, "ok") && !edit_lacks_compiler(why))
+        st = err_set(err, ST_NO, "%s", why);
+    else if (st == ST_OK && !ran) {
+        if (why)
+            session_note(e->s, "%s", why);
+        st = show_code(e, r, x, true, err);
+    }
+    free(why);
+    return st;
+}
+
 static enum status judge(struct edit *e, struct request *r, struct err *err)
 {
     struct compiled x;
@@ -569,7 +600,12 @@ static enum status judge(struct edit *e, struct request *r, struct err *err)
         st = err_set(err, ST_NO, "%s", json_text_of(result_of(&x, 1), "reason"));
     else if (st == ST_OK) {
         const bool runs = !e->compile_only && backend->side == e->side && backend_is_here(backend);
-        st = e->side == SIDE_CUDA ? show_code(e, r, &x, !runs, err) : show_c(e, &x, runs);
+        const bool simulates =
+            !e->compile_only && e->side == SIDE_CUDA && simulated(r, 1) != SIMULATED_NOT;
+        if (simulates)
+            st = judge_simulated(e, r, &x, err);
+        else
+            st = e->side == SIDE_CUDA ? show_code(e, r, &x, !runs, err) : show_c(e, &x, runs);
         if (st == ST_OK && runs)
             st = compare(e, r, err);
     }
