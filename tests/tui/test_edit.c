@@ -14,6 +14,7 @@
     "EDITOR=sh -c 'echo the editor is here; read x; sed -i \"s/@title.*/@title $x/\" $1' sh"
 #define NO_NVRTC "ATTNSCOPE_LIBNVRTC=/nonexistent" /* the same on every machine */
 #define NO_NVCC  "ATTNSCOPE_NVCC=/nonexistent"
+#define NO_CLANG "ATTNSCOPE_CLANG=/nonexistent"
 
 static bool is_line_mode(const struct pty *p)
 {
@@ -23,7 +24,7 @@ static bool is_line_mode(const struct pty *p)
 
 static void borrow_and_return(void)
 {
-    const char *const env[] = {EDITOR, NO_NVRTC, NO_NVCC, NULL};
+    const char *const env[] = {EDITOR, NO_NVRTC, NO_NVCC, NO_CLANG, NULL};
     struct pty *p = tui_start_with(100, 30, NULL, env);
     CU_ASSERT_TRUE_FATAL(tui_expect(p, "fa2", START_MS));
     pty_settle(p, QUIET, 2000 * SLOW);

@@ -564,16 +564,21 @@ static enum status judge_simulated(struct edit *e, struct request *r, const stru
 {
     bool ran = false;
     char *why = NULL;
+    struct str hint = {0};
     enum status st = ST_OK;
+    add_c_hint(e, &hint);
     if (outcome_is(x, 1, "ok"))
         st = show_code(e, r, x, false, err);
     if (st == ST_OK)
         call_flush(e->s, e->c);
     if (st == ST_OK)
-        st = edit_simulate(
-            &(struct edit_simulation){
-                .s = e->s, .c = e->c, .name = e->name, .path = e->path, .text = e->text},
-            r, &ran, &why, err);
+        st = edit_simulate(&(struct edit_simulation){.s = e->s,
+                                                     .c = e->c,
+                                                     .name = e->name,
+                                                     .path = e->path,
+                                                     .hint = str_text(&hint),
+                                                     .text = e->text},
+                           r, &ran, &why, err);
     if (st == ST_OK && !ran && why && !outcome_is(x, 1, "ok") && !edit_lacks_compiler(why))
         st = err_set(err, ST_NO, "%s", why);
     else if (st == ST_OK && !ran) {
@@ -581,6 +586,7 @@ static enum status judge_simulated(struct edit *e, struct request *r, const stru
             session_note(e->s, "%s", why);
         st = show_code(e, r, x, true, err);
     }
+    str_free(&hint);
     free(why);
     return st;
 }

@@ -172,8 +172,8 @@ static enum status show_rows(const struct edit_simulation *e, struct request *r,
     const enum status st = measured_status(m, true, err);
     if (st == ST_OK && e->text)
         str_addf(out,
-                 "%s is right and without a hazard by the simulator; no GPU is here to time it\n",
-                 e->name);
+                 "%s is right and without a hazard by the simulator; no GPU is here to time it%s\n",
+                 e->name, e->hint);
     return st;
 }
 

@@ -12,6 +12,7 @@ struct edit_simulation {
     struct session *s;
     struct cmd_call *c;
     const char *name, *path; /* of the edit */
+    const char *hint;        /* what else can be done here; "": nothing */
     bool text;               /* the call shows text, not rows alone */
 };
 
