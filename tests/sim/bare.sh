@@ -69,7 +69,7 @@ else
     is "and as lines in JSON" says "$out" '"printed":\["got [-a-z0-9.]+ \^\[\[31mred'
     on "$tmp/bin" run tile backend=sim S=4 H=1 D=64 f32
     is "run shows it, too" says "$out" '^ +got [-a-z0-9.]+ '
-    is "and the hazard" says "$out" 'tile\.cu:'
+    is "and the hazard" says "$out" '^tile .* [1-9][0-9]* +fail ' # the sentence may be of the wrong values
     cp "$tmp/tile.cu" "$HOME/.local/share/attnscope/kernels/tile.cu"
     on "$tmp/bin" sanitize tile S=4 H=1 D=64 f32
     is "mended, it has none" says "$out" 'no hazard'
