@@ -1,6 +1,6 @@
 #!/bin/sh
 # Who did it: crashes, last words, lock-outs and processes left behind are those of the kernel that caused them,
-# in C kernels of one's own, in Python callables and on the fake CUDA driver.
+# in C kernels of one's own and in Python callables.
 # SPDX-License-Identifier: GPL-3.0-or-later
 # shellcheck disable=SC1091,SC2154,SC2086,SC3046
 . "$(dirname "$0")/lib.sh"
