@@ -530,6 +530,41 @@ static void test_nothing_left(void)
     CU_ASSERT_EQUAL(files_left(), 0);
 }
 
+/* Runs until all is over; false when the job ended without the fault. */
+static bool finish_alone(struct lane *l)
+{
+    struct pollfd fds[SUPER_FDS_MAX];
+    while (!step(l) && (!job_ended(l->job) || has_fired(l)))
+        poll(fds, (nfds_t)super_fds(l->super, fds, SUPER_FDS_MAX), 20);
+    return has_fired(l);
+}
+
+/* Every copy from the device in turn brings nothing: what lies where it should have gone, the output of a
+ * run before perhaps, must not be judged in its place. */
+static void test_copies(void)
+{
+    static const struct kind kind = {
+        .name = "a copy that brings nothing", .place = IN_CALL, .outcome = TOLD};
+    int n = 0;
+    for (bool fired = true; fired; n++) {
+        struct injection in = {.number = n, .kind = &kind, .task = CHECK, .dtype = DTYPE_F16};
+        memcpy(in.kernels, (const char *[]){"row_online", "fa2", "qtile_tpq"}, sizeof in.kernels);
+        in.script = xasprintf("cuMemcpyDtoH_v2:%d=skip", n + 1);
+        in.where = xasprintf("check %s", in.script);
+        struct lane l;
+        start(&l, &in, false);
+        fired = finish_alone(&l);
+        const char *what = fired ? verdict(&l) : NULL;
+        CU_ASSERT_PTR_NULL(what);
+        if (what)
+            tell(&l, what);
+        stop(&l);
+        injection_clear(&in);
+    }
+    printf("# %d copies\n", n - 1);
+    CU_ASSERT(n - 1 >= 3 * 15);
+}
+
 static void test_same_again(void)
 {
     for (int i = 0; i < 200; i++) {
@@ -546,6 +581,7 @@ static const struct tap_test tests[] = {
     {"good jobs, for the calls they make", test_good},
     {"a number always draws the same fault", test_same_again},
     {"every fault is told or without consequence, and the next kernel works", test_injections},
+    {"a copy that brings nothing is told, whichever it is", test_copies},
     {"no process and no file is left", test_nothing_left},
 };
 

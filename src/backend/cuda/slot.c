@@ -340,16 +340,21 @@ static enum status copy_rows(struct slot *s, const void *from, int64_t rows, int
                  : ST_OK;
 }
 
+static bool is_filled(const unsigned char *p, unsigned char with, size_t n)
+{
+    size_t i = 0;
+    while (i < n && p[i] == with)
+        i++;
+    return i == n;
+}
+
 /* The same of an input, which is no NaN throughout: a copy that brought nothing is told. */
 static enum status copy_input(struct slot *s, const void *from, int64_t rows, int64_t stride,
                               char **to, struct err *err)
 {
     const size_t row = (size_t)s->inputs->shape.D * dtype_size(s->inputs->shape.dtype);
     enum status st = copy_rows(s, from, rows, stride, to, err);
-    size_t left = 0;
-    while (st == ST_OK && rows && left < row && (unsigned char)(*to)[left] == UNCOPIED)
-        left++;
-    if (st == ST_OK && rows && left == row)
+    if (st == ST_OK && rows && is_filled((unsigned char *)*to, UNCOPIED, row))
         st = err_set(err, ST_FAIL, "%s: a copy from the GPU brought nothing", s->desc->name);
     return st;
 }
@@ -450,6 +455,20 @@ static enum status queue_with_lse(struct slot *s, struct err *err)
     return st;
 }
 
+/* What begins with a guard, from the device. `dst` may hold an output of before, which would be judged once
+ * more if the copy did nothing: it begins as no guard does. */
+static enum status copy_guarded(struct slot *s, cu_pointer from, size_t bytes, void *dst,
+                                struct err *err)
+{
+    const unsigned char no_guard = (unsigned char)~output_guard_byte;
+    memset(dst, no_guard, OUTPUT_GUARD_BYTES);
+    enum status st = gpu_check(s->gpu, s->desc->name, "cuMemcpyDtoH",
+                               s->gpu->api.copy_out(dst, from, bytes), err);
+    if (st == ST_OK && is_filled(dst, no_guard, OUTPUT_GUARD_BYTES))
+        st = err_set(err, ST_FAIL, "%s: a copy from the GPU brought nothing", s->desc->name);
+    return st;
+}
+
 enum status slot_read_lse(struct slot *s, void *dst, struct err *err)
 {
     struct gpu *g = s->gpu;
@@ -458,8 +477,7 @@ enum status slot_read_lse(struct slot *s, void *dst, struct err *err)
         return st;
     if (!s->lse_is_fresh)
         return err_set(err, ST_NO, "%s was not asked for its LSE", s->desc->name);
-    return gpu_check(g, s->desc->name, "cuMemcpyDtoH", g->api.copy_out(dst, s->lse, lse_bytes(s)),
-                     err);
+    return copy_guarded(s, s->lse, lse_bytes(s), dst, err);
 }
 
 enum status slot_run(struct slot *s, struct err *err)
@@ -495,8 +513,7 @@ enum status slot_read_output(struct slot *s, int i, void *dst, struct err *err)
         memcpy(dst, s->peer->output(s), bytes);
         return ST_OK;
     }
-    return gpu_check(g, s->desc->name, "cuMemcpyDtoH",
-                     g->api.copy_out(dst, s->lanes[i * g->nstreams].output, bytes), err);
+    return copy_guarded(s, s->lanes[i * g->nstreams].output, bytes, dst, err);
 }
 
 /* ---- life ---- */
