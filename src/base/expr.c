@@ -1,7 +1,7 @@
 /* expr.c - parses and evaluates the arithmetic used in kernel descriptors, lesson gates and `explain`.
  *
  * A recursive-descent parser writes the tree into one array, operands before their operator, so
- * that evaluation is a single loop over the array and needs no recursion.
+ * that evaluation is a single loop over the array with a stack of values, and needs no recursion.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/expr.h"
@@ -39,27 +39,36 @@ enum op {
     OP_MOD,
 };
 
-/* Hundreds live as long as the program: small. Texts, and so indices, are below 32768. */
-/* 32 bytes: the kernels' descriptors have six thousand of them. */
+/* A thousand expressions live as long as the program, with six thousand nodes: each is one block of
+ * memory, a node has 8 bytes. Texts have at most 4096 bytes, so all indices fit into 16 bits. */
 struct node {
-    uint8_t op; /* enum op */
-    bool truth; /* gives true, false or unknown: what an unknown result becomes false for */
-    short nargs;
-    short at, len; /* where it stands in the text: a name or number; else the operator */
-    union {
-        double number;    /* OP_NUMBER */
-        const char *name; /* OP_NAME, OP_CALL; in the arena */
-    };
-    short arg[EXPR_ARGS_MAX]; /* indices of the operands, all smaller than this node's own */
+    uint8_t op;        /* enum op */
+    uint8_t truth : 1; /* gives true, false or unknown: what an unknown result becomes false for */
+    uint8_t nargs : 7; /* operands: the results of the nodes before it that nobody has taken yet */
+    uint16_t at, len;  /* where it stands in the text: a name or number; else the operator */
+    uint16_t ref;      /* OP_NUMBER: of numbers; OP_NAME, OP_CALL: where its name begins in names */
 };
 
 struct expr {
-    struct arena *arena;
-    char *text;
-    struct node *nodes;
-    size_t count, cap;
-    short root;
+    uint16_t count, nnumbers; /* of nodes, the last of which is the result, and of numbers */
+    uint16_t text_len;
+    double numbers[]; /* then the nodes, the text and the names, each with its NUL */
 };
+
+static const struct node *expr_nodes(const struct expr *e)
+{
+    return (const struct node *)(e->numbers + e->nnumbers);
+}
+
+const char *expr_text(const struct expr *e)
+{
+    return (const char *)(expr_nodes(e) + e->count);
+}
+
+static const char *node_name(const struct expr *e, const struct node *n)
+{
+    return expr_text(e) + e->text_len + 1 + n->ref;
+}
 
 /* A call that every expression may make. */
 struct builtin {
@@ -85,15 +94,19 @@ static const struct binary {
 enum { LEVEL_EQUAL = 3, LEVEL_ORDER = 4, LEVEL_TIGHTEST = 6 };
 
 struct parser {
-    struct expr *e;
-    const char *p; /* what is left */
+    const char *text, *p; /* p: what is left */
+    struct node *nodes;
+    size_t count, cap;
+    double *numbers;
+    size_t nnumbers, numbers_cap;
+    struct str names;
     int depth;
     struct err *err;
 };
 
 static int position(const struct parser *ps)
 {
-    return (int)(ps->p - ps->e->text);
+    return (int)(ps->p - ps->text);
 }
 
 static void skip_blanks(struct parser *ps)
@@ -136,14 +149,37 @@ static int name_length(const char *text)
     }
 }
 
-/* Appends a node and returns its index. */
-static short add_node(struct expr *e, struct node n)
+static void add_node(struct parser *ps, struct node n)
 {
-    void *nodes = e->nodes;
-    xgrow(&nodes, &e->cap, e->count + 1, sizeof n);
-    e->nodes = nodes;
-    e->nodes[e->count] = n;
-    return (short)e->count++;
+    void *nodes = ps->nodes;
+    xgrow(&nodes, &ps->cap, ps->count + 1, sizeof n);
+    ps->nodes = nodes;
+    ps->nodes[ps->count++] = n;
+}
+
+static uint16_t add_number(struct parser *ps, double value)
+{
+    void *numbers = ps->numbers;
+    xgrow(&numbers, &ps->numbers_cap, ps->nnumbers + 1, sizeof value);
+    ps->numbers = numbers;
+    ps->numbers[ps->nnumbers] = value;
+    return (uint16_t)ps->nnumbers++;
+}
+
+/* Where `name` begins among the names; each is there once. */
+static uint16_t add_name(struct parser *ps, const char *name, size_t len)
+{
+    size_t at = 0;
+    while (at < ps->names.len) {
+        const char *known = ps->names.data + at;
+        const size_t n = strlen(known);
+        if (n == len && memcmp(known, name, len) == 0)
+            return (uint16_t)at;
+        at += n + 1;
+    }
+    str_addn(&ps->names, name, len);
+    str_addn(&ps->names, "", 1);
+    return (uint16_t)at;
 }
 
 /* How many bytes to underline: a word, or the one character there. */
@@ -173,7 +209,7 @@ static enum status too_deep(struct parser *ps)
     return err_mark(ps->err, ST_USAGE, position(ps), 1, "nested more than %d deep", DEPTH_MAX);
 }
 
-static enum status parse_choice(struct parser *ps, short *out);
+static enum status parse_choice(struct parser *ps);
 
 /* Is a % right after a number the percent sign? Not if an operand follows: `S%64` and `1024%64`
  * are remainders, `50%`, `50% * x` and `(5%)` are not. A sign after it counts as an operator. */
@@ -188,7 +224,7 @@ static bool percent_follows(const char *p)
     return !isdigit((unsigned char)*p) && !is_name_start(*p) && *p != '.' && *p != '(';
 }
 
-static enum status parse_number(struct parser *ps, short *out)
+static enum status parse_number(struct parser *ps)
 {
     double value;
     const size_t digits = number_scan(ps->p, false, &value);
@@ -203,9 +239,10 @@ static enum status parse_number(struct parser *ps, short *out)
     }
     if (!isfinite(value))
         return err_mark(ps->err, ST_USAGE, position(ps), (int)len, "the number is too large");
-    *out = add_node(
-        ps->e,
-        (struct node){.op = OP_NUMBER, .at = position(ps), .len = (int)len, .number = value});
+    add_node(ps, (struct node){.op = OP_NUMBER,
+                               .at = (uint16_t)position(ps),
+                               .len = (uint16_t)len,
+                               .ref = add_number(ps, value)});
     ps->p += len;
     return ST_OK;
 }
@@ -221,8 +258,8 @@ static enum status parse_arguments(struct parser *ps, struct node *call)
     for (;;) {
         if (call->nargs == EXPR_ARGS_MAX)
             return err_mark(ps->err, ST_USAGE, call->at, call->len, "%s has more than %d arguments",
-                            call->name, EXPR_ARGS_MAX);
-        const enum status st = parse_choice(ps, &call->arg[call->nargs]);
+                            ps->names.data + call->ref, EXPR_ARGS_MAX);
+        const enum status st = parse_choice(ps);
         if (st)
             return st;
         call->nargs++;
@@ -237,18 +274,21 @@ static enum status parse_arguments(struct parser *ps, struct node *call)
 /* Built-in calls are checked when parsed; the caller's own when they are made. */
 static enum status check_arity(const struct parser *ps, const struct node *call)
 {
-    const struct builtin *b = expr_builtin(call->name);
+    const struct builtin *b = expr_builtin(ps->names.data + call->ref);
     if (!b || (call->nargs >= b->min_args && call->nargs <= b->max_args))
         return ST_OK;
     return err_mark(ps->err, ST_USAGE, call->at, call->len, "%s takes %s, not %d", b->name,
                     b->max_args == 1 ? "one argument" : "1 to 8 arguments", call->nargs);
 }
 
-static enum status parse_name(struct parser *ps, short *out)
+static enum status parse_name(struct parser *ps)
 {
-    struct node n = {.op = OP_NAME, .at = position(ps), .len = name_length(ps->p)};
-    n.name = arena_strndup(ps->e->arena, ps->p, (size_t)n.len);
-    ps->p += n.len;
+    const int len = name_length(ps->p);
+    struct node n = {.op = OP_NAME,
+                     .at = (uint16_t)position(ps),
+                     .len = (uint16_t)len,
+                     .ref = add_name(ps, ps->p, (size_t)len)};
+    ps->p += len;
     skip_blanks(ps);
     if (*ps->p == '(') {
         ps->p++;
@@ -259,15 +299,15 @@ static enum status parse_name(struct parser *ps, short *out)
         if (st)
             return st;
     }
-    *out = add_node(ps->e, n);
+    add_node(ps, n);
     return ST_OK;
 }
 
-static enum status parse_group(struct parser *ps, short *out)
+static enum status parse_group(struct parser *ps)
 {
     const int open = position(ps);
     ps->p++;
-    const enum status st = parse_choice(ps, out);
+    const enum status st = parse_choice(ps);
     if (st)
         return st;
     skip_blanks(ps);
@@ -279,36 +319,40 @@ static enum status parse_group(struct parser *ps, short *out)
     return ST_OK;
 }
 
-static enum status parse_operand(struct parser *ps, short *out);
+static enum status parse_operand(struct parser *ps);
 
-static enum status parse_prefixed(struct parser *ps, enum op op, short *out)
+static enum status parse_prefixed(struct parser *ps, enum op op)
 {
-    struct node n = {.op = op, .truth = op == OP_NOT, .at = position(ps), .len = 1, .nargs = 1};
+    const struct node n = {.op = (uint8_t)op,
+                           .truth = op == OP_NOT,
+                           .at = (uint16_t)position(ps),
+                           .len = 1,
+                           .nargs = 1};
     if (ps->depth > DEPTH_MAX)
         return too_deep(ps);
     ps->p++;
     ps->depth++;
-    const enum status st = parse_operand(ps, &n.arg[0]);
+    const enum status st = parse_operand(ps);
     ps->depth--;
     if (!st)
-        *out = add_node(ps->e, n);
+        add_node(ps, n);
     return st;
 }
 
-static enum status parse_operand(struct parser *ps, short *out)
+static enum status parse_operand(struct parser *ps)
 {
     skip_blanks(ps);
     const char c = *ps->p;
     if (c == '-')
-        return parse_prefixed(ps, OP_NEGATE, out);
+        return parse_prefixed(ps, OP_NEGATE);
     if (c == '!')
-        return parse_prefixed(ps, OP_NOT, out);
+        return parse_prefixed(ps, OP_NOT);
     if (c == '(')
-        return parse_group(ps, out);
+        return parse_group(ps);
     if (isdigit((unsigned char)c) || c == '.')
-        return parse_number(ps, out);
+        return parse_number(ps);
     if (is_name_start(c))
-        return parse_name(ps, out);
+        return parse_name(ps);
     return unexpected(ps, "a number, a name or ( belongs here");
 }
 
@@ -324,67 +368,71 @@ static const struct binary *match_binary(const char *p, int level)
 }
 
 /* One level of left-associative operators; the operands are of the next tighter level. */
-static enum status parse_level(struct parser *ps, int level, short *out)
+static enum status parse_level(struct parser *ps, int level)
 {
     if (level > LEVEL_TIGHTEST)
-        return parse_operand(ps, out);
-    enum status st = parse_level(ps, level + 1, out);
+        return parse_operand(ps);
+    enum status st = parse_level(ps, level + 1);
     for (int links = 0; !st; links++) {
         skip_blanks(ps);
         const struct binary *b = match_binary(ps->p, level);
         if (!b)
             break;
-        struct node n = {.op = b->op,
-                         .truth = level <= LEVEL_ORDER,
-                         .at = position(ps),
-                         .len = (int)strlen(b->text),
-                         .nargs = 2,
-                         .arg = {*out}};
+        const struct node n = {.op = (uint8_t)b->op,
+                               .truth = level <= LEVEL_ORDER,
+                               .at = (uint16_t)position(ps),
+                               .len = (uint16_t)strlen(b->text),
+                               .nargs = 2};
         if (links > 0 && (level == LEVEL_EQUAL || level == LEVEL_ORDER))
             return err_mark(ps->err, ST_USAGE, n.at, n.len,
                             "comparisons cannot be chained; write a %s b && b %s c", b->text,
                             b->text);
         ps->p += n.len;
-        st = parse_level(ps, level + 1, &n.arg[1]);
+        st = parse_level(ps, level + 1);
         if (!st)
-            *out = add_node(ps->e, n);
+            add_node(ps, n);
     }
     return st;
 }
 
-/* a ? b : c, right-associative. */
-static enum status parse_choice_inner(struct parser *ps, short *out)
+/* Is the operand that was just read true, false or unknown? */
+static bool last_is_truth(const struct parser *ps)
 {
-    struct node n = {.op = OP_IF, .nargs = 3};
-    enum status st = parse_level(ps, 1, out);
+    return ps->nodes[ps->count - 1].truth;
+}
+
+/* a ? b : c, right-associative. */
+static enum status parse_choice_inner(struct parser *ps)
+{
+    struct node n = {.op = OP_IF, .nargs = 3, .len = 1};
+    enum status st = parse_level(ps, 1);
     if (st)
         return st;
     skip_blanks(ps);
     if (*ps->p != '?')
         return ST_OK;
-    n.arg[0] = *out;
-    n.at = position(ps);
-    n.len = 1;
+    n.at = (uint16_t)position(ps);
     ps->p++;
-    if ((st = parse_choice(ps, &n.arg[1])))
+    if ((st = parse_choice(ps)))
         return st;
+    n.truth = last_is_truth(ps);
     skip_blanks(ps);
     if (*ps->p != ':')
         return unexpected(ps, "the : of this ?: belongs here");
     ps->p++;
-    if ((st = parse_choice(ps, &n.arg[2])))
+    if ((st = parse_choice(ps)))
         return st;
-    n.truth = ps->e->nodes[n.arg[1]].truth && ps->e->nodes[n.arg[2]].truth;
-    *out = add_node(ps->e, n);
+    n.truth &= last_is_truth(ps);
+    add_node(ps, n);
     return ST_OK;
 }
 
-static enum status parse_choice(struct parser *ps, short *out)
+static enum status parse_choice(struct parser *ps)
 {
     if (ps->depth > DEPTH_MAX)
         return too_deep(ps);
     ps->depth++;
-    const enum status st = parse_choice_inner(ps, out);
+    const enum status st = parse_choice_inner(ps);
     ps->depth--;
     return st;
 }
@@ -409,11 +457,31 @@ static enum status trailing(struct parser *ps)
 
 static enum status parse_all(struct parser *ps)
 {
-    const enum status st = parse_choice(ps, &ps->e->root);
+    const enum status st = parse_choice(ps);
     if (st)
         return st;
     skip_blanks(ps);
     return *ps->p ? trailing(ps) : ST_OK;
+}
+
+/* What was read, as one block. */
+static struct expr *pack(const struct parser *ps)
+{
+    const size_t numbers = ps->nnumbers * sizeof *ps->numbers,
+                 nodes = ps->count * sizeof *ps->nodes;
+    const size_t text_len = strlen(ps->text);
+    struct expr *e = xmalloc(sizeof *e + numbers + nodes + text_len + 1 + ps->names.len);
+    *e = (struct expr){.count = (uint16_t)ps->count,
+                       .nnumbers = (uint16_t)ps->nnumbers,
+                       .text_len = (uint16_t)text_len};
+    if (numbers)
+        memcpy(e->numbers, ps->numbers, numbers);
+    char *at = (char *)e->numbers + numbers;
+    memcpy(at, ps->nodes, nodes);
+    memcpy(at + nodes, ps->text, text_len + 1);
+    if (ps->names.len)
+        memcpy(at + nodes + text_len + 1, ps->names.data, ps->names.len);
+    return e;
 }
 
 enum status expr_parse(const char *text, struct expr **out, struct err *err)
@@ -423,33 +491,19 @@ enum status expr_parse(const char *text, struct expr **out, struct err *err)
         return err_mark(err, ST_USAGE, TEXT_MAX, 1, "an expression has at most %d bytes", TEXT_MAX);
     if (str_blank(text))
         return err_mark(err, ST_USAGE, 0, 0, "the expression is empty");
-    struct expr *e = xcalloc(1, sizeof *e);
-    e->arena = arena_new();
-    e->text = arena_strndup(e->arena, text, TEXT_MAX);
-    struct parser ps = {.e = e, .p = e->text, .err = err};
+    struct parser ps = {.text = text, .p = text, .err = err};
     const enum status st = parse_all(&ps);
-    if (st) {
-        expr_free(e);
-        return st;
-    }
-    e->nodes = xrealloc(e->nodes, e->count * sizeof *e->nodes); /* it lives long, and is small */
-    e->cap = e->count;
-    *out = e;
-    return ST_OK;
+    if (!st)
+        *out = pack(&ps);
+    free(ps.nodes);
+    free(ps.numbers);
+    str_free(&ps.names);
+    return st;
 }
 
 void expr_free(struct expr *e)
 {
-    if (!e)
-        return;
-    arena_free(e->arena);
-    free(e->nodes);
     free(e);
-}
-
-const char *expr_text(const struct expr *e)
-{
-    return e->text;
 }
 
 /* ---- evaluation ----
@@ -553,12 +607,14 @@ static const char *own_name(const void *ctx, size_t i)
     return env && env->names ? env->names(env->ctx, i) : NULL;
 }
 
-static enum status unknown_name(const struct node *n, const struct expr_env *env, struct err *err)
+static enum status unknown_name(const struct expr *e, const struct node *n,
+                                const struct expr_env *env, struct err *err)
 {
     const bool call = n->op == OP_CALL;
-    const char *near = str_nearest(n->name, call ? known_name : own_name, env);
+    const char *name = node_name(e, n);
+    const char *near = str_nearest(name, call ? known_name : own_name, env);
     return err_mark(err, ST_USAGE, n->at, n->len, "unknown %s \"%.60s\"%s%.60s%s",
-                    call ? "function" : "name", n->name, near ? "; did you mean \"" : "",
+                    call ? "function" : "name", name, near ? "; did you mean \"" : "",
                     near ? near : "", near ? "\"?" : "");
 }
 
@@ -625,42 +681,38 @@ static double combine(enum op op, double a, double b)
     }
 }
 
-static enum status eval_name(const struct node *n, const struct expr_env *env, double *out,
-                             struct err *err)
-{
-    if (env && env->value && env->value(env->ctx, n->name, out))
-        return ST_OK;
-    return unknown_name(n, env, err);
-}
-
-static enum status eval_call(const struct node *n, const double *args, const struct expr_env *env,
+static enum status eval_name(const struct expr *e, const struct node *n, const struct expr_env *env,
                              double *out, struct err *err)
 {
-    const struct builtin *b = expr_builtin(n->name);
+    if (env && env->value && env->value(env->ctx, node_name(e, n), out))
+        return ST_OK;
+    return unknown_name(e, n, env, err);
+}
+
+static enum status eval_call(const struct expr *e, const struct node *n, const double *args,
+                             const struct expr_env *env, double *out, struct err *err)
+{
+    const struct builtin *b = expr_builtin(node_name(e, n));
     if (b) {
         *out = b->run(n->nargs, args);
         return ST_OK;
     }
-    if (env && env->call && env->call(env->ctx, n->name, n->nargs, args, out))
+    if (env && env->call && env->call(env->ctx, node_name(e, n), n->nargs, args, out))
         return ST_OK;
-    return unknown_name(n, env, err);
+    return unknown_name(e, n, env, err);
 }
 
-/* `values` holds the results of all nodes before `n`. */
-static enum status eval_node(const struct node *n, const double *values, const struct expr_env *env,
-                             double *out, struct err *err)
+static enum status eval_node(const struct expr *e, const struct node *n, const double *arg,
+                             const struct expr_env *env, double *out, struct err *err)
 {
-    double arg[EXPR_ARGS_MAX] = {0};
-    for (int i = 0; i < n->nargs; i++)
-        arg[i] = values[n->arg[i]];
     switch (n->op) {
     case OP_NUMBER:
-        *out = n->number;
+        *out = e->numbers[n->ref];
         return ST_OK;
     case OP_NAME:
-        return eval_name(n, env, out, err);
+        return eval_name(e, n, env, out, err);
     case OP_CALL:
-        return eval_call(n, arg, env, out, err);
+        return eval_call(e, n, arg, env, out, err);
     case OP_IF:
         *out = isnan(arg[0]) ? REAL_UNKNOWN : arg[0] != 0 ? arg[1] : arg[2];
         return ST_OK;
@@ -676,18 +728,23 @@ static enum status eval_node(const struct node *n, const double *values, const s
     }
 }
 
+/* `top` is how many results nobody has taken yet; a node's operands are the last of them. */
 enum status expr_eval(const struct expr *e, const struct expr_env *env, double *out,
                       struct err *err)
 {
+    const struct node *nodes = expr_nodes(e);
     double few[32];
     double *values = e->count <= 32 ? few : xcalloc(e->count, sizeof *values);
     enum status st = ST_OK;
-    for (size_t i = 0; i < e->count && !st; i++)
-        st = eval_node(&e->nodes[i], values, env, &values[i], err);
-    if (!st) {
-        const double result = values[e->root];
-        *out = isnan(result) && e->nodes[e->root].truth ? 0 : result;
+    size_t top = 0;
+    for (size_t i = 0; i < e->count && !st; i++) {
+        double result = 0;
+        top -= nodes[i].nargs;
+        st = eval_node(e, &nodes[i], values + top, env, &result, err);
+        values[top++] = result;
     }
+    if (!st)
+        *out = isnan(values[0]) && nodes[e->count - 1].truth ? 0 : values[0];
     if (values != few)
         free(values);
     return st;
@@ -719,24 +776,27 @@ void expr_substitute(const struct expr *e, const struct expr_env *env, struct st
 {
     int done = 0;
     for (size_t i = 0; i < e->count; i++) {
-        const struct node *n = &e->nodes[i];
+        const struct node *n = &expr_nodes(e)[i];
         double value = REAL_UNKNOWN;
         if (n->op != OP_NAME)
             continue;
-        str_addn(out, e->text + done, (size_t)(n->at - done));
-        eval_name(n, env, &value, NULL);
+        str_addn(out, expr_text(e) + done, (size_t)(n->at - done));
+        eval_name(e, n, env, &value, NULL);
         add_value(out, value);
         done = n->at + n->len;
     }
-    str_add(out, e->text + done);
+    str_add(out, expr_text(e) + done);
 }
 
 static void visit_nodes(const struct expr *e, enum op op,
                         void (*visit)(void *ctx, const char *name), void *ctx)
 {
-    for (size_t i = 0; i < e->count; i++)
-        if (e->nodes[i].op == op && !(op == OP_CALL && expr_builtin(e->nodes[i].name)))
-            visit(ctx, e->nodes[i].name);
+    for (size_t i = 0; i < e->count; i++) {
+        const struct node *n = &expr_nodes(e)[i];
+        const char *name = n->op == op ? node_name(e, n) : NULL;
+        if (name && !(op == OP_CALL && expr_builtin(name)))
+            visit(ctx, name);
+    }
 }
 
 void expr_names(const struct expr *e, void (*visit)(void *ctx, const char *name), void *ctx)
