@@ -201,22 +201,30 @@ static enum status read_word_param(struct parser *p, struct slice value, struct 
     return st;
 }
 
+/* One more, before the end of the table. */
+static struct field *add_param(struct kernel_desc *d)
+{
+    const size_t n = (size_t)d->nparams++;
+    d->params = xrealloc(d->params, (n + 2) * sizeof *d->params);
+    d->params[n + 1] = (struct field){0};
+    return &d->params[n];
+}
+
 static enum status read_param(struct parser *p, struct slice rest)
 {
     if (p->d->nparams == DESC_PARAMS_MAX)
         return desc_fail(&p->t, rest, "more than %d parameters", DESC_PARAMS_MAX);
-    struct field *param = &p->d->params[p->d->nparams];
     char *name, *doc;
     struct slice where, value;
     enum status st = take_name(p, &rest, "a parameter", &name, &where);
     if (st != ST_OK)
         return st;
     st = check_param_name(p, name, where);
+    struct field *param = add_param(p->d);
     *param = (struct field){.name = arena_printf(p->d->texts, "%s", name),
                             .type = FIELD_INT,
-                            .offset = offsetof(struct param_values, v[p->d->nparams])};
+                            .offset = offsetof(struct param_values, v[param - p->d->params])};
     free(name);
-    p->d->nparams++;
     if (st == ST_OK && !slice_take_word(&p->t, &rest, &value))
         st = desc_fail(&p->t, where, "@param %s needs a default or a choice of words", param->name);
     if (st == ST_OK && p->t.text[value.at] == '(')
@@ -329,6 +337,7 @@ static enum status read_smem(struct parser *p, struct slice rest)
         return st;
     if (buffer_exists(p->d, name))
         st = desc_fail(&p->t, where, "the buffer %s is there twice", name);
+    p->pass->smem = xrealloc(p->pass->smem, (size_t)(p->pass->nsmem + 1) * sizeof *p->pass->smem);
     struct desc_smem *b = &p->pass->smem[p->pass->nsmem];
     *b = (struct desc_smem){.name = name, .is_static = is_static};
     if (st == ST_OK)
@@ -798,6 +807,7 @@ enum status desc_parse_source(const struct desc_source *src, struct kernel_desc 
     struct parser p = {.t = {.file = src->file, .source = src->text, .err = err}};
     p.d = xcalloc(1, sizeof *p.d);
     p.d->texts = arena_new();
+    p.d->params = xcalloc(1, sizeof *p.d->params);
     p.d->backends = ON_CUDA;
     p.d->npasses = 1;
     p.d->passes = xcalloc(DESC_PASSES_MAX, sizeof *p.d->passes);

@@ -32,6 +32,7 @@ static void free_pass(struct desc_pass *pass)
         free(pass->smem[i].over);
         free(pass->smem[i].doc);
     }
+    free(pass->smem);
     for (int i = 0; i < pass->ntma; i++) {
         expr_free(pass->tma[i].rows);
         expr_free(pass->tma[i].columns);
@@ -68,6 +69,7 @@ void desc_free(struct kernel_desc *d)
     expr_free(d->read);
     expr_free(d->write);
     free_texts(d);
+    free(d->params);
     free(d->hash);
     free(d);
 }

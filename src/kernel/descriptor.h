@@ -82,12 +82,12 @@ struct desc_tma {
 /* One launch. The first pass is the kernel itself; @pass NAME opens further ones, whose entry
  * point is <kernel>_<pass>. */
 struct desc_pass {
-    char *name;           /* the kernel's name, or the pass's */
-    char *entry;          /* @entry: of the code, where it is not <kernel>[_<pass>]; or NULL */
-    struct expr *threads; /* NULL for a CPU kernel: nothing is launched */
-    struct expr *grid[3]; /* x y z; NULL is 1 */
-    struct expr *cluster; /* blocks per cluster, NULL: no cluster */
-    struct desc_smem smem[DESC_SMEM_MAX];
+    char *name;             /* the kernel's name, or the pass's */
+    char *entry;            /* @entry: of the code, where it is not <kernel>[_<pass>]; or NULL */
+    struct expr *threads;   /* NULL for a CPU kernel: nothing is launched */
+    struct expr *grid[3];   /* x y z; NULL is 1 */
+    struct expr *cluster;   /* blocks per cluster, NULL: no cluster */
+    struct desc_smem *smem; /* nsmem, at most DESC_SMEM_MAX */
     int nsmem;
     struct desc_tma tma[DESC_TMA_MAX];
     int ntma;
@@ -111,13 +111,13 @@ struct kernel_desc {
     int nneeds;
     /* @param NAME default [lo..hi] doc   or   @param NAME word|word|... doc (default: the first):
      * a table of struct param_values, as the keys of the shape are one of struct shape. */
-    struct field params[DESC_PARAMS_MAX + 1];
+    struct field *params; /* nparams, at most DESC_PARAMS_MAX, and the end of a table */
     int nparams;
     struct param_values defaults; /* for the default shape */
     struct expr
         *by_shape[DESC_PARAMS_MAX]; /* a default that follows D and T, (D<=64?192:128), or NULL */
     struct arena *texts;            /* names, words and sentences of params */
-    struct desc_pass *passes; /* npasses; NULL for none: most have one, and each is 900 bytes */
+    struct desc_pass *passes;       /* npasses; NULL for none */
     int npasses;
     struct desc_workspace ws[DESC_WS_MAX];
     int nws;

@@ -114,9 +114,11 @@ static enum status may_open(const struct store *s, struct err *err)
     return st ? ST_FAIL : ST_OK;
 }
 
-/* The interface's memory is budgeted: a small page cache and hardly any lookaside. */
+/* The interface's memory is budgeted: a small page cache, no twenty pages of it before they are needed, and
+ * hardly any lookaside. After the first opening the library keeps what was said then. */
 static bool db_open(struct store *s, const char *name, int flags)
 {
+    sqlite3_config(SQLITE_CONFIG_PAGECACHE, NULL, 0, 0);
     if (sqlite3_open_v2(name, &s->db, flags | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK)
         return false;
     sqlite3_extended_result_codes(s->db, 1);

@@ -3,7 +3,10 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "tui/app/history.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+#include "base/mem.h"
 
 static struct settings take(const struct session *s)
 {
@@ -14,20 +17,30 @@ static struct settings take(const struct session *s)
 }
 
 /* The oldest step falls off. */
-static void push(struct settings *stack, int *n, struct settings x)
+static void push(struct steps *k, struct settings x)
 {
-    if (*n == UNDO_MAX) {
-        settings_clear(&stack[0]);
-        memmove(stack, stack + 1, (UNDO_MAX - 1) * sizeof *stack);
-        --*n;
+    void *items = k->items;
+    if (k->n == UNDO_MAX) {
+        settings_clear(&k->items[0]);
+        memmove(k->items, k->items + 1, (UNDO_MAX - 1) * sizeof *k->items);
+        k->n--;
     }
-    stack[(*n)++] = x;
+    xgrow(&items, &k->cap, k->n + 1, sizeof *k->items);
+    k->items = items;
+    k->items[k->n++] = x;
 }
 
-static void drop_all(struct settings *stack, int *n)
+static void drop_all(struct steps *k)
 {
-    while (*n > 0)
-        settings_clear(&stack[--*n]);
+    while (k->n > 0)
+        settings_clear(&k->items[--k->n]);
+}
+
+static void free_all(struct steps *k)
+{
+    drop_all(k);
+    free(k->items);
+    *k = (struct steps){0};
 }
 
 void history_start(struct history *h, const struct session *s)
@@ -37,8 +50,8 @@ void history_start(struct history *h, const struct session *s)
 
 void history_clear(struct history *h)
 {
-    drop_all(h->undo, &h->nundo);
-    drop_all(h->redo, &h->nredo);
+    free_all(&h->undo);
+    free_all(&h->redo);
     settings_clear(&h->now);
 }
 
@@ -49,29 +62,28 @@ bool history_look(struct history *h, const struct session *s)
         settings_clear(&x);
         return false;
     }
-    push(h->undo, &h->nundo, h->now);
-    drop_all(h->redo, &h->nredo);
+    push(&h->undo, h->now);
+    drop_all(&h->redo);
     h->now = x;
     return true;
 }
 
-static bool step(struct history *h, struct session *s, struct settings *from, int *nfrom,
-                 struct settings *to, int *nto)
+static bool step(struct history *h, struct session *s, struct steps *from, struct steps *to)
 {
-    if (*nfrom == 0)
+    if (from->n == 0)
         return false;
-    push(to, nto, h->now);
-    h->now = from[--*nfrom];
+    push(to, h->now);
+    h->now = from->items[--from->n];
     settings_copy(&s->settings, &h->now);
     return true;
 }
 
 bool history_undo(struct history *h, struct session *s)
 {
-    return step(h, s, h->undo, &h->nundo, h->redo, &h->nredo);
+    return step(h, s, &h->undo, &h->redo);
 }
 
 bool history_redo(struct history *h, struct session *s)
 {
-    return step(h, s, h->redo, &h->nredo, h->undo, &h->nundo);
+    return step(h, s, &h->redo, &h->undo);
 }

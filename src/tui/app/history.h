@@ -8,10 +8,14 @@
 
 enum { UNDO_MAX = 64 };
 
+struct steps {
+    struct settings *items; /* n, at most UNDO_MAX, the latest last */
+    size_t n, cap;
+};
+
 struct history {
     struct settings now;
-    struct settings undo[UNDO_MAX], redo[UNDO_MAX];
-    int nundo, nredo;
+    struct steps undo, redo;
 };
 
 void history_start(struct history *h, const struct session *s);

@@ -71,11 +71,11 @@ static unsigned all_sets(const struct keymap *m, bool over)
 /* Keeps `sets` of row i apart from its other sets; the row with them, NULL: no room. */
 static struct keyrow *split(struct keymap *m, int i, unsigned sets)
 {
-    struct keyrow *row = &m->rows[i];
-    if ((row->sets & ~sets) == 0)
-        return row;
-    if (m->nrows == KEYMAP_ROWS)
+    if ((m->rows[i].sets & ~sets) == 0)
+        return &m->rows[i];
+    if (!keymap_make_room(m))
         return NULL;
+    struct keyrow *row = &m->rows[i];
     memmove(row + 1, row, (size_t)(m->nrows - i) * sizeof *row);
     m->nrows++;
     row[1].own = NULL; /* one of the two owns it */
@@ -277,8 +277,10 @@ static void apply(struct parser *p)
 void keyfile_apply(struct keymap *m, const char *name, char *text, struct str *problems)
 {
     struct parser p = {.m = m, .name = name, .problems = problems};
-    struct keymap *was = xmalloc(sizeof *was);
-    *was = *m;
+    struct keymap was = *m;
+    was.rows = xmalloc((size_t)m->nrows * sizeof *was.rows);
+    if (m->nrows)
+        memcpy(was.rows, m->rows, (size_t)m->nrows * sizeof *was.rows);
     for (char *line = text, *next; line; line = next) {
         next = strchr(line, '\n');
         if (next)
@@ -287,9 +289,9 @@ void keyfile_apply(struct keymap *m, const char *name, char *text, struct str *p
         parse_line(&p, line);
     }
     apply(&p);
-    tell_lost(&p, was);
+    tell_lost(&p, &was);
     free(p.wishes);
-    free(was);
+    free(was.rows);
 }
 
 void keyfile_load(struct keymap *m, struct str *problems)

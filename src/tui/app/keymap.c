@@ -21,9 +21,19 @@ bool binding_is_end(const struct binding *b)
     return !b->keys[0] && !b->does;
 }
 
+bool keymap_make_room(struct keymap *m)
+{
+    void *rows = m->rows;
+    if (m->nrows == KEYMAP_ROWS)
+        return false;
+    xgrow(&rows, &m->cap, (size_t)m->nrows + 1, sizeof *m->rows);
+    m->rows = rows;
+    return true;
+}
+
 static struct keyrow *add_row(struct keymap *m, const struct binding *b, unsigned sets, bool shared)
 {
-    if (m->nrows == KEYMAP_ROWS)
+    if (!keymap_make_room(m))
         fatal("more than %d key rows", KEYMAP_ROWS);
     m->rows[m->nrows] = (struct keyrow){.b = *b, .sets = sets, .shared = shared};
     return &m->rows[m->nrows++];
@@ -56,7 +66,7 @@ void keymap_share(struct keymap *m, const struct binding *rows)
 
 bool keymap_add_command(struct keymap *m, unsigned sets, int key, const char *line)
 {
-    if (m->nrows == KEYMAP_ROWS)
+    if (!keymap_make_room(m))
         return false;
     memmove(m->rows + 1, m->rows, (size_t)m->nrows++ * sizeof *m->rows);
     m->rows[0] = (struct keyrow){
@@ -72,6 +82,7 @@ void keymap_clear(struct keymap *m)
 {
     for (int i = 0; i < m->nrows; i++)
         free(m->rows[i].own);
+    free(m->rows);
     *m = (struct keymap){0};
 }
 

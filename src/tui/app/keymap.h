@@ -53,8 +53,9 @@ struct keymap {
         bool over;
     } sets[KEYMAP_SETS];
     int nsets;
-    struct keyrow rows[KEYMAP_ROWS];
-    int nrows;
+    struct keyrow *rows; /* moves when one is added */
+    int nrows;           /* at most KEYMAP_ROWS */
+    size_t cap;
 };
 
 /* Adds a set with rows of its own. `over`: it lies over a screen. */
@@ -63,6 +64,8 @@ void keymap_add(struct keymap *m, const char *name, const struct binding *rows, 
 void keymap_share(struct keymap *m, const struct binding *rows);
 /* A row of a command that a key file gives, first in order; `line` is copied. False: no room. */
 bool keymap_add_command(struct keymap *m, unsigned sets, int key, const char *line);
+/* Room for one row more; false: there are KEYMAP_ROWS. */
+bool keymap_make_room(struct keymap *m);
 void keymap_clear(struct keymap *m);
 /* The bit of the set that has these rows, 0: none. */
 unsigned keymap_set(const struct keymap *m, const struct binding *rows);
