@@ -89,20 +89,25 @@ static int by_instruction(const void *px, const void *py)
     return 0;
 }
 
+static void list_findings(const struct findings *from, struct hazard_report **out, size_t *n)
+{
+    struct hazard_report *all = xcalloc(from->n + 1, sizeof *all);
+    *n = 0;
+    for (int i = 0; i < FINDING_BUCKETS; i++)
+        for (const struct finding *f = from->bucket[i]; f; f = f->next)
+            all[(*n)++] = f->report;
+    qsort(all, *n, sizeof *all, by_instruction);
+    *out = all;
+}
+
 void hazards_take(struct hazards *h, struct hazard_report **out, size_t *n, uint64_t *lost,
                   uint64_t *unchecked)
 {
-    struct hazard_report *all = xcalloc(h->findings.n + 1, sizeof *all);
-    *n = 0;
-    for (int i = 0; i < FINDING_BUCKETS; i++)
-        for (const struct finding *f = h->findings.bucket[i]; f; f = f->next)
-            all[(*n)++] = f->report;
-    qsort(all, *n, sizeof *all, by_instruction);
+    list_findings(&h->findings, out, n);
     if (lost)
         *lost = h->findings.lost;
     if (unchecked)
         *unchecked = atomic_load(&h->unchecked);
-    *out = all;
     findings_clear(&h->findings);
 }
 
@@ -195,6 +200,16 @@ void hazard_block_begin(struct hazard_block *b, uint64_t block, const void *shar
             b->know[slot_of(w, l)] = know_hold(k);
     }
     know_drop(&b->clocks, k);
+}
+
+size_t hazard_block_count(const struct hazard_block *b)
+{
+    return b->findings.n;
+}
+
+void hazard_block_list(const struct hazard_block *b, struct hazard_report **out, size_t *n)
+{
+    list_findings(&b->findings, out, n);
 }
 
 void hazard_block_end(struct hazard_block *b)

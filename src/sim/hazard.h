@@ -132,6 +132,10 @@ void hazard_block_free(struct hazard_block *b); /* NULL is fine */
 /* `shared`: the block's shared memory, read when a write meets an earlier one; NULL: values are not compared. */
 void hazard_block_begin(struct hazard_block *b, uint64_t block, const void *shared);
 void hazard_block_end(struct hazard_block *b);
+/* How many distinct ones its block has so far, before its end. */
+size_t hazard_block_count(const struct hazard_block *b);
+/* They, as hazards_take() gives them; the caller frees *out. */
+void hazard_block_list(const struct hazard_block *b, struct hazard_report **out, size_t *n);
 
 /* ---- What warps do. Masks are of lanes that take part; warps count from 0. ---- */
 

@@ -74,6 +74,8 @@ libattnscope_a_SOURCES += \
 	%D%/exec/printf.c \
 	%D%/exec/quick_body.h \
 	%D%/exec/run.c \
+	%D%/step.h \
+	%D%/exec/step.c %D%/exec/step_state.c %D%/exec/step_state.h \
 	%D%/exec/sync.c \
 	%D%/exec/warp.c %D%/exec/warp.h \
 	%D%/exec/warp_body.h \

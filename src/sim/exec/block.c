@@ -116,7 +116,7 @@ static void warp_begin(struct worker *t, int id)
     w->depth = 1;
 }
 
-static void block_begin(struct worker *t, uint64_t index)
+void block_begin(struct worker *t, uint64_t index)
 {
     const struct sim_program *p = t->program;
     struct block *b = &t->block;
@@ -172,7 +172,7 @@ static void describe_waits(const struct block *b, char *text, size_t size)
     }
 }
 
-static void deadlock(struct block *b)
+void block_deadlock(struct block *b)
 {
     char text[sizeof((struct sim_fault *)0)->text];
     describe_waits(b, text, sizeof text);
@@ -255,7 +255,7 @@ bool block_run(struct worker *t, uint64_t index, const atomic_bool *halt, atomic
             break;
         asked = end == ROUND_ASKED ? asked + 1 : 0;
         if (end == ROUND_STUCK || asked > SPINS_MAX)
-            deadlock(b);
+            block_deadlock(b);
         if (b->ended)
             break;
     }

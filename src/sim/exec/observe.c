@@ -27,6 +27,7 @@ struct observer {
     struct sim_seen *seen;
     size_t n, cap, most;
     bool cut;
+    bool asleep;
     bool open; /* the last of `seen` may have further steps */
     struct block *block;
 };
@@ -106,6 +107,30 @@ void observer_take(struct observer *o, struct sim_seen **seen, size_t *n, bool *
     *seen = o->seen;
     *n = o->n;
     *cut = o->cut;
+    observer_free(o);
+}
+
+void observer_wake(struct observer *o, bool awake)
+{
+    for (size_t i = 0; i < o->n; i++) {
+        free(o->seen[i].access);
+        free(o->seen[i].reg);
+    }
+    o->n = 0;
+    o->open = o->cut = false;
+    o->asleep = !awake;
+}
+
+const struct sim_seen *observer_last(const struct observer *o)
+{
+    return o->n ? &o->seen[o->n - 1] : NULL;
+}
+
+void observer_drop(struct observer *o)
+{
+    if (!o)
+        return;
+    sim_seen_free(o->seen, o->n);
     observer_free(o);
 }
 
@@ -194,7 +219,7 @@ static void read_registers(const struct observer *o, const struct warp *w, struc
 static bool wanted(struct observer *o, const struct warp *w, const struct code *c, uint64_t *turn)
 {
     const struct sim_observe *what = o->what;
-    if (w->block->index != what->block || (what->warp >= 0 && w->id != what->warp))
+    if (o->asleep || w->block->index != what->block || (what->warp >= 0 && w->id != what->warp))
         return false;
     *turn = ++o->turns[(size_t)w->id * o->watched + o->number[c->insn]];
     if (*turn <= what->skip || (what->each && *turn - what->skip > what->each))

@@ -25,6 +25,12 @@ const struct sim_program *observer_program(const struct observer *o);
 /* What was seen, the caller's; frees the observer. */
 void observer_take(struct observer *o, struct sim_seen **seen, size_t *n, bool *cut);
 
+/* Sleeps, and then sees nothing; or awakes, having forgotten all that it saw. One that nobody puts to sleep is awake. */
+void observer_wake(struct observer *o, bool awake);
+/* What it saw last since it awoke; NULL: nothing. Its own. */
+const struct sim_seen *observer_last(const struct observer *o);
+void observer_drop(struct observer *o); /* with all that it saw; NULL is fine */
+
 /* Around a code of an observed instruction; the operation that it really is. */
 enum sim_op observe_begin(struct observer *o, struct warp *w, const struct code *c, uint32_t m);
 void observe_end(struct observer *o, struct warp *w, const struct code *c, enum sim_op op,

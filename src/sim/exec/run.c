@@ -147,6 +147,16 @@ static char *make_constants(const struct sim_program *p, const uint64_t *addr)
     return pool;
 }
 
+enum status grid_constants(struct sim_memory *m, const struct sim_program *p, char **out,
+                           struct err *err)
+{
+    uint64_t *addr = NULL;
+    const enum status st = variables_of(m, p, &addr, err);
+    *out = st == ST_OK ? make_constants(p, addr) : NULL;
+    free(addr);
+    return st;
+}
+
 /* ---- A thread ---- */
 static int by_block(const void *a, const void *b)
 {
@@ -319,8 +329,6 @@ static void merge(struct run *r, struct worker *t, const struct sim_counts *insn
     pthread_mutex_unlock(&r->lock);
 }
 
-static warp_run_fn *runner(void);
-
 static void *work(void *arg)
 {
     struct run *r = arg;
@@ -331,7 +339,7 @@ static void *work(void *arg)
                          .observer = r->observer,
                          .launch = r->launch,
                          .memory = r->memory,
-                         .warp_run = runner(),
+                         .warp_run = grid_runner(),
                          .counters = !o->no_counters || o->observe,
                          .slow = r->observer || o->no_counters,
                          .max_instructions = o->max_instructions ? o->max_instructions : 1ull << 36,
@@ -413,8 +421,7 @@ static enum status watch(struct run *r, double begin, struct err *err)
 }
 
 /* ---- Begin and end ---- */
-static enum status check_launch(const struct sim_program *p, const struct sim_launch *l,
-                                struct err *err)
+enum status grid_check(const struct sim_program *p, const struct sim_launch *l, struct err *err)
 {
     const char *name = p->facts.entry;
     uint64_t blocks = 1, threads = 1;
@@ -551,15 +558,11 @@ static enum status prepare(struct run *r, struct err *err)
     const struct sim_program *p = r->program;
     const struct sim_options *o = r->options;
     struct sim_result *res = r->result;
-    uint64_t *addr = NULL;
-    enum status st = check_launch(p, r->launch, err);
+    enum status st = grid_check(p, r->launch, err);
     if (st == ST_OK)
         st = check_blocks(r, err);
     if (st == ST_OK)
-        st = variables_of(r->memory, p, &addr, err);
-    if (st == ST_OK)
-        r->constants = make_constants(p, addr);
-    free(addr);
+        st = grid_constants(r->memory, p, &r->constants, err);
     if (st != ST_OK)
         return st;
     res->insns = p->facts.insns;
@@ -669,7 +672,7 @@ static int set_in_use(void)
     return forced >= 0 ? forced : best_set();
 }
 
-static warp_run_fn *runner(void)
+warp_run_fn *grid_runner(void)
 {
     return sets[set_in_use()].run;
 }

@@ -1,0 +1,267 @@
+/* step_state.c - looking into a block that is held still, see step.h.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "sim/exec/step_state.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "sim/place.h"
+#include "sim/ptx.h"
+
+/* ---- Warps ---- */
+
+bool step_next(const struct sim_step *s, const struct warp *w, struct path *top)
+{
+    const struct code *code = s->program->code;
+    for (int d = w->depth; d > 0; d--) {
+        *top = w->path[d - 1];
+        if (top->pc < s->program->ncode &&
+            !(code[top->pc].flags & SIM_JOIN && top->pc == top->join))
+            return true;
+    }
+    return false;
+}
+
+static size_t insn_at(const struct sim_step *s, uint32_t pc)
+{
+    const size_t n = s->program->facts.insns;
+    if (pc >= s->program->ncode)
+        return n;
+    return s->program->code[pc].insn < n ? s->program->code[pc].insn : n;
+}
+
+size_t step_next_insn(const struct sim_step *s, const struct warp *w)
+{
+    struct path top;
+    return step_next(s, w, &top) ? insn_at(s, top.pc) : s->program->facts.insns;
+}
+
+int sim_step_warps(const struct sim_step *s)
+{
+    return s->worker.block.nwarps;
+}
+
+struct sim_warp sim_step_warp(const struct sim_step *s, int warp)
+{
+    const struct warp *w = &s->worker.block.warp[warp];
+    struct path top = {0};
+    const bool lives = step_next(s, w, &top);
+    struct sim_warp x = {.waits = !w->depth                 ? SIM_WAITS_ENDED
+                                  : w->wait == WAIT_BARRIER ? SIM_WAITS_BARRIER
+                                  : s->turn[warp].asked     ? SIM_WAITS_MBARRIER
+                                                            : SIM_WAITS_NOT,
+                         .barrier = w->barrier,
+                         .live = w->live,
+                         .active = lives ? top.mask : 0,
+                         .insn = step_next_insn(s, w),
+                         .steps = w->executed,
+                         .depth = w->depth};
+    if (x.waits == SIM_WAITS_BARRIER)
+        x.insn = insn_at(s, w->waits_at);
+    for (size_t i = 0; i < w->copies; i++)
+        x.copies += w->copy[i].mask != 0;
+    return x;
+}
+
+struct sim_path sim_step_path(const struct sim_step *s, int warp, int level)
+{
+    const struct warp *w = &s->worker.block.warp[warp];
+    if (level < 0 || level >= w->depth)
+        return (struct sim_path){s->program->facts.insns, s->program->facts.insns, 0};
+    const struct path *p = &w->path[level];
+    return (struct sim_path){insn_at(s, p->pc), insn_at(s, p->join), p->mask};
+}
+
+struct sim_barrier sim_step_barrier(const struct sim_step *s, int id)
+{
+    if (id < 0 || id > 15)
+        return (struct sim_barrier){0};
+    const struct barrier *b = &s->worker.block.barrier[id];
+    return (struct sim_barrier){b->arrived, b->expected};
+}
+
+struct sim_copy sim_step_copy(const struct sim_step *s, int warp, size_t i)
+{
+    const struct warp *w = &s->worker.block.warp[warp];
+    for (size_t k = 0; k < w->copies; k++) {
+        const struct async_copy *a = &w->copy[k];
+        if (!a->mask || i--)
+            continue;
+        struct sim_copy x = {.insn = a->insn, .mask = a->mask, .bytes = a->bytes};
+        const int first = __builtin_ctz(a->mask);
+        memcpy(x.to, a->to, sizeof x.to);
+        x.group = a->group[first] ? (int)(w->commits[first] - a->group[first]) : -1;
+        return x;
+    }
+    return (struct sim_copy){.insn = s->program->facts.insns};
+}
+
+/* ---- Registers ---- */
+
+uint32_t sim_step_regs(const struct sim_step *s)
+{
+    return s->program->function->nregs;
+}
+
+struct sim_reg sim_step_reg(const struct sim_step *s, uint32_t reg)
+{
+    const struct ptx_reg *r = &s->program->function->regs[reg];
+    const int bytes = ptx_type_bytes(r->type);
+    return (struct sim_reg){.name = r->name,
+                            .type = r->type == PTX_PRED ? "pred" : ptx_type_name(r->type),
+                            .bits = r->type == PTX_PRED ? 1
+                                    : bytes > 4         ? 8 * bytes
+                                                        : 32,
+                            .slot = s->program->place_of[reg]};
+}
+
+bool sim_step_register(const struct sim_step *s, int warp, uint32_t reg, uint64_t lanes[32],
+                       size_t *insn)
+{
+    const struct sim_program *p = s->program;
+    const struct warp *w = &s->worker.block.warp[warp];
+    const enum ptx_type type = p->function->regs[reg].type;
+    const uint32_t at = p->place_of[reg];
+    if (at == PLACE_NONE || ptx_type_bytes(type) > 8)
+        return false;
+    const size_t place = type == PTX_PRED ? p->slots + PRED_FIRST + (size_t)at : at;
+    if (place >= step_places(s))
+        return false;
+    const struct owner o = s->owner[(size_t)warp * step_places(s) + place];
+    if (o.reg != reg)
+        return false;
+    const char *slot = w->base[0] + (size_t)at * SIM_SLOT;
+    for (int i = 0; i < 32; i++)
+        lanes[i] = type == PTX_PRED            ? w->pred[PRED_FIRST + at] >> i & 1
+                   : ptx_type_bytes(type) == 8 ? ((const uint64_t *)(const void *)slot)[i]
+                                               : ((const uint32_t *)(const void *)slot)[i];
+    if (insn)
+        *insn = o.insn;
+    return true;
+}
+
+/* ---- Memory ---- */
+
+uint32_t sim_step_shared_bytes(const struct sim_step *s)
+{
+    return s->worker.block.shared_bytes;
+}
+
+bool sim_step_shared(const struct sim_step *s, uint64_t addr, uint32_t bytes, void *data,
+                     bool *written)
+{
+    const struct block *b = &s->worker.block;
+    if (addr > b->shared_bytes || bytes > b->shared_bytes - addr)
+        return false;
+    memcpy(data, b->shared + addr, bytes);
+    for (uint32_t i = 0; written && i < bytes; i++)
+        written[i] = b->shared_written[(addr + i) >> 6] >> ((addr + i) & 63) & 1;
+    return true;
+}
+
+static bool shared_value(const struct sim_step *s, const struct sim_value *v, void *out)
+{
+    bool written[32], all = true;
+    if (!sim_step_shared(s, v->addr, v->bytes, out, written))
+        return false;
+    for (uint32_t i = 0; i < v->bytes; i++)
+        all &= written[i];
+    return all;
+}
+
+bool sim_step_value(const struct sim_step *s, const struct sim_value *v, void *out)
+{
+    uint64_t lanes[32];
+    if (v->bytes > 32)
+        return false;
+    if (v->space == SIM_SHARED)
+        return shared_value(s, v, out);
+    if (v->space == SIM_GLOBAL)
+        return sim_memory_read(s->memory, v->addr, out, v->bytes) &&
+               !sim_memory_unwritten(s->memory, v->addr, v->bytes);
+    if (v->warp < 0 || v->warp >= s->worker.block.nwarps || v->lane < 0 || v->lane > 31 ||
+        v->bytes > 8 || v->reg >= sim_step_regs(s) ||
+        !sim_step_register(s, v->warp, v->reg, lanes, NULL))
+        return false;
+    memcpy(out, &lanes[v->lane], v->bytes);
+    return true;
+}
+
+/* ---- What was done and found ---- */
+
+const struct sim_seen *sim_step_seen(const struct sim_step *s)
+{
+    return s->awake ? observer_last(s->observer) : NULL;
+}
+
+uint64_t sim_step_now(const struct sim_step *s)
+{
+    return s->now;
+}
+
+uint64_t sim_step_end(const struct sim_step *s)
+{
+    return s->end;
+}
+
+bool sim_step_ended(const struct sim_step *s)
+{
+    return s->ended;
+}
+
+size_t sim_step_faults(const struct sim_step *s, const struct sim_fault **list)
+{
+    *list = s->worker.faults.fault;
+    return s->worker.faults.count;
+}
+
+void sim_step_hazards(const struct sim_step *s, struct hazard_report **out, size_t *n)
+{
+    *out = NULL;
+    *n = 0;
+    if (s->worker.hazard)
+        hazard_block_list(s->worker.hazard, out, n);
+}
+
+const char *sim_step_printed(const struct sim_step *s, size_t *len)
+{
+    *len = s->worker.printed.len;
+    return str_text(&s->worker.printed);
+}
+
+/* ---- The whole, as a number ---- */
+
+static uint64_t hash_warp(uint64_t h, const struct sim_step *s, const struct warp *w)
+{
+    const int32_t words[] = {w->depth, (int32_t)w->wait, w->wait ? w->barrier : 0};
+    h = hash_bytes(h, words, sizeof words);
+    h = hash_bytes(h, &w->live, sizeof w->live);
+    h = hash_bytes(h, &w->executed, sizeof w->executed);
+    h = hash_bytes(h, w->path, (size_t)w->depth * sizeof *w->path);
+    h = hash_bytes(h, w->base[0], (size_t)s->program->slots * SIM_SLOT);
+    h = hash_bytes(h, w->pred, s->program->predicates * sizeof *w->pred);
+    for (size_t i = 0; i < w->copies; i++)
+        h = hash_bytes(h, &w->copy[i].mask, sizeof w->copy[i].mask);
+    return h;
+}
+
+uint64_t sim_step_digest(const struct sim_step *s)
+{
+    const struct block *b = &s->worker.block;
+    uint64_t h = hash_bytes(HASH_START, &s->now, sizeof s->now);
+    for (int i = 0; i < b->nwarps; i++)
+        h = hash_warp(h, s, &b->warp[i]);
+    h = hash_bytes(h, b->barrier, sizeof b->barrier);
+    h = hash_bytes(h, b->shared, b->shared_bytes);
+    h = hash_bytes(h, b->shared_written, b->shared_bytes / 8);
+    for (size_t i = 0; i < s->memory->count; i++) {
+        const struct allocation *a = &s->memory->all[i];
+        h = hash_bytes(h, a->host, a->bytes);
+        h = hash_bytes(h, a->written, a->bytes / 64 * 8);
+    }
+    const size_t found[] = {s->worker.faults.count,
+                            s->worker.hazard ? hazard_block_count(s->worker.hazard) : 0};
+    return hash_bytes(h, found, sizeof found);
+}

@@ -1,0 +1,93 @@
+/* step_state.h - what a block that is held still consists of: step.c drives it, step_state.c looks into it.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef ATTNSCOPE_SIM_EXEC_STEP_STATE_H
+#define ATTNSCOPE_SIM_EXEC_STEP_STATE_H
+
+#include "sim/exec/block.h"
+#include "sim/step.h"
+
+#define STEP_NOBODY UINT32_MAX
+
+/* Steps that one warp had in a row. */
+struct turns {
+    uint8_t warp;
+    uint8_t n;
+};
+
+/* Who wrote a slot last. */
+struct owner {
+    uint32_t reg, insn; /* reg STEP_NOBODY: nobody yet */
+};
+
+struct writes {       /* of an instruction */
+    uint32_t from, n; /* in `written` */
+};
+
+/* An allocation as it was. */
+struct kept {
+    uint8_t *host;
+    uint64_t *written;
+    bool all_written;
+};
+
+struct mark {
+    struct sim_mark what;
+    int number;
+    bool *insn;
+    uint8_t was[32]; /* VALUE: its bytes */
+    bool known;
+};
+
+/* What else there is to know of a warp. */
+struct turn_state {
+    bool asked;     /* in vain, for an mbarrier */
+    uint64_t since; /* changes of the block then */
+    uint64_t told;  /* steps that it had made when a mark last stopped it; UINT64_MAX: never */
+};
+
+struct sim_step {
+    const struct sim_program *program;
+    struct sim_memory *memory;
+    const struct sim_launch *launch;
+    struct sim_step_options options;
+    struct sim_launch own_launch;
+    struct worker worker;
+    struct hazards *hazards;
+    struct observer *observer;
+    struct sim_observe look;
+    bool *all; /* instructions: every one is looked at */
+    char *constants;
+    void *params;
+    struct kept *kept;
+    size_t nkept;
+    struct writes *writes; /* by instruction */
+    uint32_t *written;     /* registers */
+    struct owner *owner;   /* [warp][slots + predicates] */
+    struct turn_state *turn;
+    struct turns *log;
+    size_t logs, logs_cap;
+    uint64_t now, end;
+    int last_warp; /* of the last step; -1: none */
+    size_t last_insn;
+    int ran_on; /* so many steps it has had in a row, of orders that go on with one */
+    int spins;
+    bool ended;
+    bool awake; /* the last step was looked at */
+    struct mark *marks;
+    size_t nmarks, marks_cap;
+    int last_mark;
+    size_t faults, hazards_seen; /* known before the last step */
+};
+
+static inline size_t step_places(const struct sim_step *s)
+{
+    return (size_t)s->program->slots + s->program->predicates;
+}
+
+/* The code that the warp comes to next: paths that are at their end are done. False: it has ended. */
+bool step_next(const struct sim_step *s, const struct warp *w, struct path *top);
+/* The same as an instruction; facts.insns: none. */
+size_t step_next_insn(const struct sim_step *s, const struct warp *w);
+
+#endif

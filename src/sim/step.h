@@ -1,0 +1,214 @@
+/* step.h - one block of a launch held still: stepped by warps, looked into, taken back.
+ *
+ *     sim_step_new(p, m, &launch, &(struct sim_step_options){.block = 3, .hazards = true}, &s, &err);
+ *     sim_step_run(s, &(struct sim_want){.goal = SIM_GOAL_LINE, .warp = 2}, NULL, &stop);
+ *     sim_step_register(s, 2, reg, lanes);                 what lane 5 has is lanes[5]
+ *     sim_step_to(s, stop.step - 1, &stop, &err);          back
+ *
+ * A step is one instruction of one warp. Steps are numbered from 1; the block stands behind step n, at 0 before its
+ * first. Which warp had which step is kept, so that the way to any step can be gone again: the block begins anew, in
+ * memory as it was, and comes to the same state (sim_step_digest()). Other blocks do not run.
+ *
+ * The instructions are those of sim_run(), one at a time, with its checks, its faults and its hazards.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef ATTNSCOPE_SIM_STEP_H
+#define ATTNSCOPE_SIM_STEP_H
+
+#include "sim/hazard.h"
+#include "sim/observe.h"
+#include "sim/sim.h"
+
+struct sim_step;
+
+/* Whose turn it is, where a command does not say. A warp that waits has none.
+ *   turns    one instruction each, ascending
+ *   seed     drawn for each step from the seed
+ *   against  the one that is furthest ahead goes on: who lags behind comes last, as late as barriers allow */
+#define SIM_ORDERS(X) X(TURNS, "turns") X(SEED, "seed") X(AGAINST, "against")
+enum sim_order {
+#define X(id, name) SIM_ORDER_##id,
+    SIM_ORDERS(X)
+#undef X
+        SIM_ORDER_COUNT
+};
+const char *sim_order_name(enum sim_order o);
+
+struct sim_step_options {
+    uint64_t block; /* linear */
+    bool hazards;
+    enum sim_order order;
+    uint64_t seed;
+    uint64_t max_steps; /* 0: 2^24 */
+    uint64_t
+        max_bytes; /* for a copy of the memory as it is now, without which there is no way back; 0: 1 GiB */
+};
+enum { SIM_STEPS_MAX = 1 << 24 };
+
+/* ST_USAGE: no such block, or a launch that makes no sense; ST_FAIL: a limit. All are borrowed until sim_step_free(),
+ * and nobody else may write to `m` meanwhile. It leaves the memory as the block has left it. */
+enum status sim_step_new(const struct sim_program *p, struct sim_memory *m,
+                         const struct sim_launch *launch, const struct sim_step_options *o,
+                         struct sim_step **out, struct err *err);
+void sim_step_free(struct sim_step *s); /* NULL is fine */
+/* From now on. */
+void sim_step_order(struct sim_step *s, enum sim_order order, uint64_t seed);
+
+/* ---- Going on. ---- */
+
+enum sim_goal {
+    SIM_GOAL_INSN,    /* one instruction of the warp */
+    SIM_GOAL_LINE,    /* until the warp comes to another source line, inlined ones included */
+    SIM_GOAL_NEXT,    /* the same of the kernel's own lines: what is inlined counts as its call */
+    SIM_GOAL_FINISH,  /* until the warp has left what is inlined here */
+    SIM_GOAL_JOIN,    /* until lanes of the warp that parted have met */
+    SIM_GOAL_BARRIER, /* until the warp has reached a barrier of the block */
+    SIM_GOAL_SHARED,  /* until the warp has made an access to shared memory */
+    SIM_GOAL_GLOBAL,  /* ... to global memory */
+    SIM_GOAL_ACCESS,  /* ... to either */
+    SIM_GOAL_PLACE,   /* until the warp comes to an instruction of `insn` */
+    SIM_GOAL_PROBLEM, /* until the next hazard or fault, whoever makes it; of the first of each kind and place */
+    SIM_GOAL_END, /* to the end of the block, or a break */
+};
+
+struct sim_want {
+    enum sim_goal goal;
+    int warp;         /* whose: others run only while it waits; SIM_ANY_WARP: all in their order */
+    uint64_t times;   /* of the goal; 0: 1 */
+    const bool *insn; /* [facts.insns], of SIM_GOAL_PLACE */
+    bool past_problems; /* hazards and faults do not stop it */
+};
+
+enum sim_why {
+    SIM_STOP_GOAL,
+    SIM_STOP_BREAK,  /* a warp has come to a place */
+    SIM_STOP_VALUE,  /* a watched value has changed */
+    SIM_STOP_ACCESS, /* a watched range was used */
+    SIM_STOP_HAZARD, /* the last step made the second access of a new one */
+    SIM_STOP_FAULT,  /* the last step made a new one */
+    SIM_STOP_END,    /* the block has ended */
+    SIM_STOP_LIMIT,  /* steps are used up */
+    SIM_STOP_CANCELLED,
+};
+
+struct sim_stop {
+    enum sim_why why;
+    int mark;      /* which break or watch; 0: none */
+    uint64_t step; /* the block stands behind this one */
+    int warp;      /* that made the last step, or has come to the place; -1: none */
+    bool stepped;  /* `insn` is that of the last step */
+    size_t insn;
+    uint64_t before[4], after[4]; /* SIM_STOP_VALUE: the value's bytes */
+};
+
+/* Asked now and then while it runs; true: stop. */
+struct sim_patience {
+    bool (*over)(void *ctx);
+    void *ctx;
+};
+
+/* Goes on. Breaks, watches, hazards and faults stop any goal. Where nothing is left to do, nothing is done. */
+void sim_step_run(struct sim_step *s, const struct sim_want *want, const struct sim_patience *p,
+                  struct sim_stop *stop);
+/* To behind step `n`, which has been made: by running the block again. ST_USAGE: it has not been. */
+enum status sim_step_to(struct sim_step *s, uint64_t n, struct sim_stop *stop, struct err *err);
+
+/* ---- Where to stop. ---- */
+
+/* A value that can be read: of a register of a lane, or in memory. */
+struct sim_value {
+    enum sim_space space; /* SIM_NOWHERE: a register; SIM_SHARED; SIM_GLOBAL */
+    int warp, lane;
+    uint32_t reg;
+    uint64_t addr;
+    uint32_t bytes; /* at most 32; of a register 4 or 8 */
+};
+/* False: nobody has written it, or there is no such thing. `out` has 32 bytes. */
+bool sim_step_value(const struct sim_step *s, const struct sim_value *v, void *out);
+
+enum sim_mark_kind { SIM_MARK_PLACE, SIM_MARK_VALUE, SIM_MARK_ACCESS };
+/* What must hold besides; called with the warp that is meant. */
+typedef bool sim_condition(void *ctx, const struct sim_step *s, int warp);
+struct sim_mark {
+    enum sim_mark_kind kind;
+    int warp;         /* SIM_ANY_WARP, or whose */
+    uint32_t lanes;   /* one of them must take part; 0: any */
+    const bool *insn; /* PLACE: [facts.insns]; copied */
+    struct sim_value
+        value;           /* VALUE; ACCESS: its space, addr and bytes, which may be more than 32 */
+    bool reads, writes;  /* ACCESS: which stop */
+    sim_condition *when; /* NULL: always */
+    void *ctx;           /* borrowed until the mark is gone */
+};
+/* Its number, from 1; numbers are not used twice. */
+int sim_step_mark(struct sim_step *s, const struct sim_mark *m);
+bool sim_step_unmark(struct sim_step *s, int number); /* false: there is none */
+
+/* ---- Looking. ---- */
+
+enum sim_waits { SIM_WAITS_NOT, SIM_WAITS_BARRIER, SIM_WAITS_MBARRIER, SIM_WAITS_ENDED };
+struct sim_warp {
+    enum sim_waits waits;
+    int barrier;     /* its number, where it waits for one */
+    uint32_t live;   /* lanes that have not ended */
+    uint32_t active; /* lanes that run next */
+    size_t insn;     /* that comes next; of one that waits, that it waits at; facts.insns: ended */
+    uint64_t steps;  /* it has made */
+    size_t copies;   /* of cp.async under way */
+    int depth;       /* of its stack of paths */
+};
+int sim_step_warps(const struct sim_step *s);
+struct sim_warp sim_step_warp(const struct sim_step *s, int warp);
+
+/* Lanes that parted: level 0 is the bottom, depth - 1 runs. join: facts.insns at the end. */
+struct sim_path {
+    size_t insn, join;
+    uint32_t mask;
+};
+struct sim_path sim_step_path(const struct sim_step *s, int warp, int level);
+
+struct sim_barrier {
+    uint32_t arrived, expected; /* threads, in whole warps */
+};
+struct sim_barrier sim_step_barrier(const struct sim_step *s, int id); /* 0 .. 15 */
+
+/* A copy of cp.async that has not landed. */
+struct sim_copy {
+    size_t insn;
+    uint32_t mask, bytes; /* of a lane */
+    uint32_t to[32];      /* in shared memory */
+    int group; /* how many groups were committed behind its own; -1: its own is not committed. Of its first lane */
+};
+struct sim_copy sim_step_copy(const struct sim_step *s, int warp, size_t i);
+
+/* The registers of the PTX. */
+struct sim_reg {
+    const char *name, *type; /* of the program; foreign */
+    int bits;                /* 1: predicate, 32, 64 */
+    uint32_t slot;           /* of 32 bits, or the predicate's number */
+};
+uint32_t sim_step_regs(const struct sim_step *s);
+struct sim_reg sim_step_reg(const struct sim_step *s, uint32_t reg);
+/* Its lanes. False: its place holds another's value, or none yet. *insn: who wrote it; may be NULL. */
+bool sim_step_register(const struct sim_step *s, int warp, uint32_t reg, uint64_t lanes[32],
+                       size_t *insn);
+
+/* Shared memory; written[i] may be NULL. False: not within the block's. */
+uint32_t sim_step_shared_bytes(const struct sim_step *s);
+bool sim_step_shared(const struct sim_step *s, uint64_t addr, uint32_t bytes, void *data,
+                     bool *written);
+
+/* What the last step did; NULL: it was none to be looked at, or the way was not gone step by step. */
+const struct sim_seen *sim_step_seen(const struct sim_step *s);
+uint64_t sim_step_now(const struct sim_step *s); /* the number of the last step */
+uint64_t
+sim_step_end(const struct sim_step *s); /* ... that was ever made: the way forward that is known */
+bool sim_step_ended(const struct sim_step *s);
+size_t sim_step_faults(const struct sim_step *s, const struct sim_fault **list);
+/* The caller frees *out. */
+void sim_step_hazards(const struct sim_step *s, struct hazard_report **out, size_t *n);
+const char *sim_step_printed(const struct sim_step *s, size_t *len); /* foreign */
+/* Of registers, paths, waits, shared and global memory. */
+uint64_t sim_step_digest(const struct sim_step *s);
+
+#endif
