@@ -141,6 +141,9 @@ struct backend_ops {
     /* One untimed run on the problem's own inputs, into a poisoned output with guard bands intact
      * afterwards or not. ST_FAIL also when it has overwritten its inputs. */
     enum status (*run)(struct backend *b, struct slot *s, struct err *err);
+    /* After run(): the same once more as a timed run is, where run() was asked for more (LSE). outcome() and profile()
+     * have the counts of this one; what run() has found stays found. Optional: who counts as it runs. */
+    enum status (*count)(struct backend *b, struct slot *s, struct err *err);
     /* What follows up to `limits`, and flush and sample, is for backends that have a clock; the others leave it out. */
     /* How many runs may share a sample, each with inputs of its own: at least 1. */
     int (*sets)(const struct backend *b, const struct slot *s);

@@ -187,21 +187,15 @@ static enum status run_once(struct launch *l, int i, struct err *err)
     return st == ST_OK ? left : st;
 }
 
-/* A second run on the same inputs, unless runs repeat by themselves, as simulated ones do; `fd` has the output of the first. One that differs goes to the judge,
- * too, and so does one that wrote beside its output. */
-static enum status run_again(struct launch *l, int i, int fd, struct err *err)
+/* The output of a second run beside that of the first, which `fd` has. One that differs goes to the judge, too, and so
+ * does one that wrote beside its output. */
+static enum status compare_again(struct launch *l, int i, int fd, struct err *err)
 {
-    static const double long_s = 0.5;
     struct entry *e = &l->entries[i];
     const size_t size = l->ops->output_bytes(l->backend);
-    if (!l->info->times || e->once_s > long_s ||
-        (l->request.kind != JOB_RUN && l->request.kind != JOB_CHECK))
-        return ST_OK;
-    enum status st = run_once(l, i, err);
     char *again = xmalloc(size), *first = NULL;
     bool same = true;
-    if (st == ST_OK)
-        st = l->ops->read_output(l->backend, e->slot, 0, again, err);
+    enum status st = l->ops->read_output(l->backend, e->slot, 0, again, err);
     if (st == ST_OK)
         first = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
     if (first && first != MAP_FAILED) {
@@ -213,6 +207,24 @@ static enum status run_again(struct launch *l, int i, int fd, struct err *err)
     if (st == ST_OK && (!same || e->row.rerun_max_diff != 0)) /* NaN, too */
         st = launch_send_output(l, i, 0, &l->request.problem, "a second run", err);
     return st;
+}
+
+/* A second run on the same inputs: of who counts the one that is counted, of others unless it takes long. `fd` has the
+ * output of the first. */
+static enum status run_again(struct launch *l, int i, int fd, struct err *err)
+{
+    static const double long_s = 0.5;
+    struct entry *e = &l->entries[i];
+    const bool judged = l->request.kind == JOB_RUN || l->request.kind == JOB_CHECK;
+    enum status st = ST_OK;
+    if (l->ops->count) {
+        st = l->ops->count(l->backend, e->slot, err);
+        launch_tell_outcome(l, e);
+    } else if (!l->info->times || e->once_s > long_s || !judged)
+        return ST_OK;
+    else
+        st = run_once(l, i, err);
+    return st == ST_OK && judged ? compare_again(l, i, fd, err) : st;
 }
 
 enum status launch_load(struct launch *l, int i, struct err *err)

@@ -156,6 +156,26 @@ enum status answer_read(const struct str *text, struct sim_answer *out, struct e
     return err_set(err, ST_NO, "%s", why && *why ? why : "it failed without a reason");
 }
 
+static void take_item(struct sim_answer *a, const struct sim_answer *from, const char *name)
+{
+    json_object_set(a->all, name, json_object_get(from->all, name));
+}
+
+void answer_take_counts(struct sim_answer *a, const struct sim_answer *from)
+{
+    a->counters = from->counters;
+    a->blocks = from->blocks;
+    a->blocks_run = from->blocks_run;
+    take_item(a, from, "passes");
+    if (a->findings || !from->findings)
+        return;
+    a->findings = from->findings;
+    a->lost = from->lost;
+    a->finding = xstrdup_if(from->finding);
+    take_item(a, from, "findings");
+    take_item(a, from, "findings_lost");
+}
+
 void answer_clear(struct sim_answer *a)
 {
     free(a->finding);

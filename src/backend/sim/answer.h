@@ -29,6 +29,8 @@ json_t *answer_printed(const struct sim_answer *a, bool *cut);
 /* ST_NO with its own sentence where the run has failed or was stopped, ST_FAIL where it is no answer. What it counted
  * until then is in `out` whatever the status, if it was one. */
 enum status answer_read(const struct str *text, struct sim_answer *out, struct err *err);
+/* Counts become those of `from`, another run of the same; so does what was found, where nothing had been. */
+void answer_take_counts(struct sim_answer *a, const struct sim_answer *from);
 void answer_clear(struct sim_answer *a);
 
 #endif
