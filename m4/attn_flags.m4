@@ -32,11 +32,11 @@ AS_IF([test "x$enable_hardening" != xno], [
   dnl A position-independent program has thousands of pointers to put right at every start; packed, their list takes 5 KiB in place
   dnl of 190. A libc before 2.36 refuses such a program, so the test is that it runs.
   AC_MSG_CHECKING([whether packed relocations run])
-  saved_LDFLAGS=$LDFLAGS
-  LDFLAGS="$LDFLAGS $AM_LDFLAGS -Wl,-z,pack-relative-relocs"
+  saved_LDFLAGS=$LDFLAGS saved_CFLAGS=$CFLAGS
+  CFLAGS="$CFLAGS -fPIE" LDFLAGS="$LDFLAGS $AM_LDFLAGS -Wl,-z,pack-relative-relocs"
   AC_RUN_IFELSE([AC_LANG_PROGRAM([[static const char *const words[] = {"a", "b"}; const char *const *volatile at = words;]], [[return at[0][0] != 'a';]])],
     [AC_MSG_RESULT([yes]); packed_relocations=yes], [AC_MSG_RESULT([no])], [AC_MSG_RESULT([not known])])
-  LDFLAGS=$saved_LDFLAGS
+  LDFLAGS=$saved_LDFLAGS CFLAGS=$saved_CFLAGS
   AS_IF([test "x$packed_relocations" = xyes], [AM_LDFLAGS="$AM_LDFLAGS -Wl,-z,pack-relative-relocs"])
   AS_CASE([" $CFLAGS "], [*" -O0 "*|*fsanitize*], [],
     [AS_VAR_APPEND([AM_CFLAGS], [" -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2"])])])
