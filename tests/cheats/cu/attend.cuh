@@ -63,6 +63,21 @@ inline size_t kv_count(const AttnArgs *a)
     return (size_t)a->B * a->Hkv * a->Sk * a->D;
 }
 
+// Calls that are honest work: a neighbour, another seed, the check and its second run come before anything is timed,
+// and who cheats there is found there. What finds these is to be a look at their timed runs.
+inline bool is_early()
+{
+    static int calls;
+    return ++calls <= 4;
+}
+
+// True from the second call of a length on: who keeps answers only then gets past the trial of another seed.
+inline bool begins(const AttnArgs *a)
+{
+    static int calls[256];
+    return calls[a->Sq % 256]++ > 0;
+}
+
 // An answer that was given before, kept on the device.
 struct Known {
     const void *q;
