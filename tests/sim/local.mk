@@ -10,7 +10,7 @@ EXTRA_DIST += %D%/compilers.sh
 
 # How fast the simulator is: every kernel, and from the command to the answer. SIM_SPEED picks, see speed.c.
 check_PROGRAMS += %D%/speed
-%C%_speed_SOURCES = %D%/speed.c
+%C%_speed_SOURCES = %D%/speed.c %D%/trial.c %D%/trial.h
 %C%_speed_LDADD = $(core_libs)
 .PHONY: sim-speed
 sim-speed: %D%/speed attnscope attnscope-worker
