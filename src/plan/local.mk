@@ -12,6 +12,12 @@ libattnscope_a_SOURCES += \
 	%D%/place.c %D%/place.h \
 	%D%/plan.c \
 	%D%/plan.h \
+	%D%/predict.c \
+	%D%/predict.h \
+	%D%/predict_fit.c \
+	%D%/predict_fit.h \
+	%D%/predict_gpu.c \
+	%D%/predict_read.c \
 	%D%/row.c \
 	%D%/row.h \
 	%D%/schedule.c \

@@ -257,7 +257,13 @@ static void add_chain(const struct chain_phase *c, const struct sim_phase *ph, j
     json_t *parts = json_object();
     for (int i = 0; i < CHAIN_PARTS_COUNT; i++)
         json_object_set_new(parts, chain_part_name((enum chain_part)i), json_real(c->cycles[i]));
+    json_t *machine = json_object();
+    for (int i = 0; i < SIM_PIPE_COUNT; i++)
+        json_object_set_new(machine, sim_pipe_name((enum sim_pipe)i),
+                            json_real(c->machine.pipe[i]));
     json_object_set_new(o, "chain", parts);
+    json_object_set_new(o, "machine", machine);
+    json_object_set_new(o, "trips", json_real(c->trips));
     json_object_set_new(o, "longest", json_real((double)ph->longest));
 }
 

@@ -1,0 +1,355 @@
+/* predict.c - see predict.h.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "plan/predict.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "plan/schedule.h"
+
+/* Cycles that a trip to DRAM takes beyond one to the L2, and bytes of a sector. */
+enum { DRAM_CYCLES = 600 - 262, SECTOR = 32 };
+/* How soon waiting and queueing cover each other. */
+static const double blend = 3;
+/* Of the mean: what a block without any work takes, too. (sched_share() ends blocks to within 1e-9 of their work.) */
+static const double least_length = 0.01;
+
+const struct predict_factors predict_unfitted = {.v = {1, 1, 1, 1, 1, 1, 1, 1}};
+
+/* ---- names ---- */
+
+#define X(name, what) #name,
+static const char *const factor_names[] = {PREDICT_FACTORS(X)};
+static const char *const unit_names[] = {PREDICT_UNITS(X)};
+#undef X
+#define X(name, what) what,
+static const char *const factor_whats[] = {PREDICT_FACTORS(X)};
+static const char *const unit_whats[] = {PREDICT_UNITS(X)};
+#undef X
+
+const char *predict_factor_name(enum predict_factor f)
+{
+    return factor_names[f];
+}
+
+const char *predict_factor_what(enum predict_factor f)
+{
+    return factor_whats[f];
+}
+
+const char *predict_unit_name(enum predict_unit u)
+{
+    return unit_names[u];
+}
+
+const char *predict_unit_what(enum predict_unit u)
+{
+    return unit_whats[u];
+}
+
+/* ---- a phase of a lone block ---- */
+
+/* Cycles of an SM that a block of this launch keeps each unit busy with the phase. */
+static void demand(const struct predict_phase *ph, const struct predict_gpu *g, double blocks,
+                   double out[PREDICT_PIPES])
+{
+    const double *m = ph->machine, *f = g->factors.v;
+    double all = 0;
+    for (int i = 0; i < SIM_PIPE_COUNT; i++)
+        all += m[i];
+    const double work[PREDICT_PIPES] = {
+        [PREDICT_issue] = all,
+        [PREDICT_fma] = m[SIM_PIPE_fma] + g->imul_slots * m[SIM_PIPE_imul],
+        [PREDICT_alu] = m[SIM_PIPE_alu],
+        [PREDICT_half] = m[SIM_PIPE_half],
+        [PREDICT_xu] = m[SIM_PIPE_xu],
+        [PREDICT_smem] = (ph->wavefronts + ph->sectors / 4) * f[PREDICT_FACTOR_smem],
+        [PREDICT_l1] = ph->sectors,
+        [PREDICT_tensor] = ph->products * f[PREDICT_FACTOR_tensor],
+    };
+    for (int i = 0; i < PREDICT_PIPES; i++)
+        out[i] = work[i] > 0 ? work[i] / g->per_clk[i] / blocks : 0;
+}
+
+static double scale_of(enum chain_part p, const struct predict_factors *f)
+{
+    switch (p) {
+    case CHAIN_alu:
+        return f->v[PREDICT_FACTOR_alu];
+    case CHAIN_shared:
+        return f->v[PREDICT_FACTOR_shared];
+    case CHAIN_global:
+        return f->v[PREDICT_FACTOR_global];
+    case CHAIN_issue:
+        return f->v[PREDICT_FACTOR_issue];
+    default:
+        return 1;
+    }
+}
+
+/* The busiest warp of a block over the average of its warps: the others wait for it at the barrier. */
+static double imbalance(const struct predict_phase *ph, int64_t warps)
+{
+    return ph->executed > 0 ? fmax(1, ph->longest * (double)warps / ph->executed) : 1;
+}
+
+/* Cycles of the chain of a block's busiest warp; *part: what most of them wait for. In the first wave of blocks
+ * nothing is in the L2 yet: that is the share `cold` of all. */
+static double chain(const struct predict_phase *ph, const struct predict_pass *p,
+                    const struct predict_gpu *g, double cold, enum chain_part *part)
+{
+    const double each = imbalance(ph, p->warps) / ((double)p->blocks * (double)p->warps);
+    double sum = 0, most = -1;
+    for (int i = 0; i < CHAIN_PARTS_COUNT; i++) {
+        double cycles = ph->chain[i] * scale_of((enum chain_part)i, &g->factors) * each;
+        if (i == CHAIN_global)
+            cycles += ph->trips * DRAM_CYCLES * cold * each;
+        sum += cycles;
+        if (cycles > most) {
+            most = cycles;
+            *part = (enum chain_part)i;
+        }
+    }
+    return sum;
+}
+
+/* ---- a launch ---- */
+
+struct block_cost {
+    double lone;                  /* S */
+    double pipe;                  /* M, of `busiest` */
+    double demand[PREDICT_PIPES]; /* of the whole block */
+    enum predict_unit busiest;
+};
+
+static int busiest_of(const double d[PREDICT_PIPES])
+{
+    int best = 0;
+    for (int i = 1; i < PREDICT_PIPES; i++)
+        if (d[i] > d[best])
+            best = i;
+    return best;
+}
+
+/* What the phase takes of a lone block, and which unit has it. */
+static double phase_cycles(const struct predict_phase *ph, const struct predict_pass *p,
+                           const struct predict_gpu *g, double cold, double d[PREDICT_PIPES],
+                           enum predict_unit *unit)
+{
+    enum chain_part part = CHAIN_issue;
+    const double waits = chain(ph, p, g, cold, &part);
+    demand(ph, g, (double)p->blocks, d);
+    const int busy = busiest_of(d);
+    *unit = waits > d[busy] ? (enum predict_unit)(PREDICT_wait_alu + (int)part)
+                            : (enum predict_unit)busy;
+    return fmax(waits, d[busy]);
+}
+
+static double cold_share(const struct predict_pass *p, const struct predict_gpu *g)
+{
+    return fmin(1, (double)g->sms * (double)p->resident / (double)p->blocks);
+}
+
+static struct block_cost cost_of(const struct predict_pass *p, const struct predict_gpu *g)
+{
+    struct block_cost c = {.lone = 0};
+    const double cold = cold_share(p, g);
+    for (int i = 0; i < p->phases; i++) {
+        double d[PREDICT_PIPES];
+        enum predict_unit unit;
+        c.lone += phase_cycles(&p->phase[i], p, g, cold, d, &unit);
+        for (int k = 0; k < PREDICT_PIPES; k++)
+            c.demand[k] += d[k];
+    }
+    c.busiest = (enum predict_unit)busiest_of(c.demand);
+    c.pipe = c.demand[c.busiest];
+    return c;
+}
+
+/* r blocks side by side on an SM. */
+static double together(const struct block_cost *c, double r)
+{
+    return pow(pow(c->lone, blend) + pow(r * c->pipe, blend), 1 / blend);
+}
+
+/* The cycles of a launch. */
+struct launch_time {
+    double cycles, tail; /* tail: of them, beyond what full SMs would take */
+    double side;         /* blocks side by side while there are enough */
+};
+
+/* Rounds of full SMs, halfway between blocks that all end at once and blocks that never do. */
+static struct launch_time even_blocks(const struct block_cost *c, double share, double resident)
+{
+    const double side = fmin(resident, fmax(1, ceil(share)));
+    struct launch_time t = {.cycles = together(c, side), .side = side};
+    if (share <= resident)
+        return t;
+    const double full = floor(share / resident), rest = ceil(share - full * resident);
+    const double smooth = t.cycles * share / resident,
+                 rounds = t.cycles * full + (rest > 0 ? together(c, rest) : 0);
+    t.cycles = (smooth + rounds) / 2;
+    t.tail = fmax(0, t.cycles - smooth);
+    return t;
+}
+
+/* Blocks of different lengths, each sent where one has ended. */
+static struct launch_time uneven_blocks(const struct predict_pass *p, const struct predict_gpu *g,
+                                        const struct block_cost *c, double share)
+{
+    const double side = fmin((double)p->resident, fmax(1, ceil(share))), full = together(c, side),
+                 work = full / side;
+    struct sched_block *out = xcalloc((size_t)p->blocks, sizeof *out);
+    double *each = xcalloc((size_t)p->blocks, sizeof *each);
+    for (int64_t i = 0; i < p->blocks; i++)
+        each[i] = fmax(p->length[i], least_length) * work;
+    struct launch_time t = {.side = side};
+    t.cycles = sched_share(each, p->blocks, g->sms, (int)p->resident,
+                           fmin(1, work / together(c, 1)), 0, out);
+    t.tail = fmax(0, t.cycles - full * fmax(1, share / side));
+    free(each);
+    free(out);
+    return t;
+}
+
+static struct launch_time launch_time(const struct predict_pass *p, const struct predict_gpu *g,
+                                      const struct block_cost *c)
+{
+    const double share = (double)p->blocks / g->sms;
+    return p->length ? uneven_blocks(p, g, c, share) : even_blocks(c, share, (double)p->resident);
+}
+
+/* The least that memory needs, us; NaN figures bound nothing. */
+static double memory_us(const struct predict_pass *p, const struct predict_gpu *g,
+                        enum predict_unit *unit)
+{
+    double sectors = 0;
+    for (int i = 0; i < p->phases; i++)
+        sectors += p->phase[i].sectors;
+    const double l2 = sectors * SECTOR / g->l2_gbs * 1e-3 * g->factors.v[PREDICT_FACTOR_l2],
+                 dram = p->compulsory_bytes / g->dram_gbs * 1e-3;
+    *unit = dram > l2 || isnan(l2) ? PREDICT_dram : PREDICT_l2;
+    return fmax(fmax(l2, dram), 0);
+}
+
+static double launch_us(const struct predict_gpu *g)
+{
+    return g->launch_us * g->factors.v[PREDICT_FACTOR_launch];
+}
+
+static double run_us(const struct predict_gpu *g)
+{
+    return g->run_us * g->factors.v[PREDICT_FACTOR_launch];
+}
+
+double predict_us(const struct predict_run *r, const struct predict_gpu *g)
+{
+    double us = run_us(g);
+    for (int i = 0; i < r->passes; i++) {
+        const struct predict_pass *p = &r->pass[i];
+        const struct block_cost c = cost_of(p, g);
+        enum predict_unit unit;
+        us += fmax(launch_time(p, g, &c).cycles / g->clock_mhz, memory_us(p, g, &unit)) +
+              launch_us(g);
+    }
+    return us;
+}
+
+/* ---- what it is made of ---- */
+
+static void add_part(struct prediction *out, int pass, int phase, enum predict_unit unit, double us)
+{
+    if (!(us > 0))
+        return;
+    out->part = xrealloc(out->part, (out->parts + 1) * sizeof *out->part);
+    out->part[out->parts++] = (struct predict_part){pass, phase, unit, us};
+    out->us += us;
+    if (unit >= PREDICT_wait_alu && unit <= PREDICT_wait_issue)
+        out->wait_us += us;
+}
+
+/* The time of full SMs by phase: what blocks take alone, and what they ask of the busiest unit, as the two make T. */
+static void add_phases(struct prediction *out, int pass, const struct predict_pass *p,
+                       const struct predict_gpu *g, const struct block_cost *c,
+                       const struct launch_time *t)
+{
+    const double s = pow(c->lone, blend), m = pow(t->side * c->pipe, blend);
+    const double us = (t->cycles - t->tail) / g->clock_mhz;
+    if (!(s + m > 0))
+        return;
+    for (int i = 0; i < p->phases; i++) {
+        double d[PREDICT_PIPES];
+        enum predict_unit unit;
+        const double lone = phase_cycles(&p->phase[i], p, g, cold_share(p, g), d, &unit);
+        add_part(out, pass, i, unit, us * s / (s + m) * lone / c->lone);
+        if (c->pipe > 0)
+            add_part(out, pass, i, c->busiest, us * m / (s + m) * d[c->busiest] / c->pipe);
+    }
+}
+
+static void add_launch(struct prediction *out, int pass, const struct predict_pass *p,
+                       const struct predict_gpu *g)
+{
+    const struct block_cost c = cost_of(p, g);
+    const struct launch_time t = launch_time(p, g, &c);
+    enum predict_unit memory;
+    const double least = memory_us(p, g, &memory);
+    if (t.cycles / g->clock_mhz < least) {
+        add_part(out, pass, -1, memory, least);
+    } else {
+        add_phases(out, pass, p, g, &c, &t);
+        add_part(out, pass, -1, PREDICT_tail, t.tail / g->clock_mhz);
+    }
+    add_part(out, pass, -1, PREDICT_launch, launch_us(g));
+    out->waves = fmax(out->waves, (double)p->blocks / ((double)g->sms * (double)p->resident));
+}
+
+static int by_time(const void *x, const void *y)
+{
+    const struct predict_part *a = x, *b = y;
+    if (a->us != b->us)
+        return a->us < b->us ? 1 : -1;
+    const int by[] = {a->pass - b->pass, a->phase - b->phase, (int)a->unit - (int)b->unit};
+    return by[0] ? by[0] : by[1] ? by[1] : by[2];
+}
+
+static void find_binding(struct prediction *out)
+{
+    double sum[PREDICT_UNIT_COUNT] = {0};
+    for (size_t i = 0; i < out->parts; i++)
+        sum[out->part[i].unit] += out->part[i].us;
+    for (int i = 0; i < PREDICT_UNIT_COUNT; i++)
+        if (sum[i] > out->binds_us) {
+            out->binds = (enum predict_unit)i;
+            out->binds_us = sum[i];
+        }
+}
+
+void predict(const struct predict_run *r, const struct predict_gpu *g, struct prediction *out)
+{
+    *out = (struct prediction){.us = 0};
+    for (int i = 0; i < r->passes; i++)
+        add_launch(out, i, &r->pass[i], g);
+    add_part(out, -1, -1, PREDICT_launch, run_us(g));
+    find_binding(out);
+    if (out->parts)
+        qsort(out->part, out->parts, sizeof *out->part, by_time);
+}
+
+void prediction_clear(struct prediction *p)
+{
+    free(p->part);
+    *p = (struct prediction){.us = 0};
+}
+
+void predict_run_clear(struct predict_run *r)
+{
+    for (int i = 0; i < r->passes; i++) {
+        free(r->pass[i].length);
+        free(r->pass[i].phase);
+    }
+    *r = (struct predict_run){.passes = 0};
+}
