@@ -12,8 +12,8 @@
 
 /* Cycles that a trip to DRAM takes beyond one to the L2, and bytes of a sector. */
 enum { DRAM_CYCLES = 600 - 262, SECTOR = 32 };
-/* How soon waiting and queueing cover each other. */
-static const double blend = 3;
+/* How soon waiting and queueing cover each other: 1, never; large, wholly. Chosen on H200. */
+static const double blend = 1.5;
 /* Of the mean: what a block without any work takes, too. (sched_share() ends blocks to within 1e-9 of their work.) */
 static const double least_length = 0.01;
 
@@ -129,7 +129,7 @@ static int busiest_of(const double d[PREDICT_PIPES])
 {
     int best = 0;
     for (int i = 1; i < PREDICT_PIPES; i++)
-        if (d[i] > d[best])
+        if (d[i] >= d[best]) /* of two the particular one: f32 arithmetic before issue slots */
             best = i;
     return best;
 }
@@ -172,7 +172,7 @@ static struct block_cost cost_of(const struct predict_pass *p, const struct pred
 /* r blocks side by side on an SM. */
 static double together(const struct block_cost *c, double r)
 {
-    return pow(pow(c->lone, blend) + pow(r * c->pipe, blend), 1 / blend);
+    return pow(pow(c->lone, blend) + (pow(r, blend) - 1) * pow(c->pipe, blend), 1 / blend);
 }
 
 /* The cycles of a launch. */
@@ -276,7 +276,7 @@ static void add_phases(struct prediction *out, int pass, const struct predict_pa
                        const struct predict_gpu *g, const struct block_cost *c,
                        const struct launch_time *t)
 {
-    const double s = pow(c->lone, blend), m = pow(t->side * c->pipe, blend);
+    const double s = pow(c->lone, blend), m = (pow(t->side, blend) - 1) * pow(c->pipe, blend);
     const double us = (t->cycles - t->tail) / g->clock_mhz;
     if (!(s + m > 0))
         return;

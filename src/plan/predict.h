@@ -6,7 +6,7 @@
  *     a phase of a lone block takes as long as the chain of dependent instructions of its busiest warp, or as its
  *         busiest unit, whichever is more; S is the sum over phases
  *     M is what a block asks of the unit that the whole launch asks most of
- *     r blocks on an SM take T(r) = (S^3 + (r M)^3)^(1/3): alone they wait, together they queue
+ *     r blocks on an SM take T(r) = (S^p + (r^p - 1) M^p)^(1/p), p = 1.5: alone they wait, together they queue
  *     blocks go out in rounds of as many as are resident; where they differ in length (causal) one by one
  *     a launch takes at least its sectors over the L2's bandwidth and its compulsory bytes over the DRAM's
  *     each launch costs a constant, the run another
@@ -14,7 +14,11 @@
  * After Zhang & Owens (HPCA 2011: counts times throughputs, the slowest part leads) with what that leaves out,
  * latency that too few warps hide. Latencies are those of chain.h; rates are published ones, see predict_gpu.c.
  * Eight factors, of a device and never of a kernel, absorb what ptxas does with PTX and what is not modelled; all 1:
- * nothing was fitted. fit.h finds them.
+ * none was fitted (p was chosen, once for all GPUs, on recordings of an H200). predict_fit.h finds them.
+ *
+ * What it does not know: ptxas merges neighbouring 16-bit loads of shared memory into wide ones (kernels that load
+ * element by element and meet conflicts are predicted up to 3.5 times too slow), moves loads ahead over pieces of a
+ * loop, spills; a warp's copies and products run beside each other only within a piece without branches; L1 hits.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef ATTNSCOPE_PLAN_PREDICT_H

@@ -57,8 +57,10 @@ enum status predict_gpu(const struct device *d, struct predict_gpu *out, struct 
     const struct chip *c = chip_of(d->cc);
     if (!a || !c)
         return err_set(why, ST_NO, "%s: the time model knows no such GPU", d->name);
-    if (d->sms < 1 || d->fp32_lanes < 1 || !(d->clock_mhz > 0))
-        return err_set(why, ST_NO, "%s: the device table lacks its SMs, lanes or clock", d->name);
+    if (d->sms < 1 || d->fp32_lanes < 1 || d->tensor_flops < 1 || !(d->clock_mhz > 0))
+        return err_set(why, ST_NO,
+                       "%s: the device table lacks its SMs, clock, f32 lanes or tensor rate",
+                       d->name);
     *out = (struct predict_gpu){.sms = d->sms,
                                 .clock_mhz = d->clock_mhz,
                                 .l2_gbs = c->l2_bytes_clk * d->sms * d->clock_mhz * 1e-3,

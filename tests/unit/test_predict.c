@@ -1,0 +1,417 @@
+/* test_predict.c - the time model at its limits, what it is made of, and fits judged on what they have not seen.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "plan/predict_fit.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/number.h"
+#include "kernel/registry.h"
+#include "tap.h"
+
+static struct predict_gpu gpu_of(const char *name)
+{
+    struct device_table *t = devices_new();
+    const struct device *d = NULL;
+    struct predict_gpu g = {.sms = 0};
+    CU_ASSERT_EQUAL_FATAL(devices_get(t, name, &d, NULL), ST_OK);
+    CU_ASSERT_EQUAL_FATAL(predict_gpu(d, &g, NULL), ST_OK);
+    devices_free(t);
+    return g;
+}
+
+static bool near(double a, double b, double by)
+{
+    return fabs(a - b) <= by * fmax(fabs(a), fabs(b));
+}
+
+/* A launch whose every block waits `wait` cycles in a warp, and has `fma` instructions, in one phase. */
+static struct predict_run run_of(int64_t blocks, int64_t resident, double wait, double fma)
+{
+    struct predict_run r = {.passes = 1};
+    struct predict_pass *p = &r.pass[0];
+    const double n = (double)blocks;
+    *p = (struct predict_pass){
+        .name = "k", .blocks = blocks, .resident = resident, .warps = 4, .phases = 1};
+    p->phase = xcalloc(1, sizeof *p->phase);
+    p->phase[0].chain[CHAIN_shared] = wait * 4 * n;
+    p->phase[0].machine[SIM_PIPE_fma] = fma * n;
+    p->phase[0].executed = fma * n;
+    p->phase[0].longest = fma * n / 4;
+    return r;
+}
+
+static double time_of(const struct predict_gpu *g, int64_t blocks, int64_t resident, double wait,
+                      double fma)
+{
+    struct predict_run r = run_of(blocks, resident, wait, fma);
+    const double us = predict_us(&r, g);
+    predict_run_clear(&r);
+    return us - g->launch_us - g->run_us;
+}
+
+static void few_and_many_blocks(void)
+{
+    struct predict_gpu g = gpu_of("H200");
+    const double alone = time_of(&g, 1, 2, 9000, 400);
+    CU_ASSERT(near(alone * g.clock_mhz, 9000, 1e-9));
+    CU_ASSERT(near(time_of(&g, g.sms, 2, 9000, 400), alone, 1e-9)); /* an SM for each */
+    const double wave = time_of(&g, 2 * g.sms, 2, 9000, 400),
+                 more = time_of(&g, 2 * g.sms + 1, 2, 9000, 400);
+    CU_ASSERT(wave > alone);
+    CU_ASSERT(more > 1.3 * wave); /* the one behind the wave takes as long as the others */
+    CU_ASSERT(more < 2 * wave);
+    const double huge = time_of(&g, 2000000, 2, 9000, 400),
+                 twice = time_of(&g, 4000000, 2, 9000, 400);
+    CU_ASSERT(near(twice, 2 * huge, 1e-3));
+    struct predict_run none = {.passes = 0};
+    CU_ASSERT_EQUAL(predict_us(&none, &g), g.run_us);
+}
+
+/* Waiting blocks hide each other, working ones queue. */
+static void resident_blocks_overlap(void)
+{
+    const struct predict_gpu g = gpu_of("A100-80GB");
+    CU_ASSERT(near(time_of(&g, 64000, 8, 9000, 4), time_of(&g, 64000, 1, 9000, 4) / 8, 0.02));
+    CU_ASSERT(near(time_of(&g, 64000, 8, 9, 40000), time_of(&g, 64000, 1, 9, 40000), 0.01));
+    CU_ASSERT(time_of(&g, 64000, 8, 9, 40000) * g.clock_mhz >= 64000 / 108. * 40000 / 2);
+}
+
+static void faster_machines_are_faster(void)
+{
+    const struct predict_gpu g = gpu_of("L4");
+    double last = INFINITY;
+    for (double mhz = 500; mhz < 4000; mhz *= 1.3) {
+        struct predict_gpu x = g;
+        x.clock_mhz = mhz;
+        const double us = time_of(&x, 1000, 3, 700, 3000);
+        CU_ASSERT(us < last);
+        last = us;
+    }
+    struct predict_run r = run_of(1000, 3, 7, 3);
+    r.pass[0].compulsory_bytes = 1e9;
+    struct predict_gpu slow = g;
+    slow.dram_gbs = g.dram_gbs / 2;
+    CU_ASSERT(near(predict_us(&r, &slow) - 4, 2 * (predict_us(&r, &g) - 4), 1e-9));
+    slow.dram_gbs = REAL_UNKNOWN; /* bounds nothing */
+    CU_ASSERT(predict_us(&r, &slow) < predict_us(&r, &g));
+    predict_run_clear(&r);
+}
+
+/* Knuth's MMIX generator, its upper half. */
+struct rng {
+    uint64_t state;
+};
+
+static uint64_t rng_next(struct rng *r)
+{
+    r->state = r->state * 6364136223846793005u + 1442695040888963407u;
+    return r->state >> 33;
+}
+
+/* Some launch of random work. */
+static struct predict_run random_run(struct rng *rng)
+{
+    struct predict_run r = {.passes = 1 + (int)(rng_next(rng) % 3)};
+    for (int i = 0; i < r.passes; i++) {
+        struct predict_pass *p = &r.pass[i];
+        *p = (struct predict_pass){.name = "k", .phases = 1 + (int)(rng_next(rng) % 7)};
+        p->blocks = 1 + (int64_t)(rng_next(rng) % 5000);
+        p->resident = 1 + (int64_t)(rng_next(rng) % 16);
+        p->warps = 1 + (int64_t)(rng_next(rng) % 16);
+        p->compulsory_bytes = (double)(rng_next(rng) % 100000000);
+        p->phase = xcalloc((size_t)p->phases, sizeof *p->phase);
+        for (int k = 0; k < p->phases; k++) {
+            struct predict_phase *ph = &p->phase[k];
+            for (int j = 0; j < CHAIN_PARTS_COUNT; j++)
+                ph->chain[j] = (double)(rng_next(rng) % 10000000);
+            for (int j = 0; j < SIM_PIPE_COUNT; j++)
+                ph->machine[j] = (double)(rng_next(rng) % 10000000);
+            ph->executed = (double)(rng_next(rng) % 10000000);
+            ph->longest = ph->executed / (double)p->warps * (1 + (double)(rng_next(rng) % 3));
+            ph->wavefronts = (double)(rng_next(rng) % 10000000);
+            ph->sectors = (double)(rng_next(rng) % 10000000);
+            ph->products = (double)(rng_next(rng) % 1000000);
+        }
+        if (rng_next(rng) % 3 == 0) {
+            p->length = xcalloc((size_t)p->blocks, sizeof *p->length);
+            for (int64_t k = 0; k < p->blocks; k++)
+                p->length[k] = (double)(rng_next(rng) % 200) / 100;
+        }
+    }
+    return r;
+}
+
+static void parts_make_the_time(void)
+{
+    static const char *const names[] = {"H200", "A100-80GB", "L4", "T4", "RTX-5090"};
+    struct rng rng = {7};
+    for (int i = 0; i < 500; i++) {
+        struct predict_gpu g = gpu_of(names[i % 5]);
+        struct predict_run r = random_run(&rng);
+        struct prediction p;
+        g.factors.v[i % PREDICT_FACTOR_COUNT] = 1.7;
+        predict(&r, &g, &p);
+        double sum = 0, most = 0;
+        for (size_t k = 0; k < p.parts; k++) {
+            CU_ASSERT(p.part[k].us > 0 && isfinite(p.part[k].us));
+            CU_ASSERT(p.part[k].us <= (k ? p.part[k - 1].us : INFINITY));
+            sum += p.part[k].us;
+            most = p.part[k].unit == p.binds ? most + p.part[k].us : most;
+        }
+        CU_ASSERT(near(sum, p.us, 1e-9));
+        CU_ASSERT(near(predict_us(&r, &g), p.us, 1e-9));
+        CU_ASSERT(near(most, p.binds_us, 1e-9));
+        CU_ASSERT(p.wait_us <= p.us * (1 + 1e-9));
+        prediction_clear(&p);
+        predict_run_clear(&r);
+    }
+}
+
+static enum predict_unit binds(const struct predict_run *r, const struct predict_gpu *g)
+{
+    struct prediction p;
+    predict(r, g, &p);
+    const enum predict_unit u = p.binds;
+    prediction_clear(&p);
+    return u;
+}
+
+static void what_binds_is_named(void)
+{
+    const struct predict_gpu g = gpu_of("H200");
+    struct predict_run r = run_of(10000, 4, 90000, 100);
+    CU_ASSERT_EQUAL(binds(&r, &g), PREDICT_wait_shared);
+    r.pass[0].phase[0].chain[CHAIN_shared] = 0;
+    r.pass[0].phase[0].machine[SIM_PIPE_fma] = 1e9;
+    CU_ASSERT_EQUAL(binds(&r, &g), PREDICT_fma);
+    r.pass[0].phase[0].products = 1e10;
+    CU_ASSERT_EQUAL(binds(&r, &g), PREDICT_tensor);
+    r.pass[0].phase[0].wavefronts = 1e11;
+    CU_ASSERT_EQUAL(binds(&r, &g), PREDICT_smem);
+    r.pass[0].compulsory_bytes = 1e13;
+    CU_ASSERT_EQUAL(binds(&r, &g), PREDICT_dram);
+    predict_run_clear(&r);
+    r = run_of(1, 1, 10, 10);
+    CU_ASSERT_EQUAL(binds(&r, &g), PREDICT_launch);
+    predict_run_clear(&r);
+}
+
+/* Blocks of different lengths: the same work, and its longest block last. */
+static void long_blocks_at_the_end_cost(void)
+{
+    const struct predict_gpu g = gpu_of("H200");
+    enum { BLOCKS = 132 * 8 };
+    struct predict_run r = run_of(BLOCKS, 2, 10000, 4);
+    const double even = predict_us(&r, &g);
+    r.pass[0].length = xcalloc(BLOCKS, sizeof *r.pass[0].length);
+    for (int i = 0; i < BLOCKS; i++)
+        r.pass[0].length[i] = i < BLOCKS / 2 ? 1.5 : 0.5;
+    const double first = predict_us(&r, &g);
+    for (int i = 0; i < BLOCKS; i++)
+        r.pass[0].length[i] = i < BLOCKS - 8 ? (BLOCKS - 8 * 40.) / (BLOCKS - 8) : 40;
+    const double last = predict_us(&r, &g);
+    CU_ASSERT(near(first, even, 0.15));
+    CU_ASSERT(last > 2 * first);
+    predict_run_clear(&r);
+}
+
+/* ---- reading ---- */
+
+struct subject {
+    struct registry *kernels;
+    struct device_table *devices;
+    struct plan plan;
+};
+
+static void subject_open(struct subject *x, const char *kernel, const char *shape, const char *gpu)
+{
+    struct shape s = SHAPE_DEFAULT;
+    const struct device *d = NULL;
+    x->kernels = registry_new();
+    x->devices = devices_new();
+    CU_ASSERT_EQUAL_FATAL(shape_parse(shape, &s, NULL), ST_OK);
+    CU_ASSERT_EQUAL_FATAL(devices_get(x->devices, gpu, &d, NULL), ST_OK);
+    CU_ASSERT_EQUAL(
+        plan_build(registry_find(x->kernels, kernel)->cuda, &s, NULL, d, NULL, &x->plan, NULL),
+        ST_OK);
+}
+
+static void subject_close(struct subject *x)
+{
+    plan_clear(&x->plan);
+    devices_free(x->devices);
+    registry_free(x->kernels);
+}
+
+static json_t *counted(int64_t blocks)
+{
+    return json_pack("[{s:I, s:[{s:{s:f, s:f}, s:{s:f}, s:f, s:f, s:f, s:f, s:s}]}]", "blocks",
+                     (json_int_t)blocks, "phases", "chain", "shared", 1e6, "alu", -5.0, "machine",
+                     "fma", 4e6, "warp_instructions", 4e6, "longest", 1e6, "trips", 100.0,
+                     "smem_wavefronts", 1e5, "global_sectors", "many");
+}
+
+static void counts_are_read_as_a_strangers(void)
+{
+    struct subject x;
+    struct err err = ERR_INIT;
+    struct predict_run r;
+    subject_open(&x, "fa2", "B=1 H=2 S=128 D=64 f16", "H200");
+    const int64_t *grid = x.plan.passes[0].grid, blocks = grid[0] * grid[1] * grid[2];
+    json_t *passes = counted(blocks), *wrong = counted(blocks + 1), *bare = counted(blocks);
+    CU_ASSERT_EQUAL_FATAL(predict_run(passes, &x.plan, &r, &err), ST_OK);
+    CU_ASSERT_EQUAL(r.pass[0].blocks, blocks);
+    CU_ASSERT_EQUAL(r.pass[0].phase[0].chain[CHAIN_shared], 1e6);
+    CU_ASSERT_EQUAL(r.pass[0].phase[0].chain[CHAIN_alu], 0); /* below zero: no count */
+    CU_ASSERT_EQUAL(r.pass[0].phase[0].machine[SIM_PIPE_fma], 4e6);
+    CU_ASSERT_EQUAL(r.pass[0].phase[0].sectors, 0); /* a word */
+    CU_ASSERT_PTR_NULL(r.pass[0].length);
+    predict_run_clear(&r);
+    CU_ASSERT_EQUAL(predict_run(wrong, &x.plan, &r, &err), ST_NO);
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "blocks were counted"));
+    predict_run_clear(&r);
+    json_object_del(json_array_get(json_object_get(json_array_get(bare, 0), "phases"), 0),
+                    "machine");
+    CU_ASSERT_EQUAL(predict_run(bare, &x.plan, &r, &err), ST_NO);
+    predict_run_clear(&r);
+    CU_ASSERT_EQUAL(predict_run(NULL, &x.plan, &r, &err), ST_NO);
+    predict_run_clear(&r);
+    json_decref(passes);
+    json_decref(wrong);
+    json_decref(bare);
+    subject_close(&x);
+}
+
+static void causal_blocks_differ(void)
+{
+    struct subject x;
+    struct predict_run r;
+    subject_open(&x, "fa2", "B=1 H=2 S=1024 D=64 f16 causal", "H200");
+    const int64_t *grid = x.plan.passes[0].grid, blocks = grid[0] * grid[1] * grid[2];
+    json_t *passes = counted(blocks);
+    CU_ASSERT_EQUAL_FATAL(predict_run(passes, &x.plan, &r, NULL), ST_OK);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(r.pass[0].length);
+    double sum = 0;
+    for (int64_t i = 0; i < blocks; i++)
+        sum += r.pass[0].length[i];
+    CU_ASSERT(near(sum, (double)blocks, 1e-9));
+    CU_ASSERT(r.pass[0].length[0] < r.pass[0].length[grid[0] - 1]);
+    predict_run_clear(&r);
+    json_decref(passes);
+    subject_close(&x);
+}
+
+static void who_has_no_rates_has_no_time(void)
+{
+    struct device_table *t = devices_new();
+    const struct device *d;
+    struct predict_gpu g;
+    struct err err = ERR_INIT;
+    CU_ASSERT_EQUAL_FATAL(devices_get(t, "MI300X", &d, NULL), ST_OK);
+    CU_ASSERT_EQUAL(predict_gpu(d, &g, &err), ST_NO);
+    for (int i = 0; i < devices_count(t); i++) {
+        d = devices_at(t, i);
+        if (d->cc && predict_gpu(d, &g, NULL) == ST_OK)
+            for (int k = 0; k < PREDICT_PIPES; k++)
+                CU_ASSERT(g.per_clk[k] > 0 && isfinite(g.per_clk[k]));
+    }
+    devices_free(t);
+}
+
+/* ---- fits ---- */
+
+enum { SAMPLES = 60, KERNELS = 10 };
+
+static void make_samples(struct fit_sample s[SAMPLES], const struct predict_factors *f)
+{
+    struct rng rng = {3};
+    for (int i = 0; i < SAMPLES; i++) {
+        s[i] = (struct fit_sample){.kernel = xasprintf("k%d", i % KERNELS),
+                                   .shape = xasprintf("s%d", i / KERNELS),
+                                   .gpu = gpu_of("H200"),
+                                   .run = random_run(&rng)};
+        struct predict_gpu g = s[i].gpu;
+        g.factors = *f;
+        s[i].us = predict_us(&s[i].run, &g);
+    }
+}
+
+static void clear_samples(struct fit_sample s[SAMPLES])
+{
+    for (int i = 0; i < SAMPLES; i++)
+        fit_sample_clear(&s[i]);
+}
+
+static void planted_factors_are_found(void)
+{
+    struct fit_sample s[SAMPLES];
+    struct predict_factors f = predict_unfitted;
+    double us[SAMPLES];
+    f.v[PREDICT_FACTOR_alu] = 3;
+    f.v[PREDICT_FACTOR_smem] = 2.5;
+    f.v[PREDICT_FACTOR_global] = 2;
+    f.v[PREDICT_FACTOR_launch] = 0.6;
+    make_samples(s, &f);
+    fit_predict(s, SAMPLES, &predict_unfitted, us);
+    const struct fit_error before = fit_error(s, SAMPLES, us);
+    const struct predict_factors found = fit_factors(s, SAMPLES, NULL, &predict_unfitted);
+    fit_predict(s, SAMPLES, &found, us);
+    const struct fit_error after = fit_error(s, SAMPLES, us);
+    CU_ASSERT(before.median_pct > 20);
+    CU_ASSERT(after.median_pct < 5);
+    cross_validate(s, SAMPLES, FIT_BY_SHAPE, &predict_unfitted, us);
+    CU_ASSERT(fit_error(s, SAMPLES, us).median_pct < 8);
+    clear_samples(s);
+}
+
+/* A kernel of which the model knows nothing takes part in the fit of the others, never in its own. */
+static void what_is_left_out_is_not_seen(void)
+{
+    struct fit_sample s[SAMPLES];
+    double with[SAMPLES], without[SAMPLES];
+    make_samples(s, &predict_unfitted);
+    cross_validate(s, SAMPLES, FIT_BY_KERNEL, &predict_unfitted, with);
+    for (int i = 0; i < SAMPLES; i += KERNELS)
+        s[i].us *= 30; /* all of k0 */
+    cross_validate(s, SAMPLES, FIT_BY_KERNEL, &predict_unfitted, without);
+    for (int i = 0; i < SAMPLES; i += KERNELS)
+        CU_ASSERT_EQUAL(with[i], without[i]);
+    clear_samples(s);
+}
+
+static void errors_are_of_ratios(void)
+{
+    struct fit_sample s[4] = {{.kernel = (char *)"a", .shape = (char *)"x", .us = 10},
+                              {.kernel = (char *)"b", .shape = (char *)"x", .us = 20},
+                              {.kernel = (char *)"c", .shape = (char *)"x", .us = 21},
+                              {.kernel = (char *)"a", .shape = (char *)"y", .us = 5}};
+    const double us[4] = {20, 10, 21, 5};
+    const struct fit_error e = fit_error(s, 4, us);
+    CU_ASSERT(near(e.most_pct, 100, 1e-9)); /* twice as long, half as long: both 100 % */
+    CU_ASSERT_EQUAL(e.pairs, 2);            /* a b, a c; b and c are 1.05 apart */
+    CU_ASSERT(near(e.order_pct, 50, 1e-9));
+    CU_ASSERT(near(e.apart, 2.1, 1e-9)); /* b c; then a b, twice apart, is wrong */
+    const struct fit_error none = fit_error(s, 0, us);
+    CU_ASSERT(isnan(none.median_pct) && isnan(none.order_pct) && isnan(none.apart));
+}
+
+static const struct tap_test tests[] = {
+    {"no block, one, a wave, one more, very many", few_and_many_blocks},
+    {"resident blocks hide each other's waiting, not their work", resident_blocks_overlap},
+    {"a faster clock and more bandwidth are never slower", faster_machines_are_faster},
+    {"the parts add up to the time", parts_make_the_time},
+    {"what binds is named", what_binds_is_named},
+    {"long blocks at the end cost", long_blocks_at_the_end_cost},
+    {"counts are read as a stranger's", counts_are_read_as_a_strangers},
+    {"causal blocks differ in length", causal_blocks_differ},
+    {"a GPU without rates is refused", who_has_no_rates_has_no_time},
+    {"planted factors are found", planted_factors_are_found},
+    {"what is left out has no part in its own prediction", what_is_left_out_is_not_seen},
+    {"errors are of ratios, orders of pairs of one shape", errors_are_of_ratios},
+};
+
+TAP_MAIN("predict", tests)
