@@ -56,6 +56,11 @@ bool job_no_gpu(const struct job *j)
     return j->no_gpu;
 }
 
+bool job_was_killed(const struct job *j)
+{
+    return j->killed;
+}
+
 /* The role that the job waits for; ROLES when it is none in particular. */
 static enum role awaited(const struct job *j)
 {

@@ -48,6 +48,7 @@ struct job {
     json_t *extra;
     char *error;
     bool no_gpu; /* what is missing is a GPU */
+    bool killed; /* a worker was killed over it, perhaps from outside */
     int entry;   /* the launch worker is busy with it; -1: with several, or none */
     struct entry_state *entries;
     int unjudged;  /* outputs that the judge has not answered */

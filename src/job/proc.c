@@ -328,8 +328,11 @@ bool proc_ended(struct proc *p, struct str *how)
         (waitid(P_PID, (id_t)p->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == 0))
         return false;
     kill(-p->pid, SIGKILL); /* whatever it started; its number is safe until it is reaped */
-    if (waitpid(p->pid, &status, WNOHANG) == p->pid)
+    if (waitpid(p->pid, &status, WNOHANG) == p->pid) {
         describe(status, how);
+        p->killed =
+            WIFSIGNALED(status) && (WTERMSIG(status) == SIGKILL || WTERMSIG(status) == SIGTERM);
+    }
     else
         str_add(how, "vanished");
     p->pid = 0;

@@ -28,6 +28,7 @@ struct proc {
     char kin[KIN_MARK];  /* in the environment of all that it starts */
     bool parent;         /* it may start processes, which must end with it */
     bool greeted;        /* HELLO has come */
+    bool killed;         /* it has ended by a signal that a process gets from outside */
     double silence;      /* seconds that it may be silent, for the sentence */
     double deadline;     /* when it owes a sign of life at the latest; INFINITY: it owes none */
     double closed_since; /* it closed its connection; NaN: it did not */

@@ -618,6 +618,8 @@ static void take_fault(struct super *s, enum role role, bool died, const char *w
 {
     struct job *j = s->active;
     bool hit = is_busy(s, role);
+    if (hit)
+        j->killed |= s->crew.procs[role].killed;
     count_fault(s, role, hit);
     crew_drop(&s->crew, role);
     if (!hit) {

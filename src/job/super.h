@@ -47,6 +47,9 @@ json_t *job_extra(const struct job *j);
 const char *job_error(const struct job *j);
 /* Did it fail because this machine shows the worker no GPU? */
 bool job_no_gpu(const struct job *j);
+/* Was a worker of it killed (SIGKILL, SIGTERM), which is rarely a kernel's doing? The system does it where memory
+ * runs short. */
+bool job_was_killed(const struct job *j);
 /* What is being done now: "making the inputs", "first run of fa2"; "" when nothing is known. */
 const char *job_phase(const struct job *j);
 /* How long it will take at most, in seconds; NaN: unknown. */

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """kills.py - SIGKILL at random moments, of the worker and of the program, during runs and sweeps: every row that
-was acknowledged is there afterwards, and a sweep whose workers were killed is whole when its line is given again.
+was acknowledged is there afterwards; a sweep whose workers were killed is whole all the same, and one that was killed
+itself goes on where it was when its line is given again.
 
 usage: kills.py N [SEED]; $ATTNSCOPE and $ATTNSCOPE_WORKER name the programs. Prints TAP.
 
 A row is acknowledged when the program has told somebody of it: here the lines of `run` commands that stand on
-standard output.
+standard output; of a sweep, the points before the one that its progress line, which only a terminal gets, is at.
 
 SPDX-License-Identifier: GPL-3.0-or-later
 """
@@ -62,21 +63,59 @@ def kill_program(env, rng):
     return [int(x) for x in re.findall(rb"S=(\d+) D=16 f32 \|[^\n]*\n[^\n]*\nnaive [^\n]* pass [^\n]*\n", out)]
 
 
+SWEEP = ["sweep", "naive", "S=32..512:x2", "H=1", "D=16", "f32", "n=3", "time=0.03", "backend=cpu", "--json"]
+POINTS = 5
+
+
 def kill_worker(env, rng):
-    """A sweep whose workers are killed, one to three times. Its rows, and its status."""
-    p = subprocess.Popen([PROGRAM, "sweep", "naive", "S=32..512:x2", "H=1", "D=16", "f32", "n=3", "time=0.03", "backend=cpu",
-                          "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, env=env)
+    """A sweep whose workers are killed, once or twice: no more than a point is tried again. Its rows, its status, what
+    it said, and how many workers were hit."""
+    p = subprocess.Popen([PROGRAM] + SWEEP, stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, env=env)
+    hits = 0
     for _ in range(rng.randint(1, 2)):
         time.sleep(rng.uniform(0.01, 0.2))
         for pid in children(p.pid):
             try:
                 os.kill(pid, signal.SIGKILL)
+                hits += 1
             except ProcessLookupError:
                 pass
-    p.communicate(timeout=120)
-    # What the killed worker owed is measured by the same line, given again; what was measured stays.
-    p = subprocess.run(p.args, capture_output=True, env=env, timeout=120)
-    return p.returncode, json.loads(p.stdout or "[]"), p.stderr.decode()
+    out, err = p.communicate(timeout=120)
+    return p.returncode, json.loads(out or "[]"), err.decode(), hits
+
+
+def kill_sweep(env, rng):
+    """A sweep on a terminal that is killed itself. How many of its points it had told to be done."""
+    ours, theirs = os.openpty()
+    p = subprocess.Popen([PROGRAM] + SWEEP + ["--fresh"], stdout=subprocess.DEVNULL, stderr=theirs, stdin=subprocess.DEVNULL,
+                         env=dict(env, TERM="xterm"))
+    os.close(theirs)
+    os.set_blocking(ours, False)
+    out, end = b"", time.monotonic() + rng.uniform(0.05, 0.7)
+    while time.monotonic() < end and p.poll() is None:
+        out += read_some(ours)
+        time.sleep(0.002)
+    done = p.poll() is not None
+    p.kill()
+    p.wait()
+    out += read_some(ours)
+    os.close(ours)
+    at = [int(x) for x in re.findall(rb"point (\d+) of 5", out)]
+    return POINTS if done else max(at, default=1) - 1
+
+
+def read_some(fd):
+    try:
+        return os.read(fd, 1 << 16)
+    except OSError:
+        return b""
+
+
+def again(env):
+    """The line once more: its status, its rows, and how many it says were there."""
+    p = subprocess.run([PROGRAM] + SWEEP, capture_output=True, env=env, timeout=120)
+    there = re.search(rb"going on: (\d+) of 5", p.stderr)
+    return p.returncode, json.loads(p.stdout or "[]"), int(there.group(1)) if there else 0, p.stderr.decode()
 
 
 def tell(number, bad, name, notes):
@@ -100,16 +139,28 @@ def main():
             shutil.rmtree(home)
             os.mkdir(home)
     tell(1, bool(lost), "%d kills of the program: %d rows acknowledged, %d lost" % (n // 2, acknowledged, len(lost)), lost)
-    failed = []
+    failed, hits = [], 0
     for i in range(n - n // 2):
-        rc, rows, err = kill_worker(env, rng)
+        rc, rows, err, hit = kill_worker(env, rng)
+        hits += hit
         measured = [row for row in rows if row.get("median_us")]
-        if rc != 0 or len(measured) != 5:
+        if rc != 0 or len(measured) != POINTS:
             failed.append("sweep %d: status %d, %d of 5 points: %s %s" % (i, rc, len(measured), err[-300:], rows[:1]))
-    tell(2, bool(failed), "%d sweeps whose workers were killed are whole when given again" % (n - n // 2), failed)
-    print("1..2")
+    tell(2, bool(failed), "%d sweeps, %d of whose workers were killed, are whole" % (n - n // 2, hits), failed)
+    gone, known, taken = [], 0, 0
+    for i in range(n // 2):
+        told = kill_sweep(env, rng)
+        rc, rows, there, err = again(env)
+        known += told
+        taken += there
+        measured = [row for row in rows if row.get("median_us")]
+        if rc != 0 or len(measured) != POINTS or told < POINTS and there < told:
+            gone.append("sweep %d: %d points told, %d there, then status %d, %d of 5: %s" % (i, told, there, rc, len(measured), err[-300:]))
+    tell(3, bool(gone), "%d sweeps killed after %d points were told: %d were there, and they end when given again"
+         % (n // 2, known, taken), gone)
+    print("1..3")
     shutil.rmtree(home, ignore_errors=True)
-    return bool(lost or failed)
+    return bool(lost or failed or gone)
 
 
 sys.exit(main())

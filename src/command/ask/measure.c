@@ -153,8 +153,10 @@ static void job_outcome(const struct job *j, struct measured *out)
 {
     if (job_state(j) == JOB_CANCELLED || !job_ended(j))
         out->status = err_set(&out->err, ST_CANCELLED, "cancelled; the rows so far are kept");
-    else if (job_state(j) == JOB_FAILED)
+    else if (job_state(j) == JOB_FAILED) {
+        out->killed |= job_was_killed(j);
         out->status = err_set(&out->err, job_no_gpu(j) ? ST_NO_GPU : ST_FAIL, "%s", no_figures(j));
+    }
 }
 
 struct measuring {

@@ -26,6 +26,7 @@ struct measured {
     struct run_rows rows;   /* in the request's order */
     int ran, failed;        /* rows with figures; rows whose check failed */
     int unknown;            /* rows whose check has no answer: the reference is not finite */
+    bool killed;            /* a worker was killed, which cost rows: another try may have them */
     int need_gpu;           /* rows of kernels that exist for CUDA alone, where there is no GPU */
     struct run_rows beside; /* of the simulator, beside live ones of `rows`: simulate.h */
     enum status status;     /* ST_OK, ST_CANCELLED, ST_FAIL */

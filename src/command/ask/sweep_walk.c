@@ -23,10 +23,11 @@
 
 /* ---- how long it takes ---- */
 
-/* One that passed and has a reason instead of times lost its worker behind the check: it is tried again. */
+/* One that has a reason instead of times, and was not found wrong, lost its worker before or behind the check:
+ * it is tried again. */
 static bool is_whole(const struct run_row *row)
 {
-    return (row->reason && !run_row_passed(row)) ||
+    return (row->checked_rows != INT_UNKNOWN && !run_row_passed(row)) ||
            (row->stopped && strcmp(row->stopped, "cancel") != 0);
 }
 
@@ -218,6 +219,18 @@ static void take_counts(struct sweep_walk *k, const struct measured *m)
     }
 }
 
+/* Whoever kills a worker, the system where memory runs short, seldom means the point: that has another try. */
+static void measure_stubbornly(struct sweep_walk *k, const struct request *r, struct measured *m)
+{
+    enum { TRIES = 3 };
+    measure(k->session, r, &k->how, m);
+    for (int n = 1; n < TRIES && m->status == ST_FAIL && m->killed; n++) {
+        session_note(k->session, "%s: measured again", m->err.text);
+        measured_clear(m);
+        measure(k->session, r, &k->how, m);
+    }
+}
+
 static void measure_point(struct sweep_walk *k, int point)
 {
     struct request r;
@@ -227,14 +240,14 @@ static void measure_point(struct sweep_walk *k, int point)
     char *part = part_text(k, point);
     const double begin_s = seconds_now();
     k->session->front.part = part;
-    measure(k->session, &r, &k->how, &m);
+    measure_stubbornly(k, &r, &m);
     k->session->front.part = NULL;
     if (m.status != ST_CANCELLED) {
         sweep_take(k->sweep, point, &m.rows);
         const double guess = point_s(k, point);
         k->spent_s += seconds_now() - begin_s;
         k->guessed_s += isfinite(guess) ? guess : 0;
-        k->done++;
+        k->done += m.status == ST_OK;
     }
     take_counts(k, &m);
     measured_clear(&m);
