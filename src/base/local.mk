@@ -1,6 +1,7 @@
 libattnscope_a_SOURCES += \
 	%D%/confine.c \
 	%D%/confine.h \
+	%D%/deadly.c %D%/deadly.h \
 	%D%/diff.c \
 	%D%/diff.h \
 	%D%/expr.c \

@@ -332,8 +332,7 @@ bool proc_ended(struct proc *p, struct str *how)
         describe(status, how);
         p->killed =
             WIFSIGNALED(status) && (WTERMSIG(status) == SIGKILL || WTERMSIG(status) == SIGTERM);
-    }
-    else
+    } else
         str_add(how, "vanished");
     p->pid = 0;
     return true;

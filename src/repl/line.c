@@ -19,6 +19,7 @@
 #include "base/sanitize.h"
 #include "command/line/history.h"
 #include "repl/front.h"
+#include "repl/guard.h"
 #include "repl/undo.h"
 
 static struct {
@@ -186,18 +187,23 @@ void line_open(struct session *s)
     rl_signal_event_hook = on_signal;
     rl_getc_function = get_key;
     rl_variable_bind("enable-bracketed-paste", "on");
+    guard_open();
     load_history();
 }
 
 char *line_read(const char *prompt)
 {
-    return readline(prompt);
+    guard_begin();
+    char *text = readline(prompt);
+    guard_end();
+    return text;
 }
 
 void line_close(void)
 {
     command_complete_free(line.items, line.count);
     clear_history();
+    guard_close();
     line.items = NULL;
     line.count = 0;
 }

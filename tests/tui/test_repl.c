@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "ptyrun.h"
@@ -240,6 +241,38 @@ static void test_stays(void)
     quit();
 }
 
+/* At the prompt readline has the terminal: whatever ends it, the modes come back, and brackets around what is
+ * pasted end. */
+static void test_ends(void)
+{
+    const int ends[] = {SIGTERM,   SIGHUP,  SIGQUIT, SIGALRM, SIGUSR1, SIGUSR2, SIGXCPU,
+                        SIGVTALRM, SIGPROF, SIGIO,   SIGPWR,  SIGSYS,  SIGTRAP, SIGILL,
+                        SIGSEGV,   SIGBUS,  SIGFPE,  SIGABRT, SIGRTMIN};
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        start();
+        CU_ASSERT_FALSE(pty_modes_restored(pty)); /* else what follows proves nothing */
+        pty_forget(pty);
+        kill(pty->pid, ends[i]);
+        const bool ended = pty_ended(pty, LONG_MS);
+        const bool by_it = ended && WIFSIGNALED(pty->status) && WTERMSIG(pty->status) == ends[i];
+        CU_ASSERT_TRUE(by_it);
+        CU_ASSERT_TRUE(pty_modes_restored(pty));
+        CU_ASSERT_TRUE(pty_sent(pty, "\033[?2004l"));
+        if (!by_it || !pty_modes_restored(pty))
+            printf("# signal %d: status %x\n", ends[i], (unsigned)pty->status);
+        pty_free(pty);
+    }
+}
+
+static void test_reported(void)
+{
+    start();
+    kill(pty->pid, SIGXFSZ);
+    kill(pty->pid, SIGPIPE);
+    enter("show D\r", "f16>");
+    quit();
+}
+
 /* It came before the read began, and was lost until Enter. */
 static void test_lesson(void)
 {
@@ -263,6 +296,8 @@ static const struct tap_test tests[] = {
     {"the shell and watch end by Ctrl-C", test_shell},
     {"Ctrl-C in a line of the history, and behind it", test_undo},
     {"Ctrl-C never ends it", test_stays},
+    {"signals that end it give the terminal back", test_ends},
+    {"signals that are errors to report", test_reported},
     {"Ctrl-C leaves a lesson, however early it comes", test_lesson},
 };
 

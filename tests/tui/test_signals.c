@@ -60,6 +60,27 @@ static void test_crashes(void)
     tui_expect_no_orphans();
 }
 
+/* Limits, timers and numbers without a meaning here, each at another place. */
+static void test_others(void)
+{
+    const int others[] = {SIGUSR1, SIGUSR2, SIGALRM, SIGXCPU, SIGVTALRM, SIGPROF,  SIGIO,
+                          SIGPWR,  SIGSYS,  SIGTRAP, SIGILL,  SIGSTKFLT, SIGRTMIN, SIGRTMAX};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        leave(&places[i % PLACES], others[i], true);
+    tui_expect_no_orphans();
+}
+
+/* A file at its limit and a reader that left are errors to report. */
+static void test_reported(void)
+{
+    struct pty *p = go_to(&places[1]);
+    kill(p->pid, SIGXFSZ);
+    kill(p->pid, SIGPIPE);
+    pty_send(p, "3");
+    tui_expect(p, "[3 Sweep]", 3000 * SLOW);
+    tui_quit(p);
+}
+
 /* A session that was cut off comes back: screen, settings, kernel. */
 static void test_resume(void)
 {
@@ -89,6 +110,8 @@ static void test_resume(void)
 static const struct tap_test tests[] = {
     {"signals that end it, on every screen", test_ends},
     {"crashes, on every screen", test_crashes},
+    {"signals that nobody expects", test_others},
+    {"signals that are errors to report", test_reported},
     {"resume after a hang-up", test_resume},
 };
 

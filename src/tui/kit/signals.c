@@ -13,14 +13,12 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include "base/deadly.h"
 #include "base/status.h"
 
 static const int events[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGWINCH, SIGTSTP, SIGCONT};
-static const int crashes[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
-enum {
-    EVENTS = sizeof events / sizeof *events,
-    CRASHES = sizeof crashes / sizeof *crashes,
-};
+static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, 0};
+enum { EVENTS = sizeof events / sizeof *events };
 
 static struct {
     int fd;
@@ -34,8 +32,7 @@ static struct {
 static struct {
     int pipe[2];
     volatile sig_atomic_t ending; /* a terminating signal that nobody took yet */
-    struct sigaction old[EVENTS + CRASHES];
-    char stack[16384]; /* a crash may be a stack overflow */
+    struct sigaction old[EVENTS];
 } sig = {.pipe = {-1, -1}};
 
 void restore_save_modes(int fd)
@@ -75,7 +72,10 @@ void restore_now(void)
 
 static bool ends_program(int s)
 {
-    return s == SIGINT || s == SIGTERM || s == SIGHUP || s == SIGQUIT;
+    const int *e = ends;
+    while (*e && *e != s)
+        e++;
+    return *e != 0;
 }
 
 static void on_event(int s)
@@ -94,38 +94,18 @@ static void on_event(int s)
     errno = saved;
 }
 
-static void on_crash(int s)
-{
-    restore_now();
-    signal(s, SIG_DFL);
-    raise(s);
-}
-
-static void before_fatal(void)
-{
-    restore_now();
-}
-
-static void install(const int *list, int n, void (*handler)(int), int flags, struct sigaction *old)
-{
-    for (int i = 0; i < n; i++) {
-        struct sigaction a = {.sa_handler = handler, .sa_flags = flags};
-        sigemptyset(&a.sa_mask);
-        sigaction(list[i], &a, &old[i]);
-    }
-}
-
 void signals_install(void)
 {
     if (pipe2(sig.pipe, O_CLOEXEC | O_NONBLOCK) != 0)
         fatal("no pipe for signals: %s", strerror(errno));
-    stack_t alt = {.ss_sp = sig.stack, .ss_size = sizeof sig.stack};
-    sigaltstack(&alt, NULL);
     sig.ending = 0;
-    install(events, EVENTS, on_event, SA_RESTART, sig.old);
-    install(crashes, CRASHES, on_crash, SA_ONSTACK | SA_NODEFER | (int)SA_RESETHAND,
-            sig.old + EVENTS);
-    fatal_set_hook(before_fatal);
+    for (int i = 0; i < EVENTS; i++) {
+        struct sigaction a = {.sa_handler = on_event, .sa_flags = SA_RESTART};
+        sigemptyset(&a.sa_mask);
+        sigaction(events[i], &a, &sig.old[i]);
+    }
+    deadly_catch(restore_now, ends);
+    fatal_set_hook(restore_now);
 }
 
 void signals_remove(void)
@@ -133,10 +113,7 @@ void signals_remove(void)
     fatal_set_hook(NULL);
     for (int i = 0; i < EVENTS; i++)
         sigaction(events[i], &sig.old[i], NULL);
-    for (int i = 0; i < CRASHES; i++)
-        sigaction(crashes[i], &sig.old[EVENTS + i], NULL);
-    stack_t off = {.ss_flags = SS_DISABLE};
-    sigaltstack(&off, NULL);
+    deadly_release();
     close(sig.pipe[0]);
     close(sig.pipe[1]);
     sig.pipe[0] = sig.pipe[1] = -1;

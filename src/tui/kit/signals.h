@@ -17,7 +17,7 @@ int signals_fd(void);
 /* The next one, 0 when there is none. Repeated signals may come once. */
 int signals_next(void);
 
-/* From now on, a crash (SEGV BUS FPE ILL ABRT), fatal() and restore_now() write `leave` to `fd` and
+/* From now on, every other signal that ends a program (SEGV, ABRT, USR1, ALRM, XCPU ...), fatal() and restore_now() write `leave` to `fd` and
  * put back the terminal modes of the moment when restore_save_modes() was called. */
 void restore_save_modes(int fd);
 void restore_arm(const char *leave, size_t len);

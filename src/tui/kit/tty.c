@@ -67,19 +67,20 @@ static void add_cap(struct str *s, const char *name)
         }
 }
 
-/* What a crash sends. Terminals without an alternate screen get the cursor on the last line. */
+/* What a crash sends. Terminals without an alternate screen get the cursor on the last line; NULL: there is
+ * no screen yet. */
 static void arm_restore(const struct tty *t)
 {
     struct str s = {0};
     add_cap(&s, "sgr0");
     add_cap(&s, "op");
     const char *cup = tigetstr((char *)(uintptr_t) "cup");
-    if (cup && cup != (const char *)-1)
+    if (t && cup && cup != (const char *)-1)
         str_add(&s, tiparm(cup, t->h - 1, 0));
     add_cap(&s, "rmcup");
     add_cap(&s, "rmkx");
     add_cap(&s, "cnorm");
-    if (t->mouse)
+    if (t && t->mouse)
         str_add(&s, "\033[?1006l\033[?1002l\033[?1000l");
     str_add(&s, "\r\n");
     restore_arm(str_text(&s), s.len);
@@ -171,6 +172,22 @@ static void configure(struct tty *t)
         t->color = false;
 }
 
+/* newterm() enters the alternate screen, and asks for memory behind that: what leaves it is known before. */
+static SCREEN *open_screen(const char *entry, FILE *file)
+{
+    int found;
+    if (setupterm(entry, fileno(file), &found) != OK)
+        return NULL;
+    TERMINAL *first = cur_term;
+    arm_restore(NULL);
+    SCREEN *screen = newterm((char *)(uintptr_t)entry, file, stdin);
+    if (!screen)
+        restore_disarm();
+    else if (first != cur_term)
+        del_curterm(first);
+    return screen;
+}
+
 enum status tty_open(const struct theme *theme, bool color, struct tty **out, struct err *err)
 {
     *out = NULL;
@@ -181,7 +198,7 @@ enum status tty_open(const struct theme *theme, bool color, struct tty **out, st
     int fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
     FILE *file = fd >= 0 ? fdopen(fd, "w") : NULL;
     const char *entry = file ? entry_for(name) : NULL;
-    SCREEN *screen = entry ? newterm((char *)(uintptr_t)entry, file, stdin) : NULL;
+    SCREEN *screen = entry ? open_screen(entry, file) : NULL;
     if (!screen) {
         if (file)
             fclose(file);
