@@ -1,4 +1,4 @@
-# The verbs of this room, in the order in which help has them; the lessons add theirs.
+# The verbs, in the order in which help has them; the lessons add theirs.
 verbs = run check compare sweep profile sanitize plan tune explain edit kernel source occupancy why roofline \
 	timeline kernels device devices doctor set show reset results export record open report help \
 	apropos alias unalias watch save source_file history log shell completions complete_line quit
@@ -9,38 +9,38 @@ BUILT_SOURCES += verb_table.h
 CLEANFILES += verb_table.h
 
 libattnscope_a_SOURCES += \
-	%D%/verbs/cmd_alias.c \
+	%D%/desk/cmd_alias.c \
 	%D%/help/apropos.c \
 	%D%/ask/axis.c %D%/ask/axis.h \
 	%D%/ask/columns.c %D%/ask/columns.h \
 	%D%/verbs/cmd_compare.c \
-	%D%/verbs/cmd_completions.c \
+	%D%/desk/cmd_completions.c \
 	%D%/verbs/cmd_device.c \
 	%D%/verbs/cmd_doctor.c \
 	%D%/edit/cmd_edit.c %D%/edit/simulated.c %D%/edit/simulated.h \
 	%D%/verbs/cmd_kernel.c \
 	%D%/line/editor.c %D%/line/editor.h \
 	%D%/verbs/cmd_explain.c \
-	%D%/verbs/cmd_export.c \
-	%D%/verbs/cmd_help.c \
-	%D%/verbs/cmd_history.c \
+	%D%/desk/cmd_export.c \
+	%D%/desk/cmd_help.c \
+	%D%/desk/cmd_history.c \
 	%D%/verbs/cmd_list.c \
 	%D%/verbs/cmd_occupancy.c \
 	%D%/verbs/cmd_plan.c \
 	%D%/verbs/cmd_profile.c \
-	%D%/verbs/cmd_record.c \
-	%D%/verbs/cmd_report.c \
-	%D%/verbs/cmd_results.c \
+	%D%/desk/cmd_record.c \
+	%D%/desk/cmd_report.c \
+	%D%/desk/cmd_results.c \
 	%D%/verbs/cmd_roofline.c \
 	%D%/verbs/cmd_run.c \
 	%D%/verbs/cmd_sanitize.c \
-	%D%/verbs/cmd_script.c \
-	%D%/verbs/cmd_set.c \
+	%D%/desk/cmd_script.c \
+	%D%/desk/cmd_set.c \
 	%D%/verbs/cmd_source.c \
 	%D%/verbs/cmd_sweep.c \
 	%D%/verbs/cmd_timeline.c \
 	%D%/verbs/cmd_tune.c \
-	%D%/verbs/cmd_watch.c \
+	%D%/desk/cmd_watch.c \
 	%D%/may.c %D%/may.h \
 	%D%/command.c %D%/call.c %D%/front.c %D%/table.c \
 	%D%/ask/compare_rec.c %D%/ask/compare_rec.h \

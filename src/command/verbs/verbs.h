@@ -1,4 +1,4 @@
-/* verbs.h - the verbs of this room, one cmd_*.c each.
+/* verbs.h - the verbs of this room, of desk and of edit.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef ATTNSCOPE_COMMAND_VERBS_H
@@ -6,7 +6,7 @@
 
 #include "command/command.h"
 
-/* A further verb is a file here that defines cmd_NAME, and its name in command/local.mk: there in the list of
+/* A further verb is a file in one of them that defines cmd_NAME, and its name in command/local.mk: there in the list of
  * verbs, in the order in which help has them, and in that of files. VERBS_TABLE(X) is X(NAME) for each. */
 #include "verb_table.h"
 
