@@ -47,6 +47,7 @@ class Pass:
     grid: list = field(default_factory=list)
     smem: list = field(default_factory=list)
     tma: list = field(default_factory=list)  # parameters behind the first
+    cluster: str = "1"  # blocks that share memory
 
 
 @dataclass
@@ -165,6 +166,8 @@ def parse(path):
             k.passes[-1].smem.append(_smem(text))
         elif tag == "tma":
             k.passes[-1].tma.append(_tma(text))
+        elif tag == "cluster":
+            k.passes[-1].cluster = text
         elif tag == "arch":
             k.arch = text.strip()
         elif tag == "workspace":

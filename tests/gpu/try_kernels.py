@@ -34,7 +34,8 @@ LADDER = ("naive row_full row_atomic row_online row_tile fa1_2022 qtile_seq qtil
           "fused_wmma_pv fused_warp_softmax "
           "fused_dyn_smem fused_vector_io fused_cp_async fused_warp_spec half2_tile "
           "fa2_mma_plain fa2_mma_swizzle fa2_mma_async fa2_mma_rows fa2_mma_lazy fa2_mma_wide fa2_mma "
-          "fa3_wgmma fa3_warpspec fa3_pingpong fa3_overlap fa3_persistent decode_splitkv").split()
+          "fa3_wgmma fa3_warpspec fa3_pingpong fa3_overlap fa3_persistent decode_splitkv "
+          "decode_cluster splitkv_cluster").split()
 ANY_ORDER = ("row_atomic",)  # sums whose order is not fixed: two runs may differ in the last bits
 HEAD_DIMS = (8, 40, 59, 64, 111, 128)  # multiples of 16, of 4 and of nothing
 
@@ -103,6 +104,12 @@ for step in ("fa3_warpspec", "fa3_pingpong", "fa3_overlap", "fa3_persistent"):
     VARIANTS[step] += [WIDE] if step != "fa3_pingpong" else []
 VARIANTS["decode_splitkv"] = [({}, HALF, (32, 80, 192, 256)), ({"WARPS": 8, "BLOCKS": 132}, HALF, (128,)),
                               ({"STAGES": 6, "BLOCKS": 7}, HALF, (64, 128)), ({"WARPS": 1}, ("f16",), (64,))]
+VARIANTS["decode_cluster"] = [({}, HALF, (32, 80, 192, 256)), ({"CLUSTER": 16}, HALF, (64, 128)), ({"CLUSTER": 3}, HALF, (72,)),
+                              ({"WARPS": 8, "BLOCKS": 128}, HALF, (128,)), ({"STAGES": 6, "CLUSTER": 8}, HALF, (64, 128)),
+                              ({"WARPS": 1, "CLUSTER": 1}, ("f16",), (64,))]
+VARIANTS["splitkv_cluster"] = [({}, HALF, (32, 80, 96)), ({"BR": 64, "WARPS": 8}, HALF, (64, 128)), ({"CLUSTER": 8}, HALF, (64, 40)),
+                               ({"CLUSTER": 3, "BR": 32}, HALF, (128,)), ({"WARPS": 1}, ("f16",), (64,)),
+                               ({"KEYS": 16, "CLUSTER": 2}, HALF, (64, 128)), ({"WARPS": 16, "BR": 128}, HALF, (64,))]
 VARIANTS["fa3_persistent"] += [({"BLOCKS": 7}, HALF, (64, 128))]  # many query tiles a block
 
 
@@ -225,6 +232,19 @@ def tensor_map(one, env, dtype, tensor):
     return here
 
 
+class LaunchConfig(ctypes.Structure):
+    """CUlaunchConfig"""
+    _fields_ = [("grid", ctypes.c_uint * 3), ("block", ctypes.c_uint * 3), ("dynamic", ctypes.c_uint),
+                ("stream", ctypes.c_void_p), ("attrs", ctypes.c_void_p), ("nattrs", ctypes.c_uint)]
+
+
+def launch_clusters(f, grid, threads, dynamic, stream, params, cluster):
+    attribute = (ctypes.c_uint * 18)(4, 0, cluster, 1, 1)  # an id, and 64 bytes from the eighth on
+    config = LaunchConfig(grid=tuple(grid), block=(threads, 1, 1), dynamic=dynamic, stream=stream.value,
+                          attrs=ctypes.addressof(attribute), nattrs=1)
+    cuda(driver.cuLaunchKernelEx(ctypes.byref(config), f, params, None))
+
+
 class Call:
     """One kernel with one shape: poisoned outputs and workspaces, launches."""
 
@@ -260,11 +280,14 @@ class Call:
             grid = [descriptor.whole(e, env) for e in p.grid]
             if dynamic > 48 * 1024:
                 cuda(driver.cuFuncSetAttribute(f, 8, dynamic))  # MAX_DYNAMIC_SHARED_SIZE_BYTES
+            cluster = descriptor.whole(p.cluster, env)
+            if cluster > 8:
+                cuda(driver.cuFuncSetAttribute(f, 14, 1))  # NON_PORTABLE_CLUSTER_SIZE_ALLOWED
             tensors = {"Q": q, "K": self.kt, "V": self.vt, "O": self.o}
             maps = [tensor_map(t, env, dtype, tensors[t.tensor]) for t in p.tma]
             params = [ctypes.addressof(x) for x in (self.args, *maps)]
             self.launches.append((f, grid, descriptor.whole(p.threads, env), dynamic,
-                                  (ctypes.c_void_p * len(params))(*params), maps))
+                                  (ctypes.c_void_p * len(params))(*params), cluster, maps))
 
     def poison(self):
         for t in (self.o_flat, self.lse_flat):
@@ -277,8 +300,11 @@ class Call:
         for w, (_, _, zero) in zip(self.ws, self.k.workspaces):
             if zero:
                 w.zero_()
-        for f, grid, threads, dynamic, params, _ in self.launches:
-            cuda(driver.cuLaunchKernel(f, *grid, threads, 1, 1, dynamic, stream, params, None))
+        for f, grid, threads, dynamic, params, cluster, _ in self.launches:
+            if cluster > 1:
+                launch_clusters(f, grid, threads, dynamic, stream, params, cluster)
+            else:
+                cuda(driver.cuLaunchKernel(f, *grid, threads, 1, 1, dynamic, stream, params, None))
 
     def guards_intact(self):
         ends = [t.view(torch.uint8) for f in (self.o_flat, self.lse_flat)
@@ -604,7 +630,7 @@ def few(names):
                 continue  # built with --quick
             if D not in (59, 64) or dtype != "f16" and values == k.defaults(dtype, D):
                 continue
-            shape = {"B": 1, "H": 2, "Hkv": 1, "Sq": 13 if name == "decode_splitkv" else 70, "Sk": 133, "D": D, "causal": number % 2,
+            shape = {"B": 1, "H": 2, "Hkv": 1, "Sq": 13 if name.startswith("decode") else 70, "Sk": 133, "D": D, "causal": number % 2,
                      "scale": D**-0.5}
             sentence, _ = check(k, values, dtype, shape, "bshd", number)
             ok = ok and not sentence
