@@ -305,3 +305,13 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS)
         cluster_wait();
     }
 }
+
+/* Cost: K and V once, as in decode_splitkv; beside that one launch, the first keys, and for the parts two
+ *   meetings of the block and two of the cluster (a few hundred cycles each) with 16 loads from other blocks
+ *   between them: predicted 3 us in place of 10, so 34 MB in 9 to 10 us of L2 cache and 268 MB in 63 at 4.5 TB/s.
+ * Measured: not yet; nothing of this ran on a GPU so far.
+ * Limits: keys are divided by powers of 2, so 8 heads of one sequence fill 128 of 132 multiprocessors, and 100
+ *   heads start 200 blocks where 264 have room; decode_splitkv deals evenly. A cluster of 16 needs as many
+ *   multiprocessors of one GPC free at once. More than 16 packed queries are more tiles, and each reads
+ *   K and V again, if out of the L2 cache.
+ * Next: K and V by the copy engine, 4 KB a request; row tiles of a head in one cluster, which share keys. */

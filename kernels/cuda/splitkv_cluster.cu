@@ -267,3 +267,13 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS)
         cluster_wait();
     }
 }
+
+/* Cost: at S=512, B=H=1, D=64 128 blocks of 4 warps have one step each: 20 loads of 16 bytes a lane, all on
+ *   their way at once, 64 products, a meeting of the cluster, at most 16 loads from other blocks, a store. Beside
+ *   the launch these are three dependent trips (memory, a neighbour's memory, memory), predicted 2.5 us.
+ *   Where rows are many, a key is read once for 16 rows: B=1 H=8 S=512 asks the L2 cache for 32 MB, or 8 where the
+ *   warps of a block come by at the same time and find it in L1 (BR=64).
+ * Measured: not yet; nothing of this ran on a GPU so far.
+ * Limits: 168 registers at D=64 KEYS=32; D up to 128, as K, V, Q and O of a warp are all in registers. Long rows lose
+ *   to the fa3 kernels, where a tile in shared memory serves 64 or 128 queries.
+ * Next: not written yet: BR and KEYS that follow the shape as CLUSTER does. */
