@@ -411,6 +411,15 @@ static void check_memory(struct build *b)
     refuse(b, ST_NO, &err, "memory");
 }
 
+/* What cannot run occupies nothing, whatever would fit; where that is what stops it, its limits say why. What it asks
+ * for and what the device could do stay. */
+static void forget_occupancy(struct plan *p)
+{
+    for (int i = 0; p->reason && i < p->npasses; i++)
+        if (!p->passes[i].occ.reason)
+            occupancy_unknown(&p->passes[i].occ);
+}
+
 /* Public */
 
 static enum status build(const struct kernel_desc *d, const struct shape *s,
@@ -437,6 +446,7 @@ static enum status build(const struct kernel_desc *d, const struct shape *s,
     for (int i = 0; i < d->nws; i++)
         out->ws_bytes[i] = eval_whole(&b, d->ws[i].bytes, "a workspace's size", 0);
     check_memory(&b);
+    forget_occupancy(out);
     set_traffic(&b);
     set_roof(out);
     return b.st;

@@ -226,7 +226,7 @@ void plan_why(const struct plan *p, struct str *out)
         say_grid(p, pass, out);
         say_occupancy(p, pass, out);
     }
-    if (occupied)
+    if (occupied || (pass && p->reason))
         say_advice(p, out);
     strip_end(out);
 }

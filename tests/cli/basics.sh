@@ -252,6 +252,13 @@ is "  and its kernel" says "$out" '"kernel":"fa2"'
 run occupancy fa2 gpu=L4 smem=24k
 is "a what-if says the change" says "$out" '2 -> 4 blocks; a block takes SMEM 44\.0 KiB -> 25\.0 KiB'
 run occupancy fa2 gpu=H200 D=128 BC=112
+is "what cannot run has its reason and no figures" says "$out" '^fa2 needs BC % 32 == 0; BC is 112'
+is "  nor a picture" [ "$(printf '%s\n' "$out" | grep -Ec 'registers \[|blocks/SM +[0-9]|<=')" -eq 0 ]
+run occupancy fa3_warpspec gpu=A100 smem=24k
+is "  nor a state before a what-if" [ "$(printf '%s\n' "$out" | grep -c -- '->')" -eq 0 ]
+export ATTNSCOPE_LIBNVRTC=none ATTNSCOPE_NVCC=none
+run occupancy fa2 gpu=H200 D=128 BC=96
+unset ATTNSCOPE_LIBNVRTC ATTNSCOPE_NVCC
 is "unknown registers are hatched" says "$out" 'registers +\[/+\] +not known'
 is "  and blocks at most" says "$out" '<=2 x '
 run occupancy fa3_warpspec gpu=A100

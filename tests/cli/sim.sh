@@ -87,10 +87,12 @@ is "lines of the source" says "$out" '^qtile_seq\.cu:[0-9]+ \(attn\.cuh:[0-9]+\)
 is "with their text" says "$out" '__syncthreads|const|for|acc'
 sim profile qtile_seq S=72 H=1 D=32 by=phase --json
 is "phases between barriers" [ "$(lines "$out" '"phase":')" -ge 3 ]
+is "what nobody traces to a place is unknown, not 0" says "$out" '"dram_bytes":null,"dram_read_bytes":null,"dram_write_bytes":null,"l2_bytes":null'
 is "what a warp waits for in them" says "$out" '"chain_cycles":[0-9.]+,"waits_for":"(alu|global|shared|issue)"'
 sim profile qtile_seq S=128 H=1 by=phase --json
 is "two of its eight warps multiply, the others wait" says "$out" '"warp_imbalance":3\.9'
 sim profile qtile_seq S=72 H=1 D=32 by=block
+is "of all it is known" [ "$(sim profile qtile_seq S=72 H=1 D=32 --json; field dram_bytes | cut -d. -f1)" -gt 0 ]
 is "by= has its words" [ "$rc" -eq 2 ]
 
 # ---- sanitize

@@ -213,7 +213,16 @@ static void test_refusals(void)
     CU_ASSERT_STRING_EQUAL(b.why.text, "fused needs D <= 128; D is 256");
     CU_ASSERT_STRING_EQUAL(b.plan.reason, b.why.text);
     CU_ASSERT_EQUAL(b.plan.passes[0].grid[0], 16); /* filled as far as it goes */
+    b.shape.D = 136;
+    b.params.v[0] = b.params.v[1] = 16;
+    CU_ASSERT_EQUAL(build(&b, NULL), ST_NO);
+    const struct occupancy *occ = &b.plan.passes[0].occ;
+    CU_ASSERT_TRUE(b.plan.passes[0].smem_bytes < 101376);
+    CU_ASSERT_EQUAL(occ->blocks_per_sm, INT_UNKNOWN); /* but what cannot run occupies nothing */
+    CU_ASSERT_EQUAL(occ->active_warps, INT_UNKNOWN);
+    CU_ASSERT_TRUE(isnan(occ->occupancy_pct) && isnan(occ->waves));
     b.shape.D = 64;
+    b.params.v[1] = 64;
     b.params.v[0] = 128; /* 140 KB of shared memory */
     CU_ASSERT_EQUAL(build(&b, NULL), ST_NO);
     CU_ASSERT_PTR_NOT_NULL(strstr(b.why.text, "L4 allows 101376 B, with opt-in"));
@@ -232,6 +241,22 @@ static void test_grid_limits(void)
     b.shape.H = b.shape.Hkv = 70000;
     CU_ASSERT_EQUAL(build(&b, NULL), ST_NO);
     CU_ASSERT_PTR_NOT_NULL(strstr(b.why.text, "grid y is 70000; CUDA allows 65535"));
+    teardown(&b);
+}
+
+/* More than the card holds cannot run, however many blocks would fit. */
+static void test_memory(void)
+{
+    struct bench b = setup(fused, "L4");
+    b.shape.B = 60000;
+    b.shape.H = b.shape.Hkv = 64;
+    CU_ASSERT_EQUAL(build(&b, NULL), ST_NO);
+    CU_ASSERT_STRING_EQUAL(b.plan.blocked_by, "memory");
+    CU_ASSERT_EQUAL(b.plan.passes[0].occ.blocks_per_sm, INT_UNKNOWN);
+    CU_ASSERT_EQUAL(b.plan.passes[0].occ.limiter, 0);
+    b.shape.B = 1;
+    CU_ASSERT_EQUAL(build(&b, NULL), ST_OK);
+    CU_ASSERT_TRUE(b.plan.passes[0].occ.blocks_per_sm > 0);
     teardown(&b);
 }
 
@@ -605,6 +630,7 @@ static const struct tap_test tests[] = {
     {"definitions for the compiler", test_definitions},
     {"refusals name the wall", test_refusals},
     {"grid limits", test_grid_limits},
+    {"memory of the card", test_memory},
     {"counts must be whole", test_nonsense},
     {"static buffers stop at 48 KiB", test_static_limit},
     {"a parameter for the opt-in", test_optin},

@@ -93,7 +93,8 @@ static const struct {
     {COUNTER_async_copies, SIM_COUNT_async_copies},
 };
 
-/* What one block finds in the cache is another's doing: of some blocks it says nothing about all. */
+/* Only of all: the cache is filled after the blocks have run, and nobody keeps whose sector it was. What one block finds
+ * there is another's doing: of some blocks it says nothing about all. */
 static void add_cache(struct counter_values *v, const struct sim_counts *c, bool scaled)
 {
     enum { SECTOR = 32 };
@@ -114,7 +115,7 @@ struct counter_values sum_counters(const struct sim_sum *s, const struct sim_cou
     v.v[COUNTER_smem_conflicts] = (double)c->smem_wavefronts - (double)c->smem_wavefronts_ideal;
     if (c->executions)
         v.v[COUNTER_active_lanes] = (double)c->lanes / (double)c->executions;
-    if (s->cached)
+    if (s->cached && c == &s->total)
         add_cache(&v, c, s->scaled);
     return v;
 }

@@ -132,7 +132,8 @@ static void set_roofs(struct roof_row *row, const struct device *dev)
     const double x = p->requested_intensity;
     if (p->roof_us > 0 && p->flops > 0)
         row->roof_tflops = p->flops / p->roof_us / 1e6;
-    if (isfinite(p->peak_tflops) && isfinite(x))
+    if (isfinite(p->peak_tflops) && isfinite(x) &&
+        !p->occ.reason) /* what cannot run reaches nothing */
         row->reach_tflops = fmin(p->peak_tflops, x * dev->dram_gbs / 1e3);
 }
 

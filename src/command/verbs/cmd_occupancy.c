@@ -263,7 +263,7 @@ static void draw_panel(const struct session *s, struct cmd_call *c, const struct
     enum { W_MIN = 60, W_MAX = 110, WIDE = 88 };
     int width = call_width(s, c);
     width = width > W_MAX || width <= 0 ? W_MAX : width;
-    if (!p->kernel || width < W_MIN)
+    if (!p->kernel || width < W_MIN || p->blocks == INT_UNKNOWN)
         return;
     const int bars = p->n * (1 + (width < WIDE) + (p->change != NULL));
     struct canvas *canvas = canvas_new(width, 1 + (p->change != NULL) + bars, s->front.glyphs);
@@ -280,7 +280,7 @@ static enum status show(struct session *s, struct cmd_call *c, const struct plac
     struct chart *chart = chart_new(&chart_sm);
     struct sm_panel *panel = sm_add(chart->model);
     sm_take(panel, o, place->arch);
-    if (of->pass && o != &of->pass->occ)
+    if (of->pass && o != &of->pass->occ && of->pass->occ.blocks_per_sm != INT_UNKNOWN)
         sm_take_before(panel, &of->pass->occ, place->arch, "as planned");
     name_panel(panel, place, of);
     chart->caption.origin = xstrdup("model");

@@ -77,6 +77,13 @@ static void add_threads(struct str *out, const struct plan_view *sh)
     str_addc(out, '\n');
 }
 
+/* Do blocks fit an SM, as far as is known? */
+static bool is_resident(const struct plan_view *sh)
+{
+    const struct occupancy *o = &sh->pass->occ;
+    return sh->arch && o->blocks_per_sm && o->blocks_per_sm != INT_UNKNOWN;
+}
+
 static void add_regs(struct str *out, const struct plan_view *sh)
 {
     const struct plan_pass *p = sh->pass;
@@ -86,10 +93,9 @@ static void add_regs(struct str *out, const struct plan_view *sh)
     }
     if (p->regs == INT_UNKNOWN) {
         const char *why = sh->plan->regs_reason;
-        str_addf(out,
-                 "- a thread: not compiled here%s%s%s and not in the table, so blocks/SM is an "
-                 "upper bound\n",
-                 why ? " (" : "", why ? why : "", why ? ")" : "");
+        str_addf(out, "- a thread: not compiled here%s%s%s and not in the table%s\n",
+                 why ? " (" : "", why ? why : "", why ? ")" : "",
+                 is_resident(sh) ? ", so blocks/SM is an upper bound" : "");
         return;
     }
     str_addf(out, "%lld a thread (%s%s)", (long long)p->regs, p->regs_source ? p->regs_source : "-",
@@ -150,19 +156,14 @@ static void add_smem(struct str *out, const struct plan_view *sh)
         out->data[--out->len] = 0;
 }
 
-/* Do blocks fit an SM, as far as is known? */
-static bool is_resident(const struct plan_view *sh)
-{
-    const struct occupancy *o = &sh->pass->occ;
-    return sh->arch && o->blocks_per_sm && o->blocks_per_sm != INT_UNKNOWN;
-}
-
 static void add_occupancy(struct str *out, const struct plan_view *sh)
 {
     const struct occupancy *o = &sh->pass->occ;
     char buf[NUMBER_BUF];
     if (!sh->arch)
         str_add(out, "- : it is modelled for NVIDIA only\n");
+    else if (sh->plan->reason && !o->reason)
+        str_add(out, "- : it cannot run\n");
     else if (!is_resident(sh))
         str_addf(out, "cannot launch: %s\n", o->reason ? o->reason : "no block fits");
     else

@@ -138,9 +138,9 @@ static void planned_occ(struct canvas *c, struct rect r, const struct explore_vi
     if (!v->arch) {
         f.y = canvas_wrap(c, (struct rect){r.x, r.y, r.w, 1}, ROLE_DIM,
                           "occupancy is modelled for NVIDIA GPUs only");
-    } else if (p->occ.blocks_per_sm <= 0 && (p->occ.reason || v->no_plan)) {
+    } else if (p->occ.blocks_per_sm <= 0 && (v->plan->reason || v->no_plan)) {
         f.y = canvas_wrap(c, (struct rect){r.x, r.y, r.w, 2}, ROLE_BAD,
-                          p->occ.reason ? p->occ.reason : v->no_plan);
+                          v->plan->reason ? v->plan->reason : v->no_plan);
     } else {
         fig_limits(c, r, &p->occ);
         f.y = 1;
