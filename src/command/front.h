@@ -54,5 +54,9 @@ struct front {
 
 /* Tells the front end, in one line. */
 void session_note(struct session *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Has the user had enough (Ctrl-C)? */
+bool session_cancelled(const struct session *s);
+/* Sleeps; false: the user had enough before the end. */
+bool session_sleep(const struct session *s, double seconds);
 
 #endif

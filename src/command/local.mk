@@ -17,7 +17,8 @@ libattnscope_a_SOURCES += \
 	%D%/desk/cmd_completions.c \
 	%D%/verbs/cmd_device.c \
 	%D%/verbs/cmd_doctor.c \
-	%D%/edit/cmd_edit.c %D%/edit/simulated.c %D%/edit/simulated.h \
+	%D%/edit/cmd_edit.c %D%/edit/follow.c %D%/edit/follow.h \
+	%D%/edit/simulated.c %D%/edit/simulated.h \
 	%D%/verbs/cmd_kernel.c \
 	%D%/line/editor.c %D%/line/editor.h \
 	%D%/verbs/cmd_explain.c \

@@ -75,4 +75,38 @@ edit
 is "does not compile: not 0" [ "$rc" -ne 0 ]
 is "does not compile: what is wrong" says "$out$err" 'undefined_thing'
 is "does not compile: not called right" [ "$(printf %s "$out" | grep -c 'is right')" -eq 0 ]
+
+# ---- at every save of an editor that is open elsewhere ----
+EDITOR=/nonexistent/editor
+rm -rf "$own"
+file=$own/qtile_seq_edit.cu
+appears() { # PATTERN in what was said so far
+    n=0
+    until grep -qE "$1" "$tmp/follows" "$tmp/notes"; do
+        n=$((n + 1))
+        [ "$n" -lt 1200 ] || return 1
+        sleep 0.1
+    done
+}
+: >"$tmp/follows"
+: >"$tmp/notes"
+"$ATTNSCOPE" -c 'edit qtile_seq S=64 H=1 f32 D=32 --follow count=3' >"$tmp/follows" 2>"$tmp/notes" &
+follower=$!
+is "--follow: judged as it is" appears 'is right and without a hazard'
+cp "$file" "$tmp/right.cu"
+sed '/__syncthreads();/d' "$file" >"$tmp/next.cu"
+mv "$tmp/next.cu" "$file" # as editors do
+is "--follow: the save is judged" appears '^race_(warp|block): '
+is "--follow: and goes on" appears 'the check failed'
+is "--follow: which save" appears '^-- qtile_seq_edit, saved [0-9:]+ --$'
+cp "$tmp/right.cu" "$file"
+wait "$follower"
+rc=$?
+is "--follow: mended, the last one counts" [ "$rc" -eq 0 ]
+is "--follow: right again" [ "$(grep -c 'is right and without' "$tmp/follows")" -eq 2 ]
+timeout --preserve-status -s INT 3 "$ATTNSCOPE" -c 'edit qtile_seq S=64 H=1 f32 D=32 --follow' >"$tmp/follows" 2>&1
+rc=$?
+is "--follow: Ctrl-C ends it, which is no failure" [ "$rc" -eq 0 ]
+run edit qtile_seq count=3
+is "count= without --follow is refused" [ "$rc" -eq 2 ]
 finish

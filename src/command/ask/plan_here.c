@@ -179,7 +179,7 @@ static bool wait_for_some(struct session *s, struct foundry *f)
     }
     if (!front->wait)
         turn(f);
-    return !(front->cancelled && front->cancelled(front->ctx));
+    return !session_cancelled(s);
 }
 
 void plans_wait(struct session *s)

@@ -3,7 +3,6 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/clock.h"
 #include "base/mem.h"
@@ -13,22 +12,6 @@
 #include "command/output.h"
 #include "command/session.h"
 #include "command/verbs/verbs.h"
-
-static bool cancelled(const struct session *s)
-{
-    return s->front.cancelled && s->front.cancelled(s->front.ctx);
-}
-
-/* Sleeps until `end`; a Ctrl-C between look and sleep costs a tenth of a second. */
-static bool sleep_until(const struct session *s, double end)
-{
-    for (double left; !cancelled(s) && (left = end - seconds_now()) > 0;) {
-        const double slice = left < 0.1 ? left : 0.1;
-        const struct timespec t = {.tv_nsec = (long)(slice * 1e9)};
-        nanosleep(&t, NULL);
-    }
-    return !cancelled(s);
-}
 
 /* What is repeated. The first time writes as asked, the others append. */
 static char *repeated(const struct cmd_call *c, bool first)
@@ -63,7 +46,7 @@ static enum status repeat(struct session *s, struct cmd_call *c, double seconds,
             err->at = -1; /* its marks are in the command, not in this line */
         }
         call_flush(s, c);
-        if (!st && !(count && i + 1 == count) && !sleep_until(s, start + seconds))
+        if (!st && !(count && i + 1 == count) && !session_sleep(s, start + seconds - seconds_now()))
             st = err_set(err, ST_CANCELLED, "cancelled");
     }
     s->captured = captured;

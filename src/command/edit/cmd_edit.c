@@ -24,6 +24,7 @@
 #include "command/ask/plan_row.h"
 #include "command/ask/request.h"
 #include "command/ask/simulate.h"
+#include "command/edit/follow.h"
 #include "command/edit/simulated.h"
 #include "command/line/editor.h"
 #include "command/output.h"
@@ -41,6 +42,8 @@ struct edit {
     char **editor;
     bool text; /* people read the output, not programs */
     bool compile_only;
+    bool follows;  /* judged at every save, by an editor that somebody else has open */
+    int64_t times; /* with that: so many, then it ends; 0: until Ctrl-C */
 };
 
 /* ---- the copy: its name, its file, its earlier versions ---- */
@@ -619,21 +622,18 @@ static enum status judge(struct edit *e, struct request *r, struct err *err)
     return st;
 }
 
-/* One round: editor, then what became of it. *again: mending the file may help. */
-static enum status edit_once(struct edit *e, bool *again, struct err *err)
+/* What the file is now. *again: mending it may help. */
+static enum status judge_file(struct edit *e, bool *again, struct err *err)
 {
     struct request r;
-    enum status st = editor_run(e->s, e->editor, e->path, err);
     *again = false;
-    if (st != ST_OK)
-        return st;
     registry_refresh(e->s->services.registry);
     const struct kernel *edited = find_edited(e);
     if (!edited) {
         *again = true;
         return broken_descriptor(e, err);
     }
-    st = both_request(e, edited, &r, err);
+    enum status st = both_request(e, edited, &r, err);
     if (st != ST_OK)
         return st;
     st = consent_give(e->s, edited, NULL, err); /* the user has just written it */
@@ -644,13 +644,26 @@ static enum status edit_once(struct edit *e, bool *again, struct err *err)
     return st;
 }
 
-/* What was printed so far must be read before the question. */
+/* One round: editor, then what became of it. */
+static enum status edit_once(struct edit *e, bool *again, struct err *err)
+{
+    const enum status st = editor_run(e->s, e->editor, e->path, err);
+    *again = false;
+    return st == ST_OK ? judge_file(e, again, err) : st;
+}
+
+/* What was printed so far must be read before what is said now. */
+static void show_so_far(struct edit *e)
+{
+    if (e->s->front.output && e->text)
+        e->s->front.output(e->s->front.ctx, e->c->out);
+}
+
 static bool ask_again(struct edit *e, const struct err *err)
 {
     if (!e->s->front.ask)
         return false;
-    if (e->s->front.output && e->text)
-        e->s->front.output(e->s->front.ctx, e->c->out);
+    show_so_far(e);
     session_note(e->s, "%s", err->text);
     return e->s->front.ask(e->s->front.ctx, "Open the editor again?");
 }
@@ -670,6 +683,52 @@ static enum status edit_loop(struct edit *e, struct err *err)
         free(hint);
     }
     return st;
+}
+
+/* ---- at every save ---- */
+
+static void add_heading(const struct edit *e, const struct saved *saved, int64_t times)
+{
+    char when[40];
+    struct tm tm;
+    if (!e->text || times == 1)
+        return;
+    strftime(when, sizeof when, "%H:%M:%S", localtime_r(&saved->time.tv_sec, &tm));
+    str_addf(e->c->out, "\n-- %s, saved %s --\n", e->name, when);
+}
+
+/* The file as it is, and then at every save; a mistake is said and waits to be mended. Ctrl-C is the way to end it, and
+ * no failure; after so many times as were asked for the last verdict is that of the command. */
+static enum status follow_file(struct edit *e, struct err *err)
+{
+    struct saved seen = saved_now(e->path);
+    session_note(e->s, "save %s in your editor: it is judged each time; Ctrl-C ends this", e->path);
+    for (int64_t times = 1;; times++) {
+        bool again;
+        struct err why = ERR_INIT;
+        add_heading(e, &seen, times);
+        const enum status st = judge_file(e, &again, &why);
+        call_flush(e->s, e->c);
+        if (times == e->times && st != ST_OK)
+            return err_set(err, st, "%s", why.text);
+        if (st != ST_OK && st != ST_CANCELLED)
+            session_note(e->s, "%s", why.text);
+        if (times == e->times || st == ST_CANCELLED || !saved_wait(e->s, e->path, &seen))
+            return ST_OK;
+    }
+}
+
+static enum status take_follow(struct edit *e, struct err *err)
+{
+    const char *times = call_key(e->c, "count");
+    e->follows = call_option(e->c, "follow") != NULL;
+    if (times && !e->follows)
+        return err_set(err, ST_USAGE, "count= goes with --follow");
+    if (e->follows && e->s->front.wait)
+        return err_set(
+            err, ST_USAGE,
+            "--follow is for a second terminal; the screens follow saved kernels by themselves");
+    return times ? number_parse_int("count", times, 1, 1000000, &e->times, err) : ST_OK;
 }
 
 /* CUDA, unless the backend that is named runs C, or C is all that there is. */
@@ -734,15 +793,17 @@ static enum status exec_edit(struct session *s, struct cmd_call *c, struct err *
                        "restricted session");
     enum status st = prepare(&e, err);
     if (st == ST_OK)
-        st = call_finish(s, c, err);
+        st = take_follow(&e, err);
     if (st == ST_OK)
+        st = call_finish(s, c, err);
+    if (st == ST_OK && !e.follows)
         st = editor_find(&e.editor, err);
     if (st == ST_OK)
         st = name_copy(&e, err);
     if (st == ST_OK)
         st = need_copy(&e, fresh, err);
     if (st == ST_OK)
-        st = edit_loop(&e, err);
+        st = e.follows ? follow_file(&e, err) : edit_loop(&e, err);
     code_words_free(e.editor);
     free(e.name);
     free(e.path);
@@ -752,6 +813,8 @@ static enum status exec_edit(struct session *s, struct cmd_call *c, struct err *
 static const struct cmd_key edit_keys[] = {
     {"shapes", "a file with one shape a line", NULL},
     {"--fresh", "begin anew from the original; the edit so far is kept under another name", NULL},
+    {"--follow", "no editor is started: the copy is judged now and whenever it is saved", NULL},
+    {"count", "with --follow: end after so many times", NULL},
     {"--no-run", "compile and plan only", NULL},
     {"--no-store", "do not keep the results", NULL},
     {0},
@@ -775,10 +838,12 @@ const struct cmd_entry cmd_edit = {
         "compiler makes it, and it runs, is checked and timed on any machine. The editor is "
         "VISUAL, else EDITOR:\n"
         "any command that changes the file it is given will do, such as sed -i s/exp2f/expf/.\n"
+        "With --follow the copy is judged at every save of an editor that is open elsewhere.\n"
         "Rows for programs are those of compare; without a run those of plan, and compiler.\n"
         "\n"
         "  edit qtile_seq S=2k\n"
         "  edit fa2 --no-run gpu=H200\n"
+        "  edit qtile_seq S=256 --follow\n"
         "  edit fa2 backend=cpu S=512\n",
     .arg = ARG_KERNEL,
     .keys = edit_keys,

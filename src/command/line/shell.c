@@ -126,8 +126,7 @@ static int attend(const struct session *s, struct child *c, const struct str *in
     bool stop = false;
     while (c->in >= 0 || c->out >= 0) {
         move(c, input, &fed, taken);
-        if (!stop && ((s->front.cancelled && s->front.cancelled(s->front.ctx)) ||
-                      (!s->front.direct && seconds_now() > end))) {
+        if (!stop && (session_cancelled(s) || (!s->front.direct && seconds_now() > end))) {
             kill(c->pid, SIGKILL);
             stop = true;
             shut(&c->in);

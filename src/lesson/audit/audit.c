@@ -108,11 +108,6 @@ static bool is_meant(const struct audit *a, const struct claim *c)
                             (!c->section[len] || c->section[len] == '.')));
 }
 
-static bool stopped(const struct session *s)
-{
-    return s->front.cancelled && s->front.cancelled(s->front.ctx);
-}
-
 /* ---- as text ---- */
 
 enum { INDENT = 11 };
@@ -289,7 +284,7 @@ static enum status judge_all(struct audit *a, struct cmd_call *c, const struct l
                              struct err *err)
 {
     size_t meant = 0;
-    for (size_t i = 0; i < l->nclaims && !stopped(a->session); i++)
+    for (size_t i = 0; i < l->nclaims && !session_cancelled(a->session); i++)
         if (is_meant(a, &l->claims[i])) {
             add_claim(a, &l->claims[i]);
             meant++;

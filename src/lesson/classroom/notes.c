@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/mem.h"
 #include "base/number.h"
@@ -17,7 +16,7 @@
 #include "lesson/take/progress.h"
 #include "lesson/verbs.h"
 
-enum { LOOK_MS = 200 };
+static const double look_seconds = 0.2;
 
 static void add(struct str *out, const char *mark, const char *text, int width)
 {
@@ -66,11 +65,6 @@ void lesson_notes(const struct lesson *l, int step, int width, struct str *out)
 
 /* ---- following ---- */
 
-static bool cancelled(const struct session *s)
-{
-    return s->front.cancelled && s->front.cancelled(s->front.ctx);
-}
-
 static void show(struct session *s, struct str *out)
 {
     if (s->front.output)
@@ -109,12 +103,11 @@ static enum status follow(struct session *s, int64_t count, int width, struct st
     struct progress_place at;
     if (!progress_where(db, &at))
         session_note(s, "waiting for a lesson to begin; Ctrl-C ends this");
-    for (int64_t shown = 0; !cancelled(s) && (!count || shown < count);) {
-        const struct timespec pause = {.tv_nsec = LOOK_MS * 1000000L};
+    for (int64_t shown = 0; !session_cancelled(s) && (!count || shown < count);) {
         if (look(s, db, &seen, width, out))
             shown++;
         else
-            nanosleep(&pause, NULL);
+            (void)session_sleep(s, look_seconds);
     }
     return ST_OK;
 }
