@@ -89,8 +89,8 @@ outside() { # pattern, pattern of the files
 # Prints where code has a backend's name as a word of its own beside `backend`, or in a command.
 # Fields, sides of a kernel and views of a source are called alike: no `backend` stands beside them.
 named_backends() {
-    names=$(sed -n 's/^BACKEND(\([a-z0-9]*\),.*/\1/p' src/backend/table.h | paste -sd'|')
-    [ -n "$names" ] || echo "src/backend/table.h: no backend was found"
+    names=$(grep -rhE '^BACKEND_ROW\(' src/backend | sed 's/^BACKEND_ROW(\([a-z0-9]*\),.*/\1/' | paste -sd'|')
+    [ -n "$names" ] || echo "src/backend: no backend was found"
     outside "(backend|info->name|ops->name)[^;]*\"($names)\"|\"($names)\"[^;]*backend| backend=($names)\"" \
         '^src/(backend/|kernel/desc|store/record|job/request.h)'
 }

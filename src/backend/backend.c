@@ -6,7 +6,7 @@
 #include <string.h>
 
 #define BACKEND(name_, ...) extern const struct backend_ops backend_##name_;
-#include "backend/table.h"
+#include "backend_table.h"
 #undef BACKEND
 
 const struct backend_ops *backend_find(const char *name)
@@ -16,7 +16,7 @@ const struct backend_ops *backend_find(const char *name)
         const char *name;
         const struct backend_ops *ops;
     } table[] = {
-#include "backend/table.h"
+#include "backend_table.h"
     };
 #undef BACKEND
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)

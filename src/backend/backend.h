@@ -18,7 +18,13 @@
 
 struct backend; /* an opened one */
 
-/* What everybody may know of a backend without linking it: its row of backend/table.h. */
+/* The row of a backend stands in its file, above the functions of its vtable: BACKEND_ROW(NAME, members of
+ * struct backend_info); front ends have it without linking that file, since the build copies the rows of
+ * `backends` in local.mk into backend_table.h: names.c makes the table that everybody reads, backend.c the one
+ * that the worker runs. */
+#define BACKEND_ROW(name_, ...) extern const struct backend_ops backend_##name_
+
+/* What everybody may know of a backend without linking it. */
 struct backend_info {
     const char *name;      /* "cpu", as in backend=cpu */
     const char *title;     /* "CPU", in sentences */

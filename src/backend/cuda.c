@@ -277,6 +277,22 @@ static json_t *describe(const struct backend *b, const struct slot *s)
     return o;
 }
 
+// clang-format off
+BACKEND_ROW(cuda,
+            .title = "GPU",
+            .doc = "CUDA kernels on the GPU",
+            .side = SIDE_CUDA,
+            .rank = 2,
+            .origin = "live",
+            .gpu = true,
+            .options = {"launch", "streams"},
+            .times = true,
+            .counts = true,
+            .present = nvidia_present,
+            .needs = "a GPU",
+            .absent = "no NVIDIA driver is loaded here");
+// clang-format on
+
 const struct backend_ops backend_cuda = {
     .load_s = 3,        /* start of CUDA, compiler; the supervisor allows ten times as long */
     .sample_s = 200e-6, /* events tell half a microsecond */

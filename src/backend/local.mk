@@ -1,11 +1,19 @@
-# backend: who runs a kernel
-libattnscope_a_SOURCES += %D%/backend.h %D%/table.h %D%/backend.c %D%/names.c
-libattnscope_a_SOURCES += %D%/cuda/cuda.h %D%/cuda.c %D%/cuda/gpu.h %D%/cuda/gpu.c
+# backend: who runs a kernel. The file of each, in the order in which people meet them; a further one is a file
+# with its row, and a word here.
+backends = %D%/cpu/cpu.c %D%/cuda.c %D%/sim.c
+backend_table.h: $(backends) %D%/local.mk
+	$(AM_V_GEN)for f in $(backends); do test -f $$f || f=$(srcdir)/$$f; \
+	sed -n '/^BACKEND_ROW(/,/);$$/{s/^BACKEND_ROW/BACKEND/;s/);$$/)/;p;}' $$f; done > $@.tmp; \
+	if cmp -s $@.tmp $@; then rm $@.tmp; else mv $@.tmp $@; fi
+BUILT_SOURCES += backend_table.h
+CLEANFILES += backend_table.h
+libattnscope_a_SOURCES += $(backends) %D%/backend.h %D%/backend.c %D%/names.c
+libattnscope_a_SOURCES += %D%/cuda/cuda.h %D%/cuda/gpu.h %D%/cuda/gpu.c
 libattnscope_a_SOURCES += %D%/cuda/inputs.h %D%/cuda/inputs.c %D%/cuda/slot.h %D%/cuda/slot.c %D%/cuda/module.c %D%/cuda/timer.h %D%/cuda/timer.c %D%/cuda/flush.h %D%/cuda/flush.c
 libattnscope_a_SOURCES += %D%/cuda/cuda_abi.h %D%/cuda/cuda_api.h %D%/cuda/cuda_api.c %D%/cuda/nvml.h %D%/cuda/nvml.c
 libattnscope_a_SOURCES += %D%/compile/compile.h %D%/compile/compile_wire.h %D%/compile/compile.c %D%/compile/compile_confine.c %D%/compile/nvrtc.c
 libattnscope_a_SOURCES += %D%/compile/cubin_cache.h %D%/compile/cubin_cache.c
-libattnscope_a_SOURCES += %D%/cpu/cpu.h %D%/cpu/cpu.c %D%/cpu/cpu_kernel.h %D%/cpu/sets.h %D%/cpu/sets.c %D%/spot.h %D%/spot.c \
+libattnscope_a_SOURCES += %D%/cpu/cpu.h %D%/cpu/cpu_kernel.h %D%/cpu/sets.h %D%/cpu/sets.c %D%/spot.h %D%/spot.c \
 	%D%/cpu/cpu_own.c \
 	%D%/cpu/cpu_own.h %D%/cpu/cpu_kernel.c
 libattnscope_a_SOURCES += %D%/cpu/cpu_simd.h %D%/cpu/cpu_simd.c
@@ -21,4 +29,4 @@ libattnscope_a_SOURCES += %D%/compile/build.h %D%/compile/build.c %D%/compile/pr
 libattnscope_a_SOURCES += %D%/compile/compile_log.h %D%/compile/compile_log.c
 libattnscope_a_SOURCES += %D%/sim/cage.h %D%/sim/cage.c %D%/sim/walls.h %D%/sim/walls.c
 libattnscope_a_SOURCES += %D%/compile/ptx.h %D%/compile/ptx.c %D%/compile/ptx_shipped.c %D%/compile/ptx_text.h %D%/compile/ptx_text.c
-libattnscope_a_SOURCES += %D%/sim.c %D%/sim/launch.h %D%/sim/launch.c %D%/sim/sample.h %D%/sim/sample.c %D%/sim/sum.h %D%/sim/sum.c %D%/look.h %D%/look.c %D%/sim/look.h %D%/sim/look.c %D%/sim/seen.c %D%/sim/finding.h %D%/sim/finding.c %D%/sim/answer.h %D%/sim/answer.c
+libattnscope_a_SOURCES += %D%/sim/launch.h %D%/sim/launch.c %D%/sim/sample.h %D%/sim/sample.c %D%/sim/sum.h %D%/sim/sum.c %D%/look.h %D%/look.c %D%/sim/look.h %D%/sim/look.c %D%/sim/seen.c %D%/sim/finding.h %D%/sim/finding.c %D%/sim/answer.h %D%/sim/answer.c

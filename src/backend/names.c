@@ -1,4 +1,4 @@
-/* names.c - what front ends may know of backends without linking them: their rows of table.h, whether
+/* names.c - what front ends may know of backends without linking them: their rows, whether
  * this machine looks as if it could run them, and what outputs are filled with before a run.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
@@ -53,7 +53,7 @@ static bool nvidia_present(void)
 
 #define BACKEND(name_, ...) {.name = #name_, __VA_ARGS__},
 const struct backend_info backend_rows[] = {
-#include "backend/table.h"
+#include "backend_table.h"
     {0},
 };
 #undef BACKEND
@@ -61,11 +61,11 @@ const struct backend_info backend_rows[] = {
 #define BACKEND(name_, ...) #name_,
 const char *const backend_words[] = {
     "auto",
-#include "backend/table.h"
+#include "backend_table.h"
     NULL,
 };
 const char *const backend_names[] = {
-#include "backend/table.h"
+#include "backend_table.h"
     NULL,
 };
 #undef BACKEND

@@ -507,6 +507,17 @@ static enum status sim_look(struct backend *b, struct slot *s, const struct look
 }
 
 /* Without a clock there are no samples, nor what prepares and inspects them. */
+// clang-format off
+BACKEND_ROW(sim,
+            .title = "simulator",
+            .doc = "CUDA kernels by a simulator of their PTX: check, counters, hazards, no times",
+            .side = SIDE_CUDA,
+            .origin = "sim",
+            .devices = 1,
+            .options = {"threads", "blocks", "hazards"},
+            .counts = true);
+// clang-format on
+
 const struct backend_ops backend_sim = {
     .load_s = 3, /* a compiler, where the PTX did not travel with the program */
     .open = sim_open,

@@ -677,6 +677,18 @@ static enum status cpu_measure_peak(struct backend *b, const struct peak_watch *
     return st;
 }
 
+// clang-format off
+BACKEND_ROW(cpu,
+            .title = "CPU",
+            .doc = "C kernels on threads",
+            .side = SIDE_CPU,
+            .rank = 1,
+            .origin = "live",
+            .devices = 1,
+            .options = {"threads"},
+            .times = true);
+// clang-format on
+
 const struct backend_ops backend_cpu = {
     .open = cpu_open,
     .close = cpu_close,
