@@ -149,10 +149,11 @@ struct sim_options {
     const uint64_t
         *blocks; /* which blocks to run, as x + grid_x (y + grid_y z), ascending; NULL: all */
     uint64_t block_count;
-    double seconds;            /* of wall-clock time; 0: no bound */
-    uint64_t max_instructions; /* of one block's warps together; 0: 2^36 */
-    uint64_t max_memory;       /* bytes of host memory for blocks in flight; 0: 1 GiB */
-    uint32_t quantum;          /* instructions of a warp until the next one's turn; 0: 65536 */
+    double seconds; /* of wall-clock time; 0: no bound */
+    uint64_t
+        max_instructions; /* of one block's warps together; 0: 2^36. A block that takes more is the last */
+    uint64_t max_memory; /* bytes of host memory for blocks in flight; 0: 1 GiB */
+    uint32_t quantum;    /* instructions of a warp until the next one's turn; 0: 65536 */
     uint32_t
         max_faults;     /* distinct (kind, instruction) that are kept, the rest is counted; 0: 64 */
     uint64_t max_marks; /* bytes of host memory for marks of races in global memory; 0: 256 MiB */

@@ -139,11 +139,22 @@ static void tell_progress(void *ctx, const struct sim_progress *p)
     atomic_store(&x->run->board->done, x->run->before + p->blocks_done);
 }
 
+/* No kernel that is worth a look needs more: even one lane a warp that does all of its block's share takes less
+ * than 16 warp instructions a FLOP, and a block may take what others were meant to do, with whole warps. */
+static uint64_t instructions_most(const struct pass *x)
+{
+    static const double any = 1 << 26, share = 16, others = 2;
+    const double flops = shape_flops(&x->run->job->plan->shape),
+                 most = any + flops * (others + share / (double)(x->blocks ? x->blocks : 1));
+    return most < 0x1p50 ? (uint64_t)most : UINT64_C(1) << 50;
+}
+
 static struct sim_options options_of(struct pass *x)
 {
     const struct sim_job *j = x->run->job;
     const double l2 = j->plan->device ? j->plan->device->l2_bytes : 0;
     return (struct sim_options){.threads = j->threads,
+                                .max_instructions = instructions_most(x),
                                 .hazards = j->hazards,
                                 .l2_bytes = l2 > 0 ? (uint64_t)l2 : 0,
                                 .seconds = j->seconds,
@@ -160,6 +171,24 @@ static void keep_text(struct run *r, const struct sim_result *got)
     const size_t room = str_utf8_room(text, TEXT_MAX - r->text.len);
     str_addn(&r->text, text, room);
     r->cut |= got->printf_cut || text[room];
+}
+
+/* A block without an end, if there was one; nothing has run since. */
+static enum status tell_endless(const struct pass *x, const struct sim_result *got, struct err *err)
+{
+    for (size_t i = 0; i < got->faults; i++) {
+        const struct sim_fault *f = &got->fault[i];
+        if (f->kind != SIM_FAULT_ENDLESS)
+            continue;
+        const struct sim_insn at = sim_program_insn(x->program, f->insn);
+        return err_set(
+            err, ST_FAIL,
+            "block %llu does not end: %s, more than %.3g that a problem of %.3g FLOPs may "
+            "take; it is at PTX line %d",
+            (unsigned long long)f->block, f->text, (double)instructions_most(x),
+            shape_flops(&x->run->job->plan->shape), at.ptx_line);
+    }
+    return ST_OK;
 }
 
 /* Runs these blocks, NULL: all; what was found is kept, counts are added `weight` times; 0: only looked at. */
@@ -179,7 +208,7 @@ static enum status run_blocks(struct pass *x, const uint64_t *blocks, size_t n, 
     x->run->lost += got->faults_lost + got->hazards_lost;
     x->run->unwatched += got->hazards_unwatched;
     keep_text(x->run, got);
-    return st;
+    return st == ST_OK ? tell_endless(x, got, err) : st;
 }
 
 static enum status run_whole(struct pass *x, struct err *err)

@@ -181,6 +181,8 @@ void place_to_json(const struct sim_program *p, size_t insn, json_t *o)
 
 /* ---- lines ---- */
 
+enum { LISTED_MOST = 4096 };
+
 struct line {
     struct sim_place kernel, leaf; /* the same where nothing is inlined */
     size_t insn, insns;            /* the first of it, and how many */
@@ -232,18 +234,40 @@ static size_t merge_lines(struct line *lines, size_t n)
     return kept;
 }
 
+static int compare_weights(const void *x, const void *y)
+{
+    const struct line *a = x, *b = y;
+    const uint64_t i = a->counts.executions, j = b->counts.executions;
+    return i != j ? (i < j) - (i > j) : compare_lines(x, y);
+}
+
+/* No source that people read has as many lines; a stranger's PTX may name a million, and each is a kilobyte of
+ * answer. The heaviest stay; behind them the rest is one, without a place. Returns how many there are then. */
+static size_t merge_rest(struct line *lines, size_t n)
+{
+    if (n <= LISTED_MOST)
+        return n;
+    qsort(lines, n, sizeof *lines, compare_weights);
+    for (size_t i = LISTED_MOST + 1; i < n; i++) {
+        lines[LISTED_MOST].insns += lines[i].insns;
+        sim_counts_add(&lines[LISTED_MOST].counts, &lines[i].counts);
+    }
+    return LISTED_MOST + 1;
+}
+
 json_t *sum_lines_json(const struct sim_sum *s, const struct sim_program *p)
 {
     struct line *lines = xcalloc(s->insns + 1, sizeof *lines);
     for (size_t i = 0; i < s->insns; i++)
         lines[i] = line_of(s, p, i);
-    const size_t n = merge_lines(lines, s->insns);
+    const size_t n = merge_rest(lines, merge_lines(lines, s->insns));
     json_t *list = json_array();
     for (size_t i = 0; i < n; i++) {
         if (!lines[i].counts.executions)
             continue;
         json_t *o = sum_counters_json(s, &lines[i].counts);
-        place_to_json(p, lines[i].insn, o);
+        if (i < LISTED_MOST)
+            place_to_json(p, lines[i].insn, o);
         json_object_del(o, "ptx_line");
         json_object_set_new(o, "instructions", json_integer((json_int_t)lines[i].insns));
         json_array_append_new(list, o);
@@ -268,20 +292,34 @@ static void add_chain(const struct chain_phase *c, const struct sim_phase *ph, j
     json_object_set_new(o, "longest", json_real((double)ph->longest));
 }
 
+/* The phases behind the last that is listed, as one without a chain. */
+static struct sim_phase rest_of(const struct sim_sum *s)
+{
+    struct sim_phase rest = s->phase[LISTED_MOST];
+    for (size_t i = LISTED_MOST + 1; i < s->phases; i++) {
+        rest.times += s->phase[i].times;
+        rest.longest += s->phase[i].longest;
+        sim_counts_add(&rest.counts, &s->phase[i].counts);
+        for (int k = 0; k < SIM_PIPE_COUNT; k++)
+            rest.pipe[k] += s->phase[i].pipe[k];
+    }
+    return rest;
+}
+
 json_t *sum_phases_json(const struct sim_sum *s, const struct sim_program *p)
 {
     json_t *list = json_array();
     struct chain_phase *chain = xcalloc(s->phases + 1, sizeof *chain);
     struct err why = ERR_INIT;
     const bool chained = chain_phases(p, s->insn, s->phase, s->phases, chain, &why) == ST_OK;
-    for (size_t i = 0; i < s->phases; i++) {
-        const struct sim_phase *ph = &s->phase[i];
+    for (size_t i = 0; i < s->phases && i <= LISTED_MOST; i++) { /* as of lines */
+        const struct sim_phase one = i < LISTED_MOST ? s->phase[i] : rest_of(s), *ph = &one;
         json_t *o = sum_counters_json(s, &ph->counts);
         if (ph->begins >= 0)
             place_to_json(p, (size_t)ph->begins, o);
         json_object_set_new(o, "times", json_real((double)ph->times));
         json_object_set_new(o, "pipes", sum_pipes_json(ph->pipe));
-        if (chained)
+        if (chained && i < LISTED_MOST)
             add_chain(&chain[i], ph, o);
         json_array_append_new(list, o);
     }

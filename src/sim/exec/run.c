@@ -292,8 +292,19 @@ static bool take(struct run *r, uint64_t *at)
     return *at < r->blocks;
 }
 
+/* A block without an end: the others would most likely have none either. */
+static bool is_endless(const struct fault_list *f)
+{
+    size_t i = 0;
+    while (i < f->count && f->fault[i].kind != SIM_FAULT_ENDLESS)
+        i++;
+    return i < f->count;
+}
+
 static void end_block(struct run *r, struct worker *t, uint64_t at, uint64_t class)
 {
+    if (is_endless(&t->faults) && !atomic_exchange(&r->halt, true) && r->feed)
+        cache_feed_stop(r->feed);
     pthread_mutex_lock(&r->lock);
     r->result->block[at] = t->block.index;
     r->result->block_instructions[at] = t->block.executed;
