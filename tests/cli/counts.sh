@@ -60,4 +60,20 @@ counts "$out" >"$tmp/off"
 is "there are figures" says "$(cat "$tmp/off")" '^fa2 .*warp_instructions:[1-9]'
 is "a look at races counts nothing" same on off
 is "check has the same counts" same check off
+
+# A parameter that a kernel's CUDA source has alone means that source, where nobody names a backend.
+untimed() { [ "$rc" -eq 0 ] && ! says "$out" ' live$'; }
+unset ATTNSCOPE_LIBCUDA
+if [ ! -e /dev/nvidiactl ]; then
+    run run fa2 PAD=8 S=64 H=1
+    is "it is simulated" says "$out" '^fa2 +PAD=8 .* sim$'
+    is "its C version is not timed" untimed
+    run run fa2@PAD=8,fa2 S=64 H=1
+    is "beside it the C version of the same kernel stands among the times" [ "$(printf '%s\n' "$out" | sed '/^$/,$d' | grep -c ' live$')" -eq 1 ]
+    is "and both sources below" [ "$(printf '%s\n' "$out" | sed '1,/^$/d' | grep -Ec '^fa2 .* sim$')" -eq 2 ]
+    run run fa2 PAD=2 S=64 H=1
+    is "one that the source refuses is a usage error" [ "$rc" -eq 2 ]
+    run run fa2 PAD=8 S=64 backend=cpu
+    is "a backend by name has no such parameter" [ "$rc" -eq 2 ]
+fi
 finish

@@ -89,6 +89,8 @@ sim profile qtile_seq S=72 H=1 D=32 by=phase --json
 is "phases between barriers" [ "$(lines "$out" '"phase":')" -ge 3 ]
 is "what nobody traces to a place is unknown, not 0" says "$out" '"dram_bytes":null,"dram_read_bytes":null,"dram_write_bytes":null,"l2_bytes":null'
 is "what a warp waits for in them" says "$out" '"chain_cycles":[0-9.]+,"waits_for":"(alu|global|shared|issue)"'
+run -c "profile qtile_seq S=72 H=1 D=32 backend=sim by=phase; explain waits_for"
+is "explain says what that means" says "$out" '^waits_for: What most of these cycles wait for'
 sim profile qtile_seq S=128 H=1 by=phase --json
 is "two of its eight warps multiply, the others wait" says "$out" '"warp_imbalance":3\.9'
 sim profile qtile_seq S=72 H=1 D=32 by=block

@@ -56,7 +56,10 @@ static bool refused(const struct request *r, int i, const char *backend, struct 
     }
     if (needs_gpu(r, i)) {
         err_set(why, ST_NO_GPU, "%s %s, and %s", r->kernels[i]->name,
-                peer ? "runs on a GPU alone" : "has only a CUDA source", backend_gpu()->absent);
+                peer                 ? "runs on a GPU alone"
+                : r->kernels[i]->cpu ? "has such a parameter in its CUDA source alone"
+                                     : "has only a CUDA source",
+                backend_gpu()->absent);
         return true;
     }
     if (!r->descs[i]) {

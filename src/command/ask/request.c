@@ -537,6 +537,40 @@ static enum status take_params(struct source *c, struct request *r, struct err *
     return ST_OK;
 }
 
+/* Has the CUDA source of kernel k such a parameter, and its C version none? */
+static bool is_cuda_alone(const struct kernel *k, const char *name)
+{
+    return k->cuda && k->cpu && desc_param_index(k->cuda, name) >= 0 &&
+           desc_param_index(k->cpu, name) < 0;
+}
+
+static bool own_is_cuda_alone(const struct kernel *k, const char *own)
+{
+    char *copy = own ? xstrdup(own) : NULL, *rest = copy, *pair;
+    bool is = false;
+    while ((pair = strsep(&rest, "@"))) {
+        pair[strcspn(pair, "=")] = 0;
+        is |= is_cuda_alone(k, pair);
+    }
+    free(copy);
+    return is;
+}
+
+/* A parameter of the CUDA source alone means that source: where nobody runs it, as where a kernel has no other. */
+static void leave_to_cuda(const struct source *c, struct request *r)
+{
+    if (!(c->flags & REQUEST_MEANS_CUDA) || r->options.backend || backend_gpu_is_here())
+        return;
+    for (int k = 0; k < r->nkernels; k++) {
+        bool meant = own_is_cuda_alone(r->kernels[k], r->own[k]);
+        for (int i = 0; i < c->npairs && !meant; i++)
+            meant = !c->pairs[i].used && !is_verb_key(c->entry, c->pairs[i].key) &&
+                    is_cuda_alone(r->kernels[k], c->pairs[i].key);
+        if (meant)
+            r->descs[k] = NULL;
+    }
+}
+
 /* ---- the whole ---- */
 
 static enum status check_gpu(struct session *s, struct source *c, const struct request *r,
@@ -610,6 +644,7 @@ static enum status make(struct session *s, struct source *c, struct request *out
         st = check_gpu(s, c, out, err);
     if (!st) {
         out->params = xcalloc((size_t)out->nkernels + 1, sizeof *out->params);
+        leave_to_cuda(c, out);
         first_params(s, c->flags, out);
         st = take_params(c, out, err);
         if (!st)

@@ -27,6 +27,9 @@ enum {
     REQUEST_AXES = 2,  /* pairs that are lists or ranges are left alone */
     REQUEST_C = 8,     /* of the C kernels, whatever the backend */
     REQUEST_FRESH = 4, /* over the defaults, not over the session's settings */
+    /* Without a backend by name and without a GPU, a parameter that the CUDA source of a kernel has alone leaves that
+     * kernel's C version out: `descs` is NULL, as where there is none. */
+    REQUEST_MEANS_CUDA = 16,
 };
 /* Words are names of kernels between commas ("all", "peers") and parts of a shape; pairs are keys of
  * shape and input, options, parameters of the kernels. The shape is checked. An error marks the

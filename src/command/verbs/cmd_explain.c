@@ -38,32 +38,50 @@ static const char *metric_name(const void *ctx, size_t i)
     return counted ? counted->name : NULL;
 }
 
-/* The field of a run or of a profile; NULL: a metric of the plan. */
+/* Of whatever verb's rows: the first that has a field of this name and says what it means. */
+static const struct field *field_of_verbs(const char *name)
+{
+    for (int v = 0; command_at(v); v++)
+        for (const struct columns *const *c = command_at(v)->columns; c && *c; c++)
+            for (size_t t = 0; columns_table(*c, t); t++) {
+                const struct field *f = field_find(columns_table(*c, t), name);
+                if (f && f->doc && !(f->flags & (FIELD_LOCAL | FIELD_SECOND)))
+                    return f;
+            }
+    return NULL;
+}
+
+/* The field of a run, of a profile, or of other rows; NULL: a metric of the plan. */
 static const struct field *find_field(const char *name)
 {
     const struct field *f = field_find(run_fields, name);
     for (size_t i = 0; !f && profile_field_at(i); i++)
         if (!strcmp(profile_field_at(i)->name, name))
             return profile_field_at(i);
-    return f;
+    return f ? f : field_of_verbs(name);
 }
 
-/* The metric of this name, or the only one that begins with it; NULL: none. */
+/* The metric of this name, or the only one that begins with it; NULL: none. What only some verb's rows have wants its
+ * whole name. */
 static const char *find_metric(const char *word)
 {
     const char *found = NULL, *name;
+    bool many = false;
     for (size_t i = 0; (name = metric_name(NULL, i)); i++) {
         if (!strcmp(name, word))
             return name;
     }
-    for (size_t i = 0; (name = metric_name(NULL, i)); i++) {
-        if (!*word || !str_starts(name, word) || (found && !strcmp(found, name)))
-            continue;
-        if (found)
-            return NULL;
-        found = name;
-    }
-    return found;
+    for (size_t i = 0; (name = metric_name(NULL, i)); i++)
+        if (*word && str_starts(name, word) && !(found && !strcmp(found, name))) {
+            many = found != NULL;
+            if (many)
+                break;
+            found = name;
+        }
+    if (found && !many)
+        return found;
+    const struct field *other = field_of_verbs(word);
+    return other ? other->name : NULL;
 }
 
 static enum status unknown_metric(struct cmd_call *c, const char *name, struct err *err)
@@ -299,12 +317,12 @@ const struct cmd_entry cmd_explain = {
         "Figures of plan are shown with formula and values for the kernel, shape and parameters\n"
         "named; for those of the last row where none are. Figures of run and profile are shown "
         "with\n"
-        "their meaning and, after a run, with the last row's values. A metric may be shortened "
-        "while\n"
-        "unique.\n"
+        "their meaning and, after a run, with the last row's values, and so is any other field of\n"
+        "what a verb prints, by its whole name. A metric may be shortened while unique.\n"
         "\n"
         "  explain occupancy qtile_seq BR=128 gpu=L4\n"
-        "  explain error_ratio\n",
+        "  explain error_ratio\n"
+        "  explain waits_for\n",
     .arg = ARG_METRIC,
     .flags = CMD_SHAPE | CMD_OPTIONS | CMD_PARAMS,
     .exec = exec_explain,

@@ -275,10 +275,11 @@ static void add_noise(struct session *s, struct cmd_call *c, const struct run_ro
 
 /* ---- live rows, and simulated ones below them ---- */
 
-/* Does it stand in the table of the simulator, be it for want of a GPU with a reason alone? */
+/* Does it stand in the table of the simulator, be it for want of a GPU with a reason alone? The same kernel with other
+ * parameters may have run. */
 static bool is_below(const struct request *r, const struct run_row *row)
 {
-    for (int i = 0; i < r->nkernels; i++)
+    for (int i = 0; i < r->nkernels && !row->origin; i++)
         if (!strcmp(r->kernels[i]->name, row->kernel) && simulated(r, i) == SIMULATED_ALONE)
             return true;
     return row_is_simulated(row);
@@ -533,7 +534,7 @@ static enum status check_params(const struct request *r, struct err *err)
 {
     enum status st = ST_USAGE;
     for (int i = r->nkernels - 1; i >= 0 && st; i--) /* the sentence is the first kernel's */
-        st = request_check_params(r, i, r->descs[i], 0, err);
+        st = request_check_params(r, i, request_desc(r, i), 0, err);
     return st;
 }
 
@@ -542,7 +543,7 @@ enum status run_prepare(struct session *s, struct cmd_call *c, const char *outpu
 {
     if (output && !session_may(s, MAY_WRITE))
         return err_set(err, ST_USAGE, "output= is off in this restricted session");
-    enum status st = request_make(s, c, 0, r, err);
+    enum status st = request_make(s, c, REQUEST_MEANS_CUDA, r, err);
     if (st)
         return st;
     st = need_kernel(c, r, err);
