@@ -4,3 +4,5 @@ blob_files += %D%/h200-ladder.rec
 blob_files += %D%/h200.rec
 # What doctor --peak measured of the device itself: NAME.ceilings
 blob_files += %D%/h200.ceilings
+# Factors of the time model that calibrate fitted to the recordings: NAME.factors
+blob_files += %D%/h200.factors

@@ -422,6 +422,9 @@ static void add_counts(const struct sim_answer *a, json_t *o)
             json_object_set_new(o, counters[i].field, json_real(a->counters.v[i]));
     json_object_set_new(o, "blocks", json_integer(a->blocks));
     json_object_set_new(o, "blocks_run", json_integer(a->blocks_run));
+    json_t *phases = a->all ? answer_phases(a) : NULL;
+    if (phases)
+        json_object_set_new(o, "counted_phases", phases);
 }
 
 /* What it printed, and what was found beyond what is kept. */

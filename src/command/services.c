@@ -15,6 +15,7 @@
 #include "base/mem.h"
 #include "base/sanitize.h"
 #include "command/session.h"
+#include "store/calibrations.h"
 
 void services_init(struct services *x)
 {
@@ -27,6 +28,7 @@ void services_clear(struct services *x)
     super_free(x->super);
     recall_free(x->recall);
     ceilings_free(x->ceilings);
+    calibrations_free(x->calibrations);
     library_free(x->library);
     free(x->gpu.name);
     free(x->consent_wanted);
@@ -81,6 +83,13 @@ struct ceilings *session_ceilings(struct session *s)
     if (!s->services.ceilings)
         s->services.ceilings = ceilings_new(session_library(s), s->services.devices);
     return s->services.ceilings;
+}
+
+struct calibrations *session_calibrations(struct session *s)
+{
+    if (!s->services.calibrations)
+        s->services.calibrations = calibrations_new(session_library(s), s->services.devices);
+    return s->services.calibrations;
 }
 
 /* ---- the GPU ---- */

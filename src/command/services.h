@@ -19,6 +19,7 @@
 #include "store/store.h"
 
 struct session;
+struct calibrations;
 
 struct services {
     struct registry *registry;    /* which kernels there are */
@@ -33,11 +34,12 @@ struct services {
     struct library *library;      /* session_library() */
     struct recall *recall;        /* session_recall() */
     struct ceilings *ceilings;    /* session_ceilings() */
-    struct {                      /* the GPU here, see session_gpu() */
-        char *name;               /* the driver's, "NVIDIA H200"; NULL: none known */
-        bool ran;                 /* a worker reported it */
-        bool looked;              /* at /proc, for device `index` */
-        bool noted;               /* that the table does not know it */
+    struct calibrations *calibrations; /* session_calibrations() */
+    struct {                           /* the GPU here, see session_gpu() */
+        char *name;                    /* the driver's, "NVIDIA H200"; NULL: none known */
+        bool ran;                      /* a worker reported it */
+        bool looked;                   /* at /proc, for device `index` */
+        bool noted;                    /* that the table does not know it */
         int index;
     } gpu;
 };
@@ -56,6 +58,8 @@ struct library *session_library(struct session *s);
 struct recall *session_recall(struct session *s);
 /* What was measured of GPUs themselves. */
 struct ceilings *session_ceilings(struct session *s);
+/* The time model's factors, by GPU. */
+struct calibrations *session_calibrations(struct session *s);
 
 /* The device model for plans: `name`; when that is NULL or "auto" the session's gpu=; when that is
  * auto too the GPU of this machine, else L4. ST_USAGE's sentence in `err` when NULL. */

@@ -30,7 +30,8 @@ void run_row_drop_samples(struct run_row *row)
 {
     json_decref(row->recent_us);
     json_decref(row->samples_us);
-    row->recent_us = row->samples_us = NULL;
+    json_decref(row->counted_phases);
+    row->recent_us = row->samples_us = row->counted_phases = NULL;
 }
 
 bool run_row_passed(const struct run_row *row)

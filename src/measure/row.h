@@ -44,7 +44,7 @@ void run_rows_share(const struct run_rows *rows, struct rowset *out);
 /* Did it pass its check? False also where there is none. */
 bool run_row_passed(const struct run_row *row);
 
-/* Lets go of what no reader gets: the samples. */
+/* Lets go of what no reader gets: the samples, and what was counted by phase. */
 void run_row_drop_samples(struct run_row *row);
 
 /* The row as its reader gets it: an object of all fields but the samples. The caller owns it. */

@@ -125,7 +125,18 @@ RUN_FIELD(REAL, of_ceiling_pct, .digits = 3, .unit = "%", .title = "% ceiling",
 RUN_FIELD(TEXT, ptx,
           .doc = "Whose PTX the simulator ran: nvcc, nvrtc or clang and its version; file: the user's own.")
 RUN_FIELD(REAL, predicted_us, .digits = 3, .unit = "us",
-          .doc = "Time by the simulator's model; null until there is one. Simulation speed is never a time.")
+          .doc = "Time by the model of a simulated run, on a GPU that need not be here; never measured. null: "
+                 "predicted_note says why. Simulation speed is never a time.")
+RUN_FIELD(TEXT, predicted_on, .doc = "The GPU that it is predicted for: that of gpu=.")
+RUN_FIELD(REAL, predicted_error_pct, .digits = 2, .unit = "%",
+          .doc = "Median error of the model on kernels that it was not fitted to.")
+RUN_FIELD(TEXT, predicted_binds,
+          .doc = "What most of the predicted time goes to: a unit of an SM, what a warp waits for "
+                 "(wait_...), l2, dram, tail, launch.")
+RUN_FIELD(JSON, predicted_parts,
+          .doc = "All that it is made of, longest first: pass, phase (as profile by=phase counts them), "
+                 "unit, us; they add up to predicted_us.")
+RUN_FIELD(TEXT, predicted_note, .doc = "Why nothing is predicted, or with what reserve.")
 RUN_FIELD(INT, blocks, .unit = "blocks", .doc = "Blocks of all launches of a simulated run.")
 RUN_FIELD(INT, blocks_run, .unit = "blocks",
           .doc = "How many of them were simulated; fewer: counts are those of all, by blocks that stand "
@@ -164,6 +175,8 @@ RUN_FIELD(TEXT, hazards_shape,
 
 /* Never stored, but samples_us in recordings. */
 RUN_FIELD(JSON, recent_us, .flags = FIELD_UNKEPT, .unit = "us", .doc = "The last samples; not stored.")
+RUN_FIELD(JSON, counted_phases, .flags = FIELD_UNKEPT,
+          .doc = "What the time model is told of a simulated run: counts by launch and phase; not stored.")
 RUN_FIELD(JSON, samples_us, .flags = FIELD_UNKEPT, .unit = "us",
           .doc = "The samples, evenly thinned to at most 1000; kept in recordings alone.")
 // clang-format on

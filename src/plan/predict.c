@@ -260,7 +260,8 @@ double predict_us(const struct predict_run *r, const struct predict_gpu *g)
 
 /* ---- what it is made of ---- */
 
-static void add_part(struct prediction *out, int pass, int phase, enum predict_unit unit, double us)
+static void add_part(struct predicted_time *out, int pass, int phase, enum predict_unit unit,
+                     double us)
 {
     if (!(us > 0))
         return;
@@ -272,7 +273,7 @@ static void add_part(struct prediction *out, int pass, int phase, enum predict_u
 }
 
 /* The time of full SMs by phase: what blocks take alone, and what they ask of the busiest unit, as the two make T. */
-static void add_phases(struct prediction *out, int pass, const struct predict_pass *p,
+static void add_phases(struct predicted_time *out, int pass, const struct predict_pass *p,
                        const struct predict_gpu *g, const struct block_cost *c,
                        const struct launch_time *t)
 {
@@ -290,7 +291,7 @@ static void add_phases(struct prediction *out, int pass, const struct predict_pa
     }
 }
 
-static void add_launch(struct prediction *out, int pass, const struct predict_pass *p,
+static void add_launch(struct predicted_time *out, int pass, const struct predict_pass *p,
                        const struct predict_gpu *g)
 {
     const struct block_cost c = cost_of(p, g);
@@ -316,7 +317,7 @@ static int by_time(const void *x, const void *y)
     return by[0] ? by[0] : by[1] ? by[1] : by[2];
 }
 
-static void find_binding(struct prediction *out)
+static void find_binding(struct predicted_time *out)
 {
     double sum[PREDICT_UNIT_COUNT] = {0};
     for (size_t i = 0; i < out->parts; i++)
@@ -328,9 +329,9 @@ static void find_binding(struct prediction *out)
         }
 }
 
-void predict(const struct predict_run *r, const struct predict_gpu *g, struct prediction *out)
+void predict(const struct predict_run *r, const struct predict_gpu *g, struct predicted_time *out)
 {
-    *out = (struct prediction){.us = 0};
+    *out = (struct predicted_time){.us = 0};
     for (int i = 0; i < r->passes; i++)
         add_launch(out, i, &r->pass[i], g);
     add_part(out, -1, -1, PREDICT_launch, run_us(g));
@@ -339,10 +340,10 @@ void predict(const struct predict_run *r, const struct predict_gpu *g, struct pr
         qsort(out->part, out->parts, sizeof *out->part, by_time);
 }
 
-void prediction_clear(struct prediction *p)
+void predicted_time_clear(struct predicted_time *p)
 {
     free(p->part);
-    *p = (struct prediction){.us = 0};
+    *p = (struct predicted_time){.us = 0};
 }
 
 void predict_run_clear(struct predict_run *r)

@@ -138,7 +138,7 @@ struct predict_part {
     enum predict_unit unit;
     double us;
 };
-struct prediction {
+struct predicted_time {
     double us;
     struct predict_part *part; /* they add up to us; longest first; owned */
     size_t parts;
@@ -148,11 +148,11 @@ struct prediction {
     double
         wait_us; /* in which blocks wait for themselves: more warps, or shorter chains, would help */
 };
-void predict(const struct predict_run *r, const struct predict_gpu *g, struct prediction *out);
+void predict(const struct predict_run *r, const struct predict_gpu *g, struct predicted_time *out);
 /* The time alone, for who asks often. */
 double predict_us(const struct predict_run *r, const struct predict_gpu *g);
-void prediction_clear(struct prediction *p);
+void predicted_time_clear(struct predicted_time *p);
 /* An array of {pass, phase, unit, us}, phase and pass null where there is none. */
-json_t *prediction_parts_json(const struct prediction *p, const struct predict_run *r);
+json_t *predicted_parts_json(const struct predicted_time *p, const struct predict_run *r);
 
 #endif

@@ -128,7 +128,7 @@ enum status predict_run(const json_t *passes, const struct plan *p, struct predi
     return st;
 }
 
-json_t *prediction_parts_json(const struct prediction *p, const struct predict_run *r)
+json_t *predicted_parts_json(const struct predicted_time *p, const struct predict_run *r)
 {
     json_t *list = json_array();
     for (size_t i = 0; i < p->parts; i++) {

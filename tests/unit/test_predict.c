@@ -152,7 +152,7 @@ static void parts_make_the_time(void)
     for (int i = 0; i < 500; i++) {
         struct predict_gpu g = gpu_of(names[i % 5]);
         struct predict_run r = random_run(&rng);
-        struct prediction p;
+        struct predicted_time p;
         g.factors.v[i % PREDICT_FACTOR_COUNT] = 1.7;
         predict(&r, &g, &p);
         double sum = 0, most = 0;
@@ -166,17 +166,17 @@ static void parts_make_the_time(void)
         CU_ASSERT(near(predict_us(&r, &g), p.us, 1e-9));
         CU_ASSERT(near(most, p.binds_us, 1e-9));
         CU_ASSERT(p.wait_us <= p.us * (1 + 1e-9));
-        prediction_clear(&p);
+        predicted_time_clear(&p);
         predict_run_clear(&r);
     }
 }
 
 static enum predict_unit binds(const struct predict_run *r, const struct predict_gpu *g)
 {
-    struct prediction p;
+    struct predicted_time p;
     predict(r, g, &p);
     const enum predict_unit u = p.binds;
-    prediction_clear(&p);
+    predicted_time_clear(&p);
     return u;
 }
 

@@ -135,6 +135,41 @@ json_t *answer_printed(const struct sim_answer *a, bool *cut)
     return lines;
 }
 
+static json_t *phase_of(const json_t *from)
+{
+    static const char *const names[] = {"chain",          "machine",           "trips",
+                                        "longest",        "warp_instructions", "smem_wavefronts",
+                                        "global_sectors", "tensor_ops"};
+    json_t *o = json_object();
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        json_t *v = json_object_get(from, names[i]);
+        if (v)
+            json_object_set(o, names[i], v);
+    }
+    return o;
+}
+
+json_t *answer_phases(const struct sim_answer *a)
+{
+    const json_t *passes = json_object_get(a->all, "passes");
+    size_t i, k;
+    json_t *pass, *phase, *out = json_array();
+    json_array_foreach(passes, i, pass)
+    {
+        json_t *list = json_array();
+        json_array_foreach(json_object_get(pass, "phases"), k, phase)
+        {
+            json_array_append_new(list, phase_of(phase));
+        }
+        json_array_append_new(out, json_pack("{s:f, s:o}", "blocks",
+                                             (double)count_of(pass, "blocks"), "phases", list));
+    }
+    if (json_array_size(out))
+        return out;
+    json_decref(out);
+    return NULL;
+}
+
 enum status answer_read(const struct str *text, struct sim_answer *out, struct err *err)
 {
     json_t *raw = json_loadb(str_text(text), text->len, 0, NULL);

@@ -26,6 +26,8 @@ struct sim_answer {
 enum { ANSWER_LINES_MAX = 1000 };
 /* The lines that the kernel printed, an array; NULL: none. *cut: there were more. */
 json_t *answer_printed(const struct sim_answer *a, bool *cut);
+/* What the time model is told of the run: an array of launches with their phases (plan/predict.h); NULL: nothing. */
+json_t *answer_phases(const struct sim_answer *a);
 /* ST_NO with its own sentence where the run has failed or was stopped, ST_FAIL where it is no answer. What it counted
  * until then is in `out` whatever the status, if it was one. */
 enum status answer_read(const struct str *text, struct sim_answer *out, struct err *err);

@@ -13,6 +13,7 @@
 #include "base/number.h"
 #include "command/ask/ceiling.h"
 #include "command/ask/consent.h"
+#include "command/ask/predicted.h"
 #include "command/ask/request.h"
 #include "command/output.h"
 #include "command/session.h"
@@ -190,6 +191,7 @@ static struct run_row ended_row(const struct measuring *m, int i, bool keep, str
     record_init(run_fields, &copy);
     record_copy(run_fields, &copy, row);
     ceiling_fill(m->session, r->kernels[i], &r->problem.shape, &copy);
+    predicted_fill(m->session, r, i, &copy);
     if (keep)
         keep_row(m->session, r, &m->how, &copy);
     return copy;

@@ -16,6 +16,7 @@
 #include "command/ask/columns.h"
 #include "command/ask/estimate.h"
 #include "command/ask/measure.h"
+#include "command/ask/predicted.h"
 #include "command/ask/request.h"
 #include "command/ask/simulate.h"
 #include "command/line/lex.h"
@@ -381,7 +382,7 @@ static void add_hazard_shapes(struct cmd_call *c, const struct run_rows *rows)
 }
 
 static const char beside_title[] =
-    "The CUDA source, simulated: what it does and whether it is right, not how long it takes";
+    "The CUDA source, simulated: what it does and whether it is right; its time is a model's";
 
 static bool any_counted(const struct run_rows *rows)
 {
@@ -412,6 +413,9 @@ static void show_simulated(struct session *s, struct cmd_call *c, const struct r
     if (!text)
         return;
     add_hazard_shapes(c, rows);
+    const size_t from = c->out->len;
+    predicted_text(s, rows, c->out);
+    lines_wrap(c->out, from, call_width(s, c));
     add_error_maps(s, c, rows);
     printed_text(rows, c->out);
     if (!below && !shapes && look->below)

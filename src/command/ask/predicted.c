@@ -1,0 +1,179 @@
+/* predicted.c - see predicted.h.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "command/ask/predicted.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json_text.h"
+#include "base/mem.h"
+#include "base/number.h"
+#include "command/ask/measure.h"
+#include "command/ask/plan_here.h"
+
+enum status predicted_run(struct session *s, const struct kernel_desc *d, const struct shape *shape,
+                          const struct param_values *v, const struct device *gpu,
+                          const json_t *phases, struct plan *plan, struct predict_run *run,
+                          struct err *err)
+{
+    *run = (struct predict_run){.passes = 0};
+    enum status st = plan_here_brief(s, d, shape, v, gpu, plan, err);
+    return st == ST_OK ? predict_run(phases, plan, run, err) : st == ST_USAGE ? ST_NO : st;
+}
+
+/* ---- a row ---- */
+
+static void forget(struct run_row *row)
+{
+    static const char *const names[] = {"predicted_us",    "predicted_on",    "predicted_error_pct",
+                                        "predicted_binds", "predicted_parts", "predicted_note"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        field_clear(field_find(run_fields, names[i]), row);
+}
+
+/* Without registers it is not known how many blocks an SM holds, but for a bound. */
+static char *reserve(const struct predict_run *r)
+{
+    for (int i = 0; i < r->passes; i++)
+        if (r->pass[i].resident_is_bound)
+            return xasprintf("its registers on that GPU are not known: taken as if %lld blocks "
+                             "were on an SM, the most there can be",
+                             (long long)r->pass[i].resident);
+    return NULL;
+}
+
+static void fill(const struct calibration *c, const struct predict_run *run, struct predict_gpu *g,
+                 struct run_row *row)
+{
+    struct predicted_time p;
+    g->factors = c->factors;
+    predict(run, g, &p);
+    if (isfinite(p.us) && p.us > 0) {
+        row->predicted_us = p.us;
+        row->predicted_error_pct = c->kernels_pct;
+        row->predicted_binds = xstrdup(predict_unit_name(p.binds));
+        row->predicted_parts = predicted_parts_json(&p, run);
+        row->predicted_note = reserve(run);
+    } else {
+        row->predicted_note = xstrdup("the counts give no time");
+    }
+    predicted_time_clear(&p);
+}
+
+void predicted_fill(struct session *s, const struct request *r, int i, struct run_row *row)
+{
+    struct err why = ERR_INIT;
+    const struct device *gpu =
+        row->counted_phases && r->descs[i] ? session_gpu(s, r->options.gpu, &why) : NULL;
+    if (!gpu || (row->predicted_on && !strcmp(row->predicted_on, gpu->name)))
+        return;
+    struct plan plan;
+    struct predict_run run;
+    struct predict_gpu g;
+    enum status st = predicted_run(s, r->descs[i], &r->problem.shape, &r->params[i], gpu,
+                                   row->counted_phases, &plan, &run, &why);
+    if (st == ST_OK)
+        st = predict_gpu(gpu, &g, &why);
+    forget(row);
+    row->predicted_on = xstrdup(gpu->name);
+    if (st == ST_OK)
+        fill(calibrations_find(session_calibrations(s), gpu, NULL), &run, &g, row);
+    else
+        row->predicted_note = xstrdup(why.text);
+    predict_run_clear(&run);
+    plan_clear(&plan);
+}
+
+/* ---- two rows ---- */
+
+static const struct calibration *calibration_of(struct session *s, const char *gpu)
+{
+    const struct device *d = NULL;
+    if (gpu)
+        (void)devices_get(s->services.devices, gpu, &d, NULL);
+    return calibrations_find(session_calibrations(s), d, NULL);
+}
+
+int predicted_order(struct session *s, const struct run_row *a, const struct run_row *b)
+{
+    if (!(a->predicted_us > 0) || !(b->predicted_us > 0) || !a->predicted_on || !b->predicted_on ||
+        strcmp(a->predicted_on, b->predicted_on) != 0)
+        return 0;
+    const double apart = calibration_of(s, a->predicted_on)->apart;
+    const double ratio = a->predicted_us / b->predicted_us;
+    if (isnan(apart) || fmax(ratio, 1 / ratio) < apart)
+        return 0;
+    return ratio < 1 ? -1 : 1;
+}
+
+/* ---- words ---- */
+
+char *predicted_trust(struct session *s, const char *gpu)
+{
+    const struct calibration *c = calibration_of(s, gpu);
+    if (!calibration_is_fitted(c))
+        return xasprintf("not fitted to that GPU; on an H200 the model was off by %.0f %% so "
+                         "(median)",
+                         c->kernels_pct);
+    return xasprintf("off by %.0f %% (median) on kernels that it was not fitted to, one in ten by "
+                     "more than %.0f %%",
+                     c->kernels_pct, c->kernels_most_pct);
+}
+
+/* "smem 45 %, wait_global 30 %": by unit, over launches and phases, the three largest. */
+static void add_units(const json_t *parts, double us, struct str *out)
+{
+    double sum[PREDICT_UNIT_COUNT] = {0};
+    size_t i;
+    json_t *o;
+    json_array_foreach(parts, i, o)
+    {
+        const char *unit = json_text_of(o, "unit");
+        for (int u = 0; u < PREDICT_UNIT_COUNT; u++)
+            if (unit && !strcmp(unit, predict_unit_name((enum predict_unit)u)))
+                sum[u] += json_number_of(o, "us");
+    }
+    for (int n = 0; n < 3; n++) {
+        int most = 0;
+        for (int u = 1; u < PREDICT_UNIT_COUNT; u++)
+            if (sum[u] > sum[most])
+                most = u;
+        if (!(sum[most] >= 0.05 * us) && n)
+            return;
+        str_addf(out, "%s%s %.0f %%", n ? ", " : "", predict_unit_what((enum predict_unit)most),
+                 100 * sum[most] / us);
+        sum[most] = 0;
+    }
+}
+
+static void add_row(struct session *s, const struct run_rows *rows, const struct run_row *row,
+                    struct str *out)
+{
+    char *name = measured_name(s, rows, row), buf[NUMBER_BUF];
+    if (row->predicted_us > 0) {
+        str_addf(out, "  %s: about %s us: ", name, number_fmt(buf, row->predicted_us, 3));
+        add_units(row->predicted_parts, row->predicted_us, out);
+        str_addf(out, "%s%s\n", row->predicted_note ? "; " : "",
+                 row->predicted_note ? row->predicted_note : "");
+    } else if (row->predicted_note) {
+        str_addf(out, "  %s: no time: %s\n", name, row->predicted_note);
+    }
+    free(name);
+}
+
+void predicted_text(struct session *s, const struct run_rows *rows, struct str *out)
+{
+    const char *gpu = NULL;
+    for (size_t i = 0; i < rows->n && !gpu; i++)
+        if (rows->v[i].predicted_us > 0)
+            gpu = rows->v[i].predicted_on;
+    if (!gpu)
+        return;
+    char *trust = predicted_trust(s, gpu);
+    str_addf(out, "model, on %s (%s):\n", gpu, trust);
+    free(trust);
+    for (size_t i = 0; i < rows->n; i++)
+        add_row(s, rows, &rows->v[i], out);
+}

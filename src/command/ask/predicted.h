@@ -1,0 +1,34 @@
+/* predicted.h - the time model over simulated rows: what would this run take on the GPU of gpu=, and why.
+ *
+ * A prediction is a row's own field beside its counts. It is never a median, never in a ranking of measured times, and
+ * says how far off the model is on kernels that it was not fitted to.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef ATTNSCOPE_COMMAND_PREDICTED_H
+#define ATTNSCOPE_COMMAND_PREDICTED_H
+
+#include "command/ask/request.h"
+#include "store/calibrations.h"
+
+/* Fills the row's predicted_ fields from what was counted by phase, for the GPU of the request's gpu=, else the
+ * session's. Nothing happens to a row without counts, or whose prediction is of that GPU already. `i`: its kernel in the
+ * request. */
+void predicted_fill(struct session *s, const struct request *r, int i, struct run_row *row);
+
+/* The model's input of a row on a GPU: ST_NO with why there is none. `plan` and `run` are cleared by the caller whatever
+ * the status. */
+enum status predicted_run(struct session *s, const struct kernel_desc *d, const struct shape *shape,
+                          const struct param_values *v, const struct device *gpu,
+                          const json_t *phases, struct plan *plan, struct predict_run *run,
+                          struct err *err);
+
+/* Which of two predicted rows would be faster: -1 the first, 1 the second, 0: too close to tell, or not known. Near ones
+ * are those in which the model is wrong more than once in twenty. */
+int predicted_order(struct session *s, const struct run_row *a, const struct run_row *b);
+
+/* Below a table: for which GPU, how far off, and what the time of each row goes to. Nothing without a prediction. */
+void predicted_text(struct session *s, const struct run_rows *rows, struct str *out);
+/* "fitted to h200 (661 runs): off by 13 % (median) on kernels it was not fitted to". The caller frees it. */
+char *predicted_trust(struct session *s, const char *gpu);
+
+#endif

@@ -1,0 +1,249 @@
+/* calibrations.c - see calibrations.h.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "store/calibrations.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "base/number.h"
+#include "base/path.h"
+#include "base/sanitize.h"
+#include "base/str.h"
+#include "kernel/blob.h"
+
+enum { FILE_BYTES_MAX = 1 << 16 };
+
+// clang-format off
+#define ERROR(member_, doc_) FIELD(FIELD_REAL, calibration, member_, .unit = "%", .digits = 3, .lo = 0, .hi = 1e9, .doc = doc_)
+#define COUNT(member_, doc_) FIELD(FIELD_INT, calibration, member_, .lo = 0, .hi = 1e9, .doc = doc_)
+#define FACTOR(name_, what_) FIELD_AT(#name_, FIELD_REAL, calibration, factors.v[PREDICT_FACTOR_##name_], .unit = "x", .digits = 3, .lo = 0.1, .hi = 10, .doc = "Factor: " what_ "."),
+const struct field calibration_fields[] = {
+    FIELD(FIELD_TEXT, calibration, gpu, .doc = "GPU that the factors are of."),
+    FIELD(FIELD_TEXT, calibration, time, .doc = "When they were fitted, UTC."),
+    FIELD(FIELD_TEXT, calibration, recording, .doc = "Recording that they were fitted to; null: to none, all are 1."),
+    COUNT(configurations, "Kernels with parameters and shapes that were compared."),
+    COUNT(kernels, "Different kernels among them."),
+    COUNT(shapes, "Different shapes among them."),
+    PREDICT_FACTORS(FACTOR)
+    ERROR(unfitted_pct, "Median error with all factors 1."),
+    ERROR(fitted_pct, "Median error of what was fitted, by the factors."),
+    ERROR(kernels_pct, "Median error of kernels that were left out of the fit: what to expect of a new one."),
+    ERROR(kernels_most_pct, "Nine tenths of these are less off."),
+    ERROR(shapes_pct, "Median error of shapes that were left out of the fit."),
+    ERROR(order_pct, "Pairs of one shape, measured 1.2 times apart or more, that are predicted in the right order, their kernels left out."),
+    FIELD(FIELD_REAL, calibration, apart, .unit = "x", .digits = 3, .lo = 1, .hi = 1e9, .doc = "Predicted times that are so many times apart are in the right order in 95 of 100 pairs, their kernels left out."),
+    {.name = NULL},
+};
+// clang-format on
+#undef ERROR
+#undef COUNT
+#undef FACTOR
+
+struct kept {
+    struct calibration c;
+    const struct device *gpu; /* of the table; never NULL */
+    bool own;
+};
+
+struct calibrations {
+    const struct library *library;
+    const struct device_table *devices;
+    struct kept *v;
+    size_t n, cap;
+    bool read;
+    struct calibration none;
+};
+
+void calibration_clear(struct calibration *c)
+{
+    record_clear(calibration_fields, c);
+}
+
+bool calibration_is_fitted(const struct calibration *c)
+{
+    return c->recording != NULL;
+}
+
+/* Factors of 1: the errors are those on shipped recordings of an H200, as tests/sim/predicted.sh prints them. No GPU is
+ * known to be nearer to the model. */
+static void set_none(struct calibration *c)
+{
+    record_init(calibration_fields, c);
+    c->factors = predict_unfitted;
+    c->unfitted_pct = c->kernels_pct = c->shapes_pct = 23;
+    c->kernels_most_pct = 64;
+    c->order_pct = 97;
+    c->apart = 1.12;
+}
+
+struct calibrations *calibrations_new(const struct library *l, const struct device_table *devices)
+{
+    struct calibrations *c = xcalloc(1, sizeof *c);
+    *c = (struct calibrations){.library = l, .devices = devices};
+    set_none(&c->none);
+    return c;
+}
+
+static void forget(struct calibrations *c)
+{
+    for (size_t i = 0; i < c->n; i++)
+        calibration_clear(&c->v[i].c);
+    c->n = 0;
+    c->read = false;
+}
+
+void calibrations_free(struct calibrations *c)
+{
+    if (!c)
+        return;
+    forget(c);
+    calibration_clear(&c->none);
+    free(c->v);
+    free(c);
+}
+
+/* ---- reading ---- */
+
+static void clean(char **text)
+{
+    char *line = *text ? sanitize_line(*text) : NULL;
+    free(*text);
+    *text = line;
+}
+
+static bool is_whole(const struct calibration *c)
+{
+    bool whole = c->gpu && c->recording;
+    for (int i = 0; i < PREDICT_FACTOR_COUNT; i++)
+        whole = whole && isfinite(c->factors.v[i]);
+    return whole;
+}
+
+static void take(struct calibrations *c, const char *text, size_t len, bool own)
+{
+    struct kept k = {.own = own};
+    json_t *o = json_loadb(text, len, 0, NULL);
+    record_init(calibration_fields, &k.c);
+    const bool good = o && record_read(calibration_fields, &k.c, o, "calibration", NULL) == ST_OK &&
+                      is_whole(&k.c) && devices_get(c->devices, k.c.gpu, &k.gpu, NULL) == ST_OK;
+    json_decref(o);
+    if (!good) {
+        calibration_clear(&k.c);
+        return;
+    }
+    clean(&k.c.gpu);
+    clean(&k.c.time);
+    clean(&k.c.recording);
+    xgrow((void **)&c->v, &c->cap, c->n + 1, sizeof *c->v);
+    c->v[c->n++] = k;
+}
+
+/* "calibrations/H200.json": what a file may be called everywhere. The caller frees. */
+static char *file_name(const struct device *gpu)
+{
+    struct str s = {0};
+    str_add(&s, "calibrations/");
+    for (const char *p = gpu->name; *p && s.len < 80; p++)
+        str_addc(&s, isalnum((unsigned char)*p) ? *p : '-');
+    str_add(&s, ".json");
+    return str_take(&s);
+}
+
+static char *path_of(const struct device *gpu)
+{
+    char *name = file_name(gpu), *path = path_in(PATH_DATA, name);
+    free(name);
+    return path;
+}
+
+/* One file for each GPU of the table that has one. */
+static void read_own(struct calibrations *c)
+{
+    for (int i = 0; i < devices_count(c->devices); i++) {
+        char *path = path_of(devices_at(c->devices, i)), *text;
+        size_t len;
+        if (path && str_read_file(path, FILE_BYTES_MAX, &text, &len, NULL) == ST_OK) {
+            take(c, text, len, true);
+            free(text);
+        }
+        free(path);
+    }
+}
+
+static bool ends_with(const char *name, const char *end)
+{
+    const size_t n = strlen(name), m = strlen(end);
+    return n > m && strcmp(name + n - m, end) == 0;
+}
+
+static void read_all(struct calibrations *c)
+{
+    c->read = true;
+    read_own(c);
+    for (const struct blob *b = blob_table; b->path; b++)
+        if (ends_with(b->path, ".factors"))
+            take(c, b->data, blob_size(b), false);
+}
+
+const struct calibration *calibrations_find(struct calibrations *c, const struct device *gpu,
+                                            bool *own)
+{
+    const struct kept *best = NULL;
+    const bool all = library_scope(c->library) == LIBRARY_ALL;
+    if (!c->read)
+        read_all(c);
+    for (size_t i = 0; gpu && i < c->n; i++)
+        if (c->v[i].gpu == gpu && (all || !c->v[i].own) && (!best || c->v[i].own))
+            best = &c->v[i];
+    if (own)
+        *own = best && best->own;
+    return best ? &best->c : &c->none;
+}
+
+/* ---- keeping ---- */
+
+static enum status write_file(const char *path, const json_t *o, struct err *err)
+{
+    char *text = json_dumps(o, JSON_INDENT(1) | JSON_REAL_PRECISION(6));
+    const struct bytes parts[] = {{text, text ? strlen(text) : 0}, {"\n", 1}};
+    const bool done = text && file_replace(path, 0666, parts, 2, NULL);
+    free(text);
+    return done ? ST_OK : err_set(err, ST_FAIL, "cannot write %s: %s", path, strerror(errno));
+}
+
+enum status calibrations_keep(struct calibrations *c, const struct calibration *x, char **path,
+                              struct err *err)
+{
+    const struct device *gpu;
+    *path = NULL;
+    enum status st = devices_get(c->devices, x->gpu, &gpu, err);
+    if (st != ST_OK)
+        return st;
+    char *name = file_name(gpu);
+    st = path_for(PATH_DATA, name, "calibrations", path, err);
+    if (st == ST_OK)
+        st = path_make_parent(*path, err);
+    json_t *o = record_to_json(calibration_fields, x);
+    if (st == ST_OK)
+        st = write_file(*path, o, err);
+    json_decref(o);
+    free(name);
+    forget(c);
+    return st;
+}
+
+enum status calibrations_drop(struct calibrations *c, const struct device *gpu, struct err *err)
+{
+    char *path = path_of(gpu);
+    const bool gone = path && unlink(path) == 0;
+    free(path);
+    forget(c);
+    return gone ? ST_OK : err_set(err, ST_NO, "no factors of %s are kept here", gpu->name);
+}
