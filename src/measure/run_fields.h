@@ -136,6 +136,11 @@ RUN_FIELD(TEXT, predicted_binds,
 RUN_FIELD(JSON, predicted_parts,
           .doc = "All that it is made of, longest first: pass, phase (as profile by=phase counts them), "
                  "unit, us; they add up to predicted_us.")
+RUN_FIELD(REAL, predicted_ratio, .digits = 4,
+          .doc = "Of compare: predicted_us over that of the first kernel, on the same shape and GPU.")
+RUN_FIELD(TEXT, predicted_verdict,
+          .doc = "Of that ratio: base, FASTER, SLOWER; AMBIGUOUS where the model tells such near times apart "
+                 "wrongly more than once in twenty.")
 RUN_FIELD(TEXT, predicted_note, .doc = "Why nothing is predicted, or with what reserve.")
 RUN_FIELD(INT, blocks, .unit = "blocks", .doc = "Blocks of all launches of a simulated run.")
 RUN_FIELD(INT, blocks_run, .unit = "blocks",

@@ -55,26 +55,26 @@ extern const struct predict_factors predict_unfitted; /* all 1 */
 
 /* What time goes to. First the units of an SM that a launch can fill, then what a lone warp waits for, in the order
  * of enum chain_part, then the rest. */
-#define PREDICT_UNITS(X)                                              \
-    X(issue, "instructions issued")                                   \
-    X(fma, "f32 arithmetic and integer products")                     \
-    X(alu, "integer arithmetic and logic")                            \
-    X(half, "f16 arithmetic")                                         \
-    X(xu, "exp2, reciprocals, conversions")                           \
-    X(smem, "wavefronts of shared memory")                            \
-    X(l1, "sectors of global memory through the L1")                  \
-    X(tensor, "tensor cores")                                         \
-    X(wait_alu, "waiting for results of arithmetic")                  \
-    X(wait_xu, "waiting for exp2, reciprocals, conversions")          \
-    X(wait_shared, "waiting for shared memory")                       \
-    X(wait_shuffle, "waiting for shuffles and votes")                 \
-    X(wait_global, "waiting for global memory")                       \
-    X(wait_tensor, "waiting for tensor cores")                        \
-    X(wait_barrier, "waiting at barriers")                            \
-    X(wait_issue, "instructions of too few warps, one after another") \
-    X(l2, "bandwidth of the L2")                                      \
-    X(dram, "bandwidth of DRAM")                                      \
-    X(tail, "SMs without work or with fewer blocks, at the end")      \
+#define PREDICT_UNITS(X)                              \
+    X(issue, "instructions issued")                   \
+    X(fma, "f32 arithmetic")                          \
+    X(alu, "integer arithmetic and logic")            \
+    X(half, "f16 arithmetic")                         \
+    X(xu, "exp2 and conversions")                     \
+    X(smem, "wavefronts of shared memory")            \
+    X(l1, "sectors of global memory through the L1")  \
+    X(tensor, "tensor cores")                         \
+    X(wait_alu, "waiting for results of arithmetic")  \
+    X(wait_xu, "waiting for exp2 and conversions")    \
+    X(wait_shared, "waiting for shared memory")       \
+    X(wait_shuffle, "waiting for shuffles and votes") \
+    X(wait_global, "waiting for global memory")       \
+    X(wait_tensor, "waiting for tensor cores")        \
+    X(wait_barrier, "waiting at barriers")            \
+    X(wait_issue, "too few warps to issue from")      \
+    X(l2, "bandwidth of the L2")                      \
+    X(dram, "bandwidth of DRAM")                      \
+    X(tail, "SMs idle at the end")                    \
     X(launch, "launches")
 enum predict_unit {
 #define X(name, what) PREDICT_##name,

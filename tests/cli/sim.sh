@@ -10,6 +10,9 @@ case $src in /*) ;; *) src=$OLDPWD/$src ;; esac
 sim() { run "$@" backend=sim; }
 # The value of a field of the first row.
 field() { printf '%s' "$out" | sed -n "s/.*\"$1\":\\([^,}]*\\)[,}].*/\\1/p" | head -1; }
+# Is it a number, and greater?
+above() { LC_ALL=C awk -v a="$1" -v b="$2" 'BEGIN { exit !(a + 0 == a && a > b) }'; }
+not() { ! "$@"; }
 # Lines of a text with the pattern.
 lines() { printf '%s\n' "$1" | grep -Ec -- "$2"; }
 
@@ -30,7 +33,10 @@ LIST
 sim check fa2_mma S=128 H=1 --json
 is "a row says what it is" says "$out" '"backend":"sim".*"origin":"sim"'
 is "it has no time" [ "$(field median_us)" = null ]
-is "nor a predicted one yet" [ "$(field predicted_us)" = null ]
+is "but a predicted one" above "$(field predicted_us)" 2
+is "on the GPU of plans" [ "$(field predicted_on)" = '"L4"' ]
+is "with the error of a model that was not fitted to it" above "$(field predicted_error_pct)" 15
+is "and what most of it goes to" says "$(field predicted_binds)" '^"[a-z_0-9]+"$'
 is "whose PTX" says "$out" '"ptx":"nvcc [0-9.]+"'
 is "warp instructions" [ "$(field warp_instructions | cut -d. -f1)" -gt 1000 ]
 is "tensor instructions" [ "$(field tensor_ops | cut -d. -f1)" -gt 100 ]
@@ -46,6 +52,30 @@ is "counts do not hang on threads" [ "$first" = "$(field warp_instructions),$(fi
 sim run naive,qtile_seq S=64 H=1 f32
 is "run has counts in place of times" says "$out" '^kernel +warp instr'
 is "and a check" [ "$(lines "$out" '^(naive|qtile_seq) .* pass ')" -eq 2 ]
+
+# ---- predictions
+sim run fa2 S=256 H=2 gpu=H200 --json
+is "another GPU" [ "$(field predicted_on)" = '"H200"' ]
+is "its own error" [ "$(field predicted_error_pct | cut -d. -f1)" -lt 20 ]
+is "no time for all that" [ "$(field median_us)" = null ]
+sum=$(printf '%s' "$out" | grep -o '"us":[0-9.e+-]*' | cut -d: -f2 | LC_ALL=C awk '{ s += $1 } END { printf "%.6g", s }')
+is "the parts are the whole: $sum" [ "$sum" = "$(LC_ALL=C awk -v x="$(field predicted_us)" 'BEGIN { printf "%.6g", x }')" ]
+is "what was counted by phase is not printed" not says "$out" counted_phases
+slow=$(field predicted_us)
+sim run fa2 S=2k H=8 gpu=H200 --json
+is "more work takes longer" above "$(field predicted_us)" "$slow"
+sim run fa2 S=256 H=2 gpu=MI300X --json
+is "no CUDA device: no time" [ "$(field predicted_us)" = null ]
+is "and why" says "$out" '"predicted_note":"[^"]+'
+sim run fa2 S=256 H=2 gpu=H200
+is "below the table for whom, and how far off" says "$out" '^model, on H200 \(off by [0-9]+ %'
+is "what it goes to" says "$out" '^  fa2: [0-9.]+ us: .* [0-9]+ %'
+sim compare fa2,fa2_mma,fa2_keys S=512 H=2 gpu=H200
+is "far apart: an order" says "$out" 'predicted FASTER'
+is "near: none" says "$out" 'too close to tell'
+sim compare fa2,fa2_keys S=512 H=2 gpu=H200 --json
+is "as fields" says "$out" '"predicted_verdict":"AMBIGUOUS"'
+is "never the measured ones" [ "$(field verdict)" = null ]
 
 # ---- compare
 sim compare qtile_seq,fa2 S=64 H=1 f32

@@ -27,8 +27,9 @@ enum status predicted_run(struct session *s, const struct kernel_desc *d, const 
 
 static void forget(struct run_row *row)
 {
-    static const char *const names[] = {"predicted_us",    "predicted_on",    "predicted_error_pct",
-                                        "predicted_binds", "predicted_parts", "predicted_note"};
+    static const char *const names[] = {
+        "predicted_us",    "predicted_on",   "predicted_error_pct", "predicted_binds",
+        "predicted_parts", "predicted_note", "predicted_ratio",     "predicted_verdict"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         field_clear(field_find(run_fields, names[i]), row);
 }
@@ -96,16 +97,38 @@ static const struct calibration *calibration_of(struct session *s, const char *g
     return calibrations_find(session_calibrations(s), d, NULL);
 }
 
+static bool comparable(const struct run_row *a, const struct run_row *b)
+{
+    return a->predicted_us > 0 && b->predicted_us > 0 && a->predicted_on && b->predicted_on &&
+           a->shape && b->shape && !strcmp(a->predicted_on, b->predicted_on) &&
+           !strcmp(a->shape, b->shape);
+}
+
 int predicted_order(struct session *s, const struct run_row *a, const struct run_row *b)
 {
-    if (!(a->predicted_us > 0) || !(b->predicted_us > 0) || !a->predicted_on || !b->predicted_on ||
-        strcmp(a->predicted_on, b->predicted_on) != 0)
+    if (!comparable(a, b))
         return 0;
     const double apart = calibration_of(s, a->predicted_on)->apart;
     const double ratio = a->predicted_us / b->predicted_us;
     if (isnan(apart) || fmax(ratio, 1 / ratio) < apart)
         return 0;
     return ratio < 1 ? -1 : 1;
+}
+
+void predicted_compare(struct session *s, struct run_rows *rows)
+{
+    static const char *const words[] = {"FASTER", "AMBIGUOUS", "SLOWER"};
+    struct run_row *base = NULL;
+    for (size_t i = 0; i < rows->n; i++) {
+        struct run_row *row = &rows->v[i];
+        const char *word = base ? words[predicted_order(s, row, base) + 1] : "base";
+        if (base ? !comparable(row, base) : !(row->predicted_us > 0))
+            continue;
+        base = base ? base : row;
+        row->predicted_ratio = row->predicted_us / base->predicted_us;
+        free(row->predicted_verdict);
+        row->predicted_verdict = xstrdup(word);
+    }
 }
 
 /* ---- words ---- */
@@ -148,15 +171,32 @@ static void add_units(const json_t *parts, double us, struct str *out)
     }
 }
 
+/* Of compare. */
+static void add_verdict(const struct run_row *row, struct str *out)
+{
+    char buf[NUMBER_BUF];
+    if (!row->predicted_verdict || !strcmp(row->predicted_verdict, "base"))
+        return;
+    number_fmt(buf, row->predicted_ratio, 3);
+    if (!strcmp(row->predicted_verdict, "AMBIGUOUS"))
+        str_addf(out, "    %s times the first: too close to tell, the model errs by more\n", buf);
+    else
+        str_addf(
+            out,
+            "    %s times the first: predicted %s; so far apart, 95 of 100 such orders are right\n",
+            buf, row->predicted_verdict);
+}
+
 static void add_row(struct session *s, const struct run_rows *rows, const struct run_row *row,
                     struct str *out)
 {
     char *name = measured_name(s, rows, row), buf[NUMBER_BUF];
     if (row->predicted_us > 0) {
-        str_addf(out, "  %s: about %s us: ", name, number_fmt(buf, row->predicted_us, 3));
+        str_addf(out, "  %s: %s us: ", name, number_fmt(buf, row->predicted_us, 3));
         add_units(row->predicted_parts, row->predicted_us, out);
         str_addf(out, "%s%s\n", row->predicted_note ? "; " : "",
                  row->predicted_note ? row->predicted_note : "");
+        add_verdict(row, out);
     } else if (row->predicted_note) {
         str_addf(out, "  %s: no time: %s\n", name, row->predicted_note);
     }

@@ -22,9 +22,11 @@ enum status predicted_run(struct session *s, const struct kernel_desc *d, const 
                           const json_t *phases, struct plan *plan, struct predict_run *run,
                           struct err *err);
 
-/* Which of two predicted rows would be faster: -1 the first, 1 the second, 0: too close to tell, or not known. Near ones
- * are those in which the model is wrong more than once in twenty. */
+/* Which of two predicted rows would be faster: -1 the first, 1 the second, 0: too close to tell, or not known, as for
+ * rows of two shapes or GPUs. Near ones are those in which the model is wrong more than once in twenty. */
 int predicted_order(struct session *s, const struct run_row *a, const struct run_row *b);
+/* Fills predicted_ratio and predicted_verdict, over the first row that has a prediction. */
+void predicted_compare(struct session *s, struct run_rows *rows);
 
 /* Below a table: for which GPU, how far off, and what the time of each row goes to. Nothing without a prediction. */
 void predicted_text(struct session *s, const struct run_rows *rows, struct str *out);

@@ -98,8 +98,8 @@ static void add_verdicts(const struct session *s, const struct run_rows *rows, s
 }
 
 static const char no_verdict[] =
-    "no verdict on time: simulated runs have none; what the kernels do stands "
-    "side by side\n";
+    "no verdict on time: nothing was timed; what the kernels do stands side by side, and what a "
+    "model makes of it\n";
 
 /* For --fail-on=slower: a gate must not pass for want of figures. */
 static enum status judge_speed(const struct run_rows *rows, struct err *err)

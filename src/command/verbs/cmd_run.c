@@ -462,6 +462,10 @@ void run_show(struct session *s, struct cmd_call *c, const struct request *r,
         call_flush(s, c);
         simulate(s, r, how, 0, m);
     }
+    if (how->interleave) {
+        predicted_compare(s, &m->rows);
+        predicted_compare(s, &m->beside);
+    }
     simulated_rows(r, m, &sim);
     if (look->order)
         look->order(&m->rows);
