@@ -13,6 +13,7 @@ libattnscope_a_SOURCES += \
 	%D%/help/apropos.c \
 	%D%/ask/axis.c %D%/ask/axis.h \
 	%D%/ask/columns.c %D%/ask/columns.h %D%/ask/predicted.c %D%/ask/predicted.h \
+	%D%/show/predicted_words.c %D%/show/predicted_words.h \
 	%D%/verbs/cmd_compare.c \
 	%D%/desk/cmd_completions.c \
 	%D%/verbs/cmd_device.c \

@@ -7,10 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json_text.h"
 #include "base/mem.h"
-#include "base/number.h"
-#include "command/ask/measure.h"
 #include "command/ask/plan_here.h"
 
 enum status predicted_run(struct session *s, const struct kernel_desc *d, const struct shape *shape,
@@ -89,7 +86,7 @@ void predicted_fill(struct session *s, const struct request *r, int i, struct ru
 
 /* ---- two rows ---- */
 
-static const struct calibration *calibration_of(struct session *s, const char *gpu)
+const struct calibration *predicted_calibration(struct session *s, const char *gpu)
 {
     const struct device *d = NULL;
     if (gpu)
@@ -108,7 +105,7 @@ int predicted_order(struct session *s, const struct run_row *a, const struct run
 {
     if (!comparable(a, b))
         return 0;
-    const double apart = calibration_of(s, a->predicted_on)->apart;
+    const double apart = predicted_calibration(s, a->predicted_on)->apart;
     const double ratio = a->predicted_us / b->predicted_us;
     if (isnan(apart) || fmax(ratio, 1 / ratio) < apart)
         return 0;
@@ -129,91 +126,4 @@ void predicted_compare(struct session *s, struct run_rows *rows)
         free(row->predicted_verdict);
         row->predicted_verdict = xstrdup(word);
     }
-}
-
-/* ---- words ---- */
-
-char *predicted_trust(struct session *s, const char *gpu)
-{
-    const struct calibration *c = calibration_of(s, gpu);
-    if (!calibration_is_fitted(c))
-        return xasprintf("not fitted to that GPU; on an H200 the model was off by %.0f %% so "
-                         "(median)",
-                         c->kernels_pct);
-    return xasprintf("off by %.0f %% (median) on kernels that it was not fitted to, one in ten by "
-                     "more than %.0f %%",
-                     c->kernels_pct, c->kernels_most_pct);
-}
-
-/* "smem 45 %, wait_global 30 %": by unit, over launches and phases, the three largest. */
-static void add_units(const json_t *parts, double us, struct str *out)
-{
-    double sum[PREDICT_UNIT_COUNT] = {0};
-    size_t i;
-    json_t *o;
-    json_array_foreach(parts, i, o)
-    {
-        const char *unit = json_text_of(o, "unit");
-        for (int u = 0; u < PREDICT_UNIT_COUNT; u++)
-            if (unit && !strcmp(unit, predict_unit_name((enum predict_unit)u)))
-                sum[u] += json_number_of(o, "us");
-    }
-    for (int n = 0; n < 3; n++) {
-        int most = 0;
-        for (int u = 1; u < PREDICT_UNIT_COUNT; u++)
-            if (sum[u] > sum[most])
-                most = u;
-        if (!(sum[most] >= 0.05 * us) && n)
-            return;
-        str_addf(out, "%s%s %.0f %%", n ? ", " : "", predict_unit_what((enum predict_unit)most),
-                 100 * sum[most] / us);
-        sum[most] = 0;
-    }
-}
-
-/* Of compare. */
-static void add_verdict(const struct run_row *row, struct str *out)
-{
-    char buf[NUMBER_BUF];
-    if (!row->predicted_verdict || !strcmp(row->predicted_verdict, "base"))
-        return;
-    number_fmt(buf, row->predicted_ratio, 3);
-    if (!strcmp(row->predicted_verdict, "AMBIGUOUS"))
-        str_addf(out, "    %s times the first: too close to tell, the model errs by more\n", buf);
-    else
-        str_addf(
-            out,
-            "    %s times the first: predicted %s; so far apart, 95 of 100 such orders are right\n",
-            buf, row->predicted_verdict);
-}
-
-static void add_row(struct session *s, const struct run_rows *rows, const struct run_row *row,
-                    struct str *out)
-{
-    char *name = measured_name(s, rows, row), buf[NUMBER_BUF];
-    if (row->predicted_us > 0) {
-        str_addf(out, "  %s: %s us: ", name, number_fmt(buf, row->predicted_us, 3));
-        add_units(row->predicted_parts, row->predicted_us, out);
-        str_addf(out, "%s%s\n", row->predicted_note ? "; " : "",
-                 row->predicted_note ? row->predicted_note : "");
-        add_verdict(row, out);
-    } else if (row->predicted_note) {
-        str_addf(out, "  %s: no time: %s\n", name, row->predicted_note);
-    }
-    free(name);
-}
-
-void predicted_text(struct session *s, const struct run_rows *rows, struct str *out)
-{
-    const char *gpu = NULL;
-    for (size_t i = 0; i < rows->n && !gpu; i++)
-        if (rows->v[i].predicted_us > 0)
-            gpu = rows->v[i].predicted_on;
-    if (!gpu)
-        return;
-    char *trust = predicted_trust(s, gpu);
-    str_addf(out, "model, on %s (%s):\n", gpu, trust);
-    free(trust);
-    for (size_t i = 0; i < rows->n; i++)
-        add_row(s, rows, &rows->v[i], out);
 }

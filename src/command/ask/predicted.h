@@ -28,9 +28,7 @@ int predicted_order(struct session *s, const struct run_row *a, const struct run
 /* Fills predicted_ratio and predicted_verdict, over the first row that has a prediction. */
 void predicted_compare(struct session *s, struct run_rows *rows);
 
-/* Below a table: for which GPU, how far off, and what the time of each row goes to. Nothing without a prediction. */
-void predicted_text(struct session *s, const struct run_rows *rows, struct str *out);
-/* "fitted to h200 (661 runs): off by 13 % (median) on kernels it was not fitted to". The caller frees it. */
-char *predicted_trust(struct session *s, const char *gpu);
+/* The factors and errors that count for a GPU of the table; of a name that is in none, or NULL, those of no GPU. */
+const struct calibration *predicted_calibration(struct session *s, const char *gpu);
 
 #endif

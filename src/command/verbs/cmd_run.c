@@ -17,6 +17,7 @@
 #include "command/ask/estimate.h"
 #include "command/ask/measure.h"
 #include "command/ask/predicted.h"
+#include "command/show/predicted_words.h"
 #include "command/ask/request.h"
 #include "command/ask/simulate.h"
 #include "command/line/lex.h"
