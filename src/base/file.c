@@ -64,8 +64,13 @@ enum status file_open(const char *path, enum file_links links, int *fd, struct e
 
 enum status file_open_if(const char *path, enum file_links links, int *fd, struct err *err)
 {
-    const enum status st = file_open(path, links, fd, err);
-    return st && (errno == ENOENT || errno == ENOTDIR) ? ST_OK : st;
+    struct err why = ERR_INIT;
+    const enum status st = file_open(path, links, fd, &why);
+    if (!st || errno == ENOENT || errno == ENOTDIR)
+        return ST_OK;
+    if (err)
+        *err = why;
+    return st;
 }
 
 enum status file_may_open(const char *path, struct err *err)

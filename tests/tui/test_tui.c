@@ -56,6 +56,7 @@ static void test_first_screen(void)
             bytes = p->len;
             CU_ASSERT(pty_shows(p, "Shape"));
             CU_ASSERT(pty_shows(p, "MODEL"));
+            CU_ASSERT_FALSE(pty_shows(p, "cannot")); /* of a new home nothing is amiss */
             CU_ASSERT_EQUAL(p->unknown, 0);
             tui_quit(p);
         }
