@@ -28,7 +28,7 @@ core_libs = libattnscope.a $(cpu_libs) $(JANSSON_LIBS) $(SQLITE_LIBS) $(MD4C_LIB
 
 # What is made before anything is compiled, also by `make attnscope` in a fresh folder: only all, check and install
 # begin with BUILT_SOURCES.
-$(libattnscope_a_OBJECTS) $(libattnscope_ui_a_OBJECTS): | verb_table.h ladder_table.h screen_table.h
+$(libattnscope_a_OBJECTS) $(libattnscope_ui_a_OBJECTS): | verb_table.h ladder_table.h screen_table.h backend_table.h
 
 bin_PROGRAMS += attnscope
 attnscope_SOURCES = %D%/main.c %D%/base/heap.c

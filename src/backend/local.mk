@@ -3,8 +3,7 @@
 backends = %D%/cpu/cpu.c %D%/cuda.c %D%/sim.c
 backend_table.h: $(backends) %D%/local.mk
 	$(AM_V_GEN)for f in $(backends); do test -f $$f || f=$(srcdir)/$$f; \
-	sed -n '/^BACKEND_ROW(/,/);$$/{s/^BACKEND_ROW/BACKEND/;s/);$$/)/;p;}' $$f; done > $@.tmp; \
-	if cmp -s $@.tmp $@; then rm $@.tmp; else mv $@.tmp $@; fi
+	sed -n '/^BACKEND_ROW(/,/);$$/{s/^BACKEND_ROW/BACKEND/;s/);$$/)/;p;}' $$f; done > $@.tmp && mv $@.tmp $@
 BUILT_SOURCES += backend_table.h
 CLEANFILES += backend_table.h
 libattnscope_a_SOURCES += $(backends) %D%/backend.h %D%/backend.c %D%/names.c
