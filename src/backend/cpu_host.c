@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/kin.h"
 #include "base/number.h"
 #include "base/sanitize.h"
 
@@ -166,18 +167,12 @@ double host_clock_mhz(void)
 #endif
 }
 
-/* The state of a thread is the first letter behind its name, which may hold anything. */
 static bool is_running(int pid, const char *thread)
 {
-    char path[320], text[256];
+    char path[320], state;
+    pid_t parent;
     snprintf(path, sizeof path, "/proc/%d/task/%s/stat", pid, thread);
-    FILE *f = fopen(path, "re");
-    const size_t n = f ? fread(text, 1, sizeof text - 1, f) : 0;
-    if (f)
-        fclose(f);
-    text[n] = '\0';
-    const char *name_end = strrchr(text, ')');
-    return name_end && name_end[1] == ' ' && name_end[2] == 'R';
+    return kin_stat(path, &state, &parent) && state == 'R';
 }
 
 static bool any_runs(int pid)

@@ -79,6 +79,22 @@ enum status file_may_open(const char *path, struct err *err)
     return stat(path, &st) || S_ISREG(st.st_mode) ? ST_OK : no_file(path, st.st_mode, err);
 }
 
+ssize_t file_read(int fd, void *data, size_t want)
+{
+    size_t got = 0;
+    while (got < want) {
+        const ssize_t n = read(fd, (char *)data + got, want - got);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return -1;
+        if (n == 0)
+            break;
+        got += (size_t)n;
+    }
+    return (ssize_t)got;
+}
+
 /* ---- writing ---- */
 
 bool file_write_all(int fd, const void *data, size_t len)

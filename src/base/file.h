@@ -28,6 +28,9 @@ enum status file_open_if(const char *path, enum file_links links, int *fd, struc
 /* For libraries that open by name, as SQLite: ST_OK where there is a regular file or nothing at all. */
 enum status file_may_open(const char *path, struct err *err);
 
+/* Reads up to `want` bytes, however many calls that takes; fewer only at the end; -1 with errno. */
+ssize_t file_read(int fd, void *data, size_t want);
+
 /* ---- writing ---- */
 
 struct bytes {

@@ -43,19 +43,25 @@ struct process {
     bool kin;
 };
 
-/* The state and the parent stand behind the name, which may hold anything. */
-static bool read_process(pid_t pid, struct process *p)
+/* Both stand behind the name, which may hold anything. */
+bool kin_stat(const char *path, char *state, pid_t *parent)
 {
-    char path[64], text[512], state;
-    int parent;
-    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    char text[512];
     FILE *f = fopen(path, "re");
     const size_t n = f ? fread(text, 1, sizeof text - 1, f) : 0;
     if (f)
         fclose(f);
     text[n] = '\0';
     const char *end = strrchr(text, ')');
-    if (!end || sscanf(end + 1, " %c %d", &state, &parent) != 2)
+    return end && sscanf(end + 1, " %c %d", state, parent) == 2;
+}
+
+static bool read_process(pid_t pid, struct process *p)
+{
+    char path[64], state;
+    pid_t parent;
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    if (!kin_stat(path, &state, &parent))
         return false;
     *p = (struct process){.pid = pid, .parent = parent, .dead = state == 'Z' || state == 'X'};
     return true;
@@ -199,24 +205,41 @@ bool kin_has_children(void)
 
 /* ---- ending ---- */
 
+/* Is this, which is held now and may be another than was counted, still one of them? */
+typedef bool still_fn(const struct process *counted, const void *arg);
+
+static bool end_one(const struct process *p, still_fn *still, const void *arg)
+{
+    const int fd = hold(p->pid);
+    const bool end = (fd >= 0 || errno == ENOSYS) && still(p, arg);
+    if (end)
+        kill_held(fd, p->pid);
+    if (fd >= 0)
+        close(fd);
+    return end;
+}
+
+static bool still_marked(const struct process *counted, const void *mark)
+{
+    return has_mark(counted->pid, mark);
+}
+
 int kin_end_marked(const char *mark)
 {
     struct census c = take_census();
     int found = 0;
-    for (size_t i = 0; i < c.count; i++) {
-        const struct process *p = &c.items[i];
-        if (p->dead || p->pid == getpid())
-            continue;
-        const int fd = hold(p->pid);
-        if ((fd >= 0 || errno == ENOSYS) && has_mark(p->pid, mark)) {
-            kill_held(fd, p->pid);
-            found++;
-        }
-        if (fd >= 0)
-            close(fd);
-    }
+    for (size_t i = 0; i < c.count; i++)
+        if (!c.items[i].dead && c.items[i].pid != getpid())
+            found += end_one(&c.items[i], still_marked, mark);
     free(c.items);
     return found;
+}
+
+static bool still_child(const struct process *counted, const void *arg)
+{
+    struct process now;
+    (void)arg;
+    return read_process(counted->pid, &now) && now.parent == counted->parent;
 }
 
 /* One round over those that come of `root`, which keep their parents while it is stopped; how many lived. */
@@ -225,18 +248,9 @@ static int end_descendants(pid_t root)
     struct census c = take_census();
     int found = 0;
     follow_parents(&c, root);
-    for (size_t i = 0; i < c.count; i++) {
-        struct process *p = &c.items[i], now;
-        if (!p->kin || p->dead)
-            continue;
-        const int fd = hold(p->pid);
-        if ((fd >= 0 || errno == ENOSYS) && read_process(p->pid, &now) && now.parent == p->parent) {
-            kill_held(fd, p->pid);
-            found++;
-        }
-        if (fd >= 0)
-            close(fd);
-    }
+    for (size_t i = 0; i < c.count; i++)
+        if (c.items[i].kin && !c.items[i].dead)
+            found += end_one(&c.items[i], still_child, NULL);
     free(c.items);
     return found;
 }

@@ -17,6 +17,10 @@ enum { KIN_MARK = 40 };
 /* A line of an environment that nobody else has. */
 void kin_new_mark(char mark[KIN_MARK]);
 
+/* What the kernel says of a process or a thread, "/proc/7/stat", "/proc/7/task/9/stat": its state ('R' runs, 'Z' is
+ * dead and not waited for ...) and its parent. False: there is none. */
+bool kin_stat(const char *path, char *state, pid_t *parent);
+
 /* Children of this process, of whatever thread, dead ones that nobody has waited for included; at most `max`;
  * returns how many. */
 int kin_children(pid_t *pids, int max);

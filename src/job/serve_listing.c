@@ -21,6 +21,7 @@
 #include "backend/compile/build.h"
 #include "backend/compile/ptx.h"
 #include "backend/finder.h"
+#include "base/file.h"
 #include "base/mem.h"
 #include "base/sanitize.h"
 #include "base/str.h"
@@ -151,7 +152,7 @@ static json_t *disassemble(const char *image, size_t len)
     struct str out = {0};
     json_t *o = NULL;
     const int fd = mkstemp(file);
-    const bool written = fd >= 0 && write(fd, image, len) == (ssize_t)len;
+    const bool written = fd >= 0 && file_write_all(fd, image, len);
     for (size_t i = 0; written && !o && i < sizeof tools / sizeof *tools; i++) {
         char *path = find_toolkit_program(tools[i].name);
         str_clear(&out);

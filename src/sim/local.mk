@@ -60,7 +60,7 @@ libattnscope_a_SOURCES += \
 	%D%/exec/block.c %D%/exec/block.h \
 	%D%/exec/cvt.c %D%/exec/cvt.h \
 	%D%/exec/fault.c \
-	%D%/exec/half_body.h \
+	%D%/exec/bodies.h %D%/exec/half_body.h \
 	%D%/exec/lanes.h \
 	%D%/exec/mem_body.h \
 	%D%/exec/memory.c %D%/exec/memory.h \

@@ -272,23 +272,6 @@ enum status npy_parse(const uint8_t *bytes, size_t len, uint64_t file_size, stru
 
 /* ---- files -------------------------------------------------------------------------------- */
 
-/* Reads up to `want` bytes; fewer only at the end of the file; -1 with errno set. */
-static ssize_t read_upto(int fd, void *data, size_t want)
-{
-    size_t got = 0;
-    while (got < want) {
-        const ssize_t n = read(fd, (char *)data + got, want - got);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return -1;
-        if (n == 0)
-            break;
-        got += (size_t)n;
-    }
-    return (ssize_t)got;
-}
-
 /* Only regular files: a pipe has no size to check the header against. */
 static enum status open_regular(const char *path, int *fd, uint64_t *size, struct err *err)
 {
@@ -311,7 +294,7 @@ enum status npy_open(const char *path, struct npy_header *out, struct err *err)
     if (st)
         return st;
     uint8_t *bytes = xmalloc(PREAMBLE_2 + HEADER_MAX);
-    const ssize_t got = read_upto(fd, bytes, PREAMBLE_2 + HEADER_MAX);
+    const ssize_t got = file_read(fd, bytes, PREAMBLE_2 + HEADER_MAX);
     if (got < 0)
         st = err_set(err, ST_FAIL, "cannot read %s: %s", path, strerror(errno));
     else if ((st = npy_parse(bytes, (size_t)got, size, out, err)))
@@ -330,7 +313,7 @@ enum status npy_read(const char *path, const struct npy_header *h, void *data, s
         return st;
     ssize_t got = -1;
     if (lseek(fd, (off_t)h->data_offset, SEEK_SET) >= 0)
-        got = read_upto(fd, data, h->data_bytes);
+        got = file_read(fd, data, h->data_bytes);
     const int why = errno;
     close(fd);
     if (got < 0)

@@ -4,7 +4,6 @@
 #include "backend/compile/cubin_cache.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -72,17 +71,7 @@ static int open_private(const char *path)
 
 static bool read_all(int fd, void *data, size_t len)
 {
-    char *p = data;
-    while (len > 0) {
-        const ssize_t n = read(fd, p, len);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return false;
-        p += n;
-        len -= (size_t)n;
-    }
-    return true;
+    return file_read(fd, data, len) == (ssize_t)len;
 }
 
 static char *read_image(int fd, struct cubin_key key, size_t *len)

@@ -20,6 +20,7 @@
 
 #include "backend/cpu_host.h"
 #include "backend/finder.h"
+#include "base/file.h"
 #include "base/kin.h"
 #include "base/mem.h"
 #include "base/sanitize.h"
@@ -80,7 +81,7 @@ static int script_fd(void)
 {
     const struct blob *b = blob_find("kernels/peers/helper.py");
     int fd = memfd_create("attnscope-helper.py", MFD_CLOEXEC);
-    if (fd >= 0 && (!b || write(fd, b->data, blob_size(b)) != (ssize_t)blob_size(b))) {
+    if (fd >= 0 && (!b || !file_write_all(fd, b->data, blob_size(b)))) {
         close(fd);
         fd = -1;
     }

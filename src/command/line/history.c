@@ -121,7 +121,7 @@ static bool write_lines(int fd, const struct history *h)
     for (size_t i = 0; i < h->count; i++)
         str_addf(&text, "%s\n", h->lines[i]);
     const bool ok = !ftruncate(fd, 0) && lseek(fd, 0, SEEK_SET) == 0 &&
-                    write(fd, str_text(&text), text.len) == (ssize_t)text.len;
+                    file_write_all(fd, str_text(&text), text.len);
     str_free(&text);
     return ok;
 }

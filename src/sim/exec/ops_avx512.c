@@ -26,17 +26,7 @@
 #pragma GCC target("avx512f,avx512dq,avx512bw,avx512vl,avx2,fma,f16c,bmi,bmi2,popcnt,lzcnt")
 #endif
 
-#include "sim/pattern.h" /* its loops, too */
-
-#include "sim/exec/cvt.h"
-#include "sim/exec/worker.h"
-
-#include "sim/exec/ops_body.h"
-/* Behind it, in this order. */
-#include "sim/exec/half_body.h"
-#include "sim/exec/quick_body.h"
-#include "sim/exec/mem_body.h"
-#include "sim/exec/warp_body.h"
+#include "sim/exec/bodies.h"
 
 #if defined __clang__
 #pragma clang attribute pop

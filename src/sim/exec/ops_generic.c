@@ -19,17 +19,7 @@
 #endif
 #endif
 
-#include "sim/pattern.h" /* its loops, too */
-
-#include "sim/exec/cvt.h"
-#include "sim/exec/worker.h"
-
-#include "sim/exec/ops_body.h"
-/* Behind it, in this order. */
-#include "sim/exec/half_body.h"
-#include "sim/exec/quick_body.h"
-#include "sim/exec/mem_body.h"
-#include "sim/exec/warp_body.h"
+#include "sim/exec/bodies.h"
 
 #if !defined __clang__ && defined __GNUC__
 #pragma GCC pop_options
