@@ -22,8 +22,9 @@
 
 /* The value of a point. */
 struct grid_cell {
-    double value, lo, hi; /* lo and hi are quartiles where value is a median */
-    char *bound;          /* "<=" or ">=" where the value only bounds the figure; NULL: it is it */
+    double value, lo,
+        hi;        /* lo and hi: quartiles of a median, the interval of a ratio; unknown: none */
+    char *bound;   /* "<=" or ">=" where the value only bounds the figure; NULL: it is it */
     char *blocked; /* no value: what stands in the way, see chart_blocks; NULL: not known yet */
     char *why;     /* the same as a sentence */
 };

@@ -225,12 +225,58 @@ static void cell_points(struct canvas *c, const struct axes *a, const struct gri
     }
 }
 
+static bool has_interval(const struct grid_cell *v)
+{
+    return isfinite(v->value) && v->hi > v->lo;
+}
+
+/* A bar from lo to hi, as far as it is in view; an arrow where it goes on. Bars of several series in one column have
+ * nobody's colour. */
+static void cell_interval(struct canvas *c, const struct axes *a, const struct grid_cell *v, int i,
+                          int s, const struct range *range)
+{
+    const bool ascii = c->glyphs == GLYPHS_ASCII, below = v->lo < range->lo;
+    const int x = axes_x(a, i), end = a->r.y + a->r.h - 1;
+    const uint32_t bar = ascii ? '|' : 0x2502, up = ascii ? '^' : 0x2191;
+    const uint32_t down = ascii ? 'v' : 0x2193;
+    int top = axes_y(a, y_at(fmin(v->hi, range->hi), range->log)),
+        bottom = below ? end : axes_y(a, y_at(v->lo, range->log));
+    top = top < a->r.y ? a->r.y : top;
+    for (int y = top; y <= bottom && y <= end; y++) {
+        const uint32_t there = canvas_glyph(c, x, y);
+        const bool taken = there == bar || there == up || there == down;
+        canvas_put(c, x, y, taken ? ROLE_NORMAL : series_role(s),
+                   y == top && v->hi > range->hi ? up
+                   : y == end && below           ? down
+                                                 : bar);
+    }
+}
+
+static void cell_intervals(struct canvas *c, const struct axes *a, const struct grid_chart *g,
+                           const struct range *range)
+{
+    for (int s = 0; s < g->nseries; s++)
+        for (int i = 0; i < g->nx; i++)
+            if (has_interval(&g->series[s].cells[i]))
+                cell_interval(c, a, &g->series[s].cells[i], i, s, range);
+}
+
+/* What the bars are; "" where there are none. */
+static const char *interval_words(const struct grid_chart *g)
+{
+    for (int s = 0; s < g->nseries; s++)
+        for (int i = 0; i < g->nx; i++)
+            if (has_interval(&g->series[s].cells[i]))
+                return strcmp(g->metric, "median_us") ? ", bars: intervals" : ", bars: quartiles";
+    return "";
+}
+
 static void cell_legend(struct canvas *c, struct rect r, const struct grid_chart *g)
 {
     const char *bounds = !any_bound(g)    ? ""
                          : g->nseries > 1 ? ", small letters: bounds"
                                           : ", < >: bounds";
-    char *title = xasprintf("%s over %s%s", g->metric, g->xname, bounds);
+    char *title = xasprintf("%s over %s%s%s", g->metric, g->xname, interval_words(g), bounds);
     int x = r.x + str_width(title) + 3;
     canvas_text(c, r.x, r.y, r.w, ROLE_DIM, title);
     for (int s = 0; s < g->nseries && g->nseries > 1 && x < r.x + r.w; s++)
@@ -281,6 +327,7 @@ void fig_lines(struct canvas *c, struct rect r, const struct grid_chart *g, int 
     cell_xtexts(c, &a, g, cur);
     for (int s = 0; s < g->nseries; s++)
         cell_series(c, &a, g, s, range.log);
+    cell_intervals(c, &a, g, &range);
     cell_cursor(c, &a, g->nx, cur);
     for (int s = 0; s < g->nseries; s++)
         cell_points(c, &a, g, s, range.log);

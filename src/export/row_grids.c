@@ -43,10 +43,11 @@ static void take_cell(struct grid_cell *v, const struct row *row, const char *me
     }
     const char *bound = row_bound(row, metric);
     v->bound = *bound ? xstrdup(bound) : NULL;
-    if (strcmp(metric, "median_us") != 0)
+    const bool ratio = !strcmp(metric, "ratio");
+    if (!ratio && strcmp(metric, "median_us") != 0)
         return;
-    v->lo = row_real(row, "q1_us");
-    v->hi = row_real(row, "q3_us");
+    v->lo = row_real(row, ratio ? "ratio_lo" : "q1_us");
+    v->hi = row_real(row, ratio ? "ratio_hi" : "q3_us");
 }
 
 /* ---- measurements over shapes that differ in one number ---- */

@@ -530,6 +530,44 @@ static void test_lines(void)
     chart_free(two);
 }
 
+/* A median stands on the bar of its quartiles, which ends in an arrow where it leaves the picture. */
+static void test_lines_intervals(void)
+{
+    struct chart *x =
+        grid(&chart_lines, sizes, 3, NULL, 0, 2, (const double[]){5, 6, 10, 5, NAN, 1});
+    struct canvas *c = canvas_new(30, 14, GLYPHS_ASCII); /* eleven rows: 10 at row 1, 0 at row 11 */
+    struct str s = {0};
+    draw_lines(c, x, -1);
+    canvas_to_text(c, &s);
+    CU_ASSERT_PTR_NULL(strstr(str_text(&s), "bars"));
+    cell(x, 0, 0)->lo = 3, cell(x, 0, 0)->hi = 7;
+    cell(x, 0, 1)->lo = 6, cell(x, 0, 1)->hi = 30;
+    cell(x, 1, 1)->lo = 1, cell(x, 1, 1)->hi = 9; /* of nothing */
+    cell(x, 1, 2)->lo = -5, cell(x, 1, 2)->hi = 2;
+    draw_lines(c, x, -1);
+    CU_ASSERT_EQUAL(canvas_glyph(c, 9, 6), '&');
+    CU_ASSERT_EQUAL(canvas_glyph(c, 9, 4), '|');
+    CU_ASSERT_EQUAL(canvas_glyph(c, 9, 8), '|');
+    CU_ASSERT_NOT_EQUAL(canvas_glyph(c, 9, 3), '|');
+    CU_ASSERT_NOT_EQUAL(canvas_glyph(c, 9, 9), '|');
+    CU_ASSERT_EQUAL(canvas_glyph(c, 19, 1), '^');
+    CU_ASSERT_EQUAL(canvas_glyph(c, 19, 2), '|');
+    CU_ASSERT_EQUAL(canvas_glyph(c, 19, 5), 'A');
+    CU_ASSERT_NOT_EQUAL(canvas_glyph(c, 19, 6), '|');
+    CU_ASSERT_EQUAL(canvas_glyph(c, 29, 9), '|');
+    CU_ASSERT_EQUAL(canvas_glyph(c, 29, 10), 'B');
+    CU_ASSERT_EQUAL(canvas_glyph(c, 29, 11), 'v');
+    str_clear(&s);
+    canvas_to_text(c, &s);
+    CU_ASSERT_PTR_NOT_NULL(strstr(str_text(&s), "ms over S, bars: intervals"));
+    cell(x, 0, 0)->hi = cell(x, 0, 0)->lo = 5; /* no width, no bar */
+    draw_lines(c, x, -1);
+    CU_ASSERT_NOT_EQUAL(canvas_glyph(c, 9, 5), '|');
+    str_free(&s);
+    canvas_free(c);
+    chart_free(x);
+}
+
 /* Values that span decades stand on a logarithmic axis. */
 static void test_lines_log(void)
 {
@@ -761,6 +799,7 @@ static const struct tap_test tests[] = {
     {"the rest are dots; a factor of 0.93 shows", test_roofs_dots},
     {"whence each point is known", test_roofs_origins},
     {"line plot", test_lines},
+    {"bars of a line plot", test_lines_intervals},
     {"line plot over decades", test_lines_log},
     {"heat map", test_heat},
     {"heat map that scrolls", test_heat_scroll},
