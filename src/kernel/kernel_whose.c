@@ -51,14 +51,31 @@ static bool is_small(const char *path)
     return stat(path, &st) == 0 && st.st_size <= WHOSE_CODE_MAX;
 }
 
+/* Python, of a module wherever it lies. */
+static bool is_only_named(const struct kernel *k)
+{
+    return k->user && *kernel_main(k)->path != '/';
+}
+
+enum whose_is kernel_whose_is(const struct kernel *k)
+{
+    const struct kernel_desc *d = kernel_main(k);
+    if (!k->user || is_only_named(k))
+        return k->user ? WHOSE_SOMEONES : WHOSE_SHIPPED;
+    char *code = d->file ? desc_path(d, d->file) : NULL;
+    const enum whose_is is = whose_at(code ? code : d->path).is;
+    free(code);
+    return is;
+}
+
 struct whose kernel_whose(const struct kernel *k)
 {
     const struct kernel_desc *d = kernel_main(k);
     char hex[SHA256_HEX + 1];
-    if (k->user && *d->path != '/')
-        return (struct whose){.is = WHOSE_SOMEONES};
+    struct whose w = {.is = kernel_whose_is(k)};
+    if (is_only_named(k))
+        return w;
     char *code = d->file ? desc_path(d, d->file) : NULL;
-    struct whose w = whose_at(k->user ? code ? code : d->path : NULL);
     if ((!code || is_small(code)) && desc_sha256(d, hex, NULL) == ST_OK)
         memcpy(w.hash, hex, WHOSE_DIGITS);
     free(code);

@@ -15,5 +15,7 @@ enum status desc_sha256(const struct kernel_desc *d, char out[SHA256_HEX + 1], s
  * that was only named. */
 enum { WHOSE_CODE_MAX = 256 << 20 };
 struct whose kernel_whose(const struct kernel *k);
+/* The same without the hash, which takes reading its code. */
+enum whose_is kernel_whose_is(const struct kernel *k);
 
 #endif

@@ -145,6 +145,17 @@ const struct peak *ceilings_find(struct ceilings *c, const struct device *gpu, b
     return best ? &best->peak : NULL;
 }
 
+const struct peak *ceilings_shipped(struct ceilings *c, const struct device *gpu)
+{
+    const struct kept *best = NULL;
+    if (!c->read)
+        read_all(c);
+    for (size_t i = 0; gpu && i < c->n; i++)
+        if (c->v[i].gpu == gpu && !c->v[i].own && is_better(&c->v[i], best))
+            best = &c->v[i];
+    return best ? &best->peak : NULL;
+}
+
 /* Of a device that is not in the table of GPUs: a CPU with its threads and instructions. */
 static const struct peak *find_named(struct ceilings *c, const char *device, bool *own)
 {

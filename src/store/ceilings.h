@@ -20,6 +20,8 @@ void ceilings_free(struct ceilings *c);
 /* What was measured of a GPU: here, else shipped; while lessons look (library_look()), what is shipped. `own`
  * says which; it may be NULL. NULL: nothing. Borrowed until ceilings_keep(). */
 const struct peak *ceilings_find(struct ceilings *c, const struct device *gpu, bool *own);
+/* The one that is shipped, whatever the user has. */
+const struct peak *ceilings_shipped(struct ceilings *c, const struct device *gpu);
 /* The same by the name that a run gave to its device; of a CPU only what was measured here. */
 const struct peak *ceilings_of(struct ceilings *c, const char *device, bool *own);
 

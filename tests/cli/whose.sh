@@ -106,7 +106,16 @@ is "  the list says it, too" says "$err" 'is hidden by the recording h200-short'
 printf 'H100 sms=1\nMine like=L4 sms=3\n' >"$config/devices"
 run devices --json
 is "a device cannot take a name that means a shipped one" says "$err" 'devices:1: H100 means H100-SXM, a device of this program'
-is "  others are taken in" [ "$(member Mine sms)" = 3 ]
+is "  others are taken in" [ "$(member Mine sms) $(member Mine whose) $(member L4 whose)" = "3 yours shipped" ]
+run devices
+is "  the table says which it is" says "$out" '^Mine .* yours'
+run roofline fa2_mma gpu=H200
+is "a shipped ceiling is said to be measured" says "$out" 'measured [0-9-]*: [0-9.]+ TFLOP/s'
+mkdir -p "$data/ceilings"
+sed 's/"value": 8/"value": 4/' "$ATTNSCOPE_SRCDIR/lessons/recordings/h200.ceilings" >"$data/ceilings/x.json"
+run roofline fa2_mma gpu=H200
+is "one of yours has its place, and says so" says "$(printf %s "$out" | tr "\n" " ")" 'measured here [0-9-]*: [0-9.]+ TFLOP/s.*in place of the shipped 8[0-9.]+ TFLOP/s'
+rm "$data/ceilings/x.json"
 run plan fa2 gpu=H100 --json
 is "  and the name means what it did" says "$out" '"gpu":"H100-SXM"'
 for verb in run lesson trace; do

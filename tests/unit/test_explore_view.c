@@ -489,6 +489,20 @@ static void test_room(void)
     canvas_free(c);
 }
 
+static void test_whose(void)
+{
+    struct run_row row = make_row(NULL);
+    struct plan plan = make_plan();
+    struct explore_view v = make_view(&plan, &row, NULL);
+    struct canvas *c = draw(80, 24, GLYPHS_ASCII, &v);
+    CU_ASSERT_FALSE(shows(c, "someone's"));
+    canvas_free(c);
+    v.whose = "someone's";
+    c = draw(80, 24, GLYPHS_ASCII, &v);
+    CU_ASSERT(shows(c, "someone's  LIVE"));
+    canvas_free(c);
+}
+
 static const struct tap_test tests[] = {
     {"a room: large digits, and the plan below", test_room},
     {"80x24 in ASCII, whole", test_golden},
@@ -503,6 +517,7 @@ static const struct tap_test tests[] = {
     {"long figures stay in sight", test_long_figures},
     {"a GPU without an occupancy model", test_no_occupancy_model},
     {"a kernel that cannot launch", test_no_launch},
+    {"whose the kernel is", test_whose},
 };
 
 TAP_MAIN("explore view", tests)

@@ -11,12 +11,16 @@
 struct held_roof ceiling_roof(struct session *s, const struct device *gpu, enum dtype dtype,
                               const char *unit, double clock_mhz)
 {
-    struct held_roof r = {.tflops = REAL_UNKNOWN, .gbs = REAL_UNKNOWN};
+    struct held_roof r = {.tflops = REAL_UNKNOWN, .gbs = REAL_UNKNOWN, .instead_of = REAL_UNKNOWN};
+    const struct ceiling *rate;
     r.peak = ceilings_find(session_ceilings(s), gpu, &r.own);
     if (!r.peak)
         return r;
     r.tflops = peak_tflops(r.peak, dtype, unit, clock_mhz, &r.rate);
     r.gbs = fmax(r.peak->at[PEAK_DRAM].value, r.peak->at[PEAK_COPY].value);
+    const struct peak *shipped = r.own ? ceilings_shipped(session_ceilings(s), gpu) : NULL;
+    if (shipped)
+        r.instead_of = peak_tflops(shipped, dtype, unit, clock_mhz, &rate);
     return r;
 }
 
@@ -37,6 +41,8 @@ void ceiling_roof_text(const struct held_roof *r, struct str *out)
         str_addf(out, "; at %s MHz", number_fmt(a, r->rate->clock_mhz, 4));
     if (r->rate->held)
         str_addf(out, ", held by %s", r->rate->held);
+    if (isfinite(r->instead_of))
+        str_addf(out, "; in place of the shipped %s TFLOP/s", number_fmt(a, r->instead_of, 4));
 }
 
 /* Units that products of a type run on; other libraries use tensor cores where the type has them. */

@@ -15,6 +15,7 @@ struct held_roof {
     const struct ceiling *rate; /* of the units; NULL: not measured */
     double tflops, gbs;         /* of the units at the clock asked for, and of DRAM */
     bool own;                   /* measured here, not shipped */
+    double instead_of; /* own: the shipped TFLOP/s that it stands in the place of; NaN: none */
 };
 /* Of a GPU for kernels of a type on these units ("tensor", "tf32", "fp32"), at an SM clock (NaN: at the one
  * that was held when it was measured). */

@@ -17,9 +17,11 @@
 
 struct device_row {
     struct device device;
-    char *origin;
+    char *origin, *whose;
 };
 static const struct field device_row_fields[] = {
+    FIELD(FIELD_TEXT, device_row, whose,
+          .doc = "shipped, or yours: from <config>/attnscope/devices."),
     FIELD(FIELD_TEXT, device_row, origin, .doc = "model."),
     {.name = NULL},
 };
@@ -40,6 +42,7 @@ static const struct columns device_columns = {
         {.field = "dram_gbs"},
         {.field = "l2_mib", .drop = 1},
         {.field = "memory_gib"},
+        {.field = "whose", .varies = true, .drop = 3},
         {.field = "note", .optional = true, .drop = 2},
         {0},
     },
@@ -52,6 +55,7 @@ static void add_device(struct rowset *rows, const struct device *d)
     record_copy(device_fields, &row->device, d);
     row->device.cc = d->cc; /* its value is made, so no table copies it */
     row->origin = xstrdup("model");
+    row->whose = xstrdup(whose_words[d->user ? WHOSE_YOURS : WHOSE_SHIPPED]);
 }
 
 /* Does any word select this name? No words select all. */

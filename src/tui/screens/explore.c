@@ -14,6 +14,7 @@
 #include "command/ask/measure.h"
 #include "command/ask/recollect.h"
 #include "command/ask/request.h"
+#include "kernel/kernel_whose.h"
 #include "measure/origin.h"
 #include "tui/app/app.h"
 #include "tui/app/prompt.h"
@@ -512,6 +513,7 @@ static void fill_view(struct explore *e, struct explore_view *v)
         .kernel_list = &e->kernel_list,
         .roomy = e->app->projector && (e->app->zoom || e->app->canvas->h >= ROOMY_H),
         .kernel = e->kernel->name,
+        .whose = e->kernel->user ? whose_words[kernel_whose_is(e->kernel)] : NULL,
         .second = e->second && e->second != e->kernel ? e->second->name : NULL,
         .cannot = e->subject.problem ? e->subject.problem : e->kernels.cannot[k],
         .activity = e->activity,

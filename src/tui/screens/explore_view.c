@@ -644,7 +644,7 @@ static void title_sim(const struct explore_view *v, struct str *s)
 {
     str_add(s, "CUDA");
     if (v->untimed && v->kernel)
-        str_addf(s, "  %s", v->kernel);
+        str_addf(s, "  %s%s%s", v->kernel, v->whose ? ", " : "", v->whose ? v->whose : "");
     str_addf(s, "  %s", origin_tag("sim"));
     sim_view_headline(v->sim, s);
 }
@@ -655,7 +655,8 @@ static void title_time(const struct explore_view *v, struct str *s)
         title_sim(v, s);
         return;
     }
-    str_addf(s, "Time  %s  %s", v->kernel ? v->kernel : "", v->origin);
+    str_addf(s, "Time  %s%s%s  %s", v->kernel ? v->kernel : "", v->whose ? ", " : "",
+             v->whose ? v->whose : "", v->origin);
     if (v->old_shape)
         str_addf(s, "  old shape: %s", v->old_shape);
 }

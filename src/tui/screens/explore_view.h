@@ -40,6 +40,7 @@ struct explore_view {
     bool roomy;                            /* a blank line between lines where they all fit */
 
     const char *kernel, *second; /* second: the marked one, or NULL */
+    const char *whose;           /* the kernel is not shipped: "yours", "someone's"; else NULL */
     const char *cannot;          /* why the kernel cannot run on the backend, or NULL */
     const struct run_row *row;   /* last figures of the kernel, NULL before the first */
     const struct run_row *pair;  /* the marked kernel's row of the same interleaved run, or NULL */
