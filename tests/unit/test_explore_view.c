@@ -439,6 +439,7 @@ static void test_no_launch(void)
     plan.passes[0].occ.blocks_per_sm = 0;
     plan.passes[0].occ.limiter = OCC_SMEM;
     plan.passes[0].occ.reason = (char *)"a block needs 120 KiB, the limit is 99 KiB";
+    plan.reason = plan.passes[0].occ.reason;
     plan.passes[0].smem[2].bytes = 104448;
     plan.passes[0].smem_bytes = 121856;
     struct explore_view v = make_view(&plan, NULL, NULL);
