@@ -105,6 +105,62 @@ laid "config" "$config/config" named show S
 laid "devices" "$config/devices" named devices
 laid "history" "$state/history" named history
 
+# PTX, which a descriptor names: opened when it runs.
+printf '@name own\n@title T\n@dtypes f32\n@threads 64\n@grid 1\n@cubin own.ptx\n' >own.attn
+printf '.version 7.0\n.target sm_80\n.address_size 64\n.visible .entry own(.param .align 8 .b8 a[240]) { ret; }\n' >own.ptx
+run kernel add own.attn
+is "a kernel that is PTX" [ "$rc" -eq 0 ]
+laid "PTX" "$tmp/own.ptx" ptx check own S=8 H=1 D=16 f32 backend=sim
+run kernel remove own
+
+# What an editor leaves in the place of the text.
+for kind in pipe socket device folder gone huge; do
+    put $kind "$tmp/left"
+    # shellcheck disable=SC2016  # the editor's own words
+    printf '#!/bin/sh\nrm -rf "$1"; mv "%s" "$1"\n' "$tmp/left" >editor
+    chmod +x editor
+    EDITOR=$tmp/editor
+    export EDITOR
+    quick edit naive S=8 H=1 D=16 f32 backend=cpu
+    unset EDITOR
+    is "edited text: $kind" told "$(word $kind own)"
+    is "  which is no success" [ "$rc" -ne 0 ]
+    rm -rf "$data/kernels"/*
+done
+
+# Folders whose files come and go while they are read.
+(
+    while [ ! -e "$tmp/enough" ]; do
+        for i in 1 2 3; do sed "s/@name *naive/@name v$i/; s/ naive\\([_(]\\)/ v$i\\1/" "$ATTNSCOPE_SRCDIR/kernels/cuda/naive.cu" >"$data/kernels/v$i.cu"; done
+        cp "$ATTNSCOPE_SRCDIR"/lessons/recordings/h200.ceilings "$data/ceilings/v.json"
+        printf '# V\n' >"$data/lessons/v.md"
+        rm -f "$data/kernels"/v* "$data/ceilings/v.json" "$data/lessons/v.md"
+    done
+) &
+bad=0
+for i in 1 2 3 4 5 6 7 8 9 10; do
+    for words in kernels lessons 'plan fa2 gpu=H200' 'check v1 S=8 H=1 D=16 f32 backend=sim'; do
+        # shellcheck disable=SC2086  # words
+        quick $words
+        case $words,$rc in check*,[0123]) ;; *,0) ;; *) bad=$((bad + 1)) && echo "# $words: $rc $err" ;; esac
+    done
+done
+: >"$tmp/enough"
+wait
+is "files that vanish while they are read" [ "$bad" -eq 0 ]
+
+# What nobody may read; root may.
+if [ "$(id -u)" -ne 0 ]; then
+    for file in "$data/kernels/own.cu" "$data/lessons/own.md" "$config/config" "$config/devices"; do
+        echo x >"$file"
+        chmod 0 "$file"
+        quick kernels
+        quick -c 'kernels; lessons; devices; show S'
+        is "unreadable: ${file##*/}" told 'Permission denied|cannot be read|not readable'
+        rm -f "$file"
+    done
+fi
+
 # SQLite opens by name, its side files too.
 for kind in pipe socket device folder; do
     for file in results.db results.db-wal results.db-journal; do

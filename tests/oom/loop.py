@@ -4,8 +4,9 @@
 Each command is run once to see its output and from where memory is asked for; then once for each of these
 places (or --sites N of them, drawn by --seed) with that allocation refused. What must hold: the program ends by
 itself and not by a signal; either the output is the same, byte by byte, and the status too, or the status is 3
-and standard error says that memory ran out. In a worker: the command ends, with its rows or a reason for them.
-In the full screen: status 3 with words, and the terminal is given back.
+and standard error says that memory ran out. In a worker: the command ends, with the very rows that it has otherwise (of
+a timed run all but its figures) or a reason for them. In the full screen and the line reader: the end with all that was
+shown before, or status 3 with words, and the terminal is given back, its modes too.
 
 SPDX-License-Identifier: GPL-3.0-or-later
 """
@@ -20,6 +21,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import termios
 import time
 
 COMMANDS = [
@@ -30,6 +32,9 @@ COMMANDS = [
     "complete-line run\\ f",
 ]
 MEASURED = ["check naive S=8 H=1 D=16 f32 backend=cpu", "run naive S=8 H=1 D=16 f32 n=3 time=0.05 backend=cpu"]
+SHOWN = [b"Lessons"]  # of what is drawn later a busy machine may skip a frame
+LINES = ["show S\r", "pl\t\t", "\x01\x0b", "plan fa2 S=2k gpu=H100\r", "\x1b[A\x1b[A\x12pla\x07", "\x03", "kernels naive --json\r", "quit\r"]
+SAID = [b"H100", b'"name":"naive"']
 KEYS = ["2", "3", "4", "5", "6", "7", "\r", "\x1b", "1", "?", "q", "x", "\x1b", ":plan fa2\r", "\x1b", "q"]
 WORDS = re.compile(rb"out of memory|a message could not be formatted|memory")
 LIMIT_S = 60
@@ -62,6 +67,12 @@ def stable(data):
     """What differs from run to run: times of day, durations, measured figures."""
     data = re.sub(rb"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\dZ?)?", b"T", data)
     return re.sub(rb"attnscope-oom-\w+", b"P", data)
+
+
+def without_figures(data):
+    """A timed run is never the same twice, but for its words."""
+    data = re.sub(rb"^noise: .*\n", b"", data, flags=re.M)
+    return re.sub(rb"[-0-9. ]+(e-?\d+)?( ?[munkMG]?s\b)?", b"#", stable(data))
 
 
 def call(place, line, env):
@@ -97,12 +108,13 @@ def loop_command(place, line, most, rng):
 
 
 def loop_measured(place, line, program, most, rng):
-    rc, _, _ = call(place, line, place.env(OOM_PROGRAM=program, OOM_SITES=place.sites))
+    same = stable if line.startswith("check") else without_figures
+    rc, want, _ = call(place, line, place.env(OOM_PROGRAM=program, OOM_SITES=place.sites))
     sites = sorted(set(place.read_sites()))
     bad = [] if rc == 0 else ["without a fault: status %s" % rc]
     for n in picked(sites, most, rng):
         got, out, err = call(place, line, place.env(OOM_PROGRAM=program, OOM_AT=str(n)))
-        whole = got == 0 and re.search(rb"^naive .* pass ", out, re.M)
+        whole = got == 0 and same(out) == same(want) and re.search(rb"^naive .* pass ", out, re.M)
         told = got in (1, 3) and (WORDS.search(err) or b"naive: " in out or b"attnscope: " in err)
         if not (whole or told):
             bad.append("%s, allocation %d: status %s: %s %s" % (program, n, got, out[-200:], err[-200:]))
@@ -112,11 +124,19 @@ def loop_measured(place, line, program, most, rng):
 class Screen:
     """The program on a pseudo-terminal, with keys."""
 
-    def __init__(self, env):
+    def __init__(self, env, words=(), keys=KEYS):
         self.pid, self.fd = pty.fork()
         if self.pid == 0:
-            os.execve(os.environ["ATTNSCOPE"], ["attnscope"], env)
-        self.raw = b""
+            time.sleep(0.01)
+            os.execve(os.environ["ATTNSCOPE"], ["attnscope", *words], env)
+        self.raw, self.keys = b"", keys
+        self.modes = termios.tcgetattr(self.fd)
+
+    def is_restored(self):
+        """The screen, pasting in brackets, the modes."""
+        entered, pastes = self.raw.rfind(b"\x1b[?1049h"), self.raw.rfind(b"\x1b[?2004h")
+        return (self.raw.rfind(b"\x1b[?1049l") >= entered and self.raw.rfind(b"\x1b[?2004l") >= pastes
+                and self.modes_after == self.modes)
 
     def read(self, quiet, most):
         end = time.monotonic() + most
@@ -134,7 +154,7 @@ class Screen:
 
     def run(self):
         alive = self.read(0.25, 10)
-        for keys in KEYS:
+        for keys in self.keys:
             if not alive:
                 break
             try:
@@ -153,25 +173,26 @@ class Screen:
             os.kill(self.pid, signal.SIGKILL)
         self.read(0.05, 1)
         _, status = os.waitpid(self.pid, 0)
+        self.modes_after = termios.tcgetattr(self.fd)
         os.close(self.fd)
         return os.waitstatus_to_exitcode(status)
 
 
-def loop_screen(place, most, rng):
+def loop_screen(place, words, keys, shown, most, rng):
     # Results of the CPU come when they come: the order of allocations differs, which only moves the sample.
-    first = Screen(place.env(OOM_PROGRAM="attnscope", OOM_SITES=place.sites))
+    first = Screen(place.env(OOM_PROGRAM="attnscope", OOM_SITES=place.sites), words, keys)
     rc = first.run()
     sites = place.read_sites()
-    bad = [] if rc == 0 else ["without a fault: status %s" % rc]
+    bad = [] if rc == 0 and first.is_restored() else ["without a fault: status %s" % rc]
+    bad += ["without a fault: %r is not shown" % x for x in shown if x not in first.raw]
     for n in picked(sites, most, rng):
-        s = Screen(place.env(OOM_PROGRAM="attnscope", OOM_AT=str(n)))
+        s = Screen(place.env(OOM_PROGRAM="attnscope", OOM_AT=str(n)), words, keys)
         got = s.run()
-        entered = s.raw.rfind(b"\x1b[?1049h")
-        restored = entered < 0 or s.raw.rfind(b"\x1b[?1049l") > entered
+        whole = got == 0 and all(x in s.raw for x in shown)
         told = got == 3 and WORDS.search(s.raw)
-        if not (got == 0 or told) or not restored:
+        if not (whole or told) or not s.is_restored():
             bad.append("screen, allocation %d: status %s, terminal %s: %r" %
-                       (n, got, "restored" if restored else "NOT restored", s.raw[-200:]))
+                       (n, got, "restored" if s.is_restored() else "NOT restored", s.raw[-200:]))
     return len(sites), bad
 
 
@@ -190,7 +211,8 @@ def main():
     loops = [(line, lambda l=line: loop_command(place, l, a.sites, rng)) for line in COMMANDS]
     loops += [("%s in %s" % (line, program), lambda l=line, p=program: loop_measured(place, l, p, a.sites, rng))
               for line in MEASURED for program in ("attnscope", "attnscope-worker")]
-    loops += [("the full screen", lambda: loop_screen(place, a.sites, rng))]
+    loops += [("the full screen", lambda: loop_screen(place, [], KEYS, SHOWN, a.sites, rng)),
+              ("the line reader", lambda: loop_screen(place, ["--plain"], LINES, SAID, a.sites, rng))]
     for name, loop in loops:
         if a.only and a.only not in name:
             continue
