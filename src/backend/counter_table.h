@@ -127,7 +127,7 @@ COUNTED(tensor_ops, "Tensor instructions", "", EXECUTED, SUM, 1,
 COUNTED(smem_requests, "SMEM requests", "", EXECUTED, SUM, 1,
         "instructions of warps on shared memory, ldmatrix and atomics included")
 COUNTED(smem_wavefronts_ideal, "SMEM wavefronts, ideal", "", EXECUTED, SUM, 1,
-        "wavefronts that the distinct words of the accesses need at least, without any conflict")
+        "wavefronts of the same accesses without any bank conflict")
 COUNTED(global_requests, "Global requests", "", EXECUTED, SUM, 1,
         "instructions of warps on global memory, cp.async and atomics included")
 COUNTED(global_sectors, "Global sectors", "", EXECUTED, SUM, 1,

@@ -76,23 +76,6 @@ static int step_lanes(const uint32_t addr[LANES], uint32_t mask, unsigned bytes,
     return first % (2 * lanes) == 0 && paired(addr, together) ? 2 * lanes : lanes;
 }
 
-static unsigned distinct_words(const uint32_t addr[LANES], uint32_t mask, unsigned bytes)
-{
-    uint32_t word[LANES * 4];
-    unsigned n = 0;
-    const unsigned words = bytes < 4 ? 1 : bytes / 4;
-    for (int i = 0; i < LANES; i++) {
-        for (unsigned w = 0; (mask >> i & 1) && w < words; w++) {
-            unsigned k = 0;
-            while (k < n && word[k] != addr[i] / 4 + w)
-                k++;
-            word[k] = addr[i] / 4 + w;
-            n += k == n;
-        }
-    }
-    return n;
-}
-
 static unsigned most_on_one(const uint64_t addr[LANES], uint32_t mask)
 {
     unsigned most = 0;
@@ -116,16 +99,17 @@ static unsigned most_on_one_shared(const uint32_t addr[LANES], uint32_t mask)
 struct pattern_shared pattern_shared_cost(const uint32_t addr[32], uint32_t mask, unsigned bytes,
                                           enum pattern_kind kind)
 {
-    unsigned wavefronts = 0;
+    unsigned wavefronts = 0, steps = 0;
     for (int first = 0; first < LANES;) {
         const int lanes = step_lanes(addr, mask, bytes, kind, first);
         const uint32_t group = lanes == LANES ? UINT32_MAX : ((UINT32_C(1) << lanes) - 1) << first;
         wavefronts += step_wavefronts(addr, mask & group, bytes, kind);
+        steps += (mask & group) != 0;
         first += lanes;
     }
     return (struct pattern_shared){
         .wavefronts = (uint16_t)wavefronts,
-        .ideal = (uint16_t)((distinct_words(addr, mask, bytes) + BANKS - 1) / BANKS),
+        .ideal = (uint16_t)steps,
         .same = (uint16_t)most_on_one_shared(addr, mask),
     };
 }

@@ -32,7 +32,7 @@ enum pattern_kind {
 
 struct pattern_shared {
     uint16_t wavefronts;
-    uint16_t ideal; /* what the distinct words need at least, at 32 words a wavefront */
+    uint16_t ideal; /* one for each step that has an active lane: the same access without a conflict */
     uint16_t same;  /* most lanes on one address; atomics: so often is it done in turn */
 };
 

@@ -176,7 +176,7 @@ struct sim_options {
     X(divergences, "branches that split a warp")                                                \
     X(smem_requests, "shared-memory instructions, ldmatrix and atomics included")               \
     X(smem_wavefronts, "wavefronts of shared memory; above the ideal: bank conflicts")          \
-    X(smem_wavefronts_ideal, "wavefronts that the distinct words need at least")                \
+    X(smem_wavefronts_ideal, "wavefronts of the same accesses without a bank conflict")         \
     X(smem_bytes, "bytes asked of shared memory, summed over lanes")                            \
     X(global_requests, "global-memory instructions, cp.async and atomics included")             \
     X(global_sectors, "sectors of 32 bytes that they touch")                                    \

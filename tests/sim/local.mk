@@ -2,7 +2,7 @@
 long_run_tests += %D%/faults/faults.sh
 long_tests += %D%/faults/all.sh
 # Not the folder: that of the build has the test's log, which would be no news in the tarball.
-EXTRA_DIST += %D%/faults/all.sh %D%/faults/faults.py %D%/faults/faults.tsv $(srcdir)/%D%/faults/*.patch
+EXTRA_DIST += %D%/faults/all.sh %D%/faults/faults.py %D%/faults/faults.tsv %D%/faults/found.tsv $(srcdir)/%D%/faults/*.patch
 # Machines without nvcc, and without any compiler.
 shell_tests += %D%/bare.sh
 long_tests += %D%/compilers.sh
@@ -15,3 +15,13 @@ check_PROGRAMS += %D%/speed
 .PHONY: sim-speed
 sim-speed: %D%/speed attnscope attnscope-worker
 	ATTNSCOPE='$(abs_builddir)/attnscope' ATTNSCOPE_WORKER='$(abs_builddir)/attnscope-worker' %D%/speed
+
+# Counters against what the machine code of the same PTX does.
+unit_tests += %D%/test_counters.t
+%C%_test_counters_t_SOURCES = %D%/test_counters.c %D%/trial.c %D%/trial.h
+%C%_test_counters_t_CPPFLAGS = $(AM_CPPFLAGS) $(CUNIT_CFLAGS) -I$(srcdir)/tests/unit
+EXTRA_DIST += %D%/counters.tsv
+# COUNTERS: the folder that `tests/gpu/counters collect` wrote on a machine with a GPU.
+.PHONY: update-counters
+update-counters: %D%/test_counters.t
+	$(srcdir)/tests/gpu/counters golden '$(COUNTERS)' %D%/test_counters.t

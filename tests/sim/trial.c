@@ -98,6 +98,9 @@ struct sim_memory *trial_memory(const struct trial *t, struct AttnArgs *args)
     args->k = (const void *)(uintptr_t)at[1];
     args->v = (const void *)(uintptr_t)at[2];
     args->o = (void *)(uintptr_t)add_memory(m, "O", q, false);
+    const struct shape *p = &t->plan.shape;
+    args->lse = (float *)(uintptr_t)add_memory(
+        m, "LSE", (uint64_t)(p->B * p->H * p->Sq) * sizeof *args->lse, false);
     for (int i = 0; i < d->nws; i++)
         args->ws[i] = (void *)(uintptr_t)add_memory(m, d->ws[i].name, (uint64_t)t->plan.ws_bytes[i],
                                                     d->ws[i].zero);

@@ -26,7 +26,7 @@ enum status trial_make(struct trial *t, const struct kernel_desc *d, const struc
                        const struct shape *shape, struct err *err);
 void trial_clear(struct trial *t);
 
-/* Global memory with Q, K, V, O and the workspace, and the kernel's argument with their addresses. sim_memory_free() frees. */
+/* Global memory with Q, K, V, O, LSE and the workspace, and the kernel's argument with their addresses. sim_memory_free() frees. */
 struct sim_memory *trial_memory(const struct trial *t, struct AttnArgs *args);
 /* Of launch `pass`; it borrows `args`. */
 struct sim_launch trial_launch(const struct trial *t, int pass, const struct AttnArgs *args);

@@ -84,7 +84,7 @@ static const struct field banks_fields[] = {
     FIELD(FIELD_INT, banks_row, wavefront, .doc = "The wavefront that brings its last word, from 1."),
     FIELD(FIELD_INT, banks_row, goes, .title = "goes so far", .doc = "Wavefronts for all lanes up to it."),
     FIELD(FIELD_INT, banks_row, wavefronts, .doc = "Of the whole access, as executed."),
-    FIELD(FIELD_INT, banks_row, ideal, .doc = "How few would do for its words."),
+    FIELD(FIELD_INT, banks_row, ideal, .doc = "How few it would be without a bank conflict."),
     {.name = NULL},
 };
 static const struct field access_fields[] = {
