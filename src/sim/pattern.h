@@ -32,8 +32,9 @@ enum pattern_kind {
 
 struct pattern_shared {
     uint16_t wavefronts;
-    uint16_t ideal; /* one for each step that has an active lane: the same access without a conflict */
-    uint16_t same;  /* most lanes on one address; atomics: so often is it done in turn */
+    uint16_t
+        ideal; /* one for each step that has an active lane: the same access without a conflict */
+    uint16_t same; /* most lanes on one address; atomics: so often is it done in turn */
 };
 
 /* One access without a memo. bytes 1, 2, 4, 8, 16. All zero when no lane is active. */
