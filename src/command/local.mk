@@ -1,5 +1,5 @@
 # The verbs, in the order in which help has them; the lessons add theirs.
-verbs = run check compare sweep profile sanitize plan tune explain edit kernel source occupancy why roofline \
+verbs = run check compare sweep profile sanitize plan tune calibrate explain edit kernel source occupancy why roofline \
 	timeline kernels device devices doctor set show reset results export record open report help \
 	apropos alias unalias watch save source_file history log shell completions complete_line quit
 verb_table.h: %D%/local.mk
@@ -13,6 +13,7 @@ libattnscope_a_SOURCES += \
 	%D%/help/apropos.c \
 	%D%/ask/axis.c %D%/ask/axis.h \
 	%D%/ask/columns.c %D%/ask/columns.h %D%/ask/predicted.c %D%/ask/predicted.h \
+	%D%/ask/gather.c %D%/ask/gather.h %D%/verbs/cmd_calibrate.c \
 	%D%/show/predicted_words.c %D%/show/predicted_words.h \
 	%D%/verbs/cmd_compare.c \
 	%D%/desk/cmd_completions.c \

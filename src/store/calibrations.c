@@ -71,7 +71,7 @@ bool calibration_is_fitted(const struct calibration *c)
     return c->recording != NULL;
 }
 
-/* Factors of 1: the errors are those on shipped recordings of an H200, as tests/sim/predicted.sh prints them. No GPU is
+/* Factors of 1: the errors are those on shipped recordings of an H200, as tools/predicted prints them. No GPU is
  * known to be nearer to the model. */
 static void set_none(struct calibration *c)
 {

@@ -16,4 +16,4 @@ update-frozen: all
 	$(AM_TESTS_ENVIRONMENT) $(SHELL) $(srcdir)/tests/cli/frozen.sh --update
 
 # CUDA kernels without a GPU.
-shell_tests += %D%/sim.sh %D%/counts.sh
+shell_tests += %D%/sim.sh %D%/counts.sh %D%/calibrate.sh
