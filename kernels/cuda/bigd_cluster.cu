@@ -9,7 +9,7 @@
  *            that one adds up, does the softmax and sends the row of P to all. Two meetings a key tile.
  * @after     row_tile
  * @dtypes    f32
- * @arch      90a
+ * @arch      90
  * @requires  sm == 90 && D <= 8192 && D % 4 == 0 && BR % 4 == 0 && BC % 32 == 0 && BR <= CLUSTER*THREADS/32
  *            && THREADS % (BR/4*(BC/4)) == 0
  * @param     BR (D<=4096?16:8) [4..32]     query rows per tile

@@ -10,7 +10,7 @@
  * @after     decode_splitkv
  * @unit      tensor
  * @dtypes    f16 bf16
- * @arch      90a
+ * @arch      90
  * @requires  sm == 90 && Sq <= 16 && D <= 256 && D % 8 == 0
  * @param     WARPS 4 [1..8]       warps of a block, each with keys of its own
  * @param     STAGES 3 [2..8]      steps of 16 keys that a warp has under way

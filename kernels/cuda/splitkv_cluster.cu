@@ -11,7 +11,7 @@
  * @after     splitkv_atomic
  * @unit      tensor
  * @dtypes    f16 bf16
- * @arch      90a
+ * @arch      90
  * @requires  sm == 90 && D <= 128 && D % 8 == 0 && BR % 16 == 0 && (WARPS*16) % BR == 0 && KEYS % 16 == 0
  * @param     BR 16 [16..256]       query rows per tile, 16 a warp
  * @param     WARPS 4 [1..16]       warps of a block; BR/16 of them share the keys of a step

@@ -124,7 +124,7 @@ struct kernel_desc {
     struct expr *read, *write; /* requested bytes, @traffic; NULL unknown */
     enum desc_unit unit;
     char *
-        arch; /* @arch: "90a", compiled for sm_90a where the device is an sm_90; NULL: for the device's own */
+        arch; /* @arch: "90a" or "90", compiled for that where the device is an sm_90; NULL: for the device's own */
     char *include, *flags, *compiler; /* of a user's kernel, as text; NULL when absent */
     enum code_kind code;              /* what its code is */
     char *file, *symbol;              /* @cubin, @library: as written; NULL when absent */

@@ -96,8 +96,19 @@ enum sim_atom_type {
     ATOM_B16
 };
 
+/* An address in shared memory that mapa made: the rank of a block of the cluster, counted from 1, above 24 bits. */
+enum { CLUSTER_ADDR_BITS = 24 };
+
 /* `sub` of BAR */
-enum sim_bar { BAR_SYNC, BAR_ARRIVE, BAR_RED_AND, BAR_RED_OR, BAR_RED_POPC };
+enum sim_bar {
+    BAR_SYNC,
+    BAR_ARRIVE,
+    BAR_RED_AND,
+    BAR_RED_OR,
+    BAR_RED_POPC,
+    BAR_CLUSTER_ARRIVE, /* kind: it orders memory */
+    BAR_CLUSTER_WAIT,
+};
 
 struct code_tensor {
     struct tensor_mma mma;
@@ -193,6 +204,7 @@ struct sim_program {
     uint32_t predicates;
     uint32_t dynamic_offset; /* where dynamic shared memory begins */
     uint32_t call_bytes;     /* of parameters of calls */
+    bool maps;               /* it makes addresses in other blocks of its cluster */
 };
 
 #endif

@@ -34,7 +34,8 @@
  * Exact for shared memory: a byte is reported if and only if two accesses to it are unordered (of several hazards at a
  * byte at least the first is). In global memory bytes remember three accesses, of as many blocks as can be: no false
  * alarm, nearly all races.
- * Not here: shared memory of other blocks of a cluster.
+ * A cluster is told as one block: of all threads, with the shared memory of all, barriers of each block with ids of their
+ * own and the cluster's barrier as an mbarrier, whose arrivals give and whose waits take.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef ATTNSCOPE_SIM_HAZARD_H
@@ -49,7 +50,7 @@ enum {
     HAZARD_THREADS_MAX = 1024,
     HAZARD_SHARED_MAX = 1 << 20,     /* bytes of a block's shared memory */
     HAZARD_INSN_MAX = (1 << 20) - 1, /* instructions from here on are all called by this number */
-    HAZARD_BARRIERS = 16,
+    HAZARD_BARRIERS = 256, /* 16 of each block of a cluster */
 };
 
 /* enumerator, name in rows, what is missing, in words */

@@ -13,6 +13,10 @@
  * are those of PTX instructions (origin `sim`): memory, tensor, barrier and shuffle counts are what ptxas makes of
  * them, arithmetic within about 25 % (ptxas fuses addresses and expands divisions).
  *
+ * The blocks of a cluster are run together, as one block of all their warps: each has its own shared memory, which the
+ * others reach by mapa.shared::cluster (ld, st; no atomics, copies or mbarriers there). Bank conflicts of such accesses
+ * are those of one memory. Phases are then from one meeting of the cluster to the next.
+ *
  * PTX is foreign text: it is refused with a sentence, or runs within `sim_options`' limits.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
@@ -125,11 +129,14 @@ const char *sim_memory_name(const struct sim_memory *m, uint64_t addr, int64_t *
 
 /* ---- A launch. ---- */
 
+enum { SIM_CLUSTER_MAX = 16 };
+
 struct sim_launch {
     uint32_t grid[3], block[3];
     uint32_t dynamic_shared;  /* bytes */
     uint32_t shared_limit;    /* static and dynamic together; 0: 232448, that of sm_90 */
     uint32_t multiprocessors; /* what %nsmid says; 0: 1 */
+    uint32_t cluster;         /* blocks of a cluster, neighbours in x; divides grid[0]; 0: 1 */
     const void *params;       /* of sim_facts.param_bytes, as the kernel lays them out */
     size_t param_bytes;
 };
@@ -146,8 +153,8 @@ struct sim_options {
     bool hazards;      /* races, missing waits (3 times as slow) */
     bool no_counters;  /* neither wavefronts nor sectors nor cache; executions are counted always */
     uint64_t l2_bytes; /* size of the cache; 0: none, l2 and DRAM counts are then 0 */
-    const uint64_t
-        *blocks; /* which blocks to run, as x + grid_x (y + grid_y z), ascending; NULL: all */
+    const uint64_t *
+        blocks; /* which blocks to run, as x + grid_x (y + grid_y z), ascending; clusters whole; NULL: all */
     uint64_t block_count;
     double seconds; /* of wall-clock time; 0: no bound */
     uint64_t

@@ -21,10 +21,13 @@
     X(GLOBALTIMER_HI, "%globaltimer_hi", 32) \
     X(DYNAMIC_SMEM, "%dynamic_smem_size", 32) X(TOTAL_SMEM, "%total_smem_size", 32) \
     X(ZERO, "%gridid", 64) X(CLUSTER_RANK, "%cluster_ctarank", 32) \
-    X(ONE, "%cluster_nctarank", 32) X(CLUSTER_X, "%cluster_ctaid.x", 32) \
+    X(CLUSTER_BLOCKS, "%cluster_nctarank", 32) X(CLUSTER_X, "%cluster_ctaid.x", 32) \
     X(CLUSTER_Y, "%cluster_ctaid.y", 32) X(CLUSTER_Z, "%cluster_ctaid.z", 32) \
     X(NCLUSTER_X, "%cluster_nctaid.x", 32) X(NCLUSTER_Y, "%cluster_nctaid.y", 32) \
-    X(NCLUSTER_Z, "%cluster_nctaid.z", 32)
+    X(NCLUSTER_Z, "%cluster_nctaid.z", 32) \
+    X(CLUSTERID_X, "%clusterid.x", 32) X(CLUSTERID_Y, "%clusterid.y", 32) \
+    X(CLUSTERID_Z, "%clusterid.z", 32) X(CLUSTERS_X, "%nclusterid.x", 32) \
+    X(CLUSTERS_Y, "%nclusterid.y", 32) X(CLUSTERS_Z, "%nclusterid.z", 32)
 // clang-format on
 enum sim_special {
 #define X(id, name, bits) SPECIAL_##id,

@@ -27,7 +27,7 @@ enum status ptx_sm(const struct kernel_desc *d, const struct shape *s, const str
     if (d->peer)
         return err_set(err, ST_NO, "%s: the work is done by %s, whose code is not PTX that we have",
                        d->name, d->peer);
-    if (d->arch)
+    if (d->arch && d->arch[strspn(d->arch, "0123456789")]) /* 90a; 90 is for all from there on */
         return err_set(err, ST_NO,
                        "%s is for sm_%s alone (TMA, wgmma), which the simulator does not run",
                        d->name, d->arch);

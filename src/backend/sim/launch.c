@@ -235,17 +235,59 @@ static enum status run_groups(struct pass *x, const struct sample_group groups[2
     return st;
 }
 
+/* The grid in clusters, which are neighbours in x. */
+static void grid_of_clusters(const struct sim_launch *l, uint32_t grid[3])
+{
+    grid[0] = l->grid[0] / (l->cluster > 1 ? l->cluster : 1);
+    grid[1] = l->grid[1];
+    grid[2] = l->grid[2];
+}
+
+/* Clusters as their blocks; the caller frees. */
+static uint64_t *blocks_of(const uint64_t *clusters, size_t n, uint32_t cluster)
+{
+    uint64_t *all = xcalloc(n * cluster + 1, sizeof *all);
+    for (size_t i = 0; i < n * cluster; i++)
+        all[i] = clusters[i / cluster] * cluster + i % cluster;
+    return all;
+}
+
+static void groups_of_blocks(struct sample_group groups[2], uint32_t cluster)
+{
+    for (int i = 0; i < 2; i++) {
+        uint64_t *all = blocks_of(groups[i].blocks, groups[i].n, cluster);
+        free(groups[i].blocks);
+        groups[i].blocks = all;
+        groups[i].n *= cluster;
+    }
+}
+
+/* Of each cluster the class of its first block, in the place of its number. */
+static void classes_of_clusters(struct sim_result *got, uint32_t cluster)
+{
+    for (size_t i = 0; cluster > 1 && i < got->blocks_run / cluster; i++)
+        got->block_class[i] = got->block_class[i * cluster];
+}
+
 /* Blocks that stand for the others, when a probe of some says that they do; else all. */
 static enum status run_sample(struct pass *x, struct err *err)
 {
-    struct sample_probe probe = sample_probe(x->launch.grid);
+    uint32_t grid[3];
+    grid_of_clusters(&x->launch, grid);
+    const uint32_t cluster = x->launch.grid[0] / grid[0];
+    struct sample_probe probe = sample_probe(grid);
     struct sample_group groups[2] = {{0}};
     struct sim_result got = {0};
-    enum status st = run_blocks(x, probe.blocks, probe.n, 0, &got, err);
-    const bool repeats = st == ST_OK && got.blocks_run == probe.n &&
-                         sample_groups(x->launch.grid, &probe, got.block_class, groups) &&
-                         groups[0].n + groups[1].n < x->blocks;
+    uint64_t *blocks = blocks_of(probe.blocks, probe.n, cluster);
+    enum status st = run_blocks(x, blocks, probe.n * cluster, 0, &got, err);
+    classes_of_clusters(&got, cluster);
+    const bool repeats = st == ST_OK && got.blocks_run == probe.n * cluster &&
+                         sample_groups(grid, &probe, got.block_class, groups) &&
+                         (groups[0].n + groups[1].n) * cluster < x->blocks;
     sim_result_clear(&got);
+    free(blocks);
+    if (repeats)
+        groups_of_blocks(groups, cluster);
     if (repeats)
         st = run_groups(x, groups, err);
     else if (st == ST_OK)
@@ -263,6 +305,7 @@ static struct sim_launch launch_of(const struct run *r, const struct plan_pass *
         .block = {(uint32_t)p->threads, 1, 1},
         .dynamic_shared = (uint32_t)p->dynamic_smem,
         .multiprocessors = dev ? (uint32_t)dev->sms : 0,
+        .cluster = (uint32_t)p->cluster,
         .params = &r->args,
         .param_bytes = sizeof r->args};
 }

@@ -17,9 +17,20 @@ static uint64_t rounded(uint64_t x, uint64_t to)
     return (x + to - 1) / to * to;
 }
 
-static int warps_of(const struct sim_launch *l)
+static uint32_t cluster_of(const struct sim_launch *l)
+{
+    return l->cluster ? l->cluster : 1;
+}
+
+static int block_warps(const struct sim_launch *l)
 {
     return (int)(((uint64_t)l->block[0] * l->block[1] * l->block[2] + 31) / 32);
+}
+
+/* Of a block, or of a cluster. */
+static int warps_of(const struct sim_launch *l)
+{
+    return block_warps(l) * (int)cluster_of(l);
 }
 
 static uint64_t local_words(const struct sim_program *p)
@@ -37,7 +48,7 @@ uint64_t worker_bytes(const struct sim_program *p, const struct sim_launch *l)
     const uint64_t warp = register_bytes(p) + local_words(p) * (SIM_SLOT + 4) +
                           p->predicates * 4ull + sizeof(struct warp);
     return (uint64_t)warps_of(l) * warp +
-           (p->dynamic_offset + (uint64_t)l->dynamic_shared) * 9 / 8 +
+           (p->dynamic_offset + (uint64_t)l->dynamic_shared) * cluster_of(l) * 9 / 8 +
            p->ncode * (sizeof(struct memo) + 2 * sizeof(struct tally)) +
            p->facts.insns * sizeof(struct sim_counts);
 }
@@ -56,9 +67,16 @@ void worker_open(struct worker *t)
     const struct sim_program *p = t->program;
     struct block *b = &t->block;
     const int n = warps_of(t->launch);
-    *b = (struct block){.program = p, .launch = t->launch, .worker = t, .nwarps = n};
+    *b = (struct block){.program = p,
+                        .launch = t->launch,
+                        .worker = t,
+                        .nwarps = n,
+                        .cluster = cluster_of(t->launch),
+                        .block_warps = block_warps(t->launch)};
     b->threads = t->launch->block[0] * t->launch->block[1] * t->launch->block[2];
-    b->shared_bytes = p->dynamic_offset + t->launch->dynamic_shared;
+    b->block_bytes = p->dynamic_offset + t->launch->dynamic_shared;
+    b->stride = b->cluster > 1 ? (uint32_t)rounded(b->block_bytes, 128) : b->block_bytes;
+    b->shared_bytes = b->cluster > 1 ? b->stride * b->cluster : b->block_bytes;
     b->shared = aligned(b->shared_bytes + 64ull);
     b->shared_written = aligned(b->shared_bytes / 8 + 64ull);
     b->warp = aligned((uint64_t)n * sizeof *b->warp);
@@ -101,8 +119,9 @@ static void warp_begin(struct worker *t, int id)
     struct warp *w = &t->block.warp[id];
     struct async_copy *copy = w->copy;
     const size_t cap = w->copies_cap;
-    const uint32_t threads = t->block.threads - (uint32_t)id * 32;
-    *w = (struct warp){.block = &t->block, .id = id, .copy = copy, .copies_cap = cap};
+    const uint32_t rank = (uint32_t)(id / t->block.block_warps),
+                   threads = t->block.threads - (uint32_t)(id % t->block.block_warps) * 32;
+    *w = (struct warp){.block = &t->block, .id = id, .rank = rank, .copy = copy, .copies_cap = cap};
     w->exist = w->live = threads >= 32 ? SIM_FULL : (1u << threads) - 1;
     w->base[0] = t->registers + (uint64_t)id * register_bytes(p);
     w->base[1] = t->constants;
@@ -128,6 +147,8 @@ void block_begin(struct worker *t, uint64_t index)
     b->executed = b->changes = 0;
     b->ended = false;
     memset(b->barrier, 0, sizeof b->barrier);
+    b->meeting_warps = 0;
+    b->meetings = 0;
     memset(b->shared, 0xff, b->shared_bytes);
     memset(b->shared_written, 0, b->shared_bytes / 8 + 64ull);
     memset(t->registers, 0, (uint64_t)b->nwarps * register_bytes(p));
@@ -163,7 +184,10 @@ static void describe_waits(const struct block *b, char *text, size_t size)
             continue;
         const int line = b->program->insn[b->program->code[w->waits_at].insn].ptx_line;
         const int n =
-            w->wait == WAIT_BARRIER
+            w->wait == WAIT_CLUSTER
+                ? snprintf(text + at, size - at, "%swarp %d at the cluster's barrier (PTX line %d)",
+                           at ? ", " : "", i, line)
+            : w->wait == WAIT_BARRIER
                 ? snprintf(text + at, size - at, "%swarp %d at barrier %d (PTX line %d)",
                            at ? ", " : "", i, w->barrier, line)
                 : snprintf(text + at, size - at, "%swarp %d asks an mbarrier (PTX line %d)",
@@ -220,7 +244,7 @@ static enum round_end one_round(struct worker *t, uint64_t round, const atomic_b
         if (!w->depth)
             continue;
         alive = true;
-        if (w->wait == WAIT_BARRIER)
+        if (w->wait != WAIT_NOTHING)
             continue;
         ran = true;
         w->yields = false;

@@ -33,10 +33,13 @@ void block_fault(struct block *b, const struct warp *w, const struct code *c, in
     }
     xgrow((void **)&l->fault, &l->cap, l->count + 1, sizeof *l->fault);
     f = &l->fault[l->count++];
+    if (space == SIM_SHARED && b->cluster > 1) /* as the block that has it counts */
+        addr =
+            addr >> CLUSTER_ADDR_BITS ? addr & ((1u << CLUSTER_ADDR_BITS) - 1) : addr % b->stride;
     *f = (struct sim_fault){.kind = kind,
                             .space = space,
-                            .block = b->index,
-                            .warp = w ? w->id : -1,
+                            .block = b->index + (w ? w->rank : 0),
+                            .warp = w ? w->id % b->block_warps : -1,
                             .lane = lane,
                             .insn = c->insn,
                             .addr = addr,

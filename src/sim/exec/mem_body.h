@@ -105,6 +105,25 @@ static void IN_SET(cost_global)(struct warp *w, const struct code *c, const u64 
     IN_SET(add_global)(t, c, sectors, ideal, m, k->size);
 }
 
+/* Addresses as the program has them to where they lie in the memory of all blocks of the cluster; what a block does not
+ * have of its own stays beyond all. */
+static void IN_SET(across_blocks)(const struct warp *w, u32 *addr, uint32_t size)
+{
+    const struct block *b = w->block;
+    const uint32_t bits = CLUSTER_ADDR_BITS, low = (1u << bits) - 1;
+    for (int i = 0; i < 32; i++) {
+        const uint32_t from = addr[i] >> bits, at = addr[i] & low, rank = from ? from - 1 : w->rank;
+        const bool there =
+            rank < b->cluster && size <= b->block_bytes && at <= b->block_bytes - size;
+        addr[i] = there ? rank * b->stride + at : UINT32_MAX - low + at;
+    }
+}
+INLINE void IN_SET(place_shared)(const struct warp *w, u32 *addr, uint32_t size)
+{
+    if (worker_of(w)->program->maps || w->block->cluster > 1)
+        IN_SET(across_blocks)(w, addr, size);
+}
+
 /* Shared memory: returns the lanes that take part, and where their bytes are. */
 static uint32_t IN_SET(reach_shared)(struct warp *w, const struct code *c, u32 *addr, uint32_t m,
                                      const struct IN_SET(access) * k, uint8_t *p[32])
@@ -434,6 +453,8 @@ INLINE bool IN_SET(move_global)(struct warp *w, const struct code *c, const stru
 static void IN_SET(move)(struct warp *w, const struct code *c, const struct code_memory *mem,
                          uint32_t m, bool write, enum sim_space space, u64 *addr, u32 *addr32)
 {
+    if (space == SIM_SHARED)
+        IN_SET(place_shared)(w, addr32, (uint32_t)mem->bytes * mem->count);
     if (space == SIM_SHARED ? IN_SET(move_shared)(w, c, mem, m, write, addr32)
                             : IN_SET(move_global)(w, c, mem, m, write, addr))
         return;
@@ -544,6 +565,7 @@ OP(ATOM)
         const uint64_t base = mem->space == SIM_SHARED ? 0 : SIM_SHARED_WINDOW;
         u32 a32[32] __attribute__((aligned(64)));
         EACH_LANE a32[i] = (addr[i] - base) >> 32 ? UINT32_MAX : (uint32_t)(addr[i] - base);
+        IN_SET(place_shared)(w, a32, k.size);
         const uint32_t good = IN_SET(reach_shared)(w, c, a32, shared, &k, p);
         if (good)
             warp_atomic(w, c, mem, good, p);
@@ -568,6 +590,7 @@ OP(CP_ASYNC)
     u32 to[32] __attribute__((aligned(64)));
     u64 from[32] __attribute__((aligned(64)));
     IN_SET(address32)(w, c, mem, to);
+    IN_SET(place_shared)(w, to, bytes);
     const u64 *b = REF(const u64, c->b);
     EACH_LANE from[i] = b[i] + c->imm;
     uint8_t *p[32];
@@ -674,6 +697,7 @@ OP(CP_ASYNC_WAIT)
                                     : (uint32_t)(wide[i] - SIM_SHARED_WINDOW);     \
         } else                                                                     \
             IN_SET(address32)(w, c, mem, addr);                                    \
+        IN_SET(place_shared)(w, addr, 8);                                          \
         warp_mbarrier(w, c, m, (const uint32_t *)addr);                            \
     }
 MBARRIER(MBARRIER_INIT)
@@ -704,6 +728,7 @@ INLINE uint32_t IN_SET(matrix_rows)(struct warp *w, const struct code *c,
                                      .act = write ? HAZARD_WRITE : HAZARD_READ,
                                      .pattern = PATTERN_ROWS,
                                      .collective = true};
+    IN_SET(place_shared)(w, addr, 16);
     return IN_SET(reach_shared)(w, c, addr, rows, &k, p);
 }
 OP(LDMATRIX)
@@ -735,6 +760,22 @@ OP(STMATRIX)
     for (int k = 0; k < x->matrices; k++)
         s[k] = REF(uint32_t, x->d[k]);
     tensor_stmatrix(x->matrices, x->trans, row, s);
+}
+/* a to d, an 8 x 8 matrix of b16 with row i / 4, columns 2 (i % 4) and the next in lane i, transposed. */
+OP(MOVMATRIX)
+{
+    const u32 *a = REF(const u32, c->a);
+    u32 *d = REF(u32, c->d);
+    uint32_t t[32];
+    if (!m)
+        return;
+    for (int i = 0; i < 32; i++) {
+        const int row = i % 4 * 2, column = i / 4, shift = column % 2 * 16;
+        t[i] = (a[row * 4 + column / 2] >> shift & 0xffff) |
+               (a[(row + 1) * 4 + column / 2] >> shift & 0xffff) << 16;
+    }
+    for (int i = 0; i < 32; i++)
+        d[i] = t[i];
 }
 OP(MMA)
 {
@@ -786,6 +827,7 @@ INLINE void IN_SET(wmma)(struct warp *w, const struct code *c, bool write)
             const uint64_t from = mem->space == SIM_SHARED ? at : at - SIM_SHARED_WINDOW;
             EACH_LANE addr[i] =
                 (from + offset[i]) >> 32 ? UINT32_MAX : (uint32_t)(from + offset[i]);
+            IN_SET(place_shared)(w, addr, k.size);
             good = IN_SET(reach_shared)(w, c, addr, a->mask, &k, p);
         } else {
             u64 addr[32] __attribute__((aligned(64)));

@@ -284,11 +284,17 @@ static uint64_t gather(struct worker *t, struct sim_counts *insn)
     return class;
 }
 
+static uint32_t cluster_of(const struct run *r)
+{
+    return r->launch->cluster ? r->launch->cluster : 1;
+}
+
+/* The next block, or the first of the next cluster. */
 static bool take(struct run *r, uint64_t *at)
 {
     if (atomic_load_explicit(&r->halt, memory_order_relaxed))
         return false;
-    *at = atomic_fetch_add(&r->next, 1);
+    *at = atomic_fetch_add(&r->next, cluster_of(r));
     return *at < r->blocks;
 }
 
@@ -301,19 +307,31 @@ static bool is_endless(const struct fault_list *f)
     return i < f->count;
 }
 
+static uint64_t instructions_of(const struct block *b, uint32_t rank)
+{
+    uint64_t n = 0;
+    for (int i = 0; i < b->nwarps; i++)
+        n += b->warp[i].rank == rank ? b->warp[i].executed : 0;
+    return b->cluster > 1 ? n : b->executed;
+}
+
+/* Of a cluster all blocks; equal classes: the same rank in clusters that did the same. */
 static void end_block(struct run *r, struct worker *t, uint64_t at, uint64_t class)
 {
+    const uint32_t n = cluster_of(r);
     if (is_endless(&t->faults) && !atomic_exchange(&r->halt, true) && r->feed)
         cache_feed_stop(r->feed);
     pthread_mutex_lock(&r->lock);
-    r->result->block[at] = t->block.index;
-    r->result->block_instructions[at] = t->block.executed;
-    r->result->block_class[at] = class;
-    r->result->blocks_run++;
+    for (uint32_t i = 0; i < n; i++) {
+        r->result->block[at + i] = t->block.index + i;
+        r->result->block_instructions[at + i] = instructions_of(&t->block, i);
+        r->result->block_class[at + i] = i ? mixed(class, i) : class;
+    }
+    r->result->blocks_run += n;
     merge_faults(r, &t->faults);
     merge_printed(r, t);
     pthread_mutex_unlock(&r->lock);
-    atomic_fetch_add(&r->done, 1);
+    atomic_fetch_add(&r->done, n);
 }
 
 /* What the thread's blocks did, to the whole. */
@@ -369,7 +387,7 @@ static void *work(void *arg)
     while (take(r, &at)) {
         const uint64_t block = o->blocks ? o->blocks[at] : at;
         if (t->port)
-            cache_port_begin(t->port, at);
+            cache_port_begin(t->port, at / cluster_of(r));
         const bool whole = block_run(t, block, &r->halt, &r->executed);
         if (t->port)
             cache_port_end(t->port);
@@ -432,6 +450,12 @@ static enum status watch(struct run *r, double begin, struct err *err)
 }
 
 /* ---- Begin and end ---- */
+static bool clusters_fit(const struct sim_launch *l, uint64_t threads)
+{
+    return l->cluster <= 1 ||
+           (l->cluster <= SIM_CLUSTER_MAX && l->grid[0] % l->cluster == 0 && threads % 32 == 0);
+}
+
 enum status grid_check(const struct sim_program *p, const struct sim_launch *l, struct err *err)
 {
     const char *name = p->facts.entry;
@@ -456,6 +480,11 @@ enum status grid_check(const struct sim_program *p, const struct sim_launch *l, 
         return err_set(err, ST_USAGE,
                        "%s needs %" PRIu64 " bytes of shared memory, a block has at most %" PRIu32,
                        name, shared, limit);
+    if (!clusters_fit(l, threads))
+        return err_set(err, ST_USAGE,
+                       "%s: clusters have at most %d blocks, divide the grid's width and have "
+                       "whole warps; not %" PRIu32 " of %" PRIu32 " blocks of %" PRIu64 " threads",
+                       name, SIM_CLUSTER_MAX, l->cluster, l->grid[0], threads);
     if (l->param_bytes < p->facts.param_bytes || (p->facts.param_bytes && !l->params))
         return err_set(err, ST_USAGE, "%s has %" PRIu32 " bytes of parameters, %zu were given",
                        name, p->facts.param_bytes, l->param_bytes);
@@ -468,6 +497,12 @@ static enum status check_blocks(struct run *r, struct err *err)
     const uint64_t all = (uint64_t)r->launch->grid[0] * r->launch->grid[1] * r->launch->grid[2];
     r->result->blocks = all;
     r->blocks = o->blocks ? o->block_count : all;
+    const uint32_t cluster = cluster_of(r);
+    for (uint64_t i = 0; o->blocks && cluster > 1 && i < o->block_count; i++)
+        if (i % cluster ? o->blocks[i] != o->blocks[i - 1] + 1
+                        : o->blocks[i] % cluster || o->block_count % cluster)
+            return err_set(err, ST_USAGE, "block %" PRIu64 " is not listed with all of its cluster",
+                           o->blocks[i]);
     for (uint64_t i = 0; o->blocks && i < o->block_count; i++)
         if (o->blocks[i] >= all || (i && o->blocks[i] <= o->blocks[i - 1]))
             return err_set(err, ST_USAGE,
@@ -564,6 +599,39 @@ static enum status run_threads(struct run *r, int n, struct err *err)
     return st;
 }
 
+static enum status watch_hazards(struct run *r, struct err *err)
+{
+    const struct sim_launch *l = r->launch;
+    const uint32_t cluster = cluster_of(r), bytes = r->program->dynamic_offset + l->dynamic_shared;
+    const struct hazard_options h = {.threads = l->block[0] * l->block[1] * l->block[2] * cluster,
+                                     .shared_bytes =
+                                         cluster > 1 ? (bytes + 127) / 128 * 128 * cluster : bytes,
+                                     .max_bytes = r->options->max_marks};
+    if (cluster > 1 && (h.threads > HAZARD_THREADS_MAX || h.shared_bytes > HAZARD_SHARED_MAX))
+        return err_set(
+            err, ST_NO,
+            "%s: hazards are found in clusters of at most %d threads and 1 MiB of shared "
+            "memory; this one has %" PRIu32 " threads and %" PRIu32 " KiB",
+            r->program->facts.entry, HAZARD_THREADS_MAX, h.threads, h.shared_bytes >> 10);
+    r->hazards = hazards_new(&h);
+    return ST_OK;
+}
+
+/* A cluster was told as one block: whose warp and memory it was. */
+static void by_blocks(const struct run *r, struct hazard_report *h)
+{
+    const struct sim_launch *l = r->launch;
+    const uint32_t bytes = (r->program->dynamic_offset + l->dynamic_shared + 127) / 128 * 128;
+    const int warps = (int)(l->block[0] * l->block[1] * l->block[2] / 32);
+    struct hazard_party *const party[] = {&h->a, &h->b};
+    for (int i = 0; i < 2; i++) {
+        party[i]->block += (uint64_t)(party[i]->warp / warps);
+        party[i]->warp %= warps;
+    }
+    if (h->shared)
+        h->addr %= bytes;
+}
+
 static enum status prepare(struct run *r, struct err *err)
 {
     const struct sim_program *p = r->program;
@@ -584,13 +652,11 @@ static enum status prepare(struct run *r, struct err *err)
     if (!res->block || !res->block_instructions || !res->block_class)
         return err_set(err, ST_FAIL, "%s: not enough memory for %" PRIu64 " blocks", p->facts.entry,
                        r->blocks);
-    if (o->hazards) {
-        const struct hazard_options h = {
-            .threads = r->launch->block[0] * r->launch->block[1] * r->launch->block[2],
-            .shared_bytes = p->dynamic_offset + r->launch->dynamic_shared,
-            .max_bytes = o->max_marks};
-        r->hazards = hazards_new(&h);
-    }
+    if (o->observe && cluster_of(r) > 1)
+        return err_set(err, ST_USAGE, "%s: a block in a cluster cannot be looked into yet",
+                       p->facts.entry);
+    if (o->hazards && (st = watch_hazards(r, err)) != ST_OK)
+        return st;
     if (o->observe)
         st = observer_new(p, r->memory, r->launch, o->observe, &r->observer, err);
     if (o->l2_bytes && !o->no_counters)
@@ -619,6 +685,8 @@ enum status sim_run(const struct sim_program *p, struct sim_memory *m,
     if (r.hazards) {
         hazards_take(r.hazards, &res->hazard, &res->hazards, &res->hazards_lost,
                      &res->hazards_unwatched);
+        for (size_t i = 0; i < res->hazards && cluster_of(&r) > 1; i++)
+            by_blocks(&r, &res->hazard[i]);
         hazards_free(r.hazards);
     }
     if (r.feed) {

@@ -187,6 +187,9 @@ enum status sim_step_new(const struct sim_program *p, struct sim_memory *m,
                          const struct sim_launch *launch, const struct sim_step_options *o,
                          struct sim_step **out, struct err *err)
 {
+    if (launch->cluster > 1)
+        return err_set(err, ST_USAGE, "%s: a block in a cluster cannot be stepped yet",
+                       p->facts.entry);
     struct sim_step *s = xcalloc(1, sizeof *s);
     *s = (struct sim_step){.program = p, .memory = m, .launch = launch, .options = *o};
     if (!s->options.max_steps || s->options.max_steps > SIM_STEPS_MAX)

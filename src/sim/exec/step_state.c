@@ -78,7 +78,7 @@ struct sim_barrier sim_step_barrier(const struct sim_step *s, int id)
 {
     if (id < 0 || id > 15)
         return (struct sim_barrier){0};
-    const struct barrier *b = &s->worker.block.barrier[id];
+    const struct barrier *b = &s->worker.block.barrier[0][id];
     return (struct sim_barrier){b->arrived, b->expected};
 }
 

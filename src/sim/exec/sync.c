@@ -25,22 +25,29 @@ static uint32_t pred_of(const struct warp *w, uint32_t ref)
 /* ---- bar, barrier. sub: what it does; a the number, b the threads (SIM_NO_REF: all), pa the predicate ---- */
 
 /* Threads that still run, in whole warps: what a barrier without a count waits for. */
-static uint32_t live_threads(const struct block *b)
+static uint32_t live_threads(const struct block *b, uint32_t rank)
 {
     uint32_t n = 0;
     for (int i = 0; i < b->nwarps; i++)
-        n += b->warp[i].wait == WAIT_ENDED || !b->warp[i].depth ? 0 : 32;
+        n += b->warp[i].rank != rank || b->warp[i].wait == WAIT_ENDED || !b->warp[i].depth ? 0 : 32;
     return n;
 }
 
-/* All have arrived: those that wait go on. */
-static void barrier_open(struct block *b, int id, const struct code *last)
+/* What the hazard detector calls a barrier of the block of that rank. */
+static uint32_t hazard_id(uint32_t rank, uint32_t id)
 {
-    struct barrier *bar = &b->barrier[id];
-    const bool whole = !bar->expected || bar->expected >= (uint32_t)b->nwarps * 32;
+    return rank * 16 + id;
+}
+
+/* All have arrived: those that wait go on. */
+static void barrier_open(struct block *b, uint32_t rank, int id, const struct code *last)
+{
+    struct barrier *bar = &b->barrier[rank][id];
+    const bool whole =
+        b->cluster == 1 && (!bar->expected || bar->expected >= (uint32_t)b->nwarps * 32);
     for (int i = 0; i < b->nwarps; i++) {
         struct warp *w = &b->warp[i];
-        if (w->wait != WAIT_BARRIER || w->barrier != id)
+        if (w->wait != WAIT_BARRIER || w->barrier != id || w->rank != rank)
             continue;
         w->wait = WAIT_NOTHING;
         const struct code *c = &b->program->code[w->waits_at];
@@ -59,31 +66,118 @@ static void barrier_open(struct block *b, int id, const struct code *last)
     *bar = (struct barrier){0};
     b->changes++;
     if (b->worker->hazard)
-        hazard_barrier_open(b->worker->hazard, (uint32_t)id);
+        hazard_barrier_open(b->worker->hazard, hazard_id(rank, (uint32_t)id));
     if (whole && last)
         phase_begin(b, last);
 }
 
-static bool barrier_is_full(const struct block *b, const struct barrier *bar)
+static bool barrier_is_full(const struct block *b, uint32_t rank, const struct barrier *bar)
 {
-    return bar->arrived && bar->arrived >= (bar->expected ? bar->expected : live_threads(b));
+    return bar->arrived && bar->arrived >= (bar->expected ? bar->expected : live_threads(b, rank));
 }
 
 static bool misuse(struct warp *w, const struct code *c, uint32_t m, uint32_t id, uint32_t count)
 {
     if (id < 16 && (c->b == SIM_NO_REF ||
-                    (count && count % 32 == 0 && count <= (uint32_t)w->block->nwarps * 32)))
+                    (count && count % 32 == 0 && count <= (uint32_t)w->block->block_warps * 32)))
         return false;
     block_fault(w->block, w, c, __builtin_ctz(m), SIM_FAULT_BARRIER_MISUSE, SIM_NOWHERE, id, 0,
                 (uint32_t)__builtin_popcount(m),
                 "barrier %" PRIu32 " for %" PRIu32 " threads in a block of %d", id, count,
-                w->block->nwarps * 32);
+                w->block->block_warps * 32);
+    return true;
+}
+
+/* ---- barrier.cluster: its two halves ---- */
+
+/* For the hazard detector it is an mbarrier, at an address that no shared memory has: arrivals give, waits take. */
+#define MEETING_ADDR 0xfffffff0u
+
+static void tell_meeting(struct warp *w, uint32_t m, bool arrives)
+{
+    struct hazard_block *h = worker_of(w)->hazard;
+    uint32_t addr[32];
+    for (int i = 0; i < 32; i++)
+        addr[i] = MEETING_ADDR;
+    if (h && arrives)
+        hazard_mbarrier_arrive(h, (uint32_t)w->id, m, addr, false);
+    else if (h)
+        hazard_mbarrier_wait(h, (uint32_t)w->id, m, addr);
+}
+
+/* All live warps have arrived: the meeting is over, and who waits for it goes on. */
+static void meeting_settle(struct block *b, const struct code *last)
+{
+    uint32_t live = 0;
+    for (int i = 0; i < b->nwarps; i++)
+        live += b->warp[i].depth > 0;
+    if (!b->meeting_warps || b->meeting_warps < live)
+        return;
+    b->meeting_warps = 0;
+    b->meetings++;
+    b->changes++;
+    if (b->worker->hazard)
+        hazard_mbarrier_complete(b->worker->hazard, MEETING_ADDR);
+    for (int i = 0; i < b->nwarps; i++) {
+        struct warp *w = &b->warp[i];
+        if (w->wait != WAIT_CLUSTER)
+            continue;
+        w->wait = WAIT_NOTHING;
+        last = &b->program->code[w->waits_at];
+        tell_meeting(w, w->barrier_mask, false);
+    }
+    if (last)
+        phase_begin(b, last);
+}
+
+static void meeting_misuse(struct warp *w, const struct code *c, uint32_t m, bool arrives)
+{
+    block_fault(w->block, w, c, __builtin_ctz(m), SIM_FAULT_BARRIER_MISUSE, SIM_NOWHERE, 0, 0,
+                (uint32_t)__builtin_popcount(m), "%s",
+                arrives ? "it arrives a second time at one meeting of the cluster"
+                        : "it waits for the cluster without having arrived");
+}
+
+/* kind: without .relaxed. */
+static bool meeting(struct warp *w, const struct code *c, uint32_t m)
+{
+    struct block *b = w->block;
+    const bool arrives = c->sub == BAR_CLUSTER_ARRIVE;
+    COUNT(b->worker, c, barriers, 1);
+    if (m != w->live)
+        block_fault(b, w, c, __builtin_ctz(w->live & ~m), SIM_FAULT_DIVERGENT_BARRIER, SIM_NOWHERE,
+                    0, 0, (uint32_t)__builtin_popcount(w->live & ~m),
+                    "lanes 0x%08" PRIx32 " of 0x%08" PRIx32 " reach the cluster's barrier", m,
+                    w->live);
+    if (arrives) {
+        if (w->arrived > b->meetings) {
+            meeting_misuse(w, c, m, true);
+            return false;
+        }
+        w->arrived = b->meetings + 1;
+        if (c->kind)
+            tell_meeting(w, m, true);
+        b->meeting_warps++;
+        meeting_settle(b, c);
+        return false;
+    }
+    if (!w->arrived)
+        meeting_misuse(w, c, m, false);
+    if (w->arrived <= b->meetings) {
+        tell_meeting(w, m, false);
+        return false;
+    }
+    w->wait = WAIT_CLUSTER;
+    w->barrier_mask = m;
+    w->waits_at = (uint32_t)(c - b->program->code);
     return true;
 }
 
 bool barrier_arrive(struct warp *w, const struct code *c, uint32_t m)
 {
     struct block *b = w->block;
+    if (c->sub == BAR_CLUSTER_ARRIVE || c->sub == BAR_CLUSTER_WAIT)
+        return meeting(w, c, m);
     const int lane = __builtin_ctz(m);
     const uint32_t id = reg32(w, c->a)[lane], count = c->b == SIM_NO_REF ? 0 : reg32(w, c->b)[lane];
     COUNT(b->worker, c, barriers, 1);
@@ -94,7 +188,7 @@ bool barrier_arrive(struct warp *w, const struct code *c, uint32_t m)
                     id, 0, (uint32_t)__builtin_popcount(w->live & ~m),
                     "lanes 0x%08" PRIx32 " of 0x%08" PRIx32 " reach barrier %" PRIu32, m, w->live,
                     id);
-    struct barrier *bar = &b->barrier[id];
+    struct barrier *bar = &b->barrier[w->rank][id];
     if (count)
         bar->expected = count;
     bar->arrived += 32;
@@ -104,23 +198,25 @@ bool barrier_arrive(struct warp *w, const struct code *c, uint32_t m)
     bar->some_false |= yes != m;
     const bool waits = c->sub != BAR_ARRIVE;
     if (b->worker->hazard)
-        hazard_barrier_arrive(b->worker->hazard, id, (uint32_t)w->id, m, waits);
+        hazard_barrier_arrive(b->worker->hazard, hazard_id(w->rank, id), (uint32_t)w->id, m, waits);
     if (waits) {
         w->wait = WAIT_BARRIER;
         w->barrier = (int)id;
         w->barrier_mask = m;
         w->waits_at = (uint32_t)(c - b->program->code);
     }
-    if (barrier_is_full(b, bar))
-        barrier_open(b, (int)id, c);
+    if (barrier_is_full(b, w->rank, bar))
+        barrier_open(b, w->rank, (int)id, c);
     return w->wait == WAIT_BARRIER;
 }
 
 void barrier_exit(struct block *b)
 {
-    for (int i = 0; i < 16; i++)
-        if (!b->barrier[i].expected && barrier_is_full(b, &b->barrier[i]))
-            barrier_open(b, i, NULL);
+    for (uint32_t rank = 0; rank < b->cluster; rank++)
+        for (int i = 0; i < 16; i++)
+            if (!b->barrier[rank][i].expected && barrier_is_full(b, rank, &b->barrier[rank][i]))
+                barrier_open(b, rank, i, NULL);
+    meeting_settle(b, NULL);
 }
 
 /* ---- cp.async ---- */

@@ -22,7 +22,8 @@ static uint64_t *reg64(const struct warp *w, uint32_t ref)
 /* A thread's own index in its block. */
 static uint32_t tid(const struct warp *w, int lane, int dim)
 {
-    const uint32_t *n = w->block->launch->block, linear = (uint32_t)w->id * 32 + (uint32_t)lane;
+    const uint32_t *n = w->block->launch->block,
+                   linear = (uint32_t)(w->id % w->block->block_warps) * 32 + (uint32_t)lane;
     return dim == 0 ? linear % n[0] : dim == 1 ? linear / n[0] % n[1] : linear / n[0] / n[1];
 }
 
@@ -44,25 +45,29 @@ static uint64_t special_of(const struct warp *w, const struct code *c, int lane)
     case SPECIAL_NTID_Z:
         return b->launch->block[2];
     case SPECIAL_CTAID_X:
-        return b->ctaid[0];
+        return b->ctaid[0] + w->rank;
     case SPECIAL_CTAID_Y:
+    case SPECIAL_CLUSTERID_Y:
         return b->ctaid[1];
     case SPECIAL_CTAID_Z:
+    case SPECIAL_CLUSTERID_Z:
         return b->ctaid[2];
     case SPECIAL_NCTAID_X:
         return b->launch->grid[0];
     case SPECIAL_NCTAID_Y:
+    case SPECIAL_CLUSTERS_Y:
         return b->launch->grid[1];
     case SPECIAL_NCTAID_Z:
+    case SPECIAL_CLUSTERS_Z:
         return b->launch->grid[2];
     case SPECIAL_LANEID:
         return (uint64_t)lane;
     case SPECIAL_WARPID:
-        return (uint64_t)w->id;
+        return (uint64_t)(w->id % b->block_warps);
     case SPECIAL_NWARPID:
         return 64;
     case SPECIAL_SMID:
-        return b->index % (b->launch->multiprocessors ? b->launch->multiprocessors : 1);
+        return (b->index + w->rank) % (b->launch->multiprocessors ? b->launch->multiprocessors : 1);
     case SPECIAL_NSMID:
         return b->launch->multiprocessors ? b->launch->multiprocessors : 1;
     case SPECIAL_LANEMASK_EQ:
@@ -90,12 +95,20 @@ static uint64_t special_of(const struct warp *w, const struct code *c, int lane)
     case SPECIAL_DYNAMIC_SMEM:
         return b->launch->dynamic_shared;
     case SPECIAL_TOTAL_SMEM:
-        return b->shared_bytes;
-    case SPECIAL_ONE:
+        return b->block_bytes;
+    case SPECIAL_CLUSTER_RANK:
+    case SPECIAL_CLUSTER_X: /* blocks of a cluster are neighbours in x */
+        return w->rank;
+    case SPECIAL_CLUSTER_BLOCKS:
     case SPECIAL_NCLUSTER_X:
+        return b->cluster;
+    case SPECIAL_CLUSTERID_X:
+        return b->ctaid[0] / b->cluster;
+    case SPECIAL_CLUSTERS_X:
+        return b->launch->grid[0] / b->cluster;
     case SPECIAL_NCLUSTER_Y:
     case SPECIAL_NCLUSTER_Z:
-        return 1; /* a cluster is one block */
+        return 1;
     default:
         return 0;
     }

@@ -24,6 +24,7 @@ struct path {
 enum warp_wait {
     WAIT_NOTHING,
     WAIT_BARRIER,
+    WAIT_CLUSTER,
     WAIT_ENDED,
 };
 
@@ -41,10 +42,12 @@ struct warp {
     char *base[2]; /* registers, constants; indexed by bit 0 of a reference */
     uint32_t *pred;
     struct block *block;
-    uint32_t live;  /* lanes that exist and have not ended */
-    uint32_t exist; /* lanes that exist */
-    int id;
-    int depth; /* of `path`, 0 when all have ended */
+    uint32_t live;    /* lanes that exist and have not ended */
+    uint32_t exist;   /* lanes that exist */
+    int id;           /* among all warps of the block, or of the cluster */
+    uint32_t rank;    /* of its block in the cluster */
+    uint64_t arrived; /* the cluster's meeting that it has arrived at last, counted from 1 */
+    int depth;        /* of `path`, 0 when all have ended */
     struct path path[PATHS_MAX];
     enum warp_wait wait;
     uint32_t waits_at;     /* code that it waits in */
@@ -69,6 +72,8 @@ struct barrier {
 
 struct worker;
 
+/* The block that runs, or the cluster: then warps, shared memory and barriers are those of all its blocks, one behind
+ * the other. */
 struct block {
     const struct sim_program *program;
     const struct sim_launch *launch;
@@ -77,11 +82,17 @@ struct block {
     uint32_t ctaid[3];
     uint32_t threads; /* of a block */
     int nwarps;
+    uint32_t cluster;     /* blocks; 1: it is alone */
+    int block_warps;      /* of one of them */
+    uint32_t block_bytes; /* of one's shared memory; the next one's begins `stride` behind it */
+    uint32_t stride;
     struct warp *warp;
     uint8_t *shared;
     uint64_t *shared_written; /* a bit for every byte */
     uint32_t shared_bytes;
-    struct barrier barrier[16];
+    struct barrier barrier[SIM_CLUSTER_MAX][16]; /* of each block */
+    uint32_t meeting_warps; /* that have arrived at the cluster's meeting under way */
+    uint64_t meetings;      /* that are over */
     uint64_t executed;
     uint64_t changes; /* of memory that a spinning warp may wait for */
     bool ended;       /* by trap, assert, deadlock */

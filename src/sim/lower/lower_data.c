@@ -417,10 +417,10 @@ static enum status lower_set(struct lower *l)
 /* ---- ld, st ---- */
 static int space_of(struct lower *l)
 {
-    static const char *const words[] = {"global",      "shared", "shared::cta",
-                                        "local",       "param",  "param::entry",
-                                        "param::func", "const",  NULL};
-    static const uint8_t spaces[] = {SIM_GLOBAL, SIM_SHARED, SIM_SHARED, SIM_LOCAL,
+    static const char *const words[] = {"global", "shared", "shared::cta",  "shared::cluster",
+                                        "local",  "param",  "param::entry", "param::func",
+                                        "const",  NULL};
+    static const uint8_t spaces[] = {SIM_GLOBAL, SIM_SHARED, SIM_SHARED, SIM_SHARED, SIM_LOCAL,
                                      SIM_PARAM,  SIM_PARAM,  SIM_PARAM,  SIM_CONST};
     const int k = lower_choice(l, words);
     return k < 0 ? SIM_NOWHERE : spaces[k];

@@ -194,6 +194,21 @@ static enum status lower_matrix(struct lower *l, bool store)
     return ST_OK;
 }
 
+static enum status lower_movmatrix(struct lower *l)
+{
+    uint32_t a, d;
+    lower_word(l, "sync");
+    lower_word(l, "aligned");
+    if (!lower_word(l, "m8n8") || !lower_word(l, "trans") || !lower_word(l, "b16"))
+        return lower_refuse(l, "the simulator knows movmatrix.sync.aligned.m8n8.trans.b16 alone");
+    TRY(lower_end(l));
+    TRY(lower_source(l, lower_operand(l, 1), 'w', &a));
+    TRY(lower_dest(l, lower_operand(l, 0), 'w', &d));
+    struct code *c = lower_emit(l, OP_MOVMATRIX, SIM_PIPE_lsu);
+    c->a = a, c->d = d == SIM_NO_REF ? lower_temp(l) : d;
+    return ST_OK;
+}
+
 enum status lower_tensor(struct lower *l, bool *known)
 {
     const char *base = l->i->op->parts[0];
@@ -203,6 +218,8 @@ enum status lower_tensor(struct lower *l, bool *known)
         return lower_matrix(l, false);
     if (!strcmp(base, "stmatrix"))
         return lower_matrix(l, true);
+    if (!strcmp(base, "movmatrix"))
+        return lower_movmatrix(l);
     *known = !strcmp(base, "wmma");
     if (!*known)
         return ST_OK;

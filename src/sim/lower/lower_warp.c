@@ -94,8 +94,29 @@ static enum status lower_member_mask(struct lower *l, enum sim_op op, int at)
     return ST_OK;
 }
 
+/* barrier.cluster.arrive, .wait: 9.7.13.4 */
+static enum status lower_cluster_bar(struct lower *l)
+{
+    const bool arrive = lower_word(l, "arrive");
+    if (!arrive && !lower_word(l, "wait"))
+        return lower_refuse(l, "the simulator does not know this barrier");
+    const bool relaxed = arrive && lower_word(l, "relaxed");
+    if (!relaxed)
+        lower_word(l, arrive ? "release" : "acquire");
+    lower_word(l, "aligned");
+    TRY(lower_end(l));
+    struct code *c = lower_emit(l, OP_BAR, SIM_PIPE_cbu);
+    c->sub = arrive ? BAR_CLUSTER_ARRIVE : BAR_CLUSTER_WAIT;
+    c->kind = !relaxed;
+    c->a = c->b = SIM_NO_REF;
+    l->p->insn[l->index].barrier = !arrive;
+    return ST_OK;
+}
+
 static enum status lower_bar(struct lower *l)
 {
+    if (lower_word(l, "cluster"))
+        return lower_cluster_bar(l);
     lower_word(l, "cta");
     if (lower_word(l, "warp")) {
         if (!lower_word(l, "sync") || l->words)
@@ -307,6 +328,29 @@ static bool does_nothing(const struct lower *l)
     return false;
 }
 
+/* mapa.shared::cluster.u32 d, a, rank: the rank counted from 1 above CLUSTER_ADDR_BITS of the address. */
+static enum status lower_mapa(struct lower *l)
+{
+    uint32_t a, rank, d;
+    if (!lower_word(l, "shared::cluster") || lower_type(l) != PTX_U32)
+        return lower_refuse(l, "the simulator knows mapa.shared::cluster.u32 alone");
+    TRY(lower_end(l));
+    TRY(lower_source(l, lower_operand(l, 1), 'w', &a));
+    TRY(lower_source(l, lower_operand(l, 2), 'w', &rank));
+    TRY(lower_dest(l, lower_operand(l, 0), 'w', &d));
+    const uint32_t own = lower_temp(l), high = lower_temp(l);
+    struct code *c = lower_emit(l, OP_AND32, SIM_PIPE_alu);
+    c->a = a, c->b = lower_constant(l, (1u << CLUSTER_ADDR_BITS) - 1, false), c->d = own;
+    c = lower_emit(l, OP_ADD32, SIM_PIPE_alu);
+    c->a = rank, c->b = lower_constant(l, 1, false), c->d = high;
+    c = lower_emit(l, OP_SHL32, SIM_PIPE_alu);
+    c->a = high, c->b = lower_constant(l, CLUSTER_ADDR_BITS, false), c->d = high;
+    c = lower_emit(l, OP_OR32, SIM_PIPE_alu);
+    c->a = own, c->b = high, c->d = d == SIM_NO_REF ? own : d;
+    l->p->maps = true;
+    return ST_OK;
+}
+
 /* A policy is a number that only caches look at. */
 static enum status lower_policy(struct lower *l)
 {
@@ -325,9 +369,7 @@ static const char *reason(const char *base)
     } all[] = {
         {"wgmma", "wgmma needs a warp group of sm_90a, which the simulator does not have"},
         {"tcgen05", "tcgen05 is of Blackwell, which the simulator does not have"},
-        {"mapa", "the simulator runs blocks alone: clusters have no shared memory of each other"},
-        {"getctarank",
-         "the simulator runs blocks alone: clusters have no shared memory of each other"},
+        {"getctarank", "the simulator does not know whose shared memory an address is in"},
         {"alloca", "the simulator's stack does not grow"},
         {"stacksave", "the simulator's stack does not grow"},
         {"stackrestore", "the simulator's stack does not grow"},
@@ -354,6 +396,7 @@ enum status lower_warp(struct lower *l, bool *known)
         {"elect", lower_elect},  {"activemask", lower_activemask},
         {"membar", lower_fence}, {"fence", lower_fence},
         {"call", lower_call},    {"createpolicy", lower_policy},
+        {"mapa", lower_mapa},
     };
     const char *base = l->i->op->parts[0];
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
