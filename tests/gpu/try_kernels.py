@@ -35,7 +35,7 @@ LADDER = ("naive row_full row_atomic row_online row_tile fa1_2022 qtile_seq qtil
           "fused_dyn_smem fused_vector_io fused_cp_async fused_warp_spec half2_tile "
           "fa2_mma_plain fa2_mma_swizzle fa2_mma_async fa2_mma_rows fa2_mma_lazy fa2_mma_wide fa2_mma "
           "fa3_wgmma fa3_warpspec fa3_pingpong fa3_overlap fa3_persistent decode_splitkv "
-          "decode_cluster splitkv_cluster").split()
+          "decode_cluster splitkv_cluster bigd_cluster").split()
 ANY_ORDER = ("row_atomic",)  # sums whose order is not fixed: two runs may differ in the last bits
 HEAD_DIMS = (8, 40, 59, 64, 111, 128)  # multiples of 16, of 4 and of nothing
 
@@ -110,6 +110,8 @@ VARIANTS["decode_cluster"] = [({}, HALF, (32, 80, 192, 256)), ({"CLUSTER": 16}, 
 VARIANTS["splitkv_cluster"] = [({}, HALF, (32, 80, 96)), ({"BR": 64, "WARPS": 8}, HALF, (64, 128)), ({"CLUSTER": 8}, HALF, (64, 40)),
                                ({"CLUSTER": 3, "BR": 32}, HALF, (128,)), ({"WARPS": 1}, ("f16",), (64,)),
                                ({"KEYS": 16, "CLUSTER": 2}, HALF, (64, 128)), ({"WARPS": 16, "BR": 128}, HALF, (64,))]
+VARIANTS["bigd_cluster"] = [({}, F32, (512, 2048, 8192)), ({"BR": 32, "THREADS": 256}, F32, (64, 512)), ({"BR": 8, "BC": 32}, F32, (64, 1024)),
+                            ({"CLUSTER": 3, "BR": 8}, F32, (100,)), ({"BR": 4, "BC": 128, "CLUSTER": 2}, F32, (60, 128))]
 VARIANTS["fa3_persistent"] += [({"BLOCKS": 7}, HALF, (64, 128))]  # many query tiles a block
 
 
