@@ -12,7 +12,7 @@
  * @arch      90
  * @requires  sm == 90 && D <= 8192 && D % 4 == 0 && BR % 4 == 0 && BC % 32 == 0 && BR <= CLUSTER*THREADS/32
  *            && THREADS % (BR/4*(BC/4)) == 0
- * @param     BR (D<=4096?16:8) [4..32]     query rows per tile
+ * @param     BR (8+8*(D<=4096)+16*(D<=2048)) [4..32] query rows per tile
  * @param     BC (D<=2048?64:32) [32..128]  key rows per tile
  * @param     CLUSTER (D<=512?8:16) [2..16] blocks of a cluster
  * @param     THREADS 128 [64..256]         threads of a block
@@ -225,10 +225,13 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS)
 
 /* Cost: every byte of K and V once per query tile, divided among CLUSTER blocks, and all of it on its way at
  *   once; products of 4 x 4 out of shared memory, 8 loads of 16 bytes for 64 multiply-adds a lane. Two meetings
- *   of the cluster a key tile, and BR*BC floats sent by each block to owners, and by each owner to all. H=4 S=64 D=2048
- *   is 256 blocks of 0.5 MFLOP: predicted 5 to 6 us; row_online took 26 on an H200.
+ *   of the cluster a key tile, and BR*BC floats sent by each block to owners, and by each owner to all.
+ * Measured (H200, f32, B=1, us, L2 hot, graphs of 20 launches; row_online and the best of PyTorch's backends, math, in
+ *   the same run): H=4 S=64 D=512 7.7 (13.3, 28.6), D=2048 16.9, THREADS=256 16.1 (25.3, 63.6), H=2 S=32 D=4096 9.5
+ *   (18.7, 100), H=1 S=16 D=8192 9.6, BR=4 9.2 (17.7, 24.5): 3.7, 3.8, 10.6 and 2.6 times the peer. Tiles of 16 rows in
+ *   place of 32: 8.7 at D=512, 21.3 at D=2048; CLUSTER=16 in place of 8 at D=512 with these: 10.9.
  * Precision: f32 multiply-adds in all products.
- * Measured: not yet; nothing of this ran on a GPU so far.
- * Limits: a query tile has 16 rows, so K and V are read Sq/16 times; at long Sq matrix products with scores in
- *   memory win from D=512 on. With Sq below BR rows of the tile are wasted, with Sk below BC keys.
- * Next: not written yet: products by tensor cores in three parts of TF32. */
+ * Limits: a query tile has 32 rows, so K and V are read Sq/32 times, and the products are scalar: H=8 S=1024 D=512 810,
+ *   matrix products with scores in memory 437. With Sq below BR rows of the tile are wasted, with Sk below BC keys;
+ *   at D=8192 S=16 half of both.
+ * Next: not written yet: products by tensor cores in three parts of TF32; the softmax of a row by more than a warp. */

@@ -12,14 +12,14 @@
  * @dtypes    f16 bf16
  * @arch      90
  * @requires  sm == 90 && Sq <= 16 && D <= 256 && D % 8 == 0
- * @param     WARPS 4 [1..8]       warps of a block, each with keys of its own
+ * @param     WARPS (D<=128?8:4) [1..8]  warps of a block, each with keys of its own
  * @param     STAGES 3 [2..8]      steps of 16 keys that a warp has under way
- * @param     BLOCKS 256 [1..4096] clusters grow up to this many blocks: two a multiprocessor, nearly
- * @param     CLUSTER 0 [0..16]    blocks of a cluster; 0: a power of 2 that follows BLOCKS
+ * @param     BLOCKS 128 [1..4096] clusters grow up to this many blocks: one a multiprocessor, nearly
+ * @param     CLUSTER 0 [0..16]    blocks of a cluster; 0: a power of 2, at most 8, that follows BLOCKS
  * @threads   32*WARPS
- * @grid      ceil(H/Hkv*Sq/16)*max(CLUSTER,(CLUSTER==0)*max(1,min(min(16,pow2ceil(ceil(Sk/(16*WARPS)))),pow2ceil(floor(BLOCKS/(B*Hkv*ceil(H/Hkv*Sq/16)))+1)/2)))
+ * @grid      ceil(H/Hkv*Sq/16)*max(CLUSTER,(CLUSTER==0)*max(1,min(min(8,pow2ceil(ceil(Sk/(16*WARPS)))),pow2ceil(floor(BLOCKS/(B*Hkv*ceil(H/Hkv*Sq/16)))+1)/2)))
  *            Hkv B
- * @cluster   max(CLUSTER,(CLUSTER==0)*max(1,min(min(16,pow2ceil(ceil(Sk/(16*WARPS)))),pow2ceil(floor(BLOCKS/(B*Hkv*ceil(H/Hkv*Sq/16)))+1)/2)))
+ * @cluster   max(CLUSTER,(CLUSTER==0)*max(1,min(min(8,pow2ceil(ceil(Sk/(16*WARPS)))),pow2ceil(floor(BLOCKS/(B*Hkv*ceil(H/Hkv*Sq/16)))+1)/2)))
  * @smem      dynamic ring WARPS*STAGES*2*16*D*2
  *            pitch=D rows=16 swizzle=16  K and V of the steps under way, swizzled
  * @smem      dynamic parts (WARPS+1)*16*(D+8)*4 over=ring
@@ -307,11 +307,16 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS)
 }
 
 /* Cost: K and V once, as in decode_splitkv; beside that one launch, the first keys, and for the parts two
- *   meetings of the block and two of the cluster (a few hundred cycles each) with 16 loads from other blocks
- *   between them: predicted 3 us in place of 10, so 34 MB in 9 to 10 us of L2 cache and 268 MB in 63 at 4.5 TB/s.
- * Measured: not yet; nothing of this ran on a GPU so far.
- * Limits: keys are divided by powers of 2, so 8 heads of one sequence fill 128 of 132 multiprocessors, and 100
- *   heads start 200 blocks where 264 have room; decode_splitkv deals evenly. A cluster of 16 needs as many
- *   multiprocessors of one GPC free at once. More than 16 packed queries are more tiles, and each reads
- *   K and V again, if out of the L2 cache.
- * Next: K and V by the copy engine, 4 KB a request; row tiles of a head in one cluster, which share keys. */
+ *   meetings of the block and two of the cluster (a few hundred cycles each) with some loads from other blocks between
+ *   them: predicted 3 us in place of 10.
+ * Measured (H200, f16, 32 heads over 8, D=128, one query, us, L2 hot, graphs of launches; decode_splitkv and the best
+ *   of PyTorch's backends, cuDNN, in the same run): B=8 Sk=8k, clusters of 2, 64.2 (69.1, 66.3); B=32 Sk=8k, of 1, 240
+ *   (244, 235); B=64 Sk=2k, of 1, 127, WARPS=4 BLOCKS=256 125 (135, 123): the second launch and the parts were 4 to 9
+ *   us. But B=1 Sk=8k, of 8, 14.8 (15.1, 12.2), Sk=128k 156 (129, 124), and Hkv=32 Sk=8k, of 4, 51, of 3 39.5, WARPS=4
+ *   CLUSTER=6 38.1 (38.9, 36.3).
+ * Limits: the blocks of a cluster must find room on the multiprocessors of one GPC. Of those that fill a
+ *   multiprocessor (WARPS=8) the driver has room for 132 clusters of 1, 66 of 2, 39 of 3, 30 of 4, 15 of 8, 9 of 9 and 7
+ *   of 10 to 16: 8 clusters of 16, or 32 of 4, run one after another, and 8 of 8 leave half of the GPU empty. So
+ *   this wins from 64 heads of K and V in the batch on; below that decode_splitkv, which deals keys evenly. More than 16
+ *   packed queries are more tiles, and each reads K and V again, if out of the L2 cache.
+ * Next: not written yet: clusters of 8 that share a head and count themselves in; K and V by the copy engine. */

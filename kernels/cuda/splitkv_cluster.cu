@@ -40,7 +40,7 @@ constexpr int PITCH = ATTN_D + 4;         // of the parts: lanes that write 16 b
 // 8 rows by 32 columns: lane (g, t) has 8 neighbours of row g, x[r] being columns 8t + 2r and the next. To the
 // tensor cores x[0] and x[1] are columns 2t, 2t + 1, 2t + 8 and 2t + 9 of a tile of 16, and x[2] and x[3] of the next:
 // other columns than they think, but in Q and K the same.
-struct Span {
+struct alignas(16) Span {
     unsigned x[4];
 };
 __device__ inline Span load_span(const elem *row, int d, bool here)
@@ -190,8 +190,8 @@ struct Sum {
 // This block's slice of the tile's outputs: four columns a thread, over all key warps of all blocks, in their order.
 __device__ inline void add_up(const AttnArgs &a, int q0, int rank, int blocks)
 {
-    const int n = min(P_BR, a.Sq - q0) * (ATTN_D / 4), end = (rank + 1) * n / blocks;
-    for (int e = rank * n / blocks + threadIdx.x; e < end; e += ATTN_THREADS) {
+    const int n = min(P_BR, a.Sq - q0) * (ATTN_D / 4);
+    for (int e = rank * ATTN_THREADS + threadIdx.x; e < n; e += blocks * ATTN_THREADS) {
         const int r = e / (ATTN_D / 4), d = e % (ATTN_D / 4) * 4, first_warp = r / ROWS * KEY_WARPS;
         const unsigned o = shared_address(part(first_warp) + r % ROWS * PITCH + d);
         const unsigned m = shared_address(ends(first_warp) + r % ROWS);
@@ -271,9 +271,10 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS)
 /* Cost: at S=512, B=H=1, D=64 128 blocks of 4 warps have one step each: 20 loads of 16 bytes a lane, all on
  *   their way at once, 64 products, a meeting of the cluster, at most 16 loads from other blocks, a store. Beside
  *   the launch these are three dependent trips (memory, a neighbour's memory, memory), predicted 2.5 us.
- *   Where rows are many, a key is read once for 16 rows: B=1 H=8 S=512 asks the L2 cache for 32 MB, or 8 where the
- *   warps of a block come by at the same time and find it in L1 (BR=64).
- * Measured: not yet; nothing of this ran on a GPU so far.
- * Limits: 168 registers at D=64 KEYS=32; D up to 128, as K, V, Q and O of a warp are all in registers. Long rows lose
- *   to the fa3 kernels, where a tile in shared memory serves 64 or 128 queries.
- * Next: not written yet: BR and KEYS that follow the shape as CLUSTER does. */
+ * Measured (H200, f16, D=64, us, L2 hot, graphs of 20 launches; fa2_mma and the best of PyTorch's backends in the same
+ *   run): S=64 3.3, KEYS=16 3.1 (3.7, 5.0), S=128 3.6 (4.9, 5.2), S=256 4.3 (6.9, 6.9), S=512 6.5, WARPS=2 5.5, (11.3,
+ *   9.2), B=8 H=4 S=128 4.9 (5.3, 5.8), H=8 S=512 8.8 (11.3, 9.1). With a Span that lacked its
+ *   alignment, so that 16 bytes were four loads, S=512 took 8.7 and H=8 14.7: the simulator's sectors showed it.
+ * Limits: D up to 128, as K, V, Q and O of a warp are all in registers. A key is read once for 16 rows: H=8 S=1024
+ *   takes 19 us, cuDNN 14: there a tile in shared memory that serves 64 or 128 queries wins.
+ * Next: not written yet: WARPS and KEYS that follow the shape as CLUSTER does. */

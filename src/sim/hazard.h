@@ -47,10 +47,10 @@
 
 enum {
     HAZARD_LANES_OF_WARP = 32,
-    HAZARD_THREADS_MAX = 1024,
-    HAZARD_SHARED_MAX = 1 << 20,     /* bytes of a block's shared memory */
+    HAZARD_THREADS_MAX = 2048,       /* a cluster of 16 blocks of 128 */
+    HAZARD_SHARED_MAX = 4 << 20,     /* bytes of a block's shared memory */
     HAZARD_INSN_MAX = (1 << 20) - 1, /* instructions from here on are all called by this number */
-    HAZARD_BARRIERS = 256, /* 16 of each block of a cluster */
+    HAZARD_BARRIERS = 256,           /* 16 of each block of a cluster */
 };
 
 /* enumerator, name in rows, what is missing, in words */

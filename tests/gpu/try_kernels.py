@@ -105,7 +105,7 @@ for step in ("fa3_warpspec", "fa3_pingpong", "fa3_overlap", "fa3_persistent"):
 VARIANTS["decode_splitkv"] = [({}, HALF, (32, 80, 192, 256)), ({"WARPS": 8, "BLOCKS": 132}, HALF, (128,)),
                               ({"STAGES": 6, "BLOCKS": 7}, HALF, (64, 128)), ({"WARPS": 1}, ("f16",), (64,))]
 VARIANTS["decode_cluster"] = [({}, HALF, (32, 80, 192, 256)), ({"CLUSTER": 16}, HALF, (64, 128)), ({"CLUSTER": 3}, HALF, (72,)),
-                              ({"WARPS": 8, "BLOCKS": 128}, HALF, (128,)), ({"STAGES": 6, "CLUSTER": 8}, HALF, (64, 128)),
+                              ({"WARPS": 8, "BLOCKS": 128}, HALF, (128,)), ({"WARPS": 4, "STAGES": 6, "CLUSTER": 8}, HALF, (64, 128)),
                               ({"WARPS": 1, "CLUSTER": 1}, ("f16",), (64,))]
 VARIANTS["splitkv_cluster"] = [({}, HALF, (32, 80, 96)), ({"BR": 64, "WARPS": 8}, HALF, (64, 128)), ({"CLUSTER": 8}, HALF, (64, 40)),
                                ({"CLUSTER": 3, "BR": 32}, HALF, (128,)), ({"WARPS": 1}, ("f16",), (64,)),

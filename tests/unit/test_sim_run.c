@@ -36,8 +36,8 @@ struct trial {
 };
 
 /* Lowers and runs; out and in have WORDS words, in[k] is k. */
-static struct trial run_with(const char *before, const char *body, uint32_t threads,
-                             uint32_t blocks, struct sim_options o)
+static struct trial run_grid(const char *before, const char *body, uint32_t threads,
+                             uint32_t blocks, uint32_t cluster, struct sim_options o)
 {
     struct trial t = {.options = o, .err = ERR_INIT};
     uint32_t in[WORDS];
@@ -53,6 +53,7 @@ static struct trial run_with(const char *before, const char *body, uint32_t thre
     sim_memory_write(t.m, t.params[1], in, sizeof in);
     t.launch = (struct sim_launch){.grid = {blocks, 1, 1},
                                    .block = {threads, 1, 1},
+                                   .cluster = cluster,
                                    .params = t.params,
                                    .param_bytes = sizeof t.params};
     if (!t.options.threads)
@@ -67,6 +68,12 @@ static struct trial run_with(const char *before, const char *body, uint32_t thre
         printf("# %s\n", t.err.text);
     free(ptx);
     return t;
+}
+
+static struct trial run_with(const char *before, const char *body, uint32_t threads,
+                             uint32_t blocks, struct sim_options o)
+{
+    return run_grid(before, body, threads, blocks, 1, o);
 }
 
 static struct trial run(const char *body, uint32_t threads)
@@ -622,6 +629,151 @@ static void test_counts(void)
     end(&t);
 }
 
+/* ---- Clusters ---- */
+#define MEET_ARRIVE "barrier.cluster.arrive.release.aligned;\n"
+#define MEET_WAIT   "barrier.cluster.wait.acquire.aligned;\n"
+#define MEET        MEET_ARRIVE MEET_WAIT
+/* 100 block + t to its own shared memory; `between`; the same word of the block whose rank is %r6. */
+#define TO_NEIGHBOUR(between, rank)                                                           \
+    ".shared .align 4 .b8 sh[128];\nmov.u32 %r1, sh;\nmad.lo.u32 %r2, %t, 4, %r1;\n"          \
+    "mov.u32 %r3, %cluster_ctarank;\nmov.u32 %r4, %ctaid.x;\nmad.lo.u32 %r5, %r4, 100, %t;\n" \
+    "st.shared.u32 [%r2], %r5;\n" between rank                                                \
+    "mapa.shared::cluster.u32 %r7, %r2, %r6;\nld.shared::cluster.u32 %r8, [%r7];\n"           \
+    "mad.lo.u32 %r9, %r4, 32, %t;\nmad.wide.u32 %x1, %r9, 4, %out;\nst.global.u32 [%x1], %r8;\n"
+#define OTHER "xor.b32 %r6, %r3, 1;\n"
+
+static void test_clusters(void)
+{
+    const struct sim_options watched = {.hazards = true};
+    struct trial t = run_grid("", TO_NEIGHBOUR(MEET, OTHER) MEET, 32, 6, 2, watched);
+    CU_ASSERT(clean(&t));
+    CU_ASSERT_EQUAL(t.r.hazards, 0);
+    CU_ASSERT_EQUAL(t.r.blocks_run, 6);
+    for (uint32_t k = 0; k < 6 * 32; k++)
+        CU_ASSERT_EQUAL(t.out[k], 100 * (k / 32 ^ 1) + k % 32);
+    const uint64_t each = t.r.block_instructions[0];
+    for (int b = 0; b < 6; b++)
+        CU_ASSERT(t.r.block[b] == (uint64_t)b && t.r.block_instructions[b] == each);
+    end(&t);
+    /* writes to the neighbour, behind a first meeting, are seen behind the next */
+    t = run_grid(
+        "",
+        ".shared .align 4 .b8 sh[128];\nmov.u32 %r1, sh;\nmad.lo.u32 %r2, %t, 4, %r1;\n" MEET
+        "mov.u32 %r3, %cluster_ctarank;\nmov.u32 %r4, %ctaid.x;\n" OTHER
+        "mapa.shared::cluster.u32 %r7, %r2, %r6;\nst.shared::cluster.u32 [%r7], %r4;\n" MEET
+        "ld.shared.u32 %r8, [%r2];\nmad.lo.u32 %r9, %r4, 32, %t;\n"
+        "mad.wide.u32 %x1, %r9, 4, %out;\nst.global.u32 [%x1], %r8;\n",
+        32, 4, 2, watched);
+    CU_ASSERT(clean(&t));
+    CU_ASSERT_EQUAL(t.r.hazards, 0);
+    for (uint32_t k = 0; k < 4 * 32; k++)
+        CU_ASSERT_EQUAL(t.out[k], k / 32 ^ 1);
+    end(&t);
+    /* where a block is: %clusterid, %nclusterid, %cluster_nctarank, and 64 threads of two blocks */
+    t = run_grid(
+        "",
+        "mov.u32 %r1, %clusterid.x;\nmov.u32 %r2, %nclusterid.x;\nmov.u32 %r3, %cluster_nctarank;\n"
+        "mad.lo.u32 %r1, %r2, 10, %r1;\nmad.lo.u32 %r1, %r3, 100, %r1;\nmov.u32 %r4, %ctaid.x;\n"
+        "mad.lo.u32 %r9, %r4, 64, %t;\nmad.wide.u32 %x1, %r9, 4, %out;\nst.global.u32 [%x1], "
+        "%r1;\n",
+        64, 4, 2, watched);
+    CU_ASSERT(clean(&t));
+    for (uint32_t k = 0; k < 4 * 64; k++)
+        CU_ASSERT_EQUAL(t.out[k], 200 + 20 + k / 128);
+    end(&t);
+}
+
+static void cluster_race(const char *body)
+{
+    struct trial t = run_grid("", body, 32, 4, 2, (struct sim_options){.hazards = true});
+    CU_ASSERT_EQUAL(t.st, ST_OK);
+    CU_ASSERT(t.r.hazards > 0);
+    if (t.r.hazards) {
+        const struct hazard_report *h = &t.r.hazard[0];
+        CU_ASSERT(h->shared && h->kind == HAZARD_BLOCK && h->addr < 128);
+        CU_ASSERT(h->a.block != h->b.block && h->a.block / 2 == h->b.block / 2);
+        CU_ASSERT(h->a.warp == 0 && h->b.warp == 0);
+    }
+    end(&t);
+}
+
+static void test_cluster_faults(void)
+{
+    cluster_race(TO_NEIGHBOUR("", OTHER) MEET);               /* nothing between */
+    cluster_race(TO_NEIGHBOUR(MEET_ARRIVE, OTHER) MEET_WAIT); /* half a meeting */
+    cluster_race(TO_NEIGHBOUR("barrier.cluster.arrive.relaxed.aligned;\n" MEET_WAIT, OTHER) MEET);
+    cluster_race(TO_NEIGHBOUR("bar.sync 0;\n", OTHER) MEET); /* one's own block alone */
+    /* no block of that rank; the lane takes no part */
+    struct trial t = run_grid("", TO_NEIGHBOUR(MEET, "mov.u32 %r6, 2;\n") MEET, 32, 2, 2,
+                              (struct sim_options){0});
+    const struct sim_fault *f = fault_of(&t, SIM_FAULT_BOUNDS_READ);
+    CU_ASSERT(f && f->space == SIM_SHARED && f->addr < 128);
+    end(&t);
+    /* out of one's own, not into the neighbour's */
+    t = run_grid("",
+                 ".shared .align 4 .b8 sh[128];\nmov.u32 %r1, sh;\nld.shared.u32 %r2, [%r1+128];\n",
+                 32, 2, 2, (struct sim_options){0});
+    CU_ASSERT_PTR_NOT_NULL(fault_of(&t, SIM_FAULT_BOUNDS_READ));
+    end(&t);
+    /* who has ended is not waited for; who waits without having arrived, or arrives twice, is told */
+    t = run_grid("", "mov.u32 %r3, %cluster_ctarank;\nsetp.eq.u32 %p1, %r3, 1;\n@%p1 exit;\n" MEET,
+                 32, 4, 2, (struct sim_options){0});
+    CU_ASSERT(clean(&t));
+    end(&t);
+    t = run_grid("", MEET_WAIT, 32, 2, 2, (struct sim_options){0});
+    CU_ASSERT_PTR_NOT_NULL(fault_of(&t, SIM_FAULT_BARRIER_MISUSE));
+    end(&t);
+    t = run_grid(
+        "",
+        "mov.u32 %r3, %cluster_ctarank;\nsetp.eq.u32 %p1, %r3, 1;\n@%p1 bra W;\n" MEET_ARRIVE
+            MEET_ARRIVE MEET_WAIT "ret;\nW: bar.sync 0;\n" MEET,
+        32, 2, 2, (struct sim_options){0});
+    CU_ASSERT_PTR_NOT_NULL(fault_of(&t, SIM_FAULT_BARRIER_MISUSE));
+    end(&t);
+    /* one waits for the cluster, the other for a barrier that nobody else comes to */
+    t = run_grid("",
+                 "mov.u32 %r3, %cluster_ctarank;\nsetp.eq.u32 %p1, %r3, 1;\n@%p1 bra W;\n" MEET
+                 "ret;\nW: bar.sync 0, 64;\n" MEET,
+                 64, 2, 2, (struct sim_options){0});
+    CU_ASSERT(clean(&t));
+    end(&t);
+    t = run_grid("",
+                 "mov.u32 %r3, %warpid;\nsetp.eq.u32 %p1, %r3, 1;\n@%p1 bra W;\n" MEET
+                 "ret;\nW: bar.sync 0, 64;\n",
+                 64, 2, 2, (struct sim_options){0});
+    f = fault_of(&t, SIM_FAULT_DEADLOCK);
+    CU_ASSERT(f && strstr(f->text, "cluster"));
+    end(&t);
+    /* launches that make no sense */
+    for (uint32_t cluster = 3; cluster <= 32; cluster += 29) {
+        t = run_grid("", MEET, 32, 32, cluster, (struct sim_options){0});
+        CU_ASSERT_EQUAL(t.st, ST_USAGE);
+        end(&t);
+    }
+    t = run_grid("", MEET, 33, 2, 2, (struct sim_options){0});
+    CU_ASSERT_EQUAL(t.st, ST_USAGE);
+    end(&t);
+    const uint64_t half[] = {1, 2};
+    t = run_grid("", MEET, 32, 4, 2, (struct sim_options){.blocks = half, .block_count = 2});
+    CU_ASSERT(t.st == ST_USAGE && strstr(t.err.text, "cluster"));
+    end(&t);
+}
+
+/* Lane i has row i / 4, columns 2 (i % 4) and the next: element (r, c) is 8 r + c. */
+static void test_movmatrix(void)
+{
+    struct trial t = run(
+        "shl.b32 %r1, %t, 1;\nadd.u32 %r2, %r1, 1;\nshl.b32 %r2, %r2, 16;\nor.b32 %r1, %r1, %r2;\n"
+        "movmatrix.sync.aligned.m8n8.trans.b16 %r3, %r1;\nst.global.u32 [%o], %r3;\n",
+        32);
+    CU_ASSERT(clean(&t));
+    for (uint32_t k = 0; k < 32; k++) {
+        const uint32_t row = k / 4, column = k % 4 * 2; /* of the transposed */
+        CU_ASSERT_EQUAL(t.out[k], (8 * column + row) | (8 * (column + 1) + row) << 16);
+    }
+    end(&t);
+}
+
 /* A launch that makes no sense. */
 static void test_launches(void)
 {
@@ -653,6 +805,9 @@ static const struct tap_test tests[] = {
     {"variables of a module", test_variables},
     {"refusals", test_refusals},
     {"counts by hand", test_counts},
+    {"clusters", test_clusters},
+    {"clusters: races and faults", test_cluster_faults},
+    {"movmatrix", test_movmatrix},
     {"launches that make no sense", test_launches},
 };
 

@@ -610,9 +610,10 @@ static enum status watch_hazards(struct run *r, struct err *err)
     if (cluster > 1 && (h.threads > HAZARD_THREADS_MAX || h.shared_bytes > HAZARD_SHARED_MAX))
         return err_set(
             err, ST_NO,
-            "%s: hazards are found in clusters of at most %d threads and 1 MiB of shared "
+            "%s: hazards are found in clusters of at most %d threads and %d MiB of shared "
             "memory; this one has %" PRIu32 " threads and %" PRIu32 " KiB",
-            r->program->facts.entry, HAZARD_THREADS_MAX, h.threads, h.shared_bytes >> 10);
+            r->program->facts.entry, HAZARD_THREADS_MAX, HAZARD_SHARED_MAX >> 20, h.threads,
+            h.shared_bytes >> 10);
     r->hazards = hazards_new(&h);
     return ST_OK;
 }

@@ -18,7 +18,7 @@ struct record {
     uint32_t block; /* + 1; 0: none */
     uint32_t clock;
     uint32_t insn : 20, act : 3, collective : 1;
-    uint32_t slot : 10, access : 22; /* which of its block's: lanes of one have the same */
+    uint32_t slot : 11, access : 21; /* which of its block's: lanes of one have the same */
 };
 struct global_cell {
     struct record is[RECORDS]; /* the first is the last write, if there was one */
@@ -350,7 +350,7 @@ void hazard_global(struct hazard_block *b, const struct hazard_access *a, const 
                              .insn = a->insn < HAZARD_INSN_MAX ? a->insn : HAZARD_INSN_MAX,
                              .act = a->act,
                              .collective = a->collective,
-                             .access = b->accesses & ((1u << 22) - 1)}};
+                             .access = b->accesses & ((1u << 21) - 1)}};
     if (a->act == HAZARD_WRITE && !a->collective && !ascending(addr, all.mask, a->bytes))
         compare_lanes(&w, addr, all.mask);
     use_lanes(&w, addr, all.mask);

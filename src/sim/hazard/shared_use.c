@@ -16,7 +16,7 @@
 #include "sim/hazard/block.h"
 
 /* A plain write: clock 28, instruction 20, who 11 (a slot, that of its copies), whether the whole warp did it. */
-enum { INSN_BITS = 20, WHO_BITS = 11 };
+enum { INSN_BITS = 20, WHO_BITS = 12 };
 struct writing {
     uint32_t clock, insn, who;
     bool collective;
@@ -36,13 +36,16 @@ static struct writing unpack(uint64_t x)
                             .collective = x & 1};
 }
 
-enum { MANY = 63, EPOCH_MAX = (1 << 26) - 2 };
+enum { WARP_BITS = 7, MANY = (1 << WARP_BITS) - 1, EPOCH_MAX = (1 << (32 - WARP_BITS)) - 2 };
+_Static_assert((int)WARPS_MAX < (int)MANY && 2 * (int)HAZARD_THREADS_MAX <= 1 << WHO_BITS,
+               "warps, lanes and their copies");
 #define ALWAYS UINT32_MAX /* the epoch of a copy: a barrier alone does not order it */
 
 struct cell {
     uint64_t write;
     uint32_t written; /* in this epoch; 0: never */
-    uint32_t marked;  /* epoch << 6 | the warp that did something else there, MANY: several */
+    uint32_t
+        marked; /* epoch << WARP_BITS | the warp that did something else there, MANY: several */
 };
 
 /* What else is done to a cell, by lanes of one warp at one clock. */
@@ -347,9 +350,9 @@ static void check_mark(const struct work *w, uint32_t cell, uint32_t lanes, enum
 static void check_marks(const struct work *w, uint32_t cell, uint32_t lanes, enum marks kind)
 {
     const uint32_t marked = w->s->cell[cell].marked;
-    if (marked >> 6 < w->epoch)
+    if (marked >> WARP_BITS < w->epoch)
         return;
-    const uint32_t only = marked & 63;
+    const uint32_t only = marked & MANY;
     for (uint32_t v = only == MANY ? 0 : only; v < w->b->warps; v++) {
         if (w->s->mark[kind][v])
             check_mark(w, cell, lanes, kind, v, &w->s->mark[kind][v][cell]);
@@ -400,9 +403,9 @@ static void renew_mark(const struct work *w, uint32_t cell, uint32_t lanes, enum
 static inline void set_mark(const struct work *w, uint32_t cell, uint32_t lanes, enum marks kind)
 {
     struct cell *c = &w->s->cell[cell];
-    const uint32_t mine = w->epoch << 6 | w->a->warp;
+    const uint32_t mine = w->epoch << WARP_BITS | w->a->warp;
     if (c->marked != mine)
-        c->marked = c->marked >> 6 == w->epoch ? w->epoch << 6 | MANY : mine;
+        c->marked = c->marked >> WARP_BITS == w->epoch ? w->epoch << WARP_BITS | MANY : mine;
     struct mark *m = &w->s->mark[kind][w->a->warp][cell];
     if (m->clock == w->clock && m->insn == w->mark && !w->s->spilt)
         m->lanes |= lanes;
@@ -436,7 +439,7 @@ static void write_cell(const struct work *w, uint32_t cell, uint32_t lanes)
     struct cell *c = &w->s->cell[cell];
     if (c->written >= w->epoch)
         check_write(w, cell, lanes);
-    if (c->marked >> 6 >= w->epoch) {
+    if (c->marked >> WARP_BITS >= w->epoch) {
         for (enum marks k = READS; k < (w->s->strong ? MARKS : STRONG_READS); k++)
             check_marks(w, cell, lanes, k);
         c->marked = 0;
