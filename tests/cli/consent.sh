@@ -111,6 +111,7 @@ run kernel allow ours
 is "a link is not written through" [ "$rc$(ls elsewhere 2>&-)" = 3 ]
 run doctor
 is "doctor says what holds" says "$out" '^session +free .*native code and Python run once you have allowed them'
+is "  and whose rights what was allowed has" says "$out" '^worker +ok +/.*: kernels run in it, .* with your rights'
 is "  and what the cage of foreign PTX holds" says "$out" '^cage +(on|in part|off) +PTX is simulated in a process '
 run --restricted doctor
 is "  and of restricted sessions" says "$out" '^session +restricted .*no native code or Python'

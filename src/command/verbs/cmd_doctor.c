@@ -320,7 +320,10 @@ static void add_worker(struct rowset *rows)
     if (proc_find(NULL, &path, &err))
         add(rows, "worker", "missing", "%s; nothing can be measured", err.text);
     else
-        add(rows, "worker", "ok", "%s", path);
+        add(rows, "worker", "ok",
+            "%s: kernels run in it, native code and Python of yours with your rights; where it "
+            "ends or hangs, another is started",
+            path);
     free(path);
 }
 
