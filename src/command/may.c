@@ -9,7 +9,7 @@
 
 const struct may_word may_words[] = {
     {MAY_WRITE, "write", "files that a command names"},
-    {MAY_READ, "read", "packs and lessons by their path"},
+    {MAY_READ, "read", "packs, lessons, commands and shapes by their path"},
     {MAY_SHELL, "shell", "! and |, an editor"},
     {MAY_COMPILE, "compile", "sources that are not of this program"},
     {MAY_NATIVE, "native", "C and libraries that you have allowed"},

@@ -10,7 +10,7 @@
 enum may {
     MAY_WRITE =
         1, /* files that a command names, and the user's folders: export, record, kernel add */
-    MAY_READ = 2,    /* packs and lessons that a command names */
+    MAY_READ = 2,    /* packs, lessons, files of commands and of shapes that a command names */
     MAY_SHELL = 4,   /* programs of the user's: ! and |, an editor */
     MAY_COMPILE = 8, /* compilers over sources that are not of this program */
     MAY_NATIVE = 16, /* C and libraries that the user has allowed */

@@ -68,4 +68,27 @@ run results
 is "another program's tables are told as that" says "$rc $err" '^3 .*its tables are not those of this program'
 run run naive S=8 H=1 n=3 time=0.05 backend=cpu
 is "  and a result that is not kept is no success" says "$rc $err" '^3 .*its tables are not those of this program'
+
+# What is no command and no shape is told word by word: in a restricted session, and for a lesson, that would be the
+# text of whatever file was named.
+printf 'SECRETWORD of mine\n' >mine.txt
+for words in 'source-file mine.txt' '@mine.txt' 'run naive shapes=mine.txt backend=cpu'; do
+    # shellcheck disable=SC2086  # words
+    run $words
+    is "$words: free, what is wrong is told" says "$err" 'SECRETWORD'
+    # shellcheck disable=SC2086  # words
+    run --restricted $words
+    is "  restricted, no word of it" says "$rc $err" '^2 .*reading files is off in this restricted session'
+done
+printf '# T\n\n## One\n\n```attnscope\nsource-file %s/mine.txt\n```\n' "$tmp" >90-t.md
+run lesson check ./90-t.md
+is "  nor in somebody's lesson" [ "$(printf %s "$out$err" | grep -c SECRETWORD)" -eq 0 ]
+
+# A pipe that nobody reads is no reason to wait, in the full screen for ever.
+mkfifo pipe
+for words in 'report pipe h200' 'kernels > pipe'; do
+    rc=0
+    err=$(timeout 20 "$ATTNSCOPE" -c "$words" 2>&1) || rc=$?
+    is "$words" says "$rc $err" '^2 .*it is a pipe that nobody reads'
+done
 finish

@@ -85,6 +85,8 @@ static enum status exec_source_file(struct session *s, struct cmd_call *c, struc
     enum status st = call_finish(s, c, err);
     if (!st && c->nwords != 1)
         st = err_set(err, ST_USAGE, "source-file needs one file, for example: @setup.atn");
+    if (!st && !session_may(s, MAY_READ)) /* what is no command is told, word by word */
+        st = err_set(err, ST_USAGE, "reading files is off in this restricted session");
     if (st)
         return st;
     struct err why = ERR_INIT;

@@ -13,10 +13,19 @@
 #include "base/sanitize.h"
 #include "command/session.h"
 
+/* Of a pipe that nobody reads this is no wait but ENXIO; one that is read gets all there is. */
+static int open_there(const char *path, int flags)
+{
+    const int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK | flags, 0666);
+    if (fd >= 0)
+        (void)fcntl(fd, F_SETFL, flags & O_APPEND);
+    return fd;
+}
+
 /* Into the file itself. What a full disk cut off behind an older text is taken back. */
 static bool write_there(const char *path, const char *text, size_t len, bool append, bool *opened)
 {
-    const int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | (append ? O_APPEND : O_TRUNC), 0666);
+    const int fd = open_there(path, append ? O_APPEND : O_TRUNC);
     struct stat was;
     if (!(*opened = fd >= 0))
         return false;
@@ -58,7 +67,7 @@ enum status session_write(const struct session *s, const char *path, const char 
         st = err_set(err, ST_USAGE, "cannot write \"%s\": this session is restricted", name);
     else if (!write_file(path, text, len, append, &opened))
         st = err_set(err, opened ? ST_FAIL : ST_USAGE, "cannot write \"%s\": %s", name,
-                     strerror(errno));
+                     errno == ENXIO ? "it is a pipe that nobody reads" : strerror(errno));
     free(name);
     return st;
 }

@@ -121,6 +121,8 @@ static enum status measure_file(const struct shapes_run *x, const char *path, st
     char *text;
     size_t len;
     *x->total = (struct measured){.err = ERR_INIT};
+    if (!session_may(x->s, MAY_READ))
+        return err_set(err, ST_USAGE, "reading files is off in this restricted session");
     enum status st = str_read_file(path, 1 << 20, &text, &len, err);
     if (st)
         return st;
