@@ -112,6 +112,17 @@ static void test_counts(void)
     expect(&v, 55, 6, "all 128 blocks run  PTX nvcc 13.0", true);
     expect(&v, 55, 6, "tensor", false);
     expect(&v, 55, 6, "DRAM", false); /* unknown */
+    expect(&v, 55, 7, "MODEL", false);
+    r.predicted_us = 211.7;
+    expect(&v, 55, 7, "MODEL", false); /* for whom? */
+    r.predicted_on = xstrdup("H200");
+    r.predicted_error_pct = 12.6;
+    expect(&v, 55, 7, "MODEL 212 us on H200  off by 13 %", true);
+    expect(&v, 55, 7, "PTX nvcc 13.0", true); /* it hides nothing */
+    v.blank = true;
+    expect(&v, 55, 7, "212", false);
+    v.blank = false;
+    r.predicted_us = REAL_UNKNOWN;
     r.blocks_run = 3;
     r.tensor_ops = 524288;
     r.dram_bytes = 4 << 20;

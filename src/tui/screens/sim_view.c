@@ -139,6 +139,21 @@ static void draw_digest(struct flow *f, const struct sim_view *v)
     put_ratio(f, v, "sectors", over_ideal(r->global_sectors, r->global_sectors_ideal), " ideal");
 }
 
+/* What the time model makes of it: no measured time, and no GPU of this machine. */
+static void put_model(struct flow *f, const struct sim_view *v)
+{
+    char b[2][NUMBER_BUF];
+    const struct run_row *r = v->row;
+    if (!(r->predicted_us > 0) || !r->predicted_on)
+        return;
+    flow_item(f, "MODEL", role_of(v, ROLE_NORMAL), "%s us on %s",
+              shown(v, number_fmt(b[0], r->predicted_us, 3)), r->predicted_on);
+    flow_item(f, NULL, ROLE_DIM, "off by %s %%", number_fmt(b[1], r->predicted_error_pct, 2));
+    if (r->predicted_binds)
+        flow_item(f, "most", role_of(v, ROLE_DIM), "%s", shown(v, r->predicted_binds));
+    flow_line(f);
+}
+
 static void draw_counts(struct flow *f, const struct sim_view *v)
 {
     const struct run_row *r = v->row;
@@ -148,6 +163,7 @@ static void draw_counts(struct flow *f, const struct sim_view *v)
               "%s of 32", shown(v, number_fmt(b, r->active_lanes, 3)));
     put_some(f, v, "tensor", r->tensor_ops);
     flow_line(f);
+    put_model(f, v);
     put_ideal(f, v, "SMEM wavefronts", r->smem_wavefronts, r->smem_wavefronts_ideal);
     flow_line(f);
     put_ideal(f, v, "sectors", r->global_sectors, r->global_sectors_ideal);

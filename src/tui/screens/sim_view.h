@@ -1,7 +1,7 @@
 /* sim_view.h - what the simulator counted of a kernel, and what it found, as a pane.
  *
- * Plain data in, a canvas out: nothing here knows the session or the worker. Its figures are SIM, and stand in no pane
- * with others.
+ * Plain data in, a canvas out: nothing here knows the session or the worker. Its figures are SIM, but for the time that a
+ * model makes of them, which says MODEL and for which GPU; they stand in no pane with others.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef ATTNSCOPE_TUI_SIM_VIEW_H
@@ -22,7 +22,7 @@ struct sim_view {
 };
 
 enum {
-    SIM_VIEW_ROWS = 6
+    SIM_VIEW_ROWS = 7
 }; /* what it has to say at most on a line of 60 columns, without a hazard's sentence */
 
 /* "PASS  no hazard": what matters most, for a title. Nothing where nothing is known. */

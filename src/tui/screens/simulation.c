@@ -10,6 +10,7 @@
 
 #include "base/mem.h"
 #include "base/number.h"
+#include "command/ask/predicted.h"
 #include "command/ask/simulate.h"
 
 /* A grid that is run whole without being asked for has no more FLOP than this: some seconds. */
@@ -107,6 +108,7 @@ void simulation_ask(struct simulation *s, const char *names)
 {
     make_request(s, names);
     tell_command(s);
+    simulation_predict(s);
 }
 
 /* Blocks stand for others where no pass reads what another block wrote, as the simulator's backend has it. */
@@ -214,6 +216,23 @@ void simulation_follow_kernels(struct simulation *s)
 bool simulation_is_old(const struct simulation *s, const struct row *row)
 {
     return measurement_is_old(&s->part, row) || measurement_is_old(&s->whole, row);
+}
+
+static void predict_in(struct simulation *s, const struct measurement *m, int i)
+{
+    char *label = request_entry(&s->request, i);
+    struct figures *f = measurement_find(m, label);
+    if (f && figures_current(f, &s->request, i))
+        predicted_fill(s->app->session, &s->request, i, &f->row);
+    free(label);
+}
+
+void simulation_predict(struct simulation *s)
+{
+    for (int i = 0; i < s->request.nkernels; i++) {
+        predict_in(s, &s->part, i);
+        predict_in(s, &s->whole, i);
+    }
 }
 
 /* ---- steps ---- */

@@ -72,6 +72,8 @@ int simulation_entry(const struct simulation *s, const char *label);
 /* Of a kernel in this very shape, whatever its parameters; NULL: nothing. */
 const struct run_row *simulation_find(const struct simulation *s, const char *label,
                                       const struct shape *shape);
+/* Predictions are those of the GPU of the settings, though the run was another's: nothing is simulated for it. */
+void simulation_predict(struct simulation *s);
 void simulation_follow_kernels(struct simulation *s);
 bool simulation_is_old(const struct simulation *s, const struct row *row);
 
