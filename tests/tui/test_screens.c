@@ -112,6 +112,10 @@ static void test_simulated(void)
     tui_expect(p, "CUDA  fa2_mma_plain  SIM", 2000);
     tui_expect(p, "PASS  no hazard", RUN_MS);
     tui_expect(p, "warp instr", 2000);
+    pty_send(p, ":set gpu=H200\r");
+    tui_expect(p, "us on H200", RUN_MS); /* the model's time follows the GPU, without another run */
+    pty_send(p, ":set gpu=A100\r");
+    tui_expect(p, "us on A100-80GB", RUN_MS);
     CU_ASSERT_FALSE(pty_shows(p, "GFLOP/s")); /* its speed is no kernel's */
     for (int i = 0; i < 10; i++)              /* cancelled again and again */
         pty_send(p, ":set S=300\ru");
