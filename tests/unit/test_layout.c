@@ -159,6 +159,24 @@ static void test_next_skips_hidden(void)
     CU_ASSERT_EQUAL(layout_next(&l, PANE_WHY, 1), PANE_SHAPE);
 }
 
+/* Every character belongs to the pane whose inside it is in, or to none: corners are of nobody else. */
+static void test_pane_at(void)
+{
+    struct screen_layout l;
+    layout_explore(120, 40, &wish, &l);
+    for (int p = 0; p < PANE_COUNT; p++) {
+        const struct rect r = l.pane[p];
+        if (r.w <= 0)
+            continue;
+        CU_ASSERT_EQUAL(layout_pane_at(&l, r.x, r.y), p);
+        CU_ASSERT_EQUAL(layout_pane_at(&l, r.x + r.w - 1, r.y + r.h - 1), p);
+        CU_ASSERT_NOT_EQUAL(layout_pane_at(&l, r.x + r.w, r.y), p);
+        CU_ASSERT_NOT_EQUAL(layout_pane_at(&l, r.x, r.y + r.h), p);
+    }
+    CU_ASSERT_EQUAL(layout_pane_at(&l, 0, 39), PANE_COUNT); /* the footer */
+    CU_ASSERT_EQUAL(layout_pane_at(&l, -1, -1), PANE_COUNT);
+}
+
 static const struct tap_test tests[] = {
     {"80x24 is the design", test_80x24},
     {"large terminals get more columns", test_wide},
@@ -167,6 +185,7 @@ static const struct tap_test tests[] = {
     {"compact shows the focused pane", test_compact_focus},
     {"a pane beside times", test_simulated},
     {"the focus skips hidden panes", test_next_skips_hidden},
+    {"the pane under the mouse", test_pane_at},
 };
 
 TAP_MAIN("layout", tests)

@@ -410,27 +410,14 @@ static void explore_close(void *ctx)
 
 /* ---- drawing ---- */
 
-/* The last samples of the figures shown as a picture. */
-static void renew_samples(struct explore *e, const struct figures *f)
-{
-    chart_free(e->samples);
-    e->samples = NULL;
-    if (!f || !json_array_size(f->row.recent_us))
-        return;
-    e->samples = chart_new(&chart_samples);
-    struct sample_chart *s = e->samples->model;
-    samples_size(s, 1);
-    s->series[0].name = xstrdup(f->label);
-    s->series[0].stale = !figures_current(f, &e->subject.request, 0);
-    samples_take(&s->series[0], f->row.recent_us);
-}
-
 static void view_measured(struct explore *e, struct explore_view *v)
 {
     const struct figures *f = figures_of(e, e->kernel), *pair = pair_of(e);
-    renew_samples(e, f);
+    const bool stale = f && !figures_current(f, &e->subject.request, 0);
+    chart_free(e->samples);
+    e->samples = f ? figures_samples(f, stale) : NULL;
     v->row = f ? &f->row : NULL;
-    if (f && !figures_current(f, &e->subject.request, 0)) {
+    if (stale) {
         char shape[160];
         shape_format(&f->shape, shape, sizeof shape);
         snprintf(e->old_shape, sizeof e->old_shape, "%s%s%.80s", shape, f->params[0] ? " " : "",
@@ -717,27 +704,15 @@ static void explore_move(void *ctx, enum move m)
 
 /* ---- mouse ---- */
 
-static bool in_rect(struct rect r, int x, int y)
-{
-    return x >= r.x && x < r.x + r.w && y >= r.y && y < r.y + r.h;
-}
-
-static int pane_at(const struct explore *e, int x, int y)
-{
-    for (int p = 0; p < PANE_COUNT; p++)
-        if (e->layout.pane[p].w > 0 && in_rect(e->layout.pane[p], x, y))
-            return p;
-    return -1;
-}
-
 /* A press chooses pane and row. */
 static void explore_click(void *ctx, int x, int y)
 {
     struct explore *e = ctx;
-    int p = pane_at(e, x, y), row;
-    if (p < 0)
+    const enum pane p = layout_pane_at(&e->layout, x, y);
+    int row;
+    if (p == PANE_COUNT)
         return;
-    e->focus = (enum pane)p;
+    e->focus = p;
     if (p == PANE_SHAPE && (row = list_at(&e->shape_list, x, y)) >= 0)
         explore_select_setting(e, row);
     if (p == PANE_KERNELS && (row = list_at(&e->kernel_list, x, y)) >= 0)
@@ -748,7 +723,8 @@ static void explore_click(void *ctx, int x, int y)
 static void explore_wheel(void *ctx, int x, int y, int by)
 {
     struct explore *e = ctx;
-    int p = pane_at(e, x, y), row = list_at(&e->shape_list, x, y);
+    const enum pane p = layout_pane_at(&e->layout, x, y);
+    const int row = list_at(&e->shape_list, x, y);
     if (p == PANE_KERNELS) {
         explore_select_kernel(e, kernel_rows_index(&e->kernels, e->kernel) + by);
     } else if (p == PANE_SHAPE && row >= 0 && row == e->shape_cur && e->focus == PANE_SHAPE) {

@@ -173,3 +173,12 @@ enum pane layout_next(const struct screen_layout *l, enum pane from, int dir)
     }
     return from;
 }
+
+enum pane layout_pane_at(const struct screen_layout *l, int x, int y)
+{
+    enum pane p = 0;
+    while (p < PANE_COUNT && !(x >= l->pane[p].x && x < l->pane[p].x + l->pane[p].w &&
+                               y >= l->pane[p].y && y < l->pane[p].y + l->pane[p].h))
+        p++;
+    return p;
+}

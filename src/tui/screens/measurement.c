@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "draw/chart.h"
 #include "tui/screens/screen_util.h"
 
 void measurement_init(struct measurement *m, struct app *a)
@@ -82,6 +83,19 @@ bool figures_current(const struct figures *f, const struct request *r, int i)
         return false;
     request_params(r, i, params, sizeof params);
     return shape_equal(&f->shape, &r->problem.shape) && strcmp(f->params, params) == 0;
+}
+
+struct chart *figures_samples(const struct figures *f, bool stale)
+{
+    if (!json_array_size(f->row.recent_us))
+        return NULL;
+    struct chart *c = chart_new(&chart_samples);
+    struct sample_chart *s = c->model;
+    samples_size(s, 1);
+    s->series[0].name = xstrdup(f->label);
+    s->series[0].stale = stale;
+    samples_take(&s->series[0], f->row.recent_us);
+    return c;
 }
 
 static bool is_of(const struct figures *f, const struct row *row)

@@ -75,6 +75,8 @@ struct figures *measurement_pair(const struct measurement *m, const char *first,
 void measurement_follow_kernels(struct measurement *m);
 /* Are they of entry i of the request: its shape, its parameters? f may be NULL: no. */
 bool figures_current(const struct figures *f, const struct request *r, int i);
+/* Their last samples as a picture, new; NULL: there are none. */
+struct chart *figures_samples(const struct figures *f, bool stale);
 
 /* Is it a row of these figures whose kernel, asked for now, would have another shape or other parameters? */
 bool measurement_is_old(const struct measurement *m, const struct row *row);
