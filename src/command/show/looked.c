@@ -57,24 +57,24 @@ struct reduce_row {
 };
 
 // clang-format off
-#define EXECUTED_FIELDS(row_)                                                                       \
-    FIELD_AT("kernel", FIELD_TEXT, row_, by.kernel, .doc = "Name of the kernel."),                  \
-    FIELD_AT("shape", FIELD_TEXT, row_, by.shape, .doc = "The attention problem."),                 \
-    FIELD_AT("params", FIELD_TEXT, row_, by.params, .doc = "Kernel parameters, defaults included."), \
-    FIELD_AT("origin", FIELD_TEXT, row_, by.origin, .doc = "Where the figures come from: sim."),    \
-    FIELD_AT("ptx", FIELD_TEXT, row_, by.ptx, .doc = "Whose PTX was run: compiler and version."),   \
-    FIELD_AT("pass", FIELD_TEXT, row_, by.pass, .doc = "Launch of the run."),                       \
-    FIELD_AT("place", FIELD_TEXT, row_, by.place, .doc = "Source line; in brackets what was inlined there."), \
-    FIELD_AT("file", FIELD_TEXT, row_, by.file, .doc = "File of the source line."),                 \
-    FIELD_AT("line", FIELD_INT, row_, by.line, .doc = "Its number."),                               \
-    FIELD_AT("text", FIELD_TEXT, row_, by.text, .doc = "The text of the kernel's own line."), \
-    FIELD_AT("instruction", FIELD_TEXT, row_, by.instruction, .doc = "The PTX instruction that was executed."), \
-    FIELD_AT("block", FIELD_JSON, row_, by.block, .doc = "The block, [x,y,z]."),                    \
-    FIELD_AT("warp", FIELD_INT, row_, by.warp, .doc = "The warp of the block."),                    \
-    FIELD_AT("turn", FIELD_INT, row_, by.turn, .doc = "Which time it was that the warp came to the line.")
-
+static const struct field executed_fields[] = {
+    FIELD(FIELD_TEXT, executed, kernel, .doc = "Name of the kernel."),
+    FIELD(FIELD_TEXT, executed, shape, .doc = "The attention problem."),
+    FIELD(FIELD_TEXT, executed, params, .doc = "Kernel parameters, defaults included."),
+    FIELD(FIELD_TEXT, executed, origin, .doc = "Where the figures come from: sim."),
+    FIELD(FIELD_TEXT, executed, ptx, .doc = "Whose PTX was run: compiler and version."),
+    FIELD(FIELD_TEXT, executed, pass, .doc = "Launch of the run."),
+    FIELD(FIELD_TEXT, executed, place, .doc = "Source line; in brackets what was inlined there."),
+    FIELD(FIELD_TEXT, executed, file, .doc = "File of the source line."),
+    FIELD(FIELD_INT, executed, line, .doc = "Its number."),
+    FIELD(FIELD_TEXT, executed, text, .doc = "The text of the kernel's own line."),
+    FIELD(FIELD_TEXT, executed, instruction, .doc = "The PTX instruction that was executed."),
+    FIELD(FIELD_JSON, executed, block, .doc = "The block, [x,y,z]."),
+    FIELD(FIELD_INT, executed, warp, .doc = "The warp of the block."),
+    FIELD(FIELD_INT, executed, turn, .doc = "Which time it was that the warp came to the line."),
+    {.name = NULL},
+};
 static const struct field banks_fields[] = {
-    EXECUTED_FIELDS(banks_row),
     FIELD(FIELD_INT, banks_row, lane, .doc = "The lane."),
     FIELD(FIELD_TEXT, banks_row, element, .doc = "The element of shared memory that it wants, Ks[5][0]."),
     FIELD(FIELD_INT, banks_row, offset, .title = "at byte", .unit = "B", .doc = "Where that is in the block's shared memory."),
@@ -88,7 +88,6 @@ static const struct field banks_fields[] = {
     {.name = NULL},
 };
 static const struct field access_fields[] = {
-    EXECUTED_FIELDS(access_row),
     FIELD(FIELD_INT, access_row, load, .doc = "An access of the warp, from 1."),
     FIELD(FIELD_TEXT, access_row, element, .title = "first lane", .doc = "The element that its first lane wants, K[0][0][5][0]."),
     FIELD(FIELD_INT, access_row, lanes, .doc = "How many lanes take part."),
@@ -102,7 +101,6 @@ static const struct field access_fields[] = {
     {.name = NULL},
 };
 static const struct field reduce_fields[] = {
-    EXECUTED_FIELDS(reduce_row),
     FIELD(FIELD_INT, reduce_row, step, .doc = "A step of the reduction, from 1."),
     FIELD(FIELD_INT, reduce_row, adds, .title = "add", .doc = "How many lanes add in it."),
     FIELD(FIELD_INT, reduce_row, lane, .doc = "The lane that adds, where it is one alone."),
@@ -115,9 +113,10 @@ static const struct field reduce_fields[] = {
     FIELD(FIELD_REAL, reduce_row, max_diff, .title = "off by", .digits = 3, .doc = "The distance of the value to it."),
     {.name = NULL},
 };
-static const struct row_type banks_type = ROW_TYPE(banks_row, {banks_fields, 0}),
-                             access_type = ROW_TYPE(access_row, {access_fields, 0}),
-                             reduce_type = ROW_TYPE(reduce_row, {reduce_fields, 0});
+static const struct row_type
+    banks_type = ROW_TYPE(banks_row, {executed_fields, offsetof(struct banks_row, by)}, {banks_fields, 0}),
+    access_type = ROW_TYPE(access_row, {executed_fields, offsetof(struct access_row, by)}, {access_fields, 0}),
+    reduce_type = ROW_TYPE(reduce_row, {executed_fields, offsetof(struct reduce_row, by)}, {reduce_fields, 0});
 
 const struct columns trace_banks_columns = {
     .type = &banks_type,
