@@ -164,7 +164,7 @@ static void test_pane_at(void)
 {
     struct screen_layout l;
     layout_explore(120, 40, &wish, &l);
-    for (int p = 0; p < PANE_COUNT; p++) {
+    for (enum pane p = 0; p < PANE_COUNT; p++) {
         const struct rect r = l.pane[p];
         if (r.w <= 0)
             continue;
