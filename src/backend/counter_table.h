@@ -70,7 +70,8 @@ COUNTED(l2_bytes, "L2 traffic", "B", MEMORY, SUM, 1,
         "bytes that were asked of the L2, by whomever",
         "lts__t_bytes.sum")
 COUNTED(smem_wavefronts, "SMEM wavefronts", "", MEMORY, SUM, 1,
-        "passes of the shared-memory pipe; an access without conflicts takes one for 128 bytes",
+        "passes of the shared-memory pipe; an access without conflicts takes one for 128 bytes; a GPU counts "
+        "its shuffles, too",
         "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum")
 COUNTED(smem_conflicts, "SMEM bank conflicts", "", MEMORY, SUM, 1,
         "those wavefronts that exist only because threads wanted one bank at once, as the counter has "

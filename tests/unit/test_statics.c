@@ -55,6 +55,7 @@ static void every_form_has_its_row(void)
          SIM_PIPE_lsu},
         {"and.pred", "predicate", SIM_PIPE_COUNT},
         {"mov.pred", "predicate", SIM_PIPE_COUNT},
+        {"mov.b32", "bits of another type, halves of a word", SIM_PIPE_alu},
         {"ex2.approx.ftz.f16x2", "exp2, tanh of halves", SIM_PIPE_xu},
         {"fma.rn.bf16x2", "arithmetic of halves", SIM_PIPE_half},
         {"max.f16x2", "arithmetic of halves", SIM_PIPE_half},

@@ -56,6 +56,7 @@ static const struct row rows[] = {
     {"branch", "bra brx", NULL, NULL, .alu = 0.7, .cbu = 1.75},
     {"call", "call", NULL, NULL, .cbu = 1},
     {"end", "ret exit trap", NULL, NULL, .cbu = 0},
+    {"bits of another type, halves of a word", "mov", "b16 b32 b64", NULL, .alu = 0.05},
     {"move", "mov", NULL, NULL, .alu = 0.45},
     {"wide multiply", "mul mad", NULL, "wide", .imul = 1.2},
     {"64-bit multiply", "mul mad", INTS64, NULL, .imul = 2},
