@@ -80,6 +80,7 @@ for words in 'source-file mine.txt' '@mine.txt' 'run naive shapes=mine.txt backe
     run --restricted $words
     is "  restricted, no word of it" says "$rc $err" '^2 .*reading files is off in this restricted session'
 done
+# shellcheck disable=SC2016  # a fence
 printf '# T\n\n## One\n\n```attnscope\nsource-file %s/mine.txt\n```\n' "$tmp" >90-t.md
 run lesson check ./90-t.md
 is "  nor in somebody's lesson" [ "$(printf %s "$out$err" | grep -c SECRETWORD)" -eq 0 ]
