@@ -270,6 +270,8 @@ enum { HEADS = sizeof heads / sizeof *heads, PHASE_W = 11 };
 
 static void head_text(const struct row *row, int i, bool blank, char *out, size_t size)
 {
+    const struct field *f = row_field(row, heads[i].field);
+    const char *unit = f && f->unit ? f->unit : "";
     double v = row_real(row, heads[i].field);
     char b[NUMBER_BUF];
     bool live = strcmp(heads[i].field, "measured_tflops") == 0 ||
@@ -282,15 +284,15 @@ static void head_text(const struct row *row, int i, bool blank, char *out, size_
                                                    : "-");
     else if (live && blank && isfinite(v))
         snprintf(out, size, "?");
-    else if (strstr(heads[i].field, "_us"))
+    else if (strcmp(unit, "us") == 0)
         snprintf(out, size, "%s", number_fmt_us(b, v));
-    else if (strstr(heads[i].field, "_bytes"))
+    else if (strcmp(unit, "B") == 0)
         snprintf(out, size, "%s", number_fmt_bytes(b, v));
     else if (strcmp(heads[i].field, "flops") == 0)
         snprintf(out, size, "%s", number_fmt_count(b, v));
     else
         snprintf(out, size, "%s%s", number_fmt(b, v, 3),
-                 strstr(heads[i].field, "_pct") && isfinite(v) ? " %" : "");
+                 strcmp(unit, "%") == 0 && isfinite(v) ? " %" : "");
 }
 
 static void draw_phase(struct roofline *x, struct canvas *c, struct rect r, int phase, int k)
