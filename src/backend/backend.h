@@ -194,6 +194,11 @@ struct backend_ops {
      * called. Puts what was seen into the object `out`. ST_USAGE: there is no such line. Optional. */
     enum status (*look)(struct backend *b, struct slot *s, const struct look_at *l, json_t *out,
                         struct err *err);
+    /* Asks about a block of the kernel that is held still, from the first ask on and until it is unloaded; `ask` is
+     * JSON text of `len` bytes, and *answer the object of backend/debug.h, which the caller owns. ST_OK though an ask
+     * was refused, which the answer says; else the block is lost. run_watch may stop it. Optional. */
+    enum status (*debug)(struct backend *b, struct slot *s, const char *ask, size_t len,
+                         json_t **answer, struct err *err);
 };
 
 /* Poison and guards: a quiet NaN pattern no kernel writes by accident. See measure/verify.h. */

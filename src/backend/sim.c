@@ -12,6 +12,7 @@
 #include "backend/backend.h"
 #include "backend/compile/ptx.h"
 #include "backend/cpu_host.h"
+#include "backend/sim/debugged.h"
 #include "backend/sim/answer.h"
 #include "backend/sim/launch.h"
 #include "base/clock.h"
@@ -33,6 +34,7 @@ struct slot {
     bool lse_is_fresh;        /* the last run was asked for it: its counts are no timed run's */
     struct sim_answer answer; /* of the last run; counts are of the one that wrote no LSE */
     bool done;                /* it came to its end: counts are those of a run */
+    struct cage *debugged;    /* where a block is held; NULL: nowhere */
 };
 
 struct backend {
@@ -87,6 +89,7 @@ static size_t lse_bytes(const struct backend *b)
 
 static void free_slot(const struct backend *b, struct slot *s)
 {
+    cage_close(s->debugged);
     cage_unshare(s->output, sim_output_bytes(b));
     cage_unshare(s->lse, lse_bytes(b) + 2 * OUTPUT_GUARD_BYTES);
     plan_clear(&s->plan);
@@ -509,6 +512,43 @@ static enum status sim_look(struct backend *b, struct slot *s, const struct look
     return st == ST_FAIL ? ST_NO : st;
 }
 
+/* ---- a block that is held still ---- */
+
+static enum status open_debugged(struct backend *b, struct slot *s, struct err *err)
+{
+    static const int cpu_s = 86400;
+    struct sim_job j = job_of(b, s);
+    j.hazards = false; /* of earlier passes */
+    j.threads = 1;
+    j.lse = NULL;
+    poison_all(b, s);
+    s->done = false;
+    const struct cage_limits limits = {
+        .wall_s = j.seconds + 10, .cpu_s = cpu_s, .bytes = 2 * memory_of(b, s)};
+    return cage_open(s->desc->name, &limits, sim_debug_serve, &j, &s->debugged, err);
+}
+
+static enum status sim_debug(struct backend *b, struct slot *s, const char *ask, size_t len,
+                             json_t **answer, struct err *err)
+{
+    struct watched w = {b->watch, seconds_now()};
+    const struct cage_watch watch = {go_on, &w};
+    struct str text = {0};
+    *answer = NULL;
+    enum status st = s->debugged ? ST_OK : open_debugged(b, s, err);
+    if (st == ST_OK)
+        st = cage_ask(s->debugged, ask, len, b->watch ? &watch : NULL, &text, err);
+    if (st == ST_OK && text.len <= DEBUG_ANSWER_MAX)
+        *answer = json_loadb(str_text(&text), text.len, 0, NULL);
+    str_free(&text);
+    if (st == ST_OK && !json_is_object(*answer)) {
+        json_decref(*answer);
+        *answer = NULL;
+        st = err_set(err, ST_NO, "%s: its process sent what is no answer", s->desc->name);
+    }
+    return st == ST_FAIL ? ST_NO : st;
+}
+
 /* Without a clock there are no samples, nor what prepares and inspects them. */
 // clang-format off
 BACKEND_ROW(sim,
@@ -541,4 +581,5 @@ const struct backend_ops backend_sim = {
     .output_bytes = sim_output_bytes,
     .profile = sim_profile,
     .look = sim_look,
+    .debug = sim_debug,
 };

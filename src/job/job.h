@@ -61,6 +61,7 @@ struct job {
     double estimate_s[ROLES]; /* and how long until the next sign of life */
     struct lateness clocks;   /* the launch worker's beside ours while it times */
     bool ready;               /* every entry has run once */
+    int asks;                 /* so many were asked of it */
     bool done;                /* the launch worker has said DONE, or was never asked */
     double cancel_by;         /* the launch worker must have stopped; INFINITY: nobody cancelled */
     bool careful; /* a worker died and nobody knows which kernel did it; now we want to */

@@ -68,12 +68,14 @@ bool peer_stop(struct peer *p)
     json_t *payload;
     int fd;
     if (p->cancelled || receive(p, &type, &payload, &fd) != ST_OK)
-        return p->cancelled || p->gone;
+        return p->cancelled || p->gone || p->hushed;
     json_decref(payload);
     if (fd >= 0)
         close(fd);
     if (type == WIRE_CANCEL)
         p->cancelled = true;
+    else if (type == WIRE_ASK && p->answers)
+        p->hushed = true;
     else
         p->gone = true; /* nothing else may come now */
     return true;

@@ -20,6 +20,8 @@ struct peer {
     int job;                    /* number of the job under way, in every frame */
     bool gone;                  /* the supervisor, or its good sense */
     bool cancelled;             /* it asked to stop the job under way */
+    bool answers;               /* asks may come, and one that asks nothing is */
+    bool hushed;                /* to stop what is being done for the last */
 };
 
 /* Takes the descriptor and says hello. */

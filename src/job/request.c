@@ -18,7 +18,7 @@ enum { ENTRIES_MAX = 64, TEXT_MAX = 4096 };
 
 static const char *const kind_names[] = {
     [JOB_RUN] = "run",         [JOB_CHECK] = "check", [JOB_TRACE] = "trace",
-    [JOB_PROFILE] = "profile", [JOB_LOOK] = "look",   [JOB_COMPILE] = "compile",
+    [JOB_PROFILE] = "profile", [JOB_LOOK] = "look",   [JOB_DEBUG] = "debug", [JOB_COMPILE] = "compile",
     [JOB_LISTING] = "listing", [JOB_PEAK] = "peak",   NULL};
 
 const char *job_extra_list(enum job_kind kind)
@@ -26,6 +26,7 @@ const char *job_extra_list(enum job_kind kind)
     return kind == JOB_TRACE     ? "traces"
            : kind == JOB_PROFILE ? "profiles"
            : kind == JOB_LOOK    ? "looks"
+           : kind == JOB_DEBUG   ? "debugs"
                                  : NULL;
 }
 
@@ -132,7 +133,7 @@ static enum status read_kind(struct job_request *r, const json_t *v, struct err 
             return ST_OK;
         }
     return wrong(err, "kind",
-                 "\"run\", \"check\", \"trace\", \"profile\", \"look\", \"compile\", \"listing\" "
+                 "\"run\", \"check\", \"trace\", \"profile\", \"look\", \"debug\", \"compile\", \"listing\" "
                  "or \"peak\"");
 }
 

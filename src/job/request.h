@@ -18,6 +18,8 @@ enum job_kind {
                     or null per entry}, see backend_ops.profile */
     JOB_LOOK, /* run only to look at a line, as `look` says: no check, no figures; in job_extra() {"looks":
                     one object or null per entry}, see backend_ops.look */
+    JOB_DEBUG, /* hold a block of entry 0 still and answer what job_ask() asks, until it is cancelled; in job_extra()
+                    {"debugs": [{number, answer}]}, see backend/debug.h */
     JOB_COMPILE, /* compile every entry's CUDA source for `sm`, without a GPU; result in
                     job_extra(), see serve_code.c */
     JOB_LISTING, /* compile entry 0 likewise and list its PTX and SASS, see serve_listing.c */

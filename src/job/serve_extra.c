@@ -4,7 +4,9 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "job/serve_extra.h"
 
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "job/serve_check.h"
 
@@ -69,5 +71,66 @@ enum status launch_look(struct launch *l, int i, struct err *err)
     if (st == ST_USAGE)
         json_object_set_new(out, "usage", json_true());
     json_array_set_new(l->traces, (size_t)i, out);
+    return st;
+}
+
+/* One ask, answered: the item of the list. */
+static enum status answer(struct launch *l, int i, const json_t *frame, struct err *err)
+{
+    static const double answer_s = 5; /* until it says that it goes on */
+    json_t *is = NULL, *number = json_object_get(frame, "number");
+    char *text = json_dumps(json_object_get(frame, "ask"), JSON_COMPACT);
+    l->running = i;
+    l->peer.hushed = false;
+    peer_estimate(&l->peer, PHASE_FIRST_RUN, i, answer_s);
+    const enum status st = l->ops->debug(l->backend, l->entries[i].slot, text ? text : "",
+                                         text ? strlen(text) : 0, &is, err);
+    free(text);
+    l->peer.hushed = false;
+    if (st != ST_OK)
+        return st;
+    json_array_set_new(l->traces, (size_t)i,
+                       json_pack("{s:O, s:o}", "number", number ? number : json_null(), "answer", is));
+    launch_send_rows(l, true);
+    return ST_OK;
+}
+
+/* The next that is asked; NULL: nobody asks any more. */
+static json_t *next_ask(struct launch *l)
+{
+    enum wire_type type;
+    json_t *payload;
+    int fd;
+    while (peer_next(&l->peer, &type, &payload, &fd)) {
+        if (fd >= 0)
+            close(fd);
+        if (type == WIRE_ASK && json_is_object(json_object_get(payload, "ask")))
+            return payload;
+        json_decref(payload);
+        if (type == WIRE_ASK) /* to stop what is done already */
+            continue;
+        l->peer.cancelled |= type == WIRE_CANCEL;
+        l->peer.gone |= type != WIRE_CANCEL;
+        break;
+    }
+    return NULL;
+}
+
+enum status launch_debug(struct launch *l, int i, struct err *err)
+{
+    enum status st = launch_load(l, i, err);
+    if (st == ST_OK && !l->ops->debug)
+        st = err_set(err, ST_NO, "backend=%s cannot hold a block still; backend=%s can",
+                     l->info->name, backend_simulator()->name);
+    if (st != ST_OK)
+        return st;
+    json_array_set_new(l->traces, (size_t)i, json_pack("{s:i}", "number", 0));
+    launch_send_rows(l, true);
+    l->peer.answers = true;
+    for (json_t *ask; st == ST_OK && (ask = next_ask(l));) {
+        st = answer(l, i, ask, err);
+        json_decref(ask);
+    }
+    l->peer.answers = false;
     return st;
 }

@@ -14,4 +14,7 @@ enum status launch_profile(struct launch *l, int i, struct err *err);
 /* JOB_LOOK: entry i, which nobody has run, into l->traces. */
 enum status launch_look(struct launch *l, int i, struct err *err);
 
+/* JOB_DEBUG: holds a block of entry i and answers asks until nobody asks any more. */
+enum status launch_debug(struct launch *l, int i, struct err *err);
+
 #endif

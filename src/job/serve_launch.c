@@ -37,8 +37,9 @@ static void check_entries(struct launch *l)
         struct err why = ERR_INIT;
         if (l->entries[i].skip)
             continue;
-        const bool look = l->request.kind == JOB_LOOK;
-        enum status st = look ? launch_look(l, i, &why) : launch_check(l, i, &why);
+        enum status st = l->request.kind == JOB_LOOK    ? launch_look(l, i, &why)
+                         : l->request.kind == JOB_DEBUG ? launch_debug(l, i, &why)
+                                                        : launch_check(l, i, &why);
         if (st == ST_OK && l->request.kind == JOB_TRACE)
             st = launch_trace(l, i, &why);
         if (st == ST_OK && l->request.kind == JOB_PROFILE)

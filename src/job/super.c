@@ -561,7 +561,7 @@ static enum status send_job(struct super *s, struct job *j, struct err *err)
     j->veteran = launch->greeted;
     st = crew_need(&s->crew, LAUNCH, err);
     const bool judged = j->request.kind != JOB_PEAK && j->request.kind != JOB_COMPILE &&
-                        j->request.kind != JOB_LISTING;
+                        j->request.kind != JOB_LISTING && j->request.kind != JOB_DEBUG;
     if (st == ST_OK && judged)
         st = crew_need(&s->crew, JUDGE, err);
     if (st != ST_OK)
@@ -819,6 +819,41 @@ void job_free(struct job *j)
         job_cancel(j);
     else
         job_destroy(j);
+}
+
+/* ---- asking ---- */
+
+const json_t *job_answer(const struct job *j, int number)
+{
+    const char *list = job_extra_list(j->request.kind);
+    const json_t *item = list ? json_array_get(json_object_get(j->extra, list), 0) : NULL;
+    const json_t *is = json_object_get(item, "number");
+    return number && json_is_integer(is) && json_integer_value(is) == number
+               ? json_object_get(item, "answer")
+               : NULL;
+}
+
+bool job_listens(const struct job *j)
+{
+    return j->request.kind == JOB_DEBUG && j->super && !job_ended(j) && j->ready && !j->done &&
+           isinf(j->cancel_by) && (!j->asks || job_answer(j, j->asks));
+}
+
+int job_ask(struct job *j, const json_t *ask)
+{
+    struct super *s = j->super;
+    struct err why = ERR_INIT;
+    if (ask ? !job_listens(j) : !s || !j->asks || job_ended(j) || j->done)
+        return 0;
+    j->asks += ask != NULL;
+    json_t *msg = json_pack("{s:i, s:i}", "job", j->id, "number", j->asks);
+    if (ask)
+        json_object_set(msg, "ask", (json_t *)(uintptr_t)ask);
+    crew_expect(&s->crew, LAUNCH, job_silence(j, 0, false));
+    if (wire_send(s->crew.procs[LAUNCH].wire, WIRE_ASK, msg, -1, 0, &why) != ST_OK)
+        s->crew.procs[LAUNCH].closed_since = seconds_now();
+    json_decref(msg);
+    return j->asks;
 }
 
 /* ---- for doctor and tests ---- */

@@ -35,6 +35,15 @@ struct job *super_submit(struct super *s, const struct job_request *r);
 void job_cancel(struct job *j);
 void job_free(struct job *j); /* cancels if it still runs */
 
+/* JOB_DEBUG: asks it, once it is ready and has answered all before; the number under which the answer will be in
+ * job_extra(). 0: it cannot be asked now. `ask` NULL: what is being done for the last ask is to stop, and it is to
+ * answer with what it has; the number is that of the last. */
+int job_ask(struct job *j, const json_t *ask);
+/* The answer to ask `number`, borrowed; NULL: not yet. */
+const json_t *job_answer(const struct job *j, int number);
+/* May it be asked: is it ready, and is no answer missing? */
+bool job_listens(const struct job *j);
+
 enum job_state job_state(const struct job *j);
 bool job_ended(const struct job *j);
 int job_count(const struct job *j);

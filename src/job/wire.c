@@ -36,6 +36,7 @@ static const struct {
     [WIRE_CANCEL] = {.name = "CANCEL"},
     [WIRE_JUDGE] = {.name = "JUDGE", .fd = true},
     [WIRE_VERDICT] = {.name = "VERDICT"},
+    [WIRE_ASK] = {.name = "ASK"},
 };
 
 struct wire {

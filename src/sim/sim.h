@@ -126,6 +126,8 @@ uint64_t sim_memory_unwritten(const struct sim_memory *m, uint64_t addr, uint64_
  * negative or behind its end. NULL: none. Borrowed until the next allocation. */
 const char *sim_memory_name(const struct sim_memory *m, uint64_t addr, int64_t *offset,
                             uint64_t *bytes);
+/* The first allocation of that name; false: there is none. */
+bool sim_memory_find(const struct sim_memory *m, const char *name, uint64_t *addr, uint64_t *bytes);
 
 /* ---- A launch. ---- */
 

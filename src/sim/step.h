@@ -76,6 +76,9 @@ struct sim_want {
     int warp;         /* whose: others run only while it waits; SIM_ANY_WARP: all in their order */
     uint64_t times;   /* of the goal; 0: 1 */
     const bool *insn; /* [facts.insns], of SIM_GOAL_PLACE */
+    const uint32_t *
+        line; /* [facts.insns], of SIM_GOAL_LINE and _NEXT: the number of its line, as the caller sees
+                             lines; 0: of none. NULL: as .loc has them */
     bool past_problems; /* hazards and faults do not stop it */
 };
 
@@ -134,6 +137,8 @@ struct sim_mark {
     int warp;         /* SIM_ANY_WARP, or whose */
     uint32_t lanes;   /* one of them must take part; 0: any */
     const bool *insn; /* PLACE: [facts.insns]; copied */
+    const bool
+        *within; /* PLACE: who comes from one of these is there already; NULL: nobody. Copied */
     struct sim_value
         value;           /* VALUE; ACCESS: its space, addr and bytes, which may be more than 32 */
     bool reads, writes;  /* ACCESS: which stop */
@@ -184,11 +189,15 @@ struct sim_copy sim_step_copy(const struct sim_step *s, int warp, size_t i);
 /* The registers of the PTX. */
 struct sim_reg {
     const char *name, *type; /* of the program; foreign */
-    int bits;                /* 1: predicate, 32, 64 */
-    uint32_t slot;           /* of 32 bits, or the predicate's number */
+    const char *kind; /* what its instructions take it for: "f32", "f16x2", "s32"; "": bits */
+    int bits;         /* 1: predicate, 32, 64 */
+    uint32_t slot;    /* of 32 bits, or the predicate's number */
 };
 uint32_t sim_step_regs(const struct sim_step *s);
 struct sim_reg sim_step_reg(const struct sim_step *s, uint32_t reg);
+/* Instructions that may be come to from elsewhere than the one before: targets of branches, and what follows one.
+ * `out` has facts.insns. */
+void sim_program_leaders(const struct sim_program *p, bool *out);
 /* Its lanes. False: its place holds another's value, or none yet. *insn: who wrote it; may be NULL. */
 bool sim_step_register(const struct sim_step *s, int warp, uint32_t reg, uint64_t lanes[32],
                        size_t *insn);

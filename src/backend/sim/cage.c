@@ -17,6 +17,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -31,13 +32,20 @@
 static const double look_s = 0.1; /* between looks at the watch */
 static const double grace_s = 1;  /* for work that was asked to stop */
 
-enum { ANSWER_FD = 3, WORDS_FD = 2 }; /* of the child */
+enum { ANSWER_FD = 3, ASK_FD = 4, WORDS_FD = 2 }; /* of the child */
+
+/* What the child does: one of the two. */
+struct duty {
+    cage_work *work;
+    cage_serve *serve;
+    void *ctx;
+};
 
 struct cage {
     const char *who;
     const struct cage_limits *limits;
     struct cage_board *board;
-    int answer, words; /* ends of the pipes; -1: closed */
+    int answer, words, asks; /* ends of the pipes; -1: closed, or none */
     pid_t pid;
     double began, stop_by; /* stop_by: when its grace is over; INFINITY: it was not asked to stop */
     bool late, loose;      /* over its wall time; its answer was no answer */
@@ -45,6 +53,9 @@ struct cage {
     size_t heads;          /* of these eight */
     unsigned char head[8];
     struct str said; /* its own words */
+    /* of one that stays */
+    char *own_who;
+    struct cage_limits own_limits;
 };
 
 struct cage_walls cage_walls(void)
@@ -90,14 +101,49 @@ static bool send_answer(const struct str *answer)
 }
 
 /* The pipes take the places that are kept; whatever else is open is none of its business. */
-static bool keep_pipes(int answer, int words)
+static bool keep_pipes(int answer, int words, int asks)
 {
-    const int a = fcntl(answer, F_DUPFD, 10),
-              w = fcntl(words, F_DUPFD, 10); /* out of each other's way */
-    const bool kept = a >= 0 && w >= 0 && dup2(a, ANSWER_FD) >= 0 && dup2(w, WORDS_FD) >= 0;
+    const int a = fcntl(answer, F_DUPFD, 10), w = fcntl(words, F_DUPFD, 10),
+              q = asks < 0 ? -1 : fcntl(asks, F_DUPFD, 10); /* out of each other's way */
+    bool kept = a >= 0 && w >= 0 && dup2(a, ANSWER_FD) >= 0 && dup2(w, WORDS_FD) >= 0;
+    if (asks >= 0)
+        kept = kept && q >= 0 && dup2(q, ASK_FD) >= 0;
     close(0);
     close(1);
-    return kept && walls_close_from(ANSWER_FD + 1);
+    return kept && walls_close_from(asks < 0 ? ANSWER_FD + 1 : ASK_FD + 1);
+}
+
+static bool read_all(int fd, void *data, size_t len)
+{
+    for (char *p = data; len > 0;) {
+        const ssize_t n = read(fd, p, len);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return false;
+        p += n;
+        len -= (size_t)n;
+    }
+    return true;
+}
+
+bool cage_next(struct str *ask)
+{
+    uint64_t len;
+    str_clear(ask);
+    if (!read_all(ASK_FD, &len, sizeof len) || len > CAGE_ASK_MAX)
+        return false;
+    char *data = xmalloc(len + 1);
+    const bool whole = read_all(ASK_FD, data, len);
+    if (whole)
+        str_addn(ask, data, len);
+    free(data);
+    return whole;
+}
+
+bool cage_tell(const struct str *answer)
+{
+    return send_answer(answer);
 }
 
 /* The parent may have died before the child asked to die with it. */
@@ -118,19 +164,23 @@ static void reset_signals(void)
     sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-__attribute__((noreturn)) static void live(const struct cage *c, pid_t parent, const int answer[2],
-                                           const int words[2], cage_work *work, void *ctx)
+__attribute__((noreturn)) static void live(const struct cage *c, pid_t parent, int answer,
+                                           int words, int asks, const struct duty *duty)
 {
     struct str out = {0};
     reset_signals();
     fatal_set_hook(NULL);
-    if (!tie_to(parent) || !keep_pipes(answer[1], words[1]))
+    if (!tie_to(parent) || !keep_pipes(answer, words, asks))
         _exit(ST_FAIL);
     if (!walls_limit(c->limits->bytes, c->limits->cpu_s) || !walls_enter()) {
         dprintf(WORDS_FD, "its process could not be locked up");
         _exit(ST_FAIL);
     }
-    work(ctx, c->board, &out);
+    if (duty->serve) {
+        duty->serve(duty->ctx, c->board);
+        _exit(0);
+    }
+    duty->work(duty->ctx, c->board, &out);
     _exit(send_answer(&out) ? 0 : ST_FAIL);
 }
 
@@ -148,24 +198,33 @@ static bool make_pipe(int ends[2])
     return pipe2(ends, O_CLOEXEC) == 0 && fcntl(ends[0], F_SETFL, O_NONBLOCK) == 0;
 }
 
-static enum status start(struct cage *c, cage_work *work, void *ctx, struct err *err)
+/* The other way round: the child waits for what it is asked. */
+static bool make_asking(int ends[2])
 {
-    int answer[2] = {-1, -1}, words[2] = {-1, -1};
+    return socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0;
+}
+
+static enum status start(struct cage *c, const struct duty *duty, struct err *err)
+{
+    int answer[2] = {-1, -1}, words[2] = {-1, -1}, asks[2] = {-1, -1};
     const pid_t parent = getpid();
-    const bool piped = make_pipe(answer) && make_pipe(words);
+    const bool piped = make_pipe(answer) && make_pipe(words) && (!duty->serve || make_asking(asks));
     fflush(NULL); /* what is buffered is not written twice */
     c->pid = piped ? fork() : -1;
     if (c->pid == 0)
-        live(c, parent, answer, words, work, ctx);
+        live(c, parent, answer[1], words[1], asks[1], duty);
     const int why = errno;
     close_end(&answer[1]);
     close_end(&words[1]);
+    close_end(&asks[1]);
     c->answer = answer[0];
     c->words = words[0];
+    c->asks = asks[0];
     if (c->pid > 0)
         return ST_OK;
     close_end(&c->answer);
     close_end(&c->words);
+    close_end(&c->asks);
     return err_set(err, ST_FAIL, "%s: no process for it: %s", c->who, strerror(why));
 }
 
@@ -317,23 +376,39 @@ static void pass_words_on(const struct cage *c)
         fprintf(stderr, "%s\n", said);
 }
 
-static enum status converse(struct cage *c, const struct cage_watch *watch, struct str *answer,
-                            struct err *err)
+/* It has ended, or must: why there is no answer. */
+static enum status end_without_answer(struct cage *c, struct str *answer, struct err *err)
 {
-    attend(c, watch, answer);
-    const bool done = is_whole(c, answer);
-    const int how = end_child(c, done ? 0.01 : c->answer < 0 ? grace_s : 0);
+    str_free(answer);
+    if (!isinf(c->stop_by) && !c->late)
+        return err_set(err, ST_CANCELLED, "%s: stopped", c->who);
+    return ST_OK;
+}
+
+/* Hears it out and lets go of it. `patience_s`: until it ends by itself. */
+static int part(struct cage *c, double patience_s)
+{
+    const int how = end_child(c, patience_s);
+    c->pid = -1;
     if (c->words >= 0)
         hear(c);
     pass_words_on(c);
     close_end(&c->answer);
     close_end(&c->words);
+    close_end(&c->asks);
+    return how;
+}
+
+static enum status converse(struct cage *c, const struct cage_watch *watch, struct str *answer,
+                            struct err *err)
+{
+    attend(c, watch, answer);
+    const bool done = is_whole(c, answer);
+    const int how = part(c, done ? 0.01 : c->answer < 0 ? grace_s : 0);
     if (done)
         return ST_OK;
-    str_free(answer);
-    if (!isinf(c->stop_by) && !c->late)
-        return err_set(err, ST_CANCELLED, "%s: stopped", c->who);
-    return explain_end(c, how, err);
+    const enum status st = end_without_answer(c, answer, err);
+    return st != ST_OK ? st : explain_end(c, how, err);
 }
 
 enum status cage_run(const char *who, const struct cage_limits *limits, cage_work *work, void *ctx,
@@ -343,14 +418,93 @@ enum status cage_run(const char *who, const struct cage_limits *limits, cage_wor
                      .limits = limits,
                      .board = cage_share(sizeof *c.board),
                      .began = seconds_now(),
+                     .asks = -1,
                      .stop_by = INFINITY};
     *answer = (struct str){0};
     if (!c.board)
         return err_set(err, ST_FAIL, "%s: no memory to share with its process", who);
-    enum status st = start(&c, work, ctx, err);
+    enum status st = start(&c, &(struct duty){.work = work, .ctx = ctx}, err);
     if (st == ST_OK)
         st = converse(&c, watch, answer, err);
     cage_unshare(c.board, sizeof *c.board);
     str_free(&c.said);
     return st;
+}
+
+/* ---- one that stays ---- */
+
+enum status cage_open(const char *who, const struct cage_limits *limits, cage_serve *serve,
+                      void *ctx, struct cage **out, struct err *err)
+{
+    struct cage *c = xcalloc(1, sizeof *c);
+    *c = (struct cage){.own_who = xstrdup(who),
+                       .own_limits = *limits,
+                       .board = cage_share(sizeof *c->board),
+                       .answer = -1,
+                       .words = -1,
+                       .asks = -1,
+                       .pid = -1,
+                       .stop_by = INFINITY};
+    c->who = c->own_who;
+    c->limits = &c->own_limits;
+    const enum status st =
+        c->board ? start(c, &(struct duty){.serve = serve, .ctx = ctx}, err)
+                 : err_set(err, ST_FAIL, "%s: no memory to share with its process", who);
+    if (st == ST_OK)
+        *out = c;
+    else
+        cage_close(c);
+    return st;
+}
+
+/* To one that may be gone: then the answer will not come, and says why. */
+static void send_ask(const struct cage *c, const char *ask, size_t len)
+{
+    const uint64_t head = len;
+    char *data = xmalloc(sizeof head + len);
+    memcpy(data, &head, sizeof head);
+    memcpy(data + sizeof head, ask, len);
+    for (size_t at = 0, all = sizeof head + len; at < all;) {
+        const ssize_t n = send(c->asks, data + at, all - at, MSG_NOSIGNAL);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            break;
+        at += (size_t)n;
+    }
+    free(data);
+}
+
+enum status cage_ask(struct cage *c, const char *ask, size_t len, const struct cage_watch *watch,
+                     struct str *answer, struct err *err)
+{
+    *answer = (struct str){0};
+    if (c->pid < 0)
+        return err_set(err, ST_FAIL, "%s: its process has ended", c->who);
+    if (len > CAGE_ASK_MAX)
+        return err_set(err, ST_USAGE, "%s: that is too long to ask", c->who);
+    c->heads = 0;
+    c->expected = 0;
+    c->began = seconds_now();
+    c->stop_by = INFINITY;
+    atomic_store(&c->board->stop, false);
+    send_ask(c, ask, len);
+    attend(c, watch, answer);
+    if (is_whole(c, answer))
+        return ST_OK;
+    const int how = part(c, c->answer < 0 ? grace_s : 0);
+    const enum status st = end_without_answer(c, answer, err);
+    return st != ST_OK ? st : explain_end(c, how, err);
+}
+
+void cage_close(struct cage *c)
+{
+    if (!c)
+        return;
+    if (c->pid > 0)
+        (void)part(c, 0);
+    cage_unshare(c->board, sizeof *c->board);
+    str_free(&c->said);
+    free(c->own_who);
+    free(c);
 }

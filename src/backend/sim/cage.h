@@ -44,6 +44,26 @@ struct cage_watch {
 /* Runs in the child. What it adds to `answer` is sent when it returns; it need not free anything. */
 typedef void cage_work(void *ctx, struct cage_board *board, struct str *answer);
 
+/* ---- A cage that stays and is asked. ---- */
+
+enum { CAGE_ASK_MAX = 64 << 10 };
+/* Runs in the child until it is let go; it takes what it is asked from cage_next() and answers each. */
+typedef void cage_serve(void *ctx, struct cage_board *board);
+/* In the child: waits for what it is asked next, which replaces `ask`; false: it is let go. */
+bool cage_next(struct str *ask);
+/* In the child: the answer to what cage_next() gave. */
+bool cage_tell(const struct str *answer);
+
+struct cage;
+/* The limits' wall time is that of each answer, the others are those of its whole life. `who` is copied. */
+enum status cage_open(const char *who, const struct cage_limits *limits, cage_serve *serve,
+                      void *ctx, struct cage **out, struct err *err);
+/* As cage_run(): ST_OK with an answer to free; else it has ended, and answers no more. At most CAGE_ASK_MAX bytes. */
+enum status cage_ask(struct cage *c, const char *ask, size_t len, const struct cage_watch *watch,
+                     struct str *answer, struct err *err);
+/* Ends it at once. NULL is fine. */
+void cage_close(struct cage *c);
+
 /* What of the walls this machine has. */
 struct cage_walls {
     bool files, calls; /* Landlock, seccomp */

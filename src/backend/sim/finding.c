@@ -11,6 +11,7 @@
 #include "base/json_text.h"
 #include "base/mem.h"
 #include "base/sanitize.h"
+#include "base/number.h"
 #include "plan/place.h"
 #include "sim/hazard.h"
 
@@ -108,6 +109,93 @@ struct plan_spot finding_spot(const struct finding_scene *s, uint64_t addr)
     return plan_place_in(s->pass, "", (int64_t)addr); /* one that the descriptor does not have */
 }
 
+static uint64_t shared_end(const struct finding_scene *s)
+{
+    return (uint64_t)dynamic_base(s->program) + s->launch->dynamic_shared;
+}
+
+/* Where a buffer begins; UINT64_MAX: it is not in the program. */
+static uint64_t buffer_address(const struct finding_scene *s, const struct plan_smem *b)
+{
+    if (!b->is_static)
+        return (uint64_t)(b->offset - s->pass->dynamic_base + dynamic_base(s->program));
+    uint64_t offset;
+    const uint64_t end = sim_program_facts(s->program).static_shared;
+    for (uint64_t at = 0; at < end; at++) {
+        const char *symbol = sim_program_shared(s->program, at, &offset);
+        if (symbol && !offset && is_variable(symbol, b->name))
+            return at;
+    }
+    return UINT64_MAX;
+}
+
+/* Is it the same text, blanks aside? */
+static bool same_text(const char *a, const char *b)
+{
+    while (*a || *b) {
+        a += strspn(a, " ");
+        b += strspn(b, " ");
+        if (*a != *b)
+            return false;
+        a += *a != 0;
+        b += *b != 0;
+    }
+    return true;
+}
+
+/* The number behind a "+", at the end of the text; false: there is none. */
+static bool read_offset(const char *text, uint64_t *offset)
+{
+    char *end;
+    text += strspn(text, " ");
+    if (*text++ != '+')
+        return false;
+    text += strspn(text, " ");
+    if (*text < '0' || *text > '9')
+        return false;
+    *offset = strtoull(text, &end, 0);
+    return !end[strspn(end, " ")];
+}
+
+/* Which byte of the buffer is called so: its bytes are asked for their names, so that what a swizzle does to them is
+ * said in one place. */
+static bool offset_called(const struct finding_scene *s, const struct plan_smem *b,
+                          const char *element, uint64_t *offset)
+{
+    const int64_t step = b->element_bytes == INT_UNKNOWN ? 1 : b->element_bytes;
+    const char *rest = element + strlen(b->name);
+    *offset = 0;
+    if (!rest[strspn(rest, " ")] || (read_offset(rest, offset) && *offset < (uint64_t)b->bytes))
+        return true;
+    for (int64_t at = 0; at < b->bytes && *rest == '['; at += step)
+        if (same_text(plan_place_in(s->pass, b->name, at).text, element)) {
+            *offset = (uint64_t)at;
+            return true;
+        }
+    return false;
+}
+
+bool finding_address(const struct finding_scene *s, const char *element, uint64_t *addr,
+                     const struct plan_smem **buffer)
+{
+    const size_t len = strcspn(element, "[+ ");
+    *buffer = NULL;
+    if (!len || (len == 6 && !strncmp(element, "shared", 6)))
+        return read_offset(element + len, addr) && *addr < shared_end(s);
+    for (int i = 0; i < s->pass->nsmem; i++) {
+        const struct plan_smem *b = &s->pass->smem[i];
+        uint64_t offset;
+        if (strlen(b->name) != len || strncmp(b->name, element, len) != 0 ||
+            b->bytes == INT_UNKNOWN || !offset_called(s, b, element, &offset))
+            continue;
+        const uint64_t from = buffer_address(s, b);
+        *addr = from + offset;
+        *buffer = b;
+        return from != UINT64_MAX;
+    }
+    return false;
+}
+
 /* "Ks[5][12]", and the buffer that it is of. */
 static void name_shared(const struct finding_scene *s, uint64_t addr, json_t *o)
 {
@@ -132,6 +220,51 @@ static char *element_text(const struct shape *p, const char *name, int64_t offse
     return xasprintf("%s[%lld][%lld][%lld][%lld]", name, (long long)(line / (heads * rows)),
                      (long long)(heads_first ? a : b), (long long)(heads_first ? b : a),
                      (long long)(at % p->D));
+}
+
+/* "[0][1][12][5]", all of it. */
+static bool read_indices(const char *text, int64_t out[4])
+{
+    for (int i = 0; i < 4; i++) {
+        char *end;
+        if (*text != '[' || text[1] < '0' || text[1] > '9')
+            return false;
+        out[i] = strtoll(text + 1, &end, 10);
+        if (*end != ']')
+            return false;
+        text = end + 1;
+    }
+    return !text[strspn(text, " ")];
+}
+
+bool finding_global(const struct finding_scene *s, const char *element, uint64_t *addr)
+{
+    const struct shape *p = s->shape;
+    const size_t len = strcspn(element, "[+ ");
+    char name[64];
+    uint64_t bytes, offset = 0;
+    int64_t i[4];
+    if (!len || len >= sizeof name)
+        return false;
+    memcpy(name, element, len);
+    name[len] = 0;
+    if (!sim_memory_find(s->memory, name, addr, &bytes))
+        return false;
+    const char *rest = element + len;
+    if (!rest[strspn(rest, " ")])
+        return true;
+    if (!read_offset(rest, &offset)) {
+        const bool of_keys = *name == 'K' || *name == 'V';
+        const int64_t heads = of_keys ? p->Hkv : p->H, rows = of_keys ? p->Sk : p->Sq;
+        if (len != 1 || !read_indices(rest, i) || i[0] >= p->B || i[1] >= heads || i[2] >= rows ||
+            i[3] >= p->D)
+            return false;
+        const int64_t line = p->layout == LAYOUT_BHSD ? (i[0] * heads + i[1]) * rows + i[2]
+                                                      : (i[0] * rows + i[2]) * heads + i[1];
+        offset = (uint64_t)(line * p->D + i[3]) * dtype_size(p->dtype);
+    }
+    *addr += offset;
+    return offset < bytes;
 }
 
 static void name_global(const struct finding_scene *s, uint64_t addr, json_t *o)

@@ -28,6 +28,12 @@ void findings_list(const struct finding_scene *s, const struct sim_result *r, js
 /* What lies at an address of shared memory: static variables by their names in the program, for compilers place them as
  * they like; dynamic ones as planned. */
 struct plan_spot finding_spot(const struct finding_scene *s, uint64_t addr);
+/* Where that element of shared memory lies, as finding_spot() calls it: "Ks[5][12]", "Ks", "Ks + 64", "+ 816"; blanks do
+ * not count. False: there is none. *buffer: NULL for what is of none. */
+bool finding_address(const struct finding_scene *s, const char *element, uint64_t *addr,
+                     const struct plan_smem **buffer);
+/* The same of a tensor or workspace: "K[0][1][12][5]" (batch, head, row, column), "LSE + 64". */
+bool finding_global(const struct finding_scene *s, const char *element, uint64_t *addr);
 /* Puts into `o` what lies at an address: space, name of the buffer or tensor, offset in it, element. */
 void finding_name_address(const struct finding_scene *s, enum sim_space space, uint64_t addr,
                           json_t *o);

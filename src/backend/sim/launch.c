@@ -498,3 +498,58 @@ void sim_job_run(void *ctx, struct cage_board *board, struct str *answer)
     look_choice_clear(&r.choice);
     str_free(&r.text);
 }
+
+/* ---- a pass that somebody else drives ---- */
+
+struct sim_stage_store {
+    struct run run;
+    struct pass pass;
+};
+
+/* Earlier passes, whole: what they write is read. */
+static enum status run_before(struct run *r, int pass, struct err *err)
+{
+    enum status st = ST_OK;
+    for (int i = 0; i < pass && st == ST_OK; i++)
+        st = run_pass(r, i, err);
+    return st;
+}
+
+enum status sim_stage_open(const struct sim_job *j, struct cage_board *board, int pass,
+                           struct sim_stage *out, struct err *err)
+{
+    struct sim_stage_store *k = xcalloc(1, sizeof *k);
+    struct run *r = &k->run;
+    char entry[600];
+    *r = (struct run){.job = j, .board = board, .passes = json_array(), .findings = json_array()};
+    *out = (struct sim_stage){.store = k};
+    enum status st = make_memory(r, err);
+    if (st == ST_OK)
+        st = run_before(r, pass, err);
+    if (st != ST_OK)
+        return st;
+    k->pass = (struct pass){.run = r, .plan = &j->plan->passes[pass]};
+    desc_entry(j->plan->desc, pass, entry, sizeof entry);
+    st = sim_program_new(j->ptx, j->ptx_len, entry, &k->pass.program, err);
+    if (st != ST_OK)
+        return st;
+    k->pass.launch = launch_of(r, k->pass.plan);
+    out->memory = r->memory;
+    out->scene = (struct finding_scene){k->pass.program, r->memory, &k->pass.launch, k->pass.plan,
+                                        &j->plan->shape};
+    return ST_OK;
+}
+
+void sim_stage_close(struct sim_stage *s)
+{
+    struct sim_stage_store *k = s->store;
+    if (!k)
+        return;
+    sim_program_free(k->pass.program);
+    sim_memory_free(k->run.memory);
+    json_decref(k->run.passes);
+    json_decref(k->run.findings);
+    str_free(&k->run.text);
+    free(k);
+    *s = (struct sim_stage){.store = NULL};
+}

@@ -7,6 +7,7 @@
 #include "backend/backend.h"
 #include "backend/look.h"
 #include "backend/sim/cage.h"
+#include "backend/sim/finding.h"
 #include "plan/plan.h"
 
 /* All borrowed, and readable in the cage, which is a copy. */
@@ -31,6 +32,17 @@ struct sim_job {
 
 /* The work of a cage; ctx is a struct sim_job. Its answer is JSON, see answer.h. */
 cage_work sim_job_run;
+
+/* A pass of a job whose blocks somebody else runs: its memory as it is before the launch, earlier passes run. Borrows the
+ * job; sim_stage_close() frees whatever the status. */
+struct sim_stage {
+    struct sim_stage_store *store;
+    struct sim_memory *memory;
+    struct finding_scene scene; /* program, memory, launch, plan of the pass, shape */
+};
+enum status sim_stage_open(const struct sim_job *j, struct cage_board *board, int pass,
+                           struct sim_stage *out, struct err *err);
+void sim_stage_close(struct sim_stage *s);
 
 /* Can blocks of it stand for others? Not where passes read what other blocks wrote. */
 bool sim_job_samples(const struct sim_job *j);

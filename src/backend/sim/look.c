@@ -78,13 +78,12 @@ static bool same_place(const struct sim_place *a, const struct sim_place *b)
            (a->file == b->file || (a->file && b->file && !strcmp(a->file, b->file)));
 }
 
-static bool same_line(const struct look_place *a, const struct look_place *b)
+bool look_same_line(const struct look_place *a, const struct look_place *b)
 {
     return a->own.line && same_place(&a->own, &b->own) && same_place(&a->at, &b->at);
 }
 
-/* Is the instruction of the line that was asked for, "57" or "attn.cuh:182"? Whatever was inlined there is. */
-static bool is_of_line(const struct sim_program *p, size_t insn, const char *line)
+bool look_is_of_line(const struct sim_program *p, size_t insn, const char *line)
 {
     const struct sim_insn in = sim_program_insn(p, insn);
     const struct sim_place *last = &in.at, *at = &in.at;
@@ -276,7 +275,7 @@ static bool combines(const struct look_at *l, const struct sim_program *p,
         if (!real || !wanted || (!is_atomic(name) && !is_arithmetic(name)))
             continue;
         const struct look_place is = look_place(p, i);
-        if (same_line(&is, at))
+        if (look_same_line(&is, at))
             return true;
     }
     return false;
@@ -301,7 +300,7 @@ struct group {
 static struct group *group_of(struct group *g, size_t *n, const struct look_place *at, bool all)
 {
     for (size_t i = 0; i < *n; i++)
-        if (all || same_line(&g[i].place, at))
+        if (all || look_same_line(&g[i].place, at))
             return &g[i];
     g[*n] = (struct group){.place = *at, .warp = -1};
     return &g[(*n)++];
@@ -325,7 +324,8 @@ static void take_insns(struct look_choice *c, const struct finding_scene *s, con
     c->insn = xcalloc(n + 1, sizeof *c->insn);
     for (size_t i = 0; i < n; i++) {
         const struct look_place at = look_place(s->program, i);
-        const bool here = line ? is_of_line(s->program, i, line) : same_line(&at, &g->place);
+        const bool here =
+            line ? look_is_of_line(s->program, i, line) : look_same_line(&at, &g->place);
         const char *name = sim_program_insn(s->program, i).name;
         c->insn[i] = here && (relevant[i] || (c->look->view == LOOK_REDUCE && is_arithmetic(name)));
     }
@@ -347,7 +347,7 @@ void look_weigh(struct look_choice *c, int pass, const struct finding_scene *s,
         if (!relevant[e->insn])
             add_line(c, s, e->insn);
         const struct look_place at = look_place(s->program, e->insn);
-        if (l->line ? !is_of_line(s->program, e->insn, l->line)
+        if (l->line ? !look_is_of_line(s->program, e->insn, l->line)
                     : l->view == LOOK_REDUCE && !combines_here(l, s->program, e->insn, &at, known))
             continue;
         struct group *g = group_of(groups, &ngroups, &at, l->line != NULL);

@@ -8,6 +8,8 @@
 #include "backend/sim/finding.h"
 #include "base/str.h"
 
+struct sim_access;
+
 /* Begin with {.look = l, .pass = -1}; look_choice_clear() frees. */
 struct look_choice {
     const struct look_at *look;
@@ -42,6 +44,12 @@ struct look_place {
 struct look_place look_place(const struct sim_program *p, size_t insn);
 /* "fa2.cu:57", or "fa2.cu:57 (attn.cuh:182)", or the line of the PTX. */
 void look_place_text(const struct sim_program *p, size_t insn, struct str *out);
+/* Is it of the line "57" of the kernel's own file, or "attn.cuh:182"? Whatever was inlined there is. */
+bool look_is_of_line(const struct sim_program *p, size_t insn, const char *line);
+/* Places that look the same to who reads the kernel. Line 0: unlike all. */
+bool look_same_line(const struct look_place *a, const struct look_place *b);
+/* An access, lane by lane: space, name, element, bytes, mask, write, wavefronts or sectors, ideal, rows. See seen.c. */
+json_t *look_access_json(const struct finding_scene *s, const struct sim_access *a);
 /* The name of what an access of the view touches, borrowed from plan or memory; NULL: none. */
 const char *look_name_of(const struct finding_scene *s, enum sim_space space, uint64_t addr);
 /* Is it one of the view's? */

@@ -140,6 +140,42 @@ static json_t *lane_json(const struct finding_scene *s, const struct sim_access 
     return o;
 }
 
+static json_t *sector_json(const struct finding_scene *s, const struct sim_access *a, int lane)
+{
+    json_t *o = json_object();
+    finding_name_address(s, a->space, a->addr[lane], o);
+    json_object_set_new(o, "lane", json_integer(lane));
+    json_object_set_new(o, "address", json_integer((json_int_t)a->addr[lane]));
+    json_object_set_new(
+        o, "sector",
+        json_integer((json_int_t)(a->addr[lane] / SECTOR - first_address(a) / SECTOR)));
+    return o;
+}
+
+json_t *look_access_json(const struct finding_scene *s, const struct sim_access *a)
+{
+    json_t *o = json_object(), *rows = json_array();
+    uint16_t turn[LANES][8];
+    const bool shared = a->space == SIM_SHARED;
+    if (a->mask)
+        finding_name_address(s, a->space, first_address(a), o);
+    if (shared)
+        (void)turns_of(a, turn);
+    for (int i = 0; i < LANES; i++)
+        if (a->mask >> i & 1)
+            json_array_append_new(rows,
+                                  shared ? lane_json(s, a, i, turn[i]) : sector_json(s, a, i));
+    json_object_set_new(o, "space", json_string(sim_space_name(a->space)));
+    json_object_set_new(o, "mask", json_integer((json_int_t)a->mask));
+    json_object_set_new(o, "bytes", json_integer(a->bytes));
+    json_object_set_new(o, "write", json_boolean(a->write));
+    json_object_set_new(o, "read", json_boolean(a->fetches || !a->write));
+    json_object_set_new(o, shared ? "wavefronts" : "sectors", json_integer(a->cost));
+    json_object_set_new(o, "ideal", json_integer(a->ideal));
+    json_object_set_new(o, "rows", rows);
+    return o;
+}
+
 static size_t worst(const struct pick *p, size_t n)
 {
     size_t best = 0;

@@ -201,3 +201,14 @@ const char *sim_memory_name(const struct sim_memory *m, uint64_t addr, int64_t *
     *bytes = a->bytes;
     return a->name;
 }
+
+bool sim_memory_find(const struct sim_memory *m, const char *name, uint64_t *addr, uint64_t *bytes)
+{
+    for (size_t i = 0; i < m->count; i++)
+        if (!strcmp(m->all[i].name, name)) {
+            *addr = m->all[i].base;
+            *bytes = m->all[i].bytes;
+            return true;
+        }
+    return false;
+}

@@ -126,7 +126,7 @@ static void begin(struct sim_step *s)
     new_hazards(s);
     memset(s->owner, 0xff, (size_t)t->block.nwarps * step_places(s) * sizeof *s->owner);
     for (int i = 0; i < t->block.nwarps; i++)
-        s->turn[i] = (struct turn_state){.told = UINT64_MAX};
+        s->turn[i] = (struct turn_state){.told = UINT64_MAX, .last = s->program->facts.insns};
     observer_wake(s->observer, false);
     s->now = 0;
     s->last_warp = -1;
@@ -175,6 +175,7 @@ static enum status build(struct sim_step *s, struct err *err)
     if (st != ST_OK)
         return st;
     list_writes(s);
+    step_list_kinds(s);
     open_worker(s);
     const int n = s->worker.block.nwarps;
     s->owner = xcalloc((size_t)n * step_places(s) + 1, sizeof *s->owner);
@@ -215,14 +216,17 @@ void sim_step_free(struct sim_step *s)
         free(s->kept[i].host);
         free(s->kept[i].written);
     }
-    for (size_t i = 0; i < s->nmarks; i++)
+    for (size_t i = 0; i < s->nmarks; i++) {
         free(s->marks[i].insn);
+        free(s->marks[i].within);
+    }
     free(s->kept);
     free(s->marks);
     free(s->log);
     free(s->turn);
     free(s->owner);
     free(s->written);
+    free(s->kind);
     free(s->writes);
     free(s->constants);
     free(s->params);
@@ -409,7 +413,7 @@ static void step(struct sim_step *s, int warp, bool awake)
     const uint64_t changes = b->changes;
     s->faults = t->faults.count;
     s->hazards_seen = t->hazard ? hazard_block_count(t->hazard) : 0;
-    s->last_insn = step_next_insn(s, w);
+    s->last_insn = turn->last = step_next_insn(s, w);
     look(s, awake);
     w->yields = false;
     t->warp_run(w, 1);
@@ -439,16 +443,22 @@ static struct mark *find_mark(struct sim_step *s, int number)
     return NULL;
 }
 
+static bool *copy_set(const bool *set, size_t n)
+{
+    bool *copy = set ? xcalloc(n + 1, sizeof *copy) : NULL;
+    if (set)
+        memcpy(copy, set, n * sizeof *copy);
+    return copy;
+}
+
 int sim_step_mark(struct sim_step *s, const struct sim_mark *m)
 {
     const size_t n = s->program->facts.insns;
     xgrow((void **)&s->marks, &s->marks_cap, s->nmarks + 1, sizeof *s->marks);
     struct mark *k = &s->marks[s->nmarks++];
     *k = (struct mark){.what = *m, .number = ++s->last_mark};
-    if (m->insn) {
-        k->insn = xcalloc(n + 1, sizeof *k->insn);
-        memcpy(k->insn, m->insn, n * sizeof *k->insn);
-    }
+    k->insn = copy_set(m->insn, n);
+    k->within = copy_set(m->within, n);
     if (m->kind == SIM_MARK_VALUE)
         k->known = sim_step_value(s, &m->value, k->was);
     return k->number;
@@ -460,6 +470,7 @@ bool sim_step_unmark(struct sim_step *s, int number)
     if (!k)
         return false;
     free(k->insn);
+    free(k->within);
     *k = s->marks[--s->nmarks];
     return true;
 }
@@ -481,6 +492,8 @@ static int place_reached(struct sim_step *s, int warp)
         const struct mark *k = &s->marks[i];
         if (k->what.kind != SIM_MARK_PLACE || insn >= s->program->facts.insns || !k->insn[insn] ||
             (k->what.warp >= 0 && k->what.warp != warp) ||
+            (k->within && s->turn[warp].last < s->program->facts.insns &&
+             k->within[s->turn[warp].last]) ||
             (k->what.lanes && !(k->what.lanes & top.mask)) || !holds(s, k, warp))
             continue;
         s->turn[warp].told = w->executed;
@@ -556,14 +569,17 @@ static int mark_met(struct sim_step *s, struct sim_stop *stop)
 /* Where a warp stands, as far as goals ask. */
 struct stand {
     const struct sim_place *at, *own; /* innermost and the kernel's own; NULL: unknown */
+    uint32_t line;                    /* the caller's number */
     int inlined, depth;
 };
 
-static struct stand stand_of(const struct sim_step *s, int warp)
+static struct stand stand_of(const struct sim_step *s, const struct sim_want *want, int warp)
 {
     const struct warp *w = &s->worker.block.warp[warp];
     const size_t insn = step_next_insn(s, w);
     struct stand x = {.depth = w->depth};
+    if (insn < s->program->facts.insns && want->line)
+        x.line = want->line[insn];
     if (insn >= s->program->facts.insns || !s->program->insn[insn].at.file)
         return x;
     x.at = x.own = &s->program->insn[insn].at;
@@ -593,14 +609,18 @@ static bool accesses(const struct sim_step *s, enum sim_goal goal)
 static bool reached(const struct sim_step *s, const struct sim_want *want, const struct stand *from,
                     int warp)
 {
-    const struct stand is = stand_of(s, warp);
+    const struct stand is = stand_of(s, want, warp);
     const bool ended = !s->worker.block.warp[warp].depth;
     switch (want->goal) {
     case SIM_GOAL_INSN:
         return true;
     case SIM_GOAL_LINE:
+        if (want->line)
+            return ended || (is.line && is.line != from->line);
         return ended || other_line(from->at, is.at);
     case SIM_GOAL_NEXT:
+        if (want->line)
+            return ended || (is.line && is.line != from->line);
         return ended || other_line(from->own, is.own);
     case SIM_GOAL_FINISH:
         return ended || (is.at && is.inlined < from->inlined);
@@ -686,7 +706,7 @@ static bool goes_on(struct sim_step *s, const struct sim_want *want, struct stan
     const bool done = mine && want->goal < SIM_GOAL_PROBLEM && reached(s, want, from, s->last_warp);
     if (!done)
         return true;
-    *from = stand_of(s, s->last_warp);
+    *from = stand_of(s, want, s->last_warp);
     return --*left > 0;
 }
 
@@ -697,7 +717,7 @@ void sim_step_run(struct sim_step *s, const struct sim_want *want, const struct 
     uint64_t left = want->times ? want->times : 1;
     struct stand from = {0};
     if (want->warp >= 0)
-        from = stand_of(s, want->warp);
+        from = stand_of(s, want, want->warp);
     *stop = stop_here(s, s->ended ? SIM_STOP_END : SIM_STOP_GOAL);
     if (want->warp >= 0 && !s->worker.block.warp[want->warp].depth)
         return;
@@ -724,7 +744,7 @@ void sim_step_run(struct sim_step *s, const struct sim_want *want, const struct 
             return;
         }
         if (want->warp < 0 && want->goal <= SIM_GOAL_PLACE)
-            from = stand_of(s, warp);
+            from = stand_of(s, want, warp);
         forget_ahead(s);
         step(s, warp, worth_a_look(s, want, warp, marked));
         note_turn(s, warp);

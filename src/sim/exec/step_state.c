@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/mem.h"
+#include "sim/flow.h"
 #include "sim/place.h"
 #include "sim/ptx.h"
 
@@ -98,7 +100,92 @@ struct sim_copy sim_step_copy(const struct sim_step *s, int warp, size_t i)
     return (struct sim_copy){.insn = s->program->facts.insns};
 }
 
+void sim_program_leaders(const struct sim_program *p, bool *out)
+{
+    const size_t n = p->facts.insns;
+    memset(out, 0, n * sizeof *out);
+    if (n)
+        out[0] = true;
+    for (uint32_t k = 0; k < p->ncode; k++) {
+        const struct code *c = &p->code[k];
+        if (c->op != OP_BRA && c->op != OP_BRX)
+            continue;
+        const struct program_targets *t = c->op == OP_BRX ? &p->targets[c->imm] : NULL;
+        for (uint32_t i = 0; i < (t ? t->n : 1); i++) {
+            const uint32_t to = t ? t->to[i] : c->target;
+            if (to < p->ncode && p->code[to].insn < n)
+                out[p->code[to].insn] = true;
+        }
+        if (c->insn + 1 < n)
+            out[c->insn + 1] = true;
+    }
+}
+
 /* ---- Registers ---- */
+
+const char *const step_kinds[] = {"",     "u16", "s16",    "u32",   "s32", "u64", "s64",
+                                  "bf16", "f16", "bf16x2", "f16x2", "f64", "f32"};
+enum { KINDS = sizeof step_kinds / sizeof *step_kinds };
+
+/* The first type among an instruction's words, or the last; 0: none that says more than its bits. */
+static uint8_t kind_named(const char *name, bool last)
+{
+    uint8_t found = 0;
+    for (const char *at = strchr(name, '.'); at; at = strchr(at + 1, '.')) {
+        const size_t len = strcspn(at + 1, ".");
+        for (uint8_t k = 1; k < KINDS; k++)
+            if (strlen(step_kinds[k]) == len && !strncmp(at + 1, step_kinds[k], len)) {
+                if (!last)
+                    return k;
+                found = k;
+            }
+    }
+    return found;
+}
+
+static int kind_bits(uint8_t kind)
+{
+    const char *digits = step_kinds[kind] + strcspn(step_kinds[kind], "0123456789");
+    const int bits = atoi(digits);
+    return strchr(digits, 'x') ? 32 : bits < 32 ? 16 : bits;
+}
+
+struct kinds {
+    struct sim_step *s;
+    const struct ptx_insn *insn;
+    uint8_t written, read; /* what the instruction says of its results, and of its operands */
+};
+
+static void note_kind(void *ctx, int32_t reg, enum flow_use use)
+{
+    const struct kinds *k = ctx;
+    const struct ptx_function *f = k->s->program->function;
+    const uint8_t kind = use == FLOW_WRITES ? k->written : k->read;
+    for (uint32_t i = 0; i < k->insn->noperands; i++) {
+        const struct ptx_operand *o = &f->operands[k->insn->operand + i];
+        if (o->kind == PTX_ADDRESS && o->reg == reg)
+            return;
+    }
+    if (8 * ptx_type_bytes(f->regs[reg].type) == kind_bits(kind) && kind > k->s->kind[reg])
+        k->s->kind[reg] = kind;
+}
+
+/* What registers hold, as the words of the instructions that write and read them say; those of the matrix units mix
+ * types, and say it of their results alone. */
+void step_list_kinds(struct sim_step *s)
+{
+    const struct sim_program *p = s->program;
+    s->kind = xcalloc(p->function->nregs + 1u, sizeof *s->kind);
+    for (size_t i = 0; i < p->facts.insns && i < p->function->ninsns; i++) {
+        const char *name = p->insn[i].name;
+        const bool matrix = !strncmp(name, "mma", 3) || !strncmp(name, "wmma", 4);
+        struct kinds k = {.s = s,
+                          .insn = &p->function->insns[i],
+                          .written = kind_named(name, false),
+                          .read = matrix ? 0 : kind_named(name, true)};
+        flow_registers(p->function, k.insn, note_kind, &k);
+    }
+}
 
 uint32_t sim_step_regs(const struct sim_step *s)
 {
@@ -111,6 +198,7 @@ struct sim_reg sim_step_reg(const struct sim_step *s, uint32_t reg)
     const int bytes = ptx_type_bytes(r->type);
     return (struct sim_reg){.name = r->name,
                             .type = r->type == PTX_PRED ? "pred" : ptx_type_name(r->type),
+                            .kind = r->type == PTX_PRED ? "pred" : step_kinds[s->kind[reg]],
                             .bits = r->type == PTX_PRED ? 1
                                     : bytes > 4         ? 8 * bytes
                                                         : 32,

@@ -34,7 +34,7 @@ struct kept {
 struct mark {
     struct sim_mark what;
     int number;
-    bool *insn;
+    bool *insn, *within;
     uint8_t was[32]; /* VALUE: its bytes */
     bool known;
 };
@@ -44,6 +44,7 @@ struct turn_state {
     bool asked;     /* in vain, for an mbarrier */
     uint64_t since; /* changes of the block then */
     uint64_t told;  /* steps that it had made when a mark last stopped it; UINT64_MAX: never */
+    size_t last;    /* instruction that it executed last; facts.insns: none */
 };
 
 struct sim_step {
@@ -63,6 +64,7 @@ struct sim_step {
     size_t nkept;
     struct writes *writes; /* by instruction */
     uint32_t *written;     /* registers */
+    uint8_t *kind;         /* by register: index in step_kinds */
     struct owner *owner;   /* [warp][slots + predicates] */
     struct turn_state *turn;
     struct turns *log;
@@ -79,6 +81,10 @@ struct sim_step {
     int last_mark;
     size_t faults, hazards_seen; /* known before the last step */
 };
+
+/* From what says least to what says most. */
+extern const char *const step_kinds[];
+void step_list_kinds(struct sim_step *s);
 
 static inline size_t step_places(const struct sim_step *s)
 {

@@ -1,0 +1,76 @@
+/* debugged.h - a debugger's side within the cage: the block that is held, its focus, its breaks.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef ATTNSCOPE_BACKEND_SIM_DEBUGGED_H
+#define ATTNSCOPE_BACKEND_SIM_DEBUGGED_H
+
+#include "backend/debug.h"
+#include "backend/sim/launch.h"
+#include "sim/step.h"
+
+/* The serving of a cage; ctx is a struct sim_job. Asks and answers are those of backend/debug.h, in JSON; each answer
+ * has status and error, too. */
+cage_serve sim_debug_serve;
+
+/* A break or watch as its user sees it. */
+struct debug_mark {
+    int number; /* in the program's words, from 1; stays when the block begins anew */
+    int engine; /* of sim_step_mark() */
+    char *text; /* "fa2.cu:57 if %f3[5] > 1" */
+    uint64_t hits;
+    struct debug_ask ask;
+    struct debugged *of;
+    struct sim_value value; /* of a condition, or watched */
+    const char *kind;       /* of that value: "f32"; "": bits */
+};
+
+struct debugged {
+    const struct sim_job *job;
+    struct cage_board *board;
+    struct sim_stage stage;
+    struct sim_step *step;
+    int pass;
+    int warp, lane;
+    struct debug_ask begin; /* what it began with */
+    uint32_t *lines
+        [2]; /* by instruction: its line as its reader sees it, with what is inlined, and without; 0: none */
+    struct debug_mark **marks;
+    size_t nmarks, marks_cap;
+    int last_mark;
+    size_t told; /* bytes of what the kernel printed */
+    struct sim_stop stop;
+    bool moved; /* `stop` is of this ask */
+};
+
+/* A value by its name. */
+struct debug_value {
+    struct sim_value at;
+    char *name;       /* as it is to be shown; owned */
+    const char *kind; /* "f32"; "": bits */
+    bool all_lanes;   /* a register of which no lane was named */
+};
+/* ST_USAGE: there is none of that name; the nearest is suggested. debug_value_clear() frees. */
+enum status debug_value(struct debugged *d, const char *name, struct debug_value *out,
+                        struct err *err);
+void debug_value_clear(struct debug_value *v);
+/* The value of these bytes: a number, or a word ("nan", "inf", "0x3f800000"); of two halves a list. */
+json_t *debug_number(const char *kind, uint32_t bytes, const void *data);
+/* The same as one number; NaN: it is none. */
+double debug_real(const char *kind, uint32_t bytes, const void *data);
+/* Bytes of an element of that kind; 0: unknown. */
+uint32_t debug_kind_bytes(const char *kind);
+
+/* ---- stop.c: answers ---- */
+
+/* What every answer has. */
+json_t *debug_stop_json(struct debugged *d);
+/* Lists of `found`. */
+json_t *debug_registers_json(struct debugged *d, const char *prefix);
+json_t *debug_print_json(struct debugged *d, const struct debug_value *v);
+json_t *debug_memory_json(struct debugged *d, const struct debug_value *v, int64_t count);
+json_t *debug_shared_json(struct debugged *d);
+json_t *debug_copies_json(struct debugged *d);
+json_t *debug_hazards_json(struct debugged *d);
+json_t *debug_breaks_json(struct debugged *d);
+
+#endif
