@@ -16,10 +16,11 @@
 
 enum { ENTRIES_MAX = 64, TEXT_MAX = 4096 };
 
-static const char *const kind_names[] = {
-    [JOB_RUN] = "run",         [JOB_CHECK] = "check", [JOB_TRACE] = "trace",
-    [JOB_PROFILE] = "profile", [JOB_LOOK] = "look",   [JOB_DEBUG] = "debug", [JOB_COMPILE] = "compile",
-    [JOB_LISTING] = "listing", [JOB_PEAK] = "peak",   NULL};
+static const char *const kind_names[] = {[JOB_RUN] = "run",         [JOB_CHECK] = "check",
+                                         [JOB_TRACE] = "trace",     [JOB_PROFILE] = "profile",
+                                         [JOB_LOOK] = "look",       [JOB_DEBUG] = "debug",
+                                         [JOB_COMPILE] = "compile", [JOB_LISTING] = "listing",
+                                         [JOB_PEAK] = "peak",       NULL};
 
 const char *job_extra_list(enum job_kind kind)
 {
@@ -132,9 +133,10 @@ static enum status read_kind(struct job_request *r, const json_t *v, struct err 
             r->kind = (enum job_kind)i;
             return ST_OK;
         }
-    return wrong(err, "kind",
-                 "\"run\", \"check\", \"trace\", \"profile\", \"look\", \"debug\", \"compile\", \"listing\" "
-                 "or \"peak\"");
+    return wrong(
+        err, "kind",
+        "\"run\", \"check\", \"trace\", \"profile\", \"look\", \"debug\", \"compile\", \"listing\" "
+        "or \"peak\"");
 }
 
 static bool known_name(const char *name)

@@ -89,8 +89,9 @@ static enum status answer(struct launch *l, int i, const json_t *frame, struct e
     l->peer.hushed = false;
     if (st != ST_OK)
         return st;
-    json_array_set_new(l->traces, (size_t)i,
-                       json_pack("{s:O, s:o}", "number", number ? number : json_null(), "answer", is));
+    json_array_set_new(
+        l->traces, (size_t)i,
+        json_pack("{s:O, s:o}", "number", number ? number : json_null(), "answer", is));
     launch_send_rows(l, true);
     return ST_OK;
 }
