@@ -43,7 +43,7 @@ enum wire_type {
     WIRE_CANCEL,  /* super -> launch; answered by DONE; ignored by an idle worker */
     WIRE_JUDGE,   /* super -> judge: job, entry, problem, what; carries the memfd */
     WIRE_VERDICT, /* judge -> super: job, entry, row: the check fields, what: as in JUDGE */
-    WIRE_ASK,     /* super -> launch: job, number, ask: of JOB_DEBUG, as backend/debug.h has it, answered by ROWS whose
+    WIRE_ASK, /* super -> launch: job, number, ask: of JOB_DEBUG, as backend/debug.h has it, answered by ROWS whose
                      extra has the number; without ask: stop what is being done, and answer */
     WIRE_TYPE_COUNT
 };
