@@ -16,8 +16,8 @@ rooms_backend="compile sim cuda peer cpu"
 # command: line, a line of text as words, calls, files and programs; ask, what a call asks for and its
 # rows; show, what verbs and screens show alike; help, what there is to say: texts, search, completion;
 # verbs, of kernels and devices, and desk, of the session itself (what is set, typed, kept, written), one cmd_*.c
-# each; edit, the one verb of several files.
-rooms_command="line ask show help verbs desk edit"
+# each; edit and debug, verbs of several files.
+rooms_command="line ask show help verbs desk edit debug"
 rooms_lesson="text take author classroom audit trace"
 rooms_tui="kit app screens"
 build=$(cd "${ATTNSCOPE_BUILDDIR:-build}" && pwd) || exit 99

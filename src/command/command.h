@@ -98,6 +98,11 @@ struct cmd_entry {
     const char *group; /* heading in `help`: "Measure" "Model" "Look up" "Session" "Learn"; may be
                           NULL */
     const struct columns *const *columns; /* of the tables that it prints: COLUMNS(); may be NULL */
+    /* A verb that begins something whose words are commands of their own from then on: WORD stands for VERB WORD, before
+     * all other verbs, while services.debugger is there, and behind the verb in one line. Is it one of them? All of
+     * them, by number. Both may be NULL. */
+    bool (*takes)(const char *word);
+    const char *(*word_at)(const void *none, size_t i);
 };
 /* COLUMNS(line_columns, fact_columns) */
 #define COLUMNS(...) ((const struct columns *const[]){__VA_ARGS__, NULL})

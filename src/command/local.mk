@@ -1,5 +1,5 @@
 # The verbs, in the order in which help has them; the lessons add theirs.
-verbs = run check compare sweep profile sanitize plan tune calibrate explain edit kernel source occupancy why roofline \
+verbs = run check compare sweep profile sanitize debug plan tune calibrate explain edit kernel source occupancy why roofline \
 	timeline kernels device devices doctor set show reset results export record open report help \
 	apropos alias unalias watch save source_file history log shell completions complete_line quit
 verb_table.h: %D%/local.mk
@@ -18,6 +18,8 @@ libattnscope_a_SOURCES += \
 	%D%/verbs/cmd_compare.c \
 	%D%/desk/cmd_completions.c \
 	%D%/verbs/cmd_device.c \
+	%D%/debug/cmd_debug.c %D%/debug/debugger.c %D%/debug/debugger.h \
+	%D%/debug/picture.c %D%/debug/picture.h %D%/debug/words.c %D%/debug/words.h \
 	%D%/verbs/cmd_doctor.c \
 	%D%/edit/cmd_edit.c %D%/edit/follow.c %D%/edit/follow.h \
 	%D%/edit/simulated.c %D%/edit/simulated.h \

@@ -22,8 +22,24 @@ void services_init(struct services *x)
     *x = (struct services){.registry = registry_new(), .devices = devices_new()};
 }
 
+void services_drop_debugger(struct services *x)
+{
+    void *is = x->debugger.is;
+    x->debugger.is = NULL;
+    if (is)
+        x->debugger.drop(is);
+}
+
+void services_keep_debugger(struct services *x, void *is, void (*drop)(void *is))
+{
+    services_drop_debugger(x);
+    x->debugger.is = is;
+    x->debugger.drop = drop;
+}
+
 void services_clear(struct services *x)
 {
+    services_drop_debugger(x);
     foundry_free(x->foundry);
     super_free(x->super);
     recall_free(x->recall);

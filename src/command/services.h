@@ -35,17 +35,25 @@ struct services {
     struct recall *recall;        /* session_recall() */
     struct ceilings *ceilings;    /* session_ceilings() */
     struct calibrations *calibrations; /* session_calibrations() */
-    struct {                           /* the GPU here, see session_gpu() */
-        char *name;                    /* the driver's, "NVIDIA H200"; NULL: none known */
-        bool ran;                      /* a worker reported it */
-        bool looked;                   /* at /proc, for device `index` */
-        bool noted;                    /* that the table does not know it */
+    struct {                           /* debug/debugger.h has it */
+        void *is;                      /* NULL: nothing is debugged */
+        void (*drop)(void *is);
+    } debugger;
+    struct {         /* the GPU here, see session_gpu() */
+        char *name;  /* the driver's, "NVIDIA H200"; NULL: none known */
+        bool ran;    /* a worker reported it */
+        bool looked; /* at /proc, for device `index` */
+        bool noted;  /* that the table does not know it */
         int index;
     } gpu;
 };
 
 void services_init(struct services *x);
 void services_clear(struct services *x);
+
+/* Takes over what is debugged, in place of what was; lets go of it. */
+void services_keep_debugger(struct services *x, void *is, void (*drop)(void *is));
+void services_drop_debugger(struct services *x);
 
 struct super *session_super(struct session *s);
 /* What compiles for plans; see ask/plan_here.h. */

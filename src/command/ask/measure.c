@@ -97,7 +97,7 @@ static struct run_row reason_row(const struct request *r, int i, const char *bac
 static bool runs_kernels(enum job_kind kind)
 {
     return kind == JOB_RUN || kind == JOB_CHECK || kind == JOB_TRACE || kind == JOB_PROFILE ||
-           kind == JOB_LOOK;
+           kind == JOB_LOOK || kind == JOB_DEBUG;
 }
 
 /* The job's request, yet without entries. */
@@ -231,7 +231,7 @@ static struct measuring *start_pass(struct session *s, const struct request *r,
             add_entry(&q, r, i);
     }
     if (q.nentries || !runs)
-        m->job = super_submit(session_super(s), &q);
+        m->job = super_submit(how->super ? how->super : session_super(s), &q);
     job_request_clear(&q);
     return m;
 }

@@ -20,7 +20,9 @@ struct measure_how {
     const char *output;         /* .npy for the first kernel, or NULL; only for measure() */
     const char *backend;        /* JOB_COMPILE: whose compiler; NULL: the GPU's */
     const struct look_at *look; /* JOB_LOOK: what is looked at; NULL else */
-    int sm; /* JOB_COMPILE, JOB_LISTING: compute capability times ten; 0: of the GPU here */
+    struct super
+        *super; /* in whose workers; NULL: the session's, which measure_wait() waits with */
+    int sm;     /* JOB_COMPILE, JOB_LISTING: compute capability times ten; 0: of the GPU here */
 };
 struct measured {
     struct run_rows rows;   /* in the request's order */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/sanitize.h"
 #include "command/line/lex.h"
 #include "command/session.h"
 
@@ -130,6 +131,15 @@ static enum status parse_pipe(const char *line, int *pos, const struct token *op
     return ST_OK;
 }
 
+/* Behind the `if` of a debugger's word, > is a comparison. */
+static bool compares(const struct cmd_call *c)
+{
+    for (int i = 0; c->entry->takes && i < c->nwords; i++)
+        if (!strcmp(c->words[i].text, "if"))
+            return true;
+    return false;
+}
+
 static enum status parse_token(const char *line, int *pos, struct token *t, struct cmd_call *c,
                                bool *only_words, struct err *err)
 {
@@ -137,6 +147,8 @@ static enum status parse_token(const char *line, int *pos, struct token *t, stru
         return err_mark(err, ST_USAGE, t->at, t->len, "the quote %c is not closed", t->quote);
     if (t->kind == TOKEN_PIPE)
         return parse_pipe(line, pos, t, c, err);
+    if (t->kind == TOKEN_WRITE && compares(c))
+        return ST_OK; /* the verb reads it in the text */
     if (t->kind != TOKEN_WORD)
         return parse_redirect(line, pos, t, c, err);
     add_argument(c, t->text, t->at - c->start, only_words);
@@ -158,7 +170,7 @@ static enum status parse_rest(const char *line, int *pos, struct cmd_call *c, en
             break;
         st = parse_token(line, pos, &t, c, &only_words, err);
         end = *pos;
-        if (t.kind == TOKEN_WORD && !c->redirect)
+        if ((t.kind == TOKEN_WORD || (t.kind == TOKEN_WRITE && compares(c))) && !c->redirect)
             args = end;
         token_clear(&t);
         if (st)
@@ -186,7 +198,8 @@ char *call_rest(const struct cmd_call *c, int first)
 enum { ALIASES_DEEP = 8 };
 
 struct parser {
-    const struct session *s; /* whose aliases count, or NULL */
+    const struct session *s;      /* whose aliases count, or NULL */
+    const struct cmd_entry *mode; /* the verb whose words are commands by now; NULL: none */
     struct call_list *out;
     int depth; /* aliases that are being written out, one within the other */
 };
@@ -248,6 +261,23 @@ static const struct alias *is_alias(const struct parser *p, const struct token *
                : NULL;
 }
 
+/* A word that is a command by itself now. */
+static bool is_word(const struct parser *p, const struct token *verb)
+{
+    return p->mode && verb->kind == TOKEN_WORD && !verb->quote && p->mode->takes(verb->text);
+}
+
+/* It may have been meant as one of these words. */
+static void suggest_word(const struct parser *p, const struct token *verb, struct err *err)
+{
+    const char *near = p->mode ? str_nearest(verb->text, p->mode->word_at, NULL) : NULL;
+    if (!near)
+        return;
+    char *clean = sanitize_line(verb->text);
+    err_set(err, ST_USAGE, "there is no command \"%s\"; did you mean \"%s\"?", clean, near);
+    free(clean);
+}
+
 /* What the verb stands for; `@FILE` is source-file FILE, and `gpu=H100` is set gpu=H100. */
 static enum status find_verb(const struct token *verb, struct cmd_call *c, struct err *err)
 {
@@ -291,10 +321,20 @@ static enum status parse_call(struct parser *p, const struct token *verb, const 
                               int *pos, enum token_kind *stop, struct err *err)
 {
     struct cmd_call *c = xcalloc(1, sizeof *c);
+    enum status st = ST_OK;
     c->start = verb->at;
-    enum status st = find_verb(verb, c, err);
+    if (is_word(p, verb)) {
+        c->entry = p->mode;
+        add_word(c, verb->text, 0);
+    } else {
+        st = find_verb(verb, c, err);
+        if (st)
+            suggest_word(p, verb, err);
+    }
     if (!st)
         st = parse_rest(line, pos, c, stop, err);
+    if (!st && c->entry->takes)
+        p->mode = c->entry;
     if (st)
         call_free(c);
     else
@@ -338,6 +378,9 @@ enum status parse_line(const struct session *s, const char *line, struct call_li
                        struct err *err)
 {
     struct parser p = {.s = s, .out = out};
+    for (int i = 0; s && s->services.debugger.is && !p.mode && command_at(i); i++)
+        if (command_at(i)->takes)
+            p.mode = command_at(i);
     *out = (struct call_list){0};
     enum status st = parse_all(&p, line, err);
     if (st)

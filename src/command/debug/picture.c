@@ -1,0 +1,545 @@
+/* picture.c - see picture.h.
+ *
+ * What comes here came from a worker: members of another kind are unknown, texts are made harmless.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "command/debug/picture.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json_text.h"
+#include "base/mem.h"
+#include "base/number.h"
+#include "base/sanitize.h"
+#include "command/show/simulated.h"
+
+enum { LANES = 32, SHOWN = 8 };
+
+/* ---- members ---- */
+
+static int64_t int_of(const json_t *o, const char *name)
+{
+    const json_t *v = json_object_get(o, name);
+    return json_is_integer(v) ? json_integer_value(v) : INT_UNKNOWN;
+}
+
+static uint32_t mask_of(const json_t *o, const char *name)
+{
+    const int64_t v = int_of(o, name);
+    return v == INT_UNKNOWN ? 0 : (uint32_t)v;
+}
+
+/* Its text, harmless; "" where there is none. The caller frees it. */
+static char *text_of(const json_t *o, const char *name)
+{
+    const char *text = json_text_of(o, name);
+    return sanitize_line(text ? text : "");
+}
+
+static void add_text(struct str *out, const json_t *o, const char *name)
+{
+    char *text = text_of(o, name);
+    str_add(out, text);
+    free(text);
+}
+
+/* ---- small texts ---- */
+
+char *debug_place(const json_t *p)
+{
+    char *file = text_of(p, "file"), *at = text_of(p, "at_file");
+    char *out = !json_is_object(p) ? xstrdup("")
+                : !*file           ? xasprintf("PTX line %lld", (long long)int_of(p, "ptx_line"))
+                : *at ? xasprintf("%s:%lld (%s:%lld)", file, (long long)int_of(p, "line"), at,
+                                  (long long)int_of(p, "at_line"))
+                      : xasprintf("%s:%lld", file, (long long)int_of(p, "line"));
+    free(file);
+    free(at);
+    return out;
+}
+
+char *debug_value_text(const json_t *v)
+{
+    char number[NUMBER_BUF];
+    if (json_is_array(v)) {
+        char *a = debug_value_text(json_array_get(v, 0)),
+             *b = debug_value_text(json_array_get(v, 1));
+        char *out = xasprintf("(%s, %s)", a, b);
+        free(a);
+        free(b);
+        return out;
+    }
+    if (json_is_string(v))
+        return sanitize_line(json_string_value(v));
+    if (json_is_integer(v))
+        return xasprintf("%lld", (long long)json_integer_value(v));
+    return xstrdup(json_is_real(v) ? number_fmt(number, json_real_value(v), 5) : "-");
+}
+
+void debug_lanes(uint32_t mask, char text[33])
+{
+    for (int i = 0; i < LANES; i++)
+        text[i] = mask >> i & 1 ? '#' : '.';
+    text[LANES] = 0;
+}
+
+bool debug_banks(const json_t *access, char text[33])
+{
+    uint64_t turns[LANES] = {0}; /* of each bank, as bits */
+    const char *space = json_text_of(access, "space");
+    size_t i, k;
+    const json_t *row, *word;
+    json_array_foreach(json_object_get(access, "rows"), i, row)
+    {
+        json_array_foreach(json_object_get(row, "words"), k, word)
+        {
+            const json_int_t bank = json_integer_value(json_array_get(word, 0)),
+                             turn = json_integer_value(json_array_get(word, 1));
+            if (bank >= 0 && bank < LANES && turn >= 0 && turn < 64)
+                turns[bank] |= (uint64_t)1 << turn;
+        }
+    }
+    for (int b = 0; b < LANES; b++) {
+        const int n = __builtin_popcountll(turns[b]);
+        text[b] = (char)(n == 0 ? '.' : n > 9 ? '+' : '0' + n);
+    }
+    text[LANES] = 0;
+    return space && !strcmp(space, "shared");
+}
+
+/* ---- why ---- */
+
+static char *mark_words(const json_t *stop)
+{
+    const json_t *m = json_object_get(stop, "mark");
+    char *text = text_of(m, "text");
+    char *out = xasprintf("%lld (%s)", (long long)int_of(m, "number"), text);
+    free(text);
+    return out;
+}
+
+static char *value_words(const json_t *stop)
+{
+    const json_t *m = json_object_get(stop, "mark");
+    char *mark = mark_words(stop), *from = debug_value_text(json_object_get(m, "before")),
+         *to = debug_value_text(json_object_get(m, "after"));
+    char *out = xasprintf("watch %s: it was %s and is %s", mark, from, to);
+    free(mark);
+    free(from);
+    free(to);
+    return out;
+}
+
+char *debug_why(const struct debugger *d)
+{
+    const json_t *stop = debugger_stop(d);
+    char *why = text_of(stop, "why"), *mark = mark_words(stop),
+         *problem = text_of(json_object_get(stop, "problem"), "sentence"), *out;
+    const int warp = debugger_warp(d);
+    if (!strcmp(why, "break"))
+        out = xasprintf("warp %d has come to %s", warp, mark);
+    else if (!strcmp(why, "value"))
+        out = value_words(stop);
+    else if (!strcmp(why, "access"))
+        out = xasprintf("warp %d made an access: %s", warp, mark);
+    else if (!strcmp(why, "hazard") || !strcmp(why, "fault"))
+        out = xasprintf("%s: %s", why, *problem ? problem : "see info hazards");
+    else if (!strcmp(why, "end"))
+        out = xstrdup("the block has ended");
+    else if (!strcmp(why, "limit"))
+        out = xstrdup("no more steps are made of a block than this");
+    else if (!strcmp(why, "cancelled"))
+        out = xstrdup("stopped");
+    else
+        out = xstrdup(!strcmp(why, "begin") ? "before the first step" : "");
+    free(why);
+    free(mark);
+    free(problem);
+    return out;
+}
+
+/* ---- lines ---- */
+
+static void add_block(const json_t *stop, struct str *out)
+{
+    const json_t *b = json_object_get(stop, "block");
+    str_addf(out, "block %lld,%lld,%lld", (long long)json_integer_value(json_array_get(b, 0)),
+             (long long)json_integer_value(json_array_get(b, 1)),
+             (long long)json_integer_value(json_array_get(b, 2)));
+}
+
+void debug_head_text(const struct debugger *d, struct str *out)
+{
+    const json_t *stop = debugger_stop(d);
+    const int64_t step = int_of(stop, "step"), last = int_of(stop, "last");
+    str_addf(out, "%s, ", debugger_kernel(d)->name);
+    add_block(stop, out);
+    str_addf(out, ", warp %d of %zu, lane %d, step %lld", debugger_warp(d),
+             json_array_size(json_object_get(stop, "warps")), debugger_lane(d), (long long)step);
+    if (last > step)
+        str_addf(out, " of %lld", (long long)last);
+    const int64_t hazards = int_of(stop, "hazards"), faults = int_of(stop, "faults");
+    if (hazards > 0)
+        str_addf(out, ", %lld hazard%s", (long long)hazards, hazards == 1 ? "" : "s");
+    if (faults > 0)
+        str_addf(out, ", %lld fault%s", (long long)faults, faults == 1 ? "" : "s");
+}
+
+/* Are all that are there alike? */
+static bool uniform(const json_t *lanes)
+{
+    const json_t *first = NULL, *v;
+    size_t i;
+    json_array_foreach(lanes, i, v)
+    {
+        if (json_is_null(v))
+            continue;
+        if (first && !json_equal(first, v))
+            return false;
+        first = v;
+    }
+    return first != NULL;
+}
+
+/* The focus' value, then its neighbours'. */
+static void add_lanes(const json_t *lanes, int lane, struct str *out)
+{
+    char *mine = debug_value_text(json_array_get(lanes, (size_t)lane));
+    if (uniform(lanes)) {
+        const json_t *v = NULL;
+        for (size_t i = 0; i < LANES && (!v || json_is_null(v)); i++)
+            v = json_array_get(lanes, i);
+        char *all = debug_value_text(v);
+        str_addf(out, "%s in every lane", all);
+        free(all);
+    } else {
+        const int from = lane / SHOWN * SHOWN;
+        str_addf(out, "%s; lanes %d-%d:", mine, from, from + SHOWN - 1);
+        for (int i = from; i < from + SHOWN; i++) {
+            char *v = debug_value_text(json_array_get(lanes, (size_t)i));
+            str_addf(out, " %s", v);
+            free(v);
+        }
+    }
+    free(mine);
+}
+
+static void add_register(const struct debugger *d, const json_t *r, struct str *out)
+{
+    char *name = text_of(r, "name"), *kind = text_of(r, "kind"), *type = text_of(r, "type");
+    const bool written = json_is_true(json_object_get(r, "written"));
+    str_addf(out, "  %c %-6s %-6s ", written ? '=' : ' ', name, *kind ? kind : type);
+    add_lanes(json_object_get(r, written ? "after" : "before"), debugger_lane(d), out);
+    str_addc(out, '\n');
+    free(name);
+    free(kind);
+    free(type);
+}
+
+static void add_access(const json_t *a, struct str *out)
+{
+    char *element = text_of(a, "element"), *space = text_of(a, "space"), banks[33];
+    const bool write = json_is_true(json_object_get(a, "write")),
+               reads = json_is_true(json_object_get(a, "read"));
+    const bool shared = debug_banks(a, banks);
+    const int lanes = __builtin_popcount(mask_of(a, "mask"));
+    const int64_t cost = int_of(a, shared ? "wavefronts" : "sectors"), ideal = int_of(a, "ideal");
+    str_addf(out, "  %s %s from %s on: %lld bytes a lane, %d lane%s, %lld %s%s (ideal %lld)\n",
+             write && reads ? "changes"
+             : write        ? "writes"
+                            : "reads",
+             space, *element ? element : "?", (long long)int_of(a, "bytes"), lanes,
+             lanes == 1 ? "" : "s", (long long)cost, shared ? "wavefront" : "sector",
+             cost == 1 ? "" : "s", (long long)ideal);
+    if (shared)
+        str_addf(out, "  banks 0 %s 31%s\n", banks,
+                 cost > ideal ? "  above 1: lanes wait for each other" : "");
+    free(element);
+    free(space);
+}
+
+void debug_did_text(const struct debugger *d, struct str *out)
+{
+    const json_t *did = json_object_get(debugger_stop(d), "did"), *v;
+    size_t i;
+    if (!json_is_object(did))
+        return;
+    char *place = debug_place(did), lanes[33];
+    str_add(out, "did ");
+    if (json_is_integer(json_object_get(did, "warp")))
+        str_addf(out, "warp %lld, ", (long long)int_of(did, "warp"));
+    str_addf(out, "%s: ", place);
+    add_text(out, did, "ptx");
+    str_addc(out, '\n');
+    const uint32_t mask = mask_of(did, "mask");
+    debug_lanes(mask, lanes);
+    if (mask != UINT32_MAX && json_is_integer(json_object_get(did, "mask")))
+        str_addf(out, "  lanes %s %d of 32\n", lanes, __builtin_popcount(mask));
+    json_array_foreach(json_object_get(did, "registers"), i, v)
+    {
+        add_register(d, v, out);
+    }
+    json_array_foreach(json_object_get(did, "accesses"), i, v)
+    {
+        add_access(v, out);
+    }
+    free(place);
+}
+
+static const json_t *focus(const struct debugger *d)
+{
+    return json_array_get(json_object_get(debugger_stop(d), "warps"), (size_t)debugger_warp(d));
+}
+
+void debug_next_text(const struct debugger *d, struct str *out)
+{
+    const json_t *next = json_object_get(debugger_stop(d), "next"), *w = focus(d);
+    const uint32_t active = mask_of(w, "active");
+    char *place = debug_place(next), *waits = text_of(w, "waits"), lanes[33];
+    if (!json_is_object(next)) {
+        str_addf(out, "warp %d has ended\n", debugger_warp(d));
+    } else {
+        str_addf(out, "%s %s: ",
+                 !strcmp(waits, "runs")      ? "next"
+                 : !strcmp(waits, "barrier") ? "waits at its barrier,"
+                                             : "asks an mbarrier,",
+                 place);
+        add_text(out, next, "ptx");
+        str_addc(out, '\n');
+        debug_lanes(active, lanes);
+        if (active != UINT32_MAX)
+            str_addf(out, "  lanes %s %d of 32 run\n", lanes, __builtin_popcount(active));
+    }
+    free(place);
+    free(waits);
+}
+
+void debug_warps_text(const struct debugger *d, struct str *out)
+{
+    const json_t *w;
+    size_t i;
+    json_array_foreach(json_object_get(debugger_stop(d), "warps"), i, w)
+    {
+        char *place = debug_place(w), *waits = text_of(w, "waits");
+        const int lanes = __builtin_popcount(mask_of(w, "active"));
+        const int64_t copies = int_of(w, "copies");
+        str_addf(out, "%c warp %-2zu ", (int)i == debugger_warp(d) ? '>' : ' ', i);
+        if (!strcmp(waits, "ended"))
+            str_addf(out, "ended after %lld steps\n", (long long)int_of(w, "steps"));
+        else {
+            str_addf(out, "%s ", place);
+            if (!strcmp(waits, "barrier"))
+                str_addf(out, "waits at barrier %lld, ", (long long)int_of(w, "barrier"));
+            else if (!strcmp(waits, "mbarrier"))
+                str_add(out, "asks an mbarrier, ");
+            str_addf(out, "%d lane%s, %lld steps", lanes, lanes == 1 ? "" : "s",
+                     (long long)int_of(w, "steps"));
+            if (copies > 0)
+                str_addf(out, ", %lld cop%s under way", (long long)copies,
+                         copies == 1 ? "y" : "ies");
+            str_addc(out, '\n');
+        }
+        free(place);
+        free(waits);
+    }
+}
+
+void debug_paths_text(const struct debugger *d, struct str *out)
+{
+    const json_t *p;
+    size_t i;
+    char lanes[33];
+    json_array_foreach(json_object_get(debugger_stop(d), "paths"), i, p)
+    {
+        const int64_t line = int_of(p, "line"), meets = int_of(p, "meets");
+        debug_lanes(mask_of(p, "mask"), lanes);
+        str_addf(out, "%s %s", lanes, i ? "waits" : "runs");
+        if (line != INT_UNKNOWN)
+            str_addf(out, " at line %lld", (long long)line);
+        if (meets != INT_UNKNOWN)
+            str_addf(out, ", meets the others at line %lld", (long long)meets);
+        str_addc(out, '\n');
+    }
+}
+
+void debug_barriers_text(const struct debugger *d, struct str *out)
+{
+    const json_t *stop = debugger_stop(d), *b, *w;
+    size_t i, k;
+    json_array_foreach(json_object_get(stop, "barriers"), i, b)
+    {
+        const int64_t id = int_of(b, "id"), expected = int_of(b, "expected");
+        str_addf(out, "barrier %lld: %lld threads have arrived", (long long)id,
+                 (long long)int_of(b, "arrived"));
+        if (expected > 0)
+            str_addf(out, " of %lld", (long long)expected);
+        str_add(out, ", warps");
+        json_array_foreach(json_object_get(stop, "warps"), k, w)
+        {
+            if (int_of(w, "barrier") == id)
+                str_addf(out, " %zu", k);
+        }
+        str_addc(out, '\n');
+    }
+    if (!json_array_size(json_object_get(stop, "barriers")))
+        str_add(out, "nobody waits at a barrier\n");
+}
+
+/* A line of the kernel's own file, with the blanks before it; the caller frees it, NULL: there is none. */
+static char *own_line(const struct kernel_desc *d, int64_t number)
+{
+    const char *p = d ? d->source : NULL, *end = p ? p + d->source_len : NULL;
+    for (int64_t i = 1; p && i < number; i++)
+        p = (p = memchr(p, '\n', (size_t)(end - p))) ? p + 1 : NULL;
+    if (!p || p >= end || number < 1)
+        return NULL;
+    const char *stop = memchr(p, '\n', (size_t)(end - p));
+    struct str s = {0};
+    sanitize(&s, p, (size_t)((stop ? stop : end) - p), true);
+    return str_take(&s);
+}
+
+void debug_source_text(const struct debugger *d, int64_t line, int before, int behind,
+                       struct str *out)
+{
+    const json_t *next = json_object_get(debugger_stop(d), "next");
+    const int64_t stands = int_of(next, "line"), at = int_of(next, "at_line");
+    char *file = text_of(next, "at_file");
+    line = line ? line : stands;
+    for (int64_t i = line - before; line != INT_UNKNOWN && i <= line + behind; i++) {
+        char *text = own_line(debugger_desc(d), i);
+        if (text)
+            str_addf(out, "%c %4lld  %s\n", i == stands ? '>' : ' ', (long long)i, text);
+        free(text);
+    }
+    char *inlined = *file ? source_line_text(debugger_desc(d), file, at) : NULL;
+    if (inlined) {
+        char *clean = sanitize_line(inlined);
+        str_addf(out, "> inlined there, %s:%lld  %s\n", file, (long long)at, clean);
+        free(clean);
+    }
+    free(inlined);
+    free(file);
+}
+
+/* ---- what was found ---- */
+
+static void add_found(const struct debugger *d, const json_t *o, struct str *out)
+{
+    char *name = text_of(o, json_object_get(o, "element") ? "element" : "name");
+    char *value = debug_value_text(json_object_get(o, "value"));
+    const json_t *lanes = json_object_get(o, "lanes");
+    if (json_object_get(o, "sentence")) {
+        add_text(out, o, "sentence");
+    } else if (json_object_get(o, "hits")) {
+        str_addf(out, "%lld  ", (long long)int_of(o, "number"));
+        add_text(out, o, "text");
+        str_addf(out, ", met %lld times", (long long)int_of(o, "hits"));
+    } else if (json_object_get(o, "written")) {
+        str_addf(out, "%-8s at byte %lld, %lld bytes, %lld written", name,
+                 (long long)int_of(o, "offset"), (long long)int_of(o, "bytes"),
+                 (long long)int_of(o, "written"));
+    } else if (json_object_get(o, "groups_behind")) {
+        str_addf(out, "warp %lld to %s, %d lanes of %lld bytes", (long long)int_of(o, "warp"), name,
+                 __builtin_popcount(mask_of(o, "mask")), (long long)int_of(o, "bytes"));
+        const int64_t behind = int_of(o, "groups_behind");
+        if (behind == INT_UNKNOWN)
+            str_add(out, ", not committed");
+        else
+            str_addf(out, ", %lld groups committed behind it", (long long)behind);
+    } else if (json_is_array(lanes)) {
+        char *kind = text_of(o, "kind");
+        str_addf(out, "%s %s = ", name, kind);
+        for (int i = 0; i < LANES; i++) {
+            char *v = debug_value_text(json_array_get(lanes, (size_t)i));
+            str_addf(out, "%s%s", i % SHOWN ? " " : i ? "\n    " : "", v);
+            free(v);
+        }
+        free(kind);
+    } else {
+        const bool unwritten =
+            !json_object_get(o, "slot") && json_is_null(json_object_get(o, "value"));
+        str_addf(out, "%s = %s%s", name, value, unwritten ? " (not written)" : "");
+        const int64_t line = int_of(o, "line");
+        if (json_object_get(o, "slot") && line != INT_UNKNOWN)
+            str_addf(out, "  of line %lld", (long long)line);
+    }
+    str_addc(out, '\n');
+    free(name);
+    free(value);
+    (void)d;
+}
+
+void debug_found_text(const struct debugger *d, struct str *out)
+{
+    const json_t *found = json_object_get(debugger_stop(d), "found"), *o;
+    size_t i;
+    json_array_foreach(found, i, o)
+    {
+        add_found(d, o, out);
+    }
+    if (!json_array_size(found))
+        str_add(out, "none\n");
+}
+
+/* ---- the whole ---- */
+
+static void add_printed(const struct debugger *d, struct str *out)
+{
+    const char *text = json_text_of(debugger_stop(d), "text");
+    struct str clean = {0};
+    if (!text)
+        return;
+    sanitize(&clean, text, strlen(text), true);
+    str_addf(out, "the kernel prints: %s%s", str_text(&clean),
+             clean.len && clean.data[clean.len - 1] == '\n' ? "" : "\n");
+    str_free(&clean);
+}
+
+static void add_stop(const struct debugger *d, struct str *out)
+{
+    char *why = debug_why(d);
+    debug_head_text(d, out);
+    str_addc(out, '\n');
+    if (*why)
+        str_addf(out, "%s\n", why);
+    debug_source_text(d, 0, 3, 2, out);
+    debug_did_text(d, out);
+    debug_next_text(d, out);
+    add_printed(d, out);
+    free(why);
+}
+
+void debug_picture(const struct debug_line *l, struct str *out)
+{
+    const struct debugger *d = l->debugger;
+    switch (l->view) {
+    case VIEW_FOUND:
+        debug_found_text(d, out);
+        break;
+    case VIEW_WARPS:
+        debug_warps_text(d, out);
+        break;
+    case VIEW_PATHS:
+        debug_paths_text(d, out);
+        break;
+    case VIEW_BARRIERS:
+        debug_barriers_text(d, out);
+        break;
+    case VIEW_SOURCE:
+        debug_source_text(d, l->line, 6, 6, out);
+        break;
+    case VIEW_SHORT:
+        debug_head_text(d, out);
+        str_addc(out, '\n');
+        break;
+    case VIEW_END:
+        break;
+    default:
+        add_stop(d, out);
+    }
+}

@@ -1,0 +1,36 @@
+/* picture.h - a stop in words and lines of text, for the line reader, for scripts and for the screen.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef ATTNSCOPE_COMMAND_DEBUG_PICTURE_H
+#define ATTNSCOPE_COMMAND_DEBUG_PICTURE_H
+
+#include "command/debug/words.h"
+
+/* Why it stands there, a sentence: "warp 2 has come to break 1, ...". The caller frees it. */
+char *debug_why(const struct debugger *d);
+/* "fa2.cu:70 (attn.cuh:77)", or the line of the PTX; "" where there is none. The caller frees it. */
+char *debug_place(const json_t *place);
+/* A value as text: "0.25", "nan", "(1, 2)"; "-" for none. The caller frees it. */
+char *debug_value_text(const json_t *value);
+/* Lanes of a mask, 32 characters: '#' takes part, '.' does not. */
+void debug_lanes(uint32_t mask, char text[33]);
+/* For each bank how many wavefronts it takes part in, 32 characters: '.' none, 1 .. 9, '+' more. False: the access is
+ * not of shared memory. */
+bool debug_banks(const json_t *access, char text[33]);
+
+/* One line each, without the newline; what there is not gives no line. */
+void debug_head_text(const struct debugger *d, struct str *out);
+void debug_did_text(const struct debugger *d, struct str *out);      /* lines */
+void debug_next_text(const struct debugger *d, struct str *out);     /* lines */
+void debug_warps_text(const struct debugger *d, struct str *out);    /* lines */
+void debug_paths_text(const struct debugger *d, struct str *out);    /* lines */
+void debug_barriers_text(const struct debugger *d, struct str *out); /* lines */
+/* Lines around `line` (0: where it stands), `before` and `behind` it, the one where it stands marked. */
+void debug_source_text(const struct debugger *d, int64_t line, int before, int behind,
+                       struct str *out);
+void debug_found_text(const struct debugger *d, struct str *out);
+
+/* All of it, as the view of `l` asks. */
+void debug_picture(const struct debug_line *l, struct str *out);
+
+#endif
