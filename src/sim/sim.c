@@ -110,7 +110,11 @@ char *sim_program_ptx_line(const struct sim_program *p, int line)
     while (n && strchr(" \t", at[n - 1]))
         n--;
     struct str s = {0};
-    sanitize(&s, at, n, false);
+    char *text = xstrndup(at, n);
+    for (char *tab = text; (tab = strchr(tab, '\t'));)
+        *tab = ' '; /* between the instruction and its operands */
+    sanitize(&s, text, n, false);
+    free(text);
     return str_take(&s);
 }
 

@@ -101,7 +101,8 @@ struct sim_stop {
     int warp;      /* that made the last step, or has come to the place; -1: none */
     bool stepped;  /* `insn` is that of the last step */
     size_t insn;
-    uint64_t before[4], after[4]; /* SIM_STOP_VALUE: the value's bytes */
+    uint64_t before[4], after[4];   /* SIM_STOP_VALUE: the value's bytes */
+    bool known_before, known_after; /* somebody had written it; has */
 };
 
 /* Asked now and then while it runs; true: stop. */

@@ -451,9 +451,9 @@ static char *mark_text(const struct debug_ask *a)
 {
     struct str s = {0};
     char value[NUMBER_BUF];
-    static const char *const ways[] = {"access", "watch"};
+    static const char *const ways[] = {"access to", "value"};
     if (a->act == DEBUG_BREAK) {
-        str_addf(&s, "break %s", a->place);
+        str_addf(&s, "at %s", a->place);
         if (a->warp >= 0)
             str_addf(&s, " warp %lld", (long long)a->warp);
         if (a->count)
@@ -549,10 +549,10 @@ static void note_hit(struct debugged *d)
         d->marks[i]->hits += d->stop.mark && d->marks[i]->engine == d->stop.mark;
 }
 
-/* The focus goes where it stopped: to the warp, and a lane of it that runs. */
-static void follow(struct debugged *d)
+/* The focus goes where it stopped: to the warp, but for the way back, and a lane of it that runs. */
+static void follow(struct debugged *d, bool to_warp)
 {
-    if (d->stop.warp >= 0)
+    if (d->stop.warp >= 0 && to_warp)
         d->warp = d->stop.warp;
     const uint32_t active = sim_step_warp(d->step, d->warp).active;
     if (active && !(active >> d->lane & 1))
@@ -579,7 +579,7 @@ static enum status go(struct debugged *d, const struct debug_ask *a, struct err 
                                              : NULL;
     sim_step_run(d->step, &want, &patience, &d->stop);
     places_clear(&at);
-    follow(d);
+    follow(d, true);
     return ST_OK;
 }
 
@@ -588,7 +588,7 @@ static enum status back_to(struct debugged *d, const struct debug_ask *a, struct
     const enum status st = sim_step_to(d->step, (uint64_t)a->step, &d->stop, err);
     d->told = 0;
     if (st == ST_OK)
-        follow(d);
+        follow(d, false);
     return st;
 }
 
@@ -639,6 +639,7 @@ static enum status list_value(struct debugged *d, const struct debug_ask *a, jso
 
 static enum status act(struct debugged *d, struct debug_ask *a, json_t **found, struct err *err)
 {
+    enum status st;
     d->moved = false;
     if (a->act == DEBUG_BEGIN)
         return begin(d, a, err);
@@ -652,7 +653,9 @@ static enum status act(struct debugged *d, struct debug_ask *a, json_t **found, 
     case DEBUG_BREAK:
     case DEBUG_WATCH:
     case DEBUG_ACCESS:
-        return add_mark(d, a, err);
+        st = add_mark(d, a, err);
+        *found = st == ST_OK ? debug_breaks_json(d, d->last_mark) : NULL;
+        return st;
     case DEBUG_DELETE:
         return delete_mark(d, a->count, err);
     case DEBUG_ORDER:
@@ -675,7 +678,7 @@ static enum status act(struct debugged *d, struct debug_ask *a, json_t **found, 
         *found = debug_hazards_json(d);
         return ST_OK;
     case DEBUG_BREAKS:
-        *found = debug_breaks_json(d);
+        *found = debug_breaks_json(d, 0);
         return ST_OK;
     default:
         return err_set(err, ST_USAGE, "nobody knows how to do that");

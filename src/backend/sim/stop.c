@@ -79,7 +79,8 @@ json_t *debug_number(const char *kind, uint32_t bytes, const void *data)
     if (kind[0] == 's')
         return json_integer((json_int_t)debug_real(kind, bytes, data));
     if (kind[0] == 'u' || !strcmp(kind, "pred"))
-        return bits > INT64_MAX ? json_real((double)bits) : json_integer((json_int_t)bits);
+        if (bits <= INT64_MAX)
+            return json_integer((json_int_t)bits);
     snprintf(hex, sizeof hex, "0x%0*llx", (int)(2 * bytes), (unsigned long long)bits);
     return json_string(hex);
 }
@@ -117,6 +118,7 @@ static void put_place(const struct debugged *d, size_t insn, json_t *o)
     put_clean(o, "function", at.at.function);
 }
 
+/* Its text with blanks for tabs. */
 static void put_ptx(const struct debugged *d, size_t insn, json_t *o)
 {
     const struct sim_program *p = d->stage.scene.program;
@@ -298,8 +300,13 @@ static json_t *mark_json(const struct debugged *d)
             continue;
         json_t *o = json_pack("{s:i, s:s}", "number", m->number, "text", m->text);
         if (d->stop.why == SIM_STOP_VALUE) {
-            json_object_set_new(o, "before", debug_number(m->kind, m->value.bytes, d->stop.before));
-            json_object_set_new(o, "after", debug_number(m->kind, m->value.bytes, d->stop.after));
+            const struct sim_stop *s = &d->stop;
+            json_object_set_new(o, "before",
+                                s->known_before ? debug_number(m->kind, m->value.bytes, s->before)
+                                                : json_null());
+            json_object_set_new(o, "after",
+                                s->known_after ? debug_number(m->kind, m->value.bytes, s->after)
+                                               : json_null());
         }
         return o;
     }
@@ -506,12 +513,13 @@ json_t *debug_copies_json(struct debugged *d)
     return list;
 }
 
-json_t *debug_breaks_json(struct debugged *d)
+json_t *debug_breaks_json(struct debugged *d, int number)
 {
     json_t *list = json_array();
     for (size_t i = 0; i < d->nmarks; i++)
-        json_array_append_new(list,
-                              json_pack("{s:i, s:s, s:I}", "number", d->marks[i]->number, "text",
-                                        d->marks[i]->text, "hits", (json_int_t)d->marks[i]->hits));
+        if (!number || d->marks[i]->number == number)
+            json_array_append_new(list, json_pack("{s:i, s:s, s:I}", "number", d->marks[i]->number,
+                                                  "text", d->marks[i]->text, "hits",
+                                                  (json_int_t)d->marks[i]->hits));
     return list;
 }

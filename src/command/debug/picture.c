@@ -127,7 +127,9 @@ static char *value_words(const json_t *stop)
     const json_t *m = json_object_get(stop, "mark");
     char *mark = mark_words(stop), *from = debug_value_text(json_object_get(m, "before")),
          *to = debug_value_text(json_object_get(m, "after"));
-    char *out = xasprintf("watch %s: it was %s and is %s", mark, from, to);
+    const bool first = json_is_null(json_object_get(m, "before"));
+    char *out = first ? xasprintf("%s: it was not written, and is %s", mark, to)
+                      : xasprintf("%s: it was %s and is %s", mark, from, to);
     free(mark);
     free(from);
     free(to);
@@ -141,7 +143,7 @@ char *debug_why(const struct debugger *d)
          *problem = text_of(json_object_get(stop, "problem"), "sentence"), *out;
     const int warp = debugger_warp(d);
     if (!strcmp(why, "break"))
-        out = xasprintf("warp %d has come to %s", warp, mark);
+        out = xasprintf("warp %d has come to break %s", warp, mark);
     else if (!strcmp(why, "value"))
         out = value_words(stop);
     else if (!strcmp(why, "access"))
@@ -438,7 +440,8 @@ static void add_found(const struct debugger *d, const json_t *o, struct str *out
     } else if (json_object_get(o, "hits")) {
         str_addf(out, "%lld  ", (long long)int_of(o, "number"));
         add_text(out, o, "text");
-        str_addf(out, ", met %lld times", (long long)int_of(o, "hits"));
+        str_addf(out, ", met %lld time%s", (long long)int_of(o, "hits"),
+                 int_of(o, "hits") == 1 ? "" : "s");
     } else if (json_object_get(o, "written")) {
         str_addf(out, "%-8s at byte %lld, %lld bytes, %lld written", name,
                  (long long)int_of(o, "offset"), (long long)int_of(o, "bytes"),

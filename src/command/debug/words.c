@@ -253,6 +253,7 @@ static enum status do_break(struct debug_line *l, struct err *err)
 {
     struct debug_ask a = asking(DEBUG_BREAK);
     enum status st = read_break(l, &a, err);
+    l->view = VIEW_FOUND;
     if (st == ST_OK && !a.place)
         a.place = here(l->debugger);
     if (st == ST_OK)
@@ -269,6 +270,7 @@ static enum status watch(struct debug_line *l, enum debug_act act, const char *f
                               : bad(l, "a value: Ks[5][12], %f12[5]", err);
     if (st == ST_OK && l->nargs == 2 && !read_count(l->args[1], 1, DEBUG_VALUES_MAX, &a.count))
         st = bad(l, "an element, and of how many from it on", err);
+    l->view = VIEW_FOUND;
     a.name = l->nargs ? xstrdup(l->args[0]) : NULL;
     a.format = xstrdup(format);
     if (st == ST_OK)
@@ -297,6 +299,7 @@ static enum status do_delete(struct debug_line *l, struct err *err)
     struct debug_ask a = asking(DEBUG_DELETE);
     if (l->nargs && !read_count(l->args[0], 1, INT32_MAX, &a.count))
         return bad(l, "the number of a break, or nothing for all", err);
+    l->view = VIEW_SHORT;
     const enum status st = too_many(l, 1, err);
     return st != ST_OK ? st : debugger_ask(l->debugger, &a, err);
 }

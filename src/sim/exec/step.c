@@ -533,6 +533,8 @@ static bool value_changed(struct sim_step *s, struct mark *k, struct sim_stop *s
     const bool changed = known != k->known || (known && memcmp(is, k->was, sizeof is));
     if (!changed)
         return false;
+    stop->known_before = k->known;
+    stop->known_after = known;
     memcpy(stop->before, k->was, sizeof stop->before);
     memcpy(stop->after, is, sizeof stop->after);
     memcpy(k->was, is, sizeof k->was);

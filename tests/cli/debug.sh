@@ -1,0 +1,109 @@
+#!/bin/sh
+# debug: a block held still. Words in a line, a script and after the verb; text, rows and what is refused; back; and a planted
+# race that is found by words alone.
+# SPDX-License-Identifier: GPL-3.0-or-later
+# shellcheck disable=SC1091,SC2016,SC2154
+. "$(dirname "$0")/lib.sh"
+export COLUMNS=200
+unset ATTNSCOPE_COMPILE
+
+# ---- a stop ----
+run debug fa2 S=64 f32
+is "it begins before the first step" says "$out" '^fa2, block 0,0,0, warp 0 of 4, lane 0, step 0$'
+is "  with the source" says "$out" '^>  +[0-9]+ +fa2\('
+run -c 'debug fa2 S=64 f32; stepi'
+is "a line may go on with its words" says "$out" 'step 1$'
+is "  what the step did" says "$out" '^did warp 0, fa2.cu:[0-9]+: '
+run -c 'debug fa2 S=64 f32' -c 'warp 2' -c 'until shared' -c 'info warps'
+is "a warp, to its access" says "$out" '^did warp 2, fa2.cu:[0-9]+ \(attn.cuh:[0-9]+\): st.shared'
+is "  by element" says "$out" 'writes shared from Qs\[[0-9]+\]\[[0-9]+\] on: 16 bytes a lane, 32 lanes, 4 wavefronts \(ideal 4\)'
+is "  at the banks" says "$out" '^  banks 0 4{32} 31'
+is "  the others have not moved" says "$out" '^  warp 0 .* 0 steps$'
+
+# ---- values, watches, back ----
+cat >script <<'END'
+debug fa2 S=64 f32
+print Ks[5][12]
+watch Ks[5][12]
+continue
+print Ks[5][12]
+back
+print Ks[5][12]
+stepi
+print Ks[5][12]
+END
+run -f script
+is "a value that nobody wrote" says "$out" '^Ks\[5\]\[12\] = - \(not written\)$'
+is "a watch stops at it" says "$out" '^1 \(value Ks\[5\]\[12\]\): it was not written, and is -?[0-9.]+$'
+is "back it is unwritten, and with the step there again" \
+    [ "$(printf '%s\n' "$out" | grep '^Ks.5..12. = ' | sed 's/.*= //' | sed 's/-\{0,1\}[0-9.]\{3,\}/V/' | tr '\n' ' ')" = \
+    '- (not written) V - (not written) V ' ]
+run -c 'debug fa2 S=64 f32; break 70 warp 3 lane 5; continue'
+is "a break stops where the warp comes" says "$out" '^warp 3 has come to break 1 \(at 70 warp 3 lane 5\)$'
+run -c 'debug fa2 S=64 f32; break 70 if Ks[0][0] > 1000; break 70 if Ks[0][0] >= -1000; continue'
+is "a condition compares, and writes no file" says "$out" 'come to break 2 \(at 70 if Ks\[0\]\[0\] >= -1000\)'
+is "  of that name" [ ! -e 1000 ]
+run -c 'debug fa2 S=64 f32; continue; where'
+is "to the end, without a hazard" says "$out" '^the block has ended$'
+is "  which is the end" [ "$rc" -eq 0 ]
+run -c 'debug splitkv S=64 pass=combine; until global; print/f32 O[0][0][0][0]'
+is "another pass" says "$out" '^did warp 0, splitkv'
+run -c 'debug fused_cp_async S=64; until 1'
+is "a line without code says which has" says "$err" 'the next that has is [0-9]+'
+
+# ---- rows ----
+run -c 'debug fa2 S=64 f32; until shared --json'
+is "JSON of a stop" says "$out" '"why":"goal".*"wavefronts":4'
+is "  lane by lane" [ "$(printf '%s' "$out" | grep -o '"wavefront":' | wc -l)" -eq 32 ]
+run -c 'debug fa2 S=64 f32; until shared; show $last.wavefronts; show $last.step'
+is "a stop is a row of its own" says "$out" '^.last.wavefronts +4 '
+is "  with its step" says "$out" '^.last.step +[0-9]+ '
+
+# ---- one block ----
+run -c 'debug fa2 S=128 H=2 f32; stepi 5; block 1,1; order against; stepi; restart'
+is "another block begins anew" says "$out" 'block 1,1,0, warp 0 of 4, lane 0, step 0$'
+run debug fa2 S=64 f32 block=9,9,9
+is "a block that is not there is told" says "$err" 'there is no block 9,9,9'
+is "  as misuse" [ "$rc" -eq 2 ]
+
+# ---- what is refused ----
+run -c 'debug step'
+is "without a kernel" says "$err" 'nothing is debugged'
+run -c 'debug fa2 S=64 f32; stpe'
+is "a word that is none has a neighbour" says "$err" 'did you mean "step"'
+run -c 'debug fa2 S=64 f32; debug stpe'
+is "  after the verb, too" says "$err" 'did you mean "step"'
+for words in 'stepi x' 'stepi 0' 'warp 31' 'lane 32' 'print Zs[1]' 'print %nonesuch' 'until nowhere' 'info nothing' \
+    'delete 7' 'goto 5' 'order backwards' 'break 70 if' 'break 70 if Ks[0][0] ? 1' 'x/99999f Ks' 'step/f' 'quit now'; do
+    run -c "debug fa2 S=64 f32; $words"
+    is "refused: $words" [ "$rc" -eq 2 ]
+done
+run -c 'debug fa2 S=64 f32; quit; step'
+is "quit lets go, and the words with it" says "$err" 'nothing is debugged|there is no command'
+run -c 'debug naive,fa2 S=64'
+is "one kernel at a time" says "$err" 'one kernel'
+run -c 'debug cublas S=64'
+is "another library's is refused" [ "$rc" -ne 0 ]
+run -c 'debug fa2 S=64 f32; check fa2 S=64 f32 backend=sim; stepi'
+is "others run meanwhile" says "$out" '^fa2, block .* step 1$'
+
+# ---- a planted race, by words alone ----
+if ! command -v python3 >/dev/null || ! command -v clang >/dev/null; then
+    skip "a planted kernel needs python3 and clang"
+    finish
+    exit
+fi
+export ATTNSCOPE_LIBNVRTC=none ATTNSCOPE_NVCC=/nonexistent/nvcc
+kernels=$HOME/.local/share/attnscope/kernels
+mkdir -p "$kernels"
+PYTHONDONTWRITEBYTECODE=1 python3 "$ATTNSCOPE_SRCDIR/tests/sim/faults/faults.py" plant fa2-no-release "$kernels" >planted
+is "a race is planted" says "$(cat planted)" "^fa2_no_release"
+for order in turns against 7; do
+    run -c "debug fa2_no_release S=200 H=1 f32 order=$order; until hazard; info hazards"
+    is "the race is found, order $order" says "$out" '^hazard: (warps of one block|lanes of one warp) use the same bytes with no '
+    is "  with both parties and the element" says "$out" "(Ks|Vs)\[[0-9]+\]\[[0-9]+\].*lane [0-9]+ of warp [0-9]+ .*(fa2_no_release.cu|attn.cuh):[0-9]+"
+    is "  where the tile is loaded" says "$out" '^> +[0-9]+ .*\*\(Vec<V> \*\)\(tile \+ r \* PITCH'
+done
+run -c "debug fa2_no_release S=200 H=1 f32; until hazard; back; info hazards"
+is "a step before it is not there" says "$out" '^none$'
+finish
