@@ -48,6 +48,7 @@ libattnscope_ui_a_SOURCES += \
   %D%/screens/sweep.c %D%/screens/sweep_cell.h %D%/screens/sweep_cell.c \
   %D%/screens/sweep_setup.h %D%/screens/sweep_setup.c \
   %D%/screens/source.h %D%/screens/source.c \
+  %D%/screens/debug_view.h %D%/screens/debug_view.c \
   %D%/kit/textview.h %D%/kit/textview.c \
   %D%/kit/theme.h %D%/kit/theme.c \
   %D%/screens/timeline.c \

@@ -74,12 +74,12 @@ is "a word that is none has a neighbour" says "$err" 'did you mean "step"'
 run -c 'debug fa2 S=64 f32; debug stpe'
 is "  after the verb, too" says "$err" 'did you mean "step"'
 for words in 'stepi x' 'stepi 0' 'warp 31' 'lane 32' 'print Zs[1]' 'print %nonesuch' 'until nowhere' 'info nothing' \
-    'delete 7' 'goto 5' 'order backwards' 'break 70 if' 'break 70 if Ks[0][0] ? 1' 'x/99999f Ks' 'step/f' 'quit now'; do
+    'delete 7' 'goto 5' 'order backwards' 'break 70 if' 'break 70 if Ks[0][0] ? 1' 'x/99999f Ks' 'step/f' 'kill now'; do
     run -c "debug fa2 S=64 f32; $words"
     is "refused: $words" [ "$rc" -eq 2 ]
 done
-run -c 'debug fa2 S=64 f32; quit; step'
-is "quit lets go, and the words with it" says "$err" 'nothing is debugged|there is no command'
+run -c 'debug fa2 S=64 f32; kill; step'
+is "kill lets go, and the words with it" says "$err" 'nothing is debugged|there is no command'
 run -c 'debug naive,fa2 S=64'
 is "one kernel at a time" says "$err" 'one kernel'
 run -c 'debug cublas S=64'

@@ -303,15 +303,16 @@ static enum status exec_debug(struct session *s, struct cmd_call *c, struct err 
     return debugger_of(s) && !kernel ? no_kernel(c, err) : begin(s, c, err);
 }
 
+/* quit alone leaves the program, as it does everywhere. */
 static bool is_word(const char *word)
 {
-    return debug_word_named(word) != NULL;
+    return debug_word_named(word) && strcmp(word, "quit") != 0;
 }
 
 static const char *const first_words[] = {
     "step",  "next",    "stepi",  "continue", "until", "finish", "back", "goto", "break",
     "watch", "rwatch",  "awatch", "info",     "print", "x",      "warp", "lane", "block",
-    "order", "restart", "where",  "list",     "quit",  "delete", NULL};
+    "order", "restart", "where",  "list",     "kill",  "delete", NULL};
 
 static const struct cmd_key debug_keys[] = {
     {"block", "the block of the grid that is held: block=2,0", NULL},
@@ -344,7 +345,7 @@ const struct cmd_entry cmd_debug = {
         "  warp N, lane N, block X,Y,Z     what is looked at\n"
         "  order turns|against|SEED        whose turn it is: side by side; who lags behind last; "
         "drawn\n"
-        "  quit\n"
+        "  kill                            let go of the block\n"
         "\n"
         "A warp that waits lets the others run until it may go on. Going back runs the block "
         "again,\n"

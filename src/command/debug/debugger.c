@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "backend/backend.h"
+#include "base/clock.h"
 #include "base/json_text.h"
 #include "base/mem.h"
 #include "base/record.h"
@@ -57,7 +58,9 @@ static bool is_here(const struct debugger *d, int number)
 static void await(struct debugger *d, int number)
 {
     enum { LOOK_MS = 50 };
+    static const double patience_s = 0.3; /* keys that come meanwhile are not for us */
     const struct front *f = &d->session->front;
+    const double began = seconds_now();
     struct job *j = measure_job(d->job);
     const int restarts = super_restarts(d->super);
     bool told = false;
@@ -67,7 +70,7 @@ static void await(struct debugger *d, int number)
             return;
         if (super_restarts(d->super) != restarts) /* another worker knows nothing of the block */
             job_cancel(j);
-        if (!told && f->cancelled && f->cancelled(f->ctx)) {
+        if (!told && seconds_now() - began > patience_s && f->cancelled && f->cancelled(f->ctx)) {
             told = true;
             if (!number || !job_ask(j, NULL))
                 job_cancel(j);

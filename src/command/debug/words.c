@@ -497,7 +497,8 @@ const struct debug_word debug_words[] = {
     {"restart", NULL, "", "the block from its beginning; breaks stay", NULL, do_restart},
     {"where", "bt", "", "where it stands", NULL, do_where},
     {"list", "l", "[LINE]", "source lines", NULL, do_list},
-    {"quit", "q", "", "let go of the block", NULL, do_quit},
+    {"kill", NULL, "", "let go of the block", NULL, do_quit},
+    {"quit", NULL, "", "the same, behind debug: alone it is the program's", NULL, do_quit},
     {NULL, NULL, NULL, NULL, NULL, NULL},
 };
 // clang-format on
@@ -510,6 +511,12 @@ const struct debug_word *debug_word_named(const char *name)
             (w->alias && strlen(w->alias) == len && !strncmp(w->alias, name, len)))
             return w;
     return NULL;
+}
+
+bool debug_word_moves(const struct debug_word *w)
+{
+    return w->run != do_info && w->run != do_print && w->run != do_x && w->run != do_list &&
+           w->run != do_break && w->run != do_watch && w->run != do_rwatch && w->run != do_awatch;
 }
 
 const char *debug_word_name(const void *none, size_t i)

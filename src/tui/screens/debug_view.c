@@ -13,8 +13,7 @@
 
 int debug_view_line(const struct debugger *d)
 {
-    const double line =
-        json_number_of(json_object_get(debugger_stop(d), "next"), "line");
+    const double line = json_number_of(json_object_get(debugger_stop(d), "next"), "line");
     return line > 0 && line < 1e9 ? (int)line : 0;
 }
 
@@ -26,10 +25,10 @@ static enum role role_of(const char *line, size_t len)
     static const struct {
         const char *begins;
         enum role role;
-    } roles[] = {{"did ", ROLE_TITLE},      {"next ", ROLE_TITLE},   {"waits ", ROLE_WARN},
-                 {"asks ", ROLE_WARN},      {"hazard:", ROLE_BAD},   {"fault:", ROLE_BAD},
-                 {"  = ", ROLE_ACCENT},     {"> warp", ROLE_ACCENT}, {"the kernel", ROLE_KEY},
-                 {"the block", ROLE_GOOD},  {"warp ", ROLE_KEY},     {"barrier", ROLE_WARN}};
+    } roles[] = {{"did ", ROLE_TITLE},     {"next ", ROLE_TITLE},   {"waits ", ROLE_WARN},
+                 {"asks ", ROLE_WARN},     {"hazard:", ROLE_BAD},   {"fault:", ROLE_BAD},
+                 {"  = ", ROLE_ACCENT},    {"> warp", ROLE_ACCENT}, {"the kernel", ROLE_KEY},
+                 {"the block", ROLE_GOOD}, {"warp ", ROLE_KEY},     {"barrier", ROLE_WARN}};
     for (size_t i = 0; i < sizeof roles / sizeof *roles; i++) {
         const size_t n = strlen(roles[i].begins);
         if (len >= n && !strncmp(line, roles[i].begins, n))
@@ -42,13 +41,13 @@ static enum role role_of(const char *line, size_t len)
 static void draw_banks(struct canvas *c, int x, int y, int w, const char *line)
 {
     const char *banks = strstr(line, "0 ");
+    const enum role busy = strstr(line, "above 1") ? ROLE_WARN : ROLE_GOOD;
     canvas_text(c, x, y, w, ROLE_NORMAL, line);
     for (int i = 0; banks && i < 32 && banks[2 + i]; i++) {
         const char ch = banks[2 + i];
         const int at = (int)(banks - line) + 2 + i;
         if (at < w)
-            canvas_put(c, x + at, y, ch == '.' ? ROLE_DIM : ch == '1' ? ROLE_GOOD : ROLE_WARN,
-                       (uint32_t)ch);
+            canvas_put(c, x + at, y, ch == '.' ? ROLE_DIM : busy, (uint32_t)ch);
     }
 }
 
@@ -81,8 +80,7 @@ static struct rect pane(struct canvas *c, struct rect r, const char *title, int 
     enum { LEAST = 3 };
     const int h = rows + 2 < r.h ? rows + 2 : r.h;
     if (h >= LEAST && text->len) {
-        const struct rect in =
-            pane_frame(c, (struct rect){r.x, r.y, r.w, h}, title, false, false);
+        const struct rect in = pane_frame(c, (struct rect){r.x, r.y, r.w, h}, title, false, false);
         (void)draw_lines(c, in, str_text(text));
         r.y += h - 1;
         r.h -= h - 1;
@@ -174,7 +172,8 @@ void debug_view_draw(const struct debugger *d, struct codeview *code, struct can
     add_step(d, &text);
     const int rows = count_lines(&text) + 1, most = r.h - SOURCE_LEAST;
     const int below = r.h < LOW ? r.h / 2 : rows < most ? rows : most;
-    draw_source(d, code, c, (struct rect){r.x, r.y, r.w, r.h - below + (bare ? 0 : 1)}, marks, bare);
+    draw_source(d, code, c, (struct rect){r.x, r.y, r.w, r.h - below + (bare ? 0 : 1)}, marks,
+                bare);
     const struct rect at = {r.x, r.y + r.h - below, r.w, below};
     const struct rect in = pane_frame(c, at, "This step", false, bare);
     const int used = draw_lines(c, in, str_text(&text));

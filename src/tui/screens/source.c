@@ -16,6 +16,8 @@
 #include "kernel/kernel_whose.h"
 #include "tui/app/app.h"
 #include "tui/kit/codeview.h"
+#include "command/debug/words.h"
+#include "tui/screens/debug_view.h"
 #include "tui/screens/measurement.h"
 #include "tui/screens/screen_util.h"
 #include "tui/screens/source.h"
@@ -38,6 +40,7 @@ struct source {
     struct source_facts before, after;
     struct whose whose;     /* the kernel is, as it was when it was last shown */
     struct subject subject; /* the command alone: a text is there whatever the settings */
+    int stops;              /* of the debugger that were shown; 0: none */
 };
 
 static const char *const view_titles[VIEWS] = {"CUDA", "PTX", "SASS"};
@@ -208,12 +211,23 @@ static void draw_side(struct source *s, struct canvas *c, struct rect r)
     str_free(&words);
 }
 
+/* The debugger whose kernel is shown; NULL: none. */
+static const struct debugger *stopped(const struct source *s)
+{
+    const struct debugger *d = debugger_of(s->app->session);
+    return d && !strcmp(debugger_kernel(d)->name, s->name) ? d : NULL;
+}
+
 static void source_draw(void *ctx, struct canvas *c)
 {
     enum { SIDE_W = 58, WIDE = 160 };
     struct source *s = ctx;
     struct rect r = app_frame(s->app, c);
     const bool small = c->w < FULL_W || c->h < FULL_H, alone = s->app->zoom || small;
+    if (stopped(s) && s->view == VIEW_CUDA && !s->missing) {
+        debug_view_draw(stopped(s), &s->code, c, r, s->marks, small);
+        return;
+    }
     if (!alone && c->w >= WIDE) {
         draw_code(s, c, (struct rect){r.x, r.y, r.w - SIDE_W + 1, r.h}, false);
         draw_side(s, c, (struct rect){r.x + r.w - SIDE_W, r.y, SIDE_W, r.h});
@@ -344,6 +358,133 @@ static void set_kernel(struct source *s, const char *name)
     drop_listings(s);
     update_facts(s);
     show(s);
+}
+
+/* ---- a block held still ---- */
+
+/* The cursor goes where the debugger stands, and the text is its kernel's. */
+static void follow_debugger(struct source *s)
+{
+    enum { ABOVE = 6 }; /* lines of context */
+    const struct debugger *d = debugger_of(s->app->session);
+    const int stops = d ? debugger_count(d) : 0;
+    if (stops == s->stops)
+        return;
+    s->stops = stops;
+    if (!d)
+        return;
+    const bool other = strcmp(debugger_kernel(d)->name, s->name) != 0;
+    s->view = VIEW_CUDA;
+    s->diff = false;
+    if (other)
+        set_kernel(s, debugger_kernel(d)->name);
+    else if (s->code.is_diff || s->missing)
+        show(s);
+    const int line = debug_view_line(d);
+    if (line <= 0 || line > s->code.nlines)
+        return;
+    s->code.list.cur = line - 1;
+    s->code.list.top = line > ABOVE ? line - ABOVE : 0;
+}
+
+/* A line for the debugger: its words, or a kernel for it. */
+static bool is_for_debugger(const struct session *s, const char *line)
+{
+    const size_t len = strcspn(line, " \t");
+    char *verb = xstrndup(line, len);
+    const bool starts = !strcmp(verb, "debug");
+    const struct debug_word *w = debugger_of(s) ? debug_word_named(verb) : NULL;
+    const bool stays = w && debug_word_moves(w);
+    free(verb);
+    return (starts || stays) && !strpbrk(line, ";|>") && !strstr(line, "--");
+}
+
+/* What moves the block is shown by the screen itself; what only asks has its answer in a popup. */
+static bool source_take_line(struct app *a, const char *line)
+{
+    line += strspn(line, " \t");
+    if (!is_for_debugger(a->session, line) || app_set(a, line) != ST_OK)
+        return false;
+    struct source *s = app_show(a, source_screen.name);
+    follow_debugger(s);
+    return true;
+}
+
+/* As if it had been typed, and shown above the footer. */
+static void run_word(struct source *s, const char *line)
+{
+    s->app->ran = xstrdup(line); /* app_run_row() frees the one before */
+    (void)app_set(s->app, line);
+    follow_debugger(s);
+}
+
+static const char *const words_of_keys[] = {
+    "debug step",          "debug next",         "debug stepi",      "debug until access",
+    "debug until barrier", "debug until hazard", "debug continue",   "debug back",
+    "debug finish",        "debug restart",      "debug until join", "debug quit",
+};
+enum {
+    KEY_STEP,
+    KEY_NEXT,
+    KEY_STEPI,
+    KEY_ACCESS,
+    KEY_BARRIER,
+    KEY_HAZARD,
+    KEY_CONTINUE,
+    KEY_BACK,
+    KEY_FINISH,
+    KEY_RESTART,
+    KEY_JOIN,
+    KEY_QUIT
+};
+
+static void do_word(void *ctx, int word)
+{
+    run_word(ctx, words_of_keys[word]);
+}
+
+/* "debug until 57" and the like, with the line at the cursor. */
+static void do_line(void *ctx, int to_break)
+{
+    struct source *s = ctx;
+    char *line = xasprintf("debug %s %d", to_break ? "break" : "until", s->code.list.cur + 1);
+    run_word(s, line);
+    if (to_break && s->app->message == NULL)
+        app_message(s->app, ROLE_GOOD, "a break at line %d; :info breaks lists them",
+                    s->code.list.cur + 1);
+    free(line);
+}
+
+static void change_focus(void *ctx, int by)
+{
+    enum { LANES = 32, OF_LANES = 100 };
+    struct source *s = ctx;
+    const struct debugger *d = stopped(s);
+    if (!d)
+        return;
+    const bool lanes = abs(by) >= OF_LANES;
+    const int dir = by < 0 ? -1 : 1;
+    const int n = lanes ? LANES : (int)json_array_size(json_object_get(debugger_stop(d), "warps"));
+    const int at = lanes ? debugger_lane(d) : debugger_warp(d);
+    char *line = xasprintf("debug %s %d", lanes ? "lane" : "warp", (at + dir + n) % n);
+    run_word(s, line);
+    free(line);
+}
+
+/* Begins: the kernel that is shown, on a small shape of the session's type. */
+static void begin_debugging(void *ctx, int arg)
+{
+    struct source *s = ctx;
+    (void)arg;
+    char *line = xasprintf("debug %s", s->name);
+    run_word(s, line);
+    free(line);
+}
+
+static int source_mode(void *ctx)
+{
+    const struct source *s = ctx;
+    return stopped(s) && s->view == VIEW_CUDA ? 1 : 0;
 }
 
 static const char *const source_drives[] = {"source", NULL};
@@ -495,6 +636,7 @@ static const struct binding source_keys[] = {
     {.keys = {'}'}, .does = "change-next", .act = go_to_change, .arg = 1, .help = "the next change"},
     {.keys = {'{'}, .does = "change-previous", .act = go_to_change, .arg = -1, .help = "the change before"},
     {.keys = {TK_TAB}, .does = "pane-next", .act = step_kernel, .arg = 1, .footer = "kernel", .help = "the next kernel of the ladder"},
+    {.keys = {'D'}, .does = "debug", .act = begin_debugging, .footer = "debug", .help = "hold a block of it still in the simulator, and step through it"},
     {.keys = {TK_BTAB}, .does = "pane-previous", .act = step_kernel, .arg = -1, .help = "the kernel before this one"},
     {.keys = {'K'}, .does = "explain", .act = explain, .footer = "explain", .help = "what the words of this line are"},
     {.keys = {'v'}, .does = "view", .act = next_view, .footer = "PTX, SASS", .help = "CUDA, PTX, SASS in turn"},
@@ -504,6 +646,28 @@ static const struct binding source_keys[] = {
     {.keys = {'E'}, .does = "edit", .act = edit, .help = "change a copy in your editor, then compare it"},
     {.keys = {TK_LEFT, 'h'}, .does = "left", .act = arrow, .arg = MOVE_LEFT, .help = "to the left of long lines"},
     {.keys = {TK_RIGHT, 'l'}, .does = "right", .act = arrow, .arg = MOVE_RIGHT, .help = "to the right of long lines"},
+    {.does = NULL},
+};
+static const struct binding stopped_keys[] = {
+    {.keys = {'s', TK_ENTER}, .does = "step", .act = do_word, .arg = KEY_STEP, .footer = "step", .help = "the warp, to another line, inlined ones included"},
+    {.keys = {'S'}, .does = "step-over", .act = do_word, .arg = KEY_NEXT, .footer = "over", .help = "the same, but what is inlined counts as one line"},
+    {.keys = {'i'}, .does = "step-instruction", .act = do_word, .arg = KEY_STEPI, .footer = "instr", .help = "the warp, by an instruction"},
+    {.keys = {'p'}, .does = "step-back", .act = do_word, .arg = KEY_BACK, .footer = "back", .help = "a step back: the block is run again up to there"},
+    {.keys = {'a'}, .does = "to-access", .act = do_word, .arg = KEY_ACCESS, .footer = "access", .help = "the warp, to its next access to shared or global memory"},
+    {.keys = {'B'}, .does = "to-barrier", .act = do_word, .arg = KEY_BARRIER, .footer = "barrier", .help = "the warp, to its next barrier"},
+    {.keys = {'H'}, .does = "to-hazard", .act = do_word, .arg = KEY_HAZARD, .footer = "hazard", .help = "all warps, to the next race or fault"},
+    {.keys = {'c'}, .does = "continue", .act = do_word, .arg = KEY_CONTINUE, .help = "all warps, to a break, a race, a fault or the end"},
+    {.keys = {'w'}, .does = "warp-next", .act = change_focus, .arg = 1, .footer = "warp", .help = "look at the next warp"},
+    {.keys = {'W'}, .does = "warp-previous", .act = change_focus, .arg = -1, .help = "look at the warp before"},
+    {.keys = {')'}, .does = "lane-next", .act = change_focus, .arg = 100, .help = "look at the next lane"},
+    {.keys = {'('}, .does = "lane-previous", .act = change_focus, .arg = -100, .help = "look at the lane before"},
+    {.keys = {'r'}, .does = "to-cursor", .act = do_line, .help = "the warp, to the line at the cursor"},
+    {.keys = {'b'}, .does = "break", .act = do_line, .arg = 1, .help = "stop where a warp comes to the line at the cursor"},
+    {.keys = {'F'}, .does = "finish", .act = do_word, .arg = KEY_FINISH, .help = "the warp, out of what is inlined here"},
+    {.keys = {'J'}, .does = "to-join", .act = do_word, .arg = KEY_JOIN, .help = "the warp, to where lanes that parted meet"},
+    {.keys = {'R'}, .does = "restart", .act = do_word, .arg = KEY_RESTART, .help = "the block from its beginning; breaks stay"},
+    {.keys = {'D'}, .does = "debug-end", .act = do_word, .arg = KEY_QUIT, .footer = "let go", .help = "let go of the block"},
+    {.keys = {'K'}, .does = "explain", .act = explain, .help = "everything of this stop"},
     {.does = NULL},
 };
 // clang-format on
@@ -519,6 +683,10 @@ static bool source_explain(void *ctx, struct str *out)
 {
     const struct source *s = ctx;
     const struct codeview *v = &s->code;
+    if (source_mode(ctx)) {
+        debug_view_explain(stopped(s), out);
+        return true;
+    }
     if (s->missing || v->nlines == 0) {
         str_add(out, s->missing ? s->missing : "there is no line");
         return false;
@@ -575,6 +743,7 @@ static void source_update(void *ctx)
         refresh(s, edited);
     collect(s);
     update_facts(s);
+    follow_debugger(s);
 }
 
 static bool source_cancel(void *ctx)
@@ -645,7 +814,10 @@ extern const struct screen_ops source_screen;
 const struct screen_ops source_screen = {
     .name = "source",
     .title = "6 Source",
-    .keys = {source_keys},
+    .keys = {source_keys, stopped_keys},
+    .mode = source_mode,
+    .modes = {"the text", "a block held still"},
+    .take_line = source_take_line,
     .open = source_open,
     .close = source_close,
     .draw = source_draw,
