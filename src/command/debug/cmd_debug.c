@@ -265,13 +265,17 @@ static enum status no_kernel(const struct cmd_call *c, struct err *err)
 
 static enum status begin(struct session *s, struct cmd_call *c, struct err *err)
 {
-    struct request r = {.nkernels = 0};
+    struct request r;
     struct debug_ask a = DEBUG_NONE;
     (void)call_format(c);
     enum status st = c->nwords ? read_begin(c, &a, err) : no_kernel(c, err);
     if (st == ST_OK)
         st = request_make(s, c, REQUEST_PLAN, &r, err);
-    if (st == ST_OK && r.nkernels != 1)
+    if (st != ST_OK) {
+        debug_clear(&a);
+        return st;
+    }
+    if (r.nkernels != 1)
         st = r.nkernels ? err_set(err, ST_USAGE, "debug holds one kernel at a time")
                         : no_kernel(c, err);
     if (st == ST_OK)
