@@ -40,7 +40,7 @@ extern const struct debug_word debug_words[]; /* name NULL ends */
 const struct debug_word *debug_word_named(const char *name); /* or alias, up to a '/'; NULL: none */
 /* Does it move the block, or the focus? The others only ask, and their answer is what they are for. */
 bool debug_word_moves(const struct debug_word *w);
-const char *debug_word_name(const void *none, size_t i);     /* str_list_fn */
+const char *debug_word_name(const void *none, size_t i); /* str_list_fn */
 
 /* Runs the word `text` ("step", "x/8f") with what follows it. ST_USAGE where it makes no sense. */
 enum status debug_word_run(struct session *s, const struct debug_word *w, const char *text,
