@@ -19,10 +19,10 @@ recipe() {
 }
 
 recipe 1 >jq.sh
-recipe 2 >pandas.py
+recipe 2 >recipe.py # pandas.py would be what `import pandas` finds
 recipe 3 >rows.R
 is "the manual has a recipe for jq" grep -q '^jq ' jq.sh
-is "for pandas" grep -q 'import pandas' pandas.py
+is "for pandas" grep -q 'import pandas' recipe.py
 is "for R" grep -q 'read.csv' rows.R
 
 # shellcheck disable=SC2086  # words of a command
@@ -47,13 +47,15 @@ else
     skip "the recipes for jq: jq is not here"
 fi
 if command -v python3 >/dev/null; then
-    out=$(python3 -c 'import ast, sys; ast.parse(open("pandas.py").read())' 2>&1)
+    out=$(python3 -c 'import ast, sys; ast.parse(open("recipe.py").read())' 2>&1)
     rc=$?
     is "the recipe for pandas is Python" [ "$rc" -eq 0 ]
     if python3 -c 'import pandas' 2>/dev/null; then
-        out=$(python3 pandas.py 2>&1)
+        out=$(python3 recipe.py 2>&1)
         rc=$?
         is "and runs" [ "$rc" -eq 0 ]
+        is "its table has a column for each kernel" says "$out" '^kernel +cpu_tiled +fa2 +naive'
+        is "and a line for each length" says "$out" '^32 +[0-9.]+ +[0-9.]+ +[0-9.]+'
     else
         skip "the recipe for pandas: pandas is not here"
     fi
