@@ -42,6 +42,9 @@ enum cause_id {
     UNDIVIDED,
     VALUES_OF_K,
     VALUES_SHIFTED,
+    TILE_STALE,
+    PART_OF_D,
+    COLUMNS,
     OTHER_BATCH,
     OTHER_ROW,
     ROW_FACTOR,
@@ -88,6 +91,11 @@ const struct cause diagnose_causes[] = {
     [VALUES_OF_K] = {"values_of_k", "the values are read from K", "the address of V"},
     [VALUES_SHIFTED] = {"values_shifted", "values and keys do not belong together",
                         "the row of V that a probability is multiplied with"},
+    [TILE_STALE] = {"tile_stale", "a tile has the keys or the values of the tile before",
+                    "which stage of the buffer is read, and the wait before it"},
+    [PART_OF_D] = {"part_of_d", "scores are made of a part of D", "the loop over D of Q times K"},
+    [COLUMNS] = {"columns", "the elements of a row stand in each other's places",
+                 "the column that a register or a lane is stored to"},
     [OTHER_BATCH] = {"other_batch", "every batch reads the first one's keys and values",
                      "the batch stride of K and V"},
     [OTHER_ROW] = {"other_row", "rows hold the result of other rows",
@@ -347,6 +355,13 @@ static void try_tiles(struct world *w, const struct survey *v, struct verdicts *
             {TAIL_DROPPED, {.keys = KEYS_FULL_TILES, .bc = bc}},
             {TILE_MISSED, {.keys = KEYS_NOT_LAST_TILE, .bc = bc}},
             {TILE_MISSED, {.keys = KEYS_NOT_FIRST_TILE, .bc = bc}},
+            {TILE_MISSED, {.skip = 1, .bc = bc}},
+            {TILE_MISSED, {.skip = 2, .bc = bc}},
+            {TILE_MISSED, {.skip = 3, .bc = bc}},
+            {TILE_STALE, {.stale_k = STALE_ODD, .bc = bc}},
+            {TILE_STALE, {.stale_k = STALE_EACH, .bc = bc}},
+            {TILE_STALE, {.stale_v = STALE_ODD, .bc = bc}},
+            {TILE_STALE, {.stale_v = STALE_EACH, .bc = bc}},
             {MASK_TILE, {.mask = MASK_ROUND, .bc = bc}},
         };
         for (size_t k = 0; k < sizeof tiled / sizeof *tiled; k++)
@@ -366,6 +381,8 @@ static void try_rescaling(struct world *w, const struct survey *v, struct verdic
             {RESCALE_O, {.keep_o = true}},
             {RESCALE_L, {.keep_l = true}},
             {RESCALE_BOTH, {.keep_o = true, .keep_l = true}},
+            {RESCALE_O, {.late_o = true}},
+            {RESCALE_L, {.late_l = true}},
         };
         for (size_t k = 0; bc * splits < 2 * w->s->Sk && k < sizeof trials / sizeof *trials; k++) {
             struct trial one = trials[k];
@@ -400,6 +417,67 @@ static bool is_multiple(const struct reference *r, const float *got, const doubl
     for (int64_t d = 0; d < D; d++)
         scaled[d] = dot / norm * want[d];
     return fabs(dot / norm - 1) > 1e-3 && matches(r, got, scaled);
+}
+
+/* Q times K over a part of D: halves, and D rounded down to what a step takes. */
+static void try_parts(struct world *w, const struct survey *v, struct verdicts *out)
+{
+    const int64_t D = w->s->D, half = D / 2;
+    const struct trial halves[] = {
+        {PART_OF_D, {.dim_count = half}},
+        {PART_OF_D, {.dim_from = half, .dim_count = D - half}},
+    };
+    for (size_t i = 0; D > 1 && i < sizeof halves / sizeof *halves; i++)
+        try_fault(w, v, out, &halves[i]);
+    for (int64_t step = 8; step < D; step *= 2)
+        if (D % step) {
+            const struct trial cut = {PART_OF_D, {.dim_count = D / step * step}};
+            try_fault(w, v, out, &cut);
+        }
+}
+
+static int by_value(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Are these the row's elements in another order? Rows whose elements are alike say nothing, and neither does one that is
+ * off by little: sorted, that looks the same. */
+static bool is_permuted(const struct reference *r, const float *got, const double *want)
+{
+    enum { LEAST = 8, MOST = 1024 };
+    static const double apart = 12, moved = 0.25;
+    const int64_t D = r->shape.D;
+    double a[MOST], b[MOST];
+    if (D < LEAST || D > MOST)
+        return false;
+    const double limit = slack(r, largest_of(want, D));
+    double far = 0;
+    for (int64_t d = 0; d < D; d++) {
+        far = fmax(far, fabs((double)got[d] - want[d]));
+        a[d] = (double)got[d];
+        b[d] = want[d];
+        if (!isfinite(a[d]) || !isfinite(b[d]))
+            return false;
+    }
+    qsort(a, (size_t)D, sizeof *a, by_value);
+    qsort(b, (size_t)D, sizeof *b, by_value);
+    const double range = b[D - 1] - b[0];
+    bool same = range > apart * limit && far > moved * range;
+    for (int64_t d = 0; d < D && same; d++)
+        same = fabs(a[d] - b[d]) <= limit;
+    return same;
+}
+
+static void try_columns(struct world *w, const struct survey *v, struct verdicts *out)
+{
+    int fits = 0;
+    for (int i = 0; i < v->nwrong; i++)
+        fits += is_permuted(w->r, got_row(w, row_at(w->r, v->wrong[i])),
+                            w->r->value + v->wrong[i] * w->s->D);
+    if (v->nwrong)
+        note_trial(out, COLUMNS, (double)fits / v->nwrong, true);
 }
 
 /* Rows that are others' or a multiple of their own. */
@@ -616,7 +694,7 @@ static void rank(struct diagnosis *out, const struct verdicts *v, const struct s
 /* Rows that all trials together can afford. */
 static int affordable(const struct shape *s)
 {
-    const double row = 4.0 * (double)s->Sk * (double)s->D, trials = 30 + 24 * TILE_SIZES / 4;
+    const double row = 4.0 * (double)s->Sk * (double)s->D, trials = 35 + 37 * TILE_SIZES / 4;
     const double n = flops_max / trials / row / 1.5;
     return n < 4 ? 4 : n > WRONG_TRIED ? WRONG_TRIED : (int)n;
 }
@@ -644,6 +722,8 @@ enum status diagnose(const struct reference *r, const struct problem *p, const s
     try_tiles(&w, &sv, &v);
     try_rescaling(&w, &sv, &v);
     try_splits(&w, &sv, &v);
+    try_parts(&w, &sv, &v);
+    try_columns(&w, &sv, &v);
     try_rows(&w, &sv, &v);
     rank(out, &v, &sv);
     free(sv.state);

@@ -111,7 +111,15 @@ static void key_range(const struct shape *s, const struct fault *f, int64_t seen
 struct state {
     double m, l;
     double *o;
+    double owed; /* the factor of the tile before, for those who are late */
 };
+
+/* The key in whose place this one stands in its tile. */
+static int64_t stale(int how, int64_t bc, int64_t key)
+{
+    return bc && key >= bc && (how == STALE_EACH || (how == STALE_ODD && key / bc % 2)) ? key - bc
+                                                                                        : key;
+}
 
 static void add_tile(struct evaluator *e, const struct fault *f, struct state *t, int64_t kv,
                      int64_t from, int64_t end, int64_t to)
@@ -121,8 +129,10 @@ static void add_tile(struct evaluator *e, const struct fault *f, struct state *t
     for (int64_t j = from; j < end; j++)
         top = fmax(top, e->scores[j]);
     const double shrink = isinf(t->m) ? 0 : exp(t->m - top);
-    const double shrink_o = f->keep_o && !isinf(t->m) ? 1 : shrink;
-    t->l *= f->keep_l && !isinf(t->m) ? 1 : shrink;
+    const bool first = isinf(t->m);
+    const double shrink_o = first ? shrink : f->keep_o ? 1 : f->late_o ? t->owed : shrink;
+    t->l *= first ? shrink : f->keep_l ? 1 : f->late_l ? t->owed : shrink;
+    t->owed = first ? 1 : shrink;
     t->m = top;
     for (int64_t d = 0; d < D; d++)
         t->o[d] *= shrink_o;
@@ -131,7 +141,8 @@ static void add_tile(struct evaluator *e, const struct fault *f, struct state *t
         t->l += p;
         if (j >= to)
             continue;
-        const int64_t value = f->v_shift ? ((j + f->v_shift) % Sk + Sk) % Sk : j;
+        const int64_t value =
+            f->v_shift ? ((j + f->v_shift) % Sk + Sk) % Sk : stale(f->stale_v, f->bc, j);
         const float *v = (f->v_of_k ? e->k : e->v) + kv + value * e->skv.s;
         for (int64_t d = 0; d < D; d++)
             t->o[d] += p * (double)v[d];
@@ -144,6 +155,8 @@ static void add_tiles(struct evaluator *e, const struct fault *f, struct state *
     const int64_t bc = f->bc ? f->bc : e->s->Sk, tiles = (end - from + bc - 1) / bc;
     for (int64_t i = 0; i < tiles; i++) {
         const int64_t at = from + (f->backward ? tiles - 1 - i : i) * bc;
+        if (f->skip && i == f->skip)
+            continue;
         add_tile(e, f, t, kv, at, at + bc < end ? at + bc : end, to);
     }
 }
@@ -153,10 +166,11 @@ static void make_scores(struct evaluator *e, const struct fault *f, const struct
 {
     const float *q = e->q + at->b * e->sq.b + at->h * e->sq.h + at->i * e->sq.s;
     const double scale = e->scale * (f->scale > 0 ? f->scale : 1);
+    const int64_t end = f->dim_count ? f->dim_from + f->dim_count : e->s->D;
     for (int64_t j = 0; j < to + pad; j++) {
         double dot = 0;
-        const float *k = e->k + kv + j * e->skv.s;
-        for (int64_t d = 0; j < to && d < e->s->D; d++)
+        const float *k = e->k + kv + stale(f->stale_k, f->bc, j) * e->skv.s;
+        for (int64_t d = f->dim_from; j < to && d < end; d++)
             dot += (double)q[d] * (double)k[d];
         e->scores[j] = dot * scale;
     }
@@ -175,7 +189,7 @@ void evaluate(struct evaluator *e, const struct fault *f, int64_t row)
     double m = -INFINITY, l = 0;
     memset(e->o, 0, (size_t)s->D * sizeof *e->o);
     for (int64_t part = from; part < to + pad; part += per) {
-        struct state t = {-INFINITY, 0, e->part};
+        struct state t = {-INFINITY, 0, e->part, 1};
         memset(t.o, 0, (size_t)s->D * sizeof *t.o);
         add_tiles(e, f, &t, kv, part, part + per < to + pad ? part + per : to + pad, to);
         const double top = fmax(m, t.m), old = isinf(m) ? 0 : exp(m - top), new = exp(t.m - top);

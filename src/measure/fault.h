@@ -31,6 +31,11 @@ struct fault {
     double part;      /* only this share of the tiles is visited; 0: all */
     bool keep_o, keep_l, undivided, v_of_k, first_batch;
     int v_shift;
+    bool late_o, late_l;         /* rescaled by the factor of the tile before */
+    int skip;                    /* the number of a tile, from 0, that is not visited; 0: none */
+    int64_t dim_from, dim_count; /* scores are of these elements of D alone; 0: of all */
+    /* A tile has the keys, or the values, of the one before: every other tile, or each. */
+    enum { STALE_NOT, STALE_ODD, STALE_EACH } stale_k, stale_v;
     bool backward; /* the last tile first */
     int splits;    /* parts of the keys, combined at the end; 0: 1 */
 };

@@ -33,12 +33,22 @@ const char *const blind_names[BLINDS] = {
     [BLIND_TILE_BEFORE] = "every other tile has the K of the one before",
     [BLIND_NAN_WITHOUT_KEYS] = "rows without keys divide by zero",
     [BLIND_K_FOR_V] = "K is read where V should be",
+    [BLIND_COLUMNS_ROTATED] = "columns of O are one further on",
+    [BLIND_D_CUT] = "scores leave D's last 16 out",
+    [BLIND_LATE_SUM] = "the sum is rescaled one tile late",
+    [BLIND_THIRD_TILE_LOST] = "the third key tile is skipped",
+    [BLIND_LAST_TILE_STALE] = "the last tile has the K of the first",
+    [BLIND_V_TILE_BEFORE] = "each tile has the V of the one before",
+    [BLIND_SCALE_OF_PADDED] = "the scale is that of D rounded up to 128",
+    [BLIND_DIAGONAL_TILE_HIDDEN] = "the tile on the diagonal is not visited",
+    [BLIND_FIRST_KEY_TWICE] = "each tile's first key counts twice",
+    [BLIND_Q_OF_NEXT_HEAD] = "Q is that of the next head",
 };
 
 static bool is_masked(enum blind f)
 {
     return f == BLIND_STRICT_CAUSAL || f == BLIND_NO_CAUSAL || f == BLIND_MASKED_IN_SUM ||
-           f == BLIND_NAN_WITHOUT_KEYS;
+           f == BLIND_NAN_WITHOUT_KEYS || f == BLIND_DIAGONAL_TILE_HIDDEN;
 }
 
 struct problem blind_problem(enum blind fault)
@@ -49,10 +59,11 @@ struct problem blind_problem(enum blind fault)
     s->B = rnd_in(fault == BLIND_FIRST_BATCH ? 2 : 1, 3);
     s->Hkv = rnd_in(fault == BLIND_HEAD_MODULO ? 2 : 1, 3);
     s->H = s->Hkv * groups[rnd_in(fault == BLIND_HEAD_MODULO, 2)];
-    if (s->H == 1 && (fault == BLIND_HEADS_EXCHANGED || fault == BLIND_HEAD_UNWRITTEN))
+    if (s->H == 1 && (fault == BLIND_HEADS_EXCHANGED || fault == BLIND_HEAD_UNWRITTEN ||
+                      fault == BLIND_Q_OF_NEXT_HEAD))
         s->H = s->Hkv = 2;
     s->hkv_given = true;
-    s->D = dims[rnd_in(0, 4)];
+    s->D = dims[rnd_in(0, fault == BLIND_SCALE_OF_PADDED ? 3 : 4)];
     s->Sq = 2 * rnd_in(33, 120) + 1;
     s->Sk = 2 * rnd_in(70, 150) + 1;
     s->dtype = (enum dtype)rnd_in(0, fault == BLIND_SUM_IN_HALF ? 1 : 2);
@@ -99,12 +110,17 @@ static double score_of(const struct row_job *j, int64_t key)
         width /= 2;
     if (j->fault == BLIND_TILE_BEFORE && key / j->bc % 2 == 1)
         k -= j->bc;
-    const float *q = j->b->q + ((j->batch * s->H + j->head) * s->Sq + i) * s->D;
+    if (j->fault == BLIND_D_CUT)
+        width -= 16;
+    if (j->fault == BLIND_LAST_TILE_STALE && key / j->bc == (s->Sk - 1) / j->bc)
+        k = key % j->bc;
+    const int64_t head = j->fault == BLIND_Q_OF_NEXT_HEAD ? (j->head + 1) % s->H : j->head;
+    const float *q = j->b->q + ((j->batch * s->H + head) * s->Sq + i) * s->D;
     const float *kr = kv_row(j, j->b->k, k);
     double sum = 0;
     for (int64_t d = 0; d < width; d++)
         sum += (double)q[d] * (double)kr[d];
-    const double scale = 1 / sqrt((double)s->D);
+    const double scale = 1 / sqrt(j->fault == BLIND_SCALE_OF_PADDED ? 128.0 : (double)s->D);
     return j->fault == BLIND_NO_SCALE ? sum
                                       : sum * scale * (j->fault == BLIND_SCALE_TWICE ? scale : 1);
 }
@@ -115,6 +131,8 @@ static bool is_seen(const struct row_job *j, int64_t key)
     if (!s->causal || j->fault == BLIND_NO_CAUSAL)
         return true;
     const int64_t last = j->i + s->Sk - s->Sq;
+    if (j->fault == BLIND_DIAGONAL_TILE_HIDDEN && last >= j->bc)
+        return key < last / j->bc * j->bc;
     return j->fault == BLIND_STRICT_CAUSAL ? key < last : key <= last;
 }
 
@@ -138,18 +156,20 @@ static void one_tile(const struct row_job *j, int64_t from, int64_t to, struct o
         return;
     const double factor = t->m == -INFINITY ? 1 : power_of(j, t->m - m);
     const double on_o = j->fault == BLIND_LATE_RESCALE ? t->late : factor;
+    t->l *= j->fault == BLIND_LATE_SUM ? t->late : factor;
     t->late = factor;
     t->m = m;
-    t->l *= factor;
     for (int64_t d = 0; d < s->D; d++)
         t->o[d] *= on_o;
     for (int64_t k = from; k < to; k++) {
-        const double p = power_of(j, score_of(j, k) - m);
+        const double twice = j->fault == BLIND_FIRST_KEY_TWICE && k == from ? 2 : 1;
+        const double p = twice * power_of(j, score_of(j, k) - m);
         if (is_seen(j, k) || j->fault == BLIND_MASKED_IN_SUM)
             t->l += is_seen(j, k) ? p : fmin(p, 1);
         if (!is_seen(j, k))
             continue;
-        const float *v = kv_row(j, values, k);
+        const bool before = j->fault == BLIND_V_TILE_BEFORE && k >= j->bc;
+        const float *v = kv_row(j, values, before ? k - j->bc : k);
         for (int64_t d = 0; d < s->D; d++) {
             t->o[d] += p * (double)v[d];
             if (j->fault == BLIND_SUM_IN_HALF)
@@ -167,6 +187,8 @@ static void all_tiles(const struct row_job *j, int64_t from, int64_t to, struct 
     for (int64_t k = from; k < to; k += j->bc) {
         const int64_t end = k + j->bc < to ? k + j->bc : to;
         if (j->fault == BLIND_SECOND_TILE_LOST && k / j->bc == 1)
+            continue;
+        if (j->fault == BLIND_THIRD_TILE_LOST && k / j->bc == 2)
             continue;
         if (j->fault == BLIND_TAIL_LOST && end - k < j->bc && k > 0)
             continue;
@@ -197,7 +219,9 @@ static void one_row(const struct row_job *j, double *out)
     else
         all_tiles(j, 0, s->Sk, &t);
     for (int64_t d = 0; d < s->D; d++) {
-        const int64_t from = j->fault == BLIND_COLUMN_PAIRS ? d ^ 1 : d;
+        const int64_t from = j->fault == BLIND_COLUMN_PAIRS      ? d ^ 1
+                             : j->fault == BLIND_COLUMNS_ROTATED ? (d + 1) % s->D
+                                                                 : d;
         const bool empty = t.m == -INFINITY && j->fault != BLIND_NAN_WITHOUT_KEYS;
         out[d] = empty ? 0 : t.o[from] / t.l;
     }

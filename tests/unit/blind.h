@@ -32,6 +32,18 @@ enum blind {
     BLIND_TILE_BEFORE,
     BLIND_NAN_WITHOUT_KEYS,
     BLIND_K_FOR_V,
+    /* Held out: written before causes were added for the ones above, and never tuned for. */
+    BLIND_HELD,
+    BLIND_COLUMNS_ROTATED = BLIND_HELD,
+    BLIND_D_CUT,
+    BLIND_LATE_SUM,
+    BLIND_THIRD_TILE_LOST,
+    BLIND_LAST_TILE_STALE,
+    BLIND_V_TILE_BEFORE,
+    BLIND_SCALE_OF_PADDED,
+    BLIND_DIAGONAL_TILE_HIDDEN,
+    BLIND_FIRST_KEY_TWICE,
+    BLIND_Q_OF_NEXT_HEAD,
     BLINDS
 };
 extern const char *const blind_names[BLINDS];
