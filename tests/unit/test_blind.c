@@ -93,10 +93,11 @@ static void plant(enum blind fault, struct tally *t)
     bench_free(&b);
 }
 
-static int trials(void)
+/* TRIALS=3 for a figure of those held out, too. */
+static int trials(enum blind fault)
 {
     const char *n = getenv("TRIALS");
-    return n ? atoi(n) : 3;
+    return n ? atoi(n) : fault < BLIND_HELD ? 3 : 1;
 }
 
 static void test_blind(void)
@@ -104,7 +105,7 @@ static void test_blind(void)
     int right[2] = {0}, wrongly_certain = 0;
     for (int f = 0; f < BLINDS; f++) {
         struct tally t = {0};
-        for (int i = 0; i < trials(); i++)
+        for (int i = 0; i < trials((enum blind)f); i++)
             plant((enum blind)f, &t);
         printf("# %-44s planted %d passed %d named %d certain %d %s%s\n", blind_names[f], t.planted,
                t.passed, t.named, t.certain, t.said[0] ? "else: " : "", t.said);
@@ -116,7 +117,7 @@ static void test_blind(void)
            "certain: %d\n",
            right[0], BLIND_HELD, right[1], BLINDS - BLIND_HELD, wrongly_certain);
     CU_ASSERT_EQUAL(wrongly_certain, 0);
-    CU_ASSERT(right[0] * 10 >= BLIND_HELD * 7);
+    CU_ASSERT(right[0] * 10 >= BLIND_HELD * 8);
 }
 
 static const struct tap_test tests[] = {{"blind faults", test_blind}};
