@@ -19,6 +19,7 @@ static const struct unit {
 } units[] = {
     {"", UNIT_SIZE, 1},           {"k", UNIT_SIZE, 1024},        {"K", UNIT_SIZE, 1024},
     {"Ki", UNIT_SIZE, 1024},      {"M", UNIT_SIZE, 1048576},     {"Mi", UNIT_SIZE, 1048576},
+    {"KiB", UNIT_SIZE, 1024},     {"MiB", UNIT_SIZE, 1048576},   {"GiB", UNIT_SIZE, 1073741824},
     {"G", UNIT_SIZE, 1073741824}, {"Gi", UNIT_SIZE, 1073741824}, {"us", UNIT_TIME, 1e-6},
     {"ms", UNIT_TIME, 1e-3},      {"s", UNIT_TIME, 1},           {"%", UNIT_PART, 0.01},
 };
