@@ -261,9 +261,25 @@ CU(cuCtxSetCurrent, cu_context c)
     return CU_SUCCESS;
 }
 
+/* What was copied in from ordinary memory: it is staged when the call returns, and arrives when something waits for
+ * the default stream. Streams that do not wait for that one may read what was there before. */
+static struct {
+    void *to, *staged;
+    size_t bytes;
+} copy_under_way;
+
+static void arrive(void)
+{
+    if (copy_under_way.staged)
+        memcpy(copy_under_way.to, copy_under_way.staged, copy_under_way.bytes);
+    free(copy_under_way.staged);
+    copy_under_way.staged = NULL;
+}
+
 CU(cuCtxSynchronize, void)
 {
     ENTER("cuCtxSynchronize");
+    arrive();
     return CU_SUCCESS;
 }
 
@@ -316,19 +332,27 @@ CU(cuMemAlloc_v2, cu_pointer *p, size_t bytes)
 CU(cuMemFree_v2, cu_pointer p)
 {
     ENTER("cuMemFree_v2");
+    arrive();
     return release(host(p));
 }
 
 CU(cuMemcpyHtoD_v2, cu_pointer dst, const void *src, size_t bytes)
 {
     ENTER("cuMemcpyHtoD_v2");
-    memcpy(host(dst), src, bytes);
+    arrive();
+    copy_under_way.staged = malloc(bytes ? bytes : 1);
+    if (!copy_under_way.staged)
+        return CU_OUT_OF_MEMORY;
+    memcpy(copy_under_way.staged, src, bytes);
+    copy_under_way.to = host(dst);
+    copy_under_way.bytes = bytes;
     return CU_SUCCESS;
 }
 
 CU(cuMemcpyDtoH_v2, void *dst, cu_pointer src, size_t bytes)
 {
     ENTER("cuMemcpyDtoH_v2");
+    arrive();
     memcpy(dst, host(src), bytes);
     return CU_SUCCESS;
 }

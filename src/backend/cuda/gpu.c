@@ -69,6 +69,13 @@ enum status gpu_alloc(struct gpu *g, const char *what, size_t bytes, cu_pointer 
                                  : gpu_check(g, what, "cuMemAlloc", r, err);
 }
 
+enum status gpu_copy_in(struct gpu *g, const char *who, cu_pointer to, const void *from,
+                        size_t bytes, struct err *err)
+{
+    const enum status st = gpu_check(g, who, "cuMemcpyHtoD", g->api.copy_in(to, from, bytes), err);
+    return st == ST_OK ? gpu_check(g, who, "cuCtxSynchronize", g->api.device_sync(), err) : st;
+}
+
 /* In a spent process every call fails; the memory goes with the process. */
 void gpu_release(struct gpu *g, cu_pointer *p)
 {

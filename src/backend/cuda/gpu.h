@@ -45,5 +45,9 @@ bool gpu_strict(void);
 enum status gpu_alloc(struct gpu *g, const char *what, size_t bytes, cu_pointer *out,
                       struct err *err);
 void gpu_release(struct gpu *g, cu_pointer *p);
+/* Copies to the device, and waits until all has arrived there: cuMemcpyHtoD returns when ordinary memory is staged, and
+ * our streams do not wait for the one that carries it on (CUDA Driver API, "API synchronization behavior"). */
+enum status gpu_copy_in(struct gpu *g, const char *who, cu_pointer to, const void *from,
+                        size_t bytes, struct err *err);
 
 #endif

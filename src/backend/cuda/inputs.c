@@ -155,8 +155,7 @@ static enum status copy_tensor(struct gpu *g, struct inputs *in, int tensor, con
 {
     const size_t bytes = set_bytes(in, tensor);
     in->sum[tensor] = sum_units(host, bytes, 0);
-    return gpu_check(g, NULL, "cuMemcpyHtoD", g->api.copy_in(in->source.at[tensor], host, bytes),
-                     err);
+    return gpu_copy_in(g, NULL, in->source.at[tensor], host, bytes, err);
 }
 
 /* The source, and a first set, which is looked at: what arrives there has arrived in the source. */

@@ -170,13 +170,15 @@ static enum status look_at_output(struct slot *s, struct err *err)
     return st;
 }
 
-/* A library may launch where our events do not see it. Its stream has ended: how long is the device busy
- * still? The least of all looks counts, for any of them may have waited for the processor. */
+/* A library may launch where our events do not see it. Its stream has ended: is its output there, and how long is
+ * the device busy still? The least of all looks counts, for any of them may have waited for the processor, or come late
+ * itself: what the output says then hangs on no clock. */
 static enum status look_behind(struct slot *s, struct err *err)
 {
+    enum status st = look_at_output(s, err);
     const double begin = seconds_now();
-    enum status st =
-        gpu_check(s->gpu, s->desc->name, "cuCtxSynchronize", s->gpu->api.device_sync(), err);
+    if (st == ST_OK)
+        st = gpu_check(s->gpu, s->desc->name, "cuCtxSynchronize", s->gpu->api.device_sync(), err);
     s->behind_s = fmin(s->behind_s, seconds_now() - begin);
     s->looks++;
     return st == ST_OK ? look_at_output(s, err) : st;

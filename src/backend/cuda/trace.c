@@ -157,8 +157,7 @@ static enum status run_traced(struct slot *traced, struct buffer *m, struct err 
 {
     struct gpu *g = traced->gpu;
     const char *name = traced->desc->name;
-    enum status st =
-        gpu_check(g, name, "cuMemcpyHtoD", g->api.copy_in(m->device, m->host, m->words * 8), err);
+    enum status st = gpu_copy_in(g, name, m->device, m->host, m->words * 8, err);
     if (st == ST_OK)
         st = slot_queue(traced, 0, err);
     if (st == ST_OK)
