@@ -4,6 +4,6 @@
 	  -o $@ $(srcdir)/%D%/oom.c
 check_DATA += %D%/oom.so
 CLEANFILES += %D%/oom.so
-shell_tests += %D%/run.sh
+long_run_tests += %D%/run.sh
 long_tests += %D%/all.sh
 EXTRA_DIST += %D%/oom.c %D%/loop.py %D%/all.sh
