@@ -12,7 +12,7 @@ enum { SIGNALS = 65 };
 static struct {
     void (*last)(void);
     bool caught[SIGNALS];
-    char stack[16384]; /* a crash may be a stack overflow */
+    _Alignas(16) char stack[16384]; /* a crash may be a stack overflow */
 } deadly;
 
 static void on_signal(int s)
