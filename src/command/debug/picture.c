@@ -412,7 +412,9 @@ void debug_source_text(const struct debugger *d, int64_t line, int before, int b
     const int64_t stands = int_of(next, "line"), at = int_of(next, "at_line");
     char *file = text_of(next, "at_file");
     line = line ? line : stands;
-    for (int64_t i = line - before; line != INT_UNKNOWN && i <= line + behind; i++) {
+    /* Of code without lines, or of no file, none is. */
+    const bool known = line > 0 && line < INT32_MAX;
+    for (int64_t i = known ? line - before : 1; i <= (known ? line + behind : 0); i++) {
         char *text = own_line(debugger_desc(d), i);
         if (text)
             str_addf(out, "%c %4lld  %s\n", i == stands ? '>' : ' ', (long long)i, text);
