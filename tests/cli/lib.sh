@@ -46,7 +46,7 @@ is() {
     else
         echo "not ok $number - $name"
         echo "# failed: $*"
-        printf '%s\n' "status $rc" "$out" "$err" | head -20 | sed 's/^/# /'
+        printf '%s\n' "status $rc" "$err" "$out" | head -20 | sed 's/^/# /'
     fi
 }
 skip() {
