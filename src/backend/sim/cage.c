@@ -24,6 +24,7 @@
 
 #include "backend/sim/walls.h"
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/mem.h"
 #include "base/number.h"
 #include "base/sanitize.h"
@@ -78,26 +79,11 @@ void cage_unshare(void *memory, size_t bytes)
 
 /* ---- the child ---- */
 
-/* Whole, to a pipe that may be full; false: nobody reads it any more. */
-static bool write_all(int fd, const void *data, size_t len)
-{
-    for (const char *p = data; len > 0;) {
-        const ssize_t n = write(fd, p, len);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return false;
-        p += n;
-        len -= (size_t)n;
-    }
-    return true;
-}
-
 static bool send_answer(const struct str *answer)
 {
     const uint64_t len = answer->len;
-    return write_all(ANSWER_FD, &len, sizeof len) &&
-           write_all(ANSWER_FD, answer->data, answer->len);
+    return file_write_all(ANSWER_FD, &len, sizeof len) &&
+           file_write_all(ANSWER_FD, answer->data, answer->len);
 }
 
 /* The pipes take the places that are kept; whatever else is open is none of its business. */
@@ -113,28 +99,14 @@ static bool keep_pipes(int answer, int words, int asks)
     return kept && walls_close_from(asks < 0 ? ANSWER_FD + 1 : ASK_FD + 1);
 }
 
-static bool read_all(int fd, void *data, size_t len)
-{
-    for (char *p = data; len > 0;) {
-        const ssize_t n = read(fd, p, len);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return false;
-        p += n;
-        len -= (size_t)n;
-    }
-    return true;
-}
-
 bool cage_next(struct str *ask)
 {
     uint64_t len;
     str_clear(ask);
-    if (!read_all(ASK_FD, &len, sizeof len) || len > CAGE_ASK_MAX)
+    if (file_read(ASK_FD, &len, sizeof len) != (ssize_t)sizeof len || len > CAGE_ASK_MAX)
         return false;
     char *data = xmalloc(len + 1);
-    const bool whole = read_all(ASK_FD, data, len);
+    const bool whole = file_read(ASK_FD, data, len) == (ssize_t)len;
     if (whole)
         str_addn(ask, data, len);
     free(data);
