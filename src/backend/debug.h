@@ -39,7 +39,8 @@
     X(SHARED, "shared")       /* buffers of shared memory: where, and how much is written */ \
     X(COPIES, "copies")                                                                      \
     X(HAZARDS, "hazards")                                                                    \
-    X(BREAKS, "breaks")
+    X(BREAKS, "breaks")                                                                      \
+    X(KEPT, "kept") /* what the way back takes */
 enum debug_act {
 #define X(id, name) DEBUG_##id,
     DEBUG_ACTS(X)

@@ -40,7 +40,9 @@ const char *hazard_act_name(enum hazard_act a)
 
 struct hazards *hazards_new(const struct hazard_options *o)
 {
-    struct hazards *h = xcalloc(1, sizeof *h);
+    struct hoard *hoard = o->movable ? hoard_new() : NULL;
+    struct hazards *h = hoard_take(hoard, 1, sizeof *h);
+    h->hoard = h->findings.hoard = h->released.hoard = hoard;
     h->options = *o;
     if (h->options.threads < 1 || h->options.threads > HAZARD_THREADS_MAX)
         h->options.threads = h->options.threads ? HAZARD_THREADS_MAX : 1;
@@ -69,7 +71,19 @@ void hazards_free(struct hazards *h)
     pthread_mutex_destroy(&h->released_lock);
     for (int i = 0; i < PAGE_LOCKS; i++)
         pthread_mutex_destroy(&h->page_lock[i]);
-    free(h);
+    struct hoard *hoard = h->hoard;
+    hoard_give(hoard, h);
+    hoard_free(hoard);
+}
+
+size_t hazards_piece(const struct hazards *h, size_t i, void **at)
+{
+    return h->hoard ? hoard_piece(h->hoard, i, at) : 0;
+}
+
+void *hazards_piece_at(const struct hazards *h, size_t i)
+{
+    return hoard_piece_at(h->hoard, i);
 }
 
 static int compare(uint64_t x, uint64_t y)
@@ -115,12 +129,13 @@ void hazards_take(struct hazards *h, struct hazard_report **out, size_t *n, uint
 
 struct hazard_block *hazard_block_new(struct hazards *h)
 {
-    struct hazard_block *b = xcalloc(1, sizeof *b);
+    struct hazard_block *b = hoard_take(h->hoard, 1, sizeof *b);
+    b->findings.hoard = b->released.hoard = h->hoard;
     b->launch = h;
     b->threads = h->options.threads;
     b->warps = (b->threads + LANES - 1) / LANES;
     b->lanes = b->warps * LANES;
-    b->clocks = (struct clocks){.warps = b->warps, .lanes = b->lanes};
+    b->clocks = (struct clocks){.warps = b->warps, .lanes = b->lanes, .hoard = h->hoard};
     b->findings.max = h->options.max_reports;
     for (uint32_t w = 0; w < b->warps; w++) {
         const uint32_t left = b->threads - w * LANES;
@@ -147,9 +162,9 @@ static void leave(struct hazard_block *b)
         know_drop(&b->clocks, b->mbarrier[i].arriving);
         know_drop(&b->clocks, b->mbarrier[i].complete);
     }
-    free(b->mbarrier);
-    free(b->fenced);
-    free(b->copying);
+    hoard_give(b->launch->hoard, b->mbarrier);
+    hoard_give(b->launch->hoard, b->fenced);
+    hoard_give(b->launch->hoard, b->copying);
     b->mbarrier = NULL;
     b->mbarriers = 0;
     b->fenced = NULL;
@@ -167,7 +182,7 @@ void hazard_block_free(struct hazard_block *b)
     findings_clear(&b->findings);
     clocks_clear(&b->clocks);
     shared_free(b->shared);
-    free(b);
+    hoard_give(b->launch->hoard, b);
 }
 
 /* All know what was done in blocks before, of which nothing concerns them. */

@@ -113,10 +113,17 @@ struct hazard_options {
     uint32_t shared_bytes; /* of a block, at most HAZARD_SHARED_MAX */
     uint32_t max_reports;  /* distinct (kind, pair of instructions) that are kept; 0: 64 */
     uint64_t max_bytes;    /* of host memory for what happened to global memory; 0: 256 MiB */
+    bool movable;          /* all that is known can be put back, see hazards_piece() */
 };
 
 struct hazards *hazards_new(const struct hazard_options *o);
 void hazards_free(struct hazards *h); /* NULL is fine; after its blocks */
+/* Of a movable one the pieces of memory that hold all that it and its blocks know: number i at *at, its bytes; 0: there
+ * is none. Who copies them can go back to that moment by writing the bytes to the same addresses, as long as nothing
+ * ran on other threads. */
+size_t hazards_piece(const struct hazards *h, size_t i, void **at);
+/* Where piece i is, or was at another moment. */
+void *hazards_piece_at(const struct hazards *h, size_t i);
 
 /* After all blocks have ended: the reports, by instruction of b, then of a. The caller frees *out; it and *n may be
  * empty. *lost: occurrences of further pairs than max_reports. *unchecked: bytes of global accesses that were not looked

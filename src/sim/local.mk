@@ -31,6 +31,7 @@ libattnscope_a_SOURCES += \
 	%D%/hazard/global_use.c \
 	%D%/hazard/know.c %D%/hazard/know.h \
 	%D%/hazard/ordering.c \
+	%D%/hazard/hoard.c %D%/hazard/hoard.h \
 	%D%/hazard/release.c \
 	%D%/hazard/shared_use.c \
 	%D%/hazard/values.c \
@@ -63,6 +64,7 @@ libattnscope_a_SOURCES += \
 	%D%/exec/bodies.h %D%/exec/half_body.h \
 	%D%/exec/lanes.h \
 	%D%/exec/mem_body.h \
+	%D%/exec/image.c %D%/exec/image.h \
 	%D%/exec/memory.c %D%/exec/memory.h \
 	%D%/exec/ops_avx2.c \
 	%D%/exec/ops_avx512.c \
@@ -75,7 +77,7 @@ libattnscope_a_SOURCES += \
 	%D%/exec/quick_body.h \
 	%D%/exec/run.c \
 	%D%/step.h \
-	%D%/exec/step.c %D%/exec/step_state.c %D%/exec/step_state.h \
+	%D%/exec/step.c %D%/exec/step_keep.c %D%/exec/step_state.c %D%/exec/step_state.h \
 	%D%/exec/sync.c \
 	%D%/exec/warp.c %D%/exec/warp.h \
 	%D%/exec/warp_body.h \

@@ -6,8 +6,10 @@
  *     sim_step_to(s, stop.step - 1, &stop, &err);          back
  *
  * A step is one instruction of one warp. Steps are numbered from 1; the block stands behind step n, at 0 before its
- * first. Which warp had which step is kept, so that the way to any step can be gone again: the block begins anew, in
- * memory as it was, and comes to the same state (sim_step_digest()). Other blocks do not run.
+ * first. Which warp had which step is kept, and all that the block is every few thousand steps, so that the way to any
+ * step can be gone again from the moment before it, and comes to the same state (sim_step_digest()). Moments share what
+ * did not change, take 128 MiB at most beside a copy of the memory, and stand the further apart the longer a block is.
+ * Other blocks do not run.
  *
  * The instructions are those of sim_run(), one at a time, with its checks, its faults and its hazards.
  *
@@ -42,6 +44,9 @@ struct sim_step_options {
     uint64_t max_steps; /* 0: 2^24 */
     uint64_t
         max_bytes; /* for a copy of the memory as it is now, without which there is no way back; 0: 1 GiB */
+    uint64_t
+        keep_every; /* steps between two moments that are kept, at first; 0: 4096, and one for each 4 KiB of memory */
+    uint64_t keep_bytes; /* that all of them take beside that copy; 0: 128 MiB */
 };
 enum { SIM_STEPS_MAX = 1 << 24 };
 
@@ -114,8 +119,15 @@ struct sim_patience {
 /* Goes on. Breaks, watches, hazards and faults stop any goal. Where nothing is left to do, nothing is done. */
 void sim_step_run(struct sim_step *s, const struct sim_want *want, const struct sim_patience *p,
                   struct sim_stop *stop);
-/* To behind step `n`, which has been made: by running the block again. ST_USAGE: it has not been. */
+/* To behind step `n`, which has been made: by running the block again from the moment kept before. ST_USAGE: it has not been. */
 enum status sim_step_to(struct sim_step *s, uint64_t n, struct sim_stop *stop, struct err *err);
+
+/* What is kept for it: moments, bytes of all together, and how many steps are between two at least. */
+struct sim_step_kept {
+    size_t moments;
+    uint64_t bytes, every;
+};
+struct sim_step_kept sim_step_kept(const struct sim_step *s);
 
 /* ---- Where to stop. ---- */
 

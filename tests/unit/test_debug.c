@@ -261,6 +261,37 @@ static void test_latency(void)
     end();
 }
 
+/* Steps back from late in a long block, near and far: not as long as the block is. */
+static void test_late(void)
+{
+    enum { TIMES = 200 };
+    static double took[TIMES];
+    begin("fa2", "S=1024 D=64 f32");
+    (void)ask(none(DEBUG_BEGIN));
+    const double from = seconds_now();
+    const json_t *a = go("end", -1);
+    const double all = seconds_now() - from;
+    CU_ASSERT_STRING_EQUAL(why(a), "end");
+    const int64_t last = json_integer_value(json_object_get(a, "last"));
+    for (int i = 0; i < TIMES; i++) {
+        struct debug_ask to = none(DEBUG_TO);
+        to.step = last - 1 - (int64_t)i * i;
+        const double since = seconds_now();
+        a = ask(to);
+        took[i] = seconds_now() - since;
+        CU_ASSERT_EQUAL(json_integer_value(json_object_get(a, "step")), to.step);
+    }
+    qsort(took, TIMES, sizeof *took, by_size);
+    a = json_array_get(json_object_get(ask(none(DEBUG_KEPT)), "found"), 0);
+    printf("# %lld steps take %.0f ms; back takes %.2f ms, 99 of 100 at most %.2f ms, with %.0f "
+           "moments in %.1f MiB\n",
+           (long long)last, 1e3 * all, 1e3 * took[TIMES / 2], 1e3 * took[TIMES * 99 / 100],
+           json_number_of(a, "moments"), json_number_of(a, "bytes") / (1 << 20));
+    CU_ASSERT(took[TIMES / 2] < all / 4);
+    CU_ASSERT(took[TIMES * 99 / 100] < 2);
+    end();
+}
+
 /* The worker dies: the job ends or begins anew, and nobody waits for ever. */
 static void test_death(void)
 {
@@ -279,10 +310,8 @@ static void test_death(void)
 }
 
 static const struct tap_test tests[] = {
-    {"steps, values, and back", test_steps},
-    {"breaks and watches", test_breaks},
-    {"what is refused, and passes", test_refused},
-    {"latency", test_latency},
-    {"the worker dies", test_death},
+    {"steps, values, and back", test_steps},       {"breaks and watches", test_breaks},
+    {"what is refused, and passes", test_refused}, {"latency", test_latency},
+    {"back from late in a long block", test_late}, {"the worker dies", test_death},
 };
 TAP_MAIN("debug", tests)

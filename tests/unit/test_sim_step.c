@@ -379,28 +379,50 @@ static void stumble(struct held *x, uint64_t *r)
     (void)run(x, goal, warp);
 }
 
+/* The state, and what was found on the way to it. */
+static uint64_t state_of(const struct held *x)
+{
+    struct hazard_report *all;
+    size_t n;
+    uint64_t h = sim_step_digest(x->s);
+    sim_step_hazards(x->s, &all, &n);
+    for (size_t i = 0; i < n; i++)
+        h = (h ^ all[i].count ^ (uint64_t)all[i].a.insn << 32 ^ (uint64_t)all[i].b.insn << 48 ^
+             all[i].addr << 16) *
+            0x9e3779b97f4a7c15ull;
+    free(all);
+    return h;
+}
+
+/* Moments are kept never, often, or often and soon too many: the way back is the same. */
 static void test_back(void)
 {
     for (uint64_t seed = 1; seed <= 12; seed++) {
         uint64_t r = seed * 977;
-        struct held *x =
-            hold(busy, 96 + 32 * (uint32_t)(seed % 2), (struct sim_step_options){.hazards = true});
+        struct held *x = hold(busy, 96 + 32 * (uint32_t)(seed % 2),
+                              (struct sim_step_options){.hazards = seed % 4 != 3,
+                                                        .keep_every = seed % 3 ? 7 * seed : 0,
+                                                        .keep_bytes = seed % 3 == 2 ? 1 << 15 : 0});
         enum { MOST = 4000 };
         uint64_t *at = xcalloc(MOST, sizeof *at);
-        at[0] = sim_step_digest(x->s);
+        at[0] = state_of(x);
         for (int i = 0; i < MOST && !sim_step_ended(x->s); i++) {
             stumble(x, &r);
             CU_ASSERT_FATAL(sim_step_now(x->s) < MOST);
-            at[sim_step_now(x->s)] = sim_step_digest(x->s);
+            at[sim_step_now(x->s)] = state_of(x);
         }
         CU_ASSERT(sim_step_ended(x->s));
         const uint64_t end = sim_step_end(x->s);
+        const struct sim_step_kept kept = sim_step_kept(x->s);
+        CU_ASSERT_EQUAL(kept.moments > 1, seed % 3 > 0);
+        CU_ASSERT_EQUAL(kept.every > 7 * seed, seed % 3 != 1);
+        CU_ASSERT(kept.moments <= 1 + end / kept.every + 1);
         struct sim_stop stop;
         for (int i = 0; i < 40; i++) {
             const uint64_t n = i ? next(&r) % (end + 1) : end - 1;
             CU_ASSERT_EQUAL(sim_step_to(x->s, n, &stop, &x->err), ST_OK);
             CU_ASSERT_EQUAL(stop.step, n);
-            const uint64_t is = sim_step_digest(x->s);
+            const uint64_t is = state_of(x);
             CU_ASSERT(!at[n] || at[n] == is);
             at[n] = is;
         }
@@ -410,11 +432,11 @@ static void test_back(void)
         CU_ASSERT_EQUAL(sim_step_end(x->s), end);
         stop = run(x, SIM_GOAL_INSN, SIM_ANY_WARP);
         CU_ASSERT_EQUAL(sim_step_end(x->s), end / 2 + 1);
-        const uint64_t here = sim_step_digest(x->s);
+        const uint64_t here = state_of(x);
         CU_ASSERT_EQUAL(sim_step_to(x->s, 0, &stop, &x->err), ST_OK);
-        CU_ASSERT_EQUAL(sim_step_digest(x->s), at[0]);
+        CU_ASSERT_EQUAL(state_of(x), at[0]);
         CU_ASSERT_EQUAL(sim_step_to(x->s, end / 2 + 1, &stop, &x->err), ST_OK);
-        CU_ASSERT_EQUAL(sim_step_digest(x->s), here);
+        CU_ASSERT_EQUAL(state_of(x), here);
         free(at);
         let_go(x);
     }

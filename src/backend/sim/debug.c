@@ -677,6 +677,9 @@ static enum status act(struct debugged *d, struct debug_ask *a, json_t **found, 
     case DEBUG_HAZARDS:
         *found = debug_hazards_json(d);
         return ST_OK;
+    case DEBUG_KEPT:
+        *found = debug_kept_json(d);
+        return ST_OK;
     case DEBUG_BREAKS:
         *found = debug_breaks_json(d, 0);
         return ST_OK;

@@ -70,6 +70,7 @@ json_t *debug_print_json(struct debugged *d, const struct debug_value *v);
 json_t *debug_memory_json(struct debugged *d, const struct debug_value *v, int64_t count);
 json_t *debug_shared_json(struct debugged *d);
 json_t *debug_copies_json(struct debugged *d);
+json_t *debug_kept_json(struct debugged *d);
 json_t *debug_hazards_json(struct debugged *d);
 json_t *debug_breaks_json(struct debugged *d, int number); /* 0: all */
 

@@ -513,6 +513,13 @@ json_t *debug_copies_json(struct debugged *d)
     return list;
 }
 
+json_t *debug_kept_json(struct debugged *d)
+{
+    const struct sim_step_kept k = sim_step_kept(d->step);
+    return json_pack("[{s:I, s:I, s:I}]", "moments", (json_int_t)k.moments, "bytes",
+                     (json_int_t)k.bytes, "every", (json_int_t)k.every);
+}
+
 json_t *debug_breaks_json(struct debugged *d, int number)
 {
     json_t *list = json_array();

@@ -448,6 +448,11 @@ static void add_found(const struct debugger *d, const json_t *o, struct str *out
         str_addf(out, "%-8s at byte %lld, %lld bytes, %lld written", name,
                  (long long)int_of(o, "offset"), (long long)int_of(o, "bytes"),
                  (long long)int_of(o, "written"));
+    } else if (json_object_get(o, "moments")) {
+        char bytes[NUMBER_BUF];
+        str_addf(out, "for the way back %lld moments are kept, %lld steps apart, in %s",
+                 (long long)int_of(o, "moments"), (long long)int_of(o, "every"),
+                 number_fmt_bytes(bytes, json_number_of(o, "bytes")));
     } else if (json_object_get(o, "groups_behind")) {
         str_addf(out, "warp %lld to %s, %d lanes of %lld bytes", (long long)int_of(o, "warp"), name,
                  __builtin_popcount(mask_of(o, "mask")), (long long)int_of(o, "bytes"));

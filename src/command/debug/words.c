@@ -307,14 +307,16 @@ static enum status do_delete(struct debug_line *l, struct err *err)
 /* ---- looking ---- */
 
 static const char *const info_words[] = {"registers", "warps",  "barriers", "shared", "hazards",
-                                         "copies",    "breaks", "paths",    NULL};
+                                         "copies",    "breaks", "paths",    "memory", NULL};
 
 static enum status do_info(struct debug_line *l, struct err *err)
 {
-    static const enum debug_act acts[] = {DEBUG_REGISTERS, DEBUG_LOOK,   DEBUG_LOOK,   DEBUG_SHARED,
-                                          DEBUG_HAZARDS,   DEBUG_COPIES, DEBUG_BREAKS, DEBUG_LOOK};
-    static const enum debug_view views[] = {VIEW_FOUND, VIEW_WARPS, VIEW_BARRIERS, VIEW_FOUND,
-                                            VIEW_FOUND, VIEW_FOUND, VIEW_FOUND,    VIEW_PATHS};
+    static const enum debug_act acts[] = {DEBUG_REGISTERS, DEBUG_LOOK,    DEBUG_LOOK,
+                                          DEBUG_SHARED,    DEBUG_HAZARDS, DEBUG_COPIES,
+                                          DEBUG_BREAKS,    DEBUG_LOOK,    DEBUG_KEPT};
+    static const enum debug_view views[] = {VIEW_FOUND, VIEW_WARPS, VIEW_BARRIERS,
+                                            VIEW_FOUND, VIEW_FOUND, VIEW_FOUND,
+                                            VIEW_FOUND, VIEW_PATHS, VIEW_FOUND};
     int i = -1, found = 0;
     for (int k = 0; l->nargs && info_words[k]; k++)
         if (str_starts(info_words[k], l->args[0])) {
@@ -322,7 +324,8 @@ static enum status do_info(struct debug_line *l, struct err *err)
             found++;
         }
     if (found != 1 && !(i >= 0 && !strcmp(info_words[i], l->args[0])))
-        return bad(l, "one of registers warps barriers shared hazards copies breaks paths", err);
+        return bad(l, "one of registers warps barriers shared hazards copies breaks paths memory",
+                   err);
     struct debug_ask a = asking(acts[i]);
     a.warp = debugger_warp(l->debugger);
     a.lane = debugger_lane(l->debugger);
@@ -487,7 +490,7 @@ const struct debug_word debug_words[] = {
     {"rwatch", NULL, "ELEMENT [N]", "stop when it is read", NULL, do_rwatch},
     {"awatch", NULL, "ELEMENT [N]", "stop when it is read or written", NULL, do_awatch},
     {"delete", "d", "[N]", "break or watch N, or all", NULL, do_delete},
-    {"info", "i", "registers|warps|barriers|shared|hazards|copies|breaks|paths", "what there is", info_words, do_info},
+    {"info", "i", "registers|warps|barriers|shared|hazards|copies|breaks|paths|memory", "what there is", info_words, do_info},
     {"print", "p", "VALUE", "a register (%f12, %f12[5]) or an element (Ks[5][12])", NULL, do_print},
     {"x", NULL, "ELEMENT", "memory: x/8f Ks[5][0]", NULL, do_x},
     {"warp", NULL, "[N]", "look at warp N", NULL, do_warp},

@@ -62,6 +62,15 @@ static void *aligned(uint64_t bytes)
     return p;
 }
 
+struct worker_parts worker_parts(const struct worker *t)
+{
+    const struct sim_program *p = t->program;
+    const uint64_t n = (uint64_t)t->block.nwarps;
+    return (struct worker_parts){.registers = n * register_bytes(p),
+                                 .predicates = n * p->predicates * sizeof *t->predicates,
+                                 .local = n * local_words(p) * (SIM_SLOT + 4)};
+}
+
 void worker_open(struct worker *t)
 {
     const struct sim_program *p = t->program;

@@ -10,6 +10,11 @@
 
 /* Bytes of host memory that a thread needs for its block in flight. */
 uint64_t worker_bytes(const struct sim_program *p, const struct sim_launch *l);
+/* Bytes of the worker's arrays. */
+struct worker_parts {
+    uint64_t registers, predicates, local;
+};
+struct worker_parts worker_parts(const struct worker *t);
 void worker_open(struct worker *t); /* program, launch, memory and options are set */
 void worker_close(struct worker *t);
 

@@ -18,9 +18,10 @@
 #define SPINS_MAX 4 /* times that all ask in vain, one after the other */
 #define AHEAD_MAX \
     (1 << 14) /* steps in a row of one that spins on memory, before another has its turn */
-#define PATIENCE     1024 /* steps between looks at it */
-#define BYTES_USUAL  (1ull << 30)
-#define TURNS_IN_ROW UINT8_MAX
+#define PATIENCE      1024 /* steps between looks at it */
+#define BYTES_USUAL   (1ull << 30)
+#define MOMENTS_BYTES (128ull << 20)
+#define TURNS_IN_ROW  UINT8_MAX
 
 const char *sim_order_name(enum sim_order o)
 {
@@ -61,46 +62,20 @@ static void list_writes(struct sim_step *s)
     }
 }
 
-static uint64_t bits_bytes(const struct allocation *a)
-{
-    return (a->bytes / 64 + 2) * sizeof(uint64_t);
-}
-
-static enum status keep_memory(struct sim_step *s, struct err *err)
+/* A copy of the memory is made, and what a block changes of it is kept again and again. */
+static enum status check_memory(const struct sim_step *s, struct err *err)
 {
     const uint64_t most = s->options.max_bytes ? s->options.max_bytes : BYTES_USUAL;
     uint64_t all = 0;
     for (size_t i = 0; i < s->memory->count; i++)
-        all += s->memory->all[i].bytes + bits_bytes(&s->memory->all[i]);
-    if (all > most)
-        return err_set(
-            err, ST_FAIL,
-            "%s uses %llu MiB of memory, of which no copy is made above %llu MiB: a smaller "
-            "shape can be stepped",
-            s->program->facts.entry, (unsigned long long)(all >> 20),
-            (unsigned long long)(most >> 20));
-    s->nkept = s->memory->count;
-    s->kept = xcalloc(s->nkept + 1, sizeof *s->kept);
-    for (size_t i = 0; i < s->nkept; i++) {
-        const struct allocation *a = &s->memory->all[i];
-        struct kept *k = &s->kept[i];
-        k->host = xmalloc(a->bytes + 1);
-        k->written = xmalloc(bits_bytes(a));
-        memcpy(k->host, a->host, a->bytes);
-        memcpy(k->written, a->written, bits_bytes(a));
-        k->all_written = a->all_written;
-    }
-    return ST_OK;
-}
-
-static void restore_memory(struct sim_step *s)
-{
-    for (size_t i = 0; i < s->nkept; i++) {
-        struct allocation *a = &s->memory->all[i];
-        memcpy(a->host, s->kept[i].host, a->bytes);
-        memcpy(a->written, s->kept[i].written, bits_bytes(a));
-        a->all_written = s->kept[i].all_written;
-    }
+        all += s->memory->all[i].bytes + s->memory->all[i].bytes / 8;
+    return all <= most ? ST_OK
+                       : err_set(err, ST_FAIL,
+                                 "%s uses %llu MiB of memory, of which no copy is made above %llu "
+                                 "MiB: a smaller "
+                                 "shape can be stepped",
+                                 s->program->facts.entry, (unsigned long long)(all >> 20),
+                                 (unsigned long long)(most >> 20));
 }
 
 static void new_hazards(struct sim_step *s)
@@ -112,13 +87,13 @@ static void new_hazards(struct sim_step *s)
     if (!s->options.hazards)
         return;
     const struct hazard_options h = {.threads = s->worker.block.threads,
-                                     .shared_bytes = s->worker.block.shared_bytes};
+                                     .shared_bytes = s->worker.block.shared_bytes,
+                                     .movable = true};
     s->hazards = hazards_new(&h);
     s->worker.hazard = hazard_block_new(s->hazards);
     hazard_block_begin(s->worker.hazard, s->options.block, s->worker.block.shared);
 }
 
-/* Only memory of the turns that were, and marks, outlive it. */
 static void begin(struct sim_step *s)
 {
     struct worker *t = &s->worker;
@@ -171,7 +146,7 @@ static enum status build(struct sim_step *s, struct err *err)
     if (st == ST_OK)
         st = grid_constants(s->memory, p, &s->constants, err);
     if (st == ST_OK)
-        st = keep_memory(s, err);
+        st = check_memory(s, err);
     if (st != ST_OK)
         return st;
     list_writes(s);
@@ -181,6 +156,7 @@ static enum status build(struct sim_step *s, struct err *err)
     s->owner = xcalloc((size_t)n * step_places(s) + 1, sizeof *s->owner);
     s->turn = xcalloc((size_t)n + 1, sizeof *s->turn);
     begin(s);
+    step_moments_new(s);
     return ST_OK;
 }
 
@@ -195,6 +171,8 @@ enum status sim_step_new(const struct sim_program *p, struct sim_memory *m,
     *s = (struct sim_step){.program = p, .memory = m, .launch = launch, .options = *o};
     if (!s->options.max_steps || s->options.max_steps > SIM_STEPS_MAX)
         s->options.max_steps = SIM_STEPS_MAX;
+    if (!s->options.keep_bytes)
+        s->options.keep_bytes = MOMENTS_BYTES;
     const enum status st = build(s, err);
     if (st == ST_OK)
         *out = s;
@@ -207,20 +185,16 @@ void sim_step_free(struct sim_step *s)
 {
     if (!s)
         return;
+    step_moments_free(s);
     hazard_block_free(s->worker.hazard);
     hazards_free(s->hazards);
     if (s->worker.memo)
         worker_close(&s->worker);
     observer_drop(s->observer);
-    for (size_t i = 0; i < s->nkept; i++) {
-        free(s->kept[i].host);
-        free(s->kept[i].written);
-    }
     for (size_t i = 0; i < s->nmarks; i++) {
         free(s->marks[i].insn);
         free(s->marks[i].within);
     }
-    free(s->kept);
     free(s->marks);
     free(s->log);
     free(s->turn);
@@ -371,6 +345,7 @@ static void forget_ahead(struct sim_step *s)
         s->log[i++].n = (uint8_t)(s->now - at);
     s->logs = i;
     s->end = s->now;
+    step_forget_moments(s);
 }
 
 static void note_writes(struct sim_step *s, const struct warp *w, size_t insn)
@@ -751,6 +726,7 @@ void sim_step_run(struct sim_step *s, const struct sim_want *want, const struct 
         step(s, warp, worth_a_look(s, want, warp, marked));
         note_turn(s, warp);
         s->end = s->now;
+        step_keep(s);
         if (!goes_on(s, want, &from, &left, stop))
             return;
     }
@@ -773,12 +749,10 @@ enum status sim_step_to(struct sim_step *s, uint64_t n, struct sim_stop *stop, s
         return err_set(err, ST_USAGE, "step %llu was not made: the last is %llu",
                        (unsigned long long)n, (unsigned long long)s->end);
     const uint64_t end = s->end;
-    if (n < s->now) {
-        restore_memory(s);
-        begin(s);
-    }
-    uint64_t at = 0;
-    for (size_t i = 0; i < s->logs && s->now < n; i++)
+    uint64_t at;
+    size_t turn;
+    step_return(s, n, &turn, &at);
+    for (size_t i = turn; i < s->logs && s->now < n; i++)
         for (int k = 0; k < s->log[i].n && s->now < n; k++)
             if (at++ >= s->now)
                 step(s, s->log[i].warp, at == n);

@@ -24,13 +24,6 @@ struct writes {       /* of an instruction */
     uint32_t from, n; /* in `written` */
 };
 
-/* An allocation as it was. */
-struct kept {
-    uint8_t *host;
-    uint64_t *written;
-    bool all_written;
-};
-
 struct mark {
     struct sim_mark what;
     int number;
@@ -60,12 +53,11 @@ struct sim_step {
     bool *all; /* instructions: every one is looked at */
     char *constants;
     void *params;
-    struct kept *kept;
-    size_t nkept;
-    struct writes *writes; /* by instruction */
-    uint32_t *written;     /* registers */
-    uint8_t *kind;         /* by register: index in step_kinds */
-    struct owner *owner;   /* [warp][slots + predicates] */
+    struct moments *moments; /* step_keep.c */
+    struct writes *writes;   /* by instruction */
+    uint32_t *written;       /* registers */
+    uint8_t *kind;           /* by register: index in step_kinds */
+    struct owner *owner;     /* [warp][slots + predicates] */
     struct turn_state *turn;
     struct turns *log;
     size_t logs, logs_cap;
@@ -90,6 +82,17 @@ static inline size_t step_places(const struct sim_step *s)
 {
     return (size_t)s->program->slots + s->program->predicates;
 }
+
+/* step_keep.c. Keeps the moment that it stands at, which is step 0; lets go of all. */
+void step_moments_new(struct sim_step *s);
+void step_moments_free(struct sim_step *s);
+/* Behind a step that was made for the first time: keeps the moment if it is time for one. */
+void step_keep(struct sim_step *s);
+/* What was kept of steps beyond `now` is of another way. */
+void step_forget_moments(struct sim_step *s);
+/* To the last moment before step `n`, or to 0, unless the block stands between the two: then it stays. The way goes on
+ * at entry *turn of the log, which *at steps come before. */
+void step_return(struct sim_step *s, uint64_t n, size_t *turn, uint64_t *at);
 
 /* The code that the warp comes to next: paths that are at their end are done. False: it has ended. */
 bool step_next(const struct sim_step *s, const struct warp *w, struct path *top);

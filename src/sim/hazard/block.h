@@ -29,6 +29,7 @@ enum { RELEASED_BUCKETS = 256 };
 struct released_table {
     struct released *bucket[RELEASED_BUCKETS];
     uint32_t n;
+    struct hoard *hoard; /* NULL: the heap */
 };
 void released_clear(struct released_table *t);
 
@@ -38,6 +39,7 @@ struct global_page;
 enum { PAGE_BUCKETS = 1 << 14, PAGE_LOCKS = 64 };
 
 struct hazards {
+    struct hoard *hoard; /* of all that is known, this included; NULL: the heap */
     struct hazard_options options;
     pthread_mutex_t findings_lock;
     struct findings findings;

@@ -32,7 +32,7 @@ static struct finding *insert(struct findings *f, const struct hazard_report *wh
     if (f->n == f->max)
         return NULL;
     const uint32_t at = bucket_of(what);
-    struct finding *x = xcalloc(1, sizeof *x);
+    struct finding *x = hoard_take(f->hoard, 1, sizeof *x);
     *x = (struct finding){.report = *what, .next = f->bucket[at]};
     f->bucket[at] = x;
     f->n++;
@@ -103,7 +103,7 @@ void findings_clear(struct findings *f)
     for (int i = 0; i < FINDING_BUCKETS && f->n; i++)
         for (struct finding *x = f->bucket[i], *next; x; x = next) {
             next = x->next;
-            free(x);
+            hoard_give(f->hoard, x);
             f->bucket[i] = NULL;
         }
     f->n = 0;

@@ -5,6 +5,7 @@
 #define ATTNSCOPE_SIM_HAZARD_FOUND_H
 
 #include "sim/hazard.h"
+#include "sim/hazard/hoard.h"
 
 struct finding {
     struct hazard_report report;
@@ -17,6 +18,7 @@ struct finding {
 enum { FINDING_BUCKETS = 64 };
 
 struct findings {
+    struct hoard *hoard; /* NULL: the heap */
     struct finding *bucket[FINDING_BUCKETS];
     uint32_t n, max;
     uint64_t lost;

@@ -35,8 +35,8 @@ void global_clear(struct hazards *h)
     for (int i = 0; i < PAGE_BUCKETS; i++)
         for (struct global_page *p = h->page[i], *next; p; p = next) {
             next = p->next;
-            free(p->cell);
-            free(p);
+            hoard_give(h->hoard, p->cell);
+            hoard_give(h->hoard, p);
         }
     memset(h->page, 0, sizeof h->page);
 }
@@ -67,10 +67,10 @@ static bool refine_page(struct hazards *h, struct global_page *p, uint32_t shift
     const uint32_t by = p->shift - shift, n = 1u << (PAGE_BITS - shift);
     if (!reserve(h, page_bytes(shift) - page_bytes(p->shift)))
         return false;
-    struct global_cell *cell = xcalloc(n, sizeof *cell);
+    struct global_cell *cell = hoard_take(h->hoard, n, sizeof *cell);
     for (uint32_t i = 0; i < n; i++)
         cell[i] = p->cell[i >> by];
-    free(p->cell);
+    hoard_give(h->hoard, p->cell);
     p->cell = cell;
     p->shift = shift;
     return true;
@@ -86,9 +86,9 @@ static struct global_page *page_for(struct hazards *h, uint64_t number, uint32_t
         const uint32_t first = shift < 4 ? shift : 4;
         if (!reserve(h, sizeof *p + page_bytes(first)))
             return NULL;
-        p = xcalloc(1, sizeof *p);
+        p = hoard_take(h->hoard, 1, sizeof *p);
         *p = (struct global_page){.number = number, .next = *at, .shift = first};
-        p->cell = xcalloc(1u << (PAGE_BITS - first), sizeof *p->cell);
+        p->cell = hoard_take(h->hoard, 1u << (PAGE_BITS - first), sizeof *p->cell);
         *at = p;
     }
     return p->shift <= shift || refine_page(h, p, shift) ? p : NULL;

@@ -20,9 +20,9 @@ struct know *know_new(struct clocks *c)
     if (k) {
         c->spare = k->next;
     } else {
-        k = xcalloc(1, sizeof *k);
-        k->least = xcalloc(c->warps, sizeof *k->least);
-        k->v = xcalloc(2 * (size_t)c->lanes, sizeof *k->v);
+        k = hoard_take(c->hoard, 1, sizeof *k);
+        k->least = hoard_take(c->hoard, c->warps, sizeof *k->least);
+        k->v = hoard_take(c->hoard, 2 * (size_t)c->lanes, sizeof *k->v);
     }
     k->refs = 1;
     k->abroad = NULL;
@@ -87,9 +87,9 @@ void clocks_clear(struct clocks *c)
 {
     for (struct know *k = c->spare, *next; k; k = next) {
         next = k->next;
-        free(k->least);
-        free(k->v);
-        free(k);
+        hoard_give(c->hoard, k->least);
+        hoard_give(c->hoard, k->v);
+        hoard_give(c->hoard, k);
     }
     c->spare = NULL;
 }
@@ -102,15 +102,16 @@ static struct snapshot *snapshot_hold(struct snapshot *s)
     return s;
 }
 
-static void snapshot_drop(struct snapshot *s)
+static void snapshot_drop(struct hoard *hoard, struct snapshot *s)
 {
     if (atomic_fetch_sub(&s->refs, 1) == 1)
-        free(s);
+        hoard_give(hoard, s);
 }
 
-static struct snapshot *snapshot_new(uint64_t block, const uint32_t *v, uint32_t slots)
+static struct snapshot *snapshot_new(struct hoard *hoard, uint64_t block, const uint32_t *v,
+                                     uint32_t slots)
 {
-    struct snapshot *s = xcalloc(1, sizeof *s + slots * sizeof *v);
+    struct snapshot *s = hoard_take(hoard, 1, sizeof *s + slots * sizeof *v);
     atomic_init(&s->refs, 1);
     s->block = block;
     s->slots = slots;
@@ -119,7 +120,7 @@ static struct snapshot *snapshot_new(uint64_t block, const uint32_t *v, uint32_t
 }
 
 /* Of the same block: one of them where it has all of the other. Held once. */
-static struct snapshot *snapshot_merge(struct snapshot *a, struct snapshot *b)
+static struct snapshot *snapshot_merge(struct hoard *hoard, struct snapshot *a, struct snapshot *b)
 {
     bool a_less = false, b_less = false;
     for (uint32_t i = 0; i < a->slots; i++) {
@@ -128,14 +129,15 @@ static struct snapshot *snapshot_merge(struct snapshot *a, struct snapshot *b)
     }
     if (!a_less || !b_less)
         return snapshot_hold(a_less ? b : a);
-    struct snapshot *s = snapshot_new(a->block, a->v, a->slots);
+    struct snapshot *s = snapshot_new(hoard, a->block, a->v, a->slots);
     raise(s->v, b->v, b->slots);
     return s;
 }
 
-static struct abroad *room_for(uint32_t n)
+static struct abroad *room_for(struct hoard *hoard, uint32_t n)
 {
-    struct abroad *a = xcalloc(1, sizeof *a + n * sizeof a->of[0]);
+    struct abroad *a = hoard_take(hoard, 1, sizeof *a + n * sizeof a->of[0]);
+    a->hoard = hoard;
     atomic_init(&a->refs, 1);
     return a;
 }
@@ -152,14 +154,14 @@ void abroad_drop(struct abroad *a)
     if (!a || atomic_fetch_sub(&a->refs, 1) != 1)
         return;
     for (uint32_t i = 0; i < a->n; i++)
-        snapshot_drop(a->of[i]);
-    free(a);
+        snapshot_drop(a->hoard, a->of[i]);
+    hoard_give(a->hoard, a);
 }
 
-struct abroad *abroad_new(uint64_t block, const uint32_t *v, uint32_t slots)
+struct abroad *abroad_new(struct hoard *hoard, uint64_t block, const uint32_t *v, uint32_t slots)
 {
-    struct abroad *a = room_for(1);
-    a->of[a->n++] = snapshot_new(block, v, slots);
+    struct abroad *a = room_for(hoard, 1);
+    a->of[a->n++] = snapshot_new(hoard, block, v, slots);
     return a;
 }
 
@@ -167,13 +169,13 @@ struct abroad *abroad_merge(struct abroad *a, struct abroad *b)
 {
     if (!a || !b || a == b)
         return abroad_hold(a ? a : b);
-    struct abroad *both = room_for(a->n + b->n);
+    struct abroad *both = room_for(a->hoard, a->n + b->n);
     for (uint32_t i = 0, j = 0; i < a->n || j < b->n;) {
         struct snapshot *x = i < a->n ? a->of[i] : NULL, *y = j < b->n ? b->of[j] : NULL;
         const bool take_x = x && (!y || x->block <= y->block);
         const bool take_y = y && (!x || y->block <= x->block);
         both->of[both->n++] =
-            take_x && take_y ? snapshot_merge(x, y) : snapshot_hold(take_x ? x : y);
+            take_x && take_y ? snapshot_merge(a->hoard, x, y) : snapshot_hold(take_x ? x : y);
         i += take_x;
         j += take_y;
     }
@@ -199,7 +201,7 @@ struct abroad *abroad_without(struct abroad *a, uint64_t block)
         return abroad_hold(a);
     if (a->n == 1)
         return NULL;
-    struct abroad *rest = room_for(a->n - 1);
+    struct abroad *rest = room_for(a->hoard, a->n - 1);
     for (uint32_t i = 0; i < a->n; i++)
         if (a->of[i]->block != block)
             rest->of[rest->n++] = snapshot_hold(a->of[i]);

@@ -16,6 +16,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "sim/hazard/hoard.h"
+
 /* What was learnt of another block: a copy of what one of its threads knew of it. Never changed. */
 struct snapshot {
     atomic_uint refs;
@@ -25,6 +27,7 @@ struct snapshot {
 };
 /* What was learnt of other blocks, by block. Never changed. */
 struct abroad {
+    struct hoard *hoard; /* it and its snapshots lie there; NULL: in the heap */
     atomic_uint refs;
     uint32_t n;
     struct snapshot *of[]; /* [n], ascending */
@@ -43,6 +46,7 @@ struct clocks {
     uint32_t warps, lanes; /* lanes: warps * 32 */
     bool copies; /* has there been an asynchronous copy? Else the second half is equal everywhere */
     struct know *spare;
+    struct hoard *hoard; /* NULL: the heap */
 };
 struct know *know_new(struct clocks *c); /* its content is the caller's to fill; held once */
 struct know *know_copy(struct clocks *c, const struct know *k);
@@ -69,6 +73,6 @@ const struct snapshot *abroad_of(const struct abroad *a, uint64_t block);
 /* `a` without what it has of `block`, held once; may be NULL. */
 struct abroad *abroad_without(struct abroad *a, uint64_t block);
 /* One block's, from the clocks v[slots]; held once. */
-struct abroad *abroad_new(uint64_t block, const uint32_t *v, uint32_t slots);
+struct abroad *abroad_new(struct hoard *hoard, uint64_t block, const uint32_t *v, uint32_t slots);
 
 #endif

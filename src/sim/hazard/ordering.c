@@ -111,14 +111,24 @@ void hazard_barrier_open(struct hazard_block *b, uint32_t id)
 
 /* ---- mbarriers ---- */
 
+/* Room for twice as many. */
+static void grow_mbarriers(struct hazard_block *b)
+{
+    const size_t n = b->mbarriers ? 2 * (size_t)b->mbarriers : 1;
+    struct mbarrier *more = hoard_take(b->launch->hoard, n, sizeof *more);
+    if (b->mbarriers)
+        memcpy(more, b->mbarrier, b->mbarriers * sizeof *more);
+    hoard_give(b->launch->hoard, b->mbarrier);
+    b->mbarrier = more;
+}
+
 static struct mbarrier *mbarrier_at(struct hazard_block *b, uint32_t addr)
 {
     for (uint32_t i = 0; i < b->mbarriers; i++)
         if (b->mbarrier[i].addr == addr)
             return &b->mbarrier[i];
     if (!(b->mbarriers & (b->mbarriers - 1)))
-        b->mbarrier = xrealloc(b->mbarrier,
-                               (b->mbarriers ? 2 * (size_t)b->mbarriers : 1) * sizeof *b->mbarrier);
+        grow_mbarriers(b);
     b->mbarrier[b->mbarriers] = (struct mbarrier){.addr = addr};
     return &b->mbarrier[b->mbarriers++];
 }
@@ -145,7 +155,7 @@ static struct know *arriving(struct hazard_block *b, struct mbarrier *m)
 static void begin_copies(struct hazard_block *b)
 {
     if (!b->copying)
-        b->copying = xcalloc(b->lanes, sizeof *b->copying);
+        b->copying = hoard_take(b->launch->hoard, b->lanes, sizeof *b->copying);
     b->clocks.copies = true;
 }
 

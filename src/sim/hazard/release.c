@@ -32,7 +32,7 @@ void hazard_fence(struct hazard_block *b, uint32_t warp, uint32_t mask, enum haz
 {
     settle(b);
     if (!b->fenced)
-        b->fenced = xcalloc(b->lanes, sizeof *b->fenced);
+        b->fenced = hoard_take(b->launch->hoard, b->lanes, sizeof *b->fenced);
     EACH_LANE(l, mask & b->all[warp])
     {
         const uint32_t slot = slot_of(warp, l);
@@ -62,7 +62,7 @@ static struct released *find_released(struct released_table *t, uint64_t addr, b
             return r;
     if (!make)
         return NULL;
-    struct released *r = xcalloc(1, sizeof *r);
+    struct released *r = hoard_take(t->hoard, 1, sizeof *r);
     *r = (struct released){.addr = addr, .next = *at};
     t->n++;
     return *at = r;
@@ -81,7 +81,7 @@ void released_clear(struct released_table *t)
         for (struct released *r = t->bucket[i], *next; r; r = next) {
             next = r->next;
             forget(r);
-            free(r);
+            hoard_give(t->hoard, r);
             t->bucket[i] = NULL;
         }
     t->n = 0;
@@ -93,7 +93,7 @@ static struct abroad *released_by(const struct hazard_block *b, uint32_t slot, u
 {
     const struct know *k = b->know[slot];
     const uint32_t slots = 2 * b->lanes;
-    struct abroad *mine = abroad_new(b->number, k->v, slots);
+    struct abroad *mine = abroad_new(b->launch->hoard, b->number, k->v, slots);
     mine->of[0]->v[slot] = clock;
     if (b->copying)
         raise_to(&mine->of[0]->v[b->lanes + slot], b->copying[slot].done);
@@ -115,7 +115,7 @@ static void read_strong(struct hazard_block *b, const struct hazard_access *a, u
         return;
     }
     if (!b->fenced)
-        b->fenced = xcalloc(b->lanes, sizeof *b->fenced);
+        b->fenced = hoard_take(b->launch->hoard, b->lanes, sizeof *b->fenced);
     struct fenced *f = &b->fenced[slot];
     replace(&f->seen, abroad_merge(f->seen, found));
 }

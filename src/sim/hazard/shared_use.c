@@ -65,6 +65,7 @@ struct spilt {
 enum { SPILL_BUCKETS = 1024 };
 
 struct shared_memory {
+    struct hoard *hoard; /* NULL: the heap */
     uint32_t bytes, shift, cells;
     uint32_t epoch;
     bool stuck;  /* a thread ended that had used memory in this epoch: nobody will meet it again */
@@ -80,11 +81,12 @@ struct shared_memory {
 
 struct shared_memory *shared_new(struct hazard_block *b)
 {
-    struct shared_memory *s = xcalloc(1, sizeof *s);
+    struct shared_memory *s = hoard_take(b->launch->hoard, 1, sizeof *s);
+    s->hoard = b->launch->hoard;
     s->bytes = b->launch->options.shared_bytes;
     s->shift = 4;
     s->cells = (s->bytes >> s->shift) + 1;
-    s->cell = xcalloc(s->cells, sizeof *s->cell);
+    s->cell = hoard_take(s->hoard, s->cells, sizeof *s->cell);
     return s;
 }
 
@@ -93,7 +95,7 @@ static void drop_spilt(struct shared_memory *s)
     for (int i = 0; i < SPILL_BUCKETS && s->spilt; i++)
         for (struct spilt *x = s->spill[i], *next; x; x = next) {
             next = x->next;
-            free(x);
+            hoard_give(s->hoard, x);
             s->spill[i] = NULL;
         }
     s->spilt = 0;
@@ -104,10 +106,10 @@ void shared_free(struct shared_memory *s)
     drop_spilt(s);
     for (int k = 0; k < MARKS; k++)
         for (int w = 0; w < WARPS_MAX; w++)
-            free(s->mark[k][w]);
-    free(s->cell);
-    free(s->stamp);
-    free(s);
+            hoard_give(s->hoard, s->mark[k][w]);
+    hoard_give(s->hoard, s->cell);
+    hoard_give(s->hoard, s->stamp);
+    hoard_give(s->hoard, s);
 }
 
 /* As if nothing had been. */
@@ -155,14 +157,15 @@ void shared_exit(struct hazard_block *b, uint32_t warp)
 /* ---- smaller cells ---- */
 
 /* n items of `size` bytes become n << by: each is what it was part of. */
-static void *spread(void *items, size_t size, uint32_t n, uint32_t by, uint32_t cells)
+static void *spread(struct hoard *hoard, void *items, size_t size, uint32_t n, uint32_t by,
+                    uint32_t cells)
 {
     if (!items)
         return NULL;
-    unsigned char *new = xcalloc(cells, size);
+    unsigned char *new = hoard_take(hoard, cells, size);
     for (size_t i = 0; i < (size_t)n << by && i < cells; i++)
         memcpy(new + i *size, (unsigned char *)items + (i >> by) * size, size);
-    free(items);
+    hoard_give(hoard, items);
     return new;
 }
 
@@ -174,7 +177,7 @@ static struct spilt **spill_of(struct shared_memory *s, uint32_t cell)
 static void spill(struct shared_memory *s, uint32_t cell, enum marks kind, uint32_t warp,
                   struct mark mark)
 {
-    struct spilt **at = spill_of(s, cell), *x = xmalloc(sizeof *x);
+    struct spilt **at = spill_of(s, cell), *x = hoard_take(s->hoard, 1, sizeof *x);
     *x = (struct spilt){.cell = cell, .warp = warp, .kind = kind, .mark = mark, .next = *at};
     *at = x;
     s->spilt++;
@@ -195,7 +198,7 @@ static void spread_spilt(struct shared_memory *s, uint32_t by)
         next = x->next;
         for (uint32_t i = 0; i < 1u << by; i++)
             spill(s, (x->cell << by) + i, x->kind, x->warp, x->mark);
-        free(x);
+        hoard_give(s->hoard, x);
     }
 }
 
@@ -204,11 +207,11 @@ static void refine(struct hazard_block *b, uint32_t shift)
     struct shared_memory *s = b->shared;
     const uint32_t by = s->shift - shift, n = s->cells;
     s->cells = (s->bytes >> shift) + (1u << by) + 1;
-    s->cell = spread(s->cell, sizeof *s->cell, n, by, s->cells);
+    s->cell = spread(s->hoard, s->cell, sizeof *s->cell, n, by, s->cells);
     for (int k = 0; k < MARKS; k++)
         for (uint32_t w = 0; w < b->warps; w++)
-            s->mark[k][w] = spread(s->mark[k][w], sizeof *s->mark[k][w], n, by, s->cells);
-    free(s->stamp);
+            s->mark[k][w] = spread(s->hoard, s->mark[k][w], sizeof *s->mark[k][w], n, by, s->cells);
+    hoard_give(s->hoard, s->stamp);
     s->stamp = NULL;
     s->shift = shift;
     if (s->spilt)
@@ -377,7 +380,7 @@ static void unspill(struct shared_memory *s, uint32_t cell, enum marks kind, uin
             continue;
         }
         *at = x->next;
-        free(x);
+        hoard_give(s->hoard, x);
         s->spilt--;
     }
 }
@@ -513,7 +516,7 @@ static void work_on(struct work *w, const uint32_t addr[32], uint32_t mask)
     const bool stamps = writes && !ascending(a, addr, mask);
     const uint32_t shift = w->s->shift, cells = a->bytes >> shift;
     if (stamps && !w->s->stamp)
-        w->s->stamp = xcalloc(w->s->cells, sizeof *w->s->stamp);
+        w->s->stamp = hoard_take(w->s->hoard, w->s->cells, sizeof *w->s->stamp);
     while (mask) {
         const uint32_t first = (uint32_t)__builtin_ctz(mask), at = addr[first];
         uint32_t lanes = 1u << first;
@@ -563,7 +566,7 @@ static void make_marks(struct hazard_block *b, const struct hazard_access *a)
                             : a->act == HAZARD_STRONG_READ ? STRONG_READS
                                                            : STRONG_WRITES;
     if (a->act != HAZARD_WRITE && a->act != HAZARD_COPY && !s->mark[kind][a->warp])
-        s->mark[kind][a->warp] = xcalloc(s->cells, sizeof *s->mark[kind][a->warp]);
+        s->mark[kind][a->warp] = hoard_take(s->hoard, s->cells, sizeof *s->mark[kind][a->warp]);
     s->strong |= is_strong(a->act);
 }
 
@@ -581,7 +584,7 @@ void hazard_shared(struct hazard_block *b, const struct hazard_access *a, const 
     make_marks(b, a);
     s->touched[a->warp] = s->epoch;
     if (a->act == HAZARD_COPY && !b->copying) {
-        b->copying = xcalloc(b->lanes, sizeof *b->copying);
+        b->copying = hoard_take(s->hoard, b->lanes, sizeof *b->copying);
         b->clocks.copies = true;
     }
     uint64_t wide[32];
