@@ -1,5 +1,6 @@
 # Read by the build and, being that simple, by scripts: one lesson a line.
 blob_files += \
+	%D%/00-first-visit.md \
 	%D%/01-blocks.md \
 	%D%/02-coalescing.md \
 	%D%/03-reductions.md \

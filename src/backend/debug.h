@@ -6,6 +6,7 @@
  *   step, last the step that it stands behind; the last that was made, which `back` may have left
  *   warp, lane the focus: whose registers are meant
  *   block, pass, order, ended, hazards, faults
+ *   without    the source line that was left out, where one was: "fa2.cu:55"
  *   next       where the warp goes on: ptx_line, instruction, ptx, and file, line, at_file, at_line, function
  *   did        what the last step did: warp, mask, the place as in next, registers, accesses
  *   warps      of each: waits, barrier, active, live, steps, copies, depth, and the place as in next

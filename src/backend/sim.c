@@ -16,6 +16,7 @@
 #include "backend/sim/answer.h"
 #include "backend/sim/launch.h"
 #include "base/clock.h"
+#include "base/json_text.h"
 #include "base/mem.h"
 #include "base/number.h"
 #include "plan/row.h"
@@ -288,6 +289,7 @@ static struct sim_job job_of(const struct backend *b, const struct slot *s)
                         .output_bytes = tensor_bytes(b),
                         .blocks = (enum sim_blocks)b->options.blocks,
                         .hazards = b->options.hazards == SIM_HAZARDS_ON,
+                        .without = b->options.without,
                         .threads = b->threads,
                         .seconds = patience_s(&b->options)};
     memcpy(j.tensors, b->tensors, sizeof j.tensors);
@@ -430,6 +432,18 @@ static void add_counts(const struct sim_answer *a, json_t *o)
         json_object_set_new(o, "counted_phases", phases);
 }
 
+/* Whose figures these are: not the kernel's as it is. The reason says so, whatever else it says. */
+static void say_without(const struct sim_answer *a, json_t *o)
+{
+    const char *place = json_text_of(a->all, "without"), *why = json_text_of(o, "reason");
+    if (!place)
+        return;
+    char *text = xasprintf("without %s%s%s", place, why ? ": " : "", why ? why : "");
+    json_object_set_new(o, "without", json_string(place));
+    json_object_set_new(o, "reason", json_string(text));
+    free(text);
+}
+
 /* What it printed, and what was found beyond what is kept. */
 static void add_rest(const struct sim_answer *a, json_t *o)
 {
@@ -456,11 +470,12 @@ static json_t *sim_outcome(const struct backend *b, const struct slot *s)
     if (a->partial)
         say_partial(a, o);
     add_rest(a, o);
-    if (!a->finding)
-        return o;
-    json_object_set_new(o, "hazard", json_string(a->finding));
-    json_object_set_new(o, "check", json_string("fail"));
-    json_object_set_new(o, "reason", json_string(a->finding));
+    if (a->finding) {
+        json_object_set_new(o, "hazard", json_string(a->finding));
+        json_object_set_new(o, "check", json_string("fail"));
+        json_object_set_new(o, "reason", json_string(a->finding));
+    }
+    say_without(a, o);
     return o;
 }
 
@@ -557,7 +572,7 @@ BACKEND_ROW(sim,
             .side = SIDE_CUDA,
             .origin = "sim",
             .devices = 1,
-            .options = {"threads", "blocks", "hazards"},
+            .options = {"threads", "blocks", "hazards", "without"},
             .counts = true);
 // clang-format on
 

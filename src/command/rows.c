@@ -254,6 +254,8 @@ void session_keep_row(struct session *s, const struct run_row *row, const char *
     session_saw_gpu(s, row->backend, row->device);
     if (!row->check)
         return;
+    const bool crippled = row->without != NULL; /* no figures of the kernel that it is called */
+    no_store |= crippled;
     struct store *store = no_store ? NULL : session_store(s);
     const bool failed = store && store_add(store, row, command, &err);
     if (failed)

@@ -45,6 +45,7 @@ struct backend_options options_backend(const struct options *o)
                                 .launch = (int)o->launch,
                                 .blocks = o->blocks,
                                 .hazards = o->hazards,
+                                .without = o->without,
                                 .sim_s = o->sim_s};
     snprintf(b.ptx_from, sizeof b.ptx_from, "%s", o->ptx_from ? o->ptx_from : "");
     return b;
@@ -124,6 +125,8 @@ const struct field option_keys[] = {
           .doc = "which blocks of a grid the simulator runs"),
     FIELD(FIELD_WORD,  options, hazards, WORDS(hazards),
           .doc = "races and missing waits, which the simulator finds"),
+    FIELD(FIELD_COUNT, options, without, .lo = 0, .hi = 99,
+          .doc = "leave out the n-th line that makes threads wait (barrier, wait for copies, fence); 0: none"),
     FIELD(FIELD_COUNT, options, streams, .lo = 1, .hi = 64,
           .doc = "concurrent launches"),
     FIELD_AT("timeout", FIELD_REAL, options, timeout_s, .flags = FIELD_AUTO, .lo = 0, .hi = 86400, .example = "30",

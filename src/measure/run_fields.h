@@ -151,6 +151,9 @@ RUN_FIELD(INT, hazards,
                  "misaligned, races, missing waits, barriers; null: none was found and races were not "
                  "looked for.")
 RUN_FIELD(TEXT, hazard, .doc = "The first of them: what, where, who.")
+RUN_FIELD(TEXT, without,
+          .doc = "Source line that was left out of the simulated kernel (without=N): figures and hazards are those "
+                 "of the kernel without it; null: nothing was.")
 RUN_FIELD(INT, hazards_lost, .flags = FIELD_FICKLE,
           .doc = "Accesses of further hazards, of which no more was kept.")
 RUN_FIELD(JSON, printed, .flags = FIELD_FICKLE,

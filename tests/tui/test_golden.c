@@ -32,7 +32,7 @@ static const struct view {
     {.name = "timeline", .screen = "timeline", .keys = ""},
     {.name = "source", .screen = "source", .keys = ""},
     {.name = "lessons", .screen = "lessons", .keys = ""},
-    {.name = "lesson 1", .screen = "lessons", .keys = "\r"},
+    {.name = "lesson blocks", .screen = "lessons", .keys = "j\r"},
     {.name = "explore blank", .screen = "explore", .keys = "."},
     {.name = "explore zoom", .screen = "explore", .keys = "z"},
     {.name = "help", .screen = "explore", .keys = "?"},

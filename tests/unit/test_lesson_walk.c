@@ -15,7 +15,8 @@ enum { STEPS_MAX = 32 };
 
 /* In the order of the course. */
 static const char *const timeless[] = {
-    "blocks",      "coalescing", "reductions",   "correct",     "naive-bytes", "fa1-2022",
+    "first-visit", "blocks",
+    "coalescing", "reductions",   "correct",     "naive-bytes", "fa1-2022",
     "query-tiles", "threads",    "grid-starves", "nonmatmul",   "warps",       "causal",
     "loop-order",  "splitkv",    "atomics",      "determinism", "smem-budget", "smem-wall",
     "banks",       "wmma",       "mma",          "cp-async",    "warp-spec",   "occupancy",

@@ -109,9 +109,23 @@ static void arm_again(struct debugged *d)
             drop_mark(d, i);
 }
 
+/* The kernel as it is to be held: with all of its barriers, or without one. */
+static enum status settle_job(struct debugged *d, struct err *err)
+{
+    if (d->job == &d->omitted.job)
+        return ST_OK;
+    omitted_clear(&d->omitted);
+    const enum status st = omit_wait(d->job, &d->omitted, err);
+    if (st == ST_OK)
+        d->job = &d->omitted.job;
+    return st;
+}
+
 /* A new block; the old one stays where this cannot be. */
 static enum status begin(struct debugged *d, const struct debug_ask *a, struct err *err)
 {
+    if (settle_job(d, err) != ST_OK)
+        return ST_USAGE;
     struct debugged fresh = {.job = d->job, .board = d->board};
     struct sim_stop here;
     const uint64_t was = d->step ? sim_step_now(d->step) : 0;
@@ -734,6 +748,7 @@ void sim_debug_serve(void *ctx, struct cage_board *board)
         drop_mark(&d, d.nmarks - 1);
     free(d.marks);
     drop_block(&d);
+    omitted_clear(&d.omitted);
     str_free(&ask);
     str_free(&out);
 }

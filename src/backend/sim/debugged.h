@@ -5,7 +5,7 @@
 #define ATTNSCOPE_BACKEND_SIM_DEBUGGED_H
 
 #include "backend/debug.h"
-#include "backend/sim/launch.h"
+#include "backend/sim/omit.h"
 #include "sim/step.h"
 
 /* The serving of a cage; ctx is a struct sim_job. Asks and answers are those of backend/debug.h, in JSON; each answer
@@ -26,6 +26,7 @@ struct debug_mark {
 
 struct debugged {
     const struct sim_job *job;
+    struct omitted omitted; /* `job` is its, once the first block began */
     struct cage_board *board;
     struct sim_stage stage;
     struct sim_step *step;

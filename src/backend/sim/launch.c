@@ -11,6 +11,7 @@
 #include "backend/args.h"
 #include "backend/sim/finding.h"
 #include "backend/sim/look.h"
+#include "backend/sim/omit.h"
 #include "backend/sim/sample.h"
 #include "backend/sim/sum.h"
 #include "base/hash.h"
@@ -426,7 +427,8 @@ static uint64_t count_blocks(const struct plan *p)
     return n;
 }
 
-static json_t *answer_json(const struct run *r, enum status st, const struct err *err)
+static json_t *answer_json(const struct run *r, const struct omitted *omitted, enum status st,
+                           const struct err *err)
 {
     json_t *o = json_pack("{s:i, s:O, s:O, s:I, s:b, s:b, s:b}", "status", (int)st, "passes",
                           r->passes, "findings", r->findings, "findings_lost", (json_int_t)r->lost,
@@ -435,6 +437,7 @@ static json_t *answer_json(const struct run *r, enum status st, const struct err
     json_object_set_new(o, "unwatched", json_integer((json_int_t)r->unwatched));
     json_object_set_new(o, "printf", json_stringn_nocheck(str_text(&r->text), r->text.len));
     json_object_set_new(o, "isa", json_string(sim_isa()));
+    json_object_set_new(o, "without", omitted->place ? json_string(omitted->place) : json_null());
     json_object_set_new(o, "looked", r->looked ? json_incref(r->looked) : json_null());
     return o;
 }
@@ -483,10 +486,14 @@ static enum status run_to_look(struct run *r, struct err *err)
 void sim_job_run(void *ctx, struct cage_board *board, struct str *answer)
 {
     struct err err = ERR_INIT;
-    struct run r = {.job = ctx, .board = board, .passes = json_array(), .findings = json_array()};
+    struct omitted omitted;
+    enum status st = omit_wait(ctx, &omitted, &err);
+    struct run r = {
+        .job = &omitted.job, .board = board, .passes = json_array(), .findings = json_array()};
     atomic_store(&board->total, count_blocks(r.job->plan));
-    const enum status st = r.job->look ? run_to_look(&r, &err) : run_passes(&r, &err);
-    json_t *o = answer_json(&r, st, &err);
+    if (st == ST_OK)
+        st = r.job->look ? run_to_look(&r, &err) : run_passes(&r, &err);
+    json_t *o = answer_json(&r, &omitted, st, &err);
     char *text = json_dumps(o, JSON_COMPACT | JSON_ENSURE_ASCII);
     str_add(answer, text ? text : "");
     free(text);
@@ -497,6 +504,7 @@ void sim_job_run(void *ctx, struct cage_board *board, struct str *answer)
     json_decref(r.looked);
     look_choice_clear(&r.choice);
     str_free(&r.text);
+    omitted_clear(&omitted);
 }
 
 /* ---- a pass that somebody else drives ---- */

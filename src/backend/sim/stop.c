@@ -363,6 +363,8 @@ json_t *debug_stop_json(struct debugged *d)
                         json_pack("[I, I, I]", (json_int_t)d->begin.x, (json_int_t)d->begin.y,
                                   (json_int_t)d->begin.z));
     put_clean(o, "pass", d->stage.scene.pass->name);
+    if (d->omitted.place)
+        put_clean(o, "without", d->omitted.place);
     json_object_set_new(o, "order", json_string(debug_orders[d->begin.order]));
     json_object_set_new(o, "hazards", json_integer((json_int_t)n));
     json_object_set_new(o, "faults", json_integer((json_int_t)sim_step_faults(d->step, &faults)));

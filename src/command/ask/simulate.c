@@ -126,7 +126,7 @@ struct simulating {
 /* Which blocks, and whether races: what the call or the session says, it says to the simulator. */
 static bool is_told(const struct options *o)
 {
-    return o->blocks != SIM_BLOCKS_AUTO || o->hazards != SIM_HAZARDS_AUTO;
+    return o->blocks != SIM_BLOCKS_AUTO || o->hazards != SIM_HAZARDS_AUTO || o->without;
 }
 
 static void start_asked(struct simulating *x, enum sim_blocks blocks, double limit_s)

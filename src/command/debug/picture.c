@@ -178,7 +178,13 @@ void debug_head_text(const struct debugger *d, struct str *out)
 {
     const json_t *stop = debugger_stop(d);
     const int64_t step = int_of(stop, "step"), last = int_of(stop, "last");
-    str_addf(out, "%s, ", debugger_kernel(d)->name);
+    str_addf(out, "%s", debugger_kernel(d)->name);
+    const char *without = json_text_of(stop, "without");
+    if (without) {
+        str_add(out, " without ");
+        sanitize(out, without, strlen(without), false);
+    }
+    str_add(out, ", ");
     add_block(stop, out);
     str_addf(out, ", warp %d of %zu, lane %d, step %lld", debugger_warp(d),
              json_array_size(json_object_get(stop, "warps")), debugger_lane(d), (long long)step);
@@ -405,11 +411,19 @@ static char *own_line(const struct kernel_desc *d, int64_t number)
     return str_take(&s);
 }
 
+int64_t debug_without(const struct debugger *d)
+{
+    const char *place = json_text_of(debugger_stop(d), "without");
+    const char *colon = place ? strrchr(place, ':') : NULL;
+    return colon ? strtol(colon + 1, NULL, 10) : 0;
+}
+
 void debug_source_text(const struct debugger *d, int64_t line, int before, int behind,
                        struct str *out)
 {
     const json_t *next = json_object_get(debugger_stop(d), "next");
     const int64_t stands = int_of(next, "line"), at = int_of(next, "at_line");
+    const int64_t without = debug_without(d);
     char *file = text_of(next, "at_file");
     line = line ? line : stands;
     /* Of code without lines, or of no file, none is. */
@@ -417,7 +431,8 @@ void debug_source_text(const struct debugger *d, int64_t line, int before, int b
     for (int64_t i = known ? line - before : 1; i <= (known ? line + behind : 0); i++) {
         char *text = own_line(debugger_desc(d), i);
         if (text)
-            str_addf(out, "%c %4lld  %s\n", i == stands ? '>' : ' ', (long long)i, text);
+            str_addf(out, "%c %4lld %c%s\n", i == stands ? '>' : ' ', (long long)i,
+                     i == without ? '-' : ' ', text);
         free(text);
     }
     char *inlined = *file ? source_line_text(debugger_desc(d), file, at) : NULL;

@@ -25,7 +25,10 @@ void debug_next_text(const struct debugger *d, struct str *out);     /* lines */
 void debug_warps_text(const struct debugger *d, struct str *out);    /* lines */
 void debug_paths_text(const struct debugger *d, struct str *out);    /* lines */
 void debug_barriers_text(const struct debugger *d, struct str *out); /* lines */
-/* Lines around `line` (0: where it stands), `before` and `behind` it, the one where it stands marked. */
+/* The line that was left out of the kernel; 0: none. */
+int64_t debug_without(const struct debugger *d);
+/* Lines around `line` (0: where it stands), `before` and `behind` it, the one where it stands marked with >, one that was left out
+ * with -. */
 void debug_source_text(const struct debugger *d, int64_t line, int before, int behind,
                        struct str *out);
 void debug_found_text(const struct debugger *d, struct str *out);

@@ -64,7 +64,7 @@ struct finding_row {
     struct who who;
     struct where where, second_where;
     char *kind, *what, *space, *name, *element, *sentence, *check;
-    char *why, *mend, *lesson;
+    char *why, *mend, *lesson, *without;
     int64_t offset, bytes, count;
     int same_value;
     json_t *first, *second, *printed;
@@ -119,6 +119,7 @@ static const struct field phase_fields[] = {
 };
 static const struct field finding_fields[] = {
     WHO_FIELDS(finding_row),
+    FIELD_AT("without", FIELD_TEXT, finding_row, without, .doc = "Source line that was left out (without=N); null: none."),
     FIELD(FIELD_TEXT, finding_row, kind, .doc = "What it is: race_block, missing_wait, out_of_bounds_read, ...; null: nothing was found."),
     FIELD(FIELD_TEXT, finding_row, what, .doc = "That in words."),
     FIELD(FIELD_TEXT, finding_row, space, .doc = "Memory: shared, global, local, param."),
@@ -405,6 +406,20 @@ void phases_add(struct rowset *rows, const struct run_row *run, const struct ker
     }
 }
 
+char *without_text(const struct run_row *run, const struct kernel_desc *d)
+{
+    const char *colon = run->without ? strrchr(run->without, ':') : NULL;
+    if (!run->without)
+        return NULL;
+    char *file = colon ? xstrndup(run->without, (size_t)(colon - run->without)) : NULL;
+    char *line = file ? source_line_text(d, file, strtol(colon + 1, NULL, 10)) : NULL;
+    char *out = line ? xasprintf("without %s, %s", run->without, line)
+                     : xasprintf("without %s", run->without);
+    free(file);
+    free(line);
+    return out;
+}
+
 /* ---- findings ---- */
 
 static json_t *object_or_null(json_t *v)
@@ -445,6 +460,7 @@ void findings_add_rows(struct rowset *rows, const struct run_row *run, const str
         struct finding_row *row = rowset_add(rows);
         read_who(&row->who, run, json_text_of(o, "pass"));
         row->check = xstrdup_if(run->check);
+        row->without = xstrdup_if(run->without);
         row->lost = i ? INT_UNKNOWN : run->hazards_lost;
         row->printed = i ? NULL : json_incref(run->printed);
         if (json_is_object(o))

@@ -26,6 +26,9 @@ char *source_line_text(const struct kernel_desc *d, const char *file, int64_t li
 /* What kernels printed, the first lines of each, and how many findings were not kept. */
 void printed_text(const struct run_rows *rows, struct str *out);
 
+/* "without fa2.cu:55, __syncthreads();" of a run that left that line out; NULL: it left nothing out. The caller frees. */
+char *without_text(const struct run_row *run, const struct kernel_desc *d);
+
 /* A finding in words: what, where, both parties with their lines. Nothing for a row without one. */
 void finding_text(const struct row *row, struct str *out);
 

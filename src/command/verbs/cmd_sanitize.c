@@ -39,8 +39,10 @@ static bool has_size(const struct cmd_call *c)
 
 /* ---- one kernel ---- */
 
-static void add_verdict(struct outcome *o, const struct run_row *run, int64_t found)
+static void add_verdict(struct outcome *o, const struct run_row *run, const struct kernel_desc *d,
+                        int64_t found)
 {
+    char *without = without_text(run, d);
     char blocks[NUMBER_BUF], instructions[NUMBER_BUF];
     const bool wrong = run->check && !strcmp(run->check, "fail") && !found;
     number_fmt_int(blocks, run->blocks_run == INT_UNKNOWN ? 0 : run->blocks_run);
@@ -54,6 +56,9 @@ static void add_verdict(struct outcome *o, const struct run_row *run, int64_t fo
              run->ptx ? run->ptx : "?");
     if (wrong && run->reason)
         str_addf(&o->text, "  %s\n", run->reason);
+    if (without)
+        str_addf(&o->text, "  %s\n", without);
+    free(without);
     o->dirty += found > 0;
     o->wrong += wrong;
     o->clean += !found && !wrong;
@@ -97,7 +102,7 @@ static void take(struct outcome *o, const struct request *r, const struct measur
         return;
     }
     findings_add_rows(&o->findings, run, r->descs[0], profile);
-    add_verdict(o, run, run->hazards);
+    add_verdict(o, run, r->descs[0], run->hazards);
     for (size_t i = from; i < o->findings.n; i++)
         finding_text(o->findings.rows[i], &o->text);
     printed_text(&m->rows, &o->text);
@@ -204,7 +209,11 @@ const struct cmd_entry cmd_sanitize = {
         "travel with the program needs NVRTC, nvcc or clang for its PTX. check, and run with\n"
         "backend=sim, look for hazards by themselves where that is quick.\n"
         "\n"
+        "without=N leaves out the N-th line that makes threads wait (a barrier, a wait for copies, a\n"
+        "fence), counted through the source: what is it there for?\n"
+        "\n"
         "  sanitize fa2\n"
+        "  sanitize fa2 without=1\n"
         "  sanitize mine S=333 causal --json\n"
         "  sanitize all f32\n",
     .arg = ARG_KERNELS,

@@ -147,12 +147,13 @@ void walk_lesson(struct session *own, const struct lesson *l, const struct walk 
 
 bool walk_is_timeless(const struct lesson_stage *stage)
 {
-    static const char *const timeless[] = {"plan",    "occupancy", "trace", "open",
-                                           "kernels", "source",    NULL};
+    static const char *const timeless[] = {"plan",    "occupancy", "trace",    "open",
+                                           "kernels", "source",    "sanitize", "debug", NULL};
     for (size_t i = 0; i < stage->nitems; i++) {
         const char *text = stage->items[i].kind == ITEM_RUN ? stage->items[i].text : NULL;
         const size_t len = text ? strcspn(text, " ") : 0;
-        bool known = !text || (str_starts(text, "timeline ") && strstr(text, " origin=model"));
+        bool known = !text || (str_starts(text, "timeline ") && strstr(text, " origin=model")) ||
+                     strstr(text, " backend=sim");
         for (int k = 0; text && timeless[k] && !known; k++)
             known = strlen(timeless[k]) == len && strncmp(timeless[k], text, len) == 0 &&
                     !str_starts(text, "trace calls"); /* which has a clock */

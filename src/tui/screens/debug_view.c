@@ -141,6 +141,9 @@ static void draw_source(const struct debugger *d, struct codeview *code, struct 
     const int row = debug_view_line(d) - 1 - code->list.top;
     if (row >= 0 && row < in.h && debug_view_line(d))
         canvas_put(c, in.x, in.y + row, ROLE_ACCENT, '>');
+    const int64_t out = debug_without(d) - 1 - code->list.top;
+    if (out >= 0 && out < in.h && debug_without(d))
+        canvas_put(c, in.x, in.y + (int)out, ROLE_WARN, '-');
     if (!bare)
         list_draw_range(&code->list, c);
 }

@@ -1,0 +1,165 @@
+/* omit.c - see omit.h.
+ *
+ * The text is foreign: this runs behind the walls of the cage, on programs that the simulator has parsed.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "backend/sim/omit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "backend/sim/look.h"
+#include "base/mem.h"
+
+/* An instruction that makes threads wait. */
+struct wait {
+    int line;     /* of the kernel's source; 0: unknown, the PTX has no more to say */
+    int ptx_line; /* from 1 */
+    char *place;  /* "fa2.cu:60" */
+};
+
+struct waits {
+    struct wait *v;
+    size_t n, cap;
+};
+
+static bool makes_wait(const char *name)
+{
+    static const char *const all[] = {"bar.sync",     "bar.warp.sync", "barrier.sync", "barrier.cta.sync",
+                                      "cp.async.wait", "membar",        "fence",        NULL};
+    for (int i = 0; all[i]; i++)
+        if (!strncmp(name, all[i], strlen(all[i])))
+            return true;
+    return false;
+}
+
+static void add_waits(const struct sim_program *p, struct waits *w)
+{
+    const size_t n = sim_program_facts(p).insns;
+    for (size_t i = 0; i < n; i++) {
+        const struct sim_insn in = sim_program_insn(p, i);
+        if (!makes_wait(in.name))
+            continue;
+        struct str place = {0};
+        look_place_text(p, i, &place);
+        char *inlined = strstr(place.data, " (");
+        if (inlined)
+            *inlined = 0;
+        xgrow((void **)&w->v, &w->cap, w->n + 1, sizeof *w->v);
+        w->v[w->n++] =
+            (struct wait){look_place(p, i).own.line, in.ptx_line, str_take(&place)};
+    }
+}
+
+static void waits_clear(struct waits *w)
+{
+    for (size_t i = 0; i < w->n; i++)
+        free(w->v[i].place);
+    free(w->v);
+}
+
+static int key_of(const struct wait *w)
+{
+    return w->line ? w->line : w->ptx_line;
+}
+
+static int by_line(const void *x, const void *y)
+{
+    const struct wait *a = x, *b = y;
+    const bool late_a = !a->line, late_b = !b->line;
+    return late_a != late_b ? late_a - late_b : (key_of(a) > key_of(b)) - (key_of(a) < key_of(b));
+}
+
+static enum status find_waits(const struct sim_job *j, struct waits *w, struct err *err)
+{
+    for (int i = 0; i < j->plan->npasses; i++) {
+        struct sim_program *p;
+        char entry[600];
+        desc_entry(j->plan->desc, i, entry, sizeof entry);
+        const enum status st = sim_program_new(j->ptx, j->ptx_len, entry, &p, err);
+        if (st != ST_OK)
+            return st;
+        add_waits(p, w);
+        sim_program_free(p);
+    }
+    if (w->n)
+        qsort(w->v, w->n, sizeof *w->v, by_line);
+    return ST_OK;
+}
+
+/* Its PTX line without the instruction and its guard, with blanks in their place: numbers of lines stay. */
+static void blank_line(char *ptx, size_t len, int ptx_line)
+{
+    char *at = ptx, *end = ptx + len;
+    for (int i = 1; i < ptx_line && at; i++) {
+        at = memchr(at, '\n', (size_t)(end - at));
+        at = at ? at + 1 : NULL;
+    }
+    if (!at)
+        return;
+    char *stop = memchr(at, '\n', (size_t)(end - at)), *last = stop ? stop : end;
+    char *semicolon = memchr(at, ';', (size_t)(last - at));
+    memset(at, ' ', (size_t)((semicolon ? semicolon + 1 : last) - at));
+}
+
+/* "60, 63, 111". */
+static void list_lines(const struct waits *w, struct str *out, int *count)
+{
+    for (size_t i = 0; i < w->n; i++) {
+        if (i && key_of(&w->v[i]) == key_of(&w->v[i - 1]))
+            continue;
+        const char *colon = strrchr(w->v[i].place, ':');
+        str_addf(out, "%s%s", *count ? ", " : "", colon ? colon + 1 : w->v[i].place);
+        ++*count;
+    }
+}
+
+static enum status no_such_line(const struct sim_job *j, const struct waits *w, struct err *err)
+{
+    struct str lines = {0};
+    int count = 0;
+    list_lines(w, &lines, &count);
+    if (count)
+        err_set(err, ST_USAGE,
+                "without=%d: %s has %d line%s that make%s threads wait (%s); without=1 leaves out the first",
+                j->without, j->plan->desc->name, count, count == 1 ? "" : "s",
+                count == 1 ? "s" : "", str_text(&lines));
+    else
+        err_set(err, ST_USAGE, "without=%d: in %s no line makes threads wait", j->without,
+                j->plan->desc->name);
+    str_free(&lines);
+    return ST_USAGE;
+}
+
+enum status omit_wait(const struct sim_job *j, struct omitted *out, struct err *err)
+{
+    struct waits w = {0};
+    *out = (struct omitted){.job = *j};
+    if (!j->without)
+        return ST_OK;
+    enum status st = find_waits(j, &w, err);
+    char *text = st == ST_OK ? xstrndup(j->ptx, j->ptx_len) : NULL;
+    int number = 0;
+    for (size_t i = 0; i < w.n && text; i++) {
+        number += !i || key_of(&w.v[i]) != key_of(&w.v[i - 1]);
+        if (number != j->without)
+            continue;
+        blank_line(text, strlen(text), w.v[i].ptx_line);
+        if (!out->place)
+            out->place = xstrdup(w.v[i].place);
+    }
+    if (st == ST_OK && !out->place)
+        st = no_such_line(j, &w, err);
+    waits_clear(&w);
+    out->ptx = text;
+    out->job.ptx = text;
+    out->job.ptx_len = text ? strlen(text) : 0;
+    return st;
+}
+
+void omitted_clear(struct omitted *o)
+{
+    free(o->ptx);
+    free(o->place);
+    *o = (struct omitted){0};
+}

@@ -1,0 +1,55 @@
+#!/bin/sh
+# without=N: what each line that makes threads wait is there for, in every shipped kernel that the simulator runs.
+# SPDX-License-Identifier: GPL-3.0-or-later
+# shellcheck disable=SC1091,SC2154
+. "$(dirname "$0")/lib.sh"
+export ATTNSCOPE_LIBCUDA=none ATTNSCOPE_PYTHON=none COLUMNS=160 ATTNSCOPE_LIBNVRTC=none ATTNSCOPE_NVCC=/nonexistent/nvcc
+src=${ATTNSCOPE_SRCDIR:-$OLDPWD}
+
+# The lines of a kernel's source that have such a call, as the message lists them.
+calls() { grep -nE '__sync(threads|warp)\(|wait_for_copies|cp_async_wait|__threadfence' "$src/kernels/cuda/$1.cu" | grep -vE '^[0-9]+: \*' | cut -d: -f1 | tr '\n' ' '; }
+
+# ---- of fa2: each of three lines, and no fourth
+run sanitize fa2 S=200 H=1 without=0
+is "none is left out: clean" [ "$rc" -eq 0 ]
+for n in 1 2 3; do
+    run sanitize fa2 S=200 H=1 without=$n
+    is "without $n: found" [ "$rc" -eq 1 ]
+    line=$(calls fa2 | cut -d' ' -f$n)
+    is "  which line is told, with its text" says "$out" "^  without fa2\.cu:$line, __sync"
+    is "  a race" says "$out" '^race_'
+done
+run sanitize fa2 S=200 H=1 without=4
+is "a fourth there is not" [ "$rc" -ne 0 ]
+is "  and the three are listed" says "$err" "fa2 has 3 lines .*\($(calls fa2 | sed 's/ $//; s/ /, /g')\)"
+run sanitize fa2 S=64 H=1 without=1
+is "one tile: the first barrier guards nothing" [ "$rc" -eq 0 ]
+run sanitize fa2_mma_async S=200 H=1 without=1
+is "mma.sync and cp.async: found, too" [ "$rc" -eq 1 ]
+run sanitize splitkv_atomic S=200 H=1 without=1 --json
+is "a row has it" says "$out" '"without":"splitkv_atomic.cu:[0-9]+"'
+
+# ---- rows of runs
+run check fa2 S=200 H=1 without=1 backend=sim --json
+is "a run's row has it" says "$out" '"without":"fa2.cu:[0-9]+"'
+is "  and fails" says "$out" '"check":"fail"'
+is "  for a reason that begins with it" says "$out" '"reason":"without fa2.cu:[0-9]+: '
+run check fa2 S=200 H=1 backend=sim --json
+is "without the key there is none" says "$out" '"without":null'
+run check fa2 S=64 H=1 without=1 backend=sim --json
+is "what passes says so, too" says "$out" '"check":"pass".*"reason":"without fa2.cu:[0-9]+"'
+run history --json
+is "no such row is kept" silent "$(printf '%s' "$out" | grep 'without=1')"
+run check fa2 S=64 H=1 without=1
+is "the CPU's C version has no use for it" says "$err" 'no use for without.*backend=sim'
+run check naive S=64 H=1 without=1 backend=sim
+is "a kernel without such lines" says "$out$err" 'no line makes threads wait'
+
+# ---- and held still
+run -c 'debug fa2 S=200 H=1 f32 without=1 order=7; until hazard; list'
+is "the debugger says what is missing" says "$out" '^fa2 without fa2.cu:[0-9]+, block'
+is "  marks the line" says "$out" '^  +[0-9]+ -    +__syncthreads\(\)'
+is "  and stops at the race" says "$out" '^hazard: warps of one block'
+run -c 'debug fa2 S=200 H=1 without=9'
+is "a line that is not there" says "$err" 'fa2 has 3 lines'
+finish
