@@ -136,9 +136,8 @@ enum status launch_need_backend(struct launch *l, struct err *err)
     bool same = l->backend && ops == l->ops && o->device == l->options.device &&
                 o->threads == l->options.threads && o->streams == l->options.streams &&
                 o->launch == l->options.launch && o->blocks == l->options.blocks &&
-                o->hazards == l->options.hazards &&
-                o->without == l->options.without && o->sim_s == l->options.sim_s &&
-                !strcmp(o->ptx_from, l->options.ptx_from) &&
+                o->hazards == l->options.hazards && o->without == l->options.without &&
+                o->sim_s == l->options.sim_s && !strcmp(o->ptx_from, l->options.ptx_from) &&
                 (ops->sample || o->counting == l->options.counting);
     if (same)
         return ST_OK;

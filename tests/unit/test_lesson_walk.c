@@ -15,12 +15,11 @@ enum { STEPS_MAX = 32 };
 
 /* In the order of the course. */
 static const char *const timeless[] = {
-    "first-visit", "blocks",
-    "coalescing", "reductions",   "correct",     "naive-bytes", "fa1-2022",
-    "query-tiles", "threads",    "grid-starves", "nonmatmul",   "warps",       "causal",
-    "loop-order",  "splitkv",    "atomics",      "determinism", "smem-budget", "smem-wall",
-    "banks",       "wmma",       "mma",          "cp-async",    "warp-spec",   "occupancy",
-    "large-heads", "decode-gqa", "roofline",     "audit",
+    "first-visit", "blocks",      "coalescing", "reductions",   "correct",     "naive-bytes",
+    "fa1-2022",    "query-tiles", "threads",    "grid-starves", "nonmatmul",   "warps",
+    "causal",      "loop-order",  "splitkv",    "atomics",      "determinism", "smem-budget",
+    "smem-wall",   "banks",       "wmma",       "mma",          "cp-async",    "warp-spec",
+    "occupancy",   "large-heads", "decode-gqa", "roofline",     "audit",
 };
 
 /* An order as the engine keeps it, forwards or backwards. */

@@ -25,8 +25,9 @@ struct waits {
 
 static bool makes_wait(const char *name)
 {
-    static const char *const all[] = {"bar.sync",     "bar.warp.sync", "barrier.sync", "barrier.cta.sync",
-                                      "cp.async.wait", "membar",        "fence",        NULL};
+    static const char *const all[] = {
+        "bar.sync",      "bar.warp.sync", "barrier.sync", "barrier.cta.sync",
+        "cp.async.wait", "membar",        "fence",        NULL};
     for (int i = 0; all[i]; i++)
         if (!strncmp(name, all[i], strlen(all[i])))
             return true;
@@ -46,8 +47,7 @@ static void add_waits(const struct sim_program *p, struct waits *w)
         if (inlined)
             *inlined = 0;
         xgrow((void **)&w->v, &w->cap, w->n + 1, sizeof *w->v);
-        w->v[w->n++] =
-            (struct wait){look_place(p, i).own.line, in.ptx_line, str_take(&place)};
+        w->v[w->n++] = (struct wait){look_place(p, i).own.line, in.ptx_line, str_take(&place)};
     }
 }
 
@@ -121,7 +121,8 @@ static enum status no_such_line(const struct sim_job *j, const struct waits *w, 
     list_lines(w, &lines, &count);
     if (count)
         err_set(err, ST_USAGE,
-                "without=%d: %s has %d line%s that make%s threads wait (%s); without=1 leaves out the first",
+                "without=%d: %s has %d line%s that make%s threads wait (%s); without=1 leaves out "
+                "the first",
                 j->without, j->plan->desc->name, count, count == 1 ? "" : "s",
                 count == 1 ? "s" : "", str_text(&lines));
     else

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backend/backend.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/number.h"
@@ -145,15 +146,26 @@ void walk_lesson(struct session *own, const struct lesson *l, const struct walk 
     str_free(&out);
 }
 
+/* Does it name a backend without times? */
+static bool has_no_clock(const char *text)
+{
+    const char *at = strstr(text, " backend=");
+    at = at ? strchr(at, '=') + 1 : "";
+    char *name = xstrndup(at, strcspn(at, " "));
+    const struct backend_info *b = backend_info(name);
+    free(name);
+    return b && !b->times;
+}
+
 bool walk_is_timeless(const struct lesson_stage *stage)
 {
-    static const char *const timeless[] = {"plan",    "occupancy", "trace",    "open",
-                                           "kernels", "source",    "sanitize", "debug", NULL};
+    static const char *const timeless[] = {"plan",   "occupancy", "trace", "open", "kernels",
+                                           "source", "sanitize",  "debug", NULL};
     for (size_t i = 0; i < stage->nitems; i++) {
         const char *text = stage->items[i].kind == ITEM_RUN ? stage->items[i].text : NULL;
         const size_t len = text ? strcspn(text, " ") : 0;
         bool known = !text || (str_starts(text, "timeline ") && strstr(text, " origin=model")) ||
-                     strstr(text, " backend=sim");
+                     has_no_clock(text);
         for (int k = 0; text && timeless[k] && !known; k++)
             known = strlen(timeless[k]) == len && strncmp(timeless[k], text, len) == 0 &&
                     !str_starts(text, "trace calls"); /* which has a clock */

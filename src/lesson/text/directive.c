@@ -399,9 +399,9 @@ static str_list_fn directive_name;
 
 /* Verbs that look and measure, and change nothing. */
 static const char *const verbs[] = {
-    "run",     "check",    "compare",  "sweep",   "plan",    "occupancy",
-    "profile", "roofline", "timeline", "kernels", "devices", "explain",
-    "source",  "trace",    "open",     "audit",   "sanitize", "debug", NULL,
+    "run",      "check",    "compare",  "sweep",   "plan",    "occupancy", "profile",
+    "roofline", "timeline", "kernels",  "devices", "explain", "source",    "trace",
+    "open",     "audit",    "sanitize", "debug",   NULL,
 };
 
 /* Keys whose values name files, however short they are written. */
