@@ -78,6 +78,35 @@ struct spread_chart {
 };
 void spread_size(struct spread_chart *s, int n);
 
+/* ---- predicted times and what they go to: a bar of parts each ---- */
+
+struct stack_unit {
+    char *what; /* "waiting for shared memory" */
+};
+struct stack_part {
+    int64_t unit; /* among those of the chart */
+    double us;
+};
+struct stack_item {
+    char *name, *note; /* note: what sets it apart from others of its name; NULL: nothing */
+    double us, error_pct;
+    char *text; /* stands there when there is no time */
+    int stale;
+    struct stack_part *parts; /* they add up to us */
+    int n;
+};
+struct stack_chart {
+    char *device; /* the GPU that the times are predicted for */
+    struct stack_unit *units; /* what most of all the time goes to first */
+    int nunits;
+    struct stack_item *items;
+    int n;
+    int64_t left_out;
+};
+enum { STACK_UNITS = 26 }; /* a letter each */
+void stack_size(struct stack_chart *s, int nunits, int n);
+void stack_parts(struct stack_item *v, int n);
+
 /* ---- samples in the order in which they were taken ---- */
 
 struct sample {
@@ -343,8 +372,9 @@ struct chart_kind {
     void (*gnuplot)(struct str *out, const struct chart *c);
 };
 /* Those that producers fill. */
-extern const struct chart_kind chart_heat, chart_lines, chart_ratios, chart_times, chart_timeline,
-    chart_smem, chart_lanes, chart_sm, chart_pairs, chart_roofline, chart_histogram, chart_samples;
+extern const struct chart_kind chart_heat, chart_lines, chart_ratios, chart_times, chart_stack,
+    chart_timeline, chart_smem, chart_lanes, chart_sm, chart_pairs, chart_roofline, chart_histogram,
+    chart_samples;
 /* Every kind, in the order of local.mk: what says most comes first. NULL ends; so do their names. */
 extern const struct chart_kind *const chart_kinds[];        /* NULL ends */
 extern const char *const chart_names[];                     /* the words; NULL ends */

@@ -21,6 +21,9 @@ void fig_heat(struct canvas *c, struct rect r, const struct grid_chart *g, int s
               int cy);
 /* Times or ratios and their spread on one logarithmic axis, a row each; cur: the cursor's row. */
 void fig_intervals(struct canvas *c, struct rect r, const struct spread_chart *s, int cur);
+/* Predicted times: a bar of letters each, all on one scale from 0; below, what the letters are, with the shares of the
+ * only bar. cur: the cursor's row, -1: none. r.w >= 30; returns the lines used. */
+int fig_stack(struct canvas *c, struct rect r, const struct stack_chart *s, int cur);
 /* Log-log roofs, each with its name where there are several, with a letter for each point; axes
  * follow the roofs and the zoom alone. The cursor is the number v->x of a kernel. */
 void fig_roofs(struct canvas *c, struct rect r, const struct roof_chart *f,

@@ -7,6 +7,7 @@ chart_files = \
   %D%/lines.c \
   %D%/ratios.c \
   %D%/times.c \
+  %D%/stack.c \
   %D%/timeline.c \
   %D%/smem.c \
   %D%/lanes.c \

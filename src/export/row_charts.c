@@ -17,6 +17,7 @@
 #include "measure/row.h"
 #include "plan/occupancy.h"
 #include "plan/plan.h"
+#include "plan/predict.h"
 #include "plan/row.h"
 #include "spec/shape.h"
 
@@ -54,7 +55,7 @@ static bool is_twice(const struct sheet *sh, const struct row *row)
 /* What sets a row apart besides its kernel; NULL: nothing. */
 static char *item_note(const struct sheet *sh, const struct row *row)
 {
-    static const char *const fields[] = {"shape", "l2", "backend", "device", "input", NULL};
+    static const char *const fields[] = {"shape", "l2", "backend", "device", "input", "predicted_on", NULL};
     struct str s = {0};
     for (const char *const *f = fields; *f; f++)
         if (row_text(row, *f) && any_differs(sh, *f))
@@ -109,6 +110,136 @@ void times_charts(const struct rowset *rows, struct charts *out)
 {
     const struct sheet sh = {.rows = *rows};
     add_items(&sh, false, out);
+}
+
+/* ---- predicted times ---- */
+
+/* Of a unit's name; PREDICT_UNIT_COUNT: nobody has heard of it. */
+static int unit_named(const char *name)
+{
+    int u = 0;
+    while (u < PREDICT_UNIT_COUNT &&
+           (!name || strcmp(name, predict_unit_name((enum predict_unit)u)) != 0))
+        u++;
+    return u;
+}
+
+struct unit_times {
+    double us[PREDICT_UNIT_COUNT];
+};
+
+/* What the parts of a row come to by unit, over launches and phases; false: it has no time. */
+static bool read_parts(const struct row *row, struct unit_times *out)
+{
+    json_t *parts = row_value(row, "predicted_parts"), *o;
+    size_t i;
+    *out = (struct unit_times){{0}};
+    json_array_foreach(parts, i, o)
+    {
+        const int u = unit_named(json_text_of(o, "unit"));
+        const double us = json_number_of(o, "us");
+        if (u < PREDICT_UNIT_COUNT && us > 0 && us < 1e12)
+            out->us[u] += us;
+    }
+    json_decref(parts);
+    return row_real(row, "predicted_us") > 0;
+}
+
+/* The units that any of the rows has, by the time of all, into `order`; returns how many. */
+static int order_units(const struct unit_times *t, int n, int order[PREDICT_UNIT_COUNT])
+{
+    struct unit_times all = {{0}};
+    int count = 0;
+    for (int i = 0; i < n; i++)
+        for (int u = 0; u < PREDICT_UNIT_COUNT; u++)
+            all.us[u] += t[i].us[u];
+    for (int u = 0; u < PREDICT_UNIT_COUNT; u++) {
+        int at = count;
+        if (!(all.us[u] > 0))
+            continue;
+        for (; at > 0 && all.us[order[at - 1]] < all.us[u]; at--)
+            order[at] = order[at - 1];
+        order[at] = u;
+        count++;
+    }
+    return count;
+}
+
+static void take_stack(struct stack_item *v, const struct sheet *sh, size_t i,
+                       const struct unit_times *t, const int *order, int count)
+{
+    const struct row *row = sheet_row(sh, i);
+    v->name = row_clean(row, "kernel");
+    v->name = v->name ? v->name : xstrdup("?");
+    v->note = item_note(sh, row);
+    v->stale = sheet_is_old(sh, i);
+    v->us = row_real(row, "predicted_us");
+    v->error_pct = row_real(row, "predicted_error_pct");
+    if (!(v->us > 0)) {
+        char *why = row_clean(row, "predicted_note");
+        v->text = why ? why : xstrdup("no time");
+        return;
+    }
+    stack_parts(v, count);
+    for (int k = 0; k < count; k++)
+        v->parts[k] = (struct stack_part){k, t->us[order[k]]};
+}
+
+/* Rows that are not simulated have no place in it. */
+static bool is_predicted(const struct row *row)
+{
+    return row_real(row, "predicted_us") > 0 || row_text(row, "predicted_note");
+}
+
+static void add_stack(const struct sheet *sh, struct charts *out)
+{
+    struct chart *c = chart_new(&chart_stack);
+    struct stack_chart *s = c->model;
+    struct unit_times t[ITEMS_MAX];
+    size_t at[ITEMS_MAX];
+    int order[PREDICT_UNIT_COUNT], n = 0;
+    s->left_out = 0;
+    for (size_t i = 0; i < sh->rows.n; i++) {
+        if (!is_predicted(sheet_row(sh, i)))
+            continue;
+        if (n == ITEMS_MAX) {
+            s->left_out++;
+            continue;
+        }
+        if (read_parts(sheet_row(sh, i), &t[n]) && !s->device)
+            s->device = row_clean(sheet_row(sh, i), "predicted_on");
+        at[n++] = i;
+    }
+    const int64_t left_out = s->left_out;
+    const int count = order_units(t, n, order);
+    stack_size(s, count, n);
+    s->left_out = left_out;
+    for (int k = 0; k < count; k++)
+        s->units[k].what = xstrdup(predict_unit_what((enum predict_unit)order[k]));
+    for (int i = 0; i < n; i++)
+        take_stack(&s->items[i], sh, at[i], &t[i], order, count);
+    sheet_chart(sh, c, out);
+}
+
+/* A picture of rows of runs alone: of what `add` makes of them. The caller owns it; NULL: nothing. */
+static struct chart *chart_of(const struct run_rows *rows,
+                              void (*add)(const struct sheet *sh, struct charts *out))
+{
+    struct charts all = {0};
+    struct sheet sh = {0};
+    run_rows_share(rows, &sh.rows);
+    add(&sh, &all);
+    struct chart *c = all.n ? all.v[0] : NULL;
+    if (c)
+        c->owners++;
+    charts_clear(&all);
+    sheet_clear(&sh);
+    return c;
+}
+
+struct chart *stack_chart(const struct run_rows *rows)
+{
+    return chart_of(rows, add_stack);
 }
 
 /* ---- samples ---- */
@@ -407,6 +538,8 @@ static void from_rows(const struct sheet *sh, const struct device_table *d, stru
         add_items(sh, true, out);
     if (sheet_any_above_zero(sh, "median_us"))
         add_items(sh, false, out);
+    if (sheet_any_above_zero(sh, "predicted_us"))
+        add_stack(sh, out);
     add_samples(sh, out);
     add_timeline(sh, out);
     add_smem(sh, d, out);

@@ -21,5 +21,7 @@ void times_charts(const struct rowset *rows, struct charts *out);
 /* Samples of measured rows as a picture; NULL: none has any. The caller owns it. */
 struct run_rows;
 struct chart *samples_chart(const struct run_rows *rows);
+/* What the predicted times of simulated rows go to, likewise. */
+struct chart *stack_chart(const struct run_rows *rows);
 
 #endif

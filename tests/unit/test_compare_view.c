@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "tap.h"
 
 static struct run_row run_row(double median, double cv, const char *check, const char *verdict)
@@ -95,7 +96,7 @@ static void verdict(const struct compare_row *left, const struct compare_row *ri
                     const char *want)
 {
     struct str s = {0};
-    compare_verdict(left, right, blank, &s);
+    compare_verdict(left, right, blank, 1.2, &s);
     if (!strstr(str_text(&s), want))
         printf("# wanted \"%s\", got \"%s\"\n", want, str_text(&s));
     CU_ASSERT_PTR_NOT_NULL(strstr(str_text(&s), want));
@@ -292,7 +293,7 @@ static void test_counters(void)
     CU_ASSERT(compare_order(&rows[0], &rows[1], SORT_COUNTER, false) < 0);
     CU_ASSERT(compare_order(&rows[0], &rows[1], SORT_COUNTER, true) > 0);
     CU_ASSERT(compare_order(&rows[2], &rows[1], SORT_COUNTER, true) > 0); /* unknown is not least */
-    compare_verdict(&rows[0], &rows[1], false, &verdict);
+    compare_verdict(&rows[0], &rows[1], false, 1.2, &verdict);
     CU_ASSERT_PTR_NOT_NULL(strstr(str_text(&verdict), "not which is faster"));
     for (int i = 0; compare_counter_at(i); i++)
         CU_ASSERT_EQUAL(compare_counter_index(compare_counter_at(i)->field), i);
@@ -303,7 +304,59 @@ static void test_counters(void)
     record_clear(run_fields, &wide);
 }
 
+/* What the model says of two that nobody timed: an order beyond what it errs by, and none within. */
+static void test_predicted(void)
+{
+    struct run_row a, b;
+    struct str text = {0};
+    struct knobs knobs = {0};
+    struct list list = {0};
+    record_init(run_fields, &a);
+    record_init(run_fields, &b);
+    struct run_row *const both[] = {&a, &b};
+    for (int i = 0; i < 2; i++) {
+        both[i]->shape = xstrdup("B=1 H=8 S=1024 D=64 f16");
+        both[i]->predicted_on = xstrdup("L4");
+        both[i]->warp_instructions = 1000;
+        both[i]->predicted_us = i ? 150 : 100;
+        both[i]->predicted_error_pct = 26;
+        both[i]->predicted_parts = json_pack("[{s:s, s:f}]", "unit", "smem", "us", i ? 150. : 100.);
+    }
+    struct compare_row rows[] = {
+        {.label = "fa2", .in = true, .base = true, .untimed = "no GPU", .sim = &a, .counter = 100},
+        {.label = "fa2@PAD=0", .in = true, .untimed = "no GPU", .sim = &b, .counter = 150},
+    };
+    verdict(&rows[0], &rows[1], false, "1.50 times the time of fa2: predicted SLOWER");
+    verdict(&rows[1], &rows[0], false, "predicted FASTER");
+    verdict(&rows[0], &rows[1], true, "by the model?");
+    b.predicted_us = 119;
+    verdict(&rows[0], &rows[1], false, "too close to tell, it takes 1.2 times");
+    rows[1].sim_old = true;
+    verdict(&rows[0], &rows[1], false, "not which is faster");
+    rows[1].sim_old = false;
+    b.predicted_us = 150;
+    struct compare_view v = make_view(rows, 2, &list, &knobs);
+    v.counts = true;
+    v.counter = compare_counter_at(compare_counter_index("predicted_us"));
+    v.apart = 1.2;
+    for (int blank = 0; blank < 2; blank++) {
+        struct canvas *c = canvas_new(80, 24, GLYPHS_ASCII);
+        v.blank = blank;
+        str_clear(&text);
+        compare_draw(c, (struct rect){0, 0, 80, 24}, &v);
+        canvas_to_text(c, &text);
+        CU_ASSERT_EQUAL(strstr(str_text(&text), "MODEL 150 us on L4, off by 26 %") != NULL, !blank);
+        CU_ASSERT_EQUAL(strstr(str_text(&text), "aaaaaaaaaa") != NULL, !blank);
+        CU_ASSERT_EQUAL(strstr(str_text(&text), "150 us +-26 %") != NULL, !blank);
+        canvas_free(c);
+    }
+    str_free(&text);
+    record_clear(run_fields, &a);
+    record_clear(run_fields, &b);
+}
+
 static const struct tap_test tests[] = {
+    {"predicted times", test_predicted},
     {"order", test_order},
     {"speedup", test_speedup},
     {"verdict", test_verdict},

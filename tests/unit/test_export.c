@@ -273,6 +273,16 @@ static void expect_in(char *text, const char *part)
     free(text);
 }
 
+/* With a part of which nobody has heard. */
+static json_t *predicted_table(void)
+{
+    return run_table(
+        json_pack("[{s:s, s:f, s:f, s:s, s:[{s:s, s:f}, {s:s, s:f}, {s:s, s:f}]}]", "kernel", "fa2",
+                  "predicted_us", 40.0, "predicted_error_pct", 13.0, "predicted_on", "L4",
+                  "predicted_parts", "unit", "smem", "us", 10.0, "unit", "wait_global", "us", 30.0,
+                  "unit", "warp drive", "us", 1e6));
+}
+
 /* ---- tests ---- */
 
 static void test_choice(void)
@@ -323,6 +333,11 @@ static void test_choice(void)
                             "rows", 2, "block_spans", 0, 0, 0, 0, 0.0, 5.0, 1, 0, 1, 0, 5.0, 10.0));
     expect_figure(t, "timeline", "class=\"s1\"");       /* a colour for each wave */
     expect_figure(t, "timeline", ">10 \u00b5s</text>"); /* the end of the last block */
+    json_decref(t);
+    t = predicted_table();
+    expect_figure(t, "stack", ">40 \u00b5s \u00b113 %</text>"); /* never without its error */
+    expect_figure(t, "stack", ">a waiting for global memory 75 %</text>");
+    expect_figure(t, "stack", "fa2: wavefronts of shared memory, 10 us of 40");
     json_decref(t);
     t = run_table(json_pack("[{s:s, s:s}]", "kernel", "fa2", "reason", "no"));
     svg = draw(t, NULL);
@@ -590,6 +605,7 @@ static void sample_charts(struct charts *out)
                             "tflops", 30.0)),
         run_table(json_pack("[{s:s, s:[f,f,f,f], s:b}]", "kernel", "fa2", "samples_us", 4.0, 5.0,
                             5.0, 9.0, "stale", 1)),
+        predicted_table(),
     };
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
         table_charts(tables[i], d, &more);

@@ -45,6 +45,52 @@ static void draw_smem(struct canvas *c, struct rect r, const struct plan_pass *p
     model_clear(&smem_map_layout, &m);
 }
 
+/* Two predicted times on one scale, in letters that mean the same in both; one that there is none of. */
+static void test_stack(void)
+{
+    struct chart *x = chart_new(&chart_stack);
+    struct stack_chart *s = x->model;
+    struct canvas *c = canvas_new(60, 6, GLYPHS_ASCII);
+    stack_size(s, 2, 3);
+    s->device = xstrdup("L4");
+    s->left_out = 0;
+    s->units[0].what = xstrdup("waiting");
+    s->units[1].what = xstrdup("tensor cores");
+    s->items[0].name = xstrdup("fa2");
+    s->items[0].us = 100;
+    s->items[0].error_pct = 26;
+    stack_parts(&s->items[0], 2);
+    s->items[0].parts[0] = (struct stack_part){0, 75};
+    s->items[0].parts[1] = (struct stack_part){1, 25};
+    s->items[1].name = xstrdup("mma");
+    s->items[1].us = 50;
+    stack_parts(&s->items[1], 1);
+    s->items[1].parts[0] = (struct stack_part){1, 50};
+    s->items[2].name = xstrdup("fa3");
+    s->items[2].text = xstrdup("no time");
+    CU_ASSERT(chart_stack.sound(s));
+    CU_ASSERT_EQUAL(fig_stack(c, (struct rect){0, 0, 60, 6}, s, 1), 4);
+    expect_text(c, " fa2    aaaaaaaaaaaaaaaaaaaaaaaaaaabbbbbbbbb   100 us +-26 %\n"
+                   ">mma    bbbbbbbbbbbbbbbbbb                             50 us\n"
+                   " fa3    no time\n"
+                   " a waiting  b tensor cores\n\n\n");
+    for (int w = 0; w < 62; w += 7) /* whatever the room, nothing beside it */
+        for (int h = 0; h < 7; h++) {
+            canvas_clear(c);
+            const int used = fig_stack(c, (struct rect){1, 1, w, h}, s, 2);
+            CU_ASSERT(used <= h);
+            for (int y = 0; y < c->h; y++)
+                CU_ASSERT(canvas_glyph(c, 0, y) == ' ' &&
+                          (y < 1 + h || canvas_glyph(c, 2, y) == ' '));
+        }
+    s->items[0].parts[1].us = 26; /* parts that are more than the whole */
+    CU_ASSERT(!chart_stack.sound(s));
+    s->items[0].parts[1] = (struct stack_part){2, 25}; /* of no unit */
+    CU_ASSERT(!chart_stack.sound(s));
+    canvas_free(c);
+    chart_free(x);
+}
+
 static void test_smem(void)
 {
     struct plan_pass p = pass_qkv();
@@ -779,6 +825,7 @@ static void test_digits(void)
 }
 
 static const struct tap_test tests[] = {
+    {"predicted times", test_stack},
     {"shared memory in one line", test_smem},
     {"shared memory with a row for each buffer", test_smem_rows},
     {"shared memory beyond the limit", test_smem_wall},

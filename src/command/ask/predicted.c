@@ -101,15 +101,19 @@ static bool comparable(const struct run_row *a, const struct run_row *b)
            !strcmp(a->shape, b->shape);
 }
 
-int predicted_order(struct session *s, const struct run_row *a, const struct run_row *b)
+int predicted_rank(const struct run_row *a, const struct run_row *b, double apart)
 {
-    if (!comparable(a, b))
+    if (isnan(apart) || !comparable(a, b))
         return 0;
-    const double apart = predicted_calibration(s, a->predicted_on)->apart;
     const double ratio = a->predicted_us / b->predicted_us;
-    if (isnan(apart) || fmax(ratio, 1 / ratio) < apart)
+    if (fmax(ratio, 1 / ratio) < apart)
         return 0;
     return ratio < 1 ? -1 : 1;
+}
+
+int predicted_order(struct session *s, const struct run_row *a, const struct run_row *b)
+{
+    return predicted_rank(a, b, predicted_calibration(s, a->predicted_on)->apart);
 }
 
 void predicted_compare(struct session *s, struct run_rows *rows)

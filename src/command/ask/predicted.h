@@ -22,6 +22,10 @@ enum status predicted_run(struct session *s, const struct kernel_desc *d, const 
                           const json_t *phases, struct plan *plan, struct predict_run *run,
                           struct err *err);
 
+/* Which of two rows would be faster, where predictions have to lie `apart` times from each other to be in the right order
+ * in 95 of 100 pairs: -1 the first, 1 the second, 0: too close to tell, or not known, as for rows of two shapes or
+ * GPUs. */
+int predicted_rank(const struct run_row *a, const struct run_row *b, double apart);
 /* Which of two predicted rows would be faster: -1 the first, 1 the second, 0: too close to tell, or not known, as for
  * rows of two shapes or GPUs. Near ones are those in which the model is wrong more than once in twenty. */
 int predicted_order(struct session *s, const struct run_row *a, const struct run_row *b);

@@ -10,6 +10,9 @@
 #include "base/mem.h"
 #include "base/number.h"
 #include "command/ask/predicted.h"
+#include "command/session.h"
+#include "draw/figures.h"
+#include "export/row_charts.h"
 
 char *predicted_trust(struct session *s, const char *gpu)
 {
@@ -81,6 +84,24 @@ static void add_row(struct session *s, const struct run_rows *rows, const struct
     free(name);
 }
 
+/* Bars below the words, where there is more than one thing that time goes to. */
+static void add_bars(const struct session *s, const struct run_rows *rows, struct str *out)
+{
+    enum { LEGEND = 6, WIDTH = 100 };
+    struct chart *chart = stack_chart(rows);
+    if (!chart)
+        return;
+    const struct stack_chart *m = chart->model;
+    const int width = s->front.width > 40 && s->front.width < WIDTH ? s->front.width : WIDTH;
+    struct canvas *c = canvas_new(width, m->n + LEGEND, s->front.glyphs);
+    const int used = fig_stack(c, (struct rect){1, 0, width - 1, c->h}, m, -1);
+    canvas_resize(c, width, used > 0 ? used : 1);
+    if (fig_stack(c, (struct rect){1, 0, width - 1, c->h}, m, -1))
+        canvas_to_text(c, out);
+    canvas_free(c);
+    chart_free(chart);
+}
+
 void predicted_text(struct session *s, const struct run_rows *rows, struct str *out)
 {
     const char *gpu = NULL;
@@ -94,4 +115,5 @@ void predicted_text(struct session *s, const struct run_rows *rows, struct str *
     free(trust);
     for (size_t i = 0; i < rows->n; i++)
         add_row(s, rows, &rows->v[i], out);
+    add_bars(s, rows, out);
 }

@@ -180,7 +180,9 @@ const struct field *profile_field_at(size_t i)
 static const char *const order[] = {
     "kernel", "backend", "device", "origin", "shape", "params", "seed", "input",
     "driver", "cuda", "source_hash", "peer_version", "time", "check", "max_diff", "error_ratio",
-    "regs", "regs_source", "l2", "replay", "replays", "ptx", "blocks_run", "hazards", "hazard",
+    "regs", "regs_source", "l2", "replay", "replays", "ptx", "predicted_us", "predicted_on", "predicted_error_pct",
+    "predicted_binds", "predicted_parts", "predicted_note", "predicted_ratio", "predicted_verdict",
+    "blocks_run", "hazards", "hazard",
 #include "backend/counter_table.h"
     "grid", "threads", "limit_blocks", "limit_regs", "limit_smem", "limit_warps", "limiter",
     "blocks_per_sm", "active_warps", "occupancy_pct", "waves", "smem_bytes", "smem_per_block_bytes",

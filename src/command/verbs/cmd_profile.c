@@ -5,9 +5,11 @@
 
 #include "base/mem.h"
 #include "command/ask/measure.h"
+#include "command/ask/predicted.h"
 #include "command/ask/request.h"
 #include "command/output.h"
 #include "command/session.h"
+#include "command/show/predicted_words.h"
 #include "command/show/profile.h"
 #include "command/show/simulated.h"
 #include "command/verbs/cmd_run.h"
@@ -25,6 +27,8 @@ static const struct columns columns = {
         {.field = "shape", .varies = true},
         {.field = "params", .optional = true, .drop = 6},
         {.field = "duration_us", .title = "us"},
+        {.field = "predicted_us", .title = "model us", .optional = true, .drop = 5},
+        {.field = "predicted_error_pct", .title = "off %", .optional = true, .drop = 5},
         {.field = "dram_bytes", .title = "DRAM bytes"},
         {.field = "l2_bytes", .title = "L2 bytes", .drop = 3},
         {.field = "tensor_pct", .title = "tensor %", .digits = 3},
@@ -52,6 +56,7 @@ static void count(struct session *s, const struct request *r, struct measured *m
     for (int i = 0; i < r->nkernels; i++)
         profiles[i] = json_copy((json_t *)measure_item(x, i));
     measure_finish(x, m);
+    predicted_compare(s, &m->rows);
     for (int i = 0; i < r->nkernels; i++) {
         profile_add(rows, &m->rows.v[i], profiles[i]);
         if (parts->type == &line_type)
@@ -104,8 +109,16 @@ static void add_heads(struct str *out, const struct request *r, const struct row
     }
 }
 
+/* Below the tables: what the time model makes of what was counted. */
+static void add_model(struct session *s, struct cmd_call *c, const struct run_rows *runs, int width)
+{
+    const size_t from = c->out->len;
+    predicted_text(s, runs, c->out);
+    lines_wrap(c->out, from, width);
+}
+
 static void add_text(struct session *s, struct cmd_call *c, const struct request *r,
-                     const struct rowset *rows)
+                     const struct run_rows *runs, const struct rowset *rows)
 {
     const enum format f = call_format(c);
     const int width = f == FORMAT_TEXT ? call_width(s, c) : 0;
@@ -126,17 +139,19 @@ static void add_text(struct session *s, struct cmd_call *c, const struct request
     }
     if (counted.n)
         profile_tables(c->out, &counted, f, width);
+    if (f == FORMAT_TEXT)
+        add_model(s, c, runs, width);
     rowset_clear(&counted);
 }
 
 static enum status print(struct session *s, struct cmd_call *c, const struct request *r,
-                         const struct rowset *rows, struct err *err)
+                         const struct run_rows *runs, const struct rowset *rows, struct err *err)
 {
     const enum format f = call_format(c);
     const char *reason = NULL;
     size_t counted = 0;
     if (f == FORMAT_TEXT || f == FORMAT_MD)
-        add_text(s, c, r, rows);
+        add_text(s, c, r, runs, rows);
     else
         rows_show(s, c->out, rows, &columns, f, 0);
     if (f == FORMAT_MD)
@@ -225,7 +240,7 @@ static enum status exec_profile(struct session *s, struct cmd_call *c, struct er
     if (m.status == ST_CANCELLED)
         st = err_set(err, ST_CANCELLED, "cancelled");
     else
-        st = by && parts.n ? print_parts(s, c, &r, &rows, &parts) : print(s, c, &r, &rows, err);
+        st = by && parts.n ? print_parts(s, c, &r, &rows, &parts) : print(s, c, &r, &m.rows, &rows, err);
     rowset_clear(&rows);
     rowset_clear(&parts);
     measured_clear(&m);
@@ -265,7 +280,9 @@ const struct cmd_entry cmd_profile = {
         "Without a GPU, or with backend=sim, the simulator counts what the kernel executes: warp\n"
         "instructions, wavefronts and sectors with their ideals, tensor instructions, barriers. "
         "The\n"
-        "busiest source lines come with by=line, phases between barriers with by=phase.\n"
+        "busiest source lines come with by=line, phases between barriers with by=phase. Below stand\n"
+        "the time that the model makes of it for gpu=, how far off the model is, and what the time\n"
+        "goes to.\n"
         "\n"
         "On a GPU it needs libcupti of CUDA 12.6 or newer and the driver's permission; where one "
         "is "

@@ -11,6 +11,7 @@
 
 #include "base/mem.h"
 #include "command/ask/measure.h"
+#include "command/ask/predicted.h"
 #include "command/ask/recollect.h"
 #include "command/ask/request.h"
 #include "tui/app/app.h"
@@ -712,6 +713,9 @@ static void compare_draw_screen(void *ctx, struct canvas *c)
                              .gpu = gpu ? gpu->name : NULL,
                              .counts = shows_counts(x),
                              .counter = compare_counter_at(x->counter),
+                             .apart = predicted_calibration(x->app->session,
+                                                            gpu ? gpu->name : NULL)
+                                          ->apart,
                              .sim_state = simulation_failure(&x->sim)
                                               ? simulation_failure(&x->sim)
                                               : simulation_activity(&x->sim),

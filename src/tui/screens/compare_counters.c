@@ -11,6 +11,8 @@
 #include "base/field.h"
 #include "base/mem.h"
 #include "base/number.h"
+#include "draw/figures.h"
+#include "export/row_charts.h"
 #include "measure/origin.h"
 #include "tui/app/prompt.h"
 #include "tui/screens/sim_view.h"
@@ -35,8 +37,19 @@ enum { COLUMNS = sizeof columns / sizeof *columns, COLUMN_W = 15, VALUE_W = 7, N
 
 /* ---- which there are ---- */
 
+/* What the model makes of them stands first: no counter, but an order by it is what is looked for. */
+static const struct counter predicted_time = {
+    .field = "predicted_us", .title = "Predicted time", .unit = "us"};
+
+static bool is_predicted(const struct counter *c)
+{
+    return c == &predicted_time;
+}
+
 const struct counter *compare_counter_at(int i)
 {
+    if (i-- == 0)
+        return &predicted_time;
     for (const struct counter *c = counters; c->field; c++)
         if (field_find(run_fields, c->field) && i-- == 0)
             return c;
@@ -147,6 +160,8 @@ static void value_text(const struct counter *c, double value, char *out)
 {
     if (!strcmp(c->unit, "B"))
         number_fmt_bytes(out, value);
+    else if (is_predicted(c))
+        number_fmt_us(out, value);
     else if (!strcmp(c->unit, "lane"))
         number_fmt(out, value, 3);
     else
@@ -243,8 +258,53 @@ static void draw_line(struct canvas *c, struct rect r, const struct compare_view
     str_free(&state);
 }
 
+/* Has it something for a bar, or why there is none? */
+static bool has_bar(const struct compare_row *x)
+{
+    return x->in && counted(x) && !x->sim_old && (x->sim->predicted_us > 0 || x->sim->predicted_note);
+}
+
+/* Those rows, whose samples nobody has; to be freed with run_rows_clear(). */
+static struct run_rows rows_with_bars(const struct compare_view *v)
+{
+    struct run_rows rows = {0};
+    for (int i = 0; i < v->n; i++) {
+        struct run_row row;
+        if (!has_bar(&v->rows[i]))
+            continue;
+        run_row_share(v->rows[i].sim, &row);
+        run_rows_take(&rows, &row);
+    }
+    return rows;
+}
+
+/* In place of counts: what the predicted times go to, by the names of the entries. False: nothing is predicted, or
+ * values are hidden. */
+static bool draw_bars(struct canvas *c, struct rect r, const struct compare_view *v)
+{
+    struct run_rows rows = v->blank ? (struct run_rows){0} : rows_with_bars(v);
+    struct chart *chart = rows.n ? stack_chart(&rows) : NULL;
+    struct stack_chart *s = chart ? chart->model : NULL;
+    int at = 0, cur = -1;
+    for (int i = 0; s && i < v->n && at < s->n; i++) {
+        if (!has_bar(&v->rows[i]))
+            continue;
+        cur = i == v->list->cur ? at : cur;
+        free(s->items[at].name);
+        free(s->items[at].note);
+        s->items[at].note = NULL;
+        s->items[at++].name = xstrdup(v->rows[i].label);
+    }
+    const bool drawn = s && fig_stack(c, r, s, cur) > 0;
+    chart_free(chart);
+    run_rows_clear(&rows);
+    return drawn;
+}
+
 void compare_draw_counters(struct canvas *c, struct rect r, const struct compare_view *v)
 {
+    if (v->counter && is_predicted(v->counter) && draw_bars(c, r, v))
+        return;
     const int columns_at_most = COLUMNS + 1, state_w = 5;
     int shown = (r.w - NAME_W - state_w) / COLUMN_W, y = r.y;
     const char *title;
@@ -260,6 +320,11 @@ void compare_draw_counters(struct canvas *c, struct rect r, const struct compare
 void compare_counters_title(const struct compare_view *v, struct str *out)
 {
     const struct compare_row *base = baseline(v);
+    if (v->counter && is_predicted(v->counter)) {
+        str_addf(out, "What the predicted times go to  %s %s", origin_tag("model"),
+                 v->gpu ? v->gpu : "?");
+        return;
+    }
     str_addf(out, "Counters of the CUDA source  %s", origin_tag("sim"));
     if (base)
         str_addf(out, "  x: over %s", base->label);

@@ -1,6 +1,7 @@
 /* compare_counters.h - what kernels did, by the simulator, side by side: counts and their ratios to the baseline's.
  *
- * Counts say in what kernels differ. Which is faster they do not say, and nothing here does.
+ * Counts say in what kernels differ. Which is faster they do not say; the time that the model makes of them, with bars of
+ * what it goes to, says it where the times lie further apart than the model errs.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef ATTNSCOPE_TUI_COMPARE_COUNTERS_H

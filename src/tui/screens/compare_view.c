@@ -10,6 +10,7 @@
 
 #include "base/mem.h"
 #include "base/number.h"
+#include "command/ask/predicted.h"
 #include "draw/figures.h"
 #include "measure/origin.h"
 #include "tui/screens/compare_counters.h"
@@ -260,6 +261,7 @@ static void draw_simulated(struct canvas *c, int at, int y, int w, const struct 
     const struct sim_view it = {
         .row = x->sim, .watched = x->sim, .old = x->sim_old, .blank = v->blank};
     char b[NUMBER_BUF];
+    sim_view_model(&it, &text);
     sim_view_headline(&it, &text);
     str_addf(&text, "  %s warp instr",
              v->blank ? "?" : number_fmt_count(b, x->sim->warp_instructions));
@@ -519,8 +521,34 @@ static void not_judged(const struct compare_row *left, const struct compare_row 
         percent > 0 ? "+" : "", number_fmt(b, percent, 2), apart ? "lie apart" : "overlap");
 }
 
+/* Neither was timed: what the model says of their simulated runs, and whether it can tell. */
+static void predicted_verdict(const struct compare_row *left, const struct compare_row *right,
+                              bool blank, double apart, struct str *out)
+{
+    const struct run_row *a = left->sim, *b = right->sim;
+    char ratio[NUMBER_BUF], over[NUMBER_BUF];
+    str_addf(out, "%s has no times here. ", (left->untimed ? left : right)->label);
+    if (!a || !b || left->sim_old || right->sim_old || !(a->predicted_us > 0) ||
+        !(b->predicted_us > 0)) {
+        str_add(out, "Counters say in what the two differ, not which is faster.");
+        return;
+    }
+    if (blank) {
+        str_add(out, "Which one is faster by the model? . shows it.");
+        return;
+    }
+    const int order = predicted_rank(b, a, apart);
+    str_addf(out, "By the model for %s %s takes %s times the time of %s: ", b->predicted_on,
+             right->label, number_fmt(ratio, b->predicted_us / a->predicted_us, 3), left->label);
+    if (order)
+        str_addf(out, "predicted %s; 95 of 100 such orders are right.",
+                 order < 0 ? "FASTER" : "SLOWER");
+    else
+        str_addf(out, "too close to tell, it takes %s times.", number_fmt(over, apart, 3));
+}
+
 void compare_verdict(const struct compare_row *left, const struct compare_row *right, bool blank,
-                     struct str *out)
+                     double apart, struct str *out)
 {
     const struct run_row *r = right->row;
     char b[3][NUMBER_BUF];
@@ -534,9 +562,7 @@ void compare_verdict(const struct compare_row *left, const struct compare_row *r
     else if (left->cannot || right->cannot)
         str_addf(out, "%s", left->cannot ? left->cannot : right->cannot);
     else if (left->untimed || right->untimed)
-        str_addf(out,
-                 "%s has no times here. Counters say in what the two differ, not which is faster.",
-                 (left->untimed ? left : right)->label);
+        predicted_verdict(left, right, blank, apart, out);
     else if (!compare_timed(left) || !compare_timed(right))
         str_add(out, "r measures both in turn, so that a change of clock or load meets all.");
     else if (left->old || right->old)
@@ -652,7 +678,7 @@ void compare_draw_pair(struct canvas *c, struct rect r, const struct compare_vie
     if (left == right)
         str_add(&s, "This is the pair's left side: move to another row to see what differs.");
     else
-        compare_verdict(left, right, v->blank, &s);
+        compare_verdict(left, right, v->blank, v->apart, &s);
     int lines = r.h > 4 ? r.h - 3 : 1;
     int used = canvas_wrap_more(c, (struct rect){r.x, r.y, r.w, lines > 2 ? 2 : lines},
                                 left != right && compare_failed(right) ? ROLE_BAD : ROLE_TITLE,

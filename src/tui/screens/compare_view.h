@@ -68,6 +68,7 @@ struct compare_view {
     const char *origin;                             /* "live": of rows that are not measured yet */
     bool counts;                                    /* counters stand in the place of quartiles */
     const struct counter *counter;                  /* the chosen one; NULL: none */
+    double apart; /* predictions that lie so many times apart are in the right order, 95 times of 100 */
     const char *sim_state; /* what the simulator does, or why it gave nothing; NULL */
     enum compare_sort sort;
     bool reverse;
@@ -80,7 +81,7 @@ int compare_order(const struct compare_row *a, const struct compare_row *b, int 
 double compare_speedup(const struct compare_row *base, const struct compare_row *row);
 /* One sentence on the pair: "fa2 is FASTER than naive: ...". */
 void compare_verdict(const struct compare_row *left, const struct compare_row *right, bool blank,
-                     struct str *out);
+                     double apart, struct str *out);
 /* Has it a right time, or a wrong result? */
 bool compare_timed(const struct compare_row *r);
 bool compare_failed(const struct compare_row *r);

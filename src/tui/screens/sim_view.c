@@ -8,6 +8,8 @@
 #include <string.h>
 
 #include "base/number.h"
+#include "draw/figures.h"
+#include "export/row_charts.h"
 #include "tui/kit/flow.h"
 
 /* ---- what is known ---- */
@@ -61,6 +63,20 @@ void sim_view_headline(const struct sim_view *v, struct str *out)
     if (v->row && v->activity)
         str_add(out, "  simulating");
     str_free(&hazards);
+}
+
+static bool has_model(const struct sim_view *v)
+{
+    return v->row && v->row->predicted_us > 0 && v->row->predicted_on;
+}
+
+void sim_view_model(const struct sim_view *v, struct str *out)
+{
+    char b[2][NUMBER_BUF];
+    if (has_model(v))
+        str_addf(out, "  MODEL %s on %s, off by %s %%",
+                 v->blank ? "?" : number_fmt_us(b[0], v->row->predicted_us), v->row->predicted_on,
+                 number_fmt(b[1], v->row->predicted_error_pct, 2));
 }
 
 /* ---- drawing ---- */
@@ -144,7 +160,7 @@ static void put_model(struct flow *f, const struct sim_view *v)
 {
     char b[2][NUMBER_BUF];
     const struct run_row *r = v->row;
-    if (!(r->predicted_us > 0) || !r->predicted_on)
+    if (!has_model(v))
         return;
     flow_item(f, "MODEL", role_of(v, ROLE_NORMAL), "%s us on %s",
               shown(v, number_fmt(b[0], r->predicted_us, 3)), r->predicted_on);
@@ -178,6 +194,22 @@ static void draw_counts(struct flow *f, const struct sim_view *v)
     put_some(f, v, "split branches", r->divergences);
     put_some(f, v, "local sectors", r->local_sectors);
     flow_line(f);
+}
+
+/* Where there is room: all that the predicted time goes to, as a bar. */
+static void draw_stack(const struct flow *f, const struct sim_view *v)
+{
+    const struct rect left = {f->r.x, f->r.y + f->y + 2, f->r.w, f->r.h - f->y - 2};
+    struct run_row row;
+    struct run_rows one = {.v = &row, .n = 1};
+    if (left.h < 3 || v->blank || !has_model(v))
+        return;
+    run_row_share(v->row, &row);
+    struct chart *c = stack_chart(&one);
+    if (c)
+        (void)fig_stack(f->c, left, c->model, -1);
+    chart_free(c);
+    record_clear(run_fields, &row);
 }
 
 /* How it was come by. */
@@ -255,5 +287,6 @@ void sim_view_draw(struct canvas *c, struct rect r, const struct sim_view *v)
     } else if (f.r.h > 1) {
         draw_counts(&f, v);
         draw_source(&f, v);
+        draw_stack(&f, v);
     }
 }

@@ -27,6 +27,8 @@ enum {
 
 /* "PASS  no hazard": what matters most, for a title. Nothing where nothing is known. */
 void sim_view_headline(const struct sim_view *v, struct str *out);
+/* "  MODEL 46.5 us on L4, off by 26 %": for a line that has nothing before it; nothing where nothing is predicted. */
+void sim_view_model(const struct sim_view *v, struct str *out);
 /* "no hazard in 3 of 128 blocks", "2 hazards", "races not looked for"; "" unknown. */
 void sim_view_hazards(const struct run_row *watched, struct str *out);
 /* One line is a digest; from two on there are counts with their ideals. */
