@@ -96,7 +96,7 @@ struct stack_item {
     int n;
 };
 struct stack_chart {
-    char *device; /* the GPU that the times are predicted for */
+    char *device;             /* the GPU that the times are predicted for */
     struct stack_unit *units; /* what most of all the time goes to first */
     int nunits;
     struct stack_item *items;

@@ -4,8 +4,9 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
+#include <stdlib.h>
 
+#include "base/mem.h"
 #include "base/number.h"
 #include "draw/figures.h"
 #include "draw/gnuplot.h"
@@ -131,15 +132,14 @@ static void draw_bar(struct canvas *c, struct rect r, const struct stack_chart *
     }
 }
 
-/* "a waiting for shared memory 45 %", of the only bar with its share. */
-static void unit_text(const struct stack_chart *s, int unit, char *out, size_t size)
+/* "a waiting for shared memory 45 %", of the only bar with its share. The caller frees it. */
+static char *unit_text(const struct stack_chart *s, int unit)
 {
     const struct stack_item *v = &s->items[0];
     if (s->n == 1 && has_time(v))
-        snprintf(out, size, "%c %s %.0f %%", letter_of(unit), s->units[unit].what,
-                 100 * time_of(v, unit) / v->us);
-    else
-        snprintf(out, size, "%c %s", letter_of(unit), s->units[unit].what);
+        return xasprintf("%c %s %.0f %%", letter_of(unit), s->units[unit].what,
+                         100 * time_of(v, unit) / v->us);
+    return xasprintf("%c %s", letter_of(unit), s->units[unit].what);
 }
 
 /* Returns the lines used. */
@@ -147,8 +147,7 @@ static int draw_legend(struct canvas *c, struct rect r, const struct stack_chart
 {
     int x = r.x, y = r.y;
     for (int unit = 0; unit < s->nunits && y < r.y + r.h; unit++) {
-        char text[160];
-        unit_text(s, unit, text, sizeof text);
+        char *text = unit_text(s, unit);
         const int w = str_width(text);
         if (x > r.x && x + w > r.x + r.w) {
             x = r.x;
@@ -159,6 +158,7 @@ static int draw_legend(struct canvas *c, struct rect r, const struct stack_chart
             canvas_put(c, x, y, (enum role)(ROLE_SERIES + unit % SVG_SERIES),
                        (uint32_t)letter_of(unit));
         }
+        free(text);
         x += w + 2;
     }
     return y + 1 - r.y > r.h ? r.h : y + 1 - r.y;
@@ -224,13 +224,13 @@ static void svg_bar(struct str *out, const struct stack_chart *s, const struct s
     double x = left;
     for (int unit = 0; unit < s->nunits; unit++) {
         const double us = time_of(v, unit), w = us * scale;
-        char hint[256], class[8], letter[2] = {letter_of(unit), 0};
+        char class[8], letter[2] = {letter_of(unit), 0};
         if (!(w > 0))
             continue;
-        snprintf(hint, sizeof hint, "%s: %s, %.3g us of %.3g", v->name, s->units[unit].what, us,
-                 v->us);
+        char *hint = xasprintf("%s: %s, %.3g us of %.3g", v->name, s->units[unit].what, us, v->us);
         snprintf(class, sizeof class, "s%d", unit % SVG_SERIES);
         svg_hint_begin(out, hint);
+        free(hint);
         svg_rect(out, x, y - 9, w, 18, class);
         if (w > 9)
             svg_text(out, x + w / 2, y + 4, SVG_MIDDLE, "on", letter);
@@ -270,11 +270,11 @@ static void svg_legend(struct str *out, const struct stack_chart *s, double y)
 {
     for (int unit = 0; unit < s->nunits; unit++) {
         const double x = 14 + legend_w * (unit % 2), at = y + legend_h * (unit / 2);
-        char text[160], class[8];
+        char class[8], *text = unit_text(s, unit);
         snprintf(class, sizeof class, "s%d", unit % SVG_SERIES);
-        unit_text(s, unit, text, sizeof text);
         svg_rect(out, x, at - 9, 11, 11, class);
         svg_text(out, x + 17, at, SVG_START, "d s", text);
+        free(text);
     }
 }
 
@@ -284,10 +284,10 @@ static void stack_svg(struct str *out, const struct chart *c, bool alone)
     const double left = label_width(s), top = 34, bottom = top + s->n * row_h,
                  legend = legend_h * ((s->nunits + 1) / 2),
                  scale = (width - 120 - left) / longest(s);
-    char title[160];
-    snprintf(title, sizeof title, "predicted time on %.60s, and what it goes to", s->device);
+    char *title = xasprintf("predicted time on %s, and what it goes to", s->device);
     chart_svg_begin(out, c, width, bottom + legend + (s->left_out > 0 ? 36 : 18), title, alone);
     svg_textf(out, left, 18, SVG_START, "d", "%s; \u00b1 the model's median error", title);
+    free(title);
     for (int i = 0; i < s->n; i++)
         svg_item(out, s, i, left, top + (i + 0.5) * row_h, scale);
     svg_legend(out, s, bottom + 16);
@@ -302,7 +302,7 @@ static void stack_svg(struct str *out, const struct chart *c, bool alone)
 static void stack_gnuplot(struct str *out, const struct chart *c)
 {
     const struct stack_chart *s = c->model;
-    char title[160];
+    char *title = xasprintf("predicted time on %s", s->device);
     gp_head(out, &c->caption);
     str_add(out, "$data << EOD\n");
     for (int i = 0; i < s->n; i++) {
@@ -317,8 +317,8 @@ static void stack_gnuplot(struct str *out, const struct chart *c)
         gp_tick(out, s->items[i].name, i);
     }
     str_addf(out, ") rotate by -30\nset xrange [-0.6:%d.6]\n", s->n - 1);
-    snprintf(title, sizeof title, "predicted time on %.60s", s->device);
     gp_label(out, "ylabel", title, "us");
+    free(title);
     str_add(out, "set style data histograms\nset style histogram rowstacked\n"
                  "set style fill solid 0.7\nset boxwidth 0.7\nset key outside\nplot ");
     for (int unit = 0; unit < s->nunits; unit++) {

@@ -55,7 +55,8 @@ static bool is_twice(const struct sheet *sh, const struct row *row)
 /* What sets a row apart besides its kernel; NULL: nothing. */
 static char *item_note(const struct sheet *sh, const struct row *row)
 {
-    static const char *const fields[] = {"shape", "l2", "backend", "device", "input", "predicted_on", NULL};
+    static const char *const fields[] = {"shape", "l2",           "backend", "device",
+                                         "input", "predicted_on", NULL};
     struct str s = {0};
     for (const char *const *f = fields; *f; f++)
         if (row_text(row, *f) && any_differs(sh, *f))

@@ -73,6 +73,16 @@ is "and why" says "$out" '"predicted_note":"[^"]+'
 sim run fa2 S=256 H=2 gpu=H200
 is "below the table for whom, and how far off" says "$out" '^model, on H200 \(off by [0-9]+ %'
 is "what it goes to" says "$out" '^  fa2: [0-9.]+ us: .* [0-9]+ %'
+is "as a bar, with its letters" says "$out" '^ *a [a-z].* [0-9]+ %  b '
+is "that has its error" says "$out" '^ *fa2 +a+b+.* us .*[0-9]+ %$'
+run -c 'run fa2,fa2_keys S=64 H=2 backend=sim gpu=H200; export p.svg; export p.gp'
+is "as a picture" says "$(cat p.svg)" 'predicted time on H200'
+is "for gnuplot too" says "$(cat p.gp)" 'rowstacked'
+sim profile fa2,fa2_mma S=256 H=2 gpu=H200 --json
+is "profile has it, too" says "$out" '"predicted_us":[0-9.]+.*"predicted_on":"H200","predicted_error_pct":[0-9]+.*"predicted_binds":"[a-z_]+"'
+is "and the order" says "$out" '"predicted_verdict":"FASTER"'
+sim profile fa2 S=256 H=2 gpu=A100
+is "below its tables" says "$out" '^model, on A100-80GB \(not fitted'
 sim compare fa2,fa2_mma,fa2_keys S=512 H=2 gpu=H200
 is "far apart: an order" says "$out" 'predicted FASTER'
 is "near: none" says "$out" 'too close to tell'

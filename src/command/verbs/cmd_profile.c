@@ -240,7 +240,8 @@ static enum status exec_profile(struct session *s, struct cmd_call *c, struct er
     if (m.status == ST_CANCELLED)
         st = err_set(err, ST_CANCELLED, "cancelled");
     else
-        st = by && parts.n ? print_parts(s, c, &r, &rows, &parts) : print(s, c, &r, &m.rows, &rows, err);
+        st = by && parts.n ? print_parts(s, c, &r, &rows, &parts)
+                           : print(s, c, &r, &m.rows, &rows, err);
     rowset_clear(&rows);
     rowset_clear(&parts);
     measured_clear(&m);
@@ -280,8 +281,10 @@ const struct cmd_entry cmd_profile = {
         "Without a GPU, or with backend=sim, the simulator counts what the kernel executes: warp\n"
         "instructions, wavefronts and sectors with their ideals, tensor instructions, barriers. "
         "The\n"
-        "busiest source lines come with by=line, phases between barriers with by=phase. Below stand\n"
-        "the time that the model makes of it for gpu=, how far off the model is, and what the time\n"
+        "busiest source lines come with by=line, phases between barriers with by=phase. Below "
+        "stand\n"
+        "the time that the model makes of it for gpu=, how far off the model is, and what the "
+        "time\n"
         "goes to.\n"
         "\n"
         "On a GPU it needs libcupti of CUDA 12.6 or newer and the driver's permission; where one "

@@ -698,29 +698,27 @@ static void compare_draw_screen(void *ctx, struct canvas *c)
     struct compare *x = ctx;
     struct rect r = app_frame(x->app, c);
     const struct device *gpu = session_gpu(x->app->session, NULL, NULL);
-    struct compare_view v = {.rows = x->view,
-                             .n = x->n,
-                             .list = &x->list,
-                             .focus = x->focus,
-                             .one_pane = app_one_pane(x->app, c),
-                             .blank = x->app->blank,
-                             .knobs = &x->subject.knobs,
-                             .knob = subject_knob(&x->subject),
-                             .machine = x->measurement.machine,
-                             .origin = backend_origin(x->app->session->settings.options.backend),
-                             .activity = x->measurement.activity,
-                             .failure = x->measurement.failure,
-                             .gpu = gpu ? gpu->name : NULL,
-                             .counts = shows_counts(x),
-                             .counter = compare_counter_at(x->counter),
-                             .apart = predicted_calibration(x->app->session,
-                                                            gpu ? gpu->name : NULL)
-                                          ->apart,
-                             .sim_state = simulation_failure(&x->sim)
-                                              ? simulation_failure(&x->sim)
-                                              : simulation_activity(&x->sim),
-                             .sort = x->sort,
-                             .reverse = x->reverse};
+    struct compare_view v = {
+        .rows = x->view,
+        .n = x->n,
+        .list = &x->list,
+        .focus = x->focus,
+        .one_pane = app_one_pane(x->app, c),
+        .blank = x->app->blank,
+        .knobs = &x->subject.knobs,
+        .knob = subject_knob(&x->subject),
+        .machine = x->measurement.machine,
+        .origin = backend_origin(x->app->session->settings.options.backend),
+        .activity = x->measurement.activity,
+        .failure = x->measurement.failure,
+        .gpu = gpu ? gpu->name : NULL,
+        .counts = shows_counts(x),
+        .counter = compare_counter_at(x->counter),
+        .apart = predicted_calibration(x->app->session, gpu ? gpu->name : NULL)->apart,
+        .sim_state = simulation_failure(&x->sim) ? simulation_failure(&x->sim)
+                                                 : simulation_activity(&x->sim),
+        .sort = x->sort,
+        .reverse = x->reverse};
     compare_draw(c, r, &v);
 }
 

@@ -261,14 +261,15 @@ static void draw_line(struct canvas *c, struct rect r, const struct compare_view
 /* Has it something for a bar, or why there is none? */
 static bool has_bar(const struct compare_row *x)
 {
-    return x->in && counted(x) && !x->sim_old && (x->sim->predicted_us > 0 || x->sim->predicted_note);
+    return x->in && counted(x) && !x->sim_old &&
+           (x->sim->predicted_us > 0 || x->sim->predicted_note);
 }
 
 /* Those rows, whose samples nobody has; to be freed with run_rows_clear(). */
 static struct run_rows rows_with_bars(const struct compare_view *v)
 {
     struct run_rows rows = {0};
-    for (int i = 0; i < v->n; i++) {
+    for (int i = 0; i < v->n && !v->blank; i++) {
         struct run_row row;
         if (!has_bar(&v->rows[i]))
             continue;
@@ -282,7 +283,7 @@ static struct run_rows rows_with_bars(const struct compare_view *v)
  * values are hidden. */
 static bool draw_bars(struct canvas *c, struct rect r, const struct compare_view *v)
 {
-    struct run_rows rows = v->blank ? (struct run_rows){0} : rows_with_bars(v);
+    struct run_rows rows = rows_with_bars(v);
     struct chart *chart = rows.n ? stack_chart(&rows) : NULL;
     struct stack_chart *s = chart ? chart->model : NULL;
     int at = 0, cur = -1;

@@ -68,7 +68,8 @@ struct compare_view {
     const char *origin;                             /* "live": of rows that are not measured yet */
     bool counts;                                    /* counters stand in the place of quartiles */
     const struct counter *counter;                  /* the chosen one; NULL: none */
-    double apart; /* predictions that lie so many times apart are in the right order, 95 times of 100 */
+    double
+        apart; /* predictions that lie so many times apart are in the right order, 95 times of 100 */
     const char *sim_state; /* what the simulator does, or why it gave nothing; NULL */
     enum compare_sort sort;
     bool reverse;
