@@ -273,6 +273,7 @@ static struct run_rows rows_with_bars(const struct compare_view *v)
         struct run_row row;
         if (!has_bar(&v->rows[i]))
             continue;
+        record_init(run_fields, &row);
         run_row_share(v->rows[i].sim, &row);
         run_rows_take(&rows, &row);
     }

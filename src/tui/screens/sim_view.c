@@ -204,6 +204,7 @@ static void draw_stack(const struct flow *f, const struct sim_view *v)
     struct run_rows one = {.v = &row, .n = 1};
     if (left.h < 3 || v->blank || !has_model(v))
         return;
+    record_init(run_fields, &row);
     run_row_share(v->row, &row);
     struct chart *c = stack_chart(&one);
     if (c)
