@@ -330,7 +330,7 @@ static void test_predicted(void)
     verdict(&rows[1], &rows[0], false, "predicted FASTER");
     verdict(&rows[0], &rows[1], true, "by the model?");
     b.predicted_us = 119;
-    verdict(&rows[0], &rows[1], false, "too close to tell, it takes 1.2 times");
+    verdict(&rows[0], &rows[1], false, "too close to tell, it takes 1.20 times");
     rows[1].sim_old = true;
     verdict(&rows[0], &rows[1], false, "not which is faster");
     rows[1].sim_old = false;
