@@ -130,6 +130,8 @@ RUN_FIELD(REAL, predicted_us, .digits = 3, .unit = "us",
 RUN_FIELD(TEXT, predicted_on, .doc = "The GPU that it is predicted for: that of gpu=.")
 RUN_FIELD(REAL, predicted_error_pct, .digits = 2, .unit = "%",
           .doc = "Median error of the model on kernels that it was not fitted to.")
+RUN_FIELD(TEXT, predicted_whose,
+          .doc = "Whose the model's factors of that GPU are: shipped, yours, someone's; null: none are known.")
 RUN_FIELD(TEXT, predicted_binds,
           .doc = "What most of the predicted time goes to: a unit of an SM, what a warp waits for "
                  "(wait_...), l2, dram, tail, launch.")

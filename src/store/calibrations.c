@@ -49,7 +49,7 @@ const struct field calibration_fields[] = {
 struct kept {
     struct calibration c;
     const struct device *gpu; /* of the table; never NULL */
-    bool own;
+    struct whose whose;
 };
 
 struct calibrations {
@@ -58,6 +58,7 @@ struct calibrations {
     struct kept *v;
     size_t n, cap;
     bool read;
+    struct str refused; /* of the user's files, a line each, that nobody was told of */
     struct calibration none;
 };
 
@@ -106,6 +107,7 @@ void calibrations_free(struct calibrations *c)
         return;
     forget(c);
     calibration_clear(&c->none);
+    str_free(&c->refused);
     free(c->v);
     free(c);
 }
@@ -119,31 +121,49 @@ static void clean(char **text)
     *text = line;
 }
 
-static bool is_whole(const struct calibration *c)
+/* Without its errors a prediction would be shown as if it had none. */
+static enum status check_whole(const struct calibration *c, struct err *err)
 {
-    bool whole = c->gpu && c->recording;
+    bool whole = c->gpu && c->recording && isfinite(c->kernels_pct) && isfinite(c->kernels_most_pct);
     for (int i = 0; i < PREDICT_FACTOR_COUNT; i++)
         whole = whole && isfinite(c->factors.v[i]);
-    return whole;
+    return whole ? ST_OK
+                 : err_set(err, ST_USAGE, "a factor, its GPU, its recording or its error is null");
 }
 
-static void take(struct calibrations *c, const char *text, size_t len, bool own)
+/* `of`: the GPU that the file is of by its name; NULL: whichever it says. */
+static enum status check(const struct calibrations *c, const json_t *o, const struct device *of,
+                         struct kept *k, struct err *err)
 {
-    struct kept k = {.own = own};
+    enum status st = o ? record_read(calibration_fields, &k->c, o, "calibration", err)
+                       : err_set(err, ST_USAGE, "it is no JSON");
+    if (st == ST_OK)
+        st = check_whole(&k->c, err);
+    if (st == ST_OK)
+        st = devices_get(c->devices, k->c.gpu, &k->gpu, err);
+    if (st == ST_OK && of && k->gpu != of)
+        st = err_set(err, ST_USAGE, "they are of %s", k->gpu->name);
+    return st;
+}
+
+static enum status take(struct calibrations *c, const char *text, size_t len,
+                        const struct device *of, struct whose whose, struct err *err)
+{
+    struct kept k = {.whose = whose};
     json_t *o = json_loadb(text, len, 0, NULL);
     record_init(calibration_fields, &k.c);
-    const bool good = o && record_read(calibration_fields, &k.c, o, "calibration", NULL) == ST_OK &&
-                      is_whole(&k.c) && devices_get(c->devices, k.c.gpu, &k.gpu, NULL) == ST_OK;
+    const enum status st = check(c, o, of, &k, err);
     json_decref(o);
-    if (!good) {
+    if (st != ST_OK) {
         calibration_clear(&k.c);
-        return;
+        return st;
     }
     clean(&k.c.gpu);
     clean(&k.c.time);
     clean(&k.c.recording);
     xgrow((void **)&c->v, &c->cap, c->n + 1, sizeof *c->v);
     c->v[c->n++] = k;
+    return ST_OK;
 }
 
 /* "calibrations/H200.json": what a file may be called everywhere. The caller frees. */
@@ -164,18 +184,31 @@ static char *path_of(const struct device *gpu)
     return path;
 }
 
+static void read_own_of(struct calibrations *c, const struct device *gpu)
+{
+    struct err err = ERR_INIT;
+    char *path = path_of(gpu), *text = NULL;
+    size_t len;
+    enum status st = path ? str_read_if(path, FILE_BYTES_MAX, FILE_FOLLOW, &text, &len, &err) : ST_OK;
+    if (st == ST_OK && text) {
+        struct whose whose = whose_at(path);
+        whose_hash(&whose, text, len);
+        st = take(c, text, len, gpu, whose, &err);
+        if (st != ST_OK)
+            err_prefix(&err, "%s", path);
+    }
+    if (st != ST_OK)
+        str_addf(&c->refused, "factors of %s are not used: %s\n", gpu->name, err.text);
+    free(text);
+    free(path);
+}
+
 /* One file for each GPU of the table that has one. */
 static void read_own(struct calibrations *c)
 {
-    for (int i = 0; i < devices_count(c->devices); i++) {
-        char *path = path_of(devices_at(c->devices, i)), *text;
-        size_t len;
-        if (path && str_read_file(path, FILE_BYTES_MAX, &text, &len, NULL) == ST_OK) {
-            take(c, text, len, true);
-            free(text);
-        }
-        free(path);
-    }
+    str_clear(&c->refused);
+    for (int i = 0; i < devices_count(c->devices); i++)
+        read_own_of(c, devices_at(c->devices, i));
 }
 
 static bool ends_with(const char *name, const char *end)
@@ -190,22 +223,32 @@ static void read_all(struct calibrations *c)
     read_own(c);
     for (const struct blob *b = blob_table; b->path; b++)
         if (ends_with(b->path, ".factors"))
-            take(c, b->data, blob_size(b), false);
+            (void)take(c, b->data, blob_size(b), NULL, whose_at(NULL), NULL);
 }
 
 const struct calibration *calibrations_find(struct calibrations *c, const struct device *gpu,
-                                            bool *own)
+                                            struct whose *whose)
 {
     const struct kept *best = NULL;
     const bool all = library_scope(c->library) == LIBRARY_ALL;
     if (!c->read)
         read_all(c);
-    for (size_t i = 0; gpu && i < c->n; i++)
-        if (c->v[i].gpu == gpu && (all || !c->v[i].own) && (!best || c->v[i].own))
+    for (size_t i = 0; gpu && i < c->n; i++) {
+        const bool own = c->v[i].whose.is != WHOSE_SHIPPED;
+        if (c->v[i].gpu == gpu && (all || !own) && (!best || own))
             best = &c->v[i];
-    if (own)
-        *own = best && best->own;
+    }
+    if (whose)
+        *whose = best ? best->whose : whose_at(NULL);
     return best ? &best->c : &c->none;
+}
+
+char *calibrations_refused(struct calibrations *c)
+{
+    const bool any = c->refused.len && library_scope(c->library) == LIBRARY_ALL;
+    if (any)
+        c->refused.data[--c->refused.len] = '\0'; /* the last line's end */
+    return any ? str_take(&c->refused) : NULL;
 }
 
 /* ---- keeping ---- */

@@ -2,12 +2,14 @@
  * for GPUs that recordings are shipped of.
  *
  * A file is one JSON object of calibration_fields: <data>/calibrations/NAME.json, or lessons/recordings/NAME.factors
- * inside the program. Texts of files are sanitized; a file that is none, or has a factor out of range, counts as absent.
+ * inside the program. Texts of files are sanitized; a file that is none, is of another GPU than its name says, or has a factor out of range or no
+ * error, is not used, which is told.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef ATTNSCOPE_STORE_CALIBRATIONS_H
 #define ATTNSCOPE_STORE_CALIBRATIONS_H
 
+#include "base/whose.h"
 #include "plan/predict_fit.h"
 #include "store/recording.h"
 
@@ -35,10 +37,13 @@ struct calibrations *calibrations_new(const struct library *l, const struct devi
 void calibrations_free(struct calibrations *c);
 
 /* That of a GPU: fitted here, else shipped (while lessons look, what is shipped), else of no GPU: factors of 1, and
- * the errors that the model had so on the GPU it was tried on. `own` may be NULL. Never NULL; borrowed until
- * calibrations_keep(). */
+ * the errors that the model had so on the GPU it was tried on. *whose (may be NULL): whose they are. Never NULL;
+ * borrowed until calibrations_keep(). */
 const struct calibration *calibrations_find(struct calibrations *c, const struct device *gpu,
-                                            bool *own);
+                                            struct whose *whose);
+/* Which of the user's files are not used and why, a line each, for the user's eyes; the caller frees it. NULL: none, or
+ * it was asked before. */
+char *calibrations_refused(struct calibrations *c);
 /* Was the model fitted to this GPU? */
 bool calibration_is_fitted(const struct calibration *c);
 

@@ -52,14 +52,69 @@ is "where it is kept" says "$out" '^kept in '
 is "there it is" [ "$(kept | wc -l)" -eq 1 ]
 run run fa2 S=32 H=1 D=64 f32 gpu=L4 backend=sim --json
 is "predictions use it" [ "$(field predicted_us)" != "$before" ]
+is "  and say whose it is" [ "$(field predicted_whose)" = '"yours"' ]
 is "towards what was measured" awk -v a="$(field predicted_us)" -v b="$before" 'BEGIN { exit !(a > b && a < 40) }'
 run run fa2 S=32 H=1 D=64 f32 gpu=H200 backend=sim --json
 is "not for another GPU" [ "$(field predicted_error_pct | cut -d. -f1)" -lt 23 ]
+is "  whose factors are shipped" [ "$(field predicted_whose)" = '"shipped"' ]
+shipped=$(field predicted_us)
+run run fa2 S=32 H=1 D=64 f32 gpu=L4 backend=sim
+is "below the table, too, with a hash" says "$out" "^model, on L4 \\(factors: yours, sha256 $(sha256sum "$(kept)" | cut -c1-12), fitted [0-9-]{10} to l4; by their own account off"
+run run fa2 S=32 H=1 D=64 f32 gpu=H200 backend=sim
+is "of shipped ones the error alone" says "$out" '^model, on H200 \(off by '
 
-# ---- a file that is none
-echo '{"gpu":"L4","recording":"x","alu":-3}' > "$(kept)"
-run run fa2 S=32 H=1 D=64 f32 gpu=L4 backend=sim --json
-is "a damaged file counts as absent" [ "$(field predicted_us)" = "$before" ]
+# ---- files that are none, or of somebody who means ill: not used, and that is said
+own=$(kept)
+cp "$own" good.json
+refused() { # what, pattern, words of sed over a good file
+    sed "$3" good.json > "$own"
+    run run fa2 S=32 H=1 D=64 f32 gpu=L4 backend=sim --json
+    is "$1: not used" [ "$rc $(field predicted_us) $(field predicted_whose)" = "0 $before null" ]
+    is "  and that is told" says "$err" "factors of L4 are not used: .*/calibrations/L4.json: .*$2"
+    is "  once" [ "$(printf '%s\n' "$err" | grep -c 'not used')" -eq 1 ]
+}
+refused "NaN" 'no JSON' 's/"alu": [^,]*/"alu": NaN/'
+refused "more than a double holds" 'no JSON' 's/"alu": [^,]*/"alu": 1e400/'
+refused "huge" 'alu' 's/"alu": [^,]*/"alu": 1e300/'
+refused "negative" 'alu' 's/"alu": [^,]*/"alu": -3/'
+refused "zero" 'alu' 's/"alu": [^,]*/"alu": 0/'
+refused "null" 'null' 's/"smem": [^,]*/"smem": null/'
+refused "one that is missing" 'smem' '/"smem":/d'
+refused "no error" 'null' 's/"kernels_pct": [^,]*/"kernels_pct": null/'
+refused "an error below none" 'kernels_pct' 's/"kernels_pct": [^,]*/"kernels_pct": -5/'
+refused "a text for a number" 'launch' 's/"launch": [^,]*/"launch": "1"/'
+refused "another GPU's, shipped ones'" 'they are of H200' 's/"gpu": [^,]*/"gpu": "H200"/'
+run run fa2 S=32 H=1 D=64 f32 gpu=H200 backend=sim --json
+is "whose own factors stay" [ "$(field predicted_us)" = "$shipped" ]
+refused "a GPU that is none" 'nonesuch' 's/"gpu": [^,]*/"gpu": "nonesuch"/'
+refused "nothing at all" 'no JSON' 's/.*//'
+truncate -s 3G "$own"
+run run fa2 S=32 H=1 D=64 f32 gpu=L4 backend=sim
+is "too long a file is told" says "$rc $err" '^0 .*factors of L4 are not used: '
+rm "$own" && mkfifo "$own"
+run run fa2 S=32 H=1 D=64 f32 gpu=L4 backend=sim
+is "a pipe is not waited for" says "$rc $err" '^0 .*factors of L4 are not used: .* is a pipe, not a file'
+rm "$own"
+{ sed 's/"recording": .*/"recording": "\\u001b[31m%s%n/; /recording/q' good.json | tr -d '\n'
+  printf '%100000s",' ''; sed '1,/"recording"/d' good.json; } > "$own"
+run run fa2 S=32 H=1 D=64 f32 gpu=L4 backend=sim
+is "a name without an end" says "$err" 'not used: .*L4.json'
+sed 's/"recording": .*/"recording": "\\u001b[31m%s%n\\u202e",/' good.json > "$own"
+run run fa2 S=32 H=1 D=64 f32 gpu=L4 backend=sim
+is "a name for the terminal alone" says "$out" 'to \^\[\[31m%s%n'
+is "  has nothing raw" [ "$(printf '%s' "$out" | LC_ALL=C tr -d '\n\t -~' | LC_ALL=C grep -c "$(printf '\033')")" -eq 0 ]
+cp good.json "$own"
+
+# ---- a restricted session neither keeps nor drops
+for words in '--forget' '--forget --dry-run' '--dry-run --forget'; do
+    # shellcheck disable=SC2086  # words
+    run --restricted calibrate gpu=L4 $words
+    is "restricted: $words is refused" [ "$rc" -eq 2 ]
+    is "  and drops nothing" cmp -s good.json "$own"
+done
+run calibrate gpu=L4 --forget --dry-run
+is "both at once are refused elsewhere, too" says "$rc $err" '^2 .*one of them'
+is "  and drop nothing" cmp -s good.json "$own"
 
 # ---- forgotten
 run calibrate gpu=L4 --forget

@@ -26,7 +26,8 @@ static void forget(struct run_row *row)
 {
     static const char *const names[] = {
         "predicted_us",    "predicted_on",   "predicted_error_pct", "predicted_binds",
-        "predicted_parts", "predicted_note", "predicted_ratio",     "predicted_verdict"};
+        "predicted_parts", "predicted_note", "predicted_ratio",     "predicted_verdict",
+        "predicted_whose"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         field_clear(field_find(run_fields, names[i]), row);
 }
@@ -42,8 +43,20 @@ static char *reserve(const struct predict_run *r)
     return NULL;
 }
 
-static void fill(const struct calibration *c, const struct predict_run *run, struct predict_gpu *g,
-                 struct run_row *row)
+/* What of the user's own is not used is told once. */
+const struct calibration *predicted_factors(struct session *s, const struct device *gpu,
+                                            struct whose *whose)
+{
+    const struct calibration *c = calibrations_find(session_calibrations(s), gpu, whose);
+    char *refused = calibrations_refused(session_calibrations(s)), *rest = refused;
+    for (char *line; rest && (line = strsep(&rest, "\n"));)
+        session_note(s, "%s", line);
+    free(refused);
+    return c;
+}
+
+static void fill(const struct calibration *c, const struct whose *whose,
+                 const struct predict_run *run, struct predict_gpu *g, struct run_row *row)
 {
     struct predicted_time p;
     g->factors = c->factors;
@@ -51,6 +64,8 @@ static void fill(const struct calibration *c, const struct predict_run *run, str
     if (isfinite(p.us) && p.us > 0) {
         row->predicted_us = p.us;
         row->predicted_error_pct = c->kernels_pct;
+        if (calibration_is_fitted(c))
+            row->predicted_whose = xstrdup(whose_words[whose->is]);
         row->predicted_binds = xstrdup(predict_unit_name(p.binds));
         row->predicted_parts = predicted_parts_json(&p, run);
         row->predicted_note = reserve(run);
@@ -76,8 +91,10 @@ void predicted_fill(struct session *s, const struct request *r, int i, struct ru
         st = predict_gpu(gpu, &g, &why);
     forget(row);
     row->predicted_on = xstrdup(gpu->name);
+    struct whose whose;
+    const struct calibration *c = predicted_factors(s, gpu, &whose);
     if (st == ST_OK)
-        fill(calibrations_find(session_calibrations(s), gpu, NULL), &run, &g, row);
+        fill(c, &whose, &run, &g, row);
     else
         row->predicted_note = xstrdup(why.text);
     predict_run_clear(&run);
@@ -86,12 +103,13 @@ void predicted_fill(struct session *s, const struct request *r, int i, struct ru
 
 /* ---- two rows ---- */
 
-const struct calibration *predicted_calibration(struct session *s, const char *gpu)
+const struct calibration *predicted_calibration(struct session *s, const char *gpu,
+                                                struct whose *whose)
 {
     const struct device *d = NULL;
     if (gpu)
         (void)devices_get(s->services.devices, gpu, &d, NULL);
-    return calibrations_find(session_calibrations(s), d, NULL);
+    return predicted_factors(s, d, whose);
 }
 
 static bool comparable(const struct run_row *a, const struct run_row *b)

@@ -32,7 +32,12 @@ int predicted_order(struct session *s, const struct run_row *a, const struct run
 /* Fills predicted_ratio and predicted_verdict, over the first row that has a prediction. */
 void predicted_compare(struct session *s, struct run_rows *rows);
 
-/* The factors and errors that count for a GPU of the table; of a name that is in none, or NULL, those of no GPU. */
-const struct calibration *predicted_calibration(struct session *s, const char *gpu);
+/* The factors and errors that count for a GPU, and whose they are (may be NULL); what of the user's own is not used is
+ * told. */
+const struct calibration *predicted_factors(struct session *s, const struct device *gpu,
+                                            struct whose *whose);
+/* The same for a GPU by its name; of a name that is in no table, or NULL, those of no GPU. */
+const struct calibration *predicted_calibration(struct session *s, const char *gpu,
+                                                struct whose *whose);
 
 #endif

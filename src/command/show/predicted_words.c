@@ -14,16 +14,36 @@
 #include "draw/figures.h"
 #include "export/row_charts.h"
 
+/* Of shipped factors nothing: the manual says to what they were fitted. */
+static char *factors_text(const struct calibration *c, const struct whose *whose)
+{
+    enum { DAY = 10, NAMES = 60 };
+    struct str s = {0};
+    const char *time = c->time ? c->time : "some day", *to = c->recording ? c->recording : "";
+    if (whose->is != WHOSE_SHIPPED) {
+        str_add(&s, "factors: ");
+        whose_add(&s, whose);
+        str_addf(&s, ", fitted %.*s to %.*s; by their own account ", (int)str_utf8_room(time, DAY),
+                 time, (int)str_utf8_room(to, NAMES), to);
+    }
+    return s.data ? str_take(&s) : xstrdup("");
+}
+
 char *predicted_trust(struct session *s, const char *gpu)
 {
-    const struct calibration *c = predicted_calibration(s, gpu);
+    struct whose whose;
+    const struct calibration *c = predicted_calibration(s, gpu, &whose);
     if (!calibration_is_fitted(c))
         return xasprintf("not fitted to that GPU; on an H200 the model was off by %.0f %% so "
                          "(median)",
                          c->kernels_pct);
-    return xasprintf("off by %.0f %% (median) on kernels that it was not fitted to, one in ten by "
-                     "more than %.0f %%",
-                     c->kernels_pct, c->kernels_most_pct);
+    char *by = factors_text(c, &whose);
+    char *text =
+        xasprintf("%soff by %.0f %% (median) on kernels that it was not fitted to, one in ten by "
+                  "more than %.0f %%",
+                  by, c->kernels_pct, c->kernels_most_pct);
+    free(by);
+    return text;
 }
 
 /* "smem 45 %, wait_global 30 %": by unit, over launches and phases, the three largest. */

@@ -291,10 +291,13 @@ static enum status exec_calibrate(struct session *s, struct cmd_call *c, struct 
     enum status st = read_call(s, c, &from, err);
     if (st == ST_OK)
         st = call_finish(s, c, err);
+    if (st == ST_OK && forget && dry)
+        st = err_set(err, ST_USAGE, "--forget drops what is kept, --dry-run keeps it: one of them");
     if (st == ST_OK && !dry && !session_may(s, MAY_WRITE))
         st = err_set(err, ST_USAGE,
-                     "factors cannot be kept in this restricted session; --dry-run "
-                     "fits and shows them");
+                     "factors cannot be kept%s in this restricted session; --dry-run "
+                     "fits and shows them",
+                     forget ? " or dropped" : "");
     if (st != ST_OK)
         return st;
     if (forget)
@@ -306,7 +309,7 @@ static enum status exec_calibrate(struct session *s, struct cmd_call *c, struct 
         err_set(err, st, "cancelled");
     if (st == ST_OK) {
         const struct predict_factors used =
-            calibrations_find(session_calibrations(s), from.gpu, NULL)->factors;
+            predicted_factors(s, from.gpu, NULL)->factors;
         fit(&g, from.gpu, &used, &f);
         st = show(s, c, &g, &f, each, dry, err);
         fitted_clear(&f);
