@@ -83,6 +83,34 @@ ends lines 'lines: .* never written'
 kernel bars 1
 ends bars 'bars: .* never written'
 
+# looked at and held still: without lines, by more warps than it has instructions, and with a line for each
+quickly() { # words
+    rc=0
+    timeout -k 1 "$patience" "$ATTNSCOPE" "$@" >"$tmp/.out" 2>"$tmp/.err" </dev/null || rc=$?
+    out=$(cat "$tmp/.out") err=$(cat "$tmp/.err")
+}
+patience=20
+{ entry bare; printf '.shared .align 4 .b8 s[4096];\nst.shared.u32 [s], 1;\nret;\n}\n'; } >body
+kernel bare 1
+sed -i 's/@threads 64/@threads 1024/' bare.attn
+# shellcheck disable=SC2086  # words
+quickly trace banks bare $tiny
+is "an access without a line is shown" says "$rc $out" '^0 .*$'
+is "  by the line of its PTX" says "$out" '^PTX line [0-9]+$'
+{
+    entry many
+    awk 'BEGIN { print ".reg .f32 %f;\n.shared .align 4 .b8 s[4096];"
+        for (i = 1; i <= 32000; i++) printf ".loc 1 %d 0\nst.shared.f32 [s], 0f00000000;\nshfl.sync.bfly.b32 %%f, %%f, 1, 31, -1;\n", i; print "ret;\n}" }'
+    printf '.file 1 "x.cu"\n'
+} >body
+kernel many 1
+# shellcheck disable=SC2086  # words
+quickly trace reduce many $tiny
+is "sums are looked for in many lines" says "$rc $err" '^2 .*no such sums'
+quickly -c 'debug many S=16 H=1 D=16 f32; next; next'
+is "many lines are held still" says "$rc $out" '^0 '
+is "  and stepped" says "$out" 'next x.cu:[0-9]+:'
+
 run check fa2 S=16 H=1 D=16 f32 backend=sim
 is "the next one runs" says "$out" '^fa2 .* pass '
 finish

@@ -59,37 +59,6 @@ static enum status find_pass(const struct debugged *d, const char *name, int *pa
     return ST_USAGE;
 }
 
-/* Numbers the lines as their reader sees them. */
-static void number_lines(struct debugged *d)
-{
-    const struct sim_program *p = d->stage.scene.program;
-    const size_t n = insns_of(d);
-    size_t known[2] = {0, 0};
-    struct look_place *place[2];
-    for (int k = 0; k < 2; k++) {
-        place[k] = xcalloc(n + 1, sizeof *place[k]);
-        d->lines[k] = xcalloc(n + 1, sizeof *d->lines[k]);
-    }
-    for (size_t i = 0; i < n; i++)
-        for (int k = 0; k < 2; k++) {
-            struct look_place at = look_place(p, i);
-            if (k)
-                at.at = at.own;
-            if (!at.own.line)
-                continue;
-            size_t j = known[k]; /* the last ones are the likeliest */
-            while (j && !look_same_line(&place[k][j - 1], &at))
-                j--;
-            if (!j) {
-                place[k][known[k]++] = at;
-                j = known[k];
-            }
-            d->lines[k][i] = (uint32_t)j;
-        }
-    free(place[0]);
-    free(place[1]);
-}
-
 static enum status check_block(const struct debugged *d, const struct debug_ask *a, struct err *err)
 {
     const uint32_t *g = d->stage.scene.launch->grid;
@@ -164,7 +133,8 @@ static enum status begin(struct debugged *d, const struct debug_ask *a, struct e
     d->begin.z = a->z;
     d->begin.order = a->order;
     d->begin.seed = a->seed;
-    number_lines(d);
+    for (int i = 0; i < 2; i++)
+        d->lines[i] = look_lines(d->stage.scene.program, i == 1);
     arm_again(d);
     d->stop = (struct sim_stop){.warp = -1};
     d->moved = false;

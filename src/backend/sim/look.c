@@ -83,6 +83,47 @@ bool look_same_line(const struct look_place *a, const struct look_place *b)
     return a->own.line && same_place(&a->own, &b->own) && same_place(&a->at, &b->at);
 }
 
+struct numbered {
+    struct look_place place;
+    size_t insn;
+};
+
+static int by_place(const struct sim_place *a, const struct sim_place *b)
+{
+    if (a->line != b->line)
+        return a->line < b->line ? -1 : 1;
+    return strcmp(a->file ? a->file : "", b->file ? b->file : "");
+}
+
+static int by_line(const void *a, const void *b)
+{
+    const struct numbered *x = a, *y = b;
+    const int own = by_place(&x->place.own, &y->place.own),
+              at = own ? own : by_place(&x->place.at, &y->place.at);
+    return at ? at : (x->insn > y->insn) - (x->insn < y->insn);
+}
+
+/* Text of somebody's may name a new line at every instruction, so they are sorted. */
+uint32_t *look_lines(const struct sim_program *p, bool own)
+{
+    const size_t n = sim_program_facts(p).insns;
+    uint32_t *line = xcalloc(n + 1, sizeof *line);
+    struct numbered *v = xcalloc(n + 1, sizeof *v);
+    for (size_t i = 0; i < n; i++) {
+        v[i] = (struct numbered){look_place(p, i), i};
+        if (own)
+            v[i].place.at = v[i].place.own;
+    }
+    qsort(v, n, sizeof *v, by_line);
+    for (size_t i = 0; i < n; i++) {
+        const bool same = i && look_same_line(&v[i - 1].place, &v[i].place);
+        if (v[i].place.own.line)
+            line[v[i].insn] = same ? line[v[i - 1].insn] : (uint32_t)v[i].insn + 1;
+    }
+    free(v);
+    return line;
+}
+
 bool look_is_of_line(const struct sim_program *p, size_t insn, const char *line)
 {
     const struct sim_insn in = sim_program_insn(p, insn);
@@ -262,49 +303,44 @@ static bool has_word(const char *name, const char *word)
     return at && (at == name || at[-1] == '.') && (!at[len] || at[len] == '.');
 }
 
-/* Does the line add, or look for a maximum, as it is asked to? An atomic does by itself. */
-static bool combines(const struct look_at *l, const struct sim_program *p,
-                     const struct look_place *at)
+/* Does it add, or look for a maximum, as is asked? An atomic does by itself. */
+static bool combines(const struct look_at *l, const char *name)
 {
-    const size_t n = sim_program_facts(p).insns;
-    for (size_t i = 0; i < n; i++) {
-        const char *name = sim_program_insn(p, i).name;
-        const bool real = has_word(name, "f32") || has_word(name, "f64") || is_atomic(name);
-        const bool sum = has_word(name, "add"), max = has_word(name, "max");
-        const bool wanted = l->op == LOOK_OP_SUM ? sum : l->op == LOOK_OP_MAX ? max : sum || max;
-        if (!real || !wanted || (!is_atomic(name) && !is_arithmetic(name)))
-            continue;
-        const struct look_place is = look_place(p, i);
-        if (look_same_line(&is, at))
-            return true;
-    }
-    return false;
+    const bool real = has_word(name, "f32") || has_word(name, "f64") || is_atomic(name);
+    const bool sum = has_word(name, "add"), max = has_word(name, "max");
+    const bool wanted = l->op == LOOK_OP_SUM ? sum : l->op == LOOK_OP_MAX ? max : sum || max;
+    return real && wanted && (is_atomic(name) || is_arithmetic(name));
 }
 
-/* The same, asked once of an instruction. `known`: 0 not yet, 1 no, 2 yes. */
-static bool combines_here(const struct look_at *l, const struct sim_program *p, size_t insn,
-                          const struct look_place *at, char *known)
+/* The number of an instruction's line, from 1 on; without a line it is one of its own. The caller frees. */
+static uint32_t *line_keys(const struct sim_program *p)
 {
-    if (!known[insn])
-        known[insn] = combines(l, p, at) ? 2 : 1;
-    return known[insn] == 2;
+    const size_t n = sim_program_facts(p).insns;
+    uint32_t *line = look_lines(p, false);
+    for (size_t i = 0; i < n; i++)
+        if (!line[i])
+            line[i] = (uint32_t)i + 1; /* that of no line: lines have the numbers of instructions that are theirs */
+    return line;
+}
+
+/* Which of these lines do; the caller frees. */
+static bool *combining_lines(const struct look_at *l, const struct sim_program *p,
+                             const uint32_t *line)
+{
+    const size_t n = sim_program_facts(p).insns;
+    bool *does = xcalloc(n + 1, sizeof *does);
+    for (size_t i = 0; i < n; i++)
+        if (combines(l, sim_program_insn(p, i).name))
+            does[line[i]] = true;
+    return does;
 }
 
 /* A line as it is weighed. */
 struct group {
-    struct look_place place;
     double score;
-    int warp; /* the first that came there */
+    int warp;  /* the first that came there */
+    bool seen; /* somebody did */
 };
-
-static struct group *group_of(struct group *g, size_t *n, const struct look_place *at, bool all)
-{
-    for (size_t i = 0; i < *n; i++)
-        if (all || look_same_line(&g[i].place, at))
-            return &g[i];
-    g[*n] = (struct group){.place = *at, .warp = -1};
-    return &g[(*n)++];
-}
 
 static void add_line(struct look_choice *c, const struct finding_scene *s, size_t insn)
 {
@@ -316,58 +352,72 @@ static void add_line(struct look_choice *c, const struct finding_scene *s, size_
 
 /* Instructions of the line that are looked at: those with something to see, and for sums what carries them on. */
 static void take_insns(struct look_choice *c, const struct finding_scene *s, const bool *relevant,
-                       const struct group *g)
+                       const uint32_t *line, uint32_t best)
 {
     const size_t n = sim_program_facts(s->program).insns;
-    const char *line = c->look->line;
+    const char *asked = c->look->line;
     free(c->insn);
     c->insn = xcalloc(n + 1, sizeof *c->insn);
     for (size_t i = 0; i < n; i++) {
-        const struct look_place at = look_place(s->program, i);
-        const bool here =
-            line ? look_is_of_line(s->program, i, line) : look_same_line(&at, &g->place);
+        const bool here = asked ? look_is_of_line(s->program, i, asked) : line[i] == best;
         const char *name = sim_program_insn(s->program, i).name;
         c->insn[i] = here && (relevant[i] || (c->look->view == LOOK_REDUCE && is_arithmetic(name)));
     }
+}
+
+/* Is it of the line that was asked for, or of one that is worth a look? */
+static bool may_be_chosen(const struct look_at *l, const struct finding_scene *s, uint32_t insn,
+                          bool combining)
+{
+    return l->line ? look_is_of_line(s->program, insn, l->line)
+                   : l->view != LOOK_REDUCE || combining;
+}
+
+/* Weighs every line, groups[] by its number; where a line was asked for, all that was looked at is number 1. */
+static void weigh_lines(struct look_choice *c, const struct finding_scene *s,
+                        const struct sim_result *got, const uint32_t *line, bool *relevant,
+                        struct group *groups)
+{
+    const struct look_at *l = c->look;
+    bool *combining = combining_lines(l, s->program, line);
+    for (size_t i = 0; i < got->nseen; i++) {
+        const struct sim_seen *e = &got->seen[i];
+        if ((l->warp >= 0 && e->warp != l->warp) || !e->mask || !is_relevant(c, s, e))
+            continue;
+        if (!relevant[e->insn])
+            add_line(c, s, e->insn);
+        if (!may_be_chosen(l, s, e->insn, combining[line[e->insn]]))
+            continue;
+        struct group *g = &groups[l->line ? 1 : line[e->insn]];
+        if (!relevant[e->insn])
+            g->score += score_of(l, &got->insn[e->insn]);
+        relevant[e->insn] = true;
+        g->warp = !g->seen || e->warp < g->warp ? e->warp : g->warp;
+        g->seen = true;
+    }
+    free(combining);
 }
 
 void look_weigh(struct look_choice *c, int pass, const struct finding_scene *s,
                 const struct sim_result *got)
 {
     const size_t n = sim_program_facts(s->program).insns;
+    uint32_t *line = line_keys(s->program), best = 0;
     bool *relevant = xcalloc(n + 1, sizeof *relevant);
-    char *known = xcalloc(n + 1, sizeof *known);
-    struct group *groups = xcalloc(n + 1, sizeof *groups);
-    size_t ngroups = 0;
-    for (size_t i = 0; i < got->nseen; i++) {
-        const struct sim_seen *e = &got->seen[i];
-        const struct look_at *l = c->look;
-        if ((l->warp >= 0 && e->warp != l->warp) || !e->mask || !is_relevant(c, s, e))
-            continue;
-        if (!relevant[e->insn])
-            add_line(c, s, e->insn);
-        const struct look_place at = look_place(s->program, e->insn);
-        if (l->line ? !look_is_of_line(s->program, e->insn, l->line)
-                    : l->view == LOOK_REDUCE && !combines_here(l, s->program, e->insn, &at, known))
-            continue;
-        struct group *g = group_of(groups, &ngroups, &at, l->line != NULL);
-        if (!relevant[e->insn])
-            g->score += score_of(l, &got->insn[e->insn]);
-        relevant[e->insn] = true;
-        g->warp = g->warp < 0 || e->warp < g->warp ? e->warp : g->warp;
-    }
-    const struct group *best = NULL;
-    for (size_t i = 0; i < ngroups; i++)
-        if ((c->pass < 0 || groups[i].score > c->score) && (!best || groups[i].score > best->score))
-            best = &groups[i];
+    struct group *groups = xcalloc(n + 2, sizeof *groups);
+    weigh_lines(c, s, got, line, relevant, groups);
+    for (uint32_t i = 1; i <= n; i++)
+        if (groups[i].seen && (c->pass < 0 || groups[i].score > c->score) &&
+            (!best || groups[i].score > groups[best].score))
+            best = i;
     if (best) {
         c->pass = pass;
-        c->score = best->score;
-        c->warp = best->warp;
-        take_insns(c, s, relevant, best);
+        c->score = groups[best].score;
+        c->warp = groups[best].warp;
+        take_insns(c, s, relevant, line, best);
     }
+    free(line);
     free(relevant);
-    free(known);
     free(groups);
 }
 

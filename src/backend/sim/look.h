@@ -48,6 +48,9 @@ void look_place_text(const struct sim_program *p, size_t insn, struct str *out);
 bool look_is_of_line(const struct sim_program *p, size_t insn, const char *line);
 /* Places that look the same to who reads the kernel. Line 0: unlike all. */
 bool look_same_line(const struct look_place *a, const struct look_place *b);
+/* For each instruction a number of its line, 0: it has none; the caller frees. Lines as their reader sees them, or by the
+ * kernel's own line alone. */
+uint32_t *look_lines(const struct sim_program *p, bool own);
 /* An access, lane by lane: space, name, element, bytes, mask, write, wavefronts or sectors, ideal, rows. See seen.c. */
 json_t *look_access_json(const struct finding_scene *s, const struct sim_access *a);
 /* The name of what an access of the view touches, borrowed from plan or memory; NULL: none. */
