@@ -131,7 +131,7 @@ int predicted_rank(const struct run_row *a, const struct run_row *b, double apar
 
 int predicted_order(struct session *s, const struct run_row *a, const struct run_row *b)
 {
-    return predicted_rank(a, b, predicted_calibration(s, a->predicted_on)->apart);
+    return predicted_rank(a, b, predicted_calibration(s, a->predicted_on, NULL)->apart);
 }
 
 void predicted_compare(struct session *s, struct run_rows *rows)

@@ -714,7 +714,7 @@ static void compare_draw_screen(void *ctx, struct canvas *c)
         .gpu = gpu ? gpu->name : NULL,
         .counts = shows_counts(x),
         .counter = compare_counter_at(x->counter),
-        .apart = predicted_calibration(x->app->session, gpu ? gpu->name : NULL)->apart,
+        .apart = predicted_calibration(x->app->session, gpu ? gpu->name : NULL, NULL)->apart,
         .sim_state = simulation_failure(&x->sim) ? simulation_failure(&x->sim)
                                                  : simulation_activity(&x->sim),
         .sort = x->sort,
