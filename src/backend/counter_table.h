@@ -126,11 +126,11 @@ COUNTED(divergences, "Branches that split a warp", "", EXECUTED, SUM, 1,
 COUNTED(tensor_ops, "Tensor instructions", "", EXECUTED, SUM, 1,
         "products on the tensor cores of a warp, as mma.sync m16n8 counts them")
 COUNTED(smem_requests, "SMEM requests", "", EXECUTED, SUM, 1,
-        "instructions of warps on shared memory, ldmatrix and atomics included")
+        "instructions of warps on shared memory, ldmatrix and atomics included; loads and stores that ptxas joins are one")
 COUNTED(smem_wavefronts_ideal, "SMEM wavefronts, ideal", "", EXECUTED, SUM, 1,
         "wavefronts of the same accesses without any bank conflict")
 COUNTED(global_requests, "Global requests", "", EXECUTED, SUM, 1,
-        "instructions of warps on global memory, cp.async and atomics included")
+        "instructions of warps on global memory, cp.async and atomics included; loads and stores that ptxas joins are one")
 COUNTED(global_sectors, "Global sectors", "", EXECUTED, SUM, 1,
         "sectors of 32 bytes that these touch")
 COUNTED(global_sectors_ideal, "Global sectors, ideal", "", EXECUTED, SUM, 1,

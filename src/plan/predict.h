@@ -16,9 +16,7 @@
  * Eight factors, of a device and never of a kernel, absorb what ptxas does with PTX and what is not modelled; all 1:
  * none was fitted (p was chosen, once for all GPUs, on recordings of an H200). predict_fit.h finds them.
  *
- * What it does not know: ptxas merges neighbouring 16-bit loads of shared memory into wide ones (kernels that load
- * element by element and meet conflicts are predicted up to 3.5 times too slow), moves loads ahead over pieces of a
- * loop, spills; a warp's copies and products run beside each other only within a piece without branches; L1 hits.
+ * What it does not know: ptxas moves loads ahead over pieces of a loop, spills; a warp's copies and products run beside each other only within a piece without branches; L1 hits.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef ATTNSCOPE_PLAN_PREDICT_H

@@ -10,6 +10,7 @@
 #define ATTNSCOPE_SIM_CODE_H
 
 #include "sim/isa.h"
+#include "sim/pattern.h"
 #include "sim/tensor.h"
 
 #define SIM_LANES  32
@@ -63,9 +64,10 @@ struct code_memory {
     bool cta;                     /* its scope is the block */
     uint8_t ordering;             /* bit 0 acquire, bit 1 release */
     int64_t offset;
-    uint32_t reg[SIM_VECTOR]; /* references; SIM_NO_REF: sink */
-    uint8_t atom;             /* enum sim_atom */
-    uint8_t atom_type;        /* enum ptx_type-like, see lower */
+    uint32_t reg[SIM_VECTOR];      /* references; SIM_NO_REF: sink */
+    uint8_t atom;                  /* enum sim_atom */
+    uint8_t atom_type;             /* enum ptx_type-like, see lower */
+    struct pattern_extent machine; /* what the machine moves at once, see lower/merge.h */
 };
 
 enum sim_atom {

@@ -4,6 +4,8 @@ libattnscope_a_SOURCES += \
 	%D%/place.h \
 	%D%/statics.h \
 	%D%/chain.h \
+	%D%/lower/address.c %D%/lower/address.h \
+	%D%/lower/merge.c %D%/lower/merge.h \
 	%D%/lower/chain.c \
 	%D%/lower/statics.c \
 	%D%/lower/flow.c \

@@ -221,7 +221,8 @@ static uint32_t next_way(uint32_t *used, uint32_t *next)
 
 const struct pattern_shared *pattern_shared_learn(struct pattern_shared_memo *memo,
                                                   const uint32_t addr[32], uint32_t mask,
-                                                  unsigned bytes, enum pattern_kind kind)
+                                                  unsigned bytes, enum pattern_kind kind,
+                                                  struct pattern_extent machine)
 {
     struct pattern_shared_way *w = &memo->way[next_way(&memo->used, &memo->next)];
     const uint32_t first = mask ? addr[__builtin_ctz(mask)] : 0;
@@ -232,7 +233,10 @@ const struct pattern_shared *pattern_shared_learn(struct pattern_shared_memo *me
         wide[i] = (uint64_t)(int32_t)w->offset[i];
     w->mask = mask;
     w->low = first & 3;
-    w->cost = pattern_shared_cost(addr, mask, bytes, kind);
+    uint32_t moved[LANES];
+    for (int i = 0; i < LANES; i++)
+        moved[i] = addr[i] + (uint32_t)machine.from;
+    w->cost = pattern_shared_cost(moved, machine.bytes ? mask : 0, machine.bytes, kind);
     shape_of(wide, mask, bytes, &w->shape);
     find_runs(w, bytes);
     return &w->cost;
@@ -240,7 +244,7 @@ const struct pattern_shared *pattern_shared_learn(struct pattern_shared_memo *me
 
 const struct pattern_global *pattern_global_learn(struct pattern_global_memo *memo,
                                                   const uint64_t addr[32], uint32_t mask,
-                                                  unsigned bytes)
+                                                  unsigned bytes, struct pattern_extent machine)
 {
     struct pattern_global_way *w = &memo->way[next_way(&memo->used, &memo->next)];
     const uint64_t first = mask ? addr[__builtin_ctz(mask)] : 0;
@@ -248,7 +252,14 @@ const struct pattern_global *pattern_global_learn(struct pattern_global_memo *me
         w->offset[i] = mask >> i & 1 ? addr[i] - first : 0;
     w->mask = mask;
     w->low = first & 31;
-    pattern_global_cost(addr, mask, bytes, &w->cost);
+    uint64_t moved[LANES];
+    for (int i = 0; i < LANES; i++)
+        moved[i] = addr[i] + (uint64_t)(int64_t)machine.from;
+    pattern_global_cost(moved, machine.bytes ? mask : 0, machine.bytes, &w->cost);
+    const uint64_t apart =
+        (first + (uint64_t)(int64_t)machine.from) / SECTOR_BYTES - first / SECTOR_BYTES;
+    for (int i = 0; i < w->cost.sectors; i++) /* from where the lane's own bytes begin */
+        w->cost.sector[i] += (int64_t)apart;
     shape_of(w->offset, mask, bytes, &w->shape);
     return &w->cost;
 }

@@ -75,6 +75,13 @@ struct pattern_run {
     uint32_t bytes;
 };
 
+/* What the machine moves where a lane's instruction asks for some bytes: that and what others ask for, which stand for
+ * it alone; or nothing, since another instruction stands for it. */
+struct pattern_extent {
+    int32_t from; /* of the lane's address */
+    uint32_t bytes;
+};
+
 /* What a static instruction remembers: its last few patterns. */
 #define PATTERN_WAYS 4
 
@@ -104,13 +111,14 @@ struct pattern_global_memo {
     struct pattern_global_way way[PATTERN_WAYS];
 };
 
-/* Adds a pattern that the memo lacks. */
+/* Adds a pattern that the memo lacks: its shape is that of `bytes` a lane, its cost that of `machine`. */
 const struct pattern_shared *pattern_shared_learn(struct pattern_shared_memo *memo,
                                                   const uint32_t addr[32], uint32_t mask,
-                                                  unsigned bytes, enum pattern_kind kind);
+                                                  unsigned bytes, enum pattern_kind kind,
+                                                  struct pattern_extent machine);
 const struct pattern_global *pattern_global_learn(struct pattern_global_memo *memo,
                                                   const uint64_t addr[32], uint32_t mask,
-                                                  unsigned bytes);
+                                                  unsigned bytes, struct pattern_extent machine);
 
 /* The loops below are written so that compilers make a few vector instructions of them. */
 static inline bool pattern_shared_hit(const struct pattern_shared_way *w, const uint32_t addr[32],
@@ -165,27 +173,29 @@ pattern_global_known(const struct pattern_global_memo *memo, const uint64_t addr
     return NULL;
 }
 
-/* What pattern_shared_cost() says. One memo is for one `bytes` and one `kind`; `mask` is not 0. The
+/* What pattern_shared_cost() says of `machine`. One memo is for one `bytes`, `kind` and `machine`; `mask` is not 0. The
  * answer is valid until the memo's next use. */
 static inline const struct pattern_shared *pattern_shared(struct pattern_shared_memo *memo,
                                                           const uint32_t addr[32], uint32_t mask,
-                                                          unsigned bytes, enum pattern_kind kind)
+                                                          unsigned bytes, enum pattern_kind kind,
+                                                          struct pattern_extent machine)
 {
     const struct pattern_shared_way *w = pattern_shared_known(memo, addr, mask);
     if (w)
         return &w->cost;
-    return pattern_shared_learn(memo, addr, mask, bytes, kind);
+    return pattern_shared_learn(memo, addr, mask, bytes, kind, machine);
 }
 
 /* What pattern_global_cost() says; sector numbers count from addr[first active lane] / 32. */
 static inline const struct pattern_global *pattern_global(struct pattern_global_memo *memo,
                                                           const uint64_t addr[32], uint32_t mask,
-                                                          unsigned bytes)
+                                                          unsigned bytes,
+                                                          struct pattern_extent machine)
 {
     const struct pattern_global_way *w = pattern_global_known(memo, addr, mask);
     if (w)
         return &w->cost;
-    return pattern_global_learn(memo, addr, mask, bytes);
+    return pattern_global_learn(memo, addr, mask, bytes, machine);
 }
 
 #endif

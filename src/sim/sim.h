@@ -11,7 +11,8 @@
  * What is simulated: warps of 32 lanes with a divergence stack that reconverges at the immediate post-dominator.
  * A warp runs until it waits, ends, or has had its quantum; then the next warp of the block. Counts
  * are those of PTX instructions (origin `sim`): memory, tensor, barrier and shuffle counts are what ptxas makes of
- * them, arithmetic within about 25 % (ptxas fuses addresses and expands divisions).
+ * them, loads and stores that it joins counted as one (lower/merge.h); arithmetic within about 25 % (it fuses addresses
+ * and expands divisions). Faults and hazards are those of each instruction.
  *
  * The blocks of a cluster are run together, as one block of all their warps: each has its own shared memory, which the
  * others reach by mapa.shared::cluster (ld, st; no atomics, copies or mbarriers there). Bank conflicts of such accesses
@@ -76,6 +77,9 @@ struct sim_insn {
     struct sim_place at;
     enum sim_pipe pipe;
     bool barrier; /* a phase of the block ends here: bar.sync, barrier.sync, bar.red */
+    size_t
+        part_of; /* a load or store that ptxas joins with others: the instruction whose access is theirs and
+                       has its costs; else the instruction itself */
 };
 
 struct sim_facts {
@@ -179,29 +183,29 @@ struct sim_options {
 /* ---- What came of it. ---- */
 
 /* name, whether it is a figure of memory instructions, what it says. One instruction of a warp is one execution. */
-#define SIM_COUNTS(X)                                                                           \
-    X(executions, "warp instructions; guarded ones whose guard is false in all lanes included") \
-    X(lanes, "lanes that took part, summed: lanes / executions is the average of active lanes") \
-    X(divergences, "branches that split a warp")                                                \
-    X(smem_requests, "shared-memory instructions, ldmatrix and atomics included")               \
-    X(smem_wavefronts, "wavefronts of shared memory; above the ideal: bank conflicts")          \
-    X(smem_wavefronts_ideal, "wavefronts of the same accesses without a bank conflict")         \
-    X(smem_bytes, "bytes asked of shared memory, summed over lanes")                            \
-    X(global_requests, "global-memory instructions, cp.async and atomics included")             \
-    X(global_sectors, "sectors of 32 bytes that they touch")                                    \
-    X(global_sectors_ideal, "sectors that their distinct bytes need at least")                  \
-    X(global_bytes, "bytes asked of global memory, summed over lanes")                          \
-    X(local_requests, "local-memory instructions")                                              \
-    X(local_sectors, "sectors of local memory (32 lanes of a word are neighbours)")             \
-    X(l2_hits, "sectors found in the cache")                                                    \
-    X(l2_misses, "sectors not found in the cache")                                              \
-    X(dram_read_bytes, "bytes read behind the cache")                                           \
-    X(dram_write_bytes, "bytes written behind the cache")                                       \
-    X(tensor_ops, "products on tensor cores as the hardware counts them: mma.sync m16n8")       \
-    X(barriers, "bar.sync and its kin, a warp each")                                            \
-    X(shuffles, "shfl.sync")                                                                    \
-    X(votes, "vote, match, redux, elect")                                                       \
-    X(atomics, "atom and red, a warp each")                                                     \
+#define SIM_COUNTS(X)                                                                              \
+    X(executions, "warp instructions; guarded ones whose guard is false in all lanes included")    \
+    X(lanes, "lanes that took part, summed: lanes / executions is the average of active lanes")    \
+    X(divergences, "branches that split a warp")                                                   \
+    X(smem_requests, "shared-memory instructions of the machine, ldmatrix and atomics included")   \
+    X(smem_wavefronts, "wavefronts of shared memory; above the ideal: bank conflicts")             \
+    X(smem_wavefronts_ideal, "wavefronts of the same accesses without a bank conflict")            \
+    X(smem_bytes, "bytes asked of shared memory, summed over lanes")                               \
+    X(global_requests, "global-memory instructions of the machine, cp.async and atomics included") \
+    X(global_sectors, "sectors of 32 bytes that they touch")                                       \
+    X(global_sectors_ideal, "sectors that their distinct bytes need at least")                     \
+    X(global_bytes, "bytes asked of global memory, summed over lanes")                             \
+    X(local_requests, "local-memory instructions")                                                 \
+    X(local_sectors, "sectors of local memory (32 lanes of a word are neighbours)")                \
+    X(l2_hits, "sectors found in the cache")                                                       \
+    X(l2_misses, "sectors not found in the cache")                                                 \
+    X(dram_read_bytes, "bytes read behind the cache")                                              \
+    X(dram_write_bytes, "bytes written behind the cache")                                          \
+    X(tensor_ops, "products on tensor cores as the hardware counts them: mma.sync m16n8")          \
+    X(barriers, "bar.sync and its kin, a warp each")                                               \
+    X(shuffles, "shfl.sync")                                                                       \
+    X(votes, "vote, match, redux, elect")                                                          \
+    X(atomics, "atom and red, a warp each")                                                        \
     X(async_copies, "cp.async, a warp each")
 struct sim_counts {
 #define X(name, what) uint64_t name;

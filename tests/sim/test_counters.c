@@ -27,9 +27,9 @@ struct figures {
     struct statics machine;
 };
 
-/* Instructions of a program are those of the text, one by one. */
+/* Instructions of a program are those of the text, one by one; those that ptxas joins are one. */
 static void add_machine(struct statics *s, const struct trial *t, const char *entry,
-                        const struct sim_result *r)
+                        const struct sim_program *p, const struct sim_result *r)
 {
     struct ptx_module *m;
     struct err err = ERR_INIT;
@@ -38,7 +38,8 @@ static void add_machine(struct statics *s, const struct trial *t, const char *en
         ptx_inline(m, ptx_function(m, entry), &f, &err) != ST_OK || f->ninsns != r->insns)
         fatal("%s: %s", entry, err.text);
     for (size_t i = 0; i < r->insns; i++)
-        statics_add(f->insns[i].op, (double)r->insn[i].executions, s);
+        if (sim_program_insn(p, i).part_of == i)
+            statics_add(f->insns[i].op, (double)r->insn[i].executions, s);
     ptx_free(m);
 }
 
@@ -47,7 +48,7 @@ static void add_pass(void *ctx, const struct trial *t, int pass, const struct si
     struct figures *f = ctx;
     char entry[600];
     desc_entry(t->plan.desc, pass, entry, sizeof entry);
-    add_machine(&f->machine, t, entry, r);
+    add_machine(&f->machine, t, entry, t->program[pass], r);
     sim_counts_add(&f->counts, &r->total);
 }
 
@@ -111,10 +112,10 @@ static const struct counter {
     {"tensor_ops", SIM_COUNT_tensor_ops, 0, 100},
     {"barriers", SIM_COUNT_barriers, 0, 97},
     {"shuffles", SIM_COUNT_shuffles, 0, 100},
-    {"smem_wavefronts", SIM_COUNT_smem_wavefronts, 2, 75},
-    {"smem_wavefronts_ideal", SIM_COUNT_smem_wavefronts_ideal, 2, 80},
-    {"global_sectors", SIM_COUNT_global_sectors, 2, 94},
-    {"machine_instructions", -1, 15, 78},
+    {"smem_wavefronts", SIM_COUNT_smem_wavefronts, 2, 97},
+    {"smem_wavefronts_ideal", SIM_COUNT_smem_wavefronts_ideal, 2, 97},
+    {"global_sectors", SIM_COUNT_global_sectors, 2, 100},
+    {"machine_instructions", -1, 15, 82},
 };
 enum { COUNTERS_N = sizeof counters / sizeof *counters };
 
@@ -278,10 +279,10 @@ static void goals_are_reached(void)
         CU_ASSERT(rows > 0);
         CU_ASSERT((double)near * 100 >= counters[i].goal * (double)rows);
     }
-    size_t rows = 0, near = 0; /* the design's goal for both kinds of memory together */
+    size_t rows = 0, near = 0; /* both kinds of memory together */
     rows_of(counter_named("smem_wavefronts"), &rows, &near);
     rows_of(counter_named("global_sectors"), &rows, &near);
-    CU_ASSERT((double)near >= 0.85 * (double)rows);
+    CU_ASSERT((double)near >= 0.95 * (double)rows);
 }
 
 /* ---- for tests/gpu/counters ---- */

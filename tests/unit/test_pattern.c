@@ -337,6 +337,11 @@ static void test_global_known(void)
 
 /* ---- Memos. ---- */
 
+static struct pattern_extent own(unsigned bytes)
+{
+    return (struct pattern_extent){.bytes = bytes};
+}
+
 /* A memo says what a fresh count says: for patterns that return, that move, and that nearly return. */
 static void test_shared_memo(void)
 {
@@ -363,7 +368,7 @@ static void test_shared_memo(void)
                 a[__builtin_ctz(m)] += bytes;
             if (!any(8))
                 a[31 - __builtin_clz(m)] += bytes;
-            bad += !equal(*pattern_shared(&memo, a, m, bytes, kind),
+            bad += !equal(*pattern_shared(&memo, a, m, bytes, kind, own(bytes)),
                           pattern_shared_cost(a, m, bytes, kind));
         }
         learnt += memo.used > 1;
@@ -392,7 +397,7 @@ static void test_global_memo(void)
                 a[__builtin_ctz(mask)] += UINT64_C(1) << 33; /* a difference above 32 bits */
             struct pattern_global p;
             pattern_global_cost(a, mask, bytes, &p);
-            bad += !same_global(pattern_global(&memo, a, mask, bytes), &p);
+            bad += !same_global(pattern_global(&memo, a, mask, bytes, own(bytes)), &p);
         }
     }
     CU_ASSERT_EQUAL(bad, 0);
@@ -409,16 +414,41 @@ static void test_memo_finds(void)
         for (uint32_t i = 0; i < 32; i++) {
             a[i] = k * 132 + i * (4 + 4 * (k % PATTERN_WAYS));
         }
-        pattern_shared(&memo, a, ALL, 4, PATTERN_LOAD);
+        pattern_shared(&memo, a, ALL, 4, PATTERN_LOAD, own(4));
         for (uint32_t i = 0; i < 32; i++)
             wide[i] = k * 4096 + i * 4 * (1 + k % PATTERN_WAYS);
-        pattern_global(&global, wide, ALL, 4);
+        pattern_global(&global, wide, ALL, 4, own(4));
         if (k >= PATTERN_WAYS) {
             CU_ASSERT_EQUAL(memo.next, 0);
             CU_ASSERT_EQUAL(global.next, 0);
         }
     }
     CU_ASSERT_EQUAL(memo.used, PATTERN_WAYS);
+}
+
+/* What the machine moves for an instruction may be more than it asks for, or nothing. */
+static void test_extent(void)
+{
+    struct pattern_shared_memo all = {0}, none = {0};
+    struct pattern_global_memo sectors = {0}, no_sectors = {0};
+    uint32_t a[32];
+    uint64_t wide[32];
+    for (uint32_t i = 0; i < 32; i++) {
+        a[i] = 8 * i + 6; /* the last of four u16 */
+        wide[i] = 4096 + 32 * i + 30;
+    }
+    const struct pattern_extent whole = {.from = -6, .bytes = 8}, nothing = {.bytes = 0};
+    CU_ASSERT_EQUAL(pattern_shared(&all, a, ALL, 2, PATTERN_LOAD, whole)->wavefronts, 2);
+    CU_ASSERT_EQUAL(pattern_shared(&none, a, ALL, 2, PATTERN_LOAD, nothing)->wavefronts, 0);
+    CU_ASSERT_EQUAL(none.way[0].cost.ideal, 0);
+    CU_ASSERT_EQUAL(none.way[0].runs, 32); /* its bytes are its own */
+    const struct pattern_extent before = {.from = -62,
+                                          .bytes = 16}; /* another sector: two before */
+    const struct pattern_global *p = pattern_global(&sectors, wide, ALL, 2, before);
+    CU_ASSERT_EQUAL(p->sectors, 32);
+    CU_ASSERT_EQUAL(p->sector[0], -1);
+    CU_ASSERT_EQUAL(p->bytes[0], 0xffff);
+    CU_ASSERT_EQUAL(pattern_global(&no_sectors, wide, ALL, 2, nothing)->sectors, 0);
 }
 
 static const struct tap_test tests[] = {
@@ -431,6 +461,7 @@ static const struct tap_test tests[] = {
     {"a memo of shared memory says what a count says", test_shared_memo},
     {"a memo of global memory says what a count says", test_global_memo},
     {"a memo finds what it has seen", test_memo_finds},
+    {"accesses that the machine joins", test_extent},
 };
 
 TAP_MAIN("pattern", tests)

@@ -78,6 +78,22 @@ static void put_place(json_t *o, const struct sim_program *p, size_t insn)
     json_object_set_new(o, "at_line", json_integer(at.at.line));
 }
 
+/* What ptxas makes of an access and its neighbours, if it joins it with any: in words. */
+static void put_joined(json_t *o, const struct sim_program *p, size_t insn)
+{
+    const size_t lead = sim_program_insn(p, insn).part_of, all = sim_program_facts(p).insns;
+    int others = 0;
+    for (size_t i = 0; i < all; i++)
+        others += i != lead && sim_program_insn(p, i).part_of == lead;
+    if (lead != insn)
+        json_object_set_new(o, "joined",
+                            json_sprintf("ptxas joins it to the access of PTX line %d",
+                                         sim_program_insn(p, lead).ptx_line));
+    else if (others)
+        json_object_set_new(o, "joined",
+                            json_sprintf("one access with %d more, joined by ptxas", others));
+}
+
 /* Pass, place, instruction with its PTX, block, warp, turn and lanes. */
 static json_t *execution(const struct finding_scene *s, const struct sim_seen *e)
 {
@@ -87,6 +103,7 @@ static json_t *execution(const struct finding_scene *s, const struct sim_seen *e
     char *ptx = sim_program_ptx_line(s->program, in.ptx_line);
     put_place(o, s->program, e->insn);
     put_clean(o, "instruction", in.name);
+    put_joined(o, s->program, e->insn);
     put_clean(o, "ptx", ptx);
     put_clean(o, "pass", s->pass->name);
     json_object_set_new(o, "block",

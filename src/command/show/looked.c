@@ -25,7 +25,7 @@ struct executed {
     char *kernel, *shape, *params, *origin, *ptx;
     char *pass, *place, *file;
     int64_t line;
-    char *text, *instruction;
+    char *text, *instruction, *joined;
     json_t *block;
     int64_t warp, turn;
 };
@@ -69,6 +69,7 @@ static const struct field executed_fields[] = {
     FIELD(FIELD_INT, executed, line, .doc = "Its number."),
     FIELD(FIELD_TEXT, executed, text, .doc = "The text of the kernel's own line."),
     FIELD(FIELD_TEXT, executed, instruction, .doc = "The PTX instruction that was executed."),
+    FIELD(FIELD_TEXT, executed, joined, .doc = "What ptxas makes of it with its neighbours, where it joins loads or stores."),
     FIELD(FIELD_JSON, executed, block, .doc = "The block, [x,y,z]."),
     FIELD(FIELD_INT, executed, warp, .doc = "The warp of the block."),
     FIELD(FIELD_INT, executed, turn, .doc = "Which time it was that the warp came to the line."),
@@ -306,6 +307,7 @@ static void read_executed(struct executed *e, const struct looked *l, const json
                            .line = int_of(at, "line"),
                            .text = line_text(l, at, false),
                            .instruction = text_of(at, "instruction"),
+                           .joined = text_of(at, "joined"),
                            .block = json_is_array(block) ? json_deep_copy(block) : NULL,
                            .warp = int_of(at, "warp"),
                            .turn = int_of(l->seen, "turn")};
@@ -444,11 +446,12 @@ static void add_sectors(const struct looked *l, const char *name, struct str *ou
 static void add_cost(const struct looked *l, struct str *out)
 {
     const json_t *o = l->seen;
-    char *name = text_of(o, "instruction"), *way = text_of(o, "way"), *op = text_of(o, "op");
+    char *name = text_of(o, "instruction"), *way = text_of(o, "way"), *op = text_of(o, "op"),
+         *joined = text_of(o, "joined");
     if (l->view == LOOK_BANKS)
-        str_addf(out, "%s: %lld wavefront%s, ideal %lld", name ? name : "-",
-                 (long long)int_of(o, "wavefronts"), int_of(o, "wavefronts") == 1 ? "" : "s",
-                 (long long)int_of(o, "ideal"));
+        str_addf(out, "%s: %s%s%lld wavefront%s, ideal %lld", name ? name : "-",
+                 joined ? joined : "", joined ? ", " : "", (long long)int_of(o, "wavefronts"),
+                 int_of(o, "wavefronts") == 1 ? "" : "s", (long long)int_of(o, "ideal"));
     else if (l->view == LOOK_ACCESS)
         add_sectors(l, name ? name : "-", out);
     else
@@ -460,6 +463,7 @@ static void add_cost(const struct looked *l, struct str *out)
     free(name);
     free(way);
     free(op);
+    free(joined);
 }
 
 static void add_who(const struct looked *l, struct str *out)

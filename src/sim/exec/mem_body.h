@@ -28,7 +28,15 @@ struct IN_SET(access) {
     bool collective;
     uint8_t ordering;
     bool cta;
+    const struct pattern_extent *machine; /* what the machine moves; NULL: these bytes */
 };
+
+/* Of a piece of an access, `at` bytes from its begin; accesses that are joined have one piece. */
+INLINE struct pattern_extent IN_SET(machine_piece)(const struct pattern_extent *machine,
+                                                   uint32_t size, uint32_t piece)
+{
+    return machine && size == piece ? *machine : (struct pattern_extent){.bytes = piece};
+}
 
 INLINE void IN_SET(ask_cache)(struct worker *t, const struct IN_SET(access) * k, uint64_t first,
                               const struct pattern_global *p)
@@ -58,28 +66,35 @@ static void IN_SET(watch)(struct warp *w, const struct code *c, const struct IN_
 }
 
 static void IN_SET(cost_shared)(struct warp *w, const struct code *c, const u32 *addr, uint32_t m,
-                                uint32_t size, enum pattern_kind kind)
+                                const struct IN_SET(access) * k)
 {
     struct worker *t = worker_of(w);
     struct memo *memo = &t->memo[c - t->program->code];
     if (!memo->shared)
         memo->shared = xcalloc(1, sizeof *memo->shared);
-    const uint32_t piece = size > 16 ? 16 : size;
+    const uint32_t piece = k->size > 16 ? 16 : k->size;
+    const struct pattern_extent machine = IN_SET(machine_piece)(k->machine, k->size, piece);
     uint64_t wavefronts = 0, ideal = 0;
-    for (uint32_t at = 0; at < size; at += piece) {
+    for (uint32_t at = 0; at < k->size; at += piece) {
         uint32_t shifted[32];
         const uint32_t *from = (const uint32_t *)addr;
         if (at) {
             EACH_LANE shifted[i] = addr[i] + at;
             from = shifted;
         }
-        const struct pattern_shared *p = pattern_shared(memo->shared, from, m, piece, kind);
+        const struct pattern_shared *p =
+            pattern_shared(memo->shared, from, m, piece, k->pattern, machine);
         wavefronts += p->wavefronts;
         ideal += p->ideal;
     }
-    if (t->seeing)
-        observe_shared(t->observer, (const uint32_t *)addr, m, size, kind, wavefronts, ideal);
-    IN_SET(add_shared)(t, c, wavefronts, ideal, m, size);
+    if (t->seeing) {
+        uint32_t from[32];
+        const bool joined = machine.bytes && machine.bytes != piece;
+        EACH_LANE from[i] = addr[i] + (uint32_t)(joined ? machine.from : 0);
+        observe_shared(t->observer, from, m, joined ? machine.bytes : k->size, k->pattern,
+                       wavefronts, ideal);
+    }
+    IN_SET(add_shared)(t, c, wavefronts, ideal, m, k->size, machine.bytes != 0);
 }
 
 static void IN_SET(cost_global)(struct warp *w, const struct code *c, const u64 *addr, uint32_t m,
@@ -90,19 +105,24 @@ static void IN_SET(cost_global)(struct warp *w, const struct code *c, const u64 
     if (!memo->global)
         memo->global = xcalloc(1, sizeof *memo->global);
     const uint32_t piece = k->size > 16 ? 16 : k->size;
+    const struct pattern_extent machine = IN_SET(machine_piece)(k->machine, k->size, piece);
     uint64_t sectors = 0, ideal = 0;
     for (uint32_t at = 0; at < k->size; at += piece) {
         uint64_t from[32];
         EACH_LANE from[i] = addr[i] + at;
-        const struct pattern_global *p = pattern_global(memo->global, from, m, piece);
+        const struct pattern_global *p = pattern_global(memo->global, from, m, piece, machine);
         sectors += p->sectors;
         ideal += p->ideal;
         IN_SET(ask_cache)(t, k, from[__builtin_ctz(m)], p);
     }
-    if (t->seeing)
-        observe_global(t->observer, (const uint64_t *)addr, m, k->size, k->write, k->fetches,
+    if (t->seeing) {
+        uint64_t from[32];
+        const bool joined = machine.bytes && machine.bytes != piece;
+        EACH_LANE from[i] = addr[i] + (uint64_t)(int64_t)(joined ? machine.from : 0);
+        observe_global(t->observer, from, m, joined ? machine.bytes : k->size, k->write, k->fetches,
                        sectors, ideal);
-    IN_SET(add_global)(t, c, sectors, ideal, m, k->size);
+    }
+    IN_SET(add_global)(t, c, sectors, ideal, m, k->size, machine.bytes != 0);
 }
 
 /* Addresses as the program has them to where they lie in the memory of all blocks of the cluster; what a block does not
@@ -161,7 +181,7 @@ static uint32_t IN_SET(reach_shared)(struct warp *w, const struct code *c, u32 *
         }
     }
     if (worker_of(w)->counters)
-        IN_SET(cost_shared)(w, c, addr, m, k->size, k->pattern);
+        IN_SET(cost_shared)(w, c, addr, m, k);
     if (worker_of(w)->hazard)
         IN_SET(watch)(w, c, k, m, (const uint32_t *)addr, NULL);
     if (k->write)
@@ -367,6 +387,7 @@ static struct IN_SET(access) IN_SET(access_of)(const struct code_memory *mem, bo
                         : HAZARD_READ,
         .ordering = mem->ordering,
         .cta = mem->cta,
+        .machine = &mem->machine,
     };
 }
 
@@ -423,7 +444,8 @@ INLINE bool IN_SET(move_shared)(struct warp *w, const struct code *c, const stru
                                 uint32_t m, bool write, const u32 *addr)
 {
     const uint32_t size = (uint32_t)mem->bytes * mem->count;
-    const struct pattern_shared_way *way = IN_SET(quick_shared)(w, c, addr, m, size, write);
+    const struct pattern_shared_way *way =
+        IN_SET(quick_shared)(w, c, addr, m, size, write, mem->machine.bytes != 0);
     if (!way)
         return false;
     if (worker_of(w)->hazard)
@@ -437,7 +459,8 @@ INLINE bool IN_SET(move_global)(struct warp *w, const struct code *c, const stru
 {
     uint8_t *host;
     const uint32_t size = (uint32_t)mem->bytes * mem->count;
-    const struct pattern_global_way *way = IN_SET(quick_global)(w, c, addr, m, size, write, &host);
+    const struct pattern_global_way *way =
+        IN_SET(quick_global)(w, c, addr, m, size, write, mem->machine.bytes != 0, &host);
     if (!way)
         return false;
     struct worker *t = worker_of(w);
@@ -554,6 +577,7 @@ OP(ATOM)
     k.around = true;
     k.act = HAZARD_ATOMIC;
     k.pattern = PATTERN_ATOMIC;
+    k.machine = NULL;
     uint8_t *p[32];
     u64 addr[32] __attribute__((aligned(64)));
     IN_SET(address64)(w, c, mem, addr);
@@ -605,10 +629,10 @@ OP(CP_ASYNC)
     if (!m)
         return;
     IN_SET(fill32)(to, m);
-    const struct IN_SET(access)
-        k = {.size = bytes, .align = bytes, .write = true, .act = HAZARD_COPY};
+    const struct IN_SET(access) k = {
+        .size = bytes, .align = bytes, .write = true, .pattern = PATTERN_STORE, .act = HAZARD_COPY};
     if (t->counters)
-        IN_SET(cost_shared)(w, c, to, m, bytes, PATTERN_STORE);
+        IN_SET(cost_shared)(w, c, to, m, &k);
     if (t->hazard)
         IN_SET(watch)(w, c, &k, m, (const uint32_t *)to, NULL);
     struct async_copy *a = async_issue(w);

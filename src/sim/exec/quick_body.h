@@ -6,23 +6,23 @@
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 
-/* Counts of a memory instruction, of the instruction and of the block. */
+/* Counts of a memory instruction, of the instruction and of the block. `asks`: it makes the machine's access. */
 INLINE void IN_SET(add_shared)(struct worker *t, const struct code *c, uint64_t wavefronts,
-                               uint64_t ideal, uint32_t m, uint32_t size)
+                               uint64_t ideal, uint32_t m, uint32_t size, bool asks)
 {
     struct sim_counts *n = &t->cost[c->insn], *s = &t->sum;
     const uint64_t bytes = (uint64_t)__builtin_popcount(m) * size;
-    n->smem_requests++, s->smem_requests++;
+    n->smem_requests += asks, s->smem_requests += asks;
     n->smem_wavefronts += wavefronts, s->smem_wavefronts += wavefronts;
     n->smem_wavefronts_ideal += ideal, s->smem_wavefronts_ideal += ideal;
     n->smem_bytes += bytes, s->smem_bytes += bytes;
 }
 INLINE void IN_SET(add_global)(struct worker *t, const struct code *c, uint64_t sectors,
-                               uint64_t ideal, uint32_t m, uint32_t size)
+                               uint64_t ideal, uint32_t m, uint32_t size, bool asks)
 {
     struct sim_counts *n = &t->cost[c->insn], *s = &t->sum;
     const uint64_t bytes = (uint64_t)__builtin_popcount(m) * size;
-    n->global_requests++, s->global_requests++;
+    n->global_requests += asks, s->global_requests += asks;
     n->global_sectors += sectors, s->global_sectors += sectors;
     n->global_sectors_ideal += ideal, s->global_sectors_ideal += ideal;
     n->global_bytes += bytes, s->global_bytes += bytes;
@@ -63,7 +63,7 @@ INLINE bool IN_SET(written_runs)(const uint64_t *bits, const struct pattern_shar
  * at lane by lane. An access is as aligned as it is long. */
 INLINE const struct pattern_shared_way *IN_SET(quick_shared)(struct warp *w, const struct code *c,
                                                              const u32 *addr, uint32_t m,
-                                                             uint32_t size, bool write)
+                                                             uint32_t size, bool write, bool asks)
 {
     struct block *b = w->block;
     struct worker *t = worker_of(w);
@@ -80,7 +80,7 @@ INLINE const struct pattern_shared_way *IN_SET(quick_shared)(struct warp *w, con
         for (uint32_t i = 0; i < way->runs; i++)
             written_mark(b->shared_written, first + (uint32_t)way->run[i].at, way->run[i].bytes);
     }
-    IN_SET(add_shared)(t, c, way->cost.wavefronts, way->cost.ideal, m, size);
+    IN_SET(add_shared)(t, c, way->cost.wavefronts, way->cost.ideal, m, size, asks);
     b->changes += write;
     return way;
 }
@@ -88,7 +88,7 @@ INLINE const struct pattern_shared_way *IN_SET(quick_shared)(struct warp *w, con
 /* The same in global memory: *host is where the first active lane's bytes are. The cache is not asked yet. */
 INLINE const struct pattern_global_way *IN_SET(quick_global)(struct warp *w, const struct code *c,
                                                              const u64 *addr, uint32_t m,
-                                                             uint32_t size, bool write,
+                                                             uint32_t size, bool write, bool asks,
                                                              uint8_t **host)
 {
     struct worker *t = worker_of(w);
@@ -111,7 +111,7 @@ INLINE const struct pattern_global_way *IN_SET(quick_global)(struct warp *w, con
         written_mark_shared(al->written, at, size);
     }
     *host = al->host + first;
-    IN_SET(add_global)(t, c, way->cost.sectors, way->cost.ideal, m, size);
+    IN_SET(add_global)(t, c, way->cost.sectors, way->cost.ideal, m, size, asks);
     return way;
 }
 

@@ -170,7 +170,8 @@ static void take(struct chain *c, uint32_t i)
 {
     const struct ptx_insn *in = &c->f->insns[i];
     const double before = c->machine.total;
-    statics_add(in->op, 1, &c->machine);
+    if (c->p->insn[i].part_of == i) /* else another makes its access */
+        statics_add(in->op, 1, &c->machine);
     c->start = (struct way){.length = 0};
     flow_registers(c->f, in, visit_reads, c);
     c->result = c->start;

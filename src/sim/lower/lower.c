@@ -118,7 +118,7 @@ static void copy_insns(struct lower *l)
     for (uint32_t i = 0; i < l->f->ninsns; i++) {
         const struct ptx_insn *x = &l->f->insns[i];
         p->insn[i] = (struct sim_insn){
-            .name = x->op->text, .ptx_line = (int)x->line, .pipe = SIM_PIPE_other};
+            .name = x->op->text, .ptx_line = (int)x->line, .pipe = SIM_PIPE_other, .part_of = i};
         if (x->location < l->module->nlocations)
             p->insn[i].at = p->places[x->location];
     }
@@ -171,6 +171,29 @@ static enum status place_variables(struct lower *l)
     l->p->facts.shared_align = align;
     l->p->dynamic_offset = (l->p->facts.static_shared + align - 1) / align * align;
     return ST_OK;
+}
+
+/* Where a variable lies, for merge.h: those of the module are as aligned as they say. */
+static struct address_low place_of_variable(void *ctx, const struct ptx_variable *v)
+{
+    struct lower *l = ctx;
+    uint64_t addr = 0;
+    int reloc = -1;
+    enum sim_space space = SIM_NOWHERE;
+    if (v->space != PTX_SPACE_SHARED) {
+        const unsigned bits = (unsigned)__builtin_ctz(v->align | 1u << ADDRESS_LOW_BITS);
+        return (struct address_low){.bits = (uint8_t)bits};
+    }
+    if (lower_variable(l, v, &addr, &reloc, &space) != ST_OK)
+        return (struct address_low){.bits = 0};
+    return (struct address_low){.bits = 4, .value = addr % 16}; /* as ptxas: to 16 bytes */
+}
+
+static void merge_memory(struct lower *l)
+{
+    l->merged = merge_accesses(l->f, l->flow, place_of_variable, l);
+    for (uint32_t n = 0; l->merged && n < l->f->ninsns; n++)
+        l->p->insn[n].part_of = l->merged[n].bytes ? l->merged[n].with : n;
 }
 
 /* ---- The whole ---- */
@@ -271,8 +294,10 @@ static enum status lower_function(struct lower *l)
     copy_places(l);
     copy_insns(l);
     st = place_variables(l);
-    if (st == ST_OK)
+    if (st == ST_OK) {
+        merge_memory(l);
         st = lower_all(l);
+    }
     p->place_of = l->place->slot; /* registers may be looked at */
     l->place->slot = NULL;
     p->facts.slots = (int)l->place->nslots;
@@ -320,6 +345,7 @@ enum status sim_program_new(const char *ptx, size_t len, const char *entry,
     flow_free(l.flow);
     place_free(l.place);
     free(l.code_of);
+    free(l.merged);
     free(l.constant_at);
     free(l.shared_at);
     if (st == ST_OK)

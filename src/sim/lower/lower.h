@@ -6,6 +6,7 @@
 
 #include "sim/code.h"
 #include "sim/flow.h"
+#include "sim/lower/merge.h"
 #include "sim/place.h"
 #include "sim/ptx.h"
 
@@ -24,7 +25,8 @@ struct lower {
     const char *const *word; /* words of its opcode behind the base that are not consumed yet */
     int words;
 
-    uint32_t *code_of; /* by instruction: its first code */
+    struct merged *merged; /* by instruction; NULL: none is */
+    uint32_t *code_of;     /* by instruction: its first code */
     size_t code_cap, memory_cap, tensor_cap, constant_cap, variable_cap, targets_cap;
     uint32_t *constant_at; /* hash table of constants, by slot + 1 */
     uint32_t constant_mask;

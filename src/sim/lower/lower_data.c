@@ -497,6 +497,17 @@ static enum status data_registers(struct lower *l, const struct ptx_operand *o,
     return ST_OK;
 }
 
+/* Of this instruction: its own bytes, those of all that are joined with it, or none. */
+static struct pattern_extent machine_access(const struct lower *l, uint32_t bytes)
+{
+    const struct merged *m = l->merged ? &l->merged[l->index] : NULL;
+    if (!m || !m->bytes)
+        return (struct pattern_extent){.bytes = bytes};
+    if (m->with != l->index)
+        return (struct pattern_extent){.bytes = 0};
+    return (struct pattern_extent){.from = m->from, .bytes = m->bytes};
+}
+
 static enum status lower_load_store(struct lower *l, bool store)
 {
     struct code_memory m = {0};
@@ -517,6 +528,7 @@ static enum status lower_load_store(struct lower *l, bool store)
     if (!store && d->kind == PTX_REG && ptx_type_bytes(l->f->regs[d->reg].type) == 2)
         m.is_signed = m.is_signed && m.bytes == 1;
     m.half_reg = !store && d->kind == PTX_REG && ptx_type_bytes(l->f->regs[d->reg].type) == 2;
+    m.machine = machine_access(l, (uint32_t)m.bytes * m.count);
     struct code *c = lower_emit(l, store ? OP_ST : OP_LD, SIM_PIPE_lsu);
     c->a = a;
     c->target = lower_memory(l, &m);
