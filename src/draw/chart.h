@@ -297,6 +297,29 @@ struct lane_chart {
 struct lane_map *lanes_add(struct lane_chart *c);
 void lanes_cells(struct lane_map *m, int n); /* room for n */
 
+/* ---- lines of a source, and what each costs ---- */
+
+struct cost_line {
+    int64_t number;
+    char *text;   /* "" for an empty line */
+    double value; /* of the counter; 0: the line has none of it */
+};
+enum { COST_LINES_MAX = 4000 };
+struct cost_chart {
+    char *kernel, *counter, *title, *unit; /* "fa2", "smem_wavefronts", "SMEM wavefronts", "" */
+    double total, elsewhere;               /* of the run; what of it belongs to none of the lines */
+    struct cost_line *lines;
+    int n;
+};
+void cost_lines(struct cost_chart *c, int n); /* room for n, COST_LINES_MAX at most */
+enum { COST_MARGIN = 13 };
+/* Value, share and shade of a line in COST_MARGIN columns, its blank at the right included; nothing for 0. `most`: of
+ * the costliest line. */
+struct canvas;
+void cost_margin(struct canvas *c, int x, int y, double value, double most, double total);
+/* "SMEM wavefronts by line: 93.7 k in all, darkest 40.1 %; 0.2 % of no line". */
+void cost_words(const struct cost_chart *c, struct str *out);
+
 /* ---- a picture ---- */
 
 /* What is said about a picture as a whole, outside it. */
@@ -374,7 +397,7 @@ struct chart_kind {
 /* Those that producers fill. */
 extern const struct chart_kind chart_heat, chart_lines, chart_ratios, chart_times, chart_stack,
     chart_timeline, chart_smem, chart_lanes, chart_sm, chart_pairs, chart_roofline, chart_histogram,
-    chart_samples;
+    chart_samples, chart_source;
 /* Every kind, in the order of local.mk: what says most comes first. NULL ends; so do their names. */
 extern const struct chart_kind *const chart_kinds[];        /* NULL ends */
 extern const char *const chart_names[];                     /* the words; NULL ends */

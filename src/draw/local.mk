@@ -11,6 +11,7 @@ chart_files = \
   %D%/timeline.c \
   %D%/smem.c \
   %D%/lanes.c \
+  %D%/source.c \
   %D%/sm.c \
   %D%/roofline.c \
   %D%/histogram.c \

@@ -626,6 +626,8 @@ static void begin(const struct session *s, unsigned flags, struct request *out)
     }
     problem_copy(&out->problem, &s->settings.problem);
     options_copy(&out->options, &s->settings.options);
+    if (flags & REQUEST_COUNTS && !out->options.backend)
+        out->options.backend = xstrdup(backend_simulator()->name);
 }
 
 static enum status make(struct session *s, struct source *c, struct request *out, struct err *err)

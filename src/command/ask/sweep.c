@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backend/counters.h"
 #include "base/mem.h"
 #include "base/number.h"
 #include "base/sanitize.h"
@@ -515,9 +516,16 @@ static enum status begin(struct session *s, struct cmd_call *c, const char *metr
     return mark_values(c, "base", ST_USAGE, err);
 }
 
+bool sweep_is_counted(const char *metric)
+{
+    return counter_find(metric) != NULL || str_starts(metric, "predicted_") ||
+           !strcmp(metric, "hazards");
+}
+
 static unsigned request_flags(const struct sweep *w)
 {
-    return REQUEST_AXES | (w->measured && !w->recorded ? 0 : REQUEST_PLAN);
+    return REQUEST_AXES | (w->measured && !w->recorded ? 0 : REQUEST_PLAN) |
+           (w->measured && sweep_is_counted(w->metric) ? REQUEST_COUNTS : 0);
 }
 
 /* A GPU by that name, and it is not this machine's. A name that there is not is refused later. */
@@ -584,7 +592,7 @@ enum status sweep_make(struct session *s, struct cmd_call *c, struct sweep *out,
 {
     const char *base = call_key(c, "base");
     enum status st = begin(s, c, call_key(c, "metric"), base, out, err);
-    out->recorded = out->measured && names_far_gpu(s, c);
+    out->recorded = out->measured && !sweep_is_counted(out->metric) && names_far_gpu(s, c);
     if (!st)
         st = request_make(s, c, request_flags(out), &out->base, err);
     if (!st && !out->base.nkernels)

@@ -44,6 +44,8 @@ struct sweep_words {
 };
 enum status sweep_of(struct session *s, const char *kernels, const struct sweep_words *axes,
                      int naxes, const char *metric, struct sweep *out, struct err *err);
+/* Is it a metric that the simulator counts, or makes of its counts? Without a backend it runs, with a GPU or without. */
+bool sweep_is_counted(const char *metric);
 void sweep_clear(struct sweep *w);
 
 /* Indexes on the axes of a point, and back; the second axis runs fastest. */

@@ -9,6 +9,7 @@
 #include "command/ask/request.h"
 #include "command/output.h"
 #include "command/session.h"
+#include "command/show/costs.h"
 #include "command/show/predicted_words.h"
 #include "command/show/profile.h"
 #include "command/show/simulated.h"
@@ -46,8 +47,9 @@ static const struct columns columns = {
 /* ---- the rows ---- */
 
 /* Rows of every kernel of the request, counted where that is permitted; `parts`: of its lines, or of its phases. */
-static void count(struct session *s, const struct request *r, struct measured *m,
-                  struct rowset *rows, struct rowset *parts)
+static void count(struct session *s, const struct request *r, const struct counter *heat,
+                  struct measured *m, struct rowset *rows, struct rowset *parts,
+                  struct charts *pictures)
 {
     const struct measure_how how = {.kind = JOB_PROFILE, .no_store = true, .verb = "profile"};
     struct measuring *x = measure_start(s, r, &how);
@@ -59,9 +61,10 @@ static void count(struct session *s, const struct request *r, struct measured *m
     predicted_compare(s, &m->rows);
     for (int i = 0; i < r->nkernels; i++) {
         profile_add(rows, &m->rows.v[i], profiles[i]);
-        if (parts->type == &line_type)
+        if (parts->type == &line_type) {
             lines_add(parts, &m->rows.v[i], r->descs[i], profiles[i]);
-        else
+            charts_add(pictures, costs_chart(profiles[i], &m->rows.v[i], r->descs[i], heat));
+        } else
             phases_add(parts, &m->rows.v[i], r->descs[i], profiles[i]);
         json_decref(profiles[i]);
     }
@@ -168,19 +171,64 @@ static enum status print(struct session *s, struct cmd_call *c, const struct req
                                      reason ? reason : "the worker gave no figures");
 }
 
-/* Lines or phases, below what was measured. */
+/* The sources with what their lines cost. */
+static void add_pictures(struct session *s, struct cmd_call *c, const struct charts *pictures)
+{
+    const int width = call_width(s, c);
+    for (size_t i = 0; i < pictures->n; i++) {
+        const struct cost_chart *m = pictures->v[i]->model;
+        struct canvas *canvas =
+            canvas_new(width > 40 && width < 400 ? width : 160, m->n + 1, s->front.glyphs);
+        if (pictures->n > 1)
+            str_addf(c->out, "%s\n", m->kernel);
+        chart_source.cells(canvas, (struct rect){0, 0, canvas->w, canvas->h}, m, &CHART_WHOLE);
+        canvas_to_text(canvas, c->out);
+        canvas_free(canvas);
+    }
+}
+
+/* Lines or phases, below what was measured; `heat`: the lines where they stand in the source. */
 static enum status print_parts(struct session *s, struct cmd_call *c, const struct request *r,
-                               const struct rowset *rows, const struct rowset *parts)
+                               const struct rowset *rows, const struct rowset *parts,
+                               const struct charts *pictures, bool heat)
 {
     const enum format f = call_format(c);
     const bool lines = parts->type == &line_type;
+    const struct columns *columns_of = lines ? &line_columns : &phase_columns;
     if (f == FORMAT_TEXT)
         add_heads(c->out, r, rows);
-    call_rows(s, c, parts, lines ? &line_columns : &phase_columns);
+    charts_share(&c->charts, pictures);
+    if (heat && f == FORMAT_TEXT) {
+        add_pictures(s, c, pictures);
+        call_remember(s, c, parts, columns_of);
+        return ST_OK;
+    }
+    call_rows(s, c, parts, columns_of);
     return ST_OK;
 }
 
 /* ---- the verb ---- */
+
+/* Which counter shades the lines, and that lines are meant. */
+static enum status read_heat(struct cmd_call *c, const char **by, const struct counter **heat,
+                             struct err *err)
+{
+    const char *word = call_key(c, "heat");
+    *heat = cost_counter(word ? word : cost_counter_name(NULL, 0));
+    if (!word)
+        *heat = cost_counter("warp_instructions");
+    if (word && !*heat) {
+        err_set(err, ST_USAGE, "heat has no value \"%.40s\": it is a counter of lines", word);
+        err_suggest(err, str_nearest(word, cost_counter_name, NULL));
+        return call_mark_key(c, "heat", ST_USAGE, err);
+    }
+    if (word && *by && strcmp(*by, by_words[0])) {
+        err_set(err, ST_USAGE, "heat is of lines: by=line");
+        return call_mark_key(c, "heat", ST_USAGE, err);
+    }
+    *by = word ? by_words[0] : *by;
+    return ST_OK;
+}
 
 static enum status check_request(const struct request *r, const char *by, struct err *err)
 {
@@ -219,8 +267,13 @@ static enum status exec_profile(struct session *s, struct cmd_call *c, struct er
     struct str command = {0};
     (void)call_format(c); /* the options are known from here on */
     const char *by = call_key(c, "by");
+    const struct counter *heat;
     const bool simulated = !names_backend(s, c) && !backend_usual()->counts;
-    enum status st = request_make(s, c, simulated ? REQUEST_PLAN : 0, &r, err);
+    enum status st = read_heat(c, &by, &heat, err);
+    if (st)
+        return st;
+    const bool shaded = by && call_key(c, "heat");
+    st = request_make(s, c, simulated ? REQUEST_PLAN : 0, &r, err);
     if (st)
         return st;
     if (simulated)
@@ -236,14 +289,16 @@ static enum status exec_profile(struct session *s, struct cmd_call *c, struct er
     c->command = str_take(&command);
     struct rowset rows = {.type = &profile_type},
                   parts = {.type = by && !strcmp(by, by_words[0]) ? &line_type : &phase_type};
-    count(s, &r, &m, &rows, &parts);
+    struct charts pictures = {0};
+    count(s, &r, heat, &m, &rows, &parts, &pictures);
     if (m.status == ST_CANCELLED)
         st = err_set(err, ST_CANCELLED, "cancelled");
     else
-        st = by && parts.n ? print_parts(s, c, &r, &rows, &parts)
+        st = by && parts.n ? print_parts(s, c, &r, &rows, &parts, &pictures, shaded)
                            : print(s, c, &r, &m.rows, &rows, err);
     rowset_clear(&rows);
     rowset_clear(&parts);
+    charts_clear(&pictures);
     measured_clear(&m);
     request_clear(&r);
     return st;
@@ -252,6 +307,7 @@ static enum status exec_profile(struct session *s, struct cmd_call *c, struct er
 static const struct cmd_key profile_keys[] = {
     {"by", "a row for each source line, or for each phase between barriers (backend=sim)",
      by_words},
+    {"heat", "the source with what each line has of this counter, shaded (backend=sim)", NULL},
     {0},
 };
 

@@ -8,10 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backend/counters.h"
 #include "command/ask/axis.h"
 #include "command/ask/request.h"
 
-/* In the order of the arrow keys: what the plan gives, then what a run gives. */
+/* In the order of the arrow keys: what the plan gives, then what a run gives; behind these what the simulator counts. */
 static const char *const metrics[] = {
     "occupancy_pct",
     "blocks_per_sm",
@@ -29,6 +30,7 @@ static const char *const metrics[] = {
     "cv_pct",
     "error_ratio",
     "rounding_ratio",
+    "predicted_us",
     NULL,
 };
 
@@ -175,16 +177,29 @@ static bool step_values(struct sweep_setup *x, int axis, int dir)
     return true;
 }
 
+/* The i-th metric of the arrow keys; NULL behind the last. */
+static const char *metric_at(int i)
+{
+    const int fixed = sizeof metrics / sizeof *metrics - 1;
+    if (i < fixed)
+        return metrics[i];
+    int n = fixed;
+    for (const struct counter *c = counters; c->field; c++)
+        if (field_find(run_fields, c->field) && n++ == i)
+            return c->field;
+    return NULL;
+}
+
 static void step_metric(struct sweep_setup *x, int dir)
 {
     int n = 0, at = -1;
-    for (; metrics[n]; n++)
-        if (strcmp(metrics[n], x->metric) == 0)
+    for (; metric_at(n); n++)
+        if (strcmp(metric_at(n), x->metric) == 0)
             at = n;
     at = at < 0 ? 0 : (at + dir + n) % n;
-    if (!strcmp(metrics[at], "ratio") && x->app->marks.n < 2) /* of what to what? */
+    if (!strcmp(metric_at(at), "ratio") && x->app->marks.n < 2) /* of what to what? */
         at = (at + dir + n) % n;
-    snprintf(x->metric, sizeof x->metric, "%s", metrics[at]);
+    snprintf(x->metric, sizeof x->metric, "%s", metric_at(at));
 }
 
 bool sweep_setup_step(struct sweep_setup *x, int row, int dir)
