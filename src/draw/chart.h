@@ -312,12 +312,12 @@ struct cost_chart {
     int n;
 };
 void cost_lines(struct cost_chart *c, int n); /* room for n, COST_LINES_MAX at most */
-enum { COST_MARGIN = 13 };
+enum { COST_MARGIN = 14 };
 /* Value, share and shade of a line in COST_MARGIN columns, its blank at the right included; nothing for 0. `most`: of
  * the costliest line. */
 struct canvas;
 void cost_margin(struct canvas *c, int x, int y, double value, double most, double total);
-/* "SMEM wavefronts by line: 93.7 k in all, darkest 40.1 %; 0.2 % of no line". */
+/* "SMEM wavefronts: 93.7 k, 40.1 % in line 70; 0.2 % of no line". */
 void cost_words(const struct cost_chart *c, struct str *out);
 
 /* ---- a picture ---- */

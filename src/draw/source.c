@@ -39,12 +39,20 @@ void cost_lines(struct cost_chart *c, int n)
     c->lines = model_list(&line_layout, c->n = n < COST_LINES_MAX ? n : COST_LINES_MAX);
 }
 
+/* The costliest line; NULL: none costs anything. */
+static const struct cost_line *costliest(const struct cost_chart *c)
+{
+    const struct cost_line *most = NULL;
+    for (int i = 0; i < c->n; i++)
+        if (c->lines[i].value > (most ? most->value : 0))
+            most = &c->lines[i];
+    return most;
+}
+
 static double most_of(const struct cost_chart *c)
 {
-    double most = 0;
-    for (int i = 0; i < c->n; i++)
-        most = fmax(most, c->lines[i].value);
-    return most;
+    const struct cost_line *most = costliest(c);
+    return most ? most->value : 0;
 }
 
 static bool source_sound(const void *model)
@@ -59,11 +67,13 @@ static bool source_sound(const void *model)
 void cost_words(const struct cost_chart *c, struct str *out)
 {
     char all[NUMBER_BUF];
-    str_addf(out, "%s by line: %s%s%s in all", c->title, number_fmt_count(all, c->total),
+    const struct cost_line *most = costliest(c);
+    str_addf(out, "%s: %s%s%s", c->title, number_fmt_count(all, c->total),
              c->unit && *c->unit ? " " : "", c->unit ? c->unit : "");
-    if (c->total > 0)
-        str_addf(out, ", darkest %.3g %%", 100 * most_of(c) / c->total);
-    if (c->total > 0 && c->elsewhere > 0)
+    if (c->total > 0 && most)
+        str_addf(out, ", %.3g %% in line %lld", 100 * most->value / c->total,
+                 (long long)most->number);
+    if (c->total > 0 && c->elsewhere > 0.005 * c->total)
         str_addf(out, "; %.2g %% of no line", 100 * c->elsewhere / c->total);
 }
 
@@ -89,7 +99,7 @@ void cost_margin(struct canvas *c, int x, int y, double value, double most, doub
         canvas_put(c, x + 8 + i, y, ROLE_HEAT, shade(c, most > 0 ? value / most : 0));
     const double pct = 100 * value / total;
     if (pct >= 0.95)
-        canvas_textf(c, x + 10, y, 2, ROLE_DIM, "%2.0f", fmin(pct, 99));
+        canvas_textf(c, x + 10, y, 3, ROLE_DIM, "%3.0f", pct);
 }
 
 /* Tabs are not in models; the text is cut at the edge. */

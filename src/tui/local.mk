@@ -12,6 +12,7 @@ libattnscope_ui_a_SOURCES += \
   %D%/kit/clip.h %D%/kit/clip.c \
   %D%/kit/codeview.h %D%/kit/codeview.c \
   %D%/screens/compare.c \
+  %D%/screens/source_costs.h %D%/screens/source_costs.c \
   %D%/screens/compare_counters.h %D%/screens/compare_counters.c \
   %D%/screens/contender.h %D%/screens/contender.c \
   %D%/screens/compare_view.h %D%/screens/compare_view.c \

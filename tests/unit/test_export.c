@@ -564,6 +564,44 @@ static struct chart *lanes_sample(void)
     return c;
 }
 
+/* Two lines of a source, one of which costs nothing. */
+static struct chart *source_sample(void)
+{
+    struct chart *c = chart_new(&chart_source);
+    struct cost_chart *m = c->model;
+    m->kernel = xstrdup("fa2");
+    m->counter = xstrdup("smem_wavefronts");
+    m->title = xstrdup("SMEM wavefronts");
+    m->unit = xstrdup("");
+    m->total = 4000;
+    m->elsewhere = 1000;
+    cost_lines(m, 2);
+    m->lines[0] = (struct cost_line){.number = 70, .text = xstrdup("k = Ks[j];"), .value = 3000};
+    m->lines[1] = (struct cost_line){.number = 71, .text = xstrdup("}"), .value = 0};
+    return c;
+}
+
+/* A line that costs nothing has no figure; the words have the total, the costliest line and what is of none. */
+static void test_source(void)
+{
+    struct chart *c = source_sample();
+    struct canvas *canvas = canvas_new(80, 3, GLYPHS_ASCII);
+    struct str text = {0}, svg = {0};
+    c->kind->cells(canvas, (struct rect){0, 0, 80, 3}, c->model, &CHART_WHOLE);
+    canvas_to_text(canvas, &text);
+    c->kind->svg(&svg, c, true);
+    CU_ASSERT_STRING_EQUAL(str_text(&text),
+                           "SMEM wavefronts: 4.00 k, 75 % in line 70; 25 % of no line\n"
+                           "  70  3.00 k ## 75 k = Ks[j];\n"
+                           "  71               }\n");
+    CU_ASSERT_PTR_NOT_NULL(strstr(str_text(&svg), "line 70: 3.00 k of SMEM wavefronts, 75 %"));
+    CU_ASSERT_PTR_NULL(strstr(str_text(&svg), "line 71:"));
+    str_free(&text);
+    str_free(&svg);
+    canvas_free(canvas);
+    chart_free(c);
+}
+
 /* What only bounds is never drawn as a bar. */
 static void test_pairs(void)
 {
@@ -612,6 +650,7 @@ static void sample_charts(struct charts *out)
         charts_clear(&more);
         json_decref(tables[i]);
     }
+    charts_add(out, source_sample());
     charts_add(out, sm_sample());
     charts_add(out, lanes_sample());
     charts_add(out, pairs_sample());
@@ -1016,6 +1055,7 @@ static void bring_pictures(json_t *table, size_t *strings)
     json_t *predicted = predicted_table();
     table_charts(predicted, NULL, &charts);
     json_decref(predicted);
+    charts_add(&charts, source_sample());
     json_t *o = charts_to_json(&charts);
     json_object_set_new(table, "charts", spoil(o, 60, strings));
     json_decref(o);
@@ -1156,6 +1196,7 @@ static const struct tap_test tests[] = {
     {"captions", test_captions},
     {"captions name each once, and fit", test_long_captions},
     {"paired bars; what only bounds is none", test_pairs},
+    {"lines of a source, and what they cost", test_source},
     {"models are drawn alike after a journey as text", test_travel},
     {"a table's own model comes first", test_brought},
     {"report: findings, commands, nothing from outside", test_report},

@@ -23,11 +23,11 @@ struct request {
 /* ---- making ---- */
 
 enum {
-    REQUEST_PLAN = 1,  /* of the CUDA kernels, whatever the backend */
-    REQUEST_AXES = 2,  /* pairs that are lists or ranges are left alone */
-    REQUEST_C = 8,     /* of the C kernels, whatever the backend */
+    REQUEST_PLAN = 1,    /* of the CUDA kernels, whatever the backend */
+    REQUEST_AXES = 2,    /* pairs that are lists or ranges are left alone */
+    REQUEST_C = 8,       /* of the C kernels, whatever the backend */
     REQUEST_COUNTS = 32, /* what the simulator counts: it runs what names no backend */
-    REQUEST_FRESH = 4, /* over the defaults, not over the session's settings */
+    REQUEST_FRESH = 4,   /* over the defaults, not over the session's settings */
     /* Without a backend by name and without a GPU, a parameter that the CUDA source of a kernel has alone leaves that
      * kernel's C version out: `descs` is NULL, as where there is none. */
     REQUEST_MEANS_CUDA = 16,

@@ -164,10 +164,8 @@ static const double soon_flops = 5e9;
 enum status costs_start(struct session *s, const struct kernel *k, struct measuring **job,
                         struct err *err)
 {
-    const struct request_word by[] = {{"backend", backend_simulator()->name},
-                                      {"hazards", "off"},
-                                      {"blocks", "some"},
-                                      {0}};
+    const struct request_word by[] = {
+        {"backend", backend_simulator()->name}, {"hazards", "off"}, {"blocks", "some"}, {0}};
     struct request r;
     if (!simulator_takes(k))
         return err_set(err, ST_NO, "%s has no CUDA source, and the simulator runs nothing else",
@@ -178,8 +176,7 @@ enum status costs_start(struct session *s, const struct kernel *k, struct measur
     if (st != ST_OK)
         return st;
     const bool samples = r.descs[0]->npasses == 1 && !r.descs[0]->nws;
-    if (measure_refuses(&r, 0, err) ||
-        (!samples && shape_flops(&r.problem.shape) > soon_flops)) {
+    if (measure_refuses(&r, 0, err) || (!samples && shape_flops(&r.problem.shape) > soon_flops)) {
         st = simulate_shrink(&r) ? ST_OK : ST_NO;
         if (st == ST_OK && err)
             err->text[0] = '\0';

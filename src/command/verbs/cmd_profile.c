@@ -267,12 +267,13 @@ static enum status exec_profile(struct session *s, struct cmd_call *c, struct er
     struct str command = {0};
     (void)call_format(c); /* the options are known from here on */
     const char *by = call_key(c, "by");
+    const char *word = call_key(c, "heat");
     const struct counter *heat;
-    const bool simulated = !names_backend(s, c) && !backend_usual()->counts;
+    const bool simulated = !names_backend(s, c) && (by || word || !backend_usual()->counts);
     enum status st = read_heat(c, &by, &heat, err);
     if (st)
         return st;
-    const bool shaded = by && call_key(c, "heat");
+    const bool shaded = word != NULL;
     st = request_make(s, c, simulated ? REQUEST_PLAN : 0, &r, err);
     if (st)
         return st;
@@ -337,11 +338,12 @@ const struct cmd_entry cmd_profile = {
         "Without a GPU, or with backend=sim, the simulator counts what the kernel executes: warp\n"
         "instructions, wavefronts and sectors with their ideals, tensor instructions, barriers. "
         "The\n"
-        "busiest source lines come with by=line, phases between barriers with by=phase. Below "
-        "stand\n"
-        "the time that the model makes of it for gpu=, how far off the model is, and what the "
+        "busiest source lines come with by=line, phases between barriers with by=phase; "
+        "heat=COUNTER\n"
+        "prints the source with what each line has of that counter. Below the tables stand the "
         "time\n"
-        "goes to.\n"
+        "that the model makes of it for gpu=, how far off the model is, and what the time goes "
+        "to.\n"
         "\n"
         "On a GPU it needs libcupti of CUDA 12.6 or newer and the driver's permission; where one "
         "is "
@@ -350,7 +352,8 @@ const struct cmd_entry cmd_profile = {
         "\n"
         "  profile fa_scalar,wmma_serial S=1024 D=64\n"
         "  profile row_tile PAD=0 l2=hot --json\n"
-        "  profile fa2 by=line backend=sim\n",
+        "  profile fa2 by=line backend=sim\n"
+        "  profile fa2 heat=smem_wavefronts\n",
     .arg = ARG_KERNELS,
     .keys = profile_keys,
     .flags = CMD_SHAPE | CMD_OPTIONS | CMD_PARAMS | CMD_ROWS,

@@ -19,7 +19,7 @@ void codeview_clear(struct codeview *v)
     free(v->texts[0]);
     free(v->texts[1]);
     free(v->lines);
-    *v = (struct codeview){.lang = v->lang};
+    *v = (struct codeview){.lang = v->lang, .margin = v->margin};
 }
 
 /* Sanitised, with blanks for tabs; the caller frees it. */
@@ -177,6 +177,11 @@ static void draw_line(const struct codeview *v, struct canvas *c, struct rect r,
         if (line->mark != ' ')
             canvas_put(c, x, r.y, role, (uint32_t)line->mark);
         x += 2;
+    }
+    if (v->margin) {
+        if (line->mark != '-')
+            v->margin->draw(v->margin->ctx, c, x, r.y, line->number);
+        x += v->margin->w;
     }
     if (marks) {
         draw_marks(c, x, r.y, line->does);

@@ -19,6 +19,13 @@ struct code_line {
     int len;
 };
 
+/* What stands between the number of a line and its text; lines that are gone have none. */
+struct codeview_margin {
+    int w;
+    void (*draw)(const void *ctx, struct canvas *c, int x, int y, int number);
+    const void *ctx;
+};
+
 /* Start with {0}, end with codeview_clear(). */
 struct codeview {
     enum lex_lang lang;
@@ -29,6 +36,7 @@ struct codeview {
     struct list list; /* cursor and place */
     int left;         /* columns scrolled off */
     int widest;
+    const struct codeview_margin *margin; /* borrowed until the next drawing; NULL: none */
 };
 
 void codeview_clear(struct codeview *v);

@@ -21,6 +21,7 @@
 #include "tui/screens/measurement.h"
 #include "tui/screens/screen_util.h"
 #include "tui/screens/source.h"
+#include "tui/screens/source_costs.h"
 #include "tui/screens/subject.h"
 
 extern const struct screen_ops source_screen;
@@ -37,6 +38,7 @@ struct source {
     struct measurement measurement; /* the listing that is being made */
     char *listing[VIEWS]; /* PTX and SASS of this kernel and these settings, once they came */
     char *no_listing[VIEWS];
+    struct source_costs costs;
     struct source_facts before, after;
     struct whose whose;     /* the kernel is, as it was when it was last shown */
     struct subject subject; /* the command alone: a text is there whatever the settings */
@@ -157,6 +159,23 @@ static void draw_title(const struct source *s, struct str *title, int w)
         str_addf(title, "  %s", d->title);
 }
 
+/* What the margin is, above the text; the margin itself is the text's. */
+static void draw_costs_words(struct source *s, struct canvas *c, struct rect *r)
+{
+    const bool shown = s->costs.of && s->view == VIEW_CUDA && r->h > 2 && !s->app->blank;
+    s->code.margin = shown ? source_costs_margin(&s->costs) : NULL;
+    if (!shown)
+        return;
+    struct str words = {0};
+    source_costs_words(&s->costs, &words);
+    enum { RANGE_W = 14 }; /* which lines are shown stands there, too */
+    canvas_text(c, r->x, r->y, r->w - RANGE_W, s->costs.why ? ROLE_WARN : ROLE_ACCENT,
+                str_text(&words));
+    str_free(&words);
+    r->y++;
+    r->h--;
+}
+
 static void draw_code(struct source *s, struct canvas *c, struct rect r, bool bare)
 {
     struct str title = {0};
@@ -167,6 +186,7 @@ static void draw_code(struct source *s, struct canvas *c, struct rect r, bool ba
         canvas_wrap_more(c, in, s->measurement.job ? ROLE_ACCENT : ROLE_WARN, s->missing, 0);
         return;
     }
+    draw_costs_words(s, c, &in);
     codeview_draw(&s->code, c, in, s->marks);
     if (!bare)
         list_draw_range(&s->code.list, c);
@@ -225,6 +245,7 @@ static void source_draw(void *ctx, struct canvas *c)
     struct rect r = app_frame(s->app, c);
     const bool small = c->w < FULL_W || c->h < FULL_H, alone = s->app->zoom || small;
     if (stopped(s) && s->view == VIEW_CUDA && !s->missing) {
+        s->code.margin = NULL;
         debug_view_draw(stopped(s), &s->code, c, r, s->marks, small);
         return;
     }
@@ -265,6 +286,10 @@ static void set_missing(struct source *s, const char *text)
 static void set_command(struct source *s)
 {
     str_clear(&s->subject.command);
+    if (s->costs.of && !s->costs.why && s->view == VIEW_CUDA && !source_shows_diff(s)) {
+        str_addf(&s->subject.command, "profile %s heat=%s", s->name, s->costs.of->field);
+        return;
+    }
     str_addf(&s->subject.command, "source %s%s", s->name, source_shows_diff(s) ? " diff" : "");
     if (s->view != VIEW_CUDA)
         str_addf(&s->subject.command, " view=%s", view_words[s->view]);
@@ -338,6 +363,8 @@ static void update_facts(struct source *s)
                      &s->before);
 }
 
+static void go_to_costliest(struct source *s);
+
 static void collect(struct source *s)
 {
     const struct measuring *job = measurement_ended(&s->measurement);
@@ -357,6 +384,7 @@ static void set_kernel(struct source *s, const char *name)
     s->name = fresh;
     drop_listings(s);
     update_facts(s);
+    source_costs_follow(&s->costs, source_kernel(s));
     show(s);
 }
 
@@ -605,6 +633,32 @@ static void annotate(void *ctx, int arg)
     set_command(s);
 }
 
+/* To the line that costs most, where that is known. */
+static void go_to_costliest(struct source *s)
+{
+    enum { ABOVE = 8 };
+    const int number = s->view == VIEW_CUDA ? source_costs_line(&s->costs) : 0;
+    for (int i = 0; number && i < s->code.nlines; i++)
+        if (s->code.lines[i].number == number && s->code.lines[i].mark != '-') {
+            s->code.list.cur = i;
+            s->code.list.top = i > ABOVE ? i - ABOVE : 0;
+            return;
+        }
+}
+
+/* The next counter beside the lines. */
+static void step_costs(void *ctx, int by)
+{
+    struct source *s = ctx;
+    if (s->view != VIEW_CUDA) {
+        s->view = VIEW_CUDA;
+        show(s);
+    }
+    source_costs_step(&s->costs, source_kernel(s), by);
+    go_to_costliest(s);
+    set_command(s);
+}
+
 static void explain(void *ctx, int arg)
 {
     const struct source *s = ctx;
@@ -637,6 +691,8 @@ static const struct binding source_keys[] = {
     {.keys = {'{'}, .does = "change-previous", .act = go_to_change, .arg = -1, .help = "the change before"},
     {.keys = {TK_TAB}, .does = "pane-next", .act = step_kernel, .arg = 1, .footer = "kernel", .help = "the next kernel of the ladder"},
     {.keys = {'D'}, .does = "debug", .act = begin_debugging, .footer = "debug", .help = "hold a block of it still in the simulator, and step through it"},
+    {.keys = {'c'}, .does = "costs-next", .act = step_costs, .arg = 1, .footer = "costs", .help = "what each line costs of a counter (simulated): the next counter"},
+    {.keys = {'C'}, .does = "costs-previous", .act = step_costs, .arg = -1, .help = "the counter before, or nothing beside the lines"},
     {.keys = {TK_BTAB}, .does = "pane-previous", .act = step_kernel, .arg = -1, .help = "the kernel before this one"},
     {.keys = {'K'}, .does = "explain", .act = explain, .footer = "explain", .help = "what the words of this line are"},
     {.keys = {'v'}, .does = "view", .act = next_view, .footer = "PTX, SASS", .help = "CUDA, PTX, SASS in turn"},
@@ -728,6 +784,7 @@ static void refresh(struct source *s, bool edited)
     }
     drop_listings(s);
     update_facts(s);
+    source_costs_follow(&s->costs, source_kernel(s));
     if (edited || s->view != VIEW_CUDA)
         show(s);
     s->code.list.cur = cur; /* the same place of a text that was saved again */
@@ -742,6 +799,8 @@ static void source_update(void *ctx)
     if (set || edited)
         refresh(s, edited);
     collect(s);
+    if (source_costs_collect(&s->costs, source_kernel(s)))
+        go_to_costliest(s);
     update_facts(s);
     follow_debugger(s);
 }
@@ -749,13 +808,15 @@ static void source_update(void *ctx)
 static bool source_cancel(void *ctx)
 {
     struct source *s = ctx;
-    const bool ran = s->measurement.job != NULL;
+    const bool ran = s->measurement.job != NULL, counted = source_costs_cancel(&s->costs);
+    if (counted)
+        set_command(s);
     if (ran) {
         drop_listings(s);
         s->view = VIEW_CUDA;
         show(s);
     }
-    return ran;
+    return ran || counted;
 }
 
 static const char *source_command(void *ctx)
@@ -770,6 +831,7 @@ static void source_save(void *ctx, json_t *o)
     json_object_set_new(o, "kernel", json_string(s->name));
     json_object_set_new(o, "diff", json_boolean(s->diff));
     json_object_set_new(o, "marks", json_boolean(s->marks));
+    json_object_set_new(o, "costs", s->costs.of ? json_string(s->costs.of->field) : json_null());
     json_object_set_new(o, "line", json_integer(s->code.list.cur));
 }
 
@@ -779,7 +841,9 @@ static void source_restore(void *ctx, const json_t *o)
     const char *name = json_string_value(json_object_get(o, "kernel"));
     const json_int_t line = json_integer_value(json_object_get(o, "line"));
     s->diff = json_is_true(json_object_get(o, "diff"));
+    const char *costs = json_string_value(json_object_get(o, "costs"));
     s->marks = !json_is_false(json_object_get(o, "marks"));
+    s->costs.of = costs ? cost_counter(costs) : NULL;
     if (name && registry_find(kernels(s), name))
         set_kernel(s, name);
     if (line >= 0 && line < s->code.nlines)
@@ -793,6 +857,7 @@ static void *source_open(struct app *a)
     s->marks = true;
     subject_init(&s->subject, a);
     measurement_init(&s->measurement, a);
+    source_costs_init(&s->costs, a);
     set_kernel(s, a->kernel->name);
     return s;
 }
@@ -806,6 +871,7 @@ static void source_close(void *ctx)
     free(s->missing);
     free(s->name);
     measurement_clear(&s->measurement);
+    source_costs_clear(&s->costs);
     subject_clear(&s->subject);
     free(s);
 }
