@@ -59,7 +59,7 @@ class Kernel:
     arch: str = ""  # "90a": compiled for that, and for sm_90 alone
     params: list = field(default_factory=list)
     passes: list = field(default_factory=list)
-    workspaces: list = field(default_factory=list)  # (name, expr, cleared before every call)
+    workspaces: list = field(default_factory=list)  # (name, expr, "zero", "once" or "": when it is cleared)
 
     def defaults(self, dtype="f16", D=64):
         """D is that of the shape, as a default sees what the kernel is compiled with."""
@@ -172,7 +172,7 @@ def parse(path):
             k.arch = text.strip()
         elif tag == "workspace":
             words = _words(text)
-            k.workspaces.append((words[0], words[1], words[2:3] == ["zero"]))
+            k.workspaces.append((words[0], words[1], words[2] if words[2:3] in (["zero"], ["once"]) else ""))
     return k
 
 
@@ -248,7 +248,7 @@ def definitions(kernel, values, dtype, D):
 
 # Of a tag that says how a kernel is compiled or launched: its first words, or all (0), and how further words begin.
 COUNTED = {"param": (2, ()), "threads": (0, ()), "grid": (0, ()), "cluster": (0, ()), "pass": (1, ()),
-           "smem": (3, ("align=", "over=")), "entry": (0, ()), "flags": (0, ()), "workspace": (2, ("zero",)),
+           "smem": (3, ("align=", "over=")), "entry": (0, ()), "flags": (0, ()), "workspace": (2, ("zero", "once")),
            "include": (0, ()), "cubin": (0, ()), "compiler": (0, ()), "library": (0, ()), "backend": (0, ()),
            "tma": (1, ("box=", "swizzle=")), "arch": (0, ())}
 WORD = set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")

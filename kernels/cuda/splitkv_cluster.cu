@@ -28,7 +28,7 @@
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cluster.cuh"
-#include "mma.cuh"
+#include "parts.cuh"
 
 constexpr int ROWS = 16, WARPS = P_WARPS, KEYS = P_KEYS, TILES = KEYS / 8;
 constexpr int ROW_WARPS = P_BR / ROWS, KEY_WARPS = WARPS / ROW_WARPS; // of a block
@@ -170,22 +170,6 @@ __device__ inline void leave_part(const State &x)
                         x.o[c][y][2 * r], x.o[c][y][2 * r + 1], x.o[c][y + 1][2 * r], x.o[c][y + 1][2 * r + 1]};
     }
 }
-
-// A sum in the making, of parts that have maxima of their own.
-struct Sum {
-    float m = NEG_INF, l = 0.f;
-    Four o = {};
-
-    __device__ void add(float part_m, float part_l, const Four &part_o)
-    {
-        const float top = fmaxf(m, part_m), base = top == NEG_INF ? 0.f : top;
-        const float mine = exp2_fast(m - base), its = exp2_fast(part_m - base);
-        m = top;
-        l = l * mine + part_l * its;
-        for (int e = 0; e < 4; e++)
-            o.x[e] = o.x[e] * mine + part_o.x[e] * its;
-    }
-};
 
 // This block's slice of the tile's outputs: four columns a thread, over all key warps of all blocks, in their order.
 __device__ inline void add_up(const AttnArgs &a, int q0, int rank, int blocks)

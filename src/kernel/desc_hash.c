@@ -25,7 +25,7 @@ static const struct counted {
 } counted[] = {
     {"param", 2, {NULL}},   {"threads", 0, {NULL}}, {"grid", 0, {NULL}},
     {"cluster", 0, {NULL}}, {"pass", 1, {NULL}},    {"smem", 3, {"align=", "over="}},
-    {"entry", 0, {NULL}},   {"flags", 0, {NULL}},   {"workspace", 2, {"zero"}},
+    {"entry", 0, {NULL}},   {"flags", 0, {NULL}},   {"workspace", 2, {"zero", "once"}},
     {"include", 0, {NULL}}, {"cubin", 0, {NULL}},   {"compiler", 0, {NULL}},
     {"library", 0, {NULL}}, {"backend", 0, {NULL}}, {"tma", 1, {"box=", "swizzle="}},
     {"arch", 0, {NULL}},

@@ -691,10 +691,12 @@ static enum status read_workspace(struct parser *p, struct slice rest)
     if (st == ST_OK)
         st = take_expr(p, &rest, SCOPE_ANY, &w->bytes);
     struct slice word, left = rest;
-    if (st == ST_OK && slice_take_word(&p->t, &left, &word) && slice_is(&p->t, word, "zero")) {
-        w->zero = true;
-        rest = left;
+    if (st == ST_OK && slice_take_word(&p->t, &left, &word)) {
+        w->zero = slice_is(&p->t, word, "zero");
+        w->once = slice_is(&p->t, word, "once");
     }
+    if (w->zero || w->once)
+        rest = left;
     w->doc = slice_line(&p->t, rest);
     return st;
 }

@@ -93,11 +93,12 @@ struct desc_pass {
     int ntma;
 };
 
-/* @workspace NAME expr [zero] doc */
+/* @workspace NAME expr [zero|once] doc */
 struct desc_workspace {
     char *name;
     struct expr *bytes;
-    bool zero; /* cleared before every call; otherwise uninitialised */
+    bool zero; /* cleared before every call */
+    bool once; /* cleared when it is allocated; each call leaves it clear. Neither: uninitialised */
     char *doc;
 };
 

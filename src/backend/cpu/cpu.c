@@ -13,6 +13,7 @@
 #include "backend/cpu/cpu_peak.h"
 #include "backend/cpu/sets.h"
 #include "backend/foreign.h"
+#include "backend/once.h"
 #include "backend/peer/python.h"
 #include "backend/pool.h"
 #include "backend/spot.h"
@@ -228,6 +229,8 @@ static enum status make_workspace(struct slot *s, const struct shape *shape, str
         if (st != ST_OK)
             return st;
         s->ws_bytes[i] = (size_t)bytes;
+        if (s->desc->ws[i].once)
+            memset(s->args.ws[i], 0, s->ws_bytes[i]);
     }
     return ST_OK;
 }
@@ -348,13 +351,24 @@ static void cpu_unload(struct backend *b, struct slot *s)
 
 /* ---- running ---- */
 
-/* The workspace, which the kernel must write before it reads, holds NaNs for a start. Workspace beyond
- * POISON_MAX bytes a buffer is left as it is: time. */
+/* The workspace, which the kernel must write before it reads, holds NaNs for a start, unless calls find it as
+ * the one before has left it. Workspace beyond POISON_MAX bytes a buffer is left as it is: time. */
 static void poison_workspace(struct slot *s)
 {
     enum { POISON_MAX = 64 << 20 };
     for (int i = 0; i < s->desc->nws; i++)
-        memset(s->args.ws[i], 0xff, s->ws_bytes[i] < POISON_MAX ? s->ws_bytes[i] : POISON_MAX);
+        if (!s->desc->ws[i].once)
+            memset(s->args.ws[i], 0xff, s->ws_bytes[i] < POISON_MAX ? s->ws_bytes[i] : POISON_MAX);
+}
+
+/* Does the kernel leave clear what it promises to? */
+static enum status check_once(const struct slot *s, struct err *err)
+{
+    enum status st = ST_OK;
+    for (int i = 0; i < s->desc->nws && st == ST_OK; i++)
+        if (s->desc->ws[i].once)
+            st = once_check(s->desc->name, s->desc->ws[i].name, s->args.ws[i], s->ws_bytes[i], err);
+    return st;
 }
 
 /* Run i of the sample, on its own inputs and output. */
@@ -466,7 +480,7 @@ static enum status cpu_inspect(struct backend *b, struct slot *s, bool all, stru
         return err_set(err, ST_FAIL, "%s: the output of a timed run is wrong", name);
     if (all && !guards_intact(b, s))
         return err_set(err, ST_FAIL, "%s: a timed run wrote before or behind its output", name);
-    return ST_OK;
+    return all ? check_once(s, err) : ST_OK;
 }
 
 static size_t lse_bytes(const struct backend *b)
@@ -511,7 +525,7 @@ static enum status cpu_run(struct backend *b, struct slot *s, struct err *err)
     const char *tensor = sets_written(&b->sets);
     if (st == ST_OK && tensor)
         st = err_set(err, ST_FAIL, "%s: it overwrote its inputs (%s)", s->desc->name, tensor);
-    return st;
+    return st == ST_OK ? check_once(s, err) : st;
 }
 
 static enum status cpu_read_output(struct backend *b, struct slot *s, int i, void *dst,

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "backend/args.h"
+#include "backend/once.h"
 #include "backend/spot.h"
 #include "base/clock.h"
 #include "base/mem.h"
@@ -110,6 +111,16 @@ static enum status make_maps(struct slot *s, struct lane *l, struct err *err)
     return ST_OK;
 }
 
+/* Here and now: calls may come in any stream. */
+static enum status clear_workspace(struct gpu *g, const struct slot *s, const struct lane *l, int i,
+                                   struct err *err)
+{
+    cu_result r = g->api.fill8(l->ws[i], 0, (size_t)s->plan.ws_bytes[i], g->streams[0]);
+    if (r == CU_SUCCESS)
+        r = g->api.stream_sync(g->streams[0]);
+    return gpu_check(g, s->desc->name, "cuMemsetD8Async", r, err);
+}
+
 static enum status make_workspaces(struct gpu *g, struct slot *s, struct lane *l, struct err *err)
 {
     char what[160];
@@ -118,6 +129,8 @@ static enum status make_workspaces(struct gpu *g, struct slot *s, struct lane *l
         snprintf(what, sizeof what, "%s: its workspace %s (%s bytes)", s->desc->name,
                  s->desc->ws[i].name, expr_text(s->desc->ws[i].bytes));
         st = gpu_alloc(g, what, (size_t)s->plan.ws_bytes[i], &l->ws[i], err);
+        if (st == ST_OK && s->desc->ws[i].once)
+            st = clear_workspace(g, s, l, i, err);
     }
     return st;
 }
@@ -248,14 +261,15 @@ static enum status fill_guards(struct slot *s, const struct lane *l, struct err 
 }
 
 /* Everything the kernel must write before it reads: the output, guarded, and the workspace, which
- * holds NaNs for a start. */
+ * holds NaNs for a start, unless calls find it as the one before has left it. */
 static enum status poison(struct gpu *g, struct slot *s, struct err *err)
 {
     const struct lane *l = &s->lanes[0];
     enum status st = fill_guards(s, l, err);
     cu_result r = CU_SUCCESS;
     for (int i = 0; i < s->desc->nws && r == CU_SUCCESS; i++)
-        r = g->api.fill8(l->ws[i], 0xff, (size_t)s->plan.ws_bytes[i], g->streams[0]);
+        if (!s->desc->ws[i].once)
+            r = g->api.fill8(l->ws[i], 0xff, (size_t)s->plan.ws_bytes[i], g->streams[0]);
     return st == ST_OK ? gpu_check(g, s->desc->name, "cuMemsetD8Async", r, err) : st;
 }
 
@@ -284,6 +298,25 @@ static enum status poison_lse(struct gpu *g, struct slot *s, struct err *err)
     if (r == CU_SUCCESS)
         r = g->api.fill32(s->lse + OUTPUT_GUARD_BYTES, pattern, lse_rows(s), g->streams[0]);
     return gpu_check(g, s->desc->name, "cuMemsetD32Async", r, err);
+}
+
+/* Does lane i leave clear what it promises to? Its stream has ended. */
+static enum status check_once(struct slot *s, int i, struct err *err)
+{
+    enum status st = ST_OK;
+    for (int k = 0; k < s->desc->nws && st == ST_OK; k++) {
+        const size_t n = (size_t)s->plan.ws_bytes[k];
+        if (!s->desc->ws[k].once || !n)
+            continue;
+        unsigned char *copy = xmalloc(n);
+        memset(copy, 0xff, n); /* a copy that brings nothing is no clear one */
+        st = gpu_check(s->gpu, s->desc->name, "cuMemcpyDtoH",
+                       s->gpu->api.copy_out(copy, s->lanes[i].ws[k], n), err);
+        if (st == ST_OK)
+            st = once_check(s->desc->name, s->desc->ws[k].name, copy, n, err);
+        free(copy);
+    }
+    return st;
 }
 
 /* ---- around samples ---- */
@@ -433,6 +466,8 @@ enum status slot_inspect(struct slot *s, bool all, struct err *err)
         st = inputs_intact(s->gpu, s->inputs, 0, s->desc->name, err);
     if (all && st == ST_OK && last > 1)
         st = inputs_intact(s->gpu, s->inputs, last - 1, s->desc->name, err);
+    for (int i = 0; all && i < s->gpu->nstreams && i < s->nlanes && st == ST_OK; i++)
+        st = check_once(s, i, err);
     if (st == ST_OK && all && s->late)
         st = err_set(err, ST_FAIL,
                      "%s: its output was not written when it returned from a timed run",
@@ -497,7 +532,9 @@ enum status slot_run(struct slot *s, struct err *err)
         st = queue_with_lse(s, err);
     if (st == ST_OK)
         st = gpu_check(g, name, "cuStreamSynchronize", g->api.stream_sync(g->streams[0]), err);
-    return st == ST_OK ? inputs_intact(g, s->inputs, 0, name, err) : st;
+    if (st == ST_OK)
+        st = inputs_intact(g, s->inputs, 0, name, err);
+    return st == ST_OK ? check_once(s, 0, err) : st;
 }
 
 enum status slot_read_output(struct slot *s, int i, void *dst, struct err *err)

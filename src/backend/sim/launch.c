@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "backend/args.h"
+#include "backend/once.h"
 #include "backend/sim/finding.h"
 #include "backend/sim/look.h"
 #include "backend/sim/omit.h"
@@ -97,7 +98,7 @@ static enum status add_workspaces(struct run *r, struct err *err)
         const uint64_t bytes = (uint64_t)r->job->plan->ws_bytes[i];
         uint64_t at = 0;
         st = sim_memory_add(r->memory, d->ws[i].name, bytes, &at, err);
-        if (st == ST_OK && d->ws[i].zero)
+        if (st == ST_OK && (d->ws[i].zero || d->ws[i].once))
             st = zero(r, at, bytes);
         r->args.ws[i] = (void *)(uintptr_t)at;
     }
@@ -130,6 +131,23 @@ static bool inputs_intact(const struct run *r)
     for (int i = 0; i < 3; i++)
         same &= hash_bytes(HASH_START, r->job->tensors[i], r->job->tensor_bytes[i]) == r->hash[i];
     return same;
+}
+
+/* Did the kernel leave clear what it promised to? */
+static enum status check_once(const struct run *r, struct err *err)
+{
+    const struct kernel_desc *d = r->job->plan->desc;
+    enum status st = ST_OK;
+    for (int i = 0; i < d->nws && st == ST_OK; i++) {
+        const uint64_t n = d->ws[i].once ? (uint64_t)r->job->plan->ws_bytes[i] : 0;
+        unsigned char *copy = xcalloc((size_t)n + 1, 1);
+        if (n && !sim_memory_read(r->memory, (uint64_t)(uintptr_t)r->args.ws[i], copy, n))
+            st = err_set(err, ST_FAIL, "its workspace %s is not there", d->ws[i].name);
+        if (st == ST_OK)
+            st = once_check(d->name, d->ws[i].name, copy, n, err);
+        free(copy);
+    }
+    return st;
 }
 
 /* ---- one launch ---- */
@@ -447,7 +465,7 @@ static enum status run_passes(struct run *r, struct err *err)
     enum status st = make_memory(r, err);
     for (int i = 0; i < r->job->plan->npasses && st == ST_OK; i++)
         st = run_pass(r, i, err);
-    return st;
+    return st == ST_OK && !r->job->look ? check_once(r, err) : st;
 }
 
 static enum status check_block(const struct run *r, struct err *err)
