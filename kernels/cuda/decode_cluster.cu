@@ -2,12 +2,12 @@
  *
  * @name      decode_cluster
  * @title     Decode in one launch: blocks of a cluster share the keys and add up in shared memory
- * @idea      What decode_splitkv pays for besides reading K and V is a second launch and the way of the
- *            parts through global memory. Here the blocks that share a head's keys are a cluster: they
+ * @idea      decode_splitkv pays for a second launch besides reading K and V, and decode_atomic still sends
+ *            the parts through global memory. Here the blocks that share a head's keys are a cluster: they
  *            run side by side, and when the last key is done each adds up a slice of the output, which
  *            it reads from the others' shared memory. No workspace, no counters, no second launch; and
  *            block and cluster say which keys are meant, so the first are asked for at once.
- * @after     decode_splitkv
+ * @after     decode_atomic
  * @unit      tensor
  * @dtypes    f16 bf16
  * @arch      90

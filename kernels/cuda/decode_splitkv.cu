@@ -196,4 +196,4 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS_combine)
  *   end where heads end (BLOCKS=256, not 264) 3 us at B=8.
  * Limits: more than 16 packed queries are more tiles, and each reads K and V again, if out of the L2
  *   cache. At short Sk the second launch is a third of the time. Up to 16 queries; no paged K and V.
- * Next: not written yet: parts that meet in a cluster's shared memory, so that one launch does. */
+ * Next: one launch, by the block that comes last (decode_atomic) or in a cluster's shared memory (decode_cluster). */

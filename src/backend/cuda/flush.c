@@ -12,14 +12,14 @@ enum { SWEEP_THREADS = 256, SWEEP_BLOCKS_PER_SM = 4, SWEEP_ITEM = 16 };
 
 /* Sums 16 bytes at a time, strided by the grid. The store never happens, for the buffer is all zero, which
  * the compiler cannot know. .cg: through the L2 alone. */
-static const char sweep_ptx[] =
+const char flush_ptx[] =
     ".version 6.4\n"
     ".target sm_75\n"
     ".address_size 64\n"
     ".visible .entry attnscope_sweep(.param .u64 base, .param .u64 items)\n"
     "{\n"
     "  .reg .u64 %p, %n, %i, %step, %at;\n"
-    "  .reg .u32 %a, %g, %c, %d, %sum, %x, %y, %z;\n"
+    "  .reg .u32 %a, %b, %c, %d, %sum, %x, %y, %z;\n"
     "  .reg .pred %q;\n"
     "  ld.param.u64 %p, [base];\n"
     "  ld.param.u64 %n, [items];\n"
@@ -38,7 +38,7 @@ static const char sweep_ptx[] =
     "  @%q bra done;\n"
     "  shl.b64 %at, %i, 4;\n"
     "  add.u64 %at, %p, %at;\n"
-    "  ld.global.cg.v4.u32 {%a, %g, %c, %d}, [%at];\n"
+    "  ld.global.cg.v4.u32 {%a, %b, %c, %d}, [%at];\n"
     "  add.u32 %sum, %sum, %a;\n"
     "  add.u32 %sum, %sum, %b;\n"
     "  add.u32 %sum, %sum, %c;\n"
@@ -61,7 +61,7 @@ size_t flush_bytes(const struct gpu *g)
 
 static void load_sweep(struct gpu *g, struct flush *f)
 {
-    if (g->api.module_load(&f->code, sweep_ptx) != CU_SUCCESS) {
+    if (g->api.module_load(&f->code, flush_ptx) != CU_SUCCESS) {
         f->code = NULL;
         return;
     }

@@ -13,6 +13,8 @@ struct flush {
     cu_module code;     /* NULL: none yet, or the driver has no compiler for it */
     cu_function kernel; /* reads the buffer; NULL: it is overwritten instead */
 };
+/* The reader, for tests: attnscope_sweep(base, items of 16 bytes), any grid. */
+extern const char flush_ptx[];
 size_t flush_bytes(const struct gpu *g); /* that a flush reads */
 /* Queues one into stream 0. Without memory for it the caches stay as they are. */
 void flush_queue(struct gpu *g, struct flush *f);
