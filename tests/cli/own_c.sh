@@ -54,6 +54,24 @@ mine wild -e 's/1 \/ t->l\[r\]/(calls % 4 == 0 ? 2 : 1) \/ t->l[r]/' \
 run check wild S=64 H=1 f32 backend=cpu
 is "one that is wrong now and then fails by its second run" says "$out" 'wild: (a second run|a neighbouring shape|another seed) is wrong'
 
+# ---- a workspace that is cleared once ----
+# once NAME SED...: fa2 that counts its calls in a workspace, and that finds what the call before left.
+once() {
+    name=$1
+    shift
+    mine "$name" -e 's/^ \* @grid  .*/&\n * @workspace calls 64 once  calls so far/' "$@"
+}
+once tidy -e 's/    run_grid(a, l, ceil/    if (((int *)a->ws[0])[3]) return;\n    run_grid(a, l, ceil/'
+run run tidy S=64 H=1 f32 backend=cpu n=3
+is "a call finds it clear, again and again" says "$out" '^tidy .* pass '
+once litter -e 's/    run_grid(a, l, ceil/    ((int *)a->ws[0])[3] = 7;\n    run_grid(a, l, ceil/'
+run run litter S=64 H=1 f32 backend=cpu n=3
+is "who does not leave it clear fails" [ "$rc" -ne 0 ]
+is "and is told where" says "$out" 'litter: it did not leave its workspace calls clear for the next call.* byte 12 is 7'
+once late -e 's/    run_grid(a, l, ceil/    static int n;\n    if (n++ > 4) ((int *)a->ws[0])[3] = 7;\n    run_grid(a, l, ceil/'
+run run late S=64 H=1 f32 backend=cpu n=30
+is "who does so in timed runs alone is told, too" says "$out" 'late: it did not leave its workspace calls clear'
+
 # ---- the cache follows the file ----
 is "what was compiled is kept" [ -n "$(ls "$HOME/.cache/attnscope/cubin")" ]
 mine mine -e 's/correction;$/correction * 0.5f;/'

@@ -34,7 +34,7 @@ LADDER = ("naive row_full row_atomic row_online row_tile fa1_2022 qtile_seq qtil
           "fused_wmma_pv fused_warp_softmax "
           "fused_dyn_smem fused_vector_io fused_cp_async fused_warp_spec half2_tile "
           "fa2_mma_plain fa2_mma_swizzle fa2_mma_async fa2_mma_rows fa2_mma_lazy fa2_mma_wide fa2_mma "
-          "fa3_wgmma fa3_warpspec fa3_pingpong fa3_overlap fa3_persistent decode_splitkv "
+          "fa3_wgmma fa3_warpspec fa3_pingpong fa3_overlap fa3_persistent decode_splitkv decode_atomic "
           "decode_cluster splitkv_cluster bigd_cluster").split()
 ANY_ORDER = ("row_atomic",)  # sums whose order is not fixed: two runs may differ in the last bits
 HEAD_DIMS = (8, 40, 59, 64, 111, 128)  # multiples of 16, of 4 and of nothing
@@ -104,6 +104,7 @@ for step in ("fa3_warpspec", "fa3_pingpong", "fa3_overlap", "fa3_persistent"):
     VARIANTS[step] += [WIDE] if step != "fa3_pingpong" else []
 VARIANTS["decode_splitkv"] = [({}, HALF, (32, 80, 192, 256)), ({"WARPS": 8, "BLOCKS": 132}, HALF, (128,)),
                               ({"STAGES": 6, "BLOCKS": 7}, HALF, (64, 128)), ({"WARPS": 1}, ("f16",), (64,))]
+VARIANTS["decode_atomic"] = VARIANTS["decode_splitkv"]
 VARIANTS["decode_cluster"] = [({}, HALF, (32, 80, 192, 256)), ({"CLUSTER": 16}, HALF, (64, 128)), ({"CLUSTER": 3}, HALF, (72,)),
                               ({"WARPS": 8, "BLOCKS": 128}, HALF, (128,)), ({"WARPS": 4, "STAGES": 6, "CLUSTER": 8}, HALF, (64, 128)),
                               ({"WARPS": 1, "CLUSTER": 1}, ("f16",), (64,))]
@@ -423,6 +424,8 @@ def check(k, values, dtype, shape, layout, seed):
     sentence, ratio = judge(call.o, lse, ref, ref_lse, plain, dtype)
     if not call.guards_intact():
         sentence = "wrote outside the output"
+    if not call.left_clear():
+        sentence = "left a workspace that is cleared once not clear"
     first = call.o.clone()
     call.poison()
     call.run()

@@ -346,6 +346,37 @@ static void packs_the_arguments(void)
     setenv("ATTNSCOPE_STRICT", "1", 1);
 }
 
+/* What is cleared once is clear at the first call, nobody clears it in between, and who does not leave it so fails, in
+ * a checked run and behind timed ones. The fake's memory is the host's, so the test can be that kernel. */
+static void cleared_once_and_left_so(void)
+{
+    enum { ARRIVED = 2 };
+    struct rig r;
+    struct err err = ERR_INIT;
+    struct slot *s;
+    struct AttnArgs a;
+    double seconds, clock;
+    setenv("ATTNSCOPE_STRICT", "0", 1);
+    CU_ASSERT_EQUAL_FATAL(rig_open(&r, "fakecuda.so", "", "Sq=2 Sk=64 H=4 Hkv=2", 2, &err), ST_OK);
+    CU_ASSERT_EQUAL_FATAL(rig_load(&r, "decode_atomic", NULL, NULL, &s, &err), ST_OK);
+    CU_ASSERT_EQUAL(backend_cuda.run(r.b, s, &err), ST_OK);
+    memcpy(&a, launch_at(0)->args, sizeof a);
+    unsigned *arrived = a.ws[ARRIVED];
+    CU_ASSERT(arrived[0] == 0 && arrived[1] == 0);
+    CU_ASSERT(((unsigned char *)a.ws[0])[0] == 0xff); /* another workspace is poisoned */
+    const int before = calls("cuMemsetD8Async");
+    CU_ASSERT_EQUAL(backend_cuda.sample(r.b, s, 1, &seconds, &clock, &err), ST_OK);
+    CU_ASSERT_EQUAL(calls("cuMemsetD8Async"), before);
+    CU_ASSERT_EQUAL(backend_cuda.inspect(r.b, s, true, &err), ST_OK);
+    arrived[1] = 3;
+    CU_ASSERT_EQUAL(backend_cuda.inspect(r.b, s, true, &err), ST_FAIL);
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "workspace arrived clear"));
+    CU_ASSERT_EQUAL(backend_cuda.run(r.b, s, &err), ST_FAIL);
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "byte 4 is 3"));
+    rig_close(&r);
+    setenv("ATTNSCOPE_STRICT", "1", 1);
+}
+
 /* Of both layouts and grouped heads; columns that D does not have are the copy engine's to fill. The fake
  * driver refuses a launch that passes fewer maps than the kernel takes. */
 static void check_map(const char *layout, const uint64_t q_strides[3], const uint64_t k_strides[3])
@@ -884,6 +915,7 @@ static const struct tap_test tests[] = {
     {"a device number that does not exist", unknown_device_number},
     {"launches have the plan's grid, threads and shared memory", launches_what_the_plan_says},
     {"arguments carry shape, strides and data", packs_the_arguments},
+    {"a workspace is cleared once and left clear", cleared_once_and_left_so},
     {"tensor maps say where Q, K and V lie", encodes_tensor_maps},
     {"a driver without tensor maps says so", needs_tensor_maps},
     {"outputs are poisoned and guarded", output_is_guarded},

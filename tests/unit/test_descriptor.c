@@ -35,6 +35,8 @@ static const char full[] =
     " * @threads   32\n"
     " * @grid      B*H\n"
     " * @workspace part B*H*4 zero partial sums\n"
+    " * @workspace seen B*4 once who was there\n"
+    " * @workspace any 8 onceover\n"
     " * @traffic   read B*H*Sq*D*T\n"
     " *            write tiles(BR,BC)*4\n"
     " * @unit      tensor\n"
@@ -78,9 +80,13 @@ static void test_all_tags(void)
     CU_ASSERT_STRING_EQUAL(d->flags, "-O1 -g");
     CU_ASSERT_STRING_EQUAL(d->compiler, "nvcc");
     CU_ASSERT_STRING_EQUAL(expr_text(d->write), "tiles(BR,BC)*4");
-    CU_ASSERT_EQUAL(d->nws, 1);
-    CU_ASSERT_TRUE(d->ws[0].zero);
+    CU_ASSERT_EQUAL(d->nws, 3);
+    CU_ASSERT_TRUE(d->ws[0].zero && !d->ws[0].once);
     CU_ASSERT_STRING_EQUAL(d->ws[0].doc, "partial sums");
+    CU_ASSERT_TRUE(d->ws[1].once && !d->ws[1].zero);
+    CU_ASSERT_STRING_EQUAL(d->ws[1].doc, "who was there");
+    CU_ASSERT_FALSE(d->ws[2].once || d->ws[2].zero);
+    CU_ASSERT_STRING_EQUAL(d->ws[2].doc, "onceover");
     desc_free(d);
 }
 
