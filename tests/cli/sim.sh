@@ -27,6 +27,7 @@ fa2 S=100 H=2 D=64 f32 causal
 fa2_mma Sq=70 Sk=130 H=2 D=64 causal
 row_online S=40 H=4 Hkv=2 D=64 bf16 layout=bshd
 decode_splitkv Sq=2 Sk=300 H=4 Hkv=2 D=64
+decode_atomic Sq=2 Sk=300 H=4 Hkv=2 D=64
 decode_cluster Sq=2 Sk=300 H=4 Hkv=2 D=64
 splitkv_cluster S=100 H=2 D=64 causal
 bigd_cluster S=40 H=2 D=512 f32 causal

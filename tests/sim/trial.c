@@ -103,7 +103,7 @@ struct sim_memory *trial_memory(const struct trial *t, struct AttnArgs *args)
         m, "LSE", (uint64_t)(p->B * p->H * p->Sq) * sizeof *args->lse, false);
     for (int i = 0; i < d->nws; i++)
         args->ws[i] = (void *)(uintptr_t)add_memory(m, d->ws[i].name, (uint64_t)t->plan.ws_bytes[i],
-                                                    d->ws[i].zero);
+                                                    d->ws[i].zero || d->ws[i].once);
     return m;
 }
 
