@@ -10,10 +10,9 @@ enum status once_check(const char *kernel, const char *workspace, const void *by
     uint64_t i = 0;
     while (i < n && !p[i])
         i++;
-    return i == n
-               ? ST_OK
-               : err_set(err, ST_FAIL,
-                         "%s: it did not leave its workspace %s clear for the next call, as "
-                         "`once` promises: byte %llu is %d",
-                         kernel, workspace, (unsigned long long)i, p[i]);
+    return i == n ? ST_OK
+                  : err_set(err, ST_FAIL,
+                            "%s: it did not leave its workspace %s clear for the next call, as "
+                            "`once` promises: byte %llu is %d",
+                            kernel, workspace, (unsigned long long)i, p[i]);
 }

@@ -16,9 +16,10 @@ enum { ATTN_WS_MAX = 8 };
 struct AttnArgs {
     const void *q, *k, *v;
     void *o;
-    float *lse;            /* B*H*Sq natural-log sums, which a check judges; NULL in timed runs */
-    void *ws[ATTN_WS_MAX]; /* workspace buffers, uninitialised unless the descriptor says zero or once */
-    int64_t q_stride[3];   /* b, h, s */
+    float *lse; /* B*H*Sq natural-log sums, which a check judges; NULL in timed runs */
+    void *ws
+        [ATTN_WS_MAX]; /* workspace buffers, uninitialised unless the descriptor says zero or once */
+    int64_t q_stride[3]; /* b, h, s */
     int64_t k_stride[3];
     int64_t v_stride[3];
     int64_t o_stride[3];

@@ -63,7 +63,8 @@ static void reads_all_once(void)
         struct trial t = sweep(sizes[i], false);
         CU_ASSERT_EQUAL(t.st, ST_OK);
         CU_ASSERT_EQUAL(t.r.faults + t.r.hazards, 0);
-        CU_ASSERT_EQUAL(t.r.total.global_bytes, sizes[i] * ITEM); /* loads alone: a store would add 4 */
+        CU_ASSERT_EQUAL(t.r.total.global_bytes,
+                        sizes[i] * ITEM); /* loads alone: a store would add 4 */
         done(&t);
     }
 }
