@@ -12,6 +12,12 @@
  *   warps      of each: waits, barrier, active, live, steps, copies, depth, and the place as in next
  *   paths      of the focus: mask, line where it stands and where it meets
  *   barriers   those where somebody has arrived: id, arrived, expected (0: all)
+ *   smem       of shared memory: bytes, cell_bytes, buffers (name, offset, bytes), and a character for each cell: '.' nobody
+ *              wrote it, '+' some of it, '#' all, 'o' all, but before a barrier that newer bytes of its buffer were
+ *              written behind; 'c' a copy under way will land there
+ *   trail      what warps did last: from, to, steps a column, copies under way in each, and of each warp a letter a column and
+ *              the least lanes that ran; see trail_letters in command/debug/pictures.c
+ *   recent     registers of the focus that were written last, the newest first: name, kind, line, step, value
  *   problem    of a hazard or fault that stopped it, as sanitize tells it
  *   mark       of a break or watch that stopped it: number, text, and of a value before and after
  *   found      what was asked for: a list of values, registers, hazards, breaks, lines
@@ -41,7 +47,8 @@
     X(COPIES, "copies")                                                                      \
     X(HAZARDS, "hazards")                                                                    \
     X(BREAKS, "breaks")                                                                      \
-    X(KEPT, "kept") /* what the way back takes */
+    X(KEPT, "kept")           /* what the way back takes */                                   \
+    X(TRAIL, "trail")         /* from now on the trail has the last `count` steps */
 enum debug_act {
 #define X(id, name) DEBUG_##id,
     DEBUG_ACTS(X)

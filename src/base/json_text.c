@@ -98,6 +98,12 @@ const char *json_text_of(const json_t *object, const char *name)
     return json_string_value(json_object_get(object, name));
 }
 
+int64_t json_int_of(const json_t *object, const char *name)
+{
+    const json_t *v = json_object_get(object, name);
+    return json_is_integer(v) ? json_integer_value(v) : INT_UNKNOWN;
+}
+
 double json_number_of(const json_t *object, const char *name)
 {
     const json_t *v = json_object_get(object, name);

@@ -16,5 +16,6 @@ json_t *json_value(const char *text);
 /* Members of an object: NULL, or NaN, when there is none of that kind. NULL has no members. */
 const char *json_text_of(const json_t *object, const char *name);
 double json_number_of(const json_t *object, const char *name);
+int64_t json_int_of(const json_t *object, const char *name); /* INT_UNKNOWN: there is none */
 
 #endif

@@ -18,7 +18,7 @@ libattnscope_a_SOURCES += \
 	%D%/verbs/cmd_compare.c \
 	%D%/desk/cmd_completions.c \
 	%D%/verbs/cmd_device.c \
-	%D%/debug/cmd_debug.c %D%/debug/debugger.c %D%/debug/debugger.h \
+	%D%/debug/charts.c %D%/debug/charts.h %D%/debug/cmd_debug.c %D%/debug/debugger.c %D%/debug/debugger.h \
 	%D%/debug/picture.c %D%/debug/picture.h %D%/debug/words.c %D%/debug/words.h \
 	%D%/verbs/cmd_doctor.c \
 	%D%/edit/cmd_edit.c %D%/edit/follow.c %D%/edit/follow.h \

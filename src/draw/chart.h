@@ -320,6 +320,42 @@ void cost_margin(struct canvas *c, int x, int y, double value, double most, doub
 /* "SMEM wavefronts: 93.7 k, 40.1 % in line 70; 0.2 % of no line". */
 void cost_words(const struct cost_chart *c, struct str *out);
 
+/* ---- a block held still: its shared memory now, and what its warps did last ---- */
+
+struct window_chart {
+    char *kernel, *words;        /* words: the access that is marked; NULL: none is */
+    struct smem_buffer *buffers; /* formula and doc are NULL */
+    int n;
+    int64_t bytes, cell_bytes;
+    char *
+        cells; /* of each: '.' unwritten, '+' partly, '#' written, 'o' older than its buffer's newest, 'c' to come */
+    char *access; /* of each: '*' the access touches it, else ' '; "" */
+};
+void window_buffers(struct window_chart *w, int n); /* room for n */
+const char *window_state(char cell); /* what a state's character means; NULL: it is none */
+
+struct trail_row {
+    char *name;  /* "warp 3" */
+    char *what;  /* a letter of trail_letters for each column */
+    char *lanes; /* '1' to '8' for each: the least eighths of its lanes that ran; ' ' none */
+};
+struct trail_chart {
+    char *kernel;
+    int64_t from, to, steps; /* steps from + 1 .. to; of a column */
+    struct trail_row *rows;
+    int n;
+    char *copies;        /* under way at most: '0' none to '9' the most; "" */
+    int64_t most_copies; /* that were under way at once */
+};
+void trail_rows(struct trail_chart *t, int n); /* room for n */
+struct trail_letter {
+    char letter;
+    const char *what;
+    enum role role;
+    const char *svg; /* class */
+};
+extern const struct trail_letter trail_letters[]; /* letter 0 ends; the most telling first */
+
 /* ---- a picture ---- */
 
 /* What is said about a picture as a whole, outside it. */
@@ -396,8 +432,8 @@ struct chart_kind {
 };
 /* Those that producers fill. */
 extern const struct chart_kind chart_heat, chart_lines, chart_ratios, chart_times, chart_stack,
-    chart_timeline, chart_smem, chart_lanes, chart_sm, chart_pairs, chart_roofline, chart_histogram,
-    chart_samples, chart_source;
+    chart_timeline, chart_smem, chart_lanes, chart_window, chart_trail, chart_sm, chart_pairs,
+    chart_roofline, chart_histogram, chart_samples, chart_source;
 /* Every kind, in the order of local.mk: what says most comes first. NULL ends; so do their names. */
 extern const struct chart_kind *const chart_kinds[];        /* NULL ends */
 extern const char *const chart_names[];                     /* the words; NULL ends */

@@ -31,6 +31,8 @@ void fig_roofs(struct canvas *c, struct rect r, const struct roof_chart *f,
 /* Shared memory of a block: a bar with a letter per buffer, the free part up to the limit as dots,
  * the 48 KiB that need no opt-in as ':', and a legend "Ks 64x64 8.0 KiB". r.h >= 2. */
 void fig_smem(struct canvas *c, struct rect r, const struct smem_map *m);
+/* A letter for each buffer: from its name where one is free, else a digit. */
+void smem_letters(const struct smem_buffer *b, int n, char *letters);
 /* What the resident blocks take of an SM: three bars with a digit for each block, the block that did
  * not fit hatched up to the wall and, what it lacks, beyond it. What is not known is hatched and has no
  * digit. As far as r.h goes: a line of words above, the change from the state before, words below the

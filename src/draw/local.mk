@@ -12,6 +12,8 @@ chart_files = \
   %D%/smem.c \
   %D%/lanes.c \
   %D%/source.c \
+  %D%/window.c \
+  %D%/trail.c \
   %D%/sm.c \
   %D%/roofline.c \
   %D%/histogram.c \

@@ -116,11 +116,11 @@ static bool letter_taken(const char *letters, int n, char c)
 }
 
 /* A letter for each buffer: from its name where one is free, else a digit. */
-static void smem_letters(const struct smem_map *p, char letters[BUFFERS_MAX])
+void smem_letters(const struct smem_buffer *b, int n, char *letters)
 {
-    for (int i = 0; i < p->n; i++) {
+    for (int i = 0; i < n; i++) {
         char pick = 0;
-        for (const char *s = p->buffers[i].name; *s && !pick; s++)
+        for (const char *s = b[i].name; *s && !pick; s++)
             if (isalpha((unsigned char)*s) && !letter_taken(letters, i, (char)toupper(*s)))
                 pick = (char)toupper(*s);
         for (char d = '1'; d <= '9' && !pick; d++)
@@ -237,7 +237,7 @@ void fig_smem(struct canvas *c, struct rect r, const struct smem_map *m)
     char letters[BUFFERS_MAX] = {0};
     if (r.w < 4 || r.h < 1)
         return;
-    smem_letters(m, letters);
+    smem_letters(m->buffers, m->n, letters);
     int bar = m->limit > 0; /* a bar without a limit would look full */
     if (bar)
         draw_smem_bar(c, r, m, letters);

@@ -145,6 +145,12 @@ size_t hazard_block_count(const struct hazard_block *b);
 /* They, as hazards_take() gives them; the caller frees *out. */
 void hazard_block_list(const struct hazard_block *b, struct hazard_report **out, size_t *n);
 
+/* Who wrote a byte of shared memory last: one of the block, and how many times since then all threads have met. */
+struct hazard_writer {
+    uint32_t warp, insn, age;
+};
+bool hazard_writer(const struct hazard_block *b, uint32_t addr, struct hazard_writer *out);
+
 /* ---- What warps do. Masks are of lanes that take part; warps count from 0. ---- */
 
 /* The values of a write, for the comparison: part i of lane l is the `bytes` bytes (1, 2, 4, 8) at

@@ -199,6 +199,17 @@ struct sim_copy {
 };
 struct sim_copy sim_step_copy(const struct sim_step *s, int warp, size_t i);
 
+/* What a step was, of the last 2^18. */
+struct sim_done {
+    uint32_t step, insn;
+    uint16_t copies; /* of its warp under way behind it */
+    uint8_t warp, lanes;
+    int8_t barrier;   /* of the block, that it arrived at; -1: none */
+    bool waits, ends; /* its warp waits there; has ended */
+};
+bool sim_step_done(const struct sim_step *s, uint64_t step,
+                   struct sim_done *out); /* false: it is not kept */
+
 /* The registers of the PTX. */
 struct sim_reg {
     const char *name, *type; /* of the program; foreign */
@@ -215,10 +226,28 @@ void sim_program_leaders(const struct sim_program *p, bool *out);
 bool sim_step_register(const struct sim_step *s, int warp, uint32_t reg, uint64_t lanes[32],
                        size_t *insn);
 
+/* Registers whose place still holds what was written, the newest first; the list may be NULL to count them. */
+struct sim_written {
+    uint32_t reg, insn;
+    uint64_t step;
+};
+size_t sim_step_written(const struct sim_step *s, int warp, struct sim_written *list, size_t most);
+
+/* Who wrote a byte of shared memory last, as far as the detector of hazards knows. */
+struct sim_writer {
+    size_t insn;
+    int warp;
+    uint32_t age; /* barriers of the whole block that were passed since */
+};
+bool sim_step_writer(const struct sim_step *s, uint64_t addr,
+                     struct sim_writer *out); /* false: unknown */
+
 /* Shared memory; written[i] may be NULL. False: not within the block's. */
 uint32_t sim_step_shared_bytes(const struct sim_step *s);
 bool sim_step_shared(const struct sim_step *s, uint64_t addr, uint32_t bytes, void *data,
                      bool *written);
+/* How many bytes of a range of it somebody has written. */
+uint64_t sim_step_shared_written(const struct sim_step *s, uint64_t addr, uint64_t bytes);
 
 /* What the last step did; NULL: it was none to be looked at, or the way was not gone step by step. */
 const struct sim_seen *sim_step_seen(const struct sim_step *s);

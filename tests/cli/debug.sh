@@ -51,6 +51,23 @@ is "another pass" says "$out" '^did warp 0, splitkv'
 run -c 'debug fused_cp_async S=64; until 1'
 is "a line without code says which has" says "$err" 'the next that has is [0-9]+'
 
+# ---- pictures ----
+run -c 'debug fused_cp_async S=128; until shared; info map; info access'
+is "shared memory, by buffer" says "$out" '^ +0 \*.*~*' && says "$out" 'Q Qs 8.00 KiB'
+is "  where the copy will land" says "$out" '~ a copy will land  \* this access'
+is "the access at the banks" says "$out" '^ +1 +0 0 0 0 1 1 1 1'
+run -c 'debug fa2_mma_async S=256; continue; trail 6000; export figure=trail trail.svg; export figure=window window.svg; info memory'
+is "what warps did: copies under way while they multiply" says "$out" '^copies +[0-9]*9+[0-9]*$'
+is "  and what they did" says "$out" '^warp 0 .*C.*M.*X.*M'
+is "  as a picture of its own" grep -q 'multiplies on tensor cores' trail.svg
+is "  and shared memory" grep -q 'Ks' window.svg
+is "what the way back takes" says "$out" '^for the way back [0-9]+ moments are kept'
+run -c 'debug fa2_mma_async S=256; continue; export stop.html; where --json'
+is "in a page" grep -q 'what warps did, step by step' stop.html
+is "  and as data" says "$out" '"trail":.*"what":"[^"]*M'
+run -c 'debug fa2 S=64 f32; trail'
+is "before a step there is no trail" says "$out" 'nothing to draw'
+
 # ---- rows ----
 run -c 'debug fa2 S=64 f32; until shared --json'
 is "JSON of a stop" says "$out" '"why":"goal".*"wavefronts":4'

@@ -62,6 +62,11 @@ budget: %D%/budget.t attnscope attnscope-worker
 check_LIBRARIES += libmemtty.a
 libmemtty_a_SOURCES = %D%/memtty.h %D%/memtty.c
 libmemtty_a_CPPFLAGS = $(tui_cppflags)
+if HAVE_CUNIT
+check_LIBRARIES += libmemrun.a
+endif
+libmemrun_a_SOURCES = %D%/memrun.h %D%/memrun.c
+libmemrun_a_CPPFLAGS = $(tui_cppflags) $(CUNIT_CFLAGS)
 mem_libs = libmemtty.a libattnscope_ui.a $(core_libs) $(READLINE_LIBS)
 fuzz_tests += %D%/fuzz_keys.t
 %C%_fuzz_keys_t_SOURCES = %D%/fuzz_keys.c
@@ -82,18 +87,20 @@ unit_tests += %D%/test_consent.t
 unit_tests += %D%/test_stopped.t
 %C%_test_stopped_t_SOURCES = %D%/test_stopped.c
 %C%_test_stopped_t_CPPFLAGS = $(tui_cppflags)
-%C%_test_stopped_t_LDADD = libtap.a $(mem_libs) $(CUNIT_LIBS)
+%C%_test_stopped_t_LDADD = libmemrun.a libtap.a $(mem_libs) $(CUNIT_LIBS)
 unit_tests += %D%/test_app.t
 %C%_test_app_t_SOURCES = %D%/test_app.c
 %C%_test_app_t_CPPFLAGS = $(tui_cppflags)
-%C%_test_app_t_LDADD = libtap.a $(mem_libs) $(CUNIT_LIBS)
+%C%_test_app_t_LDADD = libmemrun.a libtap.a $(mem_libs) $(CUNIT_LIBS)
 unit_tests += %D%/test_keymap.t
 %C%_test_keymap_t_SOURCES = %D%/test_keymap.c
 %C%_test_keymap_t_CPPFLAGS = $(tui_cppflags)
 %C%_test_keymap_t_LDADD = libtap.a libattnscope_ui.a $(core_libs) $(READLINE_LIBS) $(NCURSES_LIBS) $(CUNIT_LIBS)
-EXTRA_DIST += %D%/golden.txt %D%/session.json
+EXTRA_DIST += %D%/golden.txt %D%/session.json %D%/stopped.txt
 # What the screens show is as it should be: keep it.
 .PHONY: update-golden
-update-golden: %D%/test_golden.t
+update-golden: %D%/test_golden.t %D%/test_stopped.t attnscope-worker
 	UPDATE_GOLDEN=1 ATTNSCOPE_SRCDIR='$(abs_top_srcdir)' %D%/test_golden.t
+	UPDATE_GOLDEN=1 ATTNSCOPE_SRCDIR='$(abs_top_srcdir)' ATTNSCOPE_COMPILE=off \
+	ATTNSCOPE_WORKER='$(abs_builddir)/attnscope-worker' %D%/test_stopped.t
 	$(SHELL) $(srcdir)/tools/screens-page.sh > $(srcdir)/man/SCREENS.md

@@ -10,7 +10,7 @@
 
 #include "base/mem.h"
 #include "lesson/lesson.h"
-#include "memtty.h"
+#include "memrun.h"
 #include "tap.h"
 #include "tui/app/app.h"
 #include "tui/app/keyfile.h"
@@ -19,57 +19,6 @@
 #include "tui/screens/layout.h"
 #include "tui/screens/measurement.h"
 #include "tui/tui.h"
-
-static struct app app;
-static struct tty *tty;
-static struct session *session;
-
-static void open_app(int w, int h)
-{
-    tty = memtty_new(w, h);
-    session = session_new("attnscope");
-    app_begin(&app, session, tty, tui_screens);
-    app_draw(&app);
-}
-
-static void close_app(void)
-{
-    app_end(&app);
-    session_free(session);
-    memtty_free(tty);
-}
-
-static void press(int key)
-{
-    app_key(&app, key);
-    app_draw(&app);
-}
-
-static void type(const char *text)
-{
-    for (; *text; text++)
-        press(*text == '\r' ? TK_ENTER : *text);
-}
-
-static bool shows(const char *text)
-{
-    struct str s = {0};
-    canvas_to_text(memtty_shown(tty), &s);
-    bool found = strstr(str_text(&s), text) != NULL;
-    if (!found)
-        printf("# \"%s\" is not in\n%s", text, str_text(&s));
-    str_free(&s);
-    return found;
-}
-
-static bool hides(const char *text)
-{
-    struct str s = {0};
-    canvas_to_text(memtty_shown(tty), &s);
-    bool found = strstr(str_text(&s), text) != NULL;
-    str_free(&s);
-    return !found;
-}
 
 /* Column and row where the text stands. */
 static bool place_of(const char *text, int *x, int *y)

@@ -2,7 +2,6 @@
  * every screen keep their act. The worker is the real one; the app runs in this process on a terminal in memory.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,63 +9,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "command/debug/debugger.h"
-#include "lesson/lesson.h"
-#include "memtty.h"
-#include "tap.h"
-#include "tui/app/app.h"
-#include "tui/tui.h"
-
-static struct app app;
-static struct tty *tty;
-static struct session *session;
-
-static void open_app(int w, int h)
-{
-    tty = memtty_new(w, h);
-    session = session_new("attnscope");
-    app_begin(&app, session, tty, tui_screens);
-    app_draw(&app);
-}
-
-static void close_app(void)
-{
-    app_end(&app);
-    session_free(session);
-    memtty_free(tty);
-}
-
-static void type(const char *text)
-{
-    for (; *text; text++) {
-        app_key(&app, *text == '\r' ? TK_ENTER : *text);
-        app_draw(&app);
-    }
-}
-
-static char *screen(void)
-{
-    struct str s = {0};
-    canvas_to_text(memtty_shown(tty), &s);
-    return str_take(&s);
-}
-
-static bool shows(const char *text)
-{
-    char *s = screen();
-    const bool found = strstr(s, text) != NULL;
-    if (!found)
-        printf("# \"%s\" is not in\n%s", text, s);
-    free(s);
-    return found;
-}
-
-static bool hides(const char *text)
-{
-    char *s = screen();
-    const bool found = strstr(s, text) != NULL;
-    free(s);
-    return !found;
-}
+#include "memrun.h"
 
 /* On Source, with a block of fa2 held. */
 static void hold(int w, int h)
@@ -111,7 +54,9 @@ static void test_large(void)
 {
     hold(200, 50);
     type("aaaa");
-    CU_ASSERT(shows("This step") && shows("Warps") && shows("Lanes of this warp"));
+    CU_ASSERT(shows("This step") && shows("Who waits") && shows("Shared memory"));
+    CU_ASSERT(shows("What the warps did") && shows("Lanes at banks") &&
+              shows("registers by the line"));
     CU_ASSERT(shows("> warp 0") && shows("  warp 3") && shows("nobody waits at a barrier"));
     type("B");
     CU_ASSERT(shows("waits at barrier 0"));
@@ -154,6 +99,53 @@ static void test_tiny(void)
     close_app();
 }
 
+/* ---- as it looks ---- */
+
+/* Each picture of a stop at both sizes, against the file, which UPDATE_GOLDEN writes anew. */
+static void add_pictures(struct str *out)
+{
+    static const int sizes[][2] = {{80, 24}, {200, 50}};
+    for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
+        open_app(sizes[k][0], sizes[k][1]);
+        session->front.glyphs = GLYPHS_ASCII;
+        type(":debug fused_cp_async S=128\r");
+        CU_ASSERT_PTR_NOT_NULL_FATAL(debugger_of(session));
+        type("BBB");
+        type(":until shared\r");
+        for (int i = 0; i < (k ? 1 : 6); i++) {
+            char *text = screen();
+            str_addf(out, "== %dx%d, %d times v\n%s", sizes[k][0], sizes[k][1], i, text);
+            free(text);
+            type("v");
+        }
+        close_app();
+    }
+}
+
+static void test_golden(void)
+{
+    const char *srcdir = getenv("ATTNSCOPE_SRCDIR");
+    struct str is = {0};
+    char *was = NULL, *path = xasprintf("%s/tests/tui/stopped.txt", srcdir ? srcdir : ".");
+    size_t len;
+    add_pictures(&is);
+    if (getenv("UPDATE_GOLDEN")) {
+        FILE *f = fopen(path, "w");
+        CU_ASSERT_PTR_NOT_NULL_FATAL(f);
+        fwrite(str_text(&is), 1, is.len, f);
+        CU_ASSERT_EQUAL(fclose(f), 0);
+    } else {
+        CU_ASSERT_EQUAL_FATAL(str_read_file(path, 1 << 20, &was, &len, NULL), ST_OK);
+        const bool same = len == is.len && !memcmp(was, str_text(&is), len);
+        CU_ASSERT(same);
+        if (!same)
+            printf("# `make update-golden` takes it over:\n%s", str_text(&is));
+    }
+    free(was);
+    free(path);
+    str_free(&is);
+}
+
 /* From a key to its picture. */
 static int by_size(const void *x, const void *y)
 {
@@ -183,23 +175,11 @@ static const struct tap_test tests[] = {
     {"200x50: all", test_large},
     {"keys of every screen, words, popups", test_others},
     {"any size", test_tiny},
+    {"as it looks", test_golden},
     {"latency", test_latency},
 };
 
 int main(void)
 {
-    char home[] = "/tmp/attnscope-stopped-XXXXXX", command[96];
-    static const char *const names[] = {"XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME",
-                                        "XDG_CACHE_HOME", "HOME"};
-    setlocale(LC_CTYPE, "C.UTF-8");
-    if (!mkdtemp(home))
-        return 1;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        setenv(names[i], home, 1);
-    command_register_core();
-    lesson_register();
-    tui_register();
-    const int rc = tap_run("stopped", tests, sizeof tests / sizeof *tests);
-    snprintf(command, sizeof command, "rm -rf %s", home);
-    return system(command) == 0 ? rc : 1;
+    return mem_tests_main("stopped", tests, sizeof tests / sizeof *tests);
 }

@@ -602,6 +602,81 @@ static void test_source(void)
     chart_free(c);
 }
 
+/* Shared memory with every state, and an access. */
+static struct chart *window_sample(void)
+{
+    struct chart *c = chart_new(&chart_window);
+    struct window_chart *w = c->model;
+    w->kernel = xstrdup("fa2");
+    w->words = xstrdup("writes shared from Qs[0][0] on");
+    w->bytes = 96;
+    w->cell_bytes = 16;
+    w->cells = xstrdup("#+.oc#");
+    w->access = xstrdup("*     ");
+    window_buffers(w, 2);
+    w->buffers[0].name = xstrdup("Qs");
+    w->buffers[0].offset = 0;
+    w->buffers[0].bytes = 48;
+    w->buffers[1].name = xstrdup("Ks");
+    w->buffers[1].offset = 48;
+    w->buffers[1].bytes = 48;
+    return c;
+}
+
+/* Two warps: one copies and waits, of the other lanes part. */
+static struct chart *trail_sample(void)
+{
+    struct chart *c = chart_new(&chart_trail);
+    struct trail_chart *t = c->model;
+    t->kernel = xstrdup("fa2_mma_async");
+    t->from = 100;
+    t->to = 140;
+    t->steps = 4;
+    t->most_copies = 3;
+    t->copies = xstrdup("0033999900");
+    trail_rows(t, 2);
+    t->rows[0] =
+        (struct trail_row){xstrdup("warp 0"), xstrdup(" CMB== XfS"), xstrdup(" 888   888")};
+    t->rows[1] =
+        (struct trail_row){xstrdup("warp 1"), xstrdup("iihGMMMMBi"), xstrdup("8841888888")};
+    return c;
+}
+
+/* Cells: letters of buffers, what is older in small, what a copy is on its way to; the legend says so. */
+static void test_window(void)
+{
+    struct chart *c = window_sample();
+    struct canvas *canvas = canvas_new(120, 6, GLYPHS_ASCII);
+    struct str text = {0};
+    c->kind->cells(canvas, (struct rect){0, 0, 120, 6}, c->model, &CHART_WHOLE);
+    canvas_to_text(canvas, &text);
+    CU_ASSERT_PTR_NOT_NULL(strstr(str_text(&text), "0 *+.k~K"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(str_text(&text), "Q Qs 48 B"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(str_text(&text), "~ a copy will land  * this access"));
+    ((struct window_chart *)c->model)->cells[0] = '?';
+    CU_ASSERT_FALSE(c->kind->sound(c->model));
+    str_free(&text);
+    canvas_free(canvas);
+    chart_free(c);
+}
+
+static void test_trail(void)
+{
+    struct chart *c = trail_sample();
+    struct canvas *canvas = canvas_new(80, 8, GLYPHS_ASCII);
+    struct str text = {0};
+    c->kind->cells(canvas, (struct rect){0, 0, 80, 8}, c->model, &CHART_WHOLE);
+    canvas_to_text(canvas, &text);
+    CU_ASSERT_PTR_NOT_NULL(strstr(str_text(&text), "copies: 9 stands for 3 under way"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(str_text(&text), "warp 0    CMB== XfS"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(str_text(&text), "..41......")); /* eighths of the lanes */
+    ((struct trail_chart *)c->model)->rows[1].what[3] = '?';
+    CU_ASSERT_FALSE(c->kind->sound(c->model));
+    str_free(&text);
+    canvas_free(canvas);
+    chart_free(c);
+}
+
 /* What only bounds is never drawn as a bar. */
 static void test_pairs(void)
 {
@@ -653,6 +728,8 @@ static void sample_charts(struct charts *out)
     charts_add(out, source_sample());
     charts_add(out, sm_sample());
     charts_add(out, lanes_sample());
+    charts_add(out, window_sample());
+    charts_add(out, trail_sample());
     charts_add(out, pairs_sample());
     ((struct spread_chart *)charts_find(out, &chart_times)->model)->items[0].stale = true;
     devices_free(d);
@@ -1056,6 +1133,8 @@ static void bring_pictures(json_t *table, size_t *strings)
     table_charts(predicted, NULL, &charts);
     json_decref(predicted);
     charts_add(&charts, source_sample());
+    charts_add(&charts, window_sample());
+    charts_add(&charts, trail_sample());
     json_t *o = charts_to_json(&charts);
     json_object_set_new(table, "charts", spoil(o, 60, strings));
     json_decref(o);
@@ -1197,6 +1276,8 @@ static const struct tap_test tests[] = {
     {"captions name each once, and fit", test_long_captions},
     {"paired bars; what only bounds is none", test_pairs},
     {"lines of a source, and what they cost", test_source},
+    {"shared memory of a held block", test_window},
+    {"what warps did", test_trail},
     {"models are drawn alike after a journey as text", test_travel},
     {"a table's own model comes first", test_brought},
     {"report: findings, commands, nothing from outside", test_report},

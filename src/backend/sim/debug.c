@@ -661,6 +661,9 @@ static enum status act(struct debugged *d, struct debug_ask *a, json_t **found, 
     case DEBUG_HAZARDS:
         *found = debug_hazards_json(d);
         return ST_OK;
+    case DEBUG_TRAIL:
+        d->window = a->count ? a->count : TRAIL_STEPS;
+        return ST_OK;
     case DEBUG_KEPT:
         *found = debug_kept_json(d);
         return ST_OK;
@@ -706,7 +709,7 @@ static void answer(struct debugged *d, const struct str *text, struct str *out)
 
 void sim_debug_serve(void *ctx, struct cage_board *board)
 {
-    struct debugged d = {.job = ctx, .board = board};
+    struct debugged d = {.job = ctx, .board = board, .window = TRAIL_STEPS};
     struct str ask = {0}, out = {0};
     bool heard = true;
     while (heard && cage_next(&ask)) {

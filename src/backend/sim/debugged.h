@@ -38,7 +38,8 @@ struct debugged {
     struct debug_mark **marks;
     size_t nmarks, marks_cap;
     int last_mark;
-    size_t told; /* bytes of what the kernel printed */
+    size_t told;    /* bytes of what the kernel printed */
+    int64_t window; /* steps that the trail shows */
     struct sim_stop stop;
     bool moved; /* `stop` is of this ask */
 };
@@ -65,12 +66,18 @@ uint32_t debug_kind_bytes(const char *kind);
 
 /* What every answer has. */
 json_t *debug_stop_json(struct debugged *d);
+/* shown.c: parts of it that pictures are drawn from. */
+enum { TRAIL_COLUMNS = 120, TRAIL_STEPS = 16 * TRAIL_COLUMNS };
+json_t *debug_smem_json(const struct debugged *d);
+json_t *debug_trail_json(const struct debugged *d);
+json_t *debug_recent_json(const struct debugged *d);
 /* Lists of `found`. */
 json_t *debug_registers_json(struct debugged *d, const char *prefix);
 json_t *debug_print_json(struct debugged *d, const struct debug_value *v);
 json_t *debug_memory_json(struct debugged *d, const struct debug_value *v, int64_t count);
 json_t *debug_shared_json(struct debugged *d);
 json_t *debug_copies_json(struct debugged *d);
+json_t *debug_flight_json(const struct debugged *d, size_t most);
 json_t *debug_kept_json(struct debugged *d);
 json_t *debug_hazards_json(struct debugged *d);
 json_t *debug_breaks_json(struct debugged *d, int number); /* 0: all */

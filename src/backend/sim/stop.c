@@ -14,75 +14,14 @@
 #include "base/mem.h"
 #include "base/number.h"
 #include "base/sanitize.h"
-#include "spec/dtype.h"
 
-enum { LANES = 32, TEXT_MAX = 4096 };
+enum { LANES = 32, TEXT_MAX = 4096, FLIGHT = 24 };
 
 static void put_clean(json_t *o, const char *name, const char *text)
 {
     char *clean = text ? sanitize_line(text) : NULL;
     json_object_set_new(o, name, clean ? json_string(clean) : json_null());
     free(clean);
-}
-
-/* ---- numbers ---- */
-
-static double half_of(const char *kind, uint16_t bits)
-{
-    return kind[0] == 'b' ? (double)bf16_to_float(bits) : (double)f16_to_float(bits);
-}
-
-static double signed_of(uint32_t bytes, uint64_t bits)
-{
-    const int n = 64 - 8 * (int)bytes;
-    return (double)((int64_t)(bits << n) >> n);
-}
-
-double debug_real(const char *kind, uint32_t bytes, const void *data)
-{
-    uint64_t bits = 0;
-    float f;
-    double x;
-    memcpy(&bits, data, bytes < 8 ? bytes : 8);
-    if (!strcmp(kind, "f32")) {
-        memcpy(&f, data, 4);
-        return (double)f;
-    }
-    if (!strcmp(kind, "f64")) {
-        memcpy(&x, data, 8);
-        return x;
-    }
-    if (!strcmp(kind, "f16") || !strcmp(kind, "bf16"))
-        return half_of(kind, (uint16_t)bits);
-    if (kind[0] == 's')
-        return signed_of(kind[1] == '1' ? 2 : bytes, bits);
-    return (double)bits;
-}
-
-static json_t *real_json(double x)
-{
-    return isnan(x)   ? json_string("nan")
-           : isinf(x) ? json_string(x > 0 ? "inf" : "-inf")
-                      : json_real(x);
-}
-
-json_t *debug_number(const char *kind, uint32_t bytes, const void *data)
-{
-    uint64_t bits = 0;
-    char hex[24];
-    memcpy(&bits, data, bytes < 8 ? bytes : 8);
-    if (!strcmp(kind, "f16x2") || !strcmp(kind, "bf16x2"))
-        return json_pack("[o, o]", real_json(half_of(kind, (uint16_t)bits)),
-                         real_json(half_of(kind, (uint16_t)(bits >> 16))));
-    if (kind[0] == 'f' || !strcmp(kind, "bf16"))
-        return real_json(debug_real(kind, bytes, data));
-    if (kind[0] == 's')
-        return json_integer((json_int_t)debug_real(kind, bytes, data));
-    if (kind[0] == 'u' || !strcmp(kind, "pred"))
-        if (bits <= INT64_MAX)
-            return json_integer((json_int_t)bits);
-    snprintf(hex, sizeof hex, "0x%0*llx", (int)(2 * bytes), (unsigned long long)bits);
-    return json_string(hex);
 }
 
 /* Of each lane of the mask; null of the others. */
@@ -373,6 +312,10 @@ json_t *debug_stop_json(struct debugged *d)
     json_object_set_new(o, "warps", warps_json(d));
     json_object_set_new(o, "paths", paths_json(d));
     json_object_set_new(o, "barriers", barriers_json(d));
+    json_object_set_new(o, "smem", debug_smem_json(d));
+    json_object_set_new(o, "trail", debug_trail_json(d));
+    json_object_set_new(o, "recent", debug_recent_json(d));
+    json_object_set_new(o, "flight", debug_flight_json(d, FLIGHT));
     json_object_set_new(o, "problem", problem ? problem_json(d) : json_null());
     json_object_set_new(o, "mark", d->moved ? mark_json(d) : json_null());
     put_text(d, o);
@@ -467,17 +410,6 @@ json_t *debug_memory_json(struct debugged *d, const struct debug_value *v, int64
     return list;
 }
 
-static int64_t written_bytes(const struct debugged *d, uint64_t from, int64_t bytes)
-{
-    int64_t n = 0;
-    for (int64_t i = 0; i < bytes; i++) {
-        uint8_t data;
-        bool written;
-        n += sim_step_shared(d->step, from + (uint64_t)i, 1, &data, &written) && written;
-    }
-    return n;
-}
-
 json_t *debug_shared_json(struct debugged *d)
 {
     json_t *list = json_array();
@@ -488,21 +420,27 @@ json_t *debug_shared_json(struct debugged *d)
         uint64_t addr;
         if (b->bytes == INT_UNKNOWN || !finding_address(&d->stage.scene, b->name, &addr, &is))
             continue;
-        json_array_append_new(list,
-                              json_pack("{s:s, s:I, s:I, s:I}", "name", b->name, "offset",
-                                        (json_int_t)addr, "bytes", (json_int_t)b->bytes, "written",
-                                        (json_int_t)written_bytes(d, addr, b->bytes)));
+        json_array_append_new(
+            list,
+            json_pack("{s:s, s:I, s:I, s:I}", "name", b->name, "offset", (json_int_t)addr, "bytes",
+                      (json_int_t)b->bytes, "written",
+                      (json_int_t)sim_step_shared_written(d->step, addr, (uint64_t)b->bytes)));
     }
     return list;
 }
 
 json_t *debug_copies_json(struct debugged *d)
 {
+    return debug_flight_json(d, DEBUG_VALUES_MAX);
+}
+
+json_t *debug_flight_json(const struct debugged *d, size_t most)
+{
     json_t *list = json_array();
     for (int w = 0; w < sim_step_warps(d->step); w++)
         for (size_t i = 0; i < sim_step_warp(d->step, w).copies; i++) {
             const struct sim_copy c = sim_step_copy(d->step, w, i);
-            if (!c.mask || json_array_size(list) >= DEBUG_VALUES_MAX)
+            if (!c.mask || json_array_size(list) >= most)
                 continue;
             json_t *o = json_pack("{s:i, s:I, s:i}", "warp", w, "mask", (json_int_t)c.mask, "bytes",
                                   (int)c.bytes);

@@ -11,6 +11,7 @@
 #include "base/number.h"
 #include "base/sanitize.h"
 #include "command/ask/simulate.h"
+#include "command/debug/charts.h"
 #include "command/debug/picture.h"
 #include "command/output.h"
 #include "command/session.h"
@@ -25,7 +26,8 @@ struct stop_row {
     int ended;
     char *access_space, *element;
     double wavefronts, sectors, ideal, value;
-    json_t *block, *next, *did, *warps, *paths, *barriers, *problem, *mark, *found, *printed;
+    json_t *block, *next, *did, *warps, *paths, *barriers, *problem, *mark, *found, *printed, *smem,
+        *trail, *recent, *flight;
 };
 // clang-format off
 static const struct field stop_fields[] = {
@@ -62,6 +64,10 @@ static const struct field stop_fields[] = {
     FIELD(FIELD_JSON, stop_row, problem, .doc = "The hazard or fault that stopped it, as sanitize has it."),
     FIELD(FIELD_JSON, stop_row, mark, .doc = "The break or watch that stopped it: number, text, before, after."),
     FIELD(FIELD_JSON, stop_row, found, .doc = "What was asked for: values, registers, hazards, buffers, copies, breaks."),
+    FIELD(FIELD_JSON, stop_row, smem, .doc = "Shared memory: bytes, cell_bytes, buffers, and a character a cell: . not written, + in part, # written, o older than the newest of its buffer, c a copy will land."),
+    FIELD(FIELD_JSON, stop_row, trail, .doc = "What warps did in the last steps: from, to, steps a column, copies under way in each, and of each warp a letter a column (M multiplies, C begins a copy, G global, S shared memory, B barrier, X exp2, h shuffle, f arithmetic, i integers, = waits) and the least lanes that ran."),
+    FIELD(FIELD_JSON, stop_row, recent, .doc = "Registers of the warp that were written last, the newest first: name, kind, line, step, value."),
+    FIELD(FIELD_JSON, stop_row, flight, .doc = "Copies of cp.async under way, the first 24: warp, mask, bytes, element, groups_behind, line."),
     FIELD(FIELD_JSON, stop_row, printed, .doc = "What the kernel printed."),
     {.name = NULL},
 };
@@ -80,12 +86,6 @@ static const struct columns stop_columns = {
     },
 };
 // clang-format on
-
-static int64_t int_of(const json_t *o, const char *name)
-{
-    const json_t *v = json_object_get(o, name);
-    return json_is_integer(v) ? json_integer_value(v) : INT_UNKNOWN;
-}
 
 static char *text_of(const json_t *o, const char *name)
 {
@@ -124,20 +124,20 @@ static void fill_row(struct stop_row *row, const struct debugger *d)
     row->pass = text_of(stop, "pass");
     row->order = text_of(stop, "order");
     row->place = json_is_object(next) ? debug_place(next) : NULL;
-    row->line = int_of(next, "line");
+    row->line = json_int_of(next, "line");
     char *file = text_of(next, "file");
     row->text = source_line_text(debugger_desc(d), file, row->line);
     free(file);
     row->instruction = text_of(next, "instruction");
-    row->step = int_of(stop, "step");
-    row->last = int_of(stop, "last");
-    row->warp = int_of(stop, "warp");
-    row->lane = int_of(stop, "lane");
+    row->step = json_int_of(stop, "step");
+    row->last = json_int_of(stop, "last");
+    row->warp = json_int_of(stop, "warp");
+    row->lane = json_int_of(stop, "lane");
     const json_t *warp = json_array_get(json_object_get(stop, "warps"), (size_t)debugger_warp(d));
-    const int64_t active = int_of(warp, "active");
+    const int64_t active = json_int_of(warp, "active");
     row->active_lanes = active == INT_UNKNOWN ? INT_UNKNOWN : __builtin_popcount((unsigned)active);
-    row->hazards = int_of(stop, "hazards");
-    row->faults = int_of(stop, "faults");
+    row->hazards = json_int_of(stop, "hazards");
+    row->faults = json_int_of(stop, "faults");
     row->ended = json_is_true(json_object_get(stop, "ended"));
     row->value = value_of(stop);
     fill_access(row, stop);
@@ -163,6 +163,10 @@ static void fill_parts(struct stop_row *row, const struct debugger *d)
     row->mark = part(stop, "mark");
     row->found = part(stop, "found");
     row->printed = part(stop, "text");
+    row->smem = part(stop, "smem");
+    row->trail = part(stop, "trail");
+    row->recent = part(stop, "recent");
+    row->flight = part(stop, "flight");
 }
 
 static void give(struct session *s, struct cmd_call *c, const struct debug_line *l)
@@ -170,6 +174,7 @@ static void give(struct session *s, struct cmd_call *c, const struct debug_line 
     const enum format f = call_format(c);
     const size_t from = c->out->len;
     if (l->debugger) {
+        debug_charts(l->debugger, &c->charts);
         struct rowset rows = {.type = &stop_type}, full = {.type = &stop_type};
         fill_row(rowset_add(&rows), l->debugger);
         if (f != FORMAT_TEXT) {
@@ -185,7 +190,7 @@ static void give(struct session *s, struct cmd_call *c, const struct debug_line 
     if (f != FORMAT_TEXT)
         return;
     if (l->debugger)
-        debug_picture(l, c->out);
+        debug_picture(l, call_width(s, c), c->out);
     lines_wrap(c->out, from, call_width(s, c));
 }
 
@@ -314,9 +319,9 @@ static bool is_word(const char *word)
 }
 
 static const char *const first_words[] = {
-    "step",  "next",    "stepi",  "continue", "until", "finish", "back", "goto", "break",
-    "watch", "rwatch",  "awatch", "info",     "print", "x",      "warp", "lane", "block",
-    "order", "restart", "where",  "list",     "kill",  "delete", NULL};
+    "step",  "next",   "stepi",   "continue", "until", "finish", "back",   "goto", "break",
+    "watch", "rwatch", "awatch",  "info",     "trail", "print",  "x",      "warp", "lane",
+    "block", "order",  "restart", "where",    "list",  "kill",   "delete", NULL};
 
 static const struct cmd_key debug_keys[] = {
     {"block", "the block of the grid that is held: block=2,0", NULL},
@@ -345,7 +350,12 @@ const struct cmd_entry cmd_debug = {
         "break [LINE] [warp N] [lane N] [if VALUE > X], delete [N]\n"
         "watch VALUE, rwatch, awatch ELEMENT [N]    when it changes; is read; is used\n"
         "print %f12, print %f12[5], print Ks[5][12], print O[0][1][2][3], x/8f Ks[5][0]\n"
-        "info registers|warps|barriers|shared|hazards|copies|breaks|paths, where, list [LINE]\n"
+        "info registers|warps|barriers|shared|hazards|copies|breaks|paths|memory, where, list "
+        "[LINE]\n"
+        "info map, info access, trail [N]   pictures: shared memory, lanes of the last access, "
+        "what warps\n"
+        "                                did in the last N steps; export "
+        "figure=window|lanes|trail\n"
         "warp N, lane N, block X,Y,Z     what is looked at\n"
         "order turns|against|SEED        whose turn it is: side by side; who lags behind last; "
         "drawn\n"

@@ -21,15 +21,9 @@ enum { LANES = 32, SHOWN = 8 };
 
 /* ---- members ---- */
 
-static int64_t int_of(const json_t *o, const char *name)
-{
-    const json_t *v = json_object_get(o, name);
-    return json_is_integer(v) ? json_integer_value(v) : INT_UNKNOWN;
-}
-
 static uint32_t mask_of(const json_t *o, const char *name)
 {
-    const int64_t v = int_of(o, name);
+    const int64_t v = json_int_of(o, name);
     return v == INT_UNKNOWN ? 0 : (uint32_t)v;
 }
 
@@ -53,10 +47,10 @@ char *debug_place(const json_t *p)
 {
     char *file = text_of(p, "file"), *at = text_of(p, "at_file");
     char *out = !json_is_object(p) ? xstrdup("")
-                : !*file           ? xasprintf("PTX line %lld", (long long)int_of(p, "ptx_line"))
-                : *at ? xasprintf("%s:%lld (%s:%lld)", file, (long long)int_of(p, "line"), at,
-                                  (long long)int_of(p, "at_line"))
-                      : xasprintf("%s:%lld", file, (long long)int_of(p, "line"));
+                : !*file ? xasprintf("PTX line %lld", (long long)json_int_of(p, "ptx_line"))
+                : *at ? xasprintf("%s:%lld (%s:%lld)", file, (long long)json_int_of(p, "line"), at,
+                                  (long long)json_int_of(p, "at_line"))
+                      : xasprintf("%s:%lld", file, (long long)json_int_of(p, "line"));
     free(file);
     free(at);
     return out;
@@ -117,7 +111,7 @@ static char *mark_words(const json_t *stop)
 {
     const json_t *m = json_object_get(stop, "mark");
     char *text = text_of(m, "text");
-    char *out = xasprintf("%lld (%s)", (long long)int_of(m, "number"), text);
+    char *out = xasprintf("%lld (%s)", (long long)json_int_of(m, "number"), text);
     free(text);
     return out;
 }
@@ -177,7 +171,7 @@ static void add_block(const json_t *stop, struct str *out)
 void debug_head_text(const struct debugger *d, struct str *out)
 {
     const json_t *stop = debugger_stop(d);
-    const int64_t step = int_of(stop, "step"), last = int_of(stop, "last");
+    const int64_t step = json_int_of(stop, "step"), last = json_int_of(stop, "last");
     str_addf(out, "%s", debugger_kernel(d)->name);
     const char *without = json_text_of(stop, "without");
     if (without) {
@@ -190,7 +184,7 @@ void debug_head_text(const struct debugger *d, struct str *out)
              json_array_size(json_object_get(stop, "warps")), debugger_lane(d), (long long)step);
     if (last > step)
         str_addf(out, " of %lld", (long long)last);
-    const int64_t hazards = int_of(stop, "hazards"), faults = int_of(stop, "faults");
+    const int64_t hazards = json_int_of(stop, "hazards"), faults = json_int_of(stop, "faults");
     if (hazards > 0)
         str_addf(out, ", %lld hazard%s", (long long)hazards, hazards == 1 ? "" : "s");
     if (faults > 0)
@@ -248,26 +242,37 @@ static void add_register(const struct debugger *d, const json_t *r, struct str *
     free(type);
 }
 
-static void add_access(const json_t *a, struct str *out)
+void debug_access_text(const json_t *a, struct str *out)
 {
-    char *element = text_of(a, "element"), *space = text_of(a, "space"), banks[33];
+    char *element = text_of(a, "element"), *space = text_of(a, "space");
     const bool write = json_is_true(json_object_get(a, "write")),
                reads = json_is_true(json_object_get(a, "read"));
-    const bool shared = debug_banks(a, banks);
+    const bool shared = !strcmp(space, "shared");
     const int lanes = __builtin_popcount(mask_of(a, "mask"));
-    const int64_t cost = int_of(a, shared ? "wavefronts" : "sectors"), ideal = int_of(a, "ideal");
-    str_addf(out, "  %s %s from %s on: %lld bytes a lane, %d lane%s, %lld %s%s (ideal %lld)\n",
+    const int64_t cost = json_int_of(a, shared ? "wavefronts" : "sectors"),
+                  ideal = json_int_of(a, "ideal");
+    str_addf(out, "%s %s from %s on: %lld bytes a lane, %d lane%s, %lld %s%s (ideal %lld)",
              write && reads ? "changes"
              : write        ? "writes"
                             : "reads",
-             space, *element ? element : "?", (long long)int_of(a, "bytes"), lanes,
+             space, *element ? element : "?", (long long)json_int_of(a, "bytes"), lanes,
              lanes == 1 ? "" : "s", (long long)cost, shared ? "wavefront" : "sector",
              cost == 1 ? "" : "s", (long long)ideal);
-    if (shared)
-        str_addf(out, "  banks 0 %s 31%s\n", banks,
-                 cost > ideal ? "  above 1: lanes wait for each other" : "");
     free(element);
     free(space);
+}
+
+static void add_access(const json_t *a, struct str *out)
+{
+    char banks[33];
+    str_add(out, "  ");
+    debug_access_text(a, out);
+    str_addc(out, '\n');
+    if (debug_banks(a, banks))
+        str_addf(out, "  banks 0 %s 31%s\n", banks,
+                 json_int_of(a, "wavefronts") > json_int_of(a, "ideal")
+                     ? "  above 1: lanes wait for each other"
+                     : "");
 }
 
 void debug_did_text(const struct debugger *d, struct str *out)
@@ -279,7 +284,7 @@ void debug_did_text(const struct debugger *d, struct str *out)
     char *place = debug_place(did), lanes[33];
     str_add(out, "did ");
     if (json_is_integer(json_object_get(did, "warp")))
-        str_addf(out, "warp %lld, ", (long long)int_of(did, "warp"));
+        str_addf(out, "warp %lld, ", (long long)json_int_of(did, "warp"));
     str_addf(out, "%s: ", place);
     add_text(out, did, "ptx");
     str_addc(out, '\n');
@@ -334,18 +339,18 @@ void debug_warps_text(const struct debugger *d, struct str *out)
     {
         char *place = debug_place(w), *waits = text_of(w, "waits");
         const int lanes = __builtin_popcount(mask_of(w, "active"));
-        const int64_t copies = int_of(w, "copies");
+        const int64_t copies = json_int_of(w, "copies");
         str_addf(out, "%c warp %-2zu ", (int)i == debugger_warp(d) ? '>' : ' ', i);
         if (!strcmp(waits, "ended"))
-            str_addf(out, "ended after %lld steps\n", (long long)int_of(w, "steps"));
+            str_addf(out, "ended after %lld steps\n", (long long)json_int_of(w, "steps"));
         else {
             str_addf(out, "%s ", place);
             if (!strcmp(waits, "barrier"))
-                str_addf(out, "waits at barrier %lld, ", (long long)int_of(w, "barrier"));
+                str_addf(out, "waits at barrier %lld, ", (long long)json_int_of(w, "barrier"));
             else if (!strcmp(waits, "mbarrier"))
                 str_add(out, "asks an mbarrier, ");
             str_addf(out, "%d lane%s, %lld steps", lanes, lanes == 1 ? "" : "s",
-                     (long long)int_of(w, "steps"));
+                     (long long)json_int_of(w, "steps"));
             if (copies > 0)
                 str_addf(out, ", %lld cop%s under way", (long long)copies,
                          copies == 1 ? "y" : "ies");
@@ -363,7 +368,7 @@ void debug_paths_text(const struct debugger *d, struct str *out)
     char lanes[33];
     json_array_foreach(json_object_get(debugger_stop(d), "paths"), i, p)
     {
-        const int64_t line = int_of(p, "line"), meets = int_of(p, "meets");
+        const int64_t line = json_int_of(p, "line"), meets = json_int_of(p, "meets");
         debug_lanes(mask_of(p, "mask"), lanes);
         str_addf(out, "%s %s", lanes, i ? "waits" : "runs");
         if (line != INT_UNKNOWN)
@@ -380,15 +385,15 @@ void debug_barriers_text(const struct debugger *d, struct str *out)
     size_t i, k;
     json_array_foreach(json_object_get(stop, "barriers"), i, b)
     {
-        const int64_t id = int_of(b, "id"), expected = int_of(b, "expected");
+        const int64_t id = json_int_of(b, "id"), expected = json_int_of(b, "expected");
         str_addf(out, "barrier %lld: %lld threads have arrived", (long long)id,
-                 (long long)int_of(b, "arrived"));
+                 (long long)json_int_of(b, "arrived"));
         if (expected > 0)
             str_addf(out, " of %lld", (long long)expected);
         str_add(out, ", warps");
         json_array_foreach(json_object_get(stop, "warps"), k, w)
         {
-            if (int_of(w, "barrier") == id)
+            if (json_int_of(w, "barrier") == id)
                 str_addf(out, " %zu", k);
         }
         str_addc(out, '\n');
@@ -422,7 +427,7 @@ void debug_source_text(const struct debugger *d, int64_t line, int before, int b
                        struct str *out)
 {
     const json_t *next = json_object_get(debugger_stop(d), "next");
-    const int64_t stands = int_of(next, "line"), at = int_of(next, "at_line");
+    const int64_t stands = json_int_of(next, "line"), at = json_int_of(next, "at_line");
     const int64_t without = debug_without(d);
     char *file = text_of(next, "at_file");
     line = line ? line : stands;
@@ -445,6 +450,38 @@ void debug_source_text(const struct debugger *d, int64_t line, int before, int b
     free(file);
 }
 
+char *debug_line_text(const struct debugger *d, const json_t *place)
+{
+    char *text = own_line(debugger_desc(d), json_int_of(place, "line"));
+    if (!text)
+        return NULL;
+    char *from = text + strspn(text, " \t"), *out = xstrdup(from);
+    free(text);
+    return out;
+}
+
+/* Compilers keep no names of variables: the line that wrote a register says what it is of. */
+void debug_recent_text(const struct debugger *d, int most, struct str *out)
+{
+    const json_t *r;
+    size_t i;
+    json_array_foreach(json_object_get(debugger_stop(d), "recent"), i, r)
+    {
+        char *name = text_of(r, "name"), *kind = text_of(r, "kind"),
+             *value = debug_value_text(json_object_get(r, "value")), *text = debug_line_text(d, r);
+        if ((int)i < most)
+            str_addf(out,
+                     text ? "%-7s %-6s %12s  %lld  %s\n"
+                          : "%-7s %-6s %12s  step %lld, of no line%s\n",
+                     name, kind, value, (long long)json_int_of(r, text ? "line" : "step"),
+                     text ? text : "");
+        free(name);
+        free(kind);
+        free(value);
+        free(text);
+    }
+}
+
 /* ---- what was found ---- */
 
 static void add_found(const struct debugger *d, const json_t *o, struct str *out)
@@ -455,23 +492,23 @@ static void add_found(const struct debugger *d, const json_t *o, struct str *out
     if (json_object_get(o, "sentence")) {
         add_text(out, o, "sentence");
     } else if (json_object_get(o, "hits")) {
-        str_addf(out, "%lld  ", (long long)int_of(o, "number"));
+        str_addf(out, "%lld  ", (long long)json_int_of(o, "number"));
         add_text(out, o, "text");
-        str_addf(out, ", met %lld time%s", (long long)int_of(o, "hits"),
-                 int_of(o, "hits") == 1 ? "" : "s");
+        str_addf(out, ", met %lld time%s", (long long)json_int_of(o, "hits"),
+                 json_int_of(o, "hits") == 1 ? "" : "s");
     } else if (json_object_get(o, "written")) {
         str_addf(out, "%-8s at byte %lld, %lld bytes, %lld written", name,
-                 (long long)int_of(o, "offset"), (long long)int_of(o, "bytes"),
-                 (long long)int_of(o, "written"));
+                 (long long)json_int_of(o, "offset"), (long long)json_int_of(o, "bytes"),
+                 (long long)json_int_of(o, "written"));
     } else if (json_object_get(o, "moments")) {
         char bytes[NUMBER_BUF];
         str_addf(out, "for the way back %lld moments are kept, %lld steps apart, in %s",
-                 (long long)int_of(o, "moments"), (long long)int_of(o, "every"),
+                 (long long)json_int_of(o, "moments"), (long long)json_int_of(o, "every"),
                  number_fmt_bytes(bytes, json_number_of(o, "bytes")));
     } else if (json_object_get(o, "groups_behind")) {
-        str_addf(out, "warp %lld to %s, %d lanes of %lld bytes", (long long)int_of(o, "warp"), name,
-                 __builtin_popcount(mask_of(o, "mask")), (long long)int_of(o, "bytes"));
-        const int64_t behind = int_of(o, "groups_behind");
+        str_addf(out, "warp %lld to %s, %d lanes of %lld bytes", (long long)json_int_of(o, "warp"),
+                 name, __builtin_popcount(mask_of(o, "mask")), (long long)json_int_of(o, "bytes"));
+        const int64_t behind = json_int_of(o, "groups_behind");
         if (behind == INT_UNKNOWN)
             str_add(out, ", not committed");
         else
@@ -489,7 +526,7 @@ static void add_found(const struct debugger *d, const json_t *o, struct str *out
         const bool unwritten =
             !json_object_get(o, "slot") && json_is_null(json_object_get(o, "value"));
         str_addf(out, "%s = %s%s", name, value, unwritten ? " (not written)" : "");
-        const int64_t line = int_of(o, "line");
+        const int64_t line = json_int_of(o, "line");
         if (json_object_get(o, "slot") && line != INT_UNKNOWN)
             str_addf(out, "  of line %lld", (long long)line);
     }
@@ -497,6 +534,16 @@ static void add_found(const struct debugger *d, const json_t *o, struct str *out
     free(name);
     free(value);
     (void)d;
+}
+
+void debug_flight_text(const struct debugger *d, struct str *out)
+{
+    const json_t *o;
+    size_t i;
+    json_array_foreach(json_object_get(debugger_stop(d), "flight"), i, o)
+    {
+        add_found(d, o, out);
+    }
 }
 
 void debug_found_text(const struct debugger *d, struct str *out)
@@ -525,7 +572,7 @@ static void add_printed(const struct debugger *d, struct str *out)
     str_free(&clean);
 }
 
-static void add_stop(const struct debugger *d, struct str *out)
+void debug_stop_text(const struct debugger *d, struct str *out)
 {
     char *why = debug_why(d);
     debug_head_text(d, out);
@@ -537,34 +584,4 @@ static void add_stop(const struct debugger *d, struct str *out)
     debug_next_text(d, out);
     add_printed(d, out);
     free(why);
-}
-
-void debug_picture(const struct debug_line *l, struct str *out)
-{
-    const struct debugger *d = l->debugger;
-    switch (l->view) {
-    case VIEW_FOUND:
-        debug_found_text(d, out);
-        break;
-    case VIEW_WARPS:
-        debug_warps_text(d, out);
-        break;
-    case VIEW_PATHS:
-        debug_paths_text(d, out);
-        break;
-    case VIEW_BARRIERS:
-        debug_barriers_text(d, out);
-        break;
-    case VIEW_SOURCE:
-        debug_source_text(d, l->line, 6, 6, out);
-        break;
-    case VIEW_SHORT:
-        debug_head_text(d, out);
-        str_addc(out, '\n');
-        break;
-    case VIEW_END:
-        break;
-    default:
-        add_stop(d, out);
-    }
 }

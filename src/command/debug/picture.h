@@ -18,6 +18,11 @@ void debug_lanes(uint32_t mask, char text[33]);
  * not of shared memory. */
 bool debug_banks(const json_t *access, char text[33]);
 
+/* The line of the kernel's own file that a place is of, without the blanks around it; NULL: none. The caller frees it. */
+char *debug_line_text(const struct debugger *d, const json_t *place);
+/* "reads shared from Ks[0][0] on: 16 bytes a lane, 32 lanes, 4 wavefronts (ideal 4)". */
+void debug_access_text(const json_t *access, struct str *out);
+
 /* One line each, without the newline; what there is not gives no line. */
 void debug_head_text(const struct debugger *d, struct str *out);
 void debug_did_text(const struct debugger *d, struct str *out);      /* lines */
@@ -31,9 +36,13 @@ int64_t debug_without(const struct debugger *d);
  * with -. */
 void debug_source_text(const struct debugger *d, int64_t line, int before, int behind,
                        struct str *out);
+/* Registers that were written last, with the line that did it: `most` lines. */
+void debug_recent_text(const struct debugger *d, int most, struct str *out);
+/* Copies under way. */
+void debug_flight_text(const struct debugger *d, struct str *out);
 void debug_found_text(const struct debugger *d, struct str *out);
 
-/* All of it, as the view of `l` asks. */
-void debug_picture(const struct debug_line *l, struct str *out);
+/* All of a stop that everybody wants to know. */
+void debug_stop_text(const struct debugger *d, struct str *out);
 
 #endif

@@ -306,17 +306,34 @@ static enum status do_delete(struct debug_line *l, struct err *err)
 
 /* ---- looking ---- */
 
-static const char *const info_words[] = {"registers", "warps",  "barriers", "shared", "hazards",
-                                         "copies",    "breaks", "paths",    "memory", NULL};
+/* What there is to look at: the word, what is asked for it, how the answer is shown. */
+#define INFO_WORDS(X)                \
+    X("registers", REGISTERS, FOUND) \
+    X("warps", LOOK, WARPS)          \
+    X("barriers", LOOK, BARRIERS)    \
+    X("shared", SHARED, FOUND)       \
+    X("hazards", HAZARDS, FOUND)     \
+    X("copies", COPIES, FOUND)       \
+    X("breaks", BREAKS, FOUND)       \
+    X("paths", LOOK, PATHS)          \
+    X("memory", KEPT, FOUND)         \
+    X("map", LOOK, MAP)              \
+    X("access", LOOK, ACCESS)
+#define X(word, act, view) word,
+static const char *const info_words[] = {INFO_WORDS(X) NULL};
+#undef X
+#define X(word, act, view) word " "
+static const char info_list[] = INFO_WORDS(X);
+#undef X
 
 static enum status do_info(struct debug_line *l, struct err *err)
 {
-    static const enum debug_act acts[] = {DEBUG_REGISTERS, DEBUG_LOOK,    DEBUG_LOOK,
-                                          DEBUG_SHARED,    DEBUG_HAZARDS, DEBUG_COPIES,
-                                          DEBUG_BREAKS,    DEBUG_LOOK,    DEBUG_KEPT};
-    static const enum debug_view views[] = {VIEW_FOUND, VIEW_WARPS, VIEW_BARRIERS,
-                                            VIEW_FOUND, VIEW_FOUND, VIEW_FOUND,
-                                            VIEW_FOUND, VIEW_PATHS, VIEW_FOUND};
+#define X(word, act, view) {DEBUG_##act, VIEW_##view},
+    static const struct {
+        enum debug_act act;
+        enum debug_view view;
+    } how[] = {INFO_WORDS(X)};
+#undef X
     int i = -1, found = 0;
     for (int k = 0; l->nargs && info_words[k]; k++)
         if (str_starts(info_words[k], l->args[0])) {
@@ -324,18 +341,28 @@ static enum status do_info(struct debug_line *l, struct err *err)
             found++;
         }
     if (found != 1 && !(i >= 0 && !strcmp(info_words[i], l->args[0])))
-        return bad(l, "one of registers warps barriers shared hazards copies breaks paths memory",
-                   err);
-    struct debug_ask a = asking(acts[i]);
+        return err_set(err, ST_USAGE, "info takes one of %.*s", (int)strlen(info_list) - 1,
+                       info_list);
+    struct debug_ask a = asking(how[i].act);
     a.warp = debugger_warp(l->debugger);
     a.lane = debugger_lane(l->debugger);
-    a.name = acts[i] == DEBUG_REGISTERS && l->nargs > 1 ? xstrdup(l->args[1]) : NULL;
-    l->view = views[i];
-    enum status st = too_many(l, acts[i] == DEBUG_REGISTERS ? 2 : 1, err);
+    a.name = how[i].act == DEBUG_REGISTERS && l->nargs > 1 ? xstrdup(l->args[1]) : NULL;
+    l->view = how[i].view;
+    enum status st = too_many(l, how[i].act == DEBUG_REGISTERS ? 2 : 1, err);
     if (st == ST_OK)
         st = debugger_ask(l->debugger, &a, err);
     debug_clear(&a);
     return st;
+}
+
+static enum status do_trail(struct debug_line *l, struct err *err)
+{
+    struct debug_ask a = asking(DEBUG_TRAIL);
+    if (l->nargs && !read_count(l->args[0], 1, DEBUG_STEPS_MAX, &a.count))
+        return bad(l, "how many of the last steps, a number from 1 on", err);
+    l->view = VIEW_TRAIL;
+    const enum status st = too_many(l, 1, err);
+    return st != ST_OK ? st : debugger_ask(l->debugger, &a, err);
 }
 
 /* "8f", "x": how many, and as what. */
@@ -490,7 +517,8 @@ const struct debug_word debug_words[] = {
     {"rwatch", NULL, "ELEMENT [N]", "stop when it is read", NULL, do_rwatch},
     {"awatch", NULL, "ELEMENT [N]", "stop when it is read or written", NULL, do_awatch},
     {"delete", "d", "[N]", "break or watch N, or all", NULL, do_delete},
-    {"info", "i", "registers|warps|barriers|shared|hazards|copies|breaks|paths|memory", "what there is", info_words, do_info},
+    {"info", "i", "registers|warps|barriers|shared|hazards|copies|breaks|paths|memory|map|access", "what there is; map and access are pictures", info_words, do_info},
+    {"trail", NULL, "[N]", "what the warps did in the last N steps, as a picture", NULL, do_trail},
     {"print", "p", "VALUE", "a register (%f12, %f12[5]) or an element (Ks[5][12])", NULL, do_print},
     {"x", NULL, "ELEMENT", "memory: x/8f Ks[5][0]", NULL, do_x},
     {"warp", NULL, "[N]", "look at warp N", NULL, do_warp},
@@ -519,7 +547,8 @@ const struct debug_word *debug_word_named(const char *name)
 bool debug_word_moves(const struct debug_word *w)
 {
     return w->run != do_info && w->run != do_print && w->run != do_x && w->run != do_list &&
-           w->run != do_break && w->run != do_watch && w->run != do_rwatch && w->run != do_awatch;
+           w->run != do_break && w->run != do_watch && w->run != do_rwatch && w->run != do_awatch &&
+           w->run != do_trail;
 }
 
 const char *debug_word_name(const void *none, size_t i)

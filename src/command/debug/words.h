@@ -14,6 +14,9 @@ enum debug_view {
     VIEW_WARPS,
     VIEW_PATHS,
     VIEW_BARRIERS,
+    VIEW_MAP,    /* shared memory */
+    VIEW_ACCESS, /* lanes of the last access */
+    VIEW_TRAIL,  /* what warps did */
     VIEW_SOURCE, /* lines around one */
     VIEW_END,    /* the debugger was let go of */
 };

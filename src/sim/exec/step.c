@@ -197,6 +197,7 @@ void sim_step_free(struct sim_step *s)
     }
     free(s->marks);
     free(s->log);
+    free(s->done);
     free(s->turn);
     free(s->owner);
     free(s->written);
@@ -357,7 +358,7 @@ static void note_writes(struct sim_step *s, const struct warp *w, size_t insn)
         if (at == PLACE_NONE)
             continue;
         const enum ptx_type type = s->program->function->regs[reg].type;
-        const struct owner me = {reg, (uint32_t)insn};
+        const struct owner me = {reg, (uint32_t)insn, (uint32_t)s->now + 1};
         if (type == PTX_PRED) {
             if (PRED_FIRST + at < s->program->predicates)
                 of[s->program->slots + PRED_FIRST + at] = me;
@@ -378,6 +379,26 @@ static void look(struct sim_step *s, bool awake)
     s->awake = awake;
 }
 
+static void note_done(struct sim_step *s, const struct warp *w, uint32_t lanes)
+{
+    const size_t at = (size_t)(s->now % DONE_MOST);
+    const bool known = s->last_insn < s->program->facts.insns;
+    struct sim_done d = {.step = (uint32_t)s->now,
+                         .insn = (uint32_t)s->last_insn,
+                         .warp = (uint8_t)w->id,
+                         .lanes = (uint8_t)__builtin_popcount(lanes),
+                         .barrier = -1,
+                         .waits = w->wait == WAIT_BARRIER,
+                         .ends = !w->depth};
+    if (known && s->program->insn[s->last_insn].barrier)
+        d.barrier = (int8_t)w->barrier;
+    for (size_t i = 0; i < w->copies; i++)
+        d.copies += w->copy[i].mask != 0;
+    if (at >= s->done_cap)
+        xgrow((void **)&s->done, &s->done_cap, at + 1, sizeof *s->done);
+    s->done[at] = d;
+}
+
 /* One instruction of the warp, which may run. */
 static void step(struct sim_step *s, int warp, bool awake)
 {
@@ -388,6 +409,8 @@ static void step(struct sim_step *s, int warp, bool awake)
     const uint64_t changes = b->changes;
     s->faults = t->faults.count;
     s->hazards_seen = t->hazard ? hazard_block_count(t->hazard) : 0;
+    struct path top = {0};
+    (void)step_next(s, w, &top);
     s->last_insn = turn->last = step_next_insn(s, w);
     look(s, awake);
     w->yields = false;
@@ -405,6 +428,7 @@ static void step(struct sim_step *s, int warp, bool awake)
     s->ran_on = s->last_warp == warp ? s->ran_on + 1 : 0;
     s->last_warp = warp;
     s->now++;
+    note_done(s, w, top.mask);
     s->ended = b->ended || !any_alive(b);
 }
 

@@ -230,7 +230,50 @@ bool sim_step_register(const struct sim_step *s, int warp, uint32_t reg, uint64_
     return true;
 }
 
+static int newest_first(const void *x, const void *y)
+{
+    const struct sim_written *a = x, *b = y;
+    return a->step != b->step ? (a->step < b->step) - (a->step > b->step)
+                              : (a->reg > b->reg) - (a->reg < b->reg);
+}
+
+size_t sim_step_written(const struct sim_step *s, int warp, struct sim_written *list, size_t most)
+{
+    const struct owner *o = s->owner + (size_t)warp * step_places(s);
+    struct sim_written *all = xcalloc(step_places(s) + 1, sizeof *all);
+    uint64_t lanes[32];
+    size_t n = 0;
+    for (size_t i = 0; i < step_places(s); i++)
+        if (o[i].reg != STEP_NOBODY && (!i || o[i - 1].reg != o[i].reg) &&
+            sim_step_register(s, warp, o[i].reg, lanes, NULL))
+            all[n++] = (struct sim_written){o[i].reg, o[i].insn, o[i].step};
+    qsort(all, n, sizeof *all, newest_first);
+    if (list)
+        memcpy(list, all, (n < most ? n : most) * sizeof *list);
+    free(all);
+    return n;
+}
+
+bool sim_step_done(const struct sim_step *s, uint64_t step, struct sim_done *out)
+{
+    const size_t at = (size_t)(step % DONE_MOST);
+    if (!step || step > s->now || at >= s->done_cap || s->done[at].step != step)
+        return false;
+    *out = s->done[at];
+    return true;
+}
+
 /* ---- Memory ---- */
+
+bool sim_step_writer(const struct sim_step *s, uint64_t addr, struct sim_writer *out)
+{
+    struct hazard_writer w;
+    if (!s->worker.hazard || addr >= s->worker.block.shared_bytes ||
+        !hazard_writer(s->worker.hazard, (uint32_t)addr, &w))
+        return false;
+    *out = (struct sim_writer){.insn = w.insn, .warp = (int)w.warp, .age = w.age};
+    return true;
+}
 
 uint32_t sim_step_shared_bytes(const struct sim_step *s)
 {
@@ -247,6 +290,20 @@ bool sim_step_shared(const struct sim_step *s, uint64_t addr, uint32_t bytes, vo
     for (uint32_t i = 0; written && i < bytes; i++)
         written[i] = b->shared_written[(addr + i) >> 6] >> ((addr + i) & 63) & 1;
     return true;
+}
+
+uint64_t sim_step_shared_written(const struct sim_step *s, uint64_t addr, uint64_t bytes)
+{
+    const struct block *b = &s->worker.block;
+    uint64_t n = 0;
+    const uint64_t end = addr + bytes < b->shared_bytes ? addr + bytes : b->shared_bytes;
+    while (addr < end) {
+        const uint64_t bit = addr & 63, take = end - addr < 64 - bit ? end - addr : 64 - bit;
+        const uint64_t mask = take == 64 ? UINT64_MAX : ((UINT64_C(1) << take) - 1) << bit;
+        n += (uint64_t)__builtin_popcountll(b->shared_written[addr >> 6] & mask);
+        addr += take;
+    }
+    return n;
 }
 
 static bool shared_value(const struct sim_step *s, const struct sim_value *v, void *out)

@@ -8,6 +8,7 @@
 #include "sim/step.h"
 
 #define STEP_NOBODY UINT32_MAX
+enum { DONE_MOST = 1 << 18 };
 
 /* Steps that one warp had in a row. */
 struct turns {
@@ -18,6 +19,7 @@ struct turns {
 /* Who wrote a slot last. */
 struct owner {
     uint32_t reg, insn; /* reg STEP_NOBODY: nobody yet */
+    uint32_t step;
 };
 
 struct writes {       /* of an instruction */
@@ -67,7 +69,9 @@ struct sim_step {
     int ran_on; /* so many steps it has had in a row, of orders that go on with one */
     int spins;
     bool ended;
-    bool awake; /* the last step was looked at */
+    bool awake;            /* the last step was looked at */
+    struct sim_done *done; /* by the step, the last DONE_MOST of them */
+    size_t done_cap;
     struct mark *marks;
     size_t nmarks, marks_cap;
     int last_mark;

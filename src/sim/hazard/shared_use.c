@@ -611,3 +611,16 @@ void hazard_shared(struct hazard_block *b, const struct hazard_access *a, const 
     if (is_strong(a->act))
         order_strong(b, &inside, wide, true);
 }
+
+bool hazard_writer(const struct hazard_block *b, uint32_t addr, struct hazard_writer *out)
+{
+    const struct shared_memory *s = b->shared;
+    const struct cell *c = &s->cell[addr >> s->shift];
+    if (addr >= s->bytes || !c->written)
+        return false;
+    const struct writing w = unpack(c->write);
+    *out = (struct hazard_writer){.warp = w.who % b->lanes / LANES,
+                                  .insn = w.insn,
+                                  .age = c->written == ALWAYS ? 0 : s->epoch - c->written};
+    return true;
+}

@@ -8,6 +8,7 @@
 
 #include "base/json_text.h"
 #include "base/mem.h"
+#include "command/debug/charts.h"
 #include "command/debug/picture.h"
 #include "tui/kit/pane.h"
 
@@ -73,22 +74,6 @@ static int draw_lines(struct canvas *c, struct rect r, const char *text)
     return y < r.h ? y : r.h;
 }
 
-/* A pane of text; nothing where there is no room, or nothing to say. The rows that are left. */
-static struct rect pane(struct canvas *c, struct rect r, const char *title, int rows,
-                        struct str *text)
-{
-    enum { LEAST = 3 };
-    const int h = rows + 2 < r.h ? rows + 2 : r.h;
-    if (h >= LEAST && text->len) {
-        const struct rect in = pane_frame(c, (struct rect){r.x, r.y, r.w, h}, title, false, false);
-        (void)draw_lines(c, in, str_text(text));
-        r.y += h - 1;
-        r.h -= h - 1;
-    }
-    str_free(text);
-    return r;
-}
-
 static int count_lines(const struct str *s)
 {
     int n = 0;
@@ -148,41 +133,141 @@ static void draw_source(const struct debugger *d, struct codeview *code, struct 
         list_draw_range(&code->list, c);
 }
 
-static void draw_side(const struct debugger *d, struct canvas *c, struct rect r)
+/* ---- pictures ---- */
+
+static void add_step_text(const struct debugger *d, struct str *out)
 {
+    add_step(d, out);
+}
+
+static void add_waits(const struct debugger *d, struct str *out)
+{
+    debug_warps_text(d, out);
+    debug_barriers_text(d, out);
+    debug_flight_text(d, out);
+}
+
+static void add_lanes(const struct debugger *d, struct str *out)
+{
+    enum { REGISTERS = 16 };
+    debug_paths_text(d, out);
+    debug_recent_text(d, REGISTERS, out);
+}
+
+/* In the order in which a key goes through them: a text, or a chart of the stop. */
+static const struct picture {
+    const char *title, *none;
+    void (*text)(const struct debugger *d, struct str *out);
+    struct chart *(*chart)(const struct debugger *d);
+} pictures[] = {
+    {"This step", "", add_step_text, NULL},
+    {"Lanes at banks or sectors", "this step made no access to shared or global memory", NULL,
+     debug_lanes_chart},
+    {"Shared memory", "this kernel has no shared memory", NULL, debug_window_chart},
+    {"What the warps did", "no step was made", NULL, debug_trail_chart},
+    {"Lanes, and registers by the line that wrote them", "nothing was written yet", add_lanes,
+     NULL},
+    {"Who waits, and copies under way", "", add_waits, NULL},
+};
+enum { PIC_STEP, PIC_ACCESS, PIC_MEMORY, PIC_TRAIL, PIC_LANES, PIC_WAITS };
+
+int debug_view_pictures(void)
+{
+    return (int)(sizeof pictures / sizeof *pictures);
+}
+
+const char *debug_view_picture(int i)
+{
+    return pictures[i].title;
+}
+
+static void draw_picture(const struct debugger *d, int i, struct canvas *c, struct rect r)
+{
+    const struct picture *p = &pictures[i];
+    const struct chart_view v = CHART_WHOLE;
     struct str text = {0};
+    struct chart *chart = p->chart ? p->chart(d) : NULL;
+    if (chart)
+        chart->kind->cells(c, r, chart->model, &v);
+    else if (p->text)
+        p->text(d, &text);
+    if (!chart && !text.len)
+        canvas_wrap(c, r, ROLE_DIM, p->none);
+    (void)draw_lines(c, r, str_text(&text));
+    str_free(&text);
+    chart_free(chart);
+}
+
+/* In a frame of `rows` lines, or what is left; the rest. */
+static struct rect framed(const struct debugger *d, int i, struct canvas *c, struct rect r,
+                          int rows)
+{
+    enum { LEAST = 5 };
+    const int h = rows + 2 < r.h && r.h - rows - 1 >= LEAST ? rows + 2 : r.h;
+    if (r.h < LEAST)
+        return r;
+    const struct rect in =
+        pane_frame(c, (struct rect){r.x, r.y, r.w, h}, pictures[i].title, false, false);
+    draw_picture(d, i, c, in);
+    r.y += h - 1;
+    r.h -= h - 1;
+    return r;
+}
+
+/* Where there is room: all of them, the source with what warps did and registers below, the rest beside it. */
+static void draw_all(const struct debugger *d, struct codeview *code, struct canvas *c,
+                     struct rect r, bool marks, bool bare)
+{
+    enum {
+        SIDE_W = 84,
+        TRAIL_MOST = 14,
+        LANES_ROWS = 8,
+        SOURCE_LEAST = 10,
+        ACCESS_ROWS = 8,
+        WAITS_MOST = 10
+    };
+    const int warps = (int)json_array_size(json_object_get(debugger_stop(d), "warps"));
+    const int trail = warps + 4 < TRAIL_MOST ? warps + 4 : TRAIL_MOST;
+    const int below = trail + LANES_ROWS + 3;
+    const int source = r.h - below + 1 >= SOURCE_LEAST ? r.h - below + 1 : r.h;
+    struct rect left = {r.x, r.y, r.w - SIDE_W + 1, source};
+    draw_source(d, code, c, left, marks, bare);
+    left = (struct rect){r.x, r.y + source - 1, left.w, r.h - source + 1};
+    left = framed(d, PIC_TRAIL, c, left, trail);
+    (void)framed(d, PIC_LANES, c, left, left.h);
+    struct str text = {0};
+    struct rect side = {r.x + r.w - SIDE_W, r.y, SIDE_W, r.h};
     add_step(d, &text);
-    enum { WRAPPED = 4 };
-    r = pane(c, r, "This step", count_lines(&text) + WRAPPED, &text);
-    debug_warps_text(d, &text);
-    r = pane(c, r, "Warps", count_lines(&text), &text);
-    debug_paths_text(d, &text);
-    r = pane(c, r, "Lanes of this warp, those that run first", count_lines(&text), &text);
-    debug_barriers_text(d, &text);
-    (void)pane(c, r, "Barriers", count_lines(&text), &text);
+    const int step = count_lines(&text) + 2;
+    str_clear(&text);
+    add_waits(d, &text);
+    const int waits = count_lines(&text) < WAITS_MOST ? count_lines(&text) : WAITS_MOST;
+    str_free(&text);
+    side = framed(d, PIC_STEP, c, side, step < r.h / 3 ? step : r.h / 3);
+    side = framed(d, PIC_WAITS, c, side, waits);
+    side = framed(d, PIC_ACCESS, c, side, ACCESS_ROWS);
+    (void)framed(d, PIC_MEMORY, c, side, side.h);
 }
 
 void debug_view_draw(const struct debugger *d, struct codeview *code, struct canvas *c,
-                     struct rect r, bool marks, bool bare)
+                     struct rect r, int picture, bool marks, bool bare)
 {
-    enum { WIDE = 140, SIDE_W = 84, LOW = 16, SOURCE_LEAST = 5 };
+    enum { WIDE = 140, LOW = 16, SOURCE_LEAST = 5, PICTURE_ROWS = 12 };
     if (r.w >= WIDE) {
-        draw_source(d, code, c, (struct rect){r.x, r.y, r.w - SIDE_W + 1, r.h}, marks, bare);
-        draw_side(d, c, (struct rect){r.x + r.w - SIDE_W, r.y, SIDE_W, r.h});
+        draw_all(d, code, c, r, marks, bare);
         return;
     }
     struct str text = {0};
     add_step(d, &text);
-    const int rows = count_lines(&text) + 1, most = r.h - SOURCE_LEAST;
+    const int rows = picture == PIC_STEP ? count_lines(&text) + 1 : PICTURE_ROWS,
+              most = r.h - SOURCE_LEAST;
+    str_clear(&text);
     const int below = r.h < LOW ? r.h / 2 : rows < most ? rows : most;
     draw_source(d, code, c, (struct rect){r.x, r.y, r.w, r.h - below + (bare ? 0 : 1)}, marks,
                 bare);
     const struct rect at = {r.x, r.y + r.h - below, r.w, below};
-    const struct rect in = pane_frame(c, at, "This step", false, bare);
-    const int used = draw_lines(c, in, str_text(&text));
-    str_clear(&text);
-    debug_warps_text(d, &text);
-    if (used + 1 < in.h)
-        (void)draw_lines(c, (struct rect){in.x, in.y + used, in.w, in.h - used}, str_text(&text));
+    str_addf(&text, "%s  (v: the next picture)", pictures[picture].title);
+    const struct rect in = pane_frame(c, at, str_text(&text), false, bare);
     str_free(&text);
+    draw_picture(d, picture, c, in);
 }

@@ -7,9 +7,12 @@
 #include "command/debug/debugger.h"
 #include "tui/kit/codeview.h"
 
-/* `code` has the kernel's text; its cursor is the user's. `bare`: columns are scarce. */
+/* `code` has the kernel's text; its cursor is the user's. `picture`: which one where there is room for one alone. `bare`:
+ * columns are scarce. */
 void debug_view_draw(const struct debugger *d, struct codeview *code, struct canvas *c,
-                     struct rect r, bool marks, bool bare);
+                     struct rect r, int picture, bool marks, bool bare);
+int debug_view_pictures(void);         /* how many there are */
+const char *debug_view_picture(int i); /* its title */
 /* The line of the kernel's text where the focus stands, from 1; 0: unknown, or it has ended. */
 int debug_view_line(const struct debugger *d);
 /* Everything of the stop as text, for `x`. */

@@ -43,6 +43,7 @@ struct source {
     struct whose whose;     /* the kernel is, as it was when it was last shown */
     struct subject subject; /* the command alone: a text is there whatever the settings */
     int stops;              /* of the debugger that were shown; 0: none */
+    int picture;            /* of a stop, where there is room for one */
 };
 
 static const char *const view_titles[VIEWS] = {"CUDA", "PTX", "SASS"};
@@ -246,7 +247,7 @@ static void source_draw(void *ctx, struct canvas *c)
     const bool small = c->w < FULL_W || c->h < FULL_H, alone = s->app->zoom || small;
     if (stopped(s) && s->view == VIEW_CUDA && !s->missing) {
         s->code.margin = NULL;
-        debug_view_draw(stopped(s), &s->code, c, r, s->marks, small);
+        debug_view_draw(stopped(s), &s->code, c, r, s->picture, s->marks, small);
         return;
     }
     if (!alone && c->w >= WIDE) {
@@ -499,6 +500,13 @@ static void change_focus(void *ctx, int by)
     free(line);
 }
 
+static void next_picture(void *ctx, int by)
+{
+    struct source *s = ctx;
+    const int n = debug_view_pictures();
+    s->picture = (s->picture + by + n) % n;
+}
+
 /* Begins: the kernel that is shown, on a small shape of the session's type. */
 static void begin_debugging(void *ctx, int arg)
 {
@@ -717,6 +725,8 @@ static const struct binding stopped_keys[] = {
     {.keys = {'W'}, .does = "warp-previous", .act = change_focus, .arg = -1, .help = "look at the warp before"},
     {.keys = {')'}, .does = "lane-next", .act = change_focus, .arg = 100, .help = "look at the next lane"},
     {.keys = {'('}, .does = "lane-previous", .act = change_focus, .arg = -100, .help = "look at the lane before"},
+    {.keys = {'v'}, .does = "picture-next", .act = next_picture, .arg = 1, .footer = "picture", .help = "below the source: the step, its access at banks or sectors, shared memory, what warps did, registers, who waits"},
+    {.keys = {'V'}, .does = "picture-previous", .act = next_picture, .arg = -1, .help = "the picture before"},
     {.keys = {'r'}, .does = "to-cursor", .act = do_line, .help = "the warp, to the line at the cursor"},
     {.keys = {'b'}, .does = "break", .act = do_line, .arg = 1, .help = "stop where a warp comes to the line at the cursor"},
     {.keys = {'F'}, .does = "finish", .act = do_word, .arg = KEY_FINISH, .help = "the warp, out of what is inlined here"},
