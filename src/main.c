@@ -1,6 +1,7 @@
 /* main.c - options, a session, and then the full screen, the line reader or one command.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
 #include <jansson.h>
@@ -15,6 +16,7 @@
 #include "base/sanitize.h"
 #include "command/line/config.h"
 #include "command/session.h"
+#include "job/proc.h"
 #include "lesson/action.h"
 #include "lesson/audit/claims.h"
 #include "lesson/lesson.h"
@@ -37,6 +39,7 @@ enum {
     OPT_MOUSE,
     OPT_RESUME,
     OPT_RESTRICTED,
+    OPT_SERVE,
     OPT_MDOC
 };
 
@@ -58,6 +61,8 @@ static const struct program_option {
     {"projector", OPT_PROJECTOR, NULL, "large spacing, one pane at a time, keys are shown"},
     {"mouse", OPT_MOUSE, NULL, "a click selects pane, row or tab; the wheel scrolls"},
     {"resume", OPT_RESUME, NULL, "bring back the last full-screen session"},
+    {"serve", OPT_SERVE, NULL,
+     "be the far end of a connection: attnscope elsewhere starts it, by ssh"},
     {"help", 'h', NULL, "this text"},
     {"version", 'V', NULL, "version and licence"},
     {"help-mdoc", OPT_MDOC, NULL, NULL},
@@ -183,6 +188,21 @@ static void print_commands(void (*text)(struct str *))
     str_free(&out);
 }
 
+/* The far end is the worker's: what it links to is not needed there, and it runs no command. */
+static int serve(void)
+{
+    char *path, *argv[] = {NULL, "remote", NULL};
+    struct err err = ERR_INIT;
+    if (proc_find(NULL, &path, &err) == ST_OK) {
+        argv[0] = path;
+        execv(path, argv);
+        err_set(&err, ST_FAIL, "cannot start %s: %s", path, strerror(errno));
+        free(path);
+    }
+    fprintf(stderr, "attnscope: %s\n", err.text);
+    return ST_FAIL;
+}
+
 /* One option. -1: go on; else the program ends with that status. */
 static int take_option(int opt, struct arguments *a)
 {
@@ -207,6 +227,8 @@ static int take_option(int opt, struct arguments *a)
     case OPT_PLAIN:
         a->plain = true;
         return -1;
+    case OPT_SERVE:
+        return serve();
     case OPT_RESTRICTED:
         a->restricted = true;
         return -1;

@@ -1,7 +1,7 @@
 # The verbs, in the order in which help has them; the lessons add theirs.
 verbs = run check compare sweep profile sanitize debug plan tune calibrate explain edit kernel source occupancy why roofline \
 	timeline kernels device devices doctor set show reset results export record open report help \
-	apropos alias unalias watch save source_file history log shell completions complete_line quit
+	apropos alias unalias host unhost watch save source_file history log shell completions complete_line quit
 verb_table.h: %D%/local.mk
 	$(AM_V_GEN){ printf '%s\n' '#define VERBS_TABLE(X) \'; \
 	for n in $(verbs); do printf '    X(%s) %s\n' $$n '\'; done; echo; } > $@.tmp && mv $@.tmp $@
@@ -29,6 +29,7 @@ libattnscope_a_SOURCES += \
 	%D%/desk/cmd_export.c \
 	%D%/desk/cmd_help.c \
 	%D%/desk/cmd_history.c \
+	%D%/desk/cmd_host.c %D%/hosts.c %D%/hosts.h \
 	%D%/verbs/cmd_list.c \
 	%D%/verbs/cmd_occupancy.c \
 	%D%/verbs/cmd_plan.c \

@@ -15,13 +15,14 @@ const struct may_word may_words[] = {
     {MAY_NATIVE, "native", "C and libraries that you have allowed"},
     {MAY_PYTHON, "python", "Python that you have allowed"},
     {MAY_ALLOW, "allow", "to allow it"},
+    {MAY_CONNECT, "connect", "to choose another machine to run on"},
     {0},
 };
 
 const struct session_info session_kinds[SESSION_KINDS] = {
     [SESSION_FREE] = {"free", "as it is started",
                       MAY_WRITE | MAY_READ | MAY_SHELL | MAY_COMPILE | MAY_NATIVE | MAY_PYTHON |
-                          MAY_ALLOW},
+                          MAY_ALLOW | MAY_CONNECT},
     [SESSION_RESTRICTED] = {"restricted", "attnscope --restricted", 0},
     [SESSION_COURSE] = {"course", "a lesson of this program",
                         MAY_COMPILE | MAY_NATIVE | MAY_PYTHON},

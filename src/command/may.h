@@ -10,12 +10,13 @@
 enum may {
     MAY_WRITE =
         1, /* files that a command names, and the user's folders: export, record, kernel add */
-    MAY_READ = 2,    /* packs, lessons, files of commands and of shapes that a command names */
-    MAY_SHELL = 4,   /* programs of the user's: ! and |, an editor */
-    MAY_COMPILE = 8, /* compilers over sources that are not of this program */
-    MAY_NATIVE = 16, /* C and libraries that the user has allowed */
-    MAY_PYTHON = 32, /* Python that he has allowed */
-    MAY_ALLOW = 64,  /* to allow it: kernel allow, being asked, typing py:module.function */
+    MAY_READ = 2,      /* packs, lessons, files of commands and of shapes that a command names */
+    MAY_SHELL = 4,     /* programs of the user's: ! and |, an editor */
+    MAY_COMPILE = 8,   /* compilers over sources that are not of this program */
+    MAY_NATIVE = 16,   /* C and libraries that the user has allowed */
+    MAY_PYTHON = 32,   /* Python that he has allowed */
+    MAY_ALLOW = 64,    /* to allow it: kernel allow, being asked, typing py:module.function */
+    MAY_CONNECT = 128, /* to name other machines and to choose one: host, host=, backend=cuda@box */
 };
 /* In the order of their bits; `word` NULL ends. */
 extern const struct may_word {

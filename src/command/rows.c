@@ -251,7 +251,8 @@ void session_keep_row(struct session *s, const struct run_row *row, const char *
                       bool no_store)
 {
     struct err err = ERR_INIT;
-    session_saw_gpu(s, row->backend, row->device);
+    if (!row->host)
+        session_saw_gpu(s, row->backend, row->device);
     if (!row->check)
         return;
     const bool crippled = row->without != NULL; /* no figures of the kernel that it is called */

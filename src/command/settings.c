@@ -53,6 +53,7 @@ void settings_clear(struct settings *x)
     clear_params(x);
     free(x->params);
     alias_clear(&x->aliases);
+    hosts_clear(&x->hosts);
     options_clear(&x->options);
     problem_clear(&x->problem);
     *x = (struct settings){0};

@@ -9,6 +9,7 @@
 #include <stddef.h>
 
 #include "base/status.h"
+#include "command/hosts.h"
 #include "measure/options.h"
 #include "spec/input.h"
 
@@ -37,12 +38,13 @@ struct settings {
     } * params;
     size_t nparams, capparams;
     struct alias_list aliases;
+    struct hosts hosts;
 };
 
 void settings_init(struct settings *x); /* the defaults */
 void settings_clear(struct settings *x);
-/* Shape, inputs, options and parameters of `src`. The names for commands of dst, which is initialised,
- * stay: undo takes back what is asked, not how it is called. */
+/* Shape, inputs, options and parameters of `src`. The names for commands and hosts of dst, which is
+ * initialised, stay: undo takes back what is asked, not how it is called. */
 void settings_copy(struct settings *dst, const struct settings *src);
 /* The same shape, inputs, options and parameters? */
 bool settings_equal(const struct settings *a, const struct settings *b);

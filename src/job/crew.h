@@ -17,11 +17,12 @@ struct crew {
     struct graveyard graves;
     double patience; /* 1, but for tests: multiplies the silences that are allowed */
     struct blame blame;
+    int turns;                 /* that connections were used */
     struct texts hosted;       /* native kernels that have run in the present launch worker */
     struct str log, clean_log; /* of all, as it came; as it may be shown */
 };
 
-/* "launch" "judge" */
+/* "launch" "judge", then "remote" */
 extern const char *const crew_roles[ROLES];
 
 /* Starts nothing; `worker` as in super_new(). */
@@ -31,6 +32,15 @@ void crew_clear(struct crew *c, double seconds);
 
 /* Makes sure that the role's process runs. ST_FAIL with a sentence. */
 enum status crew_need(struct crew *c, enum role role, struct err *err);
+/* Makes sure of a connection to that machine, whose role is *role: one that is there, else a new one, for which the
+ * one that was not used for longest may have to go. ST_FAIL with a sentence. */
+enum status crew_need_far(struct crew *c, const struct remote *r, enum role *role, struct err *err);
+/* A frame came over it. */
+void crew_hear_far(struct crew *c, enum role role);
+/* Asks what has been silent for long whether it is there. */
+void crew_ask_far(struct crew *c, enum role role);
+/* What became of the connection to `name`, as proc_ended() has it, as a sentence that the caller frees. It counts. */
+char *crew_blame_far(struct crew *c, enum role role, const char *name, const char *what);
 /* Ends the role's process, if there is one. */
 void crew_drop(struct crew *c, enum role role);
 /* It owes a sign of life within `seconds`. */

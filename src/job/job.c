@@ -100,6 +100,7 @@ static void label_row(struct run_row *row, const struct job_request *r, const st
     row->backend = xstrdup(r->options.backend);
     row->origin = b ? xstrdup(b->origin) : NULL;
     row->shape = xstrdup(shape);
+    row->host = xstrdup_if(r->remote.name);
     row->input = input_text(&r->problem);
     row->seed = (int64_t)r->problem.seed;
     if (r->kind == JOB_RUN)
@@ -467,8 +468,6 @@ void job_leave_unjudged(struct job *j, int i, const char *sentence)
 
 /* ---- further outputs ---- */
 
-static void rank_rows(struct job *j);
-
 /* Only contents and lengths differ from what was asked for. */
 static bool is_near(const struct problem *asked, const struct problem *p)
 {
@@ -566,7 +565,7 @@ void job_take_extra_verdict(struct job *j, int i, const json_t *verdict)
         free(where);
         free(clean);
     }
-    rank_rows(j);
+    job_rank_rows(j);
     job_drop_extra(j, i);
 }
 
@@ -582,7 +581,7 @@ void job_leave_extra(struct job *j, int i, const char *sentence)
     }
     doubt_row(j, entry);
     set_error(j, sentence);
-    rank_rows(j);
+    job_rank_rows(j);
     job_drop_extra(j, i);
 }
 
@@ -631,8 +630,7 @@ static bool is_right(const struct run_row *row)
     return row->check && strcmp(row->check, "pass") == 0;
 }
 
-/* A row that is not right is not ranked, nor is anything against a base that is not right. */
-static void rank_rows(struct job *j)
+void job_rank_rows(struct job *j)
 {
     const struct run_row *base = &j->rows[0];
     for (int i = 0; i < j->request.nentries; i++) {
@@ -663,7 +661,7 @@ enum status job_take_rows(struct job *j, json_t *rows, struct err *err)
     enum status st = ST_OK;
     for (int i = 0; st == ST_OK && i < j->request.nentries; i++)
         st = take_row(j, i, json_array_get(rows, (size_t)i), LAUNCH, err);
-    rank_rows(j);
+    job_rank_rows(j);
     return st;
 }
 
@@ -673,7 +671,7 @@ enum status job_take_verdict(struct job *j, int entry, json_t *row, struct err *
         json_object_del(row, json_is_null(json_object_get(row, "reason")) ? "reason" : "");
     enum status st = take_row(j, entry, row, JUDGE, err);
     doubt_row(j, entry);
-    rank_rows(j);
+    job_rank_rows(j);
     return st;
 }
 
@@ -698,7 +696,7 @@ void job_judge_clock(struct job *j)
                      xasprintf("%.2f s passed in its process by its clock while %.2f s "
                                "passed outside: the times are not true",
                                told, j->clocks.passed));
-    rank_rows(j);
+    job_rank_rows(j);
 }
 
 /* ---- what is over, and what must be done again ---- */

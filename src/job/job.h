@@ -11,7 +11,9 @@
 #include "job/super.h"
 #include "job/wire.h"
 
-enum role { LAUNCH, JUDGE, ROLES };
+enum { FARS = 3 };
+/* From FAR on: connections to other machines, each of which does all of a job. */
+enum role { LAUNCH, JUDGE, FAR, ROLES = FAR + FARS };
 
 /* How far one entry is. */
 struct entry_state {
@@ -49,22 +51,23 @@ struct job {
     char *error;
     bool no_gpu; /* what is missing is a GPU */
     bool killed; /* a worker was killed over it, perhaps from outside */
+    int far;     /* the role that does all of it on another machine; 0: none */
     int entry;   /* the launch worker is busy with it; -1: with several, or none */
     struct entry_state *entries;
     int unjudged;  /* outputs that the judge has not answered */
     int last_turn; /* of the outputs that were sent to it */
     struct extra_output *extras;
     size_t nextras, capextras;
-    int asked;                /* which of them the judge has; -1: none */
-    json_t *judged;           /* the problem of the last of them; NULL: there was none */
-    char *phase[ROLES];       /* "first run of fa2", as last announced; NULL: nothing yet */
-    double estimate_s[ROLES]; /* and how long until the next sign of life */
-    struct lateness clocks;   /* the launch worker's beside ours while it times */
-    bool ready;               /* every entry has run once */
-    int asks;                 /* so many were asked of it */
-    bool done;                /* the launch worker has said DONE, or was never asked */
-    double cancel_by;         /* the launch worker must have stopped; INFINITY: nobody cancelled */
-    bool careful; /* a worker died and nobody knows which kernel did it; now we want to */
+    int asked;              /* which of them the judge has; -1: none */
+    json_t *judged;         /* the problem of the last of them; NULL: there was none */
+    char *phase[FAR];       /* "first run of fa2", as last announced; NULL: nothing yet */
+    double estimate_s[FAR]; /* and how long until the next sign of life */
+    struct lateness clocks; /* the launch worker's beside ours while it times */
+    bool ready;             /* every entry has run once */
+    int asks;               /* so many were asked of it */
+    bool done;              /* the launch worker has said DONE, or was never asked */
+    double cancel_by;       /* the launch worker must have stopped; INFINITY: nobody cancelled */
+    bool careful;           /* a worker died and nobody knows which kernel did it; now we want to */
     bool apart;   /* a worker died and each of several could have done it: natives run alone now */
     bool veteran; /* its launch worker served an earlier job */
     bool orphan;  /* the caller has let go of it */
@@ -151,6 +154,9 @@ void job_drop_extra(struct job *j, int i);
 void job_take_extra_verdict(struct job *j, int i, const json_t *row);
 /* Nobody could judge it, as `sentence` says: then the row is not known to be right. */
 void job_leave_extra(struct job *j, int i, const char *sentence);
+
+/* A row that is not right is not ranked, nor is anything against a base that is not right. */
+void job_rank_rows(struct job *j);
 
 /* A frame of the launch worker's, of process `pid`, says that its clock is at `theirs`. */
 void job_hear_clock(struct job *j, double theirs, pid_t pid);

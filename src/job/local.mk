@@ -8,7 +8,9 @@ libattnscope_a_SOURCES += \
 	%D%/peer.c %D%/peer.h \
 	%D%/proc.c %D%/proc.h \
 	%D%/request.c %D%/request.h \
+	%D%/remote.c %D%/remote.h %D%/remote_ask.c %D%/remote_ask.h \
 	%D%/serve.h \
+	%D%/serve_remote.c \
 	%D%/serve_check.c %D%/serve_check.h \
 	%D%/serve_code.c %D%/serve_code.h \
 	%D%/serve_extra.c %D%/serve_extra.h \
@@ -16,5 +18,6 @@ libattnscope_a_SOURCES += \
 	%D%/serve_listing.c %D%/serve_listing.h \
 	%D%/launch.c %D%/launch.h %D%/serve_launch.c \
 	%D%/serve_time.c %D%/serve_time.h \
+	%D%/state.c %D%/state.h \
 	%D%/super.c %D%/super.h \
 	%D%/wire.c %D%/wire.h

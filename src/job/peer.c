@@ -1,6 +1,10 @@
 /* peer.c - the worker's end of the connection.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifdef HAVE_CONFIG_H
+#include <config.h>
+#endif
+
 #include "job/peer.h"
 
 #include <errno.h>
@@ -11,12 +15,21 @@
 #include "base/clock.h"
 #include "job/proc.h"
 
+#ifndef PACKAGE_VERSION
+#define PACKAGE_VERSION "dev"
+#endif
+
+json_t *peer_hello(const char *role)
+{
+    return json_pack("{s:s, s:i, s:s, s:s}", "role", role, "version", WIRE_VERSION, "build",
+                     wire_build, "program", PACKAGE_VERSION);
+}
+
 struct peer peer_open(int fd, const char *role)
 {
     struct peer p = {.wire = wire_new(fd), .owner = getpid(), .words_entry = -1};
     struct err err = ERR_INIT;
-    json_t *hello =
-        json_pack("{s:s, s:i, s:s}", "role", role, "version", WIRE_VERSION, "build", wire_build);
+    json_t *hello = peer_hello(role);
     p.gone = wire_send(p.wire, WIRE_HELLO, hello, -1, -1, &err) != ST_OK;
     json_decref(hello);
     return p;

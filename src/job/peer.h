@@ -24,6 +24,8 @@ struct peer {
     bool hushed;                /* to stop what is being done for the last */
 };
 
+/* What a worker says first. The caller owns it. */
+json_t *peer_hello(const char *role);
 /* Takes the descriptor and says hello. */
 struct peer peer_open(int fd, const char *role);
 void peer_close(struct peer *p);

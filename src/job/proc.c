@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -95,8 +96,12 @@ enum status proc_find(const char *given, char **path, struct err *err)
 
 struct proc proc_none(const char *role)
 {
-    return (struct proc){
-        .role = role, .end_fd = -1, .log_fd = -1, .deadline = INFINITY, .closed_since = NAN};
+    return (struct proc){.role = role,
+                         .end_fd = -1,
+                         .log_fd = -1,
+                         .deadline = INFINITY,
+                         .closed_since = NAN,
+                         .alive_at = INFINITY};
 }
 
 /* Both ends of the worker's connections. Index 0 is ours, 1 the worker's; the log's are pipe
@@ -150,17 +155,34 @@ static void reset_signals(void)
     sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-/* The child between fork and exec. It gets a session of its own, so that keys typed at the terminal
- * do not reach it; its output goes to the log. */
-static void become_worker(const struct ends *e, char *const argv[], char *const envp[])
+static void connect_worker(const struct ends *e)
 {
-    setsid();
     int null = open("/dev/null", O_RDONLY);
     if (null > 0)
         dup2(null, 0);
     dup2(e->log[1], 1);
     dup2(e->log[1], 2);
     dup2(e->sock[1], WORKER_FD);
+}
+
+/* What knows nothing of us ends with us all the same, if only we are killed. */
+static void connect_stream(const struct ends *e)
+{
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    dup2(e->sock[1], 0);
+    dup2(e->sock[1], 1);
+    dup2(e->log[1], 2);
+}
+
+/* The child between fork and exec. It gets a session of its own, so that keys typed at the terminal
+ * do not reach it, nor it asks there; its output goes to the log. */
+static void become_worker(const struct ends *e, bool stream, char *const argv[], char *const envp[])
+{
+    setsid();
+    if (stream)
+        connect_stream(e);
+    else
+        connect_worker(e);
     reset_signals();
     execve(argv[0], argv, envp);
     dprintf(2, "cannot start %s: %s\n", argv[0], strerror(errno));
@@ -183,7 +205,7 @@ static char **marked_environment(char *mark)
 
 /* fork, not posix_spawn: that would keep the interface waiting until a busy machine gets round to
  * the child's exec. Signals stay blocked until the child has none of our handlers any more. */
-static pid_t start_worker(const struct ends *e, char *const argv[], char *mark)
+static pid_t start_worker(const struct ends *e, bool stream, char *const argv[], char *mark)
 {
     sigset_t all, before;
     char **envp = marked_environment(mark);
@@ -191,7 +213,7 @@ static pid_t start_worker(const struct ends *e, char *const argv[], char *mark)
     sigprocmask(SIG_SETMASK, &all, &before);
     pid_t pid = fork();
     if (pid == 0)
-        become_worker(e, argv, envp);
+        become_worker(e, stream, argv, envp);
     int why = errno;
     free(envp);
     sigprocmask(SIG_SETMASK, &before, NULL);
@@ -210,6 +232,30 @@ static int watch_end(pid_t pid)
 #endif
 }
 
+static enum status spawn(struct proc *p, bool stream, char *const argv[], struct ends *e,
+                         struct err *err)
+{
+    char mark[KIN_MARK];
+    kin_new_mark(mark);
+    pid_t pid = start_worker(e, stream, argv, mark);
+    if (pid < 0) {
+        err_set(err, ST_FAIL, "cannot start %s: %s", stream ? argv[0] : "a worker",
+                strerror(errno));
+        ends_close(e);
+        return ST_FAIL;
+    }
+    close(e->sock[1]);
+    close(e->log[1]);
+    struct proc new = proc_none(p->role);
+    new.pid = pid;
+    new.wire = stream ? wire_new_stream(e->sock[0], e->sock[0]) : wire_new(e->sock[0]);
+    new.end_fd = watch_end(pid);
+    new.log_fd = e->log[0];
+    memcpy(new.kin, mark, sizeof mark);
+    *p = new;
+    return ST_OK;
+}
+
 enum status proc_spawn(struct proc *p, const char *path, struct err *err)
 {
     struct ends e;
@@ -219,25 +265,15 @@ enum status proc_spawn(struct proc *p, const char *path, struct err *err)
     snprintf(fd, sizeof fd, "%d", WORKER_FD);
     snprintf(parent, sizeof parent, "%ld", (long)getpid());
     char *argv[] = {(char *)(uintptr_t)path, (char *)(uintptr_t)p->role, fd, parent, NULL};
-    char mark[KIN_MARK];
-    kin_new_mark(mark);
-    pid_t pid = start_worker(&e, argv, mark);
-    if (pid < 0) {
-        err_set(err, ST_FAIL, "cannot start a worker: %s", strerror(errno));
-        ends_close(&e);
-        return ST_FAIL;
-    }
-    close(e.sock[1]);
-    close(e.log[1]);
-    *p = (struct proc){.role = p->role,
-                       .pid = pid,
-                       .wire = wire_new(e.sock[0]),
-                       .end_fd = watch_end(pid),
-                       .log_fd = e.log[0],
-                       .deadline = INFINITY,
-                       .closed_since = NAN};
-    memcpy(p->kin, mark, sizeof mark);
-    return ST_OK;
+    return spawn(p, false, argv, &e, err);
+}
+
+enum status proc_spawn_stream(struct proc *p, char *const argv[], struct err *err)
+{
+    struct ends e;
+    if (!ends_open(&e))
+        return err_set(err, ST_FAIL, "cannot connect %s: %s", argv[0], strerror(errno));
+    return spawn(p, true, argv, &e, err);
 }
 
 /* ---- hearing ---- */
@@ -292,7 +328,7 @@ void proc_add_last_words(const struct proc *p, struct str *how)
 {
     const char *text = str_text(&p->words);
     size_t end = p->words.len;
-    while (end && text[end - 1] == '\n')
+    while (end && (text[end - 1] == '\n' || text[end - 1] == '\r'))
         end--;
     size_t begin = end;
     while (begin && text[begin - 1] != '\n' && end - begin < 200)
@@ -360,6 +396,7 @@ void proc_drop(struct proc *p, struct graveyard *g)
     if (p->pid || p->parent)
         grave_add(g, p);
     wire_free(p->wire);
+    free(p->far);
     str_free(&p->words);
     if (p->log_fd >= 0)
         close(p->log_fd);
@@ -413,7 +450,7 @@ void graveyard_clear(struct graveyard *g, double seconds)
 
 double proc_wait(const struct proc *p, double now)
 {
-    double wait = p->pid ? p->deadline - now : INFINITY;
+    double wait = p->pid ? fmin(p->deadline, p->alive_at) - now : INFINITY;
     if (!isnan(p->closed_since))
         wait = fmin(wait, 0.001);
     if (p->log_fd >= 0 && p->log_after > now)

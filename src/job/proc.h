@@ -32,6 +32,9 @@ struct proc {
     double silence;      /* seconds that it may be silent, for the sentence */
     double deadline;     /* when it owes a sign of life at the latest; INFINITY: it owes none */
     double closed_since; /* it closed its connection; NaN: it did not */
+    char *far;           /* whose connection it is: remote_key(); NULL: a worker of this machine */
+    double alive_at;     /* when it is asked whether the line is up; INFINITY: not */
+    int turn;            /* when it was last used, among connections */
 };
 
 /* The path of attnscope-worker: `given`, $ATTNSCOPE_WORKER, beside this program, libexec. ST_FAIL
@@ -42,6 +45,10 @@ enum status proc_find(const char *given, char **path, struct err *err);
 struct proc proc_none(const char *role);
 /* Starts `path` in role p->role. ST_FAIL with the path in the sentence. */
 enum status proc_spawn(struct proc *p, const char *path, struct err *err);
+
+/* The same for a program that has its connection at its standard input and output, a plain stream, and its log at its
+ * standard error: ssh. argv[0] is its path. */
+enum status proc_spawn_stream(struct proc *p, char *const argv[], struct err *err);
 
 /* Appends what the process has printed to `log`, of which the last LOG_MAX bytes are kept. */
 enum { LOG_MAX = 64 << 10, WORDS_MAX = 4 << 10 };

@@ -63,6 +63,7 @@ void job_request_clear(struct job_request *r)
     free(r->entries);
     options_clear(&r->options);
     free(r->output);
+    remote_clear(&r->remote);
     look_clear(&r->look);
     *r = (struct job_request){.nentries = 0};
 }
@@ -75,6 +76,7 @@ void job_request_copy(struct job_request *dst, const struct job_request *src)
     memset(&dst->options, 0, sizeof dst->options);
     options_copy(&dst->options, &src->options);
     dst->output = xstrdup_if(src->output);
+    remote_copy(&dst->remote, &src->remote);
     look_copy(&dst->look, &src->look);
     dst->entries = xcalloc((size_t)src->nentries + 1, sizeof *dst->entries);
     for (int i = 0; i < src->nentries; i++) {

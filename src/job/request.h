@@ -6,6 +6,7 @@
 
 #include <jansson.h>
 
+#include "job/remote.h"
 #include "measure/options.h"
 #include "spec/input.h"
 
@@ -42,10 +43,11 @@ struct job_request {
     struct options options;    /* backend and l2 are settled: "cpu", "cold" or "hot" */
     struct job_entry *entries; /* at most 64 */
     int nentries;
-    bool interleave;     /* A B A B ...: compare */
-    int sm;              /* JOB_COMPILE, JOB_LISTING: compute capability times ten, 89 */
-    struct look_at look; /* JOB_LOOK */
-    char *output;        /* write entry 0's output here as .npy, or NULL */
+    bool interleave;      /* A B A B ...: compare */
+    int sm;               /* JOB_COMPILE, JOB_LISTING: compute capability times ten, 89 */
+    struct look_at look;  /* JOB_LOOK */
+    struct remote remote; /* where; not on the wire */
+    char *output;         /* write entry 0's output here as .npy, or NULL */
 };
 /* Frees the members and makes all zero. */
 void job_request_clear(struct job_request *r);

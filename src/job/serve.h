@@ -7,5 +7,9 @@
 /* Serves jobs on descriptor `fd` until the supervisor goes away; returns the exit status. */
 int serve_launch(int fd);
 int serve_judge(int fd);
+/* The far end of a connection: reads jobs from standard input, has them done by a supervisor and workers of this
+ * machine, tells of them on standard output, and ends with all that it started when the input closes, when nobody has
+ * been heard of for a minute, or by a signal. */
+int serve_remote(void);
 
 #endif

@@ -8,6 +8,10 @@
  * kept until they are judged.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifdef HAVE_CONFIG_H
+#include <config.h>
+#endif
+
 #include "job/super.h"
 
 #include <errno.h>
@@ -24,6 +28,11 @@
 #include "base/str.h"
 #include "job/crew.h"
 #include "job/job.h"
+#include "job/state.h"
+
+#ifndef PACKAGE_VERSION
+#define PACKAGE_VERSION "dev"
+#endif
 
 struct super {
     struct crew crew;
@@ -38,10 +47,13 @@ struct super {
 static inline bool is_busy(const struct super *s, enum role role)
 {
     const struct job *j = s->active;
-    return j && (role == LAUNCH ? !j->done : j->unjudged > 0 || j->asked >= 0);
+    if (!j || role >= FAR || j->far)
+        return j && j->far && j->far == (int)role && !j->done;
+    return role == LAUNCH ? !j->done : j->unjudged > 0 || j->asked >= 0;
 }
 
 static void finish_job(struct super *s, struct job *j, enum job_state state);
+static void start_over(struct super *s);
 static void take_fault(struct super *s, enum role role, bool died, const char *what);
 static enum status send_job(struct super *s, struct job *j, struct err *err);
 
@@ -198,12 +210,29 @@ static bool read_seconds(const json_t *o, double *seconds)
     return json_is_number(v) && *seconds >= 0 && *seconds < 1e7;
 }
 
+static enum status refuse_build(const struct proc *p, const json_t *o, const char *build,
+                                struct err *err)
+{
+    const char *version = json_string_value(json_object_get(o, "program"));
+    char *theirs = sanitize_line(version ? version : "unknown");
+    err_set(
+        err, ST_USAGE,
+        "%.*s has attnscope %.40s of another build (%.16s) than this program (%s, %.16s): install "
+        "the same on both machines",
+        (int)strcspn(p->far, " "), p->far, theirs, build ? build : "none", PACKAGE_VERSION,
+        wire_build);
+    free(theirs);
+    return ST_USAGE;
+}
+
 static enum status hear_hello(struct proc *p, enum wire_type type, const json_t *o, struct err *err)
 {
     const char *role = json_string_value(json_object_get(o, "role"));
     if (type != WIRE_HELLO || !role || strcmp(role, p->role) != 0)
         return nonsense(err, "it did not say hello first");
     const char *build = json_string_value(json_object_get(o, "build"));
+    if (p->far && (!build || strcmp(build, wire_build) != 0))
+        return refuse_build(p, o, build, err);
     if (!build || strcmp(build, wire_build) != 0)
         return err_set(err, ST_USAGE,
                        "the worker is of another build (%.16s) than this program (%s), so it was "
@@ -213,6 +242,104 @@ static enum status hear_hello(struct proc *p, enum wire_type type, const json_t 
     p->greeted = true;
     return ST_OK;
 }
+
+/* ---- jobs on another machine ---- */
+
+/* The connection is up. */
+static void send_far(struct super *s, struct job *j)
+{
+    struct proc *p = &s->crew.procs[j->far];
+    struct err why = ERR_INIT;
+    json_t *msg =
+        json_pack("{s:i, s:o}", "job", j->id, "request", job_request_to_json(&j->request));
+    if (j->request.remote.sources)
+        json_object_set(msg, "sources", j->request.remote.sources);
+    crew_hear_far(&s->crew, (enum role)j->far);
+    if (wire_send(p->wire, WIRE_JOB, msg, -1, 0, &why) != ST_OK) {
+        char *sentence = xasprintf("%s: %s", j->request.remote.name, why.text);
+        told_cut(j, sentence);
+        free(sentence);
+    }
+    json_decref(msg);
+}
+
+static enum status start_far(struct super *s, struct job *j, struct err *err)
+{
+    enum role role;
+    const enum status st = crew_need_far(&s->crew, &j->request.remote, &role, err);
+    if (st)
+        return st;
+    j->far = (int)role;
+    j->done = false;
+    j->veteran = s->crew.procs[role].greeted;
+    free(j->phase[LAUNCH]);
+    j->phase[LAUNCH] =
+        xasprintf(j->veteran ? "asking %s" : "connecting to %s", j->request.remote.name);
+    j->estimate_s[LAUNCH] = NAN;
+    if (j->veteran)
+        send_far(s, j);
+    return ST_OK;
+}
+
+static enum status hear_far_hello(struct super *s, enum role role, enum wire_type type,
+                                  const json_t *o, struct err *err)
+{
+    struct job *j = s->active;
+    const enum status st = hear_hello(&s->crew.procs[role], type, o, err);
+    if (!st && is_busy(s, role))
+        send_far(s, j);
+    return st;
+}
+
+/* Frames of a job that was cancelled meanwhile are passed over. */
+static enum status hear_far(struct super *s, enum role role, enum wire_type type, json_t *o,
+                            struct err *err)
+{
+    struct job *j = s->active;
+    bool ended;
+    enum job_state state;
+    crew_hear_far(&s->crew, role);
+    if (!s->crew.procs[role].greeted)
+        return hear_far_hello(s, role, type, o, err);
+    if (type == WIRE_ALIVE)
+        return ST_OK;
+    if (type != WIRE_STATE)
+        return err_set(err, ST_FAIL, "%s out of turn", wire_type_name(type));
+    if (!is_busy(s, role) || json_integer_value(json_object_get(o, "job")) != j->id)
+        return ST_OK;
+    const enum status st = told_take(j, o, &ended, &state, err);
+    s->changed = true;
+    if (!st && ended) {
+        j->done = true;
+        finish_job(s, j, state);
+    }
+    return st;
+}
+
+/* The name of whose connection it is, as far as a job says. */
+static const char *far_name(const struct super *s, enum role role)
+{
+    const struct job *j = s->active;
+    return j && j->far == (int)role ? j->request.remote.name : s->crew.procs[role].far;
+}
+
+/* The connection is of no more use, and why. A line that was dead before it knew of the job is no loss. */
+static void lose_far(struct super *s, enum role role, const char *what)
+{
+    struct job *j = s->active;
+    const bool hit = is_busy(s, role);
+    char *sentence = crew_blame_far(&s->crew, role, far_name(s, role), what);
+    str_addf(&s->crew.log, "%s\n", sentence);
+    crew_drop(&s->crew, role);
+    s->changed |= hit;
+    if (hit && j->state == JOB_STARTING && j->veteran)
+        start_over(s);
+    else if (hit)
+        told_cut(j, sentence); /* advance() ends it */
+    free(sentence);
+}
+
+/* ---- what workers say of jobs here ---- */
 
 static enum status hear_estimate(struct super *s, enum role role, const json_t *o, struct err *err)
 {
@@ -368,6 +495,8 @@ static enum status hear_frame(struct super *s, enum role role, enum wire_type ty
 {
     struct proc *p = &s->crew.procs[role];
     struct job *j = s->active;
+    if (role >= FAR)
+        return hear_far(s, role, type, o, err);
     if (isfinite(p->deadline)) /* then there is a job */
         crew_expect(&s->crew, role, job_silence(j, 0, false));
     if (!p->greeted)
@@ -403,9 +532,12 @@ static void hear_nonsense(struct super *s, enum role role, const struct err *why
 /* Another would be no better. */
 static void refuse_worker(struct super *s, enum role role, const struct err *why)
 {
+    const bool hit = is_busy(s, role);
     crew_drop(&s->crew, role);
     str_addf(&s->crew.log, "%s\n", why->text);
-    if (role == LAUNCH && s->active)
+    if (role >= FAR && hit)
+        told_cut(s->active, why->text);
+    else if (role == LAUNCH && s->active)
         job_give_up(s->active, why->text);
 }
 
@@ -467,7 +599,7 @@ static void unlink_job(struct super *s, struct job *j)
  * counters on: what it timed next might not be what others time. */
 static void finish_job(struct super *s, struct job *j, enum job_state state)
 {
-    if (s->active == j) {
+    if (s->active == j && !j->far) {
         if (!j->done || j->request.kind == JOB_PROFILE)
             crew_drop(&s->crew, LAUNCH);
         if (j->unjudged || j->asked >= 0)
@@ -495,6 +627,7 @@ static void start_over(struct super *s)
     struct job *j = s->active;
     j->veteran = false;
     j->done = true;
+    j->far = 0;
     j->next = s->queue;
     s->queue = j;
     s->active = NULL;
@@ -507,7 +640,7 @@ static void start_over(struct super *s)
 static void add_silence(const struct super *s, const struct proc *p, struct str *what)
 {
     char limit[NUMBER_BUF];
-    const double asked = s->active ? s->active->request.options.timeout_s : 0;
+    const double asked = s->active && !p->far ? s->active->request.options.timeout_s : 0;
     str_addf(what, "gave no sign of life for %.1f s", p->silence);
     if (asked > 0)
         str_addf(what, ", where timeout=%s is the limit,", number_fmt(limit, asked, 3));
@@ -553,6 +686,8 @@ static void settle_closed(struct super *s, enum role role)
 static enum status send_job(struct super *s, struct job *j, struct err *err)
 {
     struct proc *launch = &s->crew.procs[LAUNCH];
+    if (j->request.remote.name)
+        return start_far(s, j, err);
     enum status st = crew_leave_out_guilty(&s->crew, j, err);
     if (st != ST_OK)
         return st;
@@ -618,6 +753,10 @@ static void take_fault(struct super *s, enum role role, bool died, const char *w
 {
     struct job *j = s->active;
     bool hit = is_busy(s, role);
+    if (role >= FAR) {
+        lose_far(s, role, what);
+        return;
+    }
     if (hit)
         j->killed |= s->crew.procs[role].killed;
     count_fault(s, role, hit);
@@ -658,6 +797,10 @@ static void hear_to_the_end(struct super *s, enum role role)
     struct proc *p = &s->crew.procs[role];
     const bool ended = proc_has_ended(p);
     const pid_t pid = p->pid;
+    struct err why = ERR_INIT;
+    if (p->wire && wire_has_more(p->wire) && wire_flush(p->wire, &why) != ST_OK &&
+        isnan(p->closed_since))
+        p->closed_since = seconds_now();
     hear(s, role);
     if (ended && !s->more && p->pid == pid && isnan(p->closed_since))
         p->closed_since = seconds_now();
@@ -680,6 +823,8 @@ bool super_dispatch(struct super *s)
     graveyard_visit(&s->crew.graves);
     for (int role = 0; role < ROLES; role++)
         hear_to_the_end(s, (enum role)role);
+    for (int role = FAR; role < ROLES; role++)
+        crew_ask_far(&s->crew, (enum role)role);
     for (int role = 0; role < ROLES; role++) {
         settle_closed(s, (enum role)role);
         enforce_deadline(s, (enum role)role);
@@ -696,7 +841,7 @@ bool super_dispatch(struct super *s)
 const char *super_backend(const struct super *s)
 {
     const struct job *j = s->active ? s->active : s->queue;
-    return j ? j->request.options.backend : NULL;
+    return j && !j->request.remote.name ? j->request.options.backend : NULL;
 }
 
 int super_fds(const struct super *s, struct pollfd *fds, int max)
@@ -706,7 +851,9 @@ int super_fds(const struct super *s, struct pollfd *fds, int max)
     for (int role = 0; role < ROLES; role++) {
         const struct proc *p = &s->crew.procs[role];
         if (p->wire && isnan(p->closed_since) && n < max)
-            fds[n++] = (struct pollfd){.fd = wire_fd(p->wire), .events = POLLIN};
+            fds[n++] =
+                (struct pollfd){.fd = wire_fd(p->wire),
+                                .events = (short)(POLLIN | (wire_has_more(p->wire) ? POLLOUT : 0))};
         if (p->end_fd >= 0 && isnan(p->closed_since) && n < max)
             fds[n++] = (struct pollfd){.fd = p->end_fd, .events = POLLIN};
         if (p->log_fd >= 0 && now >= p->log_after && n < max)
@@ -787,6 +934,18 @@ struct job *super_submit(struct super *s, const struct job_request *r)
     return j;
 }
 
+static void cancel_far(struct super *s, struct job *j)
+{
+    struct proc *p = &s->crew.procs[j->far];
+    struct err why = ERR_INIT;
+    json_t *msg = json_pack("{s:i}", "job", j->id);
+    if (!j->done && p->wire && p->greeted &&
+        wire_send(p->wire, WIRE_CANCEL, msg, -1, 0, &why) != ST_OK)
+        p->closed_since = seconds_now();
+    json_decref(msg);
+    finish_job(s, j, JOB_CANCELLED);
+}
+
 void job_cancel(struct job *j)
 {
     struct super *s = j->super;
@@ -794,6 +953,10 @@ void job_cancel(struct job *j)
         return;
     if (j != s->active) {
         finish_job(s, j, JOB_CANCELLED);
+        return;
+    }
+    if (j->far) { /* whatever the line does, it is over here */
+        cancel_far(s, j);
         return;
     }
     if (j->unjudged ||

@@ -7,6 +7,11 @@
  * own poll loop. Past a deadline: SIGKILL, reap without blocking, restart within a budget (5 in
  * 60 s); rows measured so far are kept.
  *
+ * A job whose request names another machine is done there from beginning to end, by a supervisor like this one at the
+ * far end of a connection (serve_remote.c), which watches over its workers by its own clock; this one only hears how
+ * it goes, and watches over the line. A connection stays for the jobs that follow; when it is cut, its job ends with a
+ * sentence, and the next one connects again.
+ *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef ATTNSCOPE_JOB_SUPER_H
 #define ATTNSCOPE_JOB_SUPER_H
@@ -64,10 +69,10 @@ const char *job_phase(const struct job *j);
 /* How long it will take at most, in seconds; NaN: unknown. */
 double job_estimate_s(const struct job *j);
 
-/* The backend of the job under way or next in turn; NULL: there is none. Borrowed until the next dispatch. */
+/* The backend of the job under way or next in turn; NULL: there is none, or it is another machine's. Borrowed until the next dispatch. */
 const char *super_backend(const struct super *s);
 
-enum { SUPER_FDS_MAX = 6 };
+enum { SUPER_FDS_MAX = 18 };
 /* For poll loops. fds: fills at most `max`, of SUPER_FDS_MAX, returns how many. timeout: ms until the next deadline,
  * -1 for none. dispatch: reads what is there, enforces deadlines; true if any job changed. */
 int super_fds(const struct super *s, struct pollfd *fds, int max);

@@ -8,6 +8,7 @@
 #include "job/wire.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/str.h"
 
 enum { HEADER = 24, CRC_AT = 20, FDS_MAX = 4 };
 
@@ -37,10 +39,14 @@ static const struct {
     [WIRE_JUDGE] = {.name = "JUDGE", .fd = true},
     [WIRE_VERDICT] = {.name = "VERDICT"},
     [WIRE_ASK] = {.name = "ASK"},
+    [WIRE_STATE] = {.name = "STATE"},
+    [WIRE_ALIVE] = {.name = "ALIVE"},
 };
 
 struct wire {
-    int fd;
+    int fd, out; /* of a stream; else the same socket */
+    bool stream;
+    struct str kept; /* of a stream: encoded and not sent yet */
     uint8_t *in;
     size_t len, cap; /* bytes received and not yet taken */
     int fds[FDS_MAX];
@@ -196,7 +202,15 @@ long wire_parse(const uint8_t *bytes, size_t len, enum wire_type *type, uint32_t
 struct wire *wire_new(int fd)
 {
     struct wire *w = xcalloc(1, sizeof *w);
-    w->fd = fd;
+    w->fd = w->out = fd;
+    return w;
+}
+
+struct wire *wire_new_stream(int in, int out)
+{
+    struct wire *w = wire_new(in);
+    w->out = out;
+    w->stream = true;
     return w;
 }
 
@@ -206,7 +220,10 @@ void wire_free(struct wire *w)
         return;
     for (int i = 0; i < w->nfds; i++)
         close(w->fds[i]);
+    if (w->out != w->fd)
+        close(w->out);
     close(w->fd);
+    str_free(&w->kept);
     free(w->in);
     free(w);
 }
@@ -214,6 +231,11 @@ void wire_free(struct wire *w)
 int wire_fd(const struct wire *w)
 {
     return w->fd;
+}
+
+int wire_out_fd(const struct wire *w)
+{
+    return w->out;
 }
 
 bool wire_closed(const struct wire *w)
@@ -288,12 +310,78 @@ static enum status send_all(struct wire *w, const uint8_t *data, size_t len, int
     return ST_OK;
 }
 
+/* ---- streams ---- */
+
+/* As much as goes without waiting. A pipe that poll() calls writable takes at least PIPE_BUF bytes, so descriptors
+ * that others share need not be switched to O_NONBLOCK. */
+static ssize_t write_some(int fd, const void *data, size_t len)
+{
+    const ssize_t sent = send(fd, data, len, MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (sent >= 0 || errno != ENOTSOCK)
+        return sent;
+    struct pollfd look = {.fd = fd, .events = POLLOUT};
+    if (poll(&look, 1, 0) > 0)
+        return write(fd, data, len < PIPE_BUF ? len : PIPE_BUF);
+    errno = EAGAIN;
+    return -1;
+}
+
+static ssize_t read_some(int fd, void *data, size_t len)
+{
+    const ssize_t got = recv(fd, data, len, MSG_DONTWAIT);
+    if (got >= 0 || errno != ENOTSOCK)
+        return got;
+    struct pollfd look = {.fd = fd, .events = POLLIN};
+    if (poll(&look, 1, 0) > 0)
+        return read(fd, data, len);
+    errno = EAGAIN;
+    return -1;
+}
+
+bool wire_has_more(const struct wire *w)
+{
+    return w->kept.len > 0 && !w->broken;
+}
+
+enum status wire_flush(struct wire *w, struct err *err)
+{
+    size_t done = 0;
+    while (done < w->kept.len && !w->broken) {
+        const ssize_t n = write_some(w->out, w->kept.data + done, w->kept.len - done);
+        if (n > 0)
+            done += (size_t)n;
+        else if (n == 0 || errno == EAGAIN || errno == EWOULDBLOCK)
+            break;
+        else if (errno != EINTR) {
+            w->broken = true;
+            err_set(err, ST_FAIL, "cannot send: %s", strerror(errno));
+        }
+    }
+    if (done) {
+        memmove(w->kept.data, w->kept.data + done, w->kept.len - done);
+        w->kept.len -= done;
+    }
+    return w->broken ? ST_FAIL : ST_OK;
+}
+
+/* Who does not read for so long will not. */
+static enum status keep(struct wire *w, const uint8_t *frame, size_t len, struct err *err)
+{
+    enum { KEPT_MAX = 8 * WIRE_MAX };
+    if (w->kept.len + len > KEPT_MAX) {
+        w->broken = true;
+        return err_set(err, ST_FAIL, "the peer does not read");
+    }
+    str_addn(&w->kept, (const char *)frame, len);
+    return wire_flush(w, err);
+}
+
 enum status wire_send(struct wire *w, enum wire_type type, const json_t *payload, int fd,
                       int timeout_ms, struct err *err)
 {
     if (w->broken)
         return err_set(err, ST_FAIL, "an earlier frame was cut off");
-    if (wire_types[type].fd != (fd >= 0))
+    if (wire_types[type].fd != (fd >= 0) || (fd >= 0 && w->stream))
         fatal("a %s frame %s a descriptor", wire_type_name(type), fd >= 0 ? "takes no" : "needs");
     char *text = payload ? json_dumps(payload, JSON_COMPACT) : NULL;
     size_t len = text ? strlen(text) : 0;
@@ -304,7 +392,8 @@ enum status wire_send(struct wire *w, enum wire_type type, const json_t *payload
     }
     uint8_t *frame = xmalloc(HEADER + len);
     wire_encode(frame, type, w->seq_out, text, len);
-    enum status st = send_all(w, frame, HEADER + len, fd, timeout_ms, err);
+    enum status st = w->stream ? keep(w, frame, HEADER + len, err)
+                               : send_all(w, frame, HEADER + len, fd, timeout_ms, err);
     if (st == ST_OK)
         w->seq_out++;
     free(frame);
@@ -361,14 +450,15 @@ static enum status fill(struct wire *w, struct err *err)
                          .msg_controllen = sizeof control.buf};
     ssize_t n;
     do
-        n = recvmsg(w->fd, &msg, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+        n = w->stream ? read_some(w->fd, w->in + w->len, want)
+                      : recvmsg(w->fd, &msg, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
     while (n < 0 && errno == EINTR);
     if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
         return ST_NO;
     w->closed = n <= 0;
     if (n < 0)
         return err_set(err, ST_FAIL, "cannot receive: %s", strerror(errno));
-    if (!take_fds(w, &msg))
+    if (!w->stream && !take_fds(w, &msg))
         return err_set(err, ST_FAIL, "broken frame: too many descriptors");
     if (n == 0)
         return err_set(err, ST_FAIL,

@@ -23,10 +23,12 @@ extern const char wire_build[];
 /* Every frame of a worker's about a job has clock: seconds_now() there, which the supervisor holds against its
  * own. */
 enum wire_type {
-    WIRE_HELLO = 1, /* worker -> super: role, version, build: wire_build there */
-    WIRE_JOB,       /* super -> launch: job (its number), request, skip: indices of entries that
-                       are not to be run, careful: announce every sample */
-    WIRE_ESTIMATE,  /* worker -> super: job, seconds until its next frame, entry it works on (-1:
+    WIRE_HELLO =
+        1,    /* worker -> super: role, version, build: wire_build there, program: its version */
+    WIRE_JOB, /* super -> launch: job (its number), request, skip: indices of entries that
+                       are not to be run, careful: announce every sample; super -> remote: job,
+                       request, sources: see remote.h */
+    WIRE_ESTIMATE, /* worker -> super: job, seconds until its next frame, entry it works on (-1:
                        several, or none), phase: what it does, by its name below, others: see
                        PHASE_QUEUE, natives: the entries whose machine code is somebody's and runs
                        in that process; where it is there, processes may be left behind */
@@ -40,11 +42,15 @@ enum wire_type {
                        entry after which another worker must go on, if so; fault: it is that
                        kernel's, doubtful: one of several did wrong, and each alone will show
                        which, extra */
-    WIRE_CANCEL,  /* super -> launch; answered by DONE; ignored by an idle worker */
+    WIRE_CANCEL,  /* super -> launch; answered by DONE; ignored by an idle worker; super -> remote:
+                     answered by nothing, and no more is said of the job */
     WIRE_JUDGE,   /* super -> judge: job, entry, problem, what; carries the memfd */
     WIRE_VERDICT, /* judge -> super: job, entry, row: the check fields, what: as in JUDGE */
     WIRE_ASK, /* super -> launch: job, number, ask: of JOB_DEBUG, as backend/debug.h has it, answered by ROWS whose
                      extra has the number; without ask: stop what is being done, and answer */
+    WIRE_STATE, /* remote -> super: job, and what of it is new: state, phase, seconds, entry and row, extra, error,
+                   no_gpu, killed; see state.h */
+    WIRE_ALIVE, /* super -> remote, and back at once: the line is up */
     WIRE_TYPE_COUNT
 };
 /* "ROWS"; for messages. */
@@ -76,8 +82,15 @@ bool wire_phase_runs(enum wire_phase phase);
 
 struct wire; /* one end: buffers, sequence numbers */
 struct wire *wire_new(int fd);
-void wire_free(struct wire *w); /* closes the descriptor */
-int wire_fd(const struct wire *w);
+/* The same over plain streams, a pipe each or one socket for both, as ssh gives and takes them: no frame may carry a
+ * descriptor. Sending never waits, whatever the time allowed: what does not go at once is kept and goes by
+ * wire_flush(), to be called when `out` can be written to, as long as wire_has_more(). */
+struct wire *wire_new_stream(int in, int out);
+bool wire_has_more(const struct wire *w);
+enum status wire_flush(struct wire *w, struct err *err);
+void wire_free(struct wire *w);    /* closes the descriptors */
+int wire_fd(const struct wire *w); /* to read from */
+int wire_out_fd(const struct wire *w);
 /* The last wire_recv() failed because the peer is gone, not because it sent nonsense. */
 bool wire_closed(const struct wire *w);
 

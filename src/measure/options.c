@@ -20,6 +20,7 @@ void options_init(struct options *o)
 void options_clear(struct options *o)
 {
     free(o->backend);
+    free(o->host);
     free(o->gpu);
     free(o->l2);
     free(o->ptx_from);
@@ -30,11 +31,17 @@ void options_copy(struct options *dst, const struct options *src)
 {
     struct options copy = *src;
     copy.backend = xstrdup_if(src->backend);
+    copy.host = xstrdup_if(src->host);
     copy.gpu = xstrdup_if(src->gpu);
     copy.l2 = xstrdup_if(src->l2);
     copy.ptx_from = xstrdup_if(src->ptx_from);
     options_clear(dst);
     *dst = copy;
+}
+
+const struct backend_info *options_runner(const struct options *o)
+{
+    return o->backend ? backend_info(o->backend) : o->host ? backend_gpu() : backend_usual();
 }
 
 struct backend_options options_backend(const struct options *o)
@@ -52,6 +59,33 @@ struct backend_options options_backend(const struct options *o)
 }
 
 /* ---- what a key does besides setting its member ---- */
+
+/* Which names there are only the session knows. */
+static enum status set_host(void *row, const char *value, struct err *err)
+{
+    struct options *o = row;
+    char *clean = sanitize_line(value);
+    const bool plain = *value && strcmp(clean, value) == 0,
+               local = !strcmp(value, "auto") || !strcmp(value, "here");
+    free(clean);
+    if (!plain)
+        return err_set(err, ST_USAGE, "host needs the name of a host; \"host\" lists them");
+    free(o->host);
+    o->host = local ? NULL : xstrdup(value);
+    return ST_OK;
+}
+
+/* "cuda@box" says both. */
+static enum status set_backend(void *row, const char *value, struct err *err)
+{
+    static const struct field name =
+        FIELD(FIELD_TEXT, options, backend, .flags = FIELD_AUTO, .words = backend_words);
+    const char *at = strchr(value, '@');
+    char *word = xstrndup(value, at ? (size_t)(at - value) : strlen(value));
+    enum status st = field_set(&name, row, word, err);
+    free(word);
+    return st || !at ? st : set_host(row, at + 1, err);
+}
 
 static enum status set_gpu(void *row, const char *value, struct err *err)
 {
@@ -80,7 +114,8 @@ static const char *backend_doc(const char *word)
     return b ? b->doc : strcmp(word, "auto") ? NULL : "cuda if usable, else cpu";
 }
 
-static const struct field_hooks on_backend = {.word_doc = backend_doc}, on_gpu = {.set = set_gpu},
+static const struct field_hooks on_backend = {.set = set_backend, .word_doc = backend_doc},
+                                on_host = {.set = set_host}, on_gpu = {.set = set_gpu},
                                 on_time = {.after = after_time};
 
 static const char *const l2_words[] = {"cold", "hot", "both", NULL};
@@ -104,7 +139,9 @@ static const char *const hazards_docs[] = {"on for shapes below 1 GFLOP",
 
 const struct field option_keys[] = {
     FIELD(FIELD_TEXT,  options, backend, .flags = FIELD_AUTO, .words = backend_words, .hooks = &on_backend,
-          .doc = "who runs the kernels: auto takes cuda if usable, else cpu"),
+          .doc = "who runs the kernels: auto takes cuda if usable, else cpu; cuda@box: on that host"),
+    FIELD(FIELD_TEXT,  options, host, .flags = FIELD_AUTO | FIELD_LOCAL, .hooks = &on_host,
+          .doc = "the machine on which they run, as \"host\" lists them; auto: this one"),
     FIELD(FIELD_TEXT,  options, gpu, .flags = FIELD_AUTO | FIELD_LOCAL, .hooks = &on_gpu,
           .doc = "device model for plans, as \"devices\" lists them; auto: the GPU present, else L4"),
     FIELD(FIELD_COUNT, options, device, .lo = 0, .hi = 63,

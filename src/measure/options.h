@@ -11,6 +11,7 @@
 
 struct options {
     char *backend; /* NULL: chosen, cuda if usable else cpu */
+    char *host;    /* the machine on which kernels run, by its name; NULL: this one */
     char *gpu;     /* device model for plans; NULL: the GPU present, else L4 */
     struct timing_rule rule;
     char *l2; /* "cold" "hot" "both" */
@@ -32,6 +33,9 @@ extern const struct field timing_fields[];
 void options_init(struct options *o); /* the defaults */
 void options_clear(struct options *o);
 void options_copy(struct options *dst, const struct options *src); /* dst is cleared first */
+/* The backend that runs them: the one that is named, else a GPU's on another machine, which is gone to for that, else
+ * the best of this one. NULL: this build has none of that name. */
+const struct backend_info *options_runner(const struct options *o);
 /* What of them a backend needs to know. */
 struct backend_options options_backend(const struct options *o);
 

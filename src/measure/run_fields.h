@@ -182,6 +182,8 @@ RUN_FIELD(TEXT, crossing, .flags = FIELD_FICKLE,
 RUN_FIELD(TEXT, hazards_shape,
           .doc = "The small shape that hazards were looked for on, where it is not the row's own; null: "
                  "the row's own, or they were not looked for.")
+RUN_FIELD(TEXT, host,
+          .doc = "The machine that it ran on, by the name that host= has for it; null: this one.")
 
 /* Never stored, but samples_us in recordings. */
 RUN_FIELD(JSON, recent_us, .flags = FIELD_UNKEPT, .unit = "us", .doc = "The last samples; not stored.")

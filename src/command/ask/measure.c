@@ -24,7 +24,7 @@ static bool needs_gpu(const struct request *r, int i)
 {
     const struct backend_info *gpu = backend_gpu();
     return !r->descs[i] && backend_desc(gpu, r->kernels[i]) && !r->options.backend &&
-           !backend_is_here(gpu);
+           !r->options.host && !backend_is_here(gpu);
 }
 
 /* Where nobody has named a backend, the C version stands for the kernel: parameters that the CUDA kernel
@@ -51,7 +51,7 @@ static bool twin_refuses(const struct request *r, int i, struct err *why)
 static bool refused(const struct request *r, int i, const char *backend, struct err *why)
 {
     const bool peer = kernel_is_peer(r->kernels[i]);
-    if (!backend_present(backend)) {
+    if (!r->options.host && !backend_present(backend)) {
         err_set(why, ST_NO, "backend=%s is not available here", backend);
         return true;
     }
@@ -82,6 +82,7 @@ static struct run_row reason_row(const struct request *r, int i, const char *bac
     record_init(run_fields, &row);
     row.kernel = xstrdup(r->kernels[i]->name);
     row.backend = xstrdup(backend);
+    row.host = xstrdup_if(r->options.host);
     shape_format(&r->problem.shape, text, sizeof text);
     row.shape = xstrdup(text);
     desc_params_format(request_desc(r, i), &r->params[i], false, text, sizeof text);
@@ -98,6 +99,48 @@ static bool runs_kernels(enum job_kind kind)
 {
     return kind == JOB_RUN || kind == JOB_CHECK || kind == JOB_TRACE || kind == JOB_PROFILE ||
            kind == JOB_LOOK || kind == JOB_DEBUG;
+}
+
+/* ---- on another machine ---- */
+
+/* Does what the job needs lie there? Compilers are asked here, and a block is held still here. */
+static bool goes_there(enum job_kind kind)
+{
+    return kind != JOB_COMPILE && kind != JOB_LISTING && kind != JOB_DEBUG;
+}
+
+/* Why kernel i cannot go along; false if it can. Sources go, and are compiled there; what others have compiled, files
+ * beside a source and Python stay where they are. */
+static bool stays_here(const struct request *r, int i, const struct measure_how *how,
+                       struct err *why)
+{
+    const struct kernel_desc *d = r->descs[i];
+    const char *name = r->kernels[i]->name, *host = r->options.host;
+    if (!goes_there(how->kind) && runs_kernels(how->kind))
+        return err_set(why, ST_NO, "a block is held still on this machine alone: host=here");
+    if (how->output || r->problem.input == INPUT_FILES)
+        return err_set(why, ST_NO, "files of tensors are not sent to %s: host=here", host);
+    if (!d || !r->kernels[i]->user)
+        return false;
+    if (d->code != CODE_NVRTC && d->code != CODE_NVCC && d->code != CODE_C)
+        return err_set(why, ST_NO, "%s is %s, which is not sent to %s: sources of CUDA and C are",
+                       name, code_kinds[d->code].doc, host);
+    if (d->include)
+        return err_set(why, ST_NO,
+                       "%s takes in files of this machine (@include), which are not "
+                       "sent to %s",
+                       name, host);
+    return false;
+}
+
+static void send_source(const struct request *r, int i, struct remote *to)
+{
+    const struct kernel_desc *d = r->descs[i];
+    if (!d || !r->kernels[i]->user)
+        return;
+    char *file = xasprintf("%s%s", d->name, d->code == CODE_C ? ".c" : ".cu");
+    remote_add_source(to, file, d->source, d->source_len);
+    free(file);
 }
 
 /* The job's request, yet without entries. */
@@ -120,6 +163,16 @@ static void fill_request(const struct request *r, const struct measure_how *how,
     if (how->look)
         look_copy(&q->look, how->look);
     q->entries = xcalloc((size_t)r->nkernels + 1, sizeof *q->entries);
+}
+
+/* One that was forgotten since it was chosen is nowhere; to find it is ssh's, which says so. */
+static void fill_remote(const struct session *s, const char *host, struct remote *out)
+{
+    const struct remote *r = hosts_find(&s->settings.hosts, host);
+    if (r)
+        remote_copy(out, r);
+    else
+        *out = (struct remote){.name = xstrdup(host), .dest = xstrdup(host)};
 }
 
 static void add_entry(struct job_request *q, const struct request *r, int i)
@@ -209,6 +262,15 @@ static bool withheld(struct measuring *m, int i)
     return true;
 }
 
+static bool kept_here(struct measuring *m, int i)
+{
+    struct err why = ERR_INIT;
+    if (!m->request.options.host || !stays_here(&m->request, i, &m->how, &why))
+        return false;
+    m->withheld[i] = xstrdup(why.text);
+    return true;
+}
+
 static struct measuring *start_pass(struct session *s, const struct request *r,
                                     const struct measure_how *how, const char *backend,
                                     const char *l2)
@@ -224,11 +286,16 @@ static struct measuring *start_pass(struct session *s, const struct request *r,
                             .withheld = xcalloc((size_t)r->nkernels + 1, sizeof *m->withheld)};
     request_copy(&m->request, r);
     fill_request(r, how, backend, l2, &q);
+    if (r->options.host && goes_there(how->kind))
+        fill_remote(s, r->options.host, &q.remote);
     for (int i = 0; i < r->nkernels; i++) {
-        const bool no = runs && (refused(r, i, backend, NULL) || withheld(m, i));
+        const bool no = runs && (refused(r, i, backend, NULL) || kept_here(m, i) || withheld(m, i));
         m->entry[i] = no ? -1 : q.nentries;
-        if (m->entry[i] >= 0)
-            add_entry(&q, r, i);
+        if (m->entry[i] < 0)
+            continue;
+        add_entry(&q, r, i);
+        if (q.remote.name)
+            send_source(r, i, &q.remote);
     }
     if (q.nentries || !runs)
         m->job = super_submit(how->super ? how->super : session_super(s), &q);
@@ -520,6 +587,8 @@ void measured_heading(const struct run_rows *rows, struct str *out, int width)
         return;
     const struct run_row *row = &rows->v[i];
     str_addf(out, "%s | %s", row->shape, row->backend);
+    if (row->host)
+        str_addf(out, " on %s", row->host);
     if (row->device)
         str_addf(out, ": %s", row->device);
     if (row->l2)

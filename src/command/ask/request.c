@@ -53,7 +53,7 @@ void request_clear(struct request *r)
 /* Who runs it, here or not; NULL: this build has no such backend. */
 static const struct backend_info *runner(const struct options *o)
 {
-    return o->backend ? backend_info(o->backend) : backend_usual();
+    return options_runner(o);
 }
 
 enum status request_backend(const struct request *r, const char **name, struct err *err)
@@ -64,7 +64,7 @@ enum status request_backend(const struct request *r, const char **name, struct e
     if (!b)
         return err_set(err, ST_USAGE, "this build has no backend \"%s\"; did you mean \"%s\"?",
                        asked, sure);
-    if (backend_is_here(b))
+    if (r->options.host || backend_is_here(b)) /* there it will be told */
         return ST_OK;
     return err_set(err, b->gpu ? ST_NO_GPU : ST_FAIL,
                    "backend=%s needs %s, and %s; backend=%s runs everywhere", b->name, b->needs,
@@ -559,7 +559,8 @@ static bool own_is_cuda_alone(const struct kernel *k, const char *own)
 /* A parameter of the CUDA source alone means that source: where nobody runs it, as where a kernel has no other. */
 static void leave_to_cuda(const struct source *c, struct request *r)
 {
-    if (!(c->flags & REQUEST_MEANS_CUDA) || r->options.backend || backend_gpu_is_here())
+    if (!(c->flags & REQUEST_MEANS_CUDA) || r->options.backend || r->options.host ||
+        backend_gpu_is_here())
         return;
     for (int k = 0; k < r->nkernels; k++) {
         bool meant = own_is_cuda_alone(r->kernels[k], r->own[k]);
@@ -617,6 +618,23 @@ static enum status check_options(struct source *c, const struct request *r, stru
     return st;
 }
 
+/* A call that names a host, as in host=box or backend=cuda@box, chooses it; the session's was chosen by its user. */
+static enum status check_host(struct session *s, struct source *c, const struct request *r,
+                              struct err *err)
+{
+    for (int i = 0; i < c->npairs; i++) {
+        const struct cmd_pair *p = &c->pairs[i];
+        const bool names =
+            !strcmp(p->key, "host") || (!strcmp(p->key, "backend") && strchr(p->value, '@'));
+        if (!p->used || !names || (!r->options.host && !s->settings.options.host))
+            continue;
+        const enum status st = host_choose(s, r->options.host, err);
+        if (st)
+            return mark_value(c, p, st, err);
+    }
+    return ST_OK;
+}
+
 static void begin(const struct session *s, unsigned flags, struct request *out)
 {
     *out = (struct request){.problem = PROBLEM_DEFAULT};
@@ -634,6 +652,8 @@ static enum status make(struct session *s, struct source *c, struct request *out
 {
     begin(s, c->flags, out);
     enum status st = take_pairs(c, out, err);
+    if (!st)
+        st = check_host(s, c, out, err);
     if (!st)
         st = check_options(c, out, err);
     if (!st)

@@ -67,6 +67,8 @@ static enum status set_option(struct session *s, const struct field *k, const ch
     enum status st = field_set(k, &o, value, err);
     if (!st && !strcmp(k->name, "gpu") && o.gpu && !session_gpu(s, o.gpu, err))
         st = ST_USAGE;
+    if (!st && !field_equal(field_find(option_keys, "host"), &o, &s->settings.options))
+        st = host_choose(s, o.host, err);
     if (!st)
         options_copy(&s->settings.options, &o);
     options_clear(&o);

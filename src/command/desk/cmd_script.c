@@ -117,11 +117,25 @@ static void add_set(struct str *out, const struct str *pairs)
         str_addf(out, "set%s\n", str_text(pairs));
 }
 
+/* They come before host=, which needs them. */
+static void script_hosts(const struct hosts *h, struct str *out)
+{
+    for (size_t i = 0; i < h->count; i++) {
+        str_addf(out, "host %s %s", h->items[i].name, h->items[i].dest);
+        if (h->items[i].command) {
+            str_addc(out, ' ');
+            word_quote(out, h->items[i].command);
+        }
+        str_addc(out, '\n');
+    }
+}
+
 void session_script(const struct session *s, struct str *out)
 {
     struct str shape = {0}, options = {0};
     str_add(out,
             "# attnscope " PACKAGE_VERSION " session; run it with: attnscope -f FILE\nreset\n");
+    script_hosts(&s->settings.hosts, out);
     problem_changes(&s->settings.problem, true, &shape);
     add_set(out, &shape);
     options_changes(&s->settings.options, NULL, &options);
@@ -165,7 +179,7 @@ const struct cmd_entry cmd_save = {
     .name = "save",
     .group = "Session",
     .usage = "[FILE]",
-    .summary = "the session as a script: shape, inputs, options, parameters, aliases",
+    .summary = "the session as a script: shape, inputs, options, parameters, hosts, aliases",
     .help =
         "Without a file it is printed. Run the script with @FILE, source-file or -f: the state\n"
         "is the same again, whatever it was before.\n"

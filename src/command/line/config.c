@@ -1,4 +1,4 @@
-/* config.c - the configuration file: `set` and `alias` commands, one a line.
+/* config.c - the configuration file: `set`, `alias` and `host` commands, one a line.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "command/line/config.h"
@@ -16,8 +16,9 @@ static enum status config_line(struct session *s, const char *line, struct err *
     enum status st = parse_line(s, line, &calls, err);
     for (size_t i = 0; i < calls.count && !st; i++)
         if (calls.calls[i]->entry != command_named("set") &&
-            calls.calls[i]->entry != command_named("alias"))
-            st = err_set(err, ST_USAGE, "only set and alias may stand here, not %s",
+            calls.calls[i]->entry != command_named("alias") &&
+            calls.calls[i]->entry != command_named("host"))
+            st = err_set(err, ST_USAGE, "only set, alias and host may stand here, not %s",
                          calls.calls[i]->entry->name);
     call_list_clear(&calls);
     struct str out = {0};
@@ -40,12 +41,15 @@ static void config_lines(struct session *s, const char *path, char *text)
 void session_load_config(struct session *s)
 {
     char *path = path_in(PATH_CONFIG, "config"), *text = NULL;
+    const unsigned may = s->may;
     size_t len;
     struct err err = ERR_INIT;
     if (path && str_read_if(path, 1 << 20, FILE_FOLLOW, &text, &len, &err))
         session_note(s, "%s", err.text);
+    s->may |= MAY_CONNECT; /* the file is who starts the program's, restricted or not */
     if (text)
         config_lines(s, path, text);
+    s->may = may;
     free(text);
     free(path);
 }

@@ -19,6 +19,7 @@
 #include "backend/cpu_host.h"
 #include "backend/finder.h"
 #include "backend/sim/cage.h"
+#include "base/clock.h"
 #include "base/confine.h"
 #include "base/mem.h"
 #include "base/number.h"
@@ -32,6 +33,7 @@
 #include "command/verbs/verbs.h"
 #include "job/gpu_lock.h"
 #include "job/proc.h"
+#include "job/remote_ask.h"
 
 #ifndef PACKAGE_VERSION
 #define PACKAGE_VERSION "dev"
@@ -516,16 +518,115 @@ static enum status add_peaks(struct session *s, struct rowset *rows, struct err 
     return st;
 }
 
+/* ---- another machine ---- */
+
+/* What its own doctor says. */
+static enum status add_answer(struct rowset *rows, const struct str *text)
+{
+    size_t i;
+    const json_t *v;
+    json_t *list = json_loadb(str_text(text), text->len, 0, NULL);
+    const bool is_list = json_is_array(list) && json_array_size(list);
+    json_array_foreach(list, i, v)
+    {
+        const char *name = json_string_value(json_object_get(v, "name")),
+                   *state = json_string_value(json_object_get(v, "state")),
+                   *detail = json_string_value(json_object_get(v, "detail"));
+        char *clean_name = sanitize_line(name ? name : "?"),
+             *clean_state = sanitize_line(state ? state : "?");
+        add(rows, clean_name, clean_state, "%s", detail ? detail : "");
+        free(clean_name);
+        free(clean_state);
+    }
+    json_decref(list);
+    return is_list ? ST_OK : ST_FAIL;
+}
+
+static void add_there(const struct session *s, struct rowset *rows, const struct remote *r)
+{
+    static const double patience_s = 30;
+    struct str text = {0};
+    struct err why = ERR_INIT;
+    const enum status st =
+        remote_ask(r, "doctor --json", patience_s, s->front.cancelled, s->front.ctx, &text, &why);
+    if (add_answer(rows, &text) != ST_OK)
+        add(rows, "doctor there", "unknown", "%s",
+            st ? why.text
+               : "it printed no rows: a forced command, which only serves, looks so from here");
+    str_free(&text);
+}
+
+/* A small run from here to there and back: keys, path, build, worker, judge. */
+static bool add_run_there(struct session *s, struct rowset *rows, const char *host)
+{
+    struct request r;
+    struct measured m;
+    struct err why = ERR_INIT;
+    const struct measure_how how = {.kind = JOB_CHECK, .no_store = true, .verb = "check"};
+    const struct request_word more[] = {{"B", "1"},     {"H", "1"},
+                                        {"S", "16"},    {"D", "16"},
+                                        {"f32", NULL},  {"backend", backend_everywhere()->name},
+                                        {"host", host}, {NULL, NULL}};
+    const double begun = seconds_now();
+    if (request_of(s, "naive", more, REQUEST_FRESH, &r, &why) != ST_OK) {
+        add(rows, "a run there", "failed", "%s", why.text);
+        return false;
+    }
+    measure(s, &r, &how, &m);
+    const enum status st = measured_status(&m, false, &why);
+    if (st)
+        add(rows, "a run there", "failed", "%s", why.text);
+    else
+        add(rows, "a run there", "ok", "%s: connected, run and judged in %.2f s",
+            m.rows.v[0].device ? m.rows.v[0].device : "?", seconds_now() - begun);
+    measured_clear(&m);
+    request_clear(&r);
+    return !st;
+}
+
+/* What is missing there, and how it comes there. */
+static enum status doctor_there(struct session *s, struct rowset *rows, const char *host,
+                                struct err *err)
+{
+    const enum status st = host_choose(s, host, err);
+    if (st)
+        return st;
+    const struct remote *r = hosts_find(&s->settings.hosts, host);
+    add(rows, "host", "ok", "%s: ssh to %s, where \"%s\" is started", r->name, r->dest,
+        r->command ? r->command : "attnscope");
+    if (!add_run_there(s, rows, host))
+        add(rows, "to install", "there",
+            "have ssh %s get in without a question (ssh-copy-id %s); copy the source of this "
+            "version, %s, to that "
+            "machine, run ./quickstart --no-start in it, and name the program: host %s %s "
+            "PATH/build/attnscope",
+            r->dest, r->dest, PACKAGE_VERSION, r->name, r->dest);
+    add_there(s, rows, r);
+    return ST_OK;
+}
+
 /* ---- the verb ---- */
 
 static enum status exec_doctor(struct session *s, struct cmd_call *c, struct err *err)
 {
     const bool peak = call_option(c, "peak") != NULL;
+    const char *host = call_key(c, "host");
     (void)call_format(c);
     enum status st = call_finish(s, c, err);
     if (st)
         return st;
     struct rowset set = {.type = &look_type}, *rows = &set;
+    if (host && peak)
+        return err_set(err, ST_USAGE, "--peak measures this machine alone; run it there");
+    if (host) {
+        st = doctor_there(s, rows, host, err);
+        if (st)
+            call_mark_key(c, "host", st, err);
+        else
+            rows_format(c->out, rows, &columns, call_format(c), call_width(s, c));
+        rowset_clear(rows);
+        return st;
+    }
     add_versions(rows, s);
     add_cpu(rows);
     add_terminal(rows, s);
@@ -551,6 +652,8 @@ static enum status exec_doctor(struct session *s, struct cmd_call *c, struct err
 }
 
 static const struct cmd_key keys[] = {
+    {"host", "of the machine that has this name: the way there, and what its own doctor says",
+     NULL},
     {"--peak",
      "also measure what the processor and the GPU can do: arithmetic, caches, memory, launches",
      NULL},
@@ -561,7 +664,7 @@ const struct cmd_entry cmd_doctor = {
     .name = "doctor",
     .alias = "info",
     .group = "Look up",
-    .usage = "[--peak]",
+    .usage = "[--peak] [host=NAME]",
     .summary = "what is there, what is missing, and what that means",
     .help =
         "Nothing that is missing stops the program; the sentence says what does not work\n"
@@ -573,7 +676,11 @@ const struct cmd_entry cmd_doctor = {
         "held and with what held it. Those of a GPU are kept: roofline and run show them beside\n"
         "the data sheet's. set backend= chooses one of the two.\n"
         "\n"
-        "  doctor --peak\n",
+        "host= asks another machine: whether it can be reached, has the same build and runs a\n"
+        "kernel, what its own doctor says, and how what is missing comes there.\n"
+        "\n"
+        "  doctor --peak\n"
+        "  doctor host=box\n",
     .arg = ARG_NONE,
     .keys = keys,
     .flags = CMD_ROWS,

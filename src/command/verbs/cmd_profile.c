@@ -269,7 +269,8 @@ static enum status exec_profile(struct session *s, struct cmd_call *c, struct er
     const char *by = call_key(c, "by");
     const char *word = call_key(c, "heat");
     const struct counter *heat;
-    const bool simulated = !names_backend(s, c) && (by || word || !backend_usual()->counts);
+    const bool simulated = !names_backend(s, c) && !s->settings.options.host &&
+                           (by || word || !backend_usual()->counts);
     enum status st = read_heat(c, &by, &heat, err);
     if (st)
         return st;

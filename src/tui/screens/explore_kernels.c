@@ -14,8 +14,8 @@
 
 const char *kernel_rows_backend(const struct app *a)
 {
-    const char *asked = a->session->settings.options.backend;
-    return asked ? asked : backend_usual()->name;
+    const struct options *o = &a->session->settings.options;
+    return o->backend ? o->backend : options_runner(o)->name;
 }
 
 const struct device *kernel_rows_gpu(const struct app *a)

@@ -247,8 +247,8 @@ static void take_rows(struct measurement *m)
         if (row && (row->check || row->reason || row->median_us > 0))
             take_row(m, i, row);
         if (row && row->device)
-            snprintf(m->machine, sizeof m->machine, "%s: %s", row->backend ? row->backend : "",
-                     row->device);
+            snprintf(m->machine, sizeof m->machine, "%s%s%s: %s", row->backend ? row->backend : "",
+                     row->host ? " on " : "", row->host ? row->host : "", row->device);
     }
 }
 
@@ -300,7 +300,7 @@ static double run_seconds(const struct request *r)
     enum { CPU_GFLOPS = 20, GPU_GFLOPS = 5000 };
     const struct timing_rule *rule = &r->options.rule;
     const char *backend = r->options.backend;
-    const bool gpu = backend ? backend_is_gpu(backend) : backend_gpu_is_here();
+    const bool gpu = backend ? backend_is_gpu(backend) : r->options.host || backend_gpu_is_here();
     const double run = shape_flops(&r->problem.shape) / ((gpu ? GPU_GFLOPS : CPU_GFLOPS) * 1e9);
     const double sampling =
         rule->n > 0 ? (double)rule->n * run : fmax(2 * rule->min_s, (double)rule->min_n * run);

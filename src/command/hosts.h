@@ -1,0 +1,32 @@
+/* hosts.h - other machines by the names that the user gives them: `host NAME USER@MACHINE [COMMAND]`, in the
+ * configuration file or typed. Nobody else names one: not lessons, recordings, packs or restricted sessions, which
+ * cannot choose one either (MAY_CONNECT).
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef ATTNSCOPE_COMMAND_HOSTS_H
+#define ATTNSCOPE_COMMAND_HOSTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "job/remote.h"
+
+/* Sorted by name. */
+struct hosts {
+    struct remote *items;
+    size_t count, cap;
+};
+void hosts_clear(struct hosts *h);
+const struct remote *hosts_find(const struct hosts *h, const char *name); /* NULL: there is none */
+/* Adds a host or takes its place; `command` NULL: the usual. ST_USAGE names what it cannot be. */
+enum status hosts_put(struct hosts *h, const char *name, const char *dest, const char *command,
+                      struct err *err);
+bool hosts_drop(struct hosts *h, const char *name);  /* false: there was none */
+const char *hosts_name(const void *hosts, size_t i); /* str_list_fn */
+
+struct session;
+/* May the session's user send work to the host of that name, NULL: this machine? ST_USAGE: there is none, or this
+ * session chooses none. */
+enum status host_choose(struct session *s, const char *name, struct err *err);
+
+#endif

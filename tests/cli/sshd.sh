@@ -1,0 +1,99 @@
+# sshd.sh - an ssh daemon of the test's own on the loopback: own keys, own port, own folder; ended with the test.
+#
+#   sshd_start       or says why not and ends the test (TAP's skip)
+#   $ATTNSCOPE_SSH   then reaches it as "box"; $far is what starts attnscope there, in a home of its own
+#   far_left         prints the processes there that are still alive
+#
+# To be read after lib.sh.
+# SPDX-License-Identifier: GPL-3.0-or-later
+# shellcheck shell=sh
+# shellcheck disable=SC2154 # tmp
+
+far_skip() {
+    echo "1..0 # SKIP $1"
+    exit 0
+}
+
+sshd_config() { # port
+    cat >sshd/sshd_config <<END
+Port $1
+ListenAddress 127.0.0.1
+HostKey $tmp/sshd/host_key
+AuthorizedKeysFile $tmp/sshd/authorized_keys
+PidFile $tmp/sshd/pid
+UsePAM no
+StrictModes no
+PasswordAuthentication no
+KbdInteractiveAuthentication no
+MaxStartups 100
+END
+    cat >sshd/config <<END
+Host box other
+  HostName 127.0.0.1
+  Port $1
+  User $(id -un)
+  IdentityFile $tmp/sshd/user_key
+  IdentitiesOnly yes
+  IdentityAgent none
+  HostKeyAlias box
+  UserKnownHostsFile $tmp/sshd/known_hosts
+  GlobalKnownHostsFile /dev/null
+Host *
+  UserKnownHostsFile $tmp/sshd/known_hosts
+  GlobalKnownHostsFile /dev/null
+  IdentityFile $tmp/sshd/user_key
+END
+}
+
+sshd_start() {
+    sshd=$(PATH=$PATH:/usr/sbin:/sbin command -v sshd) || far_skip 'no sshd (openssh-server)'
+    { command -v ssh && command -v ssh-keygen; } >/dev/null || far_skip 'no ssh'
+    command -v python3 >/dev/null || far_skip 'no python3'
+    made_run=no
+    if [ "$(id -u)" -eq 0 ] && [ ! -d /run/sshd ]; then
+        mkdir /run/sshd 2>/dev/null || far_skip 'sshd needs /run/sshd'
+        made_run=yes
+    fi
+    mkdir sshd far_home far_tmp
+    chmod 700 sshd
+    ssh-keygen -q -t ed25519 -N '' -f sshd/host_key && ssh-keygen -q -t ed25519 -N '' -f sshd/user_key || far_skip 'no keys'
+    cp sshd/user_key.pub sshd/authorized_keys
+    echo "box $(cat sshd/host_key.pub)" >sshd/known_hosts
+    printf '#!/bin/sh\nexec ssh -F %s/sshd/config "$@"\n' "$tmp" >sshd/ssh
+    chmod +x sshd/ssh
+    ATTNSCOPE_SSH=$tmp/sshd/ssh
+    export ATTNSCOPE_SSH
+    far="env HOME=$tmp/far_home TMPDIR=$tmp/far_tmp XDG_RUNTIME_DIR= ATTNSCOPE_GPU_LOCK=off $ATTNSCOPE"
+    for try in 1 2 3 4 5; do
+        sshd_config $((20000 + ($$ * 7 + try * 1031) % 12000))
+        "$sshd" -f "$tmp/sshd/sshd_config" -E "$tmp/sshd/log" 2>/dev/null || continue
+        for _ in 1 2 3 4 5 6 7 8 9 10; do
+            [ -s sshd/pid ] && "$ATTNSCOPE_SSH" -oBatchMode=yes box true 2>/dev/null && break 2
+            sleep 0.2
+        done
+        sshd_stop
+    done
+    [ -s sshd/pid ] || far_skip "sshd does not run here: $(head -1 sshd/log 2>/dev/null)"
+    trap 'sshd_stop; [ "$made_run" = no ] || rmdir /run/sshd; rm -rf "$tmp"' EXIT
+}
+
+sshd_stop() {
+    if [ -s sshd/pid ]; then kill "$(cat sshd/pid)"; fi 2>/dev/null
+    rm -f sshd/pid
+}
+
+connections() { grep -c '^Accepted' sshd/log; }
+
+far_processes() {
+    grep -lzxF "TMPDIR=$tmp/far_tmp" /proc/[0-9]*/environ 2>/dev/null | sed 's,/proc/\([0-9]*\)/.*,\1,'
+}
+
+# They have two seconds.
+far_left() {
+    for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+        left="$(far_processes) $(ls -A far_tmp)"
+        [ "$left" = ' ' ] && return
+        sleep 0.1
+    done
+    printf '%s\n' "$left"
+}
