@@ -31,4 +31,5 @@ blob_files += \
 	%D%/28-decode-gqa.md \
 	%D%/29-roofline.md \
 	%D%/30-audit.md \
-	%D%/31-own.md
+	%D%/31-own.md \
+	%D%/32-hazards.md

@@ -76,13 +76,13 @@ const struct kernel_desc *backend_desc(const struct backend_info *b, const struc
 enum launch_kind { LAUNCH_AUTO, LAUNCH_STREAM, LAUNCH_GRAPH };
 
 struct backend_options {
-    int device;  /* index among the backend's devices */
-    int threads; /* CPU backend, simulator: 0 for all */
-    int streams; /* concurrent launches, 1 by default */
-    int launch;  /* enum launch_kind */
-    int blocks;  /* enum sim_blocks */
-    int hazards; /* enum sim_hazards */
-    int without; /* the simulator: which line that makes threads wait is left out, from 1; 0: none */
+    int device;   /* index among the backend's devices */
+    int threads;  /* CPU backend, simulator: 0 for all */
+    int streams;  /* concurrent launches, 1 by default */
+    int launch;   /* enum launch_kind */
+    int blocks;   /* enum sim_blocks */
+    int hazards;  /* enum sim_hazards */
+    int without;  /* the simulator: which line that orders threads is left out, from 1; 0: none */
     double sim_s; /* wall-clock seconds that a simulated run may take; 0: as many as it needs */
     char ptx_from[64]; /* the simulator: PTX of this compiler or none; "": any */
     bool counting; /* counts are wanted as those of a timed run, which is not asked for its LSE */

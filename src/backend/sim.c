@@ -465,7 +465,8 @@ static json_t *sim_outcome(const struct backend *b, const struct slot *s)
     (void)b;
     if (s->done && !s->lse_is_fresh)
         add_counts(a, o);
-    if (a->findings || (job_of(b, s).hazards && !a->unwatched)) /* else it is not known */
+    if (a->findings ||
+        (s->done && job_of(b, s).hazards && !a->unwatched)) /* else it is not known */
         json_object_set_new(o, "hazards", json_integer(a->findings));
     if (a->partial)
         say_partial(a, o);

@@ -163,7 +163,7 @@ const struct field option_keys[] = {
     FIELD(FIELD_WORD,  options, hazards, WORDS(hazards),
           .doc = "races and missing waits, which the simulator finds"),
     FIELD(FIELD_COUNT, options, without, .lo = 0, .hi = 99,
-          .doc = "leave out the n-th line that makes threads wait (barrier, wait for copies, fence); 0: none"),
+          .doc = "leave out the n-th line that orders threads (barrier, arrival, wait for copies, fence); 0: none"),
     FIELD(FIELD_COUNT, options, streams, .lo = 1, .hi = 64,
           .doc = "concurrent launches"),
     FIELD_AT("timeout", FIELD_REAL, options, timeout_s, .flags = FIELD_AUTO, .lo = 0, .hi = 86400, .example = "30",

@@ -1,5 +1,5 @@
 #!/bin/sh
-# without=N: what each line that makes threads wait is there for, in every shipped kernel that the simulator runs.
+# without=N: what each line that orders threads is there for, in every shipped kernel that the simulator runs.
 # SPDX-License-Identifier: GPL-3.0-or-later
 # shellcheck disable=SC1091,SC2154
 . "$(dirname "$0")/lib.sh"
@@ -29,6 +29,14 @@ is "mma.sync and cp.async: found, too" [ "$rc" -eq 1 ]
 run sanitize splitkv_atomic S=200 H=1 without=1 --json
 is "a row has it" says "$out" '"without":"splitkv_atomic.cu:[0-9]+"'
 
+run sanitize fused_warp_spec S=400 H=1 without=6
+is "an arrival that is missing is a deadlock" says "$out" '^deadlock:'
+is "  and is told by its line" says "$out" '^  without fused_warp_spec.cu:[0-9]+, arrive\(empty'
+run sanitize fa2_mma_async S=200 H=1 without=1
+is "a wait for copies" says "$out" '^missing_wait:'
+run sanitize splitkv_atomic S=200 H=1 SPLITS=4 without=5
+is "a fence" says "$out" '^race_grid:'
+
 # ---- rows of runs
 run check fa2 S=200 H=1 without=1 backend=sim --json
 is "a run's row has it" says "$out" '"without":"fa2.cu:[0-9]+"'
@@ -43,7 +51,7 @@ is "no such row is kept" silent "$(printf '%s' "$out" | grep 'without=1')"
 run check fa2 S=64 H=1 without=1
 is "the CPU's C version has no use for it" says "$err" 'no use for without.*backend=sim'
 run check naive S=64 H=1 without=1 backend=sim
-is "a kernel without such lines" says "$out$err" 'no line makes threads wait'
+is "a kernel without such lines" says "$out$err" 'no line orders threads'
 
 # ---- and held still
 run -c 'debug fa2 S=200 H=1 f32 without=1 order=7; until hazard; list'

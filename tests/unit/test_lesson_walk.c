@@ -19,7 +19,7 @@ static const char *const timeless[] = {
     "fa1-2022",    "query-tiles", "threads",    "grid-starves", "nonmatmul",   "warps",
     "causal",      "loop-order",  "splitkv",    "atomics",      "determinism", "smem-budget",
     "smem-wall",   "banks",       "wmma",       "mma",          "cp-async",    "warp-spec",
-    "occupancy",   "large-heads", "decode-gqa", "roofline",     "audit",
+    "occupancy",   "large-heads", "decode-gqa", "roofline",     "audit",       "hazards",
 };
 
 /* An order as the engine keeps it, forwards or backwards. */

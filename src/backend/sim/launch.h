@@ -24,7 +24,7 @@ struct sim_job {
     size_t lse_bytes;
     enum sim_blocks blocks;
     bool hazards;
-    int without; /* line that makes threads wait and is left out, from 1; 0: none */
+    int without; /* line that orders threads and is left out, from 1; 0: none */
     int threads;
     double seconds; /* of wall-clock time */
     const struct look_at

@@ -11,11 +11,12 @@
 #include "backend/sim/look.h"
 #include "base/mem.h"
 
-/* An instruction that makes threads wait. */
+/* An instruction that orders threads. */
 struct wait {
     int line;     /* of the kernel's source; 0: unknown, the PTX has no more to say */
     int ptx_line; /* from 1 */
     char *place;  /* "fa2.cu:60" */
+    char *name;   /* of the instruction */
 };
 
 struct waits {
@@ -23,11 +24,13 @@ struct waits {
     size_t n, cap;
 };
 
-static bool makes_wait(const char *name)
+static bool orders_threads(const char *name)
 {
-    static const char *const all[] = {
-        "bar.sync",      "bar.warp.sync", "barrier.sync", "barrier.cta.sync",
-        "cp.async.wait", "membar",        "fence",        NULL};
+    static const char *const all[] = {"bar.sync",        "bar.warp.sync",
+                                      "barrier.sync",    "barrier.cta.sync",
+                                      "cp.async.wait",   "cp.async.mbarrier.arrive",
+                                      "mbarrier.arrive", "membar",
+                                      "fence",           NULL};
     for (int i = 0; all[i]; i++)
         if (!strncmp(name, all[i], strlen(all[i])))
             return true;
@@ -39,7 +42,7 @@ static void add_waits(const struct sim_program *p, struct waits *w)
     const size_t n = sim_program_facts(p).insns;
     for (size_t i = 0; i < n; i++) {
         const struct sim_insn in = sim_program_insn(p, i);
-        if (!makes_wait(in.name))
+        if (!orders_threads(in.name))
             continue;
         struct str place = {0};
         look_place_text(p, i, &place);
@@ -47,14 +50,17 @@ static void add_waits(const struct sim_program *p, struct waits *w)
         if (inlined)
             *inlined = 0;
         xgrow((void **)&w->v, &w->cap, w->n + 1, sizeof *w->v);
-        w->v[w->n++] = (struct wait){look_place(p, i).own.line, in.ptx_line, str_take(&place)};
+        w->v[w->n++] = (struct wait){look_place(p, i).own.line, in.ptx_line, str_take(&place),
+                                     xstrdup(in.name)};
     }
 }
 
 static void waits_clear(struct waits *w)
 {
-    for (size_t i = 0; i < w->n; i++)
+    for (size_t i = 0; i < w->n; i++) {
         free(w->v[i].place);
+        free(w->v[i].name);
+    }
     free(w->v);
 }
 
@@ -87,19 +93,28 @@ static enum status find_waits(const struct sim_job *j, struct waits *w, struct e
     return ST_OK;
 }
 
-/* Its PTX line without the instruction and its guard, with blanks in their place: numbers of lines stay. */
-static void blank_line(char *ptx, size_t len, int ptx_line)
+/* Where line `number` begins; NULL: there is none. */
+static char *line_at(char *text, int number)
 {
-    char *at = ptx, *end = ptx + len;
-    for (int i = 1; i < ptx_line && at; i++) {
-        at = memchr(at, '\n', (size_t)(end - at));
-        at = at ? at + 1 : NULL;
-    }
-    if (!at)
+    for (int i = 1; i < number && text; i++)
+        text = (text = strchr(text, '\n')) ? text + 1 : NULL;
+    return text;
+}
+
+/* Blanks in place of the instruction and its guard: numbers of lines stay, and what else is in the line (of an asm
+ * statement in braces). */
+static void blank_instruction(char *ptx, const struct wait *w)
+{
+    char *line = line_at(ptx, w->ptx_line);
+    char *end = line ? line + strcspn(line, "\n") : NULL, *at = line ? strstr(line, w->name) : NULL;
+    if (!at || at >= end)
         return;
-    char *stop = memchr(at, '\n', (size_t)(end - at)), *last = stop ? stop : end;
-    char *semicolon = memchr(at, ';', (size_t)(last - at));
-    memset(at, ' ', (size_t)((semicolon ? semicolon + 1 : last) - at));
+    char *stop = memchr(at, ';', (size_t)(end - at)), *guard = at;
+    while (guard > line && guard[-1] != ';' && guard[-1] != '{' && guard[-1] != '}')
+        guard--;
+    guard += strspn(guard, " \t");
+    at = *guard == '@' ? guard : at;
+    memset(at, ' ', (size_t)((stop ? stop + 1 : end) - at));
 }
 
 /* "60, 63, 111". */
@@ -126,7 +141,7 @@ static enum status no_such_line(const struct sim_job *j, const struct waits *w, 
                 j->without, j->plan->desc->name, count, count == 1 ? "" : "s",
                 count == 1 ? "s" : "", str_text(&lines));
     else
-        err_set(err, ST_USAGE, "without=%d: in %s no line makes threads wait", j->without,
+        err_set(err, ST_USAGE, "without=%d: in %s no line orders threads", j->without,
                 j->plan->desc->name);
     str_free(&lines);
     return ST_USAGE;
@@ -145,7 +160,7 @@ enum status omit_wait(const struct sim_job *j, struct omitted *out, struct err *
         number += !i || key_of(&w.v[i]) != key_of(&w.v[i - 1]);
         if (number != j->without)
             continue;
-        blank_line(text, strlen(text), w.v[i].ptx_line);
+        blank_instruction(text, &w.v[i]);
         if (!out->place)
             out->place = xstrdup(w.v[i].place);
     }

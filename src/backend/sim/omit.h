@@ -1,7 +1,7 @@
-/* omit.h - a kernel without one of the lines that make threads wait: what is that barrier there for?
+/* omit.h - a kernel without one of the lines that order its threads: what is that barrier there for?
  *
  * Such lines are counted through the kernel's source from 1: where its PTX has bar.sync and its kin, bar.warp.sync, a wait
- * for cp.async, or a fence. Whatever of these the line has is left out, in all passes.
+ * for cp.async, an arrival at an mbarrier, or a fence. Whatever of these the line has is left out, in all passes.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef ATTNSCOPE_BACKEND_SIM_OMIT_H

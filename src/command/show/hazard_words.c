@@ -41,13 +41,13 @@ static const struct hazard_words table[] = {
             "else's bytes, or ends the launch with an error that names no line.",
      .mend = "Compare row and column with Sq, Sk and D before the access: the last tile is seldom "
              "full.",
-     .lesson = NULL},
+     .lesson = "hazards"},
     {.kind = "out_of_bounds_write",
      .why = "An address lies outside of every tensor and buffer. On a GPU this destroys somebody "
             "else's bytes, or ends the launch with an error that names no line.",
      .mend = "Compare row and column with Sq, Sk and D before the access: the last tile is seldom "
              "full.",
-     .lesson = NULL},
+     .lesson = "hazards"},
     {.kind = "misaligned",
      .why = "An access of 4, 8 or 16 bytes must begin at a multiple of as many. A GPU ends the "
             "launch.",
@@ -59,11 +59,11 @@ static const struct hazard_words table[] = {
             "enough for tests to pass.",
      .mend = "Write them first: zeros for what lies beyond the last row, and the first maximum and "
              "sum.",
-     .lesson = NULL},
+     .lesson = "hazards"},
     {.kind = "read_only",
      .why = "A kernel's parameters and constants cannot be written.",
      .mend = "Copy what is changed into a variable, or into memory that was given for it.",
-     .lesson = NULL},
+     .lesson = "hazards"},
     {.kind = "divergent_barrier",
      .why = "Only some threads come to the barrier: the others took another branch. What then "
             "happens is not defined; a block that waits for ever is one of the outcomes.",
@@ -88,11 +88,11 @@ static const struct hazard_words table[] = {
      .why = "The kernel ended itself, by __trap() or by what the compiler put for code that cannot "
             "be reached.",
      .mend = "Look at the condition above the line.",
-     .lesson = NULL},
+     .lesson = "hazards"},
     {.kind = "assert",
      .why = "An assert() of the kernel did not hold.",
      .mend = "Its text says what should have been true.",
-     .lesson = NULL},
+     .lesson = "hazards"},
     {.kind = "barrier_misuse",
      .why = "A block has barriers 0 to 15, and counts of threads at them are multiples of 32.",
      .mend = "Look at the number and at the count that bar.sync or bar.arrive is given.",
@@ -105,7 +105,7 @@ static const struct hazard_words table[] = {
     {.kind = "branch",
      .why = "An indirect branch goes to none of its targets.",
      .mend = "Look at the index of the switch.",
-     .lesson = NULL},
+     .lesson = "hazards"},
 };
 
 const struct hazard_words *hazard_words_at(size_t i)
