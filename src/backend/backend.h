@@ -88,8 +88,9 @@ struct backend_options {
     bool counting; /* counts are wanted as those of a timed run, which is not asked for its LSE */
 };
 
-/* Which blocks of a grid are simulated; AUTO: all that take seconds and not minutes. */
-enum sim_blocks { SIM_BLOCKS_AUTO, SIM_BLOCKS_ALL, SIM_BLOCKS_SOME };
+/* Which blocks of a grid are simulated; AUTO: all that take seconds and not minutes. SOME: those of which a probe proves that
+ * they stand for the others. FEW: both ends and the middle, taken for all without a proof. */
+enum sim_blocks { SIM_BLOCKS_AUTO, SIM_BLOCKS_ALL, SIM_BLOCKS_SOME, SIM_BLOCKS_FEW };
 /* Whether races are looked for; AUTO: below a GFLOP. */
 enum sim_hazards { SIM_HAZARDS_AUTO, SIM_HAZARDS_ON, SIM_HAZARDS_OFF };
 

@@ -275,7 +275,7 @@ static size_t memory_of(const struct backend *b, const struct slot *s)
 static bool wants_lse(const struct backend *b, const struct sim_job *j)
 {
     const bool counting = b->options.counting && b->options.hazards != SIM_HAZARDS_ON;
-    return j->hazards && j->blocks != SIM_BLOCKS_SOME && !counting;
+    return j->hazards && j->blocks == SIM_BLOCKS_ALL && !counting;
 }
 
 static struct sim_job job_of(const struct backend *b, const struct slot *s)
@@ -410,12 +410,12 @@ static json_t *sim_describe_machine(const struct backend *b)
     return json_pack("{s:i, s:s}", "threads", b->threads, "launch", "simulated");
 }
 
-static void say_partial(const struct sim_answer *a, json_t *o)
+static void say_partial(const struct sim_answer *a, bool proven, json_t *o)
 {
-    char *why =
-        xasprintf("%lld of %lld blocks were run, which stand for the others: no output to check; "
-                  "blocks=all runs them all",
-                  (long long)a->blocks_run, (long long)a->blocks);
+    char *why = xasprintf("%lld of %lld blocks were run, which %s the others: no output to check; "
+                          "blocks=all runs them all",
+                          (long long)a->blocks_run, (long long)a->blocks,
+                          proven ? "stand for" : "are taken, without a proof, to stand for");
     json_object_set_new(o, "reason", json_string(why));
     free(why);
 }
@@ -469,7 +469,7 @@ static json_t *sim_outcome(const struct backend *b, const struct slot *s)
         (s->done && job_of(b, s).hazards && !a->unwatched)) /* else it is not known */
         json_object_set_new(o, "hazards", json_integer(a->findings));
     if (a->partial)
-        say_partial(a, o);
+        say_partial(a, b->options.blocks != SIM_BLOCKS_FEW, o);
     add_rest(a, o);
     if (a->finding) {
         json_object_set_new(o, "hazard", json_string(a->finding));

@@ -126,10 +126,11 @@ static const char *const launch_docs[] = {"whatever disturbs a short kernel leas
                                           "one launch after another",
                                           "launches replayed from a graph"};
 
-static const char *const blocks_words[] = {"auto", "all", "some", NULL};
+static const char *const blocks_words[] = {"auto", "all", "some", "few", NULL};
 static const char *const blocks_docs[] = {
     "all, unless that takes many seconds", "every block: a checked output",
-    "blocks that stand for the others: counts at once, no check"};
+    "blocks that stand for the others: counts at once, no check",
+    "both ends and the middle, taken for all: counts at a glance, not proven"};
 static const char *const hazards_words[] = {"auto", "on", "off", NULL};
 static const char *const hazards_docs[] = {"on for shapes below 1 GFLOP",
                                            "looked for: three times as slow", "not looked for"};

@@ -248,6 +248,66 @@ static void test_keys_running(void)
     tui_quit(p);
 }
 
+/* Processor time of a process and its ended children, ms; in steps of a tick. */
+static double ticks_ms(pid_t pid)
+{
+    char stat[512];
+    unsigned long t[4] = {0};
+    if (tui_read_proc(pid, "stat", stat, sizeof stat) && strrchr(stat, ')'))
+        (void)sscanf(strrchr(stat, ')'),
+                     ") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu %lu %lu", &t[0], &t[1],
+                     &t[2], &t[3]);
+    return (double)(t[0] + t[1] + t[2] + t[3]) * 1e3 / (double)sysconf(_SC_CLK_TCK);
+}
+
+/* Of the workers of `parent`, and what they have started. */
+static double workers_ms(pid_t parent)
+{
+    double sum = 0;
+    DIR *d = opendir("/proc");
+    for (const struct dirent *e; d && (e = readdir(d)) != NULL;) {
+        pid_t pid = atoi(e->d_name);
+        if (pid > 0 && is_child(pid, parent))
+            sum += ticks_ms(pid) + workers_ms(pid);
+    }
+    if (d)
+        closedir(d);
+    return sum;
+}
+
+enum { TURNS = 7 };
+
+/* From a line that changes the shape to the counts, and the predicted time, of that shape: milliseconds by the clock,
+ * and of processors. */
+static void glance(struct pty *p, int turn, double *wall, double *cpu)
+{
+    char line[32];
+    snprintf(line, sizeof line, ":set H=%d\r", 9 + turn);
+    pty_wait_gone(p, "simulating",
+                  RUN_MS); /* a worker that was killed over it would take its figure along */
+    const double before = workers_ms(p->pid), t = pty_now();
+    pty_send(p, line);
+    const bool came =
+        pty_wait(p, "old shape", 2000 * SLOW) && pty_wait_gone(p, "old shape", 5000 * SLOW);
+    *wall = came ? (pty_now() - t) * 1e3 : INFINITY;
+    *cpu = came ? workers_ms(p->pid) - before : INFINITY;
+}
+
+static void test_live(void)
+{
+    struct pty *p = tui_start(120, 40);
+    pty_send(p, "\003:set backend=sim S=512\r");
+    tui_expect(p, "14.5 M", RUN_MS);
+    double wall[TURNS], cpu[TURNS];
+    for (int i = 0; i < TURNS; i++)
+        glance(p, i, &wall[i], &cpu[i]);
+    if (by_hand) /* of two quiet processors; a busy machine has no time that would say anything */
+        row("changed shape to its counts, PTX at hand, median", part(wall, TURNS, 0.5), "ms", 150,
+            true);
+    row("processor time of that, median", part(cpu, TURNS, 0.5), "ms", 150, true);
+    tui_quit(p);
+}
+
 /* ---- the rest ---- */
 
 static double field(const char *text, const char *name)
@@ -295,6 +355,7 @@ static const struct tap_test tests[] = {
     {"start", test_start},
     {"keys while idle", test_keys_idle},
     {"keys while a kernel runs, and hangs", test_keys_running},
+    {"a changed shape, simulated", test_live},
     {"idle and memory", test_idle},
     {"quit", test_quit},
 };

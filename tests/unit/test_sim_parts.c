@@ -100,6 +100,37 @@ static void test_no_sample(void)
     sample_groups_free(groups);
 }
 
+/* Without a proof: as many as there are, and the sum is right where blocks are alike or grow along a row. */
+static void expect_few(block_class *of, const uint32_t grid[3])
+{
+    struct sample_group groups[2];
+    uint64_t sum = 0, whole = 0, blocks = 0;
+    const uint64_t n = (uint64_t)grid[0] * grid[1] * grid[2];
+    sample_few(grid, groups);
+    for (int g = 0; g < 2; g++)
+        for (size_t i = 0; i < groups[g].n; i++) {
+            CU_ASSERT(groups[g].blocks[i] < grid[0]);
+            CU_ASSERT(!i || groups[g].blocks[i] > groups[g].blocks[i - 1]);
+            sum += groups[g].weight * cost(class_of(of, groups[g].blocks[i], grid));
+            blocks += groups[g].weight;
+        }
+    for (uint64_t b = 0; b < n; b++)
+        whole += cost(class_of(of, b, grid));
+    CU_ASSERT_EQUAL(sum, whole);
+    CU_ASSERT_EQUAL(blocks, n);
+    CU_ASSERT(groups[0].n + groups[1].n <= 4);
+    sample_groups_free(groups);
+}
+
+static void test_few(void)
+{
+    for (uint32_t width = 1; width < 40; width++)
+        for (uint32_t rows = 1; rows < 4; rows++) {
+            expect_few(plain, (const uint32_t[]){width, rows, 2});
+            expect_few(causal, (const uint32_t[]){width, rows, 2});
+        }
+}
+
 /* ---- arguments ---- */
 
 static void test_args(void)
@@ -324,6 +355,7 @@ static void test_clean_rows(void)
 static const struct tap_test tests[] = {
     {"blocks that stand for others add up to the grid", test_samples},
     {"blocks that do not repeat stand for nobody", test_no_sample},
+    {"a few are taken for all", test_few},
     {"arguments follow the shape", test_args},
     {"an answer", test_answer},
     {"an answer of a failure", test_failed_answer},

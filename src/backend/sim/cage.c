@@ -30,8 +30,9 @@
 #include "base/sanitize.h"
 #include "base/sanitized.h"
 
-static const double look_s = 0.1; /* between looks at the watch */
-static const double grace_s = 1;  /* for work that was asked to stop */
+static const double look_s =
+    0.01; /* between looks at the watch; who cancels does not wait for long */
+static const double grace_s = 1; /* for work that was asked to stop */
 
 enum { ANSWER_FD = 3, ASK_FD = 4, WORDS_FD = 2 }; /* of the child */
 

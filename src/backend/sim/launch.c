@@ -238,13 +238,18 @@ static enum status run_whole(struct pass *x, struct err *err)
     return st;
 }
 
+/* What the probe found and printed comes again. The pass is the only one. */
+static void forget_probe(struct run *r)
+{
+    json_array_clear(r->findings);
+    r->lost = 0;
+    r->unwatched = 0;
+    str_clear(&r->text);
+}
+
 static enum status run_groups(struct pass *x, const struct sample_group groups[2], struct err *err)
 {
     enum status st = ST_OK;
-    json_array_clear(x->run->findings); /* those of the probe come again */
-    x->run->lost = 0;
-    x->run->unwatched = 0;
-    str_clear(&x->run->text);
     for (int i = 0; i < 2 && groups[i].n && st == ST_OK; i++) {
         struct sim_result got = {0};
         st = run_blocks(x, groups[i].blocks, groups[i].n, groups[i].weight, &got, err);
@@ -305,14 +310,27 @@ static enum status run_sample(struct pass *x, struct err *err)
                          (groups[0].n + groups[1].n) * cluster < x->blocks;
     sim_result_clear(&got);
     free(blocks);
-    if (repeats)
+    if (repeats) {
         groups_of_blocks(groups, cluster);
-    if (repeats)
+        forget_probe(x->run);
         st = run_groups(x, groups, err);
-    else if (st == ST_OK)
+    } else if (st == ST_OK)
         st = run_whole(x, err);
     sample_groups_free(groups);
     free(probe.blocks);
+    return st;
+}
+
+/* The same unproven. */
+static enum status run_few(struct pass *x, struct err *err)
+{
+    uint32_t grid[3];
+    struct sample_group groups[2];
+    grid_of_clusters(&x->launch, grid);
+    sample_few(grid, groups);
+    groups_of_blocks(groups, x->launch.grid[0] / grid[0]);
+    const enum status st = run_groups(x, groups, err);
+    sample_groups_free(groups);
     return st;
 }
 
@@ -408,6 +426,21 @@ static bool wants_sample(const struct pass *x)
            x->blocks >= SAMPLE_WORTH;
 }
 
+/* A count in memory that blocks wait for, or that tells the last one, never gets there when few of them run. */
+static bool counts_blocks(const struct kernel_desc *d)
+{
+    bool any = false;
+    for (int i = 0; i < d->nws; i++)
+        any |= d->ws[i].zero;
+    return any;
+}
+
+static bool wants_few(const struct pass *x)
+{
+    return x->run->job->blocks == SIM_BLOCKS_FEW && !counts_blocks(x->run->job->plan->desc) &&
+           x->blocks >= SAMPLE_WORTH;
+}
+
 static enum status run_pass(struct run *r, int i, struct err *err)
 {
     struct pass x = {.run = r, .plan = &r->job->plan->passes[i]};
@@ -421,7 +454,9 @@ static enum status run_pass(struct run *r, int i, struct err *err)
     if (r->job->look)
         st = look_pass(&x, i, err);
     else
-        st = wants_sample(&x) ? run_sample(&x, err) : run_whole(&x, err);
+        st = wants_few(&x)      ? run_few(&x, err)
+             : wants_sample(&x) ? run_sample(&x, err)
+                                : run_whole(&x, err);
     r->before += x.blocks;
     if (!r->job->look)
         report_pass(&x, entry);

@@ -87,6 +87,24 @@ bool sample_groups(const uint32_t grid[3], const struct sample_probe *probe,
     return true;
 }
 
+void sample_few(const uint32_t grid[3], struct sample_group groups[2])
+{
+    enum { ALL = 4 };
+    const uint64_t rows = rows_of(grid), width = grid[0];
+    const bool even = width % 2 == 0;
+    groups[1] = (struct sample_group){0};
+    groups[0] = group_new(width > ALL ? 2 : (size_t)width, rows);
+    for (uint64_t i = 0; i < groups[0].n; i++)
+        groups[0].blocks[i] = i;
+    if (width <= ALL)
+        return;
+    groups[0].blocks[1] = width - 1;
+    groups[1] = group_new(even ? 2 : 1, rows * (width - 2) / (even ? 2 : 1));
+    groups[1].blocks[0] = (width - 1) / 2;
+    if (even)
+        groups[1].blocks[1] = width / 2;
+}
+
 void sample_groups_free(struct sample_group groups[2])
 {
     free(groups[0].blocks);

@@ -32,6 +32,9 @@ struct sample_probe sample_probe(const uint32_t grid[3]);
  * repeat. */
 bool sample_groups(const uint32_t grid[3], const struct sample_probe *probe,
                    const uint64_t *classes, struct sample_group groups[2]);
+/* Without a probe: the blocks at both ends of a row and those in its middle, which are as long as the average where the
+ * length grows along the row. */
+void sample_few(const uint32_t grid[3], struct sample_group groups[2]);
 void sample_groups_free(struct sample_group groups[2]);
 
 /* Fewer blocks than that are run as they are. */

@@ -135,7 +135,7 @@ static void explore_refresh(struct explore *e)
     free(names);
 }
 
-enum { SETTLE_MS = 150, COMPILE_MS = 3000 };
+enum { SETTLE_MS = 150, COMPILE_MS = 3000, GLANCE_MS = 1000 };
 static const double soon_s = 2;         /* longer runs wait for `r` */
 static const double default_gflops = 5; /* of a kernel that was never timed */
 static const double runs_to_figure = 3; /* check, warm-up, first sample */
@@ -235,12 +235,13 @@ static void schedule_times(struct explore *e)
                  s);
 }
 
-/* Measures 150 ms from now if that gives figures soon, and simulates. */
+/* Simulates a few blocks at once; 150 ms from now measures, if that gives figures soon, and simulates the rest. */
 static void explore_schedule(struct explore *e)
 {
     explore_stop(e);
     measurement_set_failure(&e->measurement, NULL);
     simulation_forgive(&e->sim);
+    simulation_glance(&e->sim);
     schedule_times(e);
     if (!e->due_ms)
         e->sim_ms = app_now_ms() + SETTLE_MS;
@@ -820,10 +821,18 @@ static int64_t begin_ms(const struct explore *e)
     return e->due_ms && subject_is_compiling(&e->subject) ? e->due_ms + COMPILE_MS : e->due_ms;
 }
 
+/* When what is planned begins: behind the glance, each of which would disturb the other, unless that takes long. 0: nothing is
+ * planned. */
+static int64_t planned_ms(const struct explore *e)
+{
+    const int64_t at = e->due_ms ? begin_ms(e) : e->sim_ms;
+    return at && simulation_glances(&e->sim) ? at + GLANCE_MS : at;
+}
+
 static int explore_timeout_ms(void *ctx)
 {
     const struct explore *e = ctx;
-    const int64_t at = e->due_ms ? begin_ms(e) : e->sim_ms;
+    const int64_t at = planned_ms(e);
     if (at == 0)
         return -1;
     int64_t left = at - app_now_ms();
@@ -833,13 +842,13 @@ static int explore_timeout_ms(void *ctx)
 static void explore_tick(void *ctx)
 {
     struct explore *e = ctx;
-    const int64_t now = app_now_ms();
-    if (e->due_ms && now >= begin_ms(e))
-        explore_run(e, JOB_RUN);
-    else if (e->sim_ms && now >= e->sim_ms)
-        explore_simulate(e);
-    else
+    const int64_t at = planned_ms(e);
+    if (!at || app_now_ms() < at)
         return;
+    if (e->due_ms)
+        explore_run(e, JOB_RUN);
+    else
+        explore_simulate(e);
     e->app->dirty = true;
 }
 

@@ -37,6 +37,7 @@ bool simulation_has(const struct kernel *k)
 void simulation_init(struct simulation *s, struct app *a)
 {
     *s = (struct simulation){.app = a};
+    measurement_init(&s->glance, a);
     measurement_init(&s->part, a);
     measurement_init(&s->whole, a);
 }
@@ -46,6 +47,7 @@ void simulation_clear(struct simulation *s)
     request_clear(&s->request);
     str_free(&s->command);
     free(s->cannot);
+    measurement_clear(&s->glance);
     measurement_clear(&s->part);
     measurement_clear(&s->whole);
     *s = (struct simulation){.app = s->app};
@@ -158,27 +160,38 @@ static bool is_watched(const struct figures *f)
     return f && f->row.hazards != INT_UNKNOWN;
 }
 
-/* The newer of two that are of older settings is the whole one, unless parts alone were known since. */
-static const struct figures *older(const struct figures *whole, const struct figures *part)
+/* The newer of two that are of older settings is the one that says more, unless the other alone was known since. */
+static const struct figures *older(const struct figures *more, const struct figures *less)
 {
-    if (!whole || !part)
-        return whole ? whole : part;
-    const char *a = whole->row.time, *b = part->row.time;
-    return a && b && strcmp(b, a) > 0 ? part : whole;
+    if (!more || !less)
+        return more ? more : less;
+    const char *a = more->row.time, *b = less->row.time;
+    return a && b && strcmp(b, a) > 0 ? less : more;
+}
+
+static const struct figures *oldest(const struct simulation *s, int i)
+{
+    return older(older(figures_at(s, &s->whole, i), figures_at(s, &s->part, i)),
+                 figures_at(s, &s->glance, i));
+}
+
+static bool has_counts(const struct figures *f)
+{
+    return f && !isnan(f->row.warp_instructions);
 }
 
 struct sim_known simulation_of(const struct simulation *s, int i)
 {
     if (i < 0 || i >= s->request.nkernels)
         return (struct sim_known){0};
-    const struct figures *part = current_at(s, &s->part, i), *whole = current_at(s, &s->whole, i);
-    const bool well =
-        whole && !isnan(whole->row.warp_instructions); /* a step that failed hides none */
-    const struct figures *f = well || !part ? whole : part,
-                         *watched = is_watched(whole) ? whole : part;
+    const struct figures *steps[] = {current_at(s, &s->whole, i), current_at(s, &s->part, i),
+                                     current_at(s, &s->glance, i)};
+    const struct figures *f = NULL, *watched = is_watched(steps[0]) ? steps[0] : steps[1];
+    for (int k = 0; k < 3; k++) /* a step that failed hides none */
+        f = steps[k] && (!f || (!has_counts(f) && has_counts(steps[k]))) ? steps[k] : f;
     const bool old = !f;
     if (old)
-        f = watched = older(figures_at(s, &s->whole, i), figures_at(s, &s->part, i));
+        f = watched = oldest(s, i);
     return (struct sim_known){.row = f ? &f->row : NULL,
                               .watched = is_watched(watched) ? &watched->row : NULL,
                               .figures = f,
@@ -199,23 +212,26 @@ int simulation_entry(const struct simulation *s, const char *label)
 const struct run_row *simulation_find(const struct simulation *s, const char *label,
                                       const struct shape *shape)
 {
-    const struct figures *both[] = {measurement_find(&s->whole, label),
-                                    measurement_find(&s->part, label)};
-    for (int i = 0; i < 2; i++)
-        if (both[i] && shape_equal(&both[i]->shape, shape))
-            return &both[i]->row;
+    const struct figures *steps[] = {measurement_find(&s->whole, label),
+                                     measurement_find(&s->part, label),
+                                     measurement_find(&s->glance, label)};
+    for (int i = 0; i < 3; i++)
+        if (steps[i] && shape_equal(&steps[i]->shape, shape))
+            return &steps[i]->row;
     return NULL;
 }
 
 void simulation_follow_kernels(struct simulation *s)
 {
+    measurement_follow_kernels(&s->glance);
     measurement_follow_kernels(&s->part);
     measurement_follow_kernels(&s->whole);
 }
 
 bool simulation_is_old(const struct simulation *s, const struct row *row)
 {
-    return measurement_is_old(&s->part, row) || measurement_is_old(&s->whole, row);
+    return measurement_is_old(&s->glance, row) || measurement_is_old(&s->part, row) ||
+           measurement_is_old(&s->whole, row);
 }
 
 static void predict_in(struct simulation *s, const struct measurement *m, int i)
@@ -230,6 +246,7 @@ static void predict_in(struct simulation *s, const struct measurement *m, int i)
 void simulation_predict(struct simulation *s)
 {
     for (int i = 0; i < s->request.nkernels; i++) {
+        predict_in(s, &s->glance, i);
         predict_in(s, &s->part, i);
         predict_in(s, &s->whole, i);
     }
@@ -309,6 +326,25 @@ static void start_part(struct simulation *s)
     request_clear(&r);
 }
 
+void simulation_glance(struct simulation *s)
+{
+    simulation_stop(s);
+    if (s->request.nkernels == 0 || !has_parts(s) || all_current(s, &s->glance) ||
+        all_current(s, &s->part) || all_current(s, &s->whole))
+        return;
+    struct request r;
+    request_copy(&r, &s->request);
+    r.options.blocks = SIM_BLOCKS_FEW;
+    r.options.hazards = SIM_HAZARDS_OFF;
+    measurement_start(&s->glance, &r, JOB_CHECK);
+    request_clear(&r);
+}
+
+bool simulation_glances(const struct simulation *s)
+{
+    return s->glance.job != NULL;
+}
+
 static void start_whole(struct simulation *s)
 {
     measurement_start(&s->whole, &s->request, JOB_CHECK);
@@ -329,12 +365,13 @@ void simulation_start(struct simulation *s, bool asked)
 
 bool simulation_is_running(const struct simulation *s)
 {
-    return s->part.job || s->whole.job;
+    return s->glance.job || s->part.job || s->whole.job;
 }
 
 bool simulation_stop(struct simulation *s)
 {
     const bool ran = simulation_is_running(s);
+    measurement_stop(&s->glance, false);
     measurement_stop(&s->part, false);
     measurement_stop(&s->whole, false);
     return ran;
@@ -352,8 +389,22 @@ static bool collect(struct simulation *s, struct measurement *m, bool remember)
     return well;
 }
 
+/* What a glance does not give, the next step does, and says why where it cannot. */
+static void collect_glance(struct simulation *s)
+{
+    struct measured out;
+    if (!measurement_collect(&s->glance, false, &out))
+        return;
+    measured_clear(&out);
+    measurement_set_failure(&s->glance, NULL);
+}
+
 bool simulation_collect(struct simulation *s, bool remember)
 {
+    if (s->glance.job) {
+        collect_glance(s);
+        return false;
+    }
     const bool first = s->part.job != NULL;
     if (!simulation_is_running(s))
         return false;
@@ -366,16 +417,29 @@ bool simulation_collect(struct simulation *s, bool remember)
     return s->ended;
 }
 
+/* Where its PTX did not travel with the program, that is most of the time. */
+static bool is_loading(const struct simulation *s)
+{
+    const struct measuring *job = s->whole.job  ? s->whole.job
+                                  : s->part.job ? s->part.job
+                                                : s->glance.job;
+    return job && str_starts(measure_phase(job), "loading");
+}
+
 const char *simulation_activity(const struct simulation *s)
 {
-    return s->whole.job  ? "simulating the whole grid"
-           : s->part.job ? "simulating blocks that stand for all"
-                         : NULL;
+    return is_loading(s)   ? "loading its PTX; of changed parameters it is compiled first"
+           : s->whole.job  ? "simulating the whole grid"
+           : s->part.job   ? "simulating blocks that stand for all"
+           : s->glance.job ? "simulating a few blocks"
+                           : NULL;
 }
 
 const char *simulation_machine(const struct simulation *s)
 {
-    const char *of = *s->whole.machine ? s->whole.machine : s->part.machine,
+    const char *of = *s->whole.machine  ? s->whole.machine
+                     : *s->part.machine ? s->part.machine
+                                        : s->glance.machine,
                *name = strchr(of, ':');
     return name ? name + 2 : "PTX simulator"; /* "sim: ..." */
 }
@@ -405,12 +469,13 @@ int simulation_line(const char *hazard)
 
 json_t *simulation_save(const struct simulation *s)
 {
-    return json_pack("{s:o, s:o}", "part", measurement_save(&s->part), "whole",
-                     measurement_save(&s->whole));
+    return json_pack("{s:o, s:o, s:o}", "glance", measurement_save(&s->glance), "part",
+                     measurement_save(&s->part), "whole", measurement_save(&s->whole));
 }
 
 void simulation_restore(struct simulation *s, const json_t *o)
 {
+    measurement_restore(&s->glance, json_object_get(o, "glance"));
     measurement_restore(&s->part, json_object_get(o, "part"));
     measurement_restore(&s->whole, json_object_get(o, "whole"));
 }

@@ -2,7 +2,8 @@
  * their place. A simulation has a check, counters and hazards, and never a time; its figures stand in panes of their
  * own (SIM), apart from those of measurement.h.
  *
- * Two steps. First the blocks that stand for all others: counts and hazards, soon. Then, where that says no more and is
+ * Three steps. At once, at the key itself, a glance: a few blocks that are taken for all others, their counts alone, and
+ * what the time model makes of them. When the keys rest, those that are proven to stand for all, watched for hazards. Then, where that says no more and is
  * done in seconds, the whole grid as the settings say: the check. Whoever shows figures marks those that are of older
  * settings.
  *
@@ -16,11 +17,13 @@ struct simulation {
     struct app *app;
     struct request
         request; /* what the settings ask of the simulator; nkernels 0: nothing, see cannot */
-    struct str command;             /* of the request: whether it is another one */
-    char *cannot;                   /* why nothing is simulated though something should be; NULL */
-    struct measurement part, whole; /* figures of some blocks, and of what the settings say */
-    bool asked;                     /* by a key: the whole grid, however long it takes */
-    bool ended;                     /* what the request asks is done as far as it goes */
+    struct str command; /* of the request: whether it is another one */
+    char *cannot;       /* why nothing is simulated though something should be; NULL */
+    struct measurement glance, part,
+        whole;  /* figures of some blocks, of the same when they were watched, and of what
+                                               the settings say */
+    bool asked; /* by a key: the whole grid, however long it takes */
+    bool ended; /* what the request asks is done as far as it goes */
 };
 
 /* What is known of one kernel. */
@@ -58,6 +61,10 @@ bool simulation_stop(struct simulation *s);
 /* Takes in what there is and goes on to the second step; true when the last one has ended. `remember`: its rows are also
  * $1 .. $last and in the store. */
 bool simulation_collect(struct simulation *s, bool remember);
+/* Begins the glance, where one would say something new soon; what runs is stopped. It ends by itself, and whoever
+ * times something waits for it as long as simulation_glances(). */
+void simulation_glance(struct simulation *s);
+bool simulation_glances(const struct simulation *s);
 /* What is being done, or why nothing came of it; NULL: neither. */
 const char *simulation_activity(const struct simulation *s);
 const char *simulation_failure(const struct simulation *s);
