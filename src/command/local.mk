@@ -81,6 +81,7 @@ libattnscope_a_SOURCES += \
 	%D%/ask/request.c %D%/ask/request.h %D%/ask/plan_here.c %D%/ask/plan_here.h \
 	%D%/ask/plan_row.c %D%/ask/plan_row.h %D%/ask/request_text.c \
 	%D%/show/costs.c %D%/show/costs.h \
+	%D%/show/effect.c %D%/show/effect.h \
 	%D%/show/hazard_words.c %D%/show/hazard_words.h \
 	%D%/show/peaks.c \
 	%D%/show/peaks.h \

@@ -64,7 +64,7 @@ computed() {
     show
     show --json
     source qtile_seq line=5
-    source fa2 diff qtile_tpq
+    source fa2 diff qtile_tpq counts=no
 
     help
     help run

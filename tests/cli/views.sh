@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # shellcheck disable=SC1091,SC2154,SC3046
 . "$(dirname "$0")/lib.sh"
+not() { ! "$@"; }
 
 # the model
 run timeline fa1_2022,splitkv gpu=H200
@@ -69,6 +70,27 @@ is "lines have numbers and marks" says "$out" '^ *[0-9]+    B   +__syncthreads'
 run source fa2 diff
 is "a diff says what it did" says "$out" '^registers +168 +128 +-24 %  MODEL'
 is "and what is not measured" says "$out" 'run fa2_keys,fa2 first'
+is "what it does to what is executed" says "$out" '^Warp instructions +[0-9]+ +[0-9]+  SIM  [-+][0-9.]+ %'
+is "and to the predicted time, with its error" says "$out" '^predicted +[0-9.]+ [um]s +[0-9.]+ [um]s  MODEL  .*(by the model|too close to tell)'
+is "for whom" says "$out" '^predicted for L4: not fitted'
+is "beside each line" says "$out" '^ +-[0-9.]+ [kMG].* -    .*;'
+is "and in sum" says "$out" ' in sum$'
+sum_of() { printf '%s' "$out" | grep -o "\"$1\":[0-9.e+-]*" | cut -d: -f2 | LC_ALL=C awk '{ s += $1 } END { printf "%.0f", s }'; }
+fact_of() { printf '%s' "$out" | grep "\"figure\":\"$1\"" | sed -n "s/.*\"$2\":\([0-9.e+]*\).*/\1/p" | LC_ALL=C awk '{ printf "%.0f", $1 }'; }
+run source qtile_tpq diff --json
+all="$(fact_of warp_instructions before) $(fact_of warp_instructions after) $(fact_of smem_wavefronts after)"
+is "as rows" says "$all" '^[0-9]{7,} [0-9]{7,} [0-9]{6,}$'
+is "a predicted time has a verdict and an error" says "$out" '"figure":"predicted_us","origin":"model".*"verdict":"(FASTER|SLOWER|AMBIGUOUS)","error_pct":[0-9]'
+run source qtile_tpq diff by=line --json
+lines="$(sum_of warp_instructions_before) $(sum_of warp_instructions_after) $(sum_of smem_wavefronts_after)"
+is "lines add up to all: $all" [ "$lines" = "$all" ]
+is "a line that is gone has nothing after" says "$out" '"mark":"-","base_line":[0-9]+,"line":null,.*"warp_instructions_before":[1-9][0-9.]*,"warp_instructions_after":0'
+run source fa2 diff counts=no
+is "nobody has to wait for it" not says "$out" SIM
+run source fa2 diff by=word
+is "by what" [ "$rc" -eq 2 ]
+run source fa2 diff by=line backend=cpu
+is "not of C" [ "$rc" -eq 2 ]
 run source fa2 diff splitkv
 is "a diff of any two" says "$out" '^\+\+\+ splitkv'
 run source fa2 diff --json

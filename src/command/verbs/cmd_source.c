@@ -15,6 +15,8 @@
 #include "command/output.h"
 #include "command/session.h"
 #include "command/show/alone.h"
+#include "command/show/costs.h"
+#include "command/show/effect.h"
 #include "command/show/source.h"
 #include "command/verbs/verbs.h"
 #include "measure/origin.h"
@@ -40,15 +42,16 @@ static const struct columns line_columns = {
 };
 
 struct fact_row {
-    char *kernel, *base, *figure, *origin, *gpu, *before_bound, *after_bound;
-    double before, after, change_pct;
+    char *kernel, *base, *figure, *origin, *gpu, *before_bound, *after_bound, *verdict;
+    double before, after, change_pct, error_pct;
 };
 static const struct field fact_fields[] = {
     FIELD(FIELD_TEXT, fact_row, kernel, .doc = "The kernel after the change."),
     FIELD(FIELD_TEXT, fact_row, base, .doc = "The one before."),
     FIELD(FIELD_TEXT, fact_row, figure,
           .doc = "time_us, error_ratio (of the last run), smem_bytes, regs, occupancy_pct, waves, "
-                 "requested_bytes (of the plan)."),
+                 "requested_bytes (of the plan), predicted_us (of the time model), and what the "
+                 "simulator counts of both."),
     FIELD(FIELD_TEXT, fact_row, origin, .doc = "Where the figure comes from; model: of the plan."),
     FIELD(FIELD_REAL, fact_row, before, .doc = "The figure of base."),
     FIELD(FIELD_REAL, fact_row, after, .doc = "That of kernel."),
@@ -59,6 +62,11 @@ static const struct field fact_fields[] = {
           .doc = "<= or >=: before only bounds the figure, as registers are not known; null: it is "
                  "the figure."),
     FIELD(FIELD_TEXT, fact_row, after_bound, .doc = "The same of after."),
+    FIELD(FIELD_TEXT, fact_row, verdict,
+          .doc =
+              "Of the predicted time: FASTER, SLOWER, or AMBIGUOUS where the model cannot tell."),
+    FIELD(FIELD_REAL, fact_row, error_pct, .digits = 2, .unit = "%",
+          .doc = "Of the predicted time: by how much the model is off, see predicted_error_pct."),
     {.name = NULL},
 };
 static const struct row_type fact_type = ROW_TYPE(fact_row, {fact_fields, 0});
@@ -74,33 +82,154 @@ static const struct columns fact_columns = {
                                     {0}},
 };
 
+/* A line of the diff, with what it counts before and after. */
+struct effect_row {
+    char *kernel, *base, *mark, *text, *origin, *shape, *ptx;
+    int64_t base_line, line;
+#define COUNTER(...)
+#define COUNTED(field_, ...) double field_##_before, field_##_after;
+#include "backend/counter_table.h"
+#undef COUNTER
+};
+static const struct field effect_fields[] = {
+    FIELD(FIELD_TEXT, effect_row, kernel, .doc = "The kernel after the change."),
+    FIELD(FIELD_TEXT, effect_row, base, .doc = "The one before."),
+    FIELD(FIELD_TEXT, effect_row, shape,
+          .doc = "The attention problem that both were simulated on."),
+    FIELD(FIELD_TEXT, effect_row, origin, .doc = "sim: counted by the simulator."),
+    FIELD(FIELD_TEXT, effect_row, ptx, .doc = "Whose PTX of the changed kernel was run."),
+    FIELD(FIELD_TEXT, effect_row, mark,
+          .doc = "-: gone, +: new; null: in both, or code of other files."),
+    FIELD(FIELD_INT, effect_row, base_line, .doc = "Its number in base; null: it is not there."),
+    FIELD(FIELD_INT, effect_row, line, .doc = "Its number in kernel; null: it is not there."),
+    FIELD(FIELD_TEXT, effect_row, text, .doc = "The line; null: code of other files."),
+#define COUNTER(...)
+#define COUNTED(field_, ...)                                                        \
+    FIELD(FIELD_REAL, effect_row, field_##_before,                                  \
+          .doc = #field_ " of the line in base; null: nobody traces it to lines."), \
+        FIELD(FIELD_REAL, effect_row, field_##_after, .doc = "The same in kernel."),
+#include "backend/counter_table.h"
+#undef COUNTER
+    {.name = NULL},
+};
+static const struct row_type effect_type = ROW_TYPE(effect_row, {effect_fields, 0});
+static const struct columns effect_columns = {
+    .type = &effect_type,
+    .list = (const struct column[]){{.field = "base_line"},
+                                    {.field = "line"},
+                                    {.field = "mark"},
+                                    {.field = "warp_instructions_before"},
+                                    {.field = "warp_instructions_after"},
+                                    {.field = "smem_wavefronts_before"},
+                                    {.field = "smem_wavefronts_after"},
+                                    {.field = "global_sectors_before"},
+                                    {.field = "global_sectors_after"},
+                                    {.field = "text"},
+                                    {0}},
+};
+
 /* What one call is about. */
 struct ask {
     struct session *s;
     struct cmd_call *c;
     const struct kernel *kernel, *base; /* base: of a diff, else NULL */
     bool cpu, diff, marks, alone;
-    const char *view; /* "cuda" "ptx" "sass" */
-    int line;         /* to explain; 0: none */
+    bool counts, by_line; /* of a diff: simulate both; a row for each line */
+    const char *view;     /* "cuda" "ptx" "sass" */
+    int line;             /* to explain; 0: none */
 };
 
 /* ---- the diff ---- */
 
-static void add_diff(struct str *out, const struct diff_line *d, int count)
+/* Beside each line of the diff: what the change of it does to these. */
+static const char *const beside[] = {"warp_instructions", "smem_wavefronts", "global_sectors"},
+                         *const beside_titles[] = {"warp instr", "SMEM", "sectors"};
+enum { BESIDE = sizeof beside / sizeof *beside, BESIDE_W = 10 };
+
+static int beside_index(int i)
 {
-    bool gap = false;
+    int at = 0;
+    while (cost_counter_at((size_t)at) &&
+           strcmp(cost_counter_at((size_t)at)->field, beside[i]) != 0)
+        at++;
+    return at;
+}
+
+static void add_beside(struct str *out, const double change[BESIDE])
+{
+    for (int i = 0; i < BESIDE; i++) {
+        char text[NUMBER_BUF] = "";
+        if (change[i])
+            number_fmt_count(text, fabs(change[i]));
+        str_addf(out, "%*s%s", BESIDE_W - (int)strlen(text) - 1,
+                 change[i] < 0   ? "-"
+                 : change[i] > 0 ? "+"
+                                 : "",
+                 text);
+        str_addc(out, ' ');
+    }
+}
+
+static void change_of(const struct effect_line *l, double change[BESIDE])
+{
+    for (int i = 0; i < BESIDE; i++)
+        change[i] = l->after[beside_index(i)] - l->before[beside_index(i)];
+}
+
+/* Lines far from a change whose counts it changes all the same, by a hundredth of all. */
+static bool is_touched(const struct effect_table *t, int i)
+{
+    double change[BESIDE], all;
+    if (!t)
+        return false;
+    change_of(&t->lines[i], change);
+    for (int k = 0; k < BESIDE; k++) {
+        const int c = beside_index(k);
+        all = fmax(t->total.before[c], t->total.after[c]);
+        if (fabs(change[k]) > 0.01 * all)
+            return true;
+    }
+    return false;
+}
+
+/* What is left out between, with what it changes: so the columns add up. */
+static void add_gap(struct str *out, const struct effect_table *t, int from, int to)
+{
+    double sum[BESIDE] = {0}, change[BESIDE];
+    for (int i = from; t && i < to; i++) {
+        change_of(&t->lines[i], change);
+        for (int k = 0; k < BESIDE; k++)
+            sum[k] += change[k];
+    }
+    if (t)
+        add_beside(out, sum);
+    str_add(out, "...\n");
+}
+
+/* `t`: its counts, of the same lines; NULL: there are none. */
+static void add_diff(struct str *out, const struct diff_line *d, int count,
+                     const struct effect_table *t)
+{
+    int gap = -1;
     for (int i = 0; i < count; i++) {
-        if (!diff_near(d, count, i, CONTEXT)) {
-            gap = true;
+        double change[BESIDE];
+        if (!diff_near(d, count, i, CONTEXT) && !is_touched(t, i)) {
+            gap = gap < 0 ? i : gap;
             continue;
         }
-        if (gap)
-            str_add(out, "...\n");
-        gap = false;
+        if (gap >= 0)
+            add_gap(out, t, gap, i);
+        gap = -1;
+        if (t) {
+            change_of(&t->lines[i], change);
+            add_beside(out, change);
+        }
         str_addc(out, d[i].mark);
         sanitize(out, d[i].at, (size_t)d[i].len, true);
         str_addc(out, '\n');
     }
+    if (t && gap >= 0)
+        add_gap(out, t, gap, count);
 }
 
 static char *copy_mark(const char *mark)
@@ -149,7 +278,129 @@ static void add_facts(struct str *out, const struct ask *q, const struct source_
         str_addf(out, "(times and errors: run %s,%s first)\n", q->base->name, q->kernel->name);
 }
 
+/* What both execute, and what the model makes of it. */
+static void add_sums(struct str *out, const struct ask *q, const struct effect *e)
+{
+    struct effect_sum x;
+    if (effect_reason(e))
+        str_addf(out, "(not simulated: %s)\n", effect_reason(e));
+    for (int i = 0; effect_sum(e, i, &x); i++) {
+        if (i == 0)
+            str_addf(out, "\n%-28s %14s %14s\n", "", q->base->name, q->kernel->name);
+        str_addf(out, "%-28s %14s %14s  %s", x.title, x.text[0], x.text[1],
+                 origin_tag(x.predicted ? "model" : "sim"));
+        str_addf(out, "  %s\n", x.change);
+    }
+    const size_t from = out->len;
+    effect_trust(q->s, e, out);
+    if (out->len > from)
+        str_addc(out, '\n');
+    lines_wrap(out, from, call_width(q->s, q->c));
+}
+
+static void add_changes(struct str *out, const struct effect_table *t)
+{
+    double change[BESIDE];
+    for (int i = 0; i < BESIDE; i++)
+        str_addf(out, "%*s ", BESIDE_W - 1, beside_titles[i]);
+    str_add(out, "more or fewer by each line\n");
+    add_diff(out, t->diff, t->n, t);
+    change_of(&t->elsewhere, change);
+    add_beside(out, change);
+    str_add(out, "code of other files\n");
+    change_of(&t->total, change);
+    add_beside(out, change);
+    str_add(out, "in sum\n");
+}
+
+static void sum_rows(const struct ask *q, const struct effect *e, struct rowset *rows)
+{
+    struct effect_sum x;
+    for (int i = 0; effect_sum(e, i, &x); i++) {
+        struct fact_row *row = rowset_add(rows);
+        const struct run_row *run = effect_row(e, 1);
+        row->kernel = xstrdup(q->kernel->name);
+        row->base = xstrdup(q->base->name);
+        row->figure = xstrdup(x.field);
+        row->origin = xstrdup(origin_word(x.predicted ? "model" : "sim"));
+        row->before = x.before;
+        row->after = x.after;
+        row->change_pct = x.before > 0 ? 100 * (x.after / x.before - 1) : REAL_UNKNOWN;
+        row->gpu = x.predicted ? xstrdup_if(run->predicted_on) : NULL;
+        row->verdict = x.predicted ? xstrdup(effect_verdict(e)) : NULL;
+        row->error_pct = x.predicted ? run->predicted_error_pct : REAL_UNKNOWN;
+    }
+}
+
+static void line_row_of(const struct ask *q, const struct effect *e, const struct effect_table *t,
+                        const struct effect_line *l, struct rowset *rows)
+{
+    struct effect_row *row = rowset_add(rows);
+    const struct run_row *run = effect_row(e, 1);
+    const struct diff_line *d = l->at;
+    row->kernel = xstrdup(q->kernel->name);
+    row->base = xstrdup(q->base->name);
+    row->shape = xstrdup_if(run->shape);
+    row->origin = xstrdup(origin_word("sim"));
+    row->ptx = xstrdup_if(run->ptx);
+    if (d) {
+        struct str clean = {0};
+        sanitize(&clean, d->at, (size_t)d->len, true);
+        row->text = str_take(&clean);
+        row->mark = d->mark != ' ' ? xasprintf("%c", d->mark) : NULL;
+        row->base_line = d->old ? d->old : INT_UNKNOWN;
+        row->line = d->now ? d->now : INT_UNKNOWN;
+    }
+    struct row *all = rows->rows[rows->n - 1];
+    for (int i = 0; i < t->counters; i++) {
+        char *before = xasprintf("%s_before", cost_counter_at((size_t)i)->field),
+             *after = xasprintf("%s_after", cost_counter_at((size_t)i)->field);
+        row_put_real(all, before, l->before[i]);
+        row_put_real(all, after, l->after[i]);
+        free(before);
+        free(after);
+    }
+}
+
+static enum status show_lines_of(const struct ask *q, const struct effect *e, struct err *err)
+{
+    struct rowset rows = {.type = &effect_type};
+    struct effect_table t;
+    if (!effect_table(e, &t))
+        return err_set(err, ST_NO, "nothing was counted line by line: %s",
+                       effect_reason(e) ? effect_reason(e) : "the sources are too long for a diff");
+    for (int i = 0; i < t.n; i++)
+        line_row_of(q, e, &t, &t.lines[i], &rows);
+    line_row_of(q, e, &t, &t.elsewhere, &rows);
+    call_show(q->s, q->c, &rows, &effect_columns);
+    rowset_clear(&rows);
+    effect_table_clear(&t);
+    return ST_OK;
+}
+
+/* Both simulated to the end. The caller frees it. */
+static struct effect *count_both(const struct ask *q)
+{
+    struct effect *e = effect_new(q->s, q->base, q->kernel);
+    while (effect_job(e)) {
+        measure_wait(effect_job(e));
+        (void)effect_next(e);
+    }
+    return e;
+}
+
+static enum status show_diff(const struct ask *q, const struct effect *e, struct err *err);
+
 static enum status diff(const struct ask *q, struct err *err)
+{
+    struct effect *e = q->counts && !q->cpu ? count_both(q) : NULL;
+    const enum status st = q->by_line ? show_lines_of(q, e, err) : show_diff(q, e, err);
+    effect_free(e);
+    return st;
+}
+
+/* `e` may be NULL: nobody counts. */
+static enum status show_diff(const struct ask *q, const struct effect *e, struct err *err)
 {
     const struct kernel_desc *a = source_beside(q->base, q->kernel, q->cpu);
     const struct kernel_desc *b = source_side(q->kernel, q->cpu);
@@ -165,16 +416,25 @@ static enum status diff(const struct ask *q, struct err *err)
     if (call_format(q->c) != FORMAT_TEXT) {
         struct rowset rows = {.type = &fact_type};
         fact_rows(q, &before, &after, &rows);
+        if (e)
+            sum_rows(q, e, &rows);
         call_show(q->s, q->c, &rows, &fact_columns);
         rowset_clear(&rows);
         return ST_OK;
     }
+    struct effect_table t = {.n = 0};
     struct diff_line *d = diff_texts(a->source, a->source_len, b->source, b->source_len, &count);
     if (!d)
         return err_set(err, ST_USAGE, "the sources are too long for a diff");
     add_facts(q->c->out, q, &before, &after);
+    if (e)
+        add_sums(q->c->out, q, e);
     str_addf(q->c->out, "\n--- %s\n+++ %s\n", a->name, b->name);
-    add_diff(q->c->out, d, count);
+    if (e && effect_table(e, &t))
+        add_changes(q->c->out, &t);
+    else
+        add_diff(q->c->out, d, count, NULL);
+    effect_table_clear(&t);
     free(d);
     return ST_OK;
 }
@@ -336,6 +596,7 @@ static enum status read_words(struct ask *q, struct err *err)
 static enum status read_keys(struct ask *q, struct err *err)
 {
     const char *view = call_key(q->c, "view"), *marks = call_key(q->c, "marks");
+    const char *counts = call_key(q->c, "counts"), *by = call_key(q->c, "by");
     const char *line = call_key(q->c, "line"), *backend = call_key(q->c, "backend");
     int64_t n = 0;
     q->cpu = backend && backend_info(backend) && backend_info(backend)->side == SIDE_CPU;
@@ -350,7 +611,16 @@ static enum status read_keys(struct ask *q, struct err *err)
     if (line && number_parse_int("line", line, 1, 1000000, &n, err) != ST_OK)
         return call_mark_key(q->c, "line", ST_USAGE, err);
     q->line = (int)n;
-    return ST_OK;
+    q->counts = true;
+    if (counts && number_parse_bool("counts", counts, &q->counts, err) != ST_OK)
+        return call_mark_key(q->c, "counts", ST_USAGE, err);
+    q->by_line = by != NULL;
+    if (!by || (!strcmp(by, "line") && q->counts && !q->cpu))
+        return ST_OK;
+    err_set(err, ST_USAGE,
+            strcmp(by, "line") ? "by takes line: a row for each line of a diff"
+                               : "by=line has counts of the CUDA source");
+    return call_mark_key(q->c, "by", ST_USAGE, err);
 }
 
 static enum status exec_source(struct session *s, struct cmd_call *c, struct err *err)
@@ -377,12 +647,15 @@ static enum status exec_source(struct session *s, struct cmd_call *c, struct err
     return show(&q, d->source, d->source_len, err);
 }
 
+static const char *const by_words[] = {"line", NULL};
 static const char *const bool_words[] = {"yes", "no", NULL};
 static const struct cmd_key keys[] = {
     {"view", "cuda: the source; ptx, sass: what the compiler makes of it", views},
     {"marks", "number the lines and mark loads, stores, compute, barriers, shuffles", bool_words},
     {"line", "explain the words of this line", NULL},
     {"backend", "which source: cuda, or cpu for the C version", backend_names},
+    {"counts", "no: a diff without simulating both kernels", bool_words},
+    {"by", "line: of a diff a row for each line, with its counts before and after", by_words},
     {"--alone", "one file that plain nvcc compiles: definitions and headers written out", NULL},
     {0},
 };
@@ -390,14 +663,18 @@ static const struct cmd_key keys[] = {
 const struct cmd_entry cmd_source = {
     .name = "source",
     .group = "Look up",
-    .usage = "K [diff [K2] | ptx | sass] [view=cuda|ptx|sass] [marks=yes] [line=N] [backend=cpu] "
-             "[--alone]",
+    .usage = "K [diff [K2] | ptx | sass] [view=cuda|ptx|sass] [marks=yes] [line=N] [by=line] "
+             "[counts=no] [backend=cpu] [--alone]",
     .summary = "a kernel's source, PTX or SASS; with diff, a change and what it did",
     .help =
         "diff goes from the kernel that K follows on the ladder to K, for K_edit from the\n"
         "original, with a second kernel from K to K2. Above it stands what the change did to\n"
         "time and error (the last measurement of this session on this shape), shared memory,\n"
-        "registers, occupancy, waves and requested bytes (the plan); --json has these figures.\n"
+        "registers, occupancy, waves and requested bytes (the plan), to what both execute by the\n"
+        "simulator (some blocks, taken for all) and to the predicted time; --json has these\n"
+        "figures. Beside each line stands by how many warp instructions, wavefronts of shared\n"
+        "memory and sectors it is more or fewer; the columns add up. by=line --json has every\n"
+        "counter of every line, counts=no leaves the simulation out.\n"
         "PTX comes from NVRTC, or is what the simulator runs where there is none, and needs no\n"
         "GPU; SASS comes from nvdisasm or cuobjdump. line=N says what the functions and\n"
         "instructions of a line are. --alone writes one file for plain nvcc, with the\n"
@@ -405,6 +682,7 @@ const struct cmd_entry cmd_source = {
         "\n"
         "  source fa2 diff\n"
         "  source fa2 diff splitkv\n"
+        "  source fa2_mma_swizzle diff by=line --json\n"
         "  source fa2 marks=yes\n"
         "  source splitkv view=ptx > splitkv.ptx\n"
         "  source cpu_tiled backend=cpu\n"
@@ -413,5 +691,5 @@ const struct cmd_entry cmd_source = {
     .flags = CMD_ROWS,
     .keys = keys,
     .exec = exec_source,
-    .columns = COLUMNS(&fact_columns, &line_columns),
+    .columns = COLUMNS(&fact_columns, &line_columns, &effect_columns),
 };
