@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -74,33 +75,38 @@ static const char *scratch(void)
     return "/tmp";
 }
 
-static void remove_folder(const char *path)
+/* NULL: it is a link, or somebody else's. Where everybody may write, anybody may plant a link of this name. */
+static DIR *open_own(int at, const char *name)
 {
-    DIR *dir = opendir(path);
-    for (const struct dirent *e; dir && (e = readdir(dir));) {
-        if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, ".."))
-            continue;
-        char *inner = xasprintf("%s/%s", path, e->d_name);
-        if (unlink(inner) != 0 && errno == EISDIR)
-            remove_folder(inner);
-        free(inner);
-    }
-    if (dir)
-        closedir(dir);
-    (void)rmdir(path);
+    struct stat s;
+    const int fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    DIR *dir = fd >= 0 && fstat(fd, &s) == 0 && s.st_uid == geteuid() ? fdopendir(fd) : NULL;
+    if (!dir && fd >= 0)
+        close(fd);
+    return dir;
 }
 
-/* Those of far ends that were killed before they could do it themselves. Others' are not ours to open. */
+static void remove_folder(int at, const char *name)
+{
+    DIR *dir = open_own(at, name);
+    if (!dir)
+        return;
+    for (const struct dirent *e; (e = readdir(dir));)
+        if (strcmp(e->d_name, ".") && strcmp(e->d_name, "..") &&
+            unlinkat(dirfd(dir), e->d_name, 0) != 0)
+            remove_folder(dirfd(dir), e->d_name);
+    closedir(dir);
+    (void)unlinkat(at, name, AT_REMOVEDIR);
+}
+
+/* Those of far ends that were killed before they could do it themselves. */
 static void remove_left_over(const char *where)
 {
     DIR *dir = opendir(where);
     for (const struct dirent *e; dir && (e = readdir(dir));) {
         const long pid = str_starts(e->d_name, prefix) ? atol(e->d_name + sizeof prefix - 1) : 0;
-        if (pid <= 0 || kill((pid_t)pid, 0) == 0 || errno != ESRCH)
-            continue;
-        char *path = xasprintf("%s/%s", where, e->d_name);
-        remove_folder(path);
-        free(path);
+        if (pid > 0 && kill((pid_t)pid, 0) != 0 && errno == ESRCH)
+            remove_folder(dirfd(dir), e->d_name);
     }
     if (dir)
         closedir(dir);
@@ -282,7 +288,7 @@ int serve_remote(void)
         fprintf(stderr, "attnscope: %s\n", err.text);
     }
     if (f.folder)
-        remove_folder(f.folder);
+        remove_folder(AT_FDCWD, f.folder);
     free(f.folder);
     wire_free(f.wire);
     return (int)st;

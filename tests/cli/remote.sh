@@ -5,6 +5,16 @@
 . "$(dirname "$0")/lib.sh"
 : "${ATTNSCOPE_SRCDIR:?}" "${ATTNSCOPE_FAKECUDA:?}"
 . "$ATTNSCOPE_SRCDIR/tests/cli/sshd.sh"
+
+# ---- the far end by itself: what far ends that were killed left behind ----
+mkdir -p left/attnscope-serve-99999999-old/attnscope/kernels precious
+: >left/attnscope-serve-99999999-old/attnscope/kernels/mine.cu
+: >precious/thesis
+ln -s "$tmp/precious" left/attnscope-serve-99999998-planted
+XDG_RUNTIME_DIR=$tmp/left "$ATTNSCOPE" --serve </dev/null >/dev/null 2>&1
+is "the folder of a far end that was killed goes, the present one's too, and no link is followed" \
+    [ "$(ls left precious | tr '\n' ' ')" = 'left: attnscope-serve-99999998-planted  precious: thesis ' ]
+
 sshd_start
 config=$HOME/.config/attnscope/config
 data=$HOME/.local/share/attnscope
