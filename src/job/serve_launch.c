@@ -195,6 +195,10 @@ static void send_done(struct launch *l, enum status st, const struct err *err, j
     if (l->doubtful)
         json_object_set_new(done, "doubtful", json_true());
     json_object_set_new(done, "no_gpu", json_boolean(st == ST_NO_GPU));
+    if (!wire_fits(done)) { /* a stranger's code may have any number of lines; the worker stays */
+        json_object_set_new(done, "extra", json_null());
+        json_object_set_new(done, "error", json_string("what was counted is too much to be told"));
+    }
     peer_send(&l->peer, WIRE_DONE, done, -1);
 }
 

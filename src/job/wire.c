@@ -367,13 +367,19 @@ enum status wire_flush(struct wire *w, struct err *err)
 /* Who does not read for so long will not. */
 static enum status keep(struct wire *w, const uint8_t *frame, size_t len, struct err *err)
 {
-    enum { KEPT_MAX = 8 * WIRE_MAX };
+    enum { KEPT_MAX = 2 * WIRE_MAX };
     if (w->kept.len + len > KEPT_MAX) {
         w->broken = true;
         return err_set(err, ST_FAIL, "the peer does not read");
     }
     str_addn(&w->kept, (const char *)frame, len);
     return wire_flush(w, err);
+}
+
+bool wire_fits(const json_t *payload)
+{
+    enum { SPARE = 256 }; /* job, clock */
+    return json_dumpb(payload, NULL, 0, JSON_COMPACT) <= WIRE_MAX - SPARE;
 }
 
 enum status wire_send(struct wire *w, enum wire_type type, const json_t *payload, int fd,

@@ -14,7 +14,7 @@
 
 #include "base/status.h"
 
-enum { WIRE_VERSION = 2, WIRE_MAX = 1 << 20 };
+enum { WIRE_VERSION = 2, WIRE_MAX = 16 << 20 };
 
 /* What this program was built from: both ends must have the same, or a frame means one thing here and another
  * there. A hash of all sources of the library, made with it. */
@@ -93,6 +93,9 @@ int wire_fd(const struct wire *w); /* to read from */
 int wire_out_fd(const struct wire *w);
 /* The last wire_recv() failed because the peer is gone, not because it sent nonsense. */
 bool wire_closed(const struct wire *w);
+
+/* Is it short enough for a frame, with what peers add to it? */
+bool wire_fits(const json_t *payload);
 
 /* Sends one frame, blocking up to `timeout_ms` (0: not at all, -1: for ever). `fd` -1 for none;
  * OUTPUT and JUDGE carry one, no other type does. The payload, an object or NULL for an empty

@@ -33,14 +33,18 @@ static void read_phase(const json_t *o, struct predict_phase *ph)
     ph->products = count_of(o, "tensor_ops");
 }
 
-static enum status read_phases(const json_t *list, const struct plan *plan, struct predict_pass *p,
+/* Of `pass` as it was counted. */
+static enum status read_phases(const json_t *pass, const struct plan *plan, struct predict_pass *p,
                                struct err *err)
 {
+    const json_t *list = json_object_get(pass, "phases");
     const size_t n = json_array_size(list);
+    const double left_out = count_of(pass, "phases_counted");
     if (!n || n > PREDICT_PHASES_MAX)
         return err_set(err, ST_NO,
-                       "%s: %zu phases of %s were counted; the time model takes 1 to %d",
-                       plan->desc->name, n, p->name, PREDICT_PHASES_MAX);
+                       "%s: %.0f phases of %s were counted; the time model takes 1 to %d",
+                       plan->desc->name, !n && left_out > 0 ? left_out : (double)n, p->name,
+                       PREDICT_PHASES_MAX);
     p->phase = xcalloc(n, sizeof *p->phase);
     p->phases = (int)n;
     for (size_t i = 0; i < n; i++) {
@@ -105,7 +109,7 @@ static enum status read_pass(const json_t *o, const struct plan *plan, int i,
         return err_set(err, ST_NO, "%s: %.0f blocks were counted, its grid on %s has %lld",
                        plan->desc->name, count_of(o, "blocks"), plan->device->name,
                        (long long)p->blocks);
-    const enum status st = read_phases(json_object_get(o, "phases"), plan, p, err);
+    const enum status st = read_phases(o, plan, p, err);
     if (st == ST_OK)
         read_lengths(plan, i, p);
     return st;

@@ -11,9 +11,10 @@ shown before, or status 3 with words, and the terminal is given back, its modes 
 SPDX-License-Identifier: GPL-3.0-or-later
 """
 import argparse
+import concurrent.futures
 import json
 import os
-import pty
+import queue
 import random
 import re
 import select
@@ -41,8 +42,11 @@ WORDS = re.compile(rb"out of memory|a message could not be formatted|memory")
 LIMIT_S = 60
 
 
+LANES = 8  # at once: a program on a terminal mostly waits for keys
+
+
 class Place:
-    """A home of its own, so that no run leaves the next one anything."""
+    """A home of its own, so that no run leaves the next one anything, nor one beside it."""
 
     def __init__(self, lib):
         self.root = tempfile.mkdtemp(prefix="attnscope-oom-")
@@ -99,43 +103,71 @@ def picked(sites, most, rng):
     return sites if most is None or len(sites) <= most else sorted(rng.sample(sites, most))
 
 
-def loop_command(place, line, most, rng):
+class Lanes:
+    """Tries of single sites side by side, each in a place of its own."""
+
+    def __init__(self, lib, count):
+        self.places = queue.Queue()
+        self.all = [Place(lib) for _ in range(count)]
+        for place in self.all:
+            self.places.put(place)
+        self.pool = concurrent.futures.ThreadPoolExecutor(count)
+
+    def each(self, sites, one):
+        """one(place, site) says what is wrong, or nothing. All that was said, in the order of the sites."""
+        def take(n):
+            place = self.places.get()
+            try:
+                return one(place, n)
+            finally:
+                self.places.put(place)
+        return [text for text in self.pool.map(take, sites) if text]
+
+    def end(self):
+        self.pool.shutdown()
+        for place in self.all:
+            shutil.rmtree(place.root, ignore_errors=True)
+
+
+def loop_command(lanes, place, line, most, rng):
     rc, want, _ = call(place, line, place.env(OOM_PROGRAM="attnscope", OOM_SITES=place.sites))
     sites = place.read_sites()
-    bad = []
-    for n in picked(sites, most, rng):
+
+    def one(place, n):
         got, out, err = call(place, line, place.env(OOM_PROGRAM="attnscope", OOM_AT=str(n)))
         same = got == rc and stable(out) == stable(want)
         told = got == 3 and WORDS.search(err)
         if not (same or told):
-            bad.append("allocation %d: status %s, %d of %d bytes: %s" % (n, got, len(out), len(want), err[-200:]))
-    return len(sites), bad
+            return "allocation %d: status %s, %d of %d bytes: %s" % (n, got, len(out), len(want), err[-200:])
+    return sites, lanes.each(picked(sites, most, rng), one)
 
 
-def loop_measured(place, line, program, most, rng):
+def loop_measured(lanes, place, line, program, most, rng):
     same = stable if line.startswith("check") else without_figures
     rc, want, _ = call(place, line, place.env(OOM_PROGRAM=program, OOM_SITES=place.sites))
     sites = sorted(set(place.read_sites()))
     bad = [] if rc == 0 else ["without a fault: status %s" % rc]
-    for n in picked(sites, most, rng):
+
+    def one(place, n):
         got, out, err = call(place, line, place.env(OOM_PROGRAM=program, OOM_AT=str(n)))
         whole = got == 0 and same(out) == same(want) and re.search(rb"^naive .* pass |\"check\": ?\"pass\"", out, re.M)
         told = got in (1, 3) and (WORDS.search(err) or b"naive: " in out or b"attnscope: " in err)
         if not (whole or told):
-            bad.append("%s, allocation %d: status %s: %s %s, and not %s" % (program, n, got, out[-300:], err[-200:], want[-300:]))
-    return len(sites), bad
+            return "%s, allocation %d: status %s: %s %s, and not %s" % (program, n, got, out[-300:], err[-200:], want[-300:])
+    return sites, bad + lanes.each(picked(sites, most, rng), one)
 
 
 class Screen:
     """The program on a pseudo-terminal, with keys."""
 
     def __init__(self, env, words=(), keys=KEYS):
-        self.pid, self.fd = pty.fork()
-        if self.pid == 0:
-            time.sleep(0.01)
-            os.execve(os.environ["ATTNSCOPE"], ["attnscope", *words], env)
         self.raw, self.keys = b"", keys
+        self.fd, ours = os.openpty()
         self.modes = termios.tcgetattr(self.fd)
+        # The first that the leader of a session opens is its terminal.
+        opened = [(os.POSIX_SPAWN_OPEN, 0, os.ttyname(ours), os.O_RDWR, 0), (os.POSIX_SPAWN_DUP2, 0, 1), (os.POSIX_SPAWN_DUP2, 0, 2)]
+        self.pid = os.posix_spawn(os.environ["ATTNSCOPE"], ["attnscope", *words], env, file_actions=opened, setsid=True)
+        os.close(ours)
 
     def is_restored(self):
         """The screen, pasting in brackets, the modes."""
@@ -183,22 +215,23 @@ class Screen:
         return os.waitstatus_to_exitcode(status)
 
 
-def loop_screen(place, words, keys, shown, most, rng):
+def loop_screen(lanes, place, words, keys, shown, most, rng):
     # Results of the CPU come when they come: the order of allocations differs, which only moves the sample.
     first = Screen(place.env(OOM_PROGRAM="attnscope", OOM_SITES=place.sites), words, keys)
     rc = first.run()
     sites = place.read_sites()
     bad = [] if rc == 0 and first.is_restored() else ["without a fault: status %s" % rc]
     bad += ["without a fault: %r is not shown" % x for x in shown if x not in first.raw]
-    for n in picked(sites, most, rng):
+
+    def one(place, n):
         s = Screen(place.env(OOM_PROGRAM="attnscope", OOM_AT=str(n)), words, keys)
         got = s.run()
         whole = got == 0 and all(x in s.raw for x in shown)
         told = got == 3 and WORDS.search(s.raw)
         if not (whole or told) or not s.is_restored():
-            bad.append("screen, allocation %d: status %s, terminal %s: %r" %
-                       (n, got, "restored" if s.is_restored() else "NOT restored", s.raw[-200:]))
-    return len(sites), bad
+            return ("screen, allocation %d: status %s, terminal %s: %r" %
+                    (n, got, "restored" if s.is_restored() else "NOT restored", s.raw[-200:]))
+    return sites, bad + lanes.each(picked(sites, most, rng), one)
 
 
 def main():
@@ -206,29 +239,36 @@ def main():
     a.add_argument("--sites", type=int, help="so many of each command's, instead of all")
     a.add_argument("--seed", type=int, default=1)
     a.add_argument("--only", help="commands that contain this text")
+    a.add_argument("--lanes", type=int, default=LANES, help="so many programs at once")
     a = a.parse_args()
     lib = os.path.join(os.environ["ATTNSCOPE_BUILDDIR"], "tests/oom/oom.so")
     if b"__libc_malloc" not in open(os.environ["ATTNSCOPE"], "rb").read():
         print("1..0 # SKIP this build has another allocator")
         return 0
     os.environ["ATTNSCOPE_COMPILE"] = "off"
-    place, rng, number, failed = Place(lib), random.Random(a.seed), 0, 0
-    loops = [(line, lambda l=line: loop_command(place, l, a.sites, rng)) for line in COMMANDS]
-    loops += [("%s in %s" % (line, program), lambda l=line, p=program: loop_measured(place, l, p, a.sites, rng))
+    place, rng, number, failed, tried = Place(lib), random.Random(a.seed), 0, 0, 0
+    lanes = Lanes(lib, a.lanes)
+    loops = [(line, lambda l=line: loop_command(lanes, place, l, a.sites, rng)) for line in COMMANDS]
+    loops += [("%s in %s" % (line, program), lambda l=line, p=program: loop_measured(lanes, place, l, p, a.sites, rng))
               for line in MEASURED for program in ("attnscope", "attnscope-worker")]
-    loops += [("the full screen", lambda: loop_screen(place, [], KEYS, SHOWN, a.sites, rng)),
-              ("the line reader", lambda: loop_screen(place, ["--plain"], LINES, SAID, a.sites, rng))]
+    loops += [("the full screen", lambda: loop_screen(lanes, place, [], KEYS, SHOWN, a.sites, rng)),
+              ("the line reader", lambda: loop_screen(lanes, place, ["--plain"], LINES, SAID, a.sites, rng))]
     for name, loop in loops:
         if a.only and a.only not in name:
             continue
         number += 1
         sites, bad = loop()
         failed += bool(bad)
-        print("%s %d - %s: %d places, memory runs out in words" % ("not ok" if bad else "ok", number, name, sites))
+        tries = len(sites) if a.sites is None else min(len(sites), a.sites)
+        tried += tries
+        print("%s %d - %s: %d of %d places, memory runs out in words, %d not" %
+              ("not ok" if bad else "ok", number, name, tries, len(sites), len(bad)))
         for text in bad[:10]:
             print("# " + text.replace("\n", " | "))
         sys.stdout.flush()
+    print("# %d places tried" % tried)
     print("1..%d" % number)
+    lanes.end()
     shutil.rmtree(place.root, ignore_errors=True)
     return failed > 0
 

@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "base/record.h"
 #include "base/sanitize.h"
+#include "plan/predict.h"
 
 /* ---- texts ---- */
 
@@ -149,20 +150,32 @@ static json_t *phase_of(const json_t *from)
     return o;
 }
 
-json_t *answer_phases(const struct sim_answer *a)
+/* More of them than the time model takes are counted and not told: a stranger's PTX may have any number. */
+static json_t *phases_of(const json_t *pass)
 {
-    const json_t *passes = json_object_get(a->all, "passes");
-    size_t i, k;
-    json_t *pass, *phase, *out = json_array();
-    json_array_foreach(passes, i, pass)
-    {
-        json_t *list = json_array();
-        json_array_foreach(json_object_get(pass, "phases"), k, phase)
+    const json_t *all = json_object_get(pass, "phases");
+    const size_t n = json_array_size(all);
+    size_t i;
+    json_t *phase, *list = json_array();
+    json_t *out = json_pack("{s:f, s:o}", "blocks", (double)count_of(pass, "blocks"), "phases", list);
+    if (n > PREDICT_PHASES_MAX)
+        json_object_set_new(out, "phases_counted", json_integer((json_int_t)n));
+    else
+        json_array_foreach(all, i, phase)
         {
             json_array_append_new(list, phase_of(phase));
         }
-        json_array_append_new(out, json_pack("{s:f, s:o}", "blocks",
-                                             (double)count_of(pass, "blocks"), "phases", list));
+    return out;
+}
+
+json_t *answer_phases(const struct sim_answer *a)
+{
+    const json_t *passes = json_object_get(a->all, "passes");
+    size_t i;
+    json_t *pass, *out = json_array();
+    json_array_foreach(passes, i, pass)
+    {
+        json_array_append_new(out, phases_of(pass));
     }
     if (json_array_size(out))
         return out;
