@@ -203,8 +203,9 @@ struct backend_ops {
                          json_t **answer, struct err *err);
 };
 
-/* Poison and guards: a quiet NaN pattern no kernel writes by accident. See measure/verify.h. */
-enum { OUTPUT_GUARD_BYTES = 4096 };
+/* Poison and guards: a quiet NaN pattern no kernel writes by accident. See measure/verify.h. A guard is as wide as a tile of
+ * 128 rows of 128 16-bit elements, so that a kernel that stores one tile too many is seen. */
+enum { OUTPUT_GUARD_BYTES = 32 << 10 };
 extern const unsigned char output_poison_f32[4], output_poison_f16[2], output_guard_byte;
 
 /* Only for the worker: this links every backend and its kernels. NULL: there is none of that name. */

@@ -220,6 +220,47 @@ void *host_alloc(size_t bytes)
     return p;
 }
 
+/* ---- fences ---- */
+
+static const size_t fence = 16 << 20; /* a multiple of HUGE_BYTES */
+
+static size_t fenced_bytes(size_t bytes)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    return (bytes + page) / page * page; /* never 0 */
+}
+
+/* Reserved with what is needed to align it; the fences keep the rest. */
+void *host_fenced_alloc(size_t bytes)
+{
+    const size_t inner = fenced_bytes(bytes), all = inner + 2 * fence;
+    if (inner < bytes || all < inner)
+        return NULL;
+    const size_t slack = bytes >= HUGE_BYTES ? HUGE_BYTES : 0;
+    char *map = mmap(NULL, all + slack, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (map == MAP_FAILED)
+        return NULL;
+    const size_t ahead = slack ? (slack - (uintptr_t)map % slack) % slack : 0;
+    if (ahead)
+        munmap(map, ahead);
+    if (slack - ahead)
+        munmap(map + ahead + all, slack - ahead);
+    char *p = map + ahead + fence;
+    if (mprotect(p, inner, PROT_READ | PROT_WRITE) != 0) {
+        munmap(map + ahead, all);
+        return NULL;
+    }
+    if (slack)
+        (void)madvise(p, inner, MADV_HUGEPAGE);
+    return p;
+}
+
+void host_fenced_free(void *p, size_t bytes)
+{
+    if (p)
+        munmap((char *)p - fence, fenced_bytes(bytes) + 2 * fence);
+}
+
 int host_evict(const void *p, size_t bytes)
 {
 #if defined __x86_64__ || defined __aarch64__

@@ -47,6 +47,10 @@ size_t host_cache_bytes(int level);
 /* Memory for tensors: 64-byte aligned, in huge pages where they exist. NULL when there is none. */
 void *host_alloc(size_t bytes);
 
+/* The same between two fences of 16 MiB that nobody may touch: who writes there dies at once. Ends with host_fenced_free(). */
+void *host_fenced_alloc(size_t bytes);
+void host_fenced_free(void *p, size_t bytes);
+
 /* Puts [p, p + bytes) out of all caches of all cores, line by line; true. Where the architecture
  * has no instruction for it that programs may use: nothing, and false. */
 int host_evict(const void *p, size_t bytes);

@@ -234,6 +234,8 @@ struct sim_phase {
     struct sim_counts counts;
     uint64_t pipe[SIM_PIPE_COUNT]; /* warp instructions */
 };
+/* Of an array of `*n` phases, in order of `begins`, the one that begins there; added when it is new. */
+struct sim_phase *sim_phase_at(struct sim_phase **all, size_t *n, size_t *cap, int64_t begins);
 
 enum sim_space { SIM_GLOBAL, SIM_SHARED, SIM_LOCAL, SIM_PARAM, SIM_CONST, SIM_NOWHERE };
 const char *sim_space_name(enum sim_space s);

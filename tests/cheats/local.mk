@@ -9,6 +9,8 @@ cheat_sources = \
 	%D%/c/clock.c \
 	%D%/c/freed_memory.c \
 	%D%/c/guard.c \
+	%D%/c/guard_before.c \
+	%D%/c/guard_far.c \
 	%D%/c/honest.c \
 	%D%/c/input_check.c \
 	%D%/c/input_timed.c \

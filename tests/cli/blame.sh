@@ -66,6 +66,11 @@ is "a thread that dies in another's turn is its maker's" says "$err$out" 'late: 
 is "and nobody else's" [ "$(printf '%s\n' "$err$out" | grep -Ec '(naive|fa2): the worker')" -eq 0 ]
 is "the others have their times" [ "$(printf '%s\n' "$out" | grep -Ec '^(naive|fa2) +[0-9.]+ .* pass ')" -eq 2 ]
 
+kernel afar '((volatile char *)a->o)[12 << 20] = 1;'
+run check naive,afar,fa2 $shape
+is "who writes far behind its output dies of it" says "$out" 'afar: the worker died \(signal 11'
+is "  and nobody else" [ "$(printf '%s\n' "$out" | grep -Ec '^(naive|fa2) .* pass ')" -eq 2 ]
+
 # ---- processes ----
 run check twin,naive $shape
 is "a kernel that forks is told off" says "$err$out" 'twin: it left a process behind'

@@ -29,8 +29,8 @@ import time
 COMMANDS = [
     "show", "help run", "kernels --json", "devices --csv", "plan fa2 S=2k gpu=H100 --json", "plan all gpu=L4",
     "sweep fa2 S=512,1k metric=occupancy_pct", "explain occupancy_pct fa2", "roofline fa2,naive gpu=L4", "occupancy fa2 --md",
-    "source naive diff", "lessons", "notes blocks", "trace softmax", "results", "open h200", "compare h200 h200",
-    "apropos bytes", "why fa2,naive gpu=L4", "lesson check blocks", "timeline fa2 gpu=L4", "report @tmp/r.html h200",
+    "source naive diff", "lessons", "notes blocks", "trace softmax", "results", "open h200-short", "compare h200-short h200-short",
+    "apropos bytes", "why fa2,naive gpu=L4", "lesson check blocks", "timeline fa2 gpu=L4", "report @tmp/r.html h200-short",
     "complete-line run\\ f",
 ]
 MEASURED = ["check naive S=8 H=1 D=16 f32 backend=cpu", "run naive S=8 H=1 D=16 f32 n=3 time=0.05 backend=cpu --json"]

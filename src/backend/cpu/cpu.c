@@ -28,7 +28,8 @@ struct slot {
     struct param_values params;
     struct AttnArgs args;
     size_t ws_bytes[DESC_WS_MAX];
-    unsigned char *outputs;     /* guard, tensor, guard: one for each set of inputs */
+    unsigned char *outputs;     /* guard, tensor, guard: one for each set of inputs; fenced */
+    size_t outputs_bytes;
     unsigned char *lse;         /* guard, a float for each row, guard; NULL: not asked */
     bool lse_is_fresh;          /* of the last run */
     int first, runs;            /* sets of the last sample; run i has set first + i */
@@ -80,7 +81,7 @@ static void free_slot(struct slot *s)
         python_unload(s->python);
     for (int i = 0; i < DESC_WS_MAX; i++)
         free(s->args.ws[i]);
-    free(s->outputs);
+    host_fenced_free(s->outputs, s->outputs_bytes);
     free(s->lse);
     free(s);
 }
@@ -280,14 +281,21 @@ static json_t *cpu_describe_machine(const struct backend *b)
 
 /* ---- kernels ---- */
 
+static enum status make_outputs(const struct backend *b, struct slot *s, struct err *err)
+{
+    const size_t bytes = output_stride(b) * (size_t)b->sets.count;
+    enum status st = check_memory("the output", (double)bytes, err);
+    if (st == ST_OK && !(s->outputs = host_fenced_alloc(bytes)))
+        st = err_set(err, ST_FAIL, "the output: out of memory");
+    s->outputs_bytes = bytes;
+    return st;
+}
+
 static enum status load_kernel(struct backend *b, struct slot *s, struct err *err)
 {
-    void *output = NULL;
     enum status st = make_workspace(s, &b->shape, err);
     if (st == ST_OK)
-        st = allocate("the output", (double)(output_stride(b) * (size_t)b->sets.count), &output,
-                      err);
-    s->outputs = output;
+        st = make_outputs(b, s, err);
     if (st != ST_OK)
         return st;
     for (int i = 0; i < b->sets.count; i++)
@@ -453,14 +461,17 @@ static bool has_written(struct backend *b, const struct slot *s)
     return true;
 }
 
+static bool guard_intact(const unsigned char *guard)
+{
+    return *guard == output_guard_byte && !memcmp(guard, guard + 1, OUTPUT_GUARD_BYTES - 1);
+}
+
 static bool guards_intact(const struct backend *b, const struct slot *s)
 {
     for (int i = 0; i < b->sets.count; i++) {
-        const unsigned char *o = output_of(b, s, i),
-                            *end = o + OUTPUT_GUARD_BYTES + tensor_bytes(b);
-        for (int k = 0; k < OUTPUT_GUARD_BYTES; k++)
-            if (o[k] != output_guard_byte || end[k] != output_guard_byte)
-                return false;
+        const unsigned char *o = output_of(b, s, i);
+        if (!guard_intact(o) || !guard_intact(o + OUTPUT_GUARD_BYTES + tensor_bytes(b)))
+            return false;
     }
     return true;
 }

@@ -27,21 +27,6 @@ static void add_pipes(uint64_t to[SIM_PIPE_COUNT], const uint64_t from[SIM_PIPE_
         to[i] += weight * from[i];
 }
 
-/* The phase that begins there, a new one in its place if there was none. */
-static struct sim_phase *phase_at(struct sim_sum *s, int64_t begins)
-{
-    size_t i = 0;
-    while (i < s->phases && s->phase[i].begins < begins)
-        i++;
-    if (i < s->phases && s->phase[i].begins == begins)
-        return &s->phase[i];
-    s->phase = xrealloc(s->phase, (s->phases + 1) * sizeof *s->phase);
-    memmove(&s->phase[i + 1], &s->phase[i], (s->phases - i) * sizeof *s->phase);
-    s->phases++;
-    s->phase[i] = (struct sim_phase){.begins = begins};
-    return &s->phase[i];
-}
-
 void sum_add(struct sim_sum *s, const struct sim_result *r, uint64_t weight)
 {
     if (!s->insn) {
@@ -55,7 +40,8 @@ void sum_add(struct sim_sum *s, const struct sim_result *r, uint64_t weight)
     for (size_t i = 0; i < r->insns && i < s->insns; i++)
         add_counts(&s->insn[i], &r->insn[i], weight);
     for (size_t i = 0; i < r->phases; i++) {
-        struct sim_phase *to = phase_at(s, r->phase[i].begins);
+        struct sim_phase *to =
+            sim_phase_at(&s->phase, &s->phases, &s->phases_cap, r->phase[i].begins);
         to->times += weight * r->phase[i].times;
         to->longest += weight * r->phase[i].longest;
         add_counts(&to->counts, &r->phase[i].counts, weight);

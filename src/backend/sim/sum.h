@@ -18,7 +18,7 @@ struct sim_sum {
     bool cached; /* there was a cache */
     struct sim_counts total;
     uint64_t pipe[SIM_PIPE_COUNT];
-    size_t insns, phases;
+    size_t insns, phases, phases_cap;
     struct sim_counts *insn;
     struct sim_phase *phase; /* in order of the instruction that begins them */
 };

@@ -5,11 +5,17 @@
 
 #include "base/mem.h"
 
-struct sim_phase *phase_of(struct sim_phase **all, size_t *n, size_t *cap, int64_t begins)
+/* A stranger's code may have as many as instructions: halved, not walked. */
+struct sim_phase *sim_phase_at(struct sim_phase **all, size_t *n, size_t *cap, int64_t begins)
 {
     size_t i = 0;
-    while (i < *n && (*all)[i].begins < begins)
-        i++;
+    for (size_t end = *n; i < end;) {
+        const size_t mid = i + (end - i) / 2;
+        if ((*all)[mid].begins < begins)
+            i = mid + 1;
+        else
+            end = mid;
+    }
     if (i < *n && (*all)[i].begins == begins)
         return &(*all)[i];
     xgrow((void **)all, cap, *n + 1, sizeof **all);
@@ -50,7 +56,7 @@ static void close_phase(struct block *b)
 {
     struct worker *t = b->worker;
     const struct sim_phase now = totals(b);
-    struct sim_phase *p = phase_of(&t->phase, &t->phases, &t->phases_cap, b->phase);
+    struct sim_phase *p = sim_phase_at(&t->phase, &t->phases, &t->phases_cap, b->phase);
     uint64_t *to = (uint64_t *)(void *)&p->counts;
     const uint64_t *from = (const uint64_t *)(const void *)&now.counts;
     const uint64_t *before = (const uint64_t *)(const void *)&t->before.counts;

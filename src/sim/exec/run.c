@@ -348,7 +348,7 @@ static void merge(struct run *r, struct worker *t, const struct sim_counts *insn
         res->pipe[k] += pipe[k];
     for (size_t i = 0; i < t->phases; i++) {
         struct sim_phase *to =
-            phase_of(&res->phase, &res->phases, &r->phases_cap, t->phase[i].begins);
+            sim_phase_at(&res->phase, &res->phases, &r->phases_cap, t->phase[i].begins);
         to->times += t->phase[i].times;
         to->longest += t->phase[i].longest;
         sim_counts_add(&to->counts, &t->phase[i].counts);
