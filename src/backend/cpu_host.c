@@ -4,6 +4,7 @@
 #include "backend/cpu_host.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,6 +26,8 @@ char *host_cpu_name(void)
     FILE *f = fopen("/proc/cpuinfo", "re");
     char line[256];
     char *name = NULL;
+    if (!f && errno == ENOMEM)
+        fatal("out of memory"); /* results are kept under this name */
     while (f && !name && fgets(line, sizeof line, f)) {
         char *value = strchr(line, ':');
         if (strncmp(line, "model name", 10) != 0 || !value)

@@ -151,7 +151,8 @@ struct pool *pool_new(int threads)
     for (int i = 1; i < p->threads; i++) {
         struct worker *w = xmalloc(sizeof *w);
         *w = (struct worker){p, i};
-        if (pthread_create(&p->ids[i], NULL, worker_main, w) != 0) {
+        if (pthread_create(&p->ids[i], NULL, worker_main, w) != 0 && /* memory may be there again */
+            pthread_create(&p->ids[i], NULL, worker_main, w) != 0) {
             free(w);
             p->threads = i; /* go on with what the system grants */
         }

@@ -37,17 +37,17 @@ env -u HOME "$ATTNSCOPE" record shut.rec -- run naive $quick >"$tmp/.out" 2>&- <
 is "with standard error closed, notes do not land in the recording" [ "$rc$(grep -cv '^{"' shut.rec)" = 00 ]
 # no byte more goes into a file of this size, while the kernel's output still has room
 head -1 a.rec >full.rec
-while [ "$(wc -c <full.rec)" -lt 300000 ] && grep '^{"type":"row"' a.rec >>full.rec; do :; done
+while [ "$(wc -c <full.rec)" -lt 600000 ] && grep '^{"type":"row"' a.rec >>full.rec; do :; done
 was=$(grep -c '^{"type":"row"' full.rec)
 rc=0
-(ulimit -f 200 && exec "$ATTNSCOPE" record full.rec --append -- run naive S=8 H=1 n=5) >"$tmp/.out" 2>"$tmp/.err" || rc=$?
+(ulimit -f 500 && exec "$ATTNSCOPE" record full.rec --append -- run naive S=8 H=1 n=5) >"$tmp/.out" 2>"$tmp/.err" || rc=$?
 err=$(cat "$tmp/.err")
 is "a recording that could not be written is a failure" [ "$rc" -eq 3 ]
 is "and said to have ended" says "$err" 'cannot write the recording full\.rec: File too large; the recording has ended'
 is "in one sentence" says "$err" '^attnscope: the recording full\.rec is not whole: File too large$'
 rc=0
 printf 'record full.rec --append\nrun naive S=8 H=1 n=5\nrun naive S=8 H=1 n=5\nrecord\n' >script
-(ulimit -f 200 && exec "$ATTNSCOPE" -f script) >"$tmp/.out" 2>"$tmp/.err" || rc=$?
+(ulimit -f 500 && exec "$ATTNSCOPE" -f script) >"$tmp/.out" 2>"$tmp/.err" || rc=$?
 out=$(cat "$tmp/.out")
 err=$(cat "$tmp/.err")
 is "without record off, too, at the end" [ "$rc$(printf '%s\n' "$err" | grep -c '^attnscope: the recording full\.rec is not whole: File')" = 31 ]
@@ -128,6 +128,25 @@ sed '0,/"source_hash":"[0-9a-f]*"/s//"source_hash":"0123456789abcdef"/' slow.rec
 run compare fast.rec one.rec --json --fail-on=slower
 is "compare: a changed kernel as slow as the unchanged is not slower" [ "$rc" -eq 0 ]
 is "and the reason is told" says "$out" '"verdict":"AMBIGUOUS","verdict_reason":"unchanged kernels differ by up to 2'
+is "and that it was let through" says "$err" '^attnscope: 1 of 3 verdicts are undecided, and let through; .*slower,undecided'
+run compare fast.rec one.rec
+is "  which nobody asked without --fail-on" [ "$rc$err" = 0 ]
+for words in slower,undecided undecided undecided,slower; do
+    run compare fast.rec one.rec --fail-on=$words
+    is "--fail-on=$words: what noise hides is no pass" says "$rc $err" '^3 .*1 of 3 verdicts are undecided'
+    run compare a.rec same.rec --fail-on=$words
+    is "  what is the same is" [ "$rc" -eq 0 ]
+done
+run compare naive,fa2 S=32 H=1 D=16 f32 backend=cpu n=2 time=0.05 --fail-on=slower,undecided
+is "nor for kernels that are measured: two pairs decide nothing" says "$rc $err" '^3 .*1 of 1 verdicts are undecided'
+run compare naive,fa2 S=32 H=1 D=16 f32 backend=cpu n=2 time=0.05 --fail-on=slower
+is "  which is let through aloud" says "$rc $err" '^0 .*1 of 1 verdicts are undecided'
+for words in '' slow slower,nothing slower,,undecided; do
+    run compare fast.rec one.rec "--fail-on=$words"
+    is "--fail-on=$words is misuse" [ "$rc" -eq 2 ]
+    run compare naive,fa2 "--fail-on=$words"
+    is "  for kernels, too" [ "$rc" -eq 2 ]
+done
 sed "s/\"samples_us\":\[[0-9.,]*\]/\"samples_us\":[$(seq -s , 900 919)]/" one.rec |
     awk '/"0123456789abcdef"/ { sub(/"samples_us":\[[0-9.,]*\]/, "\"samples_us\":['"$samples"']") } 1' >worse.rec
 run compare fast.rec worse.rec --fail-on=slower
@@ -140,6 +159,8 @@ is "compare: slower alone is no failure" [ "$rc" -eq 0 ]
 is "and counted" says "$out" '^3 rows: 3 SLOWER; .*: 2$'
 run compare fast.rec slow.rec --fail-on=slower
 is "--fail-on=slower" [ "$rc" -eq 1 ]
+run compare fast.rec slow.rec --fail-on=slower,undecided
+is "  before what is undecided" [ "$rc" -eq 1 ]
 run compare slow.rec fast.rec --fail-on=slower --json
 is "faster is no failure" [ "$rc" -eq 0 ]
 is "and called so" [ "$(printf '%s' "$out" | grep -c '"verdict":"FASTER"')" -eq 3 ]

@@ -109,7 +109,8 @@ static void test_values(void)
     expect("sweep naive metric=occupancy|", 19, "occupancy_pct");
     expect("run qtile_seq MAP=d|", 18, "duplicate");
     CU_ASSERT(has("run naive input=|", "normal"));
-    expect("compare naive,fa2 --fail-on=|", 28, "slower");
+    CU_ASSERT(has("compare naive,fa2 --fail-on=|", "slower") &&
+              has("compare naive,fa2 --fail-on=|", "undecided"));
 }
 
 static void test_options(void)

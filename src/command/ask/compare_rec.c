@@ -340,7 +340,49 @@ static void add_summary(struct str *out, const struct rowset *rows, const struct
                      "changed between the recordings\n");
 }
 
-static enum status answer(const struct rowset *rows, bool fail_slower, struct err *err)
+/* ---- --fail-on ---- */
+
+const char *const fail_on_words[] = {"slower", "slower,undecided", "undecided", NULL};
+
+enum status fail_on_read(struct cmd_call *c, struct fail_on *f, struct err *err)
+{
+    const char *value = call_option(c, "fail-on");
+    *f = (struct fail_on){.slower = false};
+    if (!value)
+        return ST_OK;
+    char *copy = xstrdup(value), *rest = copy;
+    enum status st = ST_OK;
+    for (char *word; st == ST_OK && (word = strsep(&rest, ","));)
+        if (!strcmp(word, "slower"))
+            f->slower = true;
+        else if (!strcmp(word, "undecided"))
+            f->undecided = true;
+        else
+            st = err_set(err, ST_USAGE,
+                         "--fail-on has no value \"%s\"; did you mean \"slower\" or "
+                         "\"slower,undecided\"?",
+                         value);
+    free(copy);
+    return st;
+}
+
+enum status fail_on_undecided(struct session *s, const struct fail_on *f, size_t undecided,
+                              size_t all, struct err *err)
+{
+    if (!undecided)
+        return ST_OK;
+    if (f->undecided)
+        return err_set(err, ST_FAIL, "%zu of %zu verdicts are undecided", undecided, all);
+    if (f->slower)
+        session_note(s,
+                     "%zu of %zu verdicts are undecided, and let through; "
+                     "--fail-on=slower,undecided would end with status 3",
+                     undecided, all);
+    return ST_OK;
+}
+
+static enum status answer(struct session *s, const struct rowset *rows, const struct fail_on *f,
+                          struct err *err)
 {
     const int broken = count_of(rows, "reason", now_fails);
     const int slower = count_of(rows, "verdict", "SLOWER");
@@ -351,10 +393,14 @@ static enum status answer(const struct rowset *rows, bool fail_slower, struct er
     if (broken)
         return err_set(err, ST_NO, "%d row%s of the new recording fail%s the check", broken,
                        broken == 1 ? "" : "s", broken == 1 ? "s" : "");
-    if (fail_slower && slower)
+    if (f->slower && slower)
         return err_set(err, ST_NO, "%d row%s slower than before", slower,
                        slower == 1 ? " is" : "s are");
-    return ST_OK;
+    static const char *const decided[] = {"FASTER", "SLOWER", "SAME", "control"};
+    size_t left = rows->n - alone;
+    for (size_t i = 0; i < sizeof decided / sizeof *decided; i++)
+        left -= (size_t)count_of(rows, "verdict", decided[i]);
+    return fail_on_undecided(s, f, left, rows->n - alone, err);
 }
 
 static enum status open_both(struct session *s, struct cmd_call *c, const struct recording *rec[2],
@@ -375,13 +421,11 @@ static enum status open_both(struct session *s, struct cmd_call *c, const struct
 enum status compare_recordings(struct session *s, struct cmd_call *c, struct err *err)
 {
     const struct recording *rec[2];
-    const char *fail_on = call_option(c, "fail-on");
     const bool text = call_format(c) == FORMAT_TEXT;
-    enum status st = ST_OK;
-    if (fail_on && strcmp(fail_on, "slower"))
-        return err_set(err, ST_USAGE, "--fail-on has no value \"%s\"; did you mean \"slower\"?",
-                       fail_on);
-    st = call_finish(s, c, err);
+    struct fail_on fail_on;
+    enum status st = fail_on_read(c, &fail_on, err);
+    if (!st)
+        st = call_finish(s, c, err);
     if (!st)
         st = open_both(s, c, rec, err);
     if (st)
@@ -392,7 +436,7 @@ enum status compare_recordings(struct session *s, struct cmd_call *c, struct err
     call_rows(s, c, &rows, &pair_columns);
     if (text)
         add_summary(c->out, &rows, &control);
-    st = answer(&rows, fail_on != NULL, err);
+    st = answer(s, &rows, &fail_on, err);
     rowset_clear(&rows);
     return st;
 }

@@ -101,37 +101,34 @@ static const char no_verdict[] =
     "no verdict on time: nothing was timed; what the kernels do stands side by side, and what a "
     "model makes of it\n";
 
-/* For --fail-on=slower: a gate must not pass for want of figures. */
-static enum status judge_speed(const struct run_rows *rows, struct err *err)
+/* For --fail-on: a gate must not pass for want of figures. */
+static enum status judge_speed(struct session *s, const struct run_rows *rows,
+                               const struct fail_on *f, struct err *err)
 {
+    size_t undecided = 0;
     for (size_t i = 0; i < rows->n; i++) {
         const struct run_row *row = &rows->v[i];
         if (row_is_simulated(row))
-            return err_set(err, ST_NO_GPU,
-                           "%s was simulated, which gives no time; --fail-on=slower needs a GPU",
+            return err_set(err, ST_NO_GPU, "%s was simulated, which gives no time; --fail-on needs a GPU",
                            row->kernel);
         if (!isfinite(row->median_us))
             return err_set(err, ST_FAIL, "%s gave no time, so it is not known to be no slower",
                            row->kernel);
-        if (row->verdict && !strcmp(row->verdict, "SLOWER"))
+        if (f->slower && row->verdict && !strcmp(row->verdict, "SLOWER"))
             return err_set(err, ST_NO, "%s is slower than the base", row->kernel);
+        undecided += !row->verdict || !strcmp(row->verdict, "AMBIGUOUS");
     }
-    return ST_OK;
+    return fail_on_undecided(s, f, undecided, rows->n - (rows->n > 0), err);
 }
 
-static enum status read_fail_on(struct cmd_call *c, bool *slower, struct err *err)
+static bool fails(const struct fail_on *f)
 {
-    const char *value = call_option(c, "fail-on");
-    *slower = value && !strcmp(value, "slower");
-    if (value && !*slower)
-        return err_set(err, ST_USAGE, "--fail-on has no value \"%s\"; did you mean \"slower\"?",
-                       value);
-    return ST_OK;
+    return f->slower || f->undecided;
 }
 
 static enum status compare_prepared(struct session *s, struct cmd_call *c, struct request *r,
                                     const struct measure_how *how, const char *shapes,
-                                    bool fail_slower, struct err *err)
+                                    const struct fail_on *fail_on, struct err *err)
 {
     struct measured m;
     enum status st = run_request(s, c, r, how, shapes, &m, err);
@@ -148,8 +145,8 @@ static enum status compare_prepared(struct session *s, struct cmd_call *c, struc
     if (call_format(c) == FORMAT_TEXT && !timed)
         str_add(c->out, no_verdict);
     st = measured_status(&m, true, err);
-    if (!st && fail_slower)
-        st = judge_speed(&m.rows, err);
+    if (!st && fails(fail_on))
+        st = judge_speed(s, &m.rows, fail_on, err);
     measured_clear(&m);
     return st;
 }
@@ -157,13 +154,13 @@ static enum status compare_prepared(struct session *s, struct cmd_call *c, struc
 enum status compare_request(struct session *s, struct cmd_call *c, struct request *r,
                             const struct measure_how *how, const char *shapes, struct err *err)
 {
-    return compare_prepared(s, c, r, how, shapes, false, err);
+    return compare_prepared(s, c, r, how, shapes, &(struct fail_on){.slower = false}, err);
 }
 
 static enum status exec_compare(struct session *s, struct cmd_call *c, struct err *err)
 {
     struct request r;
-    bool fail_slower;
+    struct fail_on fail_on;
     const char *base = call_key(c, "base"), *shapes = call_key(c, "shapes");
     const struct measure_how how = {.kind = JOB_RUN,
                                     .interleave = true,
@@ -172,7 +169,7 @@ static enum status exec_compare(struct session *s, struct cmd_call *c, struct er
     (void)call_format(c);
     if (names_recordings(s, c))
         return compare_recordings(s, c, err);
-    enum status st = read_fail_on(c, &fail_slower, err);
+    enum status st = fail_on_read(c, &fail_on, err);
     if (!st)
         st = run_prepare(s, c, NULL, &r, err);
     if (st)
@@ -182,19 +179,19 @@ static enum status exec_compare(struct session *s, struct cmd_call *c, struct er
                      strcmp(r.kernels[0]->name, "naive") ? r.kernels[0]->name : "cpu_tiled");
     if (!st)
         st = request_base_first(c, &r, base, err);
-    if (!st && fail_slower && !request_has_times(&r))
-        st = err_set(err, ST_USAGE, "--fail-on=slower needs times, and simulated runs have none");
+    if (!st && fails(&fail_on) && !request_has_times(&r))
+        st = err_set(err, ST_USAGE, "--fail-on needs times, and simulated runs have none");
     if (!st)
-        st = compare_prepared(s, c, &r, &how, shapes, fail_slower, err);
+        st = compare_prepared(s, c, &r, &how, shapes, &fail_on, err);
     request_clear(&r);
     return st;
 }
 
-static const char *const fail_words[] = {"slower", NULL};
 static const struct cmd_key compare_keys[] = {
     {"base", "the kernel the others are measured against; the first by default", NULL},
     {"shapes", "a file with one shape a line", NULL},
-    {"--fail-on", "exit status 1 also when a kernel is slower than the base", fail_words},
+    {"--fail-on", "slower: exit status 1 also when a kernel is; undecided: 3 when that is not known",
+     fail_on_words},
     {"--no-store", "do not keep the results", NULL},
     {0},
 };
@@ -221,6 +218,10 @@ const struct cmd_entry cmd_compare = {
         "and driver are the same in both show that: they are the control, and a changed kernel is\n"
         "FASTER or SLOWER only beyond the most that a control differs by. A row that fails its\n"
         "check now makes it exit with 1.\n"
+        "\n"
+        "For scripts: --fail-on=slower ends with 1 when a kernel is SLOWER. AMBIGUOUS is let through,\n"
+        "with a word on standard error, so that noise fails no build; --fail-on=slower,undecided\n"
+        "ends with 3 then, as where there is no time, so that noise passes none.\n"
         "\n"
         "  compare naive,cpu_tiled S=1k\n"
         "  compare qtile_seq,qtile_seq@BR=32@BC=32 backend=cuda\n"
