@@ -153,14 +153,15 @@ struct roof {
     double held_peak, held_gbs; /* the same as measured of the device itself; unknown: nobody did */
 };
 struct roof_point {
-    char *name, *letter;        /* letter NULL: A, B, C in order */
-    double intensity, tflops;   /* FLOP/byte that it requests, and where it may stand at most */
-    double ideal, ideal_tflops; /* with compulsory bytes */
-    double measured;            /* TFLOP/s at the intensity that it requests */
-    char *origin;               /* of `measured`, as rows say it: "live"; all else is planned */
-    char *text;                 /* "FAIL": why it is not measured; NULL */
-    int dot;                    /* one of the rest: a small dot without a letter */
-    int64_t kernel;             /* points of one kernel have one number, for the cursor */
+    char *name, *letter;            /* letter NULL: A, B, C in order */
+    double intensity, tflops;       /* FLOP/byte that it requests, and where it may stand at most */
+    double ideal, ideal_tflops;     /* with compulsory bytes */
+    double counted, counted_tflops; /* with the bytes that the simulator counted behind a cache */
+    double measured;                /* TFLOP/s at the intensity that it requests */
+    char *origin;                   /* of `measured`, as rows say it: "live"; all else is planned */
+    char *text;                     /* "FAIL": why it is not measured; NULL */
+    int dot;                        /* one of the rest: a small dot without a letter */
+    int64_t kernel;                 /* points of one kernel have one number, for the cursor */
 };
 struct roof_chart {
     char *dtype;

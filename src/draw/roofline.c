@@ -34,6 +34,7 @@ static const struct field point_fields[] = {
     CHART_FIELD(roof_point, name, FIELD_TEXT),      CHART_FIELD(roof_point, letter, FIELD_TEXT),
     CHART_FIELD(roof_point, intensity, FIELD_REAL), CHART_FIELD(roof_point, tflops, FIELD_REAL),
     CHART_FIELD(roof_point, ideal, FIELD_REAL), CHART_FIELD(roof_point, ideal_tflops, FIELD_REAL),
+    CHART_FIELD(roof_point, counted, FIELD_REAL), CHART_FIELD(roof_point, counted_tflops, FIELD_REAL),
     CHART_FIELD(roof_point, measured, FIELD_REAL),  CHART_FIELD(roof_point, origin, FIELD_TEXT),
     CHART_FIELD(roof_point, text, FIELD_TEXT),      CHART_FIELD(roof_point, kernel, FIELD_INT),
     CHART_FIELD(roof_point, dot, FIELD_BOOL),
@@ -375,6 +376,8 @@ static void draw_point(struct canvas *c, const struct axes *a, const struct roof
             canvas_put(c, x, y, role, ascii ? ':' : 0x2506);
         draw_mark(c, a, p->intensity, p->measured, role, '@');
     }
+    if (p->counted > 0)
+        draw_mark(c, a, p->counted, p->counted_tflops, role, '$');
     if (p->ideal > 0) /* in ASCII the roof itself is made of '*' */
         draw_mark(c, a, p->ideal, p->ideal_tflops, role, ascii ? '#' : '*');
     draw_mark(c, a, p->intensity, p->tflops, role, point_letter(p, i));
@@ -585,6 +588,8 @@ static void svg_point(const struct plot *p, int i)
     }
     if (v->ideal > 0 && v->ideal_tflops > 0)
         svg_text(p->out, x_px(p, v->ideal), y_px(p, v->ideal_tflops) + 5, SVG_MIDDLE, "b", "*");
+    if (v->counted > 0 && v->counted_tflops > 0)
+        svg_text(p->out, x_px(p, v->counted), y_px(p, v->counted_tflops) + 5, SVG_MIDDLE, "b", "$");
     svg_mark(p->out, x, roof, i, true);
     svg_hint_end(p->out);
 }
@@ -592,7 +597,7 @@ static void svg_point(const struct plot *p, int i)
 /* Kernels beside the plot, with their letters, what part of their roof they reach, and whence that is known. */
 static void svg_names(const struct plot *p)
 {
-    bool any = false, ideal = false;
+    bool any = false, ideal = false, counted = false;
     int lines = 0;
     for (int i = 0; i < p->f->npoints; i++) {
         const struct roof_point *v = &p->f->points[i];
@@ -602,6 +607,7 @@ static void svg_names(const struct plot *p)
         char share[NUMBER_BUF + 24] = "", b[NUMBER_BUF];
         any = any || v->measured > 0;
         ideal = ideal || (v->ideal > 0 && v->ideal_tflops > 0);
+        counted = counted || (v->counted > 0 && v->counted_tflops > 0);
         if (v->measured > 0)
             snprintf(share, sizeof share, " %s %%%s%s",
                      number_fmt(b, 100 * v->measured / v->tflops, 2),
@@ -611,9 +617,10 @@ static void svg_names(const struct plot *p)
                   point_letter(v, i), v->name, share, v->text ? ": " : "", v->text ? v->text : "");
     }
     svg_textf(p->out, left, top + plot_h + 58, SVG_START, "d s",
-              "hollow: %s, the roof at its intensity%s%s", origin_tag("model"),
+              "hollow: %s, the roof at its intensity%s%s%s", origin_tag("model"),
               any ? "; filled: measured, and the share of the roof" : "; nothing here was measured",
-              ideal ? "; *: with each byte moved once" : "");
+              ideal ? "; *: with each byte moved once" : "",
+              counted ? "; $: with the bytes of DRAM that the simulator counted" : "");
     if (p->f->left_out > 0)
         svg_textf(p->out, p->right, top + plot_h + 58, SVG_START, "d s", "and %lld more",
                   (long long)p->f->left_out);

@@ -29,6 +29,15 @@ is "predicted for a GPU that is not here" says "$out" '^64 +[0-9.]+'
 run sweep fa2 BC=64,32 S=200 H=2 metric=smem_wavefronts backend=cpu
 is "who names a backend means it" says "$out" '^64 +-$'
 
+run -c 'run naive S=256 H=1 backend=sim' -c 'roofline naive S=256 H=1 gpu=H200 --json'
+between() { printf '%s' "$out" | awk -v RS=',' -F: '/"requested_intensity"/ { r = $2 } /"counted_intensity"/ { c = $2 }
+    /"compulsory_intensity"/ { o = $2 } END { exit !(r > 0 && c >= r && c <= 1.01 * o) }'; }
+is "a point of the roofline by counted bytes, between asked for and needed" between
+run -c 'run naive S=256 H=1 backend=sim' -c 'roofline naive S=256 H=1 gpu=H200'
+is "  with its sign" says "$out" '\$: with the bytes of DRAM that the simulator counted'
+run roofline naive S=256 H=1 gpu=H200
+is "  and none where nothing was simulated" silent "$(printf '%s\n' "$out" | grep 'simulator')"
+
 run profile fa2,naive S=72 H=1 heat=global_sectors
 is "two kernels, two sources" [ "$(printf '%s\n' "$out" | grep -c '^Global sectors: ')" -eq 2 ]
 run profile fa2 S=72 H=1 heat=global_sectors --json

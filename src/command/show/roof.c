@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backend/backend.h"
 #include "base/mem.h"
 #include "base/number.h"
 #include "command/ask/ceiling.h"
@@ -33,6 +34,15 @@ static const struct field roof_fields[] = {
           .doc = "measured_tflops over reach_tflops; over 100 where caches help."),
     FIELD(FIELD_TEXT, roof_row, measured_origin, .title = "from",
           .doc = "Where measured_tflops comes from: live, recorded or sim."),
+    FIELD(FIELD_REAL, roof_row, counted_bytes, .title = "counted", .unit = "B",
+          .doc = "Bytes of DRAM that the simulator counted behind a cache, in the last simulated "
+                 "run of this session "
+                 "of this kernel, shape and parameters: between compulsory and requested where the "
+                 "cache helps."),
+    FIELD(FIELD_REAL, roof_row, counted_intensity, .title = "counted F/B", .digits = 3,
+          .unit = "FLOP/B", .doc = "flops over counted_bytes."),
+    FIELD(FIELD_REAL, roof_row, counted_reach_tflops, .title = "by counted", .digits = 3,
+          .unit = "TFLOP/s", .doc = "The roof at counted_intensity."),
     FIELD(FIELD_REAL, roof_row, ceiling_tflops, .digits = 4, .unit = "TFLOP/s",
           .doc = "The peak of the same units as doctor --peak measured it on that device."),
     FIELD(FIELD_REAL, roof_row, ceiling_clock_mhz, .digits = 4, .unit = "MHz",
@@ -72,6 +82,9 @@ static const char *const order[] = {"kernel",
                                     "measured_tflops",
                                     "of_reach_pct",
                                     "measured_origin",
+                                    "counted_bytes",
+                                    "counted_intensity",
+                                    "counted_reach_tflops",
                                     "ceiling_tflops",
                                     "ceiling_clock_mhz",
                                     "ceiling_held",
@@ -122,6 +135,30 @@ static const struct row *find_run(const struct session *s, const struct plan_row
             return run;
     }
     return NULL;
+}
+
+/* The last run of this kernel, shape and parameters by the simulator, whole and as it is; NULL: none. */
+static const struct row *find_counts(const struct session *s, const struct plan_row *plan)
+{
+    for (size_t i = s->rows.results.n; i-- > 0;) {
+        const struct row *run = s->rows.results.rows[i];
+        if (row_is(run, "kernel", plan->kernel) && row_is(run, "shape", plan->shape) &&
+            row_is(run, "params", plan->params) && !row_is(run, "check", "fail") &&
+            row_is(run, "backend", backend_simulator()->name) && row_real(run, "dram_bytes") > 0)
+            return run;
+    }
+    return NULL;
+}
+
+static void set_counted(struct roof_row *row, const struct session *s, const struct device *dev)
+{
+    const struct plan_row *p = &row->plan;
+    const struct row *run = find_counts(s, p);
+    if (!run || !(p->flops > 0) || p->occ.reason)
+        return;
+    row->counted_bytes = row_real(run, "dram_bytes");
+    row->counted_intensity = p->flops / row->counted_bytes;
+    row->counted_reach_tflops = fmin(p->peak_tflops, row->counted_intensity * dev->dram_gbs / 1e3);
 }
 
 /* What the bytes allow: compulsory ones for the roof, requested ones for what this kernel can reach
@@ -225,6 +262,7 @@ static enum status add_kernels(struct session *s, const struct request *r, struc
         if (st)
             break;
         set_roofs(row, dev);
+        set_counted(row, s, dev);
         add_measured(row, s, &q, k, dev);
     }
     request_clear(&q);
@@ -281,6 +319,8 @@ static void take_point(const struct roof_row *row, int phase, int kernel, bool i
         return;
     p->ideal = row->plan.compulsory_intensity;
     p->ideal_tflops = row->roof_tflops;
+    p->counted = row->counted_intensity;
+    p->counted_tflops = row->counted_reach_tflops;
 }
 
 struct chart *roofs_chart(const struct roofs *x, enum dtype t, const bool *show, int cur)

@@ -24,6 +24,7 @@ struct roof_row {
     char *phase;
     double roof_tflops, reach_tflops, measured_tflops, of_reach_pct;
     char *measured_origin;
+    double counted_bytes, counted_intensity, counted_reach_tflops; /* by the simulator */
     /* The second roof, see command/ask/ceiling.h. */
     double ceiling_tflops, ceiling_clock_mhz, ceiling_gbs, ceiling_reach_tflops, of_ceiling_pct;
     char *ceiling_held, *ceiling_time;

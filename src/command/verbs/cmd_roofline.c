@@ -28,6 +28,8 @@ static const struct columns columns = {
         {.field = "bound", .drop = 1},
         {.field = "roof_tflops"},
         {.field = "reach_tflops", .drop = 4},
+        {.field = "counted_intensity", .optional = true, .drop = 3},
+        {.field = "counted_reach_tflops", .optional = true, .drop = 4},
         {.field = "measured_tflops", .optional = true},
         {.field = "of_reach_pct", .optional = true},
         {.field = "measured_origin", .optional = true},
@@ -65,6 +67,14 @@ static void add_heading(struct session *s, struct str *out, const struct device 
     str_free(&second);
 }
 
+static bool any_counted(const struct roof_chart *fig)
+{
+    bool any = false;
+    for (int i = 0; i < fig->npoints; i++)
+        any |= fig->points[i].counted > 0;
+    return any;
+}
+
 /* A kernel stands at the intensity it asks for, below the roof there; '*' is the ideal. */
 static void add_figure(struct session *s, struct cmd_call *c, const struct roofs *x, enum dtype t,
                        const struct roof_chart *fig)
@@ -80,8 +90,9 @@ static void add_figure(struct session *s, struct cmd_call *c, const struct roofs
     if (fig->npoints)
         str_addf(c->out,
                  "letters: with the bytes that the kernel requests; %c: with each byte moved "
-                 "once; @: measured%s\n",
+                 "once;%s @: measured%s\n",
                  s->front.glyphs == GLYPHS_ASCII ? '#' : '*',
+                 any_counted(fig) ? " $: with the bytes of DRAM that the simulator counted;" : "",
                  x->nphases > 1 ? "; small letters: the other phase" : "");
     lines_wrap(c->out, legend, call_width(s, c));
 }

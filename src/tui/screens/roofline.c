@@ -254,6 +254,7 @@ static const struct {
 } heads[] = {
     {"ideal F/B", "compulsory_intensity", 10},
     {"asks F/B", "requested_intensity", 9},
+    {"counted", "counted_intensity", 8},
     {"ridge", "ridge", 7},
     {"bound", "bound", 9},
     {"roof TF/s", "roof_tflops", 10},
@@ -354,6 +355,10 @@ static void add_meaning(const struct roofline *x, int k, struct str *s)
     else
         str_addf(s, "The bytes that %s asks for let it reach the roof here, %s TFLOP/s. ", name,
                  number_fmt(b[0], roof, 3));
+    const double counted = row_real(row, "counted_intensity");
+    if (counted > 0)
+        str_addf(s, "$: behind a cache the simulator counted bytes for %s FLOP/B. ",
+                 number_fmt(b[0], counted, 3));
     if (measured > 1.02 * reach && !x->app->blank)
         str_add(s, "It is faster than these bytes allow: caches serve part of them.");
     else if (!isfinite(measured))
