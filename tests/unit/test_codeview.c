@@ -51,6 +51,30 @@ static void test_plain(void)
     codeview_clear(&v);
 }
 
+static void draw_number(const void *ctx, struct canvas *c, int x, int y, int number)
+{
+    if (number % 2)
+        canvas_textf(c, x, y, 4, ROLE_HEAT, "%s%d", (const char *)ctx, number);
+}
+
+/* A margin of its own is drawn by who gives it, for each line by its number; lines that are gone have none. */
+static void test_margin(void)
+{
+    const struct codeview_margin margin = {4, draw_number, "x"};
+    struct codeview v = {.margin = &margin};
+    struct canvas *c = canvas_new(40, 6, GLYPHS_ASCII);
+    CU_ASSERT(codeview_set(&v, LEX_CUDA, text, strlen(text), older, strlen(older)));
+    codeview_draw(&v, c, (struct rect){0, 0, 40, 6}, false);
+    expect_text(c, "   1   x1  /* one\n"
+                   "   2        * @name two */\n"
+                   "   3>-             float x = 2;\n"
+                   "   3 + x3          float x = 1; // ?\n"
+                   "   4       __syncthreads();\n"
+                   "   5 + x5  last\n");
+    canvas_free(c);
+    codeview_clear(&v);
+}
+
 static void test_diff(void)
 {
     struct codeview v = {0};
@@ -105,6 +129,7 @@ static void test_hostile(void)
 static const struct tap_test tests[] = {
     {"a text: numbers, marks, roles", test_plain},
     {"a diff", test_diff},
+    {"a margin", test_margin},
     {"hostile and empty texts", test_hostile},
 };
 TAP_MAIN("codeview", tests)
