@@ -43,11 +43,19 @@
             228 * KIB, -1                                                                     \
     }
 
-#define SMEM_96  .smem_per_sm = 96 * KIB, .smem_optin = 96 * KIB, .carveouts = SIZES_96
-#define SMEM_64  .smem_per_sm = 64 * KIB, .smem_optin = 64 * KIB, .carveouts = SIZES_64
-#define SMEM_100 .smem_per_sm = 100 * KIB, .smem_optin = 99 * KIB, .carveouts = SIZES_100
-#define SMEM_164 .smem_per_sm = 164 * KIB, .smem_optin = 163 * KIB, .carveouts = SIZES_164
-#define SMEM_228 .smem_per_sm = 228 * KIB, .smem_optin = 227 * KIB, .carveouts = SIZES_228
+#define SMEM_96 \
+    .smem_per_sm = 96 * KIB, .smem_optin = 96 * KIB, .carveouts = SIZES_96, .smem_and_l1 = 128 * KIB
+#define SMEM_64 \
+    .smem_per_sm = 64 * KIB, .smem_optin = 64 * KIB, .carveouts = SIZES_64, .smem_and_l1 = 96 * KIB
+#define SMEM_100                                                              \
+    .smem_per_sm = 100 * KIB, .smem_optin = 99 * KIB, .carveouts = SIZES_100, \
+    .smem_and_l1 = 128 * KIB
+#define SMEM_164                                                               \
+    .smem_per_sm = 164 * KIB, .smem_optin = 163 * KIB, .carveouts = SIZES_164, \
+    .smem_and_l1 = 192 * KIB
+#define SMEM_228                                                               \
+    .smem_per_sm = 228 * KIB, .smem_optin = 227 * KIB, .carveouts = SIZES_228, \
+    .smem_and_l1 = 256 * KIB
 
 static const struct arch_limits arches[] = {
     // clang-format off

@@ -27,6 +27,7 @@ struct arch_limits {
     int smem_per_sm, smem_default, smem_optin; /* per SM; per block without and with opt-in */
     int smem_reserved, smem_unit;              /* taken per block by the system; rounding */
     int carveouts[CARVEOUTS_MAX];              /* possible SMEM sizes of an SM, -1 ends */
+    int smem_and_l1;                           /* bytes of an SM that both are cut from */
     int max_threads_per_block;
     int barriers;           /* named barriers per SM; they limit from CC 9.0 on */
     int smem_bytes_per_clk; /* SMEM bandwidth of an SM */

@@ -326,3 +326,16 @@ json_t *occupancy_to_json(const struct occupancy *o)
 {
     return record_to_json(occupancy_fields, o);
 }
+
+int64_t occupancy_l1_share(const struct arch_limits *arch, const struct occupancy *o, int sms,
+                           int64_t blocks)
+{
+    if (o->blocks_per_sm <= 0 || sms <= 0 || blocks <= 0)
+        return INT_UNKNOWN;
+    const int64_t each = (blocks + sms - 1) / sms,
+                  resident = each < o->blocks_per_sm ? each : o->blocks_per_sm,
+                  smem =
+                      o->smem_per_block_bytes > 0 ? o->smem_per_block_bytes * o->blocks_per_sm : 0,
+                  carveout = carveout_for(arch, smem);
+    return carveout == INT_UNKNOWN ? INT_UNKNOWN : (arch->smem_and_l1 - carveout) / resident;
+}

@@ -49,6 +49,10 @@ struct occupancy {
 void occupancy_compute(const struct arch_limits *arch, int sms, const struct occ_request *req,
                        struct occupancy *out);
 void occupancy_clear(struct occupancy *o);
+/* A block's share of its SM's L1: what the smallest carve-out for all resident blocks leaves, between as many blocks as
+ * are there together, of a grid of `blocks`. INT_UNKNOWN where the occupancy is. */
+int64_t occupancy_l1_share(const struct arch_limits *arch, const struct occupancy *o, int sms,
+                           int64_t blocks);
 /* All unknown, as for a device that is no CUDA device. */
 void occupancy_unknown(struct occupancy *o);
 /* One of the three resources of an SM that blocks share, and how far it goes. All INT_UNKNOWN where the

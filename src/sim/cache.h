@@ -63,7 +63,9 @@ struct cache_counts cache_counts(const struct cache *c);
 /* Blocks of several threads in front of one cache. Each block's accesses are kept until its turn comes,
  * in the order of its number; a block that keeps too much waits for its turn and then goes through.
  * A feed with an L1 of l1_bytes (0: none) lets each block's reads pass an L1 of its own, empty at its start; writes and
- * atomics go around it and take the sector out of it. */
+ * atomics go around it and take the sector out of it. An SM's L1 belongs to all of its blocks; a block here has its share.
+ * So what it finds there hangs on nothing but the block, and counts are equal for any number of threads; that a block
+ * finds what another of its SM has loaded is left out. */
 struct cache_feed;
 struct cache_feed *cache_feed_new(size_t l2_bytes, size_t l1_bytes);
 void cache_feed_free(struct cache_feed *f);
@@ -73,14 +75,16 @@ void cache_feed_limit(struct cache_feed *f, size_t runs);
 
 /* One thread's view of the feed. */
 struct cache_port;
-struct cache_port *cache_port_new(struct cache_feed *f);
+/* `blocks`: of a cluster, which are run together, each with an L1. */
+struct cache_port *cache_port_new(struct cache_feed *f, unsigned blocks);
 void cache_port_free(struct cache_port *p);
 /* Blocks are numbered 0, 1, 2 ... in the order in which they are taken by threads: every number is begun
  * once, and a thread never waits inside a block for a higher number's. */
 void cache_port_begin(struct cache_port *p, uint64_t number);
-/* Returns how many of the sectors hit the L1. `around`: not through the L1 (ld.global.cg, cp.async.cg). */
-unsigned cache_port_access(struct cache_port *p, enum cache_op op, bool around, uint64_t first,
-                           const struct pattern_global *g);
+/* Returns how many of the sectors hit the L1. `rank`: of the block in its cluster. `around`: not through the L1
+ * (ld.global.cg, cp.async.cg). */
+unsigned cache_port_access(struct cache_port *p, unsigned rank, enum cache_op op, bool around,
+                           uint64_t first, const struct pattern_global *g);
 void cache_port_end(struct cache_port *p);
 /* Nobody waits for a turn any more; counts mean nothing from then on. From any thread. */
 void cache_feed_stop(struct cache_feed *f);

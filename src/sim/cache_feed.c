@@ -50,7 +50,8 @@ struct cache_feed {
 
 struct cache_port {
     struct cache_feed *feed;
-    struct cache *l1; /* NULL: none */
+    struct cache **l1; /* of each block of the cluster; NULL: none */
+    unsigned blocks;
     uint64_t number;
     bool mine; /* it is this block's turn */
     bool deaf; /* stopped */
@@ -139,11 +140,14 @@ struct cache_counts cache_feed_counts(const struct cache_feed *f, uint64_t *l1_a
 
 /* ---- Ports. ---- */
 
-struct cache_port *cache_port_new(struct cache_feed *f)
+struct cache_port *cache_port_new(struct cache_feed *f, unsigned blocks)
 {
     struct cache_port *p = xcalloc(1, sizeof *p);
     p->feed = f;
-    p->l1 = f->l1_bytes ? cache_new_plain(f->l1_bytes) : NULL;
+    p->blocks = blocks;
+    p->l1 = f->l1_bytes ? xcalloc(blocks, sizeof *p->l1) : NULL;
+    for (unsigned i = 0; p->l1 && i < blocks; i++)
+        p->l1[i] = cache_new_plain(f->l1_bytes);
     return p;
 }
 
@@ -151,7 +155,9 @@ void cache_port_free(struct cache_port *p)
 {
     if (!p)
         return;
-    cache_free(p->l1);
+    for (unsigned i = 0; p->l1 && i < p->blocks; i++)
+        cache_free(p->l1[i]);
+    free(p->l1);
     free(p->runs.at);
     free(p);
 }
@@ -170,8 +176,8 @@ void cache_port_begin(struct cache_port *p, uint64_t number)
 {
     p->number = number;
     p->runs.n = 0;
-    if (p->l1)
-        cache_clear(p->l1);
+    for (unsigned i = 0; p->l1 && i < p->blocks; i++)
+        cache_clear(p->l1[i]);
     pthread_mutex_lock(&p->feed->lock);
     ask_turn(p, false);
     pthread_mutex_unlock(&p->feed->lock);
@@ -196,26 +202,27 @@ static void send(struct cache_port *p, enum cache_op op, uint64_t sector, uint32
     p->runs.n = 0;
 }
 
-unsigned cache_port_access(struct cache_port *p, enum cache_op op, bool around, uint64_t first,
-                           const struct pattern_global *g)
+unsigned cache_port_access(struct cache_port *p, unsigned rank, enum cache_op op, bool around,
+                           uint64_t first, const struct pattern_global *g)
 {
     unsigned hits = 0;
-    if (p->mine && !p->l1) {
+    struct cache *const l1 = p->l1 ? p->l1[rank] : NULL;
+    if (p->mine && !l1) {
         cache_access(p->feed->l2, op, first, g);
         return 0;
     }
     for (int i = 0; i < g->sectors; i++) {
         const uint64_t sector = first / SECTOR_BYTES + (uint64_t)g->sector[i];
-        if (p->l1 && op == CACHE_READ && !around) {
+        if (l1 && op == CACHE_READ && !around) {
             /* What misses is fetched as a whole: later lanes find the rest of it. */
-            if (cache_sector(p->l1, op, sector, g->bytes[i]))
+            if (cache_sector(l1, op, sector, g->bytes[i]))
                 hits++;
             else
                 send(p, op, sector, WHOLE);
             continue;
         }
-        if (p->l1 && op != CACHE_READ)
-            cache_forget(p->l1, sector);
+        if (l1 && op != CACHE_READ)
+            cache_forget(l1, sector);
         send(p, op, sector, g->bytes[i]);
     }
     return hits;
@@ -268,8 +275,8 @@ void cache_port_end(struct cache_port *p)
 {
     struct cache_feed *f = p->feed;
     pthread_mutex_lock(&f->lock);
-    if (p->l1) {
-        const struct cache_counts c = cache_counts(p->l1);
+    for (unsigned i = 0; p->l1 && i < p->blocks; i++) {
+        const struct cache_counts c = cache_counts(p->l1[i]);
         f->l1_asked += c.asked[CACHE_READ];
         f->l1_hits += c.hits[CACHE_READ];
     }

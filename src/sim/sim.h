@@ -159,6 +159,7 @@ struct sim_options {
     bool hazards;      /* races, missing waits (3 times as slow) */
     bool no_counters;  /* neither wavefronts nor sectors nor cache; executions are counted always */
     uint64_t l2_bytes; /* size of the cache; 0: none, l2 and DRAM counts are then 0 */
+    uint64_t l1_bytes; /* of the L1 that each block's loads pass before it; 0: none */
     const uint64_t *
         blocks; /* which blocks to run, as x + grid_x (y + grid_y z), ascending; clusters whole; NULL: all */
     uint64_t block_count;
@@ -200,7 +201,7 @@ struct sim_options {
     X(l2_hits, "sectors found in the cache")                                                       \
     X(l2_misses, "sectors not found in the cache")                                                 \
     X(dram_read_bytes, "bytes read behind the cache")                                              \
-    X(dram_write_bytes, "bytes written behind the cache")                                          \
+    X(dram_write_bytes, "bytes that left the cache for DRAM")                                      \
     X(tensor_ops, "products on tensor cores as the hardware counts them: mma.sync m16n8")          \
     X(barriers, "bar.sync and its kin, a warp each")                                               \
     X(shuffles, "shfl.sync")                                                                       \

@@ -57,12 +57,13 @@ typedef void (*each_pass)(void *ctx, const struct trial *t, int pass, const stru
 
 static enum status run_trial(const struct trial *t, each_pass what, void *ctx, struct err *err)
 {
-    const struct sim_options o = {.l2_bytes = 50u << 20};
+    struct sim_options o = {.l2_bytes = 50u << 20};
     enum status st = ST_OK;
     struct AttnArgs args;
     struct sim_memory *m = trial_memory(t, &args);
     for (int i = 0; i < t->plan.npasses && st == ST_OK; i++) {
         const struct sim_launch l = trial_launch(t, i, &args);
+        o.l1_bytes = trial_l1(t, i);
         struct sim_result r;
         st = sim_run(t->program[i], m, &l, &o, &r, err);
         if (st == ST_OK)

@@ -118,3 +118,12 @@ struct sim_launch trial_launch(const struct trial *t, int pass, const struct Att
         .params = args,
         .param_bytes = sizeof *args};
 }
+
+uint64_t trial_l1(const struct trial *t, int pass)
+{
+    const struct plan_pass *p = &t->plan.passes[pass];
+    const struct device *d = t->plan.device;
+    const int64_t share =
+        occupancy_l1_share(arch_find(d->cc), &p->occ, d->sms, p->grid[0] * p->grid[1] * p->grid[2]);
+    return share > 0 ? (uint64_t)share : 0;
+}

@@ -31,6 +31,9 @@ struct sim_memory *trial_memory(const struct trial *t, struct AttnArgs *args);
 /* Of launch `pass`; it borrows `args`. */
 struct sim_launch trial_launch(const struct trial *t, int pass, const struct AttnArgs *args);
 
+/* A block's share of the L1 in launch `pass`. */
+uint64_t trial_l1(const struct trial *t, int pass);
+
 double cpu_seconds(void); /* of this process, all threads together */
 
 #endif

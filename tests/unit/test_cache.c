@@ -278,7 +278,7 @@ static uint64_t block_hits(struct cache_port *p, uint64_t number)
             addr[l] = (op == CACHE_WRITE ? 1u << 24 : 0) + row % 3000 * 128 + 4 * l;
         struct pattern_global g;
         pattern_global_cost(addr, row % 5 ? ALL : 0xffff0, 4, &g);
-        hits += cache_port_access(p, op, row % 3 == 0, addr[row % 5 ? 0 : 4], &g);
+        hits += cache_port_access(p, 0, op, row % 3 == 0, addr[row % 5 ? 0 : 4], &g);
     }
     cache_port_end(p);
     return hits;
@@ -287,7 +287,7 @@ static uint64_t block_hits(struct cache_port *p, uint64_t number)
 static void *work(void *arg)
 {
     struct job *j = arg;
-    struct cache_port *p = cache_port_new(j->feed);
+    struct cache_port *p = cache_port_new(j->feed, 1);
     uint64_t hits = 0;
     for (;;) {
         pthread_mutex_lock(&j->lock);
@@ -343,7 +343,7 @@ static void test_threads(void)
 static void test_feed_is_cache(void)
 {
     struct cache_feed *f = cache_feed_new(64 << 10, 0);
-    struct cache_port *p = cache_port_new(f);
+    struct cache_port *p = cache_port_new(f, 1);
     struct cache *c = cache_new(64 << 10);
     for (uint64_t number = 0; number < 5; number++) {
         cache_port_begin(p, number);
@@ -354,7 +354,7 @@ static void test_feed_is_cache(void)
                 addr[l] = 4096 * number + 16 * any(9000);
             pattern_global_cost(addr, ALL, 16, &g);
             const enum cache_op op = (enum cache_op)any(CACHE_COUNT);
-            cache_port_access(p, op, false, addr[0], &g);
+            cache_port_access(p, 0, op, false, addr[0], &g);
             for (int k = 0; k < g.sectors; k++)
                 cache_sector(c, op, addr[0] / 32 + (uint64_t)g.sector[k], g.bytes[k]);
         }
@@ -369,7 +369,7 @@ static void test_feed_is_cache(void)
 /* Block 0 never ends, and block 1 waits for it, until all is stopped. */
 static void *stuck(void *arg)
 {
-    struct cache_port *p = cache_port_new(arg);
+    struct cache_port *p = cache_port_new(arg, 1);
     block_hits(p, 1);
     cache_port_free(p);
     return NULL;
@@ -378,7 +378,7 @@ static void *stuck(void *arg)
 static void test_stop(void)
 {
     struct cache_feed *f = cache_feed_new(64 << 10, 4096);
-    struct cache_port *p = cache_port_new(f);
+    struct cache_port *p = cache_port_new(f, 1);
     cache_feed_limit(f, 10);
     cache_port_begin(p, 0);
     pthread_t t;
@@ -390,7 +390,7 @@ static void test_stop(void)
     cache_feed_free(f);
     /* Blocks that were left behind without a turn are freed with the feed. */
     f = cache_feed_new(64 << 10, 0);
-    p = cache_port_new(f);
+    p = cache_port_new(f, 1);
     block_hits(p, 3);
     block_hits(p, 2);
     CU_ASSERT_EQUAL(cache_feed_counts(f, NULL, NULL).unique, 0);

@@ -277,6 +277,29 @@ static void test_room_of_partitions(void)
     occupancy_clear(&o);
 }
 
+/* A block's part of the 256 KiB of an SM of sm_90, of which the smallest carve-out that holds all resident blocks is shared memory. */
+static void test_l1_share(void)
+{
+    const struct arch_limits *arch = arch_find(90);
+    struct occupancy o;
+    struct occ_request q = request(128, 64, 0);
+    q.smem = 31 * 1024; /* and 1 KiB that the system takes: 7 blocks, 224 KiB of 228 */
+    occupancy_compute(arch, 132, &q, &o);
+    CU_ASSERT_EQUAL(o.blocks_per_sm, 7);
+    CU_ASSERT_EQUAL(occupancy_l1_share(arch, &o, 132, 10000), 28 * 1024 / 7);
+    CU_ASSERT_EQUAL(occupancy_l1_share(arch, &o, 132, 132), 28 * 1024); /* alone on its SM */
+    CU_ASSERT_EQUAL(occupancy_l1_share(arch, &o, 132, 133), 28 * 1024 / 2);
+    occupancy_clear(&o);
+    q = request(1024, 32, 0); /* 2 blocks with the system's 1 KiB each */
+    occupancy_compute(arch, 132, &q, &o);
+    CU_ASSERT_EQUAL(occupancy_l1_share(arch, &o, 132, 1000), 248 * 1024 / 2);
+    occupancy_clear(&o);
+    occupancy_unknown(&o);
+    CU_ASSERT_EQUAL(occupancy_l1_share(arch, &o, 132, 1000), INT_UNKNOWN);
+    for (int i = 0; arch_at(i); i++)
+        CU_ASSERT(arch_at(i)->smem_and_l1 > arch_at(i)->smem_per_sm);
+}
+
 static const struct tap_test tests[] = {
     {"profile of fa on L4", test_golden_fa},
     {"profile of fa_tc_v1 on L4", test_golden_fa_tc},
@@ -290,6 +313,7 @@ static const struct tap_test tests[] = {
     {"what an SM still has agrees with the limits", test_room},
     {"registers are free and no warp's; not known", test_room_of_partitions},
     {"JSON has the documented fields", test_json_fields},
+    {"a block's share of the L1", test_l1_share},
 };
 
 TAP_MAIN("occupancy", tests)

@@ -608,7 +608,7 @@ static void test_counts(void)
     CU_ASSERT_EQUAL(c->global_requests, 5 * 2 * 2);
     CU_ASSERT_EQUAL(c->global_sectors, 5 * 2 * 2 * 4);
     CU_ASSERT_EQUAL(c->dram_read_bytes, 256);
-    CU_ASSERT_EQUAL(c->dram_write_bytes, 256);
+    CU_ASSERT_EQUAL(c->dram_write_bytes, 0); /* they lie in the L2 */
     CU_ASSERT_EQUAL(t.r.pipe[SIM_PIPE_lsu], 5 * 2 * 6);
     for (int k = 1; k < 5; k++)
         CU_ASSERT_EQUAL(t.r.block_class[k], t.r.block_class[0]);
@@ -627,6 +627,31 @@ static void test_counts(void)
     CU_ASSERT(t.r.blocks == 5 && t.r.blocks_run == 2 && t.r.block[1] == 4 &&
               t.r.total.executions == 2 * 2 * 13);
     end(&t);
+}
+
+/* What passes the L1, and what the L2 is asked for behind it: 4 sectors an access of a warp. */
+static void test_l1(void)
+{
+    static const struct {
+        const char *body;
+        uint64_t without, with; /* sectors, of each warp */
+    } cases[] = {
+        {"ld.global.u32 %r3, [%i];\nbar.sync 0;\nld.global.u32 %r4, [%i];\n", 8, 4},
+        {"ld.global.cg.u32 %r3, [%i];\nbar.sync 0;\nld.global.cg.u32 %r4, [%i];\n", 8, 8},
+        {"ld.volatile.global.u32 %r3, [%i];\nld.volatile.global.u32 %r4, [%i];\n", 8, 8},
+        {"ld.global.u32 %r3, [%i];\nst.global.u32 [%i], %r3;\nld.global.u32 %r4, [%i];\n", 12, 12},
+        {"st.global.u32 [%o], %t;\nld.global.u32 %r4, [%o];\n", 8, 8},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (int l1 = 0; l1 < 2; l1++) {
+            struct trial t = run_with(
+                "", cases[i].body, 64, 5,
+                (struct sim_options){.l2_bytes = 1 << 20, .l1_bytes = l1 ? 8192 : 0, .threads = 2});
+            const uint64_t asked = t.r.total.l2_hits + t.r.total.l2_misses;
+            CU_ASSERT(clean(&t));
+            CU_ASSERT_EQUAL(asked, 5 * 2 * (l1 ? cases[i].with : cases[i].without));
+            end(&t);
+        }
 }
 
 /* ---- Clusters ---- */
@@ -805,6 +830,7 @@ static const struct tap_test tests[] = {
     {"variables of a module", test_variables},
     {"refusals", test_refusals},
     {"counts by hand", test_counts},
+    {"loads pass an L1", test_l1},
     {"clusters", test_clusters},
     {"clusters: races and faults", test_cluster_faults},
     {"movmatrix", test_movmatrix},

@@ -168,6 +168,16 @@ static uint64_t instructions_most(const struct pass *x)
     return most < 0x1p50 ? (uint64_t)most : UINT64_C(1) << 50;
 }
 
+/* Of the GPU that was planned for; 0: it is none that is known so well. */
+static uint64_t l1_share(const struct pass *x)
+{
+    const struct device *d = x->run->job->plan->device;
+    const struct arch_limits *arch = d ? arch_find(d->cc) : NULL;
+    const int64_t share =
+        arch ? occupancy_l1_share(arch, &x->plan->occ, d->sms, (int64_t)x->blocks) : 0;
+    return share > 0 ? (uint64_t)share : 0;
+}
+
 static struct sim_options options_of(struct pass *x)
 {
     const struct sim_job *j = x->run->job;
@@ -176,6 +186,7 @@ static struct sim_options options_of(struct pass *x)
                                 .max_instructions = instructions_most(x),
                                 .hazards = j->hazards,
                                 .l2_bytes = l2 > 0 ? (uint64_t)l2 : 0,
+                                .l1_bytes = l1_share(x),
                                 .seconds = j->seconds,
                                 .seed = j->look ? (uint64_t)j->look->seed : 0,
                                 .stop = &x->run->board->stop,

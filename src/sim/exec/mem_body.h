@@ -38,11 +38,12 @@ INLINE struct pattern_extent IN_SET(machine_piece)(const struct pattern_extent *
     return machine && size == piece ? *machine : (struct pattern_extent){.bytes = piece};
 }
 
-INLINE void IN_SET(ask_cache)(struct worker *t, const struct IN_SET(access) * k, uint64_t first,
+INLINE void IN_SET(ask_cache)(const struct warp *w, const struct IN_SET(access) * k, uint64_t first,
                               const struct pattern_global *p)
 {
-    if (t->port)
-        cache_port_access(t->port, k->write ? k->fetches ? CACHE_ATOMIC : CACHE_WRITE : CACHE_READ,
+    if (worker_of(w)->port)
+        cache_port_access(worker_of(w)->port, w->rank,
+                          k->write ? k->fetches ? CACHE_ATOMIC : CACHE_WRITE : CACHE_READ,
                           k->around, first, p);
 }
 
@@ -113,7 +114,7 @@ static void IN_SET(cost_global)(struct warp *w, const struct code *c, const u64 
         const struct pattern_global *p = pattern_global(memo->global, from, m, piece, machine);
         sectors += p->sectors;
         ideal += p->ideal;
-        IN_SET(ask_cache)(t, k, from[__builtin_ctz(m)], p);
+        IN_SET(ask_cache)(w, k, from[__builtin_ctz(m)], p);
     }
     if (t->seeing) {
         uint64_t from[32];
@@ -465,7 +466,7 @@ INLINE bool IN_SET(move_global)(struct warp *w, const struct code *c, const stru
         return false;
     struct worker *t = worker_of(w);
     if (t->port)
-        cache_port_access(t->port, write ? CACHE_WRITE : CACHE_READ, mem->around,
+        cache_port_access(t->port, w->rank, write ? CACHE_WRITE : CACHE_READ, mem->around,
                           addr[__builtin_ctz(m)], &way->cost);
     if (t->hazard)
         IN_SET(watch_move)(w, c, mem, m, write, NULL, (const uint64_t *)addr);

@@ -381,7 +381,7 @@ static void *work(void *arg)
     if (r->hazards)
         t->hazard = hazard_block_new(r->hazards);
     if (r->feed)
-        t->port = cache_port_new(r->feed);
+        t->port = cache_port_new(r->feed, cluster_of(r));
     struct sim_counts *insn = xcalloc(r->result->insns + 1, sizeof *insn);
     uint64_t pipe[SIM_PIPE_COUNT] = {0}, at;
     while (take(r, &at)) {
@@ -569,7 +569,7 @@ static void finish_cache(struct run *r)
         t->l2_misses += c.asked[i] - c.hits[i];
     }
     t->dram_read_bytes = c.dram_read_bytes;
-    t->dram_write_bytes = c.dram_written_bytes + c.dirty_bytes;
+    t->dram_write_bytes = c.dram_written_bytes; /* what is dirty yet stays in the L2, as on a GPU */
 }
 
 static enum status run_threads(struct run *r, int n, struct err *err)
@@ -661,7 +661,7 @@ static enum status prepare(struct run *r, struct err *err)
     if (o->observe)
         st = observer_new(p, r->memory, r->launch, o->observe, &r->observer, err);
     if (o->l2_bytes && !o->no_counters)
-        r->feed = cache_feed_new(o->l2_bytes, 0);
+        r->feed = cache_feed_new(o->l2_bytes, o->l1_bytes);
     return st;
 }
 

@@ -441,6 +441,7 @@ static void order_words(struct lower *l, struct code_memory *m)
         scope = s >= 0 ? s : scope;
     }
     m->cta = scope == 0;
+    m->around = m->is_volatile || m->is_ordered; /* what others write is not in this SM's L1 */
 }
 
 /* .nc and where it is cached. */
