@@ -13,10 +13,11 @@
  *   paths      of the focus: mask, line where it stands and where it meets
  *   barriers   those where somebody has arrived: id, arrived, expected (0: all)
  *   smem       of shared memory: bytes, cell_bytes, buffers (name, offset, bytes), and a character for each cell: '.' nobody
- *              wrote it, '+' some of it, '#' all, 'o' all, but before a barrier that newer bytes of its buffer were
+ *              wrote it, '+' less than half, '#' more, 'o' the same, but before a barrier that newer bytes of its buffer were
  *              written behind; 'c' a copy under way will land there
  *   trail      what warps did last: from, to, steps a column, copies under way in each, and of each warp a letter a column and
  *              the least lanes that ran; see trail_letters in command/debug/pictures.c
+ *   displays   values that are part of every stop: number, name, value; null: not written, or its place is taken
  *   recent     registers of the focus that were written last, the newest first: name, kind, line, step, value
  *   problem    of a hazard or fault that stopped it, as sanitize tells it
  *   mark       of a break or watch that stopped it: number, text, and of a value before and after
@@ -47,7 +48,9 @@
     X(COPIES, "copies")                                                                      \
     X(HAZARDS, "hazards")                                                                    \
     X(BREAKS, "breaks")                                                                      \
-    X(KEPT, "kept")           /* what the way back takes */                                   \
+    X(KEPT, "kept")           /* what the way back takes */                                  \
+    X(DISPLAY, "display")     /* the value `name` is part of every stop from now on */       \
+    X(UNDISPLAY, "undisplay") /* number `count` no more; 0: none */                          \
     X(TRAIL, "trail")         /* from now on the trail has the last `count` steps */
 enum debug_act {
 #define X(id, name) DEBUG_##id,

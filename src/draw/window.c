@@ -38,7 +38,7 @@ static const struct chart_layout window_layout = {sizeof(struct window_chart), w
 static const struct {
     char cell;
     const char *what;
-} states[] = {{'.', "not written"}, {'+', "written in part"}, {'#', "written"},
+} states[] = {{'.', "not written"}, {'+', "less than half written"}, {'#', "written"},
               {'o', "older than the newest of its buffer"}, {'c', "a copy will land"}, {0, NULL}};
 // clang-format on
 
@@ -158,7 +158,7 @@ static int draw_states(struct canvas *c, struct rect r, const struct window_char
         char cell;
         const char *what;
     } words[] = {{'.', ". not written"},
-                 {'+', "+ in part"},
+                 {'+', "+ less than half"},
                  {'o', "small: older than the buffer's newest"},
                  {'c', "~ a copy will land"},
                  {0, NULL}};
@@ -266,9 +266,9 @@ static void window_svg(struct str *out, const struct chart *c, bool alone)
     for (size_t i = 0; i < n; i++)
         svg_cell(out, w, i);
     const double y = svg_legend(out, w, legend);
-    svg_text(
-        out, left, y + 18, SVG_START, "d s",
-        "full: written; small: in part; pale: older than its buffer's newest; framed: this access");
+    svg_text(out, left, y + 18, SVG_START, "d s",
+             "full: written; small: less than half; pale: older than its buffer's newest; framed: "
+             "this access");
     svg_end(out);
 }
 

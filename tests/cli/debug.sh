@@ -51,6 +51,14 @@ is "another pass" says "$out" '^did warp 0, splitkv'
 run -c 'debug fused_cp_async S=64; until 1'
 is "a line without code says which has" says "$err" 'the next that has is [0-9]+'
 
+# ---- values that every stop shows ----
+run -c 'debug fused_cp_async S=128; display ms[5]; display Os[5][0]; until barrier; warp 3; continue; undisplay 1; where'
+is "a value is shown at every stop, unwritten at first" says "$out" '^shows 1  ms\[5\] = -$'
+is "  and as it grew" says "$out" '^shows 1  ms\[5\] = -?[0-9.]+$'
+is "  until it is dropped" [ "$(printf '%s\n' "$out" | tail -4 | grep -c '^shows 1')" -eq 0 ]
+run -c 'debug fused_cp_async S=128; display nobody'
+is "  what is no value is refused" [ "$rc" -eq 2 ]
+
 # ---- pictures ----
 run -c 'debug fused_cp_async S=128; until shared; info map; info access'
 is "shared memory, by buffer" says "$out" '^ +0 \*.*~*' && says "$out" 'Q Qs 8.00 KiB'

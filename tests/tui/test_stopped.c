@@ -22,7 +22,7 @@ static void hold(int w, int h)
 static void test_small(void)
 {
     hold(80, 24);
-    CU_ASSERT(shows("6 Source") && shows("fa2, block 0,0,0, warp 0 of 4, lane 0, step 0"));
+    CU_ASSERT(shows("6 Source") && shows("fa2, step 0, warp 0 of 4, lane 0, block 0,0,0"));
     CU_ASSERT(shows("before the first step"));
     CU_ASSERT(shows("s step")); /* its own keys are live */
     type("a");
@@ -41,12 +41,15 @@ static void test_small(void)
     CU_ASSERT(debugger_warp(debugger_of(session)) == 1);
     type("W)");
     CU_ASSERT(debugger_warp(debugger_of(session)) == 0 && debugger_lane(debugger_of(session)) == 1);
+    type(":display Qs[0][0]\r");
+    type("i");
+    CU_ASSERT(shows("shows 1  Qs[0][0] = "));
     type("c");
     CU_ASSERT(shows("the block has ended"));
     type("R");
     CU_ASSERT(shows("step 0"));
     type("D");
-    CU_ASSERT(!debugger_of(session) && hides("fa2, block") && shows("D debug"));
+    CU_ASSERT(!debugger_of(session) && hides("fa2, step") && shows("D debug"));
     close_app();
 }
 
@@ -75,9 +78,9 @@ static void test_others(void)
     CU_ASSERT(shows("Qs[0][0] = ")); /* an answer, in a popup */
     type("q");                       /* closes the popup */
     type("1");
-    CU_ASSERT(hides("fa2, block"));
+    CU_ASSERT(hides("fa2, step"));
     type("6");
-    CU_ASSERT(shows("fa2, block"));
+    CU_ASSERT(shows("fa2, step"));
     type("z?");
     CU_ASSERT(shows("to-barrier") || shows("to its next barrier") || shows("step"));
     type("q");

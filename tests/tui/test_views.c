@@ -131,11 +131,32 @@ static void test_lesson_veil(void)
     tui_quit(p);
 }
 
+/* A block held still, on a real terminal: one picture below the source on a small one, all on a large one. */
+static void test_stopped(void)
+{
+    struct pty *p = tui_start(80, 24);
+    press(p, "6", "6 Source");
+    press(p, ":debug fa2 S=64 H=2 f32\r", "before the first step");
+    press(p, "a", "reads global from");
+    press(p, "v", "sector");
+    press(p, "v", "Qs 17.0 KiB");
+    press(p, "v", "a column");
+    press(p, "H", "the block has ended");
+    press(p, "p", "What the warps did");
+    pty_resize(p, 200, 50);
+    tui_expect(p, "Who waits, and copies under way", WAIT);
+    tui_expect(p, "registers by the line that wrote them", WAIT);
+    CU_ASSERT(pty_shows(p, "This step") && pty_shows(p, "Shared memory"));
+    press(p, "D", "D debug");
+    tui_quit(p);
+}
+
 static const struct tap_test tests[] = {
     {"Lessons: what was measured can be hidden", test_lesson_veil},
     {"Timeline: the model follows", test_timeline},
     {"Timeline: stamps", test_stamps},
     {"Source: text, marks, words, changes", test_source},
+    {"a block held still", test_stopped},
     {"both at every size, in ASCII", test_sizes},
 };
 

@@ -511,6 +511,38 @@ static enum status delete_mark(struct debugged *d, int64_t number, struct err *e
                          (long long)number);
 }
 
+/* ---- values that are always shown ---- */
+
+static enum status add_display(struct debugged *d, const char *name, struct err *err)
+{
+    struct debug_value v;
+    if (!name)
+        return err_set(err, ST_USAGE, "which value?");
+    if (d->ndisplays == DISPLAYS)
+        return err_set(err, ST_USAGE, "%d values are shown already", DISPLAYS);
+    const enum status st = debug_value(d, name, &v, err);
+    if (st != ST_OK)
+        return st;
+    debug_value_clear(&v);
+    d->display[d->ndisplays++] = (struct debug_display){++d->last_display, xstrdup(name)};
+    return ST_OK;
+}
+
+static enum status drop_displays(struct debugged *d, int64_t number, struct err *err)
+{
+    const size_t before = d->ndisplays;
+    for (size_t i = d->ndisplays; i-- > 0;)
+        if (!number || d->display[i].number == number) {
+            free(d->display[i].name);
+            memmove(&d->display[i], &d->display[i + 1],
+                    (d->ndisplays - i - 1) * sizeof *d->display);
+            d->ndisplays--;
+        }
+    return d->ndisplays < before || !number
+               ? ST_OK
+               : err_set(err, ST_USAGE, "no value number %lld is shown", (long long)number);
+}
+
 /* ---- going on ---- */
 
 static bool told_to_stop(void *ctx)
@@ -661,6 +693,10 @@ static enum status act(struct debugged *d, struct debug_ask *a, json_t **found, 
     case DEBUG_HAZARDS:
         *found = debug_hazards_json(d);
         return ST_OK;
+    case DEBUG_DISPLAY:
+        return add_display(d, a->name, err);
+    case DEBUG_UNDISPLAY:
+        return drop_displays(d, a->count, err);
     case DEBUG_TRAIL:
         d->window = a->count ? a->count : TRAIL_STEPS;
         return ST_OK;
@@ -720,6 +756,7 @@ void sim_debug_serve(void *ctx, struct cage_board *board)
     while (d.nmarks)
         drop_mark(&d, d.nmarks - 1);
     free(d.marks);
+    (void)drop_displays(&d, 0, NULL);
     drop_block(&d);
     omitted_clear(&d.omitted);
     str_free(&ask);

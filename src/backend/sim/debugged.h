@@ -24,6 +24,8 @@ struct debug_mark {
     const char *kind;       /* of that value: "f32"; "": bits */
 };
 
+enum { DISPLAYS = 16 };
+
 struct debugged {
     const struct sim_job *job;
     struct omitted omitted; /* `job` is its, once the first block began */
@@ -40,6 +42,12 @@ struct debugged {
     int last_mark;
     size_t told;    /* bytes of what the kernel printed */
     int64_t window; /* steps that the trail shows */
+    struct debug_display {
+        int number;
+        char *name;
+    } display[DISPLAYS];
+    size_t ndisplays;
+    int last_display;
     struct sim_stop stop;
     bool moved; /* `stop` is of this ask */
 };
@@ -71,6 +79,7 @@ enum { TRAIL_COLUMNS = 120, TRAIL_STEPS = 16 * TRAIL_COLUMNS };
 json_t *debug_smem_json(const struct debugged *d);
 json_t *debug_trail_json(const struct debugged *d);
 json_t *debug_recent_json(const struct debugged *d);
+json_t *debug_displays_json(struct debugged *d);
 /* Lists of `found`. */
 json_t *debug_registers_json(struct debugged *d, const char *prefix);
 json_t *debug_print_json(struct debugged *d, const struct debug_value *v);

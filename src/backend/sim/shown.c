@@ -69,13 +69,13 @@ static struct buffer *buffer_at(struct buffer *list, size_t n, uint64_t addr)
     return NULL;
 }
 
-/* '.' nobody wrote any of it, '+' some, '#' all; 'o' all, before a barrier that the newest bytes of its buffer were written
+/* '.' nobody wrote any of it, '+' less than half, '#' more: rows have padding; 'o' the same, before a barrier that the newest bytes of its buffer were written
  * behind. */
 static char state_of(const struct debugged *d, uint64_t from, uint64_t bytes,
                      const struct buffer *b)
 {
     const uint64_t n = sim_step_shared_written(d->step, from, bytes);
-    if (n < bytes)
+    if (2 * n < bytes)
         return n ? '+' : '.';
     const uint32_t age = b ? age_of(d, from, bytes) : UINT32_MAX;
     return b && age != UINT32_MAX && age > b->newest ? 'o' : '#';
@@ -258,6 +258,30 @@ json_t *debug_recent_json(const struct debugged *d)
         json_object_set_new(
             o, "value",
             debug_number(r.kind, r.bits > 32 ? (uint32_t)r.bits / 8 : 4, &lanes[d->lane]));
+        json_array_append_new(rows, o);
+    }
+    return rows;
+}
+
+/* ---- values that are always shown ---- */
+
+/* As print has it; of a register the lane of the focus, where none is named. */
+json_t *debug_displays_json(struct debugged *d)
+{
+    json_t *rows = json_array();
+    for (size_t i = 0; i < d->ndisplays; i++) {
+        struct debug_value v;
+        json_t *o = json_object(), *found = NULL;
+        json_object_set_new(o, "number", json_integer(d->display[i].number));
+        put_clean(o, "name", d->display[i].name);
+        if (debug_value(d, d->display[i].name, &v, NULL) == ST_OK) {
+            v.all_lanes = false;
+            found = debug_print_json(d, &v);
+            debug_value_clear(&v);
+        }
+        json_t *value = json_object_get(json_array_get(found, 0), "value");
+        json_object_set(o, "value", value ? value : json_null());
+        json_decref(found);
         json_array_append_new(rows, o);
     }
     return rows;

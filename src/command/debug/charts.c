@@ -314,6 +314,9 @@ void debug_picture(const struct debug_line *l, int width, struct str *out)
     case VIEW_FOUND:
         debug_found_text(d, out);
         break;
+    case VIEW_DISPLAYS:
+        debug_displays_text(d, out);
+        break;
     case VIEW_MAP:
         add_chart(l, debug_window_chart(d), width, MAP_ROWS, out);
         break;

@@ -27,7 +27,7 @@ struct stop_row {
     char *access_space, *element;
     double wavefronts, sectors, ideal, value;
     json_t *block, *next, *did, *warps, *paths, *barriers, *problem, *mark, *found, *printed, *smem,
-        *trail, *recent, *flight;
+        *trail, *displays, *recent, *flight;
 };
 // clang-format off
 static const struct field stop_fields[] = {
@@ -64,8 +64,9 @@ static const struct field stop_fields[] = {
     FIELD(FIELD_JSON, stop_row, problem, .doc = "The hazard or fault that stopped it, as sanitize has it."),
     FIELD(FIELD_JSON, stop_row, mark, .doc = "The break or watch that stopped it: number, text, before, after."),
     FIELD(FIELD_JSON, stop_row, found, .doc = "What was asked for: values, registers, hazards, buffers, copies, breaks."),
-    FIELD(FIELD_JSON, stop_row, smem, .doc = "Shared memory: bytes, cell_bytes, buffers, and a character a cell: . not written, + in part, # written, o older than the newest of its buffer, c a copy will land."),
+    FIELD(FIELD_JSON, stop_row, smem, .doc = "Shared memory: bytes, cell_bytes, buffers, and a character a cell: . not written, + less than half, # more, o older than the newest of its buffer, c a copy will land."),
     FIELD(FIELD_JSON, stop_row, trail, .doc = "What warps did in the last steps: from, to, steps a column, copies under way in each, and of each warp a letter a column (M multiplies, C begins a copy, G global, S shared memory, B barrier, X exp2, h shuffle, f arithmetic, i integers, = waits) and the least lanes that ran."),
+    FIELD(FIELD_JSON, stop_row, displays, .doc = "Values that every stop shows: number, name, value."),
     FIELD(FIELD_JSON, stop_row, recent, .doc = "Registers of the warp that were written last, the newest first: name, kind, line, step, value."),
     FIELD(FIELD_JSON, stop_row, flight, .doc = "Copies of cp.async under way, the first 24: warp, mask, bytes, element, groups_behind, line."),
     FIELD(FIELD_JSON, stop_row, printed, .doc = "What the kernel printed."),
@@ -165,6 +166,7 @@ static void fill_parts(struct stop_row *row, const struct debugger *d)
     row->printed = part(stop, "text");
     row->smem = part(stop, "smem");
     row->trail = part(stop, "trail");
+    row->displays = part(stop, "displays");
     row->recent = part(stop, "recent");
     row->flight = part(stop, "flight");
 }
@@ -319,9 +321,10 @@ static bool is_word(const char *word)
 }
 
 static const char *const first_words[] = {
-    "step",  "next",   "stepi",   "continue", "until", "finish", "back",   "goto", "break",
-    "watch", "rwatch", "awatch",  "info",     "trail", "print",  "x",      "warp", "lane",
-    "block", "order",  "restart", "where",    "list",  "kill",   "delete", NULL};
+    "step",      "next",    "stepi", "continue", "until",  "finish", "back",
+    "goto",      "break",   "watch", "rwatch",   "awatch", "info",   "display",
+    "undisplay", "trail",   "print", "x",        "warp",   "lane",   "block",
+    "order",     "restart", "where", "list",     "kill",   "delete", NULL};
 
 static const struct cmd_key debug_keys[] = {
     {"block", "the block of the grid that is held: block=2,0", NULL},
@@ -352,6 +355,10 @@ const struct cmd_entry cmd_debug = {
         "print %f12, print %f12[5], print Ks[5][12], print O[0][1][2][3], x/8f Ks[5][0]\n"
         "info registers|warps|barriers|shared|hazards|copies|breaks|paths|memory, where, list "
         "[LINE]\n"
+        "display VALUE, undisplay [N]    what every stop shows: m, l and O as they grow, where a "
+        "kernel has\n"
+        "                                them in shared memory: debug fused_cp_async; display "
+        "ms[5]\n"
         "info map, info access, trail [N]   pictures: shared memory, lanes of the last access, "
         "what\n"
         "warps did in the last N steps; export figure=window|lanes|trail\n"

@@ -292,13 +292,13 @@ void debug_did_text(const struct debugger *d, struct str *out)
     debug_lanes(mask, lanes);
     if (mask != UINT32_MAX && json_is_integer(json_object_get(did, "mask")))
         str_addf(out, "  lanes %s %d of 32\n", lanes, __builtin_popcount(mask));
-    json_array_foreach(json_object_get(did, "registers"), i, v)
-    {
-        add_register(d, v, out);
-    }
     json_array_foreach(json_object_get(did, "accesses"), i, v)
     {
         add_access(v, out);
+    }
+    json_array_foreach(json_object_get(did, "registers"), i, v)
+    {
+        add_register(d, v, out);
     }
     free(place);
 }
@@ -460,6 +460,38 @@ char *debug_line_text(const struct debugger *d, const json_t *place)
     return out;
 }
 
+void debug_displays_text(const struct debugger *d, struct str *out)
+{
+    const json_t *o;
+    size_t i;
+    json_array_foreach(json_object_get(debugger_stop(d), "displays"), i, o)
+    {
+        char *name = text_of(o, "name"), *value = debug_value_text(json_object_get(o, "value"));
+        str_addf(out, "shows %lld  %s = %s\n", (long long)json_int_of(o, "number"), name, value);
+        free(name);
+        free(value);
+    }
+}
+
+void debug_title_text(const struct debugger *d, struct str *out)
+{
+    const json_t *stop = debugger_stop(d);
+    const int64_t hazards = json_int_of(stop, "hazards"), faults = json_int_of(stop, "faults");
+    str_addf(out, "%s, step %lld, warp %d of %zu, lane %d", debugger_kernel(d)->name,
+             (long long)json_int_of(stop, "step"), debugger_warp(d),
+             json_array_size(json_object_get(stop, "warps")), debugger_lane(d));
+    if (hazards > 0)
+        str_addf(out, ", %lld hazard%s", (long long)hazards, hazards == 1 ? "" : "s");
+    if (faults > 0)
+        str_addf(out, ", %lld fault%s", (long long)faults, faults == 1 ? "" : "s");
+    str_add(out, ", ");
+    add_block(stop, out);
+    char *without = text_of(stop, "without");
+    if (*without)
+        str_addf(out, ", without %s", without);
+    free(without);
+}
+
 /* Compilers keep no names of variables: the line that wrote a register says what it is of. */
 void debug_recent_text(const struct debugger *d, int most, struct str *out)
 {
@@ -582,6 +614,7 @@ void debug_stop_text(const struct debugger *d, struct str *out)
     debug_source_text(d, 0, 3, 2, out);
     debug_did_text(d, out);
     debug_next_text(d, out);
+    debug_displays_text(d, out);
     add_printed(d, out);
     free(why);
 }

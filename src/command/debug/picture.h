@@ -36,6 +36,10 @@ int64_t debug_without(const struct debugger *d);
  * with -. */
 void debug_source_text(const struct debugger *d, int64_t line, int before, int behind,
                        struct str *out);
+/* Values that every stop shows: lines. */
+void debug_displays_text(const struct debugger *d, struct str *out);
+/* A head for narrow screens: what changes first comes first. */
+void debug_title_text(const struct debugger *d, struct str *out);
 /* Registers that were written last, with the line that did it: `most` lines. */
 void debug_recent_text(const struct debugger *d, int most, struct str *out);
 /* Copies under way. */

@@ -409,6 +409,27 @@ static enum status do_x(struct debug_line *l, struct err *err)
     return show_value(l, DEBUG_MEMORY, err);
 }
 
+static enum status do_display(struct debug_line *l, struct err *err)
+{
+    struct debug_ask a = asking(DEBUG_DISPLAY);
+    l->view = VIEW_DISPLAYS;
+    a.name = l->nargs ? xstrdup(l->rest) : NULL;
+    const enum status st = l->nargs ? debugger_ask(l->debugger, &a, err)
+                                    : bad(l, "a value: %f12[5], ms[5], Os[5][0]", err);
+    debug_clear(&a);
+    return st;
+}
+
+static enum status do_undisplay(struct debug_line *l, struct err *err)
+{
+    struct debug_ask a = asking(DEBUG_UNDISPLAY);
+    if (l->nargs && !read_count(l->args[0], 1, INT32_MAX, &a.count))
+        return bad(l, "the number of a value that is shown, or nothing for all", err);
+    l->view = VIEW_DISPLAYS;
+    const enum status st = too_many(l, 1, err);
+    return st != ST_OK ? st : debugger_ask(l->debugger, &a, err);
+}
+
 static enum status look_at(struct debug_line *l, int64_t warp, int64_t lane, struct err *err)
 {
     struct debug_ask a = asking(DEBUG_LOOK);
@@ -518,6 +539,8 @@ const struct debug_word debug_words[] = {
     {"awatch", NULL, "ELEMENT [N]", "stop when it is read or written", NULL, do_awatch},
     {"delete", "d", "[N]", "break or watch N, or all", NULL, do_delete},
     {"info", "i", "registers|warps|barriers|shared|hazards|copies|breaks|paths|memory|map|access", "what there is; map and access are pictures", info_words, do_info},
+    {"display", NULL, "VALUE", "a value that every stop shows from now on: ms[5], %f12[5]", NULL, do_display},
+    {"undisplay", NULL, "[N]", "value N no more, or none", NULL, do_undisplay},
     {"trail", NULL, "[N]", "what the warps did in the last N steps, as a picture", NULL, do_trail},
     {"print", "p", "VALUE", "a register (%f12, %f12[5]) or an element (Ks[5][12])", NULL, do_print},
     {"x", NULL, "ELEMENT", "memory: x/8f Ks[5][0]", NULL, do_x},

@@ -14,6 +14,7 @@ enum debug_view {
     VIEW_WARPS,
     VIEW_PATHS,
     VIEW_BARRIERS,
+    VIEW_DISPLAYS,
     VIEW_MAP,    /* shared memory */
     VIEW_ACCESS, /* lanes of the last access */
     VIEW_TRAIL,  /* what warps did */

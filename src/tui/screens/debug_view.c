@@ -29,7 +29,8 @@ static enum role role_of(const char *line, size_t len)
     } roles[] = {{"did ", ROLE_TITLE},     {"next ", ROLE_TITLE},   {"waits ", ROLE_WARN},
                  {"asks ", ROLE_WARN},     {"hazard:", ROLE_BAD},   {"fault:", ROLE_BAD},
                  {"  = ", ROLE_ACCENT},    {"> warp", ROLE_ACCENT}, {"the kernel", ROLE_KEY},
-                 {"the block", ROLE_GOOD}, {"warp ", ROLE_KEY},     {"barrier", ROLE_WARN}};
+                 {"the block", ROLE_GOOD}, {"warp ", ROLE_KEY},     {"barrier", ROLE_WARN},
+                 {"shows ", ROLE_ACCENT}};
     for (size_t i = 0; i < sizeof roles / sizeof *roles; i++) {
         const size_t n = strlen(roles[i].begins);
         if (len >= n && !strncmp(line, roles[i].begins, n))
@@ -96,6 +97,7 @@ static void add_why(const struct debugger *d, struct str *out)
 static void add_step(const struct debugger *d, struct str *out)
 {
     add_why(d, out);
+    debug_displays_text(d, out);
     debug_did_text(d, out);
     debug_next_text(d, out);
 }
@@ -119,7 +121,7 @@ static void draw_source(const struct debugger *d, struct codeview *code, struct 
                         struct rect r, bool marks, bool bare)
 {
     struct str title = {0};
-    debug_head_text(d, &title);
+    debug_title_text(d, &title);
     const struct rect in = pane_frame(c, r, str_text(&title), false, bare);
     str_free(&title);
     codeview_draw(code, c, in, marks);
@@ -179,6 +181,18 @@ int debug_view_pictures(void)
 const char *debug_view_picture(int i)
 {
     return pictures[i].title;
+}
+
+/* What stopped it is said above every picture; the rest of the rectangle. */
+static struct rect draw_why(const struct debugger *d, struct canvas *c, struct rect r)
+{
+    enum { MOST = 4 };
+    struct str why = {0};
+    add_why(d, &why);
+    const struct rect top = {r.x, r.y, r.w, r.h < MOST ? r.h : MOST};
+    const int used = draw_lines(c, top, str_text(&why));
+    str_free(&why);
+    return (struct rect){r.x, r.y + used, r.w, r.h - used};
 }
 
 static void draw_picture(const struct debugger *d, int i, struct canvas *c, struct rect r)
@@ -269,5 +283,5 @@ void debug_view_draw(const struct debugger *d, struct codeview *code, struct can
     str_addf(&text, "%s  (v: the next picture)", pictures[picture].title);
     const struct rect in = pane_frame(c, at, str_text(&text), false, bare);
     str_free(&text);
-    draw_picture(d, picture, c, in);
+    draw_picture(d, picture, c, picture == PIC_STEP ? in : draw_why(d, c, in));
 }
