@@ -543,6 +543,30 @@ static enum status drop_displays(struct debugged *d, int64_t number, struct err 
                : err_set(err, ST_USAGE, "no value number %lld is shown", (long long)number);
 }
 
+/* As print has it; of a register the lane of the focus, where none is named. */
+static json_t *displays_json(struct debugged *d)
+{
+    json_t *rows = json_array();
+    for (size_t i = 0; i < d->ndisplays; i++) {
+        struct debug_value v;
+        json_t *o = json_object(), *found = NULL;
+        json_object_set_new(o, "number", json_integer(d->display[i].number));
+        char *clean = sanitize_line(d->display[i].name);
+        json_object_set_new(o, "name", json_string(clean));
+        free(clean);
+        if (debug_value(d, d->display[i].name, &v, NULL) == ST_OK) {
+            v.all_lanes = false;
+            found = debug_print_json(d, &v);
+            debug_value_clear(&v);
+        }
+        json_t *value = json_object_get(json_array_get(found, 0), "value");
+        json_object_set(o, "value", value ? value : json_null());
+        json_decref(found);
+        json_array_append_new(rows, o);
+    }
+    return rows;
+}
+
 /* ---- going on ---- */
 
 static bool told_to_stop(void *ctx)
@@ -730,6 +754,8 @@ static void answer(struct debugged *d, const struct str *text, struct str *out)
     if (st == ST_OK)
         st = act(d, &a, &found, &err);
     json_t *o = d->step ? debug_stop_json(d) : json_object();
+    if (d->step)
+        json_object_set_new(o, "displays", displays_json(d));
     json_object_set_new(o, "status", json_integer((int)st));
     json_object_set_new(o, "error", st == ST_OK ? json_null() : json_string(err.text));
     json_object_set_new(o, "found", found ? found : json_null());

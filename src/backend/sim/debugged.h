@@ -79,7 +79,6 @@ enum { TRAIL_COLUMNS = 120, TRAIL_STEPS = 16 * TRAIL_COLUMNS };
 json_t *debug_smem_json(const struct debugged *d);
 json_t *debug_trail_json(const struct debugged *d);
 json_t *debug_recent_json(const struct debugged *d);
-json_t *debug_displays_json(struct debugged *d);
 /* Lists of `found`. */
 json_t *debug_registers_json(struct debugged *d, const char *prefix);
 json_t *debug_print_json(struct debugged *d, const struct debug_value *v);

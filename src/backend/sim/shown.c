@@ -262,27 +262,3 @@ json_t *debug_recent_json(const struct debugged *d)
     }
     return rows;
 }
-
-/* ---- values that are always shown ---- */
-
-/* As print has it; of a register the lane of the focus, where none is named. */
-json_t *debug_displays_json(struct debugged *d)
-{
-    json_t *rows = json_array();
-    for (size_t i = 0; i < d->ndisplays; i++) {
-        struct debug_value v;
-        json_t *o = json_object(), *found = NULL;
-        json_object_set_new(o, "number", json_integer(d->display[i].number));
-        put_clean(o, "name", d->display[i].name);
-        if (debug_value(d, d->display[i].name, &v, NULL) == ST_OK) {
-            v.all_lanes = false;
-            found = debug_print_json(d, &v);
-            debug_value_clear(&v);
-        }
-        json_t *value = json_object_get(json_array_get(found, 0), "value");
-        json_object_set(o, "value", value ? value : json_null());
-        json_decref(found);
-        json_array_append_new(rows, o);
-    }
-    return rows;
-}

@@ -314,7 +314,6 @@ json_t *debug_stop_json(struct debugged *d)
     json_object_set_new(o, "barriers", barriers_json(d));
     json_object_set_new(o, "smem", debug_smem_json(d));
     json_object_set_new(o, "trail", debug_trail_json(d));
-    json_object_set_new(o, "displays", debug_displays_json(d));
     json_object_set_new(o, "recent", debug_recent_json(d));
     json_object_set_new(o, "flight", debug_flight_json(d, FLIGHT));
     json_object_set_new(o, "problem", problem ? problem_json(d) : json_null());
