@@ -43,12 +43,33 @@ const char *const blind_names[BLINDS] = {
     [BLIND_DIAGONAL_TILE_HIDDEN] = "the tile on the diagonal is not visited",
     [BLIND_FIRST_KEY_TWICE] = "each tile's first key counts twice",
     [BLIND_Q_OF_NEXT_HEAD] = "Q is that of the next head",
+    [BLIND_MASKED_AS_ZERO] = "a masked score is 0, not -inf",
+    [BLIND_V_TRANSPOSED] = "V is read as if it were transposed",
+    [BLIND_SUM_OVER_QUERIES] = "the sum runs over queries, not keys",
+    [BLIND_HALF_OF_SUM] = "every other key is not in the sum",
+    [BLIND_OTHER_LAYOUT] = "O is stored by the other layout's strides",
+    [BLIND_NOT_RESET] = "sums go on from the row above in the tile",
+    [BLIND_LAST_TILE_TWICE] = "the last tile is visited twice",
+    [BLIND_V_HEAD_MODULO] = "V's head is h % Hkv, and K's is right",
+    [BLIND_CORRECTION_BASE] = "the correction alone is a power of 2",
+    [BLIND_MEAN_WITHOUT_KEYS] = "rows without keys are the mean of V",
 };
+
+static bool is_of_groups(enum blind f)
+{
+    return f == BLIND_HEAD_MODULO || f == BLIND_V_HEAD_MODULO;
+}
+
+static bool is_of_empty(enum blind f)
+{
+    return f == BLIND_NAN_WITHOUT_KEYS || f == BLIND_MEAN_WITHOUT_KEYS;
+}
 
 static bool is_masked(enum blind f)
 {
     return f == BLIND_STRICT_CAUSAL || f == BLIND_NO_CAUSAL || f == BLIND_MASKED_IN_SUM ||
-           f == BLIND_NAN_WITHOUT_KEYS || f == BLIND_DIAGONAL_TILE_HIDDEN;
+           f == BLIND_NAN_WITHOUT_KEYS || f == BLIND_DIAGONAL_TILE_HIDDEN ||
+           f == BLIND_MASKED_AS_ZERO || f == BLIND_MEAN_WITHOUT_KEYS;
 }
 
 struct problem blind_problem(enum blind fault)
@@ -57,10 +78,10 @@ struct problem blind_problem(enum blind fault)
     struct problem p = PROBLEM_DEFAULT;
     struct shape *s = &p.shape;
     s->B = rnd_in(fault == BLIND_FIRST_BATCH ? 2 : 1, 3);
-    s->Hkv = rnd_in(fault == BLIND_HEAD_MODULO ? 2 : 1, 3);
-    s->H = s->Hkv * groups[rnd_in(fault == BLIND_HEAD_MODULO, 2)];
+    s->Hkv = rnd_in(is_of_groups(fault) ? 2 : 1, 3);
+    s->H = s->Hkv * groups[rnd_in(is_of_groups(fault), 2)];
     if (s->H == 1 && (fault == BLIND_HEADS_EXCHANGED || fault == BLIND_HEAD_UNWRITTEN ||
-                      fault == BLIND_Q_OF_NEXT_HEAD))
+                      fault == BLIND_Q_OF_NEXT_HEAD || fault == BLIND_OTHER_LAYOUT))
         s->H = s->Hkv = 2;
     s->hkv_given = true;
     s->D = dims[rnd_in(0, fault == BLIND_SCALE_OF_PADDED ? 3 : 4)];
@@ -68,7 +89,7 @@ struct problem blind_problem(enum blind fault)
     s->Sk = 2 * rnd_in(70, 150) + 1;
     s->dtype = (enum dtype)rnd_in(0, fault == BLIND_SUM_IN_HALF ? 1 : 2);
     s->causal = is_masked(fault) || rnd_in(0, 3) == 0;
-    if (fault == BLIND_NAN_WITHOUT_KEYS)
+    if (is_of_empty(fault))
         s->Sq = s->Sk + rnd_in(5, 60);
     else if (s->causal)
         s->Sq = s->Sk - rnd_in(0, 60);
@@ -96,7 +117,9 @@ static const float *kv_row(const struct row_job *j, const float *from, int64_t k
 {
     const struct shape *s = &j->b->p.shape;
     const int64_t batch = j->fault == BLIND_FIRST_BATCH ? 0 : j->batch;
-    const int64_t kv = j->fault == BLIND_HEAD_MODULO ? j->head % s->Hkv : j->head / (s->H / s->Hkv);
+    const bool modulo = j->fault == BLIND_HEAD_MODULO ||
+                        (j->fault == BLIND_V_HEAD_MODULO && from == j->b->v);
+    const int64_t kv = modulo ? j->head % s->Hkv : j->head / (s->H / s->Hkv);
     return from + ((batch * s->Hkv + kv) * s->Sk + key) * s->D;
 }
 
@@ -136,6 +159,15 @@ static bool is_seen(const struct row_job *j, int64_t key)
     return j->fault == BLIND_STRICT_CAUSAL ? key < last : key <= last;
 }
 
+/* Element d of a key's value. */
+static double value_of(const struct row_job *j, const float *values, int64_t key, int64_t d)
+{
+    const int64_t Sk = j->b->p.shape.Sk;
+    if (j->fault == BLIND_V_TRANSPOSED) /* the head's Sk x D as if they were D x Sk */
+        return (double)kv_row(j, values, 0)[d * Sk + key];
+    return (double)kv_row(j, values, key)[d];
+}
+
 static double power_of(const struct row_job *j, double x)
 {
     return j->fault == BLIND_BASE_TWO ? exp2(x) : exp(x);
@@ -150,11 +182,15 @@ static void one_tile(const struct row_job *j, int64_t from, int64_t to, struct o
     for (int64_t k = from; k < to; k++)
         if (is_seen(j, k))
             m = fmax(m, score_of(j, k));
+        else if (j->fault == BLIND_MASKED_AS_ZERO)
+            m = fmax(m, 0);
     if (j->fault == BLIND_TAIL_OF_ZEROS && to == s->Sk && to - from < j->bc)
         m = fmax(m, 0);
     if (m == -INFINITY)
         return;
-    const double factor = t->m == -INFINITY ? 1 : power_of(j, t->m - m);
+    const double factor = t->m == -INFINITY                 ? 1
+                          : j->fault == BLIND_CORRECTION_BASE ? exp2(t->m - m)
+                                                              : power_of(j, t->m - m);
     const double on_o = j->fault == BLIND_LATE_RESCALE ? t->late : factor;
     t->l *= j->fault == BLIND_LATE_SUM ? t->late : factor;
     t->late = factor;
@@ -163,15 +199,15 @@ static void one_tile(const struct row_job *j, int64_t from, int64_t to, struct o
         t->o[d] *= on_o;
     for (int64_t k = from; k < to; k++) {
         const double twice = j->fault == BLIND_FIRST_KEY_TWICE && k == from ? 2 : 1;
-        const double p = twice * power_of(j, score_of(j, k) - m);
-        if (is_seen(j, k) || j->fault == BLIND_MASKED_IN_SUM)
-            t->l += is_seen(j, k) ? p : fmin(p, 1);
-        if (!is_seen(j, k))
+        const bool seen = is_seen(j, k), as_zero = !seen && j->fault == BLIND_MASKED_AS_ZERO;
+        const double p = twice * power_of(j, (as_zero ? 0 : score_of(j, k)) - m);
+        if (seen || as_zero || j->fault == BLIND_MASKED_IN_SUM)
+            t->l += j->fault == BLIND_HALF_OF_SUM && k % 2 ? 0 : seen ? p : fmin(p, 1);
+        if (!seen && !as_zero)
             continue;
         const bool before = j->fault == BLIND_V_TILE_BEFORE && k >= j->bc;
-        const float *v = kv_row(j, values, before ? k - j->bc : k);
         for (int64_t d = 0; d < s->D; d++) {
-            t->o[d] += p * (double)v[d];
+            t->o[d] += p * value_of(j, values, before ? k - j->bc : k, d);
             if (j->fault == BLIND_SUM_IN_HALF)
                 t->o[d] = to_type(s->dtype, t->o[d]);
         }
@@ -193,8 +229,9 @@ static void all_tiles(const struct row_job *j, int64_t from, int64_t to, struct 
         if (j->fault == BLIND_TAIL_LOST && end - k < j->bc && k > 0)
             continue;
         one_tile(j, k, end, t);
+        if (j->fault == BLIND_LAST_TILE_TWICE && end == s->Sk)
+            one_tile(j, k, end, t);
     }
-    (void)s;
 }
 
 /* Two halves, put together as if their maxima were the same. */
@@ -210,14 +247,57 @@ static void two_splits(const struct row_job *j, struct online *t)
         t->o[d] += second.o[d];
 }
 
+/* The row above, as far as the tile of queries goes, was there before and has been left: m, l and o. */
+static void rows_above(const struct row_job *j, struct online *t)
+{
+    const struct shape *s = &j->b->p.shape;
+    struct row_job above = *j;
+    *t = (struct online){.m = -INFINITY, .late = 1};
+    for (above.i = j->i % j->br ? j->i - 1 : j->i; above.i <= j->i; above.i++)
+        for (int64_t k = 0; k < s->Sk; k += j->bc)
+            one_tile(&above, k, k + j->bc < s->Sk ? k + j->bc : s->Sk, t);
+}
+
+/* Each probability is divided by what its key has from all queries of the head. */
+static void over_queries(const struct row_job *j, struct online *t)
+{
+    const struct shape *s = &j->b->p.shape;
+    *t = (struct online){.m = 0, .l = 1};
+    for (int64_t k = 0; k < s->Sk; k++) {
+        struct row_job other = *j;
+        double sum = 0;
+        for (other.i = 0; other.i < s->Sq; other.i++)
+            sum += is_seen(&other, k) ? exp(score_of(&other, k)) : 0;
+        const double p = is_seen(j, k) ? exp(score_of(j, k)) / sum : 0;
+        for (int64_t d = 0; d < s->D; d++)
+            t->o[d] += p * value_of(j, j->b->v, k, d);
+    }
+}
+
+/* With a mask of -1e30 in place of -inf all of its scores are the same. */
+static void mean_of_values(const struct row_job *j, struct online *t)
+{
+    const struct shape *s = &j->b->p.shape;
+    *t = (struct online){.m = -1e30, .l = (double)s->Sk};
+    for (int64_t k = 0; k < s->Sk; k++)
+        for (int64_t d = 0; d < s->D; d++)
+            t->o[d] += value_of(j, j->b->v, k, d);
+}
+
 static void one_row(const struct row_job *j, double *out)
 {
     const struct shape *s = &j->b->p.shape;
     struct online t;
     if (j->fault == BLIND_SPLITS_UNWEIGHTED)
         two_splits(j, &t);
+    else if (j->fault == BLIND_NOT_RESET)
+        rows_above(j, &t);
+    else if (j->fault == BLIND_SUM_OVER_QUERIES)
+        over_queries(j, &t);
     else
         all_tiles(j, 0, s->Sk, &t);
+    if (t.m == -INFINITY && j->fault == BLIND_MEAN_WITHOUT_KEYS)
+        mean_of_values(j, &t);
     for (int64_t d = 0; d < s->D; d++) {
         const int64_t from = j->fault == BLIND_COLUMN_PAIRS      ? d ^ 1
                              : j->fault == BLIND_COLUMNS_ROTATED ? (d + 1) % s->D
@@ -244,7 +324,10 @@ static int64_t place_of(const struct shape *s, enum blind fault, int64_t head)
 void blind_write(struct bench *b, enum blind fault, int br, int bc)
 {
     const struct shape *s = &b->p.shape;
-    const struct strides st = shape_strides(s, s->H, s->Sq);
+    struct shape stored = *s;
+    if (fault == BLIND_OTHER_LAYOUT)
+        stored.layout = (enum layout)(1 - (int)s->layout);
+    const struct strides st = shape_strides(&stored, s->H, s->Sq);
     char *tensor = b->guarded + OUTPUT_GUARD_BYTES;
     double row[256];
     poison(b);

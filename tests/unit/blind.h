@@ -44,6 +44,18 @@ enum blind {
     BLIND_DIAGONAL_TILE_HIDDEN,
     BLIND_FIRST_KEY_TWICE,
     BLIND_Q_OF_NEXT_HEAD,
+    /* Written after causes were added for some of those, and run for the first time when all had been written. */
+    BLIND_NEW,
+    BLIND_MASKED_AS_ZERO = BLIND_NEW,
+    BLIND_V_TRANSPOSED,
+    BLIND_SUM_OVER_QUERIES,
+    BLIND_HALF_OF_SUM,
+    BLIND_OTHER_LAYOUT,
+    BLIND_NOT_RESET,
+    BLIND_LAST_TILE_TWICE,
+    BLIND_V_HEAD_MODULO,
+    BLIND_CORRECTION_BASE,
+    BLIND_MEAN_WITHOUT_KEYS,
     BLINDS
 };
 extern const char *const blind_names[BLINDS];
