@@ -93,6 +93,8 @@ struct problem blind_problem(enum blind fault)
         s->Sq = s->Sk + rnd_in(5, 60);
     else if (s->causal)
         s->Sq = s->Sk - rnd_in(0, 60);
+    if (fault == BLIND_SUM_OVER_QUERIES) /* costs the square of the queries */
+        s->B = s->H = s->Hkv = 1, s->Sq = 2 * rnd_in(8, 20) + 1, s->causal = false;
     if (fault == BLIND_SUM_IN_HALF)
         s->Sk = 1024 + rnd_in(0, 500);
     s->layout = (enum layout)rnd_in(0, 1);
