@@ -120,6 +120,24 @@ bool host_isa_runs(const char *name)
     return false;
 }
 
+const struct host_isa *host_isa_used(void)
+{
+    const char *asked = getenv("ATTNSCOPE_CPU");
+    const struct host_isa *isa;
+    for (int i = 0; asked && (isa = host_isa_at(i)); i++)
+        if (strcmp(isa->name, asked) == 0)
+            return isa;
+    return host_isa_at(0);
+}
+
+char *host_device_name(int threads, const char *isa)
+{
+    char *model = host_cpu_name();
+    char *name = xasprintf("%s, %d thread%s, %s", model, threads, threads == 1 ? "" : "s", isa);
+    free(model);
+    return name;
+}
+
 char *host_system(void)
 {
     struct utsname u;

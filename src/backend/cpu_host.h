@@ -12,6 +12,10 @@
 /* "Intel(R) Xeon(R) Processor"; the architecture where the system gives no name. Caller frees. */
 char *host_cpu_name(void);
 
+/* As rows name it with so many threads and these instructions (a host_isa's title): "Intel(R) Xeon(R) Processor,
+ * 2 threads, AVX-512". Caller frees. */
+char *host_device_name(int threads, const char *isa);
+
 /* CPUs that this process may use (its affinity mask), at least 1; and those that are on. */
 int host_usable_cpus(void);
 int host_cpus(void);
@@ -22,6 +26,8 @@ struct host_isa {
 };
 /* The i-th that this machine can run, best first; NULL after the last. The last of all is plain C. */
 const struct host_isa *host_isa_at(int i);
+/* The one that runs use: the best, or that of ATTNSCOPE_CPU. */
+const struct host_isa *host_isa_used(void);
 /* Can this machine run it? False for a name that is none. */
 bool host_isa_runs(const char *name);
 

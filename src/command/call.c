@@ -58,3 +58,11 @@ const char *call_key(struct cmd_call *c, const char *name)
     use_all(c->pairs, c->npairs, name);
     return p ? p->value : NULL;
 }
+
+const char *call_peek(const struct cmd_call *c, const char *name, const char *usual)
+{
+    for (int i = 0; i < c->npairs; i++)
+        if (!strcmp(c->pairs[i].key, name))
+            return c->pairs[i].value;
+    return usual;
+}

@@ -173,6 +173,8 @@ enum status call_mark_key(struct cmd_call *c, const char *key, enum status st, s
 const char *call_option(struct cmd_call *c, const char *name);
 /* The value of key=, marked used; NULL when absent. */
 const char *call_key(struct cmd_call *c, const char *name);
+/* The same without marking it, for who only wants to know what somebody else reads; `usual` when absent. */
+const char *call_peek(const struct cmd_call *c, const char *name, const char *usual);
 /* ST_USAGE if any pair or option is left unused, naming it and the nearest that would do. */
 enum status call_finish(struct session *s, struct cmd_call *c, struct err *err);
 

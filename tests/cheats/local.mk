@@ -16,6 +16,8 @@ cheat_sources = \
 	%D%/c/input_timed.c \
 	%D%/c/low_precision.c \
 	%D%/c/lse.c \
+	%D%/c/lse_asked.c \
+	%D%/c/lse_unasked.c \
 	%D%/c/one_answer.c \
 	%D%/c/one_seed.c \
 	%D%/c/one_shape.c \

@@ -120,4 +120,34 @@ is "roofline: the shipped H200 has a second roof" says "$out" 'measured 20[0-9-]
 is "  in lines that fit a page" [ -z "$(printf '%s\n' "$out" | sed 3q | awk 'length > 78')" ]
 run roofline fa2_mma S=4k D=128 f16 gpu=L4 --json
 is "roofline: nobody measured an L4" says "$out" '"ceiling_tflops":null'
+
+# ---- the roof of this machine's CPU ----
+here="cpu_tiled B=1 H=2 S=64 D=32 f32 backend=cpu"
+# shellcheck disable=SC2086
+run roofline $here --json
+is "roofline backend=cpu: no peak is guessed" says "$out" '"roof_us":null,"peak_tflops":null.*"ceiling_tflops":null'
+# shellcheck disable=SC2086
+run roofline $here
+is "  and how to get one is said" says "$(printf %s "$out" | tr '\n' ' ')" 'peaks are not measured with these threads: doctor --peak +does that'
+# shellcheck disable=SC2086
+run run $here n=3 time=0.1 --json
+device=$(printf '%s' "$out" | sed -n 's/.*"device":"\([^"]*\)".*/\1/p')
+mkdir -p "$HOME/.local/share/attnscope/ceilings"
+printf '{"device":"%s","backend":"cpu","threads":3,"time":"2026-11-22T10:00:00Z","other_cores":0,"ceilings":[{"name":"fma_gflops","value":900.0,"spread_pct":1},{"name":"fma_gflops_all","value":1000.0,"spread_pct":1},{"name":"dram_gbytes_per_s","value":50.0}]}' \
+    "$device" >"$HOME/.local/share/attnscope/ceilings/cpu.json"
+# shellcheck disable=SC2086
+run -c "run $here n=3 time=0.1 l2=cold; roofline $here --json"
+is "what was measured is the roof, with its origin" says "$out" '"peak_tflops":1\.0.*"ceiling_tflops":1\.0.*"ceiling_gbs":50\.0.*"ceiling_time":"2026-11-22T10:00:00Z","ceiling_threads":3'
+is "  and a run has its share of it" says "$out" '"measured_tflops":[0-9.e-]+,.*"measured_origin":"live".*"of_ceiling_pct":[0-9.e-]+'
+# shellcheck disable=SC2086
+run roofline $here
+is "  it says where and when" says "$(printf %s "$out" | tr '\n' ' ')" 'measured here 2026-11-22: 1 TFLOP/s, 50 GB/s, ridge 20 FLOP/B'
+# shellcheck disable=SC2086
+run -c "set threads=7; roofline $here"
+is "  other threads have another roof" says "$(printf %s "$out" | tr '\n' ' ')" '7 threads, .*not measured with these threads'
+sed -i 's/"other_cores":0/"other_cores":1.5/' "$HOME/.local/share/attnscope/ceilings/cpu.json"
+# shellcheck disable=SC2086
+run roofline $here
+is "  one that was disturbed is called noisy" says "$(printf %s "$out" | tr '\n' ' ')" 'noisy: tries 1 % apart, others used 1.5 cores'
+rm -r "$HOME/.local/share/attnscope/ceilings"
 finish

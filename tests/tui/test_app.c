@@ -237,6 +237,13 @@ static void test_drive(void)
     say("roofline fused_warp_softmax gpu=A100");
     type("/fused_warp_softmax\r");
     CU_ASSERT(shows("fused_warp_softmax under A100-80GB")); /* not cut by the pane above */
+    say("roofline fa2 backend=cpu"); /* the machine's own, which nobody measured here */
+    CU_ASSERT(shows("fa2 under this CPU"));
+    CU_ASSERT(shows("peaks are not measured"));
+    CU_ASSERT(shows("backend=cpu"));
+    say("roofline fa2 gpu=A100");
+    CU_ASSERT(shows("fa2 under A100-80GB"));
+    CU_ASSERT(hides("under this CPU"));
     say("set gpu=H100");
     type("5");
     say("timeline splitkv,naive S=2k");

@@ -66,11 +66,8 @@ static enum status cpu_open(const struct backend_options *o, struct backend **ou
     struct backend *b = xcalloc(1, sizeof *b);
     b->pool = pool_new(o->threads);
     b->simd = simd;
-    char *model = host_cpu_name();
-    const int threads = b->threads = pool_threads(b->pool);
-    b->name =
-        xasprintf("%s, %d thread%s, %s", model, threads, threads == 1 ? "" : "s", simd->title);
-    free(model);
+    b->threads = pool_threads(b->pool);
+    b->name = host_device_name(b->threads, simd->title);
     *out = b;
     return ST_OK;
 }

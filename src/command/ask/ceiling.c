@@ -4,8 +4,11 @@
 #include "command/ask/ceiling.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "backend/cpu_host.h"
+#include "base/mem.h"
 #include "base/number.h"
 
 struct held_roof ceiling_roof(struct session *s, const struct device *gpu, enum dtype dtype,
@@ -45,6 +48,60 @@ void ceiling_roof_text(const struct held_roof *r, struct str *out)
         str_addf(out, "; in place of the shipped %s TFLOP/s", number_fmt(a, r->instead_of, 4));
 }
 
+/* ---- this machine's CPU ---- */
+
+struct host_roof host_roof(struct session *s, int threads)
+{
+    struct host_roof r = {.tflops = REAL_UNKNOWN, .gbs = REAL_UNKNOWN};
+    r.device =
+        host_device_name(threads > 0 ? threads : host_usable_cpus(), host_isa_used()->title);
+    r.peak = ceilings_of(session_ceilings(s), r.device, NULL);
+    if (r.peak) {
+        r.tflops = r.peak->at[PEAK_FMA_ALL].value * 1e-3;
+        r.gbs = r.peak->at[PEAK_DRAM].value;
+    }
+    return r;
+}
+
+void host_roof_clear(struct host_roof *r)
+{
+    free(r->device);
+    *r = (struct host_roof){0};
+}
+
+void ceiling_noise_text(const struct peak *p, struct str *out)
+{
+    const double spread = fmax(p->at[PEAK_FMA].spread_pct, p->at[PEAK_FMA_ALL].spread_pct);
+    const double cores = (double)host_cpus();
+    char a[NUMBER_BUF], b[NUMBER_BUF];
+    if (spread > 10 || p->other_cores > fmax(0.1 * cores, 0.2))
+        str_addf(out,
+                 "noisy: tries %s %% apart, others used %s cores; the true peak may be higher, and "
+                 "shares of it lower",
+                 number_fmt(a, spread, 2), number_fmt(b, p->other_cores, 2));
+}
+
+void host_roof_text(const struct host_roof *r, struct str *out)
+{
+    char a[NUMBER_BUF];
+    if (!(r->tflops > 0) || !(r->gbs > 0)) {
+        str_add(out, "its peaks are not measured with these threads: doctor --peak does that");
+        return;
+    }
+    str_addf(out, "measured here%s%.10s: ", r->peak->time ? " " : "",
+             r->peak->time ? r->peak->time : "");
+    str_addf(out, "%s TFLOP/s", number_fmt(a, r->tflops, 3));
+    str_addf(out, ", %s GB/s", number_fmt(a, r->gbs, 3));
+    str_addf(out, ", ridge %s FLOP/B", number_fmt(a, r->tflops * 1e3 / r->gbs, 3));
+    struct str noise = {0};
+    ceiling_noise_text(r->peak, &noise);
+    if (noise.len)
+        str_addf(out, "; %s", str_text(&noise));
+    str_free(&noise);
+}
+
+/* ---- of rows ---- */
+
 /* Units that products of a type run on; other libraries use tensor cores where the type has them. */
 static const char *unit_of(const struct kernel *k, const struct device *gpu, enum dtype dtype)
 {
@@ -63,7 +120,7 @@ static double share(const struct run_row *row, double tflops, double gbs)
     return 100 * fmax(row->tflops / tflops, bytes); /* either may be NaN */
 }
 
-/* Of a CPU with these threads: its kernels multiply and add in f32, whatever the type. */
+/* Of a CPU with these threads. */
 static void fill_of_cpu(struct session *s, struct run_row *row)
 {
     const struct peak *p = ceilings_of(session_ceilings(s), row->device, NULL);

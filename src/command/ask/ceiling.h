@@ -25,6 +25,20 @@ struct held_roof ceiling_roof(struct session *s, const struct device *gpu, enum 
  * nothing where nothing was measured. */
 void ceiling_roof_text(const struct held_roof *r, struct str *out);
 
+/* The roof of this machine's CPU, which has no data sheet: what doctor --peak measured with the same threads. */
+struct host_roof {
+    char *device;              /* as its runs name it */
+    const struct peak *peak;   /* borrowed as above; NULL: nobody measured it with these threads */
+    double tflops, gbs;        /* multiply-adds in f32, whatever the type, and memory; NaN: not measured */
+};
+/* `threads` 0: all that may be used. Clear it. */
+struct host_roof host_roof(struct session *s, int threads);
+void host_roof_clear(struct host_roof *r);
+/* "noisy: tries 18 % apart, ...": of a CPU that others used meanwhile; nothing where it was quiet. */
+void ceiling_noise_text(const struct peak *p, struct str *out);
+/* "measured here 2026-11-22: 0.211 TFLOP/s, 18.6 GB/s, ridge 11.3 FLOP/B", and its noise; or how to measure it. */
+void host_roof_text(const struct host_roof *r, struct str *out);
+
 /* Fills of_ceiling_pct of a row that kernel k gave on a GPU, or on a CPU that doctor --peak measured with the same
  * threads. */
 void ceiling_fill(struct session *s, const struct kernel *k, const struct shape *shape,

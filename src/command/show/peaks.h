@@ -20,7 +20,7 @@ extern const struct field peak_figure_fields[];
  * with the reason. */
 enum status peaks_measure(struct session *s, const char *backend, struct peak *out,
                           struct err *err);
-/* Keeps those of a GPU for rooflines and rows to come; a restricted session keeps nothing. */
+/* Keeps them for rooflines and rows to come; a restricted session keeps nothing. */
 void peaks_keep(struct session *s, const struct peak *p);
 /* Figure `id` of a device, and what it says appended to `text`; `out` is one that row_new() has made. False:
  * it was not measured. */

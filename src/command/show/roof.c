@@ -10,7 +10,6 @@
 #include "backend/backend.h"
 #include "base/mem.h"
 #include "base/number.h"
-#include "command/ask/ceiling.h"
 #include "command/ask/plan_row.h"
 #include "command/ask/recollect.h"
 #include "command/ask/request.h"
@@ -51,10 +50,13 @@ static const struct field roof_fields[] = {
     FIELD(FIELD_REAL, roof_row, ceiling_gbs, .digits = 4, .unit = "GB/s",
           .doc = "DRAM's bandwidth as measured there."),
     FIELD(FIELD_REAL, roof_row, ceiling_reach_tflops, .title = "ceiling", .digits = 3,
-          .unit = "TFLOP/s", .doc = "The measured roof at requested_intensity."),
+          .unit = "TFLOP/s", .doc = "The measured roof at requested_intensity; of a CPU at compulsory_intensity."),
     FIELD(FIELD_REAL, roof_row, of_ceiling_pct, .title = "of ceiling %", .digits = 3, .unit = "%",
-          .doc = "measured_tflops over that, at the clock of the run where it is known."),
+          .doc = "measured_tflops over that, at the clock of the run where it is known; of a CPU whose "
+                 "caches were hot, over the arithmetic's roof alone."),
     FIELD(FIELD_TEXT, roof_row, ceiling_time, .doc = "When the ceilings were measured, UTC."),
+    FIELD(FIELD_INT, roof_row, ceiling_threads, .unit = "threads",
+          .doc = "Of a CPU: with how many threads."),
     {.name = NULL},
 };
 
@@ -92,6 +94,7 @@ static const char *const order[] = {"kernel",
                                     "ceiling_reach_tflops",
                                     "of_ceiling_pct",
                                     "ceiling_time",
+                                    "ceiling_threads",
                                     NULL};
 const struct row_type roof_row_type = {
     .size = sizeof(struct roof_row),
@@ -212,6 +215,69 @@ static void set_ceiling(struct roof_row *row, struct session *s, const struct de
     row->of_ceiling_pct = 100 * row->measured_tflops / fmin(r.tflops * clocks, bytes);
 }
 
+/* ---- of this machine's CPU ---- */
+
+static struct device host_device(const struct host_roof *r)
+{
+    struct device d = {.name = r->device,
+                       .dram_gbs = r->gbs,
+                       .clock_mhz = REAL_UNKNOWN,
+                       .tf32_tflops = REAL_UNKNOWN,
+                       .memory_bytes = REAL_UNKNOWN,
+                       .l2_bytes = REAL_UNKNOWN,
+                       .tensor_clock_mhz = REAL_UNKNOWN};
+    for (int t = 0; t < DTYPE_COUNT; t++)
+        d.tflops[t] = r->tflops;
+    return d;
+}
+
+static const struct row *find_host_run(const struct session *s, const struct plan_row *plan,
+                                       const char *device)
+{
+    for (size_t i = s->rows.results.n; i-- > 0;) {
+        const struct row *run = s->rows.results.rows[i];
+        if (row_is(run, "kernel", plan->kernel) && row_is(run, "shape", plan->shape) &&
+            row_is(run, "params", plan->params) && row_is(run, "check", "pass") &&
+            row_is(run, "device", device))
+            return run;
+    }
+    return NULL;
+}
+
+/* Memory is a roof where each run had its inputs from there. */
+static void set_host_share(struct roof_row *row, const struct host_roof *h, const struct row *run)
+{
+    const double bytes = row->plan.compulsory_intensity * h->gbs / 1e3;
+    const double roof = row_is(run, "l2", "cold") ? fmin(h->tflops, bytes) : h->tflops;
+    row->of_ceiling_pct = 100 * row->measured_tflops / roof;
+}
+
+static void host_row(struct roof_row *row, struct session *s, const struct request *r, int k,
+                     const struct roofs *x)
+{
+    struct plan p;
+    const struct host_roof *h = &x->host;
+    const enum status st = plan_brief(r->descs[k], &r->problem.shape, &r->params[k],
+                                      &x->host_device, NULL, &p, NULL);
+    if (st == ST_OK || st == ST_NO)
+        plan_row_figures(&row->plan, &p);
+    plan_clear(&p);
+    if (!(h->tflops > 0) || !(h->gbs > 0))
+        return;
+    const struct row *run = find_host_run(s, &row->plan, h->device);
+    row->roof_tflops = row->plan.flops / row->plan.roof_us / 1e6;
+    row->ceiling_tflops = h->tflops;
+    row->ceiling_gbs = h->gbs;
+    row->ceiling_time = xstrdup_if(h->peak->time);
+    row->ceiling_threads = h->peak->threads;
+    row->ceiling_reach_tflops = row->roof_tflops;
+    if (!run)
+        return;
+    row->measured_tflops = row_real(run, "tflops");
+    row->measured_origin = xstrdup_if(row_text(run, "origin"));
+    set_host_share(row, h, run);
+}
+
 /* What nobody measured in this session may have been recorded. */
 static void add_measured(struct roof_row *row, struct session *s, const struct request *r, int k,
                          const struct device *dev)
@@ -253,11 +319,16 @@ static enum status add_kernels(struct session *s, const struct request *r, struc
     if (!r->nkernels) {
         struct roof_row *row = rowset_add(&x->rows);
         device_row(row, dev, phase);
-        set_ceiling(row, s, dev, phase->shape.dtype, REAL_UNKNOWN);
+        if (!x->on_cpu)
+            set_ceiling(row, s, dev, phase->shape.dtype, REAL_UNKNOWN);
     }
     for (int k = 0; k < r->nkernels && !st; k++) {
         struct roof_row *row = rowset_add(&x->rows);
         row->phase = xstrdup(phase->name);
+        if (x->on_cpu && r->descs[k]) {
+            host_row(row, s, &q, k, x);
+            continue;
+        }
         st = plan_row(&q, k, dev, NULL, NULL, &row->plan, err);
         if (st)
             break;
@@ -269,9 +340,20 @@ static enum status add_kernels(struct session *s, const struct request *r, struc
     return st;
 }
 
+static void begin_host(struct session *s, const struct request *r, struct roofs *x)
+{
+    x->host = host_roof(s, (int)r->options.threads);
+    x->host_device = host_device(&x->host);
+    x->devices[0] = &x->host_device;
+    x->ndevices = 1;
+}
+
 static void add_held(struct session *s, struct roofs *x, int d, enum dtype dtype)
 {
     const char *unit;
+    x->held_tflops[d] = x->held_gbs[d] = REAL_UNKNOWN;
+    if (x->on_cpu) /* the only one that it has */
+        return;
     (void)device_peak(x->devices[d], dtype, dtype != DTYPE_F32, &unit);
     const struct held_roof r = ceiling_roof(s, x->devices[d], dtype, unit, REAL_UNKNOWN);
     x->held_tflops[d] = r.tflops;
@@ -287,12 +369,16 @@ enum status roofs_make(struct session *s, const struct request *r,
                           .nphases = nphases,
                           .nkernels = r->nkernels,
                           .rows.type = &roof_row_type};
-    memcpy(out->devices, devices, (size_t)ndevices * sizeof *devices);
+    out->on_cpu = ndevices == 0;
+    if (out->on_cpu)
+        begin_host(s, r, out);
+    else
+        memcpy(out->devices, devices, (size_t)ndevices * sizeof *devices);
     roof_phases(&r->problem.shape, out->phases);
-    for (int d = 0; d < ndevices; d++) {
+    for (int d = 0; d < out->ndevices; d++) {
         add_held(s, out, d, r->problem.shape.dtype);
         for (int p = 0; p < nphases && !st; p++)
-            st = add_kernels(s, r, out, devices[d], &out->phases[p], err);
+            st = add_kernels(s, r, out, out->devices[d], &out->phases[p], err);
     }
     return st;
 }
@@ -300,22 +386,23 @@ enum status roofs_make(struct session *s, const struct request *r,
 void roofs_clear(struct roofs *x)
 {
     rowset_clear(&x->rows);
+    host_roof_clear(&x->host);
     *x = (struct roofs){0};
 }
 
 /* ---- the picture ---- */
 
-static void take_point(const struct roof_row *row, int phase, int kernel, bool ideal,
+static void take_point(const struct roof_row *row, int phase, int kernel, bool ideal, bool on_cpu,
                        struct roof_point *p)
 {
     p->name = xstrdup(row->plan.kernel);
     p->letter = xasprintf("%c", roof_letter(phase, kernel));
     p->kernel = kernel;
-    p->intensity = row->plan.requested_intensity;
-    p->tflops = row->reach_tflops;
+    p->intensity = on_cpu ? row->plan.compulsory_intensity : row->plan.requested_intensity;
+    p->tflops = on_cpu ? row->ceiling_reach_tflops : row->reach_tflops;
     p->measured = row->measured_tflops;
     p->origin = xstrdup_if(row->measured_origin);
-    if (!ideal)
+    if (!ideal || on_cpu)
         return;
     p->ideal = row->plan.compulsory_intensity;
     p->ideal_tflops = row->roof_tflops;
@@ -329,11 +416,9 @@ struct chart *roofs_chart(const struct roofs *x, enum dtype t, const bool *show,
     struct roof_chart *f = c->model;
     roof_size(f, x->ndevices, x->nkernels * x->nphases);
     for (int i = 0; i < x->ndevices; i++) {
-        {
-            roof_take(&f->roofs[i], x->devices[i], t);
-            f->roofs[i].held_peak = x->held_tflops[i];
-            f->roofs[i].held_gbs = x->held_gbs[i];
-        }
+        roof_take(&f->roofs[i], x->devices[i], t);
+        f->roofs[i].held_peak = x->held_tflops[i];
+        f->roofs[i].held_gbs = x->held_gbs[i];
         caption_device(&c->caption, x->devices[i]->name);
     }
     f->dtype = xstrdup(dtype_name(t));
@@ -342,10 +427,11 @@ struct chart *roofs_chart(const struct roofs *x, enum dtype t, const bool *show,
         for (int k = 0; k < x->nkernels; k++) {
             const struct roof_row *row = row_read(roof_row(x, 0, p, k));
             const bool dot = show && !show[k];
-            if (!isfinite(row->reach_tflops) || row->plan.occ.reason || (dot && p > 0))
+            const double most = x->on_cpu ? row->ceiling_reach_tflops : row->reach_tflops;
+            if (!isfinite(most) || row->plan.occ.reason || (dot && p > 0))
                 continue;
             struct roof_point *to = &f->points[f->npoints++];
-            take_point(row, p, k, !dot && (cur < 0 || k == cur), to);
+            take_point(row, p, k, !dot && (cur < 0 || k == cur), x->on_cpu, to);
             to->dot = dot;
         }
     char shape[SHAPE_TEXT];

@@ -4,6 +4,7 @@
 #ifndef ATTNSCOPE_COMMAND_ROOF_H
 #define ATTNSCOPE_COMMAND_ROOF_H
 
+#include "command/ask/ceiling.h"
 #include "command/ask/request.h"
 #include "draw/chart.h"
 #include "plan/row.h"
@@ -28,10 +29,14 @@ struct roof_row {
     /* The second roof, see command/ask/ceiling.h. */
     double ceiling_tflops, ceiling_clock_mhz, ceiling_gbs, ceiling_reach_tflops, of_ceiling_pct;
     char *ceiling_held, *ceiling_time;
+    int64_t ceiling_threads;
 };
 extern const struct row_type roof_row_type;
 
 struct roofs {
+    bool on_cpu;           /* of this machine's CPU alone: devices[0] is host_device */
+    struct host_roof host; /* which is made of this; its runs stand at compulsory_intensity */
+    struct device host_device;
     const struct device *devices[ROOF_DEVICES];
     int ndevices;
     struct roof_phase phases[ROOF_PHASES];
@@ -42,7 +47,8 @@ struct roofs {
     struct rowset rows;         /* by device, phase, kernel; see roof_row() */
 };
 
-/* Computes all rows. `r` is a request for plans. ST_USAGE as plan_row(). Clear it whatever the
+/* Computes all rows. `r` is a request for plans; without devices, for the roof of this machine's CPU, one of the C
+ * kernels. ST_USAGE as plan_row(). Clear it whatever the
  * status. Live results of the session are looked up for each row. */
 enum status roofs_make(struct session *s, const struct request *r,
                        const struct device *const *devices, int ndevices, int nphases,

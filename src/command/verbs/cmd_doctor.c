@@ -25,6 +25,7 @@
 #include "base/number.h"
 #include "base/path.h"
 #include "base/sanitize.h"
+#include "command/ask/ceiling.h"
 #include "command/ask/measure.h"
 #include "command/ask/request.h"
 #include "command/output.h"
@@ -478,15 +479,11 @@ static void add_figures(struct session *s, const struct peak *p, struct rowset *
 /* "noisy: the tries are 31 % apart; others used 1.6 cores", where the peak is that of a busy machine. */
 static void add_peak_noise(struct rowset *rows, const struct peak *peak)
 {
-    char a[NUMBER_BUF], b[NUMBER_BUF];
-    const double spread = fmax(peak->at[PEAK_FMA].spread_pct, peak->at[PEAK_FMA_ALL].spread_pct);
-    const double others = peak->other_cores;
-    const double cores = (double)sysconf(_SC_NPROCESSORS_ONLN);
-    if (spread > 10 || others > fmax(0.1 * cores, 0.2))
-        add(rows, "noise", "live",
-            "noisy: tries %s %% apart, others used %s cores; the true peak may be higher, and "
-            "shares of it lower",
-            number_fmt(a, spread, 2), number_fmt(b, others, 2));
+    struct str text = {0};
+    ceiling_noise_text(peak, &text);
+    if (text.len)
+        add(rows, "noise", "live", "%s", str_text(&text));
+    str_free(&text);
 }
 
 static enum status add_peak_of(struct session *s, struct rowset *rows, const char *backend,
@@ -673,8 +670,9 @@ const struct cmd_entry cmd_doctor = {
         "--peak measures the ceilings of the processor, and cpu_tiled against them, and of the\n"
         "GPU: bandwidth of DRAM, L2 and shared memory, rates of multiply-adds, exponentials and\n"
         "tensor cores (ours and cuBLAS's), and what a launch costs, each at the clock that was\n"
-        "held and with what held it. Those of a GPU are kept: roofline and run show them beside\n"
-        "the data sheet's. set backend= chooses one of the two.\n"
+        "held and with what held it. They are kept: roofline and run show a GPU's beside the data\n"
+        "sheet's, and a CPU's as its roof, for runs with the same threads (set threads= before).\n"
+        "set backend= chooses one of the two.\n"
         "\n"
         "host= asks another machine: whether it can be reached, has the same build and runs a\n"
         "kernel, what its own doctor says, and how what is missing comes there.\n"

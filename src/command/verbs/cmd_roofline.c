@@ -42,6 +42,27 @@ static const struct columns columns = {
 };
 // clang-format on
 
+/* Of this machine's CPU, which has no other roof than the measured one. */
+// clang-format off
+static const struct columns host_columns = {
+    .type = &roof_row_type,
+    .list = (const struct column[]){
+        {.field = "kernel"},
+        {.field = "phase", .varies = true},
+        {.field = "compulsory_intensity"},
+        {.field = "ridge", .drop = 2},
+        {.field = "bound", .drop = 1},
+        {.field = "ceiling_reach_tflops"},
+        {.field = "measured_tflops"},
+        {.field = "of_ceiling_pct"},
+        {.field = "measured_origin", .optional = true},
+        {.field = "roof_us", .drop = 3},
+        {.field = "reason", .optional = true},
+        {0},
+    },
+};
+// clang-format on
+
 /* "  measured ...; at ...": in one line, or its second part below. */
 static void add_indented(struct str *out, const char *text, int width)
 {
@@ -75,19 +96,35 @@ static bool any_counted(const struct roof_chart *fig)
     return any;
 }
 
+static void add_host_heading(struct session *s, struct cmd_call *c, const struct host_roof *r)
+{
+    const size_t from = c->out->len;
+    str_addf(c->out, "%s: ", r->device);
+    host_roof_text(r, c->out);
+    str_addc(c->out, '\n');
+    lines_wrap(c->out, from, call_width(s, c));
+}
+
 /* A kernel stands at the intensity it asks for, below the roof there; '*' is the ideal. */
 static void add_figure(struct session *s, struct cmd_call *c, const struct roofs *x, enum dtype t,
                        const struct roof_chart *fig)
 {
     const int width = s->front.width > 40 && s->front.width < 78 ? s->front.width : 78;
-    for (int d = 0; d < x->ndevices; d++)
+    if (x->on_cpu)
+        add_host_heading(s, c, &x->host);
+    for (int d = 0; d < x->ndevices && !x->on_cpu; d++)
         add_heading(s, c->out, x->devices[d], t);
+    if (x->on_cpu && !(x->host.tflops > 0)) /* no axes, nothing to draw */
+        return;
     struct canvas *canvas = canvas_new(width, 18, s->front.glyphs);
     fig_roofs(canvas, (struct rect){0, 0, width, 18}, fig, &CHART_WHOLE);
     canvas_to_text(canvas, c->out);
     canvas_free(canvas);
     const size_t legend = c->out->len;
-    if (fig->npoints)
+    if (fig->npoints && x->on_cpu)
+        str_add(c->out, "letters: each byte moved once, as what C code asks for is not counted; "
+                        "@: measured\n");
+    else if (fig->npoints)
         str_addf(c->out,
                  "letters: with the bytes that the kernel requests; %c: with each byte moved "
                  "once;%s @: measured%s\n",
@@ -126,17 +163,26 @@ static enum status find_phases(struct cmd_call *c, int *n, struct err *err)
     return call_mark_key(c, "phase", ST_USAGE, err);
 }
 
+/* Is this machine's CPU meant, and kernels in C? Only if the call itself says so: the session's backend is for runs. */
+static bool means_cpu(const struct cmd_call *c)
+{
+    return !strcmp(call_peek(c, "backend", ""), backend_everywhere()->name);
+}
+
 static enum status exec_roofline(struct session *s, struct cmd_call *c, struct err *err)
 {
     struct request r;
     struct roofs x = {0};
     const struct device *devices[ROOF_DEVICES];
-    int ndevices, nphases;
+    int ndevices = 0, nphases;
     const bool text = call_format(c) == FORMAT_TEXT, table = !call_option(c, "no-table");
-    enum status st = request_make(s, c, REQUEST_PLAN, &r, err);
+    const bool cpu = means_cpu(c);
+    const struct columns *shown = cpu ? &host_columns : &columns;
+    enum status st = request_make(s, c, cpu ? REQUEST_C : REQUEST_PLAN, &r, err);
     if (st)
         return st;
-    st = find_devices(s, c, &r, devices, &ndevices, err);
+    if (!cpu)
+        st = find_devices(s, c, &r, devices, &ndevices, err);
     if (!st)
         st = find_phases(c, &nphases, err);
     if (!st)
@@ -148,9 +194,9 @@ static enum status exec_roofline(struct session *s, struct cmd_call *c, struct e
         add_figure(s, c, &x, r.problem.shape.dtype, chart->model);
     charts_add(&c->charts, chart);
     if (!st && r.nkernels && text && !table)
-        call_remember(s, c, &x.rows, &columns);
+        call_remember(s, c, &x.rows, shown);
     else if (!st && (r.nkernels || !text))
-        st = call_rows(s, c, &x.rows, &columns);
+        st = call_rows(s, c, &x.rows, shown);
     roofs_clear(&x);
     request_clear(&r);
     return st;
@@ -174,15 +220,17 @@ const struct cmd_entry cmd_roofline = {
         "once and the output written once, drawn as *. What was measured in this session on the\n"
         "device itself is drawn as @. Where doctor --peak measured that device, its second roof\n"
         "stands below the data sheet's, and of ceiling % is the share of it at the clock of the\n"
-        "run. Several devices show several roofs; kernels stand under\n"
-        "the first. phase=both adds decode (one query) or prefill in small letters. The axes\n"
+        "run. Several devices show several roofs; kernels stand under the first. backend=cpu\n"
+        "shows this machine's CPU and kernels in C: its roof is what doctor --peak measured with\n"
+        "the same threads, and where nobody did, there is none. phase=both adds decode (one query) or prefill in small letters. The axes\n"
         "depend on the devices alone.\n"
         "\n"
         "  roofline naive,qtile_seq,fa2 S=4k gpu=L4\n"
-        "  roofline fa2,splitkv S=4k gpu=L4,H200 phase=both\n",
+        "  roofline fa2,splitkv S=4k gpu=L4,H200 phase=both\n"
+        "  roofline cpu_tiled,naive S=1k backend=cpu\n",
     .arg = ARG_KERNELS,
     .keys = roofline_keys,
     .flags = CMD_SHAPE | CMD_OPTIONS | CMD_PARAMS | CMD_ROWS,
     .exec = exec_roofline,
-    .columns = COLUMNS(&columns),
+    .columns = COLUMNS(&columns, &host_columns),
 };

@@ -244,21 +244,13 @@ static enum status fill_model(struct session *s, struct cmd_call *c, const struc
 
 /* An option's value in this call, else in the session; before the request is made, for which kernels
  * it names depends on it. */
-static const char *option_value(const struct cmd_call *c, const char *name, const char *usual)
-{
-    for (int i = 0; i < c->npairs; i++)
-        if (!strcmp(c->pairs[i].key, name))
-            return c->pairs[i].value;
-    return usual;
-}
-
 static enum status read_origin(const struct session *s, struct cmd_call *c, bool *live,
                                struct err *err)
 {
     const char *word = call_key(c, "origin");
     *live = word ? !strcmp(word, "live")
-                 : timeline_wants_live(option_value(c, "backend", s->settings.options.backend),
-                                       option_value(c, "gpu", s->settings.options.gpu));
+                 : timeline_wants_live(call_peek(c, "backend", s->settings.options.backend),
+                                       call_peek(c, "gpu", s->settings.options.gpu));
     if (!word || *live || !strcmp(word, "model"))
         return ST_OK;
     err_set(err, ST_USAGE, "origin is model or live, not \"%.40s\"", word);

@@ -33,6 +33,7 @@ struct roofline {
     struct subject subject;         /* for plans: every kernel that the list has */
     struct measurement measurement; /* of the kernel at the cursor */
     int zoom;
+    bool on_cpu; /* this machine's CPU in place of the session's GPU */
 
     bool *show; /* by kernel */
     struct roofs roofs;
@@ -42,10 +43,10 @@ struct roofline {
 
 /* ---- devices ---- */
 
-/* CUDA devices first, then those that have only a roof. */
+/* CUDA devices first, then those that have only a roof; last, as a NULL, this machine's CPU. */
 static int roofline_device_count(const struct roofline *x)
 {
-    return devices_count(x->app->session->services.devices);
+    return devices_count(x->app->session->services.devices) + 1;
 }
 
 static const struct device *roofline_device_at(const struct roofline *x, int i)
@@ -55,13 +56,18 @@ static const struct device *roofline_device_at(const struct roofline *x, int i)
         for (int d = 0; d < devices_count(t); d++)
             if ((devices_at(t, d)->cc > 0) == (cuda == 1) && i-- == 0)
                 return devices_at(t, d);
-    return devices_at(t, 0);
+    return NULL;
+}
+
+static const char *device_title(const struct device *d)
+{
+    return d ? d->name : "this CPU";
 }
 
 static bool roofline_has_device(const struct roofline *x, const struct device *d)
 {
     for (int i = 0; i < x->roofs.ndevices; i++)
-        if (x->roofs.devices[i] == d)
+        if (x->roofs.on_cpu ? !d : x->roofs.devices[i] == d)
             return true;
     return false;
 }
@@ -75,7 +81,10 @@ static void roofline_toggle_device(struct roofline *x, const struct device *d)
             x->nmore--;
             return;
         }
-    if (x->roofs.ndevices > 0 && x->roofs.devices[0] == d)
+    if (!d || x->on_cpu)
+        app_message(x->app, ROLE_DIM, "the roof of this CPU stands by itself; enter on %s goes there",
+                    d ? "a GPU" : "it");
+    else if (x->roofs.ndevices > 0 && x->roofs.devices[0] == d)
         app_message(x->app, ROLE_DIM, "%s is the one that all plans are for; gpu= changes it",
                     d->name);
     else if (x->nmore == ROOF_DEVICES - 1)
@@ -93,8 +102,13 @@ static void list_names(const struct roofline *x, struct str *out)
     for (int i = 0; i < m->n; i++)
         str_addf(out, "%s%s", out->len ? "," : "", m->v[i]);
     for (int i = 0; i < registry_count(reg); i++)
-        if (registry_at(reg, i)->cuda && marks_find(m, registry_at(reg, i)->name) < 0)
+        if ((x->on_cpu ? registry_at(reg, i)->cpu : registry_at(reg, i)->cuda) && marks_find(m, registry_at(reg, i)->name) < 0)
             str_addf(out, "%s%s", out->len ? "," : "", registry_at(reg, i)->name);
+}
+
+static unsigned request_flags(const struct roofline *x)
+{
+    return x->on_cpu ? REQUEST_C : REQUEST_PLAN;
 }
 
 static void show_command(struct roofline *x)
@@ -108,14 +122,16 @@ static void show_command(struct roofline *x)
             str_addf(&names, "%s%s", names.len ? "," : "", entry);
         free(entry);
     }
-    if (request_of(x->app->session, str_text(&names), NULL, REQUEST_PLAN, &r, NULL) == ST_OK) {
+    if (request_of(x->app->session, str_text(&names), NULL, request_flags(x), &r, NULL) == ST_OK) {
         free(r.options.gpu); /* stands at the end, with the others */
         r.options.gpu = NULL;
         request_command(&r, "roofline", &x->subject.command);
         request_clear(&r);
     }
-    for (int i = 0; i < x->roofs.ndevices; i++)
+    for (int i = 0; i < x->roofs.ndevices && !x->roofs.on_cpu; i++)
         str_addf(&x->subject.command, "%s%s", i ? "," : " gpu=", x->roofs.devices[i]->name);
+    if (x->roofs.on_cpu && !strstr(str_text(&x->subject.command), " backend=cpu"))
+        str_add(&x->subject.command, " backend=cpu");
     str_add(&x->subject.command, " phase=both");
     str_free(&names);
 }
@@ -125,13 +141,14 @@ static void make_roofs(struct roofline *x)
     struct err err = ERR_INIT;
     const struct device *devices[ROOF_DEVICES];
     int n = 0;
-    devices[n] = session_gpu(x->app->session, NULL, &err);
-    if (!devices[n]) {
-        subject_set_problem(&x->subject, err.text);
-        return;
+    if (!x->on_cpu) {
+        devices[n] = session_gpu(x->app->session, NULL, &err);
+        if (!devices[n++]) {
+            subject_set_problem(&x->subject, err.text);
+            return;
+        }
     }
-    n++;
-    for (int i = 0; i < x->nmore && n < ROOF_DEVICES; i++)
+    for (int i = 0; i < x->nmore && !x->on_cpu && n < ROOF_DEVICES; i++)
         if (x->more[i] != devices[0])
             devices[n++] = x->more[i];
     if (roofs_make(x->app->session, &x->subject.request, devices, n, ROOF_PHASES, &x->roofs, &err))
@@ -156,7 +173,7 @@ static void roofline_refresh(struct roofline *x)
     struct str names = {0};
     roofs_clear(&x->roofs);
     list_names(x, &names);
-    subject_ask(&x->subject, str_text(&names), "roofline", REQUEST_PLAN);
+    subject_ask(&x->subject, str_text(&names), "roofline", request_flags(x));
     x->show = xrealloc(x->show, ((size_t)r->nkernels + 1) * sizeof *x->show);
     for (int i = 0; i < r->nkernels; i++)
         x->show[i] = i < x->app->marks.n;
@@ -178,7 +195,8 @@ static void draw_kernels(struct roofline *x, struct canvas *c, struct rect r)
     for (int i = 0; i < shown; i++) {
         int k = x->kernels.top + i;
         struct rect at = list_row_at(&x->kernels, i);
-        double ai = row_real(roof_row(&x->roofs, 0, 0, k), "requested_intensity");
+        double ai = row_real(roof_row(&x->roofs, 0, 0, k),
+                             x->roofs.on_cpu ? "compulsory_intensity" : "requested_intensity");
         char b[NUMBER_BUF], *name = request_entry(&x->subject.request, k);
         bool cur = k == x->kernels.cur, on = x->show[k] && isfinite(ai);
         canvas_text(c, at.x, at.y, 1, ROLE_ACCENT, cur ? ">" : " ");
@@ -203,12 +221,16 @@ static void draw_devices(struct roofline *x, struct canvas *c, struct rect r)
         struct rect at = list_row_at(&x->devices, i);
         char b[NUMBER_BUF];
         bool cur = d == x->devices.cur, on = roofline_has_device(x, dev),
-             main = x->roofs.ndevices > 0 && x->roofs.devices[0] == dev;
+             main = on && (x->roofs.on_cpu || x->roofs.devices[0] == dev);
+        const double ridge = dev              ? dev->tflops[t] * 1e3 / dev->dram_gbs
+                             : x->roofs.on_cpu ? x->roofs.host.tflops * 1e3 / x->roofs.host.gbs
+                                               : REAL_UNKNOWN;
         canvas_text(c, at.x, at.y, 1, ROLE_ACCENT, cur ? ">" : " ");
         canvas_text(c, at.x + 1, at.y, 1, ROLE_ACCENT, main ? "*" : on ? "+" : " ");
-        canvas_text(c, at.x + 3, at.y, at.w - 11, on ? ROLE_NORMAL : ROLE_DIM, dev->name);
+        canvas_text(c, at.x + 3, at.y, at.w - 11, on ? ROLE_NORMAL : ROLE_DIM,
+                    device_title(dev));
         canvas_textf(c, at.x + at.w - 8, at.y, 7, ROLE_DIM, "%7s",
-                     number_fmt(b, dev->tflops[t] * 1e3 / dev->dram_gbs, 3));
+                     isfinite(ridge) ? number_fmt(b, ridge, 3) : "-");
         if (cur && x->focus == ROOF_DEVICES_PANE)
             canvas_fill(c, at, ROLE_SELECT);
     }
@@ -216,10 +238,25 @@ static void draw_devices(struct roofline *x, struct canvas *c, struct rect r)
 
 /* ---- figure ---- */
 
+/* There is no roof but a measured one. */
+static void draw_no_host(const struct roofline *x, struct canvas *c, struct rect r)
+{
+    struct str s = {0};
+    str_addf(&s, "%s: ", x->roofs.host.device);
+    host_roof_text(&x->roofs.host, &s);
+    str_add(&s, ". Type :doctor --peak; until then there is no roof to draw.");
+    canvas_wrap(c, r, ROLE_NORMAL, str_text(&s));
+    str_free(&s);
+}
+
 static void draw_figure(struct roofline *x, struct canvas *c, struct rect r)
 {
     if (x->subject.problem) {
         canvas_wrap(c, r, ROLE_BAD, x->subject.problem);
+        return;
+    }
+    if (x->roofs.on_cpu && !(x->roofs.host.tflops > 0)) {
+        draw_no_host(x, c, r);
         return;
     }
     bool *at = x->kernels.cur < x->subject.request.nkernels ? &x->show[x->kernels.cur] : NULL;
@@ -247,11 +284,12 @@ static void draw_figure(struct roofline *x, struct canvas *c, struct rect r)
 
 /* ---- the point ---- */
 
-static const struct {
+struct head {
     const char *title;
     const char *field;
     int w;
-} heads[] = {
+};
+static const struct head gpu_heads[] = {
     {"ideal F/B", "compulsory_intensity", 10},
     {"asks F/B", "requested_intensity", 9},
     {"counted", "counted_intensity", 8},
@@ -266,20 +304,41 @@ static const struct {
     {"FLOPs", "flops", 10},
     {"compulsory", "compulsory_bytes", 12},
     {"requested", "requested_bytes", 12},
+    {0},
 };
-enum { HEADS = sizeof heads / sizeof *heads, PHASE_W = 11 };
+static const struct head cpu_heads[] = {
+    {"ideal F/B", "compulsory_intensity", 10},
+    {"ridge", "ridge", 7},
+    {"bound", "bound", 9},
+    {"roof TF/s", "ceiling_reach_tflops", 10},
+    {"at least", "roof_us", 10},
+    {"measured", "measured_tflops", 9},
+    {"of roof", "of_ceiling_pct", 9},
+    {"from", "measured_origin", 10},
+    {"FLOPs", "flops", 10},
+    {"compulsory", "compulsory_bytes", 12},
+    {0},
+};
+enum { PHASE_W = 11 };
 
-static void head_text(const struct row *row, int i, bool blank, char *out, size_t size)
+static const struct head *heads_of(const struct roofline *x)
 {
-    const struct field *f = row_field(row, heads[i].field);
+    return x->roofs.on_cpu ? cpu_heads : gpu_heads;
+}
+
+static void head_text(const struct row *row, const struct head *h, bool blank, char *out,
+                      size_t size)
+{
+    const struct field *f = row_field(row, h->field);
     const char *unit = f && f->unit ? f->unit : "";
-    double v = row_real(row, heads[i].field);
+    double v = row_real(row, h->field);
     char b[NUMBER_BUF];
-    bool live = strcmp(heads[i].field, "measured_tflops") == 0 ||
-                strcmp(heads[i].field, "of_reach_pct") == 0;
-    if (strcmp(heads[i].field, "bound") == 0)
+    bool live = strcmp(h->field, "measured_tflops") == 0 ||
+                strcmp(h->field, "of_reach_pct") == 0 ||
+                strcmp(h->field, "of_ceiling_pct") == 0;
+    if (strcmp(h->field, "bound") == 0)
         snprintf(out, size, "%s", row_known(row, "bound") ? row_text(row, "bound") : "-");
-    else if (strcmp(heads[i].field, "measured_origin") == 0)
+    else if (strcmp(h->field, "measured_origin") == 0)
         snprintf(out, size, "%s",
                  row_known(row, "measured_origin") ? origin_tag(row_text(row, "measured_origin"))
                                                    : "-");
@@ -289,7 +348,7 @@ static void head_text(const struct row *row, int i, bool blank, char *out, size_
         snprintf(out, size, "%s", number_fmt_us(b, v));
     else if (strcmp(unit, "B") == 0)
         snprintf(out, size, "%s", number_fmt_bytes(b, v));
-    else if (strcmp(heads[i].field, "flops") == 0)
+    else if (strcmp(h->field, "flops") == 0)
         snprintf(out, size, "%s", number_fmt_count(b, v));
     else
         snprintf(out, size, "%s%s", number_fmt(b, v, 3),
@@ -302,11 +361,10 @@ static void draw_phase(struct roofline *x, struct canvas *c, struct rect r, int 
     int at = r.x + PHASE_W;
     canvas_textf(c, r.x, r.y, PHASE_W - 1, (enum role)(ROLE_SERIES + k % 6), "%c %s",
                  roof_letter(phase, k), x->roofs.phases[phase].name);
-    for (int i = 0; i < HEADS && at + heads[i].w <= r.x + r.w; i++) {
+    for (const struct head *h = heads_of(x); h->title && at + h->w <= r.x + r.w; at += h++->w) {
         char text[64];
-        head_text(row, i, x->app->blank, text, sizeof text);
-        canvas_textf(c, at, r.y, heads[i].w, ROLE_NORMAL, "%*s", heads[i].w, text);
-        at += heads[i].w;
+        head_text(row, h, x->app->blank, text, sizeof text);
+        canvas_textf(c, at, r.y, h->w, ROLE_NORMAL, "%*s", h->w, text);
     }
 }
 
@@ -329,6 +387,21 @@ static void add_ceiling(const struct roofline *x, const struct row *row, struct 
     str_addc(s, '.');
 }
 
+/* Of a C kernel: its roof, whence that is known, and what was measured. */
+static void add_host_meaning(const struct roofline *x, const struct row *row, struct str *s)
+{
+    const double share = row_real(row, "of_ceiling_pct");
+    char b[NUMBER_BUF];
+    str_addf(s, "%s: ", x->roofs.host.device);
+    host_roof_text(&x->roofs.host, s);
+    str_add(s, ". ");
+    if (!isfinite(row_real(row, "measured_tflops")))
+        str_add(s, "No right run of this shape here yet: r measures it.");
+    else if (!x->app->blank && isfinite(share))
+        str_addf(s, "%s reached %s %% of its roof.", row_text(row, "kernel"),
+                 number_fmt(b, share, 3));
+}
+
 /* What the figures mean for this kernel, in a sentence or two. */
 static void add_meaning(const struct roofline *x, int k, struct str *s)
 {
@@ -340,6 +413,10 @@ static void add_meaning(const struct roofline *x, int k, struct str *s)
     char b[4][NUMBER_BUF];
     if (reason) {
         str_addf(s, "%s. ", reason);
+        return;
+    }
+    if (x->roofs.on_cpu) {
+        add_host_meaning(x, row, s);
         return;
     }
     if (!isfinite(ideal) || !isfinite(asks)) {
@@ -372,10 +449,8 @@ static void draw_point(struct roofline *x, struct canvas *c, struct rect r)
     struct str s = {0};
     if (x->subject.problem || x->subject.request.nkernels == 0)
         return;
-    for (int i = 0; i < HEADS && at + heads[i].w <= r.x + r.w; i++) {
-        canvas_textf(c, at, r.y, heads[i].w, ROLE_DIM, "%*s", heads[i].w, heads[i].title);
-        at += heads[i].w;
-    }
+    for (const struct head *h = heads_of(x); h->title && at + h->w <= r.x + r.w; at += h++->w)
+        canvas_textf(c, at, r.y, h->w, ROLE_DIM, "%*s", h->w, h->title);
     for (int p = 0; p < x->roofs.nphases && y < r.y + r.h; p++)
         draw_phase(x, c, (struct rect){r.x, y++, r.w, 1}, p, k);
     add_meaning(x, k, &s);
@@ -396,7 +471,10 @@ static void pane_title(const struct roofline *x, enum roof_pane p, struct str *s
     } else if (p == ROOF_DEVICES_PANE) {
         str_add(s, "Devices  ridge");
     } else if (p == ROOF_FIGURE) {
-        str_addf(s, "Roofline  MODEL %s", main ? main->name : "?");
+        if (x->roofs.on_cpu)
+            str_add(s, "Roofline  this CPU, measured");
+        else
+            str_addf(s, "Roofline  MODEL %s", main ? main->name : "?");
         for (int i = 1; i < x->roofs.ndevices; i++)
             str_addf(s, ", %s", x->roofs.devices[i]->name);
         if (x->zoom)
@@ -405,7 +483,10 @@ static void pane_title(const struct roofline *x, enum roof_pane p, struct str *s
             str_addf(s, "  %s", x->measurement.activity);
     } else if (x->subject.request.nkernels > 0) {
         char *name = request_entry(&x->subject.request, x->kernels.cur);
-        str_addf(s, "%s under %s", name, main ? main->name : "?");
+        str_addf(s, "%s under %s", name,
+                 x->roofs.on_cpu ? "this CPU"
+                 : main          ? main->name
+                                 : "?");
         free(name);
     }
 }
@@ -479,7 +560,8 @@ static void run(void *ctx, int arg)
     if (x->kernels.cur >= x->subject.request.nkernels)
         return;
     char *entry = request_entry(&x->subject.request, x->kernels.cur);
-    if (request_of(x->app->session, entry, NULL, 0, &r, &err) != ST_OK ||
+    const struct request_word cpu[] = {{"backend", backend_everywhere()->name}, {NULL, NULL}};
+    if (request_of(x->app->session, entry, x->on_cpu ? cpu : NULL, 0, &r, &err) != ST_OK ||
         measure_refuses(&r, 0, &err))
         app_message(x->app, ROLE_WARN, "%s", err.text);
     else
@@ -494,9 +576,9 @@ static void collect(struct roofline *x)
     if (!measurement_collect(&x->measurement, true, &m))
         return;
     const char *backend = m.rows.n ? m.rows.v[0].backend : NULL;
-    if (m.ran && backend && !backend_is_gpu(backend))
+    if (m.ran && backend && !backend_is_gpu(backend) && !x->roofs.on_cpu)
         app_message(x->app, ROLE_NORMAL,
-                    "measured on the CPU: a GPU's roof says nothing about that; 1 shows it");
+                    "measured on the CPU: its roof is the last of the devices; 1 shows the run");
     measured_clear(&m);
 }
 
@@ -544,7 +626,13 @@ static void open_row(void *ctx, int arg)
         app_explain(x->app);
         return;
     }
-    char *line = xasprintf("set gpu=%s", roofline_device_at(x, x->devices.cur)->name);
+    const struct device *d = roofline_device_at(x, x->devices.cur);
+    x->on_cpu = !d;
+    if (!d) {
+        roofline_refresh(x);
+        return;
+    }
+    char *line = xasprintf("set gpu=%s", d->name);
     app_set(x->app, line);
     free(line);
 }
@@ -612,8 +700,8 @@ static void *roofline_open(struct app *a)
     for (int i = 0; i < x->subject.request.nkernels; i++)
         if (x->subject.request.kernels[i] == a->kernel)
             x->kernels.cur = i;
-    for (int i = 0; i < roofline_device_count(x) && x->roofs.ndevices > 0; i++)
-        if (roofline_device_at(x, i) == x->roofs.devices[0])
+    for (int i = 0; i < roofline_device_count(x); i++)
+        if (roofline_has_device(x, roofline_device_at(x, i)))
             x->devices.cur = i;
     roofline_renew_knobs(x);
     return x;
@@ -659,7 +747,7 @@ static const char *const roofline_drives[] = {"roofline", NULL};
 static void roofline_drive(void *ctx, const struct cmd_call *c, const char *names)
 {
     struct roofline *x = ctx;
-    (void)c;
+    x->on_cpu = !strcmp(call_peek(c, "backend", ""), backend_everywhere()->name);
     marks_take(&x->app->marks, names);
     roofline_refresh(x);
 }
@@ -670,10 +758,28 @@ static const char *roofline_command(void *ctx)
     return subject_command(&x->subject);
 }
 
+static void explain_host(const struct roofline *x, struct str *out)
+{
+    str_addf(out,
+             "The roofline of this machine's CPU:\n"
+             "  A kernel in C stands at the intensity of the bytes that must move, FLOPs over the "
+             "bytes of Q, K, V and O once: what its code asks the caches for is not counted. The "
+             "roof is not a data sheet's but what doctor --peak measured of this CPU with as many "
+             "threads: multiply-adds in f32, whatever the type, and reading from memory. @ is the "
+             "last right run of this session. With hot caches memory is no roof.\n\n  %s\n  ",
+             x->roofs.host.device);
+    host_roof_text(&x->roofs.host, out);
+    str_addc(out, '\n');
+}
+
 static bool roofline_explain(void *ctx, struct str *out)
 {
     struct roofline *x = ctx;
     struct plan p;
+    if (x->roofs.on_cpu && !x->subject.problem) {
+        explain_host(x, out);
+        return true;
+    }
     if (x->subject.problem || x->kernels.cur >= x->subject.request.nkernels ||
         x->roofs.ndevices == 0)
         return false;
@@ -704,7 +810,7 @@ static bool kernel_has(const void *ctx, int i, const char *text)
 
 static bool device_has(const void *ctx, int i, const char *text)
 {
-    return str_finds(roofline_device_at(ctx, i)->name, text);
+    return str_finds(device_title(roofline_device_at(ctx, i)), text);
 }
 
 static void roofline_show_kernel(void *ctx, const struct kernel *k)
@@ -768,6 +874,7 @@ static void roofline_save(void *ctx, json_t *o)
     for (int i = 0; i < x->nmore; i++)
         json_array_append_new(more, json_string(x->more[i]->name));
     json_object_set_new(o, "devices", more);
+    json_object_set_new(o, "cpu", json_boolean(x->on_cpu));
     json_object_set_new(o, "zoom", json_integer(x->zoom));
     json_object_set_new(o, "row", json_integer(x->kernels.cur));
 }
@@ -788,6 +895,7 @@ static void roofline_restore(void *ctx, const json_t *o)
             !roofline_has_device(x, d))
             x->more[x->nmore++] = d;
     }
+    x->on_cpu = json_is_true(json_object_get(o, "cpu"));
     zoom(x, 0);
     zoom(x, steps > ZOOM_MAX || steps < -2 ? 0 : (int)steps);
     roofline_refresh(x);
