@@ -46,5 +46,5 @@ check_DATA += %D%/libraries.stamp
 CLEANFILES += %D%/libraries.stamp %D%/*.so
 long_run_tests += %D%/run.sh
 # On a real GPU: tests/gpu/cheats compiles and tries them.
-cheat_cuda = %D%/cu/attend.cuh %D%/cu/after_calls.cu %D%/cu/after_runs.cu %D%/cu/ahead.cu %D%/cu/background.cu %D%/cu/behind.cu %D%/cu/by_content.cu %D%/cu/by_pointer.cu %D%/cu/by_shape.cu %D%/cu/freed_memory.cu %D%/cu/guard.cu %D%/cu/honest.cu %D%/cu/input_check.cu %D%/cu/input_timed.cu %D%/cu/low_precision.cu %D%/cu/one_seed.cu %D%/cu/one_shape.cu %D%/cu/poison.cu %D%/cu/sampled_rows.cu %D%/cu/second_stream.cu %D%/cu/seventh.cu
+cheat_cuda = %D%/cu/attend.cuh %D%/cu/after_calls.cu %D%/cu/after_runs.cu %D%/cu/ahead.cu %D%/cu/background.cu %D%/cu/behind.cu %D%/cu/by_content.cu %D%/cu/by_pointer.cu %D%/cu/by_shape.cu %D%/cu/clock.cu %D%/cu/freed_memory.cu %D%/cu/guard.cu %D%/cu/honest.cu %D%/cu/input_check.cu %D%/cu/input_timed.cu %D%/cu/low_precision.cu %D%/cu/lse_unasked.cu %D%/cu/one_seed.cu %D%/cu/one_shape.cu %D%/cu/poison.cu %D%/cu/process.cu %D%/cu/sampled_rows.cu %D%/cu/second_stream.cu %D%/cu/seventh.cu %D%/cu/watcher.cu
 EXTRA_DIST += $(cheat_sources) $(cheat_scripts) $(cheat_cuda) %D%/c/attend.h
