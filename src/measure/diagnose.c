@@ -46,6 +46,8 @@ enum cause_id {
     PART_OF_D,
     COLUMNS,
     OTHER_BATCH,
+    OTHER_QUERY,
+    KEY_TWICE,
     OTHER_ROW,
     ROW_FACTOR,
     ROW_ZERO,
@@ -91,13 +93,17 @@ const struct cause diagnose_causes[] = {
     [VALUES_OF_K] = {"values_of_k", "the values are read from K", "the address of V"},
     [VALUES_SHIFTED] = {"values_shifted", "values and keys do not belong together",
                         "the row of V that a probability is multiplied with"},
-    [TILE_STALE] = {"tile_stale", "a tile has the keys or the values of the tile before",
+    [TILE_STALE] = {"tile_stale", "a tile has the keys or the values of another tile",
                     "which stage of the buffer is read, and the wait before it"},
     [PART_OF_D] = {"part_of_d", "scores are made of a part of D", "the loop over D of Q times K"},
     [COLUMNS] = {"columns", "the elements of a row stand in each other's places",
                  "the column that a register or a lane is stored to"},
     [OTHER_BATCH] = {"other_batch", "every batch reads the first one's keys and values",
                      "the batch stride of K and V"},
+    [OTHER_QUERY] = {"other_query", "scores are of the Q of another head or batch",
+                     "the head and batch strides of Q"},
+    [KEY_TWICE] = {"key_twice", "each tile's first key counts twice",
+                   "where one tile ends and the next begins: < or <="},
     [OTHER_ROW] = {"other_row", "rows hold the result of other rows",
                    "the address that O is written to, or Q is read from"},
     [ROW_FACTOR] = {"row_factor", "rows are right but for a factor: the sum l is wrong",
@@ -319,6 +325,9 @@ static void try_simple(struct world *w, const struct survey *v, struct verdicts 
         {KEY_MISSED, {.but_last = 1}},
         {KEY_MISSED, {.keys = KEYS_NOT_FIRST_TILE, .bc = 1}},
         {OTHER_BATCH, {.first_batch = true}},
+        {OTHER_QUERY, {.q_head = 1}},
+        {OTHER_QUERY, {.q_head = -1}},
+        {OTHER_QUERY, {.q_first_batch = true}},
     };
     const struct trial masks[] = {
         {DIAGONAL, {.mask = MASK_LESS}},        {DIAGONAL, {.mask = MASK_MORE}},
@@ -345,6 +354,20 @@ static void try_simple(struct world *w, const struct survey *v, struct verdicts 
         try_fault(w, v, out, &groups[i]);
 }
 
+/* The scale of a D that is padded, to the next multiple of what tiles are made of. */
+static void try_padded_scale(struct world *w, const struct survey *v, struct verdicts *out)
+{
+    const int64_t D = w->s->D;
+    int64_t before = D;
+    for (int64_t to = 16; to <= 256; to *= 2) {
+        const int64_t padded = (D + to - 1) / to * to;
+        const struct trial t = {SCALE, {.scale = sqrt((double)D / (double)padded)}};
+        if (padded != D && padded != before)
+            try_fault(w, v, out, &t);
+        before = padded;
+    }
+}
+
 /* Faults whose effect depends on the size of a key tile, which is not known here. */
 static void try_tiles(struct world *w, const struct survey *v, struct verdicts *out)
 {
@@ -362,6 +385,11 @@ static void try_tiles(struct world *w, const struct survey *v, struct verdicts *
             {TILE_STALE, {.stale_k = STALE_EACH, .bc = bc}},
             {TILE_STALE, {.stale_v = STALE_ODD, .bc = bc}},
             {TILE_STALE, {.stale_v = STALE_EACH, .bc = bc}},
+            {TILE_STALE, {.stale_k = STALE_LAST_FIRST, .bc = bc}},
+            {TILE_STALE, {.stale_k = STALE_ALL_FIRST, .bc = bc}},
+            {TILE_STALE, {.stale_v = STALE_LAST_FIRST, .bc = bc}},
+            {TILE_STALE, {.stale_v = STALE_ALL_FIRST, .bc = bc}},
+            {KEY_TWICE, {.first_twice = true, .bc = bc}},
             {MASK_TILE, {.mask = MASK_ROUND, .bc = bc}},
         };
         for (size_t k = 0; k < sizeof tiled / sizeof *tiled; k++)
@@ -694,7 +722,7 @@ static void rank(struct diagnosis *out, const struct verdicts *v, const struct s
 /* Rows that all trials together can afford. */
 static int affordable(const struct shape *s)
 {
-    const double row = 4.0 * (double)s->Sk * (double)s->D, trials = 35 + 37 * TILE_SIZES / 4;
+    const double row = 4.0 * (double)s->Sk * (double)s->D, trials = 43 + 42 * TILE_SIZES / 4;
     const double n = flops_max / trials / row / 1.5;
     return n < 4 ? 4 : n > WRONG_TRIED ? WRONG_TRIED : (int)n;
 }
@@ -719,12 +747,16 @@ enum status diagnose(const struct reference *r, const struct problem *p, const s
     judge_overflow(&w, &sv, &v);
     judge_precision(&w, &sv, &v);
     try_simple(&w, &sv, &v);
+    try_padded_scale(&w, &sv, &v);
     try_tiles(&w, &sv, &v);
     try_rescaling(&w, &sv, &v);
     try_splits(&w, &sv, &v);
     try_parts(&w, &sv, &v);
     try_columns(&w, &sv, &v);
     try_rows(&w, &sv, &v);
+    if (v.explained[OTHER_ROW] >
+        0.999) /* heads of one group: nobody can tell Q's address from O's */
+        v.explained[OTHER_QUERY] = 0;
     rank(out, &v, &sv);
     free(sv.state);
     world_free(&w);

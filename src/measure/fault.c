@@ -114,9 +114,11 @@ struct state {
     double owed; /* the factor of the tile before, for those who are late */
 };
 
-/* The key in whose place this one stands in its tile. */
-static int64_t stale(int how, int64_t bc, int64_t key)
+/* The key that stands in this one's place in its tile. */
+static int64_t stale(int how, int64_t bc, int64_t Sk, int64_t key)
 {
+    if (how == STALE_ALL_FIRST || (how == STALE_LAST_FIRST && bc && key / bc == (Sk - 1) / bc))
+        return bc ? key % bc : key;
     return bc && key >= bc && (how == STALE_EACH || (how == STALE_ODD && key / bc % 2)) ? key - bc
                                                                                         : key;
 }
@@ -137,12 +139,12 @@ static void add_tile(struct evaluator *e, const struct fault *f, struct state *t
     for (int64_t d = 0; d < D; d++)
         t->o[d] *= shrink_o;
     for (int64_t j = from; j < end; j++) {
-        const double p = exp(e->scores[j] - top);
+        const double p = (f->first_twice && j == from ? 2 : 1) * exp(e->scores[j] - top);
         t->l += p;
         if (j >= to)
             continue;
         const int64_t value =
-            f->v_shift ? ((j + f->v_shift) % Sk + Sk) % Sk : stale(f->stale_v, f->bc, j);
+            f->v_shift ? ((j + f->v_shift) % Sk + Sk) % Sk : stale(f->stale_v, f->bc, Sk, j);
         const float *v = (f->v_of_k ? e->k : e->v) + kv + value * e->skv.s;
         for (int64_t d = 0; d < D; d++)
             t->o[d] += p * (double)v[d];
@@ -164,12 +166,14 @@ static void add_tiles(struct evaluator *e, const struct fault *f, struct state *
 static void make_scores(struct evaluator *e, const struct fault *f, const struct row_place *at,
                         int64_t kv, int64_t to, int64_t pad)
 {
-    const float *q = e->q + at->b * e->sq.b + at->h * e->sq.h + at->i * e->sq.s;
+    const int64_t head = (at->h + f->q_head + e->s->H) % e->s->H,
+                  batch = f->q_first_batch ? 0 : at->b;
+    const float *q = e->q + batch * e->sq.b + head * e->sq.h + at->i * e->sq.s;
     const double scale = e->scale * (f->scale > 0 ? f->scale : 1);
     const int64_t end = f->dim_count ? f->dim_from + f->dim_count : e->s->D;
     for (int64_t j = 0; j < to + pad; j++) {
         double dot = 0;
-        const float *k = e->k + kv + stale(f->stale_k, f->bc, j) * e->skv.s;
+        const float *k = e->k + kv + stale(f->stale_k, f->bc, e->s->Sk, j) * e->skv.s;
         for (int64_t d = f->dim_from; j < to && d < end; d++)
             dot += (double)q[d] * (double)k[d];
         e->scores[j] = dot * scale;

@@ -34,10 +34,14 @@ struct fault {
     bool late_o, late_l;         /* rescaled by the factor of the tile before */
     int skip;                    /* the number of a tile, from 0, that is not visited; 0: none */
     int64_t dim_from, dim_count; /* scores are of these elements of D alone; 0: of all */
-    /* A tile has the keys, or the values, of the one before: every other tile, or each. */
-    enum { STALE_NOT, STALE_ODD, STALE_EACH } stale_k, stale_v;
-    bool backward; /* the last tile first */
-    int splits;    /* parts of the keys, combined at the end; 0: 1 */
+    /* A tile has the keys, or the values, of the one before: every other tile, or each. Or of the first: the last
+     * tile of all keys, or each. */
+    enum { STALE_NOT, STALE_ODD, STALE_EACH, STALE_LAST_FIRST, STALE_ALL_FIRST } stale_k, stale_v;
+    bool first_twice;   /* the first key of each tile counts twice */
+    int q_head;         /* heads from the right one to that whose Q is read, around */
+    bool q_first_batch; /* Q is that of the first batch */
+    bool backward;      /* the last tile first */
+    int splits;         /* parts of the keys, combined at the end; 0: 1 */
 };
 
 /* The tensors of a problem, widened, and room for a row. */

@@ -76,6 +76,9 @@ if command -v Rscript >/dev/null; then
     out=$(Rscript rows.R 2>&1)
     rc=$?
     is "the recipe for R runs" [ "$rc" -eq 0 ]
+    is "its table has each kernel and length" says "$out" '^ +kernel +Sk +median_us'
+    is "what passed, the fastest first" [ "$(printf '%s\n' "$out" | awk 'NF == 4 { if ($4 < last) bad = 1; last = $4; n++ } END { print n, bad + 0 }')" = "3 0" ]
+    is "and its plot is there" [ -s Rplots.pdf ]
 else
     skip "the recipe for R: R is not here"
 fi

@@ -119,8 +119,8 @@ static const float *kv_row(const struct row_job *j, const float *from, int64_t k
 {
     const struct shape *s = &j->b->p.shape;
     const int64_t batch = j->fault == BLIND_FIRST_BATCH ? 0 : j->batch;
-    const bool modulo = j->fault == BLIND_HEAD_MODULO ||
-                        (j->fault == BLIND_V_HEAD_MODULO && from == j->b->v);
+    const bool modulo =
+        j->fault == BLIND_HEAD_MODULO || (j->fault == BLIND_V_HEAD_MODULO && from == j->b->v);
     const int64_t kv = modulo ? j->head % s->Hkv : j->head / (s->H / s->Hkv);
     return from + ((batch * s->Hkv + kv) * s->Sk + key) * s->D;
 }
@@ -190,7 +190,7 @@ static void one_tile(const struct row_job *j, int64_t from, int64_t to, struct o
         m = fmax(m, 0);
     if (m == -INFINITY)
         return;
-    const double factor = t->m == -INFINITY                 ? 1
+    const double factor = t->m == -INFINITY                   ? 1
                           : j->fault == BLIND_CORRECTION_BASE ? exp2(t->m - m)
                                                               : power_of(j, t->m - m);
     const double on_o = j->fault == BLIND_LATE_RESCALE ? t->late : factor;

@@ -123,7 +123,8 @@ static void test_blind(void)
         right[(f >= BLIND_HELD) + (f >= BLIND_NEW)] += 2 * t.named > t.planted - t.passed;
         wrongly_certain += t.wrongly_certain;
     }
-    printf("# the right cause is named first for %d of %d mistakes, for %d of %d held out and for %d of "
+    printf("# the right cause is named first for %d of %d mistakes, for %d of %d held out and for "
+           "%d of "
            "%d newer ones; wrongly certain: %d\n",
            right[0], BLIND_HELD, right[1], BLIND_NEW - BLIND_HELD, right[2], BLINDS - BLIND_NEW,
            wrongly_certain);

@@ -53,8 +53,7 @@ void ceiling_roof_text(const struct held_roof *r, struct str *out)
 struct host_roof host_roof(struct session *s, int threads)
 {
     struct host_roof r = {.tflops = REAL_UNKNOWN, .gbs = REAL_UNKNOWN};
-    r.device =
-        host_device_name(threads > 0 ? threads : host_usable_cpus(), host_isa_used()->title);
+    r.device = host_device_name(threads > 0 ? threads : host_usable_cpus(), host_isa_used()->title);
     r.peak = ceilings_of(session_ceilings(s), r.device, NULL);
     if (r.peak) {
         r.tflops = r.peak->at[PEAK_FMA_ALL].value * 1e-3;

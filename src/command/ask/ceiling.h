@@ -27,9 +27,9 @@ void ceiling_roof_text(const struct held_roof *r, struct str *out);
 
 /* The roof of this machine's CPU, which has no data sheet: what doctor --peak measured with the same threads. */
 struct host_roof {
-    char *device;              /* as its runs name it */
-    const struct peak *peak;   /* borrowed as above; NULL: nobody measured it with these threads */
-    double tflops, gbs;        /* multiply-adds in f32, whatever the type, and memory; NaN: not measured */
+    char *device;            /* as its runs name it */
+    const struct peak *peak; /* borrowed as above; NULL: nobody measured it with these threads */
+    double tflops, gbs; /* multiply-adds in f32, whatever the type, and memory; NaN: not measured */
 };
 /* `threads` 0: all that may be used. Clear it. */
 struct host_roof host_roof(struct session *s, int threads);

@@ -50,10 +50,13 @@ static const struct field roof_fields[] = {
     FIELD(FIELD_REAL, roof_row, ceiling_gbs, .digits = 4, .unit = "GB/s",
           .doc = "DRAM's bandwidth as measured there."),
     FIELD(FIELD_REAL, roof_row, ceiling_reach_tflops, .title = "ceiling", .digits = 3,
-          .unit = "TFLOP/s", .doc = "The measured roof at requested_intensity; of a CPU at compulsory_intensity."),
-    FIELD(FIELD_REAL, roof_row, of_ceiling_pct, .title = "of ceiling %", .digits = 3, .unit = "%",
-          .doc = "measured_tflops over that, at the clock of the run where it is known; of a CPU whose "
-                 "caches were hot, over the arithmetic's roof alone."),
+          .unit = "TFLOP/s",
+          .doc = "The measured roof at requested_intensity; of a CPU at compulsory_intensity."),
+    FIELD(
+        FIELD_REAL, roof_row, of_ceiling_pct, .title = "of ceiling %", .digits = 3, .unit = "%",
+        .doc =
+            "measured_tflops over that, at the clock of the run where it is known; of a CPU whose "
+            "caches were hot, over the arithmetic's roof alone."),
     FIELD(FIELD_TEXT, roof_row, ceiling_time, .doc = "When the ceilings were measured, UTC."),
     FIELD(FIELD_INT, roof_row, ceiling_threads, .unit = "threads",
           .doc = "Of a CPU: with how many threads."),
@@ -257,8 +260,8 @@ static void host_row(struct roof_row *row, struct session *s, const struct reque
 {
     struct plan p;
     const struct host_roof *h = &x->host;
-    const enum status st = plan_brief(r->descs[k], &r->problem.shape, &r->params[k],
-                                      &x->host_device, NULL, &p, NULL);
+    const enum status st =
+        plan_brief(r->descs[k], &r->problem.shape, &r->params[k], &x->host_device, NULL, &p, NULL);
     if (st == ST_OK || st == ST_NO)
         plan_row_figures(&row->plan, &p);
     plan_clear(&p);

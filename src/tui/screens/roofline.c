@@ -82,7 +82,8 @@ static void roofline_toggle_device(struct roofline *x, const struct device *d)
             return;
         }
     if (!d || x->on_cpu)
-        app_message(x->app, ROLE_DIM, "the roof of this CPU stands by itself; enter on %s goes there",
+        app_message(x->app, ROLE_DIM,
+                    "the roof of this CPU stands by itself; enter on %s goes there",
                     d ? "a GPU" : "it");
     else if (x->roofs.ndevices > 0 && x->roofs.devices[0] == d)
         app_message(x->app, ROLE_DIM, "%s is the one that all plans are for; gpu= changes it",
@@ -102,7 +103,8 @@ static void list_names(const struct roofline *x, struct str *out)
     for (int i = 0; i < m->n; i++)
         str_addf(out, "%s%s", out->len ? "," : "", m->v[i]);
     for (int i = 0; i < registry_count(reg); i++)
-        if ((x->on_cpu ? registry_at(reg, i)->cpu : registry_at(reg, i)->cuda) && marks_find(m, registry_at(reg, i)->name) < 0)
+        if ((x->on_cpu ? registry_at(reg, i)->cpu : registry_at(reg, i)->cuda) &&
+            marks_find(m, registry_at(reg, i)->name) < 0)
             str_addf(out, "%s%s", out->len ? "," : "", registry_at(reg, i)->name);
 }
 
@@ -222,13 +224,12 @@ static void draw_devices(struct roofline *x, struct canvas *c, struct rect r)
         char b[NUMBER_BUF];
         bool cur = d == x->devices.cur, on = roofline_has_device(x, dev),
              main = on && (x->roofs.on_cpu || x->roofs.devices[0] == dev);
-        const double ridge = dev              ? dev->tflops[t] * 1e3 / dev->dram_gbs
+        const double ridge = dev               ? dev->tflops[t] * 1e3 / dev->dram_gbs
                              : x->roofs.on_cpu ? x->roofs.host.tflops * 1e3 / x->roofs.host.gbs
                                                : REAL_UNKNOWN;
         canvas_text(c, at.x, at.y, 1, ROLE_ACCENT, cur ? ">" : " ");
         canvas_text(c, at.x + 1, at.y, 1, ROLE_ACCENT, main ? "*" : on ? "+" : " ");
-        canvas_text(c, at.x + 3, at.y, at.w - 11, on ? ROLE_NORMAL : ROLE_DIM,
-                    device_title(dev));
+        canvas_text(c, at.x + 3, at.y, at.w - 11, on ? ROLE_NORMAL : ROLE_DIM, device_title(dev));
         canvas_textf(c, at.x + at.w - 8, at.y, 7, ROLE_DIM, "%7s",
                      isfinite(ridge) ? number_fmt(b, ridge, 3) : "-");
         if (cur && x->focus == ROOF_DEVICES_PANE)
@@ -333,8 +334,7 @@ static void head_text(const struct row *row, const struct head *h, bool blank, c
     const char *unit = f && f->unit ? f->unit : "";
     double v = row_real(row, h->field);
     char b[NUMBER_BUF];
-    bool live = strcmp(h->field, "measured_tflops") == 0 ||
-                strcmp(h->field, "of_reach_pct") == 0 ||
+    bool live = strcmp(h->field, "measured_tflops") == 0 || strcmp(h->field, "of_reach_pct") == 0 ||
                 strcmp(h->field, "of_ceiling_pct") == 0;
     if (strcmp(h->field, "bound") == 0)
         snprintf(out, size, "%s", row_known(row, "bound") ? row_text(row, "bound") : "-");
@@ -483,10 +483,7 @@ static void pane_title(const struct roofline *x, enum roof_pane p, struct str *s
             str_addf(s, "  %s", x->measurement.activity);
     } else if (x->subject.request.nkernels > 0) {
         char *name = request_entry(&x->subject.request, x->kernels.cur);
-        str_addf(s, "%s under %s", name,
-                 x->roofs.on_cpu ? "this CPU"
-                 : main          ? main->name
-                                 : "?");
+        str_addf(s, "%s under %s", name, x->roofs.on_cpu ? "this CPU" : main ? main->name : "?");
         free(name);
     }
 }
