@@ -67,6 +67,11 @@ static double requested(const struct plan *p)
     return p->requested_bytes;
 }
 
+static double peak(const struct plan *p)
+{
+    return p->peak_tflops;
+}
+
 static double barriers(const struct plan *p)
 {
     return p->desc->source && p->desc->code <= CODE_NVCC
@@ -80,17 +85,19 @@ static const struct figure {
     double (*of)(const struct plan *p);
     const char *bound; /* what it is where registers are unknown; NULL: it does not hang on them */
     int helps;
+    double beside; /* 64 spilled bytes are little beside the kilobyte of registers that a thread has at most */
 } figures[DIFFERENCES] = {
-    {"blocks an SM", "", "model", "blocks that are resident on an SM", blocks, "<=", 0},
-    {"warps an SM", "", "model", "warps that are resident on an SM", warps, "<=", 1},
-    {"registers", "", "model", "registers of a thread", registers, NULL, 0},
-    {"spilled", "B", "model", "bytes of a thread that did not fit into registers", spills, NULL, -1},
-    {"SMEM", "B", "model", "shared memory of a block", smem, NULL, 0},
-    {"threads", "", "model", "threads of a block", threads, NULL, 0},
-    {"threads launched", "", "model", "threads of all blocks of the main pass", launched, NULL, 0},
-    {"waves", "", "model", "blocks of the grid over those that run at a time", waves, ">=", 0},
-    {"requested", "B", "model", "bytes that loads and stores ask for", requested, NULL, -1},
-    {"barriers in loops", "", "source", "calls of __syncthreads in loops of the kernel's own source", barriers, NULL, -1},
+    {"blocks an SM", "", "model", "blocks that are resident on an SM", blocks, "<=", 0, 0},
+    {"warps an SM", "", "model", "warps that are resident on an SM", warps, "<=", 1, 0},
+    {"registers", "", "model", "registers of a thread", registers, NULL, 0, 0},
+    {"spilled", "B", "model", "bytes of a thread that did not fit into registers", spills, NULL, -1, 1020},
+    {"SMEM", "B", "model", "shared memory of a block", smem, NULL, 0, 0},
+    {"threads", "", "model", "threads of a block", threads, NULL, 0, 0},
+    {"threads launched", "", "model", "threads of all blocks of the main pass", launched, NULL, 0, 0},
+    {"waves", "", "model", "blocks of the grid over those that run at a time", waves, ">=", 0, 0},
+    {"requested", "B", "model", "bytes that loads and stores ask for", requested, NULL, -1, 0},
+    {"units' peak", "TFLOP/s", "model", "dense peak of the units that its products run on", peak, NULL, 1, 0},
+    {"barriers in loops", "", "source", "calls of __syncthreads in loops of the kernel's own source", barriers, NULL, -1, 0},
 };
 // clang-format on
 
@@ -107,10 +114,13 @@ int difference_favours(const struct difference *d)
     return (d->value[0] > d->value[1]) == (d->helps > 0) ? 0 : 1;
 }
 
-/* How far apart: the ratio, in which nothing counts as one; behind all what does not rank. */
+/* How far apart: the ratio, with what both have besides, in which nothing counts as one; behind all what does not
+ * rank. */
 static double strength(const struct difference *d)
 {
     const bool known = isfinite(d->value[0]) && isfinite(d->value[1]);
+    if (difference_ranks(d) && d->beside > 0)
+        return fabs(log2((d->value[0] + d->beside) / (d->value[1] + d->beside)));
     if (difference_ranks(d))
         return isfinite(d->ratio) ? fabs(log2(d->ratio))
                                   : log2(fmax(fmax(d->value[0], d->value[1]), 1));
@@ -132,7 +142,8 @@ static void fill(const struct figure *f, const struct plan *const plans[2], stru
                              .origin = f->origin,
                              .bound = {"", ""},
                              .ratio = NAN,
-                             .helps = f->helps};
+                             .helps = f->helps,
+                             .beside = f->beside};
     for (int i = 0; i < 2; i++) {
         const struct plan_pass *m = main_pass(plans[i]);
         d->value[i] = m ? f->of(plans[i]) : NAN;

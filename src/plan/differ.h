@@ -9,7 +9,7 @@
 
 #include "plan/plan.h"
 
-enum { DIFFERENCES = 10 };
+enum { DIFFERENCES = 11 };
 
 /* Which way a figure helps, all else being equal: -1 less, 1 more, 0 neither by itself. */
 struct difference {
@@ -19,6 +19,7 @@ struct difference {
     const char *bound[2];            /* "<=" or ">=" where the value only bounds; "" */
     double ratio;                    /* first over second; NaN: a bound, unknown, or a zero */
     int helps;
+    double beside; /* what both have besides, when it is asked how far apart they are */
 };
 
 /* Fills all of them, sorted: by ratio, in which a zero counts as one, then what only bounds, then what is

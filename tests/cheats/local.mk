@@ -23,6 +23,7 @@ cheat_sources = \
 	%D%/c/one_shape.c \
 	%D%/c/poison.c \
 	%D%/c/process.c \
+	%D%/c/rounding.c \
 	%D%/c/sampled_rows.c \
 	%D%/c/seventh.c \
 	%D%/c/watcher.c

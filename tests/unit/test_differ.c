@@ -98,6 +98,21 @@ static void test_zero(void)
     CU_ASSERT_STRING_EQUAL(d[1].figure, "requested");
 }
 
+/* A few spilled bytes are little beside units that are fifteen times as fast. */
+static void test_spill_and_units(void)
+{
+    struct difference d[DIFFERENCES];
+    struct plan a = plan_of(128, 168, 1024, 1000), b = plan_of(128, 255, 1024, 1000);
+    a.passes[0].spill_bytes = 0, b.passes[0].spill_bytes = 64;
+    a.peak_tflops = 66.9, b.peak_tflops = 989;
+    CU_ASSERT_EQUAL(plan_differ(&a, &b, d), 3);
+    CU_ASSERT_STRING_EQUAL(d[0].figure, "units' peak");
+    CU_ASSERT_EQUAL(difference_favours(&d[0]), 1);
+    CU_ASSERT_STRING_EQUAL(d[1].figure, "registers");
+    CU_ASSERT_STRING_EQUAL(d[2].figure, "spilled");
+    CU_ASSERT_EQUAL(difference_favours(&d[2]), 0);
+}
+
 static void test_no_pass(void)
 {
     struct difference d[DIFFERENCES];
@@ -108,7 +123,7 @@ static void test_no_pass(void)
 static const struct tap_test tests[] = {
     {"barriers in loops", test_barriers},      {"the strongest first", test_strongest_first},
     {"bounds are not ranked", test_bounds},    {"one has none", test_zero},
-    {"a plan without a launch", test_no_pass},
+    {"a plan without a launch", test_no_pass}, {"spills and units", test_spill_and_units},
 };
 
 TAP_MAIN("differ", tests)

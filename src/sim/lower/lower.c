@@ -305,6 +305,23 @@ static enum status lower_function(struct lower *l)
     return st;
 }
 
+static const struct ptx_function *first_kernel(const struct ptx_module *m)
+{
+    for (uint32_t i = 0; i < m->nfunctions; i++)
+        if (m->functions[i]->is_entry && m->functions[i]->has_body)
+            return m->functions[i];
+    return NULL;
+}
+
+/* It may be there by another name, such as that of C++. */
+static enum status no_kernel(const struct ptx_module *m, const char *entry, struct err *err)
+{
+    const struct ptx_function *other = first_kernel(m);
+    return entry && other
+               ? err_set(err, ST_USAGE, "the PTX has no kernel %s; it has %s", entry, other->name)
+               : err_set(err, ST_USAGE, "the PTX has no kernel %s", entry ? entry : "at all");
+}
+
 static enum status pick_entry(const struct ptx_module *m, const char *entry,
                               const struct ptx_function **out, struct err *err)
 {
@@ -318,7 +335,7 @@ static enum status pick_entry(const struct ptx_module *m, const char *entry,
         *out = m->functions[i];
     }
     if (!*out || !(*out)->is_entry || !(*out)->has_body)
-        return err_set(err, ST_USAGE, "the PTX has no kernel %s", entry ? entry : "at all");
+        return no_kernel(m, entry, err);
     return ST_OK;
 }
 

@@ -132,8 +132,8 @@ static void show_command(struct roofline *x)
     }
     for (int i = 0; i < x->roofs.ndevices && !x->roofs.on_cpu; i++)
         str_addf(&x->subject.command, "%s%s", i ? "," : " gpu=", x->roofs.devices[i]->name);
-    if (x->roofs.on_cpu && !strstr(str_text(&x->subject.command), " backend=cpu"))
-        str_add(&x->subject.command, " backend=cpu");
+    if (x->roofs.on_cpu && !strstr(str_text(&x->subject.command), " backend="))
+        str_addf(&x->subject.command, " backend=%s", backend_everywhere()->name);
     str_add(&x->subject.command, " phase=both");
     str_free(&names);
 }
@@ -392,14 +392,14 @@ static void add_host_meaning(const struct roofline *x, const struct row *row, st
 {
     const double share = row_real(row, "of_ceiling_pct");
     char b[NUMBER_BUF];
+    if (!isfinite(row_real(row, "measured_tflops")))
+        str_add(s, "No right run of this shape here yet: r measures it. ");
+    else if (!x->app->blank && isfinite(share))
+        str_addf(s, "%s reached %s %% of its roof. ", row_text(row, "kernel"),
+                 number_fmt(b, share, 3));
     str_addf(s, "%s: ", x->roofs.host.device);
     host_roof_text(&x->roofs.host, s);
-    str_add(s, ". ");
-    if (!isfinite(row_real(row, "measured_tflops")))
-        str_add(s, "No right run of this shape here yet: r measures it.");
-    else if (!x->app->blank && isfinite(share))
-        str_addf(s, "%s reached %s %% of its roof.", row_text(row, "kernel"),
-                 number_fmt(b, share, 3));
+    str_addc(s, '.');
 }
 
 /* What the figures mean for this kernel, in a sentence or two. */
@@ -687,6 +687,16 @@ static const struct binding roofline_keys[] = {
 
 /* ---- the screen ---- */
 
+/* The list's cursor on the device that plans are for. */
+static void show_device(struct roofline *x)
+{
+    for (int i = 0; i < roofline_device_count(x); i++) {
+        const struct device *d = roofline_device_at(x, i);
+        if (x->roofs.ndevices > 0 && (x->roofs.on_cpu ? !d : x->roofs.devices[0] == d))
+            x->devices.cur = i;
+    }
+}
+
 static void *roofline_open(struct app *a)
 {
     struct roofline *x = xcalloc(1, sizeof *x);
@@ -697,9 +707,7 @@ static void *roofline_open(struct app *a)
     for (int i = 0; i < x->subject.request.nkernels; i++)
         if (x->subject.request.kernels[i] == a->kernel)
             x->kernels.cur = i;
-    for (int i = 0; i < roofline_device_count(x); i++)
-        if (roofline_has_device(x, roofline_device_at(x, i)))
-            x->devices.cur = i;
+    show_device(x);
     roofline_renew_knobs(x);
     return x;
 }
@@ -747,6 +755,7 @@ static void roofline_drive(void *ctx, const struct cmd_call *c, const char *name
     x->on_cpu = !strcmp(call_peek(c, "backend", ""), backend_everywhere()->name);
     marks_take(&x->app->marks, names);
     roofline_refresh(x);
+    show_device(x);
 }
 
 static const char *roofline_command(void *ctx)
