@@ -96,7 +96,7 @@ static const struct figure {
     {"threads launched", "", "model", "threads of all blocks of the main pass", launched, NULL, 0, 0},
     {"waves", "", "model", "blocks of the grid over those that run at a time", waves, ">=", 0, 0},
     {"requested", "B", "model", "bytes that loads and stores ask for", requested, NULL, -1, 0},
-    {"units' peak", "TFLOP/s", "model", "dense peak of the units that its products run on", peak, NULL, 1, 0},
+    {"units' TFLOP/s", "TFLOP/s", "model", "dense peak of the units that its products run on", peak, NULL, 1, 0},
     {"barriers in loops", "", "source", "calls of __syncthreads in loops of the kernel's own source", barriers, NULL, -1, 0},
 };
 // clang-format on

@@ -106,7 +106,7 @@ static void test_spill_and_units(void)
     a.passes[0].spill_bytes = 0, b.passes[0].spill_bytes = 64;
     a.peak_tflops = 66.9, b.peak_tflops = 989;
     CU_ASSERT_EQUAL(plan_differ(&a, &b, d), 3);
-    CU_ASSERT_STRING_EQUAL(d[0].figure, "units' peak");
+    CU_ASSERT_STRING_EQUAL(d[0].figure, "units' TFLOP/s");
     CU_ASSERT_EQUAL(difference_favours(&d[0]), 1);
     CU_ASSERT_STRING_EQUAL(d[1].figure, "registers");
     CU_ASSERT_STRING_EQUAL(d[2].figure, "spilled");

@@ -204,7 +204,8 @@ static const char *value_text(char buf[NUMBER_BUF + 4], const struct difference 
 {
     char number[NUMBER_BUF];
     snprintf(buf, NUMBER_BUF + 4, "%s%s", d->bound[i],
-             *d->unit ? number_fmt_bytes(number, d->value[i]) : number_fmt(number, d->value[i], 4));
+             strcmp(d->unit, "B") == 0 ? number_fmt_bytes(number, d->value[i])
+                                       : number_fmt(number, d->value[i], 4));
     return buf;
 }
 
