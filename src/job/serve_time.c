@@ -429,7 +429,7 @@ static void time_entries(struct launch *l, int from, int to)
             g.items[g.count++] = e;
     }
     if (g.count && l->lost < 0 && !peer_stop(&l->peer)) {
-        peer_estimate(&l->peer, PHASE_TIMING, g.count > 1 ? -1 : from, 0);
+        peer_estimate(&l->peer, PHASE_TIMING, g.count > 1 ? -1 : (int)(g.items[0] - l->entries), 0);
         time_group(&g);
         send_samples(&g);
     }

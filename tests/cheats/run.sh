@@ -62,6 +62,11 @@ libraries() { # WHERE ARGUMENT...
     for c in "$here"/c/*.c; do
         judge "x_$(basename "$c" .c)" "$c" "$where"
     done
+    # Who is lost as the base is no fault of the one that is left.
+    # shellcheck disable=SC2086
+    run compare x_lse_unasked,x_honest $shape n=12 "$@" --json
+    table=$(rows)
+    judge x_honest "$here/c/honest.c" "$where beside a base that is lost"
     # What needs no clock to be found: `check`, and `compare` with an honest one.
     for c in $(grep -l '^ \* checked' "$here"/c/*.c); do
         for how in "check x_" "compare x_honest,x_"; do
