@@ -118,7 +118,7 @@ static void test_lesson_veil(void)
 {
     struct pty *p = tui_start(100, 40);
     press(p, "7", "Measure before you believe");
-    press(p, "\033[B\033[B\033[B\r", "How many times longer");
+    press(p, "\033[B\033[B\033[B\033[B\r", "How many times longer");
     press(p, "\r", "guess");
     press(p, "4\r", "run it");
     pty_send(p, "\r");
