@@ -35,6 +35,7 @@ struct slot {
     bool lse_is_fresh;        /* the last run was asked for it: its counts are no timed run's */
     struct sim_answer answer; /* of the last run; counts are of the one that wrote no LSE */
     bool done;                /* it came to its end: counts are those of a run */
+    bool broke;               /* the run that is counted, after one that was judged */
     struct cage *debugged;    /* where a block is held; NULL: nowhere */
 };
 
@@ -354,6 +355,7 @@ static enum status sim_run_slot(struct backend *b, struct slot *s, struct err *e
     answer_clear(&s->answer);
     const enum status st = run_job(b, s, &j, &s->answer, err);
     s->done = st == ST_OK;
+    s->broke = false;
     return st;
 }
 
@@ -371,6 +373,7 @@ static enum status sim_count(struct backend *b, struct slot *s, struct err *err)
     if (st == ST_OK)
         answer_take_counts(&s->answer, &a);
     s->done = st == ST_OK;
+    s->broke = st != ST_OK && st != ST_CANCELLED;
     answer_clear(&a);
     return st;
 }
@@ -476,6 +479,8 @@ static json_t *sim_outcome(const struct backend *b, const struct slot *s)
         json_object_set_new(o, "check", json_string("fail"));
         json_object_set_new(o, "reason", json_string(a->finding));
     }
+    if (s->broke) /* right once, and then not at all */
+        json_object_set_new(o, "check", json_string("fail"));
     say_without(a, o);
     return o;
 }

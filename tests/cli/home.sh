@@ -66,4 +66,25 @@ if [ -n "$without_rights" ]; then
     is "and they can be read" says "$rc $out" 'naive '
 fi
 chmod -R u+rwX "$tmp"
+
+# a database of somebody else's under the name of ours
+if python3 -c 'import sqlite3' 2>/dev/null; then
+    mkdir -p other/.local/share/attnscope
+    theirs=$tmp/open/other/.local/share/attnscope/results.db
+    for sql in 'CREATE TABLE results(x)' 'CREATE VIEW results AS SELECT 1 AS id, 2 AS kernel' \
+        'PRAGMA user_version=99; CREATE TABLE results(x)' 'PRAGMA user_version=1; CREATE TABLE other(x)'; do
+        rm -f "$theirs"*
+        python3 -c 'import sqlite3, sys; sqlite3.connect(sys.argv[1]).executescript(sys.argv[2])' "$theirs" "$sql"
+        for words in results 'run naive S=8 H=1 n=3 time=0.05 backend=cpu'; do
+            rc=0
+            # shellcheck disable=SC2086  # words
+            HOME=$tmp/open/other "$ATTNSCOPE" $words >"$tmp/.out" 2>"$tmp/.err" </dev/null || rc=$?
+            out=$(cat "$tmp/.out") err=$(cat "$tmp/.err")
+            is "$sql, ${words%% *}: a sentence and no success" says "$rc $err" \
+                '^3 .*results\.db(: (its tables are not those of this program; move it away|no such table: results)| was written by a newer)'
+        done
+    done
+else
+    skip "no python3 with sqlite3"
+fi
 finish

@@ -219,4 +219,24 @@ is "the user's own lesson is listed" says "$out" 'mine'
 run_input '' lesson mine
 is "no control character gets out" [ "$(printf '%s' "$out" | tr -d '\n\t' | tr -cd '\001-\037' | wc -c)" -eq 0 ]
 
+# ---- a lesson of a MiB, figure upon figure: it takes memory in proportion ----
+if command -v python3 >/dev/null; then
+    awk 'BEGIN { print "# T\n\nA lesson. 5 minutes.\n\n## One\n\nText.\n\n```attnscope"
+        for (i = 0; i < 3000; i++) print "figure smem fa2 gpu=L4 S=2k"
+        print "```\n" ; for (i = 0; i < 950; i++) { for (j = 0; j < 100; j++) printf "word%d ", j % 10; print "\n" } }' >big.md
+    is "a lesson of nearly a MiB is checked in less than 256 MiB" python3 -c '
+import resource, subprocess, sys
+size = len(open("big.md").read())
+p = subprocess.run([sys.argv[1], "lesson", "check", "big.md"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss >> 10
+print("# %d bytes, status %d, %d MiB" % (size, p.returncode, peak))
+sys.exit(not (600000 < size <= 1 << 20 and p.returncode in (0, 1) and peak < (4096 if b"__asan_init" in open(sys.argv[1], "rb").read() else 256)))' "$ATTNSCOPE"
+else
+    skip "no python3"
+fi
+# ---- parentheses ----
+p=$(printf '%065d' 0 | tr 0 '(') q=$(printf '%065d' 0 | tr 0 ')')
+printf '/* @name deep\n@title T\n@dtypes f32\n@threads %s64%s\n@grid 1\n*/\n' "$p" "$q" >deep.cu
+run kernel add deep.cu
+is "65 nested parentheses are a sentence" says "$rc $err" '^2 .*deep.cu:4:[0-9]+: @threads: nested more than 64 deep'
 finish

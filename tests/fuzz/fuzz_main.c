@@ -507,8 +507,9 @@ static void run_made(uint64_t inputs, uint64_t first)
     load_texts(&seeds, fuzz_seeds);
     load_texts(&tokens, fuzz_tokens);
     const double begin = seconds();
+    const uint64_t each = 1 + 1023 / (&fuzz_cost && fuzz_cost ? fuzz_cost : 1);
     for (uint64_t i = 0; i < inputs; i++) {
-        if (i % 1024 == 0)
+        if (i % each == 0) /* a busy machine is no hang */
             alarm(HANG_SECONDS);
         current.number = first + i;
         make_input(current.number, &seeds, &tokens, &current.input);

@@ -25,3 +25,11 @@ EXTRA_DIST += %D%/counters.tsv
 .PHONY: update-counters
 update-counters: %D%/test_counters.t
 	$(srcdir)/tests/gpu/counters $(if $(COUNTERS),golden '$(COUNTERS)',again) %D%/test_counters.t
+
+# A simulator's process that goes wrong.
+%D%/caged.so: %D%/caged.c
+	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(CC) $(DEFS) $(CPPFLAGS) -D_GNU_SOURCE -std=gnu11 -Wall -Wextra -O1 -fPIC -fvisibility=hidden -shared \
+	  -o $@ $(srcdir)/%D%/caged.c
+check_DATA += %D%/caged.so
+CLEANFILES += %D%/caged.so
+EXTRA_DIST += %D%/caged.c
