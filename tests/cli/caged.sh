@@ -19,6 +19,8 @@ END
 chmod +x worker
 ATTNSCOPE_WORKER=$tmp/worker
 each='naive,fa2,qtile_seq'
+run check $each S=16 H=1 D=16 f32 backend=sim hazards=on
+is "without a fault all pass" [ "$(printf '%s\n' "$out" | grep -Ec '^(naive|fa2|qtile_seq) .* pass ')" -eq 3 ]
 # fault, which process (each kernel has two: one judged, one counted), whose it is, its sentence
 blamed() {
     export CAGED_FAULT="$1" CAGED_AT="$2"
@@ -28,8 +30,6 @@ blamed() {
     is "  the others pass" [ "$(printf '%s\n' "$out" | grep -Ec '^(naive|fa2|qtile_seq) .* pass ')" -eq 2 ]
     is "  it does not" [ "$(printf '%s\n' "$out" | grep -Ec "^$3 .* pass ")" -eq 0 ]
 }
-blamed none 0 none none >plain
-is "without a fault all pass" [ "$(printf '%s\n' "$out" | grep -Ec '^(naive|fa2|qtile_seq) .* pass ')" -eq 3 ]
 blamed signal 1 naive 'its process died \(signal 11'
 blamed signal 3 fa2 'its process died \(signal 11'
 blamed signal 4 fa2 'its process died \(signal 11'
