@@ -45,6 +45,7 @@ void services_clear(struct services *x)
     recall_free(x->recall);
     ceilings_free(x->ceilings);
     calibrations_free(x->calibrations);
+    tunings_free(x->tunings);
     library_free(x->library);
     free(x->gpu.name);
     free(x->consent_wanted);
@@ -99,6 +100,13 @@ struct ceilings *session_ceilings(struct session *s)
     if (!s->services.ceilings)
         s->services.ceilings = ceilings_new(session_library(s), s->services.devices);
     return s->services.ceilings;
+}
+
+struct tunings *session_tunings(struct session *s)
+{
+    if (!s->services.tunings)
+        s->services.tunings = tunings_new();
+    return s->services.tunings;
 }
 
 struct calibrations *session_calibrations(struct session *s)

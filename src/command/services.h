@@ -14,6 +14,7 @@
 #include "kernel/registry.h"
 #include "plan/device.h"
 #include "store/ceilings.h"
+#include "store/tuned.h"
 #include "store/recall.h"
 #include "store/recording.h"
 #include "store/store.h"
@@ -35,6 +36,7 @@ struct services {
     struct recall *recall;        /* session_recall() */
     struct ceilings *ceilings;    /* session_ceilings() */
     struct calibrations *calibrations; /* session_calibrations() */
+    struct tunings *tunings;           /* session_tunings() */
     struct {                           /* debug/debugger.h has it */
         void *is;                      /* NULL: nothing is debugged */
         void (*drop)(void *is);
@@ -68,6 +70,8 @@ struct recall *session_recall(struct session *s);
 struct ceilings *session_ceilings(struct session *s);
 /* The time model's factors, by GPU. */
 struct calibrations *session_calibrations(struct session *s);
+/* What was fastest here, by class of shapes. */
+struct tunings *session_tunings(struct session *s);
 
 /* The device model for plans: `name`; when that is NULL or "auto" the session's gpu=; when that is
  * auto too the GPU of this machine, else L4. ST_USAGE's sentence in `err` when NULL. */

@@ -19,4 +19,4 @@ update-frozen: all
 
 # CUDA kernels without a GPU.
 shell_tests += %D%/sim.sh %D%/counts.sh %D%/calibrate.sh
-shell_tests += %D%/debug.sh %D%/without.sh %D%/costs.sh
+shell_tests += %D%/debug.sh %D%/without.sh %D%/costs.sh %D%/tune.sh

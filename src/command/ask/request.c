@@ -12,6 +12,7 @@
 
 #include "base/mem.h"
 #include "base/sanitize.h"
+#include "command/ask/automatic.h"
 #include "command/ask/axis.h"
 #include "command/ask/keys.h"
 #include "command/output.h"
@@ -213,6 +214,10 @@ static enum status add_name(struct session *s, char *name, struct request *r, en
         add_all(s, r, side, peers);
         return ST_OK;
     }
+    if (!strcmp(name, "auto") && !own && !registry_find(s->services.registry, name)) {
+        add_kernel(r, NULL, NULL, NULL); /* find_automatic() has it when the shape is known */
+        return ST_OK;
+    }
     if (!*name)
         return err_set(err, ST_USAGE, "a kernel's name is missing between commas");
     enum status st = registry_get(s->services.registry, name, &k, err);
@@ -252,6 +257,21 @@ static enum status take_words(struct session *s, struct source *c, struct reques
     enum status st = ST_OK;
     for (int i = 0; i < c->nwords && !st; i++)
         st = take_word(s, c, &c->words[i], r, side, err);
+    return st;
+}
+
+/* "auto" becomes what was fastest here for shapes like this. */
+static enum status find_automatic(struct session *s, unsigned flags, struct request *r,
+                                  struct err *err)
+{
+    enum status st = ST_OK;
+    for (int i = 0; i < r->nkernels && !st; i++) {
+        if (r->kernels[i])
+            continue;
+        st = automatic_pick(s, &r->problem, &r->options, &r->kernels[i], &r->own[i], err);
+        if (!st)
+            r->descs[i] = kernel_on(r->kernels[i], wanted_side(&r->options, flags));
+    }
     return st;
 }
 
@@ -373,6 +393,17 @@ void request_put_first(struct request *r, int i)
     r->params[0] = v;
 }
 
+void request_drop(struct request *r, int i)
+{
+    request_put_first(r, i);
+    free(r->own[0]);
+    const size_t n = (size_t)--r->nkernels;
+    memmove(r->own, r->own + 1, n * sizeof *r->own);
+    memmove(r->kernels, r->kernels + 1, n * sizeof *r->kernels);
+    memmove(r->descs, r->descs + 1, n * sizeof *r->descs);
+    memmove(r->params, r->params + 1, n * sizeof *r->params);
+}
+
 void request_only(struct request *r, int i)
 {
     request_put_first(r, i);
@@ -433,6 +464,14 @@ static enum status set_owns(struct request *r, int i, struct err *err)
         st = set_own(r, i, pair, err);
     free(copy);
     return st;
+}
+
+enum status request_add(struct request *r, int i, const char *own, struct err *err)
+{
+    add_kernel(r, r->kernels[i], r->descs[i], own);
+    r->params = xrealloc(r->params, (size_t)r->nkernels * sizeof *r->params);
+    r->params[r->nkernels - 1] = r->params[i];
+    return set_owns(r, r->nkernels - 1, err);
 }
 
 enum status request_twins(struct request *r, int i, const char *a, const char *b, struct err *err)
@@ -664,6 +703,8 @@ static enum status make(struct session *s, struct source *c, struct request *out
         st = check_shape(s, c, out, err);
     if (!st)
         st = check_gpu(s, c, out, err);
+    if (!st)
+        st = find_automatic(s, c->flags, out, err);
     if (!st) {
         out->params = xcalloc((size_t)out->nkernels + 1, sizeof *out->params);
         leave_to_cuda(c, out);

@@ -77,8 +77,12 @@ bool request_on(const struct session *s, const struct request *r, int i, const c
 /* What kernel i's changed parameters are for another side of it, above `v`; those that it lacks or refuses are left out. */
 void request_carry_params(const struct request *r, int i, const struct kernel_desc *to,
                           struct param_values *v);
+/* Leaves kernel i out. */
+void request_drop(struct request *r, int i);
 /* Leaves kernel i alone in it. */
 void request_only(struct request *r, int i);
+/* Appends entry i once more, with parameters of its own above its own: "BR=32@BC=64"; NULL: none. */
+enum status request_add(struct request *r, int i, const char *own, struct err *err);
 /* Leaves it twice, each with parameters of its own: "BR=32@BC=64" and "BR=64@BC=64". */
 enum status request_twins(struct request *r, int i, const char *a, const char *b, struct err *err);
 

@@ -97,6 +97,12 @@ static void add_verdicts(const struct session *s, const struct run_rows *rows, s
     free(base);
 }
 
+const struct run_look compare_look = {.cols = &compare_columns,
+                                      .ratio_field = "ratio",
+                                      .ratio_title = "time ratio",
+                                      .order = sort_rows,
+                                      .below = add_verdicts};
+
 static const char no_verdict[] =
     "no verdict on time: nothing was timed; what the kernels do stands side by side, and what a "
     "model makes of it\n";
@@ -136,11 +142,11 @@ static enum status compare_prepared(struct session *s, struct cmd_call *c, struc
         return st;
     drop_verdicts(&m.rows);
     const bool timed = request_has_times(r);
-    const struct run_look look = {.cols = &compare_columns,
-                                  .ratio_field = timed ? "ratio" : NULL,
-                                  .ratio_title = "time ratio",
-                                  .order = shapes ? NULL : sort_rows,
-                                  .below = add_verdicts};
+    struct run_look look = compare_look;
+    if (!timed)
+        look.ratio_field = NULL;
+    if (shapes)
+        look.order = NULL;
     run_show(s, c, r, how, shapes, &look, &m);
     if (call_format(c) == FORMAT_TEXT && !timed)
         str_add(c->out, no_verdict);

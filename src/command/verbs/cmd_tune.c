@@ -21,6 +21,7 @@
 #include "command/ask/request.h"
 #include "command/output.h"
 #include "command/session.h"
+#include "command/verbs/tune_measure.h"
 #include "command/verbs/verbs.h"
 
 enum { AXES_MAX = 4, TILES_MAX = 256, USUAL_MAX = 64 };
@@ -520,6 +521,8 @@ static char *command_of(const struct tune *t)
 
 static enum status exec_tune(struct session *s, struct cmd_call *c, struct err *err)
 {
+    if (tune_measures(c))
+        return tune_measure(s, c, err);
     struct tune t = {.session = s, .call = c, .rows = {.type = &tune_type}};
     const bool text = call_format(c) == FORMAT_TEXT;
     enum status st = make(&t, err);
@@ -547,7 +550,7 @@ static const struct cmd_key tune_keys[] = {
 const struct cmd_entry cmd_tune = {
     .name = "tune",
     .group = "Model",
-    .usage = "K [PARAM=list|range ...] [shape] [gpu=NAME] [sort=FIGURE]",
+    .usage = "K [PARAM=list|range ...] [shape] [gpu=NAME] [sort=FIGURE] | K[,K...] [PARAM=list|range ...] [shape] measure",
     .summary = "the tiles of a kernel on a GPU model: blocks, warps, waves, bytes, registers",
     .help =
         "Every combination of the tile parameters, by themselves BR and BC in powers of two, is\n"
@@ -558,8 +561,17 @@ const struct cmd_entry cmd_tune = {
         "hangs on them is a bound, marked <= or >=, and has no rank. None of it is a time: where\n"
         "one was recorded on that GPU, it stands beside.\n"
         "\n"
+        "With the word measure combinations are timed where the kernels run, on the CPU too: those\n"
+        "given, else powers of 2 about the defaults of every number. Some samples of each beside the\n"
+        "defaults of the first kernel, in batches; then the best five in turns; then the winner and\n"
+        "the defaults alone, anew, and only that counts. Unless it is FASTER the defaults stay. What\n"
+        "came of it is kept by device, cache and class of shapes (B Hkv, group, Sq and Sk to the power\n"
+        "of 2, all else the same), and \"run auto\" takes the fastest kernel of the class whose source\n"
+        "is still the one that was timed.\n"
+        "\n"
         "  tune fa2 gpu=H200 S=4k D=128\n"
-        "  tune fused_cp_async BR=32,64 BC=32,64,128 STAGES=2..4:+1 sort=warps\n",
+        "  tune fused_cp_async BR=32,64 BC=32,64,128 STAGES=2..4:+1 sort=warps\n"
+        "  tune cpu_tiled,fa2 S=512 H=8 f32 measure time=1; run auto S=500 H=8 f32\n",
     .arg = ARG_KERNEL,
     .keys = tune_keys,
     .flags = CMD_SHAPE | CMD_OPTIONS | CMD_PARAMS | CMD_ROWS,

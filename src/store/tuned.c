@@ -1,0 +1,230 @@
+/* tuned.c - see tuned.h.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "store/tuned.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "base/path.h"
+#include "base/record.h"
+#include "base/sanitize.h"
+#include "base/str.h"
+
+enum { FILE_BYTES_MAX = 1 << 20, KEPT_MAX = 4096 };
+
+// clang-format off
+const struct field tuned_fields[] = {
+    FIELD(FIELD_TEXT, tuned, device, .doc = "What it was measured on."),
+    FIELD(FIELD_TEXT, tuned, backend, .doc = "Who ran it."),
+    FIELD(FIELD_TEXT, tuned, l2, .doc = "cold or hot."),
+    FIELD(FIELD_TEXT, tuned, alike, .doc = "The class of shapes that it is for."),
+    FIELD(FIELD_TEXT, tuned, shape, .doc = "The shape that was measured."),
+    FIELD(FIELD_TEXT, tuned, kernel, .doc = "The kernel that was fastest."),
+    FIELD(FIELD_TEXT, tuned, own, .doc = "Its parameters, BR=32@BC=64; null: the defaults."),
+    FIELD(FIELD_TEXT, tuned, hash, .doc = "Hash of its source."),
+    FIELD(FIELD_TEXT, tuned, time, .doc = "When, UTC."),
+    FIELD(FIELD_TEXT, tuned, verdict, .doc = "Verdict against the base in a run of its own; null: it is the base."),
+    FIELD(FIELD_TEXT, tuned, base, .doc = "The kernel whose defaults it was measured against."),
+    FIELD(FIELD_REAL, tuned, median_us, .unit = "us", .digits = 4, .lo = 0, .hi = 1e12, .doc = "Its median."),
+    FIELD(FIELD_REAL, tuned, ratio, .digits = 3, .lo = 0, .hi = 1e9, .doc = "Its time over the base's."),
+    FIELD(FIELD_INT, tuned, tried, .lo = 0, .hi = 1e9, .doc = "Combinations that were timed."),
+    {.name = NULL},
+};
+// clang-format on
+
+struct tunings {
+    struct tuned *v;
+    size_t n, cap;
+    bool read;
+};
+
+void tuned_clear(struct tuned *t)
+{
+    record_clear(tuned_fields, t);
+}
+
+/* ---- classes ---- */
+
+/* The power of 2 that is nearest, by factors. */
+static long long about(int64_t x)
+{
+    return x > 0 ? 1LL << (int)floor(log2((double)x) + 0.5) : 0;
+}
+
+char *tuned_class(const struct shape *s)
+{
+    return xasprintf("%s D=%lld %s %s, about %lld x %lld heads, Sq %lld, Sk %lld",
+                     dtype_name(s->dtype), (long long)s->D, s->causal ? "causal" : "full",
+                     s->layout == LAYOUT_BHSD ? "bhsd" : "bshd", about(s->B * s->Hkv),
+                     about(s->H / s->Hkv), about(s->Sq), about(s->Sk));
+}
+
+/* ---- reading ---- */
+
+static void clean(struct tuned *t)
+{
+    for (const struct field *f = tuned_fields; f->name; f++)
+        if (f->type == FIELD_TEXT) {
+            char **text = (char **)(void *)((char *)t + f->offset);
+            char *line = *text ? sanitize_line(*text) : NULL;
+            free(*text);
+            *text = line;
+        }
+}
+
+static bool is_whole(const struct tuned *t)
+{
+    return t->device && t->backend && t->l2 && t->alike && t->kernel && t->hash && t->median_us > 0;
+}
+
+static void take(struct tunings *t, const json_t *object)
+{
+    struct tuned x;
+    record_init(tuned_fields, &x);
+    if (t->n == KEPT_MAX || record_from_json(tuned_fields, &x, object, NULL) != ST_OK ||
+        !is_whole(&x)) {
+        tuned_clear(&x);
+        return;
+    }
+    clean(&x);
+    xgrow((void **)&t->v, &t->cap, t->n + 1, sizeof *t->v);
+    t->v[t->n++] = x;
+}
+
+static void read_file(struct tunings *t, const char *path)
+{
+    char *text;
+    size_t len, i;
+    json_t *item;
+    if (str_read_file(path, FILE_BYTES_MAX, &text, &len, NULL) != ST_OK)
+        return;
+    json_t *o = json_loadb(text, len, 0, NULL);
+    json_array_foreach(json_object_get(o, "tuned"), i, item) take(t, item);
+    json_decref(o);
+    free(text);
+}
+
+static void read_all(struct tunings *t)
+{
+    char *folder = path_in(PATH_DATA, "tuned");
+    DIR *d = folder ? opendir(folder) : NULL;
+    t->read = true;
+    for (const struct dirent *e; d && (e = readdir(d));) {
+        const size_t n = strlen(e->d_name);
+        char *path = xasprintf("%s/%s", folder, e->d_name);
+        if (n > 5 && !strcmp(e->d_name + n - 5, ".json"))
+            read_file(t, path);
+        free(path);
+    }
+    if (d)
+        closedir(d);
+    free(folder);
+}
+
+struct tunings *tunings_new(void)
+{
+    return xcalloc(1, sizeof(struct tunings));
+}
+
+void tunings_free(struct tunings *t)
+{
+    for (size_t i = 0; t && i < t->n; i++)
+        tuned_clear(&t->v[i]);
+    if (t)
+        free(t->v);
+    free(t);
+}
+
+/* ---- asking and keeping ---- */
+
+static bool is_meant(const struct tuned *x, const struct tuned_query *q)
+{
+    return (!q->device || !strcmp(x->device, q->device)) && !strcmp(x->backend, q->backend) &&
+           !strcmp(x->l2, q->l2) && !strcmp(x->alike, q->alike) && (!q->fits || q->fits(q->ctx, x));
+}
+
+const struct tuned *tunings_find(struct tunings *t, const struct tuned_query *q)
+{
+    const struct tuned *best = NULL;
+    if (!t->read)
+        read_all(t);
+    for (size_t i = 0; i < t->n; i++) {
+        const struct tuned *x = &t->v[i];
+        if (!is_meant(x, q))
+            continue;
+        if (best && strcmp(best->device, x->device) != 0)
+            return NULL;
+        if (!best || x->median_us < best->median_us)
+            best = x;
+    }
+    return best;
+}
+
+static bool is_in_place_of(const struct tuned *a, const struct tuned *b)
+{
+    return !strcmp(a->device, b->device) && !strcmp(a->backend, b->backend) &&
+           !strcmp(a->l2, b->l2) && !strcmp(a->alike, b->alike) && !strcmp(a->kernel, b->kernel);
+}
+
+static void put(struct tunings *t, const struct tuned *x)
+{
+    size_t i = 0;
+    while (i < t->n && !is_in_place_of(&t->v[i], x))
+        i++;
+    if (i == t->n) {
+        xgrow((void **)&t->v, &t->cap, t->n + 1, sizeof *t->v);
+        record_init(tuned_fields, &t->v[t->n++]);
+    }
+    record_copy(tuned_fields, &t->v[i], x);
+}
+
+/* "tuned/NVIDIA-H200.json": what a file may be called everywhere. The caller frees. */
+static char *file_name(const char *device)
+{
+    struct str s = {0};
+    str_add(&s, "tuned/");
+    for (const char *p = device; *p && s.len < 80; p++)
+        str_addc(&s, isalnum((unsigned char)*p) ? *p : '-');
+    str_add(&s, ".json");
+    return str_take(&s);
+}
+
+static enum status write_device(const struct tunings *t, const char *device, const char *path,
+                                struct err *err)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < t->n; i++)
+        if (!strcmp(t->v[i].device, device))
+            json_array_append_new(list, record_to_json(tuned_fields, &t->v[i]));
+    json_t *o = json_pack("{s:o}", "tuned", list);
+    char *text = json_dumps(o, JSON_INDENT(1));
+    const struct bytes parts[] = {{text, text ? strlen(text) : 0}, {"\n", 1}};
+    const bool done = text && file_replace(path, 0666, parts, 2, NULL);
+    free(text);
+    json_decref(o);
+    return done ? ST_OK : err_set(err, ST_FAIL, "cannot write %s: %s", path, strerror(errno));
+}
+
+enum status tunings_keep(struct tunings *t, const struct tuned *x, char **path, struct err *err)
+{
+    char *name = file_name(x->device);
+    *path = NULL;
+    if (!t->read)
+        read_all(t);
+    put(t, x);
+    enum status st = path_for(PATH_DATA, name, "tuned parameters", path, err);
+    if (st == ST_OK)
+        st = path_make_parent(*path, err);
+    if (st == ST_OK)
+        st = write_device(t, x->device, *path, err);
+    free(name);
+    return st;
+}

@@ -1,0 +1,51 @@
+/* tuned.h - the parameters that were fastest here: what `tune ... measure` found, by device, cache and class of shapes, for
+ * `run auto`.
+ *
+ * A class has the shapes that are alike: dtype, mask, layout and D the same, and B * Hkv, H / Hkv, Sq and Sk each within the
+ * same power of 2 (its middle: 512 is 363 to 724).
+ *
+ * A file is one JSON object of a list, <data>/tuned/NAME.json, a file a device. Texts of files are sanitized; what is none,
+ * or has no time, counts as absent.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef ATTNSCOPE_STORE_TUNED_H
+#define ATTNSCOPE_STORE_TUNED_H
+
+#include "base/field.h"
+#include "base/status.h"
+#include "spec/shape.h"
+
+struct tuned {
+    char *device, *backend, *l2;
+    char *alike;        /* tuned_class() */
+    char *shape;        /* the one that was measured */
+    char *kernel, *own; /* "fa2", "BR=32@BC=64": what is to be said of it; own NULL: the defaults */
+    char *hash;         /* of its source then */
+    char *time;         /* when, UTC */
+    char *verdict;      /* against the defaults of `base`; NULL: it is them */
+    char *base;
+    double median_us, ratio; /* ratio: to base */
+    int64_t tried;           /* combinations that were timed */
+};
+extern const struct field tuned_fields[];
+void tuned_clear(struct tuned *t);
+
+/* "f16 D=64 full bhsd, about 8 x 1 heads, Sq 512, Sk 512"; the caller frees. */
+char *tuned_class(const struct shape *s);
+
+struct tunings;
+struct tunings *tunings_new(void); /* nothing is read before the first question */
+void tunings_free(struct tunings *t);
+
+/* Of these, device and so on to `alike`, the fastest one that `fits`. NULL: none. Borrowed until tunings_keep(). */
+struct tuned_query {
+    const char *device; /* NULL: whichever it is, if it is one */
+    const char *backend, *l2, *alike;
+    bool (*fits)(const void *ctx, const struct tuned *t); /* is its source today's? NULL: any */
+    const void *ctx;
+};
+const struct tuned *tunings_find(struct tunings *t, const struct tuned_query *q);
+/* Keeps it in the place of what is there of its device, class and kernel. *path: where; the caller frees it. */
+enum status tunings_keep(struct tunings *t, const struct tuned *x, char **path, struct err *err);
+
+#endif

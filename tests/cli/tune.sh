@@ -1,0 +1,95 @@
+#!/bin/sh
+# tune ... measure: the fastest combination is found, confirmed in a run of its own, kept, and taken by "auto"; what cannot
+# run is left out; without a difference the defaults stay; and what is no tuning of today's source is not taken.
+# SPDX-License-Identifier: GPL-3.0-or-later
+# shellcheck disable=SC1091,SC2154
+. "$(dirname "$0")/lib.sh"
+unset ATTNSCOPE_LIBCUDA
+own=$HOME/.local/share/attnscope/kernels
+src=${ATTNSCOPE_SRCDIR:?}/kernels/cpu
+kept=$HOME/.local/share/attnscope/tuned
+mkdir -p "$own"
+
+# ---- what is asked ----
+run tune fa2 S=64 backend=cpu measure BX=16,32
+is "what is no parameter is told" says "$err" 'BX.* is none'
+run tune fa2 S=64 backend=sim measure
+is "without a clock there is nothing to measure" says "$err" 'needs times'
+run tune fa2 S=64 backend=cpu l2=both measure
+is "one state of the caches at a time" says "$err" 'l2=cold or l2=hot'
+run tune S=64 measure
+is "it needs a kernel" says "$err" 'tune needs a kernel'
+run run auto S=64 H=1 f32 backend=cpu
+is "auto without a tuning says how to make one" says "$err" 'auto: nothing .*tune K,K B=1 H=1 S=64 D=64 f32 measure'
+run run auto@BR=32 S=64 H=1 f32 backend=cpu
+is "auto has no parameters of its own" says "$err" 'auto'
+
+# ---- no difference ----
+run tune fa2 BR=16,32 S=64 H=1 f32 backend=cpu n=12 measure
+is "it ends well" [ "$rc" -eq 0 ]
+is "what was tried is said" says "$out" '^[12] combinations? timed beside the defaults of fa2'
+run run auto S=64 H=1 f32 backend=cpu n=3
+is "auto is it" says "$out" '^fa2 .* pass '
+run run auto S=60 H=1 f32 backend=cpu n=3
+is "for shapes like it, too" says "$out" '^fa2 .* pass '
+for other in 'S=256 H=1 f32' 'S=64 H=16 f32' 'S=64 H=1 f16' 'S=64 H=1 f32 causal' 'S=64 H=1 f32 D=32' 'S=64 H=1 f32 l2=hot'; do
+    # shellcheck disable=SC2086
+    run run auto $other backend=cpu n=3
+    is "not for $other" says "$err" 'auto: nothing'
+done
+
+# ---- a GPU, as the fake driver plays it ----
+if [ -n "${ATTNSCOPE_FAKECUDA:-}" ]; then
+    export ATTNSCOPE_LIBCUDA="$ATTNSCOPE_FAKECUDA/fakecuda.so" ATTNSCOPE_LIBNVRTC="$ATTNSCOPE_FAKECUDA/fakecuda.so" FAKECUDA="us=50"
+    run tune fa2,decode_atomic WARPS=2,4 Sq=8 Sk=64 H=2 f16 backend=cuda n=6 measure
+    is "equal times: the defaults stay" says "$out" 'auto is now fa2 with its defaults'
+    is "a tile that does not fit is not timed" says "$(run tune decode_splitkv WARPS=4 STAGES=3,8 Sq=1 Sk=64 H=1 D=256 f16 backend=cuda n=3 measure && echo "$out")" '1 more cannot run'
+    run run auto Sq=8 Sk=64 H=2 f16 backend=cuda n=3
+    is "auto on the GPU" says "$out" '^fa2 .* pass '
+    run run auto Sq=8 Sk=64 H=2 f16 backend=cpu n=3
+    is "and not elsewhere" says "$err" 'auto: nothing'
+    unset ATTNSCOPE_LIBCUDA ATTNSCOPE_LIBNVRTC FAKECUDA
+fi
+
+# ---- a difference that nobody can miss: a parameter that wastes time ----
+if ! command -v cc >/dev/null; then
+    finish
+    exit
+fi
+waster() {
+    sed -e 's/@name      fa2/@name      waster/' -e 's/attn_fa2/attn_waster/' \
+        -e 's/^ \* @grid  .*/ * @param     WASTE 8 [1..64]  how much time is lost\n * @requires  WASTE != 2\n&/' \
+        -e 's/    run_grid(a, l, ceil/    for (volatile long i = cpu_param(l, "WASTE") * 400000; i > 0; i--) continue;\n    run_grid(a, l, ceil/' \
+        "$@" "$src/fa2.c" >"$own/waster.c"
+    "$ATTNSCOPE" kernel allow waster >/dev/null 2>&1
+}
+waster
+run tune waster WASTE=1,2,8,16 S=32 H=1 f32 backend=cpu n=200 measure
+is "the fastest one stands first" says "$(printf '%s\n' "$out" | grep '^waster ' | head -1)" '^waster +WASTE=1 '
+is "what the kernel rules out is not timed" says "$out" '^2 combinations timed .* 1 more cannot run'
+is "it is confirmed in a run of its own" says "$out" 'timed once more.*waster \(WASTE=1\).*FASTER'
+is "and kept" says "$out" 'auto is now waster \(WASTE=1\)'
+is "with its verdict" grep -q '"verdict": "FASTER"' "$kept"/*.json
+run run auto S=32 H=1 f32 backend=cpu n=3
+is "auto has its parameters" says "$out" '^waster .*WASTE=1|WASTE=1'
+run run auto S=32 H=1 f32 backend=cpu n=3 --json
+is "as rows say" says "$out" '"kernel":"waster".*"params":"[^"]*WASTE=1'
+run compare auto,waster@WASTE=8 S=32 H=1 f32 backend=cpu n=12
+is "beside others" says "$out" 'waster.*base'
+run tune waster BR=16,32 S=128 H=1 f32 backend=cpu n=6 WASTE=1 measure
+is "a parameter with one value stays" says "$out" 'auto is now'
+
+# ---- whose source it is ----
+waster -e 's/400000/400001/'
+run run auto S=32 H=1 f32 backend=cpu n=3
+is "a changed source was not timed" says "$err" 'auto: nothing'
+printf 'rubbish' >"$kept/a.json"
+printf '{"tuned":[{"device":1},{"kernel":"fa2"},5]}' >"$kept/b.json"
+run run auto S=64 H=1 f32 backend=cpu n=3
+is "files that are none are passed over" says "$out" '^fa2 .* pass '
+sed -i 's/"own": "[^"]*"/"own": "NONE=1@BR"/; s/"own": null/"own": "NONE=1"/' "$kept"/[!ab]*.json
+run run auto S=64 H=1 f32 backend=cpu n=3
+is "parameters that the kernel lacks are told" says "$err" 'NONE'
+run --restricted -c 'tune fa2 BR=16,32 S=64 H=1 f32 backend=cpu n=6 measure'
+is "a restricted session keeps nothing" says "$err" 'writes no files'
+finish
