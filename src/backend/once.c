@@ -12,7 +12,8 @@ enum status once_check(const char *kernel, const char *workspace, const void *by
         i++;
     return i == n ? ST_OK
                   : err_set(err, ST_FAIL,
-                            "%s: it did not leave its workspace %s clear for the next call, as "
+                            "%s%sit did not leave its workspace %s clear for the next call, as "
                             "`once` promises: byte %llu is %d",
-                            kernel, workspace, (unsigned long long)i, p[i]);
+                            kernel ? kernel : "", kernel ? ": " : "", workspace,
+                            (unsigned long long)i, p[i]);
 }

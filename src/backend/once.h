@@ -9,7 +9,8 @@
 
 #include "base/status.h"
 
-/* ST_OK where all these bytes of the workspace are 0; else ST_FAIL, and a sentence with the first that is not. */
+/* ST_OK where all these bytes of the workspace are 0; else ST_FAIL, and a sentence with the first that is not.
+ * `kernel` NULL: who reads it says whose. */
 enum status once_check(const char *kernel, const char *workspace, const void *bytes, uint64_t n,
                        struct err *err);
 

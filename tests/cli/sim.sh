@@ -159,6 +159,19 @@ is "in words, on a small ragged shape" says "$out" 'S=200 .*no hazard'
 run sanitize fa2_mma,row_online D=64 --json
 is "clean rows" [ "$(lines "$out" '"kind":null.*"check":"pass"')" -eq 2 ]
 
+# A kernel of one's own that does not leave clear what it promises to.
+mkdir -p "$HOME/.local/share/attnscope/kernels"
+dirty=$HOME/.local/share/attnscope/kernels/dirty.cu
+sed -e 's/^ \* @name.*/ * @name dirty/' -e 's/ decode_atomic(const/ dirty(const/' \
+    -e 's/atomicInc(\(.*\), blocks - 1) == blocks - 1/atomicAdd(\1, 1) == (unsigned)blocks - 1/' "$src/kernels/cuda/decode_atomic.cu" >"$dirty"
+run check dirty Sq=2 Sk=300 H=4 Hkv=2 D=64 f16 backend=sim
+if says "$out$err" '(nvcc|clang|NVRTC)' && ! says "$out$err" 'workspace arrived'; then
+    skip "nothing here compiles CUDA"
+else
+    is "a counter that is not set back is told" says "$out" '^dirty: it did not leave its workspace arrived clear .* byte 0 is'
+fi
+rm -f "$dirty"
+
 # A kernel of one's own that lacks a barrier, where something compiles it.
 mkdir -p "$HOME/.local/share/attnscope/kernels"
 mine=$HOME/.local/share/attnscope/kernels/mine.cu

@@ -144,7 +144,7 @@ static enum status check_once(const struct run *r, struct err *err)
         if (n && !sim_memory_read(r->memory, (uint64_t)(uintptr_t)r->args.ws[i], copy, n))
             st = err_set(err, ST_FAIL, "its workspace %s is not there", d->ws[i].name);
         if (st == ST_OK)
-            st = once_check(d->name, d->ws[i].name, copy, n, err);
+            st = once_check(NULL, d->ws[i].name, copy, n, err);
         free(copy);
     }
     return st;

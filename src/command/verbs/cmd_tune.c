@@ -550,7 +550,8 @@ static const struct cmd_key tune_keys[] = {
 const struct cmd_entry cmd_tune = {
     .name = "tune",
     .group = "Model",
-    .usage = "K [PARAM=list|range ...] [shape] [gpu=NAME] [sort=FIGURE] | K[,K...] [PARAM=list|range ...] [shape] measure",
+    .usage = "K [PARAM=list|range ...] [shape] [gpu=NAME] [sort=FIGURE] | K[,K...] "
+             "[PARAM=list|range ...] [shape] measure",
     .summary = "the tiles of a kernel on a GPU model: blocks, warps, waves, bytes, registers",
     .help =
         "Every combination of the tile parameters, by themselves BR and BC in powers of two, is\n"
@@ -561,12 +562,18 @@ const struct cmd_entry cmd_tune = {
         "hangs on them is a bound, marked <= or >=, and has no rank. None of it is a time: where\n"
         "one was recorded on that GPU, it stands beside.\n"
         "\n"
-        "With the word measure combinations are timed where the kernels run, on the CPU too: those\n"
-        "given, else powers of 2 about the defaults of every number. Some samples of each beside the\n"
-        "defaults of the first kernel, in batches; then the best five in turns; then the winner and\n"
-        "the defaults alone, anew, and only that counts. Unless it is FASTER the defaults stay. What\n"
-        "came of it is kept by device, cache and class of shapes (B Hkv, group, Sq and Sk to the power\n"
-        "of 2, all else the same), and \"run auto\" takes the fastest kernel of the class whose source\n"
+        "With the word measure combinations are timed where the kernels run, on the CPU too: "
+        "those\n"
+        "given, else powers of 2 about the defaults of every number. Some samples of each beside "
+        "the\n"
+        "defaults of the first kernel, in batches; then the best five in turns; then the winner "
+        "and\n"
+        "the defaults alone, anew, and only that counts. Unless it is FASTER the defaults stay. "
+        "What\n"
+        "came of it is kept by device, cache and class of shapes (B Hkv, group, Sq and Sk to the "
+        "power\n"
+        "of 2, all else the same), and \"run auto\" takes the fastest kernel of the class whose "
+        "source\n"
         "is still the one that was timed.\n"
         "\n"
         "  tune fa2 gpu=H200 S=4k D=128\n"
