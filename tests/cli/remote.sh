@@ -13,7 +13,7 @@ mkdir -p left/attnscope-serve-99999999-old/attnscope/kernels precious
 ln -s "$tmp/precious" left/attnscope-serve-99999998-planted
 XDG_RUNTIME_DIR=$tmp/left "$ATTNSCOPE" --serve </dev/null >/dev/null 2>&1
 is "the folder of a far end that was killed goes, the present one's too, and no link is followed" \
-    [ "$(ls left precious | tr '\n' ' ')" = 'left: attnscope-serve-99999998-planted  precious: thesis ' ]
+    [ "$(find left precious -mindepth 1 | sort | tr '\n' ' ')" = 'left/attnscope-serve-99999998-planted precious/thesis ' ]
 
 sshd_start
 config=$HOME/.config/attnscope/config
