@@ -90,7 +90,7 @@ void *hoard_take(struct hoard *p, size_t count, size_t size)
     const unsigned k = class_of(bytes);
     char *at = p->cut.spare[k];
     if (at) {
-        memcpy(&p->cut.spare[k], at, sizeof(void *));
+        memcpy(&p->cut.spare[k], at, sizeof p->cut.spare[k]);
     } else {
         if (p->cut.now->bytes - p->cut.used < (size_t)1 << k)
             next_chunk(p, (size_t)1 << k);
