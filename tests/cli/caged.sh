@@ -12,12 +12,12 @@ fi
 export ATTNSCOPE_LIBCUDA=none ATTNSCOPE_SIM_SECONDS=1
 # Only the worker is to have it.
 worker=$ATTNSCOPE_WORKER
-cat >worker <<END
+cat >preloaded <<END
 #!/bin/sh
 LD_PRELOAD=$ATTNSCOPE_BUILDDIR/tests/sim/caged.so exec "$worker" "\$@"
 END
-chmod +x worker
-ATTNSCOPE_WORKER=$tmp/worker
+chmod +x preloaded
+ATTNSCOPE_WORKER=$tmp/preloaded
 each='naive,fa2,qtile_seq'
 run check $each S=16 H=1 D=16 f32 backend=sim hazards=on
 is "without a fault all pass" [ "$(printf '%s\n' "$out" | grep -Ec '^(naive|fa2|qtile_seq) .* pass ')" -eq 3 ]
