@@ -258,7 +258,8 @@ void *host_fenced_alloc(size_t bytes)
     if (inner < bytes || all < inner)
         return NULL;
     const size_t slack = bytes >= HUGE_BYTES ? HUGE_BYTES : 0;
-    char *map = mmap(NULL, all + slack, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    char *map =
+        mmap(NULL, all + slack, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (map == MAP_FAILED)
         return NULL;
     const size_t ahead = slack ? (slack - (uintptr_t)map % slack) % slack : 0;

@@ -124,7 +124,8 @@ static void clean(char **text)
 /* Without its errors a prediction would be shown as if it had none. */
 static enum status check_whole(const struct calibration *c, struct err *err)
 {
-    bool whole = c->gpu && c->recording && isfinite(c->kernels_pct) && isfinite(c->kernels_most_pct);
+    bool whole =
+        c->gpu && c->recording && isfinite(c->kernels_pct) && isfinite(c->kernels_most_pct);
     for (int i = 0; i < PREDICT_FACTOR_COUNT; i++)
         whole = whole && isfinite(c->factors.v[i]);
     return whole ? ST_OK
@@ -189,7 +190,8 @@ static void read_own_of(struct calibrations *c, const struct device *gpu)
     struct err err = ERR_INIT;
     char *path = path_of(gpu), *text = NULL;
     size_t len;
-    enum status st = path ? str_read_if(path, FILE_BYTES_MAX, FILE_FOLLOW, &text, &len, &err) : ST_OK;
+    enum status st =
+        path ? str_read_if(path, FILE_BYTES_MAX, FILE_FOLLOW, &text, &len, &err) : ST_OK;
     if (st == ST_OK && text) {
         struct whose whose = whose_at(path);
         whose_hash(&whose, text, len);

@@ -28,7 +28,7 @@ struct slot {
     struct param_values params;
     struct AttnArgs args;
     size_t ws_bytes[DESC_WS_MAX];
-    unsigned char *outputs;     /* guard, tensor, guard: one for each set of inputs; fenced */
+    unsigned char *outputs; /* guard, tensor, guard: one for each set of inputs; fenced */
     size_t outputs_bytes;
     unsigned char *lse;         /* guard, a float for each row, guard; NULL: not asked */
     bool lse_is_fresh;          /* of the last run */

@@ -157,7 +157,8 @@ static json_t *phases_of(const json_t *pass)
     const size_t n = json_array_size(all);
     size_t i;
     json_t *phase, *list = json_array();
-    json_t *out = json_pack("{s:f, s:o}", "blocks", (double)count_of(pass, "blocks"), "phases", list);
+    json_t *out =
+        json_pack("{s:f, s:o}", "blocks", (double)count_of(pass, "blocks"), "phases", list);
     if (n > PREDICT_PHASES_MAX)
         json_object_set_new(out, "phases_counted", json_integer((json_int_t)n));
     else

@@ -319,7 +319,9 @@ static uint32_t *line_keys(const struct sim_program *p)
     uint32_t *line = look_lines(p, false);
     for (size_t i = 0; i < n; i++)
         if (!line[i])
-            line[i] = (uint32_t)i + 1; /* that of no line: lines have the numbers of instructions that are theirs */
+            line[i] =
+                (uint32_t)i +
+                1; /* that of no line: lines have the numbers of instructions that are theirs */
     return line;
 }
 

@@ -25,9 +25,9 @@ enum status predicted_run(struct session *s, const struct kernel_desc *d, const 
 static void forget(struct run_row *row)
 {
     static const char *const names[] = {
-        "predicted_us",    "predicted_on",   "predicted_error_pct", "predicted_binds",
-        "predicted_parts", "predicted_note", "predicted_ratio",     "predicted_verdict",
-        "predicted_whose"};
+        "predicted_us",    "predicted_on",      "predicted_error_pct",
+        "predicted_binds", "predicted_parts",   "predicted_note",
+        "predicted_ratio", "predicted_verdict", "predicted_whose"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         field_clear(field_find(run_fields, names[i]), row);
 }

@@ -308,8 +308,7 @@ static enum status exec_calibrate(struct session *s, struct cmd_call *c, struct 
     if (st == ST_CANCELLED)
         err_set(err, st, "cancelled");
     if (st == ST_OK) {
-        const struct predict_factors used =
-            predicted_factors(s, from.gpu, NULL)->factors;
+        const struct predict_factors used = predicted_factors(s, from.gpu, NULL)->factors;
         fit(&g, from.gpu, &used, &f);
         st = show(s, c, &g, &f, each, dry, err);
         fitted_clear(&f);

@@ -115,7 +115,8 @@ static enum status judge_speed(struct session *s, const struct run_rows *rows,
     for (size_t i = 0; i < rows->n; i++) {
         const struct run_row *row = &rows->v[i];
         if (row_is_simulated(row))
-            return err_set(err, ST_NO_GPU, "%s was simulated, which gives no time; --fail-on needs a GPU",
+            return err_set(err, ST_NO_GPU,
+                           "%s was simulated, which gives no time; --fail-on needs a GPU",
                            row->kernel);
         if (!isfinite(row->median_us))
             return err_set(err, ST_FAIL, "%s gave no time, so it is not known to be no slower",
@@ -196,7 +197,8 @@ static enum status exec_compare(struct session *s, struct cmd_call *c, struct er
 static const struct cmd_key compare_keys[] = {
     {"base", "the kernel the others are measured against; the first by default", NULL},
     {"shapes", "a file with one shape a line", NULL},
-    {"--fail-on", "slower: exit status 1 also when a kernel is; undecided: 3 when that is not known",
+    {"--fail-on",
+     "slower: exit status 1 also when a kernel is; undecided: 3 when that is not known",
      fail_on_words},
     {"--no-store", "do not keep the results", NULL},
     {0},
@@ -225,7 +227,8 @@ const struct cmd_entry cmd_compare = {
         "FASTER or SLOWER only beyond the most that a control differs by. A row that fails its\n"
         "check now makes it exit with 1.\n"
         "\n"
-        "For scripts: --fail-on=slower ends with 1 when a kernel is SLOWER. AMBIGUOUS is let through,\n"
+        "For scripts: --fail-on=slower ends with 1 when a kernel is SLOWER. AMBIGUOUS is let "
+        "through,\n"
         "with a word on standard error, so that noise fails no build; --fail-on=slower,undecided\n"
         "ends with 3 then, as where there is no time, so that noise passes none.\n"
         "\n"
