@@ -197,11 +197,11 @@ static void map_operand(const struct frame *k, struct ptx_operand *o)
 
 static bool copy_operands(struct inliner *l, const struct frame *k, struct ptx_insn *i)
 {
-    const struct ptx_operand *from = &k->f->operands[i->operand];
+    const struct ptx_operand *from = k->f->operands; /* NULL: no instruction of it has any */
     struct grow *pool = &l->operands;
     struct ptx_operand all[PTX_MAX_OPERANDS];
     for (uint32_t n = 0; n < i->noperands; n++) {
-        all[n] = from[n];
+        all[n] = from[i->operand + n];
         map_operand(k, &all[n]);
         all[n].item = (uint32_t)pool->n;
         for (uint32_t j = 0; j < from[n].nitems; j++) {
