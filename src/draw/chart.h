@@ -194,6 +194,8 @@ struct block_panel {
     double block_us;          /* the model's unit, which times are shown in; 0: they are us */
     double recorded_us;       /* the model: what was recorded of it instead; not above 0: nothing */
     char *recorded;           /* where: "h200-short" */
+    double predicted_us;      /* the same by the time model; not above 0: nothing */
+    double predicted_error_pct; /* by how much that is off */
     struct grid_text *passes; /* their names; "" where unknown */
     int npasses;
     struct block_span *spans;

@@ -45,6 +45,7 @@ static const struct field panel_fields[] = {
     CHART_FIELD(block_panel, tail_pct, FIELD_REAL), CHART_FIELD(block_panel, imbalance, FIELD_REAL),
     CHART_FIELD(block_panel, block_us, FIELD_REAL), CHART_FIELD(block_panel, recorded_us, FIELD_REAL),
     CHART_FIELD(block_panel, recorded, FIELD_TEXT),
+    CHART_FIELD(block_panel, predicted_us, FIELD_REAL), CHART_FIELD(block_panel, predicted_error_pct, FIELD_REAL),
     {0},
 };
 static const struct chart_part panel_parts[] = {
@@ -155,10 +156,31 @@ static double span_of(const struct block_chart *b, const struct block_panel *p)
     return p->block_us > 0 ? p->span_us : longest_span(b);
 }
 
-/* A time as it is shown: in blocks for the model. */
+static bool is_recorded(const struct block_panel *p)
+{
+    return p->recorded_us > 0 && p->recorded;
+}
+
+/* Microseconds of the model's unit: the whole takes what was recorded of it, else what is predicted with an error that is
+ * shown. 0: it has no clock. */
+static double clock_of(const struct block_panel *p)
+{
+    const double whole = is_recorded(p)                                         ? p->recorded_us
+                         : p->predicted_us > 0 && p->predicted_error_pct >= 0 ? p->predicted_us
+                                                                                : 0;
+    return p->block_us > 0 && whole < 1e12 && p->span_us > 0 ? whole / p->span_us : 0;
+}
+
+/* In what times are shown. */
+static bool in_blocks(const struct block_panel *p)
+{
+    return p->block_us > 0 && !(clock_of(p) > 0);
+}
+
+/* A time as it is shown: of the model by its clock, or in blocks. */
 static double shown_time(const struct block_panel *p, double us)
 {
-    return p->block_us > 0 ? us / p->block_us : us;
+    return in_blocks(p) ? us / p->block_us : p->block_us > 0 ? us * clock_of(p) : us;
 }
 
 static bool timeline_sound(const void *model)
@@ -438,21 +460,28 @@ static double nice_step(double us)
     return 10 * base;
 }
 
-void fig_time_axis(struct canvas *c, struct rect r, double begin_us, double end_us, double block_us)
+void fig_time_axis(struct canvas *c, struct rect r, double begin_us, double end_us,
+                   const struct block_panel *p)
 {
     enum { TICK = 12 }; /* columns for a label */
     const int w = r.w - TIMELINE_LABEL;
-    const double unit = block_us > 0 ? block_us : 1, begin = begin_us / unit, end = end_us / unit;
+    const bool blocks = p && in_blocks(p), model = p && p->block_us > 0;
+    const double begin = p ? shown_time(p, begin_us) : begin_us,
+                 end = p ? shown_time(p, end_us) : end_us;
     if (w < TICK || !(end > begin))
         return;
     const double step = nice_step((end - begin) * TICK / w);
-    canvas_text(c, r.x, r.y, TIMELINE_LABEL - 1, ROLE_DIM, block_us > 0 ? "blocks" : "time");
+    canvas_text(c, r.x, r.y, TIMELINE_LABEL - 1, ROLE_DIM,
+                blocks           ? "blocks"
+                : !model         ? "time"
+                : is_recorded(p) ? "recorded"
+                                 : "predicted");
     for (double t = ceil(begin / step - 1e-9) * step; t <= end; t += step) {
         const int x = (int)((t - begin) / (end - begin) * w);
         char buf[NUMBER_BUF];
-        const char *label = t < step / 2   ? "0"
-                            : block_us > 0 ? number_fmt(buf, t, 3)
-                                           : number_fmt_us(buf, t);
+        const char *label = t < step / 2 ? "0"
+                            : blocks     ? number_fmt(buf, t, 3)
+                                         : number_fmt_us(buf, t);
         canvas_textf(c, r.x + TIMELINE_LABEL + x, r.y, w - x, ROLE_DIM, "|%s",
                      str_width(label) < w - x ? label : "");
     }
@@ -464,7 +493,7 @@ void timeline_summary(const struct block_panel *s, struct str *out)
     const double span = shown_time(s, s->span_us);
     const bool model = s->block_us > 0, one = fabs(span - 1) < 1e-9;
     char time[NUMBER_BUF];
-    if (model)
+    if (in_blocks(s))
         number_fmt(time, one ? 1 : span, 3);
     else
         number_fmt_us(time, span);
@@ -481,8 +510,12 @@ void timeline_summary(const struct block_panel *s, struct str *out)
         str_add(out, "; drawn as if that many fit: the registers are not known");
     if (s->shown < s->rows)
         str_addf(out, "; here the first %d of %d %ss", (int)s->shown, (int)s->rows, s->unit);
-    if (s->recorded_us > 0 && s->recorded)
+    if (is_recorded(s))
         str_addf(out, "; RECORDED %s (%s)", number_fmt_us(b[0], s->recorded_us), s->recorded);
+    if (s->predicted_us > 0 && s->predicted_error_pct >= 0)
+        str_addf(out, "; predicted %s, off by %s %%%s", number_fmt_us(b[1], s->predicted_us),
+                 number_fmt(b[2], s->predicted_error_pct, 2),
+                 model && !is_recorded(s) ? ": the clock of this picture" : "");
 }
 
 void timeline_heading(const struct block_panel *p, struct str *out)
@@ -627,7 +660,7 @@ static void svg_time_axis(const struct panel_svg *s, double y)
         svg_line(s->out, x, y, x, y + 4, "axis");
         svg_textf(s->out, x, y + 17, SVG_MIDDLE, "d s", "%s%s", tick_text(tick, ticks[i]),
                   i < n - 1            ? ""
-                  : s->p->block_us > 0 ? " blocks"
+                  : in_blocks(s->p) ? " blocks"
                                        : " \u00b5s");
     }
     svg_line(s->out, left, y, right, y, "axis");
@@ -799,7 +832,7 @@ static void gp_panel(struct str *out, const struct block_chart *b, int i)
     gp_quoted(out, str_text(&title));
     str_add(out, " font \",9\"\n");
     gp_rows(out, &s);
-    str_addf(out, "set xlabel \"%s\"\nset xrange [0:%.9g]\n", s.p->block_us > 0 ? "blocks" : "us",
+    str_addf(out, "set xlabel \"%s\"\nset xrange [0:%.9g]\n", in_blocks(s.p) ? "blocks" : "us",
              shown_time(s.p, span_of(b, s.p)));
     str_addf(out, "plot $blocks%d using 1:2:3:4:5:6:7 with boxxyerror lc variable notitle\n", i);
     str_free(&title);

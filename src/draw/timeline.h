@@ -34,9 +34,10 @@ enum timeline_mark timeline_mark_on(const struct block_panel *p, int lines);
  * lines that it took, fewer than r.h on a small device. */
 int fig_timeline(struct canvas *c, struct rect r, const struct block_panel *p,
                  const struct timeline_view *v);
-/* One line below: the times of the view, at TIMELINE_LABEL and right of it; with block_us > 0 in blocks. */
+/* One line below: the times of the view, at TIMELINE_LABEL and right of it. `p`: a panel, whose model has blocks, or the
+ * microseconds that were recorded or predicted of the whole; NULL: of stamps. */
 void fig_time_axis(struct canvas *c, struct rect r, double begin_us, double end_us,
-                   double block_us);
+                   const struct block_panel *p);
 /* "fa2  LIVE  NVIDIA H200": a heading of the picture. */
 void timeline_heading(const struct block_panel *p, struct str *out);
 /* "A..P: the 16 query tiles in order; + combine" */

@@ -280,7 +280,7 @@ static void test_figure(void)
     block_take(&p, &s, 0);
     struct canvas *c = canvas_new(TIMELINE_LABEL + 12, 6, GLYPHS_ASCII);
     fig_timeline(c, (struct rect){0, 0, c->w, 5}, &p, &v); /* a line for every slot */
-    fig_time_axis(c, (struct rect){0, 5, c->w, 1}, 0, 6, 0);
+    fig_time_axis(c, (struct rect){0, 5, c->w, 1}, 0, 6, NULL);
     expect_text(c, "SM 0       |AAAAAAA|EEE\n"
                    "           |CCCCCCC\n"
                    "SM 1       |BBBBBBB\n"

@@ -12,6 +12,7 @@
 #include "command/ask/plan_here.h"
 #include "command/ask/recollect.h"
 #include "command/ask/request.h"
+#include "command/ask/simulate.h"
 #include "command/session.h"
 #include "measure/origin.h"
 
@@ -74,6 +75,36 @@ void timeline_model(struct session *s, const struct request *r, int i, const str
     block_take(&out->panel, &out->schedule, 0);
     if (!out->panel.reason)
         add_recorded(s, r, i, dev, &out->panel);
+}
+
+void timeline_put_predicted(const struct run_row *row, struct timeline *out)
+{
+    if (!(row->predicted_us > 0) || out->panel.reason || !out->panel.device ||
+        !row->predicted_on || strcmp(row->predicted_on, out->panel.device) != 0)
+        return;
+    out->panel.predicted_us = row->predicted_us;
+    out->panel.predicted_error_pct = row->predicted_error_pct;
+}
+
+void timeline_predict(struct session *s, const struct request *r, int i, struct timeline *out)
+{
+    static const double patience_s = 10;
+    const struct measure_how how = {.kind = JOB_CHECK, .no_store = true, .verb = "check"};
+    struct request one;
+    struct measured m;
+    if (out->panel.reason || !simulator_takes(r->kernels[i]) ||
+        !request_on(s, r, i, backend_simulator()->name, &one))
+        return;
+    one.options.blocks = SIM_BLOCKS_FEW;
+    one.options.hazards = SIM_HAZARDS_OFF;
+    one.options.sim_s = patience_s;
+    struct measuring *job = measure_start(s, &one, &how);
+    measure_wait(job);
+    measure_close(job, &m);
+    if (m.rows.n)
+        timeline_put_predicted(&m.rows.v[0], out);
+    measured_clear(&m);
+    request_clear(&one);
 }
 
 enum status timeline_start(struct session *s, const struct request *r, struct measuring **job,
@@ -147,6 +178,8 @@ struct chart *timeline_chart(const struct request *r, const struct timeline *t, 
         to->reason = xstrdup_if(from->reason);
         to->recorded = xstrdup_if(from->recorded);
         to->recorded_us = from->recorded_us;
+        to->predicted_us = from->predicted_us;
+        to->predicted_error_pct = from->predicted_error_pct;
         block_take(to, &t[i].schedule, SPANS_MAX);
         caption_kernel(&c->caption, to->kernel);
         caption_device(&c->caption, to->device);

@@ -22,6 +22,7 @@ struct line_row {
     int64_t rows, blocks, slots;
     bool upper_bound;
     double waves, span_us, span_blocks, busy_pct, fill_pct, tail_pct, imbalance, recorded_us;
+    double predicted_us, predicted_error_pct;
     json_t *block_list;
 };
 static const struct field line_fields[] = {
@@ -56,6 +57,10 @@ static const struct field line_fields[] = {
     FIELD(FIELD_REAL, line_row, recorded_us, .title = "recorded us", .unit = "us",
           .doc = "Median time of this shape that was recorded on this GPU."),
     FIELD(FIELD_TEXT, line_row, recorded_in, .doc = "In which recording."),
+    FIELD(FIELD_REAL, line_row, predicted_us, .title = "model us", .digits = 3, .unit = "us",
+          .doc = "Of the model: what the time model predicts of a simulated run on this GPU."),
+    FIELD(FIELD_REAL, line_row, predicted_error_pct, .title = "off %", .digits = 2, .unit = "%",
+          .doc = "By how much that is off, see predicted_error_pct of run."),
     {.name = NULL},
 };
 /* The rows that a session keeps have no blocks: they would be most of its memory. */
@@ -82,6 +87,8 @@ static const struct columns columns = {
         {.field = "span_us", .optional = true},
         {.field = "span_blocks", .optional = true},
         {.field = "recorded_us", .optional = true},
+        {.field = "predicted_us", .optional = true},
+        {.field = "predicted_error_pct", .optional = true},
         {.field = "busy_pct"},
         {.field = "fill_pct"},
         {.field = "tail_pct"},
@@ -129,6 +136,10 @@ static void add_row(struct rowset *rows, const struct request *r, const struct t
     if (p->recorded_us > 0)
         row->recorded_us = p->recorded_us;
     row->recorded_in = xstrdup_if(p->recorded);
+    if (p->predicted_us > 0) {
+        row->predicted_us = p->predicted_us;
+        row->predicted_error_pct = p->predicted_error_pct;
+    }
     if (rows->type == &listed_type)
         row->block_list = sched_blocks_json(&t->schedule);
 }
@@ -172,10 +183,10 @@ static enum status read_lines(struct cmd_call *c, int n, int64_t *out, struct er
 }
 
 static void add_axis(struct session *s, struct cmd_call *c, int width, double span_us,
-                     double block_us)
+                     const struct block_panel *p)
 {
     struct canvas *axis = canvas_new(width, 1, s->front.glyphs);
-    fig_time_axis(axis, (struct rect){0, 0, width, 1}, 0, span_us, block_us);
+    fig_time_axis(axis, (struct rect){0, 0, width, 1}, 0, span_us, p);
     canvas_to_text(axis, c->out);
     canvas_free(axis);
 }
@@ -206,7 +217,7 @@ static void add_text(struct session *s, struct cmd_call *c, const struct request
         canvas_free(canvas);
         lines_wrap(c->out, from, call_width(s, c));
         if (model || i + 1 == n)
-            add_axis(s, c, width, span, t[i].panel.block_us);
+            add_axis(s, c, width, span, &t[i].panel);
     }
 }
 
@@ -239,6 +250,8 @@ static enum status fill_model(struct session *s, struct cmd_call *c, const struc
     plans_compile(s, r, dev);
     for (int i = 0; i < r->nkernels; i++)
         timeline_model(s, r, i, dev, &t[i]);
+    for (int i = 0; i < r->nkernels; i++)
+        timeline_predict(s, r, i, &t[i]);
     return ST_OK;
 }
 
@@ -359,9 +372,10 @@ const struct cmd_entry cmd_timeline = {
         "the thread pool, in the shortest of several runs); it is the default on a GPU and with "
         "backend=cpu. origin=model needs\n"
         "no GPU: blocks go out in order, each to the slot that is free first, and those on one SM\n"
-        "share its peak rate. It has no clock: times are blocks, what the kernel's longest block\n"
-        "takes alone on an SM, and say nothing about another kernel; a time that was recorded on\n"
-        "this GPU, for this shape, stands beside it. busy: SMs with at least one block. tail: the "
+        "share its peak rate. It has no clock of its own: a time that was recorded on this GPU, for\n"
+        "this shape, is taken for the whole, else the predicted time of a simulated run, whose\n"
+        "error stands beside it; without either, times are blocks, what the kernel's longest block\n"
+        "takes alone on an SM, and say nothing about another kernel. busy: SMs with at least one block. tail: the "
         "end of the main pass\n"
         "in which slots stay empty. --json has every block.\n"
         "\n"

@@ -19,6 +19,7 @@
 #include "tui/kit/veil.h"
 #include "tui/screens/measurement.h"
 #include "tui/screens/screen_util.h"
+#include "tui/screens/simulation.h"
 #include "tui/screens/subject.h"
 
 extern const struct screen_ops timeline_screen;
@@ -32,6 +33,7 @@ struct timelines {
     struct subject subject; /* what is shown, or what the job runs */
     struct timeline shown[PANELS];
     struct measurement measurement; /* the stamps that are being taken */
+    struct simulation sim;          /* a few blocks of each: what the model's clock is */
     bool live;                      /* stamps, not the model */
     int level;                      /* zoom: the width shows 1/2^level of the span */
     double middle;                  /* of what is shown, as a share of the span */
@@ -71,7 +73,7 @@ static void draw_words(struct canvas *c, struct rect r, const struct timeline *t
     struct str s = {0};
     struct block_panel panel = tl->panel; /* what it points to stays the timeline's */
     if (blank)
-        panel.recorded_us = NAN;
+        panel.recorded_us = panel.predicted_us = NAN;
     timeline_summary(&panel, &s);
     str_add(&s, ". ");
     timeline_legend(&tl->panel, mark, &s);
@@ -96,8 +98,10 @@ static void draw_inside(const struct timelines *t, struct canvas *c, struct rect
     const int lines = r.h - words - 1; /* with the line of filled slots; the axis below */
     const struct timeline_view v = view_of(t, &tl->panel, lines - 1);
     const int used = fig_timeline(c, (struct rect){r.x, r.y, r.w, lines}, &tl->panel, &v);
+    struct block_panel unclocked = tl->panel; /* what it points to stays the timeline's */
+    unclocked.recorded_us = unclocked.predicted_us = NAN;
     fig_time_axis(c, (struct rect){r.x, r.y + used, r.w, 1}, v.begin_us, v.end_us,
-                  tl->panel.block_us);
+                  t->app->blank ? &unclocked : &tl->panel);
     draw_words(c, (struct rect){r.x, r.y + used + 1, r.w, r.h - used - 1}, tl, v.mark,
                t->app->blank);
 }
@@ -168,6 +172,17 @@ static void ask(struct timelines *t, unsigned flags)
     free(names);
 }
 
+/* What the simulator's few blocks say of the kernels shown, as far as it is known. */
+static void put_clocks(struct timelines *t)
+{
+    for (int i = 0; i < PANELS && t->names[i] && !t->live; i++) {
+        const struct sim_known it =
+            simulation_of(&t->sim, simulation_entry(&t->sim, t->names[i]));
+        if (it.row && !it.old)
+            timeline_put_predicted(it.row, &t->shown[i]);
+    }
+}
+
 /* The model of the kernels and settings as they are now. */
 static void show_model(struct timelines *t)
 {
@@ -186,6 +201,11 @@ static void show_model(struct timelines *t)
     for (int i = 0; i < r->nkernels && i < PANELS; i++)
         timeline_model(t->app->session, r, i, dev, &t->shown[i]);
     add_origin(t);
+    char *names = t->names[1] ? xasprintf("%s,%s", t->names[0], t->names[1]) : xstrdup(t->names[0]);
+    simulation_ask(&t->sim, names);
+    free(names);
+    simulation_glance(&t->sim);
+    put_clocks(t);
 }
 
 static void take_stamps(void *ctx, int arg)
@@ -195,6 +215,7 @@ static void take_stamps(void *ctx, int arg)
     struct measuring *job;
     (void)arg;
     measurement_stop(&t->measurement, false);
+    simulation_stop(&t->sim); /* it would bend them */
     ask(t, 0);
     if (!t->subject.problem &&
         timeline_start(t->app->session, &t->subject.request, &job, &err) == ST_OK) {
@@ -479,9 +500,11 @@ static bool timeline_explain(void *ctx, struct str *out)
             : "Model: blocks go out in the order of their number, each to the slot that is "
               "free first. The blocks on an SM share its peak rate for their K/V tiles, and its "
               "part of the DRAM's for Q and O; a lone block gets what its warps can use, an SM "
-              "needs eight. Real kernels do not reach the peak, each by its own factor, so the "
-              "model has no clock: a block is what the longest block takes alone on an SM. Two "
-              "kernels are held against each other by a recorded time, or by r.\n");
+              "needs eight. Real kernels do not reach the peak, each by its own factor, so this "
+              "has no clock of its own: the whole takes the recorded time, else what the time "
+              "model predicts of a simulated run, with the error that is shown; without either, a "
+              "block is what the longest block takes alone on an SM. Within the error two kernels "
+              "are held against each other by a recorded time, or by r.\n");
     str_add(out, "Where a line is several rows, capitals say that at least half of their slots are "
                  "filled.\n");
     return true;
@@ -506,6 +529,8 @@ static void timeline_update(void *ctx)
         refresh(t);
     else
         collect(t);
+    (void)simulation_collect(&t->sim, false);
+    put_clocks(t);
 }
 
 static void timeline_shown(void *ctx)
@@ -555,6 +580,7 @@ static void *timeline_open(struct app *a)
     t->app = a;
     subject_init(&t->subject, a);
     measurement_init(&t->measurement, a);
+    simulation_init(&t->sim, a);
     t->mark = MARK_AUTO;
     t->middle = 0.5;
     set_name(t, 0, a->kernel->name);
@@ -570,6 +596,7 @@ static void timeline_close(void *ctx)
     plans_forget(t->app->session, t);
     drop_shown(t);
     measurement_clear(&t->measurement);
+    simulation_clear(&t->sim);
     subject_clear(&t->subject);
     for (int i = 0; i < PANELS; i++)
         free(t->names[i]);
