@@ -191,12 +191,12 @@ struct block_panel {
     int bound;           /* the registers are not known: at most so many slots */
     int64_t blocks, slots;
     double waves, span_us, busy_pct, tail_pct, imbalance;
-    double block_us;          /* the model's unit, which times are shown in; 0: they are us */
-    double recorded_us;       /* the model: what was recorded of it instead; not above 0: nothing */
-    char *recorded;           /* where: "h200-short" */
-    double predicted_us;      /* the same by the time model; not above 0: nothing */
+    double block_us;     /* the model's unit, which times are shown in; 0: they are us */
+    double recorded_us;  /* the model: what was recorded of it instead; not above 0: nothing */
+    char *recorded;      /* where: "h200-short" */
+    double predicted_us; /* the same by the time model; not above 0: nothing */
     double predicted_error_pct; /* by how much that is off */
-    struct grid_text *passes; /* their names; "" where unknown */
+    struct grid_text *passes;   /* their names; "" where unknown */
     int npasses;
     struct block_span *spans;
     int n;

@@ -165,9 +165,9 @@ static bool is_recorded(const struct block_panel *p)
  * shown. 0: it has no clock. */
 static double clock_of(const struct block_panel *p)
 {
-    const double whole = is_recorded(p)                                         ? p->recorded_us
+    const double whole = is_recorded(p)                                       ? p->recorded_us
                          : p->predicted_us > 0 && p->predicted_error_pct >= 0 ? p->predicted_us
-                                                                                : 0;
+                                                                              : 0;
     return p->block_us > 0 && whole < 1e12 && p->span_us > 0 ? whole / p->span_us : 0;
 }
 
@@ -659,9 +659,9 @@ static void svg_time_axis(const struct panel_svg *s, double y)
         const double x = scale_px(&s->x, ticks[i]);
         svg_line(s->out, x, y, x, y + 4, "axis");
         svg_textf(s->out, x, y + 17, SVG_MIDDLE, "d s", "%s%s", tick_text(tick, ticks[i]),
-                  i < n - 1            ? ""
+                  i < n - 1         ? ""
                   : in_blocks(s->p) ? " blocks"
-                                       : " \u00b5s");
+                                    : " \u00b5s");
     }
     svg_line(s->out, left, y, right, y, "axis");
 }

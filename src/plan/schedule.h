@@ -4,7 +4,8 @@
  * free; the blocks on an SM share its peak rate, and one that has it to itself gets no more than its
  * warps can use: an SM needs eight of them. (H200, measured: a lone block of fa2, 4 warps, runs at
  * 0.54 of the rate of a full SM.) Real kernels do not reach the peak, and by how much differs between them:
- * so the model has no clock. Its times are on a scale of its own, and what is shown of them are blocks: how
+ * so the model has no clock of its own. Its times are on a scale of its own; who shows them gives the whole a time that was
+ * recorded or predicted, else shows blocks: how
  * long the kernel's longest block takes alone on an SM (block_us). Two kernels cannot be held against each
  * other by them; busy, tail and waves are shares, and can. On a device from stamps that a traced build took at the begin and end of
  * every block.

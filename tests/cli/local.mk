@@ -18,5 +18,5 @@ update-frozen: all
 	$(AM_TESTS_ENVIRONMENT) $(SHELL) $(srcdir)/tests/cli/frozen.sh --update
 
 # CUDA kernels without a GPU.
-shell_tests += %D%/sim.sh %D%/counts.sh %D%/calibrate.sh
+shell_tests += %D%/sim.sh %D%/counts.sh %D%/calibrate.sh %D%/predicted.sh
 shell_tests += %D%/debug.sh %D%/without.sh %D%/costs.sh %D%/tune.sh

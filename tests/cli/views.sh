@@ -11,7 +11,7 @@ is "timeline draws" [ "$rc" -eq 0 ]
 is "it says that it is a model, and of what" says "$out" '^fa1_2022  MODEL  H200$'
 is "few blocks leave SMs idle" says "$out" '8 blocks, .* SMs busy 6\.06%'
 is "a second pass has a sign" says "$out" '\+ combine$'
-is "each stands on the scale of its own blocks" [ "$(printf '%s\n' "$out" | grep -c '^blocks ')" -eq 2 ]
+is "each stands on a scale of its own" [ "$(printf '%s\n' "$out" | grep -cE '^(blocks|predicted|recorded) +\|0')" -eq 2 ]
 is "without a clock" [ "$(printf '%s\n' "$out" | grep -c '^time \|waves, [0-9.]* [um]s')" -eq 0 ]
 run timeline fa2,qtile_seq gpu=H200 B=1 H=8 S=512 origin=model
 is "what was recorded there ranks them" says "$out" 'RECORDED 107 us'
@@ -91,6 +91,32 @@ run source fa2 diff by=word
 is "by what" [ "$rc" -eq 2 ]
 run source fa2 diff by=line backend=cpu
 is "not of C" [ "$rc" -eq 2 ]
+# ---- the clock of the model's timeline
+run timeline fa2 S=512 H=2 gpu=A100 origin=model
+is "a model's clock is predicted" says "$out" '^predicted +\|0 .*us'
+is "with its error" says "$out" 'predicted [0-9.]+ us, off by [0-9]+ %: the clock'
+run timeline fa2 S=512 H=2 gpu=A100 origin=model --json
+is "as fields" says "$out" '"predicted_us":[0-9.]+,"predicted_error_pct":[0-9]+'
+is "stamps it has none" says "$out" '"span_us":null'
+run timeline fa3_wgmma S=512 D=64 gpu=H100 origin=model
+is "what is not simulated has blocks" says "$out" '^blocks +\|0'
+run run fa2 Sq=1 Sk=512 H=2 gpu=H200 backend=sim
+is "a small grid says what its time is" says "$out" '2 blocks for 132 SMs: the time is that of one block alone'
+# ---- tiles by the time model: far apart an order, near none
+run tune fa2 BR=16,64,128 BC=32,64 sort=predicted gpu=H200 S=512 H=2
+is "the predicted time orders tiles" says "$out" 'by the predicted time'
+is "tiles within its error share a rank" says "$out" 'tiles share the first rank: they lie within 1\.[0-9]+ times'
+is "with the error" says "$out" '^model, on H200: off by'
+run tune qtile_seq MAP=idle,duplicate sort=predicted gpu=L4 S=512 H=2 --json
+is "far apart one is first" says "$out" '"rank":1,.*"tile":"MAP=idle".*"predicted_us":[0-9.]+,"predicted_error_pct":26'
+is "and the other is not" says "$out" '"rank":2,.*"tile":"MAP=duplicate"'
+run tune fa2 BR=16,64 sort=bytes gpu=H200 S=512 H=2 --json
+is "by other figures nothing is simulated" says "$out" '"predicted_us":null'
+run sweep fa2 BC=32,64,128 metric=predicted_us gpu=H200 S=512 H=2
+is "a sweep names the shortest, and those too near it" says "$out" '^fa2@BC=[0-9]+ is predicted shortest.*'
+is "which the model cannot tell" says "$(printf '%s' "$out" | tr '\n' ' ')" 'off by [0-9]+ %; [12] other.* too near to tell'
+run sweep qtile_seq MAP=idle,duplicate metric=predicted_us gpu=H200 S=512 H=2
+is "or that it is one" says "$(printf '%s' "$out" | tr '\n' ' ')" 'qtile_seq@MAP=idle is predicted shortest.*95 of 100'
 run source fa2 diff splitkv
 is "a diff of any two" says "$out" '^\+\+\+ splitkv'
 run source fa2 diff --json

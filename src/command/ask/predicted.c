@@ -32,15 +32,23 @@ static void forget(struct run_row *row)
         field_clear(field_find(run_fields, names[i]), row);
 }
 
-/* Without registers it is not known how many blocks an SM holds, but for a bound. */
-static char *reserve(const struct predict_run *r)
+/* Without registers it is not known how many blocks an SM holds, but for a bound. Where most SMs have none, nothing makes
+ * up for what the model does not know of one. */
+static char *reserve(const struct predict_run *r, const struct predict_gpu *g)
 {
-    for (int i = 0; i < r->passes; i++)
+    int64_t most = 0;
+    for (int i = 0; i < r->passes; i++) {
+        most = r->pass[i].blocks > most ? r->pass[i].blocks : most;
         if (r->pass[i].resident_is_bound)
             return xasprintf("its registers on that GPU are not known: taken as if %lld blocks "
                              "were on an SM, the most there can be",
                              (long long)r->pass[i].resident);
-    return NULL;
+    }
+    if (2 * most > g->sms)
+        return NULL;
+    return xasprintf("%lld block%s for %d SMs: the time is that of one block alone, in which every "
+                     "latency that ptxas hides or adds counts in full",
+                     (long long)most, most == 1 ? "" : "s", g->sms);
 }
 
 /* What of the user's own is not used is told once. */
@@ -68,7 +76,7 @@ static void fill(const struct calibration *c, const struct whose *whose,
             row->predicted_whose = xstrdup(whose_words[whose->is]);
         row->predicted_binds = xstrdup(predict_unit_name(p.binds));
         row->predicted_parts = predicted_parts_json(&p, run);
-        row->predicted_note = reserve(run);
+        row->predicted_note = reserve(run, g);
     } else {
         row->predicted_note = xstrdup("the counts give no time");
     }

@@ -330,6 +330,28 @@ void simulating_drop(struct simulating *x)
     free(x);
 }
 
+bool simulate_few(struct session *s, const struct request *r, int i, struct run_row *row)
+{
+    static const double few_s = 3;
+    const struct measure_how how = {.kind = JOB_CHECK, .no_store = true, .verb = "check"};
+    struct request one;
+    struct measured m;
+    record_init(run_fields, row);
+    if (!simulator_takes(r->kernels[i]) || !request_on(s, r, i, backend_simulator()->name, &one))
+        return false;
+    one.options.blocks = SIM_BLOCKS_FEW;
+    one.options.hazards = SIM_HAZARDS_OFF;
+    one.options.sim_s = few_s;
+    struct measuring *job = measure_start(s, &one, &how);
+    measure_wait(job);
+    measure_close(job, &m);
+    if (m.rows.n)
+        record_copy(run_fields, row, &m.rows.v[0]);
+    measured_clear(&m);
+    request_clear(&one);
+    return true;
+}
+
 /* ---- all of a request ---- */
 
 static void count_row(const struct run_row *row, struct measured *m)

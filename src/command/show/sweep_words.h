@@ -18,6 +18,10 @@ void sweep_say_crossings(const struct sweep *w, struct str *out);
  * point with one; NULL: it is not, or the axis does not grow. The caller frees it. */
 char *sweep_crossing(const struct sweep *w, int point, int kernel);
 
+/* Of a sweep of predicted_us: which point has the shortest time, or which are too near each other for the model to tell; and how
+ * far off it is. Only where all axes are parameters, so that the points solve one problem. */
+void sweep_say_predicted(const struct sweep *w, struct str *out);
+
 /* The two points with the least times of one kernel, where all axes are parameters, so that they solve one problem
  * and can be compared; false: there are none. */
 bool sweep_fastest(const struct sweep *w, int *kernel, int best[2]);

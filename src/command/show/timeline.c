@@ -44,7 +44,7 @@ static void begin(const struct request *r, int i, const struct kernel_desc *d, s
     out->panel.params = xstrdup(params);
 }
 
-/* The model has no clock: a time can only be one that was measured on such a device, in this very shape. */
+/* The model has no clock of its own: this one was measured on such a device, in this very shape. */
 static void add_recorded(struct session *s, const struct request *r, int i,
                          const struct device *dev, struct block_panel *out)
 {
@@ -79,8 +79,8 @@ void timeline_model(struct session *s, const struct request *r, int i, const str
 
 void timeline_put_predicted(const struct run_row *row, struct timeline *out)
 {
-    if (!(row->predicted_us > 0) || out->panel.reason || !out->panel.device ||
-        !row->predicted_on || strcmp(row->predicted_on, out->panel.device) != 0)
+    if (!(row->predicted_us > 0) || out->panel.reason || !out->panel.device || !row->predicted_on ||
+        strcmp(row->predicted_on, out->panel.device) != 0)
         return;
     out->panel.predicted_us = row->predicted_us;
     out->panel.predicted_error_pct = row->predicted_error_pct;
@@ -88,23 +88,12 @@ void timeline_put_predicted(const struct run_row *row, struct timeline *out)
 
 void timeline_predict(struct session *s, const struct request *r, int i, struct timeline *out)
 {
-    static const double patience_s = 10;
-    const struct measure_how how = {.kind = JOB_CHECK, .no_store = true, .verb = "check"};
-    struct request one;
-    struct measured m;
-    if (out->panel.reason || !simulator_takes(r->kernels[i]) ||
-        !request_on(s, r, i, backend_simulator()->name, &one))
+    struct run_row row;
+    if (out->panel.reason)
         return;
-    one.options.blocks = SIM_BLOCKS_FEW;
-    one.options.hazards = SIM_HAZARDS_OFF;
-    one.options.sim_s = patience_s;
-    struct measuring *job = measure_start(s, &one, &how);
-    measure_wait(job);
-    measure_close(job, &m);
-    if (m.rows.n)
-        timeline_put_predicted(&m.rows.v[0], out);
-    measured_clear(&m);
-    request_clear(&one);
+    if (simulate_few(s, r, i, &row))
+        timeline_put_predicted(&row, out);
+    record_clear(run_fields, &row);
 }
 
 enum status timeline_start(struct session *s, const struct request *r, struct measuring **job,

@@ -266,6 +266,8 @@ static void add_winner(const struct swept *v, struct str *out)
     const struct sweep *w = &v->w;
     int kernel, best[2];
     sweep_say_crossings(w, out);
+    if (!strcmp(w->metric, "predicted_us"))
+        sweep_say_predicted(w, out);
     if (sweep_fastest(w, &kernel, best)) {
         char *line = sweep_confirmation(w, kernel, best);
         str_addf(out, "the two shortest are times of separate runs, which name no winner: %s\n",

@@ -42,7 +42,8 @@ static const struct field line_fields[] = {
           .doc = "The model's registers are unknown: at most so many slots."),
     FIELD(FIELD_REAL, line_row, waves, .digits = 3, .doc = "blocks over slots."),
     FIELD(FIELD_REAL, line_row, span_us, .title = "span us", .unit = "us",
-          .doc = "From the first block's begin to the last one's end; the model has no clock."),
+          .doc = "From the first block's begin to the last one's end; the model's clock is "
+                 "recorded_us, else predicted_us."),
     FIELD(FIELD_REAL, line_row, busy_pct, .title = "busy %", .digits = 3, .unit = "%",
           .doc = "Of the SMs' time, with at least one block on the SM."),
     FIELD(FIELD_REAL, line_row, fill_pct, .title = "filled %", .digits = 3, .unit = "%",
@@ -372,10 +373,13 @@ const struct cmd_entry cmd_timeline = {
         "the thread pool, in the shortest of several runs); it is the default on a GPU and with "
         "backend=cpu. origin=model needs\n"
         "no GPU: blocks go out in order, each to the slot that is free first, and those on one SM\n"
-        "share its peak rate. It has no clock of its own: a time that was recorded on this GPU, for\n"
+        "share its peak rate. It has no clock of its own: a time that was recorded on this GPU, "
+        "for\n"
         "this shape, is taken for the whole, else the predicted time of a simulated run, whose\n"
-        "error stands beside it; without either, times are blocks, what the kernel's longest block\n"
-        "takes alone on an SM, and say nothing about another kernel. busy: SMs with at least one block. tail: the "
+        "error stands beside it; without either, times are blocks, what the kernel's longest "
+        "block\n"
+        "takes alone on an SM, and say nothing about another kernel. busy: SMs with at least one "
+        "block. tail: the "
         "end of the main pass\n"
         "in which slots stay empty. --json has every block.\n"
         "\n"

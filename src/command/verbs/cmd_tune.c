@@ -18,9 +18,12 @@
 #include "command/ask/plan_here.h"
 #include "command/ask/plan_row.h"
 #include "command/ask/recollect.h"
+#include "command/ask/predicted.h"
 #include "command/ask/request.h"
+#include "command/ask/simulate.h"
 #include "command/output.h"
 #include "command/session.h"
+#include "command/show/predicted_words.h"
 #include "command/verbs/tune_measure.h"
 #include "command/verbs/verbs.h"
 
@@ -32,12 +35,19 @@ struct tune_row {
     struct plan_row plan;
     char *tile;
     int64_t rank;
+    double predicted_us, predicted_error_pct;
+    char *predicted_note;
 };
 // clang-format off
 static const struct field tune_fields[] = {
     FIELD(FIELD_INT, tune_row, rank,
           .doc = "By the figure that sort= names, 1 first, equal ones alike; null: it cannot run, or the figure is only bounded or not known."),
     FIELD(FIELD_TEXT, tune_row, tile, .doc = "The parameters that are varied; params has all."),
+    FIELD(FIELD_REAL, tune_row, predicted_us, .title = "model us", .digits = 3, .unit = "us",
+          .doc = "With sort=predicted: the time model's of a simulated run on that GPU."),
+    FIELD(FIELD_REAL, tune_row, predicted_error_pct, .title = "off %", .digits = 2, .unit = "%",
+          .doc = "By how much that is off, see predicted_error_pct of run."),
+    FIELD(FIELD_TEXT, tune_row, predicted_note, .doc = "Why nothing is predicted, or with what reserve."),
     {.name = NULL},
 };
 /* Of its plan a row shows these. */
@@ -45,7 +55,7 @@ static const char *const order[] = {
     "rank", "kernel", "gpu", "shape", "params", "tile", "origin", "reason", "blocked_by", "grid", "threads",
     "regs", "regs_source", "regs_reason", "spill_bytes", "smem_bytes", "blocks_per_sm", "active_warps",
     "occupancy_pct", "limiter", "waves", "upper_bound", "requested_bytes", "requested_intensity",
-    "recorded_us", "recorded_tflops", "recorded_time", "recorded_in", "recorded_old", NULL};
+    "predicted_us", "predicted_error_pct", "predicted_note", "recorded_us", "recorded_tflops", "recorded_time", "recorded_in", "recorded_old", NULL};
 static const struct row_type tune_type = {
     .size = sizeof(struct tune_row),
     .parts = {{tune_fields, 0}, PLAN_ROW_PARTS(offsetof(struct tune_row, plan)),
@@ -65,6 +75,8 @@ static const struct columns tune_columns = {
         {.field = "limiter", .drop = 3},
         {.field = "waves"},
         {.field = "requested_bytes", .title = "asks for B"},
+        {.field = "predicted_us", .optional = true},
+        {.field = "predicted_error_pct", .optional = true},
         {.field = "recorded_us", .optional = true},
         {.field = "reason", .optional = true},
         {0},
@@ -72,7 +84,7 @@ static const struct columns tune_columns = {
 };
 
 /* What rows can be sorted by; of all of these less is first, but where more is. */
-static const char *const sort_names[] = {"bytes", "waves", "blocks", "warps", "regs", "smem", "spilled", "recorded", NULL};
+static const char *const sort_names[] = {"bytes", "waves", "blocks", "warps", "regs", "smem", "spilled", "recorded", "predicted", NULL};
 static const struct sort {
     const char *field, *what;
     bool more;
@@ -85,6 +97,7 @@ static const struct sort {
     {"smem_bytes",      "shared memory",         false},
     {"spill_bytes",     "spilled bytes",         false},
     {"recorded_us",     "the recorded time",     false},
+    {"predicted_us",    "the predicted time",    false},
 };
 // clang-format on
 _Static_assert(sizeof sorts / sizeof *sorts == sizeof sort_names / sizeof *sort_names - 1,
@@ -107,6 +120,7 @@ struct tune {
     struct axis axes[AXES_MAX];
     int naxes, ntiles;
     struct rowset rows;
+    double apart; /* predictions so many times apart are in the right order, 95 of 100 times */
 };
 
 static void tune_clear(struct tune *t)
@@ -292,6 +306,25 @@ static void forget_figures(struct row *row)
         row_forget(row, *name);
 }
 
+static bool by_prediction(const struct tune *t)
+{
+    return !strcmp(t->sort->field, "predicted_us");
+}
+
+/* A few blocks of the tile, simulated. */
+static void predict_tile(const struct tune *t, const struct request *r, struct tune_row *row)
+{
+    struct run_row run;
+    if (simulate_few(t->session, r, 0, &run) && run.predicted_us > 0) {
+        row->predicted_us = run.predicted_us;
+        row->predicted_error_pct = run.predicted_error_pct;
+    }
+    row->predicted_note = xstrdup_if(run.predicted_note        ? run.predicted_note
+                                     : !(run.predicted_us > 0) ? run.reason
+                                                               : NULL);
+    record_clear(run_fields, &run);
+}
+
 static void plan_tile(struct tune *t, int at)
 {
     const struct plan_how how = {.session = t->session};
@@ -310,6 +343,8 @@ static void plan_tile(struct tune *t, int at)
         const struct recalled recalled = recollect(t->session, &r, 0, t->gpu);
         recollect_put(&recalled, &row->plan);
     }
+    if (!st && by_prediction(t) && !row->plan.occ.reason)
+        predict_tile(t, &r, row);
     if (!row->plan.kernel)
         row->plan.kernel = xstrdup(t->base.kernels[0]->name);
     if (row->plan.blocked_by && !strcmp(row->plan.blocked_by, "kernel"))
@@ -354,6 +389,18 @@ static int compare_rows(const struct tune *t, const struct row *a, const struct 
     return (t->sort->more ? -1 : 1) * ((d > 0) - (d < 0));
 }
 
+/* Behind how many it is by the model: those that are so far before it that 95 of 100 such orders are right. */
+static void rank_predicted(struct tune *t)
+{
+    struct row **v = t->rows.rows;
+    for (size_t i = 0; i < t->rows.n && class_of(t, v[i]) == RANKED; i++) {
+        struct tune_row *row = row_data(v[i]);
+        row->rank = 1;
+        for (size_t k = 0; k < i; k++)
+            row->rank += row_real(v[k], "predicted_us") * t->apart <= row->predicted_us;
+    }
+}
+
 /* Stable: what is equal, or has no rank, stays in the order of the tiles. */
 static void sort_rows(struct tune *t)
 {
@@ -364,6 +411,10 @@ static void sort_rows(struct tune *t)
             v[k] = v[k - 1];
             v[k - 1] = other;
         }
+    if (by_prediction(t)) {
+        rank_predicted(t);
+        return;
+    }
     for (size_t i = 0; i < t->rows.n && class_of(t, v[i]) == RANKED; i++) {
         struct tune_row *row = row_data(v[i]);
         const struct tune_row *before = i ? row_read(v[i - 1]) : NULL;
@@ -422,6 +473,29 @@ static void say_unranked(const struct tune *t, struct str *out)
         str_addf(out, "%zu of them nobody has recorded on %s for this shape\n", n, t->gpu->name);
 }
 
+/* Who is first, where the model can tell; how far off it is; and why some have no time. */
+static void say_predicted(const struct tune *t, struct str *out)
+{
+    size_t first = 0;
+    const char *why = NULL;
+    char ratio[NUMBER_BUF];
+    for (size_t i = 0; i < t->rows.n; i++) {
+        const struct tune_row *row = row_read(t->rows.rows[i]);
+        first += class_of(t, t->rows.rows[i]) == RANKED && row->rank == 1;
+        why = !why && class_of(t, t->rows.rows[i]) == UNRANKED ? row->predicted_note : why;
+    }
+    if (first > 1)
+        str_addf(out,
+                 "%zu tiles share the first rank: they lie within %s times, and so near the "
+                 "model cannot tell which is faster\n",
+                 first, number_fmt(ratio, t->apart, 3));
+    char *trust = predicted_trust(t->session, t->gpu->name);
+    str_addf(out, "model, on %s: %s\n", t->gpu->name, trust);
+    free(trust);
+    if (why)
+        str_addf(out, "%zu have no predicted time, the first: %s\n", count_class(t, UNRANKED), why);
+}
+
 /* What a plan cannot tell, and what can. */
 static void say_how_to_time(const struct tune *t, struct str *out)
 {
@@ -461,6 +535,8 @@ static void print_text(struct tune *t)
         rows_show(t->session, out, &legal, &tune_columns, FORMAT_TEXT, width);
     from = out->len;
     say_unranked(t, out);
+    if (by_prediction(t))
+        say_predicted(t, out);
     say_illegal(t, out);
     if (strcmp(t->sort->field, "recorded_us") != 0)
         say_how_to_time(t, out);
@@ -527,6 +603,7 @@ static enum status exec_tune(struct session *s, struct cmd_call *c, struct err *
     const bool text = call_format(c) == FORMAT_TEXT;
     enum status st = make(&t, err);
     if (!st) {
+        t.apart = predicted_calibration(s, t.gpu->name, NULL)->apart;
         plan_tiles(&t);
         sort_rows(&t);
         free(c->command);
@@ -560,7 +637,11 @@ const struct cmd_entry cmd_tune = {
         "What cannot run stands below with its reason. The order is that of an exact figure, the\n"
         "bytes that are asked for unless sort= names another; where registers are not known, what\n"
         "hangs on them is a bound, marked <= or >=, and has no rank. None of it is a time: where\n"
-        "one was recorded on that GPU, it stands beside.\n"
+        "one was recorded on that GPU, it stands beside. sort=predicted simulates a few blocks of "
+        "every\n"
+        "tile whose PTX is there or can be compiled, and ranks them by the time model as far as "
+        "it\n"
+        "can tell them apart: tiles within its error share a rank.\n"
         "\n"
         "With the word measure combinations are timed where the kernels run, on the CPU too: "
         "those\n"
@@ -577,6 +658,7 @@ const struct cmd_entry cmd_tune = {
         "is still the one that was timed.\n"
         "\n"
         "  tune fa2 gpu=H200 S=4k D=128\n"
+        "  tune fa2 sort=predicted gpu=H200\n"
         "  tune fused_cp_async BR=32,64 BC=32,64,128 STAGES=2..4:+1 sort=warps\n"
         "  tune cpu_tiled,fa2 S=512 H=8 f32 measure time=1; run auto S=500 H=8 f32\n",
     .arg = ARG_KERNEL,

@@ -176,8 +176,7 @@ static void ask(struct timelines *t, unsigned flags)
 static void put_clocks(struct timelines *t)
 {
     for (int i = 0; i < PANELS && t->names[i] && !t->live; i++) {
-        const struct sim_known it =
-            simulation_of(&t->sim, simulation_entry(&t->sim, t->names[i]));
+        const struct sim_known it = simulation_of(&t->sim, simulation_entry(&t->sim, t->names[i]));
         if (it.row && !it.old)
             timeline_put_predicted(it.row, &t->shown[i]);
     }
