@@ -13,6 +13,7 @@ libattnscope_ui_a_SOURCES += \
   %D%/kit/codeview.h %D%/kit/codeview.c \
   %D%/screens/compare.c \
   %D%/screens/source_costs.h %D%/screens/source_costs.c \
+  %D%/screens/source_effect.h %D%/screens/source_effect.c \
   %D%/screens/compare_counters.h %D%/screens/compare_counters.c \
   %D%/screens/contender.h %D%/screens/contender.c \
   %D%/screens/compare_view.h %D%/screens/compare_view.c \

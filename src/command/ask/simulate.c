@@ -332,7 +332,7 @@ void simulating_drop(struct simulating *x)
 
 bool simulate_few(struct session *s, const struct request *r, int i, struct run_row *row)
 {
-    static const double few_s = 3;
+    static const double few_s = 10;
     const struct measure_how how = {.kind = JOB_CHECK, .no_store = true, .verb = "check"};
     struct request one;
     struct measured m;

@@ -232,7 +232,6 @@ const char *effect_verdict(const struct effect *e)
 static bool predicted_sum(const struct effect *e, struct effect_sum *out)
 {
     const struct run_row *a = &e->side[0].row, *b = &e->side[1].row;
-    char change[NUMBER_BUF];
     *out = (struct effect_sum){.title = "predicted",
                                .field = "predicted_us",
                                .before = a->predicted_us,
@@ -242,12 +241,12 @@ static bool predicted_sum(const struct effect *e, struct effect_sum *out)
         return false;
     number_fmt_us(out->text[0], a->predicted_us);
     number_fmt_us(out->text[1], b->predicted_us);
-    change_text(out, change, sizeof change);
+    change_text(out, out->change, sizeof out->change);
     const int order = predicted_rank(b, a, e->apart);
-    snprintf(out->change, sizeof out->change, "%s%s", change,
-             order < 0   ? ", FASTER by the model"
-             : order > 0 ? ", SLOWER by the model"
-                         : ", too close to tell");
+    out->error_pct = b->predicted_error_pct;
+    out->verdict = order < 0   ? "FASTER by the model"
+                   : order > 0 ? "SLOWER by the model"
+                               : "too close to tell";
     return true;
 }
 

@@ -51,6 +51,8 @@ struct effect_sum {
     const char *title, *field;
     double before, after;
     bool predicted;
+    const char *verdict; /* of a prediction; NULL else */
+    double error_pct;    /* by how much that is off */
     char text[2][NUMBER_BUF], change[96];
 };
 bool effect_sum(const struct effect *e, int i, struct effect_sum *out);

@@ -289,7 +289,7 @@ static void add_sums(struct str *out, const struct ask *q, const struct effect *
             str_addf(out, "\n%-28s %14s %14s\n", "", q->base->name, q->kernel->name);
         str_addf(out, "%-28s %14s %14s  %s", x.title, x.text[0], x.text[1],
                  origin_tag(x.predicted ? "model" : "sim"));
-        str_addf(out, "  %s\n", x.change);
+        str_addf(out, "  %s%s%s\n", x.change, x.verdict ? ", " : "", x.verdict ? x.verdict : "");
     }
     const size_t from = out->len;
     effect_trust(q->s, e, out);

@@ -179,8 +179,8 @@ static void draw_line(const struct codeview *v, struct canvas *c, struct rect r,
         x += 2;
     }
     if (v->margin) {
-        if (line->mark != '-')
-            v->margin->draw(v->margin->ctx, c, x, r.y, line->number);
+        v->margin->draw(v->margin->ctx, c, x, r.y,
+                        line->mark == '-' ? -line->number : line->number);
         x += v->margin->w;
     }
     if (marks) {

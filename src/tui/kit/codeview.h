@@ -19,7 +19,7 @@ struct code_line {
     int len;
 };
 
-/* What stands between the number of a line and its text; lines that are gone have none. */
+/* What stands between the number of a line and its text; of lines that are gone the number is below 0. */
 struct codeview_margin {
     int w;
     void (*draw)(const void *ctx, struct canvas *c, int x, int y, int number);

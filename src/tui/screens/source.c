@@ -20,8 +20,10 @@
 #include "tui/screens/debug_view.h"
 #include "tui/screens/measurement.h"
 #include "tui/screens/screen_util.h"
+#include "tui/screens/simulation.h"
 #include "tui/screens/source.h"
 #include "tui/screens/source_costs.h"
+#include "tui/screens/source_effect.h"
 #include "tui/screens/subject.h"
 
 extern const struct screen_ops source_screen;
@@ -39,6 +41,7 @@ struct source {
     char *listing[VIEWS]; /* PTX and SASS of this kernel and these settings, once they came */
     char *no_listing[VIEWS];
     struct source_costs costs;
+    struct source_effect effect; /* of the change that is shown */
     struct source_facts before, after;
     struct whose whose;     /* the kernel is, as it was when it was last shown */
     struct subject subject; /* the command alone: a text is there whatever the settings */
@@ -97,6 +100,8 @@ static void draw_facts_line(const struct source *s, struct canvas *c, struct rec
     }
     if (isnan(s->before.time_us) || isnan(s->after.time_us))
         str_addf(&text, "%sr measures both", text.len ? ";  " : "");
+    str_add(&text, ".  ");
+    source_effect_words(&s->effect, s->app->blank, &text);
     canvas_wrap_more(c, r, ROLE_NORMAL, str_text(&text), 0);
     str_free(&text);
 }
@@ -163,12 +168,18 @@ static void draw_title(const struct source *s, struct str *title, int w)
 /* What the margin is, above the text; the margin itself is the text's. */
 static void draw_costs_words(struct source *s, struct canvas *c, struct rect *r)
 {
-    const bool shown = s->costs.of && s->view == VIEW_CUDA && r->h > 2 && !s->app->blank;
-    s->code.margin = shown ? source_costs_margin(&s->costs) : NULL;
-    if (!shown)
+    const bool room = s->view == VIEW_CUDA && r->h > 2 && !s->app->blank,
+               change = room && source_shows_diff(s), shown = room && s->costs.of;
+    s->code.margin = change  ? source_effect_margin(&s->effect, s->costs.of)
+                     : shown ? source_costs_margin(&s->costs)
+                             : NULL;
+    if (!(change ? s->code.margin != NULL : shown))
         return;
     struct str words = {0};
-    source_costs_words(&s->costs, &words);
+    if (change)
+        source_effect_title(&s->effect, &words);
+    else
+        source_costs_words(&s->costs, &words);
     enum { RANGE_W = 14 }; /* which lines are shown stands there, too */
     canvas_text(c, r->x, r->y, r->w - RANGE_W, s->costs.why ? ROLE_WARN : ROLE_ACCENT,
                 str_text(&words));
@@ -209,11 +220,16 @@ static void draw_side(struct source *s, struct canvas *c, struct rect r)
 {
     enum { TABLE_H = 12 };
     struct str words = {0};
-    const int table = source_shows_diff(s) ? TABLE_H : 0;
-    if (table)
-        draw_facts_table(s, c,
-                         pane_frame(c, (struct rect){r.x, r.y, r.w, TABLE_H}, "What the change did",
-                                    false, false));
+    const int sums = source_shows_diff(s) ? source_effect_rows(&s->effect) : 0,
+              table = source_shows_diff(s) ? TABLE_H + sums : 0;
+    if (table) {
+        struct rect in =
+            pane_frame(c, (struct rect){r.x, r.y, r.w, table}, "What the change did", false, false);
+        in.h -= sums;
+        draw_facts_table(s, c, in);
+        (void)source_effect_draw(&s->effect, c, (struct rect){in.x, in.y + in.h, in.w, sums},
+                                 s->app->blank);
+    }
     const int y = r.y + (table ? table - 1 : 0);
     struct rect in =
         pane_frame(c, (struct rect){r.x, y, r.w, r.y + r.h - y}, "This line", false, false);
@@ -339,6 +355,13 @@ static void show_listing(struct source *s)
     }
 }
 
+/* What the change does is counted as soon as it is shown. */
+static void want_effect(struct source *s, bool anew)
+{
+    const bool shown = source_shows_diff(s) && simulation_has(source_before(s));
+    source_effect_want(&s->effect, shown ? source_before(s) : NULL, source_kernel(s), anew);
+}
+
 static void show(struct source *s)
 {
     s->whose = kernel_whose(source_kernel(s));
@@ -347,6 +370,7 @@ static void show(struct source *s)
     else
         show_listing(s);
     set_command(s);
+    want_effect(s, false);
 }
 
 static void update_facts(struct source *s)
@@ -797,6 +821,7 @@ static void refresh(struct source *s, bool edited)
     source_costs_follow(&s->costs, source_kernel(s));
     if (edited || s->view != VIEW_CUDA)
         show(s);
+    want_effect(s, true);
     s->code.list.cur = cur; /* the same place of a text that was saved again */
     s->code.list.top = top;
 }
@@ -811,6 +836,7 @@ static void source_update(void *ctx)
     collect(s);
     if (source_costs_collect(&s->costs, source_kernel(s)))
         go_to_costliest(s);
+    (void)source_effect_collect(&s->effect);
     update_facts(s);
     follow_debugger(s);
 }
@@ -868,6 +894,7 @@ static void *source_open(struct app *a)
     subject_init(&s->subject, a);
     measurement_init(&s->measurement, a);
     source_costs_init(&s->costs, a);
+    s->effect.app = a;
     set_kernel(s, a->kernel->name);
     return s;
 }
@@ -882,6 +909,7 @@ static void source_close(void *ctx)
     free(s->name);
     measurement_clear(&s->measurement);
     source_costs_clear(&s->costs);
+    source_effect_want(&s->effect, NULL, NULL, false);
     subject_clear(&s->subject);
     free(s);
 }
