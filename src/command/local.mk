@@ -1,6 +1,6 @@
 # The verbs, in the order in which help has them; the lessons add theirs.
 verbs = run check compare sweep profile sanitize debug plan tune calibrate explain edit kernel source occupancy why roofline \
-	timeline kernels device devices doctor set show reset results export record open report help \
+	timeline kernels device devices doctor set show reset results export record open merge report help \
 	apropos alias unalias host unhost watch save source_file history log shell completions complete_line quit
 verb_table.h: %D%/local.mk
 	$(AM_V_GEN){ printf '%s\n' '#define VERBS_TABLE(X) \'; \
@@ -98,6 +98,7 @@ libattnscope_a_SOURCES += \
 	%D%/ask/simulate.c %D%/ask/simulate.h \
 	%D%/ask/sweep_walk.c %D%/ask/sweep_walk.h \
 	%D%/ask/sweep.c \
+	%D%/ask/shards.c %D%/ask/shards.h %D%/desk/cmd_merge.c \
 	%D%/ask/sweep.h \
 	%D%/ask/sweep_draw.c \
 	%D%/show/timeline.c \

@@ -73,7 +73,7 @@ struct store *session_store(struct session *s)
 {
     struct err err = ERR_INIT;
     if (!s->services.store && !s->services.store_failed &&
-        store_open(NULL, &s->services.store, &err)) {
+        store_open(store_named(), &s->services.store, &err)) {
         s->services.store = NULL;
         s->services.store_failed = true;
         session_note(s, "results are not kept: %s", err.text);

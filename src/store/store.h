@@ -13,6 +13,8 @@ struct store;
 /* `path` NULL: $XDG_DATA_HOME/attnscope/results.db. Creates it. Where it is there but cannot be
  * written, on a full or read-only disk, it opens for reading: store_add() fails then. */
 enum status store_open(const char *path, struct store **out, struct err *err);
+/* The file that $ATTNSCOPE_RESULTS names in the place of the usual one; NULL: none. */
+const char *store_named(void);
 /* Another person's file: read-only, defensive, checked. */
 enum status store_open_foreign(const char *path, struct store **out, struct err *err);
 void store_close(struct store *s);

@@ -5,10 +5,10 @@ shell_tests += %D%/basics.sh %D%/data.sh %D%/sweep.sh %D%/cuda.sh %D%/completion
 shell_tests += %D%/audit.sh %D%/class.sh %D%/profile.sh %D%/trace.sh
 shell_tests += %D%/edit.sh %D%/edit_sim.sh %D%/regs.sh %D%/kernel.sh %D%/views.sh %D%/alone.sh %D%/gpu.sh %D%/home.sh %D%/consent.sh %D%/whose.sh %D%/classes.sh %D%/seal.sh %D%/kills.sh
 shell_tests += %D%/blame.sh %D%/caged.sh
-long_run_tests += %D%/remote.sh
+long_run_tests += %D%/remote.sh %D%/shards.sh
 EXTRA_DIST += %D%/sshd.sh %D%/line.py
-long_tests += %D%/newkey.sh %D%/verdicts.sh %D%/kills_long.sh
-EXTRA_DIST += %D%/newkey.sh %D%/verdicts.sh %D%/kills_long.sh %D%/kills.py
+long_tests += %D%/shards_long.sh %D%/newkey.sh %D%/verdicts.sh %D%/kills_long.sh
+EXTRA_DIST += %D%/shards_long.sh %D%/newkey.sh %D%/verdicts.sh %D%/kills_long.sh %D%/kills.py
 EXTRA_DIST += tests/data/v1.rec tests/data/v1.db
 EXTRA_DIST += %D%/lib.sh %D%/frozen.txt tests/peers/mine.py tests/peers/torch.py
 

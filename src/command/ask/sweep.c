@@ -23,6 +23,7 @@
 
 void sweep_clear(struct sweep *w)
 {
+    free(w->mine);
     for (int i = 0; i < w->naxes; i++) {
         free(w->axes[i].key);
         free(w->axes[i].given);

@@ -31,6 +31,7 @@ struct sweep {
     bool paired;                 /* the kernels take turns: rows have ratios over the first */
     bool recorded;               /* measured on a GPU that is not here: recordings have its rows */
     const struct device *device; /* of planned and recorded ones; with an axis gpu the first */
+    bool *mine;                  /* of each point: is it to be measured here? NULL: all are */
     struct row **rows;           /* npoints x base.nkernels; NULL: not known yet */
     struct row_type *cell, *blocked; /* of its rows: kernel and axes first, then what a run or a
                                         plan has; of a point that is not possible, its reason */

@@ -24,9 +24,12 @@
 /* ---- how long it takes ---- */
 
 /* One that has a reason instead of times, and was not found wrong, lost its worker before or behind the check:
- * it is tried again. */
+ * it is tried again. Who has no clock never says why it stopped. */
 static bool is_whole(const struct run_row *row)
 {
+    const struct backend_info *b = backend_info(row->backend);
+    if (b && !b->times)
+        return row->check != NULL;
     return (row->checked_rows != INT_UNKNOWN && !run_row_passed(row)) ||
            (row->stopped && strcmp(row->stopped, "cancel") != 0);
 }
@@ -185,8 +188,8 @@ static void say_before(const struct sweep_walk *k)
 
 /* ---- the whole ---- */
 
-void sweep_walk_begin(struct sweep_walk *k, struct session *s, struct sweep *w,
-                      const struct measure_how *how, const char *line, bool fresh)
+static void begin(struct sweep_walk *k, struct session *s, struct sweep *w,
+                  const struct measure_how *how, const char *line, bool fresh)
 {
     *k = (struct sweep_walk){.session = s, .sweep = w, .how = *how, .sum.err = ERR_INIT};
     k->flops = xcalloc((size_t)w->npoints + 1, sizeof *k->flops);
@@ -194,7 +197,7 @@ void sweep_walk_begin(struct sweep_walk *k, struct session *s, struct sweep *w,
     for (int i = 0; i < w->npoints; i++) {
         struct request r;
         k->flops[i] = NAN;
-        if (sweep_compute(w, i) || sweep_request(w, i, &r, NULL))
+        if ((w->mine && !w->mine[i]) || sweep_compute(w, i) || sweep_request(w, i, &r, NULL))
             continue;
         k->flops[i] = shape_flops(&r.problem.shape);
         k->total++;
@@ -204,7 +207,25 @@ void sweep_walk_begin(struct sweep_walk *k, struct session *s, struct sweep *w,
         k->before += sweep_has(w, i);
     }
     k->done = k->before;
+}
+
+void sweep_walk_begin(struct sweep_walk *k, struct session *s, struct sweep *w,
+                      const struct measure_how *how, const char *line, bool fresh)
+{
+    begin(k, s, w, how, line, fresh);
     say_before(k);
+}
+
+void sweep_walk_renew(struct sweep_walk *k, const char *line)
+{
+    const struct measure_how how = k->how;
+    struct session *s = k->session;
+    struct sweep *w = k->sweep;
+    k->done = -1; /* it is not finished */
+    sweep_walk_end(k);
+    for (int i = 0; i < w->npoints; i++)
+        sweep_drop(w, i);
+    begin(k, s, w, &how, line, false);
 }
 
 static void take_counts(struct sweep_walk *k, const struct measured *m)

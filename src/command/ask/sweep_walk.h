@@ -29,6 +29,8 @@ struct sweep_walk {
 /* `line` is the command that repeats the sweep. `fresh`: what was kept of an interrupted one is not taken. */
 void sweep_walk_begin(struct sweep_walk *k, struct session *s, struct sweep *w,
                       const struct measure_how *how, const char *line, bool fresh);
+/* Looks again at what is in the store, where others may have put rows meanwhile. */
+void sweep_walk_renew(struct sweep_walk *k, const char *line);
 /* Measures what is missing, until all is there, somebody cancels or something breaks. A point that was cut
  * short has no rows. */
 void sweep_walk(struct sweep_walk *k);

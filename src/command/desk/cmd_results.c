@@ -205,9 +205,9 @@ static enum status open_results(struct session *s, struct store **out, bool *own
     struct err none = ERR_INIT;
     *own = false;
     *out = s->services.store;
-    if (s->services.store || !store_open(NULL, &s->services.store, err))
+    if (s->services.store || !store_open(store_named(), &s->services.store, err))
         return *out = s->services.store, ST_OK;
-    char *path = path_in(PATH_DATA, "results.db");
+    char *path = store_named() ? xstrdup(store_named()) : path_in(PATH_DATA, "results.db");
     enum status st = path ? store_open_foreign(path, out, &none) : ST_FAIL;
     free(path);
     if (st)

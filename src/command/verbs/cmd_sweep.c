@@ -17,6 +17,7 @@
 #include "command/ask/measure.h"
 #include "command/ask/plan_here.h"
 #include "command/ask/request.h"
+#include "command/ask/shards.h"
 #include "command/ask/sweep.h"
 #include "command/ask/sweep_walk.h"
 #include "command/output.h"
@@ -35,6 +36,7 @@ struct swept {
     struct rowset rows;    /* of the points that are done, in order */
     struct measured total; /* counts and the first bad status */
     int missing;           /* points that were not reached */
+    struct shards shards;  /* who measures, where it is not this process */
 };
 
 /* A time that nobody has recorded would need the GPU. */
@@ -78,6 +80,8 @@ static void add_point(struct swept *v, int point, int kernel)
 static void collect(struct swept *v)
 {
     for (int i = 0; i < v->w.npoints; i++) {
+        if (v->w.mine && !v->w.mine[i])
+            continue;
         if (!sweep_has(&v->w, i)) {
             v->missing++;
             continue;
@@ -113,6 +117,13 @@ static enum status ask_longest(struct swept *v, const struct sweep_walk *k, stru
     return st;
 }
 
+/* Of rows that other processes have measured. */
+static void count_failed(struct swept *v)
+{
+    for (size_t i = 0; i < v->rows.n; i++)
+        v->total.failed += row_is(v->rows.rows[i], "check", "fail");
+}
+
 static void measure_all(struct swept *v, bool fresh, bool no_store)
 {
     const bool turns = v->w.paired;
@@ -123,10 +134,21 @@ static void measure_all(struct swept *v, bool fresh, bool no_store)
     struct sweep_walk k;
     sweep_walk_begin(&k, v->s, &v->w, &how, v->call->command, fresh);
     k.sum.status = ask_longest(v, &k, &k.sum.err);
-    sweep_walk(&k);
-    collect(v);
+    if (v->shards.engine && !k.sum.status) {
+        struct err why = ERR_INIT;
+        const enum status st =
+            shards_run(&v->shards, &k, v->call->command, fresh, v->call->out, &why);
+        k.sum.status = st;
+        k.sum.err = why;
+    } else {
+        sweep_walk(&k);
+    }
+    if (!v->shards.print)
+        collect(v);
     v->total = k.sum;
     v->total.ran += k.before * v->w.base.nkernels;
+    if (v->shards.engine)
+        count_failed(v);
     if (v->total.status == ST_CANCELLED && has_figures(v))
         err_set(
             &v->total.err, ST_CANCELLED,
@@ -479,8 +501,16 @@ static enum status exec_sweep(struct session *s, struct cmd_call *c, struct err 
     struct swept v = {.s = s, .call = c, .total.err = ERR_INIT};
     const bool no_store = call_option(c, "no-store") != NULL,
                fresh = call_option(c, "fresh") != NULL, confirm = call_option(c, "confirm") != NULL;
+    const char *points = call_key(c, "points");
     (void)call_format(c);
-    enum status st = sweep_make(s, c, &v.w, err);
+    enum status st = shards_read(s, c, &v.shards, err);
+    if (!st)
+        st = sweep_make(s, c, &v.w, err);
+    if (!st && points && (st = shards_points(&v.w, points, err)) != ST_OK)
+        call_mark_key(c, "points", st, err);
+    if (!st && v.shards.engine && (no_store || points || !v.w.measured || v.w.recorded))
+        st = err_set(err, ST_USAGE,
+                     "an engine is for sweeps that are measured and kept, all points of them");
     if (!st) {
         free(c->command);
         c->command = sweep_command(&v.w);
@@ -493,8 +523,8 @@ static enum status exec_sweep(struct session *s, struct cmd_call *c, struct err 
         count_rows(&v);
         if (v.rows.n)
             print_rows(&v);
-        st = measured_status(&v.total, true, err);
-        if (!st && confirm)
+        st = v.shards.print && !v.total.status ? ST_OK : measured_status(&v.total, true, err);
+        if (!st && confirm && !v.shards.print)
             st = let_them_take_turns(&v, no_store, err);
     }
     measured_clear(&v.total);
@@ -510,6 +540,15 @@ static const struct cmd_key sweep_keys[] = {
     {"--confirm", "of one kernel's parameters: let the two shortest take turns in the end", NULL},
     {"--fresh", "measure again what an interrupted sweep of this line had already", NULL},
     {"--no-store", "do not keep the results", NULL},
+    {"engine", "who measures: local, parallel (GNU parallel) or slurm, in parts", engine_words},
+    {"shards", "parts at most: 8, of engine=local 1", NULL},
+    {"jobs", "parts that GNU parallel runs at once; 1 where times are taken, else the processors",
+     NULL},
+    {"dir", "the folder of the parts, which all machines see; by default of the state folder",
+     NULL},
+    {"sbatch", "options for Slurm, as in sbatch=\"--partition=gpu --time=60\"", NULL},
+    {"--print", "write the commands or the Slurm script, print where, run nothing", NULL},
+    {"points", "measure these points of the sweep alone, as a part does: 1..8,12", NULL},
     {0},
 };
 
@@ -536,6 +575,11 @@ const struct cmd_entry cmd_sweep = {
         "points\n"
         "that are done are printed, and the same line goes on with the rest: also after a crash.\n"
         "\n"
+        "A long one goes in parts to another engine: engine=parallel or slurm writes a command "
+        "file\n"
+        "or an array job, runs it, follows it and collects the rows; a part never has half a\n"
+        "point. Given again, the line collects what parts had kept and hands out the rest.\n"
+        "\n"
         "With base= the kernels take turns at each point, as in compare: the figure is the time "
         "over\n"
         "the base's with its 95 % interval, and below the table stands where one overtakes the\n"
@@ -548,7 +592,9 @@ const struct cmd_entry cmd_sweep = {
         "  sweep fa2 BR=16,32,64 BC=32,64 S=1k --confirm\n"
         "  sweep cpu_tiled,naive S=256..4k:x2 metric=tflops\n"
         "  sweep qtile_seq BR=16,32,64 BC=32..128:x2 metric=occupancy_pct gpu=H200\n"
-        "  sweep fa2 S=512..8k:x2 > s.csv\n",
+        "  sweep fa2 S=512..8k:x2 > s.csv\n"
+        "  sweep all S=64..4k:x2 backend=sim engine=parallel shards=16\n"
+        "  sweep fa2 S=64..8k:x2 backend=cuda engine=slurm shards=4 sbatch=--partition=gpu\n",
     .arg = ARG_KERNELS,
     .keys = sweep_keys,
     .flags = CMD_SHAPE | CMD_OPTIONS | CMD_PARAMS | CMD_ROWS,
