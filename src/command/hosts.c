@@ -66,12 +66,10 @@ enum status hosts_put(struct hosts *h, const char *name, const char *dest, const
     return ST_OK;
 }
 
-enum status host_choose(struct session *s, const char *name, struct err *err)
+/* One of a list. */
+static enum status find_named(const struct session *s, const char *name, struct err *err)
 {
-    if (!session_may(s, MAY_CONNECT))
-        return err_set(err, ST_USAGE,
-                       "where kernels run is its user's choice; this session is restricted");
-    if (!name || hosts_find(&s->settings.hosts, name))
+    if (!strcmp(name, "here") || hosts_find(&s->settings.hosts, name))
         return ST_OK;
     char *clean = sanitize_line(name);
     err_set(err, ST_USAGE, "there is no host \"%s\"; \"host %s USER@MACHINE\" names one", clean,
@@ -79,4 +77,17 @@ enum status host_choose(struct session *s, const char *name, struct err *err)
     free(clean);
     err_suggest(err, str_nearest(name, hosts_name, &s->settings.hosts));
     return ST_USAGE;
+}
+
+enum status host_choose(struct session *s, const char *name, struct err *err)
+{
+    if (!session_may(s, MAY_CONNECT))
+        return err_set(err, ST_USAGE,
+                       "where kernels run is its user's choice; this session is restricted");
+    char *copy = xstrdup_if(name), *rest = copy, *one;
+    enum status st = ST_OK;
+    while (!st && (one = strsep(&rest, ",")))
+        st = find_named(s, one, err);
+    free(copy);
+    return st;
 }

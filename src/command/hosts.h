@@ -25,7 +25,8 @@ bool hosts_drop(struct hosts *h, const char *name);  /* false: there was none */
 const char *hosts_name(const void *hosts, size_t i); /* str_list_fn */
 
 struct session;
-/* May the session's user send work to the host of that name, NULL: this machine? ST_USAGE: there is none, or this
+/* May the session's user send work to the hosts of that list between commas, of which "here" is this machine; NULL: it
+ * alone? ST_USAGE: there is none, or this
  * session chooses none. */
 enum status host_choose(struct session *s, const char *name, struct err *err);
 

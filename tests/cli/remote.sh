@@ -70,6 +70,23 @@ run fa2,naive $tiny backend=cpu@slow time=2 n=100000" >hang.out 2>&1
 ) &
 hang=$!
 
+# ---- two machines in one command ----
+# shellcheck disable=SC2086
+run -c "host other box $far
+run fa2,naive $tiny backend=cpu host=here,box,other n=5 --json"
+is "several machines in one command, rows of one after the other" [ "$rc $(field kernel) | $(field host)" = '0 fa2 naive fa2 naive fa2 naive | None None box box other other' ]
+is "  ratios stay within a machine" [ "$(printf '%s' "$out" | python3 -c 'import json, sys; print(*[r["speedup"] for r in json.load(sys.stdin)][::2])')" = '1.0 1.0 1.0' ]
+# shellcheck disable=SC2086
+run check fa2 $tiny backend=cpu host=here,box
+is "  the table says which" says "$out" '^fa2 .* box +live'
+is "  and the heading what they are" says "$out" '^here: cpu: '
+run check fa2 S=16 backend=cpu host=box,bx
+is "  all of them must be named" says "$rc $err" '2 .*there is no host "bx"'
+run compare fa2,naive S=16 H=1 backend=cpu host=here,box
+is "verdicts are of one machine" says "$out" 'several hosts are for run and check'
+run set host=here,box
+is "  and so is what is set" says "$rc $err" '^2 .*one host is set'
+
 # ---- what cannot be ----
 before=$(connections)
 run --restricted check fa2 host=box S=16

@@ -116,6 +116,8 @@ static bool stays_here(const struct request *r, int i, const struct measure_how 
 {
     const struct kernel_desc *d = r->descs[i];
     const char *name = r->kernels[i]->name, *host = r->options.host;
+    if (strchr(host, ','))
+        return err_set(why, ST_NO, "several hosts are for run and check: host=%s", host);
     if (!goes_there(how->kind) && runs_kernels(how->kind))
         return err_set(why, ST_NO, "a block is held still on this machine alone: host=here");
     if (how->output || r->problem.input == INPUT_FILES)
@@ -363,8 +365,8 @@ static void fill_speedup(struct run_rows *rows)
     }
 }
 
-void measure(struct session *s, const struct request *r, const struct measure_how *how,
-             struct measured *out)
+static void measure_on_one(struct session *s, const struct request *r,
+                           const struct measure_how *how, struct measured *out)
 {
     const char *backend;
     const bool both = !strcmp(r->options.l2, "both");
@@ -382,6 +384,48 @@ void measure(struct session *s, const struct request *r, const struct measure_ho
         measure_pass(s, r, how, backend, "hot", out);
     merge_passes(&out->rows, (size_t)r->nkernels);
     fill_speedup(&out->rows);
+}
+
+/* What came from one machine goes behind what came from others. */
+static void take_hosts(struct measured *out, struct measured *from)
+{
+    for (size_t i = 0; i < from->rows.n; i++)
+        run_rows_take(&out->rows, &from->rows.v[i]);
+    from->rows.n = 0;
+    out->ran += from->ran;
+    out->failed += from->failed;
+    out->unknown += from->unknown;
+    out->need_gpu += from->need_gpu;
+    out->killed |= from->killed;
+    if (from->status && !out->status) {
+        out->status = from->status;
+        out->err = from->err;
+    }
+    measured_clear(from);
+}
+
+/* Ratios stay within a machine: between two of them more differs than the kernels. */
+void measure(struct session *s, const struct request *r, const struct measure_how *how,
+             struct measured *out)
+{
+    const char *hosts = r->options.host;
+    if (!how->hosts || !hosts || !strchr(hosts, ',')) {
+        measure_on_one(s, r, how, out);
+        return;
+    }
+    char *copy = xstrdup(hosts), *rest = copy, *host;
+    *out = (struct measured){.err = ERR_INIT};
+    while ((host = strsep(&rest, ",")) && out->status != ST_CANCELLED) {
+        struct request one;
+        struct measured m;
+        request_copy(&one, r);
+        free(one.options.host);
+        one.options.host = strcmp(host, "here") ? xstrdup(host) : NULL;
+        measure_on_one(s, &one, how, &m);
+        take_hosts(out, &m);
+        request_clear(&one);
+    }
+    free(copy);
 }
 
 bool measure_refuses(const struct request *r, int i, struct err *why)
@@ -577,6 +621,40 @@ char *measured_name(const struct session *s, const struct run_rows *rows, const 
     return text[0] ? xasprintf("%s (%s)", row->kernel, text) : xstrdup(row->kernel);
 }
 
+static bool same_host(const struct run_row *a, const struct run_row *b)
+{
+    return a->host && b->host ? !strcmp(a->host, b->host) : a->host == b->host;
+}
+
+static bool of_one_host(const struct run_rows *rows)
+{
+    for (size_t i = 1; i < rows->n; i++)
+        if (!same_host(&rows->v[i], &rows->v[0]))
+            return false;
+    return true;
+}
+
+static void add_machine(const struct run_row *row, struct str *out)
+{
+    str_addf(out, " | %s", row->backend);
+    if (row->host)
+        str_addf(out, " on %s", row->host);
+    if (row->device)
+        str_addf(out, ": %s", row->device);
+}
+
+/* A line for each of several. */
+static void add_machines(const struct run_rows *rows, struct str *out)
+{
+    for (size_t i = 0; i < rows->n; i++) {
+        const struct run_row *row = &rows->v[i];
+        if (i && same_host(row, &rows->v[i - 1]))
+            continue;
+        str_addf(out, "%s: %s%s%s\n", row->host ? row->host : "here", row->backend,
+                 row->device ? ": " : "", row->device ? row->device : "");
+    }
+}
+
 void measured_heading(const struct run_rows *rows, struct str *out, int width)
 {
     const size_t from = out->len;
@@ -586,15 +664,15 @@ void measured_heading(const struct run_rows *rows, struct str *out, int width)
     if (i >= rows->n)
         return;
     const struct run_row *row = &rows->v[i];
-    str_addf(out, "%s | %s", row->shape, row->backend);
-    if (row->host)
-        str_addf(out, " on %s", row->host);
-    if (row->device)
-        str_addf(out, ": %s", row->device);
+    str_add(out, row->shape);
+    if (of_one_host(rows))
+        add_machine(row, out);
     if (row->l2)
         str_addf(out, " | L2 %s", row->l2);
     if (row->input)
         str_addf(out, " | %s", row->input);
     str_addf(out, " | seed %lld\n", (long long)row->seed);
+    if (!of_one_host(rows))
+        add_machines(rows, out);
     lines_wrap(out, from, width);
 }

@@ -15,6 +15,7 @@
 struct measure_how {
     enum job_kind kind;
     bool interleave;            /* the kernels take turns */
+    bool hosts;                 /* host= may be a list: rows of one machine after the other */
     bool no_store;              /* keep the rows in a recording alone */
     const char *verb;           /* for the recorded command; a literal */
     const char *output;         /* .npy for the first kernel, or NULL; only for measure() */

@@ -578,6 +578,7 @@ static enum status exec_measured(struct session *s, struct cmd_call *c, enum job
     struct measured m;
     const char *shapes = call_key(c, "shapes");
     const struct measure_how how = {.kind = kind,
+                                    .hosts = true,
                                     .no_store = call_option(c, "no-store") != NULL,
                                     .verb = c->entry->name,
                                     .output = call_key(c, "output")};
