@@ -78,10 +78,11 @@ static void add_key(struct merge *m, const char *key)
     m->n++;
 }
 
-enum status merge_begin(struct merge *m, struct store *into, struct err *err)
+enum status merge_begin(struct merge *m, struct store *into, int64_t after, struct err *err)
 {
     struct rowset rows = {.type = &stored_type};
-    const enum status st = store_find(into, &(struct store_query){.limit = ALL}, &rows, err);
+    const enum status st =
+        store_find(into, &(struct store_query){.after = after, .limit = ALL}, &rows, err);
     for (size_t i = 0; i < rows.n; i++)
         key_of(row_kept(rows.rows[i]), room(m, i + 1));
     m->n = rows.n;

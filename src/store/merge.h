@@ -21,8 +21,8 @@ struct merge {
     char (*keys)[SHA256_HEX + 1]; /* sorted */
     size_t n, cap;
 };
-/* Takes note of all rows of `into`. */
-enum status merge_begin(struct merge *m, struct store *into, struct err *err);
+/* Takes note of the rows of `into` whose id is larger than `after`; 0: of all. */
+enum status merge_begin(struct merge *m, struct store *into, int64_t after, struct err *err);
 void merge_clear(struct merge *m);
 /* Adds what of `rows`, which are of stored_type or recorded_type, `into` lacks, in their order. Counts on top of
  * *count. */

@@ -4,11 +4,12 @@
 # shellcheck source-path=SCRIPTDIR
 . "$(dirname "$0")/lib.sh"
 : "${ATTNSCOPE_SRCDIR:?}"
+. "$ATTNSCOPE_SRCDIR/tests/cli/slurm.sh"
 command -v python3 >/dev/null || {
     echo '1..0 # SKIP no python3'
     exit 0
 }
-cells=${SHARDS_CELLS:-60} # 1000 in check-long
+cells=${SHARDS_CELLS:-30} # 1000 in check-long
 wide=$((cells / 10))
 line="naive,fa2 S=1..$wide:+1 D=8..80:+8 H=1 f32 backend=sim metric=warp_instructions"
 # What a store has, without what differs from run to run: when, and how long it took.
@@ -60,6 +61,31 @@ else
     skip "no GNU parallel"
 fi
 
+if slurm_start; then
+    home slurm
+    engine engine=slurm shards=3
+    home slurm_cut
+    # shellcheck disable=SC2086
+    "$ATTNSCOPE" sweep $line engine=slurm shards=3 >/dev/null 2>&1 &
+    pid=$!
+    for _ in $(seq 200); do
+        squeue -h -r | grep -q ' R ' && break
+        sleep 0.1
+    done
+    kill -INT "$pid"
+    rc=0
+    wait "$pid" || rc=$?
+    is "Ctrl-C ends Slurm's jobs, too" [ "$rc" -eq 130 ]
+    for _ in $(seq 100); do
+        [ -z "$(squeue -h -r)" ] && break
+        sleep 0.1
+    done
+    is "  all of them" silent "$(squeue -h -r)"
+else
+    skip "no Slurm (slurmctld, slurmd, slurm-client, munge; root)"
+fi
+slurm_stop
+
 # ---- cut short ----
 home cut
 # shellcheck disable=SC2086
@@ -94,8 +120,8 @@ run sweep $line engine=local shards=2
 if [ "$rc" -ne 0 ]; then
     is "the program is killed: its parts are waited for" says "$err" 'parts of this sweep are still at work'
     for _ in $(seq 600); do
-        grep -lzq "^ATTNSCOPE_RESULTS=$parts" /proc/[0-9]*/environ 2>/dev/null || break
-        sleep 0.1
+        flock -n "$(find "$parts" -name lock)" true && break
+        sleep 0.2
     done
 fi
 engine engine=local shards=2

@@ -272,7 +272,7 @@ static enum status collect(const struct sweep_walk *k, const char *folder, int64
     enum status st =
         into ? ST_OK : err_set(err, ST_FAIL, "results cannot be kept here, so none are collected");
     if (!st && n > 0)
-        st = merge_begin(&m, into, err);
+        st = merge_begin(&m, into, k->begun.after, err);
     for (int i = 0; i < n; i++) {
         struct store *from = NULL;
         char *path = xasprintf("%s/%s", folder, entries[i]->d_name);
@@ -382,7 +382,7 @@ static void stop(pid_t pid, const char *mark, const struct shards *x, const char
 static void say_progress(const struct sweep_walk *k, int *said)
 {
     const int tenth = k->total ? 10 * k->done / k->total : 0;
-    if (tenth > *said)
+    if (tenth > *said && isatty(STDERR_FILENO))
         session_note(k->session, "%d of %d points", k->done, k->total);
     *said = tenth > *said ? tenth : *said;
 }

@@ -107,7 +107,7 @@ static enum status exec_merge(struct session *s, struct cmd_call *c, struct err 
     if (!st && !session_store(s))
         st = err_set(err, ST_FAIL, "results cannot be kept here");
     if (!st)
-        st = merge_begin(&m, session_store(s), err);
+        st = merge_begin(&m, session_store(s), 0, err);
     for (int i = 0; i < c->nwords && !st; i++) {
         st = merge_file(s, &m, c->words[i].text, &rows, err);
         if (st)
