@@ -43,6 +43,7 @@ static const struct columns check_columns = {
         {.field = "checked_rows", .drop = 3},
         {.field = "check"},
         {.field = "peer_version", .optional = true, .drop = 7},
+        {.field = "host", .optional = true, .varies = true},
         {.field = "origin"},
         {.field = "reason", .optional = true},
         {0},
