@@ -228,6 +228,7 @@ known() {
     backend/foreign.c a
     backend/names.c s: the linker's list
     backend/sim/walls.c s
+    command/ask/shards.c w: a log, /dev/null; locked with O_NOFOLLOW
     command/ask/consent.c w: after file_may_open()
     command/line/history.c w
     command/line/shell.c s

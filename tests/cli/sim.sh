@@ -134,6 +134,12 @@ for k in "fa2 S=500 D=64" "fa2 S=600 D=64 causal" "splitkv S=512 D=64" "naive S=
     is "few blocks tell the time of all: $k: $all $(field predicted_us)" near "$all" "$(field predicted_us)" 1.05
     is "fewer were run: $k" [ "$(field blocks_run)" -lt "$(field blocks)" ]
 done
+# Passes and blocks that read what others would have written find no fault in it.
+for k in "splitkv S=1024 causal" "naive S=512" "decode_atomic Sq=1 Sk=4096" "decode_splitkv Sq=1 Sk=4096"; do
+    sim run $k H=8 D=64 f16 blocks=few --json
+    is "few blocks accuse nobody: $k" [ "$rc $(field hazard)" = '0 null' ]
+done
+sim run row_online S=70 D=64 H=4 blocks=few --json
 is "and nobody says that it is proven" says "$out" '"check":null.*without a proof'
 
 # ---- profile

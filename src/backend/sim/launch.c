@@ -90,6 +90,13 @@ static enum status zero(struct run *r, uint64_t at, uint64_t bytes)
     return ST_OK;
 }
 
+/* Of a few blocks later passes read what blocks that do not run would have written: zeros, which are no hazard. */
+static bool begins_clear(const struct run *r, int i)
+{
+    const struct desc_workspace *ws = &r->job->plan->desc->ws[i];
+    return ws->zero || ws->once || r->job->blocks == SIM_BLOCKS_FEW;
+}
+
 static enum status add_workspaces(struct run *r, struct err *err)
 {
     const struct kernel_desc *d = r->job->plan->desc;
@@ -98,7 +105,7 @@ static enum status add_workspaces(struct run *r, struct err *err)
         const uint64_t bytes = (uint64_t)r->job->plan->ws_bytes[i];
         uint64_t at = 0;
         st = sim_memory_add(r->memory, d->ws[i].name, bytes, &at, err);
-        if (st == ST_OK && (d->ws[i].zero || d->ws[i].once))
+        if (st == ST_OK && begins_clear(r, i))
             st = zero(r, at, bytes);
         r->args.ws[i] = (void *)(uintptr_t)at;
     }
@@ -442,7 +449,7 @@ static bool counts_blocks(const struct kernel_desc *d)
 {
     bool any = false;
     for (int i = 0; i < d->nws; i++)
-        any |= d->ws[i].zero;
+        any |= d->ws[i].zero || d->ws[i].once;
     return any;
 }
 

@@ -399,15 +399,13 @@ static void collect_glance(struct simulation *s)
     measurement_set_failure(&s->glance, NULL);
 }
 
-bool simulation_collect(struct simulation *s, bool remember)
+static bool take_in(struct simulation *s, bool remember)
 {
     if (s->glance.job) {
         collect_glance(s);
         return false;
     }
     const bool first = s->part.job != NULL;
-    if (!simulation_is_running(s))
-        return false;
     const bool well = collect(s, first ? &s->part : &s->whole, remember && !is_followed(s));
     if (simulation_is_running(s))
         return false;
@@ -415,6 +413,15 @@ bool simulation_collect(struct simulation *s, bool remember)
         start_whole(s);
     s->ended = !simulation_is_running(s);
     return s->ended;
+}
+
+bool simulation_collect(struct simulation *s, bool remember)
+{
+    if (!simulation_is_running(s))
+        return false;
+    const bool last = take_in(s, remember);
+    simulation_predict(s);
+    return last;
 }
 
 /* Where its PTX did not travel with the program, that is most of the time. */
