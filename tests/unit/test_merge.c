@@ -92,18 +92,17 @@ static void expect(const struct trial *t)
 
 #define LD(type, reg, base, at) "ld." type " %" reg ",[%" base "+" at "];\n"
 #define ST(type, reg, base, at) "st." type " [%" base "+" at "],%" reg ";\n"
-#define F4(base)                                                        \
-    LD("shared.f32", "f0", base, "0")                                   \
-    LD("shared.f32", "f1", base, "4") LD("shared.f32", "f2", base, "8") \
-        LD("shared.f32", "f3", base, "12")
-#define U4(base, a, b, c, d)                                        \
-    LD("shared.u16", "h0", base, a)                                 \
-    LD("shared.u16", "h1", base, b) LD("shared.u16", "h2", base, c) \
-        LD("shared.u16", "h3", base, d)
-#define G4                                                              \
-    LD("global.f32", "f0", "d5", "0")                                   \
-    LD("global.f32", "f1", "d5", "4") LD("global.f32", "f2", "d5", "8") \
-        LD("global.f32", "f3", "d5", "12")
+#define F4(base)                      \
+    LD("shared.f32", "f0", base, "0") \
+    LD("shared.f32", "f1", base, "4") \
+    LD("shared.f32", "f2", base, "8") LD("shared.f32", "f3", base, "12")
+#define U4(base, a, b, c, d)        \
+    LD("shared.u16", "h0", base, a) \
+    LD("shared.u16", "h1", base, b) LD("shared.u16", "h2", base, c) LD("shared.u16", "h3", base, d)
+#define G4                            \
+    LD("global.f32", "f0", "d5", "0") \
+    LD("global.f32", "f1", "d5", "4") \
+    LD("global.f32", "f2", "d5", "8") LD("global.f32", "f3", "d5", "12")
 #define V4(at)  "ld.global.v4.f32 {%f4,%f5,%f6,%f7},[%d5+" at "];\n"
 #define TWO     LD("shared.f32", "f0", "r4", "0")
 #define FURTHER LD("shared.f32", "f1", "r4", "4")
