@@ -65,7 +65,7 @@ fake "wrong=3"
 run check naive S=32 H=1
 is "a write behind the output fails" says "$out" 'after the output'
 
-fake "cuStreamSynchronize:12=700" # behind four of the neighbouring shape, four of another seed, the inputs, naive twice
+fake "cuStreamSynchronize:14=700" # behind four of the neighbouring shape, four of another seed, the inputs, naive three times
 run check naive,fa2,splitkv S=32 H=1 --json
 is "a fault: the kernel before it keeps its verdict" says "$out" '"kernel":"naive".*"check":"pass"'
 is "a fault: kernel and cause are named" says "$out" '"kernel":"fa2".*fa2: illegal address'

@@ -44,7 +44,7 @@ is "its blocks are seen" says "$out" 'mine'
 
 # ---- the same run twice ----
 is "two runs of it are the same" says "$(run check mine S=64 H=1 f32 backend=cpu --json && echo "$out")" '"deterministic":true,"rerun_max_diff":0\.0'
-mine moody -e 's/1 \/ t->l\[r\]/(1 + 2e-7f * (float)(calls % 7)) \/ t->l[r]/' -e 's/^void attn_moody.*/&/' \
+mine moody -e 's/1 \/ t->l\[r\]/(1 + 1.5e-7f * (float)(calls % 7)) \/ t->l[r]/' -e 's/^void attn_moody.*/&/' \
     -e 's/^static void finish_row/static int calls;\nstatic void finish_row/' -e 's/    run_grid(a, l, ceil/    calls++;\n    run_grid(a, l, ceil/'
 run check moody S=64 H=1 f32 backend=cpu
 is "a right one whose runs differ passes" [ "$rc" -eq 0 ]

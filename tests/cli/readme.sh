@@ -25,6 +25,8 @@ int attn_run(const void *args, void *stream) { (void)args; (void)stream; return 
 C
 mkdir -p "$HOME/.config/attnscope"
 echo 'set time=0.05' >"$HOME/.config/attnscope/config"
+echo 'host box me@gpu.lab' >>"$HOME/.config/attnscope/config"
+export ATTNSCOPE_SSH=/bin/false # nobody is there
 run record main.rec -- run cpu_tiled S=64 H=1 backend=cpu
 is "a recording to begin with" [ "$rc" -eq 0 ]
 
@@ -34,6 +36,10 @@ for python in python3 /usr/bin/python3; do
     [ -n "$numpy" ] || ! "$python" -c 'import numpy' 2>/dev/null || numpy=$python
 done
 [ -z "$numpy" ] || export ATTNSCOPE_PYTHON="$numpy"
+
+mkdir gpu-box
+run run naive S=16 H=1 D=16 f32 backend=cpu n=3
+cp "$HOME/.local/share/attnscope/results.db" gpu-box/ 2>/dev/null || find "$HOME" -name results.db -exec cp {} gpu-box/ \;
 
 commands >list
 is "the README has commands" [ "$(wc -l <list)" -ge 20 ]
@@ -52,7 +58,10 @@ while IFS= read -r line; do
         run ${line#attnscope }
         ;;
     esac
-    is "$line" says "$rc" '^(0|1|77)$'
+    case $line in
+    *cuda@box) is "$line" says "$rc" '^3$' ;; # nobody is there
+    *) is "$line" says "$rc" '^(0|1|77)$' ;;
+    esac
     is "no usage error: $line" says "x$(printf '%s' "$err" | grep -c 'did you mean\|has no key\|no option\|there is no')" '^x0$'
 done <list
 

@@ -57,7 +57,7 @@ static void draw_number(const void *ctx, struct canvas *c, int x, int y, int num
         canvas_textf(c, x, y, 4, ROLE_HEAT, "%s%d", (const char *)ctx, number);
 }
 
-/* A margin of its own is drawn by who gives it, for each line by its number; lines that are gone have none. */
+/* A margin of its own is drawn by who gives it, for each line by its number, which is below 0 of lines that are gone. */
 static void test_margin(void)
 {
     const struct codeview_margin margin = {4, draw_number, "x"};
@@ -67,7 +67,7 @@ static void test_margin(void)
     codeview_draw(&v, c, (struct rect){0, 0, 40, 6}, false);
     expect_text(c, "   1   x1  /* one\n"
                    "   2        * @name two */\n"
-                   "   3>-             float x = 2;\n"
+                   "   3>- x-3         float x = 2;\n"
                    "   3 + x3          float x = 1; // ?\n"
                    "   4       __syncthreads();\n"
                    "   5 + x5  last\n");
