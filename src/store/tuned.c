@@ -107,7 +107,11 @@ static void read_file(struct tunings *t, const char *path)
     if (str_read_file(path, FILE_BYTES_MAX, &text, &len, NULL) != ST_OK)
         return;
     json_t *o = json_loadb(text, len, 0, NULL);
-    json_array_foreach(json_object_get(o, "tuned"), i, item) take(t, item);
+    const json_t *list = json_object_get(o, "tuned");
+    json_array_foreach(list, i, item)
+    {
+        take(t, item);
+    }
     json_decref(o);
     free(text);
 }

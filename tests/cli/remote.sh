@@ -1,7 +1,7 @@
 #!/bin/sh
 # Kernels on another machine, which is this one by way of an sshd of the test's own.
 # SPDX-License-Identifier: GPL-3.0-or-later
-# shellcheck source-path=SCRIPTDIR
+# shellcheck source-path=SCRIPTDIR disable=SC2015,SC2016,SC2030,SC2031
 . "$(dirname "$0")/lib.sh"
 : "${ATTNSCOPE_SRCDIR:?}" "${ATTNSCOPE_FAKECUDA:?}"
 . "$ATTNSCOPE_SRCDIR/tests/cli/sshd.sh"

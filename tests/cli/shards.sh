@@ -1,7 +1,7 @@
 #!/bin/sh
 # Sweeps in parts, by this machine, GNU parallel and Slurm, and stores that are joined.
 # SPDX-License-Identifier: GPL-3.0-or-later
-# shellcheck source-path=SCRIPTDIR
+# shellcheck source-path=SCRIPTDIR disable=SC2015,SC2016,SC2030,SC2031
 . "$(dirname "$0")/lib.sh"
 : "${ATTNSCOPE_SRCDIR:?}"
 . "$ATTNSCOPE_SRCDIR/tests/cli/slurm.sh"
@@ -149,7 +149,7 @@ run sweep naive S=8,16 metric=occupancy_pct engine=local
 is "what is computed needs no engine" [ "$rc" -eq 2 ]
 run --restricted sweep naive S=8,16 engine=local
 is "a restricted session starts none" says "$rc $err" '^2 .*restricted'
-for list in 0 3 x 2..1 1, 1..9999999999 -1; do
+for list in 0 3 x 2..1 '1,' 1..9999999999 -1; do
     run sweep naive S=8,16 H=1 D=16 f32 backend=sim metric=warp_instructions "points=$list"
     case $list in
     1,) is "points=$list" [ "$rc" -eq 0 ] ;;

@@ -7,7 +7,7 @@
 # To be read after lib.sh.
 # SPDX-License-Identifier: GPL-3.0-or-later
 # shellcheck shell=sh
-# shellcheck disable=SC2154 # tmp
+# shellcheck disable=SC2154,SC2034,SC2015 # tmp; far is for who reads this
 
 far_skip() {
     echo "1..0 # SKIP $1"

@@ -1184,7 +1184,7 @@ static void test_strange_models(void)
 
 static void test_strangers(void)
 {
-    size_t strings = 0, drawn[16] = {0};
+    size_t strings = 0, drawn[64] = {0};
     struct device_table *d = devices_new();
     for (int i = 0; strings < 20000; i++) {
         json_t *table = hostile_table(&strings), *tables = json_pack("[O]", table);
