@@ -320,6 +320,8 @@ struct pty *pty_start(int w, int h, char *const argv[], const char *const env[])
     if (p->pid == 0) {
         login_tty(p->slave); /* closes it; the parent's copy stays */
         close(p->fd);
+        signal(SIGINT, SIG_DFL); /* a shell's background ignores both, and so would the program */
+        signal(SIGQUIT, SIG_DFL);
         for (int i = 0; env && env[i]; i++)
             putenv((char *)(uintptr_t)env[i]);
         execv(argv[0], argv);
