@@ -610,12 +610,14 @@ static bool tells_failure(const char *name, json_t *value, enum role role)
 }
 
 /* Leaves in `row` what this role may say. A reason may come from both: why there is no figure, or
- * why the check failed; then the judge's word stands. What has failed once has failed. */
+ * why the check failed; then the judge's word stands, but for a hazard that was seen, which is the cause. What has failed
+ * once has failed. */
 static void keep_own_fields(json_t *row, enum role role, bool check_failed)
 {
     const char *name;
     json_t *value;
     void *next;
+    check_failed &= role != LAUNCH || !json_is_string(json_object_get(row, "hazard"));
     json_object_foreach_safe(row, next, name, value)
     {
         bool reason = strcmp(name, "reason") == 0, check = strcmp(name, "check") == 0;
