@@ -747,3 +747,21 @@ void job_take_extra(struct job *j, json_t *extra)
     json_decref(j->extra);
     j->extra = json_is_object(extra) ? json_incref(extra) : NULL;
 }
+
+/* ---- asking ---- */
+
+const json_t *job_answer(const struct job *j, int number)
+{
+    const char *list = job_extra_list(j->request.kind);
+    const json_t *item = list ? json_array_get(json_object_get(j->extra, list), 0) : NULL;
+    const json_t *is = json_object_get(item, "number");
+    return number && json_is_integer(is) && json_integer_value(is) == number
+               ? json_object_get(item, "answer")
+               : NULL;
+}
+
+bool job_listens(const struct job *j)
+{
+    return j->request.kind == JOB_DEBUG && j->super && !job_ended(j) && j->ready && !j->done &&
+           isinf(j->cancel_by) && (!j->asks || job_answer(j, j->asks));
+}

@@ -1,6 +1,7 @@
 libattnscope_a_SOURCES += \
 	%D%/blame.c %D%/blame.h \
 	%D%/crew.c %D%/crew.h \
+	%D%/far.c %D%/far.h \
 	%D%/foundry.c %D%/foundry.h \
 	%D%/gpu_lock.c %D%/gpu_lock.h \
 	%D%/job.c %D%/job.h \

@@ -26,7 +26,12 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/number.h"
 #include "base/sanitize.h"
+
+#ifndef PACKAGE_VERSION
+#define PACKAGE_VERSION "dev"
+#endif
 
 extern char **environ;
 
@@ -372,6 +377,49 @@ bool proc_ended(struct proc *p, struct str *how)
         str_add(how, "vanished");
     p->pid = 0;
     return true;
+}
+
+/* "box" of its key is what the user calls it. */
+static enum status refuse_build(const struct proc *p, const json_t *o, const char *build,
+                                struct err *err)
+{
+    const char *version = json_string_value(json_object_get(o, "program"));
+    char *theirs = sanitize_line(version ? version : "unknown");
+    err_set(
+        err, ST_USAGE,
+        "%.*s has attnscope %.40s of another build (%.16s) than this program (%s, %.16s): install "
+        "the same on both machines",
+        (int)strcspn(p->far, " "), p->far, theirs, build ? build : "none", PACKAGE_VERSION,
+        wire_build);
+    free(theirs);
+    return ST_USAGE;
+}
+
+enum status proc_greet(struct proc *p, enum wire_type type, const json_t *o, struct err *err)
+{
+    const char *role = json_string_value(json_object_get(o, "role"));
+    if (type != WIRE_HELLO || !role || strcmp(role, p->role) != 0)
+        return err_set(err, ST_FAIL, "it did not say hello first");
+    const char *build = json_string_value(json_object_get(o, "build"));
+    if (p->far && (!build || strcmp(build, wire_build) != 0))
+        return refuse_build(p, o, build, err);
+    if (!build || strcmp(build, wire_build) != 0)
+        return err_set(err, ST_USAGE,
+                       "the worker is of another build (%.16s) than this program (%s), so it was "
+                       "stopped: install both from one build, or name the right one in "
+                       "ATTNSCOPE_WORKER",
+                       build ? build : "none", wire_build);
+    p->greeted = true;
+    return ST_OK;
+}
+
+void proc_add_silence(const struct proc *p, double asked_s, struct str *how)
+{
+    char limit[NUMBER_BUF];
+    str_addf(how, "gave no sign of life for %.1f s", p->silence);
+    if (asked_s > 0 && !p->far)
+        str_addf(how, ", where timeout=%s is the limit,", number_fmt(limit, asked_s, 3));
+    str_add(how, " and was stopped");
 }
 
 /* ---- ending ---- */

@@ -50,11 +50,18 @@ enum status proc_spawn(struct proc *p, const char *path, struct err *err);
  * standard error: ssh. argv[0] is its path. */
 enum status proc_spawn_stream(struct proc *p, char *const argv[], struct err *err);
 
+/* Takes its first frame. ST_FAIL: it is no HELLO; ST_USAGE: it is of another build, and another process would be no
+ * better. */
+enum status proc_greet(struct proc *p, enum wire_type type, const json_t *o, struct err *err);
+
 /* Appends what the process has printed to `log`, of which the last LOG_MAX bytes are kept. */
 enum { LOG_MAX = 64 << 10, WORDS_MAX = 4 << 10 };
 void proc_read_log(struct proc *p, struct str *log);
 /* ": out of memory", the last line of these words, when there is one. */
 void proc_add_last_words(const struct proc *p, struct str *how);
+/* "gave no sign of life for 3.0 s and was stopped". `asked_s`: who set the limit for work here, by timeout=, learns that
+ * it was the limit (what is slow, as a kernel that prints a great deal, would have come to an end); 0: nobody did. */
+void proc_add_silence(const struct proc *p, double asked_s, struct str *how);
 
 /* Has it ended, as far as that is known at once? */
 bool proc_has_ended(const struct proc *p);

@@ -23,16 +23,12 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "base/number.h"
 #include "base/sanitize.h"
 #include "base/str.h"
 #include "job/crew.h"
+#include "job/far.h"
 #include "job/job.h"
 #include "job/state.h"
-
-#ifndef PACKAGE_VERSION
-#define PACKAGE_VERSION "dev"
-#endif
 
 struct super {
     struct crew crew;
@@ -48,7 +44,7 @@ static inline bool is_busy(const struct super *s, enum role role)
 {
     const struct job *j = s->active;
     if (!j || role >= FAR || j->far)
-        return j && j->far && j->far == (int)role && !j->done;
+        return far_is_busy(j, role);
     return role == LAUNCH ? !j->done : j->unjudged > 0 || j->asked >= 0;
 }
 
@@ -210,133 +206,25 @@ static bool read_seconds(const json_t *o, double *seconds)
     return json_is_number(v) && *seconds >= 0 && *seconds < 1e7;
 }
 
-static enum status refuse_build(const struct proc *p, const json_t *o, const char *build,
-                                struct err *err)
-{
-    const char *version = json_string_value(json_object_get(o, "program"));
-    char *theirs = sanitize_line(version ? version : "unknown");
-    err_set(
-        err, ST_USAGE,
-        "%.*s has attnscope %.40s of another build (%.16s) than this program (%s, %.16s): install "
-        "the same on both machines",
-        (int)strcspn(p->far, " "), p->far, theirs, build ? build : "none", PACKAGE_VERSION,
-        wire_build);
-    free(theirs);
-    return ST_USAGE;
-}
-
-static enum status hear_hello(struct proc *p, enum wire_type type, const json_t *o, struct err *err)
-{
-    const char *role = json_string_value(json_object_get(o, "role"));
-    if (type != WIRE_HELLO || !role || strcmp(role, p->role) != 0)
-        return nonsense(err, "it did not say hello first");
-    const char *build = json_string_value(json_object_get(o, "build"));
-    if (p->far && (!build || strcmp(build, wire_build) != 0))
-        return refuse_build(p, o, build, err);
-    if (!build || strcmp(build, wire_build) != 0)
-        return err_set(err, ST_USAGE,
-                       "the worker is of another build (%.16s) than this program (%s), so it was "
-                       "stopped: install both from one build, or name the right one in "
-                       "ATTNSCOPE_WORKER",
-                       build ? build : "none", wire_build);
-    p->greeted = true;
-    return ST_OK;
-}
-
 /* ---- jobs on another machine ---- */
 
-/* The connection is up. */
-static void send_far(struct super *s, struct job *j)
-{
-    struct proc *p = &s->crew.procs[j->far];
-    struct err why = ERR_INIT;
-    json_t *msg =
-        json_pack("{s:i, s:o}", "job", j->id, "request", job_request_to_json(&j->request));
-    if (j->request.remote.sources)
-        json_object_set(msg, "sources", j->request.remote.sources);
-    crew_hear_far(&s->crew, (enum role)j->far);
-    if (wire_send(p->wire, WIRE_JOB, msg, -1, 0, &why) != ST_OK) {
-        char *sentence = xasprintf("%s: %s", j->request.remote.name, why.text);
-        told_cut(j, sentence);
-        free(sentence);
-    }
-    json_decref(msg);
-}
-
-static enum status start_far(struct super *s, struct job *j, struct err *err)
-{
-    enum role role;
-    const enum status st = crew_need_far(&s->crew, &j->request.remote, &role, err);
-    if (st)
-        return st;
-    j->far = (int)role;
-    j->done = false;
-    j->veteran = s->crew.procs[role].greeted;
-    free(j->phase[LAUNCH]);
-    j->phase[LAUNCH] =
-        xasprintf(j->veteran ? "asking %s" : "connecting to %s", j->request.remote.name);
-    j->estimate_s[LAUNCH] = NAN;
-    if (j->veteran)
-        send_far(s, j);
-    return ST_OK;
-}
-
-static enum status hear_far_hello(struct super *s, enum role role, enum wire_type type,
-                                  const json_t *o, struct err *err)
-{
-    struct job *j = s->active;
-    const enum status st = hear_hello(&s->crew.procs[role], type, o, err);
-    if (!st && is_busy(s, role))
-        send_far(s, j);
-    return st;
-}
-
-/* Frames of a job that was cancelled meanwhile are passed over. */
 static enum status hear_far(struct super *s, enum role role, enum wire_type type, json_t *o,
                             struct err *err)
 {
-    struct job *j = s->active;
-    bool ended;
-    enum job_state state;
-    crew_hear_far(&s->crew, role);
-    if (!s->crew.procs[role].greeted)
-        return hear_far_hello(s, role, type, o, err);
-    if (type == WIRE_ALIVE)
-        return ST_OK;
-    if (type != WIRE_STATE)
-        return err_set(err, ST_FAIL, "%s out of turn", wire_type_name(type));
-    if (!is_busy(s, role) || json_integer_value(json_object_get(o, "job")) != j->id)
-        return ST_OK;
-    const enum status st = told_take(j, o, &ended, &state, err);
-    s->changed = true;
-    if (!st && ended) {
-        j->done = true;
-        finish_job(s, j, state);
-    }
+    struct far_news news = {0};
+    const enum status st = far_hear(&s->crew, role, s->active, type, o, &news, err);
+    s->changed |= news.changed;
+    if (!st && news.ended)
+        finish_job(s, s->active, news.state);
     return st;
 }
 
-/* The name of whose connection it is, as far as a job says. */
-static const char *far_name(const struct super *s, enum role role)
-{
-    const struct job *j = s->active;
-    return j && j->far == (int)role ? j->request.remote.name : s->crew.procs[role].far;
-}
-
-/* The connection is of no more use, and why. A line that was dead before it knew of the job is no loss. */
+/* What it leaves of the job is told by advance(). */
 static void lose_far(struct super *s, enum role role, const char *what)
 {
-    struct job *j = s->active;
-    const bool hit = is_busy(s, role);
-    char *sentence = crew_blame_far(&s->crew, role, far_name(s, role), what);
-    str_addf(&s->crew.log, "%s\n", sentence);
-    crew_drop(&s->crew, role);
-    s->changed |= hit;
-    if (hit && j->state == JOB_STARTING && j->veteran)
+    s->changed |= is_busy(s, role);
+    if (far_lose(&s->crew, role, s->active, what))
         start_over(s);
-    else if (hit)
-        told_cut(j, sentence); /* advance() ends it */
-    free(sentence);
 }
 
 /* ---- what workers say of jobs here ---- */
@@ -500,7 +388,7 @@ static enum status hear_frame(struct super *s, enum role role, enum wire_type ty
     if (isfinite(p->deadline)) /* then there is a job */
         crew_expect(&s->crew, role, job_silence(j, 0, false));
     if (!p->greeted)
-        return hear_hello(p, type, o, err);
+        return proc_greet(p, type, o, err);
     if (!is_busy(s, role) || json_integer_value(json_object_get(o, "job")) != j->id)
         return err_set(err, ST_FAIL, "%s out of turn", wire_type_name(type));
     if (j->state == JOB_STARTING) {
@@ -635,18 +523,6 @@ static void start_over(struct super *s)
 
 /* ---- deadlines ---- */
 
-/* Who set the limit learns that it was the limit: what is slow, as a kernel that prints a great deal, would
- * have come to an end. */
-static void add_silence(const struct super *s, const struct proc *p, struct str *what)
-{
-    char limit[NUMBER_BUF];
-    const double asked = s->active && !p->far ? s->active->request.options.timeout_s : 0;
-    str_addf(what, "gave no sign of life for %.1f s", p->silence);
-    if (asked > 0)
-        str_addf(what, ", where timeout=%s is the limit,", number_fmt(limit, asked, 3));
-    str_add(what, " and was stopped");
-}
-
 static void enforce_deadline(struct super *s, enum role role)
 {
     struct proc *p = &s->crew.procs[role];
@@ -655,7 +531,7 @@ static void enforce_deadline(struct super *s, enum role role)
     struct str what = {0};
     bool died = proc_ended(p, &what); /* unseen, if a child of its holds the socket */
     if (!died)
-        add_silence(s, p, &what);
+        proc_add_silence(p, s->active ? s->active->request.options.timeout_s : 0, &what);
     take_fault(s, role, died, what.data);
     str_free(&what);
 }
@@ -687,7 +563,7 @@ static enum status send_job(struct super *s, struct job *j, struct err *err)
 {
     struct proc *launch = &s->crew.procs[LAUNCH];
     if (j->request.remote.name)
-        return start_far(s, j, err);
+        return far_start(&s->crew, j, err);
     enum status st = crew_leave_out_guilty(&s->crew, j, err);
     if (st != ST_OK)
         return st;
@@ -934,18 +810,6 @@ struct job *super_submit(struct super *s, const struct job_request *r)
     return j;
 }
 
-static void cancel_far(struct super *s, struct job *j)
-{
-    struct proc *p = &s->crew.procs[j->far];
-    struct err why = ERR_INIT;
-    json_t *msg = json_pack("{s:i}", "job", j->id);
-    if (!j->done && p->wire && p->greeted &&
-        wire_send(p->wire, WIRE_CANCEL, msg, -1, 0, &why) != ST_OK)
-        p->closed_since = seconds_now();
-    json_decref(msg);
-    finish_job(s, j, JOB_CANCELLED);
-}
-
 void job_cancel(struct job *j)
 {
     struct super *s = j->super;
@@ -956,7 +820,8 @@ void job_cancel(struct job *j)
         return;
     }
     if (j->far) { /* whatever the line does, it is over here */
-        cancel_far(s, j);
+        far_cancel(&s->crew, j);
+        finish_job(s, j, JOB_CANCELLED);
         return;
     }
     if (j->unjudged ||
@@ -985,22 +850,6 @@ void job_free(struct job *j)
 }
 
 /* ---- asking ---- */
-
-const json_t *job_answer(const struct job *j, int number)
-{
-    const char *list = job_extra_list(j->request.kind);
-    const json_t *item = list ? json_array_get(json_object_get(j->extra, list), 0) : NULL;
-    const json_t *is = json_object_get(item, "number");
-    return number && json_is_integer(is) && json_integer_value(is) == number
-               ? json_object_get(item, "answer")
-               : NULL;
-}
-
-bool job_listens(const struct job *j)
-{
-    return j->request.kind == JOB_DEBUG && j->super && !job_ended(j) && j->ready && !j->done &&
-           isinf(j->cancel_by) && (!j->asks || job_answer(j, j->asks));
-}
 
 int job_ask(struct job *j, const json_t *ask)
 {

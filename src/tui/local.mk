@@ -12,6 +12,7 @@ libattnscope_ui_a_SOURCES += \
   %D%/kit/clip.h %D%/kit/clip.c \
   %D%/kit/codeview.h %D%/kit/codeview.c \
   %D%/screens/compare.c \
+  %D%/screens/source_change.h %D%/screens/source_change.c \
   %D%/screens/source_costs.h %D%/screens/source_costs.c \
   %D%/screens/source_effect.h %D%/screens/source_effect.c \
   %D%/screens/compare_counters.h %D%/screens/compare_counters.c \
@@ -39,6 +40,7 @@ libattnscope_ui_a_SOURCES += \
   %D%/kit/veil.h %D%/app/veil.h %D%/app/veil.c \
   %D%/app/prompt.h %D%/app/prompt.c \
   %D%/screens/roofline.c \
+  %D%/screens/roofline_point.h %D%/screens/roofline_point.c \
   %D%/screens/measurement.h %D%/screens/measurement.c \
   %D%/screens/sim_view.h %D%/screens/sim_view.c \
   %D%/screens/simulation.h %D%/screens/simulation.c \

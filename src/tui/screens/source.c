@@ -22,6 +22,7 @@
 #include "tui/screens/screen_util.h"
 #include "tui/screens/simulation.h"
 #include "tui/screens/source.h"
+#include "tui/screens/source_change.h"
 #include "tui/screens/source_costs.h"
 #include "tui/screens/source_effect.h"
 #include "tui/screens/subject.h"
@@ -42,7 +43,7 @@ struct source {
     char *no_listing[VIEWS];
     struct source_costs costs;
     struct source_effect effect; /* of the change that is shown */
-    struct source_facts before, after;
+    struct source_change change;
     struct whose whose;     /* the kernel is, as it was when it was last shown */
     struct subject subject; /* the command alone: a text is there whatever the settings */
     int stops;              /* of the debugger that were shown; 0: none */
@@ -73,78 +74,6 @@ static const struct kernel *source_before(const struct source *s)
 static bool source_shows_diff(const struct source *s)
 {
     return s->diff && s->view == VIEW_CUDA && source_before(s);
-}
-
-/* "time 41.2 us -> 33.0 us (-20 %)" for narrow screens: as many as have values and fit. */
-static void draw_facts_line(const struct source *s, struct canvas *c, struct rect r)
-{
-    const struct device *gpu = session_gpu(s->app->session, NULL, NULL);
-    struct str text = {0};
-    bool first = true, measured = false;
-    for (const struct source_fact *f = source_fact_rows; f->field; f++) {
-        char a[NUMBER_BUF + 4], b[NUMBER_BUF + 4], change[32];
-        const double x = source_fact_value(&s->before, f), y = source_fact_value(&s->after, f);
-        if (isnan(x) || isnan(y) || (s->app->blank && f->measured))
-            continue;
-        source_fact_change(&s->before, &s->after, f, change, sizeof change);
-        str_add(&text, text.len ? ";  " : "");
-        if (first || measured != f->measured) {
-            source_fact_tags(&s->before, &s->after, f, gpu, &text);
-            str_add(&text, ": ");
-        }
-        first = false;
-        measured = f->measured;
-        str_addf(&text, "%s %s -> %s%s%s%s", f->title, source_fact_text(&s->before, f, a, sizeof a),
-                 source_fact_text(&s->after, f, b, sizeof b), *change ? " (" : "", change,
-                 *change ? ")" : "");
-    }
-    if (isnan(s->before.time_us) || isnan(s->after.time_us))
-        str_addf(&text, "%sr measures both", text.len ? ";  " : "");
-    str_add(&text, ".  ");
-    source_effect_words(&s->effect, s->app->blank, &text);
-    canvas_wrap_more(c, r, ROLE_NORMAL, str_text(&text), 0);
-    str_free(&text);
-}
-
-/* "time, error: LIVE cpu; the rest: MODEL L4". */
-static void draw_facts_origins(const struct source *s, struct canvas *c, struct rect r)
-{
-    const struct device *gpu = session_gpu(s->app->session, NULL, NULL);
-    struct str text = {0};
-    const struct source_fact *f = source_fact_rows;
-    const bool measured = isfinite(s->before.time_us) && isfinite(s->after.time_us);
-    str_add(&text, measured ? "time, error: " : "r measures time and error");
-    if (measured)
-        source_fact_tags(&s->before, &s->after, f, gpu, &text);
-    while (f->field && f->measured)
-        f++;
-    str_add(&text, "; the rest: ");
-    source_fact_tags(&s->before, &s->after, f, gpu, &text);
-    canvas_text(c, r.x, r.y, r.w, ROLE_DIM, str_text(&text));
-    str_free(&text);
-}
-
-static void draw_facts_table(const struct source *s, struct canvas *c, struct rect r)
-{
-    const int w = (r.w - 14) / 3;
-    const char *names[2] = {source_before(s)->name, s->name};
-    const struct source_facts unknown = {.time_us = REAL_UNKNOWN, .error_ratio = REAL_UNKNOWN};
-    for (int i = 0; i < 2; i++)
-        canvas_textf(c, r.x + 14 + i * w, r.y, w - 1, ROLE_TITLE, "%*s", w - 1, names[i]);
-    int y = r.y + 1;
-    for (const struct source_fact *f = source_fact_rows; f->field && y < r.y + r.h; f++, y++) {
-        char text[3][NUMBER_BUF + 4];
-        const bool hidden = f->measured && s->app->blank;
-        source_fact_text(hidden ? &unknown : &s->before, f, text[0], sizeof text[0]);
-        source_fact_text(hidden ? &unknown : &s->after, f, text[1], sizeof text[1]);
-        source_fact_change(hidden ? &unknown : &s->before, &s->after, f, text[2], sizeof text[2]);
-        canvas_text(c, r.x, y, 13, ROLE_DIM, f->title);
-        for (int i = 0; i < 3; i++)
-            canvas_textf(c, r.x + 14 + i * w, y, w - 1, i == 2 ? ROLE_ACCENT : ROLE_NORMAL, "%*s",
-                         w - 1, text[i]);
-    }
-    if (y + 1 < r.y + r.h)
-        draw_facts_origins(s, c, (struct rect){r.x, y + 1, r.w, 1});
 }
 
 /* The range of lines stands at the right of the title. */
@@ -226,7 +155,7 @@ static void draw_side(struct source *s, struct canvas *c, struct rect r)
         struct rect in =
             pane_frame(c, (struct rect){r.x, r.y, r.w, table}, "What the change did", false, false);
         in.h -= sums;
-        draw_facts_table(s, c, in);
+        source_change_table(&s->change, source_before(s)->name, s->name, c, in);
         (void)source_effect_draw(&s->effect, c, (struct rect){in.x, in.y + in.h, in.w, sums},
                                  s->app->blank);
     }
@@ -271,7 +200,7 @@ static void source_draw(void *ctx, struct canvas *c)
         draw_side(s, c, (struct rect){r.x + r.w - SIDE_W, r.y, SIDE_W, r.h});
     } else if (source_shows_diff(s) && !alone) { /* above it */
         struct rect top = {r.x + 1, r.y, r.w - 2, 3};
-        draw_facts_line(s, c, top);
+        source_change_line(&s->change, &s->effect, c, top);
         draw_code(s, c, (struct rect){r.x, r.y + 3, r.w, r.h - 3}, false);
     } else {
         draw_code(s, c, r, small);
@@ -382,10 +311,10 @@ static void update_facts(struct source *s)
         source_want(s->app->session, s, source_kernel(s));
     }
     source_facts(s->app->session, source_kernel(s), source_side(source_kernel(s), false),
-                 &s->after);
+                 &s->change.after);
     if (base)
         source_facts(s->app->session, base, source_beside(base, source_kernel(s), false),
-                     &s->before);
+                     &s->change.before);
 }
 
 static void go_to_costliest(struct source *s);
@@ -629,9 +558,9 @@ static void measure_both(void *ctx, int arg)
         base ? xasprintf("compare %s,%s", base->name, s->name) : xasprintf("run %s", s->name);
     const enum status st = app_set(s->app, line);
     update_facts(s);
-    const bool missing = base && isnan(s->before.time_us);
+    const bool missing = base && isnan(s->change.before.time_us);
     const char *reason = missing ? source_no_time(s->app->session, base)
-                         : isnan(s->after.time_us)
+                         : isnan(s->change.after.time_us)
                              ? source_no_time(s->app->session, source_kernel(s))
                              : NULL;
     if (st == ST_OK && reason)
@@ -894,7 +823,7 @@ static void *source_open(struct app *a)
     subject_init(&s->subject, a);
     measurement_init(&s->measurement, a);
     source_costs_init(&s->costs, a);
-    s->effect.app = a;
+    s->change.app = s->effect.app = a;
     set_kernel(s, a->kernel->name);
     return s;
 }
