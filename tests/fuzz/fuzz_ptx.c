@@ -188,6 +188,14 @@ static int check_operand(const struct ptx_function *f, const struct ptx_operand 
     return 0;
 }
 
+/* One of several values is a single one. */
+static int check_item(const struct ptx_function *f, const struct ptx_operand *o)
+{
+    if (o->nitems || o->kind >= PTX_ADDRESS)
+        return o->kind == PTX_SINK ? 0 : fuzz_broken("a value of kind %d in an operand", o->kind);
+    return check_operand(f, o);
+}
+
 static int check_insn(const struct ptx_module *m, const struct ptx_function *f,
                       const struct ptx_insn *i, struct str *text)
 {
@@ -199,7 +207,7 @@ static int check_insn(const struct ptx_module *m, const struct ptx_function *f,
         if (check_operand(f, o))
             return 1;
         for (uint32_t n = 0; n < o->nitems; n++)
-            if (check_operand(f, &f->operands[o->item + n]))
+            if (check_item(f, &f->operands[o->item + n]))
                 return 1;
     }
     str_clear(text);

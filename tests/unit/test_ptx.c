@@ -577,6 +577,41 @@ static void frames_do_not_overlap(void)
     ptx_free(m);
 }
 
+/* Operands of several values keep theirs, in the function and in its caller. */
+static void bodies_keep_their_vectors(void)
+{
+    static const char *const want[] = {
+        "ld.param.b64 %rd1, [n];",
+        "ld.global.v2.f32 {%f1, %f2}, [%rd1];",
+        "shfl.sync.bfly.b32 %r1|%p, %r2, 16, 31, -1;",
+        "st.param.b64 [p0], %rd1;",
+        "ld.param.b64 %rd1, [p0];",
+        "add.f32 %f1, %f2, %f3;",
+        "ld.global.v4.f32 {%f1, %f2, %f3, %f4}, [%rd1];",
+        "mov.b64 %rd1, {%r1, %r2};",
+        "ret;",
+    };
+    struct err err = ERR_INIT;
+    struct ptx_module *m = parse(
+        HEAD ".func f(.param .b64 a)\n{\n.reg .f32 %f<5>; .reg .b32 %r<3>; .reg .b64 %rd<2>;\n"
+             "ld.param.b64 %rd1, [a];\nadd.f32 %f1, %f2, %f3;\n"
+             "ld.global.v4.f32 {%f1, %f2, %f3, %f4}, [%rd1];\nmov.b64 %rd1, {%r1, %r2};\n}\n"
+             ".entry k(.param .b64 n)\n{\n.reg .f32 %f<3>; .reg .b32 %r<3>; .reg .b64 %rd<2>;\n"
+             ".reg .pred %p;\nld.param.b64 %rd1, [n];\nld.global.v2.f32 {%f1, %f2}, [%rd1];\n"
+             "shfl.sync.bfly.b32 %r1|%p, %r2, 16, 31, -1;\n"
+             "{ .param .b64 p0; st.param.b64 [p0], %rd1; call f, (p0); }\nret;\n}\n");
+    const struct ptx_function *f;
+    CU_ASSERT_EQUAL_FATAL(ptx_inline(m, entry(m), &f, &err), ST_OK);
+    CU_ASSERT_EQUAL_FATAL(f->ninsns, sizeof want / sizeof *want);
+    for (uint32_t i = 0; i < f->ninsns; i++)
+        CU_ASSERT_STRING_EQUAL(printed(f, i), want[i]);
+    /* Each with registers of its own frame. */
+    const struct ptx_operand *own = operand(f, 6, 0), *caller = operand(f, 1, 0);
+    CU_ASSERT_EQUAL(f->operands[own->item].reg, operand(f, 5, 0)->reg);
+    CU_ASSERT_NOT_EQUAL(f->operands[own->item].reg, f->operands[caller->item].reg);
+    ptx_free(m);
+}
+
 static void refuse_inline(const char *text, const char *part)
 {
     struct err err = ERR_INIT;
@@ -664,6 +699,7 @@ static const struct tap_test tests[] = {
     {"refusals name the line", refusals_name_the_line},
     {"hostile texts are bounded", hostile_texts_are_bounded},
     {"calls become bodies", calls_become_bodies},
+    {"bodies keep the values of their vectors", bodies_keep_their_vectors},
     {"frames of inlined functions do not overlap", frames_do_not_overlap},
     {"what cannot be inlined is told", what_cannot_be_inlined_is_told},
     {"a program names the file of a line", a_program_names_the_file_of_a_line},

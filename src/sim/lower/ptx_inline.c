@@ -202,11 +202,12 @@ static bool copy_operands(struct inliner *l, const struct frame *k, struct ptx_i
     struct ptx_operand all[PTX_MAX_OPERANDS];
     for (uint32_t n = 0; n < i->noperands; n++) {
         all[n] = from[i->operand + n];
+        const uint32_t item_of = all[n].item;
         map_operand(k, &all[n]);
         all[n].item = (uint32_t)pool->n;
-        for (uint32_t j = 0; j < from[n].nitems; j++) {
+        for (uint32_t j = 0; j < all[n].nitems; j++) {
             struct ptx_operand *item = ptx_grow_add(pool, sizeof *item);
-            *item = k->f->operands[from[n].item + j];
+            *item = from[item_of + j];
             map_operand(k, item);
         }
     }
