@@ -6,18 +6,32 @@
 #include <math.h>
 #include <stdio.h>
 
+/* How much of the present message's lateness waiting explains. What has held up the one before has held up this one,
+ * too, where it was sent meanwhile: they then come in one breath, and this one waited for as much less as its sender
+ * says that it was sent later. */
+static double explained(const struct lateness *l, double ours, double theirs, double waited)
+{
+    static const double breath_s = 0.01;
+    const double since = fmax(waited - l->waited, 0);
+    const bool together = ours - l->heard - since < breath_s;
+    return since + (together ? fmax(l->explained - fmax(theirs - l->told, 0), 0) : 0);
+}
+
 void lateness_hear(struct lateness *l, double ours, double theirs, double waited)
 {
     waited = isfinite(waited) ? waited : l->waited;
     if (!l->frames) {
-        l->ours = ours;
-        l->theirs = theirs;
+        l->ours = l->heard = ours;
+        l->theirs = l->told = theirs;
         l->waited = waited;
     }
     l->passed = ours - l->ours;
-    /* Only since the message before: what held that one up is over, and both clocks went on meanwhile. */
-    l->late[l->frames++ % LATENESS_FRAMES] =
-        l->passed - (theirs - l->theirs) - fmax(waited - l->waited, 0);
+    /* Only what it may have waited itself: both clocks went on while others did. */
+    const double late = l->passed - (theirs - l->theirs), why = explained(l, ours, theirs, waited);
+    l->late[l->frames++ % LATENESS_FRAMES] = late - why;
+    l->explained = fmin(why, fmax(late, 0));
+    l->heard = ours;
+    l->told = theirs;
     l->waited = waited;
 }
 

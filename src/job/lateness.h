@@ -15,7 +15,9 @@ enum { LATENESS_FRAMES = 3 };
 struct lateness {
     double ours, theirs; /* at the first message */
     double passed;       /* by ours, from then to the last */
+    double heard, told;  /* the last: when by ours, and what it said */
     double waited;       /* for a processor, at the last */
+    double explained;    /* by waiting, of the last one's lateness */
     double late
         [LATENESS_FRAMES]; /* of the last messages: how much less passed by theirs that no waiting explains */
     int frames;

@@ -50,17 +50,18 @@ static size_t guarded_bytes(const struct shape *s)
     return shape_q_elems(s) * dtype_size(s->dtype) + 2 * OUTPUT_GUARD_BYTES;
 }
 
-/* Maps an output, behind which its LSE may lie. Without the seals its sender could cut it short while it is read. */
+/* Maps an output, behind which its LSE may lie. Without the seals its sender could cut it short while it is read. ST_NO:
+ * it is none, and its kernel has failed. */
 static enum status map_output(int fd, const struct shape *s, struct mapped *out, struct err *err)
 {
     enum { NEEDED = F_SEAL_SHRINK | F_SEAL_WRITE };
     struct stat st;
     int seals = fcntl(fd, F_GET_SEALS);
     if (seals < 0 || (seals & NEEDED) != NEEDED)
-        return err_set(err, ST_FAIL, "the output is not sealed");
+        return err_set(err, ST_NO, "the output is not sealed");
     const size_t output = guarded_bytes(s), with_lse = output + lse_guarded_bytes(s);
     if (fstat(fd, &st) != 0 || ((size_t)st.st_size != output && (size_t)st.st_size != with_lse))
-        return err_set(err, ST_FAIL, "the output has the wrong size");
+        return err_set(err, ST_NO, "the output has the wrong size");
     void *data = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
     if (data == MAP_FAILED)
         return err_set(err, ST_FAIL, "cannot map the output: %s", strerror(errno));
@@ -168,7 +169,22 @@ static enum status judge_output(struct judge *j, const struct problem *p, int en
     return st;
 }
 
-/* An output that cannot be judged has failed, with the reason. */
+/* The judge cannot: no memory, an input that is gone. That says nothing about the kernel. */
+static void send_unjudged(struct judge *j, int entry, const struct err *why)
+{
+    peer_send(&j->peer, WIRE_VERDICT, json_pack("{s:i, s:s}", "entry", entry, "unjudged", why->text),
+              -1);
+}
+
+static void fail(struct run_row *row, const struct err *why)
+{
+    free(row->check);
+    free(row->reason);
+    row->check = xstrdup("fail");
+    row->reason = xstrdup(why->text);
+}
+
+/* What is no output has failed, with the reason. */
 static void serve_output(struct judge *j, const json_t *payload, int fd)
 {
     struct problem p = PROBLEM_DEFAULT;
@@ -182,14 +198,13 @@ static void serve_output(struct judge *j, const json_t *payload, int fd)
     enum status st = problem_from_json(&p, json_object_get(payload, "problem"), &err);
     if (st == ST_OK)
         st = judge_output(j, &p, entry, json_object_get(payload, "what") != NULL, fd, &row, &err);
-    if (st != ST_OK) {
-        free(row.check);
-        free(row.reason);
-        row.check = strdup("fail");
-        row.reason = strdup(err.text);
-    }
-    peer_send(&j->peer, WIRE_VERDICT,
-              json_pack("{s:i, s:o}", "entry", entry, "row", peer_row(&row)), -1);
+    if (st == ST_NO)
+        fail(&row, &err);
+    if (st == ST_OK || st == ST_NO)
+        peer_send(&j->peer, WIRE_VERDICT,
+                  json_pack("{s:i, s:o}", "entry", entry, "row", peer_row(&row)), -1);
+    else
+        send_unjudged(j, entry, &err);
     record_clear(run_fields, &row);
     problem_clear(&p);
 }

@@ -352,11 +352,26 @@ static enum status hear_done(struct super *s, json_t *o, struct err *err)
     return ST_OK;
 }
 
+/* The judge could not judge what it was asked about: entry i's output, or where `extra` that one. */
+static void take_unjudged(struct super *s, struct job *j, int i, int extra, const char *why)
+{
+    char *clean = sanitize_line(why), *sentence;
+    sentence = xasprintf("%s: the judge could not judge it: %s", j->request.entries[i].kernel, clean);
+    str_addf(&s->crew.log, "%s\n", sentence);
+    if (extra >= 0)
+        job_leave_extra(j, extra, clean);
+    else
+        job_leave_unjudged(j, i, sentence);
+    free(sentence);
+    free(clean);
+}
+
 static enum status hear_verdict(struct super *s, json_t *o, struct err *err)
 {
     struct job *j = s->active;
     int entry;
     const bool known = read_entry(j, o, "entry", false, &entry);
+    const char *unjudged = json_string_value(json_object_get(o, "unjudged"));
     if (known && j->asked >= 0 && j->extras[j->asked].entry == entry) {
         const int i = j->asked;
         j->asked = -1;
@@ -365,13 +380,25 @@ static enum status hear_verdict(struct super *s, json_t *o, struct err *err)
         else
             s->crew.procs[JUDGE].deadline = INFINITY;
         s->changed = true;
-        job_take_extra_verdict(j, i, json_object_get(o, "row"));
+        if (unjudged)
+            take_unjudged(s, j, entry, i, unjudged);
+        else
+            job_take_extra_verdict(j, i, json_object_get(o, "row"));
         return ST_OK;
     }
     if (!known || !j->entries[entry].unjudged)
         return nonsense(err, "a verdict that nobody asked for");
-    enum status st = job_take_verdict(j, entry, json_object_get(o, "row"), err);
     s->changed = true;
+    if (unjudged) {
+        if (j->entries[entry].unjudged == 1) /* no newer output of it waits */
+            take_unjudged(s, j, entry, -1, unjudged);
+        else
+            take_judged(s, j, entry);
+        if (!j->unjudged)
+            s->crew.procs[JUDGE].deadline = INFINITY;
+        return ST_OK;
+    }
+    enum status st = job_take_verdict(j, entry, json_object_get(o, "row"), err);
     if (st == ST_OK)
         take_judged(s, j, entry);
     return st;

@@ -45,7 +45,8 @@ enum wire_type {
     WIRE_CANCEL,  /* super -> launch; answered by DONE; ignored by an idle worker; super -> remote:
                      answered by nothing, and no more is said of the job */
     WIRE_JUDGE,   /* super -> judge: job, entry, problem, what; carries the memfd */
-    WIRE_VERDICT, /* judge -> super: job, entry, row: the check fields, what: as in JUDGE */
+    WIRE_VERDICT, /* judge -> super: job, entry, row: the check fields, what: as in JUDGE; in place of the row
+                     unjudged: why it could not, which is no fault of the kernel's */
     WIRE_ASK, /* super -> launch: job, number, ask: of JOB_DEBUG, as backend/debug.h has it, answered by ROWS whose
                      extra has the number; without ask: stop what is being done, and answer */
     WIRE_STATE, /* remote -> super: job, and what of it is new: state, phase, seconds, entry and row, extra, error,

@@ -480,7 +480,12 @@ static void play_judge(struct actor *a)
                                 (double)entry, "median_us", 1e9);
         if (is(a, "judge_verdict"))
             json_object_set_new(row, "check", json_integer(1));
-        say(a, WIRE_VERDICT, json_pack("{s:i, s:o}", "entry", entry, "row", row), -1);
+        if (entry == 1 && is(a, "judge_k1_unable"))
+            say(a, WIRE_VERDICT,
+                json_pack("{s:i, s:s}", "entry", entry, "unjudged", "no\33[31m memory"), -1),
+                json_decref(row);
+        else
+            say(a, WIRE_VERDICT, json_pack("{s:i, s:o}", "entry", entry, "row", row), -1);
         json_decref(payload);
         close(fd);
         if (is(a, "judge_once"))

@@ -47,6 +47,34 @@ static void test_waiting(void)
     CU_ASSERT(found(0.1, 0, 0.1, &told));
 }
 
+/* Four messages 10 ms apart by a clock that goes at `rate`, sent while who hears them waits 0.25 s for a processor: they
+ * are heard one right after the other. */
+static bool found_in_a_breath(double rate, double waited, double apart, double *told)
+{
+    struct lateness l = {0};
+    lateness_hear(&l, 100, 7, 3);
+    lateness_hear(&l, 100.2, 7.2, 3);
+    for (int i = 0; i < 4; i++)
+        lateness_hear(&l, 100.5 + apart * i, 7.25 + rate * 0.01 * i, 3 + waited);
+    return lateness_found(&l, told);
+}
+
+static void test_breath(void)
+{
+    double told;
+    CU_ASSERT(!found_in_a_breath(1, 0.25, 1e-4, &told));
+    CU_ASSERT(found_in_a_breath(1, 0.05, 1e-4, &told)); /* that explains too little */
+    CU_ASSERT(found_in_a_breath(1, 0, 1e-4, &told));
+    CU_ASSERT(found_in_a_breath(0, 0.25, 0.1, &told)); /* no breath: what came later was sent later */
+    /* Each explains no more than it was late: nothing is saved up. */
+    struct lateness l = {0};
+    for (int i = 0; i < 4; i++)
+        lateness_hear(&l, 10 + 0.001 * i, 5 + 0.001 * i, 10 * i);
+    for (int i = 0; i < 4; i++)
+        lateness_hear(&l, 10.5 + 0.001 * i, 5.1 + 0.001 * i, 30);
+    CU_ASSERT(lateness_found(&l, &told));
+}
+
 static void test_few(void)
 {
     double told;
@@ -121,6 +149,7 @@ static void test_waited(void)
 static const struct tap_test tests[] = {
     {"a slow clock is found, a true one is not", test_clocks},
     {"what waiting explains is no lie, and hides none", test_waiting},
+    {"what held up one message held up those behind it", test_breath},
     {"few messages, and those nobody heard, say nothing", test_few},
     {"one late message says nothing", test_one_late},
     {"the kernel tells how long a process waited", test_waited},

@@ -451,6 +451,7 @@ static void test_judge_guilty(void)
     } cases[] = {
         {"judge_k1_segv", "k1: the judge died (signal 11", 2}, /* it has a second try */
         {"judge_k1_hang", "k1: the judge gave no sign of life", 1},
+        {"judge_k1_unable", "k1: the judge could not judge it: no^[[31m memory", 0},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct super *s = start(cases[i].fault);
