@@ -36,6 +36,7 @@ struct slot {
     struct sim_answer answer; /* of the last run; counts are of the one that wrote no LSE */
     bool done;                /* it came to its end: counts are those of a run */
     bool broke;               /* the run that is counted, after one that was judged */
+    bool lost, killed;        /* its process; by somebody else */
     struct cage *debugged;    /* where a block is held; NULL: nowhere */
 };
 
@@ -338,8 +339,11 @@ static enum status run_job(struct backend *b, struct slot *s, struct sim_job *j,
     poison_all(b, s);
     s->lse_is_fresh = j->lse != NULL;
     enum status st = run_caged(b, s, j, &text, err);
+    s->killed = st == ST_NO;
+    s->lost = st == ST_FAIL || s->killed;
     if (st == ST_OK) {
         st = answer_read(&text, out, err);
+        s->lost = st == ST_FAIL;
         if (st != ST_OK)
             err_prefix(err, "%s", s->desc->name);
         str_free(&text);
@@ -373,7 +377,7 @@ static enum status sim_count(struct backend *b, struct slot *s, struct err *err)
     if (st == ST_OK)
         answer_take_counts(&s->answer, &a);
     s->done = st == ST_OK;
-    s->broke = st != ST_OK && st != ST_CANCELLED;
+    s->broke = st != ST_OK && st != ST_CANCELLED && !s->killed;
     answer_clear(&a);
     return st;
 }
@@ -481,6 +485,8 @@ static json_t *sim_outcome(const struct backend *b, const struct slot *s)
     }
     if (s->broke) /* right once, and then not at all */
         json_object_set_new(o, "check", json_string("fail"));
+    if (s->lost && !s->broke)
+        json_object_set_new(o, "unfinished", json_true());
     say_without(a, o);
     return o;
 }

@@ -652,8 +652,14 @@ static enum status take_row(struct job *j, int i, json_t *row, enum role role, s
 {
     if (!json_is_object(row))
         return err_set(err, ST_FAIL, "a row is no object");
+    const bool cut = role == LAUNCH && json_is_true(json_object_get(row, "unfinished"));
+    j->entries[i].doubted |= cut;
     keep_own_fields(row, role, failed_check(&j->rows[i]));
-    return record_from_json(run_fields, &j->rows[i], row, err) == ST_OK ? ST_OK : ST_FAIL;
+    const enum status st = record_from_json(run_fields, &j->rows[i], row, err);
+    doubt_row(j, i);
+    if (cut && j->rows[i].reason)
+        set_error(j, j->rows[i].reason);
+    return st == ST_OK ? ST_OK : ST_FAIL;
 }
 
 enum status job_take_rows(struct job *j, json_t *rows, struct err *err)
@@ -672,7 +678,6 @@ enum status job_take_verdict(struct job *j, int entry, json_t *row, struct err *
     if (j->entries[entry].doubted) /* why is in its reason */
         json_object_del(row, json_is_null(json_object_get(row, "reason")) ? "reason" : "");
     enum status st = take_row(j, entry, row, JUDGE, err);
-    doubt_row(j, entry);
     job_rank_rows(j);
     return st;
 }

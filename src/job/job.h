@@ -22,7 +22,7 @@ struct entry_state {
     int unjudged; /* of its outputs, those that the judge has not answered */
     int turn;     /* when the oldest of these was sent */
     int output;   /* the last one, for another judge if this one dies; -1: judged, or none */
-    bool doubted; /* of its further outputs one could not be judged: it cannot pass */
+    bool doubted; /* of its further outputs one could not be judged: it cannot pass; nor where a run was cut short */
     bool retried; /* a judge has died over it */
     bool again;   /* it goes to the next judge */
     bool loaded;  /* the present launch worker has been at it */

@@ -25,11 +25,19 @@ static const double inputs_per_s = 2e7;
 
 /* ---- rows ---- */
 
+static json_t *entry_row(const struct entry *e)
+{
+    json_t *row = peer_row(&e->row);
+    if (e->unfinished)
+        json_object_set_new(row, "unfinished", json_true());
+    return row;
+}
+
 json_t *launch_rows(const struct launch *l)
 {
     json_t *rows = json_array();
     for (int i = 0; i < l->request.nentries; i++)
-        json_array_append_new(rows, peer_row(&l->entries[i].row));
+        json_array_append_new(rows, entry_row(&l->entries[i]));
     return rows;
 }
 
@@ -74,8 +82,10 @@ void launch_describe(struct launch *l, struct entry *e)
 
 void launch_tell_outcome(struct launch *l, struct entry *e)
 {
-    if (l->ops->outcome)
-        take_fields(&e->row, l->ops->outcome(l->backend, e->slot));
+    json_t *o = l->ops->outcome ? l->ops->outcome(l->backend, e->slot) : NULL;
+    e->unfinished = json_is_true(json_object_get(o, "unfinished"));
+    if (o)
+        take_fields(&e->row, o);
 }
 
 /* What the worker knows about a row before it runs. */

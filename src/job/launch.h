@@ -27,6 +27,7 @@ struct entry {
     pid_t children[CHILDREN_MAX]; /* of ours when it was loaded */
     int nchildren;
     bool leaves;     /* it has left processes behind */
+    bool unfinished; /* a run of it came to no end of its own: it has no verdict */
     size_t picked;   /* the sample whose output is judged, beside the last one's */
     double *samples; /* seconds; NaN where the sample was dropped */
     size_t nsamples, capsamples;

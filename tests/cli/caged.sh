@@ -28,6 +28,7 @@ blamed() {
     is "$1 in process $2: its kernel is named" says "$out$err" "^$3: .*$4"
     is "  and no other" [ "$(printf '%s\n' "$out$err" | grep -Ec "^[a-z_0-9]+: .*(process|stopped)")" -eq 1 ]
     is "  the others pass" [ "$(printf '%s\n' "$out" | grep -Ec '^(naive|fa2|qtile_seq) .* pass ')" -eq 2 ]
+    is "  the status says it" says "$rc" '^[13]$'
     is "  it does not" [ "$(printf '%s\n' "$out" | grep -Ec "^$3 .* pass ")" -eq 0 ]
 }
 blamed signal 1 naive 'its process died \(signal 11'
@@ -40,4 +41,10 @@ blamed nothing 3 fa2 'its process, which may use .*, gave no answer$'
 blamed words 3 fa2 'its process sent what is no answer'
 blamed huge 3 fa2 'its process sent what is no answer'
 blamed endless 3 fa2 'it was not done after 11 s and was stopped'
+# Somebody else kills it, in the run that is judged or the one that is counted: that is no verdict on the kernel.
+for at in 3 4; do
+    blamed killed $at fa2 'its process died \(signal 9'
+    is "  nor is it called wrong" [ "$(printf '%s\n' "$out$err" | grep -Ec "^fa2 .* fail |check failed")" -eq 0 ]
+    is "  status 3" [ "$rc" -eq 3 ]
+done
 finish

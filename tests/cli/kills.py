@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """kills.py - SIGKILL at random moments, of the worker and of the program, during runs and sweeps: every row that
-was acknowledged is there afterwards; a sweep whose workers were killed is whole all the same, and one that was killed
-itself goes on where it was when its line is given again.
+was acknowledged is there afterwards; a sweep whose workers were killed, the one that runs, the one that judges or both, is
+whole all the same and calls no kernel wrong; one that was killed itself goes on where it was when its line is given again.
 
 usage: kills.py N [SEED]; $ATTNSCOPE and $ATTNSCOPE_WORKER name the programs. Prints TAP.
 
@@ -30,6 +30,22 @@ def children(pid):
             return [int(x) for x in f.read().split()]
     except OSError:
         return []
+
+
+def role(pid):
+    """launch or judge, as the worker was started; "": it has gone, or is no worker yet."""
+    try:
+        with open("/proc/%d/cmdline" % pid, "rb") as f:
+            return (f.read().split(b"\0") + [b""])[1].decode()
+    except OSError:
+        return ""
+
+
+def victims(pid, whom):
+    """Of the program's processes those that are meant: launch, judge, cage (what the launch worker started), all."""
+    if whom == "cage":
+        return [cage for worker in children(pid) for cage in children(worker)]
+    return [child for child in children(pid) if whom in ("all", role(child))]
 
 
 def env_of(home):
@@ -67,14 +83,15 @@ SWEEP = ["sweep", "naive", "S=32..512:x2", "H=1", "D=16", "f32", "n=3", "time=0.
 POINTS = 5
 
 
-def kill_worker(env, rng):
+def kill_worker(env, rng, whom):
     """A sweep whose workers are killed, once or twice: no more than a point is tried again. Its rows, its status, what
     it said, and how many workers were hit."""
-    p = subprocess.Popen([PROGRAM] + SWEEP, stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, env=env)
+    line = [{"backend=cpu": "backend=sim"}.get(w, w) if whom == "cage" else w for w in SWEEP]
+    p = subprocess.Popen([PROGRAM] + line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, env=env)
     hits = 0
     for _ in range(rng.randint(1, 2)):
         time.sleep(rng.uniform(0.01, 0.2))
-        for pid in children(p.pid):
+        for pid in victims(p.pid, whom):
             try:
                 os.kill(pid, signal.SIGKILL)
                 hits += 1
@@ -118,6 +135,10 @@ def again(env):
     return p.returncode, json.loads(p.stdout or "[]"), int(there.group(1)) if there else 0, p.stderr.decode()
 
 
+def verdicts(rows):
+    return [(row["S"], row["check"], row["reason"]) for row in rows if row["check"] != "pass"]
+
+
 def tell(number, bad, name, notes):
     print("%s %d - %s" % ("not ok" if bad else "ok", number, name))
     for text in notes[:10]:
@@ -141,11 +162,12 @@ def main():
     tell(1, bool(lost), "%d kills of the program: %d rows acknowledged, %d lost" % (n // 2, acknowledged, len(lost)), lost)
     failed, hits = [], 0
     for i in range(n - n // 2):
-        rc, rows, err, hit = kill_worker(env, rng)
+        whom = ("all", "launch", "judge")[i % 3]
+        rc, rows, err, hit = kill_worker(env, rng, whom)
         hits += hit
-        measured = [row for row in rows if row.get("median_us")]
+        measured = [row for row in rows if row.get("median_us") and row["check"] == "pass"]
         if rc != 0 or len(measured) != POINTS:
-            failed.append("sweep %d: status %d, %d of 5 points: %s %s" % (i, rc, len(measured), err[-300:], rows[:1]))
+            failed.append("sweep %d (%s): status %d, %d of 5 points: %s %s" % (i, whom, rc, len(measured), err[-300:], verdicts(rows)))
     tell(2, bool(failed), "%d sweeps, %d of whose workers were killed, are whole" % (n - n // 2, hits), failed)
     gone, known, taken = [], 0, 0
     for i in range(n // 2):
@@ -158,9 +180,17 @@ def main():
             gone.append("sweep %d: %d points told, %d there, then status %d, %d of 5: %s" % (i, told, there, rc, len(measured), err[-300:]))
     tell(3, bool(gone), "%d sweeps killed after %d points were told: %d were there, and they end when given again"
          % (n // 2, known, taken), gone)
-    print("1..3")
+    blamed, hits = [], 0
+    for i in range(max(n // 10, 3)):
+        rc, rows, err, hit = kill_worker(env, rng, "cage")
+        hits += hit
+        # Who killed it is not known: the point says that it died, or another cage had begun.
+        if any(row["check"] == "fail" or row["check"] is None and not row["reason"] for row in rows):
+            blamed.append("sweep %d: status %d: %s %s" % (i, rc, err[-300:], verdicts(rows)))
+    tell(4, bool(blamed), "of %d simulated sweeps, %d of whose cages were killed, no kernel is called wrong" % (max(n // 10, 3), hits), blamed)
+    print("1..4")
     shutil.rmtree(home, ignore_errors=True)
-    return bool(lost or failed or gone)
+    return bool(lost or failed or gone or blamed)
 
 
 sys.exit(main())

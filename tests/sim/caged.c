@@ -1,11 +1,12 @@
 /* caged.c - a simulator's process that goes wrong: to be preloaded into the worker.
  *
  *   CAGED_AT=N        the N-th process that the worker makes by fork(), from 1 on
- *   CAGED_FAULT=WORD  what it does in the place of its answer: signal, memory, endless, exit, nothing (a long answer that
+ *   CAGED_FAULT=WORD  what it does in the place of its answer: killed (by somebody else), signal, memory, endless, exit, nothing (a long answer that
  *                     does not come), words (an answer that is no JSON), huge (one without measure)
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <dlfcn.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -37,6 +38,8 @@ SHOWN pid_t fork(void)
     const bool is_it = ++made == (at ? atoi(at) : 0);
     const pid_t pid = make();
     chosen = pid == 0 && is_it;
+    if (pid > 0 && is_it && !strcmp(fault(), "killed"))
+        kill(pid, SIGKILL);
     return pid;
 }
 

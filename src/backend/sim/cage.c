@@ -51,6 +51,8 @@ struct cage {
     pid_t pid;
     double began, stop_by; /* stop_by: when its grace is over; INFINITY: it was not asked to stop */
     bool late, loose;      /* over its wall time; its answer was no answer */
+    bool ours;             /* we have killed it */
+    double spent_s;        /* of processor time, by all its threads, known when it has ended */
     uint64_t expected;     /* bytes of the answer, from its first eight */
     size_t heads;          /* of these eight */
     unsigned char head[8];
@@ -289,18 +291,29 @@ static void attend(struct cage *c, const struct cage_watch *watch, struct str *a
     }
 }
 
+static bool is_over(struct cage *c, int *how, int options)
+{
+    struct rusage used;
+    if (wait4(c->pid, how, options, &used) != c->pid)
+        return false;
+    c->spent_s = (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
+                 1e-6 * (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec);
+    return true;
+}
+
 /* Ends the child, unless it ends by itself within some patience; how it ended. */
 static int end_child(struct cage *c, double patience_s)
 {
     const double until = seconds_now() + patience_s;
     int how = 0;
     while (seconds_now() < until) {
-        if (waitpid(c->pid, &how, WNOHANG) == c->pid)
+        if (is_over(c, &how, WNOHANG))
             return how;
         usleep(100);
     }
+    c->ours = true;
     kill(c->pid, SIGKILL);
-    while (waitpid(c->pid, &how, 0) < 0 && errno == EINTR)
+    while (!is_over(c, &how, 0) && errno == EINTR)
         ;
     return how;
 }
@@ -326,14 +339,14 @@ static enum status explain_end(const struct cage *c, int how, struct err *err)
     if (c->late)
         return err_set(err, ST_FAIL, "%s: it was not done after %.3g s and was stopped", c->who,
                        l->wall_s);
-    if (sig == SIGXCPU)
+    if (sig == SIGXCPU || (sig == SIGKILL && c->spent_s > l->cpu_s)) /* deaf to the first */
         return err_set(err, ST_FAIL, "%s: it took more than %d s of processor time and was stopped",
                        c->who, l->cpu_s);
     if (c->loose)
         return err_set(err, ST_FAIL, "%s: its process sent what is no answer", c->who);
     char *words = last_words(c);
     enum status st =
-        sig ? err_set(err, ST_FAIL, "%s: its process died (signal %d, %s)%s", c->who, sig,
+        sig ? err_set(err, sig == SIGKILL && !c->ours ? ST_NO : ST_FAIL, "%s: its process died (signal %d, %s)%s", c->who, sig,
                       strsignal(sig), words)
             : err_set(err, ST_FAIL, "%s: its process, which may use %s, gave no answer%s", c->who,
                       number_fmt_bytes(room, (double)l->bytes), words);

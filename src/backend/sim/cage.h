@@ -72,7 +72,7 @@ struct cage_walls cage_walls(void);
 
 /* Runs work(ctx) in a cage and waits for its answer, which the caller frees with str_free(). `watch` may be NULL.
  * ST_FAIL: it crashed, or passed a limit, or gave no answer, in a sentence that begins with `who`, the last of its
- * own words among it; ST_CANCELLED: the watch stopped it. `stop` on the board is set first; work that heeds it
+ * own words among it; ST_NO: somebody else has killed it, a person or the system where memory runs short; ST_CANCELLED: the watch stopped it. `stop` on the board is set first; work that heeds it
  * may still answer, and then the status is ST_OK. */
 enum status cage_run(const char *who, const struct cage_limits *limits, cage_work *work, void *ctx,
                      const struct cage_watch *watch, struct str *answer, struct err *err);
