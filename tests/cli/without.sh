@@ -24,6 +24,22 @@ is "a fourth there is not" [ "$rc" -ne 0 ]
 is "  and the three are listed" says "$err" "fa2 has 3 lines .*\($(calls fa2 | sed 's/ $//; s/ /, /g')\)"
 run sanitize fa2 S=64 H=1 without=1
 is "one tile: the first barrier guards nothing" [ "$rc" -eq 0 ]
+is "  in one block" says "$out" 'no hazard in 1 block,'
+
+# ---- what is told of each
+run sanitize fa2 S=200 H=1 without=1
+all=$(printf '%s\n' "$out" | grep -c '^race_')
+is "several reports" [ "$all" -gt 2 ]
+lines=$(printf '%s' "$out" | tr '\n' '@')
+is "the kernel's line, and the line of the function that it calls" says "$lines" \
+    '  fa2\.cu:[0-9]+  block \(0,0,0\) warp [0-9]+ lane [0-9]+, writing@ +load_tile<BC, PITCH>\(Ks, [^@]*@ +in it attn\.cuh:[0-9]+: \*\(Vec<V> \*\)'
+run sanitize fa2 S=200 H=1 without=1 limit=1
+is "limit: one of them" [ "$(printf '%s\n' "$out" | grep -c '^race_')" -eq 1 ]
+is "  and how many there are" says "$out" "^\.\.\. and $((all - 1)) more"
+run sanitize fa2 S=200 H=1 without=1 limit=1 --csv
+is "  rows are all there" [ "$(printf '%s\n' "$out" | grep -c ',race_')" -eq "$all" ]
+run sanitize fa2 S=200 H=1 without=1 limit=0
+is "  none is no number of reports" [ "$rc" -eq 2 ]
 run sanitize fa2_mma_async S=200 H=1 without=1
 is "mma.sync and cp.async: found, too" [ "$rc" -eq 1 ]
 run sanitize splitkv_atomic S=200 H=1 without=1 --json

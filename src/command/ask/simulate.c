@@ -330,9 +330,9 @@ void simulating_drop(struct simulating *x)
     free(x);
 }
 
-bool simulate_few(struct session *s, const struct request *r, int i, struct run_row *row)
+bool simulate_few(struct session *s, const struct request *r, int i, double within_s,
+                  struct run_row *row)
 {
-    static const double few_s = 10;
     const struct measure_how how = {.kind = JOB_CHECK, .no_store = true, .verb = "check"};
     struct request one;
     struct measured m;
@@ -341,7 +341,7 @@ bool simulate_few(struct session *s, const struct request *r, int i, struct run_
         return false;
     one.options.blocks = SIM_BLOCKS_FEW;
     one.options.hazards = SIM_HAZARDS_OFF;
-    one.options.sim_s = few_s;
+    one.options.sim_s = within_s;
     struct measuring *job = measure_start(s, &one, &how);
     measure_wait(job);
     measure_close(job, &m);

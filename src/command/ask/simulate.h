@@ -32,9 +32,11 @@ bool row_is_simulated(const struct run_row *row);
  * that follow the shape follow it. False: there is none, and r is as it was. */
 bool simulate_shrink(struct request *r);
 
-/* A few blocks of kernel i of r, taken for all, without a look for hazards: counts and a predicted time, soon. Waits for them and
- * keeps them nowhere. False: the simulator does not run it; else `row`, to be cleared, has figures or its reason. */
-bool simulate_few(struct session *s, const struct request *r, int i, struct run_row *row);
+/* A few blocks of kernel i of r, taken for all, without a look for hazards: counts and a predicted time. Waits for them,
+ * `within_s` seconds at most, and keeps them nowhere. False: the simulator does not run it; else `row`, to be cleared, has
+ * figures or its reason. */
+bool simulate_few(struct session *s, const struct request *r, int i, double within_s,
+                  struct run_row *row);
 
 /* Kernel i of r, in one or two measurements, for who has a loop of its own:
  *

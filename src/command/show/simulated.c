@@ -39,6 +39,7 @@ struct where {
     char *at_file;
     int64_t at_line;
     char *function, *text;
+    char *line_text; /* of the source line, where `text` is of what was inlined there */
 };
 
 struct line_row {
@@ -87,7 +88,8 @@ struct finding_row {
     FIELD_AT(prefix_ "at_file", FIELD_TEXT, row_, where_.at_file, .doc = "File of what was inlined there."), \
     FIELD_AT(prefix_ "at_line", FIELD_INT, row_, where_.at_line, .doc = "Its line."),              \
     FIELD_AT(prefix_ "function", FIELD_TEXT, row_, where_.function, .doc = "Function that was inlined."), \
-    FIELD_AT(prefix_ "text", FIELD_TEXT, row_, where_.text, .doc = "The line's text, of what was inlined if something was.")
+    FIELD_AT(prefix_ "text", FIELD_TEXT, row_, where_.text, .doc = "The line's text, of what was inlined if something was."), \
+    FIELD_AT(prefix_ "line_text", FIELD_TEXT, row_, where_.line_text, .doc = "The source line's own text, where something was inlined there.")
 
 #define COUNTER(...)
 #define COUNTED(field_, title_, unit_, section_, join_, scale_, doc_, ...) \
@@ -284,8 +286,8 @@ static void read_where(struct where *w, const json_t *o, const struct kernel_des
     w->function = text_of(o, "function");
     w->place = place_text(w, o);
     w->text = w->at_file ? source_line_text(d, w->at_file, w->at_line) : NULL;
-    if (!w->text)
-        w->text = source_line_text(d, w->file, w->line);
+    char **own = w->text ? &w->line_text : &w->text;
+    *own = source_line_text(d, w->file, w->line);
 }
 
 static void read_who(struct who *who, const struct run_row *run, const char *pass)
@@ -482,17 +484,25 @@ static void add_who(const json_t *party, struct str *out)
         str_addf(out, " lane %.0f", lane);
 }
 
+/* Where a line calls what was inlined: both, since the one says which part of the kernel it is, the other what is
+ * accessed. */
 static void add_party(const struct where *w, const json_t *party, struct str *out)
 {
     char *act = text_of(party, "act");
     if (!party)
         return;
-    str_addf(out, "  %s  ", w->place ? w->place : "-");
+    if (w->line_text)
+        str_addf(out, "  %s:%lld  ", w->file, (long long)w->line);
+    else
+        str_addf(out, "  %s  ", w->place ? w->place : "-");
     add_who(party, out);
     if (act)
         str_addf(out, ", %s", act);
     str_addc(out, '\n');
-    if (w->text)
+    if (w->line_text)
+        str_addf(out, "      %s\n      in it %s:%lld: %s\n", w->line_text, w->at_file,
+                 (long long)w->at_line, w->text);
+    else if (w->text)
         str_addf(out, "      %s\n", w->text);
     free(act);
 }

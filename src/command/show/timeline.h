@@ -23,8 +23,8 @@ bool timeline_wants_live(const char *backend, const char *gpu);
  * shape and these parameters. */
 void timeline_model(struct session *s, const struct request *r, int i, const struct device *dev,
                     struct timeline *out);
-/* Gives it the clock of the time model: from a simulated run of a few blocks, which is waited for, or from the row of one that was
- * made elsewhere. Nothing where the row is of another GPU, or predicts nothing. */
+/* Gives it the clock of the time model: from a simulated run of a few blocks, which is waited for, for 2 s at most, or from the row of
+ * one that was made elsewhere. Without one the panel's note says why. Nothing where the row is of another GPU, or predicts nothing. */
 void timeline_predict(struct session *s, const struct request *r, int i, struct timeline *out);
 void timeline_put_predicted(const struct run_row *row, struct timeline *out);
 /* Begins to take the stamps of all kernels; ST_NO_GPU or ST_USAGE when none can run. */

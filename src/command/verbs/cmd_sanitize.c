@@ -1,6 +1,7 @@
 /* cmd_sanitize.c - sanitize: what a kernel does that it must not, found by simulation on a small shape.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +21,7 @@ struct outcome {
     struct rowset findings;
     struct str text;
     int clean, dirty, wrong, stuck;
+    int64_t limit; /* of reports that the text of a kernel has */
     enum status status;
     struct err err; /* of the first that could not be run */
 };
@@ -52,8 +54,8 @@ static void add_verdict(struct outcome *o, const struct run_row *run, const stru
         str_addf(&o->text, "%lld hazard%s", (long long)found, found == 1 ? "" : "s");
     else
         str_add(&o->text, wrong ? "no hazard, but its output is wrong" : "no hazard");
-    str_addf(&o->text, " in %s blocks, %s warp instructions of %s's PTX\n", blocks, instructions,
-             run->ptx ? run->ptx : "?");
+    str_addf(&o->text, " in %s block%s, %s warp instructions of %s's PTX\n", blocks,
+             run->blocks_run == 1 ? "" : "s", instructions, run->ptx ? run->ptx : "?");
     if (wrong && run->reason)
         str_addf(&o->text, "  %s\n", run->reason);
     if (without)
@@ -88,6 +90,16 @@ static void add_unwatched(struct outcome *o, const struct run_row *run)
     str_addf(&o->text, "%s, %s: not known: %s\n", run->kernel, run->shape ? run->shape : "", why);
 }
 
+/* The findings from `from` on, as many as are to be shown. */
+static void add_reports(struct outcome *o, size_t from)
+{
+    const size_t n = o->findings.n - from, shown = n < (size_t)o->limit ? n : (size_t)o->limit;
+    for (size_t i = 0; i < shown; i++)
+        finding_text(o->findings.rows[from + i], &o->text);
+    if (shown < n)
+        str_addf(&o->text, "... and %zu more; limit= says how many are shown\n", n - shown);
+}
+
 static void take(struct outcome *o, const struct request *r, const struct measured *m,
                  const json_t *profile)
 {
@@ -103,8 +115,7 @@ static void take(struct outcome *o, const struct request *r, const struct measur
     }
     findings_add_rows(&o->findings, run, r->descs[0], profile);
     add_verdict(o, run, r->descs[0], run->hazards);
-    for (size_t i = from; i < o->findings.n; i++)
-        finding_text(o->findings.rows[i], &o->text);
+    add_reports(o, from);
     printed_text(&m->rows, &o->text);
 }
 
@@ -165,16 +176,29 @@ static void print(struct session *s, struct cmd_call *c, const struct outcome *o
     call_remember(s, c, &o->findings, &finding_columns);
 }
 
+/* How many reports of a kernel the text has. */
+static enum status read_limit(struct cmd_call *c, int64_t *limit, struct err *err)
+{
+    const char *text = call_key(c, "limit");
+    *limit = INT_MAX;
+    const enum status st = text ? number_parse_int("limit", text, 1, INT_MAX, limit, err) : ST_OK;
+    return st ? call_mark_key(c, "limit", st, err) : ST_OK;
+}
+
 static enum status exec_sanitize(struct session *s, struct cmd_call *c, struct err *err)
 {
     struct request r;
+    int64_t limit;
     (void)call_format(c);
-    enum status st = request_make(s, c, REQUEST_PLAN, &r, err);
+    enum status st = read_limit(c, &limit, err);
+    if (st)
+        return st;
+    st = request_make(s, c, REQUEST_PLAN, &r, err);
     if (!st && !r.nkernels)
         st = err_set(err, ST_USAGE, "sanitize needs a kernel, for example: sanitize fa2");
     if (!st)
         st = call_finish(s, c, err);
-    struct outcome o = {.findings = {.type = &finding_type}, .err = ERR_INIT};
+    struct outcome o = {.findings = {.type = &finding_type}, .limit = limit, .err = ERR_INIT};
     for (int i = 0; !st && i < r.nkernels && o.status != ST_CANCELLED; i++)
         examine_entry(s, c, &r, i, &o);
     if (!st) {
@@ -187,10 +211,16 @@ static enum status exec_sanitize(struct session *s, struct cmd_call *c, struct e
     return st;
 }
 
+static const struct cmd_key sanitize_keys[] = {
+    {"limit", "at most this many reports of a kernel in the text; --json, --csv, --md have all",
+     NULL},
+    {NULL, NULL, NULL},
+};
+
 const struct cmd_entry cmd_sanitize = {
     .name = "sanitize",
     .group = "Measure",
-    .usage = "K[,K...] [shape] [params]",
+    .usage = "K[,K...] [shape] [params] [limit=N]",
     .summary = "races, missing waits, accesses out of bounds: what a kernel must not do",
     .help =
         "The kernel's PTX runs in a simulator that sees every access of every thread: data races\n"
@@ -218,6 +248,7 @@ const struct cmd_entry cmd_sanitize = {
         "  sanitize mine S=333 causal --json\n"
         "  sanitize all f32\n",
     .arg = ARG_KERNELS,
+    .keys = sanitize_keys,
     .flags = CMD_SHAPE | CMD_OPTIONS | CMD_PARAMS | CMD_ROWS,
     .exec = exec_sanitize,
     .columns = COLUMNS(&finding_columns),

@@ -314,8 +314,9 @@ static bool by_prediction(const struct tune *t)
 /* A few blocks of the tile, simulated. */
 static void predict_tile(const struct tune *t, const struct request *r, struct tune_row *row)
 {
+    static const double tile_s = 10;
     struct run_row run;
-    if (simulate_few(t->session, r, 0, &run) && run.predicted_us > 0) {
+    if (simulate_few(t->session, r, 0, tile_s, &run) && run.predicted_us > 0) {
         row->predicted_us = run.predicted_us;
         row->predicted_error_pct = run.predicted_error_pct;
     }
