@@ -248,6 +248,15 @@ static enum status peak(struct backend *b, const struct peak_watch *watch, struc
     return st;
 }
 
+/* What should be known of its figures and stops nothing; NULL: nothing. */
+static char *remark_of(const struct backend *b, const struct slot *s)
+{
+    const char *note = s && s->note ? s->note : b->gpu.note, *doubt = s ? s->flush_doubt : NULL;
+    if (note && doubt)
+        return xasprintf("%s; %s", doubt, note);
+    return xstrdup_if(doubt ? doubt : note);
+}
+
 /* Fields of a row that only the backend knows. A difference between planner and machine does not
  * stop anything, but it is said. */
 static json_t *describe(const struct backend *b, const struct slot *s)
@@ -261,9 +270,10 @@ static json_t *describe(const struct backend *b, const struct slot *s)
         json_object_set_new(o, "regs", json_integer(main_pass->regs));
         json_object_set_new(o, "regs_source", json_string(main_pass->regs_source));
     }
-    const char *note = s && s->note ? s->note : b->gpu.note;
-    if (note)
-        json_object_set_new(o, "reason", json_string(note));
+    char *remark = remark_of(b, s);
+    if (remark)
+        json_object_set_new(o, "reason", json_string(remark));
+    free(remark);
     if (s && s->version)
         json_object_set_new(o, "peer_version", json_string(s->version));
     char *held = s ? nvml_held_text(s->held, s->state_looks) : NULL;

@@ -8,7 +8,6 @@
 #include "backend/foreign.h"
 
 #include <dlfcn.h>
-#include <fenv.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -108,27 +107,10 @@ enum status foreign_open(const struct kernel_desc *d, enum dtype dtype, foreign_
     return st;
 }
 
-/* How this thread rounds, and whether it takes tiny numbers for 0; not what has been raised. */
-static unsigned float_mode(void)
-{
-    unsigned mode = (unsigned)fegetround();
-#if defined __x86_64__
-    mode |= (unsigned)__builtin_ia32_stmxcsr() & 0xe040u; /* rounding, to zero, from zero */
-#endif
-    return mode;
-}
-
 enum status foreign_call(const struct kernel_desc *d, foreign_fn *fn, const struct AttnArgs *args,
                          void *stream, struct err *err)
 {
-    fenv_t before;
-    fegetenv(&before);
-    const unsigned mode = float_mode();
     const int rc = fn(args, stream);
-    const bool changed = float_mode() != mode;
-    fesetenv(&before); /* the thread's: kernels after it compute by the same */
-    if (changed)
-        return err_set(err, ST_FAIL, "%s: it left another rounding of floats behind", d->name);
     if (rc == 0)
         return ST_OK;
     return err_set(err, ST_FAIL, "%s: %s returned %d", d->name, d->symbol, rc);

@@ -18,6 +18,7 @@ libattnscope_a_SOURCES += \
 	%D%/number.h \
 	%D%/path.c \
 	%D%/path.h \
+	%D%/procstate.c %D%/procstate.h \
 	%D%/file.c %D%/file.h \
 	%D%/field.c \
 	%D%/field.h \

@@ -259,8 +259,8 @@ static bool is_over(const struct job *j, int i)
         return true;
     if (job_extra_list(j->request.kind))
         return has_extra(j, i);
-    if (j->request.kind != JOB_RUN)
-        return e->seen;
+    if (j->request.kind != JOB_RUN) /* a checked one runs again behind the output that was seen first */
+        return e->seen && (j->request.kind != JOB_CHECK || j->entry != i);
     return j->state == JOB_TIMING && !j->request.interleave && row->stopped;
 }
 
@@ -272,6 +272,40 @@ static void drop_extras_of(struct job *j, int entry)
             job_drop_extra(j, i);
             j->asked -= j->asked > i;
         }
+}
+
+/* A remark gives way. */
+static void fail_row(struct run_row *row, char *reason)
+{
+    free(row->check);
+    row->check = xstrdup("fail");
+    free(row->reason);
+    row->reason = reason;
+}
+
+/* Without a verdict on all of its outputs it has none. */
+static void doubt_row(struct job *j, int entry)
+{
+    struct run_row *row = &j->rows[entry];
+    if (!j->entries[entry].doubted || failed_check(row))
+        return;
+    free(row->check);
+    row->check = NULL;
+}
+
+/* Whose output has come and who then was lost in a further run (of another seed or shape, without LSE, timed) does not
+ * pass: it has failed where the fault was its own, and else nobody knows. */
+static void lose_entry(struct job *j, int i, bool own_fault)
+{
+    struct run_row *row = &j->rows[i];
+    struct entry_state *e = &j->entries[i];
+    if ((j->request.kind != JOB_RUN && j->request.kind != JOB_CHECK) || !(e->seen || row->check))
+        return;
+    if (own_fault && row->reason && !failed_check(row))
+        fail_row(row, xstrdup(row->reason));
+    e->doubted = true;
+    doubt_row(j, i);
+    job_rank_rows(j);
 }
 
 /* True when any entry is left. */
@@ -412,6 +446,7 @@ bool job_go_on(struct job *j, const char *sentence)
     const bool puzzling = job_is_puzzling(j);
     if (known) {
         set_reason(&j->rows[suspect], sentence);
+        lose_entry(j, suspect, false);
         j->entries[suspect].over = true;
         set_error(j, sentence);
     }
@@ -428,10 +463,15 @@ void job_leave_out(struct job *j, int i, const char *sentence)
 
 bool job_go_on_without(struct job *j, int entry, bool fault)
 {
-    const char *reason = j->rows[entry].reason;
+    const struct run_row *row = &j->rows[entry];
+    const bool judged = j->request.kind == JOB_RUN || j->request.kind == JOB_CHECK;
+    const bool exposed = failed_check(row); /* which the exit status tells otherwise */
+    lose_entry(j, entry, fault);
     j->entries[entry].over = true;
     if (fault)
-        set_error(j, reason ? reason : "the GPU process was lost");
+        set_error(j, row->reason ? row->reason : "the GPU process was lost");
+    else if (judged && !exposed && row->reason)
+        set_error(j, row->reason);
     return forget_worker(j);
 }
 
@@ -519,15 +559,6 @@ int job_next_extra(const struct job *j)
     return 0;
 }
 
-/* A remark gives way. */
-static void fail_row(struct run_row *row, char *reason)
-{
-    free(row->check);
-    row->check = xstrdup("fail");
-    free(row->reason);
-    row->reason = reason;
-}
-
 /* "with B=1 H=1 S=1025 D=64 f16 seed=7, " where that is another problem than the row's. */
 static char *problem_words(const struct job *j, const struct extra_output *x)
 {
@@ -541,16 +572,6 @@ static char *problem_words(const struct job *j, const struct extra_output *x)
     }
     problem_clear(&p);
     return out;
-}
-
-/* Without a verdict on all of its outputs it has none. */
-static void doubt_row(struct job *j, int entry)
-{
-    struct run_row *row = &j->rows[entry];
-    if (!j->entries[entry].doubted || failed_check(row))
-        return;
-    free(row->check);
-    row->check = NULL;
 }
 
 void job_take_extra_verdict(struct job *j, int i, const json_t *verdict)

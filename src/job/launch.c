@@ -109,6 +109,8 @@ void launch_close(struct launch *l)
 {
     gpu_lock_free(l->lock);
     l->lock = NULL;
+    procstate_free(l->state);
+    l->state = NULL;
     if (l->backend)
         l->ops->close(l->backend);
     l->backend = NULL;
@@ -194,6 +196,11 @@ enum status launch_set_inputs(struct launch *l, const struct problem *p, struct 
     return st;
 }
 
+bool launch_goes_on(const struct launch *l)
+{
+    return l->lost < 0 && !l->doubtful;
+}
+
 bool launch_is_spent(const struct launch *l)
 {
     return l->backend && l->ops->spent && l->ops->spent(l->backend);
@@ -237,6 +244,21 @@ bool launch_is_native(const struct launch *l, int i)
         return false;
     const struct kernel_desc *d = backend_desc(l->info, k);
     return d && (d->code == CODE_LIBRARY || (k->user && d->code == CODE_C));
+}
+
+int launch_count_natives(const struct launch *l)
+{
+    int n = 0;
+    for (int i = 0; i < l->request.nentries; i++)
+        n += l->entries[i].foreign;
+    return n;
+}
+
+void launch_know_process(struct launch *l)
+{
+    procstate_free(l->state);
+    l->state = procstate_take();
+    procstate_add_threads(l->state);
 }
 
 static bool is_python(const struct launch *l, int i)

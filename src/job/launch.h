@@ -8,6 +8,7 @@
 #define ATTNSCOPE_JOB_LAUNCH_H
 
 #include "backend/compile/compile.h"
+#include "base/procstate.h"
 #include "job/gpu_lock.h"
 #include "job/peer.h"
 #include "job/request.h"
@@ -26,7 +27,9 @@ struct entry {
     bool foreign; /* code of the user's that runs on the host: it may have threads and processes */
     pid_t children[CHILDREN_MAX]; /* of ours when it was loaded */
     int nchildren;
-    bool leaves;     /* it has left processes behind */
+    bool leaves;     /* it has left processes behind, or the process otherwise than it was */
+    double sampled_s, wanted_s; /* of somebody's code: all samples so far, and in them the time of cores that threads
+                                 of this process used or waited for */
     bool unfinished; /* a run of it came to no end of its own: it has no verdict */
     size_t picked;   /* the sample whose output is judged, beside the last one's */
     double *samples; /* seconds; NaN where the sample was dropped */
@@ -57,6 +60,7 @@ struct launch {
     bool spent;     /* something failed that should not: another process may do better */
     json_t *traces; /* of JOB_TRACE and JOB_PROFILE: one object or null per entry */
     bool doubtful;  /* one of several that run in this process did it; each alone will show who */
+    struct procstate *state; /* of this process before code of the user's ran in it; NULL: none has */
     bool careful;   /* say which kernel comes before every sample: one of them kills workers */
     enum status written; /* of the output file that was asked for */
     struct err write_err;
@@ -87,6 +91,10 @@ int launch_end_new_children(const pid_t *before, int n);
 
 /* Is entry i machine code of somebody's that runs in this very process? */
 bool launch_is_native(const struct launch *l, int i);
+/* Of those that were loaded so far, how many. */
+int launch_count_natives(const struct launch *l);
+/* Takes note of how this process is, for launch_look_behind(). */
+void launch_know_process(struct launch *l);
 /* Tells the supervisor which entries are, and that processes may be left behind. */
 void launch_announce_code(struct launch *l);
 
@@ -100,6 +108,8 @@ enum status launch_params(const struct kernel_desc *d, const struct shape *s, co
 
 /* Opens the request's backend, unless it is open. */
 enum status launch_need_backend(struct launch *l, struct err *err);
+/* Is there more for this process to do? Not after a kernel that has spoilt it, or where one of several has. */
+bool launch_goes_on(const struct launch *l);
 /* Can this process do no more? */
 bool launch_is_spent(const struct launch *l);
 void launch_close(struct launch *l);

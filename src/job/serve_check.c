@@ -52,8 +52,11 @@ static enum status load_entry(struct launch *l, int i, struct err *err)
     st = desc_supports(d, &l->problem.shape, &v, 0, err);
     struct entry *e = &l->entries[i];
     e->foreign = launch_is_native(l, i);
-    if (e->foreign)
+    if (e->foreign) {
         e->nchildren = kin_children(e->children, CHILDREN_MAX);
+        if (!l->state)
+            launch_know_process(l);
+    }
     return st == ST_OK ? l->ops->load(l->backend, k, &v, &e->slot, err) : st;
 }
 
@@ -166,6 +169,29 @@ static bool same_guards(const char *output, const char *other, size_t size)
            !memcmp(output + behind, other + behind, OUTPUT_GUARD_BYTES);
 }
 
+/* One of several may have had a thread do it: then each alone will show who. What code of ours, and libraries that
+ * we know, change when they are first run is their right. */
+static enum status look_at_process(struct launch *l, int i, struct err *err)
+{
+    struct entry *e = &l->entries[i];
+    enum status st = ST_OK;
+    char *change = l->state ? procstate_change(l->state) : NULL;
+    if (!change)
+        return ST_OK;
+    if (e->foreign || e->timing)
+        procstate_restore(l->state);
+    if (!e->foreign && !e->timing)
+        launch_know_process(l);
+    else if (!e->foreign || launch_count_natives(l) > 1)
+        l->doubtful = true;
+    else {
+        e->leaves = true;
+        st = err_set(err, ST_FAIL, "%s: %s", l->request.entries[i].kernel, change);
+    }
+    free(change);
+    return st;
+}
+
 enum status launch_look_behind(struct launch *l, int i, struct err *err)
 {
     struct entry *e = &l->entries[i];
@@ -174,7 +200,7 @@ enum status launch_look_behind(struct launch *l, int i, struct err *err)
     e->leaves |= left != 0;
     return left ? err_set(err, ST_FAIL, "%s: it left a process behind (%d)",
                           l->request.entries[i].kernel, left)
-                : ST_OK;
+                : look_at_process(l, i, err);
 }
 
 /* Once, and nothing that it started is left, even where it failed. */
@@ -416,7 +442,7 @@ static enum status try_all(struct launch *l, const struct trial *t, struct err *
 {
     enum status st = ST_OK;
     struct problem p = PROBLEM_DEFAULT;
-    for (int i = 0; i < l->request.nentries && l->lost < 0 && !peer_stop(&l->peer); i++) {
+    for (int i = 0; i < l->request.nentries && launch_goes_on(l) && !peer_stop(&l->peer); i++) {
         struct err why = ERR_INIT;
         if (l->entries[i].skip || !t->find(l, i, &p))
             continue;
@@ -432,7 +458,7 @@ static enum status try_all(struct launch *l, const struct trial *t, struct err *
 enum status launch_try_others(struct launch *l, struct err *err)
 {
     enum status st = ST_OK;
-    for (size_t n = 0; n < sizeof trials / sizeof *trials && st == ST_OK && l->lost < 0; n++)
+    for (size_t n = 0; n < sizeof trials / sizeof *trials && st == ST_OK && launch_goes_on(l); n++)
         st = try_all(l, &trials[n], err);
     return st;
 }

@@ -11,7 +11,8 @@ enum status launch_check(struct launch *l, int i, struct err *err);
 
 /* Loads entry i alone. */
 enum status launch_load(struct launch *l, int i, struct err *err);
-/* After a run of entry i: ST_FAIL, with a sentence, if it has left a process behind, which is ended. The copy of
+/* After a run of entry i: ST_FAIL, with a sentence, if it has left a process behind, which is ended, or this process
+ * otherwise than it was (base/procstate.h), which must end then. Where another can have done that, launch_goes_on() ends. The copy of
  * this process that a kernel made by fork() does not come back from here. */
 enum status launch_look_behind(struct launch *l, int i, struct err *err);
 

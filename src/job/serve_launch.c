@@ -33,7 +33,7 @@ static void unload(struct launch *l, struct entry *e)
 /* Runs every entry once. What cannot run says so in its row and does not hold up the others. */
 static void check_entries(struct launch *l)
 {
-    for (int i = 0; i < l->request.nentries && l->lost < 0 && !peer_stop(&l->peer); i++) {
+    for (int i = 0; i < l->request.nentries && launch_goes_on(l) && !peer_stop(&l->peer); i++) {
         struct err why = ERR_INIT;
         if (l->entries[i].skip)
             continue;
@@ -126,15 +126,15 @@ static enum status run_job(struct launch *l, struct err *err)
     if (take_device(l)) {
         if (l->info->times && (l->request.kind == JOB_RUN || l->request.kind == JOB_CHECK))
             st = launch_try_others(l, err);
-        if (st == ST_OK && l->lost < 0)
+        if (st == ST_OK && launch_goes_on(l))
             st = launch_need_inputs(l, err);
-        if (st == ST_OK && l->lost < 0)
+        if (st == ST_OK && launch_goes_on(l))
             check_entries(l);
     }
     gpu_lock_release(l->lock);
     if (st != ST_OK)
         return st;
-    if (l->request.kind == JOB_RUN && l->lost < 0 && !peer_stop(&l->peer)) {
+    if (l->request.kind == JOB_RUN && launch_goes_on(l) && !peer_stop(&l->peer)) {
         launch_send_rows(l, true);
         if (wait_for_go(l) && take_device(l))
             launch_time(l);

@@ -95,14 +95,14 @@ static void warm_up(struct launch *l, struct entry *e)
             lose(l, e, st, &why);
             return;
         }
-        if (l->ops->inspect(l->backend, e->slot, false, &why) != ST_OK ||
-            launch_look_behind(l, index, &why) != ST_OK) {
+        if (launch_look_behind(l, index, &why) != ST_OK ||
+            l->ops->inspect(l->backend, e->slot, false, &why) != ST_OK) {
             expose(l, e, &why);
             return;
         }
         best = fmin(best, seconds);
         e->usual_mhz = fmax(e->usual_mhz, clock); /* ignores NaN */
-        if (peer_stop(&l->peer))
+        if (peer_stop(&l->peer) || !launch_goes_on(l))
             return;
     }
     double wanted = l->ops->sample_s > 0 ? l->ops->sample_s : sample_s;
@@ -119,6 +119,23 @@ static void keep_sample(struct entry *e, double seconds)
     e->samples[e->nsamples++] = seconds;
 }
 
+/* A sample, and of somebody's code what the threads of this process wanted of cores meanwhile: reading for how long
+ * they waited takes some 10 us a thread. */
+static enum status sample_watched(struct launch *l, struct entry *e, double *seconds, double *clock,
+                                  struct err *err)
+{
+    static const double long_s = 2e-3;
+    const bool closely = e->once_s * e->repeat > long_s;
+    if (!e->foreign)
+        return l->ops->sample(l->backend, e->slot, e->repeat, seconds, clock, err);
+    const double wanted = load_wanted_s(closely), begin = seconds_now();
+    const enum status st =
+        l->ops->sample(l->backend, e->slot, e->repeat, seconds, clock, err);
+    e->sampled_s += seconds_now() - begin;
+    e->wanted_s += load_wanted_s(closely) - wanted;
+    return st;
+}
+
 /* One sample on inputs of this turn; `all`: looked at closely. False when it lost the kernel. */
 static bool sample_turn(struct launch *l, struct entry *e, uint64_t turn, bool all, double *seconds,
                         double *clock)
@@ -131,11 +148,11 @@ static bool sample_turn(struct launch *l, struct entry *e, uint64_t turn, bool a
     if (st == ST_OK && cold(l))
         l->ops->flush(l->backend);
     if (st == ST_OK)
-        st = l->ops->sample(l->backend, e->slot, e->repeat, seconds, clock, &why);
+        st = sample_watched(l, e, seconds, clock, &why);
     if (st != ST_OK)
         lose(l, e, st, &why);
-    else if (l->ops->inspect(l->backend, e->slot, all, &why) != ST_OK ||
-             launch_look_behind(l, (int)(e - l->entries), &why) != ST_OK)
+    else if (launch_look_behind(l, (int)(e - l->entries), &why) != ST_OK ||
+             l->ops->inspect(l->backend, e->slot, all, &why) != ST_OK)
         expose(l, e, &why);
     return e->slot;
 }
@@ -315,6 +332,22 @@ static enum status check_plausible(struct launch *l, const struct entry *e, stru
     return ST_OK;
 }
 
+/* Did it have more threads at work than threads= allows, which its rivals keep to? Cores that it wanted and did not get
+ * count, too. What the system accounts for by ticks may come late: that is not enough. */
+static enum status check_threads(const struct launch *l, const struct entry *e, const char *name,
+                                 struct err *err)
+{
+    static const double slack_s = 0.02, generous = 1.1;
+    const int threads = l->options.threads;
+    const double cores = e->wanted_s / e->sampled_s;
+    if (!e->foreign || threads <= 0 || !backend_heeds(l->info, "threads") ||
+        !(e->wanted_s > generous * threads * e->sampled_s + slack_s * threads) ||
+        !(cores > threads + 0.25))
+        return ST_OK;
+    return err_set(err, ST_FAIL, "%s: its threads wanted %.1f cores while threads=%d", name, cores,
+                   threads);
+}
+
 /* Does it leave anything behind that works? */
 static enum status check_rest(const struct entry *e, const char *name, struct err *err)
 {
@@ -324,15 +357,6 @@ static enum status check_rest(const struct entry *e, const char *name, struct er
     return ST_OK;
 }
 
-/* Of those that have run in this process. */
-static int count_natives(const struct launch *l)
-{
-    int n = 0;
-    for (int i = 0; i < l->request.nentries; i++)
-        n += l->entries[i].foreign;
-    return n;
-}
-
 static bool time_last_of(struct launch *l, struct entry *e)
 {
     double seconds, clock;
@@ -340,10 +364,10 @@ static bool time_last_of(struct launch *l, struct entry *e)
     const char *name = l->request.entries[e - l->entries].kernel;
     if (!sample_turn(l, e, l->turn_last, true, &seconds, &clock))
         return false;
-    if (check_plausible(l, e, &why) == ST_OK) {
+    if (check_plausible(l, e, &why) == ST_OK && check_threads(l, e, name, &why) == ST_OK) {
         if (check_rest(e, name, &why) == ST_OK)
             return true;
-        if (count_natives(l) > 1) {
+        if (launch_count_natives(l) > 1) {
             l->doubtful = true;
             return false;
         }
@@ -356,7 +380,7 @@ static bool time_last_of(struct launch *l, struct entry *e)
 static void time_last(struct group *g)
 {
     struct launch *l = g->l;
-    for (int i = 0; i < g->count && l->lost < 0 && !l->doubtful && !peer_stop(&l->peer); i++) {
+    for (int i = 0; i < g->count && launch_goes_on(l) && !peer_stop(&l->peer); i++) {
         struct entry *e = g->items[i];
         if (e->slot && time_last_of(l, e))
             send_run(l, e, l->turn_last, "the last timed run");
@@ -380,12 +404,12 @@ static void time_group(struct group *g)
     do {
         stats_turns(g->l->request.problem.seed, g->round++, g->count, g->order);
         g->turn = draw_turn();
-        for (int i = 0; i < g->count && !g->stopped && g->l->lost < 0; i++) {
+        for (int i = 0; i < g->count && !g->stopped && launch_goes_on(g->l); i++) {
             if (g->items[g->order[i]]->slot)
                 take_sample(g->l, g->items[g->order[i]], g->turn);
             attend(g);
         }
-    } while (!g->stopped && g->l->lost < 0 && !group_done(g));
+    } while (!g->stopped && launch_goes_on(g->l) && !group_done(g));
     if (g->stopped)
         mark_cancelled(g);
     else
@@ -417,7 +441,7 @@ static void time_entries(struct launch *l, int from, int to)
     struct group g = {.l = l,
                       .items = xcalloc((size_t)(to - from), sizeof *g.items),
                       .order = xcalloc((size_t)(to - from), sizeof *g.order)};
-    for (int i = from; i < to && l->lost < 0 && !peer_stop(&l->peer); i++) {
+    for (int i = from; i < to && launch_goes_on(l) && !peer_stop(&l->peer); i++) {
         struct entry *e = &l->entries[i];
         if (!e->slot)
             continue;
@@ -428,7 +452,7 @@ static void time_entries(struct launch *l, int from, int to)
         if (e->slot)
             g.items[g.count++] = e;
     }
-    if (g.count && l->lost < 0 && !peer_stop(&l->peer)) {
+    if (g.count && launch_goes_on(l) && !peer_stop(&l->peer)) {
         peer_estimate(&l->peer, PHASE_TIMING, g.count > 1 ? -1 : (int)(g.items[0] - l->entries), 0);
         time_group(&g);
         send_samples(&g);
@@ -445,6 +469,6 @@ void launch_time(struct launch *l)
     if (l->request.interleave)
         time_entries(l, 0, n);
     else
-        for (int i = 0; i < n && l->lost < 0 && !l->doubtful; i++)
+        for (int i = 0; i < n && launch_goes_on(l); i++)
             time_entries(l, i, i + 1);
 }

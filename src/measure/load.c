@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -84,6 +85,34 @@ static double living_children(double ticks_per_s)
     if (d)
         closedir(d);
     return sum / ticks_per_s;
+}
+
+/* For how long the threads that there are have waited for a core: the second figure of schedstat, in ns. */
+static double waited(void)
+{
+    DIR *d = opendir("/proc/self/task");
+    double sum = 0;
+    for (struct dirent *e; d && (e = readdir(d));) {
+        char path[300];
+        double ran, ns = 0;
+        snprintf(path, sizeof path, "/proc/self/task/%s/schedstat", e->d_name);
+        FILE *f = e->d_name[0] != '.' ? fopen(path, "re") : NULL;
+        if (f && fscanf(f, "%lf %lf", &ran, &ns) == 2)
+            sum += ns * 1e-9;
+        if (f)
+            fclose(f);
+    }
+    if (d)
+        closedir(d);
+    return sum;
+}
+
+double load_wanted_s(bool closely)
+{
+    struct timespec t;
+    if (clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t) != 0)
+        return NAN;
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec + (closely ? waited() : 0);
 }
 
 struct load_mark load_mark(void)

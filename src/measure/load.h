@@ -7,6 +7,8 @@
 #ifndef ATTNSCOPE_MEASURE_LOAD_H
 #define ATTNSCOPE_MEASURE_LOAD_H
 
+#include <stdbool.h>
+
 /* All processors together, in seconds since the start of the machine; NaN: unknown. */
 struct load_mark {
     double at;     /* seconds_now() */
@@ -21,6 +23,10 @@ struct load {
     double steal_pct;   /* of the processors' time; NaN: unknown */
 };
 struct load load_between(const struct load_mark *from, const struct load_mark *to);
+
+/* Seconds of cores that the threads of this process have wanted so far: those that they had and, `closely`, those for
+ * which threads that live had to wait, of which the system tells where it keeps schedstat. NaN: unknown. */
+double load_wanted_s(bool closely);
 
 /* Reads the first line of a /proc/stat: seconds that the processors were busy, and stolen ones. NaN
  * where it is none. For tests. */

@@ -3,29 +3,41 @@ cheat_sources = \
 	%D%/c/after_calls.c \
 	%D%/c/ahead.c \
 	%D%/c/background.c \
+	%D%/c/blocked.c \
 	%D%/c/by_content.c \
 	%D%/c/by_pointer.c \
 	%D%/c/by_shape.c \
 	%D%/c/clock.c \
+	%D%/c/denormals.c \
+	%D%/c/environment.c \
 	%D%/c/freed_memory.c \
 	%D%/c/guard.c \
 	%D%/c/guard_before.c \
 	%D%/c/guard_far.c \
 	%D%/c/honest.c \
+	%D%/c/idle.c \
 	%D%/c/input_check.c \
 	%D%/c/input_timed.c \
+	%D%/c/limit.c \
 	%D%/c/low_precision.c \
 	%D%/c/lse.c \
 	%D%/c/lse_asked.c \
 	%D%/c/lse_unasked.c \
+	%D%/c/more_threads.c \
+	%D%/c/nice.c \
 	%D%/c/one_answer.c \
 	%D%/c/one_seed.c \
 	%D%/c/one_shape.c \
+	%D%/c/pinned.c \
+	%D%/c/pinned_others.c \
 	%D%/c/poison.c \
+	%D%/c/posix_timer.c \
 	%D%/c/process.c \
 	%D%/c/rounding.c \
 	%D%/c/sampled_rows.c \
 	%D%/c/seventh.c \
+	%D%/c/timer.c \
+	%D%/c/traps.c \
 	%D%/c/watcher.c
 cheat_scripts = \
 	%D%/py/cheat_after_calls.py \

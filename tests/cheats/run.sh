@@ -41,14 +41,18 @@ fi
 
 list=
 alone=
+one_thread=
 for c in "$here"/c/*.c; do
     name=$(basename "$c" .c)
     run kernel add "$ATTNSCOPE_BUILDDIR/tests/cheats/$name.so" dtypes=f32 backend=cuda,cpu "name=x_$name"
     [ "$rc" -eq 0 ] || is "kernel add $name" false
-    case $name in
-    background | clock | process | watcher) alone="$alone x_$name" ;; # they go on to disturb who is beside them
-    *) list=$list${list:+,}x_$name ;;
-    esac
+    if grep -q '^ \* threads=1$' "$c"; then
+        one_thread="$one_thread $name"
+    elif grep -q '^ \* alone$' "$c"; then # it goes on to disturb who is beside it, or is known when it is the only one
+        alone="$alone x_$name"
+    else
+        list=$list${list:+,}x_$name
+    fi
 done
 libraries() { # WHERE ARGUMENT...
     where=$1
@@ -59,7 +63,8 @@ libraries() { # WHERE ARGUMENT...
         run run "$some" $shape n=12 "$@" --json
         table=$(printf '%s\n%s' "$table" "$(rows)")
     done
-    for c in "$here"/c/*.c; do
+    for c in $(grep -L '^ \* threads=1$' "$here"/c/*.c); do
+        [ "$where" != cuda ] || ! grep -q '^ \* cpu$' "$c" || continue # there are no such threads
         judge "x_$(basename "$c" .c)" "$c" "$where"
     done
     # Who is lost as the base is no fault of the one that is left.
@@ -79,6 +84,21 @@ libraries() { # WHERE ARGUMENT...
 }
 libraries cpu backend=cpu
 libraries "cpu, hot" backend=cpu l2=hot
+for name in $one_thread; do
+    # shellcheck disable=SC2086
+    run run "x_$name" $shape n=6 backend=cpu threads=1 --json
+    table=$(rows)
+    judge "x_$name" "$here/c/$name.c" "cpu, threads=1"
+done
+# Whoever is measured beside such a one has an honest time, or none, and is not accused of what that did.
+for name in pinned idle posix_timer denormals; do
+    # shellcheck disable=SC2086
+    run compare "x_honest,x_$name,naive" $shape n=12 backend=cpu --json
+    table=$(rows)
+    judge "x_$name" "$here/c/$name.c" "cpu, compare"
+    judge x_honest "$here/c/honest.c" "cpu, beside $name"
+    is "cpu, beside $name: naive passes" says "$table" '^naive\|pass\|timed'
+done
 export ATTNSCOPE_LIBCUDA="$ATTNSCOPE_FAKECUDA/fakecuda.so" ATTNSCOPE_LIBNVRTC="$ATTNSCOPE_FAKECUDA/fakecuda.so"
 export FAKECUDA="us=50"
 libraries cuda backend=cuda

@@ -30,6 +30,7 @@ blamed() {
     is "  the others pass" [ "$(printf '%s\n' "$out" | grep -Ec '^(naive|fa2|qtile_seq) .* pass ')" -eq 2 ]
     is "  the status says it" says "$rc" '^[13]$'
     is "  it does not" [ "$(printf '%s\n' "$out" | grep -Ec "^$3 .* pass ")" -eq 0 ]
+    is "  and the status is no success" [ "$rc" -ne 0 ]
 }
 blamed signal 1 naive 'its process died \(signal 11'
 blamed signal 3 fa2 'its process died \(signal 11'

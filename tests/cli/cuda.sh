@@ -70,6 +70,25 @@ run check naive,fa2,splitkv S=32 H=1 --json
 is "a fault: the kernel before it keeps its verdict" says "$out" '"kernel":"naive".*"check":"pass"'
 is "a fault: kernel and cause are named" says "$out" '"kernel":"fa2".*fa2: illegal address'
 is "a fault: the kernel after it runs in a new worker" says "$out" '"kernel":"splitkv".*"check":"pass"'
+fake ptx=0
+run run naive S=32 H=1 n=3 --json
+is "without the reader of the L2 a cold time has its reserve" says "$out" '"l2":"cold".*"check":"pass".*"reason":"the driver cannot compile what reads the L2 clean'
+run run naive S=32 H=1 n=3 l2=hot --json
+is "a hot one has none" says "$out" '"l2":"hot".*"reason":null'
+fake ""
+run run naive S=32 H=1 n=3 --json
+is "nor has one behind the reader" says "$out" '"l2":"cold".*"reason":null'
+for n in 6 7 8; do
+    fake "cuStreamSynchronize:$n=700" # behind two of each trial and the inputs: its run, once more, and without an LSE
+    run check naive S=32 H=1 --json
+    is "a fault in run $((n - 5)) of its check: it does not pass" says "$out" '"check":(null|"fail").*naive: illegal address'
+    is "  and the status is that of a failure" [ "$rc" -eq 3 ]
+done
+fake "cuStreamSynchronize:10=abort"
+run check naive,fa2 S=32 H=1 --json
+is "a process that ends in a further run: its kernel does not pass" says "$out" '"kernel":"naive".*"check":null.*naive: the worker died'
+is "  the next one does" says "$out" '"kernel":"fa2".*"check":"pass"'
+is "  and the status is that of a failure" [ "$rc" -eq 3 ]
 fake "cuLaunchKernel:1=hang"
 run check naive S=32 H=1 timeout=0.5
 is "a hang ends, by the limit that was asked for" says "$out" 'no sign of life for 0\.5 s, where timeout=0\.5'

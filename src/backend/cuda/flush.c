@@ -3,7 +3,7 @@
  * The flush reads twice the L2, in the stream of the sample. It does not write: lines left dirty would have
  * to go to DRAM while the kernel under test runs, and that time would be charged to it (2 to 4 us for
  * 25 MB of inputs on an H200, 3 to 5 % of a fast kernel there). Where the driver cannot compile the few lines of
- * PTX, a memset has to do.
+ * PTX, a memset has to do, and the row says so.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "backend/cuda/flush.h"
@@ -82,13 +82,20 @@ void flush_queue(struct gpu *g, struct flush *f)
 {
     uint64_t items;
     void *params[] = {&f->buffer, &items};
-    if (!f->buffer && !make_sweep(g, f))
+    f->doubt = NULL;
+    if (!f->buffer && !make_sweep(g, f)) {
+        f->doubt = "no memory was left to flush the L2 with, so it was not cold";
         return;
+    }
     items = f->bytes / SWEEP_ITEM;
     const unsigned blocks = (unsigned)(SWEEP_BLOCKS_PER_SM * g->model.sms);
-    if (!f->kernel || g->api.launch(f->kernel, blocks, 1, 1, SWEEP_THREADS, 1, 1, 0, g->streams[0],
-                                    params, NULL) != CU_SUCCESS)
-        (void)g->api.fill32(f->buffer, 0, f->bytes / 4, g->streams[0]);
+    if (f->kernel && g->api.launch(f->kernel, blocks, 1, 1, SWEEP_THREADS, 1, 1, 0, g->streams[0],
+                                   params, NULL) == CU_SUCCESS)
+        return;
+    f->doubt = "the driver cannot compile what reads the L2 clean, so cold runs began with lines to write back "
+               "and are too long";
+    if (g->api.fill32(f->buffer, 0, f->bytes / 4, g->streams[0]) != CU_SUCCESS)
+        f->doubt = "the L2 could not be flushed, so it was not cold";
 }
 
 void flush_free(struct gpu *g, struct flush *f)

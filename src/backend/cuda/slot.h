@@ -43,6 +43,7 @@ struct slot {
     const char *code;   /* where it came from: "cache" "prebuilt" "nvrtc" "nvcc" "file"
                          "library" */
     char *note;         /* where planner and machine differ, or NULL */
+    const char *flush_doubt; /* flush.h, of its last cold sample; NULL: none, or there was none */
     cu_pointer outputs; /* of all lanes */
     cu_pointer lse;     /* guard, a float for each row, guard; 0: not asked yet */
     bool lse_is_fresh;  /* of the last run */

@@ -228,8 +228,10 @@ static enum status sample_here(struct timer *t, struct slot *s, struct flush *fl
     const enum status graph = wanted ? need_graph(t, s, repeat, err) : ST_NO;
     if (graph != ST_OK && graph != ST_NO)
         return graph;
-    if (cold)
+    if (cold) {
         flush_queue(g, flush);
+        s->flush_doubt = flush->doubt;
+    }
     enum status st = time_work(t, s, repeat, graph == ST_OK, err);
     if (st == ST_OK)
         st = gpu_check(g, s->desc->name, "cuEventElapsedTime",

@@ -1,6 +1,7 @@
 /* background.c - has a thread of its own do the work, and returns.
  *
  * expect: not written when it returned|never written|thread
+ * alone
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "attend.h"

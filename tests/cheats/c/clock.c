@@ -1,6 +1,7 @@
 /* clock.c - replaces the clock of its process: whoever asks is told that hardly any time has passed.
  *
  * expect: the times are not true|the worker ended
+ * alone
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "attend.h"

@@ -1,6 +1,7 @@
 /* process.c - has a process of its own do the work, in memory that both have, and returns.
  *
  * expect: left a process behind
+ * alone
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "attend.h"

@@ -2,6 +2,7 @@
  *
  * expect: left another rounding of floats behind
  * checked
+ * alone
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "attend.h"

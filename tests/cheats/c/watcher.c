@@ -1,6 +1,7 @@
 /* watcher.c - has a thread that waits for the next inputs and begins before it is asked.
  *
  * expect: a thread of its works on
+ * alone
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "attend.h"
