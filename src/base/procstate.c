@@ -157,7 +157,8 @@ static const struct {
 static bool timer_runs(int i)
 {
     struct itimerval t;
-    return getitimer(interval_timers[i].which, &t) == 0 && (t.it_value.tv_sec || t.it_value.tv_usec);
+    return getitimer(interval_timers[i].which, &t) == 0 &&
+           (t.it_value.tv_sec || t.it_value.tv_usec);
 }
 
 /* Of timer_create(), where the system lists them. */
@@ -189,7 +190,7 @@ static int memory_policy(void)
 /* Read by whatever runtime of threads, or allocator, is loaded next. */
 static bool is_for_runtimes(const char *variable)
 {
-    static const char *const prefixes[] = {"OMP_",  "GOMP_", "KMP_",    "MKL_",    "OPENBLAS_",
+    static const char *const prefixes[] = {"OMP_",  "GOMP_", "KMP_",    "MKL_",     "OPENBLAS_",
                                            "BLIS_", "TBB_",  "MALLOC_", "GLIBC_TUN"};
     for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
         if (strncmp(variable, prefixes[i], strlen(prefixes[i])) == 0)
@@ -272,11 +273,16 @@ static char *signals_change(const struct procstate *s)
 static char *limits_change(const struct procstate *s)
 {
     static const char *const names[LIMITS] = {
-        [RLIMIT_CPU] = "processor time",  [RLIMIT_FSIZE] = "sizes of files",
-        [RLIMIT_DATA] = "data",           [RLIMIT_STACK] = "stacks",
-        [RLIMIT_CORE] = "core dumps",     [RLIMIT_RSS] = "resident memory",
-        [RLIMIT_NPROC] = "processes",     [RLIMIT_NOFILE] = "open files",
-        [RLIMIT_MEMLOCK] = "locked memory", [RLIMIT_AS] = "memory",
+        [RLIMIT_CPU] = "processor time",
+        [RLIMIT_FSIZE] = "sizes of files",
+        [RLIMIT_DATA] = "data",
+        [RLIMIT_STACK] = "stacks",
+        [RLIMIT_CORE] = "core dumps",
+        [RLIMIT_RSS] = "resident memory",
+        [RLIMIT_NPROC] = "processes",
+        [RLIMIT_NOFILE] = "open files",
+        [RLIMIT_MEMLOCK] = "locked memory",
+        [RLIMIT_AS] = "memory",
     };
     for (int i = 0; i < LIMITS; i++) {
         struct rlimit is;

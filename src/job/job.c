@@ -259,7 +259,8 @@ static bool is_over(const struct job *j, int i)
         return true;
     if (job_extra_list(j->request.kind))
         return has_extra(j, i);
-    if (j->request.kind != JOB_RUN) /* a checked one runs again behind the output that was seen first */
+    if (j->request.kind !=
+        JOB_RUN) /* a checked one runs again behind the output that was seen first */
         return e->seen && (j->request.kind != JOB_CHECK || j->entry != i);
     return j->state == JOB_TIMING && !j->request.interleave && row->stopped;
 }
@@ -464,15 +465,39 @@ void job_leave_out(struct job *j, int i, const char *sentence)
 bool job_go_on_without(struct job *j, int entry, bool fault)
 {
     const struct run_row *row = &j->rows[entry];
-    const bool judged = j->request.kind == JOB_RUN || j->request.kind == JOB_CHECK;
-    const bool exposed = failed_check(row); /* which the exit status tells otherwise */
     lose_entry(j, entry, fault);
-    j->entries[entry].over = true;
+    j->entries[entry].over = j->entries[entry].failed = true;
     if (fault)
         set_error(j, row->reason ? row->reason : "the GPU process was lost");
-    else if (judged && !exposed && row->reason)
-        set_error(j, row->reason);
     return forget_worker(j);
+}
+
+enum status job_take_failed(struct job *j, const json_t *list, struct err *err)
+{
+    size_t at;
+    const json_t *v;
+    json_array_foreach(list, at, v)
+    {
+        const json_int_t i = json_is_integer(v) ? json_integer_value(v) : -1;
+        if (i < 0 || i >= j->request.nentries)
+            return err_set(err, ST_FAIL, "failed entries that are none");
+        j->entries[i].failed = true;
+    }
+    return ST_OK;
+}
+
+json_t *job_failed(const struct job *j)
+{
+    json_t *list = json_array();
+    for (int i = 0; i < j->request.nentries; i++)
+        if (j->entries[i].failed)
+            json_array_append_new(list, json_integer(i));
+    return list;
+}
+
+bool job_entry_failed(const struct job *j, int i)
+{
+    return i >= 0 && i < j->request.nentries && j->entries[i].failed;
 }
 
 void job_give_up(struct job *j, const char *sentence)

@@ -27,6 +27,7 @@ struct entry_state {
     bool again;   /* it goes to the next judge */
     bool loaded;  /* the present launch worker has been at it */
     bool native;  /* somebody's machine code, which can spoil the worker for others */
+    bool failed;  /* a run of it did, or could not be made, which is no refusal */
     bool later;   /* waits for a worker of its own */
 };
 
@@ -111,6 +112,10 @@ bool job_go_on(struct job *j, const char *sentence);
 bool job_go_on_without(struct job *j, int entry, bool fault);
 /* Entry i is not run, as `sentence` says. */
 void job_leave_out(struct job *j, int i, const char *sentence);
+/* Runs of these entries failed, each as its row says, and took no worker down. ST_FAIL: they make no sense. */
+enum status job_take_failed(struct job *j, const json_t *list, struct err *err);
+/* All whose runs did, of whatever kind. The caller owns the list. */
+json_t *job_failed(const struct job *j);
 /* No new worker: what is not over gets `sentence` as its reason. The job ends when the judge has
  * answered. */
 void job_give_up(struct job *j, const char *sentence);

@@ -27,8 +27,10 @@ struct entry {
     bool foreign; /* code of the user's that runs on the host: it may have threads and processes */
     pid_t children[CHILDREN_MAX]; /* of ours when it was loaded */
     int nchildren;
-    bool leaves;     /* it has left processes behind, or the process otherwise than it was */
-    double sampled_s, wanted_s; /* of somebody's code: all samples so far, and in them the time of cores that threads
+    bool failed; /* its run did, in a process of its own */
+    bool leaves; /* it has left processes behind, or the process otherwise than it was */
+    double sampled_s,
+        wanted_s; /* of somebody's code: all samples so far, and in them the time of cores that threads
                                  of this process used or waited for */
     bool unfinished; /* a run of it came to no end of its own: it has no verdict */
     size_t picked;   /* the sample whose output is judged, beside the last one's */
@@ -60,8 +62,9 @@ struct launch {
     bool spent;     /* something failed that should not: another process may do better */
     json_t *traces; /* of JOB_TRACE and JOB_PROFILE: one object or null per entry */
     bool doubtful;  /* one of several that run in this process did it; each alone will show who */
-    struct procstate *state; /* of this process before code of the user's ran in it; NULL: none has */
-    bool careful;   /* say which kernel comes before every sample: one of them kills workers */
+    struct procstate
+        *state;          /* of this process before code of the user's ran in it; NULL: none has */
+    bool careful;        /* say which kernel comes before every sample: one of them kills workers */
     enum status written; /* of the output file that was asked for */
     struct err write_err;
     struct maker makers[COMPILERS]; /* for JOB_COMPILE */
@@ -100,7 +103,7 @@ void launch_announce_code(struct launch *l);
 
 /* Entry e has failed with `st`. If that is more than a refusal, the job is over for this process, and the
  * other entries go on in another. */
-void launch_blame(struct launch *l, const struct entry *e, enum status st);
+void launch_blame(struct launch *l, struct entry *e, enum status st);
 
 /* "BR=32 MAP=duplicate" over the defaults for the shape. */
 enum status launch_params(const struct kernel_desc *d, const struct shape *s, const char *text,

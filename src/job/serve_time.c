@@ -129,8 +129,7 @@ static enum status sample_watched(struct launch *l, struct entry *e, double *sec
     if (!e->foreign)
         return l->ops->sample(l->backend, e->slot, e->repeat, seconds, clock, err);
     const double wanted = load_wanted_s(closely), begin = seconds_now();
-    const enum status st =
-        l->ops->sample(l->backend, e->slot, e->repeat, seconds, clock, err);
+    const enum status st = l->ops->sample(l->backend, e->slot, e->repeat, seconds, clock, err);
     e->sampled_s += seconds_now() - begin;
     e->wanted_s += load_wanted_s(closely) - wanted;
     return st;

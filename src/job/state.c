@@ -46,10 +46,11 @@ static json_t *text_or_null(const char *text)
 static json_t *head_of(const struct job *j)
 {
     const double seconds = job_estimate_s(j);
-    return json_pack(
-        "{s:s, s:o, s:o, s:o, s:b, s:b}", "state", state_names[job_state(j)], "phase",
-        text_or_null(job_phase(j)), "seconds", isfinite(seconds) ? json_real(seconds) : json_null(),
-        "error", text_or_null(job_error(j)), "no_gpu", job_no_gpu(j), "killed", job_was_killed(j));
+    return json_pack("{s:s, s:o, s:o, s:o, s:b, s:b, s:o}", "state", state_names[job_state(j)],
+                     "phase", text_or_null(job_phase(j)), "seconds",
+                     isfinite(seconds) ? json_real(seconds) : json_null(), "error",
+                     text_or_null(job_error(j)), "no_gpu", job_no_gpu(j), "killed",
+                     job_was_killed(j), "failed", job_failed(j));
 }
 
 /* Takes `now` in the place of what was told. False: it is the same. */
@@ -141,7 +142,7 @@ static enum status take_head(struct job *j, const json_t *o, bool *ended, enum j
                                 : NAN;
     j->no_gpu = json_is_true(json_object_get(o, "no_gpu"));
     j->killed = json_is_true(json_object_get(o, "killed"));
-    return ST_OK;
+    return job_take_failed(j, json_object_get(o, "failed"), err);
 }
 
 enum status told_take(struct job *j, json_t *o, bool *ended, enum job_state *state, struct err *err)

@@ -64,6 +64,8 @@ bool job_no_gpu(const struct job *j);
 /* Was a worker of it killed (SIGKILL, SIGTERM), which is rarely a kernel's doing? The system does it where memory
  * runs short. */
 bool job_was_killed(const struct job *j);
+/* Did a run of entry i fail, or could none be made, for a reason that is no refusal of what was asked? */
+bool job_entry_failed(const struct job *j, int i);
 /* What is being done now: "making the inputs", "first run of fa2"; "" when nothing is known. */
 const char *job_phase(const struct job *j);
 /* How long it will take at most, in seconds; NaN: unknown. */

@@ -41,7 +41,7 @@ enum wire_type {
                        no_gpu: it is for want of one, lost: the
                        entry after which another worker must go on, if so; fault: it is that
                        kernel's, doubtful: one of several did wrong, and each alone will show
-                       which, extra */
+                       which, failed: entries whose run did although the worker goes on, extra */
     WIRE_CANCEL,  /* super -> launch; answered by DONE; ignored by an idle worker; super -> remote:
                      answered by nothing, and no more is said of the job */
     WIRE_JUDGE,   /* super -> judge: job, entry, problem, what; carries the memfd */

@@ -54,10 +54,12 @@ static void test_order(void)
     static const struct {
         const char *what, *worker, *judge, *check, *reason; /* NULL: none */
     } cases[] = {
-        {"a hazard that was seen is why", "{\"check\":\"fail\",\"hazard\":\"race\",\"reason\":\"race\"}",
+        {"a hazard that was seen is why",
+         "{\"check\":\"fail\",\"hazard\":\"race\",\"reason\":\"race\"}",
          "{\"check\":\"fail\",\"reason\":\"row 3 is off\"}", "fail", "race"},
-        {"a hazard fails what is right", "{\"check\":\"fail\",\"hazard\":\"race\",\"reason\":\"race\"}",
-         "{\"check\":\"pass\"}", "fail", "race"},
+        {"a hazard fails what is right",
+         "{\"check\":\"fail\",\"hazard\":\"race\",\"reason\":\"race\"}", "{\"check\":\"pass\"}",
+         "fail", "race"},
         {"the judge's word stands before a remark", "{\"reason\":\"unstable\"}",
          "{\"check\":\"fail\",\"reason\":\"row 3 is off\"}", "fail", "row 3 is off"},
         {"a remark beside a pass", "{\"reason\":\"unstable\"}", "{\"check\":\"pass\"}", "pass",
@@ -76,9 +78,8 @@ static void test_order(void)
                 hear_judge(j, cases[i].judge);
             hear_worker(j, cases[i].worker); /* rows come again and again */
             const struct run_row *row = job_row(j, 0);
-            const bool same = cases[i].reason
-                                  ? row->reason && !strcmp(row->reason, cases[i].reason)
-                                  : !row->reason;
+            const bool same = cases[i].reason ? row->reason && !strcmp(row->reason, cases[i].reason)
+                                              : !row->reason;
             if (!same || !row->check || strcmp(row->check, cases[i].check) != 0)
                 printf("# %s, judge %s: %s, %s\n", cases[i].what, judge_first ? "first" : "last",
                        row->check ? row->check : "null", row->reason ? row->reason : "null");
@@ -127,13 +128,14 @@ static void test_lost(void)
         struct job *j = job_of(cases[i].kind, "cuda");
         lose(j, cases[i].seen, cases[i].late, cases[i].died, cases[i].fault);
         const struct run_row *row = job_row(j, 0);
-        const bool same = cases[i].check ? row->check && !strcmp(row->check, cases[i].check)
-                                         : !row->check;
+        const bool same =
+            cases[i].check ? row->check && !strcmp(row->check, cases[i].check) : !row->check;
         if (!same)
             printf("# case %zu: %s\n", i, row->check ? row->check : "null");
         CU_ASSERT_TRUE(same);
         CU_ASSERT_PTR_NOT_NULL(row->reason);
-        CU_ASSERT_TRUE(cases[i].kind == JOB_TRACE || job_error(j) != NULL); /* status 3 */
+        CU_ASSERT_TRUE(job_error(j) || job_entry_failed(j, 0)); /* status 3 */
+        CU_ASSERT_FALSE(job_entry_failed(j, 1));
         CU_ASSERT_FALSE(j->entries[1].over);
         job_destroy(j);
     }

@@ -92,7 +92,8 @@ void flush_queue(struct gpu *g, struct flush *f)
     if (f->kernel && g->api.launch(f->kernel, blocks, 1, 1, SWEEP_THREADS, 1, 1, 0, g->streams[0],
                                    params, NULL) == CU_SUCCESS)
         return;
-    f->doubt = "the driver cannot compile what reads the L2 clean, so cold runs began with lines to write back "
+    f->doubt = "the driver cannot compile what reads the L2 clean, so cold runs began with lines "
+               "to write back "
                "and are too long";
     if (g->api.fill32(f->buffer, 0, f->bytes / 4, g->streams[0]) != CU_SUCCESS)
         f->doubt = "the L2 could not be flushed, so it was not cold";

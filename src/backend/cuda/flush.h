@@ -12,7 +12,8 @@ struct flush {
     size_t bytes;
     cu_module code;     /* NULL: none yet, or the driver has no compiler for it */
     cu_function kernel; /* reads the buffer; NULL: it is overwritten instead */
-    const char *doubt;  /* why cold samples are not what they should be, as the last flush found; NULL: they are */
+    const char *
+        doubt; /* why cold samples are not what they should be, as the last flush found; NULL: they are */
 };
 /* The reader, for tests: attnscope_sweep(base, items of 16 bytes), any grid. */
 extern const char flush_ptx[];

@@ -40,13 +40,13 @@ struct slot {
     foreign_fn *library; /* @library: it launches by itself; then there is no module */
     cu_module module;
     cu_function functions[DESC_PASSES_MAX];
-    const char *code;   /* where it came from: "cache" "prebuilt" "nvrtc" "nvcc" "file"
+    const char *code;        /* where it came from: "cache" "prebuilt" "nvrtc" "nvcc" "file"
                          "library" */
-    char *note;         /* where planner and machine differ, or NULL */
+    char *note;              /* where planner and machine differ, or NULL */
     const char *flush_doubt; /* flush.h, of its last cold sample; NULL: none, or there was none */
-    cu_pointer outputs; /* of all lanes */
-    cu_pointer lse;     /* guard, a float for each row, guard; 0: not asked yet */
-    bool lse_is_fresh;  /* of the last run */
+    cu_pointer outputs;      /* of all lanes */
+    cu_pointer lse;          /* guard, a float for each row, guard; 0: not asked yet */
+    bool lse_is_fresh;       /* of the last run */
     struct lane *lanes;
     int nlanes; /* a multiple of the GPU's streams, CUDA_STREAMS_MAX at most */
     int runs;   /* rounds of launches, one in every stream, in the last sample */

@@ -240,7 +240,10 @@ static struct run_row ended_row(const struct measuring *m, int i, bool keep, str
         out->ran++;
     if (row->check && !strcmp(row->check, "fail"))
         out->failed++;
-    if (!row->check && row->checked_rows != INT_UNKNOWN)
+    const bool broke = m->job && job_entry_failed(m->job, m->entry[i]) &&
+                       (!row->check || !strcmp(row->check, "pass"));
+    out->broke += broke;
+    if (!row->check && row->checked_rows != INT_UNKNOWN && !broke)
         out->unknown++;
     struct run_row copy;
     record_init(run_fields, &copy);
@@ -395,6 +398,7 @@ static void take_hosts(struct measured *out, struct measured *from)
     out->ran += from->ran;
     out->failed += from->failed;
     out->unknown += from->unknown;
+    out->broke += from->broke;
     out->need_gpu += from->need_gpu;
     out->killed |= from->killed;
     if (from->status && !out->status) {
@@ -589,6 +593,9 @@ enum status measured_status(const struct measured *m, bool shown, struct err *er
         return err_set(err, m->status, "%s", m->err.text);
     if (!m->ran)
         return nothing_ran(m, shown, err);
+    if (!m->failed && m->broke)
+        return err_set(err, ST_FAIL, "not every kernel could run%s",
+                       shown ? "; each row has its reason" : "");
     if (!m->failed && m->unknown)
         return err_set(err, ST_NO,
                        "the check has no answer: the reference is not finite for "

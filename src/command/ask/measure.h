@@ -26,11 +26,12 @@ struct measure_how {
     int sm;     /* JOB_COMPILE, JOB_LISTING: compute capability times ten; 0: of the GPU here */
 };
 struct measured {
-    struct run_rows rows;   /* in the request's order */
-    int ran, failed;        /* rows with figures; rows whose check failed */
-    int unknown;            /* rows whose check has no answer: the reference is not finite */
-    bool killed;            /* a worker was killed, which cost rows: another try may have them */
-    int need_gpu;           /* rows of kernels that exist for CUDA alone, where there is no GPU */
+    struct run_rows rows; /* in the request's order */
+    int ran, failed;      /* rows with figures; rows whose check failed */
+    int unknown;          /* rows whose check has no answer: the reference is not finite */
+    int broke;            /* rows whose run failed, or could not be made, and whose check has not */
+    bool killed;          /* a worker was killed, which cost rows: another try may have them */
+    int need_gpu;         /* rows of kernels that exist for CUDA alone, where there is no GPU */
     struct run_rows beside; /* of the simulator, beside live ones of `rows`: simulate.h */
     enum status status;     /* ST_OK, ST_CANCELLED, ST_FAIL */
     struct err err;         /* for status, or why nothing ran */

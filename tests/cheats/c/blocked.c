@@ -8,7 +8,6 @@
 
 #include <signal.h>
 
-
 CHEAT attn_run_f32(const struct AttnArgs *a, void *stream)
 {
     (void)stream;

@@ -7,8 +7,6 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "attend.h"
 
-
-
 CHEAT attn_run_f32(const struct AttnArgs *a, void *stream)
 {
     (void)stream;

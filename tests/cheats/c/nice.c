@@ -9,7 +9,6 @@
 
 #include <sys/resource.h>
 
-
 CHEAT attn_run_f32(const struct AttnArgs *a, void *stream)
 {
     (void)stream;

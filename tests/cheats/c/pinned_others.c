@@ -11,7 +11,6 @@
 #include <sched.h>
 #include <unistd.h>
 
-
 CHEAT attn_run_f32(const struct AttnArgs *a, void *stream)
 {
     (void)stream;
