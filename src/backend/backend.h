@@ -111,9 +111,7 @@ struct backend_limits {
 };
 
 struct backend_ops {
-    double load_s; /* seconds that open or load may take, for deadlines; 0: no time at all */
-    bool
-        apart; /* kernels run in processes of their own: what fails there leaves this one as it was */
+    double load_s;   /* seconds that open or load may take, for deadlines; 0: no time at all */
     double sample_s; /* a hot sample should last this long, for the clock's resolution; 0: 20 us */
     enum status (*open)(const struct backend_options *o, struct backend **out, struct err *err);
     void (*close)(struct backend *b);

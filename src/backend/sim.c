@@ -330,7 +330,7 @@ static enum status run_caged(struct backend *b, struct slot *s, struct sim_job *
     return cage_run(s->desc->name, &limits, sim_job_run, j, b->watch ? &watch : NULL, text, err);
 }
 
-/* ST_NO: the simulator does not run it. ST_FAIL: its process failed. */
+/* Its failures stay in its process: this one is as good as before, so none of them is ST_FAIL. */
 static enum status run_job(struct backend *b, struct slot *s, struct sim_job *j,
                            struct sim_answer *out, struct err *err)
 {
@@ -348,9 +348,11 @@ static enum status run_job(struct backend *b, struct slot *s, struct sim_job *j,
             err_prefix(err, "%s", s->desc->name);
         str_free(&text);
     }
-    if (st == ST_OK && !out->intact)
-        st = err_set(err, ST_FAIL, "%s: it overwrote its inputs, Q, K or V", s->desc->name);
-    return st;
+    if (st == ST_OK && !out->intact) {
+        st = err_set(err, ST_NO, "%s: it overwrote its inputs, Q, K or V", s->desc->name);
+        s->lost = true;
+    }
+    return st == ST_FAIL ? ST_NO : st;
 }
 
 static enum status sim_run_slot(struct backend *b, struct slot *s, struct err *err)
@@ -589,7 +591,6 @@ BACKEND_ROW(sim,
 // clang-format on
 
 const struct backend_ops backend_sim = {
-    .apart = true,
     .load_s = 3, /* a compiler, where the PTX did not travel with the program */
     .open = sim_open,
     .close = sim_close,

@@ -112,9 +112,9 @@ bool job_go_on(struct job *j, const char *sentence);
 bool job_go_on_without(struct job *j, int entry, bool fault);
 /* Entry i is not run, as `sentence` says. */
 void job_leave_out(struct job *j, int i, const char *sentence);
-/* Runs of these entries failed, each as its row says, and took no worker down. ST_FAIL: they make no sense. */
+/* Runs of these entries have failed, as another machine says. ST_FAIL: they make no sense. */
 enum status job_take_failed(struct job *j, const json_t *list, struct err *err);
-/* All whose runs did, of whatever kind. The caller owns the list. */
+/* All whose runs have. The caller owns the list. */
 json_t *job_failed(const struct job *j);
 /* No new worker: what is not over gets `sentence` as its reason. The job ends when the judge has
  * answered. */

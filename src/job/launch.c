@@ -206,11 +206,8 @@ bool launch_is_spent(const struct launch *l)
     return l->backend && l->ops->spent && l->ops->spent(l->backend);
 }
 
-void launch_blame(struct launch *l, struct entry *e, enum status st)
+void launch_blame(struct launch *l, const struct entry *e, enum status st)
 {
-    e->failed |= st == ST_FAIL && l->ops->apart;
-    if (e->failed && !launch_is_spent(l))
-        return;
     if (l->lost < 0 && (st == ST_FAIL || launch_is_spent(l)))
         l->lost = (int)(e - l->entries);
 }

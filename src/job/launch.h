@@ -27,7 +27,6 @@ struct entry {
     bool foreign; /* code of the user's that runs on the host: it may have threads and processes */
     pid_t children[CHILDREN_MAX]; /* of ours when it was loaded */
     int nchildren;
-    bool failed; /* its run did, in a process of its own */
     bool leaves; /* it has left processes behind, or the process otherwise than it was */
     double sampled_s,
         wanted_s; /* of somebody's code: all samples so far, and in them the time of cores that threads
@@ -103,7 +102,7 @@ void launch_announce_code(struct launch *l);
 
 /* Entry e has failed with `st`. If that is more than a refusal, the job is over for this process, and the
  * other entries go on in another. */
-void launch_blame(struct launch *l, struct entry *e, enum status st);
+void launch_blame(struct launch *l, const struct entry *e, enum status st);
 
 /* "BR=32 MAP=duplicate" over the defaults for the shape. */
 enum status launch_params(const struct kernel_desc *d, const struct shape *s, const char *text,

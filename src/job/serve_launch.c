@@ -184,16 +184,6 @@ static enum status peak_job(struct launch *l, json_t **extra, struct err *err)
     return st;
 }
 
-/* Whose run failed although this process can go on. */
-static json_t *failed_entries(const struct launch *l)
-{
-    json_t *list = json_array();
-    for (int i = 0; i < l->request.nentries; i++)
-        if (l->entries[i].failed)
-            json_array_append_new(list, json_integer(i));
-    return list;
-}
-
 static void send_done(struct launch *l, enum status st, const struct err *err, json_t *extra)
 {
     json_t *done =
@@ -204,7 +194,6 @@ static void send_done(struct launch *l, enum status st, const struct err *err, j
             done, json_pack("{s:i, s:b}", "lost", l->lost, "fault", launch_is_spent(l)));
     if (l->doubtful)
         json_object_set_new(done, "doubtful", json_true());
-    json_object_set_new(done, "failed", failed_entries(l));
     json_object_set_new(done, "no_gpu", json_boolean(st == ST_NO_GPU));
     if (!wire_fits(done)) { /* a stranger's code may have any number of lines; the worker stays */
         json_object_set_new(done, "extra", json_null());

@@ -339,10 +339,6 @@ static enum status hear_done(struct super *s, json_t *o, struct err *err)
     enum status st = job_take_rows(j, json_object_get(o, "rows"), err);
     if (st != ST_OK && !error) /* a worker that could not read the request has no rows */
         return st;
-    if (st == ST_OK)
-        st = job_take_failed(j, json_object_get(o, "failed"), err);
-    if (st != ST_OK && !error)
-        return st;
     job_take_extra(j, json_object_get(o, "extra"));
     if (error) {
         free(j->error);

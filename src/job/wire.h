@@ -32,19 +32,19 @@ enum wire_type {
                        several, or none), phase: what it does, by its name below, others: see
                        PHASE_QUEUE, natives: the entries whose machine code is somebody's and runs
                        in that process; where it is there, processes may be left behind */
-    WIRE_OUTPUT,  /* launch -> super: job, entry; carries the memfd. Of a run beside the checked one
+    WIRE_OUTPUT, /* launch -> super: job, entry; carries the memfd. Of a run beside the checked one
                        also what: which, and problem: its inputs */
-    WIRE_GO,      /* super -> launch: outputs judged, start timing */
-    WIRE_ROWS,    /* launch -> super: job, rows as they stand, ready: every entry ran once,
+    WIRE_GO,     /* super -> launch: outputs judged, start timing */
+    WIRE_ROWS,   /* launch -> super: job, rows as they stand, ready: every entry ran once,
                        extra: of JOB_PROFILE, as far as it is */
-    WIRE_DONE,    /* launch -> super: job, final rows, error (a sentence or null),
+    WIRE_DONE,   /* launch -> super: job, final rows, error (a sentence or null),
                        no_gpu: it is for want of one, lost: the
                        entry after which another worker must go on, if so; fault: it is that
                        kernel's, doubtful: one of several did wrong, and each alone will show
-                       which, failed: entries whose run did although the worker goes on, extra */
-    WIRE_CANCEL,  /* super -> launch; answered by DONE; ignored by an idle worker; super -> remote:
+                       which, extra */
+    WIRE_CANCEL, /* super -> launch; answered by DONE; ignored by an idle worker; super -> remote:
                      answered by nothing, and no more is said of the job */
-    WIRE_JUDGE,   /* super -> judge: job, entry, problem, what; carries the memfd */
+    WIRE_JUDGE,  /* super -> judge: job, entry, problem, what; carries the memfd */
     WIRE_VERDICT, /* judge -> super: job, entry, row: the check fields, what: as in JUDGE; in place of the row
                      unjudged: why it could not, which is no fault of the kernel's */
     WIRE_ASK, /* super -> launch: job, number, ask: of JOB_DEBUG, as backend/debug.h has it, answered by ROWS whose
