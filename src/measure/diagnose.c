@@ -30,7 +30,9 @@ enum cause_id {
     MASK_TOP_LEFT,
     MASK_UNASKED,
     MASK_TILE,
+    MASK_ZERO,
     HEAD_OF_GROUP,
+    HEAD_OF_ONE,
     RESCALE_O,
     RESCALE_L,
     RESCALE_BOTH,
@@ -48,6 +50,10 @@ enum cause_id {
     OTHER_BATCH,
     OTHER_QUERY,
     KEY_TWICE,
+    TILE_TWICE,
+    V_TRANSPOSED,
+    OVER_QUERY_SUMS,
+    NOT_RESET,
     OTHER_ROW,
     ROW_FACTOR,
     ROW_ZERO,
@@ -61,8 +67,9 @@ enum cause_id {
 const struct cause diagnose_causes[] = {
     [SCALE] = {"scale", "the scores are not scaled by 1/sqrt(D)",
                "where scores are multiplied by a.scale: missing, or done twice"},
-    [EXP_BASE] = {"exp_base", "powers of 2 and of e are mixed up",
-                  "exp2f needs scores times log2(e); expf does not"},
+    [EXP_BASE] =
+        {"exp_base", "powers of 2 and of e are mixed up",
+         "exp2f needs scores times log2(e), expf does not; the correction exp(m_old - m_new), too"},
     [DIAGONAL] = {"diagonal", "the causal mask is off by one key",
                   "the comparison of key and query: < or <="},
     [MASK_IGNORED] = {"mask_ignored", "the causal mask is not applied", "a.causal is not read"},
@@ -72,6 +79,10 @@ const struct cause diagnose_causes[] = {
                       "a.causal is not read"},
     [MASK_TILE] = {"mask_tile", "keys behind the diagonal count within their tile",
                    "the tile on the diagonal is visited without a mask"},
+    [MASK_ZERO] = {"mask_zero", "masked scores are 0, not -inf",
+                   "what a score behind the diagonal is set to: -inf, before the maximum"},
+    [HEAD_OF_ONE] = {"head_of_one", "keys are of one head and values of another",
+                     "the K/V head of query head h is h / (H / Hkv), for K and for V"},
     [HEAD_OF_GROUP] = {"head_of_group", "query heads read another group's keys and values",
                        "the K/V head of query head h is h / (H / Hkv)"},
     [RESCALE_O] = {"rescale", "O is not rescaled when a later tile raises the maximum",
@@ -104,6 +115,14 @@ const struct cause diagnose_causes[] = {
                      "the head and batch strides of Q"},
     [KEY_TWICE] = {"key_twice", "each tile's first key counts twice",
                    "where one tile ends and the next begins: < or <="},
+    [TILE_TWICE] = {"tile_twice", "the last tile of keys counts twice",
+                    "the bounds of the loop over tiles, and what comes behind it"},
+    [V_TRANSPOSED] = {"v_transposed", "V is read as if it were transposed",
+                      "which index of V is the key and which the column, and its stride"},
+    [OVER_QUERY_SUMS] = {"over_queries", "probabilities are summed over queries, not over keys",
+                         "the axis of the softmax: the sum runs along a row of scores"},
+    [NOT_RESET] = {"not_reset", "a row begins with what the row before has left",
+                   "m = -inf, l = 0 and O = 0 at the begin of each row or query tile"},
     [OTHER_ROW] = {"other_row", "rows hold the result of other rows",
                    "the address that O is written to, or Q is read from"},
     [ROW_FACTOR] = {"row_factor", "rows are right but for a factor: the sum l is wrong",
@@ -328,11 +347,15 @@ static void try_simple(struct world *w, const struct survey *v, struct verdicts 
         {OTHER_QUERY, {.q_head = 1}},
         {OTHER_QUERY, {.q_head = -1}},
         {OTHER_QUERY, {.q_first_batch = true}},
+        {V_TRANSPOSED, {.v_transposed = (int)w->s->Sk}},
     };
     const struct trial masks[] = {
-        {DIAGONAL, {.mask = MASK_LESS}},        {DIAGONAL, {.mask = MASK_MORE}},
-        {DIAGONAL, {.mask = MASK_MORE_IF_ANY}}, {MASK_IGNORED, {.mask = MASK_ALL}},
+        {DIAGONAL, {.mask = MASK_LESS}},
+        {DIAGONAL, {.mask = MASK_MORE}},
+        {DIAGONAL, {.mask = MASK_MORE_IF_ANY}},
+        {MASK_IGNORED, {.mask = MASK_ALL}},
         {MASK_TOP_LEFT, {.mask = MASK_CORNER}},
+        {MASK_ZERO, {.mask = MASK_ALL, .masked_zero = true}},
     };
     const struct trial unasked[] = {
         {MASK_UNASKED, {.mask = MASK_CAUSAL}},
@@ -342,6 +365,12 @@ static void try_simple(struct world *w, const struct survey *v, struct verdicts 
         {HEAD_OF_GROUP, {.head = HEAD_MODULO}},
         {HEAD_OF_GROUP, {.head = HEAD_CLAMPED}},
         {HEAD_OF_GROUP, {.head = HEAD_FIRST}},
+        {HEAD_OF_ONE, {.head = HEAD_MODULO, .head_of = HEAD_OF_V}},
+        {HEAD_OF_ONE, {.head = HEAD_CLAMPED, .head_of = HEAD_OF_V}},
+        {HEAD_OF_ONE, {.head = HEAD_FIRST, .head_of = HEAD_OF_V}},
+        {HEAD_OF_ONE, {.head = HEAD_MODULO, .head_of = HEAD_OF_K}},
+        {HEAD_OF_ONE, {.head = HEAD_CLAMPED, .head_of = HEAD_OF_K}},
+        {HEAD_OF_ONE, {.head = HEAD_FIRST, .head_of = HEAD_OF_K}},
     };
     for (size_t i = 0; i < sizeof always / sizeof *always; i++)
         if (always[i].cause != OTHER_BATCH || w->s->B > 1)
@@ -391,10 +420,15 @@ static void try_tiles(struct world *w, const struct survey *v, struct verdicts *
             {TILE_STALE, {.stale_v = STALE_ALL_FIRST, .bc = bc}},
             {KEY_TWICE, {.first_twice = true, .bc = bc}},
             {MASK_TILE, {.mask = MASK_ROUND, .bc = bc}},
+            {MASK_ZERO, {.mask = MASK_ROUND, .masked_zero = true, .bc = bc}},
+            {TILE_TWICE, {.twice = TWICE_LAST, .bc = bc}},
+            {TILE_TWICE, {.twice = TWICE_SEEN, .bc = bc}},
+            {V_TRANSPOSED, {.v_transposed = bc}},
         };
         for (size_t k = 0; k < sizeof tiled / sizeof *tiled; k++)
-            if ((tiled[k].cause != MASK_TILE || (w->s->causal && bc < w->s->Sk)) && bc > 1 &&
-                bc < 2 * w->s->Sk)
+            if (((tiled[k].cause != MASK_TILE && tiled[k].cause != MASK_ZERO) ||
+                 (w->s->causal && bc < w->s->Sk)) &&
+                bc > 1 && bc < 2 * w->s->Sk)
                 try_fault(w, v, out, &tiled[k]);
     }
 }
@@ -411,6 +445,8 @@ static void try_rescaling(struct world *w, const struct survey *v, struct verdic
             {RESCALE_BOTH, {.keep_o = true, .keep_l = true}},
             {RESCALE_O, {.late_o = true}},
             {RESCALE_L, {.late_l = true}},
+            {EXP_BASE, {.power = 0.6931471805599453}}, /* the correction alone */
+            {EXP_BASE, {.power = 1.4426950408889634}},
         };
         for (size_t k = 0; bc * splits < 2 * w->s->Sk && k < sizeof trials / sizeof *trials; k++) {
             struct trial one = trials[k];
@@ -419,6 +455,45 @@ static void try_rescaling(struct world *w, const struct survey *v, struct verdic
             one.fault.backward = backward;
             try_fault(w, v, out, &one);
         }
+    }
+}
+
+/* What the rows before leave: first whether it fits the second row of a way of going through them, where it
+ * is the same for all tiles. */
+static void try_carried(struct world *w, const struct survey *v, struct verdicts *out)
+{
+    static const int steps[] = {1, 16, 32, 64, 128}, tiles[] = {0, 2, 4, 8, 16, 32, 64, 128};
+    for (int how = CARRY_ALL; how <= CARRY_MIXED_O; how++)
+        for (size_t i = 0; i < sizeof steps / sizeof *steps && steps[i] < w->s->Sq; i++) {
+            const struct fault probe = {.carry = how, .carry_step = steps[i], .carry_once = true};
+            evaluate(&w->e, &probe, steps[i]);
+            if (!matches(w->r, got_row(w, steps[i]), w->e.o))
+                continue;
+            for (size_t k = 0; k < 2 * sizeof tiles / sizeof *tiles; k++) {
+                const struct trial t = {NOT_RESET,
+                                        {.carry = how,
+                                         .carry_step = steps[i],
+                                         .carry_tile = steps[i] == 1 ? tiles[k / 2] : 0,
+                                         .carry_once = k % 2}};
+                if (k < 2 || t.fault.carry_tile)
+                    try_fault(w, v, out, &t);
+            }
+        }
+}
+
+/* It takes all scores of a head, so it is tried where that is little, and further only where the first row fits. */
+static void try_over_queries(struct world *w, const struct survey *v, struct verdicts *out)
+{
+    static const double little = 2e8; /* FLOPs */
+    const struct trial t[] = {{OVER_QUERY_SUMS, {.over = OVER_QUERIES}},
+                              {OVER_QUERY_SUMS, {.over = OVER_QUERIES_UNDER_MAX}}};
+    if (2.0 * (double)w->s->Sq * (double)w->s->Sk * (double)w->s->D > little || !v->nwrong)
+        return;
+    for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
+        const int64_t row = row_at(w->r, v->wrong[0]);
+        evaluate(&w->e, &t[i].fault, row);
+        if (matches(w->r, got_row(w, row), w->e.o))
+            try_fault(w, v, out, &t[i]);
     }
 }
 
@@ -722,7 +797,7 @@ static void rank(struct diagnosis *out, const struct verdicts *v, const struct s
 /* Rows that all trials together can afford. */
 static int affordable(const struct shape *s)
 {
-    const double row = 4.0 * (double)s->Sk * (double)s->D, trials = 43 + 42 * TILE_SIZES / 4;
+    const double row = 4.0 * (double)s->Sk * (double)s->D, trials = 60 + 58 * TILE_SIZES / 4;
     const double n = flops_max / trials / row / 1.5;
     return n < 4 ? 4 : n > WRONG_TRIED ? WRONG_TRIED : (int)n;
 }
@@ -751,6 +826,8 @@ enum status diagnose(const struct reference *r, const struct problem *p, const s
     try_tiles(&w, &sv, &v);
     try_rescaling(&w, &sv, &v);
     try_splits(&w, &sv, &v);
+    try_carried(&w, &sv, &v);
+    try_over_queries(&w, &sv, &v);
     try_parts(&w, &sv, &v);
     try_columns(&w, &sv, &v);
     try_rows(&w, &sv, &v);

@@ -39,6 +39,7 @@ void evaluator_free(struct evaluator *e)
     free(e->o);
     free(e->part);
     free(e->scores);
+    free(e->sums);
 }
 
 static int64_t round_up(int64_t x, int64_t to)
@@ -72,9 +73,10 @@ static int64_t seen_keys(const struct shape *s, const struct fault *f, int64_t i
     }
 }
 
-static int64_t kv_head(const struct shape *s, const struct fault *f, int64_t h)
+/* `of`: HEAD_OF_K or HEAD_OF_V. */
+static int64_t kv_head(const struct shape *s, const struct fault *f, int64_t h, int of)
 {
-    switch (f->head) {
+    switch (f->head_of == HEAD_OF_BOTH || (int)f->head_of == of ? f->head : HEAD_RIGHT) {
     case HEAD_MODULO:
         return h % s->Hkv;
     case HEAD_CLAMPED:
@@ -123,14 +125,41 @@ static int64_t stale(int how, int64_t bc, int64_t Sk, int64_t key)
                                                                                         : key;
 }
 
+/* The row of V that is added for key j, and the element of it for d; NULL: that is beyond the end. */
+static const float *value_at(const struct evaluator *e, const struct fault *f, int64_t kv,
+                             int64_t j, int64_t d)
+{
+    const int64_t Sk = e->s->Sk, D = e->s->D, tile = f->v_transposed;
+    int64_t row = f->v_shift ? ((j + f->v_shift) % Sk + Sk) % Sk : stale(f->stale_v, f->bc, Sk, j);
+    if (tile) {
+        const int64_t flat = d * tile + j % tile;
+        row = j / tile * tile + flat / D;
+        d = flat % D;
+    }
+    return row < Sk ? (f->v_of_k ? e->k : e->v) + kv + row * e->skv.s + d : NULL;
+}
+
+static void add_value(const struct evaluator *e, const struct fault *f, int64_t kv, int64_t j,
+                      double p, double *o)
+{
+    const int64_t D = e->s->D;
+    const float *v = value_at(e, f, kv, j, 0);
+    for (int64_t d = 0; d < D && !f->v_transposed; d++)
+        o[d] += p * (double)v[d];
+    for (int64_t d = 0; d < D && f->v_transposed; d++) {
+        v = value_at(e, f, kv, j, d);
+        o[d] += v ? p * (double)*v : 0;
+    }
+}
+
 static void add_tile(struct evaluator *e, const struct fault *f, struct state *t, int64_t kv,
                      int64_t from, int64_t end, int64_t to)
 {
-    const int64_t D = e->s->D, Sk = e->s->Sk;
+    const int64_t D = e->s->D;
     double top = t->m;
     for (int64_t j = from; j < end; j++)
         top = fmax(top, e->scores[j]);
-    const double shrink = isinf(t->m) ? 0 : exp(t->m - top);
+    const double shrink = isinf(t->m) ? 0 : exp((t->m - top) * (f->power > 0 ? f->power : 1));
     const bool first = isinf(t->m);
     const double shrink_o = first ? shrink : f->keep_o ? 1 : f->late_o ? t->owed : shrink;
     t->l *= first ? shrink : f->keep_l ? 1 : f->late_l ? t->owed : shrink;
@@ -141,14 +170,20 @@ static void add_tile(struct evaluator *e, const struct fault *f, struct state *t
     for (int64_t j = from; j < end; j++) {
         const double p = (f->first_twice && j == from ? 2 : 1) * exp(e->scores[j] - top);
         t->l += p;
-        if (j >= to)
-            continue;
-        const int64_t value =
-            f->v_shift ? ((j + f->v_shift) % Sk + Sk) % Sk : stale(f->stale_v, f->bc, Sk, j);
-        const float *v = (f->v_of_k ? e->k : e->v) + kv + value * e->skv.s;
-        for (int64_t d = 0; d < D; d++)
-            t->o[d] += p * (double)v[d];
+        if (j < to)
+            add_value(e, f, kv, j, p, t->o);
     }
+}
+
+static bool comes_twice(const struct evaluator *e, const struct fault *f, int64_t end, int64_t to)
+{
+    return (f->twice == TWICE_LAST && end == e->s->Sk) || (f->twice == TWICE_SEEN && end == to);
+}
+
+/* One that covers the last of all keys, of which this row may see a part, counts as the last. */
+static int64_t tile_end(const struct evaluator *e, const struct fault *f, int64_t at, int64_t bc)
+{
+    return f->twice == TWICE_LAST && at + bc > e->s->Sk ? e->s->Sk : at + bc;
 }
 
 static void add_tiles(struct evaluator *e, const struct fault *f, struct state *t, int64_t kv,
@@ -159,7 +194,10 @@ static void add_tiles(struct evaluator *e, const struct fault *f, struct state *
         const int64_t at = from + (f->backward ? tiles - 1 - i : i) * bc;
         if (f->skip && i == f->skip)
             continue;
-        add_tile(e, f, t, kv, at, at + bc < end ? at + bc : end, to);
+        const int64_t until = tile_end(e, f, at, bc), last = until < end ? until : end;
+        add_tile(e, f, t, kv, at, last, to);
+        if (comes_twice(e, f, f->twice == TWICE_LAST ? until : last, to))
+            add_tile(e, f, t, kv, at, last, to);
     }
 }
 
@@ -176,7 +214,103 @@ static void make_scores(struct evaluator *e, const struct fault *f, const struct
         const float *k = e->k + kv + stale(f->stale_k, f->bc, e->s->Sk, j) * e->skv.s;
         for (int64_t d = f->dim_from; j < to && d < end; d++)
             dot += (double)q[d] * (double)k[d];
-        e->scores[j] = dot * scale;
+        e->scores[j] = f->masked_zero && j >= shape_row_keys(e->s, at->i) ? 0 : dot * scale;
+    }
+}
+
+/* ---- sums over queries ---- */
+
+static void make_sums(struct evaluator *e, const struct fault *f, int64_t row)
+{
+    const struct shape *s = e->s;
+    const int64_t head = row / s->Sq;
+    if (e->sums && e->sums_of == head && e->sums_over == (int)f->over)
+        return;
+    free(e->sums);
+    e->sums = xcalloc((size_t)s->Sk + 1, sizeof *e->sums);
+    e->sums_of = head;
+    e->sums_over = (int)f->over;
+    for (int64_t i = 0; i < s->Sq; i++) {
+        const struct row_place at = row_place_of(s, head * s->Sq + i);
+        const int64_t keys = shape_row_keys(s, i);
+        double top = f->over == OVER_QUERIES_UNDER_MAX ? -INFINITY : 0;
+        make_scores(e, f, &at, kv_head(s, f, at.h, HEAD_OF_K) * e->skv.h + at.b * e->skv.b, keys,
+                    0);
+        for (int64_t j = 0; j < keys && f->over == OVER_QUERIES_UNDER_MAX; j++)
+            top = fmax(top, e->scores[j]);
+        for (int64_t j = 0; j < keys; j++)
+            e->sums[j] += exp(e->scores[j] - top);
+    }
+}
+
+static void evaluate_over_queries(struct evaluator *e, const struct fault *f, int64_t row)
+{
+    const struct shape *s = e->s;
+    const struct row_place at = row_place_of(s, row);
+    const int64_t keys = shape_row_keys(s, at.i), of_batch = at.b * e->skv.b;
+    double top = f->over == OVER_QUERIES_UNDER_MAX ? -INFINITY : 0;
+    make_sums(e, f, row);
+    make_scores(e, f, &at, kv_head(s, f, at.h, HEAD_OF_K) * e->skv.h + of_batch, keys, 0);
+    for (int64_t j = 0; j < keys && f->over == OVER_QUERIES_UNDER_MAX; j++)
+        top = fmax(top, e->scores[j]);
+    memset(e->o, 0, (size_t)s->D * sizeof *e->o);
+    for (int64_t j = 0; j < keys; j++)
+        add_value(e, f, kv_head(s, f, at.h, HEAD_OF_V) * e->skv.h + of_batch, j,
+                  exp(e->scores[j] - top) / e->sums[j], e->o);
+}
+
+/* ---- what earlier rows have left ---- */
+
+/* The first of the rows that have left something to `row`, which may be itself. */
+static int64_t first_before(const struct shape *s, const struct fault *f, int64_t i)
+{
+    const int64_t step = f->carry_step, low = f->carry_tile ? i / f->carry_tile * f->carry_tile : 0;
+    (void)s;
+    if (f->carry_once)
+        return i - step >= low ? i - step : i;
+    return i - (i - low) / step * step;
+}
+
+/* State `t` as the next row begins with it. */
+static void hand_on(const struct evaluator *e, const struct fault *f, struct state *t)
+{
+    const bool keep_l = f->carry != CARRY_O && f->carry != CARRY_MIXED_O,
+               keep_o = f->carry != CARRY_L && f->carry != CARRY_MIXED_L;
+    if (!keep_l)
+        t->l = 0;
+    for (int64_t d = 0; d < e->s->D && !keep_o; d++)
+        t->o[d] = 0;
+}
+
+static void evaluate_carried(struct evaluator *e, const struct fault *f, int64_t row)
+{
+    const struct shape *s = e->s;
+    const struct row_place at = row_place_of(s, row);
+    const bool mixed = f->carry == CARRY_MIXED_L || f->carry == CARRY_MIXED_O;
+    const int64_t kv = kv_head(s, f, at.h, HEAD_OF_K) * e->skv.h + at.b * e->skv.b;
+    struct state t = {-INFINITY, 0, e->part, 1};
+    double l = 0;
+    memset(e->part, 0, (size_t)s->D * sizeof *e->part);
+    memset(e->o, 0, (size_t)s->D * sizeof *e->o);
+    for (int64_t i = first_before(s, f, at.i); i <= at.i; i += f->carry_step) {
+        const struct row_place one = {at.b, at.h, i};
+        const int64_t keys = shape_row_keys(s, i);
+        make_scores(e, f, &one, kv, keys, 0);
+        if (keys)
+            add_tiles(e, f, &t, kv, 0, keys, keys);
+        if (mixed) { /* added as they are; each under its own maximum */
+            const bool last = i == at.i;
+            l += last || f->carry == CARRY_MIXED_L ? t.l : 0;
+            for (int64_t d = 0; d < s->D; d++)
+                e->o[d] += last || f->carry == CARRY_MIXED_O ? t.o[d] : 0;
+            t = (struct state){-INFINITY, 0, e->part, 1};
+            memset(e->part, 0, (size_t)s->D * sizeof *e->part);
+        } else if (i != at.i)
+            hand_on(e, f, &t);
+    }
+    for (int64_t d = 0; d < s->D; d++) {
+        const double sum = mixed ? l : t.l, o = mixed ? e->o[d] : t.o[d];
+        e->o[d] = sum > 0 ? o / sum : 0;
     }
 }
 
@@ -184,8 +318,14 @@ void evaluate(struct evaluator *e, const struct fault *f, int64_t row)
 {
     const struct shape *s = e->s;
     const struct row_place at = row_place_of(s, row);
-    const int64_t kv = kv_head(s, f, at.h) * e->skv.h + (f->first_batch ? 0 : at.b) * e->skv.b;
+    const int64_t of_batch = (f->first_batch ? 0 : at.b) * e->skv.b;
+    const int64_t kv = kv_head(s, f, at.h, HEAD_OF_K) * e->skv.h + of_batch,
+                  values = kv_head(s, f, at.h, HEAD_OF_V) * e->skv.h + of_batch;
     int64_t from, to, pad;
+    if (f->over || f->carry) {
+        (f->over ? evaluate_over_queries : evaluate_carried)(e, f, row);
+        return;
+    }
     key_range(s, f, seen_keys(s, f, at.i), &from, &to, &pad);
     make_scores(e, f, &at, kv, to, pad);
     const int64_t splits = f->splits ? f->splits : 1, bc = f->bc ? f->bc : 1;
@@ -195,7 +335,7 @@ void evaluate(struct evaluator *e, const struct fault *f, int64_t row)
     for (int64_t part = from; part < to + pad; part += per) {
         struct state t = {-INFINITY, 0, e->part, 1};
         memset(t.o, 0, (size_t)s->D * sizeof *t.o);
-        add_tiles(e, f, &t, kv, part, part + per < to + pad ? part + per : to + pad, to);
+        add_tiles(e, f, &t, values, part, part + per < to + pad ? part + per : to + pad, to);
         const double top = fmax(m, t.m), old = isinf(m) ? 0 : exp(m - top), new = exp(t.m - top);
         m = top;
         l = l * old + t.l * new;

@@ -25,6 +25,11 @@ struct fault {
         MASK_ROUND
     } mask;
     enum { HEAD_RIGHT, HEAD_MODULO, HEAD_CLAMPED, HEAD_FIRST } head;
+    enum {
+        HEAD_OF_BOTH,
+        HEAD_OF_K,
+        HEAD_OF_V
+    } head_of; /* whose head that is; the other's is right */
     enum { KEYS_RIGHT, KEYS_PADDED, KEYS_FULL_TILES, KEYS_NOT_LAST_TILE, KEYS_NOT_FIRST_TILE } keys;
     int bc;           /* keys of a tile, where it matters */
     int64_t but_last; /* keys left out at the end */
@@ -42,6 +47,22 @@ struct fault {
     bool q_first_batch; /* Q is that of the first batch */
     bool backward;      /* the last tile first */
     int splits;         /* parts of the keys, combined at the end; 0: 1 */
+    bool masked_zero;   /* keys behind the diagonal that `mask` lets in have the score 0 */
+    int v_transposed;   /* V's tiles of so many keys are read as if they lay the other way; 0: no */
+    enum {
+        TWICE_NOT,
+        TWICE_LAST,
+        TWICE_SEEN
+    } twice;      /* the last tile: of all keys, or of those that the row sees */
+    double power; /* rescaling is by the difference of the maxima times this; 0: 1 */
+    /* What the rows before have left is where this one begins: maximum, and sum, O or both; MIXED: the maximum is new, so
+     * they are added as they are. The rows are `carry_step` apart, within a tile of `carry_tile` or, 0, the head; the one
+     * before alone or all of them. */
+    enum { CARRY_NOT, CARRY_ALL, CARRY_L, CARRY_O, CARRY_MIXED_L, CARRY_MIXED_O } carry;
+    int carry_step, carry_tile;
+    bool carry_once;
+    /* Divided by the sum over the queries of each key: of exp(score), or of that under each row's maximum. */
+    enum { OVER_KEYS, OVER_QUERIES, OVER_QUERIES_UNDER_MAX } over;
 };
 
 /* The tensors of a problem, widened, and room for a row. */
@@ -51,6 +72,9 @@ struct evaluator {
     float *q, *k, *v;          /* in the tensors' layout */
     struct strides sq, skv;    /* of Q and the output; of K and V */
     double *o, *part, *scores; /* D, D, and Sk rounded up */
+    double *sums; /* Sk, of what fault.over says, for the head sums_of; NULL: none yet */
+    int64_t sums_of;
+    int sums_over;
 };
 
 /* `s` is borrowed; the tensors are copied. End it with evaluator_free(). */

@@ -53,11 +53,19 @@ const char *const blind_names[BLINDS] = {
     [BLIND_V_HEAD_MODULO] = "V's head is h % Hkv, and K's is right",
     [BLIND_CORRECTION_BASE] = "the correction alone is a power of 2",
     [BLIND_MEAN_WITHOUT_KEYS] = "rows without keys are the mean of V",
+    [BLIND_KEYS_OF_QUERIES] = "the loop over keys ends at Sq",
+    [BLIND_SCALED_OUTPUT] = "O is scaled once more by 1/sqrt(D)",
+    [BLIND_CORRECTION_UNSCALED] = "the correction is of unscaled maxima",
+    [BLIND_MAX_OF_TILE] = "each tile has its own maximum",
+    [BLIND_SPLIT_WEIGHTS_SWAPPED] = "two splits have each other's weights",
+    [BLIND_HALF_TILE_OF_Q] = "half a tile of Q stands for the other half",
+    [BLIND_K_HEAD_MODULO] = "K's head is h % Hkv, and V's is right",
+    [BLIND_CAUSAL_BY_TILE] = "key tiles end where the query tile begins",
 };
 
 static bool is_of_groups(enum blind f)
 {
-    return f == BLIND_HEAD_MODULO || f == BLIND_V_HEAD_MODULO;
+    return f == BLIND_HEAD_MODULO || f == BLIND_V_HEAD_MODULO || f == BLIND_K_HEAD_MODULO;
 }
 
 static bool is_of_empty(enum blind f)
@@ -69,7 +77,7 @@ static bool is_masked(enum blind f)
 {
     return f == BLIND_STRICT_CAUSAL || f == BLIND_NO_CAUSAL || f == BLIND_MASKED_IN_SUM ||
            f == BLIND_NAN_WITHOUT_KEYS || f == BLIND_DIAGONAL_TILE_HIDDEN ||
-           f == BLIND_MASKED_AS_ZERO || f == BLIND_MEAN_WITHOUT_KEYS;
+           f == BLIND_MASKED_AS_ZERO || f == BLIND_MEAN_WITHOUT_KEYS || f == BLIND_CAUSAL_BY_TILE;
 }
 
 struct problem blind_problem(enum blind fault)
@@ -93,6 +101,8 @@ struct problem blind_problem(enum blind fault)
         s->Sq = s->Sk + rnd_in(5, 60);
     else if (s->causal)
         s->Sq = s->Sk - rnd_in(0, 60);
+    if (fault == BLIND_KEYS_OF_QUERIES)
+        s->causal = false, s->Sq = s->Sk - rnd_in(5, 60);
     if (fault == BLIND_SUM_OVER_QUERIES) /* costs the square of the queries */
         s->B = s->H = s->Hkv = 1, s->Sq = 2 * rnd_in(8, 20) + 1, s->causal = false;
     if (fault == BLIND_SUM_IN_HALF)
@@ -119,8 +129,9 @@ static const float *kv_row(const struct row_job *j, const float *from, int64_t k
 {
     const struct shape *s = &j->b->p.shape;
     const int64_t batch = j->fault == BLIND_FIRST_BATCH ? 0 : j->batch;
-    const bool modulo =
-        j->fault == BLIND_HEAD_MODULO || (j->fault == BLIND_V_HEAD_MODULO && from == j->b->v);
+    const bool modulo = j->fault == BLIND_HEAD_MODULO ||
+                        (j->fault == BLIND_V_HEAD_MODULO && from == j->b->v) ||
+                        (j->fault == BLIND_K_HEAD_MODULO && from == j->b->k);
     const int64_t kv = modulo ? j->head % s->Hkv : j->head / (s->H / s->Hkv);
     return from + ((batch * s->Hkv + kv) * s->Sk + key) * s->D;
 }
@@ -131,6 +142,8 @@ static double score_of(const struct row_job *j, int64_t key)
     int64_t i = j->i, width = s->D, k = key;
     if (j->fault == BLIND_LAST_QUERY_TILE && i / j->br == s->Sq / j->br && i >= j->br)
         i -= j->br;
+    if (j->fault == BLIND_HALF_TILE_OF_Q)
+        i -= i % j->br / (j->br / 2) * (j->br / 2);
     if (j->fault == BLIND_HALF_OF_D)
         width /= 2;
     if (j->fault == BLIND_TILE_BEFORE && key / j->bc % 2 == 1)
@@ -153,11 +166,17 @@ static double score_of(const struct row_job *j, int64_t key)
 static bool is_seen(const struct row_job *j, int64_t key)
 {
     const struct shape *s = &j->b->p.shape;
+    if (j->fault == BLIND_KEYS_OF_QUERIES)
+        return key < s->Sq;
     if (!s->causal || j->fault == BLIND_NO_CAUSAL)
         return true;
     const int64_t last = j->i + s->Sk - s->Sq;
     if (j->fault == BLIND_DIAGONAL_TILE_HIDDEN && last >= j->bc)
         return key < last / j->bc * j->bc;
+    const int64_t first_row =
+        j->i / j->br * j->br + s->Sk - s->Sq; /* the last key of the query tile's first row */
+    if (j->fault == BLIND_CAUSAL_BY_TILE && first_row >= 0 && key / j->bc > first_row / j->bc)
+        return false;
     return j->fault == BLIND_STRICT_CAUSAL ? key < last : key <= last;
 }
 
@@ -180,7 +199,7 @@ static void one_tile(const struct row_job *j, int64_t from, int64_t to, struct o
 {
     const struct shape *s = &j->b->p.shape;
     const float *values = j->fault == BLIND_K_FOR_V ? j->b->k : j->b->v;
-    double m = t->m;
+    double m = j->fault == BLIND_MAX_OF_TILE ? -INFINITY : t->m;
     for (int64_t k = from; k < to; k++)
         if (is_seen(j, k))
             m = fmax(m, score_of(j, k));
@@ -192,7 +211,10 @@ static void one_tile(const struct row_job *j, int64_t from, int64_t to, struct o
         return;
     const double factor = t->m == -INFINITY                   ? 1
                           : j->fault == BLIND_CORRECTION_BASE ? exp2(t->m - m)
-                                                              : power_of(j, t->m - m);
+                          : j->fault == BLIND_MAX_OF_TILE     ? 1
+                          : j->fault == BLIND_CORRECTION_UNSCALED
+                              ? exp((t->m - m) * sqrt((double)s->D))
+                              : power_of(j, t->m - m);
     const double on_o = j->fault == BLIND_LATE_RESCALE ? t->late : factor;
     t->l *= j->fault == BLIND_LATE_SUM ? t->late : factor;
     t->late = factor;
@@ -249,6 +271,23 @@ static void two_splits(const struct row_job *j, struct online *t)
         t->o[d] += second.o[d];
 }
 
+/* Two halves, each with the weight of the other. */
+static void swapped_splits(const struct row_job *j, struct online *t)
+{
+    const struct shape *s = &j->b->p.shape;
+    const int64_t half = (s->Sk / 2 + j->bc - 1) / j->bc * j->bc;
+    struct online second;
+    all_tiles(j, 0, half, t);
+    all_tiles(j, half, s->Sk, &second);
+    if (second.m == -INFINITY)
+        return;
+    const double m = fmax(t->m, second.m), first_weight = exp(second.m - m),
+                 second_weight = exp(t->m - m);
+    t->l = t->l * first_weight + second.l * second_weight;
+    for (int64_t d = 0; d < s->D; d++)
+        t->o[d] = t->o[d] * first_weight + second.o[d] * second_weight;
+}
+
 /* The row above, as far as the tile of queries goes, was there before and has been left: m, l and o. */
 static void rows_above(const struct row_job *j, struct online *t)
 {
@@ -292,6 +331,8 @@ static void one_row(const struct row_job *j, double *out)
     struct online t;
     if (j->fault == BLIND_SPLITS_UNWEIGHTED)
         two_splits(j, &t);
+    else if (j->fault == BLIND_SPLIT_WEIGHTS_SWAPPED)
+        swapped_splits(j, &t);
     else if (j->fault == BLIND_NOT_RESET)
         rows_above(j, &t);
     else if (j->fault == BLIND_SUM_OVER_QUERIES)
@@ -306,6 +347,8 @@ static void one_row(const struct row_job *j, double *out)
                                                                  : d;
         const bool empty = t.m == -INFINITY && j->fault != BLIND_NAN_WITHOUT_KEYS;
         out[d] = empty ? 0 : t.o[from] / t.l;
+        if (j->fault == BLIND_SCALED_OUTPUT)
+            out[d] /= sqrt((double)s->D);
     }
 }
 

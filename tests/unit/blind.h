@@ -56,6 +56,17 @@ enum blind {
     BLIND_V_HEAD_MODULO,
     BLIND_CORRECTION_BASE,
     BLIND_MEAN_WITHOUT_KEYS,
+    /* Written beside the causes of 2026-11-23 for some of those, by somebody who had read the classifier, and committed before
+     * either was run. */
+    BLIND_LAST,
+    BLIND_KEYS_OF_QUERIES = BLIND_LAST,
+    BLIND_SCALED_OUTPUT,
+    BLIND_CORRECTION_UNSCALED,
+    BLIND_MAX_OF_TILE,
+    BLIND_SPLIT_WEIGHTS_SWAPPED,
+    BLIND_HALF_TILE_OF_Q,
+    BLIND_K_HEAD_MODULO,
+    BLIND_CAUSAL_BY_TILE,
     BLINDS
 };
 extern const char *const blind_names[BLINDS];
