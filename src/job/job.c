@@ -608,6 +608,7 @@ void job_take_extra_verdict(struct job *j, int i, const json_t *verdict)
     if (check && strcmp(check, "pass") != 0 && !failed_check(row)) {
         char *where = problem_words(j, x), *clean = sanitize_line(reason ? reason : check);
         fail_row(row, xasprintf("%s is wrong%s: %s", x->what, where, clean));
+        j->entries[x->entry].elsewhere = true;
         free(where);
         free(clean);
     }
@@ -719,10 +720,23 @@ enum status job_take_rows(struct job *j, json_t *rows, struct err *err)
     return st;
 }
 
+/* What was found on another problem gives way to the same on the row's own: its map and its causes are of that. */
+static void forget_failure(struct job *j, int entry)
+{
+    struct run_row *row = &j->rows[entry];
+    free(row->check);
+    free(row->reason);
+    row->check = row->reason = NULL;
+    j->entries[entry].elsewhere = false;
+}
+
 enum status job_take_verdict(struct job *j, int entry, json_t *row, struct err *err)
 {
     if (j->entries[entry].doubted) /* why is in its reason */
         json_object_del(row, json_is_null(json_object_get(row, "reason")) ? "reason" : "");
+    const char *check = json_string_value(json_object_get(row, "check"));
+    if (j->entries[entry].elsewhere && check && !strcmp(check, "fail"))
+        forget_failure(j, entry);
     enum status st = take_row(j, entry, row, JUDGE, err);
     job_rank_rows(j);
     return st;

@@ -22,13 +22,15 @@ struct entry_state {
     int unjudged; /* of its outputs, those that the judge has not answered */
     int turn;     /* when the oldest of these was sent */
     int output;   /* the last one, for another judge if this one dies; -1: judged, or none */
-    bool doubted; /* of its further outputs one could not be judged: it cannot pass; nor where a run was cut short */
-    bool retried; /* a judge has died over it */
-    bool again;   /* it goes to the next judge */
-    bool loaded;  /* the present launch worker has been at it */
-    bool native;  /* somebody's machine code, which can spoil the worker for others */
-    bool failed;  /* a run of it did, or could not be made, which is no refusal */
-    bool later;   /* waits for a worker of its own */
+    bool
+        doubted; /* of its further outputs one could not be judged: it cannot pass; nor where a run was cut short */
+    bool elsewhere; /* it has failed, by the output of another problem than the row's */
+    bool retried;   /* a judge has died over it */
+    bool again;     /* it goes to the next judge */
+    bool loaded;    /* the present launch worker has been at it */
+    bool native;    /* somebody's machine code, which can spoil the worker for others */
+    bool failed;    /* a run of it did, or could not be made, which is no refusal */
+    bool later;     /* waits for a worker of its own */
 };
 
 /* An output beside that of the checked run: of a timed run, of another problem. It goes to the judge when

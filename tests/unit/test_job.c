@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "job/job.h"
@@ -141,7 +142,42 @@ static void test_lost(void)
     }
 }
 
+/* A neighbouring shape is wrong, and the shape itself is or is not. */
+static void test_elsewhere(void)
+{
+    for (int order = 0; order < 4; order++) {
+        const bool own = order % 2, first = order / 2;
+        struct err err = ERR_INIT;
+        struct job *j = job_of(JOB_CHECK, "cpu");
+        struct problem p = PROBLEM_DEFAULT;
+        problem_copy(&p, &j->request.problem);
+        p.shape.Sq = p.shape.Sk = 17;
+        json_t *problem = problem_to_json(&p);
+        json_t *verdict = json_loads("{\"check\":\"fail\",\"reason\":\"wrong there\"}", 0, NULL);
+        const char *said =
+            own ? "{\"check\":\"fail\",\"reason\":\"wrong here\"}" : "{\"check\":\"pass\"}";
+        CU_ASSERT_EQUAL_FATAL(
+            job_keep_extra(j, 0, "a neighbouring shape", problem, STDOUT_FILENO, &err), ST_OK);
+        if (first)
+            hear_judge(j, said);
+        job_take_extra_verdict(j, 0, verdict);
+        if (!first)
+            hear_judge(j, said);
+        const struct run_row *row = job_row(j, 0);
+        CU_ASSERT_STRING_EQUAL_FATAL(row->check, "fail");
+        CU_ASSERT_PTR_NOT_NULL_FATAL(row->reason);
+        CU_ASSERT_TRUE(own ? !strcmp(row->reason, "wrong here")
+                           : strstr(row->reason, "a neighbouring shape is wrong (") &&
+                                 strstr(row->reason, "): wrong there"));
+        json_decref(verdict);
+        json_decref(problem);
+        problem_clear(&p);
+        job_destroy(j);
+    }
+}
+
 static const struct tap_test tests[] = {
+    {"what is wrong here comes before what is wrong elsewhere", test_elsewhere},
     {"a row is the same whoever is heard first", test_order},
     {"who was lost in a further run does not pass", test_lost},
 };
