@@ -88,6 +88,10 @@ unit_tests += %D%/test_stopped.t
 %C%_test_stopped_t_SOURCES = %D%/test_stopped.c
 %C%_test_stopped_t_CPPFLAGS = $(tui_cppflags)
 %C%_test_stopped_t_LDADD = libmemrun.a libtap.a $(mem_libs) $(CUNIT_LIBS)
+unit_tests += %D%/test_counted.t
+%C%_test_counted_t_SOURCES = %D%/test_counted.c
+%C%_test_counted_t_CPPFLAGS = $(tui_cppflags)
+%C%_test_counted_t_LDADD = libmemrun.a libtap.a $(mem_libs) $(CUNIT_LIBS)
 unit_tests += %D%/test_app.t
 %C%_test_app_t_SOURCES = %D%/test_app.c
 %C%_test_app_t_CPPFLAGS = $(tui_cppflags)
@@ -96,11 +100,13 @@ unit_tests += %D%/test_keymap.t
 %C%_test_keymap_t_SOURCES = %D%/test_keymap.c
 %C%_test_keymap_t_CPPFLAGS = $(tui_cppflags)
 %C%_test_keymap_t_LDADD = libtap.a libattnscope_ui.a $(core_libs) $(READLINE_LIBS) $(NCURSES_LIBS) $(CUNIT_LIBS)
-EXTRA_DIST += %D%/golden.txt %D%/session.json %D%/stopped.txt
+EXTRA_DIST += %D%/golden.txt %D%/session.json %D%/stopped.txt %D%/counted.txt
 # What the screens show is as it should be: keep it.
 .PHONY: update-golden
-update-golden: %D%/test_golden.t %D%/test_stopped.t attnscope-worker
+update-golden: %D%/test_golden.t %D%/test_stopped.t %D%/test_counted.t attnscope-worker
 	UPDATE_GOLDEN=1 ATTNSCOPE_SRCDIR='$(abs_top_srcdir)' %D%/test_golden.t
 	UPDATE_GOLDEN=1 ATTNSCOPE_SRCDIR='$(abs_top_srcdir)' ATTNSCOPE_COMPILE=off \
 	ATTNSCOPE_WORKER='$(abs_builddir)/attnscope-worker' %D%/test_stopped.t
+	UPDATE_GOLDEN=1 ATTNSCOPE_SRCDIR='$(abs_top_srcdir)' ATTNSCOPE_COMPILE=off \
+	ATTNSCOPE_WORKER='$(abs_builddir)/attnscope-worker' %D%/test_counted.t
 	$(SHELL) $(srcdir)/tools/screens-page.sh > $(srcdir)/man/SCREENS.md

@@ -1,4 +1,4 @@
-/* test_views.c - the Timeline and Source screens on a pseudo-terminal.
+/* test_views.c - the Timeline and Source screens on a pseudo-terminal, and what other screens take from the simulator.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <stdio.h>
@@ -159,12 +159,35 @@ static void test_stopped(void)
     tui_quit(p);
 }
 
+/* What the simulator counts, on a real terminal: beside lines, as a sweep's metric, under the roof. */
+static void test_counted(void)
+{
+    struct pty *p = tui_start(80, 24);
+    press(p, ":set backend=sim S=128 H=1 dtype=f32\r", "S=128");
+    press(p, "6", "6 Source");
+    pty_send(p, "c");
+    tui_expect(p, "% in line", RUN_MS);
+    press(p, "cc", "heat=smem_requests");
+    tui_expect(p, "SMEM requests: ", WAIT);
+    press(p, "CC", "Warp instructions: ");
+    press(p, "3", "[3 Sweep]");
+    press(p, ":sweep fa2 BC=32,64 BR=32,64 metric=smem_wavefronts\r", "smem_wavefronts  fa2");
+    tui_expect(p, "all 4 points", RUN_MS);
+    press(p, "4", "MODEL");
+    pty_send(p, ":run fa2\r");
+    tui_expect(p, "warp instr", RUN_MS); /* the row, in a popup */
+    press(p, "q", "the simulator counted");
+    CU_ASSERT(pty_shows(p, "$"));
+    tui_quit(p);
+}
+
 static const struct tap_test tests[] = {
     {"Lessons: what was measured can be hidden", test_lesson_veil},
     {"Timeline: the model follows", test_timeline},
     {"Timeline: stamps", test_stamps},
     {"Source: text, marks, words, changes", test_source},
     {"a block held still", test_stopped},
+    {"what the simulator counts", test_counted},
     {"both at every size, in ASCII", test_sizes},
 };
 

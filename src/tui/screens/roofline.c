@@ -618,12 +618,16 @@ static bool roofline_explain(void *ctx, struct str *out)
                  x->subject.request.kernels[x->kernels.cur]->name);
         return false;
     }
-    str_add(out,
-            "The roofline:\n"
-            "  A kernel stands at the intensity of the bytes that it requests, FLOPs over "
-            "bytes, as high as the roof is there. The star is the same kernel if every input were "
-            "read once and the output written once. @ is what was measured on that device. Capital "
-            "letters: the shape as it is; small ones: the other of prefill and decode.\n\n");
+    str_add(
+        out,
+        "The roofline:\n"
+        "  A kernel stands at the intensity of the bytes that it requests, FLOPs over "
+        "bytes, as high as the roof is there. The star is the same kernel if every input were "
+        "read once and the output written once. @ is what was measured on that device. $ is the "
+        "kernel by the bytes of DRAM that the simulator counted behind a cache, once it has run "
+        "there (run K backend=sim): right of the star where the output had not left the L2 yet, "
+        "and so was not written. Capital "
+        "letters: the shape as it is; small ones: the other of prefill and decode.\n\n");
     (void)plan_here(x->app->session, d, &x->subject.request.problem.shape,
                     &x->subject.request.params[x->kernels.cur], x->roofs.devices[0], &p, NULL);
     screen_explain_plan(&p, p.desc->name, out);

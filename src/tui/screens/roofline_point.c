@@ -161,8 +161,9 @@ static void add_meaning(const struct roofs *roofs, int k, bool blank, struct str
                  number_fmt(b[0], roof, 3));
     const double counted = row_real(row, "counted_intensity");
     if (counted > 0)
-        str_addf(s, "$: behind a cache the simulator counted bytes for %s FLOP/B. ",
-                 number_fmt(b[0], counted, 3));
+        str_addf(s, "$: behind a cache the simulator counted bytes for %s FLOP/B%s. ",
+                 number_fmt(b[0], counted, 3),
+                 counted > 1.01 * ideal ? " (the output is in the L2 still)" : "");
     if (measured > 1.02 * reach && !blank)
         str_add(s, "It is faster than these bytes allow: caches serve part of them.");
     else if (!isfinite(measured))

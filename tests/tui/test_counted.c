@@ -1,0 +1,150 @@
+/* test_counted.c - what the simulator counts on screens that ask for it: beside source lines, as a metric of a sweep, as points
+ * under the roof. The worker is the real one; the app runs in this process on a terminal in memory. No GPU, no compiler.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "memrun.h"
+
+enum { WAIT_S = 120, LOOK_US = 2000 };
+
+/* Frames go by until the text is there. */
+static bool comes(const char *text)
+{
+    const double until = seconds_now() + WAIT_S;
+    while (hides(text) && seconds_now() < until) {
+        struct super *super = session->services.super;
+        if (super)
+            (void)super_dispatch(super);
+        app_update(&app);
+        if (app.screen->tick)
+            app.screen->tick(app_screen(&app));
+        app_draw(&app);
+        usleep(LOOK_US);
+    }
+    return shows(text);
+}
+
+static void begin(int w, int h)
+{
+    open_app(w, h);
+    session->front.glyphs = GLYPHS_ASCII;
+    type(":set backend=sim S=128 H=1 dtype=f32 gpu=L4\r");
+}
+
+/* ---- keys and figures ---- */
+
+static void test_source(void)
+{
+    begin(80, 24);
+    type("6c");
+    CU_ASSERT(comes("% in line"));
+    CU_ASSERT(shows("Warp instructions: ") && shows("profile fa2 heat=warp_instructions"));
+    CU_ASSERT(shows("k.x[e];")); /* the line that costs most is where the cursor went */
+    for (int i = 0; i < 12 && hides("SMEM wavefronts: "); i++)
+        type("c");
+    CU_ASSERT(shows("SMEM wavefronts: ") && shows("heat=smem_wavefronts"));
+    type(".");
+    CU_ASSERT(hides("SMEM wavefronts: ")); /* hidden with what was measured */
+    type(".");
+    CU_ASSERT(comes("SMEM wavefronts: "));
+    type("C");
+    CU_ASSERT(hides("SMEM wavefronts: "));
+    close_app();
+}
+
+static void test_sweep(void)
+{
+    begin(80, 24);
+    type("3:sweep fa2 BC=32,64 BR=32,64 metric=smem_wavefronts\r");
+    CU_ASSERT(comes("all 4 points"));
+    CU_ASSERT(shows("smem_wavefronts  fa2  SIM"));
+    CU_ASSERT(shows("check pass"));
+    type("\t");
+    CU_ASSERT(hides("us   ")); /* no time anywhere */
+    close_app();
+}
+
+static void test_roofline(void)
+{
+    begin(80, 24);
+    type("4:run fa2\r");
+    CU_ASSERT(comes("fa2"));
+    type("q");
+    CU_ASSERT(comes("counted"));
+    CU_ASSERT(shows("the simulator counted"));
+    CU_ASSERT(shows("$")); /* its mark under the roof */
+    type("x");
+    CU_ASSERT(shows("behind a cache"));
+    close_app();
+}
+
+/* ---- as it looks ---- */
+
+static void put(struct str *out, const char *name, int w, int h)
+{
+    char *text = screen();
+    str_addf(out, "== %s, %dx%d\n%s", name, w, h, text);
+    free(text);
+}
+
+static void add_screens(struct str *out, int w, int h)
+{
+    begin(w, h);
+    type("6c");
+    (void)comes("% in line");
+    for (int i = 0; i < 12 && hides("SMEM wavefronts: "); i++)
+        type("c");
+    put(out, "source", w, h);
+    type("3:sweep fa2 BC=32,64 BR=32,64 metric=smem_wavefronts\r");
+    (void)comes("all 4 points");
+    (void)comes("check pass");
+    put(out, "sweep", w, h);
+    type(":set BC=64 BR=64\r4:run fa2\r");
+    type("q");
+    (void)comes("the simulator counted");
+    put(out, "roofline", w, h);
+    close_app();
+}
+
+static void test_golden(void)
+{
+    const char *srcdir = getenv("ATTNSCOPE_SRCDIR");
+    struct str is = {0};
+    char *was = NULL, *path = xasprintf("%s/tests/tui/counted.txt", srcdir ? srcdir : ".");
+    size_t len;
+    add_screens(&is, 80, 24);
+    add_screens(&is, 200, 50);
+    if (getenv("UPDATE_GOLDEN")) {
+        FILE *f = fopen(path, "w");
+        CU_ASSERT_PTR_NOT_NULL_FATAL(f);
+        fwrite(str_text(&is), 1, is.len, f);
+        CU_ASSERT_EQUAL(fclose(f), 0);
+    } else {
+        CU_ASSERT_EQUAL_FATAL(str_read_file(path, 1 << 20, &was, &len, NULL), ST_OK);
+        const bool same = len == is.len && !memcmp(was, str_text(&is), len);
+        CU_ASSERT(same);
+        if (!same)
+            printf("# `make update-golden` takes it over:\n%s", str_text(&is));
+    }
+    free(was);
+    free(path);
+    str_free(&is);
+}
+
+static const struct tap_test tests[] = {
+    {"Source: what lines cost of a counter", test_source},
+    {"Sweep by a counter", test_sweep},
+    {"Roofline: points of counted bytes", test_roofline},
+    {"as it looks", test_golden},
+};
+
+int main(void)
+{
+    return mem_tests_main("counted", tests, sizeof tests / sizeof *tests);
+}
