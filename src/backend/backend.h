@@ -110,6 +110,14 @@ struct backend_limits {
     double least_s;     /* a launch that does nothing takes longer */
 };
 
+/* What kernels of programs that are not ours have done on the device. */
+enum { BACKEND_OTHERS_NAME = 64 };
+struct backend_others {
+    double share; /* of the SMs' time that they had, 0..1; NaN: it cannot be known */
+    bool here;    /* programs are there that could begin a kernel now, and do not queue as ours do (job/gpu_lock.h) */
+    char name[BACKEND_OTHERS_NAME]; /* "python3 (process 450)": the busiest; "" */
+};
+
 struct backend_ops {
     double load_s;   /* seconds that open or load may take, for deadlines; 0: no time at all */
     double sample_s; /* a hot sample should last this long, for the clock's resolution; 0: 20 us */
@@ -139,6 +147,8 @@ struct backend_ops {
     /* What others must not use while it measures: "0000:01:00.0", a device's address. Borrowed; NULL:
      * nothing. Optional. */
     const char *(*lock_name)(const struct backend *b);
+    /* Who else has computed on it in the last `ago_s` seconds; with 0 only who is there. Costs milliseconds. Optional. */
+    void (*others)(const struct backend *b, double ago_s, struct backend_others *out);
     /* Makes the inputs available; replaces earlier ones and drops all slots. */
     enum status (*set_inputs)(struct backend *b, const struct problem *p,
                               const struct tensors *host, struct err *err);

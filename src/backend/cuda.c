@@ -96,7 +96,15 @@ static bool spent(const struct backend *b)
 
 static const char *lock_name(const struct backend *b)
 {
-    return b->gpu.bus[0] ? b->gpu.bus : "unknown";
+    return b->gpu.turns[0] ? b->gpu.turns : "unknown";
+}
+
+static void others(const struct backend *b, double ago_s, struct backend_others *out)
+{
+    const struct nvml_others o = nvml_others(b->gpu.nvml, ago_s);
+    *out = (struct backend_others){.share = o.share, .here = o.here};
+    if (o.pid)
+        snprintf(out->name, sizeof out->name, "%s (process %d)", o.name, (int)o.pid);
 }
 
 /* ---- slots ---- */
@@ -313,6 +321,7 @@ const struct backend_ops backend_cuda = {
     .sm = sm,
     .spent = spent,
     .lock_name = lock_name,
+    .others = others,
     .set_inputs = set_inputs,
     .load = load,
     .unload = unload,

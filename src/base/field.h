@@ -42,7 +42,8 @@ enum {
     FIELD_RARE = 256,     /* where room is scarce, it comes last */
     FIELD_FICKLE = 512,   /* what was known may be unknown later: a worker says so too */
     FIELD_NUMERIC = 1024, /* a text that is a number, also in JSON, where it can be read as one */
-    FIELD_ENDLESS = 2048, /* infinities and NaN are values of it: words in JSON */
+    FIELD_OF_SAMPLES = 4096, /* a time, or comes of times: unknown where no sample counts */
+    FIELD_ENDLESS = 2048,    /* infinities and NaN are values of it: words in JSON */
 };
 
 /* Where a field is more than its member; NULL: nothing special. `row` is the struct. */

@@ -67,6 +67,35 @@ static bool read_process(pid_t pid, struct process *p)
     return true;
 }
 
+bool kin_name(pid_t pid, char name[16])
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/comm", (int)pid);
+    FILE *f = fopen(path, "re");
+    const size_t n = f ? fread(name, 1, 15, f) : 0;
+    if (f)
+        fclose(f);
+    name[n] = '\0';
+    name[strcspn(name, "\n")] = '\0';
+    for (char *c = name; *c; c++)
+        if ((unsigned char)*c < ' ' || *c == 0x7f)
+            *c = '?';
+    return *name;
+}
+
+bool kin_comes_of(pid_t pid, pid_t root)
+{
+    enum { GENERATIONS = 64 };
+    struct process p = {.parent = pid};
+    for (int i = 0; i < GENERATIONS && p.parent > 1; i++) {
+        if (p.parent == root)
+            return true;
+        if (!read_process(p.parent, &p))
+            return false;
+    }
+    return false;
+}
+
 static bool has_mark(pid_t pid, const char *mark)
 {
     enum { ROOM = 256 << 10 };

@@ -21,6 +21,11 @@ void kin_new_mark(char mark[KIN_MARK]);
  * dead and not waited for ...) and its parent. False: there is none. */
 bool kin_stat(const char *path, char *state, pid_t *parent);
 
+/* What it calls itself, 15 characters at most, control characters as '?'. False: there is no such process. */
+bool kin_name(pid_t pid, char name[16]);
+/* Is `pid` the process `root`, or does it come of it by its parents? */
+bool kin_comes_of(pid_t pid, pid_t root);
+
 /* Children of this process, of whatever thread, dead ones that nobody has waited for included; at most `max`;
  * returns how many. */
 int kin_children(pid_t *pids, int max);

@@ -9,6 +9,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -20,7 +21,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
+#include "base/number.h"
 #include "base/str.h"
 
 static const char prefix[] = "attnscope-gpu-", suffix[] = ".lock";
@@ -28,6 +31,7 @@ static const char prefix[] = "attnscope-gpu-", suffix[] = ".lock";
 struct gpu_lock {
     int fd;
     bool held;
+    double since; /* when it was taken, seconds_now() */
     pthread_t thread;
     pthread_mutex_t mutex;
     pthread_cond_t news;
@@ -96,26 +100,82 @@ void gpu_lock_free(struct gpu_lock *l)
     free(l);
 }
 
-/* ---- how many wait ---- */
+/* ---- who waits ---- */
 
-/* Lines of /proc/locks: "3: -> FLOCK  ADVISORY  WRITE 4711 08:01:131 0 EOF" waits for what line 3
- * without the arrow holds. */
-static int count_waiting(int fd)
+/* Lines of /proc/locks: "3: -> FLOCK  ADVISORY  WRITE 4711 08:01:131 0 EOF" is process 4711, which waits for what
+ * line 3 without the arrow holds; those that wait for the same are in the order in which they will have it. */
+struct crowd {
+    int waiting; /* -1: it cannot be known */
+    int ahead;   /* of them before this process; -1: it is not among them */
+    bool held;
+};
+
+static void count_line(const char *line, const char *file, struct crowd *c)
+{
+    const char *lock = strstr(line, "FLOCK"), *arrow = strstr(line, "->");
+    int pid = 0;
+    if (!lock || !strstr(lock, file))
+        return;
+    if (!arrow || arrow > lock) {
+        c->held = true;
+        return;
+    }
+    if (sscanf(lock, "FLOCK %*s %*s %d", &pid) == 1 && pid == (int)getpid())
+        c->ahead = c->waiting;
+    c->waiting++;
+}
+
+static struct crowd look_around(int fd)
 {
     FILE *f = fopen("/proc/locks", "re");
     char line[256], file[64];
     struct stat st;
-    int n = 0;
+    struct crowd c = {.ahead = -1};
     if (!f || fstat(fd, &st) != 0)
-        n = -1;
+        c.waiting = -1;
     else
         snprintf(file, sizeof file, " %02x:%02x:%llu ", major(st.st_dev), minor(st.st_dev),
                  (unsigned long long)st.st_ino);
-    while (n >= 0 && fgets(line, sizeof line, f))
-        n += strstr(line, "-> FLOCK") && strstr(line, file);
+    while (c.waiting >= 0 && fgets(line, sizeof line, f))
+        count_line(line, file, &c);
     if (f)
         fclose(f);
-    return n;
+    return c;
+}
+
+/* Seconds that a turn may take while others wait. */
+static double turn_s(void)
+{
+    static const double usual = 10;
+    const char *named = secure_getenv("ATTNSCOPE_GPU_TURN");
+    double s;
+    return named && number_parse(named, &s, NULL) == ST_OK && s > 0 ? s : usual;
+}
+
+/* What a waiter has seen so far. */
+struct wait {
+    double began, moved; /* when; and when it last came nearer */
+    int first, ahead;    /* how many were before it, and are */
+};
+
+static void look_on(struct wait *w, const struct crowd *c)
+{
+    if (c->ahead < 0)
+        return;
+    if (w->first < 0)
+        w->first = w->ahead = c->ahead;
+    if (c->ahead < w->ahead)
+        w->moved = seconds_now();
+    w->ahead = c->ahead;
+}
+
+/* Whole turns are those between the first that began while we were here and the last. */
+static double left_s(const struct wait *w)
+{
+    const int turns = w->first - w->ahead;
+    const double a_turn = turns > 0 ? (w->moved - w->began) / turns : turn_s();
+    const double left = a_turn * (w->ahead + 1) - (seconds_now() - w->moved);
+    return w->first >= 0 && left > 0 ? left : NAN;
 }
 
 /* ---- waiting ---- */
@@ -175,24 +235,40 @@ static void call_back(struct gpu_lock *l)
     pthread_mutex_unlock(&l->mutex);
 }
 
-bool gpu_lock_take(struct gpu_lock *l, bool (*waiting)(void *ctx, int others), void *ctx)
+/* In the queue, by the thread, until it is our turn or `waiting` has enough of it. */
+static void stand(struct gpu_lock *l, bool (*waiting)(void *ctx, const struct gpu_place *p),
+                  void *ctx)
+{
+    struct wait w = {.began = seconds_now(), .moved = seconds_now(), .first = -1};
+    do {
+        const struct crowd c = look_around(l->fd);
+        look_on(&w, &c);
+        const struct gpu_place p = {.ahead = c.ahead,
+                                    .others =
+                                        c.waiting > 0 && c.ahead >= 0 ? c.waiting - 1 : c.waiting,
+                                    .wait_s = left_s(&w)};
+        if (!waiting(ctx, &p))
+            call_back(l);
+    } while (!has_ended(l));
+}
+
+bool gpu_lock_take(struct gpu_lock *l, bool (*waiting)(void *ctx, const struct gpu_place *p),
+                   void *ctx)
 {
     if (!l || l->held)
         return true;
     l->held = flock(l->fd, LOCK_EX | LOCK_NB) == 0;
+    l->since = seconds_now();
     if (l->held)
         return true;
     sigaction(SIGUSR1, &(struct sigaction){.sa_handler = wake_up}, NULL); /* no SA_RESTART */
     l->ended = l->got = l->give_up = false;
     if (pthread_create(&l->thread, NULL, wait_in_queue, l) != 0)
         return true; /* no queue then */
-    do {
-        const int n = count_waiting(l->fd); /* ourselves among them, once we are there */
-        if (!waiting(ctx, n > 0 ? n - 1 : n))
-            call_back(l);
-    } while (!has_ended(l));
+    stand(l, waiting, ctx);
     pthread_join(l->thread, NULL);
     l->held = l->got && !l->give_up;
+    l->since = seconds_now();
     if (l->got && l->give_up)
         flock(l->fd, LOCK_UN);
     return l->held;
@@ -204,6 +280,26 @@ void gpu_lock_release(struct gpu_lock *l)
         flock(l->fd, LOCK_UN);
     if (l)
         l->held = false;
+}
+
+double gpu_lock_held_s(const struct gpu_lock *l)
+{
+    return !l ? INFINITY : l->held ? seconds_now() - l->since : 0;
+}
+
+bool gpu_lock_is_due(const struct gpu_lock *l)
+{
+    return l && l->held && seconds_now() - l->since >= turn_s() && look_around(l->fd).waiting > 0;
+}
+
+/* Who asks at once for what nobody holds yet gets it before who waits has woken up, which no list shows any more. On a
+ * busy machine that takes a while, and it may have died. */
+void gpu_lock_pass(struct gpu_lock *l)
+{
+    enum { LOOKS = 1000 };
+    gpu_lock_release(l);
+    for (int i = 0; i < LOOKS && !look_around(l->fd).held; i++)
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
 }
 
 /* ---- looking ---- */
@@ -221,7 +317,7 @@ static bool look_at(const char *folder, const char *file, struct gpu_lock_state 
         return false;
     snprintf(out->name, sizeof out->name, "%.*s", (int)(len - ends), file + strlen(prefix));
     out->held = flock(fd, LOCK_SH | LOCK_NB) != 0;
-    out->waiting = count_waiting(fd);
+    out->waiting = look_around(fd).waiting;
     close(fd); /* and what it may have taken for a moment */
     return true;
 }

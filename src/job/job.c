@@ -207,15 +207,20 @@ void job_announce(struct job *j, enum role role, enum wire_phase phase, int entr
     j->estimate_s[role] = seconds > 0 ? seconds : NAN;
 }
 
-void job_announce_queue(struct job *j, int others)
+/* "waiting for the GPU, which another measurement uses: place 2 of 3, about 12 s" */
+void job_announce_queue(struct job *j, const struct job_queue *q)
 {
-    const char *wait = wire_phase_name(PHASE_QUEUE);
+    struct str s = {0};
+    char *program = q->program ? sanitize_line(q->program) : NULL;
+    str_addf(&s, "%s, which %s uses", wire_phase_name(PHASE_QUEUE),
+             program ? program : "another measurement");
+    if (q->ahead >= 0 && q->others >= q->ahead)
+        str_addf(&s, ": place %d of %d", q->ahead + 1, q->others + 1);
+    if (q->wait_s > 0 && q->wait_s < 1e6)
+        str_addf(&s, ", about %.0f s", ceil(q->wait_s));
+    free(program);
     free(j->phase[LAUNCH]);
-    if (others < 0)
-        j->phase[LAUNCH] = xasprintf("%s, which another measurement uses", wait);
-    else
-        j->phase[LAUNCH] = xasprintf("%s, which another measurement uses; %d more wait%s", wait,
-                                     others, others == 1 ? "s" : "");
+    j->phase[LAUNCH] = str_take(&s);
     j->estimate_s[LAUNCH] = NAN;
 }
 

@@ -89,7 +89,12 @@ char *job_fault_sentence(const struct job *j, enum role role, const char *what);
 /* Takes note of an estimate. */
 void job_announce(struct job *j, enum role role, enum wire_phase phase, int entry, double seconds);
 /* The launch worker waits for the GPU, and so do `others`; -1: nobody knows how many. */
-void job_announce_queue(struct job *j, int others);
+struct job_queue {
+    int ahead, others;   /* who come first, and all who wait, without us; -1: unknown */
+    double wait_s;       /* NaN: unknown */
+    const char *program; /* it does not queue, and computes; NULL: a measurement */
+};
+void job_announce_queue(struct job *j, const struct job_queue *q);
 
 /* Whose doing the launch worker's failure is, as far as one can know: the kernel that it was at, or the only
  * native one; -1: nobody's. */

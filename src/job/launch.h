@@ -35,6 +35,8 @@ struct entry {
     size_t picked;   /* the sample whose output is judged, beside the last one's */
     double *samples; /* seconds; NaN where the sample was dropped */
     size_t nsamples, capsamples;
+    size_t alone,
+        alone_timed; /* of them, and of the timing's, those that no other program disturbed for certain */
 };
 
 /* A compiler, as far as it was asked about. */

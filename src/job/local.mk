@@ -18,6 +18,7 @@ libattnscope_a_SOURCES += \
 	%D%/serve_judge.c \
 	%D%/serve_listing.c %D%/serve_listing.h \
 	%D%/launch.c %D%/launch.h %D%/serve_launch.c \
+	%D%/serve_share.c %D%/serve_share.h \
 	%D%/serve_time.c %D%/serve_time.h \
 	%D%/state.c %D%/state.h \
 	%D%/super.c %D%/super.h \

@@ -138,7 +138,9 @@ json_t *peer_row(const struct run_row *row)
     json_object_foreach_safe(o, next, name, value)
     {
         const struct field *f = field_find(run_fields, name);
-        const bool told = (f->flags & FIELD_FICKLE) && row->median_us > 0; /* it is ours to tell */
+        const bool told =
+            ((f->flags & FIELD_FICKLE) && row->median_us > 0) || /* it is ours to tell */
+            ((f->flags & FIELD_OF_SAMPLES) && row->n == 0);      /* all were taken back */
         if (json_is_null(value) && !told)
             json_object_del(o, name);
     }

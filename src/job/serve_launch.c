@@ -19,6 +19,7 @@
 #include "job/serve_code.h"
 #include "job/serve_extra.h"
 #include "job/serve_listing.h"
+#include "job/serve_share.h"
 #include "job/serve_time.h"
 #include "measure/load.h"
 #include "spec/npy.h"
@@ -37,6 +38,8 @@ static void check_entries(struct launch *l)
         struct err why = ERR_INIT;
         if (l->entries[i].skip)
             continue;
+        if (share_give_way(l) < 0)
+            break;
         enum status st = l->request.kind == JOB_LOOK    ? launch_look(l, i, &why)
                          : l->request.kind == JOB_DEBUG ? launch_debug(l, i, &why)
                                                         : launch_check(l, i, &why);
@@ -96,23 +99,6 @@ static void entries_free(struct launch *l)
     l->traces = NULL;
 }
 
-/* Every half second of waiting for the device. False: give up. */
-static bool say_waiting(void *ctx, int others)
-{
-    struct launch *l = ctx;
-    peer_send(&l->peer, WIRE_ESTIMATE,
-              json_pack("{s:i, s:f, s:s, s:i}", "entry", -1, "seconds", 1.0, "phase",
-                        wire_phase_name(PHASE_QUEUE), "others", others),
-              -1);
-    return !peer_stop(&l->peer);
-}
-
-/* Waits until nobody else measures on the device. False: the job was cancelled meanwhile. */
-static bool take_device(struct launch *l)
-{
-    return gpu_lock_take(l->lock, say_waiting, l);
-}
-
 static enum status run_job(struct launch *l, struct err *err)
 {
     const char *output = l->request.output;
@@ -123,7 +109,7 @@ static enum status run_job(struct launch *l, struct err *err)
         return st;
     l->written = ST_OK;
     launch_announce_code(l);
-    if (take_device(l)) {
+    if (share_take(l)) {
         if (l->info->times && (l->request.kind == JOB_RUN || l->request.kind == JOB_CHECK))
             st = launch_try_others(l, err);
         if (st == ST_OK && launch_goes_on(l))
@@ -136,7 +122,7 @@ static enum status run_job(struct launch *l, struct err *err)
         return st;
     if (l->request.kind == JOB_RUN && launch_goes_on(l) && !peer_stop(&l->peer)) {
         launch_send_rows(l, true);
-        if (wait_for_go(l) && take_device(l))
+        if (wait_for_go(l) && share_take(l))
             launch_time(l);
         gpu_lock_release(l->lock);
     }
@@ -171,10 +157,15 @@ static enum status peak_job(struct launch *l, json_t **extra, struct err *err)
     enum status st = launch_need_backend(l, err);
     if (st == ST_OK && !l->ops->peak)
         st = err_set(err, ST_NO, "backend=%s has no peak to measure", l->info->name);
-    if (st != ST_OK || !take_device(l))
+    if (st != ST_OK || !share_take(l))
         return st;
     const struct load_mark from = load_mark();
+    struct share_watch others;
+    share_watch_start(&others);
     st = l->ops->peak(l->backend, &watch, &peak, err);
+    if (st == ST_OK && share_is_met(l, &others, true))
+        st = err_set(err, ST_FAIL, "%s computed on this GPU meanwhile: this is no peak",
+                     others.name);
     gpu_lock_release(l->lock);
     if (st == ST_OK) {
         name_peak(l, &from, &peak);

@@ -19,6 +19,7 @@
 #include "base/mem.h"
 #include "base/number.h"
 #include "job/serve_check.h"
+#include "job/serve_share.h"
 #include "measure/noise.h"
 #include "measure/stats.h"
 
@@ -28,6 +29,7 @@ static const double publish_s = 0.1;  /* between rows */
 static const double ratio_s = 1;      /* between bootstraps, which cost milliseconds */
 static const double look_s = 0.002;   /* between looks for CANCEL */
 static const double news_s = 0.5;     /* silence that is worth an announcement */
+static const double meet_s = 0.5;     /* between looks for other programs' kernels */
 static const double narrow =
     1.02; /* upper over lower end of a ratio's interval that is good enough */
 
@@ -43,6 +45,8 @@ struct group {
     bool wide;     /* a ratio's interval was still wide when last looked at */
     uint64_t turn; /* what this round's inputs are: the same for all, and new to all */
     bool stopped;
+    bool crowded; /* other programs compute without a pause */
+    struct share_watch others;
 };
 
 static bool cold(const struct launch *l)
@@ -242,6 +246,8 @@ static void fill_noise(struct group *g)
         if (!e->nsamples)
             continue;
         timing_fill_noise(e->timing, &e->row);
+        e->row.gpu_others_pct =
+            g->others.known_s > 0 ? 100 * g->others.others_s / g->others.known_s : REAL_UNKNOWN;
         noise_fill_load(&load, &e->row);
         noise_fill_line(g->l->info && g->l->info->gpu, cores, &e->row);
     }
@@ -394,21 +400,116 @@ static size_t pick_sample(const struct launch *l)
     return (size_t)(draw_turn() / 2 % (uint64_t)least);
 }
 
+/* ---- a device that others use, too ---- */
+
+/* What others did meanwhile to clocks and caches is run off; time and load that were theirs are not ours. */
+static void come_back(struct group *g, const struct load_mark *left)
+{
+    double seconds, clock;
+    const struct load_mark now = load_mark();
+    for (int i = 0; i < g->count && launch_goes_on(g->l); i++)
+        if (g->items[i]->slot)
+            sample_turn(g->l, g->items[i], draw_turn(), false, &seconds, &clock);
+    load_leave_out(&g->load, left, &now);
+    g->began += seconds_now() - left->at;
+}
+
+static void give_way(struct group *g)
+{
+    const struct load_mark left = load_mark();
+    const double away = share_give_way(g->l);
+    g->stopped |= away < 0;
+    if (away <= 0)
+        return;
+    g->others.looked = seconds_now();
+    come_back(g, &left);
+}
+
+/* Since the last look, a program that does not queue had kernels there: what was sampled meanwhile is no time. */
+static void take_back(struct group *g)
+{
+    for (int i = 0; i < g->count; i++) {
+        struct entry *e = g->items[i];
+        timing_take_back(e->timing, e->alone_timed);
+        for (size_t n = e->alone; n < e->nsamples; n++)
+            e->samples[n] = REAL_UNKNOWN;
+    }
+}
+
+static void mark_alone(struct group *g)
+{
+    for (int i = 0; i < g->count; i++) {
+        g->items[i]->alone = g->items[i]->nsamples;
+        g->items[i]->alone_timed = timing_mark(g->items[i]->timing);
+    }
+}
+
+/* Looks for others from time to time and, `last`, before the samples are final. While there are any it waits, and
+ * goes on when they rest; it gives up after as long as one kernel may be timed. */
+static void meet_others(struct group *g, bool last)
+{
+    const double limit = g->l->request.options.rule.max_s;
+    if (g->stopped || (!last && seconds_now() - g->others.looked < meet_s))
+        return;
+    if (share_is_met(g->l, &g->others, last)) {
+        const struct load_mark left = load_mark();
+        take_back(g);
+        if (share_wait_alone(g->l, &g->others, limit))
+            come_back(g, &left);
+        else
+            g->crowded = true;
+    }
+    mark_alone(g);
+}
+
+static void explain_crowd(struct group *g)
+{
+    for (int i = 0; i < g->count; i++) {
+        struct entry *e = g->items[i];
+        char *why = xasprintf("%s computes on this GPU: %s", g->others.name,
+                              timing_count(e->timing) ? "some samples were taken while it did not"
+                                                      : "no sample was taken without it");
+        if (!e->row.reason)
+            launch_set_text(&e->row.reason, why);
+        launch_set_text(&e->row.stopped, "time");
+        free(why);
+    }
+}
+
+static void time_round(struct group *g)
+{
+    stats_turns(g->l->request.problem.seed, g->round++, g->count, g->order);
+    g->turn = draw_turn();
+    for (int i = 0; i < g->count && !g->stopped && launch_goes_on(g->l); i++) {
+        if (g->items[g->order[i]]->slot)
+            take_sample(g->l, g->items[g->order[i]], g->turn);
+        attend(g);
+    }
+    give_way(g);
+    meet_others(g, false);
+}
+
+static bool goes_on(const struct group *g)
+{
+    return !g->stopped && !g->crowded && launch_goes_on(g->l);
+}
+
 static void time_group(struct group *g)
 {
     g->began = g->looked = g->compared = seconds_now();
     g->published = g->began - publish_s; /* the first figure is shown at once */
     g->load = load_mark();
     g->wide = true;
+    share_watch_start(&g->others);
     do {
-        stats_turns(g->l->request.problem.seed, g->round++, g->count, g->order);
-        g->turn = draw_turn();
-        for (int i = 0; i < g->count && !g->stopped && launch_goes_on(g->l); i++) {
-            if (g->items[g->order[i]]->slot)
-                take_sample(g->l, g->items[g->order[i]], g->turn);
-            attend(g);
-        }
-    } while (!g->stopped && launch_goes_on(g->l) && !group_done(g));
+        do
+            time_round(g);
+        while (goes_on(g) && !group_done(g));
+        if (goes_on(g))
+            meet_others(g, true); /* what it takes back is wanted again */
+    } while (goes_on(g) && !group_done(g));
+    if (g->crowded)
+        explain_crowd(g);
     if (g->stopped)
         mark_cancelled(g);
     else

@@ -229,6 +229,18 @@ static void lose_far(struct super *s, enum role role, const char *what)
 
 /* ---- what workers say of jobs here ---- */
 
+static void hear_queue(struct job *j, const json_t *o)
+{
+    const json_t *ahead = json_object_get(o, "ahead"), *others = json_object_get(o, "others"),
+                 *wait = json_object_get(o, "wait");
+    job_announce_queue(j,
+                       &(struct job_queue){
+                           .ahead = json_is_integer(ahead) ? (int)json_integer_value(ahead) : -1,
+                           .others = json_is_integer(others) ? (int)json_integer_value(others) : -1,
+                           .wait_s = json_is_number(wait) ? json_number_value(wait) : NAN,
+                           .program = json_string_value(json_object_get(o, "program"))});
+}
+
 static enum status hear_estimate(struct super *s, enum role role, const json_t *o, struct err *err)
 {
     struct job *j = s->active;
@@ -244,9 +256,8 @@ static enum status hear_estimate(struct super *s, enum role role, const json_t *
         crew_take_natives(&s->crew, j, json_object_get(o, "natives"), err) != ST_OK)
         return ST_FAIL;
     job_announce(j, role, phase, entry, seconds);
-    const json_t *others = json_object_get(o, "others");
-    if (role == LAUNCH && phase == PHASE_QUEUE && json_is_integer(others))
-        job_announce_queue(j, (int)json_integer_value(others));
+    if (role == LAUNCH && phase == PHASE_QUEUE)
+        hear_queue(j, o);
     s->changed = true;
     crew_expect(&s->crew, role, job_silence(j, seconds, wire_phase_runs(phase)));
     return ST_OK;

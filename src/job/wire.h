@@ -30,7 +30,8 @@ enum wire_type {
                        request, sources: see remote.h */
     WIRE_ESTIMATE, /* worker -> super: job, seconds until its next frame, entry it works on (-1:
                        several, or none), phase: what it does, by its name below, others: see
-                       PHASE_QUEUE, natives: the entries whose machine code is somebody's and runs
+                       PHASE_QUEUE, and then also ahead, wait (seconds, if known), or program:
+                       who computes without queueing; natives: the entries whose machine code is somebody's and runs
                        in that process; where it is there, processes may be left behind */
     WIRE_OUTPUT, /* launch -> super: job, entry; carries the memfd. Of a run beside the checked one
                        also what: which, and problem: its inputs */

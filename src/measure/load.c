@@ -130,6 +130,15 @@ struct load_mark load_mark(void)
     return m;
 }
 
+void load_leave_out(struct load_mark *mark, const struct load_mark *from,
+                    const struct load_mark *to)
+{
+    mark->at += to->at - from->at;
+    mark->busy += to->busy - from->busy;
+    mark->stolen += to->stolen - from->stolen;
+    mark->own += to->own - from->own;
+}
+
 struct load load_between(const struct load_mark *from, const struct load_mark *to)
 {
     const double wall = to->at - from->at, cores = (double)sysconf(_SC_NPROCESSORS_ONLN);

@@ -28,6 +28,10 @@ struct load load_between(const struct load_mark *from, const struct load_mark *t
  * which threads that live had to wait, of which the system tells where it keeps schedstat. NaN: unknown. */
 double load_wanted_s(bool closely);
 
+/* Leaves out of a time that began at `mark` what has passed from one mark to another. */
+void load_leave_out(struct load_mark *mark, const struct load_mark *from,
+                    const struct load_mark *to);
+
 /* Reads the first line of a /proc/stat: seconds that the processors were busy, and stolen ones. NaN
  * where it is none. For tests. */
 void load_read_stat(const char *line, double ticks_per_s, double *busy, double *stolen);

@@ -137,6 +137,17 @@ static void add_clock(const struct run_row *row, struct str *out)
     }
 }
 
+static void add_others(const struct run_row *row, struct str *out)
+{
+    char a[NUMBER_BUF];
+    if (row->gpu_others_pct > 0) {
+        part(out);
+        str_addf(out,
+                 "other programs had the GPU for %s %% of the time, whose samples were dropped",
+                 number_fmt(a, row->gpu_others_pct, 2));
+    }
+}
+
 /* Two modes explain a spread, and so does a drift. */
 static void add_spread(const struct run_row *row, struct str *out)
 {
@@ -169,6 +180,7 @@ void noise_fill_line(bool gpu, double cores, struct run_row *row)
         return;
     add_load(gpu, cores, row, &line);
     add_clock(row, &line);
+    add_others(row, &line);
     add_spread(row, &line);
     row->noise = line.len ? str_take(&line) : xstrdup("quiet");
     str_free(&line);

@@ -18,26 +18,34 @@ RUN_FIELD(TEXT, shape, .doc = "The attention problem.")
 RUN_FIELD(TEXT, params, .doc = "Kernel parameters, defaults included.")
 
 /* Times of a run and how they were taken; dropped and later ones are of the samples. */
-RUN_FIELD(REAL, median_us, .unit = "us", .title = "median us", .doc = "Median time of a run.")
-RUN_FIELD(REAL, min_us, .unit = "us", .title = "min us", .doc = "Shortest time of a run.")
-RUN_FIELD(REAL, q1_us, .unit = "us", .title = "q1", .doc = "First quartile of the times.")
-RUN_FIELD(REAL, q3_us, .unit = "us", .title = "q3", .doc = "Third quartile of the times.")
-RUN_FIELD(REAL, mean_us, .unit = "us", .doc = "Mean time of a run.")
-RUN_FIELD(REAL, p95_us, .unit = "us", .doc = "95 of 100 runs were at most this long.")
-RUN_FIELD(REAL, cv_pct, .digits = 2, .unit = "%", .title = "CV %",
+RUN_FIELD(REAL, median_us, .flags = FIELD_OF_SAMPLES, .unit = "us", .title = "median us",
+          .doc = "Median time of a run.")
+RUN_FIELD(REAL, min_us, .flags = FIELD_OF_SAMPLES, .unit = "us", .title = "min us",
+          .doc = "Shortest time of a run.")
+RUN_FIELD(REAL, q1_us, .flags = FIELD_OF_SAMPLES, .unit = "us", .title = "q1",
+          .doc = "First quartile of the times.")
+RUN_FIELD(REAL, q3_us, .flags = FIELD_OF_SAMPLES, .unit = "us", .title = "q3",
+          .doc = "Third quartile of the times.")
+RUN_FIELD(REAL, mean_us, .flags = FIELD_OF_SAMPLES, .unit = "us", .doc = "Mean time of a run.")
+RUN_FIELD(REAL, p95_us, .flags = FIELD_OF_SAMPLES, .unit = "us",
+          .doc = "95 of 100 runs were at most this long.")
+RUN_FIELD(REAL, cv_pct, .flags = FIELD_OF_SAMPLES, .digits = 2, .unit = "%", .title = "CV %",
           .doc = "Standard deviation of the times over their mean.")
 RUN_FIELD(INT, n, .unit = "samples", .doc = "Samples that the times are taken over.")
 RUN_FIELD(INT, dropped, .unit = "samples", .doc = "Samples left out because the clock was throttled.")
-RUN_FIELD(TEXT, l2, .title = "L2", .doc = "State of the caches before each sample: cold (flushed) or hot.")
+RUN_FIELD(TEXT, l2, .title = "L2",
+          .doc = "State of the caches before each sample: cold (flushed) or hot.")
 RUN_FIELD(TEXT, launch, .doc = "How it was launched: direct (CPU), stream or graph.")
-RUN_FIELD(TEXT, stopped, .flags = FIELD_FICKLE, .doc = "Why sampling ended: cv, steady, n, time or cancel.")
+RUN_FIELD(TEXT, stopped, .flags = FIELD_FICKLE,
+          .doc = "Why sampling ended: cv, steady, n, time or cancel.")
 RUN_FIELD(INT, threads, .doc = "Threads used (CPU backend).")
-RUN_FIELD(REAL, sm_clock_mhz, .digits = 4, .unit = "MHz", .doc = "SM clock during the samples, median.")
+RUN_FIELD(REAL, sm_clock_mhz, .flags = FIELD_OF_SAMPLES, .digits = 4, .unit = "MHz",
+          .doc = "SM clock during the samples, median.")
 
 /* Rates by the median. */
-RUN_FIELD(REAL, tflops, .digits = 3, .unit = "TFLOP/s", .title = "TFLOP/s",
+RUN_FIELD(REAL, tflops, .flags = FIELD_OF_SAMPLES, .digits = 3, .unit = "TFLOP/s", .title = "TFLOP/s",
           .doc = "Rate by the median: 4 B H pairs D FLOPs a run.")
-RUN_FIELD(REAL, gbytes_per_s, .digits = 3, .unit = "GB/s", .title = "GB/s",
+RUN_FIELD(REAL, gbytes_per_s, .flags = FIELD_OF_SAMPLES, .digits = 3, .unit = "GB/s", .title = "GB/s",
           .doc = "Bytes that must move, Q, K, V and O once, over the median.")
 
 /* Against float64. */
@@ -51,7 +59,8 @@ RUN_FIELD(REAL, error_ratio, .digits = 2, .title = "x plain", .doc = "max_diff o
 RUN_FIELD(REAL, rounding_ratio, .digits = 3, .title = "x rounding",
           .doc = "rms_diff over the rms error of merely rounding the right answer to the type.")
 RUN_FIELD(JSON, worst, .doc = "Where max_diff is: batch b, head h, row, col.")
-RUN_FIELD(INT, checked_rows, .unit = "rows", .title = "rows", .doc = "Query rows judged against float64.")
+RUN_FIELD(INT, checked_rows, .unit = "rows", .title = "rows",
+          .doc = "Query rows judged against float64.")
 RUN_FIELD(INT, total_rows, .unit = "rows", .doc = "Query rows of the output, B*H*Sq.")
 
 /* Of a failed check: diagnose.h. */
@@ -66,7 +75,8 @@ RUN_FIELD(JSON, causes,
                  "certain.")
 
 /* Its verdict. */
-RUN_FIELD(TEXT, check, .doc = "pass or fail; null with a reason where the reference itself is not finite.")
+RUN_FIELD(TEXT, check,
+          .doc = "pass or fail; null with a reason where the reference itself is not finite.")
 RUN_FIELD(BOOL, deterministic,
           .doc = "Did two runs on the same inputs give the same bits, but for what atomic additions "
                  "explain? null: not looked at (a run of over half a second).")
@@ -74,10 +84,14 @@ RUN_FIELD(REAL, rerun_max_diff, .digits = 2, .doc = "Largest difference between 
 
 /* Beside other kernels. */
 RUN_FIELD(REAL, speedup, .digits = 3, .doc = "Median time of the run's first kernel over this one's.")
-RUN_FIELD(REAL, ratio, .digits = 4, .doc = "Time over the base kernel's time, median of interleaved pairs.")
-RUN_FIELD(REAL, ratio_lo, .digits = 4, .title = "from", .doc = "Lower end of the ratio's 95 % interval.")
-RUN_FIELD(REAL, ratio_hi, .digits = 4, .title = "to", .doc = "Upper end of the ratio's 95 % interval.")
+RUN_FIELD(REAL, ratio, .flags = FIELD_OF_SAMPLES, .digits = 4,
+          .doc = "Time over the base kernel's time, median of interleaved pairs.")
+RUN_FIELD(REAL, ratio_lo, .flags = FIELD_OF_SAMPLES, .digits = 4, .title = "from",
+          .doc = "Lower end of the ratio's 95 % interval.")
+RUN_FIELD(REAL, ratio_hi, .flags = FIELD_OF_SAMPLES, .digits = 4, .title = "to",
+          .doc = "Upper end of the ratio's 95 % interval.")
 RUN_FIELD(TEXT, verdict,
+          .flags = FIELD_OF_SAMPLES,
           .doc = "base, FASTER, SLOWER, SAME (within 1 %) or AMBIGUOUS; between recordings also control.")
 RUN_FIELD(TEXT, verdict_reason, .flags = FIELD_FICKLE,
           .doc = "Why AMBIGUOUS although the interval would have a winner: noise could make it.")
@@ -98,17 +112,18 @@ RUN_FIELD(TEXT, time, .doc = "When it was measured, UTC.")
 RUN_FIELD(TEXT, reason, .doc = "Why there is no figure, or why the check failed.")
 
 /* What disturbed the times. */
-RUN_FIELD(TEXT, noise, .flags = FIELD_FICKLE,
+RUN_FIELD(TEXT, noise, .flags = FIELD_FICKLE | FIELD_OF_SAMPLES,
           .doc = "What disturbed the times, in one line; quiet: nothing was seen.")
 RUN_FIELD(REAL, other_cores, .digits = 3, .unit = "cores",
           .doc = "Processors that other programs used while it was timed.")
 RUN_FIELD(REAL, steal_pct, .digits = 3, .unit = "%",
           .doc = "Processor time that the hypervisor gave to other machines.")
-RUN_FIELD(REAL, throttled_pct, .digits = 3, .unit = "%",
+RUN_FIELD(REAL, throttled_pct, .flags = FIELD_OF_SAMPLES, .digits = 3, .unit = "%",
           .doc = "Samples whose clock was held down, dropped ones included.")
-RUN_FIELD(REAL, drift_pct, .digits = 3, .unit = "%",
+RUN_FIELD(REAL, drift_pct, .flags = FIELD_OF_SAMPLES, .digits = 3, .unit = "%",
           .doc = "Median of the last quarter of the samples over the first's, less one.")
-RUN_FIELD(INT, modes, .doc = "2 when the times fall into two groups with hardly any between, else 1.")
+RUN_FIELD(INT, modes, .flags = FIELD_OF_SAMPLES,
+          .doc = "2 when the times fall into two groups with hardly any between, else 1.")
 RUN_FIELD(REAL, mode_ratio, .flags = FIELD_FICKLE, .digits = 3,
           .doc = "Time of the slower of two modes over the faster.")
 RUN_FIELD(REAL, mode_pct, .flags = FIELD_FICKLE, .digits = 3, .unit = "%",
@@ -116,6 +131,9 @@ RUN_FIELD(REAL, mode_pct, .flags = FIELD_FICKLE, .digits = 3, .unit = "%",
 RUN_FIELD(TEXT, held,
           .doc = "What kept the GPU's clock down while it was timed: power, heat, power brake, hardware "
                  "slowdown, sync boost.")
+RUN_FIELD(REAL, gpu_others_pct, .digits = 3, .unit = "%",
+          .doc = "Of the GPU's time while it was timed, what kernels of other programs had; samples of such "
+                 "moments were dropped. null: not known.")
 RUN_FIELD(REAL, of_ceiling_pct, .digits = 3, .unit = "%", .title = "% ceiling",
           .doc = "The nearer of two roofs that doctor --peak measured of this device: its products' rate "
                  "(of a GPU at the clock of the run), and, where caches were cold, DRAM's bandwidth for "

@@ -25,6 +25,7 @@ struct timing {
     struct series clocks; /* their clocks, MHz or NaN */
     bool *low;            /* per sample: below the clock floor */
     size_t lowcap, nlow;
+    size_t taken_back;    /* samples that are in none of these any more */
     struct series kept;   /* what counts */
     bool unstable;        /* low samples are kept from here on, and were put back */
     double mean, m2;      /* running mean and sum of squared deviations of `kept` (Welford) */
@@ -91,15 +92,15 @@ static void keep(struct timing *t, double seconds)
         t->steady = window_is_steady(t);
 }
 
-/* Starts `kept` over with all samples, the low ones among them. */
-static void keep_low_ones(struct timing *t)
+/* Starts `kept` over, with the low samples if these count. */
+static void keep_anew(struct timing *t)
 {
-    t->unstable = true;
     t->kept.n = t->nnoise = 0;
     t->mean = t->m2 = 0;
     t->steady = false;
     for (size_t i = 0; i < t->all.n; i++)
-        keep(t, t->all.x[i]);
+        if (t->unstable || !t->low[i])
+            keep(t, t->all.x[i]);
 }
 
 static bool clock_is_low(const struct timing *t, double clock_mhz, double usual_mhz)
@@ -127,8 +128,26 @@ void timing_add(struct timing *t, double seconds, double clock_mhz, double usual
     t->nlow += low;
     if (!low || t->unstable)
         keep(t, seconds);
-    else if (t->all.n >= samples_to_judge_clock(t) && 2 * t->nlow > t->all.n)
-        keep_low_ones(t);
+    else if (t->all.n >= samples_to_judge_clock(t) && 2 * t->nlow > t->all.n) {
+        t->unstable = true;
+        keep_anew(t);
+    }
+}
+
+size_t timing_mark(const struct timing *t)
+{
+    return t->all.n;
+}
+
+void timing_take_back(struct timing *t, size_t mark)
+{
+    if (mark >= t->all.n)
+        return;
+    for (size_t i = mark; i < t->all.n; i++)
+        t->nlow -= t->low[i];
+    t->taken_back += t->all.n - mark;
+    t->all.n = t->clocks.n = mark;
+    keep_anew(t);
 }
 
 const char *timing_done(const struct timing *t, double wall_s)
@@ -211,7 +230,7 @@ void timing_fill(const struct timing *t, struct run_row *row)
     row->p95_us = s.p95 * 1e6;
     row->cv_pct = s.cv * 100;
     row->n = (int64_t)s.n;
-    row->dropped = (int64_t)(t->all.n - t->kept.n);
+    row->dropped = (int64_t)(t->all.n - t->kept.n + t->taken_back);
     row->sm_clock_mhz = median_clock(t);
     row->throttled_pct =
         isnan(row->sm_clock_mhz) ? REAL_UNKNOWN : 100 * (double)t->nlow / (double)t->all.n;

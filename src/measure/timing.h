@@ -49,6 +49,9 @@ struct timing *timing_new(const struct timing_rule *rule);
 void timing_free(struct timing *t);
 /* One sample in seconds. `clock_mhz` NaN when unknown. */
 void timing_add(struct timing *t, double seconds, double clock_mhz, double usual_mhz);
+/* How many samples were fed in so far; and takes back those since such a mark, which were disturbed: they are dropped. */
+size_t timing_mark(const struct timing *t);
+void timing_take_back(struct timing *t, size_t mark);
 /* Returns why to stop ("cv" "steady" "n" "time"), or NULL to go on. `wall_s` since sampling began. */
 const char *timing_done(const struct timing *t, double wall_s);
 /* Of the samples that count, in seconds; NaN: there is none. */

@@ -21,6 +21,9 @@
  *   ptx=0                    the driver cannot compile PTX
  *   us=50                    virtual microseconds that every launch takes
  *   mhz=1980 throttle=3      the SM clock; each third look finds half of it
+ *   crowd=FILE               what NVML says of processes: lines "PID PERCENT" of the file, of just now; this one
+ *                            is always among them
+ *   mig=7                    the device is a slice of a GPU, with an id of its own
  *   hold=4                   what keeps the clock down, as NVML's bits: 4 power, 32 heat
  *   wrong=1                  launches write garbage; wrong=2: nothing; wrong=3: behind the output
  *

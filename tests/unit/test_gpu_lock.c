@@ -79,7 +79,7 @@ static void test_queue(void)
     struct job *second = submit(b, "");
     CU_ASSERT(says(b, second, "waiting for the GPU, which another measurement uses"));
     struct job *third = submit(c, "");
-    CU_ASSERT(says(c, third, "1 more waits"));
+    CU_ASSERT(says(c, third, "place 2 of 2, about "));
     CU_ASSERT(gpu_lock_look(0, &look) && look.held && look.waiting == 2);
     CU_ASSERT_STRING_EQUAL(look.name, "0000:01:00.0");
     job_cancel(third); /* by itself, while it waits */
@@ -97,6 +97,25 @@ static void test_queue(void)
     super_free(b);
     CU_ASSERT(gpu_lock_look(0, &look) && !look.held && look.waiting == 0);
     CU_ASSERT_FALSE(gpu_lock_look(1, &look));
+}
+
+/* A slice of a GPU (MIG) has turns of its own: who measures on the whole, or on another, is not waited for. */
+static void test_slices(void)
+{
+    struct gpu_lock_state look;
+    struct super *a = super_new(NULL), *b = super_new(NULL);
+    struct job *first = submit(a, "cuLaunchKernel:1=hang,mig=7");
+    CU_ASSERT(says(a, first, "first run"));
+    passes(b, submit(b, "mig=8"));
+    bool own = false;
+    for (int i = 0; gpu_lock_look(i, &look); i++)
+        own |= !strcmp(look.name, "0000:01:00.0.mig-07ababab") && look.held;
+    CU_ASSERT(own);
+    kill(super_pid(a, "launch"), SIGKILL);
+    super_wait(a, first, NULL, NULL, NULL);
+    job_free(first);
+    super_free(a);
+    super_free(b);
 }
 
 static char *lock_path(const char *name)
@@ -128,9 +147,9 @@ static void test_file(void)
     free(path);
 }
 
-static bool never(void *ctx, int others)
+static bool never(void *ctx, const struct gpu_place *p)
 {
-    (void)others;
+    (void)p;
     ++*(int *)ctx;
     return false;
 }
@@ -160,6 +179,66 @@ static void test_stale(void)
     gpu_lock_free(mine);
 }
 
+static bool go_on(void *ctx, const struct gpu_place *p)
+{
+    (void)p;
+    ++*(int *)ctx;
+    return true;
+}
+
+/* Another process, which queues, writes a byte once it has it and keeps it for a moment. */
+static pid_t start_waiter(int *told)
+{
+    int ends[2], asked = 0;
+    struct gpu_lock *l;
+    struct err err;
+    CU_ASSERT_EQUAL_FATAL(pipe(ends), 0);
+    const pid_t pid = fork();
+    if (pid == 0) {
+        if (gpu_lock_open("6", &l, &err) == ST_OK && gpu_lock_take(l, go_on, &asked) &&
+            write(ends[1], "x", 1) == 1)
+            usleep(20000);
+        _exit(0);
+    }
+    close(ends[1]);
+    *told = ends[0];
+    fcntl(ends[0], F_SETFL, O_NONBLOCK);
+    return pid;
+}
+
+/* Whose turn is over, and who asks again at once, comes behind the one that waited. */
+static void test_turns(void)
+{
+    struct gpu_lock *l;
+    struct err err;
+    struct gpu_lock_state look;
+    int asked = 0, told;
+    char byte = 0;
+    setenv("ATTNSCOPE_GPU_TURN", "0.05", 1);
+    CU_ASSERT_EQUAL_FATAL(gpu_lock_open("6", &l, &err), ST_OK);
+    CU_ASSERT(gpu_lock_take(l, never, &asked) && gpu_lock_held_s(l) < 10);
+    usleep(60000);
+    CU_ASSERT_FALSE(gpu_lock_is_due(l)); /* nobody waits */
+    const pid_t pid = start_waiter(&told);
+    for (int i = 0; i < 2000 && !gpu_lock_is_due(l); i++)
+        usleep(1000);
+    CU_ASSERT_FATAL(gpu_lock_is_due(l));
+    CU_ASSERT_EQUAL(read(told, &byte, 1), -1); /* it waits */
+    gpu_lock_pass(l);
+    CU_ASSERT_EQUAL(gpu_lock_held_s(l), 0);
+    CU_ASSERT(gpu_lock_take(l, go_on, &asked));
+    CU_ASSERT(read(told, &byte, 1) == 1 && byte == 'x');
+    kill(pid, SIGKILL); /* if it still waits, this has failed */
+    waitpid(pid, NULL, 0);
+    close(told);
+    setenv("ATTNSCOPE_GPU_TURN", "1000", 1);
+    CU_ASSERT_FALSE(gpu_lock_is_due(l));
+    gpu_lock_free(l);
+    unsetenv("ATTNSCOPE_GPU_TURN");
+    for (int i = 0; gpu_lock_look(i, &look); i++)
+        CU_ASSERT_FALSE(look.held);
+}
+
 static void test_off(void)
 {
     struct gpu_lock *l;
@@ -175,8 +254,10 @@ static void test_off(void)
 
 static const struct tap_test tests[] = {
     {"measurements queue, say so, and go on when the holder dies", test_queue},
+    {"slices of a GPU have queues of their own", test_slices},
     {"the file lets others in and takes nothing", test_file},
     {"a stale lock cannot block, a wait can be given up", test_stale},
+    {"a turn ends, and who had it comes last", test_turns},
     {"locks can be switched off", test_off},
 };
 

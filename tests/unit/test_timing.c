@@ -193,6 +193,43 @@ static void test_cap(void)
     timing_free(t);
 }
 
+/* Samples of a disturbed moment are as if they had not been, but counted as dropped; what the rules go by, too. */
+static void test_take_back(void)
+{
+    const struct timing_rule rule = TIMING_DEFAULT;
+    struct timing *t = timing_new(&rule), *clean = timing_new(&rule);
+    struct run_row row, same;
+    record_init(run_fields, &row);
+    record_init(run_fields, &same);
+    for (int i = 0; i < 40; i++) {
+        const double seconds = 1e-3 * (1 + 0.01 * (i % 7));
+        timing_add(t, seconds, i % 4 ? 1980 : 900, 1980);
+        timing_add(clean, seconds, i % 4 ? 1980 : 900, 1980);
+        if (i != 19)
+            continue;
+        const size_t mark = timing_mark(t);
+        for (int j = 0; j < 15; j++)
+            timing_add(t, 9e-3, j % 2 ? 1980 : 900, 1980);
+        timing_take_back(t, mark);
+        timing_take_back(t, mark); /* nothing is left to take */
+    }
+    timing_fill(t, &row);
+    timing_fill(clean, &same);
+    CU_ASSERT_EQUAL(row.n, same.n);
+    CU_ASSERT_EQUAL(row.dropped, same.dropped + 15);
+    CU_ASSERT_DOUBLE_EQUAL(row.median_us, same.median_us, 0);
+    CU_ASSERT_DOUBLE_EQUAL(row.cv_pct, same.cv_pct, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(row.throttled_pct, same.throttled_pct, 1e-9);
+    timing_take_back(t, 0);
+    timing_fill(t, &row);
+    CU_ASSERT(row.n == 0 && isnan(row.median_us) && row.dropped == 55);
+    CU_ASSERT_PTR_NULL(timing_done(t, 0.1));
+    record_clear(run_fields, &row);
+    record_clear(run_fields, &same);
+    timing_free(t);
+    timing_free(clean);
+}
+
 static const struct tap_test tests[] = {
     {"a quiet kernel stops by its spread", test_quiet_stops_by_cv},
     {"even noise stops by steadiness", test_even_noise_stops_by_steadiness},
@@ -200,6 +237,7 @@ static const struct tap_test tests[] = {
     {"a fixed count is kept", test_fixed_count},
     {"one sample has no spread", test_one_sample_is_no_cv},
     {"samples at a low clock are dropped", test_low_clock_is_dropped},
+    {"disturbed samples can be taken back", test_take_back},
     {"a clock that is always low is kept", test_always_low_is_kept},
     {"clock floor off, clock unknown", test_clock_floor_off_or_unknown},
     {"figures of the row", test_fill_figures},

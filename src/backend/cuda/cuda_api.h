@@ -30,6 +30,7 @@
     X(device_memory,     "cuDeviceTotalMem_v2",       "", 1, (size_t *bytes, cu_device d))          \
     X(device_attribute,  "cuDeviceGetAttribute",      "", 1, (int *v, int attribute, cu_device d))  \
     X(device_bus,        "cuDeviceGetPCIBusId",       "", 0, (char *id, int size, cu_device d))     \
+    X(device_uuid,       "cuDeviceGetUuid_v2",        "", 0, (unsigned char id[16], cu_device d))   \
     X(primary_retain,    "cuDevicePrimaryCtxRetain",  "", 1, (cu_context *c, cu_device d))          \
     X(primary_release,   "cuDevicePrimaryCtxRelease_v2", "cuDevicePrimaryCtxRelease", 1, (cu_device d)) \
     X(set_current,       "cuCtxSetCurrent",           "", 1, (cu_context c))                        \

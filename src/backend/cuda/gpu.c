@@ -221,6 +221,21 @@ static void find_nvml(struct gpu *g, int index)
     g->nvml = nvml_new(g->bus[0] ? g->bus : NULL, index);
 }
 
+/* A slice by MIG has SMs and memory of its own, and an id that is not its GPU's. */
+static void name_turns(struct gpu *g)
+{
+    unsigned char id[16];
+    char text[33], whole[NVML_UUID];
+    snprintf(g->turns, sizeof g->turns, "%s", g->bus);
+    if (!g->api.device_uuid || g->api.device_uuid(id, g->device) != CU_SUCCESS ||
+        !nvml_uuid(g->nvml, whole))
+        return;
+    for (int i = 0; i < 16; i++)
+        snprintf(text + 2 * i, 3, "%02x", id[i]);
+    if (strcmp(text, whole) != 0)
+        snprintf(g->turns, sizeof g->turns, "%s.mig-%.8s", g->bus[0] ? g->bus : "unknown", text);
+}
+
 void gpu_close(struct gpu *g)
 {
     for (int i = 0; i < g->nstreams && !g->spent; i++)
@@ -259,6 +274,7 @@ enum status gpu_open(struct gpu *g, int index, int streams, struct err *err)
     snprintf(g->cuda_version, sizeof g->cuda_version, "%d.%d", g->api.driver / 1000,
              g->api.driver % 1000 / 10);
     find_nvml(g, index);
+    name_turns(g);
     st = describe_device(g, err);
     return st == ST_OK ? make_streams(g, err) : st;
 }

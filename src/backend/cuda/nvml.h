@@ -7,6 +7,9 @@
 #ifndef ATTNSCOPE_BACKEND_NVML_H
 #define ATTNSCOPE_BACKEND_NVML_H
 
+#include <stdbool.h>
+#include <sys/types.h>
+
 struct nvml; /* one device */
 
 /* The device with this PCI bus id ("0000:1b:00.0"), or device `index` where `bus_id` is NULL. NULL
@@ -31,6 +34,20 @@ enum nvml_held {
 unsigned nvml_held(const struct nvml *n);
 /* "power, heat": what at least a tenth of the looks found. The caller frees; NULL: nothing. */
 char *nvml_held_text(const int found[NVML_HELD_COUNT], int looks);
+/* The id of the whole GPU, also where it is cut in slices (MIG): 32 hexadecimal digits. False: unknown. */
+enum { NVML_UUID = 33 };
+bool nvml_uuid(const struct nvml *n, char out[NVML_UUID]);
+
+/* Kernels of processes that are neither this one nor come of it. */
+struct nvml_others {
+    double
+        share; /* of the SMs' time in the last `ago_s` seconds, 0..1, the largest that a sample has; NaN: unknown,
+                     as in a container that sees other numbers of processes than the driver */
+    bool here; /* there are such processes, and not only workers of ours, which take turns */
+    pid_t pid; /* the busiest; 0: nobody's ran */
+    char name[16];
+};
+struct nvml_others nvml_others(const struct nvml *n, double ago_s);
 /* "580.159.04", NULL when unknown. Borrowed. */
 const char *nvml_driver(const struct nvml *n);
 

@@ -584,6 +584,15 @@ static enum status nothing_ran(const struct measured *m, bool shown, struct err 
                    !shown && reason ? reason : "");
 }
 
+/* The first that was timed and has no sample that counts; NULL: there is none. */
+static const struct run_row *untimed(const struct run_rows *rows)
+{
+    for (size_t i = 0; i < rows->n; i++)
+        if (rows->v[i].n == 0 && rows->v[i].reason)
+            return &rows->v[i];
+    return NULL;
+}
+
 enum status measured_status(const struct measured *m, bool shown, struct err *err)
 {
     if (m->status && shown && is_reason(&m->rows, m->err.text))
@@ -600,6 +609,10 @@ enum status measured_status(const struct measured *m, bool shown, struct err *er
         return err_set(err, ST_NO,
                        "the check has no answer: the reference is not finite for "
                        "these inputs");
+    const struct run_row *none = untimed(&m->rows);
+    if (!m->failed && none)
+        return err_set(err, ST_FAIL, "%s has no time%s%s", none->kernel, shown ? "" : ": ",
+                       shown ? "; its row has the reason" : none->reason);
     if (!m->failed)
         return ST_OK;
     struct str names = {0};
