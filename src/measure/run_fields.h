@@ -131,9 +131,6 @@ RUN_FIELD(REAL, mode_pct, .flags = FIELD_FICKLE, .digits = 3, .unit = "%",
 RUN_FIELD(TEXT, held,
           .doc = "What kept the GPU's clock down while it was timed: power, heat, power brake, hardware "
                  "slowdown, sync boost.")
-RUN_FIELD(REAL, gpu_others_pct, .digits = 3, .unit = "%",
-          .doc = "Of the GPU's time while it was timed, what kernels of other programs had; samples of such "
-                 "moments were dropped. null: not known.")
 RUN_FIELD(REAL, of_ceiling_pct, .digits = 3, .unit = "%", .title = "% ceiling",
           .doc = "The nearer of two roofs that doctor --peak measured of this device: its products' rate "
                  "(of a GPU at the clock of the run), and, where caches were cold, DRAM's bandwidth for "
@@ -202,6 +199,9 @@ RUN_FIELD(TEXT, hazards_shape,
                  "the row's own, or they were not looked for.")
 RUN_FIELD(TEXT, host,
           .doc = "The machine that it ran on, by the name that host= has for it; null: this one.")
+RUN_FIELD(REAL, gpu_others_pct, .digits = 3, .unit = "%",
+          .doc = "Of the GPU's time while it was timed, what kernels of other programs had; samples of such "
+                 "moments were dropped. null: not known.")
 
 /* Never stored, but samples_us in recordings. */
 RUN_FIELD(JSON, recent_us, .flags = FIELD_UNKEPT, .unit = "us", .doc = "The last samples; not stored.")

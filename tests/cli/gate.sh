@@ -219,6 +219,7 @@ known() {
     base/confine.c r
     base/kin.c s
     base/mem.c s
+    base/procstate.c s
     backend/compile/build.c r: O_DIRECTORY, for times alone
     backend/compile/cubin_cache.c c
     backend/compile/programs.c w: a log, /dev/null
