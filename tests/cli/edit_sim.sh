@@ -26,6 +26,20 @@ edit
 is "no compiler: said, not judged" says "$out$err" 'nothing here compiles|neither compiled nor run'
 is "no compiler: how to get one" says "$out$err" 'clang'
 is "no compiler: no verdict" [ "$(printf %s "$out" | grep -c 'is right')" -eq 0 ]
+# Built-in kernels bring their PTX: no program is looked for, whatever PATH names.
+bare() { # words of a command
+    rc=0 err=
+    out=$(env PATH=/nonexistent "$ATTNSCOPE" "$@" 2>&1 </dev/null) || rc=$?
+}
+bare run fa2_mma S=64 H=1 backend=sim
+is "no compiler: a built-in kernel runs" says "$out" '^fa2_mma .* pass +nvcc '
+bare sanitize fa2 S=200 H=1
+is "no compiler: and is looked through" says "$out" '^fa2, .*: no hazard'
+bare sanitize fa2 S=200 H=1 without=1 limit=1
+is "no compiler: its race is read" [ "$rc" -eq 1 ]
+is "  by both lines" says "$out" '^  fa2\.cu:[0-9]+ .*, writing'
+bare debug fa2 S=200 H=1 f32 without=1 order=7
+is "no compiler: a block is held still" says "$out" 'without fa2.cu:[0-9]+, block 0,0,0'
 unset ATTNSCOPE_CLANG
 
 if ! command -v clang >/dev/null; then
