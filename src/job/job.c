@@ -75,6 +75,11 @@ const char *job_phase(const struct job *j)
     return role != ROLES && j->phase[role] ? j->phase[role] : "";
 }
 
+bool job_waits(const struct job *j)
+{
+    return str_starts(job_phase(j), wire_phase_name(PHASE_QUEUE));
+}
+
 double job_estimate_s(const struct job *j)
 {
     enum role role = awaited(j);
@@ -207,15 +212,16 @@ void job_announce(struct job *j, enum role role, enum wire_phase phase, int entr
     j->estimate_s[role] = seconds > 0 ? seconds : NAN;
 }
 
-/* "waiting for the GPU, which another measurement uses: place 2 of 3, about 12 s" */
+/* "waiting for the GPU: place 2 of 3, about 12 s", "waiting for the GPU, which python3 (process 7) uses" */
 void job_announce_queue(struct job *j, const struct job_queue *q)
 {
     struct str s = {0};
     char *program = q->program ? sanitize_line(q->program) : NULL;
-    str_addf(&s, "%s, which %s uses", wire_phase_name(PHASE_QUEUE),
-             program ? program : "another measurement");
+    str_add(&s, wire_phase_name(PHASE_QUEUE));
     if (q->ahead >= 0 && q->others >= q->ahead)
         str_addf(&s, ": place %d of %d", q->ahead + 1, q->others + 1);
+    else
+        str_addf(&s, ", which %s uses", program ? program : "another measurement");
     if (q->wait_s > 0 && q->wait_s < 1e6)
         str_addf(&s, ", about %.0f s", ceil(q->wait_s));
     free(program);

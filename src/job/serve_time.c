@@ -407,6 +407,7 @@ static void come_back(struct group *g, const struct load_mark *left)
 {
     double seconds, clock;
     const struct load_mark now = load_mark();
+    peer_estimate(&g->l->peer, PHASE_TIMING, -1, 0);
     for (int i = 0; i < g->count && launch_goes_on(g->l); i++)
         if (g->items[i]->slot)
             sample_turn(g->l, g->items[i], draw_turn(), false, &seconds, &clock);

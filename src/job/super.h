@@ -68,6 +68,8 @@ bool job_was_killed(const struct job *j);
 bool job_entry_failed(const struct job *j, int i);
 /* What is being done now: "making the inputs", "first run of fa2"; "" when nothing is known. */
 const char *job_phase(const struct job *j);
+/* Does it wait for its turn on the GPU? Its phase says at which place. */
+bool job_waits(const struct job *j);
 /* How long it will take at most, in seconds; NaN: unknown. */
 double job_estimate_s(const struct job *j);
 

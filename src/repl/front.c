@@ -90,6 +90,10 @@ static void progress_text(const struct job *j, struct str *out)
     for (int i = 0; i < job_count(j); i++)
         if (!row || job_row(j, i)->check || job_row(j, i)->n > 0)
             row = job_row(j, at = i);
+    if (job_waits(j)) {
+        str_add(out, job_phase(j));
+        return;
+    }
     switch (job_state(j)) {
     case JOB_STARTING:
         phase_text(j, "starting the worker", out);

@@ -52,8 +52,10 @@ static bool says(struct super *s, const struct job *j, const char *phase)
 {
     for (const double begin = now(); now() - begin < 20 && !job_ended(j); usleep(2000)) {
         super_dispatch(s);
-        if (strstr(job_phase(j), phase))
+        if (strstr(job_phase(j), phase)) {
+            CU_ASSERT_EQUAL(job_waits(j), strstr(phase, "waiting") || strstr(phase, "place"));
             return true;
+        }
     }
     printf("# \"%s\" instead of \"%s\"; %s\n", job_phase(j), phase,
            job_error(j) ? job_error(j) : "no error");
@@ -77,7 +79,7 @@ static void test_queue(void)
     struct job *first = submit(a, "cuLaunchKernel:1=hang");
     CU_ASSERT(says(a, first, "first run"));
     struct job *second = submit(b, "");
-    CU_ASSERT(says(b, second, "waiting for the GPU, which another measurement uses"));
+    CU_ASSERT(says(b, second, "waiting for the GPU: place 1 of 1"));
     struct job *third = submit(c, "");
     CU_ASSERT(says(c, third, "place 2 of 2, about "));
     CU_ASSERT(gpu_lock_look(0, &look) && look.held && look.waiting == 2);

@@ -160,6 +160,10 @@ static void describe_activity(struct explore *e)
     const struct run_row *first = measure_row(e->measurement.job, 0);
     const struct job *job = measure_job(e->measurement.job);
     int64_t n = first ? first->n : 0;
+    if (job && job_waits(job)) {
+        snprintf(e->activity, sizeof e->activity, "%s", job_phase(job));
+        return;
+    }
     switch (job ? job_state(job) : JOB_DONE) {
     case JOB_STARTING:
         snprintf(e->activity, sizeof e->activity, "starting the worker");

@@ -25,6 +25,10 @@ void screen_activity(const struct job *j, char *buf, size_t size)
     for (int i = 0; j && i < job_count(j); i++)
         if (job_row(j, i)->n > 0)
             n += job_row(j, i)->n;
+    if (j && job_waits(j)) {
+        snprintf(buf, size, "%s", job_phase(j));
+        return;
+    }
     switch (j ? job_state(j) : JOB_DONE) {
     case JOB_STARTING:
         snprintf(buf, size, "starting the worker");
