@@ -123,7 +123,9 @@ __device__ inline unsigned long long operand(unsigned tile, int rows)
 #define C(i)                                                                    \
     "+f"(c[8 * i]), "+f"(c[8 * i + 1]), "+f"(c[8 * i + 2]), "+f"(c[8 * i + 3]), \
         "+f"(c[8 * i + 4]), "+f"(c[8 * i + 5]), "+f"(c[8 * i + 6]), "+f"(c[8 * i + 7])
-#define C3  C(0), C(1), C(2), C(3)
+#define C1  C(0), C(1)
+#define C2  C1, C(2)
+#define C3  C2, C(3)
 #define C4  C3, C(4)
 #define C5  C4, C(5)
 #define C6  C5, C(6)
@@ -150,6 +152,8 @@ __device__ inline unsigned long long operand(unsigned tile, int rows)
                      : PLACES                                                            \
                      : "l"(a), "l"(b), "r"(add));                                        \
     }
+FROM_SHARED(32, N1, C1, "%16", "%17", "%18")
+FROM_SHARED(48, N2, C2, "%24", "%25", "%26")
 FROM_SHARED(64, N3, C3, "%32", "%33", "%34")
 FROM_SHARED(80, N4, C4, "%40", "%41", "%42")
 FROM_SHARED(96, N5, C5, "%48", "%49", "%50")
@@ -316,18 +320,19 @@ __device__ inline float log_fast(float x)
     return y * 0.69314718055994531f;
 }
 
-// The end of a lane's two rows: their LSE goes out, and what is left is what the outputs are multiplied by.
+// The end of a lane's two rows: their LSE goes out, if nobody else tells it, and what is left is what the
+// outputs are multiplied by.
 struct RowEnds {
     float inverse[2];
 };
 __device__ inline RowEnds end_rows(const AttnArgs &a, const SoftmaxRows &rows, int row, int head,
-                                   int batch)
+                                   int batch, bool tells = true)
 {
     RowEnds ends;
 #pragma unroll
     for (int r = 0; r < 2; r++) {
         const float l = warp_sum<4>(rows.l[2 * r] + rows.l[2 * r + 1]); // four lanes share a row
-        if (threadIdx.x % 4 == 0 && row + 8 * r < a.Sq && a.lse)
+        if (threadIdx.x % 4 == 0 && row + 8 * r < a.Sq && a.lse && tells)
             a.lse[((long long)batch * a.H + head) * a.Sq + row + 8 * r] =
                 rows.m[r] * a.scale + log_fast(l);
         ends.inverse[r] = l == 0.f ? 0.f : inverse_fast(l); // a row without a key
@@ -335,12 +340,14 @@ __device__ inline RowEnds end_rows(const AttnArgs &a, const SoftmaxRows &rows, i
     return ends;
 }
 
-// The one division, and out: four lanes share a row and exchange words until each has 16 bytes of it.
+// The one division, and out, from column `first` on: four lanes share a row and exchange words until each has
+// 16 bytes of it.
 struct alignas(16) Words {
     unsigned w[4];
 };
-__device__ inline void store_outputs(const AttnArgs &a, const float (&o)[COLUMNS / 2], RowEnds ends,
-                                     int row, int head, int batch)
+template <int N>
+__device__ inline void store_outputs(const AttnArgs &a, const float (&o)[N], RowEnds ends, int row, int head,
+                                     int batch, int first = 0)
 {
     const int t = threadIdx.x % 4;
 #pragma unroll
@@ -348,7 +355,7 @@ __device__ inline void store_outputs(const AttnArgs &a, const float (&o)[COLUMNS
         const int i = row + 8 * r;
         elem *out = a.o + batch * a.o_stride[0] + head * a.o_stride[1] + i * a.o_stride[2];
 #pragma unroll
-        for (int n = 0; n < COLUMNS / 8; n += 4) {
+        for (int n = 0; n < N / 4; n += 4) {
             unsigned w[4];
 #pragma unroll
             for (int j = 0; j < 4; j++)
@@ -364,7 +371,7 @@ __device__ inline void store_outputs(const AttnArgs &a, const float (&o)[COLUMNS
                             __shfl_xor_sync(FULL_WARP, odd ? w[j] : w[j + step], step);
                         (odd ? w[j] : w[j + step]) = other;
                     }
-            const int d = (n + t) * 8;
+            const int d = first + (n + t) * 8;
             if (i < a.Sq && d < a.D)
                 *(Words *)(out + d) = {w[0], w[1], w[2], w[3]};
         }
