@@ -302,3 +302,15 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS, 1)
         cluster_wait();
     }
 }
+
+/* Cost: at D <= 512 three products of 64 x BC x D for the two that there are, as both warpgroups compute all scores;
+ *   K and V are read once for 64 queries, 2 D BC elements a tile: 272 MB at S=1024 H=8 D=512, of which the L2 cache
+ *   gave 6.3 TB/s. A tile of 64 keys is 128 KB and Q 64 KB, so the ring holds little more than one tile: K's halves
+ *   are given free one by one, as soon as the products that read them are through.
+ * Registers: O 128, S 32, P 16 a thread; as fa3_warpspec, 168 at launch, then 24 and 240.
+ * Measured (H200, f16, B=1 H=8, us, L2 hot, graphs; cuBLAS, the best of PyTorch's backends): S=1024 D=512 43 (60, 126),
+ *   S=4096 545 (776, 1794), S=1024 D=1024 145 (fails its check, 288). With K's halves given free together 60 at D=512.
+ * Limits: at D=1024 each multiprocessor sends 16 KB of f32 a tile to its neighbour, and waits for as much: 237 TFLOP/s
+ *   for 397. Causal tiles on the diagonal are computed whole. Needs TMA, so D must be a multiple of 8.
+ * Next: not written yet: each warpgroup computes the scores of its own columns and gets the others' through shared
+ *   memory, so that no score is computed twice. */
