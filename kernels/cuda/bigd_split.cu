@@ -34,11 +34,13 @@
 #include "hopper.cuh"
 
 constexpr int BC = P_BC, SLOTS = P_SLOTS;
-constexpr int SHARERS = ATTN_D > 256 ? 2 : 1; // warpgroups that have the same rows and divide the columns of O,
-constexpr int BLOCKS = ATTN_D > 512 ? 2 : 1;  // and blocks that divide all columns
+constexpr int SHARERS =
+    ATTN_D > 256 ? 2 : 1; // warpgroups that have the same rows and divide the columns of O,
+constexpr int BLOCKS = ATTN_D > 512 ? 2 : 1; // and blocks that divide all columns
 constexpr int GROUPS = 2 / SHARERS, BR = GROUPS * 64;
 constexpr int PARTS = BLOCKS * SHARERS;
-constexpr int WIDTH = (ATTN_D + 64 * PARTS - 1) / (64 * PARTS) * 64, OWN = SHARERS * WIDTH; // columns: a warpgroup's, a block's
+constexpr int WIDTH = (ATTN_D + 64 * PARTS - 1) / (64 * PARTS) * 64,
+              OWN = SHARERS * WIDTH; // columns: a warpgroup's, a block's
 constexpr int SLOT_BYTES = BC * WIDTH * 2;
 constexpr int WARPS = 8; // that multiply
 static_assert(WIDTH <= 256, "a product has at most 256 columns");
@@ -64,14 +66,17 @@ struct Place {
 
 // WIDTH columns from `column` on, of ROWS rows.
 template <int ROWS>
-__device__ inline void fetch_slices(unsigned to, const TensorMap &map, int column, int row, int head, int batch, MemoryBarrier *b)
+__device__ inline void fetch_slices(unsigned to, const TensorMap &map, int column, int row,
+                                    int head, int batch, MemoryBarrier *b)
 {
 #pragma unroll 1
     for (int c = 0; c < WIDTH / SLICE; c++)
-        asm volatile("cp.async.bulk.tensor.4d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
-                     "[%0], [%1, {%2, %3, %4, %5}], [%6];" ::"r"(to + c * ROWS * SLICE_BYTES),
-                     "l"(&map), "r"(column + c * SLICE), "r"(row), "r"(head), "r"(batch), "r"(shared_address(b))
-                     : "memory");
+        asm volatile(
+            "cp.async.bulk.tensor.4d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
+            "[%0], [%1, {%2, %3, %4, %5}], [%6];" ::"r"(to + c * ROWS * SLICE_BYTES),
+            "l"(&map), "r"(column + c * SLICE), "r"(row), "r"(head), "r"(batch),
+            "r"(shared_address(b))
+            : "memory");
 }
 
 // What the one thread that starts copies knows.
@@ -88,7 +93,8 @@ struct Producer {
             const Place p = at.next();
             await(&bar.free[p.slot], p.parity ^ 1);
             expect_bytes(&bar.here[p.slot], SLOT_BYTES);
-            fetch_slices<BC>(ring + p.slot * SLOT_BYTES, map, first + part * WIDTH, row, head, batch, &bar.here[p.slot]);
+            fetch_slices<BC>(ring + p.slot * SLOT_BYTES, map, first + part * WIDTH, row, head,
+                             batch, &bar.here[p.slot]);
         }
     }
 };
@@ -103,16 +109,20 @@ __device__ inline void release(Barriers &bar, Place p)
 // ---- Products -------------------------------------------------------------------------------------
 
 // S = Q K^T over WIDTH columns, or += over further ones. Q's slices have 64 rows each.
-__device__ inline void start_scores(float (&s)[BC / 2], unsigned q_slices, unsigned k_slot, bool more)
+__device__ inline void start_scores(float (&s)[BC / 2], unsigned q_slices, unsigned k_slot,
+                                    bool more)
 {
-    asm volatile("" : "+r"(q_slices)); // else all steps' addresses of Q wait in registers that O has no more of
+    asm volatile(
+        ""
+        : "+r"(q_slices)); // else all steps' addresses of Q wait in registers that O has no more of
     const unsigned long long q = operand(q_slices, 64), k = operand(k_slot, BC);
 #pragma unroll
     for (int d = 0; d < WIDTH / 16; d++) // 16 columns are 32 bytes; 4 such steps fill a slice
         multiply_shared(s, q + (d / 4 * 64 * SLICE_BYTES + d % 4 * 32) / 16,
                         k + (d / 4 * BC * SLICE_BYTES + d % 4 * 32) / 16, more || d > 0);
 }
-__device__ inline void start_outputs(float (&o)[WIDTH / 2], const unsigned (&p)[BC / 4], unsigned v_slot)
+__device__ inline void start_outputs(float (&o)[WIDTH / 2], const unsigned (&p)[BC / 4],
+                                     unsigned v_slot)
 {
     const unsigned long long v = operand(v_slot, BC);
 #pragma unroll
@@ -127,7 +137,8 @@ __device__ inline void arrive_in(const MemoryBarrier *b, int rank)
 {
     __syncwarp();
     if (threadIdx.x % 32 == 0)
-        asm volatile("mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%0];" ::"r"(in_block(shared_address(b), rank))
+        asm volatile("mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%0];" ::"r"(
+                         in_block(shared_address(b), rank))
                      : "memory");
 }
 // As await(), for what another block has done.
@@ -141,17 +152,19 @@ __device__ inline void await_there(const MemoryBarrier *b, int parity)
 }
 
 // Scores first .. first + count - 1 of every lane, to the same lanes of the other block.
-template <int first, int count> __device__ inline void send_part(const float (&s)[BC / 2], const float *parts, int other)
+template <int first, int count>
+__device__ inline void send_part(const float (&s)[BC / 2], const float *parts, int other)
 {
     const unsigned there = in_block(shared_address(parts + threadIdx.x % 128 * 4), other);
 #pragma unroll
     for (int i = first; i < first + count; i += 4)
-        asm volatile("st.shared::cluster.v4.f32 [%0], {%1, %2, %3, %4};" ::"r"(there + i * 128 * 4), "f"(s[i]), "f"(s[i + 1]),
-                     "f"(s[i + 2]), "f"(s[i + 3])
+        asm volatile("st.shared::cluster.v4.f32 [%0], {%1, %2, %3, %4};" ::"r"(there + i * 128 * 4),
+                     "f"(s[i]), "f"(s[i + 1]), "f"(s[i + 2]), "f"(s[i + 3])
                      : "memory");
 }
 // S += the other block's part. Warpgroups that share the rows have the same part: each sends half of it.
-__device__ inline void add_other_part(float (&s)[BC / 2], Barriers &bar, const float *parts, int warpgroup, int rank, int parity)
+__device__ inline void add_other_part(float (&s)[BC / 2], Barriers &bar, const float *parts,
+                                      int warpgroup, int rank, int parity)
 {
     const int other = rank ^ 1, group = SHARERS == 1 ? warpgroup : 0;
     await_there(&bar.part_free[group], parity ^ 1); // it has read the part before
@@ -178,9 +191,11 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS, 1)
 {
     Barriers &bar = *(Barriers *)(smem + SMEM_barriers);
     const unsigned Qs = shared_address(smem + SMEM_Qs), ring = shared_address(smem + SMEM_Ring);
-    const int rank = BLOCKS == 1 ? 0 : cluster_rank(), tile = blockIdx.x / BLOCKS, all = gridDim.x / BLOCKS;
+    const int rank = BLOCKS == 1 ? 0 : cluster_rank(), tile = blockIdx.x / BLOCKS,
+              all = gridDim.x / BLOCKS;
     const int head = head_of_block(), batch = batch_of_block(), kv_head = head / (a.H / a.Hkv);
-    const int q0 = (a.causal ? all - 1 - tile : tile) * BR, first = rank * OWN; // the longest go first
+    const int q0 = (a.causal ? all - 1 - tile : tile) * BR,
+              first = rank * OWN; // the longest go first
     const int tiles = (visible_keys_of_tile(a, q0, BR) + BC - 1) / BC;
 
     if (threadIdx.x == 0) {
@@ -208,8 +223,8 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS, 1)
             expect_bytes(&bar.q_here, BR * OWN * 2);
 #pragma unroll 1
             for (int i = 0; i < 2; i++) // 64 rows, WIDTH columns each
-                fetch_slices<64>(Qs + i * 64 * WIDTH * 2, q_map, first + (SHARERS == 2) * i * WIDTH, q0 + (SHARERS == 1) * i * 64,
-                                 head, batch, &bar.q_here);
+                fetch_slices<64>(Qs + i * 64 * WIDTH * 2, q_map, first + (SHARERS == 2) * i * WIDTH,
+                                 q0 + (SHARERS == 1) * i * 64, head, batch, &bar.q_here);
             Producer out{bar, ring, first, kv_head, batch};
             out.fetch(k_map, 0);
             for (int j = 1; j < tiles; j++) {
@@ -225,7 +240,7 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS, 1)
         const float *parts = (const float *)(smem + SMEM_Parts) + group * 64 * BC;
         const unsigned q_rows = Qs + group * 64 * WIDTH * 2;
         const float scale_log2e = a.scale * 1.4426950408889634f; // exp(x) = 2^(x log2 e)
-        float o[WIDTH / 2] = {}; // not yet divided by l
+        float o[WIDTH / 2] = {};                                 // not yet divided by l
         float s[BC / 2];
         unsigned p[BC / 4];
         SoftmaxRows rows;
@@ -293,7 +308,8 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS, 1)
             begin_outputs();
             await_products<0>(o);
         }
-        const RowEnds ends = end_rows(a, rows, row, head, batch, first == 0 && (SHARERS == 1 || warpgroup == 0));
+        const RowEnds ends =
+            end_rows(a, rows, row, head, batch, first == 0 && (SHARERS == 1 || warpgroup == 0));
         store_outputs(a, o, ends, row, head, batch, first + (SHARERS == 2) * warpgroup * WIDTH);
     }
     if (BLOCKS == 2) { // nobody leaves while the other may still reach into its shared memory
@@ -312,5 +328,6 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS, 1)
  *   S=4096 545 (776, 1794), S=1024 D=1024 145 (fails its check, 288). With K's halves given free together 60 at D=512.
  * Limits: at D=1024 each multiprocessor sends 16 KB of f32 a tile to its neighbour, and waits for as much: 237 TFLOP/s
  *   for 397. Causal tiles on the diagonal are computed whole. Needs TMA, so D must be a multiple of 8.
- * Next: not written yet: each warpgroup computes the scores of its own columns and gets the others' through shared
- *   memory, so that no score is computed twice. */
+ *   Where each warpgroup computes the scores of its own columns only, and gets the others' through shared memory, so
+ *   that no score is computed twice, it takes as long (43 for 42, at S=4096 532 for 537): products are not what it waits for.
+ * Next: not written yet: query tiles that share K and V by multicast, now that places are given free early. */
