@@ -26,7 +26,7 @@
  * @smem      dynamic Ring SLOTS*BC*ceil(D/(64*(1+(D>256)+2*(D>512))))*128
  *            align=1024 pitch=64 rows=BC swizzle=16  K and V tiles as they come, in slices of 64 columns
  * @smem      dynamic Parts (D>512)*64*BC*4 type=f32  the other block's part of the scores
- * @smem      dynamic barriers 8*(5+2*SLOTS) type=u64  who waits for what
+ * @smem      dynamic barriers 8*(3+2*SLOTS) type=u64  who waits for what
  * @traffic   read B*H*(Sq*D*T+tiles(128/(1+(D>256)),BC)*2*BC*D*T) write B*H*Sq*D*T
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
@@ -34,19 +34,18 @@
 #include "hopper.cuh"
 
 constexpr int BC = P_BC, SLOTS = P_SLOTS;
-constexpr int SHARERS =
-    ATTN_D > 256 ? 2 : 1; // warpgroups that have the same rows and divide the columns of O,
-constexpr int BLOCKS = ATTN_D > 512 ? 2 : 1; // and blocks that divide all columns
+// Warpgroups that have the same rows and divide the columns of O, and blocks that divide all columns.
+constexpr int SHARERS = ATTN_D > 256 ? 2 : 1, BLOCKS = ATTN_D > 512 ? 2 : 1;
 constexpr int GROUPS = 2 / SHARERS, BR = GROUPS * 64;
 constexpr int PARTS = BLOCKS * SHARERS;
-constexpr int WIDTH = (ATTN_D + 64 * PARTS - 1) / (64 * PARTS) * 64,
-              OWN = SHARERS * WIDTH; // columns: a warpgroup's, a block's
+constexpr int WIDTH = (ATTN_D + 64 * PARTS - 1) / (64 * PARTS) * 64; // columns of a warpgroup
+constexpr int OWN = SHARERS * WIDTH;                                 // and of a block
 constexpr int SLOT_BYTES = BC * WIDTH * 2;
 constexpr int WARPS = 8; // that multiply
 static_assert(WIDTH <= 256, "a product has at most 256 columns");
 
 struct Barriers {
-    MemoryBarrier q_here, part_here[2], part_free[2], here[SLOTS], free[SLOTS];
+    MemoryBarrier q_here, part_here, part_free, here[SLOTS], free[SLOTS];
 };
 
 // ---- The ring ------------------------------------------------------------------------------------
@@ -112,9 +111,8 @@ __device__ inline void release(Barriers &bar, Place p)
 __device__ inline void start_scores(float (&s)[BC / 2], unsigned q_slices, unsigned k_slot,
                                     bool more)
 {
-    asm volatile(
-        ""
-        : "+r"(q_slices)); // else all steps' addresses of Q wait in registers that O has no more of
+    // Else all steps' addresses of Q wait in registers that O has none left of.
+    asm volatile("" : "+r"(q_slices));
     const unsigned long long q = operand(q_slices, 64), k = operand(k_slot, BC);
 #pragma unroll
     for (int d = 0; d < WIDTH / 16; d++) // 16 columns are 32 bytes; 4 such steps fill a slice
@@ -151,38 +149,36 @@ __device__ inline void await_there(const MemoryBarrier *b, int parity)
                  : "memory");
 }
 
-// Scores first .. first + count - 1 of every lane, to the same lanes of the other block.
-template <int first, int count>
-__device__ inline void send_part(const float (&s)[BC / 2], const float *parts, int other)
+// Scores first .. first + BC / 4 - 1 of every lane, to the same lanes of the other block.
+template <int first>
+__device__ inline void send_half(const float (&s)[BC / 2], const float *parts, int other)
 {
     const unsigned there = in_block(shared_address(parts + threadIdx.x % 128 * 4), other);
 #pragma unroll
-    for (int i = first; i < first + count; i += 4)
+    for (int i = first; i < first + BC / 4; i += 4)
         asm volatile("st.shared::cluster.v4.f32 [%0], {%1, %2, %3, %4};" ::"r"(there + i * 128 * 4),
                      "f"(s[i]), "f"(s[i + 1]), "f"(s[i + 2]), "f"(s[i + 3])
                      : "memory");
 }
-// S += the other block's part. Warpgroups that share the rows have the same part: each sends half of it.
+// S += the other block's part. Both warpgroups have the same part: each sends half of it.
 __device__ inline void add_other_part(float (&s)[BC / 2], Barriers &bar, const float *parts,
                                       int warpgroup, int rank, int parity)
 {
-    const int other = rank ^ 1, group = SHARERS == 1 ? warpgroup : 0;
-    await_there(&bar.part_free[group], parity ^ 1); // it has read the part before
-    if (SHARERS == 1)
-        send_part<0, BC / 2>(s, parts, other);
-    else if (warpgroup == 0)
-        send_part<0, BC / 4>(s, parts, other);
+    const int other = rank ^ 1;
+    await_there(&bar.part_free, parity ^ 1); // it has read the part before
+    if (warpgroup == 0)
+        send_half<0>(s, parts, other);
     else
-        send_part<BC / 4, BC / 4>(s, parts, other);
-    arrive_in(&bar.part_here[group], other);
-    await_there(&bar.part_here[group], parity);
+        send_half<BC / 4>(s, parts, other);
+    arrive_in(&bar.part_here, other);
+    await_there(&bar.part_here, parity);
 #pragma unroll
     for (int i = 0; i < BC / 2; i += 4) {
         const Four x = *(const Four *)(parts + i * 128 + threadIdx.x % 128 * 4);
         for (int e = 0; e < 4; e++)
             s[i + e] += x.x[e];
     }
-    arrive_in(&bar.part_free[group], other);
+    arrive_in(&bar.part_free, other);
 }
 
 extern "C" __global__ void __launch_bounds__(ATTN_THREADS, 1)
@@ -191,19 +187,17 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS, 1)
 {
     Barriers &bar = *(Barriers *)(smem + SMEM_barriers);
     const unsigned Qs = shared_address(smem + SMEM_Qs), ring = shared_address(smem + SMEM_Ring);
-    const int rank = BLOCKS == 1 ? 0 : cluster_rank(), tile = blockIdx.x / BLOCKS,
-              all = gridDim.x / BLOCKS;
+    const int rank = BLOCKS == 1 ? 0 : cluster_rank();
+    const int tile = blockIdx.x / BLOCKS, all = gridDim.x / BLOCKS;
     const int head = head_of_block(), batch = batch_of_block(), kv_head = head / (a.H / a.Hkv);
-    const int q0 = (a.causal ? all - 1 - tile : tile) * BR,
-              first = rank * OWN; // the longest go first
+    const int q0 = (a.causal ? all - 1 - tile : tile) * BR; // the longest go first
+    const int first = rank * OWN;                           // column
     const int tiles = (visible_keys_of_tile(a, q0, BR) + BC - 1) / BC;
 
     if (threadIdx.x == 0) {
         barrier_make(&bar.q_here, 1);
-        for (int i = 0; i < GROUPS; i++) {
-            barrier_make(&bar.part_here[i], WARPS / GROUPS); // a lane of every warp arrives
-            barrier_make(&bar.part_free[i], WARPS / GROUPS);
-        }
+        barrier_make(&bar.part_here, WARPS); // a lane of every warp arrives
+        barrier_make(&bar.part_free, WARPS);
         for (int i = 0; i < SLOTS; i++) {
             barrier_make(&bar.here[i], 1);
             barrier_make(&bar.free[i], WARPS);
@@ -237,7 +231,7 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS, 1)
         take_registers<240>();
         const int warpgroup = warpgroup_of_thread(), group = SHARERS == 1 ? warpgroup : 0;
         const int row0 = q0 + group * 64, row = row_of_lane(row0, 0);
-        const float *parts = (const float *)(smem + SMEM_Parts) + group * 64 * BC;
+        const float *parts = (const float *)(smem + SMEM_Parts);
         const unsigned q_rows = Qs + group * 64 * WIDTH * 2;
         const float scale_log2e = a.scale * 1.4426950408889634f; // exp(x) = 2^(x log2 e)
         float o[WIDTH / 2] = {};                                 // not yet divided by l

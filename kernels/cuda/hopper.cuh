@@ -346,8 +346,8 @@ struct alignas(16) Words {
     unsigned w[4];
 };
 template <int N>
-__device__ inline void store_outputs(const AttnArgs &a, const float (&o)[N], RowEnds ends, int row, int head,
-                                     int batch, int first = 0)
+__device__ inline void store_outputs(const AttnArgs &a, const float (&o)[N], RowEnds ends, int row,
+                                     int head, int batch, int first = 0)
 {
     const int t = threadIdx.x % 4;
 #pragma unroll
