@@ -21,6 +21,8 @@ is "on another GPU nothing does" [ "$(printf '%s\n' "$out" | grep -c RECORDED)" 
 ATTNSCOPE_SIM_SECONDS=0.01 run timeline fa1_2022 gpu=L4 B=1 H=8 S=512 origin=model
 is "a clock that takes too long is left out, and that is said" says "$out" '^ *no clock: fa1_2022: the simulation took more than'
 is "  times are blocks then" says "$out" '^blocks +\|0'
+run timeline qtile_seq gpu=L4 B=16 H=16 S=2k origin=model
+is "nor are inputs made for it that take long" says "$out" '^ *no clock: 101 M input numbers'
 run timeline fa2 S=128 H=1 causal=yes gpu=H200 --json
 is "every block is a row of the list" says "$out" '"block":1,"tile":1,"head":0,"split":null,"kv_tiles":2'
 is "with its place and time" says "$out" '"row":1,"lane":0,"wave":0,"begin_us":null,"end_us":null,"begin_blocks":0\.0'

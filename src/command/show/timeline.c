@@ -86,13 +86,29 @@ void timeline_put_predicted(const struct run_row *row, struct timeline *out)
     out->panel.predicted_error_pct = row->predicted_error_pct;
 }
 
-/* Nobody asked for a simulation by name, so it must not make anybody wait longer than one does for a picture. */
+/* Numbers of Q, K and V. */
+static double inputs_of(const struct shape *s)
+{
+    return (double)s->B * (double)s->D *
+           ((double)s->H * (double)s->Sq + 2. * (double)s->Hkv * (double)s->Sk);
+}
+
+/* Nobody asked for a simulation by name, so it must not make anybody wait longer than one does for a picture; inputs
+ * are made before the simulator's own time begins. */
 void timeline_predict(struct session *s, const struct request *r, int i, struct timeline *out)
 {
-    static const double clock_s = 2;
+    static const double clock_s = 2, most = 16e6;
+    const double inputs = inputs_of(&r->problem.shape);
+    char number[NUMBER_BUF];
     struct run_row row;
     if (out->panel.reason)
         return;
+    if (inputs > most && simulator_takes(r->kernels[i]) && !out->panel.note) {
+        out->panel.note =
+            xasprintf("no clock: %s input numbers are too many to simulate for a picture",
+                      number_fmt_count(number, inputs));
+        return;
+    }
     if (simulate_few(s, r, i, clock_s, &row))
         timeline_put_predicted(&row, out);
     if (row.reason && !(row.predicted_us > 0) && !out->panel.note)
