@@ -45,5 +45,10 @@ fuzz_tests += %D%/fuzz_pack.t
 fuzz_tests += %D%/fuzz_command.t
 %C%_fuzz_command_t_SOURCES = %D%/fuzz_command.c %D%/fuzz.h
 %C%_fuzz_command_t_LDADD = libfuzzmain.a $(core_libs)
+fuzz_tests += %D%/fuzz_debug.t
+%C%_fuzz_debug_t_SOURCES = %D%/fuzz_debug.c %D%/fuzz.h
+%C%_fuzz_debug_t_LDADD = libfuzzmain.a $(core_libs)
 
-EXTRA_DIST += %D%/corpus
+# What needs more inputs than `make check` has time for.
+long_tests += %D%/debug_long.sh
+EXTRA_DIST += %D%/corpus %D%/debug_long.sh
