@@ -706,6 +706,25 @@ void job_rank_rows(struct job *j)
     }
 }
 
+void job_bound_texts(json_t *row)
+{
+    enum { TEXT_MAX = 64 << 10 };
+    const char *name;
+    json_t *value;
+    json_object_foreach(row, name, value)
+    {
+        size_t len = json_string_length(value);
+        if (len <= TEXT_MAX)
+            continue;
+        const char *text = json_string_value(value);
+        for (len = TEXT_MAX; len && (text[len] & 0xC0) == 0x80;) /* not within a character */
+            len--;
+        char *cut = xasprintf("%.*s ...", (int)len, text);
+        json_string_set(value, cut);
+        free(cut);
+    }
+}
+
 static enum status take_row(struct job *j, int i, json_t *row, enum role role, struct err *err)
 {
     if (!json_is_object(row))
@@ -713,6 +732,7 @@ static enum status take_row(struct job *j, int i, json_t *row, enum role role, s
     const bool cut = role == LAUNCH && json_is_true(json_object_get(row, "unfinished"));
     j->entries[i].doubted |= cut;
     keep_own_fields(row, role, failed_check(&j->rows[i]));
+    job_bound_texts(row);
     const enum status st = record_from_json(run_fields, &j->rows[i], row, err);
     doubt_row(j, i);
     if (cut && j->rows[i].reason)

@@ -168,6 +168,8 @@ void job_take_extra_verdict(struct job *j, int i, const json_t *row);
 void job_leave_extra(struct job *j, int i, const char *sentence);
 
 /* A row that is not right is not ranked, nor is anything against a base that is not right. */
+/* Cuts texts without measure: rows are shown. */
+void job_bound_texts(json_t *row);
 void job_rank_rows(struct job *j);
 
 /* A frame of the launch worker's, of process `pid`, says that its clock is at `theirs`. */

@@ -98,15 +98,17 @@ enum status told_refuse(int id, const char *sentence, struct wire *w, struct err
 
 static enum status take_row(struct job *j, json_t *o, struct err *err)
 {
+    /* To say where it ran, and what was asked. */
+    static const char *const ours[] = {"host",  "kernel", "backend", "origin",
+                                       "shape", "input",  "seed"};
     json_t *row = json_object_get(o, "row");
     const json_t *at = json_object_get(o, "entry");
     const json_int_t i = json_is_integer(at) ? json_integer_value(at) : -1;
     if (i < 0 || i >= j->request.nentries || !json_is_object(row))
         return err_set(err, ST_FAIL, "a row that is none of the job's");
-    json_object_del(row, "host"); /* ours to say, as is what was asked */
-    json_object_del(row, "kernel");
-    json_object_del(row, "backend");
-    json_object_del(row, "origin");
+    for (size_t k = 0; k < sizeof ours / sizeof *ours; k++)
+        json_object_del(row, ours[k]);
+    job_bound_texts(row);
     return record_from_json(run_fields, &j->rows[i], row, err) == ST_OK ? ST_OK : ST_FAIL;
 }
 

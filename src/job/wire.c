@@ -343,6 +343,11 @@ bool wire_has_more(const struct wire *w)
     return w->kept.len > 0 && !w->broken;
 }
 
+size_t wire_waiting(const struct wire *w)
+{
+    return w->kept.len;
+}
+
 enum status wire_flush(struct wire *w, struct err *err)
 {
     size_t done = 0;

@@ -1,6 +1,6 @@
 /* wire.h - the protocol between the supervisor and its workers.
  *
- * A frame is a 24-byte header - magic, version, type, length (at most 1 MiB), sequence number,
+ * A frame is a 24-byte header - magic, version, type, length (at most 16 MiB), sequence number,
  * CRC-32C of header and payload - and a JSON payload. A frame may carry one file descriptor (an
  * output memfd) over a Unix socket. Anything unexpected is an error, never skipped.
  *
@@ -89,6 +89,7 @@ struct wire *wire_new(int fd);
  * wire_flush(), to be called when `out` can be written to, as long as wire_has_more(). */
 struct wire *wire_new_stream(int in, int out);
 bool wire_has_more(const struct wire *w);
+size_t wire_waiting(const struct wire *w); /* bytes that are kept */
 enum status wire_flush(struct wire *w, struct err *err);
 void wire_free(struct wire *w);    /* closes the descriptors */
 int wire_fd(const struct wire *w); /* to read from */

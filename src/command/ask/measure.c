@@ -234,7 +234,11 @@ static struct run_row ended_row(const struct measuring *m, int i, bool keep, str
 {
     const struct request *r = &m->request;
     const struct run_row *row = measure_row(m, i);
-    if (!row || (!has_figures(row) && !row->reason))
+    const bool silent = row && !has_figures(row) && !row->reason,
+               runs = m->how.kind == JOB_RUN || m->how.kind == JOB_CHECK;
+    if (silent && runs && !out->status) /* whatever its worker says of the whole */
+        out->status = err_set(&out->err, ST_FAIL, "%s", no_figures(m->job));
+    if (!row || silent)
         return reason_row(r, i, m->backend, m->l2, no_figures(m->job));
     if (has_figures(row))
         out->ran++;
