@@ -54,8 +54,12 @@ static enum status no_such_verb(const char *word, struct err *err)
         const char *near = str_nearest(word, entry_name, NULL);
         if (near)
             err_suggest(err, near);
-        else
-            err_suggest_text(err, "; \"help\" lists them");
+        else {
+            char *where =
+                xasprintf("; \"help\" lists them, \"help %.40s\" looks for the word", clean);
+            err_suggest_text(err, where);
+            free(where);
+        }
     }
     free(clean);
     return ST_USAGE;
