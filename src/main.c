@@ -14,6 +14,7 @@
 
 #include "base/mem.h"
 #include "base/sanitize.h"
+#include "command/hosts.h"
 #include "command/line/config.h"
 #include "command/session.h"
 #include "job/proc.h"
@@ -39,6 +40,7 @@ enum {
     OPT_MOUSE,
     OPT_RESUME,
     OPT_RESTRICTED,
+    OPT_REMOTE,
     OPT_SERVE,
     OPT_MDOC
 };
@@ -61,6 +63,7 @@ static const struct program_option {
     {"projector", OPT_PROJECTOR, NULL, "large spacing, one pane at a time, keys are shown"},
     {"mouse", OPT_MOUSE, NULL, "a click selects pane, row or tab; the wheel scrolls"},
     {"resume", OPT_RESUME, NULL, "bring back the last full-screen session"},
+    {"remote", OPT_REMOTE, "HOST", "run kernels there: a host's name, or [user@]machine, over ssh"},
     {"serve", OPT_SERVE, NULL,
      "be the far end of a connection: attnscope elsewhere starts it, by ssh"},
     {"help", 'h', NULL, "this text"},
@@ -118,6 +121,7 @@ struct arguments {
     struct job_line *lines; /* -c and -f, in order */
     size_t count, cap;
     bool plain, restricted;
+    const char *remote; /* where kernels run; NULL: as the configuration says */
     struct tui_options look;
 };
 
@@ -226,6 +230,9 @@ static int take_option(int opt, struct arguments *a)
         return -1;
     case OPT_PLAIN:
         a->plain = true;
+        return -1;
+    case OPT_REMOTE:
+        a->remote = optarg;
         return -1;
     case OPT_SERVE:
         return serve();
@@ -350,6 +357,15 @@ static int run(struct session *s, const struct arguments *a, int argc, char **ar
     return wants_screen(a) ? tui_main_with(s, &a->look) : (int)repl_main(s);
 }
 
+/* Where kernels run is settled before anything else. */
+static int enter_and_run(struct session *s, const struct arguments *a, int argc, char **argv)
+{
+    struct err err = ERR_INIT;
+    const enum status st = a->remote ? host_enter(s, a->remote, &err) : ST_OK;
+    front_report(s, st, &err, NULL, NULL);
+    return st ? (int)st : run(s, a, argc, argv);
+}
+
 /* A recording that nobody has ended: whether it is whole shows now. */
 static int end_recording(struct session *s, int status)
 {
@@ -397,7 +413,7 @@ int main(int argc, char **argv)
         (void)tui_glyphs(a.look.charset, &s->front.glyphs, NULL);
         front_plain(s);
         session_load_config(s);
-        status = end_recording(s, run(s, &a, argc - optind, argv + optind));
+        status = end_recording(s, enter_and_run(s, &a, argc - optind, argv + optind));
         if (!status && s->services.unkept)
             status = ST_FAIL; /* as was said when it happened */
         session_free(s);

@@ -91,3 +91,26 @@ enum status host_choose(struct session *s, const char *name, struct err *err)
     free(copy);
     return st;
 }
+
+/* "gpu.lab" of "me@gpu.lab"; an address is no name. */
+static const char *name_of(const char *dest)
+{
+    const char *at = strrchr(dest, '@'), *machine = at ? at + 1 : dest;
+    return remote_check_name(machine, NULL) == ST_OK ? machine : "remote";
+}
+
+enum status host_enter(struct session *s, const char *dest, struct err *err)
+{
+    struct hosts *h = &s->settings.hosts;
+    const char *name = hosts_find(h, dest) ? dest : name_of(dest);
+    enum status st = host_choose(s, NULL, err);
+    if (!st && !hosts_find(h, dest))
+        st = hosts_put(h, name, dest, NULL, err);
+    if (!st)
+        st = host_choose(s, name, err);
+    if (st)
+        return st;
+    free(s->settings.options.host);
+    s->settings.options.host = xstrdup(name);
+    return ST_OK;
+}

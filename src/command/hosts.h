@@ -29,5 +29,8 @@ struct session;
  * alone? ST_USAGE: there is none, or this
  * session chooses none. */
 enum status host_choose(struct session *s, const char *name, struct err *err);
+/* From now on the session's kernels run on the host of that name, or on the machine "me@gpu.lab", which becomes a host
+ * by the name of the machine ("remote" where that is no name for one): what --remote asks. */
+enum status host_enter(struct session *s, const char *dest, struct err *err);
 
 #endif

@@ -54,6 +54,20 @@ is "  and left" [ "$(field host)" = None ]
 # shellcheck disable=SC2086
 run --restricted check fa2 $tiny --json
 is "a restricted session runs where its configuration says" [ "$rc $(field host)" = '0 box' ]
+echo "host box box $far" >"$config"
+# shellcheck disable=SC2086
+run --remote box check fa2 $tiny backend=cpu --json
+is "--remote: a host by its name" [ "$rc $(field host)" = '0 box' ]
+run --remote=me@gpu.lab -c host -c 'show host'
+is "--remote: a machine becomes a host by its name" says "$out" 'gpu\.lab +me@gpu\.lab'
+is "  and is where kernels run" says "$out" 'host.*gpu\.lab'
+run --remote=192.0.2.7 host
+is "--remote: an address is no name" says "$out" '^remote +192\.0\.2\.7'
+run --remote=-oProxyCommand=id host
+is "--remote: an option of ssh is no machine" [ "$rc" -eq 2 ]
+run --restricted --remote=box check fa2 S=16
+is "--remote: not in a restricted session" [ "$rc" -eq 2 ]
+echo 'set host=box backend=cpu' >>"$config"
 run -c 'save'
 is "save writes hosts before what needs them" says "$(printf '%s' "$out" | tr '\n' ' ')" "host box box .*set .*host=box"
 echo "host box box $far" >"$config"
