@@ -18,7 +18,7 @@
 #include "base/sanitize.h"
 #include "base/str.h"
 
-enum { FILE_BYTES_MAX = 1 << 20, KEPT_MAX = 4096 };
+enum { FILE_BYTES_MAX = 8 << 20, KEPT_MAX = 4096 }; /* what is kept can be read again */
 
 // clang-format off
 const struct field tuned_fields[] = {
@@ -44,6 +44,10 @@ struct tunings {
     struct tuned *v;
     size_t n, cap;
     bool read;
+    struct trouble {
+        char *path, *why;
+    } * troubles; /* files that are not, or not wholly, what they should be */
+    size_t ntroubles, troubles_cap;
 };
 
 void tuned_clear(struct tuned *t)
@@ -85,35 +89,66 @@ static bool is_whole(const struct tuned *t)
     return t->device && t->backend && t->l2 && t->alike && t->kernel && t->hash && t->median_us > 0;
 }
 
-static void take(struct tunings *t, const json_t *object)
+/* False: it is none. */
+static bool take(struct tunings *t, const json_t *object)
 {
     struct tuned x;
     record_init(tuned_fields, &x);
     if (t->n == KEPT_MAX || record_from_json(tuned_fields, &x, object, NULL) != ST_OK ||
         !is_whole(&x)) {
         tuned_clear(&x);
-        return;
+        return false;
     }
     clean(&x);
     xgrow((void **)&t->v, &t->cap, t->n + 1, sizeof *t->v);
     t->v[t->n++] = x;
+    return true;
+}
+
+/* Takes `why`. */
+static void note_trouble(struct tunings *t, const char *path, char *why)
+{
+    xgrow((void **)&t->troubles, &t->troubles_cap, t->ntroubles + 1, sizeof *t->troubles);
+    t->troubles[t->ntroubles++] = (struct trouble){xstrdup(path), why};
+}
+
+static void read_list(struct tunings *t, const char *path, const json_t *list)
+{
+    size_t i, bad = 0;
+    json_t *item;
+    json_array_foreach(list, i, item)
+    {
+        bad += !take(t, item);
+    }
+    if (bad)
+        note_trouble(t, path, xasprintf("%s: %zu of %zu entries are none", path, bad, i));
 }
 
 static void read_file(struct tunings *t, const char *path)
 {
     char *text;
-    size_t len, i;
-    json_t *item;
-    if (str_read_file(path, FILE_BYTES_MAX, &text, &len, NULL) != ST_OK)
+    size_t len;
+    struct err err = ERR_INIT;
+    if (str_read_file(path, FILE_BYTES_MAX, &text, &len, &err) != ST_OK) {
+        note_trouble(t, path, xstrdup(err.text));
         return;
+    }
     json_t *o = json_loadb(text, len, 0, NULL);
     const json_t *list = json_object_get(o, "tuned");
-    json_array_foreach(list, i, item)
-    {
-        take(t, item);
-    }
+    if (json_is_array(list))
+        read_list(t, path, list);
+    else
+        note_trouble(t, path, xasprintf("%s has no list of tuned parameters", path));
     json_decref(o);
     free(text);
+}
+
+char *tunings_trouble(const struct tunings *t, const char *path)
+{
+    for (size_t i = 0; i < t->ntroubles; i++)
+        if (!path || !strcmp(t->troubles[i].path, path))
+            return sanitize_line(t->troubles[i].why);
+    return NULL;
 }
 
 static void read_all(struct tunings *t)
@@ -142,8 +177,14 @@ void tunings_free(struct tunings *t)
 {
     for (size_t i = 0; t && i < t->n; i++)
         tuned_clear(&t->v[i]);
-    if (t)
+    for (size_t i = 0; t && i < t->ntroubles; i++) {
+        free(t->troubles[i].path);
+        free(t->troubles[i].why);
+    }
+    if (t) {
+        free(t->troubles);
         free(t->v);
+    }
     free(t);
 }
 
@@ -201,6 +242,16 @@ static char *file_name(const char *device)
     return str_take(&s);
 }
 
+/* What is there and cannot be read would be lost. */
+static enum status check_place(const struct tunings *t, const char *path, struct err *err)
+{
+    char *why = tunings_trouble(t, path);
+    const enum status st =
+        why ? err_set(err, ST_FAIL, "%s; move it away, and what is kept goes there", why) : ST_OK;
+    free(why);
+    return st;
+}
+
 static enum status write_device(const struct tunings *t, const char *device, const char *path,
                                 struct err *err)
 {
@@ -225,6 +276,8 @@ enum status tunings_keep(struct tunings *t, const struct tuned *x, char **path, 
         read_all(t);
     put(t, x);
     enum status st = path_for(PATH_DATA, name, "tuned parameters", path, err);
+    if (st == ST_OK)
+        st = check_place(t, *path, err);
     if (st == ST_OK)
         st = path_make_parent(*path, err);
     if (st == ST_OK)

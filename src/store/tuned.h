@@ -5,7 +5,7 @@
  * same power of 2 (its middle: 512 is 363 to 724).
  *
  * A file is one JSON object of a list, <data>/tuned/NAME.json, a file a device. Texts of files are sanitized; what is none,
- * or has no time, counts as absent.
+ * or has no time, counts as absent, which tunings_trouble() tells; nothing is written over such a file.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef ATTNSCOPE_STORE_TUNED_H
@@ -45,6 +45,8 @@ struct tuned_query {
     const void *ctx;
 };
 const struct tuned *tunings_find(struct tunings *t, const struct tuned_query *q);
+/* Why a file, `path` or any (NULL), is not read as a whole: a clean sentence; NULL: all are. The caller frees it. */
+char *tunings_trouble(const struct tunings *t, const char *path);
 /* Keeps it in the place of what is there of its device, class and kernel. *path: where; the caller frees it. */
 enum status tunings_keep(struct tunings *t, const struct tuned *x, char **path, struct err *err);
 

@@ -87,6 +87,15 @@ printf 'rubbish' >"$kept/a.json"
 printf '{"tuned":[{"device":1},{"kernel":"fa2"},5]}' >"$kept/b.json"
 run run auto S=64 H=1 f32 backend=cpu n=3
 is "files that are none are passed over" says "$out" '^fa2 .* pass '
+run run auto S=4096 H=3 f32 backend=cpu n=3
+is "  and where nothing is found are told" says "$err" 'auto: nothing .*; not used: .*/[ab]\.json'
+mine=$(find "$kept" -name '[!abH]*.json')
+cp "$mine" mine.kept
+printf '{"tuned":[7]}' >"$mine"
+run tune fa2 BR=16,32 S=64 H=1 f32 backend=cpu n=6 measure
+is "what cannot be read is not written over" [ "$(cat "$mine")" = '{"tuned":[7]}' ]
+is "  which is told" says "$out$err" 'not kept for auto: .*: 1 of 1 entries are none; move it away'
+cp mine.kept "$mine"
 sed -i 's/"own": "[^"]*"/"own": "NONE=1@BR"/; s/"own": null/"own": "NONE=1"/' "$kept"/[!ab]*.json
 run run auto S=64 H=1 f32 backend=cpu n=3
 is "parameters that the kernel lacks are told" says "$err" 'NONE'

@@ -66,12 +66,15 @@ enum status automatic_pick(struct session *s, const struct problem *p, const str
     shape_format(&p->shape, shape, sizeof shape);
     *own = t && t->own ? xstrdup(t->own) : NULL;
     *k = t ? registry_find(s->services.registry, t->kernel) : NULL;
+    char *trouble = t ? NULL : tunings_trouble(session_tunings(s), NULL);
     const enum status st =
         t ? ST_OK
           : err_set(err, ST_USAGE,
                     "auto: nothing that is here was timed on %s, L2 %s, for shapes like %s; \"tune "
-                    "K,K %s measure\" does it",
-                    device, q.l2, shape, shape);
+                    "K,K %s measure\" does it%s%s",
+                    device, q.l2, shape, shape, trouble ? "; not used: " : "",
+                    trouble ? trouble : "");
+    free(trouble);
     free(device);
     free(alike);
     return st;
