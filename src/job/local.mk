@@ -5,6 +5,7 @@ libattnscope_a_SOURCES += \
 	%D%/foundry.c %D%/foundry.h \
 	%D%/gpu_lock.c %D%/gpu_lock.h \
 	%D%/job.c %D%/job.h \
+	%D%/judging.c %D%/judging.h \
 	%D%/lateness.c %D%/lateness.h \
 	%D%/peer.c %D%/peer.h \
 	%D%/proc.c %D%/proc.h \

@@ -28,6 +28,7 @@
 #include "job/crew.h"
 #include "job/far.h"
 #include "job/job.h"
+#include "job/judging.h"
 #include "job/state.h"
 
 struct super {
@@ -52,131 +53,6 @@ static void finish_job(struct super *s, struct job *j, enum job_state state);
 static void start_over(struct super *s);
 static void take_fault(struct super *s, enum role role, bool died, const char *what);
 static enum status send_job(struct super *s, struct job *j, struct err *err);
-
-/* ---- outputs on their way to a verdict ---- */
-
-/* Hands entry i's output to the judge that is there. */
-static void hand_over(struct super *s, struct job *j, int i, int fd)
-{
-    struct proc *judge = &s->crew.procs[JUDGE];
-    struct err why = ERR_INIT;
-    json_t *msg = json_pack("{s:i, s:i, s:o}", "job", j->id, "entry", i, "problem",
-                            problem_to_json(&j->request.problem));
-    if (j->entries[i].unjudged++ == 0)
-        j->entries[i].turn = ++j->last_turn;
-    if (j->unjudged++ == 0)
-        crew_expect(&s->crew, JUDGE, job_silence(j, 0, false));
-    if (wire_send(judge->wire, WIRE_JUDGE, msg, fd, 0, &why) != ST_OK)
-        judge->closed_since = seconds_now(); /* its end will be told by settle_closed() */
-    json_decref(msg);
-}
-
-/* The judge gets entry i's output, of which the job keeps a copy of its own. */
-static void send_output(struct super *s, struct job *j, int i, int fd)
-{
-    struct err why = ERR_INIT;
-    job_drop_output(j, i);
-    if (crew_need(&s->crew, JUDGE, &why) != ST_OK) {
-        job_leave_unjudged(j, i, why.text);
-        return;
-    }
-    j->entries[i].output = fcntl(fd, F_DUPFD_CLOEXEC, 0); /* without one, there is no second try */
-    hand_over(s, j, i, fd);
-}
-
-/* It has answered. */
-static void take_judged(struct super *s, struct job *j, int i)
-{
-    struct proc *judge = &s->crew.procs[JUDGE];
-    if (job_take_answer(j, i))
-        crew_expect(&s->crew, JUDGE, job_silence(j, 0, false));
-    else
-        judge->deadline = INFINITY;
-}
-
-/* The output that the judge was busy with: once more, or not at all. */
-static void settle_culprit(struct super *s, struct job *j, bool died, const char *what)
-{
-    int i = job_judged_entry(j);
-    struct entry_state *e = &j->entries[i];
-    char *sentence = job_fault_sentence(j, JUDGE, what);
-    if (died && !e->retried && e->output >= 0) {
-        e->retried = true;
-        str_addf(&s->crew.log, "%s; another judge was started\n", sentence);
-    } else {
-        job_leave_unjudged(j, i, sentence);
-    }
-    free(sentence);
-}
-
-/* ---- further outputs ---- */
-
-/* Gives the judge extra i. */
-static void hand_over_extra(struct super *s, struct job *j, int i)
-{
-    struct extra_output *x = &j->extras[i];
-    struct err why = ERR_INIT;
-    if (crew_need(&s->crew, JUDGE, &why) != ST_OK) {
-        job_leave_extra(j, i, why.text);
-        return;
-    }
-    struct proc *judge = &s->crew.procs[JUDGE];
-    json_t *msg = json_pack("{s:i, s:i, s:O, s:s}", "job", j->id, "entry", x->entry, "problem",
-                            x->problem, "what", x->what);
-    j->asked = i;
-    json_decref(j->judged);
-    j->judged = json_incref(x->problem);
-    crew_expect(&s->crew, JUDGE, job_silence(j, 0, false));
-    if (wire_send(judge->wire, WIRE_JUDGE, msg, x->fd, 0, &why) != ST_OK)
-        judge->closed_since = seconds_now();
-    json_decref(msg);
-}
-
-/* True while there is one to wait for. */
-static bool judge_extras(struct super *s, struct job *j)
-{
-    for (int i; j->asked < 0 && (i = job_next_extra(j)) >= 0;)
-        hand_over_extra(s, j, i);
-    return j->asked >= 0;
-}
-
-/* The judge is gone over it: once more, or not at all. */
-static void extra_again(struct super *s, struct job *j, bool died, const char *what)
-{
-    const int i = j->asked;
-    struct extra_output *x = &j->extras[i];
-    j->asked = -1;
-    s->changed = true;
-    if (died && !x->retried) {
-        x->retried = true; /* judge_extras() finds it */
-        return;
-    }
-    char *sentence = xasprintf("the judge %s", what);
-    job_leave_extra(j, i, sentence);
-    free(sentence);
-}
-
-/* The judge is gone: what it had not answered goes to another, except for an output that judges do
- * not survive. */
-static void judge_again(struct super *s, struct job *j, bool died, const char *what)
-{
-    struct err why = ERR_INIT;
-    s->changed = true;
-    if (j->asked >= 0)
-        extra_again(s, j, died, what);
-    else
-        settle_culprit(s, j, died, what);
-    if (!job_take_back(j))
-        return;
-    const bool ready = crew_need(&s->crew, JUDGE, &why) == ST_OK;
-    for (int i = 0; i < j->request.nentries; i++) {
-        const struct entry_state *e = &j->entries[i];
-        if (e->again && ready && e->output >= 0)
-            hand_over(s, j, i, e->output);
-        else if (e->again)
-            job_leave_unjudged(j, i, ready ? "its output was lost with the judge" : why.text);
-    }
-}
 
 /* ---- what workers say ---- */
 
@@ -275,7 +151,7 @@ static enum status hear_output(struct super *s, const json_t *o, int fd, struct 
         return nonsense(err, "an output that nobody expected");
     j->entries[entry].seen = true;
     if (!isfinite(j->cancel_by))
-        send_output(s, j, entry, fd);
+        judging_send(&s->crew, j, entry, fd);
     return ST_OK;
 }
 
@@ -284,7 +160,7 @@ static void advance(struct super *s)
 {
     struct job *j = s->active;
     struct proc *launch = &s->crew.procs[LAUNCH];
-    if (!j || j->unjudged || (!isfinite(j->cancel_by) && judge_extras(s, j)))
+    if (!j || j->unjudged || (!isfinite(j->cancel_by) && judging_extras(&s->crew, j)))
         return;
     if (j->done) {
         enum job_state end = isfinite(j->cancel_by) ? JOB_CANCELLED
@@ -367,7 +243,8 @@ static enum status hear_done(struct super *s, json_t *o, struct err *err)
 static void take_unjudged(struct super *s, struct job *j, int i, int extra, const char *why)
 {
     char *clean = sanitize_line(why), *sentence;
-    sentence = xasprintf("%s: the judge could not judge it: %s", j->request.entries[i].kernel, clean);
+    sentence =
+        xasprintf("%s: the judge could not judge it: %s", j->request.entries[i].kernel, clean);
     str_addf(&s->crew.log, "%s\n", sentence);
     if (extra >= 0)
         job_leave_extra(j, extra, clean);
@@ -404,14 +281,14 @@ static enum status hear_verdict(struct super *s, json_t *o, struct err *err)
         if (j->entries[entry].unjudged == 1) /* no newer output of it waits */
             take_unjudged(s, j, entry, -1, unjudged);
         else
-            take_judged(s, j, entry);
+            judging_take(&s->crew, j, entry);
         if (!j->unjudged)
             s->crew.procs[JUDGE].deadline = INFINITY;
         return ST_OK;
     }
     enum status st = job_take_verdict(j, entry, json_object_get(o, "row"), err);
     if (st == ST_OK)
-        take_judged(s, j, entry);
+        judging_take(&s->crew, j, entry);
     return st;
 }
 
@@ -685,8 +562,10 @@ static void take_fault(struct super *s, enum role role, bool died, const char *w
         start_over(s);
     else if (role == LAUNCH)
         go_on(s, j, what);
-    else
-        judge_again(s, j, died, what);
+    else {
+        s->changed = true;
+        judging_again(&s->crew, j, died, what);
+    }
 }
 
 static void start_next(struct super *s)
