@@ -11,6 +11,11 @@ noinst_PROGRAMS += kerneldefs
 kerneldefs_SOURCES = tools/kerneldefs.c
 kerneldefs_LDADD = $(core_libs)
 
+# Finds which registers of a PTX text hold the variables that a source marks, for update-ptx.
+noinst_PROGRAMS += ptxnames
+ptxnames_SOURCES = tools/ptxnames.c
+ptxnames_LDADD = $(core_libs)
+
 cuda_out = %D%/cuda/built
 cuda_jobs = $$(nproc 2>/dev/null || echo 1)
 # Not part of `make`: a kernel is compiled when it is first needed (NVRTC or nvcc, then cached), so
@@ -44,5 +49,5 @@ uninstall-local:
 update-ptxas: kerneldefs$(EXEEXT)
 	NVCC='$(NVCC)' $(srcdir)/tools/update-ptxas
 # The tracked PTX of every configuration in that table, for the simulator.
-update-ptx:
-	NVCC='$(NVCC)' nice $(srcdir)/tools/update-ptx
+update-ptx: ptxnames$(EXEEXT)
+	NVCC='$(NVCC)' PTXNAMES=./ptxnames$(EXEEXT) nice $(srcdir)/tools/update-ptx

@@ -76,7 +76,7 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS, 1)
             float *const m_ws = (float *)a.ws[WS_m] + row;
             float *const l_ws = (float *)a.ws[WS_l] + row;
             const bool waits = k0 > 0 && n > 0;
-            const float m = waits ? *m_ws : NEG_INF, l = waits ? *l_ws : 0.f;
+            const float m = waits ? *m_ws : NEG_INF, l = waits ? *l_ws : 0.f; // @show m l
 
             const float m_new = fmaxf(m, warp_max<LANES>(m_tile));
             float sum = 0.f;
@@ -88,7 +88,7 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS, 1)
             }
             const float kept = waits ? l * expf(m - m_new) : 0.f; // the old sum in the new units
             const float l_new = kept + warp_sum<LANES>(sum);
-            const float inverse = safe_inverse(l_new);
+            const float inverse = safe_inverse(l_new); // @show m_new l_new
             const float old_share = waits ? kept / l_new : 0.f; // exactly 1 if nothing was added
             __syncwarp();
 
@@ -99,7 +99,7 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS, 1)
                     float acc = 0.f;
                     for (int j = 0; j < n; j++)
                         acc += p[j] * to_float(Vs[j * ATTN_D + d]);
-                    acc *= inverse;
+                    acc *= inverse; // @show acc
                     if (waits)
                         acc += old_share * o_ws[d];
                     if (finished)

@@ -54,7 +54,7 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS, 1)
         l[i] = 0.f;
     }
 
-    for (int k0 = 0; k0 < n_keys; k0 += BC) {
+    for (int k0 = 0; k0 < n_keys; k0 += BC) { // @show m l acc
         __syncthreads(); // nobody reads the tile before any more
         load_tile<BC, PITCH>(Ks, k_row(a, k0), a.k_stride[2], a.Sk - k0, a.D);
         load_tile<BC, ATTN_D>(Vs, v_row(a, k0), a.v_stride[2], a.Sk - k0, a.D);
@@ -116,7 +116,7 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS, 1)
 
         // O += P V, four keys at a time.
 #pragma unroll 1
-        for (int j = 0; j < BC; j += 4) {
+        for (int j = 0; j < BC; j += 4) { // @show acc
             Four p[ROWS];
 #pragma unroll
             for (int i = 0; i < ROWS; i++)
@@ -133,7 +133,7 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS, 1)
                         for (int e = 0; e < 4; e++)
                             acc[i][c].x[e] += p[i].x[x] * v.x[e];
                 }
-        }
+        } // @show m l acc
     }
 
     // The one division. l was gathered lane by lane: add the lanes that share the row.

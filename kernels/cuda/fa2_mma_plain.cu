@@ -49,7 +49,7 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS, 1)
     float o[ATTN_D / 8][4] = {}; // not yet divided by l
     float m[2] = {NEG_INF, NEG_INF}, l[2] = {}; // l: this lane's keys only, until the end
 
-    for (int k0 = 0; k0 < n_keys; k0 += BC) {
+    for (int k0 = 0; k0 < n_keys; k0 += BC) { // @show m l o
         __syncthreads(); // nobody reads the tile before any more
         copy_tile_16<BC, ATTN_THREADS>(smem + SMEM_Ks, k_row(a, k0), a.k_stride[2], a.Sk - k0,
                                        a.D, in_tile);
@@ -102,7 +102,7 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS, 1)
                     o[n][e] *= correction;
         }
 
-        // O += P V: neighbouring tiles of scores are the left side.
+        // O += P V: neighbouring tiles of scores are the left side. @show m l o
 #pragma unroll
         for (int j = 0; j < BC / 16; j++) {
             const unsigned p[4] = {pack(s[2 * j][0], s[2 * j][1]), pack(s[2 * j][2], s[2 * j][3]),
@@ -115,7 +115,7 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS, 1)
                 multiply(o[d], p, v[0], v[1]);
                 multiply(o[d + 1], p, v[2], v[3]);
             }
-        }
+        } // @show m l o
     }
 
     // The one division. l was gathered lane by lane: add the four lanes that share a row.

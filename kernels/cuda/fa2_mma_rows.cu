@@ -54,7 +54,7 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS, 1)
         l[r] = 0.f;
     }
 
-    for (int k0 = 0; k0 < n_keys; k0 += BC) {
+    for (int k0 = 0; k0 < n_keys; k0 += BC) { // @show m l
         wait_copies<0>();
         __syncthreads(); // K is there, and nobody reads the V before any more
         copy_tile_async<BC, ATTN_THREADS>(Vs, v_next, a.v_stride[2], a.Sk - k0, a.D);
@@ -127,7 +127,7 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS, 1)
 
         // O += P V: neighbouring tiles of scores are the left side.
 #pragma unroll
-        for (int j = 0; j < BC / 16; j++) {
+        for (int j = 0; j < BC / 16; j++) { // @show m l
             unsigned p[M][4], v[4];
 #pragma unroll
             for (int i = 0; i < M; i++)
@@ -144,7 +144,7 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS, 1)
                     multiply(o[i][d + 1], p[i], v[2], v[3]);
                 }
             }
-        }
+        } // @show o
     }
     wait_copies<0>(); // of a block without keys
 

@@ -54,7 +54,7 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS, 1)
         l[i] = 0.f;
     }
 
-    for (int k0 = 0; k0 < n_keys; k0 += BC) {
+    for (int k0 = 0; k0 < n_keys; k0 += BC) { // @show m l acc
         __syncthreads(); // nobody reads the tile before any more
         load_tile<BC, PITCH>(Ks, k_row(a, k0), a.k_stride[2], a.Sk - k0, a.D);
         load_tile<BC, ATTN_D>(Vs, v_row(a, k0), a.v_stride[2], a.Sk - k0, a.D);
@@ -143,7 +143,7 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS, 1)
             for (int c = 0; c < VECS; c++)
                 for (int e = 0; e < 4; e++)
                     acc[i][c].x[e] /= divisor;
-        }
+        } // @show m l acc
     }
 
 #pragma unroll

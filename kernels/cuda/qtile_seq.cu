@@ -43,7 +43,7 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS)
     const elem *q = Qs + r * PITCH;
     float acc[ATTN_D] = {}, m = NEG_INF, l = 0.f;
 
-    for (int k0 = 0; k0 < visible_keys_of_tile(a, q0, BR); k0 += BC) {
+    for (int k0 = 0; k0 < visible_keys_of_tile(a, q0, BR); k0 += BC) { // @show m l acc
         __syncthreads(); // nobody reads the tile before any more
         load_tile<BC, ATTN_D>(Ks, k_row(a, k0), a.k_stride[2], a.Sk - k0, a.D);
         load_tile<BC, ATTN_D>(Vs, v_row(a, k0), a.v_stride[2], a.Sk - k0, a.D);
@@ -86,7 +86,7 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS)
                 for (int d = 0; d < ATTN_D; d++)
                     acc[d] += p * to_float(Vs[(j + x) * ATTN_D + d]);
             }
-            l += sum;
+            l += sum; // @show m l acc
         }
         // Not a product with 1/l: the same l at every tile would add up the same rounding.
         for (int d = 0; d < ATTN_D; d++)

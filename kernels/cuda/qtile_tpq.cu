@@ -40,7 +40,7 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS)
     const elem *q = Qs + r * PITCH + part;
     float acc[COLS] = {}, m = NEG_INF, l = 0.f;
 
-    for (int k0 = 0; k0 < visible_keys_of_tile(a, q0, BR); k0 += BC) {
+    for (int k0 = 0; k0 < visible_keys_of_tile(a, q0, BR); k0 += BC) { // @show m l acc
         __syncthreads(); // nobody reads the tile before any more
         load_tile<BC, ATTN_D>(Ks, k_row(a, k0), a.k_stride[2], a.Sk - k0, a.D);
         load_tile<BC, ATTN_D>(Vs, v_row(a, k0), a.v_stride[2], a.Sk - k0, a.D);
@@ -84,12 +84,12 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS)
                 for (int c = 0; c < COLS; c++)
                     acc[c] += p * to_float(Vs[(j + x) * ATTN_D + c * TPQ + part]);
             }
-            l += sum;
+            l += sum; // @show m l acc
         }
         // Not a product with 1/l: the same l at every tile would add up the same rounding.
         const float divisor = l == 0.f ? 1.f : l; // 0 while the row has seen no key
         for (int c = 0; c < COLS; c++)
-            acc[c] /= divisor;
+            acc[c] /= divisor; // @show acc
     }
 
     if (i >= a.Sq)

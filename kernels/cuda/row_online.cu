@@ -99,7 +99,7 @@ template <int V> __device__ inline void attend(const AttnArgs &a)
         Qs[d] = to_float(q_row(a, i)[d]);
     __syncthreads();
 
-    for (int k0 = 0; k0 < n_keys; k0 += BC) {
+    for (int k0 = 0; k0 < n_keys; k0 += BC) { // @show m l acc
         const int n = min(BC, n_keys - k0);
 
         // Scores: a warp (or the block) per key.
@@ -148,7 +148,7 @@ template <int V> __device__ inline void attend(const AttnArgs &a)
                 for (int x = 0; x < V; x++)
                     acc[c][x] += p * to_float(vv.x[x]);
             }
-        }
+        } // @show m l acc
     }
 
     if (GROUPS > 1) { // every group has seen other keys: add their outputs, in order of the groups

@@ -76,7 +76,7 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS, 1)
         l[i] = 0.f;
     }
 
-    for (int k0 = first_key; k0 < end_key; k0 += BC) {
+    for (int k0 = first_key; k0 < end_key; k0 += BC) { // @show m l acc
         __syncthreads(); // nobody reads the tile before any more
         load_tile<BC, PITCH>(Ks, k_row(a, k0), a.k_stride[2], a.Sk - k0, a.D);
         load_tile<BC, ATTN_D>(Vs, v_row(a, k0), a.v_stride[2], a.Sk - k0, a.D);
@@ -127,11 +127,11 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS, 1)
                 for (int e = 0; e < 4; e++)
                     acc[i][c].x[e] *= correction;
         }
-        __syncwarp(); // P of these rows is read by this warp alone
+        __syncwarp(); // P of these rows is read by this warp alone @show m l acc
 
         // O += P V, four keys at a time.
 #pragma unroll 1
-        for (int j = 0; j < BC; j += 4) {
+        for (int j = 0; j < BC; j += 4) { // @show acc
             Four p[ROWS];
 #pragma unroll
             for (int i = 0; i < ROWS; i++)
@@ -148,7 +148,7 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS, 1)
                         for (int e = 0; e < 4; e++)
                             acc[i][c].x[e] += p[i].x[x] * v.x[e];
                 }
-        }
+        } // @show m l acc
     }
 
     // A finished answer for these keys. Rows without any leave LSE = -inf and no output: a weight

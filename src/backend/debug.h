@@ -17,8 +17,11 @@
  *              written behind; 'c' a copy under way will land there
  *   trail      what warps did last: from, to, steps a column, copies under way in each, and of each warp a letter a column and
  *              the least lanes that ran; see trail_letters in command/debug/pictures.c
+ *   names      what the source marks with @show, of the focus: name, elements, values (64 at most), line that wrote one last;
+ *              names_why: why there are none, or null
  *   displays   values that are part of every stop: number, name, value; null: not written, or its place is taken
- *   recent     registers of the focus that were written last, the newest first: name, kind, line, step, value
+ *   recent     registers of the focus that were written last, the newest first: name, kind, line, step, value, and source:
+ *              what it holds in the source's words, or null
  *   problem    of a hazard or fault that stopped it, as sanitize tells it
  *   mark       of a break or watch that stopped it: number, text, and of a value before and after
  *   found      what was asked for: a list of values, registers, hazards, breaks, lines

@@ -30,6 +30,7 @@ struct slot {
     const struct kernel_desc *desc;
     struct plan plan;
     struct ptx ptx;
+    int sm; /* that it is for, times ten */
     unsigned char *output;    /* guard, tensor, guard: shared with the cage */
     unsigned char *lse;       /* the same of a float for each row */
     bool lse_is_fresh;        /* the last run was asked for it: its counts are no timed run's */
@@ -166,6 +167,7 @@ static const struct device *device_of(const struct backend *b, int sm)
     return d;
 }
 
+/* Or, where it is there, the names of its registers. */
 static enum status find_ptx(struct backend *b, struct slot *s, int sm, struct err *err)
 {
     char **words = plan_definitions(&s->plan);
@@ -173,7 +175,11 @@ static enum status find_ptx(struct backend *b, struct slot *s, int sm, struct er
                                   .definitions = (const char *const *)words,
                                   .sm = sm,
                                   .from = *b->options.ptx_from ? b->options.ptx_from : NULL};
-    enum status st = ptx_for(b->makers, &r, &s->ptx, err);
+    enum status st = ST_OK;
+    if (s->ptx.text)
+        ptx_name(b->makers, &r, &s->ptx);
+    else
+        st = ptx_for(b->makers, &r, &s->ptx, err);
     for (char **w = words; *w; w++)
         free(*w);
     free(words);
@@ -185,6 +191,7 @@ static enum status load_kernel(struct backend *b, struct slot *s, const struct p
 {
     int sm = 0;
     enum status st = ptx_sm(s->desc, &b->shape, v, &sm, err);
+    s->sm = sm;
     if (st == ST_OK)
         st = plan_build(s->desc, &b->shape, v, device_of(b, sm), NULL, &s->plan, err);
     if (st == ST_OK)
@@ -546,6 +553,7 @@ static enum status sim_look(struct backend *b, struct slot *s, const struct look
 static enum status open_debugged(struct backend *b, struct slot *s, struct err *err)
 {
     static const int cpu_s = 86400;
+    (void)find_ptx(b, s, s->sm, NULL);
     struct sim_job j = job_of(b, s);
     j.hazards = false; /* of earlier passes */
     j.threads = 1;

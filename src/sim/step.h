@@ -36,8 +36,17 @@ enum sim_order {
 };
 const char *sim_order_name(enum sim_order o);
 
+/* A register holds a value that the source has a name for: value number `name`, as register "%f12". */
+struct sim_naming {
+    const char *reg;
+    uint32_t name;
+};
+
 struct sim_step_options {
     uint64_t block; /* linear */
+    const struct sim_naming *naming; /* borrowed until sim_step_new() is back */
+    size_t namings;
+    uint32_t names; /* their numbers are less */
     bool hazards;
     enum sim_order order;
     uint64_t seed;
@@ -136,8 +145,9 @@ struct sim_value {
     enum sim_space space; /* SIM_NOWHERE: a register; SIM_SHARED; SIM_GLOBAL */
     int warp, lane;
     uint32_t reg;
+    bool named; /* `reg` is the number of a named value */
     uint64_t addr;
-    uint32_t bytes; /* at most 32; of a register 4 or 8 */
+    uint32_t bytes; /* at most 32; of a register 4 or 8, of a named value 4 */
 };
 /* False: nobody has written it, or there is no such thing. `out` has 32 bytes. */
 bool sim_step_value(const struct sim_step *s, const struct sim_value *v, void *out);
@@ -232,6 +242,18 @@ struct sim_written {
     uint64_t step;
 };
 size_t sim_step_written(const struct sim_step *s, int warp, struct sim_written *list, size_t most);
+
+/* A named value: of each lane what the last instruction that wrote one of its registers for that lane left there, which
+ * stays when a place goes to others. */
+struct sim_named {
+    uint32_t known; /* lanes that have a value */
+    uint32_t lanes[32];
+    const char *kind;   /* as of registers */
+    uint32_t reg, insn; /* that was written last, and by whom */
+    uint64_t step;
+};
+/* False: no lane has one yet, or its registers are not all there under one name each. */
+bool sim_step_named(const struct sim_step *s, int warp, uint32_t name, struct sim_named *out);
 
 /* Who wrote a byte of shared memory last, as far as the detector of hazards knows. */
 struct sim_writer {

@@ -59,6 +59,41 @@ is "  until it is dropped" [ "$(printf '%s\n' "$out" | tail -4 | grep -c '^shows
 run -c 'debug fused_cp_async S=128; display nobody'
 is "  what is no value is refused" [ "$rc" -eq 2 ]
 
+# ---- variables by the source's names ----
+# At the end O is acc over the sum of l: of lane 0 and column 0 that of the eight lanes that share the row.
+cat >variables <<'END'
+continue
+print acc[0][0][0]
+print l[0]
+print O[0][0][0][0]
+END
+for dtype in f32 f16 bf16; do
+    { echo "debug fa2 S=96 D=64 $dtype"; cat variables; } >script
+    run -f script
+    is "m, l and acc of $dtype are those that O comes from" [ "$(printf '%s\n' "$out" | awk '
+        /^acc.0..0..0. f32 = / { acc = $4 }
+        /^l.0. f32 = / { for (i = 4; i < 12; i++) sum += $i }
+        /^O.0..0..0..0. = / { o = $3 }
+        END { d = acc / sum - o; print sum > 0 && acc != 0 && d < 2e-3 && d > -2e-3 }')" = 1 ]
+done
+run -c 'debug fa2 S=128 f32; print m; watch m[1]; continue; continue; delete; until 115; info variables; display m; back 400; where'
+is "a variable has no value before its first" says "$out" '^m\[0\] = - \(not written\)$'
+is "  is watched" says "$out" '^1 \(value m\[1\]\): it was -inf and is -?[0-9.]+$'
+is "  is listed with the line that wrote it" says "$out" '^m\[0\]  .*line 89$'
+is "  is shown at every stop" says "$out" '^shows 1  m = \(-?[0-9.]+, .*\)$'
+run -c 'debug fa2 S=128 f32; break 111 if m[0] > -100; continue; watch m'
+is "  is a condition" says "$out" 'come to break 1 \(at 111 if m\[0\] > -100\)'
+is "  and one element of it is watched" says "$err" 'm has several elements: m\[0\] is one'
+run -c 'debug fa2 S=64 f32; until 115; until 115; info registers %f --json'
+is "registers have the source's name, too" says "$out" '"source":"acc\[[0-9]+\]\[[0-9]+\]\[[0-9]+\]"'
+is "  and the stop its variables" says "$out" '"names":\[\{"name":"m","elements":4,'
+run -c 'debug fa2_mma D=128 S=64; print o'
+is "where the marked copy is other code there are no names" says "$err" 'there is no o: a value is'
+run -c 'debug fa2_keys D=256 S=64 f32; print m'
+is "  and it is said" says "$err" 'variables of this kernel have no names here: line [0-9]+: the copy'
+run -c 'debug naive S=64; info variables'
+is "a source without markers says how" says "$out" 'the source marks no variables'
+
 # ---- pictures ----
 run -c 'debug fused_cp_async S=128; until shared; info map; info access'
 is "shared memory, by buffer" says "$out" '^ +0 \*.*~*' && says "$out" 'Q Qs 8.00 KiB'

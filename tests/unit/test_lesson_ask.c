@@ -470,8 +470,8 @@ static void test_known(void)
 static const char figures[] = "# T\n" STEP(
     "S", "note say it twice\nfigure smem fa2 S=512 gpu=L4\n"
          "figure timeline fa1_2022 B=1 H=8 S=512 gpu=L4\nfigure roofline fa2 gpu=L4\n"
-         "figure source fa2 from // P = 2^ to __syncwarp\nfigure source fa2 diff counts=no\n"
-         "figure source fa2_mma_async diff counts=no from for (int k0 to // S = Q\n"
+         "figure source fa2 from // P = 2^ to __syncwarp\nfigure source fa2 diff\n"
+         "figure source fa2_mma_async diff from for (int k0 to // S = Q\n"
          "say A tile has warps; a warpage has none; SMs are many\n"
          "plan fa2 S=512 gpu=L4\nexpect $1.threads == 128 : no | the first row is the command's\n"
          "hint look");

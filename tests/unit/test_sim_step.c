@@ -497,6 +497,52 @@ static void test_mbarrier(void)
     }
 }
 
+/* A value that moves between registers, is written by some lanes, and outlives its register; back is the same. */
+static void test_named(void)
+{
+    static const char body[] =
+        "mov.f32 %f1, 0f3F800000;\nsetp.lt.u32 %p1, %t, 8;\n"
+        "@%p1 add.f32 %f2, %f1, %f1;\n"         /* 2 in lanes 0 to 7 */
+        "setp.lt.u32 %p2, %t, 4;\n@!%p2 bra E;\n" /* lanes 0 to 3 go on */
+        "add.f32 %f3, %f2, %f2;\n"              /* 4 */
+        "E: mov.f32 %f4, 0f41000000;\nadd.f32 %f5, %f4, %f4;\nadd.f32 %f6, %f5, %f4;\n"
+        "st.global.f32 [%o], %f6;\n";
+    static const struct sim_naming naming[] = {{"%f1", 0}, {"%f2", 0}, {"%f3", 0}, {"%none", 1},
+                                               {"%f1", 2}, {"%b", 3},  {"%f2", 9}};
+    struct held *x = hold(body, 32,
+                          (struct sim_step_options){.naming = naming, .namings = 7, .names = 4});
+    struct sim_named v;
+    CU_ASSERT_FALSE(sim_step_named(x->s, 0, 0, &v));
+    (void)run(x, SIM_GOAL_END, 0);
+    const uint32_t one = 0x3F800000, two = 0x40000000, four = 0x40800000;
+    CU_ASSERT_TRUE_FATAL(sim_step_named(x->s, 0, 0, &v));
+    CU_ASSERT_EQUAL(v.known, UINT32_MAX);
+    for (int i = 0; i < 32; i++)
+        CU_ASSERT_EQUAL(v.lanes[i], i < 4 ? four : i < 8 ? two : one);
+    CU_ASSERT_STRING_EQUAL(v.kind, "f32");
+    CU_ASSERT_EQUAL(v.insn, insn_named(x, "add.f32", 1));
+    const struct sim_value at = {.space = SIM_NOWHERE, .named = true, .lane = 5, .bytes = 4};
+    uint32_t got = 0;
+    CU_ASSERT_TRUE(sim_step_value(x->s, &at, &got));
+    CU_ASSERT_EQUAL(got, two);
+    CU_ASSERT_FALSE(sim_step_named(x->s, 0, 1, &v)); /* no such register */
+    CU_ASSERT_TRUE(sim_step_named(x->s, 0, 2, &v));
+    CU_ASSERT_FALSE(sim_step_named(x->s, 0, 3, &v)); /* of 64 bits */
+    CU_ASSERT_FALSE(sim_step_named(x->s, 0, 9, &v));
+    struct sim_stop stop;
+    const uint64_t writes = sim_step_now(x->s);
+    for (uint64_t n = writes; n > 0; n--) {
+        CU_ASSERT_EQUAL(sim_step_to(x->s, n - 1, &stop, &x->err), ST_OK);
+        if (sim_step_named(x->s, 0, 0, &v))
+            CU_ASSERT(v.step <= n - 1);
+    }
+    CU_ASSERT_FALSE(sim_step_named(x->s, 0, 0, &v));
+    CU_ASSERT_EQUAL(sim_step_to(x->s, writes, &stop, &x->err), ST_OK);
+    CU_ASSERT_TRUE(sim_step_value(x->s, &at, &got));
+    CU_ASSERT_EQUAL(got, two);
+    let_go(x);
+}
+
 static const struct tap_test tests[] = {{"an instruction, and what it did", test_one},
                                         {"every order comes to the same", test_orders},
                                         {"against the programmer", test_against},
@@ -510,6 +556,7 @@ static const struct tap_test tests[] = {{"an instruction, and what it did", test
                                         {"back, and the same again", test_back},
                                         {"as sim_run()", test_as_run},
                                         {"what is refused", test_refused},
-                                        {"an mbarrier", test_mbarrier}};
+                                        {"an mbarrier", test_mbarrier},
+                                        {"values by the source's names", test_named}};
 
 TAP_MAIN("sim_step", tests)

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "backend/compile/build.h"
+#include "backend/compile/ptx_names.h"
 #include "backend/compile/ptx_text.h"
 #include "base/mem.h"
 #include "base/str.h"
@@ -273,4 +274,51 @@ enum status ptx_for(struct ptx_makers *m, const struct ptx_request *r, struct pt
     if (!code_kinds[d->code].compiled || d->code == CODE_C)
         return err_set(err, ST_NO, "%s has no PTX: it is %s", d->name, code_kinds[d->code].doc);
     return from_compilers(m, r, out, err);
+}
+
+/* ---- names ---- */
+
+struct copier {
+    struct ptx_makers *makers;
+    const struct ptx_request *request;
+    const char *from;
+};
+
+/* A copy's PTX, by the same compiler; NULL: it is not here, or does not compile it. */
+static char *compile_copy(void *ctx, const char *copy, size_t len)
+{
+    const struct copier *c = ctx;
+    struct kernel_desc desc = *c->request->desc;
+    struct ptx_request r = *c->request;
+    struct ptx p = {0};
+    struct err err = ERR_INIT;
+    desc.source = copy;
+    desc.source_len = len;
+    r.desc = &desc;
+    r.from = c->from;
+    char *text = NULL;
+    if (from_compilers(c->makers, &r, &p, &err) == ST_OK) {
+        text = p.text;
+        p.text = NULL;
+    }
+    ptx_clear(&p);
+    return text;
+}
+
+void ptx_name(struct ptx_makers *m, const struct ptx_request *r, struct ptx *p)
+{
+    const struct kernel_desc *d = r->desc;
+    struct copier c = {m, r, p->from};
+    struct str all = {0};
+    if (!p->text || p->shipped || d->code == CODE_CUBIN || d->code == CODE_C ||
+        !ptx_names_markers(d->source, d->source_len) || ptx_names_known(p->text))
+        return;
+    str_addn(&all, p->text, p->len);
+    if (all.len && all.data[all.len - 1] != '\n')
+        str_addc(&all, '\n');
+    ptx_names_add(d->source, d->source_len, p->text, compile_copy, &c, &all);
+    str_addc(&all, '\0');
+    free(p->text);
+    p->len = all.len - 1;
+    p->text = str_take(&all);
 }

@@ -51,6 +51,10 @@ enum status ptx_for(struct ptx_makers *m, const struct ptx_request *r, struct pt
 /* The shipped text alone. False: there is none for these definitions and this very source. */
 bool ptx_shipped(const struct ptx_request *r, struct ptx *out);
 
+/* Adds to a text of that request the lines of ptx_names.h, where its source marks variables: the marked copy is compiled by
+ * whoever compiled the text. Nothing where they are there already. */
+void ptx_name(struct ptx_makers *m, const struct ptx_request *r, struct ptx *p);
+
 /* Is it a PTX text, as far as its beginning says? ST_NO with what it seems to be. */
 enum status ptx_is_text(const char *data, size_t len, struct err *err);
 

@@ -11,6 +11,8 @@
 #include "base/record.h"
 #include "base/sanitize.h"
 
+enum { SHOWN_MOST = 16 }; /* elements of a variable that is shown at every stop */
+
 _Static_assert(SIM_GOAL_END == 11, "debug_goals[] has a word for each");
 
 static size_t insns_of(const struct debugged *d)
@@ -24,6 +26,7 @@ static void drop_block(struct debugged *d)
 {
     sim_step_free(d->step);
     d->step = NULL;
+    ptx_names_clear(&d->names);
     for (int i = 0; i < 2; i++) {
         free(d->lines[i]);
         d->lines[i] = NULL;
@@ -90,6 +93,27 @@ static enum status settle_job(struct debugged *d, struct err *err)
     return st;
 }
 
+static void read_names(struct debugged *d)
+{
+    char entry[600];
+    desc_entry(d->job->plan->desc, d->pass, entry, sizeof entry);
+    ptx_names_read(d->job->ptx, d->job->ptx_len, entry, &d->names);
+}
+
+static enum status hold(struct debugged *d, struct sim_step_options *o, struct err *err)
+{
+    struct sim_naming *list = xcalloc(d->names.regs + 1, sizeof *list);
+    for (size_t i = 0; i < d->names.regs; i++)
+        list[i] = (struct sim_naming){d->names.reg[i].reg, d->names.reg[i].name};
+    o->naming = list;
+    o->namings = d->names.regs;
+    o->names = (uint32_t)d->names.n;
+    const enum status st = sim_step_new(d->stage.scene.program, d->stage.memory,
+                                        d->stage.scene.launch, o, &d->step, err);
+    free(list);
+    return st;
+}
+
 /* A new block; the old one stays where this cannot be. */
 static enum status begin(struct debugged *d, const struct debug_ask *a, struct err *err)
 {
@@ -107,13 +131,13 @@ static enum status begin(struct debugged *d, const struct debug_ask *a, struct e
         st = check_block(&fresh, a, err);
     if (st == ST_OK) {
         const uint32_t *g = fresh.stage.scene.launch->grid;
-        const struct sim_step_options o = {.block = (uint64_t)a->x +
+        struct sim_step_options o = {.block = (uint64_t)a->x +
                                                     g[0] * ((uint64_t)a->y + g[1] * (uint64_t)a->z),
                                            .hazards = a->hazards,
                                            .order = (enum sim_order)a->order,
                                            .seed = (uint64_t)a->seed};
-        st = sim_step_new(fresh.stage.scene.program, fresh.stage.memory, fresh.stage.scene.launch,
-                          &o, &fresh.step, err);
+        read_names(&fresh);
+        st = hold(&fresh, &o, err);
     }
     if (st != ST_OK) {
         drop_block(&fresh);
@@ -124,6 +148,7 @@ static enum status begin(struct debugged *d, const struct debug_ask *a, struct e
     drop_block(d);
     d->stage = fresh.stage;
     d->step = fresh.step;
+    d->names = fresh.names;
     d->pass = fresh.pass;
     d->warp = a->warp >= 0 && a->warp < sim_step_warps(d->step) ? (int)a->warp : 0;
     d->lane = 0;
@@ -316,6 +341,8 @@ enum status debug_value(struct debugged *d, const char *name, struct debug_value
     *out = (struct debug_value){.name = NULL};
     if (*name == '%')
         return register_value(d, name, out, err);
+    if (debug_named_value(d, name, out, NULL) == ST_OK)
+        return ST_OK;
     if (finding_address(&d->stage.scene, name, &addr, &buffer)) {
         out->at = (struct sim_value){.space = SIM_SHARED, .addr = addr};
         out->kind = buffer_kind(buffer);
@@ -327,10 +354,11 @@ enum status debug_value(struct debugged *d, const char *name, struct debug_value
         char *clean = sanitize_line(name);
         for (int i = 0; i < d->stage.scene.pass->nsmem; i++)
             str_addf(&known, "%s, ", d->stage.scene.pass->smem[i].name);
-        err_set(err, ST_USAGE,
-                "there is no %s: a value is a register (%%f12, %%f12[5]), or an element of %sQ, K, "
-                "V, O (O[0][1][2][3])",
-                clean, str_text(&known));
+        if (debug_named_value(d, name, out, err) != ST_NO)
+            err_set(err, ST_USAGE,
+                    "there is no %s: a value is a register (%%f12, %%f12[5]), or an element of %sQ, K, "
+                    "V, O (O[0][1][2][3])",
+                    clean, str_text(&known));
         str_free(&known);
         free(clean);
         return ST_USAGE;
@@ -361,7 +389,7 @@ static bool condition(void *ctx, const struct sim_step *s, int warp)
     uint32_t lanes = 1u << v.lane;
     if (v.space == SIM_NOWHERE) {
         v.warp = warp;
-        lanes = strchr(m->ask.name, '[') ? lanes : sim_step_warp(s, warp).active;
+        lanes = *m->ask.name == '%' && strchr(m->ask.name, '[') ? lanes : sim_step_warp(s, warp).active;
     }
     for (uint32_t left = v.space == SIM_NOWHERE ? lanes : 1; left; left &= left - 1) {
         uint8_t data[32] = {0};
@@ -385,6 +413,9 @@ static enum status arm_place(struct debugged *d, struct debug_mark *m, struct si
         st = debug_value(d, m->ask.name, &v, err);
         m->value = v.at;
         m->kind = v.kind;
+        if (st == ST_OK && v.many)
+            st = err_set(err, ST_USAGE, "%s has several elements: %s[0] is one", m->ask.name,
+                         m->ask.name);
         debug_value_clear(&v);
         k->when = condition;
         k->ctx = m;
@@ -407,6 +438,11 @@ static enum status arm_value(struct debugged *d, struct debug_mark *m, struct si
         return st;
     m->value = k->value = v.at;
     m->kind = v.kind;
+    if (v.many) {
+        debug_value_clear(&v);
+        return err_set(err, ST_USAGE, "%s has several elements: %s[0] is one", m->ask.name,
+                       m->ask.name);
+    }
     if (m->ask.act == DEBUG_ACCESS && v.at.space == SIM_NOWHERE) {
         debug_value_clear(&v);
         return err_set(err, ST_USAGE, "%s is a register: accesses are of memory; watch it",
@@ -543,12 +579,28 @@ static enum status drop_displays(struct debugged *d, int64_t number, struct err 
                : err_set(err, ST_USAGE, "no value number %lld is shown", (long long)number);
 }
 
+/* One value, or those of all elements. */
+static json_t *shown_value(json_t *found, bool many)
+{
+    json_t *list = many ? json_array() : NULL;
+    const json_t *o;
+    size_t i;
+    if (!many)
+        return json_incref(json_object_get(json_array_get(found, 0), "value"));
+    json_array_foreach(found, i, o)
+    {
+        if (i < SHOWN_MOST)
+            json_array_append(list, json_object_get(o, "value"));
+    }
+    return list;
+}
+
 /* As print has it; of a register the lane of the focus, where none is named. */
 static json_t *displays_json(struct debugged *d)
 {
     json_t *rows = json_array();
     for (size_t i = 0; i < d->ndisplays; i++) {
-        struct debug_value v;
+        struct debug_value v = {.many = false};
         json_t *o = json_object(), *found = NULL;
         json_object_set_new(o, "number", json_integer(d->display[i].number));
         char *clean = sanitize_line(d->display[i].name);
@@ -559,8 +611,8 @@ static json_t *displays_json(struct debugged *d)
             found = debug_print_json(d, &v);
             debug_value_clear(&v);
         }
-        json_t *value = json_object_get(json_array_get(found, 0), "value");
-        json_object_set(o, "value", value ? value : json_null());
+        json_t *value = shown_value(found, v.many);
+        json_object_set_new(o, "value", value ? value : json_null());
         json_decref(found);
         json_array_append_new(rows, o);
     }

@@ -4,6 +4,7 @@
 #ifndef ATTNSCOPE_BACKEND_SIM_DEBUGGED_H
 #define ATTNSCOPE_BACKEND_SIM_DEBUGGED_H
 
+#include "backend/compile/ptx_names.h"
 #include "backend/debug.h"
 #include "backend/sim/omit.h"
 #include "sim/step.h"
@@ -32,6 +33,7 @@ struct debugged {
     struct cage_board *board;
     struct sim_stage stage;
     struct sim_step *step;
+    struct ptx_names names; /* of the pass: what the source calls values */
     int pass;
     int warp, lane;
     struct debug_ask begin; /* what it began with */
@@ -58,6 +60,7 @@ struct debug_value {
     char *name;       /* as it is to be shown; owned */
     const char *kind; /* "f32"; "": bits */
     bool all_lanes;   /* a register of which no lane was named */
+    bool many;        /* a variable with several elements: at.reg is none */
 };
 /* ST_USAGE: there is none of that name; the nearest is suggested. debug_value_clear() frees. */
 enum status debug_value(struct debugged *d, const char *name, struct debug_value *out,
@@ -79,6 +82,18 @@ enum { TRAIL_COLUMNS = 120, TRAIL_STEPS = 16 * TRAIL_COLUMNS };
 json_t *debug_smem_json(const struct debugged *d);
 json_t *debug_trail_json(const struct debugged *d);
 json_t *debug_recent_json(const struct debugged *d);
+/* names.c: what the source names. */
+/* "m[0]", or "m" for all of it; ST_USAGE: the source names none so. */
+enum status debug_named_value(const struct debugged *d, const char *name, struct debug_value *out,
+                              struct err *err);
+/* Variables: name, elements, values in the lane of the focus, the line that wrote one last. */
+json_t *debug_names_json(const struct debugged *d);
+/* The elements that the value stands for, as print has them. */
+json_t *debug_named_json(const struct debugged *d, const struct debug_value *v);
+/* What the register holds now, in the source's words; null: it has none. */
+json_t *debug_source_name(const struct debugged *d, const char *reg);
+/* Why no names are there; NULL: some are, or nobody marked any. */
+const char *debug_names_why(const struct debugged *d);
 /* Lists of `found`. */
 json_t *debug_registers_json(struct debugged *d, const char *prefix);
 json_t *debug_print_json(struct debugged *d, const struct debug_value *v);

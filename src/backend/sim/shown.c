@@ -253,6 +253,7 @@ json_t *debug_recent_json(const struct debugged *d)
         json_t *o = json_object();
         put_clean(o, "name", r.name);
         json_object_set_new(o, "kind", json_string(r.kind));
+        json_object_set_new(o, "source", debug_source_name(d, r.name));
         json_object_set_new(o, "line", own_line(d, list[i].insn));
         json_object_set_new(o, "step", json_integer((json_int_t)list[i].step));
         json_object_set_new(

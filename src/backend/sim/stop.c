@@ -163,6 +163,7 @@ static json_t *register_json(const struct debugged *d, const struct sim_register
     put_clean(o, "name", r->name);
     put_clean(o, "type", r->type);
     json_object_set_new(o, "kind", json_string(kind));
+    json_object_set_new(o, "source", r->address ? json_null() : debug_source_name(d, r->name));
     json_object_set_new(o, "read", json_boolean(r->read));
     json_object_set_new(o, "written", json_boolean(r->written));
     json_object_set_new(o, "address", json_boolean(r->address));
@@ -315,6 +316,8 @@ json_t *debug_stop_json(struct debugged *d)
     json_object_set_new(o, "smem", debug_smem_json(d));
     json_object_set_new(o, "trail", debug_trail_json(d));
     json_object_set_new(o, "recent", debug_recent_json(d));
+    json_object_set_new(o, "names", debug_names_json(d));
+    put_clean(o, "names_why", debug_names_why(d));
     json_object_set_new(o, "flight", debug_flight_json(d, FLIGHT));
     json_object_set_new(o, "problem", problem ? problem_json(d) : json_null());
     json_object_set_new(o, "mark", d->moved ? mark_json(d) : json_null());
@@ -336,6 +339,7 @@ static json_t *register_row(const struct debugged *d, uint32_t reg)
     put_clean(o, "type", r.type);
     json_object_set_new(o, "kind", json_string(r.kind));
     json_object_set_new(o, "slot", json_integer(r.slot));
+    json_object_set_new(o, "source", debug_source_name(d, r.name));
     json_object_set_new(o, "line", line_json(d, by));
     json_object_set_new(
         o, "value", debug_number(r.kind, r.bits > 32 ? (uint32_t)r.bits / 8 : 4, &lanes[d->lane]));
@@ -389,6 +393,8 @@ static json_t *element_json(const struct debugged *d, const struct sim_value *at
 
 json_t *debug_print_json(struct debugged *d, const struct debug_value *v)
 {
+    if (v->at.named || v->many)
+        return debug_named_json(d, v);
     json_t *list = json_array();
     if (v->at.space == SIM_NOWHERE) {
         json_array_append_new(list, print_lanes(d, v));

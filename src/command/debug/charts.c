@@ -326,6 +326,9 @@ void debug_picture(const struct debug_line *l, int width, struct str *out)
     case VIEW_TRAIL:
         add_chart(l, debug_trail_chart(d), width, TRAIL_ROWS, out);
         break;
+    case VIEW_NAMES:
+        debug_variables_text(d, out);
+        break;
     case VIEW_WARPS:
         debug_warps_text(d, out);
         break;

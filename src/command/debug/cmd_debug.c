@@ -27,7 +27,7 @@ struct stop_row {
     char *access_space, *element;
     double wavefronts, sectors, ideal, value;
     json_t *block, *next, *did, *warps, *paths, *barriers, *problem, *mark, *found, *printed, *smem,
-        *trail, *displays, *recent, *flight;
+        *trail, *displays, *recent, *flight, *names;
 };
 // clang-format off
 static const struct field stop_fields[] = {
@@ -67,7 +67,8 @@ static const struct field stop_fields[] = {
     FIELD(FIELD_JSON, stop_row, smem, .doc = "Shared memory: bytes, cell_bytes, buffers, and a character a cell: . not written, + less than half, # more, o older than the newest of its buffer, c a copy will land."),
     FIELD(FIELD_JSON, stop_row, trail, .doc = "What warps did in the last steps: from, to, steps a column, copies under way in each, and of each warp a letter a column (M multiplies, C begins a copy, G global, S shared memory, B barrier, X exp2, h shuffle, f arithmetic, i integers, = waits) and the least lanes that ran."),
     FIELD(FIELD_JSON, stop_row, displays, .doc = "Values that every stop shows: number, name, value."),
-    FIELD(FIELD_JSON, stop_row, recent, .doc = "Registers of the warp that were written last, the newest first: name, kind, line, step, value."),
+    FIELD(FIELD_JSON, stop_row, recent, .doc = "Registers of the warp that were written last, the newest first: name, kind, line, step, value; source: what it holds, in the source's words."),
+    FIELD(FIELD_JSON, stop_row, names, .doc = "Variables that the source marks with @show, in the lane that is looked at: name, elements, their values, line and step that wrote one last."),
     FIELD(FIELD_JSON, stop_row, flight, .doc = "Copies of cp.async under way, the first 24: warp, mask, bytes, element, groups_behind, line."),
     FIELD(FIELD_JSON, stop_row, printed, .doc = "What the kernel printed."),
     {.name = NULL},
@@ -168,6 +169,7 @@ static void fill_parts(struct stop_row *row, const struct debugger *d)
     row->trail = part(stop, "trail");
     row->displays = part(stop, "displays");
     row->recent = part(stop, "recent");
+    row->names = part(stop, "names");
     row->flight = part(stop, "flight");
 }
 
@@ -352,9 +354,9 @@ const struct cmd_entry cmd_debug = {
         "back [N], goto N, restart       steps back, to a step, to the beginning\n"
         "break [LINE] [warp N] [lane N] [if VALUE > X], delete [N]\n"
         "watch VALUE, rwatch, awatch ELEMENT [N]    when it changes; is read; is used\n"
-        "print %f12, print %f12[5], print Ks[5][12], print O[0][1][2][3], x/8f Ks[5][0]\n"
-        "info registers|warps|barriers|shared|hazards|copies|breaks|paths|memory, where, list "
-        "[LINE]\n"
+        "print m, print %f12, print %f12[5], print Ks[5][12], print O[0][1][2][3], x/8f Ks[5][0]\n"
+        "info variables|registers|warps|barriers|shared|hazards|copies|breaks|paths|memory, where, "
+        "list [LINE]\n"
         "display VALUE, undisplay [N]    what every stop shows: ms[5] of fused_cp_async, as it "
         "grows\n"
         "info map, info access, trail [N]   pictures: shared memory, lanes of the last access, "
@@ -369,7 +371,9 @@ const struct cmd_entry cmd_debug = {
         "again,\n"
         "to the same state. Hazards and faults stop it by themselves. Registers have the names of "
         "the\n"
-        "PTX: compilers keep no others. Bytes of cp.async land at their wait. Without a size the\n"
+        "PTX; print m, acc[0][1][2] and info variables have what the source marks with a comment "
+        "(@show m\n"
+        "l acc), where it is known which registers those are. Bytes of cp.async land at their wait. Without a size the\n"
         "shape is small and ragged (S=200 H=2). Only this block runs, none of its neighbours.\n"
         "\n"
         "  debug fa2 S=128; until shared; back\n"

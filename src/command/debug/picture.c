@@ -60,12 +60,17 @@ char *debug_value_text(const json_t *v)
 {
     char number[NUMBER_BUF];
     if (json_is_array(v)) {
-        char *a = debug_value_text(json_array_get(v, 0)),
-             *b = debug_value_text(json_array_get(v, 1));
-        char *out = xasprintf("(%s, %s)", a, b);
-        free(a);
-        free(b);
-        return out;
+        struct str s = {0};
+        const json_t *e;
+        size_t i;
+        json_array_foreach(v, i, e)
+        {
+            char *text = debug_value_text(e);
+            str_addf(&s, "%s%s", i ? ", " : "(", text);
+            free(text);
+        }
+        str_addc(&s, ')');
+        return str_take(&s);
     }
     if (json_is_string(v))
         return sanitize_line(json_string_value(v));
@@ -232,14 +237,17 @@ static void add_lanes(const json_t *lanes, int lane, struct str *out)
 
 static void add_register(const struct debugger *d, const json_t *r, struct str *out)
 {
-    char *name = text_of(r, "name"), *kind = text_of(r, "kind"), *type = text_of(r, "type");
+    char *name = text_of(r, "name"), *kind = text_of(r, "kind"), *type = text_of(r, "type"),
+         *source = text_of(r, "source");
     const bool written = json_is_true(json_object_get(r, "written"));
-    str_addf(out, "  %c %-6s %-6s ", written ? '=' : ' ', name, *kind ? kind : type);
+    str_addf(out, "  %c %-6s %-6s ", written ? '=' : ' ', name,
+             *source ? source : *kind ? kind : type);
     add_lanes(json_object_get(r, written ? "after" : "before"), debugger_lane(d), out);
     str_addc(out, '\n');
     free(name);
     free(kind);
     free(type);
+    free(source);
 }
 
 void debug_access_text(const json_t *a, struct str *out)
@@ -492,23 +500,82 @@ void debug_title_text(const struct debugger *d, struct str *out)
     free(without);
 }
 
-/* Compilers keep no names of variables: the line that wrote a register says what it is of. */
+/* ---- what the source names ---- */
+
+enum { NAMES_A_ROW = 6 };
+
+/* "m[0]        -0.12345  ...": so many values a row, each row called after its first; the rows that were used. */
+static int add_variable(const json_t *v, int most, struct str *out)
+{
+    const json_t *values = json_object_get(v, "values"), *names = json_object_get(v, "element");
+    const size_t n = json_array_size(values);
+    const int64_t all = json_int_of(v, "elements"), line = json_int_of(v, "line");
+    int rows = 0;
+    for (size_t i = 0; i < n && rows < most; i++) {
+        char *text = debug_value_text(json_array_get(values, i));
+        if (i % NAMES_A_ROW == 0) {
+            const char *name = json_string_value(json_array_get(names, i));
+            char *clean = sanitize_line(name ? name : "");
+            str_addf(out, "%-13s", clean);
+            free(clean);
+        }
+        str_addf(out, " %10s", text);
+        free(text);
+        if (i % NAMES_A_ROW != NAMES_A_ROW - 1 && i + 1 < n)
+            continue;
+        rows++;
+        if (rows == most && (int64_t)i + 1 < all)
+            str_addf(out, "  of %lld", (long long)all);
+        else if (i + 1 == n && line != INT_UNKNOWN)
+            str_addf(out, "  line %lld", (long long)line);
+        str_addc(out, '\n');
+    }
+    return rows;
+}
+
+void debug_names_text(const struct debugger *d, int most, struct str *out)
+{
+    const json_t *stop = debugger_stop(d), *names = json_object_get(stop, "names"), *v;
+    char *why = text_of(stop, "names_why");
+    size_t i;
+    int left = most;
+    json_array_foreach(names, i, v)
+    {
+        const int others = (int)(json_array_size(names) - i - 1);
+        left -= add_variable(v, left > others ? left - others : 1, out);
+    }
+    if (*why)
+        str_addf(out, "no names: %s\n", why);
+    free(why);
+}
+
+void debug_variables_text(const struct debugger *d, struct str *out)
+{
+    enum { ROWS = 64 };
+    const size_t before = out->len;
+    debug_names_text(d, ROWS, out);
+    if (out->len == before)
+        str_add(out, "the source marks no variables: a comment such as // @show m l acc does\n");
+}
+
+/* Of most registers there are no names: the line that wrote one says what it is of. */
 void debug_recent_text(const struct debugger *d, int most, struct str *out)
 {
     const json_t *r;
     size_t i;
     json_array_foreach(json_object_get(debugger_stop(d), "recent"), i, r)
     {
-        char *name = text_of(r, "name"), *kind = text_of(r, "kind"),
+        char *name = text_of(r, "name"), *kind = text_of(r, "kind"), *source = text_of(r, "source"),
              *value = debug_value_text(json_object_get(r, "value")), *text = debug_line_text(d, r);
         if ((int)i < most)
             str_addf(out,
                      text ? "%-7s %-6s %12s  %lld  %s\n"
                           : "%-7s %-6s %12s  step %lld, of no line%s\n",
-                     name, kind, value, (long long)json_int_of(r, text ? "line" : "step"),
+                     name, *source ? source : kind, value, (long long)json_int_of(r, text ? "line" : "step"),
                      text ? text : "");
         free(name);
         free(kind);
+        free(source);
         free(value);
         free(text);
     }
@@ -558,9 +625,15 @@ static void add_found(const struct debugger *d, const json_t *o, struct str *out
         const bool unwritten =
             !json_object_get(o, "slot") && json_is_null(json_object_get(o, "value"));
         str_addf(out, "%s = %s%s", name, value, unwritten ? " (not written)" : "");
-        const int64_t line = json_int_of(o, "line");
+        const int64_t line = json_int_of(o, "line"), by = json_int_of(o, "by_line");
         if (json_object_get(o, "slot") && line != INT_UNKNOWN)
             str_addf(out, "  of line %lld", (long long)line);
+        if (json_object_get(o, "register") && by != INT_UNKNOWN)
+            str_addf(out, "  of line %lld", (long long)by);
+        if (json_is_string(json_object_get(o, "source"))) {
+            str_add(out, ", is ");
+            add_text(out, o, "source");
+        }
     }
     str_addc(out, '\n');
     free(name);

@@ -40,6 +40,10 @@ void debug_source_text(const struct debugger *d, int64_t line, int before, int b
 void debug_displays_text(const struct debugger *d, struct str *out);
 /* A head for narrow screens: what changes first comes first. */
 void debug_title_text(const struct debugger *d, struct str *out);
+/* What the source marks with @show, in the lane that is looked at: `most` lines. */
+void debug_names_text(const struct debugger *d, int most, struct str *out);
+/* All of that, or that nobody marked any. */
+void debug_variables_text(const struct debugger *d, struct str *out);
 /* Registers that were written last, with the line that did it: `most` lines. */
 void debug_recent_text(const struct debugger *d, int most, struct str *out);
 /* Copies under way. */

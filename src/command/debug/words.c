@@ -309,6 +309,7 @@ static enum status do_delete(struct debug_line *l, struct err *err)
 /* What there is to look at: the word, what is asked for it, how the answer is shown. */
 #define INFO_WORDS(X)                \
     X("registers", REGISTERS, FOUND) \
+    X("variables", LOOK, NAMES)      \
     X("warps", LOOK, WARPS)          \
     X("barriers", LOOK, BARRIERS)    \
     X("shared", SHARED, FOUND)       \
@@ -538,11 +539,11 @@ const struct debug_word debug_words[] = {
     {"rwatch", NULL, "ELEMENT [N]", "stop when it is read", NULL, do_rwatch},
     {"awatch", NULL, "ELEMENT [N]", "stop when it is read or written", NULL, do_awatch},
     {"delete", "d", "[N]", "break or watch N, or all", NULL, do_delete},
-    {"info", "i", "registers|warps|barriers|shared|hazards|copies|breaks|paths|memory|map|access", "what there is; map and access are pictures", info_words, do_info},
-    {"display", NULL, "VALUE", "a value that every stop shows from now on: ms[5], %f12[5]", NULL, do_display},
+    {"info", "i", "variables|registers|warps|barriers|shared|hazards|copies|breaks|paths|memory|map|access", "what there is; map and access are pictures", info_words, do_info},
+    {"display", NULL, "VALUE", "a value that every stop shows from now on: m, ms[5], %f12[5]", NULL, do_display},
     {"undisplay", NULL, "[N]", "value N no more, or none", NULL, do_undisplay},
     {"trail", NULL, "[N]", "what the warps did in the last N steps, as a picture", NULL, do_trail},
-    {"print", "p", "VALUE", "a register (%f12, %f12[5]) or an element (Ks[5][12])", NULL, do_print},
+    {"print", "p", "VALUE", "a variable (m, acc[0][1]), a register (%f12, %f12[5]), an element (Ks[5][12])", NULL, do_print},
     {"x", NULL, "ELEMENT", "memory: x/8f Ks[5][0]", NULL, do_x},
     {"warp", NULL, "[N]", "look at warp N", NULL, do_warp},
     {"lane", NULL, "[N]", "look at lane N", NULL, do_lane},

@@ -11,6 +11,7 @@ enum debug_view {
     VIEW_STOP,  /* the picture of the stop */
     VIEW_SHORT, /* where it stands, in a line or two */
     VIEW_FOUND, /* what was found */
+    VIEW_NAMES, /* what the source names */
     VIEW_WARPS,
     VIEW_PATHS,
     VIEW_BARRIERS,

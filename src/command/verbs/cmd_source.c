@@ -611,7 +611,7 @@ static enum status read_keys(struct ask *q, struct err *err)
     if (line && number_parse_int("line", line, 1, 1000000, &n, err) != ST_OK)
         return call_mark_key(q->c, "line", ST_USAGE, err);
     q->line = (int)n;
-    q->counts = true;
+    q->counts = !q->s->draws;
     if (counts && number_parse_bool("counts", counts, &q->counts, err) != ST_OK)
         return call_mark_key(q->c, "counts", ST_USAGE, err);
     q->by_line = by != NULL;
@@ -654,7 +654,7 @@ static const struct cmd_key keys[] = {
     {"marks", "number the lines and mark loads, stores, compute, barriers, shuffles", bool_words},
     {"line", "explain the words of this line", NULL},
     {"backend", "which source: cuda, or cpu for the C version", backend_names},
-    {"counts", "no: a diff without simulating both kernels", bool_words},
+    {"counts", "no: a diff without simulating both kernels, as in figures of lessons", bool_words},
     {"by", "line: of a diff a row for each line, with its counts before and after", by_words},
     {"--alone", "one file that plain nvcc compiles: definitions and headers written out", NULL},
     {0},

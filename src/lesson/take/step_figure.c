@@ -114,8 +114,10 @@ static enum status draw_command(struct session *s, const struct item *it, int wi
     struct str all = {0};
     const int was = s->front.width;
     s->front.width = width;
+    s->draws = true;
     enum status st =
         session_apart(s, SESSION_LESSON, it->command, NULL, it->from ? &all : out, err);
+    s->draws = false;
     s->front.width = was;
     if (st == ST_OK && it->from)
         st = cut_diff(str_text(&all), it, width, out, err);

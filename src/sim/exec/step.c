@@ -100,6 +100,7 @@ static void begin(struct sim_step *s)
     block_begin(t, s->options.block);
     new_hazards(s);
     memset(s->owner, 0xff, (size_t)t->block.nwarps * step_places(s) * sizeof *s->owner);
+    memset(s->named, 0, (size_t)t->block.nwarps * s->namings.names * sizeof *s->named);
     for (int i = 0; i < t->block.nwarps; i++)
         s->turn[i] = (struct turn_state){.told = UINT64_MAX, .last = s->program->facts.insns};
     observer_wake(s->observer, false);
@@ -155,6 +156,7 @@ static enum status build(struct sim_step *s, struct err *err)
     const int n = s->worker.block.nwarps;
     s->owner = xcalloc((size_t)n * step_places(s) + 1, sizeof *s->owner);
     s->turn = xcalloc((size_t)n + 1, sizeof *s->turn);
+    step_namings_new(s);
     begin(s);
     step_moments_new(s);
     return ST_OK;
@@ -200,6 +202,7 @@ void sim_step_free(struct sim_step *s)
     free(s->done);
     free(s->turn);
     free(s->owner);
+    step_namings_free(s);
     free(s->written);
     free(s->kind);
     free(s->writes);
@@ -412,6 +415,7 @@ static void step(struct sim_step *s, int warp, bool awake)
     struct path top = {0};
     (void)step_next(s, w, &top);
     s->last_insn = turn->last = step_next_insn(s, w);
+    const uint32_t naming = step_named_lanes(s, w, s->last_insn, top.mask);
     look(s, awake);
     w->yields = false;
     t->warp_run(w, 1);
@@ -423,6 +427,8 @@ static void step(struct sim_step *s, int warp, bool awake)
     }
     if (s->last_insn < s->program->facts.insns)
         note_writes(s, w, s->last_insn);
+    if (naming)
+        step_note_named(s, w, s->last_insn, naming);
     if (!w->yields || changes != b->changes)
         s->spins = 0;
     s->ran_on = s->last_warp == warp ? s->ran_on + 1 : 0;

@@ -62,7 +62,7 @@ static void add_memory(struct pieces *p, const struct sim_step *s)
 
 /* FIXED of a length that stays; of copies under way, faults and what was printed; last those of the detector, which become
  * more. */
-enum { FIXED = 9 };
+enum { FIXED = 10 };
 static struct pieces pieces_of(struct sim_step *s)
 {
     struct worker *t = &s->worker;
@@ -80,6 +80,7 @@ static struct pieces pieces_of(struct sim_step *s)
     add(&p, b->shared_written, b->shared_bytes / 8 + 8);
     add(&p, s->owner, n * step_places(s) * sizeof *s->owner);
     add(&p, s->turn, n * sizeof *s->turn);
+    add(&p, s->named, n * s->namings.names * sizeof *s->named);
     for (size_t i = 0; i < n; i++)
         add(&p, b->warp[i].copy, b->warp[i].copies * sizeof *b->warp[i].copy);
     add(&p, t->faults.fault, t->faults.count * sizeof *t->faults.fault);

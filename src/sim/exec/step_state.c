@@ -326,8 +326,17 @@ bool sim_step_value(const struct sim_step *s, const struct sim_value *v, void *o
     if (v->space == SIM_GLOBAL)
         return sim_memory_read(s->memory, v->addr, out, v->bytes) &&
                !sim_memory_unwritten(s->memory, v->addr, v->bytes);
+    struct sim_named named;
+    if (v->warp >= 0 && v->warp < s->worker.block.nwarps && v->lane >= 0 && v->lane < 32 &&
+        v->named) {
+        if (v->bytes > 4 || !sim_step_named(s, v->warp, v->reg, &named) ||
+            !(named.known >> v->lane & 1))
+            return false;
+        memcpy(out, &named.lanes[v->lane], v->bytes);
+        return true;
+    }
     if (v->warp < 0 || v->warp >= s->worker.block.nwarps || v->lane < 0 || v->lane > 31 ||
-        v->bytes > 8 || v->reg >= sim_step_regs(s) ||
+        v->named || v->bytes > 8 || v->reg >= sim_step_regs(s) ||
         !sim_step_register(s, v->warp, v->reg, lanes, NULL))
         return false;
     memcpy(out, &lanes[v->lane], v->bytes);

@@ -26,6 +26,14 @@ struct writes {       /* of an instruction */
     uint32_t from, n; /* in `written` */
 };
 
+/* The named values that a register holds: those at from .. from + n of `of_reg`. */
+struct namings {
+    uint32_t *from;   /* by register, and one more */
+    uint32_t *of_reg; /* numbers of names */
+    bool *lost;       /* by name: a register of it is not there, or there are two of that name */
+    uint32_t names;
+};
+
 struct mark {
     struct sim_mark what;
     int number;
@@ -60,6 +68,8 @@ struct sim_step {
     uint32_t *written;       /* registers */
     uint8_t *kind;           /* by register: index in step_kinds */
     struct owner *owner;     /* [warp][slots + predicates] */
+    struct namings namings;  /* step_named.c */
+    struct sim_named *named; /* [warp][namings.names] */
     struct turn_state *turn;
     struct turns *log;
     size_t logs, logs_cap;
@@ -86,6 +96,15 @@ static inline size_t step_places(const struct sim_step *s)
 {
     return (size_t)s->program->slots + s->program->predicates;
 }
+
+/* step_named.c. */
+void step_namings_new(struct sim_step *s);
+void step_namings_free(struct sim_step *s);
+/* Lanes of the warp that take part in the instruction that it comes to next, if somebody asks: 0 where it writes no named
+ * value. */
+uint32_t step_named_lanes(const struct sim_step *s, const struct warp *w, size_t insn, uint32_t mask);
+/* Behind it: what those lanes have in the registers that it has written. */
+void step_note_named(struct sim_step *s, const struct warp *w, size_t insn, uint32_t lanes);
 
 /* step_keep.c. Keeps the moment that it stands at, which is step 0; lets go of all. */
 void step_moments_new(struct sim_step *s);

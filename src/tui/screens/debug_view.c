@@ -149,6 +149,12 @@ static void add_waits(const struct debugger *d, struct str *out)
     debug_flight_text(d, out);
 }
 
+static void add_names(const struct debugger *d, struct str *out)
+{
+    enum { ROWS = 12 };
+    debug_names_text(d, ROWS, out);
+}
+
 static void add_lanes(const struct debugger *d, struct str *out)
 {
     enum { REGISTERS = 16 };
@@ -169,9 +175,12 @@ static const struct picture {
     {"What the warps did", "no step was made", NULL, debug_trail_chart},
     {"Lanes, and registers by the line that wrote them", "nothing was written yet", add_lanes,
      NULL},
+    {"Variables of this lane, as they grow",
+     "the source marks none: a comment like // @show m l acc behind a statement names them",
+     add_names, NULL},
     {"Who waits, and copies under way", "", add_waits, NULL},
 };
-enum { PIC_STEP, PIC_ACCESS, PIC_MEMORY, PIC_TRAIL, PIC_LANES, PIC_WAITS };
+enum { PIC_STEP, PIC_ACCESS, PIC_MEMORY, PIC_TRAIL, PIC_LANES, PIC_NAMES, PIC_WAITS };
 
 int debug_view_pictures(void)
 {
