@@ -46,7 +46,8 @@ static char *output_of(char **words)
         str_addc(&text, (char)c);
     if (in)
         fclose(in);
-    const bool ok = waitpid(child, &status, 0) == child && WIFEXITED(status) && !WEXITSTATUS(status);
+    const bool ok =
+        waitpid(child, &status, 0) == child && WIFEXITED(status) && !WEXITSTATUS(status);
     if (ok)
         return str_take(&text);
     str_free(&text);

@@ -30,7 +30,7 @@ struct slot {
     const struct kernel_desc *desc;
     struct plan plan;
     struct ptx ptx;
-    int sm; /* that it is for, times ten */
+    int sm;                   /* that it is for, times ten */
     unsigned char *output;    /* guard, tensor, guard: shared with the cage */
     unsigned char *lse;       /* the same of a float for each row */
     bool lse_is_fresh;        /* the last run was asked for it: its counts are no timed run's */

@@ -29,12 +29,12 @@ struct session {
     struct services services; /* registry, devices, supervisor, store, recordings, GPU */
     struct front front;       /* who shows it */
     struct command_log log;
-    int depth;           /* commands that are running: a lesson runs commands within its own */
-    int captured;        /* of them, those whose output goes to a file or a pipe */
-    int scripts;         /* files that are being run, one within the other */
-    bool quit;           /* `quit` was given */
-    bool draws;          /* a figure of a lesson: nothing is simulated that its words do not ask for */
-    unsigned may;        /* enum may, as in session_kinds */
+    int depth;    /* commands that are running: a lesson runs commands within its own */
+    int captured; /* of them, those whose output goes to a file or a pipe */
+    int scripts;  /* files that are being run, one within the other */
+    bool quit;    /* `quit` was given */
+    bool draws;   /* a figure of a lesson: nothing is simulated that its words do not ask for */
+    unsigned may; /* enum may, as in session_kinds */
     const char *program; /* argv[0] */
 };
 

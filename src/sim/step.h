@@ -43,7 +43,7 @@ struct sim_naming {
 };
 
 struct sim_step_options {
-    uint64_t block; /* linear */
+    uint64_t block;                  /* linear */
     const struct sim_naming *naming; /* borrowed until sim_step_new() is back */
     size_t namings;
     uint32_t names; /* their numbers are less */

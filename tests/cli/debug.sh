@@ -63,6 +63,8 @@ is "  what is no value is refused" [ "$rc" -eq 2 ]
 # At the end O is acc over the sum of l: of lane 0 and column 0 that of the eight lanes that share the row.
 cat >variables <<'END'
 continue
+warp 0
+lane 0
 print acc[0][0][0]
 print l[0]
 print O[0][0][0][0]
@@ -74,7 +76,7 @@ for dtype in f32 f16 bf16; do
         /^acc.0..0..0. f32 = / { acc = $4 }
         /^l.0. f32 = / { for (i = 4; i < 12; i++) sum += $i }
         /^O.0..0..0..0. = / { o = $3 }
-        END { d = acc / sum - o; print sum > 0 && acc != 0 && d < 2e-3 && d > -2e-3 }')" = 1 ]
+        END { d = acc / sum - o; print (sum > 0 && acc != 0 && d < 2e-3 && d > -2e-3) }')" = 1 ]
 done
 run -c 'debug fa2 S=128 f32; print m; watch m[1]; continue; continue; delete; until 115; info variables; display m; back 400; where'
 is "a variable has no value before its first" says "$out" '^m\[0\] = - \(not written\)$'
@@ -89,7 +91,7 @@ is "registers have the source's name, too" says "$out" '"source":"acc\[[0-9]+\]\
 is "  and the stop its variables" says "$out" '"names":\[\{"name":"m","elements":4,'
 run -c 'debug fa2_mma D=128 S=64; print o'
 is "where the marked copy is other code there are no names" says "$err" 'there is no o: a value is'
-run -c 'debug fa2_keys D=256 S=64 f32; print m'
+run -c 'debug fa2_mma_plain D=256 S=64; print m'
 is "  and it is said" says "$err" 'variables of this kernel have no names here: line [0-9]+: the copy'
 run -c 'debug naive S=64; info variables'
 is "a source without markers says how" says "$out" 'the source marks no variables'

@@ -115,7 +115,7 @@ static void add_pictures(struct str *out)
         CU_ASSERT_PTR_NOT_NULL_FATAL(debugger_of(session));
         type("BBB");
         type(":until shared\r");
-        for (int i = 0; i < (k ? 1 : 6); i++) {
+        for (int i = 0; i < (k ? 1 : 7); i++) {
             char *text = screen();
             str_addf(out, "== %dx%d, %d times v\n%s", sizes[k][0], sizes[k][1], i, text);
             free(text);

@@ -17,19 +17,20 @@ static const char source[] = "/* @show none: no comment of a line */\n"
                              "m = 2; // @show\n";
 
 #define HEAD ".version 8.0\n.target sm_80\n"
-static const char plain[] = HEAD ".visible .entry k(\n.param .u64 p\n)\n{\n.reg .f32 %f<9>;\n.loc 1 3\n"
-                                 "mov.f32 %f1, 0f00000000;\nmov.f32 %f2, %f1;\n$L1:\n"
-                                 "add.f32 %f3, %f2, %f1;\n@%p1 bra $L1;\nret;\n}\n"
-                                 ".visible .entry other(\n)\n{\nmov.f32 %f1, 0f3F800000;\nret;\n}\n"
-                                 ".section .debug_str\n{\n}\n";
+static const char plain[] =
+    HEAD ".visible .entry k(\n.param .u64 p\n)\n{\n.reg .f32 %f<9>;\n.loc 1 3\n"
+         "mov.f32 %f1, 0f00000000;\nmov.f32 %f2, %f1;\n$L1:\n"
+         "add.f32 %f3, %f2, %f1;\n@%p1 bra $L1;\nret;\n}\n"
+         ".visible .entry other(\n)\n{\nmov.f32 %f1, 0f3F800000;\nret;\n}\n"
+         ".section .debug_str\n{\n}\n";
 
 /* The same instructions, other registers, stores of the copy. */
-#define MARKED(second)                                                                            \
-    HEAD ".extern .shared .align 4 .b8 attn_show_0_0[];\n.visible .entry k(\n.param .u64 p\n)\n"  \
-         "{\n.reg .f32 %f<19>;\n.loc 1 13\nmov.f32 %f7, 0f00000000;\nmov.f32 %f8, %f7;\n$X:\n"    \
-         "st.shared.f32 \t[attn_show_0_0], %f8;\n" second                                         \
+#define MARKED(second)                                                                             \
+    HEAD ".extern .shared .align 4 .b8 attn_show_0_0[];\n.visible .entry k(\n.param .u64 p\n)\n"   \
+         "{\n.reg .f32 %f<19>;\n.loc 1 13\nmov.f32 %f7, 0f00000000;\nmov.f32 %f8, %f7;\n$X:\n"     \
+         "st.shared.f32 \t[attn_show_0_0], %f8;\n" second                                          \
          "add.f32 %f9, %f8, %f7;\nst.shared.f32 [attn_show_0_1+16], %f9;\n@%p1 bra $X;\nret;\n}\n" \
-         ".visible .entry other(\n)\n{\nmov.f32 %f3, 0f3F800000;\n"                              \
+         ".visible .entry other(\n)\n{\nmov.f32 %f3, 0f3F800000;\n"                                \
          "st.shared.f32 [attn_show_1_0], %f3;\nret;\n}\n"
 
 static enum status find(const char *marked, struct str *out, struct err *err)
@@ -60,8 +61,7 @@ static void test_found(void)
     struct str out = {0};
     struct err err = ERR_INIT;
     CU_ASSERT_EQUAL(find(MARKED(""), &out, &err), ST_OK);
-    CU_ASSERT_STRING_EQUAL(str_text(&out),
-                           "//@show k 4 m=%f2 acc[1]=%f3\n//@show other 5 m=%f1\n");
+    CU_ASSERT_STRING_EQUAL(str_text(&out), "//@show k 4 m=%f2 acc[1]=%f3\n//@show other 5 m=%f1\n");
     str_free(&out);
 }
 
@@ -103,7 +103,9 @@ static char *moody(void *ctx, const char *copy, size_t len)
     ++*asked;
     const bool first = strstr(copy, "(attn_show_0_0, m)") != NULL,
                second = strstr(copy, "(attn_show_1_0, m)") != NULL;
-    return first && !second ? xstrdup(MARKED("")) : second && !first ? NULL : xstrdup(HEAD "ret;\n");
+    return first && !second   ? xstrdup(MARKED(""))
+           : second && !first ? NULL
+                              : xstrdup(HEAD "ret;\n");
 }
 
 static void test_each(void)
@@ -113,8 +115,8 @@ static void test_each(void)
     ptx_names_add(source, strlen(source), plain, moody, &asked, &out);
     CU_ASSERT_EQUAL(asked, 3);
     CU_ASSERT_PTR_NOT_NULL(strstr(str_text(&out), "//@show k 4 m=%f2"));
-    CU_ASSERT_PTR_NOT_NULL(
-        strstr(str_text(&out), "//@noshow line 5: the copy that names variables does not compile\n"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(
+        str_text(&out), "//@noshow line 5: the copy that names variables does not compile\n"));
     CU_ASSERT(ptx_names_known(str_text(&out)));
     CU_ASSERT_FALSE(ptx_names_known(plain));
     str_clear(&out);

@@ -502,15 +502,15 @@ static void test_named(void)
 {
     static const char body[] =
         "mov.f32 %f1, 0f3F800000;\nsetp.lt.u32 %p1, %t, 8;\n"
-        "@%p1 add.f32 %f2, %f1, %f1;\n"         /* 2 in lanes 0 to 7 */
+        "@%p1 add.f32 %f2, %f1, %f1;\n"           /* 2 in lanes 0 to 7 */
         "setp.lt.u32 %p2, %t, 4;\n@!%p2 bra E;\n" /* lanes 0 to 3 go on */
-        "add.f32 %f3, %f2, %f2;\n"              /* 4 */
+        "add.f32 %f3, %f2, %f2;\n"                /* 4 */
         "E: mov.f32 %f4, 0f41000000;\nadd.f32 %f5, %f4, %f4;\nadd.f32 %f6, %f5, %f4;\n"
         "st.global.f32 [%o], %f6;\n";
     static const struct sim_naming naming[] = {{"%f1", 0}, {"%f2", 0}, {"%f3", 0}, {"%none", 1},
                                                {"%f1", 2}, {"%b", 3},  {"%f2", 9}};
-    struct held *x = hold(body, 32,
-                          (struct sim_step_options){.naming = naming, .namings = 7, .names = 4});
+    struct held *x =
+        hold(body, 32, (struct sim_step_options){.naming = naming, .namings = 7, .names = 4});
     struct sim_named v;
     CU_ASSERT_FALSE(sim_step_named(x->s, 0, 0, &v));
     (void)run(x, SIM_GOAL_END, 0);

@@ -103,17 +103,26 @@ int ptx_names_markers(const char *source, size_t len)
  * 8 bytes apart, so that no store takes two. */
 enum { DIGIT = 512 };
 static const char prelude[] =
-    "template <int I> __device__ __forceinline__ void attn_show(float *to, float x) { to[2 * I] = x; }\n"
-    "template <int I> __device__ __forceinline__ void attn_show(float *to, int x) { ((int *)to)[2 * I] = x; }\n"
-    "template <int I> __device__ __forceinline__ void attn_show(float *to, unsigned x) { ((unsigned *)to)[2 * I] = x; }\n"
-    "template <int I, class T> __device__ __forceinline__ auto attn_show(float *to, const T &x) -> decltype((void)x.x);\n"
-    "template <int I, int K, int N, class T> __device__ __forceinline__ void attn_show_from(float *to, const T (&x)[N]);\n"
-    "template <int I, class T, int N> __device__ __forceinline__ void attn_show(float *to, const T (&x)[N])\n"
+    "template <int I> __device__ __forceinline__ void attn_show(float *to, float x) { to[2 * I] = "
+    "x; }\n"
+    "template <int I> __device__ __forceinline__ void attn_show(float *to, int x) { ((int *)to)[2 "
+    "* I] = x; }\n"
+    "template <int I> __device__ __forceinline__ void attn_show(float *to, unsigned x) { "
+    "((unsigned *)to)[2 * I] = x; }\n"
+    "template <int I, class T> __device__ __forceinline__ auto attn_show(float *to, const T &x) -> "
+    "decltype((void)x.x);\n"
+    "template <int I, int K, int N, class T> __device__ __forceinline__ void attn_show_from(float "
+    "*to, const T (&x)[N]);\n"
+    "template <int I, class T, int N> __device__ __forceinline__ void attn_show(float *to, const T "
+    "(&x)[N])\n"
     "{ if constexpr (N < 512 && I < 512 * 512) attn_show_from<I, 0>(to, x); }\n"
-    "template <int I, class T> __device__ __forceinline__ auto attn_show(float *to, const T &x) -> decltype((void)x.x)\n"
+    "template <int I, class T> __device__ __forceinline__ auto attn_show(float *to, const T &x) -> "
+    "decltype((void)x.x)\n"
     "{ attn_show<I>(to, x.x); }\n"
-    "template <int I, int K, int N, class T> __device__ __forceinline__ void attn_show_from(float *to, const T (&x)[N])\n"
-    "{ if constexpr (K < N) { attn_show<I * 512 + K + 1>(to, x[K]); attn_show_from<I, K + 1>(to, x); } }\n";
+    "template <int I, int K, int N, class T> __device__ __forceinline__ void attn_show_from(float "
+    "*to, const T (&x)[N])\n"
+    "{ if constexpr (K < N) { attn_show<I * 512 + K + 1>(to, x[K]); attn_show_from<I, K + 1>(to, "
+    "x); } }\n";
 
 char *ptx_names_mark(const char *source, size_t len, int marker, size_t *out_len)
 {
@@ -228,7 +237,8 @@ static bool counts(struct piece line)
     for (size_t i = 0; i < sizeof idle / sizeof *idle; i++)
         if (begins(line, idle[i]))
             return false;
-    return line.len && !(begins(line, ".extern") && memmem(line.at, line.len, area, sizeof area - 1));
+    return line.len &&
+           !(begins(line, ".extern") && memmem(line.at, line.len, area, sizeof area - 1));
 }
 
 /* The next line that counts, without blanks around it. False: the code is at its end. */
@@ -302,7 +312,8 @@ struct finding {
 /* "st.shared.f32 [attn_show_0_1+8], %f5;" */
 static bool read_store(struct finding *f, struct piece line)
 {
-    const char *p = (const char *)memmem(line.at, line.len, area, sizeof area - 1) + sizeof area - 1;
+    const char *p =
+        (const char *)memmem(line.at, line.len, area, sizeof area - 1) + sizeof area - 1;
     const char *end = line.at + line.len;
     char *rest;
     struct stored s = {.marker = (int)strtol(p, &rest, 10), .entry = f->entry};
@@ -372,7 +383,8 @@ static enum status walk(struct finding *f, const char *plain, const char *marked
         bool more = next_line(&b);
         while (more && is_store(b.line)) {
             if (!read_store(f, b.line))
-                return err_set(err, ST_NO, "a store of the copy that names variables is of no element: %.*s",
+                return err_set(err, ST_NO,
+                               "a store of the copy that names variables is of no element: %.*s",
                                (int)b.line.len, b.line.at);
             more = next_line(&b);
         }
@@ -380,7 +392,8 @@ static enum status walk(struct finding *f, const char *plain, const char *marked
         if (next_line(&a) != more)
             return differ(f, &a, &b, err);
         if ((!more || is_function(a.line, &entry)) && !settle(f))
-            return err_set(err, ST_NO, "a variable is in a register that the kernel's own code lacks");
+            return err_set(err, ST_NO,
+                           "a variable is in a register that the kernel's own code lacks");
         if (!more)
             return ST_OK;
         if (is_function(a.line, &entry))
@@ -408,15 +421,18 @@ static int by_place(const void *x, const void *y)
         return a->marker - b->marker;
     if (a->variable != b->variable)
         return a->variable - b->variable;
-    return a->at != b->at ? (a->at < b->at ? -1 : 1) : (a->reg.at > b->reg.at) - (a->reg.at < b->reg.at);
+    return a->at != b->at ? (a->at < b->at ? -1 : 1)
+                          : (a->reg.at > b->reg.at) - (a->reg.at < b->reg.at);
 }
 
 /* A register is told once, however often it is stored. */
 static bool told(const struct finding *f, size_t i)
 {
     for (size_t k = i; k-- > 0 && f->stored[k].at == f->stored[i].at;)
-        if (f->stored[k].marker == f->stored[i].marker && f->stored[k].variable == f->stored[i].variable &&
-            f->stored[k].entry.at == f->stored[i].entry.at && same(f->stored[k].reg, f->stored[i].reg))
+        if (f->stored[k].marker == f->stored[i].marker &&
+            f->stored[k].variable == f->stored[i].variable &&
+            f->stored[k].entry.at == f->stored[i].entry.at &&
+            same(f->stored[k].reg, f->stored[i].reg))
             return true;
     return false;
 }
@@ -511,7 +527,8 @@ static uint32_t add_name(struct ptx_names *p, const char *name, size_t len)
 static void read_naming(struct ptx_names *p, const char *word, const char *end)
 {
     const char *is = memchr(word, '=', (size_t)(end - word));
-    if (!is || is == word || p->regs >= PTX_NAMES_MOST || is - word > 2 * NAME_MAX_LEN || is[1] != '%')
+    if (!is || is == word || p->regs >= PTX_NAMES_MOST || is - word > 2 * NAME_MAX_LEN ||
+        is[1] != '%')
         return;
     for (const char *c = word; c < is; c++)
         if (!of_name(*c) && *c != '[' && *c != ']')

@@ -132,10 +132,10 @@ static enum status begin(struct debugged *d, const struct debug_ask *a, struct e
     if (st == ST_OK) {
         const uint32_t *g = fresh.stage.scene.launch->grid;
         struct sim_step_options o = {.block = (uint64_t)a->x +
-                                                    g[0] * ((uint64_t)a->y + g[1] * (uint64_t)a->z),
-                                           .hazards = a->hazards,
-                                           .order = (enum sim_order)a->order,
-                                           .seed = (uint64_t)a->seed};
+                                              g[0] * ((uint64_t)a->y + g[1] * (uint64_t)a->z),
+                                     .hazards = a->hazards,
+                                     .order = (enum sim_order)a->order,
+                                     .seed = (uint64_t)a->seed};
         read_names(&fresh);
         st = hold(&fresh, &o, err);
     }
@@ -355,10 +355,11 @@ enum status debug_value(struct debugged *d, const char *name, struct debug_value
         for (int i = 0; i < d->stage.scene.pass->nsmem; i++)
             str_addf(&known, "%s, ", d->stage.scene.pass->smem[i].name);
         if (debug_named_value(d, name, out, err) != ST_NO)
-            err_set(err, ST_USAGE,
-                    "there is no %s: a value is a register (%%f12, %%f12[5]), or an element of %sQ, K, "
-                    "V, O (O[0][1][2][3])",
-                    clean, str_text(&known));
+            err_set(
+                err, ST_USAGE,
+                "there is no %s: a value is a register (%%f12, %%f12[5]), or an element of %sQ, K, "
+                "V, O (O[0][1][2][3])",
+                clean, str_text(&known));
         str_free(&known);
         free(clean);
         return ST_USAGE;
@@ -389,7 +390,8 @@ static bool condition(void *ctx, const struct sim_step *s, int warp)
     uint32_t lanes = 1u << v.lane;
     if (v.space == SIM_NOWHERE) {
         v.warp = warp;
-        lanes = *m->ask.name == '%' && strchr(m->ask.name, '[') ? lanes : sim_step_warp(s, warp).active;
+        lanes =
+            *m->ask.name == '%' && strchr(m->ask.name, '[') ? lanes : sim_step_warp(s, warp).active;
     }
     for (uint32_t left = v.space == SIM_NOWHERE ? lanes : 1; left; left &= left - 1) {
         uint8_t data[32] = {0};

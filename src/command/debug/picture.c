@@ -241,7 +241,9 @@ static void add_register(const struct debugger *d, const json_t *r, struct str *
          *source = text_of(r, "source");
     const bool written = json_is_true(json_object_get(r, "written"));
     str_addf(out, "  %c %-6s %-6s ", written ? '=' : ' ', name,
-             *source ? source : *kind ? kind : type);
+             *source ? source
+             : *kind ? kind
+                     : type);
     add_lanes(json_object_get(r, written ? "after" : "before"), debugger_lane(d), out);
     str_addc(out, '\n');
     free(name);
@@ -571,8 +573,8 @@ void debug_recent_text(const struct debugger *d, int most, struct str *out)
             str_addf(out,
                      text ? "%-7s %-6s %12s  %lld  %s\n"
                           : "%-7s %-6s %12s  step %lld, of no line%s\n",
-                     name, *source ? source : kind, value, (long long)json_int_of(r, text ? "line" : "step"),
-                     text ? text : "");
+                     name, *source ? source : kind, value,
+                     (long long)json_int_of(r, text ? "line" : "step"), text ? text : "");
         free(name);
         free(kind);
         free(source);

@@ -78,7 +78,8 @@ static bool writes_named(const struct sim_step *s, size_t insn)
     return false;
 }
 
-uint32_t step_named_lanes(const struct sim_step *s, const struct warp *w, size_t insn, uint32_t mask)
+uint32_t step_named_lanes(const struct sim_step *s, const struct warp *w, size_t insn,
+                          uint32_t mask)
 {
     if (!s->namings.names || insn >= s->program->facts.insns || !writes_named(s, insn))
         return 0;

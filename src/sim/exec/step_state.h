@@ -102,7 +102,8 @@ void step_namings_new(struct sim_step *s);
 void step_namings_free(struct sim_step *s);
 /* Lanes of the warp that take part in the instruction that it comes to next, if somebody asks: 0 where it writes no named
  * value. */
-uint32_t step_named_lanes(const struct sim_step *s, const struct warp *w, size_t insn, uint32_t mask);
+uint32_t step_named_lanes(const struct sim_step *s, const struct warp *w, size_t insn,
+                          uint32_t mask);
 /* Behind it: what those lanes have in the registers that it has written. */
 void step_note_named(struct sim_step *s, const struct warp *w, size_t insn, uint32_t lanes);
 
