@@ -116,11 +116,3 @@ void step_note_named(struct sim_step *s, const struct warp *w, size_t insn, uint
         if (s->program->place_of[s->written[i]] != STEP_NOBODY)
             note(s, w, s->written[i], insn, lanes);
 }
-
-bool sim_step_named(const struct sim_step *s, int warp, uint32_t name, struct sim_named *out)
-{
-    if (name >= s->namings.names || s->namings.lost[name])
-        return false;
-    *out = s->named[(size_t)warp * s->namings.names + name];
-    return out->known != 0;
-}

@@ -254,6 +254,14 @@ size_t sim_step_written(const struct sim_step *s, int warp, struct sim_written *
     return n;
 }
 
+bool sim_step_named(const struct sim_step *s, int warp, uint32_t name, struct sim_named *out)
+{
+    if (name >= s->namings.names || s->namings.lost[name])
+        return false;
+    *out = s->named[(size_t)warp * s->namings.names + name];
+    return out->known != 0;
+}
+
 bool sim_step_done(const struct sim_step *s, uint64_t step, struct sim_done *out)
 {
     const size_t at = (size_t)(step % DONE_MOST);
