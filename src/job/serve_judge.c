@@ -172,8 +172,8 @@ static enum status judge_output(struct judge *j, const struct problem *p, int en
 /* The judge cannot: no memory, an input that is gone. That says nothing about the kernel. */
 static void send_unjudged(struct judge *j, int entry, const struct err *why)
 {
-    peer_send(&j->peer, WIRE_VERDICT, json_pack("{s:i, s:s}", "entry", entry, "unjudged", why->text),
-              -1);
+    peer_send(&j->peer, WIRE_VERDICT,
+              json_pack("{s:i, s:s}", "entry", entry, "unjudged", why->text), -1);
 }
 
 static void fail(struct run_row *row, const struct err *why)

@@ -65,7 +65,8 @@ static void test_breath(void)
     CU_ASSERT(!found_in_a_breath(1, 0.25, 1e-4, &told));
     CU_ASSERT(found_in_a_breath(1, 0.05, 1e-4, &told)); /* that explains too little */
     CU_ASSERT(found_in_a_breath(1, 0, 1e-4, &told));
-    CU_ASSERT(found_in_a_breath(0, 0.25, 0.1, &told)); /* no breath: what came later was sent later */
+    CU_ASSERT(
+        found_in_a_breath(0, 0.25, 0.1, &told)); /* no breath: what came later was sent later */
     /* Each explains no more than it was late: nothing is saved up. */
     struct lateness l = {0};
     for (int i = 0; i < 4; i++)

@@ -346,8 +346,8 @@ static enum status explain_end(const struct cage *c, int how, struct err *err)
         return err_set(err, ST_FAIL, "%s: its process sent what is no answer", c->who);
     char *words = last_words(c);
     enum status st =
-        sig ? err_set(err, sig == SIGKILL && !c->ours ? ST_NO : ST_FAIL, "%s: its process died (signal %d, %s)%s", c->who, sig,
-                      strsignal(sig), words)
+        sig ? err_set(err, sig == SIGKILL && !c->ours ? ST_NO : ST_FAIL,
+                      "%s: its process died (signal %d, %s)%s", c->who, sig, strsignal(sig), words)
             : err_set(err, ST_FAIL, "%s: its process, which may use %s, gave no answer%s", c->who,
                       number_fmt_bytes(room, (double)l->bytes), words);
     free(words);
