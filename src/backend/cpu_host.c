@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
@@ -222,6 +223,45 @@ bool host_goes_idle(int pid)
         nanosleep(&rest, NULL);
     }
     return false;
+}
+
+/* How much a process's other threads have run so far, and how often they were put on a core: schedstat. */
+struct activity {
+    double ran_s, times;
+};
+
+static struct activity activity_of_others(void)
+{
+    struct activity a = {0};
+    const long own = syscall(SYS_gettid);
+    DIR *d = opendir("/proc/self/task");
+    for (struct dirent *e; d && (e = readdir(d));) {
+        char path[300];
+        double ran, waited, times;
+        snprintf(path, sizeof path, "/proc/self/task/%s/schedstat", e->d_name);
+        FILE *f = *e->d_name != '.' && atol(e->d_name) != own ? fopen(path, "re") : NULL;
+        if (f && fscanf(f, "%lf %lf %lf", &ran, &waited, &times) == 3) {
+            a.ran_s += ran * 1e-9;
+            a.times += times;
+        }
+        if (f)
+            fclose(f);
+    }
+    if (d)
+        closedir(d);
+    return a;
+}
+
+bool host_stays_idle(void)
+{
+    static const double watch_s = 0.05, work_s = 1e-3, wakes = 5;
+    static const struct timespec step = {.tv_nsec = 5000000};
+    const struct activity before = activity_of_others();
+    const double until = host_seconds() + watch_s;
+    while (host_seconds() < until) /* its signals cut sleep short */
+        nanosleep(&step, NULL);
+    const struct activity after = activity_of_others();
+    return after.ran_s - before.ran_s < work_s && after.times - before.times < wakes;
 }
 
 size_t host_cache_bytes(int level)

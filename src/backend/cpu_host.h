@@ -47,6 +47,10 @@ double host_clock_mhz(void);
  * do; threads that spin for a while after their work are waited for, half a second. */
 bool host_goes_idle(int pid);
 
+/* Do the other threads of this process, which rest, stay at rest? False where one wakes again and again, or works for
+ * moments. 50 ms. True where the system does not tell. */
+bool host_stays_idle(void);
+
 /* Bytes of a data cache, level 1 to 3; 0 when unknown. */
 size_t host_cache_bytes(int level);
 

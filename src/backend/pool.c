@@ -12,6 +12,7 @@
 #include "backend/pool.h"
 #include "backend/trace.h"
 
+#include <fenv.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -20,6 +21,7 @@
 
 #include "backend/cpu_host.h"
 #include "base/mem.h"
+#include "base/procstate.h"
 #include "base/status.h"
 
 enum { BLOCK_BITS = 40, SPIN_NS = 30000, THREADS_MAX = 1024 };
@@ -49,6 +51,9 @@ struct pool {
     _Atomic int sleepers;       /* threads in or about to enter the wait for work */
     _Atomic bool caller_sleeps; /* waits for done */
     _Atomic bool stop;
+    fenv_t floats;
+    unsigned float_mode;     /* of the thread that made it, so of all */
+    _Atomic bool float_left; /* a body left another behind */
 };
 
 struct worker {
@@ -72,6 +77,20 @@ static void cpu_relax(void)
 #endif
 }
 
+/* A body that changes how its thread rounds would have others' bodies compute so. */
+static void look_at_mode(struct pool *p)
+{
+    if (procstate_float_mode() == p->float_mode)
+        return;
+    fesetenv(&p->floats);
+    atomic_store(&p->float_left, true);
+}
+
+bool pool_float_left(struct pool *p)
+{
+    return atomic_load(&p->float_left) && atomic_exchange(&p->float_left, false);
+}
+
 /* Takes blocks of the current launch until none is left. */
 static void take_blocks(struct pool *p, int thread)
 {
@@ -92,6 +111,7 @@ static void take_blocks(struct pool *p, int thread)
         if (!atomic_compare_exchange_weak(&p->ticket, &t, t + 1))
             continue;
         body(ctx, block, thread);
+        look_at_mode(p);
         if (atomic_fetch_sub(&p->left, 1) == 1 && atomic_load(&p->caller_sleeps)) {
             pthread_mutex_lock(&p->lock);
             pthread_cond_signal(&p->done);
@@ -140,6 +160,8 @@ static void *worker_main(void *arg)
 struct pool *pool_new(int threads)
 {
     struct pool *p = xcalloc(1, sizeof *p);
+    fegetenv(&p->floats);
+    p->float_mode = procstate_float_mode();
     p->threads = threads > 0 ? threads : host_usable_cpus();
     if (p->threads > THREADS_MAX)
         p->threads = THREADS_MAX;
@@ -259,6 +281,7 @@ void pool_run(struct pool *p, int64_t blocks, pool_body *body, void *ctx)
     if (p->threads == 1 || blocks == 1) {
         for (int64_t b = 0; b < blocks; b++)
             body(ctx, b, 0);
+        look_at_mode(p);
         return;
     }
     if ((uint64_t)blocks >= CLOSED)

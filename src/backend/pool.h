@@ -4,6 +4,7 @@
 #ifndef ATTNSCOPE_BACKEND_POOL_H
 #define ATTNSCOPE_BACKEND_POOL_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -14,6 +15,9 @@ struct pool;
 struct pool *pool_new(int threads);
 void pool_free(struct pool *p);
 int pool_threads(const struct pool *p);
+/* Has a body left its thread rounding otherwise, or taking tiny numbers for 0, since this was last asked? The thread was put
+ * back at once. */
+bool pool_float_left(struct pool *p);
 
 /* Runs body(ctx, block, thread) for every block 0..blocks-1, in dynamic order, and returns when
  * all are done: what a kernel launch is to a GPU. `thread` is 0..threads-1. */

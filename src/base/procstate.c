@@ -132,8 +132,8 @@ static char *threads_change(const struct procstate *s)
 
 /* ---- floating point ---- */
 
-/* How this thread rounds, and whether it takes tiny numbers for 0; not what has been raised. */
-static unsigned float_mode(void)
+/* Not what has been raised. */
+unsigned procstate_float_mode(void)
 {
     unsigned mode = (unsigned)fegetround();
 #if defined __x86_64__
@@ -226,7 +226,7 @@ struct procstate *procstate_take(void)
         s->timers[i] = timer_runs(i);
     s->posix_timers = posix_timers();
     fegetenv(&s->floats);
-    s->float_mode = float_mode();
+    s->float_mode = procstate_float_mode();
     s->float_traps = (unsigned)fegetexcept();
     s->slack_ns = prctl(PR_GET_TIMERSLACK);
     s->huge_pages_off = prctl(PR_GET_THP_DISABLE, 0, 0, 0, 0);
@@ -298,7 +298,7 @@ static char *limits_change(const struct procstate *s)
 
 static char *modes_change(const struct procstate *s)
 {
-    if (float_mode() != s->float_mode)
+    if (procstate_float_mode() != s->float_mode)
         return xstrdup("it left another rounding of floats behind");
     if ((unsigned)fegetexcept() != s->float_traps)
         return xstrdup("it left other traps of floats behind");

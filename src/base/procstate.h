@@ -12,6 +12,9 @@
 
 struct procstate;
 
+/* How the calling thread rounds, and whether it takes tiny numbers for 0; a few ns. */
+unsigned procstate_float_mode(void);
+
 /* As it is now, for the calling thread and the process. The caller frees it. */
 struct procstate *procstate_take(void);
 /* From now on the other threads that there are belong to it, each as it is now. */

@@ -147,6 +147,28 @@ static void errors_gnuplot(struct str *out, const struct chart *c)
     chart_heat.gnuplot(out, c);
 }
 
+void error_map_text(const struct run_row *row, int width, int lines, enum glyphs glyphs,
+                    struct str *out)
+{
+    enum { NARROW = 40, WIDE = 100 };
+    struct chart *chart = error_chart(row);
+    const struct chart_view whole = CHART_WHOLE;
+    char share[NUMBER_BUF], rows[NUMBER_BUF];
+    if (!chart)
+        return;
+    const struct grid_chart *g = chart->model;
+    struct canvas *canvas = canvas_new(width > WIDE     ? WIDE
+                                       : width < NARROW ? NARROW
+                                                        : width,
+                                       g->ny + 1 < lines ? g->ny + 1 : lines, glyphs);
+    str_addf(out, "wrong rows of %s: %s %% of %s; . none, 1 to 9 tenths, # all\n", row->kernel,
+             number_fmt(share, row->bad_pct, 3), number_fmt_int(rows, row->checked_rows));
+    errors_cells(canvas, (struct rect){0, 0, canvas->w, canvas->h}, g, &whole);
+    canvas_to_text(canvas, out);
+    canvas_free(canvas);
+    chart_free(chart);
+}
+
 const struct chart_kind chart_errors = {
     .name = "errors",
     .doc = "where a failed output is wrong: rows by head and query tile",

@@ -354,10 +354,17 @@ static enum status check_threads(const struct launch *l, const struct entry *e, 
 }
 
 /* Does it leave anything behind that works? */
-static enum status check_rest(const struct entry *e, const char *name, struct err *err)
+static enum status check_rest(const struct launch *l, const struct entry *e, const char *name,
+                              struct err *err)
 {
-    if (e->foreign && !host_goes_idle((int)getpid()))
+    if (!e->foreign)
+        return ST_OK;
+    if (!host_goes_idle((int)getpid()))
         return err_set(err, ST_FAIL, "%s: a thread of its works on while nothing is asked of it",
+                       name);
+    if (!l->info->gpu && !host_stays_idle()) /* a driver has threads of its own */
+        return err_set(err, ST_FAIL,
+                       "%s: a thread of its wakes again and again while nothing is asked of it",
                        name);
     return ST_OK;
 }
@@ -370,7 +377,7 @@ static bool time_last_of(struct launch *l, struct entry *e)
     if (!sample_turn(l, e, l->turn_last, true, &seconds, &clock))
         return false;
     if (check_plausible(l, e, &why) == ST_OK && check_threads(l, e, name, &why) == ST_OK) {
-        if (check_rest(e, name, &why) == ST_OK)
+        if (check_rest(l, e, name, &why) == ST_OK)
             return true;
         if (launch_count_natives(l) > 1) {
             l->doubtful = true;

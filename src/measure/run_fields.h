@@ -76,7 +76,8 @@ RUN_FIELD(JSON, causes,
 
 /* Its verdict. */
 RUN_FIELD(TEXT, check,
-          .doc = "pass or fail; null with a reason where the reference itself is not finite.")
+          .doc = "pass or fail; null with a reason where the reference itself is not finite, or a run "
+                 "failed.")
 RUN_FIELD(BOOL, deterministic,
           .doc = "Did two runs on the same inputs give the same bits, but for what atomic additions "
                  "explain? null: not looked at (a run of over half a second).")

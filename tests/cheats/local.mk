@@ -36,8 +36,11 @@ cheat_sources = \
 	%D%/c/rounding.c \
 	%D%/c/sampled_rows.c \
 	%D%/c/seventh.c \
+	%D%/c/signals.c \
+	%D%/c/sleeper.c \
 	%D%/c/timer.c \
 	%D%/c/traps.c \
+	%D%/c/waker.c \
 	%D%/c/watcher.c
 cheat_scripts = \
 	%D%/py/cheat_after_calls.py \

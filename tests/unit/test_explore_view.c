@@ -204,7 +204,7 @@ static void test_golden(void)
         "|> fa2       4.21 ms | limit regs 4 | smem 3 <== | warps 12 | blocks 24        |\n"
         "|                    | regs/thread 128 table  threads 128  spills 0 B          |\n"
         "|                    | grid 32x8x1 = 256 blocks  1.47 waves  last 47% full     |\n"
-        "|                    | AI 1024 FLOP/B > ridge 403  compute-bound >= 71 us      |\n"
+        "|                    | compulsory AI 1024 > ridge 403  compute-bound >= 71 us  |\n"
         "+- Why? -------------+---------------------------------------------------------+\n"
         "| Shared memory stops a fourth block. Try BC=32.                               |\n"
         "|                                                                              |\n"

@@ -1,6 +1,7 @@
 /* test_pool.c - the thread pool: every block once, many launches, sleepers woken, scratch memory.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <fenv.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdint.h>
@@ -139,7 +140,39 @@ static void test_scratch(void)
     pool_free(p);
 }
 
+static void round_up(void *ctx, int64_t block, int thread)
+{
+    (void)ctx, (void)block, (void)thread;
+    fesetround(FE_UPWARD);
+}
+
+static void count_odd(void *ctx, int64_t block, int thread)
+{
+    (void)block, (void)thread;
+    atomic_fetch_add((atomic_int *)ctx, fegetround() != FE_TONEAREST);
+}
+
+/* A body that leaves its thread rounding upwards is found, and nobody computes so after it. */
+static void test_rounding(void)
+{
+    static const int threads[] = {1, 2, 4};
+    for (size_t t = 0; t < sizeof threads / sizeof *threads; t++) {
+        struct pool *p = pool_new(threads[t]);
+        atomic_int odd = 0;
+        pool_run(p, 64, count_odd, &odd);
+        CU_ASSERT_FALSE(pool_float_left(p));
+        pool_run(p, 64, round_up, NULL);
+        CU_ASSERT_TRUE(pool_float_left(p));
+        CU_ASSERT_FALSE(pool_float_left(p));
+        pool_run(p, 64, count_odd, &odd);
+        CU_ASSERT_EQUAL(odd, 0);
+        CU_ASSERT_EQUAL(fegetround(), FE_TONEAREST);
+        pool_free(p);
+    }
+}
+
 static const struct tap_test tests[] = {
+    {"rounding that is left behind", test_rounding},
     {"every block runs once", test_every_block_once},
     {"many small launches", test_many_small_launches},
     {"sleepers wake", test_wakes_sleepers},

@@ -396,6 +396,9 @@ static enum status launch(const struct backend *b, const struct slot *s, int i, 
     if (s->library)
         return foreign_call(s->desc, s->library, &args, NULL, err);
     s->kernel(&args, &l);
+    if (pool_float_left(b->pool))
+        return err_set(err, ST_FAIL, "%s: it left another rounding of floats behind in a thread",
+                       s->desc->name);
     return ST_OK;
 }
 

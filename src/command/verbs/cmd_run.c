@@ -210,34 +210,12 @@ static void add_error_charts(struct cmd_call *c, const struct run_rows *rows)
             charts_add(&c->charts, error_chart(&rows->v[i]));
 }
 
-/* "wrong rows of mine: 12.5 % of 2048, from b0 h3 row 64", and where they are. */
-static void add_error_map(struct session *s, struct cmd_call *c, const struct run_row *row)
-{
-    struct chart *chart = error_chart(row);
-    char share[NUMBER_BUF], buf[NUMBER_BUF];
-    if (!chart)
-        return;
-    const struct grid_chart *g = chart->model;
-    const int width = call_width(s, c), lines = g->ny + 1 < MAP_LINES ? g->ny + 1 : MAP_LINES;
-    struct canvas *canvas = canvas_new(width > 100  ? 100
-                                       : width < 40 ? 40
-                                                    : width,
-                                       lines, s->front.glyphs);
-    str_addf(c->out, "wrong rows of %s: %s %% of %s; . none, 1 to 9 tenths, # all\n", row->kernel,
-             number_fmt(share, row->bad_pct, 3), number_fmt_int(buf, row->checked_rows));
-    const struct chart_view whole = CHART_WHOLE;
-    chart_errors.cells(canvas, (struct rect){0, 0, canvas->w, canvas->h}, g, &whole);
-    canvas_to_text(canvas, c->out);
-    canvas_free(canvas);
-    chart_free(chart);
-}
-
 static void add_error_maps(struct session *s, struct cmd_call *c, const struct run_rows *rows)
 {
     int shown = 0;
     for (size_t i = 0; i < rows->n && shown < MAPS_SHOWN; i++)
         if (rows->v[i].error_map && !run_row_passed(&rows->v[i])) {
-            add_error_map(s, c, &rows->v[i]);
+            error_map_text(&rows->v[i], call_width(s, c), MAP_LINES, s->front.glyphs, c->out);
             shown++;
         }
 }

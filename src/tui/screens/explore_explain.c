@@ -8,6 +8,7 @@
 
 #include "base/mem.h"
 #include "base/number.h"
+#include "draw/errors.h"
 #include "tui/screens/screen_util.h"
 
 /* What each pane shows: fields of the measured row, metrics of the plan. Panes without a line are about
@@ -18,8 +19,9 @@ static const struct about {
     [PANE_TIME] = {.fields = {"median_us", "min_us", "p95_us", "cv_pct", "n", "dropped", "tflops",
                               "gbytes_per_s", "l2", "noise", "stopped"}},
     [PANE_SAMPLES] = {.fields = {"n", "dropped", "median_us", "q1_us", "q3_us", "p95_us", "modes"}},
-    [PANE_CHECK] = {.fields = {"check", "max_diff", "baseline_max_diff", "error_ratio", "worst",
-                               "checked_rows", "total_rows", "ratio", "verdict", "pair_max_diff"}},
+    [PANE_CHECK] = {.fields = {"check", "reason", "first_bad", "max_diff", "baseline_max_diff",
+                               "error_ratio", "worst", "checked_rows", "total_rows", "ratio",
+                               "verdict", "pair_max_diff"}},
     [PANE_SIM] = {.fields = {"hazard",
                              "hazards",
                              "check",
@@ -98,6 +100,16 @@ static bool explain_simulated(const struct explore_view *v, const struct about *
     return true;
 }
 
+/* Where a failed output is wrong. */
+static void add_map(const struct run_row *row, struct str *out)
+{
+    enum { WIDTH = 72, LINES = 16 };
+    const size_t before = out->len;
+    error_map_text(row, WIDTH, LINES, GLYPHS_ASCII, out);
+    if (out->len > before)
+        str_add(out, "\n");
+}
+
 static bool explain_measured(const struct explore_view *v, const struct about *a, struct str *out)
 {
     if (!v->row) {
@@ -106,6 +118,8 @@ static bool explain_measured(const struct explore_view *v, const struct about *a
     }
     str_addf(out, "%s, measured (%s)%s%s:\n\n", v->kernel, v->origin, v->old_shape ? ", of " : "",
              v->old_shape ? v->old_shape : "");
+    if (a == &panes[PANE_CHECK] && !v->blank && !run_row_passed(v->row))
+        add_map(v->row, out);
     for (int i = 0; a->fields[i]; i++)
         add_field(v, v->row, a->fields[i], out);
     return true;

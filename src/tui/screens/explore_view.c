@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -98,10 +99,18 @@ static void occ_roof(struct flow *f, const struct plan *p)
         flow_item(f, NULL, ROLE_DIM, "roofline unknown: %s has no peak for %s", p->device->name,
                   dtype_name(p->shape.dtype));
     } else {
-        flow_item(f, "AI", ROLE_NORMAL, "%s FLOP/B %s ridge %s",
-                  number_fmt(b[0], p->compulsory_intensity, 3),
-                  p->compulsory_intensity > p->ridge ? ">" : "<", number_fmt(b[1], p->ridge, 3));
-        flow_item(f, NULL, ROLE_TITLE, "%s-bound >= %s", p->bound, number_fmt_us(b[2], p->roof_us));
+        const char *sign = p->compulsory_intensity > p->ridge ? ">" : "<";
+        number_fmt(b[0], p->compulsory_intensity, 3);
+        number_fmt(b[1], p->ridge, 3);
+        number_fmt_us(b[2], p->roof_us);
+        /* "compulsory AI" where that leaves room for the bound. */
+        char *said = xasprintf("%s %s ridge %s", b[0], sign, b[1]);
+        char *bound = xasprintf("%s-bound >= %s", p->bound, b[2]);
+        const int wide = (int)strlen("compulsory AI ") + str_width(said) + 2 + str_width(bound);
+        flow_item(f, wide <= f->r.w ? "compulsory AI" : "AI", ROLE_NORMAL, "%s", said);
+        flow_item(f, NULL, ROLE_TITLE, "%s", bound);
+        free(said);
+        free(bound);
     }
     flow_line(f);
 }
@@ -599,13 +608,26 @@ static void pair_figures(struct flow *f, const struct explore_view *v)
 /* Where a failed output is wrong, in what room is left. */
 static void error_map(struct canvas *c, struct rect r, const struct run_row *row)
 {
-    if (r.h < 2 || !row || !row->error_map || !failed(row))
+    if (r.h < 3 || !row || !row->error_map || !failed(row))
         return;
     struct chart *chart = error_chart(row);
     const struct chart_view whole = CHART_WHOLE;
     if (chart)
         chart_errors.cells(c, r, chart->model, &whole);
     chart_free(chart);
+}
+
+/* How much of a failed output is wrong, in the place of what a second kernel would be for. */
+static bool wrong_rows(struct flow *f, const struct explore_view *v)
+{
+    char share[NUMBER_BUF], rows[NUMBER_BUF];
+    const struct run_row *r = v->row;
+    if (!r || !failed(r) || isnan(r->bad_pct) || v->second)
+        return false;
+    flow_item(f, NULL, figure_role(v, ROLE_BAD),
+              "wrong: %s %% of %s rows; Tab to this pane, x: a map",
+              hidden(v, number_fmt(share, r->bad_pct, 3)), number_fmt_int(rows, r->checked_rows));
+    return true;
 }
 
 static void pane_check(struct canvas *c, struct rect r, const struct explore_view *v)
@@ -618,7 +640,9 @@ static void pane_check(struct canvas *c, struct rect r, const struct explore_vie
                   v->row && v->row->reason ? v->row->reason : "not checked yet");
         flow_line(&f);
     }
-    if (!v->untimed)
+    if (wrong_rows(&f, v))
+        ;
+    else if (!v->untimed)
         pair_figures(&f, v);
     else if (v->second)
         flow_item(&f, "*", ROLE_DIM, "%s: 2 puts their counters side by side", v->second);
@@ -628,8 +652,19 @@ static void pane_check(struct canvas *c, struct rect r, const struct explore_vie
         error_map(c, (struct rect){r.x, r.y + f.y + (f.x > 0), r.w, r.h - f.y - (f.x > 0)}, v->row);
 }
 
+/* A kernel that failed has no samples: their pane shows where it is wrong. */
+static bool has_map(const struct explore_view *v)
+{
+    return !v->blank && !v->samples && v->row && failed(v->row) && v->row->error_map;
+}
+
 static void pane_samples(struct canvas *c, struct rect r, const struct explore_view *v)
 {
+    if (has_map(v)) {
+        canvas_text(c, r.x, r.y, r.w, ROLE_DIM, "wrong rows: . none, 1 to 9 tenths, # all");
+        error_map(c, (struct rect){r.x, r.y + 1, r.w, r.h - 1}, v->row);
+        return;
+    }
     if (v->blank || !v->samples || !fig_histogram(c, r, v->samples, 0))
         canvas_text(c, r.x, r.y, r.w, ROLE_DIM,
                     v->blank               ? "hidden: . shows them"
@@ -684,7 +719,7 @@ static void pane_title(const struct explore_view *v, enum pane p, struct str *s)
     else if (p == PANE_KERNELS && v->lists_recorded)
         str_add(s, origin_tag("recorded")); /* of the GPU that the plan names */
     else
-        str_add(s, plain[p]);
+        str_add(s, p == PANE_SAMPLES && has_map(v) ? "Where it is wrong" : plain[p]);
     if (p == PANE_SAMPLES)
         str_addf(s, "  %s", v->origin);
     if (v->old_shape && (p == PANE_CHECK || p == PANE_SAMPLES)) /* dim alone is no word */

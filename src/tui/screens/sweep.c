@@ -80,9 +80,16 @@ static void remake(struct sweep_screen *x)
 
 /* ---- drawing ---- */
 
-static bool is_swept(const struct sweep_screen *x, const char *key)
+static bool axis_of(const struct sweep_screen *x, const char *key)
 {
     return strcmp(x->setup.axis[0], key) == 0 || strcmp(x->setup.axis[1], key) == 0;
+}
+
+static bool is_swept(const struct sweep_screen *x, const char *key)
+{
+    if (!strcmp(key, "Sq") || !strcmp(key, "Sk")) /* S is both */
+        return axis_of(x, "S") || axis_of(x, key);
+    return axis_of(x, key);
 }
 
 static void draw_setup(struct sweep_screen *x, struct canvas *c, struct rect r)
@@ -163,7 +170,7 @@ static void figure_title(const struct sweep_screen *x, struct str *s)
     if (w->naxes > 1)
         str_addf(s, "%s  %s%s", w->metric, label, w->base.nkernels > 1 ? " (v: next)" : "");
     else
-        str_addf(s, "%s", w->metric);
+        str_addf(s, "%s%s", w->metric, strcmp(w->metric, "ratio") ? "" : ", below 1 is faster");
     free(label);
     str_addf(s, "  %s%s%s", origin_tag(sweep_origin(w)), runs_here(x) ? "  " : " ",
              hidden(x)      ? "values are hidden"
