@@ -156,29 +156,11 @@ static double explore_estimate(const struct explore *e)
 
 static void describe_activity(struct explore *e)
 {
-    const char *watch = e->watch ? " (watching; w stops)" : "";
-    const struct run_row *first = measure_row(e->measurement.job, 0);
     const struct job *job = measure_job(e->measurement.job);
-    int64_t n = first ? first->n : 0;
-    if (job && job_waits(job)) {
-        snprintf(e->activity, sizeof e->activity, "%s", job_phase(job));
-        return;
-    }
-    switch (job ? job_state(job) : JOB_DONE) {
-    case JOB_STARTING:
-        snprintf(e->activity, sizeof e->activity, "starting the worker");
-        break;
-    case JOB_CHECKING:
-        snprintf(e->activity, sizeof e->activity, "checking against float64");
-        break;
-    case JOB_TIMING:
-        snprintf(e->activity, sizeof e->activity, "timing, %lld sample%s%s",
-                 (long long)(n > 0 ? n : 0), n == 1 ? "" : "s", watch);
-        break;
-    default:
-        e->activity[0] = 0;
-        break;
-    }
+    screen_activity(job, e->activity, sizeof e->activity);
+    const size_t len = strlen(e->activity);
+    if (e->watch && job && job_state(job) == JOB_TIMING)
+        snprintf(e->activity + len, sizeof e->activity - len, " (watching; w stops)");
 }
 
 /* Half a figure is none: the settings have changed. True if a job ran. */
