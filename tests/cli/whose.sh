@@ -125,4 +125,9 @@ for verb in run lesson trace; do
     run show S
     is "  not in the configuration either" says "$err" 'config:1: .* is a command of its own and stays one'
 done
+# ---- what of yours changes keys, predictions and auto ----
+mkdir -p "$HOME/.config/attnscope" && echo 'x :plan fa2' >"$HOME/.config/attnscope/keys"
+run doctor
+is "doctor shows a key map of yours" says "$out" '^user keys +ok +.*/attnscope/keys'
+is "  and where factors and tuned parameters of yours would lie" [ "$(printf '%s\n' "$out" | grep -cE '^(user factors|tuned) +(absent|ok) ')" -eq 2 ]
 finish

@@ -639,6 +639,9 @@ static enum status exec_doctor(struct session *s, struct cmd_call *c, struct err
     add_path(rows, "config", PATH_CONFIG, "config", false);
     add_path(rows, "user devices", PATH_CONFIG, "devices", false);
     add_path(rows, "user kernels", PATH_DATA, "kernels", true);
+    add_path(rows, "user keys", PATH_CONFIG, "keys", false);
+    add_path(rows, "user factors", PATH_DATA, "calibrations", true);
+    add_path(rows, "tuned", PATH_DATA, "tuned", true);
     add_path(rows, "state", PATH_STATE, "", true);
     add_path(rows, "cache", PATH_CACHE, "", true);
     if (peak)
