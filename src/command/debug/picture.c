@@ -504,7 +504,7 @@ void debug_title_text(const struct debugger *d, struct str *out)
 
 /* ---- what the source names ---- */
 
-enum { NAMES_A_ROW = 6 };
+enum { NAMES_A_ROW = 4 };
 
 /* "m[0]        -0.12345  ...": so many values a row, each row called after its first; the rows that were used. */
 static int add_variable(const json_t *v, int most, struct str *out)

@@ -247,7 +247,8 @@ static void draw_all(const struct debugger *d, struct codeview *code, struct can
         LANES_ROWS = 8,
         SOURCE_LEAST = 10,
         ACCESS_ROWS = 8,
-        WAITS_MOST = 10
+        WAITS_MOST = 10,
+        NAMES_MOST = 8
     };
     const int warps = (int)json_array_size(json_object_get(debugger_stop(d), "warps"));
     const int trail = warps + 4 < TRAIL_MOST ? warps + 4 : TRAIL_MOST;
@@ -265,8 +266,13 @@ static void draw_all(const struct debugger *d, struct codeview *code, struct can
     str_clear(&text);
     add_waits(d, &text);
     const int waits = count_lines(&text) < WAITS_MOST ? count_lines(&text) : WAITS_MOST;
+    str_clear(&text);
+    add_names(d, &text);
+    const int names = count_lines(&text);
     str_free(&text);
     side = framed(d, PIC_STEP, c, side, step < r.h / 3 ? step : r.h / 3);
+    if (names)
+        side = framed(d, PIC_NAMES, c, side, names < NAMES_MOST ? names : NAMES_MOST);
     side = framed(d, PIC_WAITS, c, side, waits);
     side = framed(d, PIC_ACCESS, c, side, ACCESS_ROWS);
     (void)framed(d, PIC_MEMORY, c, side, side.h);
