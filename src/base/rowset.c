@@ -210,7 +210,7 @@ struct row *row_copy(const struct row *row)
 {
     struct row *copy = row_new(row->type);
     if (is_foreign(row))
-        ((struct foreign *)copy->data)->object = json_copy(foreign_of(row)->object);
+        ((struct foreign *)row_data(copy))->object = json_copy(foreign_of(row)->object);
     for (const struct row_part *p = row->type->parts; p->fields; p++)
         record_copy(p->fields, part_of(copy, p->at), part_of(row, p->at));
     return copy;
@@ -401,7 +401,7 @@ struct row *row_from_json(const struct row_type *type, const json_t *object, str
 struct row *row_of_json(json_t *object)
 {
     struct row *row = row_new(&row_foreign);
-    ((struct foreign *)row->data)->object = json_incref(object);
+    ((struct foreign *)row_data(row))->object = json_incref(object);
     return row;
 }
 

@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "base/mem.h"
 
@@ -259,26 +260,49 @@ void cache_sectors(struct cache *c, enum cache_op op, uint64_t sector, uint32_t 
     }
 }
 
-/* Asks for the sets of an access, which lie anywhere, before the first is looked at. */
-static void foresee(const struct cache *c, uint64_t first, const struct pattern_global *p)
+/* Asks for the set of a line, which lies anywhere, before it is looked at. */
+static void foresee(const struct cache *c, uint64_t line)
 {
-    uint64_t line = NO_LINE;
-    for (int i = 0; i < p->sectors; i++) {
-        const uint64_t sector = first / SECTOR_BYTES + (uint64_t)p->sector[i];
-        if (sector / SECTORS == line)
-            continue;
-        line = sector / SECTORS;
-        const struct set *s = &c->set[set_of(c, line)];
-        __builtin_prefetch(s);
-    }
+    __builtin_prefetch(&c->set[set_of(c, line)]);
 }
 
 void cache_access(struct cache *c, enum cache_op op, uint64_t first, const struct pattern_global *p)
 {
+    uint64_t sector[32];
+    cache_numbers(first, p, sector);
+    cache_these(c, op, sector, p->bytes, p->sectors);
+}
+
+void cache_numbers(uint64_t first, const struct pattern_global *p, uint64_t sector[32])
+{
+    for (int i = 0; i < p->sectors; i++)
+        sector[i] = first / SECTOR_BYTES + (uint64_t)p->sector[i];
+}
+
+void cache_these(struct cache *c, enum cache_op op, const uint64_t *sector, const uint32_t *bytes,
+                 unsigned n)
+{
     uint64_t line = NO_LINE;
     struct way *w = NULL;
-    if (p->sectors > SECTORS)
-        foresee(c, first, p);
+    for (unsigned i = 1; i < n && n > SECTORS; i++)
+        if (sector[i] / SECTORS != sector[i - 1] / SECTORS)
+            foresee(c, sector[i] / SECTORS);
+    for (unsigned i = 0; i < n; i++) {
+        bool known = true;
+        if (sector[i] / SECTORS != line) {
+            line = sector[i] / SECTORS;
+            w = get(c, line, &known);
+        }
+        touch(c, w, known, op, sector[i], bytes ? bytes[i] : ALL);
+    }
+}
+
+unsigned cache_missing(struct cache *c, uint64_t first, const struct pattern_global *p,
+                       uint64_t missing[32])
+{
+    uint64_t line = NO_LINE;
+    struct way *w = NULL;
+    unsigned n = 0;
     for (int i = 0; i < p->sectors; i++) {
         const uint64_t sector = first / SECTOR_BYTES + (uint64_t)p->sector[i];
         bool known = true;
@@ -286,8 +310,10 @@ void cache_access(struct cache *c, enum cache_op op, uint64_t first, const struc
             line = sector / SECTORS;
             w = get(c, line, &known);
         }
-        touch(c, w, known, op, sector, p->bytes[i]);
+        if (!touch(c, w, known, CACHE_READ, sector, p->bytes[i]))
+            missing[n++] = sector;
     }
+    return n;
 }
 
 void cache_forget(struct cache *c, uint64_t sector)
@@ -311,14 +337,25 @@ void cache_clear(struct cache *c)
     memset(c->set, 0, c->sets * sizeof *c->set);
 }
 
+/* Pages that nobody has touched. Sets are asked for in no order: of a large cache in few, large pages, since a look-up of
+ * the page would take longer than that of the line. */
+static void make_room(struct cache *c, size_t bytes)
+{
+    enum { ALIGNED = 64, LARGE = 2 << 20 };
+    const size_t aligned = bytes >= LARGE ? LARGE : ALIGNED;
+    c->room = xcalloc(bytes + aligned, 1);
+    char *at = (char *)c->room + aligned - (uintptr_t)c->room % aligned;
+    if (aligned == LARGE)
+        (void)madvise(at, bytes / LARGE * LARGE, MADV_HUGEPAGE); /* a wish */
+    c->set = (struct set *)(void *)at;
+}
+
 struct cache *cache_new(size_t bytes)
 {
-    enum { ALIGNED = 64 };
     struct cache *c = xcalloc(1, sizeof *c);
     c->sets = bytes / (WAYS * LINE_BYTES);
     c->sets += !c->sets;
-    c->room = xcalloc(c->sets * sizeof *c->set + ALIGNED, 1); /* of pages that nobody has touched */
-    c->set = (struct set *)(void *)((char *)c->room + ALIGNED - (uintptr_t)c->room % ALIGNED);
+    make_room(c, c->sets * sizeof *c->set);
     return c;
 }
 

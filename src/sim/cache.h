@@ -57,6 +57,14 @@ void cache_sectors(struct cache *c, enum cache_op op, uint64_t sector, uint32_t 
 /* All sectors of one access of a warp, one after the other; `first` is the address of its first active lane. */
 void cache_access(struct cache *c, enum cache_op op, uint64_t first,
                   const struct pattern_global *p);
+/* The numbers of its sectors, [p->sectors]. */
+void cache_numbers(uint64_t first, const struct pattern_global *p, uint64_t sector[32]);
+/* These sectors, one after the other; bytes NULL: all of each. */
+void cache_these(struct cache *c, enum cache_op op, const uint64_t *sector, const uint32_t *bytes,
+                 unsigned n);
+/* Reads as cache_access() does; returns how many sectors were not there, and which, in their order. */
+unsigned cache_missing(struct cache *c, uint64_t first, const struct pattern_global *p,
+                       uint64_t missing[32]);
 void cache_forget(struct cache *c, uint64_t sector); /* is not there any more, nor written back */
 struct cache_counts cache_counts(const struct cache *c);
 

@@ -183,14 +183,9 @@ void cache_port_begin(struct cache_port *p, uint64_t number)
     pthread_mutex_unlock(&p->feed->lock);
 }
 
-static void send(struct cache_port *p, enum cache_op op, uint64_t sector, uint32_t bytes)
+/* A sector that waits for the block's turn. */
+static void keep(struct cache_port *p, enum cache_op op, uint64_t sector, uint32_t bytes)
 {
-    if (p->deaf)
-        return;
-    if (p->mine) {
-        cache_sector(p->feed->l2, op, sector, bytes);
-        return;
-    }
     runs_add(&p->runs, op, sector, bytes);
     if (p->runs.n < p->feed->limit)
         return;
@@ -202,30 +197,35 @@ static void send(struct cache_port *p, enum cache_op op, uint64_t sector, uint32
     p->runs.n = 0;
 }
 
+/* To the L2; bytes NULL: all of each sector. */
+static void send(struct cache_port *p, enum cache_op op, const uint64_t *sector,
+                 const uint32_t *bytes, unsigned n)
+{
+    for (unsigned i = 0; i < n && !p->deaf; i++) {
+        if (p->mine) { /* from here on, if it was waited for */
+            cache_these(p->feed->l2, op, sector + i, bytes ? bytes + i : NULL, n - i);
+            return;
+        }
+        keep(p, op, sector[i], bytes ? bytes[i] : WHOLE);
+    }
+}
+
 unsigned cache_port_access(struct cache_port *p, unsigned rank, enum cache_op op, bool around,
                            uint64_t first, const struct pattern_global *g)
 {
-    unsigned hits = 0;
+    uint64_t sector[32];
     struct cache *const l1 = p->l1 ? p->l1[rank] : NULL;
-    if (p->mine && !l1) {
-        cache_access(p->feed->l2, op, first, g);
-        return 0;
+    if (l1 && op == CACHE_READ && !around) {
+        /* What misses is fetched as a whole: later lanes find the rest of it. */
+        const unsigned missing = cache_missing(l1, first, g, sector);
+        send(p, op, sector, NULL, missing);
+        return g->sectors - missing;
     }
-    for (int i = 0; i < g->sectors; i++) {
-        const uint64_t sector = first / SECTOR_BYTES + (uint64_t)g->sector[i];
-        if (l1 && op == CACHE_READ && !around) {
-            /* What misses is fetched as a whole: later lanes find the rest of it. */
-            if (cache_sector(l1, op, sector, g->bytes[i]))
-                hits++;
-            else
-                send(p, op, sector, WHOLE);
-            continue;
-        }
-        if (l1 && op != CACHE_READ)
-            cache_forget(l1, sector);
-        send(p, op, sector, g->bytes[i]);
-    }
-    return hits;
+    cache_numbers(first, g, sector);
+    for (int i = 0; l1 && op != CACHE_READ && i < g->sectors; i++)
+        cache_forget(l1, sector[i]);
+    send(p, op, sector, g->bytes, g->sectors);
+    return 0;
 }
 
 static void leave(struct cache_port *p)

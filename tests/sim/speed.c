@@ -138,9 +138,11 @@ static struct outcome run(const struct trial *t, const struct sim_options *o)
     struct sim_memory *m = trial_memory(t, &args);
     for (int i = 0; i < t->plan.npasses; i++) {
         const struct sim_launch l = trial_launch(t, i, &args);
+        struct sim_options one = *o;
         struct sim_result r;
+        one.l1_bytes = trial_l1(t, i); /* as `run` has it */
         const double cpu = cpu_seconds(), wall = seconds_now();
-        if (sim_run(t->program[i], m, &l, o, &r, &err) != ST_OK)
+        if (sim_run(t->program[i], m, &l, &one, &r, &err) != ST_OK)
             fatal("%s: %s", t->plan.desc->name, err.text);
         out.cpu_s += cpu_seconds() - cpu;
         out.wall_s += seconds_now() - wall;

@@ -229,6 +229,39 @@ static void test_access(void)
     cache_free(d);
 }
 
+/* What a read does not find is said, in the order of the access; it is as if asked for one by one. */
+static void test_missing(void)
+{
+    struct cache *c = cache_new_plain(16384), *d = cache_new_plain(16384);
+    unsigned all = 0, missed = 0;
+    for (int i = 0; i < 2000; i++) {
+        uint64_t addr[32], missing[32];
+        const uint64_t base = (UINT64_C(1) << 41) + 4 * any(6000), step = 4 * any(20);
+        for (uint64_t l = 0; l < 32; l++)
+            addr[l] = any(3) ? base + l * step : base;
+        const uint32_t mask = any(2) ? ALL : 1 + any(ALL - 1);
+        const uint64_t first = addr[__builtin_ctz(mask)];
+        struct pattern_global g;
+        pattern_global_cost(addr, mask, 4, &g);
+        const unsigned n = cache_missing(c, first, &g, missing);
+        unsigned k = 0;
+        for (int j = 0; j < g.sectors; j++) {
+            const uint64_t sector = first / 32 + (uint64_t)g.sector[j];
+            if (cache_sector(d, CACHE_READ, sector, g.bytes[j]))
+                continue;
+            CU_ASSERT(k < n && missing[k] == sector);
+            k++;
+        }
+        CU_ASSERT_EQUAL(k, n);
+        all += g.sectors;
+        missed += n;
+    }
+    CU_ASSERT(same(cache_counts(c), cache_counts(d)));
+    CU_ASSERT(missed > 100 && missed < all - 100);
+    cache_free(c);
+    cache_free(d);
+}
+
 /* Strides of powers of two, as rows of a matrix have them, find room in half of the cache. */
 static void test_strides(void)
 {
@@ -424,6 +457,7 @@ static const struct tap_test tests[] = {
     {"against a cache that looks at everything", test_naive},
     {"what is read, known and written, by hand", test_by_hand},
     {"accesses of warps", test_access},
+    {"what reads miss", test_missing},
     {"strides of powers of two", test_strides},
     {"a feed of one thread is the cache", test_feed_is_cache},
     {"any number of threads has the counts of one", test_threads},

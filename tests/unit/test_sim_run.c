@@ -399,6 +399,58 @@ static void test_spaces(void)
     end(&t);
 }
 
+/* Halves of words: the first warp's access teaches the instruction how lanes lie, the second is moved as it was before. */
+static void check_halves(const char *lanes, uint32_t (*index)(uint32_t t))
+{
+    char body[400];
+    snprintf(body, sizeof body,
+             "%smad.wide.u32 %%x1, %%r1, 2, %%in;\nld.global.u16 %%r2, [%%x1];\n"
+             "shr.u32 %%r1, %%r1, 2;\nmad.wide.u32 %%x1, %%r1, 8, %%in;\n"
+             "ld.global.v4.u16 {%%r3, %%r4, %%r5, %%r6}, [%%x1];\n"
+             "shl.b32 %%r3, %%r3, 8;\nshl.b32 %%r5, %%r5, 16;\nadd.u32 %%r2, %%r2, %%r3;\nadd.u32 "
+             "%%r2, %%r2, %%r5;\n"
+             "st.global.u32 [%%o], %%r2;\n",
+             lanes);
+    struct trial t = run(body, 64);
+    CU_ASSERT(clean(&t));
+    for (uint32_t k = 0; k < 64; k++) {
+        const uint32_t i = index(k), v4 = i / 4 * 2; /* the word that is its first half */
+        CU_ASSERT_EQUAL(t.out[k], (i % 2 ? 0 : i / 2) + (v4 << 8) + ((v4 + 1) << 16));
+    }
+    end(&t);
+}
+
+static uint32_t own(uint32_t t)
+{
+    return t;
+}
+static uint32_t alike(uint32_t t)
+{
+    return t / 32 * 4;
+}
+static uint32_t eight(uint32_t t)
+{
+    return t & 0x27;
+}
+static uint32_t backwards(uint32_t t)
+{
+    return t < 62 ? 62 - t : 0;
+}
+
+static void test_halves(void)
+{
+    static const char *const sets[] = {"generic", "avx2", "avx512"};
+    for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
+        if (!sim_force_isa(sets[i]))
+            continue;
+        check_halves("mov.u32 %r1, %t;\n", own);
+        check_halves("shr.u32 %r1, %t, 5;\nshl.b32 %r1, %r1, 2;\n", alike);
+        check_halves("and.b32 %r1, %t, 39;\n", eight);
+        check_halves("min.u32 %r1, %t, 62;\nsub.u32 %r1, 62, %r1;\n", backwards);
+    }
+    (void)sim_force_isa(NULL);
+}
+
 /* Where there is no room for marks, races between blocks are not said to be absent. */
 static void test_unwatched(void)
 {
@@ -823,6 +875,7 @@ static const struct tap_test tests[] = {
     {"atomics", test_atomics},
     {"faults of memory", test_faults},
     {"address spaces", test_spaces},
+    {"halves of words", test_halves},
     {"what is not watched is counted", test_unwatched},
     {"asynchronous copies and mbarriers", test_async},
     {"printf", test_text},

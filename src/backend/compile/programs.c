@@ -297,7 +297,7 @@ static void compile(const struct tool *t, char *program, const char *folder,
 
 static void absent(struct parcel *answer, const char *format, const char *name)
 {
-    char why[200];
+    char why[512];
     snprintf(why, sizeof why, format, name);
     parcel_set(&answer[ANSWER_VERDICT], VERDICT_ABSENT);
     parcel_set(&answer[ANSWER_LOG], why);

@@ -28,6 +28,58 @@ INLINE void IN_SET(add_global)(struct worker *t, const struct code *c, uint64_t 
     n->global_bytes += bytes, s->global_bytes += bytes;
 }
 
+/* What is remembered of these addresses, as pattern_shared_known() and pattern_global_known() say it. */
+#if defined ISA_AVX512
+INLINE const struct pattern_shared_way *IN_SET(known_shared)(const struct pattern_shared_memo *memo,
+                                                             const u32 *addr, uint32_t m)
+{
+    const uint32_t first = addr[__builtin_ctz(m)];
+    const __m512i from = _mm512_set1_epi32((int)first),
+                  lo = _mm512_sub_epi32(_mm512_loadu_si512(addr), from),
+                  hi = _mm512_sub_epi32(_mm512_loadu_si512(addr + 16), from);
+    for (uint32_t i = 0; i < memo->used; i++) {
+        const struct pattern_shared_way *w = &memo->way[i];
+        const __mmask16 other_lo = _mm512_mask_cmpneq_epi32_mask((__mmask16)m, lo,
+                                                                 _mm512_loadu_si512(w->offset)),
+                        other_hi = _mm512_mask_cmpneq_epi32_mask(
+                            (__mmask16)(m >> 16), hi, _mm512_loadu_si512(w->offset + 16));
+        if (w->mask == m && w->low == (first & 3) && !(other_lo | other_hi))
+            return w;
+    }
+    return NULL;
+}
+INLINE const struct pattern_global_way *IN_SET(known_global)(const struct pattern_global_memo *memo,
+                                                             const u64 *addr, uint32_t m)
+{
+    const uint64_t first = addr[__builtin_ctz(m)];
+    const __m512i from = _mm512_set1_epi64((int64_t)first);
+    __m512i apart[4];
+    for (int k = 0; k < 4; k++)
+        apart[k] = _mm512_sub_epi64(_mm512_loadu_si512(addr + 8 * k), from);
+    for (uint32_t i = 0; i < memo->used; i++) {
+        const struct pattern_global_way *w = &memo->way[i];
+        uint32_t other = 0;
+        for (int k = 0; k < 4; k++)
+            other |= _mm512_mask_cmpneq_epi64_mask((__mmask8)(m >> 8 * k), apart[k],
+                                                   _mm512_loadu_si512(w->offset + 8 * k));
+        if (w->mask == m && w->low == (first & 31) && !other)
+            return w;
+    }
+    return NULL;
+}
+#else
+INLINE const struct pattern_shared_way *IN_SET(known_shared)(const struct pattern_shared_memo *memo,
+                                                             const u32 *addr, uint32_t m)
+{
+    return pattern_shared_known(memo, (const uint32_t *)addr, m);
+}
+INLINE const struct pattern_global_way *IN_SET(known_global)(const struct pattern_global_memo *memo,
+                                                             const u64 *addr, uint32_t m)
+{
+    return pattern_global_known(memo, (const uint64_t *)addr, m);
+}
+#endif
+
 /* Do all lanes lie in `bytes` bytes, and where they may? `first` is the address of the first active one. */
 INLINE bool IN_SET(fits)(const struct pattern_shape *s, uint64_t first, uint64_t bytes,
                          uint32_t size)
@@ -70,7 +122,7 @@ INLINE const struct pattern_shared_way *IN_SET(quick_shared)(struct warp *w, con
     const struct pattern_shared_memo *memo = t->memo[c - t->program->code].shared;
     if (!memo || size > 16 || t->slow)
         return NULL;
-    const struct pattern_shared_way *way = pattern_shared_known(memo, (const uint32_t *)addr, m);
+    const struct pattern_shared_way *way = IN_SET(known_shared)(memo, addr, m);
     const uint32_t first = addr[__builtin_ctz(m)];
     if (!way || !IN_SET(fits)(&way->shape, first, b->shared_bytes, size))
         return NULL;
@@ -96,8 +148,7 @@ INLINE const struct pattern_global_way *IN_SET(quick_global)(struct warp *w, con
     const struct allocation *al = memo->last;
     if (!al || !memo->global || size > 16 || t->slow)
         return NULL;
-    const struct pattern_global_way *way =
-        pattern_global_known(memo->global, (const uint64_t *)addr, m);
+    const struct pattern_global_way *way = IN_SET(known_global)(memo->global, addr, m);
     const uint64_t first = addr[__builtin_ctz(m)] - al->base;
     if (!way || first >= al->bytes || !IN_SET(fits)(&way->shape, first, al->bytes, size) ||
         (write && al->read_only))
@@ -135,6 +186,14 @@ INLINE void IN_SET(turn8)(const uint8_t *const p[8], __m256 r[4])
 }
 
 /* d[i] = table[from[i]], of a table of eight. */
+#if defined ISA_AVX512
+INLINE void IN_SET(spread8)(__m256 table, const uint32_t from[32], float *d)
+{
+    for (int i = 0; i < 32; i += 16)
+        _mm512_storeu_ps(d + i, _mm512_permutexvar_ps(_mm512_loadu_si512(from + i),
+                                                      _mm512_castps256_ps512(table)));
+}
+#else
 INLINE void IN_SET(spread8)(__m256 table, const uint32_t from[32], float *d)
 {
     for (int i = 0; i < 32; i += 8) {
@@ -142,6 +201,7 @@ INLINE void IN_SET(spread8)(__m256 table, const uint32_t from[32], float *d)
         _mm256_store_ps(d + i, _mm256_permutevar8x32_ps(table, at));
     }
 }
+#endif
 
 /* Four words of every lane. */
 INLINE void IN_SET(load_quads)(const uint8_t *first, const struct pattern_shape *s, u32 *const r[4])
@@ -193,10 +253,66 @@ INLINE void IN_SET(load_words)(const uint8_t *first, const struct pattern_shape 
         memcpy(&d[i], first + s->apart[s->from[i]], 4);
 }
 
+/* x[from[i]] of every lane. */
+INLINE void IN_SET(spread)(const u32 x[32], const uint32_t from[32], u32 *d)
+{
+#if defined ISA_AVX512
+    const __m512i lo = _mm512_loadu_si512(x), hi = _mm512_loadu_si512(x + 16);
+    for (int i = 0; i < 32; i += 16)
+        _mm512_storeu_si512(d + i, _mm512_permutex2var_epi32(lo, _mm512_loadu_si512(from + i), hi));
+#else
+    for (int i = 0; i < 32; i++)
+        d[i] = x[from[i]];
+#endif
+}
+
+/* Half a word of every lane, `at` bytes from where the lane's begin, with zeros above. */
+INLINE void IN_SET(load_halves)(const uint8_t *first, const struct pattern_shape *s, uint32_t at,
+                                u32 *d)
+{
+    u32 x[32] __attribute__((aligned(64)));
+    for (int i = 0; i < s->distinct; i++) {
+        uint16_t h;
+        memcpy(&h, first + s->apart[i] + at, sizeof h);
+        x[i] = h;
+    }
+    if (s->distinct == 1)
+        EACH_LANE d[i] = x[0];
+    else
+        IN_SET(spread)(x, s->from, d);
+}
+
+/* The same where lanes follow each other. */
+INLINE void IN_SET(load_half_row)(const uint8_t *first, u32 *d)
+{
+    uint16_t h[32];
+    memcpy(h, first, sizeof h);
+    EACH_LANE d[i] = h[i];
+}
+
+INLINE bool IN_SET(quick_halves)(struct warp *w, const struct code_memory *mem,
+                                 const uint8_t *first, const struct pattern_shape *s)
+{
+    if (mem->is_signed || mem->wide_reg || mem->count > 4)
+        return false;
+    for (int k = 0; k < mem->count; k++)
+        if (mem->reg[k] == SIM_NO_REF)
+            return false;
+    if (mem->count == 1 && s->row) {
+        IN_SET(load_half_row)(first, REF(u32, mem->reg[0]));
+        return true;
+    }
+    for (int k = 0; k < mem->count; k++)
+        IN_SET(load_halves)(first, s, 2 * (uint32_t)k, REF(u32, mem->reg[k]));
+    return true;
+}
+
 /* A load of all lanes into registers of 32 bits. False: it is another. */
 INLINE bool IN_SET(quick_load)(struct warp *w, const struct code_memory *mem, const uint8_t *first,
                                const struct pattern_shape *s)
 {
+    if (mem->bytes == 2)
+        return IN_SET(quick_halves)(w, mem, first, s);
     if (mem->bytes != 4 || mem->wide_reg || mem->reg[0] == SIM_NO_REF)
         return false;
     if (mem->count == 1) {

@@ -427,6 +427,32 @@ static void read_cell(const struct work *w, uint32_t cell, uint32_t lanes)
     set_mark(w, cell, lanes, READS);
 }
 
+/* `n` cells read by the same lanes. Most of what is watched is this: what holds of all cells is looked up once. */
+static void read_cells(const struct work *w, uint32_t begin, uint32_t n, uint32_t lanes)
+{
+    const struct shared_memory *s = w->s;
+    const struct mark now = {.clock = w->clock, .lanes = lanes, .insn = w->mark};
+    const uint32_t mine = w->epoch << WARP_BITS | w->a->warp;
+    struct cell *const c = s->cell + begin;
+    struct mark *const m = s->mark[READS][w->a->warp] + begin;
+    uint32_t i = 0;
+    for (; i < n && !s->strong && !s->spilt; i++) {
+        if (c[i].written >= w->epoch)
+            check_write(w, begin + i, lanes);
+        if (c[i].marked != mine)
+            c[i].marked =
+                c[i].marked >> WARP_BITS == w->epoch ? w->epoch << WARP_BITS | MANY : mine;
+        if (m[i].clock == w->clock && m[i].insn == w->mark)
+            m[i].lanes |= lanes;
+        else if (m[i].clock <= w->floor || !(m[i].lanes & ~lanes))
+            m[i] = now;
+        else
+            renew_mark(w, begin + i, lanes, READS);
+    }
+    for (; i < n; i++)
+        read_cell(w, begin + i, lanes);
+}
+
 static void strong_cell(const struct work *w, uint32_t cell, uint32_t lanes)
 {
     if (w->s->cell[cell].written >= w->epoch)
@@ -536,8 +562,7 @@ static void work_on(struct work *w, const uint32_t addr[32], uint32_t mask)
             for (uint32_t i = 0; i < cells; i++)
                 strong_cell(w, begin + i, who);
         else if (!writes)
-            for (uint32_t i = 0; i < cells; i++)
-                read_cell(w, begin + i, who);
+            read_cells(w, begin, cells, who);
         else
             for (uint32_t i = 0; i < cells; i++)
                 if (!stamps || !written_before(w, addr, begin + i, first))
@@ -549,8 +574,14 @@ static void work_on(struct work *w, const uint32_t addr[32], uint32_t mask)
 static uint32_t within(const struct shared_memory *s, const struct hazard_access *a, uint32_t mask,
                        const uint32_t addr[32], uint32_t *bits)
 {
-    uint32_t inside = 0;
-    *bits = a->bytes;
+    uint32_t inside = 0, beyond = a->bytes > s->bytes, all = a->bytes;
+    for (int l = 0; l < LANES && mask == UINT32_MAX; l++) {
+        beyond |= addr[l] > s->bytes - a->bytes;
+        all |= addr[l];
+    }
+    *bits = mask == UINT32_MAX && !beyond ? all : a->bytes;
+    if (mask == UINT32_MAX && !beyond)
+        return mask;
     EACH_LANE(l, mask)
     if (addr[l] < s->bytes && a->bytes <= s->bytes - addr[l]) {
         inside |= 1u << l;
