@@ -487,19 +487,17 @@ void debug_title_text(const struct debugger *d, struct str *out)
 {
     const json_t *stop = debugger_stop(d);
     const int64_t hazards = json_int_of(stop, "hazards"), faults = json_int_of(stop, "faults");
-    str_addf(out, "%s, step %lld, warp %d of %zu, lane %d", debugger_kernel(d)->name,
-             (long long)json_int_of(stop, "step"), debugger_warp(d),
-             json_array_size(json_object_get(stop, "warps")), debugger_lane(d));
+    str_add(out, debugger_kernel(d)->name);
+    if (debug_without(d))
+        str_addf(out, " without line %lld", (long long)debug_without(d));
+    str_addf(out, ", step %lld, warp %d of %zu, lane %d", (long long)json_int_of(stop, "step"),
+             debugger_warp(d), json_array_size(json_object_get(stop, "warps")), debugger_lane(d));
     if (hazards > 0)
         str_addf(out, ", %lld hazard%s", (long long)hazards, hazards == 1 ? "" : "s");
     if (faults > 0)
         str_addf(out, ", %lld fault%s", (long long)faults, faults == 1 ? "" : "s");
     str_add(out, ", ");
     add_block(stop, out);
-    char *without = text_of(stop, "without");
-    if (*without)
-        str_addf(out, ", without %s", without);
-    free(without);
 }
 
 /* ---- what the source names ---- */
