@@ -74,7 +74,9 @@ bool calibration_is_fitted(const struct calibration *c)
 
 /* Factors of 1: the errors are those of a run of the ladder on an H200 that no figure of the model was chosen on: 466
  * configurations, 35 kernels, 17 shapes, as tools/predicted prints them. (On the shipped recordings 23 %, but on those the
- * exponent of predict.h was chosen.) No other GPU is known to be nearer to the model. */
+ * exponent of predict.h was chosen.) No other GPU is known to be nearer to the model. Which times are in the right order is known
+ * no better than of a GPU that was fitted: the ratio was 1.12 on those, 1.17 on the shipped recordings, and 1.20 with factors
+ * fitted without the kernel they predict. So it is the greatest of them. */
 static void set_none(struct calibration *c)
 {
     record_init(calibration_fields, c);
@@ -82,7 +84,7 @@ static void set_none(struct calibration *c)
     c->unfitted_pct = c->kernels_pct = c->shapes_pct = 26;
     c->kernels_most_pct = 71;
     c->order_pct = 97;
-    c->apart = 1.12;
+    c->apart = 1.20;
 }
 
 struct calibrations *calibrations_new(const struct library *l, const struct device_table *devices)

@@ -37,6 +37,16 @@ is "of one that was measured twice the median" says "$out" '"kernel":"fa2_keys".
 is "all of them the model's" [ "$(printf '%s' "$out" | grep -o '"origin":"model"' | wc -l)" -eq 5 ]
 is "a dry run keeps nothing" [ -z "$(kept)" ]
 
+# ---- of a GPU that was not fitted no more is known than of one that was
+within() { # GPU
+    run tune fa2 H=1 S=128 "gpu=$1" sort=predicted
+    printf '%s' "$out" | sed -n 's/.*lie within \([0-9.]*\) times.*/\1/p'
+}
+l4=$(within L4) h200=$(within H200)
+is "tiles share a rank on both: $l4, $h200" [ -n "$l4" ] && [ -n "$h200" ]
+is "no nearer on the GPU that was not fitted" \
+    env LC_ALL=C awk -v a="$l4" -v b="$h200" 'BEGIN { exit !(a >= b) }'
+
 # ---- kept
 run run fa2 S=32 H=1 D=64 f32 gpu=L4 backend=sim --json
 before=$(field predicted_us)
