@@ -114,7 +114,8 @@ struct backend_limits {
 enum { BACKEND_OTHERS_NAME = 64 };
 struct backend_others {
     double share; /* of the SMs' time that they had, 0..1; NaN: it cannot be known */
-    bool here;    /* programs are there that could begin a kernel now, and do not queue as ours do (job/gpu_lock.h) */
+    bool
+        here; /* programs are there that could begin a kernel now, and do not queue as ours do (job/gpu_lock.h) */
     char name[BACKEND_OTHERS_NAME]; /* "python3 (process 450)": the busiest; "" */
 };
 

@@ -16,8 +16,9 @@ struct gpu {
     cu_device device;
     cu_context context;
     bool retained;
-    char bus[32];               /* "0000:01:00.0"; "": unknown */
-    char turns[48];             /* whose use takes turns: the bus id, of a slice by MIG with its own; "": unknown */
+    char bus[32]; /* "0000:01:00.0"; "": unknown */
+    char turns
+        [48]; /* whose use takes turns: the bus id, of a slice by MIG with its own; "": unknown */
     struct nvml *nvml;          /* NULL: none */
     struct device_table *table; /* whose texts `model` borrows */
     struct device model;        /* the real device: the table's row, the driver's figures */
