@@ -37,6 +37,11 @@ run kernel list
 is "  as the file is now" says "$out" "^away .* someone's +$(sha away.cu) "
 run kernels --json
 is "rows have both" [ "$(member laid whose) $(member away whose)" = "yours someone's" ]
+run source away
+is "  source says it beside" says "$err" "^.*away: someone's, sha256 [0-9a-f]{12}"
+run run laid,fa2 S=16 H=1 D=64 f16 backend=sim
+is "  and a table of runs below" says "$out" '^laid: yours, sha256 [0-9a-f]{12}$'
+is "    of those that are not shipped" [ "$(printf '%s' "$out" | grep -c sha256)" -eq 1 ]
 kernel "$data/kernels/fa2.cu" fa2
 run kernels
 is "a kernel cannot take a shipped one's name" says "$err" 'the name fa2 is taken by a built-in kernel'

@@ -32,6 +32,6 @@ sh tools/embed.sh . . kernels/cpu/*.h kernels/cpu/*.c >"$tmp/blob_table.c"
     src/backend/cpu/cpu_kernel.c src/backend/cpu/cpu_simd.c src/backend/pool.c src/backend/cpu_host.c \
     src/kernel/blob.c src/kernel/code.c src/kernel/desc*.c src/spec/shape.c src/spec/dtype.c \
     src/base/status.c src/base/mem.c src/base/str.c src/base/utf8.c src/base/number.c \
-    src/base/expr.c src/base/field.c src/base/record.c \
+    src/base/expr.c src/base/field.c src/base/record.c src/base/procstate.c \
     -o "$tmp/neon" -lm -lpthread
 "$run" "$tmp/neon"

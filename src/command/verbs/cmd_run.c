@@ -17,6 +17,7 @@
 #include "command/ask/estimate.h"
 #include "command/ask/measure.h"
 #include "command/ask/predicted.h"
+#include "command/show/owner.h"
 #include "command/show/predicted_words.h"
 #include "command/ask/request.h"
 #include "command/ask/simulate.h"
@@ -396,6 +397,7 @@ static void show_simulated(struct session *s, struct cmd_call *c, const struct r
         return;
     add_hazard_shapes(c, rows);
     const size_t from = c->out->len;
+    owners_text(s, rows, c->out);
     predicted_text(s, rows, c->out);
     lines_wrap(c->out, from, call_width(s, c));
     add_error_maps(s, c, rows);

@@ -17,6 +17,7 @@
 #include "command/show/alone.h"
 #include "command/show/costs.h"
 #include "command/show/effect.h"
+#include "command/show/owner.h"
 #include "command/show/source.h"
 #include "command/verbs/verbs.h"
 #include "measure/origin.h"
@@ -503,6 +504,16 @@ static enum status show(const struct ask *q, const char *text, size_t len, struc
     return ST_OK;
 }
 
+/* Beside the source, which others may read as it is. */
+static void note_owner(const struct ask *q)
+{
+    struct str line = {0};
+    owner_text(q->kernel, &line);
+    if (line.len)
+        session_note(q->s, "%.*s", (int)line.len - 1, line.data);
+    str_free(&line);
+}
+
 /* One file for plain nvcc. */
 static enum status show_alone(const struct ask *q, struct err *err)
 {
@@ -636,6 +647,7 @@ static enum status exec_source(struct session *s, struct cmd_call *c, struct err
         return st;
     if (q.diff)
         return diff(&q, err);
+    note_owner(&q);
     if (q.alone && (q.cpu || strcmp(q.view, "cuda")))
         return err_set(err, ST_USAGE,
                        "--alone is the CUDA source for nvcc, without view= and backend=");
