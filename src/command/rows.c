@@ -258,7 +258,7 @@ void session_keep_row(struct session *s, const struct run_row *row, const char *
     const bool crippled = row->without != NULL; /* no figures of the kernel that it is called */
     no_store |= crippled;
     struct store *store = no_store ? NULL : session_store(s);
-    const bool failed = store && store_add(store, row, command, &err);
+    const bool failed = store && store_add(store, row, command, NULL, &err);
     if (failed)
         session_note(s, "the result of %s was not kept: %s", row->kernel, err.text);
     if (records(s))

@@ -9,6 +9,7 @@
 #include "backend/backend.h"
 #include "base/mem.h"
 #include "base/sha256.h"
+#include "base/whose.h"
 #include "measure/origin.h"
 
 enum { ALL = 1 << 30 };
@@ -108,7 +109,8 @@ static enum status add_row(struct store *into, const struct kept_row *row, struc
         free(copy.origin);
         copy.origin = xstrdup(backend_origin(copy.backend));
     }
-    const enum status st = store_add(into, &copy, row->command, err);
+    const bool ours = !row->whose || !strcmp(row->whose, whose_words[WHOSE_YOURS]);
+    const enum status st = store_add(into, &copy, row->command, ours ? NULL : row->whose, err);
     record_clear(run_fields, &copy);
     return st;
 }

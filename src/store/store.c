@@ -386,8 +386,11 @@ static void bind_text(sqlite3_stmt *q, int i, const char *text)
     sqlite3_bind_text(q, i, text ? text : "", -1, SQLITE_STATIC);
 }
 
+static const char theirs[] =
+    "merged_whose"; /* beside the fields: whose a row was that was taken in */
+
 /* All fields that are known, without the samples of the live view. */
-static char *stored_text(const struct run_row *row)
+static char *stored_text(const struct run_row *row, const char *whose)
 {
     json_t *o = run_row_result(row);
     const char *key;
@@ -398,6 +401,8 @@ static char *stored_text(const struct run_row *row)
         if (json_is_null(value))
             json_object_del(o, key);
     }
+    if (whose)
+        json_object_set_new(o, theirs, json_string(whose));
     char *text = json_dumps(o, JSON_COMPACT);
     json_decref(o);
     return text;
@@ -426,7 +431,7 @@ static enum status may_write(const struct store *s, struct err *err)
 }
 
 enum status store_add(struct store *s, const struct run_row *row, const char *command,
-                      struct err *err)
+                      const char *whose, struct err *err)
 {
     static const char sql[] =
         "INSERT INTO results(time,kernel,params,shape,backend,device,check_,median_us,command,row)"
@@ -438,7 +443,7 @@ enum status store_add(struct store *s, const struct run_row *row, const char *co
         sqlite3_prepare_v3(s->db, sql, -1, SQLITE_PREPARE_PERSISTENT, &s->insert, NULL))
         return store_fail(s, "store a result in", err);
     char *when = row->time ? xstrdup(row->time) : time_now();
-    char *text = stored_text(row);
+    char *text = stored_text(row, whose);
     const char *columns[] = {when,         row->kernel, row->params, row->shape,
                              row->backend, row->device, row->check};
     for (int i = 0; i < 7; i++)
@@ -590,6 +595,18 @@ static char *column_text(sqlite3_stmt *q, int i)
     return xstrdup(str_is_utf8(text) ? text : "?");
 }
 
+/* Whose a row was before it was merged, in a file of one's own; of others' files it is theirs, whatever it says. */
+static const char *taken_from(const json_t *stored, const char *whose)
+{
+    const char *said = json_string_value(json_object_get(stored, theirs));
+    if (!said || strcmp(whose, whose_words[WHOSE_YOURS]) != 0)
+        return whose;
+    for (int i = 0; whose_words[i]; i++)
+        if (!strcmp(said, whose_words[i]))
+            return whose_words[i];
+    return whose_words[WHOSE_SOMEONES];
+}
+
 /* The stored row, through the field table; what is damaged says so instead of vanishing. */
 static void read_row(sqlite3_stmt *q, const char *whose, struct kept_row *row)
 {
@@ -599,12 +616,12 @@ static void read_row(sqlite3_stmt *q, const char *whose, struct kept_row *row)
         row->run.kernel = column_text(q, 3);
         row->run.reason = xstrdup("the stored row is damaged");
     }
+    row->whose = xstrdup(taken_from(stored, whose));
     json_decref(stored);
     run_row_drop_samples(&row->run);
     free(row->run.time);
     row->run.time = column_text(q, 1);
     row->command = column_text(q, 2);
-    row->whose = xstrdup(whose);
     row->id = sqlite3_column_int64(q, 0);
 }
 

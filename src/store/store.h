@@ -19,9 +19,10 @@ const char *store_named(void);
 enum status store_open_foreign(const char *path, struct store **out, struct err *err);
 void store_close(struct store *s);
 
-/* Appends a row with the command that made it. */
+/* Appends a row with the command that made it. `whose` (base/whose.h) it was, if it was taken from elsewhere; NULL: it
+ * was measured here. */
 enum status store_add(struct store *s, const struct run_row *row, const char *command,
-                      struct err *err);
+                      const char *whose, struct err *err);
 
 struct store_query {
     const char *kernel, *shape, *backend, *device; /* NULL: any; shape as in shape_has() */

@@ -105,6 +105,8 @@ is "  what parts had is kept" [ "$had" -ge 4 ]
 is "  and nobody works on" sh -c '! grep -lzq "^ATTNSCOPE_RESULTS=$1" /proc/[0-9]*/environ 2>/dev/null' - "$parts"
 engine engine=local shards=2
 is "  what was there was not measured again" [ "$(count "$db")" -eq $((cells * 2)) ]
+run results limit=500 --json
+is "  and what parts have measured is one's own" sh -c 'printf "%s" "$1" | grep -q "\"whose\":\"yours\"" && ! printf "%s" "$1" | grep -q someone' - "$out"
 home killed
 # shellcheck disable=SC2086
 "$ATTNSCOPE" sweep $line engine=local shards=4 >/dev/null 2>&1 &

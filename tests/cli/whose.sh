@@ -89,6 +89,13 @@ cp mine.rec "$data/recordings/own.rec"
 cp theirs.rec "$data/recordings/got.rec"
 run open --json
 is "lists have both" [ "$(member own whose) $(member got whose) $(member h200 whose)" = "yours someone's shipped" ]
+ATTNSCOPE_RESULTS=$tmp/elsewhere.db "$ATTNSCOPE" run naive S=24 H=1 f32 n=3 time=0.05 backend=cpu >/dev/null 2>&1
+run merge elsewhere.db
+run results limit=500 --json
+is "rows that were merged stay whose they were" says "$(printf '%s' "$out" | grep 'S=24')" '"whose":"someone.s"'
+is "  others are yours" says "$(printf '%s' "$out" | grep -v 'S=24')" '"whose":"yours"'
+run results limit=500
+is "  and the table says so where not all agree" says "$out" "someone's"
 run -c 'open theirs.rec; open h200-short; results limit=500 --json'
 is "results: what was measured here is yours" says "$out" '"whose":"yours"'
 is "  rows of a recording are whose it is, with its hash" says "$out" "\"recording\":\"theirs\",\"whose\":\"someone's\",\"recording_hash\":\"$(sha theirs.rec)\""

@@ -624,7 +624,7 @@ static void in_results(const struct str *texts)
         row.backend = word, row.driver = word, row.reason = word;
         row.median_us = 2;
         struct err err = ERR_INIT;
-        (void)store_add(st, &row, word, &err);
+        (void)store_add(st, &row, word, NULL, &err);
         free(word);
         json_decref(text);
     }

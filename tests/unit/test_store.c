@@ -55,7 +55,7 @@ static void add(struct store *s, const char *kernel, const char *shape, double m
 {
     struct err err = ERR_INIT;
     struct run_row row = make_row(kernel, shape, median);
-    CU_ASSERT_EQUAL(store_add(s, &row, "run it", &err), ST_OK);
+    CU_ASSERT_EQUAL(store_add(s, &row, "run it", NULL, &err), ST_OK);
     record_clear(run_fields, &row);
 }
 
@@ -97,7 +97,7 @@ static void test_rows(void)
     struct run_row row = make_row("naive", "S=1024", 12.5);
     row.time = xstrdup("2031-02-03T04:05:06Z");
     row.worst = json_pack("{s:i}", "b", 3);
-    CU_ASSERT_EQUAL(store_add(s, &row, "run naive S=1k", NULL), ST_OK);
+    CU_ASSERT_EQUAL(store_add(s, &row, "run naive S=1k", NULL, NULL), ST_OK);
     record_clear(run_fields, &row);
     CU_ASSERT_EQUAL(store_find(s, &(struct store_query){.limit = 1}, &rows, NULL), ST_OK);
     const struct kept_row *row0 = row_kept(rowset_at(&rows, 0));
@@ -162,7 +162,7 @@ static void child_adds(const char *name, int report)
     struct store *s = open_new(name);
     struct run_row row = make_row("naive", "S=1024", 1);
     for (;;)
-        if (store_add(s, &row, "run", NULL) != ST_OK || write(report, "x", 1) != 1)
+        if (store_add(s, &row, "run", NULL, NULL) != ST_OK || write(report, "x", 1) != 1)
             _exit(1);
 }
 
@@ -239,7 +239,8 @@ static bool reads_without_space(void)
     good = good && store_open(old, &s, &err) == ST_OK;
     good = good && store_find(s, &(struct store_query){.limit = 99}, &rows, &err) == ST_OK &&
            rows.n == 50;
-    good = good && store_add(s, &row, "run", &err) == ST_FAIL && strstr(err.text, "reading only");
+    good = good && store_add(s, &row, "run", NULL, &err) == ST_FAIL &&
+           strstr(err.text, "reading only");
     store_close(s);
     rowset_clear(&rows);
     record_clear(run_fields, &row);
@@ -305,7 +306,7 @@ static void test_foreign(void)
     CU_ASSERT_EQUAL(open_foreign("from a friend?.db", &s, &err), ST_OK);
     CU_ASSERT_EQUAL(count(s, (struct store_query){.limit = 99}), 50);
     struct run_row row = make_row("naive", "S=1", 1);
-    CU_ASSERT_EQUAL(store_add(s, &row, "run", &err), ST_USAGE);
+    CU_ASSERT_EQUAL(store_add(s, &row, "run", NULL, &err), ST_USAGE);
     CU_ASSERT_EQUAL(store_remove(s, (const int64_t[]){1}, 1, &err), ST_USAGE);
     CU_ASSERT(sqlite3_exec(store_handle(s), "DELETE FROM results", 0, 0, 0) != SQLITE_OK);
     CU_ASSERT(sqlite3_exec(store_handle(s), "ATTACH ':memory:' AS x", 0, 0, 0) != SQLITE_OK);
