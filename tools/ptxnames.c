@@ -63,7 +63,7 @@ static char *compile(void *ctx, const char *copy, size_t len)
     if (fd >= 0)
         close(fd);
     size_t n = 0;
-    for (; given[n] && n < WORDS_MAX; n++)
+    for (; n < WORDS_MAX && given[n]; n++)
         words[n] = given[n];
     words[n] = path;
     char *text = written ? output_of(words) : NULL;

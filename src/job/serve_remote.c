@@ -30,7 +30,6 @@
 #include "job/state.h"
 
 static const double alone_s = 60; /* without a word from the other end */
-static const size_t deaf_bytes = 2 * WIRE_MAX;
 
 struct far {
     struct wire *wire;
@@ -195,10 +194,8 @@ static void hear(struct far *f)
         f->over = st == ST_FAIL;
         if (f->over && !wire_closed(f->wire))
             fprintf(stderr, "attnscope: %s\n", err.text);
-        if (wire_waiting(f->wire) > deaf_bytes) { /* it asks, and does not listen */
-            fprintf(stderr, "attnscope: the other end takes no answers\n");
-            f->over = true;
-        }
+        f->over |= wire_broken(
+            f->wire); /* who asks and asks, and takes no answers, would be heard for ever */
     }
 }
 

@@ -343,9 +343,9 @@ bool wire_has_more(const struct wire *w)
     return w->kept.len > 0 && !w->broken;
 }
 
-size_t wire_waiting(const struct wire *w)
+bool wire_broken(const struct wire *w)
 {
-    return w->kept.len;
+    return w->broken;
 }
 
 enum status wire_flush(struct wire *w, struct err *err)

@@ -89,7 +89,8 @@ struct wire *wire_new(int fd);
  * wire_flush(), to be called when `out` can be written to, as long as wire_has_more(). */
 struct wire *wire_new_stream(int in, int out);
 bool wire_has_more(const struct wire *w);
-size_t wire_waiting(const struct wire *w); /* bytes that are kept */
+/* Can nothing be sent any more: the peer is gone, or it has not read for 32 MiB? */
+bool wire_broken(const struct wire *w);
 enum status wire_flush(struct wire *w, struct err *err);
 void wire_free(struct wire *w);    /* closes the descriptors */
 int wire_fd(const struct wire *w); /* to read from */

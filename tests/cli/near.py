@@ -118,7 +118,7 @@ def play(near, fault):
             job(near, i)
     elif fault == "deaf":
         one = near.frame
-        for _ in range(1000):
+        for _ in range(3000):
             near.write(b"".join(one(JOB, b"{}") for _ in range(1000)))
             if near.gone:
                 break

@@ -270,7 +270,7 @@ INLINE void IN_SET(spread)(const u32 x[32], const uint32_t from[32], u32 *d)
 INLINE void IN_SET(load_halves)(const uint8_t *first, const struct pattern_shape *s, uint32_t at,
                                 u32 *d)
 {
-    u32 x[32] __attribute__((aligned(64)));
+    u32 x[32] __attribute__((aligned(64))) = {0};
     for (int i = 0; i < s->distinct; i++) {
         uint16_t h;
         memcpy(&h, first + s->apart[i] + at, sizeof h);
