@@ -30,6 +30,7 @@ static const double ratio_s = 1;      /* between bootstraps, which cost millisec
 static const double look_s = 0.002;   /* between looks for CANCEL */
 static const double news_s = 0.5;     /* silence that is worth an announcement */
 static const double meet_s = 0.5;     /* between looks for other programs' kernels */
+static const double offer_s = 0.1;    /* between looks for those who wait for our turn's end */
 static const double narrow =
     1.02; /* upper over lower end of a ratio's interval that is good enough */
 
@@ -45,7 +46,8 @@ struct group {
     bool wide;     /* a ratio's interval was still wide when last looked at */
     uint64_t turn; /* what this round's inputs are: the same for all, and new to all */
     bool stopped;
-    bool crowded; /* other programs compute without a pause */
+    bool crowded;   /* other programs compute without a pause */
+    double offered; /* when it was last looked whether our turn is over */
     struct share_watch others;
 };
 
@@ -422,8 +424,15 @@ static void come_back(struct group *g, const struct load_mark *left)
     g->began += seconds_now() - left->at;
 }
 
+/* Asked now and then: looking who waits costs more than some samples. */
 static void give_way(struct group *g)
 {
+    const double now = seconds_now();
+    if (now - g->offered < offer_s)
+        return;
+    g->offered = now;
+    if (!gpu_lock_is_due(g->l->lock))
+        return;
     const struct load_mark left = load_mark();
     const double away = share_give_way(g->l);
     g->stopped |= away < 0;
