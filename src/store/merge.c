@@ -100,7 +100,8 @@ void merge_clear(struct merge *m)
 }
 
 /* As it was when it was measured, not when it was recorded. */
-static enum status add_row(struct store *into, const struct kept_row *row, struct err *err)
+static enum status add_row(struct store *into, const struct kept_row *row, bool is_ours,
+                           struct err *err)
 {
     struct run_row copy;
     record_init(run_fields, &copy);
@@ -109,7 +110,7 @@ static enum status add_row(struct store *into, const struct kept_row *row, struc
         free(copy.origin);
         copy.origin = xstrdup(backend_origin(copy.backend));
     }
-    const bool ours = !row->whose || !strcmp(row->whose, whose_words[WHOSE_YOURS]);
+    const bool ours = is_ours || !row->whose || !strcmp(row->whose, whose_words[WHOSE_YOURS]);
     const enum status st = store_add(into, &copy, row->command, ours ? NULL : row->whose, err);
     record_clear(run_fields, &copy);
     return st;
@@ -131,7 +132,7 @@ enum status merge_rows(struct merge *m, struct store *into, const struct rowset 
             count->had++;
             continue;
         }
-        st = add_row(into, row, err);
+        st = add_row(into, row, m->ours, err);
         if (!st) {
             add_key(m, key);
             count->added++;

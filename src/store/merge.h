@@ -20,6 +20,7 @@ struct merged {
 struct merge {
     char (*keys)[SHA256_HEX + 1]; /* sorted */
     size_t n, cap;
+    bool ours; /* what is taken in is this user's, wherever its file lies: the parts of a sweep */
 };
 /* Takes note of the rows of `into` whose id is larger than `after`; 0: of all. */
 enum status merge_begin(struct merge *m, struct store *into, int64_t after, struct err *err);

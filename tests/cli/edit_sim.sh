@@ -118,7 +118,13 @@ wait "$follower"
 rc=$?
 is "--follow: mended, the last one counts" [ "$rc" -eq 0 ]
 is "--follow: right again" [ "$(grep -c 'is right and without' "$tmp/follows")" -eq 2 ]
-timeout --preserve-status -s INT 3 "$ATTNSCOPE" -c 'edit qtile_seq S=64 H=1 f32 D=32 --follow' >"$tmp/follows" 2>&1
+# A shell's background has no Ctrl-C of its own.
+env --default-signal=INT "$ATTNSCOPE" -c 'edit qtile_seq S=64 H=1 f32 D=32 --follow' >"$tmp/follows" 2>"$tmp/notes" &
+follower=$!
+appears 'is right and without a hazard' # it waits for a save from here on
+sleep 1
+kill -INT "$follower"
+wait "$follower"
 rc=$?
 is "--follow: Ctrl-C ends it, which is no failure" [ "$rc" -eq 0 ]
 run edit qtile_seq count=3

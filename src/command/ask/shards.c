@@ -265,7 +265,7 @@ static enum status collect(const struct sweep_walk *k, const char *folder, int64
                            struct err *err)
 {
     struct store *into = session_store(k->session);
-    struct merge m = {0};
+    struct merge m = {.ours = true};
     struct merged count = {0};
     struct dirent **entries;
     const int n = scandir(folder, &entries, is_part, alphasort);

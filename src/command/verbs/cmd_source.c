@@ -647,16 +647,16 @@ static enum status exec_source(struct session *s, struct cmd_call *c, struct err
         return st;
     if (q.diff)
         return diff(&q, err);
-    note_owner(&q);
     if (q.alone && (q.cpu || strcmp(q.view, "cuda")))
         return err_set(err, ST_USAGE,
                        "--alone is the CUDA source for nvcc, without view= and backend=");
-    if (q.alone)
-        return show_alone(&q, err);
-    if (strcmp(q.view, "cuda"))
-        return show_listing(&q, err);
     const struct kernel_desc *d = source_side(q.kernel, q.cpu);
-    return show(&q, d->source, d->source_len, err);
+    st = q.alone                  ? show_alone(&q, err)
+         : strcmp(q.view, "cuda") ? show_listing(&q, err)
+                                  : show(&q, d->source, d->source_len, err);
+    if (!st)
+        note_owner(&q);
+    return st;
 }
 
 static const char *const by_words[] = {"line", NULL};
