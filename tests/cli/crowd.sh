@@ -51,16 +51,16 @@ FAKECUDA="us=50"
 user() {
     home=$tmp/user$1
     mkdir "$home"
+    : >"$home/turns"
     while [ "$(date +%s)" -lt "$until" ]; do
         from=$(date +%s%N)
         HOME=$home "$ATTNSCOPE" run fa2 $shape n=3 time=0.1 --json >"$home/out" 2>"$home/err" </dev/null
         status=$?
-        grep -q '"median_us":[0-9]' "$home/out" && [ $status -eq 0 ] || {
-            echo lost >>"$home/turns"
+        if grep -q '"median_us":[0-9]' "$home/out" && [ $status -eq 0 ]; then
+            echo $((($(date +%s%N) - from) / 1000000)) >>"$home/turns"
+        else
             cat "$home/out" "$home/err" >>"$tmp/lost"
-            continue
-        }
-        echo $((($(date +%s%N) - from) / 1000000)) >>"$home/turns"
+        fi
     done
 }
 # One who would keep it for the whole time: turns end for such.
@@ -81,17 +81,17 @@ done
 # What one of them sees meanwhile, if its turn does not come at once.
 sleep 1
 places=0
-for i in 1 2 3 4 5 6 7 8; do
+for _ in 1 2 3 4 5 6 7 8; do
     n=$("$ATTNSCOPE" doctor --json </dev/null | sed -n 's/.*somebody measures, \([0-9]*\) wait.*/\1/p' | head -1)
     [ "${n:-0}" -gt "$places" ] && places=$n
 done
 wait
 [ ! -s "$tmp/lost" ] || head -5 "$tmp/lost" | sed 's/^/# /'
 is "nobody's answer is lost" [ ! -s "$tmp/lost" ]
-least=$(for u in "$tmp"/user*; do cat "$u/turns" 2>/dev/null | wc -l; done | sort -n | head -1)
-most=$(for u in "$tmp"/user*; do cat "$u/turns" 2>/dev/null | wc -l; done | sort -n | tail -1)
+turns=$(for u in "$tmp"/user*; do grep -c . "$u/turns"; done 2>/dev/null | sort -n)
+least=$(echo "$turns" | head -1) most=$(echo "$turns" | tail -1)
 echo "# $users users and one who does not stop, $long s: $least to $most turns each; an answer took $(
-    cat "$tmp"/user*/turns | grep -v lost | sort -n | awk '{ a[NR] = $1 } END { printf "%d ms in the middle, %d at most", a[int((NR + 1) / 2)], a[NR] }'); doctor saw up to $places wait"
+    sort -n "$tmp"/user*/turns | awk '{ a[NR] = $1 } END { printf "%d ms in the middle, %d at most", a[int((NR + 1) / 2)], a[NR] }'); doctor saw up to $places wait"
 is "nobody starves" [ "$least" -ge 1 ]
 is "doctor sees that some wait" [ "$places" -ge 1 ]
 is "who would not stop ends well, too" [ "$(cat "$tmp/hog/status")" -eq 0 ]

@@ -2,7 +2,7 @@
 # Shipped, yours or someone's, with a hash, wherever a kernel, a lesson, a recording or a result is shown; and names
 # of this program go on meaning what is shipped, whatever lies in the user's folders or here.
 # SPDX-License-Identifier: GPL-3.0-or-later
-# shellcheck source-path=SCRIPTDIR
+# shellcheck source-path=SCRIPTDIR disable=SC3046
 . "$(dirname "$0")/lib.sh"
 : "${ATTNSCOPE_SRCDIR:?}"
 data=$HOME/.local/share/attnscope
