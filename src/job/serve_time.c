@@ -424,24 +424,6 @@ static void come_back(struct group *g, const struct load_mark *left)
     g->began += seconds_now() - left->at;
 }
 
-/* Asked now and then: looking who waits costs more than some samples. */
-static void give_way(struct group *g)
-{
-    const double now = seconds_now();
-    if (now - g->offered < offer_s)
-        return;
-    g->offered = now;
-    if (!gpu_lock_is_due(g->l->lock))
-        return;
-    const struct load_mark left = load_mark();
-    const double away = share_give_way(g->l);
-    g->stopped |= away < 0;
-    if (away <= 0)
-        return;
-    g->others.looked = seconds_now();
-    come_back(g, &left);
-}
-
 /* Since the last look, a program that does not queue had kernels there: what was sampled meanwhile is no time. */
 static void take_back(struct group *g)
 {
@@ -459,6 +441,33 @@ static void mark_alone(struct group *g)
         g->items[i]->alone = g->items[i]->nsamples;
         g->items[i]->alone_timed = timing_mark(g->items[i]->timing);
     }
+}
+
+/* Nobody is waited for: samples since the last look are kept, or dropped. */
+static void take_back_if_met(struct group *g)
+{
+    if (share_is_met(g->l, &g->others, false))
+        take_back(g);
+    mark_alone(g);
+}
+
+/* Asked now and then: looking who waits costs more than some samples. */
+static void give_way(struct group *g)
+{
+    const double now = seconds_now();
+    if (now - g->offered < offer_s)
+        return;
+    g->offered = now;
+    if (!gpu_lock_is_due(g->l->lock))
+        return;
+    take_back_if_met(g); /* what comes between is not ours to look at */
+    const struct load_mark left = load_mark();
+    const double away = share_give_way(g->l);
+    g->stopped |= away < 0;
+    if (away <= 0)
+        return;
+    g->others.looked = seconds_now();
+    come_back(g, &left);
 }
 
 /* Looks for others from time to time and, `last`, before the samples are final. While there are any it waits, and

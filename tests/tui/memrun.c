@@ -85,3 +85,24 @@ int mem_tests_main(const char *suite, const struct tap_test *tests, int n)
     snprintf(command, sizeof command, "rm -rf %s", home);
     return system(command) == 0 ? rc : 1;
 }
+
+void mem_golden(const char *file, const struct str *is)
+{
+    const char *srcdir = getenv("ATTNSCOPE_SRCDIR");
+    char *was = NULL, *path = xasprintf("%s/tests/tui/%s", srcdir ? srcdir : ".", file);
+    size_t len;
+    if (getenv("UPDATE_GOLDEN")) {
+        FILE *f = fopen(path, "w");
+        CU_ASSERT_PTR_NOT_NULL_FATAL(f);
+        fwrite(str_text(is), 1, is->len, f);
+        CU_ASSERT_EQUAL(fclose(f), 0);
+    } else {
+        CU_ASSERT_EQUAL_FATAL(str_read_file(path, 1 << 20, &was, &len, NULL), ST_OK);
+        const bool same = len == is->len && !memcmp(was, str_text(is), len);
+        CU_ASSERT(same);
+        if (!same)
+            printf("# `make update-golden` takes it over:\n%s", str_text(is));
+    }
+    free(was);
+    free(path);
+}

@@ -22,4 +22,8 @@ bool hides(const char *text);
 /* Runs the tests in a fresh home. */
 int mem_tests_main(const char *suite, const struct tap_test *tests, int n);
 
+/* Are the screens those of tests/tui/FILE? With $UPDATE_GOLDEN the file becomes them. */
+struct str;
+void mem_golden(const char *file, const struct str *is);
+
 #endif

@@ -127,25 +127,9 @@ static void add_pictures(struct str *out)
 
 static void test_golden(void)
 {
-    const char *srcdir = getenv("ATTNSCOPE_SRCDIR");
     struct str is = {0};
-    char *was = NULL, *path = xasprintf("%s/tests/tui/stopped.txt", srcdir ? srcdir : ".");
-    size_t len;
     add_pictures(&is);
-    if (getenv("UPDATE_GOLDEN")) {
-        FILE *f = fopen(path, "w");
-        CU_ASSERT_PTR_NOT_NULL_FATAL(f);
-        fwrite(str_text(&is), 1, is.len, f);
-        CU_ASSERT_EQUAL(fclose(f), 0);
-    } else {
-        CU_ASSERT_EQUAL_FATAL(str_read_file(path, 1 << 20, &was, &len, NULL), ST_OK);
-        const bool same = len == is.len && !memcmp(was, str_text(&is), len);
-        CU_ASSERT(same);
-        if (!same)
-            printf("# `make update-golden` takes it over:\n%s", str_text(&is));
-    }
-    free(was);
-    free(path);
+    mem_golden("stopped.txt", &is);
     str_free(&is);
 }
 
