@@ -1,7 +1,8 @@
 /* test_ptx_sim.c - kernels of the ladder as each compiler here makes them, run by the simulator: right results, nothing
  * found. nvcc's text is the shipped one; NVRTC, nvcc and clang compile where they are.
  *
- * PTX_SIM=all takes every kernel and dtype, PTX_SIM=fa2,naive some; PTX_SIM_SHAPES=40 that many random shapes of each.
+ * PTX_SIM=all takes every kernel and dtype, PTX_SIM=fa2,naive some; PTX_SIM_SHAPES=40 that many random shapes of each,
+ * drawn from PTX_SIM_SEED=N; PTX_SIM_BY=shipped,clang leaves the other compilers out.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <stdio.h>
@@ -29,6 +30,18 @@ static const struct by {
     {.name = "clang", .clang = true},
 };
 enum { MAKERS = sizeof makers / sizeof *makers };
+
+/* Whether a list with commas has the word. */
+static bool is_word_of(const char *list, const char *word)
+{
+    const size_t len = strlen(word);
+    for (const char *at = list; at; at = strchr(at, ',')) {
+        at += *at == ',';
+        if (!strncmp(at, word, len) && (!at[len] || at[len] == ','))
+            return true;
+    }
+    return false;
+}
 
 /* The environment of the tests, kept: which compilers there are. */
 static char *here[3];
@@ -178,16 +191,23 @@ static struct shape shape_of(enum dtype dtype, int number)
 
 static int ran;
 
-static void run_shape(const struct kernel_desc *d, const struct shape shape)
+static bool is_asked(const struct by *by)
+{
+    const char *asked = getenv("PTX_SIM_BY");
+    return !asked || is_word_of(asked, by->name);
+}
+
+/* False: the kernel does not take that shape. */
+static bool run_shape(const struct kernel_desc *d, const struct shape shape)
 {
     struct wish w;
     struct scene s;
     if (!wish_make_for(&w, d, &shape, NULL, NULL))
-        return;
+        return false;
     scene_make(&s, &shape);
     for (int i = 0; i < MAKERS; i++) {
         struct ptx p = {0};
-        if (get_text(&makers[i], &w, &p)) {
+        if (is_asked(&makers[i]) && get_text(&makers[i], &w, &p)) {
             run_text(&s, &w, &p, makers[i].name);
             ran++;
         }
@@ -195,16 +215,18 @@ static void run_shape(const struct kernel_desc *d, const struct shape shape)
     }
     scene_clear(&s);
     wish_clear(&w);
+    return true;
 }
 
 static void run_kernel(const struct kernel_desc *d, enum dtype dtype)
 {
     const char *shapes = getenv("PTX_SIM_SHAPES");
     const int n = shapes ? atoi(shapes) : 1, before = ran;
-    for (int i = 0; i < n; i++)
-        run_shape(d, shape_of(dtype, i));
+    int taken = 0;
+    for (int i = 0; taken < n && i < 8 * n; i++)
+        taken += run_shape(d, shape_of(dtype, i));
     if (getenv("PTX_SIM"))
-        printf("# %s %s: %d runs\n", d->name, dtype_name(dtype), ran - before);
+        printf("# %s %s: %d shapes, %d runs\n", d->name, dtype_name(dtype), taken, ran - before);
 }
 
 static bool is_chosen(const struct kernel_desc *d, enum dtype dtype)
@@ -215,10 +237,11 @@ static bool is_chosen(const struct kernel_desc *d, enum dtype dtype)
     } usual[] = {{"fa2", DTYPE_F32},
                  {"fused_cp_async", DTYPE_F16},
                  {"fa2_mma", DTYPE_BF16},
-                 {"splitkv", DTYPE_F16}};
+                 {"splitkv", DTYPE_F16},
+                 {"splitkv_cluster", DTYPE_F16}};
     const char *asked = getenv("PTX_SIM");
     if (asked)
-        return !strcmp(asked, "all") || strstr(asked, d->name);
+        return !strcmp(asked, "all") || is_word_of(asked, d->name);
     const size_t n = SANITIZED ? 1 : sizeof usual / sizeof *usual; /* ten times as slow */
     for (size_t i = 0; i < n; i++)
         if (!strcmp(d->name, usual[i].name) && dtype == usual[i].dtype)
@@ -228,10 +251,12 @@ static bool is_chosen(const struct kernel_desc *d, enum dtype dtype)
 
 static void test_kernels(void)
 {
+    const char *from = getenv("PTX_SIM_SEED");
+    seed = from ? strtoull(from, NULL, 10) : 0;
     for (int i = 0; i < registry_count(wish_kernels); i++) {
         const struct kernel_desc *d = registry_at(wish_kernels, i)->cuda;
         for (int t = 0; d && t < DTYPE_COUNT; t++)
-            if (d->code == CODE_NVRTC && !d->arch && d->dtypes & 1u << t &&
+            if (d->code == CODE_NVRTC && d->dtypes & 1u << t &&
                 is_chosen(d, (enum dtype)t))
                 run_kernel(d, (enum dtype)t);
     }

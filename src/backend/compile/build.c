@@ -153,6 +153,10 @@ static void add_clang(struct words *w, const struct build *b, char *const *flags
     add(w, xstrdup("-Xclang"));
     add(w, xstrdup(sm >= 90 ? "+ptx78" : "+ptx71"));
     add(w, xstrdup("-ffp-contract=fast")); /* as nvcc */
+    if (b->seen_sm) {
+        add(w, xstrdup("-U__CUDA_ARCH__"));
+        add(w, xasprintf("-D__CUDA_ARCH__=%d", 10 * b->seen_sm));
+    }
     if (b->lines)
         add(w, xstrdup("-gline-tables-only"));
 }

@@ -16,6 +16,7 @@ struct build {
     const char *arch; /* "sm_90" for code, "compute_90" for PTX; NULL for C */
     bool by_nvcc;     /* what NVRTC usually compiles, where there is no NVRTC */
     bool by_clang;    /* PTX without anything of NVIDIA's */
+    int seen_sm; /* of clang that does not know the source's architecture: what the source is told, 90; 0: `arch` */
     bool lines;       /* with line information */
 };
 

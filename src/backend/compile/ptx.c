@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "backend/compile/ptx.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -116,21 +117,31 @@ struct job {
     char arch[BUILD_ARCH_MAX];
 };
 
-static struct job job_of(const struct ptx_request *r, enum maker_id id)
+/* Clang knows sm_90 from 16 on. What is new there stands in the source as PTX, which every clang passes on, so an older
+ * one compiles for the newest that it has, while the source is told what it was written for. */
+static int newest_sm(enum maker_id id, const struct known *k)
 {
+    const int major = id == BY_CLANG ? atoi(k->version + strcspn(k->version, "0123456789")) : 16;
+    return major < 16 ? 80 : INT_MAX;
+}
+
+static struct job job_of(const struct ptx_request *r, enum maker_id id, const struct known *k)
+{
+    const int newest = newest_sm(id, k), sm = r->sm < newest ? r->sm : newest;
     struct job j = {.build = {.desc = r->desc,
                               .definitions = r->definitions,
                               .by_nvcc = infos[id].by_nvcc,
                               .by_clang = infos[id].by_clang,
+                              .seen_sm = sm < r->sm ? r->sm : 0,
                               .lines = true}};
-    snprintf(j.arch, sizeof j.arch, "compute_%d", r->sm);
+    snprintf(j.arch, sizeof j.arch, "compute_%d", sm);
     return j;
 }
 
 static bool recall(const struct ptx_request *r, enum maker_id id, const struct known *k,
                    struct ptx *out)
 {
-    struct job j = job_of(r, id);
+    struct job j = job_of(r, id, k);
     struct cubin_key key;
     j.build.arch = j.arch;
     if (!build_key(&j.build, k->version, &key))
@@ -146,7 +157,7 @@ static bool recall(const struct ptx_request *r, enum maker_id id, const struct k
 static enum status compile(const struct ptx_request *r, enum maker_id id, const struct known *k,
                            struct ptx *out, struct err *err)
 {
-    struct job j = job_of(r, id);
+    struct job j = job_of(r, id, k);
     struct compile_result result;
     struct cubin_key key;
     j.build.arch = j.arch;
