@@ -4,7 +4,7 @@ include %D%/cpu/local.mk
 include %D%/peers/local.mk
 include %D%/peak/local.mk
 
-EXTRA_DIST += %D%/README.md %D%/h200.md %D%/hopper.md tools/build-fatbins.sh
+EXTRA_DIST += %D%/README.md %D%/reports/seq_shared.cu %D%/h200.md %D%/hopper.md tools/build-fatbins.sh
 
 # Tells the build what to compile, with the planner's own definitions.
 noinst_PROGRAMS += kerneldefs

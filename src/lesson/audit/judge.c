@@ -57,9 +57,16 @@ static enum status run_one(struct session *s, const char *command, struct rows *
     return st;
 }
 
+/* Of a run that some blocks stand for there is no output to check; what was counted and the model makes
+ * of it is whole. */
+static bool is_predicted(const struct row *row)
+{
+    return row_real(row, "predicted_us") > 0;
+}
+
 static bool lacks_figures(const struct row *row)
 {
-    return row_text(row, "backend") && !row_text(row, "check");
+    return row_text(row, "backend") && !row_text(row, "check") && !is_predicted(row);
 }
 
 /* Figures of the same kernel, parameters and shape that were recorded elsewhere; NULL: there are
@@ -122,11 +129,14 @@ static enum status run_commands(struct session *s, const struct claim *c, const 
 
 /* ---- where from ---- */
 
-static void say_where(const struct values *v, struct finding *out)
+/* A prediction is of the GPU that it is made for, whoever counted. */
+static void say_where(const struct claim *c, const struct values *v, struct finding *out)
 {
     const struct row *row = rowset_at(&v->rows.results, 0);
     const char *origin = row_text(row, "origin"), *device = row_text(row, "device");
-    const char *gpu = row_text(row, "gpu"), *time = row_text(row, "time");
+    const char *time = row_text(row, "time");
+    const char *gpu = strstr(c->relation, "predicted_us") ? row_text(row, "predicted_on")
+                                                          : row_text(row, "gpu");
     out->origin = !row ? "arithmetic" : gpu ? "model" : origin_word(origin);
     const char *where = gpu ? gpu : device;
     if (where && out->origin && strcmp(out->origin, "recorded") == 0 && time)
@@ -207,7 +217,7 @@ void claim_judge(struct session *s, const struct claim *c, const char *gpu, stru
     struct expr_env env = values_env(&v);
     expr_substitute(c->holds, &env, &seen);
     out->values = str_take(&seen);
-    say_where(&v, out);
+    say_where(c, &v, out);
     if (out->found == VERDICT_OPEN)
         out->reason = say_why(&v, broken, &err);
     values_clear(&v);
