@@ -135,8 +135,8 @@ static void say_where(const struct claim *c, const struct values *v, struct find
     const struct row *row = rowset_at(&v->rows.results, 0);
     const char *origin = row_text(row, "origin"), *device = row_text(row, "device");
     const char *time = row_text(row, "time");
-    const char *gpu = strstr(c->relation, "predicted_us") ? row_text(row, "predicted_on")
-                                                          : row_text(row, "gpu");
+    const char *gpu =
+        strstr(c->relation, "predicted_us") ? row_text(row, "predicted_on") : row_text(row, "gpu");
     out->origin = !row ? "arithmetic" : gpu ? "model" : origin_word(origin);
     const char *where = gpu ? gpu : device;
     if (where && out->origin && strcmp(out->origin, "recorded") == 0 && time)
