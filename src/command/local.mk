@@ -75,7 +75,7 @@ libattnscope_a_SOURCES += \
 	%D%/line/parse.c %D%/line/parse.h \
 	%D%/ask/recorded.c %D%/ask/recorded.h \
 	%D%/ask/recollect.c %D%/ask/recollect.h \
-	%D%/show/sweep_words.c %D%/show/sweep_words.h \
+	%D%/show/sweep_where.c %D%/show/sweep_where.h %D%/show/sweep_words.c %D%/show/sweep_words.h \
 	%D%/show/groups.c %D%/show/groups.h \
 	%D%/show/profile.c \
 	%D%/show/profile.h \
@@ -97,7 +97,7 @@ libattnscope_a_SOURCES += \
 	%D%/show/source.c %D%/show/alone.c \
 	%D%/show/source.h %D%/show/alone.h \
 	%D%/ask/simulate.c %D%/ask/simulate.h \
-	%D%/ask/sweep_walk.c %D%/ask/sweep_walk.h \
+	%D%/ask/lanes.c %D%/ask/lanes.h %D%/ask/sweep_walk.c %D%/ask/sweep_walk.h \
 	%D%/ask/sweep.c \
 	%D%/ask/shards.c %D%/ask/shards.h %D%/desk/cmd_merge.c \
 	%D%/ask/sweep.h \

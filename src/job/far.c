@@ -91,12 +91,15 @@ static const char *far_name(const struct crew *c, enum role role, const struct j
 
 bool far_lose(struct crew *c, enum role role, struct job *j, const char *what)
 {
-    const bool hit = far_is_busy(j, role), anew = hit && j->state == JOB_STARTING && j->veteran;
+    const bool hit = far_is_busy(j, role), anew = hit && j->state == JOB_STARTING && j->veteran,
+               greeted = c->procs[role].greeted;
     char *sentence = crew_blame_far(c, role, far_name(c, role, j), what);
     str_addf(&c->log, "%s\n", sentence);
     crew_drop(c, role);
-    if (hit && !anew)
+    if (hit && !anew) {
         told_cut(j, sentence);
+        j->killed |= greeted; /* it was there: another try may find it there again */
+    }
     free(sentence);
     return anew;
 }

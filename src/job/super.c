@@ -35,9 +35,12 @@ struct super {
     struct crew crew;
     struct job *active, *queue;
     int last_id;
-    double dispatched; /* when super_dispatch() was last called */
-    bool changed;      /* a job, since the last dispatch */
-    bool more;         /* frames were left unread for the next dispatch */
+    double dispatched;    /* when super_dispatch() was last called */
+    bool changed;         /* a job, since the last dispatch */
+    bool more;            /* frames were left unread for the next dispatch */
+    struct super *beside; /* that is looked after with this one; NULL: none, or no more */
+    void (*turn)(void *ctx);
+    void *turn_ctx;
 };
 
 /* Is the role's process at work for the active job? */
@@ -609,7 +612,7 @@ static void notice_absence(struct super *s)
     s->dispatched = now;
 }
 
-bool super_dispatch(struct super *s)
+static bool dispatch(struct super *s)
 {
     s->more = false;
     notice_absence(s);
@@ -631,13 +634,44 @@ bool super_dispatch(struct super *s)
     return changed;
 }
 
+bool super_dispatch(struct super *s)
+{
+    bool changed = false;
+    for (struct super *at = s; at; at = at->beside)
+        changed |= dispatch(at);
+    if (changed && s->turn)
+        s->turn(s->turn_ctx);
+    return changed;
+}
+
+void super_on_turn(struct super *s, void (*turn)(void *ctx), void *ctx)
+{
+    s->turn = turn;
+    s->turn_ctx = ctx;
+}
+
+void super_join(struct super *s, struct super *other)
+{
+    other->beside = s->beside;
+    s->beside = other;
+}
+
+void super_part(struct super *s, struct super *other)
+{
+    while (s && s->beside != other)
+        s = s->beside;
+    if (s)
+        s->beside = other->beside;
+    other->beside = NULL;
+}
+
 const char *super_backend(const struct super *s)
 {
     const struct job *j = s->active ? s->active : s->queue;
     return j && !j->request.remote.name ? j->request.options.backend : NULL;
 }
 
-int super_fds(const struct super *s, struct pollfd *fds, int max)
+static int own_fds(const struct super *s, struct pollfd *fds, int max)
 {
     int n = 0;
     double now = seconds_now();
@@ -655,7 +689,16 @@ int super_fds(const struct super *s, struct pollfd *fds, int max)
     return n;
 }
 
-int super_timeout_ms(const struct super *s)
+int super_fds(const struct super *s, struct pollfd *fds, int max)
+{
+    int n = 0;
+    for (; s; s = s->beside)
+        n += own_fds(s, fds + n, max - n);
+    return n;
+}
+
+/* Seconds. */
+static double own_wait(const struct super *s)
 {
     double now = seconds_now(), wait = graveyard_wait(&s->crew.graves);
     for (int role = 0; role < ROLES; role++)
@@ -664,6 +707,14 @@ int super_timeout_ms(const struct super *s)
         wait = fmin(wait, s->active->cancel_by - now);
     if (s->more || s->changed || (!s->active && s->queue))
         wait = 0;
+    return wait;
+}
+
+int super_timeout_ms(const struct super *s)
+{
+    double wait = INFINITY;
+    for (; s; s = s->beside)
+        wait = fmin(wait, own_wait(s));
     if (isinf(wait))
         return -1;
     return wait <= 0 ? 0 : (int)ceil(fmin(wait, 1e6) * 1e3);

@@ -61,8 +61,8 @@ json_t *job_extra(const struct job *j);
 const char *job_error(const struct job *j);
 /* Did it fail because this machine shows the worker no GPU? */
 bool job_no_gpu(const struct job *j);
-/* Was a worker of it killed (SIGKILL, SIGTERM), which is rarely a kernel's doing? The system does it where memory
- * runs short. */
+/* Was a worker of it killed (SIGKILL, SIGTERM), or the line to its machine cut, once that had answered? That is rarely a
+ * kernel's doing: the system kills where memory runs short. Another try may have what is missing. */
 bool job_was_killed(const struct job *j);
 /* Did a run of entry i fail, or could none be made, for a reason that is no refusal of what was asked? */
 bool job_entry_failed(const struct job *j, int i);
@@ -76,7 +76,15 @@ double job_estimate_s(const struct job *j);
 /* The backend of the job under way or next in turn; NULL: there is none, or it is another machine's. Borrowed until the next dispatch. */
 const char *super_backend(const struct super *s);
 
-enum { SUPER_FDS_MAX = 18 };
+/* From now on what `s` is asked to do below is done for `other`, too, until super_part(): jobs of both then run beside
+ * each other, and a loop that knows `s` alone drives both. At most SUPERS_BESIDE; each is freed by who made it, parted first. */
+void super_join(struct super *s, struct super *other);
+void super_part(struct super *s, struct super *other);
+/* `turn` (NULL: no more) is called at the end of a dispatch in which a job of `s`, or of one beside it, changed. It may
+ * submit jobs and free ended ones, but none that somebody waits for. */
+void super_on_turn(struct super *s, void (*turn)(void *ctx), void *ctx);
+
+enum { SUPERS_BESIDE = 8, SUPER_FDS_MAX = 18 + 3 * SUPERS_BESIDE };
 /* For poll loops. fds: fills at most `max`, of SUPER_FDS_MAX, returns how many. timeout: ms until the next deadline,
  * -1 for none. dispatch: reads what is there, enforces deadlines; true if any job changed. */
 int super_fds(const struct super *s, struct pollfd *fds, int max);

@@ -203,6 +203,8 @@ RUN_FIELD(TEXT, host,
 RUN_FIELD(REAL, gpu_others_pct, .digits = 3, .unit = "%",
           .doc = "Of the GPU's time while it was timed, what kernels of other programs had; samples of such "
                  "moments were dropped. null: not known.")
+RUN_FIELD(INT, device_index,
+          .doc = "Which of the backend's devices it ran on, as device= counts them from 0.")
 
 /* Never stored, but samples_us in recordings. */
 RUN_FIELD(JSON, recent_us, .flags = FIELD_UNKEPT, .unit = "us", .doc = "The last samples; not stored.")

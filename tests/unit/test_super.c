@@ -135,6 +135,48 @@ static void check_good(const struct job *j)
     }
 }
 
+struct beside {
+    struct job *awaited, *other;
+    int ended_with_us; /* turns in which the other one's end was told while the awaited one went on */
+};
+
+static void look_beside(void *ctx)
+{
+    struct beside *b = ctx;
+    b->ended_with_us += job_ended(b->other) && !job_ended(b->awaited);
+}
+
+/* A loop that knows one supervisor drives another one, too, and hears of its jobs. */
+static void test_beside(void)
+{
+    struct super *s = start(NULL), *other = super_new("/proc/self/exe");
+    struct beside b = {0};
+    const int fds = super_fds(s, (struct pollfd[SUPER_FDS_MAX]){{0}}, SUPER_FDS_MAX);
+    super_join(s, other);
+    super_on_turn(s, look_beside, &b);
+    b.other = submit(other, JOB_RUN, 2);
+    b.awaited = submit(s, JOB_RUN, 2);
+    CU_ASSERT_EQUAL(super_timeout_ms(s), 0);
+    super_wait(s, b.awaited, NULL, NULL, NULL);
+    check_good(b.awaited);
+    job_free(b.awaited);
+    b.awaited = submit(s, JOB_RUN, 1);
+    super_wait(s, b.other, NULL, NULL, NULL); /* whose supervisor nobody waits with */
+    check_good(b.other);
+    job_free(b.other);
+    b.other = b.awaited;
+    super_wait(s, b.awaited, NULL, NULL, NULL);
+    check_good(b.awaited);
+    super_on_turn(s, NULL, NULL);
+    super_part(s, other);
+    super_free(other);
+    job_free(b.awaited);
+    job_free(run(s, JOB_RUN, 1));
+    CU_ASSERT(super_fds(s, (struct pollfd[SUPER_FDS_MAX]){{0}}, SUPER_FDS_MAX) > fds);
+    super_free(s);
+    CU_ASSERT(no_children());
+}
+
 static void test_good(void)
 {
     struct super *s = start(NULL);
@@ -863,6 +905,7 @@ static const struct tap_test tests[] = {
     {"the queue, and jobs freed at any time", test_queue},
     {"SIGKILL and SIGSTOP at any moment", test_signals},
     {"a worker that dies idle is replaced", test_idle_death},
+    {"one loop drives two, whose jobs run beside each other", test_beside},
     {"dispatch is quick", test_quick},
     {"the end is quick", test_quick_end},
     {"requests survive JSON", test_request_round_trip},

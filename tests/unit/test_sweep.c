@@ -111,6 +111,36 @@ static void test_words(void)
     sweep_clear(&w);
 }
 
+/* Where a point runs is a value of an axis as any other. */
+static void test_places(void)
+{
+    struct sweep_words axes[] = {{"host", "here,box"}, {"device", "0,3"}};
+    struct sweep w;
+    struct request r;
+    struct err err = ERR_INIT;
+    CU_ASSERT_EQUAL_FATAL(hosts_put(&session->settings.hosts, "box", "box", NULL, &err), ST_OK);
+    CU_ASSERT_EQUAL_FATAL(sweep_of(session, "fa2,naive", axes, 2, "median_us", &w, &err), ST_OK);
+    CU_ASSERT_EQUAL(w.npoints, 4);
+    CU_ASSERT_STRING_EQUAL(w.base.options.backend, "cuda"); /* hosts are gone to for that */
+    CU_ASSERT_PTR_NULL(w.base.options.host);
+    for (int p = 0; p < 4; p++) {
+        CU_ASSERT_EQUAL_FATAL(sweep_request(&w, p, &r, &err), ST_OK);
+        CU_ASSERT_EQUAL(r.options.device, p % 2 ? 3 : 0);
+        CU_ASSERT(p < 2 ? !r.options.host : !strcmp(r.options.host, "box"));
+        request_clear(&r);
+    }
+    sweep_clear(&w);
+    axes[0].values = "here,bax";
+    CU_ASSERT_EQUAL(sweep_of(session, "fa2", axes, 2, "median_us", &w, &err), ST_USAGE);
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "no host \"bax\""));
+    sweep_clear(&w);
+    axes[0].values = "here,box";
+    CU_ASSERT_EQUAL(sweep_of(session, "fa2", axes, 1, "waves", &w, &err), ST_USAGE);
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "waves is planned"));
+    sweep_clear(&w);
+    CU_ASSERT(hosts_drop(&session->settings.hosts, "box"));
+}
+
 /* A point as compare would have it: one letter a point, Faster, Slower, same (=), ambiguous (?). */
 static void put_verdicts(struct sweep *w, int kernel, const char *letters)
 {
@@ -489,6 +519,7 @@ static const struct tap_test tests[] = {
     {"a planned sweep", test_planned},
     {"ranges of each kernel", test_ranges},
     {"GPUs as an axis", test_gpus},
+    {"hosts and devices as axes", test_places},
     {"how long the rest takes", test_left},
     {"where a kernel overtakes another", test_crossings},
     {"what looks fastest, and what would tell", test_fastest},

@@ -32,6 +32,11 @@ bool is_option_key(const char *key)
     return field_find(option_keys, key) != NULL;
 }
 
+bool is_place_key(const char *key)
+{
+    return !strcmp(key, "host") || !strcmp(key, "device");
+}
+
 const struct field *setting_find(const struct problem *p, const struct options *o, const char *key,
                                  const void **row)
 {

@@ -10,6 +10,8 @@
 bool is_shape_key(const char *key);
 bool is_input_key(const char *key);
 bool is_option_key(const char *key);
+/* Is it an option that says where kernels run, so that a sweep may have it as an axis: a host, one of several devices? */
+bool is_place_key(const char *key);
 /* The key of any of the three tables, with the struct that holds its value in *row; NULL: it is none
  * of them. */
 const struct field *setting_find(const struct problem *p, const struct options *o, const char *key,

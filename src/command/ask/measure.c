@@ -83,6 +83,7 @@ static struct run_row reason_row(const struct request *r, int i, const char *bac
     row.kernel = xstrdup(r->kernels[i]->name);
     row.backend = xstrdup(backend);
     row.host = xstrdup_if(r->options.host);
+    row.device_index = r->options.device;
     shape_format(&r->problem.shape, text, sizeof text);
     row.shape = xstrdup(text);
     desc_params_format(request_desc(r, i), &r->params[i], false, text, sizeof text);
@@ -252,6 +253,7 @@ static struct run_row ended_row(const struct measuring *m, int i, bool keep, str
     struct run_row copy;
     record_init(run_fields, &copy);
     record_copy(run_fields, &copy, row);
+    copy.device_index = r->options.device; /* ours to say */
     ceiling_fill(m->session, r->kernels[i], &r->problem.shape, &copy);
     predicted_fill(m->session, r, i, &copy);
     if (keep)

@@ -125,8 +125,9 @@ static enum status take_pairs(struct source *c, struct request *r, struct err *e
             const bool is_input = !strcmp(p->key, "input");
             if (p->used || is_input != (inputs == 1))
                 continue;
-            if (axes && axis_is(p->value) && !is_option_key(p->key) && !is_input_key(p->key))
-                continue;
+            const bool list = axes && axis_is(p->value) && !is_input_key(p->key);
+            if (list && (!is_option_key(p->key) || !strcmp(p->key, "device")))
+                continue; /* a list of hosts is taken, for it says whose kernels are meant */
             enum status st = take_pair(c, p, r, err);
             if (st)
                 return st;

@@ -74,10 +74,9 @@ enum status shards_read(struct session *s, struct cmd_call *c, struct shards *ou
         st = read_count(c, "jobs", PARTS_MAX, &out->jobs, err);
     if (st)
         return st;
-    if (!out->engine && (out->count || out->jobs || out->folder || out->options || out->print))
-        return err_set(
-            err, ST_USAGE,
-            "shards, jobs, dir, sbatch and --print are for engine=local, parallel or slurm");
+    if (!out->engine && (out->count || out->jobs || out->folder || out->options))
+        return err_set(err, ST_USAGE,
+                       "shards, jobs, dir and sbatch are for engine=local, parallel or slurm");
     if (out->engine && (!session_may(s, MAY_SHELL) || !session_may(s, MAY_WRITE)))
         return err_set(err, ST_USAGE, "an engine starts programs; this session is restricted");
     if (out->folder &&
@@ -158,24 +157,33 @@ static void shell_quote(struct str *out, const char *text)
     str_addc(out, '\'');
 }
 
-/* A process that knows what this session knows besides its configuration: where the host is. */
+static void add_host(const struct remote *r, struct str *out)
+{
+    char *text = r ? xasprintf("host %s %s%s%s", r->name, r->dest, r->command ? " " : "",
+                               r->command ? r->command : "")
+                   : NULL;
+    if (!r)
+        return;
+    str_add(out, " -c ");
+    shell_quote(out, text);
+    free(text);
+}
+
+/* A process that knows what this session knows besides its configuration: where the hosts are. */
 static void add_command(const struct sweep_walk *k, const char *line, const char *folder,
                         const char *run, int part, int parts, struct str *out)
 {
     const char *host = k->sweep->base.options.host;
-    const struct remote *r = host ? hosts_find(&k->session->settings.hosts, host) : NULL;
+    const struct hosts *known = &k->session->settings.hosts;
     char *self = realpath("/proc/self/exe", NULL);
     struct str points = {0};
     list_points(k, part, parts, &points);
     str_addf(out, "ATTNSCOPE_RESULTS='%s/part-%s-%d.db' ", folder, run, part + 1);
     shell_quote(out, self ? self : "attnscope");
-    if (r) {
-        char *text = xasprintf("host %s %s%s%s", r->name, r->dest, r->command ? " " : "",
-                               r->command ? r->command : "");
-        str_add(out, " -c ");
-        shell_quote(out, text);
-        free(text);
-    }
+    add_host(host ? hosts_find(known, host) : NULL, out);
+    for (int a = 0; a < k->sweep->naxes; a++)
+        for (int i = 0; i < k->sweep->axes[a].count && !strcmp(k->sweep->axes[a].key, "host"); i++)
+            add_host(hosts_find(known, k->sweep->axes[a].values[i]), out);
     char *text = xasprintf("%s points=%s", line, str_text(&points));
     str_add(out, " -c ");
     shell_quote(out, text);
@@ -193,7 +201,7 @@ static void add_script(const struct shards *x, const struct sweep_walk *k, const
              "#!/bin/sh\n#SBATCH --job-name=attnscope-sweep\n#SBATCH --array=1-%d\n"
              "#SBATCH --output=%s/slurm-%%a.log\n#SBATCH --ntasks=1\n",
              parts, folder);
-    if (b && b->gpu && !k->sweep->base.options.host)
+    if (b && b->gpu && !k->sweep->base.options.host && k->nmachines == 1 && !k->machines[0].dest)
         str_add(out, "#SBATCH --gres=gpu:1\n");
     if (x->options)
         str_addf(out, "#SBATCH %s\n", x->options);

@@ -25,7 +25,7 @@ struct shards {
     int jobs;            /* at once, of parallel's; 0: it is chosen */
     const char *folder;  /* NULL: one of the state folder that belongs to the line */
     const char *options; /* further ones of sbatch's, or NULL */
-    bool print;          /* write the files, run nothing */
+    bool print; /* write the files, run nothing; without an engine: say where all would run */
 };
 
 /* Engine, parts and so on from the keys of a call; ST_USAGE marks the key. */

@@ -42,11 +42,20 @@ void sweep_clear(struct sweep *w)
 
 /* ---- axes ---- */
 
-/* gpu= is an option that was read already; a list of GPUs is an axis all the same. */
+/* The hosts of host=a,b and backend=cuda@a,b; NULL: it names none. */
+static const char *hosts_of(const struct cmd_pair *p)
+{
+    const char *at = strcmp(p->key, "backend") ? NULL : strchr(p->value, '@');
+    return at ? at + 1 : strcmp(p->key, "host") ? NULL : p->value;
+}
+
+/* gpu= and hosts are options that were read already; a list of GPUs or hosts is an axis all the same. */
 static bool is_axis_pair(const struct cmd_pair *p)
 {
-    if (!strcmp(p->key, "gpu"))
+    if (!strcmp(p->key, "gpu") || hosts_of(p))
         return strchr(p->value, ',') != NULL;
+    if (is_place_key(p->key))
+        return axis_is(p->value);
     return !p->used && axis_is(p->value) && !is_option_key(p->key) && !is_input_key(p->key);
 }
 
@@ -79,7 +88,8 @@ static enum status take_axes(struct sweep *w, struct cmd_call *c, struct err *er
             err_set(err, ST_USAGE, "a sweep has at most two axes; %s is one too many", p->key);
             return call_mark(c, ST_USAGE, p->at, p->key_len, err);
         }
-        const enum status st = add_axis(w, p->key, p->value, err);
+        const char *hosts = hosts_of(p);
+        const enum status st = add_axis(w, hosts ? "host" : p->key, hosts ? hosts : p->value, err);
         if (st)
             return call_mark_key(c, p->key, st, err);
     }
@@ -115,12 +125,54 @@ static enum status check_gpus(struct sweep *w, struct cmd_call *c, struct sweep_
     return ST_OK;
 }
 
+/* A comparison across machines is one of times of separate runs: kernels take turns within a machine alone. */
+static enum status check_place(struct sweep *w, const struct sweep_axis *a, struct err *err)
+{
+    if (!w->measured || w->recorded)
+        return err_set(err, ST_USAGE, "%s is %s: it is the same whatever %s is; leave that out",
+                       w->metric, w->recorded ? "recorded" : "planned", a->key);
+    for (int i = 0; i < a->count; i++)
+        for (int j = 0; j < i; j++)
+            if (!strcmp(a->values[i], a->values[j]))
+                return err_set(err, ST_USAGE, "%s=%s is in the list twice", a->key, a->values[i]);
+    return ST_OK;
+}
+
+/* Machines, or devices of one. */
+static enum status check_places(struct sweep *w, struct cmd_call *c, struct sweep_axis *a,
+                                struct err *err)
+{
+    struct options *o = &w->base.options;
+    const struct field *f = field_find(option_keys, a->key);
+    enum status st = check_place(w, a, err);
+    for (int i = 0; i < a->count && !st; i++) {
+        struct options scratch = {0};
+        options_copy(&scratch, o);
+        st = field_set(f, &scratch, a->values[i], err);
+        if (!st && scratch.host && !strcmp(a->key, "host"))
+            st = host_choose(w->session, scratch.host, err);
+        options_clear(&scratch);
+    }
+    if (st)
+        return mark_values(c, a->key, st, err);
+    a->place = f;
+    if (!strcmp(a->key, "host")) { /* each point has its own; what is meant stays */
+        if (!o->backend)
+            o->backend = xstrdup(options_runner(o)->name);
+        free(o->host);
+        o->host = NULL;
+    }
+    return ST_OK;
+}
+
 /* Words that are wrong anywhere must be found before anything is measured. `c` may be NULL. */
 static enum status check_axis(struct sweep *w, struct cmd_call *c, struct sweep_axis *a,
                               struct request *scratch, struct err *err)
 {
     if (!strcmp(a->key, "gpu"))
         return check_gpus(w, c, a, err);
+    if (is_place_key(a->key))
+        return check_places(w, c, a, err);
     for (int i = 0; i < a->count; i++) {
         bool known;
         enum status st = request_try(scratch, a->key, a->values[i], &known, err);
@@ -191,6 +243,11 @@ static bool is_among(const char *const *names, int n, const char *name)
     return false;
 }
 
+const char *sweep_axis_field(const struct sweep_axis *a)
+{
+    return strcmp(a->key, "device") ? a->key : "device_index"; /* a row's device is its name */
+}
+
 /* With kernel and axes before those of `fields` that are to be seen. */
 static struct row_type *cell_type(const struct sweep *w, const struct row_type *whole,
                                   const char *const *fields)
@@ -200,7 +257,7 @@ static struct row_type *cell_type(const struct sweep *w, const struct row_type *
     struct row_type like = *whole;
     int n = 1;
     for (int i = 0; i < w->naxes; i++)
-        order[n++] = w->axes[i].key;
+        order[n++] = sweep_axis_field(&w->axes[i]);
     for (int i = 0; i < MORE && fields[i]; i++)
         if (!is_among(order, n, fields[i]))
             order[n++] = fields[i];
@@ -217,7 +274,7 @@ static void make_types(struct sweep *w)
     struct field head[SWEEP_AXES + 2] = {FIELD(FIELD_TEXT, sweep_cell, kernel)};
     for (int i = 0; i < w->naxes; i++)
         head[1 + i] =
-            (struct field){.name = w->axes[i].key,
+            (struct field){.name = sweep_axis_field(&w->axes[i]),
                            .type = FIELD_TEXT,
                            .flags = FIELD_NUMERIC,
                            .offset = offsetof(struct sweep_cell, at) + (size_t)i * sizeof(char *)};
@@ -337,7 +394,9 @@ enum status sweep_request(const struct sweep *w, int point, struct request *out,
     sweep_at(w, point, at);
     request_copy(out, &w->base);
     for (int i = 0; i < w->naxes && !st; i++)
-        if (!w->axes[i].gpus)
+        if (w->axes[i].place)
+            st = field_set(w->axes[i].place, &out->options, w->axes[i].values[at[i]], err);
+        else if (!w->axes[i].gpus)
             st = request_try(out, w->axes[i].key, w->axes[i].values[at[i]], &known, err);
     if (!st && w->device)
         put_gpu(out, sweep_device(w, point));
@@ -610,8 +669,12 @@ enum status sweep_of(struct session *s, const char *kernels, const struct sweep_
                      int naxes, const char *metric, struct sweep *out, struct err *err)
 {
     enum status st = begin(s, NULL, metric, NULL, out, err);
+    struct request_word hosts[2] = {{0}};
+    for (int i = 0; i < naxes; i++)
+        if (!strcmp(axes[i].key, "host") && out->measured)
+            hosts[0] = (struct request_word){axes[i].key, axes[i].values};
     if (!st)
-        st = request_of(s, kernels, NULL, request_flags(out), &out->base, err);
+        st = request_of(s, kernels, hosts, request_flags(out), &out->base, err);
     for (int i = 0; i < naxes && !st; i++)
         st = add_axis(out, axes[i].key, axes[i].values, err);
     return st ? st : check(out, NULL, err);

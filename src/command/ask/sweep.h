@@ -19,7 +19,10 @@ struct sweep_axis {
     int count;
     char *given;                /* "256..4k:x2" */
     const struct device **gpus; /* of the key gpu: what its values name; else NULL */
+    const struct field *place; /* of host and device, where a point runs: their option; else NULL */
 };
+/* What its values are called in rows: the key, but device_index of device. */
+const char *sweep_axis_field(const struct sweep_axis *a);
 
 struct sweep {
     struct session *session; /* borrowed */

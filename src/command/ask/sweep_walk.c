@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/number.h"
+#include "base/texts.h"
 #include "command/ask/estimate.h"
 #include "command/session.h"
 #include "store/kept.h"
@@ -68,27 +69,49 @@ static double point_s(const struct sweep_walk *k, int point)
     return sum > 0 ? sum : NAN;
 }
 
-double sweep_walk_left_s(const struct sweep_walk *k)
+bool sweep_walk_lacks(const struct sweep_walk *k, int point)
+{
+    return isfinite(k->flops[point]) && !sweep_has(k->sweep, point);
+}
+
+static double machine_left_s(const struct sweep_walk *k, int machine)
 {
     double left = 0;
     for (int i = 0; i < k->sweep->npoints; i++)
-        if (isfinite(k->flops[i]) && !sweep_has(k->sweep, i))
+        if (sweep_walk_lacks(k, i) && k->machine[i] == machine)
             left += point_s(k, i);
+    return left;
+}
+
+double sweep_walk_left_s(const struct sweep_walk *k)
+{
+    double left = 0;
+    for (int m = 0; m < k->nmachines; m++) {
+        const double s = machine_left_s(k, m);
+        left = s > left || isnan(s) ? s : left;
+        if (isnan(left))
+            break;
+    }
     return k->guessed_s > 0 ? left * k->spent_s / k->guessed_s : left;
+}
+
+void sweep_walk_place(const struct sweep_walk *k, int point, struct str *out)
+{
+    const struct sweep *w = k->sweep;
+    int at[SWEEP_AXES];
+    sweep_at(w, point, at);
+    for (int i = 0; i < w->naxes; i++)
+        str_addf(out, " %s=%s", w->axes[i].key, w->axes[i].values[at[i]]);
 }
 
 /* "point 7 of 24: S=2048, about 40 s left". */
 static char *part_text(const struct sweep_walk *k, int point)
 {
-    const struct sweep *w = k->sweep;
-    int at[SWEEP_AXES];
     char buf[NUMBER_BUF];
     struct str s = {0};
     const double left = sweep_walk_left_s(k);
-    sweep_at(w, point, at);
     str_addf(&s, "point %d of %d:", k->done + 1, k->total);
-    for (int i = 0; i < w->naxes; i++)
-        str_addf(&s, " %s=%s", w->axes[i].key, w->axes[i].values[at[i]]);
+    sweep_walk_place(k, point, &s);
     if (isfinite(left))
         str_addf(&s, ", about %s left", estimate_text(buf, left));
     return str_take(&s);
@@ -186,13 +209,58 @@ static void say_before(const struct sweep_walk *k)
             k->before, k->total, k->begun.time);
 }
 
+/* ---- machines ---- */
+
+static bool same_place(const char *a, const char *b)
+{
+    return a && b ? !strcmp(a, b) : a == b;
+}
+
+/* One more name of it. */
+static void add_name(struct walk_machine *m, const char *name)
+{
+    char *names = m->names ? xasprintf("%s, %s", m->names, name) : xstrdup(name);
+    free(m->names);
+    m->names = names;
+}
+
+/* The machine of a point; a new one if need be. */
+static int find_machine(struct sweep_walk *k, const struct request *r, struct texts *seen)
+{
+    const char *host = r->options.host;
+    const struct remote *to = host ? hosts_find(&k->session->settings.hosts, host) : NULL;
+    const char *dest = to ? to->dest : host;
+    int at = 0;
+    while (at < k->nmachines && !same_place(k->machines[at].dest, dest))
+        at++;
+    if (at == k->nmachines) {
+        k->machines = xrealloc(k->machines, (size_t)(at + 1) * sizeof *k->machines);
+        k->machines[k->nmachines++] = (struct walk_machine){.dest = xstrdup_if(dest)};
+    }
+    if (texts_add(seen, host ? host : "here"))
+        add_name(&k->machines[at], host ? host : "here");
+    return at;
+}
+
+static void clear_machines(struct sweep_walk *k)
+{
+    for (int i = 0; i < k->nmachines; i++) {
+        free(k->machines[i].dest);
+        free(k->machines[i].names);
+    }
+    free(k->machines);
+    free(k->machine);
+}
+
 /* ---- the whole ---- */
 
 static void begin(struct sweep_walk *k, struct session *s, struct sweep *w,
                   const struct measure_how *how, const char *line, bool fresh)
 {
     *k = (struct sweep_walk){.session = s, .sweep = w, .how = *how, .sum.err = ERR_INIT};
+    struct texts seen = {0};
     k->flops = xcalloc((size_t)w->npoints + 1, sizeof *k->flops);
+    k->machine = xcalloc((size_t)w->npoints + 1, sizeof *k->machine);
     keep_line(k, line, fresh);
     for (int i = 0; i < w->npoints; i++) {
         struct request r;
@@ -200,6 +268,7 @@ static void begin(struct sweep_walk *k, struct session *s, struct sweep *w,
         if ((w->mine && !w->mine[i]) || sweep_compute(w, i) || sweep_request(w, i, &r, NULL))
             continue;
         k->flops[i] = shape_flops(&r.problem.shape);
+        k->machine[i] = find_machine(k, &r, &seen);
         k->total++;
         request_clear(&r);
         if (k->line)
@@ -207,6 +276,7 @@ static void begin(struct sweep_walk *k, struct session *s, struct sweep *w,
         k->before += sweep_has(w, i);
     }
     k->done = k->before;
+    texts_clear(&seen);
 }
 
 void sweep_walk_begin(struct sweep_walk *k, struct session *s, struct sweep *w,
@@ -252,6 +322,16 @@ static void measure_stubbornly(struct sweep_walk *k, const struct request *r, st
     }
 }
 
+void sweep_walk_take(struct sweep_walk *k, int point, const struct measured *m, double seconds)
+{
+    sweep_take(k->sweep, point, &m->rows);
+    const double guess = point_s(k, point);
+    k->spent_s += seconds;
+    k->guessed_s += isfinite(guess) ? guess : 0;
+    k->done += m->status == ST_OK;
+    take_counts(k, m);
+}
+
 static void measure_point(struct sweep_walk *k, int point)
 {
     struct request r;
@@ -263,14 +343,10 @@ static void measure_point(struct sweep_walk *k, int point)
     k->session->front.part = part;
     measure_stubbornly(k, &r, &m);
     k->session->front.part = NULL;
-    if (m.status != ST_CANCELLED) {
-        sweep_take(k->sweep, point, &m.rows);
-        const double guess = point_s(k, point);
-        k->spent_s += seconds_now() - begin_s;
-        k->guessed_s += isfinite(guess) ? guess : 0;
-        k->done += m.status == ST_OK;
-    }
-    take_counts(k, &m);
+    if (m.status != ST_CANCELLED)
+        sweep_walk_take(k, point, &m, seconds_now() - begin_s);
+    else
+        take_counts(k, &m);
     measured_clear(&m);
     request_clear(&r);
     free(part);
@@ -279,7 +355,7 @@ static void measure_point(struct sweep_walk *k, int point)
 void sweep_walk(struct sweep_walk *k)
 {
     for (int i = 0; i < k->sweep->npoints && !k->sum.status; i++)
-        if (isfinite(k->flops[i]) && !sweep_has(k->sweep, i))
+        if (sweep_walk_lacks(k, i))
             measure_point(k, i);
 }
 
@@ -288,6 +364,7 @@ void sweep_walk_end(struct sweep_walk *k)
     if (k->line && k->done == k->total)
         store_finish(session_store(k->session), k->line);
     measured_clear(&k->sum);
+    clear_machines(k);
     free(k->line);
     free(k->flops);
     *k = (struct sweep_walk){0};

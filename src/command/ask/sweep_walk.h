@@ -13,6 +13,13 @@
 #include "command/ask/sweep.h"
 #include "store/store.h"
 
+/* Where points run. Two hosts that ssh finds at one place are one machine: what is timed on both would be in each
+ * other's way. */
+struct walk_machine {
+    char *dest;  /* where ssh goes; NULL: this machine */
+    char *names; /* of its hosts, "box" or "box, box2"; "here" */
+};
+
 struct sweep_walk {
     struct session *session; /* borrowed, as sweep */
     struct sweep *sweep;
@@ -20,8 +27,11 @@ struct sweep_walk {
     char *line;               /* what is kept of it while it is not finished; NULL: nothing is */
     struct store_begun begun; /* when the line was first given */
     double *flops;            /* of each point; NaN: it cannot be */
-    int before;               /* points that were measured before an interruption */
-    int done, total;          /* points with all their rows; that can be measured */
+    struct walk_machine *machines;
+    int nmachines;
+    int *machine;    /* of each point that can be */
+    int before;      /* points that were measured before an interruption */
+    int done, total; /* points with all their rows; that can be measured */
     double spent_s, guessed_s;
     struct measured sum; /* counts and the first bad status of what was measured now; no rows */
 };
@@ -31,14 +41,20 @@ void sweep_walk_begin(struct sweep_walk *k, struct session *s, struct sweep *w,
                       const struct measure_how *how, const char *line, bool fresh);
 /* Looks again at what is in the store, where others may have put rows meanwhile. */
 void sweep_walk_renew(struct sweep_walk *k, const char *line);
-/* Measures what is missing, until all is there, somebody cancels or something breaks. A point that was cut
- * short has no rows. */
+/* Measures what is missing, one point after the other, until all is there, somebody cancels or something breaks. A point
+ * that was cut short has no rows. Of several machines: lanes_walk(). */
 void sweep_walk(struct sweep_walk *k);
 /* Frees; a finished sweep is forgotten. */
 void sweep_walk_end(struct sweep_walk *k);
 
-/* About how long the points that are missing take, corrected by those that were measured; NaN: nothing is
- * known yet. */
+/* About how long the points that are missing take, corrected by those that were measured, where machines work beside
+ * each other; NaN: nothing is known yet. */
 double sweep_walk_left_s(const struct sweep_walk *k);
+/* Is it a point that can be measured, and is not yet? */
+bool sweep_walk_lacks(const struct sweep_walk *k, int point);
+/* Takes what came of a point, which took that long. */
+void sweep_walk_take(struct sweep_walk *k, int point, const struct measured *m, double seconds);
+/* Appends where on the axes a point is, " S=2k BR=32". */
+void sweep_walk_place(const struct sweep_walk *k, int point, struct str *out);
 
 #endif

@@ -131,20 +131,94 @@ void sweep_say_crossings(const struct sweep *w, struct str *out)
     free(base);
 }
 
-/* ---- what looks fastest ---- */
+/* ---- places ---- */
 
-static bool are_params(const struct sweep *w)
+/* The axis of hosts or devices; -1: there is none. */
+static int place_axis(const struct sweep *w)
 {
-    bool all = w->measured && !w->paired && !w->recorded && w->naxes > 0;
     for (int i = 0; i < w->naxes; i++)
-        all &= !is_shape_key(w->axes[i].key) && strcmp(w->axes[i].key, "gpu") != 0;
-    return all;
+        if (w->axes[i].place)
+            return i;
+    return -1;
 }
 
 static double time_at(const struct sweep *w, int point, int kernel)
 {
     const struct row *row = sweep_row(w, point, kernel);
     return row_is(row, "check", "pass") ? row_real(row, "median_us") : NAN;
+}
+
+struct apart {
+    double least, most;
+    int n;
+};
+
+/* Of place `there` over the first, along the other axis. */
+static struct apart how_far_apart(const struct sweep *w, int axis, int there, int kernel)
+{
+    struct apart a = {.least = INFINITY, .most = 0};
+    const int others = w->npoints / w->axes[axis].count;
+    for (int i = 0; i < others; i++) {
+        const int on_first = axis ? sweep_point(w, i, 0) : sweep_point(w, 0, i),
+                  on_it = axis ? sweep_point(w, i, there) : sweep_point(w, there, i);
+        const double ratio = time_at(w, on_it, kernel) / time_at(w, on_first, kernel);
+        if (!isfinite(ratio))
+            continue;
+        a.least = fmin(a.least, ratio);
+        a.most = fmax(a.most, ratio);
+        a.n++;
+    }
+    return a;
+}
+
+static bool say_apart(const struct sweep *w, int axis, int kernel, struct str *out)
+{
+    const struct sweep_axis *a = &w->axes[axis];
+    char lo[NUMBER_BUF], hi[NUMBER_BUF], *name = request_entry(&w->base, kernel);
+    bool any = false;
+    for (int i = 1; i < a->count; i++) {
+        const struct apart r = how_far_apart(w, axis, i, kernel);
+        if (!r.n)
+            continue;
+        number_fmt(lo, r.least, 3);
+        number_fmt(hi, r.most, 3);
+        str_addf(out, "%s: %s=%s takes %s%s%s times the time of %s=%s (%d point%s)\n", name, a->key,
+                 a->values[i], lo, strcmp(lo, hi) ? ".." : "", strcmp(lo, hi) ? hi : "", a->key,
+                 a->values[0], r.n, r.n == 1 ? "" : "s");
+        any = true;
+    }
+    free(name);
+    return any;
+}
+
+void sweep_say_places(const struct sweep *w, struct str *out)
+{
+    const int axis = place_axis(w);
+    bool any = false;
+    if (axis < 0)
+        return;
+    const char *key = w->axes[axis].key;
+    if (w->paired) {
+        str_addf(out, "each ratio is of kernels that took turns on one %s\n", key);
+        return;
+    }
+    for (int k = 0; k < w->base.nkernels && !strcmp(w->metric, "median_us"); k++)
+        any |= say_apart(w, axis, k, out);
+    if (any)
+        str_addf(out,
+                 "these are ratios across %ss, of separate runs: more differs than the kernel\n",
+                 key);
+}
+
+/* ---- what looks fastest ---- */
+
+static bool are_params(const struct sweep *w)
+{
+    bool all = w->measured && !w->paired && !w->recorded && w->naxes > 0;
+    for (int i = 0; i < w->naxes; i++)
+        all &= !is_shape_key(w->axes[i].key) && strcmp(w->axes[i].key, "gpu") != 0 &&
+               !w->axes[i].place;
+    return all;
 }
 
 bool sweep_fastest(const struct sweep *w, int *kernel, int best[2])

@@ -18,6 +18,11 @@ void sweep_say_crossings(const struct sweep *w, struct str *out);
  * point with one; NULL: it is not, or the axis does not grow. The caller frees it. */
 char *sweep_crossing(const struct sweep *w, int point, int kernel);
 
+/* Of times over hosts or devices, a line for each kernel and each place but the first: how many times the time there is
+ * of that on the first one, from where it is least to where it is most, and that it is a ratio across them; of ratios
+ * that each is of kernels on one place. */
+void sweep_say_places(const struct sweep *w, struct str *out);
+
 /* Of a sweep of predicted_us: which point has the shortest time, or which are too near each other for the model to tell; and how
  * far off it is. Only where all axes are parameters, so that the points solve one problem. */
 void sweep_say_predicted(const struct sweep *w, struct str *out);

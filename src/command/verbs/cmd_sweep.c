@@ -14,6 +14,7 @@
 #include "command/ask/axis.h"
 #include "command/ask/estimate.h"
 #include "command/ask/keys.h"
+#include "command/ask/lanes.h"
 #include "command/ask/measure.h"
 #include "command/ask/plan_here.h"
 #include "command/ask/request.h"
@@ -22,6 +23,7 @@
 #include "command/ask/sweep_walk.h"
 #include "command/output.h"
 #include "command/session.h"
+#include "command/show/sweep_where.h"
 #include "command/show/sweep_words.h"
 #include "command/verbs/cmd_compare.h"
 #include "command/verbs/cmd_run.h"
@@ -124,6 +126,17 @@ static void count_failed(struct swept *v)
         v->total.failed += row_is(v->rows.rows[i], "check", "fail");
 }
 
+/* What would be measured, and where. */
+static void show_where(struct swept *v, const struct sweep_walk *k)
+{
+    struct rowset rows;
+    sweep_where(k, &rows);
+    call_rows(v->s, v->call, &rows, &where_columns);
+    if (call_format(v->call) == FORMAT_TEXT)
+        sweep_say_where(k, v->call->out);
+    rowset_clear(&rows);
+}
+
 static void measure_all(struct swept *v, bool fresh, bool no_store)
 {
     const bool turns = v->w.paired;
@@ -133,13 +146,18 @@ static void measure_all(struct swept *v, bool fresh, bool no_store)
                                     .verb = turns ? "compare" : "run"};
     struct sweep_walk k;
     sweep_walk_begin(&k, v->s, &v->w, &how, v->call->command, fresh);
-    k.sum.status = ask_longest(v, &k, &k.sum.err);
-    if (v->shards.engine && !k.sum.status) {
+    const bool shown = v->shards.print && !v->shards.engine;
+    k.sum.status = shown ? ST_OK : ask_longest(v, &k, &k.sum.err);
+    if (shown) {
+        show_where(v, &k);
+    } else if (v->shards.engine && !k.sum.status) {
         struct err why = ERR_INIT;
         const enum status st =
             shards_run(&v->shards, &k, v->call->command, fresh, v->call->out, &why);
         k.sum.status = st;
         k.sum.err = why;
+    } else if (k.nmachines > 1 && !k.sum.status) {
+        lanes_walk(&k);
     } else {
         sweep_walk(&k);
     }
@@ -254,7 +272,7 @@ static void add_place(const struct swept *v, const struct row *row, struct str *
 {
     str_add(out, row_text(row, "kernel"));
     for (int a = 0; a < v->w.naxes; a++) {
-        char *value = row_cell(row, v->w.axes[a].key, 0);
+        char *value = row_cell(row, sweep_axis_field(&v->w.axes[a]), 0);
         str_addf(out, " %s=%s", v->w.axes[a].key, value);
         free(value);
     }
@@ -288,6 +306,7 @@ static void add_winner(const struct swept *v, struct str *out)
     const struct sweep *w = &v->w;
     int kernel, best[2];
     sweep_say_crossings(w, out);
+    sweep_say_places(w, out);
     if (!strcmp(w->metric, "predicted_us"))
         sweep_say_predicted(w, out);
     if (sweep_fastest(w, &kernel, best)) {
@@ -429,7 +448,8 @@ static void print_rows(struct swept *v)
     struct column list[SWEEP_AXES + 5] = {{.field = "kernel", .title = "kernel", .left = true}};
     int n = 1;
     for (int i = 0; i < w->naxes; i++)
-        list[n++] = (struct column){.field = w->axes[i].key, .title = w->axes[i].key};
+        list[n++] =
+            (struct column){.field = sweep_axis_field(&w->axes[i]), .title = w->axes[i].key};
     list[n++] = (struct column){.field = w->metric, .title = w->metric};
     if (w->measured)
         list[n++] = (struct column){.field = "check", .title = "check", .left = true};
@@ -508,6 +528,9 @@ static enum status exec_sweep(struct session *s, struct cmd_call *c, struct err 
         st = sweep_make(s, c, &v.w, err);
     if (!st && points && (st = shards_points(&v.w, points, err)) != ST_OK)
         call_mark_key(c, "points", st, err);
+    if (!st && v.shards.print && (!v.w.measured || v.w.recorded))
+        st = err_set(err, ST_USAGE, "--print is for what is measured: %s is there at once",
+                     v.w.metric);
     if (!st && v.shards.engine && (no_store || points || !v.w.measured || v.w.recorded))
         st = err_set(err, ST_USAGE,
                      "an engine is for sweeps that are measured and kept, all points of them");
@@ -547,7 +570,10 @@ static const struct cmd_key sweep_keys[] = {
     {"dir", "the folder of the parts, which all machines see; by default of the state folder",
      NULL},
     {"sbatch", "options for Slurm, as in sbatch=\"--partition=gpu --time=60\"", NULL},
-    {"--print", "write the commands or the Slurm script, print where, run nothing", NULL},
+    {"--print",
+     "run nothing: say where each point would run; of an engine: write its commands or script, and "
+     "say where",
+     NULL},
     {"points", "measure these points of the sweep alone, as a part does: 1..8,12", NULL},
     {0},
 };
@@ -567,6 +593,14 @@ const struct cmd_entry cmd_sweep = {
         "Registers\n"
         "that the shipped table lacks are compiled; where there is no compiler, <= and >= mark\n"
         "bounds, which are hatched in the map and have no shade.\n"
+        "\n"
+        "Where it runs may be an axis: host=here,box (backend=cuda@a,b says both), device=0,1. "
+        "Each\n"
+        "machine has a queue of its own, and they work beside each other; kernels of one point "
+        "stay\n"
+        "on one device. One that is lost costs its own points, which the same line asks for "
+        "again;\n"
+        "--print says beforehand what will run where.\n"
         "\n"
         "gpu= may be an axis, too: gpu=H100,A100. Times on a GPU that is not here are those that\n"
         "recordings have of the very kernel, parameters and shape.\n"
@@ -593,10 +627,12 @@ const struct cmd_entry cmd_sweep = {
         "  sweep cpu_tiled,naive S=256..4k:x2 metric=tflops\n"
         "  sweep qtile_seq BR=16,32,64 BC=32..128:x2 metric=occupancy_pct gpu=H200\n"
         "  sweep fa2 S=512..8k:x2 > s.csv\n"
+        "  sweep fa2,cudnn S=1k..8k host=box,lab base=cudnn\n"
         "  sweep all S=64..4k:x2 backend=sim engine=parallel shards=16\n"
         "  sweep fa2 S=64..8k:x2 backend=cuda engine=slurm shards=4 sbatch=--partition=gpu\n",
     .arg = ARG_KERNELS,
     .keys = sweep_keys,
     .flags = CMD_SHAPE | CMD_OPTIONS | CMD_PARAMS | CMD_ROWS,
     .exec = exec_sweep,
+    .columns = COLUMNS(&where_columns),
 };

@@ -19,7 +19,7 @@
 #include "tui/app/prompt.h"
 #include "tui/kit/signals.h"
 
-enum { POLL_MAX = 32, LOOK_MS = 1000 };
+enum { POLL_MAX = SUPER_FDS_MAX + 16, LOOK_MS = 1000 };
 
 static void on_note(void *ctx, const char *text)
 {

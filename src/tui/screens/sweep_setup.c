@@ -97,7 +97,18 @@ static void find_keys(struct sweep_setup *x, struct key_set *k)
     for (const struct field *s = shape_keys; s->name; s++)
         add_key(k, s->name, NULL, 0);
     add_key(k, "gpu", NULL, 0);
+    if (x->app->session->settings.hosts.count)
+        add_key(k, "host", NULL, 0);
     str_free(&names);
+}
+
+/* This machine and the others, as far as there is room. */
+static void add_hosts(const struct hosts *h, struct str *out)
+{
+    enum { ROOM = 90 };
+    str_add(out, "here");
+    for (size_t i = 0; i < h->count && out->len + strlen(h->items[i].name) < ROOM; i++)
+        str_addf(out, ",%s", h->items[i].name);
 }
 
 /* A key's own values to try, around what the session has. */
@@ -108,6 +119,8 @@ static void choose_values(struct sweep_setup *x, int axis, const struct key_set 
     struct str tries = {0};
     if (!strcmp(k->v[i].name, "gpu"))
         str_add(&tries, "L4,A100-80GB,H100-SXM,H200");
+    else if (!strcmp(k->v[i].name, "host"))
+        add_hosts(&x->app->session->settings.hosts, &tries);
     else if (d)
         field_tries(&d->params[k->v[i].param], &d->defaults, &tries);
     else
