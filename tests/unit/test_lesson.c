@@ -573,7 +573,7 @@ static int figure_lines(struct lesson_run *r)
             continue;
         CU_ASSERT_EQUAL(step_figure_draw(r->session, &at->items[k], 80, &out, &err), ST_OK);
         const int lines = lines_of(str_text(&out));
-        if (lines > 24 || err.text[0])
+        if (lines <= 0 || lines > 24 || err.text[0])
             printf("# figure %s: %d lines %s\n", at->items[k].text, lines, err.text);
         CU_ASSERT(lines > 0 && lines <= 24);
         shown += lesson_figure_name(r, n++) ? lines + 1 : 0; /* a blank line above */

@@ -256,8 +256,7 @@ static void test_kernels(void)
     for (int i = 0; i < registry_count(wish_kernels); i++) {
         const struct kernel_desc *d = registry_at(wish_kernels, i)->cuda;
         for (int t = 0; d && t < DTYPE_COUNT; t++)
-            if (d->code == CODE_NVRTC && d->dtypes & 1u << t &&
-                is_chosen(d, (enum dtype)t))
+            if (d->code == CODE_NVRTC && d->dtypes & 1u << t && is_chosen(d, (enum dtype)t))
                 run_kernel(d, (enum dtype)t);
     }
     CU_ASSERT(ran >= 1);

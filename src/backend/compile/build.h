@@ -17,7 +17,7 @@ struct build {
     bool by_nvcc;     /* what NVRTC usually compiles, where there is no NVRTC */
     bool by_clang;    /* PTX without anything of NVIDIA's */
     int seen_sm; /* of clang that does not know the source's architecture: what the source is told, 90; 0: `arch` */
-    bool lines;       /* with line information */
+    bool lines; /* with line information */
 };
 
 enum { BUILD_ARCH_MAX = 16 };
