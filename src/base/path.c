@@ -4,6 +4,7 @@
 #include "base/path.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -109,4 +110,37 @@ char *path_program(const char *name)
         path += len;
     }
     return NULL;
+}
+
+/* Bytes of the folders that both paths begin with, without the slash behind them. */
+static size_t common_folders(const char *a, const char *b)
+{
+    size_t common = 0;
+    for (size_t i = 0;; i++) {
+        const bool ends_a = !a[i] || a[i] == '/', ends_b = !b[i] || b[i] == '/';
+        if (ends_a && ends_b)
+            common = i;
+        if (!a[i] || a[i] != b[i])
+            return common;
+    }
+}
+
+char *path_moved(const char *self, const char *own, const char *file)
+{
+    const size_t common = common_folders(own, file);
+    const char *slash = strrchr(self, '/'), *below = own + common; /* "/bin" */
+    const size_t folder = slash ? (size_t)(slash - self) : 0, len = strlen(below);
+    if (folder < len || strncmp(self + folder - len, below, len) != 0)
+        return NULL;
+    return xasprintf("%.*s%s", (int)(folder - len), self, file + common);
+}
+
+char *path_installed(const char *own, const char *file)
+{
+    char self[PATH_MAX];
+    const ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+    if (n <= 0)
+        return NULL;
+    self[n] = '\0';
+    return path_moved(self, own, file);
 }

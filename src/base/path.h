@@ -29,4 +29,11 @@ enum status path_make_parent(const char *path, struct err *err);
  * The caller frees it. */
 char *path_program(const char *name);
 
+/* Where `file`, which was to be installed at that place beside programs in the folder `own`, is now, when the program
+ * that runs is `self`: a tree that was moved as a whole after its installation keeps its inner places. NULL: `self` is
+ * in no folder named as `own` is below what the two have in common. Absolute paths; the caller frees it. */
+char *path_moved(const char *self, const char *own, const char *file);
+/* The same for the program that runs. */
+char *path_installed(const char *own, const char *file);
+
 #endif

@@ -27,6 +27,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/number.h"
+#include "base/path.h"
 #include "base/sanitize.h"
 
 #ifndef PACKAGE_VERSION
@@ -53,11 +54,18 @@ static char *beside_program(void)
     return slash ? xasprintf("%.*s/%s", (int)(slash - self), self, program_name) : NULL;
 }
 
-static char *in_libexec(void)
+/* Where it was installed to, or where that is now, if the whole tree was moved. */
+static char *in_libexec(bool moved)
 {
-#ifdef LIBEXECDIR
-    return xasprintf("%s/%s", LIBEXECDIR, program_name);
+#if defined LIBEXECDIR && defined BINDIR
+    char *path = xasprintf("%s/%s", LIBEXECDIR, program_name);
+    if (!moved)
+        return path;
+    char *now = path_installed(BINDIR, path);
+    free(path);
+    return now;
 #else
+    (void)moved;
     return NULL;
 #endif
 }
@@ -83,17 +91,17 @@ enum status proc_find(const char *given, char **path, struct err *err)
         *path = st == ST_OK ? xstrdup(named) : NULL;
         return st;
     }
-    char *places[] = {beside_program(), in_libexec()};
+    char *places[] = {beside_program(), in_libexec(true), in_libexec(false)};
     *path = NULL;
-    for (int i = 0; i < 2 && !*path; i++)
+    for (int i = 0; i < 3 && !*path; i++)
         if (places[i] && access(places[i], X_OK) == 0)
             *path = xstrdup(places[i]);
     if (!*path)
         err_set(err, ST_FAIL, "%s was not found: tried %s%s%s; set ATTNSCOPE_WORKER to its path",
-                program_name, places[0] ? places[0] : "", places[0] && places[1] ? " and " : "",
-                places[1] ? places[1] : "");
-    free(places[0]);
-    free(places[1]);
+                program_name, places[0] ? places[0] : "", places[0] && places[2] ? " and " : "",
+                places[2] ? places[2] : "");
+    for (int i = 0; i < 3; i++)
+        free(places[i]);
     return *path ? ST_OK : ST_FAIL;
 }
 

@@ -125,7 +125,38 @@ static void test_programs(void)
     free(before);
 }
 
+static void moved_is(const char *self, const char *own, const char *file, const char *want)
+{
+    char *got = path_moved(self, own, file);
+    CU_ASSERT_STRING_EQUAL(got ? got : "(none)", want);
+    free(got);
+}
+
+static void test_moved(void)
+{
+    const char *bin = "/usr/local/bin", *libexec = "/usr/local/libexec/a";
+    moved_is("/usr/local/bin/a", bin, "/usr/local/libexec/a/w", "/usr/local/libexec/a/w");
+    moved_is("/opt/my tree/bin/a", bin, "/usr/local/libexec/a/w", "/opt/my tree/libexec/a/w");
+    moved_is("/bin/a", bin, "/usr/local/libexec/a/w", "/libexec/a/w");
+    moved_is("/t/libexec/a/w", libexec, "/usr/local/share/a/cuda", "/t/share/a/cuda");
+    moved_is("/t/w", "/x", "/x/built", "/t/built"); /* beside it, whatever the folder is called */
+    moved_is("/t/bin/a", "/opt/a/bin", "/usr/share/a",
+             "(none)"); /* nothing in common but the root: no tree */
+    moved_is("/opt/a/bin/a", "/opt/a/bin", "/usr/share/a", "/usr/share/a");
+    moved_is("/t/sbin/a", bin, "/usr/local/libexec/a/w", "(none)");
+    moved_is("/usr/bin/a", "/usr/bin", "/usr/binary/w",
+             "/usr/binary/w"); /* a common letter is no folder */
+    moved_is("a", bin, "/usr/local/libexec/a/w", "(none)");
+    char *installed = path_installed("/x", "/x/beside");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(installed);
+    CU_ASSERT_STRING_EQUAL(strrchr(installed, '/'), "/beside");
+    *strrchr(installed, '/') = '\0';
+    CU_ASSERT_EQUAL(access(installed, X_OK), 0);
+    free(installed);
+}
+
 static const struct tap_test tests[] = {
+    {"a tree that was moved keeps its inner places", test_moved},
     {"programs are found in PATH", test_programs},
     {"folders follow the XDG variables", test_folders},
     {"parents are made private", test_make_parent},

@@ -17,10 +17,14 @@
 #include "backend/compile/cubin_cache.h"
 #include "base/mem.h"
 #include "base/number.h"
+#include "base/path.h"
 #include "base/str.h"
 
 #ifndef DATADIR
 #define DATADIR "/usr/local/share/attnscope"
+#endif
+#ifndef LIBEXECDIR
+#define LIBEXECDIR "/usr/local/libexec/attnscope"
 #endif
 
 /* What a search for code needs and finds. */
@@ -59,21 +63,19 @@ static bool find_built_in(struct search *f, const char *folder)
     return same && read_built(f, folder, "fatbin", &f->image, &f->len);
 }
 
-/* Beside the worker in a build folder, else where it was installed. */
+/* Beside the worker in a build folder, else where it was installed, or where that was moved to. */
 static enum status find_built(struct search *f, struct err *err)
 {
-    char self[PATH_MAX];
-    const ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+    char *folders[] = {
+        path_installed("/x", "/x/kernels/cuda/built"), /* whatever its folder is called */
+        path_installed(LIBEXECDIR, DATADIR "/cuda"), xstrdup(DATADIR "/cuda")};
     bool found = false;
     (void)err;
-    if (n > 0) {
-        self[n] = '\0';
-        *strrchr(self, '/') = '\0';
-        char *folder = xasprintf("%s/kernels/cuda/built", self);
-        found = find_built_in(f, folder);
-        free(folder);
+    for (int i = 0; i < 3; i++) {
+        found = found || (folders[i] && find_built_in(f, folders[i]));
+        free(folders[i]);
     }
-    return found || find_built_in(f, DATADIR "/cuda") ? ST_OK : ST_NO;
+    return found ? ST_OK : ST_NO;
 }
 
 /* ---- compiled before, or now ---- */
