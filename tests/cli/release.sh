@@ -48,7 +48,7 @@ is "its files are of the commit" [ "$(TZ=UTC tar -tvf "$tmp"/one/build/attnscope
 # build FOLDER: the tarball unpacked and built there, stripped as packages have it; sums of what is installed
 build() {
     mkdir -p "$1/build" && tar -C "$1" -xf "$tmp"/one/build/attnscope-*.tar.xz --strip-components=1 &&
-        cd "$1/build" && { ../configure -q --without-cuda --without-cunit CFLAGS=-O1 && make -s -j"$jobs" &&
+        cd "$1/build" && { ../configure -q --without-cuda --without-cunit CFLAGS="${CFLAGS:--O1}" && make -s -j"$jobs" &&
         make -s install-strip DESTDIR="$1/root"; } >log 2>&1 || tail -5 log
     cd "$1/root" && find . -type f | sort | xargs sha256sum
     cd "$tmp" || exit 99
