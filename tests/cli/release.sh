@@ -46,9 +46,10 @@ is "its files are of the commit" [ "$(TZ=UTC tar -tvf "$tmp"/one/build/attnscope
     "0/0 $(TZ=UTC git -C "$tmp/one" log -1 --format=%cd --date='format-local:%Y-%m-%d %H:%M')" ]
 
 # build FOLDER: the tarball unpacked and built there, stripped as packages have it; sums of what is installed
+# shellcheck disable=SC2086 # words
 build() {
     mkdir -p "$1/build" && tar -C "$1" -xf "$tmp"/one/build/attnscope-*.tar.xz --strip-components=1 &&
-        cd "$1/build" && { ../configure -q --without-cuda --without-cunit CFLAGS="${CFLAGS:--O1}" && make -s -j"$jobs" &&
+        cd "$1/build" && { ../configure -q --without-cuda --without-cunit ${ATTNSCOPE_CONFIGURE:-} CFLAGS="${CFLAGS:--O1}" && make -s -j"$jobs" &&
         make -s install-strip DESTDIR="$1/root"; } >log 2>&1 || tail -5 log
     cd "$1/root" && find . -type f | sort | xargs sha256sum
     cd "$tmp" || exit 99
