@@ -37,7 +37,7 @@ $(cuda_out)/stamp: kerneldefs$(EXEEXT) $(cuda_sources) tools/build-fatbins.sh
 	touch $@
 CLEANFILES += kerneldefs.txt
 clean-local:
-	rm -rf fuzz-build $(cuda_out) cppcheck-cache
+	rm -rf fuzz-build coverage-build $(cuda_out) cppcheck-cache
 install-data-local:
 	if test -d $(cuda_out); then \
 	  $(MKDIR_P) '$(DESTDIR)$(pkgdatadir)/cuda' && \

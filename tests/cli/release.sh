@@ -20,7 +20,7 @@ clone() {
 tarball() {
     folder=$1
     shift
-    "$@" sh -c 'cd "$1" && autoreconf -fi && mkdir build && cd build && ../configure -q --without-cuda && make -s dist' - "$folder" \
+    "$@" sh -c 'unset CC CFLAGS; cd "$1" && autoreconf -fi && mkdir build && cd build && ../configure -q --without-cuda && make -s dist' - "$folder" \
         >"$folder.log" 2>&1 || tail -5 "$folder.log"
     cat "$folder"/build/attnscope-*.tar.xz | sha256sum
 }
