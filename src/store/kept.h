@@ -11,6 +11,7 @@ struct kept_row {
     char *command;      /* what would measure it again */
     int64_t id;         /* in the store, growing; else unknown */
     char *recording;    /* the name of the one that it is of; NULL: it is stored */
+    bool damaged;       /* what is stored cannot be read: only kernel, time and command are known */
     char *whose, *hash; /* base/whose.h: of that recording; of the file of results, without hash */
 };
 

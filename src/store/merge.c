@@ -127,6 +127,10 @@ enum status merge_rows(struct merge *m, struct store *into, const struct rowset 
             count->altered++;
             continue;
         }
+        if (row->damaged) {
+            count->damaged++;
+            continue;
+        }
         key_of(row, key);
         if (has(m, key)) {
             count->had++;

@@ -14,6 +14,7 @@
 struct merged {
     int64_t added, had; /* rows: new here, and here already */
     int64_t altered;    /* of a sealed recording, changed by hand: left out */
+    int64_t damaged;    /* of a store, and cannot be read: left out */
 };
 
 /* What a store has, as hashes. Start with {0}. */

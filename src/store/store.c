@@ -615,6 +615,7 @@ static void read_row(sqlite3_stmt *q, const char *whose, struct kept_row *row)
         record_clear(run_fields, &row->run);
         row->run.kernel = column_text(q, 3);
         row->run.reason = xstrdup("the stored row is damaged");
+        row->damaged = true;
     }
     row->whose = xstrdup(taken_from(stored, whose));
     json_decref(stored);

@@ -96,8 +96,18 @@ is "  the table says which" says "$out" '^fa2 .* box +live'
 is "  and the heading what they are" says "$out" '^here: cpu: '
 run check fa2 S=16 backend=cpu host=box,bx
 is "  all of them must be named" says "$rc $err" '2 .*there is no host "bx"'
-run compare fa2,naive S=16 H=1 backend=cpu host=here,box
-is "verdicts are of one machine" says "$out" 'several hosts are for run and check'
+# shellcheck disable=SC2086
+run compare fa2,naive $tiny backend=cpu host=here,box n=20 --json
+is "compare, on each" [ "$rc $(field host) $(printf '%s' "$out" | grep -o '"verdict":"base"' | wc -l)" = '0 None None box box 2' ]
+# shellcheck disable=SC2086
+run compare fa2 $tiny backend=cpu@here,box n=20
+is "  one kernel, too: a ratio and no verdict" says "$(printf '%s' "$out" | tr '\n' ' ')" 'fa2: box takes [0-9.e+-]+ times the time of here times across hosts .* no verdict'
+run compare fa2@host=here,fa2@host=box S=16 backend=cpu
+is "  as a list, and not behind @" says "$rc $err" '^2 .*compare fa2 host=here,box'
+run compare fa2,naive S=16 backend=cpu host=here,box --fail-on=slower
+is "  no gate" says "$rc $err" '^2 .*for one host'
+run profile fa2 S=16 H=1 D=16 f32 backend=sim host=here,box
+is "a counter is of one machine" says "$out$err" 'several hosts are for run, check, compare and sweep'
 run set host=here,box
 is "  and so is what is set" says "$rc $err" '^2 .*one host is set'
 

@@ -198,6 +198,13 @@ sed 's/"median_us":[0-9.]*/"median_us":0.001/' one.rec >bent.rec
 home four
 run merge "$tmp/bent.rec" --csv
 is "rows that were changed by hand are left out" says "$out" 'bent.rec,0,0,1'
+cp one.db bitten.db
+python3 -c 'import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); c.execute("UPDATE results SET row = substr(row, 1, 40) WHERE id = 2"); c.commit()' bitten.db
+home five
+run merge "$tmp/bitten.db" --csv
+is "a row that cannot be read is told and left out" says "$out $err" 'bitten.db,2,0,0,1.* 1 damaged row left out'
+is "  and no empty one is in its place" [ "$(count "$db")" -eq 2 ]
+home four
 head -c 3000 one.db >broken.db
 run merge "$tmp/broken.db"
 is "a damaged file is a sentence" says "$rc $err" '^[23] .*(damaged|malformed)'

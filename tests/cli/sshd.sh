@@ -50,8 +50,9 @@ sshd_start() {
     { command -v ssh && command -v ssh-keygen; } >/dev/null || far_skip 'no ssh'
     command -v python3 >/dev/null || far_skip 'no python3'
     made_run=no
-    if [ "$(id -u)" -eq 0 ] && [ ! -d /run/sshd ]; then
-        mkdir /run/sshd 2>/dev/null || far_skip 'sshd needs /run/sshd'
+    # One that a test has made has a file of each test that needs it still.
+    if [ "$(id -u)" -eq 0 ] && { [ ! -d /run/sshd ] || [ -n "$(ls /run/sshd | grep '^attnscope-')" ]; }; then
+        mkdir -p /run/sshd 2>/dev/null && : >"/run/sshd/attnscope-$$" || far_skip 'sshd needs /run/sshd'
         made_run=yes
     fi
     mkdir sshd far_home far_tmp
@@ -74,7 +75,7 @@ sshd_start() {
         sshd_stop
     done
     [ -s sshd/pid ] || far_skip "sshd does not run here: $(head -1 sshd/log 2>/dev/null)"
-    trap 'sshd_stop; [ "$made_run" = no ] || rmdir /run/sshd; rm -rf "$tmp"' EXIT
+    trap 'sshd_stop; [ "$made_run" = no ] || { rm -f "/run/sshd/attnscope-$$"; rmdir /run/sshd 2>/dev/null; }; rm -rf "$tmp"' EXIT
 }
 
 sshd_stop() {

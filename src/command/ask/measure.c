@@ -118,7 +118,8 @@ static bool stays_here(const struct request *r, int i, const struct measure_how 
     const struct kernel_desc *d = r->descs[i];
     const char *name = r->kernels[i]->name, *host = r->options.host;
     if (strchr(host, ','))
-        return err_set(why, ST_NO, "several hosts are for run and check: host=%s", host);
+        return err_set(why, ST_NO, "several hosts are for run, check, compare and sweep: host=%s",
+                       host);
     if (!goes_there(how->kind) && runs_kernels(how->kind))
         return err_set(why, ST_NO, "a block is held still on this machine alone: host=here");
     if (how->output || r->problem.input == INPUT_FILES)
@@ -647,7 +648,7 @@ char *measured_name(const struct session *s, const struct run_rows *rows, const 
     return text[0] ? xasprintf("%s (%s)", row->kernel, text) : xstrdup(row->kernel);
 }
 
-static bool same_host(const struct run_row *a, const struct run_row *b)
+bool measured_on_one(const struct run_row *a, const struct run_row *b)
 {
     return a->host && b->host ? !strcmp(a->host, b->host) : a->host == b->host;
 }
@@ -655,7 +656,7 @@ static bool same_host(const struct run_row *a, const struct run_row *b)
 static bool of_one_host(const struct run_rows *rows)
 {
     for (size_t i = 1; i < rows->n; i++)
-        if (!same_host(&rows->v[i], &rows->v[0]))
+        if (!measured_on_one(&rows->v[i], &rows->v[0]))
             return false;
     return true;
 }
@@ -674,7 +675,7 @@ static void add_machines(const struct run_rows *rows, struct str *out)
 {
     for (size_t i = 0; i < rows->n; i++) {
         const struct run_row *row = &rows->v[i];
-        if (i && same_host(row, &rows->v[i - 1]))
+        if (i && measured_on_one(row, &rows->v[i - 1]))
             continue;
         str_addf(out, "%s: %s%s%s\n", row->host ? row->host : "here", row->backend,
                  row->device ? ": " : "", row->device ? row->device : "");

@@ -14,8 +14,9 @@
 
 struct measure_how {
     enum job_kind kind;
-    bool interleave;            /* the kernels take turns */
-    bool hosts;                 /* host= may be a list: rows of one machine after the other */
+    bool interleave; /* the kernels take turns */
+    bool
+        hosts; /* host= may be a list: rows of one machine after the other, each with its own ratios */
     bool no_store;              /* keep the rows in a recording alone */
     const char *verb;           /* for the recorded command; a literal */
     const char *output;         /* .npy for the first kernel, or NULL; only for measure() */
@@ -46,6 +47,8 @@ void measured_heading(const struct run_rows *rows, struct str *out, int width);
  * "fa2 (BR=32)". The caller frees it. */
 char *measured_name(const struct session *s, const struct run_rows *rows,
                     const struct run_row *row);
+/* Are both rows of one host? */
+bool measured_on_one(const struct run_row *a, const struct run_row *b);
 /* The exit status of a measured command, in order of weight: cancelled, broken, nothing ran, a
  * check failed. `shown`: the rows have been printed, and their reasons need not be said again. */
 enum status measured_status(const struct measured *m, bool shown, struct err *err);

@@ -446,6 +446,11 @@ static enum status set_own(struct request *r, int i, const char *pair, struct er
     enum status st;
     if (!sign)
         st = err_set(err, ST_USAGE, "after @ comes a parameter, as in %s@BR=32", d->name);
+    else if (is_place_key(name))
+        st = err_set(err, ST_USAGE,
+                     "%s is no parameter of %s; one kernel in several places is a list of them: "
+                     "compare %s host=here,box, or sweep %s device=0,1",
+                     name, d->name, d->name, d->name);
     else if (desc_param_index(d, name) < 0)
         st = param_moved(d->name, name, sign + 1, err)
                  ? ST_USAGE

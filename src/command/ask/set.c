@@ -69,11 +69,11 @@ static enum status set_option(struct session *s, const struct field *k, const ch
     if (!st && !strcmp(k->name, "gpu") && o.gpu && !session_gpu(s, o.gpu, err))
         st = ST_USAGE;
     if (!st && !field_equal(field_find(option_keys, "host"), &o, &s->settings.options))
-        st =
-            o.host && strchr(o.host, ',')
-                ? err_set(err, ST_USAGE,
-                          "one host is set; several are for run and check: run fa2 host=%s", o.host)
-                : host_choose(s, o.host, err);
+        st = o.host && strchr(o.host, ',') ? err_set(err, ST_USAGE,
+                                                     "one host is set; several are for run, check, "
+                                                     "compare and sweep: run fa2 host=%s",
+                                                     o.host)
+                                           : host_choose(s, o.host, err);
     if (!st)
         options_copy(&s->settings.options, &o);
     options_clear(&o);

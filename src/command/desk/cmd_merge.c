@@ -14,7 +14,7 @@
 
 struct merge_row {
     char *file;
-    int64_t added, had, altered;
+    int64_t added, had, altered, damaged;
 };
 
 // clang-format off
@@ -23,12 +23,13 @@ static const struct field fields[] = {
     FIELD(FIELD_INT, merge_row, added, .unit = "rows", .doc = "Rows that are new here."),
     FIELD(FIELD_INT, merge_row, had, .unit = "rows", .doc = "Rows that were here already."),
     FIELD(FIELD_INT, merge_row, altered, .unit = "rows", .doc = "Rows of a recording that were changed by hand since: they are left out."),
+    FIELD(FIELD_INT, merge_row, damaged, .unit = "rows", .doc = "Rows of a file of results that cannot be read: they are left out."),
     {.name = NULL},
 };
 static const struct row_type merge_type = ROW_TYPE(merge_row, {fields, 0});
 static const struct columns columns = {
     .type = &merge_type,
-    .list = (const struct column[]){{.field = "file"}, {.field = "added"}, {.field = "had"}, {.field = "altered"}, {0}},
+    .list = (const struct column[]){{.field = "file"}, {.field = "added"}, {.field = "had"}, {.field = "altered"}, {.field = "damaged"}, {0}},
 };
 // clang-format on
 
@@ -91,6 +92,10 @@ static enum status merge_file(struct session *s, struct merge *m, const char *pa
     row->added = count.added;
     row->had = count.had;
     row->altered = count.altered;
+    row->damaged = count.damaged;
+    if (count.damaged)
+        session_note(s, "%s: %lld damaged row%s left out", row->file, (long long)count.damaged,
+                     count.damaged == 1 ? "" : "s");
     return st;
 }
 
@@ -130,7 +135,7 @@ const struct cmd_entry cmd_merge = {
         "recordings.\n"
         "A row is taken once, however often its file is merged, and keeps what it says of itself:\n"
         "time, device, host, driver, code, command. Rows of a recording that were changed by hand\n"
-        "since are left out and counted.\n"
+        "since are left out and counted, as are damaged ones.\n"
         "\n"
         "  merge gpu-box/results.db h100.rec\n",
     .arg = ARG_FILE,

@@ -32,12 +32,15 @@ static int rank_order(const struct run_row *a, const struct run_row *b)
     return (x > y) - (x < y);
 }
 
+/* Each host's by themselves. */
 static void sort_rows(struct run_rows *rows)
 {
     for (size_t i = 1; i < rows->n; i++) { /* insertion: stable, few rows */
         const struct run_row row = rows->v[i];
         size_t to = i;
-        for (; to && rank_order(&row, &rows->v[to - 1]) < 0; to--)
+        for (; to && measured_on_one(&row, &rows->v[to - 1]) &&
+               rank_order(&row, &rows->v[to - 1]) < 0;
+             to--)
             rows->v[to] = rows->v[to - 1];
         rows->v[to] = row;
     }
@@ -78,23 +81,88 @@ static void add_verdict(struct str *out, const struct run_row *row, const char *
                  hi);
 }
 
-/* One sentence per kernel besides the base. */
-static void add_verdicts(const struct session *s, const struct run_rows *rows, struct str *out)
+/* Where the rows of the host of row i end. */
+static size_t host_end(const struct run_rows *rows, size_t i)
 {
-    size_t b = 0;
-    while (b < rows->n && (!rows->v[b].verdict || strcmp(rows->v[b].verdict, "base")))
+    size_t end = i + 1;
+    while (end < rows->n && measured_on_one(&rows->v[end], &rows->v[i]))
+        end++;
+    return end;
+}
+
+static const char *host_name(const struct run_row *row)
+{
+    return row->host ? row->host : "here";
+}
+
+/* One sentence per kernel besides the base, of rows from..end, which are of one host. */
+static void add_host(const struct session *s, const struct run_rows *rows, size_t from, size_t end,
+                     struct str *out)
+{
+    size_t b = from;
+    while (b < end && (!rows->v[b].verdict || strcmp(rows->v[b].verdict, "base")))
         b++;
-    if (b == rows->n)
+    if (b == end)
         return;
     char *base = measured_name(s, rows, &rows->v[b]);
-    for (size_t i = 0; i < rows->n; i++) {
+    for (size_t i = from; i < end; i++) {
         if (!rows->v[i].verdict || !strcmp(rows->v[i].verdict, "base"))
             continue;
         char *name = measured_name(s, rows, &rows->v[i]);
+        if (end - from < rows->n)
+            str_addf(out, "%s: ", host_name(&rows->v[i]));
         add_verdict(out, &rows->v[i], name, base);
         free(name);
     }
     free(base);
+}
+
+/* The row of rows 0..end of the same kernel with the same parameters on the same shape; NULL: there is none. */
+static const struct run_row *twin(const struct run_rows *rows, size_t end,
+                                  const struct run_row *row)
+{
+    for (size_t i = 0; i < end; i++) {
+        const struct run_row *v = &rows->v[i];
+        if (!strcmp(v->kernel, row->kernel) && !strcmp(v->shape, row->shape) &&
+            !strcmp(v->params ? v->params : "", row->params ? row->params : "") &&
+            !strcmp(v->l2 ? v->l2 : "", row->l2 ? row->l2 : ""))
+            return v;
+    }
+    return NULL;
+}
+
+/* Between hosts there are ratios and no verdict. */
+static void add_across(const struct session *s, const struct run_rows *rows, struct str *out)
+{
+    const size_t first = host_end(rows, 0);
+    bool any = false;
+    for (size_t i = first; i < rows->n; i++) {
+        const struct run_row *row = &rows->v[i], *there = twin(rows, first, row);
+        char buf[NUMBER_BUF];
+        const double ratio = there && run_row_passed(there) && run_row_passed(row)
+                                 ? row->median_us / there->median_us
+                                 : NAN;
+        if (!isfinite(ratio))
+            continue;
+        char *name = measured_name(s, rows, row);
+        str_addf(out, "%s: %s takes %s times the time of %s\n", name, host_name(row),
+                 number_fmt(buf, ratio, 3), host_name(there));
+        free(name);
+        any = true;
+    }
+    if (any)
+        str_add(
+            out,
+            "times across hosts are of separate runs: more differs than the kernel, and there is "
+            "no verdict\n");
+}
+
+static void add_verdicts(const struct session *s, const struct run_rows *rows, struct str *out)
+{
+    for (size_t i = 0; i < rows->n; i = host_end(rows, i))
+        add_host(s, rows, i, host_end(rows, i), out);
+    if (rows->n)
+        add_across(s, rows, out);
 }
 
 const struct run_look compare_look = {.cols = &compare_columns,
@@ -171,6 +239,7 @@ static enum status exec_compare(struct session *s, struct cmd_call *c, struct er
     const char *base = call_key(c, "base"), *shapes = call_key(c, "shapes");
     const struct measure_how how = {.kind = JOB_RUN,
                                     .interleave = true,
+                                    .hosts = true,
                                     .no_store = call_option(c, "no-store") != NULL,
                                     .verb = "compare"};
     (void)call_format(c);
@@ -181,11 +250,14 @@ static enum status exec_compare(struct session *s, struct cmd_call *c, struct er
         st = run_prepare(s, c, NULL, &r, err);
     if (st)
         return st;
-    if (r.nkernels < 2)
+    const bool several = r.options.host && strchr(r.options.host, ',');
+    if (r.nkernels < 2 && !several)
         st = err_set(err, ST_USAGE, "compare needs two kernels, for example: compare naive,%s",
                      strcmp(r.kernels[0]->name, "naive") ? r.kernels[0]->name : "cpu_tiled");
     if (!st)
         st = request_base_first(c, &r, base, err);
+    if (!st && fails(&fail_on) && several)
+        st = err_set(err, ST_USAGE, "--fail-on is for one host: across hosts there is no verdict");
     if (!st && fails(&fail_on) && !request_has_times(&r))
         st = err_set(err, ST_USAGE, "--fail-on needs times, and simulated runs have none");
     if (!st)
@@ -227,6 +299,10 @@ const struct cmd_entry cmd_compare = {
         "FASTER or SLOWER only beyond the most that a control differs by. A row that fails its\n"
         "check now makes it exit with 1.\n"
         "\n"
+        "host=a,b (or backend=cuda@a,b) compares on each of several machines: verdicts are within "
+        "a\n"
+        "machine; between them a kernel, also one alone, has a ratio and no verdict.\n"
+        "\n"
         "For scripts: --fail-on=slower ends with 1 when a kernel is SLOWER. AMBIGUOUS is let "
         "through,\n"
         "with a word on standard error, so that noise fails no build; --fail-on=slower,undecided\n"
@@ -235,6 +311,7 @@ const struct cmd_entry cmd_compare = {
         "  compare naive,cpu_tiled S=1k\n"
         "  compare qtile_seq,qtile_seq@BR=32@BC=32 backend=cuda\n"
         "  compare qtile_seq,splitkv base=qtile_seq B=1 H=1 Sq=32 Sk=64k --fail-on=slower\n"
+        "  compare fa2 backend=cuda@box,lab S=4k\n"
         "  compare before.rec after.rec --fail-on=slower\n",
     .arg = ARG_KERNELS,
     .keys = compare_keys,
