@@ -32,4 +32,5 @@ blob_files += \
 	%D%/29-roofline.md \
 	%D%/30-audit.md \
 	%D%/31-own.md \
-	%D%/32-hazards.md
+	%D%/32-hazards.md \
+	%D%/33-hopper.md

@@ -12,8 +12,6 @@
 
 /* Cycles that a trip to DRAM takes beyond one to the L2, and bytes of a sector. */
 enum { DRAM_CYCLES = 600 - 262, SECTOR = 32 };
-/* How soon waiting and queueing cover each other: 1, never; large, wholly. Chosen on H200. */
-static const double blend = 1.5;
 /* Of the mean: what a block without any work takes, too. (sched_share() ends blocks to within 1e-9 of their work.) */
 static const double least_length = 0.01;
 
@@ -120,6 +118,7 @@ static double chain(const struct predict_phase *ph, const struct predict_pass *p
 
 struct block_cost {
     double lone;                  /* S */
+    double once;                  /* the share of it that no block is spared, however short it is */
     double pipe;                  /* M, of `busiest` */
     double demand[PREDICT_PIPES]; /* of the whole block */
     enum predict_unit busiest;
@@ -134,18 +133,28 @@ static int busiest_of(const double d[PREDICT_PIPES])
     return best;
 }
 
-/* What the phase takes of a lone block, and which unit has it. */
-static double phase_cycles(const struct predict_phase *ph, const struct predict_pass *p,
-                           const struct predict_gpu *g, double cold, double d[PREDICT_PIPES],
-                           enum predict_unit *unit)
+/* What the phase takes of a lone block. */
+struct phase_cost {
+    double waits, queue; /* cycles of its busiest warp, and those behind the others of its block */
+    double demand[PREDICT_PIPES];
+    enum predict_unit wait, unit; /* what most of the waits are for; the busiest unit */
+};
+
+/* Warps of a block go from barrier to barrier in step, so they wait together and then are in each other's way: the
+ * work of the others comes on top of one's own chain, which has one's own work. */
+static struct phase_cost phase_cost(const struct predict_phase *ph, const struct predict_pass *p,
+                                    const struct predict_gpu *g, double cold)
 {
+    struct phase_cost c;
     enum chain_part part = CHAIN_issue;
-    const double waits = chain(ph, p, g, cold, &part);
-    demand(ph, g, (double)p->blocks, d);
-    const int busy = busiest_of(d);
-    *unit = waits > d[busy] ? (enum predict_unit)(PREDICT_wait_alu + (int)part)
-                            : (enum predict_unit)busy;
-    return fmax(waits, d[busy]);
+    c.waits = chain(ph, p, g, cold, &part);
+    demand(ph, g, (double)p->blocks, c.demand);
+    c.wait = (enum predict_unit)(PREDICT_wait_alu + (int)part);
+    c.unit = (enum predict_unit)busiest_of(c.demand);
+    const double all = c.demand[c.unit],
+                 own = fmin(all, all * imbalance(ph, p->warps) / (double)p->warps);
+    c.queue = fmax(all - own, all - c.waits);
+    return c;
 }
 
 static double cold_share(const struct predict_pass *p, const struct predict_gpu *g)
@@ -153,17 +162,20 @@ static double cold_share(const struct predict_pass *p, const struct predict_gpu 
     return fmin(1, (double)g->sms * (double)p->resident / (double)p->blocks);
 }
 
+/* Before its first barrier and behind its last a block does what its length does not change. */
 static struct block_cost cost_of(const struct predict_pass *p, const struct predict_gpu *g)
 {
     struct block_cost c = {.lone = 0};
     const double cold = cold_share(p, g);
+    double once = 0;
     for (int i = 0; i < p->phases; i++) {
-        double d[PREDICT_PIPES];
-        enum predict_unit unit;
-        c.lone += phase_cycles(&p->phase[i], p, g, cold, d, &unit);
+        const struct phase_cost ph = phase_cost(&p->phase[i], p, g, cold);
+        c.lone += ph.waits + ph.queue;
+        once += i == 0 || i == p->phases - 1 ? ph.waits + ph.queue : 0;
         for (int k = 0; k < PREDICT_PIPES; k++)
-            c.demand[k] += d[k];
+            c.demand[k] += ph.demand[k];
     }
+    c.once = p->phases > 2 && c.lone > 0 ? once / c.lone : 0;
     c.busiest = (enum predict_unit)busiest_of(c.demand);
     c.pipe = c.demand[c.busiest];
     return c;
@@ -172,7 +184,7 @@ static struct block_cost cost_of(const struct predict_pass *p, const struct pred
 /* r blocks side by side on an SM. */
 static double together(const struct block_cost *c, double r)
 {
-    return pow(pow(c->lone, blend) + (pow(r, blend) - 1) * pow(c->pipe, blend), 1 / blend);
+    return c->lone + (r - 1) * c->pipe;
 }
 
 /* The cycles of a launch. */
@@ -205,7 +217,7 @@ static struct launch_time uneven_blocks(const struct predict_pass *p, const stru
     struct sched_block *out = xcalloc((size_t)p->blocks, sizeof *out);
     double *each = xcalloc((size_t)p->blocks, sizeof *each);
     for (int64_t i = 0; i < p->blocks; i++)
-        each[i] = fmax(p->length[i], least_length) * work;
+        each[i] = fmax(c->once + (1 - c->once) * p->length[i], least_length) * work;
     struct launch_time t = {.side = side};
     t.cycles = sched_share(each, p->blocks, g->sms, (int)p->resident,
                            fmin(1, work / together(c, 1)), 0, out);
@@ -272,22 +284,18 @@ static void add_part(struct predicted_time *out, int pass, int phase, enum predi
         out->wait_us += us;
 }
 
-/* The time of full SMs by phase: what blocks take alone, and what they ask of the busiest unit, as the two make T. */
+/* The time of full SMs by phase: what blocks wait, and what they ask of the busiest unit, as the two make T. */
 static void add_phases(struct predicted_time *out, int pass, const struct predict_pass *p,
                        const struct predict_gpu *g, const struct block_cost *c,
                        const struct launch_time *t)
 {
-    const double s = pow(c->lone, blend), m = (pow(t->side, blend) - 1) * pow(c->pipe, blend);
-    const double us = (t->cycles - t->tail) / g->clock_mhz;
-    if (!(s + m > 0))
-        return;
+    const double all = together(c, t->side);
+    const double us = all > 0 ? (t->cycles - t->tail) / g->clock_mhz / all : 0;
     for (int i = 0; i < p->phases; i++) {
-        double d[PREDICT_PIPES];
-        enum predict_unit unit;
-        const double lone = phase_cycles(&p->phase[i], p, g, cold_share(p, g), d, &unit);
-        add_part(out, pass, i, unit, us * s / (s + m) * lone / c->lone);
-        if (c->pipe > 0)
-            add_part(out, pass, i, c->busiest, us * m / (s + m) * d[c->busiest] / c->pipe);
+        const struct phase_cost ph = phase_cost(&p->phase[i], p, g, cold_share(p, g));
+        add_part(out, pass, i, ph.wait, us * ph.waits);
+        add_part(out, pass, i, ph.unit, us * ph.queue);
+        add_part(out, pass, i, c->busiest, us * (t->side - 1) * ph.demand[c->busiest]);
     }
 }
 

@@ -3,18 +3,20 @@
  *
  * Pure arithmetic over what the simulator counted by phase (from barrier to barrier) of every launch:
  *
- *     a phase of a lone block takes as long as the chain of dependent instructions of its busiest warp, or as its
- *         busiest unit, whichever is more; S is the sum over phases
+ *     a phase of a lone block takes as long as the chain of dependent instructions of its busiest warp, and the work
+ *         of its other warps on the phase's busiest unit; S is the sum over phases
  *     M is what a block asks of the unit that the whole launch asks most of
- *     r blocks on an SM take T(r) = (S^p + (r^p - 1) M^p)^(1/p), p = 1.5: alone they wait, together they queue
- *     blocks go out in rounds of as many as are resident; where they differ in length (causal) one by one
+ *     r blocks on an SM take T(r) = S + (r - 1) M: one waits, the others' work comes on top
+ *     blocks go out in rounds of as many as are resident; where they differ in length (causal, splits) one by one,
+ *         what lies before the first barrier and behind the last being the same for all
  *     a launch takes at least its sectors over the L2's bandwidth and its compulsory bytes over the DRAM's
  *     each launch costs a constant, the run another
  *
  * After Zhang & Owens (HPCA 2011: counts times throughputs, the slowest part leads) with what that leaves out,
  * latency that too few warps hide. Latencies are those of chain.h; rates are published ones, see predict_gpu.c.
  * Eight factors, of a device and never of a kernel, absorb what ptxas does with PTX and what is not modelled; all 1:
- * none was fitted (p was chosen, once for all GPUs, on recordings of an H200). predict_fit.h finds them.
+ * none was fitted. predict_fit.h finds them. The form was chosen, once for all GPUs, on recordings of an H200, of which a third of the
+ * kernels and a third of the shapes were left out and judged it: HACKING.md has the figures.
  *
  * What it does not know: ptxas moves loads ahead over pieces of a loop, spills; a warp's copies and products run beside each other only within a piece without branches; L1 hits.
  *

@@ -12,6 +12,8 @@
 
 enum { ROUNDS = 6, FOLDS = 5 };
 static const double widest = 8;
+/* Of |log| of the ratio: what the model does not understand does not lead. */
+static const double most_counts = 0.5;
 
 void fit_sample_clear(struct fit_sample *s)
 {
@@ -53,7 +55,7 @@ static double loss(const struct fit_sample *s, size_t n, const bool *use,
     for (size_t i = 0; i < n; i++) {
         if ((use && !use[i]) || is_uneven(&s[i].run))
             continue;
-        sum += fmin(1, fabs(log(time_of(&s[i], f) / s[i].us)));
+        sum += fmin(most_counts, fabs(log(time_of(&s[i], f) / s[i].us)));
         used++;
     }
     return used ? sum / (double)used : 0;

@@ -21,7 +21,7 @@ void fit_sample_clear(struct fit_sample *s);
 void fit_predict(const struct fit_sample *s, size_t n, const struct predict_factors *f, double *us);
 
 /* The factors with the least mean error, searched one after the other from `from`, each within 8 times either way. Of
- * ratios: twice as long is as wrong as half; nothing counts more than e times off, so that what the model does not
+ * ratios: twice as long is as wrong as half; nothing counts more than sqrt(e) times off, so that what the model does not
  * understand does not lead. `use` NULL: all samples; else those that are true. */
 struct predict_factors fit_factors(const struct fit_sample *s, size_t n, const bool *use,
                                    const struct predict_factors *from);

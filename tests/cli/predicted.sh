@@ -39,9 +39,9 @@ is "recordings were simulated" [ "$rc" -eq 0 ]
 # shellcheck disable=SC2046  # six figures
 set -- $(printf '%s\n' "$out" | judge)
 is "enough of them: $1" [ "${1:-0}" -ge 28 ]
-is "the median error is below 18 %: $2 %" below "$2" 18
+is "the median error is below 16 %: $2 %" below "$2" 16
 is "nine of ten are off by less than 70 %: $3 %" below "$3" 70
-is "without factors the median is below 40 %: $4 %" below "$4" 40
+is "without factors the median is below 20 %: $4 %" below "$4" 20
 is "enough pairs: $5" [ "${5:-0}" -ge 20 ]
 is "nine in ten orders are right: $6 of $5" [ "$((10 * ${6:-0}))" -ge "$((9 * ${5:-1}))" ]
 finish

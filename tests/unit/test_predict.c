@@ -57,7 +57,8 @@ static void few_and_many_blocks(void)
 {
     struct predict_gpu g = gpu_of("H200");
     const double alone = time_of(&g, 1, 2, 9000, 400);
-    CU_ASSERT(near(alone * g.clock_mhz, 9000, 1e-9));
+    /* A warp's chain, and on top the work of the three others on the FMA pipes: 4 instructions a cycle. */
+    CU_ASSERT(near(alone * g.clock_mhz, 9000 + 0.75 * 400 / 4, 1e-9));
     CU_ASSERT(near(time_of(&g, g.sms, 2, 9000, 400), alone, 1e-9)); /* an SM for each */
     const double wave = time_of(&g, 2 * g.sms, 2, 9000, 400),
                  more = time_of(&g, 2 * g.sms + 1, 2, 9000, 400);
@@ -216,6 +217,41 @@ static void long_blocks_at_the_end_cost(void)
     const double last = predict_us(&r, &g);
     CU_ASSERT(near(first, even, 0.15));
     CU_ASSERT(last > 2 * first);
+    predict_run_clear(&r);
+}
+
+/* Of eight blocks one has all the keys; what lies before the first barrier and behind the last all of them do alike. */
+static void what_is_done_once_does_not_grow(void)
+{
+    enum { BLOCKS = 8 };
+    const struct predict_gpu g = gpu_of("H200");
+    struct predict_run r = run_of(BLOCKS, 2, 3000, 0);
+    struct predict_pass *p = &r.pass[0];
+    p->phases = 3;
+    p->phase = xrealloc(p->phase, 3 * sizeof *p->phase);
+    p->phase[1] = p->phase[2] = p->phase[0];
+    p->length = xcalloc(BLOCKS, sizeof *p->length);
+    p->length[0] = BLOCKS;
+    const double cycles = (predict_us(&r, &g) - g.launch_us - g.run_us) * g.clock_mhz;
+    CU_ASSERT(near(cycles, 3000 + 8 * 3000 + 3000, 1e-6));
+    p->phases = 2; /* nothing tells which of them is done once */
+    CU_ASSERT(near((predict_us(&r, &g) - g.launch_us - g.run_us) * g.clock_mhz, 8 * 6000, 1e-6));
+    p->phases = 1;
+    CU_ASSERT(near((predict_us(&r, &g) - g.launch_us - g.run_us) * g.clock_mhz, 8 * 3000, 1e-6));
+    predict_run_clear(&r);
+}
+
+/* The warps of a block wait together and work one after another; the busiest of them counts once. */
+static void warps_of_a_block_queue(void)
+{
+    struct predict_gpu g = gpu_of("H200");
+    CU_ASSERT(near(time_of(&g, 1, 1, 1000, 4000) * g.clock_mhz, 1000 + 750, 1e-9));
+    CU_ASSERT(
+        near(time_of(&g, 1, 1, 0, 4000) * g.clock_mhz, 1000, 1e-9)); /* never below the unit */
+    struct predict_run r = run_of(1, 1, 1000, 4000);
+    r.pass[0].phase[0].longest = 4000; /* one warp has it all: nobody is in its way */
+    r.pass[0].phase[0].chain[CHAIN_shared] = 1000;
+    CU_ASSERT(near((predict_us(&r, &g) - g.launch_us - g.run_us) * g.clock_mhz, 1000, 1e-9));
     predict_run_clear(&r);
 }
 
@@ -406,6 +442,8 @@ static const struct tap_test tests[] = {
     {"the parts add up to the time", parts_make_the_time},
     {"what binds is named", what_binds_is_named},
     {"long blocks at the end cost", long_blocks_at_the_end_cost},
+    {"what a block does once does not grow with its length", what_is_done_once_does_not_grow},
+    {"warps of a block queue behind each other", warps_of_a_block_queue},
     {"counts are read as a stranger's", counts_are_read_as_a_strangers},
     {"causal blocks differ in length", causal_blocks_differ},
     {"a GPU without rates is refused", who_has_no_rates_has_no_time},

@@ -105,6 +105,8 @@ static const struct topic terms[] = {
     {"term", "tma", "tensor memory accelerator: one thread orders the copy of a whole tile",
      "From compute capability 9.0 on."},
     {"term", "warp", "32 threads that execute one instruction together", NULL},
+    {"term", "warpgroup", "four warps that multiply together, 128 threads",
+     "wgmma takes one of them, from compute capability 9.0 on, and runs on while they do something else."},
     {"term", "wave", "as many blocks as the GPU holds at a time",
      "waves is the grid over that number; its fraction is the tail."},
 };

@@ -34,9 +34,9 @@ char *predicted_trust(struct session *s, const char *gpu)
     struct whose whose;
     const struct calibration *c = predicted_calibration(s, gpu, &whose);
     if (!calibration_is_fitted(c))
-        return xasprintf("not fitted to that GPU; on an H200 the model was off by %.0f %% so "
-                         "(median)",
-                         c->kernels_pct);
+        return xasprintf("not fitted to that GPU; so the model was off by %.0f %% on an H200, by "
+                         "%.0f %% on an L4 (medians)",
+                         c->unfitted_pct, c->kernels_pct);
     char *by = factors_text(c, &whose);
     char *text =
         xasprintf("%soff by %.0f %% (median) on kernels that it was not fitted to, one in ten by "

@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,7 +24,7 @@ enum { KERNELS_LEAST = 5, SHAPES_LEAST = 5 };
 /* ---- rows ---- */
 
 struct each_row {
-    char *kernel, *params, *shape, *gpu, *origin, *binds;
+    char *kernel, *params, *shape, *gpu, *origin, *binds, *used_whose;
     double measured_us, used_us, unfitted_us, fitted_us, kernels_us, shapes_us;
 };
 // clang-format off
@@ -42,6 +43,7 @@ static const struct field each_fields[] = {
     TIME(kernels_us, "kernel left out", "Predicted with factors that were fitted without this kernel and others."),
     TIME(shapes_us, "shape left out", "Predicted with factors that were fitted without this shape and others."),
     TEXT(binds, "What most of the fitted time goes to."),
+    TEXT(used_whose, "Whose the factors in use are: shipped, yours or someone's; null: nobody's, all are 1."),
     {.name = NULL},
 };
 #undef TEXT
@@ -84,6 +86,7 @@ static const struct columns calibration_columns = {
 
 struct fitted {
     struct calibration c;
+    const char *used_whose; /* a word of whose_words; NULL: nothing was fitted, all are 1 */
     double *used, *unfitted, *fitted, *kernels, *shapes; /* of each sample */
     struct fit_error of_used, of_unfitted, of_fitted, of_kernels, of_shapes;
 };
@@ -168,6 +171,7 @@ static void add_each(const struct gathered *g, const struct fitted *f, struct ro
         row->gpu = xstrdup(f->c.gpu);
         row->origin = xstrdup("model");
         row->binds = xstrdup(predict_unit_name(p.binds));
+        row->used_whose = f->used_whose ? xstrdup(f->used_whose) : NULL;
         row->measured_us = s->us;
         row->used_us = f->used[i];
         row->unfitted_us = f->unfitted[i];
@@ -188,7 +192,8 @@ static void add_error(struct str *out, const char *what, const struct fit_error 
 
 static void add_text(const struct gathered *g, const struct fitted *f, struct str *out)
 {
-    char buf[NUMBER_BUF];
+    char buf[NUMBER_BUF], used[40];
+    snprintf(used, sizeof used, "in use so far: %s", f->used_whose ? f->used_whose : "none");
     str_addf(
         out,
         "%s: %zu of %zu recorded configurations (%lld kernels, %lld shapes) of %s; caches cold\n",
@@ -201,7 +206,7 @@ static void add_text(const struct gathered *g, const struct fitted *f, struct st
                  g->why.text);
     str_addf(out, "%-24s %10s %14s %16s %16s\n", "the model is off by", "median", "1 in 10 more",
              "orders right", "sure from x");
-    add_error(out, "factors in use so far", &f->of_used);
+    add_error(out, used, &f->of_used);
     add_error(out, "all factors 1", &f->of_unfitted);
     add_error(out, "fitted to all of these", &f->of_fitted);
     add_error(out, "kernels left out", &f->of_kernels);
@@ -308,8 +313,11 @@ static enum status exec_calibrate(struct session *s, struct cmd_call *c, struct 
     if (st == ST_CANCELLED)
         err_set(err, st, "cancelled");
     if (st == ST_OK) {
-        const struct predict_factors used = predicted_factors(s, from.gpu, NULL)->factors;
-        fit(&g, from.gpu, &used, &f);
+        struct whose whose;
+        const struct calibration *used = predicted_factors(s, from.gpu, &whose);
+        const struct predict_factors factors = used->factors;
+        f.used_whose = calibration_is_fitted(used) ? whose_words[whose.is] : NULL;
+        fit(&g, from.gpu, &factors, &f);
         st = show(s, c, &g, &f, each, dry, err);
         fitted_clear(&f);
     }
