@@ -63,44 +63,7 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS)
     decode_splitkv(const __grid_constant__ AttnArgs a)
 {
     const Work work(a);
-    const int warp = threadIdx.x / 32;
-    const unsigned ring = shared_address(smem + SMEM_ring) + warp * STAGES * 2 * STEP_BYTES;
-    const int first = work.first_of(blockIdx.x);
-    const int n = work.first_of(blockIdx.x + 1) - first; // tiles of this piece
-    int unit = first / work.tiles, tile = first % work.tiles;
-
-    // The copies run STAGES - 1 steps ahead, across the ends of heads.
-    int ahead_unit = unit, ahead_tile = tile;
-    Unit ahead = unit_of(a, work, unit), u = ahead;
-    State x;
-    bool begins = true; // a tile of queries
-#pragma unroll 1
-    for (int i = 1 - STAGES; i < n; i++) {
-        const int next = i + STAGES - 1;
-        if (next < n) {
-            start_step(ring + next % STAGES * 2 * STEP_BYTES, a, ahead, ahead_tile * BC + warp * KEYS);
-            if (++ahead_tile == work.tiles && next + 1 < n) {
-                ahead_tile = 0;
-                ahead = unit_of(a, work, ++ahead_unit);
-            }
-        }
-        commit_copies(); // an empty group at the end keeps the count
-        if (i < 0)
-            continue;
-        if (begins)
-            x.begin(a, u);
-        wait_copies<STAGES - 1>(); // of this lane,
-        __syncwarp();              // and of the others
-        take_step(x, ring + i % STAGES * 2 * STEP_BYTES, a, u, tile * BC + warp * KEYS);
-        __syncwarp(); // all have read the step that the next copies take the place of
-        begins = ++tile == work.tiles;
-        if (begins || i == n - 1)
-            leave_part(x, a, u, work.part(unit, blockIdx.x));
-        if (begins && i < n - 1) {
-            tile = 0;
-            u = unit_of(a, work, ++unit);
-        }
-    }
+    take_piece(a, work, [&](State &x, const Unit &u, int unit) { leave_part(x, a, u, work.part(unit, blockIdx.x)); });
 }
 
 // Pass 2, a block per row: its parts weighted by 2^(LSE - largest LSE), in their order.
