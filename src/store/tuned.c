@@ -17,8 +17,10 @@
 #include "base/record.h"
 #include "base/sanitize.h"
 #include "base/str.h"
+#include "kernel/blob.h"
 
 enum { FILE_BYTES_MAX = 8 << 20, KEPT_MAX = 4096 }; /* what is kept can be read again */
+static const double near_most = 3;                  /* powers of 2 */
 
 // clang-format off
 const struct field tuned_fields[] = {
@@ -40,8 +42,15 @@ const struct field tuned_fields[] = {
 };
 // clang-format on
 
+struct kept {
+    struct tuned is;
+    struct shape shape; /* that was measured */
+    bool placed;        /* is `shape` known? */
+    bool shipped;
+};
+
 struct tunings {
-    struct tuned *v;
+    struct kept *v;
     size_t n, cap;
     bool read;
     struct trouble {
@@ -71,6 +80,21 @@ char *tuned_class(const struct shape *s)
                      about(s->H / s->Hkv), about(s->Sq), about(s->Sk));
 }
 
+/* Between shapes that one tuning may serve, in powers of 2; INFINITY: it may not. */
+static double distance(const struct shape *a, const struct shape *b)
+{
+    if (dtype_size(a->dtype) != dtype_size(b->dtype) || a->causal != b->causal ||
+        a->layout != b->layout || a->D != b->D)
+        return INFINITY;
+    const double factors[] = {(double)(a->B * a->Hkv) / (double)(b->B * b->Hkv),
+                              (double)(a->H * b->Hkv) / (double)(a->Hkv * b->H),
+                              (double)a->Sq / (double)b->Sq, (double)a->Sk / (double)b->Sk};
+    double sum = 0;
+    for (size_t i = 0; i < sizeof factors / sizeof *factors; i++)
+        sum += fabs(log2(factors[i]));
+    return sum;
+}
+
 /* ---- reading ---- */
 
 static void clean(struct tuned *t)
@@ -89,8 +113,17 @@ static bool is_whole(const struct tuned *t)
     return t->device && t->backend && t->l2 && t->alike && t->kernel && t->hash && t->median_us > 0;
 }
 
+static void append(struct tunings *t, const struct tuned *x, bool shipped)
+{
+    struct kept k = {.is = *x, .shape = SHAPE_DEFAULT, .shipped = shipped};
+    k.placed = x->shape && shape_parse(x->shape, &k.shape, NULL) == ST_OK &&
+               shape_check(&k.shape, NULL) == ST_OK;
+    xgrow((void **)&t->v, &t->cap, t->n + 1, sizeof *t->v);
+    t->v[t->n++] = k;
+}
+
 /* False: it is none. */
-static bool take(struct tunings *t, const json_t *object)
+static bool take(struct tunings *t, const json_t *object, bool shipped)
 {
     struct tuned x;
     record_init(tuned_fields, &x);
@@ -100,8 +133,7 @@ static bool take(struct tunings *t, const json_t *object)
         return false;
     }
     clean(&x);
-    xgrow((void **)&t->v, &t->cap, t->n + 1, sizeof *t->v);
-    t->v[t->n++] = x;
+    append(t, &x, shipped);
     return true;
 }
 
@@ -112,16 +144,28 @@ static void note_trouble(struct tunings *t, const char *path, char *why)
     t->troubles[t->ntroubles++] = (struct trouble){xstrdup(path), why};
 }
 
-static void read_list(struct tunings *t, const char *path, const json_t *list)
+static void read_list(struct tunings *t, const char *path, const json_t *list, bool shipped)
 {
     size_t i, bad = 0;
     json_t *item;
     json_array_foreach(list, i, item)
     {
-        bad += !take(t, item);
+        bad += !take(t, item, shipped);
     }
     if (bad)
         note_trouble(t, path, xasprintf("%s: %zu of %zu entries are none", path, bad, i));
+}
+
+static void read_text(struct tunings *t, const char *path, const char *text, size_t len,
+                      bool shipped)
+{
+    json_t *o = json_loadb(text, len, 0, NULL);
+    const json_t *list = json_object_get(o, "tuned");
+    if (json_is_array(list))
+        read_list(t, path, list, shipped);
+    else
+        note_trouble(t, path, xasprintf("%s has no list of tuned parameters", path));
+    json_decref(o);
 }
 
 static void read_file(struct tunings *t, const char *path)
@@ -133,13 +177,7 @@ static void read_file(struct tunings *t, const char *path)
         note_trouble(t, path, xstrdup(err.text));
         return;
     }
-    json_t *o = json_loadb(text, len, 0, NULL);
-    const json_t *list = json_object_get(o, "tuned");
-    if (json_is_array(list))
-        read_list(t, path, list);
-    else
-        note_trouble(t, path, xasprintf("%s has no list of tuned parameters", path));
-    json_decref(o);
+    read_text(t, path, text, len, false);
     free(text);
 }
 
@@ -151,21 +189,34 @@ char *tunings_trouble(const struct tunings *t, const char *path)
     return NULL;
 }
 
-static void read_all(struct tunings *t)
+static bool ends_with(const char *name, const char *end)
+{
+    const size_t n = strlen(name), m = strlen(end);
+    return n > m && strcmp(name + n - m, end) == 0;
+}
+
+static void read_own(struct tunings *t)
 {
     char *folder = path_in(PATH_DATA, "tuned");
     DIR *d = folder ? opendir(folder) : NULL;
-    t->read = true;
     for (const struct dirent *e; d && (e = readdir(d));) {
-        const size_t n = strlen(e->d_name);
         char *path = xasprintf("%s/%s", folder, e->d_name);
-        if (n > 5 && !strcmp(e->d_name + n - 5, ".json"))
+        if (ends_with(e->d_name, ".json"))
             read_file(t, path);
         free(path);
     }
     if (d)
         closedir(d);
     free(folder);
+}
+
+static void read_all(struct tunings *t)
+{
+    t->read = true;
+    read_own(t);
+    for (const struct blob *b = blob_table; b->path; b++)
+        if (ends_with(b->path, ".tuned"))
+            read_text(t, b->path, b->data, blob_size(b), true);
 }
 
 struct tunings *tunings_new(void)
@@ -176,7 +227,7 @@ struct tunings *tunings_new(void)
 void tunings_free(struct tunings *t)
 {
     for (size_t i = 0; t && i < t->n; i++)
-        tuned_clear(&t->v[i]);
+        tuned_clear(&t->v[i].is);
     for (size_t i = 0; t && i < t->ntroubles; i++) {
         free(t->troubles[i].path);
         free(t->troubles[i].why);
@@ -190,27 +241,49 @@ void tunings_free(struct tunings *t)
 
 /* ---- asking and keeping ---- */
 
-static bool is_meant(const struct tuned *x, const struct tuned_query *q)
+/* How far it is from what is asked; INFINITY: it is not meant. Of a device that is not known the class alone counts. */
+static double apart(const struct kept *x, const struct tuned_query *q, const char *alike)
 {
-    return (!q->device || !strcmp(x->device, q->device)) && !strcmp(x->backend, q->backend) &&
-           !strcmp(x->l2, q->l2) && !strcmp(x->alike, q->alike) && (!q->fits || q->fits(q->ctx, x));
+    const bool here = !q->device ? !x->shipped : !strcmp(x->is.device, q->device);
+    if (!here || strcmp(x->is.backend, q->backend) != 0 || strcmp(x->is.l2, q->l2) != 0)
+        return INFINITY;
+    if (!strcmp(x->is.alike, alike))
+        return 0;
+    const double d = q->device && x->placed ? distance(&x->shape, q->shape) : INFINITY;
+    return d <= near_most ? d : INFINITY;
 }
 
-const struct tuned *tunings_find(struct tunings *t, const struct tuned_query *q)
+/* The nearer; then the user's own; then the faster. */
+static bool is_better(const struct kept *a, double apart_a, const struct kept *b, double apart_b)
 {
-    const struct tuned *best = NULL;
+    if (!b || apart_a != apart_b)
+        return !b || apart_a < apart_b;
+    return a->shipped != b->shipped ? b->shipped : a->is.median_us < b->is.median_us;
+}
+
+struct tuned_found tunings_find(struct tunings *t, const struct tuned_query *q)
+{
+    const struct kept *best = NULL;
+    double least = INFINITY;
+    bool several = false; /* devices, where none is asked for */
+    char *alike = tuned_class(q->shape);
     if (!t->read)
         read_all(t);
     for (size_t i = 0; i < t->n; i++) {
-        const struct tuned *x = &t->v[i];
-        if (!is_meant(x, q))
+        const struct kept *x = &t->v[i];
+        const double d = apart(x, q, alike);
+        if (!(d < INFINITY) || (q->fits && !q->fits(q->ctx, &x->is)))
             continue;
-        if (best && strcmp(best->device, x->device) != 0)
-            return NULL;
-        if (!best || x->median_us < best->median_us)
+        several |= best && strcmp(best->is.device, x->is.device) != 0;
+        if (is_better(x, d, best, least)) {
             best = x;
+            least = d;
+        }
     }
-    return best;
+    free(alike);
+    if (!best || several)
+        return (struct tuned_found){.t = NULL};
+    return (struct tuned_found){.t = &best->is, .shipped = best->shipped, .apart = least};
 }
 
 static bool is_in_place_of(const struct tuned *a, const struct tuned *b)
@@ -221,14 +294,17 @@ static bool is_in_place_of(const struct tuned *a, const struct tuned *b)
 
 static void put(struct tunings *t, const struct tuned *x)
 {
+    struct tuned copy;
     size_t i = 0;
-    while (i < t->n && !is_in_place_of(&t->v[i], x))
+    while (i < t->n && (t->v[i].shipped || !is_in_place_of(&t->v[i].is, x)))
         i++;
-    if (i == t->n) {
-        xgrow((void **)&t->v, &t->cap, t->n + 1, sizeof *t->v);
-        record_init(tuned_fields, &t->v[t->n++]);
+    if (i < t->n) {
+        tuned_clear(&t->v[i].is);
+        t->v[i] = t->v[--t->n];
     }
-    record_copy(tuned_fields, &t->v[i], x);
+    record_init(tuned_fields, &copy);
+    record_copy(tuned_fields, &copy, x);
+    append(t, &copy, false);
 }
 
 /* "tuned/NVIDIA-H200.json": what a file may be called everywhere. The caller frees. */
@@ -257,8 +333,8 @@ static enum status write_device(const struct tunings *t, const char *device, con
 {
     json_t *list = json_array();
     for (size_t i = 0; i < t->n; i++)
-        if (!strcmp(t->v[i].device, device))
-            json_array_append_new(list, record_to_json(tuned_fields, &t->v[i]));
+        if (!t->v[i].shipped && !strcmp(t->v[i].is.device, device))
+            json_array_append_new(list, record_to_json(tuned_fields, &t->v[i].is));
     json_t *o = json_pack("{s:o}", "tuned", list);
     char *text = json_dumps(o, JSON_INDENT(1));
     const struct bytes parts[] = {{text, text ? strlen(text) : 0}, {"\n", 1}};

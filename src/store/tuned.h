@@ -1,11 +1,13 @@
-/* tuned.h - the parameters that were fastest here: what `tune ... measure` found, by device, cache and class of shapes, for
+/* tuned.h - the parameters that were fastest: what `tune ... measure` found, by device, cache and class of shapes, for
  * `run auto`.
  *
  * A class has the shapes that are alike: dtype, mask, layout and D the same, and B * Hkv, H / Hkv, Sq and Sk each within the
- * same power of 2 (its middle: 512 is 363 to 724).
+ * same power of 2 (its middle: 512 is 363 to 724). Where nothing of the class was timed, the nearest shape that was is taken:
+ * mask, layout and D the same, f16 and bf16 for each other, and those four at most a factor of 8 apart, all together.
  *
- * A file is one JSON object of a list, <data>/tuned/NAME.json, a file a device. Texts of files are sanitized; what is none,
- * or has no time, counts as absent, which tunings_trouble() tells; nothing is written over such a file.
+ * A file is one JSON object of a list: <data>/tuned/NAME.json, a file a device, or lessons/recordings/NAME.tuned, which is
+ * built in. Texts of files are sanitized; what is none, or has no time, counts as absent, which tunings_trouble() tells;
+ * nothing is written over such a file.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef ATTNSCOPE_STORE_TUNED_H
@@ -37,14 +39,22 @@ struct tunings;
 struct tunings *tunings_new(void); /* nothing is read before the first question */
 void tunings_free(struct tunings *t);
 
-/* Of these, device and so on to `alike`, the fastest one that `fits`. NULL: none. Borrowed until tunings_keep(). */
+/* Of these, device, backend and cache, the fastest one of the shape's class that `fits`, the user's before what is shipped;
+ * else the nearest. */
 struct tuned_query {
-    const char *device; /* NULL: whichever it is, if it is one */
-    const char *backend, *l2, *alike;
+    const char *
+        device; /* NULL: whichever it is, if it is one; then the class alone, and of the user's alone */
+    const char *backend, *l2;
+    const struct shape *shape;
     bool (*fits)(const void *ctx, const struct tuned *t); /* is its source today's? NULL: any */
     const void *ctx;
 };
-const struct tuned *tunings_find(struct tunings *t, const struct tuned_query *q);
+struct tuned_found {
+    const struct tuned *t; /* NULL: none. Borrowed until tunings_keep() */
+    bool shipped;
+    double apart; /* in powers of 2, between the shapes; 0: it is of the class */
+};
+struct tuned_found tunings_find(struct tunings *t, const struct tuned_query *q);
 /* Why a file, `path` or any (NULL), is not read as a whole: a clean sentence; NULL: all are. The caller frees it. */
 char *tunings_trouble(const struct tunings *t, const char *path);
 /* Keeps it in the place of what is there of its device, class and kernel. *path: where; the caller frees it. */

@@ -32,7 +32,7 @@ run run auto S=64 H=1 f32 backend=cpu n=3
 is "auto is it" says "$out" '^fa2 .* pass '
 run run auto S=60 H=1 f32 backend=cpu n=3
 is "for shapes like it, too" says "$out" '^fa2 .* pass '
-for other in 'S=256 H=1 f32' 'S=64 H=16 f32' 'S=64 H=1 f16' 'S=64 H=1 f32 causal' 'S=64 H=1 f32 D=32' 'S=64 H=1 f32 l2=hot'; do
+for other in 'S=256 H=1 f32' 'S=64 H=16 f32' 'Sq=64 Sk=1k H=1 f32' 'S=64 H=1 f16' 'S=64 H=1 f32 causal' 'S=64 H=1 f32 D=32' 'S=64 H=1 f32 l2=hot'; do
     # shellcheck disable=SC2086
     run run auto $other backend=cpu n=3
     is "not for $other" says "$err" 'auto: nothing'
@@ -82,7 +82,10 @@ is "a parameter with one value stays" says "$out" 'auto is now'
 # ---- whose source it is ----
 waster -e 's/400000/400001/'
 run run auto S=32 H=1 f32 backend=cpu n=3
-is "a changed source was not timed" says "$err" 'auto: nothing'
+is "a changed source was not timed: the nearest that was" says "$out" '^fa2 .* pass '
+is "  which is told, with its shape" says "$err" 'auto: fa2, which was fastest here at B=1 H=1 S=64 D=64 f32, the nearest that was timed'
+run run auto S=32 H=8 f32 backend=cpu n=3
+is "  but none that is more than a factor of 8 away" says "$err" 'auto: nothing'
 printf 'rubbish' >"$kept/a.json"
 printf '{"tuned":[{"device":1},{"kernel":"fa2"},5]}' >"$kept/b.json"
 run run auto S=64 H=1 f32 backend=cpu n=3

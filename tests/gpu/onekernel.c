@@ -2,7 +2,8 @@
  * compute-sanitizer and Nsight Compute are put around by tests/gpu/run, counters and faults.
  *
  * usage: onekernel KERNEL SAMPLES SHAPE...   each SHAPE one word, "S=64 D=64 f16 causal", with parameters of the
- * kernel in capitals, "BLOCKS=1"; a word @NAME: from here on another kernel.
+ * kernel in capitals, "BLOCKS=1"; a word @NAME: from here on another kernel. SAMPLES may be the word "cost": what a
+ * launch through a stream takes of the host's time, and how much of that is the driver's.
  * Ends with 1 if anything fails. Judges no output: the worker's checks do. Says on stderr where the code is from: prebuilt, cache, nvrtc.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
@@ -12,6 +13,7 @@
 
 #include "backend/cuda/cuda.h"
 #include "backend/cuda/slot.h"
+#include "base/clock.h"
 #include "base/mem.h"
 #include "base/str.h"
 
@@ -45,6 +47,71 @@ static enum status read_words(const struct kernel_desc *d, const char *text, str
     return st;
 }
 
+/* ---- what a launch costs the host ---- */
+
+/* The driver's launch calls with a clock around them, in the place of its own. */
+static struct cuda_api driver;
+static double driver_s;
+static int driver_calls;
+
+static cu_result timed(double begin, cu_result r)
+{
+    driver_s += seconds_now() - begin;
+    driver_calls++;
+    return r;
+}
+
+static cu_result timed_launch(cu_function f, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
+                              unsigned by, unsigned bz, unsigned smem, cu_stream s, void **params,
+                              void **extra)
+{
+    const double begin = seconds_now();
+    return timed(begin, driver.launch(f, gx, gy, gz, bx, by, bz, smem, s, params, extra));
+}
+
+static cu_result timed_launch_ex(const struct cu_launch_config *c, cu_function f, void **params,
+                                 void **extra)
+{
+    const double begin = seconds_now();
+    return timed(begin, driver.launch_ex(c, f, params, extra));
+}
+
+static int by_size(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Medians of rounds that are short enough for the queue to take all: nothing is waited for. */
+static enum status print_cost(struct slot *s, struct err *err)
+{
+    enum { ROUNDS = 51, RUNS = 32 };
+    double ours[ROUNDS], its[ROUNDS];
+    enum status st = ST_OK;
+    driver = s->gpu->api;
+    s->gpu->api.launch = timed_launch;
+    s->gpu->api.launch_ex = timed_launch_ex;
+    for (int i = 0; i < ROUNDS && st == ST_OK; i++) {
+        driver_s = driver_calls = 0;
+        const double begin = seconds_now();
+        for (int k = 0; k < RUNS && st == ST_OK; k++)
+            st = slot_queue(s, 0, err);
+        const double all = seconds_now() - begin;
+        ours[i] = 1e6 * (all - driver_s) / (driver_calls ? driver_calls : 1);
+        its[i] = 1e6 * driver_s / (driver_calls ? driver_calls : 1);
+        if (st == ST_OK)
+            st = gpu_check(s->gpu, NULL, "cuStreamSynchronize",
+                           driver.stream_sync(s->gpu->streams[0]), err);
+    }
+    s->gpu->api = driver;
+    qsort(ours, ROUNDS, sizeof *ours, by_size);
+    qsort(its, ROUNDS, sizeof *its, by_size);
+    if (st == ST_OK)
+        printf("%s: host us a launch: the driver's %.3f, ours beside it %.3f (largest %.3f)\n",
+               s->desc->name, its[ROUNDS / 2], ours[ROUNDS / 2], ours[ROUNDS - 1]);
+    return st;
+}
+
 static enum status run_shape(struct backend *b, const struct kernel *k, int samples,
                              const char *text, struct err *err)
 {
@@ -73,6 +140,8 @@ static enum status run_shape(struct backend *b, const struct kernel *k, int samp
         backend_cuda.flush(b);
         st = backend_cuda.sample(b, s, 1, &seconds, &clock, err);
     }
+    if (samples < 0 && st == ST_OK)
+        st = print_cost(s, err);
     free(o);
     backend_cuda.unload(b, s);
     return st;
@@ -98,8 +167,9 @@ int main(int argc, char **argv)
     if (st == ST_OK)
         st = backend_cuda.open(&options, &b, &err);
     for (int i = 3; i < argc && st == ST_OK; i++)
-        st = argv[i][0] == '@' ? find(r, argv[i] + 1, &k, &err)
-                               : run_shape(b, k, atoi(argv[2]), argv[i], &err);
+        st = argv[i][0] == '@'
+                 ? find(r, argv[i] + 1, &k, &err)
+                 : run_shape(b, k, strcmp(argv[2], "cost") ? atoi(argv[2]) : -1, argv[i], &err);
     if (st == ST_OK)
         backend_cuda.close(b);
     else

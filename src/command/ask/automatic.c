@@ -48,24 +48,39 @@ static bool fits(const void *ctx, const struct tuned *t)
     return same;
 }
 
+/* What was not timed here, or not for such a shape, is told. */
+static void tell(struct session *s, const struct tuned_found *f)
+{
+    const struct tuned *t = f->t;
+    if (!f->shipped && f->apart == 0)
+        return;
+    session_note(s, "auto: %s%s%s, which was fastest %s%s%s%s%s", t->kernel, t->own ? "@" : "",
+                 t->own ? t->own : "", f->shipped ? "on another " : "here",
+                 f->shipped ? t->device : "", f->apart > 0 ? " at " : "",
+                 f->apart > 0 ? t->shape : "", f->apart > 0 ? ", the nearest that was timed" : "");
+}
+
 enum status automatic_pick(struct session *s, const struct problem *p, const struct options *o,
                            const struct kernel **k, char **own, struct err *err)
 {
     const struct backend_info *b = automatic_runner(o);
     const struct question x = {s, p};
-    char *device = automatic_device(s, o), *alike = tuned_class(&p->shape), shape[SHAPE_TEXT];
+    char *device = automatic_device(s, o), shape[SHAPE_TEXT];
     const struct device *gpu = b && b->gpu ? session_gpu(s, NULL, NULL) : NULL;
     /* Of a GPU that no row has named yet nobody knows which one it is. */
     const struct tuned_query q = {.device = gpu && !session_gpu_is_here(s, gpu) ? NULL : device,
                                   .backend = b ? b->name : "",
                                   .l2 = o->l2 && !strcmp(o->l2, "hot") ? "hot" : "cold",
-                                  .alike = alike,
+                                  .shape = &p->shape,
                                   .fits = fits,
                                   .ctx = &x};
-    const struct tuned *t = tunings_find(session_tunings(s), &q);
+    const struct tuned_found f = tunings_find(session_tunings(s), &q);
+    const struct tuned *t = f.t;
     shape_format(&p->shape, shape, sizeof shape);
     *own = t && t->own ? xstrdup(t->own) : NULL;
     *k = t ? registry_find(s->services.registry, t->kernel) : NULL;
+    if (t)
+        tell(s, &f);
     char *trouble = t ? NULL : tunings_trouble(session_tunings(s), NULL);
     const enum status st =
         t ? ST_OK
@@ -76,6 +91,5 @@ enum status automatic_pick(struct session *s, const struct problem *p, const str
                     trouble ? trouble : "");
     free(trouble);
     free(device);
-    free(alike);
     return st;
 }

@@ -1,6 +1,7 @@
 /* tune_measure.c - see tune_measure.h.
  *
- * Which combination is fastest of many is decided in three rounds, so that luck decides little and bad ones cost little:
+ * Which combination is fastest of many is decided in rounds, so that luck decides little and bad ones cost little:
+ *   kernels  of several, each with its defaults: what takes half as long again as the best is not varied
  *   sift     all, a few samples each, in batches; each batch has the base in it, the defaults of the first kernel, and
  *            only ratios to it are carried over, since clocks and neighbours change from batch to batch
  *   finish   the best few and the base, in turns, for as long as any comparison
@@ -32,13 +33,16 @@
 enum {
     GIVEN_MAX = 4,
     VALUES_MAX = 32,
-    PER_KERNEL = 48, /* combinations that are looked at without being asked for */
+    TOGETHER = 48,   /* combinations of all kernels that are looked at without being asked for, */
+    PER_KERNEL = 12, /* but of each so many */
     ALL_MAX = 256,
     BATCH = 8, /* beside the base */
     FINALISTS = 5
 };
 static const char word_measure[] = "measure";
 static const double hopeless = 1.1; /* times of the base, when sifted: no finalist */
+static const double too_slow =
+    1.5; /* times of the best kernel with its defaults: it is not varied */
 
 struct given {
     char *name, **values;
@@ -60,7 +64,8 @@ struct search {
     int ngiven;
     struct candidate *v;
     size_t n, cap;
-    int refused, batches;
+    int refused, batches, slow;
+    long each; /* combinations of a kernel */
 };
 
 static void search_clear(struct search *x)
@@ -243,10 +248,10 @@ static int axes_of(const struct search *x, int kernel, struct axis *axes)
         for (int p = 0; p < d->nparams; p++)
             if (is_free(&d->params[p], v, p))
                 usual_axis(d, v, p, reach, &axes[n++]);
-        if (product(axes, n) <= PER_KERNEL)
+        if (product(axes, n) <= x->each)
             break;
     }
-    while (!x->ngiven && n && product(axes, n) > PER_KERNEL)
+    while (!x->ngiven && n && product(axes, n) > x->each)
         axis_clear(&axes[--n]);
     return n;
 }
@@ -425,6 +430,27 @@ static enum status begin(struct search *x, struct err *err)
     return st;
 }
 
+/* Kernels that are far behind with their defaults are dropped; the base stays. */
+static enum status drop_slow(struct search *x, struct err *err)
+{
+    double best = 1;
+    for (int k = 1; k < x->base.nkernels; k++) {
+        xgrow((void **)&x->v, &x->cap, x->n + 1, sizeof *x->v);
+        x->v[x->n++] = (struct candidate){.kernel = k, .ratio = NAN};
+    }
+    const enum status st = sift(x, err);
+    for (size_t i = 0; i < x->n; i++)
+        best = fmin(best, x->v[i].ratio);
+    for (size_t i = x->n; i-- > 0 && !st;)
+        if (!(x->v[i].ratio <= too_slow * best)) {
+            request_drop(&x->base, x->v[i].kernel);
+            x->slow++;
+        }
+    x->n = 0;
+    x->each = TOGETHER / x->base.nkernels > PER_KERNEL ? TOGETHER / x->base.nkernels : PER_KERNEL;
+    return st;
+}
+
 static int by_ratio(const void *a, const void *b)
 {
     const double x = ((const struct candidate *)a)->ratio, y = ((const struct candidate *)b)->ratio;
@@ -573,6 +599,9 @@ static void say_tried(struct search *x, size_t finalists)
              x->base.kernels[0]->name);
     if (x->refused)
         str_addf(out, ", %s more cannot run or spill", number_fmt_int(refused, x->refused));
+    if (x->slow)
+        str_addf(out, ", %d kernel%s left out as slow with %s defaults", x->slow,
+                 x->slow == 1 ? "" : "s", x->slow == 1 ? "its" : "their");
     str_addf(out, finalists ? "; the best %zu in turns:\n" : "; none came near\n", finalists);
 }
 
@@ -612,6 +641,8 @@ enum status tune_measure(struct session *s, struct cmd_call *c, struct err *err)
     enum status st = search_make(&x, err);
     if (!st)
         st = begin(&x, err);
+    if (!st)
+        st = drop_slow(&x, err);
     for (int k = 0; k < x.base.nkernels && !st; k++)
         add_kernel(&x, k);
     if (!st)
