@@ -6,3 +6,5 @@ blob_files += %D%/h200.rec
 blob_files += %D%/h200.ceilings
 # Factors of the time model that calibrate fitted to the recordings: NAME.factors
 blob_files += %D%/h200.factors
+# What was fastest by class of shapes, for run auto: NAME.tuned (tests/gpu/auto)
+blob_files += %D%/h200.tuned

@@ -110,7 +110,8 @@ static void clean(struct tuned *t)
 
 static bool is_whole(const struct tuned *t)
 {
-    return t->device && t->backend && t->l2 && t->alike && t->kernel && t->hash && t->median_us > 0;
+    return t->device && t->backend && t->l2 && (t->alike || t->shape) && t->kernel && t->hash &&
+           t->median_us > 0;
 }
 
 static void append(struct tunings *t, const struct tuned *x, bool shipped)
@@ -118,6 +119,8 @@ static void append(struct tunings *t, const struct tuned *x, bool shipped)
     struct kept k = {.is = *x, .shape = SHAPE_DEFAULT, .shipped = shipped};
     k.placed = x->shape && shape_parse(x->shape, &k.shape, NULL) == ST_OK &&
                shape_check(&k.shape, NULL) == ST_OK;
+    if (k.placed && !k.is.alike)
+        k.is.alike = tuned_class(&k.shape);
     xgrow((void **)&t->v, &t->cap, t->n + 1, sizeof *t->v);
     t->v[t->n++] = k;
 }
@@ -247,49 +250,60 @@ static double apart(const struct kept *x, const struct tuned_query *q, const cha
     const bool here = !q->device ? !x->shipped : !strcmp(x->is.device, q->device);
     if (!here || strcmp(x->is.backend, q->backend) != 0 || strcmp(x->is.l2, q->l2) != 0)
         return INFINITY;
-    if (!strcmp(x->is.alike, alike))
+    if (x->is.alike && !strcmp(x->is.alike, alike))
         return 0;
     const double d = q->device && x->placed ? distance(&x->shape, q->shape) : INFINITY;
     return d <= near_most ? d : INFINITY;
 }
 
-/* The nearer; then the user's own; then the faster. */
-static bool is_better(const struct kept *a, double apart_a, const struct kept *b, double apart_b)
+struct rank {
+    const struct kept *is;
+    double apart, us;
+};
+
+/* The nearer; then the user's own; then what is expected to be faster. */
+static bool is_better(const struct rank *a, const struct rank *b)
 {
-    if (!b || apart_a != apart_b)
-        return !b || apart_a < apart_b;
-    return a->shipped != b->shipped ? b->shipped : a->is.median_us < b->is.median_us;
+    if (!b->is || a->apart != b->apart)
+        return !b->is || a->apart < b->apart;
+    return a->is->shipped != b->is->shipped ? b->is->shipped : a->us < b->us;
+}
+
+static double expected(const struct kept *x, const struct tuned_query *q)
+{
+    return q->expect ? q->expect(q->ctx, &x->is, x->placed ? &x->shape : NULL) : x->is.median_us;
 }
 
 struct tuned_found tunings_find(struct tunings *t, const struct tuned_query *q)
 {
-    const struct kept *best = NULL;
-    double least = INFINITY;
+    struct rank best = {.is = NULL};
     bool several = false; /* devices, where none is asked for */
     char *alike = tuned_class(q->shape);
     if (!t->read)
         read_all(t);
     for (size_t i = 0; i < t->n; i++) {
-        const struct kept *x = &t->v[i];
-        const double d = apart(x, q, alike);
-        if (!(d < INFINITY) || (q->fits && !q->fits(q->ctx, &x->is)))
+        struct rank x = {.is = &t->v[i], .apart = apart(&t->v[i], q, alike)};
+        if (!(x.apart < INFINITY) || (best.is && x.apart > best.apart))
             continue;
-        several |= best && strcmp(best->is.device, x->is.device) != 0;
-        if (is_better(x, d, best, least)) {
+        x.us = expected(x.is, q);
+        if (!(x.us < INFINITY))
+            continue;
+        several |= best.is && strcmp(best.is->is.device, x.is->is.device) != 0;
+        if (is_better(&x, &best))
             best = x;
-            least = d;
-        }
     }
     free(alike);
-    if (!best || several)
+    if (!best.is || several)
         return (struct tuned_found){.t = NULL};
-    return (struct tuned_found){.t = &best->is, .shipped = best->shipped, .apart = least};
+    return (struct tuned_found){
+        .t = &best.is->is, .shipped = best.is->shipped, .apart = best.apart};
 }
 
 static bool is_in_place_of(const struct tuned *a, const struct tuned *b)
 {
     return !strcmp(a->device, b->device) && !strcmp(a->backend, b->backend) &&
-           !strcmp(a->l2, b->l2) && !strcmp(a->alike, b->alike) && !strcmp(a->kernel, b->kernel);
+           !strcmp(a->l2, b->l2) && a->alike && b->alike && !strcmp(a->alike, b->alike) &&
+           !strcmp(a->kernel, b->kernel);
 }
 
 static void put(struct tunings *t, const struct tuned *x)

@@ -39,14 +39,16 @@ struct tunings;
 struct tunings *tunings_new(void); /* nothing is read before the first question */
 void tunings_free(struct tunings *t);
 
-/* Of these, device, backend and cache, the fastest one of the shape's class that `fits`, the user's before what is shipped;
- * else the nearest. */
+/* Of these, device, backend and cache, what was timed of the shape's class, else of the nearest shape; the user's before what is
+ * shipped; of several the one whose time is expected to be least. */
 struct tuned_query {
     const char *
         device; /* NULL: whichever it is, if it is one; then the class alone, and of the user's alone */
     const char *backend, *l2;
     const struct shape *shape;
-    bool (*fits)(const void *ctx, const struct tuned *t); /* is its source today's? NULL: any */
+    /* Its time at the shape, us, when it was timed at `at` (NULL: not known where); INFINITY: it is not today's source, or cannot
+     * run it. NULL: its time as it is. */
+    double (*expect)(const void *ctx, const struct tuned *t, const struct shape *at);
     const void *ctx;
 };
 struct tuned_found {

@@ -1,0 +1,167 @@
+/* What was timed is found by device, cache and class of shapes, else of the nearest shape; the user's before what is shipped; of
+ * several what is expected to be fastest. What is shipped is of today's sources.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "store/tuned.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/record.h"
+#include "home.h"
+#include "kernel/blob.h"
+#include "kernel/registry.h"
+
+static struct shape shape_of(const char *text)
+{
+    struct shape s = SHAPE_DEFAULT;
+    CU_ASSERT_EQUAL(shape_parse(text, &s, NULL), ST_OK);
+    return s;
+}
+
+static struct tuned made(const char *shape, const char *kernel, double us)
+{
+    struct tuned t;
+    const struct shape s = shape_of(shape);
+    record_init(tuned_fields, &t);
+    t.device = xstrdup("X1");
+    t.backend = xstrdup("cuda");
+    t.l2 = xstrdup("cold");
+    t.alike = tuned_class(&s);
+    t.shape = xstrdup(shape);
+    t.kernel = xstrdup(kernel);
+    t.hash = xstrdup("0123");
+    t.median_us = us;
+    return t;
+}
+
+static void keep(struct tunings *x, const char *shape, const char *kernel, double us)
+{
+    struct err err = ERR_INIT;
+    char *path = NULL;
+    struct tuned t = made(shape, kernel, us);
+    CU_ASSERT_EQUAL(tunings_keep(x, &t, &path, &err), ST_OK);
+    free(path);
+    tuned_clear(&t);
+}
+
+static struct tuned_found ask(struct tunings *x, const char *device, const char *shape,
+                              double (*expect)(const void *, const struct tuned *,
+                                               const struct shape *))
+{
+    const struct shape s = shape_of(shape);
+    const struct tuned_query q = {
+        .device = device, .backend = "cuda", .l2 = "cold", .shape = &s, .expect = expect};
+    return tunings_find(x, &q);
+}
+
+static const char *name(struct tunings *x, const char *device, const char *shape)
+{
+    const struct tuned_found f = ask(x, device, shape, NULL);
+    return f.t ? f.t->kernel : "none";
+}
+
+static void test_nearest(void)
+{
+    struct tunings *x = tunings_new();
+    keep(x, "H=8 S=512", "fa2", 10);
+    keep(x, "H=8 S=512", "splitkv", 9);
+    keep(x, "H=8 S=2k", "fa2_mma", 90);
+    CU_ASSERT_STRING_EQUAL(name(x, "X1", "H=8 S=512"), "splitkv");
+    CU_ASSERT_STRING_EQUAL(name(x, "X1", "H=8 S=600"), "splitkv");
+    CU_ASSERT(ask(x, "X1", "H=8 S=600", NULL).apart == 0);
+    CU_ASSERT_STRING_EQUAL(name(x, "X1", "H=8 S=900"), "splitkv"); /* 512 is nearer than 2048 */
+    CU_ASSERT_STRING_EQUAL(name(x, "X1", "H=8 S=1200"), "fa2_mma");
+    CU_ASSERT_DOUBLE_EQUAL(ask(x, "X1", "H=8 S=1k", NULL).apart, 2, 1e-9);
+    CU_ASSERT_STRING_EQUAL(name(x, "X1", "H=8 S=512 bf16"), "splitkv"); /* f16's */
+    static const char *const none[] = {"H=8 S=16k",        "H=8 S=512 f32",  "H=8 S=512 D=128",
+                                       "H=8 S=512 causal", "H=8 S=512 bshd", "H=128 S=512"};
+    for (size_t i = 0; i < sizeof none / sizeof *none; i++)
+        CU_ASSERT_STRING_EQUAL(name(x, "X1", none[i]), "none");
+    CU_ASSERT_STRING_EQUAL(name(x, "X2", "H=8 S=512"), "none");
+    CU_ASSERT_STRING_EQUAL(name(x, NULL, "H=8 S=512"), "splitkv");
+    CU_ASSERT_STRING_EQUAL(name(x, NULL, "H=8 S=900"), "none"); /* whose it is, nobody knows */
+    tunings_free(x);
+}
+
+static double fa2_wins(const void *ctx, const struct tuned *t, const struct shape *at)
+{
+    (void)ctx;
+    CU_ASSERT(at && at->Sq == at->Sk);
+    return !strcmp(t->kernel, "fa2") ? 1 : !strcmp(t->kernel, "splitkv") ? 2 : INFINITY;
+}
+
+static void test_expected(void)
+{
+    struct tunings *x = tunings_new(); /* reads what was kept above */
+    CU_ASSERT_STRING_EQUAL(ask(x, "X1", "H=8 S=512", fa2_wins).t->kernel, "fa2");
+    const struct tuned_found f = ask(x, "X1", "H=8 S=1200", fa2_wins); /* the nearest cannot run */
+    CU_ASSERT_STRING_EQUAL(f.t ? f.t->kernel : "none", "fa2");
+    CU_ASSERT(!f.shipped);
+    tunings_free(x);
+}
+
+static void check_line(const struct registry *r, const json_t *line)
+{
+    const char *kernel = json_string_value(json_object_get(line, "kernel"));
+    const struct kernel *k = kernel ? registry_find(r, kernel) : NULL;
+    const struct shape s = shape_of(json_string_value(json_object_get(line, "shape")));
+    CU_ASSERT_PTR_NOT_NULL_FATAL(k);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(k->cuda);
+    char *hash = xasprintf("%016llx", (unsigned long long)desc_hash(k->cuda));
+    CU_ASSERT_STRING_EQUAL(hash, json_string_value(json_object_get(line, "hash")));
+    free(hash);
+    struct param_values v = desc_defaults_for(k->cuda, &s);
+    const char *own = json_string_value(json_object_get(line, "own"));
+    char *copy = own ? xstrdup(own) : NULL, *rest = copy, *pair;
+    while ((pair = strsep(&rest, "@"))) {
+        char *value = strchr(pair, '=');
+        CU_ASSERT_PTR_NOT_NULL_FATAL(value);
+        *value++ = '\0';
+        CU_ASSERT_EQUAL(desc_param_set(k->cuda, &v, pair, value, NULL), ST_OK);
+    }
+    free(copy);
+    CU_ASSERT_PTR_NULL(desc_supports(k->cuda, &s, &v, 0, NULL));
+}
+
+static void test_shipped(void)
+{
+    struct registry *r = registry_new();
+    const struct blob *b = blob_find("lessons/recordings/h200.tuned");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(b);
+    json_t *o = json_loadb(b->data, blob_size(b), 0, NULL);
+    const json_t *list = json_object_get(o, "tuned"), *line;
+    size_t i;
+    CU_ASSERT(json_array_size(list) > 100);
+    json_array_foreach(list, i, line) check_line(r, line);
+    json_decref(o);
+    registry_free(r);
+
+    struct tunings *x = tunings_new();
+    struct tuned_found f = ask(x, "H200", "H=8 S=4k", NULL);
+    CU_ASSERT(f.t && f.shipped && f.apart == 0);
+    CU_ASSERT_PTR_NULL(ask(x, "L4", "H=8 S=4k", NULL).t);
+    CU_ASSERT_PTR_NULL(
+        ask(x, NULL, "H=8 S=4k", NULL).t);         /* of a GPU that nobody knows it says nothing */
+    struct tuned t = made("H=8 S=4k", "fa2", 1e6); /* slow, and yet the user's */
+    char *path = NULL;
+    free(t.device);
+    t.device = xstrdup("H200");
+    CU_ASSERT_EQUAL(tunings_keep(x, &t, &path, NULL), ST_OK);
+    f = ask(x, "H200", "H=8 S=4k", NULL);
+    CU_ASSERT(f.t && !f.shipped && !strcmp(f.t->kernel, "fa2"));
+    CU_ASSERT(ask(x, "H200", "H=8 S=512", NULL).shipped); /* and nothing else went */
+    free(path);
+    tuned_clear(&t);
+    tunings_free(x);
+}
+
+static const struct tap_test tests[] = {
+    {"the class, else the nearest shape", test_nearest},
+    {"what is expected to be fastest", test_expected},
+    {"what is shipped", test_shipped},
+};
+HOME_MAIN("tuned", tests)
