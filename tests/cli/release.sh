@@ -56,7 +56,7 @@ build() {
 }
 programs=$(build "$tmp/here")
 is "the tarball builds" says "$programs" 'libexec/attnscope/attnscope-worker'
-again=$(build "$tmp/there/in a deeper/folder" 2>&1)
+again=$(build "$tmp/there/in/a/deeper/folder" 2>&1)
 is "the same programs and pages, wherever they are built" [ "$again" = "$programs" ]
 [ "$again" = "$programs" ] || printf '%s\n%s\n' "$programs" "$again" | sort | uniq -u | sed 's/^/# /'
 # The tarball of a tarball, whose files have its date: no repository is needed.
