@@ -32,6 +32,7 @@ static void send_far(struct crew *c, struct job *j)
     if (wire_send(p->wire, WIRE_JOB, msg, -1, 0, &why) != ST_OK) {
         char *sentence = xasprintf("%s: %s", j->request.remote.name, why.text);
         told_cut(j, sentence);
+        j->killed = true; /* cut since it said hello: as in far_lose() */
         free(sentence);
     }
     json_decref(msg);
