@@ -121,7 +121,7 @@ wait "$pid" 2>/dev/null
 run sweep $line engine=local shards=2
 if [ "$rc" -ne 0 ]; then
     is "the program is killed: its parts are waited for" says "$err" 'parts of this sweep are still at work'
-    for _ in $(seq 600); do
+    for _ in $(seq $((600 + cells * 3))); do
         flock -n "$(find "$parts" -name lock)" true && break
         sleep 0.2
     done
