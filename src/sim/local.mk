@@ -61,6 +61,7 @@ libattnscope_a_SOURCES += \
 	%D%/lower/operands.c \
 	%D%/exec/access.c \
 	%D%/exec/block.c %D%/exec/block.h \
+	%D%/exec/course.c %D%/exec/course.h \
 	%D%/exec/cvt.c %D%/exec/cvt.h \
 	%D%/exec/fault.c \
 	%D%/exec/bodies.h %D%/exec/half_body.h \

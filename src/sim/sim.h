@@ -238,6 +238,26 @@ struct sim_phase {
 /* Of an array of `*n` phases, in order of `begins`, the one that begins there; added when it is new. */
 struct sim_phase *sim_phase_at(struct sim_phase **all, size_t *n, size_t *cap, int64_t begins);
 
+/* The course of a block: its phases in their order. Bounded however long a loop is: rounds that did exactly the same are
+ * one, and what comes behind so many steps is summed by phase. Sums over it are those of the block. */
+enum {
+    SIM_COURSE_STEPS = 512,
+    SIM_COURSES = 32
+}; /* steps of a course; classes of blocks of which one is kept */
+struct sim_leg {
+    struct sim_phase phase; /* of one round */
+    uint64_t rounds;
+    uint32_t length, at; /* phases of a round, and which of them it is; outside of loops 1 and 0 */
+};
+struct sim_course {
+    uint64_t block, class;
+    uint64_t stands; /* for so many of the blocks that were run, itself among them; of clusters: clusters */
+    struct sim_leg *step;
+    size_t steps, cap;
+    struct sim_phase *rest; /* behind the last step, by phase */
+    size_t rests, rests_cap;
+};
+
 enum sim_space { SIM_GLOBAL, SIM_SHARED, SIM_LOCAL, SIM_PARAM, SIM_CONST, SIM_NOWHERE };
 const char *sim_space_name(enum sim_space s);
 
@@ -299,6 +319,8 @@ struct sim_result {
     uint64_t *block_instructions; /* of each */
     uint64_t *
         block_class; /* equal: the same executions and lanes of every instruction, and the same costs */
+    size_t courses;
+    struct sim_course *course; /* of a block of each class, in order of blocks; SIM_COURSES at most */
     size_t faults;
     struct sim_fault *fault; /* by block, then in the order in which they happened */
     uint64_t faults_lost;    /* of further kinds or instructions than max_faults */

@@ -156,6 +156,106 @@ static void test_divergence(void)
 /* ---- Barriers ---- */
 #define SHARED ".shared .align 16 .b8 sm[1024];\n"
 
+static void add_phase(struct sim_phase **all, size_t *n, size_t *cap, const struct sim_phase *p,
+                      uint64_t times)
+{
+    struct sim_phase *to = sim_phase_at(all, n, cap, p->begins);
+    to->times += times * p->times;
+    to->longest += times * p->longest;
+    for (uint64_t i = 0; i < times; i++)
+        sim_counts_add(&to->counts, &p->counts);
+    for (int k = 0; k < SIM_PIPE_COUNT; k++)
+        to->pipe[k] += times * p->pipe[k];
+}
+
+/* The courses of all classes, as often as they stand for a block, are the run's phases. */
+static void check_courses(const struct sim_result *r)
+{
+    struct sim_phase *all = NULL;
+    size_t n = 0, cap = 0;
+    uint64_t stands = 0;
+    for (size_t i = 0; i < r->courses; i++) {
+        const struct sim_course *c = &r->course[i];
+        stands += c->stands;
+        for (size_t k = 0; k < c->steps; k++)
+            add_phase(&all, &n, &cap, &c->step[k].phase, c->stands * c->step[k].rounds);
+        for (size_t k = 0; k < c->rests; k++)
+            add_phase(&all, &n, &cap, &c->rest[k], c->stands);
+    }
+    CU_ASSERT_EQUAL(stands, r->blocks_run);
+    CU_ASSERT_EQUAL_FATAL(n, r->phases);
+    for (size_t i = 0; i < n; i++) {
+        CU_ASSERT_EQUAL(all[i].begins, r->phase[i].begins);
+        CU_ASSERT_EQUAL(all[i].times, r->phase[i].times);
+        CU_ASSERT_EQUAL(all[i].longest, r->phase[i].longest);
+        CU_ASSERT(!memcmp(&all[i].counts, &r->phase[i].counts, sizeof all[i].counts));
+        CU_ASSERT(!memcmp(all[i].pipe, r->phase[i].pipe, sizeof all[i].pipe));
+    }
+    free(all);
+}
+
+/* A loop over tiles whose number follows the block, as under a causal mask: block b has 2 b + 1 rounds of two phases. */
+#define TILES                                                                                   \
+    "mov.u32 %r1, sm;\nmad.lo.u32 %r2, %t, 4, %r1;\nmov.u32 %r5, %ctaid.x;\nmad.lo.u32 %r6, "   \
+    "%r5, 2, 1;\nL: st.shared.u32 [%r2], %r6;\nbar.sync 0;\nld.shared.u32 %r4, [%r2];\n" EXTRA \
+    "bar.sync 0;\nsub.u32 %r6, %r6, 1;\nsetp.ne.u32 %p1, %r6, 0;\n@%p1 bra L;\n"               \
+    "st.global.u32 [%o], %r4;\n"
+
+static void test_courses(void)
+{
+#define EXTRA ""
+    struct trial t = run_with(SHARED, TILES, 64, 8, (struct sim_options){.threads = 3});
+    CU_ASSERT(clean(&t));
+    CU_ASSERT_EQUAL_FATAL(t.r.courses, 8);
+    check_courses(&t.r);
+    const struct sim_course *last = &t.r.course[7];
+    CU_ASSERT_EQUAL(last->block, 7);
+    CU_ASSERT_EQUAL(last->stands, 1);
+    CU_ASSERT_EQUAL(last->rests, 0);
+    uint64_t rounds = 0; /* the first has the entry, the last leaves: those between are one */
+    for (size_t i = 0; i < last->steps; i++)
+        rounds = last->step[i].rounds > rounds ? last->step[i].rounds : rounds;
+    CU_ASSERT(rounds >= 12 && rounds <= 15);
+    CU_ASSERT(last->steps <= 8);
+    for (size_t i = 0; i < last->steps; i++)
+        CU_ASSERT(last->step[i].at < last->step[i].length);
+    const uint64_t before = last->step[1].phase.counts.executions;
+    end(&t);
+#undef EXTRA
+#define EXTRA "add.u32 %r4, %r4, 1;\nadd.u32 %r4, %r4, 1;\n" /* in one phase: seen there */
+    t = run_with(SHARED, TILES, 64, 8, (struct sim_options){0});
+    check_courses(&t.r);
+    CU_ASSERT_EQUAL(t.r.course[7].step[1].phase.counts.executions, before + 2 * 2);
+    end(&t);
+#undef EXTRA
+}
+
+/* Rounds of which no two are alike: as many steps as are kept, the rest by phase. And more classes than are kept. */
+static void test_long_courses(void)
+{
+    struct trial t = run_with(
+        SHARED,
+        "mov.u32 %r1, 1;\nL: mov.u32 %r2, %r1;\nM: sub.u32 %r2, %r2, 1;\nsetp.ne.u32 %p1, %r2, "
+        "0;\n@%p1 bra M;\nbar.sync 0;\nadd.u32 %r1, %r1, 1;\nsetp.le.u32 %p1, %r1, 900;\n"
+        "@%p1 bra L;\nst.global.u32 [%o], %r1;\n",
+        64, 1, (struct sim_options){0});
+    CU_ASSERT(clean(&t));
+    CU_ASSERT_EQUAL(t.r.course[0].steps, SIM_COURSE_STEPS);
+    CU_ASSERT_EQUAL(t.r.course[0].rests, 1);
+    CU_ASSERT_EQUAL(t.r.course[0].rest[0].times, 901 - SIM_COURSE_STEPS);
+    check_courses(&t.r);
+    end(&t);
+    for (int threads = 1; threads < 5; threads++) { /* whoever ends first, the same stay */
+#define EXTRA ""
+        t = run_with(SHARED, TILES, 32, SIM_COURSES + 9, (struct sim_options){.threads = threads});
+#undef EXTRA
+        CU_ASSERT_EQUAL_FATAL(t.r.courses, SIM_COURSES);
+        for (size_t i = 0; i < t.r.courses; i++)
+            CU_ASSERT_EQUAL(t.r.course[i].block, i);
+        end(&t);
+    }
+}
+
 static void test_barriers(void)
 {
     /* each thread reads what another warp wrote */
@@ -869,6 +969,8 @@ static void test_launches(void)
 
 static const struct tap_test tests[] = {
     {"divergence", test_divergence},
+    {"the phases of a block in their order", test_courses},
+    {"courses that are too long, and too many", test_long_courses},
     {"barriers", test_barriers},
     {"barriers that go wrong, and loops without an end", test_barriers_go_wrong},
     {"shuffles and votes", test_lanes},

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "sim/exec/course.h"
 #include "sim/exec/phase.h"
 
 #define SPINS_MAX 4 /* rounds in which nobody does more than to ask in vain */
@@ -117,6 +118,7 @@ void worker_close(struct worker *t)
     free(t->predicates);
     free(t->local);
     free(t->phase);
+    course_free(&t->course);
     free(t->faults.fault);
     str_free(&t->printed);
 }

@@ -4,6 +4,7 @@
 #include "sim/exec/phase.h"
 
 #include "base/mem.h"
+#include "sim/exec/course.h"
 
 /* A stranger's code may have as many as instructions: halved, not walked. */
 struct sim_phase *sim_phase_at(struct sim_phase **all, size_t *n, size_t *cap, int64_t begins)
@@ -57,15 +58,20 @@ static void close_phase(struct block *b)
     struct worker *t = b->worker;
     const struct sim_phase now = totals(b);
     struct sim_phase *p = sim_phase_at(&t->phase, &t->phases, &t->phases_cap, b->phase);
-    uint64_t *to = (uint64_t *)(void *)&p->counts;
+    struct sim_phase own = {.begins = b->phase, .times = 1, .longest = longest(b)};
+    uint64_t *to = (uint64_t *)(void *)&own.counts;
     const uint64_t *from = (const uint64_t *)(const void *)&now.counts;
     const uint64_t *before = (const uint64_t *)(const void *)&t->before.counts;
     for (int i = 0; i < SIM_COUNT_COUNT; i++)
-        to[i] += from[i] - before[i];
-    for (int i = 0; i < SIM_PIPE_COUNT; i++)
-        p->pipe[i] += now.pipe[i] - t->before.pipe[i];
+        to[i] = from[i] - before[i];
+    for (int i = 0; i < SIM_PIPE_COUNT; i++) {
+        own.pipe[i] = now.pipe[i] - t->before.pipe[i];
+        p->pipe[i] += own.pipe[i];
+    }
+    sim_counts_add(&p->counts, &own.counts);
     p->times++;
-    p->longest += longest(b);
+    p->longest += own.longest;
+    course_add(&t->course, &own);
     t->before = now;
 }
 
@@ -73,6 +79,7 @@ void phase_block_begin(struct block *b)
 {
     b->worker->before = (struct sim_phase){0};
     b->phase = -1;
+    course_reset(&b->worker->course);
 }
 
 void phase_begin(struct block *b, const struct code *barrier)

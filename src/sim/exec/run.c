@@ -14,6 +14,7 @@
 #include "base/mem.h"
 #include "base/sanitize.h"
 #include "sim/exec/block.h"
+#include "sim/exec/course.h"
 #include "sim/exec/observe.h"
 #include "sim/exec/phase.h"
 #include "sim/observe.h"
@@ -328,6 +329,7 @@ static void end_block(struct run *r, struct worker *t, uint64_t at, uint64_t cla
         r->result->block_class[at + i] = i ? mixed(class, i) : class;
     }
     r->result->blocks_run += n;
+    courses_keep(r->result, &t->course, t->block.index, class);
     merge_faults(r, &t->faults);
     merge_printed(r, t);
     pthread_mutex_unlock(&r->lock);
@@ -558,6 +560,7 @@ static void finish_lists(struct run *r)
     while (res->faults > keep)
         res->faults_lost += res->fault[--res->faults].count;
     res->printf_text = join_printed(r);
+    courses_finish(res, cluster_of(r));
 }
 
 static void finish_cache(struct run *r)
@@ -708,6 +711,9 @@ void sim_result_clear(struct sim_result *r)
 {
     free(r->insn);
     free(r->phase);
+    for (size_t i = 0; i < r->courses; i++)
+        course_free(&r->course[i]);
+    free(r->course);
     free(r->block);
     free(r->block_instructions);
     free(r->block_class);

@@ -66,6 +66,7 @@ struct worker {
     struct sim_phase *phase;
     size_t phases, phases_cap;
     struct sim_phase before; /* the block's totals when its phase began */
+    struct sim_course course; /* of the block */
 };
 
 static inline struct worker *worker_of(const struct warp *w)
