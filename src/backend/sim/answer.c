@@ -140,7 +140,8 @@ static json_t *phase_of(const json_t *from)
 {
     static const char *const names[] = {"chain",          "machine",           "trips",
                                         "longest",        "warp_instructions", "smem_wavefronts",
-                                        "global_sectors", "tensor_ops"};
+                                        "global_sectors", "tensor_ops",        "file",
+                                        "line"};
     json_t *o = json_object();
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         json_t *v = json_object_get(from, names[i]);
@@ -166,6 +167,9 @@ static json_t *phases_of(const json_t *pass)
         {
             json_array_append_new(list, phase_of(phase));
         }
+    json_t *courses = json_object_get(pass, "courses");
+    if (json_array_size(courses) && json_array_size(list))
+        json_object_set(out, "courses", courses);
     return out;
 }
 

@@ -377,6 +377,7 @@ static void report_pass(const struct pass *x, const char *entry)
     json_object_set_new(o, "pipes", sum_pipes_json(x->sum.pipe));
     json_object_set_new(o, "lines", sum_lines_json(&x->sum, x->program));
     json_object_set_new(o, "phases", sum_phases_json(&x->sum, x->program));
+    json_object_set_new(o, "courses", sum_courses_json(&x->sum));
     json_array_append_new(x->run->passes, o);
 }
 

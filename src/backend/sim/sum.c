@@ -27,6 +27,28 @@ static void add_pipes(uint64_t to[SIM_PIPE_COUNT], const uint64_t from[SIM_PIPE_
         to[i] += weight * from[i];
 }
 
+static void *copy_of(const void *from, size_t n, size_t size)
+{
+    void *to = xcalloc(n + 1, size);
+    if (n)
+        memcpy(to, from, n * size);
+    return to;
+}
+
+static void add_courses(struct sim_sum *s, const struct sim_result *r, uint64_t weight)
+{
+    if (!weight || !r->courses)
+        return;
+    s->course = xrealloc(s->course, (s->courses + r->courses) * sizeof *s->course);
+    for (size_t i = 0; i < r->courses; i++) {
+        struct sim_course *c = &s->course[s->courses++];
+        *c = r->course[i];
+        c->stands *= weight;
+        c->step = copy_of(c->step, c->steps, sizeof *c->step);
+        c->rest = copy_of(c->rest, c->rests, sizeof *c->rest);
+    }
+}
+
 void sum_add(struct sim_sum *s, const struct sim_result *r, uint64_t weight)
 {
     if (!s->insn) {
@@ -47,10 +69,16 @@ void sum_add(struct sim_sum *s, const struct sim_result *r, uint64_t weight)
         add_counts(&to->counts, &r->phase[i].counts, weight);
         add_pipes(to->pipe, r->phase[i].pipe, weight);
     }
+    add_courses(s, r, weight);
 }
 
 void sum_clear(struct sim_sum *s)
 {
+    for (size_t i = 0; i < s->courses; i++) {
+        free(s->course[i].step);
+        free(s->course[i].rest);
+    }
+    free(s->course);
     free(s->insn);
     free(s->phase);
     *s = (struct sim_sum){0};
@@ -310,5 +338,73 @@ json_t *sum_phases_json(const struct sim_sum *s, const struct sim_program *p)
         json_array_append_new(list, o);
     }
     free(chain);
+    return list;
+}
+
+/* ---- courses ---- */
+
+static size_t phase_number(const struct sim_sum *s, int64_t begins)
+{
+    size_t i = 0;
+    while (i < s->phases && s->phase[i].begins != begins)
+        i++;
+    return i;
+}
+
+/* What is 0 says nothing, and most is: a long course has many. */
+static void drop_zeros(json_t *o)
+{
+    const char *key;
+    json_t *value;
+    void *next;
+    json_object_foreach_safe(o, next, key, value)
+    {
+        if (json_is_real(value) && !(json_real_value(value) > 0))
+            json_object_del(o, key);
+    }
+}
+
+static json_t *step_json(const struct sim_sum *s, const struct sim_phase *ph)
+{
+    json_t *o = sum_counters_json(s, &ph->counts), *pipes = sum_pipes_json(ph->pipe);
+    drop_zeros(o);
+    drop_zeros(pipes);
+    json_object_del(o, "active_lanes");
+    json_object_set_new(o, "phase", json_integer((json_int_t)phase_number(s, ph->begins)));
+    json_object_set_new(o, "longest", json_real((double)ph->longest));
+    json_object_set_new(o, "pipes", pipes);
+    return o;
+}
+
+static json_t *course_json(const struct sim_sum *s, const struct sim_course *c)
+{
+    json_t *steps = json_array(), *rest = json_array();
+    for (size_t i = 0; i < c->steps; i++) {
+        json_t *o = step_json(s, &c->step[i].phase);
+        json_object_set_new(o, "rounds", json_integer((json_int_t)c->step[i].rounds));
+        json_object_set_new(o, "length", json_integer(c->step[i].length));
+        json_object_set_new(o, "at", json_integer(c->step[i].at));
+        json_array_append_new(steps, o);
+    }
+    for (size_t i = 0; i < c->rests; i++) {
+        json_t *o = step_json(s, &c->rest[i]);
+        json_object_set_new(o, "times", json_integer((json_int_t)c->rest[i].times));
+        json_array_append_new(rest, o);
+    }
+    return json_pack("{s:I, s:I, s:o, s:o}", "block", (json_int_t)c->block, "stands",
+                     (json_int_t)c->stands, "steps", steps, "rest", rest);
+}
+
+json_t *sum_courses_json(const struct sim_sum *s)
+{
+    enum { STEPS_MOST = 2048 };
+    json_t *list = json_array();
+    size_t steps = 0;
+    for (size_t i = 0; i < s->courses; i++) {
+        steps += s->course[i].steps + s->course[i].rests;
+        if (steps > STEPS_MOST)
+            break;
+        json_array_append_new(list, course_json(s, &s->course[i]));
+    }
     return list;
 }

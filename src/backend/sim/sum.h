@@ -21,6 +21,8 @@ struct sim_sum {
     size_t insns, phases, phases_cap;
     struct sim_counts *insn;
     struct sim_phase *phase; /* in order of the instruction that begins them */
+    struct sim_course *course; /* of blocks that ran, each weighed as its run; owned */
+    size_t courses;
 };
 void sum_add(struct sim_sum *s, const struct sim_result *r, uint64_t weight);
 void sum_clear(struct sim_sum *s);
@@ -35,6 +37,10 @@ json_t *sum_pipes_json(const uint64_t pipe[SIM_PIPE_COUNT]);
 /* Rows by source line, heaviest first is the reader's business: by file and line, with what was inlined there. */
 json_t *sum_lines_json(const struct sim_sum *s, const struct sim_program *p);
 json_t *sum_phases_json(const struct sim_sum *s, const struct sim_program *p);
+/* Courses of blocks: block, stands (for how many, itself among them), steps and rest; a step has the number of its phase in the
+ * list above, rounds, length, at (sim.h) and its counts, of which those that are 0 are left out; in the rest `times` says how
+ * many there are. Courses behind so many steps are left out. */
+json_t *sum_courses_json(const struct sim_sum *s);
 
 /* Where an instruction comes from, put into `o`: file, line; of inlined code the line of the kernel, and in at_file,
  * at_line and function what was inlined there. Nothing where it is not known. */
