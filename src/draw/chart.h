@@ -179,7 +179,19 @@ void roof_take(struct roof *r, const struct device *d, enum dtype t);
 struct block_span {
     int64_t pass, row, lane, wave;
     int64_t tile, head, split; /* -1: nothing in particular */
+    int64_t course; /* of the panel's, from 0: what it does when; else none */
     double begin_us, end_us;
+};
+/* A phase of blocks, from a barrier to the next one, over all of them. */
+struct block_phase {
+    char *text;   /* "copies, products (fa2.cu:57)" */
+    double share; /* of the blocks' time */
+};
+/* What a block does, one after the other. A loop whose rounds are alike is its phases once, with how often. */
+struct block_leg {
+    int64_t course, phase; /* of the panel; by course */
+    int64_t rounds, length, at; /* of the loop: rounds, phases in each, which of them this is */
+    double share;               /* of the block's time, over all rounds */
 };
 struct block_panel {
     char *kernel, *params, *device;
@@ -200,6 +212,10 @@ struct block_panel {
     int npasses;
     struct block_span *spans;
     int n;
+    struct block_phase *phases; /* A, B, ...; none where it is not known what blocks do */
+    int nphases;
+    struct block_leg *legs;
+    int nlegs;
 };
 struct block_chart {
     struct block_panel *panels; /* those in us on one scale, each of the model on its own */
@@ -382,7 +398,14 @@ struct charts {
 };
 
 /* What a screen shows of a model beside the model itself. */
-enum timeline_mark { MARK_TILE, MARK_HEAD, MARK_SPLIT, MARK_WAVE, MARK_COUNT };
+enum timeline_mark {
+    MARK_TILE,
+    MARK_HEAD,
+    MARK_SPLIT,
+    MARK_WAVE,
+    MARK_COUNT, /* so many are of whole blocks */
+    MARK_PHASE  /* what a block does at that moment */
+};
 struct timeline_view {
     double begin_us, end_us; /* what the width shows */
     int row;                 /* first row shown */

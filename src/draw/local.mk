@@ -31,11 +31,12 @@ libattnscope_a_SOURCES += $(chart_files) \
   %D%/gnuplot.h %D%/gnuplot.c \
   %D%/grid.h \
   %D%/samples.h \
+  %D%/phases.h %D%/phases.c \
   %D%/scale.h %D%/scale.c \
   %D%/slots.h %D%/slots.c \
   %D%/spread.h %D%/spread.c \
   %D%/svg.h %D%/svg.c \
-  %D%/timeline.h
+  %D%/timeline.h %D%/timeline_take.c
 
 nodist_libattnscope_a_SOURCES += chart_table.c
 chart_table.c: %D%/local.mk

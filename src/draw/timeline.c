@@ -5,12 +5,14 @@
 
 #include <ctype.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "base/number.h"
 #include "draw/gnuplot.h"
+#include "draw/phases.h"
 #include "draw/scale.h"
 #include "draw/slots.h"
 #include "draw/svg.h"
@@ -28,7 +30,7 @@ static const struct field span_fields[] = {
     CHART_FIELD(block_span, lane, FIELD_INT),  CHART_FIELD(block_span, wave, FIELD_INT),
     CHART_FIELD(block_span, tile, FIELD_INT),  CHART_FIELD(block_span, head, FIELD_INT),
     CHART_FIELD(block_span, split, FIELD_INT), CHART_FIELD(block_span, begin_us, FIELD_REAL),
-    CHART_FIELD(block_span, end_us, FIELD_REAL), {0},
+    CHART_FIELD(block_span, end_us, FIELD_REAL), CHART_FIELD(block_span, course, FIELD_INT), {0},
 };
 static const struct chart_layout span_layout = {sizeof(struct block_span), span_fields, NULL};
 static const struct field pass_fields[] = {CHART_FIELD(grid_text, text, FIELD_TEXT), {0}};
@@ -50,6 +52,8 @@ static const struct field panel_fields[] = {
 };
 static const struct chart_part panel_parts[] = {
     CHART_PART(block_panel, passes, npasses, &pass_layout, PASSES_MAX),
+    CHART_PART(block_panel, phases, nphases, &phase_layout, PHASES_MAX),
+    CHART_PART(block_panel, legs, nlegs, &leg_layout, LEGS_MAX),
     {"spans", offsetof(struct block_panel, spans), offsetof(struct block_panel, n), &span_layout,
      SPANS_MAX * 16, true}, {0},
 };
@@ -74,51 +78,6 @@ void block_spans(struct block_panel *p, int npasses, int n)
     p->spans = model_list(&span_layout, p->n = n);
 }
 
-/* Rows so that at most `most` blocks are on them; all where that is enough. */
-static int rows_within(const struct schedule *s, int64_t most)
-{
-    int64_t *on = xcalloc((size_t)s->rows + 1, sizeof *on), sum = 0;
-    int rows = 0;
-    for (int64_t i = 0; i < s->nblocks; i++)
-        on[s->blocks[i].row]++;
-    while (rows < s->rows && (sum += on[rows]) <= most)
-        rows++;
-    free(on);
-    return rows > 0 ? rows : 1;
-}
-
-void block_take(struct block_panel *p, const struct schedule *s, int64_t most)
-{
-    const struct sched_summary sum = sched_summarise(s);
-    const int rows = most > 0 ? rows_within(s, most) : s->rows;
-    int n = 0;
-    block_spans(p, s->npasses, (int)s->nblocks);
-    for (int i = 0; i < s->npasses; i++)
-        p->passes[i].text = xstrdup(s->passes[i]);
-    for (int64_t i = 0; i < s->nblocks && (most <= 0 || n < most); i++) {
-        const struct sched_block *b = &s->blocks[i];
-        if (b->row < rows)
-            p->spans[n++] = (struct block_span){b->pass,       b->row,       b->lane,
-                                                b->wave,       b->work.tile, b->work.head,
-                                                b->work.split, b->begin_us,  b->end_us};
-    }
-    p->n = n;
-    p->origin = s->origin ? xstrdup(s->origin) : NULL;
-    p->unit = xstrdup(s->unit ? s->unit : "SM");
-    p->rows = s->rows;
-    p->lanes = s->lanes;
-    p->shown = rows;
-    p->bound = s->bound;
-    p->blocks = sum.blocks;
-    p->slots = sum.slots;
-    p->waves = sum.waves;
-    p->span_us = s->span_us;
-    p->block_us = s->block_us;
-    p->busy_pct = sum.busy_pct;
-    p->tail_pct = sum.tail_pct;
-    p->imbalance = sum.imbalance;
-}
-
 static bool span_sound(const struct block_panel *p, const struct block_span *b)
 {
     return b->row >= 0 && b->row < p->shown && b->lane >= 0 && b->lane < LANES_MAX &&
@@ -138,7 +97,7 @@ static bool panel_sound(const struct block_panel *p)
         ok = ok && p->passes[i].text;
     for (int i = 0; ok && i < p->n; i++)
         ok = span_sound(p, &p->spans[i]);
-    return ok;
+    return ok && phases_sound(p);
 }
 
 static double longest_span(const struct block_chart *b)
@@ -171,6 +130,12 @@ static double clock_of(const struct block_panel *p)
     return p->block_us > 0 && whole < 1e12 && p->span_us > 0 ? whole / p->span_us : 0;
 }
 
+/* Are its times those of the time model, not of its own scale and not of a clock? */
+static bool is_predicted(const struct block_panel *p)
+{
+    return !(p->block_us > 0) && p->predicted_us > 0;
+}
+
 /* In what times are shown. */
 static bool in_blocks(const struct block_panel *p)
 {
@@ -198,11 +163,11 @@ const char *const timeline_marks[] = {"tile", "head", "split", "wave", NULL};
 
 static int64_t class_of(const struct block_span *b, enum timeline_mark mark)
 {
-    const int64_t by[MARK_COUNT] = {[MARK_TILE] = b->tile,
+    const int64_t by[] = {[MARK_TILE] = b->tile,
                                     [MARK_HEAD] = b->head,
                                     [MARK_SPLIT] = b->split,
                                     [MARK_WAVE] = b->wave};
-    return by[mark];
+    return mark < MARK_COUNT ? by[mark] : -1;
 }
 
 /* Classes of the main pass; 0: the mark means nothing here. */
@@ -217,7 +182,8 @@ static int32_t classes(const struct block_panel *s, enum timeline_mark mark)
 
 enum timeline_mark timeline_best_mark(const struct block_panel *s)
 {
-    return classes(s, MARK_SPLIT) > 1  ? MARK_SPLIT
+    return panel_has_phases(s)         ? MARK_PHASE
+           : classes(s, MARK_SPLIT) > 1  ? MARK_SPLIT
            : classes(s, MARK_TILE) > 1 ? MARK_TILE
            : classes(s, MARK_HEAD) > 1 ? MARK_HEAD
                                        : MARK_WAVE;
@@ -258,6 +224,10 @@ void timeline_legend(const struct block_panel *s, enum timeline_mark mark, struc
     static const char *const what[] = {"query tile", "head", "split", "wave"};
     static const char *const all[] = {"query tiles", "heads", "splits", "waves"};
     const int32_t n = classes(s, mark);
+    if (mark == MARK_PHASE) {
+        phases_legend(s, 6, out);
+        return;
+    }
     if (n == 0)
         str_addf(out, "#: blocks without a %s", what[mark]);
     else if (n == 1)
@@ -354,11 +324,23 @@ static bool begins_here(const struct share *s, int x, int w, const struct timeli
     return s[x].block->begin_us > v->begin_us + (x - 1) * cell_us;
 }
 
-/* Letter and role of a cell, small where fewer than half of the slots are filled. */
-static char cell_sign(const struct share *s, double slots, enum timeline_mark mark, int32_t count,
+/* What the block of cell x does there. */
+static char phase_sign(const struct block_panel *p, const struct timeline_view *v,
+                       const struct share *s, int x, int w, enum role *role)
+{
+    const double cell_us = (v->end_us - v->begin_us) / w, from = v->begin_us + x * cell_us;
+    const int phase = phase_most(p, s->block, from, from + cell_us);
+    *role = phase < 0 ? ROLE_NORMAL : (enum role)(ROLE_SERIES + phase % 6);
+    return phase < 0 ? '#' : phase_letter(phase);
+}
+
+/* Letter and role of cell x, small where fewer than half of the slots are filled. */
+static char cell_sign(const struct block_panel *p, const struct timeline_view *v,
+                      const struct share *s, int x, int w, double slots, int32_t count,
                       enum role *role)
 {
-    const char sign = sign_of(s->block, mark, count, role);
+    const char sign = v->mark == MARK_PHASE ? phase_sign(p, v, s, x, w, role)
+                                            : sign_of(s->block, v->mark, count, role);
     return s->filled < 0.5 * slots ? (char)tolower((unsigned char)sign) : sign;
 }
 
@@ -379,8 +361,8 @@ static int draw_together(struct canvas *c, struct rect r, const struct share *s,
     return n;
 }
 
-static void draw_line(struct canvas *c, struct rect r, const struct timeline_view *v,
-                      const struct share *row, double slots, int32_t count, bool alike)
+static void draw_line(struct canvas *c, struct rect r, const struct block_panel *p,
+                      const struct timeline_view *v, const struct share *row, double slots, int32_t count, bool alike)
 {
     for (int x = 0; x < r.w; x++) {
         enum role role;
@@ -388,8 +370,8 @@ static void draw_line(struct canvas *c, struct rect r, const struct timeline_vie
             continue;
         if (begins_here(row, x, r.w, v))
             canvas_put(c, r.x + x++, r.y, ROLE_FRAME, '|');
-        const char sign = cell_sign(&row[x], slots, v->mark, count, &role);
-        if (alike && row[x].first != row[x].last)
+        const char sign = cell_sign(p, v, &row[x], x, r.w, slots, count, &role);
+        if (alike && v->mark != MARK_PHASE && row[x].first != row[x].last)
             x += draw_together(c, r, row, x, sign >= 'a') - 1;
         else
             canvas_put(c, r.x + x, r.y, role, (uint32_t)sign);
@@ -436,7 +418,7 @@ int fig_timeline(struct canvas *c, struct rect r, const struct block_panel *s,
     }
     for (int i = 0; i < l.n; i++) {
         draw_label(c, r.x, r.y + i, s, &l, i);
-        draw_line(c, (struct rect){r.x + TIMELINE_LABEL, r.y + i, w, 1}, v,
+        draw_line(c, (struct rect){r.x + TIMELINE_LABEL, r.y + i, w, 1}, s, v,
                   cells + (size_t)i * cells_a_line, (double)l.v[i].rows * l.v[i].lanes, count,
                   l.v[i].alike);
     }
@@ -473,6 +455,7 @@ void fig_time_axis(struct canvas *c, struct rect r, double begin_us, double end_
     const double step = nice_step((end - begin) * TICK / w);
     canvas_text(c, r.x, r.y, TIMELINE_LABEL - 1, ROLE_DIM,
                 blocks           ? "blocks"
+                : p && is_predicted(p) ? "predicted"
                 : !model         ? "time"
                 : is_recorded(p) ? "recorded"
                                  : "predicted");
@@ -491,7 +474,7 @@ void timeline_summary(const struct block_panel *s, struct str *out)
 {
     char b[6][NUMBER_BUF];
     const double span = shown_time(s, s->span_us);
-    const bool model = s->block_us > 0, one = fabs(span - 1) < 1e-9;
+    const bool model = s->block_us > 0 || is_predicted(s), one = fabs(span - 1) < 1e-9;
     char time[NUMBER_BUF];
     if (in_blocks(s))
         number_fmt(time, one ? 1 : span, 3);
@@ -512,10 +495,12 @@ void timeline_summary(const struct block_panel *s, struct str *out)
         str_addf(out, "; here the first %d of %d %ss", (int)s->shown, (int)s->rows, s->unit);
     if (is_recorded(s))
         str_addf(out, "; RECORDED %s (%s)", number_fmt_us(b[0], s->recorded_us), s->recorded);
+    if (is_predicted(s) && !(s->predicted_error_pct >= 0))
+        str_addf(out, "; all times are predicted");
     if (s->predicted_us > 0 && s->predicted_error_pct >= 0)
         str_addf(out, "; predicted %s, off by %s %%%s", number_fmt_us(b[1], s->predicted_us),
                  number_fmt(b[2], s->predicted_error_pct, 2),
-                 model && !is_recorded(s) ? ": the clock of this picture" : "");
+                 model && (is_predicted(s) || !is_recorded(s)) ? ": the clock of this picture" : "");
 }
 
 void timeline_heading(const struct block_panel *p, struct str *out)
@@ -631,6 +616,32 @@ static void svg_letters(const struct panel_svg *s, double y0)
     }
 }
 
+/* A box as pieces of one phase each, with letters where they fit. */
+static void svg_phases_of(const struct panel_svg *s, const struct box *x, double y0)
+{
+    const struct rect_px r = place_of(s, x, y0);
+    const int w = r.w < 1 ? 1 : (int)r.w;
+    char *line = xcalloc((size_t)w + 1, 1);
+    phases_line(s->p, x->b, w, line);
+    for (int i = 0, n; i < w; i += n) {
+        const char letter[2] = {line[i], 0};
+        char series[8];
+        for (n = 1; i + n < w && line[i + n] == line[i];)
+            n++;
+        snprintf(series, sizeof series, "s%d", line[i] >= 'A' ? (line[i] - 'A') % SVG_SERIES : 0);
+        svg_rect(s->out, r.x + i, r.y, i + n == w ? r.w - i : n, r.h, series);
+        if (n >= 12 && r.h >= 11)
+            svg_text(s->out, r.x + i + n / 2.0, r.y + r.h / 2 + 4, SVG_MIDDLE, "on s", letter);
+    }
+    free(line);
+}
+
+static void svg_phases(const struct panel_svg *s, double y0)
+{
+    for (int i = 0; i < s->n; i++)
+        svg_phases_of(s, &s->boxes[i], y0);
+}
+
 static void svg_rows(const struct panel_svg *s, double y0)
 {
     const int n = s->lines.n, every = s->row_h >= 12 ? 1 : n > 64 ? 32 : n > 16 ? 8 : 4;
@@ -681,9 +692,12 @@ static void svg_panel(const struct panel_svg *s, double y0)
         return;
     const double bottom = y0 + head + s->lines.n * s->row_h;
     svg_rows(s, y0 + head);
-    for (int k = 0; k <= MIXED; k++)
+    for (int k = 0; k <= MIXED && s->mark != MARK_PHASE; k++)
         svg_colour(s, k, y0 + head);
-    svg_letters(s, y0 + head);
+    if (s->mark == MARK_PHASE)
+        svg_phases(s, y0 + head);
+    else
+        svg_letters(s, y0 + head);
     svg_time_axis(s, bottom);
     timeline_legend(s->p, s->mark, &text);
     if (s->p->note)

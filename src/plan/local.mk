@@ -1,5 +1,6 @@
 libattnscope_a_SOURCES += \
 	%D%/arch.c \
+	%D%/course_json.c \
 	%D%/device.c \
 	%D%/device.h \
 	%D%/device_rows.c \
@@ -14,6 +15,8 @@ libattnscope_a_SOURCES += \
 	%D%/plan.h \
 	%D%/predict.c \
 	%D%/predict.h \
+	%D%/predict_block.h \
+	%D%/predict_course.c %D%/predict_course.h \
 	%D%/predict_fit.c \
 	%D%/predict_fit.h \
 	%D%/predict_gpu.c \

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "plan/predict_block.h"
 #include "plan/schedule.h"
 
 /* Cycles that a trip to DRAM takes beyond one to the L2, and bytes of a sector. */
@@ -116,14 +117,6 @@ static double chain(const struct predict_phase *ph, const struct predict_pass *p
 
 /* ---- a launch ---- */
 
-struct block_cost {
-    double lone;                  /* S */
-    double once;                  /* the share of it that no block is spared, however short it is */
-    double pipe;                  /* M, of `busiest` */
-    double demand[PREDICT_PIPES]; /* of the whole block */
-    enum predict_unit busiest;
-};
-
 static int busiest_of(const double d[PREDICT_PIPES])
 {
     int best = 0;
@@ -133,17 +126,10 @@ static int busiest_of(const double d[PREDICT_PIPES])
     return best;
 }
 
-/* What the phase takes of a lone block. */
-struct phase_cost {
-    double waits, queue; /* cycles of its busiest warp, and those behind the others of its block */
-    double demand[PREDICT_PIPES];
-    enum predict_unit wait, unit; /* what most of the waits are for; the busiest unit */
-};
-
 /* Warps of a block go from barrier to barrier in step, so they wait together and then are in each other's way: the
  * work of the others comes on top of one's own chain, which has one's own work. */
-static struct phase_cost phase_cost(const struct predict_phase *ph, const struct predict_pass *p,
-                                    const struct predict_gpu *g, double cold)
+struct phase_cost phase_cost(const struct predict_phase *ph, const struct predict_pass *p,
+                             const struct predict_gpu *g, double cold)
 {
     struct phase_cost c;
     enum chain_part part = CHAIN_issue;
@@ -157,13 +143,13 @@ static struct phase_cost phase_cost(const struct predict_phase *ph, const struct
     return c;
 }
 
-static double cold_share(const struct predict_pass *p, const struct predict_gpu *g)
+double cold_share(const struct predict_pass *p, const struct predict_gpu *g)
 {
     return fmin(1, (double)g->sms * (double)p->resident / (double)p->blocks);
 }
 
 /* Before its first barrier and behind its last a block does what its length does not change. */
-static struct block_cost cost_of(const struct predict_pass *p, const struct predict_gpu *g)
+struct block_cost cost_of(const struct predict_pass *p, const struct predict_gpu *g)
 {
     struct block_cost c = {.lone = 0};
     const double cold = cold_share(p, g);
@@ -181,17 +167,10 @@ static struct block_cost cost_of(const struct predict_pass *p, const struct pred
     return c;
 }
 
-/* r blocks side by side on an SM. */
-static double together(const struct block_cost *c, double r)
+double together(const struct block_cost *c, double r)
 {
     return c->lone + (r - 1) * c->pipe;
 }
-
-/* The cycles of a launch. */
-struct launch_time {
-    double cycles, tail; /* tail: of them, beyond what full SMs would take */
-    double side;         /* blocks side by side while there are enough */
-};
 
 /* Rounds of full SMs, halfway between blocks that all end at once and blocks that never do. */
 static struct launch_time even_blocks(const struct block_cost *c, double share, double resident)
@@ -208,35 +187,42 @@ static struct launch_time even_blocks(const struct block_cost *c, double share, 
     return t;
 }
 
+double place_blocks(const struct predict_pass *p, const struct predict_gpu *g,
+                    const struct block_cost *c, double side, struct sched_block *out)
+{
+    const double work = together(c, side) / side;
+    double *each = xcalloc((size_t)p->blocks + 1, sizeof *each);
+    for (int64_t i = 0; i < p->blocks; i++) {
+        const double length = p->length ? c->once + (1 - c->once) * p->length[i] : 1;
+        each[i] = fmax(length, least_length) * work;
+    }
+    const double end = sched_share(each, p->blocks, g->sms, (int)p->resident,
+                                   fmin(1, work / together(c, 1)), 0, out);
+    free(each);
+    return end;
+}
+
 /* Blocks of different lengths, each sent where one has ended. */
 static struct launch_time uneven_blocks(const struct predict_pass *p, const struct predict_gpu *g,
                                         const struct block_cost *c, double share)
 {
-    const double side = fmin((double)p->resident, fmax(1, ceil(share))), full = together(c, side),
-                 work = full / side;
+    const double side = fmin((double)p->resident, fmax(1, ceil(share))), full = together(c, side);
     struct sched_block *out = xcalloc((size_t)p->blocks, sizeof *out);
-    double *each = xcalloc((size_t)p->blocks, sizeof *each);
-    for (int64_t i = 0; i < p->blocks; i++)
-        each[i] = fmax(c->once + (1 - c->once) * p->length[i], least_length) * work;
     struct launch_time t = {.side = side};
-    t.cycles = sched_share(each, p->blocks, g->sms, (int)p->resident,
-                           fmin(1, work / together(c, 1)), 0, out);
+    t.cycles = place_blocks(p, g, c, side, out);
     t.tail = fmax(0, t.cycles - full * fmax(1, share / side));
-    free(each);
     free(out);
     return t;
 }
 
-static struct launch_time launch_time(const struct predict_pass *p, const struct predict_gpu *g,
-                                      const struct block_cost *c)
+struct launch_time launch_time(const struct predict_pass *p, const struct predict_gpu *g,
+                               const struct block_cost *c)
 {
     const double share = (double)p->blocks / g->sms;
     return p->length ? uneven_blocks(p, g, c, share) : even_blocks(c, share, (double)p->resident);
 }
 
-/* The least that memory needs, us; NaN figures bound nothing. */
-static double memory_us(const struct predict_pass *p, const struct predict_gpu *g,
-                        enum predict_unit *unit)
+double memory_us(const struct predict_pass *p, const struct predict_gpu *g, enum predict_unit *unit)
 {
     double sectors = 0;
     for (int i = 0; i < p->phases; i++)
@@ -247,12 +233,12 @@ static double memory_us(const struct predict_pass *p, const struct predict_gpu *
     return fmax(fmax(l2, dram), 0);
 }
 
-static double launch_us(const struct predict_gpu *g)
+double launch_us(const struct predict_gpu *g)
 {
     return g->launch_us * g->factors.v[PREDICT_FACTOR_launch];
 }
 
-static double run_us(const struct predict_gpu *g)
+double run_us(const struct predict_gpu *g)
 {
     return g->run_us * g->factors.v[PREDICT_FACTOR_launch];
 }

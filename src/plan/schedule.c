@@ -150,7 +150,8 @@ static double model_pass(const struct plan *p, int pass, double start, struct sc
     const double alone = fmin(1, (double)pp->occ.warps / WARPS_TO_FILL);
     double *us = xcalloc((size_t)n, sizeof *us);
     for (int64_t i = 0; i < n; i++) {
-        out[i] = (struct sched_block){.index = i, .pass = pass, .work = sched_work(&m, i)};
+        out[i] = (struct sched_block){
+            .index = i, .pass = pass, .course = -1, .work = sched_work(&m, i)};
         us[i] = m.kind == MAP_EVEN ? even_us(p, pass, tiled && pass > 0, n, &r)
                                    : tile_us(&m, &out[i].work, &r);
     }

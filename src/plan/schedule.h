@@ -29,6 +29,7 @@ struct sched_work {
 struct sched_block {
     int64_t index; /* in its pass, x fastest */
     int32_t pass, row, lane, wave;
+    int32_t course; /* what it does when, of whoever knows it; -1: nobody */
     struct sched_work work;
     double begin_us, end_us; /* from the begin of the first block; of the model on its own scale */
 };
@@ -92,7 +93,8 @@ enum status sched_from_stamps(const json_t *stamps, const struct kernel_desc *d,
                               const struct param_values *v, const struct shape *shape,
                               struct schedule *out, char **note, struct err *err);
 /* The blocks as an array of objects: pass, block, tile, head, split, kv_tiles, row, lane, wave,
- * begin_us, end_us (null for the model), begin_blocks, end_blocks (null for stamps). */
+ * begin_us, end_us (null for the model), begin_blocks, end_blocks (null for stamps), course (null: what it does when is not
+ * known). */
 json_t *sched_blocks_json(const struct schedule *s);
 
 void sched_clear(struct schedule *s);

@@ -67,7 +67,7 @@ static bool read_blocks(const json_t *o, struct schedule *s)
     s->blocks = xcalloc((size_t)n, sizeof *s->blocks);
     for (int pass = 0; pass < s->npasses; pass++)
         for (int64_t i = 0; i < counts[pass]; i++, s->nblocks++) {
-            s->blocks[s->nblocks] = (struct sched_block){.index = i, .pass = pass};
+            s->blocks[s->nblocks] = (struct sched_block){.index = i, .pass = pass, .course = -1};
             if (!read_block(o, (size_t)s->nblocks, s->rows, &s->blocks[s->nblocks]))
                 return false;
         }
@@ -113,14 +113,14 @@ json_t *sched_blocks_json(const struct schedule *s)
         const double unit = model ? s->block_us : 1;
         json_array_append_new(
             list,
-            json_pack("{s:s, s:I, s:o, s:o, s:o, s:o, s:i, s:i, s:i, s:o, s:o, s:o, s:o}", "pass",
+            json_pack("{s:s, s:I, s:o, s:o, s:o, s:o, s:i, s:i, s:i, s:o, s:o, s:o, s:o, s:o}", "pass",
                       s->passes[b->pass], "block", (json_int_t)b->index, "tile",
                       whole_or_null(b->work.tile), "head", whole_or_null(b->work.head), "split",
                       whole_or_null(b->work.split), "kv_tiles", whole_or_null(b->work.steps), "row",
                       (int)b->row, "lane", (int)b->lane, "wave", (int)b->wave, "begin_us",
                       time_or_null(!model, b->begin_us), "end_us", time_or_null(!model, b->end_us),
                       "begin_blocks", time_or_null(model, b->begin_us / unit), "end_blocks",
-                      time_or_null(model, b->end_us / unit)));
+                      time_or_null(model, b->end_us / unit), "course", whole_or_null(b->course)));
     }
     return list;
 }

@@ -330,8 +330,8 @@ void simulating_drop(struct simulating *x)
     free(x);
 }
 
-bool simulate_few(struct session *s, const struct request *r, int i, double within_s,
-                  struct run_row *row)
+bool simulate_blocks(struct session *s, const struct request *r, int i, enum sim_blocks blocks,
+                     double within_s, struct run_row *row)
 {
     const struct measure_how how = {.kind = JOB_CHECK, .no_store = true, .verb = "check"};
     struct request one;
@@ -339,7 +339,7 @@ bool simulate_few(struct session *s, const struct request *r, int i, double with
     record_init(run_fields, row);
     if (!simulator_takes(r->kernels[i]) || !request_on(s, r, i, backend_simulator()->name, &one))
         return false;
-    one.options.blocks = SIM_BLOCKS_FEW;
+    one.options.blocks = (int)blocks;
     one.options.hazards = SIM_HAZARDS_OFF;
     one.options.sim_s = within_s;
     struct measuring *job = measure_start(s, &one, &how);
@@ -350,6 +350,12 @@ bool simulate_few(struct session *s, const struct request *r, int i, double with
     measured_clear(&m);
     request_clear(&one);
     return true;
+}
+
+bool simulate_few(struct session *s, const struct request *r, int i, double within_s,
+                  struct run_row *row)
+{
+    return simulate_blocks(s, r, i, SIM_BLOCKS_FEW, within_s, row);
 }
 
 /* ---- all of a request ---- */

@@ -37,6 +37,9 @@ bool simulate_shrink(struct request *r);
  * figures or its reason. */
 bool simulate_few(struct session *s, const struct request *r, int i, double within_s,
                   struct run_row *row);
+/* The same of these blocks. */
+bool simulate_blocks(struct session *s, const struct request *r, int i, enum sim_blocks blocks,
+                     double within_s, struct run_row *row);
 
 /* Kernel i of r, in one or two measurements, for who has a loop of its own:
  *

@@ -10,15 +10,18 @@
 #include "base/number.h"
 #include "backend/backend.h"
 #include "command/ask/plan_here.h"
+#include "command/ask/predicted.h"
 #include "command/ask/recollect.h"
 #include "command/ask/request.h"
 #include "command/ask/simulate.h"
 #include "command/session.h"
+#include "draw/phases.h"
 #include "measure/origin.h"
 
 void timeline_clear(struct timeline *t)
 {
     sched_clear(&t->schedule);
+    courses_clear(&t->courses);
     model_clear(&block_panel_layout, &t->panel);
     *t = (struct timeline){0};
 }
@@ -116,6 +119,122 @@ void timeline_predict(struct session *s, const struct request *r, int i, struct 
     record_clear(run_fields, &row);
 }
 
+/* ---- a simulated run ---- */
+
+/* Its own words for a phase: what it does, and the barrier that opens it. */
+static void name_phase(const struct courses *c, size_t i, double sum, struct block_phase *out)
+{
+    const struct course_phase *p = &c->phase[i];
+    char does[64];
+    course_does(p, does, sizeof does);
+    out->text = xasprintf("%s (%s)", does, *p->place ? p->place : "from the entry");
+    out->share = sum > 0 ? p->us / sum : 0;
+}
+
+static size_t phase_number(const struct courses *c, int pass, int phase)
+{
+    size_t i = 0;
+    while (i < c->phases && (c->phase[i].pass != pass || c->phase[i].phase != phase))
+        i++;
+    return i;
+}
+
+static void put_phases(const struct courses *c, struct block_panel *to)
+{
+    size_t legs = 0, at = 0;
+    double sum = 0;
+    for (size_t i = 0; i < c->n; i++)
+        legs += c->course[i].steps;
+    for (size_t i = 0; i < c->phases; i++)
+        sum += c->phase[i].us;
+    panel_phases(to, (int)c->phases, (int)legs);
+    for (size_t i = 0; i < c->phases; i++)
+        name_phase(c, i, sum, &to->phases[i]);
+    for (size_t i = 0; i < c->n; i++)
+        for (size_t k = 0; k < c->course[i].steps; k++) {
+            const struct course_step *s = &c->course[i].step[k];
+            to->legs[at++] = (struct block_leg){
+                .course = (int64_t)i,
+                .phase = (int64_t)phase_number(c, c->course[i].pass, s->phase),
+                .rounds = s->rounds,
+                .length = s->length,
+                .at = s->at,
+                .share = s->share};
+        }
+}
+
+/* Nothing of a block is drawn that was not kept of it or of one as long. */
+static void give_courses(struct timeline *t)
+{
+    for (int64_t i = 0; i < t->schedule.nblocks; i++) {
+        struct sched_block *b = &t->schedule.blocks[i];
+        b->course = courses_find(&t->courses, &t->schedule, b);
+    }
+}
+
+static enum status fill_simulated(struct session *s, const struct request *r, int i,
+                                  const struct device *dev, const struct run_row *row,
+                                  struct timeline *out, struct err *why)
+{
+    struct plan plan = {0};
+    struct predict_run run = {.passes = 0};
+    struct predict_gpu g;
+    struct whose whose;
+    enum status st = predicted_run(s, r->kernels[i]->cuda, &r->problem.shape, &r->params[i], dev,
+                                   row->counted_phases, &plan, &run, why);
+    if (st == ST_OK)
+        st = predict_gpu(dev, &g, why);
+    if (st == ST_OK)
+        st = courses_read(row->counted_phases, &run, &out->courses, why);
+    if (st == ST_OK) {
+        g.factors = predicted_factors(s, dev, &whose)->factors;
+        courses_times(&out->courses, &run, &g);
+        st = predict_schedule(&plan, &run, &g, &out->schedule, why);
+    }
+    if (st == ST_OK)
+        give_courses(out);
+    predict_run_clear(&run);
+    plan_clear(&plan);
+    return st;
+}
+
+void timeline_of_run(struct session *s, const struct request *r, int i, const struct device *dev,
+                     const struct run_row *row, struct timeline *out)
+{
+    struct err why = ERR_INIT;
+    const struct kernel_desc *d = r->kernels[i]->cuda;
+    begin(r, i, d, out);
+    out->panel.device = xstrdup(dev->name);
+    if (!d || !row->counted_phases) {
+        out->panel.reason = xasprintf("%s", row->reason ? row->reason
+                                            : d ? "nothing was counted by phase"
+                                                : "it has no CUDA source to simulate");
+        return;
+    }
+    if (fill_simulated(s, r, i, dev, row, out, &why) != ST_OK)
+        out->panel.reason = xstrdup(why.text);
+    block_take(&out->panel, &out->schedule, 0);
+    if (out->panel.reason)
+        return;
+    put_phases(&out->courses, &out->panel);
+    out->panel.predicted_us = out->schedule.span_us;
+    out->panel.predicted_error_pct = row->predicted_error_pct;
+    out->panel.note = xstrdup_if(row->predicted_note);
+}
+
+void timeline_simulate(struct session *s, const struct request *r, int i, const struct device *dev,
+                       double within_s, struct timeline *out)
+{
+    struct run_row row;
+    const int told = r->options.blocks;
+    if (!simulate_blocks(s, r, i, told == SIM_BLOCKS_AUTO ? SIM_BLOCKS_SOME : (enum sim_blocks)told,
+                         within_s, &row) &&
+        !row.reason)
+        row.reason = xasprintf("%s is nothing that the simulator runs", r->kernels[i]->name);
+    timeline_of_run(s, r, i, dev, &row, out);
+    record_clear(run_fields, &row);
+}
+
 enum status timeline_start(struct session *s, const struct request *r, struct measuring **job,
                            struct err *err)
 {
@@ -190,6 +309,8 @@ struct chart *timeline_chart(const struct request *r, const struct timeline *t, 
         to->predicted_us = from->predicted_us;
         to->predicted_error_pct = from->predicted_error_pct;
         block_take(to, &t[i].schedule, SPANS_MAX);
+        if (t[i].courses.n)
+            put_phases(&t[i].courses, to);
         caption_kernel(&c->caption, to->kernel);
         caption_device(&c->caption, to->device);
         one_origin &= same_text(t[i].schedule.origin, t[0].schedule.origin);

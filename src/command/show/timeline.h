@@ -7,9 +7,11 @@
 
 #include "command/ask/measure.h"
 #include "draw/timeline.h"
+#include "plan/predict_course.h"
 
 struct timeline {
     struct schedule schedule;
+    struct courses courses;   /* of a simulated run: what its blocks do when */
     struct block_panel panel; /* the same as it is drawn, with kernel, device and words */
 };
 void timeline_clear(struct timeline *t);
@@ -27,6 +29,12 @@ void timeline_model(struct session *s, const struct request *r, int i, const str
  * one that was made elsewhere. Without one the panel's note says why. Nothing where the row is of another GPU, or predicts nothing. */
 void timeline_predict(struct session *s, const struct request *r, int i, struct timeline *out);
 void timeline_put_predicted(const struct run_row *row, struct timeline *out);
+/* Kernel i by the time model, from a simulated run on this device: blocks in predicted microseconds with their phases.
+ * timeline_simulate() runs those that stand for all and waits, `within_s` seconds at most; timeline_of_run() takes the row of a run. */
+void timeline_simulate(struct session *s, const struct request *r, int i, const struct device *dev,
+                       double within_s, struct timeline *out);
+void timeline_of_run(struct session *s, const struct request *r, int i, const struct device *dev,
+                     const struct run_row *row, struct timeline *out);
 /* Begins to take the stamps of all kernels; ST_NO_GPU or ST_USAGE when none can run. */
 enum status timeline_start(struct session *s, const struct request *r, struct measuring **job,
                            struct err *err);

@@ -11,6 +11,7 @@
 #include "command/ask/request.h"
 #include "command/output.h"
 #include "command/session.h"
+#include "command/show/block_steps.h"
 #include "command/show/timeline.h"
 #include "command/verbs/verbs.h"
 #include "draw/timeline.h"
@@ -23,12 +24,13 @@ struct line_row {
     bool upper_bound;
     double waves, span_us, span_blocks, busy_pct, fill_pct, tail_pct, imbalance, recorded_us;
     double predicted_us, predicted_error_pct;
-    json_t *block_list;
+    json_t *block_list, *phase_list, *course_list;
 };
 static const struct field line_fields[] = {
     FIELD(FIELD_TEXT, line_row, kernel, .doc = "Whose blocks they are."),
     FIELD(FIELD_TEXT, line_row, origin,
-          .doc = "model: the planner's schedule; live: stamps of a run on the device."),
+          .doc = "model: the planner's schedule; sim: the time model's, of a simulated run; live: stamps "
+                 "of a run on the device."),
     FIELD(FIELD_TEXT, line_row, device, .doc = "Where it ran, or for which model."),
     FIELD(FIELD_TEXT, line_row, shape, .doc = "The attention problem."),
     FIELD(FIELD_TEXT, line_row, params, .doc = "Kernel parameters that are not the usual ones."),
@@ -43,7 +45,7 @@ static const struct field line_fields[] = {
     FIELD(FIELD_REAL, line_row, waves, .digits = 3, .doc = "blocks over slots."),
     FIELD(FIELD_REAL, line_row, span_us, .title = "span us", .unit = "us",
           .doc = "From the first block's begin to the last one's end; the model's clock is "
-                 "recorded_us, else predicted_us."),
+                 "recorded_us, else predicted_us; of sim: predicted_us."),
     FIELD(FIELD_REAL, line_row, busy_pct, .title = "busy %", .digits = 3, .unit = "%",
           .doc = "Of the SMs' time, with at least one block on the SM."),
     FIELD(FIELD_REAL, line_row, fill_pct, .title = "filled %", .digits = 3, .unit = "%",
@@ -69,7 +71,15 @@ static const struct field list_fields[] = {
     FIELD(FIELD_JSON, line_row, block_list,
           .doc =
               "In --json every block: pass, block, tile, head, split, kv_tiles, row, lane, wave, "
-              "begin_us, end_us (null for the model), begin_blocks, end_blocks (null for stamps)."),
+              "begin_us, end_us (null for the model), begin_blocks, end_blocks (null for stamps), "
+              "course (of origin=sim: which of course_list)."),
+    FIELD(FIELD_JSON, line_row, phase_list,
+          .doc = "Of origin=sim: what blocks do from one barrier to the next, over all of them: pass, "
+                 "phase, does, place, us of the predicted time, counts."),
+    FIELD(FIELD_JSON, line_row, course_list,
+          .doc = "The phases of simulated blocks in their order: pass, block, stands (for so many), steps: "
+                 "phase, rounds of length phases, at, us and counts of one round, share of the block's "
+                 "time. Over all blocks the us of a phase add up to that of phase_list."),
     {.name = NULL},
 };
 static const struct row_type line_type = ROW_TYPE(line_row, {line_fields, 0}),
@@ -117,6 +127,15 @@ static void set_figures(struct line_row *row, const struct schedule *s)
     row->imbalance = sum.imbalance;
 }
 
+static void list_blocks(struct line_row *row, const struct timeline *t)
+{
+    row->block_list = sched_blocks_json(&t->schedule);
+    if (!t->courses.n)
+        return;
+    row->phase_list = course_phases_json(&t->courses);
+    row->course_list = courses_json(&t->courses);
+}
+
 static void add_row(struct rowset *rows, const struct request *r, const struct timeline *t)
 {
     struct line_row *row = rowset_add(rows);
@@ -142,7 +161,7 @@ static void add_row(struct rowset *rows, const struct request *r, const struct t
         row->predicted_error_pct = p->predicted_error_pct;
     }
     if (rows->type == &listed_type)
-        row->block_list = sched_blocks_json(&t->schedule);
+        list_blocks(row, t);
 }
 
 /* ---- text ---- */
@@ -222,7 +241,65 @@ static void add_text(struct session *s, struct cmd_call *c, const struct request
     }
 }
 
+/* ---- one block ---- */
+
+/* A line of letters, as long as the block is. */
+static void add_block_line(struct session *s, struct cmd_call *c, const struct timeline *t,
+                           const struct sched_block *b)
+{
+    const int width = s->front.width > 40 && s->front.width < 78 ? s->front.width : 78;
+    struct block_panel p = t->panel; /* what it points to stays the timeline's */
+    struct block_span span = {.row = 0, .begin_us = b->begin_us, .end_us = b->end_us,
+                              .course = b->course, .tile = -1, .head = -1, .split = -1};
+    struct timeline_view v = {b->begin_us, b->end_us, 0, 1, MARK_PHASE};
+    struct canvas *canvas = canvas_new(width, 2, s->front.glyphs);
+    p.spans = &span;
+    p.n = p.rows = p.lanes = p.shown = 1;
+    fig_timeline(canvas, (struct rect){0, 0, width, 2}, &p, &v);
+    canvas_text(canvas, 0, 0, TIMELINE_LABEL, ROLE_DIM, "phases     ");
+    canvas_text(canvas, 0, 1, width, ROLE_DIM, "");
+    for (int x = 0; x < width; x++)
+        canvas_put(canvas, x, 1, ROLE_DIM, ' ');
+    fig_time_axis(canvas, (struct rect){0, 1, width, 1}, b->begin_us, b->end_us, &t->panel);
+    canvas_to_text(canvas, c->out);
+    canvas_free(canvas);
+}
+
+static enum status print_block(struct session *s, struct cmd_call *c, const struct timeline *t,
+                               int64_t block, struct err *err)
+{
+    struct rowset rows = {.type = &step_type};
+    if (t->panel.reason)
+        return err_set(err, ST_NO, "no timeline: %s", t->panel.reason);
+    const struct sched_block *b = block_find(t, block);
+    if (!b) {
+        err_set(err, ST_USAGE, "the main pass has blocks 0 to %lld",
+                (long long)sched_summarise(&t->schedule).blocks - 1);
+        return call_mark_key(c, "block", ST_USAGE, err);
+    }
+    const enum status st = block_steps(t, b, &rows, err);
+    const enum format f = call_format(c);
+    if (st == ST_OK && f == FORMAT_TEXT) {
+        const size_t from = c->out->len;
+        timeline_heading(&t->panel, c->out);
+        str_addc(c->out, '\n');
+        block_heading(t, b, c->out);
+        str_addc(c->out, '\n');
+        lines_wrap(c->out, from, call_width(s, c));
+        add_block_line(s, c, t, b);
+    }
+    if (st == ST_OK) {
+        rows_show(s, c->out, &rows, &step_columns, f, call_width(s, c));
+        call_remember(s, c, &rows, &step_columns);
+    }
+    rowset_clear(&rows);
+    return st;
+}
+
 /* ---- the verb ---- */
+
+enum origin { FROM_MODEL, FROM_LIVE, FROM_SIM };
+static const char *const origins[] = {"model", "live", "sim", NULL};
 
 static enum status fill_live(struct session *s, const struct request *r, struct timeline *t,
                              struct err *err)
@@ -258,17 +335,66 @@ static enum status fill_model(struct session *s, struct cmd_call *c, const struc
 
 /* An option's value in this call, else in the session; before the request is made, for which kernels
  * it names depends on it. */
-static enum status read_origin(const struct session *s, struct cmd_call *c, bool *live,
+static enum status read_origin(const struct session *s, struct cmd_call *c, enum origin *out,
                                struct err *err)
 {
-    const char *word = call_key(c, "origin");
-    *live = word ? !strcmp(word, "live")
-                 : timeline_wants_live(call_peek(c, "backend", s->settings.options.backend),
-                                       call_peek(c, "gpu", s->settings.options.gpu));
-    if (!word || *live || !strcmp(word, "model"))
+    const char *word = call_key(c, "origin"),
+               *backend = call_peek(c, "backend", s->settings.options.backend);
+    const bool live = timeline_wants_live(backend, call_peek(c, "gpu", s->settings.options.gpu)),
+               sim = backend && !strcmp(backend, backend_simulator()->name);
+    *out = sim ? FROM_SIM : live ? FROM_LIVE : FROM_MODEL;
+    if (!word)
         return ST_OK;
-    err_set(err, ST_USAGE, "origin is model or live, not \"%.40s\"", word);
+    for (int i = 0; origins[i]; i++)
+        if (!strcmp(word, origins[i])) {
+            *out = (enum origin)i;
+            return ST_OK;
+        }
+    err_set(err, ST_USAGE, "origin is model, sim or live, not \"%.40s\"", word);
     return call_mark_key(c, "origin", ST_USAGE, err);
+}
+
+/* block=: which one is shown phase by phase; -1: none. */
+static enum status read_block(struct cmd_call *c, const struct request *r, enum origin from,
+                              int64_t *out, struct err *err)
+{
+    const char *word = call_key(c, "block");
+    enum status st = ST_OK;
+    *out = -1;
+    if (!word)
+        return ST_OK;
+    st = number_parse_int("block", word, 0, SCHED_BLOCKS_MAX, out, err);
+    if (st == ST_OK && (from != FROM_SIM || r->nkernels != 1))
+        st = err_set(err, ST_USAGE, "block= shows the phases of a simulated block: origin=sim, and "
+                                    "one kernel");
+    return st == ST_OK ? st : call_mark_key(c, "block", ST_USAGE, err);
+}
+
+/* Who asks for it by name waits for it. */
+static enum status fill_sim(struct session *s, struct cmd_call *c, const struct request *r,
+                            struct timeline *t, struct err *err)
+{
+    static const double patience_s = 60;
+    const struct device *dev = session_gpu(s, r->options.gpu, err);
+    if (!dev)
+        return call_mark_key(c, "gpu", ST_USAGE, err);
+    plans_compile(s, r, dev);
+    for (int i = 0; i < r->nkernels; i++)
+        timeline_simulate(s, r, i, dev, patience_s, &t[i]);
+    return ST_OK;
+}
+
+static enum status fill(struct session *s, struct cmd_call *c, const struct request *r,
+                        enum origin from, struct timeline *t, struct err *err)
+{
+    switch (from) {
+    case FROM_LIVE:
+        return fill_live(s, r, t, err);
+    case FROM_SIM:
+        return fill_sim(s, c, r, t, err);
+    default:
+        return fill_model(s, c, r, t, err);
+    }
 }
 
 static enum status check_kernels(const struct request *r, struct err *err)
@@ -322,37 +448,44 @@ static enum status exec_timeline(struct session *s, struct cmd_call *c, struct e
     struct request r;
     struct str command = {0};
     struct timeline t[KERNELS_MAX] = {0};
-    int64_t lines;
-    bool live;
+    int64_t lines, block = -1;
+    enum origin from;
     (void)call_format(c); /* the options are known from here on */
-    enum status st = read_origin(s, c, &live, err);
+    enum status st = read_origin(s, c, &from, err);
     if (!st)
-        st = request_make(s, c, live ? 0 : REQUEST_PLAN, &r, err);
+        st = request_make(s, c, from == FROM_LIVE ? 0 : REQUEST_PLAN, &r, err);
     if (st)
         return st;
     st = check_kernels(&r, err);
     if (!st)
         st = read_lines(c, r.nkernels, &lines, err);
     if (!st)
+        st = read_block(c, &r, from, &block, err);
+    if (!st)
         st = call_finish(s, c, err);
     if (!st)
-        st = live ? fill_live(s, &r, t, err) : fill_model(s, c, &r, t, err);
+        st = fill(s, c, &r, from, t, err);
     request_command(&r, "timeline", &command);
-    if (!live)
+    if (from != FROM_LIVE)
         request_command_gpu(&r, session_gpu(s, NULL, NULL), &command);
-    str_addf(&command, " origin=%s", live ? "live" : "model");
+    str_addf(&command, " origin=%s", origins[from]);
+    if (block >= 0)
+        str_addf(&command, " block=%lld", (long long)block);
     c->command = str_take(&command);
     if (!st)
-        st = print(s, c, &r, t, err);
+        st = block >= 0 ? print_block(s, c, &t[0], block, err) : print(s, c, &r, t, err);
     for (int i = 0; i < KERNELS_MAX; i++)
         timeline_clear(&t[i]);
     request_clear(&r);
     return st;
 }
 
-static const char *const origins[] = {"model", "live", NULL};
 static const struct cmd_key keys[] = {
-    {"origin", "model: the planner's schedule; live: stamps taken on the device", origins},
+    {"origin",
+     "model: the planner's schedule; sim: the time model's, with the phases of simulated blocks; "
+     "live: stamps taken on the device",
+     origins},
+    {"block", "of origin=sim: this block's phases one after the other, by its number", NULL},
     {"lines", "of SMs in each picture, several SMs to a line; 16 by default", NULL},
     {0},
 };
@@ -360,7 +493,7 @@ static const struct cmd_key keys[] = {
 const struct cmd_entry cmd_timeline = {
     .name = "timeline",
     .group = "Model",
-    .usage = "K[,K...] [shape] [params] [origin=model|live] [gpu=NAME]",
+    .usage = "K[,K...] [shape] [params] [origin=model|sim|live] [block=N] [gpu=NAME]",
     .summary = "blocks over SMs and time: waves, the tail, idle SMs, causal imbalance",
     .help =
         "Rows are SMs, x is time, a letter is the query tile, head or share of the keys that a\n"
@@ -378,15 +511,20 @@ const struct cmd_entry cmd_timeline = {
         "this shape, is taken for the whole, else the predicted time of a simulated run, whose\n"
         "error stands beside it and which may take 2 s; without either, times are blocks, what\n"
         "the kernel's longest block takes alone on an SM, and say nothing about another kernel.\n"
+        "origin=sim (the default with backend=sim) simulates some blocks, and places all by the time\n"
+        "model, in microseconds that are predicted. A letter is what the block does at that moment,\n"
+        "from one barrier to the next; the phase that has most of a cell is its letter. block=N is\n"
+        "one block, a row for each phase; rounds of a loop that did exactly the same are one.\n"
         "busy: SMs with at least one block. tail: the end of the main pass\n"
         "in which slots stay empty. --json has every block.\n"
         "\n"
         "  timeline fa1_2022,splitkv gpu=H200\n"
         "  timeline fa2 causal S=4k gpu=L4\n"
+        "  timeline fa2_mma_async causal S=1k backend=sim block=15\n"
         "  timeline qtile_seq,fa2 backend=cpu\n",
     .arg = ARG_KERNELS,
     .keys = keys,
     .flags = CMD_SHAPE | CMD_OPTIONS | CMD_PARAMS | CMD_ROWS,
     .exec = exec_timeline,
-    .columns = COLUMNS(&columns),
+    .columns = COLUMNS(&columns, &step_columns),
 };
