@@ -179,7 +179,7 @@ void roof_take(struct roof *r, const struct device *d, enum dtype t);
 struct block_span {
     int64_t pass, row, lane, wave;
     int64_t tile, head, split; /* -1: nothing in particular */
-    int64_t course; /* of the panel's, from 0: what it does when; else none */
+    int64_t course;            /* of the panel's, from 0: what it does when; else none */
     double begin_us, end_us;
 };
 /* A phase of blocks, from a barrier to the next one, over all of them. */
@@ -189,7 +189,7 @@ struct block_phase {
 };
 /* What a block does, one after the other. A loop whose rounds are alike is its phases once, with how often. */
 struct block_leg {
-    int64_t course, phase; /* of the panel; by course */
+    int64_t course, phase;      /* of the panel; by course */
     int64_t rounds, length, at; /* of the loop: rounds, phases in each, which of them this is */
     double share;               /* of the block's time, over all rounds */
 };
@@ -202,6 +202,7 @@ struct block_panel {
     int64_t shown;       /* rows whose blocks are here: the first ones */
     int bound;           /* the registers are not known: at most so many slots */
     int64_t blocks, slots;
+    int64_t tile_rows; /* queries of a tile: 1, it is one; else not known, or more */
     double waves, span_us, busy_pct, tail_pct, imbalance;
     double block_us;     /* the model's unit, which times are shown in; 0: they are us */
     double recorded_us;  /* the model: what was recorded of it instead; not above 0: nothing */

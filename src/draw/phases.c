@@ -19,9 +19,12 @@ static const struct field phase_fields[] = {
 };
 const struct chart_layout phase_layout = {sizeof(struct block_phase), phase_fields, NULL};
 static const struct field leg_fields[] = {
-    CHART_FIELD(block_leg, course, FIELD_INT), CHART_FIELD(block_leg, phase, FIELD_INT),
-    CHART_FIELD(block_leg, rounds, FIELD_INT), CHART_FIELD(block_leg, length, FIELD_INT),
-    CHART_FIELD(block_leg, at, FIELD_INT),     CHART_FIELD(block_leg, share, FIELD_REAL),
+    CHART_FIELD(block_leg, course, FIELD_INT),
+    CHART_FIELD(block_leg, phase, FIELD_INT),
+    CHART_FIELD(block_leg, rounds, FIELD_INT),
+    CHART_FIELD(block_leg, length, FIELD_INT),
+    CHART_FIELD(block_leg, at, FIELD_INT),
+    CHART_FIELD(block_leg, share, FIELD_REAL),
     {0},
 };
 const struct chart_layout leg_layout = {sizeof(struct block_leg), leg_fields, NULL};
@@ -112,8 +115,7 @@ int phase_most(const struct block_panel *p, const struct block_span *b, double f
     from = (from - b->begin_us) / us;
     to = (to - b->begin_us) / us;
     for (int i = first_leg(p, b->course);
-         i < p->nlegs && p->legs[i].course == b->course && start < to;
-         i += (int)p->legs[i].length)
+         i < p->nlegs && p->legs[i].course == b->course && start < to; i += (int)p->legs[i].length)
         start += add_loop(p, i, start, from, to, time);
     for (int i = 0; i < p->nphases; i++)
         if (time[i] > 0 && (best < 0 || time[i] > time[best]))
@@ -130,8 +132,7 @@ static int by_share(const void *x, const void *y)
 {
     const struct block_phase *a = *(struct block_phase *const *)x,
                              *b = *(struct block_phase *const *)y;
-    return a->share != b->share ? (a->share < b->share) - (a->share > b->share)
-                                : (a > b) - (a < b);
+    return a->share != b->share ? (a->share < b->share) - (a->share > b->share) : (a > b) - (a < b);
 }
 
 void phases_legend(const struct block_panel *p, int most, struct str *out)

@@ -42,7 +42,7 @@ static const struct field panel_fields[] = {
     CHART_FIELD(block_panel, reason, FIELD_TEXT),   CHART_FIELD(block_panel, rows, FIELD_INT),
     CHART_FIELD(block_panel, lanes, FIELD_INT),     CHART_FIELD(block_panel, shown, FIELD_INT),
     CHART_FIELD(block_panel, bound, FIELD_BOOL),    CHART_FIELD(block_panel, blocks, FIELD_INT),
-    CHART_FIELD(block_panel, slots, FIELD_INT),     CHART_FIELD(block_panel, waves, FIELD_REAL),
+    CHART_FIELD(block_panel, slots, FIELD_INT), CHART_FIELD(block_panel, tile_rows, FIELD_INT),     CHART_FIELD(block_panel, waves, FIELD_REAL),
     CHART_FIELD(block_panel, span_us, FIELD_REAL),  CHART_FIELD(block_panel, busy_pct, FIELD_REAL),
     CHART_FIELD(block_panel, tail_pct, FIELD_REAL), CHART_FIELD(block_panel, imbalance, FIELD_REAL),
     CHART_FIELD(block_panel, block_us, FIELD_REAL), CHART_FIELD(block_panel, recorded_us, FIELD_REAL),
@@ -164,9 +164,9 @@ const char *const timeline_marks[] = {"tile", "head", "split", "wave", NULL};
 static int64_t class_of(const struct block_span *b, enum timeline_mark mark)
 {
     const int64_t by[] = {[MARK_TILE] = b->tile,
-                                    [MARK_HEAD] = b->head,
-                                    [MARK_SPLIT] = b->split,
-                                    [MARK_WAVE] = b->wave};
+                          [MARK_HEAD] = b->head,
+                          [MARK_SPLIT] = b->split,
+                          [MARK_WAVE] = b->wave};
     return mark < MARK_COUNT ? by[mark] : -1;
 }
 
@@ -182,11 +182,11 @@ static int32_t classes(const struct block_panel *s, enum timeline_mark mark)
 
 enum timeline_mark timeline_best_mark(const struct block_panel *s)
 {
-    return panel_has_phases(s)         ? MARK_PHASE
-           : classes(s, MARK_SPLIT) > 1  ? MARK_SPLIT
-           : classes(s, MARK_TILE) > 1 ? MARK_TILE
-           : classes(s, MARK_HEAD) > 1 ? MARK_HEAD
-                                       : MARK_WAVE;
+    return panel_has_phases(s)          ? MARK_PHASE
+           : classes(s, MARK_SPLIT) > 1 ? MARK_SPLIT
+           : classes(s, MARK_TILE) > 1  ? MARK_TILE
+           : classes(s, MARK_HEAD) > 1  ? MARK_HEAD
+                                        : MARK_WAVE;
 }
 
 enum timeline_mark timeline_mark_on(const struct block_panel *s, int lines)
@@ -221,8 +221,9 @@ static char sign_of(const struct block_span *b, enum timeline_mark mark, int32_t
 
 void timeline_legend(const struct block_panel *s, enum timeline_mark mark, struct str *out)
 {
-    static const char *const what[] = {"query tile", "head", "split", "wave"};
-    static const char *const all[] = {"query tiles", "heads", "splits", "waves"};
+    const bool one = s->tile_rows == 1; /* a tile of one query is none */
+    const char *const what[] = {one ? "query" : "query tile", "head", "split", "wave"};
+    const char *const all[] = {one ? "queries" : "query tiles", "heads", "splits", "waves"};
     const int32_t n = classes(s, mark);
     if (mark == MARK_PHASE) {
         phases_legend(s, 6, out);
@@ -362,7 +363,8 @@ static int draw_together(struct canvas *c, struct rect r, const struct share *s,
 }
 
 static void draw_line(struct canvas *c, struct rect r, const struct block_panel *p,
-                      const struct timeline_view *v, const struct share *row, double slots, int32_t count, bool alike)
+                      const struct timeline_view *v, const struct share *row, double slots,
+                      int32_t count, bool alike)
 {
     for (int x = 0; x < r.w; x++) {
         enum role role;
@@ -454,11 +456,11 @@ void fig_time_axis(struct canvas *c, struct rect r, double begin_us, double end_
         return;
     const double step = nice_step((end - begin) * TICK / w);
     canvas_text(c, r.x, r.y, TIMELINE_LABEL - 1, ROLE_DIM,
-                blocks           ? "blocks"
+                blocks                 ? "blocks"
                 : p && is_predicted(p) ? "predicted"
-                : !model         ? "time"
-                : is_recorded(p) ? "recorded"
-                                 : "predicted");
+                : !model               ? "time"
+                : is_recorded(p)       ? "recorded"
+                                       : "predicted");
     for (double t = ceil(begin / step - 1e-9) * step; t <= end; t += step) {
         const int x = (int)((t - begin) / (end - begin) * w);
         char buf[NUMBER_BUF];
@@ -500,7 +502,8 @@ void timeline_summary(const struct block_panel *s, struct str *out)
     if (s->predicted_us > 0 && s->predicted_error_pct >= 0)
         str_addf(out, "; predicted %s, off by %s %%%s", number_fmt_us(b[1], s->predicted_us),
                  number_fmt(b[2], s->predicted_error_pct, 2),
-                 model && (is_predicted(s) || !is_recorded(s)) ? ": the clock of this picture" : "");
+                 model && (is_predicted(s) || !is_recorded(s)) ? ": the clock of this picture"
+                                                               : "");
 }
 
 void timeline_heading(const struct block_panel *p, struct str *out)

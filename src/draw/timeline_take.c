@@ -30,10 +30,9 @@ void block_take(struct block_panel *p, const struct schedule *s, int64_t most)
     for (int64_t i = 0; i < s->nblocks && (most <= 0 || n < most); i++) {
         const struct sched_block *b = &s->blocks[i];
         if (b->row < rows)
-            p->spans[n++] = (struct block_span){b->pass,       b->row,       b->lane,
-                                                b->wave,       b->work.tile, b->work.head,
-                                                b->work.split, b->course,    b->begin_us,
-                                                b->end_us};
+            p->spans[n++] = (struct block_span){
+                b->pass,      b->row,        b->lane,   b->wave,     b->work.tile,
+                b->work.head, b->work.split, b->course, b->begin_us, b->end_us};
     }
     p->n = n;
     p->origin = s->origin ? xstrdup(s->origin) : NULL;
@@ -42,6 +41,7 @@ void block_take(struct block_panel *p, const struct schedule *s, int64_t most)
     p->lanes = s->lanes;
     p->shown = rows;
     p->bound = s->bound;
+    p->tile_rows = s->tile_rows;
     p->blocks = sum.blocks;
     p->slots = sum.slots;
     p->waves = sum.waves;

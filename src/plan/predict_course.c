@@ -86,9 +86,8 @@ static void read_course(const json_t *o, const struct predict_run *r, int pass, 
                         struct courses *out)
 {
     const struct predict_pass *p = &r->pass[pass];
-    struct course c = {.pass = pass,
-                       .block = (int64_t)count_of(o, "block"),
-                       .stands = count_of(o, "stands")};
+    struct course c = {
+        .pass = pass, .block = (int64_t)count_of(o, "block"), .stands = count_of(o, "stands")};
     const bool ok = read_steps(json_object_get(o, "steps"), p, *room, &c) &&
                     read_steps(json_object_get(o, "rest"), p, *room - c.steps, &c) && is_whole(&c);
     if (!ok || c.block >= p->blocks || !(c.stands > 0) || out->n >= COURSES_MAX) {
@@ -320,7 +319,8 @@ struct course_phase course_step_counts(const struct course *c, const struct cour
     return p;
 }
 
-/* Half of the instructions of products on ordinary units are additions that go with them, so a quarter is enough. */
+/* By what was counted, not by what it is for: a conversion passes the same unit as exp2. Half of the instructions of products
+ * on ordinary units are additions that go with them, so a quarter is enough. */
 void course_does(const struct course_phase *p, char *out, size_t size)
 {
     const double all = p->executed;
@@ -328,9 +328,11 @@ void course_does(const struct course_phase *p, char *out, size_t size)
         bool is;
         const char *word;
     } kinds[] = {
-        {p->copies > 0 || p->sectors > 0.01 * all * 4, "copies"},
-        {p->products > 0 || p->pipe[SIM_PIPE_fma] + p->pipe[SIM_PIPE_half] > 0.25 * all, "products"},
-        {p->pipe[SIM_PIPE_xu] > 0.02 * all || p->shuffles > 0.02 * all, "softmax"},
+        {p->copies > 0 || p->sectors > 0.04 * all, "copies"},
+        {p->products > 0 || p->pipe[SIM_PIPE_fma] + p->pipe[SIM_PIPE_half] > 0.25 * all,
+         "products"},
+        {p->pipe[SIM_PIPE_xu] > 0.005 * all, "exp2/cvt"},
+        {p->shuffles > 0.005 * all, "shuffles"},
     };
     size_t n = 0;
     out[0] = 0;

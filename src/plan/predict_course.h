@@ -16,22 +16,22 @@
 /* What a block does from one barrier to the next; or, behind the last step that was kept one by one, all further phases that
  * begin at one barrier, together. */
 struct course_step {
-    int phase;              /* of its launch */
-    int64_t rounds;         /* so often in a row, of a loop whose rounds are alike */
-    int64_t times;          /* above 1: phases that were not kept one by one */
-    int length, at;         /* phases of a round, and its place in it */
+    int phase;                /* of its launch */
+    int64_t rounds;           /* so often in a row, of a loop whose rounds are alike */
+    int64_t times;            /* above 1: phases that were not kept one by one */
+    int length, at;           /* phases of a round, and its place in it */
     double executed, longest; /* of one round, as of predict_phase */
     double wavefronts, wavefronts_ideal, sectors, products, copies, shuffles, barriers;
     double pipe[SIM_PIPE_COUNT];
     /* of course_times() */
     enum predict_unit unit; /* what a lone block's time goes to */
-    double us;    /* of one round: its share of the launch's predicted time, see above */
-    double share; /* of its block's time, all rounds; all steps add up to 1 */
+    double us;              /* of one round: its share of the launch's predicted time, see above */
+    double share;           /* of its block's time, all rounds; all steps add up to 1 */
 };
 struct course {
     int pass;
     int64_t block;
-    double stands; /* for so many blocks, itself among them */
+    double stands;            /* for so many blocks, itself among them */
     struct course_step *step; /* owned */
     size_t steps;
 };
@@ -60,7 +60,7 @@ void courses_times(struct courses *c, const struct predict_run *r, const struct 
 /* Which course a block of a launch takes: its own, else that of a kept block that walks as many K/V tiles, else of the one
  * nearest to that; -1: none. */
 int courses_find(const struct courses *c, const struct schedule *s, const struct sched_block *b);
-/* "copies, products": what a phase or step does most of, from its counts. */
+/* "copies, products": what a phase or step does, from its counts; exp2/cvt: exp2 or conversions. */
 void course_does(const struct course_phase *p, char *out, size_t size);
 struct course_phase course_step_counts(const struct course *c, const struct course_step *s);
 

@@ -150,8 +150,8 @@ static double model_pass(const struct plan *p, int pass, double start, struct sc
     const double alone = fmin(1, (double)pp->occ.warps / WARPS_TO_FILL);
     double *us = xcalloc((size_t)n, sizeof *us);
     for (int64_t i = 0; i < n; i++) {
-        out[i] = (struct sched_block){
-            .index = i, .pass = pass, .course = -1, .work = sched_work(&m, i)};
+        out[i] =
+            (struct sched_block){.index = i, .pass = pass, .course = -1, .work = sched_work(&m, i)};
         us[i] = m.kind == MAP_EVEN ? even_us(p, pass, tiled && pass > 0, n, &r)
                                    : tile_us(&m, &out[i].work, &r);
     }
@@ -199,6 +199,7 @@ enum status sched_model(const struct plan *p, struct schedule *out, struct err *
     out->rows = p->device->sms;
     out->lanes = (int)p->passes[0].occ.blocks_per_sm;
     out->bound = p->passes[0].occ.upper_bound;
+    out->tile_rows = param_or(p->desc, &p->params, "BR", 1);
     out->blocks = xcalloc((size_t)total, sizeof *out->blocks);
     for (int i = 0; i < p->npasses; i++) {
         snprintf(out->passes[out->npasses++], sizeof out->passes[0], "%s", p->passes[i].name);
@@ -292,6 +293,7 @@ void sched_arrange(struct schedule *s, const struct kernel_desc *d, const struct
             s->lanes = lanes;
     }
     number_stamped_waves(s, list);
+    s->tile_rows = param_or(d, v, "BR", 1);
     name_work(s, d, v, shape);
     free(list);
 }

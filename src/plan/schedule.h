@@ -46,7 +46,8 @@ struct schedule {
     double
         block_us; /* the model's unit: its longest block alone on a row, main pass; 0: stamps, times
                         are us */
-    bool bound;   /* the model's registers are unknown: at most so many slots */
+    int64_t tile_rows; /* queries of a tile of the main pass; 0: not known */
+    bool bound;        /* the model's registers are unknown: at most so many slots */
 };
 
 struct sched_summary {

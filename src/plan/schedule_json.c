@@ -113,8 +113,8 @@ json_t *sched_blocks_json(const struct schedule *s)
         const double unit = model ? s->block_us : 1;
         json_array_append_new(
             list,
-            json_pack("{s:s, s:I, s:o, s:o, s:o, s:o, s:i, s:i, s:i, s:o, s:o, s:o, s:o, s:o}", "pass",
-                      s->passes[b->pass], "block", (json_int_t)b->index, "tile",
+            json_pack("{s:s, s:I, s:o, s:o, s:o, s:o, s:i, s:i, s:i, s:o, s:o, s:o, s:o, s:o}",
+                      "pass", s->passes[b->pass], "block", (json_int_t)b->index, "tile",
                       whole_or_null(b->work.tile), "head", whole_or_null(b->work.head), "split",
                       whole_or_null(b->work.split), "kv_tiles", whole_or_null(b->work.steps), "row",
                       (int)b->row, "lane", (int)b->lane, "wave", (int)b->wave, "begin_us",

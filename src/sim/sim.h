@@ -251,7 +251,8 @@ struct sim_leg {
 };
 struct sim_course {
     uint64_t block, class;
-    uint64_t stands; /* for so many of the blocks that were run, itself among them; of clusters: clusters */
+    uint64_t
+        stands; /* for so many of the blocks that were run, itself among them; of clusters: clusters */
     struct sim_leg *step;
     size_t steps, cap;
     struct sim_phase *rest; /* behind the last step, by phase */
@@ -320,7 +321,8 @@ struct sim_result {
     uint64_t *
         block_class; /* equal: the same executions and lanes of every instruction, and the same costs */
     size_t courses;
-    struct sim_course *course; /* of a block of each class, in order of blocks; SIM_COURSES at most */
+    struct sim_course
+        *course; /* of a block of each class, in order of blocks; SIM_COURSES at most */
     size_t faults;
     struct sim_fault *fault; /* by block, then in the order in which they happened */
     uint64_t faults_lost;    /* of further kinds or instructions than max_faults */

@@ -2,9 +2,11 @@
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "plan/predict_fit.h"
+#include "plan/predict_course.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -179,6 +181,181 @@ static enum predict_unit binds(const struct predict_run *r, const struct predict
     const enum predict_unit u = p.binds;
     predicted_time_clear(&p);
     return u;
+}
+
+/* ---- courses ---- */
+
+enum { COURSES = 3, STEPS = 9 };
+
+/* Courses whose steps add up to the run's phases, each by a drawn part; `heavy`: a phase of which the first course does 4 times
+ * as much as it did; -1: none. */
+static json_t *drawn_courses(const struct predict_run *r, struct rng rng, int heavy)
+{
+    json_t *passes = json_array();
+    for (int i = 0; i < r->passes; i++) {
+        const struct predict_pass *p = &r->pass[i];
+        double part[COURSES][STEPS], all[8] = {0};
+        int rounds[COURSES][STEPS];
+        json_t *courses = json_array(), *phases = json_array();
+        for (int c = 0; c < COURSES; c++)
+            for (int k = 0; k < STEPS; k++) {
+                part[c][k] = 1 + (double)(rng_next(&rng) % 20);
+                if (c == 0 && k % p->phases == heavy)
+                    part[c][k] *= 4;
+                rounds[c][k] = 1 + (int)(rng_next(&rng) % 50);
+                all[k % p->phases] += part[c][k] * rounds[c][k] * (c + 1);
+            }
+        for (int c = 0; c < COURSES; c++) {
+            json_t *steps = json_array();
+            for (int k = 0; k < STEPS; k++) {
+                const struct predict_phase *ph = &p->phase[k % p->phases];
+                const double x = part[c][k] / all[k % p->phases];
+                json_array_append_new(
+                    steps,
+                    json_pack("{s:i, s:i, s:i, s:i, s:f, s:f, s:f, s:f, s:f, s:{}}", "phase",
+                              k % p->phases, "rounds", rounds[c][k], "length", 1, "at", 0,
+                              "warp_instructions", ph->executed * x, "longest", ph->longest * x,
+                              "smem_wavefronts", ph->wavefronts * x, "global_sectors",
+                              ph->sectors * x, "tensor_ops", ph->products * x, "pipes"));
+            }
+            json_array_append_new(courses, json_pack("{s:i, s:i, s:o, s:[]}", "block", c, "stands",
+                                                     c + 1, "steps", steps, "rest"));
+        }
+        json_array_append_new(passes,
+                              json_pack("{s:o, s:o}", "phases", phases, "courses", courses));
+    }
+    return passes;
+}
+
+/* The us of a phase over all blocks, of the steps and of the parts of the time. Where memory bounds a launch its parts have no
+ * phase: then all phases together. */
+static void compare_courses(const struct courses *c, const struct predict_run *r,
+                            const struct predicted_time *p, int pass)
+{
+    double steps[8] = {0}, parts[8] = {0}, bound = 0, of_steps = 0;
+    for (size_t i = 0; i < c->n; i++) {
+        double share = 0;
+        for (size_t k = 0; k < c->course[i].steps; k++) {
+            const struct course_step *s = &c->course[i].step[k];
+            CU_ASSERT(s->us >= 0 && isfinite(s->us));
+            share += s->share;
+            if (c->course[i].pass == pass)
+                steps[s->phase] += c->course[i].stands * (double)s->rounds * s->us;
+        }
+        CU_ASSERT(near(share, 1, 1e-9));
+    }
+    for (size_t i = 0; i < p->parts; i++) {
+        if (p->part[i].pass == pass && p->part[i].phase >= 0)
+            parts[p->part[i].phase] += p->part[i].us;
+        else if (p->part[i].pass == pass &&
+                 (p->part[i].unit == PREDICT_l2 || p->part[i].unit == PREDICT_dram))
+            bound += p->part[i].us;
+    }
+    for (int k = 0; k < r->pass[pass].phases; k++) {
+        of_steps += steps[k];
+        if (!(bound > 0))
+            CU_ASSERT(near(steps[k], parts[k], 1e-9));
+    }
+    if (bound > 0)
+        CU_ASSERT(near(of_steps, bound, 1e-9));
+}
+
+static void steps_make_the_phases(void)
+{
+    static const char *const names[] = {"H200", "A100-80GB", "L4", "T4", "RTX-5090"};
+    struct rng rng = {23};
+    int bound = 0;
+    for (int i = 0; i < 200; i++) {
+        struct predict_gpu g = gpu_of(names[i % 5]);
+        struct predict_run r = random_run(&rng);
+        for (int k = 0; k < r.passes; k++) {
+            free(r.pass[k].length); /* of fewer blocks */
+            r.pass[k].length = NULL;
+            r.pass[k].blocks += COURSES;
+        }
+        json_t *passes = drawn_courses(&r, rng, -1);
+        struct courses c;
+        struct predicted_time p;
+        struct err err = ERR_INIT;
+        CU_ASSERT_EQUAL_FATAL(courses_read(passes, &r, &c, &err), ST_OK);
+        courses_times(&c, &r, &g);
+        predict(&r, &g, &p);
+        for (int k = 0; k < r.passes; k++)
+            compare_courses(&c, &r, &p, k);
+        bound += p.binds == PREDICT_l2 || p.binds == PREDICT_dram;
+        predicted_time_clear(&p);
+        courses_clear(&c);
+        json_decref(passes);
+        predict_run_clear(&r);
+    }
+    CU_ASSERT(bound > 0 && bound < 200); /* both were tried */
+}
+
+/* Of one block a phase grows: its steps take longer there, and less of what others share. */
+static void a_longer_phase_is_seen_there(void)
+{
+    struct rng rng = {5};
+    struct predict_gpu g = gpu_of("H200");
+    struct predict_run r = random_run(&rng);
+    while (r.pass[0].phases < 3 || r.pass[0].length) {
+        predict_run_clear(&r);
+        r = random_run(&rng);
+    }
+    r.pass[0].blocks += COURSES;
+    json_t *before = drawn_courses(&r, rng, -1), *after = drawn_courses(&r, rng, 1);
+    struct courses x, y;
+    CU_ASSERT_EQUAL_FATAL(courses_read(before, &r, &x, NULL), ST_OK);
+    CU_ASSERT_EQUAL_FATAL(courses_read(after, &r, &y, NULL), ST_OK);
+    courses_times(&x, &r, &g);
+    courses_times(&y, &r, &g);
+    for (size_t k = 0; k < STEPS; k++) {
+        const struct course_step *a = &x.course[0].step[k], *b = &y.course[0].step[k];
+        CU_ASSERT(a->phase == 1 ? b->us > a->us : near(a->us, b->us, 1e-9));
+        CU_ASSERT(x.course[1].step[k].phase != 1 ||
+                  y.course[1].step[k].us < x.course[1].step[k].us);
+    }
+    courses_clear(&x);
+    courses_clear(&y);
+    json_decref(before);
+    json_decref(after);
+    predict_run_clear(&r);
+}
+
+/* A worker's words: what makes no sense is no course. */
+static void strange_courses(void)
+{
+    static const char *const bad[] = {
+        "{}",
+        "[]",
+        "{\"block\":0,\"stands\":1}",
+        "{\"block\":9999,\"stands\":1,\"steps\":[{\"phase\":0}]}",
+        "{\"block\":0,\"stands\":0,\"steps\":[{\"phase\":0}]}",
+        "{\"block\":0,\"stands\":1,\"steps\":[{\"phase\":1}]}",
+        "{\"block\":0,\"stands\":1,\"steps\":[{\"phase\":0,\"at\":1,\"length\":2}]}",
+        "{\"block\":0,\"stands\":1,\"steps\":[{\"phase\":0,\"at\":0,\"length\":60}]}",
+        "{\"block\":0,\"stands\":1,\"steps\":[{\"phase\":0,\"at\":0,\"length\":2,\"rounds\":3},"
+        "{\"phase\":0,\"at\":1,\"length\":2,\"rounds\":4}]}",
+        "{\"block\":0,\"stands\":1,\"steps\":7}"};
+    struct predict_run r = run_of(8, 2, 9000, 400);
+    struct courses c;
+    struct err err = ERR_INIT;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        json_t *course = json_loads(bad[i], 0, NULL),
+               *passes = json_pack("[{s:[{}], s:[o]}]", "phases", "courses", course);
+        CU_ASSERT_EQUAL(courses_read(passes, &r, &c, &err), ST_NO);
+        CU_ASSERT_EQUAL(c.n, 0);
+        courses_clear(&c);
+        json_decref(passes);
+    }
+    json_t *passes = json_pack("[{s:[{s:s, s:i}], s:[{s:i, s:f, s:[{s:i, s:f}]}]}]", "phases",
+                               "file", "k.cu", "line", 12, "courses", "block", 3, "stands", 8.,
+                               "steps", "phase", 0, "warp_instructions", 400.);
+    CU_ASSERT_EQUAL_FATAL(courses_read(passes, &r, &c, &err), ST_OK);
+    CU_ASSERT_STRING_EQUAL(c.phase[0].place, "k.cu:12");
+    CU_ASSERT_EQUAL(c.phase[0].executed, 3200);
+    courses_clear(&c);
+    json_decref(passes);
+    predict_run_clear(&r);
 }
 
 static void what_binds_is_named(void)
@@ -440,6 +617,9 @@ static const struct tap_test tests[] = {
     {"resident blocks hide each other's waiting, not their work", resident_blocks_overlap},
     {"a faster clock and more bandwidth are never slower", faster_machines_are_faster},
     {"the parts add up to the time", parts_make_the_time},
+    {"the steps of all blocks add up to the parts, phase by phase", steps_make_the_phases},
+    {"a phase that grows is seen there", a_longer_phase_is_seen_there},
+    {"courses of a stranger", strange_courses},
     {"what binds is named", what_binds_is_named},
     {"long blocks at the end cost", long_blocks_at_the_end_cost},
     {"what a block does once does not grow with its length", what_is_done_once_does_not_grow},

@@ -195,8 +195,8 @@ static void check_courses(const struct sim_result *r)
 }
 
 /* A loop over tiles whose number follows the block, as under a causal mask: block b has 2 b + 1 rounds of two phases. */
-#define TILES                                                                                   \
-    "mov.u32 %r1, sm;\nmad.lo.u32 %r2, %t, 4, %r1;\nmov.u32 %r5, %ctaid.x;\nmad.lo.u32 %r6, "   \
+#define TILES                                                                                  \
+    "mov.u32 %r1, sm;\nmad.lo.u32 %r2, %t, 4, %r1;\nmov.u32 %r5, %ctaid.x;\nmad.lo.u32 %r6, "  \
     "%r5, 2, 1;\nL: st.shared.u32 [%r2], %r6;\nbar.sync 0;\nld.shared.u32 %r4, [%r2];\n" EXTRA \
     "bar.sync 0;\nsub.u32 %r6, %r6, 1;\nsetp.ne.u32 %p1, %r6, 0;\n@%p1 bra L;\n"               \
     "st.global.u32 [%o], %r4;\n"

@@ -20,7 +20,7 @@ struct sim_sum {
     uint64_t pipe[SIM_PIPE_COUNT];
     size_t insns, phases, phases_cap;
     struct sim_counts *insn;
-    struct sim_phase *phase; /* in order of the instruction that begins them */
+    struct sim_phase *phase;   /* in order of the instruction that begins them */
     struct sim_course *course; /* of blocks that ran, each weighed as its run; owned */
     size_t courses;
 };

@@ -24,7 +24,7 @@ static const struct field step_fields[] = {
     FIELD(FIELD_INT, step_row, step, .doc = "Number of the step, from 1: what the block does from one barrier to the next."),
     FIELD(FIELD_TEXT, step_row, phase, .doc = "Letter of the phase in the timeline's picture."),
     FIELD(FIELD_TEXT, step_row, place, .title = "opened at", .doc = "Source line of the barrier that opens it; null: the kernel's entry."),
-    FIELD(FIELD_TEXT, step_row, does, .doc = "What it does most of: copies, products, softmax; addresses: none of them."),
+    FIELD(FIELD_TEXT, step_row, does, .doc = "What it does most of: copies, products, exp2/cvt (exp2 or conversions), shuffles; addresses: none of them."),
     FIELD(FIELD_INT, step_row, rounds, .doc = "How often, of a loop whose rounds did exactly the same; its steps stand beside each other."),
     FIELD(FIELD_TEXT, step_row, in_round, .title = "of round", .doc = "Which of a round's phases it is; null: outside of loops."),
     FIELD(FIELD_INT, step_row, together, .doc = "Above 1: so many phases behind the first 512 that are alike in no round, as one."),
@@ -74,7 +74,8 @@ void block_heading(const struct timeline *t, const struct sched_block *b, struct
     char from[NUMBER_BUF], to[NUMBER_BUF];
     str_addf(out, "block %lld", (long long)b->index);
     if (b->work.tile >= 0)
-        str_addf(out, " (query tile %d of head %d)", b->work.tile, b->work.head);
+        str_addf(out, " (query%s %d of head %d)", t->schedule.tile_rows == 1 ? "" : " tile",
+                 b->work.tile, b->work.head);
     str_addf(out, " on %s %d, wave %d: %s to %s, predicted", t->schedule.unit, b->row, b->wave + 1,
              number_fmt_us(from, b->begin_us), number_fmt_us(to, b->end_us));
     if (b->course < 0 || (size_t)b->course >= t->courses.n)
@@ -128,7 +129,8 @@ enum status block_steps(const struct timeline *t, const struct sched_block *b, s
                         struct err *err)
 {
     if (b->course < 0 || (size_t)b->course >= t->courses.n)
-        return err_set(err, ST_NO, "the phases of block %lld are not known: origin=sim simulates some",
+        return err_set(err, ST_NO,
+                       "the phases of block %lld are not known: origin=sim simulates some",
                        (long long)b->index);
     const struct course *c = &t->courses.course[b->course];
     for (size_t i = 0; i < c->steps; i++)

@@ -153,13 +153,13 @@ static void put_phases(const struct courses *c, struct block_panel *to)
     for (size_t i = 0; i < c->n; i++)
         for (size_t k = 0; k < c->course[i].steps; k++) {
             const struct course_step *s = &c->course[i].step[k];
-            to->legs[at++] = (struct block_leg){
-                .course = (int64_t)i,
-                .phase = (int64_t)phase_number(c, c->course[i].pass, s->phase),
-                .rounds = s->rounds,
-                .length = s->length,
-                .at = s->at,
-                .share = s->share};
+            to->legs[at++] =
+                (struct block_leg){.course = (int64_t)i,
+                                   .phase = (int64_t)phase_number(c, c->course[i].pass, s->phase),
+                                   .rounds = s->rounds,
+                                   .length = s->length,
+                                   .at = s->at,
+                                   .share = s->share};
         }
 }
 
@@ -207,8 +207,8 @@ void timeline_of_run(struct session *s, const struct request *r, int i, const st
     out->panel.device = xstrdup(dev->name);
     if (!d || !row->counted_phases) {
         out->panel.reason = xasprintf("%s", row->reason ? row->reason
-                                            : d ? "nothing was counted by phase"
-                                                : "it has no CUDA source to simulate");
+                                            : d         ? "nothing was counted by phase"
+                                                        : "it has no CUDA source to simulate");
         return;
     }
     if (fill_simulated(s, r, i, dev, row, out, &why) != ST_OK)

@@ -29,7 +29,8 @@ struct line_row {
 static const struct field line_fields[] = {
     FIELD(FIELD_TEXT, line_row, kernel, .doc = "Whose blocks they are."),
     FIELD(FIELD_TEXT, line_row, origin,
-          .doc = "model: the planner's schedule; sim: the time model's, of a simulated run; live: stamps "
+          .doc = "model: the planner's schedule; sim: the time model's, of a simulated run; live: "
+                 "stamps "
                  "of a run on the device."),
     FIELD(FIELD_TEXT, line_row, device, .doc = "Where it ran, or for which model."),
     FIELD(FIELD_TEXT, line_row, shape, .doc = "The attention problem."),
@@ -74,12 +75,16 @@ static const struct field list_fields[] = {
               "begin_us, end_us (null for the model), begin_blocks, end_blocks (null for stamps), "
               "course (of origin=sim: which of course_list)."),
     FIELD(FIELD_JSON, line_row, phase_list,
-          .doc = "Of origin=sim: what blocks do from one barrier to the next, over all of them: pass, "
-                 "phase, does, place, us of the predicted time, counts."),
-    FIELD(FIELD_JSON, line_row, course_list,
-          .doc = "The phases of simulated blocks in their order: pass, block, stands (for so many), steps: "
-                 "phase, rounds of length phases, at, us and counts of one round, share of the block's "
-                 "time. Over all blocks the us of a phase add up to that of phase_list."),
+          .doc =
+              "Of origin=sim: what blocks do from one barrier to the next, over all of them: pass, "
+              "phase, does, place, us of the predicted time, counts."),
+    FIELD(
+        FIELD_JSON, line_row, course_list,
+        .doc =
+            "The phases of simulated blocks in their order: pass, block, stands (for so many), "
+            "steps: "
+            "phase, rounds of length phases, at, us and counts of one round, share of the block's "
+            "time. Over all blocks the us of a phase add up to that of phase_list."),
     {.name = NULL},
 };
 static const struct row_type line_type = ROW_TYPE(line_row, {line_fields, 0}),
@@ -249,8 +254,13 @@ static void add_block_line(struct session *s, struct cmd_call *c, const struct t
 {
     const int width = s->front.width > 40 && s->front.width < 78 ? s->front.width : 78;
     struct block_panel p = t->panel; /* what it points to stays the timeline's */
-    struct block_span span = {.row = 0, .begin_us = b->begin_us, .end_us = b->end_us,
-                              .course = b->course, .tile = -1, .head = -1, .split = -1};
+    struct block_span span = {.row = 0,
+                              .begin_us = b->begin_us,
+                              .end_us = b->end_us,
+                              .course = b->course,
+                              .tile = -1,
+                              .head = -1,
+                              .split = -1};
     struct timeline_view v = {b->begin_us, b->end_us, 0, 1, MARK_PHASE};
     struct canvas *canvas = canvas_new(width, 2, s->front.glyphs);
     p.spans = &span;
@@ -365,8 +375,9 @@ static enum status read_block(struct cmd_call *c, const struct request *r, enum 
         return ST_OK;
     st = number_parse_int("block", word, 0, SCHED_BLOCKS_MAX, out, err);
     if (st == ST_OK && (from != FROM_SIM || r->nkernels != 1))
-        st = err_set(err, ST_USAGE, "block= shows the phases of a simulated block: origin=sim, and "
-                                    "one kernel");
+        st = err_set(err, ST_USAGE,
+                     "block= shows the phases of a simulated block: origin=sim, and "
+                     "one kernel");
     return st == ST_OK ? st : call_mark_key(c, "block", ST_USAGE, err);
 }
 
@@ -511,9 +522,12 @@ const struct cmd_entry cmd_timeline = {
         "this shape, is taken for the whole, else the predicted time of a simulated run, whose\n"
         "error stands beside it and which may take 2 s; without either, times are blocks, what\n"
         "the kernel's longest block takes alone on an SM, and say nothing about another kernel.\n"
-        "origin=sim (the default with backend=sim) simulates some blocks, and places all by the time\n"
-        "model, in microseconds that are predicted. A letter is what the block does at that moment,\n"
-        "from one barrier to the next; the phase that has most of a cell is its letter. block=N is\n"
+        "origin=sim (the default with backend=sim) simulates some blocks, and places all by the "
+        "time\n"
+        "model, in microseconds that are predicted. A letter is what the block does at that "
+        "moment,\n"
+        "from one barrier to the next; the phase that has most of a cell is its letter. block=N "
+        "is\n"
         "one block, a row for each phase; rounds of a loop that did exactly the same are one.\n"
         "busy: SMs with at least one block. tail: the end of the main pass\n"
         "in which slots stay empty. --json has every block.\n"

@@ -65,7 +65,7 @@ struct worker {
     /* phases, see phase.c */
     struct sim_phase *phase;
     size_t phases, phases_cap;
-    struct sim_phase before; /* the block's totals when its phase began */
+    struct sim_phase before;  /* the block's totals when its phase began */
     struct sim_course course; /* of the block */
 };
 
