@@ -3,28 +3,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sim/exec/phase.h"
 
-#include "base/mem.h"
 #include "sim/exec/course.h"
-
-/* A stranger's code may have as many as instructions: halved, not walked. */
-struct sim_phase *sim_phase_at(struct sim_phase **all, size_t *n, size_t *cap, int64_t begins)
-{
-    size_t i = 0;
-    for (size_t end = *n; i < end;) {
-        const size_t mid = i + (end - i) / 2;
-        if ((*all)[mid].begins < begins)
-            i = mid + 1;
-        else
-            end = mid;
-    }
-    if (i < *n && (*all)[i].begins == begins)
-        return &(*all)[i];
-    xgrow((void **)all, cap, *n + 1, sizeof **all);
-    memmove(*all + i + 1, *all + i, (*n - i) * sizeof **all);
-    ++*n;
-    (*all)[i] = (struct sim_phase){.begins = begins};
-    return &(*all)[i];
-}
 
 /* The block's totals so far. */
 static struct sim_phase totals(const struct block *b)
