@@ -84,6 +84,34 @@ static void test_roofline(void)
     close_app();
 }
 
+/* Blocks with their phases, in the place of the plan's; one of them in words; the plan again. */
+static void test_phases(void)
+{
+    begin(80, 24);
+    type("5");
+    CU_ASSERT(shows("MODEL  L4") && shows("p: phases of blocks"));
+    type("p");
+    CU_ASSERT(comes("SIM  L4"));
+    CU_ASSERT(shows("origin=sim") && shows("copies (fa2.cu:") && shows("predicted"));
+    CU_ASSERT(shows("bbbb") || shows("BBBB") || shows("bbcc") || shows("BBCC"));
+    type("x");
+    CU_ASSERT(shows("block 0 (query tile 0 of head 0)") && shows("wait_issue"));
+    press(TK_ESC);
+    type("v");
+    CU_ASSERT(shows("letters: tile"));
+    type("vvvv");
+    CU_ASSERT(shows("letters: phase"));
+    type(":set causal=yes S=1k H=8\r");
+    CU_ASSERT(comes("B copies (fa2.cu:") &&
+              shows("C products, exp2/cvt")); /* however full the screen */
+    CU_ASSERT(shows("SIM  L4"));              /* follows the settings */
+    type("p");
+    CU_ASSERT(shows("MODEL  L4") && hides("SIM  L4"));
+    type(":timeline fa2 origin=sim\r");
+    CU_ASSERT(comes("SIM  L4"));
+    close_app();
+}
+
 /* ---- as it looks ---- */
 
 static void put(struct str *out, const char *name, int w, int h)
@@ -109,6 +137,9 @@ static void add_screens(struct str *out, int w, int h)
     type("q");
     (void)comes("the simulator counted");
     put(out, "roofline", w, h);
+    type("5p");
+    (void)comes("SIM  L4");
+    put(out, "timeline", w, h);
     close_app();
 }
 
@@ -125,6 +156,7 @@ static const struct tap_test tests[] = {
     {"Source: what lines cost of a counter", test_source},
     {"Sweep by a counter", test_sweep},
     {"Roofline: points of counted bytes", test_roofline},
+    {"Timeline: phases of blocks", test_phases},
     {"as it looks", test_golden},
 };
 

@@ -9,10 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backend/backend.h"
 #include "base/mem.h"
 #include "base/number.h"
 #include "command/ask/plan_here.h"
 #include "command/ask/request.h"
+#include "command/show/block_steps.h"
 #include "command/show/timeline.h"
 #include "draw/timeline.h"
 #include "tui/app/app.h"
@@ -35,8 +37,9 @@ struct timelines {
     struct measurement measurement; /* the stamps that are being taken */
     struct simulation sim;          /* a few blocks of each: what the model's clock is */
     bool live;                      /* stamps, not the model */
-    int level;                      /* zoom: the width shows 1/2^level of the span */
-    double middle;                  /* of what is shown, as a share of the span */
+    bool phases;   /* the simulated run's blocks, as soon as there is one, not the plan's */
+    int level;     /* zoom: the width shows 1/2^level of the span */
+    double middle; /* of what is shown, as a share of the span */
     int row, mark;
     struct rect panels[PANELS]; /* as drawn last */
 };
@@ -74,9 +77,15 @@ static void draw_words(struct canvas *c, struct rect r, const struct timeline *t
     struct block_panel panel = tl->panel; /* what it points to stays the timeline's */
     if (blank)
         panel.recorded_us = panel.predicted_us = NAN;
+    if (mark == MARK_PHASE) { /* without them its letters say nothing; figures may be cut */
+        timeline_legend(&tl->panel, mark, &s);
+        str_add(&s, ". ");
+    }
     timeline_summary(&panel, &s);
-    str_add(&s, ". ");
-    timeline_legend(&tl->panel, mark, &s);
+    if (mark != MARK_PHASE) {
+        str_add(&s, ". ");
+        timeline_legend(&tl->panel, mark, &s);
+    }
     if (tl->panel.note)
         str_addf(&s, ". %s", tl->panel.note);
     canvas_wrap_more(c, r, ROLE_NORMAL, str_text(&s), 0);
@@ -117,6 +126,16 @@ static void draw_panel(struct timelines *t, struct canvas *c, struct rect r, int
     draw_inside(t, c, in, &t->shown[i]);
 }
 
+/* What p leads to, or why it is not there yet. */
+static const char *phases_activity(const struct timelines *t)
+{
+    const char *does = simulation_activity(&t->sim);
+    return t->shown[t->focus].courses.n ? "x: a block's phases; "
+           : !t->phases                 ? "p: phases of blocks; "
+           : does                       ? "simulating for the phases; "
+                                        : "no phases: nothing simulated; ";
+}
+
 static void draw_header(const struct timelines *t, struct canvas *c, struct rect r)
 {
     char shape[SHAPE_TEXT];
@@ -126,7 +145,8 @@ static void draw_header(const struct timelines *t, struct canvas *c, struct rect
         canvas_textf(c, x, r.y, r.x + r.w - x, ROLE_ACCENT, "taking stamps: %s ...",
                      measure_phase(t->measurement.job));
     else if (!t->live)
-        canvas_text(c, x, r.y, r.x + r.w - x, ROLE_DIM, "r takes real stamps");
+        canvas_textf(c, x, r.y, r.x + r.w - x, ROLE_DIM, "%s%s", phases_activity(t),
+                     "r takes real stamps");
 }
 
 static void timeline_draw(void *ctx, struct canvas *c)
@@ -161,7 +181,9 @@ static void add_origin(struct timelines *t)
 {
     if (t->subject.command.len)
         str_addf(&t->subject.command, " origin=%s",
-                 t->live || t->measurement.job ? "live" : "model");
+                 t->live || t->measurement.job ? "live"
+                 : t->phases                   ? "sim"
+                                               : "model");
 }
 
 /* `flags` as of request_of(). */
@@ -172,12 +194,36 @@ static void ask(struct timelines *t, unsigned flags)
     free(names);
 }
 
+/* Once for each run: it costs what a plan does. */
+static void show_phases(struct timelines *t, int i, const struct run_row *row)
+{
+    const struct device *dev = session_gpu(t->app->session, NULL, NULL);
+    const struct request *r = &t->subject.request;
+    struct timeline it;
+    if (t->shown[i].courses.n || !dev || i >= r->nkernels || t->shown[i].panel.reason)
+        return;
+    timeline_of_run(t->app->session, r, i, dev, row, &it);
+    if (it.panel.reason) { /* the plan's picture stays, and says why */
+        if (!t->shown[i].panel.note)
+            t->shown[i].panel.note = xasprintf("no phases: %s", it.panel.reason);
+        timeline_put_predicted(row, &t->shown[i]);
+        timeline_clear(&it);
+        return;
+    }
+    timeline_clear(&t->shown[i]);
+    t->shown[i] = it;
+}
+
 /* What the simulator's few blocks say of the kernels shown, as far as it is known. */
 static void put_clocks(struct timelines *t)
 {
     for (int i = 0; i < PANELS && t->names[i] && !t->live; i++) {
         const struct sim_known it = simulation_of(&t->sim, simulation_entry(&t->sim, t->names[i]));
-        if (it.row && !it.old)
+        if (!it.row || it.old)
+            continue;
+        if (t->phases && it.row->counted_phases)
+            show_phases(t, i, it.row);
+        else
             timeline_put_predicted(it.row, &t->shown[i]);
     }
 }
@@ -312,6 +358,9 @@ static void timeline_drive(void *ctx, const struct cmd_call *c, const char *name
         set_name(t, 1, strchr(names, ',') ? strchr(names, ',') + 1 : NULL);
         t->focus = 0;
     }
+    for (int i = 0; i < c->npairs; i++)
+        if (timeline_claims(&c->pairs[i]))
+            t->phases = !strcmp(c->pairs[i].value, "sim");
     show_model(t);
     for (int i = 0; i < c->npairs; i++)
         if (timeline_claims(&c->pairs[i]) && !strcmp(c->pairs[i].value, "live"))
@@ -373,8 +422,22 @@ static void letters(void *ctx, int arg)
     const enum timeline_mark now = t->mark == MARK_AUTO
                                        ? timeline_best_mark(&t->shown[t->focus].panel)
                                        : (enum timeline_mark)t->mark;
-    t->mark = (now + 1) % MARK_COUNT;
-    app_message(t->app, ROLE_NORMAL, "letters: %s", timeline_marks[t->mark]);
+    t->mark = now == MARK_PHASE ? 0 : (int)(now + 1) % MARK_COUNT;
+    if (t->shown[t->focus].courses.n && t->mark == 0 && now != MARK_PHASE)
+        t->mark = MARK_AUTO; /* the phases again */
+    app_message(t->app, ROLE_NORMAL, "letters: %s",
+                t->mark == MARK_AUTO ? "phase" : timeline_marks[t->mark]);
+}
+
+static void toggle_phases(void *ctx, int arg)
+{
+    struct timelines *t = ctx;
+    (void)arg;
+    t->phases = !t->phases;
+    if (t->phases && !simulation_is_on(t->app->session))
+        app_message(t->app, ROLE_WARN, "phases are those of a simulated run: set backend=%s",
+                    backend_simulator()->name);
+    show_model(t);
 }
 
 static void open_command(void *ctx, int arg)
@@ -430,6 +493,7 @@ static const struct binding timeline_keys[] = {
     {.keys = {TK_LEFT, 'h'}, .does = "left", .act = arrow, .arg = MOVE_LEFT, .help = "earlier, when zoomed"},
     {.keys = {TK_RIGHT, 'l'}, .does = "right", .act = arrow, .arg = MOVE_RIGHT, .help = "later, when zoomed"},
     {.keys = {'v'}, .does = "view", .act = letters, .footer = "letters", .help = "letters tell query tiles, heads, splits or waves"},
+    {.keys = {'p'}, .does = "phases", .act = toggle_phases, .footer = "phases", .help = "what blocks do when: phases of a simulated run, in predicted time; or the plan again"},
     {.keys = {TK_ENTER}, .does = "open", .act = open_command, .help = "edit the command"},
     {.does = NULL},
 };
@@ -469,6 +533,34 @@ static void timeline_wheel(void *ctx, int x, int y, int by)
 
 /* ---- explain ---- */
 
+/* The block of the main pass that begins last before the middle of what is shown, on the first row shown. */
+static const struct sched_block *middle_block(const struct timelines *t, const struct timeline *tl)
+{
+    const double at = t->middle * tl->schedule.span_us;
+    const struct sched_block *best = NULL;
+    for (int64_t i = 0; i < tl->schedule.nblocks; i++) {
+        const struct sched_block *b = &tl->schedule.blocks[i];
+        if (b->pass == 0 && b->row >= t->row && (!best || b->row <= best->row) &&
+            (!best || b->row < best->row || (b->begin_us <= at && b->begin_us > best->begin_us)))
+            best = b;
+    }
+    return best;
+}
+
+static void explain_block(const struct timelines *t, const struct timeline *tl, struct str *out)
+{
+    const struct sched_block *b = middle_block(t, tl);
+    struct rowset rows = {.type = &step_type};
+    struct err why = ERR_INIT;
+    if (!b || block_steps(tl, b, &rows, &why) != ST_OK)
+        return;
+    block_heading(tl, b, out);
+    str_add(out, ":\n\n");
+    rows_format(out, &rows, &step_columns, FORMAT_TEXT, 74);
+    str_addc(out, '\n');
+    rowset_clear(&rows);
+}
+
 static bool timeline_explain(void *ctx, struct str *out)
 {
     struct timelines *t = ctx;
@@ -489,13 +581,22 @@ static bool timeline_explain(void *ctx, struct str *out)
              tl->schedule.unit, tl->schedule.rows, tl->schedule.lanes, (long long)s.slots,
              (long long)s.blocks, (long long)s.slots, number_fmt(b[0], s.waves, 3),
              tl->schedule.unit, number_fmt(b[1], s.busy_pct, 3), number_fmt(b[2], s.tail_pct, 3),
-             t->live ? number_fmt_us(b[3], s.span_us) : "the whole",
+             s.span_us > 0 ? number_fmt_us(b[3], s.span_us) : "the whole",
              number_fmt(b[4], s.imbalance, 3));
+    if (tl->courses.n)
+        explain_block(t, tl, out);
     str_add(
         out,
-        t->live
-            ? "Stamps: a traced build of the same source notes SM and time at the begin and "
-              "end of every block; on the CPU the pool's threads do.\n"
+        t->live ? "Stamps: a traced build of the same source notes SM and time at the begin and "
+                  "end of every block; on the CPU the pool's threads do.\n"
+        : tl->courses.n
+            ? "Simulated: what the blocks did is counted from barrier to barrier; the time model "
+              "makes "
+              "predicted microseconds of that for each phase, and sends blocks to the SM that is "
+              "free "
+              "first. A phase is what all warps do between two barriers of the whole block; rounds "
+              "of a "
+              "loop that did exactly the same are one line.\n"
             : "Model: blocks go out in the order of their number, each to the slot that is "
               "free first. The blocks on an SM share its peak rate for their K/V tiles, and its "
               "part of the DRAM's for Q and O; a lone block gets what its warps can use, an SM "
@@ -558,6 +659,7 @@ static void timeline_save(void *ctx, json_t *o)
     json_object_set_new(o, "kernel", json_string(t->names[0]));
     json_object_set_new(o, "second", t->names[1] ? json_string(t->names[1]) : json_null());
     json_object_set_new(o, "letters", json_integer(t->mark));
+    json_object_set_new(o, "phases", json_boolean(t->phases));
 }
 
 static void timeline_restore(void *ctx, const json_t *o)
@@ -566,6 +668,7 @@ static void timeline_restore(void *ctx, const json_t *o)
     const json_t *mark = json_object_get(o, "letters");
     set_name(t, 0, json_string_value(json_object_get(o, "kernel")));
     set_name(t, 1, json_string_value(json_object_get(o, "second")));
+    t->phases = json_is_true(json_object_get(o, "phases"));
     if (json_is_integer(mark) && json_integer_value(mark) >= 0 &&
         json_integer_value(mark) <= MARK_AUTO)
         t->mark = (int)json_integer_value(mark);
