@@ -109,11 +109,11 @@ static void test_source(void)
     tui_expect(p, "registers 168 -> 128", WAIT);
     tui_expect(p, "Warp instructions, more or fewer by each line",
                RUN_MS); /* simulated by itself */
-    tui_expect(p, "off by 26 %", WAIT);
+    tui_expect(p, "off by 40 %", WAIT);
     press(p, "c", "more or fewer by each line"); /* another counter of the change */
     press(p, ".", "fa2_keys -> fa2");
-    CU_ASSERT(pty_wait_gone(p, "off by 26 %", WAIT)); /* hidden values */
-    press(p, ".", "off by 26 %");
+    CU_ASSERT(pty_wait_gone(p, "off by 40 %", WAIT)); /* hidden values */
+    press(p, ".", "off by 40 %");
     press(p, "}", " + ");
     press(p, "\t", "fa2 -> splitkv"); /* the next step of the ladder */
     press(p, "\033[Z", "fa2_keys -> fa2");
