@@ -33,4 +33,5 @@ blob_files += \
 	%D%/30-audit.md \
 	%D%/31-own.md \
 	%D%/32-hazards.md \
-	%D%/33-hopper.md
+	%D%/33-hopper.md \
+	%D%/34-ring.md

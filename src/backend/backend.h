@@ -34,7 +34,7 @@ struct backend_info {
     const char *origin; /* of its rows: "live", or "sim" */
     int devices;        /* of device=; 0: only the worker knows */
     const char
-        *options[5]; /* keys of `set` that mean something to this one and not to all: "threads" */
+        *options[7]; /* keys of `set` that mean something to this one and not to all: "threads" */
     bool gpu;        /* a GPU of this machine runs it: `device` of its rows is a model of the
                               table of devices, and without it the exit status is ST_NO_GPU */
     bool times;      /* has a clock: without one, rows have a check and no times */
@@ -82,6 +82,8 @@ struct backend_options {
     int launch;   /* enum launch_kind */
     int blocks;   /* enum sim_blocks */
     int hazards;  /* enum sim_hazards */
+    int gpus;     /* that share a run as a ring; 1: one, which shares it with nobody */
+    int shards;   /* enum ring_shards: how its sequence is cut */
     int without;  /* the simulator: which line that orders threads is left out, from 1; 0: none */
     double sim_s; /* wall-clock seconds that a simulated run may take; 0: as many as it needs */
     char ptx_from[64]; /* the simulator: PTX of this compiler or none; "": any */

@@ -15,6 +15,7 @@
 #include "backend/sim/debugged.h"
 #include "backend/sim/answer.h"
 #include "backend/sim/launch.h"
+#include "backend/sim/ring.h"
 #include "base/clock.h"
 #include "base/json_text.h"
 #include "base/mem.h"
@@ -29,6 +30,7 @@ struct slot {
     struct slot *next;
     const struct kernel_desc *desc;
     struct plan plan;
+    struct ring ring; /* gpus 0: of one GPU */
     struct ptx ptx;
     int sm;                   /* that it is for, times ten */
     unsigned char *output;    /* guard, tensor, guard: shared with the cage */
@@ -186,6 +188,15 @@ static enum status find_ptx(struct backend *b, struct slot *s, int sm, struct er
     return st;
 }
 
+/* Several GPUs: the sequence is cut, and each piece must be a problem that the kernel takes. */
+static enum status make_ring(const struct backend *b, struct slot *s, struct err *err)
+{
+    uint64_t blocks;
+    enum status st =
+        ring_build(&b->shape, b->options.gpus, (enum ring_shards)b->options.shards, &s->ring, err);
+    return st == ST_OK ? sim_ring_takes(&s->plan, &s->ring, &blocks, err) : st;
+}
+
 static enum status load_kernel(struct backend *b, struct slot *s, const struct param_values *v,
                                struct err *err)
 {
@@ -194,6 +205,8 @@ static enum status load_kernel(struct backend *b, struct slot *s, const struct p
     s->sm = sm;
     if (st == ST_OK)
         st = plan_build(s->desc, &b->shape, v, device_of(b, sm), NULL, &s->plan, err);
+    if (st == ST_OK && b->options.gpus > 1)
+        st = make_ring(b, s, err);
     if (st == ST_OK)
         st = find_ptx(b, s, sm, err);
     if (st != ST_OK)
@@ -276,7 +289,7 @@ static size_t memory_of(const struct backend *b, const struct slot *s)
         bytes += (double)b->bytes[i];
     for (int i = 0; i < s->desc->nws; i++)
         bytes += (double)s->plan.ws_bytes[i];
-    return (size_t)(base + thread * b->threads + 4 * bytes);
+    return (size_t)(base + thread * b->threads + (s->ring.gpus > 1 ? 16 : 4) * bytes);
 }
 
 /* Where hazards are looked for, all that a kernel can do is judged, its LSE too; its counts are then another run's
@@ -301,12 +314,13 @@ static struct sim_job job_of(const struct backend *b, const struct slot *s)
                         .without = b->options.without,
                         .threads = b->threads,
                         .seconds = patience_s(&b->options)};
+    j.ring = s->ring.gpus > 1 ? &s->ring : NULL;
     memcpy(j.tensors, b->tensors, sizeof j.tensors);
     memcpy(j.tensor_bytes, b->bytes, sizeof j.tensor_bytes);
     if (b->options.hazards == SIM_HAZARDS_AUTO)
         j.hazards = flops < hazards_flops;
     if (b->options.blocks == SIM_BLOCKS_AUTO)
-        j.blocks = flops < whole_flops ? SIM_BLOCKS_ALL : SIM_BLOCKS_SOME;
+        j.blocks = flops < whole_flops || j.ring ? SIM_BLOCKS_ALL : SIM_BLOCKS_SOME;
     if (wants_lse(b, &j)) {
         j.lse = s->lse + OUTPUT_GUARD_BYTES;
         j.lse_bytes = lse_bytes(b);
@@ -417,8 +431,10 @@ static enum status sim_read_lse(struct backend *b, struct slot *s, void *dst, st
 
 static json_t *sim_describe(const struct backend *b, const struct slot *s)
 {
-    (void)b;
-    return s && s->ptx.from ? json_pack("{s:s}", "ptx", s->ptx.from) : json_object();
+    json_t *o = s && s->ptx.from ? json_pack("{s:s}", "ptx", s->ptx.from) : json_object();
+    if (b->options.gpus > 1)
+        json_object_set_new(o, "gpus", json_integer(b->options.gpus));
+    return o;
 }
 
 static json_t *sim_describe_machine(const struct backend *b)
@@ -441,9 +457,13 @@ static void add_counts(const struct sim_answer *a, json_t *o)
     for (int i = 0; i < COUNTERS; i++)
         if (isfinite(a->counters.v[i]))
             json_object_set_new(o, counters[i].field, json_real(a->counters.v[i]));
+    if (a->ring) {
+        json_object_set_new(o, "link_bytes", json_real(a->link_bytes));
+        json_object_set_new(o, "imbalance", json_real(a->imbalance));
+    }
     json_object_set_new(o, "blocks", json_integer(a->blocks));
     json_object_set_new(o, "blocks_run", json_integer(a->blocks_run));
-    json_t *phases = a->all ? answer_phases(a) : NULL;
+    json_t *phases = a->all && !a->ring ? answer_phases(a) : NULL;
     if (phases)
         json_object_set_new(o, "counted_phases", phases);
 }
@@ -530,6 +550,7 @@ static enum status sim_look(struct backend *b, struct slot *s, const struct look
     j.hazards = false;
     j.threads = 1; /* where blocks see each other's atomics, they do so in order */
     j.lse = NULL;
+    j.ring = NULL; /* a block of the whole, by one GPU */
     poison_all(b, s);
     s->done = false;
     enum status st = run_caged(b, s, &j, &text, err);
@@ -558,6 +579,7 @@ static enum status open_debugged(struct backend *b, struct slot *s, struct err *
     j.hazards = false; /* of earlier passes */
     j.threads = 1;
     j.lse = NULL;
+    j.ring = NULL; /* a block of the whole, by one GPU */
     poison_all(b, s);
     s->done = false;
     const struct cage_limits limits = {
@@ -594,7 +616,7 @@ BACKEND_ROW(sim,
             .side = SIDE_CUDA,
             .origin = "sim",
             .devices = 1,
-            .options = {"threads", "blocks", "hazards", "without"},
+            .options = {"threads", "blocks", "hazards", "without", "gpus", "shards"},
             .counts = true);
 // clang-format on
 

@@ -1,6 +1,6 @@
 # The verbs, in the order in which help has them; the lessons add theirs.
 verbs = run check compare sweep profile sanitize debug plan tune calibrate explain edit kernel source occupancy why roofline \
-	timeline kernels device devices doctor set show reset results export record open merge report help \
+	timeline ring kernels device devices doctor set show reset results export record open merge report help \
 	apropos alias unalias host unhost watch save source_file history log shell completions complete_line quit
 verb_table.h: %D%/local.mk
 	$(AM_V_GEN){ printf '%s\n' '#define VERBS_TABLE(X) \'; \
@@ -38,6 +38,7 @@ libattnscope_a_SOURCES += \
 	%D%/desk/cmd_record.c \
 	%D%/desk/cmd_report.c \
 	%D%/desk/cmd_results.c \
+	%D%/verbs/cmd_ring.c \
 	%D%/verbs/cmd_roofline.c \
 	%D%/verbs/cmd_run.c \
 	%D%/verbs/cmd_sanitize.c \

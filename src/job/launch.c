@@ -149,6 +149,7 @@ enum status launch_need_backend(struct launch *l, struct err *err)
                 o->threads == l->options.threads && o->streams == l->options.streams &&
                 o->launch == l->options.launch && o->blocks == l->options.blocks &&
                 o->hazards == l->options.hazards && o->without == l->options.without &&
+                o->gpus == l->options.gpus && o->shards == l->options.shards &&
                 o->sim_s == l->options.sim_s && !strcmp(o->ptx_from, l->options.ptx_from) &&
                 (ops->sample || o->counting == l->options.counting);
     if (same)

@@ -14,7 +14,7 @@
 
 void options_init(struct options *o)
 {
-    *o = (struct options){.rule = TIMING_DEFAULT, .l2 = xstrdup("cold"), .streams = 1};
+    *o = (struct options){.rule = TIMING_DEFAULT, .l2 = xstrdup("cold"), .streams = 1, .gpus = 1};
 }
 
 void options_clear(struct options *o)
@@ -52,6 +52,8 @@ struct backend_options options_backend(const struct options *o)
                                 .launch = (int)o->launch,
                                 .blocks = o->blocks,
                                 .hazards = o->hazards,
+                                .gpus = o->gpus,
+                                .shards = o->shards,
                                 .without = o->without,
                                 .sim_s = o->sim_s};
     snprintf(b.ptx_from, sizeof b.ptx_from, "%s", o->ptx_from ? o->ptx_from : "");
@@ -131,6 +133,10 @@ static const char *const blocks_docs[] = {
     "all, unless that takes many seconds", "every block: a checked output",
     "blocks that stand for the others: counts at once, no check",
     "both ends and the middle, taken for all: counts at a glance, not proven"};
+static const char *const shards_words[] = {"zigzag", "stretches", NULL};
+static const char *const shards_docs[] = {
+    "each GPU has an early and a late chunk, so that the causal mask leaves all the same work",
+    "each GPU has the next stretch of the sequence"};
 static const char *const hazards_words[] = {"auto", "on", "off", NULL};
 static const char *const hazards_docs[] = {"on for shapes below 1 GFLOP",
                                            "looked for: three times as slow", "not looked for"};
@@ -165,6 +171,10 @@ const struct field option_keys[] = {
           .doc = "races and missing waits, which the simulator finds"),
     FIELD(FIELD_COUNT, options, without, .lo = 0, .hi = 99,
           .doc = "leave out the n-th line that orders threads (barrier, arrival, wait for copies, fence); 0: none"),
+    FIELD(FIELD_COUNT, options, gpus, .lo = 1, .hi = 16,
+          .doc = "simulated GPUs that share the sequence, keys and values going round; 1: no ring"),
+    FIELD(FIELD_WORD,  options, shards, WORDS(shards),
+          .doc = "how they share it"),
     FIELD(FIELD_COUNT, options, streams, .lo = 1, .hi = 64,
           .doc = "concurrent launches"),
     FIELD_AT("timeout", FIELD_REAL, options, timeout_s, .flags = FIELD_AUTO, .lo = 0, .hi = 86400, .example = "30",

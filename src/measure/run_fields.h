@@ -206,6 +206,14 @@ RUN_FIELD(REAL, gpu_others_pct, .digits = 3, .unit = "%",
 RUN_FIELD(INT, device_index,
           .doc = "Which of the backend's devices it ran on, as device= counts them from 0.")
 
+/* Of a ring of GPUs. */
+RUN_FIELD(INT, gpus, .unit = "GPUs",
+          .doc = "GPUs that shared the run as a ring (gpus=); null: it was one alone. Counts are those of all.")
+RUN_FIELD(REAL, link_bytes, .digits = 4, .unit = "B",
+          .doc = "Of a ring: bytes of keys and values that went from GPU to GPU.")
+RUN_FIELD(REAL, imbalance, .digits = 4,
+          .doc = "Of a ring: warp instructions of the busiest GPU over the mean; 1 is balanced.")
+
 /* Never stored, but samples_us in recordings. */
 RUN_FIELD(JSON, recent_us, .flags = FIELD_UNKEPT, .unit = "us", .doc = "The last samples; not stored.")
 RUN_FIELD(JSON, counted_phases, .flags = FIELD_UNKEPT,

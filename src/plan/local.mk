@@ -21,6 +21,7 @@ libattnscope_a_SOURCES += \
 	%D%/predict_fit.h \
 	%D%/predict_gpu.c \
 	%D%/predict_read.c \
+	%D%/ring.c %D%/ring.h \
 	%D%/row.c \
 	%D%/row.h \
 	%D%/schedule.c \

@@ -20,4 +20,4 @@ update-frozen: all
 # CUDA kernels without a GPU.
 shell_tests += %D%/sim.sh %D%/counts.sh %D%/calibrate.sh %D%/predicted.sh
 shell_tests += %D%/reports.sh
-shell_tests += %D%/debug.sh %D%/without.sh %D%/costs.sh %D%/tune.sh %D%/timeline.sh
+shell_tests += %D%/debug.sh %D%/without.sh %D%/ring.sh %D%/costs.sh %D%/tune.sh %D%/timeline.sh

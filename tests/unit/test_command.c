@@ -318,6 +318,12 @@ static void test_short_keys(void)
     CU_ASSERT_PTR_NOT_NULL(strstr(text, "MAP=duplicate"));
     CU_ASSERT_PTR_NOT_NULL(strstr(text, "causal"));
     free(text);
+    /* Of keys that one begins the others of, that one; else none. */
+    text = say("set gp=H200; set gpus=3", ST_OK);
+    free(text);
+    CU_ASSERT_STRING_EQUAL(session->settings.options.gpu, "H200");
+    CU_ASSERT_EQUAL(session->settings.options.gpus, 3);
+    refused("set la=1", "may be any of", "la");
     expect("zprobe dt=1", "{dt|1}"); /* a verb without keys gets what was typed */
     free(say("reset", ST_OK));
 }

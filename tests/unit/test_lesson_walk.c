@@ -20,7 +20,7 @@ static const char *const timeless[] = {
     "causal",      "loop-order",  "splitkv",    "atomics",      "determinism", "smem-budget",
     "smem-wall",   "banks",       "wmma",       "mma",          "cp-async",    "warp-spec",
     "occupancy",   "large-heads", "decode-gqa", "roofline",     "audit",       "hazards",
-    "hopper",
+    "hopper",      "ring",
 };
 
 /* An order as the engine keeps it, forwards or backwards. */

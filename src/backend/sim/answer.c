@@ -200,6 +200,9 @@ enum status answer_read(const struct str *text, struct sim_answer *out, struct e
     json_decref(raw);
     out->partial = json_is_true(json_object_get(out->all, "partial"));
     out->intact = json_is_true(json_object_get(out->all, "intact"));
+    out->ring = json_is_array(json_object_get(out->all, "gpus"));
+    out->link_bytes = json_number_of(out->all, "link_bytes");
+    out->imbalance = json_number_of(out->all, "imbalance");
     read_passes(out);
     read_findings(out);
     const char *why = json_text_of(out->all, "error");

@@ -19,8 +19,10 @@ struct sim_answer {
     char *finding;    /* the first, in a sentence; NULL */
     int64_t lost;     /* accesses of further findings, which were not kept */
     bool partial;     /* not every block was run: there is no output */
-    bool intact;      /* the inputs are as they were */
-    json_t *all;      /* passes, findings, printf: as it came, its texts made harmless */
+    bool ring;        /* it was one of several GPUs */
+    double link_bytes, imbalance; /* of a ring; NaN: not known */
+    bool intact;                  /* the inputs are as they were */
+    json_t *all; /* passes, findings, printf: as it came, its texts made harmless */
 };
 
 enum { ANSWER_LINES_MAX = 1000 };

@@ -13,6 +13,7 @@
 #include "backend/sim/finding.h"
 #include "backend/sim/look.h"
 #include "backend/sim/omit.h"
+#include "backend/sim/ring.h"
 #include "backend/sim/sample.h"
 #include "backend/sim/sum.h"
 #include "base/hash.h"
@@ -36,6 +37,8 @@ struct run {
     struct look_choice choice; /* what is looked at, where something is */
     bool chosen;               /* this is the second run, which looks there */
     json_t *looked;
+    json_t *gpus; /* of a ring; NULL: of one GPU */
+    double link_bytes, imbalance;
 };
 
 /* One launch under way. */
@@ -511,6 +514,11 @@ static json_t *answer_json(const struct run *r, const struct omitted *omitted, e
     json_object_set_new(o, "isa", json_string(sim_isa()));
     json_object_set_new(o, "without", omitted->place ? json_string(omitted->place) : json_null());
     json_object_set_new(o, "looked", r->looked ? json_incref(r->looked) : json_null());
+    if (!r->gpus)
+        return o;
+    json_object_set(o, "gpus", r->gpus);
+    json_object_set_new(o, "link_bytes", json_real(r->link_bytes));
+    json_object_set_new(o, "imbalance", json_real(r->imbalance));
     return o;
 }
 
@@ -520,6 +528,21 @@ static enum status run_passes(struct run *r, struct err *err)
     for (int i = 0; i < r->job->plan->npasses && st == ST_OK; i++)
         st = run_pass(r, i, err);
     return st == ST_OK && !r->job->look ? check_once(r, err) : st;
+}
+
+static enum status run_ring(struct run *r, struct err *err)
+{
+    struct sim_ring_told told = {
+        .passes = r->passes, .findings = r->findings, .gpus = r->gpus = json_array()};
+    for (int i = 0; i < 3; i++)
+        r->hash[i] = hash_bytes(HASH_START, r->job->tensors[i], r->job->tensor_bytes[i]);
+    const enum status st = sim_ring_run(r->job, r->board, &told, err);
+    r->lost = told.lost;
+    r->unwatched = told.unwatched;
+    r->text = told.text;
+    r->link_bytes = told.link_bytes;
+    r->imbalance = told.imbalance;
+    return st;
 }
 
 static enum status check_block(const struct run *r, struct err *err)
@@ -564,7 +587,9 @@ void sim_job_run(void *ctx, struct cage_board *board, struct str *answer)
         .job = &omitted.job, .board = board, .passes = json_array(), .findings = json_array()};
     atomic_store(&board->total, count_blocks(r.job->plan));
     if (st == ST_OK)
-        st = r.job->look ? run_to_look(&r, &err) : run_passes(&r, &err);
+        st = r.job->look   ? run_to_look(&r, &err)
+             : r.job->ring ? run_ring(&r, &err)
+                           : run_passes(&r, &err);
     json_t *o = answer_json(&r, &omitted, st, &err);
     char *text = json_dumps(o, JSON_COMPACT | JSON_ENSURE_ASCII);
     str_add(answer, text ? text : "");
@@ -574,6 +599,7 @@ void sim_job_run(void *ctx, struct cage_board *board, struct str *answer)
     json_decref(r.passes);
     json_decref(r.findings);
     json_decref(r.looked);
+    json_decref(r.gpus);
     look_choice_clear(&r.choice);
     str_free(&r.text);
     omitted_clear(&omitted);

@@ -9,6 +9,7 @@
 #include "backend/sim/cage.h"
 #include "backend/sim/finding.h"
 #include "plan/plan.h"
+#include "plan/ring.h"
 
 /* All borrowed, and readable in the cage, which is a copy. */
 struct sim_job {
@@ -26,7 +27,9 @@ struct sim_job {
     bool hazards;
     int without; /* line that orders threads and is left out, from 1; 0: none */
     int threads;
-    double seconds; /* of wall-clock time */
+    double seconds;          /* of wall-clock time */
+    const struct ring *ring; /* of several GPUs: the plan is of the whole; NULL: of one */
+    const char *merge_ptx;   /* in place of kernels/ring/merge.ptx; NULL: that */
     const struct look_at
         *look; /* a block is run to be looked at, and nothing else comes of it; NULL: a run */
 };

@@ -209,6 +209,20 @@ static const char *in_other_case(const struct key_list *l, const char *word)
     return NULL;
 }
 
+/* The key that all others of this beginning go on from: "gp" is gpu, though there is gpus. NULL: there is none. */
+static const char *common_key(const struct key_list *l, const char *word)
+{
+    struct key_info k, other;
+    for (size_t i = 0; key_at(l, i, &k); i++) {
+        bool all = str_starts(k.name, word);
+        for (size_t j = 0; all && key_at(l, j, &other); j++)
+            all = !str_starts(other.name, word) || str_starts(other.name, k.name);
+        if (all)
+            return k.name;
+    }
+    return NULL;
+}
+
 static enum status key_resolve(const struct key_list *l, const char *word, const char **full,
                                struct err *err)
 {
@@ -232,8 +246,7 @@ static enum status key_resolve(const struct key_list *l, const char *word, const
     if (other) {
         *full = NULL;
         st = err_set(err, ST_USAGE, "there is no key \"%s\"; did you mean \"%s\"?", word, other);
-    } else if (found > 1) {
-        *full = NULL;
+    } else if (found > 1 && !(*full = common_key(l, word))) {
         st = err_set(err, ST_USAGE, "\"%s\" may be any of %s", word, str_text(&names));
     }
     str_free(&names);

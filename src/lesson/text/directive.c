@@ -401,7 +401,7 @@ static str_list_fn directive_name;
 static const char *const verbs[] = {
     "run",      "check",    "compare",  "sweep",   "plan",    "occupancy", "profile",
     "roofline", "timeline", "kernels",  "devices", "explain", "source",    "trace",
-    "open",     "audit",    "sanitize", "debug",   NULL,
+    "open",     "audit",    "sanitize", "debug",   "ring",    NULL,
 };
 
 /* Keys whose values name files, however short they are written. */

@@ -1,0 +1,375 @@
+/* test_ring.c - rings of GPUs: who has what, that every pair is met once, waits, and the simulated ring with each of its
+ * parts broken.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backend/sim/answer.h"
+#include "backend/sim/launch.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "home.h"
+#include "kernel/blob.h"
+#include "measure/verify.h"
+#include "plan/ring.h"
+#include "ptx_wish.h"
+#include "spec/input.h"
+
+static struct shape shape_of(int64_t Sq, int64_t Sk, bool causal)
+{
+    struct shape s = SHAPE_DEFAULT;
+    s.H = 2;
+    s.Hkv = 1;
+    s.Sq = Sq;
+    s.Sk = Sk;
+    s.causal = causal;
+    return s;
+}
+
+static struct ring ring_of(const struct shape *s, int gpus, enum ring_shards shards)
+{
+    struct ring r;
+    CU_ASSERT_EQUAL_FATAL(ring_build(s, gpus, shards, &r, NULL), ST_OK);
+    return r;
+}
+
+/* ---- the plan ---- */
+
+/* By hand: every (query, key) pair of the mask is in exactly one meeting, no other pair in any. */
+static void meet_all(const struct ring *r)
+{
+    const struct shape *s = &r->shape;
+    unsigned char *met = xcalloc((size_t)(s->Sq * s->Sk), 1);
+    for (int g = 0; g < r->gpus; g++)
+        for (int n = 0; n < r->steps * r->mine * r->mine; n++) {
+            const int step = n / (r->mine * r->mine), i = n / r->mine % r->mine, j = n % r->mine;
+            const int holds = r->turn[g][step].holds;
+            struct shape local;
+            if (!ring_local(r, g, i, holds, j, &local))
+                continue;
+            const struct ring_rows q = ring_rows(r, g, i, s->Sq), k = ring_rows(r, holds, j, s->Sk);
+            for (int64_t a = 0; a < local.Sq; a++)
+                for (int64_t b = 0; b < shape_row_keys(&local, a); b++)
+                    met[(q.first + a) * s->Sk + k.first + b]++;
+        }
+    bool right = true;
+    for (int64_t a = 0; a < s->Sq; a++)
+        for (int64_t b = 0; b < s->Sk; b++)
+            right &= met[a * s->Sk + b] == (b < shape_row_keys(s, a));
+    CU_ASSERT_TRUE(right);
+    free(met);
+}
+
+static void test_pairs(void)
+{
+    for (int gpus = 1; gpus <= RING_GPUS_MAX; gpus++)
+        for (int n = 0; n < 4; n++) {
+            const int64_t S = 2 * gpus + 13 * n;
+            const struct shape causal = shape_of(S, S, true), full = shape_of(S, S + 5, false);
+            const struct ring zigzag = ring_of(&causal, gpus, RING_ZIGZAG),
+                              plain = ring_of(&causal, gpus, RING_STRETCHES),
+                              other = ring_of(&full, gpus, RING_ZIGZAG);
+            meet_all(&zigzag);
+            meet_all(&plain);
+            meet_all(&other);
+            double flops = 0;
+            for (int g = 0; g < gpus; g++)
+                flops += ring_flops(&zigzag, g);
+            CU_ASSERT_DOUBLE_EQUAL(flops, shape_flops(&causal), 1e-6 * flops);
+        }
+}
+
+static void test_balance(void)
+{
+    const struct shape s = shape_of(4096, 4096, true);
+    const struct ring zigzag = ring_of(&s, 4, RING_ZIGZAG), plain = ring_of(&s, 4, RING_STRETCHES);
+    CU_ASSERT_DOUBLE_EQUAL(ring_imbalance(&zigzag), 1, 1e-12);
+    /* The last quarter has 7 of 16 parts, where 4 are fair: 1.75, but for half a diagonal. */
+    CU_ASSERT_DOUBLE_EQUAL(ring_imbalance(&plain), 1.75, 0.001);
+    for (int step = 1; step < 4; step++)
+        for (int g = 1; g < 4; g++)
+            CU_ASSERT_DOUBLE_EQUAL(ring_pairs(&zigzag, g, step), ring_pairs(&zigzag, 0, step), 0.5);
+}
+
+static void test_bytes(void)
+{
+    const struct shape s = shape_of(1024, 1024, false);
+    const struct ring r = ring_of(&s, 4, RING_ZIGZAG);
+    const double kv = 2.0 * 1 * 1024 * 64 * 2; /* K and V of one head, f16 */
+    CU_ASSERT_DOUBLE_EQUAL(ring_link_bytes(&r), 3 * kv, 0);
+    CU_ASSERT_DOUBLE_EQUAL(ring_sent_bytes(&r, 2), 3 * kv / 4, 0);
+    CU_ASSERT_DOUBLE_EQUAL(
+        ring_memory_bytes(&r, 0),
+        2 * 2 * 256 * 64 * 2 + 2 * kv / 4 + 2 * 256 * (64 * 2 + 4) + 2 * 256 * 4 * 65, 0);
+}
+
+static void test_refused(void)
+{
+    const struct shape odd = shape_of(64, 128, true), small = shape_of(7, 7, true);
+    struct ring r;
+    struct err err = ERR_INIT;
+    CU_ASSERT_EQUAL(ring_build(&odd, 2, RING_ZIGZAG, &r, &err), ST_NO);
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "as many queries as keys"));
+    CU_ASSERT_EQUAL(ring_build(&small, 4, RING_ZIGZAG, &r, &err), ST_NO);
+    CU_ASSERT_EQUAL(ring_build(&small, 17, RING_ZIGZAG, &r, &err), ST_NO);
+    CU_ASSERT_EQUAL(ring_build(&small, 4, RING_STRETCHES, &r, &err), ST_OK);
+}
+
+/* Each wait alone is needed, but those before the first exchange; every wrong neighbour is seen. */
+static void test_waits(void)
+{
+    const struct shape s = shape_of(512, 512, true);
+    for (int gpus = 2; gpus <= 6; gpus++) {
+        const struct ring whole = ring_of(&s, gpus, RING_ZIGZAG);
+        CU_ASSERT_EQUAL(ring_check(&whole, NULL), ST_OK);
+        for (int g = 0; g < gpus; g++)
+            for (int i = 0; i < gpus; i++) {
+                struct ring r = whole;
+                r.turn[g][i].waits_arrival = false;
+                CU_ASSERT_EQUAL(ring_check(&r, NULL), i > 0 ? ST_FAIL : ST_OK);
+                r = whole;
+                r.turn[g][i].waits_compute = false;
+                CU_ASSERT_EQUAL(ring_check(&r, NULL), i > 0 && i + 1 < gpus ? ST_FAIL : ST_OK);
+                r = whole;
+                if (gpus < 3 || r.turn[g][i].from < 0)
+                    continue;
+                r.turn[g][i].from = (r.turn[g][i].from + gpus - 1) % gpus;
+                if (r.turn[g][i].from == g)
+                    r.turn[g][i].from = (g + 1) % gpus;
+                CU_ASSERT_EQUAL(ring_check(&r, NULL), ST_FAIL);
+            }
+    }
+}
+
+static void test_time(void)
+{
+    const struct shape s = shape_of(4096, 4096, false);
+    const struct ring r = ring_of(&s, 4, RING_ZIGZAG);
+    const double step_us = shape_flops(&s) / 16 / 100e6, copy_us = ring_shard_bytes(&r, 0) / 1e3;
+    struct ring_time t;
+    ring_time(&r, 100, 1e9, &t); /* a link that takes no time */
+    CU_ASSERT_DOUBLE_EQUAL(t.total_us, 4 * step_us, 1e-3);
+    CU_ASSERT_DOUBLE_EQUAL(t.efficiency, 1, 1e-6);
+    ring_time(&r, 100, 1, &t); /* 1 GB/s: copies take longer than steps */
+    CU_ASSERT_TRUE_FATAL(copy_us > step_us);
+    CU_ASSERT_DOUBLE_EQUAL(t.total_us, 3 * copy_us + step_us, 1e-3);
+    CU_ASSERT_DOUBLE_EQUAL(t.exposed_us, 3 * (copy_us - step_us), 1e-3);
+    ring_time(&r, NAN, 1, &t);
+    CU_ASSERT_TRUE(isnan(t.total_us));
+    ring_time(&r, 100, NAN, &t);
+    CU_ASSERT_TRUE(isnan(t.total_us));
+}
+
+/* ---- the simulated ring ---- */
+
+struct scene {
+    struct problem problem;
+    struct tensors tensors;
+    struct reference *reference;
+    struct wish wish;
+    struct ptx ptx;
+};
+
+static void scene_make(struct scene *s, const char *kernel, const struct shape *shape)
+{
+    struct err err = ERR_INIT;
+    *s = (struct scene){.problem = PROBLEM_DEFAULT};
+    s->problem.shape = *shape;
+    CU_ASSERT_FATAL(tensors_make(&s->problem, &s->tensors, NULL) == ST_OK);
+    CU_ASSERT_FATAL(reference_new(&s->problem, &s->tensors, NULL, 0, &s->reference, NULL) == ST_OK);
+    CU_ASSERT_FATAL(wish_make_for(&s->wish, wish_desc(kernel), shape, NULL, NULL));
+    CU_ASSERT_FATAL(wish_get(&s->wish.request, &s->ptx, &err) == ST_OK);
+}
+
+static void scene_clear(struct scene *s)
+{
+    ptx_clear(&s->ptx);
+    wish_clear(&s->wish);
+    tensors_free(&s->tensors);
+    reference_free(s->reference);
+}
+
+struct outcome {
+    bool passed;
+    long long findings;
+    double link_bytes, imbalance;
+    char finding[200];
+};
+
+static struct outcome run_ring(const struct scene *s, const struct ring *r, const char *merge)
+{
+    struct cage_board board = {0};
+    struct str text = {0};
+    struct sim_answer answer = {0};
+    struct run_row row;
+    struct err err = ERR_INIT;
+    const size_t bytes = s->tensors.q_bytes;
+    unsigned char *output = xmalloc(bytes + 2 * OUTPUT_GUARD_BYTES);
+    record_init(run_fields, &row);
+    memset(output, output_guard_byte, bytes + 2 * OUTPUT_GUARD_BYTES);
+    memset(output + OUTPUT_GUARD_BYTES, 0xff, bytes);
+    struct sim_job job = {
+        .plan = &s->wish.plan,
+        .ptx = s->ptx.text,
+        .ptx_len = s->ptx.len,
+        .tensors = {s->tensors.q, s->tensors.k, s->tensors.v},
+        .tensor_bytes = {s->tensors.q_bytes, s->tensors.kv_bytes, s->tensors.kv_bytes},
+        .output = output + OUTPUT_GUARD_BYTES,
+        .output_bytes = bytes,
+        .ring = r,
+        .merge_ptx = merge,
+        .hazards = true,
+        .threads = 2,
+        .seconds = 100};
+    sim_job_run(&job, &board, &text);
+    const enum status st = answer_read(&text, &answer, &err);
+    verify_output(s->reference, output, NULL, &row);
+    struct outcome o = {.passed = st == ST_OK && row.check && !strcmp(row.check, "pass"),
+                        .findings = answer.findings,
+                        .link_bytes = answer.link_bytes,
+                        .imbalance = answer.imbalance};
+    snprintf(o.finding, sizeof o.finding, "%s", answer.finding ? answer.finding : "");
+    record_clear(run_fields, &row);
+    answer_clear(&answer);
+    str_free(&text);
+    free(output);
+    return o;
+}
+
+static void run_right(const char *kernel, enum dtype dtype, struct shape shape, int gpus,
+                      enum ring_shards shards)
+{
+    struct scene s;
+    shape.dtype = dtype;
+    scene_make(&s, kernel, &shape);
+    const struct ring r = ring_of(&shape, gpus, shards);
+    const struct outcome o = run_ring(&s, &r, NULL);
+    if (!o.passed || o.findings)
+        printf("# %s, %d GPUs: %lld findings, %s\n", kernel, gpus, o.findings, o.finding);
+    CU_ASSERT_TRUE(o.passed);
+    CU_ASSERT_EQUAL(o.findings, 0);
+    CU_ASSERT_DOUBLE_EQUAL(o.link_bytes, ring_link_bytes(&r), 0);
+    scene_clear(&s);
+}
+
+/* Ragged, grouped, both layouts, with a workspace, on tensor cores. */
+static void test_right(void)
+{
+    struct shape ragged = shape_of(75, 75, true);
+    run_right("fa2", DTYPE_F32, ragged, 4, RING_ZIGZAG);
+    run_right("fa2_mma", DTYPE_BF16, ragged, 3, RING_STRETCHES);
+    ragged.layout = LAYOUT_BSHD;
+    ragged.B = 2;
+    run_right("splitkv", DTYPE_F16, ragged, 2, RING_ZIGZAG);
+    run_right("fa2", DTYPE_F16, shape_of(33, 90, false), 5, RING_ZIGZAG);
+}
+
+static void test_imbalance(void)
+{
+    struct scene s;
+    const struct shape shape = shape_of(256, 256, true);
+    scene_make(&s, "fa2", &shape);
+    const struct ring zigzag = ring_of(&shape, 4, RING_ZIGZAG),
+                      plain = ring_of(&shape, 4, RING_STRETCHES);
+    CU_ASSERT_TRUE(run_ring(&s, &zigzag, NULL).imbalance < 1.02);
+    CU_ASSERT_TRUE(run_ring(&s, &plain, NULL).imbalance > 1.4);
+    scene_clear(&s);
+}
+
+/* What a ring does wrong where a wait is missing: a step in the order of the waits reads what has not come. */
+static void test_faults(void)
+{
+    struct scene s;
+    const struct shape shape = shape_of(128, 128, true);
+    scene_make(&s, "fa2", &shape);
+    const struct ring whole = ring_of(&shape, 4, RING_ZIGZAG);
+    struct ring r = whole;
+    r.turn[2][1].waits_arrival = false;
+    struct outcome o = run_ring(&s, &r, NULL);
+    CU_ASSERT_PTR_NOT_NULL(strstr(o.finding, "GPU 2 computes step 1"));
+    CU_ASSERT_TRUE(o.findings >= 2); /* and what it read was never written */
+    CU_ASSERT_FALSE(o.passed);
+    r = whole;
+    r.turn[1][1].waits_compute = false;
+    o = run_ring(&s, &r, NULL);
+    CU_ASSERT_PTR_NOT_NULL(strstr(o.finding, "on their way"));
+    r = whole;
+    r.turn[3][0].from = 1;
+    o = run_ring(&s, &r, NULL);
+    CU_ASSERT_PTR_NOT_NULL(strstr(o.finding, "has the keys and values of GPU 1 in step"));
+    CU_ASSERT_FALSE(o.passed);
+    scene_clear(&s);
+}
+
+/* The merge's text with every place of `from` replaced; the caller frees. */
+static char *merge_with(const char *from, const char *to)
+{
+    const struct blob *b = blob_find("kernels/ring/merge.ptx");
+    struct str out = {0};
+    CU_ASSERT_PTR_NOT_NULL_FATAL(b);
+    char *text = xstrndup(b->data, blob_size(b));
+    int n = 0;
+    for (const char *at = text, *hit; at; at = hit ? hit + strlen(from) : NULL) {
+        hit = strstr(at, from);
+        n += hit != NULL;
+        str_addn(&out, at, hit ? (size_t)(hit - at) : strlen(at));
+        if (hit)
+            str_add(&out, to);
+    }
+    CU_ASSERT_FATAL(n > 0);
+    free(text);
+    return str_take(&out);
+}
+
+/* A merge that weighs wrongly is wrong wherever parts differ. */
+static void test_merge(void)
+{
+    static const char *const wrong[][2] = {
+        {"ex2.approx.f32", "abs.f32"}, /* weights that are no exponentials */
+        {"0f3FB8AA3B", "0f3F800000"},  /* 2^x taken for e^x */
+        {"rcp.rn.f32", "abs.f32"},     /* not divided by the weights' sum, but multiplied */
+    };
+    struct scene s;
+    struct shape shape = shape_of(96, 96, false);
+    scene_make(&s, "fa2", &shape);
+    const struct ring r = ring_of(&shape, 3, RING_ZIGZAG);
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        char *text = merge_with(wrong[i][0], wrong[i][1]);
+        CU_ASSERT_FALSE(run_ring(&s, &r, text).passed);
+        free(text);
+    }
+    scene_clear(&s);
+}
+
+static bool prepare(const char *folder)
+{
+    char *cache = xasprintf("%s/cache", folder);
+    setenv("XDG_CACHE_HOME", cache, 1);
+    setenv("ATTNSCOPE_LIBNVRTC", "/nonexistent", 1);
+    setenv("ATTNSCOPE_NVCC", "/nonexistent", 1);
+    setenv("ATTNSCOPE_CLANG", "/nonexistent", 1);
+    free(cache);
+    wishes_begin();
+    return true;
+}
+
+int main(void)
+{
+    static const struct tap_test tests[] = {
+        {"every pair is met once", test_pairs},
+        {"a zigzag is balanced, stretches are not", test_balance},
+        {"bytes on links and in memory", test_bytes},
+        {"shapes that do not go round", test_refused},
+        {"every wait is needed, every neighbour the right one", test_waits},
+        {"time: steps and copies", test_time},
+        {"simulated rings are right", test_right},
+        {"counters show who has more to do", test_imbalance},
+        {"a missing wait and a wrong neighbour are found", test_faults},
+        {"a merge that weighs wrongly fails", test_merge},
+    };
+    const int rc = home_run("ring", prepare, tests, sizeof tests / sizeof *tests);
+    wishes_end();
+    return rc;
+}
