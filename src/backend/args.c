@@ -30,3 +30,19 @@ struct AttnArgs attn_args(const struct shape *p, uint64_t seed)
     set_strides(a.o_stride, p, p->H, p->Sq);
     return a;
 }
+
+struct tensor_view tensor_view(const struct AttnArgs *a, char tensor)
+{
+    const bool of_queries = tensor == 'Q' || tensor == 'O';
+    const int64_t *st = tensor == 'Q'   ? a->q_stride
+                        : tensor == 'K' ? a->k_stride
+                        : tensor == 'V' ? a->v_stride
+                                        : a->o_stride;
+    return (struct tensor_view){.address = tensor == 'Q'   ? a->q
+                                           : tensor == 'K' ? a->k
+                                           : tensor == 'V' ? a->v
+                                                           : a->o,
+                                .dims = {(uint64_t)a->D, (uint64_t)(of_queries ? a->Sq : a->Sk),
+                                         (uint64_t)(of_queries ? a->H : a->Hkv), (uint64_t)a->B},
+                                .strides = {(uint64_t)st[2], (uint64_t)st[1], (uint64_t)st[0]}};
+}

@@ -10,4 +10,11 @@
 /* Sizes, strides of the shape's layout, scale and seed; pointers NULL. */
 struct AttnArgs attn_args(const struct shape *p, uint64_t seed);
 
+/* A tensor as tensor maps have it: columns first, which lie side by side, then rows, heads, batches. */
+struct tensor_view {
+    const void *address;
+    uint64_t dims[4], strides[3]; /* in elements */
+};
+struct tensor_view tensor_view(const struct AttnArgs *a, char tensor); /* 'Q' 'K' 'V' 'O' */
+
 #endif

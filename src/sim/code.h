@@ -100,6 +100,8 @@ enum sim_atom_type {
 
 /* An address in shared memory that mapa made: the rank of a block of the cluster, counted from 1, above 24 bits. */
 enum { CLUSTER_ADDR_BITS = 24 };
+/* Memories of a cluster's blocks lie behind each other at multiples of this: patterns of swizzles are of addresses. */
+enum { CLUSTER_ALIGN = 1024 };
 
 /* `sub` of BAR */
 enum sim_bar {
@@ -118,6 +120,32 @@ struct code_tensor {
     uint32_t d[8], a[8], b[8], c[8]; /* references */
     int matrices;
     bool trans;
+};
+
+/* wgmma.mma_async: 64 x n x k of a warpgroup. */
+enum { WGMMA_D_MAX = 128 };
+struct code_wgmma {
+    struct tensor_mma mma; /* m16n8 of one warp, n / 8 times */
+    int n;
+    bool a_shared;             /* else `a` are registers */
+    bool a_beside, b_beside;   /* see wgmma.h */
+    bool a_negated, b_negated; /* imm-scale of -1 */
+    uint16_t add;              /* predicate reference: D is added to; else it is overwritten */
+    uint32_t d[WGMMA_D_MAX], a[4], descriptor[2]; /* references; of A and B */
+    uint32_t
+        unfenced; /* PTX line that writes a register of it with no wgmma.fence in between; 0: none */
+};
+
+/* cp.async.bulk. Operands of its code: a in shared memory, b the mbarrier, c the bytes (not of a tensor). */
+enum bulk_way { BULK_LOAD, BULK_STORE };
+struct code_bulk {
+    struct code_memory shared, barrier; /* the places in shared memory */
+    uint8_t way;                        /* enum bulk_way */
+    uint8_t rank;                       /* of a tensor; 0: plain bytes */
+    uint8_t map_space;                  /* enum sim_space of the tensor map; SIM_NOWHERE: generic */
+    uint32_t global; /* reference to 64 bits: the tensor map, or where the bytes are */
+    int64_t offset;  /* of it */
+    uint32_t coordinate[5];
 };
 
 struct code {
@@ -193,6 +221,11 @@ struct sim_program {
     uint32_t nmemory;
     struct code_tensor *tensor;
     uint32_t ntensor;
+    struct code_wgmma *wgmma;
+    uint32_t nwgmma;
+    struct code_bulk *bulk;
+    uint32_t nbulk;
+    bool async_proxy; /* it has wgmma, or copies of the copy engine */
     struct program_targets *targets;
     uint32_t ntargets;
     struct program_constant *constant;

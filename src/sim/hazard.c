@@ -133,12 +133,14 @@ struct hazard_block *hazard_block_new(struct hazards *h)
     b->findings.hoard = b->released.hoard = h->hoard;
     b->launch = h;
     b->threads = h->options.threads;
-    b->warps = (b->threads + LANES - 1) / LANES;
+    b->own = (b->threads + LANES - 1) / LANES;
+    b->warps = b->own + h->options.agents;
+    b->sent_by = hoard_take(h->hoard, (size_t)h->options.agents * LANES + 1, sizeof *b->sent_by);
     b->lanes = b->warps * LANES;
     b->clocks = (struct clocks){.warps = b->warps, .lanes = b->lanes, .hoard = h->hoard};
     b->findings.max = h->options.max_reports;
     for (uint32_t w = 0; w < b->warps; w++) {
-        const uint32_t left = b->threads - w * LANES;
+        const uint32_t left = w < b->own ? b->threads - w * LANES : LANES;
         b->all[w] = left >= LANES ? UINT32_MAX : (1u << left) - 1;
     }
     b->shared = shared_new(b);
@@ -182,6 +184,7 @@ void hazard_block_free(struct hazard_block *b)
     findings_clear(&b->findings);
     clocks_clear(&b->clocks);
     shared_free(b->shared);
+    hoard_give(b->launch->hoard, b->sent_by);
     hoard_give(b->launch->hoard, b);
 }
 
@@ -206,10 +209,11 @@ void hazard_block_begin(struct hazard_block *b, uint64_t block, const void *shar
     b->number = block;
     b->bytes = shared;
     b->began = true;
+    b->proxy_fences++; /* what was written before is another block's */
     shared_begin(b);
     struct know *k = first_knowledge(b);
     for (uint32_t w = 0; w < b->warps; w++) {
-        b->alive[w] = b->all[w];
+        b->alive[w] = w < b->own ? b->all[w] : 0;
         b->uniform[w] = true;
         for (uint32_t l = 0; l < LANES; l++)
             b->know[slot_of(w, l)] = know_hold(k);

@@ -60,7 +60,10 @@ enum {
     X(BLOCK, "race_block", "warps of one block use the same bytes with no barrier between them") \
     X(GRID, "race_grid", "blocks use the same bytes with nothing that orders them")              \
     X(WAIT, "missing_wait",                                                                      \
-      "bytes are used while an asynchronous copy of them may still be under way")
+      "bytes are used while an asynchronous copy of them may still be under way")                \
+    X(OPERAND, "wgmma_operand", "bytes are written while a wgmma may still read them")           \
+    X(PROXY, "missing_proxy_fence",                                                              \
+      "bytes that threads wrote are read by a wgmma with no fence.proxy.async in between")
 enum hazard_kind {
 #define X(id, name, what) HAZARD_##id,
     HAZARD_KINDS(X)
@@ -114,6 +117,7 @@ struct hazard_options {
     uint32_t max_reports;  /* distinct (kind, pair of instructions) that are kept; 0: 64 */
     uint64_t max_bytes;    /* of host memory for what happened to global memory; 0: 256 MiB */
     bool movable;          /* all that is known can be put back, see hazards_piece() */
+    uint32_t agents;       /* warps of those who are no threads, see hazard_agent_begin() */
 };
 
 struct hazards *hazards_new(const struct hazard_options *o);
@@ -203,6 +207,27 @@ void hazard_mbarrier_arrive(struct hazard_block *b, uint32_t warp, uint32_t mask
 void hazard_mbarrier_complete(struct hazard_block *b, uint32_t addr);
 void hazard_mbarrier_wait(struct hazard_block *b, uint32_t warp, uint32_t mask,
                           const uint32_t addr[32]);
+
+/* ---- Agents: who is no thread and makes accesses, while threads go on. They are told as warps of 32 lanes behind the
+ * block's own, by the same functions, a lane for each that goes its own way; what they write are copies. No barrier waits
+ * for them, and what they do is known only to who waited for it.
+ *   - the copy engine: a lane for each mbarrier that it reports to. hazard_agent_begin() at the issue, its writes,
+ *     hazard_agent_mark(), and when the bytes have come hazard_agent_arrive() with that mark;
+ *   - wgmma: a warp for each warp; all its lanes read together. hazard_agent_begin() at the issue, its reads,
+ *     hazard_agent_mark() at the commit, hazard_agent_done() with that mark at the wait. ---- */
+
+/* The agent's lanes come behind what the lanes of `mask` have done so far. */
+void hazard_agent_begin(struct hazard_block *b, uint32_t agent, uint32_t lanes, uint32_t warp,
+                        uint32_t mask);
+uint32_t hazard_agent_mark(struct hazard_block *b, uint32_t agent);
+/* All lanes of `warp` come behind what the agent did up to the mark. */
+void hazard_agent_done(struct hazard_block *b, uint32_t agent, uint32_t clock, uint32_t warp);
+/* What a lane of the agent did up to the mark comes before the end of the mbarrier's phase. */
+void hazard_agent_arrive(struct hazard_block *b, uint32_t agent, uint32_t lane, uint32_t clock,
+                         uint32_t addr);
+/* fence.proxy.async: what threads wrote before is seen by agents. That of any thread counts for all, so that no order of
+ * fence and barrier is held to be a hazard that is none. */
+void hazard_proxy_fence(struct hazard_block *b);
 
 /* Lanes that have ended: barriers of the block need not wait for them any more. */
 void hazard_exit(struct hazard_block *b, uint32_t warp, uint32_t mask);

@@ -28,6 +28,7 @@ libattnscope_a_SOURCES += \
 	%D%/cache.c %D%/cache.h \
 	%D%/cache_feed.c \
 	%D%/hazard.c %D%/hazard.h \
+	%D%/hazard/agents.c \
 	%D%/hazard/block.h \
 	%D%/hazard/found.c %D%/hazard/found.h \
 	%D%/hazard/global_use.c \
@@ -45,7 +46,9 @@ libattnscope_a_SOURCES += \
 	%D%/tensor_avx2.c \
 	%D%/tensor_avx512.c \
 	%D%/tensor_generic.c \
-	%D%/tensor_load.c
+	%D%/tensor_load.c \
+	%D%/tensor_map.c %D%/tensor_map.h \
+	%D%/wgmma.c %D%/wgmma.h
 # What it becomes, and what runs it.
 libattnscope_a_SOURCES += \
 	%D%/sim.h %D%/sim.c \
@@ -56,7 +59,9 @@ libattnscope_a_SOURCES += \
 	%D%/lower/emit.c \
 	%D%/lower/lower.c \
 	%D%/lower/lower_data.c \
+	%D%/lower/lower_hopper.c \
 	%D%/lower/lower_tensor.c \
+	%D%/lower/wgmma_uses.c %D%/lower/wgmma_uses.h \
 	%D%/lower/lower_warp.c \
 	%D%/lower/operands.c \
 	%D%/exec/access.c \
@@ -64,10 +69,14 @@ libattnscope_a_SOURCES += \
 	%D%/exec/course.c %D%/exec/course.h \
 	%D%/exec/cvt.c %D%/exec/cvt.h \
 	%D%/exec/fault.c \
+	%D%/exec/bulk.c \
+	%D%/exec/flight.h \
+	%D%/exec/wgmma_run.c \
 	%D%/exec/bodies.h %D%/exec/half_body.h \
 	%D%/exec/lanes.h \
 	%D%/exec/mem_body.h \
 	%D%/exec/image.c %D%/exec/image.h \
+	%D%/exec/mbarrier.c %D%/exec/mbarrier.h \
 	%D%/exec/memory.c %D%/exec/memory.h \
 	%D%/exec/ops_avx2.c \
 	%D%/exec/ops_avx512.c \

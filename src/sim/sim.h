@@ -14,8 +14,12 @@
  * them, loads and stores that it joins counted as one (lower/merge.h); arithmetic within about 25 % (it fuses addresses
  * and expands divisions). Faults and hazards are those of each instruction.
  *
+ * Of sm_90a: wgmma, the copy engine (cp.async.bulk, tensor maps as tensor_map.h lays them down), mbarriers that count bytes,
+ * setmaxnreg. What is under way lands when somebody waits for it, see exec/flight.h. Not: multicast, im2col, wgmma of
+ * 8 bits and tf32, sparse wgmma.
+ *
  * The blocks of a cluster are run together, as one block of all their warps: each has its own shared memory, which the
- * others reach by mapa.shared::cluster (ld, st; no atomics, copies or mbarriers there). Bank conflicts of such accesses
+ * others reach by mapa.shared::cluster (ld, st, mbarriers). Bank conflicts of such accesses
  * are those of one memory. Phases are then from one meeting of the cluster to the next.
  *
  * PTX is foreign text: it is refused with a sentence, or runs within `sim_options`' limits.
@@ -51,7 +55,7 @@ void sim_program_free(struct sim_program *p); /* NULL is fine */
     X(xu, "exp2, log2, reciprocal, square root, conversions")      \
     X(fp64, "f64 arithmetic")                                      \
     X(lsu, "loads, stores, shuffles, ldmatrix, atomics")           \
-    X(tensor, "mma.sync and wmma products")                        \
+    X(tensor, "mma.sync, wmma and wgmma products")                 \
     X(cbu, "branches, barriers, votes of control")                 \
     X(other, "moves, special registers and what costs nothing on the hardware")
 enum sim_pipe {
@@ -94,6 +98,7 @@ struct sim_facts {
     uint32_t local_bytes; /* a lane */
     uint32_t max_threads; /* .maxntid as a product; 0: not said */
     uint32_t tensor_insns, async_insns;
+    uint32_t wgmma_insns; /* of tensor_insns */
     bool uses_printf;
 };
 struct sim_facts sim_program_facts(const struct sim_program *p);
@@ -207,7 +212,7 @@ struct sim_options {
     X(shuffles, "shfl.sync")                                                                       \
     X(votes, "vote, match, redux, elect")                                                          \
     X(atomics, "atom and red, a warp each")                                                        \
-    X(async_copies, "cp.async, a warp each")
+    X(async_copies, "cp.async and cp.async.bulk, a warp each")
 struct sim_counts {
 #define X(name, what) uint64_t name;
     SIM_COUNTS(X)
@@ -280,6 +285,13 @@ const char *sim_space_name(enum sim_space s);
       "a barrier number above 15, or a count that is no multiple of 32 or too large")           \
     X(MBARRIER, "mbarrier",                                                                     \
       "an mbarrier that was not initialised, or more arrivals than it waits for")               \
+    X(EXPECTED, "expected_bytes",                                                               \
+      "a phase of an mbarrier that ends before all bytes of its copies have come")              \
+    X(COPY_ENGINE, "copy_engine", "a bulk copy that the copy engine cannot make")               \
+    X(WGMMA, "wgmma", "a wgmma whose operands or warps are not as it wants them")               \
+    X(WGMMA_REGISTER, "wgmma_register", "a register is used while a wgmma has it")              \
+    X(WGMMA_FENCE, "wgmma_fence", "a register goes to a wgmma with no wgmma.fence before it")   \
+    X(SETMAXNREG, "setmaxnreg", "warpgroups that want more registers than their block has")     \
     X(BRANCH, "branch", "an index outside of the branch's targets")
 enum sim_fault_kind {
 #define X(id, name, what) SIM_FAULT_##id,

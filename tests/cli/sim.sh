@@ -102,8 +102,15 @@ is "in words" says "$err" 'needs times'
 # ---- what is no kernel for it
 sim check cublas S=64
 is "a library has a reason" says "$out$err" 'another library'
-sim check fa3_wgmma S=128 D=64
-is "so has what it does not simulate" says "$out$err" 'sm_90a'
+
+# ---- Hopper: TMA, mbarriers that count bytes, wgmma; from the PTX that is shipped
+for k in fa3_wgmma fa3_warpspec fa3_pingpong fa3_overlap fa3_persistent bigd_split; do
+    sim check $k S=200 D=64 H=2 Hkv=1 causal=1 --json
+    is "$k is right, and has no hazard" says "$rc$(echo "$out" | tr -d '\n')" '^0.*"check":"pass".*"hazards":0,'
+    is "$k: what the hardware counts of wgmma is not known" says "$out" '"tensor_ops":null'
+done
+sim check bigd_split S=130 D=1024 H=1 bf16 --json
+is "two blocks of a cluster add up their scores" says "$rc$(echo "$out" | tr -d '\n')" '^0.*"check":"pass"'
 
 # ---- representative blocks: the counts are those of all
 same_counts() { # kernel and shape

@@ -61,8 +61,8 @@ run trace banks fa2 block=7
 is "a block that is none" says "$rc $err" '^2 .*the grid is 1 x 1 x 1'
 run trace banks fa2 turn=999
 is "a turn that never came" says "$rc $err" '^2 .*comes there 128 times'
-run trace banks fa3_wgmma
-is "a kernel that is not simulated" says "$rc $err" '^3 .*sm_90a'
+run trace banks cublas
+is "a kernel that is not simulated" says "$rc $err" '^3 .*another library'
 run trace reduce break=step
 is "words of the formula are told from" says "$rc $err" '^2 .*this runs a kernel: edit'
 run trace banks fa2 'line=attn.cuh:99999999999999999999'

@@ -345,8 +345,13 @@ static void test_refused(void)
     const struct param_values v = desc_defaults_for(d, &shape);
     struct err err = ERR_INIT;
     int sm = 0;
-    CU_ASSERT_EQUAL(ptx_sm(d, &shape, &v, &sm, &err), ST_NO);
-    CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "90a"));
+    CU_ASSERT_EQUAL(ptx_sm(d, &shape, &v, &sm, &err), ST_OK);
+    CU_ASSERT_EQUAL(sm, 90);
+    struct kernel_desc later = *d; /* for an architecture that is not simulated */
+    char arch[] = "100a";
+    later.arch = arch;
+    CU_ASSERT_EQUAL(ptx_sm(&later, &shape, &v, &sm, &err), ST_NO);
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "sm_100a alone"));
     CU_ASSERT_EQUAL(ptx_sm(wish_desc("cublas"), &shape, &v, &sm, &err),
                     ST_NO); /* its softmax is ours, no more */
     CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "cublas"));

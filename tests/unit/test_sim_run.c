@@ -736,7 +736,10 @@ static void test_refusals(void)
     refused("add.f16x3 %r1, %r2, %r3;\n", "add.f16x3");
     refused("add.s32 %x1, %x2, %x3;\n", "64 bits");
     refused("add.u64 %r1, %r2, %r3;\n", "32 bits");
-    refused("wgmma.fence.sync.aligned;\n", "sm_90a");
+    refused("wgmma.fence.sync;\n", ".sync.aligned");
+    refused("wgmma.mma_async.sync.aligned.m64n8k32.s32.s8.s8 {%r1}, %x1, %x2, %p1;\n", "m64nNk16");
+    refused("cp.async.bulk.prefetch.L2.global [%x1], 16;\n", "bulk copies");
+    refused("setmaxnreg.inc.sync.aligned.u32 60;\n", "multiple of 8");
     refused("add.s32 %r1, %r2;\n", "wants 3");
     refused("mul.sat.s32 %r1, %r2, %r3;\n", "mul.sat");
     refused("ld.global.v4.u32 {%r1, %r2}, [%in];\n", "wants 4");

@@ -29,9 +29,9 @@ enum status ptx_sm(const struct kernel_desc *d, const struct shape *s, const str
     if (d->peer)
         return err_set(err, ST_NO, "%s: the work is done by %s, whose code is not PTX that we have",
                        d->name, d->peer);
-    if (d->arch && d->arch[strspn(d->arch, "0123456789")]) /* 90a; 90 is for all from there on */
-        return err_set(err, ST_NO,
-                       "%s is for sm_%s alone (TMA, wgmma), which the simulator does not run",
+    const bool alone = d->arch && d->arch[strspn(d->arch, "0123456789")]; /* not for later ones */
+    if (alone && strcmp(d->arch, "90a") != 0)
+        return err_set(err, ST_NO, "%s is for sm_%s alone, which the simulator does not run",
                        d->name, d->arch);
     *sm = desc_supports(d, s, v, 80, NULL) == ST_OK ? 80 : 90;
     return desc_supports(d, s, v, *sm, err);
@@ -134,7 +134,8 @@ static struct job job_of(const struct ptx_request *r, enum maker_id id, const st
                               .by_clang = infos[id].by_clang,
                               .seen_sm = sm < r->sm ? r->sm : 0,
                               .lines = true}};
-    snprintf(j.arch, sizeof j.arch, "compute_%d", sm);
+    char arch[BUILD_ARCH_MAX];
+    snprintf(j.arch, sizeof j.arch, "compute_%.7s", build_arch(r->desc, sm, arch) + 3);
     return j;
 }
 

@@ -32,8 +32,8 @@ struct ptx {
 };
 void ptx_clear(struct ptx *p); /* frees the texts */
 
-/* The compute capability, times ten, that a kernel is simulated for: 80, else 90 where the kernel asks for it. ST_NO with
- * the reason: it needs what sm_90a alone has (TMA, wgmma), or another library does the work. */
+/* The compute capability, times ten, that a kernel is simulated for: 80, else 90 where the kernel asks for it (of one with
+ * @arch 90a as sm_90a). ST_NO with the reason: it is for another architecture alone, or another library does the work. */
 enum status ptx_sm(const struct kernel_desc *d, const struct shape *s, const struct param_values *v,
                    int *sm, struct err *err);
 

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backend/compile/build.h"
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/str.h"
@@ -22,7 +23,7 @@ enum { MEMORY_MAX = 32 << 20, TEXT_MAX = 8 << 20 };
 
 /* A row of the table, without the columns that say the same in words. */
 struct row {
-    int sm;
+    char arch[BUILD_ARCH_MAX];
     uint64_t definitions;
     uint64_t stream, stream_bytes; /* in ptx.xz */
     uint64_t offset, bytes;        /* in the stream, unpacked */
@@ -56,9 +57,9 @@ static bool read_row(const char *line, size_t len, struct row *out)
     char text[512];
     snprintf(text, sizeof text, "%.*s", (int)len, line);
     return sscanf(text,
-                  "%*[^\t]\t%*[^\t]\t%*[^\t]\t%*[^\t]\tsm_%d\t%" SCNx64 "\t%" SCNu64 "\t%" SCNu64
+                  "%*[^\t]\t%*[^\t]\t%*[^\t]\t%*[^\t]\t%15[^\t]\t%" SCNx64 "\t%" SCNu64 "\t%" SCNu64
                   "\t%" SCNu64 "\t%" SCNu64 "\t%" SCNx32 "\t%" SCNx64 "\t%31[^\n]",
-                  &out->sm, &out->definitions, &out->stream, &out->stream_bytes, &out->offset,
+                  out->arch, &out->definitions, &out->stream, &out->stream_bytes, &out->offset,
                   &out->bytes, &out->crc32, &out->source_hash, out->compiler) == 9;
 }
 
@@ -67,11 +68,13 @@ static bool find_row(const struct ptx_request *r, struct row *out)
     const struct blob *table = blob("kernels/cuda/ptx.tsv");
     const uint64_t definitions = definitions_hash(r->definitions);
     const size_t n = strlen(r->desc->name);
+    char arch[BUILD_ARCH_MAX];
+    build_arch(r->desc, r->sm, arch);
     for (const char *line = table ? table->data : NULL; line && line < table->end;) {
         const char *eol = memchr(line, '\n', (size_t)(table->end - line));
         const size_t len = (size_t)((eol ? eol : table->end) - line);
         if (len > n && !memcmp(line, r->desc->name, n) && line[n] == '\t' &&
-            read_row(line, len, out) && out->sm == r->sm && out->definitions == definitions)
+            read_row(line, len, out) && !strcmp(out->arch, arch) && out->definitions == definitions)
             return true;
         line += len + 1;
     }

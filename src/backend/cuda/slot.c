@@ -37,27 +37,6 @@ static void make_args(const struct inputs *in, int set, struct lane *l)
 /* ---- tensor maps ---- */
 
 /* A tensor as the kernels see it: four sides, columns first, and the steps between them. */
-struct tensor_view {
-    const void *address;
-    uint64_t dims[4], strides[3]; /* in elements; columns lie side by side */
-};
-
-static struct tensor_view view_tensor(const struct AttnArgs *a, char tensor)
-{
-    const bool of_queries = tensor == 'Q' || tensor == 'O';
-    const int64_t *st = tensor == 'Q'   ? a->q_stride
-                        : tensor == 'K' ? a->k_stride
-                        : tensor == 'V' ? a->v_stride
-                                        : a->o_stride;
-    return (struct tensor_view){.address = tensor == 'Q'   ? a->q
-                                           : tensor == 'K' ? a->k
-                                           : tensor == 'V' ? a->v
-                                                           : a->o,
-                                .dims = {(uint64_t)a->D, (uint64_t)(of_queries ? a->Sq : a->Sk),
-                                         (uint64_t)(of_queries ? a->H : a->Hkv), (uint64_t)a->B},
-                                .strides = {(uint64_t)st[2], (uint64_t)st[1], (uint64_t)st[0]}};
-}
-
 static enum cu_tensor_map_swizzle swizzle_of(int bytes)
 {
     return bytes == 128  ? CU_SWIZZLE_128
@@ -72,7 +51,7 @@ static cu_result encode_map(const struct slot *s, const struct AttnArgs *a,
     static const enum cu_tensor_map_type types[] = {
         [DTYPE_F16] = CU_MAP_F16, [DTYPE_BF16] = CU_MAP_BF16, [DTYPE_F32] = CU_MAP_F32};
     static const unsigned ones[4] = {1, 1, 1, 1};
-    struct tensor_view v = view_tensor(a, t->tensor);
+    struct tensor_view v = tensor_view(a, t->tensor);
     const unsigned box[4] = {(unsigned)t->columns, (unsigned)t->rows, 1, 1};
     for (int i = 0; i < 3; i++)
         v.strides[i] *= dtype_size(s->plan.shape.dtype);

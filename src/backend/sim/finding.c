@@ -410,7 +410,8 @@ static void add_finding(json_t *list, json_t *o)
 void findings_list(const struct finding_scene *s, const struct sim_result *r, json_t *list)
 {
     static const enum hazard_kind order[HAZARD_KIND_COUNT] = {
-        HAZARD_WAIT, HAZARD_BLOCK, HAZARD_GRID, HAZARD_WARP, HAZARD_LANES};
+        HAZARD_WAIT, HAZARD_OPERAND, HAZARD_PROXY, HAZARD_BLOCK,
+        HAZARD_GRID, HAZARD_WARP,    HAZARD_LANES};
     for (size_t i = 0; i < r->faults; i++)
         if (r->fault[i].kind != SIM_FAULT_UNWRITTEN)
             add_finding(list, fault_json(s, &r->fault[i]));

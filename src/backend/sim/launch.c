@@ -20,6 +20,7 @@
 #include "base/mem.h"
 #include "sim/observe.h"
 #include "sim/sim.h"
+#include "sim/tensor_map.h"
 
 struct run {
     const struct sim_job *job;
@@ -47,6 +48,7 @@ struct pass {
     const struct plan_pass *plan;
     struct sim_program *program;
     struct sim_launch launch;
+    uint8_t *params;
     struct sim_sum sum;
     uint64_t blocks;
 };
@@ -242,6 +244,7 @@ static enum status run_blocks(struct pass *x, const uint64_t *blocks, size_t n, 
     o.block_count = n;
     enum status st = sim_run(x->program, x->run->memory, &x->launch, &o, got, err);
     x->sum.cached = o.l2_bytes > 0;
+    x->sum.warpgroups = sim_program_facts(x->program).wgmma_insns > 0;
     if (weight)
         sum_add(&x->sum, got, weight);
     findings_list(&scene, got, x->run->findings);
@@ -363,9 +366,47 @@ static struct sim_launch launch_of(const struct run *r, const struct plan_pass *
         .block = {(uint32_t)p->threads, 1, 1},
         .dynamic_shared = (uint32_t)p->dynamic_smem,
         .multiprocessors = dev ? (uint32_t)dev->sms : 0,
-        .cluster = (uint32_t)p->cluster,
-        .params = &r->args,
-        .param_bytes = sizeof r->args};
+        .cluster = (uint32_t)p->cluster};
+}
+
+/* ---- parameters: the arguments, then tensor maps ---- */
+
+static enum status encode_map(const struct run *r, const struct plan_tma *t, uint8_t *out,
+                              struct err *err)
+{
+    const struct tensor_view v = tensor_view(&r->args, t->tensor);
+    const uint8_t element = (uint8_t)dtype_size(r->job->plan->shape.dtype);
+    struct tensor_map m = {.address = (uint64_t)(uintptr_t)v.address,
+                           .rank = 4,
+                           .element = element,
+                           .swizzle = (uint8_t)t->swizzle,
+                           .box = {(uint16_t)t->columns, (uint16_t)t->rows, 1, 1}};
+    for (int i = 0; i < 4; i++)
+        m.dim[i] = (uint32_t)v.dims[i];
+    for (int i = 0; i < 3; i++)
+        m.stride[i] = v.strides[i] * element;
+    struct err why = ERR_INIT;
+    if (tensor_map_encode(&m, out, &why) == ST_OK)
+        return ST_OK;
+    return err_set(err, ST_NO, "%s: no tensor map of %c: %s", r->job->plan->desc->name, t->tensor,
+                   why.text);
+}
+
+/* Into the pass, which owns them. */
+static enum status make_params(struct pass *x, struct err *err)
+{
+    enum { ALIGN = 64 };
+    const struct run *r = x->run;
+    const size_t args = (sizeof r->args + ALIGN - 1) / ALIGN * ALIGN;
+    const size_t bytes = args + (size_t)x->plan->ntma * TENSOR_MAP_BYTES;
+    enum status st = ST_OK;
+    x->params = xcalloc(bytes, 1);
+    memcpy(x->params, &r->args, sizeof r->args);
+    for (int i = 0; i < x->plan->ntma && st == ST_OK; i++)
+        st = encode_map(r, &x->plan->tma[i], x->params + args + (size_t)i * TENSOR_MAP_BYTES, err);
+    x->launch.params = x->params;
+    x->launch.param_bytes = bytes;
+    return st;
 }
 
 static void report_pass(const struct pass *x, const char *entry)
@@ -472,10 +513,11 @@ static enum status run_pass(struct run *r, int i, struct err *err)
     if (st != ST_OK)
         return st;
     x.launch = launch_of(r, x.plan);
+    st = make_params(&x, err);
     x.blocks = (uint64_t)x.launch.grid[0] * x.launch.grid[1] * x.launch.grid[2];
-    if (r->job->look)
+    if (st == ST_OK && r->job->look)
         st = look_pass(&x, i, err);
-    else
+    else if (st == ST_OK)
         st = wants_few(&x)      ? run_few(&x, err)
              : wants_sample(&x) ? run_sample(&x, err)
                                 : run_whole(&x, err);
@@ -483,6 +525,7 @@ static enum status run_pass(struct run *r, int i, struct err *err)
     if (!r->job->look)
         report_pass(&x, entry);
     sum_clear(&x.sum);
+    free(x.params);
     sim_program_free(x.program);
     return st;
 }
@@ -640,6 +683,9 @@ enum status sim_stage_open(const struct sim_job *j, struct cage_board *board, in
     if (st != ST_OK)
         return st;
     k->pass.launch = launch_of(r, k->pass.plan);
+    st = make_params(&k->pass, err);
+    if (st != ST_OK)
+        return st;
     out->memory = r->memory;
     out->scene = (struct finding_scene){k->pass.program, r->memory, &k->pass.launch, k->pass.plan,
                                         &j->plan->shape};
@@ -652,6 +698,7 @@ void sim_stage_close(struct sim_stage *s)
     if (!k)
         return;
     sim_program_free(k->pass.program);
+    free(k->pass.params);
     sim_memory_free(k->run.memory);
     json_decref(k->run.passes);
     json_decref(k->run.findings);

@@ -126,6 +126,8 @@ struct counter_values sum_counters(const struct sim_sum *s, const struct sim_cou
     counter_values_clear(&v);
     for (size_t i = 0; i < sizeof same / sizeof *same; i++)
         v.v[same[i].counter] = (double)sim_count_get(c, same[i].count);
+    if (s->warpgroups)
+        v.v[COUNTER_tensor_ops] = NAN;
     v.v[COUNTER_smem_conflicts] = (double)c->smem_wavefronts - (double)c->smem_wavefronts_ideal;
     if (c->executions)
         v.v[COUNTER_active_lanes] = (double)c->lanes / (double)c->executions;

@@ -30,12 +30,26 @@ static const struct hazard_words table[] = {
              "atomic operation, with __threadfence() before it and behind it.",
      .lesson = "atomics"},
     {.kind = "missing_wait",
-     .why = "cp.async goes on while the thread does other things. These bytes are used before the "
-            "thread that issued the copy has waited for it: they may still be the old ones.",
+     .why =
+         "A copy goes on while threads do other things. These bytes are used before somebody has "
+         "waited for it: they may still be the old ones.",
      .mend =
-         "Wait for the group (cp.async.wait_group N lets the last N be under way), then meet at "
-         "a barrier if other threads read what was copied.",
+         "cp.async: wait for the group (cp.async.wait_group N lets the last N be under way), then "
+         "meet at a barrier if other threads read what was copied. The copy engine: wait for the "
+         "mbarrier that its bytes are announced to, for the phase that they are of.",
      .lesson = "cp-async"},
+    {.kind = "wgmma_operand",
+     .why =
+         "A wgmma reads shared memory while its warps do other things. Here somebody writes there "
+         "who does not know that it is done.",
+     .mend = "Wait for the group (wgmma.wait_group) before the tile is given free: arrive at its "
+             "mbarrier, or meet, behind the wait.",
+     .lesson = "warp-spec"},
+    {.kind = "missing_proxy_fence",
+     .why = "Threads on the one side, wgmma and the copy engine on the other, reach shared memory "
+            "by two ways. A barrier alone does not make a thread's write seen on the other.",
+     .mend = "Put fence.proxy.async behind the write, before the barrier that others wait at.",
+     .lesson = "warp-spec"},
     {.kind = "out_of_bounds_read",
      .why = "An address lies outside of every tensor and buffer. On a GPU this reads somebody "
             "else's bytes, or ends the launch with an error that names no line.",
@@ -101,6 +115,42 @@ static const struct hazard_words table[] = {
      .why = "An mbarrier is an object in shared memory: before its init it is no barrier, and more "
             "arrivals than it counts spoil its next phase.",
      .mend = "Initialise it in one thread, then __syncthreads(); count who arrives in each phase.",
+     .lesson = "warp-spec"},
+    {.kind = "expected_bytes",
+     .why = "A phase ends when as many bytes have come as were announced (expect_tx). It was told "
+            "fewer than its copies bring: who waits goes on before all of them are there.",
+     .mend = "Announce the bytes of all copies of the phase: rows times columns times the element, "
+             "those that lie outside of the tensor included.",
+     .lesson = "warp-spec"},
+    {.kind = "copy_engine",
+     .why =
+         "The copy engine moves multiples of 16 bytes between addresses that are such multiples, "
+         "or a box of the tensor map that it is given.",
+     .mend = "Look at the address of the map (a __grid_constant__ parameter) and at the sizes.",
+     .lesson = "cp-async"},
+    {.kind = "wgmma",
+     .why =
+         "A wgmma is made by the four warps of a warpgroup together, with all their lanes and one "
+         "descriptor. What happens otherwise is not defined.",
+     .mend = "Let whole warpgroups branch: a condition on threadIdx.x / 128.",
+     .lesson = "warp-spec"},
+    {.kind = "wgmma_register",
+     .why = "A wgmma goes on while its warps do other things, and has its registers until it is "
+            "waited for: its sums, and the left operand if that is in registers.",
+     .mend =
+         "Put wgmma.wait_group before the first use, and count the groups behind it that may be "
+         "under way.",
+     .lesson = "mma"},
+    {.kind = "wgmma_fence",
+     .why = "A register was written and then goes to a wgmma: without a wgmma.fence in between the "
+            "tensor cores may read what was there before.",
+     .mend = "Put wgmma.fence before the first product behind the writes.",
+     .lesson = "mma"},
+    {.kind = "setmaxnreg",
+     .why = "Warpgroups hand on registers of their block. Who asks for more than the others have "
+            "given back waits for them for ever.",
+     .mend = "Add up: registers of each warpgroup times 128 are 65536 at most, and what the launch "
+             "gave.",
      .lesson = "warp-spec"},
     {.kind = "branch",
      .why = "An indirect branch goes to none of its targets.",

@@ -9,6 +9,7 @@
 
 #include "base/mem.h"
 #include "sim/exec/course.h"
+#include "sim/exec/flight.h"
 #include "sim/exec/phase.h"
 
 #define SPINS_MAX 4 /* rounds in which nobody does more than to ask in vain */
@@ -50,6 +51,8 @@ uint64_t worker_bytes(const struct sim_program *p, const struct sim_launch *l)
                           p->predicates * 4ull + sizeof(struct warp);
     return (uint64_t)warps_of(l) * warp +
            (p->dynamic_offset + (uint64_t)l->dynamic_shared) * cluster_of(l) * 9 / 8 +
+           (p->async_proxy ? sizeof(struct flight) : 0) +
+           (p->nwgmma ? (uint64_t)warps_of(l) * WGMMA_FLIGHTS * sizeof(struct wgmma_flight) : 0) +
            p->ncode * (sizeof(struct memo) + 2 * sizeof(struct tally)) +
            p->facts.insns * sizeof(struct sim_counts);
 }
@@ -85,7 +88,7 @@ void worker_open(struct worker *t)
                         .block_warps = block_warps(t->launch)};
     b->threads = t->launch->block[0] * t->launch->block[1] * t->launch->block[2];
     b->block_bytes = p->dynamic_offset + t->launch->dynamic_shared;
-    b->stride = b->cluster > 1 ? (uint32_t)rounded(b->block_bytes, 128) : b->block_bytes;
+    b->stride = b->cluster > 1 ? (uint32_t)rounded(b->block_bytes, CLUSTER_ALIGN) : b->block_bytes;
     b->shared_bytes = b->cluster > 1 ? b->stride * b->cluster : b->block_bytes;
     b->shared = aligned(b->shared_bytes + 64ull);
     b->shared_written = aligned(b->shared_bytes / 8 + 64ull);
@@ -93,6 +96,10 @@ void worker_open(struct worker *t)
     t->registers = aligned((uint64_t)n * register_bytes(p));
     t->predicates = aligned((uint64_t)n * p->predicates * sizeof *t->predicates);
     t->local = aligned((uint64_t)n * local_words(p) * (SIM_SLOT + 4));
+    if (p->async_proxy)
+        b->flight = xcalloc(1, sizeof *b->flight);
+    for (int i = 0; p->nwgmma && i < n; i++)
+        b->warp[i].wgmma = xcalloc(WGMMA_FLIGHTS, sizeof *b->warp[i].wgmma);
     t->memo = xcalloc(p->ncode, sizeof *t->memo);
     t->tally = xcalloc(p->ncode, sizeof *t->tally);
     t->runs = xcalloc(p->ncode, sizeof *t->runs);
@@ -105,8 +112,11 @@ void worker_close(struct worker *t)
         free(t->memo[i].shared);
         free(t->memo[i].global);
     }
-    for (int i = 0; t->block.warp && i < t->block.nwarps; i++)
+    for (int i = 0; t->block.warp && i < t->block.nwarps; i++) {
         free(t->block.warp[i].copy);
+        free(t->block.warp[i].wgmma);
+    }
+    free(t->block.flight);
     free(t->memo);
     free(t->tally);
     free(t->runs);
@@ -129,10 +139,16 @@ static void warp_begin(struct worker *t, int id)
     const struct sim_program *p = t->program;
     struct warp *w = &t->block.warp[id];
     struct async_copy *copy = w->copy;
+    struct wgmma_flight *wgmma = w->wgmma;
     const size_t cap = w->copies_cap;
     const uint32_t rank = (uint32_t)(id / t->block.block_warps),
                    threads = t->block.threads - (uint32_t)(id % t->block.block_warps) * 32;
-    *w = (struct warp){.block = &t->block, .id = id, .rank = rank, .copy = copy, .copies_cap = cap};
+    *w = (struct warp){.block = &t->block,
+                       .id = id,
+                       .rank = rank,
+                       .copy = copy,
+                       .copies_cap = cap,
+                       .wgmma = wgmma};
     w->exist = w->live = threads >= 32 ? SIM_FULL : (1u << threads) - 1;
     w->base[0] = t->registers + (uint64_t)id * register_bytes(p);
     w->base[1] = t->constants;
@@ -179,6 +195,7 @@ void block_begin(struct worker *t, uint64_t index)
     t->printf_cut = false;
     for (int i = 0; i < b->nwarps; i++)
         warp_begin(t, i);
+    flight_begin(b);
     phase_block_begin(b);
 }
 
@@ -296,6 +313,7 @@ bool block_run(struct worker *t, uint64_t index, const atomic_bool *halt, atomic
     }
     for (int i = 0; i < b->nwarps; i++)
         b->warp[i].copies = 0;
+    flight_end(b);
     phase_block_end(b);
     if (t->hazard)
         hazard_block_end(t->hazard);

@@ -5,6 +5,7 @@
 #include "sim/pattern.h" /* its loops, too */
 
 #include "sim/exec/cvt.h"
+#include "sim/exec/flight.h"
 #include "sim/exec/worker.h"
 
 #include "sim/exec/ops_body.h"

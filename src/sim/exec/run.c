@@ -15,6 +15,7 @@
 #include "base/sanitize.h"
 #include "sim/exec/block.h"
 #include "sim/exec/course.h"
+#include "sim/exec/flight.h"
 #include "sim/exec/observe.h"
 #include "sim/exec/phase.h"
 #include "sim/observe.h"
@@ -606,10 +607,18 @@ static enum status watch_hazards(struct run *r, struct err *err)
 {
     const struct sim_launch *l = r->launch;
     const uint32_t cluster = cluster_of(r), bytes = r->program->dynamic_offset + l->dynamic_shared;
-    const struct hazard_options h = {.threads = l->block[0] * l->block[1] * l->block[2] * cluster,
-                                     .shared_bytes =
-                                         cluster > 1 ? (bytes + 127) / 128 * 128 * cluster : bytes,
-                                     .max_bytes = r->options->max_marks};
+    const struct hazard_options h = {
+        .threads = l->block[0] * l->block[1] * l->block[2] * cluster,
+        .shared_bytes = cluster > 1
+                            ? (bytes + CLUSTER_ALIGN - 1) / CLUSTER_ALIGN * CLUSTER_ALIGN * cluster
+                            : bytes,
+        .max_bytes = r->options->max_marks,
+        .agents = flight_agents(r->program, l)};
+    if (h.agents && h.threads + 32 * h.agents > HAZARD_THREADS_MAX)
+        return err_set(err, ST_NO,
+                       "%s: hazards of wgmma are found in blocks and clusters of at most %d "
+                       "threads; this one has %" PRIu32,
+                       r->program->facts.entry, (HAZARD_THREADS_MAX - 64) / 2, h.threads);
     if (cluster > 1 && (h.threads > HAZARD_THREADS_MAX || h.shared_bytes > HAZARD_SHARED_MAX))
         return err_set(
             err, ST_NO,
@@ -625,7 +634,8 @@ static enum status watch_hazards(struct run *r, struct err *err)
 static void by_blocks(const struct run *r, struct hazard_report *h)
 {
     const struct sim_launch *l = r->launch;
-    const uint32_t bytes = (r->program->dynamic_offset + l->dynamic_shared + 127) / 128 * 128;
+    const uint32_t bytes = (r->program->dynamic_offset + l->dynamic_shared + CLUSTER_ALIGN - 1) /
+                           CLUSTER_ALIGN * CLUSTER_ALIGN;
     const int warps = (int)(l->block[0] * l->block[1] * l->block[2] / 32);
     struct hazard_party *const party[] = {&h->a, &h->b};
     for (int i = 0; i < 2; i++) {

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "sim/exec/flight.h"
 #include "sim/exec/step_state.h"
 #include "sim/flow.h"
 #include "sim/place.h"
@@ -88,6 +89,7 @@ static void new_hazards(struct sim_step *s)
         return;
     const struct hazard_options h = {.threads = s->worker.block.threads,
                                      .shared_bytes = s->worker.block.shared_bytes,
+                                     .agents = flight_agents(s->program, s->worker.launch),
                                      .movable = true};
     s->hazards = hazards_new(&h);
     s->worker.hazard = hazard_block_new(s->hazards);

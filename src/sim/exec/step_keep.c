@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "sim/exec/flight.h"
 #include "sim/exec/image.h"
 #include "sim/exec/step_state.h"
 
@@ -60,9 +61,9 @@ static void add_memory(struct pieces *p, const struct sim_step *s)
     }
 }
 
-/* FIXED of a length that stays; of copies under way, faults and what was printed; last those of the detector, which become
+/* FIXED of a length that stays, and wgmmas under way of each warp; of copies under way, faults and what was printed; last those of the detector, which become
  * more. */
-enum { FIXED = 10 };
+enum { FIXED = 11 };
 static struct pieces pieces_of(struct sim_step *s)
 {
     struct worker *t = &s->worker;
@@ -81,6 +82,9 @@ static struct pieces pieces_of(struct sim_step *s)
     add(&p, s->owner, n * step_places(s) * sizeof *s->owner);
     add(&p, s->turn, n * sizeof *s->turn);
     add(&p, s->named, n * s->namings.names * sizeof *s->named);
+    add(&p, b->flight, b->flight ? sizeof *b->flight : 0);
+    for (size_t i = 0; i < n; i++)
+        add(&p, b->warp[i].wgmma, b->warp[i].wgmma ? WGMMA_FLIGHTS * sizeof *b->warp[i].wgmma : 0);
     for (size_t i = 0; i < n; i++)
         add(&p, b->warp[i].copy, b->warp[i].copies * sizeof *b->warp[i].copy);
     add(&p, t->faults.fault, t->faults.count * sizeof *t->faults.fault);
@@ -230,7 +234,7 @@ static void put(struct sim_step *s, const struct moment *x)
     struct worker *t = &s->worker;
     struct block *b = &t->block;
     struct pieces p = pieces_of(s);
-    const size_t n = (size_t)b->nwarps, copies = 3 * s->memory->count + FIXED;
+    const size_t n = (size_t)b->nwarps, copies = 3 * s->memory->count + FIXED + n;
     make_room(s, x->image, copies, &p);
     fit_detector(s, x->image, copies + n + 2, &p);
     struct async_copy **copy = xcalloc(n + 1, sizeof(struct async_copy *));

@@ -4,8 +4,10 @@
 #include <inttypes.h>
 
 #include "base/mem.h"
-#include "sim/exec/worker.h"
+#include "sim/exec/flight.h"
+#include "sim/exec/mbarrier.h"
 #include "sim/exec/phase.h"
+#include "sim/exec/worker.h"
 
 static uint32_t *reg32(const struct warp *w, uint32_t ref)
 {
@@ -275,49 +277,7 @@ void async_wait(struct warp *w, uint32_t m, uint32_t pending, bool uncommitted)
     w->copies = kept;
 }
 
-/* ---- mbarrier: our own 64 bits. Bit 63 the phase's parity, 0..19 arrivals of a phase, 20..39 those that are missing,
- * 40..61 transaction bytes, signed. ---- */
-#define MB_COUNT_MAX ((1u << 20) - 1)
-struct mbarrier {
-    uint32_t count, missing, parity;
-    int32_t tx;
-};
-
-static struct mbarrier mb_read(const uint8_t *p)
-{
-    uint64_t v;
-    memcpy(&v, p, sizeof v);
-    return (struct mbarrier){.count = v & MB_COUNT_MAX,
-                             .missing = v >> 20 & MB_COUNT_MAX,
-                             .tx = (int32_t)((int64_t)(v << 2) >> 42),
-                             .parity = (uint32_t)(v >> 63)};
-}
-
-static void mb_write(uint8_t *p, struct mbarrier b)
-{
-    const uint64_t v = b.count | (uint64_t)b.missing << 20 |
-                       ((uint64_t)(uint32_t)b.tx & 0x3fffff) << 40 | (uint64_t)b.parity << 63;
-    memcpy(p, &v, sizeof v);
-}
-
-/* As the 22 bits that are kept: whatever a kernel expects. */
-static int32_t tx_sum(int32_t a, int32_t b)
-{
-    const uint32_t sum = ((uint32_t)a + (uint32_t)b) << 10;
-    return (int32_t)sum >> 10;
-}
-
-/* The phase ends when nothing is missing any more. */
-static void mb_settle(struct warp *w, uint32_t addr, struct mbarrier *b)
-{
-    if (b->missing || b->tx)
-        return;
-    b->missing = b->count;
-    b->parity ^= 1;
-    w->block->changes++;
-    if (worker_of(w)->hazard)
-        hazard_mbarrier_complete(worker_of(w)->hazard, addr);
-}
+/* ---- mbarrier: its bits are mbarrier.h's ---- */
 
 static void mb_arrive(struct warp *w, const struct code *c, int lane, uint32_t addr, uint32_t n,
                       bool drops, int32_t tx, uint64_t *state)
@@ -334,7 +294,7 @@ static void mb_arrive(struct warp *w, const struct code *c, int lane, uint32_t a
     b.missing -= n;
     if (drops)
         b.count -= n < b.count ? n : b.count;
-    mb_settle(w, addr, &b);
+    mb_settle(w->block, addr, &b);
     mb_write(p, b);
     w->block->changes++;
 }
@@ -356,10 +316,11 @@ static bool mb_is_well(struct warp *w, const struct code *c, int lane, uint32_t 
 
 static void mb_test(struct warp *w, const struct code *c, int lane, uint32_t addr, uint32_t *yes)
 {
-    const struct mbarrier b = mb_read(w->block->shared + addr);
     /* kind 0: the phase of a state; 1: of a parity */
     const uint32_t asked =
         c->kind ? reg32(w, c->b)[lane] & 1 : (uint32_t)(reg64(w, c->b)[lane] >> 63);
+    flight_land(w->block, addr, asked);
+    const struct mbarrier b = mb_read(w->block->shared + addr);
     if (b.parity != asked)
         *yes |= 1u << lane;
 }
@@ -375,6 +336,11 @@ static void mb_init(struct warp *w, const struct code *c, int lane, uint32_t add
     mb_write(w->block->shared + addr, (struct mbarrier){.count = n, .missing = n});
     written_mark(w->block->shared_written, addr, 8);
     w->block->changes++;
+    if (w->block->flight) {
+        struct flight_barrier *x = flight_barrier(w->block->flight, addr);
+        *x = (struct flight_barrier){
+            .addr = addr, .expects = UINT32_MAX, .fences = w->block->flight->init_fences};
+    }
     if (worker_of(w)->hazard)
         hazard_mbarrier_init(worker_of(w)->hazard, addr);
 }
@@ -417,6 +383,11 @@ static void mb_lane(struct warp *w, const struct code *c, int lane, uint32_t add
     }
     const uint32_t n = c->sub & 4 ? 0 : c->b == SIM_NO_REF ? 1 : reg32(w, c->b)[lane];
     const int32_t tx = c->sub & 2 ? (int32_t)reg32(w, c->c)[lane] : 0;
+    if (c->sub & 2 && w->block->flight) {
+        struct flight_barrier *x = flight_barrier(w->block->flight, addr);
+        x->expects = (uint32_t)(c - worker_of(w)->program->code);
+        x->warp = (uint32_t)w->id;
+    }
     mb_arrive(w, c, lane, addr, n, c->sub & 1, tx, &state);
     if (c->d != SIM_NO_REF)
         reg64(w, c->d)[lane] = state;

@@ -38,6 +38,17 @@ struct async_copy {
     uint8_t data[32][16];
 };
 
+/* A wgmma that was issued: what it needs that may not be there any more when somebody waits for it. */
+struct wgmma_flight {
+    uint32_t code;
+    uint32_t group; /* 0: not committed */
+    bool add;
+    uint32_t mark; /* hazard_agent_mark() of its group */
+    uint64_t descriptor[2];
+    uint32_t a[4][32];
+};
+enum { WGMMA_FLIGHTS = 128 }; /* beyond that the oldest is done at once */
+
 struct warp {
     char *base[2]; /* registers, constants; indexed by bit 0 of a reference */
     uint32_t *pred;
@@ -61,6 +72,12 @@ struct warp {
     struct async_copy *copy; /* in order of issue */
     size_t copies, copies_cap;
     uint32_t commits[32];
+    struct wgmma_flight *wgmma; /* [WGMMA_FLIGHTS], in order of issue; NULL: the program has none */
+    uint32_t wgmmas, wgmma_groups;
+    uint32_t wgmmas_done; /* and issued, all together */
+    uint32_t bulk_groups; /* that its lanes have committed */
+    uint32_t registers;   /* of a lane, by setmaxnreg; 0: as at launch */
+    uint32_t registers_code;
 };
 
 struct barrier {
@@ -94,9 +111,10 @@ struct block {
     uint32_t meeting_warps; /* that have arrived at the cluster's meeting under way */
     uint64_t meetings;      /* that are over */
     uint64_t executed;
-    uint64_t changes; /* of memory that a spinning warp may wait for */
-    bool ended;       /* by trap, assert, deadlock */
-    int64_t phase;    /* instruction of the barrier that began it, -1: none */
+    uint64_t changes;      /* of memory that a spinning warp may wait for */
+    bool ended;            /* by trap, assert, deadlock */
+    int64_t phase;         /* instruction of the barrier that began it, -1: none */
+    struct flight *flight; /* of the copy engine; NULL: the program asks nothing of it */
 };
 
 /* What the worker does for the instructions; all are called with the code that runs. */

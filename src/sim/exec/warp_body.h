@@ -129,6 +129,50 @@ OP(FENCE)
         hazard_fence(worker_of(w)->hazard, (uint32_t)w->id, m,
                      c->kind ? HAZARD_SCOPE_CTA : HAZARD_SCOPE_GPU);
 }
+/* The async proxy, in plain C: see flight.h. imm: groups that may be under way. */
+OP(WGMMA)
+{
+    warp_wgmma(w, c, m);
+}
+OP(WGMMA_FENCE)
+{
+    (void)w, (void)c, (void)m; /* what it orders is asked of the text, see lower/wgmma_uses.h */
+}
+OP(WGMMA_COMMIT)
+{
+    warp_wgmma_commit(w, c, m);
+}
+OP(WGMMA_WAIT)
+{
+    warp_wgmma_wait(w, c, m);
+}
+OP(WGMMA_TOUCH)
+{
+    warp_wgmma_touch(w, c, m);
+}
+OP(BULK_COPY)
+{
+    warp_bulk_copy(w, c, m);
+}
+OP(BULK_COMMIT)
+{
+    (void)c;
+    if (m)
+        warp_bulk_commit(w, m);
+}
+OP(BULK_WAIT)
+{
+    if (m)
+        warp_bulk_wait(w, c->imm);
+}
+OP(PROXY_FENCE)
+{
+    warp_proxy_fence(w, c, m);
+}
+OP(SETMAXNREG)
+{
+    warp_setmaxnreg(w, c, m);
+}
 OP(ISSPACEP)
 {
     warp_isspacep(w, c, m);

@@ -114,6 +114,14 @@ void async_commit(struct warp *w, uint32_t m);
 void async_wait(struct warp *w, uint32_t m, uint32_t pending, bool uncommitted);
 
 void warp_mbarrier(struct warp *w, const struct code *c, uint32_t m, const uint32_t addr[32]);
+/* `bytes` of a copy have come to the mbarrier at an address of the cluster's memory. */
+void mbarrier_bytes(struct block *b, uint32_t addr, uint32_t bytes);
+/* What its phase still waits for. False: it is none. */
+struct mbarrier_state {
+    uint32_t missing, parity;
+    int32_t bytes;
+};
+bool mbarrier_state(const struct block *b, uint32_t addr, struct mbarrier_state *out);
 
 /* bar and barrier: true when the warp waits. */
 bool barrier_arrive(struct warp *w, const struct code *c, uint32_t m);

@@ -87,11 +87,20 @@ struct copying {
 
 struct shared_memory; /* shared_use.c */
 
+/* For whom a lane of an agent works; lane -1: for a warp as a whole. */
+struct sender {
+    uint32_t warp;
+    int lane;
+};
+
 struct hazard_block {
     struct hazards *launch;
     uint64_t number;
-    const unsigned char *bytes; /* its shared memory, or NULL */
-    uint32_t warps, lanes, threads;
+    const unsigned char *bytes;     /* its shared memory, or NULL */
+    uint32_t warps, lanes, threads; /* warps and lanes: with those of agents */
+    uint32_t own;                   /* warps of threads; agents' are behind them */
+    struct sender *sent_by;         /* [lanes of agents] */
+    uint32_t proxy_fences;
     uint32_t all[WARPS_MAX];   /* lanes that a warp has */
     uint32_t alive[WARPS_MAX]; /* of those, that have not ended */
     bool uniform[WARPS_MAX];   /* all lanes that it has hold the same knowledge */
@@ -171,6 +180,15 @@ static inline void tick_copies(struct hazard_block *b, uint32_t warp)
 {
     b->copy_clock[warp] += b->copy_clock[warp] < CLOCK_MAX;
 }
+
+/* ordering.c. `into` learns what the lanes have done up to now and what they know. Afterwards the warp's clock must move. */
+void publish(struct hazard_block *b, struct know *into, uint32_t warp, uint32_t mask);
+/* The lanes share `k`, of which the caller keeps its hold. */
+void share(struct hazard_block *b, uint32_t warp, uint32_t mask, struct know *k);
+/* Clocks of 0, held once. */
+struct know *know_nothing(struct hazard_block *b);
+/* Lanes learn all that `from` knows. */
+void learn_from(struct hazard_block *b, uint32_t warp, uint32_t mask, const struct know *from);
 
 /* For each lane of the mask in turn: what the location's last release gave, then what the lane releases. */
 void order_strong(struct hazard_block *b, const struct hazard_access *a, const uint64_t addr[32],

@@ -7,8 +7,7 @@
 #include "base/mem.h"
 #include "sim/hazard/block.h"
 
-/* `into` learns what the lanes have done up to now and what they know. Afterwards the warp's clock must move. */
-static void publish(struct hazard_block *b, struct know *into, uint32_t warp, uint32_t mask)
+void publish(struct hazard_block *b, struct know *into, uint32_t warp, uint32_t mask)
 {
     const struct know *before = NULL;
     EACH_LANE(l, mask)
@@ -25,8 +24,7 @@ static void publish(struct hazard_block *b, struct know *into, uint32_t warp, ui
         into->least[warp] = b->clock[warp];
 }
 
-/* The lanes share `k`, of which the caller keeps its hold. */
-static void share(struct hazard_block *b, uint32_t warp, uint32_t mask, struct know *k)
+void share(struct hazard_block *b, uint32_t warp, uint32_t mask, struct know *k)
 {
     EACH_LANE(l, mask)
     learn(b, slot_of(warp, l), know_hold(k));
@@ -141,14 +139,19 @@ void hazard_mbarrier_init(struct hazard_block *b, uint32_t addr)
     *m = (struct mbarrier){.addr = addr};
 }
 
-/* What has arrived, to be added to: nothing yet is what `like` has had before all, clocks of 0. */
+struct know *know_nothing(struct hazard_block *b)
+{
+    struct know *k = know_new(&b->clocks);
+    memset(k->v, 0, 2 * (size_t)b->lanes * sizeof *k->v);
+    memset(k->least, 0, b->warps * sizeof *k->least);
+    return k;
+}
+
+/* What has arrived, to be added to. */
 static struct know *arriving(struct hazard_block *b, struct mbarrier *m)
 {
-    if (!m->arriving) {
-        m->arriving = know_new(&b->clocks);
-        memset(m->arriving->v, 0, 2 * (size_t)b->lanes * sizeof *m->arriving->v);
-        memset(m->arriving->least, 0, b->warps * sizeof *m->arriving->least);
-    }
+    if (!m->arriving)
+        m->arriving = know_nothing(b);
     return m->arriving;
 }
 
@@ -191,6 +194,13 @@ void hazard_mbarrier_arrive(struct hazard_block *b, uint32_t warp, uint32_t mask
         tick(b, warp);
 }
 
+void hazard_agent_arrive(struct hazard_block *b, uint32_t agent, uint32_t lane, uint32_t clock,
+                         uint32_t addr)
+{
+    settle(b);
+    raise_to(&arriving(b, mbarrier_at(b, addr))->v[slot_of(agent, lane)], clock);
+}
+
 void hazard_mbarrier_complete(struct hazard_block *b, uint32_t addr)
 {
     struct mbarrier *m = mbarrier_at(b, addr);
@@ -199,9 +209,7 @@ void hazard_mbarrier_complete(struct hazard_block *b, uint32_t addr)
     m->arriving = NULL;
 }
 
-/* A lane learns all that `from` knows. Lanes behind it that knew what it knew get the same. */
-static void learn_from(struct hazard_block *b, uint32_t warp, uint32_t mask,
-                       const struct know *from)
+void learn_from(struct hazard_block *b, uint32_t warp, uint32_t mask, const struct know *from)
 {
     while (mask) {
         const uint32_t first = (uint32_t)__builtin_ctz(mask);

@@ -77,6 +77,10 @@ struct shared_memory {
         stamp; /* [cells] number of the access that wrote last * 32 + lane; NULL: not needed so far */
     struct spilt *spill[SPILL_BUCKETS];
     uint32_t spilt;
+    struct thread_write {
+        uint32_t fences; /* of the proxy before it; 0: an agent wrote since */
+        uint32_t warp, lane, insn;
+    } * proxy; /* [cells] of threads, strong ones included. NULL: there are no agents */
 };
 
 struct shared_memory *shared_new(struct hazard_block *b)
@@ -87,6 +91,8 @@ struct shared_memory *shared_new(struct hazard_block *b)
     s->shift = 4;
     s->cells = (s->bytes >> s->shift) + 1;
     s->cell = hoard_take(s->hoard, s->cells, sizeof *s->cell);
+    if (b->warps > b->own)
+        s->proxy = hoard_take(s->hoard, s->cells, sizeof *s->proxy);
     return s;
 }
 
@@ -108,6 +114,7 @@ void shared_free(struct shared_memory *s)
         for (int w = 0; w < WARPS_MAX; w++)
             hoard_give(s->hoard, s->mark[k][w]);
     hoard_give(s->hoard, s->cell);
+    hoard_give(s->hoard, s->proxy);
     hoard_give(s->hoard, s->stamp);
     hoard_give(s->hoard, s);
 }
@@ -136,7 +143,7 @@ void shared_begin(struct hazard_block *b)
     if (full)
         wipe(b);
     drop_spilt(s);
-    s->stuck = false;
+    s->stuck = s->proxy; /* no meeting of threads is one of agents */
     s->epoch++;
 }
 
@@ -211,6 +218,7 @@ static void refine(struct hazard_block *b, uint32_t shift)
     for (int k = 0; k < MARKS; k++)
         for (uint32_t w = 0; w < b->warps; w++)
             s->mark[k][w] = spread(s->hoard, s->mark[k][w], sizeof *s->mark[k][w], n, by, s->cells);
+    s->proxy = spread(s->hoard, s->proxy, sizeof *s->proxy, n, by, s->cells);
     hoard_give(s->hoard, s->stamp);
     s->stamp = NULL;
     s->shift = shift;
@@ -265,20 +273,38 @@ static bool knows_writing(const struct work *w, uint32_t lane, const struct writ
     return true;
 }
 
-static enum hazard_kind kind_between(const struct work *w, uint32_t warp)
+/* A party that is an agent becomes who sent it; what it writes are copies. */
+static struct hazard_party party(const struct hazard_block *b, struct hazard_party p)
 {
+    if ((uint32_t)p.warp < b->own)
+        return p;
+    const struct sender *from =
+        &b->sent_by[slot_of((uint32_t)p.warp - b->own, p.lane < 0 ? 0 : (uint32_t)p.lane)];
+    p.warp = (int)from->warp;
+    p.lane = from->lane;
+    if (p.act == HAZARD_WRITE)
+        p.act = HAZARD_COPY;
+    return p;
+}
+
+/* Of what lies there by a warp, or an agent: `reads` is what it did. */
+static enum hazard_kind kind_between(const struct work *w, uint32_t warp, bool reads)
+{
+    if (warp >= w->b->own)
+        return reads ? HAZARD_OPERAND : HAZARD_WAIT;
     return warp == w->a->warp ? HAZARD_WARP : HAZARD_BLOCK;
 }
 
 static struct hazard_report conflict(const struct work *w, uint32_t cell, uint32_t lane)
 {
     const struct hazard_access *a = w->a;
+    const struct hazard_party me = {.block = w->b->number,
+                                    .warp = (int)a->warp,
+                                    .lane = a->collective ? -1 : (int)lane,
+                                    .insn = w->insn,
+                                    .act = a->act};
     return (struct hazard_report){.shared = true,
-                                  .b = {.block = w->b->number,
-                                        .warp = (int)a->warp,
-                                        .lane = a->collective ? -1 : (int)lane,
-                                        .insn = w->insn,
-                                        .act = a->act},
+                                  .b = party(w->b, me),
                                   .addr = (uint64_t)cell << w->s->shift,
                                   .bytes = 1u << w->s->shift};
 }
@@ -303,12 +329,13 @@ static void check_write(const struct work *w, uint32_t cell, uint32_t lanes)
         if (knows_writing(w, l, &x))
             continue;
         struct hazard_report r = conflict(w, cell, l);
-        r.kind = copied && w->b->copying[slot].done < x.clock ? HAZARD_WAIT : kind_between(w, warp);
-        r.a = (struct hazard_party){.block = w->b->number,
-                                    .warp = (int)warp,
-                                    .lane = x.collective ? -1 : (int)(slot % LANES),
-                                    .insn = x.insn,
-                                    .act = copied ? HAZARD_COPY : HAZARD_WRITE};
+        r.kind = copied && w->b->copying[slot].done < x.clock ? HAZARD_WAIT
+                                                              : kind_between(w, warp, false);
+        r.a = party(w->b, (struct hazard_party){.block = w->b->number,
+                                                .warp = (int)warp,
+                                                .lane = x.collective ? -1 : (int)(slot % LANES),
+                                                .insn = x.insn,
+                                                .act = copied ? HAZARD_COPY : HAZARD_WRITE});
         r.same_value = !copied && is_same(w, cell, l);
         report(w->b, &r);
         if (w->a->collective)
@@ -337,12 +364,12 @@ static void check_mark(const struct work *w, uint32_t cell, uint32_t lanes, enum
         if (!unknown)
             continue;
         struct hazard_report r = conflict(w, cell, l);
-        r.kind = kind_between(w, warp);
-        r.a = (struct hazard_party){.block = w->b->number,
-                                    .warp = (int)warp,
-                                    .lane = together ? -1 : __builtin_ctz(unknown),
-                                    .insn = m->insn & HAZARD_INSN_MAX,
-                                    .act = act[kind]};
+        r.kind = kind_between(w, warp, true);
+        r.a = party(w->b, (struct hazard_party){.block = w->b->number,
+                                                .warp = (int)warp,
+                                                .lane = together ? -1 : __builtin_ctz(unknown),
+                                                .insn = m->insn & HAZARD_INSN_MAX,
+                                                .act = act[kind]});
         r.same_value = kind == STRONG_WRITES ? is_same(w, cell, l) : false;
         report(w->b, &r);
         if (w->a->collective)
@@ -418,6 +445,31 @@ static inline void set_mark(const struct work *w, uint32_t cell, uint32_t lanes,
         renew_mark(w, cell, lanes, kind);
 }
 
+/* An agent reads what a thread wrote: seen through a fence of the proxy alone. */
+static void check_proxy(const struct work *w, uint32_t cell)
+{
+    const struct thread_write *x = &w->s->proxy[cell];
+    if (x->fences != w->b->proxy_fences)
+        return;
+    struct hazard_report r = conflict(w, cell, 0);
+    r.kind = HAZARD_PROXY;
+    r.a = (struct hazard_party){.block = w->b->number,
+                                .warp = (int)x->warp,
+                                .lane = (int)x->lane,
+                                .insn = x->insn,
+                                .act = HAZARD_WRITE};
+    report(w->b, &r);
+}
+
+static void note_proxy(const struct work *w, uint32_t cell, uint32_t lanes)
+{
+    const bool thread = w->a->warp < w->b->own;
+    w->s->proxy[cell] = (struct thread_write){.fences = thread ? w->b->proxy_fences : 0,
+                                              .warp = w->a->warp,
+                                              .lane = (uint32_t)__builtin_ctz(lanes),
+                                              .insn = w->insn};
+}
+
 static void read_cell(const struct work *w, uint32_t cell, uint32_t lanes)
 {
     if (w->s->cell[cell].written >= w->epoch)
@@ -458,6 +510,8 @@ static void strong_cell(const struct work *w, uint32_t cell, uint32_t lanes)
     if (w->s->cell[cell].written >= w->epoch)
         check_write(w, cell, lanes);
     const bool writes = is_write(w->a->act);
+    if (writes && w->s->proxy)
+        note_proxy(w, cell, lanes);
     if (writes)
         check_marks(w, cell, lanes, READS);
     set_mark(w, cell, lanes, writes ? STRONG_WRITES : STRONG_READS);
@@ -466,6 +520,8 @@ static void strong_cell(const struct work *w, uint32_t cell, uint32_t lanes)
 static void write_cell(const struct work *w, uint32_t cell, uint32_t lanes)
 {
     struct cell *c = &w->s->cell[cell];
+    if (w->s->proxy)
+        note_proxy(w, cell, lanes);
     if (c->written >= w->epoch)
         check_write(w, cell, lanes);
     if (c->marked >> WARP_BITS >= w->epoch) {
@@ -561,9 +617,11 @@ static void work_on(struct work *w, const uint32_t addr[32], uint32_t mask)
         if (strong)
             for (uint32_t i = 0; i < cells; i++)
                 strong_cell(w, begin + i, who);
-        else if (!writes)
+        else if (!writes) {
+            for (uint32_t i = 0; a->warp >= w->b->own && i < cells; i++)
+                check_proxy(w, begin + i);
             read_cells(w, begin, cells, who);
-        else
+        } else
             for (uint32_t i = 0; i < cells; i++)
                 if (!stamps || !written_before(w, addr, begin + i, first))
                     write_cell(w, begin + i, who);

@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sim/lower/lower.h"
+#include "sim/lower/wgmma_uses.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -75,8 +76,8 @@ static enum status lower_one(struct lower *l)
 {
     uint32_t flags;
     const struct ptx_opcode *op = l->i->op;
-    static enum status (*const families[])(struct lower *, bool *) = {lower_data, lower_warp,
-                                                                      lower_tensor, lower_async};
+    static enum status (*const families[])(struct lower *, bool *) = {
+        lower_hopper, lower_data, lower_warp, lower_tensor, lower_async};
     for (size_t k = 0; k < sizeof families / sizeof *families; k++) {
         bool known = true;
         l->word = op->parts + 1;
@@ -257,6 +258,12 @@ static enum status lower_all(struct lower *l)
         l->first = l->p->ncode;
         l->temps = 1; /* the first is for results that nobody reads */
         l->code_of[n] = l->p->ncode;
+        if (l->uses && wgmma_uses_touch(l->uses, n)) { /* counted as its first step */
+            lower_emit(l, OP_WGMMA_TOUCH, SIM_PIPE_other);
+            l->p->code[l->p->ncode - 1].flags |= SIM_QUIET;
+            l->p->code[l->p->ncode - 1].pipe = SIM_PIPE_COUNT;
+            l->first = l->p->ncode;
+        }
         const enum status st = lower_one(l);
         if (st != ST_OK)
             return st;
@@ -296,6 +303,7 @@ static enum status lower_function(struct lower *l)
     st = place_variables(l);
     if (st == ST_OK) {
         merge_memory(l);
+        l->uses = wgmma_uses_new(l->f, l->flow);
         st = lower_all(l);
     }
     p->place_of = l->place->slot; /* registers may be looked at */
@@ -361,6 +369,7 @@ enum status sim_program_new(const char *ptx, size_t len, const char *entry,
     }
     flow_free(l.flow);
     place_free(l.place);
+    wgmma_uses_free(l.uses);
     free(l.code_of);
     free(l.merged);
     free(l.constant_at);
@@ -388,6 +397,8 @@ void sim_program_free(struct sim_program *p)
     free(p->places);
     free(p->memory);
     free(p->tensor);
+    free(p->wgmma);
+    free(p->bulk);
     free(p->constant);
     free(p->variable);
     ptx_free(p->module);

@@ -27,8 +27,10 @@ struct lower {
 
     struct merged *merged; /* by instruction; NULL: none is */
     uint32_t *code_of;     /* by instruction: its first code */
-    size_t code_cap, memory_cap, tensor_cap, constant_cap, variable_cap, targets_cap;
-    uint32_t *constant_at; /* hash table of constants, by slot + 1 */
+    size_t code_cap, memory_cap, tensor_cap, constant_cap, variable_cap, targets_cap, wgmma_cap,
+        bulk_cap;
+    struct wgmma_uses *uses; /* NULL: no wgmma in it */
+    uint32_t *constant_at;   /* hash table of constants, by slot + 1 */
     uint32_t constant_mask;
     uint64_t *
         shared_at; /* by variable of the module, then of the function: offset + 1 in shared memory */
@@ -78,5 +80,7 @@ enum status lower_data(struct lower *l, bool *known); /* mov cvt cvta setp set l
 enum status lower_warp(struct lower *l, bool *known); /* bra ret bar shfl vote call ... */
 enum status lower_tensor(struct lower *l, bool *known); /* mma wmma ldmatrix stmatrix */
 enum status lower_async(struct lower *l, bool *known);  /* cp.async mbarrier */
+enum status lower_hopper(struct lower *l,
+                         bool *known); /* wgmma cp.async.bulk setmaxnreg fence.proxy */
 
 #endif

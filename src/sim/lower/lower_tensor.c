@@ -286,7 +286,7 @@ static enum status mbarrier_address(struct lower *l, int at, struct code_memory 
 
 static int mbarrier_space(struct lower *l)
 {
-    static const char *const spaces[] = {"shared", "shared::cta", NULL};
+    static const char *const spaces[] = {"shared", "shared::cta", "shared::cluster", NULL};
     return lower_choice(l, spaces) < 0 ? SIM_NOWHERE : SIM_SHARED;
 }
 
@@ -309,9 +309,6 @@ static enum status lower_cp(struct lower *l)
 {
     if (!lower_word(l, "async"))
         return lower_refuse(l, "the simulator does not know this copy");
-    if (lower_word(l, "bulk"))
-        return lower_refuse(l,
-                            "the simulator does not have the copy engine of sm_90 (cp.async.bulk)");
     if (lower_word(l, "commit_group")) {
         lower_emit(l, OP_CP_ASYNC_COMMIT, SIM_PIPE_lsu);
         return lower_end(l);

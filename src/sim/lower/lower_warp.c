@@ -318,9 +318,9 @@ static enum status lower_call(struct lower *l)
 /* Instructions that change nothing that can be seen here. */
 static bool does_nothing(const struct lower *l)
 {
-    static const char *const bases[] = {
-        "prefetch",  "prefetchu", "applypriority", "discard", "griddepcontrol",
-        "nanosleep", "pmevent",   "setmaxnreg",    "brkpt",   NULL};
+    static const char *const bases[] = {"prefetch", "prefetchu",      "applypriority",
+                                        "discard",  "griddepcontrol", "nanosleep",
+                                        "pmevent",  "brkpt",          NULL};
     const char *base = l->i->op->parts[0];
     for (int i = 0; bases[i]; i++)
         if (!strcmp(base, bases[i]))
@@ -367,7 +367,6 @@ static const char *reason(const char *base)
     static const struct {
         const char *base, *why;
     } all[] = {
-        {"wgmma", "wgmma needs a warp group of sm_90a, which the simulator does not have"},
         {"tcgen05", "tcgen05 is of Blackwell, which the simulator does not have"},
         {"getctarank", "the simulator does not know whose shared memory an address is in"},
         {"alloca", "the simulator's stack does not grow"},

@@ -28,6 +28,14 @@ KINDS = {
     "misaligned": ("misaligned",),
     "divergent": ("divergent",),
     "deadlock": ("deadlock", "endless"),
+    "operand": ("wgmma_operand",),
+    "register": ("wgmma_register",),
+    "fence": ("wgmma_fence",),
+    "group": ("wgmma",),
+    "proxy": ("missing_proxy_fence",),
+    "expected": ("expected_bytes",),
+    "registers": ("setmaxnreg",),
+    "mbarrier": ("mbarrier",),
     "wrong": (),
 }
 LINES = ("line", "at_line", "second_line", "second_at_line")

@@ -1,0 +1,552 @@
+/* What sm_90a brought to the simulator: operands of wgmma in shared memory, boxes of the copy engine, what waits for them, and what
+ * is told where nobody does. Layouts are checked against a model that puts elements down by tiles of 8 rows, not by bits of
+ * addresses.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "tap.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "sim/half.h"
+#include "sim/hazard.h"
+#include "sim/sim.h"
+#include "sim/tensor_map.h"
+#include "sim/wgmma.h"
+
+enum { SHARED = 64 << 10, OUT = 64 * 256, K = 16 };
+
+/* ---- a program ---- */
+
+struct params {
+    uint64_t out, in;
+    uint64_t a, b;    /* descriptors */
+    uint8_t fill[96]; /* the map begins at 128 */
+    uint8_t map[TENSOR_MAP_BYTES];
+};
+
+struct trial {
+    struct sim_program *p;
+    struct sim_memory *m;
+    struct sim_launch launch;
+    struct sim_result r;
+    struct err err;
+    struct params params;
+    enum status st;
+};
+
+static const char head[] =
+    ".version 8.0\n.target sm_90a\n.address_size 64\n.extern .shared .align 1024 .b8 sm[];\n"
+    ".visible .entry k(.param .u64 pout, .param .u64 pin, .param .u64 pa, .param .u64 pb,\n"
+    ".param .align 64 .b8 fill[32], .param .align 64 .b8 pmap[128])\n{\n"
+    ".reg .b64 %out, %in, %a, %b, %map, %x<9>;\n.reg .b32 %t, %s, %r<200>;\n.reg .f32 %f<200>;\n"
+    ".reg .pred %p<9>;\n"
+    "mov.u32 %t, %tid.x;\nmov.u32 %s, sm;\nld.param.u64 %out, [pout];\nld.param.u64 %in, [pin];\n"
+    "ld.param.u64 %a, [pa];\nld.param.u64 %b, [pb];\nmov.b64 %x0, pmap;\ncvta.param.u64 %map, "
+    "%x0;\n";
+
+/* `in` and the map are the caller's; `t` has 128 threads. */
+static struct trial begin(const void *in, size_t bytes)
+{
+    struct trial t = {.err = ERR_INIT};
+    t.m = sim_memory_new(4 << 20);
+    CU_ASSERT_FATAL(sim_memory_add(t.m, "out", OUT * 4, &t.params.out, &t.err) == ST_OK);
+    CU_ASSERT_FATAL(sim_memory_add(t.m, "in", bytes, &t.params.in, &t.err) == ST_OK);
+    sim_memory_write(t.m, t.params.in, in, bytes);
+    return t;
+}
+
+static void go(struct trial *t, const char *body, uint32_t threads)
+{
+    struct str s = {0};
+    const struct sim_options o = {.threads = 1, .hazards = true};
+    str_addf(&s, "%s%sret;\n}\n", head, body);
+    t->launch = (struct sim_launch){.grid = {1, 1, 1},
+                                    .block = {threads, 1, 1},
+                                    .dynamic_shared = SHARED,
+                                    .params = &t->params,
+                                    .param_bytes = sizeof t->params};
+    t->st = sim_program_new(str_text(&s), s.len, "k", &t->p, &t->err);
+    if (t->st == ST_OK)
+        t->st = sim_run(t->p, t->m, &t->launch, &o, &t->r, &t->err);
+    if (t->st != ST_OK)
+        printf("# %s\n", t->err.text);
+    str_free(&s);
+}
+
+static void end(struct trial *t)
+{
+    sim_result_clear(&t->r);
+    sim_program_free(t->p);
+    sim_memory_free(t->m);
+}
+
+static const struct sim_fault *fault_of(const struct trial *t, enum sim_fault_kind k)
+{
+    for (size_t i = 0; i < t->r.faults; i++)
+        if (t->r.fault[i].kind == k)
+            return &t->r.fault[i];
+    return NULL;
+}
+
+static bool hazard_of(const struct trial *t, enum hazard_kind k)
+{
+    for (size_t i = 0; i < t->r.hazards; i++)
+        if (t->r.hazard[i].kind == k)
+            return true;
+    return false;
+}
+
+static bool clean(const struct trial *t)
+{
+    for (size_t i = 0; i < t->r.faults; i++) {
+        char *s = sim_fault_sentence(t->p, t->m, &t->launch, &t->r.fault[i]);
+        printf("# %s\n", s);
+        free(s);
+    }
+    for (size_t i = 0; i < t->r.hazards; i++)
+        printf("# %s\n", hazard_kind_name(t->r.hazard[i].kind));
+    return t->st == ST_OK && !t->r.faults && !t->r.hazards;
+}
+
+/* ---- the model of layouts: elements laid down tile by tile ---- */
+
+/* An operand of `rows` x 16. k side by side: tiles of 8 rows, each row as wide as the swizzle (16 bytes without one: then a
+ * tile for each 8 k, `rows` / 8 tiles one behind the other). Rows side by side: tiles of 8 k, each k as wide as the swizzle. */
+struct layout {
+    int rows, swizzle;
+    bool beside;
+};
+
+static int put_at(const struct layout *l, int row, int k, uint64_t *leading, uint64_t *stride)
+{
+    const int wide = l->swizzle ? l->swizzle : 16, tile = 8 * wide; /* bytes */
+    const int across = l->beside ? row : k, down = l->beside ? k : row;
+    const int per = wide / 2; /* elements of a line of a tile */
+    const int line = down % 8, chunk = across % per / 8;
+    /* one tile behind the other: those of the same `across` first */
+    const int tiles_down = l->beside ? K / 8 : l->rows / 8;
+    const int which = across / per * tiles_down + down / 8;
+    if (l->beside && !l->swizzle) {
+        *leading = (uint64_t)tile;               /* from k 0 to k 8 */
+        *stride = (uint64_t)(tiles_down * tile); /* from row 0 to row 8 */
+    } else {
+        *stride = (uint64_t)tile;
+        *leading = (uint64_t)(tiles_down * tile);
+    }
+    /* lines of 128 bytes of a tile exchange their chunks by their number */
+    const int number = line * wide / 128 % (wide / 16);
+    const int at = l->swizzle == 128  ? chunk ^ line
+                   : l->swizzle == 64 ? chunk ^ number
+                   : l->swizzle == 32 ? chunk ^ number
+                                      : chunk;
+    return which * tile + line * wide + at * 16 + across % 8 * 2;
+}
+
+static uint64_t descriptor(uint32_t at, uint64_t leading, uint64_t stride, int swizzle)
+{
+    const uint64_t mode = swizzle == 128 ? 1 : swizzle == 64 ? 2 : swizzle == 32 ? 3 : 0;
+    return (uint64_t)(at / 16) | leading / 16 << 16 | stride / 16 << 32 | mode << 62;
+}
+
+static void test_addresses(void)
+{
+    for (int beside = 0; beside < 2; beside++)
+        for (int swizzle = 0; swizzle <= 128; swizzle = swizzle ? 2 * swizzle : 32) {
+            const struct layout l = {.rows = 64, .swizzle = swizzle, .beside = beside};
+            for (int row = 0; row < 64; row++)
+                for (int k = 0; k < K; k++) {
+                    uint64_t leading, stride;
+                    const uint32_t at = (uint32_t)put_at(&l, row, k, &leading, &stride) + 2048;
+                    const struct wgmma_operand o =
+                        wgmma_operand(descriptor(2048, leading, stride, swizzle));
+                    const uint32_t r = (uint32_t)row, c = (uint32_t)k;
+                    const uint32_t got = beside
+                                             ? wgmma_address(&o, true, r / 8 * 8, c) + r % 8 * 2
+                                             : wgmma_address(&o, false, r, c / 8 * 8) + c % 8 * 2;
+                    CU_ASSERT_EQUAL_FATAL(got, at);
+                }
+        }
+}
+
+/* ---- products ---- */
+
+static uint64_t random_next(uint64_t *x)
+{
+    *x = *x * 6364136223846793005ull + 1442695040888963407ull;
+    return *x >> 33;
+}
+
+struct product {
+    int n;
+    struct layout a, b; /* of A: swizzle -1: in registers */
+    bool a_registers, add, bf16;
+    int scale_a, scale_b;
+};
+
+static uint16_t half_of(float x, bool bf16)
+{
+    uint32_t u;
+    memcpy(&u, &x, 4);
+    return bf16 ? (uint16_t)(u >> 16) : half_from_float(x);
+}
+
+/* Copies `in` (SHARED bytes) to shared memory, tells the other proxy, and multiplies. */
+static char *product_text(const struct product *p)
+{
+    struct str s = {0};
+    str_add(&s, "shl.b32 %r0, %t, 4;\nadd.u32 %r1, %s, %r0;\ncvt.u64.u32 %x1, %r0;\nadd.u64 %x2, "
+                "%in, %x1;\nmov.u32 %r2, 0;\nCOPY: ld.global.v4.u32 {%r3, %r4, %r5, %r6}, [%x2];\n"
+                "st.shared.v4.u32 [%r1], {%r3, %r4, %r5, %r6};\nadd.u32 %r1, %r1, 2048;\nadd.u64 "
+                "%x2, %x2, 2048;\nadd.u32 %r2, %r2, 1;\nsetp.lt.u32 %p1, %r2, 20;\n@%p1 bra COPY;\n"
+                "fence.proxy.async.shared::cta;\nbar.sync 0;\n");
+    for (int i = 0; i < p->n / 2; i++)
+        str_addf(&s, "mov.f32 %%f%d, 0f40000000;\n", i); /* 2 */
+    if (p->a_registers) /* a fragment lies in `in` behind 3/4 of SHARED: 4 words of each thread */
+        str_addf(&s,
+                 "add.u64 %%x3, %%in, %d;\nadd.u64 %%x3, %%x3, %%x1;\nld.global.v4.u32 {%%r10, "
+                 "%%r11, %%r12, %%r13}, [%%x3];\n",
+                 SHARED / 4 * 3);
+    str_addf(&s, "setp.ne.u32 %%p2, %d, 0;\nwgmma.fence.sync.aligned;\n", p->add);
+    str_addf(&s, "wgmma.mma_async.sync.aligned.m64n%dk16.f32.%s.%s {", p->n,
+             p->bf16 ? "bf16" : "f16", p->bf16 ? "bf16" : "f16");
+    for (int i = 0; i < p->n / 2; i++)
+        str_addf(&s, "%s%%f%d", i ? ", " : "", i);
+    str_addf(&s, "}, %s, %%b, %%p2, %d, %d", p->a_registers ? "{%r10, %r11, %r12, %r13}" : "%a",
+             p->scale_a, p->scale_b);
+    if (!p->a_registers)
+        str_addf(&s, ", %d", p->a.beside);
+    str_addf(&s, ", %d;\nwgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;\n",
+             p->b.beside);
+    str_addf(&s, "mul.wide.u32 %%x4, %%t, %d;\nadd.u64 %%x4, %%x4, %%out;\n", p->n / 2 * 4);
+    for (int i = 0; i < p->n / 2; i++)
+        str_addf(&s, "st.global.f32 [%%x4+%d], %%f%d;\n", 4 * i, i);
+    return str_take(&s);
+}
+
+static void try_product(const struct product *p, uint64_t seed)
+{
+    static uint8_t in[SHARED];
+    static float a[64][K], b[256][K], out[OUT];
+    uint64_t leading[2] = {0}, stride[2] = {0}, x = seed;
+    memset(in, 0x7e, sizeof in); /* NaN where nothing belongs */
+    for (int i = 0; i < 64 * K; i++)
+        a[i / K][i % K] = (float)((int)(random_next(&x) % 17) - 8);
+    for (int i = 0; i < p->n * K; i++)
+        b[i / K][i % K] = (float)((int)(random_next(&x) % 17) - 8) / 4;
+    for (int i = 0; i < 64 * K && !p->a_registers; i++) {
+        const uint16_t h = half_of(a[i / K][i % K], p->bf16);
+        memcpy(in + put_at(&p->a, i / K, i % K, &leading[0], &stride[0]), &h, 2);
+    }
+    for (int i = 0; i < p->n * K; i++) {
+        const uint16_t h = half_of(b[i / K][i % K], p->bf16);
+        memcpy(in + 16384 + put_at(&p->b, i / K, i % K, &leading[1], &stride[1]), &h, 2);
+    }
+    for (int thread = 0; thread < 128 && p->a_registers; thread++)
+        for (int e = 0; e < 8; e++) { /* as mma.sync m16n8k16 has A */
+            const int row = thread / 32 * 16 + thread % 32 / 4 + e / 2 % 2 * 8,
+                      k = thread % 4 * 2 + e % 2 + e / 4 * 8;
+            const uint16_t h = half_of(a[row][k], p->bf16);
+            memcpy(in + SHARED / 4 * 3 + thread * 16 + e * 2, &h, 2);
+        }
+    struct trial t = begin(in, sizeof in);
+    t.params.a = descriptor(0, leading[0], stride[0], p->a.swizzle);
+    t.params.b = descriptor(16384, leading[1], stride[1], p->b.swizzle);
+    char *text = product_text(p);
+    go(&t, text, 128);
+    free(text);
+    CU_ASSERT(clean(&t));
+    sim_memory_read(t.m, t.params.out, out, sizeof out);
+    int wrong = 0;
+    for (int row = 0; row < 64; row++)
+        for (int n = 0; n < p->n; n++) {
+            float want = p->add ? 2 : 0;
+            for (int k = 0; k < K; k++)
+                want += a[row][k] * b[n][k] * (float)(p->scale_a * p->scale_b);
+            const int thread = row / 16 * 32 + row % 8 * 4 + n % 8 / 2,
+                      reg = n / 8 * 4 + row % 16 / 8 * 2 + n % 2;
+            wrong += out[thread * (p->n / 2) + reg] != want;
+        }
+    if (wrong)
+        printf("# n %d, A swizzle %d beside %d registers %d, B swizzle %d beside %d: %d wrong\n",
+               p->n, p->a.swizzle, p->a.beside, p->a_registers, p->b.swizzle, p->b.beside, wrong);
+    CU_ASSERT_EQUAL(wrong, 0);
+    end(&t);
+}
+
+static void test_products(void)
+{
+    static const int swizzles[] = {0, 32, 64, 128};
+    uint64_t seed = 7;
+    for (int i = 0; i < 64; i++) {
+        const int n = i % 3 == 0 ? 64 : i % 3 == 1 ? 128 : 192;
+        const struct product p = {
+            .n = n,
+            .a = {.rows = 64, .swizzle = swizzles[i % 4], .beside = i / 4 % 2},
+            .b = {.rows = n, .swizzle = swizzles[i / 8 % 4], .beside = i / 32 % 2},
+            .a_registers = i % 5 == 4,
+            .add = i % 2,
+            .bf16 = i % 7 < 3,
+            .scale_a = i % 11 == 3 ? -1 : 1,
+            .scale_b = i % 6 == 2 ? -1 : 1};
+        try_product(&p, seed++);
+    }
+    const struct product small = {
+        .n = 8, .a = {.rows = 64}, .b = {.rows = 8}, .scale_a = 1, .scale_b = 1};
+    try_product(&small, seed);
+}
+
+/* ---- the copy engine ---- */
+
+#define BARRIER 60000 /* of shared memory, 8 bytes */
+static const char make_barrier[] =
+    "setp.ne.u32 %p3, %t, 0;\n@%p3 bra MADE;\nmbarrier.init.shared.b64 [sm+60000], 1;\n"
+    "fence.mbarrier_init.release.cluster;\nMADE: bar.sync 0;\n";
+static const char await_barrier[] =
+    "AGAIN: mbarrier.try_wait.parity.shared.b64 %p4, [sm+60000], 0;\n@!%p4 bra AGAIN;\n";
+/* the first 16 KiB of shared memory go out */
+static const char show_shared[] =
+    "mov.u32 %r2, 0;\nshl.b32 %r0, %t, 4;\nadd.u32 %r1, %s, %r0;\ncvt.u64.u32 %x1, %r0;\nadd.u64 "
+    "%x2, %out, %x1;\nSHOW: ld.shared.v4.u32 {%r3, %r4, %r5, %r6}, [%r1];\nst.global.v4.u32 [%x2], "
+    "{%r3, %r4, %r5, %r6};\nadd.u32 %r1, %r1, 2048;\nadd.u64 %x2, %x2, 2048;\nadd.u32 %r2, %r2, "
+    "1;\nsetp.lt.u32 %p1, %r2, 4;\n@%p1 bra SHOW;\n";
+
+/* A tensor of 3 x 20 x 40 halves whose elements are their numbers; a box of 2 x 16 x (swizzle or 64 bytes). */
+static void try_box(int swizzle, int c0, int c1, int c2)
+{
+    enum { D0 = 40, D1 = 20, D2 = 3, ROWS = 16, DEEP = 2 };
+    static uint16_t in[D2 * D1 * D0], out[OUT * 2];
+    const int wide = swizzle ? swizzle / 2 : 32; /* elements of a row of the box */
+    struct str s = {0};
+    for (int i = 0; i < D0 * D1 * D2; i++)
+        in[i] = (uint16_t)(i + 1);
+    struct trial t = begin(in, sizeof in);
+    const struct tensor_map m = {.address = t.params.in,
+                                 .rank = 3,
+                                 .element = 2,
+                                 .swizzle = (uint8_t)swizzle,
+                                 .dim = {D0, D1, D2},
+                                 .stride = {D0 * 2, D0 * D1 * 2},
+                                 .box = {(uint16_t)wide, ROWS, DEEP}};
+    CU_ASSERT_FATAL(tensor_map_encode(&m, t.params.map, &t.err) == ST_OK);
+    str_addf(&s,
+             "%s@%%p3 bra WAIT;\nmbarrier.arrive.expect_tx.shared.b64 _, [sm+60000], %u;\n"
+             "cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
+             "[sm], [%%map, {%d, %d, %d}], [sm+60000];\nWAIT:\n%s",
+             make_barrier, tensor_map_box_bytes(&m), c0, c1, c2, await_barrier);
+    /* what the box leaves is written first, so that all may be read */
+    struct str body = {0};
+    str_addf(&body,
+             "mov.u32 %%r2, 0;\nshl.b32 %%r0, %%t, 4;\nadd.u32 %%r1, %%s, %%r0;\nCLEAR: "
+             "st.shared.v4.u32 [%%r1], {%%r2, %%r2, %%r2, %%r2};\nadd.u32 %%r1, %%r1, 2048;\n"
+             "setp.lt.u32 %%p1, %%r1, 8192;\n@%%p1 bra CLEAR;\nfence.proxy.async;\nbar.sync "
+             "0;\n%s%s",
+             str_text(&s), show_shared);
+    go(&t, str_text(&body), 128);
+    CU_ASSERT(clean(&t));
+    sim_memory_read(t.m, t.params.out, out, 8192);
+    int wrong = 0;
+    for (int z = 0; z < DEEP; z++)
+        for (int y = 0; y < ROWS; y++)
+            for (int x = 0; x < wide; x++) {
+                const int gx = c0 + x, gy = c1 + y, gz = c2 + z;
+                const bool in_it = gx >= 0 && gx < D0 && gy >= 0 && gy < D1 && gz >= 0 && gz < D2;
+                const int want = in_it ? 1 + gx + D0 * (gy + D1 * gz) : 0;
+                const int line = z * ROWS + y; /* of `wide` elements, chunks of 8 exchanged */
+                const int per = 64 / wide;     /* lines in 128 bytes */
+                const int mix = swizzle ? line / per % 8 % (wide / 8) : 0;
+                const int at = line * wide + ((x / 8) ^ mix) * 8 + x % 8;
+                wrong += out[at] != want;
+            }
+    if (wrong)
+        printf("# swizzle %d at %d %d %d: %d wrong\n", swizzle, c0, c1, c2, wrong);
+    CU_ASSERT_EQUAL(wrong, 0);
+    CU_ASSERT_EQUAL(t.r.total.async_copies, 1);
+    str_free(&s);
+    str_free(&body);
+    end(&t);
+}
+
+static void test_boxes(void)
+{
+    for (int swizzle = 0; swizzle <= 128; swizzle = swizzle ? 2 * swizzle : 32) {
+        try_box(swizzle, 0, 0, 0);
+        try_box(swizzle, 8, 12, 1); /* beyond the last row, and the last plane */
+        try_box(swizzle, 32, 3, 2);
+        try_box(swizzle, -5, -3, -1); /* before all of them */
+        try_box(swizzle, 100, 0, 0);  /* nothing of it is there */
+    }
+}
+
+static void test_plain_bytes(void)
+{
+    static uint32_t in[512], out[512];
+    for (uint32_t i = 0; i < 512; i++)
+        in[i] = i * 3;
+    struct trial t = begin(in, sizeof in);
+    struct str s = {0};
+    str_addf(
+        &s,
+        "%s@%%p3 bra WAIT;\nmbarrier.arrive.expect_tx.shared.b64 _, [sm+60000], 2048;\n"
+        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [sm+256], [%%in], "
+        "2048, [sm+60000];\nWAIT:\n%s"
+        "@%%p3 bra DONE;\ncp.async.bulk.global.shared::cta.bulk_group [%%out], [sm+256], 2048;\n"
+        "cp.async.bulk.commit_group;\ncp.async.bulk.wait_group.read 0;\nDONE:\n",
+        make_barrier, await_barrier);
+    go(&t, str_text(&s), 128);
+    CU_ASSERT(clean(&t));
+    sim_memory_read(t.m, t.params.out, out, sizeof out);
+    CU_ASSERT(!memcmp(in, out, sizeof in));
+    CU_ASSERT_EQUAL(t.r.total.global_sectors, 128);
+    str_free(&s);
+    end(&t);
+}
+
+static void test_maps(void)
+{
+    struct tensor_map m = {.address = 512,
+                           .rank = 2,
+                           .element = 2,
+                           .dim = {64, 64},
+                           .stride = {128},
+                           .box = {64, 8},
+                           .swizzle = 128},
+                      back;
+    uint8_t bytes[TENSOR_MAP_BYTES] = {0};
+    struct err err = ERR_INIT;
+    CU_ASSERT(!tensor_map_decode(bytes, &back));
+    CU_ASSERT(tensor_map_encode(&m, bytes, &err) == ST_OK && tensor_map_decode(bytes, &back));
+    CU_ASSERT_EQUAL(tensor_map_box_bytes(&back), 1024);
+    m.address = 520;
+    CU_ASSERT(tensor_map_encode(&m, bytes, &err) == ST_USAGE);
+    m.address = 512, m.stride[0] = 120;
+    CU_ASSERT(tensor_map_encode(&m, bytes, &err) == ST_USAGE);
+    m.stride[0] = 128, m.box[0] = 65;
+    CU_ASSERT(tensor_map_encode(&m, bytes, &err) == ST_USAGE);
+    m.box[0] = 64, m.swizzle = 64; /* rows of 128 bytes in a pattern of 64 */
+    CU_ASSERT(tensor_map_encode(&m, bytes, &err) == ST_USAGE);
+    m.swizzle = 0, m.box[1] = 257;
+    CU_ASSERT(tensor_map_encode(&m, bytes, &err) == ST_USAGE);
+}
+
+/* ---- what goes wrong ---- */
+
+static struct trial run(const char *body, uint32_t threads)
+{
+    static const uint8_t in[SHARED];
+    struct trial t = begin(in, sizeof in);
+    t.params.a = descriptor(0, 16, 1024, 128);
+    t.params.b = descriptor(8192, 16, 1024, 128);
+    go(&t, body, threads);
+    return t;
+}
+
+/* A body that makes this fault, or hazard; and nothing of it when `cure` is put for `ill`. */
+static void ails(const char *body, const char *ill, const char *cure, int fault, int hazard)
+{
+    struct str s = {0};
+    const char *at = strstr(body, ill);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(at);
+    struct trial t = run(body, 128);
+    CU_ASSERT(t.st == ST_OK);
+    CU_ASSERT(fault < 0 || fault_of(&t, (enum sim_fault_kind)fault));
+    CU_ASSERT(hazard < 0 || hazard_of(&t, (enum hazard_kind)hazard));
+    end(&t);
+    str_addf(&s, "%.*s%s%s", (int)(at - body), body, cure, at + strlen(ill));
+    t = run(str_text(&s), 128);
+    CU_ASSERT(clean(&t));
+    end(&t);
+    str_free(&s);
+}
+
+#define FILL                                                                   \
+    "mov.u32 %r2, 0;\nshl.b32 %r0, %t, 4;\nadd.u32 %r1, %s, %r0;\nCLEAR: "     \
+    "st.shared.v4.u32 [%r1], {%r2, %r2, %r2, %r2};\nadd.u32 %r1, %r1, 2048;\n" \
+    "setp.lt.u32 %p1, %r1, 16384;\n@%p1 bra CLEAR;\n"
+#define PRODUCT                                                                                   \
+    "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1, %f2, %f3, %f4}, %a, %b, %p5, 1, 1, " \
+    "0, 0;\n"
+#define READY      FILL "fence.proxy.async;\nbar.sync 0;\nsetp.ne.u32 %p5, %t, 9999;\n"
+#define COMMIT     "wgmma.commit_group.sync.aligned;\n"
+#define WAIT0      "wgmma.wait_group.sync.aligned 0;\n"
+#define KEEP       "st.global.f32 [%out], %f1;\n"
+#define FENCE      "wgmma.fence.sync.aligned;\n"
+#define ONE_THREAD "setp.ne.u32 %p6, %t, 0;\n"
+
+static void test_products_that_ail(void)
+{
+    ails(READY "mov.f32 %f1, 0f00000000;\n" PRODUCT COMMIT WAIT0, "%f1, 0f00000000;\n",
+         "%f9, 0f00000000;\n" FENCE, SIM_FAULT_WGMMA_FENCE, -1);
+    ails(READY FENCE PRODUCT COMMIT "mul.f32 %f9, %f1, %f1;\n" WAIT0, "mul.f32 %f9, %f1, %f1;\n",
+         "", SIM_FAULT_WGMMA_REGISTER, -1);
+    ails(READY FENCE PRODUCT COMMIT "wgmma.wait_group.sync.aligned 1;\nmul.f32 %f9, %f1, %f1;\n",
+         "aligned 1", "aligned 0", SIM_FAULT_WGMMA_REGISTER, -1);
+    ails(READY FENCE PRODUCT WAIT0 "mul.f32 %f9, %f1, %f1;\n", WAIT0, COMMIT WAIT0,
+         SIM_FAULT_WGMMA_REGISTER, -1);
+    ails(FILL "bar.sync 0;\n" FENCE PRODUCT COMMIT WAIT0, "bar.sync",
+         "fence.proxy.async;\nbar.sync", -1, HAZARD_PROXY);
+    ails(READY FENCE PRODUCT COMMIT "st.shared.u32 [%r0+8192], %r2;\n" WAIT0,
+         "st.shared.u32 [%r0+8192], %r2;\n", "", -1, HAZARD_OPERAND);
+    ails(READY FENCE "setp.gt.u32 %p6, %t, 63;\n@%p6 bra LESS;\n" PRODUCT "LESS:\n" COMMIT WAIT0,
+         "%t, 63", "%t, 127", SIM_FAULT_WGMMA, -1);
+    ails(READY FENCE "add.u64 %b, %b, 8192;\n" PRODUCT COMMIT WAIT0, "8192;\n", "0;\n",
+         SIM_FAULT_BOUNDS_READ, -1);
+    ails(READY FENCE "cvt.u64.u32 %x1, %t;\nadd.u64 %b, %b, %x1;\n" PRODUCT COMMIT WAIT0,
+         "%b, %b, %x1", "%x2, %b, %x1", SIM_FAULT_WGMMA, -1);
+    struct trial t = run("setmaxnreg.inc.sync.aligned.u32 256;\n", 384); /* each of three */
+    CU_ASSERT_PTR_NOT_NULL(fault_of(&t, SIM_FAULT_SETMAXNREG));
+    end(&t);
+}
+
+#define MAKE(count)                                                                \
+    ONE_THREAD "@%p6 bra MADE;\nmbarrier.init.shared.b64 [sm+60000], " count ";\n" \
+               "fence.mbarrier_init.release.cluster;\nMADE: bar.sync 0;\n"
+#define EXPECT(n) "@%p6 bra WAIT;\nmbarrier.arrive.expect_tx.shared.b64 _, [sm+60000], " n ";\n"
+#define BULK(to, n)                                                                            \
+    "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [sm+" to "], [%in], " n \
+    ", [sm+60000];\n"
+#define AWAIT(parity) \
+    "AGAIN: mbarrier.try_wait.parity.shared.b64 %p4, [sm+60000], " parity ";\n@!%p4 bra AGAIN;\n"
+#define READ "ld.shared.u32 %r9, [sm+512];\n"
+
+static void test_copies_that_ail(void)
+{
+    ails(MAKE("1") EXPECT("1024") BULK("512", "1024") "WAIT:\n" AWAIT("1") READ, ", 1;\n@!",
+         ", 0;\n@!", SIM_FAULT_UNWRITTEN, HAZARD_WAIT);
+    ails(MAKE("1") EXPECT("512") BULK("512", "512") BULK("1024", "512") "WAIT:\n" AWAIT("0") READ,
+         "[sm+60000], 512;\ncp", "[sm+60000], 1024;\ncp", SIM_FAULT_EXPECTED, -1);
+    ails(MAKE("1") EXPECT("1040") BULK("512", "1024") "WAIT:\n" AWAIT("0") READ, "1040", "1024",
+         SIM_FAULT_DEADLOCK, -1);
+    ails(MAKE("2") EXPECT("1024") BULK("512", "1024") "WAIT:\n" AWAIT("0") READ, "], 2;", "], 1;",
+         SIM_FAULT_DEADLOCK, -1);
+    ails(MAKE("1") EXPECT("1024") BULK("520", "1024") "WAIT:\n" AWAIT("0") "ld.shared.u32 %r9, "
+                                                                           "[sm+528];\n",
+         "sm+520", "sm+528", SIM_FAULT_MISALIGNED, -1);
+    ails(MAKE("1") EXPECT("1024") BULK("65024", "1024") "WAIT:\n" AWAIT("0") READ, "65024", "512",
+         SIM_FAULT_BOUNDS_WRITE, -1);
+    ails(MAKE("1") EXPECT("1024") BULK("512", "1000") "WAIT:\n" AWAIT("0") READ, "1000", "1024",
+         SIM_FAULT_COPY_ENGINE, -1);
+    ails(ONE_THREAD
+         "@%p6 bra MADE;\nmbarrier.init.shared.b64 [sm+60000], 1;\nMADE: bar.sync 0;\n" EXPECT(
+             "1024") BULK("512", "1024") "WAIT:\n" AWAIT("0") READ,
+         "MADE:", "fence.proxy.async;\nMADE:", SIM_FAULT_MBARRIER, -1);
+    /* the copy overwrites what other threads still read: the one that sends it has not met them */
+    ails("setp.ne.u32 %p6, %t, 0;\n@!%p6 st.shared.u32 [sm+512], 5;\n" MAKE(
+             "1") "ld.shared.u32 %r9, [sm+512];\n" EXPECT("1024") BULK("512", "1024") "WAIT:\n",
+         EXPECT("1024"), "bar.sync 0;\n" EXPECT("1024"), -1, HAZARD_BLOCK);
+}
+
+static const struct tap_test tests[] = {
+    {"operands lie where descriptors say", test_addresses},
+    {"products out of shared memory and registers", test_products},
+    {"boxes of tensors, with zeros around them", test_boxes},
+    {"bytes there and back", test_plain_bytes},
+    {"tensor maps that a driver refuses", test_maps},
+    {"products that go wrong are told", test_products_that_ail},
+    {"copies that go wrong are told", test_copies_that_ail},
+};
+
+TAP_MAIN("hopper", tests)
