@@ -125,6 +125,32 @@ const char *const fuzz_seeds[] = {
     "ld.volatile.shared.u32 %r14, [tile];\nprefetch.global.L2 [%rd1];",
     "{ .param .b32 x; .param .b32 y;\nst.param.b32 [x], %r1;\ncall.uni (y), twice, (x);\n"
     "ld.param.b32 %r7, [y]; }\nst.global.u32 [%rd4], %r7;",
+    "st.shared.v4.u32 [%r4], {%r1, %r2, %r3, %r4};\nfence.proxy.async;\nbar.sync 0;\n"
+    "mov.b64 %rd7, 0x4000001000010000;\nsetp.eq.u32 %p4, 0, 0;\nwgmma.fence.sync.aligned;\n"
+    "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f3, %f4, %f5, %f6}, %rd7, %rd7, %p4, 1, "
+    "1, 0, 1;\nwgmma.mma_async.sync.aligned.m64n16k16.f16.f16.f16 {%r8, %r9, %r10, %r11}, {%r12, "
+    "%r13, %r14, %r15}, %rd7, %p1, -1, 1, 0;\nwgmma.commit_group.sync.aligned;\n"
+    "wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 {%f3, %f4, %f5, %f6}, {%r12, %r13, %r14, "
+    "%r15}, %rd7, %p4, 1, -1, 1;\nwgmma.commit_group.sync.aligned;\n"
+    "wgmma.wait_group.sync.aligned 1;\nadd.s32 %r8, %r8, %r12;\nwgmma.wait_group.sync.aligned "
+    "0;\nst.global.f32 [%rd4], %f3;\nsetmaxnreg.dec.sync.aligned.u32 40;",
+    "@%p2 mbarrier.init.shared.b64 [%r6], 1;\nfence.mbarrier_init.release.cluster;\nbar.sync 0;\n"
+    "@%p2 mbarrier.arrive.expect_tx.shared.b64 _, [%r6], 64;\n"
+    "@%p2 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [tile], [%rd1], 64, "
+    "[%r6];\nL1: mbarrier.try_wait.parity.shared.b64 %p4, [%r6], 0;\n@!%p4 bra L1;\n"
+    "@%p2 cp.async.bulk.global.shared::cta.bulk_group [%rd2], [tile], 32;\n"
+    "cp.async.bulk.commit_group;\ncp.async.bulk.wait_group.read 0;",
+    "@!%p2 bra L2;\nst.global.u64 [%rd1], 0x70616d726f736e74;\nst.global.u64 [%rd1+8], %rd2;\n"
+    "st.global.u64 [%rd1+16], 32;\nst.global.u64 [%rd1+24], 64;\nst.global.u64 [%rd1+32], 0;\n"
+    "st.global.u64 [%rd1+40], 0;\nst.global.v4.u32 [%rd1+48], {16, 2, 1, 1};\n"
+    "st.global.u32 [%rd1+64], 1;\nst.global.u32 [%rd1+68], 0x20010;\nst.global.u32 [%rd1+72], "
+    "0x10001;\nst.global.u32 [%rd1+76], 0x02020001;\nst.global.u32 [%rd1+80], 32;\n"
+    "mbarrier.init.shared.b64 [%r6], 1;\nfence.proxy.async;\n"
+    "mbarrier.arrive.expect_tx.shared.b64 _, [%r6], 64;\n"
+    "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [tile], "
+    "[%rd1, {%r2, -1}], [%r6];\nL1: mbarrier.try_wait.parity.shared.b64 %p4, [%r6], 0;\n"
+    "@!%p4 bra L1;\ncp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%rd1, {0, 0}], "
+    "[tile];\ncp.async.bulk.commit_group;\ncp.async.bulk.wait_group 0;\nL2: bar.sync 0;",
     "mov.f64 %d1, 0d4000000000000000;\nfma.rn.f64 %d2, %d1, %d1, %d1;\nsqrt.rn.f64 %d3, %d2;\n"
     "div.rn.f64 %d1, %d3, %d2;\nsqrt.approx.ftz.f32 %f3, %f2;\nrcp.rn.f32 %f4, %f2;\n"
     "div.full.f32 %f5, %f4, %f3;\nex2.approx.ftz.f32 %f6, %f2;\nlg2.approx.f32 %f7, %f6;\n"
@@ -366,8 +392,9 @@ static bool intact(const struct arena *x)
 static void scene_run(struct scene *s, const struct sim_program *p, const char *isa, uint32_t how)
 {
     static const uint32_t threads[] = {32, 48, 64, 64};
+    const bool warpgroup = sim_program_facts(p).wgmma_insns > 0;
     const struct sim_launch l = {.grid = {BLOCKS, 1, 1},
-                                 .block = {threads[how & 3], 1, 1},
+                                 .block = {warpgroup ? 128 : threads[how & 3], 1, 1},
                                  .dynamic_shared = 256,
                                  .shared_limit = 65536,
                                  .multiprocessors = 4,
@@ -468,7 +495,7 @@ static int check_seen(const struct scene *s)
     uint64_t wavefronts = 0, sectors = 0;
     for (size_t i = 0; i < s->r.nseen; i++) {
         const struct sim_seen *e = &s->r.seen[i];
-        if (e->insn >= s->r.insns || e->warp < 0 || e->warp > 1 || !e->turn || e->mask & ~e->active)
+        if (e->insn >= s->r.insns || e->warp < 0 || e->warp > 3 || !e->turn || e->mask & ~e->active)
             return fuzz_broken("seen: instruction %zu, warp %d, lanes %x of %x", e->insn, e->warp,
                                e->mask, e->active);
         for (size_t k = 0; k < e->accesses; k++) {
