@@ -293,8 +293,11 @@ extern "C" __global__ void __launch_bounds__(ATTN_THREADS, 1)
                 settle(rows.l);
                 await_products<0>(o);
 #pragma unroll
-                for (int i = 0; i < SHARERS; i++)
+                for (int i = 0; i < SHARERS; i++) {
+                    // The other warpgroup's, too: a slot that is not filled yet may still be its K's.
+                    await(&bar.here[v[i].slot], v[i].parity);
                     release(bar, v[i]);
+                }
                 if (outgrown)
                     rows.correct(o);
                 pack_scores(p, s);

@@ -109,6 +109,8 @@ for k in fa3_wgmma fa3_warpspec fa3_pingpong fa3_overlap fa3_persistent bigd_spl
     is "$k is right, and has no hazard" says "$rc$(echo "$out" | tr -d '\n')" '^0.*"check":"pass".*"hazards":0,'
     is "$k: what the hardware counts of wgmma is not known" says "$out" '"tensor_ops":null'
 done
+sim check bigd_split S=130 D=512 H=1 --json
+is "a slot of its ring is free when both warpgroups have read it" says "$rc$(echo "$out" | tr -d '\n')" '^0.*"hazards":0,'
 sim check bigd_split S=130 D=1024 H=1 bf16 --json
 is "two blocks of a cluster add up their scores" says "$rc$(echo "$out" | tr -d '\n')" '^0.*"check":"pass"'
 
