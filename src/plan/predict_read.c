@@ -49,15 +49,16 @@ static enum status read_phases(const json_t *pass, const struct plan *plan, stru
     p->phases = (int)n;
     for (size_t i = 0; i < n; i++) {
         const json_t *o = json_array_get(list, i);
-        if (!json_is_number(json_object_get(o, "tensor_ops")))
-            return err_set(err, ST_NO,
-                           "%s: the time model does not know products of a warpgroup (wgmma), "
-                           "which run beside what their warps do",
-                           plan->desc->name);
         if (!json_is_object(json_object_get(o, "machine")))
             return err_set(err, ST_NO, "%s: the chains of %s are not known", plan->desc->name,
                            p->name);
         read_phase(o, &p->phase[i]);
+        if (p->phase[i].machine[SIM_PIPE_tensor] > 0 &&
+            !json_is_number(json_object_get(o, "tensor_ops")))
+            return err_set(err, ST_NO,
+                           "%s: the time model does not know products of a warpgroup (wgmma), "
+                           "which run beside what their warps do",
+                           plan->desc->name);
     }
     return ST_OK;
 }

@@ -182,7 +182,8 @@ struct sim_warp {
     uint32_t active; /* lanes that run next */
     size_t insn;     /* that comes next; of one that waits, that it waits at; facts.insns: ended */
     uint64_t steps;  /* it has made */
-    size_t copies;   /* of cp.async under way */
+    size_t copies;   /* of cp.async and of the copy engine under way */
+    size_t products; /* of wgmma under way */
     int depth;       /* of its stack of paths */
 };
 int sim_step_warps(const struct sim_step *s);
@@ -200,8 +201,11 @@ struct sim_barrier {
 };
 struct sim_barrier sim_step_barrier(const struct sim_step *s, int id); /* 0 .. 15 */
 
-/* A copy of cp.async that has not landed. */
+/* A copy of cp.async, or of the copy engine (one lane, as many bytes as its box has), that has not landed. */
 struct sim_copy {
+    bool engine;
+    bool stores;      /* the engine, to global memory; `to` is where from */
+    uint32_t barrier; /* that its bytes are announced to, of a load of the engine */
     size_t insn;
     uint32_t mask, bytes; /* of a lane */
     uint32_t to[32];      /* in shared memory */

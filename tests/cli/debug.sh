@@ -20,6 +20,14 @@ is "  by element" says "$out" 'writes shared from Qs\[[0-9]+\]\[[0-9]+\] on: 16 
 is "  at the banks" says "$out" '^  banks 0 4{32} 31'
 is "  the others have not moved" says "$out" '^  warp 0 .* 0 steps$'
 
+# ---- what is under way: the copy engine, products of a warpgroup ----
+line=$(grep -n 'await_products<0>(s)' "$ATTNSCOPE_SRCDIR/kernels/cuda/fa3_warpspec.cu" | head -1 | cut -d: -f1)
+run -c 'debug fa3_warpspec S=200 D=64 H=1' -c "until $line" -c 'info warps'
+is "products that nobody has waited for" says "$out" '^> warp 0 .* 4 products under way$'
+run -c 'debug fa3_warpspec S=200 D=64 H=1' -c "until $line" -c 'back 40' -c 'info warps' -c 'info copies'
+is "before them a copy that comes when it is waited for" says "$out" '^  warp 12 .*, 1 copy under way$'
+is "  which, and whom it is announced to" says "$out" '^warp 12 to [KQ]s\[0\].*lanes of [0-9]+ bytes, announced to the mbarrier at byte [0-9]+'
+
 # ---- values, watches, back ----
 cat >script <<'END'
 debug fa2 S=64 f32

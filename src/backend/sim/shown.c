@@ -87,9 +87,9 @@ static void mark_copies(const struct debugged *d, char *states, uint64_t cell)
     for (int w = 0; w < sim_step_warps(d->step); w++)
         for (size_t i = 0; i < sim_step_warp(d->step, w).copies; i++) {
             const struct sim_copy c = sim_step_copy(d->step, w, i);
-            for (uint32_t left = c.mask; left; left &= left - 1) {
-                const uint64_t at = c.to[__builtin_ctz(left)] / cell;
-                if (at < strlen(states))
+            for (uint32_t left = c.stores ? 0 : c.mask; left; left &= left - 1) {
+                const uint64_t from = c.to[__builtin_ctz(left)], end = from + c.bytes;
+                for (uint64_t at = from / cell; at * cell < end && at < strlen(states); at++)
                     states[at] = 'c';
             }
         }

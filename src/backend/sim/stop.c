@@ -91,6 +91,7 @@ static json_t *warp_json(const struct debugged *d, int i)
     json_t *o = json_pack("{s:i, s:s, s:I, s:I, s:I, s:i, s:i}", "warp", i, "waits", waits[w.waits],
                           "active", (json_int_t)w.active, "live", (json_int_t)w.live, "steps",
                           (json_int_t)w.steps, "copies", (int)w.copies, "depth", w.depth);
+    json_object_set_new(o, "products", json_integer((json_int_t)w.products));
     json_object_set_new(o, "barrier",
                         w.waits == SIM_WAITS_BARRIER ? json_integer(w.barrier) : json_null());
     if (w.waits != SIM_WAITS_ENDED)
@@ -453,6 +454,9 @@ json_t *debug_flight_json(const struct debugged *d, size_t most)
             finding_name_address(&d->stage.scene, SIM_SHARED, c.to[__builtin_ctz(c.mask)], o);
             json_object_set_new(o, "groups_behind",
                                 c.group < 0 ? json_null() : json_integer(c.group));
+            if (c.engine)
+                json_object_set_new(o, "mbarrier",
+                                    c.stores ? json_null() : json_integer(c.barrier));
             json_object_set_new(o, "line", line_json(d, c.insn));
             json_array_append_new(list, o);
         }

@@ -349,7 +349,7 @@ void debug_warps_text(const struct debugger *d, struct str *out)
     {
         char *place = debug_place(w), *waits = text_of(w, "waits");
         const int lanes = __builtin_popcount(mask_of(w, "active"));
-        const int64_t copies = json_int_of(w, "copies");
+        const int64_t copies = json_int_of(w, "copies"), products = json_int_of(w, "products");
         str_addf(out, "%c warp %-2zu ", (int)i == debugger_warp(d) ? '>' : ' ', i);
         if (!strcmp(waits, "ended"))
             str_addf(out, "ended after %lld steps\n", (long long)json_int_of(w, "steps"));
@@ -364,6 +364,9 @@ void debug_warps_text(const struct debugger *d, struct str *out)
             if (copies > 0)
                 str_addf(out, ", %lld cop%s under way", (long long)copies,
                          copies == 1 ? "y" : "ies");
+            if (products > 0)
+                str_addf(out, ", %lld product%s under way", (long long)products,
+                         products == 1 ? "" : "s");
             str_addc(out, '\n');
         }
         free(place);
@@ -608,7 +611,10 @@ static void add_found(const struct debugger *d, const json_t *o, struct str *out
         str_addf(out, "warp %lld to %s, %d lanes of %lld bytes", (long long)json_int_of(o, "warp"),
                  name, __builtin_popcount(mask_of(o, "mask")), (long long)json_int_of(o, "bytes"));
         const int64_t behind = json_int_of(o, "groups_behind");
-        if (behind == INT_UNKNOWN)
+        const int64_t barrier = json_int_of(o, "mbarrier");
+        if (barrier != INT_UNKNOWN)
+            str_addf(out, ", announced to the mbarrier at byte %lld", (long long)barrier);
+        else if (behind == INT_UNKNOWN)
             str_add(out, ", not committed");
         else
             str_addf(out, ", %lld groups committed behind it", (long long)behind);

@@ -201,6 +201,23 @@ void block_begin(struct worker *t, uint64_t index)
 
 /* ---- Turns ---- */
 
+/* One that asks an mbarrier in vain: which phase, and what that waits for; once for those that ask the same. */
+static int describe_asking(const struct block *b, const struct warp *w, int line, char *text,
+                           size_t size)
+{
+    struct mbarrier_state s;
+    const char *comma = w > b->warp ? ", " : "";
+    const struct warp *before = w > b->warp ? w - 1 : NULL;
+    const bool told = before && before->depth && before->wait == WAIT_NOTHING &&
+                      before->asks == w->asks && before->asks_parity == w->asks_parity;
+    if (told || !mbarrier_state(b, w->asks, &s))
+        return snprintf(text, size, "%swarp %d asks an mbarrier (PTX line %d)", comma, w->id, line);
+    return snprintf(text, size,
+                    "%swarp %d asks an mbarrier (PTX line %d) for its phase of parity %" PRIu32
+                    ", which lacks %" PRIu32 " arrivals and %" PRId32 " bytes",
+                    comma, w->id, line, w->asks_parity, s.missing, s.bytes);
+}
+
 /* Who waits where, as far as the text goes. */
 static void describe_waits(const struct block *b, char *text, size_t size)
 {
@@ -218,8 +235,7 @@ static void describe_waits(const struct block *b, char *text, size_t size)
             : w->wait == WAIT_BARRIER
                 ? snprintf(text + at, size - at, "%swarp %d at barrier %d (PTX line %d)",
                            at ? ", " : "", i, w->barrier, line)
-                : snprintf(text + at, size - at, "%swarp %d asks an mbarrier (PTX line %d)",
-                           at ? ", " : "", i, line);
+                : describe_asking(b, w, line, text + at, size - at);
         at += n > 0 ? (size_t)n : 0;
     }
 }

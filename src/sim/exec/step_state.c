@@ -8,6 +8,7 @@
 
 #include "base/hash.h"
 #include "base/mem.h"
+#include "sim/exec/flight.h"
 #include "sim/flow.h"
 #include "sim/place.h"
 #include "sim/ptx.h"
@@ -62,8 +63,12 @@ struct sim_warp sim_step_warp(const struct sim_step *s, int warp)
                          .depth = w->depth};
     if (x.waits == SIM_WAITS_BARRIER)
         x.insn = insn_at(s, w->waits_at);
+    const struct flight *f = s->worker.block.flight;
     for (size_t i = 0; i < w->copies; i++)
         x.copies += w->copy[i].mask != 0;
+    for (uint32_t i = 0; f && i < f->copies; i++)
+        x.copies += f->copy[i].warp == warp;
+    x.products = w->wgmmas;
     return x;
 }
 
@@ -84,6 +89,27 @@ struct sim_barrier sim_step_barrier(const struct sim_step *s, int id)
     return (struct sim_barrier){b->arrived, b->expected};
 }
 
+/* The i-th of those that the copy engine makes for the warp. */
+static struct sim_copy engine_copy(const struct sim_step *s, int warp, size_t i)
+{
+    const struct flight *all = s->worker.block.flight;
+    for (uint32_t k = 0; all && k < all->copies; k++) {
+        const struct bulk_flight *f = &all->copy[k];
+        if (f->warp != warp || i--)
+            continue;
+        struct sim_copy x = {.engine = true,
+                             .stores = !f->loads,
+                             .barrier = f->barrier,
+                             .insn = s->program->code[f->code].insn,
+                             .mask = 1u << f->lane,
+                             .bytes = f->bytes,
+                             .group = -1};
+        x.to[f->lane] = f->shared;
+        return x;
+    }
+    return (struct sim_copy){.insn = s->program->facts.insns};
+}
+
 struct sim_copy sim_step_copy(const struct sim_step *s, int warp, size_t i)
 {
     const struct warp *w = &s->worker.block.warp[warp];
@@ -97,7 +123,7 @@ struct sim_copy sim_step_copy(const struct sim_step *s, int warp, size_t i)
         x.group = a->group[first] ? (int)(w->commits[first] - a->group[first]) : -1;
         return x;
     }
-    return (struct sim_copy){.insn = s->program->facts.insns};
+    return engine_copy(s, warp, i);
 }
 
 void sim_program_leaders(const struct sim_program *p, bool *out)
@@ -406,6 +432,8 @@ static uint64_t hash_warp(uint64_t h, const struct sim_step *s, const struct war
     h = hash_bytes(h, w->pred, s->program->predicates * sizeof *w->pred);
     for (size_t i = 0; i < w->copies; i++)
         h = hash_bytes(h, &w->copy[i].mask, sizeof w->copy[i].mask);
+    for (uint32_t i = 0; i < w->wgmmas; i++)
+        h = hash_bytes(h, w->wgmma[i].descriptor, sizeof w->wgmma[i].descriptor);
     return h;
 }
 
@@ -415,6 +443,8 @@ uint64_t sim_step_digest(const struct sim_step *s)
     uint64_t h = hash_bytes(HASH_START, &s->now, sizeof s->now);
     for (int i = 0; i < b->nwarps; i++)
         h = hash_warp(h, s, &b->warp[i]);
+    for (uint32_t i = 0; b->flight && i < b->flight->copies; i++)
+        h = hash_bytes(h, &b->flight->copy[i].shared, sizeof b->flight->copy[i].shared);
     h = hash_bytes(h, b->barrier, sizeof b->barrier);
     h = hash_bytes(h, b->shared, b->shared_bytes);
     h = hash_bytes(h, b->shared_written, b->shared_bytes / 8);

@@ -420,5 +420,11 @@ void warp_mbarrier(struct warp *w, const struct code *c, uint32_t m, const uint3
         hazard_mbarrier_wait(t->hazard, (uint32_t)w->id, yes, addr);
     w->pred[c->pd] = (w->pred[c->pd] & ~m) | (yes & m);
     w->yields = (yes & m) != m;
+    if (w->yields) {
+        const int lane = __builtin_ctz(m & ~yes);
+        w->asks = addr[lane];
+        w->asks_parity =
+            c->kind ? reg32(w, c->b)[lane] & 1 : (uint32_t)(reg64(w, c->b)[lane] >> 63);
+    }
     w->waits_at = (uint32_t)(c - t->program->code);
 }

@@ -65,6 +65,8 @@ struct warp {
     int barrier;           /* number */
     uint32_t barrier_mask; /* lanes that reached it */
     bool yields;           /* its turn ends: it asked in vain for an mbarrier */
+    uint32_t asks;         /* which, and for which phase */
+    uint32_t asks_parity;
     uint64_t executed;
     uint64_t phase_from;     /* `executed` when the block's phase began */
     char *local;             /* [word][lane] */
