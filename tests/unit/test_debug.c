@@ -28,7 +28,8 @@ static struct job *submit(const char *kernel, const char *shape)
                             .options = {.backend = xstrdup("sim"),
                                         .rule = TIMING_DEFAULT,
                                         .l2 = xstrdup("hot"),
-                                        .streams = 1},
+                                        .streams = 1,
+                                        .gpus = 1},
                             .entries = xcalloc(1, sizeof *r.entries),
                             .nentries = 1};
     r.entries[0] = (struct job_entry){xstrdup(kernel), xstrdup("")};

@@ -34,6 +34,7 @@ static struct job *submit(struct super *s, const char *fake)
                                         .rule = TIMING_DEFAULT,
                                         .l2 = xstrdup("hot"),
                                         .streams = 1,
+                                        .gpus = 1,
                                         .timeout_s = 30},
                             .nentries = 1};
     struct err err;

@@ -24,7 +24,8 @@ static struct job_request request(enum job_kind kind, const char *shape, const c
                             .options = {.backend = xstrdup("cpu"),
                                         .rule = TIMING_DEFAULT,
                                         .l2 = xstrdup("hot"),
-                                        .streams = 1},
+                                        .streams = 1,
+                                        .gpus = 1},
                             .entries = xcalloc(16, sizeof *r.entries)};
     CU_ASSERT_EQUAL(shape_parse(shape, &r.problem.shape, &err), ST_OK);
     char *list = xstrdup(kernels), *rest = list;

@@ -71,6 +71,7 @@ static struct job_request request(enum job_kind kind, int entries)
                                         .rule = TIMING_DEFAULT,
                                         .l2 = xstrdup("hot"),
                                         .streams = 1,
+                                        .gpus = 1,
                                         .timeout_s = patience},
                             .nentries = entries};
     r.entries = xcalloc((size_t)entries, sizeof *r.entries);
