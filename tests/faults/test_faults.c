@@ -97,6 +97,7 @@ static struct job *submit(struct super *s, enum task task, enum dtype dtype,
                             .options = {.backend = xstrdup("cuda"),
                                         .rule = TIMING_DEFAULT,
                                         .l2 = xstrdup(task == COLD ? "cold" : "hot"),
+                                        .gpus = 1,
                                         .streams = task == HOT ? 2 : 1},
                             .interleave = task == COMPARE,
                             .nentries = count};
