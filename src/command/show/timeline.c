@@ -153,13 +153,14 @@ static void put_phases(const struct courses *c, struct block_panel *to)
     for (size_t i = 0; i < c->n; i++)
         for (size_t k = 0; k < c->course[i].steps; k++) {
             const struct course_step *s = &c->course[i].step[k];
-            to->legs[at++] =
+            to->legs[at] =
                 (struct block_leg){.course = (int64_t)i,
                                    .phase = (int64_t)phase_number(c, c->course[i].pass, s->phase),
                                    .rounds = s->rounds,
                                    .length = s->length,
                                    .at = s->at,
                                    .share = s->share};
+            at++;
         }
 }
 
