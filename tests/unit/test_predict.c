@@ -333,8 +333,8 @@ static void strange_courses(void)
         "{\"block\":0,\"stands\":1,\"steps\":[{\"phase\":1}]}",
         "{\"block\":0,\"stands\":1,\"steps\":[{\"phase\":0,\"at\":1,\"length\":2}]}",
         "{\"block\":0,\"stands\":1,\"steps\":[{\"phase\":0,\"at\":0,\"length\":60}]}",
-        "{\"block\":0,\"stands\":1,\"steps\":[{\"phase\":0,\"at\":0,\"length\":2,\"rounds\":3},{"
-        "\"phase\":0,\"at\":1,\"length\":2,\"rounds\":4}]}",
+        ("{\"block\":0,\"stands\":1,\"steps\":[{\"phase\":0,\"at\":0,\"length\":2,\"rounds\":3},{"
+         "\"phase\":0,\"at\":1,\"length\":2,\"rounds\":4}]}"),
         "{\"block\":0,\"stands\":1,\"steps\":7}"};
     struct predict_run r = run_of(8, 2, 9000, 400);
     struct courses c;
