@@ -122,6 +122,9 @@ struct code_tensor {
     bool trans;
 };
 
+/* What happened to its registers with no wgmma.fence in between. */
+enum wgmma_unfenced { WGMMA_FENCED, WGMMA_WRITTEN, WGMMA_READ, WGMMA_NEVER_FENCED };
+
 /* wgmma.mma_async: 64 x n x k of a warpgroup. */
 enum { WGMMA_D_MAX = 128 };
 struct code_wgmma {
@@ -132,8 +135,8 @@ struct code_wgmma {
     bool a_negated, b_negated; /* imm-scale of -1 */
     uint16_t add;              /* predicate reference: D is added to; else it is overwritten */
     uint32_t d[WGMMA_D_MAX], a[4], descriptor[2]; /* references; of A and B */
-    uint32_t
-        unfenced; /* PTX line that writes a register of it with no wgmma.fence in between; 0: none */
+    enum wgmma_unfenced unfenced;
+    uint32_t unfenced_line; /* in PTX, of who did so */
 };
 
 /* cp.async.bulk. Operands of its code: a in shared memory, b the mbarrier, c the bytes (not of a tensor). */

@@ -196,11 +196,11 @@ void hazard_barrier_open(struct hazard_block *b, uint32_t id);
 void hazard_copy_commit(struct hazard_block *b, uint32_t warp, uint32_t mask);
 void hazard_copy_wait(struct hazard_block *b, uint32_t warp, uint32_t mask, uint32_t pending);
 
-/* mbarrier objects in shared memory, by offset; addr[lane] says which object a lane means. What mbarrier
- * instructions do to the object itself need not be told as accesses. `copies`: cp.async.mbarrier.arrive, which
+/* mbarrier objects in shared memory, by offset; addr[lane] says which object a lane means. `copies`: cp.async.mbarrier.arrive, which
  * arrives when the copies that the lane has issued so far have come. The arrival that completes a phase is told
  * first, then the completion. A wait or test that came out true is one for the phase that completed last. init and inval
- * forget what was. */
+ * forget what was. That a thread uses an object only behind its init is told by accesses: init and inval write its 8 bytes, the others
+ * touch them as atomics do. */
 void hazard_mbarrier_init(struct hazard_block *b, uint32_t addr);
 void hazard_mbarrier_arrive(struct hazard_block *b, uint32_t warp, uint32_t mask,
                             const uint32_t addr[32], bool copies);
@@ -228,6 +228,12 @@ void hazard_agent_arrive(struct hazard_block *b, uint32_t agent, uint32_t lane, 
 /* fence.proxy.async: what threads wrote before is seen by agents. That of any thread counts for all, so that no order of
  * fence and barrier is held to be a hazard that is none. */
 void hazard_proxy_fence(struct hazard_block *b);
+
+/* The clock of what the warp's lanes do now; and whether a lane of `n` warps from `first` on comes, as far as it has come,
+ * behind what a lane did at one. */
+uint32_t hazard_clock(const struct hazard_block *b, uint32_t warp);
+bool hazard_known(const struct hazard_block *b, uint32_t first, uint32_t n, uint32_t warp,
+                  uint32_t lane, uint32_t clock);
 
 /* Lanes that have ended: barriers of the block need not wait for them any more. */
 void hazard_exit(struct hazard_block *b, uint32_t warp, uint32_t mask);

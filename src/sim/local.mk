@@ -71,6 +71,7 @@ libattnscope_a_SOURCES += \
 	%D%/exec/fault.c \
 	%D%/exec/bulk.c \
 	%D%/exec/flight.h \
+	%D%/exec/guest.c %D%/exec/guest.h \
 	%D%/exec/wgmma_run.c \
 	%D%/exec/bodies.h %D%/exec/half_body.h \
 	%D%/exec/lanes.h \

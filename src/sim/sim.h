@@ -283,6 +283,7 @@ const char *sim_space_name(enum sim_space s);
     X(ASSERT, "assert", "an assert of the kernel failed")                                       \
     X(BARRIER_MISUSE, "barrier_misuse",                                                         \
       "a barrier number above 15, or a count that is no multiple of 32 or too large")           \
+    X(GUEST, "cluster_exit", "shared memory of a block that may have ended is used")            \
     X(MBARRIER, "mbarrier",                                                                     \
       "an mbarrier that was not initialised, or more arrivals than it waits for")               \
     X(EXPECTED, "expected_bytes",                                                               \

@@ -45,13 +45,29 @@ is "mma.sync and cp.async: found, too" [ "$rc" -eq 1 ]
 run sanitize splitkv_atomic S=200 H=1 without=1 --json
 is "a row has it" says "$out" '"without":"splitkv_atomic.cu:[0-9]+"'
 
-run sanitize fused_warp_spec S=400 H=1 without=6
+run sanitize fused_warp_spec S=400 H=1 without=7
 is "an arrival that is missing is a deadlock" says "$out" '^deadlock:'
 is "  and is told by its line" says "$out" '^  without fused_warp_spec.cu:[0-9]+, arrive\(empty'
+run sanitize fused_warp_spec S=400 H=1 without=3
+is "a wait for an mbarrier" says "$out" '^  without fused_warp_spec.cu:[0-9]+, barrier_wait\(full'
+is "  found" [ "$rc" -eq 1 ]
 run sanitize fa2_mma_async S=200 H=1 without=1
 is "a wait for copies" says "$out" '^missing_wait:'
 run sanitize splitkv_atomic S=200 H=1 SPLITS=4 without=5
 is "a fence" says "$out" '^race_grid:'
+
+# ---- Hopper: mbarriers that are not made yet, fences and waits of wgmma, a block that ends while another uses its memory
+sm90() { run sanitize "$@" gpu=H200 S=300 H=1; }
+sm90 fa3_warpspec D=64 without=2
+is "the barrier behind the mbarriers' init" says "$out" '^race_block:'
+sm90 fa3_warpspec D=64 without=10
+is "a wgmma.fence before sums that are overwritten" says "$out" '^wgmma_fence:'
+sm90 fa3_wgmma D=64 without=16
+is "a wgmma.wait_group" says "$out" '^wgmma_register:'
+sm90 fa3_wgmma D=64 without=6
+is "a wait for an mbarrier of the copy engine" says "$out" '^missing_wait:'
+sm90 bigd_split D=1024 without=26
+is "the last meeting of a cluster" says "$out" '^cluster_exit:'
 
 # ---- rows of runs
 run check fa2 S=200 H=1 without=1 backend=sim --json

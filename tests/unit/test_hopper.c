@@ -480,6 +480,9 @@ static void test_products_that_ail(void)
 {
     ails(READY "mov.f32 %f1, 0f00000000;\n" PRODUCT COMMIT WAIT0, "%f1, 0f00000000;\n",
          "%f9, 0f00000000;\n" FENCE, SIM_FAULT_WGMMA_FENCE, -1);
+    ails(READY FENCE PRODUCT COMMIT WAIT0 "mul.f32 %f9, %f1, %f1;\n" PRODUCT COMMIT WAIT0,
+         "mul.f32 %f9, %f1, %f1;\n", "mul.f32 %f9, %f1, %f1;\n" FENCE, SIM_FAULT_WGMMA_FENCE, -1);
+    ails(READY PRODUCT COMMIT WAIT0, "9999;\n", "9999;\n" FENCE, SIM_FAULT_WGMMA_FENCE, -1);
     ails(READY FENCE PRODUCT COMMIT "mul.f32 %f9, %f1, %f1;\n" WAIT0, "mul.f32 %f9, %f1, %f1;\n",
          "", SIM_FAULT_WGMMA_REGISTER, -1);
     ails(READY FENCE PRODUCT COMMIT "wgmma.wait_group.sync.aligned 1;\nmul.f32 %f9, %f1, %f1;\n",
@@ -511,6 +514,21 @@ static void test_products_that_ail(void)
 #define AWAIT(parity) \
     "AGAIN: mbarrier.try_wait.parity.shared.b64 %p4, [sm+60000], " parity ";\n@!%p4 bra AGAIN;\n"
 #define READ "ld.shared.u32 %r9, [sm+512];\n"
+
+static void test_mbarriers_that_ail(void)
+{
+    /* whoever arrives or asks comes behind the init, of another warp and of the same */
+    ails(ONE_THREAD "@%p6 bra MADE;\nmbarrier.init.shared.b64 [sm+60000], 128;\n"
+                    "MADE: mbarrier.arrive.shared.b64 %x1, [sm+60000];\n",
+         "MADE: ", "MADE: bar.sync 0;\n", -1, HAZARD_BLOCK);
+    ails(ONE_THREAD "@%p6 bra MADE;\nmbarrier.init.shared.b64 [sm+60000], 1;\n"
+                    "mbarrier.arrive.shared.b64 %x1, [sm+60000];\nMADE:\n" AWAIT("0"),
+         "MADE:\n", "MADE: bar.sync 0;\n", -1, HAZARD_WARP);
+    /* and before the next use of its place */
+    ails(MAKE("1") "@%p6 bra PAST;\nmbarrier.arrive.shared.b64 %x1, [sm+60000];\nPAST:\n" AWAIT(
+             "0") "@%p6 bra DONE;\nmbarrier.inval.shared.b64 [sm+60000];\nDONE:\n",
+         "@%p6 bra DONE;\n", "bar.sync 0;\n@%p6 bra DONE;\n", -1, HAZARD_BLOCK);
+}
 
 static void test_copies_that_ail(void)
 {
@@ -546,6 +564,7 @@ static const struct tap_test tests[] = {
     {"bytes there and back", test_plain_bytes},
     {"tensor maps that a driver refuses", test_maps},
     {"products that go wrong are told", test_products_that_ail},
+    {"mbarriers that go wrong are told", test_mbarriers_that_ail},
     {"copies that go wrong are told", test_copies_that_ail},
 };
 

@@ -895,6 +895,31 @@ static void test_cluster_faults(void)
                  32, 2, 2, (struct sim_options){0});
     CU_ASSERT_PTR_NOT_NULL(fault_of(&t, SIM_FAULT_BOUNDS_READ));
     end(&t);
+    /* reads from the neighbour, which may have ended by then: nobody, or only the reader, waits there */
+    static const char *const bodies[] = {TO_NEIGHBOUR(MEET, OTHER),
+                                         TO_NEIGHBOUR(MEET, OTHER) MEET_ARRIVE};
+    for (int i = 0; i < 2; i++) {
+        t = run_grid("", bodies[i], 32, 4, 2, (struct sim_options){.hazards = true});
+        CU_ASSERT_PTR_NOT_NULL(fault_of(&t, SIM_FAULT_GUEST));
+        end(&t);
+    }
+    /* an arrival is owed for each wait, also for the second */
+    t = run_grid("", MEET MEET_WAIT, 32, 4, 2, (struct sim_options){0});
+    CU_ASSERT_PTR_NOT_NULL(fault_of(&t, SIM_FAULT_BARRIER_MISUSE));
+    end(&t);
+    /* fence.mbarrier_init lets a relaxed arrival tell of mbarriers */
+    t = run_grid("",
+                 ".shared .align 8 .b8 sh[8];\nmov.u32 %r1, sh;\nsetp.ne.u32 %p1, %t, 0;\n"
+                 "@%p1 bra MADE;\nmbarrier.init.shared.b64 [%r1], 1;\n"
+                 "fence.mbarrier_init.release.cluster;\nMADE:\n"
+                 "barrier.cluster.arrive.relaxed.aligned;\n" MEET_WAIT "@%p1 bra DONE;\n"
+                 "mov.u32 %r3, %cluster_ctarank;\n" OTHER
+                 "mapa.shared::cluster.u32 %r7, %r1, %r6;\n"
+                 "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r7];\nDONE:\n" MEET,
+                 32, 4, 2, (struct sim_options){.hazards = true});
+    CU_ASSERT(clean(&t));
+    CU_ASSERT_EQUAL(t.r.hazards, 0);
+    end(&t);
     /* who has ended is not waited for; who waits without having arrived, or arrives twice, is told */
     t = run_grid("", "mov.u32 %r3, %cluster_ctarank;\nsetp.eq.u32 %p1, %r3, 1;\n@%p1 exit;\n" MEET,
                  32, 4, 2, (struct sim_options){0});

@@ -5,6 +5,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "backend/sim/omit.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,11 +27,23 @@ struct waits {
 
 static bool orders_threads(const char *name)
 {
-    static const char *const all[] = {"bar.sync",        "bar.warp.sync",
-                                      "barrier.sync",    "barrier.cta.sync",
-                                      "cp.async.wait",   "cp.async.mbarrier.arrive",
-                                      "mbarrier.arrive", "membar",
-                                      "fence",           NULL};
+    static const char *const all[] = {"bar.sync",
+                                      "bar.warp.sync",
+                                      "barrier.sync",
+                                      "barrier.cta.sync",
+                                      "barrier.cluster",
+                                      "cp.async.wait",
+                                      "cp.async.bulk.wait_group",
+                                      "cp.async.mbarrier.arrive",
+                                      "mbarrier.arrive",
+                                      "mbarrier.test_wait",
+                                      "mbarrier.try_wait",
+                                      "membar",
+                                      "fence",
+                                      "wgmma.fence",
+                                      "wgmma.commit_group",
+                                      "wgmma.wait_group",
+                                      NULL};
     for (int i = 0; all[i]; i++)
         if (!strncmp(name, all[i], strlen(all[i])))
             return true;
@@ -101,6 +114,22 @@ static char *line_at(char *text, int number)
     return text;
 }
 
+/* Whoever asks an mbarrier goes on: what it answers is yes. False: not such a question, or one whose answer has another form. */
+static bool answer_yes(char *at, const char *end, const struct wait *w)
+{
+    char yes[300];
+    const char *to = at + strlen(w->name) + strspn(at + strlen(w->name), " \t");
+    const size_t n = strcspn(to, " \t,|;");
+    if (strncmp(w->name, "mbarrier.t", 10) != 0 || to >= end || !n || n > 200)
+        return false;
+    const int len = snprintf(yes, sizeof yes, "setp.eq.u32 %.*s, 0, 0;", (int)n, to);
+    if (len < 0 || len > end - at || memchr(yes, '|', (size_t)len))
+        return false;
+    memset(at, ' ', (size_t)(end - at));
+    memcpy(at, yes, (size_t)len);
+    return true;
+}
+
 /* Blanks in place of the instruction and its guard: numbers of lines stay, and what else is in the line (of an asm
  * statement in braces). */
 static void blank_instruction(char *ptx, const struct wait *w)
@@ -110,6 +139,8 @@ static void blank_instruction(char *ptx, const struct wait *w)
     if (!at || at >= end)
         return;
     char *stop = memchr(at, ';', (size_t)(end - at)), *guard = at;
+    if (answer_yes(at, stop ? stop + 1 : end, w))
+        return;
     while (guard > line && guard[-1] != ';' && guard[-1] != '{' && guard[-1] != '}')
         guard--;
     guard += strspn(guard, " \t");

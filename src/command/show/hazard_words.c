@@ -111,6 +111,12 @@ static const struct hazard_words table[] = {
      .why = "A block has barriers 0 to 15, and counts of threads at them are multiples of 32.",
      .mend = "Look at the number and at the count that bar.sync or bar.arrive is given.",
      .lesson = "warp-spec"},
+    {.kind = "cluster_exit",
+     .why = "Shared memory of a block is there until its last thread ends. Another block of the "
+            "cluster still uses it, and no thread of its own waits for that.",
+     .mend = "End with a barrier of the cluster (arrive and wait), or let a thread wait for an "
+             "mbarrier behind the last use.",
+     .lesson = "cluster"},
     {.kind = "mbarrier",
      .why = "An mbarrier is an object in shared memory: before its init it is no barrier, and more "
             "arrivals than it counts spoil its next phase.",
@@ -142,9 +148,11 @@ static const struct hazard_words table[] = {
          "under way.",
      .lesson = "mma"},
     {.kind = "wgmma_fence",
-     .why = "A register was written and then goes to a wgmma: without a wgmma.fence in between the "
-            "tensor cores may read what was there before.",
-     .mend = "Put wgmma.fence before the first product behind the writes.",
+     .why = "A register was written or read and then goes to a wgmma: without a wgmma.fence in "
+            "between the tensor cores may read what was there before, or write sums before the "
+            "read.",
+     .mend = "Put wgmma.fence before the first product of a kernel, and before each one behind "
+             "such an access.",
      .lesson = "mma"},
     {.kind = "setmaxnreg",
      .why = "Warpgroups hand on registers of their block. Who asks for more than the others have "

@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "sim/exec/course.h"
 #include "sim/exec/flight.h"
+#include "sim/exec/guest.h"
 #include "sim/exec/phase.h"
 
 #define SPINS_MAX 4 /* rounds in which nobody does more than to ask in vain */
@@ -330,6 +331,7 @@ bool block_run(struct worker *t, uint64_t index, const atomic_bool *halt, atomic
     for (int i = 0; i < b->nwarps; i++)
         b->warp[i].copies = 0;
     flight_end(b);
+    guests_end(b);
     phase_block_end(b);
     if (t->hazard)
         hazard_block_end(t->hazard);

@@ -347,6 +347,15 @@ static void watch_shared(struct warp *w, const struct code *c, struct bulk_fligh
         agent = agent_of(w->block, f->barrier, &lane);
         hazard_agent_begin(h, agent, 1u << lane, (uint32_t)w->id, 1u << f->lane);
     }
+    if (f->loads) { /* the object that its bytes are told to must be there */
+        const struct hazard_access a = {.warp = (uint32_t)w->id,
+                                        .mask = 1u << f->lane,
+                                        .insn = c->insn,
+                                        .bytes = 8,
+                                        .act = HAZARD_ATOMIC};
+        addr[f->lane] = f->barrier;
+        hazard_shared(h, &a, addr);
+    }
     for (uint32_t at = 0; at < f->bytes; at += 128) {
         const struct hazard_access a = {.warp = agent,
                                         .mask = 1u << lane,
@@ -488,6 +497,7 @@ void warp_bulk_wait(struct warp *w, uint32_t pending)
 void warp_proxy_fence(struct warp *w, const struct code *c, uint32_t m)
 {
     struct flight *all = w->block->flight;
+    w->init_fenced |= m && c->kind;
     if (!m || !all)
         return;
     all->init_fences++;

@@ -60,9 +60,10 @@ static void IN_SET(watch)(struct warp *w, const struct code *c, const struct IN_
                                     .release = k->ordering & 2,
                                     .scope = k->cta ? HAZARD_SCOPE_CTA : HAZARD_SCOPE_GPU,
                                     .values = k->values};
-    if (shared)
+    if (shared) {
+        guest_uses(w, c, m, shared);
         hazard_shared(worker_of(w)->hazard, &a, shared);
-    else
+    } else
         hazard_global(worker_of(w)->hazard, &a, global);
 }
 

@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "sim/exec/flight.h"
+#include "sim/exec/guest.h"
 #include "sim/exec/mbarrier.h"
 #include "sim/exec/phase.h"
 #include "sim/exec/worker.h"
@@ -136,7 +137,7 @@ static void meeting_misuse(struct warp *w, const struct code *c, uint32_t m, boo
 {
     block_fault(w->block, w, c, __builtin_ctz(m), SIM_FAULT_BARRIER_MISUSE, SIM_NOWHERE, 0, 0,
                 (uint32_t)__builtin_popcount(m), "%s",
-                arrives ? "it arrives a second time at one meeting of the cluster"
+                arrives ? "it arrives a second time at the cluster's barrier without having waited"
                         : "it waits for the cluster without having arrived");
 }
 
@@ -156,15 +157,18 @@ static bool meeting(struct warp *w, const struct code *c, uint32_t m)
             meeting_misuse(w, c, m, true);
             return false;
         }
+        if (w->arrived > w->waited)
+            meeting_misuse(w, c, m, true);
         w->arrived = b->meetings + 1;
-        if (c->kind)
+        if (c->kind || w->init_fenced)
             tell_meeting(w, m, true);
         b->meeting_warps++;
         meeting_settle(b, c);
         return false;
     }
-    if (!w->arrived)
+    if (w->waited >= w->arrived)
         meeting_misuse(w, c, m, false);
+    w->waited = w->arrived;
     if (w->arrived <= b->meetings) {
         tell_meeting(w, m, false);
         return false;
@@ -393,6 +397,22 @@ static void mb_lane(struct warp *w, const struct code *c, int lane, uint32_t add
         reg64(w, c->d)[lane] = state;
 }
 
+/* Its 8 bytes, for the hazard detector: init and inval write them, as any store does; who arrives or asks must come behind. */
+static void watch_object(struct warp *w, const struct code *c, enum sim_op op, uint32_t m,
+                         const uint32_t addr[32])
+{
+    const struct hazard_access a = {.warp = (uint32_t)w->id,
+                                    .mask = m,
+                                    .insn = c->insn,
+                                    .bytes = 8,
+                                    .act = op == OP_MBARRIER_INIT || op == OP_MBARRIER_INVAL
+                                               ? HAZARD_WRITE
+                                           : op == OP_MBARRIER_TEST ? HAZARD_STRONG_READ
+                                                                    : HAZARD_ATOMIC};
+    guest_uses(w, c, m, addr);
+    hazard_shared(worker_of(w)->hazard, &a, addr);
+}
+
 void warp_mbarrier(struct warp *w, const struct code *c, uint32_t m, const uint32_t addr[32])
 {
     struct worker *t = worker_of(w);
@@ -403,6 +423,8 @@ void warp_mbarrier(struct warp *w, const struct code *c, uint32_t m, const uint3
             good |= 1u << i;
     if (op == OP_CP_ASYNC_MBARRIER)
         async_wait(w, m, 0, true); /* here is where we let them come */
+    if (t->hazard && good)
+        watch_object(w, c, op, good, addr);
     if (t->hazard && good && (op == OP_MBARRIER_ARRIVE || op == OP_CP_ASYNC_MBARRIER))
         hazard_mbarrier_arrive(t->hazard, (uint32_t)w->id, good, addr, op == OP_CP_ASYNC_MBARRIER);
     for (int i = 0; i < 32; i++)

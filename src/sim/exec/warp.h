@@ -8,6 +8,7 @@
 #define ATTNSCOPE_SIM_EXEC_WARP_H
 
 #include "sim/cache.h"
+#include "sim/sim.h"
 #include "sim/code.h"
 #include "sim/exec/memory.h"
 #include "sim/pattern.h"
@@ -47,6 +48,12 @@ struct wgmma_flight {
     uint64_t descriptor[2];
     uint32_t a[4][32];
 };
+/* What a warp did last to the shared memory of another block of its cluster. */
+struct guest {
+    uint32_t lanes;       /* 0: nothing */
+    uint32_t code, clock; /* hazard_clock() */
+};
+
 enum { WGMMA_FLIGHTS = 128 }; /* beyond that the oldest is done at once */
 
 struct warp {
@@ -58,7 +65,11 @@ struct warp {
     int id;           /* among all warps of the block, or of the cluster */
     uint32_t rank;    /* of its block in the cluster */
     uint64_t arrived; /* the cluster's meeting that it has arrived at last, counted from 1 */
-    int depth;        /* of `path`, 0 when all have ended */
+    uint64_t waited;  /* and that it has waited for */
+    bool
+        init_fenced; /* by fence.mbarrier_init, which makes a relaxed arrival there tell of its mbarriers */
+    struct guest guest[SIM_CLUSTER_MAX]; /* by rank of the host */
+    int depth;                           /* of `path`, 0 when all have ended */
     struct path path[PATHS_MAX];
     enum warp_wait wait;
     uint32_t waits_at;     /* code that it waits in */

@@ -213,9 +213,13 @@ void warp_wgmma(struct warp *w, const struct code *c, uint32_t m)
     const struct code_wgmma *x = &p->wgmma[c->imm];
     if (!m || !whole_group(w, c, m))
         return;
-    if (x->unfenced)
+    if (x->unfenced == WGMMA_NEVER_FENCED)
+        block_fault(w->block, w, c, -1, SIM_FAULT_WGMMA_FENCE, SIM_NOWHERE, 0, 0, 1, "%s",
+                    "there was none since the kernel began");
+    else if (x->unfenced)
         block_fault(w->block, w, c, -1, SIM_FAULT_WGMMA_FENCE, SIM_NOWHERE, 0, 0, 1,
-                    "PTX line %" PRIu32 " wrote one", x->unfenced);
+                    "PTX line %" PRIu32 " %s one", x->unfenced_line,
+                    x->unfenced == WGMMA_READ ? "read" : "wrote");
     if (w->wgmmas == WGMMA_FLIGHTS)
         finish(w, 1);
     struct wgmma_flight *f = &w->wgmma[w->wgmmas];

@@ -41,3 +41,18 @@ void hazard_proxy_fence(struct hazard_block *b)
 {
     b->proxy_fences++;
 }
+
+uint32_t hazard_clock(const struct hazard_block *b, uint32_t warp)
+{
+    return b->clock[warp];
+}
+
+bool hazard_known(const struct hazard_block *b, uint32_t first, uint32_t n, uint32_t warp,
+                  uint32_t lane, uint32_t clock)
+{
+    for (uint32_t w = first; w < first + n; w++)
+        EACH_LANE(l, b->all[w])
+    if (knows(b, know_of(b, w, l), slot_of(w, l), slot_of(warp, lane), clock))
+        return true;
+    return false;
+}

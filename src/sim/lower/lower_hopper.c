@@ -110,9 +110,10 @@ static enum status lower_mma_async(struct lower *l)
         return lower_refuse(l, "the simulator does not know this instruction");
     TRY(product(l, &x));
     TRY(mma_operands(l, &x));
-    const uint32_t wrote = l->uses ? wgmma_uses_unfenced(l->uses, l->index) : UINT32_MAX;
-    if (wrote != UINT32_MAX)
-        x.unfenced = l->f->insns[wrote].line;
+    uint32_t by = 0;
+    if (l->uses)
+        x.unfenced = wgmma_uses_unfenced(l->uses, l->index, &by);
+    x.unfenced_line = l->f->insns[by].line;
     xgrow((void **)&l->p->wgmma, &l->wgmma_cap, l->p->nwgmma + 1u, sizeof x);
     l->p->wgmma[l->p->nwgmma] = x;
     lower_emit(l, OP_WGMMA, SIM_PIPE_tensor)->imm = l->p->nwgmma++;

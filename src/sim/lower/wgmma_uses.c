@@ -2,7 +2,8 @@
  * until nothing changes.
  *
  * `age`: how many groups were committed since the last wgmma that has it, at least; LANDED: it is waited for. A wait for all but N
- * groups lands what is more than N old. `wrote`: an instruction that wrote it since the last wgmma.fence, 0: none.
+ * groups lands what is more than N old. `used`: an instruction that wrote or read it since the last wgmma.fence, 0: none. The
+ * first wgmma of a kernel wants a fence, too.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sim/lower/wgmma_uses.h"
@@ -13,10 +14,12 @@
 #include "base/mem.h"
 
 enum { LANDED = 255, AGE_MOST = 254 };
+#define READ_ONLY  (1u << 31)
+#define FROM_START (READ_ONLY - 1) /* no fence since the kernel's begin */
 
 struct fact {
     uint8_t age;
-    uint32_t wrote; /* instruction + 1 */
+    uint32_t used; /* instruction + 1, with READ_ONLY where none wrote it */
 };
 
 struct wgmma_uses {
@@ -54,8 +57,8 @@ static void pass_mma_register(void *ctx, int32_t reg, enum flow_use use)
     if (!u->number[reg])
         return;
     struct fact *x = &u->now[u->number[reg] - 1];
-    if (u->telling && x->wrote && u->unfenced[u->insn] == UINT32_MAX)
-        u->unfenced[u->insn] = x->wrote - 1;
+    if (u->telling && x->used && !u->unfenced[u->insn])
+        u->unfenced[u->insn] = x->used;
     x->age = 0;
 }
 
@@ -67,7 +70,9 @@ static void pass_register(void *ctx, int32_t reg, enum flow_use use)
     struct fact *x = &u->now[u->number[reg] - 1];
     u->found |= x->age != LANDED;
     if (use == FLOW_WRITES)
-        x->wrote = u->insn + 1;
+        x->used = u->insn + 1;
+    else if (!x->used || x->used == FROM_START)
+        x->used = (u->insn + 1) | READ_ONLY;
 }
 
 static void each_fact(struct wgmma_uses *u, const struct ptx_insn *i)
@@ -78,7 +83,7 @@ static void each_fact(struct wgmma_uses *u, const struct ptx_insn *i)
     for (uint32_t r = 0; r < u->n; r++) {
         struct fact *x = &u->now[r];
         if (fence)
-            x->wrote = 0;
+            x->used = 0;
         else if (commit)
             x->age += x->age < AGE_MOST;
         else if (x->age != LANDED && x->age > pending)
@@ -112,8 +117,8 @@ static bool meet(struct fact *into, const struct fact *from, uint32_t n)
             into[r].age = from[r].age;
             changed = true;
         }
-        if (from[r].wrote && !into[r].wrote) {
-            into[r].wrote = from[r].wrote;
+        if (from[r].used && !into[r].used) {
+            into[r].used = from[r].used;
             changed = true;
         }
     }
@@ -167,9 +172,10 @@ struct wgmma_uses *wgmma_uses_new(const struct ptx_function *f, const struct flo
     u->now = xcalloc(u->n, sizeof *u->now);
     u->touch = xcalloc(f->ninsns + 1u, sizeof *u->touch);
     u->unfenced = xcalloc(f->ninsns + 1u, sizeof *u->unfenced);
-    memset(u->unfenced, 0xff, (f->ninsns + 1u) * sizeof *u->unfenced);
     for (size_t i = 0; i < (size_t)w->nblocks * u->n; i++)
         u->in[i].age = LANDED;
+    for (uint32_t r = 0; r < u->n && w->nblocks; r++)
+        u->in[r].used = FROM_START;
     settle(u);
     u->telling = true;
     for (uint32_t b = 0; b < w->nblocks; b++)
@@ -194,7 +200,12 @@ bool wgmma_uses_touch(const struct wgmma_uses *u, uint32_t insn)
     return u->touch[insn];
 }
 
-uint32_t wgmma_uses_unfenced(const struct wgmma_uses *u, uint32_t insn)
+enum wgmma_unfenced wgmma_uses_unfenced(const struct wgmma_uses *u, uint32_t insn, uint32_t *by)
 {
-    return u->unfenced[insn];
+    const uint32_t used = u->unfenced[insn];
+    *by = used && used != FROM_START ? (used & ~READ_ONLY) - 1 : 0;
+    return !used                ? WGMMA_FENCED
+           : used == FROM_START ? WGMMA_NEVER_FENCED
+           : used & READ_ONLY   ? WGMMA_READ
+                                : WGMMA_WRITTEN;
 }

@@ -10,6 +10,7 @@
 #ifndef ATTNSCOPE_SIM_LOWER_WGMMA_USES_H
 #define ATTNSCOPE_SIM_LOWER_WGMMA_USES_H
 
+#include "sim/code.h"
 #include "sim/flow.h"
 
 struct wgmma_uses;
@@ -20,7 +21,8 @@ void wgmma_uses_free(struct wgmma_uses *u); /* NULL is fine */
 
 /* May a wgmma be under way that has a register of instruction `insn`, which is no wgmma? */
 bool wgmma_uses_touch(const struct wgmma_uses *u, uint32_t insn);
-/* The instruction that wrote a register of wgmma `insn` with no wgmma.fence since; UINT32_MAX: none. */
-uint32_t wgmma_uses_unfenced(const struct wgmma_uses *u, uint32_t insn);
+/* What was done to a register of wgmma `insn` with no wgmma.fence since, and by which instruction. PTX ISA, "wgmma.fence":
+ * reads count as well, since sums may be written before they have happened. */
+enum wgmma_unfenced wgmma_uses_unfenced(const struct wgmma_uses *u, uint32_t insn, uint32_t *by);
 
 #endif

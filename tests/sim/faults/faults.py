@@ -36,6 +36,7 @@ KINDS = {
     "expected": ("expected_bytes",),
     "registers": ("setmaxnreg",),
     "mbarrier": ("mbarrier",),
+    "cluster": ("cluster_exit", "barrier_misuse"),
     "wrong": (),
 }
 LINES = ("line", "at_line", "second_line", "second_at_line")
