@@ -151,6 +151,13 @@ struct code_bulk {
     uint32_t coordinate[5];
 };
 
+/* st.async: a's place in shared memory of a block of the cluster, b's an mbarrier of the same block. */
+struct code_send {
+    struct code_memory to, barrier;
+    uint8_t count; /* words of 4 bytes, 1, 2 or 4 */
+    uint32_t value[4];
+};
+
 struct code {
     uint16_t op;
     uint16_t flags;
@@ -228,7 +235,10 @@ struct sim_program {
     uint32_t nwgmma;
     struct code_bulk *bulk;
     uint32_t nbulk;
-    bool async_proxy; /* it has wgmma, or copies of the copy engine */
+    struct code_send *send;
+    uint32_t nsend;
+    bool
+        async_proxy; /* it has wgmma, copies of the copy engine, or stores that an mbarrier counts */
     struct program_targets *targets;
     uint32_t ntargets;
     struct program_constant *constant;

@@ -88,7 +88,7 @@ libattnscope_a_SOURCES += \
 	%D%/exec/phase.c %D%/exec/phase.h \
 	%D%/exec/printf.c \
 	%D%/exec/quick_body.h \
-	%D%/exec/run.c \
+	%D%/exec/run.c %D%/exec/send.c \
 	%D%/step.h \
 	%D%/exec/step.c %D%/exec/step_keep.c %D%/exec/step_named.c %D%/exec/step_state.c %D%/exec/step_state.h \
 	%D%/exec/sync.c \

@@ -15,11 +15,11 @@
  * and expands divisions). Faults and hazards are those of each instruction.
  *
  * Of sm_90a: wgmma, the copy engine (cp.async.bulk, tensor maps as tensor_map.h lays them down), mbarriers that count bytes,
- * setmaxnreg. What is under way lands when somebody waits for it, see exec/flight.h. Not: multicast, im2col, wgmma of
+ * stores that they count (st.async), setmaxnreg. What is under way lands when somebody waits for it, see exec/flight.h. Not: multicast, im2col, wgmma of
  * 8 bits and tf32, sparse wgmma.
  *
  * The blocks of a cluster are run together, as one block of all their warps: each has its own shared memory, which the
- * others reach by mapa.shared::cluster (ld, st, mbarriers). Bank conflicts of such accesses
+ * others reach by mapa.shared::cluster (ld, st, st.async, mbarriers). Bank conflicts of such accesses
  * are those of one memory. Phases are then from one meeting of the cluster to the next.
  *
  * PTX is foreign text: it is refused with a sentence, or runs within `sim_options`' limits.
@@ -212,7 +212,7 @@ struct sim_options {
     X(shuffles, "shfl.sync")                                                                       \
     X(votes, "vote, match, redux, elect")                                                          \
     X(atomics, "atom and red, a warp each")                                                        \
-    X(async_copies, "cp.async and cp.async.bulk, a warp each")
+    X(async_copies, "cp.async, cp.async.bulk and st.async, a warp each")
 struct sim_counts {
 #define X(name, what) uint64_t name;
     SIM_COUNTS(X)

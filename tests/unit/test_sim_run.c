@@ -964,6 +964,78 @@ static void test_cluster_faults(void)
     end(&t);
 }
 
+/* ---- stores that a barrier of the other block counts ---- */
+
+/* Thread t sends four words to 16 t of the block of rank %r6, whose barrier, at 512, expects `bytes`; `made` is what the thread
+ * that makes it does behind its init, `sends` what all do once the cluster has met, `waits` before they read their own. */
+#define SENT(made, bytes, sends, waits)                                                  \
+    ".shared .align 16 .b8 sh[528];\nmov.u32 %r1, sh;\nmad.lo.u32 %r2, %t, 16, %r1;\n"   \
+    "add.u32 %r5, %r1, 512;\nsetp.ne.u32 %p1, %t, 0;\n@%p1 bra MADE;\n" made             \
+    "mbarrier.arrive.expect_tx.shared.b64 _, [%r5], " bytes ";\nMADE:\n"                 \
+    "barrier.cluster.arrive.relaxed.aligned;\n" MEET_WAIT                                \
+    "mov.u32 %r3, %cluster_ctarank;\nmov.u32 %r4, %ctaid.x;\n" OTHER                     \
+    "mapa.shared::cluster.u32 %r7, %r2, %r6;\nmapa.shared::cluster.u32 %r8, %r5, %r6;\n" \
+    "mad.lo.u32 %r9, %r4, 100, %t;\nadd.u32 %r10, %r9, 1000;\n" sends waits              \
+    "ld.shared.u32 %r11, [%r2+8];\nmad.lo.u32 %r12, %r4, 32, %t;\n"                      \
+    "mad.wide.u32 %x1, %r12, 4, %out;\nst.global.u32 [%x1], %r11;\n"
+#define MADE "mbarrier.init.shared.b64 [%r5], 1;\nfence.mbarrier_init.release.cluster;\n"
+#define SEND "st.async.shared::cluster.mbarrier::complete_tx::bytes."
+#define FOUR SEND "v4.b32 [%r7], {%r9, %r9, %r10, %r9}, [%r8];\n"
+#define COME "AGAIN: mbarrier.try_wait.parity.shared.b64 %p2, [%r5], 0;\n@!%p2 bra AGAIN;\n"
+
+static void test_sent(void)
+{
+    static const char *const ways[] = {SENT(MADE, "512", FOUR, COME),
+                                       SENT(MADE, "512",
+                                            SEND "u32 [%r7], %r9, [%r8];\n" SEND
+                                                 "v2.f32 [%r7+8], {%r10, %r9}, [%r8];\n" SEND
+                                                 "s32 [%r7+4], %r9, [%r8];\n",
+                                            COME)};
+    for (int i = 0; i < 2; i++) {
+        struct trial t = run_grid("", ways[i], 32, 6, 2, (struct sim_options){.hazards = true});
+        CU_ASSERT(clean(&t));
+        CU_ASSERT_EQUAL(t.r.hazards, 0);
+        for (uint32_t k = 0; k < 6 * 32; k++)
+            CU_ASSERT_EQUAL(t.out[k], 1000 + 100 * (k / 32 ^ 1) + k % 32);
+        end(&t);
+    }
+}
+
+static void sent_ails(const char *body, enum sim_fault_kind fault, bool race)
+{
+    struct trial t = run_grid("", body, 32, 4, 2, (struct sim_options){.hazards = true});
+    CU_ASSERT_EQUAL(t.st, ST_OK);
+    CU_ASSERT(race ? t.r.hazards > 0 : fault_of(&t, fault) != NULL);
+    end(&t);
+}
+
+static void test_sent_faults(void)
+{
+    const enum sim_fault_kind RACE = SIM_FAULT_GUEST;   /* not looked at */
+    sent_ails(SENT(MADE, "512", FOUR, ""), RACE, true); /* nobody waits, and all read */
+    sent_ails(SENT(MADE, "512", FOUR, "ret;\n"), SIM_FAULT_GUEST, false); /* nor reads */
+    sent_ails(SENT(MADE, "512", FOUR, "bar.sync 0;\n"), RACE, true);
+    sent_ails(SENT(MADE, "496", FOUR, COME), SIM_FAULT_DEADLOCK,
+              false); /* 16 bytes too many came */
+    sent_ails(SENT(MADE, "528", FOUR, COME), SIM_FAULT_DEADLOCK, false); /* or too few */
+    /* what the sender wrote before by a plain store is not published by it */
+    sent_ails(SENT(MADE, "256",
+                   "st.shared::cluster.u32 [%r7+8], %r9;\n" SEND
+                   "v2.b32 [%r7], {%r9, %r9}, [%r8];\n",
+                   COME),
+              RACE, true);
+    /* no init, no fence behind it, and a barrier that is not of the block which the bytes go to */
+    sent_ails(SENT("", "512", FOUR, COME), SIM_FAULT_MBARRIER, false);
+    sent_ails(SENT("mbarrier.init.shared.b64 [%r5], 1;\n", "512", FOUR, COME), SIM_FAULT_MBARRIER,
+              false);
+    sent_ails(SENT(MADE, "512", SEND "v4.b32 [%r7], {%r9, %r9, %r10, %r9}, [%r5];\n", COME),
+              SIM_FAULT_MBARRIER, false);
+    sent_ails(SENT(MADE, "512", "add.u32 %r7, %r7, 4;\n" FOUR, COME), SIM_FAULT_MISALIGNED, false);
+    sent_ails(SENT(MADE, "512", "mov.u32 %r13, 5;\nmapa.shared::cluster.u32 %r7, %r2, %r13;\n" FOUR,
+                   COME),
+              SIM_FAULT_BOUNDS_WRITE, false);
+}
+
 /* Lane i has row i / 4, columns 2 (i % 4) and the next: element (r, c) is 8 r + c. */
 static void test_movmatrix(void)
 {
@@ -1016,6 +1088,8 @@ static const struct tap_test tests[] = {
     {"loads pass an L1", test_l1},
     {"clusters", test_clusters},
     {"clusters: races and faults", test_cluster_faults},
+    {"stores that a barrier of another block counts", test_sent},
+    {"and what is told of them", test_sent_faults},
     {"movmatrix", test_movmatrix},
     {"launches that make no sense", test_launches},
 };

@@ -22,15 +22,15 @@ enum { COPY_AGENTS = 2 };
 uint32_t flight_agents(const struct sim_program *p, const struct sim_launch *l)
 {
     const uint32_t warps = (l->block[0] * l->block[1] * l->block[2] + 31) / 32;
-    return p->async_proxy ? warps * (l->cluster ? l->cluster : 1) + COPY_AGENTS : 0;
+    const uint32_t products = p->nwgmma ? warps * (l->cluster ? l->cluster : 1) : 0;
+    return p->async_proxy ? products + COPY_AGENTS : 0;
 }
 
-/* The agent of an mbarrier: its warp, and its lane there. */
-static uint32_t agent_of(const struct block *b, uint32_t barrier, uint32_t *lane)
+uint32_t flight_agent(const struct block *b, uint32_t barrier, uint32_t *lane)
 {
     const uint32_t i = (uint32_t)(flight_barrier(b->flight, barrier) - b->flight->barrier);
     *lane = i % 32;
-    return 2 * (uint32_t)b->nwarps + i / 32 % COPY_AGENTS;
+    return (b->program->nwgmma ? 2u : 1u) * (uint32_t)b->nwarps + i / 32 % COPY_AGENTS;
 }
 
 void flight_begin(struct block *b)
@@ -189,7 +189,7 @@ static void land(struct block *b, uint32_t i)
         return;
     if (b->worker->hazard) {
         uint32_t lane;
-        const uint32_t agent = agent_of(b, f.barrier, &lane);
+        const uint32_t agent = flight_agent(b, f.barrier, &lane);
         hazard_agent_arrive(b->worker->hazard, agent, lane, f.mark, f.barrier);
     }
     mbarrier_bytes(b, f.barrier, f.bytes);
@@ -244,8 +244,7 @@ void flight_end(struct block *b)
 
 /* ---- issue ---- */
 
-/* Where a thread's address lies in the memory of the cluster; false: in no block's. */
-static bool place(const struct warp *w, uint32_t addr, uint32_t bytes, uint32_t *at)
+bool cluster_place(const struct warp *w, uint32_t addr, uint32_t bytes, uint32_t *at)
 {
     const struct block *b = w->block;
     const uint32_t from = addr >> CLUSTER_ADDR_BITS;
@@ -318,7 +317,7 @@ static bool find_places(struct warp *w, const struct code *c, const struct code_
                         struct bulk_flight *f)
 {
     const uint32_t addr = shared_address(w, &k->shared, c->a, lane), align = k->rank ? 128 : 16;
-    if (!place(w, addr, f->bytes, &f->shared)) {
+    if (!cluster_place(w, addr, f->bytes, &f->shared)) {
         block_fault(w->block, w, c, lane, f->loads ? SIM_FAULT_BOUNDS_WRITE : SIM_FAULT_BOUNDS_READ,
                     SIM_SHARED, addr, f->bytes, 1, "%s", "the copy engine's box");
         return false;
@@ -331,7 +330,7 @@ static bool find_places(struct warp *w, const struct code *c, const struct code_
     const uint32_t barrier = f->loads ? shared_address(w, &k->barrier, c->b, lane) : 0;
     struct mbarrier_state s;
     if (!f->loads ||
-        (place(w, barrier, 8, &f->barrier) && mbarrier_state(w->block, f->barrier, &s)))
+        (cluster_place(w, barrier, 8, &f->barrier) && mbarrier_state(w->block, f->barrier, &s)))
         return true;
     block_fault(w->block, w, c, lane, SIM_FAULT_MBARRIER, SIM_SHARED, barrier, 8, 1, "%s",
                 "its bytes are announced to one that was not initialised");
@@ -344,7 +343,7 @@ static void watch_shared(struct warp *w, const struct code *c, struct bulk_fligh
     struct hazard_block *h = worker_of(w)->hazard;
     uint32_t lane = f->lane, agent = (uint32_t)w->id, addr[32] = {0};
     if (f->loads) {
-        agent = agent_of(w->block, f->barrier, &lane);
+        agent = flight_agent(w->block, f->barrier, &lane);
         hazard_agent_begin(h, agent, 1u << lane, (uint32_t)w->id, 1u << f->lane);
     }
     if (f->loads) { /* the object that its bytes are told to must be there */

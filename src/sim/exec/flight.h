@@ -30,6 +30,9 @@ struct flight_barrier {
     uint32_t expects; /* code that announced bytes last; UINT32_MAX: none */
     uint32_t warp;    /* of it */
     uint32_t fences;  /* `init_fences` when it was made */
+    struct {
+        uint32_t code, warp, lanes, clock; /* lanes 0: none; clock: of its agent */
+    } sent;                                /* the last stores that it counts, of another block */
 };
 
 enum { BULK_FLIGHTS = 512, FLIGHT_BARRIERS = 256 };
@@ -40,8 +43,8 @@ struct flight {
     struct flight_barrier barrier[FLIGHT_BARRIERS];
 };
 
-/* Warps of agents that the hazard detector has for them: one for each warp (wgmma), and two for the copy engine, a lane for
- * each of the first 64 mbarriers. */
+/* Warps of agents that the hazard detector has for them: one for each warp of a kernel with wgmma, and two for the copy engine
+ * and for stores that an mbarrier counts, a lane for each of the first 64 mbarriers. */
 uint32_t flight_agents(const struct sim_program *p, const struct sim_launch *l);
 void flight_begin(struct block *b);
 /* Lets the copies for an mbarrier come, until its phase of this parity ends or there are no more. */
@@ -55,6 +58,14 @@ void warp_bulk_copy(struct warp *w, const struct code *c, uint32_t m);
 void warp_bulk_commit(struct warp *w, uint32_t m);
 void warp_bulk_wait(struct warp *w, uint32_t pending);
 void warp_proxy_fence(struct warp *w, const struct code *c, uint32_t m);
+
+/* Where a thread's address in shared memory lies in that of the cluster; false: `bytes` are in no block's. */
+bool cluster_place(const struct warp *w, uint32_t addr, uint32_t bytes, uint32_t *at);
+
+/* send.c */
+void warp_send(struct warp *w, const struct code *c, uint32_t m);
+/* The hazard detector's name of who writes what is announced to an mbarrier: a warp, and a lane of it. */
+uint32_t flight_agent(const struct block *b, uint32_t barrier, uint32_t *lane);
 
 /* wgmma_run.c */
 void warp_wgmma(struct warp *w, const struct code *c, uint32_t m);

@@ -5,6 +5,8 @@
 
 #include <inttypes.h>
 
+#include "sim/exec/flight.h"
+
 void guest_uses(struct warp *w, const struct code *c, uint32_t m, const uint32_t addr[32])
 {
     struct block *b = w->block;
@@ -25,6 +27,28 @@ void guest_uses(struct warp *w, const struct code *c, uint32_t m, const uint32_t
     }
 }
 
+static void tell(struct block *b, const struct warp *w, uint32_t code, int lane, uint32_t lanes,
+                 uint32_t host)
+{
+    block_fault(b, w, &b->program->code[code], lane, SIM_FAULT_GUEST, SIM_NOWHERE, 0, 0,
+                (uint32_t)__builtin_popcount(lanes),
+                "block %" PRIu32 " of the cluster uses that of block %" PRIu32
+                ", no thread of which waits for it",
+                w->rank, host);
+}
+
+/* Stores that an mbarrier counts: a thread of its block has seen the last of them. */
+static void check_sent(struct block *b, const struct flight_barrier *x)
+{
+    const uint32_t host = x->addr / b->stride, warps = (uint32_t)b->block_warps;
+    uint32_t lane;
+    const uint32_t agent = flight_agent(b, x->addr, &lane);
+    if (x->sent.lanes &&
+        !hazard_known(b->worker->hazard, host * warps, warps, agent, lane, x->sent.clock))
+        tell(b, &b->warp[x->sent.warp], x->sent.code, __builtin_ctz(x->sent.lanes), x->sent.lanes,
+             host);
+}
+
 static void check(struct block *b, const struct warp *w, uint32_t host)
 {
     const struct guest *g = &w->guest[host];
@@ -34,18 +58,18 @@ static void check(struct block *b, const struct warp *w, uint32_t host)
         if (hazard_known(b->worker->hazard, host * warps, warps, (uint32_t)w->id, (uint32_t)lane,
                          g->clock))
             continue;
-        block_fault(b, w, &b->program->code[g->code], lane, SIM_FAULT_GUEST, SIM_NOWHERE, 0, 0,
-                    (uint32_t)__builtin_popcount(g->lanes),
-                    "block %" PRIu32 " of the cluster uses that of block %" PRIu32
-                    ", no thread of which waits for it",
-                    w->rank, host);
+        tell(b, w, g->code, lane, g->lanes, host);
         return;
     }
 }
 
 void guests_end(struct block *b)
 {
-    for (int i = 0; i < b->nwarps && b->cluster > 1 && b->worker->hazard && !b->ended; i++)
+    if (b->cluster == 1 || !b->worker->hazard || b->ended)
+        return;
+    for (int i = 0; i < b->nwarps; i++)
         for (uint32_t host = 0; host < b->cluster; host++)
             check(b, &b->warp[i], host);
+    for (uint32_t i = 0; b->flight && i < b->flight->barriers; i++)
+        check_sent(b, &b->flight->barrier[i]);
 }

@@ -616,9 +616,10 @@ static enum status watch_hazards(struct run *r, struct err *err)
         .agents = flight_agents(r->program, l)};
     if (h.agents && h.threads + 32 * h.agents > HAZARD_THREADS_MAX)
         return err_set(err, ST_NO,
-                       "%s: hazards of wgmma are found in blocks and clusters of at most %d "
+                       "%s: hazards of %s are found in blocks and clusters of at most %d "
                        "threads; this one has %" PRIu32,
-                       r->program->facts.entry, (HAZARD_THREADS_MAX - 64) / 2, h.threads);
+                       r->program->facts.entry, r->program->nwgmma ? "wgmma" : "st.async",
+                       (HAZARD_THREADS_MAX - 64) / (r->program->nwgmma ? 2 : 1), h.threads);
     if (cluster > 1 && (h.threads > HAZARD_THREADS_MAX || h.shared_bytes > HAZARD_SHARED_MAX))
         return err_set(
             err, ST_NO,

@@ -165,6 +165,11 @@ OP(BULK_WAIT)
     if (m)
         warp_bulk_wait(w, c->imm);
 }
+OP(SEND)
+{
+    if (m)
+        warp_send(w, c, m);
+}
 OP(PROXY_FENCE)
 {
     warp_proxy_fence(w, c, m);

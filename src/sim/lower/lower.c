@@ -399,6 +399,7 @@ void sim_program_free(struct sim_program *p)
     free(p->tensor);
     free(p->wgmma);
     free(p->bulk);
+    free(p->send);
     free(p->constant);
     free(p->variable);
     ptx_free(p->module);

@@ -28,7 +28,7 @@ struct lower {
     struct merged *merged; /* by instruction; NULL: none is */
     uint32_t *code_of;     /* by instruction: its first code */
     size_t code_cap, memory_cap, tensor_cap, constant_cap, variable_cap, targets_cap, wgmma_cap,
-        bulk_cap;
+        bulk_cap, send_cap;
     struct wgmma_uses *uses; /* NULL: no wgmma in it */
     uint32_t *constant_at;   /* hash table of constants, by slot + 1 */
     uint32_t constant_mask;

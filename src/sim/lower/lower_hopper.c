@@ -233,11 +233,49 @@ static enum status lower_bulk(struct lower *l)
     return ST_OK;
 }
 
+/* ---- st.async ---- */
+
+/* st.async{.weak}.shared::cluster.mbarrier::complete_tx::bytes{.v2,.v4}.{b,u,s,f}32 [to], values, [mbarrier]. */
+static enum status lower_send(struct lower *l)
+{
+    static const char *const vectors[] = {"v2", "v4", NULL};
+    static const char *const types[] = {"b32", "u32", "s32", "f32", NULL};
+    struct code_send x = {.count = 1};
+    uint32_t a, b;
+    lower_word(l, "weak");
+    const bool way =
+        lower_word(l, "shared::cluster") && lower_word(l, "mbarrier::complete_tx::bytes");
+    const int vector = lower_choice(l, vectors);
+    if (!way || lower_choice(l, types) < 0)
+        return lower_refuse(l, "the simulator knows st.async of words of 32 bits to "
+                               "shared::cluster, counted in bytes");
+    TRY(lower_end(l));
+    if (vector >= 0)
+        x.count = (uint8_t)(2 << vector);
+    const struct ptx_operand *values = lower_operand(l, 1);
+    if (!values || (values->kind == PTX_VECTOR ? (int)values->nitems : 1) != x.count)
+        return lower_refuse(l, "it stores %d values", x.count);
+    TRY(shared_place(l, 0, 4u * x.count, &x.to, &a));
+    for (int k = 0; k < x.count; k++)
+        TRY(lower_source(
+            l, values->kind == PTX_VECTOR ? &l->f->operands[values->item + (uint32_t)k] : values,
+            'w', &x.value[k]));
+    TRY(shared_place(l, 2, 8, &x.barrier, &b));
+    xgrow((void **)&l->p->send, &l->send_cap, l->p->nsend + 1u, sizeof x);
+    l->p->send[l->p->nsend] = x;
+    struct code *made = lower_emit(l, OP_SEND, SIM_PIPE_lsu);
+    made->a = a, made->b = b;
+    made->imm = l->p->nsend++;
+    l->p->facts.async_insns++;
+    l->p->async_proxy = true;
+    return ST_OK;
+}
+
 /* ---- setmaxnreg, fences ---- */
 
 static enum status lower_setmaxnreg(struct lower *l)
 {
-    int64_t n;
+    int64_t n = 0;
     const bool more = lower_word(l, "inc");
     if ((!more && !lower_word(l, "dec")) || !lower_word(l, "sync") || !lower_word(l, "aligned") ||
         !lower_word(l, "u32"))
@@ -271,6 +309,8 @@ enum status lower_hopper(struct lower *l, bool *known)
         return lower_setmaxnreg(l);
     if (!strcmp(base, "cp") && lower_word(l, "async") && lower_word(l, "bulk"))
         return lower_bulk(l);
+    if (!strcmp(base, "st") && op->nparts > 1 && !strcmp(op->parts[1], "async"))
+        return lower_word(l, "async") ? lower_send(l) : ST_OK;
     if (!strcmp(base, "fence") && is_proxy_fence(op, &init)) {
         lower_emit(l, OP_PROXY_FENCE, SIM_PIPE_lsu)->kind = init;
         return ST_OK;
